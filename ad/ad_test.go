@@ -1,0 +1,153 @@
+package ad
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestScanGradient: x' = a x + s_t, out = Σ_t sin(x_t) + final², against finite
+// differences at orders 1 and 2.
+func TestScanGradient(t *testing.T) {
+	const T = 7
+	build := func() (*Graph, Ref, Ref) {
+		body := NewGraph()
+		x, s, a := body.Input(Scalar), body.Input(Scalar), body.Input(Scalar)
+		nx := body.Add(body.Mul(a, x), s)
+		body.Output(nx)
+		body.Output(body.Do(OpSin, nil, nx))
+		body.Output(body.Mul(x, a))
+		g := NewGraph()
+		in := g.Input(Type{Shape: []int{T + 2}})
+		sc := g.DoScan(&Scan{Body: body, Carries: 1, Streams: 1, Outs: 1, Sums: 1, Steps: T},
+			[]Ref{g.Slice(in, 0, nil), g.Slice(in, 2, []int{T}), g.Slice(in, 1, nil)})
+		out := g.Add(g.Sum(g.Kept(sc, 0)), g.Square(g.Final(sc, 0)))
+		out = g.Add(out, g.Mul(g.SumOf(sc, 0), g.Sum(g.History(sc, 0))))
+		return g, in, out
+	}
+	checkOrders(t, build, T+2, 1e-7)
+}
+
+// TestScanLanes: a scan per lane equals the scans one by one.
+func TestScanLanes(t *testing.T) {
+	build := func() (*Graph, Ref, Ref) {
+		body := NewGraph()
+		x, s, a := body.Input(Scalar), body.Input(Scalar), body.Input(Scalar)
+		body.Output(body.Do(OpTanh, nil, body.Add(body.Mul(a, x), s)))
+		g := NewGraph()
+		in := g.Input(Type{Shape: []int{3*4 + 3 + 1}})
+		streams := g.Lane(g.Slice(in, 0, []int{3, 4}))
+		init := g.Lane(g.Slice(in, 12, []int{3}))
+		sc := g.DoScan(&Scan{Body: body, Carries: 1, Streams: 1, Steps: 4}, []Ref{init, streams, g.Slice(in, 15, nil)})
+		return g, in, g.SumLanes(g.Mul(g.Final(sc, 0), g.Sum(g.History(sc, 0))))
+	}
+	checkOrders(t, build, 16, 1e-7)
+}
+
+func TestIfGradient(t *testing.T) {
+	build := func() (*Graph, Ref, Ref) {
+		then, els := NewGraph(), NewGraph()
+		x := then.Input(Scalar)
+		then.Output(then.Log(x))
+		x = els.Input(Scalar)
+		els.Output(els.Do(OpSin, nil, x))
+		g := NewGraph()
+		in := g.Input(Type{Shape: []int{4}})
+		l := g.Lane(in)
+		r := g.Do(OpIf, &If{Then: then, Else: els}, g.Less(g.Const(0), l), l)
+		return g, in, g.SumLanes(g.Square(g.Result(r, 0)))
+	}
+	checkOrders(t, build, 4, 1e-6)
+}
+
+// TestSelectGuards: the branch not taken has an infinite partial derivative.
+func TestSelectGuards(t *testing.T) {
+	g := NewGraph()
+	in := g.Input(Type{Shape: []int{2}})
+	zero := g.Const(0)
+	safe := g.Select(g.Less(zero, in), g.Log(in), g.Scale(3, in))
+	g.Output(g.Grad(g.Sum(safe), in)[0])
+	out, err := g.Eval([][]float64{{0, 2}}, &Env{})
+	if err != nil || out[0][0] != 3 || out[0][1] != 0.5 {
+		t.Fatal(out, err)
+	}
+}
+
+func TestMatMulLanes(t *testing.T) {
+	for _, ta := range []bool{false, true} {
+		for _, tb := range []bool{false, true} {
+			for lanes := range 4 {
+				for _, c := range []int{1, 2} {
+					build := func() (*Graph, Ref, Ref) {
+						g := NewGraph()
+						const N, r, k = 3, 2, 4
+						sa, sb := []int{r, k}, []int{k, c}
+						if ta {
+							sa = []int{k, r}
+						}
+						if tb {
+							sb = []int{c, k}
+						}
+						in := g.Input(Type{Shape: []int{N*r*k + N*k*c}})
+						a, b := g.Slice(in, 0, sa), g.Slice(in, N*r*k, sb)
+						if lanes&1 > 0 {
+							a = g.Lane(g.Slice(in, 0, append([]int{N}, sa...)))
+						}
+						if lanes&2 > 0 {
+							b = g.Lane(g.Slice(in, N*r*k, append([]int{N}, sb...)))
+						}
+						p := g.matMul(a, b, ta, tb)
+						w := g.ConstArray(Type{Shape: g.Type(p).Shape}, []float64{1, 2, 3, 4}[:g.Type(p).Size()])
+						return g, in, g.SumLanes(g.Sum(g.Mul(g.Square(p), w)))
+					}
+					checkOrders(t, build, 3*2*4+3*4*c, 1e-6)
+				}
+			}
+		}
+	}
+}
+
+// checkOrders compares the gradient with central differences of the value and
+// the gradient of a random directional derivative with differences of the
+// gradient.
+func checkOrders(t *testing.T, build func() (*Graph, Ref, Ref), n int, tol float64) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	x, dir := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i], dir[i] = rng.NormFloat64(), rng.NormFloat64()
+	}
+	g, in, out := build()
+	grad := g.Grad(out, in)[0]
+	hv := g.Grad(g.Sum(g.Mul(grad, g.ConstArray(Type{Shape: []int{n}}, dir))), in)[0]
+	g.Output(out)
+	g.Output(grad)
+	g.Output(hv)
+	at := func(x []float64) [][]float64 {
+		v, err := g.Eval([][]float64{x}, &Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	base := at(x)
+	const h = 1e-5
+	for i := range x {
+		y := append([]float64(nil), x...)
+		y[i] += h
+		up := at(y)
+		y[i] -= 2 * h
+		dn := at(y)
+		fd := (up[0][0] - dn[0][0]) / (2 * h)
+		if math.Abs(fd-base[1][i]) > tol*(1+math.Abs(fd)) {
+			t.Errorf("gradient[%d] = %v, differences give %v", i, base[1][i], fd)
+		}
+		fd = 0
+		for j := range x {
+			fd += dir[j] * (up[1][j] - dn[1][j]) / (2 * h)
+		}
+		if math.Abs(fd-base[2][i]) > tol*(1+math.Abs(fd)) {
+			t.Errorf("second order [%d] = %v, differences give %v", i, base[2][i], fd)
+		}
+	}
+}

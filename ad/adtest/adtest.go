@@ -1,0 +1,175 @@
+// Package adtest checks derivatives of graphs against finite differences.
+//
+// Derivatives is the check: of the gradient, and of the derivative of the
+// gradient in a direction. It is used for every op of package ad (the tests of
+// this package loop over the op table) and for every function of the library.
+package adtest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/ppl-lang/ppl/ad"
+)
+
+// A Problem is an expression of n numbers.
+type Problem struct {
+	graph *ad.Graph
+	n     int
+}
+
+// New differentiates the scalar that build makes of the numbers x, twice: it
+// keeps the value, the gradient and the derivative of the gradient along dir.
+func New(n int, dir []float64, build func(g *ad.Graph, x []ad.Ref) ad.Ref) *Problem {
+	g := ad.NewGraph()
+	in := g.Input(ad.Type{Shape: []int{n}})
+	x := make([]ad.Ref, n)
+	for i := range x {
+		x[i] = g.Slice(in, i, nil)
+	}
+	out := build(g, x)
+	grad := g.Grad(out, in)[0]
+	slope := g.Sum(g.Mul(grad, g.ConstArray(ad.Type{Shape: []int{n}}, dir)))
+	g.Output(out)
+	g.Output(grad)
+	g.Output(g.Grad(slope, in)[0])
+	return &Problem{g, n}
+}
+
+// At evaluates the value, the gradient, and the derivative of the gradient.
+func (p *Problem) At(x []float64) (value float64, grad, second []float64, err error) {
+	v, err := p.graph.Eval([][]float64{x}, &ad.Env{})
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	return v[0][0], v[1], v[2], nil
+}
+
+// Derivatives compares the derivatives of build's value at x with differences
+// extrapolated to step 0; nil if they agree to tol relative to 1 and to the
+// derivative itself. Arguments listed in fixed are not varied.
+func Derivatives(x []float64, tol float64, rng *rand.Rand, build func(g *ad.Graph, x []ad.Ref) ad.Ref, fixed ...int) error {
+	held := make([]bool, len(x))
+	for _, i := range fixed {
+		held[i] = true
+	}
+	dir := make([]float64, len(x))
+	for i := range dir {
+		if !held[i] {
+			dir[i] = rng.NormFloat64()
+		}
+	}
+	p := New(len(x), dir, build)
+	value, grad, second, err := p.At(x)
+	if err != nil {
+		return err
+	}
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		return fmt.Errorf("the value at %v is %v", x, value)
+	}
+	along := func(d []float64, pick func(v float64, g []float64) []float64) ([]float64, error) {
+		scale := 0.0 // of the arguments that vary
+		for i := range d {
+			if d[i] != 0 {
+				scale = max(scale, math.Abs(d[i])/max(math.Abs(x[i]), 1e-3))
+			}
+		}
+		return slope(func(t float64) []float64 {
+			y := make([]float64, len(x))
+			for i := range y {
+				y[i] = x[i] + t*d[i]
+			}
+			v, g, _, err := p.At(y)
+			if err != nil {
+				return []float64{math.NaN()}
+			}
+			return pick(v, g)
+		}, min(0.1, 0.1/scale))
+	}
+	for i := range x {
+		if held[i] {
+			continue
+		}
+		unit := make([]float64, len(x))
+		unit[i] = 1
+		fd, err := along(unit, func(v float64, _ []float64) []float64 { return []float64{v} })
+		if err != nil {
+			return fmt.Errorf("partial derivative %d at %v: %w", i, x, err)
+		}
+		if !near(grad[i], fd[0], tol) {
+			return fmt.Errorf("partial derivative %d at %v is %v, differences give %v", i, x, grad[i], fd[0])
+		}
+	}
+	fd, err := along(dir, func(_ float64, g []float64) []float64 { return g })
+	if err != nil {
+		return fmt.Errorf("second derivatives at %v: %w", x, err)
+	}
+	for i := range x {
+		if !held[i] && !near(second[i], fd[i], tol) {
+			return fmt.Errorf("second derivative %d at %v along %v is %v, differences give %v", i, x, dir, second[i], fd[i])
+		}
+	}
+	return nil
+}
+
+func near(a, b, tol float64) bool { return math.Abs(a-b) <= tol*(1+math.Abs(b)) }
+
+// slope is the derivative of a vector function at 0 by central differences with
+// halved steps, extrapolated (Ridders 1982): of the tableau's entries, those are
+// taken whose difference from their neighbours is least. The first step is
+// reduced until the function is finite there.
+func slope(f func(t float64) []float64, h float64) ([]float64, error) {
+	const rows = 9
+	finite := func(v []float64) bool {
+		for _, x := range v {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				return false
+			}
+		}
+		return true
+	}
+	for range 60 {
+		if finite(f(h)) && finite(f(-h)) {
+			break
+		}
+		h /= 2
+	}
+	var best, worst []float64
+	var last [][]float64
+	for r := range rows {
+		up, down := f(h), f(-h)
+		if len(up) != len(down) || !finite(up) || !finite(down) {
+			return nil, fmt.Errorf("not finite at steps of ±%v", h)
+		}
+		d := make([]float64, len(up))
+		for i := range d {
+			d[i] = (up[i] - down[i]) / (2 * h)
+		}
+		row := [][]float64{d}
+		factor := 1.0
+		for c := range r {
+			factor *= 4
+			e := make([]float64, len(d))
+			for i := range e {
+				e[i] = row[c][i] + (row[c][i]-last[c][i])/(factor-1)
+			}
+			row = append(row, e)
+			for i := range e {
+				if best == nil {
+					best, worst = make([]float64, len(e)), make([]float64, len(e))
+					for k := range worst {
+						worst[k] = math.Inf(1)
+					}
+				}
+				err := max(math.Abs(e[i]-row[c][i]), math.Abs(e[i]-last[c][i]))
+				if err < worst[i] {
+					best[i], worst[i] = e[i], err
+				}
+			}
+		}
+		last = row
+		h /= 2
+	}
+	return best, nil
+}

@@ -1,0 +1,189 @@
+package adtest
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ppl-lang/ppl/ad"
+)
+
+// TestOps checks every elementwise op with a derivative at random arguments of
+// its Domain and at its Points: values finite, derivatives of orders 1 and 2.
+func TestOps(t *testing.T) {
+	for op := ad.OpInvalid + 1; op <= ad.OpRandom; op++ {
+		row := op.Row()
+		if row.Name == "" {
+			t.Errorf("op %d has no row", op)
+			continue
+		}
+		if row.Class != ad.Elementwise {
+			continue
+		}
+		t.Run(row.Name, func(t *testing.T) {
+			if row.Domain == nil {
+				t.Fatal("the op has no Domain")
+			}
+			if row.Flat {
+				return
+			}
+			rng := rand.New(rand.NewPCG(uint64(op), 1))
+			points := row.Points
+			for range 20 {
+				x := make([]float64, row.Arity)
+				for i := range x {
+					x[i] = row.Domain(i, rng.NormFloat64())
+				}
+				points = append(points, x)
+			}
+			for _, x := range points {
+				if err := Derivatives(x, 1e-6, rng, func(g *ad.Graph, a []ad.Ref) ad.Ref { return build(g, op, x, a) }, fixedArgs(op)...); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// build applies op; arguments that are not to be varied become constants.
+func build(g *ad.Graph, op ad.OpCode, x []float64, a []ad.Ref) ad.Ref {
+	args := append([]ad.Ref(nil), a...)
+	for _, i := range fixedArgs(op) {
+		args[i] = g.Const(x[i])
+	}
+	return g.Do(op, nil, args...)
+}
+
+// fixedArgs are arguments in which an op is not differentiable: the order of
+// polygamma, the condition of a select.
+func fixedArgs(op ad.OpCode) []int {
+	switch op {
+	case ad.OpPolygamma, ad.OpSelect:
+		return []int{0}
+	}
+	return nil
+}
+
+// TestFlat: an op that is declared flat has no derivative that is not 0.
+func TestFlat(t *testing.T) {
+	for op := ad.OpInvalid + 1; op <= ad.OpRandom; op++ {
+		row := op.Row()
+		if row.Class != ad.Elementwise || !row.Flat {
+			continue
+		}
+		rng := rand.New(rand.NewPCG(uint64(op), 2))
+		for range 50 {
+			var x [3]float64
+			for i := range x {
+				x[i] = row.Domain(i, rng.NormFloat64())
+			}
+			y := x
+			for i := range y {
+				y[i] += 1e-12
+			}
+			if a, b := row.Scalar(x), row.Scalar(y); a != b || math.IsNaN(a) {
+				t.Errorf("%s%v = %v but %v nearby", row.Name, x, a, b)
+			}
+		}
+	}
+}
+
+// TestInjected: the check notices wrong derivatives of either order.
+func TestInjected(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	wrong := func(g *ad.Graph, x []ad.Ref) ad.Ref { // |x| x has the derivative 2|x|, whose derivative is sign
+		return g.Add(g.Exp(x[0]), g.Do(ad.OpFloor, nil, g.Scale(1e6, x[0])))
+	}
+	if Derivatives([]float64{0.3}, 1e-6, rng, wrong) == nil {
+		t.Error("a function whose derivative is wrong passes")
+	}
+	flatSecond := func(g *ad.Graph, x []ad.Ref) ad.Ref {
+		// The derivative of the product with a quantised factor is the factor.
+		q := g.Scale(1e-4, g.Do(ad.OpRound, nil, g.Scale(1e4, x[0])))
+		return g.Mul(q, x[0])
+	}
+	if Derivatives([]float64{0.33333}, 1e-6, rng, flatSecond) == nil {
+		t.Error("a function whose second derivative is wrong passes")
+	}
+}
+
+// arrayCases are expressions of a vector of numbers for the ops that are not
+// elementwise; an op of these classes without a case fails TestArrays.
+var arrayCases = map[ad.OpCode]struct {
+	n     int
+	build func(g *ad.Graph, x ad.Ref) ad.Ref
+}{
+	ad.OpGather: {6, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		table := []int32{5, 0, 0, 3}
+		return g.Concat(g.Gather(x, ad.Index{Dims: []ad.Dim{{N: 4, Table: table}}}),
+			g.Gather(x, ad.Index{Offset: 4, Dims: []ad.Dim{{N: 2, Stride: -2}, {N: 3, Stride: 0}}}))
+	}},
+	ad.OpScatter: {6, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		table := []int32{2, 0, 0, 3, 2, 2}
+		return g.Scatter(x, ad.Index{Dims: []ad.Dim{{N: 6, Table: table}}}, []int{2, 2})
+	}},
+	ad.OpReshape: {6, func(g *ad.Graph, x ad.Ref) ad.Ref { return g.Reshape(x, []int{3, 2}) }},
+	ad.OpConcat: {4, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		return g.SumLanes(g.Square(g.Concat(g.Lane(x), x, g.Slice(x, 1, nil))))
+	}},
+	ad.OpLane: {4, func(g *ad.Graph, x ad.Ref) ad.Ref { return g.SumLanes(g.Square(g.Mul(g.Lane(x), g.Slice(x, 0, nil)))) }},
+	ad.OpUnlane: {4, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		return g.Unlane(g.Exp(g.Mul(g.Lane(g.Reshape(x, []int{2, 2})), g.Slice(x, 0, nil))))
+	}},
+	ad.OpMatMul: {10, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		return g.MatMul(g.Slice(x, 0, []int{2, 3}), g.Transpose(g.Slice(x, 4, []int{2, 3})))
+	}},
+	ad.OpLogSumExp: {6, func(g *ad.Graph, x ad.Ref) ad.Ref { return g.LogSumExp(g.Reshape(x, []int{2, 3})) }},
+	ad.OpMaxOf:     {6, func(g *ad.Graph, x ad.Ref) ad.Ref { return g.Square(g.Do(ad.OpMaxOf, nil, g.Reshape(x, []int{2, 3}))) }},
+	ad.OpScan: {5, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		body := ad.NewGraph()
+		c, s := body.Input(ad.Scalar), body.Input(ad.Scalar)
+		next := body.Mul(body.Do(ad.OpSin, nil, c), s)
+		body.Output(next)
+		body.Output(body.Exp(next))
+		scan := g.DoScan(&ad.Scan{Body: body, Carries: 1, Streams: 1, Outs: 1, Steps: 4},
+			[]ad.Ref{g.Slice(x, 0, nil), g.Slice(x, 1, []int{4})})
+		return g.Kept(scan, 0)
+	}},
+	ad.OpIf: {3, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		then, els := ad.NewGraph(), ad.NewGraph()
+		then.Output(then.Exp(then.Input(ad.Scalar)))
+		els.Output(els.Square(els.Input(ad.Scalar)))
+		l := g.Lane(x)
+		return g.Unlane(g.Result(g.Do(ad.OpIf, &ad.If{Then: then, Else: els}, g.Less(g.Const(0), l), l), 0))
+	}},
+}
+
+// TestArrays checks the ops that are not elementwise.
+func TestArrays(t *testing.T) {
+	for op := ad.OpInvalid + 1; op <= ad.OpRandom; op++ {
+		row := op.Row()
+		if c := row.Class; c != ad.Linear && c != ad.Array && c != ad.Region {
+			continue
+		}
+		c, ok := arrayCases[op]
+		if !ok {
+			t.Errorf("%s has no case in arrayCases", row.Name)
+			continue
+		}
+		rng := rand.New(rand.NewPCG(uint64(op), 3))
+		for range 3 {
+			x := make([]float64, c.n)
+			for i := range x {
+				x[i] = rng.NormFloat64()
+			}
+			err := Derivatives(x, 1e-6, rng, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+				y := c.build(g, g.Concat(a...))
+				w := make([]float64, g.Type(y).Size())
+				for i := range w {
+					w[i] = 1 + 0.3*float64(i)
+				}
+				// The cosine makes the second derivative of a linear op differ from 0.
+				return g.Sum(g.Mul(g.ConstArray(g.Type(y), w), g.Do(ad.OpCos, nil, y)))
+			})
+			if err != nil {
+				t.Errorf("%s: %v", row.Name, err)
+			}
+		}
+	}
+}

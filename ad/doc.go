@@ -1,0 +1,36 @@
+// Package ad is the tape: a static graph of array operations that can be
+// evaluated, differentiated into the same operations, and lowered to fast code
+// by others. It knows nothing of models or of the language.
+//
+// Map of the package:
+//
+//	graph.go       Graph, Node, Type (lanes and shape), building with sharing, folding and safe identities
+//	op.go          Op, the row of the op table; the op codes
+//	elementwise.go rows of arithmetic, comparison, exponentials, trigonometry
+//	special.go     rows of the special functions
+//	structural.go  Index maps; Gather, Scatter and what is made of them
+//	rows.go        rows of structural ops and of ops on whole arrays (matrix product, log_sum_exp)
+//	region.go      Scan and If: ops with sub-graphs, and their derivatives
+//	effect.go      argument checks, rejections, prints
+//	grad.go        Backprop, Grad: reverse mode, as graph expressions
+//	eval.go        the kernels and the evaluation of one node
+//	evalgraph.go   Eval, the reference evaluator
+//
+// # Lanes
+//
+// A loop over N iterations without carried dependence is evaluated once, with
+// values of N lanes: see Type. Every op maps over lanes, so the rules of
+// derivatives and the definitions in stdlib are written for one lane and know
+// nothing of loops. This replaces a map region with a sub-graph of its own,
+// which was considered: with it, `for (n in 1:N) y[n] ~ normal(mu[n], s)` and
+// `y ~ normal(mu, s)` would be different graphs, every rewrite would be needed
+// twice, and ragged nests would need shapes that depend on the iteration. Here a
+// nest of loops is one flat axis of lanes, however ragged, and moving between
+// axes is a gather.
+//
+// # Adding an op
+//
+// A constant in op.go and a row in the table of its family: name, type rule or
+// scalar function, derivative as graph expressions, a Domain for the tests. The
+// tests of adtest loop over the table.
+package ad

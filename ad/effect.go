@@ -1,0 +1,179 @@
+package ad
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Interval is a set of numbers: from Lo to Hi, without the ends that are open.
+// NaN is in no interval.
+type Interval struct {
+	Lo, Hi         float64
+	LoOpen, HiOpen bool
+}
+
+// Contains reports whether x is in the interval.
+func (iv Interval) Contains(x float64) bool {
+	return (x > iv.Lo || x == iv.Lo && !iv.LoOpen) && (x < iv.Hi || x == iv.Hi && !iv.HiOpen)
+}
+
+// Check is the attribute of OpCheck, an effect: every element of the argument
+// must lie in Set, otherwise the evaluation is rejected with a *CheckError.
+type Check struct {
+	Set      Interval
+	Function string // "normal_lpdf"
+	Name     string // "Scale parameter": what the argument is, as the message names it
+	Want     string // "positive": completes "must be …"
+}
+
+// CheckError is a failed argument check: a rejection of this point.
+type CheckError struct {
+	Check *Check
+	Value float64
+	Index int // of the element, from 0; -1 for a scalar
+	Site  Site
+}
+
+// Error implements error.
+func (e *CheckError) Error() string {
+	name := e.Check.Name
+	if e.Index >= 0 {
+		name += "[" + strconv.Itoa(e.Index+1) + "]"
+	}
+	return fmt.Sprintf("%s: %s must be %s, but is %s", e.Check.Function, name, e.Check.Want, FormatNumber(e.Value))
+}
+
+// Message is the attribute of OpReject and OpPrint: texts and, between them,
+// values of arguments. OpReject's first argument is its condition: where it is
+// not 0, the evaluation is rejected (Fatal: the run ends) with a *RejectError.
+type Message struct {
+	Parts []MessagePart
+	Fatal bool
+}
+
+// MessagePart is a text or, if Arg is not negative, the value of an argument.
+type MessagePart struct {
+	Text string
+	Arg  int
+}
+
+// RejectError is a rejection by the program's own reject or fatal_error.
+type RejectError struct {
+	Message string
+	Fatal   bool
+	Site    Site
+}
+
+// Error implements error.
+func (e *RejectError) Error() string { return e.Message }
+
+// ErrNotFinite marks nothing but a misuse of an effect's arguments.
+var errEffectArgs = errors.New("arguments do not fit the effect")
+
+// Check adds the check of x.
+func (g *Graph) Check(c *Check, x Ref) { g.Do(OpCheck, c, x) }
+
+// RejectIf adds a rejection where cond is not 0.
+func (g *Graph) RejectIf(cond Ref, m *Message, args ...Ref) {
+	g.Do(OpReject, m, append([]Ref{cond}, args...)...)
+}
+
+// Print adds a print of m.
+func (g *Graph) Print(m *Message, args ...Ref) { g.Do(OpPrint, m, args...) }
+
+// effectOps are the ops that act rather than compute.
+func effectOps() map[OpCode]Op {
+	none := func([]Type, any) (Type, error) { return Type{}, nil }
+	return map[OpCode]Op{
+		OpCheck: {Name: "check", Class: Effect, Arity: 1, Shape: none},
+		OpReject: {Name: "reject", Class: Effect, Arity: -1, Shape: func(args []Type, _ any) (Type, error) {
+			if len(args) == 0 {
+				return Type{}, errEffectArgs
+			}
+			return Type{}, nil
+		}},
+		OpPrint: {Name: "print", Class: Effect, Arity: -1, Shape: none},
+	}
+}
+
+// RunEffect carries out an effect node on the values of its arguments; print
+// receives the text of a print. It does not allocate unless it fails or prints.
+func RunEffect(n *Node, types []Type, args [][]float64, print func(string)) error {
+	switch attr := n.Attr.(type) {
+	case *Check:
+		for i, x := range args[0] {
+			if !attr.Set.Contains(x) {
+				at := -1
+				if len(args[0]) > 1 {
+					at = i % max(types[0].Size(), 1)
+					if types[0].IsScalar() {
+						at = i
+					}
+				}
+				return &CheckError{Check: attr, Value: x, Index: at, Site: n.Site}
+			}
+		}
+	case *Message:
+		if n.Op == OpPrint {
+			if print != nil {
+				print(attr.format(types, args, 0))
+			}
+			return nil
+		}
+		for lane, c := range args[0] {
+			if c != 0 {
+				return &RejectError{Message: attr.format(types[1:], args[1:], lane), Fatal: attr.Fatal, Site: n.Site}
+			}
+		}
+	}
+	return nil
+}
+
+func (m *Message) format(types []Type, args [][]float64, lane int) string {
+	var b strings.Builder
+	for _, p := range m.Parts {
+		if p.Arg < 0 {
+			b.WriteString(p.Text)
+			continue
+		}
+		t, v := types[p.Arg], args[p.Arg]
+		if k := t.Size(); t.Lanes > 0 {
+			v = v[lane*k : (lane+1)*k]
+		}
+		formatArray(&b, t.Shape, v)
+	}
+	return b.String()
+}
+
+func formatArray(b *strings.Builder, shape []int, v []float64) {
+	if len(shape) == 0 {
+		b.WriteString(FormatNumber(v[0]))
+		return
+	}
+	b.WriteByte('[')
+	n := len(v) / max(shape[0], 1)
+	for i := range shape[0] {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		formatArray(b, shape[1:], v[i*n:(i+1)*n])
+	}
+	b.WriteByte(']')
+}
+
+// FormatNumber writes a number as print and messages show it.
+func FormatNumber(x float64) string {
+	switch {
+	case math.IsNaN(x):
+		return "nan"
+	case math.IsInf(x, 0):
+		if x < 0 {
+			return "-inf"
+		}
+		return "inf"
+	}
+	return strconv.FormatFloat(x, 'g', 6, 64)
+}

@@ -1,0 +1,261 @@
+package ad
+
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad/kernel"
+)
+
+// Convenience constructors for the ops that rules and definitions use most.
+
+// Neg is -x.
+func (g *Graph) Neg(x Ref) Ref { return g.Do(OpNeg, nil, x) }
+
+// Add is x + y.
+func (g *Graph) Add(x, y Ref) Ref { return g.Do(OpAdd, nil, x, y) }
+
+// Sub is x - y.
+func (g *Graph) Sub(x, y Ref) Ref { return g.Do(OpSub, nil, x, y) }
+
+// Mul is x·y, element by element.
+func (g *Graph) Mul(x, y Ref) Ref { return g.Do(OpMul, nil, x, y) }
+
+// Div is x/y, element by element.
+func (g *Graph) Div(x, y Ref) Ref { return g.Do(OpDiv, nil, x, y) }
+
+// Scale is c·x for a number c.
+func (g *Graph) Scale(c float64, x Ref) Ref { return g.Mul(g.Const(c), x) }
+
+// Square is x².
+func (g *Graph) Square(x Ref) Ref { return g.Do(OpSquare, nil, x) }
+
+// Sqrt is √x.
+func (g *Graph) Sqrt(x Ref) Ref { return g.Do(OpSqrt, nil, x) }
+
+// Inv is 1/x.
+func (g *Graph) Inv(x Ref) Ref { return g.Do(OpInv, nil, x) }
+
+// Exp is eˣ.
+func (g *Graph) Exp(x Ref) Ref { return g.Do(OpExp, nil, x) }
+
+// Log is the natural logarithm.
+func (g *Graph) Log(x Ref) Ref { return g.Do(OpLog, nil, x) }
+
+// Less is x < y.
+func (g *Graph) Less(x, y Ref) Ref { return g.Do(OpLess, nil, x, y) }
+
+// Equal is x == y.
+func (g *Graph) Equal(x, y Ref) Ref { return g.Do(OpEqual, nil, x, y) }
+
+// Select is a where c is not 0, else b.
+func (g *Graph) Select(c, a, b Ref) Ref { return g.Do(OpSelect, nil, c, a, b) }
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Arguments for tests, from a standard normal number.
+func anyReal(_ int, z float64) float64  { return 2 * z }
+func positive(_ int, z float64) float64 { return math.Exp(z) }
+func unit(_ int, z float64) float64     { return 0.5 + 0.49*math.Tanh(z) }
+
+// un and bin shorten rows with one and two arguments.
+func un(name string, f func(float64) float64, d func(g *Graph, x, y Ref) Ref, dom func(int, float64) float64) Op {
+	return Op{Name: name, Class: Elementwise, Arity: 1, F1: f, Domain: dom,
+		Partials: func(g *Graph, out Ref, a []Ref) []Ref { return []Ref{d(g, a[0], out)} }}
+}
+
+func flat(name string, arity int) Op {
+	return Op{Name: name, Class: Elementwise, Arity: arity, Domain: anyReal, Flat: true,
+		Partials: func(*Graph, Ref, []Ref) []Ref { return []Ref{None, None, None}[:arity] }}
+}
+
+func flat1(name string, f func(float64) float64) Op { o := flat(name, 1); o.F1 = f; return o }
+func flat2(name string, f func(x, y float64) float64) Op {
+	o := flat(name, 2)
+	o.F2 = f
+	return o
+}
+
+// elementwiseOps are the rows of arithmetic, comparison, exponentials and
+// trigonometry. Partials are in terms of the argument x and the value y,
+// whichever is cheaper and stays finite where the derivative does.
+func elementwiseOps() map[OpCode]Op {
+	return map[OpCode]Op{
+		OpConst: {Name: "const", Class: Leaf, Arity: 0},
+		OpInput: {Name: "input", Class: Leaf, Arity: 0},
+
+		OpNeg: un("neg", func(x float64) float64 { return -x },
+			func(g *Graph, x, y Ref) Ref { return g.Const(-1) }, anyReal),
+		OpAdd: {Name: "add", Class: Elementwise, Arity: 2, F2: func(x, y float64) float64 { return x + y }, Domain: anyReal,
+			Partials: func(g *Graph, _ Ref, a []Ref) []Ref { return []Ref{g.Const(1), g.Const(1)} }},
+		OpSub: {Name: "sub", Class: Elementwise, Arity: 2, F2: func(x, y float64) float64 { return x - y }, Domain: anyReal,
+			Partials: func(g *Graph, _ Ref, a []Ref) []Ref { return []Ref{g.Const(1), g.Const(-1)} }},
+		OpMul: {Name: "mul", Class: Elementwise, Arity: 2, F2: func(x, y float64) float64 { return x * y }, Domain: anyReal,
+			Partials: func(g *Graph, _ Ref, a []Ref) []Ref { return []Ref{a[1], a[0]} }},
+		OpDiv: {Name: "div", Class: Elementwise, Arity: 2, F2: func(x, y float64) float64 { return x / y }, Domain: anyReal,
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
+				return []Ref{g.Inv(a[1]), g.Neg(g.Div(out, a[1]))}
+			}},
+		OpMulGuarded: {Name: "mul_guarded", Class: Elementwise, Arity: 2, Domain: anyReal,
+			F2: func(x, y float64) float64 {
+				if x == 0 {
+					return 0
+				}
+				return x * y
+			},
+			// The second partial is x itself, which is 0 where the branch was not taken.
+			Partials: func(g *Graph, _ Ref, a []Ref) []Ref { return []Ref{a[1], a[0]} }},
+		OpAbs: un("abs", math.Abs, func(g *Graph, x, y Ref) Ref {
+			zero := g.Const(0)
+			return g.Sub(g.Less(zero, x), g.Less(x, zero))
+		}, anyReal),
+		OpSquare: un("square", func(x float64) float64 { return x * x },
+			func(g *Graph, x, y Ref) Ref { return g.Scale(2, x) }, anyReal),
+		OpSqrt: un("sqrt", math.Sqrt,
+			func(g *Graph, x, y Ref) Ref { return g.Div(g.Const(0.5), y) }, positive),
+		OpCbrt: un("cbrt", math.Cbrt,
+			func(g *Graph, x, y Ref) Ref { return g.Div(g.Const(1./3), g.Square(y)) }, positive),
+		OpInv: un("inv", func(x float64) float64 { return 1 / x },
+			func(g *Graph, x, y Ref) Ref { return g.Neg(g.Square(y)) }, positive),
+		OpPow: {Name: "pow", Class: Elementwise, Arity: 2, F2: math.Pow, Domain: positive,
+			// ∂x = p x^(p-1); ∂p = x^p log x, which is 0 where x is 0 (as in Stan).
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
+				x, p := a[0], a[1]
+				dx := g.Mul(p, g.Do(OpPow, nil, x, g.Sub(p, g.Const(1))))
+				dp := g.Select(g.Equal(x, g.Const(0)), g.Const(0), g.Mul(out, g.Log(x)))
+				return []Ref{dx, dp}
+			}},
+		OpFmod: {Name: "fmod", Class: Elementwise, Arity: 2, F2: math.Mod, Domain: positive,
+			Partials: func(g *Graph, _ Ref, a []Ref) []Ref {
+				return []Ref{g.Const(1), g.Neg(g.Do(OpTrunc, nil, g.Div(a[0], a[1])))}
+			}},
+		OpFloor: flat1("floor", math.Floor),
+		OpCeil:  flat1("ceil", math.Ceil),
+		OpRound: flat1("round", math.Round),
+		OpTrunc: flat1("trunc", math.Trunc),
+		OpMin: {Name: "fmin", Class: Elementwise, Arity: 2, Domain: anyReal,
+			F2: func(x, y float64) float64 {
+				if x < y || math.IsNaN(y) {
+					return x
+				}
+				return y
+			},
+			Partials: func(g *Graph, _ Ref, a []Ref) []Ref {
+				first := g.Less(a[0], a[1])
+				return []Ref{first, g.Do(OpNot, nil, first)}
+			}},
+		OpMax: {Name: "fmax", Class: Elementwise, Arity: 2, Domain: anyReal,
+			F2: func(x, y float64) float64 {
+				if x > y || math.IsNaN(y) {
+					return x
+				}
+				return y
+			},
+			Partials: func(g *Graph, _ Ref, a []Ref) []Ref {
+				first := g.Less(a[1], a[0])
+				return []Ref{first, g.Do(OpNot, nil, first)}
+			}},
+		OpHypot: {Name: "hypot", Class: Elementwise, Arity: 2, F2: math.Hypot, Domain: anyReal,
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref { return []Ref{g.Div(a[0], out), g.Div(a[1], out)} }},
+
+		OpLess:      flat2("less", func(x, y float64) float64 { return truth(x < y) }),
+		OpLessEqual: flat2("less_equal", func(x, y float64) float64 { return truth(x <= y) }),
+		OpEqual:     flat2("equal", func(x, y float64) float64 { return truth(x == y) }),
+		OpNotEqual:  flat2("not_equal", func(x, y float64) float64 { return truth(x != y) }),
+		OpNot:       flat1("not", func(x float64) float64 { return truth(x == 0) }),
+		OpIsNaN:     flat1("is_nan", func(x float64) float64 { return truth(math.IsNaN(x)) }),
+		OpIsInf:     flat1("is_inf", func(x float64) float64 { return truth(math.IsInf(x, 0)) }),
+		OpSelect: {Name: "select", Class: Elementwise, Arity: 3, Domain: anyReal,
+			F3: func(c, a, b float64) float64 {
+				if c != 0 {
+					return a
+				}
+				return b
+			},
+			VJP: func(g *Graph, n *Node, _, adj Ref, need []bool) []Ref {
+				c, zero := n.Args[0], g.Const(0)
+				return []Ref{None, g.Select(c, adj, zero), g.Select(c, zero, adj)}
+			}},
+
+		OpExp: un("exp", math.Exp, func(g *Graph, x, y Ref) Ref { return y }, anyReal),
+		OpExpm1: un("expm1", math.Expm1,
+			func(g *Graph, x, y Ref) Ref { return g.Add(y, g.Const(1)) }, anyReal),
+		OpExp2: un("exp2", math.Exp2,
+			func(g *Graph, x, y Ref) Ref { return g.Scale(math.Ln2, y) }, anyReal),
+		OpLog:   un("log", math.Log, func(g *Graph, x, y Ref) Ref { return g.Inv(x) }, positive),
+		OpLog1p: un("log1p", math.Log1p, func(g *Graph, x, y Ref) Ref { return g.Inv(g.Add(g.Const(1), x)) }, positive),
+		OpLog2: un("log2", math.Log2,
+			func(g *Graph, x, y Ref) Ref { return g.Div(g.Const(math.Log2E), x) }, positive),
+		OpLog10: un("log10", math.Log10,
+			func(g *Graph, x, y Ref) Ref { return g.Div(g.Const(math.Log10E), x) }, positive),
+		OpLog1m: un("log1m", func(x float64) float64 { return math.Log1p(-x) },
+			func(g *Graph, x, y Ref) Ref { return g.Neg(g.Inv(g.Sub(g.Const(1), x))) }, unit),
+		OpLog1pExp: un("log1p_exp", kernel.Log1pExp,
+			func(g *Graph, x, y Ref) Ref { return g.Do(OpInvLogit, nil, x) }, anyReal),
+		OpLog1mExp: un("log1m_exp", kernel.Log1mExp,
+			func(g *Graph, x, y Ref) Ref { return g.Neg(g.Inv(g.Do(OpExpm1, nil, g.Neg(x)))) },
+			func(_ int, z float64) float64 { return -math.Exp(z) }),
+		OpLogDiffExp: {Name: "log_diff_exp", Class: Elementwise, Arity: 2, F2: kernel.LogDiffExp,
+			Domain: func(arg int, z float64) float64 {
+				if arg == 0 {
+					return 3 + math.Exp(z)
+				}
+				return 1 - math.Exp(z)
+			},
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
+				d := g.Sub(a[1], a[0]) // negative
+				return []Ref{g.Neg(g.Inv(g.Do(OpExpm1, nil, d))), g.Neg(g.Inv(g.Do(OpExpm1, nil, g.Neg(d))))}
+			}},
+		OpLogAddExp: {Name: "log_sum_exp2", Class: Elementwise, Arity: 2, F2: kernel.LogAddExp, Domain: anyReal,
+			// inv_logit(x-y); equal infinities give 1/2 each rather than NaN.
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
+				d := g.Select(g.Equal(a[0], a[1]), g.Const(0), g.Sub(a[0], a[1]))
+				return []Ref{g.Do(OpInvLogit, nil, d), g.Do(OpInvLogit, nil, g.Neg(d))}
+			}},
+		OpInvLogit: un("inv_logit", kernel.InvLogit,
+			func(g *Graph, x, y Ref) Ref { return g.Mul(y, g.Do(OpInvLogit, nil, g.Neg(x))) }, anyReal),
+		OpLogInvLogit: un("log_inv_logit", func(x float64) float64 { return -kernel.Log1pExp(-x) },
+			func(g *Graph, x, y Ref) Ref { return g.Do(OpInvLogit, nil, g.Neg(x)) }, anyReal),
+		OpLog1mInvLogit: un("log1m_inv_logit", func(x float64) float64 { return -kernel.Log1pExp(x) },
+			func(g *Graph, x, y Ref) Ref { return g.Neg(g.Do(OpInvLogit, nil, x)) }, anyReal),
+		OpLogit: un("logit", func(p float64) float64 { return math.Log(p / (1 - p)) },
+			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Mul(x, g.Sub(g.Const(1), x))) }, unit),
+
+		OpSin: un("sin", math.Sin, func(g *Graph, x, y Ref) Ref { return g.Do(OpCos, nil, x) }, anyReal),
+		OpCos: un("cos", math.Cos, func(g *Graph, x, y Ref) Ref { return g.Neg(g.Do(OpSin, nil, x)) }, anyReal),
+		OpTan: un("tan", math.Tan,
+			func(g *Graph, x, y Ref) Ref { return g.Add(g.Const(1), g.Square(y)) },
+			func(_ int, z float64) float64 { return math.Tanh(z) }),
+		OpAsin: un("asin", math.Asin,
+			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Sqrt(g.Sub(g.Const(1), g.Square(x)))) },
+			func(_ int, z float64) float64 { return 0.95 * math.Tanh(z) }),
+		OpAcos: un("acos", math.Acos,
+			func(g *Graph, x, y Ref) Ref { return g.Neg(g.Inv(g.Sqrt(g.Sub(g.Const(1), g.Square(x))))) },
+			func(_ int, z float64) float64 { return 0.95 * math.Tanh(z) }),
+		OpAtan: un("atan", math.Atan,
+			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Add(g.Const(1), g.Square(x))) }, anyReal),
+		OpAtan2: {Name: "atan2", Class: Elementwise, Arity: 2, F2: math.Atan2, Domain: positive,
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
+				r2 := g.Add(g.Square(a[0]), g.Square(a[1]))
+				return []Ref{g.Div(a[1], r2), g.Neg(g.Div(a[0], r2))}
+			}},
+		OpSinh: un("sinh", math.Sinh, func(g *Graph, x, y Ref) Ref { return g.Do(OpCosh, nil, x) }, anyReal),
+		OpCosh: un("cosh", math.Cosh, func(g *Graph, x, y Ref) Ref { return g.Do(OpSinh, nil, x) }, anyReal),
+		OpTanh: un("tanh", math.Tanh,
+			func(g *Graph, x, y Ref) Ref { return g.Sub(g.Const(1), g.Square(y)) }, anyReal),
+		OpAsinh: un("asinh", math.Asinh,
+			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Sqrt(g.Add(g.Square(x), g.Const(1)))) }, anyReal),
+		OpAcosh: un("acosh", math.Acosh,
+			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Sqrt(g.Sub(g.Square(x), g.Const(1)))) },
+			func(_ int, z float64) float64 { return 1.1 + math.Exp(z) }),
+		OpAtanh: un("atanh", math.Atanh,
+			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Sub(g.Const(1), g.Square(x))) },
+			func(_ int, z float64) float64 { return 0.95 * math.Tanh(z) }),
+
+		OpRandom: {Name: "random", Class: Random, Arity: -1},
+	}
+}

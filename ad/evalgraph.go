@@ -1,0 +1,182 @@
+package ad
+
+import (
+	"fmt"
+	"math/rand/v2"
+)
+
+// RandomDraw is the attribute of OpRandom: Draw returns a number from the
+// distribution Name with the arguments of one element.
+type RandomDraw struct {
+	Name string
+	Draw func(rng *rand.Rand, args []float64) float64
+}
+
+// Env is what an evaluation may use of the world besides its inputs.
+type Env struct {
+	Rand  *rand.Rand   // for OpRandom; its absence is an error there
+	Print func(string) // receives prints; nil drops them
+}
+
+// Eval is the reference evaluator: it computes the outputs of g at the inputs,
+// node after node, allocating as it goes, and carries out the effects. Inputs
+// and outputs are flat arrays of the inputs' and outputs' types. An error is a
+// rejection: *CheckError, *RejectError, or what an op returned.
+func (g *Graph) Eval(inputs [][]float64, env *Env) ([][]float64, error) {
+	if len(inputs) != len(g.Inputs) {
+		return nil, fmt.Errorf("%d inputs, want %d", len(inputs), len(g.Inputs))
+	}
+	live := g.Live(g.Outputs, true)
+	val := make([][]float64, len(g.Nodes))
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if !live[i] {
+			continue
+		}
+		switch n.Op {
+		case OpInput:
+			k := n.Attr.(int)
+			if len(inputs[k]) != n.Type.Total() {
+				return nil, fmt.Errorf("input %d has %d elements, want %d", k, len(inputs[k]), n.Type.Total())
+			}
+			val[i] = inputs[k]
+			continue
+		case OpConst:
+			val[i] = n.Data
+			continue
+		}
+		args := make([][]float64, len(n.Args))
+		types := make([]Type, len(n.Args))
+		for k, a := range n.Args {
+			args[k], types[k] = val[a], g.Nodes[a].Type
+		}
+		dst := make([]float64, n.Type.Total())
+		var err error
+		switch table[n.Op].Class {
+		case Effect:
+			err = RunEffect(n, types, args, env.Print)
+		case Region:
+			err = evalRegion(n, types, args, dst, env)
+		case Random:
+			err = evalRandom(n, types, args, dst, env)
+		default:
+			err = evalNode(n, types, args, dst)
+		}
+		if err != nil {
+			return nil, err
+		}
+		val[i] = dst
+	}
+	out := make([][]float64, len(g.Outputs))
+	for k, r := range g.Outputs {
+		out[k] = val[r]
+	}
+	return out, nil
+}
+
+func evalRandom(n *Node, types []Type, args [][]float64, dst []float64, env *Env) error {
+	if env.Rand == nil {
+		return fmt.Errorf("%s_rng needs a random number generator", n.Attr.(*RandomDraw).Name)
+	}
+	size := n.Type.Size()
+	v := make([]float64, len(args))
+	for i := range dst {
+		for k := range args {
+			v[k] = args[k][types[k].at(i/max(size, 1), i%max(size, 1))]
+		}
+		dst[i] = n.Attr.(*RandomDraw).Draw(env.Rand, v)
+	}
+	return nil
+}
+
+// at is the position of an element in a value of type t that is broadcast over
+// lanes and elements.
+func (t Type) at(lane, elem int) int {
+	k := 0
+	if t.Lanes > 0 {
+		k = lane * t.Size()
+	}
+	if len(t.Shape) > 0 {
+		k += elem
+	}
+	return k
+}
+
+func evalRegion(n *Node, types []Type, args [][]float64, dst []float64, env *Env) error {
+	size := n.Type.Size()
+	lane := make([][]float64, len(args))
+	for l := range max(n.Type.Lanes, 1) {
+		for i, a := range args {
+			lane[i] = a
+			if types[i].Lanes > 0 {
+				k := types[i].Size()
+				lane[i] = a[l*k : (l+1)*k]
+			}
+		}
+		var err error
+		switch attr := n.Attr.(type) {
+		case *Scan:
+			err = evalScan(attr, lane, dst[l*size:(l+1)*size], env)
+		case *If:
+			branch := attr.Else
+			if lane[0][0] != 0 {
+				branch = attr.Then
+			}
+			var outs [][]float64
+			outs, err = branch.Eval(lane[1:], env)
+			pos := l * size
+			for _, o := range outs {
+				pos += copy(dst[pos:], o)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func evalScan(s *Scan, args [][]float64, dst []float64, env *Env) error {
+	ts := s.Results()
+	res := make([][]float64, len(ts))
+	for i, t := range ts {
+		n := t.Size()
+		res[i], dst = dst[:n], dst[n:]
+	}
+	carry := make([][]float64, s.Carries)
+	for i := range carry {
+		carry[i] = append([]float64(nil), args[i]...)
+	}
+	in := append([][]float64(nil), args...)
+	step := func(a []float64, t int) []float64 { k := len(a) / s.Steps; return a[t*k : (t+1)*k] }
+	for k := range s.Steps {
+		t := k
+		if s.Reverse {
+			t = s.Steps - 1 - k
+		}
+		copy(in, carry)
+		for i := range s.Carries {
+			copy(step(res[s.historyAt(i)], t), carry[i])
+		}
+		for i := s.Carries; i < s.Carries+s.Streams; i++ {
+			in[i] = step(args[i], t)
+		}
+		outs, err := s.Body.Eval(in, env)
+		if err != nil {
+			return err
+		}
+		copy(carry, outs)
+		for i := range s.Outs {
+			copy(step(res[s.outAt(i)], t), outs[s.Carries+i])
+		}
+		for i := range s.Sums {
+			for e, v := range outs[s.Carries+s.Outs+i] {
+				res[s.sumAt(i)][e] += v
+			}
+		}
+	}
+	for i := range s.Carries {
+		copy(res[s.finalAt(i)], carry[i])
+	}
+	return nil
+}

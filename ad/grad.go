@@ -1,0 +1,132 @@
+package ad
+
+// Backprop appends to g the adjoints of wrt: for each, Σ_k seeds[k]·∂outs[k]/∂wrt,
+// of wrt's type, or None where no output depends on it. The result is part of
+// the same graph, in the same ops, and can be differentiated again. seeds[k]
+// has the type of outs[k]; None stands for 0.
+//
+// Reverse accumulation in one sweep over the nodes: the rule of every op is its
+// row's Partials or VJP. Below a select, products go through OpMulGuarded, so
+// that a branch that was not taken, whose adjoint is 0, contributes 0 even
+// where its partial derivative is infinite or NaN.
+func (g *Graph) Backprop(outs, seeds, wrt []Ref) []Ref {
+	last := Ref(-1)
+	for _, r := range outs {
+		last = max(last, r)
+	}
+	end := int(last) + 1
+	active := g.dependents(wrt, end)
+	guarded := g.belowSelect(end)
+	adj := make([]Ref, end)
+	for i := range adj {
+		adj[i] = None
+	}
+	accumulate := func(r, a Ref) {
+		if adj[r] == None {
+			adj[r] = a
+		} else {
+			adj[r] = g.Add(adj[r], a)
+		}
+	}
+	for k, r := range outs {
+		if seeds[k] != None {
+			accumulate(r, g.Expand(seeds[k], g.Type(r)))
+		}
+	}
+	old := g.site
+	for i := end - 1; i >= 0; i-- {
+		if adj[i] == None || !active[i] {
+			continue
+		}
+		n := g.Nodes[i] // a copy: the slice grows below
+		row := &table[n.Op]
+		g.site = n.Site
+		switch {
+		case row.VJP != nil:
+			need := make([]bool, len(n.Args))
+			for k, a := range n.Args {
+				need[k] = active[a]
+			}
+			for k, a := range row.VJP(g, &n, Ref(i), adj[i], need) {
+				if a != None && need[k] {
+					accumulate(n.Args[k], g.ReduceTo(a, g.Type(n.Args[k])))
+				}
+			}
+		case row.Partials != nil:
+			for k, p := range row.Partials(g, Ref(i), n.Args) {
+				arg := n.Args[k]
+				if p == None || !active[arg] {
+					continue
+				}
+				op := OpMul
+				if guarded[i] && !g.allConst([]Ref{p}) {
+					op = OpMulGuarded
+				}
+				accumulate(arg, g.ReduceTo(g.Do(op, nil, adj[i], p), g.Type(arg)))
+			}
+		case row.Class == Array || row.Class == Linear || row.Class == Region:
+			g.fail(n.Op, "has no derivative")
+		}
+	}
+	g.site = old
+	res := make([]Ref, len(wrt))
+	for k, r := range wrt {
+		res[k] = None
+		if int(r) < end {
+			res[k] = adj[r]
+		}
+	}
+	return res
+}
+
+// Grad returns the gradient of the scalar out (its sum, if it is an array) with
+// respect to each of wrt, of wrt's type; zeros where out does not depend on it.
+func (g *Graph) Grad(out Ref, wrt ...Ref) []Ref {
+	res := g.Backprop([]Ref{out}, []Ref{g.Const(1)}, wrt)
+	for k, r := range res {
+		if r == None {
+			res[k] = g.Expand(g.Const(0), g.Type(wrt[k]))
+		}
+	}
+	return res
+}
+
+// dependents marks the nodes below end that depend on wrt through ops with
+// derivatives.
+func (g *Graph) dependents(wrt []Ref, end int) []bool {
+	dep := make([]bool, end)
+	for _, r := range wrt {
+		if int(r) < end {
+			dep[r] = true
+		}
+	}
+	for i := range end {
+		if dep[i] || table[g.Nodes[i].Op].Flat || table[g.Nodes[i].Op].Class == Random {
+			continue
+		}
+		for _, a := range g.Nodes[i].Args {
+			if dep[a] {
+				dep[i] = true
+				break
+			}
+		}
+	}
+	return dep
+}
+
+// belowSelect marks the nodes below end that a select may leave unused.
+func (g *Graph) belowSelect(end int) []bool {
+	m := make([]bool, end)
+	for i := end - 1; i >= 0; i-- {
+		n := &g.Nodes[i]
+		if n.Op == OpSelect {
+			m[n.Args[1]], m[n.Args[2]] = true, true
+		}
+		if m[i] {
+			for _, a := range n.Args {
+				m[a] = true
+			}
+		}
+	}
+	return m
+}

@@ -1,0 +1,403 @@
+package ad
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Ref names a node of one Graph. Refs are only meaningful with their graph.
+type Ref int32
+
+// None is the absent Ref, for instance a partial derivative that is zero.
+const None Ref = -1
+
+// Type is the type of a node's value: an array of float64 with shape Shape,
+// row-major (last index fastest). Lanes is 0 for an ordinary value; N > 0 for
+// one value of that shape per lane of a loop over N iterations, stored lane
+// after lane. Every op maps over lanes: rules are written for one lane, and an
+// operand without lanes is the same for all of them.
+type Type struct {
+	Lanes int
+	Shape []int
+}
+
+// Scalar is the type of a single number.
+var Scalar = Type{}
+
+// Size is the number of elements of one lane.
+func (t Type) Size() int {
+	n := 1
+	for _, d := range t.Shape {
+		n *= d
+	}
+	return n
+}
+
+// Total is the number of stored elements, over all lanes.
+func (t Type) Total() int { return max(t.Lanes, 1) * t.Size() }
+
+// IsScalar reports whether one lane holds a single number of rank 0.
+func (t Type) IsScalar() bool { return len(t.Shape) == 0 }
+
+// Equal reports whether two types are the same.
+func (t Type) Equal(u Type) bool { return t.Lanes == u.Lanes && shapeEqual(t.Shape, u.Shape) }
+
+// String is "[3 4]" or, with lanes, "100*[3 4]".
+func (t Type) String() string {
+	s := "[" + strings.Trim(fmt.Sprint(t.Shape), "[]") + "]"
+	if t.Lanes > 0 {
+		s = strconv.Itoa(t.Lanes) + "*" + s
+	}
+	return s
+}
+
+func shapeEqual(a, b []int) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Site identifies where in the user's program a node came from; it is opaque
+// here and copied to derived nodes. 0 is "nowhere".
+type Site int32
+
+// Node is one operation of a graph, in SSA form: its arguments precede it.
+type Node struct {
+	Op   OpCode
+	Type Type // of the value; of regions with several results see Results
+	Args []Ref
+	Data []float64 // OpConst: the value, Type.Total() elements; never modified
+	Attr any       // what else the op needs: Index, *Scan, *If, *Check, …; immutable
+	Site Site
+}
+
+// Graph is a static program over arrays: nodes in order of computation, some of
+// them inputs, some outputs, some effects (argument checks, rejections, prints)
+// that are carried out in order. Graphs only grow; unused nodes are dropped by
+// whoever executes the graph. Building calls panic with *BuildError on a
+// mistake of the caller (a shape that does not fit); Recover turns that into
+// an error at a package's border. Not safe for concurrent use while it is
+// built; immutable and shareable afterwards.
+type Graph struct {
+	Nodes   []Node
+	Inputs  []Ref
+	Outputs []Ref
+	Effects []Ref // nodes with effects, in order of their effect
+
+	site   Site
+	cse    map[nodeKey]Ref
+	consts map[uint64]Ref // scalar constants by bits
+}
+
+// NewGraph returns an empty graph.
+func NewGraph() *Graph {
+	return &Graph{cse: map[nodeKey]Ref{}, consts: map[uint64]Ref{}}
+}
+
+// BuildError is a mistake in building a graph.
+type BuildError struct {
+	Op   OpCode
+	Msg  string
+	Site Site
+}
+
+// Error implements error.
+func (e *BuildError) Error() string { return fmt.Sprintf("%s: %s", e.Op, e.Msg) }
+
+func (g *Graph) fail(op OpCode, format string, args ...any) {
+	panic(&BuildError{Op: op, Msg: fmt.Sprintf(format, args...), Site: g.site})
+}
+
+// Recover stores a *BuildError panic in *err; defer it at the border of a
+// package that builds graphs. Other panics go on.
+func Recover(err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case *BuildError:
+		*err = r
+	default:
+		panic(r)
+	}
+}
+
+// SetSite sets the site of the nodes to come and returns the former one.
+func (g *Graph) SetSite(s Site) Site { old := g.site; g.site = s; return old }
+
+// Type is the type of r's value.
+func (g *Graph) Type(r Ref) Type { return g.Nodes[r].Type }
+
+// Const returns a scalar constant.
+func (g *Graph) Const(v float64) Ref {
+	bits := math.Float64bits(v)
+	if r, ok := g.consts[bits]; ok {
+		return r
+	}
+	r := g.push(Node{Op: OpConst, Data: []float64{v}})
+	g.consts[bits] = r
+	return r
+}
+
+// ConstArray returns a constant of type t; the graph keeps data, which must not
+// change afterwards.
+func (g *Graph) ConstArray(t Type, data []float64) Ref {
+	if len(data) != t.Total() {
+		g.fail(OpConst, "%d values for type %v", len(data), t)
+	}
+	if t.Lanes == 0 && len(t.Shape) == 0 {
+		return g.Const(data[0])
+	}
+	return g.push(Node{Op: OpConst, Type: t, Data: data})
+}
+
+// Value returns the value of a constant node; ok is false for other nodes.
+func (g *Graph) Value(r Ref) (v []float64, ok bool) {
+	n := &g.Nodes[r]
+	return n.Data, n.Op == OpConst
+}
+
+// IsConst reports whether r is the scalar or uniform constant v.
+func (g *Graph) isConst(r Ref, v float64) bool {
+	n := &g.Nodes[r]
+	return n.Op == OpConst && len(n.Data) == 1 && n.Data[0] == v
+}
+
+// Input adds an input of type t.
+func (g *Graph) Input(t Type) Ref {
+	r := g.push(Node{Op: OpInput, Type: t, Attr: len(g.Inputs)})
+	g.Inputs = append(g.Inputs, r)
+	return r
+}
+
+// Output marks r as the next output.
+func (g *Graph) Output(r Ref) { g.Outputs = append(g.Outputs, r) }
+
+func (g *Graph) push(n Node) Ref {
+	n.Site = g.site
+	g.Nodes = append(g.Nodes, n)
+	return Ref(len(g.Nodes) - 1)
+}
+
+// nodeKey finds equal pure nodes. Ops of more than three arguments are not
+// shared but for their arguments.
+type nodeKey struct {
+	op      OpCode
+	n       int
+	a, b, c Ref
+	attr    string
+}
+
+// Keyed is implemented by attributes whose nodes may be shared: equal keys
+// (for the same op and arguments) mean equal values.
+type Keyed interface{ Key() string }
+
+// Do adds the op to the graph, checking types, or returns an equal node that
+// exists; an op all of whose arguments are constants is evaluated now. Effects
+// are appended to the list of effects.
+func (g *Graph) Do(op OpCode, attr any, args ...Ref) Ref {
+	row := &table[op]
+	for _, a := range args {
+		if a < 0 || int(a) >= len(g.Nodes) {
+			g.fail(op, "argument %d is not a node of this graph", a)
+		}
+	}
+	if row.Arity >= 0 && len(args) != row.Arity {
+		g.fail(op, "%d arguments, want %d", len(args), row.Arity)
+	}
+	if r, ok := g.simplify(op, attr, args); ok {
+		return r
+	}
+	t := g.typeOf(op, row, attr, args)
+	var key nodeKey
+	shared := row.Class != Effect && row.Class != Random && len(args) <= 3
+	if shared {
+		key = nodeKey{op: op, n: len(args), a: None, b: None, c: None}
+		for i, p := range []*Ref{&key.a, &key.b, &key.c} {
+			if i < len(args) {
+				*p = args[i]
+			}
+		}
+		switch k := attr.(type) {
+		case nil:
+		case Keyed:
+			key.attr = k.Key()
+		default:
+			shared = false
+		}
+	}
+	if shared {
+		if r, ok := g.cse[key]; ok {
+			return r
+		}
+	}
+	n := Node{Op: op, Type: t, Args: append([]Ref(nil), args...), Attr: attr}
+	r := None
+	if row.Class != Effect && row.Class != Random && row.Class != Region && len(args) > 0 && g.allConst(args) {
+		if data, ok := g.fold(&n); ok {
+			r = g.ConstArray(t, data)
+		}
+	}
+	if r == None {
+		r = g.push(n)
+		if row.Class == Effect {
+			g.Effects = append(g.Effects, r)
+		}
+	}
+	if shared {
+		g.cse[key] = r
+	}
+	return r
+}
+
+func (g *Graph) allConst(args []Ref) bool {
+	for _, a := range args {
+		if g.Nodes[a].Op != OpConst {
+			return false
+		}
+	}
+	return true
+}
+
+// fold evaluates a node on constants; an op that fails (a matrix that has no
+// Cholesky factor) stays in the graph and fails when it runs.
+func (g *Graph) fold(n *Node) ([]float64, bool) {
+	args := make([][]float64, len(n.Args))
+	types := make([]Type, len(n.Args))
+	for i, a := range n.Args {
+		args[i], types[i] = g.Nodes[a].Data, g.Nodes[a].Type
+	}
+	dst := make([]float64, n.Type.Total())
+	if err := evalNode(n, types, args, dst); err != nil {
+		return nil, false
+	}
+	return dst, true
+}
+
+// typeOf is the type of op's value.
+func (g *Graph) typeOf(op OpCode, row *Op, attr any, args []Ref) Type {
+	var t Type
+	for _, a := range args {
+		u := g.Nodes[a].Type
+		if u.Lanes > 0 {
+			if t.Lanes > 0 && t.Lanes != u.Lanes {
+				g.fail(op, "operands of %d and %d lanes", t.Lanes, u.Lanes)
+			}
+			t.Lanes = u.Lanes
+		}
+	}
+	switch {
+	case row.Class == Elementwise || row.Class == Random:
+		for _, a := range args {
+			u := g.Nodes[a].Type
+			if len(u.Shape) > 0 {
+				if t.Shape != nil && !shapeEqual(t.Shape, u.Shape) {
+					g.fail(op, "operands of shapes %v and %v", t.Shape, u.Shape)
+				}
+				t.Shape = u.Shape
+			}
+		}
+	case row.Shape != nil:
+		types := make([]Type, len(args))
+		for i, a := range args {
+			types[i] = g.Nodes[a].Type
+		}
+		u, err := row.Shape(types, attr)
+		if err != nil {
+			g.fail(op, "%v", err)
+		}
+		if row.OwnLanes {
+			t = u
+		} else {
+			t.Shape = u.Shape
+		}
+	}
+	return t
+}
+
+// simplify applies the identities that hold for every float64, NaN and
+// infinities included. 0·x is not 0 and is never rewritten.
+func (g *Graph) simplify(op OpCode, attr any, a []Ref) (Ref, bool) {
+	wide := func(keep, drop Ref) bool { // keep alone has the type of the result
+		return g.Nodes[drop].Type.Lanes == 0 && len(g.Nodes[drop].Type.Shape) == 0
+	}
+	switch op {
+	case OpAdd:
+		if g.isConst(a[0], 0) && wide(a[1], a[0]) {
+			return a[1], true
+		}
+		if g.isConst(a[1], 0) && wide(a[0], a[1]) {
+			return a[0], true
+		}
+	case OpSub:
+		if g.isConst(a[1], 0) && wide(a[0], a[1]) {
+			return a[0], true
+		}
+	case OpMul:
+		if g.isConst(a[0], 1) && wide(a[1], a[0]) {
+			return a[1], true
+		}
+		if g.isConst(a[1], 1) && wide(a[0], a[1]) {
+			return a[0], true
+		}
+		if g.isConst(a[0], -1) && wide(a[1], a[0]) {
+			return g.Do(OpNeg, nil, a[1]), true
+		}
+	case OpDiv:
+		if g.isConst(a[1], 1) && wide(a[0], a[1]) {
+			return a[0], true
+		}
+	case OpNeg:
+		if n := &g.Nodes[a[0]]; n.Op == OpNeg {
+			return n.Args[0], true
+		}
+	case OpGather:
+		ix := attr.(Index)
+		src := &g.Nodes[a[0]]
+		if ix.isIdentity(src.Type.Size()) {
+			return g.Reshape(a[0], ix.Shape()), true
+		}
+		if src.Op == OpGather {
+			if jx, ok := ix.compose(src.Attr.(Index)); ok {
+				return g.Do(OpGather, jx, src.Args[0]), true
+			}
+		}
+	case OpReshape:
+		n := &g.Nodes[a[0]]
+		if shapeEqual(n.Type.Shape, attr.(shapeAttr).shape) {
+			return a[0], true
+		}
+		if n.Op == OpReshape {
+			return g.Do(OpReshape, attr, n.Args[0]), true
+		}
+	case OpConcat:
+		if len(a) == 1 {
+			return g.Reshape(a[0], []int{g.Nodes[a[0]].Type.Size()}), true
+		}
+	case OpLane:
+		if n := &g.Nodes[a[0]]; n.Op == OpUnlane {
+			return n.Args[0], true
+		}
+	case OpUnlane:
+		if n := &g.Nodes[a[0]]; n.Op == OpLane {
+			return n.Args[0], true
+		}
+	case OpSelect:
+		if v, ok := g.Value(a[0]); ok && len(v) == 1 {
+			pick := a[2]
+			if v[0] != 0 {
+				pick = a[1]
+			}
+			if g.Nodes[pick].Type.Equal(g.typeOf(op, &table[op], attr, a)) {
+				return pick, true
+			}
+		}
+	}
+	return None, false
+}

@@ -1,0 +1,62 @@
+// Package kernel holds the numerical functions behind the ops: plain functions
+// of float64, with no knowledge of graphs.
+//
+// Files: kernel.go, exponentials that avoid overflow and cancellation; gamma.go,
+// the gamma function and its relatives; normal.go, the normal distribution.
+package kernel
+
+import "math"
+
+// Log1pExp is log(1 + eˣ) without overflow.
+func Log1pExp(x float64) float64 {
+	if x > 0 {
+		return x + math.Log1p(math.Exp(-x))
+	}
+	return math.Log1p(math.Exp(x))
+}
+
+// Log1mExp is log(1 - eˣ), NaN for x > 0. Near 0 it goes through expm1, far
+// from 0 through log1p (Mächler 2012).
+func Log1mExp(x float64) float64 {
+	switch {
+	case x > 0:
+		return math.NaN()
+	case x > -math.Ln2:
+		return math.Log(-math.Expm1(x))
+	}
+	return math.Log1p(-math.Exp(x))
+}
+
+// LogDiffExp is log(eˣ - eʸ), NaN for x < y.
+func LogDiffExp(x, y float64) float64 {
+	if x <= y {
+		if x == y && x < math.Inf(1) {
+			return math.Inf(-1)
+		}
+		return math.NaN()
+	}
+	return x + Log1mExp(y-x)
+}
+
+// LogAddExp is log(eˣ + eʸ) without overflow.
+func LogAddExp(x, y float64) float64 {
+	if x == math.Inf(-1) {
+		return y
+	}
+	if x == math.Inf(1) && y == x {
+		return x
+	}
+	if x > y {
+		return x + Log1pExp(y-x)
+	}
+	return y + Log1pExp(x-y)
+}
+
+// InvLogit is 1/(1 + e⁻ˣ), accurate in both tails.
+func InvLogit(x float64) float64 {
+	if x < 0 {
+		e := math.Exp(x)
+		return e / (1 + e)
+	}
+	return 1 / (1 + math.Exp(-x))
+}

@@ -1,0 +1,197 @@
+package ad
+
+// Class tells how an op acts, hence which of the fields of its row count.
+type Class uint8
+
+// The classes.
+const (
+	Leaf        Class = iota // input or constant
+	Elementwise              // one number from one number of each argument; scalar arguments are broadcast
+	Linear                   // moves or sums elements
+	Array                    // a function of whole arrays, per lane
+	Region                   // has sub-graphs
+	Effect                   // checks, rejections, prints: no value
+	Random                   // draws a number from a stream; elementwise, never shared, folded or differentiated
+)
+
+// Op is one row of the op table: everything that the package knows about an
+// operation. Adding an op is adding a constant and a row.
+type Op struct {
+	Name  string
+	Class Class
+	Arity int // number of arguments; -1 for any
+
+	// Elementwise ops: the value, by arity.
+	F1 func(x float64) float64
+	F2 func(x, y float64) float64
+	F3 func(x, y, z float64) float64
+
+	// Partials returns, for an Elementwise op, the partial derivatives of the
+	// value with respect to each argument as expressions in the same ops; None
+	// where the derivative is 0 everywhere it exists.
+	Partials func(g *Graph, out Ref, a []Ref) []Ref
+
+	// Shape is, for classes other than Elementwise, the type rule; with OwnLanes
+	// it decides about lanes too, otherwise lanes follow the arguments.
+	Shape    func(args []Type, attr any) (Type, error)
+	OwnLanes bool
+
+	// Eval computes one lane of a Linear or Array op (all lanes at once with
+	// OwnLanes) into dst, which does not overlap the arguments. work has
+	// Work(args, attr) elements. An error rejects the evaluation.
+	Eval func(dst []float64, args [][]float64, types []Type, attr any, work []float64) error
+	Work func(args []Type, attr any) int
+
+	// VJP returns the adjoints of the arguments (None where zero or where need
+	// is false), given the adjoint of the value. For ops whose rule is not
+	// Partials.
+	VJP func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref
+
+	// Points are argument tuples at which the derivative tests evaluate the op,
+	// besides random ones; Domain maps a standard normal number to a sensible
+	// argument. Elementwise ops only.
+	Points [][]float64
+	Domain func(arg int, z float64) float64
+	// Flat marks ops whose derivative is zero or undefined (comparisons, floor):
+	// they are not tested by differences.
+	Flat bool
+}
+
+// Row returns the op's row.
+func (op OpCode) Row() *Op { return &table[op] }
+
+// String is the op's name.
+func (op OpCode) String() string { return table[op].Name }
+
+// table is filled by init because rules build graphs, which read the table.
+var table [numOps]Op
+
+func init() {
+	for _, rows := range []map[OpCode]Op{elementwiseOps(), specialOps(), structuralOps(), arrayOps(), regionOps(), effectOps()} {
+		for op, row := range rows {
+			if table[op].Name != "" {
+				panic("ad: two rows for op " + row.Name)
+			}
+			table[op] = row
+		}
+	}
+}
+
+// OpCode names an op.
+type OpCode uint16
+
+// The ops.
+const (
+	OpInvalid OpCode = iota
+	OpConst
+	OpInput
+
+	// elementwise: arithmetic
+	OpNeg
+	OpAdd
+	OpSub
+	OpMul
+	OpDiv
+	OpMulGuarded // 0 where the first argument is 0, else the product: adjoints of branches not taken
+	OpAbs
+	OpSquare
+	OpSqrt
+	OpCbrt
+	OpInv
+	OpPow
+	OpFmod
+	OpFloor
+	OpCeil
+	OpRound
+	OpTrunc
+	OpMin
+	OpMax
+	OpHypot
+
+	// elementwise: comparison and choice; truth is 1, falsehood 0
+	OpLess
+	OpLessEqual
+	OpEqual
+	OpNotEqual
+	OpNot
+	OpIsNaN
+	OpIsInf
+	OpSelect // (c, a, b): a where c is not 0, else b; never multiplies
+
+	// elementwise: exponentials
+	OpExp
+	OpExpm1
+	OpExp2
+	OpLog
+	OpLog1p
+	OpLog2
+	OpLog10
+	OpLog1m
+	OpLog1pExp
+	OpLog1mExp
+	OpLogDiffExp
+	OpLogAddExp // log(exp x + exp y)
+	OpInvLogit
+	OpLogInvLogit
+	OpLog1mInvLogit
+	OpLogit
+
+	// elementwise: trigonometric and hyperbolic
+	OpSin
+	OpCos
+	OpTan
+	OpAsin
+	OpAcos
+	OpAtan
+	OpAtan2
+	OpSinh
+	OpCosh
+	OpTanh
+	OpAsinh
+	OpAcosh
+	OpAtanh
+
+	// elementwise: special functions
+	OpErf
+	OpErfc
+	OpPhi
+	OpLogPhi // log Phi(x), accurate in the left tail
+	OpInvPhi
+	OpPhiApprox
+	OpLgamma
+	OpTgamma
+	OpDigamma
+	OpTrigamma
+	OpPolygamma // (n, x): the n-th derivative of digamma; n a constant ≥ 0
+	OpLbeta
+	OpLchoose
+	OpXLogY    // x log y, 0 where x is 0
+	OpPhiRatio // φ(x)/Φ(x), the derivative of log Phi
+	OpXLog1mY  // x log(1 - y), 0 where x is 0
+
+	// linear
+	OpGather
+	OpScatter
+	OpReshape
+	OpConcat
+	OpLane
+	OpUnlane
+
+	// array
+	OpMatMul
+	OpLogSumExp // over the last dimension
+	OpMaxOf     // over the last dimension
+
+	// regions
+	OpScan
+	OpIf
+
+	// effects
+	OpCheck
+	OpReject
+	OpPrint
+
+	OpRandom
+
+	numOps
+)

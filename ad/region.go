@@ -1,0 +1,372 @@
+package ad
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Scan runs Body Steps times in order (Reverse: from the last step to the
+// first) and carries values from one step to the next. The arguments of an
+// OpScan node are, in this order, Carries initial values, Streams arrays whose
+// first dimension is the step, and any number of captured values. Body's inputs
+// are the carried values, one slice of each stream and the captured values,
+// all without lanes; its outputs are the next carried values, Outs values that
+// are kept for every step, and Sums values that are added up over the steps.
+//
+// The node's value is one flat array: the final carried values, the carried
+// values before every step (the history that the derivative needs; position t
+// is step t also in reverse), the kept values per step, the sums. Result tells
+// where each stands. With lanes, the whole scan runs once per lane.
+type Scan struct {
+	Body                         *Graph
+	Carries, Streams, Outs, Sums int
+	Steps                        int
+	Reverse                      bool
+}
+
+// Results are the types of a scan's results in the order of its flat value.
+func (s *Scan) Results() []Type {
+	out := s.Body.Outputs
+	var ts []Type
+	kept := func(r Ref) Type {
+		return Type{Shape: append([]int{s.Steps}, s.Body.Type(r).Shape...)}
+	}
+	for _, r := range out[:s.Carries] {
+		ts = append(ts, s.Body.Type(r))
+	}
+	for _, r := range out[:s.Carries] {
+		ts = append(ts, kept(r))
+	}
+	for _, r := range out[s.Carries : s.Carries+s.Outs] {
+		ts = append(ts, kept(r))
+	}
+	for _, r := range out[s.Carries+s.Outs:] {
+		ts = append(ts, s.Body.Type(r))
+	}
+	return ts
+}
+
+// Positions of the groups of results in Results.
+func (s *Scan) finalAt(i int) int   { return i }
+func (s *Scan) historyAt(i int) int { return s.Carries + i }
+func (s *Scan) outAt(i int) int     { return 2*s.Carries + i }
+func (s *Scan) sumAt(i int) int     { return 2*s.Carries + s.Outs + i }
+
+// If runs Then where the first argument is not 0, else Else; both take the
+// other arguments as inputs and have outputs of the same types, which stand one
+// after another in the node's flat value. With lanes, each lane goes its way.
+type If struct{ Then, Else *Graph }
+
+// Results are the types of the results in the order of the flat value.
+func (f *If) Results() []Type {
+	ts := make([]Type, len(f.Then.Outputs))
+	for i, r := range f.Then.Outputs {
+		ts[i] = f.Then.Type(r)
+	}
+	return ts
+}
+
+type hasResults interface{ Results() []Type }
+
+// regionOps are the ops that have sub-graphs.
+func regionOps() map[OpCode]Op {
+	flat := func(attr any) Type {
+		n := 0
+		for _, t := range attr.(hasResults).Results() {
+			n += t.Size()
+		}
+		return Type{Shape: []int{n}}
+	}
+	return map[OpCode]Op{
+		OpScan: {Name: "scan", Class: Region, Arity: -1,
+			Shape: func(args []Type, attr any) (Type, error) {
+				s := attr.(*Scan)
+				if len(args) != len(s.Body.Inputs) || len(args) < s.Carries+s.Streams {
+					return Type{}, fmt.Errorf("%d arguments for %d inputs", len(args), len(s.Body.Inputs))
+				}
+				if len(s.Body.Outputs) != s.Carries+s.Outs+s.Sums {
+					return Type{}, errors.New("outputs of the body")
+				}
+				for i, a := range args {
+					in := s.Body.Type(s.Body.Inputs[i]).Shape
+					if i >= s.Carries && i < s.Carries+s.Streams {
+						in = append([]int{s.Steps}, in...)
+					}
+					if !shapeEqual(a.Shape, in) {
+						return Type{}, fmt.Errorf("argument %d has shape %v, want %v", i, a.Shape, in)
+					}
+					if i < s.Carries && !shapeEqual(in, s.Body.Type(s.Body.Outputs[i]).Shape) {
+						return Type{}, fmt.Errorf("carried value %d changes shape", i)
+					}
+				}
+				return flat(attr), nil
+			},
+			VJP: scanVJP},
+		OpIf: {Name: "if", Class: Region, Arity: -1,
+			Shape: func(args []Type, attr any) (Type, error) {
+				f := attr.(*If)
+				if len(args) != len(f.Then.Inputs)+1 || len(args) != len(f.Else.Inputs)+1 || len(f.Then.Outputs) != len(f.Else.Outputs) {
+					return Type{}, errors.New("branches with different arguments or results")
+				}
+				for i, r := range f.Then.Outputs {
+					if a, b := f.Then.Type(r), f.Else.Type(f.Else.Outputs[i]); !a.Equal(b) {
+						return Type{}, fmt.Errorf("result %d of types %v and %v", i, a, b)
+					}
+				}
+				return flat(attr), nil
+			},
+			VJP: ifVJP},
+	}
+}
+
+// Result takes result i out of a region's flat value r.
+func (g *Graph) Result(r Ref, i int) Ref {
+	ts := g.Nodes[r].Attr.(hasResults).Results()
+	return g.part(r, ts, i)
+}
+
+func (g *Graph) part(flat Ref, ts []Type, i int) Ref {
+	offset := 0
+	for _, t := range ts[:i] {
+		offset += t.Size()
+	}
+	return g.Slice(flat, offset, ts[i].Shape)
+}
+
+// DoScan adds a scan; see Scan for the arguments and Final, Kept and Sum for
+// its results.
+func (g *Graph) DoScan(s *Scan, args []Ref) Ref { return g.Do(OpScan, s, args...) }
+
+// Final is carried value i after the last step.
+func (g *Graph) Final(scan Ref, i int) Ref { return g.Result(scan, i) }
+
+// Kept is the array over steps of kept value i.
+func (g *Graph) Kept(scan Ref, i int) Ref {
+	return g.Result(scan, g.Nodes[scan].Attr.(*Scan).outAt(i))
+}
+
+// History is the array over steps of carried value i before each step.
+func (g *Graph) History(scan Ref, i int) Ref {
+	return g.Result(scan, g.Nodes[scan].Attr.(*Scan).historyAt(i))
+}
+
+// SumOf is the total of sum i.
+func (g *Graph) SumOf(scan Ref, i int) Ref {
+	return g.Result(scan, g.Nodes[scan].Attr.(*Scan).sumAt(i))
+}
+
+// Inline adds a copy of body to g with its inputs replaced, and returns the
+// counterparts of its outputs. Because every op maps over lanes, inputs may
+// have lanes though body's do not. Effects are copied only with effects.
+func (g *Graph) Inline(body *Graph, inputs []Ref, effects bool) []Ref {
+	return g.inline(body, inputs, body.Outputs, effects)
+}
+
+func (g *Graph) inline(body *Graph, inputs, outputs []Ref, effects bool) []Ref {
+	to := make([]Ref, len(body.Nodes))
+	live := body.Live(outputs, effects)
+	old := g.site
+	defer func() { g.site = old }()
+	for i := range body.Nodes {
+		n := &body.Nodes[i]
+		if !live[i] {
+			continue
+		}
+		g.site = n.Site
+		switch n.Op {
+		case OpInput:
+			to[i] = inputs[n.Attr.(int)]
+		case OpConst:
+			to[i] = g.ConstArray(n.Type, n.Data)
+		default:
+			args := make([]Ref, len(n.Args))
+			for k, a := range n.Args {
+				args[k] = to[a]
+			}
+			to[i] = g.Do(n.Op, n.Attr, args...)
+		}
+	}
+	res := make([]Ref, len(outputs))
+	for i, r := range outputs {
+		res[i] = to[r]
+	}
+	return res
+}
+
+// Live marks the nodes that outputs need and, if effects is set, those that
+// the graph's effects need.
+func (g *Graph) Live(outputs []Ref, effects bool) []bool {
+	live := make([]bool, len(g.Nodes))
+	for _, r := range outputs {
+		live[r] = true
+	}
+	if effects {
+		for _, r := range g.Effects {
+			live[r] = true
+		}
+	}
+	for i := len(g.Nodes) - 1; i >= 0; i-- {
+		if live[i] {
+			for _, a := range g.Nodes[i].Args {
+				live[a] = true
+			}
+		}
+	}
+	return live
+}
+
+// core is the type of one lane.
+func core(t Type) Type { return Type{Shape: t.Shape} }
+
+// scanVJP: the adjoint of a scan is a scan in the opposite order. It carries
+// the adjoints of the carried values; each step recomputes the forward body
+// from the history of the carried values (storing every intermediate instead
+// costs memory traffic for what is mostly a few multiplications) and pulls the
+// adjoints back through it. Adjoints of captured values are summed over steps.
+func scanVJP(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
+	s := n.Attr.(*Scan)
+	ts := s.Results()
+	nb := NewGraph()
+	back := &Scan{Body: nb, Steps: s.Steps, Reverse: !s.Reverse, Carries: s.Carries}
+	var carries, streams, captures []Ref // arguments of the backward scan, in g
+
+	// Inputs of the backward body, in the order carried, streams, captured.
+	lambda := make([]Ref, s.Carries)
+	for i := range s.Carries {
+		lambda[i] = nb.Input(ts[s.finalAt(i)])
+		carries = append(carries, g.part(adj, ts, s.finalAt(i)))
+	}
+	stream := func(arg Ref, t Type) Ref {
+		streams = append(streams, arg)
+		return nb.Input(t)
+	}
+	inputs := make([]Ref, len(n.Args)) // of the forward body, as seen in the backward body
+	histAdj := make([]Ref, s.Carries)
+	for i := range s.Carries {
+		t := ts[s.finalAt(i)]
+		inputs[i] = stream(g.part(out, ts, s.historyAt(i)), t)
+		histAdj[i] = stream(g.part(adj, ts, s.historyAt(i)), t)
+	}
+	for i := s.Carries; i < s.Carries+s.Streams; i++ {
+		inputs[i] = stream(n.Args[i], s.Body.Type(s.Body.Inputs[i]))
+	}
+	seeds := append([]Ref(nil), lambda...)
+	for i := range s.Outs {
+		t := s.Body.Type(s.Body.Outputs[s.Carries+i])
+		seeds = append(seeds, stream(g.part(adj, ts, s.outAt(i)), t))
+	}
+	capture := func(arg Ref) Ref {
+		captures = append(captures, arg)
+		return nb.Input(core(g.Type(arg)))
+	}
+	for i := range s.Sums {
+		seeds = append(seeds, capture(g.part(adj, ts, s.sumAt(i))))
+	}
+	for i := s.Carries + s.Streams; i < len(n.Args); i++ {
+		inputs[i] = capture(n.Args[i])
+	}
+
+	// Pull back through one step.
+	outs := nb.Inline(s.Body, inputs, false)
+	var wrt []Ref
+	for i := range n.Args {
+		if i < s.Carries || need[i] {
+			wrt = append(wrt, inputs[i])
+		}
+	}
+	grads := nb.Backprop(outs, seeds, wrt)
+	k := 0
+	next := func(t Type) Ref {
+		r := grads[k]
+		k++
+		if r == None {
+			r = nb.Const(0)
+		}
+		return nb.Broadcast(r, t.Shape)
+	}
+	for i := range s.Carries {
+		nb.Output(nb.Add(next(ts[s.finalAt(i)]), histAdj[i]))
+	}
+	for i := s.Carries; i < len(n.Args); i++ {
+		if need[i] {
+			nb.Output(next(core(s.Body.Type(s.Body.Inputs[i]))))
+			if i < s.Carries+s.Streams {
+				back.Outs++
+			} else {
+				back.Sums++
+			}
+		}
+	}
+	back.Streams = len(streams)
+	r := g.DoScan(back, append(append(carries, streams...), captures...))
+
+	adjs := make([]Ref, len(n.Args))
+	outIdx, sumIdx := 0, 0
+	for i, a := range n.Args {
+		adjs[i] = None
+		if !need[i] {
+			continue
+		}
+		switch {
+		case i < s.Carries:
+			adjs[i] = g.Final(r, i)
+		case i < s.Carries+s.Streams:
+			adjs[i] = g.Kept(r, outIdx)
+		default:
+			adjs[i] = g.SumOf(r, sumIdx)
+		}
+		if i >= s.Carries && i < s.Carries+s.Streams {
+			outIdx++
+		} else if i >= s.Carries {
+			sumIdx++
+		}
+		adjs[i] = g.reduceLanes(adjs[i], a)
+	}
+	return adjs
+}
+
+// ifVJP: the adjoint of a conditional is the conditional of the adjoints; a
+// branch that was not taken is not looked at, so it cannot spoil them.
+func ifVJP(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
+	f := n.Attr.(*If)
+	ts := f.Results()
+	args := append([]Ref{n.Args[0]}, n.Args[1:]...)
+	args = append(args, adj)
+	pull := func(branch *Graph) *Graph {
+		b := NewGraph()
+		inputs := make([]Ref, len(branch.Inputs))
+		for i, in := range branch.Inputs {
+			inputs[i] = b.Input(branch.Type(in))
+		}
+		adjIn := b.Input(core(g.Type(adj)))
+		outs := b.Inline(branch, inputs, false)
+		seeds := make([]Ref, len(outs))
+		for i := range outs {
+			seeds[i] = b.part(adjIn, ts, i)
+		}
+		var wrt []Ref
+		for i, in := range inputs {
+			if need[i+1] {
+				wrt = append(wrt, in)
+			}
+		}
+		for i, r := range b.Backprop(outs, seeds, wrt) {
+			if r == None {
+				r = b.Const(0)
+			}
+			b.Output(b.Broadcast(r, b.Type(wrt[i]).Shape))
+		}
+		return b
+	}
+	r := g.Do(OpIf, &If{Then: pull(f.Then), Else: pull(f.Else)}, args...)
+	adjs := make([]Ref, len(n.Args))
+	k := 0
+	for i, a := range n.Args {
+		adjs[i] = None
+		if i > 0 && need[i] {
+			adjs[i] = g.reduceLanes(g.Result(r, k), a)
+			k++
+		}
+	}
+	return adjs
+}

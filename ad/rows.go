@@ -1,0 +1,311 @@
+package ad
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// structuralOps are the ops that move and sum elements.
+func structuralOps() map[OpCode]Op {
+	return map[OpCode]Op{
+		OpGather: {Name: "gather", Class: Linear, Arity: 1,
+			Shape: func(args []Type, attr any) (Type, error) {
+				ix := attr.(Index)
+				if lo, hi, ok := ix.bounds(); ok && (lo < 0 || hi >= args[0].Size()) {
+					return Type{}, fmt.Errorf("elements %d to %d of a value of %d", lo, hi, args[0].Size())
+				}
+				return Type{Shape: ix.Shape()}, nil
+			},
+			Eval: func(dst []float64, args [][]float64, _ []Type, attr any, _ []float64) error {
+				gather(dst, args[0], attr.(Index))
+				return nil
+			},
+			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
+				return []Ref{g.Scatter(adj, n.Attr.(Index), g.Type(n.Args[0]).Shape)}
+			}},
+		OpScatter: {Name: "scatter", Class: Linear, Arity: 1,
+			Shape: func(args []Type, attr any) (Type, error) {
+				s := attr.(scatterAttr)
+				to := Type{Shape: s.to}
+				if s.Size() != args[0].Size() {
+					return Type{}, fmt.Errorf("a map of %d positions for a value of %d", s.Size(), args[0].Size())
+				}
+				if lo, hi, ok := s.bounds(); ok && (lo < 0 || hi >= to.Size()) {
+					return Type{}, fmt.Errorf("elements %d to %d of a result of %d", lo, hi, to.Size())
+				}
+				return to, nil
+			},
+			Eval: func(dst []float64, args [][]float64, _ []Type, attr any, _ []float64) error {
+				clear(dst)
+				scatter(dst, args[0], attr.(scatterAttr).Index)
+				return nil
+			},
+			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
+				back := g.Gather(adj, n.Attr.(scatterAttr).Index)
+				return []Ref{g.Reshape(back, g.Type(n.Args[0]).Shape)}
+			}},
+		OpReshape: {Name: "reshape", Class: Linear, Arity: 1,
+			Shape: func(args []Type, attr any) (Type, error) {
+				t := Type{Shape: attr.(shapeAttr).shape}
+				if t.Size() != args[0].Size() {
+					return t, fmt.Errorf("shape %v for a value of shape %v", t.Shape, args[0].Shape)
+				}
+				return t, nil
+			},
+			Eval: func(dst []float64, args [][]float64, _ []Type, _ any, _ []float64) error {
+				copy(dst, args[0])
+				return nil
+			},
+			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
+				return []Ref{g.Reshape(adj, g.Type(n.Args[0]).Shape)}
+			}},
+		OpConcat: {Name: "concat", Class: Linear, Arity: -1,
+			Shape: func(args []Type, _ any) (Type, error) {
+				n := 0
+				for _, a := range args {
+					n += a.Size()
+				}
+				return Type{Shape: []int{n}}, nil
+			},
+			Eval: func(dst []float64, args [][]float64, _ []Type, _ any, _ []float64) error {
+				n := 0
+				for _, a := range args {
+					n += copy(dst[n:], a)
+				}
+				return nil
+			},
+			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
+				adjs, offset := make([]Ref, len(n.Args)), 0
+				for i, a := range n.Args {
+					t := g.Type(a)
+					adjs[i] = None
+					if need[i] {
+						adjs[i] = g.ReduceTo(g.Slice(adj, offset, t.Shape), t)
+					}
+					offset += t.Size()
+				}
+				return adjs
+			}},
+		OpLane: {Name: "lane", Class: Linear, Arity: 1, OwnLanes: true,
+			Shape: func(args []Type, _ any) (Type, error) {
+				a := args[0]
+				if a.Lanes > 0 || len(a.Shape) == 0 || a.Shape[0] == 0 {
+					return a, fmt.Errorf("lanes from a value of type %v", a)
+				}
+				return Type{Lanes: a.Shape[0], Shape: a.Shape[1:]}, nil
+			},
+			Eval: copyEval,
+			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
+				return []Ref{g.Unlane(adj)}
+			}},
+		OpUnlane: {Name: "unlane", Class: Linear, Arity: 1, OwnLanes: true,
+			Shape: func(args []Type, _ any) (Type, error) {
+				a := args[0]
+				if a.Lanes == 0 {
+					return a, errors.New("no lanes")
+				}
+				return Type{Shape: append([]int{a.Lanes}, a.Shape...)}, nil
+			},
+			Eval: copyEval,
+			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
+				return []Ref{g.Lane(adj)}
+			}},
+	}
+}
+
+func copyEval(dst []float64, args [][]float64, _ []Type, _ any, _ []float64) error {
+	copy(dst, args[0])
+	return nil
+}
+
+// MatMulAttr says which operands of a matrix product are transposed.
+type MatMulAttr struct{ TransA, TransB bool }
+
+// Key implements Keyed.
+func (m MatMulAttr) Key() string { return fmt.Sprint(m.TransA, m.TransB) }
+
+// dims returns the sizes of the product: rows and columns of the result, and
+// the length summed over.
+func (m MatMulAttr) dims(a, b []int) (r, c, k int, err error) {
+	if len(a) != 2 || len(b) != 2 {
+		return 0, 0, 0, fmt.Errorf("matrix product of values of shapes %v and %v", a, b)
+	}
+	r, k, k2, c := a[0], a[1], b[0], b[1]
+	if m.TransA {
+		r, k = k, r
+	}
+	if m.TransB {
+		k2, c = c, k2
+	}
+	if k != k2 {
+		return 0, 0, 0, fmt.Errorf("matrix product of values of shapes %v and %v", a, b)
+	}
+	return r, c, k, nil
+}
+
+// arrayOps are the ops on whole arrays that are not matrix decompositions.
+func arrayOps() map[OpCode]Op {
+	return map[OpCode]Op{
+		OpMatMul: {Name: "matmul", Class: Array, Arity: 2,
+			Shape: func(args []Type, attr any) (Type, error) {
+				r, c, _, err := attr.(MatMulAttr).dims(args[0].Shape, args[1].Shape)
+				return Type{Shape: []int{r, c}}, err
+			},
+			Eval: func(dst []float64, args [][]float64, types []Type, attr any, _ []float64) error {
+				matMul(dst, args[0], args[1], types[0].Shape, types[1].Shape, attr.(MatMulAttr))
+				return nil
+			},
+			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
+				m, a, b := n.Attr.(MatMulAttr), n.Args[0], n.Args[1]
+				da, db := None, None
+				if need[0] { // C = A B: dA = dC Bᵀ; with A given as its transpose, dA = B dCᵀ
+					if m.TransA {
+						da = g.matMul(b, adj, m.TransB, true)
+					} else {
+						da = g.matMul(adj, b, false, !m.TransB)
+					}
+					da = g.reduceLanes(da, a)
+				}
+				if need[1] {
+					if m.TransB {
+						db = g.matMul(adj, a, true, m.TransA)
+					} else {
+						db = g.matMul(a, adj, !m.TransA, false)
+					}
+					db = g.reduceLanes(db, b)
+				}
+				return []Ref{da, db}
+			}},
+		OpLogSumExp: {Name: "log_sum_exp", Class: Array, Arity: 1,
+			Shape: lastDimReduced,
+			Eval: func(dst []float64, args [][]float64, types []Type, _ any, _ []float64) error {
+				k := types[0].Shape[len(types[0].Shape)-1]
+				for i := range dst {
+					dst[i] = logSumExp(args[0][i*k : (i+1)*k])
+				}
+				return nil
+			},
+			// softmax(x), as exp(x - y); where y is infinite (all x -Inf, or some
+			// +Inf) the derivative is defined as 0.
+			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
+				x := n.Args[0]
+				shape := g.Type(x).Shape
+				y := g.alongLast(out, shape)
+				p := g.Select(g.Do(OpIsInf, nil, y), g.Const(0), g.Exp(g.Sub(x, y)))
+				return []Ref{g.Mul(g.alongLast(adj, shape), p)}
+			}},
+		OpMaxOf: {Name: "max", Class: Array, Arity: 1,
+			Shape: lastDimReduced,
+			Eval: func(dst []float64, args [][]float64, types []Type, _ any, _ []float64) error {
+				k := types[0].Shape[len(types[0].Shape)-1]
+				for i := range dst {
+					m := math.Inf(-1)
+					for _, v := range args[0][i*k : (i+1)*k] {
+						if v > m || math.IsNaN(v) {
+							m = v
+						}
+					}
+					dst[i] = m
+				}
+				return nil
+			},
+			// Ties share the adjoint, one equal part each.
+			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
+				x := n.Args[0]
+				shape := g.Type(x).Shape
+				hit := g.Equal(x, g.alongLast(out, shape))
+				count := g.sumLast(hit)
+				return []Ref{g.Mul(hit, g.alongLast(g.Div(adj, count), shape))}
+			}},
+	}
+}
+
+func lastDimReduced(args []Type, _ any) (Type, error) {
+	s := args[0].Shape
+	if len(s) == 0 {
+		return Type{}, errors.New("a scalar has no last dimension")
+	}
+	return Type{Shape: s[:len(s)-1]}, nil
+}
+
+// lastMap maps positions of an array of that shape to those of the array
+// without its last dimension.
+func lastMap(shape []int) Index {
+	ix := contiguous(shape[:len(shape)-1], 0)
+	ix.Dims = append(ix.Dims, Dim{N: shape[len(shape)-1]})
+	return ix
+}
+
+// alongLast repeats y, without the last dimension of shape, along it.
+func (g *Graph) alongLast(y Ref, shape []int) Ref { return g.Gather(y, lastMap(shape)) }
+
+// sumLast adds x along its last dimension.
+func (g *Graph) sumLast(x Ref) Ref {
+	shape := g.Type(x).Shape
+	return g.Scatter(x, lastMap(shape), shape[:len(shape)-1])
+}
+
+// reduceLanes sums an adjoint over lanes that its value does not have.
+func (g *Graph) reduceLanes(adj, of Ref) Ref {
+	if g.Type(of).Lanes == 0 {
+		return g.SumLanes(adj)
+	}
+	return adj
+}
+
+// LogSumExp is log Σ exp over the last dimension.
+func (g *Graph) LogSumExp(x Ref) Ref { return g.Do(OpLogSumExp, nil, x) }
+
+// MatMul is the matrix product of values of shapes [r k] and [k c].
+func (g *Graph) MatMul(a, b Ref) Ref { return g.matMul(a, b, false, false) }
+
+// MatVec is the product of a matrix [r k] and a vector [k], of shape [r].
+func (g *Graph) MatVec(a, v Ref) Ref {
+	n := g.Type(v).Size()
+	p := g.matMul(a, g.Reshape(v, []int{n, 1}), false, false)
+	return g.Reshape(p, []int{g.Type(p).Shape[0]})
+}
+
+// VecMat is the product of a vector [k] and a matrix [k c], of shape [c].
+func (g *Graph) VecMat(v, a Ref) Ref {
+	n := g.Type(v).Size()
+	p := g.matMul(g.Reshape(v, []int{1, n}), a, false, false)
+	return g.Reshape(p, []int{g.Type(p).Shape[1]})
+}
+
+// Dot is the inner product of two vectors.
+func (g *Graph) Dot(a, b Ref) Ref {
+	if la, lb := g.Type(a).Lanes, g.Type(b).Lanes; (la > 0) != (lb > 0) {
+		// One row per lane against one vector is a matrix times a vector.
+		if la == 0 {
+			a, b = b, a
+		}
+		return g.Lane(g.MatVec(g.Unlane(a), b))
+	}
+	return g.Sum(g.Mul(a, b))
+}
+
+// matMul is op(a) op(b). Lanes on one side only are folded into rows, so that
+// one large product takes the place of many small ones.
+func (g *Graph) matMul(a, b Ref, ta, tb bool) Ref {
+	A, B := g.Type(a), g.Type(b)
+	if A.Lanes > 0 && B.Lanes == 0 && !ta && len(A.Shape) == 2 {
+		u := g.Unlane(a)
+		rows := g.Reshape(u, []int{A.Lanes * A.Shape[0], A.Shape[1]})
+		p := g.matMul(rows, b, false, tb)
+		return g.Lane(g.Reshape(p, []int{A.Lanes, A.Shape[0], g.Type(p).Shape[1]}))
+	}
+	if B.Lanes > 0 && A.Lanes == 0 && len(B.Shape) == 2 {
+		k, c := B.Shape[0], B.Shape[1]
+		if tb {
+			k, c = c, k
+		}
+		if c == 1 { // a matrix times one vector per lane: rows of the vectors times its transpose
+			rows := g.Reshape(g.Unlane(b), []int{B.Lanes, k})
+			p := g.matMul(rows, a, false, !ta)
+			return g.Lane(g.Reshape(p, []int{B.Lanes, g.Type(p).Shape[1], 1}))
+		}
+	}
+	return g.Do(OpMatMul, MatMulAttr{ta, tb}, a, b)
+}

@@ -1,0 +1,112 @@
+package ad
+
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad/kernel"
+)
+
+// Lgamma is log |Γ(x)|.
+func (g *Graph) Lgamma(x Ref) Ref { return g.Do(OpLgamma, nil, x) }
+
+// specialOps are the rows of the special functions.
+func specialOps() map[OpCode]Op {
+	const twoOverSqrtPi = 2 / math.SqrtPi
+	sqrt2Pi := math.Sqrt(2 * math.Pi)
+	// gauss is exp(-c x²)·f.
+	gauss := func(g *Graph, f, c float64, x Ref) Ref {
+		return g.Scale(f, g.Exp(g.Scale(-c, g.Square(x))))
+	}
+	digamma := func(g *Graph, x Ref) Ref { return g.Do(OpDigamma, nil, x) }
+	one := func(g *Graph) Ref { return g.Const(1) }
+	return map[OpCode]Op{
+		OpErf: un("erf", math.Erf,
+			func(g *Graph, x, y Ref) Ref { return gauss(g, twoOverSqrtPi, 1, x) }, anyReal),
+		OpErfc: un("erfc", math.Erfc,
+			func(g *Graph, x, y Ref) Ref { return gauss(g, -twoOverSqrtPi, 1, x) }, anyReal),
+		OpPhi: un("Phi", kernel.Phi,
+			func(g *Graph, x, y Ref) Ref { return gauss(g, 1/sqrt2Pi, 0.5, x) }, anyReal),
+		OpLogPhi: points(un("log_Phi", kernel.LogPhi,
+			func(g *Graph, x, y Ref) Ref { return g.Do(OpPhiRatio, nil, x) }, anyReal), -60, -21, -19, -1, 8),
+		// h = φ/Φ: h' = -h(x + h). In the far left tail x + h cancels, which
+		// costs digits in second derivatives of log Φ, where they are near 0.
+		OpPhiRatio: points(un("Phi_ratio", kernel.PhiRatio,
+			func(g *Graph, x, y Ref) Ref { return g.Neg(g.Mul(y, g.Add(x, y))) }, anyReal), -30, -15, 6),
+		OpInvPhi: points(un("inv_Phi", kernel.InvPhi,
+			func(g *Graph, x, y Ref) Ref { return g.Scale(sqrt2Pi, g.Exp(g.Scale(0.5, g.Square(y)))) }, unit),
+			1e-3, 0.05, 0.0751, 0.5, 0.93),
+		// y(1-y), with 1-y as the value at -x, times the derivative of the argument.
+		OpPhiApprox: un("Phi_approx", kernel.PhiApprox,
+			func(g *Graph, x, y Ref) Ref {
+				slope := g.Add(g.Scale(3*0.07056, g.Square(x)), g.Const(1.5976))
+				return g.Mul(g.Mul(y, g.Do(OpPhiApprox, nil, g.Neg(x))), slope)
+			}, anyReal),
+
+		OpLgamma: points(un("lgamma", kernel.Lgamma,
+			func(g *Graph, x, y Ref) Ref { return digamma(g, x) }, positive), 0.01, 1, 1.4616, 2, 3.5, 9.99, 10.01, 50, -0.5, -2.3),
+		OpTgamma: points(un("tgamma", math.Gamma,
+			func(g *Graph, x, y Ref) Ref { return g.Mul(y, digamma(g, x)) }, positive), 0.3, 4.5, -1.5),
+		OpDigamma: points(un("digamma", kernel.Digamma,
+			func(g *Graph, x, y Ref) Ref { return g.Do(OpTrigamma, nil, x) }, positive), 0.05, 1.4616, 2, 9.99, 10.01, 50, -1.5),
+		OpTrigamma: points(un("trigamma", kernel.Trigamma,
+			func(g *Graph, x, y Ref) Ref { return g.Do(OpPolygamma, nil, g.Const(2), x) }, positive), 0.1, 3, 20, -1.5),
+		// Arguments (n, x); Domain and Points keep n whole.
+		OpPolygamma: {Name: "polygamma", Class: Elementwise, Arity: 2, F2: kernel.Polygamma,
+			Domain: func(arg int, z float64) float64 {
+				if arg == 0 {
+					return 1 + math.Floor(math.Exp(z))
+				}
+				return math.Exp(z)
+			},
+			Points: [][]float64{{1, 0.3}, {2, 1}, {3, 12}, {4, 30}, {2, -1.5}},
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
+				return []Ref{None, g.Do(OpPolygamma, nil, g.Add(a[0], one(g)), a[1])}
+			}},
+		OpLbeta: {Name: "lbeta", Class: Elementwise, Arity: 2, F2: kernel.Lbeta, Domain: positive,
+			Points: [][]float64{{0.1, 0.2}, {1, 1}, {3, 25}, {30, 40}, {0.5, 200}},
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
+				s := digamma(g, g.Add(a[0], a[1]))
+				return []Ref{g.Sub(digamma(g, a[0]), s), g.Sub(digamma(g, a[1]), s)}
+			}},
+		OpLchoose: {Name: "lchoose", Class: Elementwise, Arity: 2, F2: kernel.Lchoose,
+			Domain: func(arg int, z float64) float64 {
+				if arg == 0 {
+					return 8 + math.Exp(z)
+				}
+				return 3 + 2*math.Tanh(z)
+			},
+			Points: [][]float64{{5, 2}, {40.5, 1.5}, {100, 50}},
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
+				n, k := g.Add(a[0], one(g)), g.Add(a[1], one(g))
+				rest := digamma(g, g.Sub(n, a[1]))
+				return []Ref{g.Sub(digamma(g, n), rest), g.Sub(rest, digamma(g, k))}
+			}},
+		OpXLogY: {Name: "x_log_y", Class: Elementwise, Arity: 2, F2: kernel.XLogY, Domain: positive,
+			// ∂y = x/y, 0 where x is 0 even if y is too.
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
+				zero := g.Const(0)
+				return []Ref{g.Log(a[1]), g.Select(g.Equal(a[0], zero), zero, g.Div(a[0], a[1]))}
+			}},
+		OpXLog1mY: {Name: "x_log1m_y", Class: Elementwise, Arity: 2, F2: kernel.XLog1mY,
+			Domain: func(arg int, z float64) float64 {
+				if arg == 0 {
+					return math.Exp(z)
+				}
+				return unit(arg, z)
+			},
+			Points: [][]float64{{3, 1e-9}, {3, -4}},
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
+				zero := g.Const(0)
+				dy := g.Neg(g.Div(a[0], g.Sub(one(g), a[1])))
+				return []Ref{g.Do(OpLog1m, nil, a[1]), g.Select(g.Equal(a[0], zero), zero, dy)}
+			}},
+	}
+}
+
+// points adds arguments for the tests to the row of a function of one number.
+func points(o Op, xs ...float64) Op {
+	for _, x := range xs {
+		o.Points = append(o.Points, []float64{x})
+	}
+	return o
+}

@@ -1,0 +1,295 @@
+package ad
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Index maps positions of a result to elements of a source: position
+// (i0, i1, …) of a result with dimensions Dims[k].N is element
+//
+//	Offset + Σ_k (Dims[k].Table[ik] if there is a table, else Dims[k].Stride·ik)
+//
+// of the source's flat storage. With it, OpGather is every index, slice,
+// transposition, row gather, broadcast and flattening; OpScatter, its
+// transpose, is every sum, segment sum and placement. Each is the other's
+// derivative.
+type Index struct {
+	Offset int
+	Dims   []Dim
+}
+
+// Dim is one dimension of an Index. A Table holds element offsets (already
+// multiplied by the stride) and must not change afterwards.
+type Dim struct {
+	N, Stride int
+	Table     []int32
+}
+
+// Shape is the shape of the result.
+func (x Index) Shape() []int {
+	s := make([]int, len(x.Dims))
+	for i, d := range x.Dims {
+		s[i] = d.N
+	}
+	return s
+}
+
+// Size is the number of elements of the result.
+func (x Index) Size() int {
+	n := 1
+	for _, d := range x.Dims {
+		n *= d.N
+	}
+	return n
+}
+
+// Key implements Keyed: affine maps by content, tables by identity.
+func (x Index) Key() string {
+	b := strconv.AppendInt(make([]byte, 0, 48), int64(x.Offset), 36)
+	for _, d := range x.Dims {
+		b = strconv.AppendInt(append(b, ','), int64(d.N), 36)
+		if d.Table == nil {
+			b = strconv.AppendInt(append(b, ':'), int64(d.Stride), 36)
+		} else if d.N > 0 {
+			b = fmt.Appendf(b, "@%p", &d.Table[0])
+		}
+	}
+	return string(b)
+}
+
+// Each calls f(position, element) for every position, in order.
+func (x Index) Each(f func(pos, elem int)) {
+	if x.Size() == 0 {
+		return
+	}
+	pos := 0
+	var walk func(k, base int)
+	walk = func(k, base int) {
+		if k == len(x.Dims) {
+			f(pos, base)
+			pos++
+			return
+		}
+		d := &x.Dims[k]
+		for i := range d.N {
+			if d.Table != nil {
+				walk(k+1, base+int(d.Table[i]))
+			} else {
+				walk(k+1, base+i*d.Stride)
+			}
+		}
+	}
+	walk(0, x.Offset)
+}
+
+// isIdentity reports whether the map visits 0, 1, …, size-1 in order.
+func (x Index) isIdentity(size int) bool {
+	if x.Offset != 0 || x.Size() != size {
+		return false
+	}
+	stride := 1
+	for k := len(x.Dims) - 1; k >= 0; k-- {
+		d := x.Dims[k]
+		if d.N != 1 && (d.Table != nil || d.Stride != stride) {
+			return false
+		}
+		stride *= d.N
+	}
+	return true
+}
+
+// compose returns the map x∘src where that has a form: when x visits src's
+// result along whole dimensions.
+func (x Index) compose(src Index) (Index, bool) {
+	// Only the case of a scalar or affine one-dimensional source map: deeper
+	// compositions are the lowering's business.
+	if len(src.Dims) == 1 && src.Dims[0].Table == nil {
+		s := src.Dims[0].Stride
+		out := Index{Offset: src.Offset + x.Offset*s, Dims: make([]Dim, len(x.Dims))}
+		for i, d := range x.Dims {
+			out.Dims[i] = Dim{N: d.N, Stride: d.Stride * s}
+			if d.Table != nil {
+				t := make([]int32, d.N)
+				for j, v := range d.Table {
+					t[j] = v * int32(s)
+				}
+				out.Dims[i].Table = t
+			}
+		}
+		return out, true
+	}
+	return Index{}, false
+}
+
+// bounds is the least and greatest element visited; ok is false if none is.
+func (x Index) bounds() (lo, hi int, ok bool) {
+	lo, hi = x.Offset, x.Offset
+	for _, d := range x.Dims {
+		if d.N == 0 {
+			return 0, 0, false
+		}
+		if d.Table == nil {
+			if s := (d.N - 1) * d.Stride; s < 0 {
+				lo += s
+			} else {
+				hi += s
+			}
+			continue
+		}
+		mn, mx := d.Table[0], d.Table[0]
+		for _, v := range d.Table {
+			mn, mx = min(mn, v), max(mx, v)
+		}
+		lo, hi = lo+int(mn), hi+int(mx)
+	}
+	return lo, hi, true
+}
+
+// scatterAttr is the map of a scatter and the shape it sums into.
+type scatterAttr struct {
+	Index
+	to []int
+}
+
+// Key implements Keyed.
+func (s scatterAttr) Key() string { return s.Index.Key() + fmt.Sprint(s.to) }
+
+// Index is the map of a gather or scatter node, for executors.
+func (n *Node) Index() Index {
+	switch a := n.Attr.(type) {
+	case Index:
+		return a
+	case scatterAttr:
+		return a.Index
+	}
+	return Index{}
+}
+
+type shapeAttr struct{ shape []int }
+
+// Key implements Keyed.
+func (s shapeAttr) Key() string { return fmt.Sprint(s.shape) }
+
+// Gather returns the elements of x that ix selects, per lane.
+func (g *Graph) Gather(x Ref, ix Index) Ref { return g.Do(OpGather, ix, x) }
+
+// Scatter returns an array of shape to in which every element is the sum of the
+// elements of x that ix maps to it; elements without any are 0.
+func (g *Graph) Scatter(x Ref, ix Index, to []int) Ref {
+	return g.Do(OpScatter, scatterAttr{ix, to}, x)
+}
+
+// Reshape gives x another shape of the same size.
+func (g *Graph) Reshape(x Ref, shape []int) Ref { return g.Do(OpReshape, shapeAttr{shape}, x) }
+
+// Concat returns the elements of all arguments one after another, as one
+// dimension, per lane.
+func (g *Graph) Concat(xs ...Ref) Ref { return g.Do(OpConcat, nil, xs...) }
+
+// Stack returns an array whose first dimension runs over the arguments, all of
+// one shape. Arguments without lanes are repeated where others have lanes.
+func (g *Graph) Stack(xs ...Ref) Ref {
+	shape := append([]int{len(xs)}, g.Type(xs[0]).Shape...)
+	return g.Reshape(g.Concat(xs...), shape)
+}
+
+// Lane turns the first dimension of x, of any number N of elements, into N
+// lanes; Unlane is its inverse. Neither moves data.
+func (g *Graph) Lane(x Ref) Ref { return g.Do(OpLane, nil, x) }
+
+// Unlane turns lanes into a first dimension; x without lanes stays as it is.
+func (g *Graph) Unlane(x Ref) Ref {
+	if g.Type(x).Lanes == 0 {
+		return x
+	}
+	return g.Do(OpUnlane, nil, x)
+}
+
+// Broadcast repeats x, whose shape is scalar or equals shape, to that shape.
+func (g *Graph) Broadcast(x Ref, shape []int) Ref {
+	if shapeEqual(g.Type(x).Shape, shape) {
+		return x
+	}
+	ix := Index{Dims: make([]Dim, len(shape))}
+	for i, n := range shape {
+		ix.Dims[i] = Dim{N: n}
+	}
+	return g.Gather(x, ix)
+}
+
+// Spread repeats x in every one of n lanes; a value with lanes stays as it is.
+func (g *Graph) Spread(x Ref, n int) Ref {
+	t := g.Type(x)
+	if t.Lanes > 0 {
+		return x
+	}
+	ix := contiguous(t.Shape, 0)
+	ix.Dims = append([]Dim{{N: n}}, ix.Dims...)
+	return g.Lane(g.Gather(x, ix))
+}
+
+// contiguous is the map of the elements offset, offset+1, … with that shape.
+func contiguous(shape []int, offset int) Index {
+	ix := Index{Offset: offset, Dims: make([]Dim, len(shape))}
+	stride := 1
+	for k := len(shape) - 1; k >= 0; k-- {
+		ix.Dims[k] = Dim{N: shape[k], Stride: stride}
+		stride *= shape[k]
+	}
+	return ix
+}
+
+// Slice returns the elements of x from offset on, with that shape.
+func (g *Graph) Slice(x Ref, offset int, shape []int) Ref {
+	return g.Gather(x, contiguous(shape, offset))
+}
+
+// Transpose swaps the two dimensions of a matrix.
+func (g *Graph) Transpose(x Ref) Ref {
+	s := g.Type(x).Shape
+	if len(s) != 2 {
+		g.fail(OpGather, "transpose of a value of shape %v", s)
+	}
+	return g.Gather(x, Index{Dims: []Dim{{N: s[1], Stride: 1}, {N: s[0], Stride: s[1]}}})
+}
+
+// Sum adds the elements of x in each lane.
+func (g *Graph) Sum(x Ref) Ref {
+	t := g.Type(x)
+	if len(t.Shape) == 0 {
+		return x
+	}
+	return g.Scatter(x, Index{Dims: []Dim{{N: t.Size()}}}, nil)
+}
+
+// SumLanes adds x over its lanes, element by element.
+func (g *Graph) SumLanes(x Ref) Ref {
+	t := g.Type(x)
+	if t.Lanes == 0 {
+		return x
+	}
+	ix := contiguous(t.Shape, 0)
+	ix.Dims = append([]Dim{{N: t.Lanes}}, ix.Dims...)
+	return g.Scatter(g.Unlane(x), ix, t.Shape)
+}
+
+// ReduceTo sums x, the adjoint of a value of type t that was broadcast, to t.
+func (g *Graph) ReduceTo(x Ref, t Type) Ref {
+	if len(t.Shape) == 0 && len(g.Type(x).Shape) > 0 {
+		x = g.Sum(x)
+	}
+	if t.Lanes == 0 {
+		x = g.SumLanes(x)
+	}
+	return x
+}
+
+// Expand repeats x (scalar or of t's shape, with or without lanes) to type t.
+func (g *Graph) Expand(x Ref, t Type) Ref {
+	x = g.Broadcast(x, t.Shape)
+	if t.Lanes > 0 {
+		x = g.Spread(x, t.Lanes)
+	}
+	return x
+}

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer"
+)
+
+// bars shows a bar per chain on a terminal, drawn again in place a few times a
+// second. Where there are more chains than rows, it shows one line for all.
+//
+// A frame is the lines below the title. To draw the next one, the cursor goes
+// up by as many rows as the last one takes at the present width (terminals wrap
+// lines when they become narrower), the lines are written over the old ones, and
+// everything below is cleared, which also removes a ^C that the terminal has
+// echoed. Clearing first would flicker and, in some terminals, keep the old
+// frame in the history.
+type bars struct {
+	w       io.Writer
+	title   string
+	unicode bool
+	color   bool
+	began   time.Time
+	ticker  *time.Ticker
+	done    chan struct{}
+	ended   sync.WaitGroup
+
+	mu     sync.Mutex
+	chains []barState
+	total  int // transitions per chain
+	frame  []int
+	closed bool
+}
+
+// barState is how far a chain is.
+type barState struct {
+	infer.Progress
+	begun      time.Time // of its first transition
+	phaseBegun time.Time
+	phaseFirst int // transitions before the phase
+	updated    time.Time
+}
+
+const frameTime = 100 * time.Millisecond
+
+func newBars(w io.Writer, title string, chains, total int) *bars {
+	return &bars{w: w, title: title, unicode: unicodeTerminal(), color: colored(w), chains: make([]barState, chains), total: total}
+}
+
+func (b *bars) start() {
+	b.began = time.Now()
+	b.mu.Lock()
+	width, _, _ := terminalSize(b.w)
+	fmt.Fprintln(b.w, cut(b.title, width-1))
+	b.draw()
+	b.mu.Unlock()
+	b.ticker, b.done = time.NewTicker(frameTime), make(chan struct{})
+	b.ended.Go(func() {
+		for {
+			select {
+			case <-b.ticker.C:
+				b.mu.Lock()
+				b.draw()
+				b.mu.Unlock()
+			case <-b.done:
+				return
+			}
+		}
+	})
+}
+
+func (b *bars) update(p infer.Progress) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c, now := &b.chains[p.Chain], time.Now()
+	if c.begun.IsZero() {
+		c.begun, c.phaseBegun = now, now
+	}
+	if c.Warmup && !p.Warmup {
+		c.phaseBegun, c.phaseFirst = c.updated, c.Iteration
+	}
+	c.Progress, c.updated = p, now
+}
+
+func (b *bars) message(text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.done == nil || b.closed { // no frame is shown
+		fmt.Fprintln(b.w, text)
+		return
+	}
+	io.WriteString(b.w, b.up()+strings.ReplaceAll(text, "\n", clearLine+"\n")+clearLine+"\n")
+	b.frame = nil
+	b.draw()
+}
+
+func (b *bars) stop(*ppl.Fit, bool) {
+	if b.done == nil {
+		return
+	}
+	b.ticker.Stop()
+	close(b.done)
+	b.ended.Wait()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.draw()
+	b.closed = true
+}
+
+const (
+	clearLine  = "\x1b[K" // from the cursor on
+	clearBelow = "\x1b[J"
+)
+
+// up goes to where the frame begins.
+func (b *bars) up() string {
+	width, _, _ := terminalSize(b.w)
+	rows := 0
+	for _, length := range b.frame {
+		rows += max(1, (length+width-1)/max(width, 1))
+	}
+	if rows == 0 {
+		return "\r"
+	}
+	return fmt.Sprintf("\r\x1b[%dA", rows)
+}
+
+// draw replaces the frame.
+func (b *bars) draw() {
+	width, height, ok := terminalSize(b.w)
+	if !ok {
+		return
+	}
+	var s strings.Builder
+	s.WriteString(b.up())
+	b.frame = b.frame[:0]
+	put := func(text string, length int) {
+		s.WriteString(text + clearLine + "\n")
+		b.frame = append(b.frame, length)
+	}
+	if len(b.chains) > height-3 {
+		put(b.summary(width - 1))
+	} else {
+		for i := range b.chains {
+			put(b.line(i, width-1))
+		}
+	}
+	s.WriteString(clearBelow)
+	io.WriteString(b.w, s.String())
+}
+
+// line shows one chain in at most width columns, dropping what is least
+// needed. It returns the text and its length without colours.
+func (b *bars) line(i, width int) (string, int) {
+	c := &b.chains[i]
+	phase, style := "waiting ", "2"
+	switch {
+	case c.begun.IsZero():
+	case c.Iteration == b.total:
+		phase, style = "done    ", "32"
+	case c.Warmup:
+		phase, style = "warm-up ", "33"
+	default:
+		phase, style = "sampling", "36"
+	}
+	digits := len(fmt.Sprint(len(b.chains)))
+	label := fmt.Sprintf("chain %*d ", digits, i+1)
+	percent := fmt.Sprintf(" %3d %%", 100*c.Iteration/max(b.total, 1))
+	var extra string
+	if left := c.left(b.total); left > 0 {
+		extra = "  " + clock(left) + " left"
+	} else if c.Iteration == b.total && !c.begun.IsZero() {
+		extra = "  " + clock(c.updated.Sub(c.begun))
+	}
+	if c.Divergences > 0 && !c.Warmup {
+		extra += fmt.Sprintf("  %d divergent", c.Divergences)
+	}
+	const barMin, barMax = 8, 50
+	fixed := utf8.RuneCountInString(label + phase + " " + percent)
+	if fixed+barMin > width { // very narrow
+		short := cut(fmt.Sprintf("%d%s", i+1, percent), width)
+		return short, utf8.RuneCountInString(short)
+	}
+	if fixed+barMin+len(extra) > width {
+		extra = ""
+	}
+	length := min(barMax, width-fixed-max(len(extra), min(24, width-fixed-barMin)))
+	bar, filled := b.bar(length, c.Iteration)
+	n := fixed + length + len(extra)
+	return label + b.paint(style, phase) + " " + b.paint(style, bar[:filled]) + b.paint("2", bar[filled:]) + percent + extra, n
+}
+
+// summary shows all chains in one line.
+func (b *bars) summary(width int) (string, int) {
+	sum, done, running, divergent := 0, 0, 0, 0
+	for i := range b.chains {
+		c := &b.chains[i]
+		sum += c.Iteration
+		switch {
+		case c.Iteration == b.total && !c.begun.IsZero():
+			done++
+		case !c.begun.IsZero():
+			running++
+		}
+		if !c.Warmup {
+			divergent += c.Divergences
+		}
+	}
+	text := fmt.Sprintf("%d chains: %d done, %d running, %d %%", len(b.chains), done, running, 100*sum/max(1, b.total*len(b.chains)))
+	if divergent > 0 {
+		text += fmt.Sprintf(", %d divergent", divergent)
+	}
+	text = cut(text, width)
+	return text, utf8.RuneCountInString(text)
+}
+
+// bar draws a bar of some columns; filled is the length in bytes of its filled
+// part.
+func (b *bars) bar(columns, iteration int) (bar string, filled int) {
+	full, empty := "#", "."
+	if b.unicode {
+		full, empty = "━", "─"
+	}
+	n := 0
+	if b.total > 0 {
+		n = min(columns, columns*iteration/b.total)
+	}
+	bar = strings.Repeat(full, n)
+	return bar + strings.Repeat(empty, columns-n), len(bar)
+}
+
+// left estimates the time to the end from the speed within the phase; 0 if it
+// is too early to say.
+func (c *barState) left(total int) time.Duration {
+	n := c.Iteration - c.phaseFirst
+	if c.begun.IsZero() || n < 10 || c.Iteration >= total {
+		return 0
+	}
+	elapsed := c.updated.Sub(c.phaseBegun)
+	if time.Since(c.begun) < 2*time.Second {
+		return 0
+	}
+	left := time.Duration(float64(elapsed)/float64(n)*float64(total-c.Iteration)) - time.Since(c.updated)
+	return max(left, time.Second)
+}
+
+func (b *bars) paint(style, text string) string {
+	if !b.color || text == "" {
+		return text
+	}
+	return "\x1b[" + style + "m" + text + "\x1b[0m"
+}
+
+// cut shortens text to width characters.
+func cut(text string, width int) string {
+	if utf8.RuneCountInString(text) <= width {
+		return text
+	}
+	r := []rune(text)
+	if width < 2 {
+		return string(r[:max(width, 0)])
+	}
+	return string(r[:width-1]) + "…"
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl"
+)
+
+// timings is what bench prints; a stable format.
+type timings struct {
+	MinNS              number `json:"min_ns"`
+	MedianNS           number `json:"median_ns"`
+	BindMS             number `json:"bind_ms"`
+	AllocsPerGradient  number `json:"allocs_per_gradient"`
+	evaluationsInTotal int
+}
+
+const (
+	batchTime  = 50 * time.Millisecond // at least
+	batchCount = 15
+
+	benchPoints   = 6
+	benchAttempts = 1000 // to find one of them
+)
+
+func benchCommand() *cobra.Command {
+	var in input
+	var points string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "bench MODEL --data FILE",
+		Short: "Time the log density with its gradient",
+		Long: fmt.Sprintf(`Times evaluations of log density and gradient in %d batches of at least %v,
+cycling over the points, and prints the time per evaluation in the fastest batch
+and in the median one, the time to bind the model to its data, and the number of
+allocations per evaluation.
+
+The points are read from a file as for logdensity, or are %d random points of
+the unconstrained space, uniform in (-2, 2), where the log density is finite.`, batchCount, batchTime, benchPoints),
+		Args: arguments("MODEL"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := in.load(args[0], cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			var xs [][]float64
+			if points != "" {
+				xs, err = readPoints(points, l.posterior.Dim())
+			} else {
+				xs, err = randomPoints(l.posterior, in.seed)
+			}
+			if err != nil {
+				return err
+			}
+			if len(xs) == 0 {
+				return fmt.Errorf("%s has no points", points)
+			}
+			t := measure(l.posterior, xs)
+			t.BindMS = number(float64(l.bind) / 1e6)
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), t)
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(),
+				"gradient: %s fastest batch, %s median batch (%d evaluations)\nallocations per gradient: %.3g\nbind: %.3g ms\n",
+				nanoseconds(float64(t.MinNS)), nanoseconds(float64(t.MedianNS)), t.evaluationsInTotal, float64(t.AllocsPerGradient), float64(t.BindMS))
+			return err
+		},
+	}
+	in.flags(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&points, "points", "p", "", "`file` of unconstrained points")
+	f.Uint64Var(&in.seed, "seed", 0, "seed of the random points, and of transformed data")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// randomPoints finds points where the log density is finite.
+func randomPoints(p *ppl.Posterior, seed uint64) ([][]float64, error) {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	var points [][]float64
+	grad := make([]float64, p.Dim())
+	reason := errors.New("its log density is not finite")
+	for range benchAttempts * benchPoints {
+		x := make([]float64, p.Dim())
+		for i := range x {
+			x[i] = 4*rng.Float64() - 2
+		}
+		lp, err := p.LogDensityGrad(x, grad)
+		if err != nil {
+			reason = err
+		}
+		if err != nil || math.IsInf(lp, 0) || math.IsNaN(lp) {
+			continue
+		}
+		if points = append(points, x); len(points) == benchPoints {
+			return points, nil
+		}
+	}
+	if len(points) > 0 {
+		return points, nil
+	}
+	return nil, fmt.Errorf("none of %d random points has a finite log density; the last was rejected because: %w\n"+
+		"Give points with --points", benchAttempts*benchPoints, reason)
+}
+
+// measure times the gradient.
+func measure(p *ppl.Posterior, xs [][]float64) timings {
+	grad := make([]float64, p.Dim())
+	next := 0
+	batch := func(n int) time.Duration {
+		start := time.Now()
+		for range n {
+			p.LogDensityGrad(xs[next], grad) // errors count as evaluations too
+			if next++; next == len(xs) {
+				next = 0
+			}
+		}
+		return time.Since(start)
+	}
+	// Find a size that is safely above the time.
+	n := 1
+	for {
+		d := batch(n)
+		if d >= batchTime {
+			break
+		}
+		grow := 1.3 * float64(batchTime) / max(float64(d), 1)
+		n = int(math.Ceil(float64(n) * min(max(grow, 1.1), 100)))
+	}
+	runtime.GC()
+	var before, after runtime.MemStats
+	per := make([]float64, 0, batchCount)
+	total := 0
+	runtime.ReadMemStats(&before)
+	for len(per) < batchCount {
+		d := batch(n)
+		total += n
+		if d < batchTime {
+			n = n + n/4 + 1 // the machine has become faster: the batch does not count
+			continue
+		}
+		per = append(per, float64(d)/float64(n))
+	}
+	runtime.ReadMemStats(&after)
+	slices.Sort(per)
+	return timings{
+		MinNS:              number(per[0]),
+		MedianNS:           number(per[len(per)/2]),
+		AllocsPerGradient:  number(float64((after.Mallocs - before.Mallocs) / uint64(total))),
+		evaluationsInTotal: total,
+	}
+}
+
+// nanoseconds shows a duration with three significant digits.
+func nanoseconds(ns float64) string {
+	switch {
+	case ns < 1e3:
+		return fmt.Sprintf("%.3g ns", ns)
+	case ns < 1e6:
+		return fmt.Sprintf("%.3g µs", ns/1e3)
+	case ns < 1e9:
+		return fmt.Sprintf("%.3g ms", ns/1e6)
+	}
+	return fmt.Sprintf("%.3g s", ns/1e9)
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/lang/diag"
+)
+
+// The exit codes.
+const (
+	exitError       = 1
+	exitUsage       = 2
+	exitInterrupted = 130 // as shells count a program that SIGINT has ended
+)
+
+// usageError is a wrong command line.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usage(err error) error { return &usageError{err} }
+
+func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, args...)) }
+
+// exitCode is an error that has been told already.
+type exitCode int
+
+func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// arguments wants exactly the named arguments.
+func arguments(names ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) < len(names):
+			return usagef("%s is missing", names[len(args)])
+		case len(args) > len(names):
+			return usagef("unexpected argument %q", args[len(names)])
+		}
+		return nil
+	}
+}
+
+// fail shows an error and returns the exit code.
+func fail(w io.Writer, cmd *cobra.Command, err error) int {
+	if err == nil {
+		return 0
+	}
+	if code, ok := errors.AsType[exitCode](err); ok {
+		return int(code)
+	}
+	wrong := errors.As(err, new(*usageError))
+	// What cobra itself finds wrong, before a command runs, has no type.
+	if strings.HasPrefix(err.Error(), "unknown command") || strings.HasPrefix(err.Error(), "required flag") {
+		wrong = true
+	}
+	showError(w, err)
+	if wrong {
+		fmt.Fprintf(w, "Run '%s --help' for how to use it.\n", cmd.CommandPath())
+		return exitUsage
+	}
+	return exitError
+}
+
+// showError shows an error, with the source lines that it is about.
+func showError(w io.Writer, err error) {
+	if list := ppl.Diagnostics(err); list != nil {
+		diag.Render(w, list, diagOptions(w))
+		return
+	}
+	fmt.Fprintf(w, "error: %v\n", err)
+}
+
+// diagOptions fits messages to where they are shown.
+func diagOptions(w io.Writer) diag.Options {
+	o := diag.Options{Color: colored(w)}
+	if width, _, ok := terminalSize(w); ok {
+		o.Width = max(width-10, 20) // beside the line number
+	}
+	return o
+}
+
+// colored says whether w shows colours.
+func colored(w io.Writer) bool {
+	_, _, ok := terminalSize(w)
+	return ok && os.Getenv("NO_COLOR") == ""
+}

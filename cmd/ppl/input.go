@@ -1,0 +1,130 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/lang/diag"
+)
+
+// input is the options about model and data that the commands share.
+type input struct {
+	data       string
+	noPropto   bool
+	noJacobian bool
+	seed       uint64
+	quiet      bool
+	print      func(string) // receives the model's print statements
+}
+
+// flags declares them.
+func (in *input) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&in.data, "data", "d", "", "`file` of data in Stan's JSON format")
+}
+
+// loaded is a model bound to data, and how long that took.
+type loaded struct {
+	model     *ppl.Model
+	posterior *ppl.Posterior
+	compile   time.Duration
+	read      time.Duration // of the data
+	bind      time.Duration
+}
+
+// load compiles the model, reads the data and binds them. Warnings are shown on
+// stderr.
+func (in *input) load(model string, stderr io.Writer) (*loaded, error) {
+	l := &loaded{}
+	err := timed(&l.compile, func() (err error) {
+		l.model, err = ppl.CompileFile(model)
+		return err
+	})
+	if err != nil {
+		return nil, plainPathError(err)
+	}
+	if w := l.model.Warnings(); len(w) > 0 && !in.quiet {
+		diag.Render(stderr, w, diagOptions(stderr))
+	}
+	values := data.Empty()
+	err = timed(&l.read, func() (err error) {
+		if in.data == "" {
+			return nil
+		}
+		if ext := filepath.Ext(in.data); strings.EqualFold(ext, ".csv") {
+			return fmt.Errorf("%s: data are read as JSON; files in the format %s are not supported yet", in.data, ext)
+		}
+		values, err = data.ReadJSON(in.data)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = timed(&l.bind, func() (err error) {
+		l.posterior, err = l.model.BindWith(values, ppl.BindOptions{
+			Seed:       in.seed,
+			NoPropto:   in.noPropto,
+			NoJacobian: in.noJacobian,
+			Print:      in.print,
+		})
+		return err
+	})
+	return l, err
+}
+
+// plainPathError says what is wrong with a file without the name of the system
+// call.
+func plainPathError(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return fmt.Errorf("%s: cannot read the model: %w", pe.Path, pe.Err)
+	}
+	return err
+}
+
+func timed(d *time.Duration, f func() error) error {
+	start := time.Now()
+	err := f()
+	*d += time.Since(start)
+	return err
+}
+
+// readPoints reads {"points": [[…], …]}: unconstrained points.
+func readPoints(path string, dim int) ([][]float64, error) {
+	set, err := data.ReadJSON(path)
+	if err != nil {
+		return nil, err
+	}
+	v, ok := set.Get("points")
+	if !ok {
+		return nil, &data.Error{File: path, Message: `there is no "points"`, Fix: `write the points as {"points": [[0.1, -0.5], [1, 2]]}, one row per point`}
+	}
+	if v.Size() == 0 && dim > 0 && len(v.Shape) == 1 {
+		return nil, set.Errorf("points", -1, "there are no points")
+	}
+	if len(v.Shape) != 2 && !(dim == 0 && v.Size() == 0) {
+		return nil, set.Errorf("points", -1, "points must be an array of points, each an array of %d numbers", dim)
+	}
+	if len(v.Shape) == 2 && v.Shape[1] != dim {
+		return nil, set.Errorf("points", -1, "each point has %d numbers, but the model has %d unconstrained parameters", v.Shape[1], dim)
+	}
+	for i, r := range v.Reals {
+		if math.IsNaN(r) || math.IsInf(r, 0) {
+			return nil, set.Errorf("points", i, "%s is %v, but points must be finite", set.Path("points", i), r)
+		}
+	}
+	points := make([][]float64, v.Shape[0])
+	for i := range points {
+		points[i] = v.Reals[i*dim : (i+1)*dim]
+	}
+	return points, nil
+}

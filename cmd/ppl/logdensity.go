@@ -1,0 +1,136 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl"
+)
+
+// densities is what logdensity prints; a stable format.
+type densities struct {
+	UnconstrainedNames []string  `json:"unconstrained_names"`
+	LogDensity         []exact   `json:"log_density"`
+	Gradient           [][]exact `json:"gradient"`
+	ConstrainedNames   []string  `json:"constrained_names"`
+	Constrained        [][]exact `json:"constrained"`
+}
+
+func logDensityCommand() *cobra.Command {
+	var in input
+	var points string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "logdensity MODEL --data FILE --points FILE",
+		Short: "Evaluate log density and gradient at given points",
+		Long: `Evaluates the log density and its gradient at points of the unconstrained space,
+which are read from a file
+
+    {"points": [[0.1, -0.5], [1, 2]]}
+
+and shows the parameters and transformed parameters there. The log density is
+that of the sampler: constant terms of statements with ~ are dropped, and the
+log Jacobians of the transforms of constrained parameters are included.
+
+Where the model rejects a point, its log density is -Infinity and its gradient
+NaN; the reason is told on stderr.`,
+		Args: arguments("MODEL"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if points == "" {
+				return usagef("--points is missing: a file with the points, such as {\"points\": [[0.1, -0.5]]}")
+			}
+			stderr := cmd.ErrOrStderr()
+			in.print = func(s string) { fmt.Fprintln(stderr, s) }
+			l, err := in.load(args[0], stderr)
+			if err != nil {
+				return err
+			}
+			xs, err := readPoints(points, l.posterior.Dim())
+			if err != nil {
+				return err
+			}
+			d := evaluate(l.posterior, xs, stderr)
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), d)
+			}
+			return d.show(cmd.OutOrStdout())
+		},
+	}
+	in.flags(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&points, "points", "p", "", "`file` of unconstrained points")
+	f.BoolVar(&in.noPropto, "no-propto", false, "keep the constant terms that statements with ~ drop")
+	f.BoolVar(&in.noJacobian, "no-jacobian", false, "leave out the log Jacobians of constrained parameters")
+	f.Uint64Var(&in.seed, "seed", 0, "seed of random numbers in transformed data")
+	f.BoolVar(&asJSON, "json", false, "print JSON, with 17 significant digits")
+	return cmd
+}
+
+// evaluate computes everything at each point.
+func evaluate(p *ppl.Posterior, xs [][]float64, stderr io.Writer) *densities {
+	d := &densities{
+		UnconstrainedNames: notNil(p.UnconstrainedNames()),
+		LogDensity:         []exact{},
+		Gradient:           [][]exact{},
+		ConstrainedNames:   notNil(p.ConstrainedNames()),
+		Constrained:        [][]exact{},
+	}
+	for i, x := range xs {
+		grad := make([]float64, len(x))
+		lp, err := p.LogDensityGrad(x, grad)
+		if err != nil {
+			fmt.Fprintf(stderr, "point %d is rejected: %v\n", i+1, err)
+			lp = math.Inf(-1)
+			fill(grad, math.NaN())
+		}
+		d.LogDensity = append(d.LogDensity, exact(lp))
+		d.Gradient = append(d.Gradient, exacts(grad))
+
+		values, cerr := p.Constrain(x)
+		if cerr != nil {
+			if err == nil { // else it is the same
+				fmt.Fprintf(stderr, "point %d: %v\n", i+1, cerr)
+			}
+			if len(values) != len(d.ConstrainedNames) {
+				values = make([]float64, len(d.ConstrainedNames))
+				fill(values, math.NaN())
+			}
+		}
+		d.Constrained = append(d.Constrained, exacts(values))
+	}
+	return d
+}
+
+// show prints the same for people.
+func (d *densities) show(w io.Writer) error {
+	for i, lp := range d.LogDensity {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "point %d: log density %.17g\n", i+1, float64(lp))
+		for j, name := range d.UnconstrainedNames {
+			fmt.Fprintf(w, "  gradient of %s: %.17g\n", ppl.DisplayName(name), float64(d.Gradient[i][j]))
+		}
+		for j, name := range d.ConstrainedNames {
+			fmt.Fprintf(w, "  %s = %.17g\n", ppl.DisplayName(name), float64(d.Constrained[i][j]))
+		}
+	}
+	return nil
+}
+
+func fill(dst []float64, v float64) {
+	for i := range dst {
+		dst[i] = v
+	}
+}
+
+// notNil makes JSON say [] instead of null.
+func notNil(names []string) []string {
+	if names == nil {
+		return []string{}
+	}
+	return names
+}

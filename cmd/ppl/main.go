@@ -1,0 +1,55 @@
+// Command ppl runs models written in Stan's language.
+//
+//	ppl run MODEL --data FILE          draw from the posterior and summarise it
+//	ppl logdensity MODEL --points FILE log density and gradient at given points
+//	ppl bench MODEL --data FILE        time the gradient
+//	ppl version                        the version of this program
+//
+// Each subcommand is a file of its name; what they share:
+//
+//	input.go     reading model and data
+//	samplers.go  the options of samplers, from the table of package sampler
+//	progress.go  progress as plain lines; bars.go: as bars on a terminal
+//	session.go   what is told of a run; its JSON
+//	summary.go   the summary table, findings, times
+//	terminal.go  what the terminal can show
+//	number.go    numbers in JSON
+//	failure.go   errors, how they are shown, exit codes
+//
+// The exit code is 0 for success, 1 for an error, 2 for a wrong command line,
+// and 130 for a run that was interrupted and has kept its draws.
+package main
+
+import (
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// execute runs the program and returns its exit code.
+func execute(args []string, stdout, stderr io.Writer) int {
+	root := &cobra.Command{
+		Use:   "ppl",
+		Short: "Run models written in Stan's language",
+		Long: `ppl compiles models written in Stan's language, binds them to data and draws
+from their posterior, without a C++ compiler.
+
+    ppl run eight_schools.model --data eight_schools.data.json`,
+		Args:          cobra.NoArgs,
+		SilenceErrors: true, // shown by fail
+		SilenceUsage:  true,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
+	root.AddCommand(runCommand(), logDensityCommand(), benchCommand(), versionCommand())
+	cmd, err := root.ExecuteC()
+	return fail(stderr, cmd, err)
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+	"strconv"
+)
+
+// number is a float64 in JSON: the shortest text that reads as the same number;
+// NaN, Infinity and -Infinity as strings, since JSON has no such numbers.
+type number float64
+
+// MarshalJSON implements json.Marshaler.
+func (n number) MarshalJSON() ([]byte, error) { return appendJSON(nil, float64(n), -1), nil }
+
+// exact is a number with 17 significant digits.
+type exact float64
+
+// MarshalJSON implements json.Marshaler.
+func (n exact) MarshalJSON() ([]byte, error) { return appendJSON(nil, float64(n), 17), nil }
+
+func appendJSON(dst []byte, v float64, digits int) []byte {
+	switch {
+	case math.IsNaN(v):
+		return append(dst, `"NaN"`...)
+	case math.IsInf(v, 1):
+		return append(dst, `"Infinity"`...)
+	case math.IsInf(v, -1):
+		return append(dst, `"-Infinity"`...)
+	}
+	return strconv.AppendFloat(dst, v, 'g', digits, 64)
+}
+
+// exacts converts a slice for JSON.
+func exacts(values []float64) []exact {
+	out := make([]exact, len(values))
+	for i, v := range values {
+		out[i] = exact(v)
+	}
+	return out
+}
+
+// writeJSON writes v and a line break.
+func writeJSON(w io.Writer, v any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(v)
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer"
+)
+
+// progress tells a person how far a run is. Its methods may be called by
+// several goroutines.
+type progress interface {
+	start()
+	update(infer.Progress)
+	message(string) // a line of the model's print statements, or a remark
+	stop(fit *ppl.Fit, interrupted bool)
+}
+
+// newProgress chooses bars for terminals and lines for everything else.
+func newProgress(w io.Writer, model string, o *runOptions) progress {
+	title := fmt.Sprintf("%s: %s of %d warm-up + %d draws, %s, seed %d", model,
+		count(o.chains, "chain", "chains"), o.warmup, o.draws, o.samplerFlags.name, o.seed)
+	if _, _, ok := terminalSize(w); ok {
+		return newBars(w, title, o.chains, o.warmup+o.draws)
+	}
+	return &lines{w: w, title: title, chains: make([]lineState, o.chains)}
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// silent passes on messages only.
+type silent struct{ w io.Writer }
+
+func (silent) start()                  {}
+func (silent) update(infer.Progress)   {}
+func (s silent) message(text string)   { fmt.Fprintln(s.w, text) }
+func (silent) stop(_ *ppl.Fit, _ bool) {}
+
+// lines tells progress as plain lines, for files and pipes: per chain a line at
+// the start and at the end, and between them one per tenth of the way, but no
+// more than one in a few seconds.
+type lines struct {
+	w     io.Writer
+	title string
+
+	mu     sync.Mutex
+	began  time.Time
+	chains []lineState
+}
+
+type lineState struct {
+	tenth int
+	last  time.Time
+}
+
+// linePause is the least time between two lines about a chain.
+const linePause = 3 * time.Second
+
+func (l *lines) start() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.began = time.Now()
+	fmt.Fprintln(l.w, l.title)
+}
+
+func (l *lines) update(p infer.Progress) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := &l.chains[p.Chain]
+	tenth := 10 * p.Iteration / max(p.Total, 1)
+	now := time.Now()
+	first, last := c.last.IsZero(), p.Iteration == p.Total
+	if !first && !last && (tenth == c.tenth || now.Sub(c.last) < linePause) {
+		return
+	}
+	c.tenth, c.last = tenth, now
+	phase := "sampling"
+	if p.Warmup {
+		phase = "warm-up"
+	}
+	fmt.Fprintf(l.w, "chain %d: %d / %d (%d %%), %s, %s\n",
+		p.Chain+1, p.Iteration, p.Total, 100*p.Iteration/max(p.Total, 1), phase, clock(now.Sub(l.began)))
+}
+
+func (l *lines) message(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fmt.Fprintln(l.w, text)
+}
+
+func (l *lines) stop(fit *ppl.Fit, interrupted bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !interrupted && fit != nil {
+		fmt.Fprintf(l.w, "done in %s\n", clock(time.Since(l.began)))
+	}
+}
+
+// clock shows a duration for people: 0.3 s, 12 s, 3:05, 1:03:05.
+func clock(d time.Duration) string {
+	s := int(d.Seconds())
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case s < 60:
+		return fmt.Sprintf("%d s", s)
+	case s < 3600:
+		return fmt.Sprintf("%d:%02d", s/60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}

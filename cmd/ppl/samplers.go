@@ -1,0 +1,128 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/sampler"
+	"github.com/ppl-lang/ppl/lang/diag"
+)
+
+// samplerFlags are the options of all samplers together. Which of them may be
+// used depends on --sampler, so they are kept as text until it is known.
+type samplerFlags struct {
+	name   string
+	values map[string]*samplerFlag
+}
+
+// samplerFlag is an option of one or more samplers.
+type samplerFlag struct {
+	flag     *flag.Flag
+	samplers []string // which have it
+	text     string
+}
+
+// String, Set and Type implement pflag.Value.
+func (f *samplerFlag) String() string     { return f.flag.DefValue }
+func (f *samplerFlag) Set(s string) error { f.text = s; return nil }
+func (f *samplerFlag) Type() string {
+	if isBool(f.flag) {
+		return "bool"
+	}
+	if name, _ := flag.UnquoteUsage(f.flag); name != "" && name != "value" {
+		return name
+	}
+	return "number"
+}
+
+func isBool(f *flag.Flag) bool {
+	b, ok := f.Value.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
+}
+
+// flags declares --sampler and the options of all samplers.
+func (s *samplerFlags) flags(cmd *cobra.Command) *pflag.FlagSet {
+	s.values = map[string]*samplerFlag{}
+	group := pflag.NewFlagSet("sampler", pflag.ContinueOnError)
+	names := sampler.Names()
+	cmd.Flags().StringVar(&s.name, "sampler", names[0], "one of "+strings.Join(names, ", "))
+	for _, row := range sampler.Table() {
+		fs := flag.NewFlagSet(row.Name, flag.ContinueOnError)
+		row.Options(fs)
+		fs.VisitAll(func(f *flag.Flag) {
+			v, ok := s.values[f.Name]
+			if !ok {
+				v = &samplerFlag{flag: f}
+				s.values[f.Name] = v
+			}
+			v.samplers = append(v.samplers, row.Name)
+		})
+	}
+	for name, v := range s.values {
+		// Package flag writes -name in usage texts, where this program has --name.
+		usage := v.flag.Usage
+		for other := range s.values {
+			usage = strings.ReplaceAll(usage, " -"+other, " --"+other)
+		}
+		if i := strings.Index(usage, " (default "); i >= 0 {
+			usage = usage[:i]
+		}
+		f := group.VarPF(v, name, "", usage+" ["+strings.Join(v.samplers, ", ")+"]")
+		if isBool(v.flag) {
+			f.NoOptDefVal = "true"
+			f.DefValue = ""
+		}
+	}
+	cmd.Flags().AddFlagSet(group)
+	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		name = strings.ReplaceAll(name, "_", "-")
+		if name == "adapt-delta" { // as other programs call it
+			name = "delta"
+		}
+		return pflag.NormalizedName(name)
+	})
+	return group
+}
+
+// build makes the sampler that was asked for.
+func (s *samplerFlags) build(flags *pflag.FlagSet) (infer.Sampler, error) {
+	row, ok := sampler.Lookup(s.name)
+	if !ok {
+		names := sampler.Names()
+		hint := "it can be " + strings.Join(names, ", ")
+		if near := diag.Nearest(s.name, slices.Values(names)); near != "" {
+			hint = fmt.Sprintf("did you mean %s? It can be %s", near, strings.Join(names, ", "))
+		}
+		return nil, usagef("unknown sampler %q; %s", s.name, hint)
+	}
+	fs := flag.NewFlagSet(row.Name, flag.ContinueOnError)
+	build := row.Options(fs)
+	var err error
+	flags.Visit(func(f *pflag.Flag) {
+		v, ok := s.values[f.Name]
+		if !ok || err != nil {
+			return
+		}
+		if !slices.Contains(v.samplers, row.Name) {
+			err = usagef("--%s is not an option of the sampler %s, but of %s", f.Name, row.Name, strings.Join(v.samplers, ", "))
+			return
+		}
+		if e := fs.Set(f.Name, v.text); e != nil {
+			err = usagef("invalid value %q for --%s: %w", v.text, f.Name, e)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	built, err := build()
+	if err != nil {
+		return nil, usage(err)
+	}
+	return built, nil
+}

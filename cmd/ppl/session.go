@@ -1,0 +1,233 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer"
+)
+
+// session is a finished run that is reported.
+type session struct {
+	options     *runOptions
+	loaded      *loaded
+	fit         *ppl.Fit
+	interrupted bool
+	err         error // of ppl.Sample
+
+	warmup, sampling       time.Duration // wall-clock
+	gradWarmup, gradSample int64
+	divergences            int
+	draws                  int // of all chains
+	rejections             []infer.Rejection
+}
+
+func newSession(o *runOptions, l *loaded, fit *ppl.Fit, interrupted bool, err error) *session {
+	s := &session{options: o, loaded: l, fit: fit, interrupted: interrupted, err: err}
+	var warm, samp time.Duration
+	index := map[string]int{}
+	for i, c := range fit.Report.Chains {
+		warm += c.Warmup.Elapsed
+		samp += c.Sampling.Elapsed
+		s.gradWarmup += c.Warmup.Gradients
+		s.gradSample += c.Sampling.Gradients
+		s.divergences += c.Sampling.Divergences
+		s.draws += fit.Draws.Len(i)
+		for _, r := range c.Rejections {
+			j, ok := index[r.Message]
+			if !ok {
+				j = len(s.rejections)
+				index[r.Message] = j
+				s.rejections = append(s.rejections, infer.Rejection{Message: r.Message})
+			}
+			s.rejections[j].Count += r.Count
+		}
+	}
+	if both := warm + samp; both > 0 {
+		s.warmup = time.Duration(float64(fit.Report.Elapsed) * float64(warm) / float64(both))
+		s.sampling = fit.Report.Elapsed - s.warmup
+	}
+	return s
+}
+
+// report shows the run and returns what decides the exit code.
+func (s *session) report(stdout, stderr io.Writer) error {
+	failures := s.failures()
+	for _, err := range failures {
+		showError(stderr, err)
+	}
+	code := error(nil)
+	switch {
+	case s.interrupted:
+		code = exitCode(exitInterrupted)
+	case len(failures) > 0:
+		code = exitCode(exitError)
+	}
+	if s.draws == 0 && code != nil {
+		if s.interrupted && !s.options.json {
+			fmt.Fprintln(stderr, "There are no draws to summarise: the run was interrupted during warm-up.")
+		}
+		if !s.options.json {
+			return code
+		}
+	}
+	if !s.options.quiet {
+		s.showRejections(stderr)
+	}
+	var err error
+	if s.options.json {
+		err = writeJSON(stdout, s.asJSON(failures))
+	} else {
+		err = s.show(stdout)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write the summary: %w", err)
+	}
+	return code
+}
+
+// failures are the errors of the run but its interruption, those of several
+// chains that say the same only once.
+func (s *session) failures() []error {
+	var all []error
+	var split func(error)
+	split = func(err error) {
+		if joined, ok := err.(interface{ Unwrap() []error }); ok && err != nil {
+			for _, e := range joined.Unwrap() {
+				split(e)
+			}
+			return
+		}
+		if err != nil {
+			all = append(all, err)
+		}
+	}
+	split(s.err)
+	type failure struct {
+		text   string
+		chains []int
+		err    error
+	}
+	var distinct []*failure
+	var out []error
+	for _, err := range all {
+		if s.interrupted && strings.HasPrefix(err.Error(), "sampling was interrupted") {
+			continue
+		}
+		var c *infer.ChainError
+		if !errors.As(err, &c) {
+			out = append(out, err)
+			continue
+		}
+		text := c.Phase + c.Err.Error()
+		known := false
+		for _, f := range distinct {
+			if f.text == text {
+				f.chains, known = append(f.chains, c.ID), true
+			}
+		}
+		if !known {
+			distinct = append(distinct, &failure{text, []int{c.ID}, c})
+		}
+	}
+	for _, f := range distinct {
+		if ppl.Diagnostics(f.err) != nil || len(f.chains) == 1 {
+			out = append(out, f.err)
+			continue
+		}
+		var c *infer.ChainError
+		errors.As(f.err, &c)
+		names := make([]string, len(f.chains))
+		for i, id := range f.chains {
+			names[i] = strconv.Itoa(id)
+		}
+		out = append(out, fmt.Errorf("chains %s: %w", strings.Join(names, ", "), c.Err))
+	}
+	return out
+}
+
+// showRejections tells what the model has rejected, which is mostly harmless.
+func (s *session) showRejections(w io.Writer) {
+	if len(s.rejections) == 0 {
+		return
+	}
+	total := 0
+	for _, r := range s.rejections {
+		total += r.Count
+	}
+	fmt.Fprintf(w, "The model rejected %d of %d evaluations (harmless if few):\n", total, s.gradWarmup+s.gradSample)
+	for i, r := range s.rejections {
+		if i == 5 {
+			fmt.Fprintf(w, "  … and %d other messages\n", len(s.rejections)-i)
+			break
+		}
+		fmt.Fprintf(w, "  %d × %s\n", r.Count, strings.ReplaceAll(r.Message, "\n", "\n      "))
+	}
+}
+
+// runJSON is what run --json prints; a stable format.
+type runJSON struct {
+	Summary     []summaryJSON `json:"summary"`
+	Sampler     string        `json:"sampler"`
+	Chains      int           `json:"chains"`
+	Divergences int           `json:"divergences"`
+	Gradients   struct {
+		Warmup   int64 `json:"warmup"`
+		Sampling int64 `json:"sampling"`
+	} `json:"gradients"`
+	Seconds struct {
+		Bind     number `json:"bind"`
+		Warmup   number `json:"warmup"`
+		Sampling number `json:"sampling"`
+	} `json:"seconds"`
+	Warnings []string `json:"warnings"`
+}
+
+type summaryJSON struct {
+	Name     string `json:"name"`
+	Mean     number `json:"mean"`
+	MCSEMean number `json:"mcse_mean"`
+	SD       number `json:"sd"`
+	Q5       number `json:"q5"`
+	Q50      number `json:"q50"`
+	Q95      number `json:"q95"`
+	ESSBulk  number `json:"ess_bulk"`
+	ESSTail  number `json:"ess_tail"`
+	Rhat     number `json:"rhat"`
+}
+
+func (s *session) asJSON(failures []error) *runJSON {
+	j := &runJSON{Summary: []summaryJSON{}, Sampler: s.options.samplerFlags.name, Chains: s.options.chains, Divergences: s.divergences, Warnings: []string{}}
+	names := s.fit.Names()
+	for i, r := range s.fit.Summary() {
+		j.Summary = append(j.Summary, summaryJSON{names[i], number(r.Mean), number(r.MCSEMean), number(r.SD),
+			number(r.Q5), number(r.Q50), number(r.Q95), number(r.ESSBulk), number(r.ESSTail), number(r.Rhat)})
+	}
+	j.Gradients.Warmup, j.Gradients.Sampling = s.gradWarmup, s.gradSample
+	j.Seconds.Bind = number(s.loaded.bind.Seconds())
+	j.Seconds.Warmup, j.Seconds.Sampling = number(s.warmup.Seconds()), number(s.sampling.Seconds())
+	if s.interrupted {
+		j.Warnings = append(j.Warnings, s.interruption())
+	}
+	for _, err := range failures {
+		j.Warnings = append(j.Warnings, err.Error())
+	}
+	for _, w := range s.loaded.model.Warnings() {
+		j.Warnings = append(j.Warnings, w.String())
+	}
+	for _, f := range s.fit.Findings() {
+		j.Warnings = append(j.Warnings, f.Summary+" "+f.Advice)
+	}
+	return j
+}
+
+// interruption says how much there is of an interrupted run.
+func (s *session) interruption() string {
+	cfg := s.fit.Config()
+	return fmt.Sprintf("The run was interrupted: there are %d of %d draws.", s.draws, cfg.Chains*((cfg.Draws+cfg.Thin-1)/cfg.Thin))
+}

@@ -1,0 +1,275 @@
+// Package compile turns source text into a log density that knows its data.
+//
+//	source ──lang──▶ ir.Program ──bind──▶ ad.Graph ──Backprop──▶ ad.Graph ──vm──▶ Model
+//
+// [Compile] checks a program; [Program.Bind] evaluates everything that the data
+// decide and builds the graphs from the unconstrained parameters to the log
+// density, its gradient, and the values that a draw consists of; a [Model]
+// replays them. Model satisfies infer.LogDensity, infer.Cloner and
+// infer.Generator structurally; neither package imports the other.
+//
+// Sub-packages: ir (the typed program), data (JSON and Go values), transform
+// (constrained to unconstrained), internal/bind (the partial evaluator),
+// internal/vm (replay).
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/internal/bind"
+	"github.com/ppl-lang/ppl/compile/internal/vm"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang"
+	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/stdlib"
+)
+
+// Program is a checked program. It is immutable and may be bound any number of
+// times, concurrently too.
+type Program struct{ ir *ir.Program }
+
+// Compile parses and checks a program. Program is nil if the list has errors;
+// otherwise the list may hold warnings.
+func Compile(f *source.File) (*Program, diag.List) {
+	tree, list := lang.Parse(f)
+	if list.HasErrors() {
+		return nil, list
+	}
+	info, more := check.Check(tree, stdlib.Universe())
+	list = append(list, more...)
+	if list.HasErrors() {
+		return nil, list
+	}
+	p := ir.Lower(tree, info)
+	return &Program{ir: p}, list
+}
+
+// IR is the typed program.
+func (p *Program) IR() *ir.Program { return p.ir }
+
+// Error holds diagnostics with positions in the program or in the data;
+// diag.Render shows them.
+type Error = bind.Error
+
+// BindOptions are options of Bind; the zero value is the default.
+type BindOptions struct {
+	Seed       uint64       // of random draws in transformed data
+	NoPropto   bool         // keep the terms that `~` drops
+	NoJacobian bool         // leave out the log Jacobians of the transforms
+	Print      func(string) // receives what print statements print; nil: dropped
+}
+
+// Model is a program bound to data. Its methods are not safe for concurrent
+// use; Clone is.
+type Model struct {
+	bound   *bind.Bound
+	density *vm.Program
+	// made when first used
+	constrained, generated, inverse *vm.Program
+
+	offsets []int // of the parameters in x
+	dim     int
+	env     *ad.Env
+	machine *vm.Machine
+	constr  *vm.Machine
+	gen     *vm.Machine
+	seed    uint64
+}
+
+// Bind evaluates the program with data known. The error is *Error where there
+// are positions to show.
+func (p *Program) Bind(d *data.Set, o BindOptions) (m *Model, err error) {
+	defer ad.Recover(&err)
+	if d == nil {
+		d = data.Empty()
+	}
+	bound, err := bind.Bind(p.ir, d, bind.Options{Seed: o.Seed, Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Print: o.Print})
+	if err != nil {
+		return nil, err
+	}
+	m = &Model{bound: bound, seed: o.Seed, env: &ad.Env{Print: o.Print}}
+	for _, par := range bound.Params {
+		m.offsets = append(m.offsets, m.dim)
+		m.dim += par.Size
+	}
+	g := bound.Density
+	for _, r := range g.Grad(g.Outputs[0], g.Inputs...) {
+		g.Output(r)
+	}
+	for _, c := range []struct {
+		g *ad.Graph
+		p **vm.Program
+	}{{g, &m.density}, {bound.Constrained, &m.constrained}, {bound.Generated, &m.generated}, {bound.Inverse, &m.inverse}} {
+		if *c.p, err = vm.Compile(c.g); err != nil {
+			return nil, fmt.Errorf("planning the evaluation: %w", err)
+		}
+	}
+	m.machine = m.density.New()
+	return m, nil
+}
+
+// Clone returns a model that shares the program but not its memory.
+func (m *Model) Clone() interface {
+	Dim() int
+	LogDensityGrad(x, grad []float64) (float64, error)
+} {
+	c := *m
+	c.machine, c.constr, c.gen = m.density.New(), nil, nil
+	return &c
+}
+
+// Dim is the number of unconstrained parameters.
+func (m *Model) Dim() int { return m.dim }
+
+// LogDensityGrad computes the log density at the unconstrained point x and
+// writes its gradient to grad; both have length Dim. -Inf is a value; an error
+// (*Rejection) says that the program rejects x. It does not allocate unless it
+// fails.
+func (m *Model) LogDensityGrad(x, grad []float64) (float64, error) {
+	for i, p := range m.bound.Params {
+		copy(m.machine.Input(i), x[m.offsets[i]:m.offsets[i]+p.Size])
+	}
+	if err := m.machine.Run(m.env); err != nil {
+		return 0, m.rejection(err)
+	}
+	for i, p := range m.bound.Params {
+		copy(grad[m.offsets[i]:m.offsets[i]+p.Size], m.machine.Output(i+1))
+	}
+	return m.machine.Output(0)[0], nil
+}
+
+// Rejection is an evaluation that the program rejects: an argument outside its
+// domain, a reject statement, a matrix without a Cholesky factor.
+type Rejection struct {
+	Span source.Span // the statement
+	Err  error
+}
+
+// Error is the message with the place: "sigma must be positive, but is -1 (model.stan:12:3)".
+func (r *Rejection) Error() string {
+	if at := r.Span.Begin(); r.Span.IsValid() {
+		return fmt.Sprintf("%v (%s, line %d, column %d)", r.Err, at.File, at.Line, at.Column)
+	}
+	return r.Err.Error()
+}
+
+// Unwrap returns what was wrong.
+func (r *Rejection) Unwrap() error { return r.Err }
+
+// Fatal reports whether the rejection ends the run (fatal_error).
+func (r *Rejection) Fatal() bool {
+	var e *ad.RejectError
+	return errors.As(r.Err, &e) && e.Fatal
+}
+
+func (m *Model) rejection(err error) error {
+	r := &Rejection{Err: err}
+	site := ad.Site(0)
+	var check *ad.CheckError
+	var reject *ad.RejectError
+	var op *vm.OpError
+	switch {
+	case errors.As(err, &check):
+		site = check.Site
+	case errors.As(err, &reject):
+		site = reject.Site
+	case errors.As(err, &op):
+		site = op.Site
+	}
+	if int(site) < len(m.bound.Sites) {
+		r.Span = m.bound.Sites[site]
+	}
+	return r
+}
+
+// UnconstrainedNames names the coordinates of x.
+func (m *Model) UnconstrainedNames() []string {
+	var names []string
+	for _, p := range m.bound.Params {
+		names = append(names, p.Names...)
+	}
+	return names
+}
+
+// ConstrainedNames names parameters and transformed parameters: theta.1.
+func (m *Model) ConstrainedNames() []string { return m.bound.Names[:m.bound.NumConstrained] }
+
+// OutputNames names parameters, transformed parameters and generated
+// quantities, as in the columns of CmdStan's files.
+func (m *Model) OutputNames() []string { return m.bound.Names }
+
+// Constrain computes what ConstrainedNames names at x.
+func (m *Model) Constrain(x, dst []float64) error {
+	if m.constr == nil {
+		m.constr = m.constrained.New()
+	}
+	return m.outputs(m.constr, m.env, x, dst)
+}
+
+// Generate computes what OutputNames names at x; rng serves the _rng functions
+// of generated quantities.
+func (m *Model) Generate(x []float64, rng *rand.Rand, dst []float64) error {
+	if m.gen == nil {
+		m.gen = m.generated.New()
+	}
+	return m.outputs(m.gen, &ad.Env{Rand: rng, Print: m.env.Print}, x, dst)
+}
+
+func (m *Model) outputs(mc *vm.Machine, env *ad.Env, x, dst []float64) error {
+	for i, p := range m.bound.Params {
+		copy(mc.Input(i), x[m.offsets[i]:m.offsets[i]+p.Size])
+	}
+	if err := mc.Run(env); err != nil {
+		return m.rejection(err)
+	}
+	copy(dst, mc.Output(0))
+	return nil
+}
+
+// Unconstrain finds the unconstrained point of parameters given by name.
+// Coordinates of parameters that are not given are NaN.
+func (m *Model) Unconstrain(d *data.Set) ([]float64, error) {
+	x := make([]float64, m.dim)
+	mc := m.inverse.New()
+	for i, p := range m.bound.Params {
+		in := mc.Input(i)
+		v, ok := d.Get(p.Name)
+		switch {
+		case !ok:
+			for k := range in {
+				in[k] = math.NaN()
+			}
+		case !slices.Equal(v.Shape, p.Shape):
+			return nil, fmt.Errorf("initial value of %s has shape %v, but the parameter has %v", p.Name, v.Shape, p.Shape)
+		default:
+			copy(in, v.Reals)
+		}
+	}
+	if err := mc.Run(&ad.Env{}); err != nil {
+		return nil, m.rejection(err)
+	}
+	for i, p := range m.bound.Params {
+		copy(x[m.offsets[i]:], mc.Output(i))
+		v, ok := d.Get(p.Name)
+		if !ok {
+			continue
+		}
+		for k := range p.Size {
+			if math.IsNaN(x[m.offsets[i]+k]) || math.IsInf(x[m.offsets[i]+k], 0) {
+				return nil, fmt.Errorf("initial value of %s is outside its declared bounds: %v", p.Name, v.Reals)
+			}
+		}
+	}
+	return x, nil
+}
+
+// Loops tells how the loops of the program came out when it was bound.
+func (m *Model) Loops() bind.Stats { return m.bound.Stats }

@@ -1,0 +1,336 @@
+package data
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// FromGo takes data from Go: a map from names to values, or a struct (or a
+// pointer to one) whose fields are named by a tag `ppl:"name"`, else by a tag
+// `json:"name"`, else by themselves; "-" leaves a field out, and embedded
+// structs are looked into.
+//
+// A value is an integer or floating-point number, a slice or array of values,
+// a json.Number, or something with the methods of a gonum matrix (Dims, At) or
+// vector (Len, AtVec). Numbers of an integer type are integers, those of a
+// floating-point type are reals. Slices of slices must be rectangular. A *Set
+// is returned as it is, and nil is the empty set.
+//
+// The error, if any, is an [*Error] whose Path names the place.
+func FromGo(v any) (*Set, error) {
+	switch v := v.(type) {
+	case nil:
+		return Empty(), nil
+	case *Set:
+		if v == nil {
+			return Empty(), nil
+		}
+		return v, nil
+	}
+	rv := reflect.ValueOf(v)
+	for rv.Kind() == reflect.Pointer && !rv.IsNil() {
+		rv = rv.Elem()
+	}
+	set := Empty()
+	switch {
+	case rv.Kind() == reflect.Map && rv.Type().Key().Kind() == reflect.String:
+		names := make([]string, 0, rv.Len())
+		for _, k := range rv.MapKeys() {
+			names = append(names, k.String())
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			key := reflect.ValueOf(name).Convert(rv.Type().Key())
+			if err := set.addGo(name, rv.MapIndex(key)); err != nil {
+				return nil, err
+			}
+		}
+	case rv.Kind() == reflect.Struct:
+		if err := set.addFields(rv); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, goError("", "data of type %T: want a map from names to values, or a struct", v)
+	}
+	return set, nil
+}
+
+func goError(path, format string, args ...any) error {
+	return &Error{Path: path, Message: fmt.Sprintf(format, args...)}
+}
+
+// addFields adds the fields of a struct.
+func (s *Set) addFields(v reflect.Value) error {
+	t := v.Type()
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, tagged := fieldName(f)
+		if f.Anonymous && !tagged {
+			e := v.Field(i)
+			if e.Kind() == reflect.Pointer {
+				if e.IsNil() {
+					continue
+				}
+				e = e.Elem()
+			}
+			if e.Kind() == reflect.Struct {
+				if err := s.addFields(e); err != nil {
+					return err
+				}
+				continue
+			}
+		}
+		if !f.IsExported() || name == "-" {
+			continue
+		}
+		if err := s.addGo(name, v.Field(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fieldName(f reflect.StructField) (name string, tagged bool) {
+	for _, key := range []string{"ppl", "json"} {
+		if tag, ok := f.Tag.Lookup(key); ok {
+			if name, _, _ := strings.Cut(tag, ","); name != "" {
+				return name, true
+			}
+		}
+	}
+	return f.Name, false
+}
+
+// addGo adds one variable.
+func (s *Set) addGo(name string, v reflect.Value) error {
+	c := &collector{name: name, leaf: -1, isInt: true}
+	if err := c.collect(v, 0); err != nil {
+		return err
+	}
+	if !s.add(name, c.value()) {
+		return goError(name, "there are two values for %s", name)
+	}
+	return nil
+}
+
+// collector flattens one Go value.
+type collector struct {
+	name  string
+	index []int
+	shape []int // -1 where not known yet
+	leaf  int   // depth of the numbers, -1 while unknown
+	isInt bool
+	first int
+	ints  []int64
+	reals []float64
+}
+
+func (c *collector) value() Value {
+	v := Value{Shape: c.shape, IsInt: c.isInt, Ints: c.ints, Reals: c.reals, firstReal: c.first}
+	for i, n := range v.Shape { // below an empty array
+		v.Shape[i] = max(n, 0)
+	}
+	if v.Reals == nil {
+		v.Reals = []float64{}
+	}
+	if !c.isInt {
+		v.Ints = nil
+	}
+	return v
+}
+
+func (c *collector) path() string {
+	s := c.name
+	for _, i := range c.index {
+		s += fmt.Sprintf("[%d]", i)
+	}
+	return s
+}
+
+func (c *collector) errorf(format string, args ...any) error {
+	return goError(c.path(), "%s "+format, append([]any{c.path()}, args...)...)
+}
+
+// matrix and vector are the parts of gonum's interfaces that are needed.
+type (
+	matrix interface {
+		Dims() (r, c int)
+		At(i, j int) float64
+	}
+	vector interface {
+		Len() int
+		AtVec(i int) float64
+	}
+)
+
+func (c *collector) collect(v reflect.Value, depth int) error {
+	for v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return c.errorf("is nil, but data have no missing values")
+		}
+		if done, err := c.gonum(v, depth); done {
+			return err
+		}
+		v = v.Elem()
+	}
+	if !v.IsValid() {
+		return c.errorf("is nil, but data have no missing values")
+	}
+	if done, err := c.gonum(v, depth); done {
+		return err
+	}
+	switch v.Kind() {
+	case reflect.Slice, reflect.Array:
+		return c.slice(v, depth)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return c.integer(v.Int(), depth)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		if v.Uint() > math.MaxInt64 {
+			return c.errorf("is %d, which is too large for an integer", v.Uint())
+		}
+		return c.integer(int64(v.Uint()), depth)
+	case reflect.Float32, reflect.Float64:
+		return c.real(v.Float(), depth)
+	case reflect.String:
+		if n, ok := reflect.TypeAssert[json.Number](v); ok {
+			return c.jsonNumber(n, depth)
+		}
+		return c.errorf("is a string, but data are numbers")
+	case reflect.Bool:
+		return c.errorf("is a bool, but data are numbers: give 1 for true and 0 for false")
+	}
+	return c.errorf("has type %s, but data are numbers, slices of numbers and matrices", v.Type())
+}
+
+func (c *collector) jsonNumber(n json.Number, depth int) error {
+	if i, err := n.Int64(); err == nil {
+		return c.integer(i, depth)
+	}
+	f, err := n.Float64()
+	if err != nil {
+		return c.errorf("is %q, which is not a number", string(n))
+	}
+	return c.real(f, depth)
+}
+
+// gonum takes a matrix or vector; done is false if v is neither.
+func (c *collector) gonum(v reflect.Value, depth int) (done bool, err error) {
+	if !v.CanInterface() {
+		return false, nil
+	}
+	switch m := v.Interface().(type) {
+	case vector:
+		n := m.Len()
+		return true, c.array(n, depth, 1, func(i int) error { return c.real(m.AtVec(i), depth+1) })
+	case matrix:
+		rows, cols := m.Dims()
+		return true, c.array(rows, depth, 2, func(i int) error {
+			return c.array(cols, depth+1, 1, func(j int) error { return c.real(m.At(i, j), depth+2) })
+		})
+	}
+	return false, nil
+}
+
+// slice takes a slice or array of any depth.
+func (c *collector) slice(v reflect.Value, depth int) error {
+	dims, elem := 1, v.Type().Elem()
+	for elem.Kind() == reflect.Slice || elem.Kind() == reflect.Array {
+		dims, elem = dims+1, elem.Elem()
+	}
+	if dims == 1 && elem.Kind() == reflect.Float64 && v.Kind() == reflect.Slice && v.Type().ConvertibleTo(reflect.TypeFor[[]float64]()) {
+		if err := c.open(v.Len(), depth, 1); err != nil {
+			return err
+		}
+		if v.Len() > 0 {
+			if err := c.number(depth + 1); err != nil {
+				return err
+			}
+			c.makeReal()
+			c.reals = append(c.reals, v.Convert(reflect.TypeFor[[]float64]()).Interface().([]float64)...)
+		}
+		return nil
+	}
+	return c.array(v.Len(), depth, dims, func(i int) error { return c.collect(v.Index(i), depth+1) })
+}
+
+// array takes n elements by f. dims is how many dimensions are known to lie
+// below, for the shape of empty arrays.
+func (c *collector) array(n, depth, dims int, f func(i int) error) error {
+	if err := c.open(n, depth, dims); err != nil {
+		return err
+	}
+	c.index = append(c.index, 0)
+	for i := range n {
+		c.index[depth] = i + 1
+		if err := f(i); err != nil {
+			return err
+		}
+	}
+	c.index = c.index[:depth]
+	return nil
+}
+
+// open checks an array of n elements at a depth against what came before. If
+// it is empty, its dims-1 inner dimensions remain open.
+func (c *collector) open(n, depth, dims int) error {
+	if depth == maxDims {
+		return c.errorf("has more than %d nested arrays", maxDims)
+	}
+	if c.leaf >= 0 && depth >= c.leaf {
+		return c.errorf("is an array where a number stands at the same place before: arrays must be rectangular")
+	}
+	for len(c.shape) <= depth {
+		c.shape = append(c.shape, -1)
+	}
+	switch c.shape[depth] {
+	case n:
+	case -1:
+		c.shape[depth] = n
+	default:
+		first := c.name + strings.Repeat("[1]", depth)
+		return c.errorf("has %s, but %s has %d: arrays must be rectangular", elements(n), first, c.shape[depth])
+	}
+	if n == 0 && c.leaf < 0 {
+		c.leaf = depth + dims
+		for len(c.shape) < c.leaf {
+			c.shape = append(c.shape, -1)
+		}
+	}
+	return nil
+}
+
+// number checks the depth of a number.
+func (c *collector) number(depth int) error {
+	if c.leaf < 0 && len(c.shape) <= depth {
+		c.leaf = depth
+	}
+	if c.leaf != depth {
+		return c.errorf("is a number, but its neighbours are arrays: arrays must be rectangular")
+	}
+	return nil
+}
+
+func (c *collector) integer(v int64, depth int) error {
+	if c.isInt {
+		c.ints = append(c.ints, v)
+	}
+	c.reals = append(c.reals, float64(v))
+	return c.number(depth)
+}
+
+func (c *collector) real(v float64, depth int) error {
+	c.makeReal()
+	c.reals = append(c.reals, v)
+	return c.number(depth)
+}
+
+// makeReal notes that the next element is no integer.
+func (c *collector) makeReal() {
+	if c.isInt {
+		c.isInt, c.first, c.ints = false, len(c.reals), nil
+	}
+}

@@ -1,0 +1,598 @@
+package data
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// The format, as Stan's reference manual and its reader have it: one object
+// whose members are the variables. A value is a number or a nested array of
+// numbers in row-major order, so that the outermost array counts the first
+// index. A number without point and exponent is an integer. NaN, Infinity and
+// -Infinity may be written bare or as strings ("NaN", "Inf", "+inf",
+// "-Infinity", …). Arrays must be rectangular; [] is an empty array. Booleans,
+// null and other strings are refused, and so is a name that occurs twice.
+//
+// The reader is written by hand for three reasons: encoding/json refuses bare
+// NaN, cannot tell 1 from 1.0, and knows no positions. It reads into flat
+// slices at 100 MB/s and more.
+
+// maxDims bounds the nesting of arrays.
+const maxDims = 64
+
+// ReadJSON reads a file of data in Stan's JSON format. See [ParseJSON].
+func ReadJSON(path string) (*Set, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		reason, fix := err.Error(), "check the name of the file"
+		var pe *fs.PathError
+		if errors.As(err, &pe) {
+			reason = pe.Err.Error()
+		}
+		if errors.Is(err, fs.ErrPermission) {
+			fix = "check that you may read it"
+		}
+		return nil, &Error{File: path, Message: "cannot read the data: " + reason, Fix: fix}
+	}
+	return ParseJSON(path, text)
+}
+
+// ParseJSON reads data in Stan's JSON format. The name of the file is used in
+// messages only. The error, if any, is an [*Error].
+func ParseJSON(file string, text []byte) (*Set, error) {
+	p := &parser{text: string(text), set: &Set{file: file, values: map[string]Value{}}}
+	p.set.text = p.text
+	if err := p.file(); err != nil {
+		return nil, err
+	}
+	return p.set, nil
+}
+
+// parser reads one text. Its methods return an error with the place of the
+// fault; pos is then of no further use.
+type parser struct {
+	text string
+	pos  int
+	set  *Set
+
+	name  string // of the variable being read
+	index []int  // elements begun so far, per open array: the path from 1
+
+	// the value being read
+	shape []int // extent per depth; -1 while the first array of that depth is open
+	leaf  int   // depth of the numbers; -1 while unknown
+	isInt bool
+	first int // index of the first real
+	ints  []int64
+	reals []float64
+}
+
+// errorAt makes an error about text[start:end].
+func (p *parser) errorAt(start, end int, fix, format string, args ...any) error {
+	path := p.name
+	for _, i := range p.index {
+		path += fmt.Sprintf("[%d]", i)
+	}
+	f := source.NewFile(p.set.file, p.text)
+	end = min(max(end, start+1), len(p.text))
+	return newError(source.Span{File: f, Start: start, End: max(start, end)}, path, fmt.Sprintf(format, args...), fix)
+}
+
+// path is the place of what is being read, for messages.
+func (p *parser) path() string {
+	if p.name == "" {
+		return "the file"
+	}
+	s := p.name
+	for _, i := range p.index {
+		s += fmt.Sprintf("[%d]", i)
+	}
+	return s
+}
+
+// space skips white space.
+func (p *parser) space() {
+	for p.pos < len(p.text) {
+		switch p.text[p.pos] {
+		case ' ', '\n', '\t', '\r':
+			p.pos++
+		default:
+			return
+		}
+	}
+}
+
+// peek is the next byte, 0 at the end.
+func (p *parser) peek() byte {
+	if p.pos < len(p.text) {
+		return p.text[p.pos]
+	}
+	return 0
+}
+
+// file reads the outermost object.
+func (p *parser) file() error {
+	p.text = strings.TrimPrefix(p.text, "\ufeff")
+	p.set.text = p.text
+	if strings.HasPrefix(p.text, "\xff\xfe") || strings.HasPrefix(p.text, "\xfe\xff") {
+		return newError(source.Span{}, "", p.set.file+" is encoded as UTF-16", "save it as UTF-8")
+	}
+	p.space()
+	if p.peek() != '{' {
+		return p.notAnObject()
+	}
+	p.pos++
+	p.space()
+	if p.peek() == '}' {
+		p.pos++
+		return p.end()
+	}
+	for {
+		if err := p.member(); err != nil {
+			return err
+		}
+		p.space()
+		switch p.peek() {
+		case ',':
+			comma := p.pos
+			p.pos++
+			p.space()
+			if p.peek() == '}' {
+				return p.errorAt(comma, comma+1, "remove the comma", "a comma before the closing }")
+			}
+		case '}':
+			p.pos++
+			return p.end()
+		default:
+			return p.unexpected("a comma or the closing }", "after the value of "+p.name)
+		}
+	}
+}
+
+// notAnObject explains a file that does not begin as it should.
+func (p *parser) notAnObject() error {
+	const fix = `data are written as {"N": 3, "y": [1.5, 2, 0.1]}`
+	start := p.pos
+	if start == len(p.text) {
+		return newError(source.Span{}, "", p.set.file+" is empty", fix)
+	}
+	first, _, _ := strings.Cut(p.text[start:], "\n")
+	if strings.Contains(first, "<-") {
+		return p.errorAt(start, start+len(first), "write the data as JSON, such as "+`{"N": 3, "y": [1.5, 2, 0.1]}`,
+			"this looks like R's dump format, which is not supported yet")
+	}
+	return p.errorAt(start, start+1, fix, "the data must be one JSON object, which begins with {")
+}
+
+// end sees to it that nothing follows the object.
+func (p *parser) end() error {
+	p.space()
+	if p.pos < len(p.text) {
+		p.name, p.index = "", nil
+		return p.errorAt(p.pos, p.pos+1, "a data file holds one object; remove what follows", "text after the closing } of the data")
+	}
+	return nil
+}
+
+// member reads "name": value.
+func (p *parser) member() error {
+	p.name, p.index = "", p.index[:0]
+	start := p.pos
+	if p.peek() != '"' {
+		if p.peek() == '\'' || isNameByte(p.peek()) {
+			return p.errorAt(start, p.wordEnd(start), `write it as "name": value`, "the name of a variable must stand in double quotes")
+		}
+		return p.unexpected("the name of a variable in double quotes", "")
+	}
+	name, err := p.str()
+	if err != nil {
+		return err
+	}
+	p.space()
+	if p.peek() != ':' {
+		return p.unexpected("a colon", fmt.Sprintf("after the name %q", name))
+	}
+	p.pos++
+	p.name = name
+	if _, ok := p.set.values[name]; ok {
+		return p.errorAt(start, start+len(name)+2, "remove one of them", "there are two values for %s", name)
+	}
+	p.space()
+	v, err := p.value()
+	if err != nil {
+		return err
+	}
+	p.set.add(name, v)
+	return nil
+}
+
+// value reads the value of a variable.
+func (p *parser) value() (Value, error) {
+	p.shape, p.leaf, p.isInt, p.first = p.shape[:0], -1, true, 0
+	p.ints, p.reals = nil, nil
+	start := p.pos
+	if p.peek() == '[' {
+		if err := p.array(0); err != nil {
+			return Value{}, err
+		}
+	} else {
+		p.leaf = 0
+		if err := p.number(); err != nil {
+			return Value{}, err
+		}
+	}
+	v := Value{IsInt: p.isInt, Ints: p.ints, Reals: p.reals, firstReal: p.first, start: start, end: p.pos}
+	if len(p.shape) > 0 {
+		v.Shape = append([]int(nil), p.shape...)
+	}
+	if p.isInt {
+		v.Reals = make([]float64, len(p.ints))
+		for i, n := range p.ints {
+			v.Reals[i] = float64(n)
+		}
+	} else {
+		v.Ints = nil
+	}
+	return v, nil
+}
+
+// array reads [ … ] at a depth, and checks that it agrees with what was read
+// before.
+func (p *parser) array(depth int) error {
+	start := p.pos
+	switch {
+	case p.leaf >= 0 && depth >= p.leaf:
+		return p.errorAt(start, start+1, "arrays must be rectangular: the same shape at every index",
+			"%s is an array where a number stands at the same place before", p.path())
+	case depth == maxDims:
+		return p.errorAt(start, start+1, "", "more than %d nested arrays", maxDims)
+	case depth == len(p.shape):
+		p.shape = append(p.shape, -1)
+	}
+	p.pos++
+	p.index = append(p.index, 0)
+	count := 0
+	p.space()
+	if p.peek() == ']' {
+		if p.leaf < 0 {
+			p.leaf = depth + 1
+		}
+	} else {
+		for {
+			count++
+			p.index[depth] = count
+			var err error
+			if c := p.peek(); c == '[' {
+				err = p.array(depth + 1)
+			} else {
+				if p.leaf != depth+1 {
+					if p.leaf >= 0 {
+						return p.errorAt(p.pos, p.wordEnd(p.pos), "arrays must be rectangular: the same shape at every index",
+							"%s is a number where an array stands at the same place before", p.path())
+					}
+					if len(p.shape) > depth+1 {
+						return p.errorAt(p.pos, p.wordEnd(p.pos), "arrays must be rectangular: the same shape at every index",
+							"%s is a number, but its neighbours are arrays", p.path())
+					}
+					p.leaf = depth + 1
+				}
+				err = p.number()
+			}
+			if err != nil {
+				return err
+			}
+			p.space()
+			c := p.peek()
+			if c == ']' {
+				break
+			}
+			if c != ',' {
+				return p.unexpected("a comma or the closing ]", "after "+p.path())
+			}
+			comma := p.pos
+			p.pos++
+			p.space()
+			if p.peek() == ']' {
+				return p.errorAt(comma, comma+1, "remove the comma", "a comma before the closing ] of %s", p.name)
+			}
+		}
+	}
+	p.pos++
+	p.index = p.index[:depth]
+	if p.shape[depth] < 0 {
+		p.shape[depth] = count
+	} else if p.shape[depth] != count {
+		first := p.name + strings.Repeat("[1]", depth)
+		return p.errorAt(start, p.pos, "arrays must be rectangular: give every row the same length",
+			"%s has %s, but %s has %d", p.path(), elements(count), first, p.shape[depth])
+	}
+	return nil
+}
+
+func elements(n int) string {
+	if n == 1 {
+		return "1 element"
+	}
+	return fmt.Sprintf("%d elements", n)
+}
+
+// number reads a number and appends it to the value.
+func (p *parser) number() error {
+	text, start := p.text, p.pos
+	i := start
+	if i < len(text) && text[i] == '-' {
+		i++
+	}
+	digits := i
+	var n uint64
+	for i < len(text) && text[i]-'0' <= 9 {
+		n = n*10 + uint64(text[i]-'0')
+		i++
+	}
+	if i == digits || text[digits] == '0' && i > digits+1 {
+		return p.word()
+	}
+	if i == len(text) || delimits(text[i]) {
+		if i-digits <= 18 {
+			v := int64(n)
+			if digits > start {
+				v = -v
+			}
+			p.pos = i
+			p.integer(v)
+			return nil
+		}
+		if v, err := strconv.ParseInt(text[start:i], 10, 64); err == nil {
+			p.pos = i
+			p.integer(v)
+			return nil
+		}
+		// beyond int64: a real
+	}
+	if i < len(text) && text[i] == '.' {
+		i++
+		fraction := i
+		for i < len(text) && text[i]-'0' <= 9 {
+			n = n*10 + uint64(text[i]-'0')
+			i++
+		}
+		if i == fraction {
+			return p.word()
+		}
+		// Up to 15 digits are exact as a float64, and so is the quotient by an
+		// exact power of ten, correctly rounded.
+		if i-digits <= 16 && (i == len(text) || delimits(text[i])) {
+			v := float64(n) / tens[i-fraction]
+			if digits > start {
+				v = -v
+			}
+			p.pos = i
+			p.real(v)
+			return nil
+		}
+	}
+	if i < len(text) && text[i]|0x20 == 'e' {
+		i++
+		if i < len(text) && (text[i] == '+' || text[i] == '-') {
+			i++
+		}
+		exponent := i
+		for i < len(text) && text[i]-'0' <= 9 {
+			i++
+		}
+		if i == exponent {
+			return p.word()
+		}
+	}
+	if i < len(text) && !delimits(text[i]) {
+		return p.word()
+	}
+	v, err := strconv.ParseFloat(text[start:i], 64)
+	if err != nil {
+		return p.errorAt(start, i, `write "Infinity" if an infinite value is meant`,
+			"%s is %s, which is too large for a 64-bit floating-point number", p.path(), clip(text[start:i]))
+	}
+	p.pos = i
+	p.real(v)
+	return nil
+}
+
+var tens = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
+
+// delimits reports whether a number may end before c.
+func delimits(c byte) bool {
+	return c == ',' || c == ']' || c == '}' || c == ' ' || c == '\n' || c == '\r' || c == '\t'
+}
+
+func (p *parser) integer(v int64) {
+	if p.isInt {
+		p.ints = append(p.ints, v)
+	} else {
+		p.reals = append(p.reals, float64(v))
+	}
+}
+
+func (p *parser) real(v float64) {
+	if p.isInt {
+		p.isInt, p.first = false, len(p.ints)
+		p.reals = make([]float64, len(p.ints), max(2*len(p.ints), 16))
+		for i, n := range p.ints {
+			p.reals[i] = float64(n)
+		}
+		p.ints = nil
+	}
+	p.reals = append(p.reals, v)
+}
+
+// word reads what is no ordinary number: NaN and infinities, bare or as a
+// string, or reports what stands there instead.
+func (p *parser) word() error {
+	start := p.pos
+	word := ""
+	if p.peek() == '"' {
+		s, err := p.str()
+		if err != nil {
+			return err
+		}
+		if v, ok := special(s, true); ok {
+			p.real(v)
+			return nil
+		}
+		return p.errorAt(start, p.pos, `data are numbers; only "NaN", "Infinity" and "-Infinity" may be strings`,
+			"%s is the string %q", p.path(), clip(s))
+	}
+	end := p.wordEnd(start)
+	word = p.text[start:end]
+	if v, ok := special(word, false); ok {
+		p.pos = end
+		p.real(v)
+		return nil
+	}
+	switch {
+	case start == len(p.text):
+		return p.ended()
+	case p.text[start] == '{':
+		return p.errorAt(start, start+1, "write an array in square brackets: [1.5, 2, 0.1]",
+			"%s is an object; tuples are not supported", p.path())
+	case word == "null" || word == "NA" || word == "None":
+		return p.errorAt(start, end, "data have no missing values: leave them out, or model them as parameters",
+			"%s is %s", p.path(), word)
+	case word == "true" || word == "false" || word == "True" || word == "False" || word == "TRUE" || word == "FALSE":
+		return p.errorAt(start, end, "write 1 for true and 0 for false", "%s is %s, but data are numbers", p.path(), word)
+	case word == "":
+		return p.unexpected("a number", "as "+p.path())
+	case p.text[start] == '\'':
+		return p.errorAt(start, end, "JSON has double quotes only", "%s begins with a single quote", p.path())
+	case strings.EqualFold(strings.TrimLeft(word, "+-"), "nan") || strings.EqualFold(strings.TrimLeft(word, "+-"), "inf") ||
+		strings.EqualFold(strings.TrimLeft(word, "+-"), "infinity"):
+		return p.errorAt(start, end, "write NaN, Infinity or -Infinity", "%s is %s", p.path(), word)
+	}
+	return p.errorAt(start, end, "numbers are written as -3, 0.5 or 1.5e-3", "%s is %s, which is not a number in JSON", p.path(), clip(word))
+}
+
+// special gives the value of a name for a number that is not finite. Strings
+// may have any case and sign.
+func special(s string, quoted bool) (float64, bool) {
+	switch s {
+	case "NaN":
+		return math.NaN(), true
+	case "Infinity", "Inf":
+		return math.Inf(1), true
+	case "-Infinity", "-Inf":
+		return math.Inf(-1), true
+	}
+	if !quoted {
+		return 0, false
+	}
+	sign := 1
+	switch {
+	case strings.HasPrefix(s, "+"):
+		s = s[1:]
+	case strings.HasPrefix(s, "-"):
+		s, sign = s[1:], -1
+	}
+	switch strings.ToLower(s) {
+	case "nan":
+		return math.NaN(), true
+	case "inf", "infinity":
+		return math.Inf(sign), true
+	}
+	return 0, false
+}
+
+// str reads a string in double quotes.
+func (p *parser) str() (string, error) {
+	start := p.pos
+	p.pos++
+	for p.pos < len(p.text) {
+		switch c := p.text[p.pos]; {
+		case c == '"':
+			p.pos++
+			quoted := p.text[start:p.pos]
+			if strings.IndexByte(quoted, '\\') < 0 && utf8.ValidString(quoted) {
+				return quoted[1 : len(quoted)-1], nil
+			}
+			var s string
+			if err := json.Unmarshal([]byte(quoted), &s); err != nil {
+				return "", p.errorAt(start, p.pos, "", "this is not a string in JSON")
+			}
+			return s, nil
+		case c == '\\' && p.pos+1 < len(p.text):
+			p.pos += 2
+		case c < ' ':
+			return "", p.errorAt(start, p.pos, `add the closing "`, "a string that does not end on its line")
+		default:
+			p.pos++
+		}
+	}
+	return "", p.errorAt(start, start+1, `add the closing "`, "a string that does not end")
+}
+
+// unexpected reports what stands where something else was wanted.
+func (p *parser) unexpected(want, where string) error {
+	if p.pos >= len(p.text) {
+		return p.ended()
+	}
+	if where != "" {
+		where = " " + where
+	}
+	switch c := p.text[p.pos]; {
+	case c == '/' || c == '#':
+		return p.errorAt(p.pos, p.wordEnd(p.pos), "remove it: JSON has no comments", "a comment%s", where)
+	}
+	end := p.wordEnd(p.pos)
+	if end == p.pos {
+		_, size := utf8.DecodeRuneInString(p.text[p.pos:])
+		end += size
+	}
+	return p.errorAt(p.pos, end, "", "expected %s%s, but found %s", want, where, clip(p.text[p.pos:end]))
+}
+
+// ended reports the end of the file before that of the data.
+func (p *parser) ended() error {
+	last := len(strings.TrimRight(p.text, " \t\r\n"))
+	where := "before the closing } of the data"
+	if p.name != "" {
+		where = "within " + p.name
+		if len(p.index) == 0 {
+			where = "after " + p.name
+		}
+	}
+	return p.errorAt(max(0, last-1), last, "is it complete?", "the file ends %s", where)
+}
+
+// wordEnd is where a run of characters ends that has neither white space nor
+// punctuation of JSON.
+func (p *parser) wordEnd(start int) int {
+	i := start
+	for i < len(p.text) && strings.IndexByte(" \t\r\n,:[]{}\"", p.text[i]) < 0 {
+		i++
+	}
+	return i
+}
+
+func isNameByte(c byte) bool {
+	return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z'
+}
+
+// clip shortens user text for a message.
+func clip(s string) string {
+	const limit = 40
+	if len(s) <= limit {
+		return s
+	}
+	cut := limit
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}

@@ -1,0 +1,146 @@
+package data
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// Value is one variable's data: a scalar or a rectangular array of numbers.
+type Value struct {
+	// Shape holds the extents, outermost first; it is nil for a scalar. An
+	// empty array has an extent 0: [] is {0} and [[],[]] is {2, 0}. Text and Go
+	// cannot say all extents of an array without elements ([] may stand for
+	// two dimensions), so any two shapes without elements should be taken as
+	// equal, as Stan does.
+	Shape []int
+
+	// IsInt says that every element was written as an integer: without point
+	// or exponent in text, of an integer type in Go. True of empty arrays.
+	IsInt bool
+
+	Ints  []int64   // the elements in row-major order, if IsInt
+	Reals []float64 // the elements in row-major order, always
+
+	firstReal  int // index of the first element that is no integer, if !IsInt
+	start, end int // where the value stands in Set.text
+}
+
+// Size is the number of elements: 1 for a scalar.
+func (v Value) Size() int { return len(v.Reals) }
+
+// FirstReal is the index among the elements of the first that was not written
+// as an integer, -1 if there is none.
+func (v Value) FirstReal() int {
+	if v.IsInt {
+		return -1
+	}
+	return v.firstReal
+}
+
+// Set is a set of named values. It is not modified after it has been made.
+type Set struct {
+	file   string
+	text   string // of the JSON file; "" for Go values
+	names  []string
+	values map[string]Value
+}
+
+// Get returns the value of a name.
+func (s *Set) Get(name string) (Value, bool) {
+	v, ok := s.values[name]
+	return v, ok
+}
+
+// Names lists the names in the order in which they were written (in that of
+// the alphabet for a Go map). The slice is not to be modified.
+func (s *Set) Names() []string { return s.names }
+
+// File is the name of the file, for messages; "" for Go values.
+func (s *Set) File() string { return s.file }
+
+// Empty returns a set without values, for a model without data.
+func Empty() *Set { return &Set{values: map[string]Value{}} }
+
+// add appends a value; it reports whether the name is new.
+func (s *Set) add(name string, v Value) bool {
+	if _, ok := s.values[name]; ok {
+		return false
+	}
+	if s.values == nil {
+		s.values = map[string]Value{}
+	}
+	s.values[name] = v
+	s.names = append(s.names, name)
+	return true
+}
+
+// Span is where an element of a variable is written, or, if element is
+// negative, the whole variable. For Go values and unknown names it is the
+// invalid span. Elements are found by reading the text again, which is meant
+// for messages.
+func (s *Set) Span(name string, element int) source.Span {
+	v, ok := s.values[name]
+	if !ok || s.text == "" {
+		return source.Span{}
+	}
+	start, end := v.start, v.end
+	if element >= 0 {
+		start, end = elementSpan(s.text, v.start, v.end, element)
+	}
+	return source.Span{File: source.NewFile(s.file, s.text), Start: start, End: end}
+}
+
+// elementSpan finds the n-th number among text[start:end], which has been
+// read without error.
+func elementSpan(text string, start, end, n int) (int, int) {
+	for i := start; i < end; i++ {
+		if strings.IndexByte(" \t\r\n[],", text[i]) >= 0 {
+			continue
+		}
+		from := i
+		for i < end && strings.IndexByte(" \t\r\n[],", text[i]) < 0 {
+			i++
+		}
+		if n == 0 {
+			return from, i
+		}
+		n--
+	}
+	return start, end
+}
+
+// Path writes the place of an element of a value as in y[3][2], counting from
+// 1. A negative element is the whole variable.
+func (s *Set) Path(name string, element int) string {
+	v, ok := s.values[name]
+	if !ok || element < 0 {
+		return name
+	}
+	return name + subscript(v.Shape, element)
+}
+
+// subscript is [i][j]… of an element given by its row-major index.
+func subscript(shape []int, element int) string {
+	var b strings.Builder
+	stride := 1
+	for _, n := range shape {
+		stride *= n
+	}
+	for _, n := range shape {
+		stride /= max(n, 1)
+		if stride == 0 {
+			return ""
+		}
+		fmt.Fprintf(&b, "[%d]", element/stride+1)
+		element %= stride
+	}
+	return b.String()
+}
+
+// Errorf makes an error about a variable or, if element is not negative, one
+// of its elements. The message should begin with what [Set.Path] returns.
+func (s *Set) Errorf(name string, element int, format string, args ...any) *Error {
+	return newError(s.Span(name, element), s.Path(name, element), fmt.Sprintf(format, args...), "")
+}

@@ -1,0 +1,261 @@
+package bind
+
+import (
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// access is a set of elements of a container, per lane: position p of lane l is
+// element base[l] + ix(p) of the container's flat storage.
+type access struct {
+	axis *axis
+	base []int32 // one per lane of axis; nil if axis is nil
+	ix   ad.Index
+}
+
+// wholeOf is the access of everything.
+func wholeOf(shape []int) access { return access{ix: contiguous(shape)} }
+
+func (a access) isWhole(size int) bool {
+	if a.axis != nil || a.ix.Offset != 0 {
+		return false
+	}
+	n, stride := 1, 1
+	for k := len(a.ix.Dims) - 1; k >= 0; k-- {
+		d := a.ix.Dims[k]
+		if d.N != 1 && (d.Table != nil || d.Stride != stride) {
+			return false
+		}
+		stride *= d.N
+		n *= d.N
+	}
+	return n == size
+}
+
+// offsets are the elements of the uniform part, in order.
+func (a access) offsets() []int32 {
+	out := make([]int32, 0, a.ix.Size())
+	a.ix.Each(func(_, e int) { out = append(out, int32(e)) })
+	return out
+}
+
+// access evaluates indices into a container of that shape, checking bounds.
+func (b *binder) access(shape []int, indices []ir.Index, what string) access {
+	var acc access
+	stride := 1
+	for _, d := range shape {
+		stride *= d
+	}
+	addLanes := func(ax *axis, ints []int64, stride int) {
+		if acc.axis == nil {
+			acc.axis, acc.base = ax, make([]int32, ax.n)
+		} else if acc.axis != ax {
+			if acc.axis.within(ax) {
+				up := ax.lanesOf(acc.axis)
+				wide := make([]int32, ax.n)
+				for l := range wide {
+					wide[l] = acc.base[up[l]]
+				}
+				acc.axis, acc.base = ax, wide
+			} else {
+				up := acc.axis.lanesOf(ax)
+				wide := make([]int64, acc.axis.n)
+				for l := range wide {
+					wide[l] = ints[up[l]]
+				}
+				ints = wide
+			}
+		}
+		for l, i := range ints {
+			acc.base[l] += int32(int(i-1) * stride)
+		}
+	}
+	for k, size := range shape {
+		stride /= max(size, 1)
+		if k >= len(indices) {
+			acc.ix.Dims = append(acc.ix.Dims, ad.Dim{N: size, Stride: stride})
+			continue
+		}
+		ix := indices[k]
+		check := func(i int64) {
+			if i < 1 || i > int64(size) {
+				b.fail(ix.At, "index-range", "index %d is out of range", i).
+					detailf("%s has %d element%s in dimension %d; indices count from 1.", what, size, plural(size), k+1).throw()
+			}
+		}
+		switch ix.Kind {
+		case ir.IndexSingle:
+			i := b.knownInt(ix.A, "an index")
+			for _, v := range i.ints {
+				check(v)
+			}
+			if i.axis == nil {
+				acc.ix.Offset += int(i.ints[0]-1) * stride
+			} else {
+				addLanes(i.axis, i.ints, stride)
+			}
+		case ir.IndexMulti:
+			i := b.knownInt(ix.A, "an index")
+			if i.axis != nil {
+				panic(&abort{reason: "an array of indices that differs between iterations"})
+			}
+			t := make([]int32, len(i.ints))
+			for p, v := range i.ints {
+				check(v)
+				t[p] = int32(int(v-1) * stride)
+			}
+			acc.ix.Dims = append(acc.ix.Dims, tableDim(t))
+		case ir.IndexRange:
+			from, to := intValue(1), intValue(int64(size))
+			if ix.A != nil {
+				from = b.knownInt(ix.A, "a range bound")
+			}
+			if ix.B != nil {
+				to = b.knownInt(ix.B, "a range bound")
+			}
+			if from.axis != nil || to.axis != nil {
+				panic(&abort{reason: "a slice whose bounds differ between iterations"})
+			}
+			lo, hi := from.ints[0], to.ints[0]
+			if hi < lo { // an empty slice, wherever it lies
+				acc.ix.Dims = append(acc.ix.Dims, ad.Dim{N: 0, Stride: stride})
+				continue
+			}
+			check(lo)
+			check(hi)
+			acc.ix.Offset += int(lo-1) * stride
+			acc.ix.Dims = append(acc.ix.Dims, ad.Dim{N: int(hi - lo + 1), Stride: stride})
+		case ir.IndexAll:
+			acc.ix.Dims = append(acc.ix.Dims, ad.Dim{N: size, Stride: stride})
+		}
+	}
+	acc.ix = affine(acc.ix)
+	return acc
+}
+
+// flatBase returns, for every lane of ax (which is inside both the access's
+// axis and the home axis of the container), the element offset in the flat
+// storage of all of the container's lanes.
+func (a access) flatBase(home, ax *axis, size int) []int32 {
+	out := make([]int32, ax.n)
+	if a.axis != nil {
+		if up := ax.lanesOf(a.axis); up != nil {
+			for l := range out {
+				out[l] = a.base[up[l]]
+			}
+		} else {
+			copy(out, a.base)
+		}
+	}
+	if home != nil {
+		if up := ax.lanesOf(home); up != nil {
+			for l := range out {
+				out[l] += up[l] * int32(size)
+			}
+		} else {
+			for l := range out {
+				out[l] += int32(l * size)
+			}
+		}
+	}
+	return out
+}
+
+// innermost is the deeper of two nested axes.
+func innermost(a, b *axis) *axis {
+	if a == nil {
+		return b
+	}
+	if b == nil || b.within(a) {
+		return a
+	}
+	if !a.within(b) {
+		panic(&abort{reason: "values that vary over different loops"})
+	}
+	return b
+}
+
+// gather reads the elements of acc from v.
+func (b *binder) gather(v value, acc access, typ types.Type) value {
+	shape := acc.ix.Shape()
+	if v.ints != nil {
+		ax := innermost(v.axis, acc.axis)
+		out := value{typ: typ, shape: shape, axis: ax, param: v.param}
+		size, offs := v.size(), acc.offsets()
+		if ax == nil {
+			out.ints = make([]int64, len(offs))
+			for p, o := range offs {
+				out.ints[p] = v.ints[o]
+			}
+			return out
+		}
+		base := acc.flatBase(v.axis, ax, size)
+		out.ints = make([]int64, 0, len(offs)*ax.n)
+		for _, s := range base {
+			for _, o := range offs {
+				out.ints = append(out.ints, v.ints[s+o])
+			}
+		}
+		return out
+	}
+	if acc.axis == nil {
+		return b.emitMove(typ, []value{v}, func(g *ad.Graph, a []ad.Ref) ad.Ref { return g.Gather(a[0], acc.ix) })
+	}
+	ax := innermost(v.axis, acc.axis)
+	if v.lvl.depth > ax.lvl.depth {
+		panic(&abort{reason: "an element chosen per iteration from a value computed in it"})
+	}
+	lvl := ax.lvl
+	base := acc.flatBase(v.axis, ax, v.size())
+	ix := acc.ix
+	ix.Dims = append([]ad.Dim{tableDim(base)}, ix.Dims...)
+	ix = affine(ix)
+	var r ad.Ref
+	if v.lvl == lvl {
+		r = lvl.g.Unlane(v.ref)
+	} else {
+		if v.axis != nil {
+			panic(&abort{reason: "lanes of an outer region"})
+		}
+		r = b.use(v, lvl, nil)
+	}
+	lvl.g.SetSite(b.site)
+	return b.wrap(lvl.g.Lane(lvl.g.Gather(r, ix)), lvl, ax, typ, v.param)
+}
+
+// flatten gives the values of v in all lanes of ax as one array of dimension
+// one: lane after lane.
+func (b *binder) flatten(v value, ax *axis) value {
+	v = b.numeric(v)
+	if ax == nil {
+		return b.emitMove(v.typ, []value{v}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+			return g.Reshape(a[0], []int{v.size()})
+		})
+	}
+	if v.lvl.depth > ax.lvl.depth {
+		panic(&abort{reason: "a value computed in a branch"})
+	}
+	g := ax.lvl.g
+	r := g.Spread(b.use(v, ax.lvl, ax), ax.n)
+	r = g.Reshape(g.Unlane(r), []int{ax.n * v.size()})
+	return value{typ: v.typ, shape: g.Type(r).Shape, lvl: ax.lvl, ref: r, param: v.param}
+}
+
+// unflatten is the inverse of flatten.
+func (b *binder) unflatten(v value, ax *axis, shape []int, typ types.Type) value {
+	if ax == nil {
+		out := b.emitMove(typ, []value{v}, func(g *ad.Graph, a []ad.Ref) ad.Ref { return g.Reshape(a[0], shape) })
+		return out
+	}
+	g := v.lvl.g
+	r := g.Lane(g.Reshape(v.ref, append([]int{ax.n}, shape...)))
+	return b.wrap(r, v.lvl, ax, typ, v.param)
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}

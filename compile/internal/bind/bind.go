@@ -1,0 +1,411 @@
+package bind
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/compile/transform"
+	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Options of a binding.
+type Options struct {
+	Seed     uint64       // of random draws in transformed data
+	Propto   bool         // `~` and _lupdf drop terms
+	Jacobian bool         // transforms add their log Jacobians
+	Print    func(string) // receives prints of transformed data
+}
+
+// Stats tells how loops and branches came out.
+type Stats struct {
+	Laned    int // loops evaluated once for all iterations
+	Scanned  int // loops with a carried recurrence
+	Unrolled int
+	Ifs      int      // conditionals that parameters decide
+	Notes    []string // why loops were not laned: "line 12: reason"
+}
+
+// Bound is a program bound to data: graphs from the unconstrained parameters.
+type Bound struct {
+	// Params are the parameters, one input of every graph each, in order.
+	Params []Param
+	// Density has the log density as its only output.
+	Density *ad.Graph
+	// Constrained outputs, one after another, parameters and transformed
+	// parameters; Generated these and the generated quantities. Elements stand
+	// in the order of Names: the first index fastest.
+	Constrained, Generated *ad.Graph
+	// Names of the outputs of Generated; the first NumConstrained are those of
+	// Constrained.
+	Names          []string
+	NumConstrained int
+	// Inverse maps constrained parameters (one input each, in the shape of the
+	// declaration) to unconstrained ones (one output each).
+	Inverse *ad.Graph
+	// Sites are the positions of graph nodes, by ad.Site.
+	Sites []source.Span
+	Stats Stats
+}
+
+// Param is a declared parameter.
+type Param struct {
+	Name  string
+	Shape []int
+	Size  int      // unconstrained numbers
+	Names []string // of the unconstrained numbers
+}
+
+// Bind evaluates prog with data. Mistakes come back as *Error.
+func Bind(prog *ir.Program, set *data.Set, o Options) (out *Bound, err error) {
+	b := newBinder(prog, o)
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case *problem:
+			out, err = nil, &Error{}
+			err.(*Error).List.Add(r.d)
+		case *abort:
+			out, err = nil, &Error{}
+			p := b.fail(b.span, "not-yet", "%s: not supported here yet", r.reason)
+			err.(*Error).List.Add(p.d)
+		default:
+			panic(r)
+		}
+	}()
+	known := b.readData(set)
+	out = &Bound{}
+	b.density(known, out)
+	b.outputs(known, out)
+	b.inverse(known, out)
+	out.Sites, out.Stats = b.sites, b.stats
+	return out, nil
+}
+
+// constant is the value of a data variable, outside any graph.
+type constant struct {
+	v     *ir.Var
+	typ   types.Type
+	shape []int
+	ints  []int64
+	reals []float64
+}
+
+// start makes cells of the known variables in a new graph.
+func (b *binder) start(known []constant) {
+	b.begin()
+	b.now = false
+	b.cells = make([]*cell, b.prog.NumVars)
+	b.propto = b.opts.Propto
+	for _, k := range known {
+		c := b.newCell(k.v, k.v.Name, k.typ, k.shape)
+		v := value{typ: k.typ, shape: k.shape, ints: k.ints}
+		if k.ints == nil {
+			v.lvl, v.ref = b.root, b.root.g.ConstArray(ad.Type{Shape: k.shape}, k.reals)
+		}
+		c.state = state{whole: &v}
+		c.param = false
+		b.cells[k.v.ID] = c
+	}
+}
+
+// readData takes the data block's variables from set, runs transformed data and
+// returns the values of both.
+func (b *binder) readData(set *data.Set) []constant {
+	b.cells = make([]*cell, b.prog.NumVars)
+	b.now, b.propto = true, false
+	b.rng = rand.New(rand.NewPCG(b.opts.Seed, 0x9e3779b97f4a7c15))
+	for _, v := range b.prog.Data {
+		b.at(v.Span)
+		b.readVariable(v, set)
+	}
+	for _, s := range b.prog.TransformedData {
+		b.exec(s)
+	}
+	for _, v := range b.prog.TransformedDataVars {
+		b.checkDeclared(v)
+	}
+	var known []constant
+	for _, v := range slices.Concat(b.prog.Data, b.prog.TransformedDataVars) {
+		c := b.cell(v)
+		w := b.pack(c)
+		k := constant{v: v, typ: c.typ, shape: c.shape, ints: w.ints}
+		if w.ints == nil {
+			data, ok := w.lvl.g.Value(w.ref)
+			if !ok {
+				b.unsupported(v.Span, "this computation in transformed data")
+			}
+			k.reals = data
+		}
+		known = append(known, k)
+	}
+	return known
+}
+
+// parameters declares the parameters from inputs of the graph; jacobian
+// receives addends of the log Jacobian.
+func (b *binder) parameters(out *Bound, jacobian func(value)) {
+	out.Params = out.Params[:0]
+	for _, v := range b.prog.Parameters {
+		b.at(v.Span)
+		shape := b.sizes(v)
+		tr := b.transformOf(v)
+		p := Param{Name: v.Name, Shape: shape, Size: sizeOf(shape)}
+		p.Names = elementNames(v.Name, shape, unconstrainedOrder(v.Type, shape))
+		out.Params = append(out.Params, p)
+		g := b.root.g
+		in := g.Input(ad.Type{Shape: []int{p.Size}})
+		g.SetSite(b.site)
+		x := g.Gather(in, storage(unconstrainedOrder(v.Type, shape), shape))
+		bounds := b.bounds(v)
+		y, jac := tr.Constrain(g, x, bounds)
+		if v.Constraint.Kind == types.LowerUpper && bounds.Lower != ad.None && bounds.Upper != ad.None {
+			b.checkOrder(v, bounds)
+		}
+		c := b.newCell(v, v.Name, v.Type, shape)
+		c.param = true
+		c.setWhole(value{typ: v.Type, shape: shape, lvl: b.root, ref: g.Broadcast(y, shape)})
+		b.cells[v.ID] = c
+		for _, j := range jac {
+			if jacobian != nil {
+				n := sizeOf(shape)
+				j = g.Sum(j)
+				if len(shape) > 0 && b.scalarJacobian(v) {
+					j = g.Scale(float64(n), j)
+				}
+				jacobian(value{typ: types.RealType, lvl: b.root, ref: j, param: true})
+			}
+		}
+	}
+}
+
+// scalarJacobian reports whether the Jacobian's addend is the same number for
+// all elements: a scalar multiplier.
+func (b *binder) scalarJacobian(v *ir.Var) bool {
+	return v.Constraint.Kind == types.OffsetMultiplier && v.Constraint.Upper != nil && v.Constraint.Upper.Type().Rank() == 0
+}
+
+func (b *binder) transformOf(v *ir.Var) transform.Transform {
+	tr, ok := transform.Of(v.Constraint.Kind)
+	if !ok {
+		b.unsupported(v.Span, "a parameter of this constrained type")
+	}
+	return tr
+}
+
+// bounds evaluates the arguments of a declared constraint.
+func (b *binder) bounds(v *ir.Var) transform.Bounds {
+	arg := func(e ir.Expr) ad.Ref {
+		if e == nil {
+			return ad.None
+		}
+		return b.use(b.eval(e), b.root, nil)
+	}
+	return transform.Bounds{Lower: arg(v.Constraint.Lower), Upper: arg(v.Constraint.Upper)}
+}
+
+// checkOrder adds the check that the lower bound is below the upper.
+func (b *binder) checkOrder(v *ir.Var, bounds transform.Bounds) {
+	g := b.root.g
+	wrong := g.Do(ad.OpNot, nil, g.Less(bounds.Lower, bounds.Upper))
+	if data, ok := g.Value(wrong); ok && !slices.Contains(data, 1) {
+		return
+	}
+	if t := g.Type(wrong); len(t.Shape) > 0 {
+		wrong = g.Sum(wrong)
+	}
+	m := &ad.Message{Parts: []ad.MessagePart{{Text: "the lower bound of " + v.Name + " is not below its upper bound: ", Arg: -1}, {Arg: 0}, {Text: " and ", Arg: -1}, {Arg: 1}}}
+	g.RejectIf(wrong, m, bounds.Lower, bounds.Upper)
+}
+
+// density builds the log density.
+func (b *binder) density(known []constant, out *Bound) {
+	b.start(known)
+	b.inModel = true
+	var jacobian func(value)
+	if b.opts.Jacobian {
+		jacobian = func(v value) { b.targets = append(b.targets, v) }
+	}
+	b.parameters(out, jacobian)
+	b.transformedParameters()
+	for _, s := range b.prog.Model {
+		b.exec(s)
+	}
+	g := b.root.g
+	sum := g.Const(0)
+	for _, t := range b.targets {
+		sum = g.Add(sum, t.ref)
+	}
+	g.Output(sum)
+	out.Density = g
+	b.inModel = false
+}
+
+func (b *binder) transformedParameters() {
+	for _, s := range b.prog.TransformedParameters {
+		b.exec(s)
+	}
+	for _, v := range b.prog.TransformedParameterVars {
+		b.checkDeclared(v)
+	}
+}
+
+// outputs builds the graphs of what a draw consists of.
+func (b *binder) outputs(known []constant, out *Bound) {
+	stats := b.stats // loops of transformed parameters are counted once
+	for k := range 2 {
+		b.start(known)
+		b.parameters(out, nil)
+		b.transformedParameters()
+		if k == 0 {
+			b.stats = stats
+		}
+		vars := slices.Concat(b.prog.Parameters, b.prog.TransformedParameterVars)
+		if k == 1 {
+			for _, s := range b.prog.GeneratedQuantities {
+				b.exec(s)
+			}
+			for _, v := range b.prog.GeneratedQuantityVars {
+				b.checkDeclared(v)
+			}
+			vars = append(vars, b.prog.GeneratedQuantityVars...)
+		}
+		g := b.root.g
+		out.Names = nil
+		var parts []ad.Ref
+		for _, v := range vars {
+			c := b.cell(v)
+			order := columnMajor(c.shape)
+			out.Names = append(out.Names, elementNames(v.Name, c.shape, order)...)
+			r := b.use(b.pack(c), b.root, nil)
+			parts = append(parts, g.Gather(r, ad.Index{Dims: []ad.Dim{tableDim(order)}}))
+		}
+		if len(parts) == 0 {
+			parts = append(parts, g.ConstArray(ad.Type{Shape: []int{0}}, nil))
+		}
+		g.Output(g.Concat(parts...))
+		if k == 0 {
+			out.Constrained, out.NumConstrained = g, len(out.Names)
+		} else {
+			out.Generated = g
+		}
+	}
+}
+
+// inverse builds the map from constrained to unconstrained parameters.
+func (b *binder) inverse(known []constant, out *Bound) {
+	b.start(known)
+	g := b.root.g
+	for _, v := range b.prog.Parameters {
+		b.at(v.Span)
+		shape := b.sizes(v)
+		in := g.Input(ad.Type{Shape: shape})
+		c := b.newCell(v, v.Name, v.Type, shape)
+		c.setWhole(value{typ: v.Type, shape: shape, lvl: b.root, ref: in})
+		b.cells[v.ID] = c
+		x := b.transformOf(v).Unconstrain(g, in, b.bounds(v))
+		order := unconstrainedOrder(v.Type, shape)
+		g.Output(g.Gather(g.Broadcast(x, shape), ad.Index{Dims: []ad.Dim{tableDim(order)}}))
+	}
+	out.Inverse = g
+}
+
+// ---- orders of elements ----
+
+// columnMajor lists the elements of an array (held row-major) with the first
+// index fastest, as CmdStan's files have them.
+func columnMajor(shape []int) []int32 {
+	return orderOf(shape, func(k int) int { return k })
+}
+
+// orderOf lists elements so that dimension fastest(0) changes fastest, then
+// fastest(1) and so on.
+func orderOf(shape []int, fastest func(k int) int) []int32 {
+	n := sizeOf(shape)
+	stride := make([]int, len(shape))
+	s := 1
+	for k := len(shape) - 1; k >= 0; k-- {
+		stride[k] = s
+		s *= shape[k]
+	}
+	out := make([]int32, n)
+	at := make([]int, len(shape))
+	for i := range out {
+		e := 0
+		for k, a := range at {
+			e += a * stride[k]
+		}
+		out[i] = int32(e)
+		for k := range at {
+			d := fastest(k)
+			if at[d]++; at[d] < shape[d] {
+				break
+			}
+			at[d] = 0
+		}
+	}
+	return out
+}
+
+// unconstrainedOrder is the order in which the unconstrained numbers of a
+// parameter stand: array elements one after another, matrices by columns.
+func unconstrainedOrder(t types.Type, shape []int) []int32 {
+	n := len(shape)
+	if t.Kind == types.Matrix {
+		return orderOf(shape, func(k int) int {
+			switch k {
+			case 0:
+				return n - 2
+			case 1:
+				return n - 1
+			}
+			return n - 1 - k
+		})
+	}
+	return orderOf(shape, func(k int) int { return n - 1 - k })
+}
+
+// storage maps row-major storage to positions in the given order.
+func storage(order []int32, shape []int) ad.Index {
+	t := make([]int32, len(order))
+	for pos, e := range order {
+		t[e] = int32(pos)
+	}
+	if len(shape) < 2 {
+		return contiguous(shape)
+	}
+	// The map is separable: read the strides off the table.
+	ix := ad.Index{Dims: make([]ad.Dim, len(shape))}
+	stride := 1
+	for k := len(shape) - 1; k >= 0; k-- {
+		ix.Dims[k].N = shape[k]
+		if shape[k] > 1 {
+			ix.Dims[k].Stride = int(t[stride])
+		}
+		stride *= shape[k]
+	}
+	return ix
+}
+
+// elementNames names the elements in the given order: theta.2.1.
+func elementNames(name string, shape []int, order []int32) []string {
+	if len(shape) == 0 {
+		return []string{name}
+	}
+	out := make([]string, len(order))
+	at := make([]string, len(shape))
+	for i, e := range order {
+		rest := int(e)
+		for k := len(shape) - 1; k >= 0; k-- {
+			at[k] = strconv.Itoa(rest%shape[k] + 1)
+			rest /= shape[k]
+		}
+		out[i] = name + "." + strings.Join(at, ".")
+	}
+	return out
+}

@@ -1,0 +1,284 @@
+package bind
+
+import (
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// cell is the storage of a variable during evaluation. Its content is one whole
+// value or, after writes to elements, scattered: a table that says for every
+// element in which part it is. Reading elements goes through the table; reading
+// the whole packs it.
+type cell struct {
+	name  string
+	typ   types.Type
+	shape []int
+	size  int
+	home  *axis  // axis in force at the declaration: the content is per lane of it
+	frame *frame // innermost loop evaluated in lanes at the declaration
+	depth int    // level depth at the declaration
+	param bool
+
+	state
+}
+
+// state is the content of a cell; it is copied when a branch begins to write.
+type state struct {
+	whole *value // nil if scattered
+
+	// Scattered: element e of lane l is at position pos of part p, where
+	// table[i] = {p, pos} with i = e, for parts with the lanes of home, or, if
+	// flat, i = l·size + e for parts without lanes.
+	flat  bool
+	parts []value
+	table []place
+	owned bool // table (or whole.ints) may be changed in place
+}
+
+type place struct{ part, pos int32 }
+
+func (b *binder) newCell(v *ir.Var, name string, typ types.Type, shape []int) *cell {
+	c := &cell{name: name, typ: typ, shape: shape, size: sizeOf(shape), home: b.axis, frame: b.frame, depth: b.lvl.depth}
+	if v != nil {
+		c.param = v.Level == ir.Param
+	}
+	return c
+}
+
+func sizeOf(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	return n
+}
+
+// setWhole replaces the content.
+func (c *cell) setWhole(v value) {
+	v.typ, v.param = c.typ, c.param
+	v.shape = c.shape
+	c.state = state{whole: &v}
+}
+
+// pack returns the whole content as one value.
+func (b *binder) pack(c *cell) value {
+	if c.whole != nil {
+		c.owned = false
+		return *c.whole
+	}
+	v := b.pick(c, c.table)
+	if c.flat {
+		v = b.unflatten(v, c.home, c.shape, c.typ)
+	} else {
+		v = b.reshape(v, c.shape, c.typ)
+	}
+	v.typ, v.param = c.typ, c.param
+	c.state = state{whole: &v}
+	return v
+}
+
+// pick returns the elements at the given places of c's parts, as one dimension.
+func (b *binder) pick(c *cell, places []place) value {
+	remap := make([]int32, len(c.parts))
+	for i := range remap {
+		remap[i] = -1
+	}
+	var used []value
+	var start []int32
+	total := int32(0)
+	t := make([]int32, len(places))
+	for i, p := range places {
+		if remap[p.part] < 0 {
+			remap[p.part] = int32(len(used))
+			used = append(used, c.parts[p.part])
+			start = append(start, total)
+			total += int32(c.parts[p.part].size())
+		}
+		t[i] = start[remap[p.part]] + p.pos
+	}
+	if len(used) == 0 {
+		return value{typ: c.typ, shape: []int{0}, lvl: b.root, ref: b.root.g.ConstArray(ad.Type{Shape: []int{0}}, nil)}
+	}
+	elem := types.Type{Kind: types.Real, Dims: 1}
+	if c.typ.Kind == types.Int {
+		elem.Kind = types.Int
+	}
+	ix := affine(ad.Index{Dims: []ad.Dim{tableDim(t)}})
+	return b.emitMove(elem, used, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+		src := a[0]
+		if len(a) > 1 {
+			src = g.Concat(a...)
+		}
+		return g.Gather(src, ix)
+	})
+}
+
+func (b *binder) reshape(v value, shape []int, typ types.Type) value {
+	if v.ints != nil {
+		v.shape, v.typ = shape, typ
+		return v
+	}
+	return b.emitMove(typ, []value{v}, func(g *ad.Graph, a []ad.Ref) ad.Ref { return g.Reshape(a[0], shape) })
+}
+
+// scatterState turns a whole content into a scattered one, per lane or flat.
+func (b *binder) scatterState(c *cell, flat bool) {
+	if c.whole != nil {
+		v := b.numeric(*c.whole)
+		n := c.size
+		part := b.reshape(v, []int{c.size}, c.typ)
+		if flat {
+			part = b.flatten(v, c.home)
+			n *= c.home.n
+		}
+		t := make([]place, n)
+		for i := range t {
+			t[i].pos = int32(i)
+		}
+		c.state = state{flat: flat, parts: []value{part}, table: t, owned: true}
+		return
+	}
+	if flat && !c.flat {
+		v := b.pack(c)
+		c.setWhole(v)
+		b.scatterState(c, true)
+		return
+	}
+	if !c.owned {
+		c.table = append([]place(nil), c.table...)
+		c.parts = append([]value(nil), c.parts...)
+		c.owned = true
+	}
+}
+
+// uniformIn reports whether an access on axis ax reaches, in every lane of the
+// cell's home axis, the same elements, by all lanes.
+func (c *cell) uniformIn(acc access, ax *axis) bool { return acc.axis == nil && ax == c.home }
+
+// readLocal reads elements of a cell that no loop in progress shares.
+func (b *binder) readLocal(c *cell, acc access, typ types.Type) value {
+	if c.whole == nil && acc.axis == nil && !c.flat {
+		if acc.isWhole(c.size) {
+			v := b.pack(c)
+			v.typ = typ
+			return v
+		}
+		var places []place
+		acc.ix.Each(func(_, e int) { places = append(places, c.table[e]) })
+		v := b.reshape(b.pick(c, places), acc.ix.Shape(), typ)
+		v.param = c.param
+		return v
+	}
+	v := b.pack(c)
+	if acc.isWhole(c.size) {
+		v.typ = typ
+		return v
+	}
+	v = b.gather(v, acc, typ)
+	v.param = c.param
+	return v
+}
+
+// writeLocal stores v at the elements of acc, in the lanes of ax, the axis in
+// force.
+func (b *binder) writeLocal(c *cell, acc access, v value, ax *axis) {
+	if ax == c.home && acc.isWhole(c.size) {
+		c.setWhole(v)
+		return
+	}
+	if c.whole != nil && c.whole.ints != nil && v.ints != nil {
+		b.writeInts(c, acc, v, ax)
+		return
+	}
+	if c.uniformIn(acc, ax) {
+		if c.whole == nil && c.flat {
+			b.pack(c)
+		}
+		b.scatterState(c, false)
+		part := int32(len(c.parts))
+		c.parts = append(c.parts, b.reshape(b.numeric(v), []int{acc.ix.Size()}, c.typ))
+		acc.ix.Each(func(p, e int) { c.table[e] = place{part, int32(p)} })
+		b.compact(c)
+		return
+	}
+	// Elements that differ between lanes, or some of the lanes only.
+	if ax == nil {
+		panic(&abort{reason: "a write outside its lanes"})
+	}
+	flatten := c.home != nil
+	if flatten {
+		b.scatterState(c, true)
+	} else {
+		b.scatterState(c, false)
+	}
+	part := int32(len(c.parts))
+	c.parts = append(c.parts, b.flatten(v, ax))
+	offs := acc.offsets()
+	for l, s := range acc.flatBase(c.home, ax, c.size) {
+		for p, o := range offs {
+			c.table[s+o] = place{part, int32(l*len(offs) + p)}
+		}
+	}
+	b.compact(c)
+}
+
+// compact packs a cell whose parts have grown much beyond its size, so that
+// overwritten parts do not pile up.
+func (b *binder) compact(c *cell) {
+	if len(c.parts) > 4*len(c.table)+16 {
+		used := make([]int32, len(c.parts))
+		for i := range used {
+			used[i] = -1
+		}
+		var parts []value
+		for i, p := range c.table {
+			if used[p.part] < 0 {
+				used[p.part] = int32(len(parts))
+				parts = append(parts, c.parts[p.part])
+			}
+			c.table[i].part = used[p.part]
+		}
+		c.parts = parts
+	}
+}
+
+// writeInts changes known integers in place.
+func (b *binder) writeInts(c *cell, acc access, v value, ax *axis) {
+	w := *c.whole
+	if !c.owned {
+		if c.home != nil && w.axis == nil { // the same in all lanes so far
+			wide := make([]int64, 0, c.home.n*c.size)
+			for range c.home.n {
+				wide = append(wide, w.ints...)
+			}
+			w.ints, w.axis = wide, c.home
+		} else {
+			w.ints = append([]int64(nil), w.ints...)
+		}
+		c.whole, c.owned = &w, true
+	}
+	offs := acc.offsets()
+	if ax == nil {
+		for p, o := range offs {
+			w.ints[o] = v.ints[p]
+		}
+		return
+	}
+	var up []int32
+	if v.axis != nil {
+		up = ax.lanesOf(v.axis)
+	}
+	for l, s := range acc.flatBase(c.home, ax, c.size) {
+		k := 0
+		if v.axis != nil {
+			k = l
+			if up != nil {
+				k = int(up[l])
+			}
+		}
+		for p, o := range offs {
+			w.ints[s+o] = v.ints[k*len(offs)+p]
+		}
+	}
+}

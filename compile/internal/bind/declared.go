@@ -1,0 +1,181 @@
+package bind
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// readVariable takes a data variable from the set, checking type, shape and
+// declared bounds.
+func (b *binder) readVariable(v *ir.Var, set *data.Set) {
+	shape := b.sizes(v)
+	d, ok := set.Get(v.Name)
+	if !ok {
+		if sizeOf(shape) == 0 { // as in Stan, an empty container need not be given
+			c := b.newCell(v, v.Name, v.Type, shape)
+			c.setWhole(b.unset(v.Type, shape))
+			b.cells[v.ID] = c
+			return
+		}
+		p := b.fail(v.Span, "data-missing", "the data have no value for `%s`", v.Name)
+		if near := diag.Nearest(v.Name, slices.Values(set.Names())); near != "" {
+			p.fix("did you mean `%s`, which the data have?", near)
+		} else {
+			p.fix("add `%s` (%s) to the data%s", v.Name, typeText(v.Type, shape), in(set.File()))
+		}
+		p.throw()
+	}
+	about := func(element int, format string, args ...any) *problem {
+		p := b.fail(set.Span(v.Name, element), "data", format, args...)
+		p.d.Related = append(p.d.Related, diag.Note{Span: v.Span, Message: "`" + v.Name + "` is declared here: " + typeText(v.Type, shape)})
+		return p
+	}
+	if !sameShape(d.Shape, shape) {
+		about(-1, "`%s` has the wrong size: %s, but is declared with %s", v.Name, sizeText(d.Shape), sizeText(shape)).
+			fix("check the sizes that `%s` is declared with, and the data", v.Name).throw()
+	}
+	w := value{typ: v.Type, shape: shape}
+	if v.Type.Kind == types.Int {
+		if !d.IsInt {
+			i := d.FirstReal()
+			about(i, "`%s` must be an integer, but is %s", set.Path(v.Name, i), ad.FormatNumber(d.Reals[i])).
+				fix("write integers without a decimal point or exponent, or declare `%s` as real", v.Name).throw()
+		}
+		w.ints = append([]int64{}, d.Ints...)
+	} else {
+		w.lvl, w.ref = b.root, b.root.g.ConstArray(ad.Type{Shape: shape}, d.Reals)
+	}
+	c := b.newCell(v, v.Name, v.Type, shape)
+	c.setWhole(w)
+	b.cells[v.ID] = c
+	b.checkKnown(v, func(i int, x, bound float64, rel string) {
+		about(i, "`%s` is %s, but must be %s %s", set.Path(v.Name, i), ad.FormatNumber(x), rel, ad.FormatNumber(bound)).
+			fix("mend the data, or the bounds in the declaration").throw()
+	})
+}
+
+func in(file string) string {
+	if file == "" {
+		return ""
+	}
+	return " in " + file
+}
+
+func sameShape(a, b []int) bool {
+	return slices.Equal(a, b) || sizeOf(a) == 0 && sizeOf(b) == 0
+}
+
+// typeText is a declared type with its sizes: "vector[3]", "array[2, 3] int".
+func typeText(t types.Type, shape []int) string {
+	list := func(s []int) string {
+		out := ""
+		for i, n := range s {
+			if i > 0 {
+				out += ", "
+			}
+			out += fmt.Sprint(n)
+		}
+		return "[" + out + "]"
+	}
+	elem := t.Kind.String()
+	if n := len(shape) - t.Dims; n > 0 {
+		elem += list(shape[t.Dims:])
+	}
+	if t.Dims > 0 {
+		return "array" + list(shape[:t.Dims]) + " " + elem
+	}
+	return elem
+}
+
+// checkKnown checks a known variable against its declared bounds.
+func (b *binder) checkKnown(v *ir.Var, bad func(i int, x, bound float64, rel string)) {
+	if v.Constraint.Kind != types.LowerUpper {
+		return
+	}
+	w := b.pack(b.cell(v))
+	xs := w.lvlValues(b)
+	for k, e := range []ir.Expr{v.Constraint.Lower, v.Constraint.Upper} {
+		if e == nil {
+			continue
+		}
+		bv := b.eval(e)
+		bounds := bv.lvlValues(b)
+		for i, x := range xs {
+			limit := bounds[0]
+			if len(bounds) > 1 {
+				limit = bounds[i]
+			}
+			switch {
+			case k == 0 && !(x >= limit):
+				bad(i, x, limit, "at least")
+			case k == 1 && !(x <= limit):
+				bad(i, x, limit, "at most")
+			}
+		}
+	}
+}
+
+// lvlValues are the numbers of a known value.
+func (v value) lvlValues(b *binder) []float64 {
+	v = b.numeric(v)
+	data, _ := v.lvl.g.Value(v.ref)
+	return data
+}
+
+// checkDeclared checks a variable against its declared bounds at the end of its
+// block: now in transformed data, at every evaluation elsewhere.
+func (b *binder) checkDeclared(v *ir.Var) {
+	if v.Constraint.Kind == types.Unconstrained || v.Constraint.Kind == types.OffsetMultiplier {
+		return
+	}
+	if v.Constraint.Kind != types.LowerUpper {
+		b.unsupported(v.Span, "a variable of this constrained type")
+	}
+	b.at(v.Span)
+	if b.now {
+		b.checkKnown(v, func(i int, x, bound float64, rel string) {
+			b.fail(v.Span, "bounds", "%s is %s, but must be %s %s", elementText(v.Name, b.cell(v).shape, i), ad.FormatNumber(x), rel, ad.FormatNumber(bound)).
+				fix("mend the computation in transformed data, or the declared bounds").throw()
+		})
+		return
+	}
+	x := b.numeric(b.pack(b.cell(v)))
+	g := b.root.g
+	for k, e := range []ir.Expr{v.Constraint.Lower, v.Constraint.Upper} {
+		if e == nil {
+			continue
+		}
+		// NaN fails both comparisons, so the check is of "not in order".
+		bound := b.eval(e)
+		xr, br := b.use(x, b.root, nil), b.use(bound, b.root, nil)
+		lo, hi, rel := br, xr, "at least"
+		if k == 1 {
+			lo, hi, rel = xr, br, "at most"
+		}
+		g.SetSite(b.site)
+		wrong := g.Do(ad.OpNot, nil, g.Do(ad.OpLessEqual, nil, lo, hi))
+		if data, ok := g.Value(wrong); ok && !slices.Contains(data, 1) {
+			continue
+		}
+		if len(g.Type(wrong).Shape) > 0 {
+			wrong = g.Sum(wrong)
+		}
+		m := &ad.Message{Parts: []ad.MessagePart{
+			{Text: v.Name + " is ", Arg: -1}, {Arg: 0}, {Text: ", but must be " + rel + " ", Arg: -1}, {Arg: 1}}}
+		g.RejectIf(wrong, m, xr, br)
+	}
+}
+
+func elementText(name string, shape []int, i int) string {
+	s := "`" + name + "`"
+	if len(shape) == 0 {
+		return s
+	}
+	return "`" + elementNames(name, shape, []int32{int32(i)})[0] + "`"
+}

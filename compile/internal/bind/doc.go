@@ -1,0 +1,32 @@
+// Package bind is the partial evaluator: it runs a typed program with its data
+// known and its parameters symbolic, and leaves a graph.
+//
+// Map of the package:
+//
+//	bind.go      Bind: data and transformed data, the density, the outputs, the inverse transforms
+//	binder.go    the state of an evaluation; loading, storing, adding to the log density
+//	value.go     values, axes (the lanes of loops), levels (graphs within graphs), emission of nodes
+//	access.go    indices and slices
+//	cell.go      variables: whole or scattered content
+//	stmt.go      statements
+//	expr.go      expressions and calls
+//	branch.go    conditionals: decided by data (per lane), or by parameters (regions)
+//	loop.go      loops: in lanes, as scans, unrolled
+//	frame.go     the log of a loop in lanes, by which reads find their writes
+//	scan.go      loops with a carried recurrence
+//	declared.go  declared sizes, types and bounds
+//	errors.go    diagnostics, and giving up on a way to evaluate a loop
+//
+// # How a loop is evaluated
+//
+// The body of a loop runs once, with the loop variable standing for all
+// iterations: an axis of lanes. Integers are known for every lane (int arrays
+// per lane); reals are graph values with lanes. So y[n] is a slice, mu[g[n]] a
+// gather, and a condition on data splits the lanes. Variables of outside that
+// the body assigns are watched (frame.go): the log of writes and reads proves
+// that running the lanes side by side is the same as one after another, or
+// shows what is carried from iteration to iteration, in which case the loop
+// becomes a scan (scan.go) of just the recurrence. What neither fits is
+// unrolled. The cost of the first two does not depend on what is computed per
+// iteration, and the graph does not grow with the number of iterations.
+package bind

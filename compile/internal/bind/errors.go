@@ -1,0 +1,56 @@
+package bind
+
+import (
+	"fmt"
+
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// Error is what Bind returns when data and program do not fit: diagnostics with
+// positions in the program.
+type Error struct{ List diag.List }
+
+// Error implements error: the first diagnostic's first line.
+func (e *Error) Error() string {
+	for _, d := range e.List {
+		return d.String()
+	}
+	return "the program cannot be bound to these data"
+}
+
+// abort ends the attempt to evaluate a loop once for all iterations; the loop
+// is then evaluated in the next simpler way.
+type abort struct{ reason string }
+
+// problem is a diagnostic under construction; throw ends the evaluation.
+type problem struct{ d diag.Diagnostic }
+
+func (b *binder) fail(at source.Span, code diag.Code, format string, args ...any) *problem {
+	if !at.IsValid() {
+		at = b.span
+	}
+	d := diag.Errorf(code, at, format, args...)
+	for i := len(b.calls) - 1; i >= 0; i-- {
+		c := b.calls[i]
+		d.Related = append(d.Related, diag.Note{Span: c.at, Message: "in a call of " + c.name})
+	}
+	return &problem{d}
+}
+
+func (p *problem) detailf(format string, args ...any) *problem {
+	p.d.Detail = fmt.Sprintf(format, args...)
+	return p
+}
+
+func (p *problem) fix(format string, args ...any) *problem {
+	p.d.Fix = fmt.Sprintf(format, args...)
+	return p
+}
+
+func (p *problem) throw() { panic(p) }
+
+// unsupported reports something that the language has and the engine not yet.
+func (b *binder) unsupported(at source.Span, what string) {
+	b.fail(at, "not-yet", "%s is not supported yet", what).throw()
+}

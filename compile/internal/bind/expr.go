@@ -1,0 +1,467 @@
+package bind
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/stdlib"
+)
+
+var nan = math.NaN()
+
+func sizeText(shape []int) string {
+	switch len(shape) {
+	case 0:
+		return "a single number"
+	case 1:
+		return fmt.Sprintf("%d element%s", shape[0], plural(shape[0]))
+	}
+	s := make([]string, len(shape))
+	for i, d := range shape {
+		s[i] = fmt.Sprint(d)
+	}
+	return "sizes " + strings.Join(s, " × ")
+}
+
+// eval evaluates an expression.
+func (b *binder) eval(e ir.Expr) value {
+	switch e := e.(type) {
+	case *ir.IntLit:
+		return intValue(e.Value)
+	case *ir.RealLit:
+		return value{typ: types.RealType, lvl: b.root, ref: b.root.g.Const(e.Value)}
+	case *ir.VarRef:
+		c := b.cell(e.Var)
+		return b.load(c, e.Var, wholeOf(c.shape), c.typ)
+	case *ir.Operand:
+		return *b.operand
+	case *ir.Promote:
+		v := b.numeric(b.eval(e.X))
+		v.typ = e.Type()
+		return v
+	case *ir.IndexExpr:
+		return b.index(e)
+	case *ir.Call:
+		return b.call(e)
+	case *ir.UserCall:
+		v := b.userCall(e)
+		if v == nil {
+			b.fail(e.Span(), "no-return", "`%s` ended without a return statement", e.Func.Name).throw()
+		}
+		return *v
+	case *ir.Cond:
+		return b.conditional(e)
+	case *ir.And:
+		return b.logical(e.X, e.Y, true)
+	case *ir.Or:
+		return b.logical(e.X, e.Y, false)
+	case *ir.ArrayLit:
+		return b.literal(e.Type(), e.Elems)
+	case *ir.RowVectorLit:
+		return b.literal(e.Type(), e.Elems)
+	case *ir.TargetValue:
+		return b.targetValue(e)
+	}
+	b.unsupported(e.Span(), "this expression")
+	return value{}
+}
+
+// knownInt evaluates an integer expression that must be known when data are
+// bound (it may differ between iterations).
+func (b *binder) knownInt(e ir.Expr, what string) value {
+	v := b.eval(e)
+	if v.ints == nil {
+		b.fail(e.Span(), "dynamic-int", "%s must be known when data are bound", what).
+			detailf("This one depends on parameters or on random draws; that is not supported yet.").throw()
+	}
+	return v
+}
+
+func (b *binder) index(e *ir.IndexExpr) value {
+	if ref, ok := e.X.(*ir.VarRef); ok {
+		c := b.cell(ref.Var)
+		acc := b.access(c.shape, e.Indices, "`"+ref.Var.Name+"`")
+		return b.load(c, ref.Var, acc, e.Type())
+	}
+	x := b.eval(e.X)
+	acc := b.access(x.shape, e.Indices, "this value")
+	v := b.gather(x, acc, e.Type())
+	v.typ = e.Type()
+	return v
+}
+
+// literal stacks the elements of {…} or […].
+func (b *binder) literal(typ types.Type, elems []ir.Expr) value {
+	vals := make([]value, len(elems))
+	known, ax := true, (*axis)(nil)
+	for i, e := range elems {
+		vals[i] = b.eval(e)
+		if i > 0 {
+			b.checkShape(e.Span(), "the literal", vals[0].shape, vals[i].shape)
+		}
+		known = known && vals[i].ints != nil
+		ax = innermost(ax, vals[i].axis)
+	}
+	shape := []int{len(vals)}
+	if len(vals) > 0 {
+		shape = append(shape, vals[0].shape...)
+	} else if typ.Rank() > 1 {
+		shape = append(shape, make([]int, typ.Rank()-1)...)
+	}
+	if known && typ.Kind == types.Int && ax == nil {
+		out := value{typ: typ, shape: shape, ints: []int64{}}
+		for _, v := range vals {
+			out.ints = append(out.ints, v.ints...)
+		}
+		return out
+	}
+	if len(vals) == 0 {
+		return b.unset(typ, shape)
+	}
+	return b.emitMove(typ, vals, func(g *ad.Graph, a []ad.Ref) ad.Ref { return g.Stack(a...) })
+}
+
+// logical is && or ||: the right side is evaluated only where the left leaves
+// it open.
+func (b *binder) logical(x, y ir.Expr, and bool) value {
+	l := b.eval(x)
+	if i, ok := l.scalarInt(); ok {
+		if (i != 0) != and {
+			return intValue(truth(!and))
+		}
+		r := b.eval(y)
+		return b.notZero(r)
+	}
+	if l.ints != nil && !b.hiddenAxis(l.axis) {
+		// Known per iteration: only the iterations that need it look at y.
+		ax := innermost(b.axis, l.axis)
+		mask := b.maskOf(l, ax)
+		var open []int32
+		for i, t := range mask {
+			if t == and {
+				open = append(open, int32(i))
+			}
+		}
+		out := value{typ: types.IntType, axis: ax, ints: make([]int64, ax.n)}
+		for i, t := range mask {
+			out.ints[i] = truth(t)
+		}
+		if len(open) == 0 {
+			return out
+		}
+		sub := &axis{n: len(open), parent: ax, up: open, lvl: ax.lvl}
+		old := b.axis
+		b.axis = sub
+		r := b.eval(y)
+		b.axis = old
+		if r.ints == nil {
+			panic(&abort{reason: "a condition that parameters decide in some iterations"})
+		}
+		rm := b.maskOf(r, sub)
+		for i, l := range open {
+			out.ints[l] = truth(rm[i])
+		}
+		return out
+	}
+	r := b.eval(y)
+	return b.emit(types.IntType, []value{l, r}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+		zero := g.Const(0)
+		lx, ly := g.Do(ad.OpNotEqual, nil, a[0], zero), g.Do(ad.OpNotEqual, nil, a[1], zero)
+		if and {
+			return g.Select(lx, ly, zero)
+		}
+		return g.Select(lx, g.Const(1), ly)
+	})
+}
+
+func truth(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// hiddenAxis reports whether lanes of ax cannot be told apart where evaluation
+// stands, because a region hides them.
+func (b *binder) hiddenAxis(ax *axis) bool { return ax != nil && ax.lvl != b.lvl }
+
+// maskOf is the truth of the known condition v in every lane of ax.
+func (b *binder) maskOf(v value, ax *axis) []bool {
+	mask := make([]bool, ax.n)
+	var up []int32
+	if v.axis != nil {
+		up = ax.lanesOf(v.axis)
+	}
+	for l := range mask {
+		k := 0
+		if v.axis != nil {
+			k = l
+			if up != nil {
+				k = int(up[l])
+			}
+		}
+		mask[l] = v.ints[k] != 0
+	}
+	return mask
+}
+
+// ---- calls ----
+
+// call calls a library function.
+func (b *binder) call(e *ir.Call) value {
+	f := funcOf(e)
+	if f.Terms != nil {
+		terms := b.terms(e, f, e.Propto && b.propto)
+		if len(terms) == 0 {
+			return value{typ: types.RealType, lvl: b.root, ref: b.root.g.Const(0)}
+		}
+		return b.emit(types.RealType, terms, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+			sum := a[0]
+			for _, t := range a[1:] {
+				sum = g.Add(sum, t)
+			}
+			return sum
+		})
+	}
+	args := make([]value, len(e.Args))
+	for i, a := range e.Args {
+		args[i] = b.eval(a)
+	}
+	old := b.at(e.Span())
+	defer b.setSpan(old)
+	return b.apply(f, e.Name, args, e.Args, e.Type())
+}
+
+// notZero is the truth of an int, 0 or 1.
+func (b *binder) notZero(v value) value {
+	if v.ints != nil {
+		ints := make([]int64, len(v.ints))
+		for i, x := range v.ints {
+			ints[i] = truth(x != 0)
+		}
+		v.ints = ints
+		return v
+	}
+	return b.emit(types.IntType, []value{v}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+		return g.Do(ad.OpNotEqual, nil, a[0], g.Const(0))
+	})
+}
+
+// apply evaluates a function that is not a density.
+func (b *binder) apply(f *stdlib.Func, name string, args []value, exprs []ir.Expr, typ types.Type) value {
+	known := true
+	for _, a := range args {
+		known = known && a.ints != nil
+	}
+	switch {
+	case f.OfShape != nil:
+		shapes := make([][]int, len(args))
+		for i, a := range args {
+			shapes[i] = a.shape
+		}
+		ints := f.OfShape(shapes)
+		v := value{typ: typ, ints: ints}
+		if typ.Dims > 0 {
+			v.shape = []int{len(ints)}
+		}
+		return v
+	case f.Int != nil && known:
+		return b.applyInt(f, name, args, typ)
+	}
+	lvl, ax := b.place(args, false)
+	if f.Random {
+		lvl, ax = deeper(lvl, b.lvl), b.axis
+		if b.hidden() {
+			ax = nil
+		}
+	}
+	v := b.build(lvl, ax, f, name, args, typ)
+	if f.Random && ax != nil && v.axis == nil {
+		panic(&abort{reason: "random draws without lanes"})
+	}
+	return v
+}
+
+// build runs a declaration's Build.
+func (b *binder) build(lvl *level, ax *axis, f *stdlib.Func, name string, args []value, typ types.Type) value {
+	sargs, param := b.stdArgs(lvl, ax, args, f.Random && ax != nil)
+	lvl.g.SetSite(b.site)
+	var r ad.Ref
+	b.catch(func() { r = f.Build(&stdlib.Builder{G: lvl.g, Name: name}, sargs) })
+	return b.wrap(r, lvl, ax, typ, param)
+}
+
+func (b *binder) stdArgs(lvl *level, ax *axis, args []value, spread bool) ([]stdlib.Arg, bool) {
+	out := make([]stdlib.Arg, len(args))
+	param := false
+	for i, a := range args {
+		out[i] = stdlib.Arg{Type: a.typ, Param: a.param, Ref: b.use(a, lvl, ax)}
+		if spread {
+			out[i].Ref = lvl.g.Spread(out[i].Ref, ax.n)
+		}
+		if a.axis == nil {
+			out[i].Ints = a.ints
+		}
+		param = param || a.param
+	}
+	return out, param
+}
+
+// catch turns a declaration's complaint into a diagnostic at the call.
+func (b *binder) catch(f func()) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case *stdlib.Error:
+			b.fail(b.span, "call", "%s", r.Msg).throw()
+		case *ad.BuildError:
+			b.fail(b.span, "call", "sizes do not match").detailf("%v", r).throw()
+		default:
+			panic(r)
+		}
+	}()
+	f()
+}
+
+// applyInt evaluates a function of known integers, per lane.
+func (b *binder) applyInt(f *stdlib.Func, name string, args []value, typ types.Type) value {
+	var ax *axis
+	var shape []int
+	for _, a := range args {
+		ax = innermost(ax, a.axis)
+		if len(a.shape) > 0 {
+			shape = a.shape
+		}
+	}
+	n, size := 1, sizeOf(shape)
+	if ax != nil {
+		n = ax.n
+	}
+	out := value{typ: typ, shape: shape, axis: ax, ints: make([]int64, n*size)}
+	ups := make([][]int32, len(args))
+	for i, a := range args {
+		if a.axis != nil && a.axis != ax {
+			ups[i] = ax.lanesOf(a.axis)
+		}
+	}
+	x := make([]int64, len(args))
+	for l := range n {
+		for p := range size {
+			for i, a := range args {
+				k := 0
+				if a.axis != nil {
+					k = l
+					if ups[i] != nil {
+						k = int(ups[i][l])
+					}
+				}
+				if len(a.shape) > 0 {
+					k = k*size + p
+				}
+				x[i] = a.ints[k]
+			}
+			r, err := f.Int(x)
+			if err != nil {
+				b.fail(b.span, "integer", "%v", err).throw()
+			}
+			out.ints[l*size+p] = r
+		}
+	}
+	return out
+}
+
+// terms evaluates a density: its addends, each one number per lane.
+func (b *binder) terms(e *ir.Call, f *stdlib.Func, propto bool) []value {
+	args := make([]value, len(e.Args))
+	for i, a := range e.Args {
+		args[i] = b.eval(a)
+	}
+	old := b.at(e.Span())
+	defer b.setSpan(old)
+	lvl, ax := b.place(args, false)
+	if b.lvl.branch { // argument checks belong to the branch
+		lvl = deeper(lvl, b.lvl)
+		if ax != nil && ax.lvl != lvl {
+			ax = nil
+		}
+	}
+	sargs, param := b.stdArgs(lvl, ax, args, false)
+	lvl.g.SetSite(b.site)
+	var refs []ad.Ref
+	b.catch(func() {
+		refs = f.Terms(&stdlib.Builder{G: lvl.g, Name: e.Name, Propto: propto}, sargs)
+	})
+	out := make([]value, len(refs))
+	for i, r := range refs {
+		out[i] = b.wrap(r, lvl, ax, types.RealType, param)
+	}
+	return out
+}
+
+// userCall evaluates a user's function in place; nil for a void function.
+func (b *binder) userCall(e *ir.UserCall) *value {
+	if len(b.calls) > 10_000 {
+		b.fail(e.Span(), "recursion", "`%s` calls itself without end", e.Func.Name).
+			detailf("10,000 calls are under way; a recursion must be ended by data.").throw()
+	}
+	site := callSite{name: e.Func.Name, at: e.Span()}
+	cells := make([]*cell, e.Func.NumVars)
+	for i, a := range e.Args {
+		v := b.eval(a)
+		p := e.Func.Params[i]
+		c := b.newCell(nil, p.Name, p.Type, v.shape)
+		c.param = v.param
+		c.typ = p.Type
+		v = b.convert(v, p.Type)
+		v.typ = p.Type
+		c.state = state{whole: &v}
+		cells[p.ID] = c
+		site.param = site.param || v.param
+	}
+	outerCells, outerPropto, outerTarget := b.cells, b.propto, b.inModel
+	b.cells, b.calls = cells, append(b.calls, site)
+	b.propto = e.Propto && outerPropto
+	if strings.HasSuffix(e.Func.Name, "_lp") {
+		b.propto = outerPropto
+	}
+	b.result = nil
+	sig := b.exec(e.Func.Body)
+	b.cells, b.calls = outerCells, b.calls[:len(b.calls)-1]
+	b.propto, b.inModel = outerPropto, outerTarget
+	out := b.result
+	b.result = nil
+	if sig != returns {
+		return nil
+	}
+	if out != nil {
+		v := *out
+		v.param = v.param || site.param
+		return &v
+	}
+	return nil
+}
+
+func (b *binder) inFunction() bool { return len(b.calls) > 0 }
+
+// targetValue is target(): the log density accumulated so far.
+func (b *binder) targetValue(e *ir.TargetValue) value {
+	if b.axis != nil || b.lvl != b.root {
+		panic(&abort{reason: "target(): its order matters"})
+	}
+	if len(b.targets) == 0 {
+		return value{typ: types.RealType, lvl: b.root, ref: b.root.g.Const(0), param: true}
+	}
+	sum := b.emit(types.RealType, b.targets, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+		s := a[0]
+		for _, t := range a[1:] {
+			s = g.Add(s, t)
+		}
+		return s
+	})
+	b.targets = []value{sum}
+	return sum
+}

@@ -1,0 +1,508 @@
+package bind
+
+import (
+	"fmt"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// A loop is evaluated in the first of these ways that is exact for it:
+//
+//   - lanes: the body once, with the loop variable an axis of lanes;
+//   - scan: the body once, with the values that one iteration hands to later
+//     ones carried (scan.go);
+//   - unrolled: iteration by iteration.
+//
+// The first two are attempted; an attempt that meets something it cannot do is
+// abandoned (panic with *abort) and leaves nothing behind but unused nodes.
+
+// smallLoop is the greatest number of iterations of an inner loop that is
+// unrolled within lanes at once: the elements of short vectors are then values
+// of their own. smallTop is the same for loops that stand in no other.
+const (
+	smallLoop = 16
+	smallTop  = 3
+)
+
+// loop is a loop about to run.
+type loop struct {
+	body ir.Stmt
+	v    *ir.Var
+	// bind makes the loop variable's value from the iteration number (from 1).
+	bind func(i value) value
+}
+
+func (b *binder) execFor(s *ir.For) signal {
+	from, to := b.knownInt(s.From, "a loop bound"), b.knownInt(s.To, "a loop bound")
+	if from.axis == nil && to.axis == nil {
+		lo := from.ints[0]
+		n := int(max(0, to.ints[0]-lo+1))
+		return b.run(n, &loop{body: s.Body, v: s.Var, bind: func(i value) value { return addInt(i, lo-1) }})
+	}
+	if b.hidden() || b.hiddenAxis(from.axis) || b.hiddenAxis(to.axis) {
+		panic(&abort{reason: "loop bounds that differ between iterations of a region"})
+	}
+	// Bounds that differ between lanes: one axis of all iterations.
+	if b.frame != nil && (b.frame.scan != nil || b.frame.probe) {
+		panic(&abort{reason: "loop bounds that differ between iterations"})
+	}
+	ax := innermost(b.axis, innermost(from.axis, to.axis))
+	inner := &axis{parent: ax, lvl: ax.lvl}
+	var ints []int64
+	at := func(v value, up []int32, l int) int64 {
+		if v.axis == nil {
+			return v.ints[0]
+		}
+		if up != nil {
+			l = int(up[l])
+		}
+		return v.ints[l]
+	}
+	var upFrom, upTo []int32
+	if from.axis != nil {
+		upFrom = ax.lanesOf(from.axis)
+	}
+	if to.axis != nil {
+		upTo = ax.lanesOf(to.axis)
+	}
+	for l := range ax.n {
+		for i := at(from, upFrom, l); i <= at(to, upTo, l); i++ {
+			inner.up = append(inner.up, int32(l))
+			ints = append(ints, i)
+		}
+	}
+	inner.n = len(ints)
+	if inner.n == 0 {
+		return goesOn
+	}
+	old := b.axis
+	b.axis = ax
+	defer func() { b.axis = old }()
+	lp := &loop{body: s.Body, v: s.Var, bind: func(value) value { return value{typ: types.IntType, axis: inner, ints: ints} }}
+	b.lanes(inner, lp, value{})
+	b.stats.Laned++
+	return goesOn
+}
+
+func addInt(v value, by int64) value {
+	if by == 0 {
+		return v
+	}
+	ints := make([]int64, len(v.ints))
+	for i, x := range v.ints {
+		ints[i] = x + by
+	}
+	v.ints = ints
+	return v
+}
+
+func (b *binder) execForEach(s *ir.ForEach) signal {
+	over := b.eval(s.Over)
+	n := 0
+	if len(over.shape) > 0 {
+		n = over.shape[0]
+	}
+	element := func(i value) value {
+		acc := access{ix: contiguous(over.shape[1:])}
+		size := sizeOf(over.shape[1:])
+		if s.Over.Type().Kind == types.Matrix && s.Over.Type().Dims == 0 {
+			// Elements in column-major order.
+			rows, cols := int64(over.shape[0]), int64(over.shape[1])
+			acc.ix, size = ad.Index{}, 1
+			ints := make([]int64, len(i.ints))
+			for k, x := range i.ints {
+				ints[k] = (x-1)%rows*cols + (x-1)/rows + 1
+			}
+			i.ints = ints
+		}
+		if i.axis == nil {
+			acc.ix.Offset += int(i.ints[0]-1) * size
+		} else {
+			acc.axis, acc.base = i.axis, make([]int32, len(i.ints))
+			for l, x := range i.ints {
+				acc.base[l] = int32(int(x-1) * size)
+			}
+		}
+		v := b.gather(over, acc, s.Var.Type)
+		v.typ = s.Var.Type
+		return v
+	}
+	if s.Over.Type().Kind == types.Matrix && s.Over.Type().Dims == 0 {
+		n = sizeOf(over.shape)
+	}
+	return b.run(n, &loop{body: s.Body, v: s.Var, bind: element})
+}
+
+// run runs a loop of n iterations, the same number in all lanes.
+func (b *binder) run(n int, lp *loop) signal {
+	if n == 0 {
+		return goesOn
+	}
+	if n > b.smallest() && b.mayLane() {
+		ax := &axis{n: n, parent: b.axis, lvl: b.lvl}
+		if b.axis != nil {
+			ax.n *= b.axis.n
+		}
+		ints := make([]int64, ax.n)
+		ax.up = make([]int32, ax.n)
+		for i := range ints {
+			ints[i] = int64(i%n) + 1
+			ax.up[i] = int32(i / n)
+		}
+		i := value{typ: types.IntType, axis: ax, ints: ints}
+		why, ok := b.attempt(func() { b.lanes(ax, lp, i) })
+		if ok {
+			b.stats.Laned++
+			return goesOn
+		}
+		if why == carried && b.axis == nil {
+			var pl plan
+			why, ok = b.attempt(func() { pl = b.probe(ax, lp, i) })
+			if ok {
+				why, ok = b.attempt(func() { b.scan(ax, lp, i, pl) })
+			}
+			if ok {
+				b.stats.Scanned++
+				return goesOn
+			}
+		}
+		b.note(lp, why)
+	}
+	b.stats.Unrolled++
+	for i := range n {
+		b.bindVar(lp, intValue(int64(i+1)))
+		switch b.exec(lp.body) {
+		case breaks:
+			return goesOn
+		case returns:
+			return returns
+		}
+		if len(b.lvl.g.Nodes) > maxNodes {
+			b.fail(b.span, "too-large", "this loop must be unrolled to more than %d operations", maxNodes).throw()
+		}
+	}
+	return goesOn
+}
+
+func (b *binder) smallest() int {
+	if b.axis != nil {
+		return smallLoop
+	}
+	return smallTop
+}
+
+// mayLane reports whether a loop that begins here may be tried in lanes.
+func (b *binder) mayLane() bool {
+	if b.now || b.hidden() {
+		return false
+	}
+	return b.frame == nil || b.frame.scan == nil && !b.frame.probe
+}
+
+func (b *binder) bindVar(lp *loop, i value) {
+	v := lp.bind(i)
+	c := b.newCell(lp.v, lp.v.Name, lp.v.Type, v.shape)
+	c.param = v.param
+	c.state = state{whole: &v}
+	b.cells[lp.v.ID] = c
+}
+
+// lanes evaluates the body once for all lanes of ax.
+func (b *binder) lanes(ax *axis, lp *loop, i value) {
+	f := b.newFrame(ax, lp)
+	b.inFrame(f, func() {
+		b.bindVar(lp, i)
+		if sig := b.exec(lp.body); sig != goesOn && sig != continues {
+			panic(&abort{reason: "break or return in the loop"})
+		}
+	})
+	if f.verify() {
+		panic(&abort{reason: carried})
+	}
+	b.commit(f)
+}
+
+// carried is the reason of a loop whose iterations depend on earlier ones.
+const carried = "iterations that depend on earlier ones"
+
+func (b *binder) newFrame(ax *axis, lp *loop) *frame {
+	f := &frame{parent: b.frame, ax: ax, logs: map[*cell]*log{}}
+	f.assigned, f.accOnly = assignments(lp.body)
+	return f
+}
+
+// inFrame runs fn with f the innermost frame and its axis in force.
+func (b *binder) inFrame(f *frame, fn func()) {
+	oldFrame, oldAxis := b.frame, b.axis
+	b.frame, b.axis = f, f.ax
+	fn()
+	b.frame, b.axis = oldFrame, oldAxis
+}
+
+// attempt runs fn; if fn gives up, everything but unused nodes is as before and
+// the reason is returned.
+func (b *binder) attempt(fn func()) (why string, ok bool) {
+	saved := *b
+	calls, branches := len(b.calls), len(b.branches)
+	var effects []int
+	for l := b.lvl; l != nil; l = l.parent {
+		effects = append(effects, len(l.g.Effects))
+	}
+	var logs []logMark
+	for f := b.frame; f != nil; f = f.parent {
+		logs = append(logs, markLogs(f))
+	}
+	cells := append([]*cell(nil), b.cells...)
+	journal := b.journal
+	b.journal = &cellJournal{outer: journal}
+	var targets []int
+	for _, br := range b.branches {
+		targets = append(targets, len(br.target))
+	}
+	defer func() {
+		r := recover()
+		if r == nil {
+			b.journal.keep()
+			b.journal = journal
+			return
+		}
+		var p *abort
+		switch r := r.(type) {
+		case *abort:
+			p = r
+		case *problem:
+			p = &abort{reason: r.d.Summary} // reported by the next way, with the iteration known
+		default:
+			panic(r)
+		}
+		b.journal.undo()
+		stats, siteOf, sites, vars, aligned := b.stats, b.siteOf, b.sites, b.vars, b.aligned
+		*b = saved
+		b.stats, b.siteOf, b.sites, b.vars, b.aligned = stats, siteOf, sites, vars, aligned
+		b.calls, b.branches, b.journal = b.calls[:calls], b.branches[:branches], journal
+		copy(b.cells, cells)
+		for k, l := 0, b.lvl; l != nil; k, l = k+1, l.parent {
+			l.g.Effects = l.g.Effects[:effects[k]]
+		}
+		for k, br := range b.branches {
+			br.target = br.target[:targets[k]]
+		}
+		for _, m := range logs {
+			m.restore()
+		}
+		why, ok = p.reason, false
+	}()
+	fn()
+	return "", true
+}
+
+// cellJournal keeps the contents of cells that an attempt changes.
+type cellJournal struct {
+	outer *cellJournal
+	cells []*cell
+	old   []state
+	seen  map[*cell]bool
+}
+
+// note keeps c's content if this is its first change.
+func (j *cellJournal) note(c *cell) {
+	if j == nil || j.seen[c] {
+		return
+	}
+	if j.seen == nil {
+		j.seen = map[*cell]bool{}
+	}
+	j.seen[c] = true
+	s := c.state
+	s.owned = false
+	c.owned = false
+	j.cells = append(j.cells, c)
+	j.old = append(j.old, s)
+}
+
+func (j *cellJournal) undo() {
+	for i, c := range j.cells {
+		c.state = j.old[i]
+	}
+}
+
+// keep hands the contents to the attempt around, whose failure would undo them.
+func (j *cellJournal) keep() {
+	o := j.outer
+	if o == nil {
+		return
+	}
+	for i, c := range j.cells {
+		if !o.seen[c] {
+			if o.seen == nil {
+				o.seen = map[*cell]bool{}
+			}
+			o.seen[c] = true
+			o.cells = append(o.cells, c)
+			o.old = append(o.old, j.old[i])
+		}
+	}
+}
+
+// logMark remembers the lengths of a frame's logs.
+type logMark struct {
+	f       *frame
+	order   int
+	seq     int
+	readSeq int
+	lens    map[*log][3]int
+}
+
+func markLogs(f *frame) logMark {
+	m := logMark{f: f, order: len(f.order), seq: f.seq, readSeq: f.readSeq, lens: map[*log][3]int{}}
+	for _, lg := range f.logs {
+		m.lens[lg] = [3]int{len(lg.entries), len(lg.reads), len(lg.sums)}
+	}
+	return m
+}
+
+func (m logMark) restore() {
+	for _, c := range m.f.order[m.order:] {
+		delete(m.f.logs, c)
+	}
+	m.f.order = m.f.order[:m.order]
+	m.f.seq, m.f.readSeq = m.seq, m.readSeq
+	for lg, n := range m.lens {
+		lg.entries, lg.reads, lg.sums = lg.entries[:n[0]], lg.reads[:n[1]], lg.sums[:n[2]]
+	}
+}
+
+// execWhile runs a while loop, which data must decide.
+func (b *binder) execWhile(s *ir.While) signal {
+	for range 100_000_000 {
+		cond := b.eval(s.Cond)
+		i, ok := cond.scalarInt()
+		if !ok {
+			if cond.ints != nil {
+				panic(&abort{reason: "a while loop that ends differently in different iterations"})
+			}
+			b.unsupported(s.Cond.Span(), "a while loop whose condition depends on parameters or random draws")
+		}
+		if i == 0 {
+			return goesOn
+		}
+		switch b.exec(s.Body) {
+		case breaks:
+			return goesOn
+		case returns:
+			return returns
+		}
+	}
+	b.fail(s.Cond.Span(), "endless", "this while loop does not end").throw()
+	return goesOn
+}
+
+// assignments lists the variables that a statement assigns, and among them
+// those that it does nothing with but to add to them.
+func assignments(s ir.Stmt) (assigned, accOnly map[*ir.Var]bool) {
+	assigned, accOnly = map[*ir.Var]bool{}, map[*ir.Var]bool{}
+	read := map[*ir.Var]bool{}
+	use := func(e ir.Expr) { walkVars(e, func(v *ir.Var) { read[v] = true }) }
+	walkStmts(s, func(s ir.Stmt) {
+		switch s := s.(type) {
+		case *ir.Assign:
+			assigned[s.Var] = true
+			if (s.Op != "+" && s.Op != "-") || s.Var.Type.Kind == types.Int {
+				read[s.Var] = true
+			}
+			use(s.Value)
+			for _, ix := range s.Indices {
+				use(ix.A)
+				use(ix.B)
+			}
+		case *ir.Declare:
+			for _, e := range s.Var.Sizes {
+				use(e)
+			}
+			use(s.Init)
+			read[s.Var] = true
+		case *ir.Target:
+			use(s.Value)
+		case *ir.Tilde:
+			use(s.Density)
+		case *ir.CallStmt:
+			use(s.Call)
+		case *ir.For:
+			use(s.From)
+			use(s.To)
+		case *ir.ForEach:
+			use(s.Over)
+		case *ir.While:
+			use(s.Cond)
+		case *ir.If:
+			use(s.Cond)
+		case *ir.Return:
+			use(s.Value)
+		case *ir.Print:
+			for _, e := range s.Args {
+				use(e)
+			}
+		case *ir.Reject:
+			for _, e := range s.Args {
+				use(e)
+			}
+		}
+	})
+	for v := range assigned {
+		if !read[v] {
+			accOnly[v] = true
+		}
+	}
+	return assigned, accOnly
+}
+
+// walkVars calls f for every variable that an expression reads.
+func walkVars(e ir.Expr, f func(*ir.Var)) {
+	list := func(es []ir.Expr) {
+		for _, x := range es {
+			walkVars(x, f)
+		}
+	}
+	switch e := e.(type) {
+	case nil:
+	case *ir.VarRef:
+		f(e.Var)
+	case *ir.Call:
+		list(e.Args)
+	case *ir.UserCall:
+		if e != nil {
+			list(e.Args)
+		}
+	case *ir.IndexExpr:
+		walkVars(e.X, f)
+		for _, ix := range e.Indices {
+			walkVars(ix.A, f)
+			walkVars(ix.B, f)
+		}
+	case *ir.Cond:
+		walkVars(e.Cond, f)
+		walkVars(e.Then, f)
+		walkVars(e.Else, f)
+	case *ir.And:
+		walkVars(e.X, f)
+		walkVars(e.Y, f)
+	case *ir.Or:
+		walkVars(e.X, f)
+		walkVars(e.Y, f)
+	case *ir.ArrayLit:
+		list(e.Elems)
+	case *ir.RowVectorLit:
+		list(e.Elems)
+	case *ir.Promote:
+		walkVars(e.X, f)
+	}
+}
+
+// note records why a loop was not evaluated in lanes.
+func (b *binder) note(lp *loop, why string) {
+	if len(b.stats.Notes) < 50 {
+		b.stats.Notes = append(b.stats.Notes, fmt.Sprintf("line %d: %s", lp.body.Span().Begin().Line, why))
+	}
+}

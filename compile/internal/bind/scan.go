@@ -1,0 +1,440 @@
+package bind
+
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// A scan is made in two evaluations of the body. The first, the probe, treats
+// iterations as lanes and records for every read of a variable from outside
+// which write it would have seen: of which statement, how many iterations
+// before, at which position. If that is the same in all iterations (but for the
+// first few, which see what was there before the loop), the read is a carried
+// value, and the second evaluation reads it from a register: an input of the
+// scan's body.
+//
+// In the second evaluation only what depends on a register goes into the
+// body's graph; everything else is evaluated in lanes, outside. Of the body's
+// graph in turn only what the next values of the registers need stays in the
+// scan; the rest is evaluated in lanes on what the scan keeps. So the recurrence
+// that remains is as small as it can be, and the loop is distributed without a
+// separate pass.
+
+// plan says for every read of the loop, by its number, where it reads.
+type plan map[int]*pattern
+
+// pattern is where the positions of one read come from; nil stands for a read
+// of what was there before the loop.
+type pattern struct {
+	irregular bool
+	from      []carriedFrom // per position
+	first     [][]int32     // elements that the first iterations see: [iteration][position]
+}
+
+// carriedFrom is a position of entry number e, written d iterations before.
+type carriedFrom struct {
+	entry, pos, d int
+	size          int // of the entry's value
+}
+
+// scanFrame is the state of the second evaluation.
+type scanFrame struct {
+	f        *frame
+	lvl      *level
+	plan     plan
+	chains   map[chainKey]*chain
+	order    []*chain
+	streams  []link
+	captures []link
+	targets  []ad.Ref
+}
+
+// link is a value of the level around and the body's input for it.
+type link struct{ outer, in ad.Ref }
+
+type chainKey struct {
+	c     *cell
+	entry int
+}
+
+// chain is the registers that hold the values of one write of the last
+// iterations, the most recent first.
+type chain struct {
+	key   chainKey
+	v     *ir.Var
+	size  int
+	reg   []ad.Ref
+	first [][]int32 // element of the cell that register k holds before the loop, per position; -1 unknown
+}
+
+func (s *scanFrame) stream(outer, in ad.Ref)  { s.streams = append(s.streams, link{outer, in}) }
+func (s *scanFrame) capture(outer, in ad.Ref) { s.captures = append(s.captures, link{outer, in}) }
+
+// probe is the first evaluation.
+func (b *binder) probe(ax *axis, lp *loop, i value) plan {
+	f := b.newFrame(ax, lp)
+	f.probe = true
+	b.inFrame(f, func() {
+		b.bindVar(lp, i)
+		if sig := b.exec(lp.body); sig != goesOn && sig != continues {
+			panic(&abort{reason: "break or return in the loop"})
+		}
+	})
+	pl := plan{}
+	for _, c := range f.order {
+		lg := f.logs[c]
+		for _, r := range lg.reads {
+			if p := patternOf(lg, r, ax.n); p != nil {
+				pl[r.number] = p
+			}
+		}
+	}
+	return pl
+}
+
+// patternOf finds how a read depends on writes, its own iteration's and earlier
+// ones', of statements before and after it.
+func patternOf(lg *log, r *readRecord, n int) *pattern {
+	width := len(r.offs)
+	src := make([]origin, n*width)
+	if len(r.base) != n {
+		return &pattern{irregular: true} // a read in some iterations only
+	}
+	found := false
+	for l, s := range r.base {
+		for p, o := range r.offs {
+			best := origin{lane: -1}
+			if r.from != nil {
+				best = r.from[l*width+p]
+			}
+			for _, e := range lg.entries {
+				if e.seq < r.seq {
+					continue
+				}
+				if x, ok := e.lookup(s+o, int32(l)-1); ok && x.lane >= best.lane {
+					best = x
+				}
+			}
+			src[l*width+p] = best
+			found = found || best.e != nil
+		}
+	}
+	if !found {
+		return nil
+	}
+	pt := &pattern{from: make([]carriedFrom, width)}
+	for p := range width {
+		last := src[(n-1)*width+p]
+		if last.e == nil || last.e.lane != nil {
+			return &pattern{irregular: true}
+		}
+		d := n - 1 - int(last.lane)
+		size := len(last.e.offs)
+		pos := int(last.pos) - int(last.lane)*size
+		pt.from[p] = carriedFrom{last.e.index, pos, d, size}
+		for l := range n {
+			x := src[l*width+p]
+			if l < d {
+				if x.e != nil {
+					return &pattern{irregular: true}
+				}
+				for len(pt.first) <= l {
+					pt.first = append(pt.first, slices.Repeat([]int32{-1}, width))
+				}
+				pt.first[l][p] = r.base[l] + r.offs[p]
+				continue
+			}
+			if x.e != last.e || int(x.lane) != l-d || int(x.pos) != (l-d)*size+pos {
+				return &pattern{irregular: true}
+			}
+		}
+	}
+	return pt
+}
+
+// readScan reads from registers and values of the body; ok is false if the
+// read is of what was there before the loop or of values in lanes.
+func (b *binder) readScan(f *frame, c *cell, v *ir.Var, r *readRecord, acc access, typ types.Type) (value, bool) {
+	s, lg := f.scan, f.logs[c]
+	pt := s.plan[r.number]
+	if pt == nil {
+		return value{}, false
+	}
+	inBody := func(e *entry) bool { return e.val.lvl == s.lvl }
+	if pt.irregular {
+		for _, x := range r.from {
+			if x.e != nil && inBody(x.e) {
+				panic(&abort{reason: "a carried value whose distance varies"})
+			}
+		}
+		if len(lg.entries) == 0 {
+			panic(&abort{reason: "a carried value whose distance varies"})
+		}
+		return value{}, false
+	}
+	needed := false
+	for _, x := range pt.from {
+		if x.entry >= len(lg.entries) || inBody(lg.entries[x.entry]) {
+			needed = true
+		}
+	}
+	if !needed {
+		return value{}, false
+	}
+	// Parts: this iteration's values (d = 0) and registers.
+	type partKey struct{ entry, d int }
+	index := map[partKey]int32{}
+	var parts []value
+	total := int32(0)
+	t := make([]int32, len(pt.from))
+	for p, x := range pt.from {
+		k := partKey{x.entry, x.d}
+		start, ok := index[k]
+		if !ok {
+			start = total
+			index[k] = start
+			if x.d == 0 {
+				parts = append(parts, b.reshape(lg.entries[x.entry].val, []int{x.size}, typ))
+			} else {
+				ch := s.chain(c, v, x)
+				parts = append(parts, value{typ: typ, shape: []int{x.size}, lvl: s.lvl, ref: ch.reg[x.d-1], param: true})
+			}
+			total += int32(x.size)
+		}
+		t[p] = start + int32(x.pos)
+		for l := 0; l < x.d; l++ {
+			s.chain(c, v, x).starts(x.d-l-1, x.pos, pt.first[l][p])
+		}
+	}
+	ix := affine(ad.Index{Dims: []ad.Dim{tableDim(t)}})
+	shape := acc.ix.Shape()
+	out := b.emitMove(typ, parts, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+		src := a[0]
+		if len(a) > 1 {
+			src = g.Concat(a...)
+		}
+		return g.Reshape(g.Gather(src, ix), shape)
+	})
+	out.param = c.param
+	return out, true
+}
+
+// chain returns the registers of a carried write, at least d of them.
+func (s *scanFrame) chain(c *cell, v *ir.Var, x carriedFrom) *chain {
+	k := chainKey{c, x.entry}
+	ch := s.chains[k]
+	if ch == nil {
+		ch = &chain{key: k, v: v, size: x.size}
+		s.chains[k] = ch
+		s.order = append(s.order, ch)
+	}
+	for len(ch.reg) < x.d {
+		ch.reg = append(ch.reg, s.lvl.g.Input(ad.Type{Shape: []int{x.size}}))
+		ch.first = append(ch.first, slices.Repeat([]int32{-1}, x.size))
+	}
+	return ch
+}
+
+// starts says which element of the cell register k holds at a position before
+// the loop.
+func (ch *chain) starts(k, pos int, elem int32) {
+	if old := ch.first[k][pos]; old >= 0 && old != elem {
+		panic(&abort{reason: "carried values that begin differently"})
+	}
+	ch.first[k][pos] = elem
+}
+
+// scan is the second evaluation.
+func (b *binder) scan(ax *axis, lp *loop, i value, pl plan) {
+	f := b.newFrame(ax, lp)
+	s := &scanFrame{f: f, plan: pl, chains: map[chainKey]*chain{}}
+	s.lvl = &level{g: ad.NewGraph(), parent: b.lvl, depth: b.lvl.depth + 1, outer: ax, scan: s, captured: map[ad.Ref]ad.Ref{}}
+	f.scan = s
+	b.inFrame(f, func() {
+		b.bindVar(lp, i)
+		if sig := b.exec(lp.body); sig != goesOn && sig != continues {
+			panic(&abort{reason: "break or return in the loop"})
+		}
+	})
+	body := s.lvl.g
+
+	// The next values of the registers, and what they need: the recurrence.
+	var regs, next []ad.Ref
+	for _, ch := range s.order {
+		e := f.logs[ch.key.c].entries[ch.key.entry]
+		val := b.reshape(b.numeric(e.val), []int{ch.size}, e.val.typ)
+		for k, r := range ch.reg {
+			regs = append(regs, r)
+			if k == 0 {
+				next = append(next, body.Broadcast(b.use(val, s.lvl, nil), []int{ch.size}))
+			} else {
+				next = append(next, ch.reg[k-1])
+			}
+		}
+	}
+	inner := body.Live(next, false)
+
+	// What is used outside the recurrence.
+	isReg := map[ad.Ref]int{}
+	for k, r := range regs {
+		isReg[r] = k
+	}
+	var wanted []ad.Ref
+	bodyEntry := func(e *entry) bool { return e.val.ints == nil && e.val.lvl == s.lvl }
+	for _, c := range f.order {
+		lg := f.logs[c]
+		for _, list := range [][]*entry{lg.entries, lg.sums} {
+			for _, e := range list {
+				if bodyEntry(e) {
+					wanted = append(wanted, e.val.ref)
+				}
+			}
+		}
+	}
+	wanted = append(wanted, s.targets...)
+	wanted = append(wanted, body.Effects...)
+	outer := map[ad.Ref]bool{}
+	var kept []ad.Ref
+	keptAt := map[ad.Ref]int{}
+	var visit func(r ad.Ref)
+	visit = func(r ad.Ref) {
+		if outer[r] {
+			return
+		}
+		outer[r] = true
+		n := &body.Nodes[r]
+		if n.Op == ad.OpConst || n.Op == ad.OpInput {
+			return
+		}
+		if inner[r] {
+			keptAt[r] = len(kept)
+			kept = append(kept, r)
+			return
+		}
+		for _, a := range n.Args {
+			visit(a)
+		}
+	}
+	for _, r := range wanted {
+		visit(r)
+	}
+
+	// The scan itself.
+	g := b.lvl.g
+	nb := ad.NewGraph()
+	to := make([]ad.Ref, len(body.Nodes))
+	var args []ad.Ref
+	for _, ch := range s.order {
+		for k, r := range ch.reg {
+			to[r] = nb.Input(ad.Type{Shape: []int{ch.size}})
+			args = append(args, b.use(b.before(f, ch, k), b.lvl, nil))
+		}
+	}
+	streams := 0
+	for _, l := range s.streams {
+		if inner[l.in] {
+			to[l.in] = nb.Input(body.Type(l.in))
+			args = append(args, g.Unlane(l.outer))
+			streams++
+		}
+	}
+	for _, l := range s.captures {
+		if inner[l.in] {
+			to[l.in] = nb.Input(body.Type(l.in))
+			args = append(args, l.outer)
+		}
+	}
+	copyNodes(nb, body, to, inner)
+	for _, r := range next {
+		nb.Output(to[r])
+	}
+	for _, r := range kept {
+		nb.Output(to[r])
+	}
+	g.SetSite(b.site)
+	sc := g.DoScan(&ad.Scan{Body: nb, Carries: len(regs), Streams: streams, Outs: len(kept), Steps: ax.n}, args)
+
+	// The rest, in lanes.
+	lane := make([]ad.Ref, len(body.Nodes))
+	for _, l := range s.streams {
+		lane[l.in] = l.outer
+	}
+	for _, l := range s.captures {
+		lane[l.in] = l.outer
+	}
+	replay := make([]bool, len(body.Nodes))
+	for r := range outer {
+		n := &body.Nodes[r]
+		switch k, isKept := keptAt[r]; {
+		case isKept:
+			lane[r] = g.Lane(g.Kept(sc, k))
+		case n.Op == ad.OpInput:
+			if k, ok := isReg[r]; ok {
+				lane[r] = g.Lane(g.History(sc, k))
+			}
+		default:
+			replay[r] = true
+		}
+	}
+	copyNodes(g, body, lane, replay)
+
+	// Give the logged writes their values and commit as any loop in lanes.
+	wrap := func(v value) value { return b.wrap(lane[v.ref], b.lvl, ax, v.typ, v.param) }
+	for _, c := range f.order {
+		lg := f.logs[c]
+		for _, list := range [][]*entry{lg.entries, lg.sums} {
+			for _, e := range list {
+				if bodyEntry(e) {
+					e.val = wrap(e.val)
+				}
+			}
+		}
+	}
+	f.scan = nil
+	for _, r := range s.targets {
+		b.inFrame(f, func() {
+			b.addTarget(b.wrap(lane[r], b.lvl, ax, types.RealType, true))
+		})
+	}
+	b.commit(f)
+}
+
+// before is what register k of a chain holds before the loop.
+func (b *binder) before(f *frame, ch *chain, k int) value {
+	c := ch.key.c
+	if c.home != nil {
+		panic(&abort{reason: "a scan within lanes"})
+	}
+	t := make([]int32, ch.size)
+	for i, e := range ch.first[k] {
+		t[i] = max(e, 0) // a position that no iteration reads
+	}
+	acc := access{ix: affine(ad.Index{Dims: []ad.Dim{tableDim(t)}})}
+	v := b.load(c, ch.v, acc, types.Type{Kind: types.Real, Dims: 1})
+	return b.numeric(v)
+}
+
+// copyNodes adds to g copies of the marked nodes of body; to holds, by node of
+// body, the counterparts, of inputs already, of the others afterwards.
+func copyNodes(g, body *ad.Graph, to []ad.Ref, marked []bool) {
+	for i := range body.Nodes {
+		n := &body.Nodes[i]
+		if !marked[i] || n.Op == ad.OpInput {
+			continue
+		}
+		old := g.SetSite(n.Site)
+		if n.Op == ad.OpConst {
+			to[i] = g.ConstArray(n.Type, n.Data)
+		} else {
+			args := make([]ad.Ref, len(n.Args))
+			for k, a := range n.Args {
+				args[k] = to[a]
+			}
+			to[i] = g.Do(n.Op, n.Attr, args...)
+		}
+		g.SetSite(old)
+	}
+}

@@ -1,0 +1,328 @@
+package bind
+
+import (
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// signal is how a statement ends.
+type signal uint8
+
+const (
+	goesOn signal = iota
+	breaks
+	continues
+	returns // the value is in binder.result
+)
+
+// maxNodes bounds the size of a graph: a loop that must be unrolled to more is
+// refused rather than filling the memory.
+const maxNodes = 30_000_000
+
+func (b *binder) exec(s ir.Stmt) signal {
+	if s == nil {
+		return goesOn
+	}
+	old := b.at(s.Span())
+	defer b.setSpan(old)
+	switch s := s.(type) {
+	case *ir.Declare:
+		b.declare(s)
+	case *ir.Assign:
+		b.assign(s)
+	case *ir.Target:
+		b.target(s)
+	case *ir.Tilde:
+		b.tilde(s)
+	case *ir.CallStmt:
+		b.userCall(s.Call)
+	case *ir.Block:
+		return b.execAll(s.Stmts)
+	case *ir.If:
+		return b.execIf(s, nil)
+	case *ir.For:
+		return b.execFor(s)
+	case *ir.ForEach:
+		return b.execForEach(s)
+	case *ir.While:
+		return b.execWhile(s)
+	case *ir.Break:
+		return breaks
+	case *ir.Continue:
+		return continues
+	case *ir.Return:
+		b.result = nil
+		if s.Value != nil {
+			v := b.eval(s.Value)
+			b.result = &v
+		}
+		return returns
+	case *ir.Print:
+		b.print(s)
+	case *ir.Reject:
+		b.reject(s)
+	}
+	return goesOn
+}
+
+// execAll runs statements in order. A conditional that parameters decide and
+// that may return takes the statements after it into its branches.
+func (b *binder) execAll(stmts []ir.Stmt) signal {
+	for i, s := range stmts {
+		var sig signal
+		if f, ok := s.(*ir.If); ok && hasReturn(f) {
+			sig = b.execIf(f, stmts[i+1:])
+			if b.tookRest {
+				b.tookRest = false
+				return sig
+			}
+		} else {
+			sig = b.exec(s)
+		}
+		if sig != goesOn {
+			return sig
+		}
+	}
+	return goesOn
+}
+
+func hasReturn(s ir.Stmt) bool {
+	found := false
+	walkStmts(s, func(s ir.Stmt) {
+		if _, ok := s.(*ir.Return); ok {
+			found = true
+		}
+	})
+	return found
+}
+
+// walkStmts calls f for s and every statement inside it.
+func walkStmts(s ir.Stmt, f func(ir.Stmt)) {
+	if s == nil {
+		return
+	}
+	f(s)
+	switch s := s.(type) {
+	case *ir.Block:
+		for _, t := range s.Stmts {
+			walkStmts(t, f)
+		}
+	case *ir.If:
+		walkStmts(s.Then, f)
+		if s.Else != nil {
+			walkStmts(s.Else, f)
+		}
+	case *ir.For:
+		walkStmts(s.Body, f)
+	case *ir.ForEach:
+		walkStmts(s.Body, f)
+	case *ir.While:
+		walkStmts(s.Body, f)
+	}
+}
+
+// ---- declarations and assignments ----
+
+// sizes evaluates the sizes of a declared variable.
+func (b *binder) sizes(v *ir.Var) []int {
+	shape := make([]int, len(v.Sizes))
+	for i, e := range v.Sizes {
+		n := b.knownInt(e, "a size")
+		if n.axis != nil {
+			panic(&abort{reason: "a size that differs between iterations"})
+		}
+		if n.ints[0] < 0 {
+			b.fail(e.Span(), "negative-size", "the size of `%s` is %d", v.Name, n.ints[0]).
+				detailf("Sizes must be zero or more.").throw()
+		}
+		shape[i] = int(n.ints[0])
+	}
+	return shape
+}
+
+func (b *binder) declare(s *ir.Declare) {
+	v := s.Var
+	c := b.newCell(v, v.Name, v.Type, b.sizes(v))
+	if b.inFunction() {
+		c.param = b.calls[len(b.calls)-1].param
+	}
+	b.cells[v.ID] = c
+	if s.Init != nil {
+		init := b.eval(s.Init)
+		b.checkShape(s.Init.Span(), v.Name, c.shape, init.shape)
+		c.setWhole(b.convert(init, c.typ))
+		return
+	}
+	c.setWhole(b.unset(v.Type, c.shape))
+}
+
+// unset is the content of a variable before its first assignment.
+func (b *binder) unset(typ types.Type, shape []int) value {
+	n := sizeOf(shape)
+	if typ.Kind == types.Int {
+		ints := make([]int64, n)
+		for i := range ints {
+			ints[i] = -1 << 31
+		}
+		return value{typ: typ, shape: shape, ints: ints}
+	}
+	if n == 0 {
+		return value{typ: typ, shape: shape, lvl: b.root, ref: b.root.g.ConstArray(ad.Type{Shape: shape}, nil)}
+	}
+	nan := b.root.g.Const(nan)
+	return value{typ: typ, shape: shape, lvl: b.root, ref: b.root.g.Broadcast(nan, shape)}
+}
+
+func (b *binder) checkShape(at source.Span, name string, want, got []int) {
+	if len(want) == len(got) {
+		same := true
+		for i := range want {
+			same = same && want[i] == got[i]
+		}
+		if same {
+			return
+		}
+	}
+	b.fail(at, "size-mismatch", "sizes do not match in the assignment to `%s`", name).
+		detailf("`%s` here has %s; the value has %s.", name, sizeText(want), sizeText(got)).throw()
+}
+
+func (b *binder) assign(s *ir.Assign) {
+	c := b.cell(s.Var)
+	acc := wholeOf(c.shape)
+	if len(s.Indices) > 0 {
+		acc = b.access(c.shape, s.Indices, "`"+s.Var.Name+"`")
+	}
+	if s.Op == "" {
+		v := b.eval(s.Value)
+		b.checkShape(s.Value.Span(), s.Var.Name, acc.ix.Shape(), v.shape)
+		b.store(c, s.Var, acc, v)
+		return
+	}
+	if (s.Op == "+" || s.Op == "-") && c.typ.Kind != types.Int {
+		v := b.eval(s.Value)
+		shape := acc.ix.Shape()
+		if len(v.shape) > 0 {
+			b.checkShape(s.Value.Span(), s.Var.Name, shape, v.shape)
+		} else if len(shape) > 0 {
+			v = b.emitMove(types.Type{Kind: types.Real, Dims: len(shape)}, []value{v}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+				return g.Broadcast(a[0], shape)
+			})
+		}
+		b.accumulate(c, s.Var, acc, v, s.Op == "-")
+		return
+	}
+	old := b.load(c, s.Var, acc, s.Combine.Type())
+	outer := b.operand
+	b.operand = &old
+	v := b.eval(s.Combine)
+	b.operand = outer
+	b.checkShape(s.Value.Span(), s.Var.Name, acc.ix.Shape(), v.shape)
+	b.store(c, s.Var, acc, v)
+}
+
+// ---- log density ----
+
+func (b *binder) target(s *ir.Target) {
+	if c, ok := s.Value.(*ir.Call); ok {
+		if f := funcOf(c); f.Terms != nil { // its addends are added over lanes one by one
+			for _, t := range b.terms(c, f, false) {
+				b.addTarget(t)
+			}
+			return
+		}
+	}
+	b.addTarget(b.eval(s.Value))
+}
+
+func (b *binder) tilde(s *ir.Tilde) {
+	switch d := s.Density.(type) {
+	case *ir.Call:
+		if f := funcOf(d); f.Terms != nil {
+			for _, t := range b.terms(d, f, b.propto) {
+				b.addTarget(t)
+			}
+			return
+		}
+		b.addTarget(b.eval(d))
+	default:
+		b.addTarget(b.eval(d))
+	}
+}
+
+// ---- print and reject ----
+
+// message evaluates the arguments of print or reject.
+func (b *binder) message(args []ir.Expr, fatal bool) (*ad.Message, []value) {
+	m := &ad.Message{Fatal: fatal}
+	var vals []value
+	for _, a := range args {
+		if s, ok := a.(*ir.StringLit); ok {
+			m.Parts = append(m.Parts, ad.MessagePart{Text: s.Value, Arg: -1})
+			continue
+		}
+		m.Parts = append(m.Parts, ad.MessagePart{Arg: len(vals)})
+		vals = append(vals, b.numeric(b.eval(a)))
+	}
+	return m, vals
+}
+
+// effectLevel is where an effect stands that applies to the iterations in
+// force.
+func (b *binder) effectLevel(args []value) *level {
+	lvl := b.lvl
+	for _, a := range args {
+		lvl = deeper(lvl, a.lvl)
+	}
+	return lvl
+}
+
+func (b *binder) print(s *ir.Print) {
+	if b.axis != nil {
+		panic(&abort{reason: "print: its order matters"})
+	}
+	m, vals := b.message(s.Args, false)
+	lvl := b.effectLevel(vals)
+	refs := make([]ad.Ref, len(vals))
+	for i, v := range vals {
+		refs[i] = b.use(v, lvl, b.axis)
+	}
+	if b.now {
+		n := ad.Node{Op: ad.OpPrint, Attr: m}
+		types, data := b.constants(lvl, refs)
+		_ = ad.RunEffect(&n, types, data, b.opts.Print)
+		return
+	}
+	lvl.g.SetSite(b.site)
+	lvl.g.Print(m, refs...)
+}
+
+func (b *binder) reject(s *ir.Reject) {
+	m, vals := b.message(s.Args, s.Fatal)
+	lvl := b.effectLevel(vals)
+	refs := make([]ad.Ref, len(vals))
+	for i, v := range vals {
+		refs[i] = b.use(v, lvl, b.axis)
+	}
+	if b.now {
+		n := ad.Node{Op: ad.OpReject, Attr: m}
+		types, data := b.constants(lvl, refs)
+		err := ad.RunEffect(&n, append([]ad.Type{{}}, types...), append([][]float64{{1}}, data...), nil)
+		b.fail(s.Span(), "rejected", "the program rejects these data: %v", err).throw()
+	}
+	lvl.g.SetSite(b.site)
+	lvl.g.RejectIf(lvl.g.Const(1), m, refs...)
+}
+
+// constants are the values of nodes that are known, in transformed data.
+func (b *binder) constants(lvl *level, refs []ad.Ref) ([]ad.Type, [][]float64) {
+	types := make([]ad.Type, len(refs))
+	data := make([][]float64, len(refs))
+	for i, r := range refs {
+		types[i] = lvl.g.Type(r)
+		data[i], _ = lvl.g.Value(r)
+	}
+	return types, data
+}

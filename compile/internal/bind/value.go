@@ -1,0 +1,313 @@
+package bind
+
+import (
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// axis is the set of iterations ("lanes") over which values vary while a loop
+// is evaluated once for all of them. A nest of loops, however ragged, is one
+// axis with a map to the lanes of the loop around it; a branch that data decide
+// is an axis too: the lanes that take it.
+type axis struct {
+	n      int
+	parent *axis   // nil: the uniform context
+	up     []int32 // lane of the parent for each lane; nil if parent is nil
+	lvl    *level  // where values with these lanes live
+}
+
+// within reports whether a is b or an axis around b.
+func (a *axis) within(b *axis) bool {
+	for ; b != a; b = b.parent {
+		if b == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// lanesOf maps the lanes of a to those of its ancestor to; nil is the identity.
+func (a *axis) lanesOf(to *axis) []int32 {
+	if a == to {
+		return nil
+	}
+	m := append([]int32(nil), a.up...)
+	if to == nil {
+		clear(m)
+		if m == nil {
+			m = make([]int32, a.n)
+		}
+		return m
+	}
+	for x := a.parent; x != to; x = x.parent {
+		for i, l := range m {
+			m[i] = x.up[l]
+		}
+	}
+	return m
+}
+
+// level is a graph under construction: the program's own, the body of a scan,
+// or a branch of a conditional. Values of outer levels enter as captured inputs.
+type level struct {
+	g      *ad.Graph
+	parent *level
+	depth  int
+	outer  *axis // axis in force where the region stands; hidden inside
+	scan   *scanFrame
+	branch bool
+
+	captured map[ad.Ref]ad.Ref // parent's ref (aligned to outer) to input
+	args     []ad.Ref          // the parent's refs, in order of capture
+}
+
+func deeper(a, b *level) *level {
+	if b == nil || a != nil && a.depth >= b.depth {
+		return a
+	}
+	return b
+}
+
+// value is a value of the language in the middle of evaluation: either integers
+// that are known (per lane), or a reference into a graph.
+type value struct {
+	typ   types.Type
+	shape []int
+	axis  *axis   // lanes; nil if the same in all
+	ints  []int64 // known integers: size of shape, times lanes
+	lvl   *level
+	ref   ad.Ref
+	param bool // autodiff level, by declaration
+}
+
+func (v value) known() bool { return v.ints != nil }
+
+func (v value) size() int {
+	n := 1
+	for _, d := range v.shape {
+		n *= d
+	}
+	return n
+}
+
+func intValue(v int64) value { return value{typ: types.IntType, ints: []int64{v}} }
+
+// scalarInt returns the value of an int scalar that is known and the same in
+// all lanes.
+func (v value) scalarInt() (int64, bool) {
+	if v.ints != nil && v.axis == nil && len(v.shape) == 0 {
+		return v.ints[0], true
+	}
+	return 0, false
+}
+
+// use returns v as a node of level lvl, which is v's own or inside it, aligned
+// to ax, the axis in force at that level.
+func (b *binder) use(v value, lvl *level, ax *axis) ad.Ref {
+	v = b.numeric(v)
+	if v.lvl == lvl {
+		return b.align(v, ax)
+	}
+	g := lvl.g
+	if data, ok := v.lvl.g.Value(v.ref); ok && v.axis == nil {
+		return g.ConstArray(v.lvl.g.Type(v.ref), data)
+	}
+	r := b.use(v, lvl.parent, b.outerAxis(v, lvl))
+	if in, ok := lvl.captured[r]; ok {
+		return in
+	}
+	t := lvl.parent.g.Type(r)
+	if lvl.scan != nil && t.Lanes > 0 {
+		in := g.Input(ad.Type{Shape: t.Shape})
+		lvl.scan.stream(r, in)
+		lvl.captured[r] = in
+		return in
+	}
+	in := g.Input(ad.Type{Shape: t.Shape})
+	lvl.args = append(lvl.args, r)
+	if lvl.scan != nil {
+		lvl.scan.capture(r, in)
+	}
+	lvl.captured[r] = in
+	return in
+}
+
+// outerAxis is the axis to which v is aligned in the level around lvl.
+func (b *binder) outerAxis(v value, lvl *level) *axis {
+	if v.axis == nil {
+		return nil
+	}
+	return lvl.outer
+}
+
+// align repeats v's lanes for the lanes of ax, an axis inside v's; a value
+// without lanes stays as it is.
+func (b *binder) align(v value, ax *axis) ad.Ref {
+	if v.axis == nil || v.axis == ax {
+		return v.ref
+	}
+	if ax == nil || !v.axis.within(ax) {
+		panic(&abort{reason: "a value that varies over another loop's iterations"})
+	}
+	g := v.lvl.g
+	key := alignKey{g, v.ref, ax}
+	if r, ok := b.aligned[key]; ok {
+		return r
+	}
+	size := v.size()
+	up := ax.lanesOf(v.axis)
+	ix := contiguous(v.shape)
+	ix.Dims = append([]ad.Dim{tableDim(scaled(up, size))}, ix.Dims...)
+	r := g.Lane(g.Gather(g.Unlane(v.ref), affine(ix)))
+	b.aligned[key] = r
+	return r
+}
+
+type alignKey struct {
+	g   *ad.Graph
+	ref ad.Ref
+	ax  *axis
+}
+
+func scaled(t []int32, by int) []int32 {
+	if by == 1 {
+		return t
+	}
+	s := make([]int32, len(t))
+	for i, v := range t {
+		s[i] = v * int32(by)
+	}
+	return s
+}
+
+func tableDim(t []int32) ad.Dim { return ad.Dim{N: len(t), Table: t} }
+
+// affine replaces tables that step evenly by strides.
+func affine(ix ad.Index) ad.Index {
+	for k, d := range ix.Dims {
+		if d.Table == nil || d.N == 0 {
+			continue
+		}
+		stride := int32(0)
+		if d.N > 1 {
+			stride = d.Table[1] - d.Table[0]
+		}
+		even := true
+		for i, v := range d.Table {
+			if v != d.Table[0]+int32(i)*stride {
+				even = false
+				break
+			}
+		}
+		if even {
+			ix.Offset += int(d.Table[0])
+			ix.Dims[k] = ad.Dim{N: d.N, Stride: int(stride)}
+		}
+	}
+	return ix
+}
+
+func contiguous(shape []int) ad.Index {
+	ix := ad.Index{Dims: make([]ad.Dim, len(shape))}
+	stride := 1
+	for k := len(shape) - 1; k >= 0; k-- {
+		ix.Dims[k] = ad.Dim{N: shape[k], Stride: stride}
+		stride *= shape[k]
+	}
+	return ix
+}
+
+// numeric gives v a node in a graph: known integers become constants.
+func (b *binder) numeric(v value) value {
+	if v.ints == nil {
+		return v
+	}
+	data := make([]float64, len(v.ints))
+	for i, x := range v.ints {
+		data[i] = float64(x)
+	}
+	t := ad.Type{Shape: v.shape}
+	lvl := b.root
+	if v.axis != nil {
+		t.Lanes, lvl = v.axis.n, v.axis.lvl
+	}
+	v.ref, v.lvl, v.ints = lvl.g.ConstArray(t, data), lvl, nil
+	return v
+}
+
+// emit adds a computation on args, in the innermost level that one of them or
+// the surrounding branch needs, and wraps its result.
+func (b *binder) emit(typ types.Type, args []value, build func(g *ad.Graph, a []ad.Ref) ad.Ref) value {
+	lvl, ax := b.place(args, false)
+	return b.emitAt(lvl, ax, typ, args, build)
+}
+
+// emitMove is emit for computations that only move data: they may leave a
+// branch, since they cannot fail and have no derivative of their own.
+func (b *binder) emitMove(typ types.Type, args []value, build func(g *ad.Graph, a []ad.Ref) ad.Ref) value {
+	lvl, ax := b.place(args, true)
+	return b.emitAt(lvl, ax, typ, args, build)
+}
+
+// place decides on the level and the axis of a computation on args.
+func (b *binder) place(args []value, move bool) (*level, *axis) {
+	lvl := b.root
+	var ax *axis
+	constant := true
+	for _, a := range args {
+		if a.axis != nil && (ax == nil || ax.within(a.axis)) {
+			ax = a.axis
+		}
+		if a.ints != nil {
+			if a.axis != nil {
+				lvl = deeper(lvl, a.axis.lvl)
+			}
+			continue
+		}
+		lvl = deeper(lvl, a.lvl)
+		if _, ok := a.lvl.g.Value(a.ref); !ok {
+			constant = false
+		}
+	}
+	if !move && !constant && b.lvl.depth > lvl.depth {
+		lvl = b.lvl // a branch: not evaluated unless taken
+	}
+	if ax != nil && ax.lvl != lvl {
+		ax = nil // hidden by the region
+		for _, a := range args {
+			if a.axis != nil && a.axis.lvl == lvl && (ax == nil || ax.within(a.axis)) {
+				ax = a.axis
+			}
+		}
+	}
+	return lvl, ax
+}
+
+func (b *binder) emitAt(lvl *level, ax *axis, typ types.Type, args []value, build func(g *ad.Graph, a []ad.Ref) ad.Ref) value {
+	refs := make([]ad.Ref, len(args))
+	param := false
+	for i, a := range args {
+		refs[i] = b.use(a, lvl, ax)
+		param = param || a.param
+	}
+	lvl.g.SetSite(b.site)
+	return b.wrap(build(lvl.g, refs), lvl, ax, typ, param)
+}
+
+// wrap makes a value of a node.
+func (b *binder) wrap(r ad.Ref, lvl *level, ax *axis, typ types.Type, param bool) value {
+	t := lvl.g.Type(r)
+	v := value{typ: typ, shape: t.Shape, lvl: lvl, ref: r, param: param}
+	if t.Lanes > 0 {
+		v.axis = ax
+	}
+	if typ.Kind == types.Int {
+		if data, ok := lvl.g.Value(r); ok {
+			v.ints = make([]int64, len(data))
+			for i, x := range data {
+				v.ints[i] = int64(x)
+			}
+		}
+	}
+	return v
+}

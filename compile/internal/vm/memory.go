@@ -1,0 +1,163 @@
+package vm
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+)
+
+// finish plans memory and replaces slots by places.
+//
+// The arena holds scalar constants, scalars, then arrays. Values whose lives do
+// not meet share memory: scalars by a stack of free places, arrays first-fit.
+func (c *compiler) finish() {
+	p := c.p
+	for _, s := range c.slots {
+		if r := &c.roots[s.root]; r.data != nil && !r.touched {
+			r.touched, r.off = true, p.memory
+			p.init = append(p.init, initial{p.memory, r.data[0]})
+			p.memory++
+		}
+	}
+	var scalars, arrays []rootID
+	for i := range c.roots {
+		r := &c.roots[i]
+		if !r.touched || r.in != none || r.data != nil {
+			continue
+		}
+		if r.n == 1 {
+			scalars = append(scalars, rootID(i))
+		} else {
+			arrays = append(arrays, rootID(i))
+		}
+	}
+	c.placeScalars(scalars)
+	p.memory = (p.memory + 7) &^ 7
+	c.placeArrays(arrays)
+
+	places := make([]int32, len(c.slots))
+	for i, s := range c.slots {
+		places[i] = int32(c.place(s.root) + s.off)
+	}
+	patchBlocks(p.blocks, places)
+	p.views = make([]viewSpec, len(c.specs))
+	for i, k := range c.specs {
+		v := &p.views[i]
+		if k.root == none {
+			v.unset = true
+			continue
+		}
+		r := &c.roots[k.root]
+		switch {
+		case r.data != nil:
+			v.data = r.data[k.off : k.off+k.n : k.off+k.n]
+		case r.bind != nil:
+			v.unset = true
+		default:
+			v.off, v.n = c.place(k.root)+k.off, k.n
+		}
+	}
+}
+
+// place is the offset of a root in the arena.
+func (c *compiler) place(r rootID) int {
+	off := 0
+	for ; c.roots[r].in != none; r = c.roots[r].in {
+		off += c.roots[r].at
+	}
+	return off + c.roots[r].off
+}
+
+func patchCode(code []instr, places []int32) {
+	for k := range code {
+		in := &code[k]
+		in.dst = places[in.dst]
+		in.a = places[in.a]
+		if in.op != uint16(ad.OpCheck) {
+			in.b, in.c = places[in.b], places[in.c]
+		}
+	}
+}
+
+func patchBlocks(bs []block, places []int32) {
+	for i := range bs {
+		b := &bs[i]
+		if b.kind == scalarBlock {
+			patchCode(b.code, places)
+		}
+		if p := b.reg; p != nil {
+			patchBlocks(p.bodies[0], places)
+			patchBlocks(p.bodies[1], places)
+			patchCode(p.nextScalars, places)
+			for _, ms := range [][]scalarMove{p.laneLoads, p.stepLoads, p.history[0].scalars, p.keeps[0].scalars, p.keeps[1].scalars} {
+				for k := range ms {
+					ms[k].slot = places[ms[k].slot]
+				}
+			}
+		}
+	}
+}
+
+// lives is a heap of placed roots by end of life.
+type lives struct {
+	c  *compiler
+	rs []rootID
+}
+
+func (h *lives) Len() int           { return len(h.rs) }
+func (h *lives) Less(i, j int) bool { return h.c.roots[h.rs[i]].hi < h.c.roots[h.rs[j]].hi }
+func (h *lives) Swap(i, j int)      { h.rs[i], h.rs[j] = h.rs[j], h.rs[i] }
+func (h *lives) Push(x any)         { h.rs = append(h.rs, x.(rootID)) }
+func (h *lives) Pop() any {
+	r := h.rs[len(h.rs)-1]
+	h.rs = h.rs[:len(h.rs)-1]
+	return r
+}
+
+func (c *compiler) byStart(rs []rootID) {
+	slices.SortStableFunc(rs, func(a, b rootID) int { return cmp.Compare(c.roots[a].lo, c.roots[b].lo) })
+}
+
+func (c *compiler) placeScalars(rs []rootID) {
+	c.byStart(rs)
+	var free []int
+	active := &lives{c: c}
+	for _, id := range rs {
+		r := &c.roots[id]
+		for len(active.rs) > 0 && c.roots[active.rs[0]].hi < r.lo {
+			free = append(free, c.roots[heap.Pop(active).(rootID)].off)
+		}
+		if n := len(free); n > 0 {
+			r.off, free = free[n-1], free[:n-1]
+		} else {
+			r.off = c.p.memory
+			c.p.memory++
+		}
+		heap.Push(active, id)
+	}
+}
+
+// placeArrays puts every array, by start of life, into the first gap between
+// those alive that holds it, at a multiple of a cache line.
+func (c *compiler) placeArrays(rs []rootID) {
+	c.byStart(rs)
+	base := c.p.memory
+	var active []rootID // by place
+	for _, id := range rs {
+		r := &c.roots[id]
+		active = slices.DeleteFunc(active, func(a rootID) bool { return c.roots[a].hi < r.lo })
+		at, k := base, 0
+		for ; k < len(active); k++ {
+			a := &c.roots[active[k]]
+			if a.off-at >= r.n {
+				break
+			}
+			at = max(at, (a.off+a.n+7)&^7)
+		}
+		r.off = at
+		active = slices.Insert(active, k, id)
+		c.p.memory = max(c.p.memory, at+r.n)
+	}
+}

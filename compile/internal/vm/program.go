@@ -1,0 +1,235 @@
+package vm
+
+import (
+	"fmt"
+
+	"github.com/ppl-lang/ppl/ad"
+)
+
+// instr is one instruction, of scalar code or of a strip. In scalar code the
+// operands are elements of the machine's memory; in a strip they are views.
+type instr struct {
+	op           uint16
+	dst, a, b, c int32
+}
+
+// blockKind says how a block runs.
+type blockKind uint8
+
+const (
+	scalarBlock blockKind = iota
+	stripBlock
+	matmulBlock
+	arrayBlock
+	randomBlock
+	effectBlock
+	regionBlock
+)
+
+// block is a step of a program or of a region's body.
+type block struct {
+	kind   blockKind
+	clears []int32 // views to set to 0 first
+	code   []instr
+
+	// strips
+	n, strip int      // elements, and how many at a time
+	wins     []window // views to move with the strip if there are several
+
+	// what runs alone
+	node  *ad.Node
+	types []ad.Type
+	args  []int32 // views
+	dst   int32   // view
+	work  int32
+	reg   *regionPlan
+}
+
+// window makes view dst the part of view src that belongs to the strip; a
+// temporary, which has the length of one strip, is only cut.
+type window struct {
+	dst, src int32
+	temp     bool
+}
+
+// mapping is the map of a load or of a sum within a strip: a table, or
+// off + i·s0 + j·s1 where j runs over n1 positions.
+type mapping struct {
+	table           []int32
+	off, n1, s0, s1 int
+}
+
+// viewSpec says what a view is in a new machine: part of a constant, of the
+// machine's memory, or nothing yet, where a region or a strip sets it.
+type viewSpec struct {
+	data   []float64
+	off, n int
+	unset  bool
+}
+
+// move sets a view to a slice of another: at each step or lane.
+type move struct {
+	dst, src           int32
+	off, lane, step, n int
+}
+
+// copying copies between a view and a slice of another that moves.
+type copying struct {
+	dst, src   int32
+	lane, step int
+	n          int
+	rep        bool
+}
+
+// scalarMove copies one element between memory and a view that moves.
+type scalarMove struct {
+	slot            int32
+	view            int32
+	off, lane, step int
+}
+
+// regionPlan is a scan (body 0) or a conditional (bodies 0 and 1).
+type regionPlan struct {
+	lanes, steps int
+	reverse      bool
+	bodies       [2][]block
+
+	laneMoves, stepMoves []move
+	laneLoads, stepLoads []scalarMove
+	inits                []copying // source moves with the lane
+	clears               []int32
+	history, keeps       [2]keeps // keeps by body
+	stages, nexts        []copying
+	nextScalars          []instr
+	finals               []copying // destination moves with the lane
+	cond                 int32
+	condLane             int
+}
+
+type keeps struct {
+	scalars []scalarMove
+	arrays  []copying
+}
+
+// Program is a planned graph. It is immutable and may be shared.
+type Program struct {
+	blocks          []block
+	memory          int
+	views           []viewSpec
+	maps            []mapping
+	checks          []*ad.Node
+	init            []initial
+	inputs, outputs []int32 // views
+	maxArgs         int
+}
+
+type initial struct {
+	off int
+	v   float64
+}
+
+// OpError is an op that rejected the evaluation, with its place.
+type OpError struct {
+	Site ad.Site
+	Op   string
+	Err  error
+}
+
+// Error implements error.
+func (e *OpError) Error() string { return e.Op + ": " + e.Err.Error() }
+
+// Unwrap returns the op's own error.
+func (e *OpError) Unwrap() error { return e.Err }
+
+// Compile plans the evaluation of g's outputs and effects.
+func Compile(g *ad.Graph) (p *Program, err error) {
+	defer ad.Recover(&err)
+	c := newCompiler()
+	x := c.newContext(g, nil, nil)
+	p = &Program{}
+	c.p = p
+	var inputs, outputs []rootID
+	for k, r := range g.Inputs {
+		n := &g.Nodes[r]
+		if n.Op != ad.OpInput || n.Attr != k {
+			return nil, fmt.Errorf("input %d of the graph is not an input node", k)
+		}
+		in := c.newRoot(root{n: n.Type.Total(), ctx: x, keep: true, shared: true})
+		inputs = append(inputs, in)
+		x.vals[r] = c.whole(in)
+	}
+	all := make([]int, len(g.Outputs))
+	for k := range all {
+		all[k] = k
+	}
+	x.lower(all)
+	outVals := make([]val, len(g.Outputs))
+	for k := range g.Outputs {
+		outVals[k] = x.ownOutput(k)
+		outputs = append(outputs, outVals[k].root)
+	}
+	const forever = int(^uint(0) >> 1)
+	for _, r := range inputs {
+		x.touch(r, -1, false)
+		x.touch(r, forever, true)
+	}
+	p.blocks = x.emit()
+	for k, r := range outputs {
+		x.touch(r, forever, true)
+		p.outputs = append(p.outputs, x.view(outVals[k]))
+	}
+	for _, r := range inputs {
+		p.inputs = append(p.inputs, x.view(c.whole(r)))
+	}
+	c.finish()
+	return p, nil
+}
+
+// Machine runs a program in memory of its own; it is for one goroutine.
+type Machine struct {
+	p     *Program
+	mem   []float64
+	views [][]float64
+	args  [][]float64
+	draw  []float64
+	env   *ad.Env
+}
+
+// New returns a machine.
+func (p *Program) New() *Machine {
+	m := &Machine{p: p, mem: make([]float64, p.memory), views: make([][]float64, len(p.views)),
+		args: make([][]float64, 2*p.maxArgs), draw: make([]float64, p.maxArgs)}
+	for i, v := range p.views {
+		switch {
+		case v.unset:
+		case v.data != nil:
+			m.views[i] = v.data
+		default:
+			m.views[i] = m.mem[v.off : v.off+v.n : v.off+v.n]
+		}
+	}
+	for _, c := range p.init {
+		m.mem[c.off] = c.v
+	}
+	return m
+}
+
+// Input is the machine's memory of input i, to be written before Run; Run does
+// not change it.
+func (m *Machine) Input(i int) []float64 { return m.views[m.p.inputs[i]] }
+
+// Output is the value of output i, valid until the next Run.
+func (m *Machine) Output(i int) []float64 { return m.views[m.p.outputs[i]] }
+
+// noEnv is an environment that offers nothing.
+func noEnv() *ad.Env { return &ad.Env{} }
+
+// Run evaluates the outputs at the inputs and carries out the effects in order.
+// An error is a rejection: *ad.CheckError, *ad.RejectError, or *OpError.
+func (m *Machine) Run(env *ad.Env) error {
+	if env == nil {
+		env = noEnv()
+	}
+	m.env = env
+	return m.run(m.p.blocks)
+}

@@ -1,0 +1,100 @@
+package vm
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ppl-lang/ppl/ad"
+)
+
+// compare runs the machine and the reference at inputs and compares values,
+// errors and prints.
+func compare(t *testing.T, name string, g *ad.Graph, m *Machine, in [][]float64, tol float64) bool {
+	t.Helper()
+	var pa, pb []string
+	ea := &ad.Env{Rand: rand.New(rand.NewPCG(5, 6)), Print: func(s string) { pa = append(pa, s) }}
+	eb := &ad.Env{Rand: rand.New(rand.NewPCG(5, 6)), Print: func(s string) { pb = append(pb, s) }}
+	want, errWant := g.Eval(in, ea)
+	for i, x := range in {
+		copy(m.Input(i), x)
+	}
+	err := m.Run(eb)
+	var oe *OpError
+	if errors.As(err, &oe) {
+		err = oe.Err
+	}
+	if (err == nil) != (errWant == nil) || err != nil && err.Error() != errWant.Error() {
+		t.Errorf("%s: error %v, want %v", name, err, errWant)
+		return false
+	}
+	if len(pa) != len(pb) {
+		t.Errorf("%s: %d prints, want %d", name, len(pb), len(pa))
+		return false
+	}
+	for i := range pa {
+		if pa[i] != pb[i] {
+			t.Errorf("%s: print %q, want %q", name, pb[i], pa[i])
+			return false
+		}
+	}
+	for k := range want {
+		got := m.Output(k)
+		if len(got) != len(want[k]) {
+			t.Errorf("%s: output %d has %d elements, want %d", name, k, len(got), len(want[k]))
+			return false
+		}
+		for e, v := range want[k] {
+			if !agree(v, got[e], tol) {
+				t.Errorf("%s: output %d[%d] = %v, want %v", name, k, e, got[e], v)
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func TestRandomGraphs(t *testing.T) {
+	n := 3000
+	if testing.Short() {
+		n = 300
+	}
+	count := map[string]int{}
+	for seed := range uint64(n) {
+		g, inputs := randomGraph(seed, 10+int(seed%60))
+		consts := map[ad.Ref][]float64{}
+		for i, n := range g.Nodes {
+			count[n.Op.String()]++
+			if n.Op == ad.OpConst {
+				consts[ad.Ref(i)] = append([]float64(nil), n.Data...)
+			}
+		}
+		p, err := Compile(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := p.New()
+		name := "seed " + itoa(seed)
+		// Other inputs between: values must not depend on history.
+		ok := compare(t, name, g, m, inputs(0), 1e-12) && compare(t, name+" second", g, m, inputs(1), 1e-12) &&
+			compare(t, name+" again", g, m, inputs(0), 1e-12)
+		for r, d := range consts {
+			for i, v := range g.Nodes[r].Data {
+				if !agree(v, d[i], 0) {
+					t.Fatalf("%s: constant %d was overwritten", name, r)
+				}
+			}
+		}
+		if !ok && t.Failed() && seed > 50 {
+			t.Fatal("stop")
+		}
+	}
+	t.Log(count)
+}
+
+func itoa(n uint64) string {
+	if n < 10 {
+		return string(rune('0' + n))
+	}
+	return itoa(n/10) + string(rune('0'+n%10))
+}

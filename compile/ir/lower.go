@@ -1,0 +1,435 @@
+package ir
+
+import (
+	"strings"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Lower makes the typed program of a checked tree. The tree must have been
+// checked without errors, with info as the result.
+//
+// What is written in several ways comes out in one: operators are calls;
+// parentheses, empty statements and profile blocks are gone; x[i][j] is x[i, j]
+// where i selects one element; integer literals that stand for reals are reals.
+func Lower(f *ast.File, info *check.Info) *Program {
+	l := &lowerer{
+		info:  info,
+		prog:  &Program{Source: f.Source},
+		vars:  map[*check.Var]*Var{},
+		funcs: map[*check.Func]*Function{},
+	}
+	// Functions may call one another in any order, so that all exist before the
+	// body of the first is lowered.
+	for _, fn := range info.Funcs {
+		out := &Function{Name: fn.Name, Result: fn.Result, Span: fn.Decl.Name.Span()}
+		l.funcs[fn] = out
+		l.prog.Functions = append(l.prog.Functions, out)
+	}
+	for _, fn := range info.Funcs {
+		l.function(fn)
+	}
+	l.frame = &l.prog.NumVars
+	for k := ast.Data; k <= ast.GeneratedQuantities; k++ {
+		for _, b := range f.Blocks {
+			if b.Kind == k {
+				l.block(b)
+			}
+		}
+	}
+	return l.prog
+}
+
+// lowerer is the state of one Lower.
+type lowerer struct {
+	info  *check.Info
+	prog  *Program
+	vars  map[*check.Var]*Var
+	funcs map[*check.Func]*Function
+	frame *int      // number of variables of the present frame
+	fn    *Function // the function being lowered; nil outside
+}
+
+func (l *lowerer) function(fn *check.Func) {
+	out := l.funcs[fn]
+	l.frame, l.fn = &out.NumVars, out
+	for i, p := range fn.Params {
+		out.Params = append(out.Params, l.variable(p))
+		out.DataOnly = append(out.DataOnly, fn.FuncType.Params[i].DataOnly)
+	}
+	out.Body = &Block{Pos: Pos{fn.Decl.Span()}}
+	if fn.Decl.Body != nil {
+		out.Body = &Block{Pos: Pos{fn.Decl.Body.Span()}, Stmts: l.stmts(fn.Decl.Body.Stmts)}
+	}
+	l.fn = nil
+}
+
+func (l *lowerer) block(b *ast.Block) {
+	p := l.prog
+	switch b.Kind {
+	case ast.Data:
+		p.Data = append(p.Data, l.declarations(b)...)
+	case ast.TransformedData:
+		p.TransformedData = append(p.TransformedData, l.stmts(b.Stmts)...)
+		p.TransformedDataVars = append(p.TransformedDataVars, l.topLevel(b)...)
+	case ast.Parameters:
+		p.Parameters = append(p.Parameters, l.declarations(b)...)
+	case ast.TransformedParameters:
+		p.TransformedParameters = append(p.TransformedParameters, l.stmts(b.Stmts)...)
+		p.TransformedParameterVars = append(p.TransformedParameterVars, l.topLevel(b)...)
+	case ast.Model:
+		p.Model = append(p.Model, l.stmts(b.Stmts)...)
+	case ast.GeneratedQuantities:
+		p.GeneratedQuantities = append(p.GeneratedQuantities, l.stmts(b.Stmts)...)
+		p.GeneratedQuantityVars = append(p.GeneratedQuantityVars, l.topLevel(b)...)
+	}
+}
+
+// declarations lowers the variables of the data or parameters block.
+func (l *lowerer) declarations(b *ast.Block) []*Var {
+	var out []*Var
+	for _, s := range b.Stmts {
+		if d, ok := s.(*ast.VarDecl); ok {
+			out = append(out, l.declared(d))
+		}
+	}
+	return out
+}
+
+// topLevel lists the variables that a block, already lowered, declares at its
+// top level.
+func (l *lowerer) topLevel(b *ast.Block) []*Var {
+	var out []*Var
+	for _, s := range b.Stmts {
+		if d, ok := s.(*ast.VarDecl); ok {
+			out = append(out, l.vars[l.info.Defs[d]])
+		}
+	}
+	return out
+}
+
+// variable makes the Var of a checked variable in the present frame.
+func (l *lowerer) variable(v *check.Var) *Var {
+	out := &Var{
+		ID: *l.frame, Name: v.Name, Type: v.Type, Block: v.Block, Global: v.Global, Loop: v.Loop,
+		Level: Level(v.Level), Span: v.Ident.Span(),
+	}
+	*l.frame++
+	l.vars[v] = out
+	return out
+}
+
+// declared makes the Var of a declaration with its sizes and constraint.
+func (l *lowerer) declared(d *ast.VarDecl) *Var {
+	v := l.info.Defs[d]
+	var sizes []Expr
+	for _, e := range d.Type.ArrayDims {
+		sizes = append(sizes, l.expr(e))
+	}
+	for _, e := range d.Type.Sizes {
+		sizes = append(sizes, l.expr(e))
+	}
+	if n := v.Type.Rank(); len(sizes) == n-1 && n > 0 {
+		sizes = append(sizes, sizes[len(sizes)-1]) // a square matrix, declared by one size
+	}
+	c := Constraint{Kind: v.Constraint}
+	for _, b := range d.Type.Bounds {
+		// A bound is a scalar or has the shape of the variable.
+		t := types.Type{Kind: v.Type.Scalar()}
+		if !l.info.Types[b.Value].Type.IsScalar() {
+			t = v.Type
+		}
+		switch e := promote(l.expr(b.Value), t); b.Kind {
+		case "lower", "offset":
+			c.Lower = e
+		case "upper", "multiplier":
+			c.Upper = e
+		}
+	}
+	out := l.variable(v)
+	out.Sizes, out.Constraint = sizes, c
+	return out
+}
+
+// ---- Statements ----
+
+func (l *lowerer) stmts(ss []ast.Stmt) []Stmt {
+	var out []Stmt
+	for _, s := range ss {
+		if s := l.stmt(s); s != nil {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// body lowers the statement of a loop or branch, which must exist.
+func (l *lowerer) body(s ast.Stmt) Stmt {
+	if out := l.stmt(s); out != nil {
+		return out
+	}
+	return &Block{Pos: Pos{s.Span()}}
+}
+
+// stmt lowers a statement; nil for one without effect.
+func (l *lowerer) stmt(s ast.Stmt) Stmt {
+	pos := Pos{s.Span()}
+	switch s := s.(type) {
+	case *ast.VarDecl:
+		out := &Declare{Pos: pos, Var: l.declared(s)}
+		if s.Init != nil {
+			out.Init = promote(l.expr(s.Init), out.Var.Type)
+		}
+		return out
+	case *ast.Assign:
+		return l.assign(s)
+	case *ast.TargetPlus:
+		return &Target{Pos: pos, Value: l.expr(s.Value), Jacobian: s.Jacobian}
+	case *ast.Tilde:
+		return l.tilde(s)
+	case *ast.CallStmt:
+		call, _ := l.call(s.Call).(*UserCall)
+		return &CallStmt{Pos: pos, Call: call}
+	case *ast.For:
+		from, to := l.expr(s.From), l.expr(s.To)
+		return &For{Pos: pos, Var: l.variable(l.info.Defs[s]), From: from, To: to, Body: l.body(s.Body)}
+	case *ast.ForEach:
+		over := l.expr(s.Over)
+		return &ForEach{Pos: pos, Var: l.variable(l.info.Defs[s]), Over: over, Body: l.body(s.Body)}
+	case *ast.While:
+		return &While{Pos: pos, Cond: l.expr(s.Cond), Body: l.body(s.Body)}
+	case *ast.If:
+		out := &If{Pos: pos, Cond: l.expr(s.Cond), Then: l.body(s.Then)}
+		if s.Else != nil {
+			out.Else = l.body(s.Else)
+		}
+		return out
+	case *ast.BlockStmt:
+		return &Block{Pos: pos, Stmts: l.stmts(s.Stmts)}
+	case *ast.Profile:
+		return &Block{Pos: pos, Stmts: l.stmts(s.Body.Stmts)}
+	case *ast.Print:
+		return &Print{Pos: pos, Args: l.exprs(s.Args)}
+	case *ast.Reject:
+		return &Reject{Pos: pos, Fatal: s.Fatal, Args: l.exprs(s.Args)}
+	case *ast.Break:
+		return &Break{Pos: pos}
+	case *ast.Continue:
+		return &Continue{Pos: pos}
+	case *ast.Return:
+		out := &Return{Pos: pos}
+		if s.Value != nil {
+			out.Value = promote(l.expr(s.Value), l.fn.Result)
+		}
+		return out
+	}
+	return nil // Empty, and what the checker refuses
+}
+
+func (l *lowerer) assign(s *ast.Assign) Stmt {
+	out := &Assign{Pos: Pos{s.Span()}}
+	at := l.info.Types[s.LHS]
+	lhs := s.LHS
+	for {
+		x, ok := lhs.(*ast.IndexExpr)
+		if !ok {
+			break
+		}
+		out.Indices = append(l.indices(x.Indices), out.Indices...)
+		lhs = x.X
+	}
+	if v, ok := lhs.(*ast.VarExpr); ok {
+		out.Var = l.vars[l.info.Uses[v]]
+	}
+	value := l.expr(s.RHS)
+	if s.Op == "=" {
+		out.Value = promote(value, at.Type)
+		return out
+	}
+	call := l.info.Calls[s]
+	level := max(Level(at.Level), value.Level())
+	old := &Operand{Typed{s.LHS.Span(), at.Type, Level(at.Level)}}
+	out.Op = strings.TrimSuffix(s.Op, "=")
+	out.Value = promote(value, call.Match.Params[1])
+	out.Combine = &Call{
+		Typed: Typed{s.Span(), call.Match.Result, level}, Name: call.Name, Overload: call.Overload,
+		Args: []Expr{promote(old, call.Match.Params[0]), out.Value},
+	}
+	return out
+}
+
+func (l *lowerer) tilde(s *ast.Tilde) Stmt {
+	call := l.info.Calls[s]
+	out := &Tilde{Pos: Pos{s.Span()}, Name: s.Dist.Name}
+	args := l.exprs(append([]ast.Expr{s.Variate}, s.Args...))
+	out.Density = l.resolved(Typed{At: s.Span(), Ty: types.RealType}, call, args)
+	if s.Trunc != nil {
+		if s.Trunc.Lower != nil {
+			out.Lower = l.expr(s.Trunc.Lower)
+		}
+		if s.Trunc.Upper != nil {
+			out.Upper = l.expr(s.Trunc.Upper)
+		}
+	}
+	return out
+}
+
+// ---- Expressions ----
+
+func (l *lowerer) exprs(es []ast.Expr) []Expr {
+	var out []Expr
+	for _, e := range es {
+		out = append(out, l.expr(e))
+	}
+	return out
+}
+
+// expr lowers an expression to one of its own type; the place where it stands
+// promotes it.
+func (l *lowerer) expr(e ast.Expr) Expr {
+	tl := l.info.Types[e]
+	ty := Typed{e.Span(), tl.Type, Level(tl.Level)}
+	switch e := e.(type) {
+	case *ast.IntLit:
+		return &IntLit{ty, e.Value}
+	case *ast.RealLit:
+		return &RealLit{ty, e.Value}
+	case *ast.StringLit:
+		return &StringLit{Typed{At: e.Span()}, e.Value}
+	case *ast.VarExpr:
+		return &VarRef{ty, l.vars[l.info.Uses[e]]}
+	case *ast.CallExpr:
+		return l.call(e)
+	case *ast.Target:
+		return &TargetValue{ty}
+	case *ast.Unary:
+		x := l.expr(e.X)
+		if n, ok := x.(*IntLit); ok && e.Op == "-" { // -1 is a literal too
+			return &IntLit{ty, -n.Value}
+		}
+		return l.resolved(ty, l.info.Calls[e], []Expr{x})
+	case *ast.Binary:
+		x, y := l.expr(e.X), l.expr(e.Y)
+		switch e.Op {
+		case "&&":
+			return &And{ty, x, y}
+		case "||":
+			return &Or{ty, x, y}
+		}
+		return l.resolved(ty, l.info.Calls[e], []Expr{x, y})
+	case *ast.Cond:
+		return &Cond{ty, l.expr(e.Cond), promote(l.expr(e.Then), ty.Ty), promote(l.expr(e.Else), ty.Ty)}
+	case *ast.IndexExpr:
+		return l.index(e, ty)
+	case *ast.ArrayExpr:
+		out := &ArrayLit{Typed: ty}
+		elem, _ := ty.Ty.Elem()
+		for _, x := range e.Elems {
+			out.Elems = append(out.Elems, promote(l.expr(x), elem))
+		}
+		return out
+	case *ast.RowVectorExpr:
+		out := &RowVectorLit{Typed: ty}
+		elem, _ := ty.Ty.Elem()
+		for _, x := range e.Elems {
+			out.Elems = append(out.Elems, promote(l.expr(x), elem))
+		}
+		return out
+	case *ast.Paren:
+		return l.expr(e.X)
+	}
+	return nil // what the checker refuses
+}
+
+// index lowers x[i…]; brackets after brackets of single indices are merged.
+func (l *lowerer) index(e *ast.IndexExpr, ty Typed) Expr {
+	x, is := l.expr(e.X), l.indices(e.Indices)
+	if inner, ok := x.(*IndexExpr); ok && allSingle(inner.Indices) {
+		return &IndexExpr{ty, inner.X, append(inner.Indices, is...)}
+	}
+	return &IndexExpr{ty, x, is}
+}
+
+func allSingle(is []Index) bool {
+	for _, i := range is {
+		if i.Kind != IndexSingle {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *lowerer) indices(is []ast.Index) []Index {
+	var out []Index
+	for _, i := range is {
+		idx := Index{Kind: IndexAll, At: i.Span()}
+		switch i := i.(type) {
+		case *ast.Single:
+			idx.A = l.expr(i.X)
+			idx.Kind = IndexSingle
+			if idx.A.Type().Dims > 0 {
+				idx.Kind = IndexMulti
+			}
+		case *ast.Range:
+			if i.From != nil {
+				idx.A = l.expr(i.From)
+			}
+			if i.To != nil {
+				idx.B = l.expr(i.To)
+			}
+			if i.From != nil || i.To != nil {
+				idx.Kind = IndexRange
+			}
+		}
+		out = append(out, idx)
+	}
+	return out
+}
+
+// call lowers f(args).
+func (l *lowerer) call(e *ast.CallExpr) Expr {
+	call := l.info.Calls[e]
+	return l.resolved(Typed{At: e.Span(), Ty: call.Match.Result}, call, l.exprs(e.Args))
+}
+
+// resolved makes the Call or UserCall of a resolved call; args are promoted
+// here. The level is that of the arguments, but for ints.
+func (l *lowerer) resolved(ty Typed, call *check.Call, args []Expr) Expr {
+	ty.Lv = Data
+	for i, p := range call.Match.Params {
+		args[i] = promote(args[i], p)
+		ty.Lv = max(ty.Lv, args[i].Level())
+	}
+	if ty.Ty.Kind == types.Int {
+		ty.Lv = Data
+	}
+	if call.Func != nil {
+		return &UserCall{ty, l.funcs[call.Func], args, call.Propto}
+	}
+	return &Call{ty, call.Name, call.Overload, args, call.Propto}
+}
+
+// promote makes e a value of type t, to which it must be promotable. Literals
+// are promoted at their elements, so that no work is left for run time.
+func promote(e Expr, t types.Type) Expr {
+	if e == nil || e.Type().Equal(t) || t.Kind == types.Invalid {
+		return e
+	}
+	ty := Typed{e.Span(), t, e.Level()}
+	switch e := e.(type) {
+	case *IntLit:
+		if t.Equal(types.RealType) {
+			return &RealLit{ty, float64(e.Value)}
+		}
+	case *ArrayLit:
+		elem, _ := t.Elem()
+		out := &ArrayLit{Typed: ty}
+		for _, x := range e.Elems {
+			out.Elems = append(out.Elems, promote(x, elem))
+		}
+		return out
+	}
+	return &Promote{ty, e}
+}

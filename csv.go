@@ -1,0 +1,302 @@
+package ppl
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/draws"
+	"github.com/ppl-lang/ppl/infer/hmc"
+	"github.com/ppl-lang/ppl/infer/nuts"
+	"github.com/ppl-lang/ppl/infer/sampler"
+	"github.com/ppl-lang/ppl/infer/warmup"
+)
+
+// stanVersion is the version of Stan whose CSV layout is followed: programs
+// that read the files ask for it.
+var stanVersion = [3]int{2, 39, 0}
+
+// WriteCSV writes the draws as CSV files in CmdStan's format, one per chain:
+// base "out/fit" makes out/fit_1.csv and so on. It returns their names. See
+// [Options.Output] for writing while sampling.
+func (f *Fit) WriteCSV(base string) ([]string, error) {
+	out, err := f.createOutput(base)
+	if err != nil {
+		return nil, err
+	}
+	defer out.close()
+	for chain, file := range out.files {
+		if err := writeRows(file.File, f.Draws.Warmup(), chain); err != nil {
+			return nil, err
+		}
+		file.rows += f.Draws.Warmup().Len(chain)
+		if f.Draws.Len(chain) == 0 {
+			continue
+		}
+		if err := file.adaptation(f.Report.Chains[chain]); err != nil {
+			return nil, err
+		}
+		if err := writeRows(file.File, f.Draws, chain); err != nil {
+			return nil, err
+		}
+		file.rows += f.Draws.Len(chain)
+	}
+	return out.finish(f.Report)
+}
+
+func writeRows(w *draws.File, store *draws.Store, chain int) error {
+	for i := range store.Len(chain) {
+		statistics, values := store.Draw(chain, i)
+		if err := w.Row(statistics, values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// output is the CSV files of a run, while they are written.
+type output struct{ files []*chainFile }
+
+// chainFile is the file of one chain.
+type chainFile struct {
+	*draws.File
+	path    string
+	rows    int
+	adapted bool // the adaptation block has been written
+}
+
+// outputError says that draws could not be written.
+type outputError struct{ error }
+
+func (e *outputError) Unwrap() error { return e.error }
+
+// createOutput creates the files, under names of their own until they are
+// complete. Nothing is left behind after an error.
+func (f *Fit) createOutput(base string) (*output, error) {
+	out := &output{}
+	for i := range f.config.Chains {
+		id := f.config.FirstID + i
+		path := fmt.Sprintf("%s_%d.csv", base, id)
+		file, err := draws.Create(path, draws.Header{
+			Config:  f.settings(id, path),
+			Columns: f.Draws.Columns(),
+			SigFigs: f.sigFigs,
+		})
+		if err != nil {
+			out.close()
+			return nil, &outputError{err}
+		}
+		out.files = append(out.files, &chainFile{File: file, path: path})
+	}
+	return out, nil
+}
+
+// draw writes one draw.
+func (o *output) draw(session *infer.Session, d infer.Draw) error {
+	file := o.files[d.Chain]
+	if !d.Warmup && !file.adapted {
+		if err := file.adaptation(session.Report().Chains[d.Chain]); err != nil {
+			return err
+		}
+	}
+	file.rows++
+	return file.Draw(d)
+}
+
+// adaptation writes what warm-up has found.
+func (c *chainFile) adaptation(r infer.ChainReport) error {
+	c.adapted = true
+	return c.Adaptation(draws.Adaptation{StepSize: r.StepSize, Metric: r.Metric})
+}
+
+// finish completes the files of chains that have draws and returns their names.
+func (o *output) finish(report infer.Report) ([]string, error) {
+	var names []string
+	var errs []error
+	for i, file := range o.files {
+		r := report.Chains[i]
+		complete := r.Err == nil && !r.Interrupted
+		if file.rows == 0 && !complete {
+			continue // close removes it
+		}
+		if !file.adapted && complete {
+			errs = append(errs, file.adaptation(r))
+		}
+		if err := file.Finish(draws.Elapsed{Warmup: r.Warmup.Elapsed, Sampling: r.Sampling.Elapsed}); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		names = append(names, file.path)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return names, &outputError{err}
+	}
+	return names, nil
+}
+
+// close removes the files that are not finished.
+func (o *output) close() {
+	for _, file := range o.files {
+		file.Close()
+	}
+}
+
+// statistics are the columns that a sampler fills, or all that there are if it
+// is none of the table.
+func statistics(s infer.Sampler) []sampler.Column {
+	if row, ok := sampler.Lookup(samplerName(s)); ok {
+		return row.AllColumns()
+	}
+	var all []sampler.Column
+	for _, row := range sampler.Table() {
+		for _, c := range row.AllColumns() {
+			if !slices.ContainsFunc(all, func(d sampler.Column) bool { return d.Name == c.Name }) {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+// samplerName is the name of a sampler in the table of package sampler, or "".
+func samplerName(s infer.Sampler) string {
+	switch s.(type) {
+	case nuts.Sampler:
+		return "nuts"
+	case hmc.Sampler:
+		return "hmc"
+	case sampler.Fixed:
+		return "fixed_param"
+	}
+	return ""
+}
+
+// settings states the configuration as CmdStan does: programs that read its
+// files look for these names. Each file describes its own chain, so there is
+// one per file.
+func (f *Fit) settings(id int, path string) []draws.Setting {
+	model := strings.TrimSuffix(filepath.Base(f.posterior.name), filepath.Ext(f.posterior.name))
+	cfg := f.config
+	init := "user"
+	if u, ok := cfg.Init.(infer.Uniform); ok {
+		init = number(u.Radius)
+	}
+	return []draws.Setting{
+		{Name: "stan_version_major", Value: strconv.Itoa(stanVersion[0])},
+		{Name: "stan_version_minor", Value: strconv.Itoa(stanVersion[1])},
+		{Name: "stan_version_patch", Value: strconv.Itoa(stanVersion[2])},
+		{Name: "model", Value: model + "_model"},
+		{Name: "start_datetime", Value: f.started.UTC().Format(time.DateTime + " UTC")},
+		{Name: "method", Value: "sample", Default: true, Children: []draws.Setting{
+			{Name: "sample", Group: true, Children: append([]draws.Setting{
+				setting("num_samples", strconv.Itoa(cfg.Draws), "1000"),
+				setting("num_warmup", strconv.Itoa(cfg.Warmup), "1000"),
+				setting("save_warmup", strconv.FormatBool(cfg.SaveWarmup), "false"),
+				setting("thin", strconv.Itoa(cfg.Thin), "1"),
+			}, append(algorithm(cfg.Sampler), setting("num_chains", "1", "1"))...)},
+		}},
+		setting("id", strconv.Itoa(id), "1"),
+		{Name: "data", Group: true, Children: []draws.Setting{setting("file", f.posterior.dataFile, "")}},
+		setting("init", init, "2"),
+		{Name: "random", Group: true, Children: []draws.Setting{{Name: "seed", Value: strconv.FormatUint(cfg.Seed, 10)}}},
+		{Name: "output", Group: true, Children: []draws.Setting{
+			setting("file", path, "output.csv"),
+			setting("diagnostic_file", "", ""),
+			setting("refresh", strconv.Itoa(cfg.Refresh), "100"),
+			setting("sig_figs", strconv.Itoa(max(f.sigFigs, draws.DefaultSigFigs)), strconv.Itoa(draws.DefaultSigFigs)),
+		}},
+		setting("num_threads", strconv.Itoa(cfg.Parallel), "1"),
+		{Name: "stanc_version", Value: "ppl " + Version()},
+		{Name: "stancflags"},
+	}
+}
+
+// setting marks values that are CmdStan's defaults.
+func setting(name, value, standard string) draws.Setting {
+	return draws.Setting{Name: name, Value: value, Default: value == standard}
+}
+
+// algorithm is the sampler's part of the configuration.
+func algorithm(s infer.Sampler) []draws.Setting {
+	group := func(name string, children ...draws.Setting) draws.Setting {
+		return draws.Setting{Name: name, Group: true, Children: children}
+	}
+	static := func(engine string, a warmup.Options, jitter float64, options ...draws.Setting) []draws.Setting {
+		return []draws.Setting{adapt(a), {Name: "algorithm", Value: "hmc", Default: true, Children: []draws.Setting{
+			group("hmc",
+				draws.Setting{Name: "engine", Value: engine, Default: engine == "nuts", Children: []draws.Setting{group(engine, options...)}},
+				setting("metric", string(a.MetricKind()), string(infer.Diagonal)),
+				setting("metric_file", "", ""),
+				setting("stepsize", number(a.Start()), "1"),
+				setting("stepsize_jitter", number(jitter), "0"),
+			)}}}
+	}
+	switch s := s.(type) {
+	case nuts.Sampler:
+		return static("nuts", s.Adapt, s.Jitter, setting("max_depth", strconv.Itoa(def(s.MaxDepth, nuts.DefaultMaxDepth)), "10"))
+	case hmc.Sampler:
+		return static("static", s.Adapt, s.Kernel.Jitter,
+			setting("int_time", number(def(s.Kernel.IntTime, hmc.DefaultIntTime)), "6.2831853"),
+			setting("steps", strconv.Itoa(s.Kernel.Steps), "0"))
+	case sampler.Fixed:
+		return []draws.Setting{{Name: "algorithm", Value: "fixed_param", Children: []draws.Setting{group("fixed_param")}}}
+	}
+	return []draws.Setting{{Name: "algorithm", Value: fmt.Sprintf("%T", s)}}
+}
+
+// adapt states the options of warm-up.
+func adapt(o warmup.Options) draws.Setting {
+	a := o.Averaging
+	buffer := func(v, standard int) string { return strconv.Itoa(max(0, def(v, standard))) }
+	return draws.Setting{Name: "adapt", Group: true, Children: []draws.Setting{
+		setting("engaged", strconv.FormatBool(!o.FixedStepSize || !o.FixedMetric), "true"),
+		setting("gamma", number(def(a.Gamma, 0.05)), "0.05"),
+		setting("delta", number(def(a.Delta, 0.8)), "0.8"),
+		setting("kappa", number(def(a.Kappa, 0.75)), "0.75"),
+		setting("t0", number(def(a.T0, 10)), "10"),
+		setting("init_buffer", buffer(o.StartBuffer, 75), "75"),
+		setting("term_buffer", buffer(o.EndBuffer, 50), "50"),
+		setting("window", buffer(o.BaseWindow, 25), "25"),
+		setting("save_metric", "false", "false"),
+	}}
+}
+
+// def is v, or the default if v is zero.
+func def[T comparable](v, standard T) T {
+	var zero T
+	if v == zero {
+		return standard
+	}
+	return v
+}
+
+// number prints a setting as CmdStan does.
+func number(v float64) string { return strconv.FormatFloat(v, 'g', 8, 64) }
+
+// Version is the version of this module, as far as the build knows it.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "devel"
+	}
+	const path = "github.com/ppl-lang/ppl"
+	version := ""
+	if info.Main.Path == path {
+		version = info.Main.Version
+	}
+	for _, m := range info.Deps {
+		if m.Path == path {
+			version = m.Version
+		}
+	}
+	if version == "" || version == "(devel)" {
+		return "devel"
+	}
+	return version
+}

@@ -1,0 +1,39 @@
+// Package ppl runs models written in Stan's language from Go: compile a model,
+// bind it to data, evaluate its log density and gradient, draw from its
+// posterior. Everything is Go; no C++ compiler and no other program is needed.
+//
+// # Map
+//
+//	ppl.go     Compile, CompileFile: source text to a Model
+//	           Model.Bind: a Model and data to a Posterior
+//	           Posterior: log density, gradient, constrained values
+//	sample.go  Sample: a Posterior and Options to a Fit
+//	fit.go     Fit: draws, summary, what to make of it
+//	csv.go     draws as CmdStan's CSV files
+//
+// The three steps are separate because each takes its own time and is used
+// more often than the one before: a Model is compiled once, in milliseconds; it
+// is bound once per data set, which is when the data's sizes and values shape
+// the code that will run; and the Posterior is evaluated millions of times,
+// without allocating.
+//
+//	model, err := ppl.CompileFile("eight_schools.model")
+//	posterior, err := model.Bind(map[string]any{"J": 8, "y": y, "sigma": sigma})
+//	fit, err := ppl.Sample(ctx, posterior, ppl.Options{Seed: 1})
+//	for _, row := range fit.Summary() {
+//		fmt.Println(row.Name, row.Mean, row.SD, row.Rhat)
+//	}
+//
+// # Errors
+//
+// What is wrong with a model or its data is told with file, line, column, the
+// line itself and what to do. [Diagnostics] takes such an error apart; its
+// Error method gives the text that the command ppl prints.
+//
+// # Further in
+//
+// This package is a thin cover. Package compile has the compiled model, package
+// infer the samplers (usable with any log density written in Go), infer/draws
+// and infer/diagnose what becomes of draws, lang the language itself. The
+// command line program is cmd/ppl.
+package ppl

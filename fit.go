@@ -1,0 +1,105 @@
+package ppl
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/draws"
+	"github.com/ppl-lang/ppl/infer/nuts"
+)
+
+// Fit is the outcome of [Sample].
+type Fit struct {
+	// Draws holds all draws with the sampler's statistics, by chain.
+	Draws *draws.Store
+
+	// Report has step sizes, metrics, counts of gradients and divergences,
+	// times and rejections of each chain.
+	Report infer.Report
+
+	// Files are the CSV files that [Options.Output] has asked for, complete.
+	Files []string
+
+	posterior *Posterior
+	config    infer.Config // with its defaults filled in
+	sigFigs   int
+	started   time.Time
+
+	once sync.Once
+	rows []diagnose.Row
+}
+
+// Config is how the run was made, with all defaults filled in.
+func (f *Fit) Config() infer.Config { return f.config }
+
+// Names names the quantities as [Posterior.OutputNames] does: theta.1.
+func (f *Fit) Names() []string { return f.Draws.Names() }
+
+// Values returns the draws of one quantity, chain after chain; nil if there is
+// none of that name. Both theta.1 and theta[1] are understood.
+func (f *Fit) Values(name string) []float64 {
+	names := f.Draws.Names()
+	i := slices.Index(names, name)
+	if i < 0 {
+		i = slices.IndexFunc(names, func(n string) bool { return DisplayName(n) == name })
+	}
+	if i < 0 {
+		return nil
+	}
+	var values []float64
+	for chain := range f.Draws.Chains() {
+		values = f.Draws.Column(values, chain, i)
+	}
+	return values
+}
+
+// Summary has one row per quantity: mean, standard deviation, quantiles, how
+// precise they are and whether the chains agree. Elements are named theta[1].
+// It is computed at the first call; the slice is not to be modified.
+func (f *Fit) Summary() []diagnose.Row {
+	f.once.Do(func() { f.rows = diagnose.Summarize(f.displayed()) })
+	return f.rows
+}
+
+// Findings says what is wrong with the run, with advice: divergences, chains
+// that disagree, too few effective draws. It is empty if nothing is.
+func (f *Fit) Findings() []diagnose.Finding {
+	options := diagnose.Options{
+		MaxTreeDepth: -1,
+		PlannedDraws: (f.config.Draws + f.config.Thin - 1) / f.config.Thin,
+	}
+	if s, ok := f.config.Sampler.(nuts.Sampler); ok {
+		options.MaxTreeDepth = s.MaxDepth
+	}
+	return diagnose.Check(f.displayed(), f.Summary(), options)
+}
+
+// displayed is the draws with the names that people read.
+type displayed struct {
+	*draws.Store
+	names []string
+}
+
+func (d displayed) Names() []string { return d.names }
+
+func (f *Fit) displayed() diagnose.Draws {
+	names := slices.Clone(f.Draws.Names())
+	for i, name := range names {
+		names[i] = DisplayName(name)
+	}
+	return displayed{f.Draws, names}
+}
+
+// DisplayName turns the name of an element as files have it (b.2.3) into the
+// one that people read (b[2,3]).
+func DisplayName(name string) string {
+	base, indices, ok := strings.Cut(name, ".")
+	if !ok {
+		return name
+	}
+	return base + "[" + strings.ReplaceAll(indices, ".", ",") + "]"
+}

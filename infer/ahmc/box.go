@@ -1,0 +1,162 @@
+package ahmc
+
+import (
+	"context"
+	"math"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/hmc"
+	"github.com/ppl-lang/ppl/infer/warmup"
+)
+
+// The constants of the search for a box, see the package comment.
+const (
+	approachSteps  = 5    // largest number of steps of the trajectories that approach the typical set
+	approachAccept = 0.65 // mean acceptance that their step size aims at
+	stepSizeReach  = 1.5  // upper side of the step sizes over the one found so
+	stepSizeRatio  = 20   // upper over lower side
+	turnTrials     = 10   // trajectories until a U-turn
+	stepsReach     = 2    // upper side of the steps over the number found
+	fewestSteps    = 10   // least upper side of the steps
+	mostSteps      = 512  // largest
+)
+
+// Box is Γ, the set of step sizes and of largest numbers of steps to choose
+// from. Sides that are zero are found, see the package comment; MinSteps is
+// then 1 and MinStepSize a twentieth of MaxStepSize.
+type Box struct {
+	MinStepSize, MaxStepSize float64
+	MinSteps, MaxSteps       int
+}
+
+// complete reports whether nothing has to be found.
+func (b Box) complete() bool { return b.MaxStepSize > 0 && b.MaxSteps > 0 }
+
+// withDefaults fills in the lower sides, given the upper ones.
+func (b Box) withDefaults() Box {
+	if b.MinStepSize == 0 {
+		b.MinStepSize = b.MaxStepSize / stepSizeRatio
+	}
+	if b.MinSteps == 0 {
+		b.MinSteps = 1
+	}
+	return b
+}
+
+// approach makes the transitions before a box is found: n short trajectories.
+// It leaves the step size that gives them mean acceptance 0.65, and the spread
+// of the second half of the positions.
+func approach(ctx context.Context, s *infer.State, n int) (*spread, error) {
+	s.Kernel = &hmc.Kernel{Steps: approachSteps}
+	if err := (warmup.Search{}).Run(ctx, s); err != nil {
+		return nil, err
+	}
+	seen := &spread{}
+	// Twice, so that the second average has not seen the way from the start.
+	for i, length := range []int{n / 2, n - n/2} {
+		average := warmup.NewDualAveraging(warmup.Averaging{Delta: approachAccept}, s.StepSize)
+		for range length {
+			info, err := s.Advance()
+			if err != nil {
+				return nil, err
+			}
+			s.StepSize = average.Update(info.AcceptStat)
+			if i == 1 {
+				seen.add(s.Point.Position)
+			}
+		}
+		s.StepSize = average.Final()
+	}
+	return seen, nil
+}
+
+// findBox fills in what box lacks, from where the approach has led.
+func findBox(box Box, s *infer.State, seen *spread) (Box, error) {
+	if s.Target.Dim() == 0 { // nothing moves
+		box.MaxStepSize, box.MaxSteps = max(box.MaxStepSize, 1), max(box.MaxSteps, 1)
+		return box.withDefaults(), nil
+	}
+	found := s.StepSize
+	if box.MaxStepSize == 0 {
+		box.MaxStepSize = stepSizeReach * found
+		if box.MinStepSize >= box.MaxStepSize { // given, but larger than expected
+			box.MaxStepSize = stepSizeRatio * box.MinStepSize
+		}
+	}
+	if box.MaxSteps == 0 {
+		eps := min(found, box.MaxStepSize)
+		steps := min(math.Pi*seen.widest(newJumps(s.Hamiltonian))/eps, mostSteps)
+		for range turnTrials {
+			turn, err := stepsToTurn(s, eps)
+			if err != nil {
+				return box, err
+			}
+			steps = max(steps, float64(turn))
+		}
+		box.MaxSteps = max(min(int(math.Ceil(stepsReach*steps)), mostSteps), fewestSteps, box.MinSteps)
+	}
+	return box.withDefaults(), nil
+}
+
+// stepsToTurn counts the steps of a trajectory with a new momentum until it
+// comes back: until (q - q₀)·p, the derivative of half the squared distance in
+// units of the metric, is negative. A trajectory that fails counts as far as it
+// went; mostSteps for one that does not turn.
+func stepsToTurn(s *infer.State, eps float64) (int, error) {
+	z := infer.NewPoint(s.Target.Dim())
+	z.CopyFrom(s.Point)
+	s.Hamiltonian.Momentum(s.Rng, z)
+	for step := 1; step < mostSteps; step++ {
+		if err := s.Hamiltonian.Step(z, eps); err != nil {
+			return 0, err
+		}
+		if math.IsInf(z.Energy, 1) {
+			return step, nil
+		}
+		away := 0.0
+		for i, p := range z.Momentum {
+			away += (z.Position[i] - s.Point.Position[i]) * p
+		}
+		if away < 0 {
+			return step, nil
+		}
+	}
+	return mostSteps, nil
+}
+
+// spread is the running variance of each coordinate (Welford).
+type spread struct {
+	n         float64
+	mean, sum []float64
+}
+
+func (v *spread) add(x []float64) {
+	if v.mean == nil {
+		v.mean, v.sum = make([]float64, len(x)), make([]float64, len(x))
+	}
+	v.n++
+	for i, xi := range x {
+		d := xi - v.mean[i]
+		v.mean[i] += d / v.n
+		v.sum[i] += d * (xi - v.mean[i])
+	}
+}
+
+// widest is the largest standard deviation of a coordinate, in units of a
+// diagonal metric; 0 if unknown, as it is in a rotated (dense) one.
+func (v *spread) widest(j jumps) float64 {
+	if v.n < 2 || j.factor != nil {
+		return 0
+	}
+	widest := 0.0
+	for i, sum := range v.sum {
+		variance := sum / (v.n - 1)
+		if j.weights != nil {
+			variance *= j.weights[i]
+		}
+		if sd := math.Sqrt(variance); sd > widest && !math.IsInf(sd, 0) {
+			widest = sd
+		}
+	}
+	return widest
+}

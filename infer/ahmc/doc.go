@@ -1,0 +1,64 @@
+// Package ahmc is adaptive Hamiltonian Monte Carlo: static trajectories whose
+// step size and number of steps are tuned by Bayesian optimisation, during
+// warm-up and, with vanishing probability, for ever after. It is Algorithm 2 of
+// Wang, Mohamed and de Freitas, "Adaptive Hamiltonian and Riemann Manifold
+// Monte Carlo Samplers" (2013).
+//
+//	sampler.go  Sampler: options and plan; Box; the paper's constants
+//	kernel.go   Kernel: Algorithm 2, line by line, around package hmc's Algorithm 1
+//	reward.go   Reward, Cost: the objective of a batch
+//	box.go      the stage that finds a Box
+//
+// Package bayesopt holds the regression and the acquisition function.
+//
+// # Use
+//
+//	infer.Config{Sampler: ahmc.Sampler{}}                           // box found, unit metric
+//	infer.Config{Sampler: ahmc.Sampler{Metric: infer.Diagonal}}     // metric learnt first
+//	infer.Config{Sampler: ahmc.Sampler{Box: ahmc.Box{               // as in the paper
+//		MinStepSize: 0.01, MaxStepSize: 0.2, MinSteps: 1, MaxSteps: 100}}}
+//
+// With a complete Box and the unit metric, all of warm-up is Algorithm 2 from
+// the first transition. B transitions of warm-up make k = 100 batches of
+// m = ⌊B/100⌋, at least 1; when B is no multiple, k is the number of batches
+// that fit, so that annealing begins with sampling, as in the authors' program.
+//
+// # What is adapted, and what that does to the draws
+//
+// The kernel chosen depends on earlier draws, so the chain is not Markov. It
+// converges all the same (the paper's Proposition 1), because the probability
+// of a change after batch i is p_i = max(i-k+1, 1)^(-1/2) → 0 and the box is a
+// finite grid; the proposition also wants a compact space, which
+// Sampler.Radius gives to those who insist. Sampler.Freeze stops adapting with
+// the end of warm-up, at the setting with the best posterior mean.
+//
+// # Finding a box
+//
+// Who does not know the scales of a target leaves sides of the Box zero. They
+// are found after a part of warm-up (a fifth; a tenth if a metric has been
+// learnt before), in which trajectories of at most 5 steps approach the
+// typical set:
+//
+//	step size  Dual averaging finds the step size at which those short
+//	           trajectories have mean acceptance 0.65, the optimum of long ones
+//	           in high dimension: the upper side. The lower is a twentieth.
+//	steps      The upper side is the largest number of steps of the upper step
+//	           size that the target has use for, by two measures: steps until a
+//	           U-turn, the largest of ten trials; and π standard deviations of
+//	           the widest coordinate so far (half a period of a normal). It is
+//	           at least 10 and at most 512, so an unbounded target cannot make
+//	           the search unbounded. The lower side is 1.
+//
+// The first measure sees the widest direction when it dominates the sum of
+// squares, the second when it is close to a coordinate axis. Both are in units
+// of the metric. The search takes no other evaluations than these transitions
+// and trials.
+//
+// # Departures from the printed algorithm
+//
+// Those of the released program, as STUDY.md recommends: step sizes are on a
+// logarithmic scale, the GP kernel is on differences, and the reward weighs
+// the squared distance of each proposal with its acceptance probability
+// instead of waiting for the coin to fall. All can be undone by options. The
+// squared distance is in units of the metric (with the unit metric: plain).
+package ahmc

@@ -1,0 +1,204 @@
+package ahmc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/bayesopt"
+	"github.com/ppl-lang/ppl/infer/hmc"
+	"github.com/ppl-lang/ppl/infer/warmup"
+)
+
+// Defaults of [Sampler].
+const (
+	DefaultBatches        = 100 // the paper's k
+	DefaultStepSizePoints = 40
+	DefaultStepsPoints    = 50
+)
+
+// learnSteps bounds the trajectories from which a metric is learnt.
+const learnSteps = 64
+
+// Sampler makes adaptive HMC for a run. The zero value is the paper's method
+// with a box that is found and the unit metric.
+type Sampler struct {
+	Box Box // Γ; sides that are zero are found
+
+	// Metric is the kind of metric: "" or Unit as in the paper; with Diagonal
+	// or Dense it is learnt first, in windows as NUTS does, during half of
+	// warm-up, and the box is one of the space in which it is the identity.
+	Metric      infer.MetricKind
+	FixedMetric bool // keep the metric that the run starts with: nothing is learnt
+
+	Batches     int // k: warm-up has so many batches; 0: 100
+	BatchLength int // m; 0: ⌊transitions left for tuning / k⌋, at least 1
+
+	// Freeze ends adaptation with warm-up. The draws then come from a Markov
+	// chain; what a bad warm-up has missed stays missed.
+	Freeze bool
+
+	FixedLength bool    // every trajectory takes all L steps
+	Radius      float64 // of the compact set M: proposals with a coordinate beyond ±Radius are rejected; 0: none are
+
+	Reward Reward
+	Cost   Cost
+	Bayes  bayesopt.Options
+
+	LinearStepSize bool // the box's scale of step sizes, as printed; default: logarithmic
+	StepSizePoints int  // of the grid; 0: 40
+	StepsPoints    int  // of the grid, at most: every integer if there are no more; 0: 50
+
+	// Hamiltonian makes the geometry, if it is not to be Euclidean; Metric is
+	// then not looked at. With a Riemannian one this is the paper's ARMHMC.
+	Hamiltonian func(target *infer.Meter) (infer.Hamiltonian, error)
+
+	// Watch, if not nil, is handed each chain's kernel, with the chain's ID,
+	// when tuning begins, by the goroutine of that chain. A kernel may be
+	// looked at there and then, and after its chain has ended.
+	Watch func(id int, k *Kernel)
+}
+
+func (s Sampler) withDefaults() Sampler {
+	def := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	def(&s.Batches, DefaultBatches)
+	def(&s.StepSizePoints, DefaultStepSizePoints)
+	def(&s.StepsPoints, DefaultStepsPoints)
+	if s.Metric == "" {
+		s.Metric = infer.Unit
+	}
+	return s
+}
+
+// Validate says what is wrong with the options.
+func (s Sampler) Validate() error {
+	b := s.Box
+	for _, v := range []float64{b.MinStepSize, b.MaxStepSize, s.Radius} {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return fmt.Errorf("ahmc: step sizes and radius must be positive and finite, or 0 for the default; one is %v", v)
+		}
+	}
+	switch {
+	case b.MinSteps < 0 || b.MaxSteps < 0:
+		return fmt.Errorf("ahmc: the numbers of steps must be positive, but are %d and %d", b.MinSteps, b.MaxSteps)
+	case b.MaxStepSize > 0 && b.MinStepSize > b.MaxStepSize:
+		return fmt.Errorf("ahmc: the least step size %v is more than the largest, %v", b.MinStepSize, b.MaxStepSize)
+	case b.MaxSteps > 0 && b.MinSteps > b.MaxSteps:
+		return fmt.Errorf("ahmc: the least number of steps %d is more than the largest, %d", b.MinSteps, b.MaxSteps)
+	case s.Batches < 0 || s.BatchLength < 0:
+		return fmt.Errorf("ahmc: the number of batches and their length must be positive, but are %d and %d", s.Batches, s.BatchLength)
+	case s.StepSizePoints < 0 || s.StepsPoints < 0 || s.StepsPoints == 1 || s.StepSizePoints == 1:
+		return errors.New("ahmc: the grid needs at least two points in each direction")
+	case s.Reward < 0 || s.Reward > RewardSum || s.Cost < 0 || s.Cost > CostDrawn:
+		return fmt.Errorf("ahmc: an unknown reward or cost: %d, %d", s.Reward, s.Cost)
+	}
+	if err := (warmup.Options{Metric: s.Metric}).Validate(); err != nil {
+		return fmt.Errorf("ahmc: %w", err)
+	}
+	return s.Bayes.Validate()
+}
+
+// stepSizeAxis is the grid of step sizes.
+func (s Sampler) stepSizeAxis(b Box) bayesopt.Axis {
+	if s.LinearStepSize {
+		return bayesopt.LinearAxis(b.MinStepSize, b.MaxStepSize, s.StepSizePoints)
+	}
+	return bayesopt.LogAxis(b.MinStepSize, b.MaxStepSize, s.StepSizePoints)
+}
+
+// Plan implements [infer.Sampler].
+func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
+	if err := s.Validate(); err != nil {
+		return infer.Plan{}, err
+	}
+	s = s.withDefaults()
+	var h infer.Hamiltonian
+	var err error
+	learn := 0
+	if s.Hamiltonian != nil {
+		h, err = s.Hamiltonian(target)
+	} else {
+		h, err = hmc.NewEuclidean(target, infer.Metric{Kind: s.Metric})
+		if s.Metric != infer.Unit && !s.FixedMetric {
+			learn = n / 2
+		}
+	}
+	if err != nil {
+		return infer.Plan{}, err
+	}
+	find := 0
+	if !s.Box.complete() {
+		find = n / 5
+		if learn > 0 {
+			find = n / 10
+		}
+	}
+	var stages []infer.Stage
+	if learn > 0 {
+		stages = warmup.Options{Metric: s.Metric, EndBuffer: -1}.Stages(learn)
+	}
+	return infer.Plan{
+		Hamiltonian: h,
+		Kernel:      &hmc.Kernel{MaxSteps: learnSteps}, // until tune replaces it
+		Stages:      append(stages, tune{options: s, find: find, length: n - learn - find}),
+		StepSize:    1,
+	}, nil
+}
+
+// tune is the stage that runs Algorithm 2 and leaves its kernel to sampling.
+type tune struct {
+	options Sampler
+	find    int // transitions to find a box with
+	length  int // transitions of Algorithm 2
+}
+
+// Run implements [infer.Stage].
+func (t tune) Run(ctx context.Context, s *infer.State) error {
+	box := t.options.Box
+	if !box.complete() {
+		seen, err := approach(ctx, s, t.find)
+		if err != nil {
+			return err
+		}
+		if box, err = findBox(box, s, seen); err != nil {
+			return err
+		}
+	}
+	m, k := t.schedule()
+	kernel, err := newKernel(t.options, box.withDefaults(), m, k, s.Hamiltonian)
+	if err != nil {
+		return err
+	}
+	s.Kernel = kernel
+	if t.options.Watch != nil {
+		t.options.Watch(s.ID, kernel)
+	}
+	s.StepSize, _ = kernel.Setting()
+	for range t.length {
+		if _, err := s.Advance(); err != nil {
+			return err
+		}
+		s.StepSize, _ = kernel.Setting()
+	}
+	if t.options.Freeze {
+		kernel.Freeze()
+		s.StepSize, _ = kernel.Setting()
+	}
+	return nil
+}
+
+// schedule gives the length of a batch, m = ⌊B/k⌋ ≥ 1, and the number k of
+// batches in warm-up, after which annealing begins.
+func (t tune) schedule() (m, k int) {
+	m = t.options.BatchLength
+	if m == 0 {
+		m = max(t.length/t.options.Batches, 1)
+	}
+	return m, max(t.length/m, 1)
+}

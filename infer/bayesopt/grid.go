@@ -1,0 +1,119 @@
+package bayesopt
+
+import (
+	"fmt"
+	"math"
+)
+
+// Axis is one coordinate of a grid: an ascending list of values, on a linear
+// or a logarithmic scale.
+type Axis struct {
+	Values []float64
+	Log    bool // distances are those of the logarithms
+}
+
+// LogAxis gives n values from low to high, both included, equidistant in their
+// logarithms. One value if n is 1 or low equals high.
+func LogAxis(low, high float64, n int) Axis {
+	a := LinearAxis(math.Log(low), math.Log(high), n)
+	a.Log = true
+	for i := range a.Values {
+		a.Values[i] = math.Exp(a.Values[i])
+	}
+	// The ends are exact.
+	a.Values[0] = low
+	if last := len(a.Values) - 1; last > 0 {
+		a.Values[last] = high
+	}
+	return a
+}
+
+// LinearAxis gives n equidistant values from low to high, both included.
+func LinearAxis(low, high float64, n int) Axis {
+	if n <= 1 || low == high {
+		return Axis{Values: []float64{low}}
+	}
+	values := make([]float64, n)
+	for i := range values {
+		values[i] = low + (high-low)*float64(i)/float64(n-1)
+	}
+	values[n-1] = high
+	return Axis{Values: values}
+}
+
+// IntegerAxis gives the integers from low to high; if there are more than n of
+// them (n ≥ 2), n of them that are as equidistant as can be, both ends included.
+func IntegerAxis(low, high, n int) Axis {
+	var a Axis
+	if high-low < n {
+		for v := low; v <= high; v++ {
+			a.Values = append(a.Values, float64(v))
+		}
+		return a
+	}
+	a = LinearAxis(float64(low), float64(high), n)
+	for i, v := range a.Values {
+		a.Values[i] = math.Round(v)
+	}
+	return a
+}
+
+// coordinates gives the values on the scale on which distances are measured.
+func (a Axis) coordinates() []float64 {
+	c := make([]float64, len(a.Values))
+	for i, v := range a.Values {
+		c[i] = v
+		if a.Log {
+			c[i] = math.Log(v)
+		}
+	}
+	return c
+}
+
+func (a Axis) validate() error {
+	if len(a.Values) == 0 {
+		return fmt.Errorf("bayesopt: an axis without values")
+	}
+	for i, v := range a.Values {
+		switch {
+		case math.IsNaN(v) || math.IsInf(v, 0):
+			return fmt.Errorf("bayesopt: an axis with the value %v", v)
+		case a.Log && v <= 0:
+			return fmt.Errorf("bayesopt: the value %v on a logarithmic axis", v)
+		case i > 0 && v <= a.Values[i-1]:
+			return fmt.Errorf("bayesopt: an axis whose values do not ascend: %v, %v", a.Values[i-1], v)
+		}
+	}
+	return nil
+}
+
+// Grid is a finite set of points, the product of its axes. Points are numbered
+// with the first axis fastest, so number 0 has all coordinates smallest.
+type Grid []Axis
+
+// Size is the number of points.
+func (g Grid) Size() int {
+	size := 1
+	for _, a := range g {
+		size *= len(a.Values)
+	}
+	return size
+}
+
+// Point gives the coordinates of a point by its number.
+func (g Grid) Point(number int) []float64 {
+	point := make([]float64, len(g))
+	for i, a := range g {
+		point[i] = a.Values[number%len(a.Values)]
+		number /= len(a.Values)
+	}
+	return point
+}
+
+// index gives the place on each axis of a point.
+func (g Grid) index(number int, dst []int) {
+	for i, a := range g {
+		dst[i] = number % len(a.Values)
+		number /= len(a.Values)
+	}
+}

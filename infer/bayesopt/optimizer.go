@@ -1,0 +1,164 @@
+package bayesopt
+
+import (
+	"fmt"
+	"math"
+)
+
+// Optimizer maximises a noisy non-negative function on a grid. It is not safe
+// for concurrent use.
+type Optimizer struct {
+	grid    Grid
+	options Options
+	process *process
+
+	scale   float64 // s
+	maximum float64 // of the rewards; -Inf before the first
+	best    int     // where it was
+}
+
+// New prepares the maximisation over a grid. The error says what is wrong with
+// grid or options.
+func New(grid Grid, options Options) (*Optimizer, error) {
+	if err := options.Validate(); err != nil {
+		return nil, err
+	}
+	if len(grid) == 0 {
+		return nil, fmt.Errorf("bayesopt: a grid without axes")
+	}
+	options = options.withDefaults()
+	lengthScales := make([]float64, len(grid))
+	for j, axis := range grid {
+		if err := axis.validate(); err != nil {
+			return nil, err
+		}
+		c := axis.coordinates()
+		lengthScales[j] = options.LengthScale * (c[len(c)-1] - c[0])
+		if lengthScales[j] == 0 {
+			lengthScales[j] = 1 // one value: no distances
+		}
+	}
+	return &Optimizer{
+		grid:    grid,
+		options: options,
+		process: newProcess(grid, options.SignalVariance, options.NoiseVariance, lengthScales),
+		scale:   1,
+		maximum: math.Inf(-1),
+	}, nil
+}
+
+// Observe adds the reward r of a point, by its number (Algorithm 2, line 5),
+// and updates the scale (lines 6 to 8). A reward that is not a finite number
+// is an error and leaves everything as it was.
+func (o *Optimizer) Observe(point int, r float64) error {
+	if point < 0 || point >= o.process.size {
+		return fmt.Errorf("bayesopt: point %d of a grid of %d", point, o.process.size)
+	}
+	if math.IsNaN(r) || math.IsInf(r, 0) {
+		return fmt.Errorf("bayesopt: a reward of %v", r)
+	}
+	o.process.observe(point, r)
+	if r > o.maximum { // strictly: the paper's line 6
+		first := math.IsInf(o.maximum, -1)
+		o.maximum, o.best = r, point
+		if r > 0 && !(first && o.options.Scale == ScaleReleased) {
+			if s := o.options.RewardMaximum / r; !math.IsInf(s, 0) {
+				o.scale = s
+			}
+		}
+	}
+	return nil
+}
+
+// Next gives the point with the largest acquisition (Algorithm 2, line 12),
+// p in [0, 1] annealing the exploration: 0 is pure exploitation. Of equal
+// points the one with the lowest number is taken, so without observations it
+// is point 0.
+func (o *Optimizer) Next(p float64) int {
+	o.process.refresh()
+	weight := o.weight(p)
+	next, largest := 0, math.Inf(-1)
+	for point := range o.process.size {
+		if u := o.acquisition(point, weight); u > largest {
+			next, largest = point, u
+		}
+	}
+	return next
+}
+
+// acquisition is u of a point; the process is fresh.
+func (o *Optimizer) acquisition(point int, weight float64) float64 {
+	mean, variance := o.process.posterior(point)
+	width := variance
+	if o.options.Width == WidthSD {
+		width = math.Sqrt(variance)
+	}
+	return o.scale*mean + weight*width
+}
+
+// weight is the factor of the width.
+func (o *Optimizer) weight(p float64) float64 {
+	beta := o.Beta()
+	switch o.options.Annealing {
+	case AnnealBeta:
+		return math.Sqrt(p * beta)
+	case AnnealNone:
+		return math.Sqrt(beta)
+	}
+	return p * math.Sqrt(beta)
+}
+
+// Beta is the confidence parameter 2 log(t^{d/2+2} π²/(3δ)) for the next
+// choice, with t one more than the number of observations (see [Time]).
+func (o *Optimizer) Beta() float64 {
+	t := float64(o.process.total)
+	if o.options.Time == TimeNext {
+		t++
+	}
+	t = max(t, 1)
+	d := float64(len(o.grid))
+	return 2 * ((d/2+2)*math.Log(t) + math.Log(math.Pi*math.Pi/(3*o.options.Delta)))
+}
+
+// Scale is s, the factor that brings the largest reward to RewardMaximum.
+func (o *Optimizer) Scale() float64 { return o.scale }
+
+// Observations is the number of rewards so far.
+func (o *Optimizer) Observations() int { return o.process.total }
+
+// Distinct is the number of points where they were observed.
+func (o *Optimizer) Distinct() int { return len(o.process.observed) }
+
+// Best gives the largest reward and where it was observed; ok is false before
+// the first. Being the maximum of noisy figures, it flatters: Next(0) is the
+// better choice of a point.
+func (o *Optimizer) Best() (point int, reward float64, ok bool) {
+	return o.best, o.maximum, o.process.total > 0
+}
+
+// Grid returns the grid; not to be modified.
+func (o *Optimizer) Grid() Grid { return o.grid }
+
+// Belief is what is known of the function at one point.
+type Belief struct {
+	Coordinates  []float64
+	Mean         float64 // of the function, in the unit of the rewards
+	SD           float64 // posterior standard deviation, likewise
+	Observations int
+	Average      float64 // of the observed rewards; NaN if there are none
+}
+
+// Surface gives the posterior at every point of the grid, in its order.
+func (o *Optimizer) Surface() []Belief {
+	o.process.refresh()
+	surface := make([]Belief, o.process.size)
+	for point := range surface {
+		mean, variance := o.process.posterior(point)
+		b := Belief{Coordinates: o.grid.Point(point), Mean: mean, SD: math.Sqrt(variance) / o.scale, Average: math.NaN()}
+		if at := o.process.place[point]; at >= 0 {
+			b.Observations, b.Average = o.process.observed[at].count, o.process.observed[at].mean
+		}
+		surface[point] = b
+	}
+	return surface
+}

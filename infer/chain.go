@@ -1,0 +1,326 @@
+package infer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime/debug"
+	"slices"
+	"time"
+)
+
+// streams are the random numbers of one chain, see [Stream].
+type streams struct {
+	seed       uint64
+	id         int
+	init       *rand.Rand
+	transition *rand.Rand
+
+	generate       *rand.Rand
+	generateSource *rand.ChaCha8
+}
+
+func newStreams(seed uint64, id int) *streams {
+	src := rand.NewChaCha8([32]byte{})
+	return &streams{
+		seed:           seed,
+		id:             id,
+		init:           Stream(seed, id, purposeInit, 0),
+		transition:     Stream(seed, id, purposeTransition, 0),
+		generate:       rand.New(src),
+		generateSource: src,
+	}
+}
+
+// generator returns the stream for the values of one draw.
+func (st *streams) generator(iteration int) *rand.Rand {
+	st.generateSource.Seed(streamKey(st.seed, st.id, purposeGenerate, uint64(iteration)))
+	return st.generate
+}
+
+const (
+	blockBytes = 64 << 10              // of the values that share one allocation
+	blockDraws = 64                    // at most
+	blockDelay = 10 * time.Millisecond // after which a draw is sent in any case
+)
+
+// chain runs one chain and sends what it draws.
+type chain struct {
+	cfg       *Config
+	report    ChainReport
+	publish   func(ChainReport)
+	out       chan<- message
+	abandoned <-chan struct{}
+
+	streams   *streams
+	meter     *Meter
+	generator Generator
+	names     int
+	state     *State
+	stages    []Stage
+
+	// the phase under way
+	warmup    bool
+	phase     *Phase
+	started   time.Time
+	waited    time.Duration // for the consumer, within the phase
+	gradients int64         // before the phase
+
+	block      []Draw // drawn and not sent yet
+	blockBegun time.Time
+	floats     []float64 // what is left of the block's storage
+}
+
+// runChain runs chain number i to its end, whatever that be, and publishes its
+// report before the last message is sent.
+func (s *Session) runChain(ctx context.Context, i int, out chan<- message, abandoned <-chan struct{}) {
+	c := &chain{
+		cfg:       &s.cfg,
+		report:    ChainReport{Chain: i, ID: s.cfg.FirstID + i, Started: true},
+		publish:   s.publish,
+		out:       out,
+		abandoned: abandoned,
+		names:     len(s.names),
+	}
+	if ctx.Err() != nil {
+		c.report.Started, c.report.Interrupted = false, true
+		s.publish(c.report)
+		return
+	}
+	where := "initialization"
+	err := func() (err error) {
+		// A bug in a target must not take the draws of other chains with it.
+		defer func() {
+			if r := recover(); r != nil {
+				err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+			}
+		}()
+		if err := c.initialize(ctx, s.clone()); err != nil {
+			return err
+		}
+		where = "warm-up"
+		for _, stage := range c.stages {
+			if err := stage.Run(ctx, c.state); err != nil {
+				return err
+			}
+		}
+		where = "sampling"
+		return c.sample()
+	}()
+	c.endPhase()
+	if c.meter != nil {
+		c.report.Rejections, c.report.Rejected = slices.Clone(c.meter.rejections), c.meter.rejected
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, ErrInterrupted) || ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		c.report.Interrupted, err = true, nil
+	default:
+		n := 0
+		if c.state != nil {
+			n = c.state.Iteration
+		}
+		err = &ChainError{Chain: i, ID: c.report.ID, Phase: where, Iteration: n, Err: err}
+		c.report.Err = err
+	}
+	s.publish(c.report)
+	c.flush(nil, err)
+}
+
+// beginPhase starts the account of warm-up or sampling.
+func (c *chain) beginPhase(warmup bool, p *Phase) {
+	c.warmup, c.phase = warmup, p
+	c.started, c.waited = time.Now(), 0
+	if c.meter != nil {
+		c.gradients = c.meter.gradients
+	}
+}
+
+func (c *chain) endPhase() {
+	if c.phase == nil {
+		return
+	}
+	c.phase.Elapsed = time.Since(c.started) - c.waited
+	if c.meter != nil {
+		c.phase.Gradients = c.meter.gradients - c.gradients
+	}
+	c.phase = nil
+}
+
+// initialize makes the moving parts over the chain's own target and finds the
+// starting point.
+func (c *chain) initialize(ctx context.Context, target LogDensity) error {
+	c.beginPhase(true, &c.report.Warmup)
+	c.meter = NewMeter(target)
+	c.meter.done = ctx.Done()
+	c.generator, _ = target.(Generator)
+	c.streams = newStreams(c.cfg.Seed, c.report.ID)
+
+	plan, err := c.cfg.Sampler.Plan(c.meter, c.cfg.Warmup)
+	if err != nil {
+		return err
+	}
+	if err := plan.validate(); err != nil {
+		return err
+	}
+	if n := len(c.cfg.Metric); n > 0 {
+		e, ok := plan.Hamiltonian.(Euclidean)
+		if !ok {
+			return errors.New("a starting metric is given, but the sampler's metric is not constant")
+		}
+		if err := e.SetMetric(c.cfg.Metric[min(c.report.Chain, n-1)]); err != nil {
+			return err
+		}
+	}
+	x, attempts, err := findStart(c.cfg.Init, c.report.Chain, c.meter, c.streams)
+	c.report.InitAttempts = attempts
+	if err != nil {
+		return err
+	}
+	c.report.Start = slices.Clone(x)
+	if c.state, err = NewState(plan, c.meter, c.streams.transition, x); err != nil {
+		return err
+	}
+	c.state.Chain, c.state.ID, c.state.Seed = c.report.Chain, c.report.ID, c.cfg.Seed
+	c.state.observe = c.observe
+	c.stages = plan.Stages
+	return nil
+}
+
+// sample makes the transitions of the sampling phase.
+func (c *chain) sample() error {
+	c.flush(nil, nil) // a block holds draws of one phase, whose sizes agree
+	c.endPhase()
+	c.report.StepSize = c.state.StepSize
+	if e, ok := c.state.Hamiltonian.(Euclidean); ok {
+		c.report.Metric = e.Metric()
+	}
+	c.describe()
+	c.publish(c.report)
+	c.beginPhase(false, &c.report.Sampling)
+	defer c.describe()
+	for range c.cfg.Draws {
+		if _, err := c.state.Advance(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *chain) describe() {
+	if d, ok := c.state.Kernel.(Describer); ok {
+		c.report.Kernel = d.Describe()
+	}
+}
+
+// observe is called after each transition.
+func (c *chain) observe(info Info) error {
+	p := c.phase
+	p.Transitions++
+	if info.Divergent {
+		p.Divergences++
+	}
+	var err error
+	if (!c.warmup || c.cfg.SaveWarmup) && (p.Transitions-1)%c.cfg.Thin == 0 {
+		err = c.save(info)
+	}
+	c.tell(p)
+	return err
+}
+
+// save appends the state to the block of draws.
+func (c *chain) save(info Info) error {
+	dim := c.meter.dim
+	values := 0
+	if c.generator != nil && (!c.warmup || c.cfg.WarmupValues) {
+		values = c.names
+	}
+	if c.block == nil {
+		n := max(1, min(blockDraws, blockBytes/(8*max(1, dim+c.names))))
+		c.block = make([]Draw, 0, n)
+		c.floats = make([]float64, n*(dim+values))
+		c.blockBegun = time.Now()
+	}
+	d := Draw{
+		Chain:      c.report.Chain,
+		Iteration:  c.state.Iteration - 1,
+		Warmup:     c.warmup,
+		Position:   c.take(dim),
+		LogDensity: c.state.Point.LogDensity,
+		Stats:      info.Stats,
+	}
+	copy(d.Position, c.state.Point.Position)
+	var final error
+	if values > 0 {
+		d.Values = c.take(values)
+		for i := range d.Values {
+			d.Values[i] = math.NaN()
+		}
+		if err := c.generator.Generate(d.Position, c.streams.generator(d.Iteration), d.Values); err != nil {
+			if errors.Is(err, ErrFatal) {
+				final = err
+			} else {
+				c.meter.Reject(err)
+			}
+		}
+	}
+	if final != nil {
+		return final
+	}
+	c.block = append(c.block, d)
+	if len(c.block) == cap(c.block) || time.Since(c.blockBegun) > blockDelay {
+		c.flush(nil, nil)
+	}
+	return nil
+}
+
+// take cuts n values off the block's storage.
+func (c *chain) take(n int) []float64 {
+	v := c.floats[:n:n]
+	c.floats = c.floats[n:]
+	return v
+}
+
+// tell reports progress where it is due.
+func (c *chain) tell(p *Phase) {
+	if c.cfg.Progress == nil {
+		return
+	}
+	last := c.cfg.Draws
+	if c.warmup {
+		last = c.cfg.Warmup
+	}
+	if n := p.Transitions; n != 1 && n != last && n%c.cfg.Refresh != 0 {
+		return
+	}
+	c.flush(&Progress{
+		Chain:       c.report.Chain,
+		Iteration:   c.state.Iteration,
+		Total:       c.cfg.Warmup + c.cfg.Draws,
+		Warmup:      c.warmup,
+		Divergences: p.Divergences,
+		Gradients:   c.meter.gradients - c.gradients,
+	}, nil)
+}
+
+// flush sends what there is, waiting for the consumer if it is behind.
+func (c *chain) flush(p *Progress, err error) {
+	if len(c.block) == 0 && p == nil && err == nil {
+		return
+	}
+	m := message{draws: c.block, progress: p, chain: c.report.Chain, err: err}
+	c.block, c.floats = nil, nil
+	select {
+	case c.out <- m:
+		return
+	default:
+	}
+	start := time.Now()
+	select {
+	case c.out <- m:
+	case <-c.abandoned:
+	}
+	c.waited += time.Since(start)
+}

@@ -1,0 +1,155 @@
+package infer
+
+import (
+	"fmt"
+	"time"
+)
+
+// Config says how a run is made. The zero value of every field but Sampler,
+// which is required, is a documented default.
+type Config struct {
+	Sampler Sampler // such as nuts.Sampler{}; required
+
+	Chains int // 0: 4
+	Warmup int // transitions per chain; 0: 1000, negative: none
+	Draws  int // transitions per chain after warm-up, before thinning; 0: 1000, negative: none
+	Thin   int // every Thin-th draw is yielded, the first among them; 0: 1
+
+	// Seed selects the random numbers. They come from streams keyed by
+	// (Seed, chain ID, purpose), see [Stream], so results depend neither on
+	// GOMAXPROCS nor on Parallel, and parameters do not depend on whether a
+	// Generator draws.
+	Seed uint64
+
+	// FirstID is the ID of the first chain; the others follow. Streams are
+	// keyed by the ID: chain 3 of four can be had again alone, by Chains 1 and
+	// FirstID 3. 0: 1.
+	FirstID int
+
+	Init   Init     // where chains start; nil: Uniform{Radius: 2}
+	Metric []Metric // to start with, one for all chains or one per chain; nil: the sampler's
+
+	SaveWarmup   bool // yield the draws of warm-up too
+	WarmupValues bool // run the Generator for them as well
+
+	Parallel int // chains that run at the same time; 0: GOMAXPROCS
+
+	// Progress, if not nil, is called by the goroutine that ranges over the
+	// draws (never concurrently): for each chain after its first transition,
+	// after each Refresh transitions and after the last of either phase.
+	Progress func(Progress)
+	Refresh  int // 0: 100
+}
+
+// withDefaults returns c with its zero fields replaced.
+func (c Config) withDefaults() Config {
+	def := func(v *int, d int) {
+		switch {
+		case *v == 0:
+			*v = d
+		case *v < 0:
+			*v = 0
+		}
+	}
+	def(&c.Chains, 4)
+	def(&c.Warmup, 1000)
+	def(&c.Draws, 1000)
+	def(&c.Thin, 1)
+	def(&c.FirstID, 1)
+	def(&c.Refresh, 100)
+	if c.Init == nil {
+		c.Init = Uniform{Radius: 2}
+	}
+	return c
+}
+
+// Draw is one state of one chain. It and its slices belong to the receiver.
+// (They are carved from larger blocks: keeping a single draw of many keeps up
+// to 64 KiB alive.)
+type Draw struct {
+	Chain      int       // 0, 1, … below Config.Chains
+	Iteration  int       // number of the transition in its chain, from 0, counted through warm-up and thinned draws
+	Warmup     bool      // made while adapting: not to be used for inference
+	Position   []float64 // unconstrained, length Dim
+	Values     []float64 // the Generator's, nil without one, and in warm-up unless Config.WarmupValues
+	LogDensity float64   // at Position
+	Stats      Stats
+}
+
+// Progress tells how far a chain has come.
+type Progress struct {
+	Chain       int
+	Iteration   int // transitions made
+	Total       int // transitions planned, warm-up included
+	Warmup      bool
+	Divergences int   // in this phase
+	Gradients   int64 // in this phase
+}
+
+// Report is what is known of a run beside its draws.
+type Report struct {
+	Chains      []ChainReport // by Draw.Chain
+	Interrupted bool          // by the context, or because the consumer stopped
+	Elapsed     time.Duration
+}
+
+// ChainReport is what is known of one chain beside its draws.
+type ChainReport struct {
+	Chain int // index, as Draw.Chain
+	ID    int // as in CmdStan: Config.FirstID + Chain
+
+	Started     bool
+	Interrupted bool
+	Err         error // a *ChainError if the chain failed
+
+	Start        []float64 // the unconstrained position from which it started
+	InitAttempts int
+
+	// StepSize and Metric are those with which sampling began (the result of
+	// warm-up). Metric.Kind is empty if the geometry is not Euclidean.
+	StepSize float64
+	Metric   Metric
+	Kernel   map[string]float64 // what the kernel says of itself, see Describer
+
+	Warmup   Phase
+	Sampling Phase
+
+	// Rejections holds each distinct message of a recoverable error once, in
+	// order of first occurrence, with its count; Rejected counts all, also
+	// those whose messages were too many to keep (64).
+	Rejections []Rejection
+	Rejected   int
+}
+
+// Phase is the account of warm-up or sampling. Initialisation counts as
+// warm-up.
+type Phase struct {
+	Transitions int
+	Gradients   int64 // evaluations of log density and gradient
+	Divergences int
+	Elapsed     time.Duration // without waiting for the consumer
+}
+
+// Rejection is a message of recoverable errors with the number of times that
+// it has occurred.
+type Rejection struct {
+	Message string
+	Count   int
+}
+
+// ChainError is the failure of one chain; the others go on.
+type ChainError struct {
+	Chain, ID int
+	Phase     string // "initialization", "warm-up", "sampling"
+	Iteration int    // transitions made before
+	Err       error
+}
+
+func (e *ChainError) Error() string {
+	if e.Phase == "initialization" {
+		return fmt.Sprintf("chain %d: %v", e.ID, e.Err)
+	}
+	return fmt.Sprintf("chain %d: %s, after %d transitions: %v", e.ID, e.Phase, e.Iteration, e.Err)
+}
+
+func (e *ChainError) Unwrap() error { return e.Err }

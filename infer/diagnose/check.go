@@ -1,0 +1,393 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// The limits of the checks.
+const (
+	// maxRhat is the threshold of Vehtari et al. (2021), section 4.
+	maxRhat = 1.01
+	// minESSPerChain is theirs for both bulk and tail: below it the estimates
+	// of R-hat and ESS are themselves unreliable.
+	minESSPerChain = 100
+	// minEBFMI is the usual threshold (Stan's diagnose, Betancourt 2016).
+	minEBFMI = 0.3
+	// minDrawsPerChain is where half-chains become too short to judge.
+	minDrawsPerChain = 100
+	// minAcceptance is far below every theory's optimum (0.65 for static
+	// HMC, 0.8 for NUTS as adapted).
+	minAcceptance = 0.3
+)
+
+// Severity tells a reason for distrust from a remark.
+type Severity string
+
+// The severities.
+const (
+	Problem Severity = "problem" // the estimates should not be used as they are
+	Note    Severity = "note"    // worth knowing; may well be intended
+)
+
+// Finding is one thing that a careful statistician says about a run.
+type Finding struct {
+	Code       string   `json:"code"` // stable, such as "rhat"; see the table of checks
+	Severity   Severity `json:"severity"`
+	Summary    string   `json:"summary"`              // what, in one line, with figures
+	Advice     string   `json:"advice"`               // what to do about it
+	Quantities []string `json:"quantities,omitempty"` // the worst first
+}
+
+// Options says what a check cannot see in the draws.
+type Options struct {
+	MaxTreeDepth int // the limit that NUTS ran with; 0: 10, negative: do not check
+	PlannedDraws int // per chain; 0: unknown
+	Quantities   int // list at most so many per finding; 0: 5
+}
+
+// evidence is what the checks look at, computed once.
+type evidence struct {
+	draws   Draws
+	rows    []Row
+	options Options
+	chains  []int // those with draws
+	length  int   // of the shortest of them
+}
+
+// A check looks for one thing. find gives the summary line and the quantities
+// concerned, worst first; an empty summary means that all is well.
+type check struct {
+	code     string
+	severity Severity
+	find     func(*evidence) (summary string, quantities []string)
+	advice   string
+}
+
+// checks is the table, in the order in which a person should read findings:
+// first whether there is a run at all, then the geometry, then convergence,
+// then precision.
+var checks = []check{
+	{"no-draws", Problem, findNoDraws,
+		"See the chains' errors. Usually no starting point with a finite log density was found: give initial values, or narrow the range from which they are drawn."},
+	{"incomplete", Problem, findIncomplete,
+		"The run was interrupted or chains failed. What is there is cut to the shortest chain for R-hat and ESS; resume or repeat the run before using it."},
+	{"few-draws", Problem, findFewDraws,
+		"Run more iterations per chain; with so few draws R-hat and ESS cannot be trusted either."},
+	{"stuck-chain", Problem, findStuckChain,
+		"A chain that never moves has a step size far too large or a starting point from which there is no way out. Look at its start, tighten the priors or give initial values."},
+	{"divergences", Problem, findDivergences,
+		"The step size is too large for a region of high curvature, which the sampler leaves out: estimates are biased. Reparametrise (for instance, non-centre hierarchical effects), tighten weak priors, or raise the target acceptance (delta) towards 0.99."},
+	{"treedepth", Problem, findTreeDepth,
+		"Trajectories were cut short: valid but inefficient draws. Rescale or reparametrise so that the quantities have similar scales and little correlation, try a dense metric, or raise max_depth."},
+	{"acceptance", Problem, findAcceptance,
+		"Most proposals were rejected. Lengthen the warm-up so that the step size can adapt, or lower the step size."},
+	{"ebfmi", Problem, findEBFMI,
+		"The energy changes too slowly from draw to draw, so tails are explored badly. Reparametrise heavy-tailed or hierarchical parts of the model; longer runs help little."},
+	{"undefined", Problem, findUndefined,
+		"Some draws are NaN or infinite (an overflow, an operation without a result, or a quantity that was never assigned). Compute it on the log scale, or assign it on every path."},
+	{"rhat", Problem, findRhat,
+		"The chains do not agree yet. Run longer warm-up and more draws; if it stays, look for several modes, for parameters that the data do not identify, or reparametrise."},
+	{"ess", Problem, findESS,
+		"Means, intervals and R-hat are imprecise. Run more iterations, or reparametrise to lower the autocorrelation."},
+	{"one-chain", Note, findOneChain,
+		"A single chain cannot show that it missed a mode. Run at least four."},
+	{"constant", Note, findConstant,
+		"Fine where the model fixes the value (a diagonal of ones, an unused element); otherwise look at how it is computed."},
+}
+
+// Check looks at a run and returns what is wrong with it, or an empty slice.
+// rows are those of [Summarize] on the same draws, nil to have them computed.
+// Statistics are looked at where d has them (see [Statistics]).
+func Check(d Draws, rows []Row, options Options) []Finding {
+	if rows == nil {
+		rows = Summarize(d)
+	}
+	if options.MaxTreeDepth == 0 {
+		options.MaxTreeDepth = 10
+	}
+	if options.Quantities <= 0 {
+		options.Quantities = 5
+	}
+	e := &evidence{draws: d, rows: rows, options: options}
+	e.chains, e.length = comparableChains(d)
+	findings := []Finding{}
+	for _, c := range checks {
+		if len(e.chains) == 0 && c.code != "no-draws" {
+			break
+		}
+		if summary, quantities := c.find(e); summary != "" {
+			findings = append(findings, Finding{c.code, c.severity, summary, c.advice,
+				quantities[:min(len(quantities), options.Quantities)]})
+		}
+	}
+	return findings
+}
+
+func findNoDraws(e *evidence) (string, []string) {
+	if len(e.chains) > 0 {
+		return "", nil
+	}
+	return "There are no draws.", nil
+}
+
+func findIncomplete(e *evidence) (string, []string) {
+	planned := e.options.PlannedDraws
+	for _, chain := range e.chains {
+		planned = max(planned, e.draws.Len(chain))
+	}
+	var short []int
+	for chain := range e.draws.Chains() {
+		if e.draws.Len(chain) < planned {
+			short = append(short, chain)
+		}
+	}
+	if len(short) == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("%s %s fewer than the %d draws planned; the shortest with any has %d.",
+		chainList(short), plural(len(short), "has", "have"), planned, e.length), nil
+}
+
+func findFewDraws(e *evidence) (string, []string) {
+	if e.length >= minDrawsPerChain {
+		return "", nil
+	}
+	return fmt.Sprintf("Only %d %s per chain.", e.length, plural(e.length, "draw", "draws")), nil
+}
+
+// findStuckChain looks for chains without any movement in quantities that do
+// move elsewhere. A few quantities tell: a chain stands still in all or none.
+func findStuckChain(e *evidence) (string, []string) {
+	const enough = 10
+	var varying []int
+	for q, row := range e.rows {
+		if row.SD > 0 && len(varying) < enough {
+			varying = append(varying, q)
+		}
+	}
+	if len(varying) == 0 || e.length < 3 {
+		return "", nil
+	}
+	var stuck []int
+	var column []float64
+	for _, chain := range e.chains {
+		moved := false
+		for _, q := range varying {
+			column = e.draws.Column(column[:0], chain, q)
+			if !constant(column) {
+				moved = true
+				break
+			}
+		}
+		if !moved {
+			stuck = append(stuck, chain)
+		}
+	}
+	if len(stuck) == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("%s never moved.", chainList(stuck)), nil
+}
+
+// tally counts the draws of all chains whose statistic satisfies yes.
+func (e *evidence) tally(statistic string, yes func(float64) bool) (count, total int, chains []int) {
+	e.each(statistic, func(chain int, column []float64) {
+		before := count
+		for _, v := range column {
+			if yes(v) {
+				count++
+			}
+		}
+		total += len(column)
+		if count > before {
+			chains = append(chains, chain)
+		}
+	})
+	return count, total, chains
+}
+
+// each calls f with a statistic's column for each chain that has it.
+func (e *evidence) each(statistic string, f func(chain int, column []float64)) {
+	s, ok := e.draws.(Statistics)
+	if !ok {
+		return
+	}
+	for _, chain := range e.chains {
+		if column, ok := s.Statistic(nil, chain, statistic); ok {
+			f(chain, column)
+		}
+	}
+}
+
+func findDivergences(e *evidence) (string, []string) {
+	count, total, chains := e.tally("divergent__", func(v float64) bool { return v != 0 })
+	if count == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("%d of %d transitions diverged (%.2g %%), in %s.",
+		count, total, 100*float64(count)/float64(total), lower(chainList(chains))), nil
+}
+
+func findTreeDepth(e *evidence) (string, []string) {
+	limit := e.options.MaxTreeDepth
+	if limit < 0 {
+		return "", nil
+	}
+	count, total, chains := e.tally("treedepth__", func(v float64) bool { return v >= float64(limit) })
+	if count == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("%d of %d trajectories (%.2g %%) reached the maximum tree depth %d, in %s.",
+		count, total, 100*float64(count)/float64(total), limit, lower(chainList(chains))), nil
+}
+
+func findAcceptance(e *evidence) (string, []string) {
+	lowest := math.Inf(1)
+	var low []int
+	e.each("accept_stat__", func(chain int, column []float64) {
+		if len(column) == 0 {
+			return
+		}
+		if rate := mean(column); rate < minAcceptance {
+			low = append(low, chain)
+			lowest = min(lowest, rate)
+		}
+	})
+	if len(low) == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("The mean acceptance is as low as %.2g in %s.", lowest, lower(chainList(low))), nil
+}
+
+func findEBFMI(e *evidence) (string, []string) {
+	lowest := math.Inf(1)
+	var low []int
+	e.each("energy__", func(chain int, column []float64) {
+		if v := EBFMI(column); v < minEBFMI {
+			low = append(low, chain)
+			lowest = min(lowest, v)
+		}
+	})
+	if len(low) == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("E-BFMI is as low as %.2g (below %.2g) in %s.", lowest, minEBFMI, lower(chainList(low))), nil
+}
+
+func findUndefined(e *evidence) (string, []string) {
+	worst := e.worst(func(r Row) (float64, bool) {
+		return 0, math.IsNaN(r.Mean) || math.IsInf(r.Mean, 0)
+	})
+	if len(worst) == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("There are NaN or infinite draws of %s.", lower(e.share(worst))), worst
+}
+
+func findRhat(e *evidence) (string, []string) {
+	worst := e.worst(func(r Row) (float64, bool) { return r.Rhat, r.Rhat > maxRhat })
+	if len(worst) == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("R-hat is above %.2f for %s, up to %.3f for %s.",
+		maxRhat, lower(e.share(worst)), e.row(worst[0]).Rhat, worst[0]), worst
+}
+
+func findESS(e *evidence) (string, []string) {
+	need := float64(minESSPerChain * len(e.chains))
+	least := func(r Row) float64 { // the smaller of the two that exist
+		if math.IsNaN(r.ESSTail) || r.ESSBulk < r.ESSTail {
+			return r.ESSBulk
+		}
+		return r.ESSTail
+	}
+	worst := e.worst(func(r Row) (float64, bool) { return -least(r), least(r) < need })
+	if len(worst) == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("The effective sample size (bulk or tail) is below %.0f for %s, down to %.0f for %s.",
+		need, lower(e.share(worst)), least(e.row(worst[0])), worst[0]), worst
+}
+
+func findOneChain(e *evidence) (string, []string) {
+	if len(e.chains) != 1 {
+		return "", nil
+	}
+	return "There is only one chain with draws.", nil
+}
+
+func findConstant(e *evidence) (string, []string) {
+	worst := e.worst(func(r Row) (float64, bool) { return 0, r.SD == 0 })
+	if len(worst) == 0 || e.length < 2 {
+		return "", nil
+	}
+	return fmt.Sprintf("Constant: %s.", lower(e.share(worst))), worst
+}
+
+// worst names the quantities that f says are bad, by descending badness and
+// then in order.
+func (e *evidence) worst(f func(Row) (badness float64, bad bool)) []string {
+	type entry struct {
+		name    string
+		badness float64
+	}
+	var entries []entry
+	for _, row := range e.rows {
+		if badness, bad := f(row); bad {
+			entries = append(entries, entry{row.Name, badness})
+		}
+	}
+	slices.SortStableFunc(entries, func(a, b entry) int {
+		switch {
+		case a.badness > b.badness:
+			return -1
+		case a.badness < b.badness:
+			return 1
+		}
+		return 0
+	})
+	names := make([]string, len(entries))
+	for i, entry := range entries {
+		names[i] = entry.name
+	}
+	return names
+}
+
+// row finds a row by name; the first if names repeat.
+func (e *evidence) row(name string) Row {
+	for _, row := range e.rows {
+		if row.Name == name {
+			return row
+		}
+	}
+	return Row{Name: name}
+}
+
+// share counts bad quantities among all: "3 of 20 quantities".
+func (e *evidence) share(bad []string) string {
+	if len(e.rows) == 1 {
+		return "The quantity"
+	}
+	return fmt.Sprintf("%d of %d quantities", len(bad), len(e.rows))
+}
+
+// chainList names chains as people count them, from 1.
+func chainList(chains []int) string {
+	numbers := make([]string, len(chains))
+	for i, chain := range chains {
+		numbers[i] = fmt.Sprint(chain + 1)
+	}
+	return plural(len(chains), "Chain ", "Chains ") + strings.Join(numbers, ", ")
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+func lower(s string) string { return strings.ToLower(s[:1]) + s[1:] }

@@ -1,0 +1,73 @@
+package diagnose
+
+import "math"
+
+// Draws is a run to be diagnosed: several chains, each a sequence of draws of
+// the same named quantities. draws.Store satisfies it.
+//
+// A Draws may also offer the sampler's per-draw statistics, see [Statistics].
+type Draws interface {
+	// Names gives the quantities' names in column order. The caller must not
+	// modify the slice.
+	Names() []string
+	// Chains gives the number of chains.
+	Chains() int
+	// Len gives the number of draws (warm-up excluded) of one chain.
+	Len(chain int) int
+	// Column appends one quantity's draws of one chain to dst and returns the
+	// extended slice. It must be safe for concurrent use.
+	Column(dst []float64, chain, quantity int) []float64
+}
+
+// Statistics is implemented by a [Draws] that keeps the sampler's statistics.
+type Statistics interface {
+	// Statistic appends the named statistic (CmdStan's names: "divergent__",
+	// "treedepth__", "energy__", "accept_stat__", …) of one chain's draws to
+	// dst; ok is false, and dst unchanged, where the sampler has none of that
+	// name.
+	Statistic(dst []float64, chain int, name string) (column []float64, ok bool)
+}
+
+// Slices wraps draws indexed [chain][draw][quantity]. A draw with fewer values
+// than there are names reads as NaN there.
+func Slices(names []string, draws [][][]float64) Draws {
+	return nested{names, draws}
+}
+
+type nested struct {
+	names []string
+	draws [][][]float64
+}
+
+func (s nested) Names() []string   { return s.names }
+func (s nested) Chains() int       { return len(s.draws) }
+func (s nested) Len(chain int) int { return len(s.draws[chain]) }
+
+func (s nested) Column(dst []float64, chain, quantity int) []float64 {
+	for _, draw := range s.draws[chain] {
+		if quantity < len(draw) {
+			dst = append(dst, draw[quantity])
+		} else {
+			dst = append(dst, math.NaN())
+		}
+	}
+	return dst
+}
+
+// comparableChains lists the chains that can be compared and the number of draws to
+// take from each. R-hat and ESS need chains of equal length: an interrupted
+// run is cut to its shortest chain, and a chain without draws (one that never
+// found a starting point) is left out rather than wiping out the others.
+func comparableChains(d Draws) (chains []int, length int) {
+	for chain := range d.Chains() {
+		n := d.Len(chain)
+		if n == 0 {
+			continue
+		}
+		if len(chains) == 0 || n < length {
+			length = n
+		}
+		chains = append(chains, chain)
+	}
+	return chains, length
+}

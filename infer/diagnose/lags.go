@@ -1,0 +1,122 @@
+package diagnose
+
+import "gonum.org/v1/gonum/dsp/fourier"
+
+// directLags is the number of autocovariances computed as sums of products
+// before the Fourier transform takes over. Chains that mix well need a dozen
+// lags, which are had so in a fifth of the time that the transforms take.
+const directLags = 24
+
+// autocovariances computes, on demand, the mean autocovariance of several
+// sequences of one length n. It owns its buffers: one per goroutine.
+type autocovariances struct {
+	n       int
+	centred []float64 // the sequences one after another, each about its mean
+	direct  [directLags]float64
+	known   int       // so many of direct are computed
+	lagged  []float64 // all lags, once the transform has run
+	done    bool      // it has
+
+	plan   *fourier.FFT // made when first needed
+	padded []float64    // one centred sequence and at least n zeros
+	power  []float64    // sum of the periodograms, by frequency
+	coef   []complex128 // work space
+}
+
+func newAutocovariances(n int) *autocovariances { return &autocovariances{n: n} }
+
+// reset takes the sequences x[0:n], x[n:2n], …, which it copies.
+func (a *autocovariances) reset(x []float64) {
+	a.centred = append(a.centred[:0], x...)
+	for start := 0; start+a.n <= len(x); start += a.n {
+		sequence := a.centred[start : start+a.n]
+		centre := mean(sequence)
+		for i := range sequence {
+			sequence[i] -= centre
+		}
+	}
+	a.known, a.done = 0, false
+}
+
+// at gives the autocovariance at a lag from 0 to n-1, averaged over the
+// sequences; "biased", that is, divided by n whatever the lag.
+func (a *autocovariances) at(lag int) float64 {
+	if lag >= directLags {
+		if !a.done {
+			a.transform()
+			a.done = true
+		}
+		return a.lagged[lag]
+	}
+	for ; a.known <= lag; a.known++ {
+		sum := 0.0
+		for start := 0; start < len(a.centred); start += a.n {
+			sequence := a.centred[start : start+a.n]
+			sum += dot(sequence[:a.n-a.known], sequence[a.known:])
+		}
+		a.direct[a.known] = sum / float64(len(a.centred))
+	}
+	return a.direct[lag]
+}
+
+// dot is the inner product, in four partial sums: faster and more accurate
+// than one.
+func dot(x, y []float64) float64 {
+	var s0, s1, s2, s3 float64
+	y = y[:len(x)]
+	i := 0
+	for ; i+4 <= len(x); i += 4 {
+		s0 += x[i] * y[i]
+		s1 += x[i+1] * y[i+1]
+		s2 += x[i+2] * y[i+2]
+		s3 += x[i+3] * y[i+3]
+	}
+	for ; i < len(x); i++ {
+		s0 += x[i] * y[i]
+	}
+	return s0 + s1 + s2 + s3
+}
+
+// transform computes all lags by the fast Fourier transform, O(n log n). The
+// transform is linear, so the periodograms of the sequences are averaged and
+// transformed back once.
+func (a *autocovariances) transform() {
+	if a.plan == nil {
+		size := transformSize(2 * a.n)
+		a.plan = fourier.NewFFT(size)
+		a.padded = make([]float64, size)
+		a.lagged = make([]float64, size)
+		a.power = make([]float64, size/2+1)
+		a.coef = make([]complex128, size/2+1)
+	}
+	clear(a.power)
+	for start := 0; start < len(a.centred); start += a.n {
+		copy(a.padded, a.centred[start:start+a.n])
+		clear(a.padded[a.n:])
+		a.coef = a.plan.Coefficients(a.coef, a.padded)
+		for k, c := range a.coef {
+			a.power[k] += real(c)*real(c) + imag(c)*imag(c)
+		}
+	}
+	for k, p := range a.power {
+		a.coef[k] = complex(p, 0)
+	}
+	a.lagged = a.plan.Sequence(a.lagged, a.coef)
+	scale := 1 / (float64(len(a.padded)) * float64(len(a.centred)))
+	for lag := range a.n {
+		a.lagged[lag] *= scale
+	}
+}
+
+// transformSize is the smallest number ≥ n of the forms 2^k and 3·2^k, the
+// sizes at which gonum's transform is fast (its factor 5 is not).
+func transformSize(n int) int {
+	size := 2
+	for size < n {
+		size *= 2
+	}
+	if size/4*3 >= n {
+		return size / 4 * 3
+	}
+	return size
+}

@@ -1,0 +1,266 @@
+package diagnose
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mathext"
+)
+
+// Rhat is the rank-normalised split R-hat of one quantity, chains[chain][draw]:
+// the larger of that of the bulk (the draws) and that of the folded draws
+// (distances from the median), which sees chains of unequal spread. 1 at
+// convergence; NaN for constant quantities. Where only the folded draws are
+// constant (a coin that fell evenly) the bulk's value is the answer.
+// Vehtari et al. (2021), sections 3.1, 4.1 and 4.2.
+func Rhat(chains [][]float64) float64 { return measure(chains, (*workspace).rhat) }
+
+// ESSBulk is the effective sample size of the rank-normalised draws: the
+// number of independent draws that would locate the bulk of the distribution
+// equally well. At most S·log10(S) for S draws (antithetic chains).
+func ESSBulk(chains [][]float64) float64 { return measure(chains, (*workspace).essBulk) }
+
+// ESSTail is the smaller effective sample size of the 5 % and 95 % quantiles.
+func ESSTail(chains [][]float64) float64 { return measure(chains, (*workspace).essTail) }
+
+// ESSMean is the effective sample size for the mean, of the draws themselves.
+func ESSMean(chains [][]float64) float64 { return measure(chains, (*workspace).essMean) }
+
+// ESSSD is the effective sample size for the standard deviation, of the
+// distances from the mean.
+func ESSSD(chains [][]float64) float64 { return measure(chains, (*workspace).essSD) }
+
+// ESSQuantile is the effective sample size for the quantile of probability p,
+// of the indicator whether a draw is at most that quantile.
+func ESSQuantile(chains [][]float64, p float64) float64 {
+	return measure(chains, func(w *workspace) float64 { return w.essQuantile(p) })
+}
+
+// MCSEMean is the Monte Carlo standard error of the mean: the standard
+// deviation over the square root of [ESSMean].
+func MCSEMean(chains [][]float64) float64 { return measure(chains, (*workspace).mcseMean) }
+
+// MCSESD is the Monte Carlo standard error of the standard deviation, by the
+// delta method from that of the variance (Kenney and Keeping 1951, 7.9).
+func MCSESD(chains [][]float64) float64 { return measure(chains, (*workspace).mcseSD) }
+
+// MCSEQuantile is the Monte Carlo standard error of the quantile of
+// probability p: half the width of a 68 % interval of order statistics,
+// Vehtari et al. (2021), section 4.4.
+func MCSEQuantile(chains [][]float64, p float64) float64 {
+	return measure(chains, func(w *workspace) float64 { return w.mcseQuantile(p) })
+}
+
+// Quantile is the sample quantile (R's type 7) of probability p in [0, 1] of
+// all draws together; NaN if there are none, or one of them is NaN.
+func Quantile(draws []float64, p float64) float64 {
+	sorted := slices.Clone(draws)
+	slices.Sort(sorted) // NaN first
+	if len(sorted) == 0 || math.IsNaN(sorted[0]) {
+		return math.NaN()
+	}
+	return quantileSorted(sorted, p)
+}
+
+// measure loads one quantity, cut to its shortest non-empty chain, and
+// evaluates f on it.
+func measure(chains [][]float64, f func(*workspace) float64) float64 {
+	count, length := 0, 0
+	for _, chain := range chains {
+		if len(chain) == 0 {
+			continue
+		}
+		if count == 0 || len(chain) < length {
+			length = len(chain)
+		}
+		count++
+	}
+	if count == 0 {
+		return math.NaN()
+	}
+	w := newWorkspace(count, length, nil)
+	for _, chain := range chains {
+		if len(chain) > 0 {
+			w.pooled = append(w.pooled, chain[:length]...)
+		}
+	}
+	w.load()
+	return f(w)
+}
+
+func (w *workspace) rhat() float64 {
+	if !w.usable || !w.varying {
+		return math.NaN()
+	}
+	rhat := w.splitRhat(w.bulkScores())
+	if scores, ok := w.foldedScores(); ok {
+		// A comparison, not max: should one be NaN, the other counts.
+		if folded := w.splitRhat(scores); folded > rhat || math.IsNaN(rhat) {
+			rhat = folded
+		}
+	}
+	return rhat
+}
+
+// splitRhat is the potential scale reduction of half-chains x: the square root
+// of the pooled over the mean within-chain variance, Vehtari et al. (2021),
+// eqs. 1 to 4. +Inf for chains that are constant but different.
+func (w *workspace) splitRhat(x []float64) float64 {
+	n := float64(w.half)
+	if w.half < 2 {
+		return math.NaN()
+	}
+	means := make([]float64, 0, 64)
+	within := 0.0
+	for start := 0; start < len(x); start += w.half {
+		part := x[start : start+w.half]
+		means = append(means, mean(part))
+		within += variance(part)
+	}
+	within /= float64(w.parts)
+	between := n * variance(means)
+	return math.Sqrt((between/within + n - 1) / n)
+}
+
+func (w *workspace) essBulk() float64 {
+	if !w.usable || !w.varying {
+		return math.NaN()
+	}
+	return w.ess(w.bulkScores())
+}
+
+func (w *workspace) essTail() float64 {
+	low, high := w.essQuantile(0.05), w.essQuantile(0.95)
+	if math.IsNaN(low) || math.IsNaN(high) {
+		return math.NaN()
+	}
+	return min(low, high)
+}
+
+func (w *workspace) essMean() float64 {
+	if !w.finite || !w.varying {
+		return math.NaN()
+	}
+	// About the median, lest the means of the half-chains round to the
+	// magnitude of the draws: 1e6 ± 1e-3 would cost seven digits.
+	median := quantileSorted(w.sorted, 0.5)
+	return w.ess(w.splitInto(func(v float64) float64 { return v - median }))
+}
+
+func (w *workspace) essSD() float64 {
+	if !w.finite || !w.varying {
+		return math.NaN()
+	}
+	centre := mean(w.pooled)
+	return w.ess(w.splitInto(func(v float64) float64 { return math.Abs(v - centre) }))
+}
+
+func (w *workspace) essQuantile(p float64) float64 {
+	if !w.finite || !w.varying || math.IsNaN(p) || p < 0 || p > 1 {
+		return math.NaN()
+	}
+	if p == 1 { // every draw is at most the maximum: step just below it
+		p = (float64(len(w.pooled)) - 0.5) / float64(len(w.pooled))
+	}
+	threshold := quantileSorted(w.sorted, p)
+	return w.ess(w.splitInto(func(v float64) float64 {
+		if v <= threshold {
+			return 1
+		}
+		return 0
+	}))
+}
+
+func (w *workspace) mcseMean() float64 {
+	return math.Sqrt(variance(w.pooled)) / math.Sqrt(w.essMean())
+}
+
+func (w *workspace) mcseSD() float64 {
+	if !w.finite || !w.varying {
+		return math.NaN()
+	}
+	centre := mean(w.pooled)
+	second, fourth := 0.0, 0.0
+	for _, v := range w.pooled {
+		square := (v - centre) * (v - centre)
+		second += square
+		fourth += square * square
+	}
+	second /= float64(len(w.pooled))
+	fourth /= float64(len(w.pooled))
+	ess := w.ess(w.splitInto(func(v float64) float64 { return (v - centre) * (v - centre) }))
+	return math.Sqrt((fourth - second*second) / ess / second / 4)
+}
+
+func (w *workspace) mcseQuantile(p float64) float64 {
+	ess := w.essQuantile(p)
+	if !(ess > 0) {
+		return math.NaN()
+	}
+	// Phi(-1) and Phi(1), to the seven digits that posterior uses.
+	const lowProbability, highProbability = 0.1586553, 0.8413447
+	a, b := ess*p+1, ess*(1-p)+1
+	n := len(w.sorted)
+	low := int(math.Floor(mathext.InvRegIncBeta(a, b, lowProbability) * float64(n)))
+	high := int(math.Ceil(mathext.InvRegIncBeta(a, b, highProbability) * float64(n)))
+	low, high = min(max(low, 1), n), max(min(high, n), 1)
+	return (w.sorted[high-1] - w.sorted[low-1]) / 2
+}
+
+// ess is the effective sample size of half-chains x, by Geyer's initial
+// monotone sequence over all chains (Vehtari et al. 2021, section 3.2, with the
+// truncation that their software uses for antithetic chains). NaN for fewer
+// than three draws per half-chain or when x is constant.
+func (w *workspace) ess(x []float64) float64 {
+	if w.half < 3 || constant(x) {
+		return math.NaN()
+	}
+	n := float64(w.half)
+	w.lags.reset(x)
+	pooled := w.lags.at(0)
+	within := pooled * n / (n - 1)
+	if w.parts > 1 {
+		means := make([]float64, 0, 64)
+		for start := 0; start < len(x); start += w.half {
+			means = append(means, mean(x[start:start+w.half]))
+		}
+		pooled += variance(means)
+	}
+	rho := func(lag int) float64 { return 1 - (within-w.lags.at(lag))/pooled }
+	tau := integratedTime(rho, w.half)
+	S := float64(len(x))
+	return S / max(tau, 1/math.Log10(S))
+}
+
+// integratedTime sums autocorrelations to -1 + 2 Σ rho. Sums of pairs
+// P_k = rho(2k) + rho(2k+1) are positive and decreasing in theory: the sum
+// stops at the first that is not positive, or where fewer than four lags are
+// left of n, and each is cut to its predecessor. Half of that last pair, its
+// even member, is added once, which lowers the variance for antithetic chains.
+func integratedTime(rho func(lag int) float64, n int) float64 {
+	even, pair := 1.0, 1+rho(1)
+	previous, sum := math.Inf(1), 0.0
+	k := 0
+	for ; 2*k < n-5 && pair > 0; k++ {
+		previous = min(pair, previous)
+		sum += previous
+		even = rho(2*k + 2)
+		pair = even + rho(2*k+3)
+	}
+	if k == 0 {
+		// No second pair to look at (or perfectly alternating draws):
+		// posterior counts the first even member twice here.
+		return 2
+	}
+	last := even
+	if pair < 0 {
+		last = max(even, 0)
+	}
+	return -1 + 2*sum + last
+}
+
+// constant reports whether all values are the same up to rounding.
+func constant(x []float64) bool {
+	low, high := slices.Min(x), slices.Max(x)
+	return high/2-low/2 <= constantRange*max(math.Abs(low), math.Abs(high))/2
+}

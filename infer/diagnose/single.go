@@ -1,0 +1,83 @@
+package diagnose
+
+import "math"
+
+// EBFMI is the estimated Bayesian fraction of missing information of one
+// chain's energies (Betancourt 2016, arXiv 1604.00695, eq. 3.1): the mean
+// squared change of the energy over its variance. Below 0.3 the momentum
+// refreshment explores the energies too slowly. NaN for constant or too few
+// energies.
+func EBFMI(energy []float64) float64 {
+	if len(energy) < 3 {
+		return math.NaN()
+	}
+	centre := mean(energy)
+	changes, spread := 0.0, 0.0
+	for i, e := range energy {
+		spread += (e - centre) * (e - centre)
+		if i > 0 {
+			changes += (e - energy[i-1]) * (e - energy[i-1])
+		}
+	}
+	if !(spread > 0) {
+		return math.NaN()
+	}
+	return changes / spread
+}
+
+// AutoCorrelation gives the autocorrelations of one chain at lags 0 … maxLag
+// (at most len(x)-1), "biased" as is usual for chains: autocovariance divided
+// by n at every lag. NaN throughout for a constant chain.
+func AutoCorrelation(x []float64, maxLag int) []float64 {
+	if len(x) == 0 || maxLag < 0 {
+		return nil
+	}
+	lags := newAutocovariances(len(x))
+	lags.reset(x)
+	out := make([]float64, min(maxLag+1, len(x)))
+	for lag := range out {
+		out[lag] = lags.at(lag)
+	}
+	scale := out[0]
+	if constant(x) {
+		scale = math.NaN()
+	}
+	for lag := range out {
+		out[lag] /= scale
+	}
+	return out
+}
+
+// InitialMonotoneESS is the effective sample size of one chain by Geyer's
+// initial monotone sequence as in Girolami and Calderhead's (2011) programs,
+// which the AHMC paper uses: autocorrelations at all lags of the centred
+// chain, sums of pairs cut to a running minimum, the leading positive ones
+// summed to tau = -1 + 2 Σ (rho(2j-2) + rho(2j-1)), ESS = n/tau.
+//
+// capped is their figure, with tau at least 1, hence at most n. uncapped lets
+// antithetic chains exceed n, up to n·log10(n) (a tau that is not positive has
+// no meaning). Both are NaN for a constant chain or fewer than four draws.
+// The estimator assumes a stationary reversible chain and sees only this one:
+// use [ESSBulk] to judge a run.
+func InitialMonotoneESS(x []float64) (capped, uncapped float64) {
+	for _, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return math.NaN(), math.NaN()
+		}
+	}
+	if len(x) < 4 || constant(x) {
+		return math.NaN(), math.NaN()
+	}
+	rho := AutoCorrelation(x, len(x)-1)
+	sum, running := 0.0, math.Inf(1)
+	for j := 0; j+1 < len(rho); j += 2 {
+		running = min(running, rho[j]+rho[j+1])
+		if running <= 0 {
+			break
+		}
+		sum += running
+	}
+	n := float64(len(x))
+	tau := -1 + 2*sum
+	return n / max(tau, 1), n / max(tau, 1/math.Log10(n))
+}

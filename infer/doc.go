@@ -1,0 +1,66 @@
+// Package infer draws from a distribution of which a log density with its
+// gradient is known. It knows nothing of any modelling language: write the two
+// methods of [LogDensity] by hand, or let a compiled model provide them.
+//
+// # Map
+//
+//	infer.go     the vocabulary: LogDensity, Point, Hamiltonian, Kernel, Stage, Sampler, Metric
+//	config.go    what goes into a run and what comes out: Config, Draw, Progress, Report
+//	session.go   Run and Session: several chains, draws as they come
+//	chain.go     one chain from its start to its report
+//	state.go     State, which warm-up is folded over
+//	meter.go     Meter: counts evaluations, keeps account of rejections
+//	init.go      where chains start
+//	stream.go    random streams keyed by seed, chain, purpose
+//
+//	hmc/         Euclidean geometry with the leapfrog step; static HMC
+//	nuts/        the no-U-turn sampler
+//	warmup/      stages: step size search, dual averaging, windows of metric estimation
+//	sampler/     the table of samplers by name, with their options and CSV columns
+//	infertest/   targets with exact draws, tests for targets and for kernels
+//
+// The vocabulary is that of the literature. A metric defines a [Hamiltonian]
+// (and its integration step); a trajectory of steps with a rule for choosing
+// one of its points is a [Kernel]; warm-up is a list of [Stage] values; a
+// [Sampler] is a struct of options that makes all of these for each chain.
+//
+// # Running
+//
+// [Run] is enough where only draws matter:
+//
+//	for d, err := range infer.Run(ctx, target, infer.Config{Sampler: nuts.Sampler{}}) {
+//
+// A [Session] gives the [Report] too: step sizes, metrics, counts of gradients
+// and divergences, times, rejection messages, failures.
+//
+// # What can be relied on
+//
+// Draws are a function of target, options and seed: not of the number of
+// processors, of Config.Parallel, of the consumer's speed, of whether warm-up
+// is saved or of whether values are generated (only the order in which chains
+// interleave varies). When the context is cancelled, each chain stops at the
+// next evaluation of the target, and the draws made so far, which are a prefix
+// of those of the whole run, are delivered. A chain that fails, even by a
+// panic of its target, is reported and does not disturb the others.
+package infer
+
+// Rationale.
+//
+// Config.Sampler has no default, because package nuts builds on this package's
+// types: a default would need either an import cycle or a registry, that is,
+// mutable state of the package.
+//
+// Kernels move along caller-owned or kernel-owned points instead of returning
+// fresh ones: a transition allocates nothing. Transition returns a pointer,
+// instead of changing z, so that a decorator can compare the states before and
+// after without a copy of its own.
+//
+// The step size is an argument of Transition, because every stage of warm-up
+// tunes it, whatever the kernel. What else a kernel may have to be tuned (the
+// number of steps) is a field of that kernel, known to who tunes it.
+//
+// Sessions send blocks of draws over one channel. A send per draw costs some
+// 200 ns with contention, more than a transition on a small target; a block is
+// therefore sent when full, when 10 ms old, or when there is progress to
+// report. The order between chains is that of arrival: a fixed one would need
+// unbounded buffers whenever Parallel is less than Chains.

@@ -1,0 +1,65 @@
+package draws
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/sampler"
+)
+
+// Columns says what is saved of each draw, in order.
+type Columns struct {
+	// Statistics are the sampler's: its row's AllColumns, lp__ and
+	// accept_stat__ first. Columns that were read from a file have no Value.
+	Statistics []sampler.Column
+	Names      []string // of the model's values: theta.1, …
+}
+
+// StatisticNames lists the names of Statistics.
+func (c Columns) StatisticNames() []string {
+	names := make([]string, len(c.Statistics))
+	for i, s := range c.Statistics {
+		names[i] = s.Name
+	}
+	return names
+}
+
+// width is the number of columns.
+func (c Columns) width() int { return len(c.Statistics) + len(c.Names) }
+
+// check says whether the names fit in a CSV header.
+func (c Columns) check() error {
+	for _, names := range [][]string{c.StatisticNames(), c.Names} {
+		for _, name := range names {
+			if name == "" || strings.ContainsAny(name, ",#\"\r\n") {
+				return fmt.Errorf("draws: %q cannot be the name of a column", name)
+			}
+		}
+	}
+	return nil
+}
+
+// appendStatistics appends the statistics of d, as far as they can be computed.
+func (c Columns) appendStatistics(dst []float64, d *infer.Draw) ([]float64, error) {
+	for _, s := range c.Statistics {
+		if s.Value == nil {
+			return dst, fmt.Errorf("draws: the statistic %s can be read, but not computed", s.Name)
+		}
+		dst = append(dst, s.Value(d))
+	}
+	return dst, nil
+}
+
+// values gives what d holds for Names: its Values or, of a target without a
+// Generator, its Position.
+func (c Columns) values(d *infer.Draw) ([]float64, error) {
+	values := d.Values
+	if values == nil && len(d.Position) == len(c.Names) {
+		values = d.Position
+	}
+	if len(values) != len(c.Names) {
+		return nil, fmt.Errorf("draws: a draw of %d values for %d columns", len(values), len(c.Names))
+	}
+	return values, nil
+}

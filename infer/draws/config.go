@@ -1,0 +1,90 @@
+package draws
+
+import "strings"
+
+// Setting is one node of the configuration that a CSV file states in its
+// comments. CmdStan's clients look for lines "name = value".
+type Setting struct {
+	Name    string
+	Value   string
+	Default bool // " (Default)" is added
+	Group   bool // a heading: the name alone, no value
+
+	Children []Setting // indented by two spaces more
+}
+
+// appendTo writes the setting and what is below it as comment lines.
+func (s Setting) appendTo(dst []byte, depth int) []byte {
+	dst = append(dst, "# "...)
+	for range depth {
+		dst = append(dst, "  "...)
+	}
+	dst = append(dst, oneLine(s.Name)...)
+	if !s.Group {
+		dst = append(dst, " = "...)
+		dst = append(dst, oneLine(s.Value)...)
+		if s.Default {
+			dst = append(dst, " (Default)"...)
+		}
+	}
+	dst = append(dst, '\n')
+	for _, child := range s.Children {
+		dst = child.appendTo(dst, depth+1)
+	}
+	return dst
+}
+
+// oneLine keeps a comment from ending early.
+func oneLine(s string) string {
+	return strings.NewReplacer("\n", " ", "\r", " ").Replace(s)
+}
+
+// parseSetting reads one comment line, its leading "#" removed: depth counts
+// the indentation, ok is false for an empty line.
+func parseSetting(line string) (s Setting, depth int, ok bool) {
+	text := strings.TrimLeft(line, " ")
+	depth = (len(line) - len(text) - 1) / 2 // one space follows the #
+	if depth < 0 {
+		depth = 0
+	}
+	name, value, found := strings.Cut(text, " =")
+	if !found {
+		name = strings.TrimSpace(text)
+		return Setting{Name: name, Group: true}, depth, name != ""
+	}
+	value = strings.TrimPrefix(value, " ")
+	value, isDefault := strings.CutSuffix(value, " (Default)")
+	return Setting{Name: strings.TrimSpace(name), Value: strings.TrimRight(value, " "), Default: isDefault}, depth, true
+}
+
+// place adds a setting below the last one of each smaller depth.
+func place(tree []Setting, s Setting, depth int) []Setting {
+	if depth == 0 || len(tree) == 0 {
+		return append(tree, s)
+	}
+	last := &tree[len(tree)-1]
+	last.Children = place(last.Children, s, depth-1)
+	return tree
+}
+
+// Lookup finds a setting by the names on the way to it, such as
+// Lookup(config, "method", "sample", "num_samples"). The names of groups that
+// repeat their parent's value ("sample" here) may be left out.
+func Lookup(config []Setting, path ...string) (Setting, bool) {
+	for _, s := range config {
+		if len(path) > 0 && s.Name == path[0] {
+			if len(path) == 1 {
+				return s, true
+			}
+			if found, ok := Lookup(s.Children, path[1:]...); ok {
+				return found, true
+			}
+		}
+		if s.Group {
+			if found, ok := Lookup(s.Children, path...); ok && len(path) > 0 {
+				return found, true
+			}
+		}
+	}
+	return Setting{}, false
+}

@@ -1,0 +1,296 @@
+package draws
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ppl-lang/ppl/infer"
+)
+
+// Header is what a CSV file states before its draws.
+type Header struct {
+	Config  []Setting // as CmdStan: stan_version_major, …, model, start_datetime, the argument tree, stanc_version, stancflags
+	Columns Columns
+	SigFigs int // 1 … 18; 0 and -1: DefaultSigFigs
+}
+
+// Adaptation is what warm-up has found, for the block between warm-up and
+// draws. A Metric without a Kind (a geometry that is not Euclidean, a sampler
+// that reports none) writes only the Notes.
+type Adaptation struct {
+	StepSize float64
+	Metric   infer.Metric
+	Notes    []string // more comment lines
+}
+
+// Elapsed is the time that a chain took, without its start-up.
+type Elapsed struct{ Warmup, Sampling time.Duration }
+
+// Writer writes one chain's CSV. Its methods return the first error that
+// occurred, also when called again. It is not safe for concurrent use.
+type Writer struct {
+	out     *bufio.Writer
+	name    string // of the file, for errors
+	columns Columns
+	sigFigs int
+	line    []byte
+	row     []float64 // the statistics of a draw
+	err     error
+}
+
+// NewWriter writes the header and returns a writer for the rest. Most want
+// [Create] instead.
+func NewWriter(out io.Writer, h Header) (*Writer, error) {
+	return newWriter(out, "CSV", h)
+}
+
+func newWriter(out io.Writer, name string, h Header) (*Writer, error) {
+	if err := h.Columns.check(); err != nil {
+		return nil, err
+	}
+	sigFigs := h.SigFigs
+	if sigFigs == 0 || sigFigs == -1 {
+		sigFigs = DefaultSigFigs
+	}
+	if sigFigs < 1 || sigFigs > maxSigFigs {
+		return nil, fmt.Errorf("draws: the number of significant digits must be from 1 to %d, but is %d", maxSigFigs, h.SigFigs)
+	}
+	w := &Writer{out: bufio.NewWriterSize(out, 1<<16), name: name, columns: h.Columns, sigFigs: sigFigs}
+	for _, s := range h.Config {
+		w.line = s.appendTo(w.line, 0)
+	}
+	for i, column := range append(h.Columns.StatisticNames(), h.Columns.Names...) {
+		if i > 0 {
+			w.line = append(w.line, ',')
+		}
+		w.line = append(w.line, column...)
+	}
+	w.line = append(w.line, '\n')
+	return w, w.write()
+}
+
+// write empties w.line into the file.
+func (w *Writer) write() error {
+	if w.err == nil {
+		if _, err := w.out.Write(w.line); err != nil {
+			w.err = fmt.Errorf("cannot write draws to %s: %w", w.name, err)
+		}
+	}
+	w.line = w.line[:0]
+	return w.err
+}
+
+// Draw writes one draw of warm-up (before Adaptation) or sampling. Values that
+// it does not have are an error, but NaN for a draw of warm-up.
+func (w *Writer) Draw(d infer.Draw) error {
+	values, err := w.columns.values(&d)
+	if err != nil && !d.Warmup {
+		return fmt.Errorf("%s: %w", w.name, err)
+	}
+	var problem error
+	if w.row, problem = w.columns.appendStatistics(w.row[:0], &d); problem != nil {
+		return fmt.Errorf("%s: %w", w.name, problem)
+	}
+	for _, v := range w.row {
+		w.number(v)
+	}
+	for i := range w.columns.Names {
+		if err != nil {
+			w.line = append(w.line, "nan,"...)
+		} else {
+			w.number(values[i])
+		}
+	}
+	return w.endRow()
+}
+
+// Row writes statistics and values as they are, e.g. from a Store.
+func (w *Writer) Row(statistics, values []float64) error {
+	if len(statistics) != len(w.columns.Statistics) || len(values) != len(w.columns.Names) {
+		return fmt.Errorf("%s: a draw of %d+%d values for %d+%d columns", w.name,
+			len(statistics), len(values), len(w.columns.Statistics), len(w.columns.Names))
+	}
+	for _, v := range statistics {
+		w.number(v)
+	}
+	for _, v := range values {
+		w.number(v)
+	}
+	return w.endRow()
+}
+
+func (w *Writer) number(v float64) {
+	w.line = append(appendNumber(w.line, v, w.sigFigs), ',')
+}
+
+func (w *Writer) endRow() error {
+	if len(w.line) == 0 {
+		return w.err
+	}
+	w.line[len(w.line)-1] = '\n' // in place of the last comma
+	return w.write()
+}
+
+// Adaptation writes the block that follows warm-up.
+func (w *Writer) Adaptation(a Adaptation) error {
+	w.comment("Adaptation terminated")
+	w.comment("Step size = " + string(appendNumber(nil, a.StepSize, w.sigFigs)))
+	list := func(values []float64) {
+		w.line = append(w.line, "# "...)
+		for i, v := range values {
+			if i > 0 {
+				w.line = append(w.line, ", "...)
+			}
+			w.line = appendNumber(w.line, v, w.sigFigs)
+		}
+		w.line = append(w.line, '\n')
+	}
+	m := a.Metric
+	switch m.Kind {
+	case infer.Unit:
+		w.comment("No free parameters for unit metric")
+	case infer.Diagonal:
+		w.comment("Diagonal elements of inverse mass matrix:")
+		list(m.Inverse)
+	case infer.Dense:
+		w.comment("Elements of inverse mass matrix:")
+		if len(m.Inverse) != m.Dim*m.Dim {
+			return fmt.Errorf("%s: a dense metric of dimension %d with %d elements", w.name, m.Dim, len(m.Inverse))
+		}
+		for row := range m.Dim {
+			list(m.Inverse[row*m.Dim : (row+1)*m.Dim])
+		}
+	}
+	for _, note := range a.Notes {
+		w.comment(note)
+	}
+	return w.write()
+}
+
+func (w *Writer) comment(text string) {
+	w.line = append(w.line, "# "...)
+	w.line = append(w.line, oneLine(text)...)
+	w.line = append(w.line, '\n')
+}
+
+// Elapsed writes the block that ends a file, and everything still in memory.
+func (w *Writer) Elapsed(e Elapsed) error {
+	const title = " Elapsed Time: "
+	seconds := func(before string, d time.Duration, phase string) {
+		w.comment(before + string(appendNumber(nil, d.Seconds(), 6)) + " seconds (" + phase + ")")
+	}
+	blank := fmt.Sprintf("%*s", len(title), "")
+	w.comment("")
+	seconds(title, e.Warmup.Round(time.Millisecond), "Warm-up")
+	seconds(blank, e.Sampling.Round(time.Millisecond), "Sampling")
+	seconds(blank, e.Warmup.Round(time.Millisecond)+e.Sampling.Round(time.Millisecond), "Total")
+	w.comment("")
+	if w.write() == nil {
+		if err := w.out.Flush(); err != nil {
+			w.err = fmt.Errorf("cannot write draws to %s: %w", w.name, err)
+		}
+	}
+	return w.err
+}
+
+// File is a Writer to a file that gets its name when it is complete.
+//
+//	f, err := draws.Create(path, header)
+//	…
+//	defer f.Close() // after an error: leaves nothing behind
+//	… f.Draw, f.Adaptation, f.Draw …
+//	err = f.Finish(elapsed)
+type File struct {
+	*Writer
+	path    string // final; "" if written to directly
+	partial string
+	file    *os.File
+	done    bool
+}
+
+// Create starts the CSV file of a chain. Until Finish it is called path.tmp;
+// a file of that name is overwritten. Errors name the file.
+func Create(path string, h Header) (*File, error) {
+	f := &File{path: path, partial: path + ".tmp"}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		f.path, f.partial = target, target+".tmp"
+		info, err := os.Stat(target)
+		if err == nil && info.IsDir() {
+			return nil, fmt.Errorf("cannot write draws to %s: it is a directory", path)
+		}
+		if err == nil && !info.Mode().IsRegular() {
+			f.path, f.partial = "", target // a device or a pipe: never to be replaced
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("cannot write draws to %s: %w", path, err)
+	}
+	file, err := os.OpenFile(f.partial, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("cannot write draws to %s: %w", path, err)
+	}
+	f.file = file
+	if f.Writer, err = newWriter(file, path, h); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Finish writes the elapsed time, closes the file and gives it its name. After
+// an error there is no file.
+func (f *File) Finish(e Elapsed) error {
+	if f.done {
+		return fmt.Errorf("%s: finished already", f.name)
+	}
+	err := f.Elapsed(e)
+	if err == nil && f.path != "" {
+		if err = f.file.Sync(); err != nil {
+			err = fmt.Errorf("cannot write draws to %s: %w", f.name, err)
+		}
+	}
+	if err != nil {
+		f.Close()
+		return err
+	}
+	f.done = true
+	if err = f.file.Close(); err == nil && f.path != "" {
+		err = os.Rename(f.partial, f.path)
+	}
+	if err != nil {
+		if f.path != "" {
+			os.Remove(f.partial)
+		}
+		return fmt.Errorf("cannot write draws to %s: %w", f.name, err)
+	}
+	return nil
+}
+
+// Close gives up a file that is not finished and removes what was written. It
+// does nothing after Finish.
+func (f *File) Close() error {
+	if f.done {
+		return nil
+	}
+	f.done = true
+	err := f.file.Close()
+	if f.path != "" {
+		err = errors.Join(err, os.Remove(f.partial))
+	}
+	return err
+}
+
+// Path is CmdStan's name of a chain's file: base itself for a single chain,
+// else base with _ID before its extension.
+func Path(base string, id, chains int) string {
+	if chains == 1 {
+		return base
+	}
+	extension := filepath.Ext(base)
+	return fmt.Sprintf("%s_%d%s", base[:len(base)-len(extension)], id, extension)
+}

@@ -1,0 +1,36 @@
+// Package draws keeps draws in memory and in CmdStan's CSV files.
+//
+//	columns.go  Columns: what is saved of a draw
+//	store.go    Store: the draws of several chains, appendable while they run
+//	number.go   numbers as C++ streams print them
+//	config.go   Setting: the comments at the head of a CSV file
+//	csv.go      Writer, Create: one CSV file per chain, renamed into place when complete
+//	read.go     Read, ReadFile, ReadStore: what Writer and CmdStan write
+//
+// # From a run to both
+//
+//	store, err := draws.NewStore(columns, 4, 1000)
+//	for d, err := range session.Draws(ctx) {
+//		…
+//		err = store.Add(d)            // a draw of any chain
+//		err = files[d.Chain].Draw(d)  // files[i] made by draws.Create
+//	}
+//
+// A Store is what package diagnose reads. Columns come from the sampler's row
+// in package sampler (Statistics: row.AllColumns()) and from the model (Names).
+//
+// # The CSV file
+//
+// The layout is CmdStan's, so that CmdStanPy, CmdStanR, stansummary and ArviZ
+// read it: comments that state the configuration as a tree, one header line,
+// the draws of warm-up if they are saved, the adaptation block, the draws,
+// the elapsed time. Numbers are printed as a C++ stream prints them with
+// precision sig_figs: significant digits, trailing zeros cut, integers as
+// integers, nan, inf, -inf. The default is [DefaultSigFigs]; 17 makes every
+// number exact.
+//
+// A file is written beside its place under a name ending in .tmp and renamed
+// when it is complete (or when an interrupted run is finished properly), so
+// there is never half a file under the final name. Where the name is no
+// regular file (/dev/null, a pipe) it is written to directly.
+package draws

@@ -1,0 +1,241 @@
+package draws
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/sampler"
+)
+
+// Contents is what a CSV file of one chain holds.
+type Contents struct {
+	Config     []Setting // the tree at its head; see Lookup
+	Columns    Columns   // Statistics are the leading columns whose names end in __
+	Warmup     []float64 // [draw × columns], statistics first
+	Draws      []float64 // likewise
+	Adapted    bool      // there is an adaptation block, to which belong:
+	Adaptation Adaptation
+	Timed      bool // there is an elapsed time
+	Elapsed    Elapsed
+}
+
+// Len gives the number of draws after warm-up.
+func (c *Contents) Len() int {
+	if c.Columns.width() == 0 {
+		return 0
+	}
+	return len(c.Draws) / c.Columns.width()
+}
+
+// ReadFile reads a CSV file written by this package or by CmdStan's sampler.
+// Errors name the file and the line.
+func ReadFile(path string) (*Contents, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read draws: %w", err)
+	}
+	defer file.Close()
+	c, err := Read(file)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read draws from %s: %w", path, err)
+	}
+	return c, nil
+}
+
+// Read reads the CSV of one chain. Where the file breaks off (an interrupted
+// run of CmdStan), what is complete is returned without error; a last line
+// that is cut off in the middle is dropped.
+func Read(in io.Reader) (*Contents, error) {
+	r := &reader{contents: &Contents{}}
+	buffered := bufio.NewReaderSize(in, 1<<16)
+	for number := 1; ; number++ {
+		line, err := buffered.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		whole := err == nil
+		text := string(bytes.TrimRight(line, "\r\n"))
+		if problem := r.line(text, whole); problem != nil {
+			return nil, fmt.Errorf("line %d: %w", number, problem)
+		}
+		if !whole {
+			break
+		}
+	}
+	return r.finish()
+}
+
+// reader is the state between lines.
+type reader struct {
+	contents *Contents
+	header   bool // has been read
+	rows     []float64
+	metric   infer.MetricKind // whose elements the next comments hold
+}
+
+func (r *reader) line(text string, whole bool) error {
+	switch {
+	case strings.HasPrefix(text, "#"):
+		return r.comment(text[1:])
+	case text == "":
+		return nil
+	case !r.header:
+		r.header = true
+		return r.names(text)
+	}
+	width := r.contents.Columns.width()
+	before, count := len(r.rows), 0
+	for field := range strings.SplitSeq(text, ",") {
+		v, err := parseNumber(strings.TrimSpace(field))
+		if err != nil {
+			if !whole {
+				r.rows = r.rows[:before]
+				return nil
+			}
+			return fmt.Errorf("%q is not a number", field)
+		}
+		r.rows = append(r.rows, v)
+		count++
+	}
+	switch {
+	case count == width && whole:
+	case !whole:
+		r.rows = r.rows[:before]
+	default:
+		return fmt.Errorf("%d values for %d columns", count, width)
+	}
+	return nil
+}
+
+func (r *reader) names(text string) error {
+	c := &r.contents.Columns
+	for name := range strings.SplitSeq(text, ",") {
+		name = strings.TrimSpace(name)
+		if strings.HasSuffix(name, "__") && len(c.Names) == 0 {
+			c.Statistics = append(c.Statistics, sampler.Column{Name: name})
+		} else {
+			c.Names = append(c.Names, name)
+		}
+	}
+	return c.check()
+}
+
+// comment takes a comment line without its #.
+func (r *reader) comment(text string) error {
+	c := r.contents
+	body := strings.TrimSpace(text)
+	if !r.header {
+		if s, depth, ok := parseSetting(text); ok {
+			c.Config = place(c.Config, s, depth)
+		}
+		return nil
+	}
+	metric := r.metric
+	if metric != infer.Dense {
+		r.metric = ""
+	}
+	switch {
+	case body == "Adaptation terminated":
+		// What came so far was warm-up.
+		c.Adapted = true
+		c.Warmup, r.rows = r.rows, nil
+	case strings.HasPrefix(body, "Step size ="):
+		v, err := parseNumber(strings.TrimSpace(strings.TrimPrefix(body, "Step size =")))
+		if err != nil {
+			return fmt.Errorf("the step size in %q is not a number", body)
+		}
+		c.Adaptation.StepSize = v
+	case body == "No free parameters for unit metric":
+		c.Adaptation.Metric = infer.Metric{Kind: infer.Unit}
+	case body == "Diagonal elements of inverse mass matrix:":
+		r.metric = infer.Diagonal
+	case body == "Elements of inverse mass matrix:":
+		r.metric = infer.Dense
+	case strings.HasSuffix(body, "seconds (Warm-up)"):
+		c.Timed = true
+		c.Elapsed.Warmup = seconds(body)
+	case strings.HasSuffix(body, "seconds (Sampling)"):
+		c.Elapsed.Sampling = seconds(body)
+	case strings.HasSuffix(body, "seconds (Total)"), body == "":
+		r.metric = ""
+	case metric != "":
+		if values, ok := numbers(body); ok {
+			m := &c.Adaptation.Metric
+			m.Kind, m.Dim = metric, len(values)
+			m.Inverse = append(m.Inverse, values...)
+			return nil
+		}
+		r.metric = ""
+		c.Adaptation.Notes = append(c.Adaptation.Notes, body)
+	case c.Adapted && len(r.rows) == 0:
+		c.Adaptation.Notes = append(c.Adaptation.Notes, body)
+	}
+	return nil
+}
+
+// numbers reads "a, b, c".
+func numbers(text string) ([]float64, bool) {
+	var values []float64
+	for field := range strings.SplitSeq(text, ",") {
+		v, err := parseNumber(strings.TrimSpace(field))
+		if err != nil {
+			return nil, false
+		}
+		values = append(values, v)
+	}
+	return values, true
+}
+
+// seconds reads the number before "seconds"; 0 if there is none.
+func seconds(text string) time.Duration {
+	text, _, _ = strings.Cut(strings.TrimPrefix(text, "Elapsed Time: "), " seconds")
+	v, err := parseNumber(strings.TrimSpace(text))
+	if err != nil {
+		return 0
+	}
+	return time.Duration(v * float64(time.Second))
+}
+
+func (r *reader) finish() (*Contents, error) {
+	if !r.header {
+		return nil, errors.New("there is no header line")
+	}
+	c := r.contents
+	c.Draws = r.rows
+	if m := c.Adaptation.Metric; m.Kind == infer.Dense && len(m.Inverse) != m.Dim*m.Dim {
+		return nil, fmt.Errorf("the inverse mass matrix has %d elements in rows of %d", len(m.Inverse), m.Dim)
+	}
+	return c, nil
+}
+
+// ReadStore reads one file per chain into a Store. Files that have other
+// columns than the first are an error.
+func ReadStore(paths ...string) (*Store, error) {
+	if len(paths) == 0 {
+		return nil, errors.New("cannot read draws: no files")
+	}
+	var s *Store
+	for chain, path := range paths {
+		c, err := ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		if s == nil {
+			s = newStore(c.Columns, len(paths))
+		}
+		if !slices.Equal(c.Columns.StatisticNames(), s.columns.StatisticNames()) || !slices.Equal(c.Columns.Names, s.columns.Names) {
+			return nil, fmt.Errorf("cannot read draws from %s: its columns are not those of %s", path, paths[0])
+		}
+		s.addRow(chain, c.Draws)
+		s.warmup.addRow(chain, c.Warmup)
+	}
+	return s, nil
+}

@@ -1,0 +1,148 @@
+package draws
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/sampler"
+)
+
+// Store holds the draws of several chains, statistics and values, in one flat
+// slice per chain. Draws may be added while others read: all methods are safe
+// for concurrent use. It satisfies diagnose.Draws and diagnose.Statistics.
+//
+// Warm-up draws, if added, are kept apart: Len, Column and the like concern
+// the draws of the sampling phase; [Store.Warmup] gives the others.
+type Store struct {
+	columns Columns
+	warmup  *Store // same columns; nil in a store of warm-up draws
+
+	mu     sync.RWMutex
+	chains [][]float64 // [chain][draw × width + column]
+}
+
+// NewStore makes an empty store for the given number of chains with room for
+// reserve draws each (it grows beyond). An error says that the name of a
+// column is impossible.
+func NewStore(columns Columns, chains, reserve int) (*Store, error) {
+	if err := columns.check(); err != nil {
+		return nil, err
+	}
+	if chains < 0 {
+		return nil, fmt.Errorf("draws: a store for %d chains", chains)
+	}
+	s := newStore(Columns{slices.Clone(columns.Statistics), slices.Clone(columns.Names)}, chains)
+	for i := range s.chains {
+		s.chains[i] = make([]float64, 0, max(reserve, 0)*columns.width())
+	}
+	return s, nil
+}
+
+func newStore(columns Columns, chains int) *Store {
+	return &Store{
+		columns: columns,
+		chains:  make([][]float64, chains),
+		warmup:  &Store{columns: columns, chains: make([][]float64, chains)},
+	}
+}
+
+// Add appends a draw, which is copied, to its chain. Values that a warm-up
+// draw does not have are refused like those of the wrong number, and so is a
+// draw for a store that was read from files.
+func (s *Store) Add(d infer.Draw) error {
+	if d.Warmup && s.warmup != nil {
+		return s.warmup.Add(d)
+	}
+	values, err := s.columns.values(&d)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d.Chain < 0 || d.Chain >= len(s.chains) {
+		return fmt.Errorf("draws: a draw of chain %d for a store of %d chains", d.Chain, len(s.chains))
+	}
+	x, err := s.columns.appendStatistics(s.chains[d.Chain], &d)
+	if err != nil {
+		return err
+	}
+	s.chains[d.Chain] = append(x, values...)
+	return nil
+}
+
+// addRow appends statistics and values as they are read from a file.
+func (s *Store) addRow(chain int, row []float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.chains[chain] = append(s.chains[chain], row...)
+}
+
+// Warmup returns the store of the warm-up draws; it is empty where they were
+// not added.
+func (s *Store) Warmup() *Store {
+	if s.warmup == nil {
+		return s
+	}
+	return s.warmup
+}
+
+// Columns returns what is kept of a draw; not to be modified.
+func (s *Store) Columns() Columns { return s.columns }
+
+// Names returns the names of the values; not to be modified.
+func (s *Store) Names() []string { return s.columns.Names }
+
+// Chains returns the number of chains.
+func (s *Store) Chains() int { return len(s.chains) }
+
+// Len returns the number of draws of a chain so far.
+func (s *Store) Len(chain int) int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.length(chain)
+}
+
+func (s *Store) length(chain int) int {
+	if s.columns.width() == 0 {
+		return 0
+	}
+	return len(s.chains[chain]) / s.columns.width()
+}
+
+// Column appends one value of all draws of a chain so far to dst.
+func (s *Store) Column(dst []float64, chain, quantity int) []float64 {
+	return s.column(dst, chain, len(s.columns.Statistics)+quantity)
+}
+
+// Statistic appends a statistic of all draws of a chain so far to dst; ok is
+// false if it is not among the columns.
+func (s *Store) Statistic(dst []float64, chain int, name string) (column []float64, ok bool) {
+	i := slices.IndexFunc(s.columns.Statistics, func(c sampler.Column) bool { return c.Name == name })
+	if i < 0 {
+		return dst, false
+	}
+	return s.column(dst, chain, i), true
+}
+
+func (s *Store) column(dst []float64, chain, i int) []float64 {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	x, width := s.chains[chain], s.columns.width()
+	dst = slices.Grow(dst, s.length(chain))
+	for ; i < len(x); i += width {
+		dst = append(dst, x[i])
+	}
+	return dst
+}
+
+// Draw returns statistics and values of one draw, which the caller must not
+// modify. They stay valid when draws are added.
+func (s *Store) Draw(chain, draw int) (statistics, values []float64) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	width := s.columns.width()
+	row := s.chains[chain][draw*width : (draw+1)*width : (draw+1)*width]
+	return row[:len(s.columns.Statistics):len(s.columns.Statistics)], row[len(s.columns.Statistics):]
+}

@@ -1,0 +1,67 @@
+package infer_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/nuts"
+)
+
+// coin is the posterior of a coin's probability of heads, uniform a priori,
+// on the logit scale.
+type coin struct{ heads, tails float64 }
+
+func (coin) Dim() int { return 1 }
+
+// LogDensityGrad is heads·log θ + tails·log(1-θ) plus log θ(1-θ), the log
+// Jacobian of θ = 1/(1+exp(-x)).
+func (c coin) LogDensityGrad(x, grad []float64) (float64, error) {
+	theta := 1 / (1 + math.Exp(-x[0]))
+	grad[0] = c.heads + 1 - (c.heads+c.tails+2)*theta
+	return (c.heads+1)*math.Log(theta) + (c.tails+1)*math.Log1p(-theta), nil
+}
+
+// Clone lets the chains run in parallel.
+func (c coin) Clone() infer.LogDensity { return c }
+
+// Sampling a target written by hand.
+func ExampleRun() {
+	mean, n := 0.0, 0.0
+	for d, err := range infer.Run(context.Background(), coin{heads: 7, tails: 3}, infer.Config{
+		Sampler: nuts.Sampler{},
+		Seed:    1,
+		Draws:   5000,
+	}) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		n++
+		mean += (1/(1+math.Exp(-d.Position[0])) - mean) / n
+	}
+	fmt.Printf("%.0f draws; the mean is %.2f, exactly it is %.2f\n", n, mean, 8.0/12)
+	// Output: 20000 draws; the mean is 0.67, exactly it is 0.67
+}
+
+// A session reports on the run beside its draws.
+func ExampleSession() {
+	s, err := infer.NewSession(coin{heads: 7, tails: 3}, infer.Config{Sampler: nuts.Sampler{}, Chains: 2, Seed: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, err := range s.Draws(context.Background()) {
+		if err != nil {
+			fmt.Println(err)
+		}
+	}
+	for _, c := range s.Report().Chains {
+		fmt.Printf("chain %d: %d transitions, %d divergences, metric %s\n",
+			c.ID, c.Sampling.Transitions, c.Sampling.Divergences, c.Metric.Kind)
+	}
+	// Output:
+	// chain 1: 1000 transitions, 0 divergences, metric diag_e
+	// chain 2: 1000 transitions, 0 divergences, metric diag_e
+}

@@ -1,0 +1,246 @@
+package hmc
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/ppl-lang/ppl/infer"
+)
+
+// Euclidean is the Hamiltonian H(q, p) = -log π(q) + ½ pᵀM⁻¹p of a constant
+// metric M, with the leapfrog step. One gradient per step.
+//
+// The Cache of its points is the velocity M⁻¹p, which both the kinetic energy
+// and U-turn criteria need.
+type Euclidean struct {
+	target *infer.Meter
+	dim    int
+	kind   infer.MetricKind
+
+	inverse []float64         // M⁻¹: its diagonal (ones for Unit), or dense
+	scale   []float64         // Unit, Diagonal: the momentum's standard deviations
+	dense   blas64.General    // Dense: M⁻¹, over inverse
+	upper   blas64.Triangular // Dense: U with M⁻¹ = UᵀU
+}
+
+var _ infer.Euclidean = (*Euclidean)(nil)
+
+// NewEuclidean returns the Hamiltonian of target (wrapped in a [infer.Meter]
+// unless it is one) with metric m. Unit is the metric of an m with no Kind, and
+// a Diagonal or Dense m without elements stands for the identity.
+func NewEuclidean(target infer.LogDensity, m infer.Metric) (*Euclidean, error) {
+	h := &Euclidean{target: infer.NewMeter(target), dim: target.Dim()}
+	if m.Kind == "" {
+		m.Kind = infer.Unit
+	}
+	if m.Dim == 0 && m.Inverse == nil {
+		m = Identity(m.Kind, h.dim)
+	}
+	if err := h.SetMetric(m); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// Identity returns the identity as a metric of the given kind.
+func Identity(kind infer.MetricKind, dim int) infer.Metric {
+	m := infer.Metric{Kind: kind, Dim: dim}
+	switch kind {
+	case infer.Diagonal:
+		m.Inverse = make([]float64, dim)
+		for i := range m.Inverse {
+			m.Inverse[i] = 1
+		}
+	case infer.Dense:
+		m.Inverse = make([]float64, dim*dim)
+		for i := range dim {
+			m.Inverse[i*dim+i] = 1
+		}
+	}
+	return m
+}
+
+// Metric implements [infer.Euclidean].
+func (h *Euclidean) Metric() infer.Metric {
+	m := infer.Metric{Kind: h.kind, Dim: h.dim}
+	if h.kind != infer.Unit {
+		m.Inverse = slices.Clone(h.inverse)
+	}
+	return m
+}
+
+// SetMetric implements [infer.Euclidean].
+func (h *Euclidean) SetMetric(m infer.Metric) error {
+	want := map[infer.MetricKind]int{infer.Unit: 0, infer.Diagonal: h.dim, infer.Dense: h.dim * h.dim}
+	n, known := want[m.Kind]
+	switch {
+	case !known:
+		return fmt.Errorf("hmc: unknown kind of metric %q", m.Kind)
+	case m.Dim != h.dim:
+		return fmt.Errorf("hmc: a metric of dimension %d for a target of dimension %d", m.Dim, h.dim)
+	case len(m.Inverse) != n:
+		return fmt.Errorf("hmc: the inverse metric %s of dimension %d has %d elements instead of %d", m.Kind, m.Dim, len(m.Inverse), n)
+	}
+	for i, v := range m.Inverse {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("hmc: element %d of the inverse metric is %v", i+1, v)
+		}
+		if m.Kind == infer.Diagonal && v <= 0 {
+			return fmt.Errorf("hmc: element %d of the inverse metric must be positive, but is %v", i+1, v)
+		}
+	}
+	if m.Kind == infer.Dense {
+		return h.setDense(m)
+	}
+	h.kind = m.Kind
+	h.inverse = make([]float64, h.dim)
+	h.scale = make([]float64, h.dim)
+	for i := range h.inverse {
+		h.inverse[i] = 1
+		if m.Kind == infer.Diagonal {
+			h.inverse[i] = m.Inverse[i]
+		}
+		h.scale[i] = 1 / math.Sqrt(h.inverse[i])
+	}
+	return nil
+}
+
+func (h *Euclidean) setDense(m infer.Metric) error {
+	if h.dim > 0 {
+		sym := mat.NewSymDense(h.dim, slices.Clone(m.Inverse))
+		for i := range h.dim {
+			for j := range i {
+				a, b := m.Inverse[i*h.dim+j], m.Inverse[j*h.dim+i]
+				if math.Abs(a-b) > 1e-8*(math.Abs(a)+math.Abs(b)) {
+					return fmt.Errorf("hmc: the inverse metric is not symmetric: elements (%d,%d) and (%d,%d) are %v and %v", i+1, j+1, j+1, i+1, a, b)
+				}
+			}
+		}
+		var factor mat.Cholesky
+		if !factor.Factorize(sym) {
+			return errors.New("hmc: the inverse metric is not positive definite")
+		}
+		var u mat.TriDense
+		factor.UTo(&u)
+		h.upper = u.RawTriangular()
+	}
+	h.kind = infer.Dense
+	h.inverse = slices.Clone(m.Inverse)
+	h.scale = nil
+	h.dense = blas64.General{Rows: h.dim, Cols: h.dim, Stride: max(1, h.dim), Data: h.inverse}
+	return nil
+}
+
+// Reset implements [infer.Hamiltonian].
+func (h *Euclidean) Reset(z *infer.Point) error {
+	if cap(z.Cache) < h.dim {
+		z.Cache = make([]float64, h.dim)
+	}
+	z.Cache = z.Cache[:h.dim]
+	lp, err := h.target.LogDensityGrad(z.Position, z.Gradient)
+	z.LogDensity, z.Energy = lp, math.Inf(1)
+	return err
+}
+
+// Momentum implements [infer.Hamiltonian]: p ~ normal(0, M).
+func (h *Euclidean) Momentum(rng *rand.Rand, z *infer.Point) {
+	p := z.Momentum
+	for i := range p {
+		p[i] = rng.NormFloat64()
+	}
+	if h.kind == infer.Dense {
+		// U⁻¹ times standard normals has covariance (UᵀU)⁻¹ = M.
+		if h.dim > 0 {
+			blas64.Trsv(blas.NoTrans, h.upper, vector(p))
+		}
+	} else {
+		for i, s := range h.scale {
+			p[i] *= s
+		}
+	}
+	h.complete(z)
+}
+
+// Step implements [infer.Hamiltonian] by a leapfrog step: half a kick, a
+// drift, half a kick.
+func (h *Euclidean) Step(z *infer.Point, eps float64) error {
+	half := 0.5 * eps
+	q := z.Position
+	p, g := z.Momentum[:len(q)], z.Gradient[:len(q)]
+	if h.kind == infer.Dense {
+		for i := range p {
+			p[i] += half * g[i]
+		}
+		h.multiply(eps, p, 1, q)
+	} else {
+		inv := h.inverse[:len(q)]
+		for i := range q {
+			p[i] += half * g[i]
+			q[i] += eps * inv[i] * p[i]
+		}
+	}
+	lp, err := h.target.LogDensityGrad(q, g)
+	z.LogDensity = lp
+	if err != nil || math.IsInf(lp, -1) {
+		z.Energy = math.Inf(1)
+		return err
+	}
+	for i := range p {
+		p[i] += half * g[i]
+	}
+	h.complete(z)
+	return nil
+}
+
+// complete computes velocity and energy.
+func (h *Euclidean) complete(z *infer.Point) {
+	p := z.Momentum
+	v := z.Cache[:len(p)]
+	k, k1 := 0.0, 0.0 // a single sum would wait for its last addition
+	i := 0
+	if h.kind == infer.Dense {
+		h.multiply(1, p, 0, v)
+		for ; i+1 < len(p); i += 2 {
+			k += p[i] * v[i]
+			k1 += p[i+1] * v[i+1]
+		}
+		if i < len(p) {
+			k += p[i] * v[i]
+		}
+	} else {
+		inv := h.inverse[:len(p)]
+		for ; i+1 < len(p); i += 2 {
+			v[i] = inv[i] * p[i]
+			v[i+1] = inv[i+1] * p[i+1]
+			k += p[i] * v[i]
+			k1 += p[i+1] * v[i+1]
+		}
+		if i < len(p) {
+			v[i] = inv[i] * p[i]
+			k += p[i] * v[i]
+		}
+	}
+	z.Energy = 0.5*(k+k1) - z.LogDensity
+	if math.IsNaN(z.Energy) { // a gradient that is not finite
+		z.Energy = math.Inf(1)
+	}
+}
+
+// Velocity implements [infer.Hamiltonian].
+func (h *Euclidean) Velocity(z *infer.Point) []float64 { return z.Cache }
+
+// multiply sets y to alpha M⁻¹x + beta y.
+func (h *Euclidean) multiply(alpha float64, x []float64, beta float64, y []float64) {
+	if h.dim > 0 {
+		blas64.Gemv(blas.NoTrans, alpha, h.dense, vector(x), beta, vector(y))
+	}
+}
+
+func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }

@@ -1,0 +1,239 @@
+package infer
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+)
+
+// LogDensity is all that a sampler needs to know of its target: the dimension
+// of an unconstrained space and, at a point of it, the log density (up to a
+// constant) with its gradient.
+//
+// It is an alias of an interface literal, so a package that does not import
+// this one can satisfy [Cloner] too.
+//
+// Contract of LogDensityGrad(x, grad):
+//
+//   - len(x) == len(grad) == Dim(); x is only read; every element of the
+//     caller's grad is written; neither slice is kept;
+//   - the result may be -Inf: x lies outside the support. The gradient is then
+//     not looked at. NaN is treated as -Inf;
+//   - an error is a rejection of x (a failed argument check, a reject
+//     statement). The point counts as -Inf and the message is reported once
+//     with the number of its occurrences. Only an error that wraps [ErrFatal]
+//     ends the chain;
+//   - the value depends on x alone, not on earlier calls;
+//   - it need not be safe for concurrent use: a run makes one [Cloner.Clone]
+//     per chain, or, where the target is no Cloner, runs one chain at a time;
+//   - it should not allocate.
+type LogDensity = interface {
+	Dim() int
+	LogDensityGrad(x, grad []float64) (float64, error)
+}
+
+// Cloner is the optional interface of a [LogDensity] that can be evaluated by
+// several goroutines through copies. A clone shares nothing mutable with its
+// original or with other clones. A run makes its clones one at a time.
+type Cloner interface {
+	Clone() LogDensity
+}
+
+// Generator is the optional interface of a [LogDensity] that computes what is
+// saved of a draw: constrained parameters, transformed parameters, generated
+// quantities.
+type Generator interface {
+	// OutputNames returns the column names, one per saved value, such as
+	// theta.1. The result does not change during a run and is not modified.
+	OutputNames() []string
+
+	// Generate writes the values for the unconstrained position x to dst,
+	// len(dst) == len(OutputNames()). Random numbers come from rng alone. dst
+	// comes filled with NaN: what is not written before an error stays NaN.
+	// An error is reported like a rejection and does not end the chain unless
+	// it wraps ErrFatal.
+	Generate(x []float64, rng *rand.Rand, dst []float64) error
+}
+
+// ErrFatal marks an error of a target after which sampling makes no sense;
+// wrap it (fmt.Errorf("…: %w", infer.ErrFatal)) to end the chain.
+var ErrFatal = errors.New("fatal error")
+
+// Point is a point of phase space. It carries whatever its [Hamiltonian] has
+// computed there, so that nothing is evaluated twice.
+type Point struct {
+	Position []float64 // q, unconstrained
+	Momentum []float64 // p
+	Gradient []float64 // of the log density at Position
+
+	LogDensity float64 // at Position; -Inf outside the support, never NaN
+	Energy     float64 // H(q, p); +Inf where LogDensity is -Inf or a step failed, never NaN
+
+	// Cache belongs to the Hamiltonian (a velocity, a factor of the metric at
+	// Position, …). Others only copy it, which CopyFrom does.
+	Cache []float64
+}
+
+// NewPoint returns a point of dimension dim, all zeros. It holds nothing that
+// can be relied on before [Hamiltonian.Reset].
+func NewPoint(dim int) *Point {
+	b := make([]float64, 3*dim)
+	return &Point{
+		Position: b[:dim:dim],
+		Momentum: b[dim : 2*dim : 2*dim],
+		Gradient: b[2*dim:],
+	}
+}
+
+// CopyFrom makes z a deep copy of src, which must have the same dimension. It
+// allocates only if z.Cache is too small.
+func (z *Point) CopyFrom(src *Point) {
+	copy(z.Position, src.Position)
+	copy(z.Momentum, src.Momentum)
+	copy(z.Gradient, src.Gradient)
+	z.LogDensity, z.Energy = src.LogDensity, src.Energy
+	z.Cache = append(z.Cache[:0], src.Cache...)
+}
+
+// Hamiltonian is the geometry as a trajectory sees it: a distribution of
+// momenta and a reversible, volume preserving step that nearly conserves the
+// energy. Trajectories ([Kernel]s) know nothing else, so they run unchanged on
+// Euclidean and on position-dependent metrics.
+//
+// A Hamiltonian belongs to one chain and is not safe for concurrent use. Its
+// errors are final (ErrFatal of the target, or a cancelled run); a rejected
+// point is not an error but has infinite energy. No method allocates once
+// every point has been through Reset or CopyFrom.
+type Hamiltonian interface {
+	// Reset computes at z.Position all that depends on the position alone:
+	// LogDensity, Gradient and the position's part of Cache. Momentum and
+	// Energy are left undefined.
+	Reset(z *Point) error
+
+	// Momentum draws z.Momentum from its distribution given z.Position and
+	// sets z.Energy. z must have been Reset (or come from Step).
+	Momentum(rng *rand.Rand, z *Point)
+
+	// Step moves z, in place, by one integration step of size eps, which is
+	// negative for a step back in time, and leaves it complete: LogDensity,
+	// Gradient, Energy and Cache belong to the new position and momentum.
+	// A step that fails (outside the support, a rejection, an implicit solver
+	// that does not converge) leaves z.Energy at +Inf; z is then of no
+	// further use but to be overwritten.
+	Step(z *Point, eps float64) error
+
+	// Velocity returns ∂H/∂p at z, of finite energy, with length Dim. The
+	// slice may be part of z; it is only read and is valid until z changes.
+	Velocity(z *Point) []float64
+}
+
+// Kernel is a Markov transition that leaves the target invariant: it refreshes
+// the momentum, follows a trajectory and chooses a point of it.
+//
+// A kernel belongs to one chain, may keep work space and may adapt itself
+// (see package ahmc for one that does so for ever, with vanishing
+// probability).
+type Kernel interface {
+	// Transition makes one transition from z with the (nominal) step size eps
+	// and returns the new state: z itself or a point owned by the kernel that
+	// is valid until the next call. The position, log density and gradient of
+	// z are not changed, so that both can be compared. An error is final; the
+	// state is then z.
+	Transition(rng *rand.Rand, h Hamiltonian, eps float64, z *Point) (*Point, Info, error)
+}
+
+// Stats are the sampler's figures for one transition, saved with each draw.
+// Fields that a kernel has no use for are zero.
+type Stats struct {
+	AcceptStat float64 // mean acceptance probability, in [0, 1]: what step size adaptation looks at
+	StepSize   float64 // the step size used
+	IntTime    float64 // static trajectories: the nominal integration time, step size times the largest number of steps
+	TreeDepth  int     // NUTS: number of completed doublings
+	Leapfrogs  int     // integration steps taken
+	Divergent  bool    // the energy error exceeded the kernel's limit
+	Energy     float64 // H at the new state, with the momentum that it was reached with
+}
+
+// Info describes a transition: its Stats and, for stages and decorators that
+// tune a kernel, what else can be learnt from it.
+type Info struct {
+	Stats
+
+	// Proposal is the end of a static trajectory, whether accepted (with
+	// probability AcceptStat) or not; nil where there is no single proposal
+	// (NUTS). It is valid until the kernel's next Transition. Its Energy is
+	// +Inf, and its position meaningless, if the trajectory failed.
+	Proposal *Point
+}
+
+// Stage is one phase of warm-up, a value. Stages run one after the other,
+// each working on the [State] that the one before has left.
+type Stage interface {
+	// Run makes transitions by s.Advance and adapts s between them. It
+	// returns an error that Advance has returned, as it is, or one of its own
+	// which then ends the chain. ctx is the run's; Advance looks at it, so a
+	// stage need not unless it computes for long between transitions.
+	Run(ctx context.Context, s *State) error
+}
+
+// Sampler says how chains are run; a plain struct of options such as
+// nuts.Sampler or hmc.Sampler. It is shared by the chains and not modified.
+type Sampler interface {
+	// Plan makes the moving parts of one chain, called once per chain in its
+	// goroutine. target counts and checks (see [Meter]) the chain's own clone;
+	// warmup is the number of transitions that the stages are to make. Errors
+	// are about the options; a sampler that can tell without a target has a
+	// method Validate() error too, which NewSession calls.
+	Plan(target *Meter, warmup int) (Plan, error)
+}
+
+// Plan holds the moving parts of one chain.
+type Plan struct {
+	Hamiltonian Hamiltonian
+	Kernel      Kernel
+	Stages      []Stage // run in order; may be empty
+	StepSize    float64 // to start with; must be positive
+}
+
+// MetricKind names a constant (Euclidean) metric as CmdStan does.
+type MetricKind string
+
+// The kinds of constant metric.
+const (
+	Unit     MetricKind = "unit_e"
+	Diagonal MetricKind = "diag_e"
+	Dense    MetricKind = "dense_e"
+)
+
+// Metric is a constant metric given by its inverse, which estimates the
+// covariance of the target.
+type Metric struct {
+	Kind MetricKind
+	Dim  int
+
+	// Inverse holds nothing for Unit, the Dim diagonal elements for Diagonal,
+	// and Dim×Dim elements for Dense (symmetric, so row or column major).
+	Inverse []float64
+}
+
+// Euclidean is the optional interface of a [Hamiltonian] whose metric is
+// constant and can be adapted.
+type Euclidean interface {
+	Hamiltonian
+
+	// Metric returns a copy of the metric.
+	Metric() Metric
+
+	// SetMetric replaces the metric; m is copied. Points keep their log
+	// density and gradient but need a new Momentum. An error says that m has
+	// another dimension or is not positive definite and finite; the old
+	// metric then stays.
+	SetMetric(m Metric) error
+}
+
+// Describer is the optional interface of a [Kernel] that has something to say
+// about itself after the run (the number of steps that it has tuned, …), for
+// [ChainReport.Kernel].
+type Describer interface {
+	Describe() map[string]float64
+}

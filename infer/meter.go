@@ -1,0 +1,121 @@
+package infer
+
+import (
+	"errors"
+	"math"
+)
+
+// ErrInterrupted is what a [Meter], and so every Hamiltonian, Kernel and
+// State.Advance above it, returns when the run has been cancelled. A stage
+// passes it on.
+var ErrInterrupted = errors.New("the run was interrupted")
+
+var (
+	errNaN     = errors.New("the log density is NaN")
+	errPlusInf = errors.New("the log density is +Inf")
+	errZero    = errors.New("the log density is -Inf (the density is zero there)")
+)
+
+// maxMessages bounds the distinct messages that a Meter keeps.
+const maxMessages = 64
+
+// Meter is a [LogDensity] over a chain's target which counts evaluations,
+// applies the contract for NaN, and turns recoverable errors into -Inf while
+// keeping an account of their messages. Whatever error its LogDensityGrad
+// returns is final: one that wraps [ErrFatal], or [ErrInterrupted].
+//
+// Hamiltonians are built on it, so they need not know about rejections.
+type Meter struct {
+	target LogDensity
+	dim    int
+	done   <-chan struct{} // of the run's context; nil: never
+
+	gradients  int64
+	rejections []Rejection
+	index      map[string]int // message → place in rejections
+	rejected   int
+}
+
+// NewMeter returns a meter over target; if target is one, target itself.
+func NewMeter(target LogDensity) *Meter {
+	if m, ok := target.(*Meter); ok {
+		return m
+	}
+	return &Meter{target: target, dim: target.Dim()}
+}
+
+// Target returns the metered target, for optional interfaces (a Hessian, …).
+// Who calls them accounts for the work by Count.
+func (m *Meter) Target() LogDensity { return m.target }
+
+// Dim returns the dimension of the target.
+func (m *Meter) Dim() int { return m.dim }
+
+// Gradients returns the number of evaluations so far.
+func (m *Meter) Gradients() int64 { return m.gradients }
+
+// Count adds the cost of n gradients that were evaluated past the meter.
+func (m *Meter) Count(n int) { m.gradients += int64(n) }
+
+// Reject enters a recoverable error into the account.
+func (m *Meter) Reject(err error) {
+	m.rejected++
+	msg := err.Error()
+	if i, ok := m.index[msg]; ok {
+		m.rejections[i].Count++
+		return
+	}
+	if len(m.rejections) == maxMessages {
+		return
+	}
+	if m.index == nil {
+		m.index = make(map[string]int)
+	}
+	m.index[msg] = len(m.rejections)
+	m.rejections = append(m.rejections, Rejection{Message: msg, Count: 1})
+}
+
+// LogDensityGrad evaluates the target. The result is finite or -Inf. In the
+// latter case, and if err is not nil, grad is meaningless.
+func (m *Meter) LogDensityGrad(x, grad []float64) (float64, error) {
+	lp, reason, err := m.evaluate(x, grad)
+	if reason != nil && reason != errZero {
+		m.Reject(reason)
+	}
+	return lp, err
+}
+
+// evaluate is LogDensityGrad that says why the result is -Inf.
+func (m *Meter) evaluate(x, grad []float64) (lp float64, reason, final error) {
+	// A receive from the context's channel costs 2–3 ns, so that even a
+	// trajectory of thousands of steps ends at once when the run is cancelled.
+	select {
+	case <-m.done:
+		return math.Inf(-1), nil, ErrInterrupted
+	default:
+	}
+	m.gradients++
+	lp, err := m.target.LogDensityGrad(x, grad)
+	switch {
+	case err != nil && (errors.Is(err, ErrFatal) || errors.Is(err, ErrInterrupted)):
+		return math.Inf(-1), nil, err
+	case err != nil:
+		return math.Inf(-1), err, nil
+	case math.IsNaN(lp):
+		return math.Inf(-1), errNaN, nil
+	case math.IsInf(lp, 1):
+		return math.Inf(-1), errPlusInf, nil
+	case math.IsInf(lp, -1):
+		return lp, errZero, nil
+	}
+	return lp, nil, nil
+}
+
+func (m *Meter) interrupted() bool {
+	select {
+	case <-m.done:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,266 @@
+package nuts
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/ppl-lang/ppl/infer"
+)
+
+// Defaults of [Kernel].
+const (
+	DefaultMaxDepth       = 10
+	DefaultMaxEnergyError = 1000
+)
+
+// Kernel is the NUTS transition. It works over any [infer.Hamiltonian].
+// AcceptStat is the mean of min(1, exp(H₀ - H)) over all points of the tree,
+// those of a doubling that was given up included.
+//
+// The exported fields may be changed between transitions.
+type Kernel struct {
+	MaxDepth       int     // doublings; 0: DefaultMaxDepth
+	MaxEnergyError float64 // a leaf with a larger one is a divergence; 0: DefaultMaxEnergyError
+	Jitter         float64 // the step size is multiplied by a uniform number of (1-Jitter, 1+Jitter); in [0, 1]
+
+	t trajectory
+}
+
+var _ infer.Kernel = (*Kernel)(nil)
+
+// Transition implements [infer.Kernel].
+func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {
+	depth, limit := k.MaxDepth, k.MaxEnergyError
+	if depth == 0 {
+		depth = DefaultMaxDepth
+	}
+	if limit == 0 {
+		limit = DefaultMaxEnergyError
+	}
+	if k.Jitter > 0 {
+		eps *= 1 + k.Jitter*(2*rng.Float64()-1)
+	}
+	t := &k.t
+	t.begin(rng, h, eps, limit, z, depth)
+	depth = grow[*tree](t, t.root, weightOf(0), rng.Uint64(), depth)
+
+	chosen := t.root.chosen
+	info := infer.Info{Stats: infer.Stats{
+		AcceptStat: t.accept / float64(t.leaves),
+		StepSize:   eps,
+		TreeDepth:  depth,
+		Leapfrogs:  t.leaves,
+		Divergent:  t.divergent,
+		Energy:     chosen.Energy,
+	}}
+	if t.err != nil {
+		t.end(nil)
+		return z, info, t.err
+	}
+	t.end(chosen)
+	return &chosen.Point, info, nil
+}
+
+// node is a pooled point with the number of places that refer to it.
+type node struct {
+	infer.Point
+	refs int
+}
+
+// tree is the space's T: a run of points of a trajectory.
+type tree struct {
+	left, right *node     // its ends in time
+	chosen      *node     // one of its points
+	rho         []float64 // sum of the momenta
+	size        int       // number of points
+}
+
+// trajectory is the phase space of one transition, and its pool.
+type trajectory struct {
+	rng   *rand.Rand
+	h     infer.Hamiltonian
+	eps   float64
+	limit float64
+
+	energy float64  // H₀, at the start
+	ends   [2]*node // of the whole trajectory: back, front
+	root   *tree
+	levels []*tree // scratch
+
+	leaves    int
+	accept    float64 // sum over leaves
+	divergent bool
+	err       error // final; the trajectory then ends as by a divergence
+
+	dim     int
+	nodes   []*node // the pool
+	free    []*node // those of it without references
+	current *node   // what the last transition returned: not free, for the caller may hold it
+}
+
+var _ space[*tree] = (*trajectory)(nil)
+
+// begin sets up a transition from z: its momentum, and the tree of one point.
+func (t *trajectory) begin(rng *rand.Rand, h infer.Hamiltonian, eps, limit float64, z *infer.Point, depth int) {
+	dim := len(z.Position)
+	if t.root == nil || t.dim != dim {
+		*t = trajectory{dim: dim, root: newTree(dim)}
+	}
+	for len(t.levels) < depth {
+		t.levels = append(t.levels, newTree(dim))
+	}
+	t.rng, t.h, t.eps, t.limit = rng, h, eps, limit
+	t.leaves, t.accept, t.divergent, t.err = 0, 0, false, nil
+
+	start := t.get()
+	start.CopyFrom(z)
+	h.Momentum(rng, &start.Point)
+	t.energy = start.Energy
+	t.ends = [2]*node{start, start}
+	start.refs = 2
+	t.root.plant(start)
+}
+
+// end returns all points to the pool but the chosen one.
+func (t *trajectory) end(chosen *node) {
+	t.ends = [2]*node{}
+	t.free = t.free[:0]
+	if chosen != nil {
+		t.current = chosen
+	}
+	for _, n := range t.nodes {
+		n.refs = 0
+		if n != t.current {
+			t.free = append(t.free, n)
+		}
+	}
+	t.rng, t.h = nil, nil
+}
+
+func newTree(dim int) *tree { return &tree{rho: make([]float64, dim)} }
+
+// plant makes the tree the one point n.
+func (a *tree) plant(n *node) {
+	a.left, a.right, a.chosen = n, n, n
+	n.refs += 3
+	copy(a.rho, n.Momentum)
+	a.size = 1
+}
+
+func (t *trajectory) get() *node {
+	if k := len(t.free); k > 0 {
+		n := t.free[k-1]
+		t.free = t.free[:k-1]
+		return n
+	}
+	n := &node{Point: *infer.NewPoint(t.dim)}
+	t.nodes = append(t.nodes, n)
+	t.free = slices.Grow(t.free, len(t.nodes))
+	return n
+}
+
+func (t *trajectory) drop(n *node) {
+	n.refs--
+	if n.refs == 0 {
+		t.free = append(t.free, n)
+	}
+}
+
+// leaf implements space.
+func (t *trajectory) leaf(dst *tree, forward bool) (w weight, ok bool) {
+	side, eps := 0, -t.eps
+	if forward {
+		side, eps = 1, t.eps
+	}
+	from, n := t.ends[side], t.get()
+	n.CopyFrom(&from.Point)
+	n.refs++
+	t.ends[side] = n
+	t.drop(from)
+	if t.err = t.h.Step(&n.Point, eps); t.err != nil {
+		return weight{}, false
+	}
+	t.leaves++
+	delta := t.energy - n.Energy
+	w = weightOf(delta)
+	switch {
+	case delta >= 0:
+		t.accept++
+	case w.shift == 0: // else the probability is less than exp(-600)
+		t.accept += w.value
+	}
+	if -delta > t.limit {
+		t.divergent = true
+		return w, false
+	}
+	dst.plant(n)
+	return w, true
+}
+
+// turning implements space by the generalised criterion: the velocities at
+// both ends must have a positive product with the sum of the momenta, for the
+// union and for either tree together with the first point of the other.
+func (t *trajectory) turning(left, right *tree) bool {
+	a, b := t.velocity(left.left), t.velocity(right.right)
+	if bends(a, b, left.rho, right.rho) {
+		return true
+	}
+	// For two single points the other two conditions are the same again.
+	if left.size == 1 && right.size == 1 {
+		return false
+	}
+	return bends(a, t.velocity(right.left), left.rho, right.left.Momentum) ||
+		bends(t.velocity(left.right), b, left.right.Momentum, right.rho)
+}
+
+func (t *trajectory) velocity(n *node) []float64 { return t.h.Velocity(&n.Point) }
+
+// bends reports whether a·(r+s) or b·(r+s) is not positive.
+func bends(a, b, r, s []float64) bool {
+	b, r, s = b[:len(a)], r[:len(a)], s[:len(a)]
+	// Two sums each: a single one waits for its last addition.
+	var da, db, da1, db1 float64
+	i := 0
+	for ; i+1 < len(a); i += 2 {
+		rho, rho1 := r[i]+s[i], r[i+1]+s[i+1]
+		da += a[i] * rho
+		db += b[i] * rho
+		da1 += a[i+1] * rho1
+		db1 += b[i+1] * rho1
+	}
+	if i < len(a) {
+		rho := r[i] + s[i]
+		da += a[i] * rho
+		db += b[i] * rho
+	}
+	return !(da+da1 > 0 && db+db1 > 0)
+}
+
+// choose implements space.
+func (t *trajectory) choose(dst, src *tree, prob float64) {
+	if t.rng.Float64() < prob {
+		dst.chosen, src.chosen = src.chosen, dst.chosen
+	}
+}
+
+// join implements space.
+func (t *trajectory) join(dst, other *tree, after bool) {
+	if after {
+		t.drop(dst.right)
+		t.drop(other.left)
+		dst.right = other.right
+	} else {
+		t.drop(dst.left)
+		t.drop(other.right)
+		dst.left = other.left
+	}
+	t.drop(other.chosen)
+	dst.size += other.size
+	for i, r := range other.rho {
+		dst.rho[i] += r
+	}
+	other.left, other.right, other.chosen = nil, nil, nil
+}
+
+// scratch implements space.
+func (t *trajectory) scratch(level int) *tree { return t.levels[level] }

@@ -1,0 +1,336 @@
+package nuts
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/hmc"
+	"github.com/ppl-lang/ppl/infer/infertest"
+)
+
+// metrics returns a diagonal and a dense metric other than the identity.
+func metrics(dim int) []infer.Metric {
+	diag, dense := hmc.Identity(infer.Diagonal, dim), hmc.Identity(infer.Dense, dim)
+	for i := range dim {
+		diag.Inverse[i] = 0.5 + float64(i)
+		for j := range dim {
+			dense.Inverse[i*dim+j] = math.Pow(0.6, math.Abs(float64(i-j))) * math.Sqrt((1+float64(i))*(1+float64(j)))
+		}
+	}
+	return []infer.Metric{diag, dense}
+}
+
+// Exact-start invariance with coarse steps and metrics other than the identity.
+func TestInvariance(t *testing.T) {
+	for _, c := range []struct {
+		target infertest.Exact
+		eps    float64
+		kernel Kernel
+	}{
+		{infertest.NewNormal([]float64{1, -2, 0.5}, [][]float64{{1, 0, 0}, {0.6, 0.9, 0}, {-0.5, 0.3, 1.1}}), 0.95, Kernel{}},
+		{infertest.AR1(4, 0.7), 0.55, Kernel{MaxDepth: 2}},
+		{infertest.Funnel{D: 3}, 0.5, Kernel{MaxDepth: 5}},
+		{infertest.Banana{B: 0.3, Sigma: 1.5}, 1.05, Kernel{}},
+		{infertest.StudentT{D: 2, Nu: 4}, 1.4, Kernel{Jitter: 0.5}},
+		{infertest.LogGamma{D: 2, Shape: 0.7}, 1.2, Kernel{}},
+		{infertest.Bimodal{D: 2, Distance: 4}, 1.2, Kernel{}},
+		{infertest.Exponential{D: 2}, 0.3, Kernel{}},
+	} {
+		for _, m := range metrics(c.target.Dim()) {
+			res, err := infertest.Invariance{
+				Target: c.target, StepSize: c.eps, Seed: 8, Replicates: 20000,
+				Hamiltonian: func(l infer.LogDensity) (infer.Hamiltonian, error) { return hmc.NewEuclidean(l, m) },
+				Kernel: func() infer.Kernel {
+					return &Kernel{MaxDepth: c.kernel.MaxDepth, Jitter: c.kernel.Jitter}
+				},
+			}.Run()
+			if err == nil {
+				err = res.Err()
+			}
+			if err != nil {
+				t.Errorf("%s, %s: %v", c.target, m.Kind, err)
+			}
+			if res.AcceptStat < 0.25 || res.AcceptStat > 0.85 {
+				t.Errorf("%s, %s: mean acceptance %.2f is no test of the weights", c.target, m.Kind, res.AcceptStat)
+			}
+			t.Logf("%s, %s: acceptance %.2f, leapfrogs %.1f, divergent %.3f, moved %.2f", c.target, m.Kind, res.AcceptStat, res.Leapfrogs, res.Divergent, res.Moved)
+		}
+	}
+}
+
+// start returns the parts of a transition.
+func start(t *testing.T, target infer.LogDensity, m infer.Metric, x []float64) (*hmc.Euclidean, *infer.Point) {
+	t.Helper()
+	h, err := hmc.NewEuclidean(target, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := infer.NewPoint(target.Dim())
+	copy(z.Position, x)
+	if err := h.Reset(z); err != nil {
+		t.Fatal(err)
+	}
+	return h, z
+}
+
+// The pooled trajectory agrees with the definition computed from a list of all
+// points: depth, number of leaves, acceptance statistic, and that the chosen
+// point is one of the tree's.
+func TestTrajectoryAgainstDefinition(t *testing.T) {
+	for _, target := range []infertest.Exact{infertest.AR1(3, 0.9), infertest.Banana{B: 0.3, Sigma: 2}, infertest.Funnel{D: 3}} {
+		for _, m := range metrics(target.Dim()) {
+			h, z := start(t, target, m, make([]float64, target.Dim()))
+			rng := infer.Stream(3, 0, "definition", 0)
+			depths := map[int]int{}
+			var tr trajectory
+			for range 300 {
+				const maxDepth = 6
+				eps := 0.02 * math.Exp(3*rng.Float64())
+				tr.begin(rng, h, eps, 1000, z, maxDepth)
+				list := newListed(t, h, tr.root.left, eps)
+				directions := rng.Uint64()
+				depth := grow[*tree](&tr, tr.root, weightOf(0), directions, maxDepth)
+				wantDepth, wantLeaves, wantAccept := list.grow(directions, maxDepth)
+				if depth != wantDepth || tr.leaves != wantLeaves || math.Abs(tr.accept-wantAccept) > 1e-9 {
+					t.Fatalf("%s: depth %d, %d leaves, acceptance %v; want %d, %d, %v", target, depth, tr.leaves, tr.accept, wantDepth, wantLeaves, wantAccept)
+				}
+				if !list.has(tr.root.chosen) {
+					t.Fatalf("%s: the chosen point is not in the tree", target)
+				}
+				depths[depth]++
+				z = &tr.root.chosen.Point
+				tr.end(tr.root.chosen)
+			}
+			if len(depths) < 4 {
+				t.Errorf("%s: only depths %v were seen", target, depths)
+			}
+		}
+	}
+}
+
+// listed is a trajectory as a list of points at integer times.
+type listed struct {
+	t      *testing.T
+	h      *hmc.Euclidean
+	eps    float64
+	lo, hi int // the tree
+	points map[int]*infer.Point
+}
+
+func newListed(t *testing.T, h *hmc.Euclidean, from *node, eps float64) *listed {
+	l := &listed{t: t, h: h, eps: eps, hi: 1, points: map[int]*infer.Point{0: infer.NewPoint(len(from.Position))}}
+	l.points[0].CopyFrom(&from.Point)
+	return l
+}
+
+func (l *listed) at(i int) *infer.Point {
+	if z := l.points[i]; z != nil {
+		return z
+	}
+	before, eps := i-1, l.eps
+	if i < 0 {
+		before, eps = i+1, -l.eps
+	}
+	from := l.at(before)
+	z := infer.NewPoint(len(from.Position))
+	z.CopyFrom(from)
+	if err := l.h.Step(z, eps); err != nil {
+		l.t.Fatal(err)
+	}
+	l.points[i] = z
+	return z
+}
+
+// crossed is the U-turn criterion for the ends a, b with momenta a…b summed.
+func (l *listed) crossed(a, b, from, to int) bool {
+	rho := make([]float64, len(l.at(0).Momentum))
+	for i := from; i < to; i++ {
+		for k, p := range l.at(i).Momentum {
+			rho[k] += p
+		}
+	}
+	dot := func(i int) (s float64) {
+		for k, v := range l.h.Velocity(l.at(i)) {
+			s += v * rho[k]
+		}
+		return s
+	}
+	return dot(a) <= 0 || dot(b) <= 0
+}
+
+func (l *listed) turns(lo, mid, hi int) bool {
+	return l.crossed(lo, hi-1, lo, hi) || l.crossed(lo, mid, lo, mid+1) || l.crossed(mid-1, hi-1, mid-1, hi)
+}
+
+// block visits the points of [lo, hi) in the order of building; ok is false if
+// it diverges or turns.
+func (l *listed) block(lo, hi int, forward bool, leaves *int, accept *float64) (ok bool) {
+	if hi-lo == 1 {
+		*leaves++
+		delta := l.at(0).Energy - l.at(lo).Energy
+		*accept += min(1, math.Exp(delta))
+		return -delta <= 1000
+	}
+	mid := (lo + hi) / 2
+	halves := [][2]int{{lo, mid}, {mid, hi}}
+	if !forward {
+		slices.Reverse(halves)
+	}
+	for _, b := range halves {
+		if !l.block(b[0], b[1], forward, leaves, accept) {
+			return false
+		}
+	}
+	return !l.turns(lo, mid, hi)
+}
+
+func (l *listed) grow(directions uint64, maxDepth int) (depth, leaves int, accept float64) {
+	for depth < maxDepth {
+		n := l.hi - l.lo
+		lo, hi, mid := l.lo, l.hi+n, l.hi
+		forward := directions>>depth&1 == 1
+		newLo, newHi := l.hi, l.hi+n
+		if !forward {
+			lo, hi, mid = l.lo-n, l.hi, l.lo
+			newLo, newHi = l.lo-n, l.lo
+		}
+		if !l.block(newLo, newHi, forward, &leaves, &accept) {
+			break
+		}
+		depth++
+		l.lo, l.hi = lo, hi
+		if l.turns(lo, mid, hi) {
+			break
+		}
+	}
+	return depth, leaves, accept
+}
+
+func (l *listed) has(n *node) bool {
+	for i := l.lo; i < l.hi; i++ {
+		if slices.Equal(l.at(i).Position, n.Position) {
+			return true
+		}
+	}
+	return false
+}
+
+// Every point that is neither returned nor free is a leak; the pool stays
+// small.
+func TestPool(t *testing.T) {
+	h, z := start(t, infertest.AR1(3, 0.95), infer.Metric{}, []float64{0.1, 0.2, 0.3})
+	rng := infer.Stream(4, 0, "pool", 0)
+	k := &Kernel{}
+	for range 500 {
+		before := slices.Clone(z.Position)
+		next, _, err := k.Transition(rng, h, 0.02, z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(before, z.Position) {
+			t.Fatal("the position of the state was changed in place")
+		}
+		z = next
+		if len(k.t.free) != len(k.t.nodes)-1 || slices.Contains(k.t.free, k.t.current) {
+			t.Fatalf("%d of %d points are free", len(k.t.free), len(k.t.nodes))
+		}
+	}
+	// Three for each level, the root's, both ends, and the state before.
+	if n := len(k.t.nodes); n > 3*DefaultMaxDepth+6 {
+		t.Errorf("the pool has grown to %d points", n)
+	}
+}
+
+func TestTransitionDoesNotAllocate(t *testing.T) {
+	for _, m := range append(metrics(5), infer.Metric{Kind: infer.Unit, Dim: 5}) {
+		h, z := start(t, infertest.AR1(5, 0.5), m, []float64{1, 2, 3, 4, 5})
+		rng := infer.Stream(5, 0, "allocations", 0)
+		k := &Kernel{}
+		step := func() { z, _, _ = k.Transition(rng, h, 0.1, z) }
+		for range 200 {
+			step()
+		}
+		if n := testing.AllocsPerRun(500, step); n != 0 {
+			t.Errorf("%s: %v allocations per transition", m.Kind, n)
+		}
+	}
+}
+
+func TestMaxDepth(t *testing.T) {
+	h, z := start(t, infertest.AR1(2, 0), infer.Metric{}, []float64{1, 1})
+	rng := infer.Stream(6, 0, "depth", 0)
+	for depth := 1; depth < 8; depth++ {
+		_, info, err := (&Kernel{MaxDepth: depth}).Transition(rng, h, 1e-4, z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.TreeDepth != depth || info.Leapfrogs != 1<<depth-1 || info.Divergent {
+			t.Errorf("MaxDepth %d: %+v", depth, info.Stats)
+		}
+		if info.AcceptStat < 0.99 {
+			t.Errorf("MaxDepth %d: acceptance %v", depth, info.AcceptStat)
+		}
+	}
+}
+
+func TestDivergence(t *testing.T) {
+	h, z := start(t, infertest.LogGamma{D: 1, Shape: 1}, infer.Metric{}, []float64{0})
+	rng := infer.Stream(7, 0, "divergence", 0)
+	next, info, err := (&Kernel{}).Transition(rng, h, 50, z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !info.Divergent || info.TreeDepth != 0 || info.Leapfrogs != 1 || info.AcceptStat > 1e-100 {
+		t.Errorf("%+v", info.Stats)
+	}
+	if next.Position[0] != 0 {
+		t.Errorf("moved to %v", next.Position)
+	}
+}
+
+// iid is a standard normal whose gradient costs next to nothing, so that the
+// benchmark shows the sampler's own cost.
+type iid int
+
+func (d iid) Dim() int { return int(d) }
+func (iid) LogDensityGrad(x, grad []float64) (float64, error) {
+	s := 0.0
+	for i, xi := range x {
+		grad[i] = -xi
+		s += xi * xi
+	}
+	return -0.5 * s, nil
+}
+
+func BenchmarkTransition(b *testing.B) {
+	for _, dim := range []int{1, 10, 100, 1000} {
+		for _, kind := range []infer.MetricKind{infer.Diagonal, infer.Dense} {
+			if kind == infer.Dense && dim > 100 {
+				continue
+			}
+			b.Run(fmt.Sprint(kind, dim), func(b *testing.B) {
+				h, err := hmc.NewEuclidean(iid(dim), hmc.Identity(kind, dim))
+				if err != nil {
+					b.Fatal(err)
+				}
+				z := infer.NewPoint(dim)
+				if err := h.Reset(z); err != nil {
+					b.Fatal(err)
+				}
+				rng := infer.Stream(8, 0, "benchmark", 0)
+				k := &Kernel{}
+				leapfrogs := 0
+				b.ReportAllocs()
+				for b.Loop() {
+					var info infer.Info
+					z, info, _ = k.Transition(rng, h, 0.3, z)
+					leapfrogs += info.Leapfrogs
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(leapfrogs), "ns/leapfrog")
+			})
+		}
+	}
+}

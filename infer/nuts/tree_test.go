@@ -1,0 +1,251 @@
+package nuts
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// integers is a trajectory of integers from which the outcome of grow can be
+// had exactly: its trees are intervals, and the chosen point of a tree is a
+// distribution over it instead of a random number.
+type integers struct {
+	weight   func(i int) float64
+	diverges func(i int) bool           // as if it had no weight
+	turns    func(lo, mid, hi int) bool // the union of [lo, mid) and [mid, hi)
+
+	lo, hi int // visited: [lo, hi)
+	levels []*interval
+	leaves int
+}
+
+type interval struct {
+	lo, hi int // [lo, hi)
+	chosen map[int]float64
+}
+
+func (s *integers) leaf(dst *interval, forward bool) (weight, bool) {
+	i := s.hi
+	if forward {
+		s.hi++
+	} else {
+		s.lo--
+		i = s.lo
+	}
+	s.leaves++
+	*dst = interval{lo: i, hi: i + 1, chosen: map[int]float64{i: 1}}
+	return weightOf(math.Log(s.weight(i))), !s.diverges(i)
+}
+
+func (s *integers) turning(left, right *interval) bool {
+	if left.hi != right.lo {
+		panic(fmt.Sprint("turning: not adjacent: ", left, right))
+	}
+	return s.turns(left.lo, left.hi, right.hi)
+}
+
+func (s *integers) choose(dst, src *interval, prob float64) {
+	mixed := map[int]float64{}
+	for i, p := range dst.chosen {
+		mixed[i] += (1 - prob) * p
+	}
+	for i, p := range src.chosen {
+		mixed[i] += prob * p
+	}
+	dst.chosen = mixed
+}
+
+func (s *integers) join(dst, other *interval, after bool) {
+	switch {
+	case after && dst.hi == other.lo:
+		dst.hi = other.hi
+	case !after && other.hi == dst.lo:
+		dst.lo = other.lo
+	default:
+		panic(fmt.Sprint("join: not adjacent: ", dst, other, after))
+	}
+}
+
+func (s *integers) scratch(level int) *interval { return s.levels[level] }
+
+// from grows a tree from start and returns it with its depth.
+func (s integers) from(start int, directions uint64, maxDepth int) (*interval, int) {
+	s.lo, s.hi = start, start+1
+	for range maxDepth {
+		s.levels = append(s.levels, &interval{})
+	}
+	root := &interval{lo: start, hi: start + 1, chosen: map[int]float64{start: 1}}
+	depth := grow[*interval](&s, root, weightOf(math.Log(s.weight(start))), directions, maxDepth)
+	return root, depth
+}
+
+// worlds are trajectories that turn and diverge in all sorts of places, with
+// uneven weights.
+func worlds() map[string]integers {
+	never := func(int) bool { return false }
+	calm := func(int, int, int) bool { return false }
+	// hash is a reproducible random function of up to three integers.
+	hash := func(seed uint64) func(a, b, c int) float64 {
+		return func(a, b, c int) float64 {
+			key := uint64(a+1000)<<40 ^ uint64(b+1000)<<20 ^ uint64(c+1000)
+			return rand.New(rand.NewPCG(seed, key)).Float64()
+		}
+	}
+	uneven := hash(1)
+	weight := func(i int) float64 { return math.Exp(6 * (uneven(i, 0, 0) - 0.5)) }
+	w := map[string]integers{
+		"flat":      {weight: func(int) float64 { return 1 }, diverges: never, turns: calm},
+		"uneven":    {weight: weight, diverges: never, turns: calm},
+		"long":      {weight: weight, diverges: never, turns: func(lo, _, hi int) bool { return hi-lo > 5 }},
+		"diverging": {weight: weight, diverges: func(i int) bool { return i == 3 || i == -9 }, turns: calm},
+		"periodic":  {weight: weight, diverges: never, turns: func(lo, _, hi int) bool { return lo%7 == 0 || hi%5 == 0 }},
+	}
+	for seed := range uint64(6) {
+		h := hash(seed + 10)
+		w[fmt.Sprint("random", seed)] = integers{
+			weight:   weight,
+			diverges: func(i int) bool { return h(i, -500, -500) < 0.02 },
+			turns:    func(lo, mid, hi int) bool { return h(lo, mid, hi) < 0.15 },
+		}
+	}
+	return w
+}
+
+// Detailed balance holds exactly: with all words of directions, which are
+// equally likely, enumerated, π(i) P(i→j) = π(j) P(j→i) for all pairs.
+func TestDetailedBalance(t *testing.T) {
+	for name, w := range worlds() {
+		for _, maxDepth := range []int{1, 2, 3, 5} {
+			words := 1 << maxDepth
+			reach := words - 1
+			weight := func(i int) float64 {
+				// The limit on the energy error is relative to the start; from a
+				// point without weight one could leave, but nobody comes there.
+				if w.diverges(i) {
+					return 0
+				}
+				return w.weight(i)
+			}
+			transition := func(i int) map[int]float64 {
+				p := map[int]float64{}
+				for d := range words {
+					root, _ := w.from(i, uint64(d), maxDepth)
+					for j, pj := range root.chosen {
+						p[j] += pj / float64(words)
+					}
+				}
+				return p
+			}
+			p := map[int]map[int]float64{}
+			for i := -2*reach - 1; i <= 2*reach+1; i++ {
+				p[i] = transition(i)
+			}
+			for i := -reach; i <= reach; i++ {
+				sum := 0.0
+				for j, pij := range p[i] {
+					sum += pij
+					there, back := weight(i)*pij, weight(j)*p[j][i]
+					if math.Abs(there-back) > 1e-12*(there+back) {
+						t.Fatalf("%s, depth %d: π(%d)P(%d→%d) = %v, but the way back has %v", name, maxDepth, i, i, j, there, back)
+					}
+				}
+				if math.Abs(sum-1) > 1e-12 {
+					t.Fatalf("%s, depth %d: the probabilities from %d sum to %v", name, maxDepth, i, sum)
+				}
+			}
+		}
+	}
+}
+
+// A tree without obstacles has the shape that the directions say.
+func TestGrowFollowsDirections(t *testing.T) {
+	w := worlds()["flat"]
+	for d := range uint64(16) {
+		root, depth := w.from(0, d, 4)
+		back := 0
+		for j := range 4 {
+			if d>>j&1 == 0 {
+				back += 1 << j
+			}
+		}
+		if depth != 4 || root.lo != -back || root.hi != 16-back {
+			t.Errorf("directions %04b: tree [%d, %d) of depth %d", d, root.lo, root.hi, depth)
+		}
+		// Equal weights: every doubling is accepted, so the start, with all
+		// points of earlier doublings, is left for the last one.
+		last := slices.Sorted(func(yield func(int) bool) {
+			for i, p := range root.chosen {
+				if p > 0 && !yield(i) {
+					return
+				}
+			}
+		})
+		if len(last) != 8 || math.Abs(root.chosen[last[0]]-1.0/8) > 1e-12 {
+			t.Errorf("directions %04b: chosen from %v", d, root.chosen)
+		}
+	}
+}
+
+// The definition of a valid tree, written down without recursion over halves:
+// all aligned blocks of every doubling must not turn.
+func TestGrowStopsWhereItShould(t *testing.T) {
+	for name, w := range worlds() {
+		const maxDepth = 5
+		for d := range uint64(1 << maxDepth) {
+			for start := -20; start <= 20; start++ {
+				lo, hi, depth := start, start+1, 0
+			doubling:
+				for depth < maxDepth {
+					n := hi - lo
+					newLo, newHi := hi, hi+n
+					if d>>depth&1 == 0 {
+						newLo, newHi = lo-n, lo
+					}
+					for i := newLo; i < newHi; i++ {
+						if w.diverges(i) {
+							break doubling
+						}
+					}
+					for size := 2; size <= n; size *= 2 {
+						for a := newLo; a < newHi; a += size {
+							if w.turns(a, a+size/2, a+size) {
+								break doubling
+							}
+						}
+					}
+					mid := max(lo, newLo)
+					lo, hi = min(lo, newLo), max(hi, newHi)
+					depth++
+					if w.turns(lo, mid, hi) {
+						break
+					}
+				}
+				root, got := w.from(start, d, maxDepth)
+				if got != depth || root.lo != lo || root.hi != hi {
+					t.Fatalf("%s from %d, directions %b: [%d, %d) of depth %d, want [%d, %d) of depth %d", name, start, d, root.lo, root.hi, got, lo, hi, depth)
+				}
+			}
+		}
+	}
+}
+
+// Sums and ratios of weights agree with logarithms, whatever their size.
+func TestWeight(t *testing.T) {
+	logs := []float64{math.Inf(-1), -1e6, -700, -601, -600, -599, -1, 0, 1, 599, 600, 601, 602, 5000, 1e9}
+	for _, a := range logs {
+		for _, b := range logs {
+			for _, c := range logs {
+				ab, abc := weightOf(a).plus(weightOf(b)), weightOf(a).plus(weightOf(b)).plus(weightOf(c))
+				want, m := 0.0, max(a, b, c)
+				if two := math.Exp(a-m) + math.Exp(b-m); two > 0 {
+					want = two / (two + math.Exp(c-m))
+				}
+				if got := ab.over(abc); math.Abs(got-want) > 1e-12 {
+					t.Errorf("logs %v, %v of them with %v: %v instead of %v", a, b, c, got, want)
+				}
+			}
+		}
+	}
+}

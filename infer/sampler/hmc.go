@@ -1,0 +1,27 @@
+package sampler
+
+import (
+	"flag"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/hmc"
+)
+
+func hmcRow() Row {
+	return Row{
+		Name:    "hmc",
+		Doc:     "Hamiltonian Monte Carlo with a uniformly random number of steps per trajectory.",
+		Adapts:  true,
+		Columns: []Column{stepSizeColumn, intTimeColumn, leapfrogColumn, divergentColumn, energyColumn},
+		Options: func(fs *flag.FlagSet) Build {
+			s := &hmc.Sampler{}
+			adaptFlags(fs, &s.Adapt)
+			k := &s.Kernel
+			fs.IntVar(&k.Steps, "steps", 0, "largest number of steps; 0: from the integration time")
+			fs.Float64Var(&k.IntTime, "int-time", hmc.DefaultIntTime, "largest integration time, if -steps is 0")
+			fs.BoolVar(&k.FixedLength, "fixed-length", false, "always take the largest number of steps")
+			fs.Float64Var(&k.Jitter, "stepsize-jitter", 0, "random relative variation of the step size, between 0 and 1")
+			return func() (infer.Sampler, error) { return *s, s.Validate() }
+		},
+	}
+}

@@ -1,0 +1,24 @@
+package sampler
+
+import (
+	"flag"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/nuts"
+)
+
+func nutsRow() Row {
+	return Row{
+		Name:    "nuts",
+		Doc:     "The no-U-turn sampler as in Stan: multinomial, with step size and metric adapted in warm-up.",
+		Adapts:  true,
+		Columns: []Column{stepSizeColumn, treeDepthColumn, leapfrogColumn, divergentColumn, energyColumn},
+		Options: func(fs *flag.FlagSet) Build {
+			s := &nuts.Sampler{}
+			adaptFlags(fs, &s.Adapt)
+			fs.IntVar(&s.MaxDepth, "max-depth", nuts.DefaultMaxDepth, "largest depth of a tree, which then has 2^depth points")
+			fs.Float64Var(&s.Jitter, "stepsize-jitter", 0, "random relative variation of the step size, between 0 and 1")
+			return func() (infer.Sampler, error) { return *s, s.Validate() }
+		},
+	}
+}

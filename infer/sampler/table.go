@@ -1,0 +1,128 @@
+// Package sampler is the table of samplers by name: what each is, which options
+// it has, and what it reports of a transition. Programs that let a user choose
+// (a command line, a service) loop over [Table]; to add a sampler, write a file
+// with its row and name it there. Go programs that know which sampler they want
+// use its package directly.
+package sampler
+
+import (
+	"flag"
+	"slices"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/warmup"
+)
+
+// Row declares a sampler.
+type Row struct {
+	Name string // as a user writes it
+	Doc  string // a sentence
+
+	// Columns are its sampler statistics in the CSV files, in CmdStan's order
+	// and by CmdStan's names. lp__ and accept_stat__, which all samplers have,
+	// come before them; see [AllColumns].
+	Columns []Column
+
+	// Options declares the sampler's options in fs: name, default, meaning.
+	// After the flags have been set, the returned function makes the sampler,
+	// or says what is wrong with them. Flags that CmdStan has too have its
+	// names, with - for _.
+	Options func(fs *flag.FlagSet) Build
+
+	// Adapts says whether the sampler has any use for warm-up.
+	Adapts bool
+}
+
+// Build makes a sampler from options that have been set.
+type Build func() (infer.Sampler, error)
+
+// Column is a sampler statistic of a draw.
+type Column struct {
+	Name  string
+	Value func(d *infer.Draw) float64
+}
+
+// Table returns the rows, the default sampler first.
+func Table() []Row {
+	return []Row{
+		nutsRow(),
+		hmcRow(),
+		fixedRow(),
+	}
+}
+
+// Lookup returns the row of a name.
+func Lookup(name string) (Row, bool) {
+	t := Table()
+	i := slices.IndexFunc(t, func(r Row) bool { return r.Name == name })
+	if i < 0 {
+		return Row{}, false
+	}
+	return t[i], true
+}
+
+// Names returns the names in the order of the table.
+func Names() []string {
+	var names []string
+	for _, r := range Table() {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
+// AllColumns returns lp__ and accept_stat__ followed by the row's columns.
+func (r Row) AllColumns() []Column {
+	return append([]Column{
+		{"lp__", func(d *infer.Draw) float64 { return d.LogDensity }},
+		{"accept_stat__", func(d *infer.Draw) float64 { return d.Stats.AcceptStat }},
+	}, r.Columns...)
+}
+
+// Default returns the sampler with all options at their defaults.
+func (r Row) Default() (infer.Sampler, error) {
+	return r.Options(flag.NewFlagSet(r.Name, flag.ContinueOnError))()
+}
+
+// The columns that several samplers share.
+var (
+	stepSizeColumn  = Column{"stepsize__", func(d *infer.Draw) float64 { return d.Stats.StepSize }}
+	treeDepthColumn = Column{"treedepth__", func(d *infer.Draw) float64 { return float64(d.Stats.TreeDepth) }}
+	leapfrogColumn  = Column{"n_leapfrog__", func(d *infer.Draw) float64 { return float64(d.Stats.Leapfrogs) }}
+	intTimeColumn   = Column{"int_time__", func(d *infer.Draw) float64 { return d.Stats.IntTime }}
+	energyColumn    = Column{"energy__", func(d *infer.Draw) float64 { return d.Stats.Energy }}
+	divergentColumn = Column{"divergent__", func(d *infer.Draw) float64 {
+		if d.Stats.Divergent {
+			return 1
+		}
+		return 0
+	}}
+)
+
+// adaptFlags declares the options of adaptation, which samplers with a constant
+// metric share.
+func adaptFlags(fs *flag.FlagSet, o *warmup.Options) {
+	fs.Float64Var(&o.StepSize, "stepsize", 1, "step size to start from, or to keep if -fixed-stepsize")
+	fs.BoolVar(&o.FixedStepSize, "fixed-stepsize", false, "do not adapt the step size")
+	o.Metric = infer.Diagonal
+	fs.Func("metric", "the metric: unit_e, diag_e or dense_e (default diag_e)", func(s string) error {
+		m := warmup.Options{Metric: infer.MetricKind(s)}
+		if err := m.Validate(); err != nil {
+			return err
+		}
+		o.Metric = m.MetricKind()
+		return nil
+	})
+	fs.BoolVar(&o.FixedMetric, "fixed-metric", false, "keep the metric that the run starts with")
+	a := &o.Averaging
+	fs.Float64Var(&a.Delta, "delta", 0.8, "target of the mean acceptance statistic, between 0 and 1")
+	fs.Float64Var(&a.Gamma, "gamma", 0.05, "step size adaptation: strength of shrinkage")
+	fs.Float64Var(&a.Kappa, "kappa", 0.75, "step size adaptation: decay of earlier iterates' weights")
+	fs.Float64Var(&a.T0, "t0", 10, "step size adaptation: damping of the first iterations")
+	count := func(p *int, name string, value int, usage string) {
+		*p = value
+		fs.Var(&buffer{p}, name, usage)
+	}
+	count(&o.StartBuffer, "init-buffer", 75, "transitions before the metric is learnt")
+	count(&o.BaseWindow, "window", 25, "length of the first window in which the metric is learnt")
+	count(&o.EndBuffer, "term-buffer", 50, "transitions after the metric has been learnt")
+}

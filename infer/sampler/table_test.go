@@ -1,0 +1,136 @@
+package sampler_test
+
+import (
+	"context"
+	"flag"
+	"io"
+	"slices"
+	"testing"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/hmc"
+	"github.com/ppl-lang/ppl/infer/infertest"
+	"github.com/ppl-lang/ppl/infer/nuts"
+	"github.com/ppl-lang/ppl/infer/sampler"
+)
+
+// Every sampler has a name, a doc, documented options, columns with names of
+// their own, and runs with its defaults.
+func TestTable(t *testing.T) {
+	names := sampler.Names()
+	if len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(names) {
+		t.Errorf("names are not unique: %v", names)
+	}
+	for _, row := range sampler.Table() {
+		if got, ok := sampler.Lookup(row.Name); !ok || got.Doc != row.Doc || row.Doc == "" {
+			t.Errorf("%s: Lookup gives %q, %v", row.Name, got.Doc, ok)
+		}
+		fs := flag.NewFlagSet(row.Name, flag.ContinueOnError)
+		row.Options(fs)
+		fs.VisitAll(func(f *flag.Flag) {
+			if f.Usage == "" {
+				t.Errorf("%s: option %s is not documented", row.Name, f.Name)
+			}
+		})
+		var columns []string
+		for _, c := range row.AllColumns() {
+			columns = append(columns, c.Name)
+		}
+		if len(slices.Compact(slices.Sorted(slices.Values(columns)))) != len(columns) {
+			t.Errorf("%s: columns are not unique: %v", row.Name, columns)
+		}
+		s, err := row.Default()
+		if err != nil {
+			t.Errorf("%s: %v", row.Name, err)
+			continue
+		}
+		n := 0
+		for d, err := range infer.Run(context.Background(), infertest.AR1(2, 0.5), infer.Config{Sampler: s, Chains: 2, Warmup: 200, Draws: 100}) {
+			if err != nil {
+				t.Fatalf("%s: %v", row.Name, err)
+			}
+			for _, c := range row.AllColumns() {
+				c.Value(&d)
+			}
+			n++
+		}
+		if n != 200 {
+			t.Errorf("%s: %d draws", row.Name, n)
+		}
+	}
+	if _, ok := sampler.Lookup("gibbs"); ok {
+		t.Error("found a sampler that does not exist")
+	}
+}
+
+// The defaults of the options are those of the packages.
+func TestDefaults(t *testing.T) {
+	for name, zero := range map[string]infer.Sampler{"nuts": nuts.Sampler{}, "hmc": hmc.Sampler{}} {
+		row, _ := sampler.Lookup(name)
+		s, err := row.Default()
+		if err != nil {
+			t.Fatal(err)
+		}
+		collect := func(s infer.Sampler) (xs []float64) {
+			for d, err := range infer.Run(context.Background(), infertest.AR1(2, 0.5), infer.Config{Sampler: s, Chains: 1, Warmup: 300, Draws: 20}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				xs = append(xs, d.Position...)
+			}
+			return xs
+		}
+		if !slices.Equal(collect(s), collect(zero)) {
+			t.Errorf("%s: the draws with default options differ from those of the zero value", name)
+		}
+	}
+}
+
+func TestOptions(t *testing.T) {
+	row, _ := sampler.Lookup("nuts")
+	fs := flag.NewFlagSet("nuts", flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	build := row.Options(fs)
+	if err := fs.Parse([]string{"-delta", "0.95", "-metric", "dense_e", "-max-depth", "12", "-init-buffer", "0"}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := s.(nuts.Sampler)
+	if n.Adapt.Averaging.Delta != 0.95 || n.Adapt.Metric != infer.Dense || n.MaxDepth != 12 || n.Adapt.StartBuffer != -1 {
+		t.Errorf("%+v", n)
+	}
+	for _, bad := range [][]string{{"-delta", "2"}, {"-metric", "round"}, {"-max-depth", "99"}, {"-window", "-3"}, {"-stepsize", "-1"}, {"-stepsize-jitter", "2"}} {
+		fs := flag.NewFlagSet("nuts", flag.ContinueOnError)
+		fs.SetOutput(io.Discard)
+		build := row.Options(fs)
+		if err := fs.Parse(bad); err != nil {
+			continue
+		}
+		if _, err := build(); err == nil {
+			t.Errorf("%v passes", bad)
+		}
+	}
+}
+
+// A model without parameters runs under every sampler.
+func TestNoParameters(t *testing.T) {
+	for _, row := range sampler.Table() {
+		s, err := row.Default()
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, err := range infer.Run(context.Background(), infertest.Logistic{}, infer.Config{Sampler: s, Chains: 1, Warmup: 100, Draws: 10}) {
+			if err != nil {
+				t.Errorf("%s: %v", row.Name, err)
+			}
+			n++
+		}
+		if n != 10 {
+			t.Errorf("%s: %d draws", row.Name, n)
+		}
+	}
+}

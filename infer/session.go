@@ -1,0 +1,260 @@
+package infer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Run samples target and yields the draws as they come: those of a chain in
+// order, those of different chains interleaved. It is short for [NewSession]
+// and [Session.Draws], for those who need no [Report].
+//
+// A yielded error either concerns one chain (a *[ChainError]; ranging on gives
+// the draws of the others), or is the last element: bad options, or the cause
+// of the context's cancellation, after everything drawn has been yielded. The
+// Draw beside an error holds only the chain's index, or -1.
+func Run(ctx context.Context, target LogDensity, cfg Config) iter.Seq2[Draw, error] {
+	s, err := NewSession(target, cfg)
+	if err != nil {
+		return func(yield func(Draw, error) bool) { yield(Draw{Chain: -1}, err) }
+	}
+	return s.Draws(ctx)
+}
+
+// Session is one run of several chains with its report.
+type Session struct {
+	target LogDensity
+	cfg    Config
+	names  []string // the Generator's
+
+	started atomic.Bool
+	cloning sync.Mutex // held during target.Clone
+
+	mu     sync.Mutex // guards report
+	report Report
+}
+
+// NewSession checks the options and makes a session; nothing runs before
+// [Session.Draws]. The target is not evaluated but through its clones if it is
+// a [Cloner]; otherwise chains run one at a time.
+func NewSession(target LogDensity, cfg Config) (*Session, error) {
+	if target == nil {
+		return nil, errors.New("infer: no target")
+	}
+	if cfg.Sampler == nil {
+		return nil, errors.New("infer: Config.Sampler is nil; set it to nuts.Sampler{}, say")
+	}
+	if cfg.Chains < 0 {
+		return nil, fmt.Errorf("infer: %d chains", cfg.Chains)
+	}
+	if cfg.Thin < 0 || cfg.Refresh < 0 || cfg.FirstID < 0 {
+		return nil, errors.New("infer: Thin, Refresh and FirstID must not be negative")
+	}
+	if v, ok := cfg.Sampler.(interface{ Validate() error }); ok {
+		if err := v.Validate(); err != nil {
+			return nil, err
+		}
+	}
+	cfg = cfg.withDefaults()
+	if n := len(cfg.Metric); n > 1 && n != cfg.Chains {
+		return nil, fmt.Errorf("infer: %d metrics for %d chains; give one, or one per chain", n, cfg.Chains)
+	}
+	if a, ok := cfg.Init.(At); ok && len(a.Positions) != 1 && len(a.Positions) < cfg.Chains {
+		return nil, fmt.Errorf("infer: initial positions for %d of %d chains; give one, or one per chain", len(a.Positions), cfg.Chains)
+	}
+	if cfg.Parallel <= 0 {
+		cfg.Parallel = runtime.GOMAXPROCS(0)
+	}
+	cfg.Parallel = min(cfg.Parallel, cfg.Chains)
+	if _, ok := target.(Cloner); !ok {
+		cfg.Parallel = 1
+	}
+	s := &Session{target: target, cfg: cfg}
+	if g, ok := target.(Generator); ok {
+		s.names = g.OutputNames()
+	}
+	s.report.Chains = make([]ChainReport, cfg.Chains)
+	for i := range s.report.Chains {
+		s.report.Chains[i].Chain, s.report.Chains[i].ID = i, cfg.FirstID+i
+	}
+	return s, nil
+}
+
+// Config returns the options with their defaults filled in.
+func (s *Session) Config() Config { return s.cfg }
+
+// OutputNames returns the names of Draw.Values, nil if the target is no
+// [Generator].
+func (s *Session) OutputNames() []string { return s.names }
+
+// Report returns what is known of the run so far. It is complete once the
+// iteration over Draws has ended. Once a draw of the sampling phase has been
+// yielded, the entry of its chain holds the step size, the metric and the
+// account of warm-up. It may be called by any goroutine.
+func (s *Session) Report() Report {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.report
+	r.Chains = slices.Clone(r.Chains) // what the entries refer to is never modified
+	return r
+}
+
+// clone returns the target of one chain. Clones are made one at a time, so that
+// Clone need not be safe for concurrent use.
+func (s *Session) clone() LogDensity {
+	c, ok := s.target.(Cloner)
+	if !ok {
+		return s.target
+	}
+	s.cloning.Lock()
+	defer s.cloning.Unlock()
+	return c.Clone()
+}
+
+func (s *Session) publish(c ChainReport) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.report.Chains[c.Chain] = c
+}
+
+// message is what a chain sends to the consumer: draws first, then the rest.
+type message struct {
+	draws    []Draw
+	progress *Progress
+	chain    int
+	err      error
+}
+
+// Draws runs the chains and yields their draws, see [Run]. It can be ranged
+// over once. Chains run ahead of the consumer by a bounded number of draws and
+// stop when the loop is left.
+func (s *Session) Draws(ctx context.Context) iter.Seq2[Draw, error] {
+	return func(yield func(Draw, error) bool) {
+		if !s.started.CompareAndSwap(false, true) {
+			yield(Draw{Chain: -1}, errors.New("infer: the draws of a session can be ranged over only once"))
+			return
+		}
+		start := time.Now()
+		inner, cancel := context.WithCancel(ctx)
+		ch := make(chan message, 2*s.cfg.Parallel)
+		abandoned := make(chan struct{}) // closed when nobody receives any more
+
+		var wg sync.WaitGroup
+		var next atomic.Int64
+		for range s.cfg.Parallel {
+			wg.Go(func() {
+				for {
+					i := int(next.Add(1) - 1)
+					if i >= s.cfg.Chains {
+						return
+					}
+					s.runChain(inner, i, ch, abandoned)
+				}
+			})
+		}
+		go func() { wg.Wait(); close(ch) }()
+
+		// Deferred, so that a panic of the loop's body stops the chains too.
+		defer func() {
+			cancel()
+			close(abandoned)
+			for range ch {
+			}
+			s.finish(time.Since(start))
+		}()
+
+		for m := range ch {
+			for _, d := range m.draws {
+				if !yield(d, nil) {
+					return
+				}
+			}
+			if m.progress != nil && s.cfg.Progress != nil {
+				s.cfg.Progress(*m.progress)
+			}
+			if m.err != nil && !yield(Draw{Chain: m.chain}, m.err) {
+				return
+			}
+		}
+		if s.interrupted() && ctx.Err() != nil {
+			yield(Draw{Chain: -1}, context.Cause(ctx))
+		}
+	}
+}
+
+func (s *Session) interrupted() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.report.Chains, func(c ChainReport) bool { return c.Interrupted })
+}
+
+func (s *Session) finish(elapsed time.Duration) {
+	interrupted := s.interrupted()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.report.Interrupted = interrupted
+	s.report.Elapsed = elapsed
+}
+
+// initAttempts is Stan's number of random starting points.
+const initAttempts = 100
+
+// findStart proposes positions until log density and gradient are finite.
+func findStart(init Init, chain int, m *Meter, st *streams) (x []float64, attempts int, err error) {
+	x = make([]float64, m.Dim())
+	grad := make([]float64, m.Dim())
+	var last []float64
+	var reason error
+	for attempts < initAttempts {
+		if err := init.Propose(st.init, chain, x); err != nil {
+			return nil, attempts, err
+		}
+		if last != nil && slices.Equal(last, x) {
+			break // a fixed start: asking again is of no use
+		}
+		last = append(last[:0], x...)
+		attempts++
+		lp, why, final := m.evaluate(x, grad)
+		if final != nil {
+			return nil, attempts, final
+		}
+		if why == nil && !math.IsInf(lp, 0) {
+			i := slices.IndexFunc(grad, func(g float64) bool { return math.IsNaN(g) || math.IsInf(g, 0) })
+			if i < 0 {
+				return x, attempts, nil
+			}
+			why = fmt.Errorf("the gradient is not finite: its element %d is %v", i+1, grad[i])
+		}
+		if why != errZero {
+			m.Reject(why)
+		}
+		reason = why
+	}
+	return nil, attempts, &InitError{Attempts: attempts, Reason: reason}
+}
+
+// InitError says that no starting point was found.
+type InitError struct {
+	Attempts int
+	Reason   error // why the last one was rejected
+}
+
+func (e *InitError) Error() string {
+	if e.Attempts == 1 {
+		return fmt.Sprintf("cannot start from the given initial values: %v\n"+
+			"Try other initial values, or leave some of them to chance.", e.Reason)
+	}
+	return fmt.Sprintf("no starting point found in %d attempts; the last one was rejected because: %v\n"+
+		"Try giving initial values, a smaller radius of random ones, tighter bounds of constrained parameters, or another parametrisation.",
+		e.Attempts, e.Reason)
+}
+
+func (e *InitError) Unwrap() error { return e.Reason }

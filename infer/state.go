@@ -1,0 +1,87 @@
+package infer
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// State is what a chain is at a moment: the state that warm-up is folded over.
+// Stages may replace or change any of the exported fields between transitions.
+type State struct {
+	Chain int    // index of the chain, from 0
+	ID    int    // key of its random streams
+	Seed  uint64 // of the run
+
+	Rng         *rand.Rand // of the transitions
+	Target      *Meter
+	Hamiltonian Hamiltonian
+	Kernel      Kernel
+	Point       *Point  // the current state; Reset
+	StepSize    float64 // that Advance hands to the kernel
+
+	Iteration int // transitions made so far
+
+	observe func(Info) error // the session's: saves the draw, reports progress
+}
+
+// NewState returns the state of a chain that starts at x, which is copied, and
+// has the moving parts of plan. Sessions make their own; this one is for
+// running stages and kernels by hand. An error says that the plan is
+// incomplete or that the target has no finite log density at x.
+func NewState(plan Plan, target *Meter, rng *rand.Rand, x []float64) (*State, error) {
+	if err := plan.validate(); err != nil {
+		return nil, err
+	}
+	if len(x) != target.Dim() {
+		return nil, fmt.Errorf("infer: position of length %d for a target of dimension %d", len(x), target.Dim())
+	}
+	s := &State{
+		ID:          1,
+		Rng:         rng,
+		Target:      target,
+		Hamiltonian: plan.Hamiltonian,
+		Kernel:      plan.Kernel,
+		Point:       NewPoint(target.Dim()),
+		StepSize:    plan.StepSize,
+	}
+	copy(s.Point.Position, x)
+	if err := s.Hamiltonian.Reset(s.Point); err != nil {
+		return nil, err
+	}
+	if math.IsInf(s.Point.LogDensity, -1) {
+		return nil, errors.New("infer: the log density is not finite at the starting position")
+	}
+	return s, nil
+}
+
+func (p Plan) validate() error {
+	switch {
+	case p.Hamiltonian == nil:
+		return errors.New("infer: the sampler's plan has no Hamiltonian")
+	case p.Kernel == nil:
+		return errors.New("infer: the sampler's plan has no kernel")
+	case !(p.StepSize > 0) || math.IsInf(p.StepSize, 1):
+		return fmt.Errorf("infer: the step size must be positive and finite, but is %v", p.StepSize)
+	}
+	return nil
+}
+
+// Advance makes one transition: it moves Point, counts the iteration, and
+// hands the draw on to the run. An error is final and to be returned as it is.
+func (s *State) Advance() (Info, error) {
+	if s.Target.interrupted() {
+		return Info{}, ErrInterrupted
+	}
+	z, info, err := s.Kernel.Transition(s.Rng, s.Hamiltonian, s.StepSize, s.Point)
+	if err != nil {
+		return info, err
+	}
+	s.Point = z
+	s.Iteration++
+	if s.observe != nil {
+		err = s.observe(info)
+	}
+	return info, err
+}

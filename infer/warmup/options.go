@@ -1,0 +1,115 @@
+package warmup
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ppl-lang/ppl/infer"
+)
+
+// Options of adaptation that samplers share. The zero value is Stan's default:
+// a diagonal metric learnt in windows, step size 1 to start the search from.
+type Options struct {
+	StepSize      float64 // where the search starts, or the fixed step size; 0: 1
+	FixedStepSize bool    // no search, no adaptation of the step size
+
+	Metric      infer.MetricKind // "": Diagonal
+	FixedMetric bool             // keep the metric that the run starts with
+
+	Averaging Averaging
+
+	// Transitions at the beginning and at the end in which only the step size
+	// is adapted, and length of the first window. 0: 75, 50, 25 (see
+	// [Schedule]); negative: 0.
+	StartBuffer, EndBuffer, BaseWindow int
+}
+
+// Validate says what is wrong with the options.
+func (o Options) Validate() error {
+	a := o.Averaging.withDefaults()
+	positive := func(name string, v float64) error {
+		if !(v > 0) || math.IsInf(v, 1) {
+			return fmt.Errorf("%s must be positive and finite, but is %v", name, v)
+		}
+		return nil
+	}
+	for _, c := range []struct {
+		name string
+		v    float64
+	}{{"the step size", o.Start()}, {"delta", a.Delta}, {"gamma", a.Gamma}, {"kappa", a.Kappa}, {"t0", a.T0}} {
+		if err := positive(c.name, c.v); err != nil {
+			return err
+		}
+	}
+	if a.Delta >= 1 {
+		return fmt.Errorf("delta, the target of the mean acceptance, must be less than 1, but is %v", a.Delta)
+	}
+	switch o.Metric {
+	case "", infer.Unit, infer.Diagonal, infer.Dense:
+		return nil
+	}
+	return fmt.Errorf("unknown metric %q; it can be %s, %s or %s", o.Metric, infer.Unit, infer.Diagonal, infer.Dense)
+}
+
+// Start returns the step size to start with.
+func (o Options) Start() float64 {
+	if o.StepSize == 0 {
+		return 1
+	}
+	return o.StepSize
+}
+
+// MetricKind returns the kind of the metric.
+func (o Options) MetricKind() infer.MetricKind {
+	if o.Metric == "" {
+		return infer.Diagonal
+	}
+	return o.Metric
+}
+
+// Stages returns warm-up of n transitions. Its parts are those of Stan with
+// one difference: the first dual averaging shrinks, like all later ones,
+// towards ten times the step size that the search has found; Stan shrinks the
+// first one towards ten times the option StepSize.
+func (o Options) Stages(n int) []infer.Stage {
+	var stages []infer.Stage
+	search := func() {
+		if !o.FixedStepSize {
+			stages = append(stages, Search{})
+		}
+	}
+	window := func(length, skip int, learn infer.MetricKind) {
+		if length > 0 {
+			stages = append(stages, Window{Length: length, Skip: skip, Learn: learn, Averaging: o.Averaging, FixedStepSize: o.FixedStepSize})
+		}
+	}
+	search()
+	kind := o.MetricKind()
+	if kind == infer.Unit || o.FixedMetric {
+		window(n, n, "")
+		return stages
+	}
+	windows, start, end := Schedule(n, buffer(o.StartBuffer, 75), buffer(o.BaseWindow, 25), buffer(o.EndBuffer, 50))
+	if len(windows) == 0 {
+		window(n, n, "")
+		return stages
+	}
+	// The averaging that begins in the start buffer goes on in the first window.
+	for _, length := range windows {
+		window(start+length, start, kind)
+		search()
+		start = 0
+	}
+	window(end, end, "")
+	return stages
+}
+
+func buffer(v, standard int) int {
+	switch {
+	case v == 0:
+		return standard
+	case v < 0:
+		return 0
+	}
+	return v
+}

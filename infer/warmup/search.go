@@ -1,0 +1,69 @@
+package warmup
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/ppl-lang/ppl/infer"
+)
+
+// Search is a stage that doubles or halves the step size until the acceptance
+// probability of a single step crosses 0.8. It makes no transition; each trial
+// has a new momentum and costs one gradient.
+type Search struct{}
+
+// The search gives up beyond these: a density that is flat over such distances
+// is improper; one that changes within them jumps. (A smaller limit than the
+// second would never be met: steps underflow, and going nowhere is accepted.)
+const (
+	hugeStep = 1e7
+	tinyStep = 1e-100
+)
+
+var (
+	errImproper = errors.New("no step size is too large: the density seems to be improper (flat); check that every parameter has a proper prior")
+	errNoStep   = errors.New("no step size is small enough: the log density seems to be discontinuous, or its gradient wrong")
+)
+
+// Run implements [infer.Stage].
+func (Search) Run(_ context.Context, s *infer.State) error {
+	// Every step size is alike in a space without dimensions.
+	if s.Target.Dim() == 0 {
+		return nil
+	}
+	z := infer.NewPoint(s.Target.Dim())
+	accepted := func() (bool, error) {
+		z.CopyFrom(s.Point)
+		s.Hamiltonian.Momentum(s.Rng, z)
+		h0 := z.Energy
+		err := s.Hamiltonian.Step(z, s.StepSize)
+		return h0-z.Energy > logThreshold, err
+	}
+	grow, err := accepted()
+	if err != nil {
+		return err
+	}
+	factor := 0.5
+	if grow {
+		factor = 2
+	}
+	for {
+		ok, err := accepted()
+		if err != nil {
+			return err
+		}
+		if ok != grow {
+			return nil
+		}
+		s.StepSize *= factor
+		if s.StepSize > hugeStep {
+			return errImproper
+		}
+		if s.StepSize < tinyStep {
+			return errNoStep
+		}
+	}
+}
+
+var logThreshold = math.Log(0.8)

@@ -1,0 +1,100 @@
+package warmup
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ppl-lang/ppl/infer"
+)
+
+// Window is a stage of Length transitions. It adapts the step size, starting
+// anew from the one it finds and leaving the averaged one; and from the
+// positions after the first Skip transitions it learns a metric, which it sets
+// at its end. A [Search] should follow a change of metric.
+type Window struct {
+	Length int
+	Skip   int // Length: no metric is learnt
+
+	// Learn is the kind of metric, Diagonal or Dense; Unit or empty: none.
+	// It needs a Hamiltonian that is an [infer.Euclidean].
+	Learn infer.MetricKind
+
+	Averaging     Averaging
+	FixedStepSize bool // leave the step size alone
+}
+
+// Run implements [infer.Stage].
+func (w Window) Run(_ context.Context, s *infer.State) error {
+	var est estimator
+	var geometry infer.Euclidean
+	if w.learns() {
+		e, ok := s.Hamiltonian.(infer.Euclidean)
+		if !ok {
+			return fmt.Errorf("warmup: a metric cannot be learnt for a Hamiltonian %T, which is not Euclidean", s.Hamiltonian)
+		}
+		geometry, est = e, newEstimator(w.Learn, s.Target.Dim())
+	}
+	avg := NewDualAveraging(w.Averaging, s.StepSize)
+	// In a space without dimensions every step is accepted, whatever its size.
+	fixed := w.FixedStepSize || s.Target.Dim() == 0
+	for i := range w.Length {
+		info, err := s.Advance()
+		if err != nil {
+			return err
+		}
+		if !fixed {
+			s.StepSize = avg.Update(info.AcceptStat)
+		}
+		if est != nil && i >= w.Skip {
+			est.add(s.Point.Position)
+		}
+	}
+	if !fixed {
+		s.StepSize = avg.Final()
+	}
+	if est == nil {
+		return nil
+	}
+	m, ok, err := est.estimate()
+	if err != nil || !ok {
+		return err
+	}
+	return geometry.SetMetric(m)
+}
+
+func (w Window) learns() bool {
+	return (w.Learn == infer.Diagonal || w.Learn == infer.Dense) && w.Skip < w.Length
+}
+
+// Schedule returns the lengths of the windows in which Stan learns the metric,
+// for a warm-up of n transitions of which the first start and the last end
+// transitions adapt the step size alone. The first window has length base,
+// each following one twice that of the one before; if after one of these the
+// next would not fit, it takes what is left.
+//
+// If start+base+end exceeds n, they are changed to 15, 75 and 10 percent of n;
+// if n is less than 20, there are no windows and start is n. The values used
+// are returned.
+//
+// (Stan announces the 15/75/10 split, but its code, as of version 2.36, then
+// never ends the window, so that the metric stays what it was. Here it is
+// learnt.)
+func Schedule(n, start, base, end int) (windows []int, usedStart, usedEnd int) {
+	switch {
+	case n < 20 || base < 1:
+		return nil, n, 0
+	case start+base+end > n:
+		start, end = int(0.15*float64(n)), int(0.1*float64(n))
+		return []int{n - start - end}, start, end
+	}
+	windows = []int{base}
+	for left := n - start - end - base; left > 0; {
+		base *= 2
+		if left-base < 2*base {
+			base = left
+		}
+		windows = append(windows, base)
+		left -= base
+	}
+	return windows, start, end
+}

@@ -1,0 +1,384 @@
+// Package ast is the syntax tree of a model: what the user wrote, resolved to
+// nothing.
+//
+// Nodes are sealed: [Expr], [Stmt] and [Index] are closed sets, listed in this
+// file, so a switch over them can be complete. Trees are immutable after
+// parsing; facts about nodes (types, resolved calls) live in check.Info, keyed
+// by node. Every node knows its Span.
+package ast
+
+import "github.com/ppl-lang/ppl/lang/source"
+
+// Node is any part of the tree.
+type Node interface{ Span() source.Span }
+
+// Base carries the span of a node; it is embedded in every one.
+type Base struct{ Pos source.Span }
+
+// Span returns where the node stands.
+func (b Base) Span() source.Span { return b.Pos }
+
+// Ident is a name where it is written.
+type Ident struct {
+	Base
+	Name string
+}
+
+// ---- Program ----
+
+// BlockKind names a program block.
+type BlockKind int
+
+// The blocks, in the order in which a program must write them.
+const (
+	Functions BlockKind = iota
+	Data
+	TransformedData
+	Parameters
+	TransformedParameters
+	Model
+	GeneratedQuantities
+)
+
+var blockNames = [...]string{"functions", "data", "transformed data", "parameters", "transformed parameters", "model", "generated quantities"}
+
+// String is the block's name as written in source.
+func (k BlockKind) String() string { return blockNames[k] }
+
+// File is a whole program.
+type File struct {
+	Base
+	Source *source.File
+	Blocks []*Block // in source order
+	// Comments in source order; no node refers to them, nor do their texts.
+	Comments []Comment
+}
+
+// Comment is a comment; its span covers the delimiters, Span().Text() is its
+// text.
+type Comment struct{ Base }
+
+// Block returns the first block of that kind, or nil.
+func (f *File) Block(k BlockKind) *Block {
+	for _, b := range f.Blocks {
+		if b.Kind == k {
+			return b
+		}
+	}
+	return nil
+}
+
+// Block is one program block. Functions hold FunctionDecl statements only.
+type Block struct {
+	Base
+	Kind  BlockKind
+	Stmts []Stmt
+}
+
+// ---- Types as written ----
+
+// TypeExpr is a type as written in a declaration, an argument list or a result:
+// `array[N] vector<lower=0>[K]`. For unsized types (function arguments) the
+// size expressions are absent and Unsized is true.
+type TypeExpr struct {
+	Base
+	Unsized   bool
+	ArrayDims []Expr // sizes of array[...], outermost first; nil entries if Unsized
+	Elem      string // element type keyword: int, real, complex, vector, row_vector, matrix, cholesky_factor_corr, ordered, simplex, ..., tuple, void
+	Sizes     []Expr // sizes of vector[..] or matrix[..,..]; nil if Unsized
+	Bounds    []Bound
+	Members   []*TypeExpr // of tuple
+}
+
+// Bound is one entry of <lower=…, upper=…, offset=…, multiplier=…>.
+type Bound struct {
+	Base
+	Kind  string // lower, upper, offset, multiplier
+	Value Expr
+}
+
+// ---- Statements ----
+
+// Stmt is a statement or declaration.
+type Stmt interface {
+	Node
+	stmt()
+}
+
+type (
+	// VarDecl declares one variable, with an optional initial value. A
+	// declaration of several names is lowered to several VarDecl that share Type.
+	VarDecl struct {
+		Base
+		Type *TypeExpr
+		Name Ident
+		Init Expr // nil if none
+	}
+	// FunctionDecl declares a user function; Body is nil for a forward declaration.
+	FunctionDecl struct {
+		Base
+		Result *TypeExpr // Elem "void" for no result
+		Name   Ident
+		Params []*Param
+		Body   *BlockStmt
+	}
+	// Assign is `lhs op rhs`; Op is "=", "+=", "-=", "*=", "/=", ".*=", "./=".
+	// LHS is a VarExpr, IndexExpr, TupleMember or TupleExpr of such.
+	Assign struct {
+		Base
+		LHS Expr
+		Op  string
+		RHS Expr
+	}
+	// TargetPlus is `target += e`; Jacobian is `jacobian += e`.
+	TargetPlus struct {
+		Base
+		Value    Expr
+		Jacobian bool
+	}
+	// Tilde is `variate ~ dist(args) T[lower, upper]`.
+	Tilde struct {
+		Base
+		Variate Expr
+		Dist    Ident
+		Args    []Expr
+		Trunc   *Truncation
+	}
+	// CallStmt calls a void function.
+	CallStmt struct {
+		Base
+		Call *CallExpr
+	}
+	// For is `for (name in from:to) body`.
+	For struct {
+		Base
+		Var      Ident
+		From, To Expr
+		Body     Stmt
+	}
+	// ForEach is `for (name in container) body`.
+	ForEach struct {
+		Base
+		Var  Ident
+		Over Expr
+		Body Stmt
+	}
+	// While is `while (cond) body`.
+	While struct {
+		Base
+		Cond Expr
+		Body Stmt
+	}
+	// If is `if (cond) then else else`; Else may be nil.
+	If struct {
+		Base
+		Cond       Expr
+		Then, Else Stmt
+	}
+	// BlockStmt is `{ … }`, a scope of its own.
+	BlockStmt struct {
+		Base
+		Stmts []Stmt
+	}
+	// Profile is `profile("name") { … }`.
+	Profile struct {
+		Base
+		Name string
+		Body *BlockStmt
+	}
+	// Print is print(…); Reject with Fatal false is reject(…), true fatal_error(…).
+	Print struct {
+		Base
+		Args []Expr
+	}
+	// Reject ends the evaluation: this point, or with Fatal the whole run.
+	Reject struct {
+		Base
+		Fatal bool
+		Args  []Expr
+	}
+	// Break leaves the innermost loop.
+	Break struct{ Base }
+	// Continue goes on with the next iteration.
+	Continue struct{ Base }
+	// Return leaves a function; Value is nil in a void function.
+	Return struct {
+		Base
+		Value Expr
+	}
+	// Empty is a lone semicolon.
+	Empty struct{ Base }
+)
+
+// Param is a parameter of a user function.
+type Param struct {
+	Base
+	DataOnly bool
+	Type     *TypeExpr
+	Name     Ident
+}
+
+// Truncation is T[lower, upper]; either may be nil.
+type Truncation struct {
+	Base
+	Lower, Upper Expr
+}
+
+func (*VarDecl) stmt()      {}
+func (*FunctionDecl) stmt() {}
+func (*Assign) stmt()       {}
+func (*TargetPlus) stmt()   {}
+func (*Tilde) stmt()        {}
+func (*CallStmt) stmt()     {}
+func (*For) stmt()          {}
+func (*ForEach) stmt()      {}
+func (*While) stmt()        {}
+func (*If) stmt()           {}
+func (*BlockStmt) stmt()    {}
+func (*Profile) stmt()      {}
+func (*Print) stmt()        {}
+func (*Reject) stmt()       {}
+func (*Break) stmt()        {}
+func (*Continue) stmt()     {}
+func (*Return) stmt()       {}
+func (*Empty) stmt()        {}
+
+// ---- Expressions ----
+
+// Expr is an expression.
+type Expr interface {
+	Node
+	expr()
+}
+
+type (
+	// IntLit is an integer literal. Text keeps the digits as written.
+	IntLit struct {
+		Base
+		Text  string
+		Value int64
+	}
+	// RealLit is a real literal.
+	RealLit struct {
+		Base
+		Text  string
+		Value float64
+	}
+	// ImagLit is an imaginary literal such as 2.5i.
+	ImagLit struct {
+		Base
+		Text  string
+		Value float64
+	}
+	// StringLit occurs in print and reject only.
+	StringLit struct {
+		Base
+		Value string
+	}
+	// VarExpr is the use of a variable, or of a function as a functor argument.
+	VarExpr struct {
+		Base
+		Name string
+	}
+	// CallExpr is f(args) or, for densities, f(x | args); Bar tells which.
+	CallExpr struct {
+		Base
+		Func Ident
+		Args []Expr
+		Bar  bool
+	}
+	// Target is target().
+	Target struct{ Base }
+	// Unary is op x with op one of - + ! (prefix) or ' (postfix transpose).
+	Unary struct {
+		Base
+		Op string
+		X  Expr
+	}
+	// Binary is x op y: || && == != < <= > >= + - * / % \ .* ./ ^ .^ %/%
+	Binary struct {
+		Base
+		Op    string
+		OpPos source.Span
+		X, Y  Expr
+	}
+	// Cond is cond ? then : else.
+	Cond struct {
+		Base
+		Cond, Then, Else Expr
+	}
+	// IndexExpr is x[i, j, …].
+	IndexExpr struct {
+		Base
+		X       Expr
+		Indices []Index
+	}
+	// TupleMember is x.1.
+	TupleMember struct {
+		Base
+		X      Expr
+		Member int // from 1
+	}
+	// ArrayExpr is {a, b, …}.
+	ArrayExpr struct {
+		Base
+		Elems []Expr
+	}
+	// RowVectorExpr is [a, b, …].
+	RowVectorExpr struct {
+		Base
+		Elems []Expr
+	}
+	// TupleExpr is (a, b, …) with at least two members, or one and a comma.
+	TupleExpr struct {
+		Base
+		Elems []Expr
+	}
+	// Paren is (x), kept for the formatter and for spans.
+	Paren struct {
+		Base
+		X Expr
+	}
+)
+
+func (*IntLit) expr()        {}
+func (*RealLit) expr()       {}
+func (*ImagLit) expr()       {}
+func (*StringLit) expr()     {}
+func (*VarExpr) expr()       {}
+func (*CallExpr) expr()      {}
+func (*Target) expr()        {}
+func (*Unary) expr()         {}
+func (*Binary) expr()        {}
+func (*Cond) expr()          {}
+func (*IndexExpr) expr()     {}
+func (*TupleMember) expr()   {}
+func (*ArrayExpr) expr()     {}
+func (*RowVectorExpr) expr() {}
+func (*TupleExpr) expr()     {}
+func (*Paren) expr()         {}
+
+// Index is one index of an IndexExpr.
+type Index interface {
+	Node
+	index()
+}
+
+type (
+	// Single is x[i] or, when i is an integer array, a multiple index.
+	Single struct {
+		Base
+		X Expr
+	}
+	// Range is x[a:b], x[a:], x[:b] or x[:] ; From and To may be nil.
+	Range struct {
+		Base
+		From, To Expr
+	}
+	// All is the empty index of x[,j].
+	All struct{ Base }
+)
+
+func (*Single) index() {}
+func (*Range) index()  {}
+func (*All) index()    {}

@@ -1,0 +1,199 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// assignable reports a value of type from that cannot stand where type to is
+// wanted; what completes the sentence "VALUE of type T …".
+func (c *checker) assignable(at ast.Node, from, to types.Type, what string, notes ...diag.Note) {
+	if from.Kind == types.Invalid || to.Kind == types.Invalid {
+		return
+	}
+	if _, ok := types.Promotable(from, to); !ok {
+		c.report(diag.Errorf(diag.TypeMismatch, at.Span(), "a value of type %s %s, which is %s", from, what, to),
+			conversion(from, to), notes...)
+	}
+}
+
+// conversion is advice how to make one type from another; "" if there is none.
+func conversion(from, to types.Type) string {
+	scalars := func(t types.Type) bool { return t.Dims == 0 && t.Rank() == 0 }
+	switch {
+	case to.Equal(types.IntType) && from.Equal(types.RealType):
+		return "Reals are not rounded to int by themselves: use to_int(…), which takes data only."
+	case to.Equal(types.VectorType) && from.Rank() > 0:
+		return "Use to_vector(…)."
+	case to.Equal(types.RowVectorType) && from.Rank() == 1:
+		return "Use to_row_vector(…)."
+	case to.Equal(types.MatrixType) && from.Rank() == 2:
+		return "Use to_matrix(…)."
+	case to.Equal(types.RealType.Array(1)) && (from.Kind == types.Vector || from.Kind == types.RowVector) && from.Dims == 0:
+		return "Use to_array_1d(…)."
+	case scalars(from) && to.Dims == 0 && to.Rank() == 1:
+		return fmt.Sprintf("Use rep_%s(…, n) to repeat a scalar.", to.Kind)
+	case scalars(from) && to.Dims > 0 && to.Kind.String() == from.Kind.String():
+		return "Use rep_array(…, n) to repeat a scalar."
+	case scalars(to) && from.Rank() > 0:
+		return "Index the value, or reduce it, as with sum(…)."
+	}
+	return ""
+}
+
+// assign checks `lhs op rhs`.
+func (c *checker) assign(s *ast.Assign) {
+	lhs := c.lvalue(s.LHS)
+	c.readsAssigned(s.LHS)
+	rhs := c.expr(s.RHS)
+	if lhs.Kind == types.Invalid || rhs.Type.Kind == types.Invalid {
+		return
+	}
+	if s.Op == "=" {
+		if l, r := s.LHS.Span().Text(), unparen(s.RHS).Span().Text(); l != "" && l == r {
+			c.report(diag.Warnf(diag.SelfAssignment, s.Span(), "this assigns %s to itself", l), "")
+		}
+		c.assignable(s.RHS, rhs.Type, lhs, "cannot be assigned to "+quote(s.LHS.Span().Text()))
+		return
+	}
+	// x op= y is x = x op y, but the result must have the type of x itself.
+	name := "operator" + strings.TrimSuffix(s.Op, "=")
+	args := []types.Type{lhs, rhs.Type}
+	o, m, fail := types.Resolve(c.universe.Lookup(name), args)
+	switch {
+	case fail != nil:
+		c.badOperator(s.RHS, s.Op, args, fail)
+	case !m.Result.Equal(lhs):
+		c.report(diag.Errorf(diag.TypeMismatch, s.RHS.Span(), "%s %s %s gives %s, which cannot be stored in %s", lhs, s.Op, rhs.Type, m.Result, lhs),
+			conversion(m.Result, lhs))
+	case lhs.IsScalar() && strings.HasPrefix(s.Op, "."):
+		c.report(diag.Errorf(diag.BadOperand, s.RHS.Span(), "%s is for containers, but this is %s", s.Op, lhs),
+			"Use "+s.Op[1:]+" for scalars.")
+	default:
+		c.info.Calls[s] = &Call{Name: name, Overload: o, Match: m}
+	}
+}
+
+// readsAssigned reports indices of the left side that depend on the very
+// variable that is assigned to.
+func (c *checker) readsAssigned(lhs ast.Expr) {
+	var indices []ast.Index
+	for {
+		x, ok := lhs.(*ast.IndexExpr)
+		if !ok {
+			break
+		}
+		indices = append(indices, x.Indices...)
+		lhs = x.X
+	}
+	v, ok := lhs.(*ast.VarExpr)
+	if !ok {
+		return
+	}
+	for _, i := range indices {
+		probe := &ast.IndexExpr{X: &ast.IntLit{}, Indices: []ast.Index{i}}
+		if mentions(probe, v.Name) {
+			c.report(diag.Errorf(diag.ReadsAssigned, i.Span(), "an index of `%s` depends on `%s`, which is being assigned to", v.Name, v.Name),
+				"Compute the index in a variable of its own first.")
+		}
+	}
+}
+
+// unparen takes parentheses off.
+func unparen(e ast.Expr) ast.Expr {
+	for {
+		p, ok := e.(*ast.Paren)
+		if !ok {
+			return e
+		}
+		e = p.X
+	}
+}
+
+// lvalue checks the left side of an assignment and returns its type.
+func (c *checker) lvalue(e ast.Expr) types.Type {
+	switch e := e.(type) {
+	case *ast.VarExpr:
+		v := c.lookup(e.Name)
+		if v == nil {
+			if len(c.funcs[e.Name]) > 0 {
+				c.report(diag.Errorf(diag.NotAVariable, e.Span(), "`%s` is a function: nothing can be assigned to it", e.Name), "")
+			} else {
+				c.unknownVariable(e, e.Name)
+			}
+			return types.Type{}
+		}
+		if !c.writable(e, v) {
+			return types.Type{}
+		}
+		t := c.expr(e)
+		return t.Type
+	case *ast.IndexExpr:
+		t := c.lvalue(e.X)
+		indices := c.indices(e.Indices)
+		if t.Kind == types.Invalid {
+			return t
+		}
+		t, ok := c.indexed(e, t, indices)
+		if !ok {
+			return types.Type{}
+		}
+		if inner, ok := e.X.(*ast.IndexExpr); ok {
+			for x := inner; x != nil; {
+				for _, i := range x.Indices {
+					if !c.isSingle(i) {
+						c.report(diag.Errorf(diag.MultiIndexAssign, i.Span(), "cannot assign to an element of a multiple selection"),
+							"Combine the brackets into one, or assign to the elements in a loop.")
+						return types.Type{}
+					}
+				}
+				x, _ = x.X.(*ast.IndexExpr)
+			}
+		}
+		c.info.Types[e] = TypeLevel{Type: t, Level: c.info.Types[e.X].Level}
+		return t
+	case *ast.TupleMember, *ast.TupleExpr:
+		c.unsupported(e.Span(), tuples)
+		return types.Type{}
+	}
+	c.report(diag.Errorf(diag.ReadOnly, e.Span(), "this cannot be assigned to"),
+		"The left side of an assignment is a variable or elements of one.")
+	return types.Type{}
+}
+
+// writable reports variables that may not be assigned to here.
+func (c *checker) writable(e ast.Expr, v *Var) bool {
+	var why string
+	_, isParam := v.Decl.(*ast.Param)
+	switch {
+	case v.Loop:
+		why = "A loop variable takes its values from the loop. Declare another variable and assign to that."
+	case isParam:
+		why = "Arguments of functions are read-only. Declare a local variable, give it the argument's value and change that."
+	case v.Global && v.Block == ast.Data:
+		why = "Data never change. Compute in the transformed data block what derives from them."
+	case v.Global && v.Block == ast.Parameters:
+		why = "The sampler alone sets parameters. Compute in the transformed parameters block what derives from them."
+	case v.Global && v.Block != c.block:
+		why = "Variables of the " + v.Block.String() + " block can be assigned to in that block only."
+	default:
+		return true
+	}
+	what := "variable"
+	switch {
+	case v.Loop:
+		what = "loop variable"
+	case isParam:
+		what = "function argument"
+	case v.Block == ast.Data:
+		what = "data variable"
+	case v.Block == ast.Parameters:
+		what = "parameter"
+	}
+	c.report(diag.Errorf(diag.ReadOnly, e.Span(), "cannot assign to the %s `%s`", what, v.Name), why, note(&v.Ident, "it is declared here"))
+	return false
+}

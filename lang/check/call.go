@@ -1,0 +1,307 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// call types f(args). The result may be Void.
+func (c *checker) call(e *ast.CallExpr) TypeLevel {
+	name := e.Func.Name
+	args, ok := c.args(e.Args)
+	if !ok && c.hasFunctor(e.Args) {
+		c.unsupported(e.Span(), functors)
+		return invalid
+	}
+	cands := c.candidates(name)
+	if len(cands) == 0 || c.lookup(name) != nil && len(c.universe.Lookup(normalised(name))) == 0 {
+		c.unknownFunction(e.Func)
+		return invalid
+	}
+	c.callRules(e)
+	if !ok {
+		return invalid
+	}
+	call := c.resolve(e.Func, name, cands, e.Args, args)
+	if call == nil {
+		return invalid
+	}
+	call.Propto = unnormalised(name)
+	c.info.Calls[e] = call
+	return result(call, args)
+}
+
+// args types the arguments of a call; ok is false if one is Invalid. A function
+// as an argument is not looked up as a variable.
+func (c *checker) args(es []ast.Expr) (out []TypeLevel, ok bool) {
+	ok = true
+	for _, a := range es {
+		if c.isFunctor(a) {
+			out, ok = append(out, invalid), false
+			continue
+		}
+		o := c.expr(a)
+		out = append(out, o)
+		ok = ok && o.Type.Kind != types.Invalid
+	}
+	return out, ok
+}
+
+// isFunctor reports an argument that names a function.
+func (c *checker) isFunctor(e ast.Expr) bool {
+	v, ok := unparen(e).(*ast.VarExpr)
+	return ok && c.lookup(v.Name) == nil && c.exists(v.Name)
+}
+
+func (c *checker) hasFunctor(es []ast.Expr) bool {
+	for _, e := range es {
+		if c.isFunctor(e) {
+			return true
+		}
+	}
+	return false
+}
+
+// result is the type and level of a resolved call.
+func result(call *Call, args []TypeLevel) TypeLevel {
+	out := TypeLevel{Type: call.Match.Result}
+	for _, a := range args {
+		out.Level = max(out.Level, a.Level)
+	}
+	return out
+}
+
+// resolve picks the overload of a call and reports where there is none. The
+// arguments must be valid.
+func (c *checker) resolve(at ast.Node, name string, cands []types.Overload, es []ast.Expr, args []TypeLevel) *Call {
+	ts, params := split(args)
+	o, m, fail := types.ResolveLevels(cands, ts, params)
+	if fail != nil {
+		c.noOverload(at, name, es, ts, fail)
+		return nil
+	}
+	call := &Call{Name: normalised(name), Overload: o, Match: m}
+	if f, ok := o.(*Func); ok {
+		call.Func, call.Overload = f, nil
+	}
+	if m.Result.Kind == types.Invalid { // of an unsupported type
+		return nil
+	}
+	return call
+}
+
+// split separates types from levels.
+func split(args []TypeLevel) (ts []types.Type, param []bool) {
+	for _, a := range args {
+		ts = append(ts, a.Type)
+		param = append(param, a.Level == Param)
+	}
+	return ts, param
+}
+
+// noOverload reports arguments that fit no overload, or several equally well.
+// With one candidate the message is about the argument, else about the call.
+func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types.Type, fail *types.Failure) {
+	if fail.Ambiguous {
+		d := diag.Errorf(diag.AmbiguousCall, at.Span(), "the call %s(%s) is ambiguous", name, typeList(ts))
+		d.Detail = "It fits several forms with equally many promotions; convert an argument to choose one."
+		c.diags.Add(withCandidates(d, fail, nil))
+		return
+	}
+	best := fail.Candidates[0]
+	if len(fail.Candidates) == 1 && best.Fault.Count == 0 && best.Fault.Arg < len(es) && best.Fault.Want != types.NoArguments {
+		d := diag.Errorf(diag.BadArguments, es[best.Fault.Arg].Span(), "%s of %s must be %s, but is %s",
+			argument(name, best.Fault.Arg), name, wanted(best.Fault), ts[best.Fault.Arg])
+		d.Detail = best.Overload.String()
+		if best.Fault.Type.Kind != types.Invalid {
+			if advice := conversion(ts[best.Fault.Arg], best.Fault.Type); advice != "" {
+				d.Fix = strings.TrimSuffix(advice, ".")
+			}
+		}
+		if strings.HasPrefix(best.Fault.Want, "data") {
+			d.Summary = fmt.Sprintf("%s of %s must be data", argument(name, best.Fault.Arg), name)
+			d.Fix = "local variables and function arguments count as parameters, but for arguments marked data"
+		}
+		if f, ok := best.Overload.(*Func); ok {
+			d.Related = append(d.Related, note(&f.Decl.Name, "it is declared here"))
+			d.Detail = ""
+		}
+		c.diags.Add(d)
+		return
+	}
+	d := diag.Errorf(diag.BadArguments, at.Span(), "%s does not take (%s)", name, typeList(ts))
+	c.diags.Add(withCandidates(d, fail, ts))
+}
+
+// argument names the i-th argument, from 0.
+func argument(name string, i int) string {
+	if _, suffix := splitSuffix(name); i == 0 && conditional(suffix) {
+		return "the variate"
+	}
+	return fmt.Sprintf("argument %d", i+1)
+}
+
+// wanted is what the argument of a fault should be.
+func wanted(f types.Fault) string {
+	if f.Want != "" {
+		return f.Want
+	}
+	return f.Type.String()
+}
+
+// shown is how many candidates a message lists.
+const shown = 5
+
+// withCandidates adds the candidates: those of the library to the detail, the
+// user's as notes. With ts it tells why each does not fit.
+func withCandidates(d diag.Diagnostic, fail *types.Failure, ts []types.Type) diag.Diagnostic {
+	var lines []string
+	for i, cand := range fail.Candidates {
+		if i == shown {
+			lines = append(lines, fmt.Sprintf("and %d more", len(fail.Candidates)-shown))
+			break
+		}
+		why := ""
+		if ts != nil {
+			why = ": " + cand.Explain(ts)
+		}
+		if f, ok := cand.Overload.(*Func); ok {
+			d.Related = append(d.Related, note(&f.Decl.Name, f.String()+why))
+		} else {
+			lines = append(lines, cand.Overload.String()+why)
+		}
+	}
+	if len(lines) > 0 {
+		if d.Detail != "" {
+			d.Detail += "\n"
+		}
+		d.Detail += strings.Join(lines, "\n")
+	}
+	return d
+}
+
+func typeList(ts []types.Type) string {
+	var s []string
+	for _, t := range ts {
+		s = append(s, t.String())
+	}
+	return strings.Join(s, ", ")
+}
+
+// callRules checks what the suffix of a called name asks for: the bar, and the
+// places where such functions may be called.
+func (c *checker) callRules(e *ast.CallExpr) {
+	name := e.Func.Name
+	_, suffix := splitSuffix(name)
+	switch {
+	case conditional(suffix) && !e.Bar && len(e.Args) > 1:
+		c.report(diag.Errorf(diag.Bar, e.Func.Span(), "%s is called with a bar after the variate", name),
+			fmt.Sprintf("Write %s(x | …) rather than %s(x, …).", name, name))
+	case e.Bar && !conditional(suffix):
+		c.report(diag.Errorf(diag.Bar, e.Func.Span(), "%s is called with commas only", name),
+			"A bar is for densities and distribution functions: names that end in _lpdf, _lpmf, _lcdf, _lccdf or _cdf.")
+	}
+	switch suffix {
+	case "_lp":
+		if c.block != ast.TransformedParameters {
+			c.addsToTarget(&e.Func, "a call of "+name)
+		}
+	case "_jacobian":
+		c.unsupported(e.Func.Span(), jacobian)
+	case "_rng":
+		c.rngRules(&e.Func)
+	case "_lupdf", "_lupmf":
+		inDensity := c.fn != nil && (c.fn.Suffix == "_lpdf" || c.fn.Suffix == "_lpmf")
+		if c.block != ast.Model && !inDensity {
+			c.report(diag.Errorf(diag.Unnormalised, e.Func.Span(), "%s is not allowed in %s", name, c.where()),
+				"What it leaves out depends on what is a parameter: only the model block and functions whose name ends in _lpdf or _lpmf know. Use "+normalised(name)+".")
+		}
+	}
+}
+
+// rngRules reports random numbers where the program must be deterministic.
+func (c *checker) rngRules(id *ast.Ident) {
+	switch {
+	case c.sizes:
+		c.report(diag.Errorf(diag.NoRandom, id.Span(), "a size cannot be random"), "")
+	case c.fn != nil && c.fn.Suffix == "_rng":
+	case c.fn == nil && (c.block == ast.TransformedData || c.block == ast.GeneratedQuantities):
+	default:
+		c.report(diag.Errorf(diag.NoRandom, id.Span(), "%s is not allowed in %s", id.Name, c.where()),
+			"Random numbers can be drawn in transformed data, in generated quantities, and in functions whose name ends in _rng.")
+	}
+}
+
+// callStmt checks a call as a statement.
+func (c *checker) callStmt(s *ast.CallStmt) {
+	o := c.untypedExpr(s.Call)
+	if o.Type.Kind != types.Void && o.Type.Kind != types.Invalid {
+		c.report(diag.Errorf(diag.VoidValue, s.Call.Func.Span(), "the result of %s is not used", s.Call.Func.Name),
+			"Only functions that return void can be called as statements. It returns "+o.Type.String()+".")
+	}
+}
+
+// operator resolves an operator. Its node is where the call is recorded, pos
+// the operator itself.
+func (c *checker) operator(node ast.Node, op string, e ast.Expr, pos source.Span, xs ...TypeLevel) TypeLevel {
+	for _, x := range xs {
+		if x.Type.Kind == types.Invalid {
+			return invalid
+		}
+	}
+	ts, params := split(xs)
+	name := "operator" + op
+	o, m, fail := types.ResolveLevels(c.universe.Lookup(name), ts, params)
+	if fail != nil {
+		if u, ok := e.(*ast.Unary); ok {
+			c.badOperator(u.X, op, ts, fail)
+		} else {
+			c.badOperator(ast.Base{Pos: pos}, op, ts, fail)
+		}
+		return invalid
+	}
+	call := &Call{Name: name, Overload: o, Match: m}
+	c.info.Calls[node] = call
+	return result(call, xs)
+}
+
+// badOperator reports operands that an operator does not take.
+func (c *checker) badOperator(at ast.Node, op string, ts []types.Type, fail *types.Failure) {
+	var d diag.Diagnostic
+	switch {
+	case len(ts) == 1:
+		d = diag.Errorf(diag.BadOperand, at.Span(), "operator %s does not take %s", op, ts[0])
+	case fail.Ambiguous:
+		d = diag.Errorf(diag.AmbiguousCall, at.Span(), "%s %s %s is ambiguous", ts[0], op, ts[1])
+	default:
+		d = diag.Errorf(diag.BadOperand, at.Span(), "operator %s does not take %s and %s", op, ts[0], ts[1])
+		d.Fix = operatorAdvice(op, ts[0], ts[1])
+	}
+	c.diags.Add(d)
+}
+
+// operatorAdvice is advice for operands that are often confused.
+func operatorAdvice(op string, x, y types.Type) string {
+	vec := func(t types.Type) bool { return t.Dims == 0 && (t.Kind == types.Vector || t.Kind == types.RowVector) }
+	op = strings.TrimSuffix(op, "=")
+	switch {
+	case x.Dims > 0 && y.Dims > 0 || x.Dims > 0 && y.IsScalar() || y.Dims > 0 && x.IsScalar():
+		return "arithmetic is for scalars, vectors and matrices: use to_vector(…) on arrays, or a loop"
+	case op == "*" && vec(x) && vec(y):
+		return "use .* for the product of elements, dot_product(x, y) for their sum"
+	case op == "/" && vec(y):
+		return "use ./ to divide element by element"
+	case (op == "+" || op == "-" || op == ".*" || op == "./") && vec(x) && vec(y):
+		return "transpose one of them with '"
+	case op == "%" && (x.Kind == types.Real || y.Kind == types.Real):
+		return "use fmod(x, y) for reals"
+	case comparison(op) && (x.Rank() > 0 || y.Rank() > 0):
+		return "compare element by element in a loop"
+	}
+	return ""
+}

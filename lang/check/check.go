@@ -1,0 +1,186 @@
+// Package check decides what a syntax tree means: which variable or function
+// every name is, the type and level of every expression, the overload of every
+// call. It reports whatever the language forbids and goes on, so that one run
+// shows several independent mistakes; an expression that could not be typed has
+// the type Invalid, on which nothing further is reported.
+//
+//	check.go    entry, Info, blocks
+//	scope.go    scopes, declarations of names, unknown names
+//	decl.go     declarations: types, sizes, bounds, initial values
+//	stmt.go     statements
+//	assign.go   assignments
+//	expr.go     expressions and operators
+//	index.go    indexing
+//	call.go     calls and overload resolution
+//	tilde.go    y ~ dist(args)
+//	func.go     user functions
+//	flow.go     which statements end a function, unreachable ones
+//	unsupported.go  what is understood but not supported yet
+//
+// The checker knows the grammar's operators and statements but no library
+// function: names are looked up in the caller's [Universe].
+package check
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Universe is the library: the names that a program may use without declaring
+// them. Functions have their names; operators are "operator+", "operator-",
+// "operator*", "operator'", "operator!", "operator==" and so on, unary and
+// binary told apart by the number of arguments; densities, distribution
+// functions and generators have their suffix, as in normal_lpdf. Names with
+// _lupdf and _lupmf are not looked up: they are the _lpdf and _lpmf with some
+// terms dropped.
+type Universe interface {
+	// Lookup returns the overloads of a name; none if it is unknown. The checker
+	// keeps the very values, so that a caller finds its own declarations in
+	// [Call.Overload].
+	Lookup(name string) []types.Overload
+	// Names lists all names, in any order, for did-you-mean.
+	Names() iter.Seq[string]
+}
+
+// Level is the autodiff level of an expression, by declaration and not by
+// value: what was declared in the parameters, transformed parameters or model
+// block, or is an argument of a function, is of level Param unless it is an
+// integer. In the generated quantities everything is data.
+type Level uint8
+
+// The levels.
+const (
+	Data Level = iota
+	Param
+)
+
+// Info holds the facts about the nodes of a checked tree. Of a program with
+// errors it is incomplete.
+type Info struct {
+	Types map[ast.Expr]TypeLevel // every expression but strings
+	Uses  map[*ast.VarExpr]*Var  // the variable that a name refers to
+	Defs  map[ast.Node]*Var      // by VarDecl, For, ForEach and Param: the variable declared
+	Calls map[ast.Node]*Call     // by CallExpr, Unary, Binary, Tilde and compound Assign
+	Funcs []*Func                // user functions in order of first declaration
+}
+
+// TypeLevel is what is known of an expression.
+type TypeLevel struct {
+	Type  types.Type
+	Level Level
+}
+
+// Var is a declared variable.
+type Var struct {
+	Name       string
+	Type       types.Type
+	Level      Level
+	Block      ast.BlockKind        // where it is declared; Functions for locals and parameters of functions
+	Global     bool                 // declared at the top level of a block other than model
+	Loop       bool                 // a loop variable: read-only
+	Constraint types.ConstraintKind // as declared
+	Ident      ast.Ident            // the name in the declaration
+	Decl       ast.Node             // VarDecl, For, ForEach or Param
+}
+
+// Call is a resolved call: of a library function or operator, or of a user
+// function.
+type Call struct {
+	Name     string         // as looked up: operator+, normal_lpdf
+	Overload types.Overload // what the Universe returned; nil for user functions
+	Func     *Func          // nil for library functions
+	Match    types.Match    // parameter types and result
+	Propto   bool           // drop the terms of level Data
+}
+
+// checker is the state of one Check.
+type checker struct {
+	universe Universe
+	info     *Info
+	diags    diag.List
+	scope    *scope
+	funcs    map[string][]*Func // user functions by name
+	declared map[*ast.TypeExpr]types.Type
+	refused  map[feature]bool // features already reported as not supported
+
+	block ast.BlockKind // the block being checked
+	fn    *Func         // the function being checked; nil outside
+	loops int           // depth of loops
+	sizes bool          // within the size of a top-level declaration
+}
+
+// Check resolves and types a program. The Info is complete if the list has no
+// errors. The tree is not changed.
+func Check(f *ast.File, u Universe) (*Info, diag.List) {
+	c := &checker{
+		universe: u,
+		info: &Info{
+			Types: map[ast.Expr]TypeLevel{},
+			Uses:  map[*ast.VarExpr]*Var{},
+			Defs:  map[ast.Node]*Var{},
+			Calls: map[ast.Node]*Call{},
+		},
+		scope:    &scope{},
+		funcs:    map[string][]*Func{},
+		declared: map[*ast.TypeExpr]types.Type{},
+		refused:  map[feature]bool{},
+	}
+	for _, b := range order(f) {
+		c.checkBlock(b)
+	}
+	c.diags.Sort()
+	return c.info, c.diags
+}
+
+// order returns the blocks in the order of the language. The parser has
+// reported those that are written twice or out of order; all are checked, in
+// the right order, so that disorder does not make names unknown.
+func order(f *ast.File) []*ast.Block {
+	blocks := slices.Clone(f.Blocks)
+	slices.SortStableFunc(blocks, func(a, b *ast.Block) int { return int(a.Kind) - int(b.Kind) })
+	return blocks
+}
+
+// checkBlock checks one block. Variables of the top level stay in scope for the
+// later blocks, but for those of the model. The parser has seen to it that data
+// and parameters hold declarations only.
+func (c *checker) checkBlock(b *ast.Block) {
+	c.block = b.Kind
+	switch b.Kind {
+	case ast.Functions:
+		c.functionsBlock(b)
+	case ast.Model:
+		c.push()
+		c.stmts(b.Stmts)
+		c.pop()
+	default:
+		for _, s := range b.Stmts {
+			if d, ok := s.(*ast.VarDecl); ok {
+				c.varDecl(d, true)
+			} else {
+				c.stmt(s)
+			}
+		}
+		c.unreachable(b.Stmts)
+	}
+}
+
+// report adds a diagnostic with detail and notes.
+func (c *checker) report(d diag.Diagnostic, detail string, notes ...diag.Note) {
+	d.Detail = detail
+	for _, n := range notes {
+		if n.Span.IsValid() {
+			d.Related = append(d.Related, n)
+		}
+	}
+	c.diags.Add(d)
+}
+
+// note is a remark on the place of a node.
+func note(n ast.Node, message string) diag.Note {
+	return diag.Note{Span: n.Span(), Message: message}
+}

@@ -1,0 +1,27 @@
+package check_test
+
+import (
+	"testing"
+
+	"github.com/ppl-lang/ppl/lang"
+	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/check/checktest"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/internal/errtest"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// checkFile parses and checks, the latter only if the text is in form.
+func checkFile(f *source.File) diag.List {
+	tree, diags := lang.Parse(f)
+	if diags.HasErrors() {
+		return diags
+	}
+	_, more := check.Check(tree, checktest.Universe())
+	return append(diags, more...)
+}
+
+func TestDiagnostics(t *testing.T) { errtest.Glob(t, "testdata/*.ppl", checkFile) }
+
+// TestCodeExamples runs the example of every code that check reports.
+func TestCodeExamples(t *testing.T) { errtest.Examples(t, "codes_check.go", checkFile) }

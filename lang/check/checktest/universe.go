@@ -1,0 +1,147 @@
+// Package checktest provides a small library for tests of the checker and of
+// what consumes its results, so that they do not depend on stdlib.
+package checktest
+
+import (
+	"iter"
+	"maps"
+
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Universe returns a library of about seventy names, with the signatures that
+// Stan gives them: operators, some functions of each form, a few distributions.
+func Universe() Library { return library }
+
+// Library is a map from names to overloads. It implements check.Universe.
+type Library map[string][]types.Overload
+
+// Lookup implements check.Universe.
+func (l Library) Lookup(name string) []types.Overload { return l[name] }
+
+// Names implements check.Universe.
+func (l Library) Names() iter.Seq[string] { return maps.Keys(l) }
+
+// Short names of types for the table.
+var (
+	i, r, v, rv, m = types.IntType, types.RealType, types.VectorType, types.RowVectorType, types.MatrixType
+	ints, reals    = i.Array(1), r.Array(1)
+)
+
+func sig(result types.Type, params ...types.Type) types.Overload {
+	return types.Fixed{Params: params, Result: result}
+}
+
+// named fills the names into the table.
+func named(name string, os ...types.Overload) []types.Overload {
+	for k, o := range os {
+		if f, ok := o.(types.Fixed); ok {
+			f.Name = name
+			os[k] = f
+		}
+	}
+	return os
+}
+
+var library = makeLibrary()
+
+func makeLibrary() Library {
+	l := Library{}
+	add := func(name string, os ...types.Overload) { l[name] = append(l[name], named(name, os...)...) }
+
+	// Arithmetic, as Stan's add, subtract and so on.
+	for _, op := range []string{"operator+", "operator-", "operator.*", "operator./"} {
+		add(op, sig(i, i, i), sig(r, r, r))
+		for _, c := range []types.Type{v, rv, m} {
+			add(op, sig(c, r, c), sig(c, c, r), sig(c, c, c))
+		}
+	}
+	add("operator+", sig(i, i), sig(r, r), sig(v, v), sig(rv, rv), sig(m, m))
+	add("operator-", types.Elementwise{Name: "operator-", Args: []types.Kind{types.Int}, Result: types.Int},
+		types.Elementwise{Name: "operator-", Args: []types.Kind{types.Real}, Result: types.Real, Strict: true})
+	add("operator*", sig(i, i, i), sig(r, r, r), sig(v, r, v), sig(rv, r, rv), sig(m, r, m), sig(v, v, r), sig(rv, rv, r), sig(m, m, r),
+		sig(m, v, rv), sig(r, rv, v), sig(rv, rv, m), sig(v, m, v), sig(m, m, m))
+	add("operator/", sig(i, i, i), sig(r, r, r), sig(v, v, r), sig(rv, rv, r), sig(m, m, r), sig(rv, rv, m), sig(m, m, m))
+	add("operator%", sig(i, i, i))
+	add("operator%/%", sig(i, i, i))
+	add("operator\\", sig(v, m, v), sig(m, m, m))
+	for _, op := range []string{"operator^", "operator.^"} {
+		add(op, types.Binary(op))
+	}
+	add("operator'", sig(rv, v), sig(v, rv), sig(m, m))
+	add("operator!", sig(i, i), sig(i, r))
+	for _, op := range []string{"==", "!=", "<", "<=", ">", ">="} {
+		add("operator"+op, sig(i, i, i), sig(i, r, r))
+	}
+
+	for _, f := range []string{"exp", "log", "sqrt", "square", "inv_logit", "log1m", "lgamma", "fabs"} {
+		add(f, types.Unary(f))
+	}
+	for _, f := range []string{"pow", "fmax", "fmin", "atan2"} {
+		add(f, types.Binary(f))
+	}
+	add("abs", types.Elementwise{Name: "abs", Args: []types.Kind{types.Int}, Result: types.Int},
+		types.Elementwise{Name: "abs", Args: []types.Kind{types.Real}, Result: types.Real, Strict: true})
+	add("choose", types.Elementwise{Name: "choose", Args: []types.Kind{types.Int, types.Int}, Result: types.Int})
+	add("ldexp", types.Elementwise{Name: "ldexp", Args: []types.Kind{types.Real, types.Int}, Result: types.Real, Strict: true})
+	add("log_sum_exp", sig(r, v), sig(r, rv), sig(r, m), sig(r, reals), types.Binary("log_sum_exp"))
+	add("log_mix", sig(r, r, r, r))
+	add("sum", sig(i, ints), sig(r, reals), sig(r, v), sig(r, rv), sig(r, m))
+	add("mean", sig(r, ints), sig(r, reals), sig(r, v), sig(r, rv), sig(r, m))
+	add("dot_product", sig(r, v, v), sig(r, rv, rv), sig(r, v, rv), sig(r, rv, v))
+	add("rep_vector", sig(v, r, i))
+	add("rep_matrix", sig(m, r, i, i), sig(m, v, i), sig(m, rv, i))
+	add("to_vector", sig(v, v), sig(v, rv), sig(v, m), sig(v, reals), sig(v, ints))
+	add("to_matrix", sig(m, v, i, i))
+	add("to_array_1d", sig(reals, v), sig(reals, rv), sig(reals, m))
+	add("to_int", types.Fixed{Params: []types.Type{r}, Result: i, DataOnly: []bool{true}})
+	add("rows", sig(i, v), sig(i, rv), sig(i, m))
+	add("cols", sig(i, v), sig(i, rv), sig(i, m))
+	add("size", types.Computed{Form: "size(array[] T) => int", Fit: sizeFit})
+	add("head", types.Computed{Form: "head(array[] T, int) => array[] T", Fit: headFit})
+	add("pi", sig(r))
+	add("negative_infinity", sig(r))
+	add("is_nan", sig(i, r))
+	add("softmax", sig(v, v))
+	add("cholesky_decompose", sig(m, m))
+
+	density := func(name string, args ...types.Set) { add(name, types.Density(name, args...)) }
+	for _, d := range []string{"normal", "cauchy", "lognormal", "beta", "gamma", "uniform"} {
+		for _, s := range []string{"_lpdf", "_lcdf", "_lccdf", "_cdf"} {
+			density(d+s, types.Reals, types.Reals, types.Reals)
+		}
+		add(d+"_rng", types.Generator(d+"_rng", r, types.AnyReals, types.AnyReals))
+	}
+	density("student_t_lpdf", types.Reals, types.Reals, types.Reals, types.Reals)
+	density("std_normal_lpdf", types.Reals)
+	density("exponential_lpdf", types.Reals, types.Reals)
+	density("bernoulli_lpmf", types.Ints, types.Reals)
+	density("bernoulli_logit_lpmf", types.Ints, types.Reals)
+	add("bernoulli_logit_rng", types.Generator("bernoulli_logit_rng", i, types.AnyReals))
+	add("bernoulli_rng", types.Generator("bernoulli_rng", i, types.AnyReals))
+	density("poisson_lpmf", types.Ints, types.Reals)
+	density("poisson_lcdf", types.Ints, types.Reals)
+	density("binomial_lpmf", types.Ints, types.Ints, types.Reals)
+	density("multi_normal_lpdf", types.Vectors, types.Vectors, types.Just(m))
+	density("dirichlet_lpdf", types.Vectors, types.Vectors)
+	return l
+}
+
+func sizeFit(args []types.Type) (types.Match, bool) {
+	if len(args) != 1 {
+		return types.Match{Fault: types.Fault{Count: 1}}, false
+	}
+	return types.Match{Params: args, Result: i}, true
+}
+
+func headFit(args []types.Type) (types.Match, bool) {
+	switch {
+	case len(args) != 2:
+		return types.Match{Fault: types.Fault{Count: 2}}, false
+	case args[0].Dims == 0 && args[0].Kind != types.Vector && args[0].Kind != types.RowVector:
+		return types.Match{Fault: types.Fault{Arg: 0, Want: "an array, vector or row_vector"}}, false
+	case !args[1].Equal(i):
+		return types.Match{Fault: types.Fault{Arg: 1, Type: i}}, false
+	}
+	return types.Match{Params: []types.Type{args[0], i}, Result: args[0]}, true
+}

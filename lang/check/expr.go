@@ -1,0 +1,259 @@
+package check
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// expr types an expression and records the result. Problems are reported; the
+// type is then Invalid.
+func (c *checker) expr(e ast.Expr) TypeLevel {
+	o := c.untypedExpr(e)
+	if o.Type.Kind == types.Void {
+		c.report(diag.Errorf(diag.VoidValue, e.Span(), "this function returns no value"),
+			"Call it as a statement of its own.")
+		o.Type = types.Type{}
+	}
+	if o.Type.Kind == types.Int || o.Type.Kind == types.Invalid {
+		o.Level = Data // integers have no derivatives
+	}
+	c.info.Types[e] = o
+	return o
+}
+
+// invalid is the type of what could not be typed.
+var invalid = TypeLevel{}
+
+func (c *checker) untypedExpr(e ast.Expr) TypeLevel {
+	switch e := e.(type) {
+	case *ast.IntLit:
+		if e.Value > math.MaxInt32 || e.Value < math.MinInt32 {
+			c.report(diag.Errorf(diag.IntTooLarge, e.Span(), "the integer %s is too large", e.Text),
+				"Integers have 32 bits: at most 2147483647. Write a real, as in 3e9, if a real will do.")
+		}
+		return TypeLevel{Type: types.IntType}
+	case *ast.RealLit:
+		return TypeLevel{Type: types.RealType}
+	case *ast.ImagLit:
+		c.unsupported(e.Span(), complexNums)
+		return invalid
+	case *ast.StringLit:
+		c.report(diag.Errorf(diag.TypeMismatch, e.Span(), "strings are for print, reject and fatal_error only"), "")
+		return invalid
+	case *ast.VarExpr:
+		return c.varExpr(e)
+	case *ast.CallExpr:
+		return c.call(e)
+	case *ast.Target:
+		if !c.inLP() && c.block != ast.TransformedParameters {
+			c.addsToTarget(e, "target()")
+		}
+		return TypeLevel{types.RealType, c.declLevel(types.RealType)}
+	case *ast.Unary:
+		x := c.expr(e.X)
+		return c.operator(e, e.Op, e, e.X.Span(), x)
+	case *ast.Binary:
+		return c.binary(e)
+	case *ast.Cond:
+		return c.cond(e)
+	case *ast.IndexExpr:
+		x := c.expr(e.X)
+		indices := c.indices(e.Indices)
+		if x.Type.Kind == types.Invalid {
+			return invalid
+		}
+		t, ok := c.indexed(e, x.Type, indices)
+		if !ok {
+			return invalid
+		}
+		return TypeLevel{t, x.Level}
+	case *ast.TupleMember:
+		c.expr(e.X)
+		c.unsupported(e.Span(), tuples)
+		return invalid
+	case *ast.TupleExpr:
+		for _, x := range e.Elems {
+			c.expr(x)
+		}
+		c.unsupported(e.Span(), tuples)
+		return invalid
+	case *ast.ArrayExpr:
+		return c.arrayExpr(e)
+	case *ast.RowVectorExpr:
+		return c.rowVectorExpr(e)
+	case *ast.Paren:
+		return c.expr(e.X)
+	}
+	return invalid
+}
+
+// varExpr resolves the use of a name as a value.
+func (c *checker) varExpr(e *ast.VarExpr) TypeLevel {
+	v := c.lookup(e.Name)
+	if v == nil {
+		if c.exists(e.Name) {
+			c.report(diag.Errorf(diag.NotAVariable, e.Span(), "`%s` is a function, not a variable", e.Name),
+				"Call it: "+e.Name+"(…).")
+		} else {
+			c.unknownVariable(e, e.Name)
+		}
+		return invalid
+	}
+	c.info.Uses[e] = v
+	if c.sizes && v.Global && (v.Block == ast.Parameters || v.Block == ast.TransformedParameters || v.Block == ast.GeneratedQuantities) {
+		c.report(diag.Errorf(diag.SizeNotData, e.Span(), "a size cannot depend on `%s`", v.Name),
+			"The sizes of variables must be known before sampling: they may use data and transformed data only.",
+			note(&v.Ident, "it is declared in the "+v.Block.String()+" block"))
+	}
+	level := v.Level
+	if c.block == ast.GeneratedQuantities {
+		level = Data
+	}
+	return TypeLevel{v.Type, level}
+}
+
+// intExpr checks an expression that must be an int.
+func (c *checker) intExpr(e ast.Expr, what string) {
+	o := c.expr(e)
+	if o.Type.Kind != types.Invalid && !o.Type.Equal(types.IntType) {
+		detail := ""
+		if o.Type.Equal(types.RealType) {
+			detail = "Reals are not rounded to int by themselves."
+		}
+		c.report(diag.Errorf(diag.IntExpected, e.Span(), "%s must be int, but is %s", what, o.Type), detail)
+	}
+}
+
+// cond types a ? b : c.
+func (c *checker) cond(e *ast.Cond) TypeLevel {
+	c.intExpr(e.Cond, "the condition of ?:")
+	a, b := c.expr(e.Then), c.expr(e.Else)
+	if a.Type.Kind == types.Invalid || b.Type.Kind == types.Invalid {
+		return invalid
+	}
+	t, ok := types.Unify(a.Type, b.Type)
+	if !ok {
+		c.report(diag.Errorf(diag.MixedTypes, e.Else.Span(), "the two results of ?: differ in type: %s and %s", a.Type, b.Type), "")
+		return invalid
+	}
+	return TypeLevel{t, max(a.Level, b.Level)}
+}
+
+// arrayExpr types {a, b, …}.
+func (c *checker) arrayExpr(e *ast.ArrayExpr) TypeLevel {
+	if len(e.Elems) == 0 {
+		c.report(diag.Errorf(diag.MixedTypes, e.Span(), "an array cannot be written without elements"),
+			"Its type would be unknown. Declare a variable of size 0 instead.")
+		return invalid
+	}
+	out := c.expr(e.Elems[0])
+	for _, x := range e.Elems[1:] {
+		o := c.expr(x)
+		if o.Type.Kind == types.Invalid || out.Type.Kind == types.Invalid {
+			out = invalid
+			continue
+		}
+		t, ok := types.Unify(out.Type, o.Type)
+		if !ok {
+			c.report(diag.Errorf(diag.MixedTypes, x.Span(), "the elements of an array must have one type: this is %s, those before are %s", o.Type, out.Type), "")
+			out = invalid
+			continue
+		}
+		out = TypeLevel{t, max(out.Level, o.Level)}
+	}
+	if out.Type.Kind == types.Invalid {
+		return invalid
+	}
+	return TypeLevel{out.Type.Array(1), out.Level}
+}
+
+// rowVectorExpr types [a, b, …]: a row_vector of scalars, or a matrix of
+// row_vectors.
+func (c *checker) rowVectorExpr(e *ast.RowVectorExpr) TypeLevel {
+	out := TypeLevel{Type: types.RowVectorType}
+	rows, bad := false, false
+	for i, x := range e.Elems {
+		o := c.expr(x)
+		out.Level = max(out.Level, o.Level)
+		isRow := o.Type.Equal(types.RowVectorType)
+		scalar := o.Type.Equal(types.IntType) || o.Type.Equal(types.RealType)
+		switch {
+		case o.Type.Kind == types.Invalid || bad:
+			bad = true
+		case !isRow && !scalar:
+			c.report(diag.Errorf(diag.MixedTypes, x.Span(), "brackets hold numbers or row_vectors, but this is %s", o.Type),
+				"[a, b] is a row_vector if a and b are scalars and a matrix if they are row_vectors. An array is written {a, b}.")
+			bad = true
+		case i > 0 && isRow != rows:
+			c.report(diag.Errorf(diag.MixedTypes, x.Span(), "brackets hold either numbers or row_vectors, but this is %s", o.Type), "")
+			bad = true
+		default:
+			rows = isRow
+		}
+	}
+	switch {
+	case bad:
+		return invalid
+	case rows:
+		out.Type = types.MatrixType
+	}
+	return out
+}
+
+// binary types x op y and warns of what is often meant otherwise.
+func (c *checker) binary(e *ast.Binary) TypeLevel {
+	x, y := c.expr(e.X), c.expr(e.Y)
+	if e.Op == "&&" || e.Op == "||" {
+		// These do not evaluate both sides, so they are no functions.
+		for _, side := range []struct {
+			e ast.Expr
+			o TypeLevel
+		}{{e.X, x}, {e.Y, y}} {
+			if k := side.o.Type; k.Kind != types.Invalid && !k.Equal(types.IntType) {
+				c.report(diag.Errorf(diag.BadOperand, side.e.Span(), "the operands of %s must be int, but this is %s", e.Op, k),
+					"Compare numbers first, as in x > 0.")
+			}
+		}
+		return TypeLevel{Type: types.IntType}
+	}
+	if inner, ok := e.X.(*ast.Binary); ok && comparison(e.Op) && comparison(inner.Op) {
+		x, mid, y := inner.X.Span().Text(), inner.Y.Span().Text(), e.Y.Span().Text()
+		c.report(diag.Warnf(diag.ChainedComparison, e.OpPos, "a chained comparison compares 0 or 1 with the last operand"),
+			fmt.Sprintf("This means (%s %s %s) %s %s. If that is meant, write the parentheses; else write %s %s %s && %s %s %s.",
+				x, inner.Op, mid, e.Op, y, x, inner.Op, mid, mid, e.Op, y))
+	}
+	if e.Op == "/" && x.Type.Equal(types.IntType) && y.Type.Equal(types.IntType) {
+		c.intDivision(e)
+	}
+	if e.Op == "^" && x.Type.Kind == types.Matrix && y.Type.IsScalar() {
+		c.report(diag.Warnf(diag.MatrixPower, e.OpPos, "^ takes the power of every element of a matrix"),
+			"Write .^ if that is meant, matrix_power(…) for products of the matrix with itself.")
+	}
+	return c.operator(e, e.Op, e, e.OpPos, x, y)
+}
+
+// intDivision warns that int / int drops the remainder.
+func (c *checker) intDivision(e *ast.Binary) {
+	fix := e.X.Span().Text() + " * 1.0 / " + e.Y.Span().Text()
+	if l, ok := e.X.(*ast.IntLit); ok {
+		fix = l.Text + ".0 / " + e.Y.Span().Text()
+	} else if l, ok := e.Y.(*ast.IntLit); ok {
+		fix = e.X.Span().Text() + " / " + l.Text + ".0"
+	}
+	d := diag.Warnf(diag.IntDivision, e.OpPos, "int / int drops the remainder")
+	d.Detail = "The result is an int, rounded towards zero."
+	d.Fix = "write " + fix + " for the real quotient, or %/% if rounding is meant"
+	c.diags.Add(d)
+}
+
+func comparison(op string) bool {
+	switch op {
+	case "==", "!=", "<", "<=", ">", ">=":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,181 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Func is a user-defined function: one signature of its name. It is an
+// Overload, so that user and library functions are resolved together.
+type Func struct {
+	*types.FuncType
+	Name    string
+	Suffix  string            // _lpdf, _rng, _lp, ...; "" if none
+	Decl    *ast.FunctionDecl // the definition; the forward declaration if there is no other
+	Forward *ast.FunctionDecl // the forward declaration, or nil
+	Params  []*Var            // of the definition
+}
+
+// String is the signature.
+func (f *Func) String() string { return f.Name + f.FuncType.String() }
+
+// functionsBlock declares all functions, so that they may call one another in
+// any order, then checks their bodies.
+func (c *checker) functionsBlock(b *ast.Block) {
+	bodies := map[*ast.FunctionDecl]*Func{}
+	for _, s := range b.Stmts {
+		if d, ok := s.(*ast.FunctionDecl); ok {
+			if f := c.declareFunc(d); f != nil && d.Body != nil {
+				bodies[d] = f
+			}
+		}
+	}
+	for _, f := range c.info.Funcs {
+		if f.Decl.Body == nil {
+			c.report(diag.Errorf(diag.NoDefinition, f.Decl.Name.Span(), "the function `%s` is declared but not defined", f.Name),
+				"Write its body, or delete the declaration.")
+		}
+	}
+	for _, s := range b.Stmts {
+		if d, ok := s.(*ast.FunctionDecl); ok && bodies[d] != nil {
+			c.funcBody(bodies[d], d)
+		}
+	}
+}
+
+// declareFunc enters the signature of a declaration. The result is nil if the
+// signature is taken already.
+func (c *checker) declareFunc(d *ast.FunctionDecl) *Func {
+	ft := &types.FuncType{Result: c.typeOf(d.Result)}
+	params := make([]types.Type, len(d.Params))
+	valid := d.Result.Elem == "void" || ft.Result.Kind != types.Invalid
+	for i, p := range d.Params {
+		params[i] = c.typeOf(p.Type)
+		ft.Params = append(ft.Params, types.Param{Type: params[i], DataOnly: p.DataOnly})
+		valid = valid && params[i].Kind != types.Invalid
+	}
+	_, suffix := splitSuffix(d.Name.Name)
+	f := &Func{FuncType: ft, Name: d.Name.Name, Suffix: suffix, Decl: d}
+	c.checkName(d.Name)
+	if valid {
+		c.suffixRules(f, d)
+	}
+	for _, g := range c.funcs[f.Name] {
+		if !sameParams(g.FuncType, ft) || !valid {
+			continue
+		}
+		switch {
+		case !sameDataOnly(g.FuncType, ft):
+			c.report(diag.Errorf(diag.FunctionRedefined, d.Name.Span(), "`%s` is declared with other data arguments", f.Name),
+				"Functions of one name must differ in the types of their arguments; that some are marked data does not count.",
+				note(&g.Decl.Name, "the other is here"))
+		case !g.Result.Equal(ft.Result):
+			c.report(diag.Errorf(diag.FunctionRedefined, d.Name.Span(), "`%s` is declared with another result", f.Name),
+				fmt.Sprintf("Functions of one name must differ in their arguments: here it gives %s, there %s.", ft.Result, g.Result),
+				note(&g.Decl.Name, "the other is here"))
+		case d.Body == nil && g.Decl.Body == nil:
+			c.report(diag.Errorf(diag.FunctionRedefined, d.Name.Span(), "`%s` is declared twice", f.Name), "",
+				note(&g.Decl.Name, "it is declared here"))
+		case g.Decl.Body == nil: // d is the definition
+			g.Forward, g.Decl = g.Decl, d
+			g.FuncType = ft
+			return g
+		default:
+			c.report(diag.Errorf(diag.FunctionRedefined, d.Name.Span(), "`%s` is defined already for these arguments", f.Name),
+				"Functions may share a name if their arguments differ in type.", note(&g.Decl.Name, "it is defined here"))
+		}
+		return nil
+	}
+	for _, o := range c.universe.Lookup(f.Name) {
+		if m, ok := o.Match(params); ok && m.Promotions == 0 && valid {
+			c.report(diag.Errorf(diag.FunctionRedefined, d.Name.Span(), "`%s` exists in the library for these arguments", f.Name),
+				"A library function can be given forms for other arguments, but none can be replaced: "+o.String()+".")
+			return nil
+		}
+	}
+	c.funcs[f.Name] = append(c.funcs[f.Name], f)
+	c.info.Funcs = append(c.info.Funcs, f)
+	return f
+}
+
+// sameDataOnly reports whether two functions of the same arguments mark the same
+// ones as data.
+func sameDataOnly(f, g *types.FuncType) bool {
+	for i := range f.Params {
+		if f.Params[i].DataOnly != g.Params[i].DataOnly {
+			return false
+		}
+	}
+	return true
+}
+
+// sameParams reports whether two functions take the same arguments, data or not.
+func sameParams(f, g *types.FuncType) bool {
+	if len(f.Params) != len(g.Params) {
+		return false
+	}
+	for i := range f.Params {
+		if !f.Params[i].Type.Equal(g.Params[i].Type) {
+			return false
+		}
+	}
+	return true
+}
+
+// suffixRules checks what the suffix of a name promises.
+func (c *checker) suffixRules(f *Func, d *ast.FunctionDecl) {
+	if f.Suffix == "_jacobian" {
+		c.unsupported(d.Name.Span(), jacobian)
+	}
+	if !conditional(f.Suffix) || unnormalised(f.Name) {
+		return
+	}
+	if !f.Result.Equal(types.RealType) {
+		c.report(diag.Errorf(diag.DensityForm, d.Result.Span(), "a function named …%s must return real, but returns %s", f.Suffix, f.Result),
+			"The suffix makes it a density or distribution function.")
+	}
+	var first types.Type
+	if len(d.Params) > 0 {
+		first = f.FuncType.Params[0].Type
+	}
+	isInt := first.Scalar() == types.Int
+	switch {
+	case f.Suffix == "_lpdf" && (len(d.Params) == 0 || isInt):
+		c.report(diag.Errorf(diag.DensityForm, d.Name.Span(), "the first argument of a density must be real"),
+			"It is the variate, and _lpdf is for continuous ones. Use _lpmf for integers.")
+	case f.Suffix == "_lpmf" && !isInt:
+		c.report(diag.Errorf(diag.DensityForm, d.Name.Span(), "the first argument of a mass function must be int"),
+			"It is the variate, and _lpmf is for integers. Use _lpdf for reals.")
+	}
+}
+
+// funcBody checks the body of a definition.
+func (c *checker) funcBody(f *Func, d *ast.FunctionDecl) {
+	c.push()
+	c.fn = f
+	for i, p := range d.Params {
+		t := f.FuncType.Params[i].Type
+		level := c.declLevel(t)
+		if p.DataOnly {
+			level = Data
+		}
+		v := &Var{Name: p.Name.Name, Type: t, Level: level, Block: ast.Functions, Ident: p.Name, Decl: p}
+		f.Params = append(f.Params, v)
+		c.declare(v)
+	}
+	// The body is not a scope of its own: its variables cannot have the names of
+	// the arguments in any case.
+	c.stmts(d.Body.Stmts)
+	if f.Result.Kind != types.Void && f.Result.Kind != types.Invalid && flow(d.Body) != ends {
+		end := d.Body.Span()
+		end.Start = max(end.Start, end.End-1) // the closing brace
+		c.report(diag.Errorf(diag.MissingReturn, end, "the function `%s` can end without returning a value", f.Name),
+			"Every path through the body must reach return, reject or fatal_error. A loop counts only if it is while (1).",
+			note(&d.Name, "it must return "+f.Result.String()))
+	}
+	c.fn = nil
+	c.pop()
+}

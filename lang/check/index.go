@@ -1,0 +1,109 @@
+package check
+
+import (
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// indices types the expressions within indices; ok is false if one is Invalid
+// or no index.
+func (c *checker) indices(is []ast.Index) (ok bool) {
+	ok = true
+	bound := func(e ast.Expr) {
+		if e != nil {
+			c.intExpr(e, "the bound of an index range")
+		}
+	}
+	for _, i := range is {
+		switch i := i.(type) {
+		case *ast.Single:
+			t := c.expr(i.X).Type
+			switch {
+			case t.Kind == types.Invalid:
+				ok = false
+			case !t.Equal(types.IntType) && !t.Equal(types.IntType.Array(1)):
+				c.report(diag.Errorf(diag.BadIndex, i.X.Span(), "an index must be int or array[] int, but is %s", t), "")
+				ok = false
+			}
+		case *ast.Range:
+			bound(i.From)
+			bound(i.To)
+		}
+	}
+	return ok
+}
+
+// isSingle tells an index of one element from those that select several. Its
+// expressions must have been typed.
+func (c *checker) isSingle(i ast.Index) bool {
+	s, ok := i.(*ast.Single)
+	return ok && c.info.Types[s.X].Type.Dims == 0
+}
+
+// indexed is the type of a value of type t under indices, which are good if ok.
+// It reports too many indices.
+func (c *checker) indexed(e *ast.IndexExpr, t types.Type, ok bool) (types.Type, bool) {
+	if !ok {
+		return types.Type{}, false
+	}
+	// Array dimensions that are kept come in front of what the rest gives.
+	keep := 0
+	u := t
+	is := e.Indices
+	for len(is) > 0 && u.Dims > 0 {
+		u.Dims--
+		if !c.isSingle(is[0]) {
+			keep++
+		}
+		is = is[1:]
+	}
+	if len(is) > u.Rank() {
+		c.report(diag.Errorf(diag.TooManyIndices, is[u.Rank()].Span(), "too many indices for %s", t),
+			tooMany(t))
+		return types.Type{}, false
+	}
+	single := func(i int) bool { return c.isSingle(is[i]) }
+	complexElem := u.Scalar() == types.Complex
+	kind := func(real, cplx types.Kind) types.Type {
+		if complexElem {
+			return types.Type{Kind: cplx}
+		}
+		return types.Type{Kind: real}
+	}
+	switch {
+	case len(is) == 0:
+	case u.Rank() == 1:
+		if single(0) {
+			u = kind(types.Real, types.Complex)
+		}
+	case len(is) == 1:
+		if single(0) {
+			u = kind(types.RowVector, types.ComplexRowVector)
+		}
+	default:
+		switch r, col := single(0), single(1); {
+		case r && col:
+			u = kind(types.Real, types.Complex)
+		case r:
+			u = kind(types.RowVector, types.ComplexRowVector)
+		case col:
+			u = kind(types.Vector, types.ComplexVector)
+		}
+	}
+	return u.Array(keep), true
+}
+
+// tooMany says how many indices a type takes.
+func tooMany(t types.Type) string {
+	switch n := t.Rank(); n {
+	case 0:
+		return "A scalar cannot be indexed."
+	case 1:
+		return "It takes one index."
+	case 2:
+		return "It takes at most two indices."
+	default:
+		return "It takes at most as many indices as it has dimensions."
+	}
+}

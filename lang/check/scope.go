@@ -1,0 +1,204 @@
+package check
+
+import (
+	"iter"
+	"strings"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// scope is a region of the program in which names are declared. A name that is
+// visible cannot be declared again, so that no variable hides another. A
+// variable may have the name of a function: library functions can be called all
+// the same, but it hides a function of the user.
+type scope struct {
+	outer *scope
+	vars  map[string]*Var
+}
+
+func (c *checker) push() { c.scope = &scope{outer: c.scope} }
+func (c *checker) pop()  { c.scope = c.scope.outer }
+
+// lookup finds a visible variable; nil if there is none.
+func (c *checker) lookup(name string) *Var {
+	for s := c.scope; s != nil; s = s.outer {
+		if v := s.vars[name]; v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// visible lists the names of visible variables.
+func (c *checker) visible() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for s := c.scope; s != nil; s = s.outer {
+			for name := range s.vars {
+				if !yield(name) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// functionNames lists the user's and the library's functions, without operators.
+func (c *checker) functionNames() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for name := range c.funcs {
+			if !yield(name) {
+				return
+			}
+		}
+		for name := range c.universe.Names() {
+			if !strings.HasPrefix(name, "operator") && !yield(name) {
+				return
+			}
+		}
+	}
+}
+
+// declare brings a variable into the innermost scope and records it as the
+// definition of its declaration. A name that may not be declared is reported;
+// the variable then exists all the same, unless it would hide another.
+func (c *checker) declare(v *Var) {
+	c.info.Defs[v.Decl] = v
+	c.checkName(v.Ident)
+	if prev := c.lookup(v.Name); prev != nil {
+		c.report(diag.Errorf(diag.Redeclared, v.Ident.Span(), "`%s` is declared already", v.Name),
+			"A variable cannot have the name of one that is visible, even in an inner block. Choose another name.",
+			note(&prev.Ident, "it is declared here"))
+		return
+	}
+	if c.scope.vars == nil {
+		c.scope.vars = map[string]*Var{}
+	}
+	c.scope.vars[v.Name] = v
+}
+
+// checkName reports names that may not be declared, beyond the reserved words
+// that the parser refuses.
+func (c *checker) checkName(id ast.Ident) {
+	if unnormalised(id.Name) {
+		c.report(diag.Errorf(diag.ReservedName, id.Span(), "names cannot end in _lupdf or _lupmf"),
+			"The function NAME_lupdf exists as soon as NAME_lpdf is declared.")
+	}
+}
+
+// unknownVariable reports a name that is no visible variable.
+func (c *checker) unknownVariable(n ast.Node, name string) {
+	d := diag.Errorf(diag.UnknownVariable, n.Span(), "`%s` is not declared", name)
+	if near := diag.Nearest(name, c.visible()); near != "" {
+		d.Fix = "did you mean " + quote(near) + "?"
+		d.Related = append(d.Related, note(&c.lookup(near).Ident, quote(near)+" is declared here"))
+	} else if later := c.blockAfter(); later != "" {
+		d.Detail = later
+	}
+	c.diags.Add(d)
+}
+
+// blockAfter is a remark on what is visible, for blocks where this is a common
+// misunderstanding.
+func (c *checker) blockAfter() string {
+	switch c.block {
+	case ast.Functions:
+		return "Functions see their own arguments and local variables only; pass what else they need as arguments."
+	case ast.GeneratedQuantities:
+		return "Variables declared in the model block or within { } are not visible here."
+	}
+	return "A variable must be declared before its use, in this block or an earlier one."
+}
+
+// unknownFunction reports a call of something that is no function.
+func (c *checker) unknownFunction(id ast.Ident) {
+	if v := c.lookup(id.Name); v != nil {
+		c.report(diag.Errorf(diag.CalledVariable, id.Span(), "`%s` is a variable, not a function", id.Name),
+			"Use square brackets to index a variable.", note(&v.Ident, "it is declared here"))
+		return
+	}
+	d := diag.Errorf(diag.UnknownFunction, id.Span(), "there is no function `%s`", id.Name)
+	d.Fix = c.otherSuffix(id.Name)
+	if near := diag.Nearest(id.Name, c.functionNames()); d.Fix == "" && near != "" {
+		d.Fix = "did you mean " + quote(near) + "?"
+	}
+	c.diags.Add(d)
+}
+
+// otherSuffix is advice for the name of a density that exists with another
+// suffix, or of a distribution without one; "" if there is none.
+func (c *checker) otherSuffix(name string) string {
+	base, suffix := splitSuffix(name)
+	switch suffix {
+	case "_lpdf", "_lupdf":
+		if c.exists(base + "_lpmf") {
+			return base + " is a distribution of integers: use " + base + strings.Replace(suffix, "pdf", "pmf", 1)
+		}
+	case "_lpmf", "_lupmf":
+		if c.exists(base + "_lpdf") {
+			return base + " is a distribution of reals: use " + base + strings.Replace(suffix, "pmf", "pdf", 1)
+		}
+	case "":
+		for _, s := range []string{"_lpdf", "_lpmf", "_rng"} {
+			if c.exists(name + s) {
+				return "did you mean " + quote(name+s) + "?"
+			}
+		}
+	}
+	return ""
+}
+
+// exists reports whether a function of that name is known.
+func (c *checker) exists(name string) bool { return len(c.candidates(name)) > 0 }
+
+// candidates are the overloads that a name may refer to: the user's first.
+// _lupdf and _lupmf are those of _lpdf and _lpmf.
+func (c *checker) candidates(name string) []types.Overload {
+	name = normalised(name)
+	var out []types.Overload
+	for _, f := range c.funcs[name] {
+		out = append(out, f)
+	}
+	return append(out, c.universe.Lookup(name)...)
+}
+
+func quote(s string) string { return "`" + s + "`" }
+
+// suffixes that mean something in the name of a function. Longer ones first,
+// where one ends like another.
+var suffixes = []string{"_lupdf", "_lupmf", "_lpdf", "_lpmf", "_lccdf", "_lcdf", "_cdf", "_rng", "_jacobian", "_lp"}
+
+// splitSuffix takes the meaningful suffix off a function's name.
+func splitSuffix(name string) (base, suffix string) {
+	for _, s := range suffixes {
+		if b, ok := strings.CutSuffix(name, s); ok && b != "" {
+			return b, s
+		}
+	}
+	return name, ""
+}
+
+// conditional reports whether a function of that suffix is called with a bar
+// after the first argument.
+func conditional(suffix string) bool {
+	switch suffix {
+	case "_lpdf", "_lpmf", "_lupdf", "_lupmf", "_lcdf", "_lccdf", "_cdf":
+		return true
+	}
+	return false
+}
+
+// unnormalised reports the names that drop constant terms.
+func unnormalised(name string) bool {
+	return strings.HasSuffix(name, "_lupdf") || strings.HasSuffix(name, "_lupmf")
+}
+
+// normalised is the name of the density that keeps all terms.
+func normalised(name string) string {
+	if unnormalised(name) {
+		n := len(name)
+		return name[:n-4] + name[n-3:] // _lupdf without its u
+	}
+	return name
+}

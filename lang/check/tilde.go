@@ -1,0 +1,132 @@
+package check
+
+import (
+	"strings"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// tilde checks y ~ dist(args): dist_lpdf or dist_lpmf of (y, args) without
+// constant terms.
+func (c *checker) tilde(s *ast.Tilde) {
+	es := append([]ast.Expr{s.Variate}, s.Args...)
+	args, ok := c.args(es)
+	c.addsToTarget(s, "~")
+	if s.Trunc != nil {
+		for _, b := range []ast.Expr{s.Trunc.Lower, s.Trunc.Upper} {
+			if b == nil {
+				continue
+			}
+			if o := c.expr(b); o.Type.Kind != types.Invalid && !o.Type.Equal(types.IntType) && !o.Type.Equal(types.RealType) {
+				c.report(diag.Errorf(diag.TypeMismatch, b.Span(), "a bound of truncation must be a scalar, but is %s", o.Type), "")
+			}
+		}
+		c.unsupported(s.Trunc.Span(), truncation)
+	}
+	name := s.Dist.Name
+	base, suffix := splitSuffix(name)
+	if conditional(suffix) {
+		if suffix == "_lpdf" || suffix == "_lpmf" || suffix == "_lupdf" || suffix == "_lupmf" {
+			d := diag.Errorf(diag.TildeSuffix, s.Dist.Span(), "the name after ~ has no suffix")
+			d.Fix = "write ~ " + base + "(…)"
+			c.diags.Add(d)
+		} else {
+			c.report(diag.Errorf(diag.TildeSuffix, s.Dist.Span(), "%s is not a density", name),
+				"Add a distribution function to the target: target += "+base+"_lcdf(… | …).")
+		}
+		return
+	}
+	pdf, pmf := c.candidates(name+"_lpdf"), c.candidates(name+"_lpmf")
+	if len(pdf)+len(pmf) == 0 {
+		c.unknownDistribution(s)
+		return
+	}
+	if !ok {
+		if c.hasFunctor(es) {
+			c.unsupported(s.Span(), functors)
+		}
+		return
+	}
+	ts, params := split(args)
+	var found *Call
+	for _, k := range []struct {
+		suffix string
+		cands  []types.Overload
+	}{{"_lpdf", pdf}, {"_lpmf", pmf}} {
+		o, m, fail := types.ResolveLevels(k.cands, ts, params)
+		if fail != nil || found != nil && found.Match.Promotions <= m.Promotions {
+			continue
+		}
+		found = &Call{Name: name + k.suffix, Overload: o, Match: m, Propto: true}
+		if f, ok := o.(*Func); ok {
+			found.Func, found.Overload = f, nil
+		}
+	}
+	if found != nil {
+		c.info.Calls[s] = found
+		return
+	}
+	c.badDistribution(s, es, args, pdf, pmf)
+}
+
+// badDistribution reports arguments that neither the density nor the mass
+// function of a distribution takes.
+func (c *checker) badDistribution(s *ast.Tilde, es []ast.Expr, args []TypeLevel, pdf, pmf []types.Overload) {
+	cands, full := pdf, s.Dist.Name+"_lpdf"
+	if len(cands) == 0 {
+		cands, full = pmf, s.Dist.Name+"_lpmf"
+	}
+	ts, params := split(args)
+	_, _, fail := types.ResolveLevels(cands, ts, params)
+	if ts[0].Scalar() == types.Real && len(pdf) == 0 && !fail.Ambiguous && fail.Candidates[0].Fault.Count == 0 && fail.Candidates[0].Fault.Arg == 0 {
+		c.report(diag.Errorf(diag.IntVariate, s.Variate.Span(), "%s is a distribution of integers, but this is %s", s.Dist.Name, ts[0]),
+			"Declare the variable as int, or as array[…] int if it has several values.",
+			c.declaredAt(s.Variate))
+		return
+	}
+	c.noOverload(&s.Dist, full, es, ts, fail)
+}
+
+// declaredAt is a note on the declaration of a variable that an expression is
+// or indexes.
+func (c *checker) declaredAt(e ast.Expr) diag.Note {
+	for {
+		switch x := e.(type) {
+		case *ast.Paren:
+			e = x.X
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.VarExpr:
+			if v := c.info.Uses[x]; v != nil {
+				return note(&v.Ident, quote(v.Name)+" is declared here")
+			}
+			return diag.Note{}
+		default:
+			return diag.Note{}
+		}
+	}
+}
+
+// unknownDistribution reports a name for which there is neither _lpdf nor _lpmf.
+func (c *checker) unknownDistribution(s *ast.Tilde) {
+	name := s.Dist.Name
+	d := diag.Errorf(diag.UnknownDistribution, s.Dist.Span(), "there is no distribution `%s`", name)
+	near := diag.Nearest(name, func(yield func(string) bool) {
+		for f := range c.functionNames() {
+			if base, suffix := splitSuffix(f); (suffix == "_lpdf" || suffix == "_lpmf") && !yield(base) {
+				return
+			}
+		}
+	})
+	switch {
+	case near != "":
+		d.Fix = "did you mean " + quote(near) + "?"
+	case c.exists(name):
+		d.Detail = "There is a function " + quote(name) + ", but ~ needs a density: " + name + "_lpdf or " + name + "_lpmf."
+	case strings.Contains(name, "_"):
+		d.Detail = "~ needs a function " + name + "_lpdf or " + name + "_lpmf, of the library or your own."
+	}
+	c.diags.Add(d)
+}

@@ -1,0 +1,648 @@
+package diag
+
+// Code identifies a kind of diagnostic. It is what users search for and what
+// tests and editors match on, so a published code never changes its meaning
+// and is never used again for another one.
+//
+// Codes are declared in codes.go (syntax) and in one codes_STAGE.go per further
+// stage. The doc comment of the constant is the only declaration of the rest:
+// "Name: title", text, an Example that the code is reported for, and the
+// program with the mistake Fixed. [Explain] reads it at run time and tests
+// execute it: the example must report that code (and no other error), the fixed
+// program must have no error.
+//
+//	E01xx  syntax                          lang.Parse
+//	E02xx  names and scopes                lang/check
+//	E03xx  types and calls                 lang/check
+//	E04xx  rules of blocks and statements  lang/check
+//	E05xx  user functions                  lang/check
+//	E09xx  understood but not supported    lang/check, compile
+//	Wnnxx  warnings, numbered as errors
+type Code string
+
+// Errors in the form of the text. Reported by lang.Parse.
+const (
+	// UnexpectedToken: something stands where the language does not allow it.
+	//
+	// The general syntax error: used where no more helpful code applies.
+	//
+	// Example:
+	//
+	//	model {
+	//	  target += 1 + * 2;
+	//	}
+	//
+	// Fixed:
+	//
+	//	model {
+	//	  target += 1 + 2;
+	//	}
+	UnexpectedToken Code = "E0100"
+
+	// MissingSemicolon: a statement or declaration does not end in a semicolon.
+	//
+	// Example:
+	//
+	//	parameters {
+	//	  real mu
+	//	  real<lower=0> sigma;
+	//	}
+	//
+	// Fixed:
+	//
+	//	parameters {
+	//	  real mu;
+	//	  real<lower=0> sigma;
+	//	}
+	MissingSemicolon Code = "E0101"
+
+	// UnclosedBracket: parentheses or brackets do not match.
+	//
+	// Example:
+	//
+	//	parameters {
+	//	  real y;
+	//	}
+	//	model {
+	//	  y ~ normal(0, exp(1);
+	//	}
+	//
+	// Fixed:
+	//
+	//	parameters {
+	//	  real y;
+	//	}
+	//	model {
+	//	  y ~ normal(0, exp(1));
+	//	}
+	UnclosedBracket Code = "E0102"
+
+	// UnclosedBrace: a block is not closed.
+	//
+	// Indentation decides which of several open braces is meant.
+	//
+	// Example:
+	//
+	//	data {
+	//	  int N;
+	//
+	//	model {
+	//	}
+	//
+	// Fixed:
+	//
+	//	data {
+	//	  int N;
+	//	}
+	//
+	//	model {
+	//	}
+	UnclosedBrace Code = "E0103"
+
+	// StrayBrace: a closing brace has no opening one.
+	//
+	// Example:
+	//
+	//	model {
+	//	  target += 1;
+	//	}
+	//	}
+	//
+	// Fixed:
+	//
+	//	model {
+	//	  target += 1;
+	//	}
+	StrayBrace Code = "E0104"
+
+	// InvalidCharacter: a character has no meaning in the language.
+	//
+	// Programs are ASCII text, apart from comments and strings.
+	//
+	// Example:
+	//
+	//	parameters {
+	//	  real μ;
+	//	}
+	//
+	// Fixed:
+	//
+	//	parameters {
+	//	  real mu;
+	//	}
+	InvalidCharacter Code = "E0105"
+
+	// HashComment: # does not begin a comment.
+	//
+	// It once did.
+	//
+	// Example:
+	//
+	//	data {
+	//	  int N; # number of rows
+	//	}
+	//
+	// Fixed:
+	//
+	//	data {
+	//	  int N; // number of rows
+	//	}
+	HashComment Code = "E0106"
+
+	// UnterminatedComment: a comment is not closed.
+	//
+	// Example:
+	//
+	//	model {
+	//	}
+	//	/* the end
+	//
+	// Fixed:
+	//
+	//	model {
+	//	}
+	//	/* the end */
+	UnterminatedComment Code = "E0107"
+
+	// UnterminatedString: a string is not closed on its line.
+	//
+	// Example:
+	//
+	//	model {
+	//	  print("here);
+	//	}
+	//
+	// Fixed:
+	//
+	//	model {
+	//	  print("here");
+	//	}
+	UnterminatedString Code = "E0108"
+
+	// BadNumber: a number is malformed or out of range.
+	//
+	// Digits may be grouped by single underscores.
+	//
+	// Example:
+	//
+	//	transformed data {
+	//	  int n = 1__000;
+	//	}
+	//
+	// Fixed:
+	//
+	//	transformed data {
+	//	  int n = 1_000;
+	//	}
+	BadNumber Code = "E0109"
+
+	// TooDeep: brackets, statements or operators are nested too deeply.
+	//
+	// The limit is a thousand levels. No one writes such a program by hand; a
+	// program that writes programs can name intermediate results.
+	TooDeep Code = "E0110"
+
+	// Include: #include is not supported yet.
+	//
+	// Example:
+	//
+	//	functions {
+	//	  #include helpers.stan
+	//	}
+	//
+	// Fixed:
+	//
+	//	functions {
+	//	  real twice(real x) {
+	//	    return 2 * x;
+	//	  }
+	//	}
+	Include Code = "E0111"
+
+	// ReservedWord: a reserved word is used as a name.
+	//
+	// Keywords, the names of types, a few words kept for the future, and names that
+	// end in two underscores are reserved.
+	//
+	// Example:
+	//
+	//	data {
+	//	  real lower;
+	//	}
+	//
+	// Fixed:
+	//
+	//	data {
+	//	  real lowest;
+	//	}
+	ReservedWord Code = "E0112"
+
+	// UnknownBlock: there is no program block of that name.
+	//
+	// Example:
+	//
+	//	parameter {
+	//	  real mu;
+	//	}
+	//
+	// Fixed:
+	//
+	//	parameters {
+	//	  real mu;
+	//	}
+	UnknownBlock Code = "E0113"
+
+	// BlockOrder: the program blocks are out of order.
+	//
+	// The order is: functions, data, transformed data, parameters, transformed
+	// parameters, model, generated quantities. Any may be absent.
+	//
+	// Example:
+	//
+	//	model {
+	//	  mu ~ normal(0, 1);
+	//	}
+	//	parameters {
+	//	  real mu;
+	//	}
+	//
+	// Fixed:
+	//
+	//	parameters {
+	//	  real mu;
+	//	}
+	//	model {
+	//	  mu ~ normal(0, 1);
+	//	}
+	BlockOrder Code = "E0114"
+
+	// DuplicateBlock: a program block occurs twice.
+	//
+	// Example:
+	//
+	//	data {
+	//	  int N;
+	//	}
+	//	data {
+	//	  vector[N] y;
+	//	}
+	//
+	// Fixed:
+	//
+	//	data {
+	//	  int N;
+	//	  vector[N] y;
+	//	}
+	DuplicateBlock Code = "E0115"
+
+	// OutsideBlock: a declaration or statement stands outside all blocks.
+	//
+	// Example:
+	//
+	//	real mu;
+	//	model {
+	//	}
+	//
+	// Fixed:
+	//
+	//	parameters {
+	//	  real mu;
+	//	}
+	//	model {
+	//	}
+	OutsideBlock Code = "E0116"
+
+	// ArrowAssign: an assignment is written with <- or :=.
+	//
+	// Example:
+	//
+	//	transformed data {
+	//	  real x;
+	//	  x <- 3;
+	//	}
+	//
+	// Fixed:
+	//
+	//	transformed data {
+	//	  real x;
+	//	  x = 3;
+	//	}
+	ArrowAssign Code = "E0120"
+
+	// EqualsAsComparison: = is written where == is meant.
+	//
+	// Example:
+	//
+	//	data {
+	//	  int n;
+	//	}
+	//	model {
+	//	  if (n = 1) {
+	//	    target += 1;
+	//	  }
+	//	}
+	//
+	// Fixed:
+	//
+	//	data {
+	//	  int n;
+	//	}
+	//	model {
+	//	  if (n == 1) {
+	//	    target += 1;
+	//	  }
+	//	}
+	EqualsAsComparison Code = "E0121"
+
+	// ComparisonAsStatement: == is written where = is meant.
+	//
+	// Example:
+	//
+	//	transformed data {
+	//	  real x;
+	//	  x == 3;
+	//	}
+	//
+	// Fixed:
+	//
+	//	transformed data {
+	//	  real x;
+	//	  x = 3;
+	//	}
+	ComparisonAsStatement Code = "E0122"
+
+	// IncrementLogProb: increment_log_prob is no longer part of the language.
+	//
+	// Example:
+	//
+	//	parameters {
+	//	  real x;
+	//	}
+	//	model {
+	//	  increment_log_prob(-0.5 * x ^ 2);
+	//	}
+	//
+	// Fixed:
+	//
+	//	parameters {
+	//	  real x;
+	//	}
+	//	model {
+	//	  target += -0.5 * x ^ 2;
+	//	}
+	IncrementLogProb Code = "E0123"
+
+	// OldArraySyntax: an array is declared with its sizes after the name.
+	//
+	// Example:
+	//
+	//	data {
+	//	  int N;
+	//	  real y[N];
+	//	}
+	//
+	// Fixed:
+	//
+	//	data {
+	//	  int N;
+	//	  array[N] real y;
+	//	}
+	OldArraySyntax Code = "E0124"
+
+	// NotAStatement: an expression stands where a statement is due.
+	//
+	// Example:
+	//
+	//	parameters {
+	//	  real x;
+	//	}
+	//	model {
+	//	  -0.5 * x ^ 2;
+	//	}
+	//
+	// Fixed:
+	//
+	//	parameters {
+	//	  real x;
+	//	}
+	//	model {
+	//	  target += -0.5 * x ^ 2;
+	//	}
+	NotAStatement Code = "E0125"
+
+	// BadAssignTarget: the left side of an assignment cannot be assigned to.
+	//
+	// Example:
+	//
+	//	transformed data {
+	//	  vector[2] x;
+	//	  x' = [1, 2];
+	//	}
+	//
+	// Fixed:
+	//
+	//	transformed data {
+	//	  vector[2] x;
+	//	  x = [1, 2]';
+	//	}
+	BadAssignTarget Code = "E0126"
+
+	// TargetMisuse: target and jacobian can only be added to.
+	//
+	// Example:
+	//
+	//	parameters {
+	//	  real x;
+	//	}
+	//	model {
+	//	  target = -0.5 * x ^ 2;
+	//	}
+	//
+	// Fixed:
+	//
+	//	parameters {
+	//	  real x;
+	//	}
+	//	model {
+	//	  target += -0.5 * x ^ 2;
+	//	}
+	TargetMisuse Code = "E0127"
+
+	// BadLoop: the header of a loop or condition is not in the language's form.
+	//
+	// Example:
+	//
+	//	model {
+	//	  for (int i in 1:3) {
+	//	    target += i;
+	//	  }
+	//	}
+	//
+	// Fixed:
+	//
+	//	model {
+	//	  for (i in 1:3) {
+	//	    target += i;
+	//	  }
+	//	}
+	BadLoop Code = "E0128"
+
+	// StringNotAllowed: a string stands outside print, reject, fatal_error and profile.
+	//
+	// Example:
+	//
+	//	transformed data {
+	//	  int s = "one";
+	//	}
+	//
+	// Fixed:
+	//
+	//	transformed data {
+	//	  int s = 1;
+	//	}
+	StringNotAllowed Code = "E0129"
+
+	// UnknownType: there is no type of that name.
+	//
+	// Example:
+	//
+	//	data {
+	//	  float x;
+	//	}
+	//
+	// Fixed:
+	//
+	//	data {
+	//	  real x;
+	//	}
+	UnknownType Code = "E0130"
+
+	// BadSize: the sizes of a type are missing, too many, or not allowed.
+	//
+	// A variable needs all its sizes. The parameters and result of a function have
+	// none, since a function takes containers of any size.
+	//
+	// Example:
+	//
+	//	data {
+	//	  vector y;
+	//	}
+	//
+	// Fixed:
+	//
+	//	data {
+	//	  int N;
+	//	  vector[N] y;
+	//	}
+	BadSize Code = "E0131"
+
+	// BadBound: the bounds of a type are not among those allowed.
+	//
+	// They are lower and upper, or offset and multiplier; they stand between the
+	// name of the type and its sizes; constrained types such as simplex take none.
+	//
+	// Example:
+	//
+	//	parameters {
+	//	  real<lo=0> sigma;
+	//	}
+	//
+	// Fixed:
+	//
+	//	parameters {
+	//	  real<lower=0> sigma;
+	//	}
+	BadBound Code = "E0132"
+
+	// BoundNotAllowed: a local variable or a function parameter has a constraint.
+	//
+	// Only variables declared directly in a block other than model have
+	// constraints.
+	//
+	// Example:
+	//
+	//	model {
+	//	  real<lower=0> s = 1;
+	//	  target += s;
+	//	}
+	//
+	// Fixed:
+	//
+	//	model {
+	//	  real s = 1;
+	//	  target += s;
+	//	}
+	BoundNotAllowed Code = "E0133"
+
+	// InitNotAllowed: a variable of data or parameters is given a value.
+	//
+	// Example:
+	//
+	//	data {
+	//	  int N = 3;
+	//	}
+	//
+	// Fixed:
+	//
+	//	transformed data {
+	//	  int N = 3;
+	//	}
+	InitNotAllowed Code = "E0134"
+
+	// StatementNotAllowed: a statement stands in data or parameters.
+	//
+	// Example:
+	//
+	//	data {
+	//	  int N;
+	//	  print(N);
+	//	}
+	//
+	// Fixed:
+	//
+	//	data {
+	//	  int N;
+	//	}
+	//	transformed data {
+	//	  print(N);
+	//	}
+	StatementNotAllowed Code = "E0135"
+
+	// FunctionElsewhere: a function is defined outside the functions block.
+	//
+	// Example:
+	//
+	//	model {
+	//	  real twice(real x) {
+	//	    return 2 * x;
+	//	  }
+	//	}
+	//
+	// Fixed:
+	//
+	//	functions {
+	//	  real twice(real x) {
+	//	    return 2 * x;
+	//	  }
+	//	}
+	//	model {
+	//	}
+	FunctionElsewhere Code = "E0136"
+
+	// NotAFunction: something other than a function stands in the functions block.
+	//
+	// Example:
+	//
+	//	functions {
+	//	  real x;
+	//	}
+	//
+	// Fixed:
+	//
+	//	functions {
+	//	  real x() {
+	//	    return 1;
+	//	  }
+	//	}
+	NotAFunction Code = "E0137"
+)

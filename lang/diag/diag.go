@@ -1,0 +1,131 @@
+// Package diag holds diagnostics: messages to the user of the language about
+// the text that they wrote.
+//
+//   - [Diagnostic] is one message: a [Code], a short Summary, a longer Detail,
+//     the span it is about, related places, and what to do about it;
+//   - [List] is what every stage returns beside its result; a stage reports all
+//     that it can find and goes on;
+//   - [Render] (render.go) shows a list to a person, with source lines;
+//   - [Nearest] (nearest.go) is the did-you-mean helper;
+//   - codes.go and codes_*.go declare every code, each with an example program
+//     that a test executes.
+//
+// A Diagnostic is a value, not an error: a list that doubles as an error is a
+// nil-interface trap, and most diagnostics (warnings) are no failure at all.
+package diag
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// Severity says how much a diagnostic matters. The zero value is Error.
+type Severity uint8
+
+// The severities. A program with an Error does not run.
+const (
+	Error Severity = iota
+	Warning
+)
+
+// String is the word shown in messages.
+func (s Severity) String() string {
+	if s == Warning {
+		return "warning"
+	}
+	return "error"
+}
+
+// Diagnostic is one message about one place of the source.
+type Diagnostic struct {
+	Code     Code
+	Severity Severity
+	Summary  string      // one line, no full stop: what is wrong
+	Detail   string      // optional sentences: why, with the facts of this case
+	Span     source.Span // the tightest text that is wrong
+	Related  []Note      // other places that matter, such as an earlier declaration
+	Fix      string      // optional: what to do; shown after "help:"
+}
+
+// Note is a remark on another place.
+type Note struct {
+	Span    source.Span
+	Message string
+}
+
+// Errorf makes an error. Detail, Related and Fix may be set on the result.
+func Errorf(code Code, span source.Span, format string, args ...any) Diagnostic {
+	return Diagnostic{Code: code, Span: span, Summary: fmt.Sprintf(format, args...)}
+}
+
+// Warnf makes a warning.
+func Warnf(code Code, span source.Span, format string, args ...any) Diagnostic {
+	d := Errorf(code, span, format, args...)
+	d.Severity = Warning
+	return d
+}
+
+// String is the first line of the rendered form:
+// "file:line:col: error: summary [CODE]".
+func (d Diagnostic) String() string {
+	s := d.Severity.String() + ": " + d.Summary
+	if d.Code != "" {
+		s += " [" + string(d.Code) + "]"
+	}
+	return place(d.Span) + s
+}
+
+// place is "file:line:col: ", or empty for a span that is nowhere.
+func place(s source.Span) string {
+	if !s.IsValid() {
+		return ""
+	}
+	p := s.Begin()
+	return fmt.Sprintf("%s:%d:%d: ", p.File, p.Line, p.Column)
+}
+
+// List is a list of diagnostics in the order in which they were found.
+type List []Diagnostic
+
+// Add appends diagnostics.
+func (l *List) Add(d ...Diagnostic) { *l = append(*l, d...) }
+
+// Errors is the part of the list that are errors.
+func (l List) Errors() List {
+	var out List
+	for _, d := range l {
+		if d.Severity == Error {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// HasErrors reports whether there is at least one error.
+func (l List) HasErrors() bool {
+	return slices.ContainsFunc(l, func(d Diagnostic) bool { return d.Severity == Error })
+}
+
+// Sort orders the list by place: by name of the file, then by offset; those
+// that are nowhere come last. Diagnostics of the same place keep their order.
+func (l List) Sort() {
+	slices.SortStableFunc(l, func(a, b Diagnostic) int {
+		switch {
+		case !a.Span.IsValid() || !b.Span.IsValid():
+			return boolInt(a.Span.IsValid())*-1 + boolInt(b.Span.IsValid())
+		case a.Span.File != b.Span.File:
+			return cmp.Compare(a.Span.File.Name, b.Span.File.Name)
+		}
+		return cmp.Compare(a.Span.Start, b.Span.Start)
+	})
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

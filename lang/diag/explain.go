@@ -1,0 +1,100 @@
+package diag
+
+import (
+	"embed"
+	"strings"
+)
+
+//go:embed codes*.go
+var codeFiles embed.FS
+
+// Explanation is what the doc comment of a code says.
+type Explanation struct {
+	Code    Code
+	Name    string // of the Go constant
+	Title   string // one line
+	Text    string // optional paragraphs
+	Example string // a program for which the code is reported
+	Fixed   string // the program without the mistake
+	File    string // the Go file that declares it, such as codes.go
+}
+
+// Explain returns the explanation of a code.
+func Explain(code Code) (Explanation, bool) {
+	for _, e := range Explanations() {
+		if e.Code == code {
+			return e, true
+		}
+	}
+	return Explanation{}, false
+}
+
+// Explanations lists all codes in order of declaration, file by file.
+//
+// They are read from the embedded source text of this package, so that a code
+// is described once, where Go documentation shows it too.
+func Explanations() []Explanation {
+	files, err := codeFiles.ReadDir(".")
+	if err != nil {
+		return nil // cannot happen: the directory is part of the program
+	}
+	var out []Explanation
+	for _, f := range files {
+		text, err := codeFiles.ReadFile(f.Name())
+		if err != nil {
+			continue
+		}
+		out = append(out, explanations(f.Name(), string(text))...)
+	}
+	return out
+}
+
+// explanations finds the pairs of comment and constant. The files are
+// gofmt-clean (a test sees to it), so lines can be told by how they begin.
+func explanations(file, text string) []Explanation {
+	var out []Explanation
+	var comment []string
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimPrefix(line, "\t")
+		if c, ok := strings.CutPrefix(line, "//"); ok {
+			comment = append(comment, c)
+			continue
+		}
+		if name, value, ok := strings.Cut(line, ` Code = "`); ok && !strings.Contains(name, "\t") {
+			e := explanation(strings.TrimSpace(name), comment)
+			e.Code, e.File = Code(strings.TrimSuffix(value, `"`)), file
+			out = append(out, e)
+		}
+		comment = nil
+	}
+	return out
+}
+
+// explanation takes a comment apart; lines come without their "//".
+func explanation(name string, comment []string) Explanation {
+	e := Explanation{Name: name}
+	into := &e.Text
+	for i, line := range comment {
+		body, indented := strings.CutPrefix(line, "\t")
+		line = strings.TrimPrefix(line, " ")
+		switch {
+		case i == 0:
+			e.Title = strings.TrimSuffix(strings.TrimPrefix(line, name+": "), ".")
+		case line == "Example:":
+			into = &e.Example
+		case line == "Fixed:":
+			into = &e.Fixed
+		case indented:
+			*into += body + "\n"
+		case into == &e.Text || *into != "": // an empty line within a program
+			*into += line + "\n"
+		}
+	}
+	for _, s := range []*string{&e.Text, &e.Example, &e.Fixed} {
+		*s = strings.Trim(*s, "\n")
+		if *s != "" {
+			*s += "\n"
+		}
+	}
+	return e
+}

@@ -1,0 +1,195 @@
+// Package errtest checks diagnostics against expectations that stand in the
+// program text, at the token where each is due:
+//
+//	model {
+//	  x /* ERROR "not declared" */ ~ normal(0, 1) // ERROR "semicolon.*E0101"
+//	}
+//
+// A comment `ERROR "regexp"` (or `WARNING "regexp"`) expects one diagnostic of
+// that severity whose span begins at the token before the comment, or is the
+// empty span just after that token, and whose "summary [CODE]" matches the
+// regular expression. Several comments after one token expect several
+// diagnostics. Both unexpected and missing diagnostics fail the test.
+//
+//   - [Run] checks one text;
+//   - [Glob] checks the files of testdata, each of which may hold several
+//     programs separated by lines `---`;
+//   - [Examples] runs the example programs in the doc comments of diag's codes.
+package errtest
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// Check is what is tested: a stage that reports diagnostics.
+type Check func(*source.File) diag.List
+
+// Glob runs check over the chunks of all files that match the pattern, each a
+// subtest. It is an error if no file matches.
+func Glob(t *testing.T, pattern string, check Check) {
+	t.Helper()
+	names, err := filepath.Glob(pattern)
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no files match %s (%v)", pattern, err)
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range Chunks(filepath.ToSlash(name), string(text)) {
+			t.Run(filepath.Base(f.Name), func(t *testing.T) { Run(t, f, check) })
+		}
+	}
+}
+
+// Chunks splits a text at lines `---`. Each chunk is padded with empty lines so
+// that its line numbers are those of the whole file.
+func Chunks(name, text string) []*source.File {
+	var out []*source.File
+	var chunk strings.Builder
+	line := 0
+	for l := range strings.Lines(text) {
+		line++
+		if strings.TrimRight(l, "\r\n") == "---" {
+			out = append(out, source.NewFile(name, chunk.String()))
+			chunk.Reset()
+			chunk.WriteString(strings.Repeat("\n", line))
+			continue
+		}
+		chunk.WriteString(l)
+	}
+	return append(out, source.NewFile(name, chunk.String()))
+}
+
+// Run checks one program.
+func Run(t *testing.T, f *source.File, check Check) {
+	t.Helper()
+	wants := expectations(t, f)
+	for _, d := range check(f) {
+		if !d.Span.IsValid() {
+			t.Errorf("diagnostic without a place: %s", d)
+			continue
+		}
+		found := false
+		for i := range wants {
+			if w := &wants[i]; !w.met && w.matches(d) {
+				w.met, found = true, true
+				break
+			}
+		}
+		if !found {
+			t.Errorf("unexpected: %s", d)
+		}
+	}
+	for _, w := range wants {
+		if !w.met {
+			p := f.Position(w.start)
+			t.Errorf("%s:%d:%d: missing %s matching %q", p.File, p.Line, p.Column, w.severity, w.rx)
+		}
+	}
+}
+
+// expectation is one ERROR comment and the token [start, end) that it follows.
+type expectation struct {
+	severity   diag.Severity
+	rx         *regexp.Regexp
+	start, end int
+	met        bool
+}
+
+func (w *expectation) matches(d diag.Diagnostic) bool {
+	at := d.Span.Start == w.start || d.Span.Start == w.end && d.Span.End == w.end
+	return at && d.Severity == w.severity && w.rx.MatchString(d.Summary+" ["+string(d.Code)+"]")
+}
+
+var (
+	// A rough lexer of the language: only where tokens begin matters, and it is
+	// not the one under test.
+	tokenRx = regexp.MustCompile(`^(?:/\*(?s:.*?)\*/|//[^\n]*|\s+|[A-Za-z_][A-Za-z0-9_]*|\.?[0-9][0-9A-Za-z_.]*|"[^"\n]*"?|` +
+		`\.\*=|\./=|%/%|:=|\*\*|<>|\+\+|[=!]==|=>|=<|\^=|<=|>=|==|!=|&&|\|\||<-|\+=|-=|\*=|/=|\.\*|\./|\.\^|(?s:.))`)
+	wantRx = regexp.MustCompile(`^/[/*]\s*(ERROR|WARNING)\s+("(?:[^"\\]|\\.)*"|` + "`[^`]*`" + `)`)
+)
+
+// expectations reads the ERROR comments of a text.
+func expectations(t *testing.T, f *source.File) []expectation {
+	t.Helper()
+	var out []expectation
+	start, end := 0, 0 // last token that is neither space nor comment
+	for i := 0; i < len(f.Text); {
+		tok := tokenRx.FindString(f.Text[i:])
+		switch {
+		case strings.HasPrefix(tok, "//") || strings.HasPrefix(tok, "/*"):
+			m := wantRx.FindStringSubmatch(tok)
+			if m == nil {
+				if strings.Contains(tok, "ERROR") || strings.Contains(tok, "WARNING") {
+					t.Fatalf("%s: malformed expectation: %s", f.Name, tok)
+				}
+				break
+			}
+			pattern, err := strconv.Unquote(m[2])
+			if err != nil {
+				t.Fatalf("%s: %s: %v", f.Name, tok, err)
+			}
+			w := expectation{rx: regexp.MustCompile(pattern), start: start, end: end}
+			if m[1] == "WARNING" {
+				w.severity = diag.Warning
+			}
+			out = append(out, w)
+		case strings.TrimSpace(tok) != "":
+			start, end = i, i+len(tok)
+		}
+		i += len(tok)
+	}
+	return out
+}
+
+// Examples runs the example programs of the codes declared in a file of package
+// diag, such as "codes.go", each a subtest: the example must give errors of
+// that code alone (or warnings, where the code begins with W), the fixed program
+// no error and not that code. Every code must have a title and both programs,
+// but those in except, whose programs are too long to show and are tested
+// elsewhere.
+func Examples(t *testing.T, file string, check Check, except ...diag.Code) {
+	t.Helper()
+	n := 0
+	for _, e := range diag.Explanations() {
+		if e.File != file || slices.Contains(except, e.Code) {
+			continue
+		}
+		n++
+		t.Run(string(e.Code)+"_"+e.Name, func(t *testing.T) {
+			if e.Title == "" || e.Example == "" || e.Fixed == "" {
+				t.Fatalf("doc comment lacks a title, an example or a fixed program: %+v", e)
+			}
+			found := false
+			for _, d := range check(source.NewFile("example", e.Example)) {
+				if d.Code == e.Code {
+					found = true
+				} else if d.Severity == diag.Error {
+					t.Errorf("example also gives %s", d)
+				}
+			}
+			if !found {
+				t.Errorf("example does not give %s:\n%s", e.Code, e.Example)
+			}
+			for _, d := range check(source.NewFile("fixed", e.Fixed)) {
+				if d.Code == e.Code || d.Severity == diag.Error {
+					t.Errorf("fixed program gives %s", d)
+				}
+			}
+		})
+	}
+	if n == 0 {
+		t.Errorf("no codes are declared in %s", file)
+	}
+}

@@ -1,0 +1,523 @@
+package grammar
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/diag"
+)
+
+// expected takes from participle's error what was wanted first. The library
+// gives it only within the message, as a piece of EBNF.
+func expected(e *participle.UnexpectedTokenError) string {
+	_, ebnf, ok := strings.Cut(e.Message(), "(expected ")
+	if !ok {
+		return "a statement"
+	}
+	ebnf = strings.TrimLeft(ebnf, "(")
+	if lit, ok := strings.CutPrefix(ebnf, `"`); ok {
+		lit, _, _ = strings.Cut(lit, `"`)
+		return "`" + lit + "`"
+	}
+	word, _, _ := strings.Cut(ebnf, " ")
+	word = strings.TrimRight(word, "?*+!)")
+	switch word {
+	case "Expr", "BoundExpr":
+		return wantExpr
+	case "Name":
+		return wantName
+	case "Type", "Elem", "Param":
+		return "a type"
+	case "Bound":
+		return "a bound"
+	case "Block":
+		return "`{`"
+	case "Args", "PrintArgs":
+		return "`(`"
+	case "Sizes":
+		return "`[`"
+	case "Semi":
+		return wantSemi
+	case "<string>":
+		return "a string"
+	case "Stmt":
+		return "a statement"
+	}
+	return "something else"
+}
+
+// situation is a failure with its surroundings, for the rules below.
+type situation struct {
+	*lowerer
+	scope
+	fail      *failure
+	tokens    []lexer.Token
+	start, i  int         // first token of the statement; the one that does not fit
+	tok, prev lexer.Token // tokens[i] and the one before it, the zero Token at the start
+	first     lexer.Token // tokens[start]
+	open      int         // index of the innermost bracket open at i, or -1
+	functions bool        // a function definition is parsed
+}
+
+// rules turn a situation into a diagnostic; the first that applies does.
+// A rule that applies without words returns a Diagnostic without Code.
+var rules = []func(*situation) (diag.Diagnostic, bool){
+	alreadyReported,
+	tooNested,
+	strayString,
+	reservedName,
+	boundsAfterSize,
+	functionElsewhere,
+	parameterWithoutType,
+	notAFunction,
+	targetMisuse,
+	strayElse,
+	loopHeader,
+	foreignOperator,
+	equalsAsComparison,
+	comparisonInBound,
+	unknownType,
+	unclosedBracket,
+	missingSemicolon,
+	strayBracket,
+	plain,
+}
+
+// explain reports the failure of an item.
+func (l *lowerer) explain(sc scope, it *Item) {
+	f := it.Fail
+	s := &situation{lowerer: l, scope: sc, fail: f, tokens: l.tokens, start: l.index(it.Start), i: l.index(f.tok), open: -1}
+	s.tok, s.first = s.tokens[s.i], s.tokens[s.start]
+	if s.i > s.start {
+		s.prev = s.tokens[s.i-1]
+	}
+	for depth, j := 0, s.i-1; j >= s.start && s.open < 0; j-- {
+		switch t := s.tokens[j]; {
+		case t.Type != tokPunct:
+		case t.Value == ")" || t.Value == "]" || t.Value == "}":
+			depth++
+		case (t.Value == "(" || t.Value == "[" || t.Value == "{") && depth > 0:
+			depth--
+		case t.Value == "(" || t.Value == "[" || t.Value == "{":
+			s.open = j
+		}
+	}
+	s.functions = sc.block == ast.Functions && !sc.nested
+	for _, rule := range rules {
+		if d, ok := rule(s); ok {
+			if d.Code != "" {
+				l.diags.Add(d)
+			}
+			return
+		}
+	}
+}
+
+// describe names a token in a message.
+func describe(t lexer.Token) string {
+	switch {
+	case t.EOF():
+		return "the end of the text"
+	case t.Type == tokString:
+		return "a string"
+	}
+	return "`" + t.Value + "`"
+}
+
+func (s *situation) at(i int) lexer.Token {
+	if i < s.start || i >= len(s.tokens) {
+		return lexer.Token{}
+	}
+	return s.tokens[i]
+}
+
+// error makes an error about one token.
+func (s *situation) error(code diag.Code, t lexer.Token, format string, args ...any) diag.Diagnostic {
+	return diag.Errorf(code, spanOf(s.lowerer, t), format, args...)
+}
+
+// newLine reports whether the failing token begins a line.
+func (s *situation) newLine() bool { return s.i > 0 && s.tok.Pos.Line > s.tokens[s.i-1].Pos.Line }
+
+// beginsType reports whether a token begins the type of a declaration.
+func beginsType(t lexer.Token) bool {
+	return t.Type == tokType || isWord(&t, "array") || isWord(&t, "tuple")
+}
+
+func alreadyReported(s *situation) (d diag.Diagnostic, ok bool) {
+	for _, t := range s.tokens[s.start : s.i+1] {
+		if t.Type == tokBad {
+			return d, true
+		}
+	}
+	return d, false
+}
+
+func tooNested(s *situation) (d diag.Diagnostic, ok bool) {
+	if s.fail.want != wantShallow {
+		return d, false
+	}
+	return s.error(diag.TooDeep, s.tok, "this expression is nested more than %d levels deep", maxDepth), true
+}
+
+func strayString(s *situation) (d diag.Diagnostic, ok bool) {
+	if s.tok.Type != tokString {
+		return d, false
+	}
+	d = s.error(diag.StringNotAllowed, s.tok, "a string cannot stand here")
+	d.Detail = "Strings are arguments of print, reject, fatal_error and profile; there are no variables that hold text."
+	return d, true
+}
+
+func reservedName(s *situation) (d diag.Diagnostic, ok bool) {
+	if s.fail.want != wantName || s.tok.Type != tokKeyword && s.tok.Type != tokType {
+		return d, false
+	}
+	if isPunct(s.prev, "(") && isWord(ptr(s.at(s.i-2)), "for") && s.tok.Type == tokType {
+		return d, false // for (int i in …): loopHeader
+	}
+	d = s.error(diag.ReservedWord, s.tok, "`%s` is a reserved word and cannot be a name", s.tok.Value)
+	if s.tok.Type == tokType && isPunct(s.prev, ",") {
+		d.Detail = "All variables of one declaration have the same type."
+		d.Fix = "end the declaration with `;` and begin another"
+	} else if !beginsType(s.tok) {
+		d.Fix = "choose another name, such as `" + s.tok.Value + "_`"
+	}
+	return d, true
+}
+
+func ptr[T any](x T) *T { return &x }
+
+func boundsAfterSize(s *situation) (d diag.Diagnostic, ok bool) {
+	if s.fail.want != wantName || !isPunct(s.tok, "<") || !isPunct(s.prev, "]") {
+		return d, false
+	}
+	d = s.error(diag.BadBound, s.tok, "bounds come before the size")
+	d.Fix = "write as in `vector<lower=0>[N]`"
+	return d, true
+}
+
+func functionElsewhere(s *situation) (d diag.Diagnostic, ok bool) {
+	if s.functions {
+		return d, false
+	}
+	if isWord(&s.first, "void") || beginsType(s.first) && s.fail.want == wantSemi && isPunct(s.tok, "(") && s.prev.Type == tokIdent {
+		name := s.first
+		if s.prev.Type == tokIdent {
+			name = s.prev
+		}
+		d = s.error(diag.FunctionElsewhere, name, "functions are defined in the `functions` block only")
+		d.Fix = "move the function to a `functions { … }` block at the top"
+		return d, true
+	}
+	return d, false
+}
+
+func parameterWithoutType(s *situation) (d diag.Diagnostic, ok bool) {
+	if !s.functions || s.open < 0 || !isPunct(s.tokens[s.open], "(") || !isPunct(s.prev, "(") && !isPunct(s.prev, ",") {
+		return d, false
+	}
+	if isWord(&s.tok, "void") {
+		return s.error(diag.UnexpectedToken, s.tok, "`void` is the result of a function, not the type of a parameter"), true
+	}
+	if s.tok.Type != tokIdent {
+		return d, false
+	}
+	d = s.error(diag.UnexpectedToken, s.tok, "the parameter `%s` has no type", s.tok.Value)
+	d.Fix = "write the type before the name, as in `real " + s.tok.Value + "`"
+	if near := nearestType(s.tok.Value); near != "" {
+		d = s.error(diag.UnknownType, s.tok, "there is no type called `%s`", s.tok.Value)
+		d.Fix = "did you mean `" + near + "`?"
+	}
+	return d, true
+}
+
+func notAFunction(s *situation) (d diag.Diagnostic, ok bool) {
+	if !s.functions || s.open >= 0 || isPunct(s.prev, ")") {
+		return d, false
+	}
+	if s.first.Type == tokIdent && s.i == s.start && s.at(s.i+1).Type == tokIdent {
+		return unknownTypeAt(s, s.first), true
+	}
+	d = s.error(diag.NotAFunction, s.first, "only functions may stand in the `functions` block")
+	if s.i > s.start {
+		d.Detail = "Expected " + s.fail.want + ", found " + describe(s.tok) + "."
+	}
+	d.Fix = "a function is written as in `real square_sum(vector x) { … }`"
+	return d, true
+}
+
+func targetMisuse(s *situation) (d diag.Diagnostic, ok bool) {
+	if !isWord(&s.prev, "target") && !isWord(&s.prev, "jacobian") || s.fail.want != "`+=`" && s.fail.want != "`(`" {
+		return d, false
+	}
+	d = s.error(diag.TargetMisuse, s.prev, "`%s` cannot be used like this", s.prev.Value)
+	d.Detail = "It is not a variable: a program can only add to it."
+	d.Fix = "write `" + s.prev.Value + " += …;`"
+	if s.prev.Value == "target" {
+		d.Fix += "; the sum so far is `target()`"
+	}
+	return d, true
+}
+
+func strayElse(s *situation) (d diag.Diagnostic, ok bool) {
+	if s.i != s.start || !isWord(&s.tok, "else") {
+		return d, false
+	}
+	d = s.error(diag.UnexpectedToken, s.tok, "this `else` belongs to no `if`")
+	d.Detail = "Between `if (…)` and its `else` stands exactly one statement; several need braces."
+	return d, true
+}
+
+// loopHeader explains headers of for, while and if that follow other languages.
+func loopHeader(s *situation) (d diag.Diagnostic, ok bool) {
+	word := ""
+	if s.open < 0 && s.prev.Type == tokKeyword { // for i in …, if x …
+		word = s.prev.Value
+	}
+	if s.open > s.start && s.tokens[s.open-1].Type == tokKeyword {
+		word = s.tokens[s.open-1].Value
+	}
+	switch {
+	case word == "for" && s.open < 0:
+		d = s.error(diag.BadLoop, s.tok, "the range of a loop stands in parentheses")
+	case word == "for" && beginsType(s.tok):
+		d = s.error(diag.BadLoop, s.tok, "a loop variable is declared without a type")
+	case word == "for" && s.fail.want == "`in`":
+		d = s.error(diag.BadLoop, s.tok, "a loop names its range after `in`")
+	case (word == "if" || word == "while") && s.open < 0:
+		d = s.error(diag.BadLoop, s.tok, "the condition of `%s` stands in parentheses", word)
+		d.Fix = "write `" + word + " (…)`"
+		return d, true
+	default:
+		return d, false
+	}
+	d.Fix = "write `for (i in 1:N)`, or `for (x in xs)` for the elements of a container"
+	return d, true
+}
+
+func equalsAsComparison(s *situation) (d diag.Diagnostic, ok bool) {
+	if !isPunct(s.tok, "=") || s.functions {
+		return d, false
+	}
+	if next := s.at(s.i + 1); s.open < 0 {
+		assigned := slices.ContainsFunc(s.tokens[s.start:s.i], func(t lexer.Token) bool { return t.Type == tokAssign })
+		if !assigned || next.Pos.Offset == end(&s.tok) && strings.Contains("<>", next.Value) {
+			return d, false
+		}
+	}
+	if s.open > 0 && s.tokens[s.open-1].Type == tokIdent && isPunct(s.tokens[s.open], "(") {
+		d = s.error(diag.UnexpectedToken, s.tok, "arguments have no names")
+		d.Detail = "Arguments are told apart by their order alone."
+		return d, true
+	}
+	d = s.error(diag.EqualsAsComparison, s.tok, "`=` assigns and cannot stand within an expression")
+	d.Fix = "to compare, write `==`"
+	return d, true
+}
+
+func comparisonInBound(s *situation) (d diag.Diagnostic, ok bool) {
+	// In real<lower=a > b> x, the first > ends the bounds.
+	ended := beginsType(s.first) && isPunct(s.tok, ">") && s.fail.want == wantSemi && slices.ContainsFunc(s.tokens[s.start:s.i], func(t lexer.Token) bool { return isPunct(t, "<") })
+	if s.fail.want != "`>`" && !ended {
+		return d, false
+	}
+	switch prec := binaryPrec(s.tok.Value); {
+	case s.tok.Type != tokPunct:
+		return d, false
+	case s.tok.Value == "?" || prec > precLowest && prec < precAdd:
+		d = s.error(diag.BadBound, s.tok, "%s within a bound needs parentheses", describe(s.tok))
+		d.Fix = "write `(…)` around the whole bound"
+		return d, true
+	}
+	return d, false
+}
+
+// foreignOperator explains operators of other languages, which the lexer takes
+// for two tokens.
+func foreignOperator(s *situation) (d diag.Diagnostic, ok bool) {
+	if s.tok.Type != tokPunct && s.tok.Type != tokAssign {
+		return d, false
+	}
+	prev := ""
+	if (s.prev.Type == tokPunct || s.prev.Type == tokAssign) && end(&s.prev) == s.tok.Pos.Offset {
+		prev = s.prev.Value
+	}
+	if op := s.at(s.i - 2); s.fail.want == wantExpr && (isPunct(s.prev, "+") || isPunct(s.prev, "-")) &&
+		isPunct(op, s.prev.Value) && end(&op) == s.prev.Pos.Offset && (isPunct(s.tok, ";") || isPunct(s.tok, ")")) {
+		d = s.error(diag.UnexpectedToken, op, "there is no operator `%s%s`", op.Value, op.Value)
+		d.Fix = "write `x " + op.Value + "= 1`"
+		return d, true
+	}
+	fix := ""
+	switch prev + s.tok.Value {
+	case "**":
+		fix = "a power is written `x ^ y`"
+	case "<>":
+		if s.fail.want == wantExpr {
+			fix = "write `!=` for not equal"
+		}
+	case "=>", "=<": // lower=>
+		fix = "write `>=` or `<=`"
+	case "===", "!==":
+		fix = "write `==` or `!=`"
+	case "^=", ".^=", "%=":
+		fix = "write the variable on both sides, as in `x = x ^ 2`"
+	}
+	if fix != "" {
+		d = s.error(diag.UnexpectedToken, s.prev, "there is no operator `%s`", prev+s.tok.Value)
+		d.Span.End = end(&s.tok)
+		d.Fix = fix
+		return d, true
+	}
+	switch next := s.at(s.i + 1); {
+	case s.tok.Value == "=" && (isPunct(next, ">") || isPunct(next, "<")) && next.Pos.Offset == end(&s.tok):
+		d = s.error(diag.UnexpectedToken, s.tok, "there is no operator `=%s`", next.Value)
+		d.Span.End++
+		d.Fix = "write `" + next.Value + "=`"
+		return d, true
+	case s.tok.Value == ":" && isPunct(next, "=") && next.Pos.Offset == end(&s.tok):
+		d = s.error(diag.ArrowAssign, s.tok, "`:=` does not assign")
+		d.Span.End++
+		d.Fix = "write `=`"
+		return d, true
+	case s.tok.Value == "|":
+		d = s.error(diag.UnexpectedToken, s.tok, "`|` stands after the first argument of a density only")
+		d.Fix = "for the logical or, write `||`"
+		return d, true
+	case s.tok.Value == ":" && s.open >= 0 && isPunct(s.tokens[s.open], "(") && !isWord(ptr(s.at(s.open-1)), "for"):
+		d = s.error(diag.UnexpectedToken, s.tok, "a range `a:b` is not a value")
+		d.Detail = "Ranges stand in an index, as in `x[1:3]`, and in the header of a loop."
+		d.Fix = "for an array of integers, call `linspaced_int_array(n, a, b)`"
+		return d, true
+	}
+	return d, false
+}
+
+// unknownType explains `float x;` and `blob[3] x;`.
+func unknownType(s *situation) (d diag.Diagnostic, ok bool) {
+	if s.first.Type != tokIdent || s.fail.want != wantSemi || s.newLine() || s.tok.Type != tokIdent && s.tok.Type != tokType {
+		return d, false
+	}
+	if s.i == s.start+1 || isPunct(s.at(s.start+1), "[") && isPunct(s.prev, "]") {
+		return unknownTypeAt(s, s.first), true
+	}
+	return d, false
+}
+
+func unknownTypeAt(s *situation, t lexer.Token) diag.Diagnostic {
+	d := s.error(diag.UnknownType, t, "there is no type called `%s`", t.Value)
+	if near := nearestType(t.Value); near != "" {
+		d.Fix = "did you mean `" + near + "`?"
+	}
+	return d
+}
+
+// nearestType is the type that a name was meant to be, or "".
+func nearestType(name string) string {
+	switch name {
+	case "float", "double", "numeric", "number":
+		return "real"
+	case "bool", "boolean", "integer", "long":
+		return "int"
+	}
+	names := maps.Clone(typeNames)
+	names["array"], names["tuple"] = typeRule{}, typeRule{}
+	return diag.Nearest(name, maps.Keys(names))
+}
+
+// unclosedBracket explains a statement that ends, or seems to, before its
+// brackets do.
+func unclosedBracket(s *situation) (d diag.Diagnostic, ok bool) {
+	if s.open < 0 {
+		return d, false
+	}
+	ends := s.tok.EOF() || isPunct(s.tok, ";") || isPunct(s.tok, "{") || isPunct(s.tok, "}") || isPunct(s.tok, "~") ||
+		isPunct(s.tok, ")") || isPunct(s.tok, "]") || s.newLine() && s.fail.want != wantExpr
+	open := s.tokens[s.open]
+	closer := map[string]string{"(": ")", "[": "]", "{": "}"}[open.Value]
+	if !ends || s.fail.want == wantExpr && isPunct(s.tok, closer) || !strings.Contains(s.fail.want, "`"+closer+"`") && s.fail.want != wantExpr {
+		return d, false
+	}
+	if s.fail.want == wantExpr && isPunct(s.prev, ",") && !s.tok.EOF() && !isPunct(s.tok, ";") {
+		return d, false
+	}
+	d = s.error(diag.UnclosedBracket, open, "this `%s` is not closed", open.Value)
+	d.Related = []diag.Note{{Span: spanOf(s.lowerer, s.tok), Message: "`" + closer + "` is missing before " + describe(s.tok)}}
+	d.Fix = "add `" + closer + "`"
+	return d, true
+}
+
+func missingSemicolon(s *situation) (d diag.Diagnostic, ok bool) {
+	if s.fail.want != wantSemi || s.i == s.start {
+		return d, false
+	}
+	if !s.newLine() && !s.tok.EOF() && !isPunct(s.tok, "}") && !beginsStatement(&s.tok) && !isWord(&s.tok, "target") {
+		return d, false
+	}
+	at := end(&s.prev)
+	d = diag.Errorf(diag.MissingSemicolon, s.span(at, at), "a semicolon is missing here")
+	d.Fix = "end the statement with `;`"
+	if beginsType(s.first) {
+		d.Fix = "end the declaration with `;`"
+	}
+	return d, true
+}
+
+func strayBracket(s *situation) (d diag.Diagnostic, ok bool) {
+	if s.open >= 0 || !isPunct(s.tok, ")") && !isPunct(s.tok, "]") || s.fail.want != wantSemi {
+		return d, false
+	}
+	d = s.error(diag.UnclosedBracket, s.tok, "this `%s` closes nothing", s.tok.Value)
+	d.Fix = "remove it, or add the bracket that opens it"
+	return d, true
+}
+
+// plain says what stands there and what could.
+func plain(s *situation) (d diag.Diagnostic, ok bool) {
+	switch {
+	case s.i == s.start:
+		d = s.error(diag.UnexpectedToken, s.tok, "a statement cannot begin with %s", describe(s.tok))
+		if isWord(&s.tok, "data") {
+			d.Detail = "The word `data` marks parameters of functions; a variable is data by the block it is declared in."
+		}
+	case isPunct(s.prev, "~") && s.fail.want == wantName:
+		d = s.error(diag.UnexpectedToken, s.tok, "expected a distribution, found %s", describe(s.tok))
+	case s.fail.want == wantExpr:
+		d = s.error(diag.UnexpectedToken, s.tok, "an expression is missing before %s", describe(s.tok))
+	case s.fail.want == wantSemi:
+		d = s.error(diag.UnexpectedToken, s.tok, "%s cannot stand here", describe(s.tok))
+		if beginsType(s.first) && s.prev.Type == tokIdent && (beginsType(s.tokens[s.i-2]) || strings.Contains(",>]", s.tokens[s.i-2].Value)) {
+			d.Detail = "After the name of a variable stands `=`, `,` or `;`."
+		} else {
+			d.Detail = "After " + describe(s.prev) + ", the statement goes on with an operator or ends with `;`."
+		}
+		if isPunct(s.prev, "'") && isPunct(s.tok, "[") {
+			d.Fix = "to index a transpose, write `(x')[…]`"
+		}
+	default:
+		d = s.error(diag.UnexpectedToken, s.tok, "expected %s, found %s", s.fail.want, describe(s.tok))
+		opener := lexer.Token{}
+		if s.open > s.start {
+			opener = s.tokens[s.open-1]
+		}
+		switch {
+		case s.functions && s.fail.want == "`{`":
+			d.Detail = "After the parameters stands the body in braces, or a semicolon if the body follows later."
+		case isWord(&s.prev, "array"):
+			d.Fix = "write `array[N]` with the size, then the type"
+		case isWord(&s.tok, "array") && isPunct(s.prev, "]"):
+			d.Fix = "write all sizes in one pair of brackets, as in `array[M, N]`"
+		case s.fail.want == "`,`" && isWord(&opener, "T"):
+			d.Detail = "A truncation has two bounds, either of which may be left out: `T[lower, ]`, `T[ , upper]`."
+		case s.fail.want == "`,`" && isWord(&opener, "tuple"):
+			d.Detail = "A tuple has several members, or one and a comma."
+		}
+	}
+	return d, true
+}

@@ -1,0 +1,544 @@
+package grammar
+
+import (
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+)
+
+// Expressions are parsed by precedence climbing over the token stream, since
+// participle has no left recursion. Expr, BoundExpr, Args and Sizes are the
+// points where the grammar structs of stmt.go hand over.
+
+// exprKind says what an Expr is.
+type exprKind uint8
+
+const (
+	exprBad exprKind = iota // stands at a token that the lexer has reported
+	exprInt
+	exprReal
+	exprImag
+	exprString
+	exprVar
+	exprCall   // Text is the function, Kids its arguments, Bar if the first is followed by |
+	exprTarget // target()
+	exprUnary
+	exprBinary
+	exprCond
+	exprIndex  // Kids[0][Indices]
+	exprMember // Kids[0].Text
+	exprArray
+	exprRowVector
+	exprTuple
+	exprParen
+)
+
+// Expr is an expression: one struct for all forms, lowered to package ast.
+type Expr struct {
+	Kind       exprKind
+	Bar        bool
+	Start, End int          // byte offsets
+	Tok        *lexer.Token // literal, name or operator
+	Kids       []*Expr
+	Indices    []*Index
+	height     int // of the tree, bounded so that later stages may recurse
+}
+
+// Index is one index of an exprIndex: Kids[0][Sub], or with Colon a range whose
+// ends may be nil, or neither for an empty index.
+type Index struct {
+	Start, End int
+	From, To   *Expr
+	Colon      bool
+}
+
+// maxDepth bounds the nesting of brackets, statements and operators, so that
+// no stage that recurses over the tree can exhaust the stack.
+const maxDepth = 1000
+
+// Binding strengths, weakest first. Unary operators stand between `*` and `^`:
+// -x ^ 2 is -(x ^ 2), -x * y is (-x) * y.
+const (
+	precLowest = iota
+	precCond
+	precOr
+	precAnd
+	precEqual
+	precCompare
+	precAdd
+	precMul
+	precDivLeft // \ and %/%
+	precUnary
+	precPow
+)
+
+// binaryPrec is the strength of a binary operator, 0 for any other token.
+func binaryPrec(op string) int {
+	switch op {
+	case "||":
+		return precOr
+	case "&&":
+		return precAnd
+	case "==", "!=":
+		return precEqual
+	case "<", "<=", ">", ">=":
+		return precCompare
+	case "+", "-":
+		return precAdd
+	case "*", "/", "%", ".*", "./":
+		return precMul
+	case `\`, "%/%":
+		return precDivLeft
+	case "^", ".^":
+		return precPow
+	}
+	return precLowest
+}
+
+// failure is a syntax error before it has words: where, and what was wanted.
+// explain.go turns it into a diagnostic.
+type failure struct {
+	tok  lexer.Token
+	want string       // what could stand there, for the message
+	open *lexer.Token // the bracket that is open at this place, if any
+}
+
+// Error makes failure an error, as participle wants it.
+func (f *failure) Error() string { return "expected " + f.want }
+
+// What a failure can want beyond literal tokens.
+const (
+	wantExpr     = "an expression"
+	wantName     = "a name"
+	wantShallow  = "less nesting" // the tree is too deep
+	wantNoString = "no string"    // a string outside print and reject
+)
+
+// Parse implements participle.Parseable.
+func (e *Expr) Parse(lex *lexer.PeekingLexer) error { return e.parseAt(lex, precLowest) }
+
+func (e *Expr) parseAt(lex *lexer.PeekingLexer, prec int) error {
+	p := exprParser{PeekingLexer: lex}
+	x, err := p.expr(prec)
+	if err != nil {
+		return err
+	}
+	*e = *x
+	return nil
+}
+
+// BoundExpr is an expression within <…>. It may not contain comparisons or
+// weaker operators outside parentheses, since > ends the bounds.
+type BoundExpr struct{ Expr }
+
+// Parse implements participle.Parseable.
+func (e *BoundExpr) Parse(lex *lexer.PeekingLexer) error { return e.parseAt(lex, precAdd) }
+
+// Args is a parenthesised list of expressions.
+type Args struct {
+	List []*Expr
+	End  int
+}
+
+// Parse implements participle.Parseable.
+func (a *Args) Parse(lex *lexer.PeekingLexer) error {
+	if !at(lex, "(") {
+		return participle.NextMatch
+	}
+	p := exprParser{PeekingLexer: lex}
+	open := lex.Next()
+	list, err := p.list(open, ")")
+	if err != nil {
+		return err
+	}
+	a.List, a.End = list, end(lex.Next())
+	return nil
+}
+
+// Sizes is a bracketed list of sizes, any of which may be missing: [3, N], [,].
+type Sizes struct {
+	List       []*Expr // nil for a missing one
+	Start, End int
+}
+
+// Parse implements participle.Parseable.
+func (s *Sizes) Parse(lex *lexer.PeekingLexer) error {
+	if !at(lex, "[") {
+		return participle.NextMatch
+	}
+	p := exprParser{PeekingLexer: lex}
+	open := lex.Next()
+	s.Start = open.Pos.Offset
+	for {
+		var x *Expr
+		if !at(lex, ",") && !at(lex, "]") {
+			var err error
+			if x, err = p.inside(open); err != nil {
+				return err
+			}
+		}
+		s.List = append(s.List, x)
+		if at(lex, ",") {
+			lex.Next()
+			continue
+		}
+		close, err := p.close(open, "]", "`,` or `]`")
+		if err != nil {
+			return err
+		}
+		s.End = end(close)
+		return nil
+	}
+}
+
+// at reports whether the next token is this punctuation.
+func at(lex *lexer.PeekingLexer, punct string) bool {
+	return isPunct(*lex.Peek(), punct)
+}
+
+// end is the offset after a token.
+func end(t *lexer.Token) int { return t.Pos.Offset + len(t.Value) }
+
+// exprParser parses one expression. Its methods return a *failure as error and
+// leave the lexer at the token that does not fit.
+type exprParser struct {
+	*lexer.PeekingLexer
+	depth int
+}
+
+func (p *exprParser) fail(want string, open *lexer.Token) error {
+	return &failure{tok: *p.Peek(), want: want, open: open}
+}
+
+// node finishes an expression that ends where its last part ends.
+func (p *exprParser) node(e *Expr) (*Expr, error) {
+	for _, k := range e.Kids {
+		e.height = max(e.height, k.height+1)
+	}
+	for _, i := range e.Indices {
+		for _, k := range []*Expr{i.From, i.To} {
+			if k != nil {
+				e.height = max(e.height, k.height+1)
+			}
+		}
+	}
+	if e.height > maxDepth {
+		return nil, p.fail(wantShallow, nil)
+	}
+	return e, nil
+}
+
+// expr parses an expression whose operators bind at least as strongly as prec.
+func (p *exprParser) expr(prec int) (*Expr, error) {
+	if p.depth++; p.depth > maxDepth {
+		return nil, p.fail(wantShallow, nil)
+	}
+	defer func() { p.depth-- }()
+
+	x, err := p.unary()
+	if err != nil {
+		return nil, err
+	}
+	for {
+		t := p.Peek()
+		if t.Type != tokPunct {
+			return x, nil
+		}
+		if t.Value == "?" && prec <= precCond {
+			if x, err = p.cond(x); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		opPrec := binaryPrec(t.Value)
+		if opPrec == precLowest || opPrec < prec {
+			return x, nil
+		}
+		op := p.Next()
+		// Left-associative operators want something stronger on their right;
+		// powers group to the right.
+		right := opPrec + 1
+		if opPrec == precPow {
+			right = precPow
+		}
+		y, err := p.expr(right)
+		if err != nil {
+			return nil, err
+		}
+		if x, err = p.node(&Expr{Kind: exprBinary, Start: x.Start, End: y.End, Tok: op, Kids: []*Expr{x, y}}); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// cond parses the rest of c ? a : b, which groups to the right.
+func (p *exprParser) cond(c *Expr) (*Expr, error) {
+	op := p.Next()
+	a, err := p.expr(precCond)
+	if err != nil {
+		return nil, err
+	}
+	if !at(p.PeekingLexer, ":") {
+		return nil, p.fail("`:`", op)
+	}
+	p.Next()
+	b, err := p.expr(precCond)
+	if err != nil {
+		return nil, err
+	}
+	return p.node(&Expr{Kind: exprCond, Start: c.Start, End: b.End, Tok: op, Kids: []*Expr{c, a, b}})
+}
+
+func (p *exprParser) unary() (*Expr, error) {
+	t := p.Peek()
+	if t.Type == tokPunct && (t.Value == "-" || t.Value == "+" || t.Value == "!") {
+		op := p.Next()
+		x, err := p.expr(precUnary)
+		if err != nil {
+			return nil, err
+		}
+		return p.node(&Expr{Kind: exprUnary, Start: op.Pos.Offset, End: x.End, Tok: op, Kids: []*Expr{x}})
+	}
+	x, err := p.primary()
+	for err == nil && at(p.PeekingLexer, "'") {
+		op := p.Next()
+		x, err = p.node(&Expr{Kind: exprUnary, Start: x.Start, End: end(op), Tok: op, Kids: []*Expr{x}})
+	}
+	return x, err
+}
+
+// primary parses an atom and the indices and members that follow it.
+func (p *exprParser) primary() (*Expr, error) {
+	x, err := p.atom()
+	for err == nil {
+		t := p.Peek()
+		switch {
+		case t.Type == tokDot:
+			p.Next()
+			x, err = p.node(&Expr{Kind: exprMember, Start: x.Start, End: end(t), Tok: t, Kids: []*Expr{x}})
+		case t.Type == tokPunct && t.Value == "[":
+			x, err = p.index(x)
+		default:
+			return x, nil
+		}
+	}
+	return nil, err
+}
+
+func (p *exprParser) atom() (*Expr, error) {
+	t := p.Peek()
+	e := &Expr{Start: t.Pos.Offset, End: end(t), Tok: t}
+	switch t.Type {
+	case tokInt:
+		e.Kind = exprInt
+	case tokReal, tokDot:
+		e.Kind = exprReal
+	case tokImag:
+		e.Kind = exprImag
+	case tokBad:
+		e.Kind = exprBad
+	case tokString:
+		return nil, p.fail(wantNoString, nil)
+	case tokIdent:
+		p.Next()
+		if at(p.PeekingLexer, "(") {
+			return p.call(e)
+		}
+		e.Kind = exprVar
+		return e, nil
+	case tokKeyword:
+		if t.Value != "target" {
+			return nil, p.fail(wantExpr, nil)
+		}
+		p.Next()
+		if !at(p.PeekingLexer, "(") {
+			return nil, p.fail("`(`", nil)
+		}
+		e.Kind = exprTarget
+		open := p.Next()
+		close, err := p.close(open, ")", "`)`")
+		if err != nil {
+			return nil, err
+		}
+		e.End = end(close)
+		return e, nil
+	case tokPunct:
+		switch t.Value {
+		case "(":
+			return p.paren()
+		case "[":
+			return p.sequence(exprRowVector, "]")
+		case "{":
+			return p.sequence(exprArray, "}")
+		}
+		return nil, p.fail(wantExpr, nil)
+	default:
+		return nil, p.fail(wantExpr, nil)
+	}
+	p.Next()
+	return e, nil
+}
+
+// call parses the arguments of a call of the name in e.
+func (p *exprParser) call(e *Expr) (*Expr, error) {
+	e.Kind = exprCall
+	open := p.Next()
+	if !at(p.PeekingLexer, ")") {
+		first, err := p.inside(open)
+		if err != nil {
+			return nil, err
+		}
+		e.Kids = []*Expr{first}
+		switch {
+		case at(p.PeekingLexer, "|"):
+			p.Next()
+			e.Bar = true
+			if at(p.PeekingLexer, ")") {
+				break
+			}
+			rest, err := p.list(open, ")")
+			if err != nil {
+				return nil, err
+			}
+			e.Kids = append(e.Kids, rest...)
+		case at(p.PeekingLexer, ","):
+			p.Next()
+			rest, err := p.nonEmptyList(open, ")")
+			if err != nil {
+				return nil, err
+			}
+			e.Kids = append(e.Kids, rest...)
+		}
+	}
+	close, err := p.close(open, ")", "`,` or `)`")
+	if err != nil {
+		return nil, err
+	}
+	e.End = end(close)
+	return p.node(e)
+}
+
+// paren parses (x) or a tuple: (x, y), (x,).
+func (p *exprParser) paren() (*Expr, error) {
+	open := p.Next()
+	e := &Expr{Kind: exprParen, Start: open.Pos.Offset, Tok: open}
+	x, err := p.inside(open)
+	if err != nil {
+		return nil, err
+	}
+	e.Kids = []*Expr{x}
+	if at(p.PeekingLexer, ",") {
+		e.Kind = exprTuple
+		p.Next()
+		rest, err := p.list(open, ")")
+		if err != nil {
+			return nil, err
+		}
+		e.Kids = append(e.Kids, rest...)
+	}
+	close, err := p.close(open, ")", "`)`")
+	if err != nil {
+		return nil, err
+	}
+	e.End = end(close)
+	return p.node(e)
+}
+
+// sequence parses an array {…} or a row vector […]. Only the latter may be
+// empty: the element type of an empty array is unknown.
+func (p *exprParser) sequence(kind exprKind, closer string) (*Expr, error) {
+	open := p.Next()
+	parse := p.list
+	if kind == exprArray {
+		parse = p.nonEmptyList
+	}
+	list, err := parse(open, closer)
+	if err != nil {
+		return nil, err
+	}
+	close := p.Next()
+	return p.node(&Expr{Kind: kind, Start: open.Pos.Offset, End: end(close), Tok: open, Kids: list})
+}
+
+// list parses expressions up to the closing bracket, which is left for the
+// caller to take.
+func (p *exprParser) list(open *lexer.Token, closer string) ([]*Expr, error) {
+	if at(p.PeekingLexer, closer) {
+		return nil, nil
+	}
+	return p.nonEmptyList(open, closer)
+}
+
+func (p *exprParser) nonEmptyList(open *lexer.Token, closer string) ([]*Expr, error) {
+	var out []*Expr
+	for {
+		x, err := p.inside(open)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, x)
+		switch {
+		case at(p.PeekingLexer, closer):
+			return out, nil
+		case !at(p.PeekingLexer, ","):
+			return nil, p.fail("`,` or `"+closer+"`", open)
+		}
+		p.Next()
+	}
+}
+
+// index parses x[i, a:b, , :].
+func (p *exprParser) index(x *Expr) (*Expr, error) {
+	open := p.Next()
+	e := &Expr{Kind: exprIndex, Start: x.Start, Tok: open, Kids: []*Expr{x}}
+	for {
+		i := &Index{Start: p.Peek().Pos.Offset}
+		i.End = i.Start
+		var err error
+		if !at(p.PeekingLexer, ",") && !at(p.PeekingLexer, "]") && !at(p.PeekingLexer, ":") {
+			if i.From, err = p.inside(open); err != nil {
+				return nil, err
+			}
+			i.End = i.From.End
+		}
+		if at(p.PeekingLexer, ":") {
+			i.Colon = true
+			i.End = end(p.Next())
+			if !at(p.PeekingLexer, ",") && !at(p.PeekingLexer, "]") {
+				if i.To, err = p.inside(open); err != nil {
+					return nil, err
+				}
+				i.End = i.To.End
+			}
+		}
+		e.Indices = append(e.Indices, i)
+		if at(p.PeekingLexer, ",") {
+			p.Next()
+			continue
+		}
+		close, err := p.close(open, "]", "`,` or `]`")
+		if err != nil {
+			return nil, err
+		}
+		e.End = end(close)
+		return p.node(e)
+	}
+}
+
+// inside parses an expression within an open bracket; if none begins, the
+// bracket is part of the failure.
+func (p *exprParser) inside(open *lexer.Token) (*Expr, error) {
+	start := p.Cursor()
+	x, err := p.expr(precLowest)
+	if f, ok := err.(*failure); ok && f.open == nil && p.Cursor() == start {
+		f.open = open
+	}
+	return x, err
+}
+
+// close takes the closing bracket.
+func (p *exprParser) close(open *lexer.Token, closer, want string) (*lexer.Token, error) {
+	if !at(p.PeekingLexer, closer) {
+		return nil, p.fail(want, open)
+	}
+	return p.Next(), nil
+}

@@ -1,0 +1,372 @@
+package grammar
+
+import (
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// Kinds of token. EOF is participle's own.
+const (
+	tokIdent   lexer.TokenType = -(iota + 2)
+	tokKeyword                 // of statements, blocks, bounds
+	tokType                    // the name of an element type: int, vector, cov_matrix, …
+	tokInt                     // 1_000
+	tokReal                    // 1.5e3
+	tokDot                     // .5: a number, or the member of a tuple
+	tokImag                    // 2.5i
+	tokString                  // "…", quotes included
+	tokPunct                   // operators and punctuation
+	tokAssign                  // = += and the like
+	tokBad                     // stands where the lexer has reported an error; never reported again
+)
+
+// typeRule says what may follow the name of an element type.
+type typeRule struct {
+	minSizes, maxSizes int
+	lowerUpper, offset bool // bounds that the type takes
+	basic              bool // may be a local variable, an argument or a result
+	square             bool // a matrix with one size
+}
+
+// typeNames are the element types.
+var typeNames = map[string]typeRule{
+	"int":                      {basic: true, lowerUpper: true},
+	"real":                     {basic: true, lowerUpper: true, offset: true},
+	"complex":                  {basic: true, lowerUpper: true, offset: true},
+	"vector":                   {minSizes: 1, maxSizes: 1, basic: true, lowerUpper: true, offset: true},
+	"row_vector":               {minSizes: 1, maxSizes: 1, basic: true, lowerUpper: true, offset: true},
+	"matrix":                   {minSizes: 2, maxSizes: 2, basic: true, lowerUpper: true, offset: true},
+	"complex_vector":           {minSizes: 1, maxSizes: 1, basic: true, lowerUpper: true, offset: true},
+	"complex_row_vector":       {minSizes: 1, maxSizes: 1, basic: true, lowerUpper: true, offset: true},
+	"complex_matrix":           {minSizes: 2, maxSizes: 2, basic: true, lowerUpper: true, offset: true},
+	"ordered":                  {minSizes: 1, maxSizes: 1},
+	"positive_ordered":         {minSizes: 1, maxSizes: 1},
+	"simplex":                  {minSizes: 1, maxSizes: 1},
+	"unit_vector":              {minSizes: 1, maxSizes: 1},
+	"sum_to_zero_vector":       {minSizes: 1, maxSizes: 1},
+	"sum_to_zero_matrix":       {minSizes: 2, maxSizes: 2},
+	"row_stochastic_matrix":    {minSizes: 2, maxSizes: 2},
+	"column_stochastic_matrix": {minSizes: 2, maxSizes: 2},
+	"cholesky_factor_corr":     {minSizes: 1, maxSizes: 1, square: true},
+	"cholesky_factor_cov":      {minSizes: 1, maxSizes: 2, square: true},
+	"corr_matrix":              {minSizes: 1, maxSizes: 1, square: true},
+	"cov_matrix":               {minSizes: 1, maxSizes: 1, square: true},
+}
+
+// keywords cannot be names. The lexer tells them from identifiers.
+var keywords = setOf("functions data parameters model return if else while for in break continue profile " +
+	"void array tuple lower upper offset multiplier target jacobian print reject fatal_error")
+
+// reservedNames are identifiers to the lexer but may not be declared, as in
+// Stan: parts of block names, and words kept for the future.
+var reservedNames = setOf("generated quantities transformed repeat until then true false " +
+	"typedef struct var export extern static auto")
+
+// punctuation is every operator and bracket, assignments are the operators that
+// assign; the lexer takes the longest.
+var (
+	punctuation = setOf("%/% && || == != <= >= .* ./ .^ { } ( ) [ ] < > , ; | ? : ! - + ^ ' * / % ~ \\")
+	assignments = setOf("= += -= *= /= .*= ./=")
+)
+
+func setOf(words string) map[string]bool {
+	set := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		set[w] = true
+	}
+	return set
+}
+
+// definition makes the scanner known to participle.
+type definition struct{}
+
+var _ lexer.Definition = definition{}
+
+// Symbols implements lexer.Definition.
+func (definition) Symbols() map[string]lexer.TokenType {
+	return map[string]lexer.TokenType{
+		"EOF": lexer.EOF, "Ident": tokIdent, "Keyword": tokKeyword, "Type": tokType,
+		"Int": tokInt, "Real": tokReal, "Dot": tokDot, "Imag": tokImag, "String": tokString,
+		"Punct": tokPunct, "Assign": tokAssign, "Bad": tokBad,
+	}
+}
+
+// Lex implements lexer.Definition. Our own parser starts from scan instead,
+// which also keeps comments and diagnostics.
+func (definition) Lex(name string, r io.Reader) (lexer.Lexer, error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	s := scan(source.NewFile(name, string(text)))
+	return &tokenReader{s.tokens}, nil
+}
+
+// tokenReader is a lexer.Lexer over scanned tokens.
+type tokenReader struct{ rest []lexer.Token }
+
+// Next implements lexer.Lexer.
+func (r *tokenReader) Next() (lexer.Token, error) {
+	t := r.rest[0]
+	if !t.EOF() {
+		r.rest = r.rest[1:]
+	}
+	return t, nil
+}
+
+// scanner turns text into tokens. It is written by hand rather than made of
+// regular expressions for speed and because its errors need care: each is
+// reported and then stepped over, so that the parser sees the rest.
+type scanner struct {
+	file     *source.File
+	text     string
+	pos      int
+	line     int
+	tokens   []lexer.Token // ends in EOF; Pos has Offset and Line only
+	comments []ast.Comment
+	diags    diag.List
+}
+
+// scan reads the whole file.
+func scan(f *source.File) *scanner {
+	s := &scanner{file: f, text: f.Text, line: 1, tokens: make([]lexer.Token, 0, len(f.Text)/3+8)}
+	s.pos = len("\ufeff") * boolInt(strings.HasPrefix(s.text, "\ufeff")) // a byte order mark is no text
+	for s.pos < len(s.text) {
+		s.next()
+	}
+	s.tokens = append(s.tokens, lexer.Token{Type: lexer.EOF, Pos: lexer.Position{Offset: len(s.text), Line: s.line}})
+	return s
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (s *scanner) span(start, end int) source.Span {
+	return source.Span{File: s.file, Start: start, End: end}
+}
+
+// emit adds the token that is n bytes long and steps over it.
+func (s *scanner) emit(t lexer.TokenType, n int) {
+	s.tokens = append(s.tokens, lexer.Token{Type: t, Value: s.text[s.pos : s.pos+n], Pos: lexer.Position{Offset: s.pos, Line: s.line}})
+	s.pos += n
+}
+
+// next reads one token, comment or white space.
+func (s *scanner) next() {
+	rest := s.text[s.pos:]
+	c := rest[0]
+	switch {
+	case c == '\n':
+		s.line++
+		s.pos++
+	case c == ' ' || c == '\t' || c == '\r' || c == '\f':
+		s.pos++
+	case isLetter(c):
+		n := 1
+		for n < len(rest) && isNameByte(rest[n]) {
+			n++
+		}
+		word, kind := rest[:n], tokIdent
+		if _, ok := typeNames[word]; ok {
+			kind = tokType
+		} else if keywords[word] {
+			kind = tokKeyword
+		}
+		s.emit(kind, n)
+	case isDigit(c) || c == '.' && len(rest) > 1 && isDigit(rest[1]):
+		s.number()
+	case strings.HasPrefix(rest, "//"):
+		s.comment(lineLength(rest))
+	case strings.HasPrefix(rest, "/*"):
+		if n := strings.Index(rest[2:], "*/"); n >= 0 {
+			s.comment(n + 4)
+			return
+		}
+		d := diag.Errorf(diag.UnterminatedComment, s.span(s.pos, s.pos+2), "this comment is never closed")
+		d.Fix = "close the comment with `*/`"
+		s.diags.Add(d)
+		s.comment(len(rest))
+	case c == '"':
+		s.str()
+	case c == '#':
+		s.hash()
+	default:
+		for n := min(3, len(rest)); n > 0; n-- {
+			switch {
+			case punctuation[rest[:n]]:
+				s.emit(tokPunct, n)
+				return
+			case assignments[rest[:n]]:
+				s.emit(tokAssign, n)
+				return
+			}
+		}
+		s.invalid()
+	}
+}
+
+// comment records a comment of n bytes.
+func (s *scanner) comment(n int) {
+	s.comments = append(s.comments, ast.Comment{Base: ast.Base{Pos: s.span(s.pos, s.pos+n)}})
+	s.line += strings.Count(s.text[s.pos:s.pos+n], "\n")
+	s.pos += n
+}
+
+// number reads a literal; the longest that fits, so that 1.*x is 1. times x.
+func (s *scanner) number() {
+	rest := s.text[s.pos:]
+	kind := tokInt
+	n := digits(rest)
+	if n == 0 {
+		kind = tokDot
+		n = 1 + digits(rest[1:])
+	} else if n < len(rest) && rest[n] == '.' {
+		kind = tokReal
+		n++
+		n += digits(rest[n:])
+	}
+	if e := exponent(rest[n:]); e > 0 {
+		kind = tokReal
+		n += e
+	}
+	if n < len(rest) && rest[n] == 'i' {
+		kind = tokImag
+		n++
+	}
+	// A letter or underscore that touches a number belongs to it in the
+	// reader's eye: 2x, 1__0, 1e.
+	bad := n
+	for bad < len(rest) && isNameByte(rest[bad]) {
+		bad++
+	}
+	if bad == n {
+		s.emit(kind, n)
+		return
+	}
+	d := diag.Errorf(diag.BadNumber, s.span(s.pos, s.pos+bad), "`%s` is not a number", rest[:bad])
+	switch tail := rest[n:bad]; {
+	case tail[0] == '_':
+		d.Detail = "An underscore may only stand between two digits."
+		d.Fix = "write `" + strings.Trim(strings.ReplaceAll(rest[:bad], "_", ""), "_") + "`"
+	case tail[0] == 'e' || tail[0] == 'E':
+		d.Detail = "The `e` of a number is followed by a whole exponent, as in `1e5` or `1e-5`."
+	default:
+		d.Fix = "write `" + rest[:n] + " * " + tail + "` for a product; a name cannot begin with a digit"
+	}
+	s.diags.Add(d)
+	s.emit(tokBad, bad)
+}
+
+// digits is the length of a run of digits with single underscores within.
+func digits(s string) int {
+	n := 0
+	for n < len(s) && (isDigit(s[n]) || n > 0 && s[n] == '_' && n+1 < len(s) && isDigit(s[n+1])) {
+		n++
+	}
+	return n
+}
+
+// exponent is the length of e5 or e-5, 0 if there is none.
+func exponent(s string) int {
+	if s == "" || s[0] != 'e' && s[0] != 'E' {
+		return 0
+	}
+	n := 1
+	if n < len(s) && (s[n] == '+' || s[n] == '-') {
+		n++
+	}
+	if d := digits(s[n:]); d > 0 {
+		return n + d
+	}
+	return 0
+}
+
+// str reads a string, which ends on its line. There are no escapes.
+func (s *scanner) str() {
+	rest := s.text[s.pos:]
+	line := lineLength(rest)
+	if n := strings.IndexByte(rest[1:line], '"'); n >= 0 {
+		s.emit(tokString, n+2)
+		return
+	}
+	d := diag.Errorf(diag.UnterminatedString, s.span(s.pos, s.pos+line), "this string is not closed on its line")
+	d.Fix = "close the string with `\"`"
+	s.diags.Add(d)
+	s.emit(tokBad, line)
+}
+
+// hash reads what begins with #: an include, or a comment in the old style.
+func (s *scanner) hash() {
+	n := lineLength(s.text[s.pos:])
+	line := strings.TrimRight(s.text[s.pos:s.pos+n], " \t")
+	var d diag.Diagnostic
+	if strings.HasPrefix(line, "#include") {
+		d = diag.Errorf(diag.Include, s.span(s.pos, s.pos+len(line)), "`#include` is not supported yet")
+		d.Fix = "copy the text of the file to this place"
+	} else {
+		d = diag.Errorf(diag.HashComment, s.span(s.pos, s.pos+1), "`#` does not begin a comment")
+		d.Fix = "begin the comment with `//`"
+	}
+	s.diags.Add(d)
+	s.comment(n)
+}
+
+// invalid reports a run of characters that no token begins with.
+func (s *scanner) invalid() {
+	rest := s.text[s.pos:]
+	first, n := utf8.DecodeRuneInString(rest)
+	for n < len(rest) && rest[n] >= utf8.RuneSelf { // the rest of a foreign word is one mistake
+		n++
+	}
+	d := diag.Errorf(diag.InvalidCharacter, s.span(s.pos, s.pos+n), "`%s` has no meaning here", rest[:n])
+	switch {
+	case first == utf8.RuneError:
+		d.Summary = "this is not UTF-8 text"
+	case strings.ContainsRune("“”„«»", first):
+		d.Fix = "strings are written between straight quotes: `\"`"
+	case strings.ContainsRune("‘’´`", first):
+		d.Fix = "transpose is a straight quote: `'`"
+	case strings.ContainsRune("−–—", first):
+		d.Fix = "minus is the hyphen of the keyboard: `-`"
+	case first == '×' || first == '·':
+		d.Fix = "write `*` for a product"
+	case first == '\u00a0' || first == '\u200b' || first == '\u3000':
+		d.Summary = "there is an invisible character here that is not a plain space"
+		d.Fix = "replace it by a space"
+	case first == '_':
+		d.Fix = "begin names with a letter"
+	case first == '&':
+		d.Fix = "write `&&` for the logical and"
+	case first == '.':
+		d.Fix = "write `_` to part the words of a name; members of tuples are numbers, as in `x.1`"
+	case first == '$' || first == '@':
+		d.Fix = "names hold letters, digits and underscores only"
+	case first >= utf8.RuneSelf:
+		d.Detail = "Outside comments and strings only ASCII characters are used; write out Greek letters, as in `alpha`."
+	}
+	s.diags.Add(d)
+	s.emit(tokBad, n)
+}
+
+// lineLength is the number of bytes before the line break.
+func lineLength(s string) int {
+	if n := strings.IndexByte(s, '\n'); n >= 0 {
+		s = s[:n]
+	}
+	return len(strings.TrimSuffix(s, "\r"))
+}
+
+func isLetter(c byte) bool   { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+func isDigit(c byte) bool    { return '0' <= c && c <= '9' }
+func isNameByte(c byte) bool { return isLetter(c) || isDigit(c) || c == '_' }

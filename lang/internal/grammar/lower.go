@@ -1,0 +1,275 @@
+package grammar
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// lowerer makes ast nodes of grammar structs and collects diagnostics.
+type lowerer struct {
+	file   *source.File
+	tokens []lexer.Token
+	diags  diag.List
+}
+
+func (l *lowerer) span(start, end int) source.Span {
+	return source.Span{File: l.file, Start: start, End: end}
+}
+
+func (l *lowerer) base(start, end int) ast.Base { return ast.Base{Pos: l.span(start, end)} }
+
+func spanOf(l *lowerer, t lexer.Token) source.Span {
+	return l.span(t.Pos.Offset, t.Pos.Offset+len(t.Value))
+}
+
+// tokensBase is the base of a node that covers the tokens that participle
+// captured for a struct.
+func (l *lowerer) tokensBase(ts []lexer.Token) ast.Base {
+	return l.base(ts[0].Pos.Offset, end(&ts[len(ts)-1]))
+}
+
+func (l *lowerer) add(code diag.Code, span source.Span, format string, args ...any) *diag.Diagnostic {
+	l.diags.Add(diag.Errorf(code, span, format, args...))
+	return &l.diags[len(l.diags)-1] // for the caller to set Fix, before the next add
+}
+
+// index finds a token of the file by its offset.
+func (l *lowerer) index(t lexer.Token) int {
+	return sort.Search(len(l.tokens)-1, func(i int) bool { return l.tokens[i].Pos.Offset >= t.Pos.Offset })
+}
+
+// endBefore is the end of the token before t.
+func (l *lowerer) endBefore(t lexer.Token) int {
+	if i := l.index(t); i > 0 {
+		return end(&l.tokens[i-1])
+	}
+	return 0
+}
+
+func isPunct(t lexer.Token, value string) bool {
+	return t.Value == value && (t.Type == tokPunct || t.Type == tokAssign)
+}
+
+// scope is what lowering a statement needs to know of its surroundings.
+type scope struct {
+	block  ast.BlockKind
+	nested bool // within a statement or function body, not directly in the block
+}
+
+// block lowers the items of a program block.
+func (l *lowerer) block(kind ast.BlockKind, b *Block) []ast.Stmt {
+	return l.items(scope{block: kind}, b)
+}
+
+func (l *lowerer) items(sc scope, b *Block) []ast.Stmt {
+	var out []ast.Stmt
+	for i := range b.Items {
+		switch it := &b.Items[i]; {
+		case it.Fail != nil:
+			l.explain(sc, it)
+		case it.Func != nil:
+			out = append(out, l.funcDef(it.Func))
+		default:
+			out = append(out, l.stmts(sc, it.Stmt)...)
+		}
+	}
+	return out
+}
+
+// nested lowers a block in braces within a statement.
+func (l *lowerer) nested(sc scope, b *Block) *ast.BlockStmt {
+	sc.nested = true
+	out := &ast.BlockStmt{Base: l.base(b.Open.Pos.Offset, end(&b.Close))}
+	if b.Missing {
+		out.Pos.End = l.endBefore(b.Close)
+	}
+	out.Stmts = l.items(sc, b)
+	return out
+}
+
+// body lowers a statement that must be one: a declaration of several names
+// becomes a block.
+func (l *lowerer) body(sc scope, s *Stmt) ast.Stmt {
+	sc.nested = true
+	list := l.stmts(sc, s)
+	if len(list) == 1 {
+		return list[0]
+	}
+	return &ast.BlockStmt{Base: l.tokensBase(s.Tokens), Stmts: list}
+}
+
+// stmts lowers one statement, which declares several variables at times.
+func (l *lowerer) stmts(sc scope, s *Stmt) []ast.Stmt {
+	if s.Decl != nil {
+		return l.decl(sc, s)
+	}
+	base := l.tokensBase(s.Tokens)
+	if !sc.nested && !s.Empty && (sc.block == ast.Data || sc.block == ast.Parameters) {
+		d := l.add(diag.StatementNotAllowed, spanOf(l, s.Tokens[0]), "only declarations may stand in the `%s` block", sc.block)
+		switch sc.block {
+		case ast.Data:
+			d.Fix = "move the statement to `transformed data`"
+		case ast.Parameters:
+			d.Fix = "move the statement to `transformed parameters` or `model`"
+		}
+	}
+	return []ast.Stmt{l.stmt(sc, s, base)}
+}
+
+func (l *lowerer) stmt(sc scope, s *Stmt, base ast.Base) ast.Stmt {
+	switch {
+	case s.If != nil:
+		out := &ast.If{Base: base, Cond: l.expr(s.If.Cond), Then: l.body(sc, s.If.Then)}
+		if s.If.Else != nil {
+			out.Else = l.body(sc, s.If.Else)
+		}
+		return out
+	case s.For != nil:
+		v := l.declared(s.For.Var)
+		if s.For.To == nil {
+			return &ast.ForEach{Base: base, Var: v, Over: l.expr(s.For.From), Body: l.body(sc, s.For.Body)}
+		}
+		return &ast.For{Base: base, Var: v, From: l.expr(s.For.From), To: l.expr(s.For.To), Body: l.body(sc, s.For.Body)}
+	case s.While != nil:
+		return &ast.While{Base: base, Cond: l.expr(s.While.Cond), Body: l.body(sc, s.While.Body)}
+	case s.Block != nil:
+		return l.nested(sc, s.Block)
+	case s.Profile != nil:
+		return &ast.Profile{Base: base, Name: unquote(s.Profile.Name), Body: l.nested(sc, s.Profile.Body)}
+	case s.Add != nil:
+		return &ast.TargetPlus{Base: base, Value: l.expr(s.Add.Value), Jacobian: s.Add.What == "jacobian"}
+	case s.Output != nil:
+		args := l.exprs(s.Output.Args.List)
+		if s.Output.What == "print" {
+			return &ast.Print{Base: base, Args: args}
+		}
+		return &ast.Reject{Base: base, Fatal: s.Output.What == "fatal_error", Args: args}
+	case s.Jump != nil:
+		if s.Jump.What == "break" {
+			return &ast.Break{Base: base}
+		}
+		return &ast.Continue{Base: base}
+	case s.Return != nil:
+		out := &ast.Return{Base: base}
+		if s.Return.Value != nil {
+			out.Value = l.expr(s.Return.Value)
+		}
+		return out
+	case s.ExprStmt != nil:
+		return l.exprStmt(s.ExprStmt, base)
+	}
+	return &ast.Empty{Base: base}
+}
+
+func (l *lowerer) exprStmt(s *ExprStmt, base ast.Base) ast.Stmt {
+	switch {
+	case s.Op != "":
+		out := &ast.Assign{Base: base, LHS: l.expr(&s.LHS.Expr), Op: s.Op, RHS: l.expr(s.RHS)}
+		if bad := notAssignable(out.LHS); bad != nil {
+			l.add(diag.BadAssignTarget, bad.Span(), "this cannot be assigned to").Fix =
+				"the left side is a variable, an element or member of one, or a tuple of those"
+		}
+		return out
+	case s.Tilde != nil:
+		out := &ast.Tilde{Base: base, Variate: l.expr(&s.LHS.Expr), Dist: l.ident(s.Tilde.Dist.Tok), Args: l.exprs(s.Tilde.Args.List)}
+		if t := s.Tilde.Trunc; t != nil {
+			out.Trunc = &ast.Truncation{Base: l.tokensBase(t.Tokens)}
+			if t.Lower != nil {
+				out.Trunc.Lower = l.expr(t.Lower)
+			}
+			if t.Upper != nil {
+				out.Trunc.Upper = l.expr(t.Upper)
+			}
+		}
+		return out
+	}
+	x := l.expr(&s.LHS.Expr)
+	if call, ok := x.(*ast.CallExpr); ok {
+		if call.Func.Name == "increment_log_prob" {
+			l.add(diag.IncrementLogProb, call.Func.Pos, "`increment_log_prob` is no longer part of the language").Fix =
+				"write `target += …;`"
+		}
+		return &ast.CallStmt{Base: base, Call: call}
+	}
+	l.notAStatement(&s.LHS.Expr, x)
+	return &ast.Empty{Base: base}
+}
+
+// notAStatement reports an expression in the place of a statement.
+func (l *lowerer) notAStatement(g *Expr, x ast.Expr) {
+	// lhs <- rhs reads as lhs < -rhs, or as the left part of a weaker operator.
+	for e := g; e.Kind == exprBinary || e.Kind == exprCond; e = e.Kids[0] {
+		if e.Kind == exprBinary && e.Tok.Value == "<" && strings.HasPrefix(l.file.Text[e.Tok.Pos.Offset:], "<-") {
+			at := e.Tok.Pos.Offset
+			l.add(diag.ArrowAssign, l.span(at, at+2), "`<-` does not assign").Fix = "write `=`"
+			return
+		}
+	}
+	switch b, _ := x.(*ast.Binary); {
+	case g.Kind == exprBad: // reported by the lexer
+	case b != nil && b.Op == "==":
+		l.add(diag.ComparisonAsStatement, b.OpPos, "`==` compares and has no effect as a statement").Fix = "to assign, write `=`"
+	default:
+		d := l.add(diag.NotAStatement, x.Span(), "an expression alone is not a statement")
+		if _, ok := x.(*ast.VarExpr); ok {
+			d.Fix = "assign to it with `=`, give it a distribution with `~`, or call it as a function"
+		} else {
+			d.Fix = "assign it to a variable, or add it to the log density with `target += …;`"
+		}
+	}
+}
+
+// notAssignable returns the part of x that is no place to store in, or nil.
+func notAssignable(x ast.Expr) ast.Expr {
+	switch x := x.(type) {
+	case *ast.VarExpr:
+		return nil
+	case *ast.IndexExpr:
+		return notAssignablePart(x.X)
+	case *ast.TupleMember:
+		return notAssignablePart(x.X)
+	case *ast.TupleExpr:
+		for _, e := range x.Elems {
+			if bad := notAssignable(e); bad != nil {
+				return bad
+			}
+		}
+		return nil
+	}
+	return x
+}
+
+// notAssignablePart is notAssignable for what has an element or member: not a
+// tuple that is only made there.
+func notAssignablePart(x ast.Expr) ast.Expr {
+	if _, ok := x.(*ast.TupleExpr); ok {
+		return x
+	}
+	return notAssignable(x)
+}
+
+func unquote(s string) string { return strings.TrimSuffix(strings.TrimPrefix(s, `"`), `"`) }
+
+// ident makes an identifier of a name that is used.
+func (l *lowerer) ident(t lexer.Token) ast.Ident {
+	return ast.Ident{Base: ast.Base{Pos: spanOf(l, t)}, Name: t.Value}
+}
+
+// declared makes an identifier of a name that is declared, which must not be a
+// reserved one.
+func (l *lowerer) declared(n Name) ast.Ident {
+	t := n.Tok
+	switch {
+	case reservedNames[t.Value]:
+		l.add(diag.ReservedWord, spanOf(l, t), "`%s` is a reserved word and cannot be a name", t.Value).Fix = "choose another name, such as `" + t.Value + "_`"
+	case strings.HasSuffix(t.Value, "__"):
+		l.add(diag.ReservedWord, spanOf(l, t), "names that end in two underscores are reserved").Fix = "choose another name"
+	}
+	return l.ident(t)
+}

@@ -1,0 +1,307 @@
+// Package grammar turns source text into the syntax tree of package ast.
+//
+// The steps, in the order in which text goes through them:
+//
+//   - lexer.go: text to tokens, by hand; comments and lexical errors aside;
+//   - program.go: tokens to program blocks, their order and names;
+//   - recover.go: blocks to statements, each parsed on its own, so that one
+//     syntax error does not hide the next;
+//   - stmt.go: the grammar of a statement as participle structs, LL(1);
+//   - expr.go: expressions by precedence climbing;
+//   - explain.go: from a token that does not fit to a message that helps;
+//   - lower.go, lower_decl.go, lower_expr.go: grammar structs to ast nodes, and
+//     the rules that need more than the grammar to say what is wrong.
+//
+// Nothing here panics or runs longer than linear time on any input (a fuzz test
+// sees to it): the grammar never reparses, and nesting is bounded before the
+// first recursion.
+package grammar
+
+import (
+	"strings"
+
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// maxErrors bounds the errors reported for one text: more come from reading
+// something that is no program at all.
+const maxErrors = 100
+
+// Parse parses a program. The tree is never nil; where there are errors, it
+// lacks what could not be understood.
+func Parse(f *source.File) (*ast.File, diag.List) {
+	s := scan(f)
+	l := &lowerer{file: f, tokens: s.tokens, diags: s.diags}
+	out := &ast.File{Source: f, Comments: s.comments}
+	out.Pos = l.span(0, len(f.Text))
+	if !l.tooDeep() {
+		lex, err := lexer.Upgrade(&tokenReader{s.tokens})
+		if err == nil {
+			_, err = grammar()
+		}
+		if err != nil { // a defect of the grammar structs, which every test would show
+			l.diags.Add(diag.Errorf(diag.UnexpectedToken, out.Pos, "internal error: %v", err))
+			return out, l.diags
+		}
+		l.program(lex, out)
+	}
+	l.diags.Sort()
+	if len(l.diags) > maxErrors {
+		l.diags = l.diags[:maxErrors]
+	}
+	return out, l.diags
+}
+
+// tooDeep reports nesting that the parser would not survive: brackets, and
+// statements within statements without braces.
+func (l *lowerer) tooDeep() bool {
+	depth, chain := 0, 0 // open brackets; control words since the last statement ended
+	var outer []int      // chains around the open braces
+	for i, t := range l.tokens {
+		switch t.Value {
+		case "{":
+			outer = append(outer, chain)
+			depth += chain + 1
+			chain = 0
+		case "(", "[":
+			depth++
+		case ")", "]":
+			depth = max(0, depth-1)
+		case "}":
+			if n := len(outer); n > 0 {
+				chain, outer = outer[n-1], outer[:n-1]
+				depth = max(0, depth-chain-1)
+			}
+			if !isWord(&l.tokens[i+1], "else") {
+				chain = 0
+			}
+		case ";":
+			if !isWord(&l.tokens[i+1], "else") {
+				chain = 0
+			}
+		case "if", "for", "while", "else":
+			chain++
+		}
+		if depth+chain > maxDepth {
+			l.add(diag.TooDeep, spanOf(l, t), "the program is nested more than %d levels deep", maxDepth)
+			return true
+		}
+	}
+	return false
+}
+
+// program reads the blocks.
+func (l *lowerer) program(lex *lexer.PeekingLexer, out *ast.File) {
+	var last *ast.Block
+	first := map[ast.BlockKind]*ast.Block{}
+	for !lex.Peek().EOF() {
+		start := lex.MakeCheckpoint()
+		h, ok := readHeader(lex)
+		known := ok
+		if !ok {
+			lex.LoadCheckpoint(start)
+			if h, ok = l.unknownHeader(lex); !ok {
+				lex.LoadCheckpoint(start)
+				l.gap(lex, last)
+				continue
+			}
+		}
+		var b Block
+		if err := b.parse(lex, h.kind == ast.Functions); err != nil {
+			return // the grammar does not build; Parse has reported it
+		}
+		begin := h.words[0].Pos.Offset
+		block := &ast.Block{Kind: h.kind, Base: ast.Base{Pos: l.span(begin, end(&b.Close))}}
+		if b.Missing {
+			block.Pos.End = l.endBefore(b.Close)
+			l.unclosed(h, &b)
+		}
+		block.Stmts = l.block(h.kind, &b)
+		last = block
+		if h.guess {
+			continue
+		}
+		if known {
+			l.order(out, first, block, h)
+		}
+		if first[block.Kind] == nil {
+			first[block.Kind] = block
+		}
+		out.Blocks = append(out.Blocks, block)
+	}
+}
+
+// order checks the place of a block among those before it.
+func (l *lowerer) order(out *ast.File, first map[ast.BlockKind]*ast.Block, b *ast.Block, h header) {
+	name := source.Join(spanOf(l, h.words[0]), spanOf(l, h.words[len(h.words)-1]))
+	note := func(b *ast.Block, message string) []diag.Note {
+		return []diag.Note{{Span: l.span(b.Pos.Start, b.Pos.Start+len(b.Kind.String())), Message: message}}
+	}
+	if prev := first[b.Kind]; prev != nil {
+		d := diag.Errorf(diag.DuplicateBlock, name, "a second `%s` block", b.Kind)
+		d.Related = note(prev, "the first is here")
+		d.Fix = "merge the two blocks"
+		l.diags.Add(d)
+		return
+	}
+	for _, prev := range out.Blocks {
+		if prev.Kind > b.Kind {
+			d := diag.Errorf(diag.BlockOrder, name, "the `%s` block must come before the `%s` block", b.Kind, prev.Kind)
+			d.Detail = "The order of blocks is: functions, data, transformed data, parameters, transformed parameters, model, generated quantities."
+			d.Related = note(prev, "it comes after this one")
+			d.Fix = "move the block up"
+			l.diags.Add(d)
+			return
+		}
+	}
+}
+
+// unknownHeader reads something that looks like the header of a block: up to
+// three words and a brace.
+func (l *lowerer) unknownHeader(lex *lexer.PeekingLexer) (h header, ok bool) {
+	var words []string
+	for len(words) < 3 && (lex.Peek().Type == tokKeyword || lex.Peek().Type == tokIdent) {
+		t := lex.Next()
+		h.words, words = append(h.words, *t), append(words, t.Value)
+	}
+	if len(words) == 0 || !at(lex, "{") || beginsStatement(&h.words[0]) && words[0] != "functions" && words[0] != "parameters" && words[0] != "model" {
+		return h, false
+	}
+	name := strings.Join(words, " ")
+	span := source.Join(spanOf(l, h.words[0]), spanOf(l, h.words[len(h.words)-1]))
+	d := diag.Errorf(diag.UnknownBlock, span, "there is no block called `%s`", name)
+	h.kind = ast.TransformedData // lenient rules for its contents
+	near := diag.Nearest(name, func(yield func(string) bool) {
+		for k := ast.Functions; k <= ast.GeneratedQuantities && yield(k.String()); k++ {
+		}
+	})
+	known := false
+	for k := ast.Functions; k <= ast.GeneratedQuantities; k++ {
+		if k.String() == near {
+			h.kind, known = k, true
+		}
+	}
+	switch {
+	case name == "transformed":
+		d.Fix = "write `transformed data` or `transformed parameters`"
+	case name == "generated":
+		d.Fix = "write `generated quantities`"
+	case known:
+		d.Fix = "did you mean `" + near + "`?"
+	default:
+		d.Detail = "The blocks are: functions, data, transformed data, parameters, transformed parameters, model, generated quantities."
+	}
+	l.diags.Add(d)
+	h.guess = !known
+	return h, true
+}
+
+// gap reports text outside all blocks, once, and moves to the next block.
+func (l *lowerer) gap(lex *lexer.PeekingLexer, last *ast.Block) {
+	t := *lex.Peek()
+	var d diag.Diagnostic
+	switch next := l.tokens[l.index(t)+1]; {
+	case t.Type == tokBad:
+		d.Code = "" // reported by the lexer
+	case isPunct(t, "}"):
+		d = diag.Errorf(diag.StrayBrace, spanOf(l, t), "this `}` closes nothing")
+		d.Fix = "remove it, or look for a `{` that is missing before it"
+	case t.Value == "data" || t.Value == "parameters" || t.Value == "model" || t.Value == "functions":
+		d = diag.Errorf(diag.UnexpectedToken, spanOf(l, next), "`{` is missing after the block name `%s`", t.Value)
+		d.Fix = "write `" + t.Value + " { … }`"
+	default:
+		d = diag.Errorf(diag.OutsideBlock, spanOf(l, t), "text outside all program blocks")
+		d.Detail = "Every declaration and statement belongs to a block such as `data { … }` or `model { … }`."
+	}
+	if last != nil && (d.Code == diag.StrayBrace || d.Code == diag.OutsideBlock) {
+		d.Related = []diag.Note{{Span: l.span(max(last.Pos.Start, last.Pos.End-1), last.Pos.End),
+			Message: "the block `" + last.Kind.String() + "` ended here"}}
+	}
+	if d.Code != "" {
+		l.diags.Add(d)
+	}
+	for lex.Next(); !lex.Peek().EOF() && !isHeader(lex); {
+		lex.Next()
+	}
+}
+
+// unclosed reports a program block whose closing brace is missing.
+func (l *lowerer) unclosed(h header, b *Block) {
+	// Every inner brace may well be matched by a brace that was meant for an
+	// outer one; indentation tells.
+	inner := l.misindented(b)
+	if inner == nil {
+		inner = b
+	}
+	d := diag.Errorf(diag.UnclosedBrace, spanOf(l, inner.Open), "this `{` is not closed")
+	if inner == b {
+		d.Summary = "the block `" + h.kind.String() + "` is not closed"
+	}
+	where := "the next block begins here"
+	if b.Close.EOF() {
+		where = "the text ends here"
+	}
+	d.Related = []diag.Note{{Span: spanOf(l, b.Close), Message: where}}
+	d.Fix = "add the missing `}`"
+	l.diags.Add(d)
+}
+
+// misindented finds the innermost block whose closing brace begins a line but
+// is indented less than the line of its opening brace, or is missing.
+func (l *lowerer) misindented(b *Block) *Block {
+	for _, item := range b.Items {
+		for _, inner := range item.blocks() {
+			if deeper := l.misindented(inner); deeper != nil {
+				return deeper
+			}
+			if inner.Missing {
+				return inner
+			}
+			open, _ := l.indent(inner.Open)
+			if close, begins := l.indent(inner.Close); begins && close < open {
+				return inner
+			}
+		}
+	}
+	return nil
+}
+
+// blocks lists the blocks directly within a statement.
+func (it *Item) blocks() []*Block {
+	var out []*Block
+	if it.Func != nil && it.Func.Body != nil {
+		out = append(out, it.Func.Body)
+	}
+	var visit func(*Stmt)
+	visit = func(s *Stmt) {
+		switch {
+		case s == nil:
+		case s.Block != nil:
+			out = append(out, s.Block)
+		case s.Profile != nil:
+			out = append(out, s.Profile.Body)
+		case s.If != nil:
+			visit(s.If.Then)
+			visit(s.If.Else)
+		case s.For != nil:
+			visit(s.For.Body)
+		case s.While != nil:
+			visit(s.While.Body)
+		}
+	}
+	visit(it.Stmt)
+	return out
+}
+
+// indent is the number of blanks that the line of a token begins with, and
+// whether the token is the first on it.
+func (l *lowerer) indent(t lexer.Token) (n int, begins bool) {
+	text := l.file.Text[:t.Pos.Offset]
+	line := text[strings.LastIndexByte(text, '\n')+1:]
+	n = len(line) - len(strings.TrimLeft(line, " \t"))
+	return n, n == len(line)
+}

@@ -1,0 +1,222 @@
+package grammar
+
+import (
+	"strings"
+
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+)
+
+// participle stops at the first error, so the text is parsed in pieces:
+// program blocks, then statement by statement, at every level of nesting (Block
+// below parses the statements within braces each on its own). A piece that does
+// not fit becomes an Item with a failure, and parsing goes on after it.
+
+// Item is one statement or function definition, or a failure in its place.
+type Item struct {
+	Stmt  *Stmt
+	Func  *FuncDef
+	Fail  *failure
+	Start lexer.Token // first token of the item, for the words of a failure
+}
+
+// Block is a list of statements in braces.
+type Block struct {
+	Open, Close lexer.Token // Close is EOF's type if Missing
+	Items       []Item
+	Missing     bool // the closing brace
+}
+
+// Parse implements participle.Parseable. Once the brace is there it never
+// fails: its failures are items.
+func (b *Block) Parse(lex *lexer.PeekingLexer) error {
+	if !at(lex, "{") {
+		return participle.NextMatch
+	}
+	return b.parse(lex, false)
+}
+
+// parse reads the block from its brace on; functions says that it holds
+// function definitions.
+func (b *Block) parse(lex *lexer.PeekingLexer, functions bool) error {
+	g, err := grammar()
+	if err != nil {
+		return err
+	}
+	b.Open = *lex.Next()
+	failed := false // the item before failed, so that what follows may be its rest,
+	orphan := false // or a block after that
+	for {
+		t := lex.Peek()
+		if t.EOF() || isHeader(lex) {
+			b.Missing, b.Close = true, *t
+			return nil
+		}
+		if at(lex, "}") {
+			b.Close = *lex.Next()
+			return nil
+		}
+		if orphan && isWord(t, "else") {
+			lex.Next() // of an `if` that did not parse
+			continue
+		}
+		item := Item{Start: *t}
+		start := lex.MakeCheckpoint()
+		switch {
+		case functions && failed && at(lex, "{"): // the body of a header that did not parse
+			item.Stmt, err = g.stmt.ParseFromLexer(lex, participle.AllowTrailing(true))
+		case functions:
+			item.Func, err = g.fun.ParseFromLexer(lex, participle.AllowTrailing(true))
+		default:
+			item.Stmt, err = g.stmt.ParseFromLexer(lex, participle.AllowTrailing(true))
+		}
+		orphan = err != nil || orphan && item.Stmt != nil && item.Stmt.Block != nil
+		failed = err != nil
+		if failed {
+			item.Fail, item.Stmt, item.Func = asFailure(err, lex), nil, nil
+			resume(lex, start, item.Fail)
+		}
+		b.Items = append(b.Items, item)
+	}
+}
+
+// asFailure gives participle's errors the form of our own.
+func asFailure(err error, lex *lexer.PeekingLexer) *failure {
+	switch e := err.(type) {
+	case *failure:
+		return e
+	case *participle.UnexpectedTokenError:
+		return &failure{tok: e.Unexpected, want: expected(e)}
+	}
+	return &failure{tok: *lex.Peek(), want: wantExpr}
+}
+
+// resume moves the lexer from the start of a failed statement to where parsing
+// can go on: always at least one token ahead.
+func resume(lex *lexer.PeekingLexer, start lexer.Checkpoint, f *failure) {
+	lex.LoadCheckpoint(start)
+	first := lex.Cursor()
+	prev := lexer.Token{}
+	braces := 0 // open braces of array expressions
+	loop := -1  // line of a `for` whose header is open: semicolons do not end it
+	for lex.Peek().Pos.Offset < f.tok.Pos.Offset {
+		switch {
+		case at(lex, "{"):
+			braces++
+		case at(lex, "}") && braces > 0:
+			braces--
+		case isWord(&prev, "for"):
+			loop = prev.Pos.Line
+		case at(lex, ")"):
+			loop = -1
+		}
+		prev = *lex.Next()
+	}
+	moved := func() bool { return lex.Cursor() > first }
+	if f.want == wantSemi && moved() && lex.Peek().Pos.Line > prev.Pos.Line {
+		return // only the semicolon is missing
+	}
+	for {
+		t := lex.Peek()
+		switch {
+		case t.EOF(), isHeader(lex):
+			return
+		case at(lex, ";"):
+			if t.Pos.Line != loop {
+				lex.Next()
+				return
+			}
+		case at(lex, "{"):
+			if !opensArray(prev) && moved() {
+				return // a body: it is parsed on its own
+			}
+			braces++
+		case at(lex, "}"):
+			if braces == 0 && moved() {
+				return
+			}
+			braces = max(0, braces-1)
+		case t.Pos.Line > prev.Pos.Line && moved() && beginsStatement(t):
+			return
+		}
+		prev = *lex.Next()
+	}
+}
+
+// opensArray reports whether a brace after prev is that of an array expression
+// rather than of a block.
+func opensArray(prev lexer.Token) bool {
+	switch prev.Type {
+	case tokAssign:
+		return true
+	case tokPunct:
+		return !strings.Contains(")]};'", prev.Value)
+	}
+	return isWord(&prev, "return") || isWord(&prev, "in")
+}
+
+// beginsStatement reports tokens that begin a statement and cannot continue an
+// expression.
+func beginsStatement(t *lexer.Token) bool {
+	switch t.Type {
+	case tokType:
+		return true
+	case tokKeyword:
+		switch t.Value {
+		case "in", "lower", "upper", "offset", "multiplier", "data", "target":
+			return false
+		}
+		return true
+	}
+	return false
+}
+
+func isWord(t *lexer.Token, word string) bool {
+	return (t.Type == tokKeyword || t.Type == tokIdent) && t.Value == word
+}
+
+// header is the name of a program block as written.
+type header struct {
+	words []lexer.Token
+	kind  ast.BlockKind
+	guess bool // the name is unknown and like no other; the kind says nothing
+}
+
+// isHeader reports whether a known block begins here. That needs no context:
+// no statement contains `data {`, so a header always ends what is before it.
+func isHeader(lex *lexer.PeekingLexer) bool {
+	switch t := lex.Peek(); t.Value {
+	case "functions", "data", "parameters", "model", "transformed", "generated":
+		start := lex.MakeCheckpoint()
+		_, ok := readHeader(lex)
+		lex.LoadCheckpoint(start)
+		return ok
+	}
+	return false
+}
+
+// readHeader reads the name of a known block up to its brace. It leaves the
+// lexer anywhere if there is none.
+func readHeader(lex *lexer.PeekingLexer) (header, bool) {
+	var h header
+	name := ""
+	for len(h.words) < 2 && (lex.Peek().Type == tokKeyword || lex.Peek().Type == tokIdent) {
+		h.words = append(h.words, *lex.Next())
+		if name != "" {
+			name += " "
+		}
+		name += h.words[len(h.words)-1].Value
+	}
+	if !at(lex, "{") {
+		return h, false
+	}
+	for k := ast.Functions; k <= ast.GeneratedQuantities; k++ {
+		if k.String() == name {
+			h.kind = k
+			return h, true
+		}
+	}
+	return h, false
+}

@@ -1,0 +1,343 @@
+package lang_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ppl-lang/ppl/lang"
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/internal/errtest"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+func parse(f *source.File) diag.List {
+	_, diags := lang.Parse(f)
+	return diags
+}
+
+func TestSyntaxErrors(t *testing.T) { errtest.Glob(t, "testdata/syntax/*.model", parse) }
+
+func TestCodeExamples(t *testing.T) { errtest.Examples(t, "codes.go", parse, diag.TooDeep) }
+
+// Errors that swallow the comments by which errtest expects them.
+func TestErrorsAtLineEnds(t *testing.T) {
+	tests := []struct{ src, want string }{
+		{"model {\n}\n/* open", "t:3:1: error: this comment is never closed [E0107]"},
+		{"model {\n  print(\"abc);\n}", "t:2:9: error: this string is not closed on its line [E0108]"},
+		{"functions {\n  #include a.stan\n}", "t:2:3: error: `#include` is not supported yet [E0111]"},
+		{"#include <a.stan>\nmodel {\n}", "t:1:1: error: `#include` is not supported yet [E0111]"},
+		{"model {\n  x = 1;", "t:1:7: error: the block `model` is not closed [E0103]"},
+		{"model {\n  x = 1", "t:1:7: error: the block `model` is not closed [E0103]\nt:2:8: error: a semicolon is missing here [E0101]"},
+		{"model", "t:1:6: error: `{` is missing after the block name `model` [E0100]"},
+		{"x", "t:1:1: error: text outside all program blocks [E0116]"},
+		{"\xff\xfe", "t:1:1: error: this is not UTF-8 text [E0105]"},
+		{"\ufeffmodel {\n}", ""}, // byte order mark
+		{"", ""},
+		{"// nothing", ""},
+		{"model {\r\n  real x\r\n}\r\n", "t:2:9: error: a semicolon is missing here [E0101]"},
+	}
+	for _, test := range tests {
+		var got []string
+		for _, d := range parse(source.NewFile("t", test.src)) {
+			got = append(got, d.String())
+		}
+		if g := strings.Join(got, "\n"); g != test.want {
+			t.Errorf("%q:\ngot  %s\nwant %s", test.src, g, test.want)
+		}
+	}
+}
+
+// A note and the help of an error are part of what users see.
+func TestRendered(t *testing.T) {
+	f := source.NewFile("m.model", "data {\n  real y[3];\n}\nmodel {\n  y ~ normal(0, exp(1);\n}\n")
+	var b strings.Builder
+	if err := diag.Render(&b, parse(f), diag.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	const want = "m.model:2:9: error: sizes after the name do not make an array [E0124]\n" +
+		"    2 |   real y[3];\n" +
+		"      |         ^~~\n" +
+		"  help: write `array[3] real y`\n" +
+		"\n" +
+		"m.model:5:13: error: this `(` is not closed [E0102]\n" +
+		"    5 |   y ~ normal(0, exp(1);\n" +
+		"      |             ^\n" +
+		"  note: m.model:5:23: `)` is missing before `;`\n" +
+		"    5 |   y ~ normal(0, exp(1);\n" +
+		"      |                       ^\n" +
+		"  help: add `)`\n"
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
+// structure writes an expression with every operation in parentheses.
+func structure(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Unary:
+		if e.Op == "'" {
+			return "(" + structure(e.X) + "')"
+		}
+		return "(" + e.Op + structure(e.X) + ")"
+	case *ast.Binary:
+		return "(" + structure(e.X) + " " + e.Op + " " + structure(e.Y) + ")"
+	case *ast.Cond:
+		return "(" + structure(e.Cond) + " ? " + structure(e.Then) + " : " + structure(e.Else) + ")"
+	case *ast.IndexExpr:
+		return "(" + structure(e.X) + "[" + fmt.Sprint(len(e.Indices)) + "])"
+	case *ast.TupleMember:
+		return "(" + structure(e.X) + "." + fmt.Sprint(e.Member) + ")"
+	case *ast.Paren:
+		return "P" + structure(e.X)
+	}
+	return ast.String(e)
+}
+
+func TestPrecedence(t *testing.T) {
+	tests := []struct{ src, want string }{
+		{"a + b * c", "(a + (b * c))"},
+		{"a - b - c", "((a - b) - c)"},
+		{"a / b * c % d", "(((a / b) * c) % d)"},
+		{"a .* b ./ c", "((a .* b) ./ c)"},
+		{"a * b %/% c", "(a * (b %/% c))"},
+		{`a \ b * c`, `((a \ b) * c)`},
+		{`a %/% b \ c`, `((a %/% b) \ c)`},
+		{"a ^ b ^ c", "(a ^ (b ^ c))"},
+		{"a ^ b .^ c", "(a ^ (b .^ c))"},
+		{"-a ^ b", "(-(a ^ b))"},
+		{"a ^ -b ^ c", "(a ^ (-(b ^ c)))"},
+		{"a ^ -b * c", "((a ^ (-b)) * c)"},
+		{"-a * b", "((-a) * b)"},
+		{`-a \ b`, `((-a) \ b)`},
+		{"a - -b", "(a - (-b))"},
+		{"- - a", "(-(-a))"},
+		{"!a == b", "((!a) == b)"},
+		{"!a && b", "((!a) && b)"},
+		{"a || b && c", "(a || (b && c))"},
+		{"a && b == c", "(a && (b == c))"},
+		{"a == b < c", "(a == (b < c))"},
+		{"a < b < c", "((a < b) < c)"},
+		{"a == b != c", "((a == b) != c)"},
+		{"a < b + c", "(a < (b + c))"},
+		{"a ? b : c ? d : e", "(a ? b : (c ? d : e))"},
+		{"a ? b ? c : d : e", "(a ? (b ? c : d) : e)"},
+		{"a || b ? c : d", "((a || b) ? c : d)"},
+		{"a ? b : c || d", "(a ? b : (c || d))"},
+		{"-a'", "(-(a'))"},
+		{"a' * b''", "((a') * ((b')'))"},
+		{"a ^ b'", "(a ^ (b'))"},
+		{"a' ^ b", "((a') ^ b)"},
+		{"a[1][2, 3]'", "(((a[1])[2])')"},
+		{"a.1.2[3]", "(((a.1).2)[1])"},
+		{"-a.1 ^ 2", "(-((a.1) ^ 2))"},
+		{"(a + b) * c", "(P(a + b) * c)"},
+		{"1.*a", "(1. * a)"},
+		{"1 .* a", "(1 .* a)"},
+		{"a.*b", "(a .* b)"},
+		{"a.^.5", "(a .^ .5)"},
+		{"a<-b", "(a < (-b))"},
+	}
+	for _, test := range tests {
+		tree, diags := lang.Parse(source.NewFile("t", "model { x = "+test.src+"; }"))
+		if len(diags) > 0 {
+			t.Errorf("%s: %v", test.src, diags)
+			continue
+		}
+		if got := structure(tree.Blocks[0].Stmts[0].(*ast.Assign).RHS); got != test.want {
+			t.Errorf("%s: got %s, want %s", test.src, got, test.want)
+		}
+	}
+}
+
+func TestLiterals(t *testing.T) {
+	tree, diags := lang.Parse(source.NewFile("t", "model { x = {1_000, 1_000.5e1_0, .5, 1., 1.e-3, 1E+3, 2i, .5i, 1e3i, 99999999999999999999}; }"))
+	if len(diags) > 0 {
+		t.Fatal(diags)
+	}
+	var got []string
+	for _, e := range tree.Blocks[0].Stmts[0].(*ast.Assign).RHS.(*ast.ArrayExpr).Elems {
+		switch e := e.(type) {
+		case *ast.IntLit:
+			got = append(got, fmt.Sprint(e.Value))
+		case *ast.RealLit:
+			got = append(got, fmt.Sprintf("%gr", e.Value))
+		case *ast.ImagLit:
+			got = append(got, fmt.Sprintf("%gi", e.Value))
+		}
+	}
+	const want = "1000 1.0005e+13r 0.5r 1r 0.001r 1000r 2i 0.5i 1000i 9223372036854775807"
+	if s := strings.Join(got, " "); s != want {
+		t.Errorf("got %s, want %s", s, want)
+	}
+}
+
+// good lists programs that parse: our own and the examples of the repository.
+func good(t testing.TB) []*source.File {
+	var out []*source.File
+	for _, pattern := range []string{"testdata/good/*.model", "../examples/*/*.model"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil || len(names) == 0 {
+			t.Fatalf("no programs match %s (%v)", pattern, err)
+		}
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, source.NewFile(name, string(text)))
+		}
+	}
+	return out
+}
+
+// checkTree checks what holds of every program that parses.
+func checkTree(tree *ast.File) error {
+	if err := checkSpans(tree); err != nil {
+		return err
+	}
+	text := ast.String(tree)
+	again, diags := lang.Parse(source.NewFile("printed", text))
+	if len(diags) > 0 {
+		return fmt.Errorf("printed text does not parse: %v\n%s", diags, text)
+	}
+	if !ast.Equal(tree, again) {
+		return fmt.Errorf("print and parse give another tree\n%s", text)
+	}
+	if twice := ast.String(again); twice != text {
+		return fmt.Errorf("printing is not stable:\n%s\n%s", text, twice)
+	}
+	return nil
+}
+
+// checkSpans checks that spans lie in their parents' and that what is called a
+// name covers its text.
+func checkSpans(tree *ast.File) (err error) {
+	stack := []source.Span{tree.Span()}
+	ast.Walk(tree, func(n ast.Node) bool {
+		s, parent := n.Span(), stack[len(stack)-1]
+		if err == nil && (s.File != tree.Source || s.Start > s.End || s.Start < parent.Start || s.End > parent.End) {
+			err = fmt.Errorf("%T: span [%d, %d) not within that of its parent [%d, %d)", n, s.Start, s.End, parent.Start, parent.End)
+		}
+		if id, ok := n.(*ast.Ident); ok && err == nil && s.Text() != id.Name {
+			err = fmt.Errorf("identifier %s has span %q", id.Name, s.Text())
+		}
+		stack = append(stack, s)
+		return true
+	}, func(ast.Node) { stack = stack[:len(stack)-1] })
+	return err
+}
+
+func TestGood(t *testing.T) {
+	for _, f := range good(t) {
+		tree, diags := lang.Parse(f)
+		if len(diags) > 0 {
+			t.Errorf("%v", diags)
+			continue
+		}
+		if err := checkTree(tree); err != nil {
+			t.Errorf("%s: %v", f.Name, err)
+		}
+	}
+}
+
+func TestComments(t *testing.T) {
+	tree, _ := lang.Parse(source.NewFile("t", "// a\nmodel { /* b\n c */ } // d"))
+	var got []string
+	for _, c := range tree.Comments {
+		got = append(got, c.Span().Text())
+	}
+	if s := fmt.Sprintf("%q", got); s != `["// a" "/* b\n c */" "// d"]` {
+		t.Error(s)
+	}
+}
+
+// TestPartialTree: what could be read is in the tree, in spite of errors.
+func TestPartialTree(t *testing.T) {
+	tree, diags := lang.Parse(source.NewFile("t", "data { int N; real y[N]; int ? ; }\nmodel { x = ; for (i in 1:N) { z = 1; y ~ ; } }"))
+	if len(diags.Errors()) != 4 {
+		t.Errorf("want 4 errors, got %v", diags)
+	}
+	const want = `data {
+  int N;
+  array[N] real y;
+}
+model {
+  for (i in 1:N) {
+    z = 1;
+  }
+}`
+	if got := ast.String(tree); got != want {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+// TestHostile: no input makes the parser slow, or crash.
+func TestHostile(t *testing.T) {
+	const n = 100000
+	inputs := map[string]string{}
+	for _, open := range []string{"(", "[", "{", "-", "!", "x[", "x(", "x.1", "x'", "if(1)", "if(1){", "else ", "for(i in 1:2)", "while(1){",
+		"1?", "1?2:", "1^", "1+", "1==", "x=", "{1,", "tuple(", "tuple(int,", "array[", "real<lower=", "/*", "\"", "#", "data{", "x ~ f(", "}", ")", ";", "é", "1 ", "x ", "{}", "real f(real x){", "profile(\"a\"){", "int x", "int x;"} {
+		inputs["repeated "+open] = "model { y = " + strings.Repeat(open, n)
+		inputs["statements "+open] = "model { " + strings.Repeat(open, n)
+		inputs["functions "+open] = "functions { " + strings.Repeat(open, n)
+		inputs["top "+open] = strings.Repeat(open, n)
+	}
+	inputs["nested then wide"] = "model { " + strings.Repeat("{", 900) + strings.Repeat("{}", n)
+	inputs["sum"] = "model { y = 1" + strings.Repeat(" + 1", n) + "; }"
+	inputs["else if"] = "model { " + strings.Repeat("if (x) { y = 1; } else ", n) + "{} }"
+	if testing.Short() {
+		t.Skip("slow")
+	}
+	for name, src := range inputs {
+		start := time.Now()
+		f := source.NewFile("t", src)
+		tree, diags := lang.Parse(f)
+		if len(diags) == 0 {
+			t.Errorf("%s: no error", name)
+		}
+		if err := checkSpans(tree); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if len(diags) > 100 {
+			t.Errorf("%s: %d errors", name, len(diags))
+		}
+		// Typically 50 ms; the bound only tells linear from quadratic.
+		if d := time.Since(start); d > 10*time.Second {
+			t.Errorf("%s: took %v", name, d)
+		} else if d > time.Second {
+			t.Logf("%s: took %v", name, d)
+		}
+	}
+}
+
+func TestTooDeep(t *testing.T) {
+	for _, src := range []string{
+		"model { x = " + strings.Repeat("-", 2000) + "1; }",
+		"model { x = " + strings.Repeat("(", 2000) + "1" + strings.Repeat(")", 2000) + "; }",
+		"model { x = 1" + strings.Repeat(" + 1", 2000) + "; }",
+		"model " + strings.Repeat("{", 2000) + strings.Repeat("}", 2000),
+		"model { " + strings.Repeat("if (x) ", 2000) + "y = 1; }",
+	} {
+		diags := parse(source.NewFile("t", src))
+		if len(diags) != 1 || diags[0].Code != diag.TooDeep {
+			t.Errorf("%.30s…: %v", src, diags)
+		}
+	}
+	// Deep, but not too deep.
+	for _, src := range []string{
+		"model { x = " + strings.Repeat("-", 900) + "1; }",
+		"model { x = " + strings.Repeat("(", 450) + "1" + strings.Repeat(")", 450) + "; }",
+		"model " + strings.Repeat("{", 900) + strings.Repeat("}", 900),
+		"model { x = 1" + strings.Repeat(" + 1", 900) + "; }",
+		"model { " + strings.Repeat("if (x) { y = 1; } else ", 400) + "y = 2; }",
+	} {
+		if diags := parse(source.NewFile("t", src)); len(diags) != 0 {
+			t.Errorf("%.30s…: %v", src, diags[0])
+		}
+	}
+}

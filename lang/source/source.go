@@ -1,0 +1,99 @@
+// Package source holds source text and positions in it.
+//
+// A [File] is a name and a text; a [Span] is a half-open byte range of one
+// file. Every node of the syntax tree, every diagnostic and every operation of
+// a compiled program carries a Span, so that a message at any stage can show
+// the user's own line.
+package source
+
+import (
+	"sort"
+	"strings"
+	"unicode/utf8"
+)
+
+// File is a named source text. It is immutable after NewFile.
+type File struct {
+	Name  string // as the user wrote it; shown in messages
+	Text  string
+	lines []int // byte offset of the start of each line
+}
+
+// NewFile indexes the lines of text.
+func NewFile(name, text string) *File {
+	f := &File{Name: name, Text: text, lines: []int{0}}
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\n' {
+			f.lines = append(f.lines, i+1)
+		}
+	}
+	return f
+}
+
+// Position is a human-readable place: line and column count from 1, the column
+// in characters (not bytes).
+type Position struct {
+	File         string
+	Line, Column int
+}
+
+// Position converts a byte offset, which is clamped to the text.
+func (f *File) Position(offset int) Position {
+	offset = max(0, min(offset, len(f.Text)))
+	line := sort.SearchInts(f.lines, offset+1) - 1
+	col := utf8.RuneCountInString(f.Text[f.lines[line]:offset]) + 1
+	return Position{File: f.Name, Line: line + 1, Column: col}
+}
+
+// Line returns the text of a line (counted from 1) without its line break; an
+// absent line is empty.
+func (f *File) Line(n int) string {
+	if n < 1 || n > len(f.lines) {
+		return ""
+	}
+	end := len(f.Text)
+	if n < len(f.lines) {
+		end = f.lines[n] - 1
+	}
+	return strings.TrimSuffix(f.Text[f.lines[n-1]:end], "\r")
+}
+
+// Span is the half-open byte range [Start, End) of File. The zero Span is
+// "nowhere": nodes made by the compiler rather than read from source.
+type Span struct {
+	File       *File
+	Start, End int
+}
+
+// IsValid reports whether the span lies in a file.
+func (s Span) IsValid() bool { return s.File != nil }
+
+// Begin is the position of the first character; the zero Position if invalid.
+func (s Span) Begin() Position {
+	if s.File == nil {
+		return Position{}
+	}
+	return s.File.Position(s.Start)
+}
+
+// Text is the source text that the span covers.
+func (s Span) Text() string {
+	if s.File == nil {
+		return ""
+	}
+	return s.File.Text[s.Start:s.End]
+}
+
+// Join is the smallest span that covers both; an invalid span is ignored.
+func Join(a, b Span) Span {
+	switch {
+	case !a.IsValid() || a.File != b.File && !b.IsValid():
+		if a.IsValid() {
+			return a
+		}
+		return b
+	case !b.IsValid() || a.File != b.File:
+		return a
+	}
+	return Span{File: a.File, Start: min(a.Start, b.Start), End: max(a.End, b.End)}
+}

@@ -1,0 +1,121 @@
+package types
+
+import (
+	"fmt"
+	"math"
+)
+
+// ConstraintKind names a declared constraint: the check of a data value, the
+// transform of a parameter.
+type ConstraintKind uint8
+
+// The constraints. LowerUpper takes one or both bounds, OffsetMultiplier one or
+// both of its arguments.
+const (
+	Unconstrained ConstraintKind = iota
+	LowerUpper
+	OffsetMultiplier
+	Ordered
+	PositiveOrdered
+	Simplex
+	UnitVector
+	SumToZeroVector
+	SumToZeroMatrix
+	RowStochasticMatrix
+	ColumnStochasticMatrix
+	CorrMatrix
+	CovMatrix
+	CholeskyFactorCorr
+	CholeskyFactorCov
+)
+
+var constraintNames = [...]string{"unconstrained", "lower/upper", "offset/multiplier", "ordered", "positive_ordered",
+	"simplex", "unit_vector", "sum_to_zero_vector", "sum_to_zero_matrix", "row_stochastic_matrix",
+	"column_stochastic_matrix", "corr_matrix", "cov_matrix", "cholesky_factor_corr", "cholesky_factor_cov"}
+
+// String is the keyword of the constrained type, where there is one.
+func (k ConstraintKind) String() string { return constraintNames[k] }
+
+// ConstrainedType is the constraint and the plain type that a keyword such as
+// simplex declares; ok is false if the keyword names no constrained type.
+func ConstrainedType(keyword string) (k ConstraintKind, t Type, ok bool) {
+	for k := Ordered; int(k) < len(constraintNames); k++ {
+		if constraintNames[k] == keyword {
+			t := VectorType
+			if k > SumToZeroVector {
+				t = MatrixType
+			}
+			return k, t, true
+		}
+	}
+	return Unconstrained, Type{}, false
+}
+
+// Constraint is a set of values: the check of an argument, the support of a
+// distribution. An interval of the reals, or, with Kind at least Ordered, a
+// set of vectors or matrices. It is comparable. The zero Constraint contains
+// nothing; use the rows below.
+type Constraint struct {
+	Text           string // completes "must be …", as in Stan's messages
+	Kind           ConstraintKind
+	Lo, Hi         float64 // bounds
+	LoOpen, HiOpen bool    // whether the bounds themselves are outside
+	NaN            bool    // whether NaN passes (only in Any)
+}
+
+// The constraints of arguments. Any lets everything pass, NaN too; the others
+// refuse NaN.
+var (
+	Any                = Constraint{Text: "a number", Lo: negInf, Hi: posInf, NaN: true}
+	NotNaN             = Constraint{Text: "not nan", Lo: negInf, Hi: posInf}
+	Finite             = Constraint{Text: "finite", Lo: negInf, Hi: posInf, LoOpen: true, HiOpen: true}
+	Positive           = Constraint{Text: "positive", Hi: posInf, LoOpen: true}
+	PositiveFinite     = Constraint{Text: "positive finite", Hi: posInf, LoOpen: true, HiOpen: true}
+	NonNegative        = Constraint{Text: "nonnegative", Hi: posInf}
+	NonNegativeFinite  = Constraint{Text: "nonnegative finite", Hi: posInf, HiOpen: true}
+	UnitInterval       = Constraint{Text: "in the interval [0, 1]", Hi: 1}
+	OpenUnitInterval   = Constraint{Text: "in the interval (0, 1)", Hi: 1, LoOpen: true, HiOpen: true}
+	SymmetricInterval  = Constraint{Text: "in the interval [-1, 1]", Lo: -1, Hi: 1}
+	GreaterThanOne     = Constraint{Text: "greater than 1", Lo: 1, Hi: posInf, LoOpen: true}
+	PositiveInt        = Constraint{Text: "positive", Lo: 1, Hi: posInf}
+	OrderedVec         = structure(Ordered, "ordered")
+	PositiveOrderedVec = structure(PositiveOrdered, "positive and ordered")
+	SimplexVec         = structure(Simplex, "a valid simplex")
+	UnitVec            = structure(UnitVector, "a unit vector")
+	CorrMat            = structure(CorrMatrix, "a correlation matrix")
+	CovMat             = structure(CovMatrix, "symmetric and positive definite")
+	CholeskyCorr       = structure(CholeskyFactorCorr, "a Cholesky factor of a correlation matrix")
+	CholeskyCov        = structure(CholeskyFactorCov, "lower triangular with a positive diagonal")
+)
+
+var posInf, negInf = math.Inf(1), math.Inf(-1)
+
+func structure(k ConstraintKind, text string) Constraint {
+	return Constraint{Text: text, Kind: k, Lo: negInf, Hi: posInf}
+}
+
+// Between is the closed interval [lo, hi].
+func Between(lo, hi float64) Constraint {
+	return Constraint{Text: fmt.Sprintf("in the interval [%g, %g]", lo, hi), Lo: lo, Hi: hi}
+}
+
+// String completes a sentence such as "sigma must be …".
+func (c Constraint) String() string { return c.Text }
+
+// Structured reports whether the constraint is on a vector or matrix as a
+// whole, so that Contains alone cannot decide it.
+func (c Constraint) Structured() bool { return c.Kind >= Ordered }
+
+// Contains reports whether a scalar is in the set; of a Structured constraint,
+// whether an element may be in a member of it as far as it alone can tell.
+func (c Constraint) Contains(x float64) bool {
+	switch {
+	case math.IsNaN(x):
+		return c.NaN
+	case x < c.Lo || x == c.Lo && c.LoOpen:
+		return false
+	case x > c.Hi || x == c.Hi && c.HiOpen:
+		return false
+	}
+	return true
+}

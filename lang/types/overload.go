@@ -1,0 +1,185 @@
+package types
+
+import "strings"
+
+// Match is how one overload fits a call, or where it fails to.
+type Match struct {
+	Params     []Type // the types to which the arguments are promoted
+	Result     Type   // Kind Void if the call has no value
+	Promotions int    // cost of the promotions in Stan's count; Resolve prefers less
+	DataOnly   []bool // arguments that may not depend on parameters; nil if all may
+	Fault      Fault  // where the overload does not fit, set when it does not
+}
+
+// Fault says why an overload does not fit. It is a value rather than a text so
+// that overloads that are merely tried cost nothing.
+type Fault struct {
+	Arg   int    // index of the first argument that does not fit, unless Count is set
+	Type  Type   // what that argument should be; Kind Invalid if Want says it
+	Want  string // what that argument should be, in words
+	Count int    // if > 0: number of arguments wanted, and the call has another
+}
+
+// Overload is one declared form of a library function, or a family of forms.
+// Implementations are immutable and safe for concurrent use. Match does not
+// keep args; the slices of a Match are not to be modified.
+type Overload interface {
+	// Match reports whether the argument types fit, and how.
+	Match(args []Type) (Match, bool)
+	// String is the form shown in messages: "exp(T) => T, T any real container".
+	String() string
+}
+
+// rank orders the scalar kinds by promotion; 0 for the other kinds.
+func (k Kind) rank() int {
+	switch k {
+	case Int:
+		return 1
+	case Real:
+		return 2
+	case Complex:
+		return 3
+	}
+	return 0
+}
+
+// complexKind is the complex version of a vector or matrix kind, else Invalid.
+func (k Kind) complexKind() Kind {
+	switch k {
+	case Vector:
+		return ComplexVector
+	case RowVector:
+		return ComplexRowVector
+	case Matrix:
+		return ComplexMatrix
+	}
+	return Invalid
+}
+
+// Promotable reports whether a value of type from may stand where type to is
+// wanted: int to real, real to complex, also within arrays, and members of
+// tuples; n is the number of steps (0 if equal).
+func Promotable(from, to Type) (n int, ok bool) {
+	if from.Dims != to.Dims {
+		return 0, false
+	}
+	if a, b := from.Kind.rank(), to.Kind.rank(); a > 0 && b > 0 {
+		return b - a, b >= a
+	}
+	switch {
+	case from.Kind == Tuple && to.Kind == Tuple && len(from.Members) == len(to.Members):
+		for i := range from.Members {
+			m, ok := Promotable(from.Members[i], to.Members[i])
+			if !ok {
+				return 0, false
+			}
+			n += m
+		}
+		return n, true
+	case from.Equal(to):
+		return 0, true
+	case to.Kind != Invalid && from.Kind.complexKind() == to.Kind:
+		return 1, true
+	}
+	return 0, false
+}
+
+// Unify is the least type to which both may be promoted: what {a, b} holds and
+// what c ? a : b gives.
+func Unify(a, b Type) (Type, bool) {
+	if _, ok := Promotable(a, b); ok {
+		return b, true
+	}
+	if _, ok := Promotable(b, a); ok {
+		return a, true
+	}
+	if a.Kind == Tuple && b.Kind == Tuple && a.Dims == b.Dims && len(a.Members) == len(b.Members) {
+		u := Type{Kind: Tuple, Dims: a.Dims, Members: make([]Type, len(a.Members))}
+		for i := range a.Members {
+			m, ok := Unify(a.Members[i], b.Members[i])
+			if !ok {
+				return Type{}, false
+			}
+			u.Members[i] = m
+		}
+		return u, true
+	}
+	return Type{}, false
+}
+
+// Fixed is a plain signature: these parameter types, this result.
+type Fixed struct {
+	Name     string
+	Params   []Type
+	Result   Type
+	DataOnly []bool // parameters that take data only; nil for none
+}
+
+// Match implements Overload.
+func (f Fixed) Match(args []Type) (Match, bool) {
+	return matchParams(f.Params, f.Result, f.DataOnly, args)
+}
+
+// matchParams fits arguments to a list of parameter types.
+func matchParams(params []Type, result Type, dataOnly []bool, args []Type) (Match, bool) {
+	if len(args) != len(params) {
+		return wrongCount(len(params))
+	}
+	m := Match{Params: params, Result: result, DataOnly: dataOnly}
+	for i, a := range args {
+		n, ok := Promotable(a, params[i])
+		if !ok {
+			return Match{Fault: Fault{Arg: i, Type: params[i]}}, false
+		}
+		m.Promotions += n
+	}
+	return m, true
+}
+
+// NoArguments is the Want of the Fault of a function that takes no arguments.
+const NoArguments = "no arguments"
+
+// wrongCount is the failure of an overload that takes n arguments. A function
+// of no arguments has Want instead, as Count 0 says nothing.
+func wrongCount(n int) (Match, bool) {
+	if n == 0 {
+		return Match{Fault: Fault{Want: NoArguments}}, false
+	}
+	return Match{Fault: Fault{Count: n}}, false
+}
+
+// String implements Overload.
+func (f Fixed) String() string {
+	var b strings.Builder
+	b.WriteString(f.Name + "(")
+	for i, p := range f.Params {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if i < len(f.DataOnly) && f.DataOnly[i] {
+			b.WriteString("data ")
+		}
+		b.WriteString(p.String())
+	}
+	b.WriteString(") => " + f.Result.String())
+	return b.String()
+}
+
+// Match implements Overload for the type of a user function.
+func (f *FuncType) Match(args []Type) (Match, bool) {
+	params := make([]Type, len(f.Params))
+	var dataOnly []bool
+	for i, p := range f.Params {
+		params[i] = p.Type
+		if p.DataOnly && dataOnly == nil {
+			dataOnly = make([]bool, len(f.Params))
+		}
+		if p.DataOnly {
+			dataOnly[i] = true
+		}
+	}
+	return matchParams(params, f.Result, dataOnly, args)
+}
+
+// String is the function type as written in signatures.
+func (f *FuncType) String() string { return Type{Kind: Function, Func: f}.String() }

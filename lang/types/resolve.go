@@ -1,0 +1,112 @@
+package types
+
+import "fmt"
+
+// Failure says why a call could not be resolved.
+type Failure struct {
+	Ambiguous  bool        // several candidates fit equally well: Candidates are these
+	Candidates []Candidate // otherwise all, the nearest first
+}
+
+// Candidate is an overload that a call did not resolve to.
+type Candidate struct {
+	Overload Overload
+	Fault    Fault
+}
+
+// Explain tells in words why the candidate does not fit a call with these
+// argument types.
+func (c Candidate) Explain(args []Type) string {
+	f := c.Fault
+	switch {
+	case f.Count > 0:
+		return fmt.Sprintf("it takes %s, not %d", plural(f.Count, "argument"), len(args))
+	case f.Want == NoArguments:
+		return "it takes " + f.Want
+	case f.Arg >= len(args):
+		return "it takes other arguments"
+	case f.Want == "" && f.Type.Kind == Invalid:
+		return "its arguments do not fit"
+	}
+	want := f.Want
+	if want == "" {
+		want = f.Type.String()
+	}
+	return fmt.Sprintf("argument %d must be %s, but is %s", f.Arg+1, want, args[f.Arg])
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Resolve picks the overload that fits the argument types with the fewest
+// promotions, as Stan counts them. On failure the Overload is nil and the
+// Failure is not.
+func Resolve(cands []Overload, args []Type) (Overload, Match, *Failure) {
+	return ResolveLevels(cands, args, nil)
+}
+
+// ResolveLevels is Resolve for arguments of which some depend on parameters:
+// param[i] says so of argument i. Such an argument does not fit a data-only
+// parameter.
+func ResolveLevels(cands []Overload, args []Type, param []bool) (Overload, Match, *Failure) {
+	var best Overload
+	var match Match
+	ties := 0
+	for _, c := range cands {
+		m, ok := matchLevels(c, args, param)
+		switch {
+		case !ok:
+		case best == nil || m.Promotions < match.Promotions:
+			best, match, ties = c, m, 1
+		case m.Promotions == match.Promotions:
+			ties++
+		}
+	}
+	if ties == 1 {
+		return best, match, nil
+	}
+	// Only now is it worth while to collect what did not fit.
+	fail := &Failure{Ambiguous: ties > 1}
+	for _, c := range cands {
+		m, ok := matchLevels(c, args, param)
+		if !ok && ties == 0 || ok && m.Promotions == match.Promotions && ties > 1 {
+			fail.Candidates = append(fail.Candidates, Candidate{c, m.Fault})
+		}
+	}
+	nearestFirst(fail.Candidates)
+	return nil, Match{}, fail
+}
+
+// matchLevels is Match that also refuses parameters where only data will do.
+func matchLevels(c Overload, args []Type, param []bool) (Match, bool) {
+	m, ok := c.Match(args)
+	if !ok || m.DataOnly == nil {
+		return m, ok
+	}
+	for i, p := range param {
+		if p && m.DataOnly[i] {
+			return Match{Fault: Fault{Arg: i, Want: "data, that is, not depend on parameters"}}, false
+		}
+	}
+	return m, true
+}
+
+// nearestFirst sorts stably: those that fail at a later argument first, those
+// with another number of arguments last.
+func nearestFirst(cs []Candidate) {
+	key := func(c Candidate) int {
+		if c.Fault.Count > 0 {
+			return -1
+		}
+		return c.Fault.Arg
+	}
+	for i := 1; i < len(cs); i++ { // a few dozen at most
+		for j := i; j > 0 && key(cs[j]) > key(cs[j-1]); j-- {
+			cs[j], cs[j-1] = cs[j-1], cs[j]
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package ppl
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync"
+
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// Model is a compiled model that knows no data yet. It is immutable and may be
+// bound any number of times, concurrently too.
+type Model struct {
+	name     string
+	program  *compile.Program
+	warnings diag.List
+}
+
+// Compile compiles a model. The name, usually that of a file, stands in
+// messages. The error holds everything that is wrong with the text, see
+// [Diagnostics].
+func Compile(name, text string) (*Model, error) {
+	program, list := compile.Compile(source.NewFile(name, text))
+	if list.HasErrors() {
+		return nil, &compile.Error{List: list}
+	}
+	return &Model{name: name, program: program, warnings: list}, nil
+}
+
+// CompileFile compiles the model in a file.
+func CompileFile(path string) (*Model, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the model: %w", err)
+	}
+	return Compile(path, string(text))
+}
+
+// Name is the name that the model was compiled under.
+func (m *Model) Name() string { return m.name }
+
+// Warnings are remarks of the compiler about a text without errors. They are
+// shown by diag.Render.
+func (m *Model) Warnings() diag.List { return m.warnings }
+
+// JSON is data in Stan's JSON format, for [Model.Bind].
+type JSON []byte
+
+// JSONFile is the name of a file with data in Stan's JSON format, for
+// [Model.Bind].
+type JSONFile string
+
+// BindOptions are options of [Model.BindWith]. The zero value is the default.
+type BindOptions struct {
+	// Seed of random numbers that are drawn in transformed data.
+	Seed uint64
+
+	// NoPropto keeps the constant terms that a statement with ~ drops.
+	NoPropto bool
+
+	// NoJacobian leaves out the log Jacobians of the transforms of constrained
+	// parameters: the density over constrained values at the given point.
+	NoJacobian bool
+
+	// Print receives what print statements print, one call per statement,
+	// without the line break. Calls do not overlap. nil: nothing is printed.
+	Print func(string)
+}
+
+// Bind binds the model to data, which are one of
+//
+//   - a map from names to values, such as map[string]any;
+//   - a struct, or a pointer to one, with fields named by tags `ppl:"name"` or
+//     `json:"name"` or by themselves;
+//   - [JSON] or a [JSONFile];
+//   - a *data.Set;
+//   - nil for a model without data.
+//
+// Values in Go are numbers, slices of them to any depth, and matrices and
+// vectors of gonum. A variable that is declared int takes values of Go's
+// integer types only.
+//
+// The error says which variable is wrong and why, see [Diagnostics].
+func (m *Model) Bind(values any) (*Posterior, error) {
+	return m.BindWith(values, BindOptions{})
+}
+
+// BindWith is [Model.Bind] with options.
+func (m *Model) BindWith(values any, o BindOptions) (*Posterior, error) {
+	set, err := readData(values)
+	if err != nil {
+		return nil, err
+	}
+	bound, err := m.program.Bind(set, compile.BindOptions{
+		Seed:       o.Seed,
+		NoPropto:   o.NoPropto,
+		NoJacobian: o.NoJacobian,
+		Print:      serial(o.Print),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Posterior{name: m.name, dataFile: set.File(), bound: bound}, nil
+}
+
+// readData makes a set of what Bind accepts.
+func readData(values any) (*data.Set, error) {
+	switch v := values.(type) {
+	case JSON:
+		return data.ParseJSON("data", v)
+	case JSONFile:
+		return data.ReadJSON(string(v))
+	}
+	return data.FromGo(values)
+}
+
+// serial makes f safe for concurrent use.
+func serial(f func(string)) func(string) {
+	if f == nil {
+		return nil
+	}
+	var mu sync.Mutex
+	return func(s string) {
+		mu.Lock()
+		defer mu.Unlock()
+		f(s)
+	}
+}
+
+// Posterior is a model bound to data: a log density over an unconstrained
+// space, with its gradient and the way back to the model's own quantities.
+//
+// It satisfies infer.LogDensity, infer.Cloner and infer.Generator, so the
+// samplers of package infer take it as it is. It is not safe for concurrent
+// use; goroutines that share one evaluate clones.
+type Posterior struct {
+	name, dataFile string
+	bound          *compile.Model
+}
+
+var (
+	_ infer.LogDensity = (*Posterior)(nil)
+	_ infer.Cloner     = (*Posterior)(nil)
+	_ infer.Generator  = (*Posterior)(nil)
+)
+
+// Dim is the number of unconstrained parameters.
+func (p *Posterior) Dim() int { return p.bound.Dim() }
+
+// LogDensity is the log density at the unconstrained point x. See
+// [Posterior.LogDensityGrad] for its errors.
+func (p *Posterior) LogDensity(x []float64) (float64, error) {
+	return p.LogDensityGrad(x, make([]float64, p.Dim()))
+}
+
+// LogDensityGrad computes the log density at the unconstrained point x, up to a
+// constant, and writes its gradient to grad; both slices have length Dim. Log
+// Jacobians of transforms are included. A value of -Inf means that x has no
+// probability; an error that the model rejects x (an argument outside its
+// domain, a reject statement). It does not allocate.
+func (p *Posterior) LogDensityGrad(x, grad []float64) (float64, error) {
+	if len(x) != p.Dim() || len(grad) != p.Dim() {
+		return 0, fmt.Errorf("ppl: a point of length %d and a gradient of length %d for a posterior of dimension %d", len(x), len(grad), p.Dim())
+	}
+	return p.bound.LogDensityGrad(x, grad)
+}
+
+// Clone returns a copy that may be used by another goroutine.
+func (p *Posterior) Clone() infer.LogDensity { return p.bound.Clone() }
+
+// UnconstrainedNames names the coordinates of points: mu, theta.1, …
+func (p *Posterior) UnconstrainedNames() []string { return p.bound.UnconstrainedNames() }
+
+// ConstrainedNames names what [Posterior.Constrain] computes: parameters, then
+// transformed parameters.
+func (p *Posterior) ConstrainedNames() []string { return p.bound.ConstrainedNames() }
+
+// Constrain computes parameters and transformed parameters at the unconstrained
+// point x. An error says that one of them violates its declaration.
+func (p *Posterior) Constrain(x []float64) ([]float64, error) {
+	if len(x) != p.Dim() {
+		return nil, fmt.Errorf("ppl: a point of length %d for a posterior of dimension %d", len(x), p.Dim())
+	}
+	dst := make([]float64, len(p.bound.ConstrainedNames()))
+	return dst, p.bound.Constrain(x, dst)
+}
+
+// OutputNames names what [Posterior.Generate] computes, and what a draw holds:
+// parameters, transformed parameters, generated quantities. Elements are named
+// as in CmdStan's files, theta.1 or b.2.3, the first index running fastest.
+func (p *Posterior) OutputNames() []string { return p.bound.OutputNames() }
+
+// Generate computes what OutputNames names at the unconstrained point x.
+func (p *Posterior) Generate(x []float64, rng *rand.Rand, dst []float64) error {
+	return p.bound.Generate(x, rng, dst)
+}
+
+// Unconstrain finds the unconstrained point of parameters that are given as
+// data are given to [Model.Bind]. Coordinates of parameters that are not given
+// are NaN.
+func (p *Posterior) Unconstrain(values any) ([]float64, error) {
+	set, err := readData(values)
+	if err != nil {
+		return nil, err
+	}
+	return p.bound.Unconstrain(set)
+}
+
+// InitAt starts chains at the given parameters, and those not given at random
+// within radius on the unconstrained scale. It is for [Options.Init].
+func (p *Posterior) InitAt(values any, radius float64) (infer.Init, error) {
+	x, err := p.Unconstrain(values)
+	if err != nil {
+		return nil, err
+	}
+	return infer.At{Positions: [][]float64{x}, Radius: radius}, nil
+}
+
+// Diagnostics takes an error of this package apart into messages with places,
+// which diag.Render shows with the lines of the source. It returns nil for an
+// error that has no such parts.
+func Diagnostics(err error) diag.List {
+	var compileError *compile.Error
+	if errors.As(err, &compileError) {
+		return compileError.List
+	}
+	var dataError *data.Error
+	if errors.As(err, &dataError) {
+		return diag.List{dataError.Diagnostic()}
+	}
+	return nil
+}

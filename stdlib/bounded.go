@@ -1,0 +1,78 @@
+package stdlib
+
+import (
+	"math/rand/v2"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Distributions on an interval.
+
+var uniform = Dist{
+	Name: "uniform", Doc: "the uniform distribution between alpha and beta.",
+	Variate: types.NotNaN,
+	Params: []Param{{Name: "alpha", Is: "Lower bound parameter", In: types.Finite},
+		{Name: "beta", Is: "Upper bound parameter", In: types.Finite}},
+	Relations: []Relation{{Arg: 2, Strict: true, Than: 1}},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		out := g.Do(ad.OpMax, nil, g.Less(y, p[0]), g.Less(p[1], y))
+		return []Term{
+			{Value: g.Log(g.Sub(p[1], p[0])), Weight: -1, Of: of1st | of2nd},
+			outside(g, out),
+		}
+	},
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return logPart(g, g.Sub(y, p[0]), g.Sub(p[1], p[0]))
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return logPart(g, g.Sub(p[1], y), g.Sub(p[1], p[0]))
+	},
+	Rand:     func(rng *rand.Rand, p []float64) float64 { return p[0] + (p[1]-p[0])*rng.Float64() },
+	Examples: []Example{{"uniform_lpdf(0.5 | 0, 1)", 0}},
+}
+
+// logPart is log(part/whole), -Inf for part ≤ 0 and 0 for part ≥ whole.
+func logPart(g *ad.Graph, part, whole ad.Ref) ad.Ref {
+	zero, one := g.Const(0), g.Const(1)
+	r := g.Div(part, whole)
+	in := g.Mul(g.Less(zero, r), g.Less(r, one))
+	return g.Select(in, g.Log(g.Select(in, r, one)), g.Select(g.Less(zero, r), zero, g.Const(negInf)))
+}
+
+var beta = Dist{
+	Name: "beta", Doc: "the beta distribution with prior sample sizes alpha and beta.",
+	Variate: types.UnitInterval,
+	Params: []Param{{Name: "alpha", Is: "First shape parameter", In: types.PositiveFinite},
+		{Name: "beta", Is: "Second shape parameter", In: types.PositiveFinite}},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		a, b := p[0], p[1]
+		return []Term{
+			{Value: g.Lgamma(a), Weight: -1, Of: of1st},
+			{Value: g.Lgamma(b), Weight: -1, Of: of2nd},
+			{Value: g.Lgamma(g.Add(a, b)), Of: of1st | of2nd},
+			{Value: g.Mul(plus(g, a, -1), g.Log(y)), Of: ofY | of1st},
+			{Value: g.Mul(plus(g, b, -1), g.Do(ad.OpLog1m, nil, y)), Of: ofY | of2nd},
+		}
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 { return randBeta(rng, p[0], p[1]) },
+}
+
+var betaProportion = Dist{
+	Name: "beta_proportion", Doc: "the beta distribution with mean mu and precision kappa.",
+	Variate: types.UnitInterval,
+	Params: []Param{{Name: "mu", Is: "Location parameter", In: types.OpenUnitInterval},
+		{Name: "kappa", Is: "Precision parameter", In: types.PositiveFinite}},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		mu, kappa := p[0], p[1]
+		a := g.Mul(mu, kappa)
+		b := g.Sub(kappa, a)
+		kernel := g.Add(g.Mul(plus(g, a, -1), g.Log(y)), g.Mul(plus(g, b, -1), g.Do(ad.OpLog1m, nil, y)))
+		return []Term{
+			{Value: g.Lgamma(kappa), Of: of2nd},
+			{Value: g.Add(g.Lgamma(a), g.Lgamma(b)), Weight: -1, Of: of1st | of2nd},
+			{Value: kernel, Of: always},
+		}
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 { return randBeta(rng, p[0]*p[1], p[1]-p[0]*p[1]) },
+}

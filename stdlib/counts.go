@@ -1,0 +1,253 @@
+package stdlib
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Distributions of counts. Formulas are those of Johnson, Kemp & Kotz,
+// Univariate Discrete Distributions (3rd ed.), in Stan's parametrisation.
+
+// weightedLog is n·log x (with lg OpLog) or n·log(1-x) (with lg OpLog1m) for a
+// count n, and 0 where n is 0 even if the logarithm is infinite. A logarithm
+// that is the same for many counts is computed once.
+func weightedLog(g *ad.Graph, lg ad.OpCode, n, x ad.Ref) ad.Ref {
+	if v, ok := g.Value(n); ok && !slices.Contains(v, 0) {
+		return g.Mul(n, g.Do(lg, nil, x))
+	}
+	if narrower(g, x, n) {
+		zero := g.Const(0)
+		return g.Select(g.Equal(n, zero), zero, g.Mul(n, g.Do(lg, nil, x)))
+	}
+	if lg == ad.OpLog {
+		return g.Do(ad.OpXLogY, nil, n, x)
+	}
+	return g.Do(ad.OpXLog1mY, nil, n, x)
+}
+
+// narrower reports whether x is repeated to meet n, over elements or lanes.
+func narrower(g *ad.Graph, x, n ad.Ref) bool {
+	t, u := g.Type(x), g.Type(n)
+	return len(t.Shape) < len(u.Shape) || t.Lanes < u.Lanes
+}
+
+// pooled replaces counts of one array by their sum where the parameter x is the
+// same for all of them; total tells so, and n is their number.
+func pooled(g *ad.Graph, y, x ad.Ref) (sum ad.Ref, n float64, total bool) {
+	if t := g.Type(y); len(t.Shape) > 0 && g.Type(x).IsScalar() {
+		return g.Sum(y), float64(t.Size()), true
+	}
+	return y, 1, false
+}
+
+// logFactorial is the addend -log n!, which only `target +=` keeps.
+func logFactorial(g *ad.Graph, n ad.Ref) Term {
+	return Term{Make: func() ad.Ref { return g.Lgamma(plus(g, n, 1)) }, Weight: -1, Of: ofY}
+}
+
+// probability and its logit.
+var (
+	probability = Param{Name: "theta", Is: "Probability parameter", In: types.UnitInterval}
+	trials      = Param{Name: "N", Is: "Population size parameter", In: types.NonNegative, Int: true}
+)
+
+func randBernoulli(rng *rand.Rand, p float64) float64 {
+	if rng.Float64() < p {
+		return 1
+	}
+	return 0
+}
+
+var bernoulli = Dist{
+	Name: "bernoulli", Doc: "the Bernoulli distribution with probability theta of 1.", Discrete: true,
+	Variate: types.UnitInterval,
+	Params:  []Param{probability},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		theta := p[0]
+		if sum, n, total := pooled(g, y, theta); total {
+			fails := g.Sub(g.Const(n), sum)
+			v := g.Add(weightedLog(g, ad.OpLog, sum, theta), weightedLog(g, ad.OpLog1m, fails, theta))
+			return []Term{{Value: v, Of: always, Total: true}}
+		}
+		if narrower(g, theta, y) {
+			return []Term{{Value: g.Select(y, g.Log(theta), g.Do(ad.OpLog1m, nil, theta)), Of: always}}
+		}
+		return []Term{{Value: g.Log(g.Select(y, theta, g.Sub(g.Const(1), theta))), Of: always}}
+	},
+	CDFVariate: types.NotNaN,
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return step3(g, y, g.Const(negInf), g.Do(ad.OpLog1m, nil, p[0]), g.Const(0))
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return step3(g, y, g.Const(0), g.Log(p[0]), g.Const(negInf))
+	},
+	Rand:     func(rng *rand.Rand, p []float64) float64 { return randBernoulli(rng, p[0]) },
+	Examples: []Example{{"bernoulli_lpmf(1 | 0.25)", math.Log(0.25)}},
+}
+
+// step3 is a for y < 0, b for 0 ≤ y < 1, c for y ≥ 1.
+func step3(g *ad.Graph, y, a, b, c ad.Ref) ad.Ref {
+	return g.Select(g.Less(y, g.Const(0)), a, g.Select(g.Less(y, g.Const(1)), b, c))
+}
+
+var bernoulliLogit = Dist{
+	Name: "bernoulli_logit", Doc: "the Bernoulli distribution with log odds alpha of 1.", Discrete: true,
+	Variate: types.UnitInterval,
+	Params:  []Param{{Name: "alpha", Is: "Logit transformed probability parameter", In: types.NotNaN}},
+	// log inv_logit(±α) = -log(1 + e^∓α).
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		if sum, n, total := pooled(g, y, p[0]); total {
+			v := g.Add(g.Mul(sum, g.Do(ad.OpLogInvLogit, nil, p[0])),
+				g.Mul(g.Sub(g.Const(n), sum), g.Do(ad.OpLog1mInvLogit, nil, p[0])))
+			return []Term{{Value: v, Of: always, Total: true}}
+		}
+		sign := g.Sub(g.Const(1), g.Scale(2, y))
+		return []Term{{Value: g.Do(ad.OpLog1pExp, nil, g.Mul(sign, p[0])), Weight: -1, Of: always}}
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 { return randBernoulli(rng, 1/(1+math.Exp(-p[0]))) },
+}
+
+// logCombinations is the addend log(N choose n), which depends on data only.
+func logCombinations(g *ad.Graph, y, n ad.Ref) Term {
+	return Term{Make: func() ad.Ref { return g.Do(ad.OpLchoose, nil, n, y) }, Of: ofY | of1st}
+}
+
+var binomial = Dist{
+	Name: "binomial", Doc: "the binomial distribution of N trials with probability theta.", Discrete: true,
+	Variate:   types.NonNegative,
+	Params:    []Param{trials, probability},
+	Relations: []Relation{{Arg: 1, Than: 0}},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		n, theta := p[0], p[1]
+		return []Term{
+			logCombinations(g, y, n),
+			{Value: weightedLog(g, ad.OpLog, y, theta), Of: always},
+			{Value: weightedLog(g, ad.OpLog1m, g.Sub(n, y), theta), Of: always},
+		}
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 { return randBinomial(rng, p[0], p[1]) },
+}
+
+var binomialLogit = Dist{
+	Name: "binomial_logit", Doc: "the binomial distribution of N trials with log odds alpha.", Discrete: true,
+	Variate:   types.NonNegative,
+	Params:    []Param{trials, {Name: "alpha", Is: "Probability parameter", In: types.Finite}},
+	Relations: []Relation{{Arg: 1, Than: 0}},
+	// n log inv_logit(α) + (N-n) log inv_logit(-α) = nα - N log(1 + e^α); where
+	// α is large the difference is taken on the smaller side.
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		n, alpha := p[0], p[1]
+		kernel := g.Add(g.Mul(y, g.Do(ad.OpLogInvLogit, nil, alpha)), g.Mul(g.Sub(n, y), g.Do(ad.OpLog1mInvLogit, nil, alpha)))
+		return []Term{logCombinations(g, y, n), {Value: kernel, Of: always}}
+	},
+}
+
+var poisson = Dist{
+	Name: "poisson", Doc: "the Poisson distribution with rate lambda.", Discrete: true,
+	Variate: types.NonNegative,
+	Params:  []Param{{Name: "lambda", Is: "Rate parameter", In: types.NonNegative}},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		sum, _, total := pooled(g, y, p[0])
+		return []Term{
+			{Value: weightedLog(g, ad.OpLog, sum, p[0]), Of: always, Total: total},
+			{Value: p[0], Weight: -1, Of: of1st},
+			logFactorial(g, y),
+		}
+	},
+	Rand:     func(rng *rand.Rand, p []float64) float64 { return randPoisson(rng, p[0]) },
+	Examples: []Example{{"poisson_lpmf(0 | 2)", -2}},
+}
+
+var poissonLog = Dist{
+	Name: "poisson_log", Doc: "the Poisson distribution with log rate alpha.", Discrete: true,
+	Variate: types.NonNegative,
+	Params:  []Param{{Name: "alpha", Is: "Log rate parameter", In: types.NotNaN}},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		sum, _, total := pooled(g, y, p[0])
+		return []Term{
+			{Value: g.Mul(sum, p[0]), Of: always, Total: total},
+			{Value: g.Exp(p[0]), Weight: -1, Of: of1st},
+			logFactorial(g, y),
+		}
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 { return randPoisson(rng, math.Exp(p[0])) },
+}
+
+var precision = Param{Name: "phi", Is: "Precision parameter", In: types.PositiveFinite}
+
+// combinations is log Γ(n+φ) - log Γ(φ) - log n! = log (n+φ-1 choose n).
+func combinations(g *ad.Graph, n, phi ad.Ref, of uint) Term {
+	return Term{Value: g.Do(ad.OpLchoose, nil, plus(g, g.Add(n, phi), -1), n), Of: of}
+}
+
+var negBinomial = Dist{
+	Name: "neg_binomial", Doc: "the negative binomial distribution with shape alpha and inverse scale beta.", Discrete: true,
+	Variate: types.NonNegative,
+	Params:  []Param{shapeParam, inverseRate},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		a, b := p[0], p[1]
+		kernel := g.Add(g.Mul(a, g.Do(ad.OpLog1p, nil, g.Inv(b))), g.Mul(y, g.Do(ad.OpLog1p, nil, b)))
+		return []Term{combinations(g, y, a, of1st), {Value: kernel, Weight: -1, Of: always}}
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 { return randPoisson(rng, randGamma(rng, p[0])/p[1]) },
+}
+
+var negBinomial2 = Dist{
+	Name: "neg_binomial_2", Doc: "the negative binomial distribution with mean mu and precision phi.", Discrete: true,
+	Variate: types.NonNegative,
+	Params:  []Param{{Name: "mu", Is: "Location parameter", In: types.PositiveFinite}, precision},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		mu, phi := p[0], p[1]
+		kernel := g.Add(g.Mul(phi, g.Do(ad.OpLog1p, nil, g.Div(mu, phi))), g.Mul(y, g.Log(g.Add(mu, phi))))
+		return []Term{
+			combinations(g, y, phi, of2nd),
+			{Value: g.Mul(y, g.Log(mu)), Of: of1st},
+			{Value: kernel, Weight: -1, Of: always},
+		}
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 { return randPoisson(rng, p[0]*randGamma(rng, p[1])/p[1]) },
+}
+
+var negBinomial2Log = Dist{
+	Name: "neg_binomial_2_log", Doc: "the negative binomial distribution with log mean eta and precision phi.", Discrete: true,
+	Variate: types.NonNegative,
+	Params:  []Param{{Name: "eta", Is: "Log location parameter", In: types.Finite}, precision},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		eta, phi := p[0], p[1]
+		logPhi := g.Log(phi)
+		log1p := g.Do(ad.OpLog1pExp, nil, g.Sub(eta, logPhi))
+		kernel := g.Add(g.Mul(phi, log1p), g.Mul(y, g.Add(logPhi, log1p)))
+		return []Term{
+			combinations(g, y, phi, of2nd),
+			{Value: g.Mul(y, eta), Of: of1st},
+			{Value: kernel, Weight: -1, Of: always},
+		}
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 {
+		return randPoisson(rng, math.Exp(p[0])*randGamma(rng, p[1])/p[1])
+	},
+}
+
+var betaBinomial = Dist{
+	Name: "beta_binomial", Doc: "the beta-binomial distribution of N trials with prior sample sizes alpha and beta.", Discrete: true,
+	Params: []Param{trials,
+		{Name: "alpha", Is: "First prior sample size parameter", In: types.PositiveFinite},
+		{Name: "beta", Is: "Second prior sample size parameter", In: types.PositiveFinite}},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		n, a, b := p[0], p[1], p[2]
+		// Outside 0..N the count is replaced by 0, and -Inf is added.
+		zero := g.Const(0)
+		out := g.Do(ad.OpMax, nil, g.Less(y, zero), g.Less(n, y))
+		y = g.Select(out, zero, y)
+		lbeta := op2(ad.OpLbeta)
+		kernel := g.Sub(lbeta(g, g.Add(y, a), g.Add(g.Sub(n, y), b)), lbeta(g, a, b))
+		return []Term{logCombinations(g, y, n), {Value: kernel, Of: always}, outside(g, out)}
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 {
+		return randBinomial(rng, p[0], randBeta(rng, p[1], p[2]))
+	},
+}

@@ -1,0 +1,262 @@
+package stdlib
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// The functions that are derived from a Dist.
+
+// funcs lists them.
+func (d *Dist) funcs() []Func {
+	var sets, rngSets []types.Set
+	if d.Discrete {
+		sets = append(sets, types.Ints)
+	} else {
+		sets = append(sets, types.Reals)
+	}
+	for _, p := range d.Params {
+		if p.Int {
+			sets, rngSets = append(sets, types.Ints), append(rngSets, types.Ints)
+		} else {
+			sets, rngSets = append(sets, types.Reals), append(rngSets, types.AnyReals)
+		}
+	}
+	name, each, kind := d.densityName(), tReal, "density"
+	if d.Discrete {
+		each, kind = tInt, "mass"
+	}
+	fs := []Func{{Name: name, Overload: types.Density(name, sets...), Terms: d.terms, In: d.domains(), Example: d.Examples, Dist: d,
+		Doc: "The logarithm of the " + kind + " of " + d.Doc}}
+	add := func(suffix, doc string, f build) {
+		name := d.Name + suffix
+		fs = append(fs, Func{Name: name, Overload: types.Density(name, sets...), Doc: doc + d.Doc, Build: f, In: d.domains(), Dist: d})
+	}
+	if d.LogCDF != nil {
+		add("_cdf", "The probability of at most y under ", func(b *Builder, a []Arg) ad.Ref {
+			return b.G.Exp(d.distribution(b, a, d.LogCDF))
+		})
+		add("_lcdf", "The logarithm of the probability of at most y under ", func(b *Builder, a []Arg) ad.Ref {
+			return d.distribution(b, a, d.LogCDF)
+		})
+	}
+	if d.LogCCDF != nil {
+		add("_lccdf", "The logarithm of the probability of more than y under ", func(b *Builder, a []Arg) ad.Ref {
+			return d.distribution(b, a, d.LogCCDF)
+		})
+	}
+	if d.Rand != nil {
+		name := d.Name + "_rng"
+		fs = append(fs, Func{Name: name, Overload: types.Generator(name, each, rngSets...), Doc: "A draw from " + d.Doc,
+			Build: d.draw, Random: true, In: d.domains()[1:], Dist: d})
+	}
+	return fs
+}
+
+func (d *Dist) densityName() string {
+	if d.Discrete {
+		return d.Name + "_lpmf"
+	}
+	return d.Name + "_lpdf"
+}
+
+// domains are the domains of the variate and the parameters.
+func (d *Dist) domains() []types.Constraint {
+	y := d.Support
+	if y == (types.Constraint{}) {
+		y = d.Variate
+	}
+	cs := []types.Constraint{y}
+	for _, p := range d.Params {
+		cs = append(cs, p.In)
+	}
+	return cs
+}
+
+func refs(a []Arg) []ad.Ref {
+	rs := make([]ad.Ref, len(a))
+	for i := range a {
+		rs[i] = a[i].Ref
+	}
+	return rs
+}
+
+// what names argument i in messages.
+func (d *Dist) what(i int) string {
+	if i == 0 {
+		return "Random variable"
+	}
+	return d.Params[i-1].Is
+}
+
+// common is the common number of elements of the arguments, 1 if all are
+// scalars; sizes that differ are the caller's mistake. what names argument i.
+func (b *Builder) common(a []Arg, what func(i int) string) int {
+	first := -1
+	for i := range a {
+		switch s := b.shape(a[i]); {
+		case len(s) == 0:
+		case first < 0:
+			first = i
+		case !slices.Equal(s, b.shape(a[first])):
+			b.Fail("%s has %s, but %s has %s", what(first), sizeText(b.shape(a[first])), what(i), sizeText(s))
+		}
+	}
+	if first < 0 {
+		return 1
+	}
+	return b.size(a[first])
+}
+
+// checks adds the checks of the arguments; variate is that of the first one,
+// which generators do not have.
+func (d *Dist) checks(b *Builder, y []Arg, variate types.Constraint, p []Arg) {
+	if y != nil {
+		check(b.G, b.Name, d.what(0), variate, y[0].Ref)
+	}
+	for i, a := range p {
+		check(b.G, b.Name, d.what(i+1), d.Params[i].In, a.Ref)
+	}
+	for _, r := range d.Relations {
+		if y == nil && (r.Arg == 0 || r.Than == 0) {
+			continue
+		}
+		at := func(i int) ad.Ref {
+			if i == 0 {
+				return y[0].Ref
+			}
+			return p[i-1].Ref
+		}
+		op, text := ad.OpLess, " must be at least "
+		if r.Strict {
+			op, text = ad.OpLessEqual, " must be greater than "
+		}
+		bad := b.G.Do(op, nil, at(r.Arg), at(r.Than))
+		rejectIf(b.G, bad, b.Name+": "+d.what(r.Arg)+text, at(r.Than), ", but is ", at(r.Arg))
+	}
+}
+
+// terms is Func.Terms of the density.
+func (d *Dist) terms(b *Builder, a []Arg) []ad.Ref {
+	g := b.G
+	n := b.common(a, d.what)
+	d.checks(b, a[:1], d.Variate, a[1:])
+	if n == 0 {
+		return nil
+	}
+	var param uint // the arguments of parameter level
+	for i := range a {
+		if a[i].Param {
+			param |= 1 << i
+		}
+	}
+	if b.Propto && param == 0 {
+		return nil
+	}
+	y, inside := d.inSupport(g, a[0].Ref)
+	var sum []ad.Ref
+	for _, t := range d.Terms(g, y, refs(a[1:])) {
+		if b.Propto && t.Of&param == 0 {
+			continue
+		}
+		v := t.Value
+		if t.Make != nil {
+			v = t.Make()
+		}
+		w := t.Weight
+		if w == 0 {
+			w = 1
+		}
+		if len(g.Type(v).Shape) > 0 {
+			v = g.Sum(v)
+		} else if !t.Total {
+			w *= float64(n)
+		}
+		sum = append(sum, g.Scale(w, v))
+	}
+	if inside != ad.None {
+		sum = append(sum, g.Sum(inside))
+	}
+	return sum
+}
+
+// inSupport returns y with values outside the support replaced by one inside,
+// and an addend that is -Inf for those and 0 for others; None if it is known
+// that all are inside.
+func (d *Dist) inSupport(g *ad.Graph, y ad.Ref) (safe, inside ad.Ref) {
+	c := d.Support
+	if c == (types.Constraint{}) || c == d.Variate {
+		return y, ad.None
+	}
+	if v, ok := g.Value(y); ok && !slices.ContainsFunc(v, func(x float64) bool { return !c.Contains(x) }) {
+		return y, ad.None
+	}
+	in := ad.None
+	and := func(x, y ad.Ref, open bool) {
+		op := ad.OpLessEqual
+		if open {
+			op = ad.OpLess
+		}
+		r := g.Do(op, nil, x, y)
+		if in != ad.None {
+			r = g.Mul(in, r)
+		}
+		in = r
+	}
+	some := 1. // a number in the support
+	if !math.IsInf(c.Lo, 0) {
+		and(g.Const(c.Lo), y, c.LoOpen)
+		some = c.Lo + 1
+	}
+	if !math.IsInf(c.Hi, 0) {
+		and(y, g.Const(c.Hi), c.HiOpen)
+		some = c.Hi - 1
+		if !math.IsInf(c.Lo, 0) {
+			some = (c.Lo + c.Hi) / 2
+		}
+	}
+	return g.Select(in, y, g.Const(some)), g.Select(in, g.Const(0), g.Const(math.Inf(-1)))
+}
+
+// distribution is the sum of a (complementary) log distribution function over
+// the elements.
+func (d *Dist) distribution(b *Builder, a []Arg, f func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref) ad.Ref {
+	n := b.common(a, d.what)
+	variate := d.CDFVariate
+	if variate == (types.Constraint{}) {
+		variate = d.Variate
+	}
+	d.checks(b, a[:1], variate, a[1:])
+	if n == 0 {
+		return b.G.Const(0)
+	}
+	v := f(b.G, a[0].Ref, refs(a[1:]))
+	if len(b.G.Type(v).Shape) > 0 {
+		return b.G.Sum(v)
+	}
+	return b.G.Scale(float64(n), v)
+}
+
+// draw is Func.Build of the generator.
+func (d *Dist) draw(b *Builder, a []Arg) ad.Ref {
+	b.common(a, func(i int) string { return d.what(i + 1) })
+	d.checks(b, nil, types.Any, a)
+	return b.random(d.Name, d.Rand, refs(a)...)
+}
+
+// random draws one number for every element of the arguments, in every lane of
+// the place of the call.
+func (b *Builder) random(name string, draw func(rng *rand.Rand, p []float64) float64, p ...ad.Ref) ad.Ref {
+	g := b.G
+	if b.Lanes > 0 && !slices.ContainsFunc(p, func(r ad.Ref) bool { return g.Type(r).Lanes > 0 }) {
+		if len(p) == 0 {
+			p = []ad.Ref{g.Const(0)}
+		}
+		p[0] = g.Spread(p[0], b.Lanes)
+	}
+	return g.Do(ad.OpRandom, &ad.RandomDraw{Name: name, Draw: draw}, p...)
+}

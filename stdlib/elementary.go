@@ -1,0 +1,121 @@
+package stdlib
+
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// unary declares a function of every element; in is its domain, if not all
+// numbers.
+func unary(name, doc string, f fun1, in ...types.Constraint) Func {
+	return Func{Overload: types.Unary(name), Name: name, Doc: doc, Build: of1(f), In: in}
+}
+
+// binary declares an elementwise function of two arguments.
+func binary(name, doc string, f fun2, in ...types.Constraint) Func {
+	return Func{Overload: types.Binary(name), Name: name, Doc: doc, Build: of2(f), In: in}
+}
+
+// Domains that are not arguments' constraints.
+var (
+	negative     = types.Constraint{Text: "negative", Lo: math.Inf(-1), HiOpen: true}
+	symmetric    = types.Constraint{Text: "in the interval (-1, 1)", Lo: -1, Hi: 1, LoOpen: true, HiOpen: true}
+	aboveMinus1  = types.Constraint{Text: "greater than -1", Lo: -1, Hi: math.Inf(1), LoOpen: true}
+	belowOne     = types.Constraint{Text: "less than 1", Lo: math.Inf(-1), Hi: 1, HiOpen: true}
+	aboveOne     = types.GreaterThanOne
+	openUnit     = types.OpenUnitInterval
+	positiveReal = types.Positive
+)
+
+// logMix is log(p eˣ + (1-p) eʸ).
+func logMix(g *ad.Graph, p, x, y ad.Ref) ad.Ref {
+	return g.Do(ad.OpLogAddExp, nil, g.Add(g.Log(p), x), g.Add(g.Do(ad.OpLog1m, nil, p), y))
+}
+
+// elementary are the functions of every element that are not operators: powers,
+// exponentials, rounding, trigonometry.
+func elementary() []Func {
+	absDoc := "The absolute value."
+	absInt := Func{Overload: types.Elementwise{Name: "abs", Args: []types.Kind{types.Int}, Result: types.Int},
+		Name: "abs", Doc: absDoc, Build: of1(op1(ad.OpAbs)),
+		Int: func(a []int64) (int64, error) { return max(a[0], -a[0]), nil }}
+	absReal := Func{Overload: types.Elementwise{Name: "abs", Args: []types.Kind{types.Real}, Result: types.Real, Strict: true},
+		Name: "abs", Doc: absDoc, Build: of1(op1(ad.OpAbs))}
+	fma := Func{Overload: types.Elementwise{Name: "fma", Args: []types.Kind{types.Real, types.Real, types.Real}, Result: types.Real, NoArray: true},
+		Name: "fma", Doc: "x·y + z.",
+		Build: of3(func(g *ad.Graph, x, y, z ad.Ref) ad.Ref { return g.Add(g.Mul(x, y), z) })}
+	ldexp := Func{Overload: types.Elementwise{Name: "ldexp", Args: []types.Kind{types.Real, types.Int}, Result: types.Real},
+		Name: "ldexp", Doc: "x·2ⁿ.",
+		Build: of2(func(g *ad.Graph, x, n ad.Ref) ad.Ref { return g.Mul(x, g.Do(ad.OpExp2, nil, n)) })}
+	fdim := func(g *ad.Graph, x, y ad.Ref) ad.Ref {
+		return g.Select(g.Less(y, x), g.Sub(x, y), g.Mul(g.Const(0), g.Sub(x, y)))
+	}
+	return []Func{
+		absInt, absReal, fma, ldexp,
+		unary("square", "x².", (*ad.Graph).Square).example("square(-3)", 9),
+		unary("sqrt", "The square root.", (*ad.Graph).Sqrt, positiveReal),
+		unary("cbrt", "The cube root.", op1(ad.OpCbrt)).example("cbrt(-8)", -2),
+		unary("inv", "1/x.", (*ad.Graph).Inv, positiveReal),
+		unary("inv_sqrt", "1/√x.", func(g *ad.Graph, x ad.Ref) ad.Ref { return g.Inv(g.Sqrt(x)) }, positiveReal),
+		unary("inv_square", "1/x².", func(g *ad.Graph, x ad.Ref) ad.Ref { return g.Inv(g.Square(x)) }, positiveReal),
+		binary("hypot", "√(x² + y²) without overflow.", op2(ad.OpHypot)).example("hypot(3, 4)", 5),
+
+		unary("exp", "eˣ.", (*ad.Graph).Exp),
+		unary("exp2", "2ˣ.", op1(ad.OpExp2)).example("exp2(3)", 8),
+		unary("expm1", "eˣ - 1, accurate near 0.", op1(ad.OpExpm1)),
+		unary("log", "The natural logarithm.", (*ad.Graph).Log, positiveReal),
+		unary("log2", "The logarithm to the base 2.", op1(ad.OpLog2), positiveReal).example("log2(8)", 3),
+		unary("log10", "The logarithm to the base 10.", op1(ad.OpLog10), positiveReal).example("log10(0.01)", -2),
+		unary("log1p", "log(1 + x), accurate near 0.", op1(ad.OpLog1p), aboveMinus1),
+		unary("log1m", "log(1 - x), accurate near 0.", op1(ad.OpLog1m), belowOne),
+		unary("log1p_exp", "log(1 + eˣ) without overflow.", op1(ad.OpLog1pExp)).example("log1p_exp(0)", math.Ln2),
+		unary("log1m_exp", "log(1 - eˣ) for x < 0.", op1(ad.OpLog1mExp), negative),
+		binary("log_diff_exp", "log(eˣ - eʸ) for x > y.", op2(ad.OpLogDiffExp), types.Between(1, 3), negative),
+		binary("log_sum_exp", "log(eˣ + eʸ) without overflow.", op2(ad.OpLogAddExp)).example("log_sum_exp(0, 0)", math.Ln2),
+		unary("inv_logit", "The logistic function 1/(1 + e⁻ˣ).", op1(ad.OpInvLogit)).example("inv_logit(0)", 0.5),
+		unary("log_inv_logit", "The logarithm of inv_logit.", op1(ad.OpLogInvLogit)),
+		unary("log1m_inv_logit", "The logarithm of 1 - inv_logit.", op1(ad.OpLog1mInvLogit)),
+		binary("log_inv_logit_diff", "log(inv_logit(x) - inv_logit(y)) for x > y.", logInvLogitDiff, types.Between(1, 3), negative),
+		unary("logit", "log(p/(1 - p)), the inverse of inv_logit.", op1(ad.OpLogit), openUnit),
+		unary("inv_cloglog", "1 - exp(-eˣ), the inverse of the complementary log-log.",
+			func(g *ad.Graph, x ad.Ref) ad.Ref { return g.Neg(g.Do(ad.OpExpm1, nil, g.Neg(g.Exp(x)))) }),
+
+		binary("fmin", "The lesser of two numbers; a number if the other is not one.", op2(ad.OpMin)).example("fmin(2, -1)", -1),
+		binary("fmax", "The greater of two numbers; a number if the other is not one.", op2(ad.OpMax)).example("fmax(2, -1)", 2),
+		binary("fdim", "x - y if that is positive, else 0.", fdim),
+		binary("fmod", "The remainder of x/y rounded toward zero.", op2(ad.OpFmod), positiveReal, positiveReal).example("fmod(7.5, 2)", 1.5),
+		unary("floor", "The greatest whole number that is not greater.", op1(ad.OpFloor)).example("floor(-1.5)", -2),
+		unary("ceil", "The least whole number that is not less.", op1(ad.OpCeil)).example("ceil(-1.5)", -1),
+		unary("round", "The nearest whole number; halves are rounded away from zero.", op1(ad.OpRound)).example("round(-1.5)", -2),
+		unary("trunc", "The whole part.", op1(ad.OpTrunc)).example("trunc(-1.5)", -1),
+		fixed("step", "1 if x is 0 or positive, else 0.", tReal, list(tReal), of1(func(g *ad.Graph, x ad.Ref) ad.Ref {
+			return g.Do(ad.OpLessEqual, nil, g.Const(0), x)
+		})).example("step(-0.1)", 0),
+		fixed("is_nan", "1 if x is not a number, else 0.", tInt, list(tReal), of1(op1(ad.OpIsNaN))),
+		fixed("is_inf", "1 if x is infinite, else 0.", tInt, list(tReal), of1(op1(ad.OpIsInf))),
+
+		unary("sin", "The sine.", op1(ad.OpSin)),
+		unary("cos", "The cosine.", op1(ad.OpCos)),
+		unary("tan", "The tangent.", op1(ad.OpTan), symmetric),
+		unary("asin", "The arc sine.", op1(ad.OpAsin), symmetric),
+		unary("acos", "The arc cosine.", op1(ad.OpAcos), symmetric),
+		unary("atan", "The arc tangent.", op1(ad.OpAtan)),
+		binary("atan2", "The angle of the point (y, x), for arguments y and x.", op2(ad.OpAtan2)).example("atan2(1, 1)", math.Pi/4),
+		unary("sinh", "The hyperbolic sine.", op1(ad.OpSinh)),
+		unary("cosh", "The hyperbolic cosine.", op1(ad.OpCosh)),
+		unary("tanh", "The hyperbolic tangent.", op1(ad.OpTanh)),
+		unary("asinh", "The inverse hyperbolic sine.", op1(ad.OpAsinh)),
+		unary("acosh", "The inverse hyperbolic cosine.", op1(ad.OpAcosh), aboveOne),
+		unary("atanh", "The inverse hyperbolic tangent.", op1(ad.OpAtanh), symmetric),
+	}
+}
+
+// logInvLogitDiff is log(inv_logit x - inv_logit y), as
+// x - log1p_exp(x) - log1p_exp(y) + log(1 - e^(y-x)), in which nothing cancels
+// that is not in the result.
+func logInvLogitDiff(g *ad.Graph, x, y ad.Ref) ad.Ref {
+	base := g.Sub(g.Do(ad.OpLogInvLogit, nil, x), g.Do(ad.OpLog1pExp, nil, y))
+	return g.Add(base, g.Do(ad.OpLog1mExp, nil, g.Sub(y, x)))
+}

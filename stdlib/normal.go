@@ -1,0 +1,199 @@
+package stdlib
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Distributions on the whole line. Formulas are those of Johnson, Kotz &
+// Balakrishnan, Continuous Univariate Distributions (2nd ed.), in Stan's
+// parametrisation.
+
+const logSqrt2Pi = 0.918938533204672741780329736405617640
+
+// standard is (y - mu)/sigma.
+func standard(g *ad.Graph, y, mu, sigma ad.Ref) ad.Ref {
+	return g.Mul(g.Sub(y, mu), g.Inv(sigma))
+}
+
+// constant is an addend that does not depend on anything.
+func constant(g *ad.Graph, v float64) Term { return Term{Value: g.Const(v)} }
+
+// minusLog is the addend -log p of parameter p, which is number i.
+func minusLog(g *ad.Graph, p ad.Ref, of uint) Term { return Term{Value: g.Log(p), Weight: -1, Of: of} }
+
+// Parameters that many distributions have.
+var (
+	location    = Param{Name: "mu", Is: "Location parameter", In: types.Finite}
+	scale       = Param{Name: "sigma", Is: "Scale parameter", In: types.PositiveFinite}
+	inverseRate = Param{Name: "beta", Is: "Inverse scale parameter", In: types.PositiveFinite}
+	degrees     = Param{Name: "nu", Is: "Degrees of freedom parameter", In: types.PositiveFinite}
+)
+
+func logPhi(g *ad.Graph, x ad.Ref) ad.Ref { return g.Do(ad.OpLogPhi, nil, x) }
+
+var normal = Dist{
+	Name: "normal", Doc: "the normal distribution with mean mu and standard deviation sigma.",
+	Variate: types.NotNaN,
+	Params:  []Param{location, {Name: "sigma", Is: "Scale parameter", In: types.Positive}},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		return []Term{
+			{Value: g.Square(standard(g, y, p[0], p[1])), Weight: -0.5, Of: always},
+			minusLog(g, p[1], of2nd),
+			constant(g, -logSqrt2Pi),
+		}
+	},
+	LogCDF:  func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return logPhi(g, standard(g, y, p[0], p[1])) },
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return logPhi(g, g.Neg(standard(g, y, p[0], p[1]))) },
+	Rand:    func(rng *rand.Rand, p []float64) float64 { return p[0] + p[1]*rng.NormFloat64() },
+	Examples: []Example{
+		{"normal_lpdf(0.5 | 0, 1)", -1.0439385332046727},
+	},
+}
+
+var stdNormal = Dist{
+	Name: "std_normal", Doc: "the normal distribution with mean 0 and standard deviation 1.",
+	Variate: types.NotNaN,
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		return []Term{{Value: g.Square(y), Weight: -0.5, Of: ofY}, constant(g, -logSqrt2Pi)}
+	},
+	LogCDF:  func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return logPhi(g, y) },
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return logPhi(g, g.Neg(y)) },
+	Rand:    func(rng *rand.Rand, p []float64) float64 { return rng.NormFloat64() },
+}
+
+var studentT = Dist{
+	Name: "student_t", Doc: "Student's t distribution with nu degrees of freedom, location mu and scale sigma.",
+	Variate: types.NotNaN,
+	Params:  []Param{degrees, location, scale},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		nu := p[0]
+		half := g.Scale(0.5, nu)
+		z := g.Div(g.Square(standard(g, y, p[1], p[2])), nu)
+		kernel := g.Mul(g.Add(half, g.Const(0.5)), g.Do(ad.OpLog1p, nil, z))
+		// log Γ((ν+1)/2) - log Γ(ν/2) = ½ log π - log B(ν/2, ½), which does not
+		// cancel for large ν.
+		gammas := g.Sub(g.Const(0.5*math.Log(math.Pi)), g.Do(ad.OpLbeta, nil, half, g.Const(0.5)))
+		return []Term{
+			{Value: kernel, Weight: -1, Of: always},
+			{Value: g.Sub(gammas, g.Scale(0.5, g.Log(nu))), Of: of1st},
+			minusLog(g, p[2], of3rd),
+			constant(g, -0.5*math.Log(math.Pi)),
+		}
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 {
+		return p[1] + p[2]*rng.NormFloat64()/math.Sqrt(2*randGamma(rng, p[0]/2)/p[0])
+	},
+	Examples: []Example{{"student_t_lpdf(0 | 1, 0, 1)", -1.1447298858494002}},
+}
+
+var cauchy = Dist{
+	Name: "cauchy", Doc: "the Cauchy distribution with location mu and scale sigma.",
+	Variate: types.NotNaN,
+	Params:  []Param{location, scale},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		return []Term{
+			{Value: g.Do(ad.OpLog1p, nil, g.Square(standard(g, y, p[0], p[1]))), Weight: -1, Of: always},
+			minusLog(g, p[1], of2nd),
+			constant(g, -math.Log(math.Pi)),
+		}
+	},
+	// ½ + atan(z)/π = atan2(1, -z)/π, which keeps its digits in the left tail.
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return cauchyTail(g, g.Neg(standard(g, y, p[0], p[1])))
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return cauchyTail(g, standard(g, y, p[0], p[1]))
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 {
+		return p[0] + p[1]*math.Tan(math.Pi*(uniformOpen(rng)-0.5))
+	},
+}
+
+// cauchyTail is the logarithm of the probability of more than z.
+func cauchyTail(g *ad.Graph, z ad.Ref) ad.Ref {
+	return g.Sub(g.Log(g.Do(ad.OpAtan2, nil, g.Const(1), z)), g.Const(math.Log(math.Pi)))
+}
+
+var doubleExponential = Dist{
+	Name: "double_exponential", Doc: "the double exponential (Laplace) distribution with location mu and scale sigma.",
+	Variate: types.Finite,
+	Params:  []Param{location, scale},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		return []Term{
+			{Value: g.Do(ad.OpAbs, nil, standard(g, y, p[0], p[1])), Weight: -1, Of: always},
+			minusLog(g, p[1], of2nd),
+			constant(g, -math.Ln2),
+		}
+	},
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return laplaceTail(g, standard(g, y, p[0], p[1]))
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return laplaceTail(g, g.Neg(standard(g, y, p[0], p[1])))
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 {
+		x := rng.ExpFloat64()
+		if rng.Uint64()&1 == 0 {
+			x = -x
+		}
+		return p[0] + p[1]*x
+	},
+}
+
+// laplaceTail is the log distribution function at z: z - log 2 for z < 0, else
+// log(1 - ½e⁻ᶻ).
+func laplaceTail(g *ad.Graph, z ad.Ref) ad.Ref {
+	zero := g.Const(0)
+	left := g.Sub(g.Do(ad.OpMin, nil, z, zero), g.Const(math.Ln2))
+	right := g.Do(ad.OpLog1m, nil, g.Scale(0.5, g.Exp(g.Neg(g.Do(ad.OpMax, nil, z, zero)))))
+	return g.Select(g.Less(z, zero), left, right)
+}
+
+var logistic = Dist{
+	Name: "logistic", Doc: "the logistic distribution with location mu and scale sigma.",
+	Variate: types.Finite,
+	Params:  []Param{location, scale},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		z := standard(g, y, p[0], p[1])
+		return []Term{
+			{Value: g.Add(z, g.Scale(2, g.Do(ad.OpLog1pExp, nil, g.Neg(z)))), Weight: -1, Of: always},
+			minusLog(g, p[1], of2nd),
+		}
+	},
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Do(ad.OpLogInvLogit, nil, standard(g, y, p[0], p[1]))
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Do(ad.OpLog1mInvLogit, nil, standard(g, y, p[0], p[1]))
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 {
+		u := uniformOpen(rng)
+		return p[0] + p[1]*math.Log(u/(1-u))
+	},
+}
+
+var gumbel = Dist{
+	Name: "gumbel", Doc: "the Gumbel distribution with location mu and scale beta.",
+	Variate: types.NotNaN,
+	Params:  []Param{location, {Name: "beta", Is: "Scale parameter", In: types.Positive}},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		z := standard(g, y, p[0], p[1])
+		return []Term{
+			{Value: g.Add(z, g.Exp(g.Neg(z))), Weight: -1, Of: always},
+			minusLog(g, p[1], of2nd),
+		}
+	},
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Neg(g.Exp(g.Neg(standard(g, y, p[0], p[1]))))
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Do(ad.OpLog1mExp, nil, g.Neg(g.Exp(g.Neg(standard(g, y, p[0], p[1])))))
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 {
+		return p[0] - p[1]*math.Log(rng.ExpFloat64())
+	},
+}

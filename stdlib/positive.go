@@ -1,0 +1,277 @@
+package stdlib
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Distributions on the positive half-line.
+
+var (
+	shapeParam = Param{Name: "alpha", Is: "Shape parameter", In: types.PositiveFinite}
+	scaleBeta  = Param{Name: "beta", Is: "Scale parameter", In: types.PositiveFinite}
+)
+
+// plus is x + c.
+func plus(g *ad.Graph, x ad.Ref, c float64) ad.Ref { return g.Add(x, g.Const(c)) }
+
+// where is a where x > 0, else b; a may be undefined where x ≤ 0.
+func where(g *ad.Graph, x, a, b ad.Ref) ad.Ref { return g.Select(g.Less(g.Const(0), x), a, b) }
+
+var negInf = math.Inf(-1)
+
+var lognormal = Dist{
+	Name: "lognormal", Doc: "the lognormal distribution: that of exp(x) for x ~ normal(mu, sigma).",
+	Variate: types.NonNegative, Support: types.Positive,
+	Params: []Param{location, scale},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		logY := g.Log(y)
+		return []Term{
+			{Value: g.Square(standard(g, logY, p[0], p[1])), Weight: -0.5, Of: always},
+			minusLog(g, p[1], of2nd),
+			{Value: logY, Weight: -1, Of: ofY},
+			constant(g, -logSqrt2Pi),
+		}
+	},
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return logPhi(g, standard(g, g.Log(y), p[0], p[1]))
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return logPhi(g, g.Neg(standard(g, g.Log(y), p[0], p[1])))
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 { return math.Exp(p[0] + p[1]*rng.NormFloat64()) },
+}
+
+var exponential = Dist{
+	Name: "exponential", Doc: "the exponential distribution with rate beta.",
+	Variate: types.NonNegative,
+	Params:  []Param{inverseRate},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		return []Term{
+			{Value: g.Log(p[0]), Of: of1st},
+			{Value: g.Mul(p[0], y), Weight: -1, Of: ofY | of1st},
+		}
+	},
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Do(ad.OpLog1mExp, nil, g.Neg(g.Mul(p[0], y)))
+	},
+	LogCCDF:  func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return g.Neg(g.Mul(p[0], y)) },
+	Rand:     func(rng *rand.Rand, p []float64) float64 { return rng.ExpFloat64() / p[0] },
+	Examples: []Example{{"exponential_lpdf(2 | 1)", -2}},
+}
+
+var gamma = Dist{
+	Name: "gamma", Doc: "the gamma distribution with shape alpha and inverse scale beta.",
+	Variate: types.PositiveFinite,
+	Params:  []Param{shapeParam, inverseRate},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		a, b := p[0], p[1]
+		return []Term{
+			{Value: g.Lgamma(a), Weight: -1, Of: of1st},
+			{Value: g.Mul(a, g.Log(b)), Of: of1st | of2nd},
+			{Value: g.Mul(plus(g, a, -1), g.Log(y)), Of: ofY | of1st},
+			{Value: g.Mul(b, y), Weight: -1, Of: ofY | of2nd},
+		}
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 { return randGamma(rng, p[0]) / p[1] },
+}
+
+var invGamma = Dist{
+	Name: "inv_gamma", Doc: "the inverse gamma distribution with shape alpha and scale beta.",
+	Variate: types.NotNaN, Support: types.Positive,
+	Params: []Param{shapeParam, scaleBeta},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		a, b := p[0], p[1]
+		return []Term{
+			{Value: g.Lgamma(a), Weight: -1, Of: of1st},
+			{Value: g.Mul(a, g.Log(b)), Of: of1st | of2nd},
+			{Value: g.Mul(plus(g, a, 1), g.Log(y)), Weight: -1, Of: ofY | of1st},
+			{Value: g.Mul(b, g.Inv(y)), Weight: -1, Of: ofY | of2nd},
+		}
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 { return p[1] * math.Exp(-randLogGamma(rng, p[0])) },
+}
+
+// halfDegrees is log Γ(ν/2) + ½ν log 2, the normalisation of χ².
+func halfDegrees(g *ad.Graph, nu ad.Ref) ad.Ref {
+	return g.Add(g.Lgamma(g.Scale(0.5, nu)), g.Scale(0.5*math.Ln2, nu))
+}
+
+var chiSquare = Dist{
+	Name: "chi_square", Doc: "the chi-square distribution with nu degrees of freedom.",
+	Variate: types.NonNegative,
+	Params:  []Param{degrees},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		return []Term{
+			{Value: halfDegrees(g, p[0]), Weight: -1, Of: of1st},
+			{Value: g.Mul(plus(g, g.Scale(0.5, p[0]), -1), g.Log(y)), Of: always},
+			{Value: y, Weight: -0.5, Of: ofY},
+		}
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 { return 2 * randGamma(rng, p[0]/2) },
+}
+
+var invChiSquare = Dist{
+	Name: "inv_chi_square", Doc: "the inverse chi-square distribution with nu degrees of freedom.",
+	Variate: types.NotNaN, Support: types.Positive,
+	Params: []Param{degrees},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		return []Term{
+			{Value: halfDegrees(g, p[0]), Weight: -1, Of: of1st},
+			{Value: g.Mul(plus(g, g.Scale(0.5, p[0]), 1), g.Log(y)), Weight: -1, Of: always},
+			{Value: g.Inv(y), Weight: -0.5, Of: ofY},
+		}
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 { return 0.5 * math.Exp(-randLogGamma(rng, p[0]/2)) },
+}
+
+var scaledInvChiSquare = Dist{
+	Name: "scaled_inv_chi_square", Doc: "the scaled inverse chi-square distribution with nu degrees of freedom and scale s.",
+	Variate: types.NotNaN, Support: types.Positive,
+	Params: []Param{degrees, {Name: "s", Is: "Scale parameter", In: types.PositiveFinite}},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		nu, s, half := p[0], p[1], g.Scale(0.5, p[0])
+		return []Term{
+			{Value: g.Sub(g.Mul(half, g.Log(half)), g.Lgamma(half)), Of: of1st},
+			{Value: g.Mul(nu, g.Log(s)), Of: of1st | of2nd},
+			{Value: g.Mul(plus(g, half, 1), g.Log(y)), Weight: -1, Of: ofY | of1st},
+			{Value: g.Mul(g.Mul(half, g.Square(s)), g.Inv(y)), Weight: -1, Of: always},
+		}
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 {
+		return p[0] * p[1] * p[1] * 0.5 * math.Exp(-randLogGamma(rng, p[0]/2))
+	},
+}
+
+// powRatio is (x/y)^a, by logarithms that other terms need as well.
+func powRatio(g *ad.Graph, logX, logY, a ad.Ref) ad.Ref {
+	return g.Exp(g.Mul(a, g.Sub(logX, logY)))
+}
+
+var weibull = Dist{
+	Name: "weibull", Doc: "the Weibull distribution with shape alpha and scale sigma.",
+	Variate: types.Finite, Support: types.NonNegative,
+	CDFVariate: types.NonNegative,
+	Params:     []Param{shapeParam, scale},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		a, logY, logS := p[0], g.Log(y), g.Log(p[1])
+		return []Term{
+			{Value: powRatio(g, logY, logS, a), Weight: -1, Of: always},
+			{Value: g.Log(a), Of: of1st},
+			{Value: g.Mul(plus(g, a, -1), logY), Of: ofY | of1st},
+			{Value: g.Mul(a, logS), Weight: -1, Of: of1st | of2nd},
+		}
+	},
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Do(ad.OpLog1mExp, nil, g.Neg(powRatio(g, g.Log(y), g.Log(p[1]), p[0])))
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Neg(powRatio(g, g.Log(y), g.Log(p[1]), p[0]))
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 { return p[1] * math.Pow(rng.ExpFloat64(), 1/p[0]) },
+}
+
+var frechet = Dist{
+	Name: "frechet", Doc: "the Fréchet distribution with shape alpha and scale sigma.",
+	Variate: types.Positive,
+	Params:  []Param{shapeParam, scale},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		a, logY, logS := p[0], g.Log(y), g.Log(p[1])
+		return []Term{
+			{Value: powRatio(g, logS, logY, a), Weight: -1, Of: always},
+			{Value: g.Log(a), Of: of1st},
+			{Value: g.Mul(plus(g, a, 1), logY), Weight: -1, Of: ofY | of1st},
+			{Value: g.Mul(a, logS), Of: of1st | of2nd},
+		}
+	},
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Neg(powRatio(g, g.Log(p[1]), g.Log(y), p[0]))
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Do(ad.OpLog1mExp, nil, g.Neg(powRatio(g, g.Log(p[1]), g.Log(y), p[0])))
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 { return p[1] * math.Pow(rng.ExpFloat64(), -1/p[0]) },
+}
+
+var rayleigh = Dist{
+	Name: "rayleigh", Doc: "the Rayleigh distribution with scale sigma.",
+	Variate: types.Positive,
+	Params:  []Param{{Name: "sigma", Is: "Scale parameter", In: types.Positive}},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		return []Term{
+			{Value: g.Square(g.Mul(y, g.Inv(p[0]))), Weight: -0.5, Of: always},
+			{Value: g.Log(p[0]), Weight: -2, Of: of1st},
+			{Value: g.Log(y), Of: ofY},
+		}
+	},
+	CDFVariate: types.NonNegative,
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Do(ad.OpLog1mExp, nil, g.Scale(-0.5, g.Square(g.Mul(y, g.Inv(p[0])))))
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Scale(-0.5, g.Square(g.Mul(y, g.Inv(p[0]))))
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 { return p[0] * math.Sqrt(2*rng.ExpFloat64()) },
+}
+
+var pareto = Dist{
+	Name: "pareto", Doc: "the Pareto distribution with minimum y_min and shape alpha.",
+	Variate: types.NotNaN, Support: types.Positive,
+	CDFVariate: types.NonNegative,
+	Params:     []Param{{Name: "y_min", Is: "Scale parameter", In: types.PositiveFinite}, shapeParam},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		low, a, logY := p[0], p[1], g.Log(y)
+		return []Term{
+			{Value: g.Log(a), Of: of2nd},
+			{Value: g.Mul(plus(g, a, 1), logY), Weight: -1, Of: ofY | of2nd},
+			{Value: g.Mul(a, g.Log(low)), Of: of1st | of2nd},
+			outside(g, g.Less(y, low)),
+		}
+	},
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		safe := g.Do(ad.OpMax, nil, y, p[0])
+		in := g.Do(ad.OpLog1mExp, nil, g.Mul(p[1], g.Sub(g.Log(p[0]), g.Log(safe))))
+		return g.Select(g.Less(y, p[0]), g.Const(negInf), in)
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		in := g.Mul(p[1], g.Sub(g.Log(p[0]), g.Log(g.Do(ad.OpMax, nil, y, p[0]))))
+		return g.Select(g.Less(y, p[0]), g.Const(0), in)
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 { return p[0] * math.Exp(rng.ExpFloat64()/p[1]) },
+}
+
+// outside is the addend that is -Inf where out is 1, for supports that depend
+// on parameters.
+func outside(g *ad.Graph, out ad.Ref) Term {
+	return Term{Value: g.Select(out, g.Const(negInf), g.Const(0)), Of: always}
+}
+
+var paretoType2 = Dist{
+	Name: "pareto_type_2", Doc: "the Pareto distribution of type 2 (Lomax) with location mu, scale lambda and shape alpha.",
+	Variate: types.NotNaN,
+	Params: []Param{{Name: "mu", Is: "Location parameter", In: types.Finite},
+		{Name: "lambda", Is: "Scale parameter", In: types.PositiveFinite}, shapeParam},
+	Relations: []Relation{{Arg: 0, Than: 1}},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		return []Term{
+			{Value: g.Log(p[2]), Of: of3rd},
+			minusLog(g, p[1], of2nd),
+			{Value: g.Mul(plus(g, p[2], 1), lomax(g, y, p)), Weight: -1, Of: always},
+		}
+	},
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Do(ad.OpLog1mExp, nil, g.Neg(g.Mul(p[2], lomax(g, y, p))))
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return g.Neg(g.Mul(p[2], lomax(g, y, p))) },
+	Rand: func(rng *rand.Rand, p []float64) float64 {
+		return p[0] + p[1]*math.Expm1(rng.ExpFloat64()/p[2])
+	},
+}
+
+// lomax is log(1 + (y - mu)/lambda).
+func lomax(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+	return g.Do(ad.OpLog1p, nil, g.Div(g.Sub(y, p[0]), p[1]))
+}

@@ -1,0 +1,66 @@
+package stdlib
+
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// special are the special functions, of every element.
+func special() []Func {
+	lgamma, lbeta := op1(ad.OpLgamma), op2(ad.OpLbeta)
+	expOf := func(f fun2) fun2 {
+		return func(g *ad.Graph, x, y ad.Ref) ad.Ref { return g.Exp(f(g, x, y)) }
+	}
+	lmgamma := Func{Overload: types.Elementwise{Name: "lmgamma", Args: []types.Kind{types.Int, types.Real}, Result: types.Real},
+		Name: "lmgamma", Doc: "The logarithm of the multivariate gamma function of dimension n.", Build: buildLmgamma}
+	shape := types.Between(0.3, 5)
+	return []Func{
+		unary("erf", "The error function.", op1(ad.OpErf)),
+		unary("erfc", "The complementary error function, 1 - erf(x).", op1(ad.OpErfc)),
+		unary("Phi", "The standard normal cumulative distribution function.", op1(ad.OpPhi)).example("Phi(0)", 0.5),
+		unary("Phi_approx", "An approximation of Phi, inv_logit(0.07056 x³ + 1.5976 x).", op1(ad.OpPhiApprox)).example("Phi_approx(0)", 0.5),
+		unary("inv_Phi", "The standard normal quantile function.", op1(ad.OpInvPhi), openUnit).example("inv_Phi(0.5)", 0),
+		unary("std_normal_qf", "The standard normal quantile function.", op1(ad.OpInvPhi), openUnit),
+		unary("lgamma", "The logarithm of the absolute value of the gamma function.", lgamma, positiveReal).example("lgamma(5)", math.Log(24)),
+		unary("tgamma", "The gamma function.", op1(ad.OpTgamma), positiveReal).example("tgamma(5)", 24),
+		unary("digamma", "The derivative of lgamma.", op1(ad.OpDigamma), positiveReal),
+		unary("trigamma", "The derivative of digamma.", op1(ad.OpTrigamma), positiveReal).example("trigamma(1)", math.Pi*math.Pi/6),
+		lmgamma,
+		binary("lbeta", "The logarithm of the beta function.", lbeta, positiveReal, positiveReal).example("lbeta(1, 2)", -math.Ln2),
+		binary("beta", "The beta function Γ(a) Γ(b)/Γ(a + b).", expOf(lbeta), positiveReal, positiveReal).example("beta(2, 3)", 1./12),
+		binary("lchoose", "The logarithm of the binomial coefficient, for real arguments too.", op2(ad.OpLchoose),
+			types.Between(6, 9), types.Between(0, 5)).example("lchoose(5, 2)", math.Log(10)),
+		binary("lmultiply", "x log y, and 0 where both are 0.", lmultiply, positiveReal, positiveReal),
+		binary("log_rising_factorial", "log(Γ(x + n)/Γ(x)).", func(g *ad.Graph, x, n ad.Ref) ad.Ref {
+			return g.Sub(g.Lgamma(g.Add(x, n)), g.Lgamma(x))
+		}, shape, shape),
+		binary("log_falling_factorial", "log(Γ(x + 1)/Γ(x - n + 1)).", func(g *ad.Graph, x, n ad.Ref) ad.Ref {
+			up := g.Add(x, g.Const(1))
+			return g.Sub(g.Lgamma(up), g.Lgamma(g.Sub(up, n)))
+		}, types.Between(6, 9), shape),
+	}
+}
+
+// lmultiply is x log y, 0 where both are 0.
+func lmultiply(g *ad.Graph, x, y ad.Ref) ad.Ref {
+	if v, ok := g.Value(x); ok && len(v) == 1 && v[0] != 0 {
+		return g.Mul(x, g.Log(y))
+	}
+	return g.Do(ad.OpXLogY, nil, x, y)
+}
+
+// buildLmgamma is n(n-1)/4 log π + Σ_{j=1}^{n} lgamma(x + (1-j)/2).
+func buildLmgamma(b *Builder, a []Arg) ad.Ref {
+	g := b.G
+	if len(b.shape(a[0])) > 0 {
+		b.Fail("an array as dimension is not supported")
+	}
+	n := b.whole(a, 0)
+	sum := g.Const(float64(n) * float64(n-1) / 4 * math.Log(math.Pi))
+	for j := 1; j <= n; j++ {
+		sum = g.Add(sum, g.Lgamma(g.Add(a[1].Ref, g.Const(float64(1-j)/2))))
+	}
+	return sum
+}

@@ -1,0 +1,165 @@
+package stdlib
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Func is one library function, or a family of its overloads: the declaration
+// from which the checker takes the types, the binder the meaning, and the
+// documentation its text. It is the types.Overload that a resolved call holds.
+//
+// Exactly one of Build, Terms, Int or OfShape gives the meaning, except that a
+// function of integers has both Int (exact, for values known at bind time) and
+// Build (for integers that are drawn or computed when the program runs).
+type Func struct {
+	types.Overload
+	Name    string // as called: "exp", "operator+", "normal_lpdf"
+	Doc     string
+	Example []Example
+
+	// Build adds the value to the graph. Arguments have one lane's shapes; see
+	// ad.Type for lanes. Element-by-element functions get their arguments as
+	// they are (scalars and one common shape), so ops broadcast them.
+	Build func(b *Builder, a []Arg) ad.Ref
+
+	// Terms is for densities and masses: the addends of the log density, each a
+	// scalar per lane; those that may be dropped under b.Propto are left out.
+	// Checks of the arguments are added as effects first. Addends without lanes
+	// stay so: whoever adds over lanes counts them once per lane.
+	Terms func(b *Builder, a []Arg) []ad.Ref
+
+	// Int is the value of a function of int scalars; the error is a user's
+	// mistake such as a division by zero.
+	Int func(a []int64) (int64, error)
+
+	// OfShape is the value (one int, or an int array) of a function that
+	// depends on the shapes of its arguments only: size, rows, dims, ….
+	OfShape func(shapes [][]int) []int64
+
+	// Random marks _rng functions: Build adds draws (ad.OpRandom).
+	Random bool
+
+	// In is the domain of the arguments where it is not all numbers, for
+	// documentation and tests; it is not checked when the function is called.
+	In []types.Constraint
+
+	// Dist is the distribution that the function was derived from, or nil.
+	Dist *Dist
+}
+
+// Example is an executed example: source of a call, and its value.
+type Example struct {
+	Call  string
+	Value float64
+}
+
+// Arg is an argument of a call.
+type Arg struct {
+	Type types.Type
+	// Ref is the value in the graph, integers as numbers.
+	Ref ad.Ref
+	// Ints is the value of an int or int array that is known at bind time and
+	// the same in all lanes, flattened row-major; nil otherwise.
+	Ints []int64
+	// Param tells that the argument's autodiff level is that of parameters.
+	Param bool
+}
+
+// Builder is the place of a call.
+type Builder struct {
+	G      *ad.Graph
+	Name   string // of the function as called, for messages
+	Propto bool   // drop addends whose arguments are all of data level
+	// Lanes is the number of lanes at the place of the call, 0 if it is not in a
+	// loop of lanes; only generators need it, to draw once per lane even if no
+	// argument has lanes.
+	Lanes int
+}
+
+// Error is a mistake in a call that shows when the sizes are known: the binder
+// reports it at the call.
+type Error struct{ Msg string }
+
+// Error implements error.
+func (e *Error) Error() string { return e.Msg }
+
+// Fail reports a mistake of the caller, such as sizes that do not match; it
+// does not return. The binder recovers the *Error.
+func (b *Builder) Fail(format string, args ...any) {
+	panic(&Error{Msg: b.Name + ": " + fmt.Sprintf(format, args...)})
+}
+
+// Dist declares one univariate distribution. From it are derived NAME_lpdf or
+// NAME_lpmf (vectorised over all arguments), NAME_rng, NAME_cdf, NAME_lcdf,
+// NAME_lccdf: see density.go.
+type Dist struct {
+	Name     string
+	Doc      string
+	Cite     string
+	Discrete bool // the variate is int
+	// Variate is the check of the variate: a value outside it is an error.
+	// Support is where the density is positive: outside it, but within Variate,
+	// the log density is -Inf. The zero Constraint in either is no restriction.
+	Variate, Support types.Constraint
+	Params           []Param
+	Relations        []Relation
+	// Terms are the addends of the log density of one element, as expressions
+	// of y and the parameters. In a call with containers, arguments are arrays
+	// or scalars, which ops broadcast; y is replaced by a value in the support
+	// where it is outside.
+	Terms func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term
+	// LogCDF and LogCCDF of one element; optional, as is Rand: absence removes
+	// the function from the language. CDFVariate is the check of their variate,
+	// if it is not that of the density; below and above the support they must
+	// give -Inf and 0 themselves where the check lets such values pass.
+	LogCDF, LogCCDF func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref
+	CDFVariate      types.Constraint
+	Rand            func(rng *rand.Rand, p []float64) float64
+	Examples        []Example
+}
+
+// Param is a parameter of a distribution.
+type Param struct {
+	Name string
+	Is   string // what it is, for messages: "Scale parameter"
+	In   types.Constraint
+	Int  bool // of type int
+}
+
+// Relation is a check between two arguments: the variate is argument 0, the
+// parameters are numbered from 1.
+type Relation struct {
+	Arg    int
+	Strict bool // Arg must be greater than Than, otherwise at least Than
+	Than   int
+}
+
+// Term is an addend of a log density. Of has bit 0 set if it depends on the
+// variate and bit i if on parameter i (from 1); 0 for a constant. Under `~` it
+// is dropped when every argument that it depends on is of data level.
+type Term struct {
+	Value ad.Ref
+	Of    uint
+
+	// Weight multiplies the value; 0 counts as 1.
+	Weight float64
+	// Make, if set, gives the value instead, when the term is kept: for what
+	// costs much to compute at bind time and is mostly dropped.
+	Make func() ad.Ref
+	// Total says that the value is already the sum over all elements of the call.
+	Total bool
+}
+
+// The bits of Term.Of.
+const (
+	ofY uint = 1 << iota
+	of1st
+	of2nd
+	of3rd
+	of4th
+	always = ^uint(0) // kept unless all arguments are data
+)
