@@ -2,6 +2,7 @@ package stdlib
 
 import (
 	"math"
+	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -14,7 +15,7 @@ func special() []Func {
 		return func(g *ad.Graph, x, y ad.Ref) ad.Ref { return g.Exp(f(g, x, y)) }
 	}
 	lmgamma := Func{Overload: types.Elementwise{Name: "lmgamma", Args: []types.Kind{types.Int, types.Real}, Result: types.Real},
-		Name: "lmgamma", Doc: "The logarithm of the multivariate gamma function of dimension n.", Build: buildLmgamma}
+		Name: "lmgamma", Doc: "The logarithm of the multivariate gamma function of dimension n.", Build: buildLmgamma}.in(types.Between(1, 3), types.Between(2, 6))
 	shape := types.Between(0.3, 5)
 	return []Func{
 		unary("erf", "The error function.", op1(ad.OpErf)),
@@ -51,16 +52,25 @@ func lmultiply(g *ad.Graph, x, y ad.Ref) ad.Ref {
 	return g.Do(ad.OpXLogY, nil, x, y)
 }
 
-// buildLmgamma is n(n-1)/4 log π + Σ_{j=1}^{n} lgamma(x + (1-j)/2).
+// buildLmgamma is n(n-1)/4 log π + Σ_{j=1}^{n} lgamma(x + (1-j)/2), for known n
+// that may differ between elements.
 func buildLmgamma(b *Builder, a []Arg) ad.Ref {
-	g := b.G
-	if len(b.shape(a[0])) > 0 {
-		b.Fail("an array as dimension is not supported")
+	b.sameSizes(a)
+	g, n := b.G, a[0].Ref
+	v, ok := g.Value(n)
+	if !ok {
+		b.Fail("argument 1 must be known when the data are bound")
 	}
-	n := b.whole(a, 0)
-	sum := g.Const(float64(n) * float64(n-1) / 4 * math.Log(math.Pi))
-	for j := 1; j <= n; j++ {
-		sum = g.Add(sum, g.Lgamma(g.Add(a[1].Ref, g.Const(float64(1-j)/2))))
+	sum := g.Scale(math.Log(math.Pi)/4, g.Mul(n, plus(g, n, -1)))
+	if len(v) == 0 {
+		return sum
+	}
+	for j := 1.; j <= slices.Max(v); j++ {
+		part := g.Lgamma(plus(g, a[1].Ref, (1-j)/2))
+		if j > slices.Min(v) {
+			part = g.Select(g.Less(n, g.Const(j)), g.Const(0), part)
+		}
+		sum = g.Add(sum, part)
 	}
 	return sum
 }

@@ -134,8 +134,32 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 		c.diags.Add(d)
 		return
 	}
+	if n, ok := onlyCount(fail); ok {
+		d := diag.Errorf(diag.BadArguments, at.Span(), "%s takes %s, not %d", name, countOf(n), len(ts))
+		c.diags.Add(withCandidates(d, fail, nil))
+		return
+	}
 	d := diag.Errorf(diag.BadArguments, at.Span(), "%s does not take (%s)", name, typeList(ts))
 	c.diags.Add(withCandidates(d, fail, ts))
+}
+
+// onlyCount reports that every candidate takes n arguments, another number than
+// the call has.
+func onlyCount(fail *types.Failure) (n int, ok bool) {
+	n = fail.Candidates[0].Fault.Count
+	for _, cand := range fail.Candidates {
+		if cand.Fault.Count != n {
+			return 0, false
+		}
+	}
+	return n, n > 0
+}
+
+func countOf(n int) string {
+	if n == 1 {
+		return "1 argument"
+	}
+	return fmt.Sprintf("%d arguments", n)
 }
 
 // argument names the i-th argument, from 0.

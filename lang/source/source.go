@@ -58,6 +58,15 @@ func (f *File) Line(n int) string {
 	return strings.TrimSuffix(f.Text[f.lines[n-1]:end], "\r")
 }
 
+// LineStart is the byte offset of the first character of a line (counted from
+// 1); that of an absent line is the end of the text.
+func (f *File) LineStart(n int) int {
+	if n < 1 || n > len(f.lines) {
+		return len(f.Text)
+	}
+	return f.lines[n-1]
+}
+
 // Span is the half-open byte range [Start, End) of File. The zero Span is
 // "nowhere": nodes made by the compiler rather than read from source.
 type Span struct {

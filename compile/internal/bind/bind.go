@@ -20,6 +20,7 @@ type Options struct {
 	Propto   bool         // `~` and _lupdf drop terms
 	Jacobian bool         // transforms add their log Jacobians
 	Print    func(string) // receives prints of transformed data
+	Unroll   bool         // evaluate every loop iteration by iteration: the plain meaning, for tests
 }
 
 // Stats tells how loops and branches came out.
@@ -50,7 +51,7 @@ type Bound struct {
 	Inverse *ad.Graph
 	// Sites are the positions of graph nodes, by ad.Site.
 	Sites []source.Span
-	Stats Stats
+	Stats Stats // of the log density
 }
 
 // Param is a declared parameter.
@@ -80,10 +81,12 @@ func Bind(prog *ir.Program, set *data.Set, o Options) (out *Bound, err error) {
 	}()
 	known := b.readData(set)
 	out = &Bound{}
+	b.stats = Stats{}
 	b.density(known, out)
+	out.Stats = b.stats
 	b.outputs(known, out)
 	b.inverse(known, out)
-	out.Sites, out.Stats = b.sites, b.stats
+	out.Sites = b.sites
 	return out, nil
 }
 
@@ -257,14 +260,10 @@ func (b *binder) transformedParameters() {
 
 // outputs builds the graphs of what a draw consists of.
 func (b *binder) outputs(known []constant, out *Bound) {
-	stats := b.stats // loops of transformed parameters are counted once
 	for k := range 2 {
 		b.start(known)
 		b.parameters(out, nil)
 		b.transformedParameters()
-		if k == 0 {
-			b.stats = stats
-		}
 		vars := slices.Concat(b.prog.Parameters, b.prog.TransformedParameterVars)
 		if k == 1 {
 			for _, s := range b.prog.GeneratedQuantities {

@@ -5,14 +5,15 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
-	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang"
 	"github.com/ppl-lang/ppl/lang/check"
-	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/stdlib"
 )
@@ -22,13 +23,11 @@ func compileIR(t testing.TB, name, text string) *ir.Program {
 	f := source.NewFile(name, text)
 	tree, list := lang.Parse(f)
 	if !list.HasErrors() {
-		var info *check.Info
-		var more diag.List
-		info, more = check.Check(tree, stdlib.Universe())
-		list = append(list, more...)
-		if !list.HasErrors() {
+		info, more := check.Check(tree, stdlib.Universe())
+		if !more.HasErrors() {
 			return ir.Lower(tree, info)
 		}
+		list = append(list, more...)
 	}
 	for _, d := range list {
 		t.Log(d)
@@ -37,71 +36,117 @@ func compileIR(t testing.TB, name, text string) *ir.Program {
 	return nil
 }
 
-func TestTmp(t *testing.T) {
-	name := os.Getenv("M")
-	text, _ := os.ReadFile(name + ".model")
-	d := data.Empty()
-	if js, err := os.ReadFile(name + ".data.json"); err == nil {
-		d, err = data.ParseJSON(name, js)
-		if err != nil {
-			t.Fatal(err)
+// TestLoops binds every program of testdata/loops as usual and with all loops
+// unrolled, which is the plain meaning, and compares log density, gradient and
+// outputs; the gradient also with finite differences. Each file is a program
+// between two comments: the data in JSON on the first line, `// DATA {…}`, and
+// what the loops should come out as on the second, `// LOOPS lanes=1 scans=0
+// unrolled=0 ifs=0`, counted over the model block and transformed parameters.
+func TestLoops(t *testing.T) {
+	files, err := filepath.Glob("testdata/loops/*.model")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no programs", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".model"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.SplitN(string(text), "\n", 3)
+			set, err := data.ParseJSON(file, []byte(strings.TrimPrefix(lines[0], "// DATA ")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			prog := compileIR(t, file, string(text))
+			fast, err := Bind(prog, set, Options{Propto: true, Jacobian: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			plain, err := Bind(prog, set, Options{Propto: true, Jacobian: true, Unroll: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := fast.Stats
+			got := fmt.Sprintf("// LOOPS lanes=%d scans=%d unrolled=%d ifs=%d", s.Laned, s.Scanned, s.Unrolled, s.Ifs)
+			if lines[1] != got {
+				t.Errorf("loops came out as\n%s\nwant\n%s\n%s", got, lines[1], strings.Join(s.Notes, "\n"))
+			}
+			compare(t, fast, plain)
+		})
+	}
+}
+
+func compare(t *testing.T, fast, plain *Bound) {
+	t.Helper()
+	for _, b := range []*Bound{fast, plain} {
+		for _, r := range b.Density.Grad(b.Density.Outputs[0], b.Density.Inputs...) {
+			b.Density.Output(r)
 		}
 	}
-	p := compileIR(t, name, string(text))
-	b, err := Bind(p, d, Options{Propto: true, Jacobian: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	fmt.Printf("%+v\n", b.Stats)
-	g := b.Density
-	live := g.Live(g.Outputs, true)
-	n := 0
-	for i := range live {
-		if live[i] {
-			n++
-			if os.Getenv("V") != "" {
-				nd := g.Nodes[i]
-				fmt.Println(i, nd.Op, nd.Type, nd.Args)
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 4 {
+		var x [][]float64
+		for _, p := range fast.Params {
+			v := make([]float64, p.Size)
+			for i := range v {
+				v[i] = 2*rng.Float64() - 1
+			}
+			x = append(x, v)
+		}
+		a, errA := fast.Density.Eval(x, &ad.Env{})
+		b, errB := plain.Density.Eval(x, &ad.Env{})
+		if (errA == nil) != (errB == nil) {
+			t.Fatalf("errors %v and %v", errA, errB)
+		}
+		if errA != nil {
+			continue
+		}
+		near(t, "density and gradient", a, b, 1e-12)
+		const h = 1e-5
+		for k := range x {
+			for i := range x[k] {
+				at := func(d float64) float64 {
+					x[k][i] += d
+					v, err := fast.Density.Eval(x, &ad.Env{})
+					x[k][i] -= d
+					if err != nil {
+						t.Fatal(err)
+					}
+					return v[0][0]
+				}
+				fd := (at(h) - at(-h)) / (2 * h)
+				if g := a[k+1][i]; math.Abs(fd-g) > 1e-6*(1+math.Abs(fd)+math.Abs(a[0][0])) {
+					t.Errorf("gradient of %s: %v, differences give %v", fast.Params[k].Names[i], g, fd)
+				}
 			}
 		}
-	}
-	fmt.Println("live nodes", n, "of", len(live))
-	var in [][]float64
-	rng := rand.New(rand.NewPCG(1, 2))
-	for _, p := range b.Params {
-		x := make([]float64, p.Size)
-		for i := range x {
-			x[i] = rng.Float64() - 0.5
+		for _, gs := range [][2]*ad.Graph{{fast.Constrained, plain.Constrained}, {fast.Generated, plain.Generated}} {
+			a, errA := gs[0].Eval(x, &ad.Env{})
+			b, errB := gs[1].Eval(x, &ad.Env{})
+			if errA != nil || errB != nil {
+				t.Fatal(errA, errB)
+			}
+			near(t, "outputs", a, b, 1e-12)
 		}
-		in = append(in, x)
 	}
-	for _, r := range g.Grad(g.Outputs[0], g.Inputs...) {
-		g.Output(r)
-	}
-	out, err := g.Eval(in, &ad.Env{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	fmt.Println("lp", out[0])
-	const h = 1e-5
-	for k, x := range in {
-		for i := range x {
-			if i > 5 {
+}
+
+func near(t *testing.T, what string, a, b [][]float64, tol float64) {
+	t.Helper()
+	for k := range a {
+		scale := 1.0
+		for _, v := range b[k] {
+			scale = max(scale, math.Abs(v))
+		}
+		for i := range a[k] {
+			x, y := a[k][i], b[k][i]
+			if math.IsNaN(x) && math.IsNaN(y) || x == y {
 				continue
 			}
-			x[i] += h
-			a, _ := g.Eval(in, &ad.Env{})
-			x[i] -= 2 * h
-			c, _ := g.Eval(in, &ad.Env{})
-			x[i] += h
-			fd := (a[0][0] - c[0][0]) / (2 * h)
-			if math.Abs(fd-out[k+1][i]) > 1e-4*(1+math.Abs(fd)) {
-				t.Errorf("%s[%d]: %v, differences %v", b.Params[k].Name, i, out[k+1][i], fd)
+			if !(math.Abs(x-y) <= tol*scale) {
+				t.Errorf("%s: output %d element %d: %v, plain %v", what, k, i, x, y)
 			}
 		}
 	}
-	cons, err := b.Constrained.Eval(in, &ad.Env{})
-	fmt.Println(len(cons[0]), err)
-	gen, err := b.Generated.Eval(in, &ad.Env{Rand: rng})
-	fmt.Println(len(gen[0]), err, len(b.Names))
 }

@@ -14,9 +14,62 @@ type branch struct {
 	lvl    *level
 	saved  map[*cell]state // content before the branch of the cells that it changed
 	order  []*cell
+	writes []pending // to cells that a loop around watches
+	adds   []pending
 	target []ad.Ref
 	result *value // returned
 	sig    signal
+}
+
+// pending is a write in a branch to elements of a cell that the log of a loop
+// around watches: it is made after the conditional, with the value that the
+// branch taken gives.
+type pending struct {
+	c      *cell
+	v      *ir.Var
+	acc    access
+	val    value
+	negate bool // of an addition
+}
+
+func (a access) equal(b access) bool {
+	return a.axis == b.axis && slices.Equal(a.base, b.base) && slices.Equal(a.offsets(), b.offsets())
+}
+
+// pendingValue looks for what the branches under way wrote to elements of c.
+func (b *binder) pendingValue(c *cell, acc access, typ types.Type) (value, bool) {
+	for i := len(b.branches) - 1; i >= 0; i-- {
+		br := b.branches[i]
+		if br.lvl.depth > b.lvl.depth {
+			continue
+		}
+		for k := len(br.writes) - 1; k >= 0; k-- {
+			w := br.writes[k]
+			if w.c != c {
+				continue
+			}
+			if w.acc.equal(acc) {
+				return b.shaped(w.val, acc.ix.Shape(), typ), true
+			}
+			panic(&abort{reason: "different elements of one variable in a branch that parameters decide"})
+		}
+	}
+	return value{}, false
+}
+
+func (b *binder) writePending(c *cell, v *ir.Var, acc access, val value) {
+	br := b.branches[len(b.branches)-1]
+	for k, w := range br.writes {
+		if w.c != c {
+			continue
+		}
+		if !w.acc.equal(acc) {
+			panic(&abort{reason: "different elements of one variable in a branch that parameters decide"})
+		}
+		br.writes[k].val = val
+		return
+	}
+	br.writes = append(br.writes, pending{c: c, v: v, acc: acc, val: val})
 }
 
 // saveForBranch keeps a cell's content before a branch writes to it.
@@ -95,7 +148,7 @@ func (b *binder) partition(s *ir.If, cond value) signal {
 		}
 		b.axis = ax
 		if len(lanes[k]) < ax.n {
-			b.axis = &axis{n: len(lanes[k]), parent: ax, up: lanes[k], lvl: ax.lvl}
+			b.axis = &axis{n: len(lanes[k]), parent: ax, up: lanes[k], lvl: ax.lvl, subset: true}
 		}
 		if sig := b.exec(side); sig != goesOn {
 			if len(lanes[k]) == ax.n {
@@ -178,6 +231,42 @@ func (b *binder) region(cond value, then, els func() signal) signal {
 		return out
 	}
 	outs := [2][]value{outputs(t), outputs(e)}
+	// Watched elements that one side or both wrote; a side that did not gives
+	// what they held.
+	var writes []pending
+	for _, br := range sides {
+		for _, w := range br.writes {
+			if !slices.ContainsFunc(writes, func(x pending) bool { return x.c == w.c && x.acc.equal(w.acc) }) {
+				writes = append(writes, w)
+			}
+		}
+	}
+	for _, w := range writes {
+		var old *value
+		for k, br := range sides {
+			i := slices.IndexFunc(br.writes, func(x pending) bool { return x.c == w.c && x.acc.equal(w.acc) })
+			if i >= 0 {
+				outs[k] = append(outs[k], b.shaped(b.numeric(br.writes[i].val), w.acc.ix.Shape(), w.val.typ))
+				continue
+			}
+			if old == nil {
+				v := b.numeric(b.load(w.c, w.v, w.acc, w.val.typ))
+				old = &v
+			}
+			outs[k] = append(outs[k], *old)
+		}
+	}
+	for k := range sides {
+		for j, br := range sides {
+			for _, a := range br.adds {
+				v := a.val
+				if j != k {
+					v = value{typ: v.typ, shape: v.shape, lvl: b.root, ref: b.root.g.Const(0)}
+				}
+				outs[k] = append(outs[k], b.numeric(v))
+			}
+		}
+	}
 	hasTarget := len(t.target)+len(e.target) > 0
 	if t.sig == returns && t.result != nil {
 		for k, br := range sides {
@@ -227,6 +316,14 @@ func (b *binder) region(cond value, then, els func() signal) signal {
 		b.saveForBranch(c)
 		b.journal.note(c)
 		b.writeLocal(c, wholeOf(c.shape), v, b.axis)
+	}
+	for _, w := range writes {
+		b.store(w.c, w.v, w.acc, next(w.val.typ, w.c.param))
+	}
+	for _, br := range sides {
+		for _, a := range br.adds {
+			b.accumulate(a.c, a.v, a.acc, next(a.val.typ, a.c.param), a.negate)
+		}
 	}
 	if t.sig == returns && t.result != nil {
 		v := next(t.result.typ, t.result.param || e.result.param)
@@ -315,7 +412,7 @@ func (b *binder) partitionExpr(cond value, sides [2]ir.Expr, typ types.Type) val
 		}
 		b.axis = ax
 		if len(lanes[k]) < ax.n {
-			b.axis = &axis{n: len(lanes[k]), parent: ax, up: lanes[k], lvl: ax.lvl}
+			b.axis = &axis{n: len(lanes[k]), parent: ax, up: lanes[k], lvl: ax.lvl, subset: true}
 		}
 		v := b.eval(sides[k])
 		if b.axis == ax {

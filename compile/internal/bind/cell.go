@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -114,6 +116,15 @@ func (b *binder) pick(c *cell, places []place) value {
 	})
 }
 
+// shaped is v with that shape, which may be the one it has.
+func (b *binder) shaped(v value, shape []int, typ types.Type) value {
+	if !slices.Equal(v.shape, shape) {
+		return b.reshape(v, shape, typ)
+	}
+	v.typ = typ
+	return v
+}
+
 func (b *binder) reshape(v value, shape []int, typ types.Type) value {
 	if v.ints != nil {
 		v.shape, v.typ = shape, typ
@@ -160,9 +171,7 @@ func (c *cell) uniformIn(acc access, ax *axis) bool { return acc.axis == nil && 
 func (b *binder) readLocal(c *cell, acc access, typ types.Type) value {
 	if c.whole == nil && acc.axis == nil && !c.flat {
 		if acc.isWhole(c.size) {
-			v := b.pack(c)
-			v.typ = typ
-			return v
+			return b.shaped(b.pack(c), acc.ix.Shape(), typ)
 		}
 		var places []place
 		acc.ix.Each(func(_, e int) { places = append(places, c.table[e]) })
@@ -172,8 +181,7 @@ func (b *binder) readLocal(c *cell, acc access, typ types.Type) value {
 	}
 	v := b.pack(c)
 	if acc.isWhole(c.size) {
-		v.typ = typ
-		return v
+		return b.shaped(v, acc.ix.Shape(), typ)
 	}
 	v = b.gather(v, acc, typ)
 	v.param = c.param
@@ -184,7 +192,7 @@ func (b *binder) readLocal(c *cell, acc access, typ types.Type) value {
 // force.
 func (b *binder) writeLocal(c *cell, acc access, v value, ax *axis) {
 	if ax == c.home && acc.isWhole(c.size) {
-		c.setWhole(v)
+		c.setWhole(b.shaped(v, c.shape, c.typ))
 		return
 	}
 	if c.whole != nil && c.whole.ints != nil && v.ints != nil {

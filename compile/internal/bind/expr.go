@@ -36,7 +36,7 @@ func (b *binder) eval(e ir.Expr) value {
 		return value{typ: types.RealType, lvl: b.root, ref: b.root.g.Const(e.Value)}
 	case *ir.VarRef:
 		c := b.cell(e.Var)
-		return b.load(c, e.Var, wholeOf(c.shape), c.typ)
+		return b.narrow(b.load(c, e.Var, wholeOf(c.shape), c.typ))
 	case *ir.Operand:
 		return *b.operand
 	case *ir.Promote:
@@ -85,7 +85,7 @@ func (b *binder) index(e *ir.IndexExpr) value {
 	if ref, ok := e.X.(*ir.VarRef); ok {
 		c := b.cell(ref.Var)
 		acc := b.access(c.shape, e.Indices, "`"+ref.Var.Name+"`")
-		return b.load(c, ref.Var, acc, e.Type())
+		return b.narrow(b.load(c, ref.Var, acc, e.Type()))
 	}
 	x := b.eval(e.X)
 	acc := b.access(x.shape, e.Indices, "this value")
@@ -153,7 +153,7 @@ func (b *binder) logical(x, y ir.Expr, and bool) value {
 		if len(open) == 0 {
 			return out
 		}
-		sub := &axis{n: len(open), parent: ax, up: open, lvl: ax.lvl}
+		sub := &axis{n: len(open), parent: ax, up: open, lvl: ax.lvl, subset: true}
 		old := b.axis
 		b.axis = sub
 		r := b.eval(y)

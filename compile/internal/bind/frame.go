@@ -161,6 +161,9 @@ func (b *binder) readOuter(f *frame, c *cell, v *ir.Var, acc access, typ types.T
 	for f != c.frame && !f.assigned[v] {
 		f = f.parent
 	}
+	if v, ok := b.pendingValue(c, acc, typ); ok {
+		return v
+	}
 	if f == c.frame {
 		return b.readLocal(c, acc, typ)
 	}
@@ -265,7 +268,8 @@ func (b *binder) writeOuter(c *cell, v *ir.Var, acc access, val value) {
 		panic(&abort{reason: "an integer variable of outside that iterations change"})
 	}
 	if b.lvl != f.ax.lvl {
-		panic(&abort{reason: "a write in a branch that parameters decide"})
+		b.writePending(c, v, acc, val)
+		return
 	}
 	ax := innermost(b.axis, acc.axis)
 	lg := f.log(c)
@@ -284,7 +288,9 @@ func (b *binder) writeOuter(c *cell, v *ir.Var, acc access, val value) {
 func (b *binder) addOuter(c *cell, acc access, val value, negate bool) {
 	f := b.frame
 	if b.lvl != f.ax.lvl {
-		panic(&abort{reason: "an addition in a branch that parameters decide"})
+		br := b.branches[len(b.branches)-1]
+		br.adds = append(br.adds, pending{c, b.vars[c], acc, val, negate})
+		return
 	}
 	ax := innermost(b.axis, acc.axis)
 	lg := f.log(c)

@@ -159,8 +159,11 @@ func (b *binder) run(n int, lp *loop) signal {
 		}
 		if why == carried && b.axis == nil {
 			var pl plan
-			why, ok = b.attempt(func() { pl = b.probe(ax, lp, i) })
-			if ok {
+			why, _ = b.attempt(func() {
+				pl = b.probe(ax, lp, i)
+				panic(&abort{reason: carried}) // the probe only looks
+			})
+			if pl != nil {
 				why, ok = b.attempt(func() { b.scan(ax, lp, i, pl) })
 			}
 			if ok {
@@ -195,7 +198,7 @@ func (b *binder) smallest() int {
 
 // mayLane reports whether a loop that begins here may be tried in lanes.
 func (b *binder) mayLane() bool {
-	if b.now || b.hidden() {
+	if b.now || b.opts.Unroll || b.hidden() {
 		return false
 	}
 	return b.frame == nil || b.frame.scan == nil && !b.frame.probe
@@ -278,9 +281,9 @@ func (b *binder) attempt(fn func()) (why string, ok bool) {
 			panic(r)
 		}
 		b.journal.undo()
-		stats, siteOf, sites, vars, aligned := b.stats, b.siteOf, b.sites, b.vars, b.aligned
+		notes, siteOf, sites, vars, aligned := b.stats.Notes, b.siteOf, b.sites, b.vars, b.aligned
 		*b = saved
-		b.stats, b.siteOf, b.sites, b.vars, b.aligned = stats, siteOf, sites, vars, aligned
+		b.stats.Notes, b.siteOf, b.sites, b.vars, b.aligned = notes, siteOf, sites, vars, aligned
 		b.calls, b.branches, b.journal = b.calls[:calls], b.branches[:branches], journal
 		copy(b.cells, cells)
 		for k, l := 0, b.lvl; l != nil; k, l = k+1, l.parent {

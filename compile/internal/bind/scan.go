@@ -414,7 +414,7 @@ func (b *binder) before(f *frame, ch *chain, k int) value {
 	}
 	acc := access{ix: affine(ad.Index{Dims: []ad.Dim{tableDim(t)}})}
 	v := b.load(c, ch.v, acc, types.Type{Kind: types.Real, Dims: 1})
-	return b.numeric(v)
+	return b.shaped(b.numeric(v), []int{ch.size}, v.typ)
 }
 
 // copyNodes adds to g copies of the marked nodes of body; to holds, by node of

@@ -14,6 +14,7 @@ type axis struct {
 	parent *axis   // nil: the uniform context
 	up     []int32 // lane of the parent for each lane; nil if parent is nil
 	lvl    *level  // where values with these lanes live
+	subset bool    // a branch: some of the parent's lanes, each once
 }
 
 // within reports whether a is b or an axis around b.
@@ -309,5 +310,27 @@ func (b *binder) wrap(r ad.Ref, lvl *level, ax *axis, typ types.Type, param bool
 			}
 		}
 	}
+	return v
+}
+
+// narrow leaves of known integers only those of the lanes in force, so that
+// iterations that a condition excludes do not count (n - 1 where n > 1).
+func (b *binder) narrow(v value) value {
+	if v.ints == nil || v.axis == nil || b.axis == v.axis || b.hidden() || !v.axis.within(b.axis) {
+		return v
+	}
+	subset := false
+	for a := b.axis; a != v.axis; a = a.parent {
+		subset = subset || a.subset
+	}
+	if !subset {
+		return v
+	}
+	up, n := b.axis.lanesOf(v.axis), v.size()
+	ints := make([]int64, 0, len(up)*n)
+	for _, l := range up {
+		ints = append(ints, v.ints[int(l)*n:(int(l)+1)*n]...)
+	}
+	v.ints, v.axis = ints, b.axis
 	return v
 }

@@ -239,6 +239,7 @@ func (l *lowerer) oldArray(t *ast.TypeExpr, old *Sizes, name string) *ast.TypeEx
 		d.Fix = "write the sizes before the element type: `array[…]`"
 	}
 	out := *t
+	out.Pos.End = old.End
 	out.ArrayDims = nil
 	for _, e := range old.List {
 		var x ast.Expr

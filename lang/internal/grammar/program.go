@@ -300,8 +300,10 @@ func (it *Item) blocks() []*Block {
 // indent is the number of blanks that the line of a token begins with, and
 // whether the token is the first on it.
 func (l *lowerer) indent(t lexer.Token) (n int, begins bool) {
-	text := l.file.Text[:t.Pos.Offset]
-	line := text[strings.LastIndexByte(text, '\n')+1:]
-	n = len(line) - len(strings.TrimLeft(line, " \t"))
+	start := l.file.LineStart(t.Pos.Line)
+	line := l.file.Text[start:t.Pos.Offset]
+	for n < len(line) && (line[n] == ' ' || line[n] == '\t') {
+		n++
+	}
 	return n, n == len(line)
 }

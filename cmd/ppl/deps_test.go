@@ -1,0 +1,320 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The import policy of this module.
+//
+// DO NOT CHANGE THIS DATA TO FIX BUILDS. It says how the parts of the program
+// depend on each other; an import that it forbids belongs elsewhere. A package
+// that is not listed here fails the test, so that a new one is thought about.
+
+const module = "github.com/ppl-lang/ppl"
+
+// areas is which part may import which, tests included. A name stands for the
+// folder and all below it; a package belongs to the longest that fits. The
+// standard library is open to all.
+//
+// Package infer and what is below it, and ad, can be used without the language;
+// lang does not know the library of functions but is handed a Universe; compile
+// and infer do not know each other.
+const areas = `
+lang:       lang participle
+ad:         ad gonum
+ad/kernel:  ad/kernel
+stdlib:     stdlib ad lang/types gonum
+compile:    compile lang ad stdlib
+infer:      infer gonum
+.:          . lang ad stdlib compile infer
+cmd/ppl:    . cmd/ppl lang ad stdlib compile infer cobra pflag term sys testscript
+examples:   . examples lang ad stdlib compile infer
+internal:   . internal lang ad stdlib compile infer gonum
+`
+
+// packages is the finer order: for each package, what of its own area (and of
+// others where that is narrower than the area's rule) its code may import, tests
+// aside. "*" adds nothing to the area's rule.
+const packages = `
+lang/source:
+lang/diag:               lang/source
+lang/ast:                lang/source
+lang/types:              lang/source
+lang/internal/grammar:   lang/source lang/diag lang/ast participle
+lang:                    lang/source lang/diag lang/ast lang/internal/grammar
+lang/check:              lang/source lang/diag lang/ast lang/types
+lang/check/checktest:    lang/types
+lang/format:             lang lang/source lang/diag lang/ast
+lang/internal/errtest:   lang/source lang/diag
+
+ad/kernel:
+ad:                      ad/kernel gonum
+ad/adtest:               ad
+
+stdlib:                  ad lang/types gonum
+stdlib/stdlibtest:       stdlib ad lang/types
+
+compile/data:            lang/source lang/diag
+compile/ir:              lang/source lang/ast lang/types lang/check
+compile/transform:       ad lang/types
+compile/internal/vm:     ad
+compile/internal/bind:   compile/data compile/ir compile/transform ad stdlib lang/source lang/diag lang/types
+compile:                 compile/data compile/ir compile/transform compile/internal/bind compile/internal/vm ad stdlib lang
+
+infer:
+infer/warmup:            infer
+infer/hmc:               infer infer/warmup gonum
+infer/nuts:              infer infer/warmup infer/hmc
+infer/bayesopt:          gonum
+infer/ahmc:              infer infer/warmup infer/hmc infer/bayesopt gonum
+infer/sampler:           infer infer/warmup infer/hmc infer/nuts infer/ahmc
+infer/draws:             infer infer/sampler
+infer/diagnose:          gonum
+infer/infertest:         infer gonum
+
+.:                       *
+cmd/ppl:                 *
+examples:                *
+internal/cmd/examplegen: compile/data
+`
+
+// modules are the third-party modules that the policy names.
+var modules = map[string]string{
+	"participle": "github.com/alecthomas/participle/v2",
+	"gonum":      "gonum.org/v1/gonum",
+	"cobra":      "github.com/spf13/cobra",
+	"pflag":      "github.com/spf13/pflag",
+	"term":       "golang.org/x/term",
+	"sys":        "golang.org/x/sys",
+	"testscript": "github.com/rogpeppe/go-internal/testscript",
+}
+
+// goFile is a Go file of the module, whatever system it is for.
+type goFile struct {
+	name    string // from the root, with slashes
+	pkg     string // folder of the package, "." for the root
+	test    bool
+	hasDoc  bool
+	lines   int
+	text    string
+	imports []string // short: as the policy names them
+}
+
+// goFiles reads all Go files of the module.
+func goFiles(t *testing.T) []goFile {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	var files []goFile
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if base := d.Name(); base == "testdata" || len(base) > 2 && strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		tree, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ImportsOnly|parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		files = append(files, goFile{
+			name:    rel,
+			pkg:     path.Dir(rel),
+			test:    strings.HasSuffix(rel, "_test.go"),
+			hasDoc:  tree.Doc != nil && strings.TrimSpace(tree.Doc.Text()) != "",
+			lines:   strings.Count(string(text), "\n"),
+			text:    string(text),
+			imports: shortImports(tree),
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// shortImports names the imports of a file as the policy does: packages of the
+// module by their folder, those of known modules by the module's short name,
+// others in full. The standard library is left out.
+func shortImports(tree *ast.File) []string {
+	var short []string
+	for _, spec := range tree.Imports {
+		p := strings.Trim(spec.Path.Value, `"`)
+		switch first, _, _ := strings.Cut(p, "/"); {
+		case p == module:
+			short = append(short, ".")
+		case strings.HasPrefix(p, module+"/"):
+			short = append(short, strings.TrimPrefix(p, module+"/"))
+		case strings.Contains(first, "."):
+			name := p
+			for s, m := range modules {
+				if within(p, m) {
+					name = s
+				}
+			}
+			short = append(short, name)
+		}
+	}
+	return short
+}
+
+// within says whether name is the folder dir or lies below it.
+func within(name, dir string) bool {
+	return name == dir || strings.HasPrefix(name, dir+"/")
+}
+
+// table reads "name: words" lines.
+func table(text string) (names []string, words map[string][]string) {
+	words = map[string][]string{}
+	for line := range strings.Lines(text) {
+		name, rest, ok := strings.Cut(strings.TrimSpace(line), ":")
+		if !ok {
+			continue
+		}
+		names = append(names, name)
+		words[name] = strings.Fields(rest)
+	}
+	return names, words
+}
+
+// allowed says whether one of the words covers an import; "." is the root
+// package alone.
+func allowed(imported string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool {
+		if w == "." || imported == "." {
+			return w == imported
+		}
+		return within(imported, w)
+	})
+}
+
+// longest is the name, among names, of the smallest folder around pkg.
+func longest(pkg string, names []string) string {
+	best := ""
+	for _, n := range names {
+		if (within(pkg, n) || n == "." && pkg == ".") && len(n) > len(best) {
+			best = n
+		}
+	}
+	return best
+}
+
+func TestImports(t *testing.T) {
+	areaNames, area := table(areas)
+	packageNames, own := table(packages)
+	seen := map[string]bool{}
+	for _, f := range goFiles(t) {
+		a := longest(f.pkg, areaNames)
+		p := longest(f.pkg, packageNames)
+		// Programs of examples and developers' commands need no entry each.
+		if p != f.pkg && p != "examples" && a != "internal" || a == "" {
+			if !seen[f.pkg] {
+				t.Errorf("package %s is not in the import policy (%s)", f.pkg, f.name)
+			}
+			seen[f.pkg] = true
+			continue
+		}
+		seen[p] = true
+		for _, imported := range f.imports {
+			switch {
+			case imported == f.pkg: // a test from outside
+			case !allowed(imported, area[a]):
+				t.Errorf("%s imports %s: packages of %s must not", f.name, imported, a)
+			case !f.test && len(own[p]) > 0 && own[p][0] == "*":
+			case !f.test && p == f.pkg && !allowedExactly(imported, own[p]):
+				t.Errorf("%s imports %s: package %s must not", f.name, imported, f.pkg)
+			}
+		}
+	}
+	for _, name := range packageNames {
+		if !seen[name] {
+			t.Logf("package %s is in the import policy, but does not exist", name)
+		}
+	}
+}
+
+// allowedExactly is allowed for the finer table, where a package's name does
+// not stand for those below it; but an area as a whole may be named.
+func allowedExactly(imported string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool {
+		return w == imported || w == "lang" && within(imported, "lang")
+	})
+}
+
+// What may use internal packages of others is Go's own rule; what the language
+// leaves open is which packages may be used without it. These lists say it
+// again, so that a change of the tables above cannot give it up unnoticed.
+func TestIndependence(t *testing.T) {
+	_, area := table(areas)
+	for _, name := range []string{"lang", "ad", "infer"} {
+		for _, w := range area[name] {
+			if w != name && modules[w] == "" {
+				t.Errorf("%s may import %s", name, w)
+			}
+		}
+	}
+	if len(area["ad/kernel"]) != 1 {
+		t.Error("ad/kernel may import more than the standard library")
+	}
+	if slices.Contains(area["compile"], "infer") || slices.Contains(area["infer"], "compile") {
+		t.Error("compile and infer may know each other")
+	}
+}
+
+// House rules that a machine can check.
+func TestFiles(t *testing.T) {
+	const maxLines = 800
+	// A path of somebody's machine; written so as not to match itself.
+	machine := regexp.MustCompile(`["'\x60 =](/wo` + `rk/|/ho` + `me/|/ro` + `ot/|/Us` + `ers/|[A-Z]:\\+Us` + `ers)`)
+	documented := map[string]bool{}
+	for _, f := range goFiles(t) {
+		if f.lines > maxLines {
+			t.Errorf("%s has %d lines; %d is the limit: split it by subject", f.name, f.lines, maxLines)
+		}
+		if m := machine.FindString(f.text); m != "" {
+			t.Errorf("%s contains a path of one machine: %s", f.name, m)
+		}
+		if !f.test || documented[f.pkg] {
+			documented[f.pkg] = documented[f.pkg] || f.hasDoc
+		}
+	}
+	for pkg, ok := range documented {
+		if !ok {
+			t.Errorf("package %s has no doc comment", pkg)
+		}
+	}
+	for _, name := range []string{"README.md", ".ci/run"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
+		if err != nil {
+			t.Error(err)
+		}
+		if m := machine.FindString(string(text)); m != "" {
+			t.Errorf("%s contains a path of one machine: %s", name, m)
+		}
+	}
+}

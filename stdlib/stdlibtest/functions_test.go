@@ -1,0 +1,327 @@
+package stdlibtest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/ad/adtest"
+	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/stdlib"
+)
+
+// each runs test for every declaration, with its number among those of its name.
+func each(t *testing.T, test func(t *testing.T, f *stdlib.Func)) {
+	u := stdlib.Universe()
+	for name := range u.Names() {
+		for i, o := range u.Lookup(name) {
+			f, ok := o.(*stdlib.Func)
+			if !ok {
+				t.Errorf("%s: an overload is not a *stdlib.Func", name)
+				continue
+			}
+			t.Run(name+"#"+strconv.Itoa(i), func(t *testing.T) {
+				t.Parallel()
+				test(t, f)
+			})
+		}
+	}
+}
+
+func source(f *stdlib.Func, k uint64) *rand.Rand {
+	h := uint64(14695981039346656037)
+	for _, c := range []byte(f.Name + f.Overload.String()) {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return rand.New(rand.NewPCG(h, k))
+}
+
+// TestDeclarations: every declaration has a text and one meaning.
+func TestDeclarations(t *testing.T) {
+	each(t, func(t *testing.T, f *stdlib.Func) {
+		if f.Doc == "" || !strings.HasSuffix(f.Doc, ".") {
+			t.Errorf("Doc is %q", f.Doc)
+		}
+		n := bit(f.Build != nil) + bit(f.Terms != nil) + bit(f.OfShape != nil)
+		if n != 1 || f.Int != nil && f.Build == nil {
+			t.Error("not exactly one meaning")
+		}
+		if len(forms(f)) == 0 {
+			t.Error("no argument types to test with; add them to computedForms")
+		}
+		if s := f.Overload.String(); !strings.HasPrefix(s, f.Name+"(") {
+			t.Errorf("the overload reads %s", s)
+		}
+		for _, ts := range forms(f) {
+			if _, ok := f.Match(ts); !ok {
+				t.Errorf("does not match %v", ts)
+			}
+		}
+	})
+}
+
+// testable reports whether f has a value in the graph that is not random.
+func testable(f *stdlib.Func) bool { return !f.Random && f.OfShape == nil }
+
+// TestDerivatives compares derivatives of orders 1 and 2 with differences.
+func TestDerivatives(t *testing.T) {
+	each(t, func(t *testing.T, f *stdlib.Func) {
+		if !testable(f) {
+			return
+		}
+		rng := source(f, 1)
+		for _, ts := range forms(f) {
+			m, _ := f.Match(ts)
+			if m.Result.Kind == types.Int {
+				continue
+			}
+			for range 2 {
+				if err := derivatives(rng, f, arguments(rng, f, ts)); err != nil {
+					t.Errorf("%v: %v", ts, err)
+				}
+			}
+		}
+	})
+}
+
+// flatFunctions have the derivative 0 wherever they have one.
+var flatFunctions = map[string]bool{"ceil": true, "floor": true, "round": true, "trunc": true, "step": true}
+
+func derivatives(rng *rand.Rand, f *stdlib.Func, vs []Value) error {
+	if flatFunctions[f.Name] {
+		return nil
+	}
+	var x []float64
+	for i := range vs {
+		vs[i].Param = vs[i].Type.Kind != types.Int
+		if vs[i].Param {
+			x = append(x, vs[i].Data...)
+		}
+	}
+	if len(x) == 0 {
+		return nil
+	}
+	var weights []float64
+	return adtest.Derivatives(x, 1e-6, rng, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+		refs := make([]ad.Ref, len(vs))
+		for i, v := range vs {
+			if !v.Param {
+				refs[i] = g.ConstArray(v.adType(), v.Data)
+				continue
+			}
+			refs[i] = g.Reshape(g.Concat(a[:len(v.Data)]...), v.Shape)
+			a = a[len(v.Data):]
+			if c := domain(f, i); c.Kind == types.Simplex { // stay on the simplex
+				refs[i] = g.Div(refs[i], g.Sum(refs[i]))
+			}
+		}
+		y := Apply(g, f, false, vs, refs)
+		for range g.Type(y).Size() {
+			weights = append(weights, rng.NormFloat64())
+		}
+		return g.Sum(g.Mul(g.ConstArray(g.Type(y), weights), y))
+	})
+}
+
+func domain(f *stdlib.Func, i int) types.Constraint {
+	if i < len(f.In) {
+		return f.In[i]
+	}
+	return types.Constraint{}
+}
+
+// TestLanes: with any of the arguments in lanes, each lane is as if alone.
+func TestLanes(t *testing.T) {
+	const lanes = 3
+	each(t, func(t *testing.T, f *stdlib.Func) {
+		if !testable(f) {
+			return
+		}
+		rng := source(f, 2)
+		for _, ts := range forms(f) {
+			for which := range 1 << len(ts) {
+				vs := arguments(rng, f, ts)
+				laned := false
+				copies := make([][]Value, lanes)
+				for l := range copies {
+					copies[l] = arguments(rng, f, ts)
+				}
+				for i := range vs {
+					// Ints that are sizes or positions must be the same in all lanes.
+					if which>>i&1 == 0 || ts[i].Kind == types.Int && f.Terms == nil && f.Int == nil {
+						for l := range copies {
+							copies[l][i] = vs[i]
+						}
+						continue
+					}
+					laned = true
+					vs[i].Lanes, vs[i].Data = lanes, nil
+					for l := range copies {
+						repair(f, copies[l])
+					}
+				}
+				if !laned {
+					continue
+				}
+				for l := range copies {
+					repair(f, copies[l])
+				}
+				for i := range vs {
+					if vs[i].Lanes > 0 {
+						for l := range copies {
+							vs[i].Data = append(vs[i].Data, copies[l][i].Data...)
+						}
+					}
+				}
+				if err := sameInLanes(f, vs, lanes); err != nil {
+					t.Errorf("%v, lanes %b: %v", ts, which, err)
+				}
+			}
+		}
+	})
+}
+
+func sameInLanes(f *stdlib.Func, vs []Value, lanes int) error {
+	all, err := Eval(f, false, vs)
+	if err != nil {
+		return err
+	}
+	for l := range lanes {
+		one := make([]Value, len(vs))
+		for i := range vs {
+			one[i] = vs[i].Lane(l)
+		}
+		want, err := Eval(f, false, one)
+		if err != nil {
+			return err
+		}
+		got := all
+		if len(all) != len(want) { // a value that is the same in all lanes has no lanes
+			if len(all) != lanes*len(want) {
+				return fmt.Errorf("%d numbers, want %d times %d", len(all), lanes, len(want))
+			}
+			got = all[l*len(want) : (l+1)*len(want)]
+		}
+		for i := range want {
+			if !near(got[i], want[i], 1e-13) {
+				return fmt.Errorf("lane %d is %v, alone it is %v", l, got, want)
+			}
+		}
+	}
+	return nil
+}
+
+// near compares numbers relative to the greater of 1 and b.
+func near(a, b, tol float64) bool {
+	return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= tol*max(1, math.Abs(b))
+}
+
+// TestElementwise: of containers, every element is as if alone.
+func TestElementwise(t *testing.T) {
+	each(t, func(t *testing.T, f *stdlib.Func) {
+		if _, ok := f.Overload.(types.Elementwise); !ok {
+			return
+		}
+		rng := source(f, 3)
+		for _, ts := range forms(f) {
+			vs := arguments(rng, f, ts)
+			all, err := Eval(f, false, vs)
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			for i := range all {
+				one := make([]Value, len(vs))
+				for k, v := range vs {
+					one[k] = v.At(0, i)
+				}
+				want, err := Eval(f, false, one)
+				if err != nil || !near(all[i], want[0], 0) {
+					t.Errorf("%v: element %d is %v, alone it is %v (%v)", ts, i, all[i], want, err)
+				}
+				if f.Int != nil {
+					ints := make([]int64, len(vs))
+					for k := range one {
+						ints[k] = int64(one[k].Data[0])
+					}
+					if n, err := f.Int(ints); err != nil || float64(n) != want[0] {
+						t.Errorf("Int%v = %v, %v, but the graph gives %v", ints, n, err, want)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestConstants: constant arguments give what inputs give.
+func TestConstants(t *testing.T) {
+	each(t, func(t *testing.T, f *stdlib.Func) {
+		if !testable(f) {
+			return
+		}
+		rng := source(f, 4)
+		for _, ts := range forms(f) {
+			vs := arguments(rng, f, ts)
+			a, err1 := Eval(f, false, vs)
+			b, err2 := EvalConstant(f, false, vs)
+			if err1 != nil || err2 != nil || len(a) != len(b) {
+				t.Errorf("%v: %v, %v, %v, %v", ts, a, err1, b, err2)
+				continue
+			}
+			for i := range a {
+				if !near(a[i], b[i], 1e-13) {
+					t.Errorf("%v: %v of inputs, %v of constants", ts, a, b)
+				}
+			}
+		}
+	})
+}
+
+// TestExamples runs the examples of the declarations.
+func TestExamples(t *testing.T) {
+	count := 0
+	each(t, func(t *testing.T, f *stdlib.Func) {
+		for _, e := range f.Example {
+			got, err := call(e.Call)
+			if err != nil || len(got) != 1 || !near(got[0], e.Value, 1e-14) {
+				t.Errorf("%s is %v (%v), but should be %v", e.Call, got, err, e.Value)
+			}
+		}
+		count += len(f.Example)
+	})
+}
+
+// call evaluates a call of numbers, such as normal_lpdf(0.5 | 0, 1).
+func call(src string) ([]float64, error) {
+	name, rest, ok := strings.Cut(strings.TrimSuffix(src, ")"), "(")
+	if !ok {
+		return nil, fmt.Errorf("%q is not a call", src)
+	}
+	var vs []Value
+	var ts []types.Type
+	for _, s := range strings.FieldsFunc(rest, func(r rune) bool { return r == ',' || r == '|' }) {
+		s = strings.TrimSpace(s)
+		x, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return nil, err
+		}
+		typ := tReal
+		if !strings.ContainsAny(s, ".e") {
+			typ = tInt
+		}
+		ts = append(ts, typ)
+		vs = append(vs, Scalar(typ, x))
+	}
+	o, m, fail := types.Resolve(stdlib.Universe().Lookup(name), ts)
+	if fail != nil {
+		return nil, fmt.Errorf("%s: no overload for %v", name, ts)
+	}
+	for i := range vs {
+		vs[i].Type = m.Params[i]
+	}
+	return EvalConstant(o.(*stdlib.Func), false, vs)
+}

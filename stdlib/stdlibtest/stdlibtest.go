@@ -1,0 +1,214 @@
+// Package stdlibtest tests package stdlib by looping over its declarations, so
+// that a function is tested as soon as it is declared.
+//
+//	stdlibtest.go     calls of declarations on plain numbers, arguments for tests
+//	functions_test.go derivatives, lanes, element by element, executed examples
+//	densities_test.go vectorised = sum of scalars, what ~ drops, errors, cdf' = density
+//	random_test.go    generators against their densities
+//	golden_test.go    values computed with mpmath, extreme arguments included
+//	stan_test.go      values of real Stan
+//
+// Arguments are drawn from the declared domains (Func.In); where these depend
+// on each other, repair makes them fit.
+package stdlibtest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/stdlib"
+)
+
+// Value is an argument: numbers of a type, per lane if there are lanes.
+type Value struct {
+	Type  types.Type
+	Shape []int
+	Lanes int
+	Data  []float64
+	Param bool // of parameter level
+}
+
+func (v Value) adType() ad.Type { return ad.Type{Lanes: v.Lanes, Shape: v.Shape} }
+
+// Scalar is a real or int number.
+func Scalar(t types.Type, x float64) Value { return Value{Type: t, Data: []float64{x}} }
+
+// arg is the value in g: an input if it is real and not fixed, else a constant.
+func (v Value) arg(g *ad.Graph, ref ad.Ref) stdlib.Arg {
+	a := stdlib.Arg{Type: v.Type, Ref: ref, Param: v.Param}
+	if v.Type.Kind == types.Int && v.Lanes == 0 {
+		a.Ints = make([]int64, len(v.Data))
+		for i, x := range v.Data {
+			a.Ints[i] = int64(x)
+		}
+	}
+	return a
+}
+
+// Apply adds the call to g; the value of a density is the sum of its terms.
+func Apply(g *ad.Graph, f *stdlib.Func, propto bool, vs []Value, refs []ad.Ref) ad.Ref {
+	b := &stdlib.Builder{G: g, Name: f.Name, Propto: propto}
+	args := make([]stdlib.Arg, len(vs))
+	for i, v := range vs {
+		args[i] = v.arg(g, refs[i])
+		b.Lanes = max(b.Lanes, v.Lanes)
+	}
+	if f.Terms == nil {
+		return f.Build(b, args)
+	}
+	sum := g.Const(0)
+	for _, t := range f.Terms(b, args) {
+		if !g.Type(t).IsScalar() {
+			panic(fmt.Sprintf("%s: a term of type %v", f.Name, g.Type(t)))
+		}
+		sum = g.Add(sum, t)
+	}
+	return sum
+}
+
+// Eval is the value of a call; real arguments are inputs of the graph, so that
+// nothing is folded, ints are constants.
+func Eval(f *stdlib.Func, propto bool, vs []Value) (out []float64, err error) {
+	return eval(f, propto, vs, false, nil)
+}
+
+// EvalConstant is Eval with all arguments constant, as data are.
+func EvalConstant(f *stdlib.Func, propto bool, vs []Value) (out []float64, err error) {
+	return eval(f, propto, vs, true, nil)
+}
+
+func eval(f *stdlib.Func, propto bool, vs []Value, constant bool, rng *rand.Rand) (out []float64, err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case *stdlib.Error:
+			err = r
+		case *ad.BuildError:
+			err = fmt.Errorf("%s: %w", f.Name, r)
+		default:
+			panic(r)
+		}
+	}()
+	g := ad.NewGraph()
+	var inputs [][]float64
+	refs := make([]ad.Ref, len(vs))
+	for i, v := range vs {
+		if constant || v.Type.Kind == types.Int {
+			refs[i] = g.ConstArray(v.adType(), v.Data)
+			continue
+		}
+		refs[i] = g.Input(v.adType())
+		inputs = append(inputs, v.Data)
+	}
+	g.Output(Apply(g, f, propto, vs, refs))
+	res, err := g.Eval(inputs, &ad.Env{Rand: rng})
+	if err != nil {
+		return nil, err
+	}
+	return res[0], nil
+}
+
+// Sizes of the arguments that tests draw.
+const (
+	vectorSize = 4
+	arraySize  = 3
+)
+
+// shapeOf is the shape of a test value of type t.
+func shapeOf(t types.Type) []int {
+	var s []int
+	for range t.Dims {
+		n := arraySize
+		if t.Kind == types.Real || t.Kind == types.Int {
+			n = vectorSize
+		}
+		s = append(s, n)
+	}
+	switch t.Kind {
+	case types.Vector, types.RowVector:
+		s = append(s, vectorSize)
+	case types.Matrix:
+		s = append(s, vectorSize, vectorSize)
+	}
+	return s
+}
+
+// Draw is a value of type t from the domain c; the zero Constraint is all
+// numbers.
+func Draw(rng *rand.Rand, t types.Type, c types.Constraint) Value {
+	v := Value{Type: t, Shape: shapeOf(t)}
+	v.Data = make([]float64, ad.Type{Shape: v.Shape}.Size())
+	for i := range v.Data {
+		v.Data[i] = number(rng, t, c)
+	}
+	if c.Kind == types.Simplex {
+		normalise(v.Data, vectorSize)
+	}
+	return v
+}
+
+func normalise(x []float64, k int) {
+	for ; len(x) > 0; x = x[k:] {
+		sum := 0.0
+		for i := range x[:k] {
+			x[i] = math.Exp(x[i])
+			sum += x[i]
+		}
+		for i := range x[:k] {
+			x[i] /= sum
+		}
+	}
+}
+
+// number is drawn from c: whole if t is of int.
+func number(rng *rand.Rand, t types.Type, c types.Constraint) float64 {
+	z := rng.NormFloat64()
+	if t.Kind == types.Int {
+		if c == (types.Constraint{}) {
+			return 2
+		}
+		lo := math.Ceil(c.Lo)
+		if c.LoOpen && lo == c.Lo {
+			lo++
+		}
+		return min(lo+math.Floor(rng.Float64()*6), math.Floor(c.Hi))
+	}
+	low, high := !math.IsInf(c.Lo, 0), !math.IsInf(c.Hi, 0)
+	switch {
+	case c == (types.Constraint{}):
+		return 1.2 * z
+	case low && high:
+		return c.Lo + (c.Hi-c.Lo)*(0.08+0.84*rng.Float64())
+	case low:
+		return c.Lo + math.Exp(0.6*z)
+	case high:
+		return c.Hi - math.Exp(0.6*z)
+	}
+	return 1.2 * z
+}
+
+// At is element i of lane l, as a scalar, of a value that may be a scalar.
+func (v Value) At(l, i int) Value {
+	size := ad.Type{Shape: v.Shape}.Size()
+	k := 0
+	if v.Lanes > 0 {
+		k = l * size
+	}
+	if len(v.Shape) > 0 {
+		k += i
+	}
+	return Value{Type: types.Type{Kind: v.Type.Scalar()}, Data: v.Data[k : k+1], Param: v.Param}
+}
+
+// Lane is lane l of v.
+func (v Value) Lane(l int) Value {
+	if v.Lanes == 0 {
+		return v
+	}
+	size := ad.Type{Shape: v.Shape}.Size()
+	v.Lanes, v.Data = 0, v.Data[l*size:(l+1)*size]
+	return v
+}
