@@ -197,7 +197,8 @@ func elementwiseOps() map[OpCode]Op {
 		OpLog1pExp: un("log1p_exp", kernel.Log1pExp,
 			func(g *Graph, x, y Ref) Ref { return g.Do(OpInvLogit, nil, x) }, anyReal),
 		OpLog1mExp: un("log1m_exp", kernel.Log1mExp,
-			func(g *Graph, x, y Ref) Ref { return g.Neg(g.Inv(g.Do(OpExpm1, nil, g.Neg(x)))) },
+			// -eˣ/(1 - eˣ), in a form that does not overflow far from 0.
+			func(g *Graph, x, y Ref) Ref { return g.Neg(g.Exp(g.Sub(x, y))) },
 			func(_ int, z float64) float64 { return -math.Exp(z) }),
 		OpLogDiffExp: {Name: "log_diff_exp", Class: Elementwise, Arity: 2, F2: kernel.LogDiffExp,
 			Domain: func(arg int, z float64) float64 {
@@ -208,7 +209,8 @@ func elementwiseOps() map[OpCode]Op {
 			},
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
 				d := g.Sub(a[1], a[0]) // negative
-				return []Ref{g.Neg(g.Inv(g.Do(OpExpm1, nil, d))), g.Neg(g.Inv(g.Do(OpExpm1, nil, g.Neg(d))))}
+				l := g.Do(OpLog1mExp, nil, d)
+				return []Ref{g.Exp(g.Neg(l)), g.Neg(g.Exp(g.Sub(d, l)))}
 			}},
 		OpLogAddExp: {Name: "log_sum_exp2", Class: Elementwise, Arity: 2, F2: kernel.LogAddExp, Domain: anyReal,
 			// inv_logit(x-y); equal infinities give 1/2 each rather than NaN.

@@ -99,7 +99,7 @@ func TestInjected(t *testing.T) {
 	}
 	flatSecond := func(g *ad.Graph, x []ad.Ref) ad.Ref {
 		// The derivative of the product with a quantised factor is the factor.
-		q := g.Scale(1e-4, g.Do(ad.OpRound, nil, g.Scale(1e4, x[0])))
+		q := g.Scale(1e-7, g.Do(ad.OpRound, nil, g.Scale(1e7, x[0])))
 		return g.Mul(q, x[0])
 	}
 	if Derivatives([]float64{0.33333}, 1e-6, rng, flatSecond) == nil {

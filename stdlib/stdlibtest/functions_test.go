@@ -79,10 +79,12 @@ func TestDerivatives(t *testing.T) {
 			if m.Result.Kind == types.Int {
 				continue
 			}
-			for range 2 {
-				if err := derivatives(rng, f, arguments(rng, f, ts)); err != nil {
-					t.Errorf("%v: %v", ts, err)
-				}
+			vs := arguments(rng, f, ts)
+			if v, err := Eval(f, false, vs); err == nil && f.Dist != nil && math.IsInf(v[0], 0) {
+				continue // a distribution function at the end of a discrete support
+			}
+			if err := derivatives(rng, f, vs); err != nil {
+				t.Errorf("%v: %v", ts, err)
 			}
 		}
 	})
@@ -150,9 +152,12 @@ func TestLanes(t *testing.T) {
 				for l := range copies {
 					copies[l] = arguments(rng, f, ts)
 				}
+				if strings.HasPrefix(f.Name, "linspaced") {
+					which = 7 // high follows low
+				}
 				for i := range vs {
 					// Ints that are sizes or positions must be the same in all lanes.
-					if which>>i&1 == 0 || ts[i].Kind == types.Int && f.Terms == nil && f.Int == nil {
+					if which>>i&1 == 0 && !(f.Terms != nil && ts[i].Kind == types.Int && which > 0) || ts[i].Kind == types.Int && f.Terms == nil && f.Int == nil {
 						for l := range copies {
 							copies[l][i] = vs[i]
 						}

@@ -3,6 +3,7 @@ package bind
 import (
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -80,7 +81,7 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) access {
 		ix := indices[k]
 		check := func(i int64) {
 			if i < 1 || i > int64(size) {
-				b.fail(ix.At, "index-range", "index %d is out of range", i).
+				b.fail(ix.At, diag.IndexRange, "index %d is out of range", i).
 					detailf("%s has %d element%s in dimension %d; indices count from 1.", what, size, plural(size), k+1).throw()
 			}
 		}

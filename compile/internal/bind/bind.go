@@ -10,6 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/compile/transform"
+	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/lang/types"
 )
@@ -73,7 +74,7 @@ func Bind(prog *ir.Program, set *data.Set, o Options) (out *Bound, err error) {
 			err.(*Error).List.Add(r.d)
 		case *abort:
 			out, err = nil, &Error{}
-			p := b.fail(b.span, "not-yet", "%s: not supported here yet", r.reason)
+			p := b.fail(b.span, diag.NotSupported, "%s: not supported here yet", r.reason)
 			err.(*Error).List.Add(p.d)
 		default:
 			panic(r)

@@ -23,7 +23,7 @@ func (b *binder) readVariable(v *ir.Var, set *data.Set) {
 			b.cells[v.ID] = c
 			return
 		}
-		p := b.fail(v.Span, "data-missing", "the data have no value for `%s`", v.Name)
+		p := b.fail(v.Span, diag.DataMissing, "the data have no value for `%s`", v.Name)
 		if near := diag.Nearest(v.Name, slices.Values(set.Names())); near != "" {
 			p.fix("did you mean `%s`, which the data have?", near)
 		} else {
@@ -31,20 +31,20 @@ func (b *binder) readVariable(v *ir.Var, set *data.Set) {
 		}
 		p.throw()
 	}
-	about := func(element int, format string, args ...any) *problem {
-		p := b.fail(set.Span(v.Name, element), "data", format, args...)
+	about := func(code diag.Code, element int, format string, args ...any) *problem {
+		p := b.fail(set.Span(v.Name, element), code, format, args...)
 		p.d.Related = append(p.d.Related, diag.Note{Span: v.Span, Message: "`" + v.Name + "` is declared here: " + typeText(v.Type, shape)})
 		return p
 	}
 	if !sameShape(d.Shape, shape) {
-		about(-1, "`%s` has the wrong size: %s, but is declared with %s", v.Name, sizeText(d.Shape), sizeText(shape)).
+		about(diag.DataSize, -1, "`%s` has the wrong size: %s, but is declared with %s", v.Name, sizeText(d.Shape), sizeText(shape)).
 			fix("check the sizes that `%s` is declared with, and the data", v.Name).throw()
 	}
 	w := value{typ: v.Type, shape: shape}
 	if v.Type.Kind == types.Int {
 		if !d.IsInt {
 			i := d.FirstReal()
-			about(i, "`%s` must be an integer, but is %s", set.Path(v.Name, i), ad.FormatNumber(d.Reals[i])).
+			about(diag.DataNotInt, i, "`%s` must be an integer, but is %s", set.Path(v.Name, i), ad.FormatNumber(d.Reals[i])).
 				fix("write integers without a decimal point or exponent, or declare `%s` as real", v.Name).throw()
 		}
 		w.ints = append([]int64{}, d.Ints...)
@@ -55,7 +55,7 @@ func (b *binder) readVariable(v *ir.Var, set *data.Set) {
 	c.setWhole(w)
 	b.cells[v.ID] = c
 	b.checkKnown(v, func(i int, x, bound float64, rel string) {
-		about(i, "`%s` is %s, but must be %s %s", set.Path(v.Name, i), ad.FormatNumber(x), rel, ad.FormatNumber(bound)).
+		about(diag.DataBounds, i, "`%s` is %s, but must be %s %s", set.Path(v.Name, i), ad.FormatNumber(x), rel, ad.FormatNumber(bound)).
 			fix("mend the data, or the bounds in the declaration").throw()
 	})
 }
@@ -140,7 +140,7 @@ func (b *binder) checkDeclared(v *ir.Var) {
 	b.at(v.Span)
 	if b.now {
 		b.checkKnown(v, func(i int, x, bound float64, rel string) {
-			b.fail(v.Span, "bounds", "%s is %s, but must be %s %s", elementText(v.Name, b.cell(v).shape, i), ad.FormatNumber(x), rel, ad.FormatNumber(bound)).
+			b.fail(v.Span, diag.OutsideBounds, "%s is %s, but must be %s %s", elementText(v.Name, b.cell(v).shape, i), ad.FormatNumber(x), rel, ad.FormatNumber(bound)).
 				fix("mend the computation in transformed data, or the declared bounds").throw()
 		})
 		return

@@ -52,5 +52,5 @@ func (p *problem) throw() { panic(p) }
 
 // unsupported reports something that the language has and the engine not yet.
 func (b *binder) unsupported(at source.Span, what string) {
-	b.fail(at, "not-yet", "%s is not supported yet", what).throw()
+	b.fail(at, diag.NotSupported, "%s is not supported yet", what).throw()
 }

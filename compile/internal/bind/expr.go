@@ -7,6 +7,7 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/stdlib"
 )
@@ -50,7 +51,7 @@ func (b *binder) eval(e ir.Expr) value {
 	case *ir.UserCall:
 		v := b.userCall(e)
 		if v == nil {
-			b.fail(e.Span(), "no-return", "`%s` ended without a return statement", e.Func.Name).throw()
+			b.fail(e.Span(), diag.NoReturn, "`%s` ended without a return statement", e.Func.Name).throw()
 		}
 		return *v
 	case *ir.Cond:
@@ -75,7 +76,7 @@ func (b *binder) eval(e ir.Expr) value {
 func (b *binder) knownInt(e ir.Expr, what string) value {
 	v := b.eval(e)
 	if v.ints == nil {
-		b.fail(e.Span(), "dynamic-int", "%s must be known when data are bound", what).
+		b.fail(e.Span(), diag.UnknownInt, "%s must be known when data are bound", what).
 			detailf("This one depends on parameters or on random draws; that is not supported yet.").throw()
 	}
 	return v
@@ -317,9 +318,9 @@ func (b *binder) catch(f func()) {
 		switch r := recover().(type) {
 		case nil:
 		case *stdlib.Error:
-			b.fail(b.span, "call", "%s", r.Msg).throw()
+			b.fail(b.span, diag.BadCall, "%s", r.Msg).throw()
 		case *ad.BuildError:
-			b.fail(b.span, "call", "sizes do not match").detailf("%v", r).throw()
+			b.fail(b.span, diag.BadCall, "sizes do not match").detailf("%v", r).throw()
 		default:
 			panic(r)
 		}
@@ -366,7 +367,7 @@ func (b *binder) applyInt(f *stdlib.Func, name string, args []value, typ types.T
 			}
 			r, err := f.Int(x)
 			if err != nil {
-				b.fail(b.span, "integer", "%v", err).throw()
+				b.fail(b.span, diag.IntArithmetic, "%v", err).throw()
 			}
 			out.ints[l*size+p] = r
 		}
@@ -405,7 +406,7 @@ func (b *binder) terms(e *ir.Call, f *stdlib.Func, propto bool) []value {
 // userCall evaluates a user's function in place; nil for a void function.
 func (b *binder) userCall(e *ir.UserCall) *value {
 	if len(b.calls) > 10_000 {
-		b.fail(e.Span(), "recursion", "`%s` calls itself without end", e.Func.Name).
+		b.fail(e.Span(), diag.EndlessRecursion, "`%s` calls itself without end", e.Func.Name).
 			detailf("10,000 calls are under way; a recursion must be ended by data.").throw()
 	}
 	site := callSite{name: e.Func.Name, at: e.Span()}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -183,7 +184,7 @@ func (b *binder) run(n int, lp *loop) signal {
 			return returns
 		}
 		if len(b.lvl.g.Nodes) > maxNodes {
-			b.fail(b.span, "too-large", "this loop must be unrolled to more than %d operations", maxNodes).throw()
+			b.fail(b.span, diag.TooLarge, "this loop must be unrolled to more than %d operations", maxNodes).throw()
 		}
 	}
 	return goesOn
@@ -398,7 +399,7 @@ func (b *binder) execWhile(s *ir.While) signal {
 			return returns
 		}
 	}
-	b.fail(s.Cond.Span(), "endless", "this while loop does not end").throw()
+	b.fail(s.Cond.Span(), diag.EndlessLoop, "this while loop does not end").throw()
 	return goesOn
 }
 

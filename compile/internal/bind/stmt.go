@@ -3,6 +3,7 @@ package bind
 import (
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/lang/types"
 )
@@ -134,7 +135,7 @@ func (b *binder) sizes(v *ir.Var) []int {
 			panic(&abort{reason: "a size that differs between iterations"})
 		}
 		if n.ints[0] < 0 {
-			b.fail(e.Span(), "negative-size", "the size of `%s` is %d", v.Name, n.ints[0]).
+			b.fail(e.Span(), diag.NegativeSize, "the size of `%s` is %d", v.Name, n.ints[0]).
 				detailf("Sizes must be zero or more.").throw()
 		}
 		shape[i] = int(n.ints[0])
@@ -185,7 +186,7 @@ func (b *binder) checkShape(at source.Span, name string, want, got []int) {
 			return
 		}
 	}
-	b.fail(at, "size-mismatch", "sizes do not match in the assignment to `%s`", name).
+	b.fail(at, diag.SizeMismatch, "sizes do not match in the assignment to `%s`", name).
 		detailf("`%s` here has %s; the value has %s.", name, sizeText(want), sizeText(got)).throw()
 }
 
@@ -310,7 +311,7 @@ func (b *binder) reject(s *ir.Reject) {
 		n := ad.Node{Op: ad.OpReject, Attr: m}
 		types, data := b.constants(lvl, refs)
 		err := ad.RunEffect(&n, append([]ad.Type{{}}, types...), append([][]float64{{1}}, data...), nil)
-		b.fail(s.Span(), "rejected", "the program rejects these data: %v", err).throw()
+		b.fail(s.Span(), diag.Rejected, "the program rejects these data: %v", err).throw()
 	}
 	lvl.g.SetSite(b.site)
 	lvl.g.RejectIf(lvl.g.Const(1), m, refs...)

@@ -14,7 +14,6 @@ type emitter struct {
 	slots   []slotRef
 	viewIDs map[viewKey]int32
 	specs   []viewKey // by view; root none: window
-	codes   [][]instr // scalar code, for finish
 }
 
 type slotRef struct {
@@ -251,6 +250,7 @@ func (x *context) emitRegion(blk *block, reg *region, n *node, start int) *regio
 	if reg.scan != nil {
 		p.steps, p.reverse = reg.scan.Steps, reg.scan.Reverse
 	} else {
+		p.conditional = true
 		p.cond = x.view(reg.cond.val)
 		if reg.cond.laned && !reg.cond.rep {
 			p.condLane = reg.cond.n / p.lanes
@@ -273,7 +273,7 @@ func (x *context) emitRegion(blk *block, reg *region, n *node, start int) *regio
 		x.time += 2
 		for _, k := range reg.kept {
 			if k.first {
-				b.keep(&p.history[0], k, reg.first)
+				b.keep(&p.history, k, reg.first)
 			}
 		}
 		p.bodies[side] = b.emit()

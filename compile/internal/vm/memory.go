@@ -91,7 +91,7 @@ func patchBlocks(bs []block, places []int32) {
 			patchBlocks(p.bodies[0], places)
 			patchBlocks(p.bodies[1], places)
 			patchCode(p.nextScalars, places)
-			for _, ms := range [][]scalarMove{p.laneLoads, p.stepLoads, p.history[0].scalars, p.keeps[0].scalars, p.keeps[1].scalars} {
+			for _, ms := range [][]scalarMove{p.laneLoads, p.stepLoads, p.history.scalars, p.keeps[0].scalars, p.keeps[1].scalars} {
 				for k := range ms {
 					ms[k].slot = places[ms[k].slot]
 				}

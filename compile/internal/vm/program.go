@@ -9,7 +9,8 @@ import (
 // instr is one instruction, of scalar code or of a strip. In scalar code the
 // operands are elements of the machine's memory; in a strip they are views.
 type instr struct {
-	op           uint16
+	op           uint16 // an ad.OpCode; in a strip, with a mode in its two low bits
+	x            uint16 // the op of generic loops
 	dst, a, b, c int32
 }
 
@@ -92,13 +93,15 @@ type scalarMove struct {
 type regionPlan struct {
 	lanes, steps int
 	reverse      bool
+	conditional  bool
 	bodies       [2][]block
 
 	laneMoves, stepMoves []move
 	laneLoads, stepLoads []scalarMove
 	inits                []copying // source moves with the lane
 	clears               []int32
-	history, keeps       [2]keeps // keeps by body
+	history              keeps
+	keeps                [2]keeps // by body
 	stages, nexts        []copying
 	nextScalars          []instr
 	finals               []copying // destination moves with the lane
@@ -117,7 +120,8 @@ type Program struct {
 	memory          int
 	views           []viewSpec
 	maps            []mapping
-	checks          []*ad.Node
+	checks          []*ad.Node // of scalar code
+	checkTypes      []ad.Type  // of a scalar check's argument
 	init            []initial
 	inputs, outputs []int32 // views
 	maxArgs         int
@@ -146,7 +150,7 @@ func Compile(g *ad.Graph) (p *Program, err error) {
 	defer ad.Recover(&err)
 	c := newCompiler()
 	x := c.newContext(g, nil, nil)
-	p = &Program{}
+	p = &Program{checkTypes: []ad.Type{ad.Scalar}, maxArgs: 1}
 	c.p = p
 	var inputs, outputs []rootID
 	for k, r := range g.Inputs {

@@ -24,7 +24,7 @@ type region struct {
 	outs    [2][]kept // results of the branches of a conditional
 
 	start, first int // in the emitter's time: of the region, of the body
-	pins       []rootID
+	pins         []rootID
 }
 
 // binding ties a root of the sub-graph to a slice of a value that moves with

@@ -1,0 +1,264 @@
+package vm
+
+import (
+	"fmt"
+
+	"github.com/ppl-lang/ppl/ad"
+)
+
+// run carries out blocks in order.
+func (m *Machine) run(bs []block) error {
+	for i := range bs {
+		b := &bs[i]
+		for _, v := range b.clears {
+			clear(m.views[v])
+		}
+		switch b.kind {
+		case scalarBlock:
+			if k := m.scalar(b.code); k >= 0 {
+				return m.failedCheck(b, k)
+			}
+		case stripBlock:
+			m.strips(b)
+		case matmulBlock:
+			m.matmul(b)
+		case regionBlock:
+			if err := m.region(b.reg); err != nil {
+				return err
+			}
+		default:
+			if err := m.single(b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// failedCheck is the error of instruction k of scalar code.
+func (m *Machine) failedCheck(b *block, k int32) error {
+	in := &b.code[k]
+	m.args[0] = m.mem[in.a : in.a+1]
+	return ad.RunEffect(m.p.checks[in.b], m.p.checkTypes, m.args[:1], nil)
+}
+
+// single runs an op that forms a block of its own.
+func (m *Machine) single(b *block) error {
+	args, lane := m.args[:len(b.args)], m.args[len(b.args):2*len(b.args)]
+	for k, v := range b.args {
+		args[k] = m.views[v]
+	}
+	n := b.node
+	switch b.kind {
+	case effectBlock:
+		if c, ok := n.Attr.(*ad.Check); ok && within(args[0], c.Set) {
+			return nil
+		}
+		return ad.RunEffect(n, b.types, args, m.env.Print)
+	case randomBlock:
+		attr := n.Attr.(*ad.RandomDraw)
+		if m.env.Rand == nil {
+			return fmt.Errorf("%s_rng needs a random number generator", attr.Name)
+		}
+		draw, size := m.draw[:len(args)], n.Type.Size()
+		dst := m.views[b.dst]
+		for i := range dst {
+			for k := range args {
+				draw[k] = args[k][at(&b.types[k], i/size, i%size)]
+			}
+			dst[i] = attr.Draw(m.env.Rand, draw)
+		}
+		return nil
+	}
+	row := n.Op.Row()
+	dst, work := m.views[b.dst], m.views[b.work]
+	if n.Type.Lanes == 0 || row.OwnLanes {
+		return opError(n, row.Eval(dst, args, b.types, n.Attr, work))
+	}
+	size := n.Type.Size()
+	for l := range n.Type.Lanes {
+		for k, a := range args {
+			lane[k] = a
+			if b.types[k].Lanes > 0 {
+				w := len(a) / b.types[k].Lanes
+				lane[k] = a[l*w : (l+1)*w]
+			}
+		}
+		if err := row.Eval(dst[l*size:(l+1)*size], lane, b.types, n.Attr, work); err != nil {
+			return opError(n, err)
+		}
+	}
+	return nil
+}
+
+func opError(n *ad.Node, err error) error {
+	if err != nil {
+		return &OpError{Site: n.Site, Op: n.Op.String(), Err: err}
+	}
+	return nil
+}
+
+// at is the position of an element in a value of type t that is broadcast over
+// lanes and elements.
+func at(t *ad.Type, lane, elem int) int {
+	k := 0
+	if t.Lanes > 0 {
+		k = lane * t.Size()
+	}
+	if len(t.Shape) > 0 {
+		k += elem
+	}
+	return k
+}
+
+// within reports whether all of xs are in the interval.
+func within(xs []float64, iv ad.Interval) bool {
+	lo, hi := iv.Lo, iv.Hi
+	switch {
+	case iv.LoOpen && iv.HiOpen:
+		for _, x := range xs {
+			if !(x > lo && x < hi) {
+				return false
+			}
+		}
+	case !iv.LoOpen && !iv.HiOpen:
+		for _, x := range xs {
+			if !(x >= lo && x <= hi) {
+				return false
+			}
+		}
+	default:
+		for _, x := range xs {
+			if !iv.Contains(x) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// region runs a scan or a conditional for every lane.
+func (m *Machine) region(p *regionPlan) error {
+	v := m.views
+	for lane := range p.lanes {
+		for i := range p.laneMoves {
+			w := &p.laneMoves[i]
+			from := w.off + lane*w.lane
+			v[w.dst] = v[w.src][from : from+w.n]
+		}
+		m.load(p.laneLoads, lane, 0)
+		body := 0
+		if p.conditional {
+			if v[p.cond][lane*p.condLane] == 0 {
+				body = 1
+			}
+			if err := m.run(p.bodies[body]); err != nil {
+				return err
+			}
+			m.keep(&p.keeps[body], lane, 0)
+			continue
+		}
+		for i := range p.inits {
+			c := &p.inits[i]
+			m.copy(c, v[c.dst], v[c.src][lane*c.lane:])
+		}
+		for _, c := range p.clears {
+			clear(v[c])
+		}
+		if err := m.scan(p, lane); err != nil {
+			return err
+		}
+		for i := range p.finals {
+			c := &p.finals[i]
+			m.copy(c, v[c.dst][lane*c.lane:], v[c.src])
+		}
+	}
+	return nil
+}
+
+func (m *Machine) copy(c *copying, dst, src []float64) {
+	if c.rep {
+		fillLoop(dst[:c.n], src[0])
+	} else {
+		copy(dst[:c.n], src)
+	}
+}
+
+func (m *Machine) load(ls []scalarMove, lane, step int) {
+	for i := range ls {
+		l := &ls[i]
+		m.mem[l.slot] = m.views[l.view][l.off+lane*l.lane+step*l.step]
+	}
+}
+
+func (m *Machine) keep(k *keeps, lane, step int) {
+	for i := range k.scalars {
+		s := &k.scalars[i]
+		m.views[s.view][s.off+lane*s.lane+step*s.step] = m.mem[s.slot]
+	}
+	for i := range k.arrays {
+		c := &k.arrays[i]
+		m.copy(c, m.views[c.dst][lane*c.lane+step*c.step:], m.views[c.src])
+	}
+}
+
+// scan runs the steps of a scan for one lane.
+func (m *Machine) scan(p *regionPlan, lane int) error {
+	v := m.views
+	body := p.bodies[0]
+	for k := range p.steps {
+		t := k
+		if p.reverse {
+			t = p.steps - 1 - k
+		}
+		for i := range p.stepMoves {
+			w := &p.stepMoves[i]
+			from := w.off + lane*w.lane + t*w.step
+			v[w.dst] = v[w.src][from : from+w.n]
+		}
+		m.load(p.stepLoads, lane, t)
+		m.keep(&p.history, lane, t)
+		if err := m.run(body); err != nil {
+			return err
+		}
+		m.keep(&p.keeps[0], lane, t)
+		for i := range p.stages {
+			c := &p.stages[i]
+			m.copy(c, v[c.dst], v[c.src])
+		}
+		for i := range p.nextScalars {
+			in := &p.nextScalars[i]
+			m.mem[in.dst] = m.mem[in.a]
+		}
+		for i := range p.nexts {
+			c := &p.nexts[i]
+			m.copy(c, v[c.dst], v[c.src])
+		}
+	}
+	return nil
+}
+
+// matmul multiplies matrices, lane by lane.
+func (m *Machine) matmul(b *block) {
+	dst, x, y := m.views[b.dst], m.views[b.args[0]], m.views[b.args[1]]
+	attr := b.node.Attr.(ad.MatMulAttr)
+	sx, sy := b.types[0].Shape, b.types[1].Shape
+	r, k := sx[0], sx[1]
+	if attr.TransA {
+		r, k = k, r
+	}
+	c := sy[1]
+	if attr.TransB {
+		c = sy[0]
+	}
+	lx, ly := 0, 0
+	if b.types[0].Lanes > 0 {
+		lx = r * k
+	}
+	if b.types[1].Lanes > 0 {
+		ly = k * c
+	}
+	for l := range max(b.node.Type.Lanes, 1) {
+		multiply(dst[l*r*c:(l+1)*r*c], x[l*lx:l*lx+r*k], y[l*ly:l*ly+k*c], r, c, k, attr.TransA, attr.TransB)
+	}
+}

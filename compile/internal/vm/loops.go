@@ -1,0 +1,310 @@
+package vm
+
+import "math"
+
+// The loops of strips. Operands other than dst are at least as long as dst;
+// they may be dst itself.
+
+func fillLoop(d []float64, x float64) {
+	for i := range d {
+		d[i] = x
+	}
+}
+
+func negLoop(d, a []float64) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = -a[i]
+	}
+}
+
+func sqrtLoop(d, a []float64) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = math.Sqrt(a[i])
+	}
+}
+
+func invLoop(d, a []float64) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = 1 / a[i]
+	}
+}
+
+func addVV(d, a, b []float64) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = a[i] + b[i]
+	}
+}
+
+func addVS(d, a []float64, s float64) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = a[i] + s
+	}
+}
+
+func subVV(d, a, b []float64) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = a[i] - b[i]
+	}
+}
+
+func subSV(d []float64, s float64, b []float64) {
+	b = b[:len(d)]
+	for i := range d {
+		d[i] = s - b[i]
+	}
+}
+
+func mulVV(d, a, b []float64) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = a[i] * b[i]
+	}
+}
+
+func mulVS(d, a []float64, s float64) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = a[i] * s
+	}
+}
+
+func divVV(d, a, b []float64) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = a[i] / b[i]
+	}
+}
+
+func divVS(d, a []float64, s float64) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = a[i] / s
+	}
+}
+
+func divSV(d []float64, s float64, b []float64) {
+	b = b[:len(d)]
+	for i := range d {
+		d[i] = s / b[i]
+	}
+}
+
+func guardedVV(d, a, b []float64) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		x := a[i]
+		if x != 0 {
+			x *= b[i]
+		} else {
+			x = 0
+		}
+		d[i] = x
+	}
+}
+
+func guardedVS(d, a []float64, s float64) {
+	a = a[:len(d)]
+	for i := range d {
+		x := a[i]
+		if x != 0 {
+			x *= s
+		} else {
+			x = 0
+		}
+		d[i] = x
+	}
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func lessVV(d, a, b []float64) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = truth(a[i] < b[i])
+	}
+}
+
+func lessVS(d, a []float64, s float64) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = truth(a[i] < s)
+	}
+}
+
+func lessSV(d []float64, s float64, b []float64) {
+	b = b[:len(d)]
+	for i := range d {
+		d[i] = truth(s < b[i])
+	}
+}
+
+func lessEqVV(d, a, b []float64) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = truth(a[i] <= b[i])
+	}
+}
+
+func lessEqVS(d, a []float64, s float64) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = truth(a[i] <= s)
+	}
+}
+
+func lessEqSV(d []float64, s float64, b []float64) {
+	b = b[:len(d)]
+	for i := range d {
+		d[i] = truth(s <= b[i])
+	}
+}
+
+func chooseVV(d, c, a, b []float64) {
+	a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
+	for i := range d {
+		x := b[i]
+		if c[i] != 0 {
+			x = a[i]
+		}
+		d[i] = x
+	}
+}
+
+func chooseVS(d, c, a []float64, s float64) {
+	a, c = a[:len(d)], c[:len(d)]
+	for i := range d {
+		x := s
+		if c[i] != 0 {
+			x = a[i]
+		}
+		d[i] = x
+	}
+}
+
+func chooseSV(d, c []float64, s float64, b []float64) {
+	b, c = b[:len(d)], c[:len(d)]
+	for i := range d {
+		x := b[i]
+		if c[i] != 0 {
+			x = s
+		}
+		d[i] = x
+	}
+}
+
+func chooseSS(d, c []float64, s, t float64) {
+	c = c[:len(d)]
+	for i := range d {
+		x := t
+		if c[i] != 0 {
+			x = s
+		}
+		d[i] = x
+	}
+}
+
+// sumLoop adds in four sums: one would wait for every addition.
+func sumLoop(a []float64) float64 {
+	var s0, s1, s2, s3 float64
+	for len(a) >= 4 {
+		s0 += a[0]
+		s1 += a[1]
+		s2 += a[2]
+		s3 += a[3]
+		a = a[4:]
+	}
+	for _, x := range a {
+		s0 += x
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+func loadTableLoop(d, a []float64, table []int32) {
+	table = table[:len(d)]
+	for i := range d {
+		d[i] = a[table[i]]
+	}
+}
+
+func addTableLoop(d, a []float64, table []int32) {
+	a = a[:len(table)]
+	for i, t := range table {
+		d[t] += a[i]
+	}
+}
+
+// eachRun calls f for the runs of the inner dimension that make up the n
+// positions from pos on: lengths and first elements.
+func (g *mapping) first(pos int) (elem, left int) {
+	i, j := 0, pos
+	if g.n1 > 0 {
+		i, j = pos/g.n1, pos%g.n1
+	}
+	return g.off + i*g.s0 + j*g.s1, g.n1 - j
+}
+
+func loadAffineLoop(d, a []float64, g *mapping, pos int) {
+	for len(d) > 0 {
+		e, k := g.first(pos)
+		k = min(k, len(d))
+		switch g.s1 {
+		case 0:
+			fillLoop(d[:k], a[e])
+		case 1:
+			copy(d[:k], a[e:])
+		default:
+			for i := range d[:k] {
+				d[i] = a[e]
+				e += g.s1
+			}
+		}
+		d, pos = d[k:], pos+k
+	}
+}
+
+func addAffineLoop(d, a []float64, g *mapping, pos int) {
+	for len(a) > 0 {
+		e, k := g.first(pos)
+		k = min(k, len(a))
+		switch g.s1 {
+		case 0:
+			d[e] += sumLoop(a[:k])
+		case 1:
+			out := d[e : e+k]
+			addVV(out, out, a)
+		default:
+			for _, x := range a[:k] {
+				d[e] += x
+				e += g.s1
+			}
+		}
+		a, pos = a[k:], pos+k
+	}
+}
+
+func setAffineLoop(d, a []float64, g *mapping, pos int) {
+	for len(a) > 0 {
+		e, k := g.first(pos)
+		k = min(k, len(a))
+		if g.s1 == 1 {
+			copy(d[e:], a[:k])
+		} else {
+			for _, x := range a[:k] {
+				d[e] = x
+				e += g.s1
+			}
+		}
+		a, pos = a[k:], pos+k
+	}
+}

@@ -1,0 +1,96 @@
+package vm
+
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/ad/kernel"
+)
+
+// scalar runs scalar code over the machine's memory. It returns -1, or the
+// number of the instruction whose check failed.
+func (m *Machine) scalar(code []instr) int32 {
+	mem := m.mem
+	for k := range code {
+		in := &code[k]
+		a := mem[in.a]
+		switch ad.OpCode(in.op) {
+		case ad.OpReshape:
+			mem[in.dst] = a
+		case ad.OpNeg:
+			mem[in.dst] = -a
+		case ad.OpAdd:
+			mem[in.dst] = a + mem[in.b]
+		case ad.OpSub:
+			mem[in.dst] = a - mem[in.b]
+		case ad.OpMul:
+			mem[in.dst] = a * mem[in.b]
+		case ad.OpDiv:
+			mem[in.dst] = a / mem[in.b]
+		case ad.OpMulGuarded:
+			if a != 0 {
+				a *= mem[in.b]
+			} else {
+				a = 0
+			}
+			mem[in.dst] = a
+		case ad.OpAbs:
+			mem[in.dst] = math.Abs(a)
+		case ad.OpSquare:
+			mem[in.dst] = a * a
+		case ad.OpSqrt:
+			mem[in.dst] = math.Sqrt(a)
+		case ad.OpInv:
+			mem[in.dst] = 1 / a
+		case ad.OpPow:
+			mem[in.dst] = math.Pow(a, mem[in.b])
+		case ad.OpLess:
+			mem[in.dst] = truth(a < mem[in.b])
+		case ad.OpLessEqual:
+			mem[in.dst] = truth(a <= mem[in.b])
+		case ad.OpEqual:
+			mem[in.dst] = truth(a == mem[in.b])
+		case ad.OpNotEqual:
+			mem[in.dst] = truth(a != mem[in.b])
+		case ad.OpNot:
+			mem[in.dst] = truth(a == 0)
+		case ad.OpSelect:
+			x := mem[in.c]
+			if a != 0 {
+				x = mem[in.b]
+			}
+			mem[in.dst] = x
+		case ad.OpExp:
+			mem[in.dst] = math.Exp(a)
+		case ad.OpExpm1:
+			mem[in.dst] = math.Expm1(a)
+		case ad.OpLog:
+			mem[in.dst] = math.Log(a)
+		case ad.OpLog1p:
+			mem[in.dst] = math.Log1p(a)
+		case ad.OpLog1pExp:
+			mem[in.dst] = kernel.Log1pExp(a)
+		case ad.OpInvLogit:
+			mem[in.dst] = kernel.InvLogit(a)
+		case ad.OpCheck:
+			if set := &m.p.checks[in.b].Attr.(*ad.Check).Set; !set.Contains(a) {
+				return int32(k)
+			}
+		default:
+			mem[in.dst] = scalarGeneric(mem, in, a)
+		}
+	}
+	return -1
+}
+
+// scalarGeneric applies any elementwise op.
+func scalarGeneric(mem []float64, in *instr, a float64) float64 {
+	row := ad.OpCode(in.op).Row()
+	switch {
+	case row.F1 != nil:
+		return row.F1(a)
+	case row.F2 != nil:
+		return row.F2(a, mem[in.b])
+	}
+	return row.F3(a, mem[in.b], mem[in.c])
+}

@@ -1,0 +1,178 @@
+package vm
+
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/ad/kernel"
+)
+
+// strips runs a block's code over n elements, a strip at a time.
+func (m *Machine) strips(b *block) {
+	if len(b.wins) == 0 {
+		m.strip(b.code, 0)
+		return
+	}
+	v := m.views
+	for pos := 0; pos < b.n; pos += b.strip {
+		w := min(b.strip, b.n-pos)
+		for _, win := range b.wins {
+			if win.temp {
+				v[win.dst] = v[win.src][:w]
+			} else {
+				v[win.dst] = v[win.src][pos : pos+w]
+			}
+		}
+		m.strip(b.code, pos)
+	}
+}
+
+// strip runs code over one strip, which begins at element pos.
+func (m *Machine) strip(code []instr, pos int) {
+	v := m.views
+	for k := range code {
+		in := &code[k]
+		d, a := v[in.dst], v[in.a]
+		switch in.op {
+		case fill:
+			fillLoop(d, a[0])
+		case move1:
+			copy(d, a)
+		case neg:
+			negLoop(d, a)
+		case square:
+			mulVV(d, a, a)
+		case abs:
+			for i, x := range a[:len(d)] {
+				d[i] = math.Abs(x)
+			}
+		case sqrt:
+			sqrtLoop(d, a)
+		case inv:
+			invLoop(d, a)
+		case exp:
+			for i, x := range a[:len(d)] {
+				d[i] = math.Exp(x)
+			}
+		case log:
+			for i, x := range a[:len(d)] {
+				d[i] = math.Log(x)
+			}
+		case uint16(ad.OpLog1p) << 2:
+			for i, x := range a[:len(d)] {
+				d[i] = math.Log1p(x)
+			}
+		case uint16(ad.OpExpm1) << 2:
+			for i, x := range a[:len(d)] {
+				d[i] = math.Expm1(x)
+			}
+		case uint16(ad.OpLog1pExp) << 2:
+			for i, x := range a[:len(d)] {
+				d[i] = kernel.Log1pExp(x)
+			}
+		case uint16(ad.OpInvLogit) << 2:
+			for i, x := range a[:len(d)] {
+				d[i] = kernel.InvLogit(x)
+			}
+		case add:
+			addVV(d, a, v[in.b])
+		case add | modeVS:
+			addVS(d, a, v[in.b][0])
+		case add | modeSV:
+			addVS(d, v[in.b], a[0])
+		case sub:
+			subVV(d, a, v[in.b])
+		case sub | modeVS:
+			addVS(d, a, -v[in.b][0])
+		case sub | modeSV:
+			subSV(d, a[0], v[in.b])
+		case mul:
+			mulVV(d, a, v[in.b])
+		case mul | modeVS:
+			mulVS(d, a, v[in.b][0])
+		case mul | modeSV:
+			mulVS(d, v[in.b], a[0])
+		case div:
+			divVV(d, a, v[in.b])
+		case div | modeVS:
+			divVS(d, a, v[in.b][0])
+		case div | modeSV:
+			divSV(d, a[0], v[in.b])
+		case guarded:
+			guardedVV(d, a, v[in.b])
+		case guarded | modeVS:
+			guardedVS(d, a, v[in.b][0])
+		case guarded | modeSV:
+			if x := a[0]; x == 0 {
+				clear(d)
+			} else {
+				mulVS(d, v[in.b], x)
+			}
+		case less:
+			lessVV(d, a, v[in.b])
+		case less | modeVS:
+			lessVS(d, a, v[in.b][0])
+		case less | modeSV:
+			lessSV(d, a[0], v[in.b])
+		case lessEq:
+			lessEqVV(d, a, v[in.b])
+		case lessEq | modeVS:
+			lessEqVS(d, a, v[in.b][0])
+		case lessEq | modeSV:
+			lessEqSV(d, a[0], v[in.b])
+		case choose:
+			chooseVV(d, a, v[in.b], v[in.c])
+		case choose | modeVS:
+			chooseSV(d, a, v[in.b][0], v[in.c])
+		case choose | modeSV:
+			chooseVS(d, a, v[in.b], v[in.c][0])
+		case choose | modeVS | modeSV:
+			chooseSS(d, a, v[in.b][0], v[in.c][0])
+		case generic1:
+			f := ad.OpCode(in.x).Row().F1
+			for i, x := range a[:len(d)] {
+				d[i] = f(x)
+			}
+		case generic2:
+			f, b := ad.OpCode(in.x).Row().F2, v[in.b]
+			for i := range d {
+				d[i] = f(a[i], b[i])
+			}
+		case generic2 | modeVS:
+			f, y := ad.OpCode(in.x).Row().F2, v[in.b][0]
+			for i := range d {
+				d[i] = f(a[i], y)
+			}
+		case generic2 | modeSV:
+			f, b, x := ad.OpCode(in.x).Row().F2, v[in.b], a[0]
+			for i := range d {
+				d[i] = f(x, b[i])
+			}
+		case generic3:
+			f, b, c := ad.OpCode(in.x).Row().F3, v[in.b], v[in.c]
+			for i := range d {
+				d[i] = f(a[i], b[i], c[i])
+			}
+		case loadTable:
+			g := &m.p.maps[in.c]
+			loadTableLoop(d, a[g.off:], g.table[pos:pos+len(d)])
+		case loadAffine:
+			loadAffineLoop(d, a, &m.p.maps[in.c], pos)
+		case sum:
+			d[0] += sumLoop(a)
+		case addTable:
+			g := &m.p.maps[in.c]
+			addTableLoop(d[g.off:], a, g.table[pos:pos+len(a)])
+		case addAffine:
+			addAffineLoop(d, a, &m.p.maps[in.c], pos)
+		case setTable:
+			g := &m.p.maps[in.c]
+			d = d[g.off:]
+			for i, t := range g.table[pos : pos+len(a)] {
+				d[t] = a[i]
+			}
+		case setAffine:
+			setAffineLoop(d, a, &m.p.maps[in.c], pos)
+		}
+	}
+}

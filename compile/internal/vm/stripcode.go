@@ -1,0 +1,274 @@
+package vm
+
+import "github.com/ppl-lang/ppl/ad"
+
+// Ops of strips are an ad.OpCode and a mode: which operands are uniform.
+const (
+	modeVV = 0
+	modeVS = 1 // for select: the second operand
+	modeSV = 2 // for select: the third; 3: both
+
+	neg    = uint16(ad.OpNeg) << 2
+	square = uint16(ad.OpSquare) << 2
+	abs    = uint16(ad.OpAbs) << 2
+	sqrt   = uint16(ad.OpSqrt) << 2
+	inv    = uint16(ad.OpInv) << 2
+	exp    = uint16(ad.OpExp) << 2
+	log    = uint16(ad.OpLog) << 2
+
+	add     = uint16(ad.OpAdd) << 2
+	sub     = uint16(ad.OpSub) << 2
+	mul     = uint16(ad.OpMul) << 2
+	div     = uint16(ad.OpDiv) << 2
+	guarded = uint16(ad.OpMulGuarded) << 2
+	less    = uint16(ad.OpLess) << 2
+	lessEq  = uint16(ad.OpLessEqual) << 2
+	choose  = uint16(ad.OpSelect) << 2
+
+	// Loops over any scalar function.
+	generic1 = uint16(ad.OpConst)<<2 | 1
+	generic3 = uint16(ad.OpConst)<<2 | 3
+	generic2 = uint16(ad.OpInput) << 2 // with a mode
+
+	fill       = uint16(ad.OpReshape) << 2   // dst = a[0]
+	move1      = uint16(ad.OpReshape)<<2 | 1 // dst = a
+	loadTable  = uint16(ad.OpGather) << 2    // dst = a[table], mapping c
+	loadAffine = uint16(ad.OpGather)<<2 | 1
+	sum        = uint16(ad.OpScatter) << 2 // dst[0] += Σ a
+	addTable   = uint16(ad.OpScatter)<<2 | 1
+	addAffine  = uint16(ad.OpScatter)<<2 | 2
+	setTable   = uint16(ad.OpConcat) << 2
+	setAffine  = uint16(ad.OpConcat)<<2 | 1
+)
+
+// stripper translates one block of strips.
+type stripper struct {
+	*context
+	b     *block
+	id    int32
+	t     int
+	last  map[rootID]int32 // last reader of a temporary, by node
+	reg   map[rootID]int32 // view of a temporary
+	free  []int32
+	wins  map[int32]int32 // window of a view
+	multi bool
+}
+
+// stripCode emits nodes of the same n as one block. Values that only the block
+// reads, element by element, live in temporaries of one strip.
+func (x *context) stripCode(b *block, nodes []int32, t int) {
+	b.kind = stripBlock
+	b.strip = min(b.n, maxStrip)
+	s := &stripper{context: x, b: b, id: x.nodes[nodes[0]].block, t: t, multi: b.n > b.strip,
+		last: map[rootID]int32{}, reg: map[rootID]int32{}, wins: map[int32]int32{}}
+	for _, i := range nodes {
+		n := &x.nodes[i]
+		if n.kind <= loadNode && s.temporary(n.dst) {
+			s.last[n.dst] = -1
+		}
+		for _, a := range n.args {
+			if _, ok := s.last[a.root]; ok && a.n == b.n {
+				s.last[a.root] = i
+			}
+		}
+	}
+	for _, i := range nodes {
+		s.node(i)
+	}
+}
+
+func (s *stripper) temporary(r rootID) bool {
+	rt := &s.roots[r]
+	if rt.shared || rt.in != none || len(rt.makers) != 1 {
+		return false
+	}
+	for _, u := range rt.users {
+		if s.nodes[u].block != s.id {
+			return false
+		}
+	}
+	return true
+}
+
+// window is the part of a view that belongs to the strip.
+func (s *stripper) window(full int32, temp bool) int32 {
+	if !s.multi {
+		return full
+	}
+	if w, ok := s.wins[full]; ok {
+		return w
+	}
+	w := s.newView(viewKey{root: none})
+	s.wins[full] = w
+	s.b.wins = append(s.b.wins, window{dst: w, src: full, temp: temp})
+	return w
+}
+
+func (s *stripper) operand(v val) int32 {
+	if r, ok := s.reg[v.root]; ok && v.n == s.b.n {
+		return r
+	}
+	full := s.readView(v, s.t)
+	if v.n == 1 {
+		return full
+	}
+	return s.window(full, false)
+}
+
+// temp is a free temporary.
+func (s *stripper) temp() int32 {
+	if n := len(s.free); n > 0 {
+		r := s.free[n-1]
+		s.free = s.free[:n-1]
+		return r
+	}
+	r := s.newRoot(s.b.strip)
+	s.touch(r, s.t, false)
+	return s.window(s.view(s.whole(r)), true)
+}
+
+func (s *stripper) out(in instr) { s.b.code = append(s.b.code, in) }
+
+func (s *stripper) node(i int32) {
+	n := &s.nodes[i]
+	var ops [3]int32
+	var uniform [3]bool
+	if n.kind != loadNode {
+		for k, a := range n.args {
+			ops[k], uniform[k] = s.operand(a), a.n == 1
+		}
+	}
+	var filled []int32
+	needVector := func(k int) {
+		if uniform[k] {
+			r := s.temp()
+			s.out(instr{op: fill, dst: r, a: ops[k]})
+			filled = append(filled, r)
+			ops[k] = r
+		}
+	}
+	row := n.op.Row()
+	in := instr{op: uint16(n.op) << 2, x: uint16(n.op)}
+	if n.kind == elemNode {
+		switch row.Arity {
+		case 1:
+			if !native(n.op) {
+				in.op = generic1
+			}
+		case 2:
+			if !native(n.op) {
+				in.op = generic2
+			}
+			if uniform[0] {
+				in.op |= modeSV
+			} else if uniform[1] {
+				in.op |= modeVS
+			}
+		case 3:
+			needVector(0)
+			if n.op != ad.OpSelect {
+				in.op = generic3
+				needVector(1)
+				needVector(2)
+				break
+			}
+			if uniform[1] {
+				in.op |= modeVS
+			}
+			if uniform[2] {
+				in.op |= modeSV
+			}
+		}
+	}
+	// Temporaries read for the last time may take the result.
+	for k, a := range n.args {
+		if last, ok := s.last[a.root]; ok && last == i && a.n == s.b.n && (k == 0 || n.args[0] != a) && (k < 2 || n.args[1] != a) {
+			s.free = append(s.free, s.reg[a.root])
+			delete(s.last, a.root)
+		}
+	}
+	s.free = append(s.free, filled...)
+	in.a, in.b, in.c = ops[0], ops[1], ops[2]
+	switch n.kind {
+	case elemNode:
+		in.dst = s.result(n)
+	case loadNode:
+		in.a = s.readView(n.args[0], s.t)
+		in.dst = s.result(n)
+		in.op, in.c = loadTable, s.mapping(&n.m)
+		if s.p.maps[in.c].table == nil {
+			in.op = loadAffine
+		}
+	case accNode:
+		s.clearing(s.b, n.dst, s.t)
+		s.touch(n.dst, s.t, false)
+		s.accumulate(n, &in)
+	}
+	s.out(in)
+}
+
+// result is where an elementwise result goes.
+func (s *stripper) result(n *node) int32 {
+	if _, ok := s.last[n.dst]; ok {
+		r := s.temp()
+		s.reg[n.dst] = r
+		if s.last[n.dst] < 0 { // nobody reads it
+			s.free = append(s.free, r)
+		}
+		return r
+	}
+	s.clearing(s.b, n.dst, s.t)
+	s.touch(n.dst, s.t, false)
+	return s.window(s.view(s.whole(n.dst)), false)
+}
+
+func (s *stripper) accumulate(n *node, in *instr) {
+	switch {
+	case n.m.contiguous():
+		in.dst = s.window(s.view(val{root: n.dst, off: n.m.off, n: n.m.n}), false)
+		in.op = move1
+		if !n.store {
+			in.op, in.b = add, in.a
+			in.a = in.dst
+		}
+	case n.m.uniform():
+		in.dst = s.view(val{root: n.dst, off: n.m.off, n: 1})
+		in.op = sum
+	default:
+		in.dst = s.view(s.whole(n.dst))
+		in.c = s.mapping(&n.m)
+		table := s.p.maps[in.c].table != nil
+		switch {
+		case table && n.store:
+			in.op = setTable
+		case table:
+			in.op = addTable
+		case n.store:
+			in.op = setAffine
+		default:
+			in.op = addAffine
+		}
+	}
+}
+
+func (s *stripper) mapping(m *flatMap) int32 {
+	var g mapping
+	if _, s0, n1, s1, ok := m.affine(); ok {
+		g = mapping{off: m.off, n1: n1, s0: s0, s1: s1}
+	} else {
+		g.table, g.off = m.table()
+	}
+	s.p.maps = append(s.p.maps, g)
+	return int32(len(s.p.maps) - 1)
+}
+
+// native reports whether strips have a loop of their own for op.
+func native(op ad.OpCode) bool {
+	switch op {
+	case ad.OpNeg, ad.OpSquare, ad.OpAbs, ad.OpSqrt, ad.OpInv, ad.OpExp, ad.OpLog, ad.OpLog1p, ad.OpExpm1,
+		ad.OpLog1pExp, ad.OpInvLogit,
+		ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpDiv, ad.OpMulGuarded, ad.OpLess, ad.OpLessEqual:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,120 @@
+package lang_test
+
+import (
+	"bufio"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl/lang"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// The external suite: the test programs of stanc3, Stan's own compiler, which
+// are read where they lie and are no part of this repository.
+// PPL_STANC3 names the directory that holds its good and bad folders
+// (test/integration of a checkout).
+
+// stanc3 calls visit with each program of a folder of the suite.
+func stanc3(t *testing.T, folder string, visit func(path string, f *source.File)) {
+	root := os.Getenv("PPL_STANC3")
+	if root == "" {
+		t.Skip("set PPL_STANC3 to the folder test/integration of a checkout of stan-dev/stanc3")
+	}
+	err := filepath.WalkDir(filepath.Join(root, folder), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".stan" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err == nil {
+			name, _ := filepath.Rel(root, path)
+			visit(path, source.NewFile(filepath.ToSlash(name), string(text)))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestStanc3Good: programs that stanc3 accepts parse, and survive printing.
+func TestStanc3Good(t *testing.T) {
+	programs, parsed, bytes := 0, 0, 0
+	stanc3(t, "good", func(_ string, f *source.File) {
+		programs++
+		bytes += len(f.Text)
+		tree, diags := lang.Parse(f)
+		if len(diags) > 0 {
+			t.Logf("does not parse: %s", diags[0])
+			return
+		}
+		parsed++
+		if err := checkTree(tree); err != nil {
+			t.Errorf("%s: %v", f.Name, err)
+		}
+	})
+	t.Logf("%d of %d programs parse (%d KB)", parsed, programs, bytes/1000)
+	if float64(parsed) < 0.99*float64(programs) {
+		t.Errorf("only %d of %d programs parse", parsed, programs)
+	}
+}
+
+// TestStanc3Bad: what stanc3 calls a syntax error is an error here too; what it
+// finds only later is not, but for the rules that our parser checks.
+func TestStanc3Bad(t *testing.T) {
+	kinds := map[string]string{} // by path
+	counts := map[string]int{}
+	stanc3(t, "bad", func(path string, f *source.File) {
+		kind, ok := kinds[path]
+		if !ok {
+			readExpected(filepath.Dir(path), kinds)
+			kind = kinds[path]
+		}
+		diags := parse(f)
+		switch {
+		case kind == "":
+			counts["of unknown kind"]++
+		case kind == "Syntax" && len(diags) == 0:
+			t.Errorf("accepted: %s", f.Name)
+		case kind == "Syntax":
+			counts["syntax errors found"]++
+		case len(diags) > 0:
+			counts["semantic errors found by the parser"]++
+			if !early[string(diags[0].Code)] {
+				t.Errorf("refused too early: %s", diags[0])
+			}
+		default:
+			counts["left to check"]++
+		}
+	})
+	t.Log(counts)
+}
+
+// early are the codes of our parser for what stanc3 finds in later stages:
+// reserved names and removed functions.
+var early = map[string]bool{"E0112": true, "E0123": true}
+
+// readExpected reads which kind of error stanc3 reports for the programs of a
+// folder from its file of expected output.
+func readExpected(dir string, kinds map[string]string) {
+	file, err := os.Open(filepath.Join(dir, "stanc.expected"))
+	if err != nil {
+		return
+	}
+	defer file.Close()
+	program := ""
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		line := lines.Text()
+		if command, ok := strings.CutPrefix(line, "  $ "); ok {
+			words := strings.Fields(command)
+			program = filepath.Join(dir, words[len(words)-1])
+		}
+		for _, kind := range []string{"Syntax", "Semantic"} {
+			if strings.HasPrefix(line, kind+" error") {
+				kinds[program] = kind
+			}
+		}
+	}
+}
