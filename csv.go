@@ -3,6 +3,7 @@ package ppl
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/ahmc"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/hmc"
 	"github.com/ppl-lang/ppl/infer/nuts"
@@ -112,7 +114,11 @@ func (o *output) draw(session *infer.Session, d infer.Draw) error {
 // adaptation writes what warm-up has found.
 func (c *chainFile) adaptation(r infer.ChainReport) error {
 	c.adapted = true
-	return c.Adaptation(draws.Adaptation{StepSize: r.StepSize, Metric: r.Metric})
+	var notes []string // what the kernel has tuned beside the step size
+	for _, name := range slices.Sorted(maps.Keys(r.Kernel)) {
+		notes = append(notes, name+" = "+number(r.Kernel[name]))
+	}
+	return c.Adaptation(draws.Adaptation{StepSize: r.StepSize, Metric: r.Metric, Notes: notes})
 }
 
 // finish completes the files of chains that have draws and returns their names.
@@ -171,6 +177,8 @@ func samplerName(s infer.Sampler) string {
 		return "nuts"
 	case hmc.Sampler:
 		return "hmc"
+	case ahmc.Sampler:
+		return "ahmc"
 	case sampler.Fixed:
 		return "fixed_param"
 	}
@@ -227,10 +235,10 @@ func algorithm(s infer.Sampler) []draws.Setting {
 	group := func(name string, children ...draws.Setting) draws.Setting {
 		return draws.Setting{Name: name, Group: true, Children: children}
 	}
-	static := func(engine string, a warmup.Options, jitter float64, options ...draws.Setting) []draws.Setting {
+	engine := func(name string, a warmup.Options, jitter float64, options ...draws.Setting) []draws.Setting {
 		return []draws.Setting{adapt(a), {Name: "algorithm", Value: "hmc", Default: true, Children: []draws.Setting{
 			group("hmc",
-				draws.Setting{Name: "engine", Value: engine, Default: engine == "nuts", Children: []draws.Setting{group(engine, options...)}},
+				draws.Setting{Name: "engine", Value: name, Default: name == "nuts", Children: []draws.Setting{group(name, options...)}},
 				setting("metric", string(a.MetricKind()), string(infer.Diagonal)),
 				setting("metric_file", "", ""),
 				setting("stepsize", number(a.Start()), "1"),
@@ -239,11 +247,23 @@ func algorithm(s infer.Sampler) []draws.Setting {
 	}
 	switch s := s.(type) {
 	case nuts.Sampler:
-		return static("nuts", s.Adapt, s.Jitter, setting("max_depth", strconv.Itoa(def(s.MaxDepth, nuts.DefaultMaxDepth)), "10"))
+		return engine("nuts", s.Adapt, s.Jitter, setting("max_depth", strconv.Itoa(def(s.MaxDepth, nuts.DefaultMaxDepth)), "10"))
 	case hmc.Sampler:
-		return static("static", s.Adapt, s.Kernel.Jitter,
+		return engine("static", s.Adapt, s.Kernel.Jitter,
 			setting("int_time", number(def(s.Kernel.IntTime, hmc.DefaultIntTime)), "6.2831853"),
 			setting("steps", strconv.Itoa(s.Kernel.Steps), "0"))
+	case ahmc.Sampler: // 0 stands for what is found in warm-up
+		settings := engine("ahmc", warmup.Options{Metric: def(s.Metric, infer.Unit), FixedMetric: s.FixedMetric}, 0,
+			setting("min_stepsize", number(s.Box.MinStepSize), "0"),
+			setting("max_stepsize", number(s.Box.MaxStepSize), "0"),
+			setting("min_steps", strconv.Itoa(s.Box.MinSteps), "0"),
+			setting("max_steps", strconv.Itoa(s.Box.MaxSteps), "0"),
+			setting("batches", strconv.Itoa(def(s.Batches, ahmc.DefaultBatches)), strconv.Itoa(ahmc.DefaultBatches)),
+			setting("freeze", strconv.FormatBool(s.Freeze), "false"),
+			setting("fixed_length", strconv.FormatBool(s.FixedLength), "false"),
+			setting("radius", number(s.Radius), "0"))
+		settings[0].Children = settings[0].Children[:1] // engaged: it adapts in its own way
+		return settings
 	case sampler.Fixed:
 		return []draws.Setting{{Name: "algorithm", Value: "fixed_param", Children: []draws.Setting{group("fixed_param")}}}
 	}

@@ -10,6 +10,7 @@
 //	sample.go  Sample: a Posterior and Options to a Fit
 //	fit.go     Fit: draws, summary, what to make of it
 //	csv.go     draws as CmdStan's CSV files
+//	errors.go  Diagnostics: errors with the places that they are about
 //
 // The three steps are separate because each takes its own time and is used
 // more often than the one before: a Model is compiled once, in milliseconds; it

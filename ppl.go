@@ -1,7 +1,6 @@
 package ppl
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -220,19 +219,4 @@ func (p *Posterior) InitAt(values any, radius float64) (infer.Init, error) {
 		return nil, err
 	}
 	return infer.At{Positions: [][]float64{x}, Radius: radius}, nil
-}
-
-// Diagnostics takes an error of this package apart into messages with places,
-// which diag.Render shows with the lines of the source. It returns nil for an
-// error that has no such parts.
-func Diagnostics(err error) diag.List {
-	var compileError *compile.Error
-	if errors.As(err, &compileError) {
-		return compileError.List
-	}
-	var dataError *data.Error
-	if errors.As(err, &dataError) {
-		return diag.List{dataError.Diagnostic()}
-	}
-	return nil
 }

@@ -94,7 +94,7 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 	}
 	fit.started = time.Now()
 	// Leaving the loop stops the chains; the report is complete after it.
-	err = collect(ctx, session, store, out)
+	err = collect(ctx, session, p, store, out)
 	fit.Report = session.Report()
 	if out != nil {
 		files, finishErr := out.finish(fit.Report)
@@ -107,14 +107,14 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 }
 
 // collect stores the draws of a session, and writes them if there is an output.
-func collect(ctx context.Context, session *infer.Session, store *draws.Store, out *output) error {
+func collect(ctx context.Context, session *infer.Session, p *Posterior, store *draws.Store, out *output) error {
 	var failures []error
 	for d, err := range session.Draws(ctx) {
 		if err != nil {
 			if d.Chain < 0 {
 				err = fmt.Errorf("sampling was interrupted: %w", err)
 			}
-			failures = append(failures, err)
+			failures = append(failures, locate(p, err))
 			continue
 		}
 		if err := store.Add(d); err != nil {

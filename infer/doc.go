@@ -16,7 +16,11 @@
 //	hmc/         Euclidean geometry with the leapfrog step; static HMC
 //	nuts/        the no-U-turn sampler
 //	warmup/      stages: step size search, dual averaging, windows of metric estimation
+//	ahmc/        HMC tuned by Bayesian optimisation, in warm-up and for ever after
+//	bayesopt/    Gaussian process regression and upper confidence bounds on a grid
 //	sampler/     the table of samplers by name, with their options and CSV columns
+//	draws/       draws in memory and in CmdStan's CSV files
+//	diagnose/    R-hat, effective sample sizes, standard errors; what is wrong with a run
 //	infertest/   targets with exact draws, tests for targets and for kernels
 //
 // The vocabulary is that of the literature. A metric defines a [Hamiltonian]

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/compile"
 )
 
 // timings is what bench prints; a stable format.
@@ -107,8 +108,11 @@ func randomPoints(p *ppl.Posterior, seed uint64) ([][]float64, error) {
 	if len(points) > 0 {
 		return points, nil
 	}
-	return nil, fmt.Errorf("none of %d random points has a finite log density; the last was rejected because: %w\n"+
-		"Give points with --points", benchAttempts*benchPoints, reason)
+	err := fmt.Errorf("none of %d random points has a finite log density (give points by --points); at the last one: %w", benchAttempts*benchPoints, reason)
+	if rejection := (*compile.Rejection)(nil); errors.As(reason, &rejection) {
+		return nil, &compile.Rejection{Span: rejection.Span, Err: err}
+	}
+	return nil, err
 }
 
 // measure times the gradient.

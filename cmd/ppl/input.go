@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/lang/diag"
 )
@@ -78,6 +79,15 @@ func (in *input) load(model string, stderr io.Writer) (*loaded, error) {
 		})
 		return err
 	})
+	var refused *compile.Error
+	if in.data == "" && errors.As(err, &refused) && refused.List[0].Code == diag.DataMissing {
+		return nil, &compile.Error{List: diag.List{{
+			Code:    diag.DataMissing,
+			Span:    refused.List[0].Span,
+			Summary: refused.List[0].Summary,
+			Fix:     "give a file of data by --data FILE",
+		}}}
+	}
 	return l, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -109,11 +110,11 @@ func (s *session) failures() []error {
 	}
 	split(s.err)
 	type failure struct {
-		text   string
-		chains []int
-		err    error
+		key    string
+		chains []string
+		err    *infer.ChainError
 	}
-	var distinct []*failure
+	var failed []*failure
 	var out []error
 	for _, err := range all {
 		if s.interrupted && strings.HasPrefix(err.Error(), "sampling was interrupted") {
@@ -124,29 +125,23 @@ func (s *session) failures() []error {
 			out = append(out, err)
 			continue
 		}
-		text := c.Phase + c.Err.Error()
-		known := false
-		for _, f := range distinct {
-			if f.text == text {
-				f.chains, known = append(f.chains, c.ID), true
-			}
+		key := c.Phase + c.Err.Error()
+		if list := ppl.Diagnostics(err); list != nil { // the numbers in messages differ
+			key = fmt.Sprint(c.Phase, list[0].Span.Begin())
 		}
-		if !known {
-			distinct = append(distinct, &failure{text, []int{c.ID}, c})
+		i := slices.IndexFunc(failed, func(f *failure) bool { return f.key == key })
+		if i < 0 {
+			i = len(failed)
+			failed = append(failed, &failure{key: key, err: c})
 		}
+		failed[i].chains = append(failed[i].chains, strconv.Itoa(c.ID))
 	}
-	for _, f := range distinct {
-		if ppl.Diagnostics(f.err) != nil || len(f.chains) == 1 {
+	for _, f := range failed {
+		if len(f.chains) == 1 {
 			out = append(out, f.err)
-			continue
+		} else {
+			out = append(out, fmt.Errorf("chains %s: %w", strings.Join(f.chains, ", "), f.err.Err))
 		}
-		var c *infer.ChainError
-		errors.As(f.err, &c)
-		names := make([]string, len(f.chains))
-		for i, id := range f.chains {
-			names[i] = strconv.Itoa(id)
-		}
-		out = append(out, fmt.Errorf("chains %s: %w", strings.Join(names, ", "), c.Err))
 	}
 	return out
 }

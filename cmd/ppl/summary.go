@@ -45,6 +45,9 @@ func (s *session) show(w io.Writer) error {
 	}
 	b.WriteString("\n")
 	b.WriteString(s.times() + "\n")
+	if tuned := s.tuned(); tuned != "" {
+		writeParagraph(&b, "", tuned, width)
+	}
 	if len(s.fit.Files) > 0 {
 		b.WriteString("Draws: " + files(s.fit.Files) + "\n")
 	}
@@ -66,6 +69,20 @@ func (s *session) times() string {
 	text := fmt.Sprintf("Ready in %s (compile %s, data %s, bind %s). Warm-up %s, sampling %s.",
 		short(l.compile+l.read+l.bind), short(l.compile), short(l.read), short(l.bind), short(s.warmup), short(s.sampling))
 	return text + fmt.Sprintf("\nGradients: %d in warm-up, %d in sampling.", s.gradWarmup, s.gradSample)
+}
+
+// tuned says which steps a sampler that tunes their number has ended with.
+func (s *session) tuned() string {
+	var parts []string
+	for _, c := range s.fit.Report.Chains {
+		if steps, ok := c.Kernel["steps"]; ok {
+			parts = append(parts, fmt.Sprintf("chain %d at most %.0f steps of size %.3g", c.ID, steps, c.Kernel["step_size"]))
+		}
+	}
+	if parts == nil {
+		return ""
+	}
+	return "Tuned to: " + strings.Join(parts, ", ") + "."
 }
 
 // short shows a duration with three digits.

@@ -2,7 +2,6 @@ package ir_test
 
 import (
 	"cmp"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -66,16 +65,18 @@ func TestStanc3(t *testing.T) {
 	}
 }
 
-// reason is why a program is refused: a feature or function that is missing, if
-// that is all, else the code of the first other error.
+// reason is why a program is refused: a feature that is missing, or "the library
+// lacks a function", if that is all, else the first other error.
 func reason(errs diag.List) string {
 	for _, d := range errs {
 		switch d.Code {
 		case diag.NotSupported, diag.UnknownFunction, diag.UnknownDistribution:
 		default:
-			e, _ := diag.Explain(d.Code)
-			return fmt.Sprintf("%s %s", d.Code, e.Name)
+			return d.String()
 		}
 	}
-	return errs[0].Summary
+	if i := slices.IndexFunc(errs, func(d diag.Diagnostic) bool { return d.Code == diag.NotSupported }); i >= 0 {
+		return errs[i].Summary
+	}
+	return "the library lacks a function"
 }

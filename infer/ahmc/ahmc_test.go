@@ -2,6 +2,7 @@ package ahmc_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -75,7 +76,7 @@ func TestErgodic(t *testing.T) {
 		{infertest.Logistic{D: 2}, math.Pi * math.Pi / 3, 0},
 	} {
 		config := infer.Config{
-			Sampler: ahmc.Sampler{BatchLength: 2},
+			Sampler: ahmc.Sampler{BatchLength: 2, StepSizePoints: 12, StepsPoints: 12},
 			Warmup:  100, Draws: 20000, Seed: 5,
 		}
 		x, report := sample(t, c.target, config)
@@ -110,7 +111,7 @@ func TestErgodic(t *testing.T) {
 			}
 		}
 		for _, chain := range report.Chains {
-			if k := chain.Kernel; k["batches"] < 10000 || k["changes"] < 60 {
+			if k := chain.Kernel; k["batches"] < 10000 || k["changes"] < 40 {
 				t.Errorf("%s: hardly adapted while sampling: %v", c.target, k)
 			}
 		}
@@ -143,6 +144,25 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
+// foundBox runs a chain until tuning begins and returns its box.
+func foundBox(t *testing.T, target infer.LogDensity, config infer.Config) (box ahmc.Box) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	s := config.Sampler.(ahmc.Sampler)
+	s.Watch = func(_ int, k *ahmc.Kernel) {
+		box = k.Box()
+		cancel()
+	}
+	config.Sampler, config.Chains = s, 1
+	for _, err := range infer.Run(ctx, target, config) {
+		if err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+	return box
+}
+
 // TestBox: the box that is found fits targets of very different scales.
 func TestBox(t *testing.T) {
 	diagonal := func(sd ...float64) *infertest.Normal {
@@ -169,16 +189,13 @@ func TestBox(t *testing.T) {
 		{"huge", diagonal(1e6, 2e6), 1e6, 2e6, "", 10, 20},
 		{"ratio 30", diagonal(1e-3, 3e-2, 1e-2), 1e-3, 3e-2, "", 50, 250},
 		{"ratio 1e5", diagonal(1e-2, 1e3), 1e-2, 1e3, "", 512, 512},
-		{"ratio 1e5, metric learnt", diagonal(1e-2, 1e3), 1, 1, infer.Diagonal, 10, 30},
+		{"ratio 1e5, metric learnt", diagonal(1e-2, 1e3), 1, 1, infer.Diagonal, 10, 80},
 		{"a hundred", diagonal(many...), 1e-4, 1e-4, "", 10, 20},
 		{"correlated", infertest.AR1(2, 0.99), 0.1, 1.41, "", 20, 100},
-		{"correlated, metric learnt", infertest.AR1(2, 0.99), 1, 1, infer.Dense, 10, 30},
+		{"correlated, metric learnt", infertest.AR1(2, 0.99), 1, 1, infer.Dense, 10, 80},
 	} {
 		for seed := range uint64(3) {
-			var seen kernels
-			s := ahmc.Sampler{Metric: c.metric, Watch: seen.watch}
-			sample(t, c.target, infer.Config{Sampler: s, Chains: 1, Draws: 1, Seed: seed, Init: infer.Uniform{Radius: c.narrow}})
-			box := seen.byID[1].Box()
+			box := foundBox(t, c.target, infer.Config{Sampler: ahmc.Sampler{Metric: c.metric}, Seed: seed, Init: infer.Uniform{Radius: c.narrow}})
 			if box.MaxStepSize < 0.5*c.narrow || box.MaxStepSize > 2.5*c.narrow || math.Abs(box.MinStepSize*20/box.MaxStepSize-1) > 1e-12 {
 				t.Errorf("%s: step sizes %+v for a narrowest scale of %v", c.name, box, c.narrow)
 			}
@@ -191,9 +208,7 @@ func TestBox(t *testing.T) {
 	for _, given := range []ahmc.Box{
 		{MaxStepSize: 0.3}, {MaxSteps: 17}, {MinStepSize: 1e-3}, {MinSteps: 30}, {MinStepSize: 100}, {0.1, 0.2, 3, 4},
 	} {
-		var seen kernels
-		sample(t, infertest.AR1(2, 0.9), infer.Config{Sampler: ahmc.Sampler{Box: given, Watch: seen.watch}, Chains: 1, Warmup: 200, Draws: 1})
-		b := seen.byID[1].Box()
+		b := foundBox(t, infertest.AR1(2, 0.9), infer.Config{Sampler: ahmc.Sampler{Box: given}})
 		if given.MinStepSize > 0 && b.MinStepSize != given.MinStepSize || given.MaxStepSize > 0 && b.MaxStepSize != given.MaxStepSize ||
 			given.MinSteps > 0 && b.MinSteps != given.MinSteps || given.MaxSteps > 0 && b.MaxSteps != given.MaxSteps ||
 			!(0 < b.MinStepSize && b.MinStepSize <= b.MaxStepSize && 0 < b.MinSteps && b.MinSteps <= b.MaxSteps) {
@@ -237,8 +252,8 @@ func efficiency(t *testing.T, target infer.LogDensity, stepSize float64, steps i
 }
 
 // TestFigure1: on the bivariate normal of correlation 0.99 the tuner settles,
-// from a box that it finds itself, at a setting at least as good as the best
-// of the three that the paper shows, up to Monte Carlo error.
+// from boxes that it finds itself, at settings at least as good as the best of
+// the three that the paper shows, up to Monte Carlo error.
 func TestFigure1(t *testing.T) {
 	target := infertest.AR1(2, 0.99)
 	best := 0.0
@@ -251,14 +266,14 @@ func TestFigure1(t *testing.T) {
 		best = max(best, e)
 	}
 	var total float64
-	const chains = 4
+	const chains = 6
 	var seen kernels
-	sample(t, target, infer.Config{Sampler: ahmc.Sampler{Freeze: true, Watch: seen.watch}, Chains: chains, Draws: 1, Seed: 3})
+	sample(t, target, infer.Config{Sampler: ahmc.Sampler{Freeze: true, Watch: seen.watch}, Chains: chains, Warmup: 5000, Draws: 1, Seed: 3})
 	for id, kernel := range seen.byID {
 		stepSize, steps := kernel.Setting()
 		e := efficiency(t, target, stepSize, steps)
 		t.Logf("chain %d: box %+v, setting (%.3f, %d): %.4f", id, kernel.Box(), stepSize, steps, e)
-		if e < 0.7*best {
+		if e < 0.75*best {
 			t.Errorf("chain %d settles at (%v, %d) with %v, the paper's best has %v", id, stepSize, steps, e, best)
 		}
 		total += e / chains

@@ -41,18 +41,28 @@
 //
 //	step size  Dual averaging finds the step size at which those short
 //	           trajectories have mean acceptance 0.65, the optimum of long ones
-//	           in high dimension: the upper side. The lower is a twentieth.
-//	steps      The upper side is the largest number of steps of the upper step
-//	           size that the target has use for, by two measures: steps until a
-//	           U-turn, the largest of ten trials; and π standard deviations of
-//	           the widest coordinate so far (half a period of a normal). It is
-//	           at least 10 and at most 512, so an unbounded target cannot make
-//	           the search unbounded. The lower side is 1.
+//	           in high dimension. The upper side is 1.5 times that, because in
+//	           few dimensions larger ones pay; the lower side a twentieth of it.
+//	steps      With that step size, the number of steps that the target has use
+//	           for, by two measures: steps until a U-turn, the largest of ten
+//	           trials; and π standard deviations of the widest coordinate so
+//	           far (half a period of a normal). The upper side is twice the
+//	           larger, at least 10 and at most 512, so an unbounded target
+//	           cannot make the tuning unbounded. The lower side is 1.
 //
 // The first measure sees the widest direction when it dominates the sum of
 // squares, the second when it is close to a coordinate axis. Both are in units
 // of the metric. The search takes no other evaluations than these transitions
-// and trials.
+// and trials, at most 5120 of the latter.
+//
+// # How well it does
+//
+// On a bivariate normal of correlation 0.99, in boxes found so, the settings
+// after warm-ups of 1000, 2000 and 5000 transitions have 84, 92 and 102 % of
+// the effective sample size per gradient of the best of the paper's three
+// (means of 12 chains; the optimum of the box has 112 %): a batch of 8
+// transitions is a noisy reward. Where gradients are dear, NUTS or a learnt
+// metric come first; the paper's method is at its best in long runs.
 //
 // # Departures from the printed algorithm
 //

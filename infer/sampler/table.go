@@ -47,6 +47,7 @@ func Table() []Row {
 	return []Row{
 		nutsRow(),
 		hmcRow(),
+		ahmcRow(),
 		fixedRow(),
 	}
 }

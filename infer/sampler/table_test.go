@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/ahmc"
 	"github.com/ppl-lang/ppl/infer/hmc"
 	"github.com/ppl-lang/ppl/infer/infertest"
 	"github.com/ppl-lang/ppl/infer/nuts"
@@ -65,7 +66,7 @@ func TestTable(t *testing.T) {
 
 // The defaults of the options are those of the packages.
 func TestDefaults(t *testing.T) {
-	for name, zero := range map[string]infer.Sampler{"nuts": nuts.Sampler{}, "hmc": hmc.Sampler{}} {
+	for name, zero := range map[string]infer.Sampler{"nuts": nuts.Sampler{}, "hmc": hmc.Sampler{}, "ahmc": ahmc.Sampler{}} {
 		row, _ := sampler.Lookup(name)
 		s, err := row.Default()
 		if err != nil {

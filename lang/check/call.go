@@ -82,7 +82,9 @@ func (c *checker) resolve(at ast.Node, name string, cands []types.Overload, es [
 	ts, params := split(args)
 	o, m, fail := types.ResolveLevels(cands, ts, params)
 	if fail != nil {
-		c.noOverload(at, name, es, ts, fail)
+		if !anyInvalid(cands) {
+			c.noOverload(at, name, es, ts, fail)
+		}
 		return nil
 	}
 	call := &Call{Name: normalised(name), Overload: o, Match: m}
@@ -93,6 +95,17 @@ func (c *checker) resolve(at ast.Node, name string, cands []types.Overload, es [
 		return nil
 	}
 	return call
+}
+
+// anyInvalid reports candidates whose type is not known, so that nothing can be
+// said about a call.
+func anyInvalid(cands []types.Overload) bool {
+	for _, cand := range cands {
+		if f, ok := cand.(*Func); ok && f.invalid {
+			return true
+		}
+	}
+	return false
 }
 
 // split separates types from levels.

@@ -106,6 +106,7 @@ type checker struct {
 	funcs    map[string][]*Func // user functions by name
 	declared map[*ast.TypeExpr]types.Type
 	refused  map[feature]bool // features already reported as not supported
+	missing  map[string]bool  // codes with names already reported as unknown
 
 	block ast.BlockKind // the block being checked
 	fn    *Func         // the function being checked; nil outside
@@ -128,6 +129,7 @@ func Check(f *ast.File, u Universe) (*Info, diag.List) {
 		funcs:    map[string][]*Func{},
 		declared: map[*ast.TypeExpr]types.Type{},
 		refused:  map[feature]bool{},
+		missing:  map[string]bool{},
 	}
 	for _, b := range order(f) {
 		c.checkBlock(b)

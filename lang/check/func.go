@@ -17,6 +17,7 @@ type Func struct {
 	Decl    *ast.FunctionDecl // the definition; the forward declaration if there is no other
 	Forward *ast.FunctionDecl // the forward declaration, or nil
 	Params  []*Var            // of the definition
+	invalid bool              // an argument or the result has type Invalid
 }
 
 // String is the signature.
@@ -58,7 +59,7 @@ func (c *checker) declareFunc(d *ast.FunctionDecl) *Func {
 		valid = valid && params[i].Kind != types.Invalid
 	}
 	_, suffix := splitSuffix(d.Name.Name)
-	f := &Func{FuncType: ft, Name: d.Name.Name, Suffix: suffix, Decl: d}
+	f := &Func{FuncType: ft, Name: d.Name.Name, Suffix: suffix, Decl: d, invalid: !valid}
 	c.checkName(d.Name)
 	if valid {
 		c.suffixRules(f, d)

@@ -87,8 +87,22 @@ func (c *checker) checkName(id ast.Ident) {
 	}
 }
 
-// unknownVariable reports a name that is no visible variable.
+// firstTime tells the first report on an unknown name from later ones. What is
+// missing is one mistake, however often it is used.
+func (c *checker) firstTime(code diag.Code, name string) bool {
+	key := string(code) + name
+	if c.missing[key] {
+		return false
+	}
+	c.missing[key] = true
+	return true
+}
+
+// unknownVariable reports a name that is no visible variable, once.
 func (c *checker) unknownVariable(n ast.Node, name string) {
+	if !c.firstTime(diag.UnknownVariable, name) {
+		return
+	}
 	d := diag.Errorf(diag.UnknownVariable, n.Span(), "`%s` is not declared", name)
 	if near := diag.Nearest(name, c.visible()); near != "" {
 		d.Fix = "did you mean " + quote(near) + "?"
@@ -111,11 +125,14 @@ func (c *checker) blockAfter() string {
 	return "A variable must be declared before its use, in this block or an earlier one."
 }
 
-// unknownFunction reports a call of something that is no function.
+// unknownFunction reports a call of something that is no function, once.
 func (c *checker) unknownFunction(id ast.Ident) {
 	if v := c.lookup(id.Name); v != nil {
 		c.report(diag.Errorf(diag.CalledVariable, id.Span(), "`%s` is a variable, not a function", id.Name),
 			"Use square brackets to index a variable.", note(&v.Ident, "it is declared here"))
+		return
+	}
+	if !c.firstTime(diag.UnknownFunction, id.Name) {
 		return
 	}
 	d := diag.Errorf(diag.UnknownFunction, id.Span(), "there is no function `%s`", id.Name)

@@ -68,7 +68,9 @@ func (c *checker) tilde(s *ast.Tilde) {
 		c.info.Calls[s] = found
 		return
 	}
-	c.badDistribution(s, es, args, pdf, pmf)
+	if !anyInvalid(pdf) && !anyInvalid(pmf) {
+		c.badDistribution(s, es, args, pdf, pmf)
+	}
 }
 
 // badDistribution reports arguments that neither the density nor the mass
@@ -109,9 +111,13 @@ func (c *checker) declaredAt(e ast.Expr) diag.Note {
 	}
 }
 
-// unknownDistribution reports a name for which there is neither _lpdf nor _lpmf.
+// unknownDistribution reports a name for which there is neither _lpdf nor _lpmf,
+// once.
 func (c *checker) unknownDistribution(s *ast.Tilde) {
 	name := s.Dist.Name
+	if !c.firstTime(diag.UnknownDistribution, name) {
+		return
+	}
 	d := diag.Errorf(diag.UnknownDistribution, s.Dist.Span(), "there is no distribution `%s`", name)
 	near := diag.Nearest(name, func(yield func(string) bool) {
 		for f := range c.functionNames() {

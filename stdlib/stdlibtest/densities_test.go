@@ -99,7 +99,6 @@ func TestPropto(t *testing.T) {
 				}
 				b[i].Param = a[i].Param
 			}
-			repair(f, b)
 			diff := func(vs []Value) (dropped, kept float64) {
 				full, err1 := Eval(f, false, vs)
 				part, err2 := Eval(f, true, vs)

@@ -1,10 +1,8 @@
 package stdlibtest
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/stdlib"
@@ -91,95 +89,61 @@ func forms(f *stdlib.Func) [][]types.Type {
 	return fs
 }
 
+// dependent are the domains of arguments that must fit each other; a generator
+// has those of the parameters.
+var dependent = map[string][]types.Constraint{
+	"uniform":              {between(-0.9, 0.9), between(-3, -1), between(1, 3)},
+	"pareto":               {between(3, 5), between(0.5, 2), types.Positive},
+	"pareto_type_2":        {between(3, 5), between(-1, 2), types.Positive, types.Positive},
+	"binomial":             {between(0, 5), between(5, 8), types.UnitInterval},
+	"binomial_logit":       {between(0, 5), between(5, 8), types.Finite},
+	"beta_binomial":        {between(0, 5), between(5, 8), types.Positive, types.Positive},
+	"linspaced_vector":     {{}, between(-2, 0), between(1, 3)},
+	"linspaced_row_vector": {{}, between(-2, 0), between(1, 3)},
+	"linspaced_array":      {{}, between(-2, 0), between(1, 3)},
+}
+
+func between(lo, hi float64) types.Constraint { return types.Between(lo, hi) }
+
+// domain is that of argument i, the zero Constraint for all numbers.
+func domain(f *stdlib.Func, i int) types.Constraint {
+	in := f.In
+	base := f.Name
+	if f.Dist != nil {
+		base = f.Dist.Name
+	}
+	if d, ok := dependent[base]; ok {
+		in = d
+		if f.Random {
+			in = d[1:]
+		}
+	}
+	if i < len(in) {
+		return in[i]
+	}
+	return types.Constraint{}
+}
+
 // arguments draws arguments of these types from f's domain.
 func arguments(rng *rand.Rand, f *stdlib.Func, ts []types.Type) []Value {
 	vs := make([]Value, len(ts))
 	for i, t := range ts {
-		var c types.Constraint
-		if i < len(f.In) {
-			c = f.In[i]
-		}
-		vs[i] = Draw(rng, t, c)
+		vs[i] = Draw(rng, t, domain(f, i))
 	}
-	repair(f, vs)
+	if f.Name == "to_matrix" && len(vs) > 1 {
+		if len(vs[0].Data) > 4 {
+			vs[2].Data[0] = 8
+		}
+		if len(vs) > 3 {
+			vs[3].Data[0] = 0
+		}
+	}
 	return vs
 }
-
-// at is the number that meets element i of argument 0 in argument v.
-func at(v Value, i int) *float64 { return &v.Data[min(i, len(v.Data)-1)*bit(len(v.Data) > 1)] }
 
 func bit(b bool) int {
 	if b {
 		return 1
 	}
 	return 0
-}
-
-// repair makes arguments fit whose domains depend on each other.
-func repair(f *stdlib.Func, vs []Value) {
-	widest := 0
-	for _, v := range vs {
-		widest = max(widest, len(v.Data))
-	}
-	each := func(change func(i int)) {
-		for i := range widest {
-			change(i)
-		}
-	}
-	// low adds to b so that it is greater than a, or lowers a.
-	base := f.Name
-	if k := strings.LastIndex(base, "_"); f.Dist != nil && k > 0 {
-		base = base[:k]
-	}
-	rng := strings.HasSuffix(f.Name, "_rng")
-	switch base {
-	case "uniform":
-		if rng {
-			spread(vs[0], -3, -1)
-			spread(vs[1], 1, 3)
-			return
-		}
-		spread(vs[0], -0.9, 0.9)
-		spread(vs[1], -3, -1)
-		spread(vs[2], 1, 3)
-	case "pareto":
-		if !rng {
-			spread(vs[0], 3, 5)
-			spread(vs[1], 0.5, 2)
-		}
-	case "pareto_type_2":
-		if !rng {
-			spread(vs[0], 3, 5)
-			spread(vs[1], -1, 2)
-		}
-	case "binomial", "binomial_logit", "beta_binomial":
-		if !rng {
-			each(func(i int) { *at(vs[1], i) = max(*at(vs[1], i), *at(vs[0], i)) })
-			if len(vs[1].Data) == 1 {
-				vs[1].Data[0] = slices.Max(vs[0].Data) + 1
-			}
-		}
-	case "linspaced_vector", "linspaced_row_vector", "linspaced_array":
-		vs[2].Data[0] = vs[1].Data[0] + 1
-	case "to_matrix":
-		if len(vs) > 1 && len(vs[0].Data) > 4 {
-			vs[1].Data[0], vs[2].Data[0] = 2, 8
-		}
-		if len(vs) > 3 {
-			vs[3].Data[0] = 0
-		}
-	case "sub_row", "sub_col", "segment", "block":
-		for i := 1; i < len(vs); i++ {
-			vs[i].Data[0] = 2
-		}
-	case "choose":
-		each(func(i int) { *at(vs[0], i) = max(*at(vs[0], i), *at(vs[1], i)) })
-	}
-}
-
-// spread moves numbers into [lo, hi] without making them equal.
-func spread(v Value, lo, hi float64) {
-	for i, x := range v.Data {
-		v.Data[i] = lo + (hi-lo)*(0.5+0.5*math.Tanh(x-float64(i)/3))
-	}
 }

@@ -9,7 +9,7 @@
 //	stan_test.go      values of real Stan
 //
 // Arguments are drawn from the declared domains (Func.In); where these depend
-// on each other, repair makes them fit.
+// on each other, from the domains in forms_test.go.
 package stdlibtest
 
 import (

@@ -3,6 +3,7 @@ package vm
 import (
 	"fmt"
 	"os"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -18,6 +19,12 @@ func TestDump(t *testing.T) {
 	g, inputs := randomGraph(seed, 10+int(seed%60))
 	in := inputs(0)
 	// find the first node that differs
+	if os.Getenv("VM_OUT") != "" {
+		var k int
+		fmt.Sscan(os.Getenv("VM_OUT"), &k)
+		show(g, g.Outputs[k], 5, in)
+		return
+	}
 	live := g.Live(g.Outputs, true)
 	outs := g.Outputs
 	for i := range g.Nodes {
@@ -40,4 +47,46 @@ func TestDump(t *testing.T) {
 			}
 		}
 	}
+}
+
+func show(g *ad.Graph, r ad.Ref, depth int, in [][]float64) {
+	n := &g.Nodes[r]
+	old := g.Outputs
+	g.Outputs = []ad.Ref{r}
+	eff := g.Effects
+	g.Effects = nil
+	defer func() { g.Effects = eff }()
+	v, err := g.Eval(in, &ad.Env{Rand: rand.New(rand.NewPCG(5, 6))})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	g.Outputs = old
+	x := v[0]
+	fmt.Printf("%*s%d %v %v %v %+v = %v\n", 12-depth, "", r, n.Op, n.Type, n.Args, n.Attr, x[:min(4, len(x))])
+	if depth > 0 {
+		for _, a := range n.Args {
+			show(g, a, depth-1, in)
+		}
+	}
+}
+
+func TestDumpScan(t *testing.T) {
+	s := os.Getenv("VM_SCAN")
+	if s == "" {
+		t.Skip()
+	}
+	var seed uint64
+	var node int
+	fmt.Sscan(s, &seed, &node)
+	g, _ := randomGraph(seed, 10+int(seed%60))
+	dumpGraph(g.Nodes[node].Attr.(*ad.Scan).Body)
+}
+
+func dumpGraph(b *ad.Graph) {
+	for i := range b.Nodes {
+		n := &b.Nodes[i]
+		fmt.Println(i, n.Op, n.Type, n.Args, fmt.Sprintf("%+v", n.Attr), n.Data)
+	}
+	fmt.Println(b.Inputs, b.Outputs)
 }

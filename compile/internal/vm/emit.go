@@ -372,8 +372,8 @@ func (x *context) next(reg *region, p *regionPlan, t int) {
 		if x.roots[from].in != none {
 			from = x.roots[from].in
 		}
-		if n == 0 || from == c.root {
-			continue
+		if n == 0 || src == x.whole(c.root) || x.roots[src.root].in == c.root {
+			continue // unchanged, or computed in place
 		}
 		if carried[from] {
 			tmp := x.newRoot(n)

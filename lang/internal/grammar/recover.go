@@ -14,7 +14,8 @@ import (
 // below parses the statements within braces each on its own). A piece that does
 // not fit becomes an Item with a failure, and parsing goes on after it.
 
-// Item is one statement or function definition, or a failure in its place.
+// Item is one statement or function definition. With a failure, Stmt is what
+// participle had understood so far, good only for the failures in its blocks.
 type Item struct {
 	Stmt  *Stmt
 	Func  *FuncDef
@@ -75,7 +76,7 @@ func (b *Block) parse(lex *lexer.PeekingLexer, functions bool) error {
 		orphan = err != nil || orphan && item.Stmt != nil && item.Stmt.Block != nil
 		failed = err != nil
 		if failed {
-			item.Fail, item.Stmt, item.Func = asFailure(err, lex), nil, nil
+			item.Fail = asFailure(err, lex)
 			resume(lex, start, item.Fail)
 		}
 		b.Items = append(b.Items, item)

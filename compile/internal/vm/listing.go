@@ -1,0 +1,56 @@
+package vm
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ppl-lang/ppl/ad"
+)
+
+// String is a listing of the program, for its developers. Operands of scalar
+// code are places in memory, all others views.
+func (p *Program) String() string {
+	var w strings.Builder
+	fmt.Fprintf(&w, "memory %d, views %d, constants %d\n", p.memory, len(p.views), len(p.init))
+	p.list(&w, p.blocks, "")
+	return w.String()
+}
+
+var kindNames = [...]string{"scalar", "strip", "matmul", "array", "random", "effect", "region"}
+
+func (p *Program) list(w *strings.Builder, bs []block, indent string) {
+	for i := range bs {
+		b := &bs[i]
+		fmt.Fprintf(w, "%s%s", indent, kindNames[b.kind])
+		if b.kind == stripBlock {
+			fmt.Fprintf(w, " %d by %d, %d windows", b.n, b.strip, len(b.wins))
+		}
+		if b.node != nil {
+			fmt.Fprintf(w, " %v %v: %d = %v", b.node.Op, b.node.Type, b.dst, b.args)
+		}
+		if len(b.clears) > 0 {
+			fmt.Fprintf(w, " clear %v", b.clears)
+		}
+		w.WriteByte('\n')
+		for _, in := range b.code {
+			op, mode := ad.OpCode(in.op), ""
+			if b.kind == stripBlock {
+				op, mode = op>>2, "."+[]string{"vv", "vs", "sv", "ss"}[in.op&3]
+			}
+			name := op.String()
+			if op == ad.OpConst || op == ad.OpInput {
+				name = ad.OpCode(in.x).String()
+			}
+			fmt.Fprintf(w, "%s\t%s%s %d = %d %d %d\n", indent, name, mode, in.dst, in.a, in.b, in.c)
+		}
+		if r := b.reg; r != nil {
+			fmt.Fprintf(w, "%s  lanes %d, steps %d; moves %d %d, loads %d %d, history %d %d, keeps %d %d, nexts %d %d, stages %d, finals %d\n",
+				indent, r.lanes, r.steps, len(r.laneMoves), len(r.stepMoves), len(r.laneLoads), len(r.stepLoads),
+				len(r.history.scalars), len(r.history.arrays), len(r.keeps[0].scalars), len(r.keeps[0].arrays),
+				len(r.nextScalars), len(r.nexts), len(r.stages), len(r.finals))
+			for _, body := range r.bodies {
+				p.list(w, body, indent+"  |")
+			}
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package ppl
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/lang/diag"
+)
+
+// Diagnostics takes an error of this package apart into messages with places,
+// which diag.Render shows with the lines of the source. It returns nil for an
+// error that has no such parts.
+func Diagnostics(err error) diag.List {
+	var compileError *compile.Error
+	if errors.As(err, &compileError) {
+		return compileError.List
+	}
+	var dataError *data.Error
+	if errors.As(err, &dataError) {
+		return diag.List{dataError.Diagnostic()}
+	}
+	var rejection *compile.Rejection
+	if !errors.As(err, &rejection) || !rejection.Span.IsValid() {
+		return nil
+	}
+	d := diag.Diagnostic{Span: rejection.Span, Summary: rejection.Err.Error()}
+	var start *infer.InitError
+	switch {
+	case !errors.As(err, &start):
+	case start.Attempts == 1:
+		d.Summary = "the run cannot start at the given initial values: " + d.Summary
+		d.Fix = "give other initial values, or leave some of them to chance"
+	default:
+		d.Summary = fmt.Sprintf("no starting point found in %d attempts; at the last one: %s", start.Attempts, d.Summary)
+		d.Fix = "check that the data and the bounds of the parameters fit this statement;\n" +
+			"otherwise give initial values, or a smaller radius for random ones"
+	}
+	return diag.List{d}
+}
+
+// locate finds the statement behind a failed search for a starting point that
+// has no place yet, because the log density was not finite without anything
+// being rejected.
+func locate(p *Posterior, err error) error {
+	var chain *infer.ChainError
+	var start *infer.InitError
+	var rejection *compile.Rejection
+	if !errors.As(err, &chain) || !errors.As(err, &start) || errors.As(err, &rejection) {
+		return err
+	}
+	// The point itself is not known; one like it will do.
+	rng := rand.New(rand.NewPCG(0, 0))
+	x, grad := make([]float64, p.Dim()), make([]float64, p.Dim())
+	for range start.Attempts {
+		for i := range x {
+			x[i] = 4*rng.Float64() - 2
+		}
+		lp, lpErr := p.LogDensityGrad(x, grad)
+		if lpErr != nil || !math.IsNaN(lp) && !math.IsInf(lp, 0) {
+			continue
+		}
+		if span, ok := p.bound.Blame(x); ok {
+			located := *chain
+			located.Err = &infer.InitError{Attempts: start.Attempts, Reason: &compile.Rejection{Span: span, Err: start.Reason}}
+			return &located
+		}
+	}
+	return err
+}

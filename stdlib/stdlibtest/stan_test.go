@@ -1,0 +1,485 @@
+package stdlibtest
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/stdlib"
+)
+
+var stanDir = flag.String("stan", "", "write the cases and the Stan programs that evaluate them to this folder")
+
+const stanFile = "testdata/stan.json"
+
+// stanCase is a call that real Stan has evaluated: of a density in the form
+// that drops constants and in full, of another function as a sum of its
+// elements with the weights cos 1, cos 2, …. Parameters are made of numbers u,
+// taken in order.
+type stanCase struct {
+	Name   string
+	Args   []stanArg
+	Result string // type of the value
+	Propto bool   // a density
+
+	// Results, for the numbers points[0] and points[1].
+	Values [2]stanValue
+}
+
+type stanArg struct {
+	Type string
+	Data []float64 // of a data argument
+	Lo   *float64  `json:",omitempty"` // the domain of a parameter
+	Hi   *float64  `json:",omitempty"`
+	Sum1 bool      `json:",omitempty"` // a simplex
+}
+
+type stanValue struct {
+	Err  string    `json:",omitempty"`
+	Lp   number64   // without constants
+	Full number64   // with all terms
+	Grad []number64 // with respect to u
+}
+
+// points are the numbers u: fixed, between -1.5 and 1.5.
+func points() [2][]float64 {
+	rng := rand.New(rand.NewPCG(2, 39))
+	var p [2][]float64
+	for i := range p {
+		p[i] = make([]float64, 48)
+		for k := range p[i] {
+			p[i][k] = math.Round((3*rng.Float64()-1.5)*1024) / 1024
+		}
+	}
+	return p
+}
+
+// stanCases makes cases of the whole library.
+func stanCases() []stanCase {
+	var cs []stanCase
+	u := stdlib.Universe()
+	for name := range u.Names() {
+		if strings.HasPrefix(name, "operator") {
+			continue
+		}
+		for _, o := range u.Lookup(name) {
+			f := o.(*stdlib.Func)
+			if f.Random {
+				continue
+			}
+			rng := source(f, 30)
+			for i, ts := range forms(f) {
+				m, _ := f.Match(ts)
+				reals := 0
+				for k, t := range ts {
+					if t.Kind != types.Int {
+						reals |= 1 << k
+					}
+				}
+				for mask := range 1 << len(ts) {
+					// All subsets of parameters for densities of scalars, all or all
+					// but the first for others.
+					if mask&^reals != 0 || mask == 0 && reals != 0 && (f.Terms == nil || i > 0) {
+						continue
+					}
+					if !(f.Terms != nil && i == 0) && mask != reals && (f.Terms == nil || mask != reals&^1) {
+						continue
+					}
+					c := stanCase{Name: name, Result: m.Result.String(), Propto: f.Terms != nil}
+					for k, v := range arguments(rng, f, ts) {
+						a := stanArg{Type: ts[k].String()}
+						d := domain(f, k)
+						if mask>>k&1 == 0 || m.DataOnly != nil && m.DataOnly[k] {
+							a.Data = v.Data
+							if ts[k].Kind != types.Int {
+								for e, x := range v.Data {
+									v.Data[e] = math.Round(x*256) / 256
+									if d.Kind == types.Simplex {
+										v.Data[e] = []float64{0.125, 0.25, 0.5, 0.125}[e%4]
+									}
+								}
+							}
+						} else if d.Kind == types.Simplex {
+							a.Sum1 = true
+						} else if d != (types.Constraint{}) {
+							if lo := d.Lo; !math.IsInf(lo, 0) {
+								a.Lo = &lo
+							}
+							if hi := d.Hi; !math.IsInf(hi, 0) {
+								a.Hi = &hi
+							}
+						}
+						c.Args = append(c.Args, a)
+					}
+					cs = append(cs, c)
+				}
+			}
+		}
+	}
+	return cs
+}
+
+// typeOf reads a type.
+func typeOf(s string) types.Type {
+	m := typeText.FindStringSubmatch(s)
+	t := map[string]types.Type{"int": tInt, "real": tReal, "vector": tVec, "row_vector": tRow, "matrix": tMat}[m[2]]
+	if strings.HasPrefix(s, "array") {
+		t = t.Array(len(m[1]) + 1)
+	}
+	return t
+}
+
+// literal writes numbers, given as expressions, as a value of type t.
+func literal(t types.Type, shape []int, elems []string) string {
+	if len(shape) == 0 {
+		return elems[0]
+	}
+	n := len(elems) / max(shape[0], 1)
+	open, end := "{", "}"
+	inner := t
+	switch {
+	case t.Dims > 0:
+		inner.Dims--
+	case t.Kind == types.Vector:
+		open, end, inner = "[", "]'", tReal
+	case t.Kind == types.RowVector:
+		open, end, inner = "[", "]", tReal
+	case t.Kind == types.Matrix:
+		open, end, inner = "[", "]", tRow
+	}
+	var parts []string
+	for i := range shape[0] {
+		parts = append(parts, literal(inner, shape[1:], elems[i*n:(i+1)*n]))
+	}
+	return open + strings.Join(parts, ", ") + end
+}
+
+// program is the part of a Stan program that adds the value of the case.
+func (c *stanCase) program() string {
+	var args []string
+	next := 1
+	for _, a := range c.Args {
+		t := typeOf(a.Type)
+		shape := shapeOf(t)
+		elems := make([]string, ad.Type{Shape: shape}.Size())
+		for i := range elems {
+			switch {
+			case a.Data != nil && t.Kind == types.Int:
+				elems[i] = fmt.Sprintf("%d", int(a.Data[i]))
+			case a.Data != nil:
+				elems[i] = fmt.Sprintf("%.10f", a.Data[i])
+			case a.Lo != nil && a.Hi != nil:
+				elems[i] = fmt.Sprintf("(%v + %v * inv_logit(u[%d]))", *a.Lo, *a.Hi-*a.Lo, next)
+			case a.Lo != nil:
+				elems[i] = fmt.Sprintf("(%v + exp(u[%d]))", *a.Lo, next)
+			case a.Hi != nil:
+				elems[i] = fmt.Sprintf("(%v - exp(u[%d]))", *a.Hi, next)
+			default:
+				elems[i] = fmt.Sprintf("u[%d]", next)
+			}
+			if a.Data == nil {
+				next++
+			}
+		}
+		e := literal(t, shape, elems)
+		if a.Sum1 {
+			e = "softmax(" + e + ")"
+		}
+		args = append(args, e)
+	}
+	name, bar := c.Name, ", "
+	if c.Propto {
+		name = strings.Replace(strings.Replace(name, "_lpdf", "_lupdf", 1), "_lpmf", "_lupmf", 1)
+		bar = " | "
+	} else if strings.HasSuffix(name, "cdf") {
+		bar = " | "
+	}
+	s := name + "("
+	for i, a := range args {
+		switch i {
+		case 0:
+		case 1:
+			s += bar
+		default:
+			s += ", "
+		}
+		s += a
+	}
+	return "wsum(" + s + "))"
+}
+
+// wsum in Stan, for every type that functions give.
+const stanHead = `functions {
+  real wsum(real x) { return cos(1) * x; }
+  real wsum(vector x) { real s = 0; for (i in 1:size(x)) s += cos(i) * x[i]; return s; }
+  real wsum(row_vector x) { return wsum(x'); }
+  real wsum(matrix x) { return wsum(to_vector(x')); }
+  real wsum(array[] real x) { return wsum(to_vector(x)); }
+  real wsum(array[] int x) { return wsum(to_vector(x)); }
+  real wsum(array[,] real x) { return wsum(to_array_1d(x)); }
+  real wsum(array[,] int x) { return wsum(to_array_1d(x)); }
+  real wsum(array[,,] real x) { return wsum(to_array_1d(x)); }
+  real wsum(array[] vector x) { real s = 0; int k = 0; for (i in 1:size(x)) for (j in 1:size(x[i])) { k += 1; s += cos(k) * x[i, j]; } return s; }
+  real wsum(array[] row_vector x) { real s = 0; int k = 0; for (i in 1:size(x)) for (j in 1:size(x[i])) { k += 1; s += cos(k) * x[i, j]; } return s; }
+  real wsum(array[] matrix x) { real s = 0; int k = 0; for (i in 1:size(x)) for (j in 1:rows(x[i])) for (l in 1:cols(x[i])) { k += 1; s += cos(k) * x[i, j, l]; } return s; }
+  real wsum(array[,] matrix x) { real s = 0; int k = 0; for (h in 1:size(x)) for (i in 1:size(x[h])) for (j in 1:rows(x[h, i])) for (l in 1:cols(x[h, i])) { k += 1; s += cos(k) * x[h, i, j, l]; } return s; }
+  real wsum(array[,,] matrix x) { real s = 0; int k = 0; for (g in 1:size(x)) for (h in 1:size(x[g])) for (i in 1:size(x[g, h])) for (j in 1:rows(x[g, h, i])) for (l in 1:cols(x[g, h, i])) { k += 1; s += cos(k) * x[g, h, i, j, l]; } return s; }
+}
+data { int which; }
+parameters { vector[48] u; }
+model {
+`
+
+// TestWriteStanCases writes, with -stan, cases and programs; see
+// testdata/stan.sh.
+func TestWriteStanCases(t *testing.T) {
+	if *stanDir == "" {
+		t.Skip("-stan is not set")
+	}
+	cs := stanCases()
+	var all []stanCase
+	for _, c := range cs {
+		n := 0
+		for _, a := range c.Args {
+			if a.Data == nil {
+				n += ad.Type{Shape: shapeOf(typeOf(a.Type))}.Size()
+			}
+		}
+		if n <= 48 {
+			all = append(all, c)
+		}
+	}
+	if results, err := os.ReadFile(*stanDir + "/results.txt"); err == nil {
+		collect(t, all, string(results))
+		return
+	}
+	write := func(name string, data []byte) {
+		if err := os.WriteFile(*stanDir+"/"+name, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var lines []string
+	for i, c := range all {
+		lines = append(lines, fmt.Sprintf("  if (which == %d) target += %s;\n", i, c.program()))
+	}
+	write("lines.txt", []byte(strings.Join(lines, "")))
+	write("head.txt", []byte(stanHead))
+	var pts []string
+	for _, p := range points() {
+		pts = append(pts, strings.Trim(fmt.Sprint(p), "[]"))
+	}
+	write("points.txt", []byte(strings.Join(pts, "\n")+"\n"))
+	t.Logf("%d cases", len(all))
+}
+
+// collect adds results to their cases and writes those that have some.
+func collect(t *testing.T, all []stanCase, results string) {
+	seen := map[int]bool{}
+	for line := range strings.Lines(results) {
+		f := strings.Fields(line)
+		i, err1 := strconv.Atoi(f[0])
+		k, err2 := strconv.Atoi(f[1])
+		if err1 != nil || err2 != nil {
+			t.Fatal(line)
+		}
+		seen[i] = true
+		v := &all[i].Values[k]
+		if f[2] == "error" {
+			v.Err = strings.Join(f[3:], " ")
+			continue
+		}
+		var x []number64
+		for _, s := range f[2:] {
+			d, err := strconv.ParseFloat(s, 64)
+			if err != nil {
+				t.Fatal(line)
+			}
+			x = append(x, number64(d))
+		}
+		v.Lp, v.Full, v.Grad = x[0], x[1], x[2:]
+		for n := len(v.Grad); n > 0 && v.Grad[n-1] == 0; n = len(v.Grad) {
+			v.Grad = v.Grad[:n-1]
+		}
+	}
+	var out strings.Builder
+	sep := "["
+	for i, c := range all {
+		if !seen[i] {
+			continue
+		}
+		b, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.WriteString(sep + "\n")
+		out.Write(b)
+		sep = ","
+	}
+	out.WriteString("\n]\n")
+	if err := os.WriteFile(stanFile, []byte(out.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// number64 is a float64 whose JSON may be an infinity or NaN.
+type number64 float64
+
+func (x number64) MarshalJSON() ([]byte, error) {
+	if f := float64(x); math.IsInf(f, 0) || math.IsNaN(f) {
+		return json.Marshal(fmt.Sprint(f))
+	}
+	return json.Marshal(float64(x))
+}
+
+func (x *number64) UnmarshalJSON(b []byte) error {
+	f, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
+	*x = number64(f)
+	return err
+}
+
+// TestStan compares with what real Stan gave: values without constants and in
+// full, gradients, and whether there is an error.
+func TestStan(t *testing.T) {
+	b, err := os.ReadFile(stanFile)
+	if err != nil {
+		t.Skip(err)
+	}
+	var cs []stanCase
+	if err := json.Unmarshal(b, &cs); err != nil {
+		t.Fatal(err)
+	}
+	pts := points()
+	for i := range cs {
+		c := &cs[i]
+		for k, want := range c.Values {
+			got := c.eval(pts[k])
+			if diff := got.differs(want, c); diff != "" {
+				t.Errorf("%s: %s", c.program(), diff)
+				break
+			}
+		}
+	}
+}
+
+func (v stanValue) differs(want stanValue, c *stanCase) string {
+	if (v.Err != "") != (want.Err != "") {
+		return fmt.Sprintf("error %q, in Stan %q", v.Err, want.Err)
+	}
+	if v.Err != "" {
+		return ""
+	}
+	const tol = 1e-11
+	if !same(v.Lp, want.Lp, tol) || !same(v.Full, want.Full, tol) {
+		return fmt.Sprintf("value %v, in full %v; in Stan %v, %v", v.Lp, v.Full, want.Lp, want.Full)
+	}
+	for i := range want.Grad {
+		if !same(v.Grad[i], want.Grad[i], 1e-9) {
+			return fmt.Sprintf("gradient %v, in Stan %v", v.Grad[:len(want.Grad)], want.Grad)
+		}
+	}
+	return ""
+}
+
+func same(a, b number64, tol float64) bool { return near(float64(a), float64(b), tol) }
+
+// eval evaluates a case here.
+func (c *stanCase) eval(u []float64) (out stanValue) {
+	out.Grad = make([]number64, len(u))
+	var vs []Value
+	var ts []types.Type
+	for _, a := range c.Args {
+		typ := typeOf(a.Type)
+		ts = append(ts, typ)
+		vs = append(vs, Value{Type: typ, Shape: shapeOf(typ), Param: a.Data == nil})
+	}
+	o, _, fail := types.Resolve(stdlib.Universe().Lookup(c.Name), ts)
+	if fail != nil {
+		return stanValue{Err: "no overload"}
+	}
+	f := o.(*stdlib.Func)
+	if f.OfShape != nil {
+		var shapes [][]int
+		for _, v := range vs {
+			shapes = append(shapes, v.Shape)
+		}
+		for i, n := range f.OfShape(shapes) {
+			out.Lp += number64(math.Cos(float64(i+1)) * float64(n))
+		}
+		out.Full = out.Lp
+		return out
+	}
+	for _, propto := range []bool{true, false} {
+		g := ad.NewGraph()
+		in := g.Input(ad.Type{Shape: []int{len(u)}})
+		refs := make([]ad.Ref, len(vs))
+		next := 0
+		for i, a := range c.Args {
+			if a.Data != nil {
+				refs[i] = g.ConstArray(vs[i].adType(), a.Data)
+				vs[i].Data = a.Data
+				continue
+			}
+			n := ad.Type{Shape: vs[i].Shape}.Size()
+			refs[i] = a.transform(g, g.Slice(in, next, vs[i].Shape))
+			next += n
+		}
+		y, err := tryApply(g, f, propto, vs, refs)
+		if err != nil {
+			return stanValue{Err: err.Error()}
+		}
+		w := make([]float64, g.Type(y).Size())
+		for i := range w {
+			w[i] = math.Cos(float64(i + 1))
+		}
+		y = g.Sum(g.Mul(y, g.ConstArray(g.Type(y), w)))
+		g.Output(y)
+		if propto {
+			g.Output(g.Grad(y, in)[0])
+		}
+		v, err := g.Eval([][]float64{u}, &ad.Env{})
+		switch {
+		case err != nil:
+			return stanValue{Err: err.Error()}
+		case propto:
+			out.Lp = number64(v[0][0])
+			for i, d := range v[1] {
+				out.Grad[i] = number64(d)
+			}
+		default:
+			out.Full = number64(v[0][0])
+		}
+	}
+	return out
+}
+
+func tryApply(g *ad.Graph, f *stdlib.Func, propto bool, vs []Value, refs []ad.Ref) (r ad.Ref, err error) {
+	defer func() {
+		if e, ok := recover().(*stdlib.Error); ok {
+			err = e
+		}
+	}()
+	return Apply(g, f, propto, vs, refs), nil
+}
+
+// transform maps numbers to the domain of the argument.
+func (a *stanArg) transform(g *ad.Graph, x ad.Ref) ad.Ref {
+	switch {
+	case a.Sum1:
+		return g.Exp(g.Sub(x, g.LogSumExp(x)))
+	case a.Lo != nil && a.Hi != nil:
+		return g.Add(g.Const(*a.Lo), g.Scale(*a.Hi-*a.Lo, g.Do(ad.OpInvLogit, nil, x)))
+	case a.Lo != nil:
+		return g.Add(g.Const(*a.Lo), g.Exp(x))
+	case a.Hi != nil:
+		return g.Sub(g.Const(*a.Hi), g.Exp(x))
+	}
+	return x
+}
