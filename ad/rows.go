@@ -221,6 +221,58 @@ func arrayOps() map[OpCode]Op {
 	}
 }
 
+// PutAttr is the shape of an OpPut's result.
+type PutAttr struct{ Shape []int }
+
+// Key implements Keyed.
+func (p PutAttr) Key() string { return fmt.Sprint(p.Shape) }
+
+// Take returns the elements of x, taken as flat, at the positions i, which are
+// computed numbers counted from 0, in i's shape. A position outside x rejects
+// the evaluation.
+func (g *Graph) Take(x, i Ref) Ref { return g.Do(OpTake, nil, x, i) }
+
+// takeOps are the ops on computed positions.
+func takeOps() map[OpCode]Op {
+	return map[OpCode]Op{
+		OpTake: {Name: "take", Class: Array, Arity: 2,
+			Shape: func(args []Type, _ any) (Type, error) { return Type{Shape: args[1].Shape}, nil },
+			Eval: func(dst []float64, args [][]float64, _ []Type, _ any, _ []float64) error {
+				for k, p := range args[1] {
+					i := int(p)
+					if i < 0 || i >= len(args[0]) {
+						return fmt.Errorf("index %d is out of range; there are %d elements", i+1, len(args[0]))
+					}
+					dst[k] = args[0][i]
+				}
+				return nil
+			},
+			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
+				shape := g.Type(n.Args[0]).Shape
+				return []Ref{g.reduceLanes(g.Do(OpPut, PutAttr{shape}, adj, n.Args[1]), n.Args[0]), None}
+			}},
+		OpPut: {Name: "put", Class: Array, Arity: 2,
+			Shape: func(args []Type, attr any) (Type, error) {
+				if !shapeEqual(args[0].Shape, args[1].Shape) {
+					return Type{}, fmt.Errorf("values of shape %v for positions of shape %v", args[0].Shape, args[1].Shape)
+				}
+				return Type{Shape: attr.(PutAttr).Shape}, nil
+			},
+			Eval: func(dst []float64, args [][]float64, _ []Type, _ any, _ []float64) error {
+				clear(dst)
+				for k, p := range args[1] {
+					if i := int(p); i >= 0 && i < len(dst) {
+						dst[i] += args[0][k]
+					}
+				}
+				return nil
+			},
+			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
+				return []Ref{g.reduceLanes(g.Take(adj, n.Args[1]), n.Args[0]), None}
+			}},
+	}
+}
+
 func lastDimReduced(args []Type, _ any) (Type, error) {
 	s := args[0].Shape
 	if len(s) == 0 {

@@ -24,7 +24,7 @@ func Phi(x float64) float64 {
 func LogPhi(x float64) float64 {
 	switch {
 	case x > 0:
-		return math.Log1p(-0.5 * math.Erfc(x*invSqrt2))
+		return math.Log1p(-Phi(-x))
 	case x > -20 || math.IsNaN(x):
 		return math.Log(Phi(x))
 	case math.IsInf(x, -1):

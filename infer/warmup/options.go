@@ -67,10 +67,9 @@ func (o Options) MetricKind() infer.MetricKind {
 	return o.Metric
 }
 
-// Stages returns warm-up of n transitions. Its parts are those of Stan with
-// one difference: the first dual averaging shrinks, like all later ones,
-// towards ten times the step size that the search has found; Stan shrinks the
-// first one towards ten times the option StepSize.
+// Stages returns warm-up of n transitions, as Stan has it: the first dual
+// averaging shrinks towards ten times the option StepSize, all later ones
+// towards ten times the step size that the search has found.
 func (o Options) Stages(n int) []infer.Stage {
 	var stages []infer.Stage
 	search := func() {
@@ -78,9 +77,11 @@ func (o Options) Stages(n int) []infer.Stage {
 			stages = append(stages, Search{})
 		}
 	}
+	shrink := o.Start()
 	window := func(length, skip int, learn infer.MetricKind) {
 		if length > 0 {
-			stages = append(stages, Window{Length: length, Skip: skip, Learn: learn, Averaging: o.Averaging, FixedStepSize: o.FixedStepSize})
+			stages = append(stages, Window{Length: length, Skip: skip, Learn: learn, Averaging: o.Averaging, Shrink: shrink, FixedStepSize: o.FixedStepSize})
+			shrink = 0
 		}
 	}
 	search()

@@ -3,6 +3,7 @@ package warmup
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/ppl-lang/ppl/infer"
 )
@@ -20,7 +21,8 @@ type Window struct {
 	Learn infer.MetricKind
 
 	Averaging     Averaging
-	FixedStepSize bool // leave the step size alone
+	Shrink        float64 // the dual averaging shrinks towards ten times this step size; 0: the one found
+	FixedStepSize bool    // leave the step size alone
 }
 
 // Run implements [infer.Stage].
@@ -35,6 +37,9 @@ func (w Window) Run(_ context.Context, s *infer.State) error {
 		geometry, est = e, newEstimator(w.Learn, s.Target.Dim())
 	}
 	avg := NewDualAveraging(w.Averaging, s.StepSize)
+	if w.Shrink > 0 {
+		avg.mu = math.Log(10 * w.Shrink)
+	}
 	// In a space without dimensions every step is accepted, whatever its size.
 	fixed := w.FixedStepSize || s.Target.Dim() == 0
 	for i := range w.Length {

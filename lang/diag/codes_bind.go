@@ -248,7 +248,7 @@ const (
 	TooLarge Code = "E0615"
 
 	// UnknownInt: an integer that has to be known when data are bound, such as
-	// an index or a size, depends on parameters or on random draws.
+	// a loop bound or a size, depends on parameters or on random draws.
 	//
 	// Example:
 	//
@@ -257,8 +257,8 @@ const (
 	//	}
 	//	generated quantities {
 	//	  int k = poisson_rng(2);
-	//	  vector[3] v = [1, 2, 3]';
-	//	  real y = v[k];
+	//	  real y = 0;
+	//	  for (i in 1:k) y += x;
 	//	}
 	//
 	// Fixed:
@@ -268,8 +268,7 @@ const (
 	//	}
 	//	generated quantities {
 	//	  int k = poisson_rng(2);
-	//	  vector[3] v = [1, 2, 3]';
-	//	  real y = v[1];
+	//	  real y = k * x;
 	//	}
 	UnknownInt Code = "E0616"
 )

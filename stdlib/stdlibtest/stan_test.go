@@ -43,7 +43,7 @@ type stanArg struct {
 }
 
 type stanValue struct {
-	Err  string    `json:",omitempty"`
+	Err  string     `json:",omitempty"`
 	Lp   number64   // without constants
 	Full number64   // with all terms
 	Grad []number64 // with respect to u

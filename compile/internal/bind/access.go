@@ -41,9 +41,9 @@ func (a access) offsets() []int32 {
 	return out
 }
 
-// access evaluates indices into a container of that shape, checking bounds.
-func (b *binder) access(shape []int, indices []ir.Index, what string) access {
-	var acc access
+// access evaluates indices into a container of that shape, checking bounds; ok
+// is false if an index is computed only when the program runs.
+func (b *binder) access(shape []int, indices []ir.Index, what string) (acc access, ok bool) {
 	stride := 1
 	for _, d := range shape {
 		stride *= d
@@ -87,7 +87,10 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) access {
 		}
 		switch ix.Kind {
 		case ir.IndexSingle:
-			i := b.knownInt(ix.A, "an index")
+			i := b.eval(ix.A)
+			if i.ints == nil {
+				return access{}, false
+			}
 			for _, v := range i.ints {
 				check(v)
 			}
@@ -132,7 +135,7 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) access {
 		}
 	}
 	acc.ix = affine(acc.ix)
-	return acc
+	return acc, true
 }
 
 // flatBase returns, for every lane of ax (which is inside both the access's

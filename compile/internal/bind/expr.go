@@ -85,14 +85,84 @@ func (b *binder) knownInt(e ir.Expr, what string) value {
 func (b *binder) index(e *ir.IndexExpr) value {
 	if ref, ok := e.X.(*ir.VarRef); ok {
 		c := b.cell(ref.Var)
-		acc := b.access(c.shape, e.Indices, "`"+ref.Var.Name+"`")
+		acc, ok := b.access(c.shape, e.Indices, "`"+ref.Var.Name+"`")
+		if !ok {
+			return b.dynamicIndex(e)
+		}
 		return b.narrow(b.load(c, ref.Var, acc, e.Type()))
 	}
 	x := b.eval(e.X)
-	acc := b.access(x.shape, e.Indices, "this value")
+	acc, ok := b.access(x.shape, e.Indices, "this value")
+	if !ok {
+		return b.dynamicIndex(e)
+	}
 	v := b.gather(x, acc, e.Type())
 	v.typ = e.Type()
 	return v
+}
+
+// dynamicIndex reads an element whose index is computed when the program runs:
+// an integer that was drawn, or that parameters decide.
+func (b *binder) dynamicIndex(e *ir.IndexExpr) value {
+	x := b.numeric(b.eval(e.X))
+	at := b.intNumber(0)
+	stride := x.size()
+	for k, ix := range e.Indices {
+		if ix.Kind != ir.IndexSingle {
+			b.unsupported(ix.At, "a slice beside an index that depends on parameters or random draws")
+		}
+		size := x.shape[k]
+		stride /= max(size, 1)
+		i := b.numeric(b.eval(ix.A))
+		// The checks of the dimensions one by one: elsewhere a bad index could
+		// reach another row.
+		b.emitEffect([]value{i}, func(g *ad.Graph, a []ad.Ref) {
+			one, n := g.Const(1), g.Const(float64(size))
+			bad := g.Add(g.Less(a[0], one), g.Less(n, a[0]))
+			g.RejectIf(bad, &ad.Message{Parts: []ad.MessagePart{
+				{Text: "index ", Arg: -1}, {Arg: 0}, {Text: fmt.Sprintf(" is out of range; dimension %d has %d element%s", k+1, size, plural(size)), Arg: -1}}}, a[0])
+		})
+		at = b.emit(types.RealType, []value{at, i}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+			return g.Add(a[0], g.Scale(float64(stride), g.Sub(a[1], g.Const(1))))
+		})
+		at.ints = nil
+	}
+	shape := x.shape[len(e.Indices):]
+	offs := make([]float64, sizeOf(shape))
+	for i := range offs {
+		offs[i] = float64(i)
+	}
+	v := b.emit(e.Type(), []value{x, at}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+		pos := a[1]
+		if len(shape) > 0 {
+			pos = g.Add(pos, g.ConstArray(ad.Type{Shape: shape}, offs))
+		}
+		return g.Take(a[0], pos)
+	})
+	v.param = x.param
+	return v
+}
+
+func (b *binder) intNumber(x float64) value {
+	return value{typ: types.RealType, lvl: b.root, ref: b.root.g.Const(x)}
+}
+
+// emitEffect adds an effect on args, in the level where it applies.
+func (b *binder) emitEffect(args []value, add func(g *ad.Graph, a []ad.Ref)) {
+	lvl := b.lvl
+	for _, a := range args {
+		lvl = deeper(lvl, a.lvl)
+	}
+	ax := b.axis
+	if ax != nil && ax.lvl != lvl {
+		ax = nil
+	}
+	refs := make([]ad.Ref, len(args))
+	for i, a := range args {
+		refs[i] = b.use(a, lvl, ax)
+	}
+	lvl.g.SetSite(b.site)
+	add(lvl.g, refs)
 }
 
 // literal stacks the elements of {…} or […].

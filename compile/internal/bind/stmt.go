@@ -194,7 +194,11 @@ func (b *binder) assign(s *ir.Assign) {
 	c := b.cell(s.Var)
 	acc := wholeOf(c.shape)
 	if len(s.Indices) > 0 {
-		acc = b.access(c.shape, s.Indices, "`"+s.Var.Name+"`")
+		var ok bool
+		if acc, ok = b.access(c.shape, s.Indices, "`"+s.Var.Name+"`"); !ok {
+			b.fail(s.Span(), diag.UnknownInt, "the place to assign to must be known when data are bound").
+				detailf("An index of it depends on parameters or on random draws; that is not supported yet.").throw()
+		}
 	}
 	if s.Op == "" {
 		v := b.eval(s.Value)
@@ -270,60 +274,41 @@ func (b *binder) message(args []ir.Expr, fatal bool) (*ad.Message, []value) {
 	return m, vals
 }
 
-// effectLevel is where an effect stands that applies to the iterations in
-// force.
-func (b *binder) effectLevel(args []value) *level {
-	lvl := b.lvl
-	for _, a := range args {
-		lvl = deeper(lvl, a.lvl)
-	}
-	return lvl
-}
-
 func (b *binder) print(s *ir.Print) {
 	if b.axis != nil {
 		panic(&abort{reason: "print: its order matters"})
 	}
 	m, vals := b.message(s.Args, false)
-	lvl := b.effectLevel(vals)
-	refs := make([]ad.Ref, len(vals))
-	for i, v := range vals {
-		refs[i] = b.use(v, lvl, b.axis)
-	}
-	if b.now {
-		n := ad.Node{Op: ad.OpPrint, Attr: m}
-		types, data := b.constants(lvl, refs)
-		_ = ad.RunEffect(&n, types, data, b.opts.Print)
-		return
-	}
-	lvl.g.SetSite(b.site)
-	lvl.g.Print(m, refs...)
+	b.emitEffect(vals, func(g *ad.Graph, refs []ad.Ref) {
+		if !b.now {
+			g.Print(m, refs...)
+			return
+		}
+		types, data := constants(g, refs)
+		_ = ad.RunEffect(&ad.Node{Op: ad.OpPrint, Attr: m}, types, data, b.opts.Print)
+	})
 }
 
 func (b *binder) reject(s *ir.Reject) {
 	m, vals := b.message(s.Args, s.Fatal)
-	lvl := b.effectLevel(vals)
-	refs := make([]ad.Ref, len(vals))
-	for i, v := range vals {
-		refs[i] = b.use(v, lvl, b.axis)
-	}
-	if b.now {
-		n := ad.Node{Op: ad.OpReject, Attr: m}
-		types, data := b.constants(lvl, refs)
-		err := ad.RunEffect(&n, append([]ad.Type{{}}, types...), append([][]float64{{1}}, data...), nil)
+	b.emitEffect(vals, func(g *ad.Graph, refs []ad.Ref) {
+		if !b.now {
+			g.RejectIf(g.Const(1), m, refs...)
+			return
+		}
+		types, data := constants(g, refs)
+		err := ad.RunEffect(&ad.Node{Op: ad.OpReject, Attr: m}, append([]ad.Type{{}}, types...), append([][]float64{{1}}, data...), nil)
 		b.fail(s.Span(), diag.Rejected, "the program rejects these data: %v", err).throw()
-	}
-	lvl.g.SetSite(b.site)
-	lvl.g.RejectIf(lvl.g.Const(1), m, refs...)
+	})
 }
 
 // constants are the values of nodes that are known, in transformed data.
-func (b *binder) constants(lvl *level, refs []ad.Ref) ([]ad.Type, [][]float64) {
+func constants(g *ad.Graph, refs []ad.Ref) ([]ad.Type, [][]float64) {
 	types := make([]ad.Type, len(refs))
 	data := make([][]float64, len(refs))
 	for i, r := range refs {
-		types[i] = lvl.g.Type(r)
-		data[i], _ = lvl.g.Value(r)
+		types[i] = g.Type(r)
+		data[i], _ = g.Value(r)
 	}
 	return types, data
 }

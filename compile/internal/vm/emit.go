@@ -168,7 +168,7 @@ func (x *context) emit() []block {
 
 func (x *context) scalarCode(b *block, nodes []int32, start int) {
 	b.kind = scalarBlock
-	for _, i := range nodes {
+	for _, i := range x.group(nodes) {
 		n := &x.nodes[i]
 		t := x.time
 		x.time += 2

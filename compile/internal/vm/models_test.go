@@ -66,6 +66,13 @@ func models() []model {
 func eightSchools(scalars bool) model {
 	y := []float64{28, 8, -3, 7, -1, 1, 18, 12}
 	s := []float64{15, 10, 16, 11, 9, 11, 10, 18}
+	var logs float64
+	var inv [8]float64
+	for j, v := range s {
+		logs += math.Log(v)
+		inv[j] = 1 / v
+	}
+	logs += 2 * math.Log(5)
 	name := "schools"
 	if scalars {
 		name = "schools-scalar"
@@ -89,14 +96,14 @@ func eightSchools(scalars bool) model {
 		return lp
 	}, func(x, grad []float64) float64 {
 		mu, tau := x[0], math.Exp(x[1])
-		lp := -mu*mu/50 - math.Log(5) - tau*tau/50 - math.Log(5) + x[1]
+		lp := -mu*mu/50 - tau*tau/50 + x[1] - logs
 		dmu, dtau := -mu/25, -tau/25
 		for j := range y {
 			r := x[2+j]
 			theta := mu + tau*r
-			z := (y[j] - theta) / s[j]
-			lp += -0.5*r*r - 0.5*z*z - math.Log(s[j])
-			dt := z / s[j]
+			z := (y[j] - theta) * inv[j]
+			lp += -0.5*r*r - 0.5*z*z
+			dt := z * inv[j]
 			dmu += dt
 			dtau += dt * r
 			grad[2+j] = -r + dt*tau

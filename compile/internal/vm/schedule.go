@@ -1,6 +1,10 @@
 package vm
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+)
 
 // schedule calls block with the nodes of one block after another, in an order
 // that computes every node after what it depends on.
@@ -144,4 +148,63 @@ func (x *context) link() {
 			n.height = max(n.height, x.nodes[s>>1].height+1-s&1)
 		}
 	}
+}
+
+// group orders the nodes of a block of scalar code so that equal ops follow
+// each other: the processor guesses the next jump of the interpreter from the
+// last ones.
+func (x *context) group(nodes []int32) []int32 {
+	if len(nodes) < 3 {
+		return nodes
+	}
+	id := x.nodes[nodes[0]].block
+	deps := map[int32]int32{}
+	for _, i := range nodes {
+		for _, s := range x.nodes[i].succs {
+			if x.nodes[s>>1].block == id {
+				deps[s>>1]++
+			}
+		}
+	}
+	ready := map[ad.OpCode][]int32{}
+	key := func(i int32) ad.OpCode {
+		n := &x.nodes[i]
+		if n.kind == accNode && !n.store {
+			return ad.OpAdd
+		}
+		return n.op
+	}
+	for _, i := range nodes {
+		if deps[i] == 0 {
+			ready[key(i)] = append(ready[key(i)], i)
+		}
+	}
+	out := make([]int32, 0, len(nodes))
+	for len(out) < len(nodes) {
+		var best ad.OpCode
+		most := 0
+		for op, is := range ready {
+			if len(is) > most || len(is) == most && op < best {
+				best, most = op, len(is)
+			}
+		}
+		for len(ready[best]) > 0 {
+			is := ready[best]
+			ready[best] = nil
+			out = append(out, is...)
+			for _, i := range is {
+				for _, s := range x.nodes[i].succs {
+					q := s >> 1
+					if x.nodes[q].block != id {
+						continue
+					}
+					if deps[q]--; deps[q] == 0 {
+						ready[key(q)] = append(ready[key(q)], q)
+					}
+				}
+			}
+		}
+		delete(ready, best)
+	}
+	return out
 }

@@ -1,0 +1,120 @@
+package kernel_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/ppl-lang/ppl/ad/kernel"
+)
+
+// goldenValue is a function value to 25 digits (rounded by the compiler).
+type goldenValue struct {
+	args []float64
+	want float64
+}
+
+func one(f func(float64) float64) func([]float64) float64 {
+	return func(a []float64) float64 { return f(a[0]) }
+}
+
+func two(f func(x, y float64) float64) func([]float64) float64 {
+	return func(a []float64) float64 { return f(a[0], a[1]) }
+}
+
+// TestGolden compares with mpmath. The bounds are on the error relative to the
+// greater of the value and floor: where a function has a zero at a number that
+// is not a float64, floor is what the terms of its formula amount to.
+func TestGolden(t *testing.T) {
+	for name, c := range map[string]struct {
+		f            func(a []float64) float64
+		bound, floor float64
+	}{
+		"Lgamma":     {one(kernel.Lgamma), 1e-15, 0},
+		"Gamma":      {one(math.Gamma), 1e-14, 0},
+		"Digamma":    {one(kernel.Digamma), 2e-15, 1e-16},
+		"Trigamma":   {one(kernel.Trigamma), 2e-15, 0},
+		"Polygamma":  {two(kernel.Polygamma), 5e-15, 0},
+		"Lbeta":      {two(kernel.Lbeta), 5e-15, 1},
+		"Lchoose":    {two(kernel.Lchoose), 2e-15, 1},
+		"Phi":        {one(kernel.Phi), 2e-15, 0},
+		"LogPhi":     {one(kernel.LogPhi), 1e-15, 0},
+		"PhiRatio":   {one(kernel.PhiRatio), 3e-15, 1e-300},
+		"InvPhi":     {one(kernel.InvPhi), 1e-15, 0},
+		"Log1pExp":   {one(kernel.Log1pExp), 1e-15, 0},
+		"Log1mExp":   {one(kernel.Log1mExp), 1e-15, 0},
+		"InvLogit":   {one(kernel.InvLogit), 1e-15, 0},
+		"LogDiffExp": {two(kernel.LogDiffExp), 1e-15, 1},
+		"LogAddExp":  {two(kernel.LogAddExp), 1e-15, 0},
+	} {
+		if len(golden[name]) == 0 {
+			t.Errorf("%s: no values", name)
+		}
+		worst, at := 0.0, []float64(nil)
+		for _, g := range golden[name] {
+			got := c.f(g.args)
+			if got == g.want {
+				continue
+			}
+			if e := math.Abs(got-g.want) / max(math.Abs(g.want), c.floor); !(e <= worst) {
+				worst, at = e, g.args
+			}
+			if math.Abs(got-g.want) > c.bound*max(math.Abs(g.want), c.floor) {
+				t.Errorf("%s%v = %v, want %v", name, g.args, got, g.want)
+			}
+		}
+		t.Logf("%s: relative error at most %.2g, at %v", name, worst, at)
+	}
+}
+
+// TestEdges: values at the ends of the domains, and outside.
+func TestEdges(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range []struct {
+		name      string
+		got, want float64
+	}{
+		{"Lgamma(0)", kernel.Lgamma(0), inf},
+		{"Lgamma(+Inf)", kernel.Lgamma(inf), inf},
+		{"Digamma(0)", kernel.Digamma(0), nan},
+		{"Digamma(-1)", kernel.Digamma(-1), nan},
+		{"Digamma(+Inf)", kernel.Digamma(inf), inf},
+		{"Digamma(NaN)", kernel.Digamma(nan), nan},
+		{"Trigamma(0)", kernel.Trigamma(0), inf},
+		{"Trigamma(+Inf)", kernel.Trigamma(inf), 0},
+		{"Polygamma(1.5, 1)", kernel.Polygamma(1.5, 1), nan},
+		{"Lbeta(0, 1)", kernel.Lbeta(0, 1), inf},
+		{"Lbeta(-1, 1)", kernel.Lbeta(-1, 1), nan},
+		{"Lbeta(1, +Inf)", kernel.Lbeta(1, inf), -inf},
+		{"Lchoose(3, 0)", kernel.Lchoose(3, 0), 0},
+		{"Lchoose(3, 3)", kernel.Lchoose(3, 3), 0},
+		{"Lchoose(3, 4)", kernel.Lchoose(3, 4), -inf},
+		{"Lchoose(3, 5)", kernel.Lchoose(3, 5), nan},
+		{"Phi(-Inf)", kernel.Phi(-inf), 0},
+		{"Phi(+Inf)", kernel.Phi(inf), 1},
+		{"Phi(NaN)", kernel.Phi(nan), nan},
+		{"LogPhi(-Inf)", kernel.LogPhi(-inf), -inf},
+		{"LogPhi(+Inf)", kernel.LogPhi(inf), 0},
+		{"PhiRatio(-Inf)", kernel.PhiRatio(-inf), inf},
+		{"PhiRatio(+Inf)", kernel.PhiRatio(inf), 0},
+		{"PhiRatio(NaN)", kernel.PhiRatio(nan), nan},
+		{"InvPhi(0)", kernel.InvPhi(0), -inf},
+		{"InvPhi(1)", kernel.InvPhi(1), inf},
+		{"InvPhi(-0.1)", kernel.InvPhi(-0.1), nan},
+		{"InvPhi(NaN)", kernel.InvPhi(nan), nan},
+		{"Log1mExp(0)", kernel.Log1mExp(0), -inf},
+		{"Log1mExp(1)", kernel.Log1mExp(1), nan},
+		{"LogDiffExp(1, 1)", kernel.LogDiffExp(1, 1), -inf},
+		{"LogDiffExp(0, 1)", kernel.LogDiffExp(0, 1), nan},
+		{"LogAddExp(-Inf, -Inf)", kernel.LogAddExp(-inf, -inf), -inf},
+		{"LogAddExp(+Inf, +Inf)", kernel.LogAddExp(inf, inf), inf},
+		{"XLogY(0, 0)", kernel.XLogY(0, 0), 0},
+		{"XLogY(1, 0)", kernel.XLogY(1, 0), -inf},
+		{"XLogY(0, NaN)", kernel.XLogY(0, nan), nan},
+		{"XLog1mY(0, 1)", kernel.XLog1mY(0, 1), 0},
+		{"XLog1mY(2, 1)", kernel.XLog1mY(2, 1), -inf},
+	} {
+		if c.got != c.want && !(math.IsNaN(c.got) && math.IsNaN(c.want)) {
+			t.Errorf("%s = %v, want %v", c.name, c.got, c.want)
+		}
+	}
+}
