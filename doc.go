@@ -27,9 +27,10 @@
 //
 // # Errors
 //
-// What is wrong with a model or its data is told with file, line, column, the
-// line itself and what to do. [Diagnostics] takes such an error apart; its
-// Error method gives the text that the command ppl prints.
+// What is wrong with a model or its data is told with file, line and column.
+// The Error method gives the first line of the first message; [Diagnostics] takes
+// the error apart, and given to diag.Render, the parts are
+// shown with the lines of the source and what to do, as the command ppl does.
 //
 // # Further in
 //

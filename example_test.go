@@ -30,13 +30,13 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, row := range fit.Summary()[:2] {
-		fmt.Printf("%s: sd %.0f, chains agree: %t\n", row.Name, row.SD, row.Rhat < 1.01)
+	for _, row := range fit.Summary()[1:3] {
+		fmt.Printf("%s: mean %.0f, chains agree: %t\n", row.Name, row.Mean, row.Rhat < 1.01)
 	}
 	fmt.Println("problems:", len(fit.Findings()))
 	// Output:
-	// mu: sd 4, chains agree: true
-	// tau: sd 3, chains agree: true
+	// tau: mean 3, chains agree: true
+	// theta_raw[1]: mean 0, chains agree: true
 	// problems: 0
 }
 
@@ -64,9 +64,7 @@ func ExampleCompile() {
 		fmt.Println(d.Code, "in line", d.Span.Begin().Line)
 	}
 	// Output:
-	// coin.model:10:24: error: `q` is not declared [E0201]
-	//    10 |   heads ~ binomial(n, q);
-	//       |                        ^
+	// coin.model:10:23: error: `q` is not declared [E0201]
 	// E0201 in line 10
 }
 

@@ -224,7 +224,7 @@ func (b *binder) gather(v value, acc access, typ types.Type) value {
 		}
 		r = b.use(v, lvl, nil)
 	}
-	lvl.g.SetSite(b.site)
+	lvl.g.SetSite(b.site())
 	return b.wrap(lvl.g.Lane(lvl.g.Gather(r, ix)), lvl, ax, typ, v.param)
 }
 

@@ -164,7 +164,7 @@ func (b *binder) parameters(out *Bound, jacobian func(value)) {
 		out.Params = append(out.Params, p)
 		g := b.root.g
 		in := g.Input(ad.Type{Shape: []int{p.Size}})
-		g.SetSite(b.site)
+		g.SetSite(b.site())
 		x := g.Gather(in, storage(unconstrainedOrder(v.Type, shape), shape))
 		bounds := b.bounds(v)
 		y, jac := tr.Constrain(g, x, bounds)

@@ -34,10 +34,10 @@ type binder struct {
 	now      bool       // transformed data: effects act at once
 	rng      *rand.Rand // draws of transformed data; nil elsewhere
 
-	site   ad.Site
-	span   source.Span
-	sites  []source.Span
-	siteOf map[source.Span]ad.Site
+	span     source.Span
+	sites    []source.Span
+	lastSite ad.Site
+	siteOf   map[source.Span]ad.Site
 
 	stats   Stats
 	journal *cellJournal
@@ -72,15 +72,21 @@ func (b *binder) at(s source.Span) source.Span {
 	return old
 }
 
-func (b *binder) setSpan(s source.Span) {
-	b.span = s
-	id, ok := b.siteOf[s]
+func (b *binder) setSpan(s source.Span) { b.span = s }
+
+// site is the number of the position in force, for nodes.
+func (b *binder) site() ad.Site {
+	if b.span == b.sites[b.lastSite] {
+		return b.lastSite
+	}
+	id, ok := b.siteOf[b.span]
 	if !ok {
 		id = ad.Site(len(b.sites))
-		b.sites = append(b.sites, s)
-		b.siteOf[s] = id
+		b.sites = append(b.sites, b.span)
+		b.siteOf[b.span] = id
 	}
-	b.site = id
+	b.lastSite = id
+	return id
 }
 
 // ---- variables ----
@@ -164,7 +170,7 @@ func (b *binder) addTarget(v value) {
 		b.frame.scan.targets = append(b.frame.scan.targets, v.lvl.g.Sum(v.ref))
 		return
 	}
-	b.lvl.g.SetSite(b.site)
+	b.lvl.g.SetSite(b.site())
 	r := b.totalHere(b.use(v, b.lvl, b.axis), v)
 	b.targets = append(b.targets, value{typ: types.RealType, lvl: b.lvl, ref: r, param: v.param})
 }

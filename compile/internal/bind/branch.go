@@ -299,7 +299,7 @@ func (b *binder) region(cond value, then, els func() signal) signal {
 		ax = nil
 	}
 	c := b.use(cond, parent, ax)
-	g.SetSite(b.site)
+	g.SetSite(b.site())
 	r := g.Do(ad.OpIf, &ad.If{Then: t.lvl.g, Else: e.lvl.g}, append([]ad.Ref{c}, args...)...)
 	if len(t.lvl.g.Effects)+len(e.lvl.g.Effects) > 0 {
 		g.Effects = append(g.Effects, r)

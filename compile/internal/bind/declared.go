@@ -158,7 +158,7 @@ func (b *binder) checkDeclared(v *ir.Var) {
 		if k == 1 {
 			lo, hi, rel = xr, br, "at most"
 		}
-		g.SetSite(b.site)
+		g.SetSite(b.site())
 		wrong := g.Do(ad.OpNot, nil, g.Do(ad.OpLessEqual, nil, lo, hi))
 		if data, ok := g.Value(wrong); ok && !slices.Contains(data, 1) {
 			continue

@@ -161,7 +161,7 @@ func (b *binder) emitEffect(args []value, add func(g *ad.Graph, a []ad.Ref)) {
 	for i, a := range args {
 		refs[i] = b.use(a, lvl, ax)
 	}
-	lvl.g.SetSite(b.site)
+	lvl.g.SetSite(b.site())
 	add(lvl.g, refs)
 }
 
@@ -360,10 +360,29 @@ func (b *binder) apply(f *stdlib.Func, name string, args []value, exprs []ir.Exp
 // build runs a declaration's Build.
 func (b *binder) build(lvl *level, ax *axis, f *stdlib.Func, name string, args []value, typ types.Type) value {
 	sargs, param := b.stdArgs(lvl, ax, args, f.Random && ax != nil)
-	lvl.g.SetSite(b.site)
+	if f.Random && b.now {
+		return b.drawNow(lvl, ax, f, name, sargs, typ)
+	}
+	lvl.g.SetSite(b.site())
 	var r ad.Ref
 	b.catch(func() { r = f.Build(&stdlib.Builder{G: lvl.g, Name: name}, sargs) })
 	return b.wrap(r, lvl, ax, typ, param)
+}
+
+// drawNow draws random numbers in transformed data.
+func (b *binder) drawNow(lvl *level, ax *axis, f *stdlib.Func, name string, args []stdlib.Arg, typ types.Type) value {
+	g := ad.NewGraph()
+	for i := range args {
+		data, _ := lvl.g.Value(args[i].Ref)
+		args[i].Ref = g.ConstArray(lvl.g.Type(args[i].Ref), data)
+	}
+	b.catch(func() { g.Output(f.Build(&stdlib.Builder{G: g, Name: name}, args)) })
+	out, err := g.Eval(nil, &ad.Env{Rand: b.rng})
+	if err != nil {
+		b.fail(b.span, diag.Rejected, "%v", err).throw()
+	}
+	r := lvl.g.ConstArray(g.Type(g.Outputs[0]), out[0])
+	return b.wrap(r, lvl, ax, typ, false)
 }
 
 func (b *binder) stdArgs(lvl *level, ax *axis, args []value, spread bool) ([]stdlib.Arg, bool) {
@@ -461,7 +480,7 @@ func (b *binder) terms(e *ir.Call, f *stdlib.Func, propto bool) []value {
 		}
 	}
 	sargs, param := b.stdArgs(lvl, ax, args, false)
-	lvl.g.SetSite(b.site)
+	lvl.g.SetSite(b.site())
 	var refs []ad.Ref
 	b.catch(func() {
 		refs = f.Terms(&stdlib.Builder{G: lvl.g, Name: e.Name, Propto: propto}, sargs)

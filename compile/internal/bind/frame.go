@@ -220,6 +220,9 @@ func (b *binder) readOuter(f *frame, c *cell, v *ir.Var, acc access, typ types.T
 	if rec.from == nil {
 		return b.readOuter(f.parent, c, v, acc, typ)
 	}
+	if c.typ.Kind == types.Int {
+		return b.readInts(f, c, v, rec, ax, acc, typ)
+	}
 	// Gather from the writes and, where there was none, from before the loop.
 	var parts []value
 	var start []int32
@@ -264,8 +267,8 @@ func (b *binder) readOuter(f *frame, c *cell, v *ir.Var, acc access, typ types.T
 // writeOuter stores v in a cell from outside the innermost frame.
 func (b *binder) writeOuter(c *cell, v *ir.Var, acc access, val value) {
 	f := b.frame
-	if val.ints != nil || c.typ.Kind == types.Int {
-		panic(&abort{reason: "an integer variable of outside that iterations change"})
+	if c.typ.Kind == types.Int && val.ints == nil {
+		panic(&abort{reason: "an integer variable whose value is not known"})
 	}
 	if b.lvl != f.ax.lvl {
 		b.writePending(c, v, acc, val)
@@ -333,6 +336,10 @@ func (b *binder) commit(f *frame) {
 		lg := f.logs[c]
 		if f.parent != nil && c.frame != f.parent {
 			b.hoist(f, c, b.vars[c], lg)
+			continue
+		}
+		if c.typ.Kind == types.Int {
+			b.commitInts(f, c, b.vars[c], lg)
 			continue
 		}
 		for _, e := range lg.sums {

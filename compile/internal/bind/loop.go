@@ -199,7 +199,7 @@ func (b *binder) smallest() int {
 
 // mayLane reports whether a loop that begins here may be tried in lanes.
 func (b *binder) mayLane() bool {
-	if b.now || b.opts.Unroll || b.hidden() {
+	if b.opts.Unroll || b.hidden() {
 		return false
 	}
 	return b.frame == nil || b.frame.scan == nil && !b.frame.probe
@@ -413,7 +413,7 @@ func assignments(s ir.Stmt) (assigned, accOnly map[*ir.Var]bool) {
 		switch s := s.(type) {
 		case *ir.Assign:
 			assigned[s.Var] = true
-			if (s.Op != "+" && s.Op != "-") || s.Var.Type.Kind == types.Int {
+			if s.Op != "+" && s.Op != "-" {
 				read[s.Var] = true
 			}
 			use(s.Value)

@@ -354,7 +354,7 @@ func (b *binder) scan(ax *axis, lp *loop, i value, pl plan) {
 	for _, r := range kept {
 		nb.Output(to[r])
 	}
-	g.SetSite(b.site)
+	g.SetSite(b.site())
 	sc := g.DoScan(&ad.Scan{Body: nb, Carries: len(regs), Streams: streams, Outs: len(kept), Steps: ax.n}, args)
 
 	// The rest, in lanes.

@@ -28,6 +28,9 @@ func (b *binder) exec(s ir.Stmt) signal {
 	}
 	old := b.at(s.Span())
 	defer b.setSpan(old)
+	if b.now {
+		defer b.runEffects()
+	}
 	switch s := s.(type) {
 	case *ir.Declare:
 		b.declare(s)
@@ -219,6 +222,15 @@ func (b *binder) assign(s *ir.Assign) {
 		b.accumulate(c, s.Var, acc, v, s.Op == "-")
 		return
 	}
+	if (s.Op == "+" || s.Op == "-") && c.typ.Kind == types.Int && c.frame != b.frame && b.frame.accOnly[s.Var] {
+		v := b.eval(s.Value)
+		if v.ints == nil || b.lvl != b.frame.ax.lvl {
+			panic(&abort{reason: "an integer sum that is not known"})
+		}
+		b.vars[c] = s.Var
+		b.addOuter(c, acc, v, s.Op == "-")
+		return
+	}
 	old := b.load(c, s.Var, acc, s.Combine.Type())
 	outer := b.operand
 	b.operand = &old
@@ -300,6 +312,22 @@ func (b *binder) reject(s *ir.Reject) {
 		err := ad.RunEffect(&ad.Node{Op: ad.OpReject, Attr: m}, append([]ad.Type{{}}, types...), append([][]float64{{1}}, data...), nil)
 		b.fail(s.Span(), diag.Rejected, "the program rejects these data: %v", err).throw()
 	})
+}
+
+// runEffects carries out the effects that a statement of transformed data has
+// left in the graph.
+func (b *binder) runEffects() {
+	g := b.root.g
+	effects := g.Effects
+	g.Effects = nil
+	for _, r := range effects {
+		n := &g.Nodes[r]
+		types, data := constants(g, n.Args)
+		if err := ad.RunEffect(n, types, data, b.opts.Print); err != nil {
+			b.fail(b.sites[n.Site], diag.Rejected, "%v", err).
+				fix("mend the data, or the computation in transformed data").throw()
+		}
+	}
 }
 
 // constants are the values of nodes that are known, in transformed data.

@@ -291,7 +291,7 @@ func (b *binder) emitAt(lvl *level, ax *axis, typ types.Type, args []value, buil
 		refs[i] = b.use(a, lvl, ax)
 		param = param || a.param
 	}
-	lvl.g.SetSite(b.site)
+	lvl.g.SetSite(b.site())
 	return b.wrap(build(lvl.g, refs), lvl, ax, typ, param)
 }
 

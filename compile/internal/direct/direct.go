@@ -1,0 +1,322 @@
+// Package direct is the plain interpreter: it runs a typed program at one
+// point, statement by statement, on Go numbers. There are no graphs that
+// outlive a call, no lanes, no caches, and nothing is decided ahead, so that it
+// is short enough to be checked by reading. It is the oracle of the
+// differential tests, not a way to sample.
+//
+// Map of the package:
+//
+//	direct.go  New, Density, Outputs: the blocks of a program, data, parameters, declared bounds
+//	stmt.go    statements
+//	expr.go    expressions, calls, autodiff levels
+//	value.go   values, indices
+//
+// What it shares with the partial evaluator (package bind) is what both are
+// given: the typed program, the declarations of the library, which are built on
+// a graph of constants that is thrown away after the call, and the transforms.
+// What it must not share is how loops, branches, variables and levels are
+// treated.
+package direct
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/compile/transform"
+	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Options of a Model.
+type Options struct {
+	Propto   bool         // `~` and _lupdf drop terms
+	Jacobian bool         // transforms add their log Jacobians
+	Print    func(string) // receives what print statements print; nil: dropped
+	Rand     *rand.Rand   // for _rng functions; nil: they fail
+}
+
+// Model is a program with its data.
+type Model struct {
+	prog  *ir.Program
+	opts  Options
+	known frame // after transformed data
+}
+
+// Density is a log density with the sum of the absolute values of the numbers
+// that were added up: what rounding errors are relative to.
+type Density struct{ Value, Magnitude float64 }
+
+// Error ends an evaluation: a rejection (a failed check of an argument, a
+// reject statement, both found by errors.As) or a mistake of the program.
+type Error struct {
+	Span source.Span
+	Err  error
+}
+
+// Error is the message with its place.
+func (e *Error) Error() string {
+	at := e.Span.Begin()
+	return fmt.Sprintf("line %d, column %d: %v", at.Line, at.Column, e.Err)
+}
+
+// Unwrap returns what was wrong.
+func (e *Error) Unwrap() error { return e.Err }
+
+// New reads the data and runs the transformed data.
+func New(prog *ir.Program, set *data.Set, o Options) (m *Model, err error) {
+	m = &Model{prog: prog, opts: o}
+	r := m.run()
+	r.frame = frame{vals: make([]value, prog.NumVars), levels: make([]ir.Level, prog.NumVars)}
+	r.propto = false
+	defer r.caught(&err)
+	for _, v := range prog.Data {
+		r.at = v.Span
+		r.readData(v, set)
+	}
+	r.statements(prog.TransformedData)
+	r.checkAll(prog.TransformedDataVars)
+	m.known = r.frame
+	return m, nil
+}
+
+// Sizes are the numbers of unconstrained coordinates of the parameters. Sizes
+// depend on data only.
+func (m *Model) Sizes() (sizes []int, err error) {
+	r := m.run()
+	defer r.caught(&err)
+	for _, v := range m.prog.Parameters {
+		sizes = append(sizes, count(r.sizes(v)))
+	}
+	return sizes, nil
+}
+
+// Density evaluates the log density at a point: the unconstrained numbers of
+// each parameter.
+func (m *Model) Density(x [][]float64) (d Density, err error) {
+	r := m.run()
+	r.inModel = true
+	defer r.caught(&err)
+	r.parameters(x)
+	r.transformedParameters()
+	r.statements(m.prog.Model)
+	return r.target, nil
+}
+
+// Outputs evaluates the values of parameters and transformed parameters
+// (constrained), and those with the generated quantities (generated), one after
+// another, the first index of a variable fastest.
+func (m *Model) Outputs(x [][]float64) (constrained, generated []float64, err error) {
+	r := m.run()
+	defer r.caught(&err)
+	r.parameters(x)
+	r.transformedParameters()
+	for _, v := range slices.Concat(m.prog.Parameters, m.prog.TransformedParameterVars) {
+		constrained = append(constrained, r.frame.vals[v.ID].columnMajor()...)
+	}
+	generated = slices.Clone(constrained)
+	r.statements(m.prog.GeneratedQuantities)
+	r.checkAll(m.prog.GeneratedQuantityVars)
+	for _, v := range m.prog.GeneratedQuantityVars {
+		generated = append(generated, r.frame.vals[v.ID].columnMajor()...)
+	}
+	return constrained, generated, nil
+}
+
+// run is one evaluation.
+type run struct {
+	*Model
+	frame   frame
+	calls   int     // user functions under way
+	target  Density // so far
+	inModel bool    // whether the density counts
+	propto  bool    // whether `~` and _lupdf drop terms
+	operand value   // of ir.Operand
+	result  value   // of a return
+	at      source.Span
+}
+
+// frame holds the variables of the program or of a call of a user function, by
+// ir.Var.ID.
+type frame struct {
+	vals   []value
+	levels []ir.Level
+	inCall bool
+	local  ir.Level // in a call: of the reals that the function declares
+}
+
+// run begins an evaluation with what is known from the data. Values are never
+// changed in place, so that runs may share them.
+func (m *Model) run() *run {
+	f := m.known
+	f.vals, f.levels = slices.Clone(f.vals), slices.Clone(f.levels)
+	return &run{Model: m, frame: f, propto: m.opts.Propto}
+}
+
+// fail ends the evaluation.
+func (r *run) fail(err error) { panic(&Error{r.at, err}) }
+
+func (r *run) failf(format string, args ...any) { r.fail(fmt.Errorf(format, args...)) }
+
+// caught stores what fail was given.
+func (r *run) caught(err *error) {
+	switch p := recover().(type) {
+	case nil:
+	case *Error:
+		*err = p
+	default:
+		panic(p)
+	}
+}
+
+// add adds to the log density.
+func (r *run) add(v float64) {
+	if r.inModel {
+		r.target.Value += v
+		r.target.Magnitude += math.Abs(v)
+	}
+}
+
+func (r *run) transformedParameters() {
+	r.statements(r.prog.TransformedParameters)
+	r.checkAll(r.prog.TransformedParameterVars)
+}
+
+// readData takes a variable of the data block from the set.
+func (r *run) readData(v *ir.Var, set *data.Set) {
+	shape := r.sizes(v)
+	d, ok := set.Get(v.Name)
+	isInt := v.Type.Kind == types.Int
+	switch {
+	case !ok && count(shape) > 0:
+		r.failf("no data for %s", v.Name)
+	case ok && !slices.Equal(d.Shape, shape) && count(shape)+count(d.Shape) > 0:
+		r.failf("data for %s have shape %v, not %v", v.Name, d.Shape, shape)
+	case ok && isInt && !d.IsInt:
+		r.failf("data for %s are not integers", v.Name)
+	}
+	w := value{shape: shape}
+	if isInt {
+		w.ints = append([]int64{}, d.Ints...)
+	} else {
+		w.reals = d.Reals
+	}
+	r.declare(v, w)
+	r.check(v)
+}
+
+// parameters declares the parameters from unconstrained numbers.
+func (r *run) parameters(x [][]float64) {
+	for i, v := range r.prog.Parameters {
+		r.at = v.Span
+		shape := r.sizes(v)
+		tr, ok := transform.Of(v.Constraint.Kind)
+		if !ok {
+			r.failf("a parameter of this constrained type is not supported yet")
+		}
+		free := value{shape: shape, reals: make([]float64, count(shape))}
+		for k, pos := range unconstrainedOrder(v.Type, shape) {
+			free.reals[pos] = x[i][k]
+		}
+		g := ad.NewGraph()
+		bounds := transform.Bounds{Lower: ad.None, Upper: ad.None}
+		if e := v.Constraint.Lower; e != nil {
+			bounds.Lower = constant(g, r.eval(e))
+		}
+		if e := v.Constraint.Upper; e != nil {
+			bounds.Upper = constant(g, r.eval(e))
+		}
+		if v.Constraint.Kind == types.LowerUpper && bounds.Lower != ad.None && bounds.Upper != ad.None {
+			for _, below := range r.computed(g, g.Less(bounds.Lower, bounds.Upper)).reals {
+				if below == 0 {
+					r.failf("the lower bound of %s is not below its upper bound", v.Name)
+				}
+			}
+		}
+		y, jacobian := tr.Constrain(g, constant(g, free), bounds)
+		r.declare(v, r.computed(g, g.Broadcast(y, shape)))
+		if !r.opts.Jacobian {
+			continue
+		}
+		for _, j := range jacobian {
+			// One number stands for all elements.
+			for _, x := range r.computed(g, g.Broadcast(j, shape)).reals {
+				r.add(x)
+			}
+		}
+	}
+}
+
+// unconstrainedOrder lists the elements of a parameter, by their position in
+// memory (the last index fastest), in the order of their unconstrained numbers:
+// the elements of arrays one after another, those of a matrix by columns.
+func unconstrainedOrder(t types.Type, shape []int) []int {
+	n := count(shape)
+	rows, cols := 1, 1
+	if t.Kind == types.Matrix {
+		rows, cols = shape[len(shape)-2], shape[len(shape)-1]
+	} else {
+		cols = n
+	}
+	var order []int
+	for start := 0; start < n; start += rows * cols {
+		for c := range cols {
+			for row := range rows {
+				order = append(order, start+row*cols+c)
+			}
+		}
+	}
+	return order
+}
+
+// sizes evaluates the declared sizes of a variable.
+func (r *run) sizes(v *ir.Var) []int {
+	var shape []int
+	for _, e := range v.Sizes {
+		n := r.int(e)
+		if n < 0 {
+			r.failf("the size of %s is %d", v.Name, n)
+		}
+		shape = append(shape, int(n))
+	}
+	return shape
+}
+
+// checkAll checks the variables of a block at its end.
+func (r *run) checkAll(vars []*ir.Var) {
+	for _, v := range vars {
+		r.at = v.Span
+		r.check(v)
+	}
+}
+
+// check compares a variable with its declared bounds, which NaN is outside of.
+func (r *run) check(v *ir.Var) {
+	c := v.Constraint
+	switch c.Kind {
+	case types.Unconstrained, types.OffsetMultiplier:
+		return
+	case types.LowerUpper:
+	default:
+		r.failf("a variable of this constrained type is not supported yet")
+	}
+	for k, e := range []ir.Expr{c.Lower, c.Upper} {
+		if e == nil {
+			continue
+		}
+		limits := r.eval(e).floats()
+		for i, x := range r.frame.vals[v.ID].floats() {
+			limit := limits[0]
+			if len(limits) > 1 {
+				limit = limits[i]
+			}
+			if k == 0 && !(x >= limit) || k == 1 && !(x <= limit) {
+				r.failf("%s is %v, outside its declared bound %v", v.Name, x, limit)
+			}
+		}
+	}
+}

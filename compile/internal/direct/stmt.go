@@ -1,0 +1,219 @@
+package direct
+
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// signal is how a statement ends.
+type signal uint8
+
+const (
+	goesOn signal = iota
+	breaks
+	continues
+	returns // the value is in run.result
+)
+
+func (r *run) statements(ss []ir.Stmt) signal {
+	for _, s := range ss {
+		if sig := r.exec(s); sig != goesOn {
+			return sig
+		}
+	}
+	return goesOn
+}
+
+func (r *run) exec(s ir.Stmt) signal {
+	r.at = s.Span()
+	switch s := s.(type) {
+	case *ir.Block:
+		return r.statements(s.Stmts)
+	case *ir.Declare:
+		shape := r.sizes(s.Var)
+		v := unset(s.Var.Type, shape)
+		if s.Init != nil {
+			v = r.eval(s.Init)
+			r.fits(shape, v)
+		}
+		r.declare(s.Var, v)
+	case *ir.Assign:
+		r.assign(s)
+	case *ir.Target:
+		v := r.eval(s.Value)
+		if s.Jacobian && !r.opts.Jacobian {
+			break
+		}
+		for _, x := range v.floats() {
+			r.add(x)
+		}
+	case *ir.Tilde:
+		if s.Lower != nil || s.Upper != nil {
+			r.failf("truncation is not supported yet")
+		}
+		r.add(r.eval(s.Density).reals[0])
+	case *ir.CallStmt:
+		r.call(s.Call)
+	case *ir.If:
+		switch {
+		case r.eval(s.Cond).isTrue():
+			return r.exec(s.Then)
+		case s.Else != nil:
+			return r.exec(s.Else)
+		}
+	case *ir.For:
+		from, to := r.int(s.From), r.int(s.To)
+		for i := from; i <= to; i++ {
+			r.bind(s.Var, intOf(i), ir.Data)
+			if sig := r.exec(s.Body); sig == breaks {
+				break
+			} else if sig == returns {
+				return sig
+			}
+		}
+	case *ir.ForEach:
+		over, level := r.eval(s.Over), r.level(s.Over)
+		for _, elem := range elements(over, s.Over.Type()) {
+			r.bind(s.Var, elem, level)
+			if sig := r.exec(s.Body); sig == breaks {
+				break
+			} else if sig == returns {
+				return sig
+			}
+		}
+	case *ir.While:
+		for r.eval(s.Cond).isTrue() {
+			if sig := r.exec(s.Body); sig == breaks {
+				break
+			} else if sig == returns {
+				return sig
+			}
+		}
+	case *ir.Break:
+		return breaks
+	case *ir.Continue:
+		return continues
+	case *ir.Return:
+		r.result = value{}
+		if s.Value != nil {
+			r.result = r.eval(s.Value)
+		}
+		return returns
+	case *ir.Print:
+		r.effect(ad.OpPrint, s.Args, false)
+	case *ir.Reject:
+		r.effect(ad.OpReject, s.Args, s.Fatal)
+	default:
+		r.failf("unknown statement %T", s)
+	}
+	return goesOn
+}
+
+// elements are what a foreach loop runs over: the elements of an array or a
+// vector, the numbers of a matrix by columns.
+func elements(v value, t types.Type) []value {
+	var out []value
+	if t.Dims == 0 && t.Kind == types.Matrix {
+		for _, x := range v.columnMajor() {
+			out = append(out, realOf(x))
+		}
+		return out
+	}
+	n := count(v.shape[1:])
+	for i := range v.shape[0] {
+		places := all(n)
+		for k := range places {
+			places[k] += i * n
+		}
+		out = append(out, v.at(places, v.shape[1:]))
+	}
+	return out
+}
+
+// declare brings a variable into being. A real is of level Param where it is
+// declared so; in a function, where any argument of the call is.
+func (r *run) declare(v *ir.Var, x value) {
+	level := v.Level
+	if r.frame.inCall && v.Type.Kind != types.Int {
+		level = r.frame.local
+	}
+	r.bind(v, x, level)
+}
+
+// bind gives a variable a value and a level.
+func (r *run) bind(v *ir.Var, x value, level ir.Level) {
+	r.frame.vals[v.ID], r.frame.levels[v.ID] = x, level
+}
+
+// unset is the content of a variable that has been assigned nothing.
+func unset(t types.Type, shape []int) value {
+	v := value{shape: shape}
+	n := count(shape)
+	if t.Kind == types.Int {
+		v.ints = make([]int64, n)
+		for i := range v.ints {
+			v.ints[i] = math.MinInt32
+		}
+		return v
+	}
+	v.reals = make([]float64, n)
+	for i := range v.reals {
+		v.reals[i] = math.NaN()
+	}
+	return v
+}
+
+// fits fails unless v has the shape of the place to which it is assigned.
+func (r *run) fits(shape []int, v value) {
+	if !same(shape, v.shape) {
+		r.failf("a value of shape %v is assigned to shape %v", v.shape, shape)
+	}
+}
+
+// assign stores a value in a variable or in elements of it.
+func (r *run) assign(s *ir.Assign) {
+	old := r.frame.vals[s.Var.ID]
+	places, shape := all(count(old.shape)), old.shape
+	if len(s.Indices) > 0 {
+		places, shape = r.places(old.shape, s.Indices)
+	}
+	var v value
+	if s.Op == "" {
+		v = r.eval(s.Value)
+	} else {
+		outer := r.operand
+		r.operand = old.at(places, shape)
+		v = r.eval(s.Combine)
+		r.operand = outer
+	}
+	r.at = s.At
+	r.fits(shape, v)
+	r.frame.vals[s.Var.ID] = old.with(places, v)
+}
+
+// effect prints or rejects.
+func (r *run) effect(op ad.OpCode, args []ir.Expr, fatal bool) {
+	m := &ad.Message{Fatal: fatal}
+	var shapes []ad.Type
+	var values [][]float64
+	if op == ad.OpReject { // its first argument is the condition
+		shapes, values = append(shapes, ad.Scalar), append(values, []float64{1})
+	}
+	n := 0
+	for _, a := range args {
+		if text, ok := a.(*ir.StringLit); ok {
+			m.Parts = append(m.Parts, ad.MessagePart{Text: text.Value, Arg: -1})
+			continue
+		}
+		v := r.eval(a)
+		m.Parts = append(m.Parts, ad.MessagePart{Arg: n})
+		n++
+		shapes, values = append(shapes, ad.Type{Shape: v.shape}), append(values, v.floats())
+	}
+	if err := ad.RunEffect(&ad.Node{Op: op, Attr: m}, shapes, values, r.opts.Print); err != nil {
+		r.fail(err)
+	}
+}
