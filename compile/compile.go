@@ -215,12 +215,20 @@ func (m *Model) Constrain(x, dst []float64) error {
 }
 
 // Generate computes what OutputNames names at x; rng serves the _rng functions
-// of generated quantities.
+// of generated quantities. On an error generated quantities are NaN.
 func (m *Model) Generate(x []float64, rng *rand.Rand, dst []float64) error {
 	if m.gen == nil {
 		m.gen = m.generated.New()
 	}
-	return m.outputs(m.gen, &ad.Env{Rand: rng, Print: m.env.Print}, x, dst)
+	err := m.outputs(m.gen, &ad.Env{Rand: rng, Print: m.env.Print}, x, dst)
+	if err != nil {
+		// As in CmdStan, the draw stays: only what was to be generated is missing.
+		for i := range dst {
+			dst[i] = math.NaN()
+		}
+		_ = m.Constrain(x, dst[:m.bound.NumConstrained])
+	}
+	return err
 }
 
 func (m *Model) outputs(mc *vm.Machine, env *ad.Env, x, dst []float64) error {

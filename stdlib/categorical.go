@@ -20,35 +20,54 @@ func checkSimplex(g *ad.Graph, function, what string, x ad.Ref) {
 	check(g, function, "sum of "+what, one, g.Sum(x))
 }
 
-// pick is, for every element of the index array i (from 1), the element of the
-// vector v at that position. An index that is known only when the program runs
-// is looked for by comparisons.
+// pick is, for every element of the index i (from 1), the element of v at that
+// position: of the vector v, or of row n of the matrix v for element n. An index
+// that is known only when the program runs is looked for by comparisons.
 func (b *Builder) pick(v ad.Ref, i Arg) ad.Ref {
 	g := b.G
-	t, k := g.Type(i.Ref), b.G.Type(v).Size()
-	if at, ok := g.Value(i.Ref); ok && !anyOutside(at, 1, float64(k)) {
-		laned := g.Type(v).Lanes > 0
-		table := make([]int32, len(at))
-		for n, x := range at {
-			table[n] = int32(x) - 1
-		}
-		if t.Lanes == 0 { // the same positions in all lanes
-			return g.Reshape(g.Gather(v, ad.Index{Dims: []ad.Dim{{N: len(table), Table: table}}}), t.Shape)
-		}
-		if laned { // position p of lane l is element l·k + p of all lanes
-			for n := range table {
-				table[n] += int32(n / t.Size() * k)
+	t, u := g.Type(i.Ref), g.Type(v)
+	shape, stride := t.Shape, 0 // of the result; from row to row
+	k := u.Shape[len(u.Shape)-1]
+	if len(u.Shape) == 2 {
+		shape, stride = u.Shape[:1], k
+	}
+	size := ad.Type{Shape: shape}.Size()
+	at, ok := g.Value(i.Ref)
+	if !ok || anyOutside(at, 1, float64(k)) {
+		sum := g.Broadcast(g.Const(0), shape)
+		for p := range k {
+			col := g.Slice(v, p, nil)
+			if stride > 0 {
+				col = g.Gather(v, dims(p, size, stride))
 			}
+			here := g.Equal(i.Ref, g.Const(float64(p+1)))
+			sum = g.Add(sum, g.Select(here, col, g.Const(0)))
+		}
+		return sum
+	}
+	lanes, step := 1, 0 // positions that differ between lanes are those of all lanes
+	if t.Lanes > 0 {
+		lanes = t.Lanes
+		if u.Lanes > 0 {
+			step = u.Size()
 			v = g.Unlane(v)
 		}
-		return g.Lane(g.Reshape(g.Gather(v, ad.Index{Dims: []ad.Dim{{N: len(table), Table: table}}}), append([]int{t.Lanes}, t.Shape...)))
 	}
-	sum := g.Const(0)
-	for p := range k {
-		here := g.Equal(i.Ref, g.Const(float64(p+1)))
-		sum = g.Add(sum, g.Select(here, g.Slice(v, p, nil), g.Const(0)))
+	table := make([]int32, 0, lanes*size)
+	for l := range lanes {
+		for e := range size {
+			p := l * t.Size()
+			if len(t.Shape) > 0 {
+				p += e
+			}
+			table = append(table, int32(l*step+e*stride+int(at[p])-1))
+		}
 	}
-	return sum
+	picked := g.Gather(v, ad.Index{Dims: []ad.Dim{{N: len(table), Table: table}}})
+	if t.Lanes > 0 {
+		return g.Lane(g.Reshape(picked, append([]int{lanes}, shape...)))
+	}
+	return g.Reshape(picked, shape)
 }
 
 func anyOutside(v []float64, lo, hi float64) bool {
@@ -66,18 +85,6 @@ func (b *Builder) outcomes(a []Arg, what string) (empty bool) {
 	return b.size(a[0]) == 0
 }
 
-// vectorMass declares a log mass of one or more outcomes given a vector.
-func vectorMass(name, doc string, in types.Constraint, terms func(b *Builder, a []Arg) []ad.Ref) Func {
-	return Func{Name: name, Doc: doc, Overload: types.Density(name, types.Ints, types.Just(tVec)),
-		In: []types.Constraint{{}, in}, Terms: func(b *Builder, a []Arg) []ad.Ref {
-			r := terms(b, a)
-			if b.Propto && !a[1].Param {
-				return nil
-			}
-			return r
-		}}
-}
-
 // categoricals are the categorical distributions.
 func categoricals() []Func {
 	mass := func(b *Builder, a []Arg) []ad.Ref {
@@ -86,7 +93,7 @@ func categoricals() []Func {
 		if empty {
 			return nil
 		}
-		return []ad.Ref{b.G.Sum(b.pick(b.G.Log(a[1].Ref), a[0]))}
+		return b.kept(a, Term{Value: b.pick(b.G.Log(a[1].Ref), a[0]), Of: always})
 	}
 	logit := func(b *Builder, a []Arg) []ad.Ref {
 		g, n := b.G, float64(b.size(a[0]))
@@ -95,7 +102,9 @@ func categoricals() []Func {
 		if empty {
 			return nil
 		}
-		return []ad.Ref{g.Sum(b.pick(a[1].Ref, a[0])), g.Scale(-n, g.LogSumExp(a[1].Ref))}
+		return b.kept(a,
+			Term{Value: b.pick(a[1].Ref, a[0]), Of: always},
+			Term{Value: g.LogSumExp(a[1].Ref), Weight: -n, Of: always})
 	}
 	draw := func(name, doc string, in types.Constraint, prepare func(b *Builder, x ad.Ref) ad.Ref) Func {
 		return Func{Name: name, Doc: doc, Overload: types.Fixed{Name: name, Params: list(tVec), Result: tInt}, Random: true,
@@ -104,10 +113,12 @@ func categoricals() []Func {
 				return b.drawPosition(prepare(b, a[0].Ref))
 			}}
 	}
+	sets := []types.Set{types.Ints, types.Just(tVec)}
+	outcome := types.Between(1, 4) // in tests, of a vector of four
 	const of, ofLogit = "the categorical distribution with probabilities theta.", "the categorical distribution with log odds beta."
 	return []Func{
-		vectorMass("categorical_lpmf", "The logarithm of the mass of "+of, types.SimplexVec, mass),
-		vectorMass("categorical_logit_lpmf", "The logarithm of the mass of "+ofLogit, types.Finite, logit),
+		density("categorical_lpmf", "The logarithm of the mass of "+of, sets, []types.Constraint{outcome, types.SimplexVec}, mass),
+		density("categorical_logit_lpmf", "The logarithm of the mass of "+ofLogit, sets, []types.Constraint{outcome, {}}, logit),
 		draw("categorical_rng", "A draw from "+of, types.SimplexVec, func(b *Builder, x ad.Ref) ad.Ref {
 			checkSimplex(b.G, b.Name, "Probabilities parameter", x)
 			return x

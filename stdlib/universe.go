@@ -42,7 +42,13 @@ func families() [][]Func {
 	for i := range distributions {
 		fs = append(fs, distributions[i].funcs())
 	}
-	return append(fs, categoricals())
+	return append(fs,
+		categoricals(),
+		simplexes(),
+		ordereds(),
+		glms(),
+		gaussianProcesses(),
+	)
 }
 
 func newLibrary(fs [][]Func) *Library {

@@ -3,7 +3,8 @@
 //
 // Each constraint is a row of the table: the map, its log absolute Jacobian
 // determinant, and the inverse, all as graph expressions, so that they are
-// differentiated like everything else.
+// differentiated like everything else. transform.go has the table and the
+// constraints on single numbers, vectors.go those on whole vectors.
 package transform
 
 import (
@@ -20,6 +21,14 @@ type Bounds struct{ Lower, Upper ad.Ref }
 
 // Transform is one row.
 type Transform struct {
+	// Free is the number of unconstrained numbers of a vector of n, for
+	// constraints on whole vectors; nil for those on single numbers, which have
+	// one for each.
+	Free func(n int) int
+	// Violated is not 0 where a vector is outside the constraint; nil for
+	// constraints on single numbers. Want completes "must be …".
+	Violated func(g *ad.Graph, y ad.Ref) ad.Ref
+	Want     string
 	// Constrain maps x to the constrained value; jacobian holds addends of the
 	// log Jacobian, of x's shape or scalar per element.
 	Constrain func(g *ad.Graph, x ad.Ref, b Bounds) (y ad.Ref, jacobian []ad.Ref)
@@ -40,9 +49,20 @@ func Of(kind types.ConstraintKind) (Transform, bool) {
 		return Transform{Constrain: constrainBounds, Unconstrain: unconstrainBounds}, true
 	case types.OffsetMultiplier:
 		return Transform{Constrain: constrainOffset, Unconstrain: unconstrainOffset}, true
+	case types.Ordered:
+		return Transform{Free: all, Violated: violatesOrder, Want: "in increasing order",
+			Constrain: constrainOrdered, Unconstrain: unconstrainOrdered}, true
+	case types.PositiveOrdered:
+		return Transform{Free: all, Violated: violatesPositiveOrder, Want: "positive and in increasing order",
+			Constrain: constrainPositiveOrdered, Unconstrain: unconstrainPositiveOrdered}, true
+	case types.Simplex:
+		return Transform{Free: func(n int) int { return max(n-1, 0) }, Violated: violatesSimplex, Want: "a simplex: not negative, with sum 1",
+			Constrain: constrainSimplex, Unconstrain: unconstrainSimplex}, true
 	}
 	return Transform{}, false
 }
+
+func all(n int) int { return n }
 
 // infinite tells how much of a bound is infinite: none of it, all of it, or
 // some; a bound that is computed counts as finite, as nothing else makes sense.

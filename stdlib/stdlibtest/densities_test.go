@@ -108,11 +108,11 @@ func TestPropto(t *testing.T) {
 				return full[0] - part[0], part[0]
 			}
 			d1, kept := diff(a)
-			d2, _ := diff(b)
+			d2, more := diff(b)
 			if which == 0 && kept != 0 {
 				t.Errorf("with data only, ~ adds %v", kept)
 			}
-			if which > 0 && math.Abs(d1-d2) > 1e-12*(1+math.Abs(d1)) {
+			if which > 0 && math.Abs(d1-d2) > 1e-12*(1+math.Abs(d1)+math.Abs(kept)+math.Abs(more)) {
 				t.Errorf("parameters %b: ~ drops %v at one point and %v at another", which, d1, d2)
 			}
 		}

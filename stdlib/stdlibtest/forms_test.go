@@ -92,15 +92,16 @@ func forms(f *stdlib.Func) [][]types.Type {
 // dependent are the domains of arguments that must fit each other; a generator
 // has those of the parameters.
 var dependent = map[string][]types.Constraint{
-	"uniform":              {between(-0.9, 0.9), between(-3, -1), between(1, 3)},
-	"pareto":               {between(3, 5), between(0.5, 2), types.Positive},
-	"pareto_type_2":        {between(3, 5), between(-1, 2), types.Positive, types.Positive},
-	"binomial":             {between(0, 5), between(5, 8), types.UnitInterval},
-	"binomial_logit":       {between(0, 5), between(5, 8), types.Finite},
-	"beta_binomial":        {between(0, 5), between(5, 8), types.Positive, types.Positive},
-	"linspaced_vector":     {{}, between(-2, 0), between(1, 3)},
-	"linspaced_row_vector": {{}, between(-2, 0), between(1, 3)},
-	"linspaced_array":      {{}, between(-2, 0), between(1, 3)},
+	"uniform":                 {between(-0.9, 0.9), between(-3, -1), between(1, 3)},
+	"pareto":                  {between(3, 5), between(0.5, 2), types.Positive},
+	"pareto_type_2":           {between(3, 5), between(-1, 2), types.Positive, types.Positive},
+	"binomial":                {between(0, 5), between(5, 8), types.UnitInterval},
+	"binomial_logit":          {between(0, 5), between(5, 8), types.Finite},
+	"binomial_logit_glm_lpmf": {between(0, 5), between(5, 8), {}, {}, {}},
+	"beta_binomial":           {between(0, 5), between(5, 8), types.Positive, types.Positive},
+	"linspaced_vector":        {{}, between(-2, 0), between(1, 3)},
+	"linspaced_row_vector":    {{}, between(-2, 0), between(1, 3)},
+	"linspaced_array":         {{}, between(-2, 0), between(1, 3)},
 }
 
 func between(lo, hi float64) types.Constraint { return types.Between(lo, hi) }

@@ -118,7 +118,7 @@ func derivatives(rng *rand.Rand, f *stdlib.Func, vs []Value) error {
 			refs[i] = g.Reshape(g.Concat(a[:len(v.Data)]...), v.Shape)
 			a = a[len(v.Data):]
 			if c := domain(f, i); c.Kind == types.Simplex { // stay on the simplex
-				refs[i] = g.Div(refs[i], g.Sum(refs[i]))
+				refs[i] = onSimplex(g, refs[i])
 			}
 		}
 		y := Apply(g, f, false, vs, refs)
@@ -127,6 +127,14 @@ func derivatives(rng *rand.Rand, f *stdlib.Func, vs []Value) error {
 		}
 		return g.Sum(g.Mul(g.ConstArray(g.Type(y), weights), y))
 	})
+}
+
+// onSimplex divides every vector by its sum.
+func onSimplex(g *ad.Graph, x ad.Ref) ad.Ref {
+	s := g.Type(x).Shape
+	n, k := g.Type(x).Size()/vectorSize, vectorSize
+	rows := ad.Index{Dims: []ad.Dim{{N: n, Stride: 1}, {N: k}}}
+	return g.Div(x, g.Reshape(g.Gather(g.Scatter(x, rows, []int{n}), rows), s))
 }
 
 // TestLanes: with any of the arguments in lanes, each lane is as if alone.

@@ -39,7 +39,7 @@ type stanArg struct {
 	Data []float64 // of a data argument
 	Lo   *float64  `json:",omitempty"` // the domain of a parameter
 	Hi   *float64  `json:",omitempty"`
-	Sum1 bool      `json:",omitempty"` // a simplex
+	Kind string    `json:",omitempty"` // simplex or ordered
 }
 
 type stanValue struct {
@@ -107,8 +107,8 @@ func stanCases() []stanCase {
 									}
 								}
 							}
-						} else if d.Kind == types.Simplex {
-							a.Sum1 = true
+						} else if d.Kind != types.Unconstrained {
+							a.Kind = d.Kind.String()
 						} else if d != (types.Constraint{}) {
 							if lo := d.Lo; !math.IsInf(lo, 0) {
 								a.Lo = &lo
@@ -182,6 +182,11 @@ func (c *stanCase) program() string {
 				elems[i] = fmt.Sprintf("(%v + exp(u[%d]))", *a.Lo, next)
 			case a.Hi != nil:
 				elems[i] = fmt.Sprintf("(%v - exp(u[%d]))", *a.Hi, next)
+			case a.Kind == "ordered" && i%vectorSize > 0:
+				elems[i] = fmt.Sprintf("%s + exp(u[%d])", elems[i-1], next)
+			case a.Kind == "simplex":
+				first := next - i%vectorSize
+				elems[i] = fmt.Sprintf("softmax([u[%d], u[%d], u[%d], u[%d]]')[%d]", first, first+1, first+2, first+3, i%vectorSize+1)
 			default:
 				elems[i] = fmt.Sprintf("u[%d]", next)
 			}
@@ -189,11 +194,7 @@ func (c *stanCase) program() string {
 				next++
 			}
 		}
-		e := literal(t, shape, elems)
-		if a.Sum1 {
-			e = "softmax(" + e + ")"
-		}
-		args = append(args, e)
+		args = append(args, literal(t, shape, elems))
 	}
 	name, bar := c.Name, ", "
 	if c.Propto {
@@ -472,8 +473,20 @@ func tryApply(g *ad.Graph, f *stdlib.Func, propto bool, vs []Value, refs []ad.Re
 // transform maps numbers to the domain of the argument.
 func (a *stanArg) transform(g *ad.Graph, x ad.Ref) ad.Ref {
 	switch {
-	case a.Sum1:
-		return g.Exp(g.Sub(x, g.LogSumExp(x)))
+	case a.Kind == "simplex":
+		return onSimplex(g, g.Exp(x))
+	case a.Kind == "ordered":
+		s := g.Type(x).Shape
+		x = g.Reshape(x, []int{g.Type(x).Size()})
+		var sum []ad.Ref
+		for i := range g.Type(x).Size() {
+			e := g.Slice(x, i, nil)
+			if i%vectorSize > 0 {
+				e = g.Add(sum[i-1], g.Exp(e))
+			}
+			sum = append(sum, e)
+		}
+		return g.Reshape(g.Concat(sum...), s)
 	case a.Lo != nil && a.Hi != nil:
 		return g.Add(g.Const(*a.Lo), g.Scale(*a.Hi-*a.Lo, g.Do(ad.OpInvLogit, nil, x)))
 	case a.Lo != nil:

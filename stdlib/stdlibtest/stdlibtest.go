@@ -114,16 +114,16 @@ func eval(f *stdlib.Func, propto bool, vs []Value, constant bool, rng *rand.Rand
 // Sizes of the arguments that tests draw.
 const (
 	vectorSize = 4
-	arraySize  = 3
+	arraySize  = 3 // of matrices
 )
 
 // shapeOf is the shape of a test value of type t.
 func shapeOf(t types.Type) []int {
 	var s []int
 	for range t.Dims {
-		n := arraySize
-		if t.Kind == types.Real || t.Kind == types.Int {
-			n = vectorSize
+		n := vectorSize
+		if t.Kind == types.Matrix {
+			n = arraySize
 		}
 		s = append(s, n)
 	}
@@ -144,8 +144,15 @@ func Draw(rng *rand.Rand, t types.Type, c types.Constraint) Value {
 	for i := range v.Data {
 		v.Data[i] = number(rng, t, c)
 	}
-	if c.Kind == types.Simplex {
+	switch c.Kind {
+	case types.Simplex:
 		normalise(v.Data, vectorSize)
+	case types.Ordered:
+		for i := range v.Data {
+			if i%vectorSize > 0 {
+				v.Data[i] = v.Data[i-1] + math.Exp(0.5*v.Data[i])
+			}
+		}
 	}
 	return v
 }

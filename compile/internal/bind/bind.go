@@ -159,15 +159,16 @@ func (b *binder) parameters(out *Bound, jacobian func(value)) {
 		b.at(v.Span)
 		shape := b.sizes(v)
 		tr := b.transformOf(v)
-		p := Param{Name: v.Name, Shape: shape, Size: sizeOf(shape)}
-		p.Names = elementNames(v.Name, shape, unconstrainedOrder(v.Type, shape))
+		free := freeShape(tr, shape)
+		p := Param{Name: v.Name, Shape: shape, Size: sizeOf(free)}
+		p.Names = elementNames(v.Name, free, unconstrainedOrder(v.Type, free))
 		out.Params = append(out.Params, p)
 		g := b.root.g
 		in := g.Input(ad.Type{Shape: []int{p.Size}})
 		g.SetSite(b.site())
-		x := g.Gather(in, storage(unconstrainedOrder(v.Type, shape), shape))
+		x := g.Gather(in, storage(unconstrainedOrder(v.Type, free), free))
 		bounds := b.bounds(v)
-		y, jac := tr.Constrain(g, x, bounds)
+		y, jac := perVector(g, tr, x, func(x ad.Ref) (ad.Ref, []ad.Ref) { return tr.Constrain(g, x, bounds) })
 		if v.Constraint.Kind == types.LowerUpper && bounds.Lower != ad.None && bounds.Upper != ad.None {
 			b.checkOrder(v, bounds)
 		}
@@ -186,6 +187,40 @@ func (b *binder) parameters(out *Bound, jacobian func(value)) {
 			}
 		}
 	}
+}
+
+// freeShape is the shape of the unconstrained numbers of a value.
+func freeShape(tr transform.Transform, shape []int) []int {
+	if tr.Free == nil {
+		return shape
+	}
+	n := len(shape) - 1
+	return append(slices.Clone(shape[:n]), tr.Free(shape[n]))
+}
+
+// perVector applies a map of whole vectors to every vector of an array, as
+// lanes; a map of single numbers to all of them at once. Addends are summed.
+func perVector(g *ad.Graph, tr transform.Transform, x ad.Ref, f func(ad.Ref) (ad.Ref, []ad.Ref)) (ad.Ref, []ad.Ref) {
+	shape := g.Type(x).Shape
+	if tr.Free == nil || len(shape) < 2 {
+		return f(x)
+	}
+	dims, n := shape[:len(shape)-1], shape[len(shape)-1]
+	lanes := sizeOf(dims)
+	if lanes == 0 {
+		return x, nil
+	}
+	y, addends := f(g.Lane(g.Reshape(x, []int{lanes, n})))
+	for i, a := range addends {
+		a = g.Sum(a)
+		if g.Type(a).Lanes == 0 {
+			a = g.Scale(float64(lanes), a)
+		}
+		addends[i] = g.SumLanes(a)
+	}
+	m := g.Type(y).Size()
+	y = g.Unlane(g.Spread(y, lanes))
+	return g.Reshape(y, append(slices.Clone(dims), m)), addends
 }
 
 // scalarJacobian reports whether the Jacobian's addend is the same number for
@@ -308,9 +343,12 @@ func (b *binder) inverse(known []constant, out *Bound) {
 		c := b.newCell(v, v.Name, v.Type, shape)
 		c.setWhole(value{typ: v.Type, shape: shape, lvl: b.root, ref: in})
 		b.cells[v.ID] = c
-		x := b.transformOf(v).Unconstrain(g, in, b.bounds(v))
-		order := unconstrainedOrder(v.Type, shape)
-		g.Output(g.Gather(g.Broadcast(x, shape), ad.Index{Dims: []ad.Dim{tableDim(order)}}))
+		tr := b.transformOf(v)
+		bounds := b.bounds(v)
+		x, _ := perVector(g, tr, in, func(y ad.Ref) (ad.Ref, []ad.Ref) { return tr.Unconstrain(g, y, bounds), nil })
+		free := freeShape(tr, shape)
+		order := unconstrainedOrder(v.Type, free)
+		g.Output(g.Gather(g.Broadcast(x, free), ad.Index{Dims: []ad.Dim{tableDim(order)}}))
 	}
 	out.Inverse = g
 }

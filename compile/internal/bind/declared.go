@@ -7,6 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/compile/transform"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/types"
 )
@@ -54,6 +55,11 @@ func (b *binder) readVariable(v *ir.Var, set *data.Set) {
 	c := b.newCell(v, v.Name, v.Type, shape)
 	c.setWhole(w)
 	b.cells[v.ID] = c
+	if v.Constraint.Kind >= types.Ordered {
+		b.checkVector(v)
+		b.runEffects()
+		return
+	}
 	b.checkKnown(v, func(i int, x, bound float64, rel string) {
 		about(diag.DataBounds, i, "`%s` is %s, but must be %s %s", set.Path(v.Name, i), ad.FormatNumber(x), rel, ad.FormatNumber(bound)).
 			fix("mend the data, or the bounds in the declaration").throw()
@@ -91,6 +97,25 @@ func typeText(t types.Type, shape []int) string {
 		return "array" + list(shape[:t.Dims]) + " " + elem
 	}
 	return elem
+}
+
+// checkVector checks a variable with a constraint on whole vectors.
+func (b *binder) checkVector(v *ir.Var) {
+	tr, ok := transform.Of(v.Constraint.Kind)
+	if !ok || tr.Violated == nil {
+		b.unsupported(v.Span, "a variable of this constrained type")
+	}
+	x := b.numeric(b.pack(b.cell(v)))
+	b.emitEffect([]value{x}, func(g *ad.Graph, a []ad.Ref) {
+		_, bad := perVector(g, tr, a[0], func(y ad.Ref) (ad.Ref, []ad.Ref) {
+			return y, []ad.Ref{tr.Violated(g, y)}
+		})
+		if len(bad) == 0 {
+			return
+		}
+		m := &ad.Message{Parts: []ad.MessagePart{{Text: v.Name + " must be " + tr.Want + ", but is ", Arg: -1}, {Arg: 0}}}
+		g.RejectIf(bad[0], m, a[0])
+	})
 }
 
 // checkKnown checks a known variable against its declared bounds.
@@ -134,10 +159,11 @@ func (b *binder) checkDeclared(v *ir.Var) {
 	if v.Constraint.Kind == types.Unconstrained || v.Constraint.Kind == types.OffsetMultiplier {
 		return
 	}
-	if v.Constraint.Kind != types.LowerUpper {
-		b.unsupported(v.Span, "a variable of this constrained type")
-	}
 	b.at(v.Span)
+	if v.Constraint.Kind != types.LowerUpper {
+		b.checkVector(v)
+		return
+	}
 	if b.now {
 		b.checkKnown(v, func(i int, x, bound float64, rel string) {
 			b.fail(v.Span, diag.OutsideBounds, "%s is %s, but must be %s %s", elementText(v.Name, b.cell(v).shape, i), ad.FormatNumber(x), rel, ad.FormatNumber(bound)).

@@ -14,8 +14,9 @@ I=/stanref/tmp.cases.$$
 DIR=${DIR:-$W/go}; mkdir -p $DIR
 (cd "$here/.." && rm -f $DIR/results.txt && go test -run WriteStanCases -stan $DIR .)
 cp $DIR/points.txt $here/stan_main.cpp $W/
-IN="chroot $STANREF_ROOT nice -n 10 bash -c"
-$IN ". /stanref/flags.sh; \$CXX \$CXXFLAGS \$CPPFLAGS -include stanref_model.hpp -c $I/stan_main.cpp -o $I/main.o"
+IN="chroot $STANREF_ROOT bash -c"
+CC=". /stanref/flags.sh; \$CXX -std=gnu++17 -O0 -pthread -w \$CPPFLAGS" # -O3 takes minutes per program
+$IN "$CC -c $I/stan_main.cpp -o $I/main.o"
 split -l 100 -d -a 3 $DIR/lines.txt $W/part.
 one() { # one part: programs shrink until stanc accepts them
   p=$1; n=$(basename $p)
@@ -34,14 +35,14 @@ one() { # one part: programs shrink until stanc accepts them
     mv $p.new $p
   done
   first=$(sed -n 's/.*which == \([0-9]*\)).*/\1/p' $p | head -1); last=$(sed -n 's/.*which == \([0-9]*\)).*/\1/p' $p | tail -1)
-  $IN ". /stanref/flags.sh; \$CXX \$CXXFLAGS \$CPPFLAGS -include stanref_model.hpp -c $I/$n.cpp -o $I/$n.o && \$CXX -pthread -o $I/$n.exe $I/$n.o $I/main.o \$LDLIBS"
+  $IN "$CC -c $I/$n.cpp -o $I/$n.o && \$CXX -pthread -o $I/$n.exe $I/$n.o $I/main.o \$LDLIBS"
   $IN "$I/$n.exe $I/points.txt $first $last" > $W/$n.all
   # only the cases that the program has
   sed -n 's/.*which == \([0-9]*\)).*/\1/p' $p > $W/$n.keep
   awk 'NR==FNR {k[$1]=1; next} $1 in k' $W/$n.keep $W/$n.all > $W/$n.out
   echo "$n: $(wc -l < $W/$n.out) results"
 }
-export -f one; export W I DIR IN
+export -f one; export W I DIR IN CC
 ls $W/part.* | grep -v '\.\(stan\|cpp\)$' | xargs -P ${JOBS:-1} -n 1 bash -c 'one "$0"'
 cat $W/part.*.out > $DIR/results.txt
 (cd "$here/.." && go test -run WriteStanCases -stan $DIR .)

@@ -1,0 +1,146 @@
+// Package proggen makes random programs of the language, with data, for tests
+// that compare ways to evaluate them; and it shrinks programs that fail.
+//
+// Map of the package:
+//
+//	proggen.go    New: the blocks of a program; features
+//	scope.go      variables in scope, sizes, the text under way
+//	data.go       the data and parameters blocks, and random values
+//	number.go     expressions: indices, conditions, reals
+//	container.go  expressions: vectors, row vectors, matrices
+//	stmt.go       statements
+//	pattern.go    groups of statements that loops are known for: recurrences, sums by group, …
+//	density.go    ~ and target +=
+//	function.go   user functions
+//	shrink.go     Shrink
+//
+// Programs are well typed and total: indices are in range for the generated
+// data, variables are assigned before they are read, loops end, and numbers stay
+// small enough that rounding errors do (every expression carries a bound of its
+// absolute value). A statement or the head of a block takes one line, for the
+// shrinker.
+package proggen
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+)
+
+// Feature is something that programs may contain; it can be switched off.
+type Feature string
+
+// The features.
+const (
+	Functions      Feature = "functions"             // user functions
+	ParamBranch    Feature = "param-branch"          // branches on parameters
+	Jumps          Feature = "jumps"                 // break, continue
+	Whiles         Feature = "whiles"                // while loops, which data decide
+	Prints         Feature = "prints"                // print
+	Rejections     Feature = "rejections"            // reject, and scales that may be negative
+	TargetReads    Feature = "target-reads"          // target()
+	JacobianPlus   Feature = "jacobian-plus"         // jacobian += in transformed parameters
+	Ragged         Feature = "ragged"                // inner loops whose bounds differ between iterations
+	IntLocals      Feature = "int-locals"            // int variables that loops change
+	RepeatedSlices Feature = "repeated-slices"       // += at int arrays with repeated elements
+	ParamInts      Feature = "param-ints"            // comparisons of parameters used as numbers
+	ForEach        Feature = "foreach"               // loops over the elements of a container
+	NestedReturns  Feature = "nested-returns"        // return within loops of functions, decided by data
+	MixedLevels    Feature = "mixed-levels"          // ?: with sides of different autodiff level, ~ on data
+	LoopSlices     Feature = "loop-slices"           // slices whose bounds vary with a loop
+	ParamJumps     Feature = "param-jumps"           // break, continue, while and nested return that parameters decide
+	FunctionInts   Feature = "function-int-variates" // int locals of functions as variates
+)
+
+// Program is a random program.
+type Program struct {
+	Seed uint64
+	Text string
+	Data string // JSON
+}
+
+// New makes the program of a seed, without the given features.
+func New(seed uint64, off ...Feature) Program {
+	g := &gen{rng: rand.New(rand.NewPCG(seed, 0x5851f42d4c957f2d)), off: map[Feature]bool{}, data: map[string]any{}}
+	for _, f := range off {
+		g.off[f] = true
+	}
+	g.chooseFeatures()
+	g.program()
+	values, err := json.Marshal(g.data)
+	if err != nil {
+		panic(err) // numbers only
+	}
+	return Program{Seed: seed, Text: strings.Join(g.lines, "\n") + "\n", Data: string(values)}
+}
+
+// chooseFeatures switches off features that make loops sequential, in most
+// programs.
+func (g *gen) chooseFeatures() {
+	for _, f := range []struct {
+		Feature
+		p float64 // of being on
+	}{
+		{Functions, 0.6}, {ParamBranch, 0.6}, {Jumps, 0.25}, {Whiles, 0.4}, {Prints, 0.08}, {Rejections, 0.12},
+		{TargetReads, 0.08}, {JacobianPlus, 0.15}, {Ragged, 0.5}, {IntLocals, 0.4}, {RepeatedSlices, 0.3},
+		{ParamInts, 0.3}, {ForEach, 0.5}, {NestedReturns, 0.5}, {MixedLevels, 0.5}, {LoopSlices, 0.3}, {ParamJumps, 0.2},
+		{FunctionInts, 0.3},
+	} {
+		if !g.chance(f.p) {
+			g.off[f.Feature] = true
+		}
+	}
+}
+
+// program writes all blocks. Functions come first in the text, but are made for
+// sizes that the data declare.
+func (g *gen) program() {
+	g.stage, g.cost = inData, 1
+	g.chooseSizes()
+	if g.on(Functions) {
+		g.functions()
+	}
+	g.open("data {")
+	g.dataBlock()
+	g.close()
+	if g.chance(0.5) {
+		g.open("transformed data {")
+		g.stage = inData
+		g.declareAll(g.between(1, 3))
+		g.statements(g.between(0, 2))
+		g.finish()
+		g.close()
+		g.freeze()
+	}
+	g.open("parameters {")
+	g.parameterBlock()
+	g.close()
+	if g.chance(0.6) {
+		g.open("transformed parameters {")
+		g.stage = inTransformed
+		g.declareAll(g.between(1, 3))
+		g.statements(g.between(0, 3))
+		g.finish()
+		if g.on(JacobianPlus) {
+			g.line("jacobian += %s;", g.scaled(g.real(2), 3).text)
+		}
+		g.close()
+		g.freeze()
+	}
+	g.open("model {")
+	g.stage = inModel
+	mark := g.mark()
+	g.declareAll(g.between(0, 2))
+	g.statements(g.between(3, 7))
+	g.useLocals(mark)
+	g.release(mark, true)
+	g.close()
+	if g.chance(0.4) {
+		g.open("generated quantities {")
+		g.stage = inGenerated
+		g.declareAll(g.between(1, 3))
+		g.statements(g.between(1, 3))
+		g.finish()
+		g.close()
+	}
+}

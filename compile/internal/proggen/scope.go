@@ -1,0 +1,197 @@
+package proggen
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// stage is the block that is being written.
+type stage uint8
+
+const (
+	inFunction stage = iota
+	inData           // transformed data
+	inTransformed
+	inModel
+	inGenerated
+)
+
+// gen is the state of one New.
+type gen struct {
+	rng    *rand.Rand
+	off    map[Feature]bool
+	data   map[string]any
+	lines  []string
+	indent int
+	names  int
+
+	stage  stage
+	vars   []*variable
+	funcs  []*function
+	fn     *function // being written
+	cost   int       // product of the iterations of the loops around
+	loops  int       // around
+	guards int       // conditionals around within the present function or block
+	ragged bool      // within a loop whose bounds vary: no jumps
+	jumped bool      // a break or continue was written in the present loop
+	depth  int       // of blocks
+}
+
+// kind of a variable's elements.
+type kind uint8
+
+const (
+	ints kind = iota
+	reals
+	vectors
+	rows
+	matrices
+)
+
+// size is a size as written, and its value.
+type size struct {
+	text string
+	n    int
+}
+
+func lit(n int) size { return size{fmt.Sprint(n), n} }
+
+// variable is a variable in scope.
+type variable struct {
+	name   string
+	kind   kind
+	array  []size  // array dimensions
+	dims   []size  // of a vector or matrix
+	bound  float64 // of absolute values; of ints see lo and hi
+	lo, hi int
+	ready  bool // has been assigned everywhere
+	fixed  bool // not to be assigned: data, parameters, loop variables
+	level  bool // may depend on parameters
+	loop   bool
+}
+
+func (v *variable) all() []size { return append(append([]size{}, v.array...), v.dims...) }
+
+func (v *variable) is(k kind, arrays int) bool { return v.kind == k && len(v.array) == arrays }
+
+// ---- random choices ----
+
+func (g *gen) on(f Feature) bool       { return !g.off[f] }
+func (g *gen) chance(p float64) bool   { return g.rng.Float64() < p }
+func (g *gen) between(lo, hi int) int  { return lo + g.rng.IntN(hi-lo+1) }
+func one[T any](g *gen, list []T) T    { return list[g.rng.IntN(len(list))] }
+func among[T any](g *gen, list ...T) T { return one(g, list) }
+
+// option is an alternative with its weight.
+type option struct {
+	weight int
+	do     func() bool // false: not possible here, nothing was written
+}
+
+// pick runs alternatives, drawn by weight, until one is possible.
+func (g *gen) pick(options ...option) bool {
+	for {
+		total := 0
+		for _, o := range options {
+			total += o.weight
+		}
+		if total == 0 {
+			return false
+		}
+		at := g.rng.IntN(total)
+		for i := range options {
+			if at -= options[i].weight; at < 0 {
+				if options[i].do() {
+					return true
+				}
+				options[i].weight = 0
+				break
+			}
+		}
+	}
+}
+
+// ---- text ----
+
+func (g *gen) line(format string, args ...any) {
+	g.lines = append(g.lines, strings.Repeat("  ", g.indent)+fmt.Sprintf(format, args...))
+}
+
+func (g *gen) open(format string, args ...any) {
+	g.line(format, args...)
+	g.indent++
+	g.depth++
+}
+
+func (g *gen) close() {
+	g.indent--
+	g.depth--
+	g.line("}")
+}
+
+func (g *gen) name(prefix string) string {
+	g.names++
+	return fmt.Sprint(prefix, g.names)
+}
+
+// ---- scopes ----
+
+// mark remembers what is in scope and assigned.
+type mark struct {
+	vars  int
+	ready []bool
+}
+
+func (g *gen) mark() mark {
+	m := mark{vars: len(g.vars)}
+	for _, v := range g.vars {
+		m.ready = append(m.ready, v.ready)
+	}
+	return m
+}
+
+// release leaves a scope; keep tells that its statements have run for certain.
+func (g *gen) release(m mark, keep bool) {
+	g.vars = g.vars[:m.vars]
+	if !keep {
+		for i, v := range g.vars {
+			v.ready = m.ready[i]
+		}
+	}
+}
+
+// freeze makes the variables of a finished block read-only.
+func (g *gen) freeze() {
+	for _, v := range g.vars {
+		v.fixed = true
+	}
+}
+
+func (g *gen) declare(v variable) *variable {
+	g.vars = append(g.vars, &v)
+	return &v
+}
+
+// find lists the variables that can be read and satisfy ok; later ones, which
+// are nearer, are twice as likely to be drawn.
+func (g *gen) find(ok func(v *variable) bool) []*variable {
+	var out []*variable
+	for i, v := range g.vars {
+		if v.ready && ok(v) {
+			out = append(out, v)
+			if i > len(g.vars)/2 || !v.fixed {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
+// some draws a variable that satisfies ok; nil if there is none.
+func (g *gen) some(ok func(v *variable) bool) *variable {
+	if list := g.find(ok); len(list) > 0 {
+		return one(g, list)
+	}
+	return nil
+}

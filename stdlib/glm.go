@@ -1,0 +1,156 @@
+package stdlib
+
+import (
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Generalised linear models: the densities of other distributions at the linear
+// predictor alpha + x beta. They are compositions; that the product of a
+// constant matrix and a vector is worth special treatment is the business of
+// the passes, for these functions as for the same model written out.
+
+// linear is alpha + x beta, of one element per row of x; the predictor is of
+// parameter level if one of its parts is.
+func (b *Builder) linear(x, alpha, beta Arg) Arg {
+	g := b.G
+	var p ad.Ref
+	switch s := b.shape(x); {
+	case x.Type.Kind == types.RowVector:
+		if s[0] != b.size(beta) {
+			b.Fail("x has size %d, but beta has size %d", s[0], b.size(beta))
+		}
+		p = g.Dot(x.Ref, beta.Ref)
+	default:
+		if s[1] != b.size(beta) {
+			b.Fail("x has %d columns, but beta has size %d", s[1], b.size(beta))
+		}
+		p = g.MatVec(x.Ref, beta.Ref)
+	}
+	if as := b.shape(alpha); len(as) > 0 && len(g.Type(p).Shape) > 0 && as[0] != g.Type(p).Shape[0] {
+		b.Fail("alpha has size %d, but x has %d rows", as[0], g.Type(p).Shape[0])
+	}
+	return Arg{Type: tVec, Ref: g.Add(p, alpha.Ref), Param: x.Param || alpha.Param || beta.Param}
+}
+
+// glm declares a linear model of the distribution d, whose argument at (from 1,
+// 0 being the variate) is the linear predictor.
+func glm(name string, d *Dist, at int) []Func {
+	var forms [][]types.Type
+	y := list(tInt, tInt.Array(1))
+	if !d.Discrete {
+		y = list(tReal, tVec)
+	}
+	before := [][]types.Type{{}}
+	if at == 2 { // trials
+		before = [][]types.Type{{tInt}, {tInt.Array(1)}}
+	}
+	after := [][]types.Type{{}}
+	if len(d.Params) > at {
+		after = [][]types.Type{{tReal}}
+		if !d.Discrete {
+			after = append(after, []types.Type{tVec})
+		}
+	}
+	for _, y := range y {
+		for _, n := range before {
+			for _, x := range list(tRow, tMat) {
+				for _, alpha := range list(tReal, tVec) {
+					for _, rest := range after {
+						if x.Equal(tRow) && y.IsScalar() {
+							continue // one row for one outcome is not listed by Stan
+						}
+						if x.Equal(tRow) && len(n) > 0 && n[0].IsScalar() {
+							continue
+						}
+						if len(n) > 0 && alpha.Equal(tVec) && (y.IsScalar() != n[0].IsScalar() || n[0].IsScalar() && !y.IsScalar()) {
+							continue
+						}
+						ts := append([]types.Type{y}, n...)
+						ts = append(append(ts, x, alpha, tVec), rest...)
+						forms = append(forms, ts)
+					}
+				}
+			}
+		}
+	}
+	doc := "The logarithm of the density of " + d.Name + " with location alpha + x beta, for data y and arguments x, alpha, beta."
+	if d.Discrete {
+		doc = "The logarithm of the mass of " + d.Name + " at alpha + x beta, for counts and arguments x, alpha, beta."
+	}
+	var fs []Func
+	for _, ts := range forms {
+		in := []types.Constraint{d.Variate}
+		for i, p := range d.Params {
+			if i+1 == at {
+				in = append(in, types.Constraint{}, types.Constraint{}, types.Constraint{})
+			} else {
+				in = append(in, p.In)
+			}
+		}
+		fs = append(fs, Func{Name: name, Doc: doc, In: in, Overload: types.Fixed{Name: name, Params: ts, Result: tReal},
+			Terms: func(b *Builder, a []Arg) []ad.Ref {
+				args := append([]Arg{}, a[:at]...)
+				args = append(args, b.linear(a[at], a[at+1], a[at+2]))
+				args = append(args, a[at+3:]...)
+				return d.terms(b, args)
+			}})
+	}
+	return fs
+}
+
+// glms are the linear models.
+func glms() []Func {
+	var fs []Func
+	fs = append(fs, glm("bernoulli_logit_glm_lpmf", &bernoulliLogit, 1)...)
+	fs = append(fs, glm("binomial_logit_glm_lpmf", &binomialLogit, 2)...)
+	fs = append(fs, glm("neg_binomial_2_log_glm_lpmf", &negBinomial2Log, 1)...)
+	fs = append(fs, glm("normal_id_glm_lpdf", &normal, 1)...)
+	fs = append(fs, glm("poisson_log_glm_lpmf", &poissonLog, 1)...)
+	const rngDoc = "Draws from the Bernoulli distribution with log odds alpha + x beta, one per row of x."
+	for _, x := range list(tRow, tMat) {
+		name := "bernoulli_logit_glm_rng"
+		fs = append(fs, fixed(name, rngDoc, tInt.Array(1), list(x, tVec, tVec), func(b *Builder, a []Arg) ad.Ref {
+			return bernoulliLogit.draw(b, []Arg{b.linear(a[0], a[1], a[2])})
+		}).with(func(f *Func) { f.Random = true }))
+	}
+	for _, y := range list(tInt, tInt.Array(1)) {
+		for _, x := range list(tRow, tMat) {
+			fs = append(fs, Func{Name: "categorical_logit_glm_lpmf",
+				Doc:      "The logarithm of the mass of the categorical distribution with log odds alpha + x beta.",
+				Overload: types.Fixed{Name: "categorical_logit_glm_lpmf", Params: list(y, x, tVec, tMat), Result: tReal},
+				In:       []types.Constraint{types.Between(1, 4)}, Terms: categoricalLogitGLM},
+				Func{Name: "ordered_logistic_glm_lpmf",
+					Doc:      "The logarithm of the mass of the ordered logistic distribution with location x beta and cut points c.",
+					Overload: types.Fixed{Name: "ordered_logistic_glm_lpmf", Params: list(y, x, tVec, tVec), Result: tReal},
+					In:       []types.Constraint{types.Between(1, 5), {}, {}, types.OrderedVec}, Terms: orderedLogisticGLM})
+		}
+	}
+	return fs
+}
+
+func categoricalLogitGLM(b *Builder, a []Arg) []ad.Ref {
+	g := b.G
+	x, beta := b.asMatrix(a[1]), b.shape(a[3])
+	s := g.Type(x).Shape
+	if s[1] != beta[0] || b.size(a[2]) != beta[1] {
+		b.Fail("x has %d columns, alpha has size %d, but beta has %s", s[1], b.size(a[2]), sizeText(beta))
+	}
+	check(g, b.Name, "categorical outcome out of support", types.Between(1, float64(beta[1])), a[0].Ref)
+	n := s[0]
+	if len(b.shape(a[0])) > 0 {
+		if n != 1 && n != b.size(a[0]) {
+			b.Fail("there are %d outcomes, but x has %d rows", b.size(a[0]), n)
+		}
+		n = b.size(a[0])
+	}
+	if n == 0 || b.Propto && param(a) == 0 {
+		return nil
+	}
+	p := g.MatMul(x, a[3].Ref)
+	p = g.Add(p, alongRows(g, a[2].Ref, g.Type(p).Shape))
+	if s[0] != n {
+		p = alongRows(g, g.Reshape(p, []int{beta[1]}), []int{n, beta[1]})
+	}
+	return b.kept(a, Term{Value: b.pick(p, a[0]), Of: always}, Term{Value: g.LogSumExp(p), Weight: -1, Of: always})
+}
