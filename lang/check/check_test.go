@@ -24,4 +24,7 @@ func checkFile(f *source.File) diag.List {
 func TestDiagnostics(t *testing.T) { errtest.Glob(t, "testdata/*.ppl", checkFile) }
 
 // TestCodeExamples runs the example of every code that check reports.
-func TestCodeExamples(t *testing.T) { errtest.Examples(t, "codes_check.go", checkFile) }
+func TestCodeExamples(t *testing.T) {
+	errtest.Examples(t, "codes_check.go", checkFile)
+	errtest.Examples(t, "codes_rules.go", checkFile)
+}

@@ -7,7 +7,7 @@
 //     that it can find and goes on;
 //   - [Render] (render.go) shows a list to a person, with source lines;
 //   - [Nearest] (nearest.go) is the did-you-mean helper;
-//   - codes.go and codes_*.go declare every code, each with an example program
+//   - codes*.go declare every code, each with an example program
 //     that a test executes.
 //
 // A Diagnostic is a value, not an error: a list that doubles as an error is a

@@ -161,7 +161,7 @@ func TestChecks(t *testing.T) {
 				vs := arguments(rng, f, ts)
 				vs[i].Data[0] = x
 				for _, propto := range []bool{false, true} {
-					_, err := eval(f, propto, vs, false, rng)
+					_, err := eval(f, propto, vs, knownInts, rng)
 					var check *ad.CheckError
 					var reject *ad.RejectError
 					if !errors.As(err, &check) && !errors.As(err, &reject) || !strings.HasPrefix(err.Error(), f.Name+": ") {

@@ -322,3 +322,40 @@ func call(src string) ([]float64, error) {
 	}
 	return EvalConstant(o.(*stdlib.Func), false, vs)
 }
+
+// TestDrawnInts: ints that are known only when the program runs give what known
+// ints give, or the function says that they must be known.
+func TestDrawnInts(t *testing.T) {
+	each(t, func(t *testing.T, f *stdlib.Func) {
+		if !testable(f) {
+			return
+		}
+		rng := source(f, 5)
+		for _, ts := range forms(f) {
+			vs := arguments(rng, f, ts)
+			ints := false
+			for i := range ts {
+				ints = ints || ts[i].Kind == types.Int
+			}
+			if !ints {
+				continue
+			}
+			want, err := Eval(f, false, vs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := eval(f, false, vs, unknownInts, nil)
+			if err != nil {
+				if !strings.Contains(err.Error(), "must be known when the data are bound") {
+					t.Errorf("%v: %v", ts, err)
+				}
+				continue
+			}
+			for i := range want {
+				if !near(got[i], want[i], 1e-13) {
+					t.Errorf("%v: %v, with known ints %v", ts, got, want)
+				}
+			}
+		}
+	})
+}

@@ -155,7 +155,7 @@ func TestShapes(t *testing.T) {
 		rng := source(f, 21)
 		for i, ts := range forms(f) {
 			vs := arguments(rng, f, ts)
-			x, err := eval(f, false, vs, false, rng)
+			x, err := eval(f, false, vs, knownInts, rng)
 			if want := []int{1, vectorSize, vectorSize}[i]; err != nil || len(x) != want {
 				t.Errorf("%v: %v (%v), want %d draws", ts, x, err, want)
 			}

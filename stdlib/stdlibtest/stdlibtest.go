@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -29,6 +30,8 @@ type Value struct {
 	Lanes int
 	Data  []float64
 	Param bool // of parameter level
+	// Hidden ints are not told to the declaration.
+	Hidden bool
 }
 
 func (v Value) adType() ad.Type { return ad.Type{Lanes: v.Lanes, Shape: v.Shape} }
@@ -39,7 +42,7 @@ func Scalar(t types.Type, x float64) Value { return Value{Type: t, Data: []float
 // arg is the value in g: an input if it is real and not fixed, else a constant.
 func (v Value) arg(g *ad.Graph, ref ad.Ref) stdlib.Arg {
 	a := stdlib.Arg{Type: v.Type, Ref: ref, Param: v.Param}
-	if v.Type.Kind == types.Int && v.Lanes == 0 {
+	if v.Type.Kind == types.Int && v.Lanes == 0 && !v.Hidden {
 		a.Ints = make([]int64, len(v.Data))
 		for i, x := range v.Data {
 			a.Ints[i] = int64(x)
@@ -72,15 +75,24 @@ func Apply(g *ad.Graph, f *stdlib.Func, propto bool, vs []Value, refs []ad.Ref) 
 // Eval is the value of a call; real arguments are inputs of the graph, so that
 // nothing is folded, ints are constants.
 func Eval(f *stdlib.Func, propto bool, vs []Value) (out []float64, err error) {
-	return eval(f, propto, vs, false, nil)
+	return eval(f, propto, vs, knownInts, nil)
 }
 
 // EvalConstant is Eval with all arguments constant, as data are.
 func EvalConstant(f *stdlib.Func, propto bool, vs []Value) (out []float64, err error) {
-	return eval(f, propto, vs, true, nil)
+	return eval(f, propto, vs, allKnown, nil)
 }
 
-func eval(f *stdlib.Func, propto bool, vs []Value, constant bool, rng *rand.Rand) (out []float64, err error) {
+// known tells which arguments are constants of the graph.
+type known int
+
+const (
+	unknownInts known = iota // none
+	knownInts
+	allKnown
+)
+
+func eval(f *stdlib.Func, propto bool, vs []Value, k known, rng *rand.Rand) (out []float64, err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -95,13 +107,19 @@ func eval(f *stdlib.Func, propto bool, vs []Value, constant bool, rng *rand.Rand
 	g := ad.NewGraph()
 	var inputs [][]float64
 	refs := make([]ad.Ref, len(vs))
+	vs = slices.Clone(vs)
 	for i, v := range vs {
-		if constant || v.Type.Kind == types.Int {
+		if k == allKnown || k == knownInts && v.Type.Kind == types.Int {
 			refs[i] = g.ConstArray(v.adType(), v.Data)
 			continue
 		}
 		refs[i] = g.Input(v.adType())
 		inputs = append(inputs, v.Data)
+	}
+	for i := range vs {
+		if k == unknownInts {
+			vs[i].Hidden = true
+		}
 	}
 	g.Output(Apply(g, f, propto, vs, refs))
 	res, err := g.Eval(inputs, &ad.Env{Rand: rng})
