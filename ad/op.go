@@ -165,9 +165,16 @@ const (
 	OpPolygamma // (n, x): the n-th derivative of digamma; n a constant ≥ 0
 	OpLbeta
 	OpLchoose
-	OpXLogY    // x log y, 0 where x is 0
-	OpPhiRatio // φ(x)/Φ(x), the derivative of log Phi
-	OpXLog1mY  // x log(1 - y), 0 where x is 0
+	OpXLogY           // x log y, 0 where x is 0
+	OpPhiRatio        // φ(x)/Φ(x), the derivative of log Phi
+	OpXLog1mY         // x log(1 - y), 0 where x is 0
+	OpLogGammaP       // (n, a, x): n-th derivative by a of log P(a, x), P the incomplete gamma function; n a constant
+	OpLogGammaQ       // likewise of log Q(a, x)
+	OpLogBetaI        // (x, a, b): log I_x(a, b), the incomplete beta function
+	OpLogBetaIa       // its derivative by a
+	OpLogBetaIb       // its derivative by b
+	OpLogStudentCDF   // (t, ν): log distribution function of Student's distribution
+	OpLogStudentCDFNu // its derivative by ν
 
 	// linear
 	OpGather

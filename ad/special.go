@@ -1,6 +1,7 @@
 package ad
 
 import (
+	"maps"
 	"math"
 
 	"github.com/ppl-lang/ppl/ad/kernel"
@@ -19,7 +20,7 @@ func specialOps() map[OpCode]Op {
 	}
 	digamma := func(g *Graph, x Ref) Ref { return g.Do(OpDigamma, nil, x) }
 	one := func(g *Graph) Ref { return g.Const(1) }
-	return map[OpCode]Op{
+	rows := map[OpCode]Op{
 		OpErf: un("erf", math.Erf,
 			func(g *Graph, x, y Ref) Ref { return gauss(g, twoOverSqrtPi, 1, x) }, anyReal),
 		OpErfc: un("erfc", math.Erfc,
@@ -101,6 +102,8 @@ func specialOps() map[OpCode]Op {
 				return []Ref{g.Do(OpLog1m, nil, a[1]), g.Select(g.Equal(a[0], zero), zero, dy)}
 			}},
 	}
+	maps.Copy(rows, incompleteOps())
+	return rows
 }
 
 // points adds arguments for the tests to the row of a function of one number.

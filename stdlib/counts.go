@@ -184,6 +184,11 @@ func combinations(g *ad.Graph, n, phi ad.Ref, of uint) Term {
 	return Term{Value: g.Do(ad.OpLchoose, nil, plus(g, g.Add(n, phi), -1), n), Of: of}
 }
 
+// logRising is log Γ(x+n)/Γ(x) for a count n, without cancellation for large x.
+func logRising(g *ad.Graph, x, n ad.Ref) ad.Ref {
+	return g.Add(g.Do(ad.OpLchoose, nil, plus(g, g.Add(n, x), -1), n), g.Lgamma(plus(g, n, 1)))
+}
+
 var negBinomial = Dist{
 	Name: "neg_binomial", Doc: "the negative binomial distribution with shape alpha and inverse scale beta.", Discrete: true,
 	Variate: types.NonNegative,
@@ -243,11 +248,34 @@ var betaBinomial = Dist{
 		zero := g.Const(0)
 		out := g.Do(ad.OpMax, nil, g.Less(y, zero), g.Less(n, y))
 		y = g.Select(out, zero, y)
-		lbeta := op2(ad.OpLbeta)
-		kernel := g.Sub(lbeta(g, g.Add(y, a), g.Add(g.Sub(n, y), b)), lbeta(g, a, b))
+		// B(y+α, N-y+β)/B(α, β), by ratios that do not cancel for large α and β.
+		kernel := g.Sub(g.Add(logRising(g, a, y), logRising(g, b, g.Sub(n, y))), logRising(g, g.Add(a, b), n))
 		return []Term{logCombinations(g, y, n), {Value: kernel, Of: always}, outside(g, out)}
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 {
 		return randBinomial(rng, p[0], randBeta(rng, p[1], p[2]))
 	},
 }
+
+var discreteRange = Dist{
+	Name: "discrete_range", Doc: "the uniform distribution on the ints from lower to upper.", Discrete: true,
+	Params: []Param{{Name: "lower", Is: "Lower bound parameter", In: types.NotNaN, Int: true},
+		{Name: "upper", Is: "Upper bound parameter", In: types.NotNaN, Int: true}},
+	Relations: []Relation{{Arg: 2, Than: 1}},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		out := g.Do(ad.OpMax, nil, g.Less(y, p[0]), g.Less(p[1], y))
+		return []Term{{Value: g.Log(rangeSize(g, p)), Weight: -1, Of: ofY}, outside(g, out)}
+	},
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return logPart(g, plus(g, g.Sub(y, p[0]), 1), rangeSize(g, p))
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return logPart(g, g.Sub(p[1], y), rangeSize(g, p))
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 {
+		return p[0] + math.Floor(rng.Float64()*(p[1]-p[0]+1))
+	},
+}
+
+// rangeSize is upper - lower + 1.
+func rangeSize(g *ad.Graph, p []ad.Ref) ad.Ref { return plus(g, g.Sub(p[1], p[0]), 1) }

@@ -2,6 +2,7 @@ package stdlib
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -73,4 +74,67 @@ func fitToInt(args []types.Type) (types.Match, bool) {
 		return types.Match{Fault: types.Fault{Want: "int, real, or an array of these"}}, false
 	}
 	return types.Match{Params: args, Result: types.Type{Kind: types.Int, Dims: args[0].Dims}, DataOnly: []bool{true}}, true
+}
+
+// factorials are products of successive numbers.
+func factorials() []Func {
+	// step is +1 or -1: x (x+step) (x+2 step) …, n factors.
+	value := func(step float64) build {
+		return func(b *Builder, a []Arg) ad.Ref {
+			b.sameSizes(a)
+			g, x, n := b.G, a[0].Ref, a[1].Ref
+			check(g, b.Name, "second argument", types.NonNegative, n)
+			v, ok := g.Value(n)
+			if !ok {
+				b.Fail("argument 2 must be known when the data are bound")
+			}
+			one := g.Const(1)
+			p := g.Broadcast(one, b.shape(a[1]))
+			least, most := math.Inf(1), 0.0
+			for _, k := range v {
+				least, most = min(least, k), max(most, k)
+			}
+			for k := 0.; k < most; k++ {
+				f := plus(g, x, step*k)
+				if k >= least {
+					f = g.Select(g.Less(g.Const(k), n), f, one)
+				}
+				p = g.Mul(p, f)
+			}
+			if len(b.shape(a[0])) > len(g.Type(p).Shape) {
+				p = g.Broadcast(p, b.shape(a[0]))
+			}
+			return p
+		}
+	}
+	whole := func(step int64) func(a []int64) (int64, error) {
+		return func(a []int64) (int64, error) {
+			p := int64(1)
+			for k := range max(a[1], 0) {
+				var err error
+				if p, err = mulInt(p, a[0]+step*k); err != nil {
+					return 0, err
+				}
+			}
+			return p, nil
+		}
+	}
+	var fs []Func
+	for _, r := range []struct {
+		name, doc string
+		step      int64
+	}{{"rising_factorial", "x(x + 1)…(x + n - 1), n factors.", 1}, {"falling_factorial", "x(x - 1)…(x - n + 1), n factors.", -1}} {
+		domain := types.Between(1, 4)
+		fs = append(fs,
+			Func{Overload: types.Elementwise{Name: r.name, Args: []types.Kind{types.Int, types.Int}, Result: types.Int},
+				Name: r.name, Doc: r.doc, Build: value(float64(r.step)), Int: whole(r.step)}.in(domain, domain),
+			Func{Overload: types.Elementwise{Name: r.name, Args: []types.Kind{types.Real, types.Int}, Result: types.Real, Strict: true},
+				Name: r.name, Doc: r.doc, Build: value(float64(r.step))}.in(types.Constraint{}, domain))
+	}
+	loss := Func{Overload: types.Elementwise{Name: "binary_log_loss", Args: []types.Kind{types.Int, types.Real}, Result: types.Real, Strict: true},
+		Name: "binary_log_loss", Doc: "-log(p) if y is 1, -log(1 - p) if y is 0, for arguments y and p.",
+		Build: of2(func(g *ad.Graph, y, p ad.Ref) ad.Ref {
+			return g.Neg(g.Log(g.Select(y, p, g.Sub(g.Const(1), p))))
+		})}
+	return append(fs, loss.in(types.Between(0, 1), types.OpenUnitInterval))
 }

@@ -101,7 +101,6 @@ var cauchy = Dist{
 			constant(g, -math.Log(math.Pi)),
 		}
 	},
-	// ½ + atan(z)/π = atan2(1, -z)/π, which keeps its digits in the left tail.
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return cauchyTail(g, g.Neg(standard(g, y, p[0], p[1])))
 	},
@@ -113,9 +112,11 @@ var cauchy = Dist{
 	},
 }
 
-// cauchyTail is the logarithm of the probability of more than z.
+// cauchyTail is the logarithm of the probability of more than z, which is
+// ½ - atan(z)/π = atan2(1, z)/π; on the left by that of less.
 func cauchyTail(g *ad.Graph, z ad.Ref) ad.Ref {
-	return g.Sub(g.Log(g.Do(ad.OpAtan2, nil, g.Const(1), z)), g.Const(math.Log(math.Pi)))
+	part := func(z ad.Ref) ad.Ref { return g.Scale(1/math.Pi, g.Do(ad.OpAtan2, nil, g.Const(1), z)) }
+	return g.Select(g.Less(z, g.Const(0)), g.Do(ad.OpLog1m, nil, part(g.Neg(z))), g.Log(part(z)))
 }
 
 var doubleExponential = Dist{

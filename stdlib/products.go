@@ -155,6 +155,11 @@ func products() []Func {
 			l := lowerTriangle(b.G, a[0].Ref)
 			return b.G.MatMul(l, b.G.Transpose(l))
 		}),
+		fixed("trace_dot", "The trace of A B.", tReal, list(tMat, tMat), func(b *Builder, a []Arg) ad.Ref {
+			t := b.G.Transpose(a[1].Ref)
+			b.sameSizes([]Arg{a[0], {Type: tMat, Ref: t}})
+			return b.G.Sum(b.G.Mul(a[0].Ref, t))
+		}),
 		fixed("trace", "The sum of the diagonal.", tReal, list(tMat), func(b *Builder, a []Arg) ad.Ref {
 			return trace(b.G, a[0].Ref)
 		}),

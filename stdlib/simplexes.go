@@ -66,10 +66,9 @@ func dirichletMultinomial(b *Builder, a []Arg) []ad.Ref {
 	b.multinomialCounts(a, "prior size parameter")
 	check(g, b.Name, "prior size parameter", types.PositiveFinite, alpha)
 	n, total := g.Sum(ns), g.Sum(alpha)
-	ratio := func(x, k ad.Ref) ad.Ref { return g.Sub(g.Lgamma(g.Add(x, k)), g.Lgamma(x)) }
 	return b.kept(a, logMultinomial(g, ns),
-		Term{Value: ratio(total, n), Weight: -1, Of: 1 << 1},
-		Term{Value: ratio(alpha, ns), Of: 1 << 1})
+		Term{Value: logRising(g, total, n), Weight: -1, Of: 1 << 1},
+		Term{Value: logRising(g, alpha, ns), Of: 1 << 1})
 }
 
 // drawCounts draws n objects into classes of probabilities theta, one class

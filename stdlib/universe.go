@@ -29,6 +29,7 @@ func families() [][]Func {
 		elementary(),
 		special(),
 		integers(),
+		factorials(),
 		reductions(),
 		products(),
 		matrices(),
@@ -38,6 +39,8 @@ func families() [][]Func {
 		parts(),
 		conversions(),
 		mixtures(),
+		sorting(),
+		sparse(),
 	}
 	for i := range distributions {
 		fs = append(fs, distributions[i].funcs())

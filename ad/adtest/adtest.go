@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 
 	"github.com/ppl-lang/ppl/ad"
 )
@@ -33,17 +34,38 @@ func New(n int, dir []float64, build func(g *ad.Graph, x []ad.Ref) ad.Ref) *Prob
 	slope := g.Sum(g.Mul(grad, g.ConstArray(ad.Type{Shape: []int{n}}, dir)))
 	g.Output(out)
 	g.Output(grad)
-	g.Output(g.Grad(slope, in)[0])
+	if second := secondOrder(g, slope, in); second != ad.None {
+		g.Output(second)
+	}
 	return &Problem{g, n}
 }
 
-// At evaluates the value, the gradient, and the derivative of the gradient.
+// secondOrder differentiates again; None if an op says that it has no second
+// derivative.
+func secondOrder(g *ad.Graph, slope, in ad.Ref) (r ad.Ref) {
+	defer func() {
+		if e := recover(); e != nil {
+			if b, ok := e.(*ad.BuildError); ok && strings.Contains(b.Msg, "no second derivative") {
+				r = ad.None
+				return
+			}
+			panic(e)
+		}
+	}()
+	return g.Grad(slope, in)[0]
+}
+
+// At evaluates the value, the gradient, and the derivative of the gradient (nil
+// if there is none).
 func (p *Problem) At(x []float64) (value float64, grad, second []float64, err error) {
 	v, err := p.graph.Eval([][]float64{x}, &ad.Env{})
 	if err != nil {
 		return 0, nil, nil, err
 	}
-	return v[0][0], v[1], v[2], nil
+	if len(v) > 2 {
+		second = v[2]
+	}
+	return v[0][0], v[1], second, nil
 }
 
 // Derivatives compares the derivatives of build's value at x with differences
@@ -115,6 +137,9 @@ func Derivatives(x []float64, tol float64, rng *rand.Rand, build func(g *ad.Grap
 		if err != nil {
 			return fmt.Errorf("partial derivative %d at %v: %w", i, x, err)
 		}
+	}
+	if second == nil {
+		return nil
 	}
 	if _, err := agree(dir, second, func(_ float64, g []float64) []float64 { return g }); err != nil {
 		return fmt.Errorf("second derivatives at %v along %v: %w", x, dir, err)

@@ -54,12 +54,17 @@ func build(g *ad.Graph, op ad.OpCode, x []float64, a []ad.Ref) ad.Ref {
 	return g.Do(op, nil, args...)
 }
 
-// fixedArgs are arguments in which an op is not differentiable: the order of
-// polygamma, the condition of a select.
+// fixedArgs are arguments in which an op is not differentiable: orders of
+// derivatives, the condition of a select, shape parameters of ops that are
+// derivatives by these themselves.
 func fixedArgs(op ad.OpCode) []int {
 	switch op {
-	case ad.OpPolygamma, ad.OpSelect:
+	case ad.OpPolygamma, ad.OpSelect, ad.OpLogGammaP, ad.OpLogGammaQ:
 		return []int{0}
+	case ad.OpLogBetaIa, ad.OpLogBetaIb:
+		return []int{1, 2}
+	case ad.OpLogStudentCDFNu:
+		return []int{1}
 	}
 	return nil
 }

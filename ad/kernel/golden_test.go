@@ -21,6 +21,10 @@ func two(f func(x, y float64) float64) func([]float64) float64 {
 	return func(a []float64) float64 { return f(a[0], a[1]) }
 }
 
+func three(f func(x, y, z float64) float64) func([]float64) float64 {
+	return func(a []float64) float64 { return f(a[0], a[1], a[2]) }
+}
+
 // TestGolden compares with mpmath. The bounds are on the error relative to the
 // greater of the value and floor: where a function has a zero at a number that
 // is not a float64, floor is what the terms of its formula amount to.
@@ -29,22 +33,29 @@ func TestGolden(t *testing.T) {
 		f            func(a []float64) float64
 		bound, floor float64
 	}{
-		"Lgamma":     {one(kernel.Lgamma), 1e-15, 0},
-		"Gamma":      {one(math.Gamma), 1e-14, 0},
-		"Digamma":    {one(kernel.Digamma), 2e-15, 1e-16},
-		"Trigamma":   {one(kernel.Trigamma), 2e-15, 0},
-		"Polygamma":  {two(kernel.Polygamma), 5e-15, 0},
-		"Lbeta":      {two(kernel.Lbeta), 5e-15, 1},
-		"Lchoose":    {two(kernel.Lchoose), 2e-15, 1},
-		"Phi":        {one(kernel.Phi), 2e-15, 0},
-		"LogPhi":     {one(kernel.LogPhi), 1e-15, 0},
-		"PhiRatio":   {one(kernel.PhiRatio), 3e-15, 1e-300},
-		"InvPhi":     {one(kernel.InvPhi), 1e-15, 0},
-		"Log1pExp":   {one(kernel.Log1pExp), 1e-15, 0},
-		"Log1mExp":   {one(kernel.Log1mExp), 1e-15, 0},
-		"InvLogit":   {one(kernel.InvLogit), 1e-15, 0},
-		"LogDiffExp": {two(kernel.LogDiffExp), 1e-15, 1},
-		"LogAddExp":  {two(kernel.LogAddExp), 1e-15, 0},
+		"Lgamma":          {one(kernel.Lgamma), 1e-15, 0},
+		"Gamma":           {one(math.Gamma), 1e-14, 0},
+		"Digamma":         {one(kernel.Digamma), 2e-15, 1e-16},
+		"Trigamma":        {one(kernel.Trigamma), 2e-15, 0},
+		"Polygamma":       {two(kernel.Polygamma), 5e-15, 0},
+		"Lbeta":           {two(kernel.Lbeta), 5e-15, 1},
+		"Lchoose":         {two(kernel.Lchoose), 2e-15, 1},
+		"Phi":             {one(kernel.Phi), 2e-15, 0},
+		"LogPhi":          {one(kernel.LogPhi), 1e-15, 0},
+		"PhiRatio":        {one(kernel.PhiRatio), 3e-15, 1e-300},
+		"InvPhi":          {one(kernel.InvPhi), 1e-15, 0},
+		"LogGammaP":       {three(kernel.LogGammaP), 5e-13, 1e-3},
+		"LogGammaQ":       {three(kernel.LogGammaQ), 5e-13, 1e-3},
+		"LogBetaI":        {three(kernel.LogBetaI), 5e-13, 1e-3},
+		"LogBetaIa":       {three(kernel.LogBetaIa), 1e-12, 1e-3},
+		"LogBetaIb":       {three(kernel.LogBetaIb), 1e-12, 1e-3},
+		"LogStudentCDF":   {two(kernel.LogStudentCDF), 1e-13, 1e-3},
+		"LogStudentCDFNu": {two(kernel.LogStudentCDFNu), 1e-12, 1e-3},
+		"Log1pExp":        {one(kernel.Log1pExp), 1e-15, 0},
+		"Log1mExp":        {one(kernel.Log1mExp), 1e-15, 0},
+		"InvLogit":        {one(kernel.InvLogit), 1e-15, 0},
+		"LogDiffExp":      {two(kernel.LogDiffExp), 1e-15, 1},
+		"LogAddExp":       {two(kernel.LogAddExp), 1e-15, 0},
 	} {
 		if len(golden[name]) == 0 {
 			t.Errorf("%s: no values", name)

@@ -28,13 +28,14 @@ const module = "github.com/ppl-lang/ppl"
 //
 // Package infer and what is below it, and ad, can be used without the language;
 // lang does not know the library of functions but is handed a Universe; compile
-// and infer do not know each other.
+// and infer do not know each other. Of compile, only the executor uses gonum, for
+// its matrix products.
 const areas = `
 lang:       lang participle
 ad:         ad gonum
 ad/kernel:  ad/kernel
 stdlib:     stdlib ad lang/types gonum
-compile:    compile lang ad stdlib
+compile:    compile lang ad stdlib gonum
 infer:      infer gonum
 .:          . lang ad stdlib compile infer
 cmd/ppl:    . cmd/ppl lang ad stdlib compile infer cobra pflag term sys
@@ -67,7 +68,9 @@ stdlib/stdlibtest:       stdlib ad lang/types
 compile/data:            lang/source lang/diag
 compile/ir:              lang/source lang/ast lang/types lang/check
 compile/transform:       ad lang/types
-compile/internal/vm:     ad ad/kernel
+compile/internal/vm:     ad ad/kernel gonum
+compile/internal/direct: compile/data compile/ir compile/transform ad stdlib lang/source lang/diag lang/types
+compile/internal/proggen:
 compile/internal/bind:   compile/data compile/ir compile/transform ad stdlib lang/source lang/diag lang/types
 compile:                 compile/data compile/ir compile/transform compile/internal/bind compile/internal/vm ad stdlib lang
 

@@ -69,10 +69,18 @@ func fail(w io.Writer, cmd *cobra.Command, err error) int {
 	return exitError
 }
 
+// maxShown bounds how many messages are shown of one error: the first are what
+// to mend first.
+const maxShown = 10
+
 // showError shows an error, with the source lines that it is about.
 func showError(w io.Writer, err error) {
 	if list := ppl.Diagnostics(err); list != nil {
-		diag.Render(w, list, diagOptions(w))
+		shown := min(len(list), maxShown)
+		diag.Render(w, list[:shown], diagOptions(w))
+		if more := len(list) - shown; more > 0 {
+			fmt.Fprintf(w, "\n… and %s.\n", count(more, "more message", "more messages"))
+		}
 		return
 	}
 	fmt.Fprintf(w, "error: %v\n", err)

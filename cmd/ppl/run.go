@@ -153,7 +153,10 @@ func (o *runOptions) run(model string, sampler infer.Sampler, stdout, stderr io.
 	interrupted := ctx.Err() != nil && fit != nil && fit.Report.Interrupted
 	quiet()
 	shown.stop(fit, interrupted)
-	if fit == nil {
+	switch {
+	case fit == nil && o.out != "":
+		return fmt.Errorf("%w; choose another folder by --out", err)
+	case fit == nil:
 		return err
 	}
 	s := newSession(o, l, fit, interrupted, err)

@@ -35,10 +35,8 @@ func (f *samplerFlag) Type() string {
 	if isBool(f.flag) {
 		return "bool"
 	}
-	if name, _ := flag.UnquoteUsage(f.flag); name != "" && name != "value" {
-		return name
-	}
-	return "number"
+	name, _ := flag.UnquoteUsage(f.flag)
+	return name
 }
 
 func isBool(f *flag.Flag) bool {

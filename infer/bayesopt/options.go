@@ -7,8 +7,7 @@ import (
 
 // Options are the constants of the method and the readings of its unclear
 // places. The zero value of each field stands for the default named there:
-// the authors' released values, with the corrections of the study in this
-// project (STUDY.md, section 5).
+// the values of the authors' released program.
 type Options struct {
 	SignalVariance float64 // σ_f², of the scaled function; 0: 25 (the paper's formula implies 1)
 	NoiseVariance  float64 // σ_η², of a scaled observation; 0: 0.1 (the paper does not say)

@@ -99,6 +99,7 @@ var dependent = map[string][]types.Constraint{
 	"binomial_logit":          {between(0, 5), between(5, 8), types.Finite},
 	"binomial_logit_glm_lpmf": {between(0, 5), between(5, 8), {}, {}, {}},
 	"beta_binomial":           {between(0, 5), between(5, 8), types.Positive, types.Positive},
+	"discrete_range":          {between(2, 4), between(0, 2), between(4, 6)},
 	"linspaced_vector":        {{}, between(-2, 0), between(1, 3)},
 	"linspaced_row_vector":    {{}, between(-2, 0), between(1, 3)},
 	"linspaced_array":         {{}, between(-2, 0), between(1, 3)},
@@ -125,11 +126,21 @@ func domain(f *stdlib.Func, i int) types.Constraint {
 	return types.Constraint{}
 }
 
+// dataOnly reports whether the function takes data only.
+func dataOnly(f *stdlib.Func, ts []types.Type) bool {
+	m, _ := f.Match(ts)
+	return slices.Contains(m.DataOnly, true)
+}
+
 // arguments draws arguments of these types from f's domain.
 func arguments(rng *rand.Rand, f *stdlib.Func, ts []types.Type) []Value {
 	vs := make([]Value, len(ts))
 	for i, t := range ts {
 		vs[i] = Draw(rng, t, domain(f, i))
+	}
+	if f.Name == "csr_matrix_times_vector" || f.Name == "csr_to_dense_matrix" {
+		vs[0].Data, vs[1].Data = []float64{3}, []float64{4}
+		vs[3].Data, vs[4].Data = []float64{1, 3, 2, 4}, []float64{1, 3, 3, 5}
 	}
 	if f.Name == "to_matrix" && len(vs) > 1 {
 		if len(vs[0].Data) > 4 {

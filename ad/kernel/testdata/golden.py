@@ -17,6 +17,23 @@ def lbeta(a, b): return loggamma(a) + loggamma(b) - loggamma(a + b)
 def lchoose(n, k): return loggamma(n + 1) - loggamma(k + 1) - loggamma(n - k + 1)
 def lg(x): return log(abs(gamma(x))) if x < 0 else loggamma(x)
 
+def at60(f):
+    def g(*a):
+        with workdps(60):
+            return f(*a)
+    return g
+def lP(n, a, x): return diff(lambda t: log(gammainc(t, 0, x, regularized=True)), a, int(n))
+def lQ(n, a, x): return diff(lambda t: log(gammainc(t, x, inf, regularized=True)), a, int(n))
+def I(x, a, b): return betainc(a, b, 0, x, regularized=True)
+def lI(x, a, b): return log(I(x, a, b))
+def lIa(x, a, b): return diff(lambda t: log(I(x, t, b)), a)
+def lIb(x, a, b): return diff(lambda t: log(I(x, a, t)), b)
+def T(t, n): return log(I(n / (n + t * t), n / 2, mpf(0.5)) / 2) if t < 0 else log(1 - I(n / (n + t * t), n / 2, mpf(0.5)) / 2)
+def Tn(t, n): return diff(lambda v: T(t, v), n)
+inc = [(0.5, 0.3), (2.5, 1.0), (2.5, 30.0), (30.0, 20.0), (30.0, 31.0), (30.0, 60.0), (1e3, 1010.0), (1e3, 900.0), (1e-2, 0.5), (5.0, 1e-8), (1e5, 1.002e5), (0.7, 100.0)]
+ibs = [(0.3, 2.0, 3.0), (0.9, 0.5, 0.5), (1e-10, 3.0, 0.2), (0.5, 100.0, 120.0), (0.999, 2.0, 30.0), (0.2, 1e3, 4e3), (0.7, 20.0, 0.5), (0.25, 1e-3, 5.0)]
+sts = [(-0.5, 3.0), (0.5, 3.0), (-40.0, 3.0), (40.0, 3.0), (-1e-5, 0.7), (1.3, 200.0), (-1e6, 0.5), (-3.0, 1e4), (-7.0, 30.0)]
+
 pos = [1e-300, 1e-10, 1e-3, 0.1, 0.4616, 0.5, 0.9, 0.999999, 1.0, 1.000001, 1.25, 1.4616321, 1.4616321449683622, 1.5, 1.75, 1.999999, 2.0, 2.000001, 2.5, 3.0,
        4.7, 6.999, 9.99, 10.0, 10.5, 17.3, 31.0, 100.25, 1234.5, 1e6, 1e10, 1e15, 1e100]
 real = [-745.0, -100.0, -37.5, -20.0, -5.0, -1.0, -0.7, -0.69, -1e-3, -1e-10, 0.0, 1e-10, 1e-3, 0.3, 1.0, 5.0, 20.0, 37.5, 100.0, 700.0]
@@ -33,6 +50,13 @@ rows = [
     ("LogPhi", lphi, [(x,) for x in norm]),
     ("PhiRatio", ratio, [(x,) for x in norm]),
     ("InvPhi", invphi, [(p,) for p in (1e-300, 1e-100, 1e-20, 1e-10, 1e-5, 0.001, 0.02, 0.0749, 0.075, 0.0751, 0.2, 0.4999, 0.5, 0.500001, 0.7, 0.92, 0.93, 0.999, 0.9999999, 1 - 2.0**-53)]),
+    ("LogGammaP", at60(lP), [(n, a, x) for n in (0.0, 1.0, 2.0, 3.0) for a, x in inc]),
+    ("LogGammaQ", at60(lQ), [(n, a, x) for n in (0.0, 1.0, 2.0, 3.0) for a, x in inc]),
+    ("LogBetaI", at60(lI), ibs),
+    ("LogBetaIa", at60(lIa), ibs),
+    ("LogBetaIb", at60(lIb), ibs),
+    ("LogStudentCDF", at60(T), sts),
+    ("LogStudentCDFNu", at60(Tn), sts),
     ("Log1pExp", lambda x: log1p(exp(x)), [(x,) for x in real]),
     ("Log1mExp", lambda x: log(-expm1(x)), [(x,) for x in real if x < 0]),
     ("InvLogit", lambda x: 1 / (1 + exp(-x)), [(x,) for x in real]),

@@ -90,7 +90,11 @@ func (m *Model) Sizes() (sizes []int, err error) {
 	r := m.run()
 	defer r.caught(&err)
 	for _, v := range m.prog.Parameters {
-		sizes = append(sizes, count(r.sizes(v)))
+		shape, tr := r.sizes(v), r.transform(v)
+		if n := len(shape) - 1; tr.Free != nil {
+			shape = append(slices.Clone(shape[:n]), tr.Free(shape[n]))
+		}
+		sizes = append(sizes, count(shape))
 	}
 	return sizes, nil
 }
@@ -213,42 +217,62 @@ func (r *run) readData(v *ir.Var, set *data.Set) {
 func (r *run) parameters(x [][]float64) {
 	for i, v := range r.prog.Parameters {
 		r.at = v.Span
-		shape := r.sizes(v)
-		tr, ok := transform.Of(v.Constraint.Kind)
-		if !ok {
-			r.failf("a parameter of this constrained type is not supported yet")
-		}
-		free := value{shape: shape, reals: make([]float64, count(shape))}
-		for k, pos := range unconstrainedOrder(v.Type, shape) {
-			free.reals[pos] = x[i][k]
-		}
-		g := ad.NewGraph()
-		bounds := transform.Bounds{Lower: ad.None, Upper: ad.None}
-		if e := v.Constraint.Lower; e != nil {
-			bounds.Lower = constant(g, r.eval(e))
-		}
-		if e := v.Constraint.Upper; e != nil {
-			bounds.Upper = constant(g, r.eval(e))
-		}
-		if v.Constraint.Kind == types.LowerUpper && bounds.Lower != ad.None && bounds.Upper != ad.None {
-			for _, below := range r.computed(g, g.Less(bounds.Lower, bounds.Upper)).reals {
-				if below == 0 {
-					r.failf("the lower bound of %s is not below its upper bound", v.Name)
-				}
+		shape, tr := r.sizes(v), r.transform(v)
+		if tr.Free == nil {
+			free := value{shape: shape, reals: make([]float64, count(shape))}
+			for k, pos := range unconstrainedOrder(v.Type, shape) {
+				free.reals[pos] = x[i][k]
 			}
-		}
-		y, jacobian := tr.Constrain(g, constant(g, free), bounds)
-		r.declare(v, r.computed(g, g.Broadcast(y, shape)))
-		if !r.opts.Jacobian {
+			r.declare(v, r.constrain(v, tr, free, shape))
 			continue
 		}
-		for _, j := range jacobian {
-			// One number stands for all elements.
-			for _, x := range r.computed(g, g.Broadcast(j, shape)).reals {
-				r.add(x)
+		// A constraint on vectors, one after another.
+		all := value{shape: shape}
+		n := shape[len(shape)-1]
+		size := tr.Free(n)
+		for k := range count(shape[:len(shape)-1]) {
+			free := value{shape: []int{size}, reals: x[i][k*size : (k+1)*size]}
+			all.reals = append(all.reals, r.constrain(v, tr, free, []int{n}).reals...)
+		}
+		r.declare(v, all)
+	}
+}
+
+func (r *run) transform(v *ir.Var) transform.Transform {
+	tr, ok := transform.Of(v.Constraint.Kind)
+	if !ok {
+		r.failf("a variable of this constrained type is not supported yet")
+	}
+	return tr
+}
+
+// constrain applies a transform and adds its log Jacobian.
+func (r *run) constrain(v *ir.Var, tr transform.Transform, free value, shape []int) value {
+	g := ad.NewGraph()
+	bounds := transform.Bounds{Lower: ad.None, Upper: ad.None}
+	if e := v.Constraint.Lower; e != nil {
+		bounds.Lower = constant(g, r.eval(e))
+	}
+	if e := v.Constraint.Upper; e != nil {
+		bounds.Upper = constant(g, r.eval(e))
+	}
+	if v.Constraint.Kind == types.LowerUpper && bounds.Lower != ad.None && bounds.Upper != ad.None {
+		for _, below := range r.computed(g, g.Less(bounds.Lower, bounds.Upper)).reals {
+			if below == 0 {
+				r.failf("the lower bound of %s is not below its upper bound", v.Name)
 			}
 		}
 	}
+	y, jacobian := tr.Constrain(g, constant(g, free), bounds)
+	for _, j := range jacobian {
+		if tr.Free == nil {
+			j = g.Broadcast(j, shape) // one number stands for all elements
+		}
+		if r.opts.Jacobian {
+			r.add(r.computed(g, g.Sum(j)).reals[0])
+		}
+	}
+	return r.computed(g, g.Broadcast(y, shape))
 }
 
 // unconstrainedOrder lists the elements of a parameter, by their position in
@@ -294,22 +318,31 @@ func (r *run) checkAll(vars []*ir.Var) {
 	}
 }
 
-// check compares a variable with its declared bounds, which NaN is outside of.
+// check compares a variable with its declared bounds, which NaN is outside of,
+// or its vectors with what they are declared to be.
 func (r *run) check(v *ir.Var) {
-	c := v.Constraint
+	c, x := v.Constraint, r.frame.vals[v.ID]
 	switch c.Kind {
 	case types.Unconstrained, types.OffsetMultiplier:
 		return
 	case types.LowerUpper:
 	default:
-		r.failf("a variable of this constrained type is not supported yet")
+		tr, last := r.transform(v), len(x.shape)-1
+		for k := range count(x.shape[:last]) {
+			g, n := ad.NewGraph(), x.shape[last]
+			y := value{shape: []int{n}, reals: x.reals[k*n : (k+1)*n]}
+			if r.computed(g, tr.Violated(g, constant(g, y))).reals[0] != 0 {
+				r.failf("%s must be %s, but is %v", v.Name, tr.Want, y.reals)
+			}
+		}
+		return
 	}
 	for k, e := range []ir.Expr{c.Lower, c.Upper} {
 		if e == nil {
 			continue
 		}
 		limits := r.eval(e).floats()
-		for i, x := range r.frame.vals[v.ID].floats() {
+		for i, x := range x.floats() {
 			limit := limits[0]
 			if len(limits) > 1 {
 				limit = limits[i]

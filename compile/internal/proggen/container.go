@@ -45,7 +45,7 @@ func (g *gen) sequence(s size, depth int, row bool) expr {
 			return as(v.bound, "%s", g.element(v, v.array))
 		}},
 		option{3, func() bool { return g.part(s, kd, &out) }},
-		option{2, func() bool { return g.line0(s, row, &out) }},
+		option{2, func() bool { return g.lineOf(s, row, &out) }},
 		option{1, func() bool {
 			v := g.some(func(v *variable) bool { return v.is(other, 0) && v.dims[0].n == s.n })
 			if v == nil {
@@ -127,6 +127,9 @@ func (g *gen) sequence(s size, depth int, row bool) expr {
 			return as(float64(k.n)*m.bound*v.bound, "(%s * %s)", m.text, v.text)
 		}},
 		option{1 * more, func() bool {
+			if g.dropping && g.off[CondLevels] {
+				return false
+			}
 			x, y := g.sequence(s, depth-1, row), g.sequence(s, depth-1, row)
 			return as(math.Max(x.bound, y.bound), "(%s ? %s : %s)", g.cond(), x.text, y.text)
 		}},
@@ -169,8 +172,8 @@ func (g *gen) part(s size, kd kind, out *expr) bool {
 	return true
 }
 
-// line0 is a row or column of a matrix.
-func (g *gen) line0(s size, row bool, out *expr) bool {
+// lineOf is a row or column of a matrix.
+func (g *gen) lineOf(s size, row bool, out *expr) bool {
 	along := 0
 	if row {
 		along = 1

@@ -21,7 +21,7 @@ type index struct {
 }
 
 // maxBound is where expressions are scaled down.
-const maxBound = 6
+const maxBound = 12
 
 func literal(x float64) string {
 	s := strconv.FormatFloat(x, 'g', 4, 64)
@@ -319,7 +319,7 @@ func (g *gen) real(depth int) expr {
 			return as(x.bound+y.bound+1, "%s(%s, %s)", f, x.text, y.text)
 		}},
 		option{3, func() bool {
-			if g.off[MixedLevels] && g.off[ParamBranch] {
+			if g.dropping && g.off[CondLevels] {
 				return false
 			}
 			x, y := g.real(depth-1), g.real(depth-1)
@@ -388,7 +388,9 @@ func (g *gen) reduction(depth int, out *expr) bool {
 
 // varies tells that an expression is no repetition of one number, at which the
 // standard deviation has no derivative.
-func (e expr) varies() bool { return !strings.Contains(e.text, "rep_") && !strings.Contains(e.text, "?") }
+func (e expr) varies() bool {
+	return !strings.Contains(e.text, "rep_") && !strings.Contains(e.text, "?")
+}
 
 // positive is a real above about 0.3.
 func (g *gen) positive(depth int) string {

@@ -24,6 +24,7 @@ package proggen
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -50,7 +51,16 @@ const (
 	LoopSlices     Feature = "loop-slices"           // slices whose bounds vary with a loop
 	ParamJumps     Feature = "param-jumps"           // break, continue, while and nested return that parameters decide
 	FunctionInts   Feature = "function-int-variates" // int locals of functions as variates
+	CondLevels     Feature = "cond-levels"           // ?: in arguments of ~
+	TargetLupdf    Feature = "target-lupdf"          // target += …_lupdf(…)
 )
+
+// unsupported are features of the language that the checker refuses or Bind
+// reports as not supported yet.
+var unsupported = []Feature{
+	JacobianPlus, // the checker
+	ParamJumps,   // bind
+}
 
 // Program is a random program.
 type Program struct {
@@ -84,9 +94,9 @@ func (g *gen) chooseFeatures() {
 		{Functions, 0.6}, {ParamBranch, 0.6}, {Jumps, 0.25}, {Whiles, 0.4}, {Prints, 0.08}, {Rejections, 0.12},
 		{TargetReads, 0.08}, {JacobianPlus, 0.15}, {Ragged, 0.5}, {IntLocals, 0.4}, {RepeatedSlices, 0.3},
 		{ParamInts, 0.3}, {ForEach, 0.5}, {NestedReturns, 0.5}, {MixedLevels, 0.5}, {LoopSlices, 0.3}, {ParamJumps, 0.2},
-		{FunctionInts, 0.3},
+		{FunctionInts, 0.3}, {TargetLupdf, 0.6}, {CondLevels, 0.5},
 	} {
-		if !g.chance(f.p) {
+		if !g.chance(f.p) || slices.Contains(unsupported, f.Feature) {
 			g.off[f.Feature] = true
 		}
 	}

@@ -26,16 +26,18 @@ type gen struct {
 	indent int
 	names  int
 
-	stage  stage
-	vars   []*variable
-	funcs  []*function
-	fn     *function // being written
-	cost   int       // product of the iterations of the loops around
-	loops  int       // around
-	guards int       // conditionals around within the present function or block
-	ragged bool      // within a loop whose bounds vary: no jumps
-	jumped bool      // a break or continue was written in the present loop
-	depth  int       // of blocks
+	stage    stage
+	vars     []*variable
+	funcs    []*function
+	fn       *function // being written
+	cost     int       // product of the iterations of the loops around
+	costs    []int     // of the loops around
+	loops    int       // around
+	guards   int       // conditionals around within the present function or block
+	jumped   bool      // a break or continue was written in the present loop
+	noJumps  bool      // break and continue would leave a variable unset or a loop without end
+	dropping bool      // in arguments of a density that drops terms
+	depth    int       // of blocks
 }
 
 // kind of a variable's elements.
@@ -69,6 +71,7 @@ type variable struct {
 	fixed  bool // not to be assigned: data, parameters, loop variables
 	level  bool // may depend on parameters
 	loop   bool
+	pinned int // foreach loops over it under way
 }
 
 func (v *variable) all() []size { return append(append([]size{}, v.array...), v.dims...) }

@@ -2,8 +2,8 @@ package vm
 
 import (
 	"fmt"
-	"os"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -89,4 +89,29 @@ func dumpGraph(b *ad.Graph) {
 		fmt.Println(i, n.Op, n.Type, n.Args, fmt.Sprintf("%+v", n.Attr), n.Data)
 	}
 	fmt.Println(b.Inputs, b.Outputs)
+}
+
+func TestDumpDistribute(t *testing.T) {
+	s := os.Getenv("VM_DUMP")
+	if s == "" {
+		t.Skip()
+	}
+	var seed uint64
+	fmt.Sscan(s, &seed)
+	g, inputs := randomGraph(seed, 10+int(seed%60))
+	in := inputs(0)
+	dumpGraph(g)
+	fmt.Println("=====")
+	dumpGraph(distribute(g))
+	a, err := g.Eval(in, &ad.Env{Rand: rand.New(rand.NewPCG(5, 6))})
+	b, err2 := distribute(g).Eval(in, &ad.Env{Rand: rand.New(rand.NewPCG(5, 6))})
+	fmt.Println(err, err2)
+	for k := range a {
+		for e := range a[k] {
+			if !agree(a[k][e], b[k][e], 1e-12) {
+				fmt.Println("distribute differs", k, e, a[k][e], b[k][e])
+				break
+			}
+		}
+	}
 }

@@ -27,7 +27,7 @@ type viewKey struct {
 }
 
 // maxStrip is the number of elements that a strip runs over at a time.
-const maxStrip = 256
+const maxStrip = 512
 
 func newCompiler() *compiler {
 	c := &compiler{consts: map[uint64]rootID{}}
@@ -148,6 +148,7 @@ func (x *context) clearing(b *block, r rootID, t int) {
 // emit schedules the context's nodes and translates them.
 func (x *context) emit() []block {
 	var bs []block
+	x.fuse()
 	x.schedule(func(nodes []int32) {
 		n := &x.nodes[nodes[0]]
 		b := block{n: n.n}
@@ -310,6 +311,11 @@ func (x *context) emitRegion(blk *block, reg *region, n *node, start int) *regio
 			x.slots = append(x.slots, slotRef{bd.loads[off], 0})
 			*loads = append(*loads, scalarMove{slot: int32(len(x.slots) - 1), view: src, off: off, lane: bd.lane, step: bd.step})
 		}
+	}
+	if b := p.bodies[0]; !p.conditional && len(b) == 1 && b[0].kind == scalarBlock && len(b[0].clears) == 0 &&
+		len(p.stepMoves)+len(p.history.arrays)+len(p.keeps[0].arrays)+len(p.stages)+len(p.nexts) == 0 {
+		p.tight = true
+		x.p.cursors = max(x.p.cursors, len(p.stepLoads)+len(p.history.scalars)+len(p.keeps[0].scalars))
 	}
 	for _, a := range n.args {
 		x.touch(a.root, end, true)

@@ -15,7 +15,7 @@ func (m *Machine) run(bs []block) error {
 		}
 		switch b.kind {
 		case scalarBlock:
-			if k := m.scalar(b.code); k >= 0 {
+			if k := m.scalar(b.code, nil); k >= 0 {
 				return m.failedCheck(b, k)
 			}
 		case stripBlock:
@@ -202,8 +202,38 @@ func (m *Machine) keep(k *keeps, lane, step int) {
 	}
 }
 
+// tightScan runs a scan whose body is one block of scalar code.
+func (m *Machine) tightScan(p *regionPlan, lane int) error {
+	w := walk{steps: p.steps}
+	rest := m.curs
+	cursors := func(moves []scalarMove) []cursor {
+		cs := rest[:len(moves)]
+		rest = rest[len(moves):]
+		for i := range moves {
+			s := &moves[i]
+			c := cursor{data: m.views[s.view], slot: s.slot, pos: s.off + lane*s.lane, step: s.step}
+			if p.reverse {
+				c.pos += (p.steps - 1) * s.step
+				c.step = -s.step
+			}
+			cs[i] = c
+		}
+		return cs
+	}
+	w.loads, w.history, w.keeps = cursors(p.stepLoads), cursors(p.history.scalars), cursors(p.keeps[0].scalars)
+	w.nexts = p.nextScalars
+	b := &p.bodies[0][0]
+	if k := m.scalar(b.code, &w); k >= 0 {
+		return m.failedCheck(b, k)
+	}
+	return nil
+}
+
 // scan runs the steps of a scan for one lane.
 func (m *Machine) scan(p *regionPlan, lane int) error {
+	if p.tight {
+		return m.tightScan(p, lane)
+	}
 	v := m.views
 	body := p.bodies[0]
 	for k := range p.steps {

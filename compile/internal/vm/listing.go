@@ -37,9 +37,14 @@ func (p *Program) list(w *strings.Builder, bs []block, indent string) {
 			if b.kind == stripBlock {
 				op, mode = op>>2, "."+[]string{"vv", "vs", "sv", "ss"}[in.op&3]
 			}
-			name := op.String()
-			if op == ad.OpConst || op == ad.OpInput {
+			name := ""
+			switch {
+			case op >= opMulAdd:
+				name = []string{"mul_add", "mul_sub", "sub_mul", "dot"}[op-opMulAdd]
+			case op == ad.OpConst || op == ad.OpInput:
 				name = ad.OpCode(in.x).String()
+			default:
+				name = op.String()
 			}
 			fmt.Fprintf(w, "%s\t%s%s %d = %d %d %d\n", indent, name, mode, in.dst, in.a, in.b, in.c)
 		}

@@ -7,12 +7,14 @@ import "math"
 // 0.40 ns per element instead of 0.64 for two vector operands; with one it
 // gains nothing.
 
+//go:noinline
 func fillLoop(d []float64, x float64) {
 	for i := range d {
 		d[i] = x
 	}
 }
 
+//go:noinline
 func negLoop(d, a []float64) {
 	a = a[:len(d)]
 	for i := range d {
@@ -20,6 +22,7 @@ func negLoop(d, a []float64) {
 	}
 }
 
+//go:noinline
 func sqrtLoop(d, a []float64) {
 	a = a[:len(d)]
 	for i := range d {
@@ -27,6 +30,7 @@ func sqrtLoop(d, a []float64) {
 	}
 }
 
+//go:noinline
 func invLoop(d, a []float64) {
 	a = a[:len(d)]
 	for i := range d {
@@ -34,6 +38,7 @@ func invLoop(d, a []float64) {
 	}
 }
 
+//go:noinline
 func addVV(d, a, b []float64) {
 	a, b = a[:len(d)], b[:len(d)]
 	i := 0
@@ -49,6 +54,7 @@ func addVV(d, a, b []float64) {
 	}
 }
 
+//go:noinline
 func addVS(d, a []float64, s float64) {
 	a = a[:len(d)]
 	for i := range d {
@@ -56,6 +62,7 @@ func addVS(d, a []float64, s float64) {
 	}
 }
 
+//go:noinline
 func subVV(d, a, b []float64) {
 	a, b = a[:len(d)], b[:len(d)]
 	i := 0
@@ -71,6 +78,7 @@ func subVV(d, a, b []float64) {
 	}
 }
 
+//go:noinline
 func subSV(d []float64, s float64, b []float64) {
 	b = b[:len(d)]
 	for i := range d {
@@ -78,6 +86,7 @@ func subSV(d []float64, s float64, b []float64) {
 	}
 }
 
+//go:noinline
 func mulVV(d, a, b []float64) {
 	a, b = a[:len(d)], b[:len(d)]
 	i := 0
@@ -93,6 +102,7 @@ func mulVV(d, a, b []float64) {
 	}
 }
 
+//go:noinline
 func mulVS(d, a []float64, s float64) {
 	a = a[:len(d)]
 	for i := range d {
@@ -100,6 +110,7 @@ func mulVS(d, a []float64, s float64) {
 	}
 }
 
+//go:noinline
 func divVV(d, a, b []float64) {
 	a, b = a[:len(d)], b[:len(d)]
 	for i := range d {
@@ -109,6 +120,7 @@ func divVV(d, a, b []float64) {
 
 // divVS multiplies by the reciprocal, a third of the time, where that is a
 // normal number; the quotient differs by one unit in the last place at most.
+//go:noinline
 func divVS(d, a []float64, s float64) {
 	if x := math.Abs(s); x > 1e-300 && x < 1e300 {
 		mulVS(d, a, 1/s)
@@ -120,6 +132,7 @@ func divVS(d, a []float64, s float64) {
 	}
 }
 
+//go:noinline
 func divSV(d []float64, s float64, b []float64) {
 	b = b[:len(d)]
 	for i := range d {
@@ -127,6 +140,7 @@ func divSV(d []float64, s float64, b []float64) {
 	}
 }
 
+//go:noinline
 func guardedVV(d, a, b []float64) {
 	a, b = a[:len(d)], b[:len(d)]
 	for i := range d {
@@ -140,6 +154,7 @@ func guardedVV(d, a, b []float64) {
 	}
 }
 
+//go:noinline
 func guardedVS(d, a []float64, s float64) {
 	a = a[:len(d)]
 	for i := range d {
@@ -153,6 +168,103 @@ func guardedVS(d, a []float64, s float64) {
 	}
 }
 
+//go:noinline
+func mulAddVV(d, a, b, c []float64) {
+	a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
+	for i := range d {
+		d[i] = a[i]*b[i] + c[i]
+	}
+}
+
+//go:noinline
+func mulAddSV(d, a []float64, b float64, c []float64) {
+	a, c = a[:len(d)], c[:len(d)]
+	for i := range d {
+		d[i] = a[i]*b + c[i]
+	}
+}
+
+//go:noinline
+func mulAddVS(d, a, b []float64, c float64) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = a[i]*b[i] + c
+	}
+}
+
+//go:noinline
+func mulAddSS(d, a []float64, b, c float64) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = a[i]*b + c
+	}
+}
+
+//go:noinline
+func mulSubVV(d, a, b, c []float64) {
+	a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
+	for i := range d {
+		d[i] = a[i]*b[i] - c[i]
+	}
+}
+
+//go:noinline
+func mulSubSV(d, a []float64, b float64, c []float64) {
+	a, c = a[:len(d)], c[:len(d)]
+	for i := range d {
+		d[i] = a[i]*b - c[i]
+	}
+}
+
+//go:noinline
+func mulSubVS(d, a, b []float64, c float64) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = a[i]*b[i] - c
+	}
+}
+
+//go:noinline
+func mulSubSS(d, a []float64, b, c float64) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = a[i]*b - c
+	}
+}
+
+//go:noinline
+func subMulVV(d, a, b, c []float64) {
+	a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
+	for i := range d {
+		d[i] = c[i] - a[i]*b[i]
+	}
+}
+
+//go:noinline
+func subMulSV(d, a []float64, b float64, c []float64) {
+	a, c = a[:len(d)], c[:len(d)]
+	for i := range d {
+		d[i] = c[i] - a[i]*b
+	}
+}
+
+//go:noinline
+func subMulVS(d, a, b []float64, c float64) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = c - a[i]*b[i]
+	}
+}
+
+//go:noinline
+func subMulSS(d, a []float64, b, c float64) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = c - a[i]*b
+	}
+}
+
+//go:noinline
 func truth(b bool) float64 {
 	if b {
 		return 1
@@ -160,6 +272,7 @@ func truth(b bool) float64 {
 	return 0
 }
 
+//go:noinline
 func lessVV(d, a, b []float64) {
 	a, b = a[:len(d)], b[:len(d)]
 	for i := range d {
@@ -167,6 +280,7 @@ func lessVV(d, a, b []float64) {
 	}
 }
 
+//go:noinline
 func lessVS(d, a []float64, s float64) {
 	a = a[:len(d)]
 	for i := range d {
@@ -174,6 +288,7 @@ func lessVS(d, a []float64, s float64) {
 	}
 }
 
+//go:noinline
 func lessSV(d []float64, s float64, b []float64) {
 	b = b[:len(d)]
 	for i := range d {
@@ -181,6 +296,7 @@ func lessSV(d []float64, s float64, b []float64) {
 	}
 }
 
+//go:noinline
 func lessEqVV(d, a, b []float64) {
 	a, b = a[:len(d)], b[:len(d)]
 	for i := range d {
@@ -188,6 +304,7 @@ func lessEqVV(d, a, b []float64) {
 	}
 }
 
+//go:noinline
 func lessEqVS(d, a []float64, s float64) {
 	a = a[:len(d)]
 	for i := range d {
@@ -195,6 +312,7 @@ func lessEqVS(d, a []float64, s float64) {
 	}
 }
 
+//go:noinline
 func lessEqSV(d []float64, s float64, b []float64) {
 	b = b[:len(d)]
 	for i := range d {
@@ -202,6 +320,7 @@ func lessEqSV(d []float64, s float64, b []float64) {
 	}
 }
 
+//go:noinline
 func chooseVV(d, c, a, b []float64) {
 	a, b, c = a[:len(d)], b[:len(d)], c[:len(d)]
 	for i := range d {
@@ -213,6 +332,7 @@ func chooseVV(d, c, a, b []float64) {
 	}
 }
 
+//go:noinline
 func chooseVS(d, c, a []float64, s float64) {
 	a, c = a[:len(d)], c[:len(d)]
 	for i := range d {
@@ -224,6 +344,7 @@ func chooseVS(d, c, a []float64, s float64) {
 	}
 }
 
+//go:noinline
 func chooseSV(d, c []float64, s float64, b []float64) {
 	b, c = b[:len(d)], c[:len(d)]
 	for i := range d {
@@ -235,6 +356,7 @@ func chooseSV(d, c []float64, s float64, b []float64) {
 	}
 }
 
+//go:noinline
 func chooseSS(d, c []float64, s, t float64) {
 	c = c[:len(d)]
 	for i := range d {
@@ -247,6 +369,7 @@ func chooseSS(d, c []float64, s, t float64) {
 }
 
 // sumLoop adds in four sums: one would wait for every addition.
+//go:noinline
 func sumLoop(a []float64) float64 {
 	var s0, s1, s2, s3 float64
 	i := 0
@@ -264,6 +387,7 @@ func sumLoop(a []float64) float64 {
 }
 
 // dotLoop is the sum of products.
+//go:noinline
 func dotLoop(a, b []float64) float64 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3 float64
@@ -281,6 +405,7 @@ func dotLoop(a, b []float64) float64 {
 	return (s0 + s1) + (s2 + s3)
 }
 
+//go:noinline
 func loadTableLoop(d, a []float64, table []int32) {
 	table = table[:len(d)]
 	for i := range d {
@@ -288,6 +413,7 @@ func loadTableLoop(d, a []float64, table []int32) {
 	}
 }
 
+//go:noinline
 func addTableLoop(d, a []float64, table []int32) {
 	a = a[:len(table)]
 	for i, t := range table {
@@ -297,6 +423,7 @@ func addTableLoop(d, a []float64, table []int32) {
 
 // eachRun calls f for the runs of the inner dimension that make up the n
 // positions from pos on: lengths and first elements.
+//go:noinline
 func (g *mapping) first(pos int) (elem, left int) {
 	i, j := 0, pos
 	if g.n1 > 0 {
@@ -305,6 +432,7 @@ func (g *mapping) first(pos int) (elem, left int) {
 	return g.off + i*g.s0 + j*g.s1, g.n1 - j
 }
 
+//go:noinline
 func loadAffineLoop(d, a []float64, g *mapping, pos int) {
 	for len(d) > 0 {
 		e, k := g.first(pos)
@@ -324,6 +452,7 @@ func loadAffineLoop(d, a []float64, g *mapping, pos int) {
 	}
 }
 
+//go:noinline
 func addAffineLoop(d, a []float64, g *mapping, pos int) {
 	for len(a) > 0 {
 		e, k := g.first(pos)
@@ -344,6 +473,7 @@ func addAffineLoop(d, a []float64, g *mapping, pos int) {
 	}
 }
 
+//go:noinline
 func setAffineLoop(d, a []float64, g *mapping, pos int) {
 	for len(a) > 0 {
 		e, k := g.first(pos)

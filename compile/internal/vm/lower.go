@@ -191,7 +191,7 @@ func (x *context) live(outputs []ad.Ref) []bool {
 	g := x.g
 	all := g.Live(g.Outputs, true)
 	for i := range g.Nodes {
-		if all[i] && x.mayFail(&g.Nodes[i]) {
+		if all[i] && mayFail(&g.Nodes[i]) {
 			outputs = append(outputs, ad.Ref(i))
 		}
 	}
@@ -199,7 +199,7 @@ func (x *context) live(outputs []ad.Ref) []bool {
 }
 
 // mayFail reports whether the node must keep its place among effects.
-func (x *context) mayFail(n *ad.Node) bool {
+func mayFail(n *ad.Node) bool {
 	switch n.Op.Row().Class {
 	case ad.Effect, ad.Random:
 		return true
@@ -208,18 +208,18 @@ func (x *context) mayFail(n *ad.Node) bool {
 	case ad.Region:
 		switch a := n.Attr.(type) {
 		case *ad.Scan:
-			return x.anyFails(a.Body)
+			return anyFails(a.Body)
 		case *ad.If:
-			return x.anyFails(a.Then) || x.anyFails(a.Else)
+			return anyFails(a.Then) || anyFails(a.Else)
 		}
 	}
 	return false
 }
 
-func (x *context) anyFails(g *ad.Graph) bool {
+func anyFails(g *ad.Graph) bool {
 	live := g.Live(g.Outputs, true)
 	for i := range g.Nodes {
-		if live[i] && x.mayFail(&g.Nodes[i]) {
+		if live[i] && mayFail(&g.Nodes[i]) {
 			return true
 		}
 	}
@@ -328,7 +328,7 @@ func (x *context) solid(v val) val {
 func (x *context) node(r ad.Ref, n *ad.Node) val {
 	total := n.Type.Total()
 	row := n.Op.Row()
-	if total == 0 && row.Class != ad.Region && !x.mayFail(n) {
+	if total == 0 && row.Class != ad.Region && !mayFail(n) {
 		return x.whole(x.zero)
 	}
 	switch n.Op {
@@ -382,7 +382,7 @@ func (x *context) node(r ad.Ref, n *ad.Node) val {
 		nd.dst = x.newRoot(total)
 	}
 	i := x.add(nd)
-	if x.mayFail(n) {
+	if mayFail(n) {
 		x.ordered(i)
 	}
 	if nd.dst == none {
@@ -437,7 +437,7 @@ func (x *context) gather(n *ad.Node) val {
 	v := val{}
 	size := t.Size()
 	if reg := x.parts[src]; reg != nil {
-		k, offset := reg.part(ix)
+		k, offset := partOf(reg.sizes, ix)
 		if k >= 0 {
 			v, size = reg.results[k].val, reg.sizes[k]
 			ix.Offset -= offset

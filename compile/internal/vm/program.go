@@ -107,6 +107,15 @@ type regionPlan struct {
 	finals               []copying // destination moves with the lane
 	cond                 int32
 	condLane             int
+
+	tight bool // a scan whose body is nothing but scalar code
+}
+
+// cursor walks over an array by steps, for a scan of scalar code.
+type cursor struct {
+	data      []float64
+	slot      int32
+	pos, step int
 }
 
 type keeps struct {
@@ -125,6 +134,7 @@ type Program struct {
 	init            []initial
 	inputs, outputs []int32 // views
 	maxArgs         int
+	cursors         int // most that a tight scan needs
 }
 
 type initial struct {
@@ -148,6 +158,7 @@ func (e *OpError) Unwrap() error { return e.Err }
 // Compile plans the evaluation of g's outputs and effects.
 func Compile(g *ad.Graph) (p *Program, err error) {
 	defer ad.Recover(&err)
+	g = distribute(g)
 	c := newCompiler()
 	x := c.newContext(g, nil, nil)
 	p = &Program{checkTypes: []ad.Type{ad.Scalar}, maxArgs: 1}
@@ -196,13 +207,14 @@ type Machine struct {
 	views [][]float64
 	args  [][]float64
 	draw  []float64
+	curs  []cursor
 	env   *ad.Env
 }
 
 // New returns a machine.
 func (p *Program) New() *Machine {
 	m := &Machine{p: p, mem: make([]float64, p.memory), views: make([][]float64, len(p.views)),
-		args: make([][]float64, 2*p.maxArgs), draw: make([]float64, p.maxArgs)}
+		args: make([][]float64, 2*p.maxArgs), draw: make([]float64, p.maxArgs), curs: make([]cursor, p.cursors)}
 	for i, v := range p.views {
 		switch {
 		case v.unset:

@@ -426,7 +426,7 @@ func (gn *gen) captured(b *gen, n int) (args []ad.Ref) {
 func (gn *gen) scan() {
 	g, rng, b := gn.g, gn.rng, gn.inside()
 	s := &ad.Scan{Body: b.g, Carries: rng.IntN(4), Streams: rng.IntN(3), Outs: rng.IntN(3), Sums: rng.IntN(3),
-		Steps: 1 + rng.IntN(6), Reverse: rng.IntN(2) == 0}
+		Steps: 1 + rng.IntN(12), Reverse: rng.IntN(2) == 0}
 	if s.Carries+s.Outs+s.Sums == 0 {
 		s.Carries = 1
 	}

@@ -59,72 +59,11 @@ type kept struct {
 	first      bool
 }
 
-// part finds the result that all elements visited by ix, an index into the
-// flat value of a lane, belong to; -1 if there is none.
-func (reg *region) part(ix ad.Index) (k, offset int) {
-	m := flatten(ix, 0, 0)
-	if m.n == 0 {
-		return -1, 0
-	}
-	s := m.span()
-	for k, size := range reg.sizes {
-		if s.lo >= offset && s.hi <= offset+size {
-			return k, offset
-		}
-		offset += size
-	}
-	return -1, 0
-}
-
-// findParts finds which results of which regions are read.
+// findParts prepares the regions among live nodes.
 func (x *context) findParts(live []bool, outputs []ad.Ref) {
-	g := x.g
-	at := func(r ad.Ref) *region {
-		n := &g.Nodes[r]
-		if n.Op.Row().Class != ad.Region {
-			return nil
-		}
-		reg := x.parts[r]
-		if reg == nil {
-			reg = &region{node: n, lanes: n.Type.Lanes}
-			for _, t := range n.Attr.(interface{ Results() []ad.Type }).Results() {
-				reg.sizes = append(reg.sizes, t.Size())
-			}
-			reg.live = make([]bool, len(reg.sizes))
-			x.parts[r] = reg
-		}
-		return reg
-	}
-	all := func(reg *region) {
-		for k := range reg.live {
-			reg.live[k] = true
-		}
-	}
-	for i := range g.Nodes {
-		if !live[i] {
-			continue
-		}
-		at(ad.Ref(i))
-		for _, a := range g.Nodes[i].Args {
-			reg := at(a)
-			if reg == nil {
-				continue
-			}
-			if n := &g.Nodes[i]; n.Op == ad.OpGather {
-				if k, _ := reg.part(n.Index()); k >= 0 {
-					reg.live[k] = true
-					continue
-				} else if n.Type.Total() == 0 {
-					continue
-				}
-			}
-			all(reg)
-		}
-	}
-	for _, r := range outputs {
-		if reg := at(r); reg != nil {
-			all(reg)
-		}
+	for r, used := range usedParts(x.g, live, outputs) {
+		n := &x.g.Nodes[r]
+		x.parts[r] = &region{node: n, lanes: n.Type.Lanes, sizes: resultSizes(n), live: used}
 	}
 }
 
@@ -160,7 +99,7 @@ func (x *context) lowerRegion(r ad.Ref, n *ad.Node) {
 			x.roots[p.root].makers = append(x.roots[p.root].makers, i)
 		}
 	}
-	if x.mayFail(n) {
+	if mayFail(n) {
 		x.ordered(i)
 	}
 }

@@ -7,80 +7,126 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel"
 )
 
-// scalar runs scalar code over the machine's memory. It returns -1, or the
-// number of the instruction whose check failed.
-func (m *Machine) scalar(code []instr) int32 {
+// walk makes scalar code run for every step of a scan: loads are copied in
+// before the step, history and keeps out before and after it.
+type walk struct {
+	steps                 int
+	loads, history, keeps []cursor
+	nexts                 []instr
+}
+
+// scalar runs scalar code over the machine's memory, once or for the steps of
+// w. It returns -1, or the number of the instruction whose check failed.
+//
+// A switch in a loop: 3.4 ns per instruction on a Zen 3 where the processor
+// guesses the jumps, 7 where it does not.
+func (m *Machine) scalar(code []instr, w *walk) int32 {
 	mem := m.mem
-	for k := range code {
-		in := &code[k]
-		a := mem[in.a]
-		switch ad.OpCode(in.op) {
-		case ad.OpReshape:
-			mem[in.dst] = a
-		case ad.OpNeg:
-			mem[in.dst] = -a
-		case ad.OpAdd:
-			mem[in.dst] = a + mem[in.b]
-		case ad.OpSub:
-			mem[in.dst] = a - mem[in.b]
-		case ad.OpMul:
-			mem[in.dst] = a * mem[in.b]
-		case ad.OpDiv:
-			mem[in.dst] = a / mem[in.b]
-		case ad.OpMulGuarded:
-			if a != 0 {
-				a *= mem[in.b]
-			} else {
-				a = 0
+	for step := 0; ; {
+		if w != nil {
+			if step == w.steps {
+				return -1
 			}
-			mem[in.dst] = a
-		case ad.OpAbs:
-			mem[in.dst] = math.Abs(a)
-		case ad.OpSquare:
-			mem[in.dst] = a * a
-		case ad.OpSqrt:
-			mem[in.dst] = math.Sqrt(a)
-		case ad.OpInv:
-			mem[in.dst] = 1 / a
-		case ad.OpPow:
-			mem[in.dst] = math.Pow(a, mem[in.b])
-		case ad.OpLess:
-			mem[in.dst] = truth(a < mem[in.b])
-		case ad.OpLessEqual:
-			mem[in.dst] = truth(a <= mem[in.b])
-		case ad.OpEqual:
-			mem[in.dst] = truth(a == mem[in.b])
-		case ad.OpNotEqual:
-			mem[in.dst] = truth(a != mem[in.b])
-		case ad.OpNot:
-			mem[in.dst] = truth(a == 0)
-		case ad.OpSelect:
-			x := mem[in.c]
-			if a != 0 {
-				x = mem[in.b]
+			for i := range w.loads {
+				c := &w.loads[i]
+				mem[c.slot] = c.data[c.pos]
+				c.pos += c.step
 			}
-			mem[in.dst] = x
-		case ad.OpExp:
-			mem[in.dst] = math.Exp(a)
-		case ad.OpExpm1:
-			mem[in.dst] = math.Expm1(a)
-		case ad.OpLog:
-			mem[in.dst] = math.Log(a)
-		case ad.OpLog1p:
-			mem[in.dst] = math.Log1p(a)
-		case ad.OpLog1pExp:
-			mem[in.dst] = kernel.Log1pExp(a)
-		case ad.OpInvLogit:
-			mem[in.dst] = kernel.InvLogit(a)
-		case ad.OpCheck:
-			if set := &m.p.checks[in.b].Attr.(*ad.Check).Set; !set.Contains(a) {
-				return int32(k)
+			for i := range w.history {
+				c := &w.history[i]
+				c.data[c.pos] = mem[c.slot]
+				c.pos += c.step
 			}
-		default:
-			mem[in.dst] = scalarGeneric(mem, in, a)
 		}
+		for k := range code {
+			in := &code[k]
+			a := mem[in.a]
+			switch ad.OpCode(in.op) {
+			case ad.OpReshape:
+				mem[in.dst] = a
+			case ad.OpNeg:
+				mem[in.dst] = -a
+			case ad.OpAdd:
+				mem[in.dst] = a + mem[in.b]
+			case ad.OpSub:
+				mem[in.dst] = a - mem[in.b]
+			case ad.OpMul:
+				mem[in.dst] = a * mem[in.b]
+			case ad.OpDiv:
+				mem[in.dst] = a / mem[in.b]
+			case opMulAdd:
+				mem[in.dst] = a*mem[in.b] + mem[in.c]
+			case opMulSub:
+				mem[in.dst] = a*mem[in.b] - mem[in.c]
+			case opSubMul:
+				mem[in.dst] = mem[in.c] - a*mem[in.b]
+			case ad.OpMulGuarded:
+				if a != 0 {
+					a *= mem[in.b]
+				} else {
+					a = 0
+				}
+				mem[in.dst] = a
+			case ad.OpAbs:
+				mem[in.dst] = math.Abs(a)
+			case ad.OpSquare:
+				mem[in.dst] = a * a
+			case ad.OpSqrt:
+				mem[in.dst] = math.Sqrt(a)
+			case ad.OpInv:
+				mem[in.dst] = 1 / a
+			case ad.OpPow:
+				mem[in.dst] = math.Pow(a, mem[in.b])
+			case ad.OpLess:
+				mem[in.dst] = truth(a < mem[in.b])
+			case ad.OpLessEqual:
+				mem[in.dst] = truth(a <= mem[in.b])
+			case ad.OpEqual:
+				mem[in.dst] = truth(a == mem[in.b])
+			case ad.OpNotEqual:
+				mem[in.dst] = truth(a != mem[in.b])
+			case ad.OpNot:
+				mem[in.dst] = truth(a == 0)
+			case ad.OpSelect:
+				x := mem[in.c]
+				if a != 0 {
+					x = mem[in.b]
+				}
+				mem[in.dst] = x
+			case ad.OpExp:
+				mem[in.dst] = math.Exp(a)
+			case ad.OpExpm1:
+				mem[in.dst] = math.Expm1(a)
+			case ad.OpLog:
+				mem[in.dst] = math.Log(a)
+			case ad.OpLog1p:
+				mem[in.dst] = math.Log1p(a)
+			case ad.OpLog1pExp:
+				mem[in.dst] = kernel.Log1pExp(a)
+			case ad.OpInvLogit:
+				mem[in.dst] = kernel.InvLogit(a)
+			case ad.OpCheck:
+				if set := &m.p.checks[in.b].Attr.(*ad.Check).Set; !set.Contains(a) {
+					return int32(k)
+				}
+			default:
+				mem[in.dst] = scalarGeneric(mem, in, a)
+			}
+		}
+		if w == nil {
+			return -1
+		}
+		for i := range w.keeps {
+			c := &w.keeps[i]
+			c.data[c.pos] = mem[c.slot]
+			c.pos += c.step
+		}
+		for i := range w.nexts {
+			in := &w.nexts[i]
+			mem[in.dst] = mem[in.a]
+		}
+		step++
 	}
-	return -1
 }
 
 // scalarGeneric applies any elementwise op.

@@ -128,6 +128,30 @@ func (m *Machine) strip(code []instr, pos int) {
 			chooseVS(d, a, v[in.b], v[in.c][0])
 		case choose | modeVS | modeSV:
 			chooseSS(d, a, v[in.b][0], v[in.c][0])
+		case mulAdd:
+			mulAddVV(d, a, v[in.b], v[in.c])
+		case mulAdd | modeVS:
+			mulAddSV(d, a, v[in.b][0], v[in.c])
+		case mulAdd | modeSV:
+			mulAddVS(d, a, v[in.b], v[in.c][0])
+		case mulAdd | modeVS | modeSV:
+			mulAddSS(d, a, v[in.b][0], v[in.c][0])
+		case mulSub:
+			mulSubVV(d, a, v[in.b], v[in.c])
+		case mulSub | modeVS:
+			mulSubSV(d, a, v[in.b][0], v[in.c])
+		case mulSub | modeSV:
+			mulSubVS(d, a, v[in.b], v[in.c][0])
+		case mulSub | modeVS | modeSV:
+			mulSubSS(d, a, v[in.b][0], v[in.c][0])
+		case subMul:
+			subMulVV(d, a, v[in.b], v[in.c])
+		case subMul | modeVS:
+			subMulSV(d, a, v[in.b][0], v[in.c])
+		case subMul | modeSV:
+			subMulVS(d, a, v[in.b], v[in.c][0])
+		case subMul | modeVS | modeSV:
+			subMulSS(d, a, v[in.b][0], v[in.c][0])
 		case generic1:
 			f := ad.OpCode(in.x).Row().F1
 			for i, x := range a[:len(d)] {
@@ -160,6 +184,8 @@ func (m *Machine) strip(code []instr, pos int) {
 			loadAffineLoop(d, a, &m.p.maps[in.c], pos)
 		case sum:
 			d[0] += sumLoop(a)
+		case dot:
+			d[0] += dotLoop(a, v[in.b])
 		case addTable:
 			g := &m.p.maps[in.c]
 			addTableLoop(d[g.off:], a, g.table[pos:pos+len(a)])

@@ -25,6 +25,11 @@ const (
 	lessEq  = uint16(ad.OpLessEqual) << 2
 	choose  = uint16(ad.OpSelect) << 2
 
+	mulAdd = uint16(opMulAdd) << 2
+	mulSub = uint16(opMulSub) << 2
+	subMul = uint16(opSubMul) << 2
+	dot    = uint16(opDot) << 2
+
 	// Loops over any scalar function.
 	generic1 = uint16(ad.OpConst)<<2 | 1
 	generic3 = uint16(ad.OpConst)<<2 | 3
@@ -147,10 +152,9 @@ func (s *stripper) node(i int32) {
 			ops[k] = r
 		}
 	}
-	row := n.op.Row()
 	in := instr{op: uint16(n.op) << 2, x: uint16(n.op)}
 	if n.kind == elemNode {
-		switch row.Arity {
+		switch len(n.args) {
 		case 1:
 			if !native(n.op) {
 				in.op = generic1
@@ -166,7 +170,7 @@ func (s *stripper) node(i int32) {
 			}
 		case 3:
 			needVector(0)
-			if n.op != ad.OpSelect {
+			if n.op != ad.OpSelect && n.op < opMulAdd {
 				in.op = generic3
 				needVector(1)
 				needVector(2)
@@ -233,7 +237,9 @@ func (s *stripper) accumulate(n *node, in *instr) {
 		}
 	case n.m.uniform():
 		in.dst = s.view(val{root: n.dst, off: n.m.off, n: 1})
-		in.op = sum
+		if n.op != opDot {
+			in.op = sum
+		}
 	default:
 		in.dst = s.view(s.whole(n.dst))
 		in.c = s.mapping(&n.m)

@@ -88,8 +88,8 @@ func TestRandomGraphs(t *testing.T) {
 				}
 			}
 		}
-		if !ok && t.Failed() && seed > 50 {
-			t.Fatal("stop")
+		if !ok {
+			t.Log("failed:", name)
 		}
 	}
 	t.Log(count)

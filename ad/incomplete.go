@@ -1,0 +1,132 @@
+package ad
+
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad/kernel"
+)
+
+// incompleteOps are the rows of the incomplete gamma and beta functions and of
+// Student's distribution function, as logarithms, so that tails do not
+// underflow. The derivative by the argument is the density over the function.
+// Derivatives by shape parameters have no closed form: those of the gamma
+// functions are further orders of the same op, up to the third; those of the
+// others are ops of their own, which can be differentiated by the argument only.
+func incompleteOps() map[OpCode]Op {
+	domain := func(arg int, z float64) float64 {
+		if arg == 0 {
+			return 0
+		}
+		return math.Exp(0.7 * z)
+	}
+	gamma := func(name string, op OpCode, f func(n, a, x float64) float64, sign float64) Op {
+		return Op{Name: name, Class: Elementwise, Arity: 3, F3: f, Domain: domain,
+			Points: [][]float64{{0, 30, 20}, {0, 30, 40}, {1, 2.5, 1}, {1, 2.5, 6}, {1, 0.3, 0.2}},
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
+				n, ok := g.Value(a[0])
+				if !ok || len(n) != 1 {
+					g.fail(op, "the order of the derivative is not constant")
+				}
+				return []Ref{None, g.Do(op, nil, g.Const(n[0]+1), a[1], a[2]), gammaByX(g, op, int(n[0]), sign, a[1], a[2])}
+			}}
+	}
+	unitFirst := func(arg int, z float64) float64 {
+		if arg == 0 {
+			return unit(arg, z)
+		}
+		return math.Exp(0.7 * z)
+	}
+	// density is x^(a-1) (1-x)^(b-1)/B(a, b) over I_x(a, b).
+	density := func(g *Graph, x, a, b Ref) Ref {
+		minus1 := func(r Ref) Ref { return g.Sub(r, g.Const(1)) }
+		l := g.Add(g.Mul(minus1(a), g.Log(x)), g.Mul(minus1(b), g.Do(OpLog1m, nil, x)))
+		return g.Exp(g.Sub(g.Sub(l, g.Do(OpLbeta, nil, a, b)), g.Do(OpLogBetaI, nil, x, a, b)))
+	}
+	digamma := func(g *Graph, x Ref) Ref { return g.Do(OpDigamma, nil, x) }
+	shapePart := func(name string, op OpCode, f func(x, a, b float64) float64, score func(g *Graph, x, a, b Ref) Ref) Op {
+		return Op{Name: name, Class: Elementwise, Arity: 3, F3: f, Domain: unitFirst,
+			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
+				x, a, b := n.Args[0], n.Args[1], n.Args[2]
+				if need[1] || need[2] {
+					g.fail(op, noSecond)
+				}
+				d := g.Sub(score(g, x, a, b), out)
+				return []Ref{g.Mul(adj, g.Mul(density(g, x, a, b), d)), None, None}
+			}}
+	}
+	// studentDensity is the density of Student's distribution over its
+	// distribution function.
+	studentDensity := func(g *Graph, t, nu Ref) Ref {
+		half := g.Scale(0.5, nu)
+		l := g.Mul(g.Add(half, g.Const(0.5)), g.Do(OpLog1p, nil, g.Div(g.Square(t), nu)))
+		l = g.Add(l, g.Add(g.Do(OpLbeta, nil, half, g.Const(0.5)), g.Scale(0.5, g.Log(nu))))
+		return g.Exp(g.Neg(g.Add(l, g.Do(OpLogStudentCDF, nil, t, nu))))
+	}
+	studentDomain := func(arg int, z float64) float64 {
+		if arg == 0 {
+			return 2 * z
+		}
+		return math.Exp(1 + 0.7*z)
+	}
+	return map[OpCode]Op{
+		OpLogGammaP: gamma("log_gamma_p", OpLogGammaP, kernel.LogGammaP, 1),
+		OpLogGammaQ: gamma("log_gamma_q", OpLogGammaQ, kernel.LogGammaQ, -1),
+		OpLogBetaI: {Name: "log_inc_beta", Class: Elementwise, Arity: 3, F3: kernel.LogBetaI, Domain: unitFirst,
+			Points: [][]float64{{0.3, 2, 3}, {0.9, 30, 2}},
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
+				return []Ref{density(g, a[0], a[1], a[2]), g.Do(OpLogBetaIa, nil, a...), g.Do(OpLogBetaIb, nil, a...)}
+			}},
+		// ∂x of the shape parts: the density times its own derivative by the shape,
+		// log x - ψ(a) + ψ(a+b), less that of log I.
+		OpLogBetaIa: shapePart("log_inc_beta_a", OpLogBetaIa, kernel.LogBetaIa, func(g *Graph, x, a, b Ref) Ref {
+			return g.Add(g.Sub(g.Log(x), digamma(g, a)), digamma(g, g.Add(a, b)))
+		}),
+		OpLogBetaIb: shapePart("log_inc_beta_b", OpLogBetaIb, kernel.LogBetaIb, func(g *Graph, x, a, b Ref) Ref {
+			return g.Add(g.Sub(g.Do(OpLog1m, nil, x), digamma(g, b)), digamma(g, g.Add(a, b)))
+		}),
+		OpLogStudentCDF: {Name: "log_student_cdf", Class: Elementwise, Arity: 2, F2: kernel.LogStudentCDF, Domain: studentDomain,
+			Points: [][]float64{{0, 3}, {-20, 3}, {30, 0.5}},
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
+				return []Ref{studentDensity(g, a[0], a[1]), g.Do(OpLogStudentCDFNu, nil, a...)}
+			}},
+		OpLogStudentCDFNu: {Name: "log_student_cdf_nu", Class: Elementwise, Arity: 2, F2: kernel.LogStudentCDFNu, Domain: studentDomain,
+			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
+				t, nu := n.Args[0], n.Args[1]
+				if need[1] {
+					g.fail(OpLogStudentCDFNu, noSecond)
+				}
+				// The derivative of the log density by ν.
+				half, u := g.Scale(0.5, nu), g.Div(g.Square(t), nu)
+				h1 := g.Add(half, g.Const(0.5))
+				d := g.Scale(0.5, g.Sub(digamma(g, h1), digamma(g, half)))
+				d = g.Sub(d, g.Scale(0.5, g.Add(g.Do(OpLog1p, nil, u), g.Inv(nu))))
+				d = g.Add(d, g.Mul(h1, g.Div(u, g.Mul(nu, g.Add(g.Const(1), u)))))
+				return []Ref{g.Mul(adj, g.Mul(studentDensity(g, t, nu), g.Sub(d, out))), None}
+			}},
+	}
+}
+
+const noSecond = "has no second derivative with respect to its shape parameters"
+
+// gammaByX is the derivative by x of the n-th derivative by a of log P (sign 1)
+// or log Q (sign -1): that of sign·h, where h is the density over the function,
+// by h′ = hq, with q = log x - ψ(a) - (log P)′.
+func gammaByX(g *Graph, op OpCode, n int, sign float64, a, x Ref) Ref {
+	order := func(k int) Ref { return g.Do(op, nil, g.Const(float64(k)), a, x) }
+	logX := g.Log(x)
+	h := g.Sub(g.Sub(g.Mul(g.Sub(a, g.Const(1)), logX), x), g.Lgamma(a))
+	h = g.Scale(sign, g.Exp(g.Sub(h, order(0))))
+	if n == 0 {
+		return h
+	}
+	q := g.Sub(g.Sub(logX, g.Do(OpDigamma, nil, a)), order(1))
+	if n == 1 {
+		return g.Mul(h, q)
+	}
+	q1 := g.Neg(g.Add(g.Do(OpTrigamma, nil, a), order(2)))
+	if n == 2 {
+		return g.Mul(h, g.Add(g.Square(q), q1))
+	}
+	q2 := g.Neg(g.Add(g.Do(OpPolygamma, nil, g.Const(2), a), order(3)))
+	return g.Mul(h, g.Add(g.Add(g.Mul(q, g.Square(q)), g.Scale(3, g.Mul(q, q1))), q2))
+}

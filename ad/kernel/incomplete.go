@@ -1,0 +1,300 @@
+package kernel
+
+import "math"
+
+// series is a function of one variable near a point: the coefficients of its
+// Taylor polynomial, of which the k-th is the k-th derivative over k!.
+type series [4]float64
+
+func (s series) mul(t series) (p series) {
+	for k := range p {
+		for i := range k + 1 {
+			p[k] += s[i] * t[k-i]
+		}
+	}
+	return p
+}
+
+func (s series) div(t series) (q series) {
+	for k := range q {
+		c := s[k]
+		for i := range k {
+			c -= q[i] * t[k-i]
+		}
+		q[k] = c / t[0]
+	}
+	return q
+}
+
+func (s series) add(t series) series {
+	for k := range s {
+		s[k] += t[k]
+	}
+	return s
+}
+
+func (s series) scale(c float64) series {
+	for k := range s {
+		s[k] *= c
+	}
+	return s
+}
+
+// log is log s; the constant coefficient is given, as it may be known better.
+func (s series) log(c float64) (l series) {
+	l[0] = c
+	for k := 1; k < len(s); k++ {
+		v := float64(k) * s[k]
+		for i := 1; i < k; i++ {
+			v -= float64(i) * l[i] * s[k-i]
+		}
+		l[k] = v / (float64(k) * s[0])
+	}
+	return l
+}
+
+func (s series) exp() (e series) {
+	e[0] = math.Exp(s[0])
+	for k := 1; k < len(s); k++ {
+		for i := 1; i <= k; i++ {
+			e[k] += float64(i) * s[i] * e[k-i]
+		}
+		e[k] /= float64(k)
+	}
+	return e
+}
+
+// log1mExp is log(1 - eˢ).
+func (s series) log1mExp() series {
+	e := s.exp().scale(-1)
+	e[0] = -math.Expm1(s[0])
+	return e.log(Log1mExp(s[0]))
+}
+
+// variable is x itself.
+func variable(x float64) series { return series{x, 1} }
+
+// log1pMinus is log(1+x) - x without cancellation near 0, from
+// log(1+x) = 2 artanh r with r = x/(2+x), by which x = 2r/(1-r).
+func log1pMinus(x float64) float64 {
+	if x < -0.6 || x > 1 {
+		return math.Log1p(x) - x
+	}
+	r := x / (2 + x)
+	q := r * r
+	s := 0.0
+	for k := 33; k >= 3; k -= 2 {
+		s = s*q + 2/float64(k)
+	}
+	return r * (s*q - x)
+}
+
+// logPoissonTerm is a log x - x - log Γ(a+1) as a function of a.
+func logPoissonTerm(a, x float64) series {
+	s := series{0, math.Log(x) - Digamma(a+1), -Trigamma(a+1) / 2, -Polygamma(2, a+1) / 6}
+	if a < 10 {
+		s[0] = a*math.Log(x) - x - Lgamma(a+1)
+	} else {
+		s[0] = a*log1pMinus((x-a)/a) - 0.5*math.Log(2*math.Pi*a) - stirlingRest(a)
+	}
+	return s
+}
+
+// incompleteGamma is log P(a, x), the regularised lower incomplete gamma
+// function, or with upper log Q(a, x), as functions of a. Below a+1 by the
+// series xᵃe⁻ˣ/Γ(a+1) Σ xⁿ/((a+1)…(a+n)) of P (DLMF 8.7.1), above by the
+// continued fraction of Q (DLMF 8.9.2); the other of the two is its complement.
+func incompleteGamma(a, x float64, upper bool) series {
+	const most = 1_000_000
+	lead := logPoissonTerm(a, x)
+	if x < a+1 {
+		sum, term := series{1}, series{1}
+		for n := 1.; n < most; n++ {
+			term = term.mul(series{x}.div(series{a + n, 1}))
+			sum = sum.add(term)
+			if term[0] < 1e-17*sum[0] && math.Abs(term[3]) < 1e-17*math.Abs(sum[3])+1e-300 {
+				break
+			}
+		}
+		p := lead.add(sum.log(math.Log(sum[0])))
+		if upper {
+			return p.log1mExp()
+		}
+		return p
+	}
+	// Modified Lentz: x+1-a - 1(1-a)/(x+3-a - 2(2-a)/(x+5-a - …)).
+	va := variable(a).scale(-1)
+	b := va.add(series{x + 1})
+	c := series{1e300}
+	d := series{1}.div(b)
+	h := d
+	for n := 1.; n < most; n++ {
+		an := va.add(series{n}).scale(-n)
+		b = b.add(series{2})
+		d = series{1}.div(an.mul(d).add(b))
+		c = b.add(an.div(c))
+		delta := c.mul(d)
+		h = h.mul(delta)
+		if math.Abs(delta[0]-1) < 1e-16 && math.Abs(delta[1]) < 1e-16 && math.Abs(delta[2]) < 1e-16 && math.Abs(delta[3]) < 1e-16 {
+			break
+		}
+	}
+	// xᵃe⁻ˣ/Γ(a) = a times the leading term.
+	q := lead.add(variable(a).log(math.Log(a))).add(h.log(math.Log(h[0])))
+	if upper {
+		return q
+	}
+	return q.log1mExp()
+}
+
+func incompleteGammaOrder(n, a, x float64, upper bool) float64 {
+	switch {
+	case !(a > 0) || !(x >= 0) || n < 0 || n > 3 || n != math.Floor(n) || math.IsInf(a, 1):
+		return math.NaN()
+	case x == 0 || math.IsInf(x, 1):
+		if n == 0 && (x == 0) != upper {
+			return math.Inf(-1)
+		}
+		return 0
+	}
+	return incompleteGamma(a, x, upper)[int(n)] * [...]float64{1, 1, 2, 6}[int(n)]
+}
+
+// LogGammaP is the n-th derivative with respect to a, n ≤ 3, of log P(a, x), P
+// the regularised lower incomplete gamma function.
+func LogGammaP(n, a, x float64) float64 { return incompleteGammaOrder(n, a, x, false) }
+
+// LogGammaQ is LogGammaP of Q(a, x) = 1 - P(a, x).
+func LogGammaQ(n, a, x float64) float64 { return incompleteGammaOrder(n, a, x, true) }
+
+// dual is a number with its derivatives with respect to two parameters.
+type dual [3]float64
+
+func (s dual) mul(t dual) dual {
+	return dual{s[0] * t[0], s[1]*t[0] + s[0]*t[1], s[2]*t[0] + s[0]*t[2]}
+}
+
+func (s dual) div(t dual) dual {
+	q := s[0] / t[0]
+	return dual{q, (s[1] - q*t[1]) / t[0], (s[2] - q*t[2]) / t[0]}
+}
+
+func (s dual) add(t dual) dual { return dual{s[0] + t[0], s[1] + t[1], s[2] + t[2]} }
+
+// incompleteBeta is log I_x(a, b), the regularised incomplete beta function,
+// with its derivatives with respect to a and b; y is 1-x. It is the continued
+// fraction DLMF 8.17.22 where that converges fast, else the complement of
+// I_y(b, a).
+func incompleteBeta(x, y, a, b float64) dual {
+	const most = 1_000_000
+	if x > (a+1)/(a+b+2) {
+		c := incompleteBeta(y, x, b, a)
+		// log(1 - e^c), derivative -c'/(e^-c - 1)
+		f := -1 / math.Expm1(-c[0])
+		return dual{Log1mExp(c[0]), f * c[2], f * c[1]}
+	}
+	va, vb := dual{a, 1, 0}, dual{b, 0, 1}
+	sum := va.add(vb)
+	one := dual{1}
+	c := dual{1}
+	d := one.div(one.add(sum.mul(dual{-x}).div(va.add(one))))
+	h := d
+	for k := 1.; k < most; k++ {
+		va2k := va.add(dual{2 * k})
+		step := func(an dual) dual {
+			d = one.div(one.add(an.mul(d)))
+			c = one.add(an.div(c))
+			delta := c.mul(d)
+			h = h.mul(delta)
+			return delta
+		}
+		// k(b-k)x/((a+2k-1)(a+2k))
+		step(vb.add(dual{-k}).mul(dual{k * x}).div(va2k.add(dual{-1}).mul(va2k)))
+		// -(a+k)(a+b+k)x/((a+2k)(a+2k+1))
+		delta := step(va.add(dual{k}).mul(sum.add(dual{k})).mul(dual{-x}).div(va2k.mul(va2k.add(one))))
+		if math.Abs(delta[0]-1) < 1e-16 && math.Abs(delta[1]) < 1e-16 && math.Abs(delta[2]) < 1e-16 {
+			break
+		}
+	}
+	psi := Digamma(a + b)
+	return dual{
+		a*math.Log(x) + b*math.Log(y) - math.Log(a) - Lbeta(a, b) + math.Log(h[0]),
+		math.Log(x) - 1/a - Digamma(a) + psi + h[1]/h[0],
+		math.Log(y) - Digamma(b) + psi + h[2]/h[0],
+	}
+}
+
+func incompleteBetaPart(part int, x, a, b float64) float64 {
+	switch {
+	case !(x >= 0 && x <= 1) || !(a > 0) || !(b > 0) || math.IsInf(a, 1) || math.IsInf(b, 1):
+		return math.NaN()
+	case x == 0 && part == 0:
+		return math.Inf(-1)
+	case x == 0 || x == 1:
+		return 0
+	}
+	return incompleteBeta(x, 1-x, a, b)[part]
+}
+
+// LogBetaI is log I_x(a, b), I the regularised incomplete beta function; LogBetaIa
+// and LogBetaIb are its derivatives with respect to a and b.
+func LogBetaI(x, a, b float64) float64 { return incompleteBetaPart(0, x, a, b) }
+
+// LogBetaIa is the derivative of LogBetaI with respect to a.
+func LogBetaIa(x, a, b float64) float64 { return incompleteBetaPart(1, x, a, b) }
+
+// LogBetaIb is the derivative of LogBetaI with respect to b.
+func LogBetaIb(x, a, b float64) float64 { return incompleteBetaPart(2, x, a, b) }
+
+// studentTail is the logarithm of the probability of more than t ≥ 0 under
+// Student's distribution, ½ I_x(ν/2, ½) with x = ν/(ν+t²), and its derivative
+// with respect to ν.
+func studentTail(t, nu float64) (l, dnu float64) {
+	s := nu + t*t
+	if t == 0 {
+		return -math.Ln2, 0
+	}
+	if math.IsInf(s, 1) {
+		// t² overflows: the leading term of the tail, which is proportional to t^-ν.
+		c := 0.5*nu*math.Log(nu) - math.Log(nu) - Lbeta(nu/2, 0.5)
+		return c - nu*math.Log(t), math.NaN()
+	}
+	x, y := nu/s, t*t/s
+	i := incompleteBeta(x, y, nu/2, 0.5)
+	// ∂I/∂x·dx/dν, with y^(-½) cancelled against dx/dν = y/s.
+	dx := math.Exp((nu/2-1)*math.Log(x)+0.5*math.Log(y)-Lbeta(nu/2, 0.5)-i[0]) / s
+	return i[0] - math.Ln2, 0.5*i[1] + dx
+}
+
+// LogStudentCDF is the logarithm of the distribution function of Student's
+// distribution with nu degrees of freedom.
+func LogStudentCDF(t, nu float64) float64 {
+	switch {
+	case math.IsNaN(t) || !(nu > 0):
+		return math.NaN()
+	case math.IsInf(t, -1):
+		return t
+	case t < 0:
+		l, _ := studentTail(-t, nu)
+		return l
+	case math.IsInf(t, 1):
+		return 0
+	}
+	l, _ := studentTail(t, nu)
+	return math.Log1p(-math.Exp(l))
+}
+
+// LogStudentCDFNu is the derivative of LogStudentCDF with respect to nu.
+func LogStudentCDFNu(t, nu float64) float64 {
+	switch {
+	case math.IsNaN(t) || !(nu > 0):
+		return math.NaN()
+	case math.IsInf(t, 0):
+		return 0
+	case t < 0:
+		_, d := studentTail(-t, nu)
+		return d
+	}
+	l, d := studentTail(t, nu)
+	return -d / math.Expm1(-l)
+}

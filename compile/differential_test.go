@@ -1,0 +1,436 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/internal/bind"
+	"github.com/ppl-lang/ppl/compile/internal/direct"
+	"github.com/ppl-lang/ppl/compile/internal/proggen"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// Section 7 of the design: one meaning, several ways to compute it. The plain
+// interpreter (package direct) is the oracle; compared with it are
+//
+//   - usual: Bind, by the reference evaluator of its graphs;
+//   - unrolled: Bind with every loop unrolled, likewise;
+//   - model: what users run, the graph with its gradient on the vm.
+const (
+	tolerance         = 1e-12 // of values, relative to the numbers added up, at least 1
+	gradientTolerance = 1e-10 // between gradients, whose sums are not known
+)
+
+// disagreement is a difference between two ways, or a failure of one. kind is
+// the same for a shrunk program.
+type disagreement struct{ kind, text string }
+
+// report is what came of one program.
+type report struct {
+	wrong       *disagreement
+	unsupported string // the reason, if Bind says so
+	rejected    int    // points
+	compared    int
+	vague       int // points where rounding errors are too large to compare
+	stats       bind.Stats
+}
+
+func differ(kind, format string, args ...any) *disagreement {
+	return &disagreement{kind, fmt.Sprintf(format, args...)}
+}
+
+// contend compares all ways at a few points.
+func contend(text, name string, set *data.Set, seed uint64, points int) (rep report) {
+	defer func() {
+		if p := recover(); p != nil {
+			rep.wrong = differ("panic", "panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	prog, list := Compile(source.NewFile(name, text))
+	if prog == nil {
+		rep.wrong = differ("program", "the program does not compile: %v", list[0])
+		return rep
+	}
+	if err := prog.ir.Verify(); err != nil {
+		rep.wrong = differ("verify", "%v", err)
+		return rep
+	}
+	rng := rand.New(rand.NewPCG(seed, 17))
+	propto, jacobian := rng.IntN(5) > 0, rng.IntN(5) > 0
+	plain, err := direct.New(prog.ir, set, direct.Options{Propto: propto, Jacobian: jacobian})
+	if err != nil {
+		rep.wrong = differ("direct", "the plain interpreter fails: %v", err)
+		return rep
+	}
+	sizes, err := plain.Sizes()
+	if err != nil {
+		rep.wrong = differ("direct", "the plain interpreter fails: %v", err)
+		return rep
+	}
+	model, err := prog.Bind(set, BindOptions{NoPropto: !propto, NoJacobian: !jacobian})
+	if err != nil {
+		rep.refused("usual", err)
+		return rep
+	}
+	rep.stats = model.Loops()
+	unrolled, err := bind.Bind(prog.ir, set, bind.Options{Propto: propto, Jacobian: jacobian, Unroll: true})
+	if err != nil {
+		rep.refused("unrolled", err)
+		return rep
+	}
+	g := unrolled.Density
+	for _, r := range g.Grad(g.Outputs[0], g.Inputs...) {
+		g.Output(r)
+	}
+	c := &contest{rep: &rep, plain: plain, model: model, unrolled: unrolled, rng: rng}
+	for range points {
+		x := make([][]float64, len(sizes))
+		for i, n := range sizes {
+			for range n {
+				x[i] = append(x[i], 2.4*rng.Float64()-1.2)
+			}
+		}
+		if rep.wrong = c.at(x); rep.wrong != nil {
+			rep.wrong.text += fmt.Sprintf("\nat the point %v (propto %v, jacobian %v)", x, propto, jacobian)
+			return rep
+		}
+	}
+	return rep
+}
+
+// refused records an error of Bind.
+func (rep *report) refused(way string, err error) {
+	var e *bind.Error
+	if errors.As(err, &e) && len(e.List) > 0 && e.List[0].Code == diag.NotSupported {
+		rep.unsupported = e.List[0].Summary
+		return
+	}
+	rep.wrong = differ("bind "+way, "%s: Bind fails: %v", way, err)
+}
+
+// contest is one program bound in all ways.
+type contest struct {
+	rep      *report
+	plain    *direct.Model
+	model    *Model
+	unrolled *bind.Bound
+	rng      *rand.Rand
+}
+
+// at compares at one point.
+func (c *contest) at(x [][]float64) *disagreement {
+	want, errWant := c.plain.Density(x)
+	usual, errUsual := c.model.bound.Density.Eval(x, &ad.Env{})
+	unrolled, errUnrolled := c.unrolled.Density.Eval(x, &ad.Env{})
+	flat := slices.Concat(x...)
+	grad := make([]float64, len(flat))
+	lp, errModel := c.model.LogDensityGrad(flat, grad)
+	for _, w := range []struct {
+		way string
+		err error
+	}{{"usual", errUsual}, {"unrolled", errUnrolled}, {"model", errModel}} {
+		if (w.err == nil) != (errWant == nil) {
+			return differ("rejection "+w.way, "rejection by plain: %v; %s: %v", errWant, w.way, w.err)
+		}
+	}
+	if errWant != nil {
+		c.rep.rejected++
+		return nil
+	}
+	blur, vague := c.blur(x, want)
+	if vague {
+		c.rep.vague++
+		return nil
+	}
+	c.rep.compared++
+	scale := max(1, want.Magnitude)
+	for _, w := range []struct {
+		way string
+		lp  float64
+	}{{"usual", usual[0][0]}, {"unrolled", unrolled[0][0]}, {"model", lp}} {
+		if !near(w.lp, want.Value, scale*tolerance+blur) {
+			return differ("density "+w.way, "log density: plain %v, %s %v (relative to %.3g)", want.Value, w.way, w.lp, scale)
+		}
+	}
+	if d := c.gradients(x, want, usual[1:], unrolled[1:], grad); d != nil {
+		return d
+	}
+	return c.outputs(x, blur)
+}
+
+// blur is by how much the log density may change by rounding at x: an
+// amplification of 1e16 times that of a step of a relative size of 1e-10 is
+// measured; vague reports that nothing can be compared.
+func (c *contest) blur(x [][]float64, at direct.Density) (blur float64, vague bool) {
+	if math.IsNaN(at.Value) || math.IsInf(at.Value, 0) || at.Magnitude > 1e8 {
+		return 0, true
+	}
+	const step = 1e-9
+	moved := make([][]float64, len(x))
+	for i := range x {
+		for _, v := range x[i] {
+			moved[i] = append(moved[i], v+step*(2*c.rng.Float64()-1))
+		}
+	}
+	d, err := c.plain.Density(moved)
+	if err != nil {
+		return 0, true
+	}
+	change := math.Abs(d.Value-at.Value) / step
+	return change * 1e-15, change > 1e6*max(1, at.Magnitude)
+}
+
+// gradients compares the gradients with one another and, at a few coordinates,
+// with differences of the plain interpreter.
+func (c *contest) gradients(x [][]float64, at direct.Density, usual, unrolled [][]float64, model []float64) *disagreement {
+	a, b := slices.Concat(usual...), slices.Concat(unrolled...)
+	scale := max(1, at.Magnitude)
+	for i := range a {
+		scale = max(scale, math.Abs(a[i]))
+	}
+	names := c.model.UnconstrainedNames()
+	for i := range a {
+		if !near(a[i], b[i], scale*gradientTolerance) {
+			return differ("gradient unrolled", "gradient by %s: usual %v, unrolled %v", names[i], a[i], b[i])
+		}
+		if !near(a[i], model[i], scale*gradientTolerance) {
+			return differ("gradient model", "gradient by %s: usual %v, model %v", names[i], a[i], model[i])
+		}
+	}
+	for range min(3, len(a)) {
+		i := c.rng.IntN(len(a))
+		d, ok := c.difference(x, i)
+		if ok && !near(d, a[i], 1e-4*max(1, math.Abs(d))+1e-9*at.Magnitude) {
+			return differ("gradient", "gradient by %s: %v, by differences of the plain interpreter %v", names[i], a[i], d)
+		}
+	}
+	return nil
+}
+
+// difference is the derivative by coordinate i; ok is false where the density
+// is not smooth enough to tell.
+func (c *contest) difference(x [][]float64, i int) (d float64, ok bool) {
+	k := 0
+	for i >= len(x[k]) {
+		i -= len(x[k])
+		k++
+	}
+	slope := func(h float64) float64 {
+		old := x[k][i]
+		x[k][i] = old + h
+		up, err1 := c.plain.Density(x)
+		x[k][i] = old - h
+		down, err2 := c.plain.Density(x)
+		x[k][i] = old
+		if err1 != nil || err2 != nil {
+			return math.NaN()
+		}
+		return (up.Value - down.Value) / (2 * h)
+	}
+	d, e := slope(1e-5), slope(3e-6)
+	return d, math.Abs(d-e) <= 1e-5*max(1, math.Abs(d))
+}
+
+// outputs compares constrained values and generated quantities.
+func (c *contest) outputs(x [][]float64, blur float64) *disagreement {
+	constrained, generated, errWant := c.plain.Outputs(x)
+	flat := slices.Concat(x...)
+	onVM := make([]float64, len(c.model.OutputNames()))
+	errModel := c.model.Generate(flat, nil, onVM)
+	first, err1 := c.model.bound.Constrained.Eval(x, &ad.Env{})
+	usual, errUsual := c.model.bound.Generated.Eval(x, &ad.Env{})
+	unrolled, errUnrolled := c.unrolled.Generated.Eval(x, &ad.Env{})
+	for _, w := range []struct {
+		way string
+		err error
+	}{{"usual", errUsual}, {"unrolled", errUnrolled}, {"model", errModel}} {
+		if (w.err == nil) != (errWant == nil) {
+			return differ("outputs rejection "+w.way, "rejection of outputs by plain: %v; %s: %v", errWant, w.way, w.err)
+		}
+	}
+	if errWant != nil {
+		return nil
+	}
+	if err1 != nil {
+		return differ("outputs rejection", "constrained values alone are rejected: %v", err1)
+	}
+	for _, w := range []struct {
+		way       string
+		got, want []float64
+	}{{"constrained", first[0], constrained}, {"usual", usual[0], generated}, {"unrolled", unrolled[0], generated}, {"model", onVM, generated}} {
+		if len(w.got) != len(w.want) {
+			return differ("outputs "+w.way, "%s: %d outputs, plain %d", w.way, len(w.got), len(w.want))
+		}
+		scale := 1.0
+		for _, v := range w.want {
+			if !math.IsInf(v, 0) && !math.IsNaN(v) {
+				scale = max(scale, math.Abs(v))
+			}
+		}
+		for i := range w.got {
+			if !near(w.got[i], w.want[i], 10*(scale*tolerance+blur)) {
+				return differ("outputs "+w.way, "output %s: plain %v, %s %v", c.model.OutputNames()[i], w.want[i], w.way, w.got[i])
+			}
+		}
+	}
+	return nil
+}
+
+func near(a, b, tolerance float64) bool {
+	return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= tolerance
+}
+
+// TestRandomPrograms compares the ways on random programs for 8 seconds, or for
+// as long as PPL_RANDOM_PROGRAMS says (a duration, such as 10m);
+// PPL_RANDOM_SEED gives the first seed instead of the clock.
+func TestRandomPrograms(t *testing.T) {
+	limit, first := 8*time.Second, uint64(time.Now().UnixNano())%1_000_000_000
+	if testing.Short() {
+		limit = 2 * time.Second
+	}
+	if s := os.Getenv("PPL_RANDOM_PROGRAMS"); s != "" {
+		d, err := time.ParseDuration(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		limit = d
+	}
+	if s := os.Getenv("PPL_RANDOM_SEED"); s != "" {
+		n, err := strconv.ParseUint(s, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first = n
+	}
+	t.Logf("first seed %d", first)
+	var total report
+	programs, notCompared := 0, 0
+	reasons := map[string]int{}
+	for begin, seed := time.Now(), first; time.Since(begin) < limit; seed++ {
+		p := proggen.New(seed, knownToFail...)
+		set, err := data.ParseJSON("data.json", []byte(p.Data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rep := contend(p.Text, "random.model", set, seed, 2)
+		programs++
+		if rep.wrong != nil {
+			small := proggen.Shrink(p.Text, func(text string) bool {
+				r := contend(text, "random.model", set, seed, 2)
+				return r.wrong != nil && r.wrong.kind == rep.wrong.kind
+			}, 20*time.Second)
+			again := contend(small, "random.model", set, seed, 2)
+			t.Fatalf("PPL_RANDOM_SEED=%d\n%s\n\ndata %s\n\n%s (%s)", seed, small, p.Data, again.wrong.text, again.wrong.kind)
+		}
+		if rep.unsupported != "" {
+			reasons[rep.unsupported]++
+		}
+		if rep.compared == 0 {
+			notCompared++
+		}
+		total.add(rep)
+	}
+	s := total.stats
+	t.Logf("%d programs (%d without a comparable point); points: %d compared, %d rejected, %d ill-conditioned", programs, notCompared,
+		total.compared, total.rejected, total.vague)
+	t.Logf("loops: %d laned, %d scanned, %d unrolled; %d conditionals on parameters", s.Laned, s.Scanned, s.Unrolled, s.Ifs)
+	for reason, n := range reasons {
+		t.Logf("%d not supported: %s", n, reason)
+	}
+	if total.compared == 0 {
+		t.Error("nothing was compared")
+	}
+}
+
+// knownToFail are the features that random programs are made without, each
+// because of a bug that is known and not mended yet.
+var knownToFail = []proggen.Feature{
+	proggen.FunctionInts, // bind: int locals of functions count as parameters
+	proggen.TargetLupdf,  // bind: target += d_lupdf(…) keeps all terms
+	proggen.CondLevels,   // bind: c ? x : y has the level of the side that data choose
+}
+
+func (rep *report) add(r report) {
+	rep.compared += r.compared
+	rep.rejected += r.rejected
+	rep.vague += r.vague
+	rep.stats.Laned += r.stats.Laned
+	rep.stats.Scanned += r.stats.Scanned
+	rep.stats.Unrolled += r.stats.Unrolled
+	rep.stats.Ifs += r.stats.Ifs
+}
+
+// TestWrittenPrograms compares the ways on the programs that package bind is
+// tested with, whose first line holds their data.
+func TestWrittenPrograms(t *testing.T) {
+	files, err := filepath.Glob("internal/bind/testdata/loops/*.model")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no programs", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".model"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first, _, _ := strings.Cut(string(text), "\n")
+			set, err := data.ParseJSON(file, []byte(strings.TrimPrefix(first, "// DATA ")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			expectAgreement(t, string(text), file, set, 4)
+		})
+	}
+}
+
+// TestExamplePrograms compares the ways on the examples.
+func TestExamplePrograms(t *testing.T) {
+	files, err := filepath.Glob("../examples/*/*.model")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no programs", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".model"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			about := strings.TrimSuffix(file, ".model") + ".data.json"
+			values, err := os.ReadFile(about)
+			if err != nil {
+				t.Fatal(err)
+			}
+			set, err := data.ParseJSON(about, values)
+			if err != nil {
+				t.Fatal(err)
+			}
+			expectAgreement(t, string(text), file, set, 1)
+		})
+	}
+}
+
+func expectAgreement(t *testing.T, text, name string, set *data.Set, points int) {
+	t.Helper()
+	rep := contend(text, name, set, 1, points)
+	switch {
+	case rep.wrong != nil:
+		t.Error(rep.wrong.text)
+	case rep.unsupported != "":
+		t.Error("not supported: " + rep.unsupported)
+	case rep.compared == 0:
+		t.Error("no point could be compared")
+	}
+}

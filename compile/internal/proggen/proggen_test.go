@@ -1,0 +1,45 @@
+package proggen
+
+import (
+	"testing"
+
+	"github.com/ppl-lang/ppl/lang"
+	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/stdlib"
+)
+
+// valid reports the first error of a program.
+func valid(text string) error {
+	tree, list := lang.Parse(source.NewFile("random.model", text))
+	if !list.HasErrors() {
+		_, list = check.Check(tree, stdlib.Universe())
+	}
+	if list.HasErrors() {
+		for _, d := range list {
+			if d.Severity == 0 {
+				return diagError(d.String())
+			}
+		}
+		return diagError(list[0].String())
+	}
+	return nil
+}
+
+type diagError string
+
+func (e diagError) Error() string { return string(e) }
+
+// TestWellTyped: programs pass the checker, and a seed always gives the same
+// one.
+func TestWellTyped(t *testing.T) {
+	for seed := range uint64(60) {
+		p := New(seed)
+		if err := valid(p.Text); err != nil {
+			t.Fatalf("seed %d\n%s\n%v", seed, p.Text, err)
+		}
+		if q := New(seed); q != p {
+			t.Fatalf("seed %d gives two programs", seed)
+		}
+	}
+}

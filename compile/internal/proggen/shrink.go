@@ -1,0 +1,216 @@
+package proggen
+
+import (
+	"strings"
+	"time"
+)
+
+// Shrink makes a program smaller while fails says that it still fails: it
+// deletes statements, replaces loops and branches by their bodies, and
+// expressions by their parts. A statement or the head of a block must stand on
+// a line of its own. It stops when nothing helps or the time is up.
+func Shrink(text string, fails func(text string) bool, limit time.Duration) string {
+	s := &shrinker{fails: fails, end: time.Now().Add(limit), tried: map[string]bool{}}
+	s.lines = strings.Split(strings.TrimSpace(text), "\n")
+	for n := -1; n != len(s.text()); {
+		n = len(s.text())
+		s.dropBlocks()
+		s.unwrap()
+		s.simplify()
+	}
+	return s.text()
+}
+
+type shrinker struct {
+	fails func(text string) bool
+	end   time.Time
+	lines []string
+	tried map[string]bool
+}
+
+func (s *shrinker) text() string { return strings.Join(s.lines, "\n") + "\n" }
+
+// try adopts the lines if the program fails with them too.
+func (s *shrinker) try(lines []string) bool {
+	text := strings.Join(lines, "\n") + "\n"
+	if s.tried[text] || time.Now().After(s.end) {
+		return false
+	}
+	s.tried[text] = true
+	if !s.fails(text) {
+		return false
+	}
+	s.lines = lines
+	return true
+}
+
+func opens(line string) bool  { return strings.HasSuffix(line, "{") }
+func closes(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), "}") }
+
+// part is the last line of the statement or of the branch that begins at line
+// i; a branch ends before `} else {`.
+func (s *shrinker) part(i int) int {
+	if !opens(s.lines[i]) {
+		return i
+	}
+	depth := 1
+	for k := i + 1; k < len(s.lines); k++ {
+		if closes(s.lines[k]) {
+			if depth--; depth == 0 {
+				return k
+			}
+		}
+		if opens(s.lines[k]) {
+			depth++
+		}
+	}
+	return len(s.lines) - 1
+}
+
+// statement is the last line of the statement that begins at line i, all
+// branches included.
+func (s *shrinker) statement(i int) int {
+	end := s.part(i)
+	for end > i && opens(s.lines[end]) {
+		end = s.part(end)
+	}
+	return end
+}
+
+// without are the lines with those from i to j replaced.
+func (s *shrinker) without(i, j int, by ...string) []string {
+	out := append([]string{}, s.lines[:i]...)
+	out = append(out, by...)
+	return append(out, s.lines[j+1:]...)
+}
+
+// dropBlocks deletes runs of statements, long ones first, from the end.
+func (s *shrinker) dropBlocks() {
+	for _, n := range []int{8, 4, 2, 1} {
+		for i := len(s.lines) - 1; i >= 0; i-- {
+			if i >= len(s.lines) || closes(s.lines[i]) {
+				continue
+			}
+			end, ok := i, true
+			for k := range n {
+				if k > 0 {
+					end++
+				}
+				if end >= len(s.lines) || closes(s.lines[end]) {
+					ok = k > 0 && n == 1
+					break
+				}
+				end = s.statement(end)
+			}
+			if ok {
+				s.try(s.without(i, end))
+			}
+		}
+	}
+	// Branches of conditionals.
+	for i := len(s.lines) - 1; i >= 0; i-- {
+		if i < len(s.lines) && closes(s.lines[i]) && opens(s.lines[i]) {
+			end := s.part(i)
+			s.try(s.without(i, end-1))
+		}
+	}
+}
+
+// unwrap replaces a block by one of its branches.
+func (s *shrinker) unwrap() {
+	for i := len(s.lines) - 1; i >= 0; i-- {
+		if i >= len(s.lines) || !opens(s.lines[i]) || closes(s.lines[i]) || s.lines[i][0] != ' ' {
+			continue
+		}
+		all := s.statement(i)
+		for start := i; start < all; {
+			end := s.part(start)
+			if s.try(s.without(i, all, s.lines[start+1:end]...)) {
+				break
+			}
+			start = end
+		}
+	}
+}
+
+// simplify replaces expressions in parentheses and calls by their parts or by a
+// number, indices by 1, and what has indices by a number.
+func (s *shrinker) simplify() {
+	for i := range s.lines {
+		for at := 0; at < len(s.lines[i]); at++ {
+			line := s.lines[i]
+			if line[at] != '(' && line[at] != '[' {
+				continue
+			}
+			end := closing(line, at)
+			if end < 0 {
+				continue
+			}
+			start := at
+			for start > 0 && isName(line[start-1]) {
+				start--
+			}
+			inner := line[at+1 : end]
+			candidates := append([]string{"0.5", "1"}, operands(inner)...)
+			if line[at] == '[' {
+				name := line[start:at]
+				candidates = []string{"0.5", "1", name + "[1]", name}
+				for _, c := range operands(inner) {
+					candidates = append(candidates, name+"["+c+"]")
+				}
+			}
+			for _, c := range candidates {
+				if len(c) < end+1-start && s.try(s.without(i, i, line[:start]+c+line[end+1:])) {
+					at = max(start-1, 0)
+					break
+				}
+			}
+		}
+	}
+}
+
+func isName(c byte) bool {
+	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
+
+// closing is the position of the bracket that closes the one at i.
+func closing(s string, i int) int {
+	depth := 0
+	for k := i; k < len(s); k++ {
+		switch s[k] {
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			if depth--; depth == 0 {
+				return k
+			}
+		}
+	}
+	return -1
+}
+
+// operands are the parts of s between operators and commas that stand in no
+// brackets.
+func operands(s string) []string {
+	var out []string
+	depth, from := 0, 0
+	for k := 0; k < len(s); k++ {
+		switch c := s[k]; {
+		case c == '(' || c == '[' || c == '{':
+			depth++
+		case c == ')' || c == ']' || c == '}':
+			depth--
+		case depth == 0 && (c == ',' || c == ' '):
+			if p := strings.Trim(s[from:k], " ,"); len(p) > 0 && (isName(p[0]) || p[0] == '(' || p[0] == '[') {
+				out = append(out, p)
+			}
+			from = k + 1
+		}
+	}
+	if from > 0 || len(out) == 0 {
+		if p := strings.Trim(s[from:], " ,"); p != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}

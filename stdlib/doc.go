@@ -1,0 +1,69 @@
+// Package stdlib is the library of the language: every function, operator and
+// distribution, declared once. The checker takes types from a declaration, the
+// binder its meaning as a graph, the documentation its text and examples, the
+// tests everything.
+//
+// Map of the package:
+//
+//	stdlib.go        Func, Arg, Builder, Dist: what a declaration is
+//	universe.go      Universe, the registry
+//	build.go         helpers that declarations are made of
+//	density.go       the functions that are derived from a Dist
+//	structured.go    helpers of densities that are not a Dist
+//
+//	constants.go     pi(), e(), …
+//	operators.go     arithmetic and comparison, and the functions of the same meaning
+//	elementary.go    powers, exponentials, rounding, trigonometry
+//	special.go       gamma function, error function, …
+//	integers.go      functions of ints
+//	reductions.go    sums, means, norms, log_sum_exp, softmax, log_mix
+//	products.go      products of linear algebra, functions that rearrange matrices
+//	sizes.go         sizes of containers
+//	builders.go      rep_…, zeros_…, linspaced_…
+//	joins.go         append_…
+//	parts.go         rows, columns, head, tail, blocks
+//	conversions.go   to_vector, to_matrix, …
+//	sorting.go       sort_…, rank, quantile
+//	sparse.go        compressed row storage
+//	gp.go            covariance functions of Gaussian processes
+//
+//	distributions.go the list of the univariate distributions
+//	normal.go        on the line            skewed.go   on the line, skewed
+//	positive.go      on the half-line       bounded.go  on an interval
+//	counts.go        counts                 random.go   generators
+//	categorical.go   positions in a vector  ordered.go  ordered outcomes
+//	simplexes.go     simplexes, counts given a simplex
+//	glm.go           generalised linear models
+//
+// # Adding a function
+//
+// One row in the list of its family: name, text, types, and either a graph
+// expression (Build) or, for functions of shapes, OfShape. Of functions of ints
+// also Int, the exact value. If its domain is not all numbers, declare it with
+// in, so that the tests draw arguments from it; an example is executed by them.
+// The tests of stdlibtest loop over the registry: derivatives, lanes, elements.
+//
+//	unary("log1p", "log(1 + x), accurate near 0.", op1(ad.OpLog1p), aboveMinus1),
+//
+// # Adding a distribution
+//
+// A Dist, in the file of its family, and its name in distributions.go. Terms
+// are the addends of the log density of one element. Of says which arguments an
+// addend depends on: under ~ it is dropped if all of these are data. Where Stan
+// keeps an addend as a whole that could be split, Of is always, so that both
+// give the same number (stdlibtest compares with real Stan). The checks of
+// arguments are their constraints; LogCDF, LogCCDF and Rand are optional.
+//
+// # Lanes
+//
+// Arguments may have lanes (see package ad); a declaration sees one lane. An
+// expression of arguments without lanes has none, and is computed once for all
+// iterations of a loop: never expand what ops broadcast.
+//
+// # What depends on values of ints
+//
+// Sizes, positions and orders (head(v, n), rep_vector(x, n), lmgamma(n, x)) must
+// be known when the data are bound, and be the same in all lanes; wholes fails
+// otherwise with a message to the user. Outcomes of distributions need not be
+// known: posterior predictions draw them.
+package stdlib

@@ -1,0 +1,139 @@
+package stdlib
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Skewed distributions on the whole line.
+
+var skewNormal = Dist{
+	Name: "skew_normal", Doc: "the skew normal distribution with location xi, scale omega and shape alpha.",
+	Cite:    "Azzalini 1985",
+	Variate: types.NotNaN,
+	Params: []Param{{Name: "xi", Is: "Location parameter", In: types.Finite}, {Name: "omega", Is: "Scale parameter", In: types.Positive},
+		{Name: "alpha", Is: "Shape parameter", In: types.Finite}},
+	// 2 φ(z) Φ(αz)/ω.
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		z := standard(g, y, p[0], p[1])
+		return []Term{
+			{Value: plus(g, logPhi(g, g.Mul(p[2], z)), math.Ln2), Of: always},
+			{Value: g.Square(z), Weight: -0.5, Of: ofY | of1st | of2nd},
+			minusLog(g, p[1], of2nd),
+			constant(g, -logSqrt2Pi),
+		}
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 {
+		delta := p[2] / math.Hypot(1, p[2])
+		z := delta*math.Abs(rng.NormFloat64()) + math.Sqrt(1-delta*delta)*rng.NormFloat64()
+		return p[0] + p[1]*z
+	},
+}
+
+// expModNormal is the distribution of the sum of a normal and an exponential
+// variate. With z = (y-μ)/σ and v = λσ: the density is λ exp(v²/2 - vz) Φ(z-v),
+// the distribution function Φ(z) - exp(v²/2 - vz) Φ(z-v).
+var expModNormal = Dist{
+	Name: "exp_mod_normal", Doc: "the exponentially modified normal distribution with mean mu and scale sigma of the normal part and rate lambda of the exponential part.",
+	Variate: types.NotNaN,
+	Params:  []Param{location, scale, {Name: "lambda", Is: "Inv_scale parameter", In: types.PositiveFinite}},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		_, tail := modified(g, y, p)
+		return []Term{
+			{Value: plus(g, tail, math.Ln2), Of: always},
+			{Value: g.Log(p[2]), Of: of3rd},
+			constant(g, -math.Ln2),
+		}
+	},
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		z, tail := modified(g, y, p)
+		return g.Do(ad.OpLogDiffExp, nil, logPhi(g, z), tail)
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		z, tail := modified(g, y, p)
+		return g.Do(ad.OpLogAddExp, nil, logPhi(g, g.Neg(z)), tail)
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 {
+		return p[0] + p[1]*rng.NormFloat64() + rng.ExpFloat64()/p[2]
+	},
+}
+
+// modified is z and v²/2 - vz + log Φ(z-v), of expModNormal.
+func modified(g *ad.Graph, y ad.Ref, p []ad.Ref) (z, tail ad.Ref) {
+	z = standard(g, y, p[0], p[1])
+	v := g.Mul(p[2], p[1])
+	return z, g.Add(g.Mul(v, g.Sub(g.Scale(0.5, v), z)), logPhi(g, g.Sub(z, v)))
+}
+
+var skewDoubleExponential = Dist{
+	Name: "skew_double_exponential", Doc: "the skewed double exponential distribution with location mu, scale sigma and skewness tau.",
+	Variate: types.NotNaN,
+	Params:  []Param{location, scale, {Name: "tau", Is: "Skewness parameter", In: types.UnitInterval}},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		z, left, right := sides(g, y, p)
+		rate := g.Select(g.Less(z, g.Const(0)), left, right)
+		return []Term{
+			{Value: g.Mul(rate, g.Do(ad.OpAbs, nil, z)), Weight: -2, Of: always},
+			{Value: g.Add(g.Log(p[2]), g.Do(ad.OpLog1m, nil, p[2])), Of: of3rd},
+			minusLog(g, p[1], of2nd),
+			constant(g, math.Ln2),
+		}
+	},
+	// τ e^(2(1-τ)z) on the left, 1 - (1-τ) e^(-2τz) on the right.
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		z, left, right := sides(g, y, p)
+		return oneSided(g, z, g.Log(p[2]), left, g.Do(ad.OpLog1m, nil, p[2]), right)
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		z, left, right := sides(g, y, p)
+		return oneSided(g, g.Neg(z), g.Do(ad.OpLog1m, nil, p[2]), right, g.Log(p[2]), left)
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 {
+		x := rng.ExpFloat64() / 2
+		if rng.Float64() < p[2] {
+			return p[0] - p[1]*x/(1-p[2])
+		}
+		return p[0] + p[1]*x/p[2]
+	},
+}
+
+// sides are z and half the rates of decay on both sides.
+func sides(g *ad.Graph, y ad.Ref, p []ad.Ref) (z, left, right ad.Ref) {
+	return standard(g, y, p[0], p[1]), g.Sub(g.Const(1), p[2]), p[2]
+}
+
+// oneSided is logA + 2a·z for z < 0 and log(1 - exp(logB - 2b·z)) otherwise.
+func oneSided(g *ad.Graph, z, logA, a, logB, b ad.Ref) ad.Ref {
+	zero := g.Const(0)
+	below := g.Add(logA, g.Scale(2, g.Mul(a, g.Do(ad.OpMin, nil, z, zero))))
+	above := g.Sub(logB, g.Scale(2, g.Mul(b, g.Do(ad.OpMax, nil, z, zero))))
+	return g.Select(g.Less(z, zero), below, g.Do(ad.OpLog1mExp, nil, above))
+}
+
+var loglogistic = Dist{
+	Name: "loglogistic", Doc: "the log-logistic distribution with scale alpha and shape beta.",
+	Variate: types.PositiveFinite, CDFVariate: types.NonNegative,
+	Params: []Param{{Name: "alpha", Is: "Scale parameter", In: types.PositiveFinite}, {Name: "beta", Is: "Shape parameter", In: types.PositiveFinite}},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		logY, logA, b := g.Log(y), g.Log(p[0]), p[1]
+		odds := g.Mul(b, g.Sub(logY, logA))
+		b1 := plus(g, b, -1)
+		return []Term{
+			{Value: g.Sub(g.Mul(b1, logY), g.Scale(2, g.Do(ad.OpLog1pExp, nil, odds))), Of: always},
+			{Value: g.Sub(g.Log(b), g.Mul(b, logA)), Of: of1st | of2nd},
+		}
+	},
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Do(ad.OpLogInvLogit, nil, g.Mul(p[1], g.Sub(g.Log(y), g.Log(p[0]))))
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Do(ad.OpLog1mInvLogit, nil, g.Mul(p[1], g.Sub(g.Log(y), g.Log(p[0]))))
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 {
+		u := uniformOpen(rng)
+		return p[0] * math.Pow(u/(1-u), 1/p[1])
+	},
+}

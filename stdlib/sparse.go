@@ -1,0 +1,79 @@
+package stdlib
+
+import (
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// sparse are functions of matrices in compressed row storage: the values w that
+// are not zero, their columns v, and for each row the position u of its first.
+func sparse() []Func {
+	ints := tInt.Array(1)
+	rowOf := func(b *Builder, a []Arg) (m, n int, rows, cols []int) {
+		m, n = b.length(a, 0), b.length(a, 1)
+		v, u := b.wholes(a, 3), b.wholes(a, 4)
+		if len(u) != m+1 || len(v) != b.size(a[2]) || int(u[m]-1) != len(v) {
+			b.Fail("w has size %d, v has size %d, u has size %d; they do not describe a matrix of %d rows", b.size(a[2]), len(v), len(u), m)
+		}
+		for i := range m {
+			for k := u[i]; k < u[i+1]; k++ {
+				b.within(3, int(v[k-1]), 1, n)
+				rows, cols = append(rows, i), append(cols, int(v[k-1])-1)
+			}
+		}
+		return m, n, rows, cols
+	}
+	nonZero := func(b *Builder, a []Arg) (at []int, starts, cols []float64) {
+		v, ok := b.G.Value(a[0].Ref)
+		if !ok || b.G.Type(a[0].Ref).Lanes > 0 {
+			b.Fail("the matrix must be known when the data are bound")
+		}
+		s := b.shape(a[0])
+		for i := range s[0] {
+			starts = append(starts, float64(len(at)+1))
+			for j := range s[1] {
+				if v[i*s[1]+j] != 0 {
+					at, cols = append(at, i*s[1]+j), append(cols, float64(j+1))
+				}
+			}
+		}
+		return at, append(starts, float64(len(at)+1)), cols
+	}
+	vector := func(b *Builder, v []float64) ad.Ref { return b.G.ConstArray(ad.Type{Shape: []int{len(v)}}, v) }
+	data := func(name, doc string, result types.Type, f build) Func {
+		fn := fixed(name, doc, result, list(tMat), f)
+		fn.Overload = types.Fixed{Name: name, Params: list(tMat), Result: result, DataOnly: []bool{true}}
+		return fn
+	}
+	return []Func{
+		fixed("csr_matrix_times_vector", "The product of a sparse matrix of m rows and n columns, given by w, v, u, and the vector b.",
+			tVec, list(tInt, tInt, tVec, ints, ints, tVec), func(b *Builder, a []Arg) ad.Ref {
+				m, n, rows, cols := rowOf(b, a)
+				if b.size(a[5]) != n {
+					b.Fail("the matrix has %d columns, but the vector has size %d", n, b.size(a[5]))
+				}
+				g := b.G
+				return g.Scatter(g.Mul(a[2].Ref, g.Gather(a[5].Ref, tableOf(cols...))), tableOf(rows...), []int{m})
+			}),
+		fixed("csr_to_dense_matrix", "The sparse matrix of m rows and n columns, given by w, v, u, as an ordinary one.",
+			tMat, list(tInt, tInt, tVec, ints, ints), func(b *Builder, a []Arg) ad.Ref {
+				m, n, rows, cols := rowOf(b, a)
+				for k := range rows {
+					rows[k] = rows[k]*n + cols[k]
+				}
+				return b.G.Scatter(a[2].Ref, tableOf(rows...), []int{m, n})
+			}),
+		data("csr_extract_w", "The elements of a matrix that are not zero, row by row.", tVec, func(b *Builder, a []Arg) ad.Ref {
+			at, _, _ := nonZero(b, a)
+			return b.G.Gather(a[0].Ref, tableOf(at...))
+		}),
+		data("csr_extract_v", "The columns of the elements of a matrix that are not zero, row by row.", ints, func(b *Builder, a []Arg) ad.Ref {
+			_, _, cols := nonZero(b, a)
+			return vector(b, cols)
+		}),
+		data("csr_extract_u", "The position of each row's first element among those that are not zero, and their number plus 1.", ints, func(b *Builder, a []Arg) ad.Ref {
+			_, starts, _ := nonZero(b, a)
+			return vector(b, starts)
+		}),
+	}
+}
