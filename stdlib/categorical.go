@@ -21,8 +21,7 @@ func checkSimplex(g *ad.Graph, function, what string, x ad.Ref) {
 }
 
 // pick is, for every element of the index i (from 1), the element of v at that
-// position: of the vector v, or of row n of the matrix v for element n. An index
-// that is known only when the program runs is looked for by comparisons.
+// position: of the vector v, or of row n of the matrix v for element n.
 func (b *Builder) pick(v ad.Ref, i Arg) ad.Ref {
 	g := b.G
 	t, u := g.Type(i.Ref), g.Type(v)
@@ -34,16 +33,11 @@ func (b *Builder) pick(v ad.Ref, i Arg) ad.Ref {
 	size := ad.Type{Shape: shape}.Size()
 	at, ok := g.Value(i.Ref)
 	if !ok || anyOutside(at, 1, float64(k)) {
-		sum := g.Broadcast(g.Const(0), shape)
-		for p := range k {
-			col := g.Slice(v, p, nil)
-			if stride > 0 {
-				col = g.Gather(v, dims(p, size, stride))
-			}
-			here := g.Equal(i.Ref, g.Const(float64(p+1)))
-			sum = g.Add(sum, g.Select(here, col, g.Const(0)))
+		rows := make([]float64, size)
+		for e := range rows {
+			rows[e] = float64(e*stride - 1)
 		}
-		return sum
+		return g.Take(v, g.Add(i.Ref, g.ConstArray(ad.Type{Shape: shape}, rows)))
 	}
 	lanes, step := 1, 0 // positions that differ between lanes are those of all lanes
 	if t.Lanes > 0 {

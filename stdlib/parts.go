@@ -53,12 +53,13 @@ func parts() []Func {
 		return b.elements(a[0], all-n, n)
 	}
 	segment := func(b *Builder, a []Arg) ad.Ref {
-		i, n, all := b.whole(a, 1), b.length(a, 2), b.shape(a[0])[0]
-		if n > 0 || all > 0 {
-			b.within(1, i, 1, all)
+		n, s := b.length(a, 2), b.shape(a[0])
+		if n == 0 {
+			return b.elements(a[0], 0, 0)
 		}
-		b.within(2, n, 0, all-i+1)
-		return b.elements(a[0], i-1, n)
+		inner := product(s[1:])
+		dims := append([]int{n, inner}, rowMajorOf(s[1:])...)
+		return b.part(a, 0, b.position(a, 1, n-1, s[0]).times(inner), dims...)
 	}
 	reverse := func(b *Builder, a []Arg) ad.Ref {
 		s := b.shape(a[0])
@@ -70,45 +71,29 @@ func parts() []Func {
 		ds[0].Stride = -ds[0].Stride
 		return b.G.Gather(a[0].Ref, ix)
 	}
-	// piece takes n elements of a matrix from (row, col) on, stepping along.
-	piece := func(b *Builder, m Arg, row, col, n int, down bool) ad.Ref {
-		c := b.shape(m)[1]
-		stride := 1
-		if down {
-			stride = c
-		}
-		return b.G.Gather(m.Ref, dims(row*c+col, n, stride))
-	}
 	row := func(b *Builder, a []Arg) ad.Ref {
-		i, s := b.whole(a, 1), b.shape(a[0])
-		b.within(1, i, 1, s[0])
-		return piece(b, a[0], i-1, 0, s[1], false)
+		s := b.shape(a[0])
+		return b.part(a, 0, b.position(a, 1, 0, s[0]).times(s[1]), s[1], 1)
 	}
 	col := func(b *Builder, a []Arg) ad.Ref {
-		j, s := b.whole(a, 1), b.shape(a[0])
-		b.within(1, j, 1, s[1])
-		return piece(b, a[0], 0, j-1, s[0], true)
+		s := b.shape(a[0])
+		return b.part(a, 0, b.position(a, 1, 0, s[1]), s[0], s[1])
 	}
 	sub := func(down bool) build {
 		return func(b *Builder, a []Arg) ad.Ref {
-			i, j, n, s := b.whole(a, 1), b.whole(a, 2), b.length(a, 3), b.shape(a[0])
-			b.within(1, i, 1, s[0])
-			b.within(2, j, 1, s[1])
+			n, s := b.length(a, 3), b.shape(a[0])
+			rows, cols, stride := 0, n-1, 1
 			if down {
-				b.within(3, n, 0, s[0]-i+1)
-			} else {
-				b.within(3, n, 0, s[1]-j+1)
+				rows, cols, stride = n-1, 0, s[1]
 			}
-			return piece(b, a[0], i-1, j-1, n, down)
+			from := b.position(a, 1, rows, s[0]).times(s[1]).plus(b.position(a, 2, cols, s[1]))
+			return b.part(a, 0, from, n, stride)
 		}
 	}
 	block := func(b *Builder, a []Arg) ad.Ref {
-		i, j, n, m, s := b.whole(a, 1), b.whole(a, 2), b.length(a, 3), b.length(a, 4), b.shape(a[0])
-		b.within(1, i, 1, s[0])
-		b.within(2, j, 1, s[1])
-		b.within(3, n, 0, s[0]-i+1)
-		b.within(4, m, 0, s[1]-j+1)
-		return b.G.Gather(a[0].Ref, dims((i-1)*s[1]+j-1, n, s[1], m, 1))
+		n, m, s := b.length(a, 3), b.length(a, 4), b.shape(a[0])
+		from := b.position(a, 1, n-1, s[0]).times(s[1]).plus(b.position(a, 2, m-1, s[1]))
+		return b.part(a, 0, from, n, s[1], m, 1)
 	}
 	var fs []Func
 	fs = append(fs, sequence("head", "The first n elements.", 1, head)...)
@@ -121,4 +106,67 @@ func parts() []Func {
 		fixed("sub_row", "n elements of row i from column j on.", tRow, list(tMat, tInt, tInt, tInt), sub(false)),
 		fixed("sub_col", "n elements of column j from row i on.", tVec, list(tMat, tInt, tInt, tInt), sub(true)),
 		fixed("block", "n rows and m columns from row i and column j on.", tMat, list(tMat, tInt, tInt, tInt, tInt), block))
+}
+
+// A place is where a part of a container starts: known, or computed.
+type place struct {
+	g     *ad.Graph
+	known int
+	ref   ad.Ref // what is computed beside known, or None
+}
+
+// position is that of an index argument (from 1) after which there are more
+// elements, of all of them.
+func (b *Builder) position(a []Arg, i, more, all int) place {
+	if v, ok := b.G.Value(a[i].Ref); ok && b.G.Type(a[i].Ref).Lanes == 0 {
+		at := int(v[0])
+		b.within(i, at, 1, all)
+		if at+more > all {
+			b.Fail("the part from argument %d on, of %d elements, exceeds the %d that there are", i+1, more+1, all)
+		}
+		return place{b.G, at - 1, ad.None}
+	}
+	inside := types.Between(1, float64(all-max(more, 0)))
+	check(b.G, b.Name, "argument "+ad.FormatNumber(float64(i+1)), inside, a[i].Ref)
+	return place{b.G, -1, a[i].Ref}
+}
+
+func (p place) times(n int) place {
+	p.known *= n
+	if p.ref != ad.None {
+		p.ref = p.g.Scale(float64(n), p.ref)
+	}
+	return p
+}
+
+func (p place) plus(q place) place {
+	p.known += q.known
+	switch {
+	case p.ref == ad.None:
+		p.ref = q.ref
+	case q.ref != ad.None:
+		p.ref = p.g.Add(p.ref, q.ref)
+	}
+	return p
+}
+
+// part takes elements of argument i from a place on, with dimensions given as
+// pairs of number and stride.
+func (b *Builder) part(a []Arg, i int, from place, pairs ...int) ad.Ref {
+	if from.ref == ad.None {
+		return b.G.Gather(a[i].Ref, dims(from.known, pairs...))
+	}
+	ix := dims(0, pairs...)
+	steps := make([]float64, ix.Size())
+	ix.Each(func(pos, elem int) { steps[pos] = float64(elem + from.known) })
+	at := b.G.ConstArray(ad.Type{Shape: ix.Shape()}, steps)
+	return b.G.Take(a[i].Ref, b.G.Add(at, from.ref))
+}
+
+// rowMajorOf are the dimensions of a shape as pairs for dims.
+func rowMajorOf(shape []int) (pairs []int) {
+	for _, d := range rowMajor(shape) {
+		pairs = append(pairs, d.N, d.Stride)
+	}
+	return pairs
 }

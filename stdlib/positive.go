@@ -33,7 +33,7 @@ var lognormal = Dist{
 			{Value: g.Square(standard(g, logY, p[0], p[1])), Weight: -0.5, Of: always},
 			minusLog(g, p[1], of2nd),
 			{Value: logY, Weight: -1, Of: ofY},
-			constant(g, -logSqrt2Pi),
+			{Value: g.Const(-logSqrt2Pi), Of: always}, // Stan never drops it
 		}
 	},
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {

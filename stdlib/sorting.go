@@ -41,18 +41,14 @@ func sorted(b *Builder, x, of ad.Ref, descending bool) ad.Ref {
 		before = g.Less(rows, cols)
 	}
 	earlier := make([]float64, n*n) // of equal elements the first stands first
-	ranks := make([]float64, n)
 	for i := range n {
-		ranks[i] = float64(i)
 		for j := range i {
 			earlier[i*n+j] = 1
 		}
 	}
 	tie := g.Mul(g.Equal(cols, rows), g.ConstArray(ad.Type{Shape: shape}, earlier))
 	rank := sumRows(g, g.Add(before, tie))
-	k := alongCols(g, g.ConstArray(ad.Type{Shape: []int{n}}, ranks), shape)
-	here := g.Equal(alongRows(g, rank, shape), k)
-	return sumRows(g, g.Select(here, alongRows(g, of, shape), g.Const(0)))
+	return g.Do(ad.OpPut, ad.PutAttr{Shape: shape[:1]}, of, rank)
 }
 
 // positions are 1, 2, …, n.
@@ -78,9 +74,7 @@ func sorting() []Func {
 	}
 	rank := func(b *Builder, a []Arg) ad.Ref {
 		g := b.G
-		s := b.whole(a, 1)
-		b.within(1, s, 1, b.size(a[0]))
-		return g.Sum(g.Less(a[0].Ref, g.Slice(a[0].Ref, s-1, nil)))
+		return g.Sum(g.Less(a[0].Ref, b.part(a, 0, b.position(a, 1, 0, b.size(a[0])))))
 	}
 	var fs []Func
 	fs = append(fs, fixedEach("sort_asc", "The elements in ascending order.", types.Type{}, over, nil, sort(false))...)

@@ -140,6 +140,14 @@ var arrayCases = map[ad.OpCode]struct {
 	}},
 	ad.OpLogSumExp: {6, func(g *ad.Graph, x ad.Ref) ad.Ref { return g.LogSumExp(g.Reshape(x, []int{2, 3})) }},
 	ad.OpMaxOf:     {6, func(g *ad.Graph, x ad.Ref) ad.Ref { return g.Square(g.Do(ad.OpMaxOf, nil, g.Reshape(x, []int{2, 3}))) }},
+	ad.OpTake: {5, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		at := g.ConstArray(ad.Type{Shape: []int{2, 2}}, []float64{4, 0, 0, 2})
+		return g.Take(x, g.Do(ad.OpFloor, nil, g.Add(at, g.Scale(0, g.Slice(x, 0, nil)))))
+	}},
+	ad.OpPut: {3, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		at := g.ConstArray(ad.Type{Shape: []int{3}}, []float64{3, 0, 3})
+		return g.Do(ad.OpPut, ad.PutAttr{Shape: []int{4}}, x, g.Do(ad.OpFloor, nil, g.Add(at, g.Scale(0, x))))
+	}},
 	ad.OpScan: {5, func(g *ad.Graph, x ad.Ref) ad.Ref {
 		body := ad.NewGraph()
 		c, s := body.Input(ad.Scalar), body.Input(ad.Scalar)

@@ -15,6 +15,7 @@ type function struct {
 	result size // of a vector
 	bound  float64
 	picks  bool // int f(int i, int n): a number in 1..n
+	work   int  // statements that a call executes
 }
 
 type funcKind uint8
@@ -35,7 +36,7 @@ func (g *gen) functions() {
 	g.stage = inFunction
 	for range g.between(1, 4) {
 		f := &function{name: g.name("f"), bound: 4}
-		g.fn = f
+		g.fn, g.work = f, 0
 		g.pick(
 			option{4, func() bool { g.realFunction(f); return true }},
 			option{2, func() bool { g.vectorFunction(f); return true }},
@@ -44,10 +45,11 @@ func (g *gen) functions() {
 			option{2, func() bool { g.targetFunction(f); return true }},
 			option{2, func() bool { g.density(f); return true }},
 		)
+		f.work = g.work
 		g.vars, g.fn = nil, nil
 		g.funcs = append(g.funcs, f)
 	}
-	g.stage = inData
+	g.stage, g.work = inData, 0
 	g.close()
 }
 
@@ -258,14 +260,16 @@ func (g *gen) smallInt(lo, hi int) string {
 func (g *gen) callable(ok func(f *function) bool) *function {
 	var list []*function
 	for _, f := range g.funcs {
-		if ok(f) && f != g.fn {
+		if ok(f) && f != g.fn && g.affordable(f.work) {
 			list = append(list, f)
 		}
 	}
-	if len(list) == 0 || g.cost > 60 && g.chance(0.7) {
+	if len(list) == 0 {
 		return nil
 	}
-	return one(g, list)
+	f := one(g, list)
+	g.work += g.cost * f.work
+	return f
 }
 
 func (g *gen) callReal(depth int, out *expr) bool {

@@ -21,7 +21,7 @@ func (g *gen) steady(i, from, to string, lo, hi int, body func()) {
 // over chooses the size of a pattern's loop.
 func (g *gen) over() (s size, ok bool) {
 	s = among(g, g.sizeN(), g.sizeN(), g.sizeT())
-	return s, g.cost*s.n <= maxCost
+	return s, g.fits(3 * s.n)
 }
 
 // extras writes further statements into a pattern's loop, seldom.
@@ -173,7 +173,7 @@ func (g *gen) groupSums() bool {
 // permuted writes elements in another order, perhaps some more than once.
 func (g *gen) permuted() bool {
 	s := g.sizeN()
-	if g.cost*s.n > maxCost {
+	if !g.fits(s.n) {
 		return false
 	}
 	by := g.some(func(v *variable) bool { return v.is(ints, 1) && v.lo >= 1 && v.hi <= s.n && v.array[0].n == s.n })
@@ -235,7 +235,7 @@ func (g *gen) forwardChain() bool {
 // tableOfSteps is the forward algorithm of a hidden Markov model.
 func (g *gen) tableOfSteps() bool {
 	t, k := g.sizeT(), g.sizeK()
-	if g.cost*t.n*k.n*k.n > maxCost {
+	if !g.fits(t.n * k.n * k.n) {
 		return false
 	}
 	v := g.declare(variable{name: g.name("c"), kind: vectors, array: []size{t}, dims: []size{k}, bound: localBound, level: g.stage != inData})
@@ -331,7 +331,7 @@ func (g *gen) intTable() bool {
 // raggedSums runs over parts of a vector of different lengths.
 func (g *gen) raggedSums() bool {
 	j := g.sizeJ()
-	if g.off[Ragged] || g.stage == inFunction || g.cost*j.n*4 > maxCost {
+	if g.off[Ragged] || g.stage == inFunction || !g.fits(j.n*4) {
 		return false
 	}
 	start := g.scaled(g.real(1), 2).text
@@ -405,7 +405,7 @@ func (g *gen) elementBranches() bool {
 // matrixNest fills a matrix by a nest of loops and reads it by rows and columns.
 func (g *gen) matrixNest() bool {
 	r, c := among(g, g.sizeN(), g.sizeT()), among(g, g.sizeT(), g.sizeK())
-	if g.cost*r.n*c.n > maxCost {
+	if !g.fits(r.n * c.n) {
 		return false
 	}
 	v := g.declare(variable{name: g.name("m"), kind: matrices, dims: []size{r, c}, bound: localBound, level: g.stage != inData})

@@ -32,6 +32,7 @@ type gen struct {
 	fn       *function // being written
 	cost     int       // product of the iterations of the loops around
 	costs    []int     // of the loops around
+	work     int       // statements that the program or function under way executes
 	loops    int       // around
 	guards   int       // conditionals around within the present function or block
 	jumped   bool      // a break or continue was written in the present loop
@@ -118,6 +119,7 @@ func (g *gen) pick(options ...option) bool {
 // ---- text ----
 
 func (g *gen) line(format string, args ...any) {
+	g.work += g.cost
 	g.lines = append(g.lines, strings.Repeat("  ", g.indent)+fmt.Sprintf(format, args...))
 }
 

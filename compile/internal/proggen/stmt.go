@@ -5,8 +5,25 @@ import (
 	"strings"
 )
 
-// maxCost bounds the iterations of nested loops.
-const maxCost = 420
+// maxCost bounds the iterations of nested loops; maxWork and maxFunctionWork
+// the statements that a program and a call of a function execute.
+const (
+	maxCost         = 420
+	maxWork         = 1500
+	maxFunctionWork = 60
+)
+
+// fits reports whether a loop of n iterations may stand here.
+func (g *gen) fits(n int) bool { return g.cost*n <= maxCost && g.affordable(2*n) }
+
+// affordable reports whether something that executes n statements may stand
+// here.
+func (g *gen) affordable(n int) bool {
+	if g.fn != nil {
+		return g.work+g.cost*n <= maxFunctionWork
+	}
+	return g.work+g.cost*n <= maxWork
+}
 
 func (g *gen) statements(n int) {
 	for range n {
@@ -22,7 +39,7 @@ func (g *gen) adds() bool {
 // statement writes one statement or a few that belong together.
 func (g *gen) statement() {
 	deep := 0
-	if g.depth < 5 {
+	if g.depth < 5 && g.affordable(20) {
 		deep = 1
 	}
 	g.pick(
@@ -238,7 +255,7 @@ func (g *gen) assign() bool {
 	}
 	if v.kind == ints {
 		if len(v.array) == 1 {
-			g.line("%s[%s] = %s;", v.name, g.index(v.array[0], 2).text, g.index(lit(v.hi), 2).text)
+			g.line("%s[%s] = %s;", v.name, g.unlike(v, func() string { return g.index(v.array[0], 2).text }), g.index(lit(v.hi), 2).text)
 			return true
 		}
 		g.line("%s = %s;", v.name, g.index(lit(v.hi), 2).text)
@@ -274,19 +291,51 @@ func (g *gen) assignWhole(v *variable) {
 	}
 }
 
+// unlike is an expression that does not mention v, as indices of what is
+// assigned must not.
+func (g *gen) unlike(v *variable, f func() string) string {
+	ready := v.ready
+	v.ready = false
+	s := f()
+	v.ready = ready
+	return s
+}
+
 // assignPart is v[…] = … and so on.
 func (g *gen) assignPart(v *variable) {
-	var at []string
 	rest := *v // what remains below the indices
-	for range v.array {
+	repeated := false
+	indices := g.unlike(v, func() string { return g.places(&rest, &repeated) })
+	place := v.name + "[" + indices + "]"
+	e, ok := g.whole0(&rest, 2)
+	if !ok {
+		return
+	}
+	if v.ready && g.chance(0.4) && !(repeated && g.off[RepeatedSlices]) {
+		if g.chance(0.8) {
+			g.line("%s %s= %s;", place, among(g, "+", "+", "-"), g.scaled(e, 1.5/float64(g.cost)).text)
+			v.bound += 1.5
+		} else {
+			g.line("%s *= %s;", place, g.scaled(g.real(2), 1).text)
+		}
+		return
+	}
+	g.line("%s = %s;", place, e.text)
+}
+
+// places chooses indices into a variable that is given as rest, and leaves
+// there what they select; repeated is set for int arrays, which may name an
+// element twice.
+func (g *gen) places(rest *variable, repeated *bool) string {
+	var at []string
+	for len(rest.array) > 0 {
 		at = append(at, g.index(rest.array[0], 2).text)
 		rest.array = rest.array[1:]
 	}
-	repeated := false
 	// slice is an index that keeps the dimension, and the size that is left.
 	slice := func(s size) (string, size) {
 		if by := g.some(func(x *variable) bool { return x.is(ints, 1) && x.array[0].n > 0 && x.lo >= 1 && x.hi <= s.n }); by != nil && g.chance(0.4) {
-			repeated = true
+			*repeated = true
 			return by.name, by.array[0]
 		}
 		lo := g.between(1, s.n)
@@ -331,31 +380,17 @@ func (g *gen) assignPart(v *variable) {
 			}
 		}
 	}
-	place := v.name + "[" + strings.Join(at, ", ") + "]"
-	e, ok := g.whole0(&rest, 2)
-	if !ok {
-		return
-	}
-	if v.ready && g.chance(0.4) && !(repeated && g.off[RepeatedSlices]) {
-		if g.chance(0.8) {
-			g.line("%s %s= %s;", place, among(g, "+", "+", "-"), g.scaled(e, 1.5/float64(g.cost)).text)
-			v.bound += 1.5
-		} else {
-			g.line("%s *= %s;", place, g.scaled(g.real(2), 1).text)
-		}
-		return
-	}
-	g.line("%s = %s;", place, e.text)
+	return strings.Join(at, ", ")
 }
 
 // fillVariable assigns every element of a variable.
 func (g *gen) fillVariable(v *variable) {
 	all := v.all()
-	cost := g.cost
+	n := 1
 	for _, s := range all {
-		cost *= max(s.n, 1)
+		n *= max(s.n, 1)
 	}
-	if len(all) == 0 || cost > maxCost || g.chance(0.25) {
+	if len(all) == 0 || !g.fits(n) || g.chance(0.25) {
 		if e, ok := g.whole0(v, 2); ok {
 			g.line("%s = %s;", v.name, e.text)
 			v.ready = true
@@ -489,7 +524,7 @@ func (g *gen) loop() bool {
 		return true
 	}
 	from, to, lo, hi := g.bounds()
-	if hi < lo || g.cost*(hi-lo+1) > maxCost {
+	if hi < lo || !g.fits(hi-lo+1) {
 		return false
 	}
 	i := g.name("i")
@@ -503,7 +538,7 @@ func (g *gen) raggedLoop() bool {
 	n := g.sizeN().n
 	i := g.name("i")
 	j := g.some(func(v *variable) bool { return v.is(ints, 0) && v.loop })
-	if j == nil || g.cost*4 > maxCost {
+	if j == nil || !g.fits(4) {
 		return false
 	}
 	var from, to string
@@ -515,7 +550,7 @@ func (g *gen) raggedLoop() bool {
 			from, to, lo, hi = fmt.Sprintf("beg[%s]", j.name), fmt.Sprintf("(beg[%s] + len[%s] - 1)", j.name, j.name), 1, n
 		}
 	} else {
-		if g.cost*(j.hi-j.lo+1)/2 > maxCost {
+		if !g.fits((j.hi - j.lo + 1) / 2) {
 			return false
 		}
 		if g.chance(0.5) {
@@ -592,7 +627,7 @@ func (g *gen) foreach() bool {
 		}
 		elem.kind, elem.dims = reals, nil
 	}
-	if g.cost*n > maxCost {
+	if !g.fits(n) {
 		return false
 	}
 	m := g.mark()
@@ -618,7 +653,7 @@ func (g *gen) while() bool {
 		return false
 	}
 	s := among(g, g.sizeT(), g.sizeK(), g.sizeJ())
-	if g.cost*s.n > maxCost {
+	if !g.fits(s.n) {
 		return false
 	}
 	k := g.name("k")

@@ -2,16 +2,110 @@ package vm
 
 import "github.com/ppl-lang/ppl/ad"
 
-// Ops of the machine's own: two of the graph's at the cost of little more than
-// one. (A pass over a strip costs 0.35 to 0.5 ns per element, most of it for
-// loading and storing; an instruction of scalar code 3.4 ns, most of it for
-// the jump and for waiting for the store of the operand.)
+// Ops of the machine's own.
+//
+// The first are two of the graph's at the cost of little more than one: a pass
+// over a strip costs 0.35 to 0.5 ns per element, most of it for loading and
+// storing, and an instruction of scalar code 3.4 ns, most of it for the jump
+// and for waiting for the store of the operand.
+//
+// The others take the logistic functions apart, so that a value and its
+// derivative share their exponential: with e = exp(-|x|) and l = log1p(e),
+// log1p_exp is max(x, 0) + l and inv_logit 1/(1+e) or e/(1+e).
 const (
 	opMulAdd ad.OpCode = 1<<12 + iota // a·b + c
 	opMulSub                          // a·b - c
 	opSubMul                          // c - a·b
 	opDot                             // sum of a·b, an accNode
+
+	opExpNegAbs  // exp(-|a|)
+	opExpNegDiff // exp(-|a-b|), 1 where they are equal
+	opSigmoid    // inv_logit(a), with b = exp(-|a|)
+	opMaxPlus0   // max(a, 0) + b
+	opMinMinus0  // min(a, 0) - b
+	opMaxPlus    // max(a, b) + c
 )
+
+// ownNames are the names of these ops in listings.
+func ownName(op ad.OpCode) string {
+	return [...]string{"mul_add", "mul_sub", "sub_mul", "dot", "exp_neg_abs", "exp_neg_diff", "sigmoid", "max_plus0",
+		"min_minus0", "max_plus"}[op-opMulAdd]
+}
+
+// pair is what an exponential is shared by: |a|, or |a-b| if b has a root.
+type pair struct{ a, b val }
+
+// logistic lowers a logistic function of arrays by parts; ok is false for
+// other ops.
+func (x *context) logistic(nd *node) (v val, ok bool) {
+	emit := func(op ad.OpCode, args ...val) val {
+		dst := x.newRoot(nd.n)
+		x.add(node{kind: elemNode, op: op, n: nd.n, args: args, dst: dst})
+		return x.whole(dst)
+	}
+	exponential := func(key pair) val {
+		e, ok := x.exps[key]
+		if !ok {
+			if key.b.root == none {
+				e = emit(opExpNegAbs, key.a)
+			} else {
+				e = emit(opExpNegDiff, key.a, key.b)
+			}
+			x.exps[key] = e
+		}
+		return e
+	}
+	logarithm := func(e val) val {
+		l, ok := x.logs[e]
+		if !ok {
+			l = emit(ad.OpLog1p, e)
+			x.logs[e] = l
+		}
+		return l
+	}
+	a := nd.args[0]
+	switch nd.op {
+	case ad.OpInvLogit:
+		return emit(opSigmoid, a, exponential(x.distance(a))), true
+	case ad.OpLog1pExp:
+		return emit(opMaxPlus0, a, logarithm(exponential(x.distance(a)))), true
+	case ad.OpLogInvLogit:
+		return emit(opMinMinus0, a, logarithm(exponential(x.distance(a)))), true
+	case ad.OpLog1mInvLogit:
+		return emit(ad.OpNeg, emit(opMaxPlus0, a, logarithm(exponential(x.distance(a))))), true
+	case ad.OpLogAddExp:
+		b := nd.args[1]
+		return emit(opMaxPlus, a, b, logarithm(exponential(pair{a, b}))), true
+	}
+	return val{}, false
+}
+
+// distance finds what |a| is the absolute value of: without a sign, and, for
+// the difference that the derivative of log_sum_exp2 makes, the pair.
+func (x *context) distance(a val) pair {
+	made := func(v val, op ad.OpCode) *node {
+		r := &x.roots[v.root]
+		if r.ctx != x || len(r.makers) != 1 || v.off != 0 || v.n != r.n {
+			return nil
+		}
+		if n := &x.nodes[r.makers[0]]; n.kind == elemNode && n.op == op {
+			return n
+		}
+		return nil
+	}
+	for n := made(a, ad.OpNeg); n != nil; n = made(a, ad.OpNeg) {
+		a = n.args[0]
+	}
+	if n := made(a, ad.OpSelect); n != nil {
+		zero := &x.roots[n.args[1].root]
+		eq, diff := made(n.args[0], ad.OpEqual), made(n.args[2], ad.OpSub)
+		if zero.data != nil && zero.data[n.args[1].off] == 0 && n.args[1].n == 1 &&
+			eq != nil && diff != nil && eq.args[0] == diff.args[0] && eq.args[1] == diff.args[1] {
+			return pair{diff.args[0], diff.args[1]}
+		}
+	}
+	return pair{a, val{root: none}}
+}
 
 // fuse joins a product with the sum or difference that alone reads it.
 func (x *context) fuse() {

@@ -40,7 +40,7 @@ func (p *Program) list(w *strings.Builder, bs []block, indent string) {
 			name := ""
 			switch {
 			case op >= opMulAdd:
-				name = []string{"mul_add", "mul_sub", "sub_mul", "dot"}[op-opMulAdd]
+				name = ownName(op)
 			case op == ad.OpConst || op == ad.OpInput:
 				name = ad.OpCode(in.x).String()
 			default:

@@ -93,6 +93,8 @@ type context struct {
 	parts    map[ad.Ref]*region // by node
 	nodes    []node
 	loads    map[loadKey]val
+	exps     map[pair]val // exponentials that logistic functions share
+	logs     map[val]val
 	uses     []int32
 	absorbed []bool
 	last     int32 // last node with an effect
@@ -132,7 +134,7 @@ func (c *compiler) constant(v float64) val {
 
 func (c *compiler) newContext(g *ad.Graph, parent *context, reg *region) *context {
 	return &context{compiler: c, g: g, parent: parent, region: reg, vals: make([]val, len(g.Nodes)),
-		parts: map[ad.Ref]*region{}, loads: map[loadKey]val{}, last: -1}
+		parts: map[ad.Ref]*region{}, loads: map[loadKey]val{}, exps: map[pair]val{}, logs: map[val]val{}, last: -1}
 }
 
 func (x *context) newRoot(n int) rootID { return x.compiler.newRoot(root{n: n, ctx: x}) }
@@ -408,6 +410,9 @@ func (x *context) elementwise(n *ad.Node) val {
 		nd.dst = x.newRoot(1)
 		x.add(nd)
 		return val{root: nd.dst, n: total, rep: total > 1}
+	}
+	if v, ok := x.logistic(&nd); ok {
+		return v
 	}
 	nd.dst = x.newRoot(total)
 	x.add(nd)

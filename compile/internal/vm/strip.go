@@ -1,10 +1,7 @@
 package vm
 
 import (
-	"math"
-
 	"github.com/ppl-lang/ppl/ad"
-	"github.com/ppl-lang/ppl/ad/kernel"
 )
 
 // strips runs a block's code over n elements, a strip at a time.
@@ -43,37 +40,31 @@ func (m *Machine) strip(code []instr, pos int) {
 		case square:
 			mulVV(d, a, a)
 		case abs:
-			for i, x := range a[:len(d)] {
-				d[i] = math.Abs(x)
-			}
+			absLoop(d, a)
 		case sqrt:
 			sqrtLoop(d, a)
 		case inv:
 			invLoop(d, a)
 		case exp:
-			for i, x := range a[:len(d)] {
-				d[i] = math.Exp(x)
-			}
+			expLoop(d, a)
 		case log:
-			for i, x := range a[:len(d)] {
-				d[i] = math.Log(x)
-			}
-		case uint16(ad.OpLog1p) << 2:
-			for i, x := range a[:len(d)] {
-				d[i] = math.Log1p(x)
-			}
-		case uint16(ad.OpExpm1) << 2:
-			for i, x := range a[:len(d)] {
-				d[i] = math.Expm1(x)
-			}
-		case uint16(ad.OpLog1pExp) << 2:
-			for i, x := range a[:len(d)] {
-				d[i] = kernel.Log1pExp(x)
-			}
-		case uint16(ad.OpInvLogit) << 2:
-			for i, x := range a[:len(d)] {
-				d[i] = kernel.InvLogit(x)
-			}
+			logLoop(d, a)
+		case log1p:
+			log1pLoop(d, a)
+		case expNegAbs:
+			negAbsLoop(d, a)
+			expLoop(d, d)
+		case expNegDiff:
+			negDiffLoop(d, a, v[in.b])
+			expLoop(d, d)
+		case sigmoid:
+			sigmoidLoop(d, a, v[in.b])
+		case maxPlus0:
+			maxPlus0Loop(d, a, v[in.b])
+		case minMinus0:
+			minMinus0Loop(d, a, v[in.b])
+		case maxPlus:
+			maxPlusLoop(d, a, v[in.b], v[in.c])
 		case add:
 			addVV(d, a, v[in.b])
 		case add | modeVS:

@@ -15,6 +15,7 @@ const (
 	inv    = uint16(ad.OpInv) << 2
 	exp    = uint16(ad.OpExp) << 2
 	log    = uint16(ad.OpLog) << 2
+	log1p  = uint16(ad.OpLog1p) << 2
 
 	add     = uint16(ad.OpAdd) << 2
 	sub     = uint16(ad.OpSub) << 2
@@ -29,6 +30,13 @@ const (
 	mulSub = uint16(opMulSub) << 2
 	subMul = uint16(opSubMul) << 2
 	dot    = uint16(opDot) << 2
+
+	expNegAbs  = uint16(opExpNegAbs) << 2
+	expNegDiff = uint16(opExpNegDiff) << 2
+	sigmoid    = uint16(opSigmoid) << 2
+	maxPlus0   = uint16(opMaxPlus0) << 2
+	minMinus0  = uint16(opMinMinus0) << 2
+	maxPlus    = uint16(opMaxPlus) << 2
 
 	// Loops over any scalar function.
 	generic1 = uint16(ad.OpConst)<<2 | 1
@@ -163,15 +171,21 @@ func (s *stripper) node(i int32) {
 			if !native(n.op) {
 				in.op = generic2
 			}
-			if uniform[0] {
+			switch {
+			case n.op > opDot: // no modes
+				needVector(0)
+				needVector(1)
+			case uniform[0]:
 				in.op |= modeSV
-			} else if uniform[1] {
+			case uniform[1]:
 				in.op |= modeVS
 			}
 		case 3:
 			needVector(0)
-			if n.op != ad.OpSelect && n.op < opMulAdd {
-				in.op = generic3
+			if n.op != ad.OpSelect && n.op < opMulAdd || n.op > opDot {
+				if n.op < opMulAdd {
+					in.op = generic3
+				}
 				needVector(1)
 				needVector(2)
 				break
@@ -271,10 +285,9 @@ func (s *stripper) mapping(m *flatMap) int32 {
 // native reports whether strips have a loop of their own for op.
 func native(op ad.OpCode) bool {
 	switch op {
-	case ad.OpNeg, ad.OpSquare, ad.OpAbs, ad.OpSqrt, ad.OpInv, ad.OpExp, ad.OpLog, ad.OpLog1p, ad.OpExpm1,
-		ad.OpLog1pExp, ad.OpInvLogit,
+	case ad.OpNeg, ad.OpSquare, ad.OpAbs, ad.OpSqrt, ad.OpInv, ad.OpExp, ad.OpLog, ad.OpLog1p,
 		ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpDiv, ad.OpMulGuarded, ad.OpLess, ad.OpLessEqual:
 		return true
 	}
-	return false
+	return op >= opMulAdd
 }

@@ -1,0 +1,170 @@
+package vm
+
+import "math"
+
+// Exponentials and logarithms of strips: table and short polynomial, inline, so
+// that the processor works on several elements at once. On a Zen 3, per element:
+// exp 3.3 ns against 13 for math.Exp, log 4.1 against 10.4. Errors are below
+// 1.1 units in the last place. Arguments out of the ordinary go to package math.
+
+const (
+	shift   = 0x1.8p52
+	invLn2N = 0x1.71547652b82fep+7  // 128/log 2
+	ln2NHi  = 0x1.62e42fef80000p-8  // log 2/128, 34 bits
+	ln2NLo  = 0x1.1cf79abc9e3b4p-43 // the rest
+	ln2Hi   = 0x1.62e42fefa3000p-1
+	ln2Lo   = 0x1.3de6af278ece6p-42
+)
+
+//go:noinline
+func expLoop(d, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		if !(x > -708 && x < 709) {
+			d[i] = math.Exp(x)
+			continue
+		}
+		k := x*invLn2N + shift
+		bits := math.Float64bits(k)
+		k -= shift
+		r := x - k*ln2NHi - k*ln2NLo
+		s := math.Float64frombits(expTable[bits&127] + bits<<45)
+		r2 := r * r
+		p := r + r2*(0.5+r*(1./6)) + (r2*r2)*(1./24+r*(1./120))
+		d[i] = s + s*p
+	}
+}
+
+// logBits are the bits of the least number of the logarithm's table.
+const logBits = 0x3fe6000000000000
+
+//go:noinline
+func logLoop(d, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		if !(x >= 0x1p-1022 && x <= math.MaxFloat64) {
+			d[i] = math.Log(x)
+			continue
+		}
+		bits := math.Float64bits(x)
+		t := bits - logBits
+		k := float64(int64(t) >> 52)
+		c := &logTable[t>>45&127]
+		bits -= t &^ (1<<52 - 1)
+		// r = z·inv - 1 without error: both products are exact.
+		z := math.Float64frombits(bits)
+		zh := math.Float64frombits(bits &^ (1<<27 - 1))
+		r := (zh*c.inv - 1) + (z-zh)*c.inv
+		w := k*ln2Hi + c.hi
+		h := w + r
+		l := w - h + r + (k*ln2Lo + c.lo)
+		r2 := r * r
+		p := -0.5 + r*(1./3) + r2*(-0.25+r*(1./5)) + (r2*r2)*(-1./6+r*(1./7)-r2*(1./8))
+		d[i] = h + (l + r2*p)
+	}
+}
+
+// log1pLoop makes up for the rounding of 1 + x.
+//
+//go:noinline
+func log1pLoop(d, a []float64) {
+	a = a[:len(d)]
+	for i, x := range a {
+		u := 1 + x
+		if !(u >= 0x1p-1022 && u <= math.MaxFloat64) {
+			d[i] = math.Log1p(x)
+			continue
+		}
+		e := (x - (u - 1)) / u
+		bits := math.Float64bits(u)
+		t := bits - logBits
+		k := float64(int64(t) >> 52)
+		c := &logTable[t>>45&127]
+		bits -= t &^ (1<<52 - 1)
+		z := math.Float64frombits(bits)
+		zh := math.Float64frombits(bits &^ (1<<27 - 1))
+		r := (zh*c.inv - 1) + (z-zh)*c.inv
+		w := k*ln2Hi + c.hi
+		h := w + r
+		l := w - h + r + (k*ln2Lo + c.lo)
+		r2 := r * r
+		p := -0.5 + r*(1./3) + r2*(-0.25+r*(1./5)) + (r2*r2)*(-1./6+r*(1./7)-r2*(1./8))
+		d[i] = h + (l + (r2*p + e))
+	}
+}
+
+//go:noinline
+func absLoop(d, a []float64) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = math.Abs(a[i])
+	}
+}
+
+//go:noinline
+func negAbsLoop(d, a []float64) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = -math.Abs(a[i])
+	}
+}
+
+//go:noinline
+func negDiffLoop(d, a, b []float64) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		x := 0.0
+		if a[i] != b[i] {
+			x = -math.Abs(a[i] - b[i])
+		}
+		d[i] = x
+	}
+}
+
+//go:noinline
+func sigmoidLoop(d, a, e []float64) {
+	a, e = a[:len(d)], e[:len(d)]
+	for i := range d {
+		x := 1.0
+		if a[i] < 0 {
+			x = e[i]
+		}
+		d[i] = x / (1 + e[i])
+	}
+}
+
+//go:noinline
+func maxPlus0Loop(d, a, l []float64) {
+	a, l = a[:len(d)], l[:len(d)]
+	for i := range d {
+		x := a[i]
+		if x < 0 {
+			x = 0
+		}
+		d[i] = x + l[i]
+	}
+}
+
+//go:noinline
+func minMinus0Loop(d, a, l []float64) {
+	a, l = a[:len(d)], l[:len(d)]
+	for i := range d {
+		x := a[i]
+		if x > 0 {
+			x = 0
+		}
+		d[i] = x - l[i]
+	}
+}
+
+//go:noinline
+func maxPlusLoop(d, a, b, l []float64) {
+	a, b, l = a[:len(d)], b[:len(d)], l[:len(d)]
+	for i := range d {
+		x := a[i]
+		if x < b[i] {
+			x = b[i]
+		}
+		d[i] = x + l[i]
+	}
+}
