@@ -259,7 +259,7 @@ func (c *chain) save(info Info) error {
 			d.Values[i] = math.NaN()
 		}
 		if err := c.generator.Generate(d.Position, c.streams.generator(d.Iteration), d.Values); err != nil {
-			if errors.Is(err, ErrFatal) {
+			if isFatal(err) {
 				final = err
 			} else {
 				c.meter.Reject(err)

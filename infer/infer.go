@@ -21,8 +21,8 @@ import (
 //     not looked at. NaN is treated as -Inf;
 //   - an error is a rejection of x (a failed argument check, a reject
 //     statement). The point counts as -Inf and the message is reported once
-//     with the number of its occurrences. Only an error that wraps [ErrFatal]
-//     ends the chain;
+//     with the number of its occurrences. Only an error that is fatal (see
+//     [ErrFatal]) ends the chain;
 //   - the value depends on x alone, not on earlier calls;
 //   - it need not be safe for concurrent use: a run makes one [Cloner.Clone]
 //     per chain, or, where the target is no Cloner, runs one chain at a time;
@@ -51,13 +51,20 @@ type Generator interface {
 	// len(dst) == len(OutputNames()). Random numbers come from rng alone. dst
 	// comes filled with NaN: what is not written before an error stays NaN.
 	// An error is reported like a rejection and does not end the chain unless
-	// it wraps ErrFatal.
+	// it is fatal.
 	Generate(x []float64, rng *rand.Rand, dst []float64) error
 }
 
 // ErrFatal marks an error of a target after which sampling makes no sense;
-// wrap it (fmt.Errorf("…: %w", infer.ErrFatal)) to end the chain.
+// wrap it (fmt.Errorf("…: %w", infer.ErrFatal)) to end the chain. Targets that
+// do not import this package give their error a method Fatal() bool instead.
 var ErrFatal = errors.New("fatal error")
+
+// isFatal reports whether an error of a target ends the chain.
+func isFatal(err error) bool {
+	var f interface{ Fatal() bool }
+	return errors.Is(err, ErrFatal) || errors.As(err, &f) && f.Fatal()
+}
 
 // Point is a point of phase space. It carries whatever its [Hamiltonian] has
 // computed there, so that nothing is evaluated twice.

@@ -97,7 +97,7 @@ func (m *Meter) evaluate(x, grad []float64) (lp float64, reason, final error) {
 	m.gradients++
 	lp, err := m.target.LogDensityGrad(x, grad)
 	switch {
-	case err != nil && (errors.Is(err, ErrFatal) || errors.Is(err, ErrInterrupted)):
+	case err != nil && (isFatal(err) || errors.Is(err, ErrInterrupted)):
 		return math.Inf(-1), nil, err
 	case err != nil:
 		return math.Inf(-1), err, nil
