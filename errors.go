@@ -12,6 +12,14 @@ import (
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
+// InterruptedError says that the context of [Sample] was cancelled before all
+// draws were made. Cause is the cancellation's.
+type InterruptedError struct{ Cause error }
+
+func (e *InterruptedError) Error() string { return "sampling was interrupted: " + e.Cause.Error() }
+
+func (e *InterruptedError) Unwrap() error { return e.Cause }
+
 // Diagnostics takes an error of this package apart into messages with places,
 // which diag.Render shows with the lines of the source. It returns nil for an
 // error that has no such parts.
@@ -30,8 +38,12 @@ func Diagnostics(err error) diag.List {
 	}
 	d := diag.Diagnostic{Span: rejection.Span, Summary: rejection.Err.Error()}
 	var start *infer.InitError
+	var chain *infer.ChainError
 	switch {
 	case !errors.As(err, &start):
+		if errors.As(err, &chain) {
+			d.Detail = fmt.Sprintf("This ended chain %d, in its %s, after %d transitions.", chain.ID, chain.Phase, chain.Iteration)
+		}
 	case start.Attempts == 1:
 		d.Summary = "the run cannot start at the given initial values: " + d.Summary
 		d.Fix = "give other initial values, or leave some of them to chance"

@@ -3,7 +3,6 @@ package ppl
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/ppl-lang/ppl/infer"
@@ -53,9 +52,10 @@ type Options struct {
 // soon after the context is cancelled.
 //
 // The Fit is not nil if the options are in order. It holds what has been drawn,
-// also where the error says that the run was interrupted (the error wraps the
-// context's cause), that chains failed (an *infer.ChainError each; the others
-// are complete) or that a file could not be written.
+// also where the error says that the run was interrupted (an
+// *[InterruptedError]), that chains failed (an *infer.ChainError each; the
+// others are complete) or that a file could not be written. Several errors are
+// joined.
 func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 	if o.Sampler == nil {
 		o.Sampler = nuts.Sampler{}
@@ -112,7 +112,7 @@ func collect(ctx context.Context, session *infer.Session, p *Posterior, store *d
 	for d, err := range session.Draws(ctx) {
 		if err != nil {
 			if d.Chain < 0 {
-				err = fmt.Errorf("sampling was interrupted: %w", err)
+				err = &InterruptedError{Cause: err}
 			}
 			failures = append(failures, locate(p, err))
 			continue

@@ -6,8 +6,8 @@ import (
 	"github.com/ppl-lang/ppl/ad/kernel"
 )
 
-// incompleteOps are the rows of the incomplete gamma and beta functions and of
-// Student's distribution function, as logarithms, so that tails do not
+// incompleteOps are the rows of the incomplete gamma and beta functions, of
+// Student's distribution function and of Bessel functions, as logarithms, so that tails do not
 // underflow. The derivative by the argument is the density over the function.
 // Derivatives by shape parameters have no closed form: those of the gamma
 // functions are further orders of the same op, up to the third; those of the
@@ -88,6 +88,23 @@ func incompleteOps() map[OpCode]Op {
 			Points: [][]float64{{0, 3}, {-20, 3}, {30, 0.5}},
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
 				return []Ref{studentDensity(g, a[0], a[1]), g.Do(OpLogStudentCDFNu, nil, a...)}
+			}},
+		// I′ = I_{v+1} + (v/x) I_v. A derivative by v is not known to us.
+		OpLogBesselI: {Name: "log_bessel_i", Class: Elementwise, Arity: 2, F2: kernel.LogBesselI,
+			Domain: func(arg int, z float64) float64 {
+				if arg == 0 {
+					return math.Floor(math.Exp(z))
+				}
+				return math.Exp(1 + z)
+			},
+			Points: [][]float64{{0, 0.1}, {0, 39}, {0, 60}, {2.5, 3}},
+			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
+				v, x := n.Args[0], n.Args[1]
+				if need[0] {
+					g.fail(OpLogBesselI, "has no derivative with respect to its order")
+				}
+				ratio := g.Exp(g.Sub(g.Do(OpLogBesselI, nil, g.Add(v, g.Const(1)), x), out))
+				return []Ref{None, g.Mul(adj, g.Sub(g.Add(ratio, g.Div(v, x)), g.Const(1)))}
 			}},
 		OpLogStudentCDFNu: {Name: "log_student_cdf_nu", Class: Elementwise, Arity: 2, F2: kernel.LogStudentCDFNu, Domain: studentDomain,
 			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {

@@ -175,6 +175,7 @@ const (
 	OpLogBetaIb       // its derivative by b
 	OpLogStudentCDF   // (t, ν): log distribution function of Student's distribution
 	OpLogStudentCDFNu // its derivative by ν
+	OpLogBesselI      // (v, x): log(exp(-x) I_v(x)), I the modified Bessel function
 
 	// linear
 	OpGather

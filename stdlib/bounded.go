@@ -40,6 +40,9 @@ func logPart(g *ad.Graph, part, whole ad.Ref) ad.Ref {
 	return g.Select(in, g.Log(g.Select(in, r, one)), g.Select(g.Less(zero, r), zero, g.Const(negInf)))
 }
 
+// logBetaI is the logarithm of the regularised incomplete beta function.
+func logBetaI(g *ad.Graph, x, a, b ad.Ref) ad.Ref { return g.Do(ad.OpLogBetaI, nil, x, a, b) }
+
 var beta = Dist{
 	Name: "beta", Doc: "the beta distribution with prior sample sizes alpha and beta.",
 	Variate: types.UnitInterval,
@@ -55,7 +58,9 @@ var beta = Dist{
 			{Value: g.Mul(plus(g, b, -1), g.Do(ad.OpLog1m, nil, y)), Of: ofY | of2nd},
 		}
 	},
-	Rand: func(rng *rand.Rand, p []float64) float64 { return randBeta(rng, p[0], p[1]) },
+	LogCDF:  func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return logBetaI(g, y, p[0], p[1]) },
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return logBetaI(g, g.Sub(g.Const(1), y), p[1], p[0]) },
+	Rand:    func(rng *rand.Rand, p []float64) float64 { return randBeta(rng, p[0], p[1]) },
 }
 
 var betaProportion = Dist{
@@ -73,6 +78,14 @@ var betaProportion = Dist{
 			{Value: g.Add(g.Lgamma(a), g.Lgamma(b)), Weight: -1, Of: of1st | of2nd},
 			{Value: kernel, Of: always},
 		}
+	},
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		a := g.Mul(p[0], p[1])
+		return logBetaI(g, y, a, g.Sub(p[1], a))
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		a := g.Mul(p[0], p[1])
+		return logBetaI(g, g.Sub(g.Const(1), y), g.Sub(p[1], a), a)
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 { return randBeta(rng, p[0]*p[1], p[1]-p[0]*p[1]) },
 }

@@ -94,6 +94,26 @@ func step3(g *ad.Graph, y, a, b, c ad.Ref) ad.Ref {
 	return g.Select(g.Less(y, g.Const(0)), a, g.Select(g.Less(y, g.Const(1)), b, c))
 }
 
+// countTail is a (complementary) log distribution function of counts: below for
+// y < 0, above from most on (if there is a most), else inside, which is given a
+// count that is in the range.
+func countTail(g *ad.Graph, y, most, below, above ad.Ref, inside func(y ad.Ref) ad.Ref) ad.Ref {
+	v, known := g.Value(y)
+	zero := g.Const(0)
+	negative := g.Less(y, zero)
+	if most == ad.None {
+		if known && !slices.ContainsFunc(v, func(x float64) bool { return x < 0 }) {
+			return inside(y)
+		}
+		return g.Select(negative, below, inside(g.Select(negative, zero, y)))
+	}
+	over := g.Do(ad.OpLessEqual, nil, most, y)
+	out := g.Do(ad.OpMax, nil, negative, over)
+	// Where y is replaced by 0, N = 0 makes a parameter of the beta function 0,
+	// and the value NaN, which is not used.
+	return g.Select(out, g.Select(negative, below, above), inside(g.Select(out, zero, y)))
+}
+
 var bernoulliLogit = Dist{
 	Name: "bernoulli_logit", Doc: "the Bernoulli distribution with log odds alpha of 1.", Discrete: true,
 	Variate: types.UnitInterval,
@@ -129,6 +149,17 @@ var binomial = Dist{
 			{Value: weightedLog(g, ad.OpLog1m, g.Sub(n, y), theta), Of: always},
 		}
 	},
+	CDFVariate: types.NotNaN,
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return countTail(g, y, p[0], g.Const(negInf), g.Const(0), func(y ad.Ref) ad.Ref {
+			return logBetaI(g, g.Sub(g.Const(1), p[1]), g.Sub(p[0], y), plus(g, y, 1))
+		})
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return countTail(g, y, p[0], g.Const(0), g.Const(negInf), func(y ad.Ref) ad.Ref {
+			return logBetaI(g, p[1], plus(g, y, 1), g.Sub(p[0], y))
+		})
+	},
 	Rand: func(rng *rand.Rand, p []float64) float64 { return randBinomial(rng, p[0], p[1]) },
 }
 
@@ -157,6 +188,13 @@ var poisson = Dist{
 			{Value: p[0], Weight: -1, Of: of1st},
 			logFactorial(g, y),
 		}
+	},
+	CDFVariate: types.NotNaN,
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return countTail(g, y, ad.None, g.Const(negInf), ad.None, func(y ad.Ref) ad.Ref { return logGammaQ(g, plus(g, y, 1), p[0]) })
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return countTail(g, y, ad.None, g.Const(0), ad.None, func(y ad.Ref) ad.Ref { return logGammaP(g, plus(g, y, 1), p[0]) })
 	},
 	Rand:     func(rng *rand.Rand, p []float64) float64 { return randPoisson(rng, p[0]) },
 	Examples: []Example{{"poisson_lpmf(0 | 2)", -2}},
@@ -198,6 +236,17 @@ var negBinomial = Dist{
 		kernel := g.Add(g.Mul(a, g.Do(ad.OpLog1p, nil, g.Inv(b))), g.Mul(y, g.Do(ad.OpLog1p, nil, b)))
 		return []Term{combinations(g, y, a, of1st), {Value: kernel, Weight: -1, Of: always}}
 	},
+	CDFVariate: types.NotNaN,
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return countTail(g, y, ad.None, g.Const(negInf), ad.None, func(y ad.Ref) ad.Ref {
+			return logBetaI(g, g.Inv(plus(g, g.Inv(p[1]), 1)), p[0], plus(g, y, 1))
+		})
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return countTail(g, y, ad.None, g.Const(0), ad.None, func(y ad.Ref) ad.Ref {
+			return logBetaI(g, g.Inv(plus(g, p[1], 1)), plus(g, y, 1), p[0])
+		})
+	},
 	Rand: func(rng *rand.Rand, p []float64) float64 { return randPoisson(rng, randGamma(rng, p[0])/p[1]) },
 }
 
@@ -213,6 +262,17 @@ var negBinomial2 = Dist{
 			{Value: g.Mul(y, g.Log(mu)), Of: of1st},
 			{Value: kernel, Weight: -1, Of: always},
 		}
+	},
+	CDFVariate: types.NotNaN,
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return countTail(g, y, ad.None, g.Const(negInf), ad.None, func(y ad.Ref) ad.Ref {
+			return logBetaI(g, g.Div(p[1], g.Add(p[0], p[1])), p[1], plus(g, y, 1))
+		})
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return countTail(g, y, ad.None, g.Const(0), ad.None, func(y ad.Ref) ad.Ref {
+			return logBetaI(g, g.Div(p[0], g.Add(p[0], p[1])), plus(g, y, 1), p[1])
+		})
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 { return randPoisson(rng, p[0]*randGamma(rng, p[1])/p[1]) },
 }

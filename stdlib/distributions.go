@@ -38,5 +38,6 @@ var distributions = []Dist{
 	stdNormal,
 	studentT,
 	uniform,
+	vonMises,
 	weibull,
 }

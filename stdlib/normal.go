@@ -84,6 +84,12 @@ var studentT = Dist{
 			constant(g, -0.5*math.Log(math.Pi)),
 		}
 	},
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Do(ad.OpLogStudentCDF, nil, standard(g, y, p[1], p[2]), p[0])
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Do(ad.OpLogStudentCDF, nil, g.Neg(standard(g, y, p[1], p[2])), p[0])
+	},
 	Rand: func(rng *rand.Rand, p []float64) float64 {
 		return p[1] + p[2]*rng.NormFloat64()/math.Sqrt(2*randGamma(rng, p[0]/2)/p[0])
 	},
@@ -198,3 +204,42 @@ var gumbel = Dist{
 		return p[0] - p[1]*math.Log(rng.ExpFloat64())
 	},
 }
+
+var vonMises = Dist{
+	Name: "von_mises", Doc: "the von Mises distribution with direction mu and concentration kappa.",
+	Variate: types.Finite,
+	Params:  []Param{location, {Name: "kappa", Is: "Scale parameter", In: types.NonNegativeFinite}},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		return []Term{
+			{Value: g.Mul(p[1], g.Do(ad.OpCos, nil, g.Sub(p[0], y))), Of: always},
+			{Value: logBesselI(g, g.Const(0), p[1]), Weight: -1, Of: of2nd},
+			constant(g, -math.Log(2*math.Pi)),
+		}
+	},
+	// Best & Fisher 1979.
+	Rand: func(rng *rand.Rand, p []float64) float64 {
+		kappa, mu := p[1], p[0]-2*math.Pi*math.Floor(p[0]/(2*math.Pi))
+		if kappa < 1e-8 {
+			return mu + math.Pi*(2*uniformOpen(rng)-1)
+		}
+		tau := 1 + math.Sqrt(1+4*kappa*kappa)
+		rho := (tau - math.Sqrt(2*tau)) / (2 * kappa)
+		r := (1 + rho*rho) / (2 * rho)
+		for {
+			z := math.Cos(math.Pi * uniformOpen(rng))
+			f := (1 + r*z) / (r + z)
+			c := kappa * (r - f)
+			u := uniformOpen(rng)
+			if c*(2-c) > u || math.Log(c/u)+1-c >= 0 {
+				angle := math.Acos(math.Max(-1, math.Min(1, f)))
+				if rng.Uint64()&1 == 0 {
+					angle = -angle
+				}
+				return mu + angle
+			}
+		}
+	},
+}
+
+// logBesselI is log I_v(x), I the modified Bessel function of the first kind.
+func logBesselI(g *ad.Graph, v, x ad.Ref) ad.Ref { return g.Add(x, g.Do(ad.OpLogBesselI, nil, v, x)) }

@@ -23,6 +23,12 @@ func where(g *ad.Graph, x, a, b ad.Ref) ad.Ref { return g.Select(g.Less(g.Const(
 
 var negInf = math.Inf(-1)
 
+// logGammaP and logGammaQ are the logarithms of the regularised incomplete
+// gamma functions.
+func logGammaP(g *ad.Graph, a, x ad.Ref) ad.Ref { return g.Do(ad.OpLogGammaP, nil, g.Const(0), a, x) }
+
+func logGammaQ(g *ad.Graph, a, x ad.Ref) ad.Ref { return g.Do(ad.OpLogGammaQ, nil, g.Const(0), a, x) }
+
 var lognormal = Dist{
 	Name: "lognormal", Doc: "the lognormal distribution: that of exp(x) for x ~ normal(mu, sigma).",
 	Variate: types.NonNegative, Support: types.Positive,
@@ -76,7 +82,10 @@ var gamma = Dist{
 			{Value: g.Mul(b, y), Weight: -1, Of: ofY | of2nd},
 		}
 	},
-	Rand: func(rng *rand.Rand, p []float64) float64 { return randGamma(rng, p[0]) / p[1] },
+	CDFVariate: types.NonNegative,
+	LogCDF:     func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return logGammaP(g, p[0], g.Mul(p[1], y)) },
+	LogCCDF:    func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return logGammaQ(g, p[0], g.Mul(p[1], y)) },
+	Rand:       func(rng *rand.Rand, p []float64) float64 { return randGamma(rng, p[0]) / p[1] },
 }
 
 var invGamma = Dist{
@@ -92,7 +101,10 @@ var invGamma = Dist{
 			{Value: g.Mul(b, g.Inv(y)), Weight: -1, Of: ofY | of2nd},
 		}
 	},
-	Rand: func(rng *rand.Rand, p []float64) float64 { return p[1] * math.Exp(-randLogGamma(rng, p[0])) },
+	CDFVariate: types.NonNegative,
+	LogCDF:     func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return logGammaQ(g, p[0], g.Div(p[1], y)) },
+	LogCCDF:    func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return logGammaP(g, p[0], g.Div(p[1], y)) },
+	Rand:       func(rng *rand.Rand, p []float64) float64 { return p[1] * math.Exp(-randLogGamma(rng, p[0])) },
 }
 
 // halfDegrees is log Γ(ν/2) + ½ν log 2, the normalisation of χ².
@@ -111,6 +123,12 @@ var chiSquare = Dist{
 			{Value: y, Weight: -0.5, Of: ofY},
 		}
 	},
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return logGammaP(g, g.Scale(0.5, p[0]), g.Scale(0.5, y))
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return logGammaQ(g, g.Scale(0.5, p[0]), g.Scale(0.5, y))
+	},
 	Rand: func(rng *rand.Rand, p []float64) float64 { return 2 * randGamma(rng, p[0]/2) },
 }
 
@@ -124,6 +142,13 @@ var invChiSquare = Dist{
 			{Value: g.Mul(plus(g, g.Scale(0.5, p[0]), 1), g.Log(y)), Weight: -1, Of: always},
 			{Value: g.Inv(y), Weight: -0.5, Of: ofY},
 		}
+	},
+	CDFVariate: types.NonNegative,
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return logGammaQ(g, g.Scale(0.5, p[0]), g.Scale(0.5, g.Inv(y)))
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return logGammaP(g, g.Scale(0.5, p[0]), g.Scale(0.5, g.Inv(y)))
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 { return 0.5 * math.Exp(-randLogGamma(rng, p[0]/2)) },
 }
@@ -140,6 +165,15 @@ var scaledInvChiSquare = Dist{
 			{Value: g.Mul(plus(g, half, 1), g.Log(y)), Weight: -1, Of: ofY | of1st},
 			{Value: g.Mul(g.Mul(half, g.Square(s)), g.Inv(y)), Weight: -1, Of: always},
 		}
+	},
+	CDFVariate: types.NonNegative,
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		half := g.Scale(0.5, p[0])
+		return logGammaQ(g, half, g.Div(g.Mul(half, g.Square(p[1])), y))
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		half := g.Scale(0.5, p[0])
+		return logGammaP(g, half, g.Div(g.Mul(half, g.Square(p[1])), y))
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 {
 		return p[0] * p[1] * p[1] * 0.5 * math.Exp(-randLogGamma(rng, p[0]/2))

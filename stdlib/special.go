@@ -33,6 +33,15 @@ func special() []Func {
 		binary("beta", "The beta function Γ(a) Γ(b)/Γ(a + b).", expOf(lbeta), positiveReal, positiveReal).example("beta(2, 3)", 1./12),
 		binary("lchoose", "The logarithm of the binomial coefficient, for real arguments too.", op2(ad.OpLchoose),
 			types.Between(6, 9), types.Between(0, 5)).example("lchoose(5, 2)", math.Log(10)),
+		strict2("gamma_p", "The regularised lower incomplete gamma function P(a, x).", expOf(logGammaP), positiveReal, positiveReal),
+		strict2("gamma_q", "The regularised upper incomplete gamma function Q(a, x) = 1 - P(a, x).", expOf(logGammaQ), positiveReal, positiveReal),
+		fixed("inc_beta", "The regularised incomplete beta function I_x(a, b), for arguments a, b, x.", tReal, list(tReal, tReal, tReal),
+			of3(func(g *ad.Graph, a, b, x ad.Ref) ad.Ref { return g.Exp(logBetaI(g, x, a, b)) })).in(positiveReal, positiveReal, openUnit),
+		binary("log_modified_bessel_first_kind", "The logarithm of the modified Bessel function I_v(x) of the first kind, for v ≥ 0 and x ≥ 0.",
+			logBesselI, types.Between(0, 3), positiveReal),
+		{Overload: types.Elementwise{Name: "modified_bessel_first_kind", Args: []types.Kind{types.Int, types.Real}, Result: types.Real, Strict: true},
+			Name: "modified_bessel_first_kind", Doc: "The modified Bessel function I_n(x) of the first kind.",
+			Build: of2(modifiedBessel)},
 		binary("lmultiply", "x log y, and 0 where both are 0.", lmultiply, positiveReal, positiveReal),
 		binary("log_rising_factorial", "log(Γ(x + n)/Γ(x)).", func(g *ad.Graph, x, n ad.Ref) ad.Ref {
 			return g.Sub(g.Lgamma(g.Add(x, n)), g.Lgamma(x))
@@ -42,6 +51,22 @@ func special() []Func {
 			return g.Sub(g.Lgamma(up), g.Lgamma(g.Sub(up, n)))
 		}, types.Between(6, 9), shape),
 	}
+}
+
+// strict2 is binary without the forms of ints, which Stan does not list.
+func strict2(name, doc string, f fun2, in ...types.Constraint) Func {
+	fn := binary(name, doc, f, in...)
+	fn.Overload = types.Elementwise{Name: name, Args: []types.Kind{types.Real, types.Real}, Result: types.Real, Strict: true}
+	return fn
+}
+
+// modifiedBessel is I_n(x) = (-1)ⁿ I_n(-x) = I_{-n}(x).
+func modifiedBessel(g *ad.Graph, n, x ad.Ref) ad.Ref {
+	abs := op1(ad.OpAbs)
+	n = abs(g, n)
+	i := g.Exp(logBesselI(g, n, abs(g, x)))
+	odd := g.Mul(g.Less(x, g.Const(0)), g.Do(ad.OpFmod, nil, n, g.Const(2)))
+	return g.Mul(g.Sub(g.Const(1), g.Scale(2, odd)), i)
 }
 
 // lmultiply is x log y, 0 where both are 0.

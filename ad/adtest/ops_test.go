@@ -59,7 +59,7 @@ func build(g *ad.Graph, op ad.OpCode, x []float64, a []ad.Ref) ad.Ref {
 // derivatives by these themselves.
 func fixedArgs(op ad.OpCode) []int {
 	switch op {
-	case ad.OpPolygamma, ad.OpSelect, ad.OpLogGammaP, ad.OpLogGammaQ:
+	case ad.OpPolygamma, ad.OpSelect, ad.OpLogGammaP, ad.OpLogGammaQ, ad.OpLogBesselI:
 		return []int{0}
 	case ad.OpLogBetaIa, ad.OpLogBetaIb:
 		return []int{1, 2}

@@ -51,6 +51,7 @@ func TestGolden(t *testing.T) {
 		"LogBetaIb":       {three(kernel.LogBetaIb), 1e-12, 1e-3},
 		"LogStudentCDF":   {two(kernel.LogStudentCDF), 1e-13, 1e-3},
 		"LogStudentCDFNu": {two(kernel.LogStudentCDFNu), 1e-12, 1e-3},
+		"LogBesselI":      {two(kernel.LogBesselI), 2e-14, 1},
 		"Log1pExp":        {one(kernel.Log1pExp), 1e-15, 0},
 		"Log1mExp":        {one(kernel.Log1mExp), 1e-15, 0},
 		"InvLogit":        {one(kernel.InvLogit), 1e-15, 0},

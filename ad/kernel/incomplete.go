@@ -89,15 +89,21 @@ func log1pMinus(x float64) float64 {
 	return r * (s*q - x)
 }
 
-// logPoissonTerm is a log x - x - log Γ(a+1) as a function of a.
-func logPoissonTerm(a, x float64) series {
-	s := series{0, math.Log(x) - Digamma(a+1), -Trigamma(a+1) / 2, -Polygamma(2, a+1) / 6}
+// logPoisson is a log x - x - log Γ(a+1), for large a without cancellation.
+func logPoisson(a, x float64) float64 {
 	if a < 10 {
-		s[0] = a*math.Log(x) - x - Lgamma(a+1)
-	} else {
-		s[0] = a*log1pMinus((x-a)/a) - 0.5*math.Log(2*math.Pi*a) - stirlingRest(a)
+		return a*math.Log(x) - x - Lgamma(a+1)
 	}
-	return s
+	main := a * log1pMinus((x-a)/a)
+	if x < 0.4*a {
+		main = a*math.Log(x/a) - (x - a) // (x-a)/a is rounded to near -1
+	}
+	return main - 0.5*math.Log(2*math.Pi*a) - stirlingRest(a)
+}
+
+// logPoissonTerm is logPoisson as a function of a.
+func logPoissonTerm(a, x float64) series {
+	return series{logPoisson(a, x), math.Log(x) - Digamma(a+1), -Trigamma(a+1) / 2, -Polygamma(2, a+1) / 6}
 }
 
 // incompleteGamma is log P(a, x), the regularised lower incomplete gamma

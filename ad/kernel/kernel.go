@@ -2,7 +2,8 @@
 // of float64, with no knowledge of graphs.
 //
 // Files: kernel.go, exponentials that avoid overflow and cancellation; gamma.go,
-// the gamma function and its relatives; normal.go, the normal distribution.
+// the gamma function and its relatives; normal.go, the normal distribution;
+// incomplete.go, the incomplete gamma and beta functions; bessel.go, Bessel functions.
 package kernel
 
 import "math"

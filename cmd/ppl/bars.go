@@ -59,8 +59,8 @@ func (b *bars) start() {
 	width, _, _ := terminalSize(b.w)
 	fmt.Fprintln(b.w, cut(b.title, width-1))
 	b.draw()
-	b.mu.Unlock()
 	b.ticker, b.done = time.NewTicker(frameTime), make(chan struct{})
+	b.mu.Unlock()
 	b.ended.Go(func() {
 		for {
 			select {

@@ -95,20 +95,15 @@ func (s *session) report(stdout, stderr io.Writer) error {
 // failures are the errors of the run but its interruption, those of several
 // chains that say the same only once.
 func (s *session) failures() []error {
-	var all []error
-	var split func(error)
-	split = func(err error) {
-		if joined, ok := err.(interface{ Unwrap() []error }); ok && err != nil {
-			for _, e := range joined.Unwrap() {
-				split(e)
-			}
-			return
+	all := apart(nil, s.err)
+	id := func(err error) int {
+		var c *infer.ChainError
+		if errors.As(err, &c) {
+			return c.ID
 		}
-		if err != nil {
-			all = append(all, err)
-		}
+		return 0
 	}
-	split(s.err)
+	slices.SortStableFunc(all, func(a, b error) int { return id(a) - id(b) })
 	type failure struct {
 		key    string
 		chains []string
@@ -117,7 +112,7 @@ func (s *session) failures() []error {
 	var failed []*failure
 	var out []error
 	for _, err := range all {
-		if s.interrupted && strings.HasPrefix(err.Error(), "sampling was interrupted") {
+		if _, ok := err.(*ppl.InterruptedError); ok {
 			continue
 		}
 		var c *infer.ChainError
@@ -144,6 +139,20 @@ func (s *session) failures() []error {
 		}
 	}
 	return out
+}
+
+// apart appends err, or what it joins, to list.
+func apart(list []error, err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			list = apart(list, e)
+		}
+		return list
+	}
+	if err == nil {
+		return list
+	}
+	return append(list, err)
 }
 
 // showRejections tells what the model has rejected, which is mostly harmless.

@@ -99,7 +99,7 @@ func derivatives(rng *rand.Rand, f *stdlib.Func, vs []Value) error {
 	}
 	var x []float64
 	for i := range vs {
-		vs[i].Param = vs[i].Type.Kind != types.Int
+		vs[i].Param = vs[i].Type.Kind != types.Int && !(f.Name == "log_modified_bessel_first_kind" && i == 0)
 		if vs[i].Param {
 			x = append(x, vs[i].Data...)
 		}

@@ -57,6 +57,7 @@ rows = [
     ("LogBetaIb", at60(lIb), ibs),
     ("LogStudentCDF", at60(T), sts),
     ("LogStudentCDFNu", at60(Tn), sts),
+    ("LogBesselI", lambda v, x: log(besseli(v, x)) - x, [(v, x) for v in (0.0, 1.0, 3.0, 2.5, 20.0) for x in (1e-8, 0.1, 1.0, 10.0, 39.0, 60.0, 500.0, 1e5)]),
     ("Log1pExp", lambda x: log1p(exp(x)), [(x,) for x in real]),
     ("Log1mExp", lambda x: log(-expm1(x)), [(x,) for x in real if x < 0]),
     ("InvLogit", lambda x: 1 / (1 + exp(-x)), [(x,) for x in real]),

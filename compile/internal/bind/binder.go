@@ -154,6 +154,10 @@ func (b *binder) addTarget(v value) {
 		return
 	}
 	v = b.numeric(v)
+	if f := b.frame; f != nil && f.scan != nil && v.lvl == f.scan.lvl && b.lvl == f.ax.lvl {
+		f.scan.targets = append(f.scan.targets, v.lvl.g.Sum(v.ref))
+		return
+	}
 	if n := len(b.branches); n > 0 && b.lvl.branch {
 		br := b.branches[n-1]
 		g := b.lvl.g
@@ -164,10 +168,6 @@ func (b *binder) addTarget(v value) {
 			r = b.totalHere(r, v)
 		}
 		br.target = append(br.target, r)
-		return
-	}
-	if b.frame != nil && b.frame.scan != nil && v.lvl == b.frame.scan.lvl {
-		b.frame.scan.targets = append(b.frame.scan.targets, v.lvl.g.Sum(v.ref))
 		return
 	}
 	b.lvl.g.SetSite(b.site())

@@ -158,7 +158,7 @@ func (b *binder) run(n int, lp *loop) signal {
 			b.stats.Laned++
 			return goesOn
 		}
-		if why == carried && b.axis == nil {
+		if why == carried && b.axis == nil && !b.now {
 			var pl plan
 			why, _ = b.attempt(func() {
 				pl = b.probe(ax, lp, i)

@@ -298,7 +298,8 @@ func (b *binder) emitAt(lvl *level, ax *axis, typ types.Type, args []value, buil
 // wrap makes a value of a node.
 func (b *binder) wrap(r ad.Ref, lvl *level, ax *axis, typ types.Type, param bool) value {
 	t := lvl.g.Type(r)
-	v := value{typ: typ, shape: t.Shape, lvl: lvl, ref: r, param: param}
+	// An int is of data level whatever it was computed from: it has no derivative.
+	v := value{typ: typ, shape: t.Shape, lvl: lvl, ref: r, param: param && typ.Kind != types.Int}
 	if t.Lanes > 0 {
 		v.axis = ax
 	}

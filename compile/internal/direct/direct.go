@@ -192,18 +192,12 @@ func (r *run) transformedParameters() {
 
 // readData takes a variable of the data block from the set.
 func (r *run) readData(v *ir.Var, set *data.Set) {
-	shape := r.sizes(v)
+	w := value{shape: r.sizes(v)}
 	d, ok := set.Get(v.Name)
 	isInt := v.Type.Kind == types.Int
-	switch {
-	case !ok && count(shape) > 0:
-		r.failf("no data for %s", v.Name)
-	case ok && !slices.Equal(d.Shape, shape) && count(shape)+count(d.Shape) > 0:
-		r.failf("data for %s have shape %v, not %v", v.Name, d.Shape, shape)
-	case ok && isInt && !d.IsInt:
-		r.failf("data for %s are not integers", v.Name)
+	if ok && isInt && !d.IsInt || d.Size() != count(w.shape) || d.Size() > 0 && !slices.Equal(d.Shape, w.shape) {
+		r.failf("the data for %s, of shape %v, do not fit its declaration", v.Name, d.Shape)
 	}
-	w := value{shape: shape}
 	if isInt {
 		w.ints = append([]int64{}, d.Ints...)
 	} else {

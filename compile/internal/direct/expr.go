@@ -1,6 +1,7 @@
 package direct
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -199,7 +200,7 @@ func (r *run) ofInts(f *stdlib.Func, args []value) value {
 			switch {
 			case len(a.shape) == 0:
 				x[i] = a.ints[0]
-			case !same(a.shape, shape):
+			case !slices.Equal(a.shape, shape):
 				r.failf("arguments of shapes %v and %v", a.shape, shape)
 			default:
 				x[i] = a.ints[k]

@@ -2,6 +2,7 @@ package direct
 
 import (
 	"math"
+	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -68,9 +69,7 @@ func (r *run) exec(s ir.Stmt) signal {
 		from, to := r.int(s.From), r.int(s.To)
 		for i := from; i <= to; i++ {
 			r.bind(s.Var, intOf(i), ir.Data)
-			if sig := r.exec(s.Body); sig == breaks {
-				break
-			} else if sig == returns {
+			if left, sig := r.body(s.Body); left {
 				return sig
 			}
 		}
@@ -78,17 +77,13 @@ func (r *run) exec(s ir.Stmt) signal {
 		over, level := r.eval(s.Over), r.level(s.Over)
 		for _, elem := range elements(over, s.Over.Type()) {
 			r.bind(s.Var, elem, level)
-			if sig := r.exec(s.Body); sig == breaks {
-				break
-			} else if sig == returns {
+			if left, sig := r.body(s.Body); left {
 				return sig
 			}
 		}
 	case *ir.While:
 		for r.eval(s.Cond).isTrue() {
-			if sig := r.exec(s.Body); sig == breaks {
-				break
-			} else if sig == returns {
+			if left, sig := r.body(s.Body); left {
 				return sig
 			}
 		}
@@ -110,6 +105,17 @@ func (r *run) exec(s ir.Stmt) signal {
 		r.failf("unknown statement %T", s)
 	}
 	return goesOn
+}
+
+// body runs the body of a loop once; left tells that the loop ends with it.
+func (r *run) body(s ir.Stmt) (left bool, sig signal) {
+	switch sig := r.exec(s); sig {
+	case breaks:
+		return true, goesOn
+	case returns:
+		return true, sig
+	}
+	return false, goesOn
 }
 
 // elements are what a foreach loop runs over: the elements of an array or a
@@ -168,7 +174,7 @@ func unset(t types.Type, shape []int) value {
 
 // fits fails unless v has the shape of the place to which it is assigned.
 func (r *run) fits(shape []int, v value) {
-	if !same(shape, v.shape) {
+	if !slices.Equal(shape, v.shape) {
 		r.failf("a value of shape %v is assigned to shape %v", v.shape, shape)
 	}
 }

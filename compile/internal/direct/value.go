@@ -166,9 +166,6 @@ func (r *run) picked(ix ir.Index, size int) (picked []int, single bool) {
 	return picked, ix.Kind == ir.IndexSingle
 }
 
-// same reports whether two shapes are the same.
-func same(a, b []int) bool { return slices.Equal(a, b) }
-
 // constant adds v to a graph.
 func constant(g *ad.Graph, v value) ad.Ref {
 	return g.ConstArray(ad.Type{Shape: v.shape}, v.floats())

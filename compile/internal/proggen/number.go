@@ -378,18 +378,10 @@ func (g *gen) reduction(depth int, out *expr) bool {
 		if s.n < 2 {
 			return false
 		}
-		if !v.varies() {
-			return false
-		}
-		*out = expr{among(g, "sd", "variance") + "(" + v.text + ")", v.bound * v.bound * 2}
+		// Not sd, which has no derivative where all elements are equal.
+		*out = expr{"variance(" + v.text + ")", v.bound * v.bound * 2}
 	}
 	return true
-}
-
-// varies tells that an expression is no repetition of one number, at which the
-// standard deviation has no derivative.
-func (e expr) varies() bool {
-	return !strings.Contains(e.text, "rep_") && !strings.Contains(e.text, "?")
 }
 
 // positive is a real above about 0.3.

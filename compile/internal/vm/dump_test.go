@@ -115,3 +115,30 @@ func TestDumpDistribute(t *testing.T) {
 		}
 	}
 }
+
+func TestDumpOne(t *testing.T) {
+	s := os.Getenv("VM_DUMP")
+	if s == "" {
+		t.Skip()
+	}
+	var seed uint64
+	fmt.Sscan(s, &seed)
+	g, inputs := randomGraph(seed, 10+int(seed%60))
+	var k int
+	fmt.Sscan(os.Getenv("VM_OUT"), &k)
+	g.Outputs = g.Outputs[k : k+1]
+	g.Effects = nil
+	p, err := Compile(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	live := g.Live(g.Outputs, true)
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if live[i] {
+			fmt.Println(i, n.Op, n.Type, n.Args, fmt.Sprintf("%+v", n.Attr))
+		}
+	}
+	fmt.Println(p)
+	compare(t, "one", g, p.New(), inputs(0), 1e-12)
+}

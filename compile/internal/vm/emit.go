@@ -197,6 +197,7 @@ func (x *context) scalarCode(b *block, nodes []int32, start int) {
 		}
 		b.code = append(b.code, in)
 	}
+	findRuns(b.code)
 }
 
 // single emits a node that runs alone.

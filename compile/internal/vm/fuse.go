@@ -88,7 +88,7 @@ func (x *context) distance(a val) pair {
 		if r.ctx != x || len(r.makers) != 1 || v.off != 0 || v.n != r.n {
 			return nil
 		}
-		if n := &x.nodes[r.makers[0]]; n.kind == elemNode && n.op == op {
+		if n := &x.nodes[r.makers[0]]; n.kind == elemNode && n.op == op && n.dst == v.root && n.n == v.n {
 			return n
 		}
 		return nil
@@ -123,7 +123,7 @@ func (x *context) fuse() {
 		}
 		p = r.makers[0]
 		m := &x.nodes[p]
-		if m.kind != elemNode || m.n != n {
+		if m.kind != elemNode || m.n != n || m.dst != a.root {
 			return
 		}
 		switch m.op {
@@ -193,11 +193,10 @@ func (x *context) drop(dead []bool) {
 			nodes[i].after = to[a]
 		}
 	}
-	for i := range x.roots {
-		if r := &x.roots[i]; r.ctx == x {
-			for k, m := range r.makers {
-				r.makers[k] = to[m]
-			}
+	for _, id := range x.own {
+		r := &x.roots[id]
+		for k, m := range r.makers {
+			r.makers[k] = to[m]
 		}
 	}
 }

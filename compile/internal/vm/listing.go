@@ -33,7 +33,7 @@ func (p *Program) list(w *strings.Builder, bs []block, indent string) {
 		}
 		w.WriteByte('\n')
 		for _, in := range b.code {
-			op, mode := ad.OpCode(in.op), ""
+			op, mode := ad.OpCode(in.op)&^run, ""
 			if b.kind == stripBlock {
 				op, mode = op>>2, "."+[]string{"vv", "vs", "sv", "ss"}[in.op&3]
 			}

@@ -120,6 +120,7 @@ func divVV(d, a, b []float64) {
 
 // divVS multiplies by the reciprocal, a third of the time, where that is a
 // normal number; the quotient differs by one unit in the last place at most.
+//
 //go:noinline
 func divVS(d, a []float64, s float64) {
 	if x := math.Abs(s); x > 1e-300 && x < 1e300 {
@@ -369,6 +370,7 @@ func chooseSS(d, c []float64, s, t float64) {
 }
 
 // sumLoop adds in four sums: one would wait for every addition.
+//
 //go:noinline
 func sumLoop(a []float64) float64 {
 	var s0, s1, s2, s3 float64
@@ -387,6 +389,7 @@ func sumLoop(a []float64) float64 {
 }
 
 // dotLoop is the sum of products.
+//
 //go:noinline
 func dotLoop(a, b []float64) float64 {
 	b = b[:len(a)]
@@ -423,6 +426,7 @@ func addTableLoop(d, a []float64, table []int32) {
 
 // eachRun calls f for the runs of the inner dimension that make up the n
 // positions from pos on: lengths and first elements.
+//
 //go:noinline
 func (g *mapping) first(pos int) (elem, left int) {
 	i, j := 0, pos

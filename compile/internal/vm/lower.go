@@ -2,6 +2,7 @@ package vm
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -97,7 +98,8 @@ type context struct {
 	logs     map[val]val
 	uses     []int32
 	absorbed []bool
-	last     int32 // last node with an effect
+	last     int32    // last node with an effect
+	own      []rootID // made in this context
 }
 
 type loadKey struct {
@@ -110,13 +112,22 @@ type compiler struct {
 	roots  []root
 	consts map[uint64]rootID
 	zero   rootID // no elements
+	err    error  // a mistake of this package's
 	emitter
+}
+
+func (c *compiler) fault(format string, args ...any) {
+	c.err = fmt.Errorf("vm: "+format, args...)
 }
 
 func (c *compiler) newRoot(r root) rootID {
 	r.in, r.lo, r.hi, r.lastRead = none, math.MaxInt, -1, -1
+	id := rootID(len(c.roots))
 	c.roots = append(c.roots, r)
-	return rootID(len(c.roots) - 1)
+	if r.ctx != nil {
+		r.ctx.own = append(r.ctx.own, id)
+	}
+	return id
 }
 
 // whole is the value of all of a root.

@@ -196,6 +196,9 @@ func Compile(g *ad.Graph) (p *Program, err error) {
 	for _, r := range inputs {
 		p.inputs = append(p.inputs, x.view(c.whole(r)))
 	}
+	if c.err != nil {
+		return nil, c.err
+	}
 	c.finish()
 	return p, nil
 }

@@ -38,7 +38,7 @@ func (m *Machine) scalar(code []instr, w *walk) int32 {
 				c.pos += c.step
 			}
 		}
-		for k := range code {
+		for k := 0; k < len(code); k++ {
 			in := &code[k]
 			a := mem[in.a]
 			switch ad.OpCode(in.op) {
@@ -105,6 +105,41 @@ func (m *Machine) scalar(code []instr, w *walk) int32 {
 				mem[in.dst] = kernel.Log1pExp(a)
 			case ad.OpInvLogit:
 				mem[in.dst] = kernel.InvLogit(a)
+			case run | ad.OpAdd:
+				rs := code[k : k+int(in.x)]
+				for i := range rs {
+					r := &rs[i]
+					mem[r.dst] = mem[r.a] + mem[r.b]
+				}
+				k += len(rs) - 1
+			case run | ad.OpSub:
+				rs := code[k : k+int(in.x)]
+				for i := range rs {
+					r := &rs[i]
+					mem[r.dst] = mem[r.a] - mem[r.b]
+				}
+				k += len(rs) - 1
+			case run | ad.OpMul:
+				rs := code[k : k+int(in.x)]
+				for i := range rs {
+					r := &rs[i]
+					mem[r.dst] = mem[r.a] * mem[r.b]
+				}
+				k += len(rs) - 1
+			case run | ad.OpSquare:
+				rs := code[k : k+int(in.x)]
+				for i := range rs {
+					r := &rs[i]
+					mem[r.dst] = mem[r.a] * mem[r.a]
+				}
+				k += len(rs) - 1
+			case run | opMulAdd:
+				rs := code[k : k+int(in.x)]
+				for i := range rs {
+					r := &rs[i]
+					mem[r.dst] = mem[r.a]*mem[r.b] + mem[r.c]
+				}
+				k += len(rs) - 1
 			case ad.OpCheck:
 				if set := &m.p.checks[in.b].Attr.(*ad.Check).Set; !set.Contains(a) {
 					return int32(k)
@@ -126,6 +161,28 @@ func (m *Machine) scalar(code []instr, w *walk) int32 {
 			mem[in.dst] = mem[in.a]
 		}
 		step++
+	}
+}
+
+// run marks an instruction that is followed by others of the same op, x in all,
+// which need no jumps: what remains of a loop that was unrolled.
+const run ad.OpCode = 1 << 13
+
+// findRuns marks runs of at least four.
+func findRuns(code []instr) {
+	for k := 0; k < len(code); {
+		n := 1
+		for k+n < len(code) && code[k+n].op == code[k].op && n < 60000 {
+			n++
+		}
+		switch ad.OpCode(code[k].op) {
+		case ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpSquare, opMulAdd:
+			if n >= 4 {
+				code[k].op |= uint16(run)
+				code[k].x = uint16(n)
+			}
+		}
+		k += n
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 // go first, because they may make more nodes ready. Among strips, the size on
 // the longest way to the end goes first and the others wait.
 func (x *context) schedule(block func(nodes []int32)) {
+	done := 0
 	x.link()
 	var single, scalar, strips []int32
 	ready := func(i int32) {
@@ -55,6 +56,7 @@ func (x *context) schedule(block func(nodes []int32)) {
 			}
 		}
 		slices.Sort(nodes)
+		done += len(nodes)
 		block(nodes)
 		count++
 	}
@@ -88,6 +90,9 @@ func (x *context) schedule(block func(nodes []int32)) {
 			strips = rest
 			run(first, func(n *node) bool { return n.kind <= accNode && n.n == size })
 		default:
+			if done < len(x.nodes) {
+				x.fault("%d of %d nodes scheduled", done, len(x.nodes))
+			}
 			return
 		}
 	}
