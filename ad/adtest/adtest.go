@@ -204,6 +204,13 @@ func slope(f func(t float64) []float64, h float64) ([]float64, error) {
 		}
 		last = row
 		h /= 2
+		settled := r > 1
+		for i := range worst {
+			settled = settled && worst[i] < 1e-9*(1+math.Abs(best[i]))
+		}
+		if settled {
+			break
+		}
 	}
 	return best, nil
 }

@@ -41,7 +41,6 @@ type binder struct {
 
 	stats   Stats
 	journal *cellJournal
-	budget  int // graph nodes that may still be added
 }
 
 type callSite struct {

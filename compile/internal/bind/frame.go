@@ -30,7 +30,6 @@ type frame struct {
 	readSeq  int
 	probe    bool       // record how reads depend on writes, for a scan
 	scan     *scanFrame // set while the loop is evaluated as a scan
-	cause    string     // why the loop is not lanes only
 }
 
 // log holds what a loop's body did to one cell of outside.

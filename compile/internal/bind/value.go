@@ -81,8 +81,6 @@ type value struct {
 	param bool // autodiff level, by declaration
 }
 
-func (v value) known() bool { return v.ints != nil }
-
 func (v value) size() int {
 	n := 1
 	for _, d := range v.shape {

@@ -91,7 +91,7 @@ func (g *gen) chooseFeatures() {
 		Feature
 		p float64 // of being on
 	}{
-		{Functions, 0.6}, {ParamBranch, 0.6}, {Jumps, 0.25}, {Whiles, 0.4}, {Prints, 0.08}, {Rejections, 0.12},
+		{Functions, 0.6}, {ParamBranch, 0.6}, {Jumps, 0.25}, {Whiles, 0.4}, {Prints, 0.08}, {Rejections, 0.25},
 		{TargetReads, 0.08}, {JacobianPlus, 0.15}, {Ragged, 0.5}, {IntLocals, 0.4}, {RepeatedSlices, 0.3},
 		{ParamInts, 0.3}, {ForEach, 0.5}, {NestedReturns, 0.5}, {MixedLevels, 0.5}, {LoopSlices, 0.3}, {ParamJumps, 0.2},
 		{FunctionInts, 0.3}, {TargetLupdf, 0.6}, {CondLevels, 0.5},

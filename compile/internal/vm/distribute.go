@@ -73,13 +73,8 @@ func (d *distributor) node(r ad.Ref) {
 	attr := n.Attr
 	switch a := n.Attr.(type) {
 	case *ad.Scan:
-		s := *a
-		s.Body = distribute(a.Body)
-		if t := newTaker(d, n, &s, d.used[r]); t != nil {
-			d.parts[r] = t.take()
-			return
-		}
-		attr = &s
+		d.scan(r, n, a)
+		return
 	case *ad.If:
 		attr = &ad.If{Then: distribute(a.Then), Else: distribute(a.Else)}
 	}
@@ -102,7 +97,30 @@ func (d *distributor) node(r ad.Ref) {
 	for k, a := range n.Args {
 		args[k] = d.ref(a)
 	}
+	if n.Op == ad.OpGather {
+		if v, ok := d.slice(args[0], n.Index()); ok {
+			d.to[r] = v
+			return
+		}
+	}
 	d.to[r] = d.g.Do(n.Op, attr, args...)
+	keepLive(d.g, n, d.to[r])
+}
+
+// scan takes a scan apart, or copies it.
+func (d *distributor) scan(r ad.Ref, n *ad.Node, a *ad.Scan) {
+	args := make([]ad.Ref, len(n.Args))
+	for k, arg := range n.Args {
+		args[k] = d.ref(arg)
+	}
+	s := *a
+	s.Body = distribute(a.Body)
+	sp, args := d.specialise(&s, args)
+	if t := newTaker(d, n, sp, args, d.used[r]); t != nil {
+		d.parts[r] = t.take()
+		return
+	}
+	d.to[r] = d.g.DoScan(sp, args)
 	keepLive(d.g, n, d.to[r])
 }
 
@@ -118,6 +136,7 @@ func keepLive(g *ad.Graph, n *ad.Node, r ad.Ref) {
 type taker struct {
 	*distributor
 	n     *ad.Node
+	args  []ad.Ref // in g
 	s     *ad.Scan
 	b     *ad.Graph
 	live  []bool // results somebody reads
@@ -134,13 +153,13 @@ type taker struct {
 }
 
 // newTaker analyses a scan; nil if it stays as it is.
-func newTaker(d *distributor, n *ad.Node, s *ad.Scan, live []bool) *taker {
+func newTaker(d *distributor, n *ad.Node, s *ad.Scan, args []ad.Ref, live []bool) *taker {
 	if n.Type.Lanes > 0 || s.Steps < minSteps {
 		return nil
 	}
 	b := s.Body
 	N := len(b.Nodes)
-	t := &taker{distributor: d, n: n, s: s, b: b, live: live, carry: make([]bool, N), step: make([]bool, N), rec: make([]bool, N)}
+	t := &taker{distributor: d, n: n, args: args, s: s, b: b, live: live, carry: make([]bool, N), step: make([]bool, N), rec: make([]bool, N)}
 	t.nodes = b.Live(b.Outputs, true)
 	var seeds []ad.Ref
 	seeds = append(seeds, b.Outputs[:s.Carries]...)
@@ -312,7 +331,7 @@ func (t *taker) value(r ad.Ref) ad.Ref {
 		switch n.Op {
 		case ad.OpInput:
 			k := n.Attr.(int)
-			v = t.ref(t.n.Args[k])
+			v = t.args[k]
 			if k < t.s.Carries+t.s.Streams { // a stream; carried values are set beforehand
 				v = g.Lane(v)
 			}
@@ -370,7 +389,7 @@ func (t *taker) recurrence(kept, sums []ad.Ref) ad.Ref {
 	}
 	var args []ad.Ref
 	for i := range s.Carries {
-		args = append(args, t.ref(t.n.Args[i]))
+		args = append(args, t.args[i])
 		in[b.Inputs[i]] = body.Input(b.Type(b.Inputs[i]))
 	}
 	for _, r := range streams {

@@ -70,6 +70,19 @@ func (m *Machine) single(b *block) error {
 		}
 		return nil
 	}
+	switch n.Op {
+	case ad.OpLogSumExp:
+		dst := m.views[b.dst]
+		logSumExps(dst, args[0], len(args[0])/len(dst), m.work)
+		return nil
+	case ad.OpMaxOf:
+		dst := m.views[b.dst]
+		k := len(args[0]) / len(dst)
+		for i := range dst {
+			dst[i] = maxOf(args[0][i*k : (i+1)*k])
+		}
+		return nil
+	}
 	row := n.Op.Row()
 	dst, work := m.views[b.dst], m.views[b.work]
 	if n.Type.Lanes == 0 || row.OwnLanes {

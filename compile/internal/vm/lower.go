@@ -346,8 +346,10 @@ func (x *context) node(r ad.Ref, n *ad.Node) val {
 	}
 	switch n.Op {
 	case ad.OpConst:
-		if total == 1 {
-			return x.constant(n.Data[0])
+		if total == 1 || equalBits(n.Data) {
+			v := x.constant(n.Data[0])
+			v.n, v.rep = total, total > 1
+			return v
 		}
 		return x.whole(x.compiler.newRoot(root{n: total, data: n.Data, keep: true}))
 	case ad.OpReshape, ad.OpLane, ad.OpUnlane:
@@ -404,6 +406,16 @@ func (x *context) node(r ad.Ref, n *ad.Node) val {
 	return x.whole(nd.dst)
 }
 
+// equalBits reports whether all elements are the same number.
+func equalBits(xs []float64) bool {
+	for _, v := range xs[1:] {
+		if math.Float64bits(v) != math.Float64bits(xs[0]) {
+			return false
+		}
+	}
+	return true
+}
+
 // elementwise lowers an elementwise op: operands of one element and those of
 // the result's size are used as they are, others are spread by a load. An op
 // all of whose operands are uniform is computed once.
@@ -415,6 +427,13 @@ func (x *context) elementwise(n *ad.Node) val {
 		v := x.spread(x.val(a), x.g.Type(a), n.Type)
 		uniform = uniform && v.n == 1
 		nd.args = append(nd.args, v)
+	}
+	if n.Op == ad.OpAdd && !uniform { // adjoints of what was not used
+		for k, v := range nd.args {
+			if d := x.roots[v.root].data; v.n == 1 && d != nil && d[v.off] == 0 {
+				return nd.args[1-k]
+			}
+		}
 	}
 	if uniform {
 		nd.n = 1

@@ -59,7 +59,7 @@ func normals(n int, seed uint64) []float64 {
 
 func models() []model {
 	return []model{eightSchools(true), eightSchools(false), logistic(1000, 24), hierarchical(12500, 386), volatility(2000),
-		garch(200), garch(2000), mixture(1000)}
+		garch(200), garch(2000), mixture(1000), hmm(400)}
 }
 
 // eightSchools has lanes or, with scalars, every school apart.
@@ -329,6 +329,72 @@ func mixture(n int) model {
 			q2 += (1 - p) * (z2*z2 - 1)
 		}
 		grad[0], grad[1], grad[2], grad[3], grad[4] = s0-float64(n)*theta, m1*i1, m2*i2, q1, q2
+		return lp
+	}}
+}
+
+// hmm is the forward algorithm of three states, observations normal(mu[k], 1),
+// log transition probabilities as parameters (not normalised).
+func hmm(T int) model {
+	const K = 3
+	y := normals(T, 14)
+	return model{"hmm", K*K + K, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		// gamma[j, i] is to j from i.
+		gamma, mu := g.Slice(x, 0, []int{K, K}), g.Slice(x, K*K, []int{K})
+		b := ad.NewGraph()
+		alpha, yt := b.Input(ad.Type{Shape: []int{K}}), b.Input(ad.Scalar)
+		gm, m := b.Input(ad.Type{Shape: []int{K, K}}), b.Input(ad.Type{Shape: []int{K}})
+		from := b.Gather(alpha, ad.Index{Dims: []ad.Dim{{N: K}, {N: K, Stride: 1}}})
+		lse := b.LogSumExp(b.Add(gm, from))
+		b.Output(b.Add(lse, b.Scale(-0.5, b.Square(b.Sub(yt, m)))))
+		sc := g.DoScan(&ad.Scan{Body: b, Carries: 1, Streams: 1, Steps: T},
+			[]ad.Ref{g.ConstArray(ad.Type{Shape: []int{K}}, make([]float64, K)), vector(g, y), gamma, mu})
+		return g.LogSumExp(g.Final(sc, 0))
+	}, func(x, grad []float64) float64 {
+		gamma, mu := x[:K*K], x[K*K:]
+		hist := make([]float64, (T+1)*K)
+		for t, v := range y {
+			a, nx := hist[t*K:(t+1)*K], hist[(t+1)*K:(t+2)*K]
+			for j := range nx {
+				w := [K]float64{}
+				m := math.Inf(-1)
+				for i := range a {
+					w[i] = gamma[j*K+i] + a[i]
+					m = max(m, w[i])
+				}
+				s := 0.0
+				for _, u := range w {
+					s += math.Exp(u - m)
+				}
+				d := v - mu[j]
+				nx[j] = m + math.Log(s) - 0.5*d*d
+			}
+		}
+		last := hist[T*K:]
+		m, s := max(last[0], last[1], last[2]), 0.0
+		for _, u := range last {
+			s += math.Exp(u - m)
+		}
+		lp := m + math.Log(s)
+		var lam [K]float64
+		for j, u := range last {
+			lam[j] = math.Exp(u - lp)
+		}
+		clear(grad)
+		for t := T - 1; t >= 0; t-- {
+			a, nx := hist[t*K:(t+1)*K], hist[(t+1)*K:(t+2)*K]
+			var old [K]float64
+			for j := range nx {
+				d := y[t] - mu[j]
+				grad[K*K+j] += lam[j] * d
+				for i := range a {
+					w := lam[j] * math.Exp(gamma[j*K+i]+a[i]-nx[j]-0.5*d*d)
+					grad[j*K+i] += w
+					old[i] += w
+				}
+			}
+			lam = old
+		}
 		return lp
 	}}
 }

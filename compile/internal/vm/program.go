@@ -211,13 +211,14 @@ type Machine struct {
 	args  [][]float64
 	draw  []float64
 	curs  []cursor
+	work  []float64 // of maxStrip elements
 	env   *ad.Env
 }
 
 // New returns a machine.
 func (p *Program) New() *Machine {
 	m := &Machine{p: p, mem: make([]float64, p.memory), views: make([][]float64, len(p.views)),
-		args: make([][]float64, 2*p.maxArgs), draw: make([]float64, p.maxArgs), curs: make([]cursor, p.cursors)}
+		args: make([][]float64, 2*p.maxArgs), draw: make([]float64, p.maxArgs), curs: make([]cursor, p.cursors), work: make([]float64, maxStrip)}
 	for i, v := range p.views {
 		switch {
 		case v.unset:

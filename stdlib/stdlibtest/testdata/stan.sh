@@ -5,14 +5,15 @@
 # go test -run WriteStanCases -stan DIR writes the cases as lines of a Stan
 # program; here they become programs of 100 cases each; what the installed
 # version of Stan does not know is left out. A second go test -run
-# WriteStanCases -stan DIR collects the results.
+# WriteStanCases -stan DIR collects the results. NAMES, a regular expression,
+# restricts it to some functions, whose results replace those that there are.
 set -e
 : "${STANREF_ROOT:?}"
 here=$(cd "$(dirname "$0")" && pwd)
 W=$STANREF_ROOT/stanref/tmp.cases.$$; mkdir -p $W; trap 'rm -rf $W' EXIT
 I=/stanref/tmp.cases.$$
 DIR=${DIR:-$W/go}; mkdir -p $DIR
-(cd "$here/.." && rm -f $DIR/results.txt && go test -run WriteStanCases -stan $DIR .)
+(cd "$here/.." && rm -f $DIR/results.txt && go test -run WriteStanCases -stan $DIR -stannames "${NAMES:-}" .)
 cp $DIR/points.txt $here/stan_main.cpp $W/
 IN="chroot $STANREF_ROOT bash -c"
 CC=". /stanref/flags.sh; \$CXX -std=gnu++17 -O0 -pthread -w \$CPPFLAGS" # -O3 takes minutes per program
@@ -45,4 +46,4 @@ one() { # one part: programs shrink until stanc accepts them
 export -f one; export W I DIR IN CC
 ls $W/part.* | grep -v '\.\(stan\|cpp\)$' | xargs -P ${JOBS:-1} -n 1 bash -c 'one "$0"'
 cat $W/part.*.out > $DIR/results.txt
-(cd "$here/.." && go test -run WriteStanCases -stan $DIR .)
+(cd "$here/.." && go test -run WriteStanCases -stan $DIR -stannames "${NAMES:-}" .)

@@ -1,0 +1,80 @@
+package vm
+
+import "math"
+
+// logSumExps is dst[i] = log Σ exp over row i of x, rows of k elements; many
+// rows at a time, for the loops of exponentials and logarithms. work holds
+// maxStrip elements.
+func logSumExps(dst, x []float64, k int, work []float64) {
+	if k == 0 {
+		fillLoop(dst, math.Inf(-1))
+		return
+	}
+	if k > len(work) {
+		for i := range dst {
+			dst[i] = logSumExpLong(x[i*k:(i+1)*k], work)
+		}
+		return
+	}
+	for rows := len(work) / k; len(dst) > 0; {
+		n := min(rows, len(dst))
+		d := dst[:n]
+		for i := range d {
+			row, w := x[i*k:(i+1)*k], work[i*k:(i+1)*k]
+			m := maxOf(row)
+			d[i] = m
+			if math.IsInf(m, 0) || math.IsNaN(m) {
+				clear(w)
+				continue
+			}
+			for j, v := range row {
+				w[j] = v - m
+			}
+		}
+		expLoop(work[:n*k], work[:n*k])
+		for i := range d {
+			s := 0.0
+			for _, v := range work[i*k : (i+1)*k] {
+				s += v
+			}
+			work[i] = s // row i's place has been read
+		}
+		logLoop(work[:n], work[:n])
+		for i, m := range d {
+			if !math.IsInf(m, 0) {
+				d[i] = m + work[i]
+			}
+		}
+		dst, x = dst[n:], x[n*k:]
+	}
+}
+
+// logSumExpLong is log Σ exp of a row longer than work.
+func logSumExpLong(row, work []float64) float64 {
+	m := maxOf(row)
+	if math.IsInf(m, 0) || math.IsNaN(m) {
+		return m
+	}
+	s := 0.0
+	for len(row) > 0 {
+		w := work[:min(len(work), len(row))]
+		for j := range w {
+			w[j] = row[j] - m
+		}
+		expLoop(w, w)
+		s += sumLoop(w)
+		row = row[len(w):]
+	}
+	return m + math.Log(s)
+}
+
+// maxOf is the greatest of xs, NaN if one is, -Inf of none.
+func maxOf(xs []float64) float64 {
+	m := math.Inf(-1)
+	for _, v := range xs {
+		if v > m || math.IsNaN(v) {
+			m = v
+		}
+	}
+	return m
+}
