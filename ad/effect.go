@@ -123,8 +123,9 @@ func RunEffect(n *Node, types []Type, args [][]float64, print func(string)) erro
 			}
 			return nil
 		}
-		for lane, c := range args[0] {
+		for i, c := range args[0] {
 			if c != 0 {
+				lane := i / max(types[0].Size(), 1)
 				return &RejectError{Message: attr.format(types[1:], args[1:], lane), Fatal: attr.Fatal, Site: n.Site}
 			}
 		}

@@ -1,5 +1,7 @@
 package ad
 
+import "math"
+
 // Backprop appends to g the adjoints of wrt: for each, Σ_k seeds[k]·∂outs[k]/∂wrt,
 // of wrt's type, or None where no output depends on it. The result is part of
 // the same graph, in the same ops, and can be differentiated again. seeds[k]
@@ -59,7 +61,7 @@ func (g *Graph) Backprop(outs, seeds, wrt []Ref) []Ref {
 					continue
 				}
 				op := OpMul
-				if guarded[i] && !g.allConst([]Ref{p}) {
+				if guarded[i] && !g.finiteConst(p) {
 					op = OpMulGuarded
 				}
 				accumulate(arg, g.ReduceTo(g.Do(op, nil, adj[i], p), g.Type(arg)))
@@ -77,6 +79,20 @@ func (g *Graph) Backprop(outs, seeds, wrt []Ref) []Ref {
 		}
 	}
 	return res
+}
+
+// finiteConst reports whether r is a constant without infinities and NaN.
+func (g *Graph) finiteConst(r Ref) bool {
+	data, ok := g.Value(r)
+	if !ok {
+		return false
+	}
+	for _, v := range data {
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return false
+		}
+	}
+	return true
 }
 
 // Grad returns the gradient of the scalar out (its sum, if it is an array) with

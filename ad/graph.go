@@ -23,6 +23,9 @@ type Type struct {
 	Shape []int
 }
 
+// maxTotal bounds the number of elements of a value: positions are 32 bits.
+const maxTotal = 1 << 30
+
 // Scalar is the type of a single number.
 var Scalar = Type{}
 
@@ -236,6 +239,9 @@ func (g *Graph) Do(op OpCode, attr any, args ...Ref) Ref {
 		if r, ok := g.cse[key]; ok {
 			return r
 		}
+	}
+	if t.Total() > maxTotal {
+		g.fail(op, "a value of %d elements is too large", t.Total())
 	}
 	n := Node{Op: op, Type: t, Args: append([]Ref(nil), args...), Attr: attr}
 	r := None

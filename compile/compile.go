@@ -19,6 +19,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/data"
@@ -246,6 +247,18 @@ func (m *Model) outputs(mc *vm.Machine, env *ad.Env, x, dst []float64) error {
 // Coordinates of parameters that are not given are NaN.
 func (m *Model) Unconstrain(d *data.Set) ([]float64, error) {
 	x := make([]float64, m.dim)
+	known := func(yield func(string) bool) {
+		for _, p := range m.bound.Params {
+			if !yield(p.Name) {
+				return
+			}
+		}
+	}
+	for _, name := range d.Names() { // other quantities of a former run may stand beside the parameters
+		if near := diag.Nearest(name, known); near != "" && near != name && !slices.Contains(m.variables(), name) {
+			return nil, fmt.Errorf("%sthere is no parameter %s; did you mean %s?", where(d, name), name, near)
+		}
+	}
 	mc := m.inverse.New()
 	for i, p := range m.bound.Params {
 		in := mc.Input(i)
@@ -256,7 +269,7 @@ func (m *Model) Unconstrain(d *data.Set) ([]float64, error) {
 				in[k] = math.NaN()
 			}
 		case !slices.Equal(v.Shape, p.Shape):
-			return nil, fmt.Errorf("initial value of %s has shape %v, but the parameter has %v", p.Name, v.Shape, p.Shape)
+			return nil, fmt.Errorf("%sthe initial value of %s has sizes %v, but the parameter has %v", where(d, p.Name), p.Name, v.Shape, p.Shape)
 		default:
 			copy(in, v.Reals)
 		}
@@ -266,17 +279,36 @@ func (m *Model) Unconstrain(d *data.Set) ([]float64, error) {
 	}
 	for i, p := range m.bound.Params {
 		copy(x[m.offsets[i]:], mc.Output(i))
-		v, ok := d.Get(p.Name)
-		if !ok {
+		if _, ok := d.Get(p.Name); !ok {
 			continue
 		}
-		for k := range p.Size {
-			if math.IsNaN(x[m.offsets[i]+k]) || math.IsInf(x[m.offsets[i]+k], 0) {
-				return nil, fmt.Errorf("initial value of %s is outside its declared bounds: %v", p.Name, v.Reals)
+		for k, u := range x[m.offsets[i] : m.offsets[i]+p.Size] {
+			if math.IsNaN(u) || math.IsInf(u, 0) {
+				return nil, fmt.Errorf("%sthe initial value of %s is outside its declared bounds", where(d, p.Name), p.Names[k])
 			}
 		}
 	}
 	return x, nil
+}
+
+// variables are the names of all quantities, without indices.
+func (m *Model) variables() []string {
+	var names []string
+	for _, n := range m.bound.Names {
+		base, _, _ := strings.Cut(n, ".")
+		names = append(names, base)
+	}
+	return names
+}
+
+// where is "file:line:column: " of a value, for the beginning of a message.
+func where(d *data.Set, name string) string {
+	at := d.Span(name, -1)
+	if !at.IsValid() {
+		return ""
+	}
+	p := at.Begin()
+	return fmt.Sprintf("%s:%d:%d: ", p.File, p.Line, p.Column)
 }
 
 // Loops tells how the loops of the program came out when it was bound.

@@ -196,7 +196,9 @@ func (c *contest) gradients(x [][]float64, at direct.Density, usual, unrolled []
 	a, b := slices.Concat(usual...), slices.Concat(unrolled...)
 	scale := max(1, at.Magnitude)
 	for i := range a {
-		scale = max(scale, math.Abs(a[i]))
+		if !math.IsNaN(a[i]) {
+			scale = max(scale, math.Abs(a[i]))
+		}
 	}
 	names := c.model.UnconstrainedNames()
 	for i := range a {

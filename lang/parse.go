@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"strings"
+
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/internal/grammar"
@@ -10,5 +12,12 @@ import (
 // Parse reads a program. The tree is never nil: where the list has errors, it
 // lacks the statements that could not be read, so that a tool can still work
 // with the rest, but check must not be asked about it. Diagnostics are in order
-// of place.
-func Parse(f *source.File) (*ast.File, diag.List) { return grammar.Parse(f) }
+// of place. A file that is no text gives a single one.
+func Parse(f *source.File) (*ast.File, diag.List) {
+	if strings.ContainsRune(f.Text, 0) {
+		d := diag.Errorf(diag.InvalidCharacter, source.Span{File: f}, "this is not a text file")
+		d.Fix = "give the file with the program's text"
+		return &ast.File{Source: f}, diag.List{d}
+	}
+	return grammar.Parse(f)
+}

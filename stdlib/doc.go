@@ -33,6 +33,7 @@
 //	counts.go        counts                 random.go   generators
 //	categorical.go   positions in a vector  ordered.go  ordered outcomes
 //	simplexes.go     simplexes, counts given a simplex
+//	correlations.go  correlation matrices
 //	glm.go           generalised linear models
 //
 // # Adding a function

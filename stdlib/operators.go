@@ -172,6 +172,8 @@ func operators() []Func {
 func power(g *ad.Graph, x, p ad.Ref) ad.Ref {
 	if v, ok := g.Value(p); ok && len(v) == 1 {
 		switch v[0] {
+		case 0:
+			return g.Broadcast(g.Const(1), g.Type(x).Shape)
 		case 1:
 			return x
 		case 2:

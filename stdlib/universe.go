@@ -49,6 +49,7 @@ func families() [][]Func {
 		categoricals(),
 		simplexes(),
 		ordereds(),
+		correlations(),
 		glms(),
 		gaussianProcesses(),
 	)

@@ -181,25 +181,25 @@ func TestMessages(t *testing.T) {
 		return vs
 	}
 	vec := func(xs ...float64) Value { return Value{Type: tVec, Shape: []int{len(xs)}, Data: xs} }
-	find := func(name string, i int) *stdlib.Func { return stdlib.Universe().Lookup(name)[i].(*stdlib.Func) }
+	nth := func(name string, i int) *stdlib.Func { return stdlib.Universe().Lookup(name)[i].(*stdlib.Func) }
 	for _, c := range []struct {
 		f    *stdlib.Func
 		vs   []Value
 		want string
 	}{
-		{find("normal_lpdf", 0), real(0, 0, -1), "normal_lpdf: Scale parameter must be positive, but is -1"},
-		{find("normal_lpdf", 0), []Value{vec(0, 1, math.NaN()), Scalar(tReal, 0), Scalar(tReal, 1)},
+		{nth("normal_lpdf", 0), real(0, 0, -1), "normal_lpdf: Scale parameter must be positive, but is -1"},
+		{nth("normal_lpdf", 0), []Value{vec(0, 1, math.NaN()), Scalar(tReal, 0), Scalar(tReal, 1)},
 			"normal_lpdf: Random variable[3] must be not nan, but is nan"},
-		{find("normal_lpdf", 0), []Value{vec(0, 1), vec(0, 1, 2), Scalar(tReal, 1)},
+		{nth("normal_lpdf", 0), []Value{vec(0, 1), vec(0, 1, 2), Scalar(tReal, 1)},
 			"normal_lpdf: Random variable has size 2, but Location parameter has size 3"},
-		{find("uniform_lpdf", 0), real(0, 2, 1), "uniform_lpdf: Upper bound parameter must be greater than 2, but is 1"},
-		{find("binomial_lpmf", 0), []Value{Scalar(tInt, 3), Scalar(tInt, 2), Scalar(tReal, 0.5)},
+		{nth("uniform_lpdf", 0), real(0, 2, 1), "uniform_lpdf: Upper bound parameter must be greater than 2, but is 1"},
+		{nth("binomial_lpmf", 0), []Value{Scalar(tInt, 3), Scalar(tInt, 2), Scalar(tReal, 0.5)},
 			"binomial_lpmf: Population size parameter must be at least 3, but is 2"},
-		{find("operator+", 2), []Value{vec(1, 2), vec(1, 2, 3)}, "operator+: sizes do not match: argument 1 has size 2, argument 2 has size 3"},
-		{find("head", 0), []Value{vec(1, 2), Scalar(tInt, 3)}, "head: argument 2 is 3, which is not in the range 0 to 2"},
-		{find("categorical_lpmf", 0), []Value{Scalar(tInt, 3), vec(0.5, 0.5)},
+		{nth("operator+", 2), []Value{vec(1, 2), vec(1, 2, 3)}, "operator+: sizes do not match: argument 1 has size 2, argument 2 has size 3"},
+		{nth("head", 0), []Value{vec(1, 2), Scalar(tInt, 3)}, "head: argument 2 is 3, which is not in the range 0 to 2"},
+		{nth("categorical_lpmf", 0), []Value{Scalar(tInt, 3), vec(0.5, 0.5)},
 			"categorical_lpmf: Number of categories must be in the interval [1, 2], but is 3"},
-		{find("categorical_lpmf", 0), []Value{Scalar(tInt, 1), vec(0.5, 0.6)},
+		{nth("categorical_lpmf", 0), []Value{Scalar(tInt, 1), vec(0.5, 0.6)},
 			"categorical_lpmf: sum of Probabilities parameter must be 1, but is 1.1"},
 	} {
 		_, err := Eval(c.f, false, c.vs)

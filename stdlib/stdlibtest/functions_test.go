@@ -117,8 +117,11 @@ func derivatives(rng *rand.Rand, f *stdlib.Func, vs []Value) error {
 			}
 			refs[i] = g.Reshape(g.Concat(a[:len(v.Data)]...), v.Shape)
 			a = a[len(v.Data):]
-			if c := domain(f, i); c.Kind == types.Simplex { // stay on the simplex
+			switch domain(f, i).Kind { // stay in the set
+			case types.Simplex:
 				refs[i] = onSimplex(g, refs[i])
+			case types.CholeskyFactorCorr:
+				refs[i] = g.Mul(refs[i], lowerMask(g))
 			}
 		}
 		y := Apply(g, f, false, vs, refs)
@@ -127,6 +130,17 @@ func derivatives(rng *rand.Rand, f *stdlib.Func, vs []Value) error {
 		}
 		return g.Sum(g.Mul(g.ConstArray(g.Type(y), weights), y))
 	})
+}
+
+// lowerMask is 1 on and below the diagonal of a matrix.
+func lowerMask(g *ad.Graph) ad.Ref {
+	m := make([]float64, vectorSize*vectorSize)
+	for i := range vectorSize {
+		for j := range i + 1 {
+			m[i*vectorSize+j] = 1
+		}
+	}
+	return g.ConstArray(ad.Type{Shape: []int{vectorSize, vectorSize}}, m)
 }
 
 // onSimplex divides every vector by its sum.

@@ -78,10 +78,7 @@ func sample(t *testing.T, f *stdlib.Func, params []Value, n int, rng *rand.Rand)
 
 // density evaluates exp of the log density at every y.
 func density(t *testing.T, pdf *stdlib.Func, params []Value, ys []float64) []float64 {
-	kind := types.RealType
-	if pdf.Dist.Discrete {
-		kind = types.IntType
-	}
+	kind := forms(pdf)[0][0]
 	vs := append([]Value{{Type: kind, Lanes: len(ys), Data: ys}}, params...)
 	v, err := Eval(pdf, false, vs)
 	if err != nil {
@@ -188,4 +185,54 @@ func TestCategoricalGenerators(t *testing.T) {
 			}
 		}
 	}
+}
+
+func find(name string) *stdlib.Func { return stdlib.Universe().Lookup(name)[0].(*stdlib.Func) }
+
+// first is element 0 of every draw of size n.
+func first(x []float64, n int) []float64 {
+	y := make([]float64, len(x)/n)
+	for i := range y {
+		y[i] = x[i*n]
+	}
+	slices.Sort(y)
+	return y
+}
+
+// TestVectorGenerators compares the first element of draws of vectors, and
+// ordered outcomes, with the distributions that they must have.
+func TestVectorGenerators(t *testing.T) {
+	t.Parallel()
+	const n = 100_000
+	bound := dkw(n, 1e-6/50)
+	vec := func(xs ...float64) Value { return Value{Type: tVec, Shape: []int{len(xs)}, Data: xs} }
+	real := func(x float64) Value { return Scalar(tReal, x) }
+	whole := func(x float64) Value { return Scalar(tInt, x) }
+	draw := func(name string, k int, params ...Value) []float64 {
+		f := find(name)
+		return first(sample(t, f, params, n, source(f, 23)), k)
+	}
+	// counts
+	checkMass(t, find("binomial_lpmf"), []Value{whole(50), real(0.2)},
+		draw("multinomial_rng", 3, vec(0.2, 0.5, 0.3), whole(50)), bound)
+	checkMass(t, find("binomial_lpmf"), []Value{whole(50), real(0.2)},
+		draw("multinomial_logit_rng", 3, vec(math.Log(2), math.Log(5), math.Log(3)), whole(50)), bound)
+	checkMass(t, find("beta_binomial_lpmf"), []Value{whole(20), real(1.5), real(2.5)},
+		draw("dirichlet_multinomial_rng", 3, vec(1.5, 0.5, 2), whole(20)), bound)
+	cuts := vec(-1, 0.5, 2)
+	checkMass(t, find("ordered_logistic_lpmf"), []Value{real(0.3), cuts}, draw("ordered_logistic_rng", 1, real(0.3), cuts), bound)
+	checkMass(t, find("ordered_probit_lpmf"), []Value{real(0.3), cuts}, draw("ordered_probit_rng", 1, real(0.3), cuts), bound)
+	// The marginal of a Dirichlet distribution is a beta distribution.
+	x := draw("dirichlet_rng", 3, vec(0.3, 2, 1))
+	cdf := density(t, find("beta_lcdf"), []Value{real(0.3), real(3)}, x)
+	worst := 0.0
+	for i, p := range cdf {
+		worst = max(worst, math.Abs(p-float64(i)/n))
+	}
+	if worst > bound {
+		t.Errorf("dirichlet_rng: distance %v > %v", worst, bound)
+	}
+	// Log odds of two predictors, one draw each.
+	x = draw("bernoulli_logit_glm_rng", 2, Value{Type: tMat, Shape: []int{2, 2}, Data: []float64{1, 2, 3, 4}}, vec(0, 1), vec(0.5, -0.25))
+	checkMass(t, find("bernoulli_logit_lpmf"), []Value{real(0)}, x, bound)
 }

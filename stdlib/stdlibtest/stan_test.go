@@ -197,6 +197,10 @@ func (c *stanCase) program() string {
 				elems[i] = fmt.Sprintf("(%v + exp(u[%d]))", *a.Lo, next)
 			case a.Hi != nil:
 				elems[i] = fmt.Sprintf("(%v - exp(u[%d]))", *a.Hi, next)
+			case a.Kind == "cholesky_factor_corr" && i%vectorSize > i/vectorSize:
+				elems[i] = "0"
+			case a.Kind == "cholesky_factor_corr" && i%vectorSize == i/vectorSize:
+				elems[i] = fmt.Sprintf("exp(u[%d])", next)
 			case a.Kind == "ordered" && i%vectorSize > 0:
 				elems[i] = fmt.Sprintf("%s + exp(u[%d])", elems[i-1], next)
 			case a.Kind == "simplex":
@@ -520,6 +524,11 @@ func (a *stanArg) transform(g *ad.Graph, x ad.Ref) ad.Ref {
 	switch {
 	case a.Kind == "simplex":
 		return onSimplex(g, g.Exp(x))
+	case a.Kind == "cholesky_factor_corr": // of any lengths of the rows
+		s := g.Type(x).Shape
+		diag := ad.Index{Dims: []ad.Dim{{N: s[0], Stride: s[0] + 1}}}
+		d := g.Gather(x, diag)
+		return g.Mul(lowerMask(g), g.Add(x, g.Scatter(g.Sub(g.Exp(d), d), diag, s)))
 	case a.Kind == "ordered":
 		s := g.Type(x).Shape
 		x = g.Reshape(x, []int{g.Type(x).Size()})

@@ -165,6 +165,19 @@ func Draw(rng *rand.Rand, t types.Type, c types.Constraint) Value {
 	switch c.Kind {
 	case types.Simplex:
 		normalise(v.Data, vectorSize)
+	case types.CholeskyFactorCorr:
+		for i := range vectorSize {
+			row := v.Data[i*vectorSize : (i+1)*vectorSize]
+			clear(row[i+1:])
+			row[i] = 1
+			norm := 0.0
+			for _, x := range row {
+				norm = math.Hypot(norm, x)
+			}
+			for j := range row {
+				row[j] /= norm
+			}
+		}
 	case types.Ordered:
 		for i := range v.Data {
 			if i%vectorSize > 0 {

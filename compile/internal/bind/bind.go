@@ -414,7 +414,7 @@ func storage(order []int32, shape []int) ad.Index {
 	for pos, e := range order {
 		t[e] = int32(pos)
 	}
-	if len(shape) < 2 {
+	if len(shape) < 2 || len(order) == 0 {
 		return contiguous(shape)
 	}
 	// The map is separable: read the strides off the table.

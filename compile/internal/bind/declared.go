@@ -2,6 +2,7 @@ package bind
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -49,6 +50,12 @@ func (b *binder) readVariable(v *ir.Var, set *data.Set) {
 				fix("write integers without a decimal point or exponent, or declare `%s` as real", v.Name).throw()
 		}
 		w.ints = append([]int64{}, d.Ints...)
+		for i, x := range d.Ints {
+			if x < math.MinInt32 || x > math.MaxInt32 {
+				about(diag.DataNotInt, i, "`%s` is %d, beyond the integers of the language", set.Path(v.Name, i), x).
+					fix("integers lie between -2147483648 and 2147483647; declare `%s` as real for larger numbers", v.Name).throw()
+			}
+		}
 	} else {
 		w.lvl, w.ref = b.root, b.root.g.ConstArray(ad.Type{Shape: shape}, d.Reals)
 	}

@@ -31,7 +31,8 @@ func (b *binder) fail(at source.Span, code diag.Code, format string, args ...any
 		at = b.span
 	}
 	d := diag.Errorf(code, at, format, args...)
-	for i := len(b.calls) - 1; i >= 0; i-- {
+	const shown = 3 // calls of a deep recursion are all alike
+	for i := len(b.calls) - 1; i >= max(0, len(b.calls)-shown); i-- {
 		c := b.calls[i]
 		d.Related = append(d.Related, diag.Note{Span: c.at, Message: "in a call of " + c.name})
 	}

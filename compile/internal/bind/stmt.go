@@ -131,7 +131,7 @@ func walkStmts(s ir.Stmt, f func(ir.Stmt)) {
 
 // sizes evaluates the sizes of a declared variable.
 func (b *binder) sizes(v *ir.Var) []int {
-	shape := make([]int, len(v.Sizes))
+	shape, total := make([]int, len(v.Sizes)), int64(1)
 	for i, e := range v.Sizes {
 		n := b.knownInt(e, "a size")
 		if n.axis != nil {
@@ -142,9 +142,17 @@ func (b *binder) sizes(v *ir.Var) []int {
 				detailf("Sizes must be zero or more.").throw()
 		}
 		shape[i] = int(n.ints[0])
+		total *= n.ints[0]
+		if total > maxElements || n.ints[0] > maxElements {
+			b.fail(e.Span(), diag.TooLarge, "`%s` would have more than %d elements", v.Name, maxElements).throw()
+		}
 	}
 	return shape
 }
+
+// maxElements bounds the size of one variable: positions of elements are held
+// in 32 bits.
+const maxElements = 1 << 28
 
 func (b *binder) declare(s *ir.Declare) {
 	v := s.Var
@@ -245,7 +253,7 @@ func (b *binder) assign(s *ir.Assign) {
 func (b *binder) target(s *ir.Target) {
 	if c, ok := s.Value.(*ir.Call); ok {
 		if f := funcOf(c); f.Terms != nil { // its addends are added over lanes one by one
-			for _, t := range b.terms(c, f, false) {
+			for _, t := range b.terms(c, f, c.Propto && b.propto) {
 				b.addTarget(t)
 			}
 			return

@@ -315,7 +315,10 @@ func (g *gen) real(depth int) expr {
 		}},
 		option{2, func() bool {
 			x, y := g.real(depth-1), g.real(depth-1)
-			f := among(g, "fmax", "fmin", "log_sum_exp", "hypot")
+			if g.chance(0.2) { // not hypot(0, 0), which has no derivative
+				return as(x.bound+2, "hypot(%s, 1.5)", x.text)
+			}
+			f := among(g, "fmax", "fmin", "log_sum_exp")
 			return as(x.bound+y.bound+1, "%s(%s, %s)", f, x.text, y.text)
 		}},
 		option{3, func() bool {

@@ -8,8 +8,13 @@ import "github.com/ppl-lang/ppl/ad"
 // for GARCH(1,1) 5 of the 14 operations of a step, and 5 of the 38 of a step of
 // the adjoint. A step's operation costs 3.4 ns in scalar code, 0.5 as a lane.
 
-// minSteps is the number of steps from which a scan is worth taking apart.
-const minSteps = 8
+// minSteps is the number of steps from which a scan is worth taking apart;
+// maxMoved the most elements that a value may have for all steps together, lest
+// a long scan over large arrays store every intermediate.
+const (
+	minSteps = 8
+	maxMoved = 1 << 22
+)
 
 // distribute returns a graph equal to g with its scans taken apart.
 func distribute(g *ad.Graph) *ad.Graph {
@@ -194,9 +199,13 @@ func newTaker(d *distributor, n *ad.Node, s *ad.Scan, args []ad.Ref, live []bool
 			continue
 		}
 		t.rec[i] = needed[i] && t.carry[i]
-		if !t.rec[i] {
-			moved++
+		if t.rec[i] {
+			continue
 		}
+		if s.Steps*nd.Type.Size() > maxMoved {
+			return nil
+		}
+		moved++
 	}
 	if moved < 2 {
 		return nil

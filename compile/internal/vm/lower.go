@@ -217,7 +217,7 @@ func mayFail(n *ad.Node) bool {
 	case ad.Effect, ad.Random:
 		return true
 	case ad.Array:
-		return n.Op != ad.OpMatMul && n.Op != ad.OpLogSumExp && n.Op != ad.OpMaxOf
+		return n.Op != ad.OpMatMul && n.Op != ad.OpLogSumExp && n.Op != ad.OpMaxOf && n.Op != ad.OpPut
 	case ad.Region:
 		switch a := n.Attr.(type) {
 		case *ad.Scan:
@@ -306,6 +306,9 @@ func (x *context) terms(ps []part, r ad.Ref, t ad.Type) []part {
 	switch {
 	case !x.absorbed[r]:
 		v := x.spread(x.val(r), x.g.Type(r), t)
+		if d := x.roots[v.root].data; v.n == 1 && d != nil && d[v.off] == 0 {
+			return ps
+		}
 		if v.n == 1 && total > 1 {
 			v = val{root: v.root, off: v.off, n: total, rep: true}
 		}

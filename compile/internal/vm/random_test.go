@@ -354,6 +354,19 @@ func (gn *gen) node() {
 		gn.add(g.Do(ad.OpRandom, &ad.RandomDraw{Name: "test", Draw: func(rng *rand.Rand, v []float64) float64 {
 			return v[0] + v[1]*rng.NormFloat64()
 		}}, a, gn.like(g.Type(a))))
+	case k < 38 && rng.IntN(2) == 0: // computed positions
+		x := gn.pick()
+		n := g.Type(x).Size()
+		if n == 0 {
+			break
+		}
+		at := g.Do(ad.OpFloor, nil, g.Scale(float64(n), g.Do(ad.OpInvLogit, nil, gn.finite(gn.pick()))))
+		if rng.IntN(30) > 0 {
+			at = g.Do(ad.OpMin, nil, at, g.Const(float64(n-1)))
+		} else {
+			at = g.Add(at, g.Const(0.6*float64(n)))
+		}
+		gn.add(g.Take(x, at))
 	case k < 38:
 		gn.refs = append(gn.refs, gn.constant(gn.typ()))
 	}

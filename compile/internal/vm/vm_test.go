@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -104,6 +105,14 @@ func TestRandomGraphs(t *testing.T) {
 		// Other inputs between: values must not depend on history.
 		ok := compare(t, name, g, m, inputs(0), tol) && compare(t, name+" second", g, m, inputs(1), tol) &&
 			compare(t, name+" again", g, m, inputs(0), tol)
+		if seed%4 == 0 {
+			env := &ad.Env{Rand: rand.New(rand.NewPCG(1, 1))}
+			if err := m.Run(env); err == nil {
+				if n := testing.AllocsPerRun(1, func() { _ = m.Run(env) }); n != 0 {
+					t.Errorf("%s: %v allocations", name, n)
+				}
+			}
+		}
 		for r, d := range consts {
 			for i, v := range g.Nodes[r].Data {
 				if !agree(v, d[i], 0) {
@@ -116,4 +125,81 @@ func TestRandomGraphs(t *testing.T) {
 		}
 	}
 	t.Log(count)
+}
+
+// TestShared: machines of one program may run at the same time.
+func TestShared(t *testing.T) {
+	for seed := range uint64(20) {
+		g, inputs := randomGraph(seed, 60)
+		p, err := Compile(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		for k := range uint64(3) {
+			m := p.New()
+			wg.Go(func() { compare(t, "shared", g, m, inputs(k), 1e-11) })
+		}
+		wg.Wait()
+	}
+}
+
+// TestErrors: what a failure says and where.
+func TestErrors(t *testing.T) {
+	g := ad.NewGraph()
+	x := g.Input(ad.Type{Shape: []int{3}})
+	g.SetSite(7)
+	g.Check(&ad.Check{Set: ad.Interval{Lo: 0, Hi: math.Inf(1)}, Function: "f", Name: "x", Want: "nonnegative"}, x)
+	g.SetSite(8)
+	g.Output(g.Take(x, g.Slice(x, 2, nil)))
+	g.SetSite(9)
+	g.Output(g.Do(ad.OpRandom, &ad.RandomDraw{Name: "u", Draw: func(r *rand.Rand, a []float64) float64 { return a[0] }}, x))
+	p, err := Compile(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := p.New()
+	run := func(v ...float64) error {
+		copy(m.Input(0), v)
+		return m.Run(nil)
+	}
+	var ce *ad.CheckError
+	if err := run(1, -2, 0); !errors.As(err, &ce) || ce.Index != 1 || ce.Site != 7 {
+		t.Error(err)
+	}
+	var oe *OpError
+	if err := run(1, 2, 5); !errors.As(err, &oe) || oe.Site != 8 || oe.Op != "take" {
+		t.Error(err)
+	}
+	if err := run(1, 2, 1); err == nil || err.Error() != "u_rng needs a random number generator" {
+		t.Error(err)
+	}
+}
+
+// TestOutputsOwnMemory: an output keeps its value while inputs are written.
+func TestOutputsOwnMemory(t *testing.T) {
+	g := ad.NewGraph()
+	x := g.Input(ad.Type{Shape: []int{3}})
+	g.Output(x)
+	g.Output(g.Slice(x, 1, []int{2}))
+	g.Output(g.Broadcast(g.Const(2), []int{4}))
+	g.Output(vector(g, []float64{1, 2}))
+	p, err := Compile(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := p.New()
+	copy(m.Input(0), []float64{1, 2, 3})
+	if err := m.Run(nil); err != nil {
+		t.Fatal(err)
+	}
+	clear(m.Input(0))
+	if m.Output(0)[2] != 3 || m.Output(1)[1] != 3 || m.Output(2)[3] != 2 || m.Output(3)[1] != 2 {
+		t.Error(m.Output(0), m.Output(1), m.Output(2), m.Output(3))
+	}
+	m.Output(3)[1] = 9
+	_ = m.Run(nil)
+	if m.Output(3)[1] != 2 {
+		t.Error("a constant was overwritten through an output")
+	}
 }
