@@ -71,6 +71,7 @@ type chainFile struct {
 	path    string
 	rows    int
 	adapted bool // the adaptation block has been written
+	fixed   bool // the sampler adapts nothing, so that there is none
 }
 
 // outputError says that draws could not be written.
@@ -94,7 +95,7 @@ func (f *Fit) createOutput(base string) (*output, error) {
 			out.close()
 			return nil, &outputError{err}
 		}
-		out.files = append(out.files, &chainFile{File: file, path: path})
+		out.files = append(out.files, &chainFile{File: file, path: path, fixed: !adapts(f.config.Sampler)})
 	}
 	return out, nil
 }
@@ -114,6 +115,9 @@ func (o *output) draw(session *infer.Session, d infer.Draw) error {
 // adaptation writes what warm-up has found.
 func (c *chainFile) adaptation(r infer.ChainReport) error {
 	c.adapted = true
+	if c.fixed { // as CmdStan's fixed_param: nothing was adapted
+		return nil
+	}
 	var notes []string // what the kernel has tuned beside the step size
 	for _, name := range slices.Sorted(maps.Keys(r.Kernel)) {
 		notes = append(notes, name+" = "+number(r.Kernel[name]))
@@ -168,6 +172,12 @@ func statistics(s infer.Sampler) []sampler.Column {
 		}
 	}
 	return all
+}
+
+// adapts reports whether a sampler has anything to adapt in warm-up.
+func adapts(s infer.Sampler) bool {
+	row, ok := sampler.Lookup(samplerName(s))
+	return !ok || row.Adapts
 }
 
 // samplerName is the name of a sampler in the table of package sampler, or "".

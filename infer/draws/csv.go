@@ -65,14 +65,15 @@ func newWriter(out io.Writer, name string, h Header) (*Writer, error) {
 	for _, s := range h.Config {
 		w.line = s.appendTo(w.line, 0)
 	}
-	for i, column := range append(h.Columns.StatisticNames(), h.Columns.Names...) {
-		if i > 0 {
-			w.line = append(w.line, ',')
+	for i, column := range h.Columns.StatisticNames() {
+		if !h.Columns.Statistics[i].Unsaved {
+			w.line = append(append(w.line, column...), ',')
 		}
-		w.line = append(w.line, column...)
 	}
-	w.line = append(w.line, '\n')
-	return w, w.write()
+	for _, column := range h.Columns.Names {
+		w.line = append(append(w.line, column...), ',')
+	}
+	return w, w.endRow()
 }
 
 // write empties w.line into the file.
@@ -97,9 +98,7 @@ func (w *Writer) Draw(d infer.Draw) error {
 	if w.row, problem = w.columns.appendStatistics(w.row[:0], &d); problem != nil {
 		return fmt.Errorf("%s: %w", w.name, problem)
 	}
-	for _, v := range w.row {
-		w.number(v)
-	}
+	w.statistics(w.row)
 	for i := range w.columns.Names {
 		if err != nil {
 			w.line = append(w.line, "nan,"...)
@@ -116,13 +115,19 @@ func (w *Writer) Row(statistics, values []float64) error {
 		return fmt.Errorf("%s: a draw of %d+%d values for %d+%d columns", w.name,
 			len(statistics), len(values), len(w.columns.Statistics), len(w.columns.Names))
 	}
-	for _, v := range statistics {
-		w.number(v)
-	}
+	w.statistics(statistics)
 	for _, v := range values {
 		w.number(v)
 	}
 	return w.endRow()
+}
+
+func (w *Writer) statistics(values []float64) {
+	for i, v := range values {
+		if !w.columns.Statistics[i].Unsaved {
+			w.number(v)
+		}
+	}
 }
 
 func (w *Writer) number(v float64) {

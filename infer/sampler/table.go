@@ -40,7 +40,13 @@ type Build func() (infer.Sampler, error)
 type Column struct {
 	Name  string
 	Value func(d *infer.Draw) float64
+	// Unsaved columns are kept for the diagnostics and not written to CSV
+	// files, because CmdStan's have none for this sampler.
+	Unsaved bool
 }
+
+// unsaved is the column with Unsaved set.
+func (c Column) unsaved() Column { c.Unsaved = true; return c }
 
 // Table returns the rows, the default sampler first.
 func Table() []Row {
@@ -74,8 +80,8 @@ func Names() []string {
 // AllColumns returns lp__ and accept_stat__ followed by the row's columns.
 func (r Row) AllColumns() []Column {
 	return append([]Column{
-		{"lp__", func(d *infer.Draw) float64 { return d.LogDensity }},
-		{"accept_stat__", func(d *infer.Draw) float64 { return d.Stats.AcceptStat }},
+		{Name: "lp__", Value: func(d *infer.Draw) float64 { return d.LogDensity }},
+		{Name: "accept_stat__", Value: func(d *infer.Draw) float64 { return d.Stats.AcceptStat }},
 	}, r.Columns...)
 }
 
@@ -86,12 +92,12 @@ func (r Row) Default() (infer.Sampler, error) {
 
 // The columns that several samplers share.
 var (
-	stepSizeColumn  = Column{"stepsize__", func(d *infer.Draw) float64 { return d.Stats.StepSize }}
-	treeDepthColumn = Column{"treedepth__", func(d *infer.Draw) float64 { return float64(d.Stats.TreeDepth) }}
-	leapfrogColumn  = Column{"n_leapfrog__", func(d *infer.Draw) float64 { return float64(d.Stats.Leapfrogs) }}
-	intTimeColumn   = Column{"int_time__", func(d *infer.Draw) float64 { return d.Stats.IntTime }}
-	energyColumn    = Column{"energy__", func(d *infer.Draw) float64 { return d.Stats.Energy }}
-	divergentColumn = Column{"divergent__", func(d *infer.Draw) float64 {
+	stepSizeColumn  = Column{Name: "stepsize__", Value: func(d *infer.Draw) float64 { return d.Stats.StepSize }}
+	treeDepthColumn = Column{Name: "treedepth__", Value: func(d *infer.Draw) float64 { return float64(d.Stats.TreeDepth) }}
+	leapfrogColumn  = Column{Name: "n_leapfrog__", Value: func(d *infer.Draw) float64 { return float64(d.Stats.Leapfrogs) }}
+	intTimeColumn   = Column{Name: "int_time__", Value: func(d *infer.Draw) float64 { return d.Stats.IntTime }}
+	energyColumn    = Column{Name: "energy__", Value: func(d *infer.Draw) float64 { return d.Stats.Energy }}
+	divergentColumn = Column{Name: "divergent__", Value: func(d *infer.Draw) float64 {
 		if d.Stats.Divergent {
 			return 1
 		}
