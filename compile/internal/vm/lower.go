@@ -259,36 +259,21 @@ func (x *context) ownOutput(k int) val {
 func (x *context) absorb(live []bool) {
 	g := x.g
 	x.absorbed = make([]bool, len(g.Nodes))
-	var scatters func(r ad.Ref, t ad.Type) bool
-	scatters = func(r ad.Ref, t ad.Type) bool {
-		n := &g.Nodes[r]
-		if x.uses[r] != 1 || !n.Type.Equal(t) {
-			return false
-		}
-		switch n.Op {
-		case ad.OpScatter:
-			return true
-		case ad.OpAdd:
-			return scatters(n.Args[0], t) || scatters(n.Args[1], t)
-		}
-		return false
-	}
-	var mark func(r ad.Ref, t ad.Type)
-	mark = func(r ad.Ref, t ad.Type) {
-		n := &g.Nodes[r]
-		if scatters(r, t) {
-			x.absorbed[r] = true
-			if n.Op == ad.OpAdd {
-				mark(n.Args[0], t)
-				mark(n.Args[1], t)
-			}
+	sum := make([]bool, len(g.Nodes)) // of arrays, with a scatter among the terms, read once
+	term := func(a ad.Ref, n *ad.Node) bool { return sum[a] && g.Nodes[a].Type.Equal(n.Type) }
+	for i := range g.Nodes {
+		if n := &g.Nodes[i]; x.uses[i] == 1 {
+			sum[i] = n.Op == ad.OpScatter || n.Op == ad.OpAdd && (term(n.Args[0], n) || term(n.Args[1], n))
 		}
 	}
 	for i := len(g.Nodes) - 1; i >= 0; i-- {
 		n := &g.Nodes[i]
-		if live[i] && n.Op == ad.OpAdd && !x.absorbed[i] && n.Type.Total() > 1 {
-			mark(n.Args[0], n.Type)
-			mark(n.Args[1], n.Type)
+		if live[i] && n.Op == ad.OpAdd && n.Type.Total() > 1 {
+			for _, a := range n.Args {
+				if term(a, n) {
+					x.absorbed[a] = true
+				}
+			}
 		}
 	}
 }
