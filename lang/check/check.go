@@ -37,6 +37,10 @@ import (
 // functions and generators have their suffix, as in normal_lpdf. Names with
 // _lupdf and _lupmf are not looked up: they are the _lpdf and _lpmf with some
 // terms dropped.
+//
+// A Universe that also has a method Planned(name string) bool tells names of
+// Stan's library that it lacks, which are then refused as not supported yet
+// rather than as unknown.
 type Universe interface {
 	// Lookup returns the overloads of a name; none if it is unknown. The checker
 	// keeps the very values, so that a caller finds its own declarations in

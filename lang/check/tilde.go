@@ -118,6 +118,10 @@ func (c *checker) unknownDistribution(s *ast.Tilde) {
 	if !c.firstTime(diag.UnknownDistribution, name) {
 		return
 	}
+	if c.planned(name+"_lpdf", name+"_lpmf") {
+		c.unsupported(s.Dist.Span(), feature("the distribution "+quote(name)+" is"))
+		return
+	}
 	d := diag.Errorf(diag.UnknownDistribution, s.Dist.Span(), "there is no distribution `%s`", name)
 	near := diag.Nearest(name, func(yield func(string) bool) {
 		for f := range c.functionNames() {

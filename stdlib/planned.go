@@ -1,0 +1,52 @@
+package stdlib
+
+import "strings"
+
+// planned are the functions of Stan's library that are not declared yet, so
+// that a message can say so instead of proposing another name. The list only
+// shrinks: a test refuses names that have a declaration.
+const planned = `
+algebra_solver algebra_solver_newton arg bessel_first_kind bessel_second_kind beta_binomial_cdf
+beta_binomial_lccdf beta_binomial_lcdf beta_neg_binomial_cdf beta_neg_binomial_lccdf beta_neg_binomial_lcdf
+beta_neg_binomial_lpmf beta_neg_binomial_rng chol2inv cholesky_decompose cholesky_factor_corr_constrain
+cholesky_factor_corr_jacobian cholesky_factor_corr_unconstrain cholesky_factor_cov_constrain
+cholesky_factor_cov_jacobian cholesky_factor_cov_unconstrain complex_schur_decompose complex_schur_decompose_t
+complex_schur_decompose_u conj corr_matrix_constrain corr_matrix_jacobian corr_matrix_unconstrain
+cov_matrix_constrain cov_matrix_jacobian cov_matrix_unconstrain csr_extract dae dae_tol determinant
+eigendecompose eigendecompose_sym eigenvalues eigenvalues_sym eigenvectors eigenvectors_sym fft fft2
+gaussian_dlm_obs_lpdf generalized_inverse generate_laplace_options get_imag get_real hmm_hidden_state_prob
+hmm_latent_rng hmm_marginal hypergeometric_1F0 hypergeometric_2F1 hypergeometric_3F2 hypergeometric_lpmf
+hypergeometric_pFq hypergeometric_rng integrate_1d integrate_ode integrate_ode_adams integrate_ode_bdf
+integrate_ode_rk45 inv_erfc inv_fft inv_fft2 inv_inc_beta inv_wishart_cholesky_lpdf inv_wishart_cholesky_rng
+inv_wishart_lpdf inv_wishart_rng inverse inverse_spd lambert_w0 lambert_wm1 laplace_latent_rng
+laplace_marginal laplace_marginal_tol lkj_corr_cholesky_rng lkj_corr_lpdf lkj_corr_rng lkj_cov_lpdf
+log_determinant log_determinant_spd lower_bound_constrain lower_bound_jacobian lower_bound_unconstrain
+lower_upper_bound_constrain lower_upper_bound_jacobian lower_upper_bound_unconstrain map_rect matrix_exp
+matrix_exp_multiply matrix_power mdivide_left mdivide_left_spd mdivide_left_tri_low mdivide_right
+mdivide_right_spd mdivide_right_tri_low modified_bessel_second_kind multi_gp_cholesky_lpdf multi_gp_lpdf
+multi_normal_cholesky_lpdf multi_normal_cholesky_rng multi_normal_lpdf multi_normal_prec_lpdf multi_normal_rng
+multi_student_t_cholesky_lpdf multi_student_t_cholesky_rng multi_student_t_lpdf multi_student_t_rng norm
+ode_adams ode_adams_tol ode_adjoint_tol_ctl ode_bdf ode_bdf_tol ode_ckrk ode_ckrk_tol ode_rk45 ode_rk45_tol
+offset_multiplier_constrain offset_multiplier_jacobian offset_multiplier_unconstrain ordered_constrain
+ordered_jacobian ordered_unconstrain owens_t polar positive_ordered_constrain positive_ordered_jacobian
+positive_ordered_unconstrain proj qr qr_Q qr_R qr_thin qr_thin_Q qr_thin_R reduce_sum reduce_sum_static
+scale_matrix_exp_multiply simplex_constrain simplex_jacobian simplex_unconstrain singular_values
+skew_normal_cdf skew_normal_lccdf skew_normal_lcdf solve_newton solve_newton_tol solve_powell solve_powell_tol
+std_normal_log_qf stochastic_column_constrain stochastic_column_jacobian stochastic_column_unconstrain
+stochastic_row_constrain stochastic_row_jacobian stochastic_row_unconstrain student_t_qf sum_to_zero_constrain
+sum_to_zero_jacobian sum_to_zero_unconstrain svd svd_U svd_V to_complex unit_vector_constrain
+unit_vector_jacobian unit_vector_unconstrain upper_bound_constrain upper_bound_jacobian
+upper_bound_unconstrain von_mises_cdf von_mises_lccdf von_mises_lcdf wiener_lccdf_unnorm wiener_lcdf_unnorm
+wiener_lpdf wishart_cholesky_lpdf wishart_cholesky_rng wishart_lpdf wishart_rng yule_simon_cdf
+yule_simon_lccdf yule_simon_lcdf yule_simon_lpmf yule_simon_rng
+`
+
+// Planned reports whether a function is one of Stan's that is not there yet.
+func (l *Library) Planned(name string) bool {
+	for p := range strings.FieldsSeq(planned) {
+		if p == name {
+			return true
+		}
+	}
+	return false
+}
