@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -73,7 +74,7 @@ var checks = []check{
 	{"no-draws", Problem, findNoDraws,
 		"See the chains' errors. Usually no starting point with a finite log density was found: give initial values, or narrow the range from which they are drawn."},
 	{"incomplete", Problem, findIncomplete,
-		"The run was interrupted or chains failed. What is there is cut to the shortest chain for R-hat and ESS; resume or repeat the run before using it."},
+		"The run was interrupted or chains failed. What is there is cut to the shortest chain for R-hat and ESS; repeat the run before using it."},
 	{"few-draws", Problem, findFewDraws,
 		"Run more iterations per chain; with so few draws R-hat and ESS cannot be trusted either."},
 	{"stuck-chain", Problem, findStuckChain,
@@ -222,13 +223,22 @@ func (e *evidence) each(statistic string, f func(chain int, column []float64)) {
 	}
 }
 
+// percent is a share in percent, with two digits below ten.
+func percent(count, total int) string {
+	p := 100 * float64(count) / float64(total)
+	if p >= 10 {
+		return strconv.FormatFloat(p, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(p, 'g', 2, 64)
+}
+
 func findDivergences(e *evidence) (string, []string) {
 	count, total, chains := e.tally("divergent__", func(v float64) bool { return v != 0 })
 	if count == 0 {
 		return "", nil
 	}
-	return fmt.Sprintf("%d of %d transitions diverged (%.2g %%), in %s.",
-		count, total, 100*float64(count)/float64(total), lower(chainList(chains))), nil
+	return fmt.Sprintf("%d of %d transitions diverged (%s %%), in %s.",
+		count, total, percent(count, total), lower(chainList(chains))), nil
 }
 
 func findTreeDepth(e *evidence) (string, []string) {
@@ -240,8 +250,8 @@ func findTreeDepth(e *evidence) (string, []string) {
 	if count == 0 {
 		return "", nil
 	}
-	return fmt.Sprintf("%d of %d trajectories (%.2g %%) reached the maximum tree depth %d, in %s.",
-		count, total, 100*float64(count)/float64(total), limit, lower(chainList(chains))), nil
+	return fmt.Sprintf("%d of %d trajectories (%s %%) reached the maximum tree depth %d, in %s.",
+		count, total, percent(count, total), limit, lower(chainList(chains))), nil
 }
 
 func findAcceptance(e *evidence) (string, []string) {

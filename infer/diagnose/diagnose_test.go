@@ -272,7 +272,7 @@ func TestChecks(t *testing.T) {
 			s["divergent__"][0][5], s["divergent__"][3][6] = 1, 1
 			return draw
 		}, summary: "2 of 1600 transitions diverged (0.12 %), in chains 1, 4."},
-		{code: "treedepth", options: Options{MaxTreeDepth: 3}, summary: "1600 of 1600 trajectories (1e+02 %) reached the maximum tree depth 3"},
+		{code: "treedepth", options: Options{MaxTreeDepth: 3}, summary: "1600 of 1600 trajectories (100 %) reached the maximum tree depth 3"},
 		{code: "", options: Options{MaxTreeDepth: -1}},
 		{code: "acceptance", damage: func(draw [][][]float64, s map[string][][]float64) [][][]float64 {
 			for i := range s["accept_stat__"][1] {

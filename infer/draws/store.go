@@ -23,6 +23,10 @@ type Store struct {
 	chains [][]float64 // [chain][draw × width + column]
 }
 
+// maxReserve bounds what is set aside before anything has been drawn, in
+// numbers per chain: runs may be meant to be interrupted.
+const maxReserve = 1 << 22
+
 // NewStore makes an empty store for the given number of chains with room for
 // reserve draws each (it grows beyond). An error says that the name of a
 // column is impossible.
@@ -35,7 +39,7 @@ func NewStore(columns Columns, chains, reserve int) (*Store, error) {
 	}
 	s := newStore(Columns{slices.Clone(columns.Statistics), slices.Clone(columns.Names)}, chains)
 	for i := range s.chains {
-		s.chains[i] = make([]float64, 0, max(reserve, 0)*columns.width())
+		s.chains[i] = make([]float64, 0, min(max(reserve, 0), maxReserve/max(columns.width(), 1))*columns.width())
 	}
 	return s, nil
 }
