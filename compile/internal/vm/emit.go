@@ -27,7 +27,7 @@ type viewKey struct {
 }
 
 // maxStrip is the number of elements that a strip runs over at a time.
-const maxStrip = 1000000
+const maxStrip = 512
 
 func newCompiler() *compiler {
 	c := &compiler{consts: map[uint64]rootID{}}

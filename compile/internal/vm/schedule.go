@@ -88,7 +88,7 @@ func (x *context) schedule(block func(nodes []int32)) {
 				}
 			}
 			strips = rest
-			for _, f := range first { run([]int32{f}, never) }
+			run(first, func(n *node) bool { return n.kind <= accNode && n.n == size })
 		default:
 			if done < len(x.nodes) {
 				x.fault("%d of %d nodes scheduled", done, len(x.nodes))
