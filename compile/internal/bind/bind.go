@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -171,6 +172,9 @@ func (b *binder) parameters(out *Bound, jacobian func(value)) {
 		y, jac := perVector(g, tr, x, func(x ad.Ref) (ad.Ref, []ad.Ref) { return tr.Constrain(g, x, bounds) })
 		if v.Constraint.Kind == types.LowerUpper && bounds.Lower != ad.None && bounds.Upper != ad.None {
 			b.checkOrder(v, bounds)
+		}
+		if v.Constraint.Kind == types.OffsetMultiplier && bounds.Upper != ad.None {
+			g.Check(&ad.Check{Set: ad.Interval{Lo: 0, Hi: math.Inf(1), LoOpen: true, HiOpen: true}, Function: v.Name, Name: "the multiplier", Want: "positive and finite"}, bounds.Upper)
 		}
 		c := b.newCell(v, v.Name, v.Type, shape)
 		c.param = true
