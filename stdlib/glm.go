@@ -93,7 +93,13 @@ func glm(name string, d *Dist, at int) []Func {
 				args := append([]Arg{}, a[:at]...)
 				args = append(args, b.linear(a[at], a[at+1], a[at+2]))
 				args = append(args, a[at+3:]...)
-				return d.terms(b, args)
+				terms := d.terms(b, args)
+				if d == &negBinomial2LogGLM && terms != nil && b.Propto && !args[2].Param {
+					// Stan's kernel contains the constant -φ log φ.
+					c := b.G.Mul(args[2].Ref, b.G.Log(args[2].Ref))
+					terms = append(terms, b.G.Scale(-float64(b.common(args, d.what)), c))
+				}
+				return terms
 			}})
 	}
 	return fs
@@ -104,7 +110,7 @@ func glms() []Func {
 	var fs []Func
 	fs = append(fs, glm("bernoulli_logit_glm_lpmf", &bernoulliLogit, 1)...)
 	fs = append(fs, glm("binomial_logit_glm_lpmf", &binomialLogit, 2)...)
-	fs = append(fs, glm("neg_binomial_2_log_glm_lpmf", &negBinomial2Log, 1)...)
+	fs = append(fs, glm("neg_binomial_2_log_glm_lpmf", &negBinomial2LogGLM, 1)...)
 	fs = append(fs, glm("normal_id_glm_lpdf", &normal, 1)...)
 	fs = append(fs, glm("poisson_log_glm_lpmf", &poissonLog, 1)...)
 	const rngDoc = "Draws from the Bernoulli distribution with log odds alpha + x beta, one per row of x."
@@ -127,6 +133,23 @@ func glms() []Func {
 		}
 	}
 	return fs
+}
+
+// negBinomial2LogGLM is negBinomial2Log, of which Stan drops other addends in
+// the linear model: log y! always.
+var negBinomial2LogGLM = Dist{
+	Name: negBinomial2Log.Name, Discrete: true, Variate: negBinomial2Log.Variate, Params: negBinomial2Log.Params,
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		eta, phi := p[0], p[1]
+		logPhi := g.Log(phi)
+		log1p := g.Do(ad.OpLog1pExp, nil, g.Sub(eta, logPhi))
+		return []Term{
+			{Value: logRising(g, phi, y), Of: of2nd},
+			{Value: g.Add(g.Mul(g.Add(y, phi), log1p), g.Mul(y, logPhi)), Weight: -1, Of: always},
+			{Value: g.Mul(y, eta), Of: of1st},
+			logFactorial(g, y),
+		}
+	},
 }
 
 func categoricalLogitGLM(b *Builder, a []Arg) []ad.Ref {

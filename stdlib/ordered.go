@@ -79,11 +79,14 @@ func orderedLogistic(b *Builder, a []Arg) []ad.Ref {
 		r := g.Gather(c, dims(offset, n, k, k-1, 1))
 		return g.Reshape(r, append(append([]int{}, s[:len(s)-1]...), k-1))
 	}
-	gaps := g.Do(ad.OpLog1mExp, nil, g.Sub(part(0), part(1)))
+	gap := pick(g.Do(ad.OpLog1mExp, nil, g.Sub(part(0), part(1))), false)
+	if len(g.Type(gap).Shape) == 0 {
+		gap = g.Scale(float64(b.size(a[1])), gap) // one outcome, perhaps with many locations
+	}
 	return b.kept(a,
 		Term{Value: g.Do(ad.OpLogInvLogit, nil, g.Sub(a[1].Ref, pick(c, false))), Of: always},
 		Term{Value: g.Do(ad.OpLog1mInvLogit, nil, g.Sub(a[1].Ref, pick(c, true))), Of: always},
-		Term{Value: pick(gaps, false), Of: always})
+		Term{Value: gap, Of: always})
 }
 
 func orderedLogisticGLM(b *Builder, a []Arg) []ad.Ref {
@@ -105,7 +108,10 @@ func orderedProbit(b *Builder, a []Arg) []ad.Ref {
 	hi, lo := g.Sub(a[1].Ref, pick(c, false)), g.Sub(a[1].Ref, pick(c, true))
 	right := g.Less(g.Const(0), lo)
 	x, y := g.Select(right, g.Neg(lo), hi), g.Select(right, g.Neg(hi), lo)
-	return b.kept(a, Term{Value: g.Do(ad.OpLogDiffExp, nil, logPhi(g, x), logPhi(g, y)), Of: always})
+	// Stan keeps this term under ~ even if all arguments are data.
+	full := *b
+	full.Propto = false
+	return full.kept(a, Term{Value: g.Do(ad.OpLogDiffExp, nil, logPhi(g, x), logPhi(g, y)), Of: always})
 }
 
 // ordereds are the distributions of ordered outcomes.

@@ -55,7 +55,6 @@ lang/internal/grammar:   lang/source lang/diag lang/ast participle
 lang:                    lang/source lang/diag lang/ast lang/internal/grammar
 lang/check:              lang/source lang/diag lang/ast lang/types
 lang/check/checktest:    lang/types
-lang/format:             lang lang/source lang/diag lang/ast
 lang/internal/errtest:   lang/source lang/diag
 
 ad/kernel:

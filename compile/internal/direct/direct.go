@@ -257,6 +257,13 @@ func (r *run) constrain(v *ir.Var, tr transform.Transform, free value, shape []i
 			}
 		}
 	}
+	if v.Constraint.Kind == types.OffsetMultiplier && v.Constraint.Upper != nil {
+		for _, m := range r.eval(v.Constraint.Upper).floats() {
+			if !(m > 0) || math.IsInf(m, 1) {
+				r.failf("the multiplier of %s is %v", v.Name, m)
+			}
+		}
+	}
 	y, jacobian := tr.Constrain(g, constant(g, free), bounds)
 	for _, j := range jacobian {
 		if tr.Free == nil {

@@ -167,7 +167,7 @@ func (g *gen) parameterBlock() {
 	add(0.4, "B", vectors, []size{t}, []size{k}, "", 1.2)
 	add(0.3, "r", rows, nil, []size{k}, "", 1.2)
 	add(0.3, "ap", reals, []size{j}, nil, "", 1.2)
-	add(0.3, "h", vectors, nil, []size{j}, among(g, "", "<offset=a, multiplier=2>", "<lower=a>", "<offset=0.5>"), 4)
+	add(0.3, "h", vectors, nil, []size{j}, among(g, "", "<offset=a, multiplier=2>", "<lower=a>", "<offset=0.5>", "<multiplier=0.5 + abs(a)>"), 4)
 	add(0.2, "C", matrices, nil, []size{t, k}, "<lower=-2, upper=2>", 2)
 	add(0.1, "AM", matrices, []size{lit(2)}, []size{k, lit(2)}, "", 1.2)
 	add(0.1, "e0", vectors, nil, []size{{"L", g.data["L"].(int)}}, "", 1.2)

@@ -1,6 +1,10 @@
 package vm
 
-import "github.com/ppl-lang/ppl/ad"
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad"
+)
 
 // Ops of the machine's own.
 //
@@ -116,6 +120,18 @@ func (x *context) fuse() {
 		}
 	}
 	dead := make([]bool, len(x.nodes))
+	for i := len(x.nodes) - 1; i >= 0; i-- { // what factors were taken from
+		n := &x.nodes[i]
+		if n.kind > loadNode || n.dst == none {
+			continue
+		}
+		if r := &x.roots[n.dst]; uses[n.dst] == 0 && !r.shared && r.in == none && r.ctx == x {
+			dead[i] = true
+			for _, a := range n.args {
+				uses[a.root]--
+			}
+		}
+	}
 	product := func(a val, n int) (a1, a2 val, p int32, ok bool) {
 		r := &x.roots[a.root]
 		if r.shared || r.in != none || uses[a.root] != 1 || len(r.makers) != 1 || r.ctx != x || a.off != 0 || a.n != r.n {
@@ -141,6 +157,7 @@ func (x *context) fuse() {
 	for i := range x.nodes {
 		n := &x.nodes[i]
 		switch {
+		case dead[i]:
 		case n.kind == elemNode && (n.op == ad.OpAdd || n.op == ad.OpSub):
 			for k := 1; k >= 0; k-- {
 				if n.args[k].n != n.n {
@@ -199,4 +216,87 @@ func (x *context) drop(dead []bool) {
 			r.makers[k] = to[m]
 		}
 	}
+}
+
+// factor finds a constant factor of the array r that nobody else reads. Factors
+// of moderate size move through products and out of sums: derivatives of
+// densities are full of 2 and -1/2, and each costs a pass over the data.
+func (x *context) factor(r ad.Ref) (c float64, rest val, ok bool) {
+	v := x.vals[r]
+	if x.uses[r] != 1 || v.n < 2 || v.rep {
+		return
+	}
+	rt := &x.roots[v.root]
+	if rt.ctx != x || rt.in != none || v.off != 0 || v.n != rt.n || len(rt.makers) != 1 {
+		return
+	}
+	n := &x.nodes[rt.makers[0]]
+	if n.kind != elemNode || n.dst != v.root {
+		return
+	}
+	switch n.op {
+	case ad.OpNeg:
+		return -1, n.args[0], n.args[0].n == v.n
+	case ad.OpMul:
+		for k, a := range n.args {
+			d := x.roots[a.root].data
+			if a.n != 1 || d == nil || n.args[1-k].n != v.n {
+				continue
+			}
+			if c = d[a.off]; moderate(c) {
+				return c, n.args[1-k], true
+			}
+		}
+	}
+	return
+}
+
+func moderate(c float64) bool {
+	c = math.Abs(c)
+	return c > 1e-6 && c < 1e6
+}
+
+// merge joins the constant factor of an operand of a negation or of a product
+// with a number; ok is false if there is none.
+func (x *context) merge(n *ad.Node, nd *node) (v val, ok bool) {
+	scaled := func(s, rest val) val {
+		op, args := ad.OpMul, []val{s, rest}
+		if d := x.roots[s.root].data; d != nil {
+			switch d[s.off] {
+			case 1:
+				return rest
+			case -1:
+				op, args = ad.OpNeg, args[1:]
+			}
+		}
+		dst := x.newRoot(nd.n)
+		x.add(node{kind: elemNode, op: op, n: nd.n, args: args, dst: dst})
+		return x.whole(dst)
+	}
+	switch nd.op {
+	case ad.OpNeg:
+		if c, rest, ok := x.factor(n.Args[0]); ok {
+			return scaled(x.constant(-c), rest), true
+		}
+	case ad.OpMul:
+		for k, s := range nd.args {
+			if s.n != 1 {
+				continue
+			}
+			if c, rest, ok := x.factor(n.Args[1-k]); ok && rest.n == nd.n {
+				return scaled(x.times(c, s), rest), true
+			}
+		}
+	}
+	return val{}, false
+}
+
+// times is c·s for a single number s.
+func (x *context) times(c float64, s val) val {
+	if d := x.roots[s.root].data; d != nil {
+		return x.constant(c * d[s.off])
+	}
+	dst := x.newRoot(1)
+	x.add(node{kind: elemNode, op: ad.OpMul, n: 1, args: []val{x.constant(c), s}, dst: dst})
+	return x.whole(dst)
 }

@@ -346,7 +346,14 @@ func (x *context) node(r ad.Ref, n *ad.Node) val {
 	case ad.OpGather:
 		return x.gather(n)
 	case ad.OpScatter:
-		return x.accumulate(total, []part{x.scatter(n)})
+		p := x.scatter(n)
+		if total == 1 && p.m.uniform() {
+			if c, rest, ok := x.factor(n.Args[0]); ok {
+				p.v = rest
+				return x.times(c, x.accumulate(1, []part{p}))
+			}
+		}
+		return x.accumulate(total, []part{p})
 	case ad.OpConcat:
 		vs := make([]laneVal, len(n.Args))
 		for i, a := range n.Args {
@@ -371,6 +378,9 @@ func (x *context) node(r ad.Ref, n *ad.Node) val {
 	switch row.Class {
 	case ad.Effect:
 		nd.kind = effectNode
+		if c, ok := n.Attr.(*ad.Check); ok && x.holds(nd.args[0], c) {
+			return val{}
+		}
 		if n.Op == ad.OpCheck && nd.args[0].n == 1 {
 			nd.kind, nd.n = elemNode, 1
 		}
@@ -392,6 +402,12 @@ func (x *context) node(r ad.Ref, n *ad.Node) val {
 		return val{}
 	}
 	return x.whole(nd.dst)
+}
+
+// holds reports whether a check of a constant is known to pass.
+func (x *context) holds(v val, c *ad.Check) bool {
+	d := x.roots[v.root].data
+	return d != nil && within(d[v.off:v.off+v.n], c.Set)
 }
 
 // equalBits reports whether all elements are the same number.
@@ -416,9 +432,14 @@ func (x *context) elementwise(n *ad.Node) val {
 		uniform = uniform && v.n == 1
 		nd.args = append(nd.args, v)
 	}
-	if n.Op == ad.OpAdd && !uniform { // adjoints of what was not used
+	if !uniform && (n.Op == ad.OpAdd || n.Op == ad.OpMul) {
+		// Zeros, from adjoints of what was not used, and ones, from those of sums.
+		nothing := 0.0
+		if n.Op == ad.OpMul {
+			nothing = 1
+		}
 		for k, v := range nd.args {
-			if d := x.roots[v.root].data; v.n == 1 && d != nil && d[v.off] == 0 {
+			if d := x.roots[v.root].data; v.n == 1 && d != nil && d[v.off] == nothing {
 				return nd.args[1-k]
 			}
 		}
@@ -428,6 +449,9 @@ func (x *context) elementwise(n *ad.Node) val {
 		nd.dst = x.newRoot(1)
 		x.add(nd)
 		return val{root: nd.dst, n: total, rep: total > 1}
+	}
+	if v, ok := x.merge(n, &nd); ok {
+		return v
 	}
 	if v, ok := x.logistic(&nd); ok {
 		return v

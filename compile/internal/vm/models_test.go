@@ -1,7 +1,6 @@
 package vm
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -59,7 +58,7 @@ func normals(n int, seed uint64) []float64 {
 }
 
 func models() []model {
-	return []model{eightSchools(true), eightSchools(false), logistic(1000, 24), hierarchical(12500, 386), hierarchical(200000, 386),
+	return []model{eightSchools(true), eightSchools(false), logistic(1000, 24), hierarchical(12500, 386), volatility(2000),
 		garch(200), garch(2000), mixture(1000), hmm(400)}
 }
 
@@ -174,7 +173,7 @@ func hierarchical(n, J int) model {
 	}
 	xs, y := normals(n, 9), normals(n, 10)
 	// parameters: mu, log tau, beta, log sigma, alpha
-	return model{fmt.Sprint("hierarchical", n), 4 + J, func(g *ad.Graph, x ad.Ref) ad.Ref {
+	return model{"hierarchical", 4 + J, func(g *ad.Graph, x ad.Ref) ad.Ref {
 		at := func(i int) ad.Ref { return g.Slice(x, i, nil) }
 		mu, tau, beta, sigma := at(0), g.Exp(at(1)), at(2), g.Exp(at(3))
 		alpha := g.Slice(x, 4, []int{J})
