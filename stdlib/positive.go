@@ -18,9 +18,6 @@ var (
 // plus is x + c.
 func plus(g *ad.Graph, x ad.Ref, c float64) ad.Ref { return g.Add(x, g.Const(c)) }
 
-// where is a where x > 0, else b; a may be undefined where x ≤ 0.
-func where(g *ad.Graph, x, a, b ad.Ref) ad.Ref { return g.Select(g.Less(g.Const(0), x), a, b) }
-
 var negInf = math.Inf(-1)
 
 // logGammaP and logGammaQ are the logarithms of the regularised incomplete

@@ -28,8 +28,7 @@ func TestModels(t *testing.T) {
 				break
 			}
 		}
-		env := &ad.Env{}
-		if n := testing.AllocsPerRun(10, func() { _ = m.Run(env) }); n != 0 {
+		if n := testing.AllocsPerRun(10, func() { _ = m.Run(nil) }); n != 0 {
 			t.Errorf("%s: %v allocations per run", md.name, n)
 		}
 	}

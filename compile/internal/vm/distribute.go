@@ -152,7 +152,6 @@ type taker struct {
 	pins  bool   // the scan has effects
 
 	vec     []ad.Ref // values for all steps, in g
-	histAt  []ad.Ref // carried values before every step
 	kept    map[ad.Ref]int
 	keptRef map[ad.Ref]ad.Ref
 }

@@ -126,14 +126,6 @@ func (x *context) slot(v val, t int, read bool) int32 {
 	return int32(len(x.slots) - 1)
 }
 
-// element is element i of v.
-func element(v val, i int) val {
-	if v.rep {
-		i = 0
-	}
-	return val{root: v.root, off: v.off + i, n: 1}
-}
-
 // clearing adds to the block what must be zero before r is written.
 func (x *context) clearing(b *block, r rootID, t int) {
 	for ; r != none; r = x.roots[r].in {

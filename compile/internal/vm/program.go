@@ -213,6 +213,7 @@ type Machine struct {
 	curs  []cursor
 	work  []float64 // of maxStrip elements
 	env   *ad.Env
+	none  ad.Env // where the caller has none
 }
 
 // New returns a machine.
@@ -241,14 +242,11 @@ func (m *Machine) Input(i int) []float64 { return m.views[m.p.inputs[i]] }
 // Output is the value of output i, valid until the next Run.
 func (m *Machine) Output(i int) []float64 { return m.views[m.p.outputs[i]] }
 
-// noEnv is an environment that offers nothing.
-func noEnv() *ad.Env { return &ad.Env{} }
-
 // Run evaluates the outputs at the inputs and carries out the effects in order.
 // An error is a rejection: *ad.CheckError, *ad.RejectError, or *OpError.
 func (m *Machine) Run(env *ad.Env) error {
 	if env == nil {
-		env = noEnv()
+		env = &m.none
 	}
 	m.env = env
 	return m.run(m.p.blocks)

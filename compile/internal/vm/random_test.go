@@ -16,7 +16,6 @@ type gen struct {
 	lanes int // the number of lanes of values that have them; 0 within regions
 	sizes []int
 	depth int
-	ops   []ad.OpCode
 	rand  bool // OpRandom allowed
 }
 
