@@ -17,7 +17,8 @@ func Parse(f *source.File) (*ast.File, diag.List) {
 	if strings.ContainsRune(f.Text, 0) {
 		d := diag.Errorf(diag.InvalidCharacter, source.Span{File: f}, "this is not a text file")
 		d.Fix = "give the file with the program's text"
-		return &ast.File{Source: f}, diag.List{d}
+		whole := source.Span{File: f, End: len(f.Text)}
+		return &ast.File{Base: ast.Base{Pos: whole}, Source: f}, diag.List{d}
 	}
 	return grammar.Parse(f)
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # stan.sh: makes stan.json anew, from real Stan. As root, with STANREF_ROOT set
-# to the Debian root that shared/tools/stanref/setup.sh makes. About 20 minutes.
+# to the Debian root that the reference harness makes. About 20 minutes.
 #
 # go test -run WriteStanCases -stan DIR writes the cases as lines of a Stan
 # program; here they become programs of 100 cases each; what the installed
