@@ -339,3 +339,38 @@ var discreteRange = Dist{
 
 // rangeSize is upper - lower + 1.
 func rangeSize(g *ad.Graph, p []ad.Ref) ad.Ref { return plus(g, g.Sub(p[1], p[0]), 1) }
+
+// hypergeometrics are the distribution of the number of successes among N draws
+// without replacement from a successes and b failures. It has no parameters that
+// are not ints, so that ~ drops all of it.
+func hypergeometrics() []Func {
+	const doc = "the number of successes among N draws without replacement from a successes and b failures."
+	in := []types.Constraint{types.Between(0, 3), types.Between(4, 6), types.Between(4, 8), types.Between(7, 9)}
+	one := types.Just(tInt)
+	valid := func(b *Builder, bad ad.Ref, what string) {
+		rejectIf(b.G, bad, b.Name+": "+what)
+	}
+	return []Func{
+		density("hypergeometric_lpmf", "The logarithm of the mass of "+doc, []types.Set{one, one, one, one}, in, func(b *Builder, a []Arg) []ad.Ref {
+			g := b.G
+			n, draws, yes, no := a[0].Ref, a[1].Ref, a[2].Ref, a[3].Ref
+			check(g, b.Name, "Successes variable", types.NonNegative, n)
+			valid(b, g.Less(yes, n), "there are more successes than in the population")
+			valid(b, g.Less(g.Sub(draws, n), g.Const(0)), "there are more successes than draws")
+			valid(b, g.Less(no, g.Sub(draws, n)), "there are more failures than in the population")
+			choose := op2(ad.OpLchoose)
+			if b.Propto {
+				return nil
+			}
+			return []ad.Ref{choose(g, yes, n), choose(g, no, g.Sub(draws, n)), g.Neg(choose(g, g.Add(yes, no), draws))}
+		}),
+		fixed("hypergeometric_rng", "A draw of "+doc, tInt, list(tInt, tInt, tInt), func(b *Builder, a []Arg) ad.Ref {
+			g := b.G
+			for i, what := range []string{"Draws parameter", "Successes in population parameter", "Failures in population parameter"} {
+				check(g, b.Name, what, types.NonNegative, a[i].Ref)
+			}
+			valid(b, g.Less(g.Add(a[1].Ref, a[2].Ref), a[0].Ref), "there are more draws than elements of the population")
+			return b.random("hypergeometric", randHypergeometric, a[0].Ref, a[1].Ref, a[2].Ref)
+		}).in(in[1:]...).with(func(f *Func) { f.Random = true }),
+	}
+}

@@ -133,3 +133,17 @@ func randBinomial(rng *rand.Rand, n, p float64) float64 {
 		}
 	}
 }
+
+// randHypergeometric draws one element after the other.
+func randHypergeometric(rng *rand.Rand, p []float64) float64 {
+	draws, yes, all := p[0], p[1], p[1]+p[2]
+	n := 0.0
+	for ; draws > 0 && yes > 0; draws-- {
+		if rng.Float64()*all < yes {
+			n++
+			yes--
+		}
+		all--
+	}
+	return n
+}

@@ -23,6 +23,9 @@ func special() []Func {
 		unary("Phi", "The standard normal cumulative distribution function.", op1(ad.OpPhi)).example("Phi(0)", 0.5),
 		unary("Phi_approx", "An approximation of Phi, inv_logit(0.07056 x³ + 1.5976 x).", op1(ad.OpPhiApprox)).example("Phi_approx(0)", 0.5),
 		unary("inv_Phi", "The standard normal quantile function.", op1(ad.OpInvPhi), openUnit).example("inv_Phi(0.5)", 0),
+		unary("inv_erfc", "The inverse of erfc, -inv_Phi(x/2)/√2.", func(g *ad.Graph, x ad.Ref) ad.Ref {
+			return g.Scale(-math.Sqrt2/2, g.Do(ad.OpInvPhi, nil, g.Scale(0.5, x)))
+		}, types.Between(0.1, 1.9)).example("inv_erfc(1)", 0),
 		unary("std_normal_qf", "The standard normal quantile function.", op1(ad.OpInvPhi), openUnit),
 		unary("lgamma", "The logarithm of the absolute value of the gamma function.", lgamma, positiveReal).example("lgamma(5)", math.Log(24)),
 		unary("tgamma", "The gamma function.", op1(ad.OpTgamma), positiveReal).example("tgamma(5)", 24),

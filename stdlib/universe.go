@@ -47,6 +47,7 @@ func families() [][]Func {
 	}
 	return append(fs,
 		categoricals(),
+		hypergeometrics(),
 		simplexes(),
 		ordereds(),
 		correlations(),

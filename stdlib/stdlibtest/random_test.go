@@ -219,6 +219,8 @@ func TestVectorGenerators(t *testing.T) {
 		draw("multinomial_logit_rng", 3, vec(math.Log(2), math.Log(5), math.Log(3)), whole(50)), bound)
 	checkMass(t, find("beta_binomial_lpmf"), []Value{whole(20), real(1.5), real(2.5)},
 		draw("dirichlet_multinomial_rng", 3, vec(1.5, 0.5, 2), whole(20)), bound)
+	checkMass(t, find("hypergeometric_lpmf"), []Value{whole(10), whole(12), whole(15)},
+		draw("hypergeometric_rng", 1, whole(10), whole(12), whole(15)), bound)
 	cuts := vec(-1, 0.5, 2)
 	checkMass(t, find("ordered_logistic_lpmf"), []Value{real(0.3), cuts}, draw("ordered_logistic_rng", 1, real(0.3), cuts), bound)
 	checkMass(t, find("ordered_probit_lpmf"), []Value{real(0.3), cuts}, draw("ordered_probit_rng", 1, real(0.3), cuts), bound)
