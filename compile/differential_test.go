@@ -297,20 +297,21 @@ func near(a, b, tolerance float64) bool {
 	return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= tolerance
 }
 
-// TestRandomPrograms compares the ways on random programs for 8 seconds, or for
-// as long as PPL_RANDOM_PROGRAMS says (a duration, such as 10m);
-// PPL_RANDOM_SEED gives the first seed instead of the clock.
+// TestRandomPrograms compares the ways on random programs: the same ones every
+// time, or new ones for as long as PPL_RANDOM_PROGRAMS says (a duration, such
+// as 10m), whose first seed PPL_RANDOM_SEED may give.
 func TestRandomPrograms(t *testing.T) {
-	limit, first := 8*time.Second, uint64(time.Now().UnixNano())%1_000_000_000
+	limit, first, count := time.Hour, uint64(1), uint64(80)
 	if testing.Short() {
-		limit = 2 * time.Second
+		count = 20
 	}
 	if s := os.Getenv("PPL_RANDOM_PROGRAMS"); s != "" {
 		d, err := time.ParseDuration(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		limit = d
+		limit, count = d, math.MaxUint32
+		first = uint64(time.Now().UnixNano()) % 1_000_000_000
 	}
 	if s := os.Getenv("PPL_RANDOM_SEED"); s != "" {
 		n, err := strconv.ParseUint(s, 10, 64)
@@ -323,7 +324,7 @@ func TestRandomPrograms(t *testing.T) {
 	var total report
 	programs, notCompared := 0, 0
 	reasons, bugs := map[string]int{}, map[string]int{}
-	for begin, seed := time.Now(), first; time.Since(begin) < limit; seed++ {
+	for begin, seed := time.Now(), first; time.Since(begin) < limit && seed < first+count; seed++ {
 		p := proggen.New(seed, knownToFail...)
 		set, err := data.ParseJSON("data.json", []byte(p.Data))
 		if err != nil {
@@ -379,8 +380,11 @@ var knownToFail = []proggen.Feature{
 // feature leaves out, that explains a disagreement; "" if none does.
 func known(d *disagreement, s bind.Stats) string {
 	ways := strings.HasSuffix(d.kind, " usual") || strings.HasSuffix(d.kind, " model") || strings.HasSuffix(d.kind, " constrained")
-	if ways && s.Scanned > 0 {
+	switch {
+	case ways && s.Scanned > 0:
 		return "scan_irregular: a scan reads elements of which some are carried and others never written"
+	case d.kind == "data usual" && strings.Contains(d.text, "usual: reshape"):
+		return "scan_known_branch: a scan evaluates a branch that its probe, which knew the condition, did not"
 	}
 	return ""
 }
@@ -416,6 +420,7 @@ func TestWrittenPrograms(t *testing.T) {
 func TestFoundPrograms(t *testing.T) {
 	waiting := map[string]bool{
 		"function_int_level": true, "target_lupdf": true, "cond_level": true, "scan_irregular": true, "scan_int_index": true,
+		"scan_known_branch": true,
 	}
 	files, err := filepath.Glob("testdata/found/*.model")
 	if err != nil || len(files) == 0 {

@@ -30,6 +30,7 @@ type plan map[int]*pattern
 // of what was there before the loop.
 type pattern struct {
 	irregular bool
+	later     bool          // some position is of a write that comes after the read
 	from      []carriedFrom // per position
 	first     [][]int32     // elements that the first iterations see: [iteration][position]
 }
@@ -101,9 +102,9 @@ func patternOf(lg *log, r *readRecord, n int) *pattern {
 	width := len(r.offs)
 	src := make([]origin, n*width)
 	if len(r.base) != n {
-		return &pattern{irregular: true} // a read in some iterations only
+		return &pattern{irregular: true, later: true} // a read in some iterations only
 	}
-	found := false
+	found, later := false, false
 	for l, s := range r.base {
 		for p, o := range r.offs {
 			best := origin{lane: -1}
@@ -115,7 +116,7 @@ func patternOf(lg *log, r *readRecord, n int) *pattern {
 					continue
 				}
 				if x, ok := e.lookup(s+o, int32(l)-1); ok && x.lane >= best.lane {
-					best = x
+					best, later = x, true
 				}
 			}
 			src[l*width+p] = best
@@ -125,11 +126,12 @@ func patternOf(lg *log, r *readRecord, n int) *pattern {
 	if !found {
 		return nil
 	}
+	irregular := &pattern{irregular: true, later: later}
 	pt := &pattern{from: make([]carriedFrom, width)}
 	for p := range width {
 		last := src[(n-1)*width+p]
 		if last.e == nil || last.e.lane != nil {
-			return &pattern{irregular: true}
+			return irregular
 		}
 		d := n - 1 - int(last.lane)
 		size := len(last.e.offs)
@@ -139,7 +141,7 @@ func patternOf(lg *log, r *readRecord, n int) *pattern {
 			x := src[l*width+p]
 			if l < d {
 				if x.e != nil {
-					return &pattern{irregular: true}
+					return irregular
 				}
 				for len(pt.first) <= l {
 					pt.first = append(pt.first, slices.Repeat([]int32{-1}, width))
@@ -148,7 +150,7 @@ func patternOf(lg *log, r *readRecord, n int) *pattern {
 				continue
 			}
 			if x.e != last.e || int(x.lane) != l-d || int(x.pos) != (l-d)*size+pos {
-				return &pattern{irregular: true}
+				return irregular
 			}
 		}
 	}
@@ -170,7 +172,7 @@ func (b *binder) readScan(f *frame, c *cell, v *ir.Var, r *readRecord, acc acces
 				panic(&abort{reason: "a carried value whose distance varies"})
 			}
 		}
-		if len(lg.entries) == 0 {
+		if pt.later {
 			panic(&abort{reason: "a carried value whose distance varies"})
 		}
 		return value{}, false

@@ -660,9 +660,9 @@ func (g *gen) while() bool {
 	g.line("int %s = 1;", k)
 	cond := k + " <= " + s.text
 	if g.on(ParamJumps) && g.chance(0.2) {
-		cond += " && " + g.realCond()
+		cond += " && (" + g.realCond() + ")"
 	} else if g.chance(0.2) {
-		cond += " && " + g.dataCond()
+		cond += " && (" + g.dataCond() + ")"
 	}
 	m := g.mark()
 	g.open("while (%s) {", cond)
