@@ -323,19 +323,15 @@ func TestRandomPrograms(t *testing.T) {
 	t.Logf("first seed %d", first)
 	var total report
 	programs, notCompared := 0, 0
-	reasons, bugs := map[string]int{}, map[string]int{}
+	reasons := map[string]int{}
 	for begin, seed := time.Now(), first; time.Since(begin) < limit && seed < first+count; seed++ {
-		p := proggen.New(seed, knownToFail...)
+		p := proggen.New(seed)
 		set, err := data.ParseJSON("data.json", []byte(p.Data))
 		if err != nil {
 			t.Fatal(err)
 		}
 		rep := contend(p.Text, "random.model", set, seed, 2)
 		programs++
-		if rep.wrong != nil && known(rep.wrong, rep.stats) != "" {
-			bugs[known(rep.wrong, rep.stats)]++
-			continue
-		}
 		if rep.wrong != nil {
 			small := proggen.Shrink(p.Text, func(text string) bool {
 				r := contend(text, "random.model", set, seed, 2)
@@ -359,34 +355,9 @@ func TestRandomPrograms(t *testing.T) {
 	for reason, n := range reasons {
 		t.Logf("%d not supported: %s", n, reason)
 	}
-	for bug, n := range bugs {
-		t.Logf("%d failed by a known bug: %s", n, bug)
-	}
 	if total.compared == 0 {
 		t.Error("nothing was compared")
 	}
-}
-
-// knownToFail are the features that random programs are made without, each
-// because of a bug that is known and not mended yet (testdata/found).
-var knownToFail = []proggen.Feature{
-	proggen.FunctionInts, // function_int_level: int locals of functions count as parameters
-	proggen.TargetLupdf,  // target_lupdf: target += d_lupdf(…) keeps all terms
-	proggen.CondLevels,   // cond_level: c ? x : y has the level of the side that data choose
-	proggen.IntLocals,    // scan_int_index: an int that a loop carries is read as before the loop where it is an index
-}
-
-// known names the bug that is known and not mended yet, of those that no
-// feature leaves out, that explains a disagreement; "" if none does.
-func known(d *disagreement, s bind.Stats) string {
-	ways := strings.HasSuffix(d.kind, " usual") || strings.HasSuffix(d.kind, " model") || strings.HasSuffix(d.kind, " constrained")
-	switch {
-	case ways && s.Scanned > 0:
-		return "scan_irregular: a scan reads elements of which some are carried and others never written"
-	case d.kind == "data usual" && strings.Contains(d.text, "usual: reshape"):
-		return "scan_known_branch: a scan evaluates a branch that its probe, which knew the condition, did not"
-	}
-	return ""
 }
 
 func (rep *report) add(r report) {
@@ -415,13 +386,8 @@ func TestWrittenPrograms(t *testing.T) {
 }
 
 // TestFoundPrograms compares the ways on programs that random ones were shrunk
-// to, each of which once disagreed; those of bugs that are not mended yet are
-// skipped while they fail.
+// to, each of which once disagreed.
 func TestFoundPrograms(t *testing.T) {
-	waiting := map[string]bool{
-		"function_int_level": true, "target_lupdf": true, "cond_level": true, "scan_irregular": true, "scan_int_index": true,
-		"scan_known_branch": true,
-	}
 	files, err := filepath.Glob("testdata/found/*.model")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no programs", err)
@@ -430,12 +396,6 @@ func TestFoundPrograms(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(file), ".model")
 		t.Run(name, func(t *testing.T) {
 			text, set := withData(t, file)
-			if waiting[name] {
-				if rep := contend(text, file, set, 1, 4); rep.wrong != nil {
-					t.Skipf("known bug: %s", rep.wrong.text)
-				}
-				t.Log("mended: take it off the list, and out of knownToFail or known")
-			}
 			expectAgreement(t, text, file, set, 4)
 		})
 	}

@@ -179,7 +179,8 @@ func (b *binder) region(cond value, then, els func() signal) signal {
 		if parent == b.lvl && !b.hidden() {
 			outer = b.axis
 		}
-		lvl := &level{g: ad.NewGraph(), parent: parent, depth: parent.depth + 1, outer: outer, branch: true, captured: map[ad.Ref]ad.Ref{}}
+		lvl := newLevel(parent, outer)
+		lvl.branch = true
 		br := &branch{lvl: lvl, saved: map[*cell]state{}}
 		sides[k] = br
 		oldLvl, result := b.lvl, b.result
@@ -347,7 +348,7 @@ func unifyInputs(a, b *level) []ad.Ref {
 	for _, l := range []*level{a, b} {
 		inputs := make([]ad.Ref, len(args))
 		for i, r := range args {
-			in, ok := l.captured[r]
+			in, ok := l.captured[capture{ref: r}]
 			if !ok {
 				in = l.g.Input(ad.Type{Shape: l.parent.g.Type(r).Shape})
 			}
@@ -361,8 +362,27 @@ func unifyInputs(a, b *level) []ad.Ref {
 	return args
 }
 
-// conditional is ?: .
+// conditional is ?: . Its level is that of both sides, whichever is taken.
 func (b *binder) conditional(e *ir.Cond) value {
+	v := b.choice(e)
+	v.param = e.Type().Kind != types.Int && (b.paramLevel(e.Then) || b.paramLevel(e.Else))
+	return v
+}
+
+// paramLevel reports whether an expression has the autodiff level of parameters,
+// by what it is made from. Integers have none.
+func (b *binder) paramLevel(e ir.Expr) bool {
+	param := false
+	walkExpr(e, func(e ir.Expr) bool {
+		if v, ok := e.(*ir.VarRef); ok && b.cell(v.Var).param {
+			param = true
+		}
+		return e.Type().Kind != types.Int
+	})
+	return param
+}
+
+func (b *binder) choice(e *ir.Cond) value {
 	cond := b.eval(e.Cond)
 	if i, ok := cond.scalarInt(); ok {
 		if i != 0 {

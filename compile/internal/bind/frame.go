@@ -1,7 +1,9 @@
 package bind
 
 import (
+	"maps"
 	"slices"
+	"sort"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -51,9 +53,12 @@ type entry struct {
 	offs   []int32
 	negate bool // a subtraction, in sums
 
-	private bool    // every lane of the frame writes the same elements
-	inverse []int32 // element to position in the flat value, -1 if none; if not private
+	private bool // every lane of the frame writes the same elements
 	offOf   map[int32]int32
+
+	// If not private: the positions in the flat value that write element e, in
+	// the order of their lanes, are writers[starts[e]:starts[e+1]].
+	starts, writers []int32
 }
 
 type readRecord struct {
@@ -119,16 +124,21 @@ func (e *entry) prepare(f *frame, total int) {
 		}
 		return
 	}
-	e.inverse = make([]int32, total)
-	for i := range e.inverse {
-		e.inverse[i] = -1
+	e.starts = make([]int32, total+1)
+	for _, s := range e.base {
+		for _, o := range e.offs {
+			e.starts[s+o+1]++
+		}
 	}
+	for i := range total {
+		e.starts[i+1] += e.starts[i]
+	}
+	e.writers = make([]int32, e.starts[total])
+	next := slices.Clone(e.starts)
 	for l, s := range e.base {
 		for p, o := range e.offs {
-			if e.inverse[s+o] >= 0 {
-				panic(&abort{reason: "iterations that write the same element"})
-			}
-			e.inverse[s+o] = int32(l*len(e.offs) + p)
+			e.writers[next[s+o]] = int32(l*len(e.offs) + p)
+			next[s+o]++
 		}
 	}
 }
@@ -143,15 +153,19 @@ func (e *entry) lookup(elem, lane int32) (origin, bool) {
 		}
 		return origin{e, lane, lane*int32(len(e.offs)) + p}, true
 	}
-	p := e.inverse[elem]
-	if p < 0 {
+	list := e.writers[e.starts[elem]:e.starts[elem+1]]
+	laneOf := func(p int32) int32 { return frameLane(e.lane, int(p)/len(e.offs)) }
+	if len(list) > 1 {
+		list = list[:sort.Search(len(list), func(i int) bool { return laneOf(list[i]) > lane })]
+	}
+	if len(list) == 0 {
 		return origin{}, false
 	}
-	l := frameLane(e.lane, int(p)/len(e.offs))
-	if l > lane {
-		return origin{}, false
+	p := list[len(list)-1]
+	if l := laneOf(p); l <= lane {
+		return origin{e, l, p}, true
 	}
-	return origin{e, l, p}, true
+	return origin{}, false
 }
 
 // readOuter reads elements of a cell from outside the frame f (or a frame
@@ -370,26 +384,30 @@ func (b *binder) hoist(f *frame, c *cell, v *ir.Var, lg *log) {
 			out.sums = append(out.sums, &up)
 		}
 	}
-	type writer struct {
-		e    *entry
-		lane int32
-	}
-	seen := map[int32]writer{}
-	for _, e := range lg.entries {
+	// In the loop around, the entry that comes last wins: that must be who wrote
+	// last here.
+	type writer struct{ lane, entry int32 }
+	last, winner := map[int32]writer{}, map[int32]writer{}
+	for k, e := range lg.entries {
 		for l, s := range e.base {
 			for _, o := range e.offs {
-				w, ok := seen[s+o]
-				if ok && w.e != e && w.lane != frameLane(e.lane, l) {
-					panic(&abort{reason: "iterations that write the same element"})
+				w := writer{frameLane(e.lane, l), int32(k)}
+				winner[s+o] = w
+				if old, ok := last[s+o]; !ok || w.lane >= old.lane {
+					last[s+o] = w
 				}
-				seen[s+o] = writer{e, frameLane(e.lane, l)}
 			}
 		}
+	}
+	if !maps.Equal(last, winner) {
+		panic(&abort{reason: "iterations that write the same element"})
+	}
+	for _, e := range lg.entries {
 		up := *e
 		up.lane = e.ax.lanesOf(p.ax)
 		up.seq, up.index = p.seq, len(out.entries)
 		p.seq++
-		up.private, up.offOf, up.inverse = false, nil, nil
+		up.private, up.offOf = false, nil
 		up.prepare(p, total)
 		out.entries = append(out.entries, &up)
 	}

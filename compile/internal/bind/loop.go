@@ -158,14 +158,14 @@ func (b *binder) run(n int, lp *loop) signal {
 			b.stats.Laned++
 			return goesOn
 		}
-		if why == carried && b.axis == nil && !b.now {
+		if why == carried && !b.now {
 			var pl plan
 			why, _ = b.attempt(func() {
-				pl = b.probe(ax, lp, i)
+				pl = b.probe(ax, n, lp, i)
 				panic(&abort{reason: carried}) // the probe only looks
 			})
 			if pl != nil {
-				why, ok = b.attempt(func() { b.scan(ax, lp, i, pl) })
+				why, ok = b.attempt(func() { b.scan(ax, n, lp, i, pl) })
 			}
 			if ok {
 				b.stats.Scanned++
@@ -464,43 +464,46 @@ func assignments(s ir.Stmt) (assigned, accOnly map[*ir.Var]bool) {
 
 // walkVars calls f for every variable that an expression reads.
 func walkVars(e ir.Expr, f func(*ir.Var)) {
-	list := func(es []ir.Expr) {
+	walkExpr(e, func(e ir.Expr) bool {
+		if v, ok := e.(*ir.VarRef); ok {
+			f(v.Var)
+		}
+		return true
+	})
+}
+
+// walkExpr calls f for an expression and, where f says so, for those inside it.
+func walkExpr(e ir.Expr, f func(ir.Expr) bool) {
+	if u, ok := e.(*ir.UserCall); e == nil || ok && u == nil || !f(e) {
+		return
+	}
+	list := func(es ...ir.Expr) {
 		for _, x := range es {
-			walkVars(x, f)
+			walkExpr(x, f)
 		}
 	}
 	switch e := e.(type) {
-	case nil:
-	case *ir.VarRef:
-		f(e.Var)
 	case *ir.Call:
-		list(e.Args)
+		list(e.Args...)
 	case *ir.UserCall:
-		if e != nil {
-			list(e.Args)
-		}
+		list(e.Args...)
 	case *ir.IndexExpr:
-		walkVars(e.X, f)
+		list(e.X)
 		for _, ix := range e.Indices {
-			walkVars(ix.A, f)
-			walkVars(ix.B, f)
+			list(ix.A, ix.B)
 		}
 	case *ir.Cond:
-		walkVars(e.Cond, f)
-		walkVars(e.Then, f)
-		walkVars(e.Else, f)
+		list(e.Cond, e.Then, e.Else)
 	case *ir.And:
-		walkVars(e.X, f)
-		walkVars(e.Y, f)
+		list(e.X, e.Y)
 	case *ir.Or:
-		walkVars(e.X, f)
-		walkVars(e.Y, f)
+		list(e.X, e.Y)
 	case *ir.ArrayLit:
-		list(e.Elems)
+		list(e.Elems...)
 	case *ir.RowVectorLit:
-		list(e.Elems)
+		list(e.Elems...)
 	case *ir.Promote:
-		walkVars(e.X, f)
+		list(e.X)
 	}
 }
 

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -32,7 +33,7 @@ type pattern struct {
 	irregular bool
 	later     bool          // some position is of a write that comes after the read
 	from      []carriedFrom // per position
-	first     [][]int32     // elements that the first iterations see: [iteration][position]
+	first     [][]int32     // elements that the first iterations see: [iteration][lane around·positions + position]
 }
 
 // carriedFrom is a position of entry number e, written d iterations before.
@@ -43,18 +44,13 @@ type carriedFrom struct {
 
 // scanFrame is the state of the second evaluation.
 type scanFrame struct {
-	f        *frame
-	lvl      *level
-	plan     plan
-	chains   map[chainKey]*chain
-	order    []*chain
-	streams  []link
-	captures []link
-	targets  []ad.Ref
+	f       *frame
+	lvl     *level
+	plan    plan
+	chains  map[chainKey]*chain
+	order   []*chain
+	targets []ad.Ref
 }
-
-// link is a value of the level around and the body's input for it.
-type link struct{ outer, in ad.Ref }
 
 type chainKey struct {
 	c     *cell
@@ -68,14 +64,11 @@ type chain struct {
 	v     *ir.Var
 	size  int
 	reg   []ad.Ref
-	first [][]int32 // element of the cell that register k holds before the loop, per position; -1 unknown
+	first [][]int32 // element of the cell that register k holds before the loop: [k][lane around·size + position]; -1 unknown
 }
 
-func (s *scanFrame) stream(outer, in ad.Ref)  { s.streams = append(s.streams, link{outer, in}) }
-func (s *scanFrame) capture(outer, in ad.Ref) { s.captures = append(s.captures, link{outer, in}) }
-
 // probe is the first evaluation.
-func (b *binder) probe(ax *axis, lp *loop, i value) plan {
+func (b *binder) probe(ax *axis, steps int, lp *loop, i value) plan {
 	f := b.newFrame(ax, lp)
 	f.probe = true
 	b.inFrame(f, func() {
@@ -88,7 +81,7 @@ func (b *binder) probe(ax *axis, lp *loop, i value) plan {
 	for _, c := range f.order {
 		lg := f.logs[c]
 		for _, r := range lg.reads {
-			if p := patternOf(lg, r, ax.n); p != nil {
+			if p := patternOf(lg, r, ax.n, steps); p != nil {
 				pl[r.number] = p
 			}
 		}
@@ -97,8 +90,9 @@ func (b *binder) probe(ax *axis, lp *loop, i value) plan {
 }
 
 // patternOf finds how a read depends on writes, its own iteration's and earlier
-// ones', of statements before and after it.
-func patternOf(lg *log, r *readRecord, n int) *pattern {
+// ones', of statements before and after it. The n lanes are so many iterations
+// for each lane around the loop.
+func patternOf(lg *log, r *readRecord, n, steps int) *pattern {
 	width := len(r.offs)
 	src := make([]origin, n*width)
 	if len(r.base) != n {
@@ -128,9 +122,10 @@ func patternOf(lg *log, r *readRecord, n int) *pattern {
 	}
 	irregular := &pattern{irregular: true, later: later}
 	pt := &pattern{from: make([]carriedFrom, width)}
+	around := n / steps
 	for p := range width {
 		last := src[(n-1)*width+p]
-		if last.e == nil || last.e.lane != nil {
+		if last.e == nil || last.e.lane != nil || int(last.lane) < n-steps {
 			return irregular
 		}
 		d := n - 1 - int(last.lane)
@@ -138,15 +133,15 @@ func patternOf(lg *log, r *readRecord, n int) *pattern {
 		pos := int(last.pos) - int(last.lane)*size
 		pt.from[p] = carriedFrom{last.e.index, pos, d, size}
 		for l := range n {
-			x := src[l*width+p]
-			if l < d {
+			x, t := src[l*width+p], l%steps
+			if t < d {
 				if x.e != nil {
 					return irregular
 				}
-				for len(pt.first) <= l {
-					pt.first = append(pt.first, slices.Repeat([]int32{-1}, width))
+				for len(pt.first) <= t {
+					pt.first = append(pt.first, slices.Repeat([]int32{-1}, around*width))
 				}
-				pt.first[l][p] = r.base[l] + r.offs[p]
+				pt.first[t][l/steps*width+p] = r.base[l] + r.offs[p]
 				continue
 			}
 			if x.e != last.e || int(x.lane) != l-d || int(x.pos) != (l-d)*size+pos {
@@ -176,6 +171,9 @@ func (b *binder) readScan(f *frame, c *cell, v *ir.Var, r *readRecord, acc acces
 			panic(&abort{reason: "a carried value whose distance varies"})
 		}
 		return value{}, false
+	}
+	if len(pt.from) != len(r.offs) {
+		panic(&abort{reason: decides})
 	}
 	needed := false
 	for _, x := range pt.from {
@@ -207,8 +205,10 @@ func (b *binder) readScan(f *frame, c *cell, v *ir.Var, r *readRecord, acc acces
 			total += int32(x.size)
 		}
 		t[p] = start + int32(x.pos)
-		for l := 0; l < x.d; l++ {
-			s.chain(c, v, x).starts(x.d-l-1, x.pos, pt.first[l][p])
+		for t := range x.d {
+			for a := range s.around() {
+				s.chain(c, v, x).starts(x.d-t-1, a*x.size+x.pos, pt.first[t][a*len(pt.from)+p])
+			}
 		}
 	}
 	ix := affine(ad.Index{Dims: []ad.Dim{tableDim(t)}})
@@ -235,10 +235,13 @@ func (s *scanFrame) chain(c *cell, v *ir.Var, x carriedFrom) *chain {
 	}
 	for len(ch.reg) < x.d {
 		ch.reg = append(ch.reg, s.lvl.g.Input(ad.Type{Shape: []int{x.size}}))
-		ch.first = append(ch.first, slices.Repeat([]int32{-1}, x.size))
+		ch.first = append(ch.first, slices.Repeat([]int32{-1}, s.around()*x.size))
 	}
 	return ch
 }
+
+// around is the number of lanes around the loop.
+func (s *scanFrame) around() int { return s.f.ax.n / s.lvl.steps }
 
 // starts says which element of the cell register k holds at a position before
 // the loop.
@@ -250,10 +253,11 @@ func (ch *chain) starts(k, pos int, elem int32) {
 }
 
 // scan is the second evaluation.
-func (b *binder) scan(ax *axis, lp *loop, i value, pl plan) {
+func (b *binder) scan(ax *axis, steps int, lp *loop, i value, pl plan) {
 	f := b.newFrame(ax, lp)
 	s := &scanFrame{f: f, plan: pl, chains: map[chainKey]*chain{}}
-	s.lvl = &level{g: ad.NewGraph(), parent: b.lvl, depth: b.lvl.depth + 1, outer: ax, scan: s, captured: map[ad.Ref]ad.Ref{}}
+	s.lvl = newLevel(b.lvl, ax.parent)
+	s.lvl.loop, s.lvl.steps = ax, steps
 	f.scan = s
 	b.inFrame(f, func() {
 		b.bindVar(lp, i)
@@ -261,6 +265,7 @@ func (b *binder) scan(ax *axis, lp *loop, i value, pl plan) {
 			panic(&abort{reason: "break or return in the loop"})
 		}
 	})
+	s.verify(ax.n)
 	body := s.lvl.g
 
 	// The next values of the registers, and what they need: the recurrence.
@@ -332,18 +337,18 @@ func (b *binder) scan(ax *axis, lp *loop, i value, pl plan) {
 	for _, ch := range s.order {
 		for k, r := range ch.reg {
 			to[r] = nb.Input(ad.Type{Shape: []int{ch.size}})
-			args = append(args, b.use(b.before(f, ch, k), b.lvl, nil))
+			args = append(args, b.use(b.before(f, ch, k), b.lvl, ax.parent))
 		}
 	}
 	streams := 0
-	for _, l := range s.streams {
+	for _, l := range s.lvl.streams {
 		if inner[l.in] {
 			to[l.in] = nb.Input(body.Type(l.in))
-			args = append(args, g.Unlane(l.outer))
+			args = append(args, l.outer)
 			streams++
 		}
 	}
-	for _, l := range s.captures {
+	for _, l := range s.lvl.captures {
 		if inner[l.in] {
 			to[l.in] = nb.Input(body.Type(l.in))
 			args = append(args, l.outer)
@@ -357,25 +362,35 @@ func (b *binder) scan(ax *axis, lp *loop, i value, pl plan) {
 		nb.Output(to[r])
 	}
 	g.SetSite(b.site())
-	sc := g.DoScan(&ad.Scan{Body: nb, Carries: len(regs), Streams: streams, Outs: len(kept), Steps: ax.n}, args)
+	sc := g.DoScan(&ad.Scan{Body: nb, Carries: len(regs), Streams: streams, Outs: len(kept), Steps: steps}, args)
 
 	// The rest, in lanes.
 	lane := make([]ad.Ref, len(body.Nodes))
-	for _, l := range s.streams {
-		lane[l.in] = l.outer
+	for _, l := range s.lvl.streams {
+		lane[l.in] = l.flat
 	}
-	for _, l := range s.captures {
+	for _, l := range s.lvl.captures {
 		lane[l.in] = l.outer
+		if ax.parent != nil && g.Type(l.outer).Lanes > 0 {
+			lane[l.in] = b.align(b.wrap(l.outer, b.lvl, ax.parent, types.RealType, true), ax)
+		}
+	}
+	perStep := func(r ad.Ref) ad.Ref { // a result per step, in lanes of the loop
+		if ax.parent != nil {
+			r = g.Unlane(g.Spread(r, ax.parent.n))
+			r = g.Reshape(r, append([]int{ax.n}, g.Type(r).Shape[2:]...))
+		}
+		return g.Lane(r)
 	}
 	replay := make([]bool, len(body.Nodes))
 	for r := range outer {
 		n := &body.Nodes[r]
 		switch k, isKept := keptAt[r]; {
 		case isKept:
-			lane[r] = g.Lane(g.Kept(sc, k))
+			lane[r] = perStep(g.Kept(sc, k))
 		case n.Op == ad.OpInput:
 			if k, ok := isReg[r]; ok {
-				lane[r] = g.Lane(g.History(sc, k))
+				lane[r] = perStep(g.History(sc, k))
 			}
 		default:
 			replay[r] = true
@@ -404,17 +419,69 @@ func (b *binder) scan(ax *axis, lp *loop, i value, pl plan) {
 	b.commit(f)
 }
 
+// decides is the reason of a scan whose two evaluations went different ways.
+const decides = "a carried value that decides what is read"
+
+// verify makes sure that the reads saw what they should: the log of this
+// evaluation must show the pattern by which each read was served. The probe may
+// have gone another way, where a value that is known before the loop decides a
+// condition.
+func (s *scanFrame) verify(lanes int) {
+	for _, c := range s.f.order {
+		lg := s.f.logs[c]
+		for _, r := range lg.reads {
+			if !reflect.DeepEqual(patternOf(lg, r, lanes, s.lvl.steps), s.plan[r.number]) {
+				panic(&abort{reason: decides})
+			}
+		}
+	}
+}
+
 // before is what register k of a chain holds before the loop.
 func (b *binder) before(f *frame, ch *chain, k int) value {
-	c := ch.key.c
+	c, ax := ch.key.c, f.ax.parent
+	var homes []int32 // lane of the cell's home by lane around the loop
+	around := f.scan.around()
 	if c.home != nil {
-		panic(&abort{reason: "a scan within lanes"})
+		homes = ax.lanesOf(c.home)
 	}
-	t := make([]int32, ch.size)
-	for i, e := range ch.first[k] {
-		t[i] = max(e, 0) // a position that no iteration reads
+	acc := access{axis: ax, base: make([]int32, around)}
+	offs := make([]int32, ch.size)
+	for a := range around {
+		elems := ch.first[k][a*ch.size : (a+1)*ch.size]
+		some := slices.IndexFunc(elems, func(e int32) bool { return e >= 0 })
+		if some < 0 { // no iteration reads the register: anything will do
+			continue
+		}
+		home := int32(0)
+		if c.home != nil {
+			home = int32(a * c.size)
+			if homes != nil {
+				home = homes[a] * int32(c.size)
+			}
+		}
+		if a == 0 {
+			for p, e := range elems {
+				offs[p] = max(e, elems[some]) - elems[some]
+				if e >= 0 {
+					offs[p] = e - elems[some]
+				}
+			}
+		}
+		acc.base[a] = elems[some] - offs[some] - home
+		for p, e := range elems {
+			if e >= 0 && e != acc.base[a]+home+offs[p] {
+				panic(&abort{reason: "carried values that begin differently"})
+			}
+		}
 	}
-	acc := access{ix: affine(ad.Index{Dims: []ad.Dim{tableDim(t)}})}
+	if ax == nil || allEqual(acc.base) {
+		acc.axis = nil
+		acc.ix.Offset, acc.base = int(acc.base[0]), nil
+	}
+	ix := affine(ad.Index{Dims: []ad.Dim{tableDim(offs)}})
+	acc.ix.Dims = ix.Dims
+	acc.ix.Offset += ix.Offset
 	v := b.load(c, ch.v, acc, types.Type{Kind: types.Real, Dims: 1})
 	return b.shaped(b.numeric(v), []int{ch.size}, v.typ)
 }

@@ -158,7 +158,7 @@ func (b *binder) declare(s *ir.Declare) {
 	v := s.Var
 	c := b.newCell(v, v.Name, v.Type, b.sizes(v))
 	if b.inFunction() {
-		c.param = b.calls[len(b.calls)-1].param
+		c.param = b.calls[len(b.calls)-1].param && v.Type.Kind != types.Int
 	}
 	b.cells[v.ID] = c
 	if s.Init != nil {

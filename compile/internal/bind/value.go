@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/lang/types"
 )
@@ -48,18 +50,37 @@ func (a *axis) lanesOf(to *axis) []int32 {
 	return m
 }
 
-// level is a graph under construction: the program's own, the body of a scan,
-// or a branch of a conditional. Values of outer levels enter as captured inputs.
+// level is a graph under construction: the program's own, the body of a loop
+// that is one region, or a branch of a conditional. Values of outer levels enter
+// as inputs: captured, or, of those that vary over the loop's iterations, one
+// slice for each.
 type level struct {
 	g      *ad.Graph
 	parent *level
 	depth  int
 	outer  *axis // axis in force where the region stands; hidden inside
-	scan   *scanFrame
-	branch bool
+	loop   *axis // the iterations of a loop's body; nil for a branch
+	steps  int   // iterations of that loop, per lane of outer
+	branch bool  // additions to the log density are results of the region
 
-	captured map[ad.Ref]ad.Ref // parent's ref (aligned to outer) to input
-	args     []ad.Ref          // the parent's refs, in order of capture
+	captured map[capture]ad.Ref // what has entered
+	args     []ad.Ref           // the parent's refs, in order of capture
+	streams  []link
+	captures []link // of a loop's body: the same as args, with their inputs
+}
+
+// capture names a value of the level around, and how it enters.
+type capture struct {
+	ref    ad.Ref
+	stream bool
+}
+
+// link is a value of the level around and the body's input for it. flat is, for
+// a stream that comes from right outside, the value in lanes of the loop.
+type link struct{ outer, in, flat ad.Ref }
+
+func newLevel(parent *level, outer *axis) *level {
+	return &level{g: ad.NewGraph(), parent: parent, depth: parent.depth + 1, outer: outer, captured: map[capture]ad.Ref{}}
 }
 
 func deeper(a, b *level) *level {
@@ -107,36 +128,79 @@ func (b *binder) use(v value, lvl *level, ax *axis) ad.Ref {
 	if v.lvl == lvl {
 		return b.align(v, ax)
 	}
-	g := lvl.g
 	if data, ok := v.lvl.g.Value(v.ref); ok && v.axis == nil {
-		return g.ConstArray(v.lvl.g.Type(v.ref), data)
+		return lvl.g.ConstArray(v.lvl.g.Type(v.ref), data)
 	}
-	r := b.use(v, lvl.parent, b.outerAxis(v, lvl))
-	if in, ok := lvl.captured[r]; ok {
-		return in
-	}
-	t := lvl.parent.g.Type(r)
-	if lvl.scan != nil && t.Lanes > 0 {
-		in := g.Input(ad.Type{Shape: t.Shape})
-		lvl.scan.stream(r, in)
-		lvl.captured[r] = in
-		return in
-	}
-	in := g.Input(ad.Type{Shape: t.Shape})
-	lvl.args = append(lvl.args, r)
-	if lvl.scan != nil {
-		lvl.scan.capture(r, in)
-	}
-	lvl.captured[r] = in
-	return in
+	return b.enter(v, lvl)
 }
 
-// outerAxis is the axis to which v is aligned in the level around lvl.
-func (b *binder) outerAxis(v value, lvl *level) *axis {
-	if v.axis == nil {
-		return nil
+// enter brings v into the region lvl from a level around it: sliced by the loops
+// in between over which it varies, captured by the others and by branches.
+func (b *binder) enter(v value, lvl *level) ad.Ref {
+	var path []*level // from v's level inwards
+	for l := lvl; l != v.lvl; l = l.parent {
+		if l == nil {
+			panic(&abort{reason: "a value of another region"})
+		}
+		path = append(path, l)
 	}
-	return lvl.outer
+	slices.Reverse(path)
+	var sliced []*level
+	if v.axis != nil {
+		for _, l := range path {
+			if l.loop != nil && l.loop.within(v.axis) {
+				sliced = append(sliced, l)
+			}
+		}
+	}
+	var r, flat ad.Ref
+	if len(sliced) == 0 {
+		r = v.ref
+		if v.axis != nil {
+			r = b.align(v, path[0].outer)
+		}
+	} else {
+		first, last := sliced[0], sliced[len(sliced)-1]
+		if last.loop != v.axis || first.loop.parent != path[0].outer && first.loop.parent != nil {
+			panic(&abort{reason: "a value that varies over some iterations of a region"})
+		}
+		g := v.lvl.g
+		var shape []int
+		lanes := first.loop.n / first.steps
+		if first.loop.parent != nil {
+			shape = append(shape, lanes)
+		}
+		for _, l := range sliced {
+			shape = append(shape, l.steps)
+		}
+		flat = v.ref
+		r = g.Reshape(g.Unlane(v.ref), append(shape, v.shape...))
+		if first.loop.parent != nil {
+			r = g.Lane(r)
+		}
+	}
+	for _, l := range path {
+		t := ad.Type{Shape: l.parent.g.Type(r).Shape}
+		key := capture{r, l.loop != nil && slices.Contains(sliced, l)}
+		in, ok := l.captured[key]
+		if !ok {
+			if key.stream {
+				t.Shape = t.Shape[1:]
+			}
+			in = l.g.Input(t)
+			l.captured[key] = in
+			switch {
+			case key.stream:
+				l.streams = append(l.streams, link{r, in, flat})
+			case l.loop != nil:
+				l.captures = append(l.captures, link{outer: r, in: in})
+			default:
+				l.args = append(l.args, r)
+			}
+		}
+		r = in
+	}
+	return r
 }
 
 // align repeats v's lanes for the lanes of ax, an axis inside v's; a value
