@@ -311,5 +311,10 @@ func where(d *data.Set, name string) string {
 	return fmt.Sprintf("%s:%d:%d: ", p.File, p.Line, p.Column)
 }
 
+// DensityGraph is what LogDensityGrad computes, as a graph: one input for each
+// parameter, its part of x; outputs the log density and the gradient by every
+// input. It is for inspection and must not be changed.
+func (m *Model) DensityGraph() *ad.Graph { return m.bound.Density }
+
 // Loops tells how the loops of the program came out when it was bound.
 func (m *Model) Loops() bind.Stats { return m.bound.Stats }

@@ -1,0 +1,210 @@
+package benchsuite
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+//go:embed models/*.model
+var models embed.FS
+
+// Gradient returns the log density at the unconstrained point x and writes its
+// gradient to grad. It is for one goroutine, since it has memory of its own.
+type Gradient func(x, grad []float64) float64
+
+// Workload is a model with data.
+type Workload struct {
+	Name  string
+	About string
+	Model string // file in models, without its suffix
+	// Make generates the data (a struct for data.FromGo and for JSON) and
+	// returns the gradient by hand.
+	Make func() (any, Gradient)
+	// OwnTransform: the transform of a parameter is that of Stan 2.37 and later,
+	// so that gradients of older versions differ at the same point.
+	OwnTransform bool
+	// Waits says what the workload needs that the language does not have yet; it
+	// may then fail to compile. Empty for all that must run.
+	Waits string
+}
+
+// All is the suite.
+func All() []Workload {
+	return []Workload{
+		{Name: "eight_schools", About: "8 groups, non-centred", Model: "eight_schools",
+			Make: func() (any, Gradient) { return schools(8) }},
+		{Name: "logistic", About: "logistic regression, 1000 × 24", Model: "logistic",
+			Make: func() (any, Gradient) { return logistic(1000, 24) }},
+		{Name: "hierarchical", About: "hierarchical regression, 12 500 rows, 386 groups", Model: "hierarchical",
+			Make: func() (any, Gradient) { return hierarchical(12500, 386) }},
+		{Name: "hierarchical_loop", About: "the same, a loop over the rows", Model: "hierarchical_loop",
+			Make: func() (any, Gradient) { return hierarchical(12500, 386) }},
+		{Name: "volatility", About: "stochastic volatility, 2000 days", Model: "volatility",
+			Make: func() (any, Gradient) { return volatility(2000) }},
+		{Name: "volatility_noncentred", About: "the same, by innovations", Model: "volatility_noncentred",
+			Make: func() (any, Gradient) { return volatilityNoncentred(2000) }},
+		{Name: "garch_200", About: "GARCH(1,1), 200 days", Model: "garch",
+			Make: func() (any, Gradient) { return garch(200) }},
+		{Name: "garch_2000", About: "GARCH(1,1), 2000 days", Model: "garch",
+			Make: func() (any, Gradient) { return garch(2000) }},
+		{Name: "mixture_2", About: "mixture of 2 normals, 1000 rows", Model: "mixture", OwnTransform: true,
+			Make: func() (any, Gradient) { return mixture(1000, 2) }},
+		{Name: "mixture_5", About: "mixture of 5 normals, 1000 rows", Model: "mixture", OwnTransform: true,
+			Make: func() (any, Gradient) { return mixture(1000, 5) }},
+		{Name: "hmm", About: "hidden Markov model, 3 states, 400 steps", Model: "hmm", OwnTransform: true,
+			Make: func() (any, Gradient) { return hmm(400, 3) }},
+		{Name: "regression", About: "linear regression, 5000 × 25", Model: "regression",
+			Make: func() (any, Gradient) { return regression(5000, 25) }},
+		{Name: "gaussian_process", About: "Gaussian process, 100 points", Model: "gaussian_process",
+			Waits: "cholesky_decompose and multi_normal_cholesky",
+			Make:  func() (any, Gradient) { return gaussianProcess(100) }},
+		{Name: "irt_2pl", About: "item response, 100 persons, 50 items", Model: "irt_2pl",
+			Make: func() (any, Gradient) { return itemResponse(100, 50) }},
+		{Name: "poisson_glmm", About: "Poisson regression, 2000 rows, 4 predictors, 100 groups", Model: "poisson_glmm",
+			Make: func() (any, Gradient) { return poissonGLMM(2000, 4, 100) }},
+	}
+}
+
+// Source is the text of the model.
+func (w Workload) Source() *source.File {
+	name := "models/" + w.Model + ".model"
+	text, err := models.ReadFile(name)
+	if err != nil {
+		panic(fmt.Sprintf("benchsuite: workload %s has no model: %v", w.Name, err))
+	}
+	return source.NewFile(w.Model+".model", string(text))
+}
+
+// ErrWaits is wrapped by Compile's error if the model needs what Waits names
+// and does not compile.
+var ErrWaits = errors.New("not bound yet")
+
+// Compile compiles the model.
+func (w Workload) Compile() (*compile.Program, error) {
+	p, list := compile.Compile(w.Source())
+	for _, d := range list {
+		if d.Severity != diag.Error {
+			continue
+		}
+		err := fmt.Errorf("%s, line %d: %s", w.Model, d.Span.Begin().Line, d.Summary)
+		if w.Waits != "" {
+			err = fmt.Errorf("%w: %w", ErrWaits, err)
+		}
+		return nil, err
+	}
+	return p, nil
+}
+
+// Bound is a workload that is ready to run.
+type Bound struct {
+	Workload
+	Program *compile.Program
+	Data    any       // as generated
+	Set     *data.Set // the same, for Bind
+	Model   *compile.Model
+	ByHand  Gradient
+}
+
+// Bind compiles the model and binds it to its data.
+func (w Workload) Bind() (*Bound, error) {
+	p, err := w.Compile()
+	if err != nil {
+		return nil, err
+	}
+	b := &Bound{Workload: w, Program: p}
+	b.Data, b.ByHand = w.Make()
+	if b.Set, err = data.FromGo(b.Data); err != nil {
+		return nil, fmt.Errorf("%s: %w", w.Name, err)
+	}
+	if b.Model, err = p.Bind(b.Set, compile.BindOptions{}); err != nil {
+		return nil, fmt.Errorf("%s: %w", w.Name, err)
+	}
+	return b, nil
+}
+
+// Reference evaluates the differentiated graph by ad's own evaluator.
+func (b *Bound) Reference() Gradient {
+	g := b.Model.DensityGraph()
+	inputs := make([][]float64, len(g.Inputs))
+	env := &ad.Env{}
+	return func(x, grad []float64) float64 {
+		at := 0
+		for i, r := range g.Inputs {
+			n := g.Type(r).Total()
+			inputs[i] = x[at : at+n]
+			at += n
+		}
+		out, err := g.Eval(inputs, env)
+		if err != nil {
+			return math.NaN()
+		}
+		at = 0
+		for _, v := range out[1:] {
+			at += copy(grad[at:], v)
+		}
+		return out[0][0]
+	}
+}
+
+// Ops counts the operations of the differentiated graph: nodes other than
+// inputs and constants, those of the bodies of its loops and branches once each.
+func (b *Bound) Ops() int { return countOps(b.Model.DensityGraph()) }
+
+func countOps(g *ad.Graph) int {
+	n := 0
+	live := g.Live(g.Outputs, true)
+	for i := range g.Nodes {
+		node := &g.Nodes[i]
+		if !live[i] || node.Op == ad.OpInput || node.Op == ad.OpConst {
+			continue
+		}
+		n++
+		switch attr := node.Attr.(type) {
+		case *ad.Scan:
+			n += countOps(attr.Body)
+		case *ad.If:
+			n += countOps(attr.Then) + countOps(attr.Else)
+		}
+	}
+	return n
+}
+
+// Points are unconstrained points where the density is finite: three uniform
+// in (-2, 2), three in (-0.5, 0.5), as a sampler meets them early and late.
+func (b *Bound) Points() ([][]float64, error) {
+	rng := rand.New(rand.NewPCG(20, 26))
+	grad := make([]float64, b.Model.Dim())
+	var points [][]float64
+	for attempt := 0; len(points) < 6; attempt++ {
+		if attempt == 200 {
+			return nil, fmt.Errorf("%s: no point with a finite density", b.Name)
+		}
+		radius := 2.0
+		if len(points) >= 3 {
+			radius = 0.5
+		}
+		x := make([]float64, b.Model.Dim())
+		for i := range x {
+			x[i] = radius * (2*rng.Float64() - 1)
+		}
+		if lp, err := b.Model.LogDensityGrad(x, grad); err == nil && !math.IsInf(lp, 0) && !math.IsNaN(lp) {
+			points = append(points, x)
+		}
+	}
+	return points, nil
+}
+
+// Rebind binds the compiled model to its data once more, for timing.
+func (b *Bound) Rebind() error {
+	_, err := b.Program.Bind(b.Set, compile.BindOptions{})
+	return err
+}

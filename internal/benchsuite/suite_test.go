@@ -1,0 +1,173 @@
+package benchsuite
+
+import (
+	"errors"
+	"math"
+	"testing"
+)
+
+// bind binds a workload, or skips it where it waits for something.
+func bind(tb testing.TB, w Workload) *Bound {
+	tb.Helper()
+	b, err := w.Bind()
+	switch {
+	case errors.Is(err, ErrWaits):
+		tb.Skipf("waits for %s: %v", w.Waits, err)
+	case err != nil:
+		tb.Fatal(err)
+	case w.Waits != "":
+		tb.Logf("%s binds: its field Waits has done its duty", w.Name)
+	}
+	return b
+}
+
+// largest is the largest absolute value, at least 1: what rounding errors of
+// sums over the rows are small against.
+func largest(v ...float64) float64 {
+	m := 1.0
+	for _, x := range v {
+		m = max(m, math.Abs(x))
+	}
+	return m
+}
+
+// Fast path, reference evaluator and gradient by hand agree, and the fast path
+// and the gradient by hand do not allocate.
+func TestWorkloads(t *testing.T) {
+	for _, w := range All() {
+		t.Run(w.Name, func(t *testing.T) {
+			b := bind(t, w)
+			points, err := b.Points()
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := b.Model.Dim()
+			fast, hand, reference := make([]float64, n), make([]float64, n), make([]float64, n)
+			evaluate := b.Reference()
+			for _, x := range []int{0, 5} { // one far out, one near the middle
+				lp, err := b.Model.LogDensityGrad(points[x], fast)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, other := range []struct {
+					name string
+					lp   float64
+					grad []float64
+				}{
+					{"by hand", b.ByHand(points[x], hand), hand},
+					{"reference", evaluate(points[x], reference), reference},
+				} {
+					// Terms cancel in the sums, so that an element may be
+					// small beside what was added up for it: the scale is
+					// that of the whole gradient.
+					const tolerance = 1e-10
+					if !(math.Abs(lp-other.lp) <= tolerance*largest(lp)) {
+						t.Errorf("point %d: log density %.17g, %s %.17g", x, lp, other.name, other.lp)
+					}
+					scale := largest(fast...)
+					for i, v := range other.grad {
+						if !(math.Abs(fast[i]-v) <= tolerance*scale) {
+							t.Errorf("point %d: gradient[%d] = %.17g, %s %.17g", x, i, fast[i], other.name, v)
+							break
+						}
+					}
+				}
+			}
+			if a := testing.AllocsPerRun(3, func() { _, _ = b.Model.LogDensityGrad(points[0], fast) }); a != 0 {
+				t.Errorf("%v allocations per gradient", a)
+			}
+			if a := testing.AllocsPerRun(3, func() { b.ByHand(points[0], hand) }); a != 0 {
+				t.Errorf("%v allocations per gradient by hand", a)
+			}
+		})
+	}
+}
+
+// Gradients by hand are the derivatives of their densities: with this a
+// workload that does not bind yet is checked too.
+func TestByHand(t *testing.T) {
+	sizes := map[string]int{"gaussian_process": 3}
+	for _, w := range All() {
+		n, ok := sizes[w.Name]
+		if !ok {
+			continue
+		}
+		t.Run(w.Name, func(t *testing.T) {
+			_, hand := w.Make()
+			x, grad, dump := make([]float64, n), make([]float64, n), make([]float64, n)
+			for i := range x {
+				x[i] = 0.3 * float64(i-1)
+			}
+			hand(x, grad)
+			for i := range x {
+				const h = 1e-5
+				x[i] += h
+				up := hand(x, dump)
+				x[i] -= 2 * h
+				down := hand(x, dump)
+				x[i] += h
+				// The error of central differences is about h² times the third
+				// derivative, that of rounding 1e-16/h times the density.
+				if d := (up - down) / (2 * h); math.Abs(d-grad[i]) > 1e-7*largest(grad...) {
+					t.Errorf("gradient[%d] = %.12g, by differences %.12g", i, grad[i], d)
+				}
+			}
+		})
+	}
+}
+
+func TestNames(t *testing.T) {
+	seen := map[string]bool{}
+	for _, w := range All() {
+		if seen[w.Name] {
+			t.Errorf("two workloads are called %s", w.Name)
+		}
+		seen[w.Name] = true
+	}
+}
+
+// BenchmarkGradient times one gradient of each workload in three ways:
+//
+//	go test -bench Gradient/logistic -benchmem ./internal/benchsuite
+func BenchmarkGradient(b *testing.B) {
+	for _, w := range All() {
+		b.Run(w.Name, func(b *testing.B) {
+			bound := bind(b, w)
+			points, err := bound.Points()
+			if err != nil {
+				b.Fatal(err)
+			}
+			fast := func(x, grad []float64) float64 {
+				lp, _ := bound.Model.LogDensityGrad(x, grad)
+				return lp
+			}
+			for _, way := range []struct {
+				name string
+				f    Gradient
+			}{{"fast", fast}, {"reference", bound.Reference()}, {"byhand", bound.ByHand}} {
+				b.Run(way.name, func(b *testing.B) {
+					grad := make([]float64, bound.Model.Dim())
+					b.ReportAllocs()
+					for i := 0; b.Loop(); i++ {
+						way.f(points[i%len(points)], grad)
+					}
+				})
+			}
+		})
+	}
+}
+
+// BenchmarkBind times binding alone.
+func BenchmarkBind(b *testing.B) {
+	for _, w := range All() {
+		b.Run(w.Name, func(b *testing.B) {
+			bound := bind(b, w)
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := bound.Rebind(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
