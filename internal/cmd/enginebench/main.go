@@ -1,0 +1,121 @@
+// Command enginebench measures the engine's gradient on the workloads of
+// internal/benchsuite in all ways side by side, and real Stan too where a
+// command that runs it is given:
+//
+//	go run ./internal/cmd/enginebench --stan "run.sh" --write doc/engine.md
+//
+// The Stan command is called with a model, its data and the name of a file, to
+// which it writes JSON (see stan.go for the fields). It is called in every
+// round, so one that keeps compiled models is best; --stan-rounds limits that.
+//
+//	main.go      options, rounds
+//	measure.go   timing of one workload
+//	clock*.go    CPU time of the thread
+//	stan.go      the Stan command
+//	report.go    the figures; JSON, Markdown
+//	bounds.go    what bounds the workloads that miss a bar
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"runtime"
+	"time"
+
+	"github.com/ppl-lang/ppl/internal/benchsuite"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		if !errors.Is(err, flag.ErrHelp) {
+			fmt.Fprintln(os.Stderr, "enginebench:", err)
+		}
+		os.Exit(1)
+	}
+}
+
+func run(args []string, stdout, stderr io.Writer) error {
+	flags := flag.NewFlagSet("enginebench", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	only := flags.String("only", "", "measure the workloads whose names match this `regexp`")
+	stanCommand := flags.String("stan", "", "`command` that runs Stan, called with MODEL DATA OUT")
+	stanRounds := flags.Int("stan-rounds", 1, "in how many of the rounds Stan is called")
+	rounds := flags.Int("rounds", 5, "how often every workload has its turn")
+	jsonFile := flags.String("json", "", "write the figures to this `file`")
+	markdown := flags.String("write", "", "put the table between the markers of this Markdown `file`, which is made if it does not exist")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	match, err := regexp.Compile(*only)
+	if err != nil {
+		return err
+	}
+	var stan *stanRunner
+	if *stanCommand != "" {
+		if stan, err = newStan(*stanCommand); err != nil {
+			return err
+		}
+		defer stan.close()
+	}
+
+	// Times are CPU times of this thread.
+	runtime.LockOSThread()
+	rep := &report{Date: time.Now().Format(time.DateOnly), Machine: thisMachine(), Rounds: *rounds}
+	var subjects []*subject
+	for _, w := range benchsuite.All() {
+		if !match.MatchString(w.Name) {
+			continue
+		}
+		s, err := newSubject(w)
+		if err != nil {
+			return err
+		}
+		subjects = append(subjects, s)
+	}
+	if len(subjects) == 0 {
+		return fmt.Errorf("no workload matches %q", *only)
+	}
+	for r := range *rounds {
+		for _, s := range subjects {
+			fmt.Fprintf(stderr, "round %d of %d: %s\n", r+1, *rounds, s.row.Name)
+			if stan != nil && r < *stanRounds {
+				if err := stan.measure(s); err != nil {
+					return err
+				}
+			}
+			if err := s.round(); err != nil {
+				return err
+			}
+		}
+	}
+	for _, s := range subjects {
+		rep.Rows = append(rep.Rows, s.row)
+	}
+	rep.conclude()
+
+	text := rep.markdown()
+	if _, err := io.WriteString(stdout, text); err != nil {
+		return err
+	}
+	if *jsonFile != "" {
+		data, err := json.MarshalIndent(rep, "", "  ")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(*jsonFile, append(data, '\n'), 0o644); err != nil {
+			return err
+		}
+	}
+	if *markdown != "" {
+		return writeBetween(*markdown, text)
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl/internal/benchsuite"
+)
+
+// A whole run writes its table between the markers, twice without a change of
+// what stands around it.
+func TestRun(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "engine.md")
+	if err := os.WriteFile(file, []byte("before\n"+beginMarker+"\nold\n"+endMarker+"\nafter\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := run([]string{"--only", "^eight_schools$|^gaussian", "--rounds", "1", "--write", file}, io.Discard, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := string(text)
+	if !strings.HasPrefix(s, "before\n"+beginMarker+"\n") || !strings.HasSuffix(s, endMarker+"\nafter\n") || strings.Contains(s, "old") {
+		t.Errorf("the file is now:\n%s", s)
+	}
+	for _, want := range []string{"| eight_schools | 8 groups, non-centred | 10 |", "| gaussian_process |", "Misses"} {
+		if strings.Count(s, want) != 1 {
+			t.Errorf("%q is not there once:\n%s", want, s)
+		}
+	}
+}
+
+func TestNoMarkers(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "engine.md")
+	if err := os.WriteFile(file, []byte(endMarker+"\n"+beginMarker+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeBetween(file, "text"); err == nil {
+		t.Error("a file with its markers the wrong way round is taken")
+	}
+}
+
+func TestConclude(t *testing.T) {
+	r := report{Rows: []row{
+		{Name: "good", FastNS: 100, ByHandNS: 50, StanNS: 400},
+		{Name: "slower than Stan", FastNS: 100, ByHandNS: 50, StanNS: 69},
+		{Name: "slower than by hand", FastNS: 260, ByHandNS: 100, StanNS: 260 * 4},
+		{Name: "not bound", NotBound: "why", FastNS: math.Inf(1), ByHandNS: 100},
+	}}
+	r.conclude()
+	if len(r.Missing) != 2 || r.Missing[0].Name != "slower than Stan" || r.Missing[1].Name != "slower than by hand" {
+		t.Errorf("misses: %+v", r.Missing)
+	}
+	if want := math.Cbrt(4 * 0.69 * 4); r.Stan.Count != 3 || math.Abs(r.Stan.Ratio-want) > 1e-12 {
+		t.Errorf("Stan ÷ fast: %+v, want %v of 3", r.Stan, want)
+	}
+	if want := math.Cbrt(2 * 2 * 2.6); r.ByHand.Count != 3 || math.Abs(r.ByHand.Ratio-want) > 1e-12 {
+		t.Errorf("fast ÷ by hand: %+v, want %v of 3", r.ByHand, want)
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for v, want := range map[float64]string{0: "–", 0.0123: "0.0123", 0.7: "0.700", 1: "1.00", 12.34: "12.3", 99.99: "100.0", 123.4: "123", 1234: "1234"} {
+		if got := number(v); got != want {
+			t.Errorf("number(%v) = %s, want %s", v, got, want)
+		}
+	}
+	for v, want := range map[float64]string{0: "–", 44: "44.0 ns", 5700: "5.70 µs", 2.3e6: "2.30 ms"} {
+		if got := duration(v); got != want {
+			t.Errorf("duration(%v) = %s, want %s", v, got, want)
+		}
+	}
+}
+
+func TestStanTimes(t *testing.T) {
+	call := func(cycle float64, byPoint ...float64) stanOutput {
+		o := stanOutput{Points: make([]stanPoint, 2), ByPoint: byPoint}
+		o.GradNS.CPUMin = cycle
+		return o
+	}
+	var s stanTimes
+	for _, step := range []struct {
+		o    stanOutput
+		want float64
+	}{{call(100, 120, 140), 100}, {call(110, 90, 150), 100}, {call(130, 95, 80), 85}, {call(70), 70}} {
+		if got := s.add(step.o); got != step.want {
+			t.Errorf("after %v: %v, want %v", step.o, got, step.want)
+		}
+	}
+}
+
+// What bounds a workload is said of a workload that there is.
+func TestBounds(t *testing.T) {
+	names := map[string]bool{}
+	for _, w := range benchsuite.All() {
+		names[w.Name] = true
+	}
+	for name := range bounds {
+		if !names[name] {
+			t.Errorf("bounds has %q, which is no workload", name)
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"time"
+
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/internal/benchsuite"
+)
+
+var start = time.Now()
+
+const (
+	// A batch is as long as the shorter ones of Stan's runner, so that minima
+	// over batches mean the same for both.
+	batchTime = 10 * time.Millisecond
+	perRound  = 5 // batches of each way in a round
+)
+
+// subject is a workload being measured.
+type subject struct {
+	benchsuite.Workload
+	row    row
+	bound  *benchsuite.Bound // nil: not bound yet
+	points [][]float64
+	text   []byte // the data as JSON
+	ways   []*way
+	stan   stanTimes
+}
+
+// way is one way to compute the gradient.
+type way struct {
+	f     func(x, grad []float64)
+	ns    *float64 // least so far
+	calls int      // of a batch
+}
+
+func newSubject(w benchsuite.Workload) (*subject, error) {
+	s := &subject{Workload: w, row: row{Name: w.Name, About: w.About}}
+	b, err := w.Bind()
+	values, byHand := w.Make()
+	var jsonErr error
+	if s.text, jsonErr = json.Marshal(values); jsonErr != nil {
+		return nil, jsonErr
+	}
+	s.row.ByHandNS = math.Inf(1)
+	gradient := func(f benchsuite.Gradient) func(x, grad []float64) {
+		return func(x, grad []float64) { f(x, grad) }
+	}
+	hand := &way{f: gradient(byHand), ns: &s.row.ByHandNS}
+	switch {
+	case errors.Is(err, benchsuite.ErrWaits):
+		s.row.NotBound = err.Error()
+		s.ways = []*way{hand}
+		return s, nil
+	case err != nil:
+		return nil, err
+	}
+	s.bound = b
+	s.row.Dim, s.row.Ops = b.Model.Dim(), b.Ops()
+	s.row.FastNS, s.row.ReferenceNS = math.Inf(1), math.Inf(1)
+	s.row.BindMS, s.row.ReadyMS = math.Inf(1), math.Inf(1)
+	s.ways = []*way{
+		{f: func(x, grad []float64) { _, _ = b.Model.LogDensityGrad(x, grad) }, ns: &s.row.FastNS},
+		hand,
+		{f: gradient(b.Reference()), ns: &s.row.ReferenceNS},
+	}
+	if s.points, err = b.Points(); err != nil {
+		return nil, err
+	}
+	grad := make([]float64, s.row.Dim)
+	s.row.Allocs = allocations(func() { _, _ = b.Model.LogDensityGrad(s.points[0], grad) })
+	return s, nil
+}
+
+// allocations is the number of allocations per call of f.
+func allocations(f func()) float64 {
+	f()
+	const calls = 20
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range calls {
+		f()
+	}
+	runtime.ReadMemStats(&after)
+	return float64((after.Mallocs - before.Mallocs) / calls)
+}
+
+// round gives every way a few batches in turn, and binds a few times.
+func (s *subject) round() error {
+	if len(s.points) == 0 {
+		// Not bound, and Stan has given no points: nothing to measure at.
+		return nil
+	}
+	grad := make([]float64, len(s.points[0]))
+	for range perRound {
+		for _, w := range s.ways {
+			w.batch(s.points, grad)
+		}
+	}
+	if s.bound == nil {
+		return nil
+	}
+	runtime.GC()
+	for range perRound {
+		t := time.Now()
+		if err := s.bound.Rebind(); err != nil {
+			return err
+		}
+		s.row.BindMS = min(s.row.BindMS, milliseconds(t))
+		t = time.Now()
+		if err := s.ready(grad); err != nil {
+			return err
+		}
+		s.row.ReadyMS = min(s.row.ReadyMS, milliseconds(t))
+	}
+	return nil
+}
+
+// ready goes from the texts of model and data to the first gradient.
+func (s *subject) ready(grad []float64) error {
+	p, err := s.Compile()
+	if err != nil {
+		return err
+	}
+	set, err := data.ParseJSON(s.Name, s.text)
+	if err != nil {
+		return err
+	}
+	m, err := p.Bind(set, compile.BindOptions{})
+	if err != nil {
+		return err
+	}
+	_, err = m.LogDensityGrad(s.points[0], grad)
+	return err
+}
+
+func milliseconds(since time.Time) float64 { return float64(time.Since(since)) / 1e6 }
+
+// batch times calls over all points, whole cycles of them.
+func (w *way) batch(points [][]float64, grad []float64) {
+	cycles := max(w.calls/len(points), 1)
+	for {
+		t := cpuTime()
+		for range cycles {
+			for _, x := range points {
+				w.f(x, grad)
+			}
+		}
+		d := cpuTime() - t
+		if d >= batchTime/2 {
+			w.calls = cycles * len(points)
+			*w.ns = min(*w.ns, float64(d)/float64(w.calls))
+			return
+		}
+		grow := 1.1 * float64(batchTime) / float64(max(d, time.Microsecond))
+		cycles = int(math.Ceil(float64(cycles) * min(max(grow, 1.1), 100)))
+	}
+}
+
+// compareWithStan notes how far gradients (by hand, as long as the workload is
+// not bound) are from Stan's at its points.
+func (s *subject) compareWithStan(points []stanPoint) error {
+	if s.bound != nil && s.bound.Model.Dim() != s.row.Dim {
+		return fmt.Errorf("%s: Stan has %d unconstrained parameters, the model %d", s.row.Name, s.row.Dim, s.bound.Model.Dim())
+	}
+	if s.OwnTransform {
+		return nil
+	}
+	worst := 0.0
+	grad := make([]float64, s.row.Dim)
+	for _, p := range points {
+		s.ways[0].f(p.X, grad)
+		scale, d := 1.0, 0.0
+		for i, v := range p.Grad {
+			scale = max(scale, math.Abs(v))
+			d = max(d, math.Abs(v-grad[i]))
+		}
+		worst = max(worst, d/scale)
+	}
+	s.row.StanDifference = &worst
+	return nil
+}
