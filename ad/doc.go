@@ -11,6 +11,7 @@
 //	structural.go  Index maps; Gather, Scatter and what is made of them
 //	rows.go        rows of structural ops and of ops on whole arrays (matrix product, log_sum_exp)
 //	region.go      Scan and If: ops with sub-graphs, and their derivatives
+//	while.go       While: a loop whose trips only a run knows, with snapshots for its derivative
 //	effect.go      argument checks, rejections, prints
 //	grad.go        Backprop, Grad: reverse mode, as graph expressions
 //	eval.go        the kernels and the evaluation of one node

@@ -16,6 +16,10 @@ type RandomDraw struct {
 type Env struct {
 	Rand  *rand.Rand   // for OpRandom; its absence is an error there
 	Print func(string) // receives prints; nil drops them
+
+	// Stop, if not nil, is asked every few thousand trips of a While whether to
+	// go on: an error ends the evaluation with that error.
+	Stop func() error
 }
 
 // Eval is the reference evaluator: it computes the outputs of g at the inputs,
@@ -117,6 +121,8 @@ func evalRegion(n *Node, types []Type, args [][]float64, dst []float64, env *Env
 		switch attr := n.Attr.(type) {
 		case *Scan:
 			err = evalScan(attr, lane, dst[l*size:(l+1)*size], env)
+		case *While:
+			err = evalWhile(attr, lane, dst[l*size:(l+1)*size], env)
 		case *If:
 			branch := attr.Else
 			if lane[0][0] != 0 {

@@ -195,6 +195,7 @@ const (
 	// regions
 	OpScan
 	OpIf
+	OpWhile
 
 	// effects
 	OpCheck

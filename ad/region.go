@@ -116,6 +116,14 @@ func regionOps() map[OpCode]Op {
 				return flat(attr), nil
 			},
 			VJP: ifVJP},
+		OpWhile: {Name: "while", Class: Region, Arity: -1,
+			Shape: func(args []Type, attr any) (Type, error) {
+				if err := whileShape(args, attr); err != nil {
+					return Type{}, err
+				}
+				return flat(attr), nil
+			},
+			VJP: whileVJP},
 	}
 }
 
@@ -137,7 +145,7 @@ func (g *Graph) part(flat Ref, ts []Type, i int) Ref {
 // its results.
 func (g *Graph) DoScan(s *Scan, args []Ref) Ref { return g.Do(OpScan, s, args...) }
 
-// Final is carried value i after the last step.
+// Final is carried value i of a Scan or While after the last step.
 func (g *Graph) Final(scan Ref, i int) Ref { return g.Result(scan, i) }
 
 // Kept is the array over steps of kept value i.
@@ -150,14 +158,15 @@ func (g *Graph) History(scan Ref, i int) Ref {
 	return g.Result(scan, g.Nodes[scan].Attr.(*Scan).historyAt(i))
 }
 
-// SumOf is the total of sum i.
-func (g *Graph) SumOf(scan Ref, i int) Ref {
-	return g.Result(scan, g.Nodes[scan].Attr.(*Scan).sumAt(i))
+// SumOf is the total of sum i of a Scan or While.
+func (g *Graph) SumOf(loop Ref, i int) Ref {
+	return g.Result(loop, g.Nodes[loop].Attr.(interface{ sumAt(int) int }).sumAt(i))
 }
 
 // Inline adds a copy of body to g with its inputs replaced, and returns the
 // counterparts of its outputs. Because every op maps over lanes, inputs may
-// have lanes though body's do not. Effects are copied only with effects.
+// have lanes though body's do not. Effects are copied only with effects, those
+// of regions in it included.
 func (g *Graph) Inline(body *Graph, inputs []Ref, effects bool) []Ref {
 	return g.inline(body, inputs, body.Outputs, effects)
 }
@@ -165,6 +174,10 @@ func (g *Graph) Inline(body *Graph, inputs []Ref, effects bool) []Ref {
 func (g *Graph) inline(body *Graph, inputs, outputs []Ref, effects bool) []Ref {
 	to := make([]Ref, len(body.Nodes))
 	live := body.Live(outputs, effects)
+	acts := map[Ref]bool{} // regions with effects: Do knows only of ops that are effects
+	for _, r := range body.Effects {
+		acts[r] = table[body.Nodes[r].Op].Class == Region
+	}
 	old := g.site
 	defer func() { g.site = old }()
 	for i := range body.Nodes {
@@ -183,7 +196,14 @@ func (g *Graph) inline(body *Graph, inputs, outputs []Ref, effects bool) []Ref {
 			for k, a := range n.Args {
 				args[k] = to[a]
 			}
-			to[i] = g.Do(n.Op, n.Attr, args...)
+			attr := n.Attr
+			if table[n.Op].Class == Region && !effects {
+				attr = withoutEffects(attr)
+			}
+			to[i] = g.Do(n.Op, attr, args...)
+			if effects && acts[Ref(i)] {
+				g.Effects = append(g.Effects, to[i])
+			}
 		}
 	}
 	res := make([]Ref, len(outputs))

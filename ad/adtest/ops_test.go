@@ -165,6 +165,18 @@ var arrayCases = map[ad.OpCode]struct {
 		l := g.Lane(x)
 		return g.Unlane(g.Result(g.Do(ad.OpIf, &ad.If{Then: then, Else: els}, g.Less(g.Const(0), l), l), 0))
 	}},
+	ad.OpWhile: {3, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		cond, body := ad.NewGraph(), ad.NewGraph()
+		c := cond.Input(ad.Scalar)
+		cond.Input(ad.Scalar)
+		cond.Output(cond.Less(cond.Const(0.1), c))
+		c, a := body.Input(ad.Scalar), body.Input(ad.Scalar)
+		body.Output(body.Mul(c, body.Do(ad.OpInvLogit, nil, a)))
+		body.Output(body.Square(c))
+		l := g.Lane(g.Slice(x, 0, []int{2}))
+		r := g.DoWhile(&ad.While{Cond: cond, Body: body, Carries: 1, Sums: 1, Snapshots: 2}, []ad.Ref{g.Exp(l), g.Slice(x, 2, nil)})
+		return g.Unlane(g.Mul(g.Final(r, 0), g.SumOf(r, 0)))
+	}},
 }
 
 // TestArrays checks the ops that are not elementwise.

@@ -1,6 +1,7 @@
 package vm
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -155,9 +156,30 @@ func (e *OpError) Error() string { return e.Op + ": " + e.Err.Error() }
 // Unwrap returns the op's own error.
 func (e *OpError) Unwrap() error { return e.Err }
 
+func hasWhile(g *ad.Graph) bool {
+	for i := range g.Nodes {
+		switch a := g.Nodes[i].Attr.(type) {
+		case *ad.While:
+			return true
+		case *ad.Scan:
+			if hasWhile(a.Body) {
+				return true
+			}
+		case *ad.If:
+			if hasWhile(a.Then) || hasWhile(a.Else) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Compile plans the evaluation of g's outputs and effects.
 func Compile(g *ad.Graph) (p *Program, err error) {
 	defer ad.Recover(&err)
+	if hasWhile(g) {
+		return nil, errors.New("loops of which only a run knows the number of trips are not implemented here")
+	}
 	g = distribute(g)
 	c := newCompiler()
 	x := c.newContext(g, nil, nil)

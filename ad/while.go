@@ -1,0 +1,579 @@
+package ad
+
+import (
+	"errors"
+	"fmt"
+)
+
+// While runs Body as long as Cond's output is not 0, so its number of trips is
+// known only when it runs. The arguments of an OpWhile node are Carries initial
+// values and any number of captured values; Cond and Body take the carried and
+// the captured values as inputs, without lanes. Cond has one scalar output;
+// Body's outputs are the next carried values and Sums values that are added up
+// over the trips. Effects of both are carried out in order. With lanes, every
+// lane makes its own trips.
+//
+// All shapes are static, whatever the number of trips. What the derivative
+// needs of the past is kept as snapshots of the carried values, of which there
+// is room for Snapshots (even, at least 2): row j of the history holds the
+// carried values before trip j·stride, where stride starts at 1; whenever there
+// is no room, every other row is dropped and stride doubles. Rows that are not
+// in use hold 0. The first row's value is the initial one, so after at least
+// one trip ⌈trips/stride⌉ rows are in use, always the first ones.
+//
+// The node's value is one flat array: the final carried values, the number of
+// trips, the histories of the carried values (first dimension Snapshots),
+// stride, the sums. Result tells where each stands.
+type While struct {
+	Cond, Body    *Graph
+	Carries, Sums int
+	Snapshots     int
+
+	// derived marks a loop that comes from a derivative: its trips are few
+	// enough for the simpler derivative of its own.
+	derived bool
+}
+
+// DefaultSnapshots is a capacity for While.Snapshots: small beside caches, and
+// with derivatives that repeat each trip at most once up to its square.
+const DefaultSnapshots = 64
+
+// Results are the types of the results in the order of the flat value.
+func (w *While) Results() []Type {
+	out := w.Body.Outputs
+	var ts []Type
+	for _, r := range out[:w.Carries] {
+		ts = append(ts, w.Body.Type(r))
+	}
+	ts = append(ts, Scalar)
+	for _, r := range out[:w.Carries] {
+		ts = append(ts, Type{Shape: append([]int{w.Snapshots}, w.Body.Type(r).Shape...)})
+	}
+	ts = append(ts, Scalar)
+	for _, r := range out[w.Carries:] {
+		ts = append(ts, w.Body.Type(r))
+	}
+	return ts
+}
+
+// Positions of the groups of results in Results.
+func (w *While) finalAt(i int) int   { return i }
+func (w *While) tripsAt() int        { return w.Carries }
+func (w *While) historyAt(i int) int { return w.Carries + 1 + i }
+func (w *While) strideAt() int       { return 2*w.Carries + 1 }
+func (w *While) sumAt(i int) int     { return 2*w.Carries + 2 + i }
+
+// DoWhile adds a loop; see While for the arguments, and Result, Final, Trips and
+// SumOf for its results.
+func (g *Graph) DoWhile(w *While, args []Ref) Ref { return g.Do(OpWhile, w, args...) }
+
+// Trips is how often the body of a While ran.
+func (g *Graph) Trips(while Ref) Ref {
+	return g.Result(while, g.Nodes[while].Attr.(*While).tripsAt())
+}
+
+// whileShape is the type rule.
+func whileShape(args []Type, attr any) error {
+	w := attr.(*While)
+	if len(args) != len(w.Body.Inputs) || len(args) != len(w.Cond.Inputs) || len(args) < w.Carries {
+		return fmt.Errorf("%d arguments for %d inputs of the condition and %d of the body", len(args), len(w.Cond.Inputs), len(w.Body.Inputs))
+	}
+	if len(w.Cond.Outputs) != 1 || !w.Cond.Type(w.Cond.Outputs[0]).Equal(Scalar) {
+		return errors.New("the condition is not one number")
+	}
+	if len(w.Body.Outputs) != w.Carries+w.Sums {
+		return errors.New("outputs of the body")
+	}
+	if w.Snapshots < 2 || w.Snapshots%2 != 0 {
+		return fmt.Errorf("room for %d snapshots", w.Snapshots)
+	}
+	for i, a := range args {
+		in := w.Body.Type(w.Body.Inputs[i])
+		if !shapeEqual(a.Shape, in.Shape) || !in.Equal(w.Cond.Type(w.Cond.Inputs[i])) {
+			return fmt.Errorf("argument %d has shape %v, want %v in the body and %v in the condition", i, a.Shape, in, w.Cond.Type(w.Cond.Inputs[i]))
+		}
+		if i < w.Carries && !in.Equal(w.Body.Type(w.Body.Outputs[i])) {
+			return fmt.Errorf("carried value %d changes its type", i)
+		}
+	}
+	return nil
+}
+
+// stopEvery is how many trips of a loop pass between two questions whether to
+// stop.
+const stopEvery = 4096
+
+func evalWhile(w *While, args [][]float64, dst []float64, env *Env) error {
+	ts := w.Results()
+	res := make([][]float64, len(ts))
+	for i, t := range ts {
+		n := t.Size()
+		res[i], dst = dst[:n:n], dst[n:]
+	}
+	in := append([][]float64(nil), args...)
+	for i := range w.Carries {
+		in[i] = append([]float64(nil), args[i]...)
+	}
+	trips, stride := 0, 1
+	for ; ; trips++ {
+		if trips%stopEvery == stopEvery-1 && env.Stop != nil {
+			if err := env.Stop(); err != nil {
+				return err
+			}
+		}
+		c, err := w.Cond.Eval(in, env)
+		if err != nil {
+			return err
+		}
+		if c[0][0] == 0 {
+			break
+		}
+		if trips == w.Snapshots*stride {
+			for i := range w.Carries {
+				h := res[w.historyAt(i)]
+				k := len(h) / w.Snapshots
+				for r := range w.Snapshots / 2 {
+					copy(h[r*k:(r+1)*k], h[2*r*k:])
+				}
+				clear(h[w.Snapshots/2*k:])
+			}
+			stride *= 2
+		}
+		if trips%stride == 0 {
+			for i := range w.Carries {
+				copy(res[w.historyAt(i)][trips/stride*len(in[i]):], in[i])
+			}
+		}
+		outs, err := w.Body.Eval(in, env)
+		if err != nil {
+			return err
+		}
+		copy(in, outs[:w.Carries])
+		for i, s := range outs[w.Carries:] {
+			for e, v := range s {
+				res[w.sumAt(i)][e] += v
+			}
+		}
+	}
+	for i := range w.Carries {
+		copy(res[w.finalAt(i)], in[i])
+	}
+	res[w.tripsAt()][0], res[w.strideAt()][0] = float64(trips), float64(stride)
+	return nil
+}
+
+// loop adds a derived While whose graphs are built by cond and body from the
+// carried and captured values.
+func (g *Graph) loop(carried, captured []Ref, sums int,
+	cond func(b *Graph, c, v []Ref) Ref, body func(b *Graph, c, v []Ref) []Ref) Ref {
+	args := append(append([]Ref(nil), carried...), captured...)
+	open := func() (b *Graph, c, v []Ref) {
+		b = NewGraph()
+		b.site = g.site
+		in := make([]Ref, len(args))
+		for i, a := range args {
+			in[i] = b.Input(core(g.Type(a)))
+		}
+		return b, in[:len(carried)], in[len(carried):]
+	}
+	w := &While{Carries: len(carried), Sums: sums, Snapshots: DefaultSnapshots, derived: true}
+	var c, v []Ref
+	w.Cond, c, v = open()
+	w.Cond.Output(cond(w.Cond, c, v))
+	w.Body, c, v = open()
+	for _, r := range body(w.Body, c, v) {
+		w.Body.Output(r)
+	}
+	return g.DoWhile(w, args)
+}
+
+// active marks which carried values depend on the needed arguments, in any
+// trip: the others have no derivative.
+func (w *While) active(need []bool) []bool {
+	return activeCarries(w.Body, w.Carries, need)
+}
+
+// activeCarries marks, among the first arguments of a region that carries them,
+// those that are needed or become dependent on what is.
+func activeCarries(body *Graph, carries int, need []bool) []bool {
+	act := append([]bool(nil), need...)
+	for {
+		var from []Ref
+		for i, in := range body.Inputs {
+			if act[i] {
+				from = append(from, in)
+			}
+		}
+		dep := body.dependents(from, len(body.Nodes))
+		grown := false
+		for i, r := range body.Outputs[:carries] {
+			if dep[r] && !act[i] {
+				act[i], grown = true, true
+			}
+		}
+		if !grown {
+			return act[:carries]
+		}
+	}
+}
+
+// puller holds what the derivative of a loop needs, as values of the graph in
+// which the derivative is built.
+type puller struct {
+	w             *While
+	need          []bool // by argument
+	active        []bool // by carried value
+	trips, stride Ref
+	hist          []Ref
+	captured      []Ref
+	final         []Ref // adjoints: of the final values (where active; else None),
+	histAdj       []Ref // of the histories (None where 0),
+	sums          []Ref // of the sums (None where 0)
+}
+
+// each calls f on all values, to be replaced.
+func (p *puller) each(f func(r Ref) Ref) *puller {
+	q := &puller{w: p.w, need: p.need, active: p.active, trips: f(p.trips), stride: f(p.stride)}
+	all := func(rs []Ref) []Ref {
+		out := make([]Ref, len(rs))
+		for i, r := range rs {
+			out[i] = None
+			if r != None {
+				out[i] = f(r)
+			}
+		}
+		return out
+	}
+	q.hist, q.captured, q.final = all(p.hist), all(p.captured), all(p.final)
+	q.histAdj, q.sums = all(p.histAdj), all(p.sums)
+	return q
+}
+
+// refs are all values, in the order in which each visits them.
+func (p *puller) refs() []Ref {
+	var rs []Ref
+	p.each(func(r Ref) Ref { rs = append(rs, r); return r })
+	return rs
+}
+
+// at is the same in a sub-graph that takes the values as the inputs v.
+func (p *puller) at(v []Ref) *puller {
+	k := -1
+	return p.each(func(Ref) Ref { k++; return v[k] })
+}
+
+// row takes row r of the histories xs; None stays None.
+func (p *puller) row(b *Graph, xs []Ref, r Ref) []Ref {
+	out := make([]Ref, len(xs))
+	for i, x := range xs {
+		out[i] = None
+		if x != None {
+			out[i] = b.takeRow(x, r)
+		}
+	}
+	return out
+}
+
+// takeRow is the part of x at the computed position r of its first dimension.
+func (g *Graph) takeRow(x, r Ref) Ref {
+	t := core(g.Type(x))
+	t.Shape = t.Shape[1:]
+	at := make([]float64, t.Size())
+	for i := range at {
+		at[i] = float64(i)
+	}
+	return g.Take(x, g.Add(g.ConstArray(t, at), g.Scale(float64(t.Size()), r)))
+}
+
+// whileVJP: the adjoint of a loop is a loop over its trips from the last to the
+// first, which carries the adjoints of the carried values. As long as at most
+// two trips lie between snapshots, every step rebuilds the carried values from
+// the last snapshot. Beyond that the loop is over snapshots: each step runs the
+// trips from one snapshot to the next again, taking snapshots of its own, and
+// pulls back through this shorter loop, so that up to Snapshots² trips are
+// repeated once rather than many times. Adjoints of the history enter where its
+// values come from.
+func whileVJP(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
+	w := n.Attr.(*While)
+	ts := w.Results()
+	p := &puller{w: w, need: need, active: w.active(need),
+		trips: g.part(out, ts, w.tripsAt()), stride: g.part(out, ts, w.strideAt()), captured: n.Args[w.Carries:]}
+	for i := range w.Carries {
+		p.hist = append(p.hist, g.part(out, ts, w.historyAt(i)))
+		f, h := None, None
+		if p.active[i] {
+			if f = g.adjPart(adj, ts, w.finalAt(i)); f == None {
+				f = g.Expand(g.Const(0), Type{Shape: ts[w.finalAt(i)].Shape})
+			}
+			h = g.adjPart(adj, ts, w.historyAt(i))
+		}
+		p.final, p.histAdj = append(p.final, f), append(p.histAdj, h)
+	}
+	for i := range w.Sums {
+		p.sums = append(p.sums, g.adjPart(adj, ts, w.sumAt(i)))
+	}
+	args := p.refs()
+	build := func(pull func(*puller, *Graph) []Ref) *Graph {
+		b := NewGraph()
+		b.site = g.site
+		in := make([]Ref, len(args))
+		for i, a := range args {
+			in[i] = b.Input(core(g.Type(a)))
+		}
+		for _, r := range pull(p.at(in), b) {
+			b.Output(r)
+		}
+		return b
+	}
+	var res []Ref
+	if near := build((*puller).byTrips); w.derived {
+		res = g.Inline(near, args, false)
+	} else {
+		f := &If{Then: near, Else: build((*puller).bySnapshots)}
+		r := g.Do(OpIf, f, append([]Ref{g.Do(OpLessEqual, nil, p.stride, g.Const(2))}, args...)...)
+		for i := range near.Outputs {
+			res = append(res, g.Result(r, i))
+		}
+	}
+	adjs := make([]Ref, len(n.Args))
+	k := 0
+	for i, a := range n.Args {
+		adjs[i] = None
+		if i < w.Carries && p.active[i] || i >= w.Carries && need[i] {
+			adjs[i] = g.reduceLanes(res[k], a)
+			k++
+		}
+	}
+	return adjs
+}
+
+// backward adds the loop that carries a count from above 0 down, and the
+// adjoints. start returns, for a count less by 1, the carried values from which
+// run (in a graph of its own, so that the adjoint of start ends there) makes the
+// trips to be pulled back through, and the adjoints of the history that enter
+// there. The results are the adjoints of the active initial values and of the
+// needed captured ones.
+func (p *puller) backward(g *Graph, count Ref,
+	start func(b *Graph, q *puller, k Ref) (from, hist []Ref),
+	run func(b *Graph, q *puller, k Ref, from []Ref) (outs, sums []Ref)) []Ref {
+	carried := []Ref{count}
+	for _, f := range p.final {
+		if f != None {
+			carried = append(carried, f)
+		}
+	}
+	sums := 0
+	for _, need := range p.need[p.w.Carries:] {
+		if need {
+			sums++
+		}
+	}
+	// What enters the loop does not change in it but for final.
+	fixed := *p
+	fixed.final = nil
+	r := g.loop(carried, fixed.refs(), sums,
+		func(b *Graph, c, v []Ref) Ref { return b.Less(b.Const(0), c[0]) },
+		func(b *Graph, c, v []Ref) []Ref {
+			k := b.Sub(c[0], b.Const(1))
+			from, hist := start(b, fixed.at(v), k)
+
+			// The pull back, of k, from, the adjoints carried, and what is fixed.
+			pull := NewGraph()
+			pull.site = b.site
+			args := append(append([]Ref{k}, from...), append(c[1:len(c):len(c)], v...)...)
+			in := make([]Ref, len(args))
+			for i, a := range args {
+				in[i] = pull.Input(b.Type(a))
+			}
+			from = in[1 : 1+p.w.Carries]
+			seeds, in2 := in[1+p.w.Carries:][:len(c)-1], in[len(in)-len(v):]
+			q := fixed.at(in2)
+			outs, sumOuts := run(pull, q, in[0], from)
+			all := make([]Ref, len(outs))
+			var wrt, enter []Ref
+			for i, a := range p.active {
+				all[i] = None
+				if a {
+					all[i], seeds = seeds[0], seeds[1:]
+					wrt, enter = append(wrt, from[i]), append(enter, hist[i])
+				}
+			}
+			for i, x := range q.captured {
+				if p.need[p.w.Carries+i] {
+					wrt, enter = append(wrt, x), append(enter, None)
+				}
+			}
+			for i, d := range pull.Backprop(append(outs, sumOuts...), append(all, q.sums...), wrt) {
+				if d == None {
+					d = pull.Const(0)
+				}
+				pull.Output(pull.Broadcast(d, pull.Type(wrt[i]).Shape))
+			}
+			res := append([]Ref{k}, b.Inline(pull, args, false)...)
+			for i, h := range enter {
+				if h != None {
+					res[1+i] = b.Add(res[1+i], h)
+				}
+			}
+			return res
+		})
+	var res []Ref
+	for i := range carried[1:] {
+		res = append(res, g.Final(r, 1+i))
+	}
+	for i := range sums {
+		res = append(res, g.SumOf(r, i))
+	}
+	return res
+}
+
+// again runs the body from the values at trip start until before trip end.
+func (p *puller) again(b *Graph, start, end Ref, from []Ref, sums int) Ref {
+	w := p.w
+	return b.loop(append([]Ref{start}, from...), append([]Ref{end}, p.captured...), sums,
+		func(b *Graph, c, v []Ref) Ref { return b.Less(c[0], v[0]) },
+		func(b *Graph, c, v []Ref) []Ref {
+			outs := b.inline(w.Body, append(append([]Ref(nil), c[1:]...), v[1:]...), w.Body.Outputs[:w.Carries+sums], false)
+			return append([]Ref{b.Add(c[0], b.Const(1))}, outs...)
+		})
+}
+
+// finals are the carried values at the end of again's loop, the sums aside.
+func (p *puller) finals(b *Graph, r Ref) []Ref {
+	outs := make([]Ref, p.w.Carries)
+	for i := range outs {
+		outs[i] = b.Final(r, 1+i)
+	}
+	return outs
+}
+
+// byTrips pulls back one trip at a time.
+func (p *puller) byTrips(g *Graph) []Ref {
+	return p.backward(g, p.trips,
+		func(b *Graph, q *puller, k Ref) (from, hist []Ref) {
+			row := b.Do(OpFloor, nil, b.Div(k, q.stride))
+			first := b.Mul(row, q.stride)
+			from = q.finals(b, q.again(b, first, k, q.row(b, q.hist, row), 0))
+			hist = q.row(b, q.histAdj, row)
+			for i, h := range hist {
+				if h != None {
+					hist[i] = b.Select(b.Equal(first, k), h, b.Const(0))
+				}
+			}
+			return from, hist
+		},
+		func(b *Graph, q *puller, k Ref, from []Ref) (outs, sums []Ref) {
+			all := b.Inline(q.w.Body, append(append([]Ref(nil), from...), q.captured...), false)
+			return all[:q.w.Carries:q.w.Carries], all[q.w.Carries:]
+		})
+}
+
+// bySnapshots pulls back the trips from one snapshot to the next at a time.
+func (p *puller) bySnapshots(g *Graph) []Ref {
+	rows := g.Do(OpCeil, nil, g.Div(p.trips, p.stride))
+	return p.backward(g, rows,
+		func(b *Graph, q *puller, k Ref) (from, hist []Ref) {
+			return q.row(b, q.hist, k), q.row(b, q.histAdj, k)
+		},
+		func(b *Graph, q *puller, k Ref, from []Ref) (outs, sums []Ref) {
+			first := b.Mul(k, q.stride)
+			r := q.again(b, first, b.Do(OpMin, nil, b.Add(first, q.stride), q.trips), from, q.w.Sums)
+			for i := range q.w.Sums {
+				sums = append(sums, b.SumOf(r, i))
+			}
+			return q.finals(b, r), sums
+		})
+}
+
+// adjPart is part i of adj, the adjoint of a region's flat value; None where it
+// is known to be 0. The adjoint is as a rule a sum of scatters of the adjoints
+// of parts, which need not be put together to be taken apart.
+func (g *Graph) adjPart(adj Ref, ts []Type, i int) Ref {
+	lo := 0
+	for _, t := range ts[:i] {
+		lo += t.Size()
+	}
+	hi := lo + ts[i].Size()
+	if lo == hi {
+		return None
+	}
+	total := None
+	var walk func(x Ref, depth int) bool
+	walk = func(x Ref, depth int) bool {
+		n := g.Nodes[x]
+		switch {
+		case depth > 1000:
+			return false
+		case n.Op == OpAdd && g.Type(n.Args[0]).Equal(n.Type) && g.Type(n.Args[1]).Equal(n.Type):
+			return walk(n.Args[0], depth+1) && walk(n.Args[1], depth+1)
+		case n.Op == OpScatter:
+			ix := n.Index()
+			from, to, ok := ix.bounds()
+			if !ok || to < lo || from >= hi {
+				return true
+			}
+			if from < lo || to >= hi {
+				return false
+			}
+			ix.Offset -= lo
+			if ix.isIdentity(hi - lo) {
+				x = g.Reshape(n.Args[0], ts[i].Shape)
+			} else {
+				x = g.Scatter(n.Args[0], ix, ts[i].Shape)
+			}
+			if total == None {
+				total = x
+			} else {
+				total = g.Add(total, x)
+			}
+			return true
+		}
+		return false
+	}
+	if walk(adj, 0) {
+		return total
+	}
+	return g.part(adj, ts, i)
+}
+
+// withoutEffects is the attribute of a region for a repetition of it whose
+// effects have been carried out already.
+func withoutEffects(attr any) any {
+	switch a := attr.(type) {
+	case *Scan:
+		if b := a.Body.withoutEffects(); b != a.Body {
+			c := *a
+			c.Body = b
+			return &c
+		}
+	case *If:
+		if t, e := a.Then.withoutEffects(), a.Else.withoutEffects(); t != a.Then || e != a.Else {
+			return &If{Then: t, Else: e}
+		}
+	case *While:
+		if c, b := a.Cond.withoutEffects(), a.Body.withoutEffects(); c != a.Cond || b != a.Body {
+			w := *a
+			w.Cond, w.Body = c, b
+			return &w
+		}
+	}
+	return attr
+}
+
+func (g *Graph) withoutEffects() *Graph {
+	h := *g
+	h.Effects = nil
+	changed := len(g.Effects) > 0
+	h.Nodes = append([]Node(nil), g.Nodes...)
+	for i := range h.Nodes {
+		if n := &h.Nodes[i]; table[n.Op].Class == Region {
+			if a := withoutEffects(n.Attr); a != n.Attr {
+				n.Attr, changed = a, true
+			}
+		}
+	}
+	if !changed {
+		return g
+	}
+	return &h
+}
