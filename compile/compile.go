@@ -37,17 +37,21 @@ import (
 // times, concurrently too.
 type Program struct{ ir *ir.Program }
 
-// Compile parses and checks a program. Program is nil if the list has errors;
+// Compile parses and checks a program. Program is nil if the list has errors,
+// among them what is correct but cannot be run yet (diag.NotSupported);
 // otherwise the list may hold warnings.
 func Compile(f *source.File) (*Program, diag.List) {
 	tree, list := lang.Parse(f)
 	if list.HasErrors() {
 		return nil, list
 	}
-	info, more := check.Check(tree, stdlib.Universe())
+	info, more := check.Check(tree, stdlib.Language())
 	list = append(list, more...)
 	if list.HasErrors() {
 		return nil, list
+	}
+	if refused := ir.Unsupported(tree, info); len(refused) > 0 {
+		return nil, append(list, refused...)
 	}
 	p := ir.Lower(tree, info)
 	return &Program{ir: p}, list

@@ -7,7 +7,7 @@
 //
 //	stdlib.go        Func, Arg, Builder, Dist: what a declaration is
 //	universe.go      Universe, the registry
-//	planned.go       names of Stan's that are not declared yet
+//	signatures.go    the library for the checker: also forms without evaluation (planned.go)
 //	build.go         helpers that declarations are made of
 //	density.go       the functions that are derived from a Dist
 //	structured.go    helpers of densities that are not a Dist

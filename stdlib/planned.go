@@ -1,52 +1,242 @@
 package stdlib
 
-import "strings"
+import (
+	"slices"
+	"strings"
 
-// planned are the functions of Stan's library that are not declared yet, so
-// that a message can say so instead of proposing another name. The list only
-// shrinks: a test refuses names that have a declaration.
-const planned = `
-algebra_solver algebra_solver_newton arg bessel_first_kind bessel_second_kind beta_binomial_cdf
-beta_binomial_lccdf beta_binomial_lcdf beta_neg_binomial_cdf beta_neg_binomial_lccdf beta_neg_binomial_lcdf
-beta_neg_binomial_lpmf beta_neg_binomial_rng chol2inv cholesky_decompose cholesky_factor_corr_constrain
-cholesky_factor_corr_jacobian cholesky_factor_corr_unconstrain cholesky_factor_cov_constrain
-cholesky_factor_cov_jacobian cholesky_factor_cov_unconstrain complex_schur_decompose complex_schur_decompose_t
-complex_schur_decompose_u conj corr_matrix_constrain corr_matrix_jacobian corr_matrix_unconstrain
-cov_matrix_constrain cov_matrix_jacobian cov_matrix_unconstrain csr_extract dae dae_tol determinant
-eigendecompose eigendecompose_sym eigenvalues eigenvalues_sym eigenvectors eigenvectors_sym fft fft2
-gaussian_dlm_obs_lpdf generalized_inverse generate_laplace_options get_imag get_real hmm_hidden_state_prob
-hmm_latent_rng hmm_marginal hypergeometric_1F0 hypergeometric_2F1 hypergeometric_3F2
-hypergeometric_pFq integrate_1d integrate_ode integrate_ode_adams integrate_ode_bdf
-integrate_ode_rk45 inv_fft inv_fft2 inv_inc_beta inv_wishart_cholesky_lpdf inv_wishart_cholesky_rng
-inv_wishart_lpdf inv_wishart_rng inverse inverse_spd lambert_w0 lambert_wm1 laplace_latent_rng
-laplace_marginal laplace_marginal_tol lkj_corr_cholesky_rng lkj_corr_lpdf lkj_corr_rng lkj_cov_lpdf
-log_determinant log_determinant_spd lower_bound_constrain lower_bound_jacobian lower_bound_unconstrain
-lower_upper_bound_constrain lower_upper_bound_jacobian lower_upper_bound_unconstrain map_rect matrix_exp
-matrix_exp_multiply matrix_power mdivide_left mdivide_left_spd mdivide_left_tri_low mdivide_right
-mdivide_right_spd mdivide_right_tri_low modified_bessel_second_kind multi_gp_cholesky_lpdf multi_gp_lpdf
-multi_normal_cholesky_lpdf multi_normal_cholesky_rng multi_normal_lpdf multi_normal_prec_lpdf multi_normal_rng
-multi_student_t_cholesky_lpdf multi_student_t_cholesky_rng multi_student_t_lpdf multi_student_t_rng norm
-ode_adams ode_adams_tol ode_adjoint_tol_ctl ode_bdf ode_bdf_tol ode_ckrk ode_ckrk_tol ode_rk45 ode_rk45_tol
-offset_multiplier_constrain offset_multiplier_jacobian offset_multiplier_unconstrain ordered_constrain
-ordered_jacobian ordered_unconstrain owens_t polar positive_ordered_constrain positive_ordered_jacobian
-positive_ordered_unconstrain proj qr qr_Q qr_R qr_thin qr_thin_Q qr_thin_R reduce_sum reduce_sum_static
-scale_matrix_exp_multiply simplex_constrain simplex_jacobian simplex_unconstrain singular_values
-skew_normal_cdf skew_normal_lccdf skew_normal_lcdf solve_newton solve_newton_tol solve_powell solve_powell_tol
-std_normal_log_qf stochastic_column_constrain stochastic_column_jacobian stochastic_column_unconstrain
-stochastic_row_constrain stochastic_row_jacobian stochastic_row_unconstrain student_t_qf sum_to_zero_constrain
-sum_to_zero_jacobian sum_to_zero_unconstrain svd svd_U svd_V to_complex unit_vector_constrain
-unit_vector_jacobian unit_vector_unconstrain upper_bound_constrain upper_bound_jacobian
-upper_bound_unconstrain von_mises_cdf von_mises_lccdf von_mises_lcdf wiener_lccdf_unnorm wiener_lcdf_unnorm
-wiener_lpdf wishart_cholesky_lpdf wishart_cholesky_rng wishart_lpdf wishart_rng yule_simon_cdf
-yule_simon_lccdf yule_simon_lcdf yule_simon_lpmf yule_simon_rng
-`
+	"github.com/ppl-lang/ppl/lang/types"
+)
 
-// Planned reports whether a function is one of Stan's that is not there yet.
-func (l *Library) Planned(name string) bool {
-	for p := range strings.FieldsSeq(planned) {
-		if p == name {
-			return true
+// plannedFamilies are the families of forms that have types but no evaluation
+// yet.
+func plannedFamilies() []types.Overload {
+	var out []types.Overload
+	add := func(os ...types.Overload) { out = append(out, os...) }
+	elementwise := func(name string, strict bool, result types.Kind, args ...types.Kind) {
+		add(types.Elementwise{Name: name, Args: args, Result: result, Strict: strict})
+	}
+	for _, name := range []string{"lambert_w0", "lambert_wm1", "std_normal_log_qf"} {
+		add(types.Unary(name))
+	}
+	add(types.Elementwise{Name: "owens_t", Args: []types.Kind{types.Real, types.Real}, Result: types.Real, Strict: true})
+	for _, name := range []string{"bessel_first_kind", "bessel_second_kind", "modified_bessel_second_kind"} {
+		elementwise(name, true, types.Real, types.Int, types.Real)
+	}
+	elementwise("abs", false, types.Real, types.Complex)
+	elementwise("conj", false, types.Complex, types.Complex)
+	elementwise("get_real", false, types.Real, types.Complex)
+	elementwise("get_imag", false, types.Real, types.Complex)
+	elementwise("minus", false, types.Complex, types.Complex)
+	elementwise("pow", false, types.Complex, types.Complex, types.Complex)
+	elementwise("to_complex", false, types.Complex, types.Real, types.Real)
+	add(quantiles("student_t_qf", 4))
+
+	// Distributions.
+	density := func(name, suffixes string, args ...types.Set) {
+		for s := range strings.FieldsSeq(suffixes) {
+			add(types.Density(name+s, args...))
 		}
 	}
-	return false
+	const cumulative = "_cdf _lcdf _lccdf"
+	density("beta_binomial", cumulative, types.Ints, types.Ints, types.Reals, types.Reals)
+	density("beta_neg_binomial", cumulative+" _lpmf", types.Ints, types.Reals, types.Reals, types.Reals)
+	density("skew_normal", cumulative, types.Reals, types.Reals, types.Reals, types.Reals)
+	density("von_mises", cumulative, types.Reals, types.Reals, types.Reals)
+	density("yule_simon", cumulative+" _lpmf", types.Ints, types.Reals)
+	density("wiener", "_lpdf", types.Reals, types.Reals, types.Reals, types.Reals, types.Reals)
+	for _, name := range []string{"multi_normal", "multi_normal_cholesky", "multi_normal_prec"} {
+		density(name, "_lpdf", types.Vectors, types.Vectors, types.Just(tMat))
+	}
+	for _, name := range []string{"multi_student_t", "multi_student_t_cholesky"} {
+		density(name, "_lpdf", types.Vectors, types.Just(tReal), types.Vectors, types.Just(tMat))
+		add(types.Generator(name+"_rng", tVec, types.Just(tReal), types.Vectors, types.Just(tMat)))
+	}
+	add(types.Generator("multi_normal_rng", tVec, types.Vectors, types.Just(tMat)),
+		types.Generator("multi_normal_cholesky_rng", tVec, types.Vectors, types.Just(tMat)),
+		types.Generator("beta_neg_binomial_rng", tInt, types.AnyReals, types.AnyReals, types.AnyReals),
+		types.Generator("yule_simon_rng", tInt, types.AnyReals))
+	lists := types.OneOf(tVec, tRow, tReal.Array(1))
+	density("hypergeometric_", "3F2 pFq", lists, lists, types.Just(tReal))
+
+	// Transforms of parameters, as functions.
+	transform := func(name string, sizes int, free, result types.Type) {
+		for s := range strings.FieldsSeq("_constrain _jacobian") {
+			add(lifted(name+s, free, sizes, result))
+		}
+		add(lifted(name+"_unconstrain", result, 0, free))
+	}
+	for _, name := range []string{"ordered", "positive_ordered", "simplex", "unit_vector", "sum_to_zero"} {
+		transform(name, 0, tVec, tVec)
+	}
+	for _, name := range []string{"stochastic_column", "stochastic_row", "sum_to_zero"} {
+		transform(name, 0, tMat, tMat)
+	}
+	for _, name := range []string{"cholesky_factor_corr", "corr_matrix", "cov_matrix"} {
+		transform(name, 1, tVec, tMat)
+	}
+	transform("cholesky_factor_cov", 2, tVec, tMat)
+	for name, n := range map[string]int{"lower_bound": 1, "upper_bound": 1, "lower_upper_bound": 2, "offset_multiplier": 2} {
+		for s := range strings.FieldsSeq("_constrain _jacobian _unconstrain") {
+			add(bounded(name+s, n))
+		}
+	}
+	return append(out, functionals()...)
+}
+
+// lifted is a function of a vector or matrix and some sizes that also takes
+// arrays of any depth and then gives arrays.
+func lifted(name string, arg types.Type, sizes int, result types.Type) types.Overload {
+	form := name + "(" + arg.String() + strings.Repeat(", int", sizes) + ") => " + result.String() + ", or arrays of these"
+	return types.Computed{Form: form, Fit: func(args []types.Type) (types.Match, bool) {
+		f := types.Fixed{Params: list(arg), Result: result}
+		if len(args) > 0 {
+			f.Params[0].Dims, f.Result.Dims = args[0].Dims, args[0].Dims
+		}
+		for range sizes {
+			f.Params = append(f.Params, tInt)
+		}
+		return f.Match(args)
+	}}
+}
+
+// quantiles is a function of n real scalars or containers, each as it likes; the
+// result is a vector as soon as one is a container.
+func quantiles(name string, n int) types.Overload {
+	form := name + "(reals" + strings.Repeat(", reals", n-1) + ") => real or vector"
+	reals := types.Density(name, slices.Repeat([]types.Set{types.Reals}, n)...)
+	return types.Computed{Form: form, Fit: func(args []types.Type) (types.Match, bool) {
+		m, ok := reals.Match(args)
+		if slices.ContainsFunc(args, func(t types.Type) bool { return !t.IsScalar() }) {
+			m.Result = tVec
+		}
+		return m, ok
+	}}
+}
+
+// bounded is a function of a real container and n bounds, each a scalar or of
+// the type of the container.
+func bounded(name string, n int) types.Overload {
+	form := name + "(T" + strings.Repeat(", real or T", n) + ") => T, T real or any container of it"
+	return types.Computed{Form: form, Fit: func(args []types.Type) (types.Match, bool) {
+		if len(args) != n+1 {
+			return types.Match{Fault: types.Fault{Count: n + 1}}, false
+		}
+		t, ok := args[0].WithElem(types.Real)
+		if !ok || args[0].Scalar() == types.Complex {
+			return types.Match{Fault: types.Fault{Want: "real: a scalar, vector, matrix, or an array of these"}}, false
+		}
+		f := types.Fixed{Params: list(t), Result: t}
+		for _, a := range args[1:] {
+			if a.IsScalar() {
+				f.Params = append(f.Params, tReal)
+			} else {
+				f.Params = append(f.Params, t)
+			}
+		}
+		return f.Match(args)
+	}}
+}
+
+// functionals are the functions that take functions.
+func functionals() []types.Overload {
+	var out []types.Overload
+	reals, ints, trajectory := tReal.Array(1), tInt.Array(1), tVec.Array(1)
+	function := func(result types.Type, params ...types.Type) types.FuncType {
+		f := types.FuncType{Result: result}
+		for _, p := range params {
+			f.Params = append(f.Params, types.Param{Type: p})
+		}
+		return f
+	}
+	args := func(ts ...types.Type) []types.Param {
+		f := function(tReal, ts...)
+		return f.Params
+	}
+	data := func(ts ...types.Type) []types.Param {
+		ps := args(ts...)
+		for i := range ps {
+			ps[i].DataOnly = true
+		}
+		return ps
+	}
+	control := data(tReal, tReal, tInt)
+	// family adds a function and, with Tol, the one that takes control arguments
+	// after the others.
+	family := func(names string, f types.FuncType, first []types.Param, result types.Type) {
+		for name := range strings.FieldsSeq(names) {
+			out = append(out,
+				types.HigherOrder{Name: name, Func: f, Args: first, Result: result},
+				types.HigherOrder{Name: name + "_tol", Func: f, Args: append(first[:len(first):len(first)], control...), Result: result})
+		}
+	}
+	ode := function(tVec, tReal, tVec)
+	family("ode_rk45 ode_bdf ode_adams ode_ckrk", ode, args(tVec, tReal, reals), trajectory)
+	out = append(out, types.HigherOrder{Name: "ode_adjoint_tol_ctl", Func: ode, Result: trajectory, Args: append(
+		args(tVec, tReal, reals), data(tReal, tVec, tReal, tVec, tReal, tReal, tInt, tInt, tInt, tInt, tInt)...)})
+	family("dae", function(tVec, tReal, tVec, tVec), append(args(tVec, tVec), data(tReal, reals)...), trajectory)
+	family("solve_newton solve_powell", function(tVec, tVec), args(tVec), tVec)
+	family("integrate_1d_gauss_kronrod integrate_1d_double_exponential", function(tReal, tReal, tReal), args(tReal, tReal), tReal)
+	out = append(out, types.ReduceSum{Name: "reduce_sum"}, types.ReduceSum{Name: "reduce_sum_static"})
+
+	// The older forms, whose functions have fixed arguments.
+	fixed := func(name string, f types.FuncType, ps []types.Param, result types.Type) {
+		o := types.Fixed{Name: name, Params: list(types.Type{Kind: types.Function, Func: &f}), Result: result, DataOnly: []bool{false}}
+		for _, p := range ps {
+			o.Params, o.DataOnly = append(o.Params, p.Type), append(o.DataOnly, p.DataOnly)
+		}
+		out = append(out, o)
+	}
+	observed := data(reals, ints)
+	old := function(reals, tReal, reals, reals)
+	old.Params = append(old.Params, observed...)
+	start := append(args(reals, tReal, reals, reals), observed...)
+	for _, name := range []string{"integrate_ode", "integrate_ode_rk45", "integrate_ode_bdf", "integrate_ode_adams"} {
+		fixed(name, old, start, reals.Array(1))
+		if name != "integrate_ode" {
+			fixed(name, old, append(start[:len(start):len(start)], data(tReal, tReal, tReal)...), reals.Array(1))
+		}
+	}
+	system := function(tVec, tVec, tVec)
+	system.Params = append(system.Params, observed...)
+	guess := append(args(tVec, tVec), observed...)
+	for _, name := range []string{"algebra_solver", "algebra_solver_newton"} {
+		fixed(name, system, guess, tVec)
+		fixed(name, system, append(guess[:len(guess):len(guess)], data(tReal, tReal, tReal)...), tVec)
+	}
+	integrand := function(tReal, tReal, tReal, reals)
+	integrand.Params = append(integrand.Params, observed...)
+	limits := append(args(tReal, tReal, reals), observed...)
+	fixed("integrate_1d", integrand, limits, tReal)
+	fixed("integrate_1d", integrand, append(limits[:len(limits):len(limits)], data(tReal)...), tReal)
+	fixed("map_rect", system, append(args(tVec, trajectory), data(reals.Array(1), ints.Array(1))...), tVec)
+
+	return append(out, laplace()...)
+}
+
+// laplace are the functions of the embedded Laplace approximation.
+func laplace() []types.Overload {
+	var out []types.Overload
+	solution := types.Type{Kind: types.Tuple, Members: list(tVec, tMat)}
+	add := func(tol bool, built []types.Type, name string, result types.Type) {
+		out = append(out, types.Laplace{Name: name, Built: built, Tol: tol, Result: result})
+	}
+	ints := tInt.Array(1)
+	for _, tol := range []bool{false, true} {
+		t := ""
+		if tol {
+			t = "_tol"
+		}
+		add(tol, nil, "laplace_marginal"+t, tReal)
+		add(tol, nil, "laplace_latent"+t+"_rng", tVec)
+		add(tol, nil, "laplace_latent_solve"+t, solution)
+		for name, built := range map[string][]types.Type{
+			"bernoulli_logit":    list(ints, ints, tVec),
+			"neg_binomial_2_log": list(ints, ints, tVec, tVec),
+			"poisson_log":        list(ints, ints, tVec),
+		} {
+			add(tol, built, "laplace_marginal"+t+"_"+name+"_lpmf", tReal)
+			add(tol, built, "laplace_latent"+t+"_"+name+"_rng", tVec)
+		}
+	}
+	return out
 }

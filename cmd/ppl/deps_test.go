@@ -54,6 +54,7 @@ lang/types:              lang/source
 lang/internal/grammar:   lang/source lang/diag lang/ast participle
 lang:                    lang/source lang/diag lang/ast lang/internal/grammar
 lang/check:              lang/source lang/diag lang/ast lang/types
+lang/format:             lang/source lang/diag lang/ast lang
 lang/check/checktest:    lang/types
 lang/internal/errtest:   lang/source lang/diag
 
@@ -65,7 +66,7 @@ stdlib:                  ad lang/types gonum
 stdlib/stdlibtest:       stdlib ad lang/types
 
 compile/data:            lang/source lang/diag
-compile/ir:              lang/source lang/ast lang/types lang/check
+compile/ir:              lang/source lang/diag lang/ast lang/types lang/check
 compile/transform:       ad lang/types
 compile/internal/vm:     ad ad/kernel gonum
 compile/internal/direct: compile/data compile/ir compile/transform ad stdlib lang/source lang/diag lang/types
@@ -88,6 +89,7 @@ infer/infertest:         infer gonum
 cmd/ppl:                 *
 examples:                *
 internal/cmd/examplegen: compile/data
+internal/cmd/stanc3suite: lang stdlib
 `
 
 // modules are the third-party modules that the policy names. Tests everywhere

@@ -48,7 +48,7 @@ func conversion(from, to types.Type) string {
 // assign checks `lhs op rhs`.
 func (c *checker) assign(s *ast.Assign) {
 	lhs := c.lvalue(s.LHS)
-	c.readsAssigned(s.LHS)
+	c.unpacking(s)
 	rhs := c.expr(s.RHS)
 	if lhs.Kind == types.Invalid || rhs.Type.Kind == types.Invalid {
 		return
@@ -57,7 +57,7 @@ func (c *checker) assign(s *ast.Assign) {
 		if l, r := s.LHS.Span().Text(), unparen(s.RHS).Span().Text(); l != "" && l == r {
 			c.report(diag.Warnf(diag.SelfAssignment, s.Span(), "this assigns %s to itself", l), "")
 		}
-		c.assignable(s.RHS, rhs.Type, lhs, "cannot be assigned to "+quote(s.LHS.Span().Text()))
+		c.store(s.LHS, lhs, s.RHS, rhs.Type)
 		return
 	}
 	// x op= y is x = x op y, but the result must have the type of x itself.
@@ -78,29 +78,18 @@ func (c *checker) assign(s *ast.Assign) {
 	}
 }
 
-// readsAssigned reports indices of the left side that depend on the very
-// variable that is assigned to.
-func (c *checker) readsAssigned(lhs ast.Expr) {
-	var indices []ast.Index
-	for {
-		x, ok := lhs.(*ast.IndexExpr)
-		if !ok {
-			break
+// store checks the types of an assignment; those of tuples member by member,
+// where both sides are written out.
+func (c *checker) store(lhs ast.Expr, lt types.Type, rhs ast.Expr, rt types.Type) {
+	l, ok1 := lhs.(*ast.TupleExpr)
+	r, ok2 := unparen(rhs).(*ast.TupleExpr)
+	if ok1 && ok2 && len(l.Elems) == len(r.Elems) {
+		for i := range l.Elems {
+			c.store(l.Elems[i], lt.Members[i], r.Elems[i], rt.Members[i])
 		}
-		indices = append(indices, x.Indices...)
-		lhs = x.X
-	}
-	v, ok := lhs.(*ast.VarExpr)
-	if !ok {
 		return
 	}
-	for _, i := range indices {
-		probe := &ast.IndexExpr{X: &ast.IntLit{}, Indices: []ast.Index{i}}
-		if mentions(probe, v.Name) {
-			c.report(diag.Errorf(diag.ReadsAssigned, i.Span(), "an index of `%s` depends on `%s`, which is being assigned to", v.Name, v.Name),
-				"Compute the index in a variable of its own first.")
-		}
-	}
+	c.assignable(rhs, rt, lt, "cannot be assigned to "+quote(lhs.Span().Text()))
 }
 
 // unparen takes parentheses off.
@@ -156,9 +145,13 @@ func (c *checker) lvalue(e ast.Expr) types.Type {
 		}
 		c.info.Types[e] = TypeLevel{Type: t, Level: c.info.Types[e.X].Level}
 		return t
-	case *ast.TupleMember, *ast.TupleExpr:
-		c.unsupported(e.Span(), tuples)
-		return types.Type{}
+	case *ast.TupleMember:
+		t := c.lvalue(e.X)
+		o := c.member(e, TypeLevel{Type: t, Level: c.info.Types[e.X].Level})
+		c.info.Types[e] = o
+		return o.Type
+	case *ast.TupleExpr:
+		return c.tupleLvalue(e)
 	}
 	c.report(diag.Errorf(diag.ReadOnly, e.Span(), "this cannot be assigned to"),
 		"The left side of an assignment is a variable or elements of one.")

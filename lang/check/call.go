@@ -14,10 +14,6 @@ import (
 func (c *checker) call(e *ast.CallExpr) TypeLevel {
 	name := e.Func.Name
 	args, ok := c.args(e.Args)
-	if !ok && c.hasFunctor(e.Args) {
-		c.unsupported(e.Span(), functors)
-		return invalid
-	}
 	cands := c.candidates(name)
 	if len(cands) == 0 || c.lookup(name) != nil && len(c.universe.Lookup(normalised(name))) == 0 {
 		c.unknownFunction(e.Func)
@@ -36,35 +32,16 @@ func (c *checker) call(e *ast.CallExpr) TypeLevel {
 	return result(call, args)
 }
 
-// args types the arguments of a call; ok is false if one is Invalid. A function
-// as an argument is not looked up as a variable.
+// args types the arguments of a call, of which some may be functions; ok is
+// false if one is Invalid.
 func (c *checker) args(es []ast.Expr) (out []TypeLevel, ok bool) {
 	ok = true
 	for _, a := range es {
-		if c.isFunctor(a) {
-			out, ok = append(out, invalid), false
-			continue
-		}
-		o := c.expr(a)
+		o := c.argument(a)
 		out = append(out, o)
 		ok = ok && o.Type.Kind != types.Invalid
 	}
 	return out, ok
-}
-
-// isFunctor reports an argument that names a function.
-func (c *checker) isFunctor(e ast.Expr) bool {
-	v, ok := unparen(e).(*ast.VarExpr)
-	return ok && c.lookup(v.Name) == nil && c.exists(v.Name)
-}
-
-func (c *checker) hasFunctor(es []ast.Expr) bool {
-	for _, e := range es {
-		if c.isFunctor(e) {
-			return true
-		}
-	}
-	return false
 }
 
 // result is the type and level of a resolved call.
@@ -73,28 +50,28 @@ func result(call *Call, args []TypeLevel) TypeLevel {
 	for _, a := range args {
 		out.Level = max(out.Level, a.Level)
 	}
+	if discrete(out.Type) {
+		out.Level = Data
+	}
 	return out
 }
 
 // resolve picks the overload of a call and reports where there is none. The
 // arguments must be valid.
 func (c *checker) resolve(at ast.Node, name string, cands []types.Overload, es []ast.Expr, args []TypeLevel) *Call {
-	ts, params := split(args)
-	o, m, fail := types.ResolveLevels(cands, ts, params)
-	if fail != nil {
+	r := c.choose(cands, es, args)
+	if r.fail != nil {
 		if !anyInvalid(cands) {
-			c.noOverload(at, name, es, ts, fail)
+			ts, _ := split(args)
+			c.noOverload(at, name, es, ts, r.fail)
 		}
 		return nil
 	}
-	call := &Call{Name: normalised(name), Overload: o, Match: m}
-	if f, ok := o.(*Func); ok {
-		call.Func, call.Overload = f, nil
-	}
-	if m.Result.Kind == types.Invalid { // of an unsupported type
+	if !c.functorRules(r, es, args) {
 		return nil
 	}
-	return call
+	c.record(r)
+	return r.call(normalised(name))
 }
 
 // anyInvalid reports candidates whose type is not known, so that nothing can be
@@ -249,15 +226,20 @@ func (c *checker) callRules(e *ast.CallExpr) {
 			c.addsToTarget(&e.Func, "a call of "+name)
 		}
 	case "_jacobian":
-		c.unsupported(e.Func.Span(), jacobian)
+		c.addsJacobian(&e.Func, "a call of "+name)
 	case "_rng":
 		c.rngRules(&e.Func)
 	case "_lupdf", "_lupmf":
-		inDensity := c.fn != nil && (c.fn.Suffix == "_lpdf" || c.fn.Suffix == "_lpmf")
-		if c.block != ast.Model && !inDensity {
-			c.report(diag.Errorf(diag.Unnormalised, e.Func.Span(), "%s is not allowed in %s", name, c.where()),
-				"What it leaves out depends on what is a parameter: only the model block and functions whose name ends in _lpdf or _lpmf know. Use "+normalised(name)+".")
-		}
+		c.unnormalisedRules(&e.Func, name)
+	}
+}
+
+// unnormalisedRules reports densities without constants where they mean nothing.
+func (c *checker) unnormalisedRules(at ast.Node, name string) {
+	inDensity := c.fn != nil && (c.fn.Suffix == "_lpdf" || c.fn.Suffix == "_lpmf")
+	if c.block != ast.Model && !inDensity {
+		c.report(diag.Errorf(diag.Unnormalised, at.Span(), "%s is not allowed in %s", name, c.where()),
+			"What it leaves out depends on what is a parameter: only the model block and functions whose name ends in _lpdf or _lpmf know. Use "+normalised(name)+".")
 	}
 }
 

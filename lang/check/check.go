@@ -15,7 +15,8 @@
 //	tilde.go    y ~ dist(args)
 //	func.go     user functions
 //	flow.go     which statements end a function, unreachable ones
-//	unsupported.go  what is understood but not supported yet
+//	functor.go  functions as arguments
+//	tuple.go    tuples: members, levels, unpacking
 //
 // The checker knows the grammar's operators and statements but no library
 // function: names are looked up in the caller's [Universe].
@@ -38,9 +39,8 @@ import (
 // _lupdf and _lupmf are not looked up: they are the _lpdf and _lpmf with some
 // terms dropped.
 //
-// A Universe that also has a method Planned(name string) bool tells names of
-// Stan's library that it lacks, which are then refused as not supported yet
-// rather than as unknown.
+// Forms that have types but no evaluation yet are types.Planned: the checker
+// accepts them, and the compiler refuses them.
 type Universe interface {
 	// Lookup returns the overloads of a name; none if it is unknown. The checker
 	// keeps the very values, so that a caller finds its own declarations in
@@ -70,12 +70,20 @@ type Info struct {
 	Defs  map[ast.Node]*Var      // by VarDecl, For, ForEach and Param: the variable declared
 	Calls map[ast.Node]*Call     // by CallExpr, Unary, Binary, Tilde and compound Assign
 	Funcs []*Func                // user functions in order of first declaration
+
+	// Functors are the functions that are arguments of calls. Their Types are of
+	// kind Function.
+	Functors map[*ast.VarExpr]*Func
 }
 
 // TypeLevel is what is known of an expression.
 type TypeLevel struct {
 	Type  types.Type
-	Level Level
+	Level Level // of a tuple: the highest of its members
+
+	// Members are those of a tuple expression, each with its own level; nil
+	// where the levels of a tuple follow from the types of its members.
+	Members []TypeLevel
 }
 
 // Var is a declared variable.
@@ -109,8 +117,7 @@ type checker struct {
 	scope    *scope
 	funcs    map[string][]*Func // user functions by name
 	declared map[*ast.TypeExpr]types.Type
-	refused  map[feature]bool // features already reported as not supported
-	missing  map[string]bool  // codes with names already reported as unknown
+	missing  map[string]bool // codes with names already reported as unknown
 
 	block ast.BlockKind // the block being checked
 	fn    *Func         // the function being checked; nil outside
@@ -128,11 +135,12 @@ func Check(f *ast.File, u Universe) (*Info, diag.List) {
 			Uses:  map[*ast.VarExpr]*Var{},
 			Defs:  map[ast.Node]*Var{},
 			Calls: map[ast.Node]*Call{},
+
+			Functors: map[*ast.VarExpr]*Func{},
 		},
 		scope:    &scope{},
 		funcs:    map[string][]*Func{},
 		declared: map[*ast.TypeExpr]types.Type{},
-		refused:  map[feature]bool{},
 		missing:  map[string]bool{},
 	}
 	for _, b := range order(f) {

@@ -24,7 +24,7 @@ func (c *checker) varDecl(d *ast.VarDecl, global bool) {
 			"The sampler moves by gradients, so that whatever it moves must be real. Sum discrete parameters out of the density.")
 	}
 	if !seen {
-		c.bounds(d.Type, v)
+		c.bounds(d.Type, t)
 	}
 	c.declare(v)
 	if d.Init == nil {
@@ -43,11 +43,21 @@ func (c *checker) varDecl(d *ast.VarDecl, global bool) {
 func (c *checker) declLevel(t types.Type) Level {
 	switch c.block {
 	case ast.Functions, ast.Parameters, ast.TransformedParameters, ast.Model:
-		if t.Scalar() != types.Int {
+		if !discrete(t) {
 			return Param
 		}
 	}
 	return Data
+}
+
+// discrete reports a type that holds integers only.
+func discrete(t types.Type) bool {
+	for _, m := range t.Members {
+		if !discrete(m) {
+			return false
+		}
+	}
+	return t.Kind == types.Int || t.Kind == types.Tuple
 }
 
 // holdsInt reports integers in a type, also within tuples.
@@ -64,14 +74,22 @@ func holdsInt(t types.Type) bool {
 func (c *checker) sizedType(t *ast.TypeExpr, global bool) types.Type {
 	outer := c.sizes
 	c.sizes = global
+	c.sizeExprs(t)
+	c.sizes = outer
+	return c.typeOf(t)
+}
+
+// sizeExprs checks the sizes in a type, within tuples too.
+func (c *checker) sizeExprs(t *ast.TypeExpr) {
 	for _, e := range t.ArrayDims {
 		c.size(e, "the size of an array")
 	}
 	for _, e := range t.Sizes {
 		c.size(e, "the size of a "+t.Elem)
 	}
-	c.sizes = outer
-	return c.typeOf(t)
+	for _, m := range t.Members {
+		c.sizeExprs(m)
+	}
 }
 
 // size checks a size expression; nil for one that is not written.
@@ -84,12 +102,8 @@ func (c *checker) size(e ast.Expr, what string) {
 // typeOf is the type that is written, apart from sizes.
 func (c *checker) typeOf(t *ast.TypeExpr) types.Type {
 	var out types.Type
-	if k, ct, ok := types.ConstrainedType(t.Elem); ok {
+	if _, ct, ok := types.ConstrainedType(t.Elem); ok {
 		out = ct
-		if !supportedConstraint(k) {
-			c.unsupported(t.Span(), constrainedType(k))
-			return types.Type{}
-		}
 	} else {
 		for k := types.Void; k <= types.Tuple; k++ {
 			if k.String() == t.Elem {
@@ -97,16 +111,12 @@ func (c *checker) typeOf(t *ast.TypeExpr) types.Type {
 			}
 		}
 	}
-	switch {
-	case out.Kind == types.Tuple:
-		for _, m := range t.Members {
-			c.sizedType(m, c.sizes)
+	for _, m := range t.Members {
+		mt := c.typeOf(m)
+		if mt.Kind == types.Invalid {
+			return mt
 		}
-		c.unsupported(t.Span(), tuples)
-		return types.Type{}
-	case out.Scalar() == types.Complex:
-		c.unsupported(t.Span(), complexNums)
-		return types.Type{}
+		out.Members = append(out.Members, mt)
 	}
 	if out.Kind != types.Invalid {
 		out.Dims = len(t.ArrayDims)
@@ -132,19 +142,28 @@ func constraintOf(t *ast.TypeExpr) types.ConstraintKind {
 
 // bounds checks <lower=…, upper=…> and <offset=…, multiplier=…>. A bound is a
 // scalar or has the very type of the variable.
-func (c *checker) bounds(t *ast.TypeExpr, v *Var) {
+func (c *checker) bounds(t *ast.TypeExpr, vt types.Type) {
+	for i, m := range t.Members {
+		if i < len(vt.Members) {
+			c.bounds(m, vt.Members[i])
+		}
+	}
 	for _, b := range t.Bounds {
 		o := c.expr(b.Value)
-		if o.Type.Kind == types.Invalid || v.Type.Kind == types.Invalid {
+		if o.Type.Kind == types.Invalid || vt.Kind == types.Invalid {
 			continue
 		}
 		scalar := o.Type.Equal(types.IntType) || o.Type.Equal(types.RealType)
-		_, same := types.Promotable(o.Type, v.Type)
+		_, same := types.Promotable(o.Type, vt)
 		switch {
-		case v.Type.Kind == types.Int && o.Type.Kind == types.Real:
+		case vt.Scalar() == types.Complex:
+			c.report(diag.Errorf(diag.BoundMismatch, b.Span(), "complex numbers cannot have bounds"),
+				"They have no order. Constrain the real and the imaginary part each, and make the number by to_complex(…).")
+			return
+		case vt.Kind == types.Int && o.Type.Kind == types.Real:
 			c.report(diag.Errorf(diag.BoundMismatch, b.Value.Span(), "the %s of an int must be int, but is %s", b.Kind, o.Type), "")
 		case !scalar && !same:
-			c.report(diag.Errorf(diag.BoundMismatch, b.Value.Span(), "the %s must be a scalar or %s, but is %s", b.Kind, v.Type, o.Type),
+			c.report(diag.Errorf(diag.BoundMismatch, b.Value.Span(), "the %s must be a scalar or %s, but is %s", b.Kind, vt, o.Type),
 				"A bound applies to every element, or has the variable's own shape.")
 		}
 	}

@@ -18,7 +18,7 @@ func (c *checker) expr(e ast.Expr) TypeLevel {
 			"Call it as a statement of its own.")
 		o.Type = types.Type{}
 	}
-	if o.Type.Kind == types.Int || o.Type.Kind == types.Invalid {
+	if o.Type.Kind == types.Int || o.Type.Kind == types.Invalid || o.Type.Kind == types.Function {
 		o.Level = Data // integers have no derivatives
 	}
 	c.info.Types[e] = o
@@ -39,8 +39,7 @@ func (c *checker) untypedExpr(e ast.Expr) TypeLevel {
 	case *ast.RealLit:
 		return TypeLevel{Type: types.RealType}
 	case *ast.ImagLit:
-		c.unsupported(e.Span(), complexNums)
-		return invalid
+		return TypeLevel{Type: types.ComplexType}
 	case *ast.StringLit:
 		c.report(diag.Errorf(diag.TypeMismatch, e.Span(), "strings are for print, reject and fatal_error only"), "")
 		return invalid
@@ -52,7 +51,7 @@ func (c *checker) untypedExpr(e ast.Expr) TypeLevel {
 		if !c.inLP() && c.block != ast.TransformedParameters {
 			c.addsToTarget(e, "target()")
 		}
-		return TypeLevel{types.RealType, c.declLevel(types.RealType)}
+		return TypeLevel{Type: types.RealType, Level: c.declLevel(types.RealType)}
 	case *ast.Unary:
 		x := c.expr(e.X)
 		return c.operator(e, e.Op, e, e.X.Span(), x)
@@ -70,17 +69,11 @@ func (c *checker) untypedExpr(e ast.Expr) TypeLevel {
 		if !ok {
 			return invalid
 		}
-		return TypeLevel{t, x.Level}
+		return TypeLevel{Type: t, Level: x.Level}
 	case *ast.TupleMember:
-		c.expr(e.X)
-		c.unsupported(e.Span(), tuples)
-		return invalid
+		return c.member(e, c.expr(e.X))
 	case *ast.TupleExpr:
-		for _, x := range e.Elems {
-			c.expr(x)
-		}
-		c.unsupported(e.Span(), tuples)
-		return invalid
+		return c.tupleExpr(e)
 	case *ast.ArrayExpr:
 		return c.arrayExpr(e)
 	case *ast.RowVectorExpr:
@@ -113,7 +106,7 @@ func (c *checker) varExpr(e *ast.VarExpr) TypeLevel {
 	if c.block == ast.GeneratedQuantities {
 		level = Data
 	}
-	return TypeLevel{v.Type, level}
+	return TypeLevel{Type: v.Type, Level: level}
 }
 
 // intExpr checks an expression that must be an int.
@@ -140,7 +133,7 @@ func (c *checker) cond(e *ast.Cond) TypeLevel {
 		c.report(diag.Errorf(diag.MixedTypes, e.Else.Span(), "the two results of ?: differ in type: %s and %s", a.Type, b.Type), "")
 		return invalid
 	}
-	return TypeLevel{t, max(a.Level, b.Level)}
+	return TypeLevel{Type: t, Level: max(a.Level, b.Level)}
 }
 
 // arrayExpr types {a, b, …}.
@@ -163,28 +156,27 @@ func (c *checker) arrayExpr(e *ast.ArrayExpr) TypeLevel {
 			out = invalid
 			continue
 		}
-		out = TypeLevel{t, max(out.Level, o.Level)}
+		out = TypeLevel{Type: t, Level: max(out.Level, o.Level)}
 	}
 	if out.Type.Kind == types.Invalid {
 		return invalid
 	}
-	return TypeLevel{out.Type.Array(1), out.Level}
+	return TypeLevel{Type: out.Type.Array(1), Level: out.Level}
 }
 
 // rowVectorExpr types [a, b, …]: a row_vector of scalars, or a matrix of
-// row_vectors.
+// row_vectors, complex if an element is.
 func (c *checker) rowVectorExpr(e *ast.RowVectorExpr) TypeLevel {
 	out := TypeLevel{Type: types.RowVectorType}
-	rows, bad := false, false
+	rows, isComplex, bad := false, false, false
 	for i, x := range e.Elems {
 		o := c.expr(x)
 		out.Level = max(out.Level, o.Level)
-		isRow := o.Type.Equal(types.RowVectorType)
-		scalar := o.Type.Equal(types.IntType) || o.Type.Equal(types.RealType)
+		isRow := o.Type.Dims == 0 && (o.Type.Kind == types.RowVector || o.Type.Kind == types.ComplexRowVector)
 		switch {
 		case o.Type.Kind == types.Invalid || bad:
 			bad = true
-		case !isRow && !scalar:
+		case !isRow && !o.Type.IsScalar():
 			c.report(diag.Errorf(diag.MixedTypes, x.Span(), "brackets hold numbers or row_vectors, but this is %s", o.Type),
 				"[a, b] is a row_vector if a and b are scalars and a matrix if they are row_vectors. An array is written {a, b}.")
 			bad = true
@@ -193,13 +185,17 @@ func (c *checker) rowVectorExpr(e *ast.RowVectorExpr) TypeLevel {
 			bad = true
 		default:
 			rows = isRow
+			isComplex = isComplex || o.Type.Scalar() == types.Complex
 		}
 	}
-	switch {
-	case bad:
+	if bad {
 		return invalid
-	case rows:
+	}
+	if rows {
 		out.Type = types.MatrixType
+	}
+	if isComplex {
+		out.Type, _ = out.Type.WithElem(types.Complex)
 	}
 	return out
 }

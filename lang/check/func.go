@@ -91,6 +91,11 @@ func (c *checker) declareFunc(d *ast.FunctionDecl) *Func {
 		return nil
 	}
 	for _, o := range c.universe.Lookup(f.Name) {
+		if takesFunction(o) {
+			c.report(diag.Errorf(diag.FunctionRedefined, d.Name.Span(), "`%s` is a library function that cannot be given further forms", f.Name),
+				"Functions that take functions have one form only. Choose another name.")
+			return nil
+		}
 		if m, ok := o.Match(params); ok && m.Promotions == 0 && valid {
 			c.report(diag.Errorf(diag.FunctionRedefined, d.Name.Span(), "`%s` exists in the library for these arguments", f.Name),
 				"A library function can be given forms for other arguments, but none can be replaced: "+o.String()+".")
@@ -128,9 +133,6 @@ func sameParams(f, g *types.FuncType) bool {
 
 // suffixRules checks what the suffix of a name promises.
 func (c *checker) suffixRules(f *Func, d *ast.FunctionDecl) {
-	if f.Suffix == "_jacobian" {
-		c.unsupported(d.Name.Span(), jacobian)
-	}
 	if !conditional(f.Suffix) || unnormalised(f.Name) {
 		return
 	}

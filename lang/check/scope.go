@@ -135,31 +135,12 @@ func (c *checker) unknownFunction(id ast.Ident) {
 	if !c.firstTime(diag.UnknownFunction, id.Name) {
 		return
 	}
-	if c.planned(id.Name) {
-		c.unsupported(id.Span(), feature("the function "+quote(id.Name)+" is"))
-		return
-	}
 	d := diag.Errorf(diag.UnknownFunction, id.Span(), "there is no function `%s`", id.Name)
 	d.Fix = c.otherSuffix(id.Name)
 	if near := diag.Nearest(id.Name, c.functionNames()); d.Fix == "" && near != "" {
 		d.Fix = "did you mean " + quote(near) + "?"
 	}
 	c.diags.Add(d)
-}
-
-// planned reports whether the library knows a name that it has no function for
-// yet.
-func (c *checker) planned(names ...string) bool {
-	p, ok := c.universe.(interface{ Planned(name string) bool })
-	if !ok {
-		return false
-	}
-	for _, name := range names {
-		if p.Planned(normalised(name)) {
-			return true
-		}
-	}
-	return false
 }
 
 // otherSuffix is advice for the name of a density that exists with another

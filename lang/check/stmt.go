@@ -94,7 +94,7 @@ func (c *checker) forEach(s *ast.ForEach) {
 	case o.Type.Kind == types.Invalid:
 	case o.Type.Dims > 0:
 		elem, _ = o.Type.Elem()
-	case o.Type.Rank() > 0: // all elements of a matrix, not its rows
+	case o.Type.Scalar() == types.Real && o.Type.Rank() > 0: // all elements of a matrix, not its rows
 		elem = types.Type{Kind: o.Type.Scalar()}
 	default:
 		c.report(diag.Errorf(diag.NotIterable, s.Over.Span(), "cannot loop over %s", o.Type),
@@ -116,6 +116,14 @@ func (c *checker) addsToTarget(n ast.Node, what string) {
 	}
 }
 
+// addsJacobian reports a change of the Jacobian where there is none.
+func (c *checker) addsJacobian(n ast.Node, what string) {
+	if !(c.block == ast.TransformedParameters || c.fn != nil && c.fn.Suffix == "_jacobian") {
+		c.report(diag.Errorf(diag.NoTarget, n.Span(), "%s is not allowed in %s", what, c.where()),
+			"A change of variables happens in the transformed parameters block, or in a function whose name ends in _jacobian.")
+	}
+}
+
 // where names the place being checked, for messages.
 func (c *checker) where() string {
 	if c.fn != nil {
@@ -127,11 +135,11 @@ func (c *checker) where() string {
 func (c *checker) targetPlus(s *ast.TargetPlus) {
 	o := c.expr(s.Value)
 	if s.Jacobian {
-		c.unsupported(s.Span(), jacobian)
-		return
+		c.addsJacobian(s, "jacobian +=")
+	} else {
+		c.addsToTarget(s, "target +=")
 	}
-	c.addsToTarget(s, "target +=")
-	if o.Type.Kind != types.Invalid && o.Type.Scalar() == types.Invalid {
+	if k := o.Type.Scalar(); o.Type.Kind != types.Invalid && k != types.Int && k != types.Real {
 		c.report(diag.Errorf(diag.TypeMismatch, s.Value.Span(), "cannot add %s to the target", o.Type),
 			"The target is a sum of numbers: add a real, or a container of reals, whose elements are all added.")
 	}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/ppl-lang/ppl/lang/ast"
@@ -14,6 +15,7 @@ func (c *checker) tilde(s *ast.Tilde) {
 	es := append([]ast.Expr{s.Variate}, s.Args...)
 	args, ok := c.args(es)
 	c.addsToTarget(s, "~")
+	truncated := ok
 	if s.Trunc != nil {
 		for _, b := range []ast.Expr{s.Trunc.Lower, s.Trunc.Upper} {
 			if b == nil {
@@ -21,9 +23,9 @@ func (c *checker) tilde(s *ast.Tilde) {
 			}
 			if o := c.expr(b); o.Type.Kind != types.Invalid && !o.Type.Equal(types.IntType) && !o.Type.Equal(types.RealType) {
 				c.report(diag.Errorf(diag.TypeMismatch, b.Span(), "a bound of truncation must be a scalar, but is %s", o.Type), "")
+				truncated = false
 			}
 		}
-		c.unsupported(s.Trunc.Span(), truncation)
 	}
 	name := s.Dist.Name
 	base, suffix := splitSuffix(name)
@@ -44,28 +46,29 @@ func (c *checker) tilde(s *ast.Tilde) {
 		return
 	}
 	if !ok {
-		if c.hasFunctor(es) {
-			c.unsupported(s.Span(), functors)
-		}
 		return
 	}
-	ts, params := split(args)
 	var found *Call
 	for _, k := range []struct {
 		suffix string
 		cands  []types.Overload
 	}{{"_lpdf", pdf}, {"_lpmf", pmf}} {
-		o, m, fail := types.ResolveLevels(k.cands, ts, params)
-		if fail != nil || found != nil && found.Match.Promotions <= m.Promotions {
+		r := c.choose(k.cands, es, args)
+		if r.fail != nil || found != nil && found.Match.Promotions <= r.match.Promotions {
 			continue
 		}
-		found = &Call{Name: name + k.suffix, Overload: o, Match: m, Propto: true}
-		if f, ok := o.(*Func); ok {
-			found.Func, found.Overload = f, nil
+		found = r.call(name + k.suffix)
+		found.Propto = true
+		if !c.functorRules(r, es, args) {
+			return
 		}
+		c.record(r)
 	}
 	if found != nil {
 		c.info.Calls[s] = found
+		if s.Trunc != nil && truncated {
+			c.truncation(s, args)
+		}
 		return
 	}
 	if !anyInvalid(pdf) && !anyInvalid(pmf) {
@@ -82,6 +85,9 @@ func (c *checker) badDistribution(s *ast.Tilde, es []ast.Expr, args []TypeLevel,
 	}
 	ts, params := split(args)
 	_, _, fail := types.ResolveLevels(cands, ts, params)
+	if fail == nil {
+		return
+	}
 	if ts[0].Scalar() == types.Real && len(pdf) == 0 && !fail.Ambiguous && fail.Candidates[0].Fault.Count == 0 && fail.Candidates[0].Fault.Arg == 0 {
 		c.report(diag.Errorf(diag.IntVariate, s.Variate.Span(), "%s is a distribution of integers, but this is %s", s.Dist.Name, ts[0]),
 			"Declare the variable as int, or as array[…] int if it has several values.",
@@ -89,6 +95,36 @@ func (c *checker) badDistribution(s *ast.Tilde, es []ast.Expr, args []TypeLevel,
 		return
 	}
 	c.noOverload(&s.Dist, full, es, ts, fail)
+}
+
+// truncation checks that the distribution functions exist which normalise what
+// is left between the bounds.
+func (c *checker) truncation(s *ast.Tilde, args []TypeLevel) {
+	for _, b := range []ast.Expr{s.Trunc.Lower, s.Trunc.Upper} {
+		if b == nil {
+			continue
+		}
+		o := c.info.Types[b]
+		if o.Type.Kind == types.Invalid {
+			return
+		}
+		ts, params := split(append([]TypeLevel{o}, args[1:]...))
+		for _, suffix := range []string{"_lcdf", "_lccdf"} {
+			name := s.Dist.Name + suffix
+			cands := c.candidates(name)
+			if len(cands) == 0 {
+				c.report(diag.Errorf(diag.NoTruncation, s.Trunc.Span(), "%s cannot be truncated", s.Dist.Name),
+					"There is no function "+name+", from which the probability between the bounds is computed.")
+				return
+			}
+			if _, _, fail := types.ResolveLevels(cands, ts, params); fail != nil {
+				d := diag.Errorf(diag.NoTruncation, b.Span(), "%s with these arguments cannot be truncated here", s.Dist.Name)
+				d.Detail = fmt.Sprintf("%s does not take (%s).", name, typeList(ts))
+				c.diags.Add(d)
+				return
+			}
+		}
+	}
 }
 
 // declaredAt is a note on the declaration of a variable that an expression is
@@ -116,10 +152,6 @@ func (c *checker) declaredAt(e ast.Expr) diag.Note {
 func (c *checker) unknownDistribution(s *ast.Tilde) {
 	name := s.Dist.Name
 	if !c.firstTime(diag.UnknownDistribution, name) {
-		return
-	}
-	if c.planned(name+"_lpdf", name+"_lpmf") {
-		c.unsupported(s.Dist.Span(), feature("the distribution "+quote(name)+" is"))
 		return
 	}
 	d := diag.Errorf(diag.UnknownDistribution, s.Dist.Span(), "there is no distribution `%s`", name)

@@ -272,3 +272,23 @@ const (
 	//	}
 	UnknownInt Code = "E0616"
 )
+
+// Understood but not supported. Reported by compile.
+const (
+	// NotSupported: a part of Stan's language is used that ppl cannot run yet.
+	//
+	// The program is correct: `ppl check` accepts it.
+	//
+	// Example:
+	//
+	//	transformed data {
+	//	  complex z = 2i;
+	//	}
+	//
+	// Fixed:
+	//
+	//	transformed data {
+	//	  real z = 2;
+	//	}
+	NotSupported Code = "E0901"
+)

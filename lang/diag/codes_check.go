@@ -443,24 +443,101 @@ const (
 	//	  real x = 3e9;
 	//	}
 	IntTooLarge Code = "E0314"
-)
 
-// Understood but not supported. Reported by lang/check and compile.
-const (
-	// NotSupported: a part of Stan's language is used that ppl cannot run yet.
+	// NotATuple: a member is taken of something that is no tuple.
+	//
+	// Example:
+	//
+	//	data {
+	//	  vector[3] x;
+	//	}
+	//	transformed data {
+	//	  real y = x.1;
+	//	}
+	//
+	// Fixed:
+	//
+	//	data {
+	//	  vector[3] x;
+	//	}
+	//	transformed data {
+	//	  real y = x[1];
+	//	}
+	NotATuple Code = "E0315"
+
+	// NoMember: a tuple has fewer members.
+	//
+	// Example:
+	//
+	//	data {
+	//	  tuple(int, real) x;
+	//	}
+	//	transformed data {
+	//	  real y = x.3;
+	//	}
+	//
+	// Fixed:
+	//
+	//	data {
+	//	  tuple(int, real) x;
+	//	}
+	//	transformed data {
+	//	  real y = x.2;
+	//	}
+	NoMember Code = "E0316"
+
+	// BadFunctor: a function is passed that the other function cannot call.
+	//
+	// The library calls what it is given as often as it likes, so that drawing
+	// random numbers or adding to the target would have no defined effect.
+	//
+	// Example:
+	//
+	//	functions {
+	//	  vector f_rng(real t, vector y) {
+	//	    return y;
+	//	  }
+	//	}
+	//	generated quantities {
+	//	  array[1] vector[1] y = ode_rk45(f_rng, [1]', 0, {1.0});
+	//	}
+	//
+	// Fixed:
+	//
+	//	functions {
+	//	  vector f(real t, vector y) {
+	//	    return y;
+	//	  }
+	//	}
+	//	generated quantities {
+	//	  array[1] vector[1] y = ode_rk45(f, [1]', 0, {1.0});
+	//	}
+	BadFunctor Code = "E0317"
+
+	// NoTruncation: a distribution is truncated whose distribution function is
+	// not known.
+	//
+	// Truncation divides by the probability between the bounds, which takes
+	// NAME_lcdf and NAME_lccdf for these arguments.
 	//
 	// Example:
 	//
 	//	parameters {
-	//	  cov_matrix[3] S;
+	//	  vector<lower=0>[3] x;
+	//	}
+	//	model {
+	//	  x ~ multi_normal([0, 0, 0]', [[1, 0, 0], [0, 1, 0], [0, 0, 1]]) T[0, ];
 	//	}
 	//
 	// Fixed:
 	//
 	//	parameters {
-	//	  simplex[3] s;
+	//	  vector<lower=0>[3] x;
 	//	}
-	NotSupported Code = "E0901"
+	//	model {
+	//	  x ~ normal(0, 1) T[0, ];
+	//	}
+	NoTruncation Code = "E0318"
 )
 
 // Warnings. Reported by lang/check.

@@ -207,6 +207,24 @@ const (
 	//	  x[i] = 3;
 	//	}
 	ReadsAssigned Code = "E0411"
+
+	// StoredTwice: two members of a tuple are stored in one place.
+	//
+	// Example:
+	//
+	//	transformed data {
+	//	  real x;
+	//	  (x, x) = (1, 2);
+	//	}
+	//
+	// Fixed:
+	//
+	//	transformed data {
+	//	  real x;
+	//	  real y;
+	//	  (x, y) = (1, 2);
+	//	}
+	StoredTwice Code = "E0412"
 )
 
 // User functions. Reported by lang/check.

@@ -76,6 +76,8 @@ func Promotable(from, to Type) (n int, ok bool) {
 			n += m
 		}
 		return n, true
+	case from.Kind == Function && to.Kind == Function:
+		return 0, from.Func.fits(to.Func.Params, len(to.Func.Params), to.Func.Result)
 	case from.Equal(to):
 		return 0, true
 	case to.Kind != Invalid && from.Kind.complexKind() == to.Kind:

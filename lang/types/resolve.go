@@ -62,6 +62,11 @@ func ResolveLevels(cands []Overload, args []Type, param []bool) (Overload, Match
 		case !ok:
 		case best == nil || m.Promotions < match.Promotions:
 			best, match, ties = c, m, 1
+		case m.Promotions == match.Promotions && planned(best) != planned(c):
+			// One declaration twice, once with its evaluation.
+			if planned(best) {
+				best, match = c, m
+			}
 		case m.Promotions == match.Promotions:
 			ties++
 		}
@@ -79,6 +84,12 @@ func ResolveLevels(cands []Overload, args []Type, param []bool) (Overload, Match
 	}
 	nearestFirst(fail.Candidates)
 	return nil, Match{}, fail
+}
+
+// planned reports an overload without evaluation.
+func planned(o Overload) bool {
+	_, ok := o.(Planned)
+	return ok
 }
 
 // matchLevels is Match that also refuses parameters where only data will do.

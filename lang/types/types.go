@@ -9,7 +9,8 @@
 // distribution and the bound of a parameter.
 //
 // types.go: types. overload.go: overloads and promotion. family.go: families.
-// resolve.go: overload resolution. constraint.go: constraints.
+// functor.go: functions that take functions. resolve.go: overload resolution.
+// constraint.go: constraints.
 package types
 
 import "strings"
@@ -63,6 +64,7 @@ type Param struct {
 
 // Common types.
 var (
+	ComplexType   = Type{Kind: Complex}
 	VoidType      = Type{Kind: Void}
 	IntType       = Type{Kind: Int}
 	RealType      = Type{Kind: Real}

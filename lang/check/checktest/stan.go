@@ -9,8 +9,9 @@ import (
 )
 
 // Stan reads Stan's own list of library signatures, one "name(types) => type"
-// a line, as the universe of all of Stan. Forms that take functions or tuples
-// are left out. Operators get the forms of the functions that they stand for.
+// a line, as the universe of all of Stan. The list does not
+// say which arguments must be data, but for those of functions that are passed.
+// Operators get the forms of the functions that they stand for.
 func Stan(path string) (Library, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -42,50 +43,58 @@ var operators = map[string]string{
 	"==": "logical_eq", "!=": "logical_neq", "<": "logical_lt", "<=": "logical_lte", ">": "logical_gt", ">=": "logical_gte",
 }
 
-// parseSignature reads a line; ok is false if it has functions or tuples.
+// parseSignature reads a line "name(types) => type".
 func parseSignature(line string) (f types.Fixed, ok bool) {
 	name, rest, _ := strings.Cut(line, "(")
-	i := strings.LastIndex(rest, ") => ")
-	if i < 0 || strings.Contains(rest[:i], "(") {
+	t, ok := parseType("(" + rest)
+	if !ok || t.Kind != types.Function {
 		return f, false
 	}
-	f.Name = name
-	if f.Result, ok = parseType(rest[i+5:]); !ok {
-		return f, false
-	}
-	depth := 0
-	args := strings.FieldsFunc(rest[:i], func(r rune) bool {
-		switch r {
-		case '[':
-			depth++
-		case ']':
-			depth--
+	f = types.Fixed{Name: name, Result: t.Func.Result}
+	for i, p := range t.Func.Params {
+		if p.DataOnly && f.DataOnly == nil {
+			f.DataOnly = make([]bool, len(t.Func.Params))
 		}
-		return r == ',' && depth == 0
-	})
-	for k, a := range args {
-		a, data := strings.CutPrefix(strings.TrimSpace(a), "data ")
-		p, ok := parseType(a)
-		if !ok {
-			return f, false
+		f.Params = append(f.Params, p.Type)
+		if p.DataOnly {
+			f.DataOnly[i] = true
 		}
-		if data && f.DataOnly == nil {
-			f.DataOnly = make([]bool, len(args))
-		}
-		if data {
-			f.DataOnly[k] = true
-		}
-		f.Params = append(f.Params, p)
 	}
 	return f, true
 }
 
+// parseType reads a type as in signatures; "(types) => type" is a function.
 func parseType(s string) (types.Type, bool) {
 	var t types.Type
+	s = strings.TrimSpace(s)
+	if inner, ok := strings.CutPrefix(s, "("); ok {
+		i := strings.LastIndex(inner, ") => ")
+		if i < 0 {
+			return t, false
+		}
+		result, ok := parseType(inner[i+5:])
+		t = types.Type{Kind: types.Function, Func: &types.FuncType{Result: result}}
+		for _, a := range splitTypes(inner[:i]) {
+			a, data := strings.CutPrefix(a, "data ")
+			p, good := parseType(a)
+			ok = ok && good
+			t.Func.Params = append(t.Func.Params, types.Param{Type: p, DataOnly: data})
+		}
+		return t, ok
+	}
 	if rest, ok := strings.CutPrefix(s, "array["); ok {
 		commas, elem, _ := strings.Cut(rest, "] ")
 		t.Dims = len(commas) + 1
 		s = elem
+	}
+	if inner, ok := strings.CutPrefix(s, "tuple("); ok {
+		t.Kind = types.Tuple
+		for _, m := range splitTypes(strings.TrimSuffix(inner, ")")) {
+			mt, good := parseType(m)
+			ok = ok && good
+			t.Members = append(t.Members, mt)
+		}
+		return t, ok
 	}
 	for k := types.Void; k < types.Tuple; k++ {
 		if k.String() == s {
@@ -94,4 +103,26 @@ func parseType(s string) (types.Type, bool) {
 		}
 	}
 	return types.Type{}, false
+}
+
+// splitTypes splits at the commas that are in no brackets.
+func splitTypes(s string) []string {
+	var out []string
+	depth, start := 0, 0
+	for i, r := range s + "," {
+		switch r {
+		case '[', '(':
+			depth++
+		case ']', ')':
+			depth--
+		case ',':
+			if t := strings.TrimSpace(s[start:i]); depth == 0 && t != "" {
+				out = append(out, t)
+			}
+			if depth == 0 {
+				start = i + 1
+			}
+		}
+	}
+	return out
 }

@@ -24,8 +24,8 @@ func (l Library) Names() iter.Seq[string] { return maps.Keys(l) }
 
 // Short names of types for the table.
 var (
-	i, r, v, rv, m = types.IntType, types.RealType, types.VectorType, types.RowVectorType, types.MatrixType
-	ints, reals    = i.Array(1), r.Array(1)
+	i, r, v, rv, m, z = types.IntType, types.RealType, types.VectorType, types.RowVectorType, types.MatrixType, types.ComplexType
+	ints, reals       = i.Array(1), r.Array(1)
 )
 
 func sig(result types.Type, params ...types.Type) types.Overload {
@@ -124,6 +124,21 @@ func makeLibrary() Library {
 	density("binomial_lpmf", types.Ints, types.Ints, types.Reals)
 	density("multi_normal_lpdf", types.Vectors, types.Vectors, types.Just(m))
 	density("dirichlet_lpdf", types.Vectors, types.Vectors)
+
+	add("to_complex", sig(z, r, r))
+	add("exp", sig(z, z))
+	for _, op := range []string{"operator+", "operator-", "operator*", "operator/"} {
+		add(op, sig(z, z, z))
+	}
+	state := types.FuncType{Params: []types.Param{{Type: r}, {Type: v}}, Result: v}
+	add("ode_rk45", types.HigherOrder{Name: "ode_rk45", Func: state,
+		Args: []types.Param{{Type: v}, {Type: r}, {Type: reals}}, Result: v.Array(1)})
+	add("reduce_sum", types.ReduceSum{Name: "reduce_sum"})
+	add("laplace_marginal", types.Laplace{Name: "laplace_marginal", Result: r})
+	integrand := types.Type{Kind: types.Function, Func: &types.FuncType{Result: r,
+		Params: []types.Param{{Type: r}, {Type: r}, {Type: reals}, {Type: reals, DataOnly: true}, {Type: ints, DataOnly: true}}}}
+	add("integrate_1d", types.Fixed{Params: []types.Type{integrand, r, r, reals, reals, ints}, Result: r,
+		DataOnly: []bool{false, false, false, false, true, true}})
 	return l
 }
 

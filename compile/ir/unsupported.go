@@ -1,0 +1,122 @@
+package ir
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// What the checker accepts and the evaluators cannot run yet. To support a
+// feature, delete its row and write what Lower and the evaluators then miss.
+const (
+	tuples      = "tuples are"
+	complexNums = "complex numbers are"
+	functors    = "functions as arguments are"
+	truncation  = "truncation is"
+	jacobian    = "jacobian is"
+)
+
+// transforms are the constrained types that can be declared.
+var transforms = []types.ConstraintKind{types.Ordered, types.PositiveOrdered, types.Simplex}
+
+// Unsupported reports what a checked program uses that cannot be run yet, each
+// feature and each function once. Only a program without such is for Lower.
+func Unsupported(f *ast.File, info *check.Info) diag.List {
+	u := &unsupported{info: info, seen: map[string]bool{}}
+	ast.Walk(f, func(n ast.Node) bool { u.node(n); return true }, nil)
+	u.list.Sort()
+	return u.list
+}
+
+type unsupported struct {
+	info *check.Info
+	seen map[string]bool
+	list diag.List
+}
+
+// refuse reports a feature once.
+func (u *unsupported) refuse(at source.Span, feature, detail string) {
+	if u.seen[feature] {
+		return
+	}
+	u.seen[feature] = true
+	d := diag.Errorf(diag.NotSupported, at, "%s not supported yet", feature)
+	d.Detail = strings.TrimPrefix(detail+"\nThis is valid Stan that ppl cannot run so far.", "\n")
+	u.list.Add(d)
+}
+
+func (u *unsupported) node(n ast.Node) {
+	switch n := n.(type) {
+	case *ast.TypeExpr:
+		u.typeExpr(n)
+	case *ast.TupleExpr, *ast.TupleMember:
+		u.refuse(n.Span(), tuples, "")
+	case *ast.ImagLit:
+		u.refuse(n.Span(), complexNums, "")
+	case *ast.VarExpr:
+		if u.info.Functors[n] != nil {
+			u.refuse(n.Span(), functors, "")
+		}
+	case *ast.TargetPlus:
+		if n.Jacobian {
+			u.refuse(n.Span(), jacobian, "")
+		}
+	case *ast.FunctionDecl:
+		if strings.HasSuffix(n.Name.Name, "_jacobian") {
+			u.refuse(n.Name.Span(), jacobian, "")
+		}
+	case *ast.Tilde:
+		u.call(n, n.Dist.Span(), "the distribution `"+n.Dist.Name+"`")
+		if n.Trunc != nil {
+			u.refuse(n.Trunc.Span(), truncation, "")
+		}
+	case *ast.CallExpr:
+		u.call(n, n.Func.Span(), "the function `"+n.Func.Name+"`")
+	case *ast.Unary:
+		u.call(n, n.Span(), "the operator "+n.Op)
+	case *ast.Binary:
+		u.call(n, n.OpPos, "the operator "+n.Op)
+	case *ast.Assign:
+		u.call(n, n.Span(), "the operator "+n.Op)
+	}
+}
+
+// typeExpr refuses types that are written. Complex values come from nowhere
+// else but literals and functions that are refused too.
+func (u *unsupported) typeExpr(t *ast.TypeExpr) {
+	k, _, constrained := types.ConstrainedType(t.Elem)
+	switch {
+	case t.Elem == "tuple":
+		u.refuse(t.Span(), tuples, "")
+	case strings.HasPrefix(t.Elem, "complex"):
+		u.refuse(t.Span(), complexNums, "")
+	case constrained && !slices.Contains(transforms, k):
+		u.refuse(t.Span(), "the type "+t.Elem+" is", "")
+	}
+}
+
+// call refuses a form of a function that has types only.
+func (u *unsupported) call(n ast.Node, at source.Span, what string) {
+	call := u.info.Calls[n]
+	if call == nil {
+		return
+	}
+	if _, ok := call.Overload.(types.Planned); !ok {
+		return
+	}
+	detail := ""
+	if len(call.Match.Params) > 0 && !slices.ContainsFunc(call.Match.Params, func(t types.Type) bool { return t.Kind == types.Function }) {
+		var ts []string
+		for _, t := range call.Match.Params {
+			ts = append(ts, t.String())
+		}
+		detail = fmt.Sprintf("The form that is used is %s(%s).", strings.TrimPrefix(call.Name, "operator"), strings.Join(ts, ", "))
+	}
+	u.refuse(at, what+" is", detail)
+}

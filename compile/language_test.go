@@ -1,0 +1,143 @@
+package compile
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/ppl-lang/ppl/lang/check/checktest"
+	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/stdlib"
+)
+
+// unevaluated is how many lines of Stan's list have types but no evaluation. It
+// may only shrink: lower it when functions are added.
+const unevaluated = 5876
+
+// TestLanguage resolves every line of Stan's list of signatures
+// (PPL_SIGNATURES), whose types and result the library must have.
+func TestLanguage(t *testing.T) {
+	path := os.Getenv("PPL_SIGNATURES")
+	if path == "" {
+		t.Skip("PPL_SIGNATURES is not set to the path of Stan's signatures.txt")
+	}
+	stan, err := checktest.Stan(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lib := stdlib.Language()
+	lines, planned, unresolved := 0, 0, 0
+	for name, forms := range stan {
+		if len(name) > 8 && name[:8] == "operator" {
+			continue
+		}
+		for _, form := range forms {
+			f := form.(types.Fixed)
+			lines++
+			o, m, fail := types.Resolve(lib.Lookup(name), f.Params)
+			switch {
+			case fail != nil || !m.Result.Equal(f.Result):
+				unresolved++
+				t.Errorf("not resolved: %s", f)
+			case isPlanned(o):
+				planned++
+			}
+		}
+	}
+	t.Logf("%d lines: %d evaluated, %d with types only, %d unresolved", lines, lines-planned-unresolved, planned, unresolved)
+	if lines < 20000 {
+		t.Errorf("only %d lines: is this the list?", lines)
+	}
+	if planned > unevaluated {
+		t.Errorf("%d lines have no evaluation, but %d are recorded", planned, unevaluated)
+	}
+}
+
+func isPlanned(o types.Overload) bool {
+	_, ok := o.(types.Planned)
+	return ok
+}
+
+// TestPlannedAgainstStan tries planned forms on arguments of all types: what
+// they accept must be in Stan's list, with the same result.
+func TestPlannedAgainstStan(t *testing.T) {
+	path := os.Getenv("PPL_SIGNATURES")
+	if path == "" {
+		t.Skip("PPL_SIGNATURES is not set to the path of Stan's signatures.txt")
+	}
+	stan, err := checktest.Stan(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []types.Type
+	for k := types.Int; k <= types.ComplexMatrix; k++ {
+		all = append(all, types.Type{Kind: k}, types.Type{Kind: k, Dims: 1}, types.Type{Kind: k, Dims: 2})
+	}
+	lib := stdlib.Language()
+	for name := range lib.Names() {
+		forms := lib.Lookup(name)
+		if !slices.ContainsFunc(forms, isPlanned) || len(stan[name]) == 0 {
+			continue
+		}
+		for n := range 4 {
+			if n == 3 && len(stan[name]) > 100 {
+				continue // too many to try; pairs have shown the family
+			}
+			tuples(all, n, func(args []types.Type) {
+				o, m, fail := types.Resolve(forms, args)
+				if fail != nil || !isPlanned(o) {
+					return
+				}
+				_, want, fail := types.Resolve(stan[name], args)
+				if fail != nil && !fail.Ambiguous {
+					t.Errorf("%s%v is accepted", name, args)
+				} else if fail == nil && !want.Result.Equal(m.Result) {
+					t.Errorf("%s%v gives %s, in Stan %s", name, args, m.Result, want.Result)
+				}
+			})
+		}
+	}
+}
+
+// TestLanguageWithoutList holds without the list at hand.
+func TestLanguageWithoutList(t *testing.T) {
+	lib := stdlib.Language()
+	z := types.ComplexType
+	for _, c := range []struct {
+		name string
+		args []types.Type
+		want types.Type
+	}{
+		{"exp", []types.Type{z}, z},
+		{"exp", []types.Type{types.RealType}, types.RealType},
+		{"operator*", []types.Type{types.RealType, {Kind: types.ComplexVector}}, types.Type{Kind: types.ComplexVector}},
+		{"simplex_constrain", []types.Type{types.VectorType.Array(2)}, types.VectorType.Array(2)},
+		{"beta_neg_binomial_rng", []types.Type{types.RealType, types.VectorType, types.IntType}, types.IntType.Array(1)},
+	} {
+		_, m, fail := types.Resolve(lib.Lookup(c.name), c.args)
+		if fail != nil || !m.Result.Equal(c.want) {
+			t.Errorf("%s%v: %v %v", c.name, c.args, m.Result, fail)
+		}
+	}
+	names := slices.Collect(lib.Names())
+	if !slices.IsSorted(names) || !slices.Contains(names, "ode_rk45_tol") || !slices.Contains(names, "exp") {
+		t.Error("names are not those of the language")
+	}
+}
+
+// tuples calls f with all n-tuples of the types.
+func tuples(ts []types.Type, n int, f func([]types.Type)) {
+	args := make([]types.Type, n)
+	var fill func(i int)
+	fill = func(i int) {
+		if i == n {
+			f(args)
+			return
+		}
+		for _, t := range ts {
+			args[i] = t
+			fill(i + 1)
+		}
+	}
+	fill(0)
+}
