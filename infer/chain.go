@@ -110,6 +110,11 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 		return c.sample()
 	}()
 	c.endPhase()
+	if c.state != nil {
+		if t, ok := c.state.Kernel.(Tabler); ok {
+			c.report.Tables = t.Tables()
+		}
+	}
 	if c.meter != nil {
 		c.report.Rejections, c.report.Rejected = slices.Clone(c.meter.rejections), c.meter.rejected
 	}

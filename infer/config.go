@@ -110,6 +110,7 @@ type ChainReport struct {
 	StepSize float64
 	Metric   Metric
 	Kernel   map[string]float64 // what the kernel says of itself, see Describer
+	Tables   []Table            // what it has learnt, at the end of the chain, see Tabler
 
 	Warmup   Phase
 	Sampling Phase

@@ -244,3 +244,26 @@ type Euclidean interface {
 type Describer interface {
 	Describe() map[string]float64
 }
+
+// Resumable is the optional interface of a [Kernel] with a state that outlives
+// a transition, for runs that are saved and resumed (see [Snapshot]).
+type Resumable interface {
+	// SaveState returns all that later transitions depend on.
+	SaveState() ([]byte, error)
+	// LoadState brings a kernel fresh from its Plan to a saved state. h is the
+	// chain's Hamiltonian, with its metric in place.
+	LoadState(h Hamiltonian, state []byte) error
+}
+
+// Table is a rectangle of figures that a kernel has to show for itself.
+type Table struct {
+	Name    string // such as "surface"
+	Columns []string
+	Rows    [][]float64
+}
+
+// Tabler is the optional interface of a [Kernel] that has learnt something
+// worth keeping, for [ChainReport.Tables].
+type Tabler interface {
+	Tables() []Table
+}

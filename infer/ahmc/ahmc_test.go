@@ -383,7 +383,7 @@ func TestValidate(t *testing.T) {
 	for _, bad := range []ahmc.Sampler{
 		{Box: ahmc.Box{MinStepSize: 2, MaxStepSize: 1}}, {Box: ahmc.Box{MinSteps: 2, MaxSteps: 1}},
 		{Box: ahmc.Box{MaxStepSize: math.NaN()}}, {Box: ahmc.Box{MaxSteps: -1}}, {Batches: -1}, {BatchLength: -1},
-		{StepSizePoints: 1}, {StepsPoints: -2}, {Reward: 9}, {Cost: -1}, {Metric: "round"}, {Radius: -1},
+		{StepSizePoints: 1}, {StepsPoints: -2}, {Cost: 9}, {Cost: -1}, {MaxEnergyError: -1}, {Metric: "round"}, {Radius: -1},
 	} {
 		if bad.Validate() == nil {
 			t.Errorf("took %+v", bad)

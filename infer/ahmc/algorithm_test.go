@@ -181,8 +181,8 @@ func TestAlgorithm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kernel, err := newKernel(options, box, m, k, h)
-	if err != nil {
+	kernel := newKernel(options, infer.NewMeter(target))
+	if err := kernel.begin(box, m, k, h); err != nil {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(11, 12))
@@ -234,8 +234,9 @@ func TestAlgorithm(t *testing.T) {
 func oneBatch(t *testing.T, options Sampler, h infer.Hamiltonian, target infer.LogDensity, m int) (Batch, []infer.Info, [][]float64) {
 	t.Helper()
 	options = options.withDefaults()
-	kernel, err := newKernel(options, options.Box, m, 100, h)
-	if err != nil {
+	var err error
+	kernel := newKernel(options, infer.NewMeter(target))
+	if err := kernel.begin(options.Box, m, 100, h); err != nil {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -273,32 +274,37 @@ func TestRewards(t *testing.T) {
 		{infer.Metric{Kind: infer.Diagonal, Dim: 2, Inverse: []float64{4, 0.25}}, []float64{0.25, 0, 0, 4}},
 		{infer.Metric{Kind: infer.Dense, Dim: 2, Inverse: dense}, inverseOfDense},
 	} {
-		for reward := RewardExpected; reward <= RewardSum; reward++ {
+		for _, reward := range []Reward{SquaredJump{}, SquaredJump{Realised: true}, SquaredJump{Sum: true}, Distance{}, Distance{Realised: true}} {
 			for cost := CostSqrtSteps; cost <= CostDrawn; cost++ {
 				h, err := hmc.NewEuclidean(target, metric.m)
 				if err != nil {
 					t.Fatal(err)
 				}
 				b, infos, x := oneBatch(t, Sampler{Box: box, Reward: reward, Cost: cost}, h, target, m)
+				_, distance := reward.(Distance)
 				square := func(x, y []float64) float64 {
 					d0, d1 := x[0]-y[0], x[1]-y[1]
-					return metric.w[0]*d0*d0 + 2*metric.w[1]*d0*d1 + metric.w[3]*d1*d1
+					d := metric.w[0]*d0*d0 + 2*metric.w[1]*d0*d1 + metric.w[3]*d1*d1
+					if distance {
+						return math.Sqrt(d)
+					}
+					return d
 				}
 				sum, leapfrogs := 0.0, 0
 				for i, info := range infos {
 					leapfrogs += info.Leapfrogs
-					if reward == RewardRealised {
+					if reward == (SquaredJump{Realised: true}) || reward == (Distance{Realised: true}) {
 						sum += square(x[i+1], x[i])
 					} else {
 						sum += info.AcceptStat * square(info.Proposal.Position, x[i])
 					}
 				}
-				if reward != RewardSum {
+				if reward != (SquaredJump{Sum: true}) {
 					sum /= m
 				}
 				want := sum / []float64{math.Sqrt(7), 7, math.Sqrt(float64(leapfrogs) / m), float64(leapfrogs) / m}[cost]
 				if math.Abs(b.Reward-want) > 1e-12*want || want == 0 || b.Leapfrogs != leapfrogs {
-					t.Errorf("%s, reward %d, cost %d: %+v, want %v", metric.m.Kind, reward, cost, b, want)
+					t.Errorf("%s, reward %+v, cost %v: %+v, want %v", metric.m.Kind, reward, cost, b, want)
 				}
 			}
 		}
@@ -335,8 +341,8 @@ func TestGuards(t *testing.T) {
 			t.Fatal(err)
 		}
 		box := Box{0.5, 50, 1, 20} // far beyond stability
-		kernel, err := newKernel(Sampler{}.withDefaults(), box, 2, 50, h)
-		if err != nil {
+		kernel := newKernel(Sampler{}.withDefaults(), nil)
+		if err := kernel.begin(box, 2, 50, h); err != nil {
 			t.Fatal(err)
 		}
 		rng := rand.New(rand.NewPCG(3, 3))

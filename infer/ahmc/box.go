@@ -46,8 +46,8 @@ func (b Box) withDefaults() Box {
 // approach makes the transitions before a box is found: n short trajectories.
 // It leaves the step size that gives them mean acceptance 0.65, and the spread
 // of the second half of the positions.
-func approach(ctx context.Context, s *infer.State, n int) (*spread, error) {
-	s.Kernel = &hmc.Kernel{Steps: approachSteps}
+func approach(ctx context.Context, s *infer.State, kernel *Kernel, n int) (*spread, error) {
+	kernel.hmc = hmc.Kernel{Steps: approachSteps}
 	if err := (warmup.Search{}).Run(ctx, s); err != nil {
 		return nil, err
 	}

@@ -6,8 +6,12 @@
 //
 //	sampler.go  Sampler: options and plan; Box; the paper's constants
 //	kernel.go   Kernel: Algorithm 2, line by line, around package hmc's Algorithm 1
-//	reward.go   Reward, Cost: the objective of a batch
-//	box.go      the stage that finds a Box
+//	box.go      how a Box is found
+//	save.go     a kernel's state for resumed runs; its tables
+//	reward.go   Reward, Objective: what a batch is worth; Cost, what it costs
+//	jump.go, autocorrelation.go, predictive.go
+//	            the rewards: ESJD, mean update distance; cumulative
+//	            autocorrelation; predictive loss by cross-validation
 //
 // Package bayesopt holds the regression and the acquisition function.
 //

@@ -14,14 +14,18 @@ import (
 // transitions, after each of which step size and number of steps may change.
 // The numbers of lines in its code are those of the paper's listing.
 //
-// The step size that Transition is handed is not used: the kernel has its own.
+// Before tuning begins it is plain HMC with the step size that Transition is
+// handed; afterwards it has its own.
 type Kernel struct {
-	hmc       hmc.Kernel
+	hmc     hmc.Kernel
+	options Sampler
+	target  *infer.Meter
+
+	// From begin on.
 	optimizer *bayesopt.Optimizer
-	options   Sampler
+	objective Objective
 	box       Box
 	m, k      int
-	jumps     jumps
 
 	// γ_i, and what has been seen of batch i.
 	point    int // its number in the grid
@@ -29,7 +33,6 @@ type Kernel struct {
 	steps    int
 	batch    int // i
 	seen     int // transitions
-	jumped   float64
 	accepted float64
 	drawn    int // leapfrog steps
 
@@ -41,6 +44,8 @@ type Kernel struct {
 var (
 	_ infer.Kernel    = (*Kernel)(nil)
 	_ infer.Describer = (*Kernel)(nil)
+	_ infer.Resumable = (*Kernel)(nil)
+	_ infer.Tabler    = (*Kernel)(nil)
 )
 
 // Batch is the account of m transitions with one setting γ_i.
@@ -54,32 +59,45 @@ type Batch struct {
 	Scale       float64 // s after the batch
 	Probability float64 // p_i
 	Adapted     bool    // u < p_i: a new setting was chosen (it may be the same)
+
+	point    int  // γ_i's number in the grid
+	observed bool // the reward was a number
 }
 
-// newKernel starts Algorithm 2 on a complete box (line 1). m and k are at
-// least 1.
-func newKernel(options Sampler, box Box, m, k int, h infer.Hamiltonian) (*Kernel, error) {
-	grid := bayesopt.Grid{
-		options.stepSizeAxis(box),
-		bayesopt.IntegerAxis(box.MinSteps, box.MaxSteps, options.StepsPoints),
-	}
-	optimizer, err := bayesopt.New(grid, options.Bayes)
-	if err != nil {
-		return nil, err
-	}
-	a := &Kernel{
-		hmc:       hmc.Kernel{FixedLength: options.FixedLength},
-		optimizer: optimizer,
-		options:   options,
-		box:       box,
-		m:         m,
-		k:         k,
-		jumps:     newJumps(h),
-		batch:     1,
-	}
-	a.use(0) // γ_1: the cheapest corner of Γ
-	return a, nil
+// newKernel makes a kernel that does not tune yet. target may be nil where
+// the reward does not need it.
+func newKernel(options Sampler, target *infer.Meter) *Kernel {
+	return &Kernel{hmc: hmc.Kernel{MaxSteps: learnSteps}, options: options, target: target}
 }
+
+// begin starts Algorithm 2 on a complete box (line 1). m and k are at least 1.
+func (a *Kernel) begin(box Box, m, k int, h infer.Hamiltonian) error {
+	grid := bayesopt.Grid{
+		a.options.stepSizeAxis(box),
+		bayesopt.IntegerAxis(box.MinSteps, box.MaxSteps, a.options.StepsPoints),
+	}
+	bayes := a.options.Bayes
+	if a.options.Reward.Signed() {
+		bayes.Scale = bayesopt.ScaleRange
+	}
+	optimizer, err := bayesopt.New(grid, bayes)
+	if err != nil {
+		return err
+	}
+	objective, err := a.options.Reward.Start(h, a.target)
+	if err != nil {
+		return err
+	}
+	a.hmc = hmc.Kernel{FixedLength: a.options.FixedLength, MaxEnergyError: a.options.MaxEnergyError}
+	a.optimizer, a.objective = optimizer, objective
+	a.box, a.m, a.k = box, m, k
+	a.batch = 1
+	a.use(0) // γ_1: the cheapest corner of Γ
+	return nil
+}
+
+// tuning reports whether Algorithm 2 has begun.
+func (a *Kernel) tuning() bool { return a.optimizer != nil }
 
 // use makes a point of the grid the setting.
 func (a *Kernel) use(point int) {
@@ -90,7 +108,10 @@ func (a *Kernel) use(point int) {
 
 // Transition implements [infer.Kernel]: one iteration of HMC with γ_i (line 3),
 // and at the end of a batch the adaptation.
-func (a *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, _ float64, z *infer.Point) (*infer.Point, infer.Info, error) {
+func (a *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {
+	if !a.tuning() {
+		return a.hmc.Transition(rng, h, eps, z)
+	}
 	next, info, err := a.hmc.Transition(rng, h, a.stepSize, z)
 	if err != nil {
 		return next, info, err
@@ -103,35 +124,36 @@ func (a *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, _ float64, z *i
 	if a.frozen {
 		return next, info, nil
 	}
-	switch {
-	case a.options.Reward == RewardRealised:
-		a.jumped += a.jumps.squared(next.Position, z.Position)
-	case info.AcceptStat > 0: // else the proposal may be anything, NaN included
-		a.jumped += info.AcceptStat * a.jumps.squared(info.Proposal.Position, z.Position)
-	}
+	a.objective.Observe(z, next, info)
 	a.accepted += info.AcceptStat
 	a.drawn += info.Leapfrogs
 	a.seen++
 	if a.seen == a.m {
-		a.adapt(rng)
+		if err := a.adapt(rng); err != nil {
+			return next, info, err
+		}
 	}
 	return next, info, nil
 }
 
 // adapt ends batch i: lines 4 to 16 of Algorithm 2.
-func (a *Kernel) adapt(rng *rand.Rand) {
+func (a *Kernel) adapt(rng *rand.Rand) error {
 	// Line 4: the objective function value r_i of the drawn samples.
 	n := float64(a.seen)
-	r := a.jumped / a.options.Cost.divisor(a.steps, float64(a.drawn)/n)
-	if a.options.Reward != RewardSum {
-		r /= n
+	setting := Setting{StepSize: a.stepSize, Steps: a.steps, MeanSteps: float64(a.drawn) / n}
+	r, err := a.objective.Reward(rng, setting)
+	if err != nil {
+		return err
 	}
-	if math.IsNaN(r) || math.IsInf(r, 0) {
-		r = 0 // such a sum has overflowed: the setting is of no use
+	if !a.options.Reward.Signed() {
+		r /= a.options.Cost.divisor(setting)
 	}
+	r, ok := a.finite(r)
 	// Lines 5 to 8: D_i = D_{i-1} ∪ (γ_i, r_i); if r_i > sup r_j, s = α/r_i. The
 	// error is about points outside the grid and rewards that are not finite.
-	_ = a.optimizer.Observe(a.point, r)
+	if ok {
+		_ = a.optimizer.Observe(a.point, r)
+	}
 	// Line 9: u ~ U[0, 1].
 	u := rng.Float64()
 	// Line 10: p_i.
@@ -140,6 +162,7 @@ func (a *Kernel) adapt(rng *rand.Rand) {
 		Number: a.batch, StepSize: a.stepSize, Steps: a.steps, Reward: r,
 		AcceptStat: a.accepted / n, Leapfrogs: a.drawn,
 		Scale: a.optimizer.Scale(), Probability: p, Adapted: u < p,
+		point: a.point, observed: ok,
 	}
 	// Lines 11 to 15: γ_{i+1} maximises the acquisition, or is γ_i.
 	if done.Adapted {
@@ -152,7 +175,27 @@ func (a *Kernel) adapt(rng *rand.Rand) {
 	a.history = append(a.history, done)
 	// Line 16: the next i.
 	a.batch++
-	a.seen, a.jumped, a.accepted, a.drawn = 0, 0, 0, 0
+	a.seen, a.accepted, a.drawn = 0, 0, 0
+	return nil
+}
+
+// finite replaces a reward that is no number, of a setting that is of no use:
+// by zero, or, where rewards have a sign, by the least so far; ok is false if
+// there is none yet.
+func (a *Kernel) finite(r float64) (_ float64, ok bool) {
+	if !math.IsNaN(r) && !math.IsInf(r, 0) {
+		return r, true
+	}
+	if !a.options.Reward.Signed() {
+		return 0, true
+	}
+	least := math.Inf(1)
+	for _, b := range a.history {
+		if b.observed {
+			least = min(least, b.Reward)
+		}
+	}
+	return least, !math.IsInf(least, 1)
 }
 
 // probability is p_i = max(i-k+1, 1)^(-1/2).
@@ -173,7 +216,7 @@ func outside(x []float64, radius float64) bool {
 // objective. Transitions of an unfinished batch are forgotten. Without any
 // finished batch the setting stays.
 func (a *Kernel) Freeze() {
-	if a.frozen {
+	if a.frozen || !a.tuning() {
 		return
 	}
 	a.frozen = true
@@ -198,10 +241,18 @@ func (a *Kernel) Batches() []Batch { return slices.Clone(a.history) }
 
 // Surface returns what is believed of the objective at every point of the
 // grid, whose coordinates are step size and number of steps.
-func (a *Kernel) Surface() []bayesopt.Belief { return a.optimizer.Surface() }
+func (a *Kernel) Surface() []bayesopt.Belief {
+	if !a.tuning() {
+		return nil
+	}
+	return a.optimizer.Surface()
+}
 
 // Describe implements [infer.Describer].
 func (a *Kernel) Describe() map[string]float64 {
+	if !a.tuning() {
+		return nil
+	}
 	frozen := 0.0
 	if a.frozen {
 		frozen = 1

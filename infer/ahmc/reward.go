@@ -1,116 +1,132 @@
 package ahmc
 
 import (
+	"fmt"
 	"math"
-
-	"gonum.org/v1/gonum/mat"
+	"math/rand/v2"
 
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// Reward says which estimate of the expected squared jumping distance a batch
-// yields.
-type Reward int
+// Reward is what tuning maximises: a value with the options of one objective,
+// shared by the chains. A new one is a file with two small types.
+type Reward interface {
+	// Start makes the part that one chain keeps, when its tuning begins. h is
+	// the geometry, target counts what is evaluated on the chain's account.
+	Start(h infer.Hamiltonian, target *infer.Meter) (Objective, error)
 
-const (
-	// RewardExpected averages acceptance probability × ‖proposal - state‖²:
-	// the expectation over the acceptance step, which has less noise.
-	RewardExpected Reward = iota
-	// RewardRealised averages ‖x_{t+1} - x_t‖², as printed.
-	RewardRealised
-	// RewardSum is the sum, not the mean, of RewardExpected's terms, as in the
-	// released program. The scale s takes the difference away again but for
-	// the first batches of bayesopt.ScaleReleased.
-	RewardSum
-)
+	// Signed says that rewards may be negative. They are then not divided by
+	// a [Cost], and scaled by their range (see bayesopt.ScaleRange).
+	Signed() bool
+}
 
-// Cost says what the jumping distance is divided by.
+// Objective turns the transitions of a batch into a number, the larger the
+// better. It belongs to one chain.
+type Objective interface {
+	// Observe takes in one transition from before to after, of which only the
+	// position and what belongs to it can be relied on. info.Proposal is not
+	// nil.
+	Observe(before, after *infer.Point, info infer.Info)
+
+	// Reward ends a batch of transitions with one setting, of which there was
+	// at least one. A result that is not finite counts as the worst there is.
+	Reward(rng *rand.Rand, s Setting) (float64, error)
+
+	// State gives all that later rewards depend on, as numbers, and SetState
+	// brings an objective that was just started to that state.
+	State() []float64
+	SetState([]float64) error
+}
+
+// Setting is one point of Γ, and what was drawn with it.
+type Setting struct {
+	StepSize  float64
+	Steps     int     // L
+	MeanSteps float64 // of the numbers of steps drawn in the batch
+}
+
+// Cost says what a reward is divided by.
 type Cost int
 
 const (
 	CostSqrtSteps Cost = iota // √L, L the largest number of steps: the formula, the released program
 	CostSteps                 // L: the text ("normalizes by L")
 	CostSqrtDrawn             // √ of the mean number of steps drawn in the batch
-	CostDrawn                 // that mean: the jumping distance per gradient
+	CostDrawn                 // that mean: the reward per gradient
 )
 
 // divisor is the cost of a batch.
-func (c Cost) divisor(steps int, meanDrawn float64) float64 {
+func (c Cost) divisor(s Setting) float64 {
 	switch c {
 	case CostSteps:
-		return float64(steps)
+		return float64(s.Steps)
 	case CostSqrtDrawn:
-		return math.Sqrt(meanDrawn)
+		return math.Sqrt(s.MeanSteps)
 	case CostDrawn:
-		return meanDrawn
+		return s.MeanSteps
 	}
-	return math.Sqrt(float64(steps))
+	return math.Sqrt(float64(s.Steps))
 }
 
-// jumps measures squared distances ΔᵀMΔ in a metric: those of the whitened
-// space in which the metric is the identity, so that wide coordinates do not
-// hide the others.
-type jumps struct {
-	weights []float64     // Diagonal
-	factor  *mat.Cholesky // Dense: of M⁻¹
-	delta   *mat.VecDense
-	solved  *mat.VecDense
+// The names of costs and of rewards without further options, for those who let
+// a user choose.
+var (
+	costNames = []string{"sqrt_steps", "steps", "sqrt_drawn", "gradient"}
+	rewards   = []struct {
+		name   string
+		reward Reward
+	}{
+		{"esjd", SquaredJump{}},
+		{"esjd_realised", SquaredJump{Realised: true}},
+		{"esjd_sum", SquaredJump{Sum: true}},
+		{"distance", Distance{}},
+		{"autocorrelation", Autocorrelation{}},
+	}
+)
+
+// CostNames names the costs, in the order of the constants.
+func CostNames() []string { return append([]string(nil), costNames...) }
+
+func (c Cost) String() string {
+	if c < 0 || int(c) >= len(costNames) {
+		return fmt.Sprintf("Cost(%d)", int(c))
+	}
+	return costNames[c]
 }
 
-// newJumps takes the metric of h, the plain distance if it has none.
-func newJumps(h infer.Hamiltonian) jumps {
-	euclidean, ok := h.(infer.Euclidean)
-	if !ok {
-		return jumps{}
+// RewardNames names the rewards that have no options, the default first.
+func RewardNames() []string {
+	names := make([]string, len(rewards))
+	for i, r := range rewards {
+		names[i] = r.name
 	}
-	m := euclidean.Metric()
-	switch m.Kind {
-	case infer.Diagonal:
-		weights := make([]float64, m.Dim)
-		for i, v := range m.Inverse {
-			weights[i] = 1 / v
-		}
-		return jumps{weights: weights}
-	case infer.Dense:
-		if m.Dim == 0 {
-			return jumps{}
-		}
-		var factor mat.Cholesky
-		if factor.Factorize(mat.NewSymDense(m.Dim, m.Inverse)) {
-			return jumps{factor: &factor, delta: mat.NewVecDense(m.Dim, nil), solved: mat.NewVecDense(m.Dim, nil)}
-		}
-	}
-	return jumps{}
+	return names
 }
 
-// squared is the squared distance of two positions; 0 where it is not finite
-// (nothing is worth an infinite reward).
-func (j *jumps) squared(x, y []float64) float64 {
-	sum := 0.0
-	switch {
-	case j.factor != nil:
-		for i := range x {
-			j.delta.SetVec(i, x[i]-y[i])
-		}
-		if err := j.factor.SolveVecTo(j.solved, j.delta); err != nil {
-			if _, illConditioned := err.(mat.Condition); !illConditioned {
-				return 0
-			}
-		}
-		sum = mat.Dot(j.delta, j.solved)
-	case j.weights != nil:
-		for i := range x {
-			d := x[i] - y[i]
-			sum += d * d * j.weights[i]
-		}
-	default:
-		for i := range x {
-			d := x[i] - y[i]
-			sum += d * d
+// RewardNamed returns the reward of one of [RewardNames].
+func RewardNamed(name string) (Reward, bool) {
+	for _, r := range rewards {
+		if r.name == name {
+			return r.reward, true
 		}
 	}
-	if math.IsNaN(sum) || math.IsInf(sum, 0) {
-		return 0
+	return nil, false
+}
+
+// RewardName is the name of a reward, its type if it has none.
+func RewardName(r Reward) string {
+	if r == nil {
+		return rewards[0].name
 	}
-	return sum
+	for _, known := range rewards {
+		if known.reward == r {
+			return known.name
+		}
+	}
+	return fmt.Sprintf("%T", r)
+}
+
+// stateError says that saved numbers do not fit.
+func stateError(what string, got, want int) error {
+	return fmt.Errorf("ahmc: the saved state of the %s has %d numbers instead of %d", what, got, want)
 }

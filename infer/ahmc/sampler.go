@@ -43,9 +43,11 @@ type Sampler struct {
 	FixedLength bool    // every trajectory takes all L steps
 	Radius      float64 // of the compact set M: proposals with a coordinate beyond ±Radius are rejected; 0: none are
 
-	Reward Reward
-	Cost   Cost
+	Reward Reward // the objective; nil: SquaredJump{}
+	Cost   Cost   // what it is divided by
 	Bayes  bayesopt.Options
+
+	MaxEnergyError float64 // beyond which a transition is divergent; 0: 1000
 
 	LinearStepSize bool // the box's scale of step sizes, as printed; default: logarithmic
 	StepSizePoints int  // of the grid; 0: 40
@@ -73,6 +75,9 @@ func (s Sampler) withDefaults() Sampler {
 	if s.Metric == "" {
 		s.Metric = infer.Unit
 	}
+	if s.Reward == nil {
+		s.Reward = SquaredJump{}
+	}
 	return s
 }
 
@@ -95,8 +100,10 @@ func (s Sampler) Validate() error {
 		return fmt.Errorf("ahmc: the number of batches and their length must be positive, but are %d and %d", s.Batches, s.BatchLength)
 	case s.StepSizePoints < 0 || s.StepsPoints < 0 || s.StepsPoints == 1 || s.StepSizePoints == 1:
 		return errors.New("ahmc: the grid needs at least two points in each direction")
-	case s.Reward < 0 || s.Reward > RewardSum || s.Cost < 0 || s.Cost > CostDrawn:
-		return fmt.Errorf("ahmc: an unknown reward or cost: %d, %d", s.Reward, s.Cost)
+	case s.Cost < 0 || s.Cost > CostDrawn:
+		return fmt.Errorf("ahmc: an unknown cost: %d", int(s.Cost))
+	case !(s.MaxEnergyError >= 0):
+		return fmt.Errorf("ahmc: the limit on the energy error must be positive, but is %v", s.MaxEnergyError)
 	}
 	if err := (warmup.Options{Metric: s.Metric}).Validate(); err != nil {
 		return fmt.Errorf("ahmc: %w", err)
@@ -143,26 +150,40 @@ func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	if learn > 0 {
 		stages = warmup.Options{Metric: s.Metric, EndBuffer: -1}.Stages(learn)
 	}
+	t := tune{find: find, length: n - learn - find}
+	stages = append(stages, t)
+	// Short stages, because a run can be resumed where one ends.
+	for left := t.length; left > 0; {
+		length := min(left, max(t.length/tuneStages, 1))
+		stages = append(stages, run(length))
+		left -= length
+	}
+	if s.Freeze {
+		stages = append(stages, freeze{})
+	}
 	return infer.Plan{
 		Hamiltonian: h,
-		Kernel:      &hmc.Kernel{MaxSteps: learnSteps}, // until tune replaces it
-		Stages:      append(stages, tune{options: s, find: find, length: n - learn - find}),
+		Kernel:      newKernel(s, target),
+		Stages:      stages,
 		StepSize:    1,
 	}, nil
 }
 
-// tune is the stage that runs Algorithm 2 and leaves its kernel to sampling.
+// tuneStages is the number of stages that Algorithm 2 is divided into.
+const tuneStages = 20
+
+// tune is the stage that finds the box and begins Algorithm 2.
 type tune struct {
-	options Sampler
-	find    int // transitions to find a box with
-	length  int // transitions of Algorithm 2
+	find   int // transitions to find a box with
+	length int // transitions of Algorithm 2 in warm-up
 }
 
 // Run implements [infer.Stage].
 func (t tune) Run(ctx context.Context, s *infer.State) error {
-	box := t.options.Box
+	kernel := s.Kernel.(*Kernel)
+	box := kernel.options.Box
 	if !box.complete() {
-		seen, err := approach(ctx, s, t.find)
+		seen, err := approach(ctx, s, kernel, t.find)
 		if err != nil {
 			return err
 		}
@@ -170,35 +191,49 @@ func (t tune) Run(ctx context.Context, s *infer.State) error {
 			return err
 		}
 	}
-	m, k := t.schedule()
-	kernel, err := newKernel(t.options, box.withDefaults(), m, k, s.Hamiltonian)
-	if err != nil {
+	m, k := t.schedule(kernel.options)
+	if err := kernel.begin(box.withDefaults(), m, k, s.Hamiltonian); err != nil {
 		return err
 	}
-	s.Kernel = kernel
-	if t.options.Watch != nil {
-		t.options.Watch(s.ID, kernel)
+	if kernel.options.Watch != nil {
+		kernel.options.Watch(s.ID, kernel)
 	}
 	s.StepSize, _ = kernel.Setting()
-	for range t.length {
+	return nil
+}
+
+// run is a stage of Algorithm 2, of so many transitions.
+type run int
+
+// Run implements [infer.Stage].
+func (r run) Run(_ context.Context, s *infer.State) error {
+	kernel := s.Kernel.(*Kernel)
+	for range r {
 		if _, err := s.Advance(); err != nil {
 			return err
 		}
 		s.StepSize, _ = kernel.Setting()
 	}
-	if t.options.Freeze {
-		kernel.Freeze()
-		s.StepSize, _ = kernel.Setting()
-	}
+	return nil
+}
+
+// freeze is the stage that ends adaptation.
+type freeze struct{}
+
+// Run implements [infer.Stage].
+func (freeze) Run(_ context.Context, s *infer.State) error {
+	kernel := s.Kernel.(*Kernel)
+	kernel.Freeze()
+	s.StepSize, _ = kernel.Setting()
 	return nil
 }
 
 // schedule gives the length of a batch, m = ⌊B/k⌋ ≥ 1, and the number k of
 // batches in warm-up, after which annealing begins.
-func (t tune) schedule() (m, k int) {
-	m = t.options.BatchLength
+func (t tune) schedule(o Sampler) (m, k int) {
+	m = o.BatchLength
 	if m == 0 {
-		m = max(t.length/t.options.Batches, 1)
+		m = max(t.length/o.Batches, 1)
 	}
 	return m, max(t.length/m, 1)
 }

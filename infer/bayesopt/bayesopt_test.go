@@ -341,3 +341,35 @@ func BenchmarkTuning(b *testing.B) {
 		}
 	}
 }
+
+// TestScaleRange: rewards of either sign, whose unit and origin do not matter:
+// the choices are those for other rewards that differ by an affine map, up to
+// rounding, and the surface is in the unit of the rewards.
+func TestScaleRange(t *testing.T) {
+	f := func(x []float64) float64 { return -math.Pow(math.Log(x[0]/0.08), 2) - math.Pow((x[1]-22)/20, 2) }
+	var choices [2][]int
+	for variant, affine := range []func(float64) float64{func(v float64) float64 { return v }, func(v float64) float64 { return 1e3*v - 5e6 }} {
+		o, err := New(testGrid(), Options{Scale: ScaleRange})
+		if err != nil {
+			t.Fatal(err)
+		}
+		point := 0
+		for range 40 {
+			if err := o.Observe(point, affine(f(o.Grid().Point(point)))); err != nil {
+				t.Fatal(err)
+			}
+			point = o.Next(1)
+			choices[variant] = append(choices[variant], point)
+		}
+		best := o.Next(0)
+		if x := o.Grid().Point(best); math.Abs(math.Log(x[0]/0.08)) > 0.3 || math.Abs(x[1]-22) > 6 {
+			t.Errorf("the maximum is sought at %v", x)
+		}
+		if b := o.Surface()[best]; math.Abs(b.Mean-affine(f(b.Coordinates))) > 0.3*(affine(1)-affine(0)) {
+			t.Errorf("believed to be %v, is %v", b.Mean, affine(f(b.Coordinates)))
+		}
+	}
+	if !slices.Equal(choices[0], choices[1]) {
+		t.Errorf("choices depend on the unit: %v, %v", choices[0], choices[1])
+	}
+}

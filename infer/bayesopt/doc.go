@@ -46,5 +46,6 @@
 // package. Their search by DIRECT and L-BFGS over a continuous box is
 // replaced by exhaustion of the grid, as the paper's convergence theorem
 // demands a finite Γ. Rewards are taken to be non-negative, as squared jump
-// distances are: a scale s < 0 would turn the search upside down.
+// distances are (a scale s < 0 would turn the search upside down), unless
+// [ScaleRange] is chosen.
 package bayesopt

@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// Optimizer maximises a noisy non-negative function on a grid. It is not safe
+// Optimizer maximises a noisy function on a grid; one that may be negative
+// wants [ScaleRange]. It is not safe
 // for concurrent use.
 type Optimizer struct {
 	grid    Grid
@@ -14,7 +15,8 @@ type Optimizer struct {
 
 	scale   float64 // s
 	maximum float64 // of the rewards; -Inf before the first
-	best    int     // where it was
+	minimum float64 // likewise; +Inf
+	best    int     // where the maximum was
 }
 
 // New prepares the maximisation over a grid. The error says what is wrong with
@@ -44,6 +46,7 @@ func New(grid Grid, options Options) (*Optimizer, error) {
 		process: newProcess(grid, options.SignalVariance, options.NoiseVariance, lengthScales),
 		scale:   1,
 		maximum: math.Inf(-1),
+		minimum: math.Inf(1),
 	}, nil
 }
 
@@ -58,6 +61,17 @@ func (o *Optimizer) Observe(point int, r float64) error {
 		return fmt.Errorf("bayesopt: a reward of %v", r)
 	}
 	o.process.observe(point, r)
+	if o.options.Scale == ScaleRange {
+		o.process.prior += (r - o.process.prior) / float64(o.process.total)
+		if r > o.maximum {
+			o.maximum, o.best = r, point
+		}
+		o.minimum = min(o.minimum, r)
+		if s := o.options.RewardMaximum / (o.maximum - o.minimum); !math.IsInf(s, 0) {
+			o.scale = s
+		}
+		return nil
+	}
 	if r > o.maximum { // strictly: the paper's line 6
 		first := math.IsInf(o.maximum, -1)
 		o.maximum, o.best = r, point
@@ -154,7 +168,7 @@ func (o *Optimizer) Surface() []Belief {
 	surface := make([]Belief, o.process.size)
 	for point := range surface {
 		mean, variance := o.process.posterior(point)
-		b := Belief{Coordinates: o.grid.Point(point), Mean: mean, SD: math.Sqrt(variance) / o.scale, Average: math.NaN()}
+		b := Belief{Coordinates: o.grid.Point(point), Mean: mean + o.process.prior, SD: math.Sqrt(variance) / o.scale, Average: math.NaN()}
 		if at := o.process.place[point]; at >= 0 {
 			b.Observations, b.Average = o.process.observed[at].count, o.process.observed[at].mean
 		}

@@ -31,6 +31,10 @@ const (
 	// ScaleReleased keeps s = 1 until a reward exceeds an earlier one, as the
 	// authors' program does; then as ScaleAlways.
 	ScaleReleased
+	// ScaleRange is for rewards of either sign, which no factor alone can
+	// serve: the prior mean is that of the rewards so far, and s brings their
+	// range to RewardMaximum. 1 while they are all equal.
+	ScaleRange
 )
 
 // Annealing says where p enters the acquisition function.
@@ -90,7 +94,7 @@ func (o Options) Validate() error {
 	if d.Delta >= 1 {
 		return fmt.Errorf("bayesopt: Delta must be below 1, but is %v", d.Delta)
 	}
-	if o.Scale < 0 || o.Scale > ScaleReleased || o.Annealing < 0 || o.Annealing > AnnealNone ||
+	if o.Scale < 0 || o.Scale > ScaleRange || o.Annealing < 0 || o.Annealing > AnnealNone ||
 		o.Width < 0 || o.Width > WidthVariance || o.Time < 0 || o.Time > TimeObserved {
 		return fmt.Errorf("bayesopt: an unknown reading among %+v", o)
 	}

@@ -23,6 +23,7 @@ type process struct {
 	grid     Grid
 	signal   float64     // prior variance
 	noise    float64     // variance of one observation
+	prior    float64     // prior mean, which the posterior's is relative to
 	kernel   [][]float64 // [axis][|place - place'| …]: see correlation
 	size     int         // of the grid
 	indices  []int       // [point × axes]: places on the axes
@@ -130,7 +131,7 @@ func (p *process) refresh() {
 	for i := range p.columns {
 		alpha := 0.0
 		for j, a := range p.row(i) {
-			alpha += a * p.observed[j].mean
+			alpha += a * (p.observed[j].mean - p.prior)
 		}
 		floats.AddScaled(p.mean, alpha, p.columns[i])
 	}
@@ -254,7 +255,7 @@ func (p *process) rebuild() {
 }
 
 // posterior gives mean and variance of the function at a point, in the unit of
-// the observations (mean) and as the prior has it (variance: it does not
+// the observations (mean, without the prior one) and as the prior has it (variance: it does not
 // depend on the observed values).
 func (p *process) posterior(point int) (mean, variance float64) {
 	p.refresh()

@@ -5,6 +5,8 @@ import (
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/ahmc"
+	"github.com/ppl-lang/ppl/infer/bayesopt"
+	"github.com/ppl-lang/ppl/infer/hmc"
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
@@ -16,11 +18,6 @@ func ahmcRow() Row {
 		Columns: []Column{stepSizeColumn, intTimeColumn, leapfrogColumn, divergentColumn, energyColumn},
 		Options: func(fs *flag.FlagSet) Build {
 			s := &ahmc.Sampler{}
-			b := &s.Box
-			fs.Float64Var(&b.MinStepSize, "min-stepsize", 0, "least step size to choose; 0: a twentieth of the largest")
-			fs.Float64Var(&b.MaxStepSize, "max-stepsize", 0, "largest step size to choose; 0: found in warm-up")
-			fs.IntVar(&b.MinSteps, "min-steps", 0, "least number of steps to choose; 0: 1")
-			fs.IntVar(&b.MaxSteps, "max-steps", 0, "largest number of steps to choose; 0: found in warm-up")
 			s.Metric = infer.Unit
 			fs.Func("metric", "the metric: unit_e, or diag_e or dense_e, which take half of warm-up (default unit_e)", func(v string) error {
 				m := warmup.Options{Metric: infer.MetricKind(v)}
@@ -31,11 +28,47 @@ func ahmcRow() Row {
 				return nil
 			})
 			fs.BoolVar(&s.FixedMetric, "fixed-metric", false, "keep the metric that the run starts with")
-			fs.IntVar(&s.Batches, "batches", ahmc.DefaultBatches, "number of batches of warm-up, after each of which a setting is chosen")
-			fs.BoolVar(&s.Freeze, "freeze", false, "stop tuning after warm-up")
-			fs.BoolVar(&s.FixedLength, "fixed-length", false, "always take the largest number of steps")
-			fs.Float64Var(&s.Radius, "radius", 0, "reject proposals with an unconstrained coordinate beyond it; 0: none")
+			tuneFlags(fs, s)
 			return func() (infer.Sampler, error) { return *s, s.Validate() }
 		},
 	}
+}
+
+// tuneFlags declares the options of tuning, the paper's constants and readings
+// among them.
+func tuneFlags(fs *flag.FlagSet, s *ahmc.Sampler) {
+	b := &s.Box
+	fs.Float64Var(&b.MinStepSize, "min-stepsize", 0, "least step size to choose; 0: a twentieth of the largest")
+	fs.Float64Var(&b.MaxStepSize, "max-stepsize", 0, "largest step size to choose; 0: found in warm-up")
+	fs.IntVar(&b.MinSteps, "min-steps", 0, "least number of steps to choose; 0: 1")
+	fs.IntVar(&b.MaxSteps, "max-steps", 0, "largest number of steps to choose; 0: found in warm-up")
+	fs.BoolVar(&s.LinearStepSize, "linear-stepsize", false, "choose step sizes on a linear scale, not a logarithmic one")
+	fs.IntVar(&s.StepSizePoints, "stepsize-points", ahmc.DefaultStepSizePoints, "number of step sizes to choose from")
+	fs.IntVar(&s.StepsPoints, "steps-points", ahmc.DefaultStepsPoints, "largest number of numbers of steps to choose from")
+
+	fs.IntVar(&s.Batches, "batches", ahmc.DefaultBatches, "number of batches of warm-up, after each of which a setting is chosen")
+	fs.IntVar(&s.BatchLength, "batch-length", 0, "transitions per batch; 0: those of warm-up, divided by the batches")
+	fs.BoolVar(&s.Freeze, "freeze", false, "stop tuning after warm-up")
+	fs.BoolVar(&s.FixedLength, "fixed-length", false, "always take the largest number of steps")
+	fs.Float64Var(&s.Radius, "radius", 0, "reject proposals with an unconstrained coordinate beyond it; 0: none")
+	fs.Float64Var(&s.MaxEnergyError, "max-energy-error", hmc.DefaultMaxEnergyError, "energy error beyond which a transition is divergent")
+
+	choose(fs, "reward", "what is maximised", ahmc.RewardNames(), func(i int) {
+		s.Reward, _ = ahmc.RewardNamed(ahmc.RewardNames()[i])
+	})
+	choose(fs, "cost", "what the reward is divided by", ahmc.CostNames(), func(i int) { s.Cost = ahmc.Cost(i) })
+
+	o := &s.Bayes
+	fs.Float64Var(&o.SignalVariance, "gp-signal-variance", 25, "prior variance of the scaled reward")
+	fs.Float64Var(&o.NoiseVariance, "gp-noise-variance", 0.1, "variance of the noise of a batch's scaled reward")
+	fs.Float64Var(&o.LengthScale, "gp-length-scale", 0.2, "length scale of the reward, as a fraction of a side of the box")
+	fs.Float64Var(&o.RewardMaximum, "reward-maximum", 4, "what the largest reward is scaled to")
+	fs.Float64Var(&o.Delta, "ucb-delta", 0.1, "delta of the upper confidence bound, between 0 and 1")
+	choose(fs, "reward-scale", "when rewards are scaled: by the first one too, or from the first improvement on", []string{"always", "released"},
+		func(i int) { o.Scale = bayesopt.Scale(i) })
+	choose(fs, "annealing", "what vanishing adaptation multiplies: the width, beta, or nothing", []string{"width", "beta", "none"},
+		func(i int) { o.Annealing = bayesopt.Annealing(i) })
+	choose(fs, "ucb-width", "the measure of uncertainty", []string{"sd", "variance"}, func(i int) { o.Width = bayesopt.Width(i) })
+	choose(fs, "ucb-time", "the time in beta: that of the next batch or of the last", []string{"next", "observed"},
+		func(i int) { o.Time = bayesopt.Time(i) })
 }

@@ -2,7 +2,11 @@ package sampler
 
 import (
 	"errors"
+	"flag"
+	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // buffer is a flag for a number of transitions. Options read 0 as "the
@@ -26,4 +30,25 @@ func (b *buffer) Set(s string) error {
 	}
 	*b.p = n
 	return nil
+}
+
+// choose declares a flag that takes one of several words, the first of which
+// is the default. set is told the place of the word.
+func choose(fs *flag.FlagSet, name, usage string, words []string, set func(int)) {
+	fs.Func(name, fmt.Sprintf("%s: %s (default %s)", usage, list(words), words[0]), func(word string) error {
+		i := slices.Index(words, word)
+		if i < 0 {
+			return fmt.Errorf("it can be %s", list(words))
+		}
+		set(i)
+		return nil
+	})
+}
+
+// list is "a, b or c".
+func list(words []string) string {
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " or " + words[n-1]
+	}
+	return strings.Join(words, "")
 }

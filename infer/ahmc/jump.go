@@ -1,0 +1,156 @@
+package ahmc
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/ppl-lang/ppl/infer"
+)
+
+// SquaredJump is the expected squared jumping distance (Pasarica and Gelman
+// 2010), in units of the metric. By default it averages acceptance probability
+// × ‖proposal - state‖²: the expectation over the acceptance step, which has
+// less noise than the jump itself.
+type SquaredJump struct {
+	// Realised averages ‖x_{t+1} - x_t‖², as printed.
+	Realised bool
+	// Sum is the sum, not the mean, as in the released program. The scale s
+	// takes the difference away again but for the first batches of
+	// bayesopt.ScaleReleased.
+	Sum bool
+}
+
+// Signed implements [Reward].
+func (SquaredJump) Signed() bool { return false }
+
+// Start implements [Reward].
+func (j SquaredJump) Start(h infer.Hamiltonian, _ *infer.Meter) (Objective, error) {
+	return &jumpTotal{realised: j.Realised, sum: j.Sum, jumps: newJumps(h), length: identity}, nil
+}
+
+// Distance is the mean update distance: as SquaredJump, but of the distance
+// itself, on which rare long jumps weigh less.
+type Distance struct{ Realised bool }
+
+// Signed implements [Reward].
+func (Distance) Signed() bool { return false }
+
+// Start implements [Reward].
+func (d Distance) Start(h infer.Hamiltonian, _ *infer.Meter) (Objective, error) {
+	return &jumpTotal{realised: d.Realised, jumps: newJumps(h), length: math.Sqrt}, nil
+}
+
+func identity(v float64) float64 { return v }
+
+// jumpTotal adds up the jumps of a batch.
+type jumpTotal struct {
+	realised, sum bool
+	jumps         jumps
+	length        func(squared float64) float64
+
+	total float64
+	n     float64
+}
+
+// Observe implements [Objective].
+func (t *jumpTotal) Observe(before, after *infer.Point, info infer.Info) {
+	t.n++
+	switch {
+	case t.realised:
+		t.total += t.length(t.jumps.squared(after.Position, before.Position))
+	case info.AcceptStat > 0: // else the proposal may be anything, NaN included
+		t.total += info.AcceptStat * t.length(t.jumps.squared(info.Proposal.Position, before.Position))
+	}
+}
+
+// Reward implements [Objective].
+func (t *jumpTotal) Reward(*rand.Rand, Setting) (float64, error) {
+	r := t.total
+	if !t.sum {
+		r /= t.n
+	}
+	t.total, t.n = 0, 0
+	return r, nil
+}
+
+// State implements [Objective].
+func (t *jumpTotal) State() []float64 { return []float64{t.total, t.n} }
+
+// SetState implements [Objective].
+func (t *jumpTotal) SetState(s []float64) error {
+	if len(s) != 2 {
+		return stateError("jumps", len(s), 2)
+	}
+	t.total, t.n = s[0], s[1]
+	return nil
+}
+
+// jumps measures squared distances ΔᵀMΔ in a metric: those of the whitened
+// space in which the metric is the identity, so that wide coordinates do not
+// hide the others.
+type jumps struct {
+	weights []float64     // Diagonal
+	factor  *mat.Cholesky // Dense: of M⁻¹
+	delta   *mat.VecDense
+	solved  *mat.VecDense
+}
+
+// newJumps takes the metric of h, the plain distance if it has none.
+func newJumps(h infer.Hamiltonian) jumps {
+	euclidean, ok := h.(infer.Euclidean)
+	if !ok {
+		return jumps{}
+	}
+	m := euclidean.Metric()
+	switch m.Kind {
+	case infer.Diagonal:
+		weights := make([]float64, m.Dim)
+		for i, v := range m.Inverse {
+			weights[i] = 1 / v
+		}
+		return jumps{weights: weights}
+	case infer.Dense:
+		if m.Dim == 0 {
+			return jumps{}
+		}
+		var factor mat.Cholesky
+		if factor.Factorize(mat.NewSymDense(m.Dim, m.Inverse)) {
+			return jumps{factor: &factor, delta: mat.NewVecDense(m.Dim, nil), solved: mat.NewVecDense(m.Dim, nil)}
+		}
+	}
+	return jumps{}
+}
+
+// squared is the squared distance of two positions; 0 where it is not finite
+// (nothing is worth an infinite reward).
+func (j *jumps) squared(x, y []float64) float64 {
+	sum := 0.0
+	switch {
+	case j.factor != nil:
+		for i := range x {
+			j.delta.SetVec(i, x[i]-y[i])
+		}
+		if err := j.factor.SolveVecTo(j.solved, j.delta); err != nil {
+			if _, illConditioned := err.(mat.Condition); !illConditioned {
+				return 0
+			}
+		}
+		sum = mat.Dot(j.delta, j.solved)
+	case j.weights != nil:
+		for i := range x {
+			d := x[i] - y[i]
+			sum += d * d * j.weights[i]
+		}
+	default:
+		for i := range x {
+			d := x[i] - y[i]
+			sum += d * d
+		}
+	}
+	if math.IsNaN(sum) || math.IsInf(sum, 0) {
+		return 0
+	}
+	return sum
+}

@@ -1,0 +1,127 @@
+package ahmc
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"fmt"
+
+	"github.com/ppl-lang/ppl/infer"
+)
+
+// saved is what SaveState writes.
+type saved struct {
+	Tuning    bool
+	Steps     int // of Algorithm 1, before tuning
+	Box       Box
+	M, K      int
+	Point     int
+	Seen      int
+	Accepted  float64
+	Drawn     int
+	Frozen    bool
+	Objective []float64
+	History   []savedBatch
+}
+
+type savedBatch struct {
+	Point       int
+	Observed    bool
+	Reward      float64
+	AcceptStat  float64
+	Leapfrogs   int
+	Probability float64
+	Adapted     bool
+}
+
+// SaveState implements [infer.Resumable].
+func (a *Kernel) SaveState() ([]byte, error) {
+	s := saved{Tuning: a.tuning(), Steps: a.hmc.Steps}
+	if a.tuning() {
+		s.Box, s.M, s.K, s.Point = a.box, a.m, a.k, a.point
+		s.Seen, s.Accepted, s.Drawn, s.Frozen = a.seen, a.accepted, a.drawn, a.frozen
+		s.Objective = a.objective.State()
+		for _, b := range a.history {
+			s.History = append(s.History, savedBatch{b.point, b.observed, b.Reward, b.AcceptStat, b.Leapfrogs, b.Probability, b.Adapted})
+		}
+	}
+	var out bytes.Buffer
+	err := gob.NewEncoder(&out).Encode(s)
+	return out.Bytes(), err
+}
+
+// LoadState implements [infer.Resumable]. The Gaussian process is brought up
+// to date by repeating what was observed and asked, in the same order, so that
+// it agrees with the saved one in the last bit: otherwise choices between
+// settings that are almost equal could differ.
+func (a *Kernel) LoadState(h infer.Hamiltonian, state []byte) error {
+	var s saved
+	if err := gob.NewDecoder(bytes.NewReader(state)).Decode(&s); err != nil {
+		return fmt.Errorf("ahmc: the saved state of the kernel cannot be read: %w", err)
+	}
+	if !s.Tuning {
+		a.hmc.Steps = s.Steps
+		return nil
+	}
+	if s.M < 1 || s.K < 1 {
+		return errors.New("ahmc: the saved state of the kernel makes no sense")
+	}
+	if err := a.begin(s.Box, s.M, s.K, h); err != nil {
+		return err
+	}
+	size := a.optimizer.Grid().Size()
+	for _, b := range s.History {
+		if b.Point != a.point {
+			return fmt.Errorf("ahmc: batch %d was made with another setting than its history leads to: was the run started by another version, or with other options?", a.batch)
+		}
+		done := Batch{
+			Number: a.batch, StepSize: a.stepSize, Steps: a.steps, Reward: b.Reward, AcceptStat: b.AcceptStat,
+			Leapfrogs: b.Leapfrogs, Probability: b.Probability, Adapted: b.Adapted, point: b.Point, observed: b.Observed,
+		}
+		if b.Observed {
+			if err := a.optimizer.Observe(b.Point, b.Reward); err != nil {
+				return err
+			}
+		}
+		done.Scale = a.optimizer.Scale()
+		if b.Adapted {
+			before := a.point
+			a.use(a.optimizer.Next(b.Probability))
+			if a.point != before {
+				a.changes++
+			}
+		}
+		a.history = append(a.history, done)
+		a.batch++
+	}
+	if s.Frozen {
+		a.Freeze()
+	}
+	if s.Point < 0 || s.Point >= size || s.Point != a.point {
+		return errors.New("ahmc: the saved setting is not the one that its history leads to")
+	}
+	a.seen, a.accepted, a.drawn = s.Seen, s.Accepted, s.Drawn
+	return a.objective.SetState(s.Objective)
+}
+
+// Tables implements [infer.Tabler]: "visits" has a row per batch, in order;
+// "surface" what is believed of the objective at every point of the grid.
+func (a *Kernel) Tables() []infer.Table {
+	if !a.tuning() {
+		return nil
+	}
+	visits := infer.Table{Name: "visits", Columns: []string{"batch", "step_size", "steps", "reward", "accept_stat", "leapfrogs", "scale", "probability", "adapted"}}
+	for _, b := range a.history {
+		adapted := 0.0
+		if b.Adapted {
+			adapted = 1
+		}
+		visits.Rows = append(visits.Rows, []float64{float64(b.Number), b.StepSize, float64(b.Steps), b.Reward,
+			b.AcceptStat, float64(b.Leapfrogs), b.Scale, b.Probability, adapted})
+	}
+	surface := infer.Table{Name: "surface", Columns: []string{"step_size", "steps", "mean", "sd", "observations", "average"}}
+	for _, b := range a.Surface() {
+		surface.Rows = append(surface.Rows, []float64{b.Coordinates[0], b.Coordinates[1], b.Mean, b.SD, float64(b.Observations), b.Average})
+	}
+	return []infer.Table{visits, surface}
+}
