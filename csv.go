@@ -119,8 +119,8 @@ func (c *chainFile) adaptation(r infer.ChainReport) error {
 		return nil
 	}
 	var notes []string // what the kernel has tuned beside the step size
-	for _, name := range slices.Sorted(maps.Keys(r.Kernel)) {
-		notes = append(notes, name+" = "+number(r.Kernel[name]))
+	for _, name := range slices.Sorted(maps.Keys(r.Adapted)) {
+		notes = append(notes, name+" = "+number(r.Adapted[name]))
 	}
 	return c.Adaptation(draws.Adaptation{StepSize: r.StepSize, Metric: r.Metric, Notes: notes})
 }
@@ -182,13 +182,24 @@ func adapts(s infer.Sampler) bool {
 
 // samplerName is the name of a sampler in the table of package sampler, or "".
 func samplerName(s infer.Sampler) string {
-	switch s.(type) {
+	switch s := s.(type) {
+	case sampler.Geometric:
+		switch name := samplerName(s.Sampler); name {
+		case "hmc":
+			return "rmhmc"
+		case "ahmc":
+			return "armhmc"
+		default:
+			return name
+		}
 	case nuts.Sampler:
 		return "nuts"
 	case hmc.Sampler:
 		return "hmc"
 	case ahmc.Sampler:
 		return "ahmc"
+	case nuts.Sampler2011:
+		return "nuts2011"
 	case sampler.Fixed:
 		return "fixed_param"
 	}
@@ -262,22 +273,44 @@ func algorithm(s infer.Sampler) []draws.Setting {
 		return engine("static", s.Adapt, s.Kernel.Jitter,
 			setting("int_time", number(def(s.Kernel.IntTime, hmc.DefaultIntTime)), "6.2831853"),
 			setting("steps", strconv.Itoa(s.Kernel.Steps), "0"))
-	case ahmc.Sampler: // 0 stands for what is found in warm-up
+	case nuts.Sampler2011:
+		return engine("nuts2011", warmup.Options{StepSize: s.StepSize, FixedStepSize: s.FixedStepSize, FixedMetric: true, Metric: infer.Unit,
+			Averaging: warmup.Averaging{Delta: def(s.Averaging.Delta, nuts.DefaultDelta2011), Gamma: s.Averaging.Gamma, Kappa: s.Averaging.Kappa, T0: s.Averaging.T0}}, 0,
+			setting("max_depth", strconv.Itoa(def(s.MaxDepth, nuts.DefaultMaxDepth)), "10"))
+	case ahmc.Sampler:
 		settings := engine("ahmc", warmup.Options{Metric: def(s.Metric, infer.Unit), FixedMetric: s.FixedMetric}, 0,
-			setting("min_stepsize", number(s.Box.MinStepSize), "0"),
-			setting("max_stepsize", number(s.Box.MaxStepSize), "0"),
-			setting("min_steps", strconv.Itoa(s.Box.MinSteps), "0"),
-			setting("max_steps", strconv.Itoa(s.Box.MaxSteps), "0"),
+			side("min_stepsize", s.Box.MinStepSize),
+			side("max_stepsize", s.Box.MaxStepSize),
+			side("min_steps", float64(s.Box.MinSteps)),
+			side("max_steps", float64(s.Box.MaxSteps)),
 			setting("batches", strconv.Itoa(def(s.Batches, ahmc.DefaultBatches)), strconv.Itoa(ahmc.DefaultBatches)),
+			setting("reward", ahmc.RewardName(s.Reward), ahmc.RewardName(nil)),
+			setting("cost", s.Cost.String(), ahmc.CostSqrtSteps.String()),
 			setting("freeze", strconv.FormatBool(s.Freeze), "false"),
 			setting("fixed_length", strconv.FormatBool(s.FixedLength), "false"),
 			setting("radius", number(s.Radius), "0"))
 		settings[0].Children = settings[0].Children[:1] // engaged: it adapts in its own way
 		return settings
+	case sampler.Geometric:
+		settings := algorithm(s.Sampler)
+		for i := range settings {
+			settings[i] = settings[i].With("metric", string(s.Riemannian.Kind))
+		}
+		return settings
 	case sampler.Fixed:
 		return []draws.Setting{{Name: "algorithm", Value: "fixed_param", Children: []draws.Setting{group("fixed_param")}}}
 	}
 	return []draws.Setting{{Name: "algorithm", Value: fmt.Sprintf("%T", s)}}
+}
+
+// side states a side of the box that ahmc chooses from. Those that are not given
+// are found in warm-up: the header of a file comes before that, and the block
+// of what was adapted says what was found.
+func side(name string, v float64) draws.Setting {
+	if v == 0 {
+		return draws.Setting{Name: name, Value: "found in warm-up", Default: true}
+	}
+	return draws.Setting{Name: name, Value: number(v)}
 }
 
 // adapt states the options of warm-up.

@@ -10,6 +10,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/nuts"
+	"github.com/ppl-lang/ppl/infer/sampler"
 )
 
 // Fit is the outcome of [Sample].
@@ -72,10 +73,22 @@ func (f *Fit) Findings() []diagnose.Finding {
 		MaxTreeDepth: -1,
 		PlannedDraws: (f.config.Draws + f.config.Thin - 1) / f.config.Thin,
 	}
-	if s, ok := f.config.Sampler.(nuts.Sampler); ok {
+	switch s := plain(f.config.Sampler).(type) {
+	case nuts.Sampler:
+		options.MaxTreeDepth = s.MaxDepth
+	case nuts.Sampler2011:
 		options.MaxTreeDepth = s.MaxDepth
 	}
 	return diagnose.Check(f.displayed(), f.Summary(), options)
+}
+
+// plain is a sampler without the geometry that package sampler has put around
+// it.
+func plain(s infer.Sampler) infer.Sampler {
+	if g, ok := s.(sampler.Geometric); ok {
+		return g.Sampler
+	}
+	return s
 }
 
 // displayed is the draws with the names that people read.

@@ -203,6 +203,7 @@ func (c *chain) sample() error {
 		c.report.Metric = e.Metric()
 	}
 	c.describe()
+	c.report.Adapted = c.report.Kernel
 	c.publish(c.report)
 	c.beginPhase(false, &c.report.Sampling)
 	defer c.describe()
@@ -217,6 +218,9 @@ func (c *chain) sample() error {
 func (c *chain) describe() {
 	if d, ok := c.state.Kernel.(Describer); ok {
 		c.report.Kernel = d.Describe()
+	}
+	if d, ok := c.state.Hamiltonian.(Describer); ok {
+		c.report.Geometry = d.Describe()
 	}
 }
 

@@ -109,8 +109,10 @@ type ChainReport struct {
 	// warm-up). Metric.Kind is empty if the geometry is not Euclidean.
 	StepSize float64
 	Metric   Metric
-	Kernel   map[string]float64 // what the kernel says of itself, see Describer
-	Tables   []Table            // what it has learnt, at the end of the chain, see Tabler
+	Adapted  map[string]float64 // what the kernel said of itself then, see Describer
+	Kernel   map[string]float64 // what it says at the end
+	Geometry map[string]float64 // what the Hamiltonian says of itself, likewise
+	Tables   []Table            // what the kernel has learnt, at the end of the chain, see Tabler
 
 	Warmup   Phase
 	Sampling Phase

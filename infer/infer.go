@@ -238,9 +238,10 @@ type Euclidean interface {
 	SetMetric(m Metric) error
 }
 
-// Describer is the optional interface of a [Kernel] that has something to say
-// about itself after the run (the number of steps that it has tuned, …), for
-// [ChainReport.Kernel].
+// Describer is the optional interface of a [Kernel] or a [Hamiltonian] that has
+// something to say about itself after the run (the number of steps that it has
+// tuned, of steps that failed, …), for [ChainReport.Kernel] and
+// [ChainReport.Geometry].
 type Describer interface {
 	Describe() map[string]float64
 }

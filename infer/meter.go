@@ -75,6 +75,16 @@ func (m *Meter) Reject(err error) {
 	m.rejections = append(m.rejections, Rejection{Message: msg, Count: 1})
 }
 
+// Final returns an error that is final (see [LogDensity]); others it enters into
+// the account, as Reject does, and returns nil.
+func (m *Meter) Final(err error) error {
+	if isFatal(err) || errors.Is(err, ErrInterrupted) {
+		return err
+	}
+	m.Reject(err)
+	return nil
+}
+
 // LogDensityGrad evaluates the target. The result is finite or -Inf. In the
 // latter case, and if err is not nil, grad is meaningless.
 func (m *Meter) LogDensityGrad(x, grad []float64) (float64, error) {

@@ -80,7 +80,8 @@ infer/hmc:               infer infer/warmup gonum
 infer/nuts:              infer infer/warmup infer/hmc
 infer/bayesopt:          gonum
 infer/ahmc:              infer infer/warmup infer/hmc infer/bayesopt gonum
-infer/sampler:           infer infer/warmup infer/hmc infer/nuts infer/ahmc
+infer/riemann:           infer gonum
+infer/sampler:           infer infer/warmup infer/hmc infer/nuts infer/ahmc infer/riemann infer/bayesopt
 infer/draws:             infer infer/sampler
 infer/diagnose:          gonum
 infer/infertest:         infer gonum

@@ -13,6 +13,20 @@ type Setting struct {
 	Children []Setting // indented by two spaces more
 }
 
+// With returns s with the value of the setting of a name replaced, wherever it
+// stands in it; unchanged if there is none.
+func (s Setting) With(name, value string) Setting {
+	if s.Name == name && !s.Group {
+		s.Value, s.Default = value, false
+	}
+	children := s.Children
+	s.Children = nil
+	for _, c := range children {
+		s.Children = append(s.Children, c.With(name, value))
+	}
+	return s
+}
+
 // appendTo writes the setting and what is below it as comment lines.
 func (s Setting) appendTo(dst []byte, depth int) []byte {
 	dst = append(dst, "# "...)

@@ -146,6 +146,10 @@ func (k *Kernel) other(z *infer.Point) *infer.Point {
 type Sampler struct {
 	Kernel Kernel // the exported fields are used
 	Adapt  warmup.Options
+
+	// Hamiltonian makes the geometry, if it is not to be Euclidean; only the
+	// step size is then adapted. With that of package riemann this is RMHMC.
+	Hamiltonian func(target *infer.Meter) (infer.Hamiltonian, error)
 }
 
 // Validate says what is wrong with the options.
@@ -171,7 +175,7 @@ func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	if err := s.Validate(); err != nil {
 		return infer.Plan{}, err
 	}
-	h, err := NewEuclidean(target, infer.Metric{Kind: s.Adapt.MetricKind()})
+	h, adapt, err := Geometry(target, s.Adapt, s.Hamiltonian)
 	if err != nil {
 		return infer.Plan{}, err
 	}
@@ -180,7 +184,20 @@ func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	return infer.Plan{
 		Hamiltonian: h,
 		Kernel:      &kernel,
-		Stages:      s.Adapt.Stages(n),
-		StepSize:    s.Adapt.Start(),
+		Stages:      adapt.Stages(n),
+		StepSize:    adapt.Start(),
 	}, nil
+}
+
+// Geometry makes the Hamiltonian of a chain: the one given, or, if there is
+// none, a Euclidean one of the kind that adapt asks for. A metric is only
+// learnt for the latter, which the options returned say.
+func Geometry(target *infer.Meter, adapt warmup.Options, given func(*infer.Meter) (infer.Hamiltonian, error)) (infer.Hamiltonian, warmup.Options, error) {
+	if given != nil {
+		adapt.Metric = infer.Unit
+		h, err := given(target)
+		return h, adapt, err
+	}
+	h, err := NewEuclidean(target, infer.Metric{Kind: adapt.MetricKind()})
+	return h, adapt, err
 }

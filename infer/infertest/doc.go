@@ -3,6 +3,7 @@
 //	zoo.go         targets of many shapes, most with exact draws (Exact)
 //	regression.go  a logistic regression, and
 //	schools.go     the eight schools: targets without
+//	curvature.go   Hessians and metrics of some of them; CheckMetric
 //	gradient.go    CheckGradient, CheckContract: for those who write a LogDensity
 //	invariance.go  Invariance: does a kernel leave its target invariant?
 //

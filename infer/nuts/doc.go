@@ -5,6 +5,8 @@
 //	tree.go    the tree of doublings; knows neither Hamiltonians nor random numbers
 //	kernel.go  Kernel, which grows such trees in phase space; its pool of points
 //	nuts.go    Sampler, the options
+//	slice.go   Kernel2011, Sampler2011: the sampler as first published, on the
+//	           same trees
 //
 // Sources: Hoffman and Gelman, "The No-U-Turn Sampler" (2014); Betancourt, "A
 // Conceptual Introduction to Hamiltonian Monte Carlo" (2017), appendix A; Stan

@@ -8,13 +8,17 @@ import (
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
-// Sampler makes NUTS for a run: [Kernel] over a Euclidean metric. The zero
+// Sampler makes NUTS for a run: [Kernel], over a Euclidean metric by default. The zero
 // value has Stan's defaults.
 type Sampler struct {
 	MaxDepth       int     // doublings of a tree; 0: 10
 	MaxEnergyError float64 // beyond which a transition is divergent; 0: 1000
 	Jitter         float64 // of the step size, see Kernel
 	Adapt          warmup.Options
+
+	// Hamiltonian makes the geometry, if it is not to be Euclidean; only the
+	// step size is then adapted.
+	Hamiltonian func(target *infer.Meter) (infer.Hamiltonian, error)
 }
 
 // MaxMaxDepth bounds the option MaxDepth: a tree that deep has a thousand
@@ -39,14 +43,14 @@ func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	if err := s.Validate(); err != nil {
 		return infer.Plan{}, err
 	}
-	h, err := hmc.NewEuclidean(target, infer.Metric{Kind: s.Adapt.MetricKind()})
+	h, adapt, err := hmc.Geometry(target, s.Adapt, s.Hamiltonian)
 	if err != nil {
 		return infer.Plan{}, err
 	}
 	return infer.Plan{
 		Hamiltonian: h,
 		Kernel:      &Kernel{MaxDepth: s.MaxDepth, MaxEnergyError: s.MaxEnergyError, Jitter: s.Jitter},
-		Stages:      s.Adapt.Stages(n),
-		StepSize:    s.Adapt.Start(),
+		Stages:      adapt.Stages(n),
+		StepSize:    adapt.Start(),
 	}, nil
 }

@@ -16,6 +16,8 @@ type integers struct {
 	diverges func(i int) bool           // as if it had no weight
 	turns    func(lo, mid, hi int) bool // the union of [lo, mid) and [mid, hi)
 
+	bias func(prob float64, size int) float64 // of choices, a planted fault
+
 	lo, hi int // visited: [lo, hi)
 	levels []*interval
 	leaves int
@@ -47,6 +49,9 @@ func (s *integers) turning(left, right *interval) bool {
 }
 
 func (s *integers) choose(dst, src *interval, prob float64) {
+	if s.bias != nil {
+		prob = s.bias(prob, dst.hi-dst.lo)
+	}
 	mixed := map[int]float64{}
 	for i, p := range dst.chosen {
 		mixed[i] += (1 - prob) * p
@@ -113,47 +118,125 @@ func worlds() map[string]integers {
 	return w
 }
 
-// Detailed balance holds exactly: with all words of directions, which are
-// equally likely, enumerated, π(i) P(i→j) = π(j) P(j→i) for all pairs.
+// unbalanced looks for a pair with π(i) P(i→j) ≠ π(j) P(j→i), where all words of
+// directions, which are equally likely, are enumerated.
+func unbalanced(w integers, maxDepth int) error {
+	return violation(w, maxDepth, func(i int) map[int]float64 { return w.transition(i, maxDepth) })
+}
+
+// transition is the distribution of the chosen point from a start.
+func (s integers) transition(i, maxDepth int) map[int]float64 {
+	words := 1 << maxDepth
+	p := map[int]float64{}
+	for d := range words {
+		root, _ := s.from(i, uint64(d), maxDepth)
+		for j, pj := range root.chosen {
+			p[j] += pj / float64(words)
+		}
+	}
+	return p
+}
+
+func violation(w integers, maxDepth int, transition func(i int) map[int]float64) error {
+	reach := 1<<maxDepth - 1
+	weight := func(i int) float64 {
+		// The limit on the energy error is relative to the start; from a
+		// point without weight one could leave, but nobody comes there.
+		if w.diverges(i) {
+			return 0
+		}
+		return w.weight(i)
+	}
+	p := map[int]map[int]float64{}
+	for i := -2*reach - 1; i <= 2*reach+1; i++ {
+		p[i] = transition(i)
+	}
+	for i := -reach; i <= reach; i++ {
+		sum := 0.0
+		for j, pij := range p[i] {
+			sum += pij
+			there, back := weight(i)*pij, weight(j)*p[j][i]
+			if math.Abs(there-back) > 1e-12*(there+back) {
+				return fmt.Errorf("depth %d: π(%d)P(%d→%d) = %v, but the way back has %v", maxDepth, i, i, j, there, back)
+			}
+		}
+		if math.Abs(sum-1) > 1e-12 {
+			return fmt.Errorf("depth %d: the probabilities from %d sum to %v", maxDepth, i, sum)
+		}
+	}
+	return nil
+}
+
+// Detailed balance holds exactly, and biased choices are seen.
 func TestDetailedBalance(t *testing.T) {
 	for name, w := range worlds() {
 		for _, maxDepth := range []int{1, 2, 3, 5} {
-			words := 1 << maxDepth
-			reach := words - 1
-			weight := func(i int) float64 {
-				// The limit on the energy error is relative to the start; from a
-				// point without weight one could leave, but nobody comes there.
-				if w.diverges(i) {
-					return 0
-				}
-				return w.weight(i)
+			if err := unbalanced(w, maxDepth); err != nil {
+				t.Fatalf("%s, %v", name, err)
 			}
-			transition := func(i int) map[int]float64 {
-				p := map[int]float64{}
-				for d := range words {
-					root, _ := w.from(i, uint64(d), maxDepth)
-					for j, pj := range root.chosen {
-						p[j] += pj / float64(words)
+		}
+	}
+	for name, bias := range map[string]func(prob float64, sizeOfOld int) float64{
+		"the later half of a doubling is preferred": func(p float64, old int) float64 { return math.Sqrt(p) },
+		"doublings are always taken":                func(p float64, old int) float64 { return 1 },
+		"uniform over the whole tree":               func(p float64, old int) float64 { return p / (1 + p) },
+	} {
+		w := worlds()["random1"]
+		w.bias = bias
+		if unbalanced(w, 3) == nil {
+			t.Errorf("the enumeration does not see that %s", name)
+		}
+	}
+}
+
+// The sampler of 2011 has exact detailed balance too: the slice is a uniform
+// number below the weight of the start, whose effect is constant between the
+// weights, so that it can be integrated as a sum.
+func TestDetailedBalance2011(t *testing.T) {
+	const limit = 50 // on the ratio of the slice to a weight
+	for name, w := range worlds() {
+		for _, maxDepth := range []int{1, 2, 3} {
+			reach := 1<<maxDepth - 1
+			var heights []float64
+			for i := -3*reach - 1; i <= 3*reach+1; i++ {
+				heights = append(heights, w.weight(i), limit*w.weight(i))
+			}
+			slices.Sort(heights)
+			given := func(biased bool) error {
+				return violation(w, maxDepth, func(i int) map[int]float64 {
+					p := map[int]float64{}
+					low, whole := 0.0, w.weight(i)
+					if w.diverges(i) { // nobody comes there
+						return map[int]float64{i: 1}
 					}
-				}
-				return p
-			}
-			p := map[int]map[int]float64{}
-			for i := -2*reach - 1; i <= 2*reach+1; i++ {
-				p[i] = transition(i)
-			}
-			for i := -reach; i <= reach; i++ {
-				sum := 0.0
-				for j, pij := range p[i] {
-					sum += pij
-					there, back := weight(i)*pij, weight(j)*p[j][i]
-					if math.Abs(there-back) > 1e-12*(there+back) {
-						t.Fatalf("%s, depth %d: π(%d)P(%d→%d) = %v, but the way back has %v", name, maxDepth, i, i, j, there, back)
+					for _, high := range heights {
+						if high > whole {
+							break
+						}
+						u := 0.5 * (low + high)
+						if high > low {
+							s := w
+							s.weight = func(i int) float64 {
+								if u <= w.weight(i) || biased {
+									return 1
+								}
+								return 0
+							}
+							s.diverges = func(i int) bool { return w.diverges(i) || u > limit*w.weight(i) }
+							for j, pj := range s.transition(i, maxDepth) {
+								p[j] += pj * (high - low) / whole
+							}
+						}
+						low = high
 					}
-				}
-				if math.Abs(sum-1) > 1e-12 {
-					t.Fatalf("%s, depth %d: the probabilities from %d sum to %v", name, maxDepth, i, sum)
-				}
+					return p
+				})
+			}
+			if err := given(false); err != nil {
+				t.Fatalf("%s, %v", name, err)
+			}
+			if name == "uneven" && given(true) == nil {
+				t.Errorf("depth %d: the enumeration does not see that the slice is not looked at", maxDepth)
 			}
 		}
 	}

@@ -14,14 +14,24 @@ func hmcRow() Row {
 		Adapts:  true,
 		Columns: []Column{stepSizeColumn, intTimeColumn, leapfrogColumn.unsaved(), divergentColumn.unsaved(), energyColumn},
 		Options: func(fs *flag.FlagSet) Build {
-			s := &hmc.Sampler{}
-			adaptFlags(fs, &s.Adapt)
-			k := &s.Kernel
-			fs.IntVar(&k.Steps, "steps", 0, "largest number of steps; 0: from the integration time")
-			fs.Float64Var(&k.IntTime, "int-time", hmc.DefaultIntTime, "largest integration time, if -steps is 0")
-			fs.BoolVar(&k.FixedLength, "fixed-length", false, "always take the largest number of steps")
-			fs.Float64Var(&k.Jitter, "stepsize-jitter", 0, "random relative variation of the step size, between 0 and 1")
-			return func() (infer.Sampler, error) { return *s, s.Validate() }
+			s, r := &hmc.Sampler{}, &Riemannian{}
+			adaptFlags(fs, &s.Adapt, r)
+			staticFlags(fs, &s.Kernel)
+			return func() (infer.Sampler, error) {
+				return r.of(func(h func(*infer.Meter) (infer.Hamiltonian, error)) infer.Sampler {
+					s.Hamiltonian = h
+					return *s
+				})
+			}
 		},
 	}
+}
+
+// staticFlags declares the options of static trajectories.
+func staticFlags(fs *flag.FlagSet, k *hmc.Kernel) {
+	fs.IntVar(&k.Steps, "steps", 0, "largest number of steps; 0: from the integration time")
+	fs.Float64Var(&k.IntTime, "int-time", hmc.DefaultIntTime, "largest integration time, if -steps is 0")
+	fs.BoolVar(&k.FixedLength, "fixed-length", false, "always take the largest number of steps")
+	fs.Float64Var(&k.Jitter, "stepsize-jitter", 0, "random relative variation of the step size, between 0 and 1")
+	fs.Float64Var(&k.MaxEnergyError, "max-energy-error", hmc.DefaultMaxEnergyError, "energy error beyond which a transition is divergent")
 }

@@ -14,11 +14,17 @@ func nutsRow() Row {
 		Adapts:  true,
 		Columns: []Column{stepSizeColumn, treeDepthColumn, leapfrogColumn, divergentColumn, energyColumn},
 		Options: func(fs *flag.FlagSet) Build {
-			s := &nuts.Sampler{}
-			adaptFlags(fs, &s.Adapt)
+			s, r := &nuts.Sampler{}, &Riemannian{}
+			adaptFlags(fs, &s.Adapt, r)
 			fs.IntVar(&s.MaxDepth, "max-depth", nuts.DefaultMaxDepth, "largest depth of a tree, which then has 2^depth points")
 			fs.Float64Var(&s.Jitter, "stepsize-jitter", 0, "random relative variation of the step size, between 0 and 1")
-			return func() (infer.Sampler, error) { return *s, s.Validate() }
+			fs.Float64Var(&s.MaxEnergyError, "max-energy-error", nuts.DefaultMaxEnergyError, "energy error beyond which a transition is divergent")
+			return func() (infer.Sampler, error) {
+				return r.of(func(h func(*infer.Meter) (infer.Hamiltonian, error)) infer.Sampler {
+					s.Hamiltonian = h
+					return *s
+				})
+			}
 		},
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/riemann"
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
@@ -54,6 +55,9 @@ func Table() []Row {
 		nutsRow(),
 		hmcRow(),
 		ahmcRow(),
+		rmhmcRow(),
+		armhmcRow(),
+		nuts2011Row(),
 		fixedRow(),
 	}
 }
@@ -106,25 +110,24 @@ var (
 )
 
 // adaptFlags declares the options of adaptation, which samplers with a constant
-// metric share.
-func adaptFlags(fs *flag.FlagSet, o *warmup.Options) {
-	fs.Float64Var(&o.StepSize, "stepsize", 1, "step size to start from, or to keep if -fixed-stepsize")
-	fs.BoolVar(&o.FixedStepSize, "fixed-stepsize", false, "do not adapt the step size")
+// metric share, and of the geometry that they may have instead.
+func adaptFlags(fs *flag.FlagSet, o *warmup.Options, r *Riemannian) {
+	averagingFlags(fs, o)
 	o.Metric = infer.Diagonal
-	fs.Func("metric", "the metric: unit_e, diag_e or dense_e (default diag_e)", func(s string) error {
+	fs.Func("metric", "the metric: unit_e, diag_e or dense_e; or one that depends on the position, "+list(kindNames())+" (default diag_e)", func(s string) error {
+		if slices.Contains(kindNames(), s) {
+			r.Kind, o.Metric = riemann.Kind(s), infer.Unit
+			return nil
+		}
 		m := warmup.Options{Metric: infer.MetricKind(s)}
 		if err := m.Validate(); err != nil {
 			return err
 		}
-		o.Metric = m.MetricKind()
+		r.Kind, o.Metric = "", m.MetricKind()
 		return nil
 	})
+	r.flags(fs)
 	fs.BoolVar(&o.FixedMetric, "fixed-metric", false, "keep the metric that the run starts with")
-	a := &o.Averaging
-	fs.Float64Var(&a.Delta, "delta", 0.8, "target of the mean acceptance statistic, between 0 and 1")
-	fs.Float64Var(&a.Gamma, "gamma", 0.05, "step size adaptation: strength of shrinkage")
-	fs.Float64Var(&a.Kappa, "kappa", 0.75, "step size adaptation: decay of earlier iterates' weights")
-	fs.Float64Var(&a.T0, "t0", 10, "step size adaptation: damping of the first iterations")
 	count := func(p *int, name string, value int, usage string) {
 		*p = value
 		fs.Var(&buffer{p}, name, usage)
@@ -132,4 +135,19 @@ func adaptFlags(fs *flag.FlagSet, o *warmup.Options) {
 	count(&o.StartBuffer, "init-buffer", 75, "transitions before the metric is learnt")
 	count(&o.BaseWindow, "window", 25, "length of the first window in which the metric is learnt")
 	count(&o.EndBuffer, "term-buffer", 50, "transitions after the metric has been learnt")
+}
+
+// averagingFlags declares the options of step size adaptation.
+func averagingFlags(fs *flag.FlagSet, o *warmup.Options) {
+	fs.Float64Var(&o.StepSize, "stepsize", 1, "step size to start from, or to keep if -fixed-stepsize")
+	fs.BoolVar(&o.FixedStepSize, "fixed-stepsize", false, "do not adapt the step size")
+	dualFlags(fs, &o.Averaging, 0.8)
+}
+
+// dualFlags declares the constants of dual averaging.
+func dualFlags(fs *flag.FlagSet, a *warmup.Averaging, delta float64) {
+	fs.Float64Var(&a.Delta, "delta", delta, "target of the mean acceptance statistic, between 0 and 1 (nuts2011: 0.6)")
+	fs.Float64Var(&a.Gamma, "gamma", 0.05, "step size adaptation: strength of shrinkage")
+	fs.Float64Var(&a.Kappa, "kappa", 0.75, "step size adaptation: decay of earlier iterates' weights")
+	fs.Float64Var(&a.T0, "t0", 10, "step size adaptation: damping of the first iterations")
 }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ppl-lang/ppl/infer"
@@ -46,7 +47,7 @@ func TestTable(t *testing.T) {
 			continue
 		}
 		n := 0
-		for d, err := range infer.Run(context.Background(), infertest.AR1(2, 0.5), infer.Config{Sampler: s, Chains: 2, Warmup: 200, Draws: 100}) {
+		for d, err := range infer.Run(context.Background(), infertest.Banana{B: 0.2, Sigma: 1}, infer.Config{Sampler: s, Chains: 2, Warmup: 200, Draws: 100}) {
 			if err != nil {
 				t.Fatalf("%s: %v", row.Name, err)
 			}
@@ -66,7 +67,7 @@ func TestTable(t *testing.T) {
 
 // The defaults of the options are those of the packages.
 func TestDefaults(t *testing.T) {
-	for name, zero := range map[string]infer.Sampler{"nuts": nuts.Sampler{}, "hmc": hmc.Sampler{}, "ahmc": ahmc.Sampler{}} {
+	for name, zero := range map[string]infer.Sampler{"nuts": nuts.Sampler{}, "hmc": hmc.Sampler{}, "ahmc": ahmc.Sampler{}, "nuts2011": nuts.Sampler2011{}} {
 		row, _ := sampler.Lookup(name)
 		s, err := row.Default()
 		if err != nil {
@@ -132,6 +133,58 @@ func TestNoParameters(t *testing.T) {
 		}
 		if n != 10 {
 			t.Errorf("%s: %d draws", row.Name, n)
+		}
+	}
+}
+
+// The Riemannian geometries can be chosen for every sampler that may have
+// them, and a target that offers nothing says what it lacks.
+func TestRiemannian(t *testing.T) {
+	for _, c := range [][]string{
+		{"nuts", "-metric", "softabs", "-softabs-alpha", "10"}, {"nuts", "-metric", "fisher"}, {"hmc", "-metric", "fisher", "-steps", "5"},
+		{"rmhmc", "-metric", "softabs", "-softabs-alpha", "2"}, {"rmhmc", "-implicit", "published", "-fixed-points", "5"},
+		{"armhmc", "-max-steps", "6", "-max-stepsize", "1"},
+	} {
+		row, _ := sampler.Lookup(c[0])
+		fs := flag.NewFlagSet(c[0], flag.ContinueOnError)
+		build := row.Options(fs)
+		if err := fs.Parse(c[1:]); err != nil {
+			t.Fatal(err)
+		}
+		s, err := build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g, ok := s.(sampler.Geometric); !ok || g.Riemannian.Kind == "" {
+			t.Errorf("%v: %T", c, s)
+		}
+		session, err := infer.NewSession(infertest.Banana{B: 0.2, Sigma: 1}, infer.Config{Sampler: s, Chains: 1, Warmup: 100, Draws: 50})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range session.Draws(context.Background()) {
+			if err != nil {
+				t.Errorf("%v: %v", c, err)
+			}
+		}
+		if g := session.Report().Chains[0].Geometry; g["metric_evaluations"] == 0 {
+			t.Errorf("%v: geometry %v", c, g)
+		}
+		for _, err := range infer.Run(context.Background(), infertest.Logistic{D: 2}, infer.Config{Sampler: s, Chains: 1}) {
+			if err == nil || !strings.Contains(err.Error(), "does not provide") {
+				t.Errorf("%v: a target without second derivatives: %v", c, err)
+			}
+		}
+	}
+	row, _ := sampler.Lookup("rmhmc")
+	for _, bad := range [][]string{{"-metric", "diag_e"}, {"-implicit", "fast"}, {"-fixed-points", "-1"}, {"-implicit-tolerance", "-1"}} {
+		fs := flag.NewFlagSet("rmhmc", flag.ContinueOnError)
+		fs.SetOutput(io.Discard)
+		build := row.Options(fs)
+		if fs.Parse(bad) == nil {
+			if _, err := build(); err == nil {
+				t.Errorf("%v passes", bad)
+			}
 		}
 	}
 }

@@ -57,13 +57,22 @@ func (Search) Run(_ context.Context, s *infer.State) error {
 			return nil
 		}
 		s.StepSize *= factor
-		if s.StepSize > hugeStep {
-			return errImproper
-		}
-		if s.StepSize < tinyStep {
-			return errNoStep
+		if err := CheckStepSize(s.StepSize); err != nil {
+			return err
 		}
 	}
+}
+
+// CheckStepSize says what it means that a search has come to a step size, if
+// it should go no further.
+func CheckStepSize(eps float64) error {
+	switch {
+	case eps > hugeStep:
+		return errImproper
+	case eps < tinyStep:
+		return errNoStep
+	}
+	return nil
 }
 
 var logThreshold = math.Log(0.8)

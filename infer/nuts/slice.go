@@ -1,0 +1,210 @@
+package nuts
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/hmc"
+	"github.com/ppl-lang/ppl/infer/warmup"
+)
+
+// Kernel2011 is the no-U-turn sampler as Hoffman and Gelman published it
+// ("The No-U-Turn Sampler", arXiv 1111.4246; Algorithms 3 and 6): a slice
+// variable instead of weights, and the U-turn criterion on the positions of
+// the two ends. AcceptStat is α/n_α, the mean of min(1, exp(H₀ - H)) over the
+// points of the last doubling.
+//
+// The trees grow as those of [Kernel]: the points in the slice have weight 1,
+// the others 0.
+type Kernel2011 struct {
+	MaxDepth       int     // doublings; 0: DefaultMaxDepth (the paper has no limit)
+	MaxEnergyError float64 // Δ_max; 0: DefaultMaxEnergyError
+
+	s slice
+}
+
+var _ infer.Kernel = (*Kernel2011)(nil)
+
+// Transition implements [infer.Kernel].
+func (k *Kernel2011) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {
+	depth, limit := k.MaxDepth, k.MaxEnergyError
+	if depth == 0 {
+		depth = DefaultMaxDepth
+	}
+	if limit == 0 {
+		limit = DefaultMaxEnergyError
+	}
+	s := &k.s
+	s.begin(rng, h, eps, limit, z, depth)
+	s.accepted, s.last = 0, 0
+	s.logU = -rng.ExpFloat64() // of a uniform number
+	depth = grow[*tree](s, s.root, weightOf(0), rng.Uint64(), depth)
+
+	chosen := s.root.chosen
+	info := infer.Info{Stats: infer.Stats{
+		AcceptStat: s.accepted / float64(s.last),
+		StepSize:   eps,
+		TreeDepth:  depth,
+		Leapfrogs:  s.leaves,
+		Divergent:  s.divergent,
+		Energy:     chosen.Energy,
+	}}
+	if s.err != nil {
+		s.end(nil)
+		return z, info, s.err
+	}
+	s.end(chosen)
+	return &chosen.Point, info, nil
+}
+
+// slice is a trajectory whose points count if they lie in a slice.
+type slice struct {
+	trajectory
+	logU     float64 // height of the slice relative to the start
+	accepted float64 // sum over the leaves of the last doubling
+	last     int     // their number
+}
+
+var _ space[*tree] = (*slice)(nil)
+
+// leaf implements space.
+func (s *slice) leaf(dst *tree, forward bool) (w weight, ok bool) {
+	// Doubling j begins after 2^j - 1 leaves: the earlier ones were complete.
+	if bits.OnesCount(uint(s.leaves)+1) == 1 {
+		s.accepted, s.last = 0, 0
+	}
+	before := s.accept
+	// A leaf that the slice would end at may still be within the limit on the
+	// energy error, which is relative to the start.
+	limit := s.limit
+	s.limit = limit - s.logU // log u - Δ_max < -H
+	_, ok = s.trajectory.leaf(dst, forward)
+	s.limit = limit
+	s.accepted += s.accept - before
+	s.last++
+	if !ok {
+		return weight{}, false
+	}
+	if s.logU <= s.energy-dst.chosen.Energy {
+		return weight{1, 0}, true
+	}
+	return weight{}, true
+}
+
+// turning implements space: by going on at either end, would the ends come
+// closer?
+func (s *slice) turning(left, right *tree) bool {
+	a, b := left.left, right.right
+	back, front := 0.0, 0.0
+	for i, x := range b.Position {
+		d := x - a.Position[i]
+		back += d * a.Momentum[i]
+		front += d * b.Momentum[i]
+	}
+	return !(back >= 0 && front >= 0)
+}
+
+// DefaultDelta2011 is the target of the acceptance statistic in the programs
+// that the authors published.
+const DefaultDelta2011 = 0.6
+
+// Sampler2011 makes NUTS as published in 2011 for a run: [Kernel2011] with the
+// unit metric, or whatever constant metric the run starts with, and dual
+// averaging of the step size in warm-up. It is the baseline of the paper whose
+// samplers package ahmc has.
+type Sampler2011 struct {
+	MaxDepth       int
+	MaxEnergyError float64
+
+	StepSize      float64          // where the search starts, or the fixed step size; 0: 1
+	FixedStepSize bool             // no search, no adaptation
+	Averaging     warmup.Averaging // Delta 0: DefaultDelta2011
+
+	// Hamiltonian makes the geometry, if it is not to be Euclidean.
+	Hamiltonian func(target *infer.Meter) (infer.Hamiltonian, error)
+}
+
+func (s Sampler2011) adapt() warmup.Options {
+	o := warmup.Options{StepSize: s.StepSize, FixedStepSize: s.FixedStepSize, Metric: infer.Unit, Averaging: s.Averaging}
+	if o.Averaging.Delta == 0 {
+		o.Averaging.Delta = DefaultDelta2011
+	}
+	return o
+}
+
+// Validate says what is wrong with the options.
+func (s Sampler2011) Validate() error {
+	switch {
+	case s.MaxDepth < 0 || s.MaxDepth > MaxMaxDepth:
+		return fmt.Errorf("nuts: the maximal tree depth must be between 1 and %d, but is %d", MaxMaxDepth, s.MaxDepth)
+	case !(s.MaxEnergyError >= 0):
+		return fmt.Errorf("nuts: the limit on the energy error must be positive, but is %v", s.MaxEnergyError)
+	}
+	return s.adapt().Validate()
+}
+
+// Plan implements [infer.Sampler].
+func (s Sampler2011) Plan(target *infer.Meter, n int) (infer.Plan, error) {
+	if err := s.Validate(); err != nil {
+		return infer.Plan{}, err
+	}
+	h, adapt, err := hmc.Geometry(target, s.adapt(), s.Hamiltonian)
+	if err != nil {
+		return infer.Plan{}, err
+	}
+	stages := []infer.Stage{warmup.Window{Length: n, Skip: n, Averaging: adapt.Averaging, FixedStepSize: s.FixedStepSize}}
+	if !s.FixedStepSize {
+		stages = append([]infer.Stage{heuristic{}}, stages...)
+	}
+	return infer.Plan{
+		Hamiltonian: h,
+		Kernel:      &Kernel2011{MaxDepth: s.MaxDepth, MaxEnergyError: s.MaxEnergyError},
+		Stages:      stages,
+		StepSize:    adapt.Start(),
+	}, nil
+}
+
+// heuristic is the stage FindReasonableEpsilon (Algorithm 4): the step size is
+// doubled or halved until the acceptance probability of one step, with one and
+// the same momentum, crosses ½.
+type heuristic struct{}
+
+// Run implements [infer.Stage].
+func (heuristic) Run(_ context.Context, s *infer.State) error {
+	if s.Target.Dim() == 0 {
+		return nil
+	}
+	start, z := infer.NewPoint(s.Target.Dim()), infer.NewPoint(s.Target.Dim())
+	start.CopyFrom(s.Point)
+	s.Hamiltonian.Momentum(s.Rng, start)
+	accepted := func() (bool, error) {
+		z.CopyFrom(start)
+		err := s.Hamiltonian.Step(z, s.StepSize)
+		return start.Energy-z.Energy > -math.Ln2, err
+	}
+	grow, err := accepted()
+	if err != nil {
+		return err
+	}
+	factor := 0.5
+	if grow {
+		factor = 2
+	}
+	for {
+		ok, err := accepted()
+		if err != nil {
+			return err
+		}
+		if ok != grow {
+			return nil
+		}
+		s.StepSize *= factor
+		if err := warmup.CheckStepSize(s.StepSize); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package nuts
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/hmc"
+	"github.com/ppl-lang/ppl/infer/infertest"
+)
+
+// Exact-start invariance of the sampler of 2011.
+func TestInvariance2011(t *testing.T) {
+	for _, c := range []struct {
+		target infertest.Exact
+		eps    float64
+		kernel Kernel2011
+	}{
+		{infertest.NewNormal([]float64{1, -2, 0.5}, [][]float64{{1, 0, 0}, {0.6, 0.9, 0}, {-0.5, 0.3, 1.1}}), 0.95, Kernel2011{}},
+		{infertest.Funnel{D: 3}, 0.5, Kernel2011{MaxDepth: 5}},
+		{infertest.LogGamma{D: 2, Shape: 0.7}, 1.2, Kernel2011{}},
+		{infertest.Exponential{D: 2}, 0.3, Kernel2011{MaxEnergyError: 2}},
+	} {
+		for _, m := range metrics(c.target.Dim()) {
+			res, err := infertest.Invariance{
+				Target: c.target, StepSize: c.eps, Seed: 9, Replicates: 15000,
+				Hamiltonian: func(l infer.LogDensity) (infer.Hamiltonian, error) { return hmc.NewEuclidean(l, m) },
+				Kernel: func() infer.Kernel {
+					return &Kernel2011{MaxDepth: c.kernel.MaxDepth, MaxEnergyError: c.kernel.MaxEnergyError}
+				},
+			}.Run()
+			if err == nil {
+				err = res.Err()
+			}
+			if err != nil {
+				t.Errorf("%s, %s: %v", c.target, m.Kind, err)
+			}
+			if res.AcceptStat < 0.2 || res.AcceptStat > 0.85 {
+				t.Errorf("%s, %s: mean acceptance %.2f is no test", c.target, m.Kind, res.AcceptStat)
+			}
+		}
+	}
+}
+
+// The acceptance statistic is that of the last doubling, and the limits on
+// depth and error hold.
+func TestTransition2011(t *testing.T) {
+	h, z := start(t, infertest.AR1(2, 0), infer.Metric{}, []float64{1, 1})
+	rng := infer.Stream(6, 0, "2011", 0)
+	for depth := 1; depth < 8; depth++ {
+		_, info, err := (&Kernel2011{MaxDepth: depth}).Transition(rng, h, 1e-4, z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.TreeDepth != depth || info.Leapfrogs != 1<<depth-1 || info.Divergent || info.AcceptStat < 0.99 || info.AcceptStat > 1 {
+			t.Errorf("MaxDepth %d: %+v", depth, info.Stats)
+		}
+	}
+	_, info, err := (&Kernel2011{}).Transition(rng, h, 100, z)
+	if err != nil || !info.Divergent || info.Leapfrogs != 1 || info.AcceptStat != 0 {
+		t.Errorf("%+v, %v", info.Stats, err)
+	}
+	k := &Kernel2011{}
+	step := func() { z, _, _ = k.Transition(rng, h, 0.3, z) }
+	for range 100 {
+		step()
+	}
+	if n := testing.AllocsPerRun(200, step); n != 0 {
+		t.Errorf("%v allocations per transition", n)
+	}
+}
+
+// Dual averaging brings the acceptance statistic to its target.
+func TestSampler2011(t *testing.T) {
+	for _, delta := range []float64{0, 0.8} {
+		s := Sampler2011{}
+		s.Averaging.Delta = delta
+		want := delta
+		if want == 0 {
+			want = DefaultDelta2011
+		}
+		accept, n := 0.0, 0.0
+		for d, err := range infer.Run(context.Background(), infertest.AR1(10, 0.5), infer.Config{Sampler: s, Chains: 2, Seed: 4}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			accept += d.Stats.AcceptStat
+			n++
+		}
+		if math.Abs(accept/n-want) > 0.08 {
+			t.Errorf("mean acceptance %.3f, want %v", accept/n, want)
+		}
+	}
+	for _, bad := range []Sampler2011{{MaxDepth: 99}, {MaxEnergyError: -1}, {StepSize: -1}} {
+		if bad.Validate() == nil {
+			t.Errorf("%+v passes", bad)
+		}
+	}
+}

@@ -1,0 +1,36 @@
+// Package riemann holds Hamiltonian dynamics on a Riemannian manifold: a metric
+// that depends on the position, and the generalised leapfrog step.
+//
+//	metric.go       Metric: G(x) and the gradient of tr(A·G(x)); Constant, Func; Freeze
+//	target.go       metrics that a target itself provides: expected Fisher information, Hessian
+//	softabs.go      SoftAbs of a Hessian
+//	hamiltonian.go  Hamiltonian: momentum, energy, derivatives
+//	step.go         the generalised leapfrog step in two modes
+//
+// Kernels know nothing of it: RMHMC (Girolami and Calderhead, "Riemann manifold
+// Langevin and Hamiltonian Monte Carlo methods", 2011) is hmc.Sampler on this
+// geometry, the paper's ARMHMC ahmc.Sampler, and NUTS runs on it as it is.
+// Each of these has a field Hamiltonian for it:
+//
+//	hmc.Sampler{Hamiltonian: riemann.Options{}.Of(metric), …}
+//
+// # The trace trick
+//
+// H(x, p) = -log π(x) + ½ log|G(x)| + ½ pᵀG(x)⁻¹p. With v = G⁻¹p held fixed,
+// the gradient in x of its last two terms is that of tr(A·G(x)) with the
+// constant matrix A = ½(G⁻¹ - v vᵀ). So a [Metric] need not give the D
+// matrices ∂G/∂xᵢ: one gradient of a scalar will do, which reverse-mode
+// differentiation of the program for G has at about the cost of G itself.
+//
+// # Two modes
+//
+// The step solves two implicit equations by fixed-point iteration. An iteration
+// that stops short, or finds another solution than the way back does, breaks
+// reversibility, and with it the invariance of the target.
+//
+//   - [Reversible], the default, iterates to a tolerance, then steps back and
+//     compares. A step that does not converge, or does not lead back, fails:
+//     the transition is rejected and the failure counted.
+//   - [Published] makes a fixed number of iterations and trusts them, as the
+//     programs of Girolami and Calderhead do. It is for comparison with them.
+package riemann

@@ -1,0 +1,244 @@
+package riemann
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/ppl-lang/ppl/infer"
+)
+
+// work is the work space of a step.
+type work struct {
+	half          []float64 // p at half of the step
+	returned      []float64 // the same, found on the way back
+	x0            []float64 // where the step starts
+	back          []float64 // where the way back leads
+	v, v0         []float64 // velocities
+	force         []float64 // gradient of ½ log|G| + ½ pᵀG⁻¹p
+	next          []float64 // of an iteration
+	delta         []float64
+	factor, other []float64 // of G at the start, and elsewhere
+}
+
+func newWork(d int) work {
+	b := make([]float64, 9*d)
+	cut := func() []float64 {
+		v := b[:d:d]
+		b = b[d:]
+		return v
+	}
+	return work{cut(), cut(), cut(), cut(), cut(), cut(), cut(), cut(), cut(), make([]float64, d*d), make([]float64, d*d)}
+}
+
+var (
+	errUnsolved   = errors.New("an implicit step of the Riemannian geometry did not converge: the step size is too large there")
+	errUnreturned = errors.New("an implicit step of the Riemannian geometry does not lead back: the step size is too large there")
+)
+
+// outcome is how a part of a step ends.
+type outcome int
+
+const (
+	done outcome = iota
+	outside
+	unsolved
+	unreturned
+)
+
+// Step implements [infer.Hamiltonian] by the generalised leapfrog step:
+//
+//	p½ = p + ε/2 (∇log π(x) - ∇τ(x, p½))          implicit
+//	x' = x + ε/2 (G(x)⁻¹p½ + G(x')⁻¹p½)           implicit
+//	p' = p½ + ε/2 (∇log π(x') - ∇τ(x', p½))       explicit
+//
+// with τ(x, p) = ½ log|G(x)| + ½ pᵀG(x)⁻¹p.
+func (h *Hamiltonian) Step(z *infer.Point, eps float64) error {
+	h.counts.Steps++
+	result, err := h.step(z, eps)
+	switch {
+	case err == nil && result == done:
+		return nil
+	case result == unsolved:
+		h.counts.Unsolved++
+		h.target.Reject(errUnsolved)
+	case result == unreturned:
+		h.counts.Unreturned++
+		h.target.Reject(errUnreturned)
+	}
+	z.Energy = math.Inf(1)
+	return err
+}
+
+func (h *Hamiltonian) step(z *infer.Point, eps float64) (outcome, error) {
+	copy(h.x0, z.Position)
+	copy(h.factor, h.factorOf(z))
+
+	if result, err := h.solveMomentum(z.Position, z.Momentum, z.Gradient, h.factor, eps, h.half); result != done || err != nil {
+		return result, err
+	}
+	if result, err := h.solvePosition(h.x0, h.half, h.factor, eps, z.Position); result != done || err != nil {
+		return result, err
+	}
+	logDet, ok, err := h.evaluate(z.Position, h.factorOf(z))
+	if !ok || err != nil {
+		return outside, err
+	}
+	*h.logDetOf(z) = logDet
+	lp, err := h.target.LogDensityGrad(z.Position, z.Gradient)
+	z.LogDensity = lp
+	if err != nil || math.IsInf(lp, -1) {
+		return outside, err
+	}
+	if result, err := h.forceAt(z.Position, h.half, h.factorOf(z)); result != done || err != nil {
+		return result, err
+	}
+	for i := range z.Momentum {
+		z.Momentum[i] = h.half[i] + 0.5*eps*(z.Gradient[i]-h.force[i])
+	}
+	h.complete(z)
+	if math.IsInf(z.Energy, 1) {
+		return outside, nil
+	}
+	if h.options.Mode == Published {
+		return done, nil
+	}
+	return h.goBack(z, eps)
+}
+
+// goBack takes the step back from z and compares: the half-step momentum and
+// the position. (That p½ leads to p is what the first equation says.)
+func (h *Hamiltonian) goBack(z *infer.Point, eps float64) (outcome, error) {
+	result, err := h.solveMomentum(z.Position, z.Momentum, z.Gradient, h.factorOf(z), -eps, h.returned)
+	if result != done || err != nil {
+		return result, err
+	}
+	limit := h.options.ReturnTolerance
+	if !h.near(h.returned, h.half, h.factorOf(z), limit, true) {
+		return unreturned, nil
+	}
+	result, err = h.solvePosition(z.Position, h.returned, h.factorOf(z), -eps, h.back)
+	if result != done || err != nil {
+		return result, err
+	}
+	if !h.near(h.back, h.x0, h.factor, limit, false) {
+		return unreturned, nil
+	}
+	return done, nil
+}
+
+// forceAt computes h.force at x for momentum p; l is the factor of G(x).
+func (h *Hamiltonian) forceAt(x, p, l []float64) (outcome, error) {
+	if !h.invert(l) {
+		return outside, nil
+	}
+	return h.forceWith(x, p, l)
+}
+
+// forceWith is forceAt where h.inverse is G(x)⁻¹ already.
+func (h *Hamiltonian) forceWith(x, p, l []float64) (outcome, error) {
+	h.solve(l, p, h.v)
+	if err := h.geometricForce(x, h.v, h.force); err != nil {
+		return outside, h.target.Final(err)
+	}
+	return done, nil
+}
+
+// solveMomentum solves the first equation, at x with G = l lᵀ, for the momentum
+// at half of the step, by fixed-point iteration from p.
+func (h *Hamiltonian) solveMomentum(x, p, grad, l []float64, eps float64, half []float64) (outcome, error) {
+	if !h.invert(l) {
+		return outside, nil
+	}
+	copy(half, p)
+	for range h.options.Iterations {
+		if result, err := h.forceWith(x, half, l); result != done || err != nil {
+			return result, err
+		}
+		for i := range half {
+			h.next[i] = p[i] + 0.5*eps*(grad[i]-h.force[i])
+		}
+		converged := h.options.Mode == Reversible && h.near(h.next, half, l, h.options.Tolerance, true)
+		copy(half, h.next)
+		if converged {
+			return done, nil
+		}
+		if !finite(half) {
+			return unsolved, nil
+		}
+	}
+	if h.options.Mode == Published {
+		return done, nil
+	}
+	return unsolved, nil
+}
+
+// solvePosition solves the second equation from x, with G(x) = l lᵀ, and writes
+// the new position to y, by fixed-point iteration from x.
+func (h *Hamiltonian) solvePosition(x, half, l []float64, eps float64, y []float64) (outcome, error) {
+	h.solve(l, half, h.v0)
+	for i := range y { // the first iteration, which knows G
+		y[i] = x[i] + eps*h.v0[i]
+	}
+	if h.options.Mode == Reversible && h.near(y, x, l, h.options.Tolerance, false) {
+		return done, nil
+	}
+	for k := 1; k < h.options.Iterations; k++ {
+		if !finite(y) {
+			return unsolved, nil
+		}
+		if _, ok, err := h.evaluate(y, h.other); !ok || err != nil {
+			return outside, err
+		}
+		h.solve(h.other, half, h.v)
+		for i := range y {
+			h.next[i] = x[i] + 0.5*eps*(h.v0[i]+h.v[i])
+		}
+		converged := h.options.Mode == Reversible && h.near(h.next, y, h.other, h.options.Tolerance, false)
+		copy(y, h.next)
+		if converged {
+			return done, nil
+		}
+	}
+	if h.options.Mode == Published && finite(y) {
+		return done, nil
+	}
+	return unsolved, nil
+}
+
+// rounding is how many units in the last place two results may differ by when
+// nothing but rounding tells them apart.
+const rounding = 256 * 0x1p-52
+
+// near compares two momenta, or two positions, in units of the metric with
+// factor l.
+func (h *Hamiltonian) near(a, b, l []float64, tolerance float64, momenta bool) bool {
+	if h.dim == 0 {
+		return true
+	}
+	norm := func(x []float64) float64 {
+		if momenta {
+			blas64.Trsv(blas.NoTrans, h.triangle(l), vector(x)) // |L⁻¹Δ|² = ΔᵀG⁻¹Δ
+		} else {
+			blas64.Trmv(blas.Trans, h.triangle(l), vector(x)) // |LᵀΔ|² = ΔᵀGΔ
+		}
+		return blas64.Nrm2(vector(x))
+	}
+	copy(h.delta, b)
+	limit := tolerance*math.Sqrt(float64(h.dim)) + rounding*norm(h.delta)
+	for i := range a {
+		h.delta[i] = a[i] - b[i]
+	}
+	return norm(h.delta) <= limit
+}
+
+func finite(x []float64) bool {
+	for _, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}
