@@ -24,6 +24,7 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/internal/bind"
+	"github.com/ppl-lang/ppl/compile/internal/passes"
 	"github.com/ppl-lang/ppl/compile/internal/vm"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang"
@@ -70,6 +71,7 @@ type BindOptions struct {
 	NoPropto   bool         // keep the terms that `~` drops
 	NoJacobian bool         // leave out the log Jacobians of the transforms
 	Print      func(string) // receives what print statements print; nil: dropped
+	Without    []string     // passes of the lowering that are left out, by name; for developers
 }
 
 // Model is a program bound to data. Its methods are not safe for concurrent
@@ -113,7 +115,7 @@ func (p *Program) Bind(d *data.Set, o BindOptions) (m *Model, err error) {
 		g *ad.Graph
 		p **vm.Program
 	}{{g, &m.density}, {bound.Constrained, &m.constrained}, {bound.Generated, &m.generated}, {bound.Inverse, &m.inverse}} {
-		if *c.p, err = vm.Compile(c.g); err != nil {
+		if *c.p, err = vm.Compile(c.g, passes.Options{Without: o.Without}); err != nil {
 			return nil, fmt.Errorf("planning the evaluation: %w", err)
 		}
 	}

@@ -68,11 +68,13 @@ stdlib/stdlibtest:       stdlib ad lang/types
 compile/data:            lang/source lang/diag
 compile/ir:              lang/source lang/diag lang/ast lang/types lang/check
 compile/transform:       ad lang/types
-compile/internal/vm:     ad ad/kernel gonum
+compile/internal/loopnest: ad
+compile/internal/passes: compile/internal/loopnest ad
+compile/internal/vm:     compile/internal/loopnest compile/internal/passes ad ad/kernel gonum
 compile/internal/direct: compile/data compile/ir compile/transform ad stdlib lang/source lang/diag lang/types
 compile/internal/proggen:
 compile/internal/bind:   compile/data compile/ir compile/transform ad stdlib lang/source lang/diag lang/types
-compile:                 compile/data compile/ir compile/transform compile/internal/bind compile/internal/vm ad stdlib lang
+compile:                 compile/data compile/ir compile/transform compile/internal/bind compile/internal/passes compile/internal/vm ad stdlib lang
 
 infer:
 infer/warmup:            infer

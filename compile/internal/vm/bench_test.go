@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
 // TestModels compares machine, reference and hand-written gradients, and
@@ -11,7 +12,7 @@ import (
 func TestModels(t *testing.T) {
 	for _, md := range models() {
 		g := md.graph()
-		p, err := Compile(g)
+		p, err := Compile(g, passes.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +37,7 @@ func TestModels(t *testing.T) {
 
 func BenchmarkMachine(b *testing.B) {
 	for _, md := range models() {
-		p, err := Compile(md.graph())
+		p, err := Compile(md.graph(), passes.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -80,7 +81,7 @@ func BenchmarkCompile(b *testing.B) {
 		g := md.graph()
 		b.Run(md.name, func(b *testing.B) {
 			for b.Loop() {
-				_, _ = Compile(g)
+				_, _ = Compile(g, passes.Options{})
 			}
 		})
 	}

@@ -1,19 +1,74 @@
 package vm
 
-import "github.com/ppl-lang/ppl/ad"
+import (
+	"math"
 
-// emitter turns scheduled nodes into blocks. Memory is planned at the end, so
-// that operands of scalar code are numbers of slots until finish.
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/loopnest"
+)
+
+// emitter turns the blocks of a loop nest into code. Memory is planned at the
+// end, so that operands of scalar code are numbers of slots until finish.
 //
 // Time counts instructions of scalar code and whole blocks of other kinds; at
 // even times operands are read, at odd times results are written, so that a
 // scalar result may take the place of an operand read for the last time.
 type emitter struct {
 	p       *Program
+	nest    *loopnest.Program
+	roots   []root // first those of the nest's buffers
+	regions map[*loopnest.Region]*regionState
+	binds   map[*loopnest.Binding]*bindState
+	consts  map[uint64]rootID
 	time    int
 	slots   []slotRef
 	viewIDs map[viewKey]int32
 	specs   []viewKey // by view; root none: window
+}
+
+type (
+	rootID = loopnest.BufferID
+	val    = loopnest.Value
+	node   = loopnest.Node
+)
+
+const none = loopnest.None
+
+// root is a buffer of the nest, or memory that only the code needs, and its
+// place and life.
+type root struct {
+	n    int
+	data []float64 // of a constant
+	bind *loopnest.Binding
+	body *loopnest.Body // in which it is written
+	keep bool
+	in   rootID // the root that it is part of, from element at
+	at   int
+
+	clears   []loopnest.Span // still to be done
+	lo, hi   int             // life, in the emitter's time; of roots with memory of their own
+	lastRead int
+	touched  bool
+	off      int // place in the arena
+}
+
+// regionState is a region while its code is made.
+type regionState struct {
+	start, first int // in the emitter's time: of the region, of the body
+	pins         []rootID
+}
+
+// bindState is what moves with a binding: views of its root, and single
+// elements that scalar code reads, copied to the arena.
+type bindState struct {
+	views []movingView
+	loads map[int]rootID // by offset
+	order []int          // offsets in order of demand
+}
+
+type movingView struct {
+	view   int32
+	off, n int
 }
 
 type slotRef struct {
@@ -29,11 +84,61 @@ type viewKey struct {
 // maxStrip is the number of elements that a strip runs over at a time.
 const maxStrip = 512
 
-func newCompiler() *compiler {
-	c := &compiler{consts: map[uint64]rootID{}}
-	c.viewIDs = map[viewKey]int32{}
-	c.zero = c.newRoot(root{data: []float64{}, keep: true})
-	return c
+func newEmitter(p *Program, nest *loopnest.Program) *emitter {
+	e := &emitter{p: p, nest: nest, roots: make([]root, len(nest.Buffers)), regions: map[*loopnest.Region]*regionState{},
+		binds: map[*loopnest.Binding]*bindState{}, viewIDs: map[viewKey]int32{}, consts: map[uint64]rootID{}}
+	for i := range nest.Buffers {
+		b := &nest.Buffers[i]
+		e.roots[i] = root{n: b.N, data: b.Data, bind: b.Binding, body: b.Body, keep: b.Kept, in: b.In, at: b.At, clears: b.Clears,
+			lo: math.MaxInt, hi: -1, lastRead: -1}
+	}
+	return e
+}
+
+func (e *emitter) body(b *loopnest.Body) *context { return &context{emitter: e, Body: b} }
+
+// context makes the code of one body.
+type context struct {
+	*emitter
+	*loopnest.Body
+}
+
+// newRoot makes a root that the nest knows nothing of.
+func (e *emitter) newRoot(n int, in *loopnest.Body, keep bool) rootID {
+	e.roots = append(e.roots, root{n: n, body: in, keep: keep, in: none, lo: math.MaxInt, hi: -1, lastRead: -1})
+	return rootID(len(e.roots) - 1)
+}
+
+// number is the value of a constant element.
+func (e *emitter) number(v float64) val {
+	bits := math.Float64bits(v)
+	id, ok := e.consts[bits]
+	if !ok {
+		id = e.newRoot(1, nil, true)
+		e.roots[id].data = []float64{v}
+		e.consts[bits] = id
+	}
+	return e.whole(id)
+}
+
+func (e *emitter) whole(r rootID) val { return val{Buf: r, N: e.roots[r].n} }
+
+func (e *emitter) region(r *loopnest.Region) *regionState {
+	s := e.regions[r]
+	if s == nil {
+		s = &regionState{}
+		e.regions[r] = s
+	}
+	return s
+}
+
+func (e *emitter) binding(b *loopnest.Binding) *bindState {
+	s := e.binds[b]
+	if s == nil {
+		s = &bindState{loads: map[int]rootID{}}
+		e.binds[b] = s
+	}
+	return s
 }
 
 // touch extends the life of r's memory to time t. Memory of a surrounding
@@ -53,11 +158,11 @@ func (x *context) touch(r rootID, t int, read bool) {
 	if rt.data != nil || rt.bind != nil {
 		return
 	}
-	y := x
-	for ; y != rt.ctx; y = y.parent {
-		t = y.region.start
-		if y.parent == rt.ctx {
-			y.region.pins = append(y.region.pins, r)
+	for y := x.Body; y != rt.body; y = y.Parent {
+		reg := x.region(y.Region)
+		t = reg.start
+		if y.Parent == rt.body {
+			reg.pins = append(reg.pins, r)
 		}
 	}
 	rt.touched = true
@@ -66,8 +171,8 @@ func (x *context) touch(r rootID, t int, read bool) {
 
 // view is the view of v's elements; of a rep, of the one element.
 func (x *context) view(v val) int32 {
-	key := viewKey{v.root, v.off, v.n}
-	if v.rep {
+	key := viewKey{v.Buf, v.Off, v.N}
+	if v.Rep {
 		key.n = 1
 	}
 	if id, ok := x.viewIDs[key]; ok {
@@ -75,15 +180,11 @@ func (x *context) view(v val) int32 {
 	}
 	id := x.newView(key)
 	x.viewIDs[key] = id
-	if b := x.roots[v.root].bind; b != nil {
-		b.views = append(b.views, movingView{id, key.off, key.n})
+	if b := x.roots[v.Buf].bind; b != nil {
+		s := x.binding(b)
+		s.views = append(s.views, movingView{id, key.off, key.n})
 	}
 	return id
-}
-
-type movingView struct {
-	view   int32
-	off, n int
 }
 
 func (x *context) newView(key viewKey) int32 {
@@ -92,37 +193,36 @@ func (x *context) newView(key viewKey) int32 {
 }
 
 func (x *context) readView(v val, t int) int32 {
-	x.touch(v.root, t, true)
+	x.touch(v.Buf, t, true)
 	return x.view(v)
 }
 
 // slot is the operand of scalar code for element off of a root.
 func (x *context) slot(v val, t int, read bool) int32 {
-	r := &x.roots[v.root]
+	r := &x.roots[v.Buf]
 	switch {
 	case r.data != nil && r.n > 1:
-		v = x.constant(r.data[v.off])
+		v = x.number(r.data[v.Off])
 	case r.bind != nil:
-		b := r.bind
-		id, ok := b.loads[v.off]
+		b, reg := x.binding(r.bind), r.bind.Region
+		id, ok := b.loads[v.Off]
 		if !ok {
-			if b.byStep {
-				body := b.reg.bodies[0]
-				id = x.compiler.newRoot(root{n: 1, ctx: body, keep: true})
-				body.touch(id, b.reg.first, false)
+			if r.bind.ByStep {
+				id = x.newRoot(1, reg.Bodies[0], true)
+				x.body(reg.Bodies[0]).touch(id, x.region(reg).first, false)
 			} else {
-				outer := b.reg.bodies[0].parent
-				id = x.compiler.newRoot(root{n: 1, ctx: outer, keep: true})
-				outer.touch(id, b.reg.start, false)
-				b.reg.pins = append(b.reg.pins, id)
+				outer := reg.Bodies[0].Parent
+				id = x.newRoot(1, outer, true)
+				x.body(outer).touch(id, x.region(reg).start, false)
+				x.region(reg).pins = append(x.region(reg).pins, id)
 			}
-			b.loads[v.off] = id
-			b.order = append(b.order, v.off)
+			b.loads[v.Off] = id
+			b.order = append(b.order, v.Off)
 		}
 		v = x.whole(id)
 	}
-	x.touch(v.root, t, read)
-	x.slots = append(x.slots, slotRef{v.root, v.off})
+	x.touch(v.Buf, t, read)
+	x.slots = append(x.slots, slotRef{v.Buf, v.Off})
 	return int32(len(x.slots) - 1)
 }
 
@@ -131,61 +231,60 @@ func (x *context) clearing(b *block, r rootID, t int) {
 	for ; r != none; r = x.roots[r].in {
 		for _, s := range x.roots[r].clears {
 			x.touch(r, t, false)
-			b.clears = append(b.clears, x.view(val{root: r, off: s.lo, n: s.hi - s.lo}))
+			b.clears = append(b.clears, x.view(val{Buf: r, Off: s.Lo, N: s.Hi - s.Lo}))
 		}
 		x.roots[r].clears = nil
 	}
 }
 
-// emit schedules the context's nodes and translates them.
+// emit translates the body's blocks.
 func (x *context) emit() []block {
 	var bs []block
-	x.fuse()
-	x.schedule(func(nodes []int32) {
-		n := &x.nodes[nodes[0]]
-		b := block{n: n.n}
+	for k := range x.Blocks {
+		nb := &x.Blocks[k]
+		b := block{n: nb.N, nest: nb}
 		start := x.time
 		x.time += 2
-		switch {
-		case n.kind > accNode:
-			x.single(&b, n, start)
-		case n.n == 1:
-			x.scalarCode(&b, nodes, start)
+		switch nb.Kind {
+		case loopnest.SingleBlock:
+			x.single(&b, &x.Nodes[nb.Nodes[0]], start)
+		case loopnest.ScalarBlock:
+			x.scalarCode(&b, nb.Nodes, start)
 		default:
-			x.stripCode(&b, nodes, start)
+			x.stripCode(&b, nb.Nodes, start)
 		}
 		bs = append(bs, b)
-	})
+	}
 	return bs
 }
 
 func (x *context) scalarCode(b *block, nodes []int32, start int) {
 	b.kind = scalarBlock
-	for _, i := range x.group(nodes) {
-		n := &x.nodes[i]
+	for _, i := range nodes {
+		n := &x.Nodes[i]
 		t := x.time
 		x.time += 2
-		in := instr{op: uint16(n.op)}
+		in := instr{op: uint16(n.Op)}
 		ops := [3]*int32{&in.a, &in.b, &in.c}
-		for k, a := range n.args {
+		for k, a := range n.Args {
 			*ops[k] = x.slot(a, t, true)
 		}
 		switch {
-		case n.op == ad.OpCheck:
+		case n.Op == ad.OpCheck:
 			in.dst = in.a
 			in.b = int32(len(x.p.checks))
-			x.p.checks = append(x.p.checks, n.src)
-		case n.kind == accNode:
-			x.clearing(b, n.dst, start)
-			in.dst = x.slot(val{root: n.dst, off: n.m.off, n: 1}, t+1, false)
+			x.p.checks = append(x.p.checks, n.Src)
+		case n.Kind == loopnest.Accumulate:
+			x.clearing(b, n.Dst, start)
+			in.dst = x.slot(val{Buf: n.Dst, Off: n.Map.Off, N: 1}, t+1, false)
 			in.op = uint16(ad.OpReshape)
-			if !n.store {
+			if !n.Store {
 				in.op, in.b = uint16(ad.OpAdd), in.a
 				in.a = in.dst
 			}
 		default:
-			x.clearing(b, n.dst, start)
-			in.dst = x.slot(x.whole(n.dst), t+1, false)
+			x.clearing(b, n.Dst, start)
+			in.dst = x.slot(x.whole(n.Dst), t+1, false)
 		}
 		b.code = append(b.code, in)
 	}
@@ -194,115 +293,117 @@ func (x *context) scalarCode(b *block, nodes []int32, start int) {
 
 // single emits a node that runs alone.
 func (x *context) single(b *block, n *node, t int) {
-	b.node, b.types = n.src, n.types
-	if n.kind == regionNode {
+	b.node, b.types = n.Src, n.Types
+	if n.Kind == loopnest.Regions {
 		b.kind = regionBlock
-		b.reg = x.emitRegion(b, n.reg, n, t)
+		b.reg = x.emitRegion(b, n.Reg, n, t)
 		return
 	}
-	for _, a := range n.args {
+	for _, a := range n.Args {
 		b.args = append(b.args, x.readView(a, t))
 	}
-	x.p.maxArgs = max(x.p.maxArgs, len(n.args))
-	if n.dst != none {
-		x.clearing(b, n.dst, t)
-		x.touch(n.dst, t, false)
-		b.dst = x.view(x.whole(n.dst))
+	x.p.maxArgs = max(x.p.maxArgs, len(n.Args))
+	if n.Dst != none {
+		x.clearing(b, n.Dst, t)
+		x.touch(n.Dst, t, false)
+		b.dst = x.view(x.whole(n.Dst))
 	}
-	switch n.kind {
-	case matmulNode:
+	switch n.Kind {
+	case loopnest.MatMul:
 		b.kind = matmulBlock
-	case randomNode:
+	case loopnest.Random:
 		b.kind = randomBlock
-	case effectNode:
+	case loopnest.Effect:
 		b.kind = effectBlock
-	case arrayNode:
+	case loopnest.Array:
 		b.kind = arrayBlock
 		work := 0
-		if w := n.op.Row().Work; w != nil {
-			work = w(n.types, n.src.Attr)
+		if w := n.Op.Row().Work; w != nil {
+			work = w(n.Types, n.Src.Attr)
 		}
-		r := x.newRoot(work)
+		r := x.newRoot(work, x.Body, false)
 		x.touch(r, t, false)
 		b.work = x.view(x.whole(r))
 	}
 }
 
 // emitRegion emits a region's bodies and what surrounds them.
-func (x *context) emitRegion(blk *block, reg *region, n *node, start int) *regionPlan {
-	p := &regionPlan{lanes: max(reg.lanes, 1), steps: 1}
-	reg.start = start
-	for _, a := range n.args {
-		x.touch(a.root, start, true)
+func (x *context) emitRegion(blk *block, reg *loopnest.Region, n *node, start int) *regionPlan {
+	p := &regionPlan{lanes: max(reg.Lanes, 1), steps: 1}
+	st := x.region(reg)
+	st.start = start
+	for _, a := range n.Args {
+		x.touch(a.Buf, start, true)
 	}
-	for _, r := range reg.results {
-		if r.root != none {
-			x.clearing(blk, r.root, start)
-			x.touch(r.root, start, false)
+	for _, r := range reg.Results {
+		if r.Buf != none {
+			x.clearing(blk, r.Buf, start)
+			x.touch(r.Buf, start, false)
 		}
 	}
-	if reg.scan != nil {
-		p.steps, p.reverse = reg.scan.Steps, reg.scan.Reverse
+	if reg.Scan != nil {
+		p.steps, p.reverse = reg.Scan.Steps, reg.Scan.Reverse
 	} else {
 		p.conditional = true
-		p.cond = x.view(reg.cond.val)
-		if reg.cond.laned && !reg.cond.rep {
-			p.condLane = reg.cond.n / p.lanes
+		p.cond = x.view(reg.Cond.Value)
+		if reg.Cond.Laned && !reg.Cond.Rep {
+			p.condLane = reg.Cond.N / p.lanes
 		}
 	}
-	for _, c := range reg.carries {
-		x.touch(c.root, start, false)
-		w := copying{dst: x.view(x.whole(c.root)), src: x.view(c.init.val), n: x.roots[c.root].n, rep: c.init.rep}
-		if c.init.laned && !c.init.rep {
+	for _, c := range reg.Carries {
+		x.touch(c.Buf, start, false)
+		w := copying{dst: x.view(x.whole(c.Buf)), src: x.view(c.Init.Value), n: x.roots[c.Buf].n, rep: c.Init.Rep}
+		if c.Init.Laned && !c.Init.Rep {
 			w.lane = w.n
 		}
 		p.inits = append(p.inits, w)
 	}
-	for _, r := range reg.sums {
+	for _, r := range reg.Sums {
 		x.touch(r, start, false)
 		p.clears = append(p.clears, x.view(x.whole(r)))
 	}
-	for side, b := range reg.bodies {
-		reg.first = x.time
+	for side, body := range reg.Bodies {
+		b := x.body(body)
+		st.first = x.time
 		x.time += 2
-		for _, k := range reg.kept {
-			if k.first {
-				b.keep(&p.history, k, reg.first)
+		for _, k := range reg.Keeps {
+			if k.First {
+				b.keep(&p.history, k, st.first)
 			}
 		}
 		p.bodies[side] = b.emit()
 		t := x.time
 		x.time += 2
-		for _, k := range reg.kept {
-			if !k.first {
+		for _, k := range reg.Keeps {
+			if !k.First {
 				b.keep(&p.keeps[0], k, t)
 			}
 		}
-		for _, k := range reg.outs[side] {
+		for _, k := range reg.Outs[side] {
 			b.keep(&p.keeps[side], k, t)
 		}
-		if len(reg.carries) > 0 {
+		if len(reg.Carries) > 0 {
 			b.next(reg, p, t)
 		}
 	}
 	end := x.time
 	x.time += 2
-	for _, f := range reg.finals {
-		k := x.roots[f.root].n
-		p.finals = append(p.finals, copying{dst: x.view(x.whole(f.part)), src: x.view(x.whole(f.root)), lane: k, n: k})
+	for _, f := range reg.Finals {
+		k := x.roots[f.Buf].n
+		p.finals = append(p.finals, copying{dst: x.view(x.whole(f.Part)), src: x.view(x.whole(f.Buf)), lane: k, n: k})
 	}
-	for _, bd := range reg.binds {
-		src := x.view(bd.src)
+	for _, bd := range reg.Bindings {
+		src := x.view(bd.Src)
 		moves, loads := &p.laneMoves, &p.laneLoads
-		if bd.byStep {
+		if bd.ByStep {
 			moves, loads = &p.stepMoves, &p.stepLoads
 		}
-		for _, v := range bd.views {
-			*moves = append(*moves, move{dst: v.view, src: src, off: v.off, lane: bd.lane, step: bd.step, n: v.n})
+		for _, v := range x.binding(bd).views {
+			*moves = append(*moves, move{dst: v.view, src: src, off: v.off, lane: bd.Lane, step: bd.Step, n: v.n})
 		}
-		for _, off := range bd.order {
-			x.slots = append(x.slots, slotRef{bd.loads[off], 0})
-			*loads = append(*loads, scalarMove{slot: int32(len(x.slots) - 1), view: src, off: off, lane: bd.lane, step: bd.step})
+		for _, off := range x.binding(bd).order {
+			x.slots = append(x.slots, slotRef{x.binding(bd).loads[off], 0})
+			*loads = append(*loads, scalarMove{slot: int32(len(x.slots) - 1), view: src, off: off, lane: bd.Lane, step: bd.Step})
 		}
 	}
 	if b := p.bodies[0]; !p.conditional && len(b) == 1 && b[0].kind == scalarBlock && len(b[0].clears) == 0 &&
@@ -310,80 +411,80 @@ func (x *context) emitRegion(blk *block, reg *region, n *node, start int) *regio
 		p.tight = true
 		x.p.cursors = max(x.p.cursors, len(p.stepLoads)+len(p.history.scalars)+len(p.keeps[0].scalars))
 	}
-	for _, a := range n.args {
-		x.touch(a.root, end, true)
+	for _, a := range n.Args {
+		x.touch(a.Buf, end, true)
 	}
-	for _, r := range reg.results {
-		if r.root != none {
-			x.touch(r.root, end, false)
+	for _, r := range reg.Results {
+		if r.Buf != none {
+			x.touch(r.Buf, end, false)
 		}
 	}
-	for _, c := range reg.carries {
-		x.touch(c.root, end, true)
+	for _, c := range reg.Carries {
+		x.touch(c.Buf, end, true)
 	}
-	for _, r := range reg.sums {
+	for _, r := range reg.Sums {
 		x.touch(r, end, true)
 	}
-	for _, r := range reg.pins {
+	for _, r := range st.pins {
 		x.touch(r, end, true)
 	}
 	return p
 }
 
 // keep emits the storing of a value of the body.
-func (x *context) keep(ks *keeps, k kept, t int) {
-	dst := x.view(x.whole(k.dst))
-	if k.v.n == 1 {
-		ks.scalars = append(ks.scalars, scalarMove{slot: x.slot(k.v, t, true), view: dst, lane: k.lane, step: k.step})
-	} else if k.v.n > 1 {
-		ks.arrays = append(ks.arrays, copying{dst: dst, src: x.readView(k.v, t), lane: k.lane, step: k.step, n: k.v.n, rep: k.v.rep})
+func (x *context) keep(ks *keeps, k loopnest.Keep, t int) {
+	dst := x.view(x.whole(k.Dst))
+	if k.N == 1 {
+		ks.scalars = append(ks.scalars, scalarMove{slot: x.slot(k.Value, t, true), view: dst, lane: k.Lane, step: k.Step})
+	} else if k.N > 1 {
+		ks.arrays = append(ks.arrays, copying{dst: dst, src: x.readView(k.Value, t), lane: k.Lane, step: k.Step, n: k.N, rep: k.Rep})
 	}
 }
 
 // next emits the passing on of carried values. A scalar whose predecessor has
 // been read for the last time when it is computed is computed in its place.
-func (x *context) next(reg *region, p *regionPlan, t int) {
-	for _, c := range reg.carries {
-		x.touch(c.next.root, t, true)
+func (x *context) next(reg *loopnest.Region, p *regionPlan, t int) {
+	for _, c := range reg.Carries {
+		x.touch(c.Next.Buf, t, true)
 	}
-	for i, c := range reg.carries {
-		r := &x.roots[c.next.root]
-		old := &x.roots[c.root]
-		if c.next.n != 1 || r.n != 1 || r.ctx != x || r.keep || r.in != none || old.lastRead >= r.lo {
+	for i, c := range reg.Carries {
+		r := &x.roots[c.Next.Buf]
+		old := &x.roots[c.Buf]
+		if c.Next.N != 1 || r.n != 1 || r.body != x.Body || r.keep || r.in != none || old.lastRead >= r.lo {
 			continue
 		}
 		once := true
-		for j, d := range reg.carries {
-			once = once && (j == i || d.next.root != c.next.root)
+		for j, d := range reg.Carries {
+			once = once && (j == i || d.Next.Buf != c.Next.Buf)
 		}
 		if once {
-			r.in = c.root
+			r.in = c.Buf
 		}
 	}
 	// Values that are themselves overwritten are put aside first.
 	carried := map[rootID]bool{}
-	for _, c := range reg.carries {
-		carried[c.root] = true
+	for _, c := range reg.Carries {
+		carried[c.Buf] = true
 	}
-	for _, c := range reg.carries {
-		n, src := x.roots[c.root].n, c.next
-		from := src.root
+	for _, c := range reg.Carries {
+		n, src := x.roots[c.Buf].n, c.Next
+		from := src.Buf
 		if x.roots[from].in != none {
 			from = x.roots[from].in
 		}
-		if n == 0 || src == x.whole(c.root) || x.roots[src.root].in == c.root {
+		if n == 0 || src == x.whole(c.Buf) || x.roots[src.Buf].in == c.Buf {
 			continue // unchanged, or computed in place
 		}
 		if carried[from] {
-			tmp := x.newRoot(n)
+			tmp := x.newRoot(n, x.Body, false)
 			x.touch(tmp, t, false)
-			p.stages = append(p.stages, copying{dst: x.view(x.whole(tmp)), src: x.view(src), n: n, rep: src.rep})
+			p.stages = append(p.stages, copying{dst: x.view(x.whole(tmp)), src: x.view(src), n: n, rep: src.Rep})
 			src = x.whole(tmp)
 		}
 		if n == 1 {
-			p.nextScalars = append(p.nextScalars, instr{op: uint16(ad.OpReshape), dst: x.slot(x.whole(c.root), t, false), a: x.slot(src, t, true)})
+			p.nextScalars = append(p.nextScalars, instr{op: uint16(ad.OpReshape), dst: x.slot(x.whole(c.Buf), t, false), a: x.slot(src, t, true)})
 		} else {
-			p.nexts = append(p.nexts, copying{dst: x.view(x.whole(c.root)), src: x.view(src), n: n, rep: src.rep})
+			p.nexts = append(p.nexts, copying{dst: x.view(x.whole(c.Buf)), src: x.view(src), n: n, rep: src.Rep})
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
 // String is a listing of the program, for its developers. Operands of scalar
@@ -39,8 +40,8 @@ func (p *Program) list(w *strings.Builder, bs []block, indent string) {
 			}
 			name := ""
 			switch {
-			case op >= opMulAdd:
-				name = ownName(op)
+			case op >= loopnest.OpMulAdd:
+				name = loopnest.OpName(op)
 			case op == ad.OpConst || op == ad.OpInput:
 				name = ad.OpCode(in.x).String()
 			default:

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
 // least is the least time of f over many short batches, which a busy machine
@@ -49,7 +50,7 @@ func TestMeasure(t *testing.T) {
 			continue
 		}
 		g := md.graph()
-		p, err := Compile(g)
+		p, err := Compile(g, passes.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +61,7 @@ func TestMeasure(t *testing.T) {
 		run := least(budget, func() { _ = m.Run(env) })
 		hand := least(budget, func() { md.hand(x, grad) })
 		ref := least(budget, func() { _, _ = g.Eval([][]float64{x}, env) })
-		comp := least(budget, func() { _, _ = Compile(g) })
+		comp := least(budget, func() { _, _ = Compile(g, passes.Options{}) })
 		fmt.Printf("%-16s %10.0f %10.0f %7.2f %12.0f %8.0f\n", md.name, run, hand, run/hand, ref, comp)
 	}
 }
@@ -69,7 +70,7 @@ func TestMeasure(t *testing.T) {
 func TestListing(t *testing.T) {
 	for _, md := range models() {
 		if md.name == os.Getenv("VM_LIST") {
-			p, err := Compile(md.graph())
+			p, err := Compile(md.graph(), passes.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

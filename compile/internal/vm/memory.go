@@ -3,6 +3,7 @@ package vm
 import (
 	"cmp"
 	"container/heap"
+	"math"
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -10,9 +11,10 @@ import (
 
 // finish plans memory and replaces slots by places.
 //
-// The arena holds scalar constants, scalars, then arrays. Values whose lives do
-// not meet share memory: scalars by a stack of free places, arrays first-fit.
-func (c *compiler) finish() {
+// The arena holds scalar constants, scalars, then arrays. With reuse, values
+// whose lives do not meet share memory: scalars by a stack of free places,
+// arrays first-fit.
+func (c *emitter) finish(reuse bool) {
 	p := c.p
 	for _, s := range c.slots {
 		if r := &c.roots[s.root]; r.data != nil && !r.touched {
@@ -31,6 +33,11 @@ func (c *compiler) finish() {
 			scalars = append(scalars, rootID(i))
 		} else {
 			arrays = append(arrays, rootID(i))
+		}
+	}
+	if !reuse {
+		for _, r := range append(scalars, arrays...) {
+			c.roots[r].lo, c.roots[r].hi = -1, math.MaxInt
 		}
 	}
 	c.placeScalars(scalars)
@@ -62,7 +69,7 @@ func (c *compiler) finish() {
 }
 
 // place is the offset of a root in the arena.
-func (c *compiler) place(r rootID) int {
+func (c *emitter) place(r rootID) int {
 	off := 0
 	for ; c.roots[r].in != none; r = c.roots[r].in {
 		off += c.roots[r].at
@@ -102,7 +109,7 @@ func patchBlocks(bs []block, places []int32) {
 
 // lives is a heap of placed roots by end of life.
 type lives struct {
-	c  *compiler
+	c  *emitter
 	rs []rootID
 }
 
@@ -116,11 +123,11 @@ func (h *lives) Pop() any {
 	return r
 }
 
-func (c *compiler) byStart(rs []rootID) {
+func (c *emitter) byStart(rs []rootID) {
 	slices.SortStableFunc(rs, func(a, b rootID) int { return cmp.Compare(c.roots[a].lo, c.roots[b].lo) })
 }
 
-func (c *compiler) placeScalars(rs []rootID) {
+func (c *emitter) placeScalars(rs []rootID) {
 	c.byStart(rs)
 	var free []int
 	active := &lives{c: c}
@@ -141,7 +148,7 @@ func (c *compiler) placeScalars(rs []rootID) {
 
 // placeArrays puts every array, by start of life, into the first gap between
 // those alive that holds it, at a multiple of a cache line.
-func (c *compiler) placeArrays(rs []rootID) {
+func (c *emitter) placeArrays(rs []rootID) {
 	c.byStart(rs)
 	if len(rs) > manyArrays {
 		c.placeMany(rs)
@@ -173,7 +180,7 @@ const manyArrays = 2000
 
 // placeMany puts every array, by start of life, where one of the same size
 // (rounded up to a cache line) has been and is dead, or at the end.
-func (c *compiler) placeMany(rs []rootID) {
+func (c *emitter) placeMany(rs []rootID) {
 	alive := &lives{c: c}
 	free := map[int][]int{} // places by size
 	for _, id := range rs {

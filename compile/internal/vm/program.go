@@ -1,10 +1,9 @@
 package vm
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/loopnest"
+	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
 // instr is one instruction, of scalar code or of a strip. In scalar code the
@@ -31,7 +30,8 @@ const (
 // block is a step of a program or of a region's body.
 type block struct {
 	kind   blockKind
-	clears []int32 // views to set to 0 first
+	nest   *loopnest.Block // what it was made from
+	clears []int32         // views to set to 0 first
 	code   []instr
 
 	// strips
@@ -124,7 +124,7 @@ type keeps struct {
 	arrays  []copying
 }
 
-// Program is a planned graph. It is immutable and may be shared.
+// Program is the code of a loop nest. It is immutable and may be shared.
 type Program struct {
 	blocks          []block
 	memory          int
@@ -156,73 +156,37 @@ func (e *OpError) Error() string { return e.Op + ": " + e.Err.Error() }
 // Unwrap returns the op's own error.
 func (e *OpError) Unwrap() error { return e.Err }
 
-func hasWhile(g *ad.Graph) bool {
-	for i := range g.Nodes {
-		switch a := g.Nodes[i].Attr.(type) {
-		case *ad.While:
-			return true
-		case *ad.Scan:
-			if hasWhile(a.Body) {
-				return true
-			}
-		case *ad.If:
-			if hasWhile(a.Then) || hasWhile(a.Else) {
-				return true
-			}
-		}
+// Compile lowers g by the passes and makes code of the evaluation of its outputs
+// and effects.
+func Compile(g *ad.Graph, o passes.Options) (*Program, error) {
+	nest, err := passes.Run(g, o)
+	if err != nil {
+		return nil, err
 	}
-	return false
+	return Assemble(nest, o.Has(passes.MemoryPass)), nil
 }
 
-// Compile plans the evaluation of g's outputs and effects.
-func Compile(g *ad.Graph) (p *Program, err error) {
-	defer ad.Recover(&err)
-	if hasWhile(g) {
-		return nil, errors.New("loops of which only a run knows the number of trips are not implemented here")
-	}
-	g = distribute(g)
-	c := newCompiler()
-	x := c.newContext(g, nil, nil)
-	p = &Program{checkTypes: []ad.Type{ad.Scalar}, maxArgs: 1}
-	c.p = p
-	var inputs, outputs []rootID
-	for k, r := range g.Inputs {
-		n := &g.Nodes[r]
-		if n.Op != ad.OpInput || n.Attr != k {
-			return nil, fmt.Errorf("input %d of the graph is not an input node", k)
-		}
-		in := c.newRoot(root{n: n.Type.Total(), ctx: x, keep: true, shared: true})
-		inputs = append(inputs, in)
-		x.vals[r] = c.whole(in)
-	}
-	all := make([]int, len(g.Outputs))
-	for k := range all {
-		all[k] = k
-	}
-	x.lower(all)
-	outVals := make([]val, len(g.Outputs))
-	for k := range g.Outputs {
-		outVals[k] = x.ownOutput(k)
-		outputs = append(outputs, outVals[k].root)
-	}
+// Assemble makes code of a loop nest. With reuse, values whose lives do not meet
+// share memory.
+func Assemble(nest *loopnest.Program, reuse bool) *Program {
+	p := &Program{checkTypes: []ad.Type{ad.Scalar}, maxArgs: 1}
+	e := newEmitter(p, nest)
+	x := e.body(nest.Main)
 	const forever = int(^uint(0) >> 1)
-	for _, r := range inputs {
+	for _, r := range nest.Inputs {
 		x.touch(r, -1, false)
 		x.touch(r, forever, true)
 	}
 	p.blocks = x.emit()
-	for k, r := range outputs {
-		x.touch(r, forever, true)
-		p.outputs = append(p.outputs, x.view(outVals[k]))
+	for _, v := range nest.Outputs {
+		x.touch(v.Buf, forever, true)
+		p.outputs = append(p.outputs, x.view(v))
 	}
-	for _, r := range inputs {
-		p.inputs = append(p.inputs, x.view(c.whole(r)))
+	for _, r := range nest.Inputs {
+		p.inputs = append(p.inputs, x.view(e.whole(r)))
 	}
-	if c.err != nil {
-		return nil, c.err
-	}
-	c.finish()
-	return p, nil
+	e.finish(reuse)
+	return p
 }
 
 // Machine runs a program in memory of its own; it is for one goroutine.

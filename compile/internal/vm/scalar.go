@@ -5,6 +5,7 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/ad/kernel"
+	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
 // walk makes scalar code run for every step of a scan: loads are copied in
@@ -54,11 +55,11 @@ func (m *Machine) scalar(code []instr, w *walk) int32 {
 				mem[in.dst] = a * mem[in.b]
 			case ad.OpDiv:
 				mem[in.dst] = a / mem[in.b]
-			case opMulAdd:
+			case loopnest.OpMulAdd:
 				mem[in.dst] = a*mem[in.b] + mem[in.c]
-			case opMulSub:
+			case loopnest.OpMulSub:
 				mem[in.dst] = a*mem[in.b] - mem[in.c]
-			case opSubMul:
+			case loopnest.OpSubMul:
 				mem[in.dst] = mem[in.c] - a*mem[in.b]
 			case ad.OpMulGuarded:
 				if a != 0 {
@@ -133,7 +134,7 @@ func (m *Machine) scalar(code []instr, w *walk) int32 {
 					mem[r.dst] = mem[r.a] * mem[r.a]
 				}
 				k += len(rs) - 1
-			case run | opMulAdd:
+			case run | loopnest.OpMulAdd:
 				rs := code[k : k+int(in.x)]
 				for i := range rs {
 					r := &rs[i]
@@ -176,7 +177,7 @@ func findRuns(code []instr) {
 			n++
 		}
 		switch ad.OpCode(code[k].op) {
-		case ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpSquare, opMulAdd:
+		case ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpSquare, loopnest.OpMulAdd:
 			if n >= 4 {
 				code[k].op |= uint16(run)
 				code[k].x = uint16(n)

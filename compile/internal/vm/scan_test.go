@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
 func runGraph(t *testing.T, g *ad.Graph, in ...[]float64) *Machine {
 	t.Helper()
-	p, err := Compile(g)
+	p, err := Compile(g, passes.Options{Verify: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,15 @@ func TestScanEffects(t *testing.T) {
 
 // TestDistribute: of GARCH's step only the recurrence stays in the scan.
 func TestDistribute(t *testing.T) {
-	g := distribute(garch(200).graph())
+	var g *ad.Graph
+	o := passes.Options{Trace: func(s *passes.Step) {
+		if s.Pass.Name == "distribute" {
+			g = s.Graph
+		}
+	}}
+	if _, err := passes.Run(garch(200).graph(), o); err != nil {
+		t.Fatal(err)
+	}
 	var sizes []int
 	for i := range g.Nodes {
 		s, ok := g.Nodes[i].Attr.(*ad.Scan)

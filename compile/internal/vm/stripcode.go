@@ -1,6 +1,9 @@
 package vm
 
-import "github.com/ppl-lang/ppl/ad"
+import (
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/loopnest"
+)
 
 // Ops of strips are an ad.OpCode and a mode: which operands are uniform.
 const (
@@ -26,17 +29,17 @@ const (
 	lessEq  = uint16(ad.OpLessEqual) << 2
 	choose  = uint16(ad.OpSelect) << 2
 
-	mulAdd = uint16(opMulAdd) << 2
-	mulSub = uint16(opMulSub) << 2
-	subMul = uint16(opSubMul) << 2
-	dot    = uint16(opDot) << 2
+	mulAdd = uint16(loopnest.OpMulAdd) << 2
+	mulSub = uint16(loopnest.OpMulSub) << 2
+	subMul = uint16(loopnest.OpSubMul) << 2
+	dot    = uint16(loopnest.OpDot) << 2
 
-	expNegAbs  = uint16(opExpNegAbs) << 2
-	expNegDiff = uint16(opExpNegDiff) << 2
-	sigmoid    = uint16(opSigmoid) << 2
-	maxPlus0   = uint16(opMaxPlus0) << 2
-	minMinus0  = uint16(opMinMinus0) << 2
-	maxPlus    = uint16(opMaxPlus) << 2
+	expNegAbs  = uint16(loopnest.OpExpNegAbs) << 2
+	expNegDiff = uint16(loopnest.OpExpNegDiff) << 2
+	sigmoid    = uint16(loopnest.OpSigmoid) << 2
+	maxPlus0   = uint16(loopnest.OpMaxPlus0) << 2
+	minMinus0  = uint16(loopnest.OpMinMinus0) << 2
+	maxPlus    = uint16(loopnest.OpMaxPlus) << 2
 
 	// Loops over any scalar function.
 	generic1 = uint16(ad.OpConst)<<2 | 1
@@ -58,7 +61,6 @@ const (
 type stripper struct {
 	*context
 	b     *block
-	id    int32
 	t     int
 	last  map[rootID]int32 // last reader of a temporary, by node
 	reg   map[rootID]int32 // view of a temporary
@@ -72,35 +74,22 @@ type stripper struct {
 func (x *context) stripCode(b *block, nodes []int32, t int) {
 	b.kind = stripBlock
 	b.strip = min(b.n, maxStrip)
-	s := &stripper{context: x, b: b, id: x.nodes[nodes[0]].block, t: t, multi: b.n > b.strip,
+	s := &stripper{context: x, b: b, t: t, multi: b.n > b.strip,
 		last: map[rootID]int32{}, reg: map[rootID]int32{}, wins: map[int32]int32{}}
 	for _, i := range nodes {
-		n := &x.nodes[i]
-		if n.kind <= loadNode && s.temporary(n.dst) {
-			s.last[n.dst] = -1
+		n := &x.Nodes[i]
+		if n.Dst != none && x.Buffers[n.Dst].Local {
+			s.last[n.Dst] = -1
 		}
-		for _, a := range n.args {
-			if _, ok := s.last[a.root]; ok && a.n == b.n {
-				s.last[a.root] = i
+		for _, a := range n.Args {
+			if _, ok := s.last[a.Buf]; ok && a.N == b.n {
+				s.last[a.Buf] = i
 			}
 		}
 	}
 	for _, i := range nodes {
 		s.node(i)
 	}
-}
-
-func (s *stripper) temporary(r rootID) bool {
-	rt := &s.roots[r]
-	if rt.shared || rt.in != none || len(rt.makers) != 1 {
-		return false
-	}
-	for _, u := range rt.users {
-		if s.nodes[u].block != s.id {
-			return false
-		}
-	}
-	return true
 }
 
 // window is the part of a view that belongs to the strip.
@@ -118,11 +107,11 @@ func (s *stripper) window(full int32, temp bool) int32 {
 }
 
 func (s *stripper) operand(v val) int32 {
-	if r, ok := s.reg[v.root]; ok && v.n == s.b.n {
+	if r, ok := s.reg[v.Buf]; ok && v.N == s.b.n {
 		return r
 	}
 	full := s.readView(v, s.t)
-	if v.n == 1 {
+	if v.N == 1 {
 		return full
 	}
 	return s.window(full, false)
@@ -135,7 +124,7 @@ func (s *stripper) temp() int32 {
 		s.free = s.free[:n-1]
 		return r
 	}
-	r := s.newRoot(s.b.strip)
+	r := s.newRoot(s.b.strip, s.Body, false)
 	s.touch(r, s.t, false)
 	return s.window(s.view(s.whole(r)), true)
 }
@@ -143,12 +132,12 @@ func (s *stripper) temp() int32 {
 func (s *stripper) out(in instr) { s.b.code = append(s.b.code, in) }
 
 func (s *stripper) node(i int32) {
-	n := &s.nodes[i]
+	n := &s.Nodes[i]
 	var ops [3]int32
 	var uniform [3]bool
-	if n.kind != loadNode {
-		for k, a := range n.args {
-			ops[k], uniform[k] = s.operand(a), a.n == 1
+	if n.Kind != loopnest.Load {
+		for k, a := range n.Args {
+			ops[k], uniform[k] = s.operand(a), a.N == 1
 		}
 	}
 	var filled []int32
@@ -160,19 +149,19 @@ func (s *stripper) node(i int32) {
 			ops[k] = r
 		}
 	}
-	in := instr{op: uint16(n.op) << 2, x: uint16(n.op)}
-	if n.kind == elemNode {
-		switch len(n.args) {
+	in := instr{op: uint16(n.Op) << 2, x: uint16(n.Op)}
+	if n.Kind == loopnest.Elementwise {
+		switch len(n.Args) {
 		case 1:
-			if !native(n.op) {
+			if !native(n.Op) {
 				in.op = generic1
 			}
 		case 2:
-			if !native(n.op) {
+			if !native(n.Op) {
 				in.op = generic2
 			}
 			switch {
-			case n.op > opDot: // no modes
+			case n.Op > loopnest.OpDot: // no modes
 				needVector(0)
 				needVector(1)
 			case uniform[0]:
@@ -182,8 +171,8 @@ func (s *stripper) node(i int32) {
 			}
 		case 3:
 			needVector(0)
-			if n.op != ad.OpSelect && n.op < opMulAdd || n.op > opDot {
-				if n.op < opMulAdd {
+			if n.Op != ad.OpSelect && n.Op < loopnest.OpMulAdd || n.Op > loopnest.OpDot {
+				if n.Op < loopnest.OpMulAdd {
 					in.op = generic3
 				}
 				needVector(1)
@@ -199,27 +188,27 @@ func (s *stripper) node(i int32) {
 		}
 	}
 	// Temporaries read for the last time may take the result.
-	for k, a := range n.args {
-		if last, ok := s.last[a.root]; ok && last == i && a.n == s.b.n && (k == 0 || n.args[0] != a) && (k < 2 || n.args[1] != a) {
-			s.free = append(s.free, s.reg[a.root])
-			delete(s.last, a.root)
+	for k, a := range n.Args {
+		if last, ok := s.last[a.Buf]; ok && last == i && a.N == s.b.n && (k == 0 || n.Args[0] != a) && (k < 2 || n.Args[1] != a) {
+			s.free = append(s.free, s.reg[a.Buf])
+			delete(s.last, a.Buf)
 		}
 	}
 	s.free = append(s.free, filled...)
 	in.a, in.b, in.c = ops[0], ops[1], ops[2]
-	switch n.kind {
-	case elemNode:
+	switch n.Kind {
+	case loopnest.Elementwise:
 		in.dst = s.result(n)
-	case loadNode:
-		in.a = s.readView(n.args[0], s.t)
+	case loopnest.Load:
+		in.a = s.readView(n.Args[0], s.t)
 		in.dst = s.result(n)
-		in.op, in.c = loadTable, s.mapping(&n.m)
+		in.op, in.c = loadTable, s.mapping(&n.Map)
 		if s.p.maps[in.c].table == nil {
 			in.op = loadAffine
 		}
-	case accNode:
-		s.clearing(s.b, n.dst, s.t)
-		s.touch(n.dst, s.t, false)
+	case loopnest.Accumulate:
+		s.clearing(s.b, n.Dst, s.t)
+		s.touch(n.Dst, s.t, false)
 		s.accumulate(n, &in)
 	}
 	s.out(in)
@@ -227,43 +216,43 @@ func (s *stripper) node(i int32) {
 
 // result is where an elementwise result goes.
 func (s *stripper) result(n *node) int32 {
-	if _, ok := s.last[n.dst]; ok {
+	if _, ok := s.last[n.Dst]; ok {
 		r := s.temp()
-		s.reg[n.dst] = r
-		if s.last[n.dst] < 0 { // nobody reads it
+		s.reg[n.Dst] = r
+		if s.last[n.Dst] < 0 { // nobody reads it
 			s.free = append(s.free, r)
 		}
 		return r
 	}
-	s.clearing(s.b, n.dst, s.t)
-	s.touch(n.dst, s.t, false)
-	return s.window(s.view(s.whole(n.dst)), false)
+	s.clearing(s.b, n.Dst, s.t)
+	s.touch(n.Dst, s.t, false)
+	return s.window(s.view(s.whole(n.Dst)), false)
 }
 
 func (s *stripper) accumulate(n *node, in *instr) {
 	switch {
-	case n.m.contiguous():
-		in.dst = s.window(s.view(val{root: n.dst, off: n.m.off, n: n.m.n}), false)
+	case n.Map.Contiguous():
+		in.dst = s.window(s.view(val{Buf: n.Dst, Off: n.Map.Off, N: n.Map.N}), false)
 		in.op = move1
-		if !n.store {
+		if !n.Store {
 			in.op, in.b = add, in.a
 			in.a = in.dst
 		}
-	case n.m.uniform():
-		in.dst = s.view(val{root: n.dst, off: n.m.off, n: 1})
-		if n.op != opDot {
+	case n.Map.Uniform():
+		in.dst = s.view(val{Buf: n.Dst, Off: n.Map.Off, N: 1})
+		if n.Op != loopnest.OpDot {
 			in.op = sum
 		}
 	default:
-		in.dst = s.view(s.whole(n.dst))
-		in.c = s.mapping(&n.m)
+		in.dst = s.view(s.whole(n.Dst))
+		in.c = s.mapping(&n.Map)
 		table := s.p.maps[in.c].table != nil
 		switch {
-		case table && n.store:
+		case table && n.Store:
 			in.op = setTable
 		case table:
 			in.op = addTable
-		case n.store:
+		case n.Store:
 			in.op = setAffine
 		default:
 			in.op = addAffine
@@ -271,12 +260,12 @@ func (s *stripper) accumulate(n *node, in *instr) {
 	}
 }
 
-func (s *stripper) mapping(m *flatMap) int32 {
+func (s *stripper) mapping(m *loopnest.Map) int32 {
 	var g mapping
-	if _, s0, n1, s1, ok := m.affine(); ok {
-		g = mapping{off: m.off, n1: n1, s0: s0, s1: s1}
+	if _, s0, n1, s1, ok := m.Affine(); ok {
+		g = mapping{off: m.Off, n1: n1, s0: s0, s1: s1}
 	} else {
-		g.table, g.off = m.table()
+		g.table, g.off = m.Table()
 	}
 	s.p.maps = append(s.p.maps, g)
 	return int32(len(s.p.maps) - 1)
@@ -289,5 +278,5 @@ func native(op ad.OpCode) bool {
 		ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpDiv, ad.OpMulGuarded, ad.OpLess, ad.OpLessEqual:
 		return true
 	}
-	return op >= opMulAdd
+	return op >= loopnest.OpMulAdd
 }

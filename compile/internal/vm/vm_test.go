@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
 // compare runs the machine and the reference at inputs and compares values,
@@ -87,6 +88,7 @@ func TestRandomGraphs(t *testing.T) {
 		tol = 1e-8 // among many thousands some amplify rounding
 	}
 	count := map[string]int{}
+	names := passes.Names()
 	for seed := range uint64(n) {
 		g, inputs := randomGraph(seed, 10+int(seed%60))
 		consts := map[ad.Ref][]float64{}
@@ -96,14 +98,19 @@ func TestRandomGraphs(t *testing.T) {
 				consts[ad.Ref(i)] = append([]float64(nil), n.Data...)
 			}
 		}
-		p, err := Compile(g)
+		p, err := Compile(g, passes.Options{Verify: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		m := p.New()
 		name := "seed " + strconv.FormatUint(seed, 10)
 		// Other inputs between: values must not depend on history.
-		ok := compare(t, name, g, m, inputs(0), tol) && compare(t, name+" second", g, m, inputs(1), tol) &&
+		without := names[seed%uint64(len(names))]
+		less, err := Compile(g, passes.Options{Verify: true, Without: []string{without}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ok := compare(t, name+" without "+without, g, less.New(), inputs(0), tol) && compare(t, name, g, m, inputs(0), tol) && compare(t, name+" second", g, m, inputs(1), tol) &&
 			compare(t, name+" again", g, m, inputs(0), tol)
 		if seed%4 == 0 {
 			env := &ad.Env{Rand: rand.New(rand.NewPCG(1, 1))}
@@ -131,7 +138,7 @@ func TestRandomGraphs(t *testing.T) {
 func TestShared(t *testing.T) {
 	for seed := range uint64(20) {
 		g, inputs := randomGraph(seed, 60)
-		p, err := Compile(g)
+		p, err := Compile(g, passes.Options{Verify: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +161,7 @@ func TestErrors(t *testing.T) {
 	g.Output(g.Take(x, g.Slice(x, 2, nil)))
 	g.SetSite(9)
 	g.Output(g.Do(ad.OpRandom, &ad.RandomDraw{Name: "u", Draw: func(r *rand.Rand, a []float64) float64 { return a[0] }}, x))
-	p, err := Compile(g)
+	p, err := Compile(g, passes.Options{Verify: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +191,7 @@ func TestOutputsOwnMemory(t *testing.T) {
 	g.Output(g.Slice(x, 1, []int{2}))
 	g.Output(g.Broadcast(g.Const(2), []int{4}))
 	g.Output(vector(g, []float64{1, 2}))
-	p, err := Compile(g)
+	p, err := Compile(g, passes.Options{Verify: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,22 +1,28 @@
-package vm
+package passes
 
-import "github.com/ppl-lang/ppl/ad"
+import (
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/loopnest"
+)
 
 // Before a scan is taken apart it is freed of what differentiation left in it:
 // the adjoint of a scan's flat value is a sum of scatters of the adjoints of
 // its parts, and the adjoints of the parts that nobody used are streams of
 // zeros, added to something at every step.
 
+// specialise returns a graph equal to g with its scans freed of them.
+func specialise(g *ad.Graph) *ad.Graph { return (&distributor{special: true}).run(g) }
+
 // slice is the gather of x by ix in the new graph where x is a sum of scatters
 // and each of them either fills exactly the elements of ix, whose source is
 // taken, or none of them; ok is false for anything else.
 func (d *distributor) slice(x ad.Ref, ix ad.Index) (r ad.Ref, ok bool) {
 	g := d.g
-	m := flatten(ix, 0, 0)
-	if m.n == 0 || !m.contiguous() {
+	m := loopnest.Flatten(ix, 0, 0)
+	if m.N == 0 || !m.Contiguous() {
 		return ad.None, false
 	}
-	want := m.span()
+	want := m.Span()
 	var terms []ad.Ref
 	var walk func(x ad.Ref, depth int) bool
 	walk = func(x ad.Ref, depth int) bool {
@@ -26,16 +32,16 @@ func (d *distributor) slice(x ad.Ref, ix ad.Index) (r ad.Ref, ok bool) {
 		case n.Op == ad.OpAdd && g.Type(n.Args[0]).Equal(n.Type) && g.Type(n.Args[1]).Equal(n.Type):
 			return walk(n.Args[0], depth+1) && walk(n.Args[1], depth+1)
 		case n.Op == ad.OpScatter:
-			to := flatten(n.Index(), 0, 0)
-			if to.n == 0 {
+			to := loopnest.Flatten(n.Index(), 0, 0)
+			if to.N == 0 {
 				return true
 			}
-			s := to.span()
-			if s == want && to.contiguous() {
+			s := to.Span()
+			if s == want && to.Contiguous() {
 				terms = append(terms, n.Args[0])
 				return true
 			}
-			return s.hi <= want.lo || s.lo >= want.hi
+			return s.Hi <= want.Lo || s.Lo >= want.Hi
 		}
 		return false
 	}

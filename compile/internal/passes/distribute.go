@@ -1,6 +1,9 @@
-package vm
+package passes
 
-import "github.com/ppl-lang/ppl/ad"
+import (
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/loopnest"
+)
 
 // Loop distribution: what the body of a scan computes without the carried
 // values (before), or from them without being passed on (after), is computed
@@ -17,11 +20,14 @@ const (
 )
 
 // distribute returns a graph equal to g with its scans taken apart.
-func distribute(g *ad.Graph) *ad.Graph {
+func distribute(g *ad.Graph) *ad.Graph { return (&distributor{apart: true}).run(g) }
+
+// run returns a graph equal to g with all its scans, nested ones too, changed.
+func (how *distributor) run(g *ad.Graph) *ad.Graph {
 	if !hasScan(g) {
 		return g
 	}
-	d := &distributor{old: g, g: ad.NewGraph(), to: make([]ad.Ref, len(g.Nodes)), parts: map[ad.Ref][]ad.Ref{}}
+	d := &distributor{how.special, how.apart, g, ad.NewGraph(), make([]ad.Ref, len(g.Nodes)), map[ad.Ref][]ad.Ref{}, nil}
 	live := g.Live(g.Outputs, true)
 	for i := range g.Nodes {
 		d.to[i] = ad.None
@@ -30,7 +36,7 @@ func distribute(g *ad.Graph) *ad.Graph {
 		d.g.SetSite(g.Nodes[r].Site)
 		d.to[r] = d.g.Input(g.Nodes[r].Type)
 	}
-	d.used = usedParts(g, live, g.Outputs)
+	d.used = loopnest.UsedParts(g, live, g.Outputs)
 	for i := range g.Nodes {
 		if live[i] && d.to[i] == ad.None {
 			d.node(ad.Ref(i))
@@ -56,7 +62,11 @@ func hasScan(g *ad.Graph) bool {
 	return false
 }
 
+// distributor rebuilds a graph and its scans, in one of two ways.
 type distributor struct {
+	special bool // free scans of constant streams
+	apart   bool // take scans apart
+
 	old, g *ad.Graph
 	to     []ad.Ref            // counterparts in g
 	parts  map[ad.Ref][]ad.Ref // of a scan taken apart: its results
@@ -81,7 +91,7 @@ func (d *distributor) node(r ad.Ref) {
 		d.scan(r, n, a)
 		return
 	case *ad.If:
-		attr = &ad.If{Then: distribute(a.Then), Else: distribute(a.Else)}
+		attr = &ad.If{Then: d.run(a.Then), Else: d.run(a.Else)}
 	}
 	if n.Op == ad.OpConst {
 		d.to[r] = d.g.ConstArray(n.Type, n.Data)
@@ -89,9 +99,9 @@ func (d *distributor) node(r ad.Ref) {
 	}
 	if n.Op == ad.OpGather {
 		if ps := d.parts[n.Args[0]]; ps != nil {
-			sizes := resultSizes(&d.old.Nodes[n.Args[0]])
+			sizes := loopnest.ResultSizes(&d.old.Nodes[n.Args[0]])
 			ix := n.Index()
-			if k, offset := partOf(sizes, ix); k >= 0 {
+			if k, offset := loopnest.PartOf(sizes, ix); k >= 0 {
 				ix.Offset -= offset
 				d.to[r] = d.g.Gather(ps[k], ix)
 				return
@@ -102,7 +112,7 @@ func (d *distributor) node(r ad.Ref) {
 	for k, a := range n.Args {
 		args[k] = d.ref(a)
 	}
-	if n.Op == ad.OpGather {
+	if n.Op == ad.OpGather && d.special {
 		if v, ok := d.slice(args[0], n.Index()); ok {
 			d.to[r] = v
 			return
@@ -119,11 +129,16 @@ func (d *distributor) scan(r ad.Ref, n *ad.Node, a *ad.Scan) {
 		args[k] = d.ref(arg)
 	}
 	s := *a
-	s.Body = distribute(a.Body)
-	sp, args := d.specialise(&s, args)
-	if t := newTaker(d, n, sp, args, d.used[r]); t != nil {
-		d.parts[r] = t.take()
-		return
+	s.Body = d.run(a.Body)
+	sp := &s
+	if d.special {
+		sp, args = d.specialise(sp, args)
+	}
+	if d.apart {
+		if t := newTaker(d, n, sp, args, d.used[r]); t != nil {
+			d.parts[r] = t.take()
+			return
+		}
 	}
 	d.to[r] = d.g.DoScan(sp, args)
 	keepLive(d.g, n, d.to[r])
@@ -132,7 +147,7 @@ func (d *distributor) scan(r ad.Ref, n *ad.Node, a *ad.Scan) {
 // keepLive makes r, the counterpart of n, run even if nobody reads its value
 // any more, where that would be missed: numbers drawn, possible errors.
 func keepLive(g *ad.Graph, n *ad.Node, r ad.Ref) {
-	if mayFail(n) && n.Op.Row().Class != ad.Effect {
+	if loopnest.MayFail(n) && n.Op.Row().Class != ad.Effect {
 		g.Effects = append(g.Effects, r)
 	}
 }
@@ -181,7 +196,7 @@ func newTaker(d *distributor, n *ad.Node, s *ad.Scan, args []ad.Ref, live []bool
 			t.step[i] = k < s.Carries+s.Streams
 			continue
 		}
-		if mayFail(nd) {
+		if loopnest.MayFail(nd) {
 			t.carry[i], t.step[i], t.pins = true, true, true
 			seeds = append(seeds, ad.Ref(i))
 		}
@@ -289,7 +304,7 @@ func (t *taker) take() []ad.Ref {
 	}
 
 	// Results, in the order of the old scan.
-	sizes := resultSizes(t.n)
+	sizes := loopnest.ResultSizes(t.n)
 	parts := make([]ad.Ref, 0, len(sizes))
 	dead := func(k int) ad.Ref { return g.Expand(g.Const(0), ad.Type{Shape: []int{sizes[k]}}) }
 	for i := range s.Carries {
@@ -434,71 +449,4 @@ func (t *taker) recurrence(kept, sums []ad.Ref) ad.Ref {
 		g.Effects = append(g.Effects, scan)
 	}
 	return scan
-}
-
-// resultSizes are the sizes of a region's results.
-func resultSizes(n *ad.Node) []int {
-	var sizes []int
-	for _, t := range n.Attr.(interface{ Results() []ad.Type }).Results() {
-		sizes = append(sizes, t.Size())
-	}
-	return sizes
-}
-
-// partOf finds the result that all elements visited by ix, an index into the
-// flat value, belong to; -1 if there is none.
-func partOf(sizes []int, ix ad.Index) (k, offset int) {
-	m := flatten(ix, 0, 0)
-	if m.n == 0 {
-		return -1, 0
-	}
-	s := m.span()
-	for k, size := range sizes {
-		if s.lo >= offset && s.hi <= offset+size {
-			return k, offset
-		}
-		offset += size
-	}
-	return -1, 0
-}
-
-// usedParts finds which results of which regions are read by live nodes and
-// as outputs.
-func usedParts(g *ad.Graph, live []bool, outputs []ad.Ref) map[ad.Ref][]bool {
-	used := map[ad.Ref][]bool{}
-	sizes := map[ad.Ref][]int{}
-	all := func(r ad.Ref) {
-		for k := range used[r] {
-			used[r][k] = true
-		}
-	}
-	for i := range g.Nodes {
-		n := &g.Nodes[i]
-		if !live[i] {
-			continue
-		}
-		if n.Op.Row().Class == ad.Region {
-			r := ad.Ref(i)
-			sizes[r] = resultSizes(n)
-			used[r] = make([]bool, len(sizes[r]))
-		}
-		for _, a := range n.Args {
-			if used[a] == nil {
-				continue
-			}
-			if n.Op == ad.OpGather {
-				if k, _ := partOf(sizes[a], n.Index()); k >= 0 {
-					used[a][k] = true
-					continue
-				} else if n.Type.Total() == 0 {
-					continue
-				}
-			}
-			all(a)
-		}
-	}
-	for _, r := range outputs {
-		all(r)
-	}
-	return used
 }

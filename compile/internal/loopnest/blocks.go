@@ -1,0 +1,289 @@
+package loopnest
+
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+)
+
+// FormBlocks puts every node into a block, in an order that computes every node
+// after what it depends on; without fuse, every node into a block of its own.
+//
+// Nodes of n elements that read each other element by element may stand in one
+// block of n lanes, and scalar nodes in one block of scalar code. The more a
+// block holds the less goes through memory, so a block takes every node that is
+// ready or becomes so by the block's own nodes, and what runs alone and scalars
+// go first, because they may make more nodes ready. Among maps, the size on the
+// longest way to the end goes first and the others wait.
+//
+// A buffer that only nodes of its own block read, element by element, is Local.
+func FormBlocks(p *Program, fuse bool) {
+	p.Bodies(func(b *Body) {
+		s := &scheduler{Body: b, fuse: fuse, state: make([]nodeState, len(b.Nodes))}
+		b.Blocks = nil
+		s.link()
+		s.schedule()
+		s.locals()
+	})
+}
+
+type nodeState struct {
+	block   int32 // in which it runs
+	barrier int32 // the block in which it cannot run
+	height  int32
+	deps    int32   // not yet run
+	succs   []int32 // twice the number, plus 1 if it may stand in the same block
+}
+
+type scheduler struct {
+	*Body
+	fuse  bool
+	state []nodeState
+}
+
+// block appends a block of nodes.
+func (s *scheduler) block(nodes []int32) {
+	n := &s.Nodes[nodes[0]]
+	k := Block{Kind: MapBlock, N: n.N, Nodes: nodes}
+	switch {
+	case n.Kind > Accumulate:
+		k.Kind = SingleBlock
+	case n.N == 1:
+		k.Kind = ScalarBlock
+	}
+	s.Blocks = append(s.Blocks, k)
+}
+
+func (s *scheduler) schedule() {
+	done := 0
+	var single, scalar, maps []int32
+	ready := func(i int32) {
+		switch n := &s.Nodes[i]; {
+		case n.Kind > Accumulate:
+			single = append(single, i)
+		case n.N == 1:
+			scalar = append(scalar, i)
+		default:
+			maps = append(maps, i)
+		}
+	}
+	for i := range s.Nodes {
+		if s.state[i].deps == 0 {
+			ready(int32(i))
+		}
+	}
+	count := int32(0)
+	run := func(first []int32, same func(n *Node) bool) {
+		nodes := first
+		for k := 0; k < len(nodes); k++ {
+			s.state[nodes[k]].block = count
+			for _, to := range s.state[nodes[k]].succs {
+				q := &s.state[to>>1]
+				q.deps--
+				if to&1 == 0 {
+					q.barrier = count
+				}
+				if q.deps > 0 {
+					continue
+				}
+				if same(&s.Nodes[to>>1]) && q.barrier != count {
+					nodes = append(nodes, to>>1)
+				} else {
+					ready(to >> 1)
+				}
+			}
+		}
+		slices.Sort(nodes)
+		done += len(nodes)
+		s.block(nodes)
+		count++
+	}
+	never := func(*Node) bool { return false }
+	for {
+		switch {
+		case !s.fuse && len(scalar)+len(single)+len(maps) > 0:
+			all := slices.Concat(scalar, single, maps)
+			scalar, single, maps = nil, nil, nil
+			for _, i := range all {
+				run([]int32{i}, never)
+			}
+		case len(scalar) > 0:
+			first := scalar
+			scalar = nil
+			run(first, func(n *Node) bool { return n.Kind <= Accumulate && n.N == 1 })
+		case len(single) > 0:
+			first := single[0]
+			single = single[1:]
+			run([]int32{first}, never)
+		case len(maps) > 0:
+			best := maps[0]
+			for _, i := range maps {
+				if a, b := s.state[i].height, s.state[best].height; a > b || a == b && s.Nodes[i].N > s.Nodes[best].N {
+					best = i
+				}
+			}
+			size := s.Nodes[best].N
+			var first, rest []int32
+			for _, i := range maps {
+				if s.Nodes[i].N == size {
+					first = append(first, i)
+				} else {
+					rest = append(rest, i)
+				}
+			}
+			maps = rest
+			run(first, func(n *Node) bool { return n.Kind <= Accumulate && n.N == size })
+		default:
+			if done < len(s.Nodes) {
+				faultf("%d of %d nodes scheduled", done, len(s.Nodes))
+			}
+			return
+		}
+	}
+}
+
+// perElement reports whether node q reads its argument k element by element,
+// all of the buffer.
+func (b *Body) perElement(q *Node, k int) bool {
+	a := q.Args[k]
+	return (q.Kind == Elementwise || q.Kind == Accumulate) && q.N > 1 && a.N == q.N && !a.Rep && a.Off == 0 && b.Buffers[a.Buf].N == q.N
+}
+
+// together reports whether node q may stand in the block of p, which makes its
+// argument k (k < 0: which must merely run before).
+func (b *Body) together(p, q *Node, k int) bool {
+	if p.Kind > Accumulate || q.Kind > Accumulate {
+		return false
+	}
+	return p.N == 1 && q.N == 1 ||
+		k >= 0 && b.perElement(q, k) && p.N == q.N && p.Kind <= Load && p.Dst == q.Args[k].Buf
+}
+
+// link finds what depends on what, and heights: the number of blocks that must
+// follow.
+func (s *scheduler) link() {
+	for i := range s.Nodes {
+		n, st := &s.Nodes[i], &s.state[i]
+		st.barrier = -1
+		edge := func(from int32, k int) {
+			to := int32(i) << 1
+			if s.together(&s.Nodes[from], n, k) {
+				to |= 1
+			}
+			s.state[from].succs = append(s.state[from].succs, to)
+			st.deps++
+		}
+		for k, a := range n.Args {
+			if r := &s.Buffers[a.Buf]; r.Body == s.Body {
+				for _, m := range r.Makers {
+					edge(m, k)
+				}
+			}
+		}
+		if n.After >= 0 {
+			edge(n.After, -1)
+		}
+	}
+	for i := len(s.Nodes) - 1; i >= 0; i-- {
+		st := &s.state[i]
+		for _, to := range st.succs {
+			st.height = max(st.height, s.state[to>>1].height+1-to&1)
+		}
+	}
+}
+
+// locals marks the buffers that only their own block reads.
+func (s *scheduler) locals() {
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; n.Kind <= Load && n.N > 1 && n.Dst != None {
+			r := &s.Buffers[n.Dst]
+			r.Local = r.Body == s.Body && !r.Shared && r.In == None && len(r.Makers) == 1
+		}
+	}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		for k, a := range n.Args {
+			if r := &s.Buffers[a.Buf]; r.Local && (r.Body != s.Body || !s.perElement(n, k) || s.state[i].block != s.state[r.Makers[0]].block) {
+				r.Local = false
+			}
+		}
+	}
+}
+
+// OrderScalars orders the nodes of blocks of scalar code so that equal ops
+// follow each other: the processor guesses the next jump of an interpreter from
+// the last ones.
+func OrderScalars(p *Program) {
+	p.Bodies(func(b *Body) {
+		for i := range b.Blocks {
+			if k := &b.Blocks[i]; k.Kind == ScalarBlock && len(k.Nodes) > 2 {
+				k.Nodes = b.order(k.Nodes)
+			}
+		}
+	})
+}
+
+func (b *Body) order(nodes []int32) []int32 {
+	at := make(map[int32]int, len(nodes))
+	for k, i := range nodes {
+		at[i] = k
+	}
+	deps := make([]int, len(nodes))
+	succs := make([][]int32, len(nodes))
+	for k, i := range nodes {
+		edge := func(m int32) {
+			if from, ok := at[m]; ok {
+				succs[from] = append(succs[from], i)
+				deps[k]++
+			}
+		}
+		n := &b.Nodes[i]
+		for _, a := range n.Args {
+			if r := &b.Buffers[a.Buf]; r.Body == b {
+				for _, m := range r.Makers {
+					edge(m)
+				}
+			}
+		}
+		if n.After >= 0 {
+			edge(n.After)
+		}
+	}
+	ready := map[ad.OpCode][]int32{}
+	add := func(i int32) {
+		op := b.Nodes[i].Op
+		if n := &b.Nodes[i]; n.Kind == Accumulate && !n.Store {
+			op = ad.OpAdd
+		}
+		ready[op] = append(ready[op], i)
+	}
+	for k, i := range nodes {
+		if deps[k] == 0 {
+			add(i)
+		}
+	}
+	out := make([]int32, 0, len(nodes))
+	for len(out) < len(nodes) {
+		var best ad.OpCode
+		most := 0
+		for op, is := range ready {
+			if len(is) > most || len(is) == most && op < best {
+				best, most = op, len(is)
+			}
+		}
+		for len(ready[best]) > 0 {
+			is := ready[best]
+			ready[best] = nil
+			out = append(out, is...)
+			for _, i := range is {
+				for _, q := range succs[at[i]] {
+					if deps[at[q]]--; deps[at[q]] == 0 {
+						add(q)
+					}
+				}
+			}
+		}
+		delete(ready, best)
+	}
+	return out
+}

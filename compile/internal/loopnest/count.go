@@ -1,0 +1,69 @@
+package loopnest
+
+import "github.com/ppl-lang/ppl/ad"
+
+// Count is a measure of a program.
+type Count struct {
+	Ops    int     // operations in the program's text
+	Work   float64 // numbers that they compute per evaluation: lanes and steps counted
+	Blocks int     // 0 before blocks are formed
+}
+
+// CountGraph counts what a graph's outputs and effects need. A while loop
+// counts as one iteration, a conditional as both branches.
+func CountGraph(g *ad.Graph) Count {
+	var c Count
+	var walk func(g *ad.Graph, times float64)
+	walk = func(g *ad.Graph, times float64) {
+		for i, live := range g.Live(g.Outputs, true) {
+			n := &g.Nodes[i]
+			if !live {
+				continue
+			}
+			switch n.Op {
+			case ad.OpConst, ad.OpInput, ad.OpReshape, ad.OpLane, ad.OpUnlane:
+				continue
+			}
+			c.Ops++
+			lanes := float64(max(n.Type.Lanes, 1))
+			switch a := n.Attr.(type) {
+			case *ad.Scan:
+				walk(a.Body, times*lanes*float64(a.Steps))
+			case *ad.If:
+				walk(a.Then, times*lanes)
+				walk(a.Else, times*lanes)
+			default:
+				c.Work += times * float64(n.Type.Total())
+			}
+		}
+	}
+	walk(g, 1)
+	return c
+}
+
+// Count counts the program's nodes.
+func (p *Program) Count() Count {
+	var c Count
+	p.Bodies(func(b *Body) {
+		c.Ops += len(b.Nodes)
+		c.Blocks += len(b.Blocks)
+		for i := range b.Nodes {
+			if n := &b.Nodes[i]; n.Reg == nil {
+				c.Work += b.Times() * float64(max(n.N, 1))
+			}
+		}
+	})
+	return c
+}
+
+// Times is how often the body runs per evaluation.
+func (b *Body) Times() float64 {
+	times := 1.0
+	for ; b.Region != nil; b = b.Parent {
+		times *= float64(max(b.Region.Lanes, 1))
+		if s := b.Region.Scan; s != nil {
+			times *= float64(s.Steps)
+		}
+	}
+	return times
+}

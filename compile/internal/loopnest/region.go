@@ -1,0 +1,242 @@
+package loopnest
+
+import "github.com/ppl-lang/ppl/ad"
+
+// findParts prepares the regions among live nodes.
+func (x *lowering) findParts(live []bool, outputs []ad.Ref) {
+	for r, used := range UsedParts(x.g, live, outputs) {
+		n := &x.g.Nodes[r]
+		x.parts[r] = &Region{Node: n, Lanes: n.Type.Lanes, Sizes: ResultSizes(n), Live: used}
+	}
+}
+
+// result makes the buffer of a live result.
+func (x *lowering) result(reg *Region, k int) BufferID {
+	r := x.newBuffer(max(reg.Lanes, 1) * reg.Sizes[k])
+	reg.Results[k] = LaneValue{x.Whole(r), reg.Lanes > 0}
+	return r
+}
+
+// lowerRegion lowers a scan or conditional and its sub-graphs.
+func (x *lowering) lowerRegion(r ad.Ref, n *ad.Node) {
+	reg := x.parts[r]
+	reg.Results = make([]LaneValue, len(reg.Sizes))
+	for k := range reg.Results {
+		reg.Results[k].Buf = None
+	}
+	args := make([]LaneValue, len(n.Args))
+	nd := Node{Kind: Regions, Op: n.Op, Src: n, Dst: None, Reg: reg}
+	for i, a := range n.Args {
+		args[i] = LaneValue{x.val(a), x.g.Type(a).Lanes > 0}
+		nd.Args = append(nd.Args, args[i].Value)
+	}
+	if s, ok := n.Attr.(*ad.Scan); ok {
+		reg.Scan = s
+		x.lowerScan(reg, args)
+	} else {
+		x.lowerIf(reg, args)
+	}
+	i := x.emit(nd)
+	for _, p := range reg.Results {
+		if p.Buf != None {
+			x.Buffers[p.Buf].Makers = append(x.Buffers[p.Buf].Makers, i)
+		}
+	}
+	if MayFail(n) {
+		x.ordered(i)
+	}
+}
+
+// capture is the value of an argument within a sub-graph, without lanes.
+func (x *lowering) capture(reg *Region, a LaneValue) Value {
+	if !a.Laned {
+		return a.Value
+	}
+	n := a.N / reg.Lanes
+	if a.Rep {
+		return Value{Buf: a.Buf, Off: a.Off, N: n, Rep: n > 1}
+	}
+	return x.bind(reg, &Binding{Src: a.Value, Lane: n}, n)
+}
+
+// bind makes the buffer that b moves.
+func (x *lowering) bind(reg *Region, b *Binding, n int) Value {
+	b.Region = reg
+	reg.Bindings = append(reg.Bindings, b)
+	return x.Whole(x.AddBuffer(Buffer{N: n, Binding: b, Kept: true}))
+}
+
+func (x *lowering) lowerScan(reg *Region, args []LaneValue) {
+	s, L := reg.Scan, max(reg.Lanes, 1)
+	b := x.newLowering(s.Body, x.Body, reg)
+	reg.Bodies = []*Body{b.Body}
+	for i, a := range args {
+		in := s.Body.Inputs[i]
+		size := s.Body.Type(in).Size()
+		switch {
+		case i < s.Carries:
+			c := x.AddBuffer(Buffer{N: size, Body: x.Body, Kept: true})
+			reg.Carries = append(reg.Carries, Carry{Buf: c, Init: a})
+			b.vals[in] = x.Whole(c)
+		case i >= s.Carries+s.Streams:
+			b.vals[in] = x.capture(reg, a)
+		case a.Rep:
+			b.vals[in] = Value{Buf: a.Buf, Off: a.Off, N: size, Rep: size > 1}
+		default:
+			bd := &Binding{Src: a.Value, Step: size, ByStep: true}
+			if a.Laned {
+				bd.Lane = a.N / L
+			}
+			b.vals[in] = x.bind(reg, bd, size)
+		}
+	}
+	var outputs []int
+	sum := s.Carries + s.Outs // the first sum among outputs; results have the history besides
+	for k := range s.Body.Outputs {
+		if k < s.Carries || reg.Live[s.Carries+k] {
+			outputs = append(outputs, k)
+		}
+	}
+	b.lower(outputs)
+	for k := range reg.Carries {
+		c := &reg.Carries[k]
+		c.Next = b.output(k)
+		if reg.Live[k] && reg.Lanes == 0 {
+			f := x.newBuffer(reg.Sizes[k])
+			x.Buffers[f].In = c.Buf
+			reg.Results[k] = LaneValue{x.Whole(f), false}
+		} else if reg.Live[k] {
+			reg.Finals = append(reg.Finals, LanePart{c.Buf, x.result(reg, k)})
+		}
+		if h := s.Carries + k; reg.Live[h] {
+			reg.Keeps = append(reg.Keeps, Keep{Value: x.Whole(c.Buf), Dst: x.result(reg, h), First: true})
+		}
+	}
+	for k := s.Carries; k < sum; k++ {
+		if reg.Live[s.Carries+k] {
+			reg.Keeps = append(reg.Keeps, Keep{Value: b.output(k), Dst: x.result(reg, s.Carries+k)})
+		}
+	}
+	for i := range reg.Keeps {
+		k := &reg.Keeps[i]
+		k.Step, k.Lane = k.N, s.Steps*k.N
+	}
+	for k := sum; k < len(s.Body.Outputs); k++ {
+		p := s.Carries + k
+		if !reg.Live[p] {
+			continue
+		}
+		acc := x.AddBuffer(Buffer{N: reg.Sizes[p], Body: x.Body, Kept: true})
+		if v := b.solid(b.output(k)); v.N > 0 {
+			b.emit(Node{Kind: Accumulate, Op: ad.OpScatter, N: v.N, Args: []Value{v}, Dst: acc, Map: affine2(1, 0, v.N, 1)})
+		}
+		if reg.Lanes == 0 {
+			reg.Results[p] = LaneValue{x.Whole(acc), false}
+		} else {
+			reg.Finals = append(reg.Finals, LanePart{acc, x.result(reg, p)})
+		}
+		reg.Sums = append(reg.Sums, acc)
+	}
+}
+
+// output is the value of the graph's output k, read by others than nodes.
+func (x *lowering) output(k int) Value {
+	v := x.val(x.g.Outputs[k])
+	x.Buffers[v.Buf].Shared = true
+	return v
+}
+
+func (x *lowering) lowerIf(reg *Region, args []LaneValue) {
+	f := reg.Node.Attr.(*ad.If)
+	reg.Cond = args[0]
+	captured := make([]Value, len(args)-1)
+	for i, a := range args[1:] {
+		captured[i] = x.capture(reg, a)
+	}
+	var outputs []int
+	for k, live := range reg.Live {
+		if live {
+			outputs = append(outputs, k)
+			x.result(reg, k)
+		}
+	}
+	for side, g := range []*ad.Graph{f.Then, f.Else} {
+		b := x.newLowering(g, x.Body, reg)
+		reg.Bodies = append(reg.Bodies, b.Body)
+		for i, v := range captured {
+			b.vals[g.Inputs[i]] = v
+		}
+		b.lower(outputs)
+		for _, k := range outputs {
+			v := b.output(k)
+			reg.Outs[side] = append(reg.Outs[side], Keep{Value: v, Dst: reg.Results[k].Buf, Lane: v.N})
+		}
+	}
+}
+
+// ResultSizes are the sizes of a region's results.
+func ResultSizes(n *ad.Node) []int {
+	var sizes []int
+	for _, t := range n.Attr.(interface{ Results() []ad.Type }).Results() {
+		sizes = append(sizes, t.Size())
+	}
+	return sizes
+}
+
+// PartOf finds the result that all elements visited by ix, an index into the
+// flat value, belong to; -1 if there is none.
+func PartOf(sizes []int, ix ad.Index) (k, offset int) {
+	m := Flatten(ix, 0, 0)
+	if m.N == 0 {
+		return -1, 0
+	}
+	s := m.Span()
+	for k, size := range sizes {
+		if s.Lo >= offset && s.Hi <= offset+size {
+			return k, offset
+		}
+		offset += size
+	}
+	return -1, 0
+}
+
+// UsedParts finds which results of which regions are read by live nodes and
+// as outputs.
+func UsedParts(g *ad.Graph, live []bool, outputs []ad.Ref) map[ad.Ref][]bool {
+	used := map[ad.Ref][]bool{}
+	sizes := map[ad.Ref][]int{}
+	all := func(r ad.Ref) {
+		for k := range used[r] {
+			used[r][k] = true
+		}
+	}
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if !live[i] {
+			continue
+		}
+		if n.Op.Row().Class == ad.Region {
+			r := ad.Ref(i)
+			sizes[r] = ResultSizes(n)
+			used[r] = make([]bool, len(sizes[r]))
+		}
+		for _, a := range n.Args {
+			if used[a] == nil {
+				continue
+			}
+			if n.Op == ad.OpGather {
+				if k, _ := PartOf(sizes[a], n.Index()); k >= 0 {
+					used[a][k] = true
+					continue
+				} else if n.Type.Total() == 0 {
+					continue
+				}
+			}
+			all(a)
+		}
+	}
+	for _, r := range outputs {
+		all(r)
+	}
+	return used
+}

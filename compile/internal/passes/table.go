@@ -1,0 +1,152 @@
+package passes
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/loopnest"
+)
+
+// Pass is one row of the table: a change that keeps what a program computes.
+// Exactly one of Graph and Nest is set, or none for a pass that whoever makes
+// code from the program carries out.
+type Pass struct {
+	Name  string
+	Doc   string   // what it does, in one line
+	After []string // passes that must come before, if they are on
+	Graph func(g *ad.Graph, o *Options) *ad.Graph
+	Nest  func(p *loopnest.Program)
+	// Off is what runs instead when the pass is switched off; mostly nothing.
+	Off func(p *loopnest.Program)
+}
+
+// Table is the passes in the order in which they run. Folding of constants,
+// sharing of equal expressions and the identities that hold for every number
+// are not among them: an ad.Graph does these as it is built, hence also where a
+// pass rebuilds it.
+func Table() []Pass {
+	graph := func(f func(*ad.Graph) *ad.Graph) func(*ad.Graph, *Options) *ad.Graph {
+		return func(g *ad.Graph, _ *Options) *ad.Graph { return f(g) }
+	}
+	return []Pass{
+		{Name: "specialise", Graph: graph(specialise),
+			Doc: "frees scans of streams and captured values that are one constant, mostly adjoints of what nobody used"},
+		{Name: "distribute", Graph: graph(distribute), After: []string{"specialise"},
+			Doc: "takes scans apart: what does not recur is computed for all steps at once"},
+
+		{Name: "exponentials", Nest: loopnest.ShareExponentials,
+			Doc: "takes logistic functions apart so that values and derivatives share their exponentials"},
+		{Name: "dead", Nest: loopnest.Dead, After: []string{"exponentials"},
+			Doc: "removes what nobody reads"},
+		{Name: "products", Nest: loopnest.JoinProducts, After: []string{"exponentials", "dead"},
+			Doc: "joins products with the sum, difference or reduction that alone reads them"},
+		{Name: "place", Nest: loopnest.PlaceParts, After: []string{"products"},
+			Doc: "computes what fills a part of an array in its place there"},
+		{Name: "fuse", After: []string{"place"},
+			Nest: func(p *loopnest.Program) { loopnest.FormBlocks(p, true) },
+			Off:  func(p *loopnest.Program) { loopnest.FormBlocks(p, false) },
+			Doc:  "puts elementwise ops with their trailing reductions into one loop over strips, scalars into one run of code"},
+		{Name: "order", Nest: loopnest.OrderScalars, After: []string{"fuse"},
+			Doc: "orders scalar code so that equal ops follow each other"},
+		{Name: MemoryPass, After: []string{"order"},
+			Doc: "values whose lives do not meet share memory: one frame for all strips, steps and adjoints"},
+	}
+}
+
+// MemoryPass names the pass that vm carries out.
+const MemoryPass = "memory"
+
+// Options say how to run the passes; the zero value is all of them, without
+// verification.
+type Options struct {
+	Without []string    // names of passes that are left out
+	Verify  bool        // verify the form after every pass
+	Trace   func(*Step) // receives what each pass did; nil: nobody
+}
+
+// Step is what one pass did.
+type Step struct {
+	Pass          Pass
+	Off           bool
+	Before, After loopnest.Count
+	Graph         *ad.Graph         // after a pass on the graph
+	Nest          *loopnest.Program // after a pass on the loop nest
+}
+
+// Has reports whether the pass of that name is on.
+func (o *Options) Has(name string) bool { return !slices.Contains(o.Without, name) }
+
+// Check returns an error if Without names what is no pass.
+func (o *Options) Check() error {
+	for _, w := range o.Without {
+		if !slices.Contains(Names(), w) {
+			return fmt.Errorf("there is no pass %q", w)
+		}
+	}
+	return nil
+}
+
+// Names are the names of everything that can be switched off.
+func Names() []string {
+	var names []string
+	for _, p := range Table() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// Run makes the loop nest of what g's outputs and effects need. g is not
+// changed.
+func Run(g *ad.Graph, o Options) (p *loopnest.Program, err error) {
+	defer ad.Recover(&err)
+	defer loopnest.Recover(&err)
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	step := Step{}
+	count := func() loopnest.Count {
+		switch {
+		case o.Trace == nil:
+			return loopnest.Count{}
+		case p != nil:
+			return p.Count()
+		}
+		return loopnest.CountGraph(g)
+	}
+	for _, pass := range Table() {
+		if p == nil && pass.Graph == nil {
+			p = loopnest.Lower(g)
+			if o.Verify {
+				if err := p.Verify(); err != nil {
+					return nil, fmt.Errorf("after lowering: %w", err)
+				}
+			}
+		}
+		step = Step{Pass: pass, Off: !o.Has(pass.Name), Before: count()}
+		switch {
+		case step.Off && pass.Off != nil:
+			pass.Off(p)
+		case step.Off:
+		case pass.Graph != nil:
+			g = pass.Graph(g, &o)
+		case pass.Nest != nil:
+			pass.Nest(p)
+		}
+		if o.Verify {
+			if p != nil {
+				err = p.Verify()
+			} else {
+				err = loopnest.VerifyGraph(g)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("after pass %s: %w", pass.Name, err)
+			}
+		}
+		if o.Trace != nil {
+			step.After, step.Graph, step.Nest = count(), g, p
+			o.Trace(&step)
+		}
+	}
+	return p, nil
+}
