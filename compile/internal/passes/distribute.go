@@ -144,14 +144,6 @@ func (d *distributor) scan(r ad.Ref, n *ad.Node, a *ad.Scan) {
 	keepLive(d.g, n, d.to[r])
 }
 
-// keepLive makes r, the counterpart of n, run even if nobody reads its value
-// any more, where that would be missed: numbers drawn, possible errors.
-func keepLive(g *ad.Graph, n *ad.Node, r ad.Ref) {
-	if loopnest.MayFail(n) && n.Op.Row().Class != ad.Effect {
-		g.Effects = append(g.Effects, r)
-	}
-}
-
 // taker takes one scan apart.
 type taker struct {
 	*distributor

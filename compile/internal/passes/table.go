@@ -30,10 +30,14 @@ func Table() []Pass {
 		return func(g *ad.Graph, _ *Options) *ad.Graph { return f(g) }
 	}
 	return []Pass{
+		{Name: "rewrite", Graph: rewriteGraph,
+			Doc: "applies the list of legal rewrites; each can be switched off by its own name"},
 		{Name: "specialise", Graph: graph(specialise),
 			Doc: "frees scans of streams and captured values that are one constant, mostly adjoints of what nobody used"},
 		{Name: "distribute", Graph: graph(distribute), After: []string{"specialise"},
 			Doc: "takes scans apart: what does not recur is computed for all steps at once"},
+		{Name: "factors", Graph: graph(moveFactors), After: []string{"rewrite", "distribute"},
+			Doc: "moves factors that are one number for a whole array to where they cost least, mostly out of sums"},
 
 		{Name: "exponentials", Nest: loopnest.ShareExponentials,
 			Doc: "takes logistic functions apart so that values and derivatives share their exponentials"},
@@ -92,6 +96,9 @@ func Names() []string {
 	var names []string
 	for _, p := range Table() {
 		names = append(names, p.Name)
+	}
+	for _, w := range Rewrites() {
+		names = append(names, w.Name)
 	}
 	return names
 }

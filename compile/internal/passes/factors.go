@@ -1,0 +1,254 @@
+package passes
+
+import "github.com/ppl-lang/ppl/ad"
+
+// moveFactors moves factors that are one number for a whole array out of it:
+// through products, quotients, squares, matrix products, slices and sums, to
+// where they multiply fewer numbers, or to the next sum, where they are joined
+// with it. Derivatives of densities are full of them: with z = (y-μ)/σ, of the
+// six passes over the data for -z²/2 - log σ and its derivatives three remain,
+// Σr², Σr and r = y-μ.
+//
+// It is off by a few roundings, and differs otherwise only where a factor or a
+// product of factors leaves the range of numbers: 1/σ² for |σ| < 1e-154.
+func moveFactors(g *ad.Graph) *ad.Graph {
+	if !hasArrays(g) {
+		return g
+	}
+	f := &factorizer{}
+	return rebuild(g, moveFactors, func(b *rebuilder, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+		if f.g == nil {
+			f.g, f.of = b.g, map[ad.Ref]scaled{}
+		}
+		return f.node(n, attr, args)
+	})
+}
+
+// hasArrays reports whether anything in the graph, or in its regions, computes
+// an array.
+func hasArrays(g *ad.Graph) bool {
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if n.Op != ad.OpConst && n.Op != ad.OpInput && n.Type.Total() > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// scaled is coef·base + off, where coef and off are numbers; None is 1 and 0.
+type scaled struct{ coef, base, off ad.Ref }
+
+// factorizer remembers which values of the new graph are scaled ones. The
+// products themselves are in the graph, where they are dead unless needed.
+type factorizer struct {
+	g  *ad.Graph
+	of map[ad.Ref]scaled
+}
+
+func (f *factorizer) parts(r ad.Ref) scaled {
+	if s, ok := f.of[r]; ok {
+		return s
+	}
+	return scaled{ad.None, r, ad.None}
+}
+
+// value is the node of a scaled value, of type t.
+func (f *factorizer) value(s scaled, t ad.Type) ad.Ref {
+	if !f.g.Type(s.base).Equal(t) {
+		panic("passes: a factor changes a type")
+	}
+	r := s.base
+	if s.coef != ad.None {
+		r = f.g.Mul(s.coef, r)
+	}
+	if s.off != ad.None {
+		r = f.g.Add(r, s.off)
+	}
+	if r != s.base {
+		f.of[r] = s
+	}
+	return r
+}
+
+func (f *factorizer) mul(a, b ad.Ref) ad.Ref {
+	switch {
+	case a == ad.None:
+		return b
+	case b == ad.None:
+		return a
+	}
+	return f.g.Mul(a, b)
+}
+
+func (f *factorizer) inv(a ad.Ref) ad.Ref {
+	if a == ad.None {
+		return a
+	}
+	return f.g.Div(f.g.Const(1), a)
+}
+
+func (f *factorizer) node(n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	if s, ok := f.scaled(n, attr, args); ok {
+		return f.value(s, n.Type)
+	}
+	return f.g.Do(n.Op, attr, args...)
+}
+
+// scaled is the node's value with factors apart; ok is false where there is
+// nothing to gain.
+func (f *factorizer) scaled(n *ad.Node, attr any, args []ad.Ref) (s scaled, ok bool) {
+	g := f.g
+	if len(args) == 0 || len(args) > 2 {
+		return s, false
+	}
+	if n.Op == ad.OpScatter {
+		return f.sum(n, attr, args[0])
+	}
+	if n.Type.Total() <= 1 {
+		return s, false
+	}
+	a := f.parts(args[0])
+	whole := func(s scaled) bool { return g.Type(s.base).Equal(n.Type) }
+	switch n.Op {
+	case ad.OpNeg:
+		c := ad.Ref(ad.None)
+		if a.coef == ad.None {
+			c = g.Const(-1)
+		} else {
+			c = g.Neg(a.coef)
+		}
+		o := a.off
+		if o != ad.None {
+			o = g.Neg(o)
+		}
+		return scaled{c, a.base, o}, true
+	case ad.OpSquare:
+		if a.coef == ad.None || a.off != ad.None {
+			return s, false
+		}
+		return scaled{g.Square(a.coef), g.Square(a.base), ad.None}, true
+	case ad.OpInv:
+		if a.coef == ad.None || a.off != ad.None {
+			return s, false
+		}
+		return scaled{f.inv(a.coef), g.Do(ad.OpInv, nil, a.base), ad.None}, true
+	case ad.OpReshape, ad.OpLane, ad.OpUnlane, ad.OpGather:
+		if a.base == args[0] || g.Type(args[0]).Total() < n.Type.Total() {
+			return s, false
+		}
+		return scaled{a.coef, g.Do(n.Op, attr, a.base), a.off}, true
+	case ad.OpMul, ad.OpDiv, ad.OpAdd, ad.OpSub, ad.OpMatMul:
+	default:
+		return s, false
+	}
+	b := f.parts(args[1])
+	if n.Op == ad.OpMatMul {
+		if a.off != ad.None || b.off != ad.None ||
+			a.coef != ad.None && g.Type(a.base).Total() < n.Type.Total() || b.coef != ad.None && g.Type(b.base).Total() < n.Type.Total() {
+			return s, false
+		}
+		if a.coef == ad.None && b.coef == ad.None {
+			return s, false
+		}
+		return scaled{f.mul(a.coef, b.coef), g.Do(n.Op, attr, a.base, b.base), ad.None}, true
+	}
+	u, isU := uniform(g, args[0])
+	v, isV := uniform(g, args[1])
+	switch {
+	case isU && isV:
+		return s, false
+	case n.Op == ad.OpMul && isU && whole(b):
+		return scaled{f.mul(u, b.coef), b.base, f.both(u, b.off)}, true
+	case n.Op == ad.OpMul && isV && whole(a):
+		return scaled{f.mul(v, a.coef), a.base, f.both(v, a.off)}, true
+	case n.Op == ad.OpDiv && isV && whole(a):
+		w := f.inv(v)
+		return scaled{f.mul(w, a.coef), a.base, f.both(w, a.off)}, true
+	case n.Op == ad.OpDiv && isU && whole(b) && b.off == ad.None && b.coef != ad.None:
+		return scaled{g.Div(u, b.coef), g.Do(ad.OpInv, nil, b.base), ad.None}, true
+	case n.Op == ad.OpAdd && isU && whole(b) && f.term(b):
+		return scaled{b.coef, b.base, f.plus(b.off, u)}, true
+	case n.Op == ad.OpAdd && isV && whole(a) && f.term(a):
+		return scaled{a.coef, a.base, f.plus(a.off, v)}, true
+	case n.Op == ad.OpSub && isV && whole(a) && f.term(a):
+		return scaled{a.coef, a.base, f.plus(a.off, g.Neg(v))}, true
+	case isU || isV || a.off != ad.None || b.off != ad.None:
+		return s, false
+	case n.Op == ad.OpMul && (a.coef != ad.None || b.coef != ad.None):
+		return scaled{f.mul(a.coef, b.coef), g.Mul(a.base, b.base), ad.None}, true
+	case n.Op == ad.OpDiv && (a.coef != ad.None || b.coef != ad.None):
+		return scaled{f.mul(a.coef, f.inv(b.coef)), g.Div(a.base, b.base), ad.None}, true
+	case (n.Op == ad.OpAdd || n.Op == ad.OpSub) && a.coef == b.coef && a.coef != ad.None:
+		return scaled{a.coef, g.Do(n.Op, nil, a.base, b.base), ad.None}, true
+	case n.Op == ad.OpAdd && f.minus(b):
+		return f.difference(a, b, args[0]), true
+	case n.Op == ad.OpAdd && f.minus(a):
+		return f.difference(b, a, args[1]), true
+	}
+	return s, false
+}
+
+// minus reports whether s is -base.
+func (f *factorizer) minus(s scaled) bool {
+	if s.coef == ad.None || s.off != ad.None {
+		return false
+	}
+	v, ok := f.g.Value(s.coef)
+	return ok && v[0] == -1
+}
+
+// difference is a + (-base of b) without a pass for the sign.
+func (f *factorizer) difference(a, b scaled, whole ad.Ref) scaled {
+	return scaled{ad.None, f.g.Sub(whole, b.base), ad.None}
+}
+
+func (f *factorizer) both(c, off ad.Ref) ad.Ref {
+	if off == ad.None {
+		return off
+	}
+	return f.g.Mul(c, off)
+}
+
+func (f *factorizer) plus(off, u ad.Ref) ad.Ref {
+	if off == ad.None {
+		return u
+	}
+	return f.g.Add(off, u)
+}
+
+// term reports whether a number that is added to s may be summed apart from it:
+// where s is a term of a density, so that both are terms of the result. (With
+// the deviations of data from their mean, as in Σ(y-μ), it would lose what the
+// difference gains.)
+func (f *factorizer) term(s scaled) bool {
+	switch f.g.Nodes[s.base].Op {
+	case ad.OpSquare, ad.OpLog, ad.OpLog1p, ad.OpLog1m, ad.OpLog1pExp, ad.OpLogInvLogit, ad.OpLog1mInvLogit, ad.OpLogAddExp,
+		ad.OpLgamma, ad.OpLogPhi, ad.OpLbeta, ad.OpLchoose:
+		return true
+	}
+	return false
+}
+
+// sum moves factors out of a scatter: where it adds numbers up, not where it
+// puts them somewhere.
+func (f *factorizer) sum(n *ad.Node, attr any, x ad.Ref) (s scaled, ok bool) {
+	g := f.g
+	a := f.parts(x)
+	from := g.Type(x).Total()
+	if a.base == x || from < 4*n.Type.Total() || from == 0 {
+		return s, false
+	}
+	s = scaled{a.coef, g.Do(ad.OpScatter, attr, a.base), ad.None}
+	switch {
+	case a.off == ad.None:
+		return s, true
+	case n.Type.Total() > 1:
+		return s, false
+	}
+	s.off = g.Scale(float64(from), a.off)
+	if !g.Type(s.off).Equal(n.Type) {
+		s.off = g.Reshape(s.off, n.Type.Shape)
+	}
+	return s, true
+}

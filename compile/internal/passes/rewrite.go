@@ -1,0 +1,197 @@
+package passes
+
+import "github.com/ppl-lang/ppl/ad"
+
+// Rewrite is an identity that the pass "rewrite" uses from left to right. These
+// are all there are: 0·x is not 0 and is never rewritten, nor is x-x.
+type Rewrite struct {
+	Name      string
+	Identity  string
+	Condition string // under which it is used
+	Exact     string // whether it is exact, or how far it is off
+
+	op    ad.OpCode
+	apply func(r *rewriter, a []ad.Ref) (ad.Ref, bool)
+}
+
+// Rewrites is the list of legal rewrites. "At least as exact" means that the
+// right side's rounding errors are bounded by the left side's, and that the two
+// differ otherwise only where the left side overflows or underflows on the way
+// to a result that does not.
+func Rewrites() []Rewrite {
+	const exact, better = "exact, NaN and infinities included", "at least as exact"
+	return []Rewrite{
+		{"log_exp", "log(exp x) = x", "", better, ad.OpLog, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
+			return r.argOf(a[0], ad.OpExp)
+		}},
+		{"exp_log", "exp(log x) = x", "x ≥ 0 or NaN is proven", better, ad.OpExp, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
+			x, ok := r.argOf(a[0], ad.OpLog)
+			return x, ok && r.nonneg(x, 0)
+		}},
+		{"log_sqrt", "log(sqrt x) = log(x)/2", "", better, ad.OpLog, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
+			x, ok := r.argOf(a[0], ad.OpSqrt)
+			if !ok {
+				return ad.None, false
+			}
+			return r.do(ad.OpMul, r.g.Const(0.5), r.do(ad.OpLog, x)), true
+		}},
+		{"sqrt_square", "sqrt(x²) = |x|", "", better, ad.OpSqrt, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
+			x, ok := r.argOf(a[0], ad.OpSquare)
+			if !ok {
+				return ad.None, false
+			}
+			return r.do(ad.OpAbs, x), true
+		}},
+		{"square_sqrt", "(sqrt x)² = x", "x ≥ 0 or NaN is proven", better, ad.OpSquare, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
+			x, ok := r.argOf(a[0], ad.OpSqrt)
+			return x, ok && r.nonneg(x, 0)
+		}},
+		{"square", "x·x = x²", "", exact, ad.OpMul, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
+			if a[0] != a[1] {
+				return ad.None, false
+			}
+			return r.do(ad.OpSquare, a[0]), true
+		}},
+		{"abs_nonneg", "|x| = x", "x ≥ 0 or NaN is proven", "exact but for the sign of zero", ad.OpAbs, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
+			return a[0], r.nonneg(a[0], 0)
+		}},
+		{"cancel_exp", "(x/exp z)·exp z = x", "", better, ad.OpMul, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
+			for k, e := range a {
+				if _, ok := r.argOf(e, ad.OpExp); !ok {
+					continue
+				}
+				if n := &r.g.Nodes[a[1-k]]; n.Op == ad.OpDiv && n.Args[1] == e && r.same(n.Args[0], a[1-k]) {
+					return n.Args[0], true
+				} else if n.Op == ad.OpInv && n.Args[0] == e && n.Type.IsScalar() && n.Type.Lanes == 0 {
+					return r.g.Const(1), true
+				}
+			}
+			return ad.None, false
+		}},
+		{"add_neg", "x + (-y) = x - y", "", exact, ad.OpAdd, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
+			for k := 1; k >= 0; k-- {
+				if y, ok := r.argOf(a[k], ad.OpNeg); ok {
+					return r.do(ad.OpSub, a[1-k], y), true
+				}
+			}
+			return ad.None, false
+		}},
+		{"sub_neg", "x - (-y) = x + y", "", exact, ad.OpSub, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
+			y, ok := r.argOf(a[1], ad.OpNeg)
+			if !ok {
+				return ad.None, false
+			}
+			return r.do(ad.OpAdd, a[0], y), true
+		}},
+		{"mul_neg", "(-x)·(-y) = x·y", "", exact, ad.OpMul, bothNegative(ad.OpMul)},
+		{"div_neg", "(-x)/(-y) = x/y", "", exact, ad.OpDiv, bothNegative(ad.OpDiv)},
+		{"square_neg", "(-x)² = x²", "", exact, ad.OpSquare, withoutSign(ad.OpSquare)},
+		{"abs_neg", "|-x| = |x|", "", exact, ad.OpAbs, withoutSign(ad.OpAbs)},
+		{"select_same", "c ? x : x = x", "of the type of the result", exact, ad.OpSelect, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
+			return a[1], a[1] == a[2] && r.g.Type(a[0]).Lanes == 0 && (r.g.Type(a[0]).IsScalar() || r.same(a[0], a[1]))
+		}},
+	}
+}
+
+// rewriter applies the rewrites that are on while it rebuilds a graph.
+type rewriter struct {
+	g    *ad.Graph
+	byOp map[ad.OpCode][]Rewrite
+}
+
+// rewriteGraph rebuilds g with the legal rewrites.
+func rewriteGraph(g *ad.Graph, o *Options) *ad.Graph {
+	byOp := map[ad.OpCode][]Rewrite{}
+	for _, w := range Rewrites() {
+		if o.Has(w.Name) {
+			byOp[w.op] = append(byOp[w.op], w)
+		}
+	}
+	var run func(g *ad.Graph) *ad.Graph
+	run = func(g *ad.Graph) *ad.Graph {
+		return rebuild(g, run, func(b *rebuilder, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+			r := &rewriter{b.g, byOp}
+			if len(byOp[n.Op]) > 0 {
+				return r.do(n.Op, args...)
+			}
+			return b.g.Do(n.Op, attr, args...)
+		})
+	}
+	return run(g)
+}
+
+// do adds an elementwise op, rewritten.
+func (r *rewriter) do(op ad.OpCode, a ...ad.Ref) ad.Ref {
+	for _, w := range r.byOp[op] {
+		if x, ok := w.apply(r, a); ok {
+			return x
+		}
+	}
+	return r.g.Do(op, nil, a...)
+}
+
+// argOf is the argument of x if it is made by op.
+func (r *rewriter) argOf(x ad.Ref, op ad.OpCode) (ad.Ref, bool) {
+	if n := &r.g.Nodes[x]; n.Op == op {
+		return n.Args[0], true
+	}
+	return ad.None, false
+}
+
+// same reports whether two values have the same type.
+func (r *rewriter) same(x, y ad.Ref) bool { return r.g.Type(x).Equal(r.g.Type(y)) }
+
+func bothNegative(op ad.OpCode) func(*rewriter, []ad.Ref) (ad.Ref, bool) {
+	return func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
+		x, ok := r.argOf(a[0], ad.OpNeg)
+		y, ok2 := r.argOf(a[1], ad.OpNeg)
+		if !ok || !ok2 {
+			return ad.None, false
+		}
+		return r.do(op, x, y), true
+	}
+}
+
+func withoutSign(op ad.OpCode) func(*rewriter, []ad.Ref) (ad.Ref, bool) {
+	return func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
+		x, ok := r.argOf(a[0], ad.OpNeg)
+		if !ok {
+			return ad.None, false
+		}
+		return r.do(op, x), true
+	}
+}
+
+// nonneg reports whether x is proven to be ≥ 0 or NaN wherever it is computed.
+func (r *rewriter) nonneg(x ad.Ref, depth int) bool {
+	n := &r.g.Nodes[x]
+	all := func(args []ad.Ref) bool {
+		for _, a := range args {
+			if !r.nonneg(a, depth+1) {
+				return false
+			}
+		}
+		return true
+	}
+	if depth > 8 {
+		return false
+	}
+	switch n.Op {
+	case ad.OpExp, ad.OpSquare, ad.OpSqrt, ad.OpAbs, ad.OpInvLogit, ad.OpLog1pExp, ad.OpPhi:
+		return true
+	case ad.OpConst:
+		for _, v := range n.Data {
+			if v < 0 {
+				return false
+			}
+		}
+		return true
+	case ad.OpAdd, ad.OpMul, ad.OpDiv, ad.OpInv, ad.OpMin, ad.OpReshape, ad.OpLane, ad.OpUnlane, ad.OpGather, ad.OpScatter, ad.OpConcat:
+		return all(n.Args)
+	case ad.OpSelect:
+		return all(n.Args[1:])
+	case ad.OpMax:
+		return r.nonneg(n.Args[0], depth+1) || r.nonneg(n.Args[1], depth+1)
+	}
+	return false
+}
