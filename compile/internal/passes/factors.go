@@ -11,17 +11,20 @@ import "github.com/ppl-lang/ppl/ad"
 //
 // It is off by a few roundings, and differs otherwise only where a factor or a
 // product of factors leaves the range of numbers: 1/σ² for |σ| < 1e-154.
-func moveFactors(g *ad.Graph) *ad.Graph {
-	if !hasArrays(g) {
-		return g
-	}
-	f := &factorizer{}
-	return rebuild(g, moveFactors, func(b *rebuilder, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
-		if f.g == nil {
-			f.g, f.of = b.g, map[ad.Ref]scaled{}
+func moveFactors(g *ad.Graph, o *Options) *ad.Graph {
+	byOp := o.rewrites()
+	var run func(g *ad.Graph) *ad.Graph
+	run = func(g *ad.Graph) *ad.Graph {
+		if !hasArrays(g) {
+			return g
 		}
-		return f.node(n, attr, args)
-	})
+		f := &factorizer{rewriter{nil, byOp}, map[ad.Ref]scaled{}}
+		return rebuild(g, run, func(b *rebuilder, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+			f.g = b.g
+			return f.node(n, attr, args)
+		})
+	}
+	return run(g)
 }
 
 // hasArrays reports whether anything in the graph, or in its regions, computes
@@ -42,7 +45,7 @@ type scaled struct{ coef, base, off ad.Ref }
 // factorizer remembers which values of the new graph are scaled ones. The
 // products themselves are in the graph, where they are dead unless needed.
 type factorizer struct {
-	g  *ad.Graph
+	rewriter
 	of map[ad.Ref]scaled
 }
 
@@ -60,10 +63,10 @@ func (f *factorizer) value(s scaled, t ad.Type) ad.Ref {
 	}
 	r := s.base
 	if s.coef != ad.None {
-		r = f.g.Mul(s.coef, r)
+		r = f.do(ad.OpMul, s.coef, r)
 	}
 	if s.off != ad.None {
-		r = f.g.Add(r, s.off)
+		r = f.do(ad.OpAdd, r, s.off)
 	}
 	if r != s.base {
 		f.of[r] = s
@@ -78,19 +81,22 @@ func (f *factorizer) mul(a, b ad.Ref) ad.Ref {
 	case b == ad.None:
 		return a
 	}
-	return f.g.Mul(a, b)
+	return f.do(ad.OpMul, a, b)
 }
 
 func (f *factorizer) inv(a ad.Ref) ad.Ref {
 	if a == ad.None {
 		return a
 	}
-	return f.g.Div(f.g.Const(1), a)
+	return f.do(ad.OpInv, a)
 }
 
 func (f *factorizer) node(n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 	if s, ok := f.scaled(n, attr, args); ok {
 		return f.value(s, n.Type)
+	}
+	if n.Op.Row().Class == ad.Elementwise {
+		return f.do(n.Op, args...)
 	}
 	return f.g.Do(n.Op, attr, args...)
 }
@@ -116,23 +122,23 @@ func (f *factorizer) scaled(n *ad.Node, attr any, args []ad.Ref) (s scaled, ok b
 		if a.coef == ad.None {
 			c = g.Const(-1)
 		} else {
-			c = g.Neg(a.coef)
+			c = f.do(ad.OpNeg, a.coef)
 		}
 		o := a.off
 		if o != ad.None {
-			o = g.Neg(o)
+			o = f.do(ad.OpNeg, o)
 		}
 		return scaled{c, a.base, o}, true
 	case ad.OpSquare:
 		if a.coef == ad.None || a.off != ad.None {
 			return s, false
 		}
-		return scaled{g.Square(a.coef), g.Square(a.base), ad.None}, true
+		return scaled{f.do(ad.OpSquare, a.coef), f.do(ad.OpSquare, a.base), ad.None}, true
 	case ad.OpInv:
 		if a.coef == ad.None || a.off != ad.None {
 			return s, false
 		}
-		return scaled{f.inv(a.coef), g.Do(ad.OpInv, nil, a.base), ad.None}, true
+		return scaled{f.inv(a.coef), f.do(ad.OpInv, a.base), ad.None}, true
 	case ad.OpReshape, ad.OpLane, ad.OpUnlane, ad.OpGather:
 		if a.base == args[0] || g.Type(args[0]).Total() < n.Type.Total() {
 			return s, false
@@ -166,21 +172,21 @@ func (f *factorizer) scaled(n *ad.Node, attr any, args []ad.Ref) (s scaled, ok b
 		w := f.inv(v)
 		return scaled{f.mul(w, a.coef), a.base, f.both(w, a.off)}, true
 	case n.Op == ad.OpDiv && isU && whole(b) && b.off == ad.None && b.coef != ad.None:
-		return scaled{g.Div(u, b.coef), g.Do(ad.OpInv, nil, b.base), ad.None}, true
+		return scaled{f.do(ad.OpDiv, u, b.coef), f.do(ad.OpInv, b.base), ad.None}, true
 	case n.Op == ad.OpAdd && isU && whole(b) && f.term(b):
 		return scaled{b.coef, b.base, f.plus(b.off, u)}, true
 	case n.Op == ad.OpAdd && isV && whole(a) && f.term(a):
 		return scaled{a.coef, a.base, f.plus(a.off, v)}, true
 	case n.Op == ad.OpSub && isV && whole(a) && f.term(a):
-		return scaled{a.coef, a.base, f.plus(a.off, g.Neg(v))}, true
+		return scaled{a.coef, a.base, f.plus(a.off, f.do(ad.OpNeg, v))}, true
 	case isU || isV || a.off != ad.None || b.off != ad.None:
 		return s, false
 	case n.Op == ad.OpMul && (a.coef != ad.None || b.coef != ad.None):
-		return scaled{f.mul(a.coef, b.coef), g.Mul(a.base, b.base), ad.None}, true
+		return scaled{f.mul(a.coef, b.coef), f.do(ad.OpMul, a.base, b.base), ad.None}, true
 	case n.Op == ad.OpDiv && (a.coef != ad.None || b.coef != ad.None):
-		return scaled{f.mul(a.coef, f.inv(b.coef)), g.Div(a.base, b.base), ad.None}, true
+		return scaled{f.mul(a.coef, f.inv(b.coef)), f.do(ad.OpDiv, a.base, b.base), ad.None}, true
 	case (n.Op == ad.OpAdd || n.Op == ad.OpSub) && a.coef == b.coef && a.coef != ad.None:
-		return scaled{a.coef, g.Do(n.Op, nil, a.base, b.base), ad.None}, true
+		return scaled{a.coef, f.do(n.Op, a.base, b.base), ad.None}, true
 	case n.Op == ad.OpAdd && f.minus(b):
 		return f.difference(a, b, args[0]), true
 	case n.Op == ad.OpAdd && f.minus(a):
@@ -200,21 +206,21 @@ func (f *factorizer) minus(s scaled) bool {
 
 // difference is a + (-base of b) without a pass for the sign.
 func (f *factorizer) difference(a, b scaled, whole ad.Ref) scaled {
-	return scaled{ad.None, f.g.Sub(whole, b.base), ad.None}
+	return scaled{ad.None, f.do(ad.OpSub, whole, b.base), ad.None}
 }
 
 func (f *factorizer) both(c, off ad.Ref) ad.Ref {
 	if off == ad.None {
 		return off
 	}
-	return f.g.Mul(c, off)
+	return f.do(ad.OpMul, c, off)
 }
 
 func (f *factorizer) plus(off, u ad.Ref) ad.Ref {
 	if off == ad.None {
 		return u
 	}
-	return f.g.Add(off, u)
+	return f.do(ad.OpAdd, off, u)
 }
 
 // term reports whether a number that is added to s may be summed apart from it:
@@ -246,7 +252,7 @@ func (f *factorizer) sum(n *ad.Node, attr any, x ad.Ref) (s scaled, ok bool) {
 	case n.Type.Total() > 1:
 		return s, false
 	}
-	s.off = g.Scale(float64(from), a.off)
+	s.off = f.do(ad.OpMul, g.Const(float64(from)), a.off)
 	if !g.Type(s.off).Equal(n.Type) {
 		s.off = g.Reshape(s.off, n.Type.Shape)
 	}

@@ -1,6 +1,10 @@
 package passes
 
-import "github.com/ppl-lang/ppl/ad"
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad"
+)
 
 // Rewrite is an identity that the pass "rewrite" uses from left to right. These
 // are all there are: 0·x is not 0 and is never rewritten, nor is x-x.
@@ -87,6 +91,39 @@ func Rewrites() []Rewrite {
 		{"div_neg", "(-x)/(-y) = x/y", "", exact, ad.OpDiv, bothNegative(ad.OpDiv)},
 		{"square_neg", "(-x)² = x²", "", exact, ad.OpSquare, withoutSign(ad.OpSquare)},
 		{"abs_neg", "|-x| = |x|", "", exact, ad.OpAbs, withoutSign(ad.OpAbs)},
+		{"inv", "1/x = inv x", "", exact, ad.OpDiv, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
+			if v, ok := r.number(a[0]); !ok || v != 1 {
+				return ad.None, false
+			}
+			return r.do(ad.OpInv, a[1]), true
+		}},
+		{"constant_product", "a·(b·x) = (a·b)·x", "a and b are constants of moderate size", "one rounding instead of two", ad.OpMul,
+			func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
+				for k := range a {
+					c, ok := r.number(a[k])
+					if !ok || !moderate(c) {
+						continue
+					}
+					if d, x, ok := r.scaled(a[1-k]); ok && moderate(d) {
+						return r.do(ad.OpMul, r.g.Const(c*d), x), true
+					}
+				}
+				return ad.None, false
+			}},
+		{"constant_sign", "-(a·x) = (-a)·x", "a is a constant", exact, ad.OpNeg, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
+			d, x, ok := r.scaled(a[0])
+			if !ok {
+				return ad.None, false
+			}
+			return r.do(ad.OpMul, r.g.Const(-d), x), true
+		}},
+		{"constant_quotient", "x/a = (1/a)·x", "a is an array of constants", "1.5 instead of 0.5 units in the last place", ad.OpDiv,
+			func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
+				if v, ok := r.g.Value(a[1]); !ok || len(v) < 2 || !allModerate(v) {
+					return ad.None, false
+				}
+				return r.do(ad.OpMul, a[0], r.g.Do(ad.OpInv, nil, a[1])), true
+			}},
 		{"select_same", "c ? x : x = x", "of the type of the result", exact, ad.OpSelect, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
 			return a[1], a[1] == a[2] && r.g.Type(a[0]).Lanes == 0 && (r.g.Type(a[0]).IsScalar() || r.same(a[0], a[1]))
 		}},
@@ -99,14 +136,20 @@ type rewriter struct {
 	byOp map[ad.OpCode][]Rewrite
 }
 
-// rewriteGraph rebuilds g with the legal rewrites.
-func rewriteGraph(g *ad.Graph, o *Options) *ad.Graph {
+// rewrites are the rewrites that are on.
+func (o *Options) rewrites() map[ad.OpCode][]Rewrite {
 	byOp := map[ad.OpCode][]Rewrite{}
 	for _, w := range Rewrites() {
-		if o.Has(w.Name) {
+		if o.Has(w.Name) && o.Has("rewrite") {
 			byOp[w.op] = append(byOp[w.op], w)
 		}
 	}
+	return byOp
+}
+
+// rewriteGraph rebuilds g with the legal rewrites.
+func rewriteGraph(g *ad.Graph, o *Options) *ad.Graph {
+	byOp := o.rewrites()
 	var run func(g *ad.Graph) *ad.Graph
 	run = func(g *ad.Graph) *ad.Graph {
 		return rebuild(g, run, func(b *rebuilder, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
@@ -128,6 +171,45 @@ func (r *rewriter) do(op ad.OpCode, a ...ad.Ref) ad.Ref {
 		}
 	}
 	return r.g.Do(op, nil, a...)
+}
+
+// number is the number that x is known to be.
+func (r *rewriter) number(x ad.Ref) (float64, bool) {
+	v, ok := r.g.Value(x)
+	if !ok || len(v) != 1 {
+		return 0, false
+	}
+	return v[0], true
+}
+
+// scaled finds x = c·y for a constant c; a negation is one.
+func (r *rewriter) scaled(x ad.Ref) (c float64, y ad.Ref, ok bool) {
+	n := &r.g.Nodes[x]
+	switch n.Op {
+	case ad.OpNeg:
+		return -1, n.Args[0], true
+	case ad.OpMul:
+		for k, a := range n.Args {
+			if c, ok := r.number(a); ok && r.same(n.Args[1-k], x) {
+				return c, n.Args[1-k], true
+			}
+		}
+	}
+	return 0, ad.None, false
+}
+
+func moderate(c float64) bool {
+	c = math.Abs(c)
+	return c > 1e-9 && c < 1e9
+}
+
+func allModerate(v []float64) bool {
+	for _, c := range v {
+		if !moderate(c) {
+			return false
+		}
+	}
+	return true
 }
 
 // argOf is the argument of x if it is made by op.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
@@ -70,11 +71,12 @@ func TestMeasure(t *testing.T) {
 func TestListing(t *testing.T) {
 	for _, md := range models() {
 		if md.name == os.Getenv("VM_LIST") {
-			p, err := Compile(md.graph(), passes.Options{})
+			nest, err := passes.Run(md.graph(), passes.Options{Verify: true})
 			if err != nil {
 				t.Fatal(err)
 			}
-			fmt.Println(p)
+			_ = nest.Print(os.Stdout, loopnest.Names{})
+			fmt.Println(Assemble(nest, true))
 		}
 	}
 }

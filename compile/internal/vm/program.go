@@ -54,12 +54,17 @@ type window struct {
 	temp     bool
 }
 
-// mapping is the map of a load or of a sum within a strip: a table, or
-// off + i·s0 + j·s1 where j runs over n1 positions.
+// mapping is the map of a load or of a sum within a strip: a table, runs of
+// equal entries of a table, or off + i·s0 + j·s1 where j runs over n1 positions.
 type mapping struct {
 	table           []int32
+	runs            []tableRun
+	strips          []int32 // by strip: its first run; one more at the end
 	off, n1, s0, s1 int
 }
+
+// tableRun is a run of equal entries of a table. No run goes beyond its strip.
+type tableRun struct{ elem, n int32 }
 
 // viewSpec says what a view is in a new machine: part of a constant, of the
 // machine's memory, or nothing yet, where a region or a strip sets it.

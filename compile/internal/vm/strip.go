@@ -171,6 +171,20 @@ func (m *Machine) strip(code []instr, pos int) {
 		case loadTable:
 			g := &m.p.maps[in.c]
 			loadTableLoop(d, a[g.off:], g.table[pos:pos+len(d)])
+		case loadRuns:
+			g := &m.p.maps[in.c]
+			src, at := a[g.off:], 0
+			for _, r := range g.stripRuns(pos) {
+				fillLoop(d[at:at+int(r.n)], src[r.elem])
+				at += int(r.n)
+			}
+		case addRuns:
+			g := &m.p.maps[in.c]
+			dst, at := d[g.off:], 0
+			for _, r := range g.stripRuns(pos) {
+				dst[r.elem] += sumLoop(a[at : at+int(r.n)])
+				at += int(r.n)
+			}
 		case loadAffine:
 			loadAffineLoop(d, a, &m.p.maps[in.c], pos)
 		case sum:

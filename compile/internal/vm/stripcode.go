@@ -50,9 +50,11 @@ const (
 	move1      = uint16(ad.OpReshape)<<2 | 1 // dst = a
 	loadTable  = uint16(ad.OpGather) << 2    // dst = a[table], mapping c
 	loadAffine = uint16(ad.OpGather)<<2 | 1
+	loadRuns   = uint16(ad.OpGather)<<2 | 2
 	sum        = uint16(ad.OpScatter) << 2 // dst[0] += Σ a
 	addTable   = uint16(ad.OpScatter)<<2 | 1
 	addAffine  = uint16(ad.OpScatter)<<2 | 2
+	addRuns    = uint16(ad.OpScatter)<<2 | 3
 	setTable   = uint16(ad.OpConcat) << 2
 	setAffine  = uint16(ad.OpConcat)<<2 | 1
 )
@@ -203,7 +205,10 @@ func (s *stripper) node(i int32) {
 		in.a = s.readView(n.Args[0], s.t)
 		in.dst = s.result(n)
 		in.op, in.c = loadTable, s.mapping(&n.Map)
-		if s.p.maps[in.c].table == nil {
+		switch g := &s.p.maps[in.c]; {
+		case g.runs != nil:
+			in.op = loadRuns
+		case g.table == nil:
 			in.op = loadAffine
 		}
 	case loopnest.Accumulate:
@@ -246,8 +251,11 @@ func (s *stripper) accumulate(n *node, in *instr) {
 	default:
 		in.dst = s.view(s.whole(n.Dst))
 		in.c = s.mapping(&n.Map)
-		table := s.p.maps[in.c].table != nil
+		g := &s.p.maps[in.c]
+		table := g.table != nil
 		switch {
+		case g.runs != nil && !n.Store:
+			in.op = addRuns
 		case table && n.Store:
 			in.op = setTable
 		case table:
@@ -266,9 +274,43 @@ func (s *stripper) mapping(m *loopnest.Map) int32 {
 		g = mapping{off: m.Off, n1: n1, s0: s0, s1: s1}
 	} else {
 		g.table, g.off = m.Table()
+		g.findRuns(s.b.strip)
 	}
 	s.p.maps = append(s.p.maps, g)
 	return int32(len(s.p.maps) - 1)
+}
+
+// minRun is the average length from which runs of equal entries of a table are
+// worth a loop of their own.
+const minRun = 4
+
+// findRuns cuts the table into runs of equal entries if they are long enough.
+func (g *mapping) findRuns(strip int) {
+	n := 0
+	for i := range g.table {
+		if i == 0 || g.table[i] != g.table[i-1] {
+			n++
+		}
+	}
+	if n*minRun > len(g.table) {
+		return
+	}
+	for i, t := range g.table {
+		if i%strip == 0 {
+			g.strips = append(g.strips, int32(len(g.runs)))
+		}
+		if i%strip == 0 || t != g.table[i-1] {
+			g.runs = append(g.runs, tableRun{elem: t})
+		}
+		g.runs[len(g.runs)-1].n++
+	}
+	g.strips = append(g.strips, int32(len(g.runs)))
+}
+
+// stripRuns are the runs of the strip that begins at element pos.
+func (g *mapping) stripRuns(pos int) []tableRun {
+	k := pos / maxStrip
+	return g.runs[g.strips[k]:g.strips[k+1]]
 }
 
 // native reports whether strips have a loop of their own for op.

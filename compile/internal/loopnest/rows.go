@@ -1,0 +1,187 @@
+package loopnest
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+)
+
+// SortRows puts the rows of the data in order of a group index, so that what is
+// gathered by it is the same for runs of rows and what is scattered by it is a
+// sum per run. Rows are the elements of values of one size that are computed
+// from each other element by element; they may be put in another order where
+// they come from constants and index tables and end in sums only, because then
+// nobody sees the order. Sums are added up in another order, which changes their
+// rounding.
+func SortRows(p *Program) {
+	p.Bodies(func(b *Body) {
+		for _, rows := range b.rowSets() {
+			if t := rows.key(b); t != nil {
+				rows.sort(b, t)
+			}
+		}
+	})
+}
+
+const (
+	minRows = 64 // fewer are not worth sorting
+	minRun  = 4  // rows per group, on average
+)
+
+// rowSet is nodes that share their rows.
+type rowSet struct {
+	n     int
+	nodes []int32
+}
+
+// rowSets finds the sets whose rows may be permuted.
+func (b *Body) rowSets() []*rowSet {
+	size := len(b.Nodes)
+	parent := make([]int32, size) // of a forest over nodes
+	for i := range parent {
+		parent[i] = int32(i)
+	}
+	var find func(i int32) int32
+	find = func(i int32) int32 {
+		if parent[i] != i {
+			parent[i] = find(parent[i])
+		}
+		return parent[i]
+	}
+	fixed := make([]bool, size)
+	fixMakers := func(id BufferID) {
+		for _, m := range b.Buffers[id].Makers {
+			if b.Buffers[id].Body == b {
+				fixed[m] = true
+			}
+		}
+	}
+	for i := range b.Nodes {
+		n := &b.Nodes[i]
+		row := n.Kind <= Accumulate && n.N >= minRows
+		for k, a := range n.Args {
+			r := &b.Buffers[a.Buf]
+			switch {
+			case !row || n.Kind == Load:
+				fixMakers(a.Buf)
+			case a.N == 1 || r.Data != nil:
+			case r.Body == b && len(r.Makers) == 1 && b.perElement(n, k):
+				parent[find(int32(i))] = find(r.Makers[0])
+			default:
+				fixed[i] = true
+				fixMakers(a.Buf)
+			}
+		}
+		if !row {
+			continue
+		}
+		switch n.Kind {
+		case Accumulate:
+			fixed[i] = fixed[i] || !rowMap(&n.Map)
+		case Load:
+			fixed[i] = fixed[i] || !rowMap(&n.Map)
+			fallthrough
+		default:
+			r := &b.Buffers[n.Dst]
+			fixed[i] = fixed[i] || r.Body != b || r.Shared || r.Kept || r.In != None || len(r.Makers) != 1
+		}
+	}
+	sets := map[int32]*rowSet{}
+	var order []*rowSet
+	for i := range b.Nodes {
+		n := &b.Nodes[i]
+		if n.Kind > Accumulate || n.N < minRows {
+			continue
+		}
+		root := find(int32(i))
+		s := sets[root]
+		if s == nil {
+			s = &rowSet{n: n.N}
+			sets[root] = s
+			order = append(order, s)
+		}
+		s.nodes = append(s.nodes, int32(i))
+	}
+	return slices.DeleteFunc(order, func(s *rowSet) bool {
+		return slices.ContainsFunc(s.nodes, func(i int32) bool { return fixed[i] })
+	})
+}
+
+// rowMap reports whether the map stays of its kind under a permutation of the
+// rows: one element for all, or a table.
+func rowMap(m *Map) bool { return m.Uniform() || len(m.Dims) == 1 && m.Dims[0].Table != nil }
+
+// key is the table by which most is gathered and scattered, if sorting by it is
+// worth while and not done.
+func (s *rowSet) key(b *Body) []int32 {
+	count := map[*int32]int{}
+	var best []int32
+	for _, i := range s.nodes {
+		n := &b.Nodes[i]
+		if n.Kind == Elementwise || n.Map.Uniform() {
+			continue
+		}
+		t := n.Map.Dims[0].Table[:s.n]
+		if count[&t[0]]++; best == nil || count[&t[0]] > count[&best[0]] {
+			best = t
+		}
+	}
+	if best == nil || slices.IsSorted(best) {
+		return nil
+	}
+	groups := map[int32]bool{}
+	for _, g := range best {
+		groups[g] = true
+	}
+	if len(groups)*minRun > s.n {
+		return nil
+	}
+	return best
+}
+
+// sort puts the rows in order of the table.
+func (s *rowSet) sort(b *Body, table []int32) {
+	perm := make([]int32, s.n)
+	for i := range perm {
+		perm[i] = int32(i)
+	}
+	slices.SortStableFunc(perm, func(i, j int32) int { return cmp.Compare(table[i], table[j]) })
+	tables := map[*int32][]int32{}
+	data := map[Value]Value{}
+	for _, i := range s.nodes {
+		n := &b.Nodes[i]
+		if n.Kind != Elementwise && !n.Map.Uniform() {
+			old := n.Map.Dims[0].Table
+			t := tables[&old[0]]
+			if t == nil {
+				t = make([]int32, s.n)
+				for k, j := range perm {
+					t[k] = old[j]
+				}
+				tables[&old[0]] = t
+			}
+			n.Map.Dims = []ad.Dim{{N: s.n, Table: t}}
+		}
+		if n.Kind == Load {
+			continue
+		}
+		n.Args = slices.Clone(n.Args)
+		for k, a := range n.Args {
+			old := b.Buffers[a.Buf].Data
+			if old == nil || a.N == 1 {
+				continue
+			}
+			v, ok := data[a]
+			if !ok {
+				d := make([]float64, s.n)
+				for k, j := range perm {
+					d[k] = old[a.Off+int(j)]
+				}
+				v = b.Whole(b.AddBuffer(Buffer{N: s.n, Data: d, Kept: true}))
+				data[a] = v
+			}
+			n.Args[k] = v
+		}
+	}
+}

@@ -1,0 +1,26 @@
+// Package passes makes the loop nest of a graph by a table of passes: first on
+// the graph, which is rebuilt by each, then on the nest.
+//
+// Map of the package:
+//
+//	table.go       Pass, Table, Run
+//	rebuild.go     rebuilding graphs
+//	rewrite.go     the list of legal rewrites
+//	specialise.go  scans freed of constant streams
+//	distribute.go  scans taken apart
+//	factors.go     uniform factors moved out of arrays and sums
+//
+// The passes on the nest are package loopnest's.
+//
+// Any pass can be left out by name (Options.Without): what a program computes
+// does not depend on them, but for rounding; that is tested on random graphs
+// here and in vm, on random programs in compile.
+//
+// # Adding a pass
+//
+// A row in Table: its name, what it does, which passes must come before, and the
+// function. A pass on graphs is mostly a call of rebuild; one on nests changes
+// Program in place and must leave Verify content. A rewrite of expressions is a
+// row of Rewrites, with the condition under which it is legal and how far it is
+// off.
+package passes

@@ -1,0 +1,46 @@
+package passes
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestTable: every pass comes after those that its row names, names are unique,
+// and every row says what it does.
+func TestTable(t *testing.T) {
+	seen := map[string]bool{}
+	lowered := false
+	for _, p := range Table() {
+		if p.Name == "" || p.Doc == "" || strings.HasSuffix(p.Doc, ".") {
+			t.Errorf("pass %q: name or doc is missing, or is a sentence with a stop", p.Name)
+		}
+		if seen[p.Name] {
+			t.Errorf("two passes named %s", p.Name)
+		}
+		for _, a := range p.After {
+			if !seen[a] {
+				t.Errorf("pass %s must come after %s", p.Name, a)
+			}
+		}
+		seen[p.Name] = true
+		if p.Graph == nil {
+			lowered = true
+		} else if lowered || p.Nest != nil || p.Off != nil {
+			t.Errorf("pass %s is on graphs and on nests", p.Name)
+		}
+	}
+	for _, w := range Rewrites() {
+		if seen[w.Name] || w.Identity == "" || w.Exact == "" || w.apply == nil {
+			t.Errorf("rewrite %q: the name is taken, or something is missing", w.Name)
+		}
+		seen[w.Name] = true
+	}
+	if !slices.Contains(Names(), MemoryPass) {
+		t.Error("no memory pass")
+	}
+	o := Options{Without: []string{"nonsense"}}
+	if o.Check() == nil {
+		t.Error("an unknown name is accepted")
+	}
+}
