@@ -18,6 +18,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/internal/bind"
 	"github.com/ppl-lang/ppl/compile/internal/direct"
+	"github.com/ppl-lang/ppl/compile/internal/passes"
 	"github.com/ppl-lang/ppl/compile/internal/proggen"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -28,7 +29,8 @@ import (
 //
 //   - usual: Bind, by the reference evaluator of its graphs;
 //   - unrolled: Bind with every loop unrolled, likewise;
-//   - model: what users run, the graph with its gradient on the vm.
+//   - model: what users run, the graph with its gradient on the vm; and the
+//     same with one pass left out, another for each program.
 const (
 	tolerance         = 1e-12 // of values, relative to the numbers added up, at least 1
 	gradientTolerance = 1e-10 // between gradients, whose sums are not known
@@ -72,8 +74,10 @@ func contend(text, name string, set *data.Set, seed uint64, points int) (rep rep
 	propto, jacobian := rng.IntN(5) > 0, rng.IntN(5) > 0
 	plain, errPlain := direct.New(prog.ir, set, direct.Options{Propto: propto, Jacobian: jacobian})
 	model, errModel := prog.Bind(set, BindOptions{NoPropto: !propto, NoJacobian: !jacobian})
+	without := passes.Names()[seed%uint64(len(passes.Names()))]
+	less, errLess := prog.Bind(set, BindOptions{NoPropto: !propto, NoJacobian: !jacobian, Without: []string{without}})
 	unrolled, errUnrolled := bind.Bind(prog.ir, set, bind.Options{Propto: propto, Jacobian: jacobian, Unroll: true})
-	if rep.refused("usual", errModel, errPlain) || rep.refused("unrolled", errUnrolled, errPlain) || errPlain != nil {
+	if rep.refused("usual", errModel, errPlain) || rep.refused("model without "+without, errLess, errPlain) || rep.refused("unrolled", errUnrolled, errPlain) || errPlain != nil {
 		return rep
 	}
 	sizes, err := plain.Sizes()
@@ -86,7 +90,7 @@ func contend(text, name string, set *data.Set, seed uint64, points int) (rep rep
 	for _, r := range g.Grad(g.Outputs[0], g.Inputs...) {
 		g.Output(r)
 	}
-	c := &contest{rep: &rep, plain: plain, model: model, unrolled: unrolled, rng: rng}
+	c := &contest{rep: &rep, plain: plain, model: model, less: less, without: without, unrolled: unrolled, rng: rng}
 	for range points {
 		x := make([][]float64, len(sizes))
 		for i, n := range sizes {
@@ -123,6 +127,8 @@ type contest struct {
 	rep      *report
 	plain    *direct.Model
 	model    *Model
+	less     *Model // a pass left out
+	without  string
 	unrolled *bind.Bound
 	rng      *rand.Rand
 }
@@ -135,10 +141,13 @@ func (c *contest) at(x [][]float64) *disagreement {
 	flat := slices.Concat(x...)
 	grad := make([]float64, len(flat))
 	lp, errModel := c.model.LogDensityGrad(flat, grad)
+	lessGrad := make([]float64, len(flat))
+	lessLP, errLess := c.less.LogDensityGrad(flat, lessGrad)
+	less := "model without " + c.without
 	for _, w := range []struct {
 		way string
 		err error
-	}{{"unrolled", errUnrolled}, {"usual", errUsual}, {"model", errModel}} {
+	}{{"unrolled", errUnrolled}, {"usual", errUsual}, {"model", errModel}, {less, errLess}} {
 		if (w.err == nil) != (errWant == nil) {
 			return differ("rejection "+w.way, "rejection by plain: %v; %s: %v", errWant, w.way, w.err)
 		}
@@ -157,13 +166,18 @@ func (c *contest) at(x [][]float64) *disagreement {
 	for _, w := range []struct {
 		way string
 		lp  float64
-	}{{"unrolled", unrolled[0][0]}, {"usual", usual[0][0]}, {"model", lp}} {
+	}{{"unrolled", unrolled[0][0]}, {"usual", usual[0][0]}, {"model", lp}, {less, lessLP}} {
 		if !near(w.lp, want.Value, scale*tolerance+blur) {
 			return differ("density "+w.way, "log density: plain %v, %s %v (relative to %.3g)", want.Value, w.way, w.lp, scale)
 		}
 	}
-	if d := c.gradients(x, want, usual[1:], unrolled[1:], grad); d != nil {
-		return d
+	for _, m := range []struct {
+		way  string
+		grad []float64
+	}{{"model", grad}, {less, lessGrad}} {
+		if d := c.gradients(x, want, usual[1:], unrolled[1:], m.way, m.grad); d != nil {
+			return d
+		}
 	}
 	return c.outputs(x, blur)
 }
@@ -192,7 +206,7 @@ func (c *contest) blur(x [][]float64, at direct.Density) (blur float64, vague bo
 
 // gradients compares the gradients with one another and, at a few coordinates,
 // with differences of the plain interpreter.
-func (c *contest) gradients(x [][]float64, at direct.Density, usual, unrolled [][]float64, model []float64) *disagreement {
+func (c *contest) gradients(x [][]float64, at direct.Density, usual, unrolled [][]float64, way string, model []float64) *disagreement {
 	a, b := slices.Concat(usual...), slices.Concat(unrolled...)
 	scale := max(1, at.Magnitude)
 	for i := range a {
@@ -206,10 +220,10 @@ func (c *contest) gradients(x [][]float64, at direct.Density, usual, unrolled []
 			return differ("gradient unrolled", "gradient by %s: usual %v, unrolled %v", names[i], a[i], b[i])
 		}
 		if !near(a[i], model[i], scale*gradientTolerance) {
-			return differ("gradient model", "gradient by %s: usual %v, model %v", names[i], a[i], model[i])
+			return differ("gradient "+way, "gradient by %s: usual %v, %s %v", names[i], a[i], way, model[i])
 		}
 	}
-	if c.rep.compared > 1 { // at one point only: differences take time
+	if c.rep.compared > 1 || way != "model" { // at one point only: differences take time
 		return nil
 	}
 	direction := make([]float64, len(a))

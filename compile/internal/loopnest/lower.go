@@ -248,6 +248,8 @@ func (x *lowering) node(r ad.Ref, n *ad.Node) Value {
 			vs[i] = LaneValue{x.val(a), x.g.Type(a).Lanes > 0}
 		}
 		return x.concat(n.Type.Lanes, vs)
+	case ad.OpWhile:
+		faultf("loops of which only a run knows the number of trips are not implemented here")
 	case ad.OpScan, ad.OpIf:
 		x.lowerRegion(r, n)
 		return Value{}
