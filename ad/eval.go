@@ -45,6 +45,19 @@ func evalNode(n *Node, types []Type, args [][]float64, dst []float64) error {
 	return nil
 }
 
+// OpError is an op that rejected the evaluation, with its place.
+type OpError struct {
+	Site Site
+	Op   string
+	Err  error
+}
+
+// Error implements error.
+func (e *OpError) Error() string { return e.Op + ": " + e.Err.Error() }
+
+// Unwrap returns the op's own error.
+func (e *OpError) Unwrap() error { return e.Err }
+
 func evalElementwise(row *Op, t Type, types []Type, args [][]float64, dst []float64) {
 	size := t.Size()
 	var v [3]float64
@@ -227,6 +240,10 @@ func matMul(dst, a, b []float64, sa, sb []int, m MatMulAttr) {
 			tb2 = blas.NoTrans
 		}
 		blas64.Implementation().Dgemv(tb2, sb[0], sb[1], 1, b, sb[1], a, 1, 0, dst, 1)
+		return
+	}
+	if !finite(b) {
+		product(dst, a, b, sa, sb, m)
 		return
 	}
 	blas64.Implementation().Dgemm(ta, tb, r, c, k, 1, a, sa[1], b, sb[1], 0, dst, c)

@@ -25,7 +25,7 @@ type Env struct {
 // Eval is the reference evaluator: it computes the outputs of g at the inputs,
 // node after node, allocating as it goes, and carries out the effects. Inputs
 // and outputs are flat arrays of the inputs' and outputs' types. An error is a
-// rejection: *CheckError, *RejectError, or what an op returned.
+// rejection: *CheckError, *RejectError, *OpError; or what Env's functions return.
 func (g *Graph) Eval(inputs [][]float64, env *Env) ([][]float64, error) {
 	if len(inputs) != len(g.Inputs) {
 		return nil, fmt.Errorf("%d inputs, want %d", len(inputs), len(g.Inputs))
@@ -64,7 +64,9 @@ func (g *Graph) Eval(inputs [][]float64, env *Env) ([][]float64, error) {
 		case Random:
 			err = evalRandom(n, types, args, dst, env)
 		default:
-			err = evalNode(n, types, args, dst)
+			if err = evalNode(n, types, args, dst); err != nil {
+				err = &OpError{Site: n.Site, Op: n.Op.String(), Err: err}
+			}
 		}
 		if err != nil {
 			return nil, err

@@ -98,6 +98,7 @@ type Graph struct {
 	site   Site
 	cse    map[nodeKey]Ref
 	consts map[uint64]Ref // scalar constants by bits
+	lower  map[int]Index  // of lower triangles, by size
 }
 
 // NewGraph returns an empty graph.

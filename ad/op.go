@@ -67,7 +67,7 @@ func (op OpCode) String() string { return table[op].Name }
 var table [numOps]Op
 
 func init() {
-	for _, rows := range []map[OpCode]Op{elementwiseOps(), specialOps(), structuralOps(), arrayOps(), takeOps(), regionOps(), effectOps()} {
+	for _, rows := range []map[OpCode]Op{elementwiseOps(), specialOps(), structuralOps(), arrayOps(), takeOps(), matrixOps(), regionOps(), effectOps()} {
 		for op, row := range rows {
 			if table[op].Name != "" {
 				panic("ad: two rows for op " + row.Name)
@@ -191,6 +191,15 @@ const (
 	OpMaxOf     // over the last dimension
 	OpTake      // (x, i): elements of x at the computed positions i, from 0
 	OpPut       // (v, i): zeros with the elements of v added at the positions i
+
+	// matrices
+	OpCholesky
+	OpTriSolve
+	OpSolve
+	OpInverse
+	OpLogAbsDet
+	OpDet
+	OpEigenSym // eigenvalues, then eigenvectors, one after the other
 
 	// regions
 	OpScan

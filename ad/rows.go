@@ -341,6 +341,8 @@ func (g *Graph) Dot(a, b Ref) Ref {
 // matMul is op(a) op(b). Lanes on one side only are folded into rows, so that
 // one large product takes the place of many small ones.
 func (g *Graph) matMul(a, b Ref, ta, tb bool) Ref {
+	a, ta = g.untransposed(a, ta)
+	b, tb = g.untransposed(b, tb)
 	A, B := g.Type(a), g.Type(b)
 	if A.Lanes > 0 && B.Lanes == 0 && !ta && len(A.Shape) == 2 {
 		u := g.Unlane(a)
@@ -360,4 +362,19 @@ func (g *Graph) matMul(a, b Ref, ta, tb bool) Ref {
 		}
 	}
 	return g.Do(OpMatMul, MatMulAttr{ta, tb}, a, b)
+}
+
+// untransposed is the source of a transposition and the other flag, or the
+// same; with lanes, transposing first lets lanes become rows.
+func (g *Graph) untransposed(a Ref, trans bool) (Ref, bool) {
+	n := &g.Nodes[a]
+	if n.Op != OpGather || n.Type.Lanes > 0 {
+		return a, trans
+	}
+	d, s := n.Attr.(Index).Dims, g.Type(n.Args[0]).Shape
+	if n.Attr.(Index).Offset == 0 && len(d) == 2 && len(s) == 2 && d[0].Table == nil && d[1].Table == nil &&
+		d[0].N == s[1] && d[1].N == s[0] && d[0].Stride == 1 && d[1].Stride == s[1] {
+		return n.Args[0], !trans
+	}
+	return a, trans
 }

@@ -148,6 +148,37 @@ var arrayCases = map[ad.OpCode]struct {
 		at := g.ConstArray(ad.Type{Shape: []int{3}}, []float64{3, 0, 3})
 		return g.Do(ad.OpPut, ad.PutAttr{Shape: []int{4}}, x, g.Do(ad.OpFloor, nil, g.Add(at, g.Scale(0, x))))
 	}},
+	ad.OpCholesky: {9, func(g *ad.Graph, x ad.Ref) ad.Ref { return g.Cholesky(definite(g, x)) }},
+	ad.OpTriSolve: {9 + 6, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		a, b := regular(g, g.Slice(x, 0, []int{3, 3})), g.Slice(x, 9, []int{3, 2})
+		var all []ad.Ref
+		for bits := range 8 {
+			at := ad.TriAttr{Upper: bits&1 > 0, Trans: bits&2 > 0, Right: bits&4 > 0}
+			c := b
+			if at.Right {
+				c = g.Transpose(b)
+			}
+			all = append(all, g.TriSolve(a, c, at))
+		}
+		// Lanes of one operand and of the other.
+		lanes := g.Lane(g.Slice(x, 9, []int{2, 3, 1}))
+		all = append(all, g.Unlane(g.TriSolve(a, lanes, ad.TriAttr{})))
+		both := g.Lane(g.Stack(a, g.Transpose(a)))
+		all = append(all, g.Unlane(g.TriSolve(both, b, ad.TriAttr{Upper: true})))
+		return g.Concat(all...)
+	}},
+	ad.OpSolve: {9 + 6, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		a, b := regular(g, g.Slice(x, 0, []int{3, 3})), g.Slice(x, 9, []int{3, 2})
+		return g.Add(g.Solve(a, b), g.Do(ad.OpSolve, ad.SolveAttr{Trans: true}, a, b))
+	}},
+	ad.OpInverse:   {9, func(g *ad.Graph, x ad.Ref) ad.Ref { return g.Inverse(regular(g, x)) }},
+	ad.OpLogAbsDet: {9, func(g *ad.Graph, x ad.Ref) ad.Ref { return g.LogAbsDet(g.Neg(regular(g, x))) }},
+	ad.OpDet:       {9, func(g *ad.Graph, x ad.Ref) ad.Ref { return g.Log(g.Do(ad.OpAbs, nil, g.Det(regular(g, x)))) }},
+	ad.OpEigenSym: {9, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		spread := g.ConstArray(ad.Type{Shape: []int{3, 3}}, []float64{0, 0, 0, 0, 7, 0, 0, 0, 19})
+		values, vectors := g.EigenSym(g.Add(definite(g, x), spread))
+		return g.Concat(g.Log(values), g.Square(vectors))
+	}},
 	ad.OpScan: {5, func(g *ad.Graph, x ad.Ref) ad.Ref {
 		body := ad.NewGraph()
 		c, s := body.Input(ad.Scalar), body.Input(ad.Scalar)
@@ -177,6 +208,21 @@ var arrayCases = map[ad.OpCode]struct {
 		r := g.DoWhile(&ad.While{Cond: cond, Body: body, Carries: 1, Sums: 1, Snapshots: 2}, []ad.Ref{g.Exp(l), g.Slice(x, 2, nil)})
 		return g.Unlane(g.Mul(g.Final(r, 0), g.SumOf(r, 0)))
 	}},
+}
+
+// definite is a positive definite 3×3 matrix, whose upper triangle is spoilt:
+// the ops on symmetric matrices read the lower one.
+func definite(g *ad.Graph, x ad.Ref) ad.Ref {
+	m := g.Reshape(x, []int{3, 3})
+	a := regular(g, g.MatMul(m, g.Transpose(m)))
+	upper := g.ConstArray(ad.Type{Shape: []int{3, 3}}, []float64{0, 1, 1, 0, 0, 1, 0, 0, 0})
+	return g.Add(a, g.Mul(upper, m))
+}
+
+// regular is a 3×3 matrix far from singular.
+func regular(g *ad.Graph, x ad.Ref) ad.Ref {
+	m := g.Reshape(x, []int{3, 3})
+	return g.Add(m, g.ConstArray(g.Type(m), []float64{8, 0, 0, 0, 8, 0, 0, 0, 8}))
 }
 
 // TestArrays checks the ops that are not elementwise.

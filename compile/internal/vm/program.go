@@ -149,17 +149,7 @@ type initial struct {
 }
 
 // OpError is an op that rejected the evaluation, with its place.
-type OpError struct {
-	Site ad.Site
-	Op   string
-	Err  error
-}
-
-// Error implements error.
-func (e *OpError) Error() string { return e.Op + ": " + e.Err.Error() }
-
-// Unwrap returns the op's own error.
-func (e *OpError) Unwrap() error { return e.Err }
+type OpError = ad.OpError
 
 // Compile lowers g by the passes and makes code of the evaluation of its outputs
 // and effects.

@@ -1,0 +1,237 @@
+package ad
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack"
+	lapackimpl "gonum.org/v1/gonum/lapack/gonum"
+)
+
+// The kernels of matrix ops, on row-major storage, without allocation. Those of
+// BLAS and LAPACK that skip zeros, and so lose 0·NaN, or start goroutines are
+// not used.
+
+// finite reports whether there is no infinity and no NaN in x.
+func finite(x []float64) bool {
+	s, t := 0.0, 0.0 // x - x is 0 or NaN
+	for len(x) >= 2 {
+		s += x[0] - x[0]
+		t += x[1] - x[1]
+		x = x[2:]
+	}
+	if len(x) > 0 {
+		s += x[0] - x[0]
+	}
+	return s+t == 0
+}
+
+func dot(x, y []float64) float64 {
+	if len(x) > 16 {
+		return blas64.Implementation().Ddot(len(x), x, 1, y, 1)
+	}
+	s := 0.0
+	y = y[:len(x)]
+	for i, v := range x {
+		s += v * y[i]
+	}
+	return s
+}
+
+// cholesky computes the lower factor of the lower triangle of a, row by row;
+// false if a pivot is not positive.
+func cholesky(l, a []float64, n int) bool {
+	for i := range n {
+		li := l[i*n : (i+1)*n]
+		for j := range i {
+			lj := l[j*n : j*n+j+1]
+			li[j] = (a[i*n+j] - dot(lj[:j], li)) / lj[j]
+		}
+		d := a[i*n+i] - dot(li[:i], li)
+		if !(d > 0) || math.IsInf(d, 1) {
+			return false
+		}
+		li[i] = math.Sqrt(d)
+		clear(li[i+1:])
+	}
+	return true
+}
+
+// triSolve replaces b, which has cols columns, by the solution of a triangular
+// system; with unit the diagonal of a is taken to be 1.
+func triSolve(b, a []float64, n, cols int, t TriAttr, unit bool) {
+	switch {
+	case n == 0 || cols == 0 || len(b) == 0:
+	case t.Right: // every row x of X: op(A)ᵀ xᵀ = bᵀ
+		for r := range len(b) / n {
+			triSolveVec(b[r*n:(r+1)*n], a, n, t.Upper, !t.Trans, unit)
+		}
+	case cols == 1:
+		triSolveVec(b, a, n, t.Upper, t.Trans, unit)
+	default:
+		impl := blas64.Implementation()
+		for k := range n {
+			i := k
+			if t.Upper != t.Trans {
+				i = n - 1 - k
+			}
+			row, x := a[i*n:(i+1)*n], b[i*cols:(i+1)*cols]
+			// The rows of X that a's row i, without its diagonal, goes with.
+			part, rest := row[:i], b[:i*cols]
+			if t.Upper {
+				part, rest = row[i+1:], b[(i+1)*cols:]
+			}
+			if !t.Trans && len(part) > 0 {
+				impl.Dgemv(blas.Trans, len(part), cols, -1, rest, cols, part, 1, 1, x, 1)
+			}
+			if !unit {
+				for c := range x {
+					x[c] /= row[i]
+				}
+			}
+			if t.Trans && len(part) > 0 {
+				impl.Dger(len(part), cols, -1, part, 1, x, 1, rest, cols)
+			}
+		}
+	}
+}
+
+func triSolveVec(x, a []float64, n int, upper, trans, unit bool) {
+	for k := range n {
+		i := k
+		if upper != trans {
+			i = n - 1 - k
+		}
+		row := a[i*n : (i+1)*n]
+		part, rest := row[:i], x[:i]
+		if upper {
+			part, rest = row[i+1:], x[i+1:]
+		}
+		if !trans {
+			x[i] -= dot(part, rest)
+		}
+		if !unit {
+			x[i] /= row[i]
+		}
+		if trans {
+			xi := x[i]
+			rest = rest[:len(part)]
+			for j, v := range part {
+				rest[j] -= v * xi
+			}
+		}
+	}
+}
+
+// factorLU replaces a by its factors L (below the diagonal, unit) and U, with
+// rows swapped: row i with pivots[i]. It returns the sign of the permutation.
+func factorLU(a, pivots []float64, n int) float64 {
+	sign := 1.0
+	for k := range n {
+		p := k
+		for i := k + 1; i < n; i++ {
+			if math.Abs(a[i*n+k]) > math.Abs(a[p*n+k]) {
+				p = i
+			}
+		}
+		pivots[k] = float64(p)
+		if p != k {
+			sign = -sign
+			swapRows(a, k, p, n)
+		}
+		if k == n-1 {
+			break
+		}
+		row := a[k*n : (k+1)*n]
+		for i := k + 1; i < n; i++ {
+			a[i*n+k] /= row[k]
+		}
+		if m := n - k - 1; m > 8 {
+			blas64.Implementation().Dger(m, m, -1, a[(k+1)*n+k:], n, row[k+1:], 1, a[(k+1)*n+k+1:], n)
+		} else {
+			for i := k + 1; i < n; i++ {
+				f, to := a[i*n+k], a[i*n:(i+1)*n]
+				for j := k + 1; j < n; j++ {
+					to[j] -= f * row[j]
+				}
+			}
+		}
+	}
+	return sign
+}
+
+func swapRows(a []float64, i, j, n int) {
+	x, y := a[i*n:(i+1)*n], a[j*n:(j+1)*n]
+	for k := range x {
+		x[k], y[k] = y[k], x[k]
+	}
+}
+
+// solveLU replaces b by A⁻¹b, with trans A⁻ᵀb, given A's factors.
+func solveLU(b, lu, pivots []float64, n, cols int, trans bool) {
+	if !trans {
+		for i := range n {
+			if p := int(pivots[i]); p != i {
+				swapRows(b, i, p, cols)
+			}
+		}
+		triSolve(b, lu, n, cols, TriAttr{}, true)
+		triSolve(b, lu, n, cols, TriAttr{Upper: true}, false)
+		return
+	}
+	triSolve(b, lu, n, cols, TriAttr{Upper: true, Trans: true}, false)
+	triSolve(b, lu, n, cols, TriAttr{Trans: true}, true)
+	for i := n - 1; i >= 0; i-- {
+		if p := int(pivots[i]); p != i {
+			swapRows(b, i, p, cols)
+		}
+	}
+}
+
+// eigenWork is the number of rows of workspace of eigenSym: LAPACK's block of
+// 32 and two vectors.
+const eigenWork = 34
+
+// eigenSym writes eigenvalues and eigenvectors one after the other; NaN where
+// a is not finite.
+func eigenSym(dst, a []float64, n int, work []float64) error {
+	if n == 0 {
+		return nil
+	}
+	if !finite(a) {
+		for i := range dst {
+			dst[i] = math.NaN()
+		}
+		return nil
+	}
+	copy(dst[n:], a)
+	if !(lapackimpl.Implementation{}).Dsyev(lapack.EVCompute, blas.Lower, n, dst[n:], n, dst[:n], work, len(work)) {
+		return errors.New("the eigenvalues of the matrix do not converge")
+	}
+	return nil
+}
+
+// product is the matrix product by definition: for operands that are not
+// finite, where BLAS loses 0·NaN.
+func product(dst, a, b []float64, sa, sb []int, m MatMulAttr) {
+	r, c, k, _ := m.dims(sa, sb)
+	ra, ca := sa[1], 1
+	if m.TransA {
+		ra, ca = 1, sa[1]
+	}
+	rb, cb := sb[1], 1
+	if m.TransB {
+		rb, cb = 1, sb[1]
+	}
+	for i := range r {
+		for j := range c {
+			s := 0.0
+			for l := range k {
+				s += a[i*ra+l*ca] * b[l*rb+j*cb]
+			}
+			dst[i*c+j] = s
+		}
+	}
+}

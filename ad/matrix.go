@@ -1,0 +1,296 @@
+package ad
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// TriAttr says what a triangular solve solves: op(A) X = B, or with Right
+// X op(A) = B, where op(A) is A or, with Trans, its transpose. Only one
+// triangle of A is read: the lower one or, with Upper, the upper one.
+type TriAttr struct{ Upper, Trans, Right bool }
+
+// Key implements Keyed.
+func (a TriAttr) Key() string { return fmt.Sprint(a.Upper, a.Trans, a.Right) }
+
+// SolveAttr says whether the matrix of a solve is transposed.
+type SolveAttr struct{ Trans bool }
+
+// Key implements Keyed.
+func (a SolveAttr) Key() string { return fmt.Sprint(a.Trans) }
+
+// errNotPositive rejects a matrix without Cholesky factor.
+var errNotPositive = errors.New("the matrix is not positive definite")
+
+// Cholesky is the lower triangular L with L Lᵀ = A, of A's lower triangle. A
+// matrix that is not positive definite rejects the evaluation.
+func (g *Graph) Cholesky(a Ref) Ref { return g.Do(OpCholesky, nil, a) }
+
+// TriSolve solves a triangular system for the matrix B; see TriAttr. A zero on
+// the diagonal gives infinities and NaN.
+func (g *Graph) TriSolve(a, b Ref, attr TriAttr) Ref { return g.Do(OpTriSolve, attr, a, b) }
+
+// Solve is A⁻¹B for a square A and a matrix B. A singular A gives infinities
+// and NaN.
+func (g *Graph) Solve(a, b Ref) Ref { return g.Do(OpSolve, SolveAttr{}, a, b) }
+
+// Inverse is A⁻¹; infinities and NaN where A is singular.
+func (g *Graph) Inverse(a Ref) Ref { return g.Do(OpInverse, nil, a) }
+
+// LogAbsDet is log |det A|.
+func (g *Graph) LogAbsDet(a Ref) Ref { return g.Do(OpLogAbsDet, nil, a) }
+
+// Det is det A.
+func (g *Graph) Det(a Ref) Ref { return g.Do(OpDet, nil, a) }
+
+// LogDetSPD is log det A of a positive definite A, of its lower triangle.
+func (g *Graph) LogDetSPD(a Ref) Ref {
+	return g.Scale(2, g.Sum(g.Log(g.Diagonal(g.Cholesky(a)))))
+}
+
+// Diagonal is the diagonal of a square matrix.
+func (g *Graph) Diagonal(a Ref) Ref {
+	n := g.Type(a).Shape[0]
+	return g.Gather(a, Index{Dims: []Dim{{N: n, Stride: n + 1}}})
+}
+
+// Lower is the lower triangle of a square matrix, with zeros above.
+func (g *Graph) Lower(a Ref) Ref {
+	s := g.Type(a).Shape
+	ix := g.lowerIndex(s[0])
+	return g.Scatter(g.Gather(a, ix), ix, s)
+}
+
+// EigenSym returns the eigenvalues, in ascending order, and the eigenvectors, in
+// columns, of a symmetric matrix, of its lower triangle. The derivatives of
+// eigenvectors of equal eigenvalues, which do not exist, are taken to be 0
+// within their space.
+func (g *Graph) EigenSym(a Ref) (values, vectors Ref) {
+	n := g.Type(a).Shape[0]
+	r := g.Do(OpEigenSym, nil, a)
+	return g.Slice(r, 0, []int{n}), g.Slice(r, n, []int{n, n})
+}
+
+// lowerIndex maps positions 0, 1, … to the lower triangle of an n×n matrix, row
+// by row. Its table is shared within the graph.
+func (g *Graph) lowerIndex(n int) Index {
+	if ix, ok := g.lower[n]; ok {
+		return ix
+	}
+	table := make([]int32, 0, n*(n+1)/2)
+	for i := range n {
+		for j := range i + 1 {
+			table = append(table, int32(i*n+j))
+		}
+	}
+	ix := Index{Dims: []Dim{{N: len(table), Table: table}}}
+	if g.lower == nil {
+		g.lower = map[int]Index{}
+	}
+	g.lower[n] = ix
+	return ix
+}
+
+// halfDiagonal weighs the elements that lowerIndex(n) visits: 1/2 on the
+// diagonal, else 1.
+func (g *Graph) halfDiagonal(n int) Ref {
+	ix := g.lowerIndex(n)
+	w := make([]float64, ix.Size())
+	for k, at := range ix.Dims[0].Table {
+		w[k] = 1
+		if int(at)%(n+1) == 0 {
+			w[k] = 0.5
+		}
+	}
+	return g.ConstArray(Type{Shape: []int{len(w)}}, w)
+}
+
+// onLower is the adjoint of the lower triangle of a matrix that is symmetric,
+// from the adjoint s of the whole matrix.
+func (g *Graph) onLower(s Ref) Ref {
+	shape := g.Type(s).Shape
+	ix := g.lowerIndex(shape[0])
+	both := g.Add(g.Gather(s, ix), g.Gather(g.Transpose(s), ix))
+	return g.Scatter(g.Mul(g.halfDiagonal(shape[0]), both), ix, shape)
+}
+
+func square(args []Type) error {
+	if s := args[0].Shape; len(s) != 2 || s[0] != s[1] {
+		return fmt.Errorf("a matrix of shape %v is not square", s)
+	}
+	return nil
+}
+
+func sameSquare(args []Type, _ any) (Type, error) {
+	return Type{Shape: args[0].Shape}, square(args)
+}
+
+func squareToScalar(args []Type, _ any) (Type, error) { return Type{}, square(args) }
+
+// matrixOps are the ops that factorise and solve.
+func matrixOps() map[OpCode]Op {
+	system := func(args []Type, rows int) (Type, error) {
+		if err := square(args); err != nil {
+			return Type{}, err
+		}
+		if b := args[1].Shape; len(b) != 2 || b[rows] != args[0].Shape[0] {
+			return Type{}, fmt.Errorf("a system of shape %v for a value of shape %v", args[0].Shape, b)
+		}
+		return Type{Shape: args[1].Shape}, nil
+	}
+	luWork := func(args []Type, _ any) int { n := args[0].Shape[0]; return n*n + n }
+	return map[OpCode]Op{
+		OpCholesky: {Name: "cholesky", Class: Array, Arity: 1, Shape: sameSquare,
+			Eval: func(dst []float64, args [][]float64, types []Type, _ any, _ []float64) error {
+				if !cholesky(dst, args[0], types[0].Shape[0]) {
+					return errNotPositive
+				}
+				return nil
+			},
+			// A's adjoint is L⁻ᵀ P L⁻¹ with P the lower triangle of Lᵀ L̄, its
+			// diagonal halved (Murray 2016, Differentiation of the Cholesky
+			// decomposition).
+			VJP: func(g *Graph, n *Node, l, adj Ref, need []bool) []Ref {
+				shape := g.Type(l).Shape
+				ix := g.lowerIndex(shape[0])
+				p := g.Gather(g.matMul(l, g.Lower(adj), true, false), ix)
+				p = g.Scatter(g.Mul(g.halfDiagonal(shape[0]), p), ix, shape)
+				s := g.TriSolve(l, g.TriSolve(l, p, TriAttr{Trans: true}), TriAttr{Right: true})
+				return []Ref{g.onLower(s)}
+			}},
+		OpTriSolve: {Name: "triangular solve", Class: Array, Arity: 2,
+			Shape: func(args []Type, attr any) (Type, error) {
+				if attr.(TriAttr).Right {
+					return system(args, 1)
+				}
+				return system(args, 0)
+			},
+			Eval: func(dst []float64, args [][]float64, types []Type, attr any, _ []float64) error {
+				copy(dst, args[1])
+				triSolve(dst, args[0], types[0].Shape[0], types[1].Shape[1], attr.(TriAttr), false)
+				return nil
+			},
+			VJP: func(g *Graph, n *Node, x, adj Ref, need []bool) []Ref {
+				t, a, b := n.Attr.(TriAttr), n.Args[0], n.Args[1]
+				db := g.TriSolve(a, adj, TriAttr{t.Upper, !t.Trans, t.Right})
+				da := None
+				if need[0] { // op(A)'s adjoint is -B̄ Xᵀ, on the right -Xᵀ B̄
+					switch p, q := db, x; {
+					case t.Right && t.Trans:
+						da = g.matMul(p, q, true, false)
+					case t.Right:
+						da = g.matMul(q, p, true, false)
+					case t.Trans:
+						da = g.matMul(q, p, false, true)
+					default:
+						da = g.matMul(p, q, false, true)
+					}
+					if t.Upper {
+						da = g.Transpose(g.Lower(g.Transpose(da)))
+					} else {
+						da = g.Lower(da)
+					}
+					da = g.Neg(g.reduceLanes(da, a))
+				}
+				return []Ref{da, g.reduceLanes(db, b)}
+			}},
+		OpSolve: {Name: "solve", Class: Array, Arity: 2,
+			Shape: func(args []Type, _ any) (Type, error) { return system(args, 0) },
+			Eval: func(dst []float64, args [][]float64, types []Type, attr any, work []float64) error {
+				n := types[0].Shape[0]
+				lu, pivots := work[:n*n], work[n*n:]
+				copy(lu, args[0])
+				factorLU(lu, pivots, n)
+				copy(dst, args[1])
+				solveLU(dst, lu, pivots, n, types[1].Shape[1], attr.(SolveAttr).Trans)
+				return nil
+			},
+			Work: luWork,
+			VJP: func(g *Graph, n *Node, x, adj Ref, need []bool) []Ref {
+				t, a, b := n.Attr.(SolveAttr), n.Args[0], n.Args[1]
+				db := g.Do(OpSolve, SolveAttr{!t.Trans}, a, adj)
+				da := None
+				if need[0] {
+					if t.Trans {
+						da = g.matMul(x, db, false, true)
+					} else {
+						da = g.matMul(db, x, false, true)
+					}
+					da = g.Neg(g.reduceLanes(da, a))
+				}
+				return []Ref{da, g.reduceLanes(db, b)}
+			}},
+		OpInverse: {Name: "inverse", Class: Array, Arity: 1, Shape: sameSquare,
+			Eval: func(dst []float64, args [][]float64, types []Type, _ any, work []float64) error {
+				n := types[0].Shape[0]
+				lu, pivots := work[:n*n], work[n*n:]
+				copy(lu, args[0])
+				factorLU(lu, pivots, n)
+				clear(dst)
+				for i := range n {
+					dst[i*n+i] = 1
+				}
+				solveLU(dst, lu, pivots, n, n, false)
+				return nil
+			},
+			Work: luWork,
+			VJP: func(g *Graph, n *Node, x, adj Ref, need []bool) []Ref {
+				return []Ref{g.Neg(g.matMul(g.matMul(x, adj, true, false), x, false, true))}
+			}},
+		OpLogAbsDet: {Name: "log |det|", Class: Array, Arity: 1, Shape: squareToScalar,
+			Eval: func(dst []float64, args [][]float64, types []Type, _ any, work []float64) error {
+				n := types[0].Shape[0]
+				copy(work[:n*n], args[0])
+				factorLU(work[:n*n], work[n*n:], n)
+				dst[0] = 0
+				for i := range n {
+					dst[0] += math.Log(math.Abs(work[i*n+i]))
+				}
+				return nil
+			},
+			Work: luWork,
+			VJP: func(g *Graph, n *Node, _, adj Ref, need []bool) []Ref {
+				return []Ref{g.Mul(adj, g.Transpose(g.Inverse(n.Args[0])))}
+			}},
+		OpDet: {Name: "det", Class: Array, Arity: 1, Shape: squareToScalar,
+			Eval: func(dst []float64, args [][]float64, types []Type, _ any, work []float64) error {
+				n := types[0].Shape[0]
+				copy(work[:n*n], args[0])
+				dst[0] = factorLU(work[:n*n], work[n*n:], n)
+				for i := range n {
+					dst[0] *= work[i*n+i]
+				}
+				return nil
+			},
+			Work: luWork,
+			// Of a singular matrix it is NaN, though it exists.
+			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
+				return []Ref{g.Mul(g.Mul(adj, out), g.Transpose(g.Inverse(n.Args[0])))}
+			}},
+		OpEigenSym: {Name: "symmetric eigen", Class: Array, Arity: 1,
+			Shape: func(args []Type, _ any) (Type, error) {
+				if err := square(args); err != nil {
+					return Type{}, err
+				}
+				n := args[0].Shape[0]
+				return Type{Shape: []int{n + n*n}}, nil
+			},
+			Eval: func(dst []float64, args [][]float64, types []Type, _ any, work []float64) error {
+				return eigenSym(dst, args[0], types[0].Shape[0], work)
+			},
+			Work: func(args []Type, _ any) int { return eigenWork * args[0].Shape[0] },
+			// V (diag(λ̄) + F∘(Vᵀ V̄)) Vᵀ with F(i,j) = 1/(λj - λi), 0 on the diagonal.
+			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
+				k := g.Type(n.Args[0]).Shape[0]
+				values, v := g.Slice(out, 0, []int{k}), g.Slice(out, k, []int{k, k})
+				column := g.Gather(values, Index{Dims: []Dim{{N: k}, {N: k, Stride: 1}}})
+				row := g.Gather(values, Index{Dims: []Dim{{N: k, Stride: 1}, {N: k}}})
+				gap := g.Sub(column, row)
+				f := g.Select(g.Equal(gap, g.Const(0)), g.Const(0), g.Inv(gap))
+				inner := g.Mul(f, g.matMul(v, g.Slice(adj, k, []int{k, k}), true, false))
+				inner = g.Add(inner, g.Scatter(g.Slice(adj, 0, []int{k}), Index{Dims: []Dim{{N: k, Stride: k + 1}}}, []int{k, k}))
+				return []Ref{g.onLower(g.matMul(g.matMul(v, inner, false, false), v, false, true))}
+			}},
+	}
+}
