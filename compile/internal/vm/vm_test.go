@@ -25,10 +25,6 @@ func compare(t *testing.T, name string, g *ad.Graph, m *Machine, in [][]float64,
 		copy(m.Input(i), x)
 	}
 	err := m.Run(eb)
-	var oe *OpError
-	if errors.As(err, &oe) {
-		err = oe.Err
-	}
 	if (err == nil) != (errWant == nil) || err != nil && err.Error() != errWant.Error() {
 		t.Errorf("%s: error %v, want %v", name, err, errWant)
 		return false
