@@ -2,6 +2,7 @@ package stdlib
 
 import (
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -17,31 +18,22 @@ func Language() *Signatures { return language() }
 
 // Signatures is a set of overloads by name. It implements check.Universe.
 type Signatures struct {
-	lib     *Library
-	planned map[string][]types.Overload
-	names   []string // sorted
+	byName map[string][]types.Overload
+	names  []string // sorted
 }
 
 var language = sync.OnceValue(func() *Signatures {
-	s := &Signatures{lib: Universe(), planned: plannedForms()}
-	s.names = slices.Clone(s.lib.names)
-	for name := range s.planned {
-		if len(s.lib.byName[name]) == 0 {
-			s.names = append(s.names, name)
-		}
+	s := &Signatures{byName: maps.Clone(Universe().byName)}
+	for name, forms := range plannedForms() {
+		s.byName[name] = slices.Concat(s.byName[name], forms)
 	}
-	slices.Sort(s.names)
+	s.names = slices.Sorted(maps.Keys(s.byName))
 	return s
 })
 
-// Lookup returns the overloads of a name, none if there is no such name.
-func (s *Signatures) Lookup(name string) []types.Overload {
-	p := s.planned[name]
-	if len(p) == 0 {
-		return s.lib.Lookup(name)
-	}
-	return slices.Concat(s.lib.Lookup(name), p)
-}
+// Lookup returns the overloads of a name, none if there is no such name. The
+// slice is not to be modified.
+func (s *Signatures) Lookup(name string) []types.Overload { return s.byName[name] }
 
 // Names yields every name in alphabetical order.
 func (s *Signatures) Names() iter.Seq[string] { return slices.Values(s.names) }
@@ -138,6 +130,8 @@ m => (m,m): qr qr_thin
 m => (m,v): eigendecompose_sym
 m => (m,v,m): svd
 m => (v,1i,1i): csr_extract
+m => v: csr_extract_w
+m => 1i: csr_extract_v csr_extract_u
 m m => m: matrix_exp_multiply mdivide_left mdivide_left_spd mdivide_left_tri_low mdivide_right mdivide_right_spd mdivide_right_tri_low
 m v => v: mdivide_left mdivide_left_spd mdivide_left_tri_low
 w m => w: mdivide_right mdivide_right_spd mdivide_right_tri_low

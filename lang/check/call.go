@@ -63,7 +63,7 @@ func (c *checker) resolve(at ast.Node, name string, cands []types.Overload, es [
 	if r.fail != nil {
 		if !anyInvalid(cands) {
 			ts, _ := split(args)
-			c.noOverload(at, name, es, ts, r.fail)
+			c.noOverload(at, name, es, ts, 0, r.fail)
 		}
 		return nil
 	}
@@ -96,9 +96,10 @@ func split(args []TypeLevel) (ts []types.Type, param []bool) {
 
 // noOverload reports arguments that fit no overload, or several equally well.
 // With one candidate the message is about the argument, else about the call.
-func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types.Type, fail *types.Failure) {
+// The first skip arguments are not in the parentheses: the variate before ~.
+func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types.Type, skip int, fail *types.Failure) {
 	if fail.Ambiguous {
-		d := diag.Errorf(diag.AmbiguousCall, at.Span(), "the call %s(%s) is ambiguous", name, typeList(ts))
+		d := diag.Errorf(diag.AmbiguousCall, at.Span(), "the call %s(%s) is ambiguous", name, typeList(ts[skip:]))
 		d.Detail = "It fits several forms with equally many promotions; convert an argument to choose one."
 		c.diags.Add(withCandidates(d, fail, nil))
 		return
@@ -106,7 +107,7 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 	best := fail.Candidates[0]
 	if len(fail.Candidates) == 1 && best.Fault.Count == 0 && best.Fault.Arg < len(es) && best.Fault.Want != types.NoArguments {
 		d := diag.Errorf(diag.BadArguments, es[best.Fault.Arg].Span(), "%s of %s must be %s, but is %s",
-			argument(name, best.Fault.Arg), name, wanted(best.Fault), ts[best.Fault.Arg])
+			argument(name, best.Fault.Arg, skip), name, wanted(best.Fault), ts[best.Fault.Arg])
 		d.Detail = best.Overload.String()
 		if best.Fault.Type.Kind != types.Invalid {
 			if advice := conversion(ts[best.Fault.Arg], best.Fault.Type); advice != "" {
@@ -114,7 +115,7 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 			}
 		}
 		if strings.HasPrefix(best.Fault.Want, "data") {
-			d.Summary = fmt.Sprintf("%s of %s must be data", argument(name, best.Fault.Arg), name)
+			d.Summary = fmt.Sprintf("%s of %s must be data", argument(name, best.Fault.Arg, skip), name)
 			d.Fix = "local variables and function arguments count as parameters, but for arguments marked data"
 		}
 		if f, ok := best.Overload.(*Func); ok {
@@ -125,11 +126,14 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 		return
 	}
 	if n, ok := onlyCount(fail); ok {
-		d := diag.Errorf(diag.BadArguments, at.Span(), "%s takes %s, not %d", name, countOf(n), len(ts))
+		d := diag.Errorf(diag.BadArguments, at.Span(), "%s takes %s, not %d", name, countOf(n-skip), len(ts)-skip)
 		c.diags.Add(withCandidates(d, fail, nil))
 		return
 	}
-	d := diag.Errorf(diag.BadArguments, at.Span(), "%s does not take (%s)", name, typeList(ts))
+	d := diag.Errorf(diag.BadArguments, at.Span(), "%s does not take (%s)", name, typeList(ts[skip:]))
+	if skip > 0 {
+		d.Summary = fmt.Sprintf("%s does not take (%s) for a variate of type %s", name, typeList(ts[skip:]), ts[0])
+	}
 	c.diags.Add(withCandidates(d, fail, ts))
 }
 
@@ -146,18 +150,21 @@ func onlyCount(fail *types.Failure) (n int, ok bool) {
 }
 
 func countOf(n int) string {
-	if n == 1 {
+	switch n {
+	case 0:
+		return "no arguments"
+	case 1:
 		return "1 argument"
 	}
 	return fmt.Sprintf("%d arguments", n)
 }
 
-// argument names the i-th argument, from 0.
-func argument(name string, i int) string {
-	if _, suffix := splitSuffix(name); i == 0 && conditional(suffix) {
+// argument names the i-th argument, from 0, of which skip are not counted.
+func argument(name string, i, skip int) string {
+	if _, suffix := splitSuffix(name); i == 0 && (conditional(suffix) || skip > 0) {
 		return "the variate"
 	}
-	return fmt.Sprintf("argument %d", i+1)
+	return fmt.Sprintf("argument %d", i+1-skip)
 }
 
 // wanted is what the argument of a fault should be.

@@ -119,6 +119,8 @@ type checker struct {
 	declared map[*ast.TypeExpr]types.Type
 	missing  map[string]bool // codes with names already reported as unknown
 
+	likelihoods []likelihood // to be looked at when all is checked
+
 	block ast.BlockKind // the block being checked
 	fn    *Func         // the function being checked; nil outside
 	loops int           // depth of loops
@@ -146,6 +148,7 @@ func Check(f *ast.File, u Universe) (*Info, diag.List) {
 	for _, b := range order(f) {
 		c.checkBlock(b)
 	}
+	c.checkLikelihoods()
 	c.diags.Sort()
 	return c.info, c.diags
 }

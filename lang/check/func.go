@@ -18,6 +18,7 @@ type Func struct {
 	Forward *ast.FunctionDecl // the forward declaration, or nil
 	Params  []*Var            // of the definition
 	invalid bool              // an argument or the result has type Invalid
+	clashes bool              // another declaration for the same arguments is reported
 }
 
 // String is the signature.
@@ -35,7 +36,7 @@ func (c *checker) functionsBlock(b *ast.Block) {
 		}
 	}
 	for _, f := range c.info.Funcs {
-		if f.Decl.Body == nil {
+		if f.Decl.Body == nil && !f.clashes {
 			c.report(diag.Errorf(diag.NoDefinition, f.Decl.Name.Span(), "the function `%s` is declared but not defined", f.Name),
 				"Write its body, or delete the declaration.")
 		}
@@ -68,6 +69,7 @@ func (c *checker) declareFunc(d *ast.FunctionDecl) *Func {
 		if !sameParams(g.FuncType, ft) || !valid {
 			continue
 		}
+		g.clashes = true
 		switch {
 		case !sameDataOnly(g.FuncType, ft):
 			c.report(diag.Errorf(diag.FunctionRedefined, d.Name.Span(), "`%s` is declared with other data arguments", f.Name),
@@ -83,6 +85,7 @@ func (c *checker) declareFunc(d *ast.FunctionDecl) *Func {
 		case g.Decl.Body == nil: // d is the definition
 			g.Forward, g.Decl = g.Decl, d
 			g.FuncType = ft
+			g.clashes = false
 			return g
 		default:
 			c.report(diag.Errorf(diag.FunctionRedefined, d.Name.Span(), "`%s` is defined already for these arguments", f.Name),
@@ -140,11 +143,7 @@ func (c *checker) suffixRules(f *Func, d *ast.FunctionDecl) {
 		c.report(diag.Errorf(diag.DensityForm, d.Result.Span(), "a function named …%s must return real, but returns %s", f.Suffix, f.Result),
 			"The suffix makes it a density or distribution function.")
 	}
-	var first types.Type
-	if len(d.Params) > 0 {
-		first = f.FuncType.Params[0].Type
-	}
-	isInt := first.Scalar() == types.Int
+	isInt := len(d.Params) > 0 && discrete(f.FuncType.Params[0].Type)
 	switch {
 	case f.Suffix == "_lpdf" && (len(d.Params) == 0 || isInt):
 		c.report(diag.Errorf(diag.DensityForm, d.Name.Span(), "the first argument of a density must be real"),

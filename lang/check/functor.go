@@ -1,6 +1,9 @@
 package check
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -63,9 +66,12 @@ const maxForms = 100
 // several forms, it picks these too.
 func (c *checker) choose(cands []types.Overload, es []ast.Expr, args []TypeLevel) resolution {
 	ts, params := split(args)
+	for i, e := range es {
+		params[i] = params[i] || c.varies(e)
+	}
 	picked := make([]*Func, len(es))
 	var best resolution
-	tried := 0
+	tried, ties := 0, false
 	var try func(i int)
 	try = func(i int) {
 		for i < len(es) && ts[i].Kind != types.Function {
@@ -85,9 +91,13 @@ func (c *checker) choose(cands []types.Overload, es []ast.Expr, args []TypeLevel
 		r.overload, r.match, r.fail = types.ResolveLevels(cands, ts, params)
 		switch {
 		case tried == 1, best.fail != nil && r.fail == nil:
+		case r.fail == nil && best.match.Promotions == r.match.Promotions:
+			ties = true
+			return
 		case r.fail != nil || best.match.Promotions <= r.match.Promotions:
 			return
 		}
+		ties = false
 		r.functors = map[*ast.VarExpr]*Func{}
 		for j, f := range picked {
 			if f != nil {
@@ -97,7 +107,41 @@ func (c *checker) choose(cands []types.Overload, es []ast.Expr, args []TypeLevel
 		best = r
 	}
 	try(0)
+	if ties {
+		best.fail = &types.Failure{Ambiguous: true}
+		for _, f := range best.functors {
+			for _, g := range c.funcs[f.Name] {
+				best.fail.Candidates = append(best.fail.Candidates, types.Candidate{Overload: g})
+			}
+		}
+	}
 	return best
+}
+
+// varies reports integers whose value depends on parameters, although their
+// type has no derivatives, such as a > 2: they are not data. The result of a
+// function of integers counts as data, as in Stan.
+func (c *checker) varies(e ast.Expr) bool {
+	o := c.info.Types[e]
+	if o.Level == Param {
+		return true
+	}
+	all := func(es ...ast.Expr) bool { return slices.ContainsFunc(es, c.varies) }
+	switch e := e.(type) {
+	case *ast.Paren:
+		return all(e.X)
+	case *ast.Unary:
+		return all(e.X)
+	case *ast.Binary:
+		return all(e.X, e.Y)
+	case *ast.Cond:
+		return all(e.Cond, e.Then, e.Else)
+	case *ast.ArrayExpr:
+		return all(e.Elems...)
+	case *ast.IndexExpr:
+		return all(e.X)
+	}
+	return false
 }
 
 // record enters the functions that were chosen as arguments.
@@ -114,7 +158,8 @@ func takesFunction(o types.Overload) bool {
 	case types.HigherOrder, types.ReduceSum, types.Laplace:
 		return true
 	}
-	return false
+	f, ok := unplanned(o).(types.Fixed)
+	return ok && len(f.Params) > 0 && f.Params[0].Kind == types.Function
 }
 
 // functorRules checks what types do not say of functions as arguments: their
@@ -138,24 +183,96 @@ func (c *checker) functorRules(r resolution, es []ast.Expr, args []TypeLevel) bo
 				note(&f.Decl.Name, "it is declared here"))
 			return false
 		}
-		if _, ok := unplanned(r.overload).(types.Laplace); !ok {
+		l, ok := unplanned(r.overload).(types.Laplace)
+		if !ok {
 			continue
 		}
+		if i == 0 {
+			c.likelihoods = append(c.likelihoods, likelihood{f, v})
+		}
+		solves := strings.Contains(l.Name, "_solve")
 		// The arguments of the function are the members of the tuple that follows.
 		lead := len(f.FuncType.Params) - len(args[i+1].Type.Members)
 		for k := range args[i+1].Type.Members {
-			if f.FuncType.Params[lead+k].DataOnly && args[i+1].member(k).Level == Param {
-				at := es[i+1]
-				if t, ok := unparen(at).(*ast.TupleExpr); ok {
-					at = t.Elems[k]
-				}
+			if args[i+1].member(k).Level != Param {
+				continue
+			}
+			at := elemOf(es[i+1], k)
+			switch {
+			case f.FuncType.Params[lead+k].DataOnly:
 				c.report(diag.Errorf(diag.BadArguments, at.Span(), "argument %d of %s must be data", lead+k+1, f.Name), "",
 					note(f.Decl.Params[lead+k], "it is marked data here"))
+				return false
+			case solves:
+				c.report(diag.Errorf(diag.BadArguments, at.Span(), "what %s passes on must be data", l.Name),
+					"The solution has no derivatives. To infer parameters, use laplace_marginal.")
+				return false
+			}
+		}
+	}
+	if l, ok := unplanned(r.overload).(types.Laplace); ok && l.Tol {
+		last := len(args) - 1
+		for k := 1; k < len(args[last].Type.Members); k++ { // the initial guess may vary
+			if at := elemOf(es[last], k); args[last].member(k).Level == Param {
+				c.report(diag.Errorf(diag.BadArguments, at.Span(), "what controls the solver of %s must be data", l.Name),
+					"Of the control arguments only the initial guess may depend on parameters.")
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// elemOf is the k-th member of a tuple that is written out, else the tuple.
+func elemOf(e ast.Expr, k int) ast.Expr {
+	if t, ok := unparen(e).(*ast.TupleExpr); ok {
+		return t.Elems[k]
+	}
+	return e
+}
+
+// likelihood is a function of which the Laplace approximation takes third
+// derivatives, and where it is passed.
+type likelihood struct {
+	f  *Func
+	at *ast.VarExpr
+}
+
+// firstOrder are the library functions without higher derivatives, beside those
+// that take functions.
+var firstOrder = map[string]bool{"hmm_marginal": true, "hmm_hidden_state_prob": true}
+
+// checkLikelihoods reports likelihoods that call, themselves or through other
+// functions, what has no higher derivatives. All bodies have been checked.
+func (c *checker) checkLikelihoods() {
+	for _, l := range c.likelihoods {
+		seen := map[*Func]bool{}
+		var visit func(f *Func)
+		visit = func(f *Func) {
+			if seen[f] || f.Decl.Body == nil {
+				return
+			}
+			seen[f] = true
+			ast.Walk(f.Decl.Body, func(n ast.Node) bool {
+				if v, ok := n.(*ast.VarExpr); ok && c.info.Functors[v] != nil {
+					visit(c.info.Functors[v])
+				}
+				call := c.info.Calls[n]
+				switch {
+				case call == nil:
+				case call.Func != nil:
+					visit(call.Func)
+				case firstOrder[call.Name] || takesFunction(call.Overload):
+					if key := "likelihood"; c.firstTime(diag.BadFunctor, key+l.f.Name) {
+						c.report(diag.Errorf(diag.BadFunctor, l.at.Span(), "`%s` cannot be a likelihood here: it calls %s", l.f.Name, call.Name),
+							"The Laplace approximation needs higher derivatives, which "+call.Name+" does not have.", note(n, "it is called here"))
+					}
+				}
+				return true
+			}, nil)
+		}
+		visit(l.f)
+	}
 }
 
 // unplanned is the overload itself, with or without evaluation.

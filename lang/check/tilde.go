@@ -79,9 +79,9 @@ func (c *checker) tilde(s *ast.Tilde) {
 // badDistribution reports arguments that neither the density nor the mass
 // function of a distribution takes.
 func (c *checker) badDistribution(s *ast.Tilde, es []ast.Expr, args []TypeLevel, pdf, pmf []types.Overload) {
-	cands, full := pdf, s.Dist.Name+"_lpdf"
+	cands := pdf
 	if len(cands) == 0 {
-		cands, full = pmf, s.Dist.Name+"_lpmf"
+		cands = pmf
 	}
 	ts, params := split(args)
 	_, _, fail := types.ResolveLevels(cands, ts, params)
@@ -94,7 +94,7 @@ func (c *checker) badDistribution(s *ast.Tilde, es []ast.Expr, args []TypeLevel,
 			c.declaredAt(s.Variate))
 		return
 	}
-	c.noOverload(&s.Dist, full, es, ts, fail)
+	c.noOverload(&s.Dist, s.Dist.Name, es, ts, 1, fail)
 }
 
 // truncation checks that the distribution functions exist which normalise what

@@ -132,6 +132,10 @@ type scanner struct {
 	tokens   []lexer.Token // ends in EOF; Pos has Offset and Line only
 	comments []ast.Comment
 	diags    diag.List
+
+	// swallowed tells that a comment or string that is not closed may have
+	// taken braces with it, so that their absence is no mistake of its own.
+	swallowed bool
 }
 
 // scan reads the whole file.
@@ -196,6 +200,7 @@ func (s *scanner) next() {
 		d := diag.Errorf(diag.UnterminatedComment, s.span(s.pos, s.pos+2), "this comment is never closed")
 		d.Fix = "close the comment with `*/`"
 		s.diags.Add(d)
+		s.swallowed = true
 		s.comment(len(rest))
 	case c == '"':
 		s.str()
@@ -303,6 +308,7 @@ func (s *scanner) str() {
 	d := diag.Errorf(diag.UnterminatedString, s.span(s.pos, s.pos+line), "this string is not closed on its line")
 	d.Fix = "close the string with `\"`"
 	s.diags.Add(d)
+	s.swallowed = s.swallowed || strings.ContainsAny(rest[:line], "{}")
 	s.emit(tokBad, line)
 }
 

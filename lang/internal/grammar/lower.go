@@ -16,6 +16,8 @@ type lowerer struct {
 	file   *source.File
 	tokens []lexer.Token
 	diags  diag.List
+
+	swallowed bool // see scanner
 }
 
 func (l *lowerer) span(start, end int) source.Span {

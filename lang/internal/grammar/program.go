@@ -35,7 +35,7 @@ const maxErrors = 100
 // lacks what could not be understood.
 func Parse(f *source.File) (*ast.File, diag.List) {
 	s := scan(f)
-	l := &lowerer{file: f, tokens: s.tokens, diags: s.diags}
+	l := &lowerer{file: f, tokens: s.tokens, diags: s.diags, swallowed: s.swallowed}
 	out := &ast.File{Source: f, Comments: s.comments}
 	out.Pos = l.span(0, len(f.Text))
 	if !l.tooDeep() {
@@ -231,6 +231,9 @@ func (l *lowerer) gap(lex *lexer.PeekingLexer, last *ast.Block) {
 
 // unclosed reports a program block whose closing brace is missing.
 func (l *lowerer) unclosed(h header, b *Block) {
+	if l.swallowed {
+		return
+	}
 	// Every inner brace may well be matched by a brace that was meant for an
 	// outer one; indentation tells.
 	inner := l.misindented(b)
