@@ -7,7 +7,7 @@
 //	graph.go       Graph, Node, Type (lanes and shape), building with sharing, folding and safe identities
 //	op.go          Op, the row of the op table; the op codes
 //	elementwise.go rows of arithmetic, comparison, exponentials, trigonometry
-//	special.go     rows of the special functions
+//	special.go     rows of the special functions; incomplete.go, inverses.go, diffusion.go: more of them
 //	structural.go  Index maps; Gather, Scatter and what is made of them
 //	rows.go        rows of structural ops and of ops on whole arrays (matrix product, log_sum_exp)
 //	matrix.go      rows of Cholesky, solves, determinants, eigenvalues; linalg.go: their kernels

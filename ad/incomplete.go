@@ -54,14 +54,6 @@ func incompleteOps() map[OpCode]Op {
 				return []Ref{g.Mul(adj, g.Mul(density(g, x, a, b), d)), None, None}
 			}}
 	}
-	// studentDensity is the density of Student's distribution over its
-	// distribution function.
-	studentDensity := func(g *Graph, t, nu Ref) Ref {
-		half := g.Scale(0.5, nu)
-		l := g.Mul(g.Add(half, g.Const(0.5)), g.Do(OpLog1p, nil, g.Div(g.Square(t), nu)))
-		l = g.Add(l, g.Add(g.Do(OpLbeta, nil, half, g.Const(0.5)), g.Scale(0.5, g.Log(nu))))
-		return g.Exp(g.Neg(g.Add(l, g.Do(OpLogStudentCDF, nil, t, nu))))
-	}
 	studentDomain := func(arg int, z float64) float64 {
 		if arg == 0 {
 			return 2 * z
@@ -121,6 +113,15 @@ func incompleteOps() map[OpCode]Op {
 				return []Ref{g.Mul(adj, g.Mul(studentDensity(g, t, nu), g.Sub(d, out))), None}
 			}},
 	}
+}
+
+// studentDensity is the density of Student's distribution over its distribution
+// function.
+func studentDensity(g *Graph, t, nu Ref) Ref {
+	half := g.Scale(0.5, nu)
+	l := g.Mul(g.Add(half, g.Const(0.5)), g.Do(OpLog1p, nil, g.Div(g.Square(t), nu)))
+	l = g.Add(l, g.Add(g.Do(OpLbeta, nil, half, g.Const(0.5)), g.Scale(0.5, g.Log(nu))))
+	return g.Exp(g.Neg(g.Add(l, g.Do(OpLogStudentCDF, nil, t, nu))))
 }
 
 const noSecond = "has no second derivative with respect to its shape parameters"

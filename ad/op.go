@@ -176,6 +176,20 @@ const (
 	OpLogStudentCDF   // (t, ν): log distribution function of Student's distribution
 	OpLogStudentCDFNu // its derivative by ν
 	OpLogBesselI      // (v, x): log(exp(-x) I_v(x)), I the modified Bessel function
+	OpLogBesselK      // (v, x): log(exp(x) K_v(x)), K the modified Bessel function of the second kind
+	OpBesselJ         // (n, x): the Bessel function of the first kind; n a whole constant
+	OpBesselY         // (n, x): of the second kind
+	OpLambertW0       // the inverses of w exp(w): w ≥ -1
+	OpLambertWm1      // w ≤ -1
+	OpOwensT          // (h, a): Owen's T function
+	OpLogSkewNormal   // (z, a): log distribution function of the standard skew normal distribution
+	OpInvLogPhi       // the inverse of log Phi
+	OpInvBetaI        // (p, a, b): the x at which I_x(a, b) is p
+	OpStudentQuantile // (p, ν): the quantile of Student's distribution
+	OpLogVonMises     // (x, κ): log probability between -π and x under the von Mises distribution around 0
+	OpVonMisesMoment  // (n, x, κ): mean of (cos t)ⁿ for angles t ≤ x under it; n a constant
+	OpLogWiener       // (u, w): log density of the exit time u at 0 from (0, 1) of a Wiener process from w
+	OpWienerRatio     // (n, u, w): n-th derivative by w of that density over the density; n a constant
 
 	// linear
 	OpGather

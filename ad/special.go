@@ -103,6 +103,8 @@ func specialOps() map[OpCode]Op {
 			}},
 	}
 	maps.Copy(rows, incompleteOps())
+	maps.Copy(rows, inverseOps())
+	maps.Copy(rows, diffusionOps())
 	return rows
 }
 

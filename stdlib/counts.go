@@ -297,26 +297,6 @@ var negBinomial2Log = Dist{
 	},
 }
 
-var betaBinomial = Dist{
-	Name: "beta_binomial", Doc: "the beta-binomial distribution of N trials with prior sample sizes alpha and beta.", Discrete: true,
-	Params: []Param{trials,
-		{Name: "alpha", Is: "First prior sample size parameter", In: types.PositiveFinite},
-		{Name: "beta", Is: "Second prior sample size parameter", In: types.PositiveFinite}},
-	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
-		n, a, b := p[0], p[1], p[2]
-		// Outside 0..N the count is replaced by 0, and -Inf is added.
-		zero := g.Const(0)
-		out := g.Do(ad.OpMax, nil, g.Less(y, zero), g.Less(n, y))
-		y = g.Select(out, zero, y)
-		// B(y+α, N-y+β)/B(α, β), by ratios that do not cancel for large α and β.
-		kernel := g.Sub(g.Add(logRising(g, a, y), logRising(g, b, g.Sub(n, y))), logRising(g, g.Add(a, b), n))
-		return []Term{logCombinations(g, y, n), {Value: kernel, Of: always}, outside(g, out)}
-	},
-	Rand: func(rng *rand.Rand, p []float64) float64 {
-		return randBinomial(rng, p[0], randBeta(rng, p[1], p[2]))
-	},
-}
-
 var discreteRange = Dist{
 	Name: "discrete_range", Doc: "the uniform distribution on the ints from lower to upper.", Discrete: true,
 	Params: []Param{{Name: "lower", Is: "Lower bound parameter", In: types.NotNaN, Int: true},

@@ -6,6 +6,7 @@ var distributions = []Dist{
 	bernoulliLogit,
 	beta,
 	betaBinomial,
+	betaNegBinomial,
 	betaProportion,
 	binomial,
 	binomialLogit,
@@ -40,4 +41,6 @@ var distributions = []Dist{
 	uniform,
 	vonMises,
 	weibull,
+	wiener,
+	yuleSimon,
 }

@@ -216,6 +216,19 @@ var vonMises = Dist{
 			constant(g, -math.Log(2*math.Pi)),
 		}
 	},
+	CDFVariate: types.Between(-math.Pi, math.Pi),
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		x, seam := onCircle(g, y, p)
+		around := g.Do(ad.OpLogAddExp, nil, aboveAngle(g, seam, p[1]), belowAngle(g, x, p[1]))
+		v := g.Select(g.Less(seam, x), betweenAngles(g, seam, x, p[1]), around)
+		return atEnds(g, y, v, negInf, 0)
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		x, seam := onCircle(g, y, p)
+		around := g.Do(ad.OpLogAddExp, nil, aboveAngle(g, x, p[1]), belowAngle(g, seam, p[1]))
+		v := g.Select(g.Less(seam, x), around, betweenAngles(g, x, seam, p[1]))
+		return atEnds(g, y, v, 0, negInf)
+	},
 	// Best & Fisher 1979.
 	Rand: func(rng *rand.Rand, p []float64) float64 {
 		kappa, mu := p[1], p[0]-2*math.Pi*math.Floor(p[0]/(2*math.Pi))
@@ -239,6 +252,40 @@ var vonMises = Dist{
 			}
 		}
 	},
+}
+
+// The distribution function of the von Mises distribution is that of angles
+// from -π up to y. Seen from mu, the circle is cut at another angle, the seam;
+// from there the angle rises to π, and goes on from -π.
+
+// onCircle are y and the seam as angles from mu, between -π and π.
+func onCircle(g *ad.Graph, y ad.Ref, p []ad.Ref) (x, seam ad.Ref) {
+	wrap := func(x ad.Ref) ad.Ref {
+		turns := g.Do(ad.OpFloor, nil, g.Scale(1/(2*math.Pi), plus(g, x, math.Pi)))
+		return g.Sub(x, g.Scale(2*math.Pi, turns))
+	}
+	return wrap(g.Sub(y, p[0])), wrap(g.Sub(g.Const(math.Pi), p[0]))
+}
+
+// belowAngle and aboveAngle are log probabilities of angles from mu that are
+// less and greater, betweenAngles that of those between a and b > a (where
+// b is not, a value that is not used): from the smaller tails, so that nothing cancels far from mu.
+func belowAngle(g *ad.Graph, x, kappa ad.Ref) ad.Ref { return g.Do(ad.OpLogVonMises, nil, x, kappa) }
+
+func aboveAngle(g *ad.Graph, x, kappa ad.Ref) ad.Ref { return belowAngle(g, g.Neg(x), kappa) }
+
+func betweenAngles(g *ad.Graph, a, b, kappa ad.Ref) ad.Ref {
+	ordered := g.Less(a, b)
+	a, b = g.Select(ordered, a, g.Const(-1)), g.Select(ordered, b, g.Const(1))
+	left := g.Less(b, g.Const(0))
+	return g.Do(ad.OpLogDiffExp, nil,
+		belowAngle(g, g.Select(left, b, g.Neg(a)), kappa), belowAngle(g, g.Select(left, a, g.Neg(b)), kappa))
+}
+
+// atEnds is v with its values at y = -π and y = π.
+func atEnds(g *ad.Graph, y, v ad.Ref, low, high float64) ad.Ref {
+	v = g.Select(g.Do(ad.OpLessEqual, nil, y, g.Const(-math.Pi)), g.Const(low), v)
+	return g.Select(g.Do(ad.OpLessEqual, nil, g.Const(math.Pi), y), g.Const(high), v)
 }
 
 // logBesselI is log I_v(x), I the modified Bessel function of the first kind.

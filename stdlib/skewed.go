@@ -26,6 +26,13 @@ var skewNormal = Dist{
 			constant(g, -logSqrt2Pi),
 		}
 	},
+	// Φ(z) - 2T(z, α), T Owen's function.
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Do(ad.OpLogSkewNormal, nil, standard(g, y, p[0], p[1]), p[2])
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Do(ad.OpLogSkewNormal, nil, g.Neg(standard(g, y, p[0], p[1])), g.Neg(p[2]))
+	},
 	Rand: func(rng *rand.Rand, p []float64) float64 {
 		delta := p[2] / math.Hypot(1, p[2])
 		z := delta*math.Abs(rng.NormFloat64()) + math.Sqrt(1-delta*delta)*rng.NormFloat64()

@@ -45,6 +45,24 @@ func special() []Func {
 		{Overload: types.Elementwise{Name: "modified_bessel_first_kind", Args: []types.Kind{types.Int, types.Real}, Result: types.Real, Strict: true},
 			Name: "modified_bessel_first_kind", Doc: "The modified Bessel function I_n(x) of the first kind.",
 			Build: of2(modifiedBessel)},
+		besselOrder("modified_bessel_second_kind", "The modified Bessel function K_n(x) of the second kind, for x > 0.",
+			func(g *ad.Graph, n, x ad.Ref) ad.Ref { return g.Exp(g.Sub(g.Do(ad.OpLogBesselK, nil, n, x), x)) }, positiveReal),
+		besselOrder("bessel_first_kind", "The Bessel function J_n(x) of the first kind.", op2(ad.OpBesselJ), types.Constraint{}),
+		besselOrder("bessel_second_kind", "The Bessel function Y_n(x) of the second kind, for x > 0.", op2(ad.OpBesselY), positiveReal),
+		unary("lambert_w0", "The principal branch of Lambert's W, the w ≥ -1 with w eʷ = x (Corless et al. 1996).", op1(ad.OpLambertW0),
+			types.Between(-0.3, 4)).example("lambert_w0(0)", 0),
+		unary("lambert_wm1", "The other real branch of Lambert's W, the w ≤ -1 with w eʷ = x, for -1/e ≤ x < 0 (Corless et al. 1996).", op1(ad.OpLambertWm1),
+			types.Between(-0.36, 0)),
+		binary("owens_t", "Owen's T function 1/(2π) ∫₀ᵃ exp(-h²(1 + x²)/2)/(1 + x²) dx, for arguments h and a (Owen 1956).", op2(ad.OpOwensT)).
+			example("owens_t(0, 1)", 0.125),
+		fixed("inv_inc_beta", "The x at which inc_beta(a, b, x) is p, for arguments a, b, p.", tReal, list(tReal, tReal, tReal),
+			of3(func(g *ad.Graph, a, b, p ad.Ref) ad.Ref { return g.Do(ad.OpInvBetaI, nil, p, a, b) })).in(positiveReal, positiveReal, openUnit),
+		unary("std_normal_log_qf", "The standard normal quantile function of the logarithm of a probability.", op1(ad.OpInvLogPhi), negative),
+		studentQuantile,
+		fixed("hypergeometric_1F0", "The hypergeometric function ₁F₀(a; z) = (1 - z)⁻ᵃ, for z < 1.", tReal, list(tReal, tReal),
+			of2(func(g *ad.Graph, a, z ad.Ref) ad.Ref {
+				return g.Exp(g.Neg(g.Mul(a, g.Do(ad.OpLog1m, nil, z))))
+			})).in(types.Constraint{}, belowOne),
 		binary("lmultiply", "x log y, and 0 where both are 0.", lmultiply, positiveReal, positiveReal),
 		binary("log_rising_factorial", "log(Γ(x + n)/Γ(x)).", func(g *ad.Graph, x, n ad.Ref) ad.Ref {
 			return g.Sub(g.Lgamma(g.Add(x, n)), g.Lgamma(x))
@@ -55,6 +73,35 @@ func special() []Func {
 		}, types.Between(6, 9), shape),
 	}
 }
+
+// besselOrder declares a function of a whole order n and a number x.
+func besselOrder(name, doc string, f fun2, x types.Constraint) Func {
+	return Func{Overload: types.Elementwise{Name: name, Args: []types.Kind{types.Int, types.Real}, Result: types.Real, Strict: true},
+		Name: name, Doc: doc, Build: of2(f), In: []types.Constraint{{}, x}}
+}
+
+// studentQuantile gives a vector as soon as an argument is a container.
+var studentQuantile = Func{Name: "student_t_qf",
+	Doc: "The quantile function of Student's t distribution, for arguments p, nu, mu, sigma; a vector if an argument is a container.",
+	Overload: types.Computed{Form: "student_t_qf(reals, reals, reals, reals) => real or vector", Fit: func(args []types.Type) (types.Match, bool) {
+		m, ok := types.Density("student_t_qf", types.Reals, types.Reals, types.Reals, types.Reals).Match(args)
+		for _, p := range m.Params {
+			if ok && !p.IsScalar() {
+				m.Result = tVec
+			}
+		}
+		return m, ok
+	}},
+	Build: func(b *Builder, a []Arg) ad.Ref {
+		b.sameSizes(a)
+		g := b.G
+		for i, c := range studentQuantileIn {
+			check(g, b.Name, [...]string{"p", "nu", "mu", "sigma"}[i], c, a[i].Ref)
+		}
+		return g.Add(a[2].Ref, g.Mul(a[3].Ref, g.Do(ad.OpStudentQuantile, nil, a[0].Ref, a[1].Ref)))
+	}, In: studentQuantileIn}
+
+var studentQuantileIn = []types.Constraint{types.UnitInterval, types.PositiveFinite, types.Finite, types.PositiveFinite}
 
 // strict2 is binary without the forms of ints, which Stan does not list.
 func strict2(name, doc string, f fun2, in ...types.Constraint) Func {

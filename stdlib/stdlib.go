@@ -118,8 +118,11 @@ type Dist struct {
 	// give -Inf and 0 themselves where the check lets such values pass.
 	LogCDF, LogCCDF func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref
 	CDFVariate      types.Constraint
-	Rand            func(rng *rand.Rand, p []float64) float64
-	Examples        []Example
+	// CDFCounts says that LogCDF and LogCCDF need the ints among the arguments
+	// to be known when the data are bound, as they sum over counts.
+	CDFCounts bool
+	Rand      func(rng *rand.Rand, p []float64) float64
+	Examples  []Example
 }
 
 // Param is a parameter of a distribution.

@@ -51,3 +51,50 @@ func LogBesselI(v, x float64) float64 {
 	// The greatest term is a product of two Poisson probabilities.
 	return logPoisson(peak, x/2) + logPoisson(peak+v, x/2) + math.Log(sum)
 }
+
+// LogBesselK is log(eˣ K_v(x)), K the modified Bessel function of the second
+// kind, for x > 0: by the trapezoidal rule for
+// ∫_0^∞ exp(-x (cosh t - 1)) cosh(vt) dt, which converges exponentially.
+func LogBesselK(v, x float64) float64 {
+	v = math.Abs(v)
+	switch {
+	case !(x >= 0) || math.IsNaN(v):
+		return math.NaN()
+	case x == 0:
+		return math.Inf(1)
+	case math.IsInf(x, 1):
+		return math.Inf(-1)
+	}
+	exponent := func(t float64) float64 {
+		s := math.Sinh(t / 2)
+		return v*t - 2*x*s*s
+	}
+	top := math.Asinh(v / x)
+	peak := exponent(top)
+	step := min(0.2, 0.5/math.Sqrt(math.Hypot(v, x)))
+	sum := 0.0
+	for k := 0.; ; k++ {
+		t := k * step
+		term := math.Exp(exponent(t)-peak) * (1 + math.Exp(-2*v*t)) / 2
+		if k == 0 {
+			term /= 2
+		}
+		sum += term
+		if t > top && term < 1e-18*sum {
+			break
+		}
+	}
+	return peak + math.Log(sum*step)
+}
+
+// BesselJ and BesselY are the Bessel functions of the first and the second kind
+// of whole order n; Y is NaN for x < 0.
+func BesselJ(n, x float64) float64 { return math.Jn(int(n), x) }
+
+// BesselY: see BesselJ.
+func BesselY(n, x float64) float64 {
+	if n != math.Trunc(n) {
+		return math.NaN()
+	}
+	return math.Yn(int(n), x)
+}

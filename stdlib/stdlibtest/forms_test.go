@@ -31,6 +31,7 @@ var computedForms = map[string][][]types.Type{
 	"size":         {list(tVec.Array(2))},
 	"tail":         {list(tReal.Array(1), tInt), list(tVec.Array(1), tInt)},
 	"to_array_1d":  {list(tReal.Array(3)), list(tInt.Array(2))},
+	"student_t_qf": {list(tReal, tReal, tReal, tReal), list(tVec, tReal, tReal.Array(1), tRow)},
 	"to_int":       {list(tReal), list(tReal.Array(2))},
 }
 
@@ -99,6 +100,9 @@ var dependent = map[string][]types.Constraint{
 	"binomial_logit":          {between(0, 5), between(5, 8), types.Finite},
 	"binomial_logit_glm_lpmf": {between(0, 5), between(5, 8), {}, {}, {}},
 	"beta_binomial":           {between(0, 5), between(5, 8), types.Positive, types.Positive},
+	"von_mises":               {between(-3, 3), types.Finite, types.PositiveFinite},
+	"wiener":                  {between(2, 4), types.PositiveFinite, between(0.2, 1.5), types.OpenUnitInterval, types.Finite},
+	"yule_simon":              {between(1, 6), types.PositiveFinite},
 	"discrete_range":          {between(2, 4), between(0, 2), between(4, 6)},
 	"linspaced_vector":        {{}, between(-2, 0), between(1, 3)},
 	"linspaced_row_vector":    {{}, between(-2, 0), between(1, 3)},

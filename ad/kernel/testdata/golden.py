@@ -30,6 +30,42 @@ def lIa(x, a, b): return diff(lambda t: log(I(x, t, b)), a)
 def lIb(x, a, b): return diff(lambda t: log(I(x, a, t)), b)
 def T(t, n): return log(I(n / (n + t * t), n / 2, mpf(0.5)) / 2) if t < 0 else log(1 - I(n / (n + t * t), n / 2, mpf(0.5)) / 2)
 def Tn(t, n): return diff(lambda v: T(t, v), n)
+def owens(h, a): return quad(lambda x: exp(-h * h * (1 + x * x) / 2) / (1 + x * x), linspace(0, min(a, 14 / h) if h > 1 else a, 30)) / (2 * pi)
+def orest(h, a):
+    if h == 0: return atan2(1, a) / pi
+    c = 1 / (h * h * a + h)
+    return exp(-h * h * (1 + a * a) / 2) * quad(lambda u: exp(-h * h * u * (a + u / 2)) / (1 + (a + u) ** 2), [0, c, 3 * c, 10 * c, 40 * c, 200 * c]) / pi
+def lskew(z, a):
+    with workdps(60):
+        r = orest(abs(z), abs(a))
+    if a >= 0: return log(r) if z <= 0 else log(erf(z / sqrt(mpf(2))) + r)
+    return log(1 - erf(-z / sqrt(mpf(2))) - r) if z < 0 else log(1 - r)
+def invlogphi(l):
+    if l > -1e-2: return findroot(lambda t: log(Phi(-t)) - log(-expm1(l)), mpf(2) if l < -1e-3 else sqrt(-2 * log(-l)))
+    return findroot(lambda t: lphi(t) - l, -sqrt(-2 * l) if l < -3 else mpf(0))
+def invI(p, a, b):
+    lo, hi = mpf(-800), mpf(800)  # logit
+    for _ in range(230):
+        m = (lo + hi) / 2
+        e = exp(m)
+        if betainc(a, b, 0, e / (1 + e), regularized=True) < p: lo = m
+        else: hi = m
+    return exp(lo) / (1 + exp(lo))
+def invT(p, n):
+    if p == 0.5: return mpf(0)
+    q = min(p, 1 - p)
+    x = invI(2 * q, n / 2, mpf(1) / 2)
+    t = sqrt(n * (1 - x) / x)
+    return -t if p < 0.5 else t
+def vm(n, x, k):
+    f = lambda t: cos(t) ** int(n) * exp(k * (cos(t) - 1))
+    return quad(f, [x - (x + pi) / mpf(2) ** j for j in range(12)] + [x]) / (2 * pi * besseli(0, k) * exp(-k))
+vms = [(x, k) for x in (-3.1, -2.0, -0.5, -1e-3, 0.3, 1.5, 3.0) for k in (0.01, 0.5, 3.0, 40.0)] + [(-2.0, 600.0), (-0.1, 600.0)]
+def wien(n, u, w):
+    return pi * nsum(lambda k: k * (k * pi) ** int(n) * sin(k * pi * w + int(n) * pi / 2) * exp(-k * k * pi * pi * u / 2), [1, 400])
+wis = [(u, w) for u in (0.02, 0.1, 0.39, 0.41, 1.0, 5.0) for w in (0.1, 0.5, 0.77)]
+owe = [(h, a) for h in (0.0, 1e-3, 0.5, 2.0, 8.0, 30.0) for a in (1e-5, 0.3, 0.99, 1.5, 20.0)]
+skews = [(z, a) for z in (-30.0, -5.0, -0.5, 0.0, 0.3, 2.0, 9.0) for a in (-20.0, -1.0, -0.1, 0.0, 0.4, 3.0, 50.0)]
 inc = [(0.5, 0.3), (2.5, 1.0), (2.5, 30.0), (30.0, 20.0), (30.0, 31.0), (30.0, 60.0), (1e3, 1010.0), (1e3, 900.0), (1e-2, 0.5), (5.0, 1e-8), (1e5, 1.002e5), (0.7, 100.0)]
 ibs = [(0.3, 2.0, 3.0), (0.9, 0.5, 0.5), (1e-10, 3.0, 0.2), (0.5, 100.0, 120.0), (0.999, 2.0, 30.0), (0.2, 1e3, 4e3), (0.7, 20.0, 0.5), (0.25, 1e-3, 5.0)]
 sts = [(-0.5, 3.0), (0.5, 3.0), (-40.0, 3.0), (40.0, 3.0), (-1e-5, 0.7), (1.3, 200.0), (-1e6, 0.5), (-3.0, 1e4), (-7.0, 30.0)]
@@ -57,6 +93,20 @@ rows = [
     ("LogBetaIb", at60(lIb), ibs),
     ("LogStudentCDF", at60(T), sts),
     ("LogStudentCDFNu", at60(Tn), sts),
+    ("LambertW0", lambertw, [(x,) for x in (-0.36787944117144228, -0.3678, -0.367, -0.3, -0.25, -0.1, -1e-3, -1e-10, 1e-300, 1e-10, 1e-3, 0.1, 0.5, 1.0, 2.9, 3.0, 10.0, 1e5, 1e100, 1e300)]),
+    ("LambertWm1", lambda x: lambertw(x, -1).real, [(x,) for x in (-0.36787944117144228, -0.3678, -0.367, -0.3, -0.25, -0.1, -1e-3, -1e-10, -1e-300)]),
+    ("OwensT", at60(owens), owe),
+    ("LogSkewNormalCDF", lskew, skews),
+    ("InvLogPhi", at60(invlogphi), [(x,) for x in (-1e-300, -1e-20, -1e-5, -0.009, -0.011, -0.1, -0.69, -1.0, -5.0, -100.0, -599.0, -601.0, -1e5, -1e10)]),
+    ("InvBetaI", at60(invI), [(0.5, 2.0, 3.0), (1e-10, 2.0, 3.0), (0.999999, 2.0, 3.0), (0.3, 0.1, 0.2), (1e-3, 0.01, 5.0), (0.7, 500.0, 300.0), (0.2, 1e4, 3.0), (0.9, 30.0, 0.5)]),
+    ("StudentQuantile", at60(invT), [(p, n) for n in (0.5, 1.0, 3.0, 30.0, 1e4) for p in (1e-10, 0.01, 0.3, 0.5, 0.500001, 0.75, 0.999)]),
+    ("LogBesselK", at60(lambda v, x: log(besselk(v, x)) + x), [(v, x) for v in (0.0, 1.0, 3.0, 2.5, 20.0, 200.0) for x in (1e-8, 0.1, 1.0, 10.0, 60.0, 500.0, 1e5)]),
+    ("BesselJ", besselj, [(n, x) for n in (0.0, 1.0, 2.0, 7.0, 30.0, -3.0) for x in (1e-3, 0.5, 3.0, 10.0, 33.0, 100.0)]),
+    ("BesselY", bessely, [(n, x) for n in (0.0, 1.0, 2.0, 7.0, 30.0) for x in (1e-3, 0.5, 3.0, 10.0, 33.0, 100.0)]),
+    ("LogVonMisesCDF", at60(lambda x, k: log(vm(0, x, k))), vms),
+    ("VonMisesMoment", at60(lambda n, x, k: vm(n, x, k) / vm(0, x, k)), [(n,) + a for n in (1.0, 2.0, 3.0) for a in vms]),
+    ("LogWiener", at60(lambda u, w: log(wien(0, u, w))), wis),
+    ("WienerRatio", at60(lambda n, u, w: wien(n, u, w) / wien(0, u, w)), [(n,) + a for n in (1.0, 2.0, 3.0, 4.0, 5.0) for a in wis]),
     ("LogBesselI", lambda v, x: log(besseli(v, x)) - x, [(v, x) for v in (0.0, 1.0, 3.0, 2.5, 20.0) for x in (1e-8, 0.1, 1.0, 10.0, 39.0, 60.0, 500.0, 1e5)]),
     ("Log1pExp", lambda x: log1p(exp(x)), [(x,) for x in real]),
     ("Log1mExp", lambda x: log(-expm1(x)), [(x,) for x in real if x < 0]),

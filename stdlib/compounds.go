@@ -1,0 +1,167 @@
+package stdlib
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Distributions of counts whose probability is random: beta-binomial,
+// beta negative binomial, Yule-Simon.
+
+var betaBinomial = Dist{
+	Name: "beta_binomial", Doc: "the beta-binomial distribution of N trials with prior sample sizes alpha and beta.", Discrete: true,
+	Params: []Param{trials,
+		{Name: "alpha", Is: "First prior sample size parameter", In: types.PositiveFinite},
+		{Name: "beta", Is: "Second prior sample size parameter", In: types.PositiveFinite}},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		n, a, b := p[0], p[1], p[2]
+		// Outside 0..N the count is replaced by 0, and -Inf is added.
+		zero := g.Const(0)
+		out := g.Do(ad.OpMax, nil, g.Less(y, zero), g.Less(n, y))
+		y = g.Select(out, zero, y)
+		// B(y+α, N-y+β)/B(α, β), by ratios that do not cancel for large α and β.
+		kernel := g.Sub(g.Add(logRising(g, a, y), logRising(g, b, g.Sub(n, y))), logRising(g, g.Add(a, b), n))
+		return []Term{logCombinations(g, y, n), {Value: kernel, Of: always}, outside(g, out)}
+	},
+	CDFVariate: types.NotNaN,
+	CDFCounts:  true,
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return countTail(g, y, p[0], g.Const(negInf), g.Const(0), func(y ad.Ref) ad.Ref {
+			return betaBinomialSum(g, y, p[0], p[1], p[2])
+		})
+	},
+	// Failures in place of successes.
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return countTail(g, y, p[0], g.Const(0), g.Const(negInf), func(y ad.Ref) ad.Ref {
+			return betaBinomialSum(g, plus(g, g.Sub(p[0], y), -1), p[0], p[2], p[1])
+		})
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 {
+		return randBinomial(rng, p[0], randBeta(rng, p[1], p[2]))
+	},
+}
+
+// betaBinomialMass is the logarithm of the mass at y, by ratios that do not
+// cancel for large a and b.
+func betaBinomialMass(g *ad.Graph, y, n, a, b ad.Ref) ad.Ref {
+	kernel := g.Sub(g.Add(logRising(g, a, y), logRising(g, b, g.Sub(n, y))), logRising(g, g.Add(a, b), n))
+	return g.Add(g.Do(ad.OpLchoose, nil, n, y), kernel)
+}
+
+func betaBinomialSum(g *ad.Graph, y, n, a, b ad.Ref) ad.Ref {
+	return logSumCounts(g, y, []ad.Ref{n, a, b}, func(k ad.Ref, p []ad.Ref) ad.Ref {
+		// Beyond N, where nothing is summed, N stands in for k.
+		return betaBinomialMass(g, g.Do(ad.OpMin, nil, k, p[0]), p[0], p[1], p[2])
+	})
+}
+
+// logSumCounts is the logarithm of the sum of the masses at 0, 1, …, y, for
+// known y that may differ between elements and lanes; mass gets counts and
+// arguments of one shape.
+func logSumCounts(g *ad.Graph, y ad.Ref, p []ad.Ref, mass func(k ad.Ref, p []ad.Ref) ad.Ref) ad.Ref {
+	most := 0.
+	if v, ok := g.Value(y); ok && len(v) > 0 {
+		most = max(0, slices.Max(v))
+	}
+	k := plus(g, positions(g, int(most)+1), -1)
+	n := -1 // number of elements, if there are several
+	for _, r := range append([]ad.Ref{y}, p...) {
+		if s := g.Type(r).Shape; len(s) > 0 {
+			n = s[0]
+		}
+	}
+	wide := func(r ad.Ref) ad.Ref {
+		if len(g.Type(r).Shape) > 0 {
+			return alongCols(g, r, []int{n, int(most) + 1})
+		}
+		return r
+	}
+	if n >= 0 {
+		k = alongRows(g, k, []int{n, int(most) + 1})
+	}
+	args := make([]ad.Ref, len(p))
+	for i := range p {
+		args[i] = wide(p[i])
+	}
+	return g.LogSumExp(g.Select(g.Less(wide(y), k), g.Const(negInf), mass(k, args)))
+}
+
+var betaNegBinomial = Dist{
+	Name: "beta_neg_binomial", Discrete: true,
+	Doc:     "the beta negative binomial distribution: of failures before r successes, with prior sample sizes alpha of successes and beta of failures.",
+	Variate: types.NonNegative,
+	Params: []Param{{Name: "r", Is: "Number of successes parameter", In: types.PositiveFinite},
+		{Name: "alpha", Is: "Prior success parameter", In: types.PositiveFinite},
+		{Name: "beta", Is: "Prior failure parameter", In: types.PositiveFinite}},
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		return []Term{{Value: betaNegBinomialKernel(g, y, p), Of: always}, logFactorial(g, y)}
+	},
+	CDFVariate: types.NotNaN,
+	CDFCounts:  true,
+	LogCDF:     betaNegBinomialCDF,
+	// Of what the sum leaves over: accurate to 1e-16 of 1.
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Do(ad.OpLog1mExp, nil, betaNegBinomialCDF(g, y, p))
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 {
+		logOdds := randLogGamma(rng, p[2]) - randLogGamma(rng, p[1]) // of failure
+		return randPoisson(rng, math.Exp(logOdds+randLogGamma(rng, p[0])))
+	},
+}
+
+// betaNegBinomialKernel is log Γ(β+n)/Γ(β) B(r+n, α+β)/B(r, α).
+func betaNegBinomialKernel(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+	r, a, b := p[0], p[1], p[2]
+	all := g.Add(g.Add(r, a), b)
+	v := g.Sub(g.Add(logRising(g, b, y), logRising(g, r, y)), logRising(g, all, y))
+	lbeta := op2(ad.OpLbeta)
+	return g.Add(v, g.Sub(lbeta(g, g.Add(a, b), r), lbeta(g, a, r)))
+}
+
+func betaNegBinomialCDF(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+	return countTail(g, y, ad.None, g.Const(negInf), ad.None, func(y ad.Ref) ad.Ref {
+		return logSumCounts(g, y, p, func(k ad.Ref, p []ad.Ref) ad.Ref {
+			return g.Sub(betaNegBinomialKernel(g, k, p), g.Lgamma(plus(g, k, 1)))
+		})
+	})
+}
+
+var yuleSimon = Dist{
+	Name: "yule_simon", Doc: "the Yule-Simon distribution with shape alpha.", Discrete: true,
+	Variate: types.Constraint{Text: "at least 1", Lo: 1, Hi: math.Inf(1)},
+	Params:  []Param{shapeParam},
+	// α B(n, α+1), with 1/B(n, α+1) = n (n+α choose n).
+	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		return []Term{
+			{Value: g.Log(p[0]), Of: of1st},
+			{Value: g.Do(ad.OpLchoose, nil, g.Add(y, p[0]), y), Weight: -1, Of: of1st},
+			{Make: func() ad.Ref { return g.Lgamma(plus(g, y, 1)) }, Weight: -1, Of: of1st},
+			{Make: func() ad.Ref { return g.Lgamma(y) }, Of: ofY},
+		}
+	},
+	CDFVariate: types.NotNaN,
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return countTail(g, plus(g, y, -1), ad.None, g.Const(negInf), ad.None, func(y ad.Ref) ad.Ref {
+			return g.Do(ad.OpLog1mExp, nil, yuleSimonTail(g, plus(g, y, 1), p[0]))
+		})
+	},
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return countTail(g, plus(g, y, -1), ad.None, g.Const(0), ad.None, func(y ad.Ref) ad.Ref {
+			return yuleSimonTail(g, plus(g, y, 1), p[0])
+		})
+	},
+	// Geometric, with probability exp(-W) for exponential W.
+	Rand: func(rng *rand.Rand, p []float64) float64 {
+		w := rng.ExpFloat64() / p[0]
+		return 1 + math.Floor(math.Log(uniformOpen(rng))/math.Log(-math.Expm1(-w)))
+	},
+}
+
+// yuleSimonTail is log n B(n, α+1).
+func yuleSimonTail(g *ad.Graph, n, alpha ad.Ref) ad.Ref {
+	return g.Neg(g.Do(ad.OpLchoose, nil, g.Add(n, alpha), n))
+}
