@@ -1,7 +1,6 @@
 package stdlib
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/lang/types"
@@ -15,13 +14,6 @@ func plannedFamilies() []types.Overload {
 	elementwise := func(name string, strict bool, result types.Kind, args ...types.Kind) {
 		add(types.Elementwise{Name: name, Args: args, Result: result, Strict: strict})
 	}
-	for _, name := range []string{"lambert_w0", "lambert_wm1", "std_normal_log_qf"} {
-		add(types.Unary(name))
-	}
-	add(types.Elementwise{Name: "owens_t", Args: []types.Kind{types.Real, types.Real}, Result: types.Real, Strict: true})
-	for _, name := range []string{"bessel_first_kind", "bessel_second_kind", "modified_bessel_second_kind"} {
-		elementwise(name, true, types.Real, types.Int, types.Real)
-	}
 	elementwise("abs", false, types.Real, types.Complex)
 	elementwise("conj", false, types.Complex, types.Complex)
 	elementwise("get_real", false, types.Real, types.Complex)
@@ -29,7 +21,6 @@ func plannedFamilies() []types.Overload {
 	elementwise("minus", false, types.Complex, types.Complex)
 	elementwise("pow", false, types.Complex, types.Complex, types.Complex)
 	elementwise("to_complex", false, types.Complex, types.Real, types.Real)
-	add(quantiles("student_t_qf", 4))
 
 	// Distributions.
 	density := func(name, suffixes string, args ...types.Set) {
@@ -37,13 +28,6 @@ func plannedFamilies() []types.Overload {
 			add(types.Density(name+s, args...))
 		}
 	}
-	const cumulative = "_cdf _lcdf _lccdf"
-	density("beta_binomial", cumulative, types.Ints, types.Ints, types.Reals, types.Reals)
-	density("beta_neg_binomial", cumulative+" _lpmf", types.Ints, types.Reals, types.Reals, types.Reals)
-	density("skew_normal", cumulative, types.Reals, types.Reals, types.Reals, types.Reals)
-	density("von_mises", cumulative, types.Reals, types.Reals, types.Reals)
-	density("yule_simon", cumulative+" _lpmf", types.Ints, types.Reals)
-	density("wiener", "_lpdf", types.Reals, types.Reals, types.Reals, types.Reals, types.Reals)
 	for _, name := range []string{"multi_normal", "multi_normal_cholesky", "multi_normal_prec"} {
 		density(name, "_lpdf", types.Vectors, types.Vectors, types.Just(tMat))
 	}
@@ -52,9 +36,7 @@ func plannedFamilies() []types.Overload {
 		add(types.Generator(name+"_rng", tVec, types.Just(tReal), types.Vectors, types.Just(tMat)))
 	}
 	add(types.Generator("multi_normal_rng", tVec, types.Vectors, types.Just(tMat)),
-		types.Generator("multi_normal_cholesky_rng", tVec, types.Vectors, types.Just(tMat)),
-		types.Generator("beta_neg_binomial_rng", tInt, types.AnyReals, types.AnyReals, types.AnyReals),
-		types.Generator("yule_simon_rng", tInt, types.AnyReals))
+		types.Generator("multi_normal_cholesky_rng", tVec, types.Vectors, types.Just(tMat)))
 	lists := types.OneOf(tVec, tRow, tReal.Array(1))
 	density("hypergeometric_", "3F2 pFq", lists, lists, types.Just(tReal))
 
@@ -96,20 +78,6 @@ func lifted(name string, arg types.Type, sizes int, result types.Type) types.Ove
 			f.Params = append(f.Params, tInt)
 		}
 		return f.Match(args)
-	}}
-}
-
-// quantiles is a function of n real scalars or containers, each as it likes; the
-// result is a vector as soon as one is a container.
-func quantiles(name string, n int) types.Overload {
-	form := name + "(reals" + strings.Repeat(", reals", n-1) + ") => real or vector"
-	reals := types.Density(name, slices.Repeat([]types.Set{types.Reals}, n)...)
-	return types.Computed{Form: form, Fit: func(args []types.Type) (types.Match, bool) {
-		m, ok := reals.Match(args)
-		if slices.ContainsFunc(args, func(t types.Type) bool { return !t.IsScalar() }) {
-			m.Result = tVec
-		}
-		return m, ok
 	}}
 }
 

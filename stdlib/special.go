@@ -3,6 +3,7 @@ package stdlib
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -82,16 +83,8 @@ func besselOrder(name, doc string, f fun2, x types.Constraint) Func {
 
 // studentQuantile gives a vector as soon as an argument is a container.
 var studentQuantile = Func{Name: "student_t_qf",
-	Doc: "The quantile function of Student's t distribution, for arguments p, nu, mu, sigma; a vector if an argument is a container.",
-	Overload: types.Computed{Form: "student_t_qf(reals, reals, reals, reals) => real or vector", Fit: func(args []types.Type) (types.Match, bool) {
-		m, ok := types.Density("student_t_qf", types.Reals, types.Reals, types.Reals, types.Reals).Match(args)
-		for _, p := range m.Params {
-			if ok && !p.IsScalar() {
-				m.Result = tVec
-			}
-		}
-		return m, ok
-	}},
+	Doc:      "The quantile function of Student's t distribution, for arguments p, nu, mu, sigma; a vector if an argument is a container.",
+	Overload: quantiles("student_t_qf", 4),
 	Build: func(b *Builder, a []Arg) ad.Ref {
 		b.sameSizes(a)
 		g := b.G
@@ -148,4 +141,18 @@ func buildLmgamma(b *Builder, a []Arg) ad.Ref {
 		sum = g.Add(sum, part)
 	}
 	return sum
+}
+
+// quantiles is a function of n real scalars or containers, each as it likes; the
+// result is a vector as soon as one is a container.
+func quantiles(name string, n int) types.Overload {
+	form := name + "(reals" + strings.Repeat(", reals", n-1) + ") => real or vector"
+	reals := types.Density(name, slices.Repeat([]types.Set{types.Reals}, n)...)
+	return types.Computed{Form: form, Fit: func(args []types.Type) (types.Match, bool) {
+		m, ok := reals.Match(args)
+		if slices.ContainsFunc(args, func(t types.Type) bool { return !t.IsScalar() }) {
+			m.Result = tVec
+		}
+		return m, ok
+	}}
 }
