@@ -173,6 +173,8 @@ func countOps(g *ad.Graph) int {
 			n += countOps(attr.Body)
 		case *ad.If:
 			n += countOps(attr.Then) + countOps(attr.Else)
+		case *ad.While:
+			n += countOps(attr.Cond) + countOps(attr.Body)
 		}
 	}
 	return n

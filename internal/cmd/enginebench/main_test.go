@@ -38,6 +38,18 @@ func TestRun(t *testing.T) {
 	}
 }
 
+func TestNewFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "doc", "engine.md")
+	for _, text := range []string{"one\n", "two\n"} {
+		if err := writeBetween(file, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), beginMarker+"\ntwo\n"+endMarker) {
+		t.Errorf("%v; the file is\n%s", err, text)
+	}
+}
+
 func TestNoMarkers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "engine.md")
 	if err := os.WriteFile(file, []byte(endMarker+"\n"+beginMarker+"\n"), 0o644); err != nil {

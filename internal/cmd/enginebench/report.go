@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -212,8 +213,8 @@ const (
 	endMarker   = "<!-- enginebench: end -->"
 )
 
-// writeBetween puts text between the markers of a file, which is made if it
-// does not exist.
+// writeBetween puts text between the markers of a file, which is made with its
+// folder if it does not exist.
 func writeBetween(file, text string) error {
 	old, err := os.ReadFile(file)
 	switch {
@@ -226,6 +227,9 @@ func writeBetween(file, text string) error {
 	_, tail, ok2 := strings.Cut(rest, endMarker)
 	if !ok || !ok2 {
 		return fmt.Errorf("%s lacks the markers\n%s\n%s", file, beginMarker, endMarker)
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
 	}
 	return os.WriteFile(file, []byte(head+beginMarker+"\n"+text+endMarker+tail), 0o644)
 }
