@@ -32,6 +32,9 @@ func CountGraph(g *ad.Graph) Count {
 			case *ad.If:
 				walk(a.Then, times*lanes)
 				walk(a.Else, times*lanes)
+			case *ad.While:
+				walk(a.Cond, times*lanes)
+				walk(a.Body, times*lanes)
 			default:
 				c.Work += times * float64(n.Type.Total())
 			}

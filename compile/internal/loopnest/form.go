@@ -134,18 +134,21 @@ type Region struct {
 	Node    *ad.Node
 	Lanes   int         // 0: without
 	Scan    *ad.Scan    // nil for others
+	While   *ad.While   // nil for others
 	Results []LaneValue // by position in the flat value; dead ones have Buf None
 	Sizes   []int       // of one lane of each result
 	Live    []bool      // results that somebody reads
 
-	Cond     LaneValue // of a conditional
-	Bodies   []*Body   // of a conditional: then, else
+	Cond     LaneValue // of a conditional; of a while loop, in its first body
+	Bodies   []*Body   // of a conditional: then, else; of a while loop: condition, body
 	Bindings []*Binding
 	Carries  []Carry
 	Sums     []BufferID // accumulators
 	Finals   []LanePart // carried values and sums to copy after every lane
-	Keeps    []Keep     // of a scan
+	Keeps    []Keep     // of a scan; of a while loop, whose steps are snapshots
 	Outs     [2][]Keep  // results of the branches of a conditional
+
+	Trips, Stride BufferID // results of a while loop; None if nobody reads them
 }
 
 // Binding ties a buffer of a body to a slice of a value that moves with the

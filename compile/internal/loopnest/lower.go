@@ -119,6 +119,8 @@ func MayFail(n *ad.Node) bool {
 			return anyFails(a.Body)
 		case *ad.If:
 			return anyFails(a.Then) || anyFails(a.Else)
+		case *ad.While:
+			return anyFails(a.Cond) || anyFails(a.Body)
 		}
 	}
 	return false
@@ -248,9 +250,7 @@ func (x *lowering) node(r ad.Ref, n *ad.Node) Value {
 			vs[i] = LaneValue{x.val(a), x.g.Type(a).Lanes > 0}
 		}
 		return x.concat(n.Type.Lanes, vs)
-	case ad.OpWhile:
-		faultf("loops of which only a run knows the number of trips are not implemented here")
-	case ad.OpScan, ad.OpIf:
+	case ad.OpScan, ad.OpIf, ad.OpWhile:
 		x.lowerRegion(r, n)
 		return Value{}
 	}

@@ -276,7 +276,10 @@ func (p *printer) one(n *Node, indent string) {
 		p.line(in, fmt.Sprintf("%s%s from %s, next %s", p.buffer(c.Buf), sizeText(p.Buffers[c.Buf].N), p.Value(c.Init.Value), p.Value(c.Next)), 0)
 	}
 	for side, b := range r.Bodies {
-		if len(r.Bodies) > 1 {
+		switch {
+		case r.While != nil:
+			p.line(indent, [...]string{"condition " + p.Value(r.Cond.Value), "body"}[side], 0)
+		case len(r.Bodies) > 1:
 			p.line(indent, [...]string{"then", "else"}[side], 0)
 		}
 		p.body(b, in)
@@ -289,7 +292,11 @@ func (p *printer) one(n *Node, indent string) {
 		if k.First {
 			when = "before"
 		}
-		p.line(in, fmt.Sprintf("keep %s %s each step in %s", p.Value(k.Value), when, p.buffer(k.Dst)), 0)
+		step := "step"
+		if r.While != nil {
+			step = "snapshot"
+		}
+		p.line(in, fmt.Sprintf("keep %s %s each %s in %s", p.Value(k.Value), when, step, p.buffer(k.Dst)), 0)
 	}
 	for _, f := range r.Finals {
 		p.line(in, fmt.Sprintf("keep %s after each lane in %s", p.buffer(f.Buf), p.buffer(f.Part)), 0)

@@ -30,10 +30,14 @@ func (x *lowering) lowerRegion(r ad.Ref, n *ad.Node) {
 		args[i] = LaneValue{x.val(a), x.g.Type(a).Lanes > 0}
 		nd.Args = append(nd.Args, args[i].Value)
 	}
-	if s, ok := n.Attr.(*ad.Scan); ok {
-		reg.Scan = s
+	switch a := n.Attr.(type) {
+	case *ad.Scan:
+		reg.Scan = a
 		x.lowerScan(reg, args)
-	} else {
+	case *ad.While:
+		reg.While = a
+		x.lowerWhile(reg, args)
+	default:
 		x.lowerIf(reg, args)
 	}
 	i := x.emit(nd)
@@ -101,13 +105,7 @@ func (x *lowering) lowerScan(reg *Region, args []LaneValue) {
 	for k := range reg.Carries {
 		c := &reg.Carries[k]
 		c.Next = b.output(k)
-		if reg.Live[k] && reg.Lanes == 0 {
-			f := x.newBuffer(reg.Sizes[k])
-			x.Buffers[f].In = c.Buf
-			reg.Results[k] = LaneValue{x.Whole(f), false}
-		} else if reg.Live[k] {
-			reg.Finals = append(reg.Finals, LanePart{c.Buf, x.result(reg, k)})
-		}
+		x.final(reg, k)
 		if h := s.Carries + k; reg.Live[h] {
 			reg.Keeps = append(reg.Keeps, Keep{Value: x.Whole(c.Buf), Dst: x.result(reg, h), First: true})
 		}
@@ -122,20 +120,87 @@ func (x *lowering) lowerScan(reg *Region, args []LaneValue) {
 		k.Step, k.Lane = k.N, s.Steps*k.N
 	}
 	for k := sum; k < len(s.Body.Outputs); k++ {
-		p := s.Carries + k
-		if !reg.Live[p] {
-			continue
-		}
-		acc := x.AddBuffer(Buffer{N: reg.Sizes[p], Body: x.Body, Kept: true})
-		if v := b.solid(b.output(k)); v.N > 0 {
-			b.emit(Node{Kind: Accumulate, Op: ad.OpScatter, N: v.N, Args: []Value{v}, Dst: acc, Map: affine2(1, 0, v.N, 1)})
-		}
-		if reg.Lanes == 0 {
-			reg.Results[p] = LaneValue{x.Whole(acc), false}
+		x.sum(reg, b, k, s.Carries+k)
+	}
+}
+
+// final makes the result of carried value k after the last step.
+func (x *lowering) final(reg *Region, k int) {
+	c := &reg.Carries[k]
+	switch {
+	case !reg.Live[k]:
+	case reg.Lanes == 0:
+		f := x.newBuffer(reg.Sizes[k])
+		x.Buffers[f].In = c.Buf
+		reg.Results[k] = LaneValue{x.Whole(f), false}
+	default:
+		reg.Finals = append(reg.Finals, LanePart{c.Buf, x.result(reg, k)})
+	}
+}
+
+// sum adds output k of the body up over the steps, in result p.
+func (x *lowering) sum(reg *Region, b *lowering, k, p int) {
+	if !reg.Live[p] {
+		return
+	}
+	acc := x.AddBuffer(Buffer{N: reg.Sizes[p], Body: x.Body, Kept: true})
+	if v := b.solid(b.output(k)); v.N > 0 {
+		b.emit(Node{Kind: Accumulate, Op: ad.OpScatter, N: v.N, Args: []Value{v}, Dst: acc, Map: affine2(1, 0, v.N, 1)})
+	}
+	if reg.Lanes == 0 {
+		reg.Results[p] = LaneValue{x.Whole(acc), false}
+	} else {
+		reg.Finals = append(reg.Finals, LanePart{acc, x.result(reg, p)})
+	}
+	reg.Sums = append(reg.Sums, acc)
+}
+
+// lowerWhile lowers a loop of dynamic trip count: its bodies are the condition
+// and what it repeats.
+func (x *lowering) lowerWhile(reg *Region, args []LaneValue) {
+	w := reg.While
+	cond, b := x.newLowering(w.Cond, x.Body, reg), x.newLowering(w.Body, x.Body, reg)
+	reg.Bodies = []*Body{cond.Body, b.Body}
+	for i, a := range args {
+		var v Value
+		if i < w.Carries {
+			c := x.AddBuffer(Buffer{N: w.Body.Type(w.Body.Inputs[i]).Size(), Body: x.Body, Kept: true})
+			reg.Carries = append(reg.Carries, Carry{Buf: c, Init: a})
+			v = x.Whole(c)
 		} else {
-			reg.Finals = append(reg.Finals, LanePart{acc, x.result(reg, p)})
+			v = x.capture(reg, a)
 		}
-		reg.Sums = append(reg.Sums, acc)
+		cond.vals[w.Cond.Inputs[i]], b.vals[w.Body.Inputs[i]] = v, v
+	}
+	cond.lower([]int{0})
+	reg.Cond = LaneValue{Value: cond.output(0)}
+	const offset = 2 // results between those of carried values and sums: trips, stride
+	var outputs []int
+	for k := range w.Body.Outputs {
+		if k < w.Carries || reg.Live[w.Carries+offset+k] {
+			outputs = append(outputs, k)
+		}
+	}
+	b.lower(outputs)
+	trips, stride := w.Carries, 2*w.Carries+1
+	for k := range reg.Carries {
+		c := &reg.Carries[k]
+		c.Next = b.output(k)
+		x.final(reg, k)
+		if h := trips + 1 + k; reg.Live[h] {
+			n := x.Buffers[c.Buf].N
+			reg.Keeps = append(reg.Keeps, Keep{Value: x.Whole(c.Buf), Dst: x.result(reg, h), First: true, Step: n, Lane: w.Snapshots * n})
+		}
+	}
+	reg.Trips, reg.Stride = None, None
+	if reg.Live[trips] {
+		reg.Trips = x.result(reg, trips)
+	}
+	if reg.Live[stride] {
+		reg.Stride = x.result(reg, stride)
+	}
+	for k := w.Carries; k < len(w.Body.Outputs); k++ {
+		x.sum(reg, b, k, w.Carries+offset+k)
 	}
 }
 

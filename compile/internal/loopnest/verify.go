@@ -160,6 +160,10 @@ func (v *verifier) region(b *Body, r *Region, who string) {
 	if r.Scan != nil {
 		steps = r.Scan.Steps
 	}
+	if r.While != nil {
+		steps = r.While.Snapshots
+		v.value(r.Bodies[0], r.Cond.Value, who)
+	}
 	for _, bd := range r.Bindings {
 		v.value(b, bd.Src, who)
 		for _, buf := range v.bound(bd) {
@@ -314,6 +318,8 @@ func VerifyGraph(g *ad.Graph) error {
 			inner = []*ad.Graph{a.Body}
 		case *ad.If:
 			inner = []*ad.Graph{a.Then, a.Else}
+		case *ad.While:
+			inner = []*ad.Graph{a.Cond, a.Body}
 		}
 		for _, b := range inner {
 			if err := VerifyGraph(b); err != nil {

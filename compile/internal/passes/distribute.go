@@ -57,6 +57,10 @@ func hasScan(g *ad.Graph) bool {
 			if hasScan(a.Then) || hasScan(a.Else) {
 				return true
 			}
+		case *ad.While:
+			if hasScan(a.Cond) || hasScan(a.Body) {
+				return true
+			}
 		}
 	}
 	return false
@@ -92,6 +96,10 @@ func (d *distributor) node(r ad.Ref) {
 		return
 	case *ad.If:
 		attr = &ad.If{Then: d.run(a.Then), Else: d.run(a.Else)}
+	case *ad.While:
+		w := *a
+		w.Cond, w.Body = d.run(a.Cond), d.run(a.Body)
+		attr = &w
 	}
 	if n.Op == ad.OpConst {
 		d.to[r] = d.g.ConstArray(n.Type, n.Data)

@@ -42,6 +42,10 @@ func rebuild(g *ad.Graph, inner func(*ad.Graph) *ad.Graph, node func(b *rebuilde
 			attr = &s
 		case *ad.If:
 			attr = &ad.If{Then: inner(a.Then), Else: inner(a.Else)}
+		case *ad.While:
+			w := *a
+			w.Cond, w.Body = inner(a.Cond), inner(a.Body)
+			attr = &w
 		}
 		args := make([]ad.Ref, len(n.Args))
 		for k, a := range n.Args {

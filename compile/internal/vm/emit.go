@@ -343,6 +343,14 @@ func (x *context) emitRegion(blk *block, reg *loopnest.Region, n *node, start in
 	}
 	if reg.Scan != nil {
 		p.steps, p.reverse = reg.Scan.Steps, reg.Scan.Reverse
+	} else if w := reg.While; w != nil {
+		p.snapshots, p.trips, p.stride = w.Snapshots, -1, -1
+		if r := reg.Trips; r != none {
+			p.trips = x.view(x.whole(r))
+		}
+		if r := reg.Stride; r != none {
+			p.stride = x.view(x.whole(r))
+		}
 	} else {
 		p.conditional = true
 		p.cond = x.view(reg.Cond.Value)
@@ -364,10 +372,11 @@ func (x *context) emitRegion(blk *block, reg *loopnest.Region, n *node, start in
 	}
 	for side, body := range reg.Bodies {
 		b := x.body(body)
+		condition := reg.While != nil && side == 0
 		st.first = x.time
 		x.time += 2
 		for _, k := range reg.Keeps {
-			if k.First {
+			if k.First && !condition {
 				b.keep(&p.history, k, st.first)
 			}
 		}
@@ -378,6 +387,10 @@ func (x *context) emitRegion(blk *block, reg *loopnest.Region, n *node, start in
 			if !k.First {
 				b.keep(&p.keeps[0], k, t)
 			}
+		}
+		if condition {
+			p.cond = b.readView(reg.Cond.Value, t)
+			continue
 		}
 		for _, k := range reg.Outs[side] {
 			b.keep(&p.keeps[side], k, t)
@@ -406,7 +419,7 @@ func (x *context) emitRegion(blk *block, reg *loopnest.Region, n *node, start in
 			*loads = append(*loads, scalarMove{slot: int32(len(x.slots) - 1), view: src, off: off, lane: bd.Lane, step: bd.Step})
 		}
 	}
-	if b := p.bodies[0]; !p.conditional && len(b) == 1 && b[0].kind == scalarBlock && len(b[0].clears) == 0 &&
+	if b := p.bodies[0]; reg.Scan != nil && len(b) == 1 && b[0].kind == scalarBlock && len(b[0].clears) == 0 &&
 		len(p.stepMoves)+len(p.history.arrays)+len(p.keeps[0].arrays)+len(p.stages)+len(p.nexts) == 0 {
 		p.tight = true
 		x.p.cursors = max(x.p.cursors, len(p.stepLoads)+len(p.history.scalars)+len(p.keeps[0].scalars))

@@ -178,7 +178,13 @@ func (m *Machine) region(p *regionPlan) error {
 		for _, c := range p.clears {
 			clear(v[c])
 		}
-		if err := m.scan(p, lane); err != nil {
+		var err error
+		if p.snapshots > 0 {
+			err = m.loop(p, lane)
+		} else {
+			err = m.scan(p, lane)
+		}
+		if err != nil {
 			return err
 		}
 		for i := range p.finals {
@@ -265,20 +271,86 @@ func (m *Machine) scan(p *regionPlan, lane int) error {
 			return err
 		}
 		m.keep(&p.keeps[0], lane, t)
-		for i := range p.stages {
-			c := &p.stages[i]
-			m.copy(c, v[c.dst], v[c.src])
-		}
-		for i := range p.nextScalars {
-			in := &p.nextScalars[i]
-			m.mem[in.dst] = m.mem[in.a]
-		}
-		for i := range p.nexts {
-			c := &p.nexts[i]
-			m.copy(c, v[c.dst], v[c.src])
-		}
+		m.next(p)
 	}
 	return nil
+}
+
+// next passes carried values on.
+func (m *Machine) next(p *regionPlan) {
+	v := m.views
+	for i := range p.stages {
+		c := &p.stages[i]
+		m.copy(c, v[c.dst], v[c.src])
+	}
+	for i := range p.nextScalars {
+		in := &p.nextScalars[i]
+		m.mem[in.dst] = m.mem[in.a]
+	}
+	for i := range p.nexts {
+		c := &p.nexts[i]
+		m.copy(c, v[c.dst], v[c.src])
+	}
+}
+
+// stopEvery is how many trips of a while loop pass between two questions whether
+// to stop.
+const stopEvery = 4096
+
+// loop runs a while loop for one lane; see ad.While for the snapshots.
+func (m *Machine) loop(p *regionPlan, lane int) error {
+	m.histories(p, lane, func(h []float64, _ int) { clear(h) })
+	trips, stride := 0, 1
+	for ; ; trips++ {
+		if trips%stopEvery == stopEvery-1 && m.env.Stop != nil {
+			if err := m.env.Stop(); err != nil {
+				return err
+			}
+		}
+		if err := m.run(p.bodies[0]); err != nil {
+			return err
+		}
+		if m.views[p.cond][0] == 0 {
+			break
+		}
+		if trips == p.snapshots*stride {
+			m.histories(p, lane, func(h []float64, k int) {
+				half := len(h) / k / 2
+				for r := range half {
+					copy(h[r*k:(r+1)*k], h[2*r*k:])
+				}
+				clear(h[half*k:])
+			})
+			stride *= 2
+		}
+		if trips%stride == 0 {
+			m.keep(&p.history, lane, trips/stride)
+		}
+		if err := m.run(p.bodies[1]); err != nil {
+			return err
+		}
+		m.next(p)
+	}
+	if p.trips >= 0 {
+		m.views[p.trips][lane] = float64(trips)
+	}
+	if p.stride >= 0 {
+		m.views[p.stride][lane] = float64(stride)
+	}
+	return nil
+}
+
+// histories calls f for the lane's part of every history, with the size of a
+// snapshot.
+func (m *Machine) histories(p *regionPlan, lane int, f func(h []float64, k int)) {
+	for i := range p.history.scalars {
+		s := &p.history.scalars[i]
+		f(m.views[s.view][lane*s.lane:lane*s.lane+p.snapshots], 1)
+	}
+	for i := range p.history.arrays {
+		c := &p.history.arrays[i]
+		f(m.views[c.dst][lane*c.lane:lane*c.lane+p.snapshots*c.n], c.n)
+	}
 }
 
 // matmul multiplies matrices, lane by lane.

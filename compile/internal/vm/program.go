@@ -95,12 +95,13 @@ type scalarMove struct {
 	off, lane, step int
 }
 
-// regionPlan is a scan (body 0) or a conditional (bodies 0 and 1).
+// regionPlan is a scan (body 0), a conditional or a while loop (bodies 0 and 1).
 type regionPlan struct {
 	lanes, steps int
 	reverse      bool
 	conditional  bool
-	bodies       [2][]block
+	snapshots    int        // of a while loop; 0 for others
+	bodies       [2][]block // of a while loop: the condition, what it repeats
 
 	laneMoves, stepMoves []move
 	laneLoads, stepLoads []scalarMove
@@ -113,6 +114,7 @@ type regionPlan struct {
 	finals               []copying // destination moves with the lane
 	cond                 int32
 	condLane             int
+	trips, stride        int32 // views of results of a while loop; -1 for none
 
 	tight bool // a scan whose body is nothing but scalar code
 }

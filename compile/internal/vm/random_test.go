@@ -345,7 +345,11 @@ func (gn *gen) node() {
 	case k < 34 && gn.depth < 2:
 		gn.scan()
 	case k < 35 && gn.depth < 2:
-		gn.cond()
+		if rng.IntN(3) == 0 {
+			gn.while()
+		} else {
+			gn.cond()
+		}
 	case k < 36 && rng.IntN(4) == 0:
 		gn.effect()
 	case k < 37 && gn.rand:
@@ -518,6 +522,56 @@ func (gn *gen) hasLanes() bool {
 		}
 	}
 	return false
+}
+
+// while adds a loop that counts to a bound that is computed.
+func (gn *gen) while() {
+	g, rng, b, c := gn.g, gn.rng, gn.inside(), gn.inside()
+	w := &ad.While{Cond: c.g, Body: b.g, Carries: 1 + rng.IntN(3), Sums: rng.IntN(3), Snapshots: 2 << rng.IntN(3)}
+	args := []ad.Ref{g.Const(0)}
+	for range w.Carries - 1 {
+		x := gn.pick()
+		if g.Type(x).Size() > 30 {
+			x = gn.resize(x, 3)
+		}
+		args = append(args, x)
+	}
+	bound := gn.pick()
+	if len(g.Type(bound).Shape) > 0 {
+		bound = g.Sum(bound)
+	}
+	args = append(args, bound)
+	for range rng.IntN(3) {
+		args = append(args, gn.pick())
+	}
+	for _, a := range args {
+		for _, in := range []*gen{b, c} {
+			in.refs = append(in.refs, in.g.Input(ad.Type{Shape: g.Type(a).Shape}))
+		}
+	}
+	c.grow(len(c.g.Nodes) + rng.IntN(6))
+	if c.hasLanes() {
+		return
+	}
+	trips := c.g.Scale(10, c.g.Do(ad.OpSin, nil, c.g.Inputs[w.Carries]))
+	c.g.Output(c.g.Less(c.g.Inputs[0], trips))
+	b.grow(len(b.g.Nodes) + 3 + rng.IntN(10))
+	b.g.Output(b.g.Add(b.g.Inputs[0], b.g.Const(1)))
+	for i := 1; i < w.Carries; i++ {
+		t := b.g.Type(b.g.Inputs[i])
+		out := b.like(t)
+		if !equal(b.g.Type(out).Shape, t.Shape) {
+			out = b.g.Reshape(b.resize(out, t.Size()), t.Shape)
+		}
+		b.g.Output(out)
+	}
+	for range w.Sums {
+		b.g.Output(b.pick())
+	}
+	if b.hasLanes() {
+		return
+	}
+	gn.results(g.DoWhile(w, args), len(w.Results()))
 }
 
 func (gn *gen) cond() {
