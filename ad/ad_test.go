@@ -107,9 +107,22 @@ func TestMatMulLanes(t *testing.T) {
 	}
 }
 
+// TestUntaken: where a branch of a select is not taken, its infinite slope
+// spoils no derivative of any order.
+func TestUntaken(t *testing.T) {
+	checkOrders(t, func() (*Graph, Ref, Ref) {
+		g := NewGraph()
+		in := g.Input(Type{Shape: []int{6}})
+		// log and sqrt at 0, for elements that are all below 50.
+		low := g.Scale(0, in)
+		y := g.Select(g.Less(g.Const(50), in), g.Mul(g.Log(low), g.Sqrt(low)), g.Do(OpSin, nil, in))
+		return g, in, g.Sum(g.Square(y))
+	}, 6, 1e-6)
+}
+
 // checkOrders compares the gradient with central differences of the value and
 // the gradient of a random directional derivative with differences of the
-// gradient.
+// gradient; forward mode must agree with both.
 func checkOrders(t *testing.T, build func() (*Graph, Ref, Ref), n int, tol float64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -119,10 +132,12 @@ func checkOrders(t *testing.T, build func() (*Graph, Ref, Ref), n int, tol float
 	}
 	g, in, out := build()
 	grad := g.Grad(out, in)[0]
-	hv := g.Grad(g.Sum(g.Mul(grad, g.ConstArray(Type{Shape: []int{n}}, dir))), in)[0]
-	g.Output(out)
-	g.Output(grad)
-	g.Output(hv)
+	along := g.ConstArray(Type{Shape: []int{n}}, dir)
+	hv := g.Grad(g.Sum(g.Mul(grad, along)), in)[0]
+	slope := g.JVP([]Ref{out}, []Ref{in}, []Ref{along})[0]
+	for _, r := range []Ref{out, grad, hv, slope, g.JVP([]Ref{grad}, []Ref{in}, []Ref{along})[0], g.Grad(slope, in)[0]} {
+		g.Output(r)
+	}
 	at := func(x []float64) [][]float64 {
 		v, err := g.Eval([][]float64{x}, &Env{})
 		if err != nil {
@@ -131,6 +146,18 @@ func checkOrders(t *testing.T, build func() (*Graph, Ref, Ref), n int, tol float
 		return v
 	}
 	base := at(x)
+	forward := 0.0
+	for i := range x {
+		forward += dir[i] * base[1][i]
+		for k, mode := range []string{"forward over reverse", "reverse over forward"} {
+			if v := base[4+k][i]; !(math.Abs(v-base[2][i]) <= 1e-9*(1+math.Abs(v))) {
+				t.Errorf("%s [%d] = %v, reverse over reverse %v", mode, i, v, base[2][i])
+			}
+		}
+	}
+	if v := base[3][0]; !(math.Abs(v-forward) <= 1e-9*(1+math.Abs(v))) {
+		t.Errorf("forward slope %v, reverse %v", v, forward)
+	}
 	const h = 1e-5
 	for i := range x {
 		y := append([]float64(nil), x...)

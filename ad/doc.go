@@ -15,6 +15,7 @@
 //	while.go       While: a loop whose trips only a run knows, with snapshots for its derivative
 //	effect.go      argument checks, rejections, prints
 //	grad.go        Backprop, Grad: reverse mode, as graph expressions
+//	jvp.go         JVP: forward mode, likewise
 //	eval.go        the kernels and the evaluation of one node
 //	evalgraph.go   Eval, the reference evaluator
 //

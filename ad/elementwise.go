@@ -107,8 +107,12 @@ func elementwiseOps() map[OpCode]Op {
 				}
 				return x * y
 			},
-			// The second partial is x itself, which is 0 where the branch was not taken.
-			Partials: func(g *Graph, _ Ref, a []Ref) []Ref { return []Ref{a[1], a[0]} }},
+			// Where x is 0 because a branch was not taken, y's adjoint is 0 whatever
+			// adj is; x's, though spoilt, ends at the select that made x 0.
+			VJP: func(g *Graph, n *Node, _, adj Ref, need []bool) []Ref {
+				x, y := n.Args[0], n.Args[1]
+				return []Ref{g.Mul(adj, y), g.Do(OpMulGuarded, nil, x, adj)}
+			}},
 		OpAbs: un("abs", math.Abs, func(g *Graph, x, y Ref) Ref {
 			zero := g.Const(0)
 			return g.Sub(g.Less(zero, x), g.Less(x, zero))

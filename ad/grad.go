@@ -130,13 +130,17 @@ func (g *Graph) dependents(wrt []Ref, end int) []bool {
 	return dep
 }
 
-// belowSelect marks the nodes below end that a select may leave unused.
+// belowSelect marks the nodes below end that a select, or a guarded product,
+// may leave unused.
 func (g *Graph) belowSelect(end int) []bool {
 	m := make([]bool, end)
 	for i := end - 1; i >= 0; i-- {
 		n := &g.Nodes[i]
 		if n.Op == OpSelect {
 			m[n.Args[1]], m[n.Args[2]] = true, true
+		}
+		if n.Op == OpMulGuarded {
+			m[n.Args[1]] = true
 		}
 		if m[i] {
 			for _, a := range n.Args {

@@ -200,7 +200,12 @@ func (g *Graph) inline(body *Graph, inputs, outputs []Ref, effects bool) []Ref {
 			if table[n.Op].Class == Region && !effects {
 				attr = withoutEffects(attr)
 			}
-			to[i] = g.Do(n.Op, attr, args...)
+			if n.Op == OpMatMul {
+				m := attr.(MatMulAttr)
+				to[i] = g.matMul(args[0], args[1], m.TransA, m.TransB) // lanes that come with the inputs become rows
+			} else {
+				to[i] = g.Do(n.Op, attr, args...)
+			}
 			if effects && acts[Ref(i)] {
 				g.Effects = append(g.Effects, to[i])
 			}

@@ -1,7 +1,7 @@
 // Package adtest checks derivatives of graphs against finite differences.
 //
-// Derivatives is the check: of the gradient, and of the derivative of the
-// gradient in a direction. It is used for every op of package ad (the tests of
+// Derivatives is the check: of the gradient, of the derivative of the gradient
+// in a direction, and of both in forward mode. It is used for every op of package ad (the tests of
 // this package loop over the op table) and for every function of the library.
 package adtest
 
@@ -21,7 +21,9 @@ type Problem struct {
 }
 
 // New differentiates the scalar that build makes of the numbers x, twice: it
-// keeps the value, the gradient and the derivative of the gradient along dir.
+// keeps the value, the gradient and the derivative of the gradient along dir;
+// and in forward mode the derivative along dir, its gradient, and the
+// derivative of the gradient.
 func New(n int, dir []float64, build func(g *ad.Graph, x []ad.Ref) ad.Ref) *Problem {
 	g := ad.NewGraph()
 	in := g.Input(ad.Type{Shape: []int{n}})
@@ -31,18 +33,31 @@ func New(n int, dir []float64, build func(g *ad.Graph, x []ad.Ref) ad.Ref) *Prob
 	}
 	out := build(g, x)
 	grad := g.Grad(out, in)[0]
-	slope := g.Sum(g.Mul(grad, g.ConstArray(ad.Type{Shape: []int{n}}, dir)))
-	g.Output(out)
-	g.Output(grad)
-	if second := secondOrder(g, slope, in); second != ad.None {
+	along := g.ConstArray(ad.Type{Shape: []int{n}}, dir)
+	slope := g.Sum(g.Mul(grad, along))
+	forward := orZero(g, g.JVP([]ad.Ref{out}, []ad.Ref{in}, []ad.Ref{along})[0], ad.Scalar)
+	for _, r := range []ad.Ref{out, grad, forward} {
+		g.Output(r)
+	}
+	t := g.Type(in)
+	if second := secondOrder(func() ad.Ref { return g.Grad(slope, in)[0] }); second != ad.None {
 		g.Output(second)
+		g.Output(orZero(g, g.JVP([]ad.Ref{grad}, []ad.Ref{in}, []ad.Ref{along})[0], t))
+		g.Output(g.Grad(forward, in)[0])
 	}
 	return &Problem{g, n}
 }
 
+func orZero(g *ad.Graph, r ad.Ref, t ad.Type) ad.Ref {
+	if r == ad.None {
+		return g.Expand(g.Const(0), t)
+	}
+	return r
+}
+
 // secondOrder differentiates again; None if an op says that it has no second
 // derivative.
-func secondOrder(g *ad.Graph, slope, in ad.Ref) (r ad.Ref) {
+func secondOrder(f func() ad.Ref) (r ad.Ref) {
 	defer func() {
 		if e := recover(); e != nil {
 			if b, ok := e.(*ad.BuildError); ok && strings.Contains(b.Msg, "no second derivative") {
@@ -52,7 +67,7 @@ func secondOrder(g *ad.Graph, slope, in ad.Ref) (r ad.Ref) {
 			panic(e)
 		}
 	}()
-	return g.Grad(slope, in)[0]
+	return f()
 }
 
 // At evaluates the value, the gradient, and the derivative of the gradient (nil
@@ -62,10 +77,44 @@ func (p *Problem) At(x []float64) (value float64, grad, second []float64, err er
 	if err != nil {
 		return 0, nil, nil, err
 	}
-	if len(v) > 2 {
-		second = v[2]
+	if len(v) > 3 {
+		second = v[3]
 	}
 	return v[0][0], v[1], second, nil
+}
+
+// modes compares forward with reverse mode at x: the slope along dir, and the
+// derivative of the gradient by each mode over the other.
+func (p *Problem) modes(x, dir []float64, tol float64) error {
+	v, err := p.graph.Eval([][]float64{x}, &ad.Env{})
+	if err != nil {
+		return err
+	}
+	slope, size := 0.0, 0.0
+	for i, d := range dir {
+		if d != 0 {
+			slope += d * v[1][i]
+			size += math.Abs(d * v[1][i])
+		}
+	}
+	if !(math.Abs(v[2][0]-slope) <= tol*(1+size)) {
+		return fmt.Errorf("forward mode gives the slope %v at %v along %v, reverse mode %v", v[2][0], x, dir, slope)
+	}
+	if len(v) == 3 {
+		return nil
+	}
+	size = 0
+	for _, d := range v[3] {
+		size = max(size, math.Abs(d))
+	}
+	for k, how := range []string{"forward over reverse", "reverse over forward"} {
+		for i, want := range v[3] {
+			if dir[i] != 0 && !(math.Abs(v[4+k][i]-want) <= tol*(1+size)) {
+				return fmt.Errorf("%s mode gives the second derivatives %v at %v along %v, reverse over reverse %v", how, v[4+k], x, dir, v[3])
+			}
+		}
+	}
+	return nil
 }
 
 // Derivatives compares the derivatives of build's value at x with differences
@@ -137,6 +186,9 @@ func Derivatives(x []float64, tol float64, rng *rand.Rand, build func(g *ad.Grap
 		if err != nil {
 			return fmt.Errorf("partial derivative %d at %v: %w", i, x, err)
 		}
+	}
+	if err := p.modes(x, dir, 1e-9); err != nil {
+		return err
 	}
 	if second == nil {
 		return nil

@@ -1,0 +1,422 @@
+package ad
+
+// JVP appends to g the tangents of outs: for each, Σ_k ∂outs/∂wrt[k]·tangents[k],
+// of its type, or None where no output depends on wrt. The result is part of the
+// same graph, in the same ops, and can be differentiated again, in either mode.
+// tangents[k] has the type of wrt[k]; None stands for 0. Values that wrt depends
+// on are taken as fixed.
+//
+// Where a graph has no lanes, tangents may have them, one direction in each; so
+// have the results.
+//
+// Forward accumulation in one sweep over the nodes. Elementwise ops give their
+// row's Partials, linear ops are their own derivative, and the tangent of other
+// array ops is the transpose of their VJP, which is linear in the adjoint. A
+// region's tangent is a region of the same kind, which runs the values along.
+func (g *Graph) JVP(outs, wrt, tangents []Ref) []Ref {
+	f := &forward{g: g, tan: map[Ref]Ref{}, parts: map[Ref][]Ref{}}
+	last := Ref(-1)
+	for _, r := range outs {
+		last = max(last, r)
+	}
+	end := int(last) + 1
+	given := map[Ref]bool{}
+	for k, r := range wrt {
+		given[r] = true
+		if tangents[k] != None {
+			f.tan[r] = g.Expand(tangents[k], g.Type(r))
+		}
+	}
+	active := g.dependents(wrt, end)
+	live := g.Live(outs, false)
+	old := g.site
+	for i := range end {
+		if !active[i] || !live[i] || given[Ref(i)] {
+			continue
+		}
+		n := g.Nodes[i] // a copy: the slice grows below
+		g.site = n.Site
+		f.node(Ref(i), &n)
+	}
+	g.site = old
+	res := make([]Ref, len(outs))
+	for k, r := range outs {
+		res[k] = f.of(r)
+	}
+	return res
+}
+
+type forward struct {
+	g     *Graph
+	tan   map[Ref]Ref   // tangents that are not 0
+	parts map[Ref][]Ref // of a region: the tangents of its results, None where 0
+}
+
+// of is the tangent of r, put together if r is a region's flat value.
+func (f *forward) of(r Ref) Ref {
+	if t, ok := f.tan[r]; ok {
+		return t
+	}
+	ps, ok := f.parts[r]
+	if !ok {
+		return None
+	}
+	all := make([]Ref, len(ps))
+	for i, t := range f.g.Nodes[r].Attr.(hasResults).Results() {
+		all[i] = ps[i]
+		if ps[i] == None {
+			all[i] = f.g.Expand(f.g.Const(0), t)
+		}
+	}
+	t := f.g.Expand(f.g.Concat(all...), f.g.Type(r))
+	f.tan[r] = t
+	return t
+}
+
+// orZero is t, or zeros of type of.
+func (f *forward) orZero(t Ref, of Type) Ref {
+	if t == None {
+		return f.g.Expand(f.g.Const(0), of)
+	}
+	return t
+}
+
+func (f *forward) plus(t, u Ref) Ref {
+	if t == None {
+		return u
+	}
+	return f.g.Add(t, u)
+}
+
+func (f *forward) node(r Ref, n *Node) {
+	g, row := f.g, &table[n.Op]
+	if n.Op == OpGather {
+		if ps, ok := f.parts[n.Args[0]]; ok {
+			if f.gatherPart(r, n, ps) {
+				return
+			}
+		}
+	}
+	tans := make([]Ref, len(n.Args))
+	some := false
+	for k, a := range n.Args {
+		tans[k] = f.of(a)
+		some = some || tans[k] != None
+	}
+	if !some {
+		return
+	}
+	t := None
+	switch {
+	case n.Op == OpSelect:
+		if tans[1] != None || tans[2] != None {
+			t = g.Select(n.Args[0], f.orZero(tans[1], Scalar), f.orZero(tans[2], Scalar))
+		}
+	case n.Op == OpMulGuarded: // what is not taken has no tangent either
+		if tans[0] != None {
+			t = f.plus(t, g.Do(OpMulGuarded, nil, tans[0], n.Args[1]))
+		}
+		if tans[1] != None {
+			t = f.plus(t, g.Do(OpMulGuarded, nil, n.Args[0], tans[1]))
+		}
+	case row.Partials != nil:
+		for k, p := range row.Partials(g, r, n.Args) {
+			if p != None && tans[k] != None {
+				t = f.plus(t, g.Mul(tans[k], p))
+			}
+		}
+	case row.Class == Linear:
+		for k, a := range n.Args {
+			tans[k] = f.orZero(tans[k], g.Type(a))
+		}
+		t = g.Do(n.Op, n.Attr, tans...)
+	case row.Class == Region:
+		switch attr := n.Attr.(type) {
+		case *Scan:
+			f.parts[r] = f.scan(attr, n, tans)
+		case *While:
+			f.parts[r] = f.while(attr, n, tans)
+		case *If:
+			f.parts[r] = f.conditional(attr, n, tans)
+		}
+	case row.VJP != nil:
+		t = f.transposed(r, n, row, tans)
+	default:
+		g.fail(n.Op, "has no derivative")
+	}
+	if t != None {
+		f.tan[r] = g.Expand(t, n.Type)
+	}
+}
+
+// gatherPart is the tangent of a gather from a region's flat value that stays
+// within one of its results.
+func (f *forward) gatherPart(r Ref, n *Node, ps []Ref) bool {
+	ix := n.Attr.(Index)
+	lo, hi, ok := ix.bounds()
+	if !ok {
+		return true
+	}
+	offset := 0
+	for i, t := range f.g.Nodes[n.Args[0]].Attr.(hasResults).Results() {
+		size := t.Size()
+		if lo >= offset && hi < offset+size {
+			if ps[i] != None {
+				ix.Offset -= offset
+				f.tan[r] = f.g.Expand(f.g.Gather(ps[i], ix), n.Type)
+			}
+			return true
+		}
+		offset += size
+	}
+	return false
+}
+
+// transposed applies the transpose of the op's VJP to the tangents: with
+// v = VJP(w), the tangent is the derivative of Σ v·tangent by w.
+func (f *forward) transposed(r Ref, n *Node, row *Op, tans []Ref) Ref {
+	g, sub := f.g, NewGraph()
+	sub.site = g.site
+	var args []Ref
+	in := func(a Ref) Ref {
+		args = append(args, a)
+		return sub.Input(core(g.Type(a)))
+	}
+	m := Node{Op: n.Op, Type: core(n.Type), Attr: n.Attr, Site: n.Site}
+	for _, a := range n.Args {
+		m.Args = append(m.Args, in(a))
+	}
+	out, w := in(r), in(r)
+	need := make([]bool, len(tans))
+	seeds := make([]Ref, len(tans))
+	for k, t := range tans {
+		seeds[k] = None
+		if t != None {
+			need[k], seeds[k] = true, in(t)
+		}
+	}
+	var outs, given []Ref
+	for k, v := range row.VJP(sub, &m, out, w, need) {
+		if need[k] && v != None {
+			outs, given = append(outs, sub.Expand(v, sub.Type(m.Args[k]))), append(given, seeds[k])
+		}
+	}
+	t := sub.Backprop(outs, given, []Ref{w})[0]
+	if t == None {
+		return None
+	}
+	if sub.Live([]Ref{t}, false)[w] {
+		g.fail(n.Op, "has no forward derivative: its adjoint is not linear")
+	}
+	return g.inline(sub, args, []Ref{t}, false)[0]
+}
+
+// twin builds the body of a region that carries tangents along: it has the
+// inputs of body and, after each group of them, the tangents of those that have
+// one. groups are the numbers of inputs in each group; the number of inputs of
+// each new group is returned beside, and which of the new inputs are tangents of
+// which old one (else -1).
+type twin struct {
+	b         *Graph
+	old       []Ref // inputs of b that stand for inputs of body
+	tan       []Ref // their tangents, None where 0
+	groups    []int
+	tangentOf []int
+}
+
+func newTwin(g, body *Graph, has []bool, groups ...int) *twin {
+	w := &twin{b: NewGraph(), old: make([]Ref, len(has)), tan: make([]Ref, len(has)), groups: groups}
+	w.b.site = g.site
+	first := 0
+	for k, n := range groups {
+		for i := first; i < first+n; i++ {
+			w.old[i], w.tan[i] = w.b.Input(body.Type(body.Inputs[i])), None
+			w.tangentOf = append(w.tangentOf, -1)
+		}
+		for i := first; i < first+n; i++ {
+			if has[i] {
+				w.tan[i] = w.b.Input(body.Type(body.Inputs[i]))
+				w.tangentOf = append(w.tangentOf, i)
+				w.groups[k]++
+			}
+		}
+		first += n
+	}
+	return w
+}
+
+// tangents are those of body's outputs, zeros put in where want says so.
+func (w *twin) tangents(outs []Ref, want []bool) []Ref {
+	tans := w.b.JVP(outs, w.old, w.tan)
+	for i, t := range tans {
+		if t == None && want[i] {
+			tans[i] = w.b.Expand(w.b.Const(0), w.b.Type(outs[i]))
+		}
+	}
+	return tans
+}
+
+// args are the arguments of the new region.
+func (w *twin) args(f *forward, old, tans []Ref) []Ref {
+	var res []Ref
+	k := 0
+	for _, of := range w.tangentOf {
+		if of < 0 {
+			res = append(res, old[k])
+			k++
+		} else {
+			res = append(res, f.orZero(tans[of], f.g.Type(old[of])))
+		}
+	}
+	return res
+}
+
+// carried is the body of a loop with the tangents of what it carries: outputs
+// are the next carried values, their tangents, and the tangents of other outputs
+// as far as there are any (extra).
+func (f *forward) carried(body *Graph, carries, streams int, tans []Ref) (w *twin, extra []bool) {
+	has := make([]bool, len(tans))
+	for i, t := range tans {
+		has[i] = t != None
+	}
+	copy(has, activeCarries(body, carries, has))
+	w = newTwin(f.g, body, has, carries, streams, len(tans)-carries-streams)
+	outs := w.b.Inline(body, w.old, false)
+	want := make([]bool, len(outs))
+	copy(want, has[:carries])
+	ts := w.tangents(outs, want)
+	for _, r := range outs[:carries] {
+		w.b.Output(r)
+	}
+	for i, t := range ts[:carries] {
+		if has[i] {
+			w.b.Output(t)
+		}
+	}
+	extra = make([]bool, len(outs))
+	for i := carries; i < len(outs); i++ {
+		if extra[i] = ts[i] != None; extra[i] {
+			w.b.Output(ts[i])
+		}
+	}
+	return w, extra
+}
+
+func (f *forward) scan(s *Scan, n *Node, tans []Ref) []Ref {
+	w, extra := f.carried(s.Body, s.Carries, s.Streams, tans)
+	d := *s
+	d.Body, d.Carries, d.Streams, d.Outs, d.Sums = w.b, w.groups[0], w.groups[1], 0, 0
+	for i := range s.Body.Outputs {
+		if extra[i] && i < s.Carries+s.Outs {
+			d.Outs++
+		} else if extra[i] {
+			d.Sums++
+		}
+	}
+	r := f.g.DoScan(&d, w.args(f, n.Args, tans))
+	res := f.none(s)
+	w.carriedParts(f.g, r, s.Carries, res, s.finalAt, s.historyAt, d.finalAt, d.historyAt)
+	k := 0
+	for i := range s.Outs + s.Sums {
+		if !extra[s.Carries+i] {
+			continue
+		}
+		if res[s.outAt(i)] = f.g.Result(r, d.outAt(k)); i >= s.Outs {
+			res[s.outAt(i)] = f.g.SumOf(r, k-d.Outs)
+		}
+		k++
+	}
+	return res
+}
+
+func (f *forward) while(s *While, n *Node, tans []Ref) []Ref {
+	w, extra := f.carried(s.Body, s.Carries, 0, tans)
+	d := *s
+	d.Body, d.Carries, d.Sums = w.b, w.groups[0], 0
+	for _, e := range extra {
+		if e {
+			d.Sums++
+		}
+	}
+	d.Cond = NewGraph()
+	d.Cond.site = f.g.site
+	var inputs []Ref // of the old condition
+	for i, of := range w.tangentOf {
+		if in := d.Cond.Input(w.b.Type(w.b.Inputs[i])); of < 0 {
+			inputs = append(inputs, in)
+		}
+	}
+	d.Cond.Output(d.Cond.Inline(s.Cond, inputs, false)[0])
+	r := f.g.DoWhile(&d, w.args(f, n.Args, tans))
+	res := f.none(s)
+	w.carriedParts(f.g, r, s.Carries, res, s.finalAt, s.historyAt, d.finalAt, d.historyAt)
+	k := 0
+	for i := range s.Sums {
+		if extra[s.Carries+i] {
+			res[s.sumAt(i)] = f.g.SumOf(r, k)
+			k++
+		}
+	}
+	return res
+}
+
+// carriedParts finds the tangents of the carried values among the results of
+// the loop r.
+func (w *twin) carriedParts(g *Graph, r Ref, carries int, res []Ref, final, history, newFinal, newHistory func(int) int) {
+	for i, of := range w.tangentOf[:w.groups[0]] {
+		if of >= 0 {
+			res[final(of)], res[history(of)] = g.Result(r, newFinal(i)), g.Result(r, newHistory(i))
+		}
+	}
+}
+
+func (f *forward) none(s hasResults) []Ref {
+	res := make([]Ref, len(s.Results()))
+	for i := range res {
+		res[i] = None
+	}
+	return res
+}
+
+func (f *forward) conditional(c *If, n *Node, tans []Ref) []Ref {
+	has := make([]bool, len(tans)-1)
+	for i, t := range tans[1:] {
+		has[i] = t != None
+	}
+	var d If
+	want := make([]bool, len(c.Then.Outputs)) // outputs with a tangent in either branch
+	for i := range want {
+		for _, b := range []*Graph{c.Then, c.Else} {
+			var from []Ref
+			for k, in := range b.Inputs {
+				if has[k] {
+					from = append(from, in)
+				}
+			}
+			want[i] = want[i] || b.dependents(from, len(b.Nodes))[b.Outputs[i]]
+		}
+	}
+	var args []Ref
+	side := func(b *Graph) *Graph {
+		w := newTwin(f.g, b, has, len(has))
+		ts := w.tangents(w.b.Inline(b, w.old, false), want)
+		for i := range want {
+			if want[i] {
+				w.b.Output(ts[i])
+			}
+		}
+		args = w.args(f, n.Args[1:], tans[1:])
+		return w.b
+	}
+	d.Then, d.Else = side(c.Then), side(c.Else)
+	r := f.g.Do(OpIf, &d, append([]Ref{n.Args[0]}, args...)...)
+	res := f.none(c)
+	k := 0
+	for i := range want {
+		if want[i] {
+			res[i] = f.g.Result(r, k)
+			k++
+		}
+	}
+	return res
+}
