@@ -1,0 +1,27 @@
+package main
+
+import (
+	"runtime"
+	"testing"
+	"time"
+)
+
+// The clock tells short times: a tick of the scheduler is too coarse.
+func TestClock(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	begin, steps, last := cpuTime(), 0, time.Duration(0)
+	for steps < 100 {
+		now := cpuTime() - begin
+		if now < last {
+			t.Fatalf("the clock goes back from %v to %v", last, now)
+		}
+		if now > last {
+			steps++
+			last = now
+		}
+	}
+	if last > 50*time.Millisecond {
+		t.Errorf("100 steps of the clock take %v", last)
+	}
+}
