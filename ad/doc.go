@@ -16,6 +16,8 @@
 //	effect.go      argument checks, rejections, prints
 //	grad.go        Backprop, Grad: reverse mode, as graph expressions
 //	jvp.go         JVP: forward mode, likewise
+//	hessian.go     Hessian-vector products, Hessians, Jacobians
+//	fisher.go      the expected Fisher information of sampling statements
 //	eval.go        the kernels and the evaluation of one node
 //	evalgraph.go   Eval, the reference evaluator
 //
