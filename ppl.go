@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
@@ -70,6 +71,10 @@ type BindOptions struct {
 	// Print receives what print statements print, one call per statement,
 	// without the line break. Calls do not overlap. nil: nothing is printed.
 	Print func(string)
+
+	// Without leaves out passes of the compiler, by name. What is computed does
+	// not depend on them, but for rounding; for looking into the compiler.
+	Without []string
 }
 
 // Bind binds the model to data, which are one of
@@ -101,6 +106,7 @@ func (m *Model) BindWith(values any, o BindOptions) (*Posterior, error) {
 		NoPropto:   o.NoPropto,
 		NoJacobian: o.NoJacobian,
 		Print:      serial(o.Print),
+		Without:    o.Without,
 	})
 	if err != nil {
 		return nil, err
@@ -198,6 +204,15 @@ func (p *Posterior) OutputNames() []string { return p.bound.OutputNames() }
 // Generate computes what OutputNames names at the unconstrained point x.
 func (p *Posterior) Generate(x []float64, rng *rand.Rand, dst []float64) error {
 	return p.bound.Generate(x, rng, dst)
+}
+
+// Explain tells how the log density and its gradient are evaluated and where
+// their time goes, measured at the unconstrained point x for about the budget.
+func (p *Posterior) Explain(x []float64, budget time.Duration) (*compile.Explanation, error) {
+	if len(x) != p.Dim() {
+		return nil, fmt.Errorf("ppl: a point of length %d for a posterior of dimension %d", len(x), p.Dim())
+	}
+	return p.bound.Explain(x, budget)
 }
 
 // Unconstrain finds the unconstrained point of parameters that are given as

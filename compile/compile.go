@@ -89,6 +89,7 @@ type Model struct {
 	constr  *vm.Machine
 	gen     *vm.Machine
 	seed    uint64
+	without []string
 }
 
 // Bind evaluates the program with data known. The error is *Error where there
@@ -102,7 +103,7 @@ func (p *Program) Bind(d *data.Set, o BindOptions) (m *Model, err error) {
 	if err != nil {
 		return nil, err
 	}
-	m = &Model{bound: bound, seed: o.Seed, env: &ad.Env{Print: o.Print}}
+	m = &Model{bound: bound, seed: o.Seed, without: o.Without, env: &ad.Env{Print: o.Print}}
 	for _, par := range bound.Params {
 		m.offsets = append(m.offsets, m.dim)
 		m.dim += par.Size

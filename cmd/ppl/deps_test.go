@@ -74,7 +74,7 @@ compile/internal/vm:     compile/internal/loopnest compile/internal/passes ad ad
 compile/internal/direct: compile/data compile/ir compile/transform ad stdlib lang/source lang/diag lang/types
 compile/internal/proggen:
 compile/internal/bind:   compile/data compile/ir compile/transform ad stdlib lang/source lang/diag lang/types
-compile:                 compile/data compile/ir compile/transform compile/internal/bind compile/internal/passes compile/internal/vm ad stdlib lang
+compile:                 compile/data compile/ir compile/transform compile/internal/bind compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang
 
 infer:
 infer/warmup:            infer

@@ -26,6 +26,7 @@ type input struct {
 	seed       uint64
 	quiet      bool
 	print      func(string) // receives the model's print statements
+	without    []string     // passes of the compiler
 }
 
 // flags declares them.
@@ -76,6 +77,7 @@ func (in *input) load(model string, stderr io.Writer) (*loaded, error) {
 			NoPropto:   in.noPropto,
 			NoJacobian: in.noJacobian,
 			Print:      in.print,
+			Without:    in.without,
 		})
 		return err
 	})

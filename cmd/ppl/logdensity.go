@@ -65,6 +65,7 @@ NaN; the reason is told on stderr.`,
 	f.BoolVar(&in.noPropto, "no-propto", false, "keep the constant terms that statements with ~ drop")
 	f.BoolVar(&in.noJacobian, "no-jacobian", false, "leave out the log Jacobians of constrained parameters")
 	f.Uint64Var(&in.seed, "seed", 0, "seed of random numbers in transformed data")
+	f.StringSliceVar(&in.without, "without", nil, "leave out the compiler's `pass` of this name")
 	f.BoolVar(&asJSON, "json", false, "print JSON, with 17 significant digits")
 	return cmd
 }

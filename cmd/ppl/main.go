@@ -3,6 +3,7 @@
 //	ppl run MODEL --data FILE          draw from the posterior and summarise it
 //	ppl logdensity MODEL --points FILE log density and gradient at given points
 //	ppl bench MODEL --data FILE        time the gradient
+//	ppl explain MODEL --data FILE      how the gradient is evaluated, where its time goes
 //	ppl version                        the version of this program
 //
 // Each subcommand is a file of its name; what they share:
@@ -49,7 +50,7 @@ from their posterior, without a C++ compiler.
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
-	root.AddCommand(runCommand(), logDensityCommand(), benchCommand(), versionCommand())
+	root.AddCommand(runCommand(), logDensityCommand(), benchCommand(), explainCommand(), versionCommand())
 	cmd, err := root.ExecuteC()
 	return fail(stderr, cmd, err)
 }

@@ -3,6 +3,7 @@ package passes
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
@@ -87,7 +88,7 @@ func (o *Options) Has(name string) bool { return !slices.Contains(o.Without, nam
 func (o *Options) Check() error {
 	for _, w := range o.Without {
 		if !slices.Contains(Names(), w) {
-			return fmt.Errorf("there is no pass %q", w)
+			return fmt.Errorf("there is no pass %q; there are %s", w, strings.Join(Names(), ", "))
 		}
 	}
 	return nil

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl/compile"
+)
+
+// explained is what explain prints; a stable format. Times are in nanoseconds
+// per evaluation of log density and gradient, shares from 0 to 1, ops numbers
+// computed per evaluation. Lines of the source count from 1; 0 is what comes
+// from no line.
+type explained struct {
+	NS          number          `json:"ns"`
+	MemoryBytes int             `json:"memory_bytes"`
+	Lines       []explainedLine `json:"lines"`  // by time, longest first
+	Blocks      []explainedPart `json:"blocks"` // in order of execution
+	Loops       explainedLoops  `json:"loops"`
+	Passes      []explainedPass `json:"passes"` // in order
+	Program     string          `json:"program"`
+}
+
+type explainedLine struct {
+	Line  int    `json:"line"`
+	Text  string `json:"text"`
+	NS    number `json:"ns"`
+	Share number `json:"share"`
+	Ops   number `json:"ops"`
+}
+
+type explainedPart struct {
+	Title string `json:"title"`
+	NS    number `json:"ns"`
+	Share number `json:"share"`
+	Ops   number `json:"ops"`
+	Bytes number `json:"bytes"`
+	Lines []int  `json:"lines"`
+}
+
+type explainedLoops struct {
+	Laned        int      `json:"laned"`
+	Scanned      int      `json:"scanned"`
+	Unrolled     int      `json:"unrolled"`
+	Conditionals int      `json:"conditionals"`
+	Notes        []string `json:"notes"`
+}
+
+type explainedPass struct {
+	Name       string `json:"name"`
+	Doc        string `json:"doc"`
+	Off        bool   `json:"off"`
+	OpsBefore  int    `json:"ops_before"` // in the program's text
+	OpsAfter   int    `json:"ops_after"`
+	WorkBefore number `json:"work_before"` // numbers computed per evaluation
+	WorkAfter  number `json:"work_after"`
+	Blocks     int    `json:"blocks"` // after it; 0 where there are none yet
+}
+
+// explainTime is how long explain measures.
+const explainTime = 300 * time.Millisecond
+
+func explainCommand() *cobra.Command {
+	var in input
+	var points string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "explain MODEL --data FILE",
+		Short: "Show how the gradient is evaluated and where its time goes",
+		Long: `Shows, for one evaluation of the log density with its gradient: the lines of the
+source that cost most, how the loops were evaluated, the blocks of the program
+that the model was compiled to with the time that each takes, what each pass of
+the compiler did, and the program itself with the lines that its operations came
+from. What a line costs includes its part of the gradient.
+
+A loop is fast if it is laned: evaluated for all its iterations at once. It is
+scanned where an iteration needs the one before, and unrolled, which is slow,
+where neither is possible; the reason is shown.
+
+The times are measured at the first point of a file as for logdensity, or at a
+random point.`,
+		Args: arguments("MODEL"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := in.load(args[0], cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			var xs [][]float64
+			if points != "" {
+				xs, err = readPoints(points, l.posterior.Dim())
+			} else {
+				xs, err = randomPoints(l.posterior, in.seed)
+			}
+			if err != nil {
+				return err
+			}
+			if len(xs) == 0 {
+				return fmt.Errorf("%s has no points", points)
+			}
+			e, err := l.posterior.Explain(xs[0], explainTime)
+			if err != nil {
+				return err
+			}
+			x := explanation(e)
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), x)
+			}
+			return x.show(cmd.OutOrStdout())
+		},
+	}
+	in.flags(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&points, "points", "p", "", "`file` of unconstrained points")
+	f.Uint64Var(&in.seed, "seed", 0, "seed of the random point, and of transformed data")
+	f.StringSliceVar(&in.without, "without", nil, "leave out the compiler's `pass` of this name, to see what it does")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func explanation(e *compile.Explanation) *explained {
+	x := &explained{
+		NS: number(e.NS), MemoryBytes: e.Memory, Program: e.Text,
+		Loops: explainedLoops{e.Loops.Laned, e.Loops.Scanned, e.Loops.Unrolled, e.Loops.Ifs, notNil(e.Loops.Notes)},
+		Lines: []explainedLine{}, Blocks: []explainedPart{},
+	}
+	for _, l := range e.Lines {
+		x.Lines = append(x.Lines, explainedLine{l.Line, l.Text, number(l.NS), number(l.Share), number(l.Ops)})
+	}
+	for _, b := range e.Blocks {
+		lines := b.Lines
+		if lines == nil {
+			lines = []int{}
+		}
+		x.Blocks = append(x.Blocks, explainedPart{b.Title, number(b.NS), number(b.Share), number(b.Ops), number(b.Bytes), lines})
+	}
+	for _, p := range e.Passes {
+		x.Passes = append(x.Passes, explainedPass{p.Name, p.Doc, p.Off, p.OpsBefore, p.OpsAfter, number(p.WorkBefore), number(p.WorkAfter), p.BlocksNow})
+	}
+	return x
+}
+
+const (
+	explainedLines = 12 // most that are shown
+	sourceWidth    = 70 // of a line of the source
+)
+
+// show prints the same for people.
+func (x *explained) show(w io.Writer) error {
+	tab := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "One gradient takes %s, in %s of memory besides the data.\n", nanoseconds(float64(x.NS)), bytesText(float64(x.MemoryBytes)))
+
+	fmt.Fprintf(w, "\nWhere the time goes, by line of the source\n\n")
+	fmt.Fprint(tab, "share\ttime\tops\tline\t \n")
+	for i, l := range x.Lines {
+		if i == explainedLines {
+			fmt.Fprintf(tab, "\t\t\t\t  and %d lines more\n", len(x.Lines)-i)
+			break
+		}
+		line, text := strconv.Itoa(l.Line), l.Text
+		if l.Line == 0 {
+			line, text = "", "(from no line: putting the gradient together)"
+		}
+		fmt.Fprintf(tab, "%.1f%%\t%s\t%s\t%s\t  %s\n", 100*float64(l.Share), nanoseconds(float64(l.NS)), quantity(float64(l.Ops)), line, clip(text))
+	}
+	tab.Flush()
+
+	fmt.Fprintf(w, "\nHow loops were evaluated\n\n  %d for all iterations at once, %d step by step, %d unrolled; %d conditionals depend on parameters\n",
+		x.Loops.Laned, x.Loops.Scanned, x.Loops.Unrolled, x.Loops.Conditionals)
+	for _, n := range x.Loops.Notes {
+		fmt.Fprintf(w, "  %s\n", n)
+	}
+
+	fmt.Fprintf(w, "\nBlocks, in order\n\n")
+	fmt.Fprint(tab, "share\ttime\tops\tmemory\t \n")
+	for _, b := range x.Blocks {
+		fmt.Fprintf(tab, "%.1f%%\t%s\t%s\t%s\t  %s%s\n", 100*float64(b.Share), nanoseconds(float64(b.NS)), quantity(float64(b.Ops)), bytesText(float64(b.Bytes)), b.Title, linesText(b.Lines))
+	}
+	tab.Flush()
+
+	fmt.Fprintf(w, "\nWhat the passes did\n\n")
+	fmt.Fprint(tab, "ops before\tafter\twork before\tafter\t \n")
+	for _, p := range x.Passes {
+		name := p.Name
+		if p.Off {
+			name += " (off)"
+		}
+		fmt.Fprintf(tab, "%d\t%d\t%s\t%s\t  %s: %s\n", p.OpsBefore, p.OpsAfter, quantity(float64(p.WorkBefore)), quantity(float64(p.WorkAfter)), name, p.Doc)
+	}
+	tab.Flush()
+
+	_, err := fmt.Fprintf(w, "\nThe program\n\n%s", x.Program)
+	return err
+}
+
+func clip(text string) string {
+	if r := []rune(text); len(r) > sourceWidth {
+		return string(r[:sourceWidth-1]) + "…"
+	}
+	return text
+}
+
+func linesText(lines []int) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	texts := make([]string, len(lines))
+	for i, l := range lines {
+		texts[i] = strconv.Itoa(l)
+	}
+	if len(texts) > 8 {
+		texts = append(texts[:8], "…")
+	}
+	word := ", lines "
+	if len(lines) == 1 {
+		word = ", line "
+	}
+	return word + strings.Join(texts, " ")
+}
+
+// quantity shows a number of things with three significant digits.
+func quantity(n float64) string {
+	switch {
+	case n < 1e4:
+		return strconv.FormatFloat(n, 'f', 0, 64)
+	case n < 1e6:
+		return fmt.Sprintf("%.3gk", n/1e3)
+	}
+	return fmt.Sprintf("%.3gM", n/1e6)
+}
+
+func bytesText(n float64) string {
+	switch {
+	case n < 1e4:
+		return fmt.Sprintf("%.0f B", n)
+	case n < 1e6:
+		return fmt.Sprintf("%.3g KB", n/1e3)
+	}
+	return fmt.Sprintf("%.3g MB", n/1e6)
+}

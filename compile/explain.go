@@ -1,0 +1,189 @@
+package compile
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/bind"
+	"github.com/ppl-lang/ppl/compile/internal/loopnest"
+	"github.com/ppl-lang/ppl/compile/internal/passes"
+	"github.com/ppl-lang/ppl/compile/internal/vm"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// Explanation tells how a model's log density and gradient are evaluated and
+// where their time goes.
+type Explanation struct {
+	NS     float64     // of one evaluation: the sum over blocks
+	Memory int         // bytes that an evaluation works in, data aside
+	Lines  []LineCost  // by time, longest first
+	Blocks []BlockCost // in order of execution
+	Passes []PassEffect
+	Loops  bind.Stats // how the source's loops and conditionals were evaluated
+	Text   string     // the lowered program
+}
+
+// LineCost is what a line of the source costs, its share of the derivative
+// included. The time of a block is shared out among its ops by their weights.
+type LineCost struct {
+	File  string
+	Line  int    // 0 for what comes from no line
+	Text  string // of the line
+	NS    float64
+	Share float64
+	Ops   float64 // numbers computed per evaluation
+}
+
+// BlockCost is a block of the lowered program; a scan, conditional or while loop
+// is one with all that is in it.
+type BlockCost struct {
+	Title      string
+	NS, Share  float64
+	Ops, Bytes float64 // per evaluation
+	Lines      []int   // of the source, by line
+}
+
+// PassEffect is what a pass did to the program: ops in its text, and numbers
+// that they compute per evaluation.
+type PassEffect struct {
+	Name, Doc               string
+	Off                     bool
+	OpsBefore, OpsAfter     int
+	WorkBefore, WorkAfter   float64
+	BlocksBefore, BlocksNow int // 0 before blocks are formed
+}
+
+// Explain lowers the log density again, verifying the form after every pass,
+// and measures it at x for about the budget.
+func (m *Model) Explain(x []float64, budget time.Duration) (*Explanation, error) {
+	e := &Explanation{Loops: m.Loops()}
+	o := passes.Options{Without: m.without, Verify: true, Trace: func(s *passes.Step) {
+		e.Passes = append(e.Passes, PassEffect{s.Pass.Name, s.Pass.Doc, s.Off, s.Before.Ops, s.After.Ops,
+			s.Before.Work, s.After.Work, s.Before.Blocks, s.After.Blocks})
+	}}
+	nest, err := passes.Run(m.bound.Density, o)
+	if err != nil {
+		return nil, err
+	}
+	program := vm.Assemble(nest, o.Has(passes.MemoryPass))
+	e.Memory = program.Memory()
+	machine := program.New()
+	for i, p := range m.bound.Params {
+		copy(machine.Input(i), x[m.offsets[i]:m.offsets[i]+p.Size])
+	}
+	times, err := machine.Profile(&ad.Env{}, budget)
+	if err != nil {
+		return nil, m.rejection(err)
+	}
+	lines := map[source.Position]*LineCost{}
+	for _, t := range times {
+		e.NS += t.NS
+		e.block(m, nest, t, lines)
+	}
+	for _, l := range lines {
+		e.Lines = append(e.Lines, *l)
+	}
+	for i := range e.Lines {
+		e.Lines[i].Share = share(e.Lines[i].NS, e.NS)
+	}
+	for i := range e.Blocks {
+		e.Blocks[i].Share = share(e.Blocks[i].NS, e.NS)
+	}
+	slices.SortFunc(e.Lines, func(a, b LineCost) int { return cmp.Or(cmp.Compare(b.NS, a.NS), cmp.Compare(a.Line, b.Line)) })
+	var text strings.Builder
+	err = nest.Print(&text, m.names())
+	e.Text = text.String()
+	return e, err
+}
+
+func share(part, all float64) float64 {
+	if all == 0 {
+		return 0
+	}
+	return part / all
+}
+
+// names are the source's names for the printed program.
+func (m *Model) names() loopnest.Names {
+	return loopnest.Names{
+		Input: func(i int) string { return m.bound.Params[i].Name },
+		Site: func(s ad.Site) string {
+			if line := m.line(s).Line; line > 0 {
+				return fmt.Sprintf("line %d", line)
+			}
+			return ""
+		},
+	}
+}
+
+// line is the beginning of the line that a site lies in.
+func (m *Model) line(s ad.Site) source.Position {
+	if s <= 0 || int(s) >= len(m.bound.Sites) || !m.bound.Sites[s].IsValid() {
+		return source.Position{}
+	}
+	at := m.bound.Sites[s].Begin()
+	at.Column = 0
+	return at
+}
+
+// block adds a measured block and shares its time out among lines.
+func (e *Explanation) block(m *Model, nest *loopnest.Program, t vm.BlockTime, lines map[source.Position]*LineCost) {
+	blk := BlockCost{Title: t.Block.Title(), NS: t.NS}
+	type part struct {
+		site ad.Site
+		cost loopnest.Cost
+	}
+	var parts []part
+	total := loopnest.Cost{}
+	var walk func(b *loopnest.Body, nodes []int32)
+	walk = func(b *loopnest.Body, nodes []int32) {
+		for _, i := range nodes {
+			n := &b.Nodes[i]
+			c := b.Cost(n)
+			if n.Reg != nil {
+				// What moves values in and out of the steps counts as the region's.
+				c.Guess += 5 * b.Times()
+				for _, inner := range n.Reg.Bodies {
+					c.Guess += 2 * inner.Times()
+					for _, k := range inner.Blocks {
+						walk(inner, k.Nodes)
+					}
+				}
+			}
+			parts = append(parts, part{n.Site, c})
+			total.Add(c)
+		}
+	}
+	walk(nest.Main, t.Block.Nodes)
+	if n := &nest.Main.Nodes[t.Block.Nodes[0]]; t.Block.Kind == loopnest.SingleBlock {
+		if blk.Title = nest.Main.Describe(n, m.names()); n.Reg != nil {
+			blk.Title = n.Reg.Title()
+		}
+	}
+	blk.Ops, blk.Bytes = total.Ops, total.Bytes
+	for _, p := range parts {
+		at := m.line(p.site)
+		l := lines[at]
+		if l == nil {
+			l = &LineCost{File: at.File, Line: at.Line}
+			if at.Line > 0 {
+				l.Text = strings.TrimSpace(m.bound.Sites[p.site].File.Line(at.Line))
+			}
+			lines[at] = l
+		}
+		if total.Guess > 0 {
+			l.NS += t.NS * p.cost.Guess / total.Guess
+		}
+		l.Ops += p.cost.Ops
+		if at.Line > 0 {
+			blk.Lines = append(blk.Lines, at.Line)
+		}
+	}
+	slices.Sort(blk.Lines)
+	blk.Lines = slices.Compact(blk.Lines)
+	e.Blocks = append(e.Blocks, blk)
+}

@@ -1,0 +1,88 @@
+package loopnest
+
+import "github.com/ppl-lang/ppl/ad"
+
+// Cost is what one evaluation spends on some nodes.
+type Cost struct {
+	Ops   float64 // numbers computed: lanes, steps and trips of regions counted (a while loop's as one)
+	Bytes float64 // read from and written to memory, local values aside
+	Guess float64 // time as the ops' weights have it: for shares within a block, not for its duration
+}
+
+// Add adds d to c.
+func (c *Cost) Add(d Cost) {
+	c.Ops += d.Ops
+	c.Bytes += d.Bytes
+	c.Guess += d.Guess
+}
+
+// Cost is the cost of a node that is no region; that of a region lies in its
+// bodies.
+func (b *Body) Cost(n *Node) Cost {
+	if n.Reg != nil {
+		return Cost{}
+	}
+	const number = 8
+	c := Cost{Ops: float64(max(n.N, 1))}
+	for _, a := range n.Args {
+		if !b.Buffers[a.Buf].Local && !a.Rep {
+			c.Bytes += number * float64(a.N)
+		}
+	}
+	if n.Dst != None && !b.Buffers[n.Dst].Local {
+		size := n.N
+		if n.Kind == Accumulate && n.Map.Uniform() {
+			size = 1
+		}
+		c.Bytes += number * float64(size)
+	}
+	if n.Kind == MatMul {
+		c.Ops = float64(b.Buffers[n.Args[0].Buf].N) // times columns, below
+		if s := n.Types[1].Shape; len(s) == 2 {
+			cols := s[1]
+			if a, ok := n.Src.Attr.(ad.MatMulAttr); ok && a.TransB {
+				cols = s[0]
+			}
+			c.Ops = float64(n.Args[0].N * cols)
+		}
+	}
+	c.Guess = c.Ops * weight(n)
+	times := b.Times()
+	c.Ops *= times
+	c.Bytes *= times
+	c.Guess *= times
+	return c
+}
+
+// weight is about how long an op takes per number.
+func weight(n *Node) float64 {
+	w := 0.45 // a pass over a strip
+	if n.N == 1 {
+		w = 2.5 // an instruction of scalar code
+	}
+	switch n.Kind {
+	case MatMul:
+		return 0.25
+	case Load:
+		return w + 0.2
+	case Accumulate:
+		if n.N > 1 && !n.Map.Uniform() && !n.Map.Contiguous() {
+			return w + 0.5
+		}
+		return w
+	case Array:
+		return 10
+	}
+	switch n.Op {
+	case ad.OpNeg, ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpAbs, ad.OpSquare, ad.OpMulGuarded, ad.OpLess, ad.OpLessEqual, ad.OpEqual,
+		ad.OpNotEqual, ad.OpNot, ad.OpSelect, ad.OpCheck, OpMulAdd, OpMulSub, OpSubMul, OpMaxPlus0, OpMinMinus0, OpMaxPlus:
+		return w
+	case ad.OpDiv, ad.OpInv, ad.OpSqrt, OpSigmoid:
+		return w + 1
+	case ad.OpExp, OpExpNegAbs, OpExpNegDiff:
+		return w + 3.5
+	case ad.OpLog, ad.OpLog1p:
+		return w + 5.5
+	}
+	return w + 20
+}
