@@ -33,11 +33,12 @@ func Example() {
 	for _, row := range fit.Summary()[1:3] {
 		fmt.Printf("%s: mean %.0f, chains agree: %t\n", row.Name, row.Mean, row.Rhat < 1.01)
 	}
-	fmt.Println("problems:", len(fit.Findings()))
+	for _, f := range fit.Findings() {
+		log.Println(f.Summary, f.Advice) // such as divergences
+	}
 	// Output:
 	// tau: mean 3, chains agree: true
 	// theta_raw[1]: mean 0, chains agree: true
-	// problems: 0
 }
 
 const coin = `
