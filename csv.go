@@ -150,6 +150,20 @@ func (o *output) finish(report infer.Report) ([]string, error) {
 	return names, nil
 }
 
+// keep ends the files as they are, after an error.
+func (o *output) keep() ([]string, error) {
+	var names []string
+	var errs []error
+	for _, file := range o.files {
+		kept, err := file.Keep()
+		if kept {
+			names = append(names, file.path)
+		}
+		errs = append(errs, err)
+	}
+	return names, errors.Join(errs...)
+}
+
 // close removes the files that are not finished.
 func (o *output) close() {
 	for _, file := range o.files {

@@ -25,6 +25,10 @@ type Fit struct {
 	// Files are the CSV files that [Options.Output] has asked for, complete.
 	Files []string
 
+	// Tables are CSV files beside them with what a kernel has learnt, such as
+	// the points visited and the surface of ahmc: out/fit_1_surface.csv.
+	Tables []string
+
 	posterior *Posterior
 	config    infer.Config // with its defaults filled in
 	sigFigs   int
@@ -32,6 +36,11 @@ type Fit struct {
 
 	once sync.Once
 	rows []diagnose.Row
+}
+
+// complete reports whether all chains have come to their end.
+func (f *Fit) complete() bool {
+	return !f.Report.Interrupted && !slices.ContainsFunc(f.Report.Chains, func(c infer.ChainReport) bool { return c.Err != nil })
 }
 
 // Config is how the run was made, with all defaults filled in.
@@ -71,7 +80,7 @@ func (f *Fit) Summary() []diagnose.Row {
 func (f *Fit) Findings() []diagnose.Finding {
 	options := diagnose.Options{
 		MaxTreeDepth: -1,
-		PlannedDraws: (f.config.Draws + f.config.Thin - 1) / f.config.Thin,
+		PlannedDraws: (f.planned() + f.config.Thin - 1) / f.config.Thin,
 	}
 	switch s := plain(f.config.Sampler).(type) {
 	case nuts.Sampler:
@@ -80,6 +89,14 @@ func (f *Fit) Findings() []diagnose.Finding {
 		options.MaxTreeDepth = s.MaxDepth
 	}
 	return diagnose.Check(f.displayed(), f.Summary(), options)
+}
+
+// planned is the number of transitions that a complete chain has.
+func (f *Fit) planned() int {
+	if n := f.Report.Enough; n > 0 {
+		return n
+	}
+	return f.config.Draws
 }
 
 // plain is a sampler without the geometry that package sampler has put around

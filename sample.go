@@ -2,7 +2,6 @@ package ppl
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/ppl-lang/ppl/infer"
@@ -41,11 +40,37 @@ type Options struct {
 	Output  string
 	SigFigs int // significant digits in the files; 0: 8, 17 is exact
 
+	// Resumable keeps, beside the files of Output, what a run can be resumed
+	// from after it was interrupted or killed: out/fit_1.journal, the draws so
+	// far, and out/fit_1.state, the state of the chain. They are renewed about
+	// once a second and removed when the run is complete.
+	Resumable bool
+
+	// Resume goes on with a run that was made with Resumable and the same
+	// options. The draws are those that the run would have made, had it not
+	// been stopped. What there is not is started anew.
+	Resume bool
+
+	// StepSize and Metric are what chains start with, one for all or one per
+	// chain; nil: the sampler's. See [Adapted] for those of an earlier run.
+	StepSize []float64
+	Metric   []infer.Metric
+
+	// TargetESS ends the run as soon as every quantity has an effective sample
+	// size of at least that, in the bulk and in the tails, and an R-hat below
+	// 1.01, after the same number of draws of each chain; Draws is then the
+	// limit. It is looked at after 100 draws and then each time that there are
+	// a quarter more, so the draws do not depend on the speed of the chains.
+	// Chains then run all at a time. 0: there is no such target.
+	TargetESS float64
+
 	// Progress, if not nil, is told how far chains are: after the first
 	// transition of each, after every Refresh transitions (0: 100) and at the
 	// end of warm-up and sampling. Calls do not overlap.
 	Progress func(infer.Progress)
 	Refresh  int
+
+	snapshotEvery time.Duration // for tests
 }
 
 // Sample draws from the posterior. It returns when all chains have ended, or
@@ -60,7 +85,8 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 	if o.Sampler == nil {
 		o.Sampler = nuts.Sampler{}
 	}
-	session, err := infer.NewSession(p, infer.Config{
+	columns := draws.Columns{Statistics: statistics(o.Sampler), Names: p.OutputNames()}
+	config := infer.Config{
 		Sampler:      o.Sampler,
 		Chains:       o.Chains,
 		Warmup:       o.Warmup,
@@ -68,63 +94,53 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 		Thin:         o.Thin,
 		Seed:         o.Seed,
 		Init:         o.Init,
+		Metric:       o.Metric,
+		StepSize:     o.StepSize,
 		SaveWarmup:   o.SaveWarmup,
 		WarmupValues: o.SaveWarmup,
 		Parallel:     o.Parallel,
 		Progress:     o.Progress,
 		Refresh:      o.Refresh,
-	})
+	}
+	r := &recorder{posterior: p}
+	if o.TargetESS > 0 {
+		config.Enough = func(n int) bool { return r.enough(n, o.TargetESS) }
+	}
+	session, err := infer.NewSession(p, config)
 	if err != nil {
 		return nil, err
 	}
 	cfg := session.Config()
-	columns := draws.Columns{Statistics: statistics(o.Sampler), Names: p.OutputNames()}
-	store, err := draws.NewStore(columns, cfg.Chains, (cfg.Draws+cfg.Thin-1)/cfg.Thin)
-	if err != nil {
+	r.fit = &Fit{posterior: p, config: cfg, sigFigs: o.SigFigs, started: time.Now()}
+	if r.fit.Draws, err = draws.NewStore(columns, cfg.Chains, (cfg.Draws+cfg.Thin-1)/cfg.Thin); err != nil {
 		return nil, err
 	}
-	fit := &Fit{Draws: store, posterior: p, config: cfg, sigFigs: o.SigFigs, started: time.Now()}
-
-	var out *output
 	if o.Output != "" {
-		if out, err = fit.createOutput(o.Output); err != nil {
+		if r.out, err = r.fit.createOutput(o.Output); err != nil {
 			return nil, err
 		}
-		defer out.close()
+		defer r.out.close()
+		if o.Resumable || o.Resume {
+			// The session is made again, to go on from what is read.
+			if config.Resume, err = r.openJournals(o.Output, o.Resume); err != nil {
+				return nil, err
+			}
+			defer r.closeJournals()
+			config.Snapshot, config.SnapshotEvery = r.snapshot, o.snapshotEvery
+			if session, err = infer.NewSession(p, config); err != nil {
+				return nil, err
+			}
+			if err := r.replay(session); err != nil {
+				return nil, err
+			}
+		}
 	}
-	fit.started = time.Now()
+	r.fit.started = time.Now()
 	// Leaving the loop stops the chains; the report is complete after it.
-	err = collect(ctx, session, p, store, out)
-	fit.Report = session.Report()
-	if out != nil {
-		files, finishErr := out.finish(fit.Report)
-		fit.Files = files
-		if finishErr != nil && !errors.As(err, new(*outputError)) {
-			err = errors.Join(err, finishErr)
-		}
+	err = r.record(ctx, session)
+	r.fit.Report = session.Report()
+	if r.out == nil {
+		return r.fit, err
 	}
-	return fit, err
-}
-
-// collect stores the draws of a session, and writes them if there is an output.
-func collect(ctx context.Context, session *infer.Session, p *Posterior, store *draws.Store, out *output) error {
-	var failures []error
-	for d, err := range session.Draws(ctx) {
-		if err != nil {
-			if d.Chain < 0 {
-				err = &InterruptedError{Cause: err}
-			}
-			failures = append(failures, locate(p, err))
-			continue
-		}
-		if err := store.Add(d); err != nil {
-			return err
-		}
-		if out != nil {
-			if err := out.draw(session, d); err != nil {
-				return &outputError{err}
-			}
-		}
-	}
-	return errors.Join(failures...)
+	return r.fit, r.finish(err)
 }

@@ -17,6 +17,7 @@ type streams struct {
 	id         int
 	init       *rand.Rand
 	transition *rand.Rand
+	source     *rand.ChaCha8 // of transition
 
 	generate       *rand.Rand
 	generateSource *rand.ChaCha8
@@ -24,11 +25,13 @@ type streams struct {
 
 func newStreams(seed uint64, id int) *streams {
 	src := rand.NewChaCha8([32]byte{})
+	transition, source := keyed(seed, id, purposeTransition)
 	return &streams{
 		seed:           seed,
 		id:             id,
 		init:           Stream(seed, id, purposeInit, 0),
-		transition:     Stream(seed, id, purposeTransition, 0),
+		transition:     transition,
+		source:         source,
 		generate:       rand.New(src),
 		generateSource: src,
 	}
@@ -60,6 +63,13 @@ type chain struct {
 	names     int
 	state     *State
 	stages    []Stage
+	stage     int             // of them done
+	resumed   bool            // from within the sampling phase
+	saved     int             // draws
+	answers   <-chan bool     // whether there is enough
+	canceled  <-chan struct{} // the run's context
+
+	snapshotAt time.Time // when the next snapshot is due
 
 	// the phase under way
 	warmup    bool
@@ -68,9 +78,9 @@ type chain struct {
 	waited    time.Duration // for the consumer, within the phase
 	gradients int64         // before the phase
 
-	block      []Draw // drawn and not sent yet
-	blockBegun time.Time
-	floats     []float64 // what is left of the block's storage
+	block  []Draw // drawn and not sent yet
+	sentAt time.Time
+	floats []float64 // what is left of the block's storage
 }
 
 // runChain runs chain number i to its end, whatever that be, and publishes its
@@ -83,9 +93,21 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 		out:       out,
 		abandoned: abandoned,
 		names:     len(s.names),
+		answers:   s.rounds.answers[i],
+		canceled:  ctx.Done(),
+	}
+	if c.cfg.Enough != nil {
+		defer func() { c.send(message{chain: i, ended: true}) }()
+	}
+	var from *Snapshot
+	if i < len(s.cfg.Resume) {
+		from = s.cfg.Resume[i]
 	}
 	if ctx.Err() != nil {
-		c.report.Started, c.report.Interrupted = false, true
+		if from != nil {
+			c.report = from.report
+		}
+		c.report.Started, c.report.Interrupted = from != nil, true
 		s.publish(c.report)
 		return
 	}
@@ -97,20 +119,28 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 				err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
 			}
 		}()
-		if err := c.initialize(ctx, s.clone()); err != nil {
+		if err := c.initialize(ctx, s.clone(), from); err != nil {
 			return err
 		}
 		where = "warm-up"
-		for _, stage := range c.stages {
-			if err := stage.Run(ctx, c.state); err != nil {
+		for c.stage < len(c.stages) {
+			if err := c.stages[c.stage].Run(ctx, c.state); err != nil {
+				return err
+			}
+			c.stage++
+			if err := c.takeSnapshot(); err != nil {
 				return err
 			}
 		}
 		where = "sampling"
-		return c.sample()
+		if err := c.sample(); err != nil {
+			return err
+		}
+		return c.takeSnapshot()
 	}()
 	c.endPhase()
 	if c.state != nil {
+		c.report.Last = slices.Clone(c.state.Point.Position)
 		if t, ok := c.state.Kernel.(Tabler); ok {
 			c.report.Tables = t.Tables()
 		}
@@ -137,9 +167,10 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 // beginPhase starts the account of warm-up or sampling.
 func (c *chain) beginPhase(warmup bool, p *Phase) {
 	c.warmup, c.phase = warmup, p
-	c.started, c.waited = time.Now(), 0
+	// A phase that is resumed has been going on.
+	c.started, c.waited = time.Now().Add(-p.Elapsed), 0
 	if c.meter != nil {
-		c.gradients = c.meter.gradients
+		c.gradients = c.meter.gradients - p.Gradients
 	}
 }
 
@@ -156,7 +187,9 @@ func (c *chain) endPhase() {
 
 // initialize makes the moving parts over the chain's own target and finds the
 // starting point.
-func (c *chain) initialize(ctx context.Context, target LogDensity) error {
+func (c *chain) initialize(ctx context.Context, target LogDensity, from *Snapshot) error {
+	c.sentAt = time.Now()
+	c.snapshotAt = c.sentAt.Add(c.cfg.snapshotDelay(0))
 	c.beginPhase(true, &c.report.Warmup)
 	c.meter = NewMeter(target)
 	c.meter.done = ctx.Done()
@@ -169,6 +202,19 @@ func (c *chain) initialize(ctx context.Context, target LogDensity) error {
 	}
 	if err := plan.validate(); err != nil {
 		return err
+	}
+	if from != nil {
+		if err := c.resume(from, plan); err != nil {
+			return err
+		}
+		if !c.resumed {
+			c.beginPhase(true, &c.report.Warmup)
+		}
+		c.adopt(plan)
+		return nil
+	}
+	if n := len(c.cfg.StepSize); n > 0 {
+		plan.StepSize = c.cfg.StepSize[min(c.report.Chain, n-1)]
 	}
 	if n := len(c.cfg.Metric); n > 0 {
 		e, ok := plan.Hamiltonian.(Euclidean)
@@ -188,31 +234,64 @@ func (c *chain) initialize(ctx context.Context, target LogDensity) error {
 	if c.state, err = NewState(plan, c.meter, c.streams.transition, x); err != nil {
 		return err
 	}
+	c.state.KeepStep = len(c.cfg.StepSize) > 0 && c.cfg.Warmup == 0
+	c.adopt(plan)
+	return nil
+}
+
+// adopt makes the state the chain's own.
+func (c *chain) adopt(plan Plan) {
 	c.state.Chain, c.state.ID, c.state.Seed = c.report.Chain, c.report.ID, c.cfg.Seed
 	c.state.observe = c.observe
 	c.stages = plan.Stages
-	return nil
 }
 
 // sample makes the transitions of the sampling phase.
 func (c *chain) sample() error {
-	c.flush(nil, nil) // a block holds draws of one phase, whose sizes agree
-	c.endPhase()
-	c.report.StepSize = c.state.StepSize
-	if e, ok := c.state.Hamiltonian.(Euclidean); ok {
-		c.report.Metric = e.Metric()
+	if c.resumed {
+		c.phase = nil
+	} else {
+		c.flush(nil, nil) // a block holds draws of one phase, whose sizes agree
+		c.endPhase()
+		c.report.StepSize = c.state.StepSize
+		if e, ok := c.state.Hamiltonian.(Euclidean); ok {
+			c.report.Metric = e.Metric()
+		}
+		c.describe()
+		c.report.Adapted = c.report.Kernel
 	}
-	c.describe()
-	c.report.Adapted = c.report.Kernel
 	c.publish(c.report)
 	c.beginPhase(false, &c.report.Sampling)
 	defer c.describe()
-	for range c.cfg.Draws {
+	round := nextRound(max(0, c.phase.Transitions-1))
+	for c.phase.Transitions < c.cfg.Draws {
+		if c.cfg.Enough != nil && c.phase.Transitions == round {
+			if enough, err := c.wait(round); enough || err != nil {
+				return err
+			}
+			round = nextRound(round)
+		}
 		if _, err := c.state.Advance(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// wait ends a round: it reports whether there is enough.
+func (c *chain) wait(round int) (enough bool, err error) {
+	start := time.Now()
+	defer func() { c.waited += time.Since(start) }()
+	if err := c.takeSnapshot(); err != nil {
+		return false, err
+	}
+	c.send(message{draws: c.block, chain: c.report.Chain, round: round})
+	select {
+	case enough = <-c.answers:
+		return enough, nil
+	case <-c.canceled:
+		return false, ErrInterrupted
+	}
 }
 
 func (c *chain) describe() {
@@ -236,6 +315,9 @@ func (c *chain) observe(info Info) error {
 		err = c.save(info)
 	}
 	c.tell(p)
+	if err == nil && !c.warmup && c.cfg.Snapshot != nil && time.Now().After(c.snapshotAt) {
+		err = c.takeSnapshot()
+	}
 	return err
 }
 
@@ -250,7 +332,6 @@ func (c *chain) save(info Info) error {
 		n := max(1, min(blockDraws, blockBytes/(8*max(1, dim+c.names))))
 		c.block = make([]Draw, 0, n)
 		c.floats = make([]float64, n*(dim+values))
-		c.blockBegun = time.Now()
 	}
 	d := Draw{
 		Chain:      c.report.Chain,
@@ -279,7 +360,8 @@ func (c *chain) save(info Info) error {
 		return final
 	}
 	c.block = append(c.block, d)
-	if len(c.block) == cap(c.block) || time.Since(c.blockBegun) > blockDelay {
+	c.saved++
+	if len(c.block) == cap(c.block) || time.Since(c.sentAt) > blockDelay {
 		c.flush(nil, nil)
 	}
 	return nil
@@ -319,17 +401,23 @@ func (c *chain) flush(p *Progress, err error) {
 	if len(c.block) == 0 && p == nil && err == nil {
 		return
 	}
-	m := message{draws: c.block, progress: p, chain: c.report.Chain, err: err}
+	c.send(message{draws: c.block, progress: p, chain: c.report.Chain, err: err})
+}
+
+// send sends a message, which takes the block of draws with it.
+func (c *chain) send(m message) {
 	c.block, c.floats = nil, nil
+	start := time.Now()
 	select {
 	case c.out <- m:
+		c.sentAt = start
 		return
 	default:
 	}
-	start := time.Now()
 	select {
 	case c.out <- m:
 	case <-c.abandoned:
 	}
-	c.waited += time.Since(start)
+	c.sentAt = time.Now()
+	c.waited += c.sentAt.Sub(start)
 }

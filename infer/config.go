@@ -29,10 +29,39 @@ type Config struct {
 	Init   Init     // where chains start; nil: Uniform{Radius: 2}
 	Metric []Metric // to start with, one for all chains or one per chain; nil: the sampler's
 
+	// StepSize to start with, one for all chains or one per chain; nil: the
+	// sampler's. Without warm-up it is that of sampling.
+	StepSize []float64
+
 	SaveWarmup   bool // yield the draws of warm-up too
 	WarmupValues bool // run the Generator for them as well
 
 	Parallel int // chains that run at the same time; 0: GOMAXPROCS
+
+	// Enough, if not nil, ends sampling before Draws when there is enough. It
+	// is asked by the goroutine that ranges over the draws, when all chains
+	// that have not failed have made n transitions since warm-up, n growing
+	// from 100 by a quarter each time; what it says may depend on the draws
+	// yielded up to then, of which chains that have gone further before a
+	// resumed run may have more than n. All chains then run at the same time
+	// and end after the same number of transitions, whatever their speed.
+	Enough func(n int) bool
+
+	// Snapshot, if not nil, is handed the state of a chain from time to time,
+	// at least about once a second while sampling and between the stages of
+	// warm-up, and at its end, by the goroutine that ranges over the draws,
+	// after the draws that it follows.
+	Snapshot func(*Snapshot)
+
+	// SnapshotEvery is the time between snapshots; 0: a second; negative: they
+	// follow every transition. Large ones (a dense metric) are taken less
+	// often.
+	SnapshotEvery time.Duration
+
+	// Resume holds snapshots of chains to go on from, by chain; chains without
+	// one start anew. Only draws that follow are yielded. All other options
+	// but Parallel and Progress must be those of the run resumed.
+	Resume []*Snapshot
 
 	// Progress, if not nil, is called by the goroutine that ranges over the
 	// draws (never concurrently): for each chain after its first transition,
@@ -90,6 +119,7 @@ type Progress struct {
 type Report struct {
 	Chains      []ChainReport // by Draw.Chain
 	Interrupted bool          // by the context, or because the consumer stopped
+	Enough      int           // transitions per chain after which Config.Enough ended the run; 0: it did not
 	Elapsed     time.Duration
 }
 
@@ -102,6 +132,11 @@ type ChainReport struct {
 	Interrupted bool
 	Err         error // a *ChainError if the chain failed
 
+	// Inexact says that a resumed chain did not find the very log density that
+	// it had been left with (another processor rounds otherwise), so that its
+	// further draws are not those of the uninterrupted run.
+	Inexact bool
+
 	Start        []float64 // the unconstrained position from which it started
 	InitAttempts int
 
@@ -112,6 +147,7 @@ type ChainReport struct {
 	Adapted  map[string]float64 // what the kernel said of itself then, see Describer
 	Kernel   map[string]float64 // what it says at the end
 	Geometry map[string]float64 // what the Hamiltonian says of itself, likewise
+	Last     []float64          // the unconstrained position at the end of the chain; nil if it never started
 	Tables   []Table            // what the kernel has learnt, at the end of the chain, see Tabler
 
 	Warmup   Phase

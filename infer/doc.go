@@ -8,6 +8,8 @@
 //	config.go    what goes into a run and what comes out: Config, Draw, Progress, Report
 //	session.go   Run and Session: several chains, draws as they come
 //	chain.go     one chain from its start to its report
+//	snapshot.go  Snapshot: the state of a chain, to be resumed
+//	rounds.go    chains that wait for each other, for Config.Enough
 //	state.go     State, which warm-up is folded over
 //	meter.go     Meter: counts evaluations, keeps account of rejections
 //	init.go      where chains start
@@ -43,7 +45,8 @@
 // Draws are a function of target, options and seed: not of the number of
 // processors, of Config.Parallel, of the consumer's speed, of whether warm-up
 // is saved or of whether values are generated (only the order in which chains
-// interleave varies). When the context is cancelled, each chain stops at the
+// interleave varies), nor of whether the run was resumed from snapshots
+// (Config.Resume). When the context is cancelled, each chain stops at the
 // next evaluation of the target, and the draws made so far, which are a prefix
 // of those of the whole run, are delivered. A chain that fails, even by a
 // panic of its target, is reported and does not disturb the others.

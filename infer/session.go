@@ -38,6 +38,8 @@ type Session struct {
 	started atomic.Bool
 	cloning sync.Mutex // held during target.Clone
 
+	rounds *rounds // of Config.Enough
+
 	mu     sync.Mutex // guards report
 	report Report
 }
@@ -67,6 +69,17 @@ func NewSession(target LogDensity, cfg Config) (*Session, error) {
 	if n := len(cfg.Metric); n > 1 && n != cfg.Chains {
 		return nil, fmt.Errorf("infer: %d metrics for %d chains; give one, or one per chain", n, cfg.Chains)
 	}
+	if n := len(cfg.StepSize); n > 1 && n != cfg.Chains {
+		return nil, fmt.Errorf("infer: %d step sizes for %d chains; give one, or one per chain", n, cfg.Chains)
+	}
+	for _, eps := range cfg.StepSize {
+		if !(eps > 0) || math.IsInf(eps, 1) {
+			return nil, fmt.Errorf("infer: the step size must be positive and finite, but is %v", eps)
+		}
+	}
+	if n := len(cfg.Resume); n > cfg.Chains {
+		return nil, fmt.Errorf("infer: snapshots of %d chains for %d chains", n, cfg.Chains)
+	}
 	if a, ok := cfg.Init.(At); ok && len(a.Positions) != 1 && len(a.Positions) < cfg.Chains {
 		return nil, fmt.Errorf("infer: initial positions for %d of %d chains; give one, or one per chain", len(a.Positions), cfg.Chains)
 	}
@@ -74,7 +87,13 @@ func NewSession(target LogDensity, cfg Config) (*Session, error) {
 		cfg.Parallel = runtime.GOMAXPROCS(0)
 	}
 	cfg.Parallel = min(cfg.Parallel, cfg.Chains)
+	if cfg.Enough != nil {
+		cfg.Parallel = cfg.Chains // none can wait for one that has not begun
+	}
 	if _, ok := target.(Cloner); !ok {
+		if cfg.Enough != nil && cfg.Chains > 1 {
+			return nil, errors.New("infer: Config.Enough needs chains that run at the same time, hence a target that can be cloned")
+		}
 		cfg.Parallel = 1
 	}
 	s := &Session{target: target, cfg: cfg}
@@ -84,7 +103,11 @@ func NewSession(target LogDensity, cfg Config) (*Session, error) {
 	s.report.Chains = make([]ChainReport, cfg.Chains)
 	for i := range s.report.Chains {
 		s.report.Chains[i].Chain, s.report.Chains[i].ID = i, cfg.FirstID+i
+		if i < len(cfg.Resume) && cfg.Resume[i] != nil {
+			s.report.Chains[i] = cfg.Resume[i].report
+		}
 	}
+	s.rounds = newRounds(cfg.Chains)
 	return s, nil
 }
 
@@ -131,6 +154,9 @@ type message struct {
 	progress *Progress
 	chain    int
 	err      error
+	snapshot *Snapshot
+	round    int  // transitions after which the chain waits, see Config.Enough
+	ended    bool // nothing follows
 }
 
 // Draws runs the chains and yields their draws, see [Run]. It can be ranged
@@ -179,6 +205,12 @@ func (s *Session) Draws(ctx context.Context) iter.Seq2[Draw, error] {
 			}
 			if m.progress != nil && s.cfg.Progress != nil {
 				s.cfg.Progress(*m.progress)
+			}
+			if m.snapshot != nil {
+				s.cfg.Snapshot(m.snapshot)
+			}
+			if m.round > 0 || m.ended {
+				s.round(m)
 			}
 			if m.err != nil && !yield(Draw{Chain: m.chain}, m.err) {
 				return

@@ -20,6 +20,7 @@ type State struct {
 	Kernel      Kernel
 	Point       *Point  // the current state; Reset
 	StepSize    float64 // that Advance hands to the kernel
+	KeepStep    bool    // StepSize was given, for a run without warm-up: no stage should search for another
 
 	Iteration int // transitions made so far
 

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -31,6 +32,11 @@ type runOptions struct {
 	saveWarmup                  bool
 	parallel                    int
 	json                        bool
+
+	timeLimit  time.Duration
+	targetESS  float64
+	metricFile string
+	resume     string
 }
 
 func runCommand() *cobra.Command {
@@ -47,13 +53,24 @@ same draws, whatever the number of processors.
 The first Ctrl-C ends the run at the next draw; what has been drawn is kept and
 summarised, and the exit code is 130. The second ends the program at once.
 
+With --out, draws are written as they are made. A run that was interrupted or
+killed goes on by --resume with its folder, and makes the draws that it would
+have made; of the other options only --json, --quiet, --parallel and
+--time-limit may then be given. The folder also holds, in run.json, the
+options and what warm-up has found, for --metric-file and --init of later runs.
+
 With --json, the summary is one JSON object. Its names are those of the CSV
 files, such as theta.1; "seconds" is wall-clock time, that of the run divided
 between warm-up and sampling as the chains' own times are; numbers that are not
 finite are the strings "NaN", "Infinity" and "-Infinity".`,
 		Example: `  ppl run eight_schools.model --data eight_schools.data.json
   ppl run m.model -d d.json --sampler hmc --int-time 2 --chains 8 --seed 1 --out results`,
-		Args: arguments("MODEL"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.resume != "" {
+				return arguments()(cmd, args)
+			}
+			return arguments("MODEL")(cmd, args)
+		},
 	}
 	o.input.flags(cmd)
 	f := cmd.Flags()
@@ -63,7 +80,11 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 	f.IntVar(&o.draws, "draws", 1000, "draws per chain after warm-up")
 	f.IntVar(&o.thin, "thin", 1, "keep every n-th draw")
 	f.Uint64Var(&o.seed, "seed", 0, "seed of the random numbers (default: a random one, which is told)")
-	f.StringVar(&o.init, "init", "2", "where chains start: a `radius` of random values on the unconstrained scale,\nor a JSON file with values of parameters")
+	f.StringVar(&o.init, "init", "2", "where chains `start`: the radius of random values on the unconstrained scale; values of\nparameters as JSON, in a file or as they are; or the end of an earlier run: its\nfolder, or a CSV file")
+	f.StringVar(&o.metricFile, "metric-file", "", "start with the step size and metric of an earlier run, its `folder`, or of a JSON file:\n{\"inv_metric\": [0.1, 2], \"stepsize\": 0.5}, inv_metric a diagonal or rows")
+	f.DurationVar(&o.timeLimit, "time-limit", 0, "end the run after that time, such as 90s or 2h, with the draws made till then")
+	f.Float64Var(&o.targetESS, "target-ess", 0, "end the run when every quantity has this effective sample size, bulk and tail,\nand R-hat < 1.01; --draws is then a limit (default 100000)")
+	f.StringVar(&o.resume, "resume", "", "go on with the run whose draws are in this `folder`")
 	f.StringVarP(&o.out, "out", "o", "", "`folder` for the draws: one CSV file per chain in CmdStan's format")
 	f.IntVar(&o.sigFigs, "sig-figs", 8, "significant digits in the CSV files")
 	f.BoolVar(&o.saveWarmup, "save-warmup", false, "keep the draws of warm-up in the CSV files")
@@ -73,17 +94,46 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 	group := o.samplerFlags.flags(cmd)
 	group.SortFlags = true
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if !cmd.Flags().Changed("seed") {
-			o.seed = uint64(rand.Uint32())
+		flags := cmd.Flags()
+		var saved *manifest
+		if o.resume != "" {
+			var err error
+			if saved, err = o.recall(flags); err != nil {
+				return err
+			}
+			args = []string{saved.Model}
+			if saved.Complete {
+				fmt.Fprintf(cmd.ErrOrStderr(), "The run in %s is complete: there is nothing to go on with.\n", o.resume)
+				return nil
+			}
 		}
-		sampler, err := o.build(cmd.Flags())
-		if err != nil {
-			return err
+		if !flags.Changed("seed") {
+			o.seed = uint64(rand.Uint32())
+			if err := flags.Set("seed", strconv.FormatUint(o.seed, 10)); err != nil { // for the manifest
+				return err
+			}
+		}
+		if o.targetESS > 0 && !flags.Changed("draws") {
+			o.draws = 100000
 		}
 		if err := o.check(); err != nil {
 			return err
 		}
-		return o.run(args[0], sampler, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		adapted, assumed, err := o.adapted()
+		if err != nil {
+			return err
+		}
+		sampler, err := o.build(flags, assumed)
+		if err != nil {
+			return err
+		}
+		r := running{runOptions: &o, model: args[0], sampler: sampler, adapted: adapted, saved: saved}
+		if saved == nil {
+			r.made = newManifest(args[0], o.data, flags)
+		} else {
+			r.made = saved
+		}
+		return r.run(cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
 	return cmd
 }
@@ -101,17 +151,36 @@ func (o *runOptions) check() error {
 			return usagef("--%s must be at least %d, but is %d", c.name, c.least, c.value)
 		}
 	}
+	switch {
+	case o.timeLimit < 0:
+		return usagef("--time-limit must be positive, but is %s", o.timeLimit)
+	case o.targetESS < 0 || o.targetESS > 1e9:
+		return usagef("--target-ess must be a positive number, but is %v", o.targetESS)
+	}
 	if o.sigFigs > 18 {
 		return usagef("--sig-figs must be at most 18, but is %d", o.sigFigs)
 	}
 	return nil
 }
 
+// running is a run that is about to be made.
+type running struct {
+	*runOptions
+	model   string
+	sampler infer.Sampler
+	adapted []ppl.Adapted // to start from
+	saved   *manifest     // of the run that is resumed; nil: a new one
+	made    *manifest     // of this run
+}
+
+// errTimeLimit is why a run with --time-limit ends.
+var errTimeLimit = errors.New("the time limit is reached")
+
 // run does it all.
-func (o *runOptions) run(model string, sampler infer.Sampler, stdout, stderr io.Writer) error {
-	name := strings.TrimSuffix(filepath.Base(model), filepath.Ext(model))
+func (o *running) run(stdout, stderr io.Writer) error {
+	name := strings.TrimSuffix(filepath.Base(o.model), filepath.Ext(o.model))
 	options := ppl.Options{
-		Sampler:    sampler,
+		Sampler:    o.sampler,
 		Chains:     o.chains,
 		Warmup:     orNone(o.warmup),
 		Draws:      orNone(o.draws),
@@ -120,18 +189,24 @@ func (o *runOptions) run(model string, sampler infer.Sampler, stdout, stderr io.
 		SaveWarmup: o.saveWarmup,
 		Parallel:   o.parallel,
 		SigFigs:    o.sigFigs,
+		TargetESS:  o.targetESS,
+		Resumable:  o.out != "",
+		Resume:     o.saved != nil,
 		Refresh:    max(1, (o.warmup+o.draws)/500),
 	}
 	var shown progress = silent{stderr}
 	if !o.quiet {
-		shown = newProgress(stderr, name, o)
+		shown = newProgress(stderr, name, o.runOptions)
 	}
 	o.print = shown.message
-	l, err := o.load(model, stderr)
+	l, err := o.load(o.model, stderr)
 	if err != nil {
 		return err
 	}
 	if options.Init, err = o.inits(l.posterior); err != nil {
+		return err
+	}
+	if err := o.startFrom(&options, l.posterior); err != nil {
 		return err
 	}
 	if o.out != "" {
@@ -139,12 +214,21 @@ func (o *runOptions) run(model string, sampler infer.Sampler, stdout, stderr io.
 			return fmt.Errorf("cannot make the output folder: %w; choose another one by --out", err)
 		}
 		options.Output = filepath.Join(o.out, name)
+		if err := o.made.write(o.out); err != nil {
+			return err
+		}
 	}
 	options.Progress = shown.update
 
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signaled, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	quiet := context.AfterFunc(ctx, func() {
+	ctx := signaled
+	if o.timeLimit > 0 {
+		limited, cancel := context.WithTimeoutCause(signaled, o.timeLimit, errTimeLimit)
+		defer cancel()
+		ctx = limited
+	}
+	quiet := context.AfterFunc(signaled, func() {
 		stop() // from now on a signal ends the program
 		shown.message("Interrupted: stopping at the next draw. Press Ctrl-C again to quit at once.")
 	})
@@ -153,31 +237,25 @@ func (o *runOptions) run(model string, sampler infer.Sampler, stdout, stderr io.
 	interrupted := ctx.Err() != nil && fit != nil && fit.Report.Interrupted
 	quiet()
 	shown.stop(fit, interrupted)
-	switch {
-	case fit == nil && o.out != "":
-		return fmt.Errorf("%w; choose another folder by --out", err)
-	case fit == nil:
+	if fit == nil {
+		if o.out != "" && o.saved == nil {
+			o.made.remove(o.out)
+			err = fmt.Errorf("%w; choose another folder by --out", err)
+		}
 		return err
 	}
-	s := newSession(o, l, fit, interrupted, err)
+	switch {
+	case o.out == "":
+	case len(fit.Files) == 0 && !interrupted: // a failure of all chains leaves nothing behind
+		o.made.remove(o.out)
+	default:
+		if e := o.made.finish(o.out, fit, err); e != nil {
+			err = errors.Join(err, e)
+		}
+	}
+	s := newSession(o.runOptions, l, fit, interrupted, err)
+	s.timeUp = interrupted && errors.Is(context.Cause(ctx), errTimeLimit)
 	return s.report(stdout, stderr)
-}
-
-// inits reads --init.
-func (o *runOptions) inits(p *ppl.Posterior) (infer.Init, error) {
-	if radius, err := strconv.ParseFloat(o.init, 64); err == nil {
-		if !(radius >= 0) || radius > 1e300 {
-			return nil, usagef("--init must be a radius that is not negative, or a file, but is %s", o.init)
-		}
-		return infer.Uniform{Radius: radius}, nil
-	}
-	if _, err := os.Stat(o.init); err != nil {
-		if pe := (*os.PathError)(nil); errors.As(err, &pe) {
-			err = pe.Err
-		}
-		return nil, fmt.Errorf("--init %s: neither a number nor a file that can be read: %w", o.init, err)
-	}
-	return p.InitAt(ppl.JSONFile(o.init), 2)
 }
 
 // orNone turns a count of 0 into what options take for none.

@@ -94,8 +94,9 @@ func (s *samplerFlags) flags(cmd *cobra.Command) *pflag.FlagSet {
 	return group
 }
 
-// build makes the sampler that was asked for.
-func (s *samplerFlags) build(flags *pflag.FlagSet) (infer.Sampler, error) {
+// build makes the sampler that was asked for. assumed gives values of options
+// that are not set, as far as the sampler has them.
+func (s *samplerFlags) build(flags *pflag.FlagSet, assumed map[string]string) (infer.Sampler, error) {
 	row, ok := sampler.Lookup(s.name)
 	if !ok {
 		names := sampler.Names()
@@ -108,6 +109,14 @@ func (s *samplerFlags) build(flags *pflag.FlagSet) (infer.Sampler, error) {
 	fs := flag.NewFlagSet(row.Name, flag.ContinueOnError)
 	build := row.Options(fs)
 	var err error
+	for name, value := range assumed {
+		if fs.Lookup(name) == nil || flags.Changed(name) {
+			continue
+		}
+		if err := fs.Set(name, value); err != nil {
+			return nil, err
+		}
+	}
 	flags.Visit(func(f *pflag.Flag) {
 		v, ok := s.values[f.Name]
 		if !ok || err != nil {

@@ -19,6 +19,7 @@ type session struct {
 	loaded      *loaded
 	fit         *ppl.Fit
 	interrupted bool
+	timeUp      bool  // by --time-limit, as was asked for
 	err         error // of ppl.Sample
 
 	warmup, sampling       time.Duration // wall-clock
@@ -64,14 +65,16 @@ func (s *session) report(stdout, stderr io.Writer) error {
 	}
 	code := error(nil)
 	switch {
-	case s.interrupted:
+	case s.interrupted && !s.timeUp:
 		code = exitCode(exitInterrupted)
+	case s.interrupted && s.draws == 0:
+		code = exitCode(exitError)
 	case len(failures) > 0:
 		code = exitCode(exitError)
 	}
 	if s.draws == 0 && code != nil {
 		if s.interrupted && !s.options.json {
-			fmt.Fprintln(stderr, "There are no draws to summarise: the run was interrupted during warm-up.")
+			fmt.Fprintf(stderr, "There are no draws to summarise: the run %s during warm-up.\n", s.ending())
 		}
 		if !s.options.json {
 			return code
@@ -218,6 +221,11 @@ func (s *session) asJSON(failures []error) *runJSON {
 	if s.interrupted {
 		j.Warnings = append(j.Warnings, s.interruption())
 	}
+	for _, text := range []string{s.inexact(), s.reached()} {
+		if text != "" && !(s.fit.Report.Enough > 0 && text == s.reached()) {
+			j.Warnings = append(j.Warnings, text)
+		}
+	}
 	for _, err := range failures {
 		j.Warnings = append(j.Warnings, err.Error())
 	}
@@ -233,5 +241,41 @@ func (s *session) asJSON(failures []error) *runJSON {
 // interruption says how much there is of an interrupted run.
 func (s *session) interruption() string {
 	cfg := s.fit.Config()
-	return fmt.Sprintf("The run was interrupted: there are %d of %d draws.", s.draws, cfg.Chains*((cfg.Draws+cfg.Thin-1)/cfg.Thin))
+	text := fmt.Sprintf("The run %s: there are %d of %d draws.", s.ending(), s.draws, cfg.Chains*((cfg.Draws+cfg.Thin-1)/cfg.Thin))
+	if s.options.out != "" {
+		text += fmt.Sprintf(" It goes on with: ppl run --resume %s", s.options.out)
+	}
+	return text
+}
+
+// ending says how an interrupted run has ended.
+func (s *session) ending() string {
+	if s.timeUp {
+		return fmt.Sprintf("has reached its time limit of %s", s.options.timeLimit)
+	}
+	return "was interrupted"
+}
+
+// inexact says that a resumed run could not be resumed exactly.
+func (s *session) inexact() string {
+	for _, c := range s.fit.Report.Chains {
+		if c.Inexact {
+			return "The log density is not, to the last digit, what it was when the run was stopped (another processor?): the draws from there on are valid, but not those that the run would have made."
+		}
+	}
+	return ""
+}
+
+// reached says when the target of the effective sample size was reached.
+func (s *session) reached() string {
+	if s.options.targetESS == 0 {
+		return ""
+	}
+	if n := s.fit.Report.Enough; n > 0 {
+		return fmt.Sprintf("The effective sample sizes have reached %v after %d draws per chain.", s.options.targetESS, n)
+	}
+	if s.interrupted {
+		return ""
+	}
+	return fmt.Sprintf("The effective sample sizes have not all reached %v, or R-hat 1.01, with the largest number of draws.", s.options.targetESS)
 }

@@ -28,6 +28,11 @@ func (s *session) show(w io.Writer) error {
 	if s.interrupted {
 		writeParagraph(&b, "", s.interruption(), width)
 	}
+	for _, text := range []string{s.inexact(), s.reached()} {
+		if text != "" {
+			writeParagraph(&b, "", text, width)
+		}
+	}
 	findings := s.fit.Findings()
 	if len(findings) == 0 {
 		b.WriteString("No problems found.\n")
@@ -50,6 +55,9 @@ func (s *session) show(w io.Writer) error {
 	}
 	if len(s.fit.Files) > 0 {
 		b.WriteString("Draws: " + files(s.fit.Files) + "\n")
+	}
+	if len(s.fit.Tables) > 0 {
+		b.WriteString("Tuning: " + files(s.fit.Tables) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -276,6 +276,77 @@ func (f *File) Finish(e Elapsed) error {
 	return nil
 }
 
+// Flush hands what was written to the system, so that the rows can be read
+// under the file's name so far even if the program is killed.
+func (w *Writer) Flush() error {
+	if w.err == nil {
+		if err := w.out.Flush(); err != nil {
+			w.err = fmt.Errorf("cannot write draws to %s: %w", w.name, err)
+		}
+	}
+	return w.err
+}
+
+// Keep ends a file that could not be written to its end (a full disk): it is
+// cut after the last line that is whole and gets its name, so that what there
+// is can be read. It does nothing after Finish; a file without any draw is
+// removed. The result says whether there is a file.
+func (f *File) Keep() (bool, error) {
+	if f.done || f.path == "" {
+		return false, nil
+	}
+	f.out.Flush() // as far as it goes
+	f.done = true
+	whole, rows, err := wholeLines(f.partial)
+	if err == nil {
+		err = f.file.Truncate(whole)
+	}
+	err = errors.Join(err, f.file.Close())
+	if err == nil && rows < 2 { // the first names the columns
+		return false, os.Remove(f.partial)
+	}
+	if err == nil {
+		err = os.Rename(f.partial, f.path)
+	}
+	if err != nil {
+		return false, fmt.Errorf("cannot keep the draws in %s: %w", f.name, err)
+	}
+	return true, nil
+}
+
+// wholeLines says where the last whole line of a file ends, and how many of
+// its lines are no comments.
+func wholeLines(path string) (end int64, rows int, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer file.Close()
+	buffer := make([]byte, 1<<16)
+	at, start, comment := int64(0), true, false
+	for {
+		n, err := file.Read(buffer)
+		for _, b := range buffer[:n] {
+			at++
+			if start {
+				start, comment = false, b == '#'
+			}
+			if b == '\n' {
+				end, start = at, true
+				if !comment {
+					rows++
+				}
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return end, rows, nil
+		case err != nil:
+			return 0, 0, err
+		}
+	}
+}
+
 // Close gives up a file that is not finished and removes what was written. It
 // does nothing after Finish.
 func (f *File) Close() error {

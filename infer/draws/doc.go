@@ -5,6 +5,7 @@
 //	number.go   numbers as C++ streams print them
 //	config.go   Setting: the comments at the head of a CSV file
 //	csv.go      Writer, Create: one CSV file per chain, renamed into place when complete
+//	journal.go  Journal: exact draws and snapshots, to resume a run from
 //	read.go     Read, ReadFile, ReadStore: what Writer and CmdStan write
 //
 // # From a run to both

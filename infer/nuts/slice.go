@@ -175,7 +175,7 @@ type heuristic struct{}
 
 // Run implements [infer.Stage].
 func (heuristic) Run(_ context.Context, s *infer.State) error {
-	if s.Target.Dim() == 0 {
+	if s.Target.Dim() == 0 || s.KeepStep {
 		return nil
 	}
 	start, z := infer.NewPoint(s.Target.Dim()), infer.NewPoint(s.Target.Dim())

@@ -29,7 +29,7 @@ var (
 // Run implements [infer.Stage].
 func (Search) Run(_ context.Context, s *infer.State) error {
 	// Every step size is alike in a space without dimensions.
-	if s.Target.Dim() == 0 {
+	if s.Target.Dim() == 0 || s.KeepStep {
 		return nil
 	}
 	z := infer.NewPoint(s.Target.Dim())

@@ -1,0 +1,135 @@
+package ppl
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+
+	"github.com/ppl-lang/ppl/infer"
+)
+
+// Adapted is what the warm-up of a chain has found, and where the chain has
+// ended: what another run of the same model can start from. In JSON it has the
+// keys of the files that CmdStan writes with save_metric, so that these can be
+// read too: stepsize, metric_type, inv_metric; and position.
+type Adapted struct {
+	StepSize float64      // 0: not known
+	Metric   infer.Metric // without a Kind: not known, or not constant
+	Position []float64    // unconstrained; nil: not known
+}
+
+type adaptedJSON struct {
+	StepSize float64         `json:"stepsize,omitempty"`
+	Kind     string          `json:"metric_type,omitempty"`
+	Inverse  json.RawMessage `json:"inv_metric,omitempty"`
+	Position []float64       `json:"position,omitempty"`
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (a Adapted) MarshalJSON() ([]byte, error) {
+	j := adaptedJSON{StepSize: a.StepSize, Kind: string(a.Metric.Kind), Position: a.Position}
+	var inverse any
+	switch m := a.Metric; m.Kind {
+	case infer.Unit:
+		inverse = ones(m.Dim)
+	case infer.Diagonal:
+		inverse = m.Inverse
+	case infer.Dense:
+		rows := make([][]float64, m.Dim)
+		for i := range rows {
+			rows[i] = m.Inverse[i*m.Dim : (i+1)*m.Dim]
+		}
+		inverse = rows
+	}
+	if inverse != nil {
+		var err error
+		if j.Inverse, err = json.Marshal(inverse); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(j)
+}
+
+func ones(n int) []float64 {
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = 1
+	}
+	return v
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (a *Adapted) UnmarshalJSON(text []byte) error {
+	var j adaptedJSON
+	if err := json.Unmarshal(text, &j); err != nil {
+		return err
+	}
+	*a = Adapted{StepSize: j.StepSize, Position: j.Position}
+	if j.StepSize < 0 || math.IsInf(j.StepSize, 0) {
+		return fmt.Errorf("the step size must be positive, but is %v", j.StepSize)
+	}
+	if j.Inverse == nil {
+		return nil
+	}
+	var diagonal []float64
+	var rows [][]float64
+	switch {
+	case json.Unmarshal(j.Inverse, &diagonal) == nil:
+		a.Metric = infer.Metric{Kind: infer.Diagonal, Dim: len(diagonal), Inverse: diagonal}
+		if j.Kind == string(infer.Unit) {
+			a.Metric = infer.Metric{Kind: infer.Unit, Dim: len(diagonal)}
+		}
+	case json.Unmarshal(j.Inverse, &rows) == nil:
+		a.Metric = infer.Metric{Kind: infer.Dense, Dim: len(rows)}
+		for i, row := range rows {
+			if len(row) != len(rows) {
+				return fmt.Errorf("row %d of inv_metric has %d elements, but there are %d rows", i+1, len(row), len(rows))
+			}
+			a.Metric.Inverse = append(a.Metric.Inverse, row...)
+		}
+	default:
+		return errors.New("inv_metric must be an array of numbers (the diagonal) or of rows")
+	}
+	if j.Kind != "" && j.Kind != string(a.Metric.Kind) {
+		return fmt.Errorf("metric_type is %q, but inv_metric is that of %s", j.Kind, a.Metric.Kind)
+	}
+	return nil
+}
+
+// Adapted tells for each chain what another run can start from.
+func (f *Fit) Adapted() []Adapted {
+	out := make([]Adapted, len(f.Report.Chains))
+	for i, c := range f.Report.Chains {
+		out[i] = Adapted{StepSize: c.StepSize, Metric: c.Metric, Position: c.Last}
+	}
+	return out
+}
+
+// ReadAdapted reads a JSON file: either {"chains": [...]} with an Adapted per
+// chain, as the command ppl run leaves it in its output folder, or a single
+// one, such as a metric alone: {"inv_metric": [0.1, 2.5]}.
+func ReadAdapted(path string) ([]Adapted, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var file struct {
+		Chains []Adapted `json:"chains"`
+	}
+	if err := json.Unmarshal(text, &file); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(file.Chains) > 0 {
+		return file.Chains, nil
+	}
+	var one Adapted
+	if err := json.Unmarshal(text, &one); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if one.StepSize == 0 && one.Metric.Kind == "" && one.Position == nil {
+		return nil, fmt.Errorf("%s: there is neither a step size (stepsize) nor a metric (inv_metric) nor a position", path)
+	}
+	return []Adapted{one}, nil
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ppl-lang/ppl"
+)
+
+// manifestName is the file in an output folder that says how the run is made.
+const manifestName = "run.json"
+
+// manifest is its contents: what --resume needs, and, at the end, what later
+// runs can start from.
+type manifest struct {
+	Program     string            `json:"program"`
+	Model       string            `json:"model"`
+	ModelSHA256 string            `json:"model_sha256"`
+	Data        string            `json:"data,omitempty"`
+	DataSHA256  string            `json:"data_sha256,omitempty"`
+	Options     map[string]string `json:"options"`
+	Complete    bool              `json:"complete"`
+	Chains      []ppl.Adapted     `json:"chains,omitempty"`
+}
+
+// Options that concern how a run is shown and how long it may take, not what it
+// draws; they may be given with --resume.
+var passing = []string{"json", "quiet", "parallel", "time-limit", "resume", "help"}
+
+// Options whose values are paths.
+var paths = []string{"data", "out", "init", "metric-file"}
+
+// newManifest describes a run by its command line.
+func newManifest(model, data string, flags *pflag.FlagSet) *manifest {
+	m := &manifest{
+		Program: "ppl " + ppl.Version(), Model: absolute(model), ModelSHA256: digest(model),
+		Options: map[string]string{},
+	}
+	if data != "" {
+		m.Data, m.DataSHA256 = absolute(data), digest(data)
+	}
+	flags.Visit(func(f *pflag.Flag) {
+		if slices.Contains(passing, f.Name) {
+			return
+		}
+		text := f.Value.String()
+		if v, ok := f.Value.(*samplerFlag); ok {
+			text = v.text
+		}
+		if _, err := os.Stat(text); slices.Contains(paths, f.Name) && err == nil {
+			text = absolute(text)
+		}
+		m.Options[f.Name] = text
+	})
+	return m
+}
+
+func absolute(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path
+}
+
+// digest is the SHA-256 of a file, "" if it cannot be read.
+func digest(path string) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// write replaces the manifest in a folder.
+func (m *manifest) write(dir string) error {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, manifestName)
+	if err := os.WriteFile(path+".tmp", append(text, '\n'), 0o666); err == nil {
+		err = os.Rename(path+".tmp", path)
+	} else {
+		os.Remove(path + ".tmp")
+		return fmt.Errorf("cannot write to the output folder: %w; choose another one by --out", err)
+	}
+	return err
+}
+
+func (m *manifest) remove(dir string) { os.Remove(filepath.Join(dir, manifestName)) }
+
+// finish adds what the run has come to.
+func (m *manifest) finish(dir string, fit *ppl.Fit, err error) error {
+	m.Complete = err == nil && !fit.Report.Interrupted
+	m.Chains = fit.Adapted()
+	return m.write(dir)
+}
+
+// recall reads the manifest of the run to resume and sets the options that it
+// was made with.
+func (o *runOptions) recall(flags *pflag.FlagSet) (*manifest, error) {
+	var wrong string
+	flags.Visit(func(f *pflag.Flag) {
+		if !slices.Contains(passing, f.Name) && wrong == "" {
+			wrong = f.Name
+		}
+	})
+	if wrong != "" {
+		return nil, usagef("--%s cannot be given with --resume: the run goes on with its own options", wrong)
+	}
+	path := filepath.Join(o.resume, manifestName)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("--resume %s: the folder holds no run: there is no %s", o.resume, manifestName)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--resume: %w", err)
+	}
+	m := &manifest{}
+	if err := json.Unmarshal(text, m); err != nil {
+		return nil, fmt.Errorf("--resume: %s: %w", path, err)
+	}
+	if got := digest(m.Model); got != m.ModelSHA256 {
+		return nil, fmt.Errorf("--resume %s: the model %s is not what it was when the run began", o.resume, m.Model)
+	}
+	if m.Data != "" && digest(m.Data) != m.DataSHA256 {
+		return nil, fmt.Errorf("--resume %s: the data in %s are not what they were when the run began", o.resume, m.Data)
+	}
+	for name, value := range m.Options {
+		if flags.Lookup(name) == nil {
+			return nil, fmt.Errorf("--resume %s: this program has no option --%s", o.resume, name)
+		}
+		if err := flags.Set(name, value); err != nil {
+			return nil, fmt.Errorf("--resume %s: --%s: %w", o.resume, name, err)
+		}
+	}
+	o.out = o.resume
+	return m, nil
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/draws"
+)
+
+// This file: what a run starts from, --init and --metric-file.
+
+// initRadius is that of parameters whose values are not given.
+const initRadius = 2
+
+// inits reads --init.
+func (o *runOptions) inits(p *ppl.Posterior) (infer.Init, error) {
+	if radius, err := strconv.ParseFloat(o.init, 64); err == nil {
+		if !(radius >= 0) || radius > 1e300 {
+			return nil, usagef("--init must be a radius that is not negative, values or a file, but is %s", o.init)
+		}
+		return infer.Uniform{Radius: radius}, nil
+	}
+	if strings.HasPrefix(strings.TrimSpace(o.init), "{") {
+		return p.InitAt(ppl.JSON(o.init), initRadius)
+	}
+	info, err := os.Stat(o.init)
+	if err != nil {
+		if pe := (*os.PathError)(nil); errors.As(err, &pe) {
+			err = pe.Err
+		}
+		return nil, fmt.Errorf("--init %s: neither a number nor values as JSON nor a file that can be read: %w", o.init, err)
+	}
+	if info.IsDir() {
+		return o.initAtEnd(p)
+	}
+	if strings.EqualFold(filepath.Ext(o.init), ".csv") {
+		values, err := lastDraw(o.init)
+		if err != nil {
+			return nil, fmt.Errorf("--init: %w", err)
+		}
+		return p.InitAt(values, initRadius)
+	}
+	return p.InitAt(ppl.JSONFile(o.init), initRadius)
+}
+
+// initAtEnd starts the chains where those of an earlier run have ended.
+func (o *runOptions) initAtEnd(p *ppl.Posterior) (infer.Init, error) {
+	all, err := ppl.ReadAdapted(filepath.Join(o.init, manifestName))
+	if err != nil {
+		return nil, fmt.Errorf("--init %s: the folder holds no run: %w", o.init, err)
+	}
+	var ends [][]float64
+	for _, a := range all {
+		if a.Position != nil {
+			ends = append(ends, a.Position)
+		}
+	}
+	if len(ends) == 0 {
+		return nil, fmt.Errorf("--init %s: no chain of that run has got anywhere", o.init)
+	}
+	at := infer.At{}
+	for i := range o.chains {
+		end := ends[i%len(ends)]
+		if len(end) != p.Dim() {
+			return nil, fmt.Errorf("--init %s: that run has %d unconstrained parameters, the model %d", o.init, len(end), p.Dim())
+		}
+		at.Positions = append(at.Positions, end)
+	}
+	return at, nil
+}
+
+// lastDraw gives the values of the last draw of a CSV file, as JSON.
+func lastDraw(path string) (ppl.JSON, error) {
+	c, err := draws.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if c.Len() == 0 {
+		return nil, fmt.Errorf("%s holds no draws", path)
+	}
+	width := len(c.Columns.Statistics) + len(c.Columns.Names)
+	row := c.Draws[len(c.Draws)-width:][len(c.Columns.Statistics):]
+	values := map[string]any{}
+	for i, name := range c.Columns.Names {
+		if strings.ContainsAny(name, ":") { // part of a tuple
+			continue
+		}
+		parts := strings.Split(name, ".")
+		if err := place(values, parts, row[i]); err != nil {
+			return nil, fmt.Errorf("%s: column %s: %w", path, name, err)
+		}
+	}
+	return json.Marshal(values)
+}
+
+// place puts v at name[i][j]… of nested lists, which grow as they must.
+func place(values map[string]any, parts []string, v float64) error {
+	if len(parts) == 1 {
+		values[parts[0]] = number(v)
+		return nil
+	}
+	grown, err := placeIn(values[parts[0]], parts[1:], v)
+	values[parts[0]] = grown
+	return err
+}
+
+func placeIn(at any, indices []string, v float64) (any, error) {
+	list, _ := at.([]any)
+	i, err := strconv.Atoi(indices[0])
+	if err != nil || i < 1 || i > len(list)+1 {
+		return at, fmt.Errorf("an index %q", indices[0])
+	}
+	if i > len(list) {
+		list = append(list, nil)
+	}
+	if len(indices) == 1 {
+		list[i-1] = number(v)
+		return list, nil
+	}
+	list[i-1], err = placeIn(list[i-1], indices[1:], v)
+	return list, err
+}
+
+// adapted reads --metric-file. Options of the sampler that are not set follow
+// it: the kind of the metric.
+func (o *runOptions) adapted() ([]ppl.Adapted, map[string]string, error) {
+	if o.metricFile == "" {
+		return nil, nil, nil
+	}
+	path := o.metricFile
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, manifestName)
+	}
+	all, err := ppl.ReadAdapted(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--metric-file: %w", err)
+	}
+	var usable []ppl.Adapted
+	for _, a := range all {
+		if a.StepSize > 0 || a.Metric.Kind != "" {
+			usable = append(usable, a)
+		}
+	}
+	if usable == nil {
+		return nil, nil, fmt.Errorf("--metric-file %s: warm-up of that run was not finished", o.metricFile)
+	}
+	assumed := map[string]string{}
+	if kind := usable[0].Metric.Kind; kind != "" {
+		assumed["metric"] = string(kind)
+	}
+	return usable, assumed, nil
+}
+
+// startFrom fills in what chains start with; there may be more or fewer of them
+// than in the earlier run.
+func (o *running) startFrom(options *ppl.Options, p *ppl.Posterior) error {
+	for i := range o.chains {
+		if len(o.adapted) == 0 {
+			return nil
+		}
+		a := o.adapted[i%len(o.adapted)]
+		if a.StepSize > 0 {
+			options.StepSize = append(options.StepSize, a.StepSize)
+		}
+		if a.Metric.Kind != "" {
+			if a.Metric.Dim != p.Dim() {
+				return fmt.Errorf("--metric-file %s: a metric of dimension %d, but the model has %d unconstrained parameters", o.metricFile, a.Metric.Dim, p.Dim())
+			}
+			options.Metric = append(options.Metric, a.Metric)
+		}
+	}
+	if n := len(options.StepSize); n > 0 && n < o.chains {
+		return fmt.Errorf("--metric-file %s: there is a step size for some chains only", o.metricFile)
+	}
+	if n := len(options.Metric); n > 0 && n < o.chains {
+		return fmt.Errorf("--metric-file %s: there is a metric for some chains only", o.metricFile)
+	}
+	return nil
+}

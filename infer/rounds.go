@@ -1,0 +1,63 @@
+package infer
+
+// rounds is where the chains of a run with Config.Enough wait for each other.
+// All but answers belongs to the consumer's goroutine.
+type rounds struct {
+	waiting []int       // by chain: transitions after which it waits; 0: it does not
+	ended   []bool      // by chain
+	answers []chan bool // by chain: whether there is enough
+}
+
+func newRounds(chains int) *rounds {
+	r := &rounds{waiting: make([]int, chains), ended: make([]bool, chains)}
+	for range chains {
+		r.answers = append(r.answers, make(chan bool, 1))
+	}
+	return r
+}
+
+// nextRound is the number of transitions after which there is a decision, the
+// first beyond n.
+func nextRound(n int) int {
+	r := 100
+	for r <= n {
+		r += max(r/4, 100)
+	}
+	return r
+}
+
+// round takes in that a chain waits, or has ended, and decides when all do.
+// Chains of a resumed run may be a round apart: the earliest goes on first.
+func (s *Session) round(m message) {
+	r := s.rounds
+	if m.ended {
+		r.ended[m.chain] = true
+	} else {
+		r.waiting[m.chain] = m.round
+	}
+	first := 0
+	for i, n := range r.waiting {
+		switch {
+		case r.ended[i]:
+		case n == 0:
+			return
+		case first == 0 || n < first:
+			first = n
+		}
+	}
+	if first == 0 {
+		return
+	}
+	enough := s.cfg.Enough(first)
+	if enough {
+		s.mu.Lock()
+		s.report.Enough = first
+		s.mu.Unlock()
+	}
+	for i, n := range r.waiting {
+		if !r.ended[i] && n == first {
+			r.waiting[i] = 0
+			r.answers[i] <- enough
+		}
+	}
+}

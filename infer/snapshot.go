@@ -1,0 +1,209 @@
+package infer
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// Snapshot is the state of a chain between two transitions: all that the rest
+// of the chain depends on. A run with Config.Resume goes on from snapshots and
+// makes the very draws that the run they were taken of would have made.
+//
+// It is a value to be encoded (package encoding/gob will do) and handed back.
+type Snapshot struct {
+	Chain, ID int
+	Seed      uint64
+
+	Draws int // that were yielded before it
+
+	stage     int // stages of warm-up that are done
+	sampling  bool
+	iteration int
+
+	position   []float64
+	logDensity float64
+	stepSize   float64
+	metric     Metric
+	kernel     []byte // of a Resumable
+	rng        []byte
+	report     ChainReport
+}
+
+// Done reports whether the chain has made all its transitions.
+func (s *Snapshot) Done(cfg Config) bool {
+	return s.sampling && s.report.Sampling.Transitions >= cfg.withDefaults().Draws
+}
+
+// Report is the account of the chain up to the snapshot.
+func (s *Snapshot) Report() ChainReport { return s.report }
+
+// snapshotGob is Snapshot with exported fields.
+type snapshotGob struct {
+	Version              int
+	Chain, ID            int
+	Seed                 uint64
+	Draws                int
+	Stage                int
+	Sampling             bool
+	Iteration            int
+	Position             []float64
+	LogDensity, StepSize float64
+	Metric               Metric
+	Kernel, Rng          []byte
+	Report               ChainReport
+}
+
+const snapshotVersion = 1
+
+// GobEncode implements [gob.GobEncoder].
+func (s *Snapshot) GobEncode() ([]byte, error) {
+	report := s.report
+	report.Err, report.Tables, report.Last = nil, nil, nil
+	var out bytes.Buffer
+	err := gob.NewEncoder(&out).Encode(snapshotGob{
+		snapshotVersion, s.Chain, s.ID, s.Seed, s.Draws, s.stage, s.sampling, s.iteration,
+		s.position, s.logDensity, s.stepSize, s.metric, s.kernel, s.rng, report,
+	})
+	return out.Bytes(), err
+}
+
+// GobDecode implements [gob.GobDecoder].
+func (s *Snapshot) GobDecode(b []byte) error {
+	var g snapshotGob
+	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&g); err != nil {
+		return fmt.Errorf("infer: a snapshot cannot be read: %w", err)
+	}
+	if g.Version != snapshotVersion {
+		return fmt.Errorf("infer: a snapshot of version %d; this is version %d", g.Version, snapshotVersion)
+	}
+	*s = Snapshot{g.Chain, g.ID, g.Seed, g.Draws, g.Stage, g.Sampling, g.Iteration,
+		g.Position, g.LogDensity, g.StepSize, g.Metric, g.Kernel, g.Rng, g.Report}
+	return nil
+}
+
+// size is about the number of bytes that it takes.
+func (s *Snapshot) size() int {
+	return 8*(2*len(s.position)+2*len(s.metric.Inverse)) + len(s.kernel)
+}
+
+// snapshotDelay is the time until the next snapshot after one of so many bytes:
+// writing them is to take no more than some megabytes a second.
+func (c *Config) snapshotDelay(size int) time.Duration {
+	const rate = 4 << 20 // bytes per second
+	switch {
+	case c.SnapshotEvery < 0:
+		return -1
+	case c.SnapshotEvery > 0:
+		return c.SnapshotEvery
+	}
+	return max(time.Second, time.Duration(float64(size)/rate*float64(time.Second)))
+}
+
+// snapshot describes the chain, which is between two transitions.
+func (c *chain) snapshot() (*Snapshot, error) {
+	s := &Snapshot{
+		Chain: c.report.Chain, ID: c.report.ID, Seed: c.cfg.Seed,
+		Draws: c.saved, stage: c.stage, sampling: !c.warmup, iteration: c.state.Iteration,
+		position: slices.Clone(c.state.Point.Position), logDensity: c.state.Point.LogDensity,
+		stepSize: c.state.StepSize, report: c.report,
+	}
+	if e, ok := c.state.Hamiltonian.(Euclidean); ok {
+		s.metric = e.Metric()
+	}
+	var err error
+	if r, ok := c.state.Kernel.(Resumable); ok {
+		if s.kernel, err = r.SaveState(); err != nil {
+			return nil, err
+		}
+	}
+	if s.rng, err = c.streams.source.MarshalBinary(); err != nil {
+		return nil, err
+	}
+	p := &s.report.Warmup
+	if !c.warmup {
+		p = &s.report.Sampling
+	}
+	p.Elapsed = time.Since(c.started) - c.waited
+	p.Gradients = c.meter.gradients - c.gradients
+	s.report.Rejections, s.report.Rejected = slices.Clone(c.meter.rejections), c.meter.rejected
+	return s, nil
+}
+
+// takeSnapshot sends a snapshot, behind the draws that it follows.
+func (c *chain) takeSnapshot() error {
+	if c.cfg.Snapshot == nil {
+		return nil
+	}
+	s, err := c.snapshot()
+	if err != nil {
+		return err
+	}
+	c.snapshotAt = time.Now().Add(c.cfg.snapshotDelay(s.size()))
+	c.send(message{draws: c.block, chain: c.report.Chain, snapshot: s})
+	return nil
+}
+
+// resume brings a chain whose moving parts are made to a snapshot.
+func (c *chain) resume(s *Snapshot, plan Plan) error {
+	if s.ID != c.report.ID || s.Seed != c.cfg.Seed || len(s.position) != c.meter.dim || s.stage > len(plan.Stages) {
+		return errors.New("the snapshot to resume from is that of another run")
+	}
+	if s.metric.Kind != "" {
+		e, ok := plan.Hamiltonian.(Euclidean)
+		if !ok {
+			return errors.New("the snapshot to resume from has a constant metric, but the sampler's is not constant")
+		}
+		if err := e.SetMetric(s.metric); err != nil {
+			return err
+		}
+	}
+	var err error
+	if c.state, err = NewState(plan, c.meter, c.streams.transition, s.position); err != nil {
+		return err
+	}
+	// The values that a density has are those of model, data and processor.
+	if now, was := c.state.Point.LogDensity, s.logDensity; now != was {
+		if !(math.Abs(now-was) <= 1e-6*(1+math.Abs(was))) {
+			return fmt.Errorf("the log density at the position to resume from is %v, but was %v: model or data have changed", now, was)
+		}
+		c.report.Inexact = true
+		s.report.Inexact = true
+	}
+	if err := c.streams.source.UnmarshalBinary(s.rng); err != nil {
+		return err
+	}
+	if r, ok := plan.Kernel.(Resumable); ok {
+		if err := r.LoadState(plan.Hamiltonian, s.kernel); err != nil {
+			return err
+		}
+	}
+	c.state.Iteration, c.state.StepSize = s.iteration, s.stepSize
+	c.report = s.report
+	c.report.Started, c.report.Interrupted, c.report.Err = true, false, nil
+	c.stage, c.saved = s.stage, s.Draws
+	c.meter.gradients = s.report.Warmup.Gradients + s.report.Sampling.Gradients
+	c.meter.restore(s.report.Rejections, s.report.Rejected)
+	c.resumed = s.sampling
+	return nil
+}
+
+// restore brings back an account of rejections.
+func (m *Meter) restore(list []Rejection, total int) {
+	m.rejections, m.rejected = slices.Clone(list), total
+	m.index = make(map[string]int)
+	for i, r := range list {
+		m.index[r.Message] = i
+	}
+}
+
+// keyed is a stream and its source, whose state can be saved.
+func keyed(seed uint64, id int, purpose string) (*rand.Rand, *rand.ChaCha8) {
+	source := rand.NewChaCha8(streamKey(seed, id, purpose, 0))
+	return rand.New(source), source
+}

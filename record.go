@@ -1,0 +1,249 @@
+package ppl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/draws"
+)
+
+// recorder takes in the draws of a run: it stores them, and writes them where
+// that is asked for.
+type recorder struct {
+	posterior *Posterior
+	fit       *Fit
+	out       *output // nil: none
+
+	journals []*draws.Journal // by chain; nil: none
+	bases    []string         // of the journals
+	resumed  []infer.Draw     // of the journals, until replayed
+
+	mu  sync.Mutex // guards files, which are flushed from time to time
+	err error      // the first that occurred in writing
+}
+
+// flushEvery bounds how long a draw stays in the memory of the program.
+const flushEvery = 400 * time.Millisecond
+
+// openJournals starts the journals, or opens those of the run to resume, and
+// returns the snapshots found.
+func (r *recorder) openJournals(base string, resume bool) ([]*infer.Snapshot, error) {
+	snapshots := make([]*infer.Snapshot, r.fit.config.Chains)
+	width := len(r.fit.Draws.Names())
+	for i := range snapshots {
+		r.bases = append(r.bases, fmt.Sprintf("%s_%d", base, r.fit.config.FirstID+i))
+		var j *draws.Journal
+		var err error
+		if resume {
+			j, snapshots[i], err = draws.OpenJournal(r.bases[i], width, func(d infer.Draw) error {
+				r.resumed = append(r.resumed, d)
+				return nil
+			})
+		} else {
+			j, err = draws.CreateJournal(r.bases[i], width)
+		}
+		if err != nil {
+			if resume {
+				r.closeJournals()
+			} else {
+				r.removeJournals()
+			}
+			return nil, &outputError{err}
+		}
+		r.journals = append(r.journals, j)
+	}
+	return snapshots, nil
+}
+
+func (r *recorder) closeJournals() {
+	for _, j := range r.journals {
+		j.Close()
+	}
+}
+
+// replay takes in the draws that were made before the run is resumed.
+func (r *recorder) replay(session *infer.Session) error {
+	for _, d := range r.resumed {
+		if err := r.take(session, d); err != nil {
+			return err
+		}
+	}
+	r.resumed = nil
+	return nil
+}
+
+// take stores a draw and writes it to the file of its chain.
+func (r *recorder) take(session *infer.Session, d infer.Draw) error {
+	if err := r.fit.Draws.Add(d); err != nil {
+		return err
+	}
+	if r.out == nil {
+		return nil
+	}
+	if err := r.out.draw(session, d); err != nil {
+		return &outputError{err}
+	}
+	return nil
+}
+
+// snapshot saves the state of a chain.
+func (r *recorder) snapshot(s *infer.Snapshot) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err != nil {
+		return
+	}
+	if err := r.journals[s.Chain].Save(s); err != nil {
+		r.err = &outputError{err}
+	}
+}
+
+// record takes in the draws of a session.
+func (r *recorder) record(ctx context.Context, session *infer.Session) error {
+	done := make(chan struct{})
+	var flushing sync.WaitGroup
+	if r.out != nil {
+		flushing.Go(func() { r.flushUntil(done) })
+	}
+	defer flushing.Wait()
+	defer close(done)
+
+	var failures []error
+	for d, err := range session.Draws(ctx) {
+		if err != nil {
+			if d.Chain < 0 {
+				err = &InterruptedError{Cause: err}
+			}
+			failures = append(failures, locate(r.posterior, err))
+			continue
+		}
+		if err := r.add(session, d); err != nil {
+			return err
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return errors.Join(append(failures, r.err)...)
+}
+
+// add takes in a new draw.
+func (r *recorder) add(session *infer.Session, d infer.Draw) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err != nil {
+		return r.err
+	}
+	if r.err = r.take(session, d); r.err == nil && r.journals != nil {
+		if err := r.journals[d.Chain].Add(d); err != nil {
+			r.err = &outputError{err}
+		}
+	}
+	return r.err
+}
+
+// flushUntil hands the draws to the system, time and again.
+func (r *recorder) flushUntil(done <-chan struct{}) {
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+		}
+		r.mu.Lock()
+		for i, file := range r.out.files {
+			err := file.Flush()
+			if r.journals != nil {
+				err = errors.Join(r.journals[i].Flush(), err)
+			}
+			if err != nil && r.err == nil {
+				r.err = &outputError{err}
+			}
+		}
+		r.mu.Unlock()
+	}
+}
+
+// finish completes the files. After an error of writing, what is whole of them
+// is kept; a run that is not complete keeps its journals.
+func (r *recorder) finish(err error) error {
+	if errors.As(err, new(*outputError)) {
+		files, keepErr := r.out.keep()
+		r.fit.Files = files
+		return errors.Join(err, keepErr)
+	}
+	files, finishErr := r.out.finish(r.fit.Report)
+	r.fit.Files = files
+	if finishErr != nil {
+		return errors.Join(err, finishErr)
+	}
+	for i, c := range r.fit.Report.Chains {
+		for _, table := range c.Tables {
+			path := fmt.Sprintf("%s_%s.csv", strings.TrimSuffix(r.out.files[i].path, ".csv"), table.Name)
+			if e := draws.WriteTable(path, table); e != nil {
+				err = errors.Join(err, &outputError{e})
+				continue
+			}
+			r.fit.Tables = append(r.fit.Tables, path)
+		}
+	}
+	if r.fit.complete() || !r.fit.Report.Interrupted && len(files) == 0 {
+		err = errors.Join(err, r.removeJournals())
+	}
+	return err
+}
+
+func (r *recorder) removeJournals() error {
+	var errs []error
+	for i, j := range r.journals {
+		j.Close()
+		errs = append(errs, draws.RemoveJournal(r.bases[i]))
+	}
+	return errors.Join(errs...)
+}
+
+// enough says whether the first n transitions of the chains, as far as they
+// have not failed, have the effective sample size.
+func (r *recorder) enough(n int, target float64) bool {
+	thin := r.fit.config.Thin
+	v := prefix{r.fit.Draws, nil, (n + thin - 1) / thin}
+	for chain := range r.fit.Draws.Chains() {
+		if r.fit.Draws.Len(chain) >= v.length {
+			v.chains = append(v.chains, chain)
+		}
+	}
+	if len(v.chains) == 0 {
+		return false
+	}
+	for _, row := range diagnose.Summarize(v) {
+		if row.SD == 0 {
+			continue // a constant
+		}
+		if !(row.ESSBulk >= target) || !(row.ESSTail >= target || math.IsNaN(row.ESSTail)) || !(row.Rhat < 1.01) {
+			return false
+		}
+	}
+	return true
+}
+
+// prefix is the first draws of some chains.
+type prefix struct {
+	*draws.Store
+	chains []int
+	length int
+}
+
+func (p prefix) Chains() int { return len(p.chains) }
+func (p prefix) Len(int) int { return p.length }
+func (p prefix) Column(dst []float64, chain, quantity int) []float64 {
+	before := len(dst)
+	return p.Store.Column(dst, p.chains[chain], quantity)[:before+p.length]
+}

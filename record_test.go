@@ -1,0 +1,237 @@
+package ppl_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/ahmc"
+	"github.com/ppl-lang/ppl/infer/nuts"
+)
+
+// rows are the lines of a CSV file but for comments about times and paths.
+func rows(t *testing.T, path string) string {
+	var kept []string
+	for line := range strings.Lines(read(t, path)) {
+		if !strings.Contains(line, "seconds (") && !strings.Contains(line, "start_datetime") && !strings.Contains(line, "file = ") {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "")
+}
+
+// copyFolder copies what a killed program would leave behind. A state that is
+// renamed meanwhile is copied as it was or as it will be, never in between.
+func copyFolder(t *testing.T, from, to string) {
+	// The states first: draws that they follow are in the journals by then.
+	for _, pattern := range []string{"*.state", "*.journal", "*.tmp"} {
+		names, _ := filepath.Glob(filepath.Join(from, pattern))
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if errors.Is(err, os.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if pattern == "*.journal" {
+				text = append(text, "half of a draw"...)
+			}
+			if err := os.WriteFile(filepath.Join(to, filepath.Base(name)), text, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// A run that is stopped at any moment, killed or interrupted, goes on from its
+// files and comes to the very files of the run that was not; so does a run
+// whose resumption is interrupted.
+func TestResume(t *testing.T) {
+	for name, s := range map[string]infer.Sampler{"nuts": nuts.Sampler{}, "ahmc": ahmc.Sampler{StepSizePoints: 8, StepsPoints: 8}} {
+		whole, killed, stopped := t.TempDir(), t.TempDir(), t.TempDir()
+		options := ppl.Options{
+			Sampler: s, Chains: 2, Warmup: 150, Draws: 160, Thin: 2, SaveWarmup: true, Seed: 5, SigFigs: 17, Refresh: 1,
+			Output: filepath.Join(whole, "m"), Resumable: true,
+		}
+		options = ppl.SnapshotAlways(options)
+		// Copies are made in the middle, from within the run.
+		copied := 0
+		options.Progress = func(p infer.Progress) {
+			if p.Chain == 0 && p.Iteration == 230 {
+				copyFolder(t, whole, killed)
+				copied++
+			}
+		}
+		want, err := ppl.Sample(context.Background(), bind(t, pair, nil), options)
+		if err != nil || copied != 1 {
+			t.Fatal(err, copied)
+		}
+		if left, _ := filepath.Glob(filepath.Join(whole, "*")); len(left) != 2+len(want.Tables) {
+			t.Errorf("%s: a complete run leaves %v", name, left)
+		}
+		check := func(fit *ppl.Fit, how string) {
+			t.Helper()
+			for i := range want.Files {
+				if rows(t, fit.Files[i]) != rows(t, want.Files[i]) {
+					t.Errorf("%s, %s: %s differs", name, how, fit.Files[i])
+				}
+			}
+			if fmt.Sprint(fit.Summary()) != fmt.Sprint(want.Summary()) {
+				t.Errorf("%s, %s: the summaries differ", name, how)
+			}
+		}
+		options.Progress, options.Resume = nil, true
+		options.Output = filepath.Join(killed, "m")
+		fit, err := ppl.Sample(context.Background(), bind(t, pair, nil), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(fit, "killed")
+
+		options.Output, options.Resume = filepath.Join(stopped, "m"), false
+		for _, at := range []int{100, 200, 260} {
+			ctx, cancel := context.WithCancel(context.Background())
+			options.Progress = func(p infer.Progress) {
+				if p.Iteration >= at {
+					cancel()
+				}
+			}
+			fit, err = ppl.Sample(ctx, bind(t, pair, nil), options)
+			cancel()
+			var interrupted *ppl.InterruptedError
+			if err != nil && !errors.As(err, &interrupted) {
+				t.Fatal(err)
+			}
+			options.Resume = true
+		}
+		options.Progress = nil
+		if fit, err = ppl.Sample(context.Background(), bind(t, pair, nil), options); err != nil {
+			t.Fatal(err)
+		}
+		check(fit, "interrupted")
+	}
+}
+
+// Journals that are damaged, or of another model, are refused with a reason.
+func TestResumeDamaged(t *testing.T) {
+	dir := t.TempDir()
+	options := ppl.Options{Chains: 1, Warmup: 50, Draws: 100000, Seed: 5, Output: filepath.Join(dir, "m"), Resumable: true}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	options.Refresh = 1
+	options.Progress = func(p infer.Progress) {
+		if states, _ := filepath.Glob(filepath.Join(dir, "*.state")); len(states) > 0 && p.Iteration > 5000 {
+			cancel()
+		}
+	}
+	if _, err := ppl.Sample(ctx, bind(t, pair, nil), options); err == nil {
+		t.Fatal("the run was not interrupted")
+	}
+	options.Progress, options.Resume = nil, true
+	for name, damage := range map[string]func([]byte) []byte{
+		"m_1.state":   func(b []byte) []byte { return b[:len(b)/2] },
+		"m_1.journal": func(b []byte) []byte { return []byte("something else") },
+	} {
+		path := filepath.Join(dir, name)
+		good := []byte(read(t, path))
+		if err := os.WriteFile(path, damage(slices.Clone(good)), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ppl.Sample(context.Background(), bind(t, pair, nil), options); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := os.WriteFile(path, good, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A disk that is full stops the run with a message that says so.
+func TestFullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil || runtime.GOOS != "linux" {
+		t.Skip("there is no /dev/full")
+	}
+	dir := t.TempDir()
+	if err := os.Symlink("/dev/full", filepath.Join(dir, "m_2.csv")); err != nil {
+		t.Fatal(err)
+	}
+	fit, err := ppl.Sample(context.Background(), bind(t, pair, nil), ppl.Options{Chains: 2, Draws: 20000, Seed: 5, Output: filepath.Join(dir, "m"), Resumable: true})
+	if err == nil || !strings.Contains(err.Error(), "no space left on device") || !strings.Contains(err.Error(), "m_2.csv") {
+		t.Fatalf("error %v", err)
+	}
+	// What the other chain has written is whole lines under its name.
+	if fit == nil || len(fit.Files) != 1 {
+		t.Fatalf("files %v", fit.Files)
+	}
+	text := read(t, fit.Files[0])
+	if !strings.HasSuffix(text, "\n") || strings.Count(text, "\n") < 50 {
+		t.Errorf("%d lines are kept", strings.Count(text, "\n"))
+	}
+}
+
+// Sampling ends when there is enough, at the same draw whatever the number of
+// chains that run at a time, and what is found to be wrong does not include
+// that there are fewer draws than the limit.
+func TestTargetESS(t *testing.T) {
+	var lengths [2]int
+	for i, parallel := range []int{1, 4} {
+		fit, err := ppl.Sample(context.Background(), bind(t, pair, nil), ppl.Options{Chains: 4, Draws: 50000, Seed: 5, TargetESS: 1500, Parallel: parallel})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lengths[i] = fit.Draws.Len(3)
+		for _, row := range fit.Summary() {
+			if row.ESSBulk < 1500 || row.ESSTail < 1500 {
+				t.Errorf("%+v", row)
+			}
+		}
+		if f := fit.Findings(); len(f) > 0 {
+			t.Errorf("%v", f)
+		}
+	}
+	if lengths[0] != lengths[1] || lengths[0] > 5000 {
+		t.Errorf("%v draws", lengths)
+	}
+}
+
+// What a run has adapted can be written, read and started from.
+func TestAdapted(t *testing.T) {
+	fit, err := ppl.Sample(context.Background(), bind(t, pair, nil), ppl.Options{Chains: 2, Warmup: 200, Draws: 10, Seed: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, a := range fit.Adapted() {
+		text, err := a.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b ppl.Adapted
+		if err := b.UnmarshalJSON(text); err != nil || fmt.Sprint(a) != fmt.Sprint(b) {
+			t.Errorf("chain %d: %v, %v, not %v", i, err, b, a)
+		}
+		if a.StepSize == 0 || a.Metric.Kind != infer.Diagonal || len(a.Position) == 0 {
+			t.Errorf("chain %d: %+v", i, a)
+		}
+	}
+	for _, m := range []infer.Metric{{Kind: infer.Unit, Dim: 2}, {Kind: infer.Dense, Dim: 2, Inverse: []float64{1, 2, 3, 4}}} {
+		text, err := ppl.Adapted{Metric: m}.MarshalJSON()
+		var b ppl.Adapted
+		if err != nil || b.UnmarshalJSON(text) != nil || fmt.Sprint(b.Metric) != fmt.Sprint(m) {
+			t.Errorf("%s: %v", text, b.Metric)
+		}
+	}
+	for _, bad := range []string{`{"inv_metric": 3}`, `{"inv_metric": [[1,2],[3]]}`, `{"metric_type": "dense_e", "inv_metric": [1]}`, `{"stepsize": -1}`, `[]`} {
+		if new(ppl.Adapted).UnmarshalJSON([]byte(bad)) == nil {
+			t.Errorf("%s passes", bad)
+		}
+	}
+}
