@@ -205,6 +205,7 @@ const (
 	OpMaxOf     // over the last dimension
 	OpTake      // (x, i): elements of x at the computed positions i, from 0
 	OpPut       // (v, i): zeros with the elements of v added at the positions i
+	OpReplace   // (x, v, i): x with the elements of v at the positions i
 
 	// matrices
 	OpCholesky

@@ -232,6 +232,11 @@ func (p PutAttr) Key() string { return fmt.Sprint(p.Shape) }
 // the evaluation.
 func (g *Graph) Take(x, i Ref) Ref { return g.Do(OpTake, nil, x, i) }
 
+// Replace returns x with the elements of v at the positions i, computed numbers
+// counted from 0 in x taken as flat and different from one another; v and i have
+// the same shape. A position outside x is ignored: who builds the graph checks.
+func (g *Graph) Replace(x, v, i Ref) Ref { return g.Do(OpReplace, nil, x, v, i) }
+
 // takeOps are the ops on computed positions.
 func takeOps() map[OpCode]Op {
 	return map[OpCode]Op{
@@ -269,6 +274,33 @@ func takeOps() map[OpCode]Op {
 			},
 			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 				return []Ref{g.reduceLanes(g.Take(adj, n.Args[1]), n.Args[0]), None}
+			}},
+		OpReplace: {Name: "replace", Class: Array, Arity: 3,
+			Shape: func(args []Type, _ any) (Type, error) {
+				if !shapeEqual(args[1].Shape, args[2].Shape) {
+					return Type{}, fmt.Errorf("values of shape %v for positions of shape %v", args[1].Shape, args[2].Shape)
+				}
+				return Type{Shape: args[0].Shape}, nil
+			},
+			Eval: func(dst []float64, args [][]float64, _ []Type, _ any, _ []float64) error {
+				copy(dst, args[0])
+				for k, p := range args[2] {
+					if i := int(p); i >= 0 && i < len(dst) {
+						dst[i] = args[1][k]
+					}
+				}
+				return nil
+			},
+			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
+				adjs := []Ref{None, None, None}
+				if need[0] {
+					zeros := g.Broadcast(g.Const(0), g.Type(n.Args[1]).Shape)
+					adjs[0] = g.reduceLanes(g.Do(OpReplace, nil, adj, zeros, n.Args[2]), n.Args[0])
+				}
+				if need[1] {
+					adjs[1] = g.reduceLanes(g.Take(adj, n.Args[2]), n.Args[1])
+				}
+				return adjs
 			}},
 	}
 }

@@ -180,6 +180,11 @@ var arrayCases = map[ad.OpCode]struct {
 		values, vectors := g.EigenSym(g.Add(definite(g, x), spread))
 		return g.Concat(g.Log(values), g.Square(vectors))
 	}},
+	ad.OpReplace: {6, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		at := g.ConstArray(ad.Type{Shape: []int{2}}, []float64{3, 0})
+		v := g.Slice(x, 4, []int{2})
+		return g.Square(g.Replace(g.Slice(x, 0, []int{4}), v, g.Do(ad.OpFloor, nil, g.Add(at, g.Scale(0, v)))))
+	}},
 	ad.OpScan: {5, func(g *ad.Graph, x ad.Ref) ad.Ref {
 		body := ad.NewGraph()
 		c, s := body.Input(ad.Scalar), body.Input(ad.Scalar)

@@ -180,6 +180,22 @@ func innermost(a, b *axis) *axis {
 	return b
 }
 
+// positions are the elements of an access as known integers per lane.
+func positions(acc access) value {
+	offs := acc.offsets()
+	v := value{typ: types.Type{Kind: types.Int, Dims: len(acc.ix.Dims)}, shape: acc.ix.Shape(), axis: acc.axis}
+	base := acc.base
+	if acc.axis == nil {
+		base = []int32{0}
+	}
+	for _, s := range base {
+		for _, o := range offs {
+			v.ints = append(v.ints, int64(s+o))
+		}
+	}
+	return v
+}
+
 // gather reads the elements of acc from v.
 func (b *binder) gather(v value, acc access, typ types.Type) value {
 	shape := acc.ix.Shape()
@@ -208,7 +224,7 @@ func (b *binder) gather(v value, acc access, typ types.Type) value {
 	}
 	ax := innermost(v.axis, acc.axis)
 	if v.lvl.depth > ax.lvl.depth {
-		panic(&abort{reason: "an element chosen per iteration from a value computed in it"})
+		return b.take(v, positions(acc), typ)
 	}
 	lvl := ax.lvl
 	base := acc.flatBase(v.axis, ax, v.size())

@@ -29,8 +29,10 @@ type binder struct {
 	propto   bool // whether _lupdf and ~ drop addends
 	inModel  bool
 	operand  *value     // ir.Operand
+	code     value      // how statements ended, where their signal is not certain
 	result   *value     // of a return
 	tookRest bool       // a conditional ran the statements after it
+	masks    []mask     // conditions known per iteration of the branches under way, where lanes are hidden
 	now      bool       // transformed data: effects act at once
 	rng      *rand.Rand // draws of transformed data; nil elsewhere
 

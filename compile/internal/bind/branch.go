@@ -17,8 +17,7 @@ type branch struct {
 	writes []pending // to cells that a loop around watches
 	adds   []pending
 	target []ad.Ref
-	result *value // returned
-	sig    signal
+	outcome
 }
 
 // pending is a write in a branch to elements of a cell that the log of a loop
@@ -99,65 +98,21 @@ func (b *binder) regionLevel() *level {
 }
 
 // execIf runs a conditional. rest are the statements after it, which belong
-// into the branches if one of them may return.
+// into its sides if one of them may jump; tookRest tells whether they were run.
 func (b *binder) execIf(s *ir.If, rest []ir.Stmt) signal {
 	cond := b.eval(s.Cond)
-	if i, ok := cond.scalarInt(); ok {
-		if i != 0 {
-			return b.exec(s.Then)
-		}
-		return b.exec(s.Else)
-	}
-	if cond.ints != nil && !b.hiddenAxis(cond.axis) && !b.hidden() {
-		return b.partition(s, cond)
-	}
-	then, els := []ir.Stmt{s.Then}, []ir.Stmt{}
-	if s.Else != nil {
-		els = append(els, s.Else)
-	}
-	if rest != nil {
-		then, els = append(then, rest...), append(els, rest...)
-		b.stats.Ifs++
-		b.tookRest = false
-		sig := b.region(cond, func() signal { return b.execAll(then) }, func() signal { return b.execAll(els) })
-		b.tookRest = true
-		return sig
-	}
-	b.stats.Ifs++
-	return b.region(cond, func() signal { return b.execAll(then) }, func() signal { return b.execAll(els) })
-}
-
-// partition runs the sides of a conditional that data decide differently in
-// different iterations, each in its own lanes.
-func (b *binder) partition(s *ir.If, cond value) signal {
-	ax := innermost(b.axis, cond.axis)
-	mask := b.maskOf(cond, ax)
-	var lanes [2][]int32
-	for l, t := range mask {
-		k := 1
-		if t {
-			k = 0
-		}
-		lanes[k] = append(lanes[k], int32(l))
-	}
-	old := b.axis
-	defer func() { b.axis = old }()
-	for k, side := range []ir.Stmt{s.Then, s.Else} {
-		if side == nil || len(lanes[k]) == 0 {
-			continue
-		}
-		b.axis = ax
-		if len(lanes[k]) < ax.n {
-			b.axis = &axis{n: len(lanes[k]), parent: ax, up: lanes[k], lvl: ax.lvl, subset: true}
-		}
-		if sig := b.exec(side); sig != goesOn {
-			if len(lanes[k]) == ax.n {
-				return sig
-			}
-			panic(&abort{reason: "break, continue or return in some iterations"})
+	side := func(s ir.Stmt, rest []ir.Stmt) func() signal {
+		return func() signal {
+			b.tookRest = false
+			return b.execAll(append([]ir.Stmt{s}, rest...))
 		}
 	}
-	return goesOn
+	if _, ok := cond.scalarInt(); ok {
+		rest = nil
+	}
+	sig := b.choose(cond, side(s.Then, rest), side(s.Else, rest))
+	b.tookRest = rest != nil
+	return sig
 }
 
 // region evaluates both sides of a conditional that parameters decide, each
@@ -183,11 +138,15 @@ func (b *binder) region(cond value, then, els func() signal) signal {
 		lvl.branch = true
 		br := &branch{lvl: lvl, saved: map[*cell]state{}}
 		sides[k] = br
-		oldLvl, result := b.lvl, b.result
-		b.lvl = lvl
+		oldLvl, masks := b.lvl, b.masks
+		if cond.ints != nil {
+			b.masks = append(slices.Clone(masks), mask{cond, k == 0})
+		}
+		b.lvl, b.result = lvl, nil
 		b.branches = append(b.branches, br)
 		br.sig = run()
-		br.result, b.result = b.result, result
+		br.code, br.result = b.code, b.result
+		b.masks = masks
 		b.branches = b.branches[:len(b.branches)-1]
 		b.lvl = oldLvl
 		// Take the changed contents out of the cells and put the old ones back.
@@ -198,12 +157,7 @@ func (b *binder) region(cond value, then, els func() signal) signal {
 		}
 	}
 	t, e := sides[0], sides[1]
-	if t.sig != e.sig || t.sig == breaks || t.sig == continues {
-		if t.sig == returns || e.sig == returns {
-			b.unsupported(b.span, "a return in only one side of a condition that depends on parameters, within a loop or nested block,")
-		}
-		b.unsupported(b.span, "break or continue under a condition that depends on parameters")
-	}
+	union := t.sig | e.sig
 	// Outputs, the same list on both sides.
 	var cells []*cell
 	for _, br := range sides {
@@ -269,12 +223,21 @@ func (b *binder) region(cond value, then, els func() signal) signal {
 		}
 	}
 	hasTarget := len(t.target)+len(e.target) > 0
-	if t.sig == returns && t.result != nil {
+	if !union.certain() {
 		for k, br := range sides {
-			outs[k] = append(outs[k], b.numeric(*br.result))
+			outs[k] = append(outs[k], b.numeric(br.codeOf()))
 		}
-		if !slices.Equal(t.result.shape, e.result.shape) {
-			b.unsupported(b.span, "a function whose result has different sizes depending on parameters")
+	}
+	result := b.sidesResult(sides)
+	if result != nil {
+		for k, br := range sides {
+			v := *result // any number will do where nothing is returned
+			v.lvl, v.axis, v.ints = b.root, nil, nil
+			v.ref = b.root.g.Broadcast(b.root.g.Const(0), v.shape)
+			if br.sig&returns != 0 && br.result != nil {
+				v = *br.result
+			}
+			outs[k] = append(outs[k], b.numeric(v))
 		}
 	}
 	for k, br := range sides {
@@ -291,7 +254,8 @@ func (b *binder) region(cond value, then, els func() signal) signal {
 		}
 	}
 	if len(t.lvl.g.Outputs) == 0 && len(t.lvl.g.Effects)+len(e.lvl.g.Effects) == 0 {
-		return t.sig
+		b.result = nil
+		return union
 	}
 	args := unifyInputs(t.lvl, e.lvl)
 	g := parent.g
@@ -326,14 +290,40 @@ func (b *binder) region(cond value, then, els func() signal) signal {
 			b.accumulate(a.c, a.v, a.acc, next(a.val.typ, a.c.param), a.negate)
 		}
 	}
-	if t.sig == returns && t.result != nil {
-		v := next(t.result.typ, t.result.param || e.result.param)
+	if !union.certain() {
+		b.code = next(types.IntType, false)
+		b.code.ints = nil
+	}
+	b.result = nil
+	if result != nil {
+		v := next(result.typ, result.param)
 		b.result = &v
 	}
 	if hasTarget {
 		b.addTarget(next(types.RealType, true))
 	}
-	return t.sig
+	return union
+}
+
+// sidesResult is the type, shape and level of what the sides return; nil if that
+// is no value.
+func (b *binder) sidesResult(sides [2]*branch) *value {
+	var r *value
+	for _, br := range sides {
+		if br.sig&returns == 0 || br.result == nil {
+			continue
+		}
+		if r == nil {
+			v := *br.result
+			r = &v
+			continue
+		}
+		if !slices.Equal(r.shape, br.result.shape) {
+			b.unsupported(b.span, "a function whose result has different sizes depending on parameters")
+		}
+		r.param = r.param || br.result.param
+	}
+	return r
 }
 
 // unifyInputs gives the two graphs of a conditional the same inputs in the same
@@ -390,65 +380,24 @@ func (b *binder) choice(e *ir.Cond) value {
 		}
 		return b.eval(e.Else)
 	}
-	// As a conditional statement that assigns to a variable of its own.
-	sides := [2]ir.Expr{e.Then, e.Else}
-	if cond.ints != nil && !b.hiddenAxis(cond.axis) && !b.hidden() {
-		return b.partitionExpr(cond, sides, e.Type())
-	}
-	b.stats.Ifs++
-	side := func(k int) func() signal {
+	side := func(x ir.Expr) func() signal {
 		return func() signal {
-			v := b.eval(sides[k])
+			v := b.convert(b.eval(x), e.Type())
 			b.result = &v
 			return returns
 		}
 	}
 	old := b.result
-	b.region(cond, side(0), side(1))
+	b.choose(cond, side(e.Then), side(e.Else))
 	v := *b.result
 	b.result = old
 	v.typ = e.Type()
 	return v
 }
 
-// partitionExpr is ?: where data decide per iteration.
-func (b *binder) partitionExpr(cond value, sides [2]ir.Expr, typ types.Type) value {
-	ax := innermost(b.axis, cond.axis)
-	mask := b.maskOf(cond, ax)
-	var lanes [2][]int32
-	for l, t := range mask {
-		k := 1
-		if t {
-			k = 0
-		}
-		lanes[k] = append(lanes[k], int32(l))
-	}
-	old := b.axis
-	defer func() { b.axis = old }()
-	var c *cell
-	for k := range sides {
-		if len(lanes[k]) == 0 {
-			continue
-		}
-		b.axis = ax
-		if len(lanes[k]) < ax.n {
-			b.axis = &axis{n: len(lanes[k]), parent: ax, up: lanes[k], lvl: ax.lvl, subset: true}
-		}
-		v := b.eval(sides[k])
-		if b.axis == ax {
-			return v
-		}
-		if c == nil {
-			sub := b.axis
-			b.axis = ax
-			c = b.newCell(nil, "?:", typ, v.shape)
-			c.setWhole(b.unset(typ, v.shape))
-			b.axis = sub
-		}
-		c.param = c.param || v.param
-		b.checkShape(sides[k].Span(), "the conditional expression", c.shape, v.shape)
-		b.writeLocal(c, wholeOf(c.shape), b.convert(v, typ), b.axis)
-	}
-	b.axis = ax
-	return b.pack(c)
+// mask is a condition known per iteration, where lanes are hidden, and the side
+// of it that is being evaluated.
+type mask struct {
+	cond value
+	side bool
 }

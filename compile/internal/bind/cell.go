@@ -199,6 +199,13 @@ func (b *binder) writeLocal(c *cell, acc access, v value, ax *axis) {
 		b.writeInts(c, acc, v, ax)
 		return
 	}
+	if acc.axis != nil && b.hiddenAxis(acc.axis) {
+		if !distinct(acc.offsets()) {
+			panic(&abort{reason: "an assignment to one element twice"})
+		}
+		c.setWhole(b.replace(b.pack(c), v, positions(acc)))
+		return
+	}
 	if c.uniformIn(acc, ax) {
 		if c.whole == nil && c.flat {
 			b.pack(c)

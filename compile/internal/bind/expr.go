@@ -87,59 +87,17 @@ func (b *binder) index(e *ir.IndexExpr) value {
 		c := b.cell(ref.Var)
 		acc, ok := b.access(c.shape, e.Indices, "`"+ref.Var.Name+"`")
 		if !ok {
-			return b.dynamicIndex(e)
+			return b.computedIndex(e)
 		}
 		return b.narrow(b.load(c, ref.Var, acc, e.Type()))
 	}
 	x := b.eval(e.X)
 	acc, ok := b.access(x.shape, e.Indices, "this value")
 	if !ok {
-		return b.dynamicIndex(e)
+		return b.computedIndex(e)
 	}
 	v := b.gather(x, acc, e.Type())
 	v.typ = e.Type()
-	return v
-}
-
-// dynamicIndex reads an element whose index is computed when the program runs:
-// an integer that was drawn, or that parameters decide.
-func (b *binder) dynamicIndex(e *ir.IndexExpr) value {
-	x := b.numeric(b.eval(e.X))
-	at := b.intNumber(0)
-	stride := x.size()
-	for k, ix := range e.Indices {
-		if ix.Kind != ir.IndexSingle {
-			b.unsupported(ix.At, "a slice beside an index that depends on parameters or random draws")
-		}
-		size := x.shape[k]
-		stride /= max(size, 1)
-		i := b.numeric(b.eval(ix.A))
-		// The checks of the dimensions one by one: elsewhere a bad index could
-		// reach another row.
-		b.emitEffect([]value{i}, func(g *ad.Graph, a []ad.Ref) {
-			one, n := g.Const(1), g.Const(float64(size))
-			bad := g.Add(g.Less(a[0], one), g.Less(n, a[0]))
-			g.RejectIf(bad, &ad.Message{Parts: []ad.MessagePart{
-				{Text: "index ", Arg: -1}, {Arg: 0}, {Text: fmt.Sprintf(" is out of range; dimension %d has %d element%s", k+1, size, plural(size)), Arg: -1}}}, a[0])
-		})
-		at = b.emit(types.RealType, []value{at, i}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
-			return g.Add(a[0], g.Scale(float64(stride), g.Sub(a[1], g.Const(1))))
-		})
-		at.ints = nil
-	}
-	shape := x.shape[len(e.Indices):]
-	offs := make([]float64, sizeOf(shape))
-	for i := range offs {
-		offs[i] = float64(i)
-	}
-	v := b.emit(e.Type(), []value{x, at}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
-		pos := a[1]
-		if len(shape) > 0 {
-			pos = g.Add(pos, g.ConstArray(ad.Type{Shape: shape}, offs))
-		}
-		return g.Take(a[0], pos)
-	})
-	v.param = x.param
 	return v
 }
 
@@ -524,8 +482,11 @@ func (b *binder) userCall(e *ir.UserCall) *value {
 	b.propto, b.inModel = outerPropto, outerTarget
 	out := b.result
 	b.result = nil
-	if sig != returns {
+	if sig&returns == 0 {
 		return nil
+	}
+	if sig != returns && out != nil {
+		b.mustReturn(e, sig)
 	}
 	if out != nil {
 		v := *out
@@ -533,6 +494,14 @@ func (b *binder) userCall(e *ir.UserCall) *value {
 		return &v
 	}
 	return nil
+}
+
+// mustReturn rejects the evaluation where a function ends without a return.
+func (b *binder) mustReturn(e *ir.UserCall, sig signal) {
+	missing := b.isOneOf(b.code, sig&^returns)
+	b.emitEffect([]value{b.numeric(missing)}, func(g *ad.Graph, a []ad.Ref) {
+		g.RejectIf(a[0], &ad.Message{Parts: []ad.MessagePart{{Text: e.Func.Name + " ended without a return statement", Arg: -1}}})
+	})
 }
 
 func (b *binder) inFunction() bool { return len(b.calls) > 0 }

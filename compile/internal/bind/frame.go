@@ -30,6 +30,7 @@ type frame struct {
 	order    []*cell // keys of logs in order of first write
 	seq      int
 	readSeq  int
+	regions  bool       // conditions known per iteration become regions
 	probe    bool       // record how reads depend on writes, for a scan
 	scan     *scanFrame // set while the loop is evaluated as a scan
 }

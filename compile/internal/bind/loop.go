@@ -175,13 +175,19 @@ func (b *binder) run(n int, lp *loop) signal {
 		b.note(lp, why)
 	}
 	b.stats.Unrolled++
-	for i := range n {
+	return b.loopEnds(b.unroll(0, n, lp))
+}
+
+// unroll runs iterations one after another, from number i on.
+func (b *binder) unroll(i, n int, lp *loop) signal {
+	for ; i < n; i++ {
 		b.bindVar(lp, intValue(int64(i+1)))
-		switch b.exec(lp.body) {
-		case breaks:
-			return goesOn
-		case returns:
-			return returns
+		sig := b.exec(lp.body)
+		if sig == breaks || sig == returns {
+			return sig
+		}
+		if !sig.certain() {
+			return b.onlyIf(sig, goesOn|continues, func() signal { return b.unroll(i+1, n, lp) })
 		}
 		if len(b.lvl.g.Nodes) > maxNodes {
 			b.fail(b.span, diag.TooLarge, "this loop must be unrolled to more than %d operations", maxNodes).throw()
@@ -218,8 +224,8 @@ func (b *binder) lanes(ax *axis, lp *loop, i value) {
 	f := b.newFrame(ax, lp)
 	b.inFrame(f, func() {
 		b.bindVar(lp, i)
-		if sig := b.exec(lp.body); sig != goesOn && sig != continues {
-			panic(&abort{reason: "break or return in the loop"})
+		if sig := b.exec(lp.body); sig&^(goesOn|continues) != 0 {
+			panic(&abort{reason: jumps})
 		}
 	})
 	if f.verify() {
@@ -227,6 +233,9 @@ func (b *binder) lanes(ax *axis, lp *loop, i value) {
 	}
 	b.commit(f)
 }
+
+// jumps is the reason of a loop that may end early.
+const jumps = "break or return in the loop"
 
 // carried is the reason of a loop whose iterations depend on earlier ones.
 const carried = "iterations that depend on earlier ones"
@@ -378,30 +387,46 @@ func (m logMark) restore() {
 	}
 }
 
-// execWhile runs a while loop, which data must decide.
-func (b *binder) execWhile(s *ir.While) signal {
-	for range 100_000_000 {
+// execWhile runs a while loop.
+func (b *binder) execWhile(s *ir.While) signal { return b.loopEnds(b.whileFrom(s, 0)) }
+
+// whileFrom runs the trips of a while loop from one on.
+func (b *binder) whileFrom(s *ir.While, trip int) signal {
+	for ; trip < maxTrips; trip++ {
 		cond := b.eval(s.Cond)
 		i, ok := cond.scalarInt()
 		if !ok {
-			if cond.ints != nil {
-				panic(&abort{reason: "a while loop that ends differently in different iterations"})
+			if cond.ints == nil || b.hidden() || b.hiddenAxis(cond.axis) {
+				b.unsupported(s.Cond.Span(), "a while loop whose condition depends on parameters or random draws")
 			}
-			b.unsupported(s.Cond.Span(), "a while loop whose condition depends on parameters or random draws")
+			if trip > maxLaneTrips {
+				panic(&abort{reason: "a while loop of many trips, which differ between iterations"})
+			}
+			return b.choose(cond, func() signal {
+				return b.onlyIf(b.exec(s.Body), goesOn|continues, func() signal { return b.whileFrom(s, trip+1) })
+			}, func() signal { return goesOn })
 		}
 		if i == 0 {
 			return goesOn
 		}
-		switch b.exec(s.Body) {
-		case breaks:
-			return goesOn
-		case returns:
-			return returns
+		sig := b.exec(s.Body)
+		if sig == breaks || sig == returns {
+			return sig
+		}
+		if !sig.certain() {
+			return b.onlyIf(sig, goesOn|continues, func() signal { return b.whileFrom(s, trip+1) })
 		}
 	}
 	b.fail(s.Cond.Span(), diag.EndlessLoop, "this while loop does not end").throw()
 	return goesOn
 }
+
+// maxTrips is where a while loop is taken to be endless; maxLaneTrips bounds the
+// nesting of its trips where they differ between lanes.
+const (
+	maxTrips     = 100_000_000
+	maxLaneTrips = 1000
+)
 
 // assignments lists the variables that a statement assigns, and among them
 // those that it does nothing with but to add to them.

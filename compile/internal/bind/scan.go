@@ -73,8 +73,8 @@ func (b *binder) probe(ax *axis, steps int, lp *loop, i value) plan {
 	f.probe = true
 	b.inFrame(f, func() {
 		b.bindVar(lp, i)
-		if sig := b.exec(lp.body); sig != goesOn && sig != continues {
-			panic(&abort{reason: "break or return in the loop"})
+		if sig := b.exec(lp.body); sig&^(goesOn|continues) != 0 {
+			panic(&abort{reason: jumps})
 		}
 	})
 	pl := plan{}
@@ -261,8 +261,8 @@ func (b *binder) scan(ax *axis, steps int, lp *loop, i value, pl plan) {
 	f.scan = s
 	b.inFrame(f, func() {
 		b.bindVar(lp, i)
-		if sig := b.exec(lp.body); sig != goesOn && sig != continues {
-			panic(&abort{reason: "break or return in the loop"})
+		if sig := b.exec(lp.body); sig&^(goesOn|continues) != 0 {
+			panic(&abort{reason: jumps})
 		}
 	})
 	s.verify(ax.n)

@@ -8,16 +8,6 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// signal is how a statement ends.
-type signal uint8
-
-const (
-	goesOn signal = iota
-	breaks
-	continues
-	returns // the value is in binder.result
-)
-
 // maxNodes bounds the size of a graph: a loop that must be unrolled to more is
 // refused rather than filling the memory.
 const maxNodes = 30_000_000
@@ -71,13 +61,14 @@ func (b *binder) exec(s ir.Stmt) signal {
 	return goesOn
 }
 
-// execAll runs statements in order. A conditional that parameters decide and
-// that may return takes the statements after it into its branches.
+// execAll runs statements in order. A conditional that may jump takes the
+// statements after it into its sides.
 func (b *binder) execAll(stmts []ir.Stmt) signal {
 	for i, s := range stmts {
+		rest := stmts[i+1:]
 		var sig signal
-		if f, ok := s.(*ir.If); ok && hasReturn(f) {
-			sig = b.execIf(f, stmts[i+1:])
+		if f, ok := s.(*ir.If); ok && mayJump(f) {
+			sig = b.execIf(f, rest)
 			if b.tookRest {
 				b.tookRest = false
 				return sig
@@ -86,20 +77,10 @@ func (b *binder) execAll(stmts []ir.Stmt) signal {
 			sig = b.exec(s)
 		}
 		if sig != goesOn {
-			return sig
+			return b.onlyIf(sig, goesOn, func() signal { return b.execAll(rest) })
 		}
 	}
 	return goesOn
-}
-
-func hasReturn(s ir.Stmt) bool {
-	found := false
-	walkStmts(s, func(s ir.Stmt) {
-		if _, ok := s.(*ir.Return); ok {
-			found = true
-		}
-	})
-	return found
 }
 
 // walkStmts calls f for s and every statement inside it.
@@ -207,8 +188,8 @@ func (b *binder) assign(s *ir.Assign) {
 	if len(s.Indices) > 0 {
 		var ok bool
 		if acc, ok = b.access(c.shape, s.Indices, "`"+s.Var.Name+"`"); !ok {
-			b.fail(s.Span(), diag.UnknownInt, "the place to assign to must be known when data are bound").
-				detailf("An index of it depends on parameters or on random draws; that is not supported yet.").throw()
+			b.assignComputed(c, s)
+			return
 		}
 	}
 	if s.Op == "" {

@@ -112,7 +112,7 @@ func MayFail(n *ad.Node) bool {
 	case ad.Effect, ad.Random:
 		return true
 	case ad.Array:
-		return n.Op != ad.OpMatMul && n.Op != ad.OpLogSumExp && n.Op != ad.OpMaxOf && n.Op != ad.OpPut
+		return n.Op != ad.OpMatMul && n.Op != ad.OpLogSumExp && n.Op != ad.OpMaxOf && n.Op != ad.OpPut && n.Op != ad.OpReplace
 	case ad.Region:
 		switch a := n.Attr.(type) {
 		case *ad.Scan:

@@ -1,0 +1,171 @@
+package bind
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Indices that are computed when the program runs: integers that were drawn or
+// that parameters decide, and those that a region's iterations hide.
+
+// computedIndex reads elements whose indices are computed.
+func (b *binder) computedIndex(e *ir.IndexExpr) value {
+	x := b.numeric(b.eval(e.X))
+	pos := b.computedPositions(x.shape, e.Indices)
+	v := b.take(x, pos, e.Type())
+	v.param = x.param
+	return v
+}
+
+// assignComputed assigns to elements whose indices are computed: the variable
+// becomes one with these elements replaced.
+func (b *binder) assignComputed(c *cell, s *ir.Assign) {
+	pos := b.computedPositions(c.shape, s.Indices)
+	whole := wholeOf(c.shape)
+	old := b.numeric(b.load(c, s.Var, whole, c.typ))
+	var v value
+	if s.Op == "" {
+		v = b.eval(s.Value)
+	} else {
+		part := b.take(old, pos, s.Combine.Type())
+		part.param = c.param
+		outer := b.operand
+		b.operand = &part
+		v = b.eval(s.Combine)
+		b.operand = outer
+	}
+	b.checkShape(s.Value.Span(), s.Var.Name, pos.shape, v.shape)
+	b.store(c, s.Var, whole, b.replace(old, v, pos))
+}
+
+// take reads the elements at positions, counted from 0 in x taken as flat.
+func (b *binder) take(x, pos value, typ types.Type) value {
+	v := b.emit(typ, []value{b.numeric(x), b.numeric(pos)}, func(g *ad.Graph, a []ad.Ref) ad.Ref { return g.Take(a[0], a[1]) })
+	v.param = x.param
+	return v
+}
+
+// replace is x with the elements of v at positions.
+func (b *binder) replace(x, v, pos value) value {
+	out := b.emit(x.typ, []value{b.numeric(x), b.numeric(v), b.numeric(pos)}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+		return g.Replace(a[0], g.Broadcast(a[1], g.Type(a[2]).Shape), a[2])
+	})
+	out.param = x.param || v.param
+	return out
+}
+
+// computedPositions are the positions of the elements in a container of that
+// shape, taken as flat, in the shape of what is read or assigned. Each index is
+// checked when the program runs.
+func (b *binder) computedPositions(shape []int, indices []ir.Index) value {
+	type dim struct {
+		at     value // positions along the dimension, times stride
+		single bool
+	}
+	known := func(ints []int64, shape []int) value {
+		return value{typ: types.Type{Kind: types.Int, Dims: len(shape)}, shape: shape, ints: ints}
+	}
+	var dims []dim
+	stride := sizeOf(shape)
+	for k, size := range shape {
+		stride /= max(size, 1)
+		ix := ir.Index{Kind: ir.IndexAll}
+		if k < len(indices) {
+			ix = indices[k]
+		}
+		var i value
+		switch ix.Kind {
+		case ir.IndexSingle, ir.IndexMulti:
+			i = b.eval(ix.A)
+		case ir.IndexRange:
+			from, to := intValue(1), intValue(int64(size))
+			if ix.A != nil {
+				from = b.eval(ix.A)
+			}
+			if ix.B != nil {
+				to = b.eval(ix.B)
+			}
+			lo, ok1 := from.scalarInt()
+			hi, ok2 := to.scalarInt()
+			if !ok1 || !ok2 {
+				b.unsupported(ix.At, "a slice whose bounds depend on parameters, random draws or a loop's iteration, here")
+			}
+			var list []int64
+			for ; lo <= hi; lo++ {
+				list = append(list, lo)
+			}
+			i = known(list, []int{len(list)})
+		case ir.IndexAll:
+			list := make([]int64, size)
+			for j := range list {
+				list[j] = int64(j) + 1
+			}
+			i = known(list, []int{size})
+		}
+		b.checkIndex(i, size, k+1, ix)
+		at := b.emit(types.Type{Kind: types.Real, Dims: len(i.shape)}, []value{b.numeric(i)}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+			return g.Scale(float64(stride), g.Sub(a[0], g.Const(1)))
+		})
+		at.ints = nil
+		dims = append(dims, dim{at, ix.Kind == ir.IndexSingle})
+	}
+	// Add up the dimensions, each repeated over the others.
+	var out []int
+	for _, d := range dims {
+		if !d.single {
+			out = append(out, d.at.shape[0])
+		}
+	}
+	args := make([]value, len(dims))
+	for i, d := range dims {
+		args[i] = d.at
+	}
+	pos := b.emit(types.Type{Kind: types.Real, Dims: len(out)}, args, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+		sum := g.Broadcast(g.Const(0), out)
+		axis := 0
+		for i, d := range dims {
+			r := a[i]
+			if !d.single {
+				ix := ad.Index{Dims: make([]ad.Dim, len(out))}
+				for j, n := range out {
+					ix.Dims[j] = ad.Dim{N: n}
+				}
+				ix.Dims[axis].Stride = 1
+				r = g.Gather(r, ix)
+				axis++
+			}
+			sum = g.Add(sum, r)
+		}
+		return sum
+	})
+	pos.ints = nil
+	return pos
+}
+
+// checkIndex rejects the evaluation where an index is out of range; one that is
+// known and wrong is reported now, unless it stands in a branch, which may never
+// be taken.
+func (b *binder) checkIndex(i value, size, dimension int, ix ir.Index) {
+	if i.ints != nil && !slices.ContainsFunc(i.ints, func(x int64) bool { return x < 1 || x > int64(size) }) {
+		return
+	}
+	b.emitEffect([]value{b.numeric(i)}, func(g *ad.Graph, a []ad.Ref) {
+		bad := g.Add(g.Less(a[0], g.Const(1)), g.Less(g.Const(float64(size)), a[0]))
+		if len(g.Type(bad).Shape) > 0 {
+			bad = g.Sum(bad)
+		}
+		g.RejectIf(bad, &ad.Message{Parts: []ad.MessagePart{
+			{Text: "index ", Arg: -1}, {Arg: 0}, {Text: fmt.Sprintf(" is out of range; dimension %d has %d element%s", dimension, size, plural(size)), Arg: -1}}}, a[0])
+	})
+}
+
+// distinct reports whether no element stands twice in the list.
+func distinct(list []int32) bool {
+	s := slices.Clone(list)
+	slices.Sort(s)
+	return len(slices.Compact(s)) == len(list)
+}

@@ -1,0 +1,242 @@
+package bind
+
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// signal is the set of ways in which statements may end. With more than one,
+// which it is differs between iterations or is decided when the program runs:
+// binder.code holds it, as one of these numbers.
+type signal uint8
+
+const (
+	goesOn signal = 1 << iota
+	breaks
+	continues
+	returns // the value is in binder.result
+)
+
+func (s signal) certain() bool { return s&(s-1) == 0 }
+
+// mayJump reports whether a statement holds a return, or a break or continue of
+// a loop around it.
+func mayJump(s ir.Stmt) bool {
+	switch s := s.(type) {
+	case nil:
+		return false
+	case *ir.Break, *ir.Continue, *ir.Return:
+		return true
+	case *ir.Block:
+		return slices.ContainsFunc(s.Stmts, mayJump)
+	case *ir.If:
+		return mayJump(s.Then) || s.Else != nil && mayJump(s.Else)
+	case *ir.For:
+		return hasReturn(s.Body)
+	case *ir.ForEach:
+		return hasReturn(s.Body)
+	case *ir.While:
+		return hasReturn(s.Body)
+	}
+	return false
+}
+
+func hasReturn(s ir.Stmt) bool {
+	found := false
+	walkStmts(s, func(s ir.Stmt) {
+		if _, ok := s.(*ir.Return); ok {
+			found = true
+		}
+	})
+	return found
+}
+
+// outcome is how one side of a conditional ended.
+type outcome struct {
+	sig    signal
+	code   value
+	result *value
+}
+
+// codeOf is the outcome as a number.
+func (o outcome) codeOf() value {
+	if o.sig.certain() {
+		return intValue(int64(o.sig))
+	}
+	return o.code
+}
+
+// choose runs then where cond is not 0 and els elsewhere: now, in lanes, or as a
+// region of the graph.
+func (b *binder) choose(cond value, then, els func() signal) signal {
+	if i, ok := cond.scalarInt(); ok {
+		if i != 0 {
+			return then()
+		}
+		return els()
+	}
+	if cond.ints != nil && !b.hiddenAxis(cond.axis) && !b.hidden() && (b.frame == nil || !b.frame.regions) {
+		return b.partition(cond, then, els)
+	}
+	b.stats.Ifs++
+	return b.region(cond, then, els)
+}
+
+// onlyIf runs rest where statements that ended with sig did so by one of the
+// ways in on.
+func (b *binder) onlyIf(sig, on signal, rest func() signal) signal {
+	if sig&^on == 0 {
+		return rest()
+	}
+	if sig&on == 0 {
+		return sig
+	}
+	code, result := b.code, b.result
+	return b.choose(b.isOneOf(code, sig&on), rest, func() signal {
+		b.code, b.result = code, result
+		return sig &^ on
+	})
+}
+
+// isOneOf is the truth of code being in the set.
+func (b *binder) isOneOf(code value, set signal) value {
+	if code.ints != nil {
+		ints := make([]int64, len(code.ints))
+		for i, c := range code.ints {
+			ints[i] = truth(signal(c)&set != 0)
+		}
+		code.ints = ints
+		return code
+	}
+	return b.emit(types.IntType, []value{code}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+		r := ad.None
+		for k := goesOn; k <= returns; k <<= 1 {
+			if set&k == 0 {
+				continue
+			}
+			is := g.Do(ad.OpEqual, nil, a[0], g.Const(float64(k)))
+			if r == ad.None {
+				r = is
+			} else {
+				r = g.Add(r, is)
+			}
+		}
+		return r
+	})
+}
+
+// recode replaces in the code of an outcome what is in from by to.
+func (b *binder) recode(code value, from, to signal) value {
+	if code.ints != nil {
+		ints := slices.Clone(code.ints)
+		for i, c := range ints {
+			if signal(c)&from != 0 {
+				ints[i] = int64(to)
+			}
+		}
+		code.ints = ints
+		return code
+	}
+	return b.emit(types.IntType, []value{b.isOneOf(code, from), code}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+		return g.Select(a[0], g.Const(float64(to)), a[1])
+	})
+}
+
+// loopEnds is how a loop ends whose iterations ended with sig.
+func (b *binder) loopEnds(sig signal) signal {
+	switch {
+	case sig&returns == 0:
+		return goesOn
+	case sig == returns:
+		return returns
+	case sig&(breaks|continues) != 0:
+		b.code = b.recode(b.code, breaks|continues, goesOn)
+	}
+	return goesOn | returns
+}
+
+// partition runs the sides of a conditional that data decide differently in
+// different iterations, each in its own lanes.
+func (b *binder) partition(cond value, then, els func() signal) signal {
+	ax := innermost(b.axis, cond.axis)
+	mask := b.maskOf(cond, ax)
+	var lanes [2][]int32
+	for l, t := range mask {
+		k := 1
+		if t {
+			k = 0
+		}
+		lanes[k] = append(lanes[k], int32(l))
+	}
+	old := b.axis
+	defer func() { b.axis = old }()
+	var outs []outcome
+	var axes []*axis
+	union := signal(0)
+	for k, side := range []func() signal{then, els} {
+		if len(lanes[k]) == 0 {
+			continue
+		}
+		b.axis = ax
+		if len(lanes[k]) == ax.n {
+			return side()
+		}
+		b.axis = &axis{n: len(lanes[k]), parent: ax, up: lanes[k], lvl: ax.lvl, subset: true}
+		b.result = nil
+		o := outcome{sig: side()}
+		o.code, o.result = b.code, b.result
+		outs, axes = append(outs, o), append(axes, b.axis)
+		union |= o.sig
+	}
+	b.axis = ax
+	if !union.certain() {
+		code := value{typ: types.IntType, axis: ax, ints: make([]int64, ax.n)}
+		for k, o := range outs {
+			c := o.codeOf()
+			if c.ints == nil {
+				panic(&abort{reason: "break, continue or return that parameters decide in some iterations"})
+			}
+			up := upTo(axes[k], c.axis)
+			for l, x := range axes[k].up {
+				code.ints[x] = intAt(c, axes[k], up, l, 0)
+			}
+		}
+		b.code = code
+	}
+	b.mergeResults(outs, axes, union)
+	return union
+}
+
+// mergeResults makes one value of what the sides in their lanes return.
+func (b *binder) mergeResults(outs []outcome, axes []*axis, union signal) {
+	b.result = nil
+	if union&returns == 0 {
+		return
+	}
+	var c *cell
+	ax := b.axis
+	for k, o := range outs {
+		if o.sig&returns == 0 || o.result == nil {
+			continue
+		}
+		v := *o.result
+		if c == nil {
+			c = b.newCell(nil, "return", v.typ, v.shape)
+			c.setWhole(b.unset(v.typ, v.shape))
+		}
+		if !slices.Equal(v.shape, c.shape) {
+			panic(&abort{reason: "a function whose result has different sizes in different iterations"})
+		}
+		c.param = c.param || v.param
+		b.axis = axes[k]
+		b.writeLocal(c, wholeOf(c.shape), v, b.axis)
+		b.axis = ax
+	}
+	if c != nil {
+		v := b.pack(c)
+		b.result = &v
+	}
+}
