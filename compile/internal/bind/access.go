@@ -1,6 +1,9 @@
 package bind
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
@@ -79,44 +82,46 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 			continue
 		}
 		ix := indices[k]
-		check := func(i int64) {
-			if i < 1 || i > int64(size) {
-				b.fail(ix.At, diag.IndexRange, "index %d is out of range", i).
-					detailf("%s has %d element%s in dimension %d; indices count from 1.", what, size, plural(size), k+1).throw()
-			}
-		}
+		check := func(i value) value { return b.inRange(i, size, k+1, ix, what) }
 		switch ix.Kind {
 		case ir.IndexSingle:
 			i := b.eval(ix.A)
 			if i.ints == nil {
 				return access{}, false
 			}
-			for _, v := range i.ints {
-				check(v)
-			}
+			i = check(i)
 			if i.axis == nil {
 				acc.ix.Offset += int(i.ints[0]-1) * stride
 			} else {
 				addLanes(i.axis, i.ints, stride)
 			}
 		case ir.IndexMulti:
-			i := b.knownInt(ix.A, "an index")
+			i := b.eval(ix.A)
+			if i.ints == nil {
+				return access{}, false
+			}
 			if i.axis != nil {
+				if b.hiddenAxis(i.axis) {
+					return access{}, false
+				}
 				panic(&abort{reason: "an array of indices that differs between iterations"})
 			}
+			i = check(i)
 			t := make([]int32, len(i.ints))
 			for p, v := range i.ints {
-				check(v)
 				t[p] = int32(int(v-1) * stride)
 			}
 			acc.ix.Dims = append(acc.ix.Dims, tableDim(t))
 		case ir.IndexRange:
 			from, to := intValue(1), intValue(int64(size))
 			if ix.A != nil {
-				from = b.knownInt(ix.A, "a range bound")
+				from = b.eval(ix.A)
 			}
 			if ix.B != nil {
-				to = b.knownInt(ix.B, "a range bound")
+				to = b.eval(ix.B)
+			}
+			if from.ints == nil || to.ints == nil || b.hiddenAxis(from.axis) || b.hiddenAxis(to.axis) {
+				return access{}, false
 			}
 			if from.axis != nil || to.axis != nil {
 				panic(&abort{reason: "a slice whose bounds differ between iterations"})
@@ -126,8 +131,8 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 				acc.ix.Dims = append(acc.ix.Dims, ad.Dim{N: 0, Stride: stride})
 				continue
 			}
-			check(lo)
-			check(hi)
+			check(intValue(lo))
+			check(intValue(hi))
 			acc.ix.Offset += int(lo-1) * stride
 			acc.ix.Dims = append(acc.ix.Dims, ad.Dim{N: int(hi - lo + 1), Stride: stride})
 		case ir.IndexAll:
@@ -136,6 +141,93 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 	}
 	acc.ix = affine(acc.ix)
 	return acc, true
+}
+
+// inRange checks known indices into a dimension. One that is out of range is an
+// error, unless no iteration that gets here uses it, or this place may never be
+// reached: in a branch it is a rejection when the program runs.
+func (b *binder) inRange(i value, size, dimension int, ix ir.Index, what string) value {
+	wrong := func(x int64) bool { return x < 1 || x > int64(size) }
+	first := slices.IndexFunc(i.ints, wrong)
+	if first < 0 {
+		return i
+	}
+	conditional := false
+	for l := b.lvl; l != nil; l = l.parent {
+		conditional = conditional || l.branch && l.loop == nil
+	}
+	bad := value{typ: i.typ, shape: i.shape, axis: i.axis, ints: make([]int64, len(i.ints))}
+	excluded := b.excluded(i.axis)
+	n, rest := i.size(), int64(0)
+	ints := slices.Clone(i.ints)
+	for p, x := range ints {
+		if !wrong(x) {
+			continue
+		}
+		ints[p] = 1
+		if excluded == nil || !excluded[p/n] {
+			bad.ints[p], rest = 1, x
+		}
+	}
+	if size > 0 && !slices.Contains(bad.ints, 1) {
+		i.ints = ints
+		return i
+	}
+	if size == 0 || !conditional || b.now {
+		if rest == 0 {
+			rest = i.ints[first]
+		}
+		b.fail(ix.At, diag.IndexRange, "index %d is out of range", rest).
+			detailf("%s has %d element%s in dimension %d; indices count from 1.", what, size, plural(size), dimension).throw()
+	}
+	b.emitEffect([]value{b.numeric(bad), b.numeric(i)}, func(g *ad.Graph, a []ad.Ref) {
+		if len(g.Type(a[0]).Shape) > 0 {
+			a[0] = g.Sum(a[0])
+		}
+		g.RejectIf(a[0], &ad.Message{Parts: []ad.MessagePart{
+			{Text: "index ", Arg: -1}, {Arg: 0}, {Text: fmt.Sprintf(" is out of range; dimension %d of %s has %d element%s", dimension, what, size, plural(size)), Arg: -1}}}, a[1])
+	})
+	i.ints = ints
+	return i
+}
+
+// excluded tells for every lane of an axis whether the branches under way, whose
+// conditions are known, leave it out; nil if none does.
+func (b *binder) excluded(ax *axis) []bool {
+	var out []bool
+	for _, m := range b.masks {
+		if ax == nil || m.cond.axis == nil {
+			continue
+		}
+		lane := make([]bool, ax.n)
+		switch {
+		case m.cond.axis.within(ax):
+			up := upTo(ax, m.cond.axis)
+			for l := range lane {
+				lane[l] = intAt(m.cond, ax, up, l, 0) != 0 != m.side
+			}
+		case ax.within(m.cond.axis): // the index varies less: all iterations of a lane must be out
+			for l := range lane {
+				lane[l] = true
+			}
+			up := m.cond.axis.lanesOf(ax)
+			for l := range m.cond.axis.n {
+				if intAt(m.cond, m.cond.axis, nil, l, 0) != 0 == m.side {
+					lane[up[l]] = false
+				}
+			}
+		default:
+			continue
+		}
+		if out == nil {
+			out = lane
+			continue
+		}
+		for l := range out {
+			out[l] = out[l] || lane[l]
+		}
+	}
+	return out
 }
 
 // flatBase returns, for every lane of ax (which is inside both the access's

@@ -29,6 +29,8 @@ type Options struct {
 type Stats struct {
 	Laned    int // loops evaluated once for all iterations
 	Scanned  int // loops with a carried recurrence
+	Carried  int // loops as one region that carries variables whole
+	Iterated int // loops whose number of iterations is computed
 	Unrolled int
 	Ifs      int      // conditionals that parameters decide
 	Notes    []string // why loops were not laned: "line 12: reason"

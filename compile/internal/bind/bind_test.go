@@ -41,7 +41,7 @@ func compileIR(t testing.TB, name, text string) *ir.Program {
 // outputs; the gradient also with finite differences. Each file is a program
 // between two comments: the data in JSON on the first line, `// DATA {…}`, and
 // what the loops should come out as on the second, `// LOOPS lanes=1 scans=0
-// unrolled=0 ifs=0`, counted over the model block and transformed parameters.
+// carried=0 iterated=0 unrolled=0 ifs=0`, counted over the model block and transformed parameters.
 func TestLoops(t *testing.T) {
 	files, err := filepath.Glob("testdata/loops/*.model")
 	if err != nil || len(files) == 0 {
@@ -68,7 +68,7 @@ func TestLoops(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := fast.Stats
-			got := fmt.Sprintf("// LOOPS lanes=%d scans=%d unrolled=%d ifs=%d", s.Laned, s.Scanned, s.Unrolled, s.Ifs)
+			got := fmt.Sprintf("// LOOPS lanes=%d scans=%d carried=%d iterated=%d unrolled=%d ifs=%d", s.Laned, s.Scanned, s.Carried, s.Iterated, s.Unrolled, s.Ifs)
 			if lines[1] != got {
 				t.Errorf("loops came out as\n%s\nwant\n%s\n%s", got, lines[1], strings.Join(s.Notes, "\n"))
 			}

@@ -20,21 +20,22 @@ type binder struct {
 	axis  *axis  // iterations in force; nil: the uniform context
 	frame *frame // innermost loop in lanes; nil: none
 
-	cells    []*cell // by ir.Var.ID of the frame in force
-	vars     map[*cell]*ir.Var
-	aligned  map[alignKey]ad.Ref
-	branches []*branch
-	targets  []value // addends of the log density, without lanes, in the root level
-	calls    []callSite
-	propto   bool // whether _lupdf and ~ drop addends
-	inModel  bool
-	operand  *value     // ir.Operand
-	code     value      // how statements ended, where their signal is not certain
-	result   *value     // of a return
-	tookRest bool       // a conditional ran the statements after it
-	masks    []mask     // conditions known per iteration of the branches under way, where lanes are hidden
-	now      bool       // transformed data: effects act at once
-	rng      *rand.Rand // draws of transformed data; nil elsewhere
+	cells     []*cell // by ir.Var.ID of the frame in force
+	vars      map[*cell]*ir.Var
+	aligned   map[alignKey]ad.Ref
+	branches  []*branch
+	targets   []value // addends of the log density, without lanes, in the root level
+	calls     []callSite
+	propto    bool // whether _lupdf and ~ drop addends
+	inModel   bool
+	operand   *value     // ir.Operand
+	code      value      // how statements ended, where their signal is not certain
+	result    *value     // of a return
+	tookRest  bool       // a conditional ran the statements after it
+	asRegions bool       // the next loop makes regions of conditionals that data decide
+	masks     []mask     // conditions known per iteration of the branches under way, where lanes are hidden
+	now       bool       // transformed data: effects act at once
+	rng       *rand.Rand // draws of transformed data; nil elsewhere
 
 	span     source.Span
 	sites    []source.Span

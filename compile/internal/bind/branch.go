@@ -401,3 +401,20 @@ type mask struct {
 	cond value
 	side bool
 }
+
+// branchMark is what a failed attempt must restore of a branch under way.
+type branchMark struct {
+	target, adds, order int
+	writes              []pending
+}
+
+func (br *branch) mark() branchMark {
+	return branchMark{len(br.target), len(br.adds), len(br.order), slices.Clone(br.writes)}
+}
+
+func (br *branch) restore(m branchMark) {
+	for _, c := range br.order[m.order:] {
+		delete(br.saved, c)
+	}
+	br.target, br.adds, br.order, br.writes = br.target[:m.target], br.adds[:m.adds], br.order[:m.order], m.writes
+}

@@ -14,9 +14,10 @@ import (
 //   - lanes: the body once, with the loop variable an axis of lanes;
 //   - scan: the body once, with the values that one iteration hands to later
 //     ones carried (scan.go);
+//   - carried: the body once, with whole variables carried (carry.go);
 //   - unrolled: iteration by iteration.
 //
-// The first two are attempted; an attempt that meets something it cannot do is
+// All but the last are attempted; an attempt that meets something it cannot do is
 // abandoned (panic with *abort) and leaves nothing behind but unused nodes.
 
 // smallLoop is the greatest number of iterations of an inner loop that is
@@ -36,19 +37,31 @@ type loop struct {
 }
 
 func (b *binder) execFor(s *ir.For) signal {
-	from, to := b.knownInt(s.From, "a loop bound"), b.knownInt(s.To, "a loop bound")
-	if from.axis == nil && to.axis == nil {
+	from, to := b.eval(s.From), b.eval(s.To)
+	switch {
+	case from.ints == nil || to.ints == nil:
+		return b.iterateFor(s, from, to)
+	case from.axis == nil && to.axis == nil:
 		lo := from.ints[0]
 		n := int(max(0, to.ints[0]-lo+1))
 		return b.run(n, &loop{body: s.Body, v: s.Var, bind: func(i value) value { return addInt(i, lo-1) }})
+	case b.hidden() || b.hiddenAxis(from.axis) || b.hiddenAxis(to.axis) || b.frame != nil && (b.frame.scan != nil || b.frame.probe):
+		return b.carryRagged(s, from, to)
 	}
-	if b.hidden() || b.hiddenAxis(from.axis) || b.hiddenAxis(to.axis) {
-		panic(&abort{reason: "loop bounds that differ between iterations of a region"})
+	why, ok := b.attempt(func() { b.lanesRagged(s, from, to) })
+	if ok {
+		b.stats.Laned++
+		return goesOn
 	}
-	// Bounds that differ between lanes: one axis of all iterations.
-	if b.frame != nil && (b.frame.scan != nil || b.frame.probe) {
-		panic(&abort{reason: "loop bounds that differ between iterations"})
+	if why != carried && why != jumps {
+		panic(&abort{reason: why})
 	}
+	return b.carryRagged(s, from, to)
+}
+
+// lanesRagged evaluates a loop whose bounds differ between lanes in one axis of
+// all iterations.
+func (b *binder) lanesRagged(s *ir.For, from, to value) {
 	ax := innermost(b.axis, innermost(from.axis, to.axis))
 	inner := &axis{parent: ax, lvl: ax.lvl}
 	var ints []int64
@@ -76,15 +89,13 @@ func (b *binder) execFor(s *ir.For) signal {
 	}
 	inner.n = len(ints)
 	if inner.n == 0 {
-		return goesOn
+		return
 	}
 	old := b.axis
 	b.axis = ax
 	defer func() { b.axis = old }()
 	lp := &loop{body: s.Body, v: s.Var, bind: func(value) value { return value{typ: types.IntType, axis: inner, ints: ints} }}
 	b.lanes(inner, lp, value{})
-	b.stats.Laned++
-	return goesOn
 }
 
 func addInt(v value, by int64) value {
@@ -142,40 +153,91 @@ func (b *binder) run(n int, lp *loop) signal {
 		return goesOn
 	}
 	if n > b.smallest() && b.mayLane() {
-		ax := &axis{n: n, parent: b.axis, lvl: b.lvl}
-		if b.axis != nil {
-			ax.n *= b.axis.n
+		if sig, ok := b.runLaned(n, lp); ok {
+			return sig
 		}
-		ints := make([]int64, ax.n)
-		ax.up = make([]int32, ax.n)
-		for i := range ints {
-			ints[i] = int64(i%n) + 1
-			ax.up[i] = int32(i / n)
-		}
-		i := value{typ: types.IntType, axis: ax, ints: ints}
-		why, ok := b.attempt(func() { b.lanes(ax, lp, i) })
+	}
+	if n > b.smallCarry() && !b.opts.Unroll && !b.now {
+		ax, i := b.iterations(n)
+		sig := goesOn
+		why, ok := b.attempt(func() { sig = b.carry(ax, n, lp, i, nil) })
 		if ok {
-			b.stats.Laned++
-			return goesOn
-		}
-		if why == carried && !b.now {
-			var pl plan
-			why, _ = b.attempt(func() {
-				pl = b.probe(ax, n, lp, i)
-				panic(&abort{reason: carried}) // the probe only looks
-			})
-			if pl != nil {
-				why, ok = b.attempt(func() { b.scan(ax, n, lp, i, pl) })
-			}
-			if ok {
-				b.stats.Scanned++
-				return goesOn
-			}
+			return sig
 		}
 		b.note(lp, why)
 	}
 	b.stats.Unrolled++
 	return b.loopEnds(b.unroll(0, n, lp))
+}
+
+// iterations is the axis of n iterations in every lane in force, and their
+// numbers from 1.
+func (b *binder) iterations(n int) (*axis, value) {
+	ax := &axis{n: n, parent: b.axis, lvl: b.lvl}
+	if b.axis != nil {
+		ax.n *= b.axis.n
+		ax.lvl = b.axis.lvl
+	}
+	ints := make([]int64, ax.n)
+	ax.up = make([]int32, ax.n)
+	for i := range ints {
+		ints[i] = int64(i%n) + 1
+		ax.up[i] = int32(i / n)
+	}
+	return ax, value{typ: types.IntType, axis: ax, ints: ints}
+}
+
+// runLaned tries to evaluate the loop once for all iterations, in lanes or as a
+// scan.
+func (b *binder) runLaned(n int, lp *loop) (signal, bool) {
+	ax, i := b.iterations(n)
+	sig, last := goesOn, 0
+	why, ok := b.attempt(func() {
+		if sig, last = b.lanes(ax, lp, i); last > 0 {
+			panic(&abort{reason: jumps})
+		}
+	})
+	if last > 0 { // data end the loop early: there are only so many iterations
+		n = last
+		ax, i = b.iterations(n)
+		why, ok = b.attempt(func() { sig, _ = b.lanes(ax, lp, i) })
+	}
+	if ok {
+		b.stats.Laned++
+		return sig, true
+	}
+	for regions := 0; why == carried && regions < 2 && !b.now; regions++ {
+		var pl plan
+		b.asRegions = regions == 1
+		why, _ = b.attempt(func() {
+			pl = b.probe(ax, n, lp, i)
+			panic(&abort{reason: carried}) // the probe only looks
+		})
+		if pl != nil {
+			why, ok = b.attempt(func() { b.scan(ax, n, lp, i, pl) })
+		}
+		b.asRegions = false
+		if ok {
+			b.stats.Scanned++
+			return goesOn, true
+		}
+		if why == irregularly && branches(lp.body) {
+			why = carried // again, with branches that data decide as regions
+		}
+	}
+	b.note(lp, why)
+	return goesOn, false
+}
+
+// branches reports whether a statement holds a conditional.
+func branches(s ir.Stmt) bool {
+	found := false
+	walkStmts(s, func(s ir.Stmt) {
+		if _, ok := s.(*ir.If); ok {
+			found = true
+		}
+	})
+	return found
 }
 
 // unroll runs iterations one after another, from number i on.
@@ -194,6 +256,15 @@ func (b *binder) unroll(i, n int, lp *loop) signal {
 		}
 	}
 	return goesOn
+}
+
+// smallCarry is the greatest number of iterations of a loop that is unrolled
+// rather than made a region that carries variables.
+func (b *binder) smallCarry() int {
+	if f := b.frame; f != nil && (f.scan != nil || f.probe) {
+		return 4 * smallLoop // the variables of a scan are watched, so it would seldom do
+	}
+	return smallLoop
 }
 
 func (b *binder) smallest() int {
@@ -219,19 +290,49 @@ func (b *binder) bindVar(lp *loop, i value) {
 	b.cells[lp.v.ID] = c
 }
 
-// lanes evaluates the body once for all lanes of ax.
-func (b *binder) lanes(ax *axis, lp *loop, i value) {
+// lanes evaluates the body once for all lanes of ax. If data end the loop in the
+// middle, nothing is stored and last is the number of iterations that there are.
+func (b *binder) lanes(ax *axis, lp *loop, i value) (sig signal, last int) {
 	f := b.newFrame(ax, lp)
 	b.inFrame(f, func() {
 		b.bindVar(lp, i)
-		if sig := b.exec(lp.body); sig&^(goesOn|continues) != 0 {
+		sig = b.exec(lp.body)
+	})
+	if sig&(breaks|returns) != 0 {
+		if ax.parent != nil || !sig.certain() && b.code.ints == nil {
 			panic(&abort{reason: jumps})
 		}
-	})
+		for last < ax.n && (sig.certain() || signal(intAt(b.code, ax, nil, last, 0))&(breaks|returns) == 0) {
+			if sig.certain() {
+				break
+			}
+			last++
+		}
+		if last++; last < ax.n {
+			return sig, last
+		}
+	}
 	if f.verify() {
 		panic(&abort{reason: carried})
 	}
 	b.commit(f)
+	return b.lastEnds(ax, sig), 0
+}
+
+// lastEnds is how a loop in lanes ends: as its last iteration.
+func (b *binder) lastEnds(ax *axis, sig signal) signal {
+	if sig&(breaks|returns) == 0 {
+		return goesOn
+	}
+	if !sig.certain() {
+		sig = signal(intAt(b.code, ax, nil, ax.n-1, 0))
+	}
+	if sig == returns && b.result != nil && b.result.axis != nil {
+		v := b.gather(b.flatten(*b.result, ax), access{ix: ad.Index{Offset: (ax.n - 1) * b.result.size(), Dims: []ad.Dim{{N: b.result.size(), Stride: 1}}}}, b.result.typ)
+		v = b.reshape(v, b.result.shape, b.result.typ)
+		b.result = &v
+	}
+	return b.loopEnds(sig)
 }
 
 // jumps is the reason of a loop that may end early.
@@ -243,6 +344,7 @@ const carried = "iterations that depend on earlier ones"
 func (b *binder) newFrame(ax *axis, lp *loop) *frame {
 	f := &frame{parent: b.frame, ax: ax, logs: map[*cell]*log{}}
 	f.assigned, f.accOnly = assignments(lp.body)
+	f.regions = b.asRegions || b.frame != nil && b.frame.regions
 	return f
 }
 
@@ -270,9 +372,9 @@ func (b *binder) attempt(fn func()) (why string, ok bool) {
 	cells := append([]*cell(nil), b.cells...)
 	journal := b.journal
 	b.journal = &cellJournal{outer: journal}
-	var targets []int
+	var marks []branchMark
 	for _, br := range b.branches {
-		targets = append(targets, len(br.target))
+		marks = append(marks, br.mark())
 	}
 	defer func() {
 		r := recover()
@@ -300,7 +402,7 @@ func (b *binder) attempt(fn func()) (why string, ok bool) {
 			l.g.Effects = l.g.Effects[:effects[k]]
 		}
 		for k, br := range b.branches {
-			br.target = br.target[:targets[k]]
+			br.restore(marks[k])
 		}
 		for _, m := range logs {
 			m.restore()
@@ -397,7 +499,7 @@ func (b *binder) whileFrom(s *ir.While, trip int) signal {
 		i, ok := cond.scalarInt()
 		if !ok {
 			if cond.ints == nil || b.hidden() || b.hiddenAxis(cond.axis) {
-				b.unsupported(s.Cond.Span(), "a while loop whose condition depends on parameters or random draws")
+				return b.iterateWhile(s)
 			}
 			if trip > maxLaneTrips {
 				panic(&abort{reason: "a while loop of many trips, which differ between iterations"})

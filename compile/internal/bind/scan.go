@@ -164,11 +164,11 @@ func (b *binder) readScan(f *frame, c *cell, v *ir.Var, r *readRecord, acc acces
 	if pt.irregular {
 		for _, x := range r.from {
 			if x.e != nil && inBody(x.e) {
-				panic(&abort{reason: "a carried value whose distance varies"})
+				panic(&abort{reason: irregularly})
 			}
 		}
 		if pt.later {
-			panic(&abort{reason: "a carried value whose distance varies"})
+			panic(&abort{reason: irregularly})
 		}
 		return value{}, false
 	}
@@ -418,6 +418,9 @@ func (b *binder) scan(ax *axis, steps int, lp *loop, i value, pl plan) {
 	}
 	b.commit(f)
 }
+
+// irregularly is the reason of a scan whose reads follow no pattern.
+const irregularly = "a carried value whose distance varies"
 
 // decides is the reason of a scan whose two evaluations went different ways.
 const decides = "a carried value that decides what is read"
