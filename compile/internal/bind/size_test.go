@@ -35,6 +35,46 @@ model {
   for (n in 2:N) v[n] = sqrt(a^2 + 0.3 * square(y[n - 1]) + inv_logit(b) * square(v[n - 1]));
   y ~ normal(0, v);
 }`,
+		"irregular": `data { int N; array[N] int g; vector[N] y; }
+parameters { real a; real b; }
+model {
+  vector[N] v = rep_vector(0, N);
+  v[1] = a;
+  for (n in 2:N) {
+    if (g[n] > 2) v[n] = b * v[n - 1] + y[n];
+    else v[n] = tanh(v[n > 5 ? n - 4 : 1]) + a;
+    if (v[n] > 10) continue;
+    target += -square(v[n]);
+  }
+}`,
+		"early end": `data { int N; array[N] int g; vector[N] y; }
+parameters { vector[N] z; }
+model {
+  for (n in 1:N) {
+    if (z[n] > 3) break;
+    target += -square(z[n] - y[n]);
+  }
+}`,
+		"tolerance": `functions {
+  real root(real a) {
+    real x = a;
+    while (abs(square(x) - a) > 1e-9) x = 0.5 * (x + a / x);
+    return x;
+  }
+}
+data { int N; array[N] int g; vector[N] y; }
+parameters { vector<lower=0>[N] z; }
+model { for (n in 1:N) y[n] ~ normal(root(z[n]), 1); }`,
+		"scans in lanes": `data { int N; array[N] int g; vector[N] y; }
+parameters { vector[N] z; real b; }
+model {
+  for (n in 1:N) {
+    real s = z[n];
+    for (t in 1:30) s = s * b + t;
+    for (t in 1:g[n]) s = tanh(s * b) + z[t];
+    target += -square(s);
+  }
+}`,
 		"nest": `data { int N; array[N] int g; vector[N] y; }
 parameters { vector[N] a; real<lower=0> s; }
 model { for (n in 1:N) for (i in 1:g[n]) target += -square(a[n] - i * s); }`,
@@ -76,6 +116,8 @@ func nodes(g *ad.Graph) int {
 			n += nodes(a.Body)
 		case *ad.If:
 			n += nodes(a.Then) + nodes(a.Else)
+		case *ad.While:
+			n += nodes(a.Cond) + nodes(a.Body)
 		}
 	}
 	return n

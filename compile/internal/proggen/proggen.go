@@ -59,7 +59,6 @@ const (
 // reports as not supported yet.
 var unsupported = []Feature{
 	JacobianPlus, // the checker
-	ParamJumps,   // bind
 }
 
 // Program is a random program.
