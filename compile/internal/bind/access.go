@@ -124,7 +124,20 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 				return access{}, false
 			}
 			if from.axis != nil || to.axis != nil {
-				panic(&abort{reason: "a slice whose bounds differ between iterations"})
+				ax := innermost(from.axis, to.axis)
+				n, starts := sliceLanes(from, to, ax)
+				starts = check(starts)
+				if n > 0 {
+					ends := starts
+					ends.ints = slices.Clone(starts.ints)
+					for l := range ends.ints {
+						ends.ints[l] += int64(n) - 1
+					}
+					check(ends)
+				}
+				addLanes(ax, starts.ints, stride)
+				acc.ix.Dims = append(acc.ix.Dims, ad.Dim{N: n, Stride: stride})
+				continue
 			}
 			lo, hi := from.ints[0], to.ints[0]
 			if hi < lo { // an empty slice, wherever it lies
@@ -141,6 +154,27 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 	}
 	acc.ix = affine(acc.ix)
 	return acc, true
+}
+
+// sliceLanes is a slice whose bounds differ between iterations: its length, which
+// must be the same in all, and where it starts.
+func sliceLanes(from, to value, ax *axis) (n int, starts value) {
+	starts = value{typ: types.IntType, axis: ax, ints: make([]int64, ax.n)}
+	uf, ut := upTo(ax, from.axis), upTo(ax, to.axis)
+	for l := range ax.n {
+		lo := intAt(from, ax, uf, l, 0)
+		k := int(max(0, intAt(to, ax, ut, l, 0)-lo+1))
+		if l > 0 && k != n {
+			panic(&abort{reason: "a slice whose length differs between iterations"})
+		}
+		n, starts.ints[l] = k, lo
+	}
+	if n == 0 { // an empty slice, wherever it lies
+		for l := range starts.ints {
+			starts.ints[l] = 1
+		}
+	}
+	return n, starts
 }
 
 // inRange checks known indices into a dimension. One that is out of range is an

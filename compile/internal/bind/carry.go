@@ -239,7 +239,9 @@ func (b *binder) surroundings() (*level, *axis) {
 // in force, as one scan. active tells, if not nil, the iterations that there are.
 func (b *binder) carry(ax *axis, steps int, lp *loop, i value, active *value) signal {
 	parent, outer := b.surroundings()
-	vars := b.carriedVars(lp.body)
+	vars := slices.DeleteFunc(b.carriedVars(lp.body), func(v *ir.Var) bool {
+		return slices.ContainsFunc(lp.tracked, func(t tracked) bool { return t.v == v })
+	})
 	inits := b.initial(vars)
 	total := 0
 	for _, v := range inits {
@@ -250,6 +252,7 @@ func (b *binder) carry(ax *axis, steps int, lp *loop, i value, active *value) si
 	}
 	step := func() signal {
 		run := func() signal {
+			defer b.private(lp)()
 			b.bindVar(lp, i)
 			return b.exec(lp.body)
 		}
@@ -323,6 +326,7 @@ func (b *binder) carry(ax *axis, steps int, lp *loop, i value, active *value) si
 		v.ints = nil
 		return v
 	})
+	b.settle(lp)
 	b.stats.Carried++
 	return sig
 }
@@ -526,5 +530,6 @@ func (b *binder) carryRagged(s *ir.For, from, to value) signal {
 		b.fail(b.span, diag.TooLarge, "this loop has too many iterations").throw()
 	}
 	lp := &loop{body: s.Body, v: s.Var, bind: func(i value) value { return i }}
+	lp.tracked = b.track(inner, lp, i, &active)
 	return b.carry(inner, int(steps), lp, i, &active)
 }

@@ -261,11 +261,14 @@ func (b *binder) compact(c *cell) {
 // writeInts changes known integers in place.
 func (b *binder) writeInts(c *cell, acc access, v value, ax *axis) {
 	w := *c.whole
-	if !c.owned {
-		if c.home != nil && w.axis == nil { // the same in all lanes so far
+	if !c.owned || w.axis != c.home {
+		if w.axis != c.home { // the same in several lanes so far
 			wide := make([]int64, 0, c.home.n*c.size)
-			for range c.home.n {
-				wide = append(wide, w.ints...)
+			up := upTo(c.home, w.axis)
+			for l := range c.home.n {
+				for p := range c.size {
+					wide = append(wide, intAt(w, c.home, up, l, p))
+				}
 			}
 			w.ints, w.axis = wide, c.home
 		} else {

@@ -351,12 +351,24 @@ func (b *binder) stdArgs(lvl *level, ax *axis, args []value, spread bool) ([]std
 		if spread {
 			out[i].Ref = lvl.g.Spread(out[i].Ref, ax.n)
 		}
-		if a.axis == nil {
-			out[i].Ints = a.ints
+		if out[i].Ints = a.ints; a.axis != nil {
+			out[i].Ints = sameInAll(a)
 		}
 		param = param || a.param
 	}
 	return out, param
+}
+
+// sameInAll are known integers that are the same in all lanes; nil if they are
+// not.
+func sameInAll(v value) []int64 {
+	n := v.size()
+	for k := n; k < len(v.ints); k++ {
+		if v.ints[k] != v.ints[k-n] {
+			return nil
+		}
+	}
+	return v.ints[:min(n, len(v.ints))]
 }
 
 // catch turns a declaration's complaint into a diagnostic at the call.

@@ -34,6 +34,8 @@ type loop struct {
 	v    *ir.Var
 	// bind makes the loop variable's value from the iteration number (from 1).
 	bind func(i value) value
+
+	tracked []tracked // integers known before every iteration
 }
 
 func (b *binder) execFor(s *ir.For) signal {
@@ -94,8 +96,10 @@ func (b *binder) lanesRagged(s *ir.For, from, to value) {
 	old := b.axis
 	b.axis = ax
 	defer func() { b.axis = old }()
-	lp := &loop{body: s.Body, v: s.Var, bind: func(value) value { return value{typ: types.IntType, axis: inner, ints: ints} }}
-	b.lanes(inner, lp, value{})
+	lp := &loop{body: s.Body, v: s.Var, bind: func(i value) value { return i }}
+	i := value{typ: types.IntType, axis: inner, ints: ints}
+	lp.tracked = b.track(inner, lp, i, nil)
+	b.lanes(inner, lp, i)
 }
 
 func addInt(v value, by int64) value {
@@ -159,6 +163,7 @@ func (b *binder) run(n int, lp *loop) signal {
 	}
 	if n > b.smallCarry() && !b.opts.Unroll && !b.now {
 		ax, i := b.iterations(n)
+		lp.tracked = b.track(ax, lp, i, nil)
 		sig := goesOn
 		why, ok := b.attempt(func() { sig = b.carry(ax, n, lp, i, nil) })
 		if ok {
@@ -167,6 +172,7 @@ func (b *binder) run(n int, lp *loop) signal {
 		b.note(lp, why)
 	}
 	b.stats.Unrolled++
+	lp.tracked = nil
 	return b.loopEnds(b.unroll(0, n, lp))
 }
 
@@ -192,6 +198,7 @@ func (b *binder) iterations(n int) (*axis, value) {
 func (b *binder) runLaned(n int, lp *loop) (signal, bool) {
 	ax, i := b.iterations(n)
 	sig, last := goesOn, 0
+	lp.tracked = b.track(ax, lp, i, nil)
 	why, ok := b.attempt(func() {
 		if sig, last = b.lanes(ax, lp, i); last > 0 {
 			panic(&abort{reason: jumps})
@@ -200,6 +207,7 @@ func (b *binder) runLaned(n int, lp *loop) (signal, bool) {
 	if last > 0 { // data end the loop early: there are only so many iterations
 		n = last
 		ax, i = b.iterations(n)
+		lp.tracked = b.track(ax, lp, i, nil)
 		why, ok = b.attempt(func() { sig, _ = b.lanes(ax, lp, i) })
 	}
 	if ok {
@@ -295,8 +303,10 @@ func (b *binder) bindVar(lp *loop, i value) {
 func (b *binder) lanes(ax *axis, lp *loop, i value) (sig signal, last int) {
 	f := b.newFrame(ax, lp)
 	b.inFrame(f, func() {
+		restore := b.private(lp)
 		b.bindVar(lp, i)
 		sig = b.exec(lp.body)
+		restore()
 	})
 	if sig&(breaks|returns) != 0 {
 		if ax.parent != nil || !sig.certain() && b.code.ints == nil {
@@ -316,6 +326,7 @@ func (b *binder) lanes(ax *axis, lp *loop, i value) (sig signal, last int) {
 		panic(&abort{reason: carried})
 	}
 	b.commit(f)
+	b.settle(lp)
 	return b.lastEnds(ax, sig), 0
 }
 

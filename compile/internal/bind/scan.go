@@ -72,6 +72,7 @@ func (b *binder) probe(ax *axis, steps int, lp *loop, i value) plan {
 	f := b.newFrame(ax, lp)
 	f.probe = true
 	b.inFrame(f, func() {
+		defer b.private(lp)()
 		b.bindVar(lp, i)
 		if sig := b.exec(lp.body); sig&^(goesOn|continues) != 0 {
 			panic(&abort{reason: jumps})
@@ -260,6 +261,7 @@ func (b *binder) scan(ax *axis, steps int, lp *loop, i value, pl plan) {
 	s.lvl.loop, s.lvl.steps = ax, steps
 	f.scan = s
 	b.inFrame(f, func() {
+		defer b.private(lp)()
 		b.bindVar(lp, i)
 		if sig := b.exec(lp.body); sig&^(goesOn|continues) != 0 {
 			panic(&abort{reason: jumps})
@@ -417,6 +419,7 @@ func (b *binder) scan(ax *axis, steps int, lp *loop, i value, pl plan) {
 		})
 	}
 	b.commit(f)
+	b.settle(lp)
 }
 
 // irregularly is the reason of a scan whose reads follow no pattern.
