@@ -114,8 +114,6 @@ func (rep *report) refused(way string, err, plain error) bool {
 	switch {
 	case errors.As(err, &e) && len(e.List) > 0 && e.List[0].Code == diag.NotSupported:
 		rep.unsupported = e.List[0].Summary
-	case err != nil && strings.Contains(err.Error(), "only a run knows"):
-		rep.unsupported = "while TEMPORARY"
 	case (err == nil) != (plain == nil):
 		rep.wrong = differ("data "+way, "with these data, plain: %v; %s: %v", plain, way, err)
 	case err != nil:
@@ -370,7 +368,7 @@ func TestRandomPrograms(t *testing.T) {
 	s := total.stats
 	t.Logf("%d programs (%d without a comparable point); points: %d compared, %d rejected, %d ill-conditioned", programs, notCompared,
 		total.compared, total.rejected, total.vague)
-	t.Logf("loops: %d laned, %d scanned, %d unrolled; %d conditionals on parameters", s.Laned, s.Scanned, s.Unrolled, s.Ifs)
+	t.Logf("loops: %d laned, %d scanned, %d carried, %d iterated, %d unrolled; %d conditionals on parameters", s.Laned, s.Scanned, s.Carried, s.Iterated, s.Unrolled, s.Ifs)
 	for reason, n := range reasons {
 		t.Logf("%d not supported: %s", n, reason)
 	}
@@ -385,6 +383,8 @@ func (rep *report) add(r report) {
 	rep.vague += r.vague
 	rep.stats.Laned += r.stats.Laned
 	rep.stats.Scanned += r.stats.Scanned
+	rep.stats.Carried += r.stats.Carried
+	rep.stats.Iterated += r.stats.Iterated
 	rep.stats.Unrolled += r.stats.Unrolled
 	rep.stats.Ifs += r.stats.Ifs
 }

@@ -8,7 +8,10 @@ func (g *gen) pattern() bool {
 	ps := []func() bool{
 		g.fillVector, g.fillVector, g.scalarState, g.vectorRecurrence, g.vectorRecurrence, g.backward, g.privateTemporary, g.privateTemporary,
 		g.groupSums, g.groupSums, g.permuted, g.antiDependence, g.forwardChain, g.tableOfSteps, g.vectorState, g.counter, g.intTable,
-		g.raggedSums, g.elementBranches, g.matrixNest,
+		g.raggedSums, g.elementBranches, g.matrixNest, g.position,
+	}
+	if g.on(Computed) {
+		ps = append(ps, g.computedIndex, g.computedIndex, g.computedLoop, g.toTolerance)
 	}
 	return one(g, ps)()
 }

@@ -50,6 +50,7 @@ const (
 	MixedLevels    Feature = "mixed-levels"          // ?: with sides of different autodiff level, ~ on data
 	LoopSlices     Feature = "loop-slices"           // slices whose bounds vary with a loop
 	ParamJumps     Feature = "param-jumps"           // break, continue, while and nested return that parameters decide
+	Computed       Feature = "computed"              // indices, bounds and loops' ends computed from parameters
 	FunctionInts   Feature = "function-int-variates" // int locals of functions as variates
 	CondLevels     Feature = "cond-levels"           // ?: in arguments of ~
 	TargetLupdf    Feature = "target-lupdf"          // target += …_lupdf(…)
@@ -92,7 +93,7 @@ func (g *gen) chooseFeatures() {
 	}{
 		{Functions, 0.6}, {ParamBranch, 0.6}, {Jumps, 0.25}, {Whiles, 0.4}, {Prints, 0.08}, {Rejections, 0.25},
 		{TargetReads, 0.08}, {JacobianPlus, 0.15}, {Ragged, 0.5}, {IntLocals, 0.4}, {RepeatedSlices, 0.3},
-		{ParamInts, 0.3}, {ForEach, 0.5}, {NestedReturns, 0.5}, {MixedLevels, 0.5}, {LoopSlices, 0.3}, {ParamJumps, 0.2},
+		{ParamInts, 0.3}, {ForEach, 0.5}, {NestedReturns, 0.5}, {MixedLevels, 0.5}, {LoopSlices, 0.3}, {ParamJumps, 0.2}, {Computed, 0.3},
 		{FunctionInts, 0.3}, {TargetLupdf, 0.6}, {CondLevels, 0.5},
 	} {
 		if !g.chance(f.p) || slices.Contains(unsupported, f.Feature) {

@@ -1,0 +1,124 @@
+package proggen
+
+import "fmt"
+
+// computedInt declares an int between 1 and n whose value parameters decide.
+func (g *gen) computedInt(n int) string {
+	k := g.name("k")
+	g.line("int %s = %d;", k, g.between(1, n))
+	g.line("if (%s) %s = %d;", g.realCond(), k, g.between(1, n))
+	return k
+}
+
+// computedIndex reads and assigns elements at a computed index.
+func (g *gen) computedIndex() bool {
+	v := g.some(func(v *variable) bool {
+		return !v.fixed && v.pinned == 0 && nonempty(v) && (v.is(vectors, 0) || v.is(matrices, 0) || v.is(reals, 1))
+	})
+	if v == nil || !g.intsHere() {
+		return false
+	}
+	g.open("{")
+	m := g.mark()
+	size := v.all()[0]
+	k := g.computedInt(size.n)
+	row := len(v.all()) > 1
+	rowValue := func() string { return g.scaled(g.row(v.all()[1], 1), 1).text }
+	switch {
+	case row && g.chance(0.5):
+		g.line("%s[%s] = %s;", v.name, k, rowValue())
+	case row:
+		g.line("%s[%s, %d] += %s;", v.name, k, g.between(1, v.all()[1].n), g.scaled(g.real(1), 0.5).text)
+	case g.chance(0.5):
+		g.line("%s[%s] = %s;", v.name, k, g.scaled(g.real(2), 1).text)
+	default:
+		g.line("%s[%s] %s= %s;", v.name, k, among(g, "+", "-"), g.scaled(g.real(1), 0.5).text)
+	}
+	if g.adds() {
+		if row {
+			g.line("target += 0.1 * sum(%s[%s]);", v.name, k)
+		} else {
+			g.line("target += 0.1 * %s[%s];", v.name, k)
+		}
+	}
+	g.release(m, true)
+	g.close()
+	return true
+}
+
+// computedLoop is a for loop whose bound parameters decide.
+func (g *gen) computedLoop() bool {
+	s := among(g, g.sizeT(), g.sizeN())
+	if s.n == 0 || !g.fits(3*s.n) || !g.intsHere() {
+		return false
+	}
+	g.open("{")
+	m := g.mark()
+	k := g.computedInt(s.n)
+	g.inLoop(g.name("i"), "1", k, 1, s.n, true, func() { g.statements(g.between(1, 2)) })
+	g.release(m, true)
+	g.close()
+	return true
+}
+
+// toTolerance iterates until a step is small, as solvers do.
+func (g *gen) toTolerance() bool {
+	const trips = 30
+	if !g.fits(trips) {
+		return false
+	}
+	start, shift := g.scaled(g.real(1), 2).text, g.name("r")
+	g.open("{")
+	m := g.mark()
+	g.line("real %s = %s;", shift, g.scaled(g.real(2), 1).text)
+	x, step, next := g.name("r"), g.name("r"), g.name("r")
+	g.line("real %s = %s;", x, start)
+	g.line("real %s = 1;", step)
+	g.open("while (%s > %s) {", step, among(g, "0.1", "1e-3", "1e-6"))
+	g.line("real %s = 0.4 * tanh(%s) + %s;", next, x, shift)
+	g.line("%s = abs(%s - %s);", step, next, x)
+	g.line("%s = %s;", x, next)
+	g.costs = append(g.costs, g.cost)
+	g.cost *= trips
+	g.loops++
+	g.withoutJumps(func() {
+		if g.chance(0.4) {
+			g.statement()
+		}
+	})
+	g.forEnd()
+	g.release(m, true)
+	if g.adds() {
+		g.line("target += -0.5 * square(%s);", x)
+	}
+	g.close()
+	return true
+}
+
+// position is an int that iterations move on by what data say.
+func (g *gen) position() bool {
+	n := g.sizeN()
+	v := g.some(func(v *variable) bool { return v.is(vectors, 0) && v.dims[0].text == n.text })
+	if v == nil || n.n == 0 || g.off[IntLocals] || !g.intsHere() || !g.fits(2*n.n) {
+		return false
+	}
+	pos := g.name("p")
+	g.line("int %s = 1;", pos)
+	i := g.name("i")
+	g.inLoop(i, "1", n.text, 1, n.n, true, func() {
+		m := g.mark()
+		g.declare(variable{name: pos, kind: ints, lo: 1, hi: n.n, ready: true, fixed: true})
+		g.extras()
+		if g.adds() {
+			g.line("target += 0.1 * %s[%s] * %s;", v.name, pos, g.scaled(g.real(1), 1).text)
+		}
+		step := fmt.Sprintf("%s %% 3", i)
+		if g.chance(0.5) {
+			step = fmt.Sprint(g.between(1, 2))
+		}
+		g.line("if (%s + %s <= %s) %s += %s;", pos, step, n.text, pos, step)
+		g.extras()
+		g.release(m, false)
+	})
+	return true
+}
