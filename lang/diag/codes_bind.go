@@ -248,7 +248,7 @@ const (
 	TooLarge Code = "E0615"
 
 	// UnknownInt: an integer that has to be known when data are bound, such as
-	// a loop bound or a size, depends on parameters or on random draws.
+	// a size, depends on parameters or on random draws.
 	//
 	// Example:
 	//
@@ -257,8 +257,11 @@ const (
 	//	}
 	//	generated quantities {
 	//	  int k = poisson_rng(2);
-	//	  real y = 0;
-	//	  for (i in 1:k) y += x;
+	//	  real y;
+	//	  {
+	//	    vector[k] v;
+	//	    y = x * num_elements(v);
+	//	  }
 	//	}
 	//
 	// Fixed:

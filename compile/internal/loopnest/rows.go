@@ -73,7 +73,8 @@ func (b *Body) rowSets() []*rowSet {
 				fixMakers(a.Buf)
 			}
 		}
-		if !row {
+		if !row { // what a region or an op on arrays gives keeps its order
+			fixed[i] = true
 			continue
 		}
 		switch n.Kind {
@@ -85,6 +86,12 @@ func (b *Body) rowSets() []*rowSet {
 		default:
 			r := &b.Buffers[n.Dst]
 			fixed[i] = fixed[i] || r.Body != b || r.Shared || r.Kept || r.In != None || len(r.Makers) != 1
+		}
+	}
+	stays := map[int32]bool{} // the set, by its root
+	for i := range b.Nodes {
+		if fixed[i] {
+			stays[find(int32(i))] = true
 		}
 	}
 	sets := map[int32]*rowSet{}
@@ -103,9 +110,7 @@ func (b *Body) rowSets() []*rowSet {
 		}
 		s.nodes = append(s.nodes, int32(i))
 	}
-	return slices.DeleteFunc(order, func(s *rowSet) bool {
-		return slices.ContainsFunc(s.nodes, func(i int32) bool { return fixed[i] })
-	})
+	return slices.DeleteFunc(order, func(s *rowSet) bool { return stays[find(s.nodes[0])] })
 }
 
 // rowMap reports whether the map stays of its kind under a permutation of the
