@@ -10,7 +10,7 @@
 //	special.go     rows of the special functions; incomplete.go, inverses.go, diffusion.go: more of them
 //	structural.go  Index maps; Gather, Scatter and what is made of them
 //	rows.go        rows of structural ops and of ops on whole arrays (matrix product, log_sum_exp)
-//	matrix.go      rows of Cholesky, solves, determinants, eigenvalues; linalg.go: their kernels
+//	matrix.go      rows of Cholesky, solves, determinants, eigenvalues; linalg.go, matrixexp.go: their kernels
 //	region.go      Scan and If: ops with sub-graphs, and their derivatives
 //	while.go       While: a loop whose trips only a run knows, with snapshots for its derivative
 //	effect.go      argument checks, rejections, prints

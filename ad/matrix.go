@@ -159,6 +159,25 @@ func matrixOps() map[OpCode]Op {
 				s := g.TriSolve(l, g.TriSolve(l, p, TriAttr{Trans: true}), TriAttr{Right: true})
 				return []Ref{g.onLower(s)}
 			}},
+		OpMatrixExp: {Name: "matrix exp", Class: Array, Arity: 1, Shape: sameSquare,
+			Eval: func(dst []float64, args [][]float64, types []Type, _ any, work []float64) error {
+				matrixExp(dst, args[0], types[0].Shape[0], work)
+				return nil
+			},
+			Work: func(args []Type, _ any) int { return matrixExpWork(args[0].Shape[0]) },
+			// The adjoint is the upper right block of the exponential of
+			// [Aᵀ Ē; 0 Aᵀ], Ē that of the value (Najfeld & Havel 1995).
+			VJP: func(g *Graph, n *Node, _, adj Ref, need []bool) []Ref {
+				k := g.Type(adj).Shape[0]
+				at := g.Transpose(n.Args[0])
+				row := func(left, right Ref) Ref {
+					return g.Transpose(g.Reshape(g.Concat(g.Transpose(left), g.Transpose(right)), []int{2 * k, k}))
+				}
+				zero := g.ConstArray(Type{Shape: []int{k, k}}, make([]float64, k*k))
+				block := g.Reshape(g.Concat(row(at, adj), row(zero, at)), []int{2 * k, 2 * k})
+				e := g.Do(OpMatrixExp, nil, block)
+				return []Ref{g.reduceLanes(g.Gather(e, Index{Offset: k, Dims: []Dim{{N: k, Stride: 2 * k}, {N: k, Stride: 1}}}), n.Args[0])}
+			}},
 		OpTriSolve: {Name: "triangular solve", Class: Array, Arity: 2,
 			Shape: func(args []Type, attr any) (Type, error) {
 				if attr.(TriAttr).Right {

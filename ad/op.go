@@ -208,6 +208,7 @@ const (
 	OpReplace   // (x, v, i): x with the elements of v at the positions i
 
 	// matrices
+	OpMatrixExp
 	OpCholesky
 	OpTriSolve
 	OpSolve

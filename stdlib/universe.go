@@ -33,6 +33,8 @@ func families() [][]Func {
 		reductions(),
 		products(),
 		matrices(),
+		decompositions(),
+		divisions(),
 		sizes(),
 		builders(),
 		joins(),

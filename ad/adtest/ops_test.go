@@ -149,6 +149,9 @@ var arrayCases = map[ad.OpCode]struct {
 		at := g.ConstArray(ad.Type{Shape: []int{3}}, []float64{3, 0, 3})
 		return g.Do(ad.OpPut, ad.PutAttr{Shape: []int{4}}, x, g.Do(ad.OpFloor, nil, g.Add(at, g.Scale(0, x))))
 	}},
+	ad.OpMatrixExp: {9, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		return g.Do(ad.OpMatrixExp, nil, g.Reshape(g.Scale(1.5, x), []int{3, 3}))
+	}},
 	ad.OpCholesky: {9, func(g *ad.Graph, x ad.Ref) ad.Ref { return g.Cholesky(definite(g, x)) }},
 	ad.OpTriSolve: {9 + 6, func(g *ad.Graph, x ad.Ref) ad.Ref {
 		a, b := regular(g, g.Slice(x, 0, []int{3, 3})), g.Slice(x, 9, []int{3, 2})

@@ -156,10 +156,3 @@ func arguments(rng *rand.Rand, f *stdlib.Func, ts []types.Type) []Value {
 	}
 	return vs
 }
-
-func bit(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}

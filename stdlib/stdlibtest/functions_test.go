@@ -120,8 +120,14 @@ func derivatives(rng *rand.Rand, f *stdlib.Func, vs []Value) error {
 			switch domain(f, i).Kind { // stay in the set
 			case types.Simplex:
 				refs[i] = onSimplex(g, refs[i])
-			case types.CholeskyFactorCorr:
+			case types.CholeskyFactorCorr, types.CholeskyFactorCov:
 				refs[i] = g.Mul(refs[i], lowerMask(g))
+			case types.CovMatrix:
+				refs[i] = g.Scale(0.5, g.Add(refs[i], g.Transpose(refs[i])))
+			case types.CorrMatrix: // the diagonal stays 1
+				d := g.Scatter(g.Diagonal(refs[i]), ad.Index{Dims: []ad.Dim{{N: vectorSize, Stride: vectorSize + 1}}}, v.Shape)
+				s := g.Sub(g.Scale(0.5, g.Add(refs[i], g.Transpose(refs[i]))), d)
+				refs[i] = g.Add(s, identity(g))
 			}
 		}
 		y := Apply(g, f, false, vs, refs)
@@ -139,6 +145,14 @@ func lowerMask(g *ad.Graph) ad.Ref {
 		for j := range i + 1 {
 			m[i*vectorSize+j] = 1
 		}
+	}
+	return g.ConstArray(ad.Type{Shape: []int{vectorSize, vectorSize}}, m)
+}
+
+func identity(g *ad.Graph) ad.Ref {
+	m := make([]float64, vectorSize*vectorSize)
+	for i := range vectorSize {
+		m[i*vectorSize+i] = 1
 	}
 	return g.ConstArray(ad.Type{Shape: []int{vectorSize, vectorSize}}, m)
 }

@@ -165,6 +165,14 @@ func Draw(rng *rand.Rand, t types.Type, c types.Constraint) Value {
 	switch c.Kind {
 	case types.Simplex:
 		normalise(v.Data, vectorSize)
+	case types.CholeskyFactorCov:
+		for i := range vectorSize {
+			row := v.Data[i*vectorSize : (i+1)*vectorSize]
+			clear(row[i+1:])
+			row[i] = math.Exp(0.4 * row[i])
+		}
+	case types.CovMatrix, types.CorrMatrix:
+		copy(v.Data, definite(v.Data, c.Kind == types.CorrMatrix))
 	case types.CholeskyFactorCorr:
 		for i := range vectorSize {
 			row := v.Data[i*vectorSize : (i+1)*vectorSize]
@@ -186,6 +194,37 @@ func Draw(rng *rand.Rand, t types.Type, c types.Constraint) Value {
 		}
 	}
 	return v
+}
+
+// definite is M Mᵀ + I of a matrix M, or its correlation matrix.
+func definite(m []float64, correlation bool) []float64 {
+	const n = vectorSize
+	s := make([]float64, n*n)
+	for i := range n {
+		for j := range n {
+			for k := range n {
+				s[i*n+j] += m[i*n+k] * m[j*n+k]
+			}
+			s[i*n+j] += float64(bit(i == j))
+		}
+	}
+	if correlation {
+		c := slices.Clone(s)
+		for i := range n {
+			for j := range n {
+				s[i*n+j] = c[i*n+j] / math.Sqrt(c[i*n+i]*c[j*n+j])
+			}
+			s[i*n+i] = 1
+		}
+	}
+	return s
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func normalise(x []float64, k int) {
