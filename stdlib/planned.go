@@ -28,15 +28,6 @@ func plannedFamilies() []types.Overload {
 			add(types.Density(name+s, args...))
 		}
 	}
-	for _, name := range []string{"multi_normal", "multi_normal_cholesky", "multi_normal_prec"} {
-		density(name, "_lpdf", types.Vectors, types.Vectors, types.Just(tMat))
-	}
-	for _, name := range []string{"multi_student_t", "multi_student_t_cholesky"} {
-		density(name, "_lpdf", types.Vectors, types.Just(tReal), types.Vectors, types.Just(tMat))
-		add(types.Generator(name+"_rng", tVec, types.Just(tReal), types.Vectors, types.Just(tMat)))
-	}
-	add(types.Generator("multi_normal_rng", tVec, types.Vectors, types.Just(tMat)),
-		types.Generator("multi_normal_cholesky_rng", tVec, types.Vectors, types.Just(tMat)))
 	lists := types.OneOf(tVec, tRow, tReal.Array(1))
 	density("hypergeometric_", "3F2 pFq", lists, lists, types.Just(tReal))
 

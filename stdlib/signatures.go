@@ -122,21 +122,12 @@ func shortType(s string) types.Type {
 // plannedFixed lists plain forms, "arguments => result: names", in the notation
 // of shortType.
 const plannedFixed = `
-m => m: chol2inv cholesky_decompose generalized_inverse inverse inverse_spd matrix_exp qr_Q qr_R qr_thin_Q qr_thin_R
-m => m: eigenvectors_sym svd_U svd_V
-m => r: determinant log_determinant log_determinant_spd
-m => v: eigenvalues_sym singular_values
 m => (m,m): qr qr_thin
 m => (m,v): eigendecompose_sym
 m => (m,v,m): svd
 m => (v,1i,1i): csr_extract
 m => v: csr_extract_w
 m => 1i: csr_extract_v csr_extract_u
-m m => m: matrix_exp_multiply mdivide_left mdivide_left_spd mdivide_left_tri_low mdivide_right mdivide_right_spd mdivide_right_tri_low
-m v => v: mdivide_left mdivide_left_spd mdivide_left_tri_low
-w m => w: mdivide_right mdivide_right_spd mdivide_right_tri_low
-m i => m: matrix_power
-r m m => m: scale_matrix_exp_multiply
 
 cm => cm: eigenvectors_sym svd_U svd_V complex_schur_decompose_t complex_schur_decompose_u eigenvectors fft2 inv_fft2 symmetrize_from_lower_tri transpose
 m => cm: complex_schur_decompose_t complex_schur_decompose_u eigenvectors
@@ -252,18 +243,7 @@ c i => cv: rep_vector
 
 i => (v,r,i,i,i,i): generate_laplace_options
 v => (v,r,i,i,i,i): generate_laplace_options
-m m v => r: hmm_marginal
-m m v => 1i: hmm_latent_rng
-data-m data-m data-v => m: hmm_hidden_state_prob
 r r r r => r: hypergeometric_2F1
-m m m v m v m => r: gaussian_dlm_obs_lpdf
-m m m m m v m => r: gaussian_dlm_obs_lpdf
-m r m => r: inv_wishart_cholesky_lpdf inv_wishart_lpdf wishart_cholesky_lpdf wishart_lpdf
-r m => m: inv_wishart_cholesky_rng inv_wishart_rng wishart_cholesky_rng wishart_rng
-i r => m: lkj_corr_cholesky_rng lkj_corr_rng
-m r => r: lkj_corr_lpdf
-m v v r => r: lkj_cov_lpdf
-m m v => r: multi_gp_cholesky_lpdf multi_gp_lpdf
 
 r r r r r data-r => r: wiener_lcdf_unnorm wiener_lccdf_unnorm
 r r r r r r r r => r: wiener_lpdf wiener_lcdf_unnorm wiener_lccdf_unnorm

@@ -54,6 +54,9 @@ func families() [][]Func {
 		ordereds(),
 		correlations(),
 		glms(),
+		markovs(),
+		multivariates(),
+		wisharts(),
 		gaussianProcesses(),
 	)
 }

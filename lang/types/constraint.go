@@ -82,6 +82,7 @@ var (
 	PositiveOrderedVec = structure(PositiveOrdered, "positive and ordered")
 	SimplexVec         = structure(Simplex, "a valid simplex")
 	UnitVec            = structure(UnitVector, "a unit vector")
+	RowStochastic      = structure(RowStochasticMatrix, "row stochastic")
 	CorrMat            = structure(CorrMatrix, "a correlation matrix")
 	CovMat             = structure(CovMatrix, "symmetric and positive definite")
 	CholeskyCorr       = structure(CholeskyFactorCorr, "a Cholesky factor of a correlation matrix")

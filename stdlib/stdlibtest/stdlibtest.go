@@ -163,7 +163,7 @@ func Draw(rng *rand.Rand, t types.Type, c types.Constraint) Value {
 		v.Data[i] = number(rng, t, c)
 	}
 	switch c.Kind {
-	case types.Simplex:
+	case types.Simplex, types.RowStochasticMatrix:
 		normalise(v.Data, vectorSize)
 	case types.CholeskyFactorCov:
 		for i := range vectorSize {

@@ -1,0 +1,212 @@
+package stdlib
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Hidden Markov chains, and linear state space models with normal noise.
+
+// hmm checks the arguments of functions of hidden Markov chains, log
+// likelihoods of K states at T times (K by T), transition probabilities and
+// initial probabilities; streams are the likelihoods at each time over their
+// greatest, and these' logarithms.
+func (b *Builder) hmm(a []Arg) (likelihood, most ad.Ref, k, t int) {
+	g := b.G
+	s := b.shape(a[0])
+	k, t = s[0], s[1]
+	if n := b.square(a, 1); n != k || b.size(a[2]) != k {
+		b.Fail("there are %d states, but the transition matrix has %s and the initial probabilities have size %d", k, sizeText(b.shape(a[1])), b.size(a[2]))
+	}
+	if k == 0 || t == 0 {
+		b.Fail("the log likelihoods are empty")
+	}
+	simplexRows(g, b.Name, "Gamma", a[1].Ref)
+	checkSimplex(g, b.Name, "rho", a[2].Ref)
+	rows := g.Transpose(a[0].Ref)
+	most = g.Do(ad.OpMaxOf, nil, rows)
+	return g.Exp(g.Sub(rows, alongCols(g, most, []int{t, k}))), most, k, t
+}
+
+// simplexRows adds the checks that the rows of a matrix are simplexes.
+func simplexRows(g *ad.Graph, function, what string, m ad.Ref) {
+	check(g, function, what, types.NonNegative, m)
+	one := types.Between(1-simplexTolerance, 1+simplexTolerance)
+	one.Text = "1"
+	check(g, function, "sum of the rows of "+what, one, sumRows(g, m))
+}
+
+// forward is the forward algorithm (Rabiner 1989): the probabilities of the
+// states given what is observed so far, at every time, and the log likelihood
+// of all. The probabilities are made to sum to 1 at every step.
+func (b *Builder) forward(a []Arg) (states, logLik ad.Ref) {
+	g := b.G
+	like, most, k, t := b.hmm(a)
+	first := g.Mul(a[2].Ref, g.Slice(like, 0, []int{k}))
+	norm := g.Sum(first)
+	states, logLik = g.Div(first, norm), g.Add(g.Log(norm), g.Sum(most))
+	if t == 1 {
+		return g.Reshape(states, []int{1, k}), logLik
+	}
+	body := ad.NewGraph()
+	vec := ad.Type{Shape: []int{k}}
+	before, at, gamma := body.Input(vec), body.Input(vec), body.Input(ad.Type{Shape: []int{k, k}})
+	next := body.Mul(body.VecMat(before, gamma), at)
+	sum := body.Sum(next)
+	next = body.Div(next, sum)
+	body.Output(next)
+	body.Output(next)
+	body.Output(body.Log(sum))
+	scan := g.DoScan(&ad.Scan{Body: body, Carries: 1, Streams: 1, Outs: 1, Sums: 1, Steps: t - 1},
+		[]ad.Ref{states, g.Slice(like, k, []int{t - 1, k}), a[1].Ref})
+	all := g.Reshape(g.Concat(states, g.Kept(scan, 0)), []int{t, k})
+	return all, g.Add(logLik, g.SumOf(scan, 0))
+}
+
+// smoothed are the probabilities of the states given all observations, K by T:
+// those of the forward algorithm times those of the backward one.
+func (b *Builder) smoothed(a []Arg) ad.Ref {
+	g := b.G
+	states, _ := b.forward(a)
+	like, _, k, t := b.hmm(a)
+	p := states
+	if t > 1 {
+		body := ad.NewGraph()
+		vec := ad.Type{Shape: []int{k}}
+		after, at, gamma := body.Input(vec), body.Input(vec), body.Input(ad.Type{Shape: []int{k, k}})
+		back := body.MatVec(gamma, body.Mul(after, at))
+		back = body.Div(back, body.Sum(back))
+		body.Output(back)
+		body.Output(back)
+		ones := g.Broadcast(g.Const(1), []int{k})
+		scan := g.DoScan(&ad.Scan{Body: body, Carries: 1, Streams: 1, Outs: 1, Steps: t - 1, Reverse: true},
+			[]ad.Ref{ones, g.Slice(like, k, []int{t - 1, k}), a[1].Ref})
+		p = g.Mul(p, g.Reshape(g.Concat(g.Kept(scan, 0), ones), []int{t, k}))
+		p = g.Div(p, alongCols(g, sumRows(g, p), []int{t, k}))
+	}
+	return g.Transpose(p)
+}
+
+// drawStates draws a path of states given all observations: the last one from
+// the forward algorithm, then backward.
+func (b *Builder) drawStates(a []Arg) ad.Ref {
+	g := b.G
+	states, _ := b.forward(a)
+	s := g.Type(states).Shape
+	t, k := s[0], s[1]
+	last := b.drawPosition(g.Slice(states, (t-1)*k, []int{k}))
+	if t == 1 {
+		return g.Reshape(last, []int{1})
+	}
+	body := ad.NewGraph()
+	after, at, gamma := body.Input(ad.Scalar), body.Input(ad.Type{Shape: []int{k}}), body.Input(ad.Type{Shape: []int{k, k}})
+	rows := make([]float64, k) // column after of gamma
+	for i := range rows {
+		rows[i] = float64(i*k - 1)
+	}
+	p := body.Mul(at, body.Take(gamma, body.Add(after, body.ConstArray(ad.Type{Shape: []int{k}}, rows))))
+	upTo := make([]float64, k*k)
+	for i := range k {
+		for j := range i + 1 {
+			upTo[i*k+j] = 1
+		}
+	}
+	sums := body.MatVec(body.ConstArray(ad.Type{Shape: []int{k, k}}, upTo), p)
+	u := body.Do(ad.OpRandom, &ad.RandomDraw{Name: "uniform", Draw: func(rng *rand.Rand, p []float64) float64 {
+		return rng.Float64() * p[0]
+	}}, body.Slice(sums, k-1, nil))
+	z := plus(body, body.Sum(body.Do(ad.OpLessEqual, nil, body.Slice(sums, 0, []int{k - 1}), u)), 1)
+	body.Output(z)
+	body.Output(z)
+	scan := g.DoScan(&ad.Scan{Body: body, Carries: 1, Streams: 1, Outs: 1, Steps: t - 1, Reverse: true},
+		[]ad.Ref{last, g.Slice(states, 0, []int{t - 1, k}), a[1].Ref})
+	return g.Concat(g.Kept(scan, 0), last)
+}
+
+// dlm is the log likelihood of observations y (r by T) of yₜ = Fᵀθₜ + vₜ,
+// θₜ = Gθₜ₋₁ + wₜ with noise of covariances V and W, θ₀ normal with mean m₀ and
+// covariance C₀, by the Kalman filter (West & Harrison 1997, section 4.3).
+func dlm(b *Builder, a []Arg) []ad.Ref {
+	g := b.G
+	y, f, trans, noise, w, m0, c0 := a[0], a[1], a[2], a[3], a[4], a[5], a[6]
+	r, t := b.shape(y)[0], b.shape(y)[1]
+	n := b.square(a, 2)
+	fs, vs := b.shape(f), b.shape(noise)
+	switch {
+	case fs[0] != n || fs[1] != r:
+		b.Fail("F has %s, but must have sizes %d by %d", sizeText(fs), n, r)
+	case vs[0] != r || vs[len(vs)-1] != r:
+		b.Fail("V has %s, but there are %d observed variables", sizeText(vs), r)
+	case b.square(a, 4) != n || b.square(a, 6) != n || b.size(m0) != n:
+		b.Fail("W, m0 and C0 have %s, %s and %s, but the state has size %d", sizeText(b.shape(w)), sizeText(b.shape(m0)), sizeText(b.shape(c0)), n)
+	}
+	for i, what := range []string{"y", "F", "G", "V", "W", "m0", "C0"} {
+		check(g, b.Name, what, types.Finite, a[i].Ref)
+	}
+	v := noise.Ref
+	if len(vs) == 1 {
+		check(g, b.Name, "V", types.NonNegative, v)
+		v = g.Scatter(v, dims(0, r, r+1), []int{r, r})
+	} else {
+		checkSymmetric(g, b.Name, "V", v)
+	}
+	checkSymmetric(g, b.Name, "W", w.Ref)
+	checkSymmetric(g, b.Name, "C0", c0.Ref)
+	if r == 0 || t == 0 {
+		return nil
+	}
+	mat := func(rows, cols int) ad.Type { return ad.Type{Shape: []int{rows, cols}} }
+	body := ad.NewGraph()
+	m, c, yt := body.Input(mat(n, 1)), body.Input(mat(n, n)), body.Input(ad.Type{Shape: []int{r}})
+	F, G, V, W := body.Input(mat(n, r)), body.Input(mat(n, n)), body.Input(mat(r, r)), body.Input(mat(n, n))
+	mul, tr := body.MatMul, body.Transpose
+	m = mul(G, m)
+	c = body.Add(mul(mul(G, c), tr(G)), W)
+	e := body.Sub(body.Reshape(yt, []int{r, 1}), mul(tr(F), m))
+	cf := mul(c, F)
+	l := body.Cholesky(body.Add(mul(tr(F), cf), V))
+	z := body.TriSolve(l, e, ad.TriAttr{})
+	gain := body.TriSolve(l, tr(cf), ad.TriAttr{}) // r by n: L⁻¹FᵀR
+	m = body.Add(m, mul(tr(gain), z))
+	c = body.Sub(c, mul(tr(gain), gain))
+	body.Output(m)
+	body.Output(body.Scale(0.5, body.Add(c, tr(c))))
+	body.Output(body.Add(logDiagonal(body, l), body.Scale(0.5, body.Sum(body.Square(z)))))
+	scan := g.DoScan(&ad.Scan{Body: body, Carries: 2, Streams: 1, Sums: 1, Steps: t},
+		[]ad.Ref{g.Reshape(m0.Ref, []int{n, 1}), c0.Ref, g.Transpose(y.Ref), f.Ref, trans.Ref, v, w.Ref})
+	return b.kept(a,
+		Term{Value: g.Const(-0.5 * math.Log(2*math.Pi) * float64(r*t))},
+		Term{Value: g.SumOf(scan, 0), Weight: -1, Of: always})
+}
+
+// markovs are the declarations.
+func markovs() []Func {
+	in := []types.Constraint{{}, types.RowStochastic, types.SimplexVec}
+	params := list(tMat, tMat, tVec)
+	const args = ", for arguments log likelihoods (states by times), transition probabilities (rows: from) and initial probabilities."
+	dlms := func(v types.Type, cv types.Constraint) Func {
+		name := "gaussian_dlm_obs_lpdf"
+		return Func{Name: name, Terms: dlm, In: []types.Constraint{{}, {}, {}, cv, types.CovMat, {}, types.CovMat},
+			Overload: types.Fixed{Name: name, Params: list(tMat, tMat, tMat, v, tMat, tVec, tMat), Result: tReal},
+			Doc: "The logarithm of the density of observations y (variables by times) of a linear state space model with normal noise: " +
+				"yₜ = Fᵀθₜ + vₜ, θₜ = Gθₜ₋₁ + wₜ, for arguments y, F, G, V, W, m0, C0: covariances of the noise (of V perhaps only the variances), mean and covariance of θ₀."}
+	}
+	return []Func{
+		fixed("hmm_marginal", "The log likelihood of a hidden Markov chain"+args, tReal, params, func(b *Builder, a []Arg) ad.Ref {
+			_, l := b.forward(a)
+			return l
+		}).in(in...),
+		fixed("hmm_hidden_state_prob", "The probabilities of the states at every time (states by times) given all observations"+args, tMat, params,
+			func(b *Builder, a []Arg) ad.Ref { return b.smoothed(a) }).in(in...).with(func(f *Func) {
+			o := f.Overload.(types.Fixed)
+			o.DataOnly = []bool{true, true, true}
+			f.Overload = o
+		}),
+		fixed("hmm_latent_rng", "A draw of the states of a hidden Markov chain given all observations"+args, tInt.Array(1), params,
+			func(b *Builder, a []Arg) ad.Ref { return b.drawStates(a) }).in(in...).with(func(f *Func) { f.Random = true }),
+		dlms(tVec, types.Positive), dlms(tMat, types.CovMat),
+	}
+}

@@ -1,0 +1,210 @@
+package stdlib
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Multivariate normal and Student's t distributions, in all parametrisations,
+// and Gaussian processes. Formulas are those of Gelman et al., Bayesian Data
+// Analysis (3rd ed.), appendix A.
+
+// A scatter is how a matrix argument gives the shape of a density: logDet is
+// half the logarithm of the determinant of the covariance, and whiten turns
+// rows d into rows z with z zᵀ = d Σ⁻¹ dᵀ.
+type scatter struct {
+	logDet ad.Ref
+	whiten func(d ad.Ref) ad.Ref
+}
+
+// scatters are the three parametrisations, of argument i of a call.
+var scatters = map[string]func(b *Builder, a []Arg, i int) scatter{
+	"": func(b *Builder, a []Arg, i int) scatter { // covariance
+		return b.lowerScatter(b.factor(a, i, "Covariance matrix"))
+	},
+	"_cholesky": func(b *Builder, a []Arg, i int) scatter {
+		b.square(a, i)
+		return b.lowerScatter(a[i].Ref)
+	},
+	"_prec": func(b *Builder, a []Arg, i int) scatter {
+		g, l := b.G, b.factor(a, i, "Precision matrix")
+		return scatter{g.Neg(logDiagonal(g, l)), func(d ad.Ref) ad.Ref { return g.MatMul(d, l) }}
+	},
+}
+
+// lowerScatter is that of the Cholesky factor L of a covariance.
+func (b *Builder) lowerScatter(l ad.Ref) scatter {
+	g := b.G
+	solve := ad.TriAttr{Trans: true, Right: true}
+	return scatter{logDiagonal(g, l), func(d ad.Ref) ad.Ref {
+		if t := g.Type(d); t.Lanes > 0 && g.Type(l).Lanes == 0 {
+			// One solve for the rows of all lanes.
+			k := t.Shape[1]
+			rows := g.Reshape(g.Unlane(d), []int{t.Lanes * t.Shape[0], k})
+			return g.Lane(g.Reshape(g.TriSolve(l, rows, solve), []int{t.Lanes, t.Shape[0], k}))
+		}
+		return g.TriSolve(l, d, solve)
+	}}
+}
+
+// differences checks variate y and location mu, vectors or arrays of them, and
+// the size of the matrix; it returns y - mu as n rows of length k.
+func (b *Builder) differences(y, mu, m Arg) (d ad.Ref, n, k int) {
+	g := b.G
+	vs, n, k := b.sameRows([]Arg{y, mu}, "the random variable", "the location parameter")
+	if n > 0 && b.shape(m)[0] != k {
+		b.Fail("the random variable has size %d, but the matrix has %s", k, sizeText(b.shape(m)))
+	}
+	check(g, b.Name, "Location parameter", types.Finite, mu.Ref)
+	check(g, b.Name, "Random variable", types.NotNaN, y.Ref)
+	return g.Reshape(g.Sub(vs[0], vs[1]), []int{n, max(k, 0)}), n, k
+}
+
+// multiNormal is -½ Σ (y-μ)ᵀ Σ⁻¹ (y-μ) - ½ log |Σ| - ½k log 2π.
+func multiNormal(form string) func(b *Builder, a []Arg) []ad.Ref {
+	return func(b *Builder, a []Arg) []ad.Ref {
+		s := scatters[form](b, a, 2)
+		d, n, k := b.differences(a[0], a[1], a[2])
+		if n == 0 || k == 0 {
+			return nil
+		}
+		rows := float64(n)
+		return b.kept(a,
+			Term{Value: b.G.Const(-logSqrt2Pi * rows * float64(k))},
+			Term{Value: s.logDet, Weight: -rows, Of: 1 << 2},
+			Term{Value: b.G.Square(s.whiten(d)), Weight: -0.5, Of: always})
+	}
+}
+
+// multiStudent is that of k dimensions: Γ(½(ν+k))/Γ(½ν) (νπ)^(-k/2) |Σ|^(-½)
+// (1 + (y-μ)ᵀ Σ⁻¹ (y-μ)/ν)^(-½(ν+k)).
+func multiStudent(form string) func(b *Builder, a []Arg) []ad.Ref {
+	return func(b *Builder, a []Arg) []ad.Ref {
+		g, nu := b.G, a[1].Ref
+		check(g, b.Name, degrees.Is, degrees.In, nu)
+		s := scatters[form](b, a, 3)
+		d, n, k := b.differences(a[0], a[2], a[3])
+		if n == 0 || k == 0 {
+			return nil
+		}
+		rows, dim := float64(n), float64(k)
+		half, all := g.Scale(0.5, nu), g.Scale(0.5, plus(g, nu, dim))
+		square := sumRows(g, g.Square(s.whiten(d)))
+		return b.kept(a,
+			Term{Value: g.Sub(g.Sub(g.Lgamma(all), g.Lgamma(half)), g.Scale(0.5*dim, g.Log(nu))), Weight: rows, Of: 1 << 1},
+			Term{Value: g.Const(-0.5 * dim * rows * math.Log(math.Pi))},
+			Term{Value: s.logDet, Weight: -rows, Of: 1 << 3},
+			Term{Value: g.Mul(all, g.Do(ad.OpLog1p, nil, g.Div(square, nu))), Weight: -1, Of: always})
+	}
+}
+
+// normals draws independent standard normal numbers.
+func (b *Builder) normals(shape []int) ad.Ref {
+	zero := b.G.Broadcast(b.G.Const(0), shape)
+	return b.random("std_normal", func(rng *rand.Rand, _ []float64) float64 { return rng.NormFloat64() }, zero)
+}
+
+// drawNormal is the location plus L z for normal z, of every vector of the
+// location; nu, if there is one, divides by √(χ²/ν).
+func (b *Builder) drawNormal(location ad.Ref, l ad.Ref, nu ad.Ref) ad.Ref {
+	g := b.G
+	s := g.Type(location).Shape
+	k := s[len(s)-1]
+	n := product(s) / max(k, 1)
+	z := g.MatMul(b.normals([]int{n, k}), g.Transpose(l))
+	if nu != ad.None {
+		scale := b.random("student", func(rng *rand.Rand, p []float64) float64 {
+			return math.Sqrt(p[0] / (2 * randGamma(rng, p[0]/2)))
+		}, g.Broadcast(nu, []int{n}))
+		z = g.Mul(z, alongCols(g, scale, []int{n, k}))
+	}
+	return g.Add(location, g.Reshape(z, s))
+}
+
+// multiGP: the rows of y are normal around 0 with covariance Σ/wᵢ.
+func multiGP(factor func(b *Builder, a []Arg) ad.Ref) func(b *Builder, a []Arg) []ad.Ref {
+	return func(b *Builder, a []Arg) []ad.Ref {
+		g, y, w := b.G, a[0].Ref, a[2].Ref
+		s := b.shape(a[0])
+		if s[0] != b.size(a[2]) {
+			b.Fail("the random variable has %d rows, but there are %d kernel scales", s[0], b.size(a[2]))
+		}
+		if s[1] != b.square(a, 1) {
+			b.Fail("the random variable has %d columns, but the kernel has %s", s[1], sizeText(b.shape(a[1])))
+		}
+		check(g, b.Name, "Kernel scales", types.PositiveFinite, w)
+		check(g, b.Name, "Random variable", types.Finite, y)
+		l := factor(b, a)
+		if product(s) == 0 {
+			return nil
+		}
+		rows, cols := float64(s[0]), float64(s[1])
+		sc := b.lowerScatter(l)
+		return b.kept(a,
+			Term{Value: g.Const(-logSqrt2Pi * rows * cols)},
+			Term{Value: sc.logDet, Weight: -rows, Of: 1 << 1},
+			Term{Value: g.Log(w), Weight: 0.5 * cols, Of: 1 << 2},
+			Term{Value: g.Mul(w, sumRows(g, g.Square(sc.whiten(y)))), Weight: -0.5, Of: always})
+	}
+}
+
+// multivariates are the declarations.
+func multivariates() []Func {
+	matrix := types.Just(tMat)
+	shapes := map[string]types.Constraint{"": types.CovMat, "_cholesky": types.CholeskyCov, "_prec": types.CovMat}
+	what := map[string]string{"": "covariance Sigma", "_cholesky": "Cholesky factor L of the covariance", "_prec": "precision Omega, the inverse of the covariance"}
+	var fs []Func
+	for _, form := range []string{"", "_cholesky", "_prec"} {
+		in := shapes[form]
+		doc := "the multivariate normal distribution with mean mu and " + what[form]
+		fs = append(fs, density("multi_normal"+form+"_lpdf", "The logarithm of the density of "+doc+", added up over arrays of vectors.",
+			[]types.Set{types.Vectors, types.Vectors, matrix}, []types.Constraint{{}, {}, in}, multiNormal(form)))
+		if form == "_prec" {
+			continue
+		}
+		name := "multi_normal" + form + "_rng"
+		fs = append(fs, Func{Name: name, Doc: "A draw from " + doc + ".", Overload: types.Generator(name, tVec, types.Vectors, matrix),
+			In: []types.Constraint{{}, in}, Random: true, Build: func(b *Builder, a []Arg) ad.Ref {
+				check(b.G, b.Name, "Location parameter", types.Finite, a[0].Ref)
+				b.fits(a[0], a[1])
+				return b.drawNormal(a[0].Ref, b.lower(form, a, 1), ad.None)
+			}})
+		doc = "the multivariate Student t distribution with nu degrees of freedom, location mu and " + map[string]string{"": "scale Sigma", "_cholesky": "Cholesky factor L of the scale"}[form]
+		fs = append(fs, density("multi_student_t"+form+"_lpdf", "The logarithm of the density of "+doc+", added up over arrays of vectors.",
+			[]types.Set{types.Vectors, types.Just(tReal), types.Vectors, matrix}, []types.Constraint{{}, types.Positive, {}, in}, multiStudent(form)))
+		name = "multi_student_t" + form + "_rng"
+		fs = append(fs, Func{Name: name, Doc: "A draw from " + doc + ".", Overload: types.Generator(name, tVec, types.Just(tReal), types.Vectors, matrix),
+			In: []types.Constraint{types.Positive, {}, in}, Random: true, Build: func(b *Builder, a []Arg) ad.Ref {
+				check(b.G, b.Name, degrees.Is, degrees.In, a[0].Ref)
+				check(b.G, b.Name, "Location parameter", types.Finite, a[1].Ref)
+				b.fits(a[1], a[2])
+				return b.drawNormal(a[1].Ref, b.lower(form, a, 2), a[0].Ref)
+			}})
+	}
+	gp := func(name, doc string, in types.Constraint, factor func(b *Builder, a []Arg) ad.Ref) Func {
+		return density(name, "The logarithm of the density of independent Gaussian processes, the rows of y, with mean 0, common "+doc+" and precision scales w.",
+			[]types.Set{matrix, matrix, types.Just(tVec)}, []types.Constraint{{}, in, types.Positive}, multiGP(factor))
+	}
+	return append(fs,
+		gp("multi_gp_lpdf", "kernel matrix Sigma", types.CovMat, func(b *Builder, a []Arg) ad.Ref { return b.factor(a, 1, "Kernel") }),
+		gp("multi_gp_cholesky_lpdf", "Cholesky factor L of the kernel matrix", types.CholeskyCov, func(b *Builder, a []Arg) ad.Ref { return a[1].Ref }))
+}
+
+// lower is the Cholesky factor of argument i in the named parametrisation.
+func (b *Builder) lower(form string, a []Arg, i int) ad.Ref {
+	if form == "_cholesky" {
+		b.square(a, i)
+		return lowerTriangle(b.G, a[i].Ref)
+	}
+	return b.factor(a, i, "Covariance matrix")
+}
+
+// fits fails unless vectors have the size of a matrix.
+func (b *Builder) fits(v, m Arg) {
+	if _, k := b.rows(v); b.size(v) > 0 && k != b.shape(m)[0] {
+		b.Fail("the location parameter has size %d, but the matrix has %s", k, sizeText(b.shape(m)))
+	}
+}
