@@ -165,19 +165,11 @@ func matrixOps() map[OpCode]Op {
 				return nil
 			},
 			Work: func(args []Type, _ any) int { return matrixExpWork(args[0].Shape[0]) },
-			// The adjoint is the upper right block of the exponential of
-			// [Aᵀ Ē; 0 Aᵀ], Ē that of the value (Najfeld & Havel 1995).
 			VJP: func(g *Graph, n *Node, _, adj Ref, need []bool) []Ref {
-				k := g.Type(adj).Shape[0]
-				at := g.Transpose(n.Args[0])
-				row := func(left, right Ref) Ref {
-					return g.Transpose(g.Reshape(g.Concat(g.Transpose(left), g.Transpose(right)), []int{2 * k, k}))
-				}
-				zero := g.ConstArray(Type{Shape: []int{k, k}}, make([]float64, k*k))
-				block := g.Reshape(g.Concat(row(at, adj), row(zero, at)), []int{2 * k, 2 * k})
-				e := g.Do(OpMatrixExp, nil, block)
-				return []Ref{g.reduceLanes(g.Gather(e, Index{Offset: k, Dims: []Dim{{N: k, Stride: 2 * k}, {N: k, Stride: 1}}}), n.Args[0])}
+				d := g.Do(OpMatrixExpTangent, nil, g.Transpose(n.Args[0]), adj)
+				return []Ref{g.reduceLanes(d, n.Args[0])}
 			}},
+		OpMatrixExpTangent: matrixExpTangent(),
 		OpTriSolve: {Name: "triangular solve", Class: Array, Arity: 2,
 			Shape: func(args []Type, attr any) (Type, error) {
 				if attr.(TriAttr).Right {

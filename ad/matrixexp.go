@@ -1,6 +1,9 @@
 package ad
 
-import "math"
+import (
+	"errors"
+	"math"
+)
 
 // matrixExp is the exponential of an n×n matrix: the Padé approximant of order
 // 13 at A/2ˢ, squared s times (Higham 2005, The scaling and squaring method for
@@ -67,3 +70,51 @@ func matrixExp(dst, a []float64, n int, work []float64) {
 }
 
 func matrixExpWork(n int) int { return 7*n*n + n }
+
+// matrixExpTangent is the row of the derivative of the exponential, the upper
+// right block of the exponential of [A E; 0 A] (Najfeld & Havel 1995). It is
+// linear in E; its transpose is that of Aᵀ. Its own derivative by A comes from
+// the same formula for the block matrix.
+func matrixExpTangent() Op {
+	blockWork := func(n int) int { return 8*n*n + matrixExpWork(2*n) }
+	return Op{Name: "matrix exp tangent", Class: Array, Arity: 2,
+		Shape: func(args []Type, _ any) (Type, error) {
+			if !shapeEqual(args[0].Shape, args[1].Shape) {
+				return Type{}, errors.New("matrix and direction of different shapes")
+			}
+			return Type{Shape: args[0].Shape}, square(args)
+		},
+		Eval: func(dst []float64, args [][]float64, types []Type, _ any, work []float64) error {
+			n := types[0].Shape[0]
+			k := 2 * n
+			block, e := work[:k*k], work[k*k:2*k*k]
+			clear(block)
+			for i := range n {
+				copy(block[i*k:], args[0][i*n:(i+1)*n])
+				copy(block[i*k+n:], args[1][i*n:(i+1)*n])
+				copy(block[(n+i)*k+n:], args[0][i*n:(i+1)*n])
+			}
+			matrixExp(e, block, k, work[2*k*k:])
+			for i := range n {
+				copy(dst[i*n:(i+1)*n], e[i*k+n:(i+1)*k])
+			}
+			return nil
+		},
+		Work: func(args []Type, _ any) int { return blockWork(args[0].Shape[0]) },
+		VJP: func(g *Graph, n *Node, _, adj Ref, need []bool) []Ref {
+			a, e := n.Args[0], n.Args[1]
+			if !need[0] {
+				return []Ref{None, g.reduceLanes(g.Do(OpMatrixExpTangent, nil, g.Transpose(a), adj), e)}
+			}
+			k := g.Type(a).Shape[0]
+			place := func(x Ref, row, col int) Ref {
+				return g.Scatter(x, Index{Offset: (row*2*k + col) * k, Dims: []Dim{{N: k, Stride: 2 * k}, {N: k, Stride: 1}}}, []int{2 * k, 2 * k})
+			}
+			take := func(x Ref, row, col int) Ref {
+				return g.Gather(x, Index{Offset: (row*2*k + col) * k, Dims: []Dim{{N: k, Stride: 2 * k}, {N: k, Stride: 1}}})
+			}
+			block := g.Add(g.Add(place(a, 0, 0), place(a, 1, 1)), place(e, 0, 1))
+			d := g.Do(OpMatrixExpTangent, nil, g.Transpose(block), place(adj, 0, 1))
+			return []Ref{g.reduceLanes(g.Add(take(d, 0, 0), take(d, 1, 1)), a), g.reduceLanes(take(d, 0, 1), e)}
+		}}
+}

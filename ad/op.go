@@ -209,6 +209,7 @@ const (
 
 	// matrices
 	OpMatrixExp
+	OpMatrixExpTangent // (A, E): the derivative of the exponential at A in the direction E
 	OpCholesky
 	OpTriSolve
 	OpSolve

@@ -152,6 +152,9 @@ var arrayCases = map[ad.OpCode]struct {
 	ad.OpMatrixExp: {9, func(g *ad.Graph, x ad.Ref) ad.Ref {
 		return g.Do(ad.OpMatrixExp, nil, g.Reshape(g.Scale(1.5, x), []int{3, 3}))
 	}},
+	ad.OpMatrixExpTangent: {8, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		return g.Do(ad.OpMatrixExpTangent, nil, g.Slice(x, 0, []int{2, 2}), g.Slice(x, 4, []int{2, 2}))
+	}},
 	ad.OpCholesky: {9, func(g *ad.Graph, x ad.Ref) ad.Ref { return g.Cholesky(definite(g, x)) }},
 	ad.OpTriSolve: {9 + 6, func(g *ad.Graph, x ad.Ref) ad.Ref {
 		a, b := regular(g, g.Slice(x, 0, []int{3, 3})), g.Slice(x, 9, []int{3, 2})
