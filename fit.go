@@ -78,17 +78,44 @@ func (f *Fit) Summary() []diagnose.Row {
 // Findings says what is wrong with the run, with advice: divergences, chains
 // that disagree, too few effective draws. It is empty if nothing is.
 func (f *Fit) Findings() []diagnose.Finding {
-	options := diagnose.Options{
-		MaxTreeDepth: -1,
+	return diagnose.Check(f.displayed(), f.Summary(), diagnose.Options{
+		MaxTreeDepth: f.maxTreeDepth(),
 		PlannedDraws: (f.planned() + f.config.Thin - 1) / f.config.Thin,
-	}
+	})
+}
+
+// maxTreeDepth is the limit of a sampler that has one, else -1.
+func (f *Fit) maxTreeDepth() int {
 	switch s := plain(f.config.Sampler).(type) {
 	case nuts.Sampler:
-		options.MaxTreeDepth = s.MaxDepth
+		return s.MaxDepth
 	case nuts.Sampler2011:
-		options.MaxTreeDepth = s.MaxDepth
+		return s.MaxDepth
 	}
-	return diagnose.Check(f.displayed(), f.Summary(), options)
+	return -1
+}
+
+// Divergences lists the transitions that diverged, with the values of their
+// draws as [Fit.Names] names them.
+func (f *Fit) Divergences() []diagnose.Divergence { return diagnose.Divergences(f.Draws) }
+
+// Sampling tells for each chain how its sampler has fared: divergences, trees
+// of the largest depth, E-BFMI and so on.
+func (f *Fit) Sampling() []diagnose.Sampling { return diagnose.SamplingOf(f.Draws, f.maxTreeDepth()) }
+
+// Efficiency relates the least effective sample sizes to the gradients and to
+// the chains' own time, which is more than wall-clock time where chains run in
+// parallel.
+func (f *Fit) Efficiency() diagnose.Efficiency {
+	var warm, samp int64
+	var warmSeconds, sampSeconds float64
+	for _, c := range f.Report.Chains {
+		warm += c.Warmup.Gradients
+		samp += c.Sampling.Gradients
+		warmSeconds += c.Warmup.Elapsed.Seconds()
+		sampSeconds += c.Sampling.Elapsed.Seconds()
+	}
+	return diagnose.EfficiencyOf(f.Summary(), warm, samp, warmSeconds, sampSeconds)
 }
 
 // planned is the number of transitions that a complete chain has.

@@ -161,8 +161,8 @@ func (r *recorder) flushUntil(done <-chan struct{}) {
 		r.mu.Lock()
 		for i, file := range r.out.files {
 			err := file.Flush()
-			if r.journals != nil {
-				err = errors.Join(r.journals[i].Flush(), err)
+			if r.journals != nil && err == nil {
+				err = r.journals[i].Flush()
 			}
 			if err != nil && r.err == nil {
 				r.err = &outputError{err}

@@ -12,7 +12,7 @@
 //	input.go     reading model and data
 //	samplers.go  the options of samplers, from the table of package sampler
 //	progress.go  progress as plain lines; bars.go: as bars on a terminal
-//	session.go   what is told of a run; its JSON
+//	session.go   what is told of a run; run_json.go: as JSON
 //	summary.go   the summary table, findings, times
 //	terminal.go  what the terminal can show
 //	number.go    numbers in JSON

@@ -249,8 +249,12 @@ func (o *running) run(stdout, stderr io.Writer) error {
 	case len(fit.Files) == 0 && !interrupted: // a failure of all chains leaves nothing behind
 		o.made.remove(o.out)
 	default:
-		if e := o.made.finish(o.out, fit, err); e != nil {
+		full := errors.Is(err, syscall.ENOSPC)
+		if e := o.made.finish(o.out, fit, err); e != nil && !full {
 			err = errors.Join(err, e)
+		}
+		if full {
+			err = fmt.Errorf("%w\nThe draws till then are in %s. Make room, and go on with: ppl run --resume %s", err, o.out, o.out)
 		}
 	}
 	s := newSession(o.runOptions, l, fit, interrupted, err)

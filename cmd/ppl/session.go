@@ -177,67 +177,6 @@ func (s *session) showRejections(w io.Writer) {
 	}
 }
 
-// runJSON is what run --json prints; a stable format.
-type runJSON struct {
-	Summary     []summaryJSON `json:"summary"`
-	Sampler     string        `json:"sampler"`
-	Chains      int           `json:"chains"`
-	Divergences int           `json:"divergences"`
-	Gradients   struct {
-		Warmup   int64 `json:"warmup"`
-		Sampling int64 `json:"sampling"`
-	} `json:"gradients"`
-	Seconds struct {
-		Bind     number `json:"bind"`
-		Warmup   number `json:"warmup"`
-		Sampling number `json:"sampling"`
-	} `json:"seconds"`
-	Warnings []string `json:"warnings"`
-}
-
-type summaryJSON struct {
-	Name     string `json:"name"`
-	Mean     number `json:"mean"`
-	MCSEMean number `json:"mcse_mean"`
-	SD       number `json:"sd"`
-	Q5       number `json:"q5"`
-	Q50      number `json:"q50"`
-	Q95      number `json:"q95"`
-	ESSBulk  number `json:"ess_bulk"`
-	ESSTail  number `json:"ess_tail"`
-	Rhat     number `json:"rhat"`
-}
-
-func (s *session) asJSON(failures []error) *runJSON {
-	j := &runJSON{Summary: []summaryJSON{}, Sampler: s.options.samplerFlags.name, Chains: s.options.chains, Divergences: s.divergences, Warnings: []string{}}
-	names := s.fit.Names()
-	for i, r := range s.fit.Summary() {
-		j.Summary = append(j.Summary, summaryJSON{names[i], number(r.Mean), number(r.MCSEMean), number(r.SD),
-			number(r.Q5), number(r.Q50), number(r.Q95), number(r.ESSBulk), number(r.ESSTail), number(r.Rhat)})
-	}
-	j.Gradients.Warmup, j.Gradients.Sampling = s.gradWarmup, s.gradSample
-	j.Seconds.Bind = number(s.loaded.bind.Seconds())
-	j.Seconds.Warmup, j.Seconds.Sampling = number(s.warmup.Seconds()), number(s.sampling.Seconds())
-	if s.interrupted {
-		j.Warnings = append(j.Warnings, s.interruption())
-	}
-	for _, text := range []string{s.inexact(), s.reached()} {
-		if text != "" && !(s.fit.Report.Enough > 0 && text == s.reached()) {
-			j.Warnings = append(j.Warnings, text)
-		}
-	}
-	for _, err := range failures {
-		j.Warnings = append(j.Warnings, err.Error())
-	}
-	for _, w := range s.loaded.model.Warnings() {
-		j.Warnings = append(j.Warnings, w.String())
-	}
-	for _, f := range s.fit.Findings() {
-		j.Warnings = append(j.Warnings, f.Summary+" "+f.Advice)
-	}
-	return j
-}
-
 // interruption says how much there is of an interrupted run.
 func (s *session) interruption() string {
 	cfg := s.fit.Config()

@@ -76,7 +76,17 @@ func (s *session) times() string {
 	l := s.loaded
 	text := fmt.Sprintf("Ready in %s (compile %s, data %s, bind %s). Warm-up %s, sampling %s.",
 		short(l.compile+l.read+l.bind), short(l.compile), short(l.read), short(l.bind), short(s.warmup), short(s.sampling))
-	return text + fmt.Sprintf("\nGradients: %d in warm-up, %d in sampling.", s.gradWarmup, s.gradSample)
+	text += fmt.Sprintf("\nGradients: %d in warm-up, %d in sampling.", s.gradWarmup, s.gradSample)
+	e := s.fit.Efficiency()
+	least, name := e.MinBulk, e.WorstBulk
+	if e.MinTail < least {
+		least, name = e.MinTail, e.WorstTail
+	}
+	if least > 0 && s.sampling > 0 {
+		text += fmt.Sprintf("\nLeast effective sample size: %.0f (%s), %.3g per second and %.3g per 1000 gradients of sampling.",
+			least, name, least/s.sampling.Seconds(), 1000*e.PerGradient)
+	}
+	return text
 }
 
 // tuned says which steps a sampler that tunes their number has ended with.

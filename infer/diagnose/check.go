@@ -80,7 +80,7 @@ var checks = []check{
 	{"stuck-chain", Problem, findStuckChain,
 		"A chain that never moves has a step size far too large or a starting point from which there is no way out. Look at its start, tighten the priors or give initial values."},
 	{"divergences", Problem, findDivergences,
-		"The step size is too large for a region of high curvature, which the sampler leaves out: estimates are biased. Reparametrise (for instance, non-centre hierarchical effects), tighten weak priors, or make the step size smaller (with an adapted one: raise its target acceptance, delta, towards 0.99)."},
+		"The step size is too large for a region of high curvature, which the sampler leaves out: estimates are biased; where quantities are named, it is where those are extreme. Reparametrise (for instance, non-centre hierarchical effects), tighten weak priors, or make the step size smaller (with an adapted one: raise its target acceptance, delta, towards 0.99)."},
 	{"treedepth", Problem, findTreeDepth,
 		"Trajectories were cut short: valid but inefficient draws. Rescale or reparametrise so that the quantities have similar scales and little correlation, try a dense metric, or raise max_depth."},
 	{"acceptance", Problem, findAcceptance,
@@ -238,7 +238,7 @@ func findDivergences(e *evidence) (string, []string) {
 		return "", nil
 	}
 	return fmt.Sprintf("%d of %d transitions diverged (%s %%), in %s.",
-		count, total, percent(count, total), lower(chainList(chains))), nil
+		count, total, percent(count, total), lower(chainList(chains))), crowded(e.draws, Divergences(e.draws))
 }
 
 func findTreeDepth(e *evidence) (string, []string) {

@@ -23,6 +23,8 @@
 //	lags.go      mean autocovariance, directly or by Fourier transform
 //	measures.go  R-hat, ESS, MCSE: the formulas
 //	single.go    measures of one chain: E-BFMI, Geyer's monotone sequence
+//	sampling.go  divergences with their positions, how each chain's sampler has
+//	             fared, effective sample sizes by gradient and second
 //	summary.go   Row, Summarize (parallel over quantities)
 //	check.go     Finding, Check and the one table of checks
 //

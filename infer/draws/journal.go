@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/ppl-lang/ppl/infer"
@@ -242,7 +241,7 @@ func readState(path string) (*infer.Snapshot, error) {
 // writeWhole writes a file beside its place and renames it, so that there is
 // always a whole one.
 func writeWhole(path string, write func(io.Writer) error) error {
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	file, err := os.Create(path + ".tmp")
 	if err != nil {
 		return err
 	}

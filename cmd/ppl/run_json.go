@@ -1,0 +1,116 @@
+package main
+
+// runJSON is what run --json prints; a stable format.
+type runJSON struct {
+	Summary     []summaryJSON `json:"summary"`
+	Sampler     string        `json:"sampler"`
+	Chains      int           `json:"chains"`
+	Divergences int           `json:"divergences"`
+	Gradients   struct {
+		Warmup   int64 `json:"warmup"`
+		Sampling int64 `json:"sampling"`
+	} `json:"gradients"`
+	Seconds struct {
+		Bind     number `json:"bind"`
+		Warmup   number `json:"warmup"`
+		Sampling number `json:"sampling"`
+	} `json:"seconds"`
+	Warnings []string `json:"warnings"`
+
+	Efficiency struct {
+		MinESSBulk     number `json:"min_ess_bulk"`
+		MinESSTail     number `json:"min_ess_tail"`
+		PerGradient    number `json:"per_gradient"`
+		PerSecond      number `json:"per_second"`
+		PerGradientAll number `json:"per_gradient_with_warmup"`
+		PerSecondAll   number `json:"per_second_with_warmup"`
+	} `json:"efficiency"`
+	Diagnostics []chainJSON  `json:"diagnostics"`
+	Divergent   []divergence `json:"divergent"`
+}
+
+// chainJSON is how the sampler of a chain has fared.
+type chainJSON struct {
+	Chain           int    `json:"chain"`
+	Draws           int    `json:"draws"`
+	Divergences     int    `json:"divergences"`
+	MaxTreeDepth    int    `json:"max_treedepth"`
+	AcceptStat      number `json:"accept_stat"`
+	EBFMI           number `json:"ebfmi"`
+	StepSize        number `json:"stepsize"`
+	GradientsWarmup int64  `json:"gradients_warmup"`
+	Gradients       int64  `json:"gradients_sampling"`
+	SecondsWarmup   number `json:"seconds_warmup"`
+	Seconds         number `json:"seconds_sampling"`
+
+	Kernel   map[string]float64 `json:"kernel,omitempty"`
+	Geometry map[string]float64 `json:"geometry,omitempty"`
+}
+
+// divergence is a divergent transition: chain and draw, both from 1, as they
+// are found in the CSV files.
+type divergence struct {
+	Chain int `json:"chain"`
+	Draw  int `json:"draw"`
+}
+
+type summaryJSON struct {
+	Name     string `json:"name"`
+	Mean     number `json:"mean"`
+	MCSEMean number `json:"mcse_mean"`
+	SD       number `json:"sd"`
+	Q5       number `json:"q5"`
+	Q50      number `json:"q50"`
+	Q95      number `json:"q95"`
+	ESSBulk  number `json:"ess_bulk"`
+	ESSTail  number `json:"ess_tail"`
+	Rhat     number `json:"rhat"`
+}
+
+func (s *session) asJSON(failures []error) *runJSON {
+	j := &runJSON{Summary: []summaryJSON{}, Sampler: s.options.samplerFlags.name, Chains: s.options.chains, Divergences: s.divergences, Warnings: []string{}}
+	names := s.fit.Names()
+	for i, r := range s.fit.Summary() {
+		j.Summary = append(j.Summary, summaryJSON{names[i], number(r.Mean), number(r.MCSEMean), number(r.SD),
+			number(r.Q5), number(r.Q50), number(r.Q95), number(r.ESSBulk), number(r.ESSTail), number(r.Rhat)})
+	}
+	j.Gradients.Warmup, j.Gradients.Sampling = s.gradWarmup, s.gradSample
+	j.Seconds.Bind = number(s.loaded.bind.Seconds())
+	j.Seconds.Warmup, j.Seconds.Sampling = number(s.warmup.Seconds()), number(s.sampling.Seconds())
+	e := s.fit.Efficiency()
+	j.Efficiency.MinESSBulk, j.Efficiency.MinESSTail = number(e.MinBulk), number(e.MinTail)
+	j.Efficiency.PerGradient, j.Efficiency.PerSecond = number(e.PerGradient), number(e.PerSecond)
+	j.Efficiency.PerGradientAll, j.Efficiency.PerSecondAll = number(e.PerGradientAll), number(e.PerSecondAll)
+	for i, f := range s.fit.Sampling() {
+		c := s.fit.Report.Chains[i]
+		j.Diagnostics = append(j.Diagnostics, chainJSON{
+			Chain: c.ID, Draws: f.Draws, Divergences: f.Divergences, MaxTreeDepth: f.Saturated,
+			AcceptStat: number(f.AcceptStat), EBFMI: number(f.EBFMI), StepSize: number(c.StepSize),
+			GradientsWarmup: c.Warmup.Gradients, Gradients: c.Sampling.Gradients,
+			SecondsWarmup: number(c.Warmup.Elapsed.Seconds()), Seconds: number(c.Sampling.Elapsed.Seconds()),
+			Kernel: c.Kernel, Geometry: c.Geometry,
+		})
+	}
+	j.Divergent = []divergence{}
+	for _, d := range s.fit.Divergences() {
+		j.Divergent = append(j.Divergent, divergence{s.fit.Report.Chains[d.Chain].ID, d.Draw + 1})
+	}
+	if s.interrupted {
+		j.Warnings = append(j.Warnings, s.interruption())
+	}
+	for _, text := range []string{s.inexact(), s.reached()} {
+		if text != "" && !(s.fit.Report.Enough > 0 && text == s.reached()) {
+			j.Warnings = append(j.Warnings, text)
+		}
+	}
+	for _, err := range failures {
+		j.Warnings = append(j.Warnings, err.Error())
+	}
+	for _, w := range s.loaded.model.Warnings() {
+		j.Warnings = append(j.Warnings, w.String())
+	}
+	for _, f := range s.fit.Findings() {
+		j.Warnings = append(j.Warnings, f.Summary+" "+f.Advice)
+	}
+	return j
+}

@@ -1,0 +1,216 @@
+package diagnose
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// ESSSquare is the effective sample size of the squared deviations from the
+// mean: [ESSMean] of (x - mean)². Samplers that move well between the sides of
+// a distribution (static trajectories of half a period) may move badly in it.
+func ESSSquare(chains [][]float64) float64 {
+	sum, n := 0.0, 0.0
+	for _, chain := range chains {
+		for _, v := range chain {
+			sum += v
+			n++
+		}
+	}
+	squares := make([][]float64, len(chains))
+	for i, chain := range chains {
+		squares[i] = make([]float64, len(chain))
+		for j, v := range chain {
+			squares[i][j] = (v - sum/n) * (v - sum/n)
+		}
+	}
+	return ESSMean(squares)
+}
+
+// Divergence is a divergent transition, by where it ended.
+type Divergence struct {
+	Chain  int       `json:"chain"` // from 0
+	Draw   int       `json:"draw"`  // from 0, after warm-up
+	Values []float64 `json:"-"`     // of the draw, one per quantity
+}
+
+// Divergences lists the divergent transitions of a run, chain by chain; nil if
+// the sampler does not report them. They crowd where the geometry is bad.
+func Divergences(d Draws) []Divergence {
+	s, ok := d.(Statistics)
+	if !ok {
+		return nil
+	}
+	var found []Divergence
+	for chain := range d.Chains() {
+		column, ok := s.Statistic(nil, chain, "divergent__")
+		if !ok {
+			return nil
+		}
+		for draw, v := range column {
+			if v != 0 {
+				found = append(found, Divergence{Chain: chain, Draw: draw, Values: make([]float64, len(d.Names()))})
+			}
+		}
+	}
+	if len(found) == 0 {
+		return found
+	}
+	var column []float64
+	for q := range d.Names() {
+		last := -1
+		for i := range found {
+			if found[i].Chain != last {
+				last = found[i].Chain
+				column = d.Column(column[:0], last, q)
+			}
+			found[i].Values[q] = column[found[i].Draw]
+		}
+	}
+	return found
+}
+
+// Where divergences crowd is looked for among so many quantities at most, and
+// only if there are so many of them.
+const (
+	crowdQuantities  = 2000
+	crowdDivergences = 5
+	crowdScore       = 4 // standard errors of the mean rank
+)
+
+// crowded names the quantities in which divergent draws differ most from the
+// others, by their mean rank, the worst first.
+func crowded(d Draws, divergences []Divergence) []string {
+	n := float64(len(divergences))
+	if len(divergences) < crowdDivergences {
+		return nil
+	}
+	type shift struct {
+		name  string
+		score float64
+	}
+	var shifts []shift
+	var pooled, column []float64
+	for q, name := range d.Names() {
+		if q == crowdQuantities {
+			break
+		}
+		pooled = pooled[:0]
+		for chain := range d.Chains() {
+			column = d.Column(column[:0], chain, q)
+			pooled = append(pooled, column...)
+		}
+		slices.Sort(pooled)
+		mean := 0.0
+		for _, v := range divergences {
+			// The middle rank of ties, in (0, 1).
+			low, _ := slices.BinarySearch(pooled, v.Values[q])
+			high, _ := slices.BinarySearch(pooled, math.Nextafter(v.Values[q], math.Inf(1)))
+			mean += 0.5 * float64(low+high) / float64(len(pooled)) / n
+		}
+		if score := math.Abs(mean-0.5) * math.Sqrt(12*n); score > crowdScore {
+			shifts = append(shifts, shift{name, score})
+		}
+	}
+	slices.SortStableFunc(shifts, func(a, b shift) int { return cmp.Compare(b.score, a.score) })
+	names := make([]string, len(shifts))
+	for i, s := range shifts {
+		names[i] = s.name
+	}
+	return names
+}
+
+// Sampling is how the sampler of one chain has fared, after warm-up.
+type Sampling struct {
+	Draws       int
+	Divergences int
+	Saturated   int     // trees that had the largest depth
+	AcceptStat  float64 // mean; NaN if not reported
+	EBFMI       float64 // NaN if not reported
+	StepSize    float64 // mean; NaN if not reported
+	Leapfrogs   float64 // integration steps in all; NaN if not reported
+}
+
+// SamplingOf tells how the samplers of a run have fared, by chain. maxTreeDepth
+// is the limit that NUTS ran with: 0: 10; negative: none.
+func SamplingOf(d Draws, maxTreeDepth int) []Sampling {
+	if maxTreeDepth == 0 {
+		maxTreeDepth = 10
+	}
+	s, _ := d.(Statistics)
+	out := make([]Sampling, d.Chains())
+	for chain := range out {
+		o := &out[chain]
+		o.Draws = d.Len(chain)
+		column := func(name string) []float64 {
+			if s == nil {
+				return nil
+			}
+			v, _ := s.Statistic(nil, chain, name)
+			return v
+		}
+		for _, v := range column("divergent__") {
+			if v != 0 {
+				o.Divergences++
+			}
+		}
+		for _, v := range column("treedepth__") {
+			if maxTreeDepth > 0 && v >= float64(maxTreeDepth) {
+				o.Saturated++
+			}
+		}
+		o.AcceptStat, o.StepSize, o.Leapfrogs = math.NaN(), math.NaN(), math.NaN()
+		if v := column("accept_stat__"); len(v) > 0 {
+			o.AcceptStat = mean(v)
+		}
+		if v := column("stepsize__"); len(v) > 0 {
+			o.StepSize = mean(v)
+		}
+		if v := column("n_leapfrog__"); len(v) > 0 {
+			o.Leapfrogs = mean(v) * float64(len(v))
+		}
+		o.EBFMI = EBFMI(column("energy__"))
+	}
+	return out
+}
+
+// Efficiency is what a run has to show for its cost: the least effective sample
+// sizes of all quantities that vary, absolutely and by gradients and seconds.
+// What does not exist is NaN.
+type Efficiency struct {
+	MinBulk, MinTail             float64
+	WorstBulk, WorstTail         string  // the quantities that have them
+	PerGradient, PerSecond       float64 // of the smaller one, warm-up not counted
+	PerGradientAll, PerSecondAll float64 // warm-up counted
+}
+
+// EfficiencyOf relates the rows of a run to its cost in gradients and seconds
+// of warm-up and sampling.
+func EfficiencyOf(rows []Row, warmupGradients, samplingGradients int64, warmupSeconds, samplingSeconds float64) Efficiency {
+	e := Efficiency{MinBulk: math.NaN(), MinTail: math.NaN()}
+	for _, r := range rows {
+		if !(r.SD > 0) {
+			continue
+		}
+		if !(e.MinBulk <= r.ESSBulk) && !math.IsNaN(r.ESSBulk) {
+			e.MinBulk, e.WorstBulk = r.ESSBulk, r.Name
+		}
+		if !(e.MinTail <= r.ESSTail) && !math.IsNaN(r.ESSTail) {
+			e.MinTail, e.WorstTail = r.ESSTail, r.Name
+		}
+	}
+	least := e.MinBulk
+	if e.MinTail < least || math.IsNaN(least) {
+		least = e.MinTail
+	}
+	per := func(cost float64) float64 {
+		if !(cost > 0) {
+			return math.NaN()
+		}
+		return least / cost
+	}
+	e.PerGradient, e.PerSecond = per(float64(samplingGradients)), per(samplingSeconds)
+	e.PerGradientAll = per(float64(warmupGradients + samplingGradients))
+	e.PerSecondAll = per(warmupSeconds + samplingSeconds)
+	return e
+}
