@@ -72,8 +72,10 @@ func contend(text, name string, set *data.Set, seed uint64, points int) (rep rep
 	}
 	rng := rand.New(rand.NewPCG(seed, 17))
 	propto, jacobian := rng.IntN(5) > 0, rng.IntN(5) > 0
-	plain, errPlain := direct.New(prog.ir, set, direct.Options{Propto: propto, Jacobian: jacobian})
-	model, errModel := prog.Bind(set, BindOptions{NoPropto: !propto, NoJacobian: !jacobian})
+	var prints [2]strings.Builder
+	keep := func(k int) func(string) { return func(s string) { prints[k].WriteString(s + "\n") } }
+	plain, errPlain := direct.New(prog.ir, set, direct.Options{Propto: propto, Jacobian: jacobian, Print: keep(0)})
+	model, errModel := prog.Bind(set, BindOptions{NoPropto: !propto, NoJacobian: !jacobian, Print: keep(1)})
 	without := passes.Names()[seed%uint64(len(passes.Names()))]
 	less, errLess := prog.Bind(set, BindOptions{NoPropto: !propto, NoJacobian: !jacobian, Without: []string{without}})
 	unrolled, errUnrolled := bind.Bind(prog.ir, set, bind.Options{Propto: propto, Jacobian: jacobian, Unroll: true})
@@ -90,7 +92,7 @@ func contend(text, name string, set *data.Set, seed uint64, points int) (rep rep
 	for _, r := range g.Grad(g.Outputs[0], g.Inputs...) {
 		g.Output(r)
 	}
-	c := &contest{rep: &rep, plain: plain, model: model, less: less, without: without, unrolled: unrolled, rng: rng}
+	c := &contest{rep: &rep, prints: &prints, plain: plain, model: model, less: less, without: without, unrolled: unrolled, rng: rng}
 	for range points {
 		x := make([][]float64, len(sizes))
 		for i, n := range sizes {
@@ -125,6 +127,7 @@ func (rep *report) refused(way string, err, plain error) bool {
 // contest is one program bound in all ways.
 type contest struct {
 	rep      *report
+	prints   *[2]strings.Builder // of plain and model
 	plain    *direct.Model
 	model    *Model
 	less     *Model // a pass left out
@@ -135,7 +138,10 @@ type contest struct {
 
 // at compares at one point.
 func (c *contest) at(x [][]float64) *disagreement {
+	c.prints[0].Reset()
+	c.prints[1].Reset()
 	want, errWant := c.plain.Density(x)
+	printed := c.prints[0].String()
 	usual, errUsual := c.model.bound.Density.Eval(x, &ad.Env{})
 	unrolled, errUnrolled := c.unrolled.Density.Eval(x, &ad.Env{})
 	flat := slices.Concat(x...)
@@ -151,6 +157,9 @@ func (c *contest) at(x [][]float64) *disagreement {
 		if (w.err == nil) != (errWant == nil) {
 			return differ("rejection "+w.way, "rejection by plain: %v; %s: %v", errWant, w.way, w.err)
 		}
+	}
+	if got := c.prints[1].String(); got != printed {
+		return differ("prints", "plain prints\n%s\nmodel\n%s", printed, got)
 	}
 	if errWant != nil {
 		c.rep.rejected++

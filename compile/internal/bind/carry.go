@@ -21,7 +21,17 @@ import (
 // derivative keeps a copy for each iteration.
 
 // maxHistory bounds the numbers that a scan of carried variables may keep.
-const maxHistory = 4 << 20
+const maxHistory = 16 << 20
+
+// A step of a scan copies the arrays that it carries. Up to smallUnrolled
+// iterations are therefore unrolled if more than smallCarried numbers would be
+// carried: the gradient of 200 iterations of irregular distance over a vector of
+// 200 takes 187 µs carried and 13 unrolled; of 100 000 over a vector of 100, 111
+// ms and 8, but these are bound in 0.2 s instead of 16.
+const (
+	smallCarried  = 16
+	smallUnrolled = 256
+)
 
 // regionBody is a loop's body, or a condition, that is being evaluated into a
 // graph of its own, with the carried variables as its first inputs.
@@ -247,8 +257,11 @@ func (b *binder) carry(ax *axis, steps int, lp *loop, i value, active *value) si
 	for _, v := range inits {
 		total += v.size()
 	}
-	if total*ax.n > maxHistory {
+	switch {
+	case total*ax.n > maxHistory:
 		panic(&abort{reason: "too much to carry"})
+	case total > smallCarried && steps <= smallUnrolled && active == nil && !mayJump(lp.body):
+		panic(&abort{reason: "few enough iterations to unroll instead of carrying arrays"})
 	}
 	step := func() signal {
 		run := func() signal {

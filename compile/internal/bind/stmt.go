@@ -276,7 +276,7 @@ func (b *binder) message(args []ir.Expr, fatal bool) (*ad.Message, []value) {
 }
 
 func (b *binder) print(s *ir.Print) {
-	if b.axis != nil {
+	if !b.inOrder() {
 		panic(&abort{reason: "print: its order matters"})
 	}
 	m, vals := b.message(s.Args, false)
@@ -288,6 +288,21 @@ func (b *binder) print(s *ir.Print) {
 		types, data := constants(g, refs)
 		_ = ad.RunEffect(&ad.Node{Op: ad.OpPrint, Attr: m}, types, data, b.opts.Print)
 	})
+}
+
+// inOrder reports whether what is evaluated runs in the order of the program:
+// all loops under way are regions or unrolled.
+func (b *binder) inOrder() bool {
+	for ax := b.axis; ax != nil; ax = ax.parent {
+		l := b.lvl
+		for l != nil && l.loop != ax {
+			l = l.parent
+		}
+		if l == nil {
+			return false
+		}
+	}
+	return true
 }
 
 func (b *binder) reject(s *ir.Reject) {
