@@ -12,6 +12,7 @@
 //	rows.go        rows of structural ops and of ops on whole arrays (matrix product, log_sum_exp)
 //	matrix.go      rows of Cholesky, solves, determinants, eigenvalues; linalg.go, matrixexp.go: their kernels
 //	region.go      Scan and If: ops with sub-graphs, and their derivatives
+//	segment.go     derivatives of scans whose history is too long to store
 //	while.go       While: a loop whose trips only a run knows, with snapshots for its derivative
 //	effect.go      argument checks, rejections, prints
 //	grad.go        Backprop, Grad: reverse mode, as graph expressions

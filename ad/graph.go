@@ -246,7 +246,7 @@ func (g *Graph) Do(op OpCode, attr any, args ...Ref) Ref {
 	}
 	n := Node{Op: op, Type: t, Args: append([]Ref(nil), args...), Attr: attr}
 	r := None
-	if row.Class != Effect && row.Class != Random && row.Class != Region && len(args) > 0 && g.allConst(args) {
+	if row.Class != Effect && row.Class != Random && row.Class != Region && len(args) > 0 && g.allConst(args) && !g.inflates(&n) {
 		if data, ok := g.fold(&n); ok {
 			r = g.ConstArray(t, data)
 		}
@@ -270,6 +270,12 @@ func (g *Graph) allConst(args []Ref) bool {
 		}
 	}
 	return true
+}
+
+// inflates reports whether a scatter's value is mostly zeros: the adjoint of a
+// scan's flat value, say, whose history is long and not read.
+func (g *Graph) inflates(n *Node) bool {
+	return n.Op == OpScatter && n.Type.Total() > 1024 && n.Type.Total() > 8*g.Nodes[n.Args[0]].Type.Total()
 }
 
 // fold evaluates a node on constants; an op that fails (a matrix that has no

@@ -22,7 +22,16 @@ type Scan struct {
 	Carries, Streams, Outs, Sums int
 	Steps                        int
 	Reverse                      bool
+
+	// Limit is the number of elements of history, over all lanes, above which
+	// the derivative keeps the carried values only now and then and computes the
+	// others again; 0 means DefaultHistory.
+	Limit int
 }
+
+// DefaultHistory is the history that the derivative of a scan stores without
+// further thought: 32 MB.
+const DefaultHistory = 1 << 22
 
 // Results are the types of a scan's results in the order of its flat value.
 func (s *Scan) Results() []Type {
@@ -248,104 +257,122 @@ func core(t Type) Type { return Type{Shape: t.Shape} }
 // from the history of the carried values (storing every intermediate instead
 // costs memory traffic for what is mostly a few multiplications) and pulls the
 // adjoints back through it. Adjoints of captured values are summed over steps.
+// Carried values that depend on nothing that has a derivative carry no adjoint.
 func scanVJP(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 	s := n.Attr.(*Scan)
 	ts := s.Results()
+	if s.long(n.Type.Lanes) {
+		return segmentedVJP(g, n, adj, need)
+	}
+	active := activeCarries(s.Body, s.Carries, need)
 	nb := NewGraph()
-	back := &Scan{Body: nb, Steps: s.Steps, Reverse: !s.Reverse, Carries: s.Carries}
+	nb.site = g.site
+	back := &Scan{Body: nb, Steps: s.Steps, Reverse: !s.Reverse, Limit: s.Limit}
 	var carries, streams, captures []Ref // arguments of the backward scan, in g
 
 	// Inputs of the backward body, in the order carried, streams, captured.
-	lambda := make([]Ref, s.Carries)
-	for i := range s.Carries {
-		lambda[i] = nb.Input(ts[s.finalAt(i)])
-		carries = append(carries, g.part(adj, ts, s.finalAt(i)))
+	seeds := make([]Ref, len(s.Body.Outputs))
+	histAdj := make([]Ref, s.Carries)
+	inputs := make([]Ref, len(n.Args)) // of the forward body, as seen in the backward body
+	for i := range seeds {
+		seeds[i] = None
 	}
+	for i := range s.Carries {
+		if active[i] {
+			seeds[i] = nb.Input(ts[s.finalAt(i)])
+			a := g.adjPart(adj, ts, s.finalAt(i))
+			if a == None {
+				a = g.Expand(g.Const(0), ts[s.finalAt(i)])
+			}
+			carries = append(carries, a)
+		}
+	}
+	back.Carries = len(carries)
 	stream := func(arg Ref, t Type) Ref {
+		if arg == None {
+			return None
+		}
 		streams = append(streams, arg)
 		return nb.Input(t)
 	}
-	inputs := make([]Ref, len(n.Args)) // of the forward body, as seen in the backward body
-	histAdj := make([]Ref, s.Carries)
 	for i := range s.Carries {
 		t := ts[s.finalAt(i)]
 		inputs[i] = stream(g.part(out, ts, s.historyAt(i)), t)
-		histAdj[i] = stream(g.part(adj, ts, s.historyAt(i)), t)
+		histAdj[i] = None
+		if active[i] {
+			histAdj[i] = stream(g.adjPart(adj, ts, s.historyAt(i)), t)
+		}
 	}
 	for i := s.Carries; i < s.Carries+s.Streams; i++ {
 		inputs[i] = stream(n.Args[i], s.Body.Type(s.Body.Inputs[i]))
 	}
-	seeds := append([]Ref(nil), lambda...)
 	for i := range s.Outs {
-		t := s.Body.Type(s.Body.Outputs[s.Carries+i])
-		seeds = append(seeds, stream(g.part(adj, ts, s.outAt(i)), t))
+		seeds[s.Carries+i] = stream(g.adjPart(adj, ts, s.outAt(i)), s.Body.Type(s.Body.Outputs[s.Carries+i]))
 	}
 	capture := func(arg Ref) Ref {
+		if arg == None {
+			return None
+		}
 		captures = append(captures, arg)
 		return nb.Input(core(g.Type(arg)))
 	}
 	for i := range s.Sums {
-		seeds = append(seeds, capture(g.part(adj, ts, s.sumAt(i))))
+		seeds[s.Carries+s.Outs+i] = capture(g.adjPart(adj, ts, s.sumAt(i)))
 	}
 	for i := s.Carries + s.Streams; i < len(n.Args); i++ {
 		inputs[i] = capture(n.Args[i])
 	}
+	back.Streams = len(streams)
 
 	// Pull back through one step.
 	outs := nb.Inline(s.Body, inputs, false)
 	var wrt []Ref
 	for i := range n.Args {
-		if i < s.Carries || need[i] {
+		if i < s.Carries && active[i] || i >= s.Carries && need[i] {
 			wrt = append(wrt, inputs[i])
 		}
 	}
-	grads := nb.Backprop(outs, seeds, wrt)
-	k := 0
-	next := func(t Type) Ref {
-		r := grads[k]
-		k++
+	for k, r := range nb.Backprop(outs, seeds, wrt) {
 		if r == None {
 			r = nb.Const(0)
 		}
-		return nb.Broadcast(r, t.Shape)
+		wrt[k] = nb.Broadcast(r, nb.Type(wrt[k]).Shape)
 	}
-	for i := range s.Carries {
-		nb.Output(nb.Add(next(ts[s.finalAt(i)]), histAdj[i]))
-	}
-	for i := s.Carries; i < len(n.Args); i++ {
-		if need[i] {
-			nb.Output(next(core(s.Body.Type(s.Body.Inputs[i]))))
-			if i < s.Carries+s.Streams {
-				back.Outs++
-			} else {
-				back.Sums++
+	k := 0
+	for i := range n.Args {
+		switch {
+		case i < s.Carries && active[i]:
+			if histAdj[i] != None {
+				wrt[k] = nb.Add(wrt[k], histAdj[i])
 			}
+		case i < s.Carries || !need[i]:
+			continue
+		case i < s.Carries+s.Streams:
+			back.Outs++
+		default:
+			back.Sums++
 		}
+		nb.Output(wrt[k])
+		k++
 	}
-	back.Streams = len(streams)
 	r := g.DoScan(back, append(append(carries, streams...), captures...))
 
 	adjs := make([]Ref, len(n.Args))
-	outIdx, sumIdx := 0, 0
+	k = 0
 	for i, a := range n.Args {
 		adjs[i] = None
-		if !need[i] {
-			continue
-		}
 		switch {
-		case i < s.Carries:
-			adjs[i] = g.Final(r, i)
+		case i < s.Carries && active[i]:
+			adjs[i] = g.Final(r, k)
+		case i < s.Carries || !need[i]:
+			continue
 		case i < s.Carries+s.Streams:
-			adjs[i] = g.Kept(r, outIdx)
+			adjs[i] = g.Kept(r, k-back.Carries)
 		default:
-			adjs[i] = g.SumOf(r, sumIdx)
-		}
-		if i >= s.Carries && i < s.Carries+s.Streams {
-			outIdx++
-		} else if i >= s.Carries {
-			sumIdx++
+			adjs[i] = g.SumOf(r, k-back.Carries-back.Outs)
 		}
 		adjs[i] = g.reduceLanes(adjs[i], a)
+		k++
 	}
 	return adjs
 }

@@ -498,6 +498,14 @@ func (g *Graph) adjPart(adj Ref, ts []Type, i int) Ref {
 		return None
 	}
 	total := None
+	add := func(x Ref) bool {
+		if total == None {
+			total = x
+		} else {
+			total = g.Add(total, x)
+		}
+		return true
+	}
 	var walk func(x Ref, depth int) bool
 	walk = func(x Ref, depth int) bool {
 		n := g.Nodes[x]
@@ -521,10 +529,13 @@ func (g *Graph) adjPart(adj Ref, ts []Type, i int) Ref {
 			} else {
 				x = g.Scatter(n.Args[0], ix, ts[i].Shape)
 			}
-			if total == None {
-				total = x
-			} else {
-				total = g.Add(total, x)
+			return add(x)
+		case n.Op == OpConst && n.Type.Lanes == 0:
+			part := n.Data[lo:hi]
+			for _, v := range part {
+				if v != 0 {
+					return add(g.ConstArray(Type{Shape: ts[i].Shape}, part))
+				}
 			}
 			return true
 		}
