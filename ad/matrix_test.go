@@ -156,7 +156,7 @@ func TestMatrixNaN(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	for _, n := range []int{2, 12, 20} {
 		for op := OpInvalid + 1; op < numOps; op++ {
-			if r := op.Row(); r.Class != Array || op == OpTake || op == OpPut || op == OpReplace || op == OpLogSumExp || op == OpMaxOf {
+			if _, matrix := matrixOps()[op]; !matrix && op != OpMatMul {
 				continue
 			}
 			attrs := map[OpCode]any{OpMatMul: MatMulAttr{}, OpTriSolve: TriAttr{}, OpSolve: SolveAttr{}}

@@ -298,7 +298,17 @@ func takeOps() map[OpCode]Op {
 					adjs[0] = g.reduceLanes(g.Do(OpReplace, nil, adj, zeros, n.Args[2]), n.Args[0])
 				}
 				if need[1] {
-					adjs[1] = g.reduceLanes(g.Take(adj, n.Args[2]), n.Args[1])
+					d := g.Take(adj, n.Args[2])
+					if v := g.Type(n.Args[1]); v.Size() > 1 { // of several at one position the last one counts
+						k := make([]float64, v.Size())
+						for i := range k {
+							k[i] = float64(i)
+						}
+						order := g.ConstArray(Type{Shape: v.Shape}, k)
+						last := g.Replace(g.Broadcast(g.Const(-1), g.Type(n.Args[0]).Shape), order, n.Args[2])
+						d = g.Select(g.Equal(g.Take(last, n.Args[2]), order), d, g.Const(0))
+					}
+					adjs[1] = g.reduceLanes(d, n.Args[1])
 				}
 				return adjs
 			}},

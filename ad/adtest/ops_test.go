@@ -186,9 +186,9 @@ var arrayCases = map[ad.OpCode]struct {
 		values, vectors := g.EigenSym(g.Add(definite(g, x), spread))
 		return g.Concat(g.Log(values), g.Square(vectors))
 	}},
-	ad.OpReplace: {6, func(g *ad.Graph, x ad.Ref) ad.Ref {
-		at := g.ConstArray(ad.Type{Shape: []int{2}}, []float64{3, 0})
-		v := g.Slice(x, 4, []int{2})
+	ad.OpReplace: {7, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		at := g.ConstArray(ad.Type{Shape: []int{3}}, []float64{3, 0, 3})
+		v := g.Slice(x, 4, []int{3})
 		return g.Square(g.Replace(g.Slice(x, 0, []int{4}), v, g.Do(ad.OpFloor, nil, g.Add(at, g.Scale(0, v)))))
 	}},
 	ad.OpScan: {5, func(g *ad.Graph, x ad.Ref) ad.Ref {
