@@ -105,7 +105,7 @@ func (definition) Lex(name string, r io.Reader) (lexer.Lexer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := scan(source.NewFile(name, string(text)))
+	s := scan(source.NewFile(name, string(text)), Options{})
 	return &tokenReader{s.tokens}, nil
 }
 
@@ -127,6 +127,7 @@ func (r *tokenReader) Next() (lexer.Token, error) {
 type scanner struct {
 	file     *source.File
 	text     string
+	options  Options
 	pos      int
 	line     int
 	tokens   []lexer.Token // ends in EOF; Pos has Offset and Line only
@@ -139,8 +140,8 @@ type scanner struct {
 }
 
 // scan reads the whole file.
-func scan(f *source.File) *scanner {
-	s := &scanner{file: f, text: f.Text, line: 1, tokens: make([]lexer.Token, 0, len(f.Text)/3+8)}
+func scan(f *source.File, o Options) *scanner {
+	s := &scanner{file: f, text: f.Text, options: o, line: 1, tokens: make([]lexer.Token, 0, len(f.Text)/3+8)}
 	s.pos = len("\ufeff") * boolInt(strings.HasPrefix(s.text, "\ufeff")) // a byte order mark is no text
 	for s.pos < len(s.text) {
 		s.next()
@@ -317,6 +318,10 @@ func (s *scanner) hash() {
 	n := lineLength(s.text[s.pos:])
 	line := strings.TrimRight(s.text[s.pos:s.pos+n], " \t")
 	var d diag.Diagnostic
+	if s.options.KeepIncludes && strings.HasPrefix(line, "#include") {
+		s.comment(n)
+		return
+	}
 	if strings.HasPrefix(line, "#include") {
 		d = diag.Errorf(diag.Include, s.span(s.pos, s.pos+len(line)), "`#include` is not supported yet")
 		d.Fix = "copy the text of the file to this place"

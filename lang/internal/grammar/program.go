@@ -31,10 +31,15 @@ import (
 // something that is no program at all.
 const maxErrors = 100
 
+// Options of Parse.
+type Options struct {
+	KeepIncludes bool // #include lines are comments
+}
+
 // Parse parses a program. The tree is never nil; where there are errors, it
 // lacks what could not be understood.
-func Parse(f *source.File) (*ast.File, diag.List) {
-	s := scan(f)
+func Parse(f *source.File, o Options) (*ast.File, diag.List) {
+	s := scan(f, o)
 	l := &lowerer{file: f, tokens: s.tokens, diags: s.diags, swallowed: s.swallowed}
 	out := &ast.File{Source: f, Comments: s.comments}
 	out.Pos = l.span(0, len(f.Text))

@@ -1,0 +1,241 @@
+package format
+
+import (
+	"strconv"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+)
+
+// typ writes a type.
+func (p *printer) typ(t *ast.TypeExpr) doc {
+	var out concat
+	pos := t.Pos.Start
+	if len(t.ArrayDims) > 0 {
+		out = append(out, p.leaf(pos, "array"), text("["))
+		for i, d := range t.ArrayDims {
+			switch {
+			case d != nil && i > 0:
+				out = append(out, text(", "), p.expr(d))
+			case d != nil:
+				out = append(out, p.expr(d))
+			case i > 0:
+				out = append(out, text(","))
+			}
+		}
+		out = append(out, text("] "))
+	}
+	if t.Elem == "tuple" {
+		out = append(out, text("tuple("))
+		for i, m := range t.Members {
+			if i > 0 {
+				out = append(out, text(", "))
+			}
+			out = append(out, p.typ(m))
+		}
+		if len(t.Members) == 1 {
+			out = append(out, text(","))
+		}
+		return append(out, text(")"))
+	}
+	if len(t.ArrayDims) > 0 {
+		out = append(out, text(t.Elem))
+	} else {
+		out = append(out, p.leaf(pos, t.Elem))
+	}
+	for i := range t.Bounds {
+		b := &t.Bounds[i]
+		if i == 0 {
+			out = append(out, text("<"))
+		} else {
+			out = append(out, text(", "))
+		}
+		out = append(out, p.leaf(b.Pos.Start, b.Kind), text("="), p.expr(b.Value))
+	}
+	if len(t.Bounds) > 0 {
+		out = append(out, text(">"))
+	}
+	if len(t.Sizes) > 0 {
+		out = append(out, text("["))
+		for i, e := range t.Sizes {
+			if i > 0 {
+				out = append(out, text(", "))
+			}
+			out = append(out, p.expr(e))
+		}
+		out = append(out, text("]"))
+	}
+	return out
+}
+
+// list writes expressions in brackets, each on a line of its own if they do not
+// fit on one.
+func (p *printer) list(open string, list []ast.Expr, close string) doc {
+	if len(list) == 0 {
+		return text(open + close)
+	}
+	var items concat
+	for i, e := range list {
+		if i > 0 {
+			items = append(items, text(","), soft{" "})
+		}
+		items = append(items, p.expr(e))
+	}
+	return group{concat{text(open), nest{concat{soft{}, items}, level}, soft{}, text(close)}}
+}
+
+// literal writes the elements of an array or row vector, as many on a line as
+// fit.
+func (p *printer) literal(open string, list []ast.Expr, close string) doc {
+	if len(list) == 0 {
+		return text(open + close)
+	}
+	var items fill
+	for i, e := range list {
+		d := p.expr(e)
+		if i+1 < len(list) {
+			items = append(items, concat{d, text(",")}, soft{" "})
+		} else {
+			items = append(items, d)
+		}
+	}
+	return concat{text(open), nest{items, level}, text(close)}
+}
+
+// expr writes an expression. Parentheses are nodes of the tree.
+func (p *printer) expr(e ast.Expr) doc {
+	pos := e.Span().Start
+	switch e := e.(type) {
+	case *ast.IntLit:
+		return p.leaf(pos, e.Text)
+	case *ast.RealLit:
+		return p.leaf(pos, e.Text)
+	case *ast.ImagLit:
+		return p.leaf(pos, e.Text)
+	case *ast.StringLit:
+		return p.leaf(pos, `"`+e.Value+`"`)
+	case *ast.VarExpr:
+		return p.leaf(pos, e.Name)
+	case *ast.Target:
+		return concat{p.leaf(pos, "target"), text("()")}
+	case *ast.CallExpr:
+		return p.call(e)
+	case *ast.Unary:
+		if e.Op == "'" {
+			return concat{p.expr(e.X), text("'")}
+		}
+		op := p.leaf(pos, e.Op)
+		if u, ok := e.X.(*ast.Unary); ok && u.Op == e.Op {
+			op = concat{op, text(" ")} // not a decrement
+		}
+		return concat{op, p.expr(e.X)}
+	case *ast.Binary:
+		return p.binary(e)
+	case *ast.Cond:
+		cond := p.expr(e.Cond)
+		then := p.expr(e.Then)
+		return group{concat{cond, nest{concat{soft{" "}, text("? "), then, soft{" "}, text(": "), p.expr(e.Else)}, level}}}
+	case *ast.IndexExpr:
+		out := concat{p.expr(e.X), text("[")}
+		for i, x := range e.Indices {
+			if i > 0 {
+				out = append(out, text(", "))
+			}
+			out = append(out, p.index(x))
+		}
+		return append(out, text("]"))
+	case *ast.TupleMember:
+		return concat{p.expr(e.X), text("." + strconv.Itoa(e.Member))}
+	case *ast.ArrayExpr:
+		return p.literal("{", e.Elems, "}")
+	case *ast.RowVectorExpr:
+		return p.literal("[", e.Elems, "]")
+	case *ast.TupleExpr:
+		if len(e.Elems) == 1 {
+			return concat{text("("), p.expr(e.Elems[0]), text(",)")}
+		}
+		return p.list("(", e.Elems, ")")
+	case *ast.Paren:
+		return concat{text("("), nest{p.expr(e.X), level}, text(")")}
+	}
+	return nil
+}
+
+func (p *printer) call(e *ast.CallExpr) doc {
+	name := p.leaf(e.Func.Pos.Start, e.Func.Name)
+	if !e.Bar {
+		return concat{name, p.list("(", e.Args, ")")}
+	}
+	var items concat
+	for i, a := range e.Args {
+		switch {
+		case i == 1:
+			items = append(items, text(" |"), soft{" "})
+		case i > 1:
+			items = append(items, text(","), soft{" "})
+		}
+		items = append(items, p.expr(a))
+	}
+	if len(e.Args) == 1 {
+		items = append(items, text(" |"))
+	}
+	return concat{name, group{concat{text("("), nest{concat{soft{}, items}, level}, soft{}, text(")")}}}
+}
+
+// binary writes a chain of operators of one strength, a line for each operand if
+// they do not fit on one.
+func (p *printer) binary(e *ast.Binary) doc {
+	var chain func(e ast.Expr, strength int) concat
+	chain = func(x ast.Expr, strength int) concat {
+		b, ok := x.(*ast.Binary)
+		if !ok || strengthOf(b.Op) != strength || b.Op == "^" || b.Op == ".^" {
+			return concat{p.expr(x)}
+		}
+		out := chain(b.X, strength)
+		op := p.leaf(b.OpPos.Start, b.Op)
+		return append(out, soft{" "}, op, text(" "), p.expr(b.Y))
+	}
+	if e.Op == "^" || e.Op == ".^" {
+		x := p.expr(e.X)
+		op := p.leaf(e.OpPos.Start, e.Op)
+		return concat{x, text(" "), op, text(" "), p.expr(e.Y)}
+	}
+	list := chain(e, strengthOf(e.Op))
+	return group{concat{list[0], nest{list[1:], level}}}
+}
+
+// strengthOf tells operators apart that are never in one chain.
+func strengthOf(op string) int {
+	switch op {
+	case "||":
+		return 1
+	case "&&":
+		return 2
+	case "==", "!=":
+		return 3
+	case "<", "<=", ">", ">=":
+		return 4
+	case "+", "-":
+		return 5
+	case "*", "/", "%", ".*", "./":
+		return 6
+	}
+	return 7
+}
+
+func (p *printer) index(i ast.Index) doc {
+	switch i := i.(type) {
+	case *ast.Single:
+		return p.expr(i.X)
+	case *ast.Range:
+		var out concat
+		if i.From != nil {
+			out = append(out, p.expr(i.From))
+		}
+		out = append(out, text(":"))
+		if i.To != nil {
+			out = append(out, p.expr(i.To))
+		}
+		return out
+	}
+	return nil
+}

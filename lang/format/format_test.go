@@ -1,0 +1,128 @@
+package format_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl/lang"
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/format"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// problem checks what formatting promises for a program; "" if it holds. ok is
+// false for programs that cannot be read.
+func problem(f *source.File) (wrong string, ok bool) {
+	tree, list := lang.ParseWith(f, lang.Options{KeepIncludes: true})
+	if list.HasErrors() {
+		return "", false
+	}
+	text, list := format.Source(f)
+	if list.HasErrors() {
+		return "format refuses: " + list[0].String(), true
+	}
+	g := source.NewFile("formatted", text)
+	again, list := lang.ParseWith(g, lang.Options{KeepIncludes: true})
+	if list.HasErrors() {
+		return fmt.Sprintf("the formatted program does not parse: %s\n%s", list[0], text), true
+	}
+	if !ast.Equal(tree, again) {
+		return "the formatted program has another tree:\n" + text, true
+	}
+	if a, b := comments(tree), comments(again); !slices.Equal(a, b) {
+		return fmt.Sprintf("the comments were %q and are %q\n%s", a, b, text), true
+	}
+	if twice, _ := format.Source(g); twice != text {
+		return "formatting again changes the text:\n" + firstDiff(text, twice), true
+	}
+	return "", true
+}
+
+// comments are the comments of a tree, without the layout of their lines.
+func comments(f *ast.File) []string {
+	var out []string
+	for _, c := range f.Comments {
+		out = append(out, strings.Join(strings.Fields(c.Pos.Text()), " "))
+	}
+	return out
+}
+
+func firstDiff(a, b string) string {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range min(len(x), len(y)) {
+		if x[i] != y[i] {
+			lo := max(0, i-2)
+			return fmt.Sprintf("line %d:\n%s\n--\n%s", i+1, strings.Join(x[lo:min(i+3, len(x))], "\n"), strings.Join(y[lo:min(i+3, len(y))], "\n"))
+		}
+	}
+	return "one is longer"
+}
+
+// programs calls visit with the programs under a folder.
+func programs(t *testing.T, root string, visit func(*source.File)) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".stan" && filepath.Ext(path) != ".model" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err == nil {
+			visit(source.NewFile(path, string(text)))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRepository formats every program of the repository.
+func TestRepository(t *testing.T) {
+	n := 0
+	programs(t, "../..", func(f *source.File) {
+		wrong, ok := problem(f)
+		if wrong != "" {
+			t.Errorf("%s: %s", f.Name, wrong)
+		}
+		if ok {
+			n++
+		}
+	})
+	if n < 10 {
+		t.Errorf("only %d programs", n)
+	}
+}
+
+// TestStanc3 formats the good programs of stanc3's test suite; PPL_STANC3 names
+// its folder test/integration.
+func TestStanc3(t *testing.T) {
+	root := os.Getenv("PPL_STANC3")
+	if root == "" {
+		t.Skip("set PPL_STANC3 to the folder test/integration of a checkout of stan-dev/stanc3")
+	}
+	n, wide := 0, 0
+	programs(t, filepath.Join(root, "good"), func(f *source.File) {
+		wrong, ok := problem(f)
+		if wrong != "" {
+			t.Errorf("%s: %s", f.Name, wrong)
+		}
+		if ok {
+			n++
+		}
+		text, _ := format.Source(f)
+		for line := range strings.Lines(text) {
+			if len(line) > 101 {
+				wide++
+			}
+		}
+	})
+	t.Logf("%d programs, %d lines over 100 columns", n, wide)
+	if n < 1000 {
+		t.Errorf("only %d programs", n)
+	}
+}

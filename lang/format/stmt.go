@@ -1,0 +1,344 @@
+package format
+
+import (
+	"strings"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+)
+
+func (p *printer) program(f *ast.File) {
+	p.top = true
+	for i, b := range f.Blocks {
+		pos := b.Pos.Start
+		p.own(pos)
+		p.blank(pos)
+		p.out(text(b.Kind.String() + " "))
+		p.braces(p.openBrace(pos), b.Pos.End, b.Stmts)
+		p.last = b.Pos.End
+		next := len(p.src)
+		if i+1 < len(f.Blocks) {
+			next = f.Blocks[i+1].Pos.Start
+		}
+		p.trailing(b.Pos.End, next)
+		p.newline()
+	}
+	p.own(len(p.src) + 1)
+	if p.w.col > 0 {
+		p.newline()
+	}
+}
+
+// openBrace finds the brace of a block whose name begins at pos.
+func (p *printer) openBrace(pos int) int {
+	for i := pos; i < len(p.src); i++ {
+		for len(p.comments) > 0 && start(p.comments[0]) <= i && i < end(p.comments[0]) {
+			i = end(p.comments[0])
+			// Comments within a block's name follow its brace.
+			return p.braceAfter(i)
+		}
+		if p.src[i] == '{' {
+			return i
+		}
+	}
+	return pos
+}
+
+// braceAfter skips comments up to the next brace.
+func (p *printer) braceAfter(pos int) int {
+	for _, c := range p.comments {
+		i := strings.IndexByte(p.src[pos:], '{')
+		if i < 0 {
+			return pos
+		}
+		if pos+i < start(c) {
+			return pos + i
+		}
+		pos = max(pos, end(c))
+	}
+	if i := strings.IndexByte(p.src[pos:], '{'); i >= 0 {
+		return pos + i
+	}
+	return pos
+}
+
+// braces writes a block; open is where its brace stands, stop where it ends.
+func (p *printer) braces(open, stop int, list []ast.Stmt) {
+	p.out(text("{"))
+	first := stop - 1
+	if len(list) > 0 {
+		first = list[0].Span().Start
+	}
+	p.opening(open, first)
+	p.newlineIn(list, stop)
+	p.depth--
+	p.w.indent = p.indent()
+	p.out(text("}"))
+}
+
+// opening writes the comments that follow a brace on its line.
+func (p *printer) opening(open, first int) {
+	for {
+		c, ok := p.next(first)
+		// Comments between the head and the brace come here too.
+		if !ok || start(c) > open && (!p.sameLine(open, start(c)) || !p.endsLine(c)) {
+			return
+		}
+		p.take()
+		if d, many := p.body(c).(verbatim); many {
+			p.out(text(" "), d)
+		} else {
+			p.out(suffix{s: strings.TrimRight(p.src[start(c):end(c)], " \t\r")})
+		}
+	}
+}
+
+// newlineIn writes the lines of a block up to its closing brace.
+func (p *printer) newlineIn(list []ast.Stmt, stop int) {
+	p.depth++
+	p.newline()
+	p.top = true
+	p.stmts(list, stop-1)
+	p.own(stop - 1)
+	if p.w.col > 0 {
+		p.newline()
+	}
+}
+
+// stmts writes statements, each on its line; stop is where the block ends.
+func (p *printer) stmts(list []ast.Stmt, stop int) {
+	for i := 0; i < len(list); {
+		n := 1
+		if d, ok := list[i].(*ast.VarDecl); ok {
+			n = declared(list[i:], d)
+		}
+		pos, last := list[i].Span().Start, list[i+n-1].Span().End
+		p.own(pos)
+		p.blank(pos)
+		p.top = false
+		p.stmt(list[i : i+n])
+		i += n
+		p.last = last
+		next := stop
+		if i < len(list) {
+			next = list[i].Span().Start
+		}
+		p.trailing(last, next)
+		p.newline()
+	}
+}
+
+// declared counts the variables that one declaration declares.
+func declared(list []ast.Stmt, d *ast.VarDecl) int {
+	n := 1
+	for n < len(list) {
+		e, ok := list[n].(*ast.VarDecl)
+		if !ok || e.Type != d.Type {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// nested writes the statement that a head governs.
+func (p *printer) nested(s ast.Stmt) {
+	if b, ok := s.(*ast.BlockStmt); ok && p.braced(b) {
+		p.out(text(" "))
+		p.block(b)
+		return
+	}
+	if _, ok := s.(*ast.Empty); ok {
+		if _, comments := p.next(s.Span().Start); !comments {
+			p.out(text(";"))
+			return
+		}
+	}
+	p.depth++
+	p.newline()
+	p.top = true
+	list := []ast.Stmt{s}
+	if b, ok := s.(*ast.BlockStmt); ok {
+		list = b.Stmts
+	}
+	p.own(s.Span().Start)
+	p.stmt(list)
+	p.depth--
+}
+
+// braced tells a block from a declaration of several variables.
+func (p *printer) braced(b *ast.BlockStmt) bool {
+	return b.Pos.Start < len(p.src) && p.src[b.Pos.Start] == '{'
+}
+
+func (p *printer) block(b *ast.BlockStmt) { p.braces(b.Pos.Start, b.Pos.End, b.Stmts) }
+
+// stmt writes one statement, which is several nodes if it declares several
+// variables.
+func (p *printer) stmt(list []ast.Stmt) {
+	pos := list[0].Span().Start
+	word := func(s string) doc { return p.leaf(pos, s) }
+	switch s := list[0].(type) {
+	case *ast.VarDecl:
+		p.decl(list, s)
+	case *ast.FunctionDecl:
+		p.function(s)
+	case *ast.Assign:
+		lhs := p.expr(s.LHS)
+		p.out(group{concat{lhs, text(" " + s.Op), p.value(s.RHS), text(";")}})
+	case *ast.TargetPlus:
+		what := "target"
+		if s.Jacobian {
+			what = "jacobian"
+		}
+		w := word(what)
+		p.out(group{concat{w, text(" +="), p.value(s.Value), text(";")}})
+	case *ast.Tilde:
+		d := concat{p.expr(s.Variate), text(" ~ "), p.leaf(s.Dist.Pos.Start, s.Dist.Name)}
+		d = append(d, p.list("(", s.Args, ")"))
+		if t := s.Trunc; t != nil {
+			d = append(d, text(" T["))
+			if t.Lower != nil {
+				d = append(d, p.expr(t.Lower))
+			}
+			d = append(d, text(", "))
+			if t.Upper != nil {
+				d = append(d, p.expr(t.Upper))
+			}
+			d = append(d, text("]"))
+		}
+		p.out(append(d, text(";")))
+	case *ast.CallStmt:
+		p.out(p.expr(s.Call), text(";"))
+	case *ast.For:
+		p.out(word("for"), text(" ("), p.leaf(s.Var.Pos.Start, s.Var.Name), text(" in "), p.expr(s.From), text(":"), p.expr(s.To), text(")"))
+		p.nested(s.Body)
+	case *ast.ForEach:
+		p.out(word("for"), text(" ("), p.leaf(s.Var.Pos.Start, s.Var.Name), text(" in "), p.expr(s.Over), text(")"))
+		p.nested(s.Body)
+	case *ast.While:
+		p.out(word("while"), text(" ("), nest{p.expr(s.Cond), continued}, text(")"))
+		p.nested(s.Body)
+	case *ast.If:
+		p.ifStmt(s)
+	case *ast.BlockStmt:
+		p.block(s)
+	case *ast.Profile:
+		p.out(word("profile"), text(`("`+s.Name+`")`))
+		p.nested(s.Body)
+	case *ast.Print:
+		p.out(word("print"), p.list("(", s.Args, ")"), text(";"))
+	case *ast.Reject:
+		what := "reject"
+		if s.Fatal {
+			what = "fatal_error"
+		}
+		p.out(word(what), p.list("(", s.Args, ")"), text(";"))
+	case *ast.Break:
+		p.out(word("break"), text(";"))
+	case *ast.Continue:
+		p.out(word("continue"), text(";"))
+	case *ast.Return:
+		w := word("return")
+		if s.Value == nil {
+			p.out(w, text(";"))
+			return
+		}
+		p.out(group{concat{w, text(" "), nest{p.expr(s.Value), continued}, text(";")}})
+	case *ast.Empty:
+		p.out(text(";"))
+	}
+}
+
+// value is the right side of an assignment. A chain of operators begins on the
+// next line if it does not fit beside the left; others break in their brackets.
+func (p *printer) value(e ast.Expr) doc {
+	d := p.expr(e)
+	switch e.(type) {
+	case *ast.Binary, *ast.Cond:
+		return nest{concat{soft{" "}, group{d}}, continued}
+	}
+	return concat{text(" "), d}
+}
+
+func (p *printer) ifStmt(s *ast.If) {
+	p.out(p.leaf(s.Pos.Start, "if"), text(" ("), nest{p.expr(s.Cond), continued}, text(")"))
+	p.nested(s.Then)
+	if s.Else == nil {
+		return
+	}
+	// Comments between the branches stand after the first, or on lines of their
+	// own before else.
+	from := s.Then.Span().End
+	p.trailing(from, s.Else.Span().Start)
+	_, more := p.next(s.Else.Span().Start)
+	b, ok := s.Then.(*ast.BlockStmt)
+	if ok && p.braced(b) && !more && len(p.w.pending) == 0 && p.w.col > 0 {
+		p.out(text(" else"))
+	} else {
+		p.newline()
+		p.top = true
+		p.own(s.Else.Span().Start)
+		if p.w.col > 0 {
+			p.newline()
+		}
+		p.out(text("else"))
+	}
+	if e, ok := s.Else.(*ast.If); ok {
+		p.out(text(" "))
+		p.ifStmt(e)
+		return
+	}
+	p.nested(s.Else)
+}
+
+// decl writes a declaration of one or several variables.
+func (p *printer) decl(list []ast.Stmt, d *ast.VarDecl) {
+	out := concat{p.typ(d.Type), text(" ")}
+	var names concat
+	for i, s := range list {
+		v, ok := s.(*ast.VarDecl)
+		if !ok {
+			break
+		}
+		if i > 0 {
+			names = append(names, text(","), soft{" "})
+		}
+		names = append(names, p.leaf(v.Name.Pos.Start, v.Name.Name))
+		if v.Init != nil {
+			if len(list) > 1 {
+				names = append(names, text(" = "), p.expr(v.Init))
+			} else {
+				names = append(names, text(" ="), p.value(v.Init))
+			}
+		}
+	}
+	if len(list) > 1 {
+		p.out(concat{out, group{nest{names, continued}}, text(";")})
+		return
+	}
+	p.out(group{concat{out, names, text(";")}})
+}
+
+func (p *printer) function(f *ast.FunctionDecl) {
+	head := concat{p.typ(f.Result), text(" "), p.leaf(f.Name.Pos.Start, f.Name.Name), text("(")}
+	var params concat
+	for i, a := range f.Params {
+		if i > 0 {
+			params = append(params, text(","), soft{" "})
+		}
+		if a.DataOnly {
+			params = append(params, p.leaf(a.Pos.Start, "data"), text(" "))
+		}
+		params = append(params, p.typ(a.Type), text(" "), p.leaf(a.Name.Pos.Start, a.Name.Name))
+	}
+	if len(f.Params) > 0 {
+		head = append(head, nest{concat{soft{}, params}, level}, soft{})
+	}
+	head = append(head, text(")"))
+	if f.Body == nil {
+		p.out(group{append(head, text(";"))})
+		return
+	}
+	p.out(group{append(head, text(" "))})
+	p.block(f.Body)
+}
