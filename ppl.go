@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/lang"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
 )
@@ -26,20 +28,48 @@ type Model struct {
 // messages. The error holds everything that is wrong with the text, see
 // [Diagnostics].
 func Compile(name, text string) (*Model, error) {
-	program, list := compile.Compile(source.NewFile(name, text))
+	return CompileWith(name, text, CompileOptions{})
+}
+
+// CompileOptions are options of [CompileWith]. The zero value is the default.
+type CompileOptions struct {
+	// IncludePaths are the folders in which the files of #include lines are
+	// looked for, in this order.
+	IncludePaths []string
+
+	// Legacy reads the syntax of older versions of Stan, such as real x[N], as
+	// what replaced it, with a warning for each place.
+	Legacy bool
+}
+
+// CompileWith is [Compile] with options.
+func CompileWith(name, text string, o CompileOptions) (*Model, error) {
+	options := compile.Options{Legacy: o.Legacy}
+	if len(o.IncludePaths) > 0 {
+		options.Include = lang.IncludeFrom(o.IncludePaths...)
+	}
+	program, list := compile.CompileWith(source.NewFile(name, text), options)
 	if list.HasErrors() {
 		return nil, &compile.Error{List: list}
 	}
 	return &Model{name: name, program: program, warnings: list}, nil
 }
 
-// CompileFile compiles the model in a file.
+// CompileFile compiles the model in a file. Files of #include lines are looked
+// for in the same folder.
 func CompileFile(path string) (*Model, error) {
+	return CompileFileWith(path, CompileOptions{})
+}
+
+// CompileFileWith is [CompileFile] with options. Include paths are searched
+// after the folder of the file.
+func CompileFileWith(path string, o CompileOptions) (*Model, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the model: %w", err)
 	}
-	return Compile(path, string(text))
+	o.IncludePaths = append([]string{filepath.Dir(path)}, o.IncludePaths...)
+	return CompileWith(path, string(text), o)
 }
 
 // Name is the name that the model was compiled under.

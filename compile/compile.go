@@ -28,6 +28,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/vm"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang"
+	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -38,24 +39,85 @@ import (
 // times, concurrently too.
 type Program struct{ ir *ir.Program }
 
-// Compile parses and checks a program. Program is nil if the list has errors,
-// among them what is correct but cannot be run yet (diag.NotSupported);
-// otherwise the list may hold warnings.
-func Compile(f *source.File) (*Program, diag.List) {
-	tree, list := lang.Parse(f)
+// Options are options of [CompileWith]; the zero value is the default.
+type Options struct {
+	// Include finds the files of #include lines; nil: these are refused.
+	Include func(name string) (*source.File, error)
+
+	// Legacy reads the syntax of older versions of Stan, with warnings.
+	Legacy bool
+}
+
+// Check parses and checks a program. What is correct but cannot be run yet gives
+// warnings.
+func Check(f *source.File, o Options) diag.List {
+	tree, info, list := checked(f, o)
+	if info == nil {
+		return list
+	}
+	for _, d := range ir.Unsupported(tree, info) {
+		d.Severity = diag.Warning
+		list = append(list, d)
+	}
+	list.Sort()
+	return list
+}
+
+// Known tells the functions of the library, evaluated or not.
+func Known(name string) bool { return len(stdlib.Language().Lookup(name)) > 0 }
+
+// checked parses and checks; the Info is nil if the list has errors.
+func checked(f *source.File, o Options) (*ast.File, *check.Info, diag.List) {
+	tree, list := lang.ParseWith(f, lang.Options{Include: o.Include, Legacy: o.Legacy, Known: Known})
 	if list.HasErrors() {
-		return nil, list
+		return tree, nil, list
 	}
 	info, more := check.Check(tree, stdlib.Language())
-	list = append(list, more...)
-	if list.HasErrors() {
+	if list = append(list, more...); list.HasErrors() {
+		return tree, nil, list
+	}
+	return tree, info, list
+}
+
+// Compile is CompileWith without options.
+func Compile(f *source.File) (*Program, diag.List) { return CompileWith(f, Options{}) }
+
+// CompileWith parses and checks a program. Program is nil if the list has errors,
+// among them what is correct but cannot be run yet (diag.NotSupported);
+// otherwise the list may hold warnings.
+func CompileWith(f *source.File, o Options) (*Program, diag.List) {
+	tree, info, list := checked(f, o)
+	if info == nil {
 		return nil, list
 	}
+	list = oneLegacy(list)
 	if refused := ir.Unsupported(tree, info); len(refused) > 0 {
 		return nil, append(list, refused...)
 	}
 	p := ir.Lower(tree, info)
 	return &Program{ir: p}, list
+}
+
+// oneLegacy keeps the first of the warnings about legacy syntax, which was asked
+// for: Check lists them all.
+func oneLegacy(list diag.List) diag.List {
+	var out diag.List
+	first, n := -1, 0
+	for _, d := range list {
+		if d.Code == diag.LegacySyntax {
+			n++
+			if first >= 0 {
+				continue
+			}
+			first = len(out)
+		}
+		out = append(out, d)
+	}
+	if n > 1 {
+		out[first].Summary = fmt.Sprintf("this program has the syntax of an older version of Stan, here and in %d more places", n-1)
+		out[first].Fix = "`ppl fmt --upgrade` rewrites it"
+	}
+	return out
 }
 
 // IR is the typed program.

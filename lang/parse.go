@@ -13,6 +13,16 @@ import (
 type Options struct {
 	// KeepIncludes reads #include lines as comments instead of refusing them.
 	KeepIncludes bool
+
+	// Include finds the file that an #include line names. nil: #include is
+	// refused. The error completes "cannot include NAME: …".
+	Include func(name string) (*source.File, error)
+
+	// Legacy reads the syntax of older versions of Stan as if it were written as
+	// it is today, with a warning for each place. Known then tells the functions
+	// of the library.
+	Legacy bool
+	Known  func(name string) bool
 }
 
 // Parse reads a program. The tree is never nil: where the list has errors, it
@@ -29,5 +39,20 @@ func ParseWith(f *source.File, o Options) (*ast.File, diag.List) {
 		whole := source.Span{File: f, End: len(f.Text)}
 		return &ast.File{Base: ast.Base{Pos: whole}, Source: f}, diag.List{d}
 	}
-	return grammar.Parse(f, grammar.Options{KeepIncludes: o.KeepIncludes})
+	var included diag.List
+	if o.Include != nil {
+		if f, included = expand(f, o.Include); included.HasErrors() {
+			return &ast.File{Base: ast.Base{Pos: source.Span{File: f, End: len(f.Text)}}, Source: f}, included
+		}
+	}
+	tree, list := grammar.Parse(f, grammar.Options{KeepIncludes: o.KeepIncludes, Legacy: o.Legacy})
+	if o.Legacy && !list.HasErrors() {
+		known := o.Known
+		if known == nil {
+			known = func(string) bool { return false }
+		}
+		list = append(list, upgrade(tree, known)...)
+		list.Sort()
+	}
+	return tree, list
 }

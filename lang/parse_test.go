@@ -22,15 +22,28 @@ func parse(f *source.File) diag.List {
 
 func TestSyntaxErrors(t *testing.T) { errtest.Glob(t, "testdata/syntax/*.model", parse) }
 
-func TestCodeExamples(t *testing.T) { errtest.Examples(t, "codes.go", parse, diag.TooDeep) }
+func TestCodeExamples(t *testing.T) {
+	errtest.Examples(t, "codes.go", parse, diag.TooDeep)
+	errtest.Examples(t, "codes_legacy.go", parseLegacy)
+}
+
+func parseLegacy(f *source.File) diag.List {
+	known := func(name string) bool { return strings.Contains(" "+libraryNames+" ", " "+name+" ") }
+	_, diags := lang.ParseWith(f, lang.Options{Legacy: true, Known: known})
+	return diags
+}
+
+const libraryNames = "normal_lpdf normal_lcdf normal_lccdf normal_cdf poisson_lpmf lmultiply abs log"
 
 // Errors that swallow the comments by which errtest expects them.
 func TestErrorsAtLineEnds(t *testing.T) {
 	tests := []struct{ src, want string }{
+		{"model {\n x = 1; /* open", "t:2:9: error: this comment is never closed [E0107]"},
+		{"model { print(\"abc); }", "t:1:15: error: this string is not closed on its line [E0108]"},
 		{"model {\n}\n/* open", "t:3:1: error: this comment is never closed [E0107]"},
 		{"model {\n  print(\"abc);\n}", "t:2:9: error: this string is not closed on its line [E0108]"},
-		{"functions {\n  #include a.stan\n}", "t:2:3: error: `#include` is not supported yet [E0111]"},
-		{"#include <a.stan>\nmodel {\n}", "t:1:1: error: `#include` is not supported yet [E0111]"},
+		{"functions {\n  #include a.stan\n}", "t:2:3: error: files cannot be included here [E0111]"},
+		{"#include <a.stan>\nmodel {\n}", "t:1:1: error: files cannot be included here [E0111]"},
 		{"model {\n  x = 1;", "t:1:7: error: the block `model` is not closed [E0103]"},
 		{"model {\n  x = 1", "t:1:7: error: the block `model` is not closed [E0103]\nt:2:8: error: a semicolon is missing here [E0101]"},
 		{"model", "t:1:6: error: `{` is missing after the block name `model` [E0100]"},
@@ -62,6 +75,7 @@ func TestRendered(t *testing.T) {
 	const want = "m.model:2:9: error: sizes after the name do not make an array [E0124]\n" +
 		"    2 |   real y[3];\n" +
 		"      |         ^~~\n" +
+		"  This is the syntax of an older version of Stan: `ppl fmt --upgrade` rewrites a program, and `--legacy` runs it as it is.\n" +
 		"  help: write `array[3] real y`\n" +
 		"\n" +
 		"m.model:5:13: error: this `(` is not closed [E0102]\n" +

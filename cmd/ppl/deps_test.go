@@ -52,8 +52,9 @@ lang/diag:               lang/source
 lang/ast:                lang/source
 lang/types:              lang/source
 lang/internal/grammar:   lang/source lang/diag lang/ast participle
-lang:                    lang/source lang/diag lang/ast lang/internal/grammar
-lang/check:              lang/source lang/diag lang/ast lang/types
+lang/internal/legacy:
+lang:                    lang/source lang/diag lang/ast lang/internal/grammar lang/internal/legacy
+lang/check:              lang/source lang/diag lang/ast lang/types lang/internal/legacy
 lang/format:             lang/source lang/diag lang/ast lang
 lang/check/checktest:    lang/types
 lang/internal/errtest:   lang/source lang/diag

@@ -21,6 +21,7 @@ import (
 // input is the options about model and data that the commands share.
 type input struct {
 	data       string
+	compile    ppl.CompileOptions
 	noPropto   bool
 	noJacobian bool
 	seed       uint64
@@ -32,6 +33,13 @@ type input struct {
 // flags declares them.
 func (in *input) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&in.data, "data", "d", "", "`file` of data in Stan's JSON format")
+	compileFlags(cmd, &in.compile)
+}
+
+// compileFlags declares the options about reading models.
+func compileFlags(cmd *cobra.Command, o *ppl.CompileOptions) {
+	cmd.Flags().StringArrayVar(&o.IncludePaths, "include-path", nil, "`folder` to search for files of #include, after that of the model; may be repeated")
+	cmd.Flags().BoolVar(&o.Legacy, "legacy", false, "read the syntax of older versions of Stan, with warnings")
 }
 
 // loaded is a model bound to data, and how long that took.
@@ -48,7 +56,7 @@ type loaded struct {
 func (in *input) load(model string, stderr io.Writer) (*loaded, error) {
 	l := &loaded{}
 	err := timed(&l.compile, func() (err error) {
-		l.model, err = ppl.CompileFile(model)
+		l.model, err = ppl.CompileFileWith(model, in.compile)
 		return err
 	})
 	if err != nil {

@@ -4,6 +4,9 @@
 //	ppl logdensity MODEL --points FILE log density and gradient at given points
 //	ppl bench MODEL --data FILE        time the gradient
 //	ppl explain MODEL --data FILE      how the gradient is evaluated, where its time goes
+//	ppl check MODEL…                   say what is wrong with models
+//	ppl fmt MODEL…                     lay models out in the canonical form
+//	ppl explain-error CODE             what a message means, with examples
 //	ppl version                        the version of this program
 //
 // Each subcommand is a file of its name; what they share:
@@ -51,7 +54,8 @@ from their posterior, without a C++ compiler.
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
-	root.AddCommand(runCommand(), logDensityCommand(), benchCommand(), explainCommand(), versionCommand())
+	root.AddCommand(runCommand(), logDensityCommand(), benchCommand(), explainCommand(),
+		checkCommand(), fmtCommand(), explainErrorCommand(), versionCommand())
 	cmd, err := root.ExecuteC()
 	return fail(stderr, cmd, err)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/internal/legacy"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -133,6 +134,12 @@ func (c *checker) unknownFunction(id ast.Ident) {
 		return
 	}
 	if !c.firstTime(diag.UnknownFunction, id.Name) {
+		return
+	}
+	if advice := legacy.Advice(id.Name, c.exists); advice != "" {
+		d := diag.Errorf(diag.RemovedFunction, id.Span(), "`%s` is no longer part of the language", id.Name)
+		d.Fix = advice
+		c.diags.Add(d)
 		return
 	}
 	d := diag.Errorf(diag.UnknownFunction, id.Span(), "there is no function `%s`", id.Name)

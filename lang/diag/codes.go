@@ -202,7 +202,10 @@ const (
 	// program that writes programs can name intermediate results.
 	TooDeep Code = "E0110"
 
-	// Include: #include is not supported yet.
+	// Include: a file cannot be included.
+	//
+	// A line `#include FILE` stands for the text of a file, which is looked for in
+	// the folder of the program and in the include paths.
 	//
 	// Example:
 	//

@@ -139,6 +139,29 @@ const (
 	//	  real x = exp(1) + 1;
 	//	}
 	NotAVariable Code = "E0207"
+
+	// RemovedFunction: a function of older versions of Stan is called.
+	//
+	// `ppl fmt --upgrade` rewrites a program in the older syntax.
+	//
+	// Example:
+	//
+	//	parameters {
+	//	  real y;
+	//	}
+	//	model {
+	//	  target += normal_log(y, 0, 1);
+	//	}
+	//
+	// Fixed:
+	//
+	//	parameters {
+	//	  real y;
+	//	}
+	//	model {
+	//	  target += normal_lpdf(y | 0, 1);
+	//	}
+	RemovedFunction Code = "E0208"
 )
 
 // Types and calls. Reported by lang/check.

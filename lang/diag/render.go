@@ -111,6 +111,7 @@ func (r *renderer) excerpt(s source.Span, mark style) {
 	if !s.IsValid() {
 		return
 	}
+	s = s.Origin()
 	begin := s.Begin()
 	text := s.File.Line(begin.Line)
 	// Byte offsets of the span within the line; an end in a later line, or

@@ -28,11 +28,19 @@ func (p *printer) column(c ast.Comment) int {
 
 // body is the text of a comment as it is written.
 func (p *printer) body(c ast.Comment) doc {
-	s := p.src[start(c):end(c)]
-	if strings.Contains(s, "\n") {
+	if s := p.src[start(c):end(c)]; strings.Contains(s, "\n") {
 		return verbatim{s, p.column(c)}
 	}
-	return text(strings.TrimRight(s, " \t\r"))
+	return text(p.line(c))
+}
+
+// line is a comment of one line; those that began with # begin with //.
+func (p *printer) line(c ast.Comment) string {
+	s := strings.TrimRight(p.src[start(c):end(c)], " \t\r")
+	if rest, ok := strings.CutPrefix(s, "#"); ok && !strings.HasPrefix(s, "#include") {
+		return "//" + rest
+	}
+	return s
 }
 
 // lineComment reports a comment that ends its line: // or #.
@@ -104,7 +112,7 @@ func (p *printer) after(pos int) doc {
 			break
 		}
 		p.take()
-		out = append(out, suffix{strings.TrimRight(p.src[start(c):end(c)], " \t\r"), true})
+		out = append(out, suffix{p.line(c), true})
 		pos = end(c)
 	}
 	if out == nil {
@@ -157,7 +165,7 @@ func (p *printer) trailing(from, pos int) {
 		if d, many := p.body(c).(verbatim); many {
 			p.out(text(" "), d)
 		} else {
-			p.out(suffix{s: strings.TrimRight(p.src[start(c):end(c)], " \t\r")})
+			p.out(suffix{s: p.line(c)})
 		}
 		from = end(c)
 		p.last = from

@@ -32,6 +32,17 @@ func Source(f *source.File) (string, diag.List) {
 	return Tree(tree), list
 }
 
+// Upgrade formats a program and rewrites what is written as older versions of
+// Stan had it; known tells the functions of the library. The list holds a
+// warning for each change, or errors.
+func Upgrade(f *source.File, known func(name string) bool) (string, diag.List) {
+	tree, list := lang.ParseWith(f, lang.Options{KeepIncludes: true, Legacy: true, Known: known})
+	if list.HasErrors() {
+		return "", list
+	}
+	return Tree(tree), list
+}
+
 // Tree formats a tree that was parsed without errors.
 func Tree(f *ast.File) string {
 	p := &printer{src: f.Source.Text, file: f.Source, comments: f.Comments}

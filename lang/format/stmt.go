@@ -87,7 +87,7 @@ func (p *printer) opening(open, first int) {
 		if d, many := p.body(c).(verbatim); many {
 			p.out(text(" "), d)
 		} else {
-			p.out(suffix{s: strings.TrimRight(p.src[start(c):end(c)], " \t\r")})
+			p.out(suffix{s: p.line(c)})
 		}
 	}
 }

@@ -16,7 +16,51 @@ import (
 type File struct {
 	Name  string // as the user wrote it; shown in messages
 	Text  string
-	lines []int // byte offset of the start of each line
+	lines []int  // byte offset of the start of each line
+	parts []part // of a text that was put together from several files
+}
+
+// part is a piece of text that comes from another file.
+type part struct {
+	start int // where it begins
+	from  Span
+}
+
+// Assemble puts pieces of files together to one text. Positions in it are those
+// of the files from which the text came.
+func Assemble(name string, pieces []Span) *File {
+	var b strings.Builder
+	var parts []part
+	for _, p := range pieces {
+		parts = append(parts, part{b.Len(), p})
+		b.WriteString(p.Text())
+	}
+	f := NewFile(name, b.String())
+	f.parts = parts
+	return f
+}
+
+// Origin is the file, and the place in it, from which the text at an offset
+// came: the file itself unless it was put together from others.
+func (f *File) Origin(offset int) (*File, int) {
+	if len(f.parts) == 0 {
+		return f, offset
+	}
+	offset = max(0, min(offset, len(f.Text)))
+	i := sort.Search(len(f.parts), func(i int) bool { return f.parts[i].start > offset }) - 1
+	// At the seam, what begins there is meant, unless nothing does.
+	p := f.parts[i]
+	return p.from.File.Origin(p.from.Start + offset - p.start)
+}
+
+// Origin is the span in the file from which its text came; a span over a seam
+// ends at the end of its first file's part.
+func (s Span) Origin() Span {
+	if s.File == nil || len(s.File.parts) == 0 {
+		return s
+	}
+	f, start := s.File.Origin(s.Start)
+	return Span{f, start, min(start+s.End-s.Start, len(f.Text))}
 }
 
 // NewFile indexes the lines of text.
@@ -39,6 +83,9 @@ type Position struct {
 
 // Position converts a byte offset, which is clamped to the text.
 func (f *File) Position(offset int) Position {
+	if len(f.parts) > 0 {
+		f, offset = f.Origin(offset)
+	}
 	offset = max(0, min(offset, len(f.Text)))
 	line := sort.SearchInts(f.lines, offset+1) - 1
 	col := utf8.RuneCountInString(f.Text[f.lines[line]:offset]) + 1

@@ -132,6 +132,7 @@ type scanner struct {
 	line     int
 	tokens   []lexer.Token // ends in EOF; Pos has Offset and Line only
 	comments []ast.Comment
+	brackets int // open ( and [
 	diags    diag.List
 
 	// swallowed tells that a comment or string that is not closed may have
@@ -208,6 +209,16 @@ func (s *scanner) next() {
 	case c == '#':
 		s.hash()
 	default:
+		switch c {
+		case '(', '[':
+			s.brackets++
+		case ')', ']':
+			s.brackets--
+		}
+		if s.options.Legacy && s.brackets <= 0 && strings.HasPrefix(rest, "<-") {
+			s.emit(tokAssign, 2)
+			return
+		}
 		for n := min(3, len(rest)); n > 0; n-- {
 			switch {
 			case punctuation[rest[:n]]:
@@ -323,11 +334,15 @@ func (s *scanner) hash() {
 		return
 	}
 	if strings.HasPrefix(line, "#include") {
-		d = diag.Errorf(diag.Include, s.span(s.pos, s.pos+len(line)), "`#include` is not supported yet")
-		d.Fix = "copy the text of the file to this place"
+		d = diag.Errorf(diag.Include, s.span(s.pos, s.pos+len(line)), "files cannot be included here")
+		d.Detail = "This text does not come from a file, so that it is not known where to look for others."
+		d.Fix = "give the folder of the file as an include path"
 	} else {
 		d = diag.Errorf(diag.HashComment, s.span(s.pos, s.pos+1), "`#` does not begin a comment")
 		d.Fix = "begin the comment with `//`"
+		if s.options.Legacy {
+			d.Code, d.Severity = diag.LegacySyntax, diag.Warning
+		}
 	}
 	s.diags.Add(d)
 	s.comment(n)
@@ -381,3 +396,17 @@ func lineLength(s string) int {
 func isLetter(c byte) bool   { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 func isDigit(c byte) bool    { return '0' <= c && c <= '9' }
 func isNameByte(c byte) bool { return isLetter(c) || isDigit(c) || c == '_' }
+
+// Includes lists the #include lines of a text.
+func Includes(f *source.File) []source.Span {
+	if !strings.Contains(f.Text, "#include") {
+		return nil
+	}
+	var out []source.Span
+	for _, c := range scan(f, Options{KeepIncludes: true}).comments {
+		if strings.HasPrefix(c.Pos.Text(), "#include") {
+			out = append(out, c.Pos)
+		}
+	}
+	return out
+}

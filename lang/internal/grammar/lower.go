@@ -18,6 +18,8 @@ type lowerer struct {
 	diags  diag.List
 
 	swallowed bool // see scanner
+	options   Options
+	old       bool // an older syntax has been reported
 }
 
 func (l *lowerer) span(start, end int) source.Span {
@@ -39,6 +41,20 @@ func (l *lowerer) tokensBase(ts []lexer.Token) ast.Base {
 func (l *lowerer) add(code diag.Code, span source.Span, format string, args ...any) *diag.Diagnostic {
 	l.diags.Add(diag.Errorf(code, span, format, args...))
 	return &l.diags[len(l.diags)-1] // for the caller to set Fix, before the next add
+}
+
+// older reports the syntax of an older version: an error, or a warning where
+// that syntax is read.
+func (l *lowerer) older(code diag.Code, span source.Span, format string, args ...any) *diag.Diagnostic {
+	d := diag.Errorf(code, span, format, args...)
+	if l.options.Legacy {
+		d.Code, d.Severity = diag.LegacySyntax, diag.Warning
+	} else if !l.old {
+		l.old = true
+		d.Detail = "This is the syntax of an older version of Stan: `ppl fmt --upgrade` rewrites a program, and `--legacy` runs it as it is."
+	}
+	l.diags.Add(d)
+	return &l.diags[len(l.diags)-1]
 }
 
 // index finds a token of the file by its offset.
@@ -175,6 +191,14 @@ func (l *lowerer) stmt(sc scope, s *Stmt, base ast.Base) ast.Stmt {
 func (l *lowerer) exprStmt(s *ExprStmt, base ast.Base) ast.Stmt {
 	switch {
 	case s.Op != "":
+		if s.Op == "<-" { // the lexer gives it in legacy texts only
+			s.Op = "="
+			at := s.LHS.End
+			for l.file.Text[at] != '<' {
+				at++
+			}
+			l.older(diag.ArrowAssign, l.span(at, at+2), "`<-` does not assign").Fix = "write `=`"
+		}
 		out := &ast.Assign{Base: base, LHS: l.expr(&s.LHS.Expr), Op: s.Op, RHS: l.expr(s.RHS)}
 		if bad := notAssignable(out.LHS); bad != nil {
 			l.add(diag.BadAssignTarget, bad.Span(), "this cannot be assigned to").Fix =
@@ -196,7 +220,7 @@ func (l *lowerer) exprStmt(s *ExprStmt, base ast.Base) ast.Stmt {
 	}
 	x := l.expr(&s.LHS.Expr)
 	if call, ok := x.(*ast.CallExpr); ok {
-		if call.Func.Name == "increment_log_prob" {
+		if call.Func.Name == "increment_log_prob" && !l.options.Legacy {
 			l.add(diag.IncrementLogProb, call.Func.Pos, "`increment_log_prob` is no longer part of the language").Fix =
 				"write `target += …;`"
 		}

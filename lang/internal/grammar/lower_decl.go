@@ -169,7 +169,11 @@ func (l *lowerer) sizes(t *Elem, rule typeRule, p place, out *ast.TypeExpr) {
 	case rule.maxSizes == 0 || p.unsized && missing == n:
 		// The array syntax of long ago, real[N] x or vector[] x.
 		dims := strings.TrimSpace(l.file.Text[t.Sizes.Start:t.Sizes.End])
-		d := l.add(diag.OldArraySyntax, span, "sizes after `%s` do not make an array", t.Name)
+		report := l.add
+		if p.unsized {
+			report = l.older
+		}
+		d := report(diag.OldArraySyntax, span, "sizes after `%s` do not make an array", t.Name)
 		d.Fix = "write `array" + dims + " " + t.Name + "`"
 		out.Sizes = nil
 		out.ArrayDims = append(out.ArrayDims, make([]ast.Expr, n)...)
@@ -232,7 +236,7 @@ func has(m map[string]source.Span, key string) bool { _, ok := m[key]; return ok
 func (l *lowerer) oldArray(t *ast.TypeExpr, old *Sizes, name string) *ast.TypeExpr {
 	text := l.file.Text
 	dims := text[old.Start:old.End]
-	d := l.add(diag.OldArraySyntax, l.span(old.Start, old.End), "sizes after the name do not make an array")
+	d := l.older(diag.OldArraySyntax, l.span(old.Start, old.End), "sizes after the name do not make an array")
 	if len(t.ArrayDims) == 0 {
 		d.Fix = "write `array" + dims + " " + text[t.Pos.Start:t.Pos.End] + " " + name + "`"
 	} else {

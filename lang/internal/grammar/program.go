@@ -34,13 +34,14 @@ const maxErrors = 100
 // Options of Parse.
 type Options struct {
 	KeepIncludes bool // #include lines are comments
+	Legacy       bool // the syntax of older versions is read as what replaced it
 }
 
 // Parse parses a program. The tree is never nil; where there are errors, it
 // lacks what could not be understood.
 func Parse(f *source.File, o Options) (*ast.File, diag.List) {
 	s := scan(f, o)
-	l := &lowerer{file: f, tokens: s.tokens, diags: s.diags, swallowed: s.swallowed}
+	l := &lowerer{file: f, tokens: s.tokens, diags: s.diags, swallowed: s.swallowed, options: o}
 	out := &ast.File{Source: f, Comments: s.comments}
 	out.Pos = l.span(0, len(f.Text))
 	if !l.tooDeep() {

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/lang"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+func checkCommand() *cobra.Command {
+	var o ppl.CompileOptions
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "check MODEL…",
+		Short: "Say what is wrong with models",
+		Long: `Checks models without data and says what is wrong with them, on stderr; - is
+standard input. The exit code is 1 if there are errors. What is correct but
+cannot be run yet gives warnings.
+
+With --json, the messages go to stdout as an array of objects with the keys
+severity, code, summary, detail, help, file, line, column, endLine, endColumn
+and notes; lines and columns count from 1, in characters, and the end is the
+place after the last character. Keys without a value are left out.`,
+		Example: "  ppl check eight_schools.model\n  ppl check *.stan --json",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("MODEL is missing")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var all diag.List
+			for _, name := range args {
+				list, err := checkFile(cmd.InOrStdin(), name, o)
+				if err != nil {
+					return err
+				}
+				all = append(all, list...)
+			}
+			if err := showAll(cmd.OutOrStdout(), cmd.ErrOrStderr(), all, asJSON); err != nil {
+				return err
+			}
+			if all.HasErrors() {
+				return exitCode(exitError)
+			}
+			return nil
+		},
+	}
+	compileFlags(cmd, &o)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the messages as JSON")
+	return cmd
+}
+
+// readModel reads a file, or standard input for "-".
+func readModel(stdin io.Reader, name string) (*source.File, error) {
+	if name == "-" {
+		text, err := io.ReadAll(stdin)
+		if err != nil {
+			return nil, fmt.Errorf("standard input: cannot read the model: %w", err)
+		}
+		return source.NewFile("stdin", string(text)), nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, plainPathError(err)
+	}
+	return source.NewFile(name, string(text)), nil
+}
+
+func checkFile(stdin io.Reader, name string, o ppl.CompileOptions) (diag.List, error) {
+	f, err := readModel(stdin, name)
+	if err != nil {
+		return nil, err
+	}
+	folders := append([]string{filepath.Dir(name)}, o.IncludePaths...)
+	return compile.Check(f, compile.Options{Legacy: o.Legacy, Include: lang.IncludeFrom(folders...)}), nil
+}
+
+func showAll(stdout, stderr io.Writer, list diag.List, asJSON bool) error {
+	if !asJSON {
+		return diag.Render(stderr, list, diagOptions(stderr))
+	}
+	out := []jsonMessage{}
+	for _, d := range list {
+		m := jsonMessage{
+			Severity: d.Severity.String(), Code: string(d.Code), Summary: d.Summary, Detail: d.Detail, Help: d.Fix,
+			jsonPlace: placeOf(d.Span), jsonEnd: endOf(d.Span),
+		}
+		for _, n := range d.Related {
+			m.Notes = append(m.Notes, jsonNote{n.Message, placeOf(n.Span)})
+		}
+		out = append(out, m)
+	}
+	e := json.NewEncoder(stdout)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(out)
+}
+
+// jsonMessage is a diagnostic in the output of check --json.
+type jsonMessage struct {
+	Severity string `json:"severity"`
+	Code     string `json:"code,omitempty"`
+	Summary  string `json:"summary"`
+	Detail   string `json:"detail,omitempty"`
+	Help     string `json:"help,omitempty"`
+	jsonPlace
+	jsonEnd
+	Notes []jsonNote `json:"notes,omitempty"`
+}
+
+type jsonPlace struct {
+	File   string `json:"file,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	Column int    `json:"column,omitempty"`
+}
+
+type jsonEnd struct {
+	Line   int `json:"endLine,omitempty"`
+	Column int `json:"endColumn,omitempty"`
+}
+
+type jsonNote struct {
+	Message string `json:"message"`
+	jsonPlace
+}
+
+func placeOf(s source.Span) jsonPlace {
+	p := s.Begin()
+	return jsonPlace{p.File, p.Line, p.Column}
+}
+
+func endOf(s source.Span) jsonEnd {
+	s = s.Origin()
+	if !s.IsValid() {
+		return jsonEnd{}
+	}
+	p := s.File.Position(s.End)
+	return jsonEnd{p.Line, p.Column}
+}

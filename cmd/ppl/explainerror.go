@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl/lang/diag"
+)
+
+func explainErrorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain-error [CODE]",
+		Short: "What a message means, with examples",
+		Long: `Explains the code in brackets at the end of a message, such as E0301: what it
+means, a program that causes it, and how that is mended. Without a code, all
+codes are listed.`,
+		Example: "  ppl explain-error E0301",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef("unexpected argument %q", args[1])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			w := cmd.OutOrStdout()
+			if len(args) == 0 {
+				for _, e := range diag.Explanations() {
+					fmt.Fprintf(w, "%s  %s\n", e.Code, e.Title)
+				}
+				return nil
+			}
+			code := strings.ToUpper(strings.Trim(args[0], "[]"))
+			e, ok := diag.Explain(diag.Code(code))
+			if !ok {
+				return usagef("there is no code %s; `ppl explain-error` lists them all", code)
+			}
+			explainCode(w, e)
+			return nil
+		},
+	}
+}
+
+func explainCode(w io.Writer, e diag.Explanation) {
+	fmt.Fprintf(w, "%s: %s\n", e.Code, e.Title)
+	if e.Text != "" {
+		fmt.Fprintf(w, "\n%s", e.Text)
+	}
+	for _, p := range []struct{ head, text string }{{"Wrong", e.Example}, {"Mended", e.Fixed}} {
+		if p.text == "" {
+			continue
+		}
+		fmt.Fprintf(w, "\n%s:\n\n", p.head)
+		for line := range strings.Lines(p.text) {
+			fmt.Fprintf(w, "    %s", line)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+// Package legacy knows what older versions of Stan had and what replaced it.
+package legacy
+
+import "strings"
+
+// renamed are functions that have another name now, with the same arguments.
+var renamed = map[string]string{
+	"multiply_log":             "lmultiply",
+	"binomial_coefficient_log": "lchoose",
+	"cov_exp_quad":             "gp_exp_quad_cov",
+	"fabs":                     "abs",
+	"integrate_ode":            "integrate_ode_rk45",
+}
+
+// Form says how a call is written today.
+type Form int
+
+// The forms.
+const (
+	Call    Form = iota // Name(x, y)
+	Density             // Name(x | y)
+	Target              // target()
+	Choice              // x ? y : z
+)
+
+// Replacement is what a function of older versions is written as today; ok is
+// false for names that are none. Known tells the names of today's library, and
+// of the program's own functions.
+func Replacement(name string, known func(string) bool) (today string, form Form, ok bool) {
+	switch name {
+	case "get_lp":
+		return "target", Target, true
+	case "if_else":
+		return "", Choice, true
+	}
+	if n, ok := renamed[name]; ok {
+		return n, Call, known(n)
+	}
+	for _, s := range []struct{ old, new string }{
+		{"_ccdf_log", "_lccdf"}, {"_cdf_log", "_lcdf"}, {"_log", "_lpdf"}, {"_log", "_lpmf"},
+	} {
+		if base, ok := strings.CutSuffix(name, s.old); ok && base != "" && known(base+s.new) {
+			return base + s.new, Density, true
+		}
+	}
+	return "", Call, false
+}
+
+// Advice says how a call of a function of older versions is written today; ""
+// if the name is none.
+func Advice(name string, known func(string) bool) string {
+	today, form, ok := Replacement(name, known)
+	switch {
+	case !ok:
+		return ""
+	case form == Target:
+		return "write `target()`"
+	case form == Choice:
+		return "write `condition ? a : b`"
+	case form == Density:
+		return "write `" + today + "(… | …)`, with a bar after the first argument"
+	}
+	return "write `" + today + "(…)`"
+}
