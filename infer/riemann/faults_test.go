@@ -111,6 +111,7 @@ func TestPlantedFaults(t *testing.T) {
 		}
 		return m
 	}
+	coarse := riemann.Options{Tolerance: 1e-5, ReturnTolerance: 1e-3, Iterations: 15}
 	plain := func() infer.Kernel { return &hmc.Kernel{Steps: 3} }
 	for _, c := range []struct {
 		fault       string
@@ -121,18 +122,18 @@ func TestPlantedFaults(t *testing.T) {
 		sound       bool
 	}{
 		{"none", banana, 0.55, plain, func(l infer.LogDensity) (infer.Hamiltonian, error) {
-			return riemann.New(l, fisher(l), riemann.Options{})
+			return riemann.New(l, fisher(l), coarse)
 		}, true},
-		{"every proposal is accepted", banana, 0.9, func() infer.Kernel { return always{plain()} }, func(l infer.LogDensity) (infer.Hamiltonian, error) {
-			return riemann.New(l, fisher(l), riemann.Options{})
+		{"every proposal is accepted", infertest.LogGamma{D: 2, Shape: 0.7}, 1.2, func() infer.Kernel { return always{plain()} }, func(l infer.LogDensity) (infer.Hamiltonian, error) {
+			return riemann.New(l, infertest.Curved{D: 2}, coarse)
 		}, false},
 		{"no log-determinant", infertest.Funnel{D: 3}, 1.1, plain, func(l infer.LogDensity) (infer.Hamiltonian, error) {
 			m := fisher(l)
-			h, err := riemann.New(l, m, riemann.Options{})
+			h, err := riemann.New(l, m, coarse)
 			return withoutDeterminant{h, m}, err
 		}, false},
 		{"no trace term", banana, 0.55, plain, func(l infer.LogDensity) (infer.Hamiltonian, error) {
-			return riemann.New(l, withoutTrace{fisher(l)}, riemann.Options{})
+			return riemann.New(l, withoutTrace{fisher(l)}, coarse)
 		}, false},
 		{"failures of the fixed point are not reported", banana, 0.9, plain, func(l infer.LogDensity) (infer.Hamiltonian, error) {
 			return riemann.New(l, fisher(l), riemann.Options{Mode: riemann.Published, Iterations: 2})
