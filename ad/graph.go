@@ -99,6 +99,9 @@ type Graph struct {
 	cse    map[nodeKey]Ref
 	consts map[uint64]Ref // scalar constants by bits
 	lower  map[int]Index  // of lower triangles, by size
+
+	uniform map[Ref]bool         // constant arrays of one repeated number
+	fills   map[uint64][]float64 // their storage, by bits; shared
 }
 
 // NewGraph returns an empty graph.
@@ -158,7 +161,71 @@ func (g *Graph) ConstArray(t Type, data []float64) Ref {
 	if t.Lanes == 0 && len(t.Shape) == 0 {
 		return g.Const(data[0])
 	}
-	return g.push(Node{Op: OpConst, Type: t, Data: data})
+	r := g.push(Node{Op: OpConst, Type: t, Data: data})
+	for _, v := range data {
+		if math.Float64bits(v) != math.Float64bits(data[0]) {
+			return r
+		}
+	}
+	g.markUniform(r)
+	return r
+}
+
+func (g *Graph) markUniform(r Ref) {
+	if g.uniform == nil {
+		g.uniform, g.fills = map[Ref]bool{}, map[uint64][]float64{}
+	}
+	g.uniform[r] = true
+}
+
+// fill is a constant of type t all of whose elements are v. Derivatives are full
+// of them: they share their storage and are used as numbers where that gives the
+// same type.
+func (g *Graph) fill(t Type, v float64) Ref {
+	if t.Equal(Scalar) {
+		return g.Const(v)
+	}
+	bits, n := math.Float64bits(v), t.Total()
+	data := g.fills[bits]
+	if len(data) < n {
+		data = make([]float64, n)
+		for i := range data {
+			data[i] = v
+		}
+	}
+	r := g.push(Node{Op: OpConst, Type: t, Data: data[:n:n]})
+	g.markUniform(r)
+	g.fills[bits] = data
+	return r
+}
+
+// number is the number that a constant repeats in all of its elements.
+func (g *Graph) number(r Ref) (v float64, ok bool) {
+	n := &g.Nodes[r]
+	if n.Op != OpConst || len(n.Data) == 0 || len(n.Data) > 1 && !g.uniform[r] {
+		return 0, false
+	}
+	return n.Data[0], true
+}
+
+// narrow replaces repeated numbers among the arguments of an elementwise op by
+// the numbers where the type of the result does not depend on them.
+func (g *Graph) narrow(op OpCode, row *Op, args []Ref) []Ref {
+	for i, a := range args {
+		if !g.uniform[a] {
+			continue
+		}
+		v, ok := g.number(a)
+		if !ok {
+			continue
+		}
+		to := append([]Ref(nil), args...)
+		to[i] = g.Const(v)
+		if g.typeOf(op, row, nil, to).Equal(g.typeOf(op, row, nil, args)) {
+			args = to
+		}
+	}
+	return args
 }
 
 // Value returns the value of a constant node; ok is false for other nodes.
@@ -215,6 +282,9 @@ func (g *Graph) Do(op OpCode, attr any, args ...Ref) Ref {
 	if row.Arity >= 0 && len(args) != row.Arity {
 		g.fail(op, "%d arguments, want %d", len(args), row.Arity)
 	}
+	if row.Class == Elementwise {
+		args = g.narrow(op, row, args)
+	}
 	if r, ok := g.simplify(op, attr, args); ok {
 		return r
 	}
@@ -247,7 +317,9 @@ func (g *Graph) Do(op OpCode, attr any, args ...Ref) Ref {
 	n := Node{Op: op, Type: t, Args: append([]Ref(nil), args...), Attr: attr}
 	r := None
 	if row.Class != Effect && row.Class != Random && row.Class != Region && len(args) > 0 && g.allConst(args) && !g.inflates(&n) {
-		if data, ok := g.fold(&n); ok {
+		if v, ok := g.foldNumber(&n); ok {
+			r = g.fill(t, v)
+		} else if data, ok := g.fold(&n); ok {
 			r = g.ConstArray(t, data)
 		}
 	}
@@ -276,6 +348,26 @@ func (g *Graph) allConst(args []Ref) bool {
 // scan's flat value, say, whose history is long and not read.
 func (g *Graph) inflates(n *Node) bool {
 	return n.Op == OpScatter && n.Type.Total() > 1024 && n.Type.Total() > 8*g.Nodes[n.Args[0]].Type.Total()
+}
+
+// foldNumber is fold where the value is one number repeated.
+func (g *Graph) foldNumber(n *Node) (float64, bool) {
+	row := &table[n.Op]
+	if row.Class != Elementwise && (row.Class != Linear || len(n.Args) != 1 || n.Op == OpScatter) {
+		return 0, false
+	}
+	var v [3]float64
+	for i, a := range n.Args {
+		x, ok := g.number(a)
+		if !ok {
+			return 0, false
+		}
+		v[i] = x
+	}
+	if row.Class == Linear {
+		return v[0], true
+	}
+	return row.Scalar(v), true
 }
 
 // fold evaluates a node on constants; an op that fails (a matrix that has no
@@ -361,6 +453,9 @@ func (g *Graph) simplify(op OpCode, attr any, a []Ref) (Ref, bool) {
 		}
 		if g.isConst(a[0], -1) && wide(a[1], a[0]) {
 			return g.Do(OpNeg, nil, a[1]), true
+		}
+		if g.isConst(a[1], -1) && wide(a[0], a[1]) {
+			return g.Do(OpNeg, nil, a[0]), true
 		}
 	case OpDiv:
 		if g.isConst(a[1], 1) && wide(a[0], a[1]) {

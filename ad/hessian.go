@@ -77,6 +77,7 @@ func (g *Graph) jacobianScan(out, wrt, basis Ref) Ref {
 	h.Nodes = append([]Node(nil), g.Nodes...)
 	h.Inputs = append([]Ref(nil), g.Inputs...)
 	h.cse, h.consts = maps.Clone(g.cse), maps.Clone(g.consts)
+	h.uniform, h.fills, h.lower = maps.Clone(g.uniform), maps.Clone(g.fills), maps.Clone(g.lower)
 	dir := h.Input(g.Type(wrt))
 	d := h.JVP([]Ref{out}, []Ref{wrt}, []Ref{dir})[0]
 	if d == None {
