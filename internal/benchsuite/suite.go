@@ -2,7 +2,6 @@ package benchsuite
 
 import (
 	"embed"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -32,9 +31,6 @@ type Workload struct {
 	// OwnTransform: the transform of a parameter is that of Stan 2.37 and later,
 	// so that gradients of older versions differ at the same point.
 	OwnTransform bool
-	// Waits says what the workload needs that the language does not have yet; it
-	// may then fail to compile. Empty for all that must run.
-	Waits string
 }
 
 // All is the suite.
@@ -65,8 +61,7 @@ func All() []Workload {
 		{Name: "regression", About: "linear regression, 5000 × 25", Model: "regression",
 			Make: func() (any, Gradient) { return regression(5000, 25) }},
 		{Name: "gaussian_process", About: "Gaussian process, 100 points", Model: "gaussian_process",
-			Waits: "cholesky_decompose and multi_normal_cholesky",
-			Make:  func() (any, Gradient) { return gaussianProcess(100) }},
+			Make: func() (any, Gradient) { return gaussianProcess(100) }},
 		{Name: "irt_2pl", About: "item response, 100 persons, 50 items", Model: "irt_2pl",
 			Make: func() (any, Gradient) { return itemResponse(100, 50) }},
 		{Name: "poisson_glmm", About: "Poisson regression, 2000 rows, 4 predictors, 100 groups", Model: "poisson_glmm",
@@ -84,10 +79,6 @@ func (w Workload) Source() *source.File {
 	return source.NewFile(w.Model+".model", string(text))
 }
 
-// ErrWaits is wrapped by Compile's error if the model needs what Waits names
-// and does not compile.
-var ErrWaits = errors.New("not bound yet")
-
 // Compile compiles the model.
 func (w Workload) Compile() (*compile.Program, error) {
 	p, list := compile.Compile(w.Source())
@@ -95,11 +86,7 @@ func (w Workload) Compile() (*compile.Program, error) {
 		if d.Severity != diag.Error {
 			continue
 		}
-		err := fmt.Errorf("%s, line %d: %s", w.Model, d.Span.Begin().Line, d.Summary)
-		if w.Waits != "" {
-			err = fmt.Errorf("%w: %w", ErrWaits, err)
-		}
-		return nil, err
+		return nil, fmt.Errorf("%s, line %d: %s", w.Model, d.Span.Begin().Line, d.Summary)
 	}
 	return p, nil
 }

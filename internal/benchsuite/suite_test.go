@@ -1,22 +1,15 @@
 package benchsuite
 
 import (
-	"errors"
 	"math"
 	"testing"
 )
 
-// bind binds a workload, or skips it where it waits for something.
 func bind(tb testing.TB, w Workload) *Bound {
 	tb.Helper()
 	b, err := w.Bind()
-	switch {
-	case errors.Is(err, ErrWaits):
-		tb.Skipf("waits for %s: %v", w.Waits, err)
-	case err != nil:
+	if err != nil {
 		tb.Fatal(err)
-	case w.Waits != "":
-		tb.Logf("%s binds: its field Waits has done its duty", w.Name)
 	}
 	return b
 }
@@ -78,39 +71,6 @@ func TestWorkloads(t *testing.T) {
 			}
 			if a := testing.AllocsPerRun(3, func() { b.ByHand(points[0], hand) }); a != 0 {
 				t.Errorf("%v allocations per gradient by hand", a)
-			}
-		})
-	}
-}
-
-// Gradients by hand are the derivatives of their densities: with this a
-// workload that does not bind yet is checked too.
-func TestByHand(t *testing.T) {
-	sizes := map[string]int{"gaussian_process": 3}
-	for _, w := range All() {
-		n, ok := sizes[w.Name]
-		if !ok {
-			continue
-		}
-		t.Run(w.Name, func(t *testing.T) {
-			_, hand := w.Make()
-			x, grad, dump := make([]float64, n), make([]float64, n), make([]float64, n)
-			for i := range x {
-				x[i] = 0.3 * float64(i-1)
-			}
-			hand(x, grad)
-			for i := range x {
-				const h = 1e-5
-				x[i] += h
-				up := hand(x, dump)
-				x[i] -= 2 * h
-				down := hand(x, dump)
-				x[i] += h
-				// The error of central differences is about h² times the third
-				// derivative, that of rounding 1e-16/h times the density.
-				if d := (up - down) / (2 * h); math.Abs(d-grad[i]) > 1e-7*largest(grad...) {
-					t.Errorf("gradient[%d] = %.12g, by differences %.12g", i, grad[i], d)
-				}
 			}
 		})
 	}

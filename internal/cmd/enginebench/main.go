@@ -54,6 +54,9 @@ func run(args []string, stdout, stderr io.Writer) error {
 	if flags.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
+	if *rounds < 1 {
+		return fmt.Errorf("--rounds is %d, must be at least 1", *rounds)
+	}
 	match, err := regexp.Compile(*only)
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ func TestRun(t *testing.T) {
 	if err := os.WriteFile(file, []byte("before\n"+beginMarker+"\nold\n"+endMarker+"\nafter\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := run([]string{"--only", "^eight_schools$|^gaussian", "--rounds", "1", "--write", file}, io.Discard, io.Discard); err != nil {
+	if err := run([]string{"--only", "^eight_schools$", "--rounds", "1", "--write", file}, io.Discard, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(file)
@@ -28,7 +28,7 @@ func TestRun(t *testing.T) {
 	if !strings.HasPrefix(s, "before\n"+beginMarker+"\n") || !strings.HasSuffix(s, endMarker+"\nafter\n") || strings.Contains(s, "old") {
 		t.Errorf("the file is now:\n%s", s)
 	}
-	for _, want := range []string{"| eight_schools | 8 groups, non-centred | 10 |", "| gaussian_process |", "Misses"} {
+	for _, want := range []string{"| eight_schools | 8 groups, non-centred | 10 |", "Misses"} {
 		if strings.Count(s, want) != 1 {
 			t.Errorf("%q is not there once:\n%s", want, s)
 		}
@@ -62,7 +62,7 @@ func TestConclude(t *testing.T) {
 		{Name: "good", FastNS: 100, ByHandNS: 50, StanNS: 400},
 		{Name: "slower than Stan", FastNS: 100, ByHandNS: 50, StanNS: 69},
 		{Name: "slower than by hand", FastNS: 260, ByHandNS: 100, StanNS: 260 * 4},
-		{Name: "not bound", NotBound: "why", FastNS: math.Inf(1), ByHandNS: 100},
+		{Name: "fast alone", FastNS: 100},
 	}}
 	r.conclude()
 	if len(r.Missing) != 2 || r.Missing[0].Name != "slower than Stan" || r.Missing[1].Name != "slower than by hand" {

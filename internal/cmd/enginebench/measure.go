@@ -2,8 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"math"
 	"runtime"
 	"time"
@@ -30,7 +28,7 @@ const (
 type subject struct {
 	benchsuite.Workload
 	row    row
-	bound  *benchsuite.Bound // nil: not bound yet
+	bound  *benchsuite.Bound
 	points [][]float64
 	text   []byte // the data as JSON
 	ways   []*way
@@ -45,42 +43,32 @@ type way struct {
 }
 
 func newSubject(w benchsuite.Workload) (*subject, error) {
-	s := &subject{Workload: w, row: row{Name: w.Name, About: w.About}}
 	b, err := w.Bind()
-	values, byHand := w.Make()
-	var jsonErr error
-	if s.text, jsonErr = json.Marshal(values); jsonErr != nil {
-		return nil, jsonErr
-	}
-	s.row.ByHandNS = math.Inf(1)
-	gradient := func(f benchsuite.Gradient) func(x, grad []float64) {
-		return func(x, grad []float64) { f(x, grad) }
-	}
-	hand := &way{f: gradient(byHand), ns: &s.row.ByHandNS}
-	switch {
-	case errors.Is(err, benchsuite.ErrWaits):
-		s.row.NotBound = err.Error()
-		s.ways = []*way{hand}
-		return s, nil
-	case err != nil:
+	if err != nil {
 		return nil, err
 	}
-	s.bound = b
-	s.row.Dim, s.row.Ops = b.Model.Dim(), b.Ops()
-	s.row.FastNS, s.row.ReferenceNS = math.Inf(1), math.Inf(1)
-	s.row.BindMS, s.row.ReadyMS = math.Inf(1), math.Inf(1)
-	s.ways = []*way{
-		{f: func(x, grad []float64) { _, _ = b.Model.LogDensityGrad(x, grad) }, ns: &s.row.FastNS},
-		hand,
-		{f: gradient(b.Reference()), ns: &s.row.ReferenceNS},
+	inf := math.Inf(1)
+	s := &subject{Workload: w, bound: b, row: row{Name: w.Name, About: w.About, Dim: b.Model.Dim(), Ops: b.Ops(),
+		FastNS: inf, ReferenceNS: inf, ByHandNS: inf, BindMS: inf, ReadyMS: inf}}
+	if s.text, err = json.Marshal(b.Data); err != nil {
+		return nil, err
 	}
 	if s.points, err = b.Points(); err != nil {
 		return nil, err
 	}
+	reference := b.Reference()
+	s.ways = []*way{
+		{f: s.fast, ns: &s.row.FastNS},
+		{f: func(x, grad []float64) { b.ByHand(x, grad) }, ns: &s.row.ByHandNS},
+		{f: func(x, grad []float64) { reference(x, grad) }, ns: &s.row.ReferenceNS},
+	}
 	grad := make([]float64, s.row.Dim)
-	s.row.Allocs = allocations(func() { _, _ = b.Model.LogDensityGrad(s.points[0], grad) })
+	s.row.Allocs = allocations(func() { s.fast(s.points[0], grad) })
 	return s, nil
 }
+
+// fast is the gradient as users run it.
+func (s *subject) fast(x, grad []float64) { _, _ = s.bound.Model.LogDensityGrad(x, grad) }
 
 // allocations is the number of allocations per call of f.
 func allocations(f func()) float64 {
@@ -97,20 +85,13 @@ func allocations(f func()) float64 {
 
 // round gives every way a few batches in turn, and binds a few times.
 func (s *subject) round() error {
-	if len(s.points) == 0 {
-		// Not bound, and Stan has given no points: nothing to measure at.
-		return nil
-	}
-	grad := make([]float64, len(s.points[0]))
+	grad := make([]float64, s.row.Dim)
 	for i := range perRound {
 		for _, w := range s.ways {
 			if i%3 == 0 || w.ns != &s.row.ReferenceNS {
 				w.batch(s.points, grad)
 			}
 		}
-	}
-	if s.bound == nil {
-		return nil
 	}
 	runtime.GC()
 	for range binds {
@@ -169,19 +150,15 @@ func (w *way) batch(points [][]float64, grad []float64) {
 	}
 }
 
-// compareWithStan notes how far gradients (by hand, as long as the workload is
-// not bound) are from Stan's at its points.
-func (s *subject) compareWithStan(points []stanPoint) error {
-	if s.bound != nil && s.bound.Model.Dim() != s.row.Dim {
-		return fmt.Errorf("%s: Stan has %d unconstrained parameters, the model %d", s.row.Name, s.row.Dim, s.bound.Model.Dim())
-	}
+// compareWithStan notes how far gradients are from Stan's at its points.
+func (s *subject) compareWithStan(points []stanPoint) {
 	if s.OwnTransform {
-		return nil
+		return
 	}
 	worst := 0.0
 	grad := make([]float64, s.row.Dim)
 	for _, p := range points {
-		s.ways[0].f(p.X, grad)
+		s.fast(p.X, grad)
 		scale, d := 1.0, 0.0
 		for i, v := range p.Grad {
 			scale = max(scale, math.Abs(v))
@@ -190,5 +167,4 @@ func (s *subject) compareWithStan(points []stanPoint) error {
 		worst = max(worst, d/scale)
 	}
 	s.row.StanDifference = &worst
-	return nil
 }

@@ -46,7 +46,6 @@ type machine struct {
 type row struct {
 	Name        string  `json:"name"`
 	About       string  `json:"about"`
-	NotBound    string  `json:"not_bound,omitempty"`
 	Dim         int     `json:"dim"`
 	Ops         int     `json:"ops"` // of the differentiated graph
 	FastNS      float64 `json:"fast_ns"`
@@ -78,13 +77,7 @@ type miss struct {
 // conclude computes what follows from the rows.
 func (r *report) conclude() {
 	var stan, hand []float64
-	for i := range r.Rows {
-		w := &r.Rows[i]
-		for _, v := range []*float64{&w.FastNS, &w.ReferenceNS, &w.ByHandNS, &w.BindMS, &w.ReadyMS} {
-			if math.IsInf(*v, 0) {
-				*v = 0
-			}
-		}
+	for _, w := range r.Rows {
 		m := miss{Name: w.Name, Stan: ratio(w.StanNS, w.FastNS), ByHand: ratio(w.FastNS, w.ByHandNS)}
 		if m.Stan > 0 {
 			stan = append(stan, m.Stan)
@@ -132,17 +125,9 @@ func (r *report) markdown() string {
 	for _, w := range r.Rows {
 		cells := []string{w.Name, w.About, count(w.Dim), count(w.Ops), duration(w.FastNS), duration(w.ReferenceNS), duration(w.ByHandNS), duration(w.StanNS),
 			number(ratio(w.StanNS, w.FastNS)), number(ratio(w.FastNS, w.ByHandNS)), strconv.FormatFloat(w.Allocs, 'g', 3, 64), number(w.BindMS), number(w.ReadyMS), number(w.StanCompileS)}
-		if w.NotBound != "" {
-			cells[4], cells[10] = "not bound yet", "–"
-		}
 		fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
 	}
 	b.WriteByte('\n')
-	for _, w := range r.Rows {
-		if w.NotBound != "" {
-			fmt.Fprintf(&b, "- %s: %s\n", w.Name, w.NotBound)
-		}
-	}
 	if r.Stan.Count > 0 {
 		fmt.Fprintf(&b, "- Geometric mean of Stan ÷ fast over %d workloads: **%s** (bar: at least %v).\n", r.Stan.Count, number(r.Stan.Ratio), barStanMean)
 	}
