@@ -1,6 +1,7 @@
 package adtest
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -37,12 +38,50 @@ func TestOps(t *testing.T) {
 				points = append(points, x)
 			}
 			for _, x := range points {
-				if err := Derivatives(x, 1e-6, rng, func(g *ad.Graph, a []ad.Ref) ad.Ref { return build(g, op, x, a) }, fixedArgs(op)...); err != nil {
+				f := func(g *ad.Graph, a []ad.Ref) ad.Ref { return build(g, op, x, a) }
+				if err := Derivatives(x, 1e-6, rng, f, fixedArgs(op)...); err != nil {
+					t.Error(err)
+				}
+				if err := hessian(x, f); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
+}
+
+// hessian compares the rows of the Hessian, which is built from lanes or a scan
+// of directions, with derivatives of the gradient one by one.
+func hessian(x []float64, build func(g *ad.Graph, x []ad.Ref) ad.Ref) (err error) {
+	defer ad.Recover(&err)
+	n := len(x)
+	g := ad.NewGraph()
+	in := g.Input(ad.Type{Shape: []int{n}})
+	parts := make([]ad.Ref, n)
+	for i := range parts {
+		parts[i] = g.Slice(in, i, nil)
+	}
+	out := build(g, parts)
+	grad := g.Grad(out, in)[0]
+	if secondOrder(func() ad.Ref { return g.Grad(g.Slice(grad, 0, nil), in)[0] }) == ad.None {
+		return nil
+	}
+	g.Output(g.Hessian(out, in))
+	for i := range n {
+		g.Output(g.Grad(g.Slice(grad, i, nil), in)[0])
+	}
+	v, err := g.Eval([][]float64{x}, &ad.Env{})
+	if err != nil {
+		return err
+	}
+	for i := range n {
+		for j, want := range v[1+i] {
+			if got := v[0][i*n+j]; !(math.Abs(got-want) <= 1e-9*(1+math.Abs(want))) && !(math.IsNaN(got) && math.IsNaN(want)) {
+				return fmt.Errorf("element (%d, %d) of the Hessian at %v is %v, want %v", i, j, x, got, want)
+			}
+		}
+	}
+	return nil
 }
 
 // build applies op; arguments that are not to be varied become constants.
@@ -255,7 +294,7 @@ func TestArrays(t *testing.T) {
 			for i := range x {
 				x[i] = rng.NormFloat64()
 			}
-			err := Derivatives(x, 1e-6, rng, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+			f := func(g *ad.Graph, a []ad.Ref) ad.Ref {
 				y := c.build(g, g.Concat(a...))
 				w := make([]float64, g.Type(y).Size())
 				for i := range w {
@@ -263,8 +302,11 @@ func TestArrays(t *testing.T) {
 				}
 				// The cosine makes the second derivative of a linear op differ from 0.
 				return g.Sum(g.Mul(g.ConstArray(g.Type(y), w), g.Do(ad.OpCos, nil, y)))
-			})
-			if err != nil {
+			}
+			if err := Derivatives(x, 1e-6, rng, f); err != nil {
+				t.Errorf("%s: %v", row.Name, err)
+			}
+			if err := hessian(x, f); err != nil {
 				t.Errorf("%s: %v", row.Name, err)
 			}
 		}
