@@ -34,6 +34,16 @@
 // nest of loops is one flat axis of lanes, however ragged, and moving between
 // axes is a gather.
 //
+// # Derivatives
+//
+// Reverse mode is the rule that each op declares, as graph expressions: partial
+// derivatives of elementwise ops, VJPs of others. Forward mode needs no rules of
+// its own: it uses the partials, and the transpose of a VJP. A region's
+// derivative is a region of its kind: a scan's runs backward over the stored
+// history of what is carried, in segments if the history is long; a loop of
+// unknown length rebuilds its past from snapshots; a conditional's is the
+// conditional of derivatives. All orders and mixtures of modes follow.
+//
 // # Adding an op
 //
 // A constant in op.go and a row in the table of its family: name, type rule or
