@@ -150,12 +150,12 @@ func (b *Body) perElement(q *Node, k int) bool {
 }
 
 // together reports whether node q may stand in the block of p, which makes its
-// argument k (k < 0: which must merely run before).
+// argument k (k < 0: which must merely run before; both are checks then).
 func (b *Body) together(p, q *Node, k int) bool {
 	if p.Kind > Accumulate || q.Kind > Accumulate {
 		return false
 	}
-	return p.N == 1 && q.N == 1 ||
+	return p.N == 1 && q.N == 1 || k < 0 && p.N == q.N ||
 		k >= 0 && b.perElement(q, k) && p.N == q.N && p.Kind <= Load && p.Dst == q.Args[k].Buf
 }
 

@@ -7,6 +7,7 @@
 //	lower.go         from an ad.Graph: views instead of copies, accumulations, uniform values
 //	region.go        scans and conditionals with their sub-graphs
 //	index.go         index maps over flat storage
+//	share.go         the pass that makes equal nodes one
 //	exponentials.go  the pass that shares exponentials of logistic functions
 //	products.go      the passes that join products with sums, remove dead code, place parts; the ops made by passes
 //	rows.go          the pass that sorts rows of data by a group index

@@ -58,13 +58,13 @@ type Kind uint8
 // The kinds. Nodes up to Accumulate form blocks with others of the same N:
 // scalar code if it is 1, maps otherwise. What follows runs alone.
 const (
-	Elementwise Kind = iota // Op, element by element; operands have N elements or 1
+	Elementwise Kind = iota // Op, element by element; operands have N elements or 1. Checks too
 	Load                    // Dst = Args[0] through Map: strided, gathered or broadcast
 	Accumulate              // Dst through Map += Args[0] (OpDot: products), or = with Store: sums, scatters, placements
 	MatMul
 	Array   // Op on whole arrays, per lane
 	Random  // draws numbers
-	Effect  // a check, rejection or print
+	Effect  // a rejection or print
 	Regions // a scan, conditional or while loop
 )
 
@@ -83,7 +83,8 @@ type Node struct {
 	Reg   *Region
 	Site  ad.Site
 
-	After int32 // node that must run before: order of effects; -1 for none
+	After int32   // node that must run before: order of effects; -1 for none
+	Perm  []int32 // of a check of sorted rows: which element each was
 }
 
 // BlockKind says what a block is.

@@ -271,8 +271,10 @@ func (x *lowering) node(r ad.Ref, n *ad.Node) Value {
 		if c, ok := n.Attr.(*ad.Check); ok && x.holds(nd.Args[0], c) {
 			return Value{}
 		}
-		if n.Op == ad.OpCheck && nd.Args[0].N == 1 {
-			nd.Kind, nd.N = Elementwise, 1
+		if n.Op == ad.OpCheck {
+			if nd.Kind, nd.N = Elementwise, nd.Args[0].N; nd.N == 0 {
+				return Value{}
+			}
 		}
 	case ad.Random:
 		nd.Kind = Random
@@ -330,15 +332,19 @@ func (x *lowering) elementwise(n *ad.Node) Value {
 		uniform = uniform && v.N == 1
 		nd.Args = append(nd.Args, v)
 	}
-	if !uniform && (n.Op == ad.OpAdd || n.Op == ad.OpMul) {
+	if n.Op == ad.OpAdd || n.Op == ad.OpMul {
 		// Zeros, from adjoints of what was not used, and ones, from those of sums.
 		nothing := 0.0
 		if n.Op == ad.OpMul {
 			nothing = 1
 		}
 		for k, v := range nd.Args {
-			if c, ok := x.number(v); ok && c == nothing {
-				return nd.Args[1-k]
+			if c, ok := x.number(v); ok && c == nothing && v.N == 1 {
+				keep := nd.Args[1-k]
+				if uniform && total > 1 {
+					keep.N, keep.Rep = total, true
+				}
+				return keep
 			}
 		}
 	}

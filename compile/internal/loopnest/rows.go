@@ -77,10 +77,11 @@ func (b *Body) rowSets() []*rowSet {
 			fixed[i] = true
 			continue
 		}
-		switch n.Kind {
-		case Accumulate:
+		switch {
+		case n.Op == ad.OpCheck:
+		case n.Kind == Accumulate:
 			fixed[i] = fixed[i] || !rowMap(&n.Map)
-		case Load:
+		case n.Kind == Load:
 			fixed[i] = fixed[i] || !rowMap(&n.Map)
 			fallthrough
 		default:
@@ -170,6 +171,9 @@ func (s *rowSet) sort(b *Body, table []int32) {
 		}
 		if n.Kind == Load {
 			continue
+		}
+		if n.Op == ad.OpCheck {
+			n.Perm = perm
 		}
 		n.Args = slices.Clone(n.Args)
 		for k, a := range n.Args {

@@ -110,6 +110,14 @@ func Rewrites() []Rewrite {
 				}
 				return ad.None, false
 			}},
+		{"minus_one", "(-1)·x = -x", "", exact, ad.OpMul, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
+			for k := range a {
+				if c, ok := r.number(a[k]); ok && c == -1 && r.g.Type(a[k]).IsScalar() && r.g.Type(a[k]).Lanes == 0 {
+					return r.do(ad.OpNeg, a[1-k]), true
+				}
+			}
+			return ad.None, false
+		}},
 		{"constant_sign", "-(a·x) = (-a)·x", "a is a constant", exact, ad.OpNeg, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
 			d, x, ok := r.scaled(a[0])
 			if !ok {

@@ -40,7 +40,9 @@ func Table() []Pass {
 		{Name: "factors", Graph: moveFactors, After: []string{"rewrite", "distribute"},
 			Doc: "moves factors that are one number for a whole array to where they cost least, mostly out of sums"},
 
-		{Name: "exponentials", Nest: loopnest.ShareExponentials,
+		{Name: "share", Nest: loopnest.Share,
+			Doc: "makes what is computed twice once"},
+		{Name: "exponentials", After: []string{"share"}, Nest: loopnest.ShareExponentials,
 			Doc: "takes logistic functions apart so that values and derivatives share their exponentials"},
 		{Name: "dead", Nest: loopnest.Dead, After: []string{"exponentials"},
 			Doc: "removes what nobody reads"},

@@ -2,6 +2,7 @@ package vm
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/ppl-lang/ppl/ad"
 )
@@ -19,7 +20,9 @@ func (m *Machine) run(bs []block) error {
 				return m.failedCheck(b, k)
 			}
 		case stripBlock:
-			m.strips(b)
+			if err := m.strips(b); err != nil {
+				return err
+			}
 		case matmulBlock:
 			m.matmul(b)
 		case regionBlock:
@@ -51,9 +54,6 @@ func (m *Machine) single(b *block) error {
 	n := b.node
 	switch b.kind {
 	case effectBlock:
-		if c, ok := n.Attr.(*ad.Check); ok && within(args[0], c.Set) {
-			return nil
-		}
 		return ad.RunEffect(n, b.types, args, m.env.Print)
 	case randomBlock:
 		attr := n.Attr.(*ad.RandomDraw)
@@ -128,6 +128,8 @@ func at(t *ad.Type, lane, elem int) int {
 func within(xs []float64, iv ad.Interval) bool {
 	lo, hi := iv.Lo, iv.Hi
 	switch {
+	case iv.LoOpen && iv.HiOpen && math.IsInf(lo, -1) && math.IsInf(hi, 1):
+		return finite(xs)
 	case iv.LoOpen && iv.HiOpen:
 		for _, x := range xs {
 			if !(x > lo && x < hi) {

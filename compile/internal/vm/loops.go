@@ -491,3 +491,23 @@ func setAffineLoop(d, a []float64, g *mapping, pos int) {
 		a, pos = a[k:], pos+k
 	}
 }
+
+// finite reports whether all of a are finite: then the differences of each
+// with itself are 0, not NaN.
+//
+//go:noinline
+func finite(a []float64) bool {
+	var s0, s1, s2, s3 float64
+	i := 0
+	for ; i <= len(a)-4; i += 4 {
+		x := (*[4]float64)(a[i:])
+		s0 += x[0] - x[0]
+		s1 += x[1] - x[1]
+		s2 += x[2] - x[2]
+		s3 += x[3] - x[3]
+	}
+	for ; i < len(a); i++ {
+		s0 += a[i] - a[i]
+	}
+	return (s0+s1)+(s2+s3) == 0
+}

@@ -47,6 +47,13 @@ type block struct {
 	reg   *regionPlan
 }
 
+// stripCheck is a check within a strip.
+type stripCheck struct {
+	node *ad.Node
+	typ  ad.Type // of the argument
+	perm []int32 // which element each of the sorted ones was; nil: they are not sorted
+}
+
 // window makes view dst the part of view src that belongs to the strip; a
 // temporary, which has the length of one strip, is only cut.
 type window struct {
@@ -139,6 +146,7 @@ type Program struct {
 	maps            []mapping
 	checks          []*ad.Node // of scalar code
 	checkTypes      []ad.Type  // of a scalar check's argument
+	stripChecks     []stripCheck
 	init            []initial
 	inputs, outputs []int32 // views
 	maxArgs         int

@@ -4,12 +4,17 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// strips runs a block's code over n elements, a strip at a time.
-func (m *Machine) strips(b *block) {
+// strips runs a block's code over n elements, a strip at a time. Where several
+// checks fail, the error is that of the first of them, at its first element: the
+// other strips run on as far as they may fail before it.
+func (m *Machine) strips(b *block) error {
 	if len(b.wins) == 0 {
-		m.strip(b.code, 0)
-		return
+		if k := m.strip(b.code, 0); k >= 0 {
+			return m.failed(failure{k: len(b.code)}, b.code, k, 0).error()
+		}
+		return nil
 	}
+	code, fail := b.code, failure{k: len(b.code)}
 	v := m.views
 	for pos := 0; pos < b.n; pos += b.strip {
 		w := min(b.strip, b.n-pos)
@@ -20,17 +25,64 @@ func (m *Machine) strips(b *block) {
 				v[win.dst] = v[win.src][pos : pos+w]
 			}
 		}
-		m.strip(b.code, pos)
+		if k := m.strip(code, pos); k >= 0 {
+			fail = m.failed(fail, code, k, pos)
+			code = b.code[:k+1]
+		}
 	}
+	return fail.error()
 }
 
-// strip runs code over one strip, which begins at element pos.
-func (m *Machine) strip(code []instr, pos int) {
+// failure is a check that failed: instruction k, at an element.
+type failure struct {
+	k, at int
+	value float64
+	check *stripCheck
+}
+
+// failed is the failure of instruction k in the strip at element pos, or f if
+// that is of an earlier element.
+func (m *Machine) failed(f failure, code []instr, k, pos int) failure {
+	c := &m.p.stripChecks[code[k].b]
+	set := &c.node.Attr.(*ad.Check).Set
+	for i, x := range m.views[code[k].a] {
+		if set.Contains(x) {
+			continue
+		}
+		at := pos + i
+		if c.perm != nil {
+			at = int(c.perm[at])
+		}
+		if k < f.k || at < f.at {
+			f = failure{k, at, x, c}
+		}
+	}
+	return f
+}
+
+// error is the failure as the error that ad.RunEffect returns.
+func (f failure) error() error {
+	if f.check == nil {
+		return nil
+	}
+	if n := f.check.typ.Size(); !f.check.typ.IsScalar() {
+		f.at %= n
+	}
+	return &ad.CheckError{Check: f.check.node.Attr.(*ad.Check), Value: f.value, Index: f.at, Site: f.check.node.Site}
+}
+
+// strip runs code over one strip, which begins at element pos. It returns -1, or
+// the number of the instruction whose check failed.
+func (m *Machine) strip(code []instr, pos int) int {
 	v := m.views
 	for k := range code {
 		in := &code[k]
 		d, a := v[in.dst], v[in.a]
 		switch in.op {
+		case check:
+			if !within(a, m.p.stripChecks[in.b].node.Attr.(*ad.Check).Set) {
+				return k
+			}
 		case fill:
 			fillLoop(d, a[0])
 		case move1:
@@ -206,4 +258,5 @@ func (m *Machine) strip(code []instr, pos int) {
 			setAffineLoop(d, a, &m.p.maps[in.c], pos)
 		}
 	}
+	return -1
 }

@@ -55,6 +55,7 @@ const (
 	addTable   = uint16(ad.OpScatter)<<2 | 1
 	addAffine  = uint16(ad.OpScatter)<<2 | 2
 	addRuns    = uint16(ad.OpScatter)<<2 | 3
+	check      = uint16(ad.OpCheck) << 2 // of a, by strip check b
 	setTable   = uint16(ad.OpConcat) << 2
 	setAffine  = uint16(ad.OpConcat)<<2 | 1
 )
@@ -152,7 +153,7 @@ func (s *stripper) node(i int32) {
 		}
 	}
 	in := instr{op: uint16(n.Op) << 2, x: uint16(n.Op)}
-	if n.Kind == loopnest.Elementwise {
+	if n.Kind == loopnest.Elementwise && n.Op != ad.OpCheck {
 		switch len(n.Args) {
 		case 1:
 			if !native(n.Op) {
@@ -198,10 +199,13 @@ func (s *stripper) node(i int32) {
 	}
 	s.free = append(s.free, filled...)
 	in.a, in.b, in.c = ops[0], ops[1], ops[2]
-	switch n.Kind {
-	case loopnest.Elementwise:
+	switch {
+	case n.Op == ad.OpCheck:
+		in.op, in.dst, in.b = check, ops[0], int32(len(s.p.stripChecks))
+		s.p.stripChecks = append(s.p.stripChecks, stripCheck{node: n.Src, typ: n.Types[0], perm: n.Perm})
+	case n.Kind == loopnest.Elementwise:
 		in.dst = s.result(n)
-	case loopnest.Load:
+	case n.Kind == loopnest.Load:
 		in.a = s.readView(n.Args[0], s.t)
 		in.dst = s.result(n)
 		in.op, in.c = loadTable, s.mapping(&n.Map)
@@ -211,7 +215,7 @@ func (s *stripper) node(i int32) {
 		case g.table == nil:
 			in.op = loadAffine
 		}
-	case loopnest.Accumulate:
+	case n.Kind == loopnest.Accumulate:
 		s.clearing(s.b, n.Dst, s.t)
 		s.touch(n.Dst, s.t, false)
 		s.accumulate(n, &in)

@@ -206,3 +206,41 @@ func TestOutputsOwnMemory(t *testing.T) {
 		t.Error("a constant was overwritten through an output")
 	}
 }
+
+// TestChecksInStrips: of several checks in a block the first that fails is told,
+// at its first element, though the strips run all of them and rows are sorted.
+func TestChecksInStrips(t *testing.T) {
+	const n, groups = 2000, 50
+	table := make([]int32, n)
+	for i := range table {
+		table[i] = int32(i*7) % groups
+	}
+	g := ad.NewGraph()
+	a, x := g.Input(ad.Type{Shape: []int{groups}}), g.Input(ad.Type{Shape: []int{n}})
+	row := g.Gather(a, ad.Index{Dims: []ad.Dim{{N: n, Table: table}}})
+	sums := []ad.Ref{}
+	for k, v := range []ad.Ref{g.Mul(row, vector(g, normals(n, 1))), g.Mul(x, vector(g, normals(n, 2))), g.Add(x, g.Const(1))} {
+		g.Check(&ad.Check{Set: ad.Interval{Lo: math.Inf(-1), Hi: math.Inf(1), LoOpen: true, HiOpen: true}, Function: "f", Name: string(rune('p' + k)), Want: "finite"}, v)
+		sums = append(sums, g.Sum(v))
+	}
+	for _, s := range sums {
+		g.Output(s)
+	}
+	for _, without := range []string{"rows", "fuse", "memory"} {
+		p, err := Compile(g, passes.Options{Verify: true, Without: []string{without}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := p.New()
+		in := [][]float64{make([]float64, groups), make([]float64, n)}
+		compare(t, "all pass", g, m, in, 1e-12)
+		in[1][1999] = math.Inf(1) // in q and r
+		compare(t, "late", g, m, in, 1e-12)
+		in[0][33] = math.NaN() // in p, at a later place of the sorted rows than others
+		compare(t, "first", g, m, in, 1e-12)
+		in[0][35], in[1][2] = math.NaN(), math.NaN()
+		compare(t, "several", g, m, in, 1e-12)
+		in[0][33], in[0][35] = 0, 0
+		compare(t, "second", g, m, in, 1e-12)
+	}
+}

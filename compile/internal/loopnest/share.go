@@ -1,0 +1,130 @@
+package loopnest
+
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+)
+
+// Share makes nodes that compute the same one node. Most are one in the graph
+// already; what a graph computes once with lanes and once as an array, or as
+// two reads of one value, are seen to be the same only here.
+func Share(p *Program) {
+	same := map[BufferID]BufferID{}
+	p.Bodies(func(b *Body) { b.share(same) })
+	if len(same) > 0 {
+		p.substitute(same)
+	}
+}
+
+// shareKey finds equal nodes.
+type shareKey struct {
+	kind    Kind
+	op      ad.OpCode
+	n, size int
+	store   bool
+	args    [3]Value
+	m       mapKey
+}
+
+type mapKey struct {
+	off, n, s0, n1, s1 int
+	table              *int32
+}
+
+// key is a map by content, a table by identity; ok is false for other maps.
+func (m *Map) key() (k mapKey, ok bool) {
+	k.off, k.n = m.Off, m.N
+	if _, k.s0, k.n1, k.s1, ok = m.Affine(); ok {
+		return k, true
+	}
+	if len(m.Dims) == 1 && m.Dims[0].Table != nil {
+		k.table = &m.Dims[0].Table[0]
+		return k, true
+	}
+	return k, false
+}
+
+func (b *Body) share(same map[BufferID]BufferID) {
+	found := map[shareKey]BufferID{}
+	dead := make([]bool, len(b.Nodes))
+	for i := range b.Nodes {
+		n := &b.Nodes[i]
+		for k := range n.Args {
+			if id, ok := same[n.Args[k].Buf]; ok {
+				n.Args = slices.Clone(n.Args)
+				n.Args[k].Buf = id
+			}
+		}
+		if n.Kind > Accumulate || n.Dst == None || len(n.Args) > 3 {
+			continue
+		}
+		d := &b.Buffers[n.Dst]
+		if d.Body != b || d.Kept || d.In != None || len(d.Makers) != 1 {
+			continue
+		}
+		key := shareKey{kind: n.Kind, op: n.Op, n: n.N, size: d.N, store: n.Store}
+		copy(key.args[:], n.Args)
+		if n.Kind != Elementwise {
+			m, ok := n.Map.key()
+			if !ok {
+				continue
+			}
+			key.m = m
+		}
+		if n.Kind == Accumulate && d.N > 1 { // what it does not write may differ
+			continue
+		}
+		if id, ok := found[key]; ok {
+			same[n.Dst] = id
+			b.Buffers[id].Shared = b.Buffers[id].Shared || d.Shared
+			dead[i] = true
+			continue
+		}
+		found[key] = n.Dst
+	}
+	b.drop(dead)
+}
+
+// substitute puts buffers in the place of others, wherever these are read.
+func (p *Program) substitute(same map[BufferID]BufferID) {
+	put := func(v *Value) {
+		if id, ok := same[v.Buf]; ok {
+			v.Buf = id
+		}
+	}
+	for i := range p.Outputs {
+		put(&p.Outputs[i])
+	}
+	p.Bodies(func(b *Body) {
+		for i := range b.Nodes {
+			n := &b.Nodes[i]
+			for k := range n.Args {
+				if _, ok := same[n.Args[k].Buf]; ok {
+					n.Args = slices.Clone(n.Args)
+					put(&n.Args[k])
+				}
+			}
+			r := n.Reg
+			if r == nil {
+				continue
+			}
+			put(&r.Cond.Value)
+			for k := range r.Bindings {
+				put(&r.Bindings[k].Src)
+			}
+			for k := range r.Carries {
+				put(&r.Carries[k].Init.Value)
+				put(&r.Carries[k].Next)
+			}
+			for k := range r.Keeps {
+				put(&r.Keeps[k].Value)
+			}
+			for _, ks := range r.Outs {
+				for k := range ks {
+					put(&ks[k].Value)
+				}
+			}
+		}
+	})
+}
