@@ -1,6 +1,8 @@
 package passes
 
 import (
+	"slices"
+
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
@@ -232,6 +234,9 @@ func newTaker(d *distributor, n *ad.Node, s *ad.Scan, args []ad.Ref, live []bool
 func (t *taker) cheap(r ad.Ref) bool {
 	if !t.rec[r] {
 		return true
+	}
+	if n := &t.b.Nodes[r]; slices.Contains(t.b.Outputs[:t.s.Carries], r) && n.Op == ad.OpSqrt {
+		return false // there at the next step anyway
 	}
 	switch n := &t.b.Nodes[r]; n.Op {
 	case ad.OpNeg, ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpMulGuarded, ad.OpSquare, ad.OpDiv, ad.OpInv, ad.OpSqrt,

@@ -7,6 +7,7 @@
 //	rebuild.go     rebuilding graphs
 //	rewrite.go     the list of legal rewrites
 //	specialise.go  scans freed of constant streams
+//	recurrences.go what a recurrence need not compute, joined
 //	distribute.go  scans taken apart
 //	factors.go     uniform factors moved out of arrays and sums
 //

@@ -252,7 +252,11 @@ func (m *Machine) tightScan(p *regionPlan, lane int) error {
 
 // scan runs the steps of a scan for one lane.
 func (m *Machine) scan(p *regionPlan, lane int) error {
-	if p.tight {
+	switch {
+	case p.chain != nil:
+		m.runChain(p, p.chain, lane)
+		return nil
+	case p.tight:
 		return m.tightScan(p, lane)
 	}
 	v := m.views

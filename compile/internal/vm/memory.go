@@ -49,6 +49,7 @@ func (c *emitter) finish(reuse bool) {
 		places[i] = int32(c.place(s.root) + s.off)
 	}
 	patchBlocks(p.blocks, places)
+	p.findChains(p.blocks)
 	p.views = make([]viewSpec, len(c.specs))
 	for i, k := range c.specs {
 		v := &p.views[i]
@@ -104,6 +105,23 @@ func patchBlocks(bs []block, places []int32) {
 				}
 			}
 		}
+	}
+}
+
+// findChains finds the scans that are chains.
+func (p *Program) findChains(bs []block) {
+	for i := range bs {
+		r := bs[i].reg
+		if r == nil {
+			continue
+		}
+		if r.tight {
+			if r.chain = findChain(r); r.chain != nil {
+				p.operands = max(p.operands, 2*len(r.chain.links)+len(r.chain.history)+len(r.chain.keeps))
+			}
+		}
+		p.findChains(r.bodies[0])
+		p.findChains(r.bodies[1])
 	}
 }
 

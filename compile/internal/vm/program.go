@@ -123,7 +123,8 @@ type regionPlan struct {
 	condLane             int
 	trips, stride        int32 // views of results of a while loop; -1 for none
 
-	tight bool // a scan whose body is nothing but scalar code
+	tight bool   // a scan whose body is nothing but scalar code
+	chain *chain // nil if the scan is none
 }
 
 // cursor walks over an array by steps, for a scan of scalar code.
@@ -151,6 +152,7 @@ type Program struct {
 	inputs, outputs []int32 // views
 	maxArgs         int
 	cursors         int // most that a tight scan needs
+	operands        int // most that a chain needs
 }
 
 type initial struct {
@@ -196,21 +198,22 @@ func Assemble(nest *loopnest.Program, reuse bool) *Program {
 
 // Machine runs a program in memory of its own; it is for one goroutine.
 type Machine struct {
-	p     *Program
-	mem   []float64
-	views [][]float64
-	args  [][]float64
-	draw  []float64
-	curs  []cursor
-	work  []float64 // of maxStrip elements
-	env   *ad.Env
-	none  ad.Env // where the caller has none
+	p        *Program
+	mem      []float64
+	views    [][]float64
+	args     [][]float64
+	draw     []float64
+	curs     []cursor
+	operands []walkOperand
+	work     []float64 // of maxStrip elements
+	env      *ad.Env
+	none     ad.Env // where the caller has none
 }
 
 // New returns a machine.
 func (p *Program) New() *Machine {
 	m := &Machine{p: p, mem: make([]float64, p.memory), views: make([][]float64, len(p.views)),
-		args: make([][]float64, 2*p.maxArgs), draw: make([]float64, p.maxArgs), curs: make([]cursor, p.cursors), work: make([]float64, maxStrip)}
+		args: make([][]float64, 2*p.maxArgs), draw: make([]float64, p.maxArgs), curs: make([]cursor, p.cursors), operands: make([]walkOperand, p.operands), work: make([]float64, maxStrip)}
 	for i, v := range p.views {
 		switch {
 		case v.unset:

@@ -1,0 +1,163 @@
+package passes
+
+import "github.com/ppl-lang/ppl/ad"
+
+// linearise shortens recurrences: in the body of a scan it joins factors and
+// terms that do not depend on the carried values with each other first, so that
+// they leave the scan when it is taken apart. The adjoint of a carried number,
+// λ·f·g·h + q, is λ·(f·g·h) + q then: one operation a step. Products and sums are
+// only joined with their like, never multiplied out; it is off by a few
+// roundings of the terms.
+func linearise(g *ad.Graph) *ad.Graph {
+	if !hasScan(g) {
+		return g
+	}
+	return rebuild(g, linearise, func(b *rebuilder, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+		if s, ok := attr.(*ad.Scan); ok && n.Type.Lanes == 0 && s.Steps >= minSteps && s.Carries > 0 {
+			s.Body = lineariseBody(s.Body, s.Carries)
+		}
+		return b.g.Do(n.Op, attr, args...)
+	})
+}
+
+// recurrence is a body being rebuilt. Values that depend on the carried ones
+// are known as coef·base + off where coef and off do not depend on them.
+type recurrence struct {
+	factorizer
+	carries int
+	carried []int8 // by node of g: 0 not known, 1 yes, -1 no
+}
+
+func lineariseBody(body *ad.Graph, carries int) *ad.Graph {
+	r := &recurrence{factorizer: factorizer{of: map[ad.Ref]scaled{}}, carries: carries}
+	same := func(g *ad.Graph) *ad.Graph { return g }
+	needed := body.Live(body.Outputs[:carries], false) // the rest leaves the scan as it is
+	return rebuild(body, same, func(b *rebuilder, at ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+		r.g = b.g
+		if needed[at] {
+			if s, ok := r.linear(n, args); ok {
+				return r.value(s, n.Type)
+			}
+		}
+		return r.g.Do(n.Op, attr, args...)
+	})
+}
+
+// depends reports whether x depends on a carried value.
+func (r *recurrence) depends(x ad.Ref) bool {
+	for len(r.carried) < len(r.g.Nodes) {
+		r.carried = append(r.carried, 0)
+	}
+	if r.carried[x] == 0 {
+		n := &r.g.Nodes[x]
+		d := n.Op == ad.OpInput && n.Attr.(int) < r.carries
+		for _, a := range n.Args {
+			d = d || r.depends(a)
+		}
+		r.carried[x] = -1
+		if d {
+			r.carried[x] = 1
+		}
+	}
+	return r.carried[x] > 0
+}
+
+// linear is the node's value in parts; ok is false where it has none.
+func (r *recurrence) linear(n *ad.Node, args []ad.Ref) (s scaled, ok bool) {
+	switch n.Op {
+	case ad.OpNeg, ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpDiv:
+	default:
+		return s, false
+	}
+	g := r.g
+	whole := func(s scaled) bool { return g.Type(s.base).Equal(n.Type) }
+	a, da := r.parts(args[0]), r.depends(args[0])
+	if n.Op == ad.OpNeg {
+		if !da || !whole(a) {
+			return s, false
+		}
+		return r.negative(a), true
+	}
+	b, db := r.parts(args[1]), r.depends(args[1])
+	switch {
+	case !da && !db:
+		return s, false
+	case n.Op == ad.OpMul && da && db || n.Op == ad.OpDiv && db:
+		return s, false
+	case n.Op == ad.OpMul && db: // x·(coef·base)
+		return r.times(b, args[1], args[0], n.Type)
+	case n.Op == ad.OpMul:
+		return r.times(a, args[0], args[1], n.Type)
+	case n.Op == ad.OpDiv:
+		return r.times(a, args[0], r.do(ad.OpInv, args[1]), n.Type)
+	case n.Op == ad.OpSub && db:
+		if !whole(b) {
+			return s, false
+		}
+		b, n = r.negative(b), &ad.Node{Op: ad.OpAdd, Type: n.Type}
+	case n.Op == ad.OpSub:
+		return scaled{a.coef, a.base, r.minus(a.off, args[1])}, whole(a)
+	}
+	switch {
+	case da && !db:
+		return scaled{a.coef, a.base, r.plus(a.off, args[1])}, whole(a)
+	case !da:
+		return scaled{b.coef, b.base, r.plus(b.off, args[0])}, whole(b)
+	case !whole(a) || !whole(b):
+		return s, false
+	}
+	s.off = a.off
+	if b.off != ad.None {
+		s.off = r.plus(a.off, b.off)
+	}
+	one := g.Const(1)
+	coef := func(s scaled) ad.Ref {
+		if s.coef == ad.None {
+			return one
+		}
+		return s.coef
+	}
+	if a.base == b.base {
+		s.coef, s.base = r.do(ad.OpAdd, coef(a), coef(b)), a.base
+		return s, true
+	}
+	product := func(s scaled) ad.Ref { return r.mul(s.coef, s.base) }
+	s.coef = ad.None
+	switch {
+	case r.factorizer.minus(scaled{b.coef, b.base, ad.None}):
+		s.base = r.do(ad.OpSub, product(a), b.base)
+	case r.factorizer.minus(scaled{a.coef, a.base, ad.None}):
+		s.base = r.do(ad.OpSub, product(b), a.base)
+	default:
+		s.base = r.do(ad.OpAdd, product(a), product(b))
+	}
+	return s, true
+}
+
+// times is x·s, where v is the value of s.
+func (r *recurrence) times(s scaled, v, x ad.Ref, t ad.Type) (scaled, bool) {
+	if s.off != ad.None {
+		s = scaled{ad.None, v, ad.None}
+	}
+	s.coef = r.mul(s.coef, x)
+	return s, r.g.Type(s.base).Equal(t)
+}
+
+func (r *recurrence) negative(s scaled) scaled {
+	if s.coef == ad.None {
+		s.coef = r.g.Const(-1)
+	} else {
+		s.coef = r.do(ad.OpNeg, s.coef)
+	}
+	if s.off != ad.None {
+		s.off = r.do(ad.OpNeg, s.off)
+	}
+	return s
+}
+
+func (r *recurrence) minus(off, u ad.Ref) ad.Ref {
+	if off == ad.None {
+		return r.do(ad.OpNeg, u)
+	}
+	return r.do(ad.OpSub, off, u)
+}
