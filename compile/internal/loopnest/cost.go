@@ -69,6 +69,9 @@ func weight(n *Node) float64 {
 		if n.N > 1 && !n.Map.Uniform() && !n.Map.Contiguous() {
 			return w + 0.5
 		}
+		if n.Op == OpSumLog {
+			return w + 0.5
+		}
 		return w
 	case Array:
 		return 10

@@ -186,6 +186,8 @@ func (p *printer) node(n *Node) string {
 		switch {
 		case n.Op == OpDot:
 			what = "dot "
+		case n.Op == OpSumLog:
+			what = "sum log "
 		case n.N > 1 && n.Map.Uniform():
 			what = "sum "
 		}

@@ -17,6 +17,7 @@ const (
 	OpMulSub                          // a·b - c
 	OpSubMul                          // c - a·b
 	OpDot                             // of an Accumulate: sums a·b
+	OpSumLog                          // of an Accumulate: sums log a
 
 	OpExpNegAbs  // exp(-|a|)
 	OpExpNegDiff // exp(-|a-b|), 1 where they are equal
@@ -31,11 +32,12 @@ func OpName(op ad.OpCode) string {
 	if op < OpMulAdd {
 		return op.String()
 	}
-	return [...]string{"mul_add", "mul_sub", "sub_mul", "dot", "exp_neg_abs", "exp_neg_diff", "sigmoid", "max_plus0",
+	return [...]string{"mul_add", "mul_sub", "sub_mul", "dot", "sum_log", "exp_neg_abs", "exp_neg_diff", "sigmoid", "max_plus0",
 		"min_minus0", "max_plus"}[op-OpMulAdd]
 }
 
-// JoinProducts joins a product with the sum or difference that alone reads it.
+// JoinProducts joins a product with the sum or difference that alone reads it,
+// and logarithms with their sum, which takes one logarithm of a product.
 func JoinProducts(p *Program) { p.Bodies((*Body).joinProducts) }
 
 func (b *Body) joinProducts() {
@@ -88,6 +90,13 @@ func (b *Body) joinProducts() {
 				break
 			}
 		case n.Kind == Accumulate && !n.Store && n.N > 1 && n.Map.Uniform():
+			if a := n.Args[0]; n.Op == ad.OpScatter && uses[a.Buf] == 1 && !b.Buffers[a.Buf].Shared && b.Buffers[a.Buf].In == None {
+				if m := b.maker(a); m != nil && m.Op == ad.OpLog && m.N == n.N && m.Args[0].N == n.N {
+					dead[b.Buffers[a.Buf].Makers[0]] = true
+					n.Op, n.Args = OpSumLog, m.Args
+					continue
+				}
+			}
 			if x, y, p, ok := product(n.Args[0], n.N); ok && x.N == y.N {
 				n.Op = OpDot
 				n.Args = []Value{x, y}

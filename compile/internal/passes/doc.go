@@ -6,6 +6,7 @@
 //	table.go       Pass, Table, Run
 //	rebuild.go     rebuilding graphs
 //	rewrite.go     the list of legal rewrites
+//	slices.go      index tables that are a few slices
 //	specialise.go  scans freed of constant streams
 //	recurrences.go what a recurrence need not compute, joined
 //	distribute.go  scans taken apart

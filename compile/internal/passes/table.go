@@ -33,7 +33,9 @@ func Table() []Pass {
 	return []Pass{
 		{Name: "rewrite", Graph: rewriteGraph,
 			Doc: "applies the list of legal rewrites; each can be switched off by its own name"},
-		{Name: "specialise", Graph: graph(specialise),
+		{Name: "slices", Graph: graph(sliceTables),
+			Doc: "index tables that visit a few slices become these slices"},
+		{Name: "specialise", After: []string{"slices"}, Graph: graph(specialise),
 			Doc: "frees scans of streams and captured values that are one constant, mostly adjoints of what nobody used"},
 		{Name: "recurrences", Graph: graph(linearise), After: []string{"specialise"},
 			Doc: "joins what does not depend on carried values, so that it can leave the scan"},

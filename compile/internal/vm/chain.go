@@ -61,9 +61,10 @@ const (
 type chainKind uint8
 
 const (
-	anyChain    chainKind = iota
-	linearChain           // n·x + y
-	sqrtChain             // sqrt(n²·x + y)
+	anyChain     chainKind = iota
+	linearChain            // n·x + y
+	sqrtChain              // sqrt(n²·x + y)
+	shiftedChain           // (n + x)·y
 )
 
 // findChain recognises the body of a tight scan; nil if it is something else.
@@ -127,6 +128,8 @@ func findChain(p *regionPlan) *chain {
 	switch ls := c.links; {
 	case len(ls) == 1 && ls[0].op == linkMulAdd:
 		c.kind = linearChain
+	case len(ls) == 2 && ls[0].op == linkAdd && ls[1].op == linkMul:
+		c.kind = shiftedChain
 	case len(ls) == 3 && ls[0].op == linkSquare && ls[1].op == linkMulAdd && ls[2].op == linkSqrt:
 		c.kind = sqrtChain
 	}
@@ -220,10 +223,13 @@ func (m *Machine) runChain(p *regionPlan, c *chain, lane int) {
 		} else {
 			keeps = walkOperand{m.work[1:2], 0, 0}
 		}
-		if c.kind == linearChain {
-			n = linearRecurrence(n, p.steps, operand(c.links[0].x), operand(c.links[0].y), history, keeps)
-		} else {
-			n = sqrtRecurrence(n, p.steps, operand(c.links[1].x), operand(c.links[1].y), history, keeps)
+		switch ls := c.links; c.kind {
+		case linearChain:
+			n = linearRecurrence(n, p.steps, operand(ls[0].x), operand(ls[0].y), history, keeps)
+		case shiftedChain:
+			n = shiftedRecurrence(n, p.steps, operand(ls[0].x), operand(ls[1].x), history, keeps)
+		default:
+			n = sqrtRecurrence(n, p.steps, operand(ls[1].x), operand(ls[1].y), history, keeps)
 		}
 		m.mem[c.carry] = n
 		return
@@ -247,6 +253,19 @@ func linearRecurrence(n float64, steps int, x, y, history, keeps walkOperand) fl
 	for range steps {
 		history.data[history.pos] = n
 		n = n*x.data[x.pos] + y.data[y.pos]
+		keeps.data[keeps.pos] = n
+		history.pos += history.step
+		keeps.pos += keeps.step
+		x.pos += x.step
+		y.pos += y.step
+	}
+	return n
+}
+
+func shiftedRecurrence(n float64, steps int, x, y, history, keeps walkOperand) float64 {
+	for range steps {
+		history.data[history.pos] = n
+		n = (n + x.data[x.pos]) * y.data[y.pos]
 		keeps.data[keeps.pos] = n
 		history.pos += history.step
 		keeps.pos += keeps.step

@@ -511,3 +511,19 @@ func finite(a []float64) bool {
 	}
 	return (s0+s1)+(s2+s3) == 0
 }
+
+//go:noinline
+func notLoop(d, a []float64) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = truth(a[i] == 0)
+	}
+}
+
+//go:noinline
+func isNaNLoop(d, a []float64) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = truth(a[i] != a[i])
+	}
+}

@@ -241,6 +241,12 @@ func (m *Machine) strip(code []instr, pos int) int {
 			loadAffineLoop(d, a, &m.p.maps[in.c], pos)
 		case sum:
 			d[0] += sumLoop(a)
+		case sumLog:
+			d[0] += sumLogLoop(a)
+		case not:
+			notLoop(d, a)
+		case isNaN:
+			isNaNLoop(d, a)
 		case dot:
 			d[0] += dotLoop(a, v[in.b])
 		case addTable:

@@ -34,6 +34,10 @@ const (
 	subMul = uint16(loopnest.OpSubMul) << 2
 	dot    = uint16(loopnest.OpDot) << 2
 
+	sumLog = uint16(loopnest.OpSumLog) << 2
+	not    = uint16(ad.OpNot) << 2
+	isNaN  = uint16(ad.OpIsNaN) << 2
+
 	expNegAbs  = uint16(loopnest.OpExpNegAbs) << 2
 	expNegDiff = uint16(loopnest.OpExpNegDiff) << 2
 	sigmoid    = uint16(loopnest.OpSigmoid) << 2
@@ -249,7 +253,7 @@ func (s *stripper) accumulate(n *node, in *instr) {
 		}
 	case n.Map.Uniform():
 		in.dst = s.view(val{Buf: n.Dst, Off: n.Map.Off, N: 1})
-		if n.Op != loopnest.OpDot {
+		if n.Op != loopnest.OpDot && n.Op != loopnest.OpSumLog {
 			in.op = sum
 		}
 	default:
@@ -321,7 +325,7 @@ func (g *mapping) stripRuns(pos int) []tableRun {
 func native(op ad.OpCode) bool {
 	switch op {
 	case ad.OpNeg, ad.OpSquare, ad.OpAbs, ad.OpSqrt, ad.OpInv, ad.OpExp, ad.OpLog, ad.OpLog1p,
-		ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpDiv, ad.OpMulGuarded, ad.OpLess, ad.OpLessEqual:
+		ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpDiv, ad.OpMulGuarded, ad.OpLess, ad.OpLessEqual, ad.OpNot, ad.OpIsNaN:
 		return true
 	}
 	return op >= loopnest.OpMulAdd

@@ -1,0 +1,110 @@
+package passes
+
+import "github.com/ppl-lang/ppl/ad"
+
+// sliceTables rebuilds g so that an index table that visits a few slices becomes
+// these slices: what a program stores element by element and reads again, or
+// puts together from a first element and the results of a loop, is copied, or
+// only looked at, instead of gathered. A gather of a gather is one gather.
+func sliceTables(g *ad.Graph) *ad.Graph {
+	return rebuild(g, sliceTables, func(b *rebuilder, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+		if n.Type.Lanes == 0 && (n.Op == ad.OpGather || n.Op == ad.OpScatter) {
+			if ix := n.Index(); len(ix.Dims) == 1 && ix.Dims[0].Table != nil {
+				if r, ok := sliced(b.g, n, ix, args[0]); ok {
+					return r
+				}
+			}
+		}
+		return b.g.Do(n.Op, attr, args...)
+	})
+}
+
+const (
+	maxPieces = 6
+	minPiece  = 8 // elements, on average
+)
+
+// piece is n elements from element elem on, at position pos.
+type piece struct{ pos, elem, n int }
+
+// pieces cuts a table into slices; nil if they are too many.
+func pieces(elems []int) []piece {
+	var ps []piece
+	for i, e := range elems {
+		if k := len(ps) - 1; k >= 0 && e == ps[k].elem+ps[k].n {
+			ps[k].n++
+			continue
+		}
+		if len(ps) == maxPieces {
+			return nil
+		}
+		ps = append(ps, piece{i, e, 1})
+	}
+	return ps
+}
+
+func sliced(g *ad.Graph, n *ad.Node, ix ad.Index, x ad.Ref) (ad.Ref, bool) {
+	elems := make([]int, ix.Dims[0].N)
+	for i, t := range ix.Dims[0].Table[:len(elems)] {
+		elems[i] = ix.Offset + int(t)
+	}
+	if len(elems) == 0 {
+		return ad.None, false
+	}
+	if n.Op == ad.OpScatter {
+		ps := pieces(elems)
+		if ps == nil || len(ps)*minPiece > len(elems) {
+			return ad.None, false
+		}
+		sum := ad.Ref(ad.None)
+		for _, p := range ps {
+			part := g.Scatter(g.Slice(x, p.pos, []int{p.n}), ad.Index{Offset: p.elem, Dims: []ad.Dim{{N: p.n, Stride: 1}}}, n.Type.Shape)
+			if sum == ad.None {
+				sum = part
+			} else {
+				sum = g.Add(sum, part)
+			}
+		}
+		return sum, true
+	}
+	// Through gathers, to where the elements come from.
+	for {
+		src := &g.Nodes[x]
+		if src.Op == ad.OpReshape && src.Type.Lanes == 0 {
+			x = src.Args[0]
+			continue
+		}
+		from := src.Index()
+		if src.Op != ad.OpGather || src.Type.Lanes > 0 || len(from.Dims) != 1 || from.Dims[0].Table == nil {
+			break
+		}
+		for i, e := range elems {
+			elems[i] = from.Offset + int(from.Dims[0].Table[e])
+		}
+		x = src.Args[0]
+	}
+	ps := pieces(elems)
+	if ps == nil || len(ps)*minPiece > len(elems) || g.Type(x).Lanes > 0 {
+		return ad.None, false
+	}
+	var parts []ad.Ref
+	src := &g.Nodes[x]
+	for _, p := range ps {
+		if src.Op != ad.OpConcat || src.Type.Lanes > 0 {
+			parts = append(parts, g.Slice(x, p.elem, []int{p.n}))
+			continue
+		}
+		at := 0
+		for _, a := range src.Args {
+			size := g.Type(a).Size()
+			if lo, hi := max(p.elem, at), min(p.elem+p.n, at+size); lo < hi {
+				parts = append(parts, g.Slice(a, lo-at, []int{hi - lo}))
+			}
+			at += size
+		}
+	}
+	if len(parts) > 2*maxPieces {
+		return ad.None, false
+	}
+	return g.Reshape(g.Concat(parts...), n.Type.Shape), true
+}
