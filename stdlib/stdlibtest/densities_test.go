@@ -181,7 +181,6 @@ func TestMessages(t *testing.T) {
 		return vs
 	}
 	vec := func(xs ...float64) Value { return Value{Type: tVec, Shape: []int{len(xs)}, Data: xs} }
-	nth := func(name string, i int) *stdlib.Func { return stdlib.Universe().Lookup(name)[i].(*stdlib.Func) }
 	for _, c := range []struct {
 		f    *stdlib.Func
 		vs   []Value

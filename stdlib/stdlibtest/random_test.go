@@ -187,6 +187,8 @@ func TestCategoricalGenerators(t *testing.T) {
 	}
 }
 
+func nth(name string, i int) *stdlib.Func { return stdlib.Universe().Lookup(name)[i].(*stdlib.Func) }
+
 func find(name string) *stdlib.Func { return stdlib.Universe().Lookup(name)[0].(*stdlib.Func) }
 
 // first is element 0 of every draw of size n.

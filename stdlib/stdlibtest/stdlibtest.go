@@ -5,6 +5,7 @@
 //	functions_test.go derivatives, lanes, element by element, executed examples
 //	densities_test.go vectorised = sum of scalars, what ~ drops, errors, cdf' = density
 //	random_test.go    generators against their densities
+//	matrices_test.go  generators of vectors and matrices, factors, hidden Markov chains
 //	golden_test.go    values computed with mpmath, extreme arguments included
 //	stan_test.go      values of real Stan
 //
