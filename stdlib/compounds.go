@@ -14,6 +14,7 @@ import (
 
 var betaBinomial = Dist{
 	Name: "beta_binomial", Doc: "the beta-binomial distribution of N trials with prior sample sizes alpha and beta.", Discrete: true,
+	Formula: "choose(N, y) * exp(lbeta(y + alpha, N - y + beta) - lbeta(alpha, beta))",
 	Params: []Param{trials,
 		{Name: "alpha", Is: "First prior sample size parameter", In: types.PositiveFinite},
 		{Name: "beta", Is: "Second prior sample size parameter", In: types.PositiveFinite}},
@@ -92,6 +93,7 @@ func logSumCounts(g *ad.Graph, y ad.Ref, p []ad.Ref, mass func(k ad.Ref, p []ad.
 
 var betaNegBinomial = Dist{
 	Name: "beta_neg_binomial", Discrete: true,
+	Formula: "exp(lbeta(y + r, alpha + beta) - lbeta(r, alpha)) * tgamma(y + beta) / (tgamma(beta) * tgamma(y + 1))",
 	Doc:     "the beta negative binomial distribution: of failures before r successes, with prior sample sizes alpha of successes and beta of failures.",
 	Variate: types.NonNegative,
 	Params: []Param{{Name: "r", Is: "Number of successes parameter", In: types.PositiveFinite},
@@ -132,6 +134,7 @@ func betaNegBinomialCDF(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 
 var yuleSimon = Dist{
 	Name: "yule_simon", Doc: "the Yule-Simon distribution with shape alpha.", Discrete: true,
+	Formula: "alpha * exp(lbeta(y, alpha + 1))",
 	Variate: types.Constraint{Text: "at least 1", Lo: 1, Hi: math.Inf(1)},
 	Params:  []Param{shapeParam},
 	// α B(n, α+1), with 1/B(n, α+1) = n (n+α choose n).

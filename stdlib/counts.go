@@ -64,6 +64,7 @@ func randBernoulli(rng *rand.Rand, p float64) float64 {
 
 var bernoulli = Dist{
 	Name: "bernoulli", Doc: "the Bernoulli distribution with probability theta of 1.", Discrete: true,
+	Formula: "theta^y * (1 - theta)^(1 - y)",
 	Variate: types.UnitInterval,
 	Params:  []Param{probability},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -116,6 +117,7 @@ func countTail(g *ad.Graph, y, most, below, above ad.Ref, inside func(y ad.Ref) 
 
 var bernoulliLogit = Dist{
 	Name: "bernoulli_logit", Doc: "the Bernoulli distribution with log odds alpha of 1.", Discrete: true,
+	Formula: "inv_logit(alpha)^y * (1 - inv_logit(alpha))^(1 - y)",
 	Variate: types.UnitInterval,
 	Params:  []Param{{Name: "alpha", Is: "Logit transformed probability parameter", In: types.NotNaN}},
 	// log inv_logit(±α) = -log(1 + e^∓α).
@@ -138,6 +140,7 @@ func logCombinations(g *ad.Graph, y, n ad.Ref) Term {
 
 var binomial = Dist{
 	Name: "binomial", Doc: "the binomial distribution of N trials with probability theta.", Discrete: true,
+	Formula:   "choose(N, y) * theta^y * (1 - theta)^(N - y)",
 	Variate:   types.NonNegative,
 	Params:    []Param{trials, probability},
 	Relations: []Relation{{Arg: 1, Than: 0}},
@@ -165,6 +168,7 @@ var binomial = Dist{
 
 var binomialLogit = Dist{
 	Name: "binomial_logit", Doc: "the binomial distribution of N trials with log odds alpha.", Discrete: true,
+	Formula:   "choose(N, y) * inv_logit(alpha)^y * (1 - inv_logit(alpha))^(N - y)",
 	Variate:   types.NonNegative,
 	Params:    []Param{trials, {Name: "alpha", Is: "Probability parameter", In: types.Finite}},
 	Relations: []Relation{{Arg: 1, Than: 0}},
@@ -179,6 +183,7 @@ var binomialLogit = Dist{
 
 var poisson = Dist{
 	Name: "poisson", Doc: "the Poisson distribution with rate lambda.", Discrete: true,
+	Formula: "lambda^y * exp(-lambda) / tgamma(y + 1)",
 	Variate: types.NonNegative,
 	Params:  []Param{{Name: "lambda", Is: "Rate parameter", In: types.NonNegative}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -202,6 +207,7 @@ var poisson = Dist{
 
 var poissonLog = Dist{
 	Name: "poisson_log", Doc: "the Poisson distribution with log rate alpha.", Discrete: true,
+	Formula: "exp(alpha * y - exp(alpha)) / tgamma(y + 1)",
 	Variate: types.NonNegative,
 	Params:  []Param{{Name: "alpha", Is: "Log rate parameter", In: types.NotNaN}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -229,6 +235,7 @@ func logRising(g *ad.Graph, x, n ad.Ref) ad.Ref {
 
 var negBinomial = Dist{
 	Name: "neg_binomial", Doc: "the negative binomial distribution with shape alpha and inverse scale beta.", Discrete: true,
+	Formula: "tgamma(y + alpha) / (tgamma(y + 1) * tgamma(alpha)) * (beta / (beta + 1))^alpha * (1 / (beta + 1))^y",
 	Variate: types.NonNegative,
 	Params:  []Param{shapeParam, inverseRate},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -252,6 +259,7 @@ var negBinomial = Dist{
 
 var negBinomial2 = Dist{
 	Name: "neg_binomial_2", Doc: "the negative binomial distribution with mean mu and precision phi.", Discrete: true,
+	Formula: "tgamma(y + phi) / (tgamma(y + 1) * tgamma(phi)) * (mu / (mu + phi))^y * (phi / (mu + phi))^phi",
 	Variate: types.NonNegative,
 	Params:  []Param{{Name: "mu", Is: "Location parameter", In: types.PositiveFinite}, precision},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -279,6 +287,7 @@ var negBinomial2 = Dist{
 
 var negBinomial2Log = Dist{
 	Name: "neg_binomial_2_log", Doc: "the negative binomial distribution with log mean eta and precision phi.", Discrete: true,
+	Formula: "tgamma(y + phi) / (tgamma(y + 1) * tgamma(phi)) * (exp(eta) / (exp(eta) + phi))^y * (phi / (exp(eta) + phi))^phi",
 	Variate: types.NonNegative,
 	Params:  []Param{{Name: "eta", Is: "Log location parameter", In: types.Finite}, precision},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -299,6 +308,7 @@ var negBinomial2Log = Dist{
 
 var discreteRange = Dist{
 	Name: "discrete_range", Doc: "the uniform distribution on the ints from lower to upper.", Discrete: true,
+	Formula: "1.0 / (upper - lower + 1)",
 	Params: []Param{{Name: "lower", Is: "Lower bound parameter", In: types.NotNaN, Int: true},
 		{Name: "upper", Is: "Upper bound parameter", In: types.NotNaN, Int: true}},
 	Relations: []Relation{{Arg: 2, Than: 1}},

@@ -1,5 +1,17 @@
 package stdlib
 
+// Source is where a distribution's formula is from: Cite, or the handbook of
+// its kind.
+func (d *Dist) Source() string {
+	switch {
+	case d.Cite != "":
+		return d.Cite
+	case d.Discrete:
+		return "Johnson, Kemp & Kotz, Univariate Discrete Distributions (3rd ed.)"
+	}
+	return "Johnson, Kotz & Balakrishnan, Continuous Univariate Distributions (2nd ed.)"
+}
+
 // distributions are the univariate distributions, in alphabetical order.
 var distributions = []Dist{
 	bernoulli,

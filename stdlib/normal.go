@@ -37,6 +37,7 @@ func logPhi(g *ad.Graph, x ad.Ref) ad.Ref { return g.Do(ad.OpLogPhi, nil, x) }
 
 var normal = Dist{
 	Name: "normal", Doc: "the normal distribution with mean mu and standard deviation sigma.",
+	Formula: "exp(-((y - mu) / sigma)^2 / 2) / (sigma * sqrt(2 * pi()))",
 	Variate: types.NotNaN,
 	Params:  []Param{location, {Name: "sigma", Is: "Scale parameter", In: types.Positive}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -56,6 +57,7 @@ var normal = Dist{
 
 var stdNormal = Dist{
 	Name: "std_normal", Doc: "the normal distribution with mean 0 and standard deviation 1.",
+	Formula: "exp(-y^2 / 2) / sqrt(2 * pi())",
 	Variate: types.NotNaN,
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		return []Term{{Value: g.Square(y), Weight: -0.5, Of: ofY}, constant(g, -logSqrt2Pi)}
@@ -67,6 +69,7 @@ var stdNormal = Dist{
 
 var studentT = Dist{
 	Name: "student_t", Doc: "Student's t distribution with nu degrees of freedom, location mu and scale sigma.",
+	Formula: "tgamma((nu + 1) / 2) / (tgamma(nu / 2) * sqrt(nu * pi()) * sigma) * (1 + ((y - mu) / sigma)^2 / nu)^(-(nu + 1) / 2)",
 	Variate: types.NotNaN,
 	Params:  []Param{degrees, location, scale},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -98,6 +101,7 @@ var studentT = Dist{
 
 var cauchy = Dist{
 	Name: "cauchy", Doc: "the Cauchy distribution with location mu and scale sigma.",
+	Formula: "1 / (pi() * sigma * (1 + ((y - mu) / sigma)^2))",
 	Variate: types.NotNaN,
 	Params:  []Param{location, scale},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -127,6 +131,7 @@ func cauchyTail(g *ad.Graph, z ad.Ref) ad.Ref {
 
 var doubleExponential = Dist{
 	Name: "double_exponential", Doc: "the double exponential (Laplace) distribution with location mu and scale sigma.",
+	Formula: "exp(-abs(y - mu) / sigma) / (2 * sigma)",
 	Variate: types.Finite,
 	Params:  []Param{location, scale},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -162,6 +167,7 @@ func laplaceTail(g *ad.Graph, z ad.Ref) ad.Ref {
 
 var logistic = Dist{
 	Name: "logistic", Doc: "the logistic distribution with location mu and scale sigma.",
+	Formula: "exp(-(y - mu) / sigma) / (sigma * (1 + exp(-(y - mu) / sigma))^2)",
 	Variate: types.Finite,
 	Params:  []Param{location, scale},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -185,6 +191,7 @@ var logistic = Dist{
 
 var gumbel = Dist{
 	Name: "gumbel", Doc: "the Gumbel distribution with location mu and scale beta.",
+	Formula: "exp(-(y - mu) / beta - exp(-(y - mu) / beta)) / beta",
 	Variate: types.NotNaN,
 	Params:  []Param{location, {Name: "beta", Is: "Scale parameter", In: types.Positive}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -207,6 +214,7 @@ var gumbel = Dist{
 
 var vonMises = Dist{
 	Name: "von_mises", Doc: "the von Mises distribution with direction mu and concentration kappa.",
+	Formula: "exp(kappa * cos(y - mu)) / (2 * pi() * modified_bessel_first_kind(0, kappa))",
 	Variate: types.Finite,
 	Params:  []Param{location, {Name: "kappa", Is: "Scale parameter", In: types.NonNegativeFinite}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {

@@ -28,6 +28,7 @@ func logGammaQ(g *ad.Graph, a, x ad.Ref) ad.Ref { return g.Do(ad.OpLogGammaQ, ni
 
 var lognormal = Dist{
 	Name: "lognormal", Doc: "the lognormal distribution: that of exp(x) for x ~ normal(mu, sigma).",
+	Formula: "exp(-((log(y) - mu) / sigma)^2 / 2) / (y * sigma * sqrt(2 * pi()))",
 	Variate: types.NonNegative, Support: types.Positive,
 	Params: []Param{location, scale},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -50,6 +51,7 @@ var lognormal = Dist{
 
 var exponential = Dist{
 	Name: "exponential", Doc: "the exponential distribution with rate beta.",
+	Formula: "beta * exp(-beta * y)",
 	Variate: types.NonNegative,
 	Params:  []Param{inverseRate},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -68,6 +70,7 @@ var exponential = Dist{
 
 var gamma = Dist{
 	Name: "gamma", Doc: "the gamma distribution with shape alpha and inverse scale beta.",
+	Formula: "beta^alpha * y^(alpha - 1) * exp(-beta * y) / tgamma(alpha)",
 	Variate: types.PositiveFinite,
 	Params:  []Param{shapeParam, inverseRate},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -87,6 +90,7 @@ var gamma = Dist{
 
 var invGamma = Dist{
 	Name: "inv_gamma", Doc: "the inverse gamma distribution with shape alpha and scale beta.",
+	Formula: "beta^alpha * y^(-alpha - 1) * exp(-beta / y) / tgamma(alpha)",
 	Variate: types.NotNaN, Support: types.Positive,
 	Params: []Param{shapeParam, scaleBeta},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -111,6 +115,7 @@ func halfDegrees(g *ad.Graph, nu ad.Ref) ad.Ref {
 
 var chiSquare = Dist{
 	Name: "chi_square", Doc: "the chi-square distribution with nu degrees of freedom.",
+	Formula: "y^(nu / 2 - 1) * exp(-y / 2) / (2^(nu / 2) * tgamma(nu / 2))",
 	Variate: types.NonNegative,
 	Params:  []Param{degrees},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -131,6 +136,7 @@ var chiSquare = Dist{
 
 var invChiSquare = Dist{
 	Name: "inv_chi_square", Doc: "the inverse chi-square distribution with nu degrees of freedom.",
+	Formula: "y^(-nu / 2 - 1) * exp(-1 / (2 * y)) / (2^(nu / 2) * tgamma(nu / 2))",
 	Variate: types.NotNaN, Support: types.Positive,
 	Params: []Param{degrees},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -152,6 +158,7 @@ var invChiSquare = Dist{
 
 var scaledInvChiSquare = Dist{
 	Name: "scaled_inv_chi_square", Doc: "the scaled inverse chi-square distribution with nu degrees of freedom and scale s.",
+	Formula: "(nu / 2)^(nu / 2) / tgamma(nu / 2) * s^nu * y^(-nu / 2 - 1) * exp(-nu * s^2 / (2 * y))",
 	Variate: types.NotNaN, Support: types.Positive,
 	Params: []Param{degrees, {Name: "s", Is: "Scale parameter", In: types.PositiveFinite}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -184,6 +191,7 @@ func powRatio(g *ad.Graph, logX, logY, a ad.Ref) ad.Ref {
 
 var weibull = Dist{
 	Name: "weibull", Doc: "the Weibull distribution with shape alpha and scale sigma.",
+	Formula: "alpha / sigma * (y / sigma)^(alpha - 1) * exp(-(y / sigma)^alpha)",
 	Variate: types.Finite, Support: types.NonNegative,
 	CDFVariate: types.NonNegative,
 	Params:     []Param{shapeParam, scale},
@@ -207,6 +215,7 @@ var weibull = Dist{
 
 var frechet = Dist{
 	Name: "frechet", Doc: "the Fréchet distribution with shape alpha and scale sigma.",
+	Formula: "alpha / sigma * (y / sigma)^(-alpha - 1) * exp(-(y / sigma)^(-alpha))",
 	Variate: types.Positive,
 	Params:  []Param{shapeParam, scale},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -229,6 +238,7 @@ var frechet = Dist{
 
 var rayleigh = Dist{
 	Name: "rayleigh", Doc: "the Rayleigh distribution with scale sigma.",
+	Formula: "y / sigma^2 * exp(-y^2 / (2 * sigma^2))",
 	Variate: types.Positive,
 	Params:  []Param{{Name: "sigma", Is: "Scale parameter", In: types.Positive}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -250,6 +260,7 @@ var rayleigh = Dist{
 
 var pareto = Dist{
 	Name: "pareto", Doc: "the Pareto distribution with minimum y_min and shape alpha.",
+	Formula: "alpha * y_min^alpha / y^(alpha + 1)",
 	Variate: types.NotNaN, Support: types.Positive,
 	CDFVariate: types.NonNegative,
 	Params:     []Param{{Name: "y_min", Is: "Scale parameter", In: types.PositiveFinite}, shapeParam},
@@ -282,6 +293,7 @@ func outside(g *ad.Graph, out ad.Ref) Term {
 
 var paretoType2 = Dist{
 	Name: "pareto_type_2", Doc: "the Pareto distribution of type 2 (Lomax) with location mu, scale lambda and shape alpha.",
+	Formula: "alpha / lambda * (1 + (y - mu) / lambda)^(-alpha - 1)",
 	Variate: types.NotNaN,
 	Params: []Param{{Name: "mu", Is: "Location parameter", In: types.Finite},
 		{Name: "lambda", Is: "Scale parameter", In: types.PositiveFinite}, shapeParam},

@@ -92,7 +92,7 @@ var studentQuantile = Func{Name: "student_t_qf",
 			check(g, b.Name, [...]string{"p", "nu", "mu", "sigma"}[i], c, a[i].Ref)
 		}
 		return g.Add(a[2].Ref, g.Mul(a[3].Ref, g.Do(ad.OpStudentQuantile, nil, a[0].Ref, a[1].Ref)))
-	}, In: studentQuantileIn}
+	}, In: studentQuantileIn, Example: []Example{{"student_t_qf(0.5, 3, 1, 2)", 1}}}
 
 var studentQuantileIn = []types.Constraint{types.UnitInterval, types.PositiveFinite, types.Finite, types.PositiveFinite}
 

@@ -97,10 +97,13 @@ func (b *Builder) Fail(format string, args ...any) {
 // NAME_lpmf (vectorised over all arguments), NAME_rng, NAME_cdf, NAME_lcdf,
 // NAME_lccdf: see density.go.
 type Dist struct {
-	Name     string
-	Doc      string
-	Cite     string
-	Discrete bool // the variate is int
+	Name string
+	Doc  string
+	// Formula is the density or mass as an expression of the language in y and
+	// the parameters, for documentation; a test evaluates it.
+	Formula  string
+	Cite     string // where the formula is from, if not from a handbook
+	Discrete bool   // the variate is int
 	// Variate is the check of the variate: a value outside it is an error.
 	// Support is where the density is positive: outside it, but within Variate,
 	// the log density is -Inf. The zero Constraint in either is no restriction.

@@ -7,6 +7,7 @@
 //	ppl check MODEL…                   say what is wrong with models
 //	ppl fmt MODEL…                     lay models out in the canonical form
 //	ppl explain-error CODE             what a message means, with examples
+//	ppl doc NAME                       what a function of the language does
 //	ppl version                        the version of this program
 //
 // Each subcommand is a file of its name; what they share:
@@ -55,7 +56,7 @@ from their posterior, without a C++ compiler.
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	root.AddCommand(runCommand(), logDensityCommand(), benchCommand(), explainCommand(),
-		checkCommand(), fmtCommand(), explainErrorCommand(), versionCommand())
+		checkCommand(), fmtCommand(), docCommand(), explainErrorCommand(), versionCommand())
 	cmd, err := root.ExecuteC()
 	return fail(stderr, cmd, err)
 }

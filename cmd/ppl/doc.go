@@ -1,0 +1,140 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/stdlib"
+)
+
+func docCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "doc NAME",
+		Short: "Print the documentation of a function or distribution",
+		Long: `Prints what a function of the language computes, its forms, what its
+arguments must be, and an example with its value, from the declarations that
+the compiler reads. NAME is a function such as softmax, an operator such as
+'.*', or a distribution such as normal, of which all functions are shown.`,
+		Args: arguments("NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return writeDoc(cmd.OutOrStdout(), args[0])
+		},
+	}
+}
+
+// writeDoc writes the documentation of a name.
+func writeDoc(w io.Writer, name string) error {
+	names := documented(name)
+	if len(names) == 0 {
+		near := diag.Nearest(name, stdlib.Language().Names())
+		if near != "" {
+			return fmt.Errorf("there is no function %q; did you mean %s?", name, near)
+		}
+		return fmt.Errorf("there is no function %q", name)
+	}
+	var b strings.Builder
+	if d := distribution(name); d != nil {
+		writeDistribution(&b, d)
+	}
+	for _, n := range names {
+		writeFunction(&b, n)
+	}
+	_, err := io.WriteString(w, strings.TrimPrefix(b.String(), "\n"))
+	return err
+}
+
+// documented are the functions that a name stands for: itself, its operator, or
+// the functions of the distribution.
+func documented(name string) []string {
+	lang := stdlib.Language()
+	for _, n := range []string{name, "operator" + name} {
+		if len(lang.Lookup(n)) > 0 {
+			return []string{n}
+		}
+	}
+	var names []string
+	for _, suffix := range []string{"_lpdf", "_lpmf", "_cdf", "_lcdf", "_lccdf", "_rng"} {
+		if len(lang.Lookup(name+suffix)) > 0 {
+			names = append(names, name+suffix)
+		}
+	}
+	return names
+}
+
+// distribution is the declared distribution of that name, or nil.
+func distribution(name string) *stdlib.Dist {
+	for _, suffix := range []string{"_lpdf", "_lpmf"} {
+		for _, o := range stdlib.Universe().Lookup(name + suffix) {
+			if f := o.(*stdlib.Func); f.Dist != nil && f.Dist.Name == name {
+				return f.Dist
+			}
+		}
+	}
+	return nil
+}
+
+func writeDistribution(b *strings.Builder, d *stdlib.Dist) {
+	fmt.Fprintf(b, "\n%s: %s\n\n", d.Name, d.Doc)
+	kind := "density"
+	if d.Discrete {
+		kind = "mass"
+	}
+	if d.Formula != "" {
+		fmt.Fprintf(b, "  %-8s %s\n", kind, d.Formula)
+	}
+	fmt.Fprintf(b, "  %-8s %s\n", "source", d.Source())
+	row := func(name, is string, c types.Constraint) {
+		if c.Text != "" && !c.NaN {
+			is += ", must be " + c.Text
+		}
+		fmt.Fprintf(b, "  %-8s %s\n", name, is)
+	}
+	row("y", "random variable", d.Variate)
+	for _, p := range d.Params {
+		row(p.Name, strings.ToLower(p.Is), p.In)
+	}
+}
+
+// writeFunction writes texts and forms of a function; forms with the same text
+// share it.
+func writeFunction(b *strings.Builder, name string) {
+	fmt.Fprintf(b, "\n%s\n", name)
+	var texts []string
+	forms := map[string][]string{}
+	examples := map[string][]string{}
+	for _, o := range stdlib.Language().Lookup(name) {
+		text := "Not evaluated yet: a program that calls it is refused."
+		if f, ok := o.(*stdlib.Func); ok {
+			text = f.Doc
+			if call, value, ok := f.Demonstration(); ok && len(examples[text]) < 2 {
+				note := ""
+				if f.Random {
+					note = "    (one draw)"
+				}
+				examples[text] = append(examples[text], call+"  =  "+value+note)
+			}
+		}
+		if !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+		forms[text] = append(forms[text], o.String())
+	}
+	for _, t := range texts {
+		fmt.Fprintf(b, "\n  %s\n", t)
+		for _, f := range forms[t] {
+			fmt.Fprintf(b, "    %s\n", f)
+		}
+		for i, e := range examples[t] {
+			if i == 0 {
+				b.WriteString("  Example\n")
+			}
+			fmt.Fprintf(b, "    %s\n", e)
+		}
+	}
+}
