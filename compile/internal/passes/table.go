@@ -15,6 +15,7 @@ import (
 type Pass struct {
 	Name  string
 	Doc   string   // what it does, in one line
+	Exact string   // how far results may be off; "": not at all
 	After []string // passes that must come before, if they are on
 	Graph func(g *ad.Graph, o *Options) *ad.Graph
 	Nest  func(p *loopnest.Program)
@@ -32,27 +33,33 @@ func Table() []Pass {
 	}
 	return []Pass{
 		{Name: "rewrite", Graph: rewriteGraph,
+			Exact: "see the list of rewrites",
 			Doc: "applies the list of legal rewrites; each can be switched off by its own name"},
 		{Name: "slices", Graph: graph(sliceTables),
 			Doc: "index tables that visit a few slices become these slices"},
 		{Name: "specialise", After: []string{"slices"}, Graph: graph(specialise),
 			Doc: "frees scans of streams and captured values that are one constant, mostly adjoints of what nobody used"},
 		{Name: "recurrences", Graph: graph(linearise), After: []string{"specialise"},
+			Exact: "a few roundings of the terms: sums and products are joined in another order",
 			Doc: "joins what does not depend on carried values, so that it can leave the scan"},
 		{Name: "distribute", Graph: graph(distribute), After: []string{"specialise", "recurrences"},
 			Doc: "takes scans apart: what does not recur is computed for all steps at once"},
 		{Name: "factors", Graph: moveFactors, After: []string{"rewrite", "distribute"},
+			Exact: "a few roundings; otherwise only where a factor or the product of two leaves the range of numbers",
 			Doc: "moves factors that are one number for a whole array to where they cost least, mostly out of sums"},
 
 		{Name: "share", Nest: loopnest.Share,
 			Doc: "makes what is computed twice once"},
 		{Name: "exponentials", After: []string{"share"}, Nest: loopnest.ShareExponentials,
+			Exact: "2 units in the last place, as the functions themselves",
 			Doc: "takes logistic functions apart so that values and derivatives share their exponentials"},
 		{Name: "dead", Nest: loopnest.Dead, After: []string{"exponentials"},
 			Doc: "removes what nobody reads"},
 		{Name: "products", Nest: loopnest.JoinProducts, After: []string{"exponentials", "dead"},
+			Exact: "sums of logarithms: half a unit in the last place of 1 per term",
 			Doc: "joins products with the sum, difference or reduction that alone reads them"},
 		{Name: "rows", Nest: loopnest.SortRows, After: []string{"products"},
+			Exact: "rounding of sums, which are added up in another order",
 			Doc: "sorts rows of data by a group index: gathers become broadcasts per group, scatters sums per group"},
 		{Name: "place", Nest: loopnest.PlaceParts, After: []string{"products", "rows"},
 			Doc: "computes what fills a part of an array in its place there"},

@@ -1,0 +1,116 @@
+package compile
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/internal/passes"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// TestEngineDoc checks what doc/engine.md shows of the engine: its example and
+// its tables; with PPL_UPDATE_DOC=1 it writes them.
+func TestEngineDoc(t *testing.T) {
+	const file = "../doc/engine.md"
+	bytes, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := string(bytes)
+	text := block(t, doc, "example: source")
+	prog, list := Compile(source.NewFile("example.model", text))
+	if prog == nil {
+		t.Fatal(list[0])
+	}
+	m, err := prog.Bind(exampleData(t), BindOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nest := func(without []string) string {
+		p, err := passes.Run(m.bound.Density, passes.Options{Without: without, Verify: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var w strings.Builder
+		if err := p.Print(&w, m.names()); err != nil {
+			t.Fatal(err)
+		}
+		return w.String()
+	}
+	want := doc
+	want = putBlock(t, want, "example: without passes", nest(passes.Names()))
+	want = putBlock(t, want, "example: with passes", nest(nil))
+	var ps, rs strings.Builder
+	ps.WriteString("| pass | what it does | how far results may be off | after |\n| --- | --- | --- | --- |\n")
+	for _, p := range passes.Table() {
+		fmt.Fprintf(&ps, "| `%s` | %s | %s | %s |\n", p.Name, p.Doc, p.Exact, strings.Join(p.After, ", "))
+	}
+	rs.WriteString("| rewrite | identity | condition | how far it is off |\n| --- | --- | --- | --- |\n")
+	for _, r := range passes.Rewrites() {
+		fmt.Fprintf(&rs, "| `%s` | %s | %s | %s |\n", r.Name, strings.ReplaceAll(r.Identity, "|", "\\|"), r.Condition, r.Exact)
+	}
+	want = putTable(t, want, "table: passes", ps.String())
+	want = putTable(t, want, "table: rewrites", rs.String())
+	if want == doc {
+		return
+	}
+	if os.Getenv("PPL_UPDATE_DOC") == "" {
+		t.Fatalf("%s is not what the engine does; write it with PPL_UPDATE_DOC=1 go test ./compile -run TestEngineDoc", file)
+	}
+	if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func exampleData(t *testing.T) *data.Set {
+	const n, groups = 100, 5
+	g, x, y := make([]int, n), make([]float64, n), make([]float64, n)
+	for i := range n {
+		g[i] = 1 + i*3%groups
+		x[i] = float64(i%7) - 3
+		y[i] = float64(i%11) - 5
+	}
+	d, err := data.FromGo(map[string]any{"N": n, "J": groups, "g": g, "x": x, "y": y})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// fence matches the fenced block after a marker.
+func fence(marker string) *regexp.Regexp {
+	return regexp.MustCompile("(?s)(<!-- " + marker + " -->\n```[a-z]*\n)(.*?)(```\n)")
+}
+
+func block(t *testing.T, doc, marker string) string {
+	m := fence(marker).FindStringSubmatch(doc)
+	if m == nil {
+		t.Fatalf("the document has no block after %q", marker)
+	}
+	return m[2]
+}
+
+func putBlock(t *testing.T, doc, marker, text string) string {
+	block(t, doc, marker)
+	return fence(marker).ReplaceAllStringFunc(doc, func(s string) string {
+		m := fence(marker).FindStringSubmatch(s)
+		return m[1] + text + m[3]
+	})
+}
+
+// putTable puts the table after a marker in the place of the one there.
+func putTable(t *testing.T, doc, marker, text string) string {
+	begin := "<!-- " + marker + " -->\n"
+	head, rest, ok := strings.Cut(doc, begin)
+	if !ok {
+		t.Fatalf("the document has no marker %q", marker)
+	}
+	for strings.HasPrefix(rest, "|") {
+		_, rest, _ = strings.Cut(rest, "\n")
+	}
+	return head + begin + text + rest
+}
