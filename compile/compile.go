@@ -70,6 +70,11 @@ func Known(name string) bool { return len(stdlib.Language().Lookup(name)) > 0 }
 func checked(f *source.File, o Options) (*ast.File, *check.Info, diag.List) {
 	tree, list := lang.ParseWith(f, lang.Options{Include: o.Include, Legacy: o.Legacy, Known: Known})
 	if list.HasErrors() {
+		// What else is wrong comes after the errors of syntax.
+		if lang.Recovered(list) {
+			_, more := check.Check(tree, stdlib.Language())
+			list = append(list, more.Errors()...)
+		}
 		return tree, nil, list
 	}
 	info, more := check.Check(tree, stdlib.Language())

@@ -25,6 +25,20 @@ type Options struct {
 	Known  func(name string) bool
 }
 
+// Recovered reports whether a tree is worth checking although the parser has
+// found these errors: its blocks are those that were meant, and what is missing
+// in them is listed in File.Lost.
+func Recovered(list diag.List) bool {
+	for _, d := range list {
+		switch d.Code {
+		case diag.UnclosedBrace, diag.StrayBrace, diag.OutsideBlock, diag.DuplicateBlock, diag.TooDeep, diag.Include,
+			diag.UnterminatedComment, diag.InvalidCharacter, diag.FunctionElsewhere, diag.NotAFunction:
+			return false
+		}
+	}
+	return true
+}
+
 // Parse reads a program. The tree is never nil: where the list has errors, it
 // lacks the statements that could not be read, so that a tool can still work
 // with the rest, but check must not be asked about it. Diagnostics are in order

@@ -52,6 +52,9 @@ type File struct {
 	Blocks []*Block // in source order
 	// Comments in source order; no node refers to them, nor do their texts.
 	Comments []Comment
+	// Lost are the pieces of text that the parser could not understand and that
+	// no node stands for. They are no part of the tree: Equal ignores them.
+	Lost []source.Span
 }
 
 // Comment is a comment; its span covers the delimiters, Span().Text() is its

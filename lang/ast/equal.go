@@ -22,7 +22,7 @@ func equal(a, b reflect.Value) bool {
 		return false
 	}
 	switch a.Type() {
-	case reflect.TypeFor[Base](), reflect.TypeFor[source.Span](), reflect.TypeFor[*source.File](), reflect.TypeFor[[]Comment]():
+	case reflect.TypeFor[Base](), reflect.TypeFor[source.Span](), reflect.TypeFor[*source.File](), reflect.TypeFor[[]Comment](), reflect.TypeFor[[]source.Span]():
 		return true
 	}
 	switch a.Kind() {

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/lang/ast"
@@ -104,6 +105,8 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 		c.diags.Add(withCandidates(d, fail, nil))
 		return
 	}
+	functors := c.functorNotes(es)
+	fail = relevant(fail, ts)
 	best := fail.Candidates[0]
 	if len(fail.Candidates) == 1 && best.Fault.Count == 0 && best.Fault.Arg < len(es) && best.Fault.Want != types.NoArguments {
 		d := diag.Errorf(diag.BadArguments, es[best.Fault.Arg].Span(), "%s of %s must be %s, but is %s",
@@ -111,7 +114,7 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 		d.Detail = best.Overload.String()
 		if best.Fault.Type.Kind != types.Invalid {
 			if advice := conversion(ts[best.Fault.Arg], best.Fault.Type); advice != "" {
-				d.Fix = strings.TrimSuffix(advice, ".")
+				d.Fix = strings.ToLower(advice[:1]) + strings.TrimSuffix(advice[1:], ".")
 			}
 		}
 		if strings.HasPrefix(best.Fault.Want, "data") {
@@ -122,11 +125,13 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 			d.Related = append(d.Related, note(&f.Decl.Name, "it is declared here"))
 			d.Detail = ""
 		}
+		d.Related = append(d.Related, functors...)
 		c.diags.Add(d)
 		return
 	}
 	if n, ok := onlyCount(fail); ok {
 		d := diag.Errorf(diag.BadArguments, at.Span(), "%s takes %s, not %d", name, countOf(n-skip), len(ts)-skip)
+		d.Related = append(d.Related, functors...)
 		c.diags.Add(withCandidates(d, fail, nil))
 		return
 	}
@@ -135,6 +140,36 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 		d.Summary = fmt.Sprintf("%s does not take (%s) for a variate of type %s", name, typeList(ts[skip:]), ts[0])
 	}
 	c.diags.Add(withCandidates(d, fail, ts))
+}
+
+// relevant leaves the complex forms out where no argument is complex and there
+// are others.
+func relevant(fail *types.Failure, ts []types.Type) *types.Failure {
+	if slices.ContainsFunc(ts, func(t types.Type) bool { return t.Scalar() == types.Complex }) {
+		return fail
+	}
+	out := &types.Failure{}
+	for _, cand := range fail.Candidates {
+		if !strings.Contains(cand.Overload.String(), "complex") {
+			out.Candidates = append(out.Candidates, cand)
+		}
+	}
+	if len(out.Candidates) == 0 {
+		return fail
+	}
+	return out
+}
+
+// functorNotes tells the types of functions that are passed, which decide what
+// else is to be passed.
+func (c *checker) functorNotes(es []ast.Expr) []diag.Note {
+	var out []diag.Note
+	for _, e := range es {
+		for _, f := range c.functor(e) {
+			out = append(out, note(&f.Decl.Name, quote(f.Name)+" is "+f.String()))
+		}
+	}
+	return out
 }
 
 // onlyCount reports that every candidate takes n arguments, another number than

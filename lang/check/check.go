@@ -24,10 +24,12 @@ package check
 
 import (
 	"iter"
+	"regexp"
 	"slices"
 
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -118,6 +120,7 @@ type checker struct {
 	funcs    map[string][]*Func // user functions by name
 	declared map[*ast.TypeExpr]types.Type
 	missing  map[string]bool // codes with names already reported as unknown
+	lost     []source.Span   // text that is not in the tree
 
 	likelihoods []likelihood // to be looked at when all is checked
 
@@ -129,6 +132,9 @@ type checker struct {
 
 // Check resolves and types a program. The Info is complete if the list has no
 // errors. The tree is not changed.
+//
+// A tree from which the parser has lost statements can be checked too, if
+// lang.Recovered says so: nothing is then said about names that occur in them.
 func Check(f *ast.File, u Universe) (*Info, diag.List) {
 	c := &checker{
 		universe: u,
@@ -144,7 +150,9 @@ func Check(f *ast.File, u Universe) (*Info, diag.List) {
 		funcs:    map[string][]*Func{},
 		declared: map[*ast.TypeExpr]types.Type{},
 		missing:  map[string]bool{},
+		lost:     f.Lost,
 	}
+	c.lostNames()
 	for _, b := range order(f) {
 		c.checkBlock(b)
 	}
@@ -176,6 +184,9 @@ func (c *checker) checkBlock(b *ast.Block) {
 		c.pop()
 	default:
 		for _, s := range b.Stmts {
+			if _, ok := s.(*ast.VarDecl); !ok && (b.Kind == ast.Data || b.Kind == ast.Parameters) {
+				continue // the parser has refused it
+			}
 			if d, ok := s.(*ast.VarDecl); ok {
 				c.varDecl(d, true)
 			} else {
@@ -184,6 +195,24 @@ func (c *checker) checkBlock(b *ast.Block) {
 		}
 		c.unreachable(b.Stmts)
 	}
+}
+
+var nameRx = regexp.MustCompile(`[A-Za-z][A-Za-z0-9_]*`)
+
+// lostNames takes the names in lost text as reported: they may be declared there.
+func (c *checker) lostNames() {
+	for _, s := range c.lost {
+		for _, name := range nameRx.FindAllString(s.Text(), -1) {
+			for _, code := range []diag.Code{diag.UnknownVariable, diag.UnknownFunction, diag.UnknownDistribution} {
+				c.firstTime(code, name)
+			}
+		}
+	}
+}
+
+// losesFrom reports whether text within a span is lost.
+func (c *checker) losesFrom(s source.Span) bool {
+	return slices.ContainsFunc(c.lost, func(l source.Span) bool { return s.Start <= l.Start && l.Start < s.End })
 }
 
 // report adds a diagnostic with detail and notes.

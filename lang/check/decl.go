@@ -20,8 +20,11 @@ func (c *checker) varDecl(d *ast.VarDecl, global bool) {
 		Constraint: kind, Ident: d.Name, Decl: d,
 	}
 	if !seen && global && (c.block == ast.Parameters || c.block == ast.TransformedParameters) && holdsInt(t) {
-		c.report(diag.Errorf(diag.IntParameter, d.Type.Span(), "%s cannot be integers", c.block),
-			"The sampler moves by gradients, so that whatever it moves must be real. Sum discrete parameters out of the density.")
+		why := "The sampler moves by gradients, so that whatever it moves must be real. Sum discrete parameters out of the density."
+		if c.block == ast.TransformedParameters {
+			why = "Compute integers in transformed data or generated quantities, or in braces within this block."
+		}
+		c.report(diag.Errorf(diag.IntParameter, d.Type.Span(), "%s cannot be integers", c.block), why)
 	}
 	if !seen {
 		c.bounds(d.Type, t)
@@ -161,12 +164,23 @@ func (c *checker) bounds(t *ast.TypeExpr, vt types.Type) {
 				"They have no order. Constrain the real and the imaginary part each, and make the number by to_complex(…).")
 			return
 		case vt.Kind == types.Int && o.Type.Kind == types.Real:
-			c.report(diag.Errorf(diag.BoundMismatch, b.Value.Span(), "the %s of an int must be int, but is %s", b.Kind, o.Type), "")
+			c.report(diag.Errorf(diag.BoundMismatch, b.Value.Span(), "the %s of an int must be int, but is %s", boundName(b.Kind), o.Type), "")
 		case !scalar && !same:
-			c.report(diag.Errorf(diag.BoundMismatch, b.Value.Span(), "the %s must be a scalar or %s, but is %s", b.Kind, vt, o.Type),
-				"A bound applies to every element, or has the variable's own shape.")
+			want, why := "a scalar or "+vt.String(), "A bound applies to every element, or has the variable's own shape."
+			if vt.IsScalar() {
+				want, why = "a scalar", ""
+			}
+			c.report(diag.Errorf(diag.BoundMismatch, b.Value.Span(), "the %s must be %s, but is %s", boundName(b.Kind), want, o.Type), why)
 		}
 	}
+}
+
+// boundName is what a bound is called in messages.
+func boundName(kind string) string {
+	if kind == "lower" || kind == "upper" {
+		return kind + " bound"
+	}
+	return kind
 }
 
 // mentions reports whether a variable is used in an expression.

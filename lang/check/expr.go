@@ -86,6 +86,9 @@ func (c *checker) untypedExpr(e ast.Expr) TypeLevel {
 
 // varExpr resolves the use of a name as a value.
 func (c *checker) varExpr(e *ast.VarExpr) TypeLevel {
+	if e.Name == "" { // what the parser could not read
+		return invalid
+	}
 	v := c.lookup(e.Name)
 	if v == nil {
 		if c.exists(e.Name) {

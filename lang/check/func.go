@@ -36,7 +36,7 @@ func (c *checker) functionsBlock(b *ast.Block) {
 		}
 	}
 	for _, f := range c.info.Funcs {
-		if f.Decl.Body == nil && !f.clashes {
+		if f.Decl.Body == nil && !f.clashes && len(c.lost) == 0 {
 			c.report(diag.Errorf(diag.NoDefinition, f.Decl.Name.Span(), "the function `%s` is declared but not defined", f.Name),
 				"Write its body, or delete the declaration.")
 		}
@@ -171,7 +171,7 @@ func (c *checker) funcBody(f *Func, d *ast.FunctionDecl) {
 	// The body is not a scope of its own: its variables cannot have the names of
 	// the arguments in any case.
 	c.stmts(d.Body.Stmts)
-	if f.Result.Kind != types.Void && f.Result.Kind != types.Invalid && flow(d.Body) != ends {
+	if f.Result.Kind != types.Void && f.Result.Kind != types.Invalid && flow(d.Body) != ends && !c.losesFrom(d.Span()) {
 		end := d.Body.Span()
 		end.Start = max(end.Start, end.End-1) // the closing brace
 		c.report(diag.Errorf(diag.MissingReturn, end, "the function `%s` can end without returning a value", f.Name),

@@ -97,8 +97,12 @@ func (c *checker) forEach(s *ast.ForEach) {
 	case o.Type.Scalar() == types.Real && o.Type.Rank() > 0: // all elements of a matrix, not its rows
 		elem = types.Type{Kind: o.Type.Scalar()}
 	default:
-		c.report(diag.Errorf(diag.NotIterable, s.Over.Span(), "cannot loop over %s", o.Type),
-			"A loop runs over a range, as in 1:N, or over the elements of an array, vector, row_vector or matrix.")
+		d := diag.Errorf(diag.NotIterable, s.Over.Span(), "cannot loop over %s", o.Type)
+		d.Detail = "A loop runs over a range, as in 1:N, or over the elements of an array, vector, row_vector or matrix."
+		if o.Type.Equal(types.IntType) {
+			d.Fix = "write 1:" + s.Over.Span().Text()
+		}
+		c.diags.Add(d)
 	}
 	c.loop(&Var{Name: s.Var.Name, Type: elem, Ident: s.Var, Decl: s}, s.Body)
 }

@@ -507,6 +507,9 @@ func plain(s *situation) (d diag.Diagnostic, ok bool) {
 			opener = s.tokens[s.open-1]
 		}
 		switch {
+		case s.fail.want == "`>`" && s.tok.Type == tokKeyword && strings.Contains("lower upper offset multiplier", s.tok.Value):
+			d.Summary = "a comma is missing between two bounds"
+			d.Fix = "write as in `<lower=0, upper=1>`"
 		case s.functions && s.fail.want == "`{`":
 			d.Detail = "After the parameters stands the body in braces, or a semicolon if the body follows later."
 		case isWord(&s.prev, "array"):

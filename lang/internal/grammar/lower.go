@@ -19,7 +19,8 @@ type lowerer struct {
 
 	swallowed bool // see scanner
 	options   Options
-	old       bool // an older syntax has been reported
+	lost      []source.Span // see ast.File
+	old       bool          // an older syntax has been reported
 }
 
 func (l *lowerer) span(start, end int) source.Span {
@@ -91,6 +92,7 @@ func (l *lowerer) items(sc scope, b *Block) []ast.Stmt {
 		switch it := &b.Items[i]; {
 		case it.Fail != nil:
 			l.explain(sc, it)
+			l.lost = append(l.lost, l.span(it.Start.Pos.Offset, it.End))
 			for _, b := range it.blocks() {
 				l.nested(sc, b)
 			}

@@ -236,6 +236,12 @@ func has(m map[string]source.Span, key string) bool { _, ok := m[key]; return ok
 func (l *lowerer) oldArray(t *ast.TypeExpr, old *Sizes, name string) *ast.TypeExpr {
 	text := l.file.Text
 	dims := text[old.Start:old.End]
+	if n := len(l.diags) - 1; n >= 0 && l.diags[n].Code == diag.BadSize && l.diags[n].Span.Start == t.Pos.Start && len(t.Sizes) == 0 && typeNames[t.Elem].minSizes > 0 {
+		l.diags[n].Summary = "the size of a " + t.Elem + " stands before the name"
+		l.diags[n].Span = l.span(old.Start, old.End)
+		l.diags[n].Fix = "write `" + text[t.Pos.Start:t.Pos.End] + dims + " " + name + "`"
+		return t
+	}
 	d := l.older(diag.OldArraySyntax, l.span(old.Start, old.End), "sizes after the name do not make an array")
 	if len(t.ArrayDims) == 0 {
 		d.Fix = "write `array" + dims + " " + text[t.Pos.Start:t.Pos.End] + " " + name + "`"

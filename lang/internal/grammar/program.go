@@ -54,6 +54,7 @@ func Parse(f *source.File, o Options) (*ast.File, diag.List) {
 			return out, l.diags
 		}
 		l.program(lex, out)
+		out.Lost = l.lost
 	}
 	l.diags.Sort()
 	if len(l.diags) > maxErrors {
@@ -129,6 +130,7 @@ func (l *lowerer) program(lex *lexer.PeekingLexer, out *ast.File) {
 		block.Stmts = l.block(h.kind, &b)
 		last = block
 		if h.guess {
+			l.lost = append(l.lost, block.Pos)
 			continue
 		}
 		if known {

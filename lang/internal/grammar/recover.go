@@ -21,6 +21,7 @@ type Item struct {
 	Func  *FuncDef
 	Fail  *failure
 	Start lexer.Token // first token of the item, for the words of a failure
+	End   int         // of a failure: where parsing goes on
 }
 
 // Block is a list of statements in braces.
@@ -78,6 +79,7 @@ func (b *Block) parse(lex *lexer.PeekingLexer, functions bool) error {
 		if failed {
 			item.Fail = asFailure(err, lex)
 			resume(lex, start, item.Fail)
+			item.End = lex.Peek().Pos.Offset
 		}
 		b.Items = append(b.Items, item)
 	}
