@@ -8,13 +8,19 @@
 //	ast               the syntax tree; Walk, Fprint, Equal
 //	types             types, signatures, constraints, promotion
 //	internal/grammar  text to tree: lexer, participle grammar, recovery
-//	lang              Parse: the entry to the above
+//	internal/legacy   what older versions had, and what replaced it
+//	lang              Parse, ParseWith: the entry to the above; included files;
+//	                  upgrading of older syntax
 //	check             names, types, rules of blocks: tree to check.Info
 //	format            the canonical layout, comments kept
 //
 // internal/errtest is the test harness for diagnostics, shared by Parse and
 // check. spec.md, at the root of the repository, is the language in words; each
 // of its programs is parsed by spec_test.go.
+//
+// Two checks against Stan's own compiler, stanc3, need its test programs at hand
+// and are enabled by environment variables (see the tests); internal/cmd/stanc3suite
+// prints how far we agree with it.
 //
 // # What Parse guarantees
 //

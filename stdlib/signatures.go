@@ -258,3 +258,21 @@ r r r r r r data-r => r: wiener_lpdf
 v v v v v v => r: wiener_lpdf
 v v v v v v data-r => r: wiener_lpdf
 `
+
+// Support is where the density of a distribution is positive, as far as numbers
+// can tell; Text is empty where nothing is known. The checker warns of parameters
+// that can leave it.
+func (f *Func) Support() types.Constraint {
+	if f.Dist == nil || f.Dist.Discrete {
+		return types.Constraint{}
+	}
+	v, s := f.Dist.Variate, f.Dist.Support
+	if v.Text == "" {
+		return s
+	}
+	if s.Text == "" {
+		return v
+	}
+	v.Lo, v.Hi = max(v.Lo, s.Lo), min(v.Hi, s.Hi)
+	return v
+}

@@ -110,6 +110,10 @@ func (u *unsupported) call(n ast.Node, at source.Span, what string) {
 	if _, ok := call.Overload.(types.Planned); !ok {
 		return
 	}
+	if slices.ContainsFunc(slices.Concat(call.Match.Params, []types.Type{call.Match.Result}), func(t types.Type) bool { return t.Scalar() == types.Complex }) {
+		u.refuse(at, complexNums, "")
+		return
+	}
 	detail := ""
 	if len(call.Match.Params) > 0 && !slices.ContainsFunc(call.Match.Params, func(t types.Type) bool { return t.Kind == types.Function }) {
 		var ts []string

@@ -119,7 +119,9 @@ func (c *checker) lvalue(e ast.Expr) types.Type {
 		if !c.writable(e, v) {
 			return types.Type{}
 		}
+		read := v.read
 		t := c.expr(e)
+		v.read = read
 		return t.Type
 	case *ast.IndexExpr:
 		t := c.lvalue(e.X)

@@ -29,6 +29,7 @@ func (c *checker) call(e *ast.CallExpr) TypeLevel {
 		return invalid
 	}
 	call.Propto = unnormalised(name)
+	c.deprecation(e.Func.Span(), name)
 	c.info.Calls[e] = call
 	return result(call, args)
 }
@@ -266,6 +267,10 @@ func (c *checker) callRules(e *ast.CallExpr) {
 	case "_lp":
 		if c.block != ast.TransformedParameters {
 			c.addsToTarget(&e.Func, "a call of "+name)
+		} else if c.firstTime(diag.Deprecated, name) {
+			d := diag.Warnf(diag.Deprecated, e.Func.Span(), "calling %s in transformed parameters is deprecated in Stan", name)
+			d.Fix = "use a function whose name ends in _jacobian, with jacobian += in it"
+			c.diags.Add(d)
 		}
 	case "_jacobian":
 		c.addsJacobian(&e.Func, "a call of "+name)

@@ -14,6 +14,7 @@
 //	call.go     calls and overload resolution
 //	tilde.go    y ~ dist(args)
 //	func.go     user functions
+//	warn.go     warnings about programs without errors
 //	flow.go     which statements end a function, unreachable ones
 //	functor.go  functions as arguments
 //	tuple.go    tuples: members, levels, unpacking
@@ -99,6 +100,8 @@ type Var struct {
 	Constraint types.ConstraintKind // as declared
 	Ident      ast.Ident            // the name in the declaration
 	Decl       ast.Node             // VarDecl, For, ForEach or Param
+
+	read bool // its value is used
 }
 
 // Call is a resolved call: of a library function or operator, or of a user
@@ -157,6 +160,9 @@ func Check(f *ast.File, u Universe) (*Info, diag.List) {
 		c.checkBlock(b)
 	}
 	c.checkLikelihoods()
+	if !c.diags.HasErrors() && len(f.Lost) == 0 {
+		c.warnings(f)
+	}
 	c.diags.Sort()
 	return c.info, c.diags
 }

@@ -100,6 +100,7 @@ func (c *checker) varExpr(e *ast.VarExpr) TypeLevel {
 		return invalid
 	}
 	c.info.Uses[e] = v
+	v.read = true
 	if c.sizes && v.Global && (v.Block == ast.Parameters || v.Block == ast.TransformedParameters || v.Block == ast.GeneratedQuantities) {
 		c.report(diag.Errorf(diag.SizeNotData, e.Span(), "a size cannot depend on `%s`", v.Name),
 			"The sizes of variables must be known before sampling: they may use data and transformed data only.",

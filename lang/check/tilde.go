@@ -66,6 +66,7 @@ func (c *checker) tilde(s *ast.Tilde) {
 	}
 	if found != nil {
 		c.info.Calls[s] = found
+		c.deprecation(s.Dist.Span(), name)
 		if s.Trunc != nil && truncated {
 			c.truncation(s, args)
 		}

@@ -673,4 +673,124 @@ const (
 	//	  real x = 1;
 	//	}
 	SelfAssignment Code = "W0402"
+
+	// Unused: a variable gets a value that nothing reads.
+	//
+	// Example:
+	//
+	//	transformed data {
+	//	  real x = 1;
+	//	}
+	//
+	// Fixed:
+	//
+	//	transformed data {
+	//	  real x = 1;
+	//	  print(x);
+	//	}
+	Unused Code = "W0403"
+
+	// Deprecated: Stan will remove this in a later version.
+	//
+	// Example:
+	//
+	//	functions {
+	//	  real term_lp(real x) {
+	//	    target += x;
+	//	    return exp(x);
+	//	  }
+	//	}
+	//	parameters {
+	//	  real x;
+	//	}
+	//	transformed parameters {
+	//	  real y = term_lp(x);
+	//	}
+	//
+	// Fixed:
+	//
+	//	functions {
+	//	  real term_jacobian(real x) {
+	//	    jacobian += x;
+	//	    return exp(x);
+	//	  }
+	//	}
+	//	parameters {
+	//	  real x;
+	//	}
+	//	transformed parameters {
+	//	  real y = term_jacobian(x);
+	//	}
+	Deprecated Code = "W0404"
+
+	// NoPrior: the density does not depend on a parameter.
+	//
+	// Without a distribution and without bounds on both sides it has no proper
+	// posterior.
+	//
+	// Example:
+	//
+	//	parameters {
+	//	  real mu;
+	//	  real nu;
+	//	}
+	//	model {
+	//	  mu ~ normal(0, 1);
+	//	}
+	//
+	// Fixed:
+	//
+	//	parameters {
+	//	  real mu;
+	//	}
+	//	model {
+	//	  mu ~ normal(0, 1);
+	//	}
+	NoPrior Code = "W0501"
+
+	// NoJacobian: a nonlinear function of a parameter has a distribution.
+	//
+	// The density is one of the parameters as they are declared. A distribution of
+	// f(x) says how probable x is only together with log |f'(x)|.
+	//
+	// Example:
+	//
+	//	parameters {
+	//	  real<lower=0> sigma;
+	//	}
+	//	model {
+	//	  log(sigma) ~ normal(0, 1);
+	//	}
+	//
+	// Fixed:
+	//
+	//	parameters {
+	//	  real<lower=0> sigma;
+	//	}
+	//	model {
+	//	  log(sigma) ~ normal(0, 1);
+	//	  target += -log(sigma);
+	//	}
+	NoJacobian Code = "W0502"
+
+	// OutsideSupport: a parameter can have values that its distribution excludes.
+	//
+	// Example:
+	//
+	//	parameters {
+	//	  real x;
+	//	}
+	//	model {
+	//	  x ~ uniform(0, 1);
+	//	}
+	//
+	// Fixed:
+	//
+	//	parameters {
+	//	  real<lower=0, upper=1> x;
+	//	}
+	//	model {
+	//	  x ~ uniform(0, 1);
+	//	}
+	OutsideSupport Code = "W0503"
 )

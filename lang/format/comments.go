@@ -98,8 +98,9 @@ func (p *printer) before(pos int) doc {
 	return out
 }
 
-// after writes the comments that follow a token, and perhaps punctuation, on its
-// line and end that line, unless the statement or a block ends before.
+// after writes the comments that follow a token or operand, and perhaps an
+// operator or a comma, on its line and end that line. Those after a closing
+// bracket belong to what ends there, those after the statement to that.
 func (p *printer) after(pos int) doc {
 	var out concat
 	for len(p.comments) > 0 {
@@ -108,7 +109,7 @@ func (p *printer) after(pos int) doc {
 			break
 		}
 		between := p.src[pos:start(c)]
-		if strings.Trim(between, " \t()[],=~|:<>+-*/\\%.^?'&!") != "" {
+		if strings.Trim(between, " \t([,=~|:<>+-*/\\%.^?'&!") != "" {
 			break
 		}
 		p.take()

@@ -78,7 +78,7 @@ func (p *printer) list(open string, list []ast.Expr, close string) doc {
 		if i > 0 {
 			items = append(items, text(","), soft{" "})
 		}
-		items = append(items, p.expr(e))
+		items = append(items, p.operand(e))
 	}
 	return group{concat{text(open), nest{concat{soft{}, items}, level}, soft{}, text(close)}}
 }
@@ -91,7 +91,7 @@ func (p *printer) literal(open string, list []ast.Expr, close string) doc {
 	}
 	var items fill
 	for i, e := range list {
-		d := p.expr(e)
+		d := p.operand(e)
 		if i+1 < len(list) {
 			items = append(items, concat{d, text(",")}, soft{" "})
 		} else {
@@ -99,6 +99,15 @@ func (p *printer) literal(open string, list []ast.Expr, close string) doc {
 		}
 	}
 	return concat{text(open), nest{items, level}, text(close)}
+}
+
+// operand writes an expression with the comments after it.
+func (p *printer) operand(e ast.Expr) doc {
+	d := p.expr(e)
+	if a := p.after(e.Span().End); a != nil {
+		return concat{d, a}
+	}
+	return d
 }
 
 // expr writes an expression. Parentheses are nodes of the tree.
@@ -131,8 +140,8 @@ func (p *printer) expr(e ast.Expr) doc {
 	case *ast.Binary:
 		return p.binary(e)
 	case *ast.Cond:
-		cond := p.expr(e.Cond)
-		then := p.expr(e.Then)
+		cond := p.operand(e.Cond)
+		then := p.operand(e.Then)
 		return group{concat{cond, nest{concat{soft{" "}, text("? "), then, soft{" "}, text(": "), p.expr(e.Else)}, level}}}
 	case *ast.IndexExpr:
 		out := concat{p.expr(e.X), text("[")}
@@ -173,7 +182,7 @@ func (p *printer) call(e *ast.CallExpr) doc {
 		case i > 1:
 			items = append(items, text(","), soft{" "})
 		}
-		items = append(items, p.expr(a))
+		items = append(items, p.operand(a))
 	}
 	if len(e.Args) == 1 {
 		items = append(items, text(" |"))
@@ -188,11 +197,11 @@ func (p *printer) binary(e *ast.Binary) doc {
 	chain = func(x ast.Expr, strength int) concat {
 		b, ok := x.(*ast.Binary)
 		if !ok || strengthOf(b.Op) != strength || b.Op == "^" || b.Op == ".^" {
-			return concat{p.expr(x)}
+			return concat{p.operand(x)}
 		}
 		out := chain(b.X, strength)
 		op := p.leaf(b.OpPos.Start, b.Op)
-		return append(out, soft{" "}, op, text(" "), p.expr(b.Y))
+		return append(out, soft{" "}, op, text(" "), p.operand(b.Y))
 	}
 	if e.Op == "^" || e.Op == ".^" {
 		x := p.expr(e.X)

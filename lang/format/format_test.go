@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"github.com/ppl-lang/ppl/lang"
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/format"
@@ -78,6 +80,31 @@ func programs(t *testing.T, root string, visit func(*source.File)) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestGolden compares with the layout in testdata; upgrade.txtar is upgraded.
+func TestGolden(t *testing.T) {
+	names, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no golden files (%v)", err)
+	}
+	known := map[string]bool{"normal_lpdf": true, "normal_lcdf": true, "poisson_lpmf": true, "lmultiply": true, "abs": true}
+	for _, name := range names {
+		a, err := txtar.ParseFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := source.NewFile(name, string(a.Files[0].Data))
+		got, list := format.Source(f)
+		if strings.Contains(name, "upgrade") {
+			got, list = format.Upgrade(f, func(n string) bool { return known[n] })
+		} else if wrong, _ := problem(f); wrong != "" {
+			t.Errorf("%s: %s", name, wrong)
+		}
+		if want := string(a.Files[1].Data); got != want || list.HasErrors() {
+			t.Errorf("%s: got\n%s\nwant\n%s\n%v", name, got, want, list.Errors())
+		}
 	}
 }
 

@@ -1,0 +1,219 @@
+package check
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Warnings about programs without errors. Each is given only where it is
+// certain, so that a warning is always worth reading.
+
+// warnings looks at a whole program that has no errors.
+func (c *checker) warnings(f *ast.File) {
+	c.unused()
+	c.unusedParameters(f)
+	for _, b := range f.Blocks {
+		if b.Kind == ast.Model {
+			c.modelWarnings(b)
+		}
+	}
+}
+
+// unused warns of variables whose value is never read: local ones, and those of
+// transformed data, which are no output.
+func (c *checker) unused() {
+	for _, v := range c.info.Defs {
+		if _, ok := v.Decl.(*ast.VarDecl); !ok || v.read || v.Global && v.Block != ast.TransformedData {
+			continue
+		}
+		c.report(diag.Warnf(diag.Unused, v.Ident.Span(), "the value of `%s` is never used", v.Name), "")
+	}
+}
+
+// unusedParameters warns of parameters that neither the model nor the
+// transformed parameters mention, and that have no bounds to be uniform within.
+func (c *checker) unusedParameters(f *ast.File) {
+	p, m := f.Block(ast.Parameters), f.Block(ast.Model)
+	if p == nil || m == nil {
+		return
+	}
+	used := map[*Var]bool{}
+	for _, b := range []*ast.Block{p, f.Block(ast.TransformedParameters), m} {
+		if b == nil {
+			continue
+		}
+		ast.Walk(b, func(n ast.Node) bool {
+			if v, ok := n.(*ast.VarExpr); ok {
+				used[c.info.Uses[v]] = true
+			}
+			return true
+		}, nil)
+	}
+	for _, s := range p.Stmts {
+		v := c.info.Defs[s]
+		if v == nil || used[v] || v.Type.Kind == types.Tuple {
+			continue
+		}
+		lo, hi := bounded(v)
+		if v.Constraint <= types.OffsetMultiplier && !(lo && hi) {
+			c.report(diag.Warnf(diag.NoPrior, v.Ident.Span(), "the density does not depend on the parameter `%s`", v.Name),
+				"Without a distribution, or bounds on both sides, it has no posterior: the sampler would wander off.")
+		}
+	}
+}
+
+// bounded reports whether the declaration of a variable bounds it below and
+// above.
+func bounded(v *Var) (lower, upper bool) {
+	switch v.Constraint {
+	case types.PositiveOrdered, types.CovMatrix:
+		return true, false
+	case types.Simplex, types.RowStochasticMatrix, types.ColumnStochasticMatrix, types.UnitVector, types.CorrMatrix, types.CholeskyFactorCorr:
+		return true, true
+	}
+	d, ok := v.Decl.(*ast.VarDecl)
+	if !ok {
+		return false, false
+	}
+	for _, b := range d.Type.Bounds {
+		lower = lower || b.Kind == "lower"
+		upper = upper || b.Kind == "upper"
+	}
+	return lower, upper
+}
+
+// modelWarnings looks at the distribution statements of the model.
+func (c *checker) modelWarnings(b *ast.Block) {
+	adjusted := map[string]bool{} // variables in terms that are added to the target
+	ast.Walk(b, func(n ast.Node) bool {
+		if t, ok := n.(*ast.TargetPlus); ok {
+			inspect(t.Value, func(e ast.Expr) {
+				if v, ok := e.(*ast.VarExpr); ok {
+					adjusted[v.Name] = true
+				}
+			})
+		}
+		return true
+	}, nil)
+	ast.Walk(b, func(n ast.Node) bool {
+		if s, ok := n.(*ast.Tilde); ok {
+			c.supportWarning(s)
+			c.jacobianWarning(s, adjusted)
+		}
+		return true
+	}, nil)
+}
+
+// supportWarning warns of a parameter that can leave the support of its
+// distribution.
+func (c *checker) supportWarning(s *ast.Tilde) {
+	v := c.parameter(s.Variate)
+	call := c.info.Calls[s]
+	if v == nil || call == nil || s.Trunc != nil || v.Constraint > types.OffsetMultiplier {
+		return
+	}
+	lo, hi := bounded(v)
+	fix := ""
+	switch o, ok := unplanned(call.Overload).(interface{ Support() types.Constraint }); {
+	case s.Dist.Name == "uniform" && len(s.Args) == 2 && !(lo && hi):
+		fix = fmt.Sprintf("<lower=%s, upper=%s>", oneLine(s.Args[0]), oneLine(s.Args[1]))
+	case ok && o.Support().Text != "":
+		sup := o.Support()
+		needLo, needHi := !math.IsInf(sup.Lo, 0), !math.IsInf(sup.Hi, 0)
+		switch {
+		case needLo && needHi && !(lo && hi):
+			fix = fmt.Sprintf("<lower=%g, upper=%g>", sup.Lo, sup.Hi)
+		case needLo && !lo:
+			fix = fmt.Sprintf("<lower=%g>", sup.Lo)
+		}
+	}
+	if fix == "" {
+		return
+	}
+	d := diag.Warnf(diag.OutsideSupport, s.Variate.Span(), "the parameter `%s` can leave the support of its distribution %s", v.Name, s.Dist.Name)
+	d.Detail = "Such points have no probability or are rejected, which the sampler meets again and again."
+	d.Related = []diag.Note{note(&v.Ident, "it is declared here without the bounds")}
+	d.Fix = "declare it with " + fix
+	c.diags.Add(d)
+}
+
+// oneLine is the text of an expression.
+func oneLine(e ast.Expr) string { return ast.String(e) }
+
+// parameter is the parameter that an expression is or indexes, or nil.
+func (c *checker) parameter(e ast.Expr) *Var {
+	for {
+		switch x := unparen(e).(type) {
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.VarExpr:
+			if v := c.info.Uses[x]; v != nil && v.Global && v.Block == ast.Parameters {
+				return v
+			}
+			return nil
+		default:
+			return nil
+		}
+	}
+}
+
+// nonlinear are functions of one argument for which a density needs the
+// Jacobian of the change of variables.
+var nonlinear = []string{"log", "exp", "sqrt", "square", "inv", "inv_sqrt", "inv_square", "logit", "inv_logit", "log10", "log2",
+	"log1p", "log1m", "expm1", "cbrt", "exp2", "Phi", "inv_Phi", "tanh", "atanh", "sinh", "asinh", "inv_cloglog"}
+
+// jacobianWarning warns of f(x) ~ … with a nonlinear f of a parameter x, unless
+// something of x is added to the target.
+func (c *checker) jacobianWarning(s *ast.Tilde, adjusted map[string]bool) {
+	var x ast.Expr
+	switch e := unparen(s.Variate).(type) {
+	case *ast.CallExpr:
+		if len(e.Args) == 1 && slices.Contains(nonlinear, e.Func.Name) {
+			x = e.Args[0]
+		}
+	case *ast.Binary:
+		if k, ok := e.Y.(*ast.IntLit); e.Op == "^" && ok && k.Value > 1 {
+			x = e.X
+		}
+	}
+	if x == nil {
+		return
+	}
+	v := c.parameter(x)
+	if v == nil || adjusted[v.Name] {
+		return
+	}
+	d := diag.Warnf(diag.NoJacobian, s.Variate.Span(), "a transformed parameter has a distribution, but no Jacobian")
+	d.Detail = fmt.Sprintf("The density is that of `%s`, so that the log of the derivative of %s is missing.", v.Name, s.Variate.Span().Text())
+	d.Fix = fmt.Sprintf("add it by target += …, or give `%s` itself a distribution", v.Name)
+	c.diags.Add(d)
+}
+
+// deprecated are functions that Stan will remove, and what to call instead.
+var deprecated = map[string]string{
+	"integrate_ode":         "ode_rk45",
+	"integrate_ode_rk45":    "ode_rk45",
+	"integrate_ode_bdf":     "ode_bdf",
+	"integrate_ode_adams":   "ode_adams",
+	"algebra_solver":        "solve_powell",
+	"algebra_solver_newton": "solve_newton",
+	"lkj_cov":               "lkj_corr with a distribution of the scales",
+	"lkj_cov_lpdf":          "lkj_corr with a distribution of the scales",
+}
+
+// deprecation warns of a call of a function that will go, once.
+func (c *checker) deprecation(at source.Span, name string) {
+	now, ok := deprecated[name]
+	if !ok || len(c.funcs[name]) > 0 || !c.firstTime(diag.Deprecated, name) {
+		return
+	}
+	d := diag.Warnf(diag.Deprecated, at, "%s is deprecated in Stan", name)
+	d.Fix = "use " + now
+	c.diags.Add(d)
+}
