@@ -33,7 +33,7 @@ func bindText(t *testing.T, text string) diag.List {
 	t.Helper()
 	prog, list := Compile(source.NewFile("example.model", text))
 	if list.HasErrors() {
-		return list
+		return list.Errors()
 	}
 	set := data.Empty()
 	if line, ok := strings.CutPrefix(strings.SplitN(text, "\n", 2)[0], "// "); ok && strings.HasPrefix(line, "{") {

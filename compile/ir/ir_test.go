@@ -93,7 +93,7 @@ func TestOverloadKept(t *testing.T) {
 	lib := checktest.Library{"double": {&declared{types.Unary("double")}}}
 	f, _ := lang.Parse(source.NewFile("x", "transformed data { real x = double(1); }"))
 	info, diags := check.Check(f, lib)
-	if len(diags) > 0 {
+	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
 	call := ir.Lower(f, info).TransformedData[0].(*ir.Declare).Init.(*ir.Call)
