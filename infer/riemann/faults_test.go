@@ -124,7 +124,7 @@ func TestPlantedFaults(t *testing.T) {
 		{"none", banana, 0.55, plain, func(l infer.LogDensity) (infer.Hamiltonian, error) {
 			return riemann.New(l, fisher(l), coarse)
 		}, true},
-		{"every proposal is accepted", infertest.LogGamma{D: 2, Shape: 0.7}, 1.2, func() infer.Kernel { return always{plain()} }, func(l infer.LogDensity) (infer.Hamiltonian, error) {
+		{"every proposal is accepted", infertest.LogGamma{D: 2, Shape: 0.7}, 1.6, func() infer.Kernel { return always{plain()} }, func(l infer.LogDensity) (infer.Hamiltonian, error) {
 			return riemann.New(l, infertest.Curved{D: 2}, coarse)
 		}, false},
 		{"no log-determinant", infertest.Funnel{D: 3}, 1.1, plain, func(l infer.LogDensity) (infer.Hamiltonian, error) {
