@@ -35,14 +35,6 @@ type Snapshot struct {
 	report     ChainReport
 }
 
-// Done reports whether the chain has made all its transitions.
-func (s *Snapshot) Done(cfg Config) bool {
-	return s.sampling && s.report.Sampling.Transitions >= cfg.withDefaults().Draws
-}
-
-// Report is the account of the chain up to the snapshot.
-func (s *Snapshot) Report() ChainReport { return s.report }
-
 // snapshotGob is Snapshot with exported fields.
 type snapshotGob struct {
 	Version              int
