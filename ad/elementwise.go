@@ -137,10 +137,11 @@ func elementwiseOps() map[OpCode]Op {
 			Partials: func(g *Graph, _ Ref, a []Ref) []Ref {
 				return []Ref{g.Const(1), g.Neg(g.Do(OpTrunc, nil, g.Div(a[0], a[1])))}
 			}},
-		OpFloor: flat1("floor", math.Floor),
-		OpCeil:  flat1("ceil", math.Ceil),
-		OpRound: flat1("round", math.Round),
-		OpTrunc: flat1("trunc", math.Trunc),
+		OpFloor:  flat1("floor", math.Floor),
+		OpDetach: flat1("detach", func(x float64) float64 { return x }),
+		OpCeil:   flat1("ceil", math.Ceil),
+		OpRound:  flat1("round", math.Round),
+		OpTrunc:  flat1("trunc", math.Trunc),
 		OpMin: {Name: "fmin", Class: Elementwise, Arity: 2, Domain: anyReal,
 			F2: func(x, y float64) float64 {
 				if x < y || math.IsNaN(y) {

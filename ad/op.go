@@ -101,6 +101,7 @@ const (
 	OpPow
 	OpFmod
 	OpFloor
+	OpDetach // the argument, taken as constant by derivatives
 	OpCeil
 	OpRound
 	OpTrunc

@@ -99,7 +99,7 @@ func CompileWith(f *source.File, o Options) (*Program, diag.List) {
 	if refused := ir.Unsupported(tree, info); len(refused) > 0 {
 		return nil, append(list, refused...)
 	}
-	p := ir.Lower(tree, info)
+	p := ir.Lower(tree, info, stdlib.Language())
 	return &Program{ir: p}, list
 }
 

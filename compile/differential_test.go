@@ -429,6 +429,21 @@ func TestFoundPrograms(t *testing.T) {
 	}
 }
 
+// TestFunctionals compares the ways on functions that take functions. The plain
+// interpreter's Jacobians are differences, which shows in stiff solutions.
+func TestFunctionals(t *testing.T) {
+	files, err := filepath.Glob("testdata/functions/*.model")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no programs", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".model"), func(t *testing.T) {
+			text, set := withData(t, file)
+			expectAgreement(t, text, file, set, 1)
+		})
+	}
+}
+
 // withData reads a program whose first line, // DATA {…}, holds its data.
 func withData(t *testing.T, file string) (text string, set *data.Set) {
 	t.Helper()

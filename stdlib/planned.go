@@ -53,7 +53,7 @@ func plannedFamilies() []types.Overload {
 			add(bounded(name+s, n))
 		}
 	}
-	return append(out, functionals()...)
+	return append(out, higherOrder()...)
 }
 
 // lifted is a function of a vector or matrix and some sizes that also takes
@@ -96,8 +96,8 @@ func bounded(name string, n int) types.Overload {
 	}}
 }
 
-// functionals are the functions that take functions.
-func functionals() []types.Overload {
+// higherOrder are the functions that take functions.
+func higherOrder() []types.Overload {
 	var out []types.Overload
 	reals, ints, trajectory := tReal.Array(1), tInt.Array(1), tVec.Array(1)
 	function := func(result types.Type, params ...types.Type) types.FuncType {

@@ -41,7 +41,14 @@ func (s *Signatures) Names() iter.Seq[string] { return slices.Values(s.names) }
 // plannedForms collects the forms that nothing evaluates yet.
 func plannedForms() map[string][]types.Overload {
 	out := map[string][]types.Overload{}
-	add := func(name string, o types.Overload) { out[name] = append(out[name], types.Planned{Overload: o}) }
+	add := func(name string, o types.Overload) {
+		if w, ok := written(name, o); ok {
+			o = w
+		} else {
+			o = types.Planned{Overload: o}
+		}
+		out[name] = append(out[name], o)
+	}
 	for line := range strings.Lines(plannedFixed) {
 		form, names, ok := strings.Cut(line, ":")
 		if !ok {

@@ -79,7 +79,23 @@ type Function struct {
 	Body     *Block // nil only while lowering
 	NumVars  int    // frame size: Var.ID of parameters and locals are below this
 	Span     source.Span
+
+	// What a function of the library's texts does that no program can write; it
+	// has no body to run.
+	Intrinsic Intrinsic
+	Of        *Function // whose Jacobian it is
+	Arg       int       // by which of its arguments, a vector
 }
+
+// Intrinsic is what a function without a body does.
+type Intrinsic uint8
+
+// The intrinsics.
+const (
+	NoIntrinsic Intrinsic = iota
+	Jacobian              // the matrix of derivatives of a function's vector by a vector argument
+	Detach                // the argument, taken as constant by derivatives
+)
 
 // ---- Statements ----
 

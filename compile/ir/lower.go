@@ -14,12 +14,17 @@ import (
 // What is written in several ways comes out in one: operators are calls;
 // parentheses, empty statements and profile blocks are gone; x[i][j] is x[i, j]
 // where i selects one element; integer literals that stand for reals are reals.
-func Lower(f *ast.File, info *check.Info) *Program {
+//
+// A call of a function whose meaning is a text (types.Written) becomes a call of
+// a function made from it; the text is checked with universe.
+func Lower(f *ast.File, info *check.Info, universe check.Universe) *Program {
 	l := &lowerer{
-		info:  info,
-		prog:  &Program{Source: f.Source},
-		vars:  map[*check.Var]*Var{},
-		funcs: map[*check.Func]*Function{},
+		info:     info,
+		universe: universe,
+		prog:     &Program{Source: f.Source},
+		vars:     map[*check.Var]*Var{},
+		funcs:    map[*check.Func]*Function{},
+		made:     map[string]*Function{},
 	}
 	// Functions may call one another in any order, so that all exist before the
 	// body of the first is lowered.
@@ -44,12 +49,14 @@ func Lower(f *ast.File, info *check.Info) *Program {
 
 // lowerer is the state of one Lower.
 type lowerer struct {
-	info  *check.Info
-	prog  *Program
-	vars  map[*check.Var]*Var
-	funcs map[*check.Func]*Function
-	frame *int      // number of variables of the present frame
-	fn    *Function // the function being lowered; nil outside
+	info     *check.Info
+	universe check.Universe
+	prog     *Program
+	vars     map[*check.Var]*Var
+	funcs    map[*check.Func]*Function
+	made     map[string]*Function // from texts of the library
+	frame    *int                 // number of variables of the present frame
+	fn       *Function            // the function being lowered; nil outside
 }
 
 func (l *lowerer) function(fn *check.Func) {
@@ -391,6 +398,9 @@ func (l *lowerer) indices(is []ast.Index) []Index {
 // call lowers f(args).
 func (l *lowerer) call(e *ast.CallExpr) Expr {
 	call := l.info.Calls[e]
+	if w, ok := call.Overload.(types.Written); ok {
+		return l.written(e, call, w)
+	}
 	return l.resolved(Typed{At: e.Span(), Ty: call.Match.Result}, call, l.exprs(e.Args))
 }
 

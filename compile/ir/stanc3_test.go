@@ -46,7 +46,7 @@ func TestStanc3(t *testing.T) {
 					return nil
 				}
 				accepted++
-				p := ir.Lower(f, info)
+				p := ir.Lower(f, info, stdlib.Language())
 				if err := p.Verify(); err != nil {
 					t.Errorf("%s: %v", path, err)
 				}

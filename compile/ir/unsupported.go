@@ -17,7 +17,6 @@ import (
 const (
 	tuples      = "tuples are"
 	complexNums = "complex numbers are"
-	functors    = "functions as arguments are"
 	truncation  = "truncation is"
 	jacobian    = "jacobian is"
 )
@@ -59,10 +58,6 @@ func (u *unsupported) node(n ast.Node) {
 		u.refuse(n.Span(), tuples, "")
 	case *ast.ImagLit:
 		u.refuse(n.Span(), complexNums, "")
-	case *ast.VarExpr:
-		if u.info.Functors[n] != nil {
-			u.refuse(n.Span(), functors, "")
-		}
 	case *ast.TargetPlus:
 		if n.Jacobian {
 			u.refuse(n.Span(), jacobian, "")

@@ -277,7 +277,10 @@ func (c *checker) checkLikelihoods() {
 
 // unplanned is the overload itself, with or without evaluation.
 func unplanned(o types.Overload) types.Overload {
-	if p, ok := o.(types.Planned); ok {
+	switch p := o.(type) {
+	case types.Planned:
+		return p.Overload
+	case types.Written:
 		return p.Overload
 	}
 	return o

@@ -198,6 +198,14 @@ func (l Laplace) String() string {
 	return s + ") => " + l.Result.String()
 }
 
+// Written is a form of a library function whose meaning is a text in the language
+// itself, made for the functions and types of a call: see ir.Lower.
+type Written struct {
+	Overload
+	Name, Text string
+	Lead       int // how many arguments the text gives to the function passed; -1: all
+}
+
 // Planned is a form of a library function that has types but no evaluation yet:
 // a program that uses it is correct and cannot run.
 type Planned struct{ Overload }

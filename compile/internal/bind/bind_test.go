@@ -25,7 +25,7 @@ func compileIR(t testing.TB, name, text string) *ir.Program {
 	if !list.HasErrors() {
 		info, more := check.Check(tree, stdlib.Universe())
 		if !more.HasErrors() {
-			return ir.Lower(tree, info)
+			return ir.Lower(tree, info, stdlib.Language())
 		}
 		list = append(list, more...)
 	}

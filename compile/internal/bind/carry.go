@@ -319,6 +319,7 @@ func (b *binder) carry(ax *axis, steps int, lp *loop, i value, active *value) si
 		body.Output(sumOf(body, r.br.target))
 	}
 	if len(body.Outputs) == 0 && len(body.Effects) == 0 {
+		b.settle(lp)
 		return goesOn
 	}
 	g.SetSite(b.site())

@@ -8,6 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/stdlib"
 )
@@ -468,11 +469,29 @@ func (b *binder) userCall(e *ir.UserCall) *value {
 		b.fail(e.Span(), diag.EndlessRecursion, "`%s` calls itself without end", e.Func.Name).
 			detailf("10,000 calls are under way; a recursion must be ended by data.").throw()
 	}
-	site := callSite{name: e.Func.Name, at: e.Span()}
-	cells := make([]*cell, e.Func.NumVars)
+	if e.Func.Intrinsic != ir.NoIntrinsic {
+		return b.intrinsic(e)
+	}
+	args := make([]value, len(e.Args))
 	for i, a := range e.Args {
-		v := b.eval(a)
-		p := e.Func.Params[i]
+		args[i] = b.eval(a)
+	}
+	outer := b.propto
+	b.propto = e.Propto && outer
+	if strings.HasSuffix(e.Func.Name, "_lp") {
+		b.propto = outer
+	}
+	v := b.callWith(e.Func, e.Span(), args)
+	b.propto = outer
+	return v
+}
+
+// callWith evaluates a function for arguments.
+func (b *binder) callWith(fn *ir.Function, at source.Span, args []value) *value {
+	site := callSite{name: fn.Name, at: at}
+	cells := make([]*cell, fn.NumVars)
+	for i, v := range args {
+		p := fn.Params[i]
 		c := b.newCell(nil, p.Name, p.Type, v.shape)
 		c.param = v.param
 		c.typ = p.Type
@@ -482,23 +501,19 @@ func (b *binder) userCall(e *ir.UserCall) *value {
 		cells[p.ID] = c
 		site.param = site.param || v.param
 	}
-	outerCells, outerPropto, outerTarget := b.cells, b.propto, b.inModel
+	outerCells, outerTarget := b.cells, b.inModel
 	b.cells, b.calls = cells, append(b.calls, site)
-	b.propto = e.Propto && outerPropto
-	if strings.HasSuffix(e.Func.Name, "_lp") {
-		b.propto = outerPropto
-	}
 	b.result = nil
-	sig := b.exec(e.Func.Body)
+	sig := b.exec(fn.Body)
 	b.cells, b.calls = outerCells, b.calls[:len(b.calls)-1]
-	b.propto, b.inModel = outerPropto, outerTarget
+	b.inModel = outerTarget
 	out := b.result
 	b.result = nil
 	if sig&returns == 0 {
 		return nil
 	}
 	if sig != returns && out != nil {
-		b.mustReturn(e, sig)
+		b.mustReturn(fn, sig)
 	}
 	if out != nil {
 		v := *out
@@ -509,10 +524,10 @@ func (b *binder) userCall(e *ir.UserCall) *value {
 }
 
 // mustReturn rejects the evaluation where a function ends without a return.
-func (b *binder) mustReturn(e *ir.UserCall, sig signal) {
+func (b *binder) mustReturn(fn *ir.Function, sig signal) {
 	missing := b.isOneOf(b.code, sig&^returns)
 	b.emitEffect([]value{b.numeric(missing)}, func(g *ad.Graph, a []ad.Ref) {
-		g.RejectIf(a[0], &ad.Message{Parts: []ad.MessagePart{{Text: e.Func.Name + " ended without a return statement", Arg: -1}}})
+		g.RejectIf(a[0], &ad.Message{Parts: []ad.MessagePart{{Text: fn.Name + " ended without a return statement", Arg: -1}}})
 	})
 }
 

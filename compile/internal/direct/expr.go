@@ -1,6 +1,7 @@
 package direct
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -220,23 +221,82 @@ const maxCalls = 10_000
 
 // call calls a user function; ok is false if it ended without a return.
 func (r *run) call(e *ir.UserCall) (v value, ok bool) {
-	if r.calls++; r.calls > maxCalls {
-		r.failf("%s calls itself without end", e.Func.Name)
+	args, levels := make([]value, len(e.Args)), make([]ir.Level, len(e.Args))
+	for i, a := range e.Args {
+		args[i], levels[i] = r.eval(a), r.level(a)
 	}
-	n := e.Func.NumVars
-	inner := frame{vals: make([]value, n), levels: make([]ir.Level, n), inCall: true, local: r.highest(e.Args)}
-	for i, p := range e.Func.Params {
-		inner.vals[p.ID], inner.levels[p.ID] = r.eval(e.Args[i]), r.level(e.Args[i])
+	switch e.Func.Intrinsic {
+	case ir.Detach:
+		return args[0], true
+	case ir.Jacobian:
+		return r.jacobian(e.Func, args, levels), true
 	}
-	outer, propto := r.frame, r.propto
-	r.frame = inner
+	propto := r.propto
 	// A density drops terms if it is called with ~ or as _lupdf; a function that
 	// adds to the density itself goes by the statement that calls it.
 	if !strings.HasSuffix(e.Func.Name, "_lp") {
 		r.propto = propto && e.Propto
 	}
-	sig := r.exec(e.Func.Body)
-	r.frame, r.propto = outer, propto
+	v, ok = r.callWith(e.Func, args, levels)
+	r.propto = propto
+	return v, ok
+}
+
+// callWith runs a function for arguments.
+func (r *run) callWith(fn *ir.Function, args []value, levels []ir.Level) (v value, ok bool) {
+	if r.calls++; r.calls > maxCalls {
+		r.failf("%s calls itself without end", fn.Name)
+	}
+	inner := frame{vals: make([]value, fn.NumVars), levels: make([]ir.Level, fn.NumVars), inCall: true, local: ir.Data}
+	for i, p := range fn.Params {
+		inner.vals[p.ID], inner.levels[p.ID] = args[i], levels[i]
+		inner.local = max(inner.local, levels[i])
+	}
+	outer := r.frame
+	r.frame = inner
+	sig := r.exec(fn.Body)
+	r.frame = outer
 	r.calls--
 	return r.result, sig == returns
+}
+
+// jacobian is the matrix of derivatives of a function by one of its arguments,
+// by differences of second order, extrapolated once.
+func (r *run) jacobian(fn *ir.Function, args []value, levels []ir.Level) value {
+	at := args[fn.Arg].floats()
+	n := len(at)
+	var out value
+	for k := range n {
+		difference := func(h float64) []float64 {
+			var side [2][]float64
+			for s, d := range []float64{h, -h} {
+				x := slices.Clone(at)
+				x[k] += d
+				moved := slices.Clone(args)
+				moved[fn.Arg] = value{shape: []int{n}, reals: x}
+				v, ok := r.callWith(fn.Of, moved, levels)
+				if !ok {
+					r.failf("%s ended without a return", fn.Of.Name)
+				}
+				side[s] = v.floats()
+			}
+			d := make([]float64, len(side[0]))
+			for i := range d {
+				d[i] = (side[0][i] - side[1][i]) / (2 * h)
+			}
+			return d
+		}
+		h := 1e-3 * max(1, math.Abs(at[k]))
+		wide, narrow := difference(h), difference(h/2)
+		if out.reals == nil {
+			out = value{shape: []int{len(wide), n}, reals: make([]float64, len(wide)*n)}
+		}
+		for i := range wide {
+			out.reals[i*n+k] = (4*narrow[i] - wide[i]) / 3
+		}
+	}
+	if out.reals == nil {
+		out = value{shape: []int{0, 0}, reals: []float64{}}
+	}
+	return out
 }

@@ -1,0 +1,160 @@
+package stdlib
+
+import (
+	"embed"
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// texts are the algorithms of the functions that take functions, written in the
+// language itself: their meaning is that of the text, for every evaluator, and
+// their derivatives of all orders follow from it. See ir.Lower for what a text
+// may say.
+//
+//go:embed texts/*.stan
+var texts embed.FS
+
+// functional is a function that takes functions: the head that fits the
+// algorithms to it, and their files.
+type functional struct {
+	names string
+	files string
+	lead  int // arguments that the library gives to the function; -1: all
+	head  string
+	// The entry, and the one of the form with control arguments (_tol).
+	plain, control string
+}
+
+// Heads: the right-hand side of a differential equation, in the present form and
+// in the one with arrays; a system of equations; an integrand.
+const (
+	odeHead = `
+vector f(real t, vector y $params) { reject(""); }
+vector rhs(real t, vector y $params) { return f(t, y $args); }`
+	oldODEHead = `
+array[] real f(real t, array[] real y $params) { reject(""); }
+vector rhs(real t, vector y $params) { return to_vector(f(t, to_array_1d(y) $args)); }`
+	stubs = `
+matrix jacobian_rhs_1(real t, vector y $params) { reject(""); }
+vector detach(vector x) { reject(""); }
+real detach(real x) { reject(""); }`
+	systemHead = `
+vector f(vector y $params) { reject(""); }
+vector system(vector y $params) { return f(y $args); }
+matrix jacobian_system_0(vector y $params) { reject(""); }
+vector detach(vector x) { reject(""); }`
+	integrandHead = `
+real f(real x, real xc $params) { reject(""); }
+real integrand(real x, real xc $params) { return f(x, xc $args); }
+real detach(real x) { reject(""); }`
+)
+
+// odeEntries are the entries of a solver with these tolerances and most steps.
+func odeEntries(tolerances string) (plain, control string) {
+	return `
+array[] vector solve(vector y0, real t0, array[] real ts $params) {
+  return integrate(y0, t0, ts, ` + tolerances + ` $args);
+}`, `
+array[] vector solve(vector y0, real t0, array[] real ts, real rtol, real atol, int most $params) {
+  return integrate(y0, t0, ts, rtol, atol, most $args);
+}`
+}
+
+// oldODEEntries are the same for the form with arrays.
+func oldODEEntries(tolerances string) (plain, control string) {
+	const arrays = ` {
+  array[size(ts), size(y0)] real out;
+  array[size(ts)] vector[size(y0)] ys = integrate(to_vector(y0), t0, ts, `
+	const end = ` $args);
+  for (i in 1:size(ts)) out[i] = to_array_1d(ys[i]);
+  return out;
+}`
+	return `
+array[,] real solve(array[] real y0, real t0, array[] real ts $params)` + arrays + tolerances + end, `
+array[,] real solve(array[] real y0, real t0, array[] real ts $params, real rtol, real atol, real most)` +
+			arrays + "rtol, atol, 1000000" + end
+}
+
+// The default tolerances of Stan.
+const (
+	looseTolerances = "1e-6, 1e-6, 1000000"
+	tightTolerances = "1e-10, 1e-10, 100000000"
+)
+
+var functionals = func() []functional {
+	loose, looseTol := odeEntries(looseTolerances)
+	tight, tightTol := odeEntries(tightTolerances)
+	old, oldTol := oldODEEntries(looseTolerances)
+	oldTight, oldTightTol := oldODEEntries(tightTolerances)
+	return []functional{
+		{names: "ode_rk45 ode_ckrk", files: "adaptive dopri5", lead: 2, head: odeHead + stubs, plain: loose, control: looseTol},
+		{names: "ode_adams", files: "adaptive dopri5", lead: 2, head: odeHead + stubs, plain: tight, control: tightTol},
+		{names: "ode_bdf", files: "adaptive seulex", lead: 2, head: odeHead + stubs, plain: tight, control: tightTol},
+		{names: "integrate_ode integrate_ode_rk45", files: "adaptive dopri5", lead: 2, head: oldODEHead + stubs, plain: old, control: oldTol},
+		{names: "integrate_ode_adams", files: "adaptive dopri5", lead: 2, head: oldODEHead + stubs, plain: oldTight, control: oldTightTol},
+		{names: "integrate_ode_bdf", files: "adaptive seulex", lead: 2, head: oldODEHead + stubs, plain: oldTight, control: oldTightTol},
+		{names: "solve_newton solve_powell", files: "newton", lead: 1, head: systemHead, plain: `
+vector solve(vector guess $params) { return zero(guess, 1e-6, 200 $args); }`, control: `
+vector solve(vector guess, real scale, real tolerance, int most $params) { return zero(guess, tolerance, most $args); }`},
+		{names: "algebra_solver algebra_solver_newton", files: "newton", lead: 1, head: systemHead, plain: `
+vector solve(vector guess $params) { return zero(guess, 1e-6, 200 $args); }`, control: `
+vector solve(vector guess $params, real scale, real tolerance, real most) { return zero(guess, tolerance, 1000000 $args); }`},
+		{names: "integrate_1d_gauss_kronrod integrate_1d_double_exponential", files: "quadrature", lead: 2, head: integrandHead, plain: `
+real solve(real a, real b $params) { return area(a, b, 1.4901161193847656e-8 $args); }`, control: `
+real solve(real a, real b, real tolerance, real absolute, int most $params) { return area(a, b, tolerance $args); }`},
+		{names: "integrate_1d", files: "quadrature", lead: 2, head: integrandHead, plain: `
+real solve(real a, real b $params) { return area(a, b, 1.4901161193847656e-8 $args); }`, control: `
+real solve(real a, real b $params, real tolerance) { return area(a, b, tolerance $args); }`},
+		{names: "reduce_sum reduce_sum_static", lead: 3, plain: `
+real f($x x, int start, int end $params) { reject(""); }
+real solve($x x, int grain $params) {
+  if (size(x) == 0) return 0;
+  return f(x, 1, size(x) $args);
+}`},
+		{names: "map_rect", lead: -1, plain: `
+vector f(vector phi, vector theta, array[] real x_r, array[] int x_i) { reject(""); }
+vector from(int i, vector phi, array[] vector theta, array[,] real x_r, array[,] int x_i) {
+  vector[num_elements(f(phi, theta[i], x_r[i], x_i[i]))] here = f(phi, theta[i], x_r[i], x_i[i]);
+  if (i == size(theta)) return here;
+  return append_row(here, from(i + 1, phi, theta, x_r, x_i));
+}
+vector solve(vector phi, array[] vector theta, array[,] real x_r, array[,] int x_i) {
+  if (size(theta) == 0) return rep_vector(0, 0);
+  return from(1, phi, theta, x_r, x_i);
+}`},
+	}
+}()
+
+// written is the form o of a function as a text; ok is false if it has none.
+func written(name string, o types.Overload) (w types.Written, ok bool) {
+	base, tol := strings.CutSuffix(name, "_tol")
+	i := slices.IndexFunc(functionals, func(f functional) bool { return slices.Contains(strings.Fields(f.names), base) })
+	if i < 0 {
+		return w, false
+	}
+	f := functionals[i]
+	if o, fixed := o.(types.Fixed); fixed && f.control != "" {
+		tol = len(o.Params) > oldArguments[strings.Fields(f.files)[len(strings.Fields(f.files))-1]]
+	}
+	entry := f.plain
+	if tol {
+		entry = f.control
+	}
+	var text strings.Builder
+	text.WriteString("functions {" + f.head)
+	for file := range strings.FieldsSeq(f.files) {
+		b, err := texts.ReadFile("texts/" + file + ".stan")
+		if err != nil {
+			panic(err) // a name in the table above
+		}
+		text.WriteString("\n" + string(b))
+	}
+	text.WriteString(entry + "\n}\n")
+	return types.Written{Overload: o, Name: name, Lead: f.lead, Text: text.String()}, true
+}
+
+// oldArguments is the number of arguments of the older forms without control
+// arguments, by algorithm.
+var oldArguments = map[string]int{"dopri5": 7, "seulex": 7, "newton": 5, "quadrature": 6}

@@ -1,0 +1,33 @@
+// The norm of an error relative to what is allowed.
+real size_of(vector e, vector a, vector b, real rtol, real atol) {
+  int n = num_elements(e);
+  real s = 0;
+  for (i in 1:n)
+    s += square(e[i] / (atol + rtol * fmax(abs(a[i]), abs(b[i]))));
+  return sqrt(s / n);
+}
+
+// A first step so short that the solution hardly changes.
+real first_step(vector y, vector slope, real rtol, real atol) {
+  real d0 = size_of(y, y, y, rtol, atol);
+  real d1 = size_of(slope, y, y, rtol, atol);
+  if (d0 < 1e-5 || d1 < 1e-5)
+    return 1e-6;
+  return 0.01 * d0 / d1;
+}
+
+// How many times longer the next step may be, for an error that grows with that
+// power of it.
+real stretch(real error, real order) {
+  return fmin(5, fmax(0.2, 0.9 * pow(error, -1 / order)));
+}
+
+void check_times(real t0, array[] real ts, real rtol, real atol) {
+  for (i in 1:size(ts)) {
+    real before = i == 1 ? t0 : ts[i - 1];
+    if (!(i == 1 ? ts[i] > before : ts[i] >= before))
+      reject("the times of the solution must come in order after the initial time ", t0, ", but time number ", i, " is ", ts[i]);
+  }
+  if (!(rtol > 0 && atol > 0))
+    reject("the tolerances must be positive, but are ", rtol, " and ", atol);
+}

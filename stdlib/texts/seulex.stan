@@ -1,0 +1,46 @@
+// For stiff systems: the linearly implicit Euler method, extrapolated to order 6
+// (P. Deuflhard, SIAM Review 27, 1985; Hairer and Wanner, Solving Ordinary
+// Differential Equations II, section IV.9). The lengths of the steps have no
+// derivatives: the steps are those of a fixed grid.
+array[] vector integrate(vector y0, real t0, array[] real ts, real rtol, real atol, int most $params) {
+  int n = num_elements(y0);
+  int m = size(ts);
+  array[m] vector[n] out;
+  vector[n] y = y0;
+  real t = t0;
+  real h = first_step(detach(y0), detach(rhs(t0, y0 $args)), rtol, atol);
+  int steps = 0;
+  check_times(t0, ts, rtol, atol);
+  for (i in 1:m) {
+    real end = ts[i];
+    while (t < end) {
+      int last = t + 1.001 * h >= end;
+      real s = last ? end - t : h;
+      matrix[n, n] slope = jacobian_rhs_1(t, y $args);
+      array[6] vector[n] table;
+      real error;
+      for (j in 1:6) {
+        real g = s / j;
+        matrix[n, n] a = identity_matrix(n) - g * slope;
+        vector[n] w = y;
+        for (k in 1:j)
+          w += a \ (g * rhs(t + k * g, w $args));
+        table[j] = w;
+        for (k in 1:(j - 1))
+          table[j - k] = table[j - k + 1] + (table[j - k + 1] - table[j - k]) / (j * 1.0 / (j - k) - 1);
+      }
+      error = size_of(detach(table[1] - table[2]), detach(y), detach(table[1]), rtol, atol);
+      steps += 1;
+      if (steps > most)
+        reject("the solution of the differential equation took more than ", most, " steps, at time ", t);
+      if (error <= 1) {
+        y = table[1];
+        if (last) t = end; else t += s;
+      }
+      if (!(last && error <= 1))
+        h = detach(s) * stretch(error, 6);
+    }
+    out[i] = y;
+  }
+  return out;
+}
