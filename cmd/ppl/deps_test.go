@@ -67,7 +67,7 @@ stdlib:                  ad lang/types gonum
 stdlib/stdlibtest:       stdlib ad lang/types
 
 compile/data:            lang/source lang/diag
-compile/ir:              lang/source lang/diag lang/ast lang/types lang/check
+compile/ir:              lang lang/source lang/diag lang/ast lang/types lang/check
 compile/transform:       ad lang/types
 compile/internal/loopnest: ad
 compile/internal/passes: compile/internal/loopnest ad

@@ -30,7 +30,7 @@ func lower(t *testing.T, name, text string) *ir.Program {
 	if diags.HasErrors() {
 		t.Fatalf("check: %v", diags)
 	}
-	p := ir.Lower(f, info, stdlib.Language())
+	p := ir.Lower(f, info, checktest.Universe())
 	if err := p.Verify(); err != nil {
 		t.Errorf("verify: %v", err)
 	}
@@ -96,7 +96,7 @@ func TestOverloadKept(t *testing.T) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	call := ir.Lower(f, info, stdlib.Language()).TransformedData[0].(*ir.Declare).Init.(*ir.Call)
+	call := ir.Lower(f, info, checktest.Universe()).TransformedData[0].(*ir.Declare).Init.(*ir.Call)
 	if call.Overload != lib["double"][0] {
 		t.Errorf("got %T", call.Overload)
 	}
