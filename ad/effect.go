@@ -46,6 +46,12 @@ func (e *CheckError) Error() string {
 	return fmt.Sprintf("%s: %s must be %s, but is %s", e.Check.Function, name, e.Check.Want, FormatNumber(e.Value))
 }
 
+// Requirement is the attribute of OpRequire, an effect on a value without
+// lanes: Wrong says what is wrong with the elements of the argument, or nothing
+// (""); what it says rejects the evaluation with a *RejectError. It is called
+// concurrently, and does not allocate where nothing is wrong.
+type Requirement struct{ Wrong func(x []float64) string }
+
 // Message is the attribute of OpReject and OpPrint: texts and, between them,
 // values of arguments. OpReject's first argument is its condition: where it is
 // not 0, the evaluation is rejected (Fatal: the run ends) with a *RejectError.
@@ -60,7 +66,8 @@ type MessagePart struct {
 	Arg  int
 }
 
-// RejectError is a rejection by the program's own reject or fatal_error.
+// RejectError is a rejection by the program's own reject or fatal_error, or by
+// a requirement.
 type RejectError struct {
 	Message string
 	Fatal   bool
@@ -81,6 +88,9 @@ func (g *Graph) RejectIf(cond Ref, m *Message, args ...Ref) {
 	g.Do(OpReject, m, append([]Ref{cond}, args...)...)
 }
 
+// Require adds the check of a whole value.
+func (g *Graph) Require(r *Requirement, x Ref) { g.Do(OpRequire, r, x) }
+
 // Print adds a print of m.
 func (g *Graph) Print(m *Message, args ...Ref) { g.Do(OpPrint, m, args...) }
 
@@ -91,6 +101,12 @@ func effectOps() map[OpCode]Op {
 		OpCheck: {Name: "check", Class: Effect, Arity: 1, Shape: none},
 		OpReject: {Name: "reject", Class: Effect, Arity: -1, Shape: func(args []Type, _ any) (Type, error) {
 			if len(args) == 0 {
+				return Type{}, errEffectArgs
+			}
+			return Type{}, nil
+		}},
+		OpRequire: {Name: "require", Class: Effect, Arity: 1, Shape: func(args []Type, _ any) (Type, error) {
+			if args[0].Lanes > 0 {
 				return Type{}, errEffectArgs
 			}
 			return Type{}, nil
@@ -115,6 +131,10 @@ func RunEffect(n *Node, types []Type, args [][]float64, print func(string)) erro
 				}
 				return &CheckError{Check: attr, Value: x, Index: at, Site: n.Site}
 			}
+		}
+	case *Requirement:
+		if wrong := attr.Wrong(args[0]); wrong != "" {
+			return &RejectError{Message: wrong, Site: n.Site}
 		}
 	case *Message:
 		if n.Op == OpPrint {

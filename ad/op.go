@@ -227,6 +227,7 @@ const (
 	// effects
 	OpCheck
 	OpReject
+	OpRequire
 	OpPrint
 
 	OpRandom

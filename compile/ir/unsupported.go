@@ -21,9 +21,6 @@ const (
 	jacobian    = "jacobian is"
 )
 
-// transforms are the constrained types that can be declared.
-var transforms = []types.ConstraintKind{types.Ordered, types.PositiveOrdered, types.Simplex}
-
 // Unsupported reports what a checked program uses that cannot be run yet, each
 // feature and each function once. Only a program without such is for Lower.
 func Unsupported(f *ast.File, info *check.Info) diag.List {
@@ -85,14 +82,11 @@ func (u *unsupported) node(n ast.Node) {
 // typeExpr refuses types that are written. Complex values come from nowhere
 // else but literals and functions that are refused too.
 func (u *unsupported) typeExpr(t *ast.TypeExpr) {
-	k, _, constrained := types.ConstrainedType(t.Elem)
 	switch {
 	case t.Elem == "tuple":
 		u.refuse(t.Span(), tuples, "")
 	case strings.HasPrefix(t.Elem, "complex"):
 		u.refuse(t.Span(), complexNums, "")
-	case constrained && !slices.Contains(transforms, k):
-		u.refuse(t.Span(), "the type "+t.Elem+" is", "")
 	}
 }
 

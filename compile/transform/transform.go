@@ -1,13 +1,7 @@
-// Package transform maps unconstrained numbers to values that satisfy a
-// declared constraint, with the log Jacobian of the map, and back.
-//
-// Each constraint is a row of the table: the map, its log absolute Jacobian
-// determinant, and the inverse, all as graph expressions, so that they are
-// differentiated like everything else. transform.go has the table and the
-// constraints on single numbers, vectors.go those on whole vectors.
 package transform
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -21,48 +15,85 @@ type Bounds struct{ Lower, Upper ad.Ref }
 
 // Transform is one row.
 type Transform struct {
-	// Free is the number of unconstrained numbers of a vector of n, for
-	// constraints on whole vectors; nil for those on single numbers, which have
-	// one for each.
-	Free func(n int) int
-	// Violated is not 0 where a vector is outside the constraint; nil for
-	// constraints on single numbers. Want completes "must be …".
-	Violated func(g *ad.Graph, y ad.Ref) ad.Ref
-	Want     string
-	// Constrain maps x to the constrained value; jacobian holds addends of the
-	// log Jacobian, of x's shape or scalar per element.
-	Constrain func(g *ad.Graph, x ad.Ref, b Bounds) (y ad.Ref, jacobian []ad.Ref)
+	// Free is, for a constrained type, the shape of the unconstrained numbers of a
+	// vector or matrix of that shape; nil for constraints on single numbers, which
+	// have one number for each element. A matrix of unconstrained numbers stands
+	// by columns in the point of the sampler.
+	Free func(shape []int) []int
+	// Constrain maps x to the constrained value, of that shape; jacobian holds
+	// addends of the log Jacobian, of any shape of a constrained type, else of x's
+	// shape or scalar for every element.
+	Constrain func(g *ad.Graph, x ad.Ref, shape []int, b Bounds) (y ad.Ref, jacobian []ad.Ref)
 	// Unconstrain is the inverse.
 	Unconstrain func(g *ad.Graph, y ad.Ref, b Bounds) ad.Ref
 }
 
-// Of returns the transform of a kind of constraint; ok is false if there is
-// none.
-func Of(kind types.ConstraintKind) (Transform, bool) {
-	switch kind {
-	case types.Unconstrained:
-		return Transform{
-			Constrain:   func(g *ad.Graph, x ad.Ref, _ Bounds) (ad.Ref, []ad.Ref) { return x, nil },
-			Unconstrain: func(g *ad.Graph, y ad.Ref, _ Bounds) ad.Ref { return y },
-		}, true
-	case types.LowerUpper:
-		return Transform{Constrain: constrainBounds, Unconstrain: unconstrainBounds}, true
-	case types.OffsetMultiplier:
-		return Transform{Constrain: constrainOffset, Unconstrain: unconstrainOffset}, true
-	case types.Ordered:
-		return Transform{Free: all, Violated: violatesOrder, Want: "in increasing order",
-			Constrain: constrainOrdered, Unconstrain: unconstrainOrdered}, true
-	case types.PositiveOrdered:
-		return Transform{Free: all, Violated: violatesPositiveOrder, Want: "positive and in increasing order",
-			Constrain: constrainPositiveOrdered, Unconstrain: unconstrainPositiveOrdered}, true
-	case types.Simplex:
-		return Transform{Free: func(n int) int { return max(n-1, 0) }, Violated: violatesSimplex, Want: "a simplex: not negative, with sum 1",
-			Constrain: constrainSimplex, Unconstrain: unconstrainSimplex}, true
+// Edition is a version of Stan whose transforms are meant.
+type Edition uint8
+
+// The editions. Between them the simplex has changed, and with it the rows and
+// columns of stochastic matrices; they and the types with sums of zero came
+// with Stan 2.36.
+const (
+	Stan239 Edition = iota
+	Stan232
+)
+
+// editions are their names.
+var editions = [...]string{Stan239: "2.39", Stan232: "2.32"}
+
+// EditionOf is the edition of that name, which is empty for the newest.
+func EditionOf(name string) (Edition, error) {
+	for e, n := range editions {
+		if n == name || name == "" {
+			return Edition(e), nil
+		}
 	}
-	return Transform{}, false
+	return 0, fmt.Errorf("there are no transforms of Stan %s: there are those of %s and %s", name, editions[Stan232], editions[Stan239])
 }
 
-func all(n int) int { return n }
+// String is the version.
+func (e Edition) String() string { return editions[e] }
+
+// Of returns the transform of a kind of constraint.
+func Of(kind types.ConstraintKind, e Edition) Transform {
+	simplex := Transform{lastLess, constrainSimplex, unconstrainSimplex}
+	if e == Stan232 {
+		simplex = Transform{lastLess, constrainStick, unconstrainStick}
+	}
+	switch kind {
+	case types.LowerUpper:
+		return Transform{nil, constrainBounds, unconstrainBounds}
+	case types.OffsetMultiplier:
+		return Transform{nil, constrainOffset, unconstrainOffset}
+	case types.Ordered:
+		return Transform{same, constrainOrdered, unconstrainOrdered}
+	case types.PositiveOrdered:
+		return Transform{same, constrainPositiveOrdered, unconstrainPositiveOrdered}
+	case types.Simplex, types.RowStochasticMatrix:
+		return simplex
+	case types.UnitVector:
+		return Transform{same, constrainUnitVector, unconstrainUnitVector}
+	case types.SumToZeroVector:
+		return Transform{lastLess, constrainSumToZero, unconstrainSumToZero}
+	case types.SumToZeroMatrix:
+		return Transform{bothLess, constrainSumToZeroMatrix, unconstrainSumToZeroMatrix}
+	case types.ColumnStochasticMatrix:
+		return byColumns(simplex)
+	case types.CorrMatrix:
+		return Transform{choose2, constrainCorr, unconstrainCorr}
+	case types.CovMatrix:
+		return Transform{triangle, constrainCov, unconstrainCov}
+	case types.CholeskyFactorCorr:
+		return Transform{choose2, constrainCorrFactor, unconstrainCorrFactor}
+	case types.CholeskyFactorCov:
+		return Transform{triangle, constrainFactor, unconstrainFactor}
+	}
+	return Transform{
+		Constrain:   func(_ *ad.Graph, x ad.Ref, _ []int, _ Bounds) (ad.Ref, []ad.Ref) { return x, nil },
+		Unconstrain: func(_ *ad.Graph, y ad.Ref, _ Bounds) ad.Ref { return y },
+	}
+}
 
 // infinite tells how much of a bound is infinite: none of it, all of it, or
 // some; a bound that is computed counts as finite, as nothing else makes sense.
@@ -88,7 +119,7 @@ func infinite(g *ad.Graph, bound ad.Ref, sign int) (none, all bool) {
 // constrainBounds: with a lower bound a, y = a + exp x; with an upper bound b,
 // y = b - exp x; with both, y = a + (b-a) inv_logit x. An infinite bound is
 // none.
-func constrainBounds(g *ad.Graph, x ad.Ref, b Bounds) (ad.Ref, []ad.Ref) {
+func constrainBounds(g *ad.Graph, x ad.Ref, _ []int, b Bounds) (ad.Ref, []ad.Ref) {
 	loNone, loAll := infinite(g, b.Lower, -1)
 	upNone, upAll := infinite(g, b.Upper, 1)
 	lower := func() (ad.Ref, ad.Ref) { return g.Add(g.Exp(x), b.Lower), x }
@@ -155,7 +186,7 @@ func unconstrainBounds(g *ad.Graph, y ad.Ref, b Bounds) ad.Ref {
 }
 
 // constrainOffset: y = offset + multiplier·x.
-func constrainOffset(g *ad.Graph, x ad.Ref, b Bounds) (ad.Ref, []ad.Ref) {
+func constrainOffset(g *ad.Graph, x ad.Ref, _ []int, b Bounds) (ad.Ref, []ad.Ref) {
 	y := x
 	var jac []ad.Ref
 	if b.Upper != ad.None {

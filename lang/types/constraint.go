@@ -29,23 +29,22 @@ const (
 	CholeskyFactorCov
 )
 
-var constraintNames = [...]string{"unconstrained", "lower/upper", "offset/multiplier", "ordered", "positive_ordered",
-	"simplex", "unit_vector", "sum_to_zero_vector", "sum_to_zero_matrix", "row_stochastic_matrix",
-	"column_stochastic_matrix", "corr_matrix", "cov_matrix", "cholesky_factor_corr", "cholesky_factor_cov"}
+var plainNames = [...]string{"unconstrained", "lower/upper", "offset/multiplier"}
 
 // String is the keyword of the constrained type, where there is one.
-func (k ConstraintKind) String() string { return constraintNames[k] }
+func (k ConstraintKind) String() string {
+	if k < Ordered {
+		return plainNames[k]
+	}
+	return k.row().keyword
+}
 
 // ConstrainedType is the constraint and the plain type that a keyword such as
 // simplex declares; ok is false if the keyword names no constrained type.
 func ConstrainedType(keyword string) (k ConstraintKind, t Type, ok bool) {
-	for k := Ordered; int(k) < len(constraintNames); k++ {
-		if constraintNames[k] == keyword {
-			t := VectorType
-			if k > SumToZeroVector {
-				t = MatrixType
-			}
-			return k, t, true
+	for i, row := range structures {
+		if row.keyword == keyword {
+			return Ordered + ConstraintKind(i), row.typ, true
 		}
 	}
 	return Unconstrained, Type{}, false
@@ -78,21 +77,21 @@ var (
 	SymmetricInterval  = Constraint{Text: "in the interval [-1, 1]", Lo: -1, Hi: 1}
 	GreaterThanOne     = Constraint{Text: "greater than 1", Lo: 1, Hi: posInf, LoOpen: true}
 	PositiveInt        = Constraint{Text: "positive", Lo: 1, Hi: posInf}
-	OrderedVec         = structure(Ordered, "ordered")
-	PositiveOrderedVec = structure(PositiveOrdered, "positive and ordered")
-	SimplexVec         = structure(Simplex, "a valid simplex")
-	UnitVec            = structure(UnitVector, "a unit vector")
-	RowStochastic      = structure(RowStochasticMatrix, "row stochastic")
-	CorrMat            = structure(CorrMatrix, "a correlation matrix")
-	CovMat             = structure(CovMatrix, "symmetric and positive definite")
-	CholeskyCorr       = structure(CholeskyFactorCorr, "a Cholesky factor of a correlation matrix")
-	CholeskyCov        = structure(CholeskyFactorCov, "lower triangular with a positive diagonal")
+	OrderedVec         = structured(Ordered)
+	PositiveOrderedVec = structured(PositiveOrdered)
+	SimplexVec         = structured(Simplex)
+	UnitVec            = structured(UnitVector)
+	RowStochastic      = structured(RowStochasticMatrix)
+	CorrMat            = structured(CorrMatrix)
+	CovMat             = structured(CovMatrix)
+	CholeskyCorr       = structured(CholeskyFactorCorr)
+	CholeskyCov        = structured(CholeskyFactorCov)
 )
 
 var posInf, negInf = math.Inf(1), math.Inf(-1)
 
-func structure(k ConstraintKind, text string) Constraint {
-	return Constraint{Text: text, Kind: k, Lo: negInf, Hi: posInf}
+func structured(k ConstraintKind) Constraint {
+	return Constraint{Text: k.Text(), Kind: k, Lo: negInf, Hi: posInf}
 }
 
 // Between is the closed interval [lo, hi].

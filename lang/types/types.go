@@ -10,7 +10,7 @@
 //
 // types.go: types. overload.go: overloads and promotion. family.go: families.
 // functor.go: functions that take functions. resolve.go: overload resolution.
-// constraint.go: constraints.
+// constraint.go: constraints. structure.go: the table of constrained types.
 package types
 
 import "strings"

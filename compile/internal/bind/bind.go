@@ -18,11 +18,12 @@ import (
 
 // Options of a binding.
 type Options struct {
-	Seed     uint64       // of random draws in transformed data
-	Propto   bool         // `~` and _lupdf drop terms
-	Jacobian bool         // transforms add their log Jacobians
-	Print    func(string) // receives prints of transformed data
-	Unroll   bool         // evaluate every loop iteration by iteration: the plain meaning, for tests
+	Seed       uint64       // of random draws in transformed data
+	Propto     bool         // `~` and _lupdf drop terms
+	Jacobian   bool         // transforms add their log Jacobians
+	Print      func(string) // receives prints of transformed data
+	Transforms transform.Edition
+	Unroll     bool // evaluate every loop iteration by iteration: the plain meaning, for tests
 }
 
 // Stats tells how loops and branches came out.
@@ -162,16 +163,18 @@ func (b *binder) parameters(out *Bound, jacobian func(value)) {
 		b.at(v.Span)
 		shape := b.sizes(v)
 		tr := b.transformOf(v)
-		free := freeShape(tr, shape)
+		free := freeShape(tr, v.Type, shape)
+		order := unconstrainedOrder(v.Type, free)
 		p := Param{Name: v.Name, Shape: shape, Size: sizeOf(free)}
-		p.Names = elementNames(v.Name, free, unconstrainedOrder(v.Type, free))
+		p.Names = elementNames(v.Name, free, order)
 		out.Params = append(out.Params, p)
 		g := b.root.g
 		in := g.Input(ad.Type{Shape: []int{p.Size}})
 		g.SetSite(b.site())
-		x := g.Gather(in, storage(unconstrainedOrder(v.Type, free), free))
+		x := g.Gather(in, storage(order, free))
 		bounds := b.bounds(v)
-		y, jac := perVector(g, tr, x, func(x ad.Ref) (ad.Ref, []ad.Ref) { return tr.Constrain(g, x, bounds) })
+		item := shape[v.Type.Dims:]
+		y, jac := perItem(g, tr, v.Type, x, item, func(x ad.Ref) (ad.Ref, []ad.Ref) { return tr.Constrain(g, x, item, bounds) })
 		if v.Constraint.Kind == types.LowerUpper && bounds.Lower != ad.None && bounds.Upper != ad.None {
 			b.checkOrder(v, bounds)
 		}
@@ -195,28 +198,27 @@ func (b *binder) parameters(out *Bound, jacobian func(value)) {
 	}
 }
 
-// freeShape is the shape of the unconstrained numbers of a value.
-func freeShape(tr transform.Transform, shape []int) []int {
+// freeShape is the shape of the unconstrained numbers of a variable.
+func freeShape(tr transform.Transform, t types.Type, shape []int) []int {
 	if tr.Free == nil {
 		return shape
 	}
-	n := len(shape) - 1
-	return append(slices.Clone(shape[:n]), tr.Free(shape[n]))
+	return append(slices.Clone(shape[:t.Dims]), tr.Free(shape[t.Dims:])...)
 }
 
-// perVector applies a map of whole vectors to every vector of an array, as
-// lanes; a map of single numbers to all of them at once. Addends are summed.
-func perVector(g *ad.Graph, tr transform.Transform, x ad.Ref, f func(ad.Ref) (ad.Ref, []ad.Ref)) (ad.Ref, []ad.Ref) {
+// perItem applies a map of vectors or matrices to every one of an array, as
+// lanes; a map of single numbers to all of them at once. item is the shape of
+// one result. Addends are summed.
+func perItem(g *ad.Graph, tr transform.Transform, t types.Type, x ad.Ref, item []int, f func(ad.Ref) (ad.Ref, []ad.Ref)) (ad.Ref, []ad.Ref) {
 	shape := g.Type(x).Shape
-	if tr.Free == nil || len(shape) < 2 {
+	if tr.Free == nil || t.Dims == 0 {
 		return f(x)
 	}
-	dims, n := shape[:len(shape)-1], shape[len(shape)-1]
-	lanes := sizeOf(dims)
+	dims, lanes := shape[:t.Dims], sizeOf(shape[:t.Dims])
 	if lanes == 0 {
-		return x, nil
+		return g.ConstArray(ad.Type{Shape: append(slices.Clone(dims), item...)}, nil), nil
 	}
-	y, addends := f(g.Lane(g.Reshape(x, []int{lanes, n})))
+	y, addends := f(g.Lane(g.Reshape(x, append([]int{lanes}, shape[t.Dims:]...))))
 	for i, a := range addends {
 		a = g.Sum(a)
 		if g.Type(a).Lanes == 0 {
@@ -224,9 +226,8 @@ func perVector(g *ad.Graph, tr transform.Transform, x ad.Ref, f func(ad.Ref) (ad
 		}
 		addends[i] = g.SumLanes(a)
 	}
-	m := g.Type(y).Size()
 	y = g.Unlane(g.Spread(y, lanes))
-	return g.Reshape(y, append(slices.Clone(dims), m)), addends
+	return g.Reshape(y, append(slices.Clone(dims), item...)), addends
 }
 
 // scalarJacobian reports whether the Jacobian's addend is the same number for
@@ -236,11 +237,7 @@ func (b *binder) scalarJacobian(v *ir.Var) bool {
 }
 
 func (b *binder) transformOf(v *ir.Var) transform.Transform {
-	tr, ok := transform.Of(v.Constraint.Kind)
-	if !ok {
-		b.unsupported(v.Span, "a parameter of this constrained type")
-	}
-	return tr
+	return transform.Of(v.Constraint.Kind, b.opts.Transforms)
 }
 
 // bounds evaluates the arguments of a declared constraint.
@@ -349,10 +346,11 @@ func (b *binder) inverse(known []constant, out *Bound) {
 		c := b.newCell(v, v.Name, v.Type, shape)
 		c.setWhole(value{typ: v.Type, shape: shape, lvl: b.root, ref: in})
 		b.cells[v.ID] = c
+		b.checkInitial(v, in)
 		tr := b.transformOf(v)
 		bounds := b.bounds(v)
-		x, _ := perVector(g, tr, in, func(y ad.Ref) (ad.Ref, []ad.Ref) { return tr.Unconstrain(g, y, bounds), nil })
-		free := freeShape(tr, shape)
+		free := freeShape(tr, v.Type, shape)
+		x, _ := perItem(g, tr, v.Type, in, free[v.Type.Dims:], func(y ad.Ref) (ad.Ref, []ad.Ref) { return tr.Unconstrain(g, y, bounds), nil })
 		order := unconstrainedOrder(v.Type, free)
 		g.Output(g.Gather(g.Broadcast(x, free), ad.Index{Dims: []ad.Dim{tableDim(order)}}))
 	}
@@ -397,10 +395,11 @@ func orderOf(shape []int, fastest func(k int) int) []int32 {
 }
 
 // unconstrainedOrder is the order in which the unconstrained numbers of a
-// parameter stand: array elements one after another, matrices by columns.
+// parameter of type t stand: array elements one after another, matrices by
+// columns.
 func unconstrainedOrder(t types.Type, shape []int) []int32 {
 	n := len(shape)
-	if t.Kind == types.Matrix {
+	if n-t.Dims == 2 {
 		return orderOf(shape, func(k int) int {
 			switch k {
 			case 0:

@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/ir"
-	"github.com/ppl-lang/ppl/compile/transform"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/types"
 )
@@ -63,8 +64,10 @@ func (b *binder) readVariable(v *ir.Var, set *data.Set) {
 	c.setWhole(w)
 	b.cells[v.ID] = c
 	if v.Constraint.Kind >= types.Ordered {
-		b.checkVector(v)
-		b.runEffects()
+		b.checkKnownItems(v, func(i int, item, wrong string) {
+			about(diag.DataBounds, i, "`%s` must be %s, but %s", item, v.Constraint.Kind.Text(), wrong).
+				fix("mend the data, or the type in the declaration").throw()
+		})
 		return
 	}
 	b.checkKnown(v, func(i int, x, bound float64, rel string) {
@@ -106,23 +109,74 @@ func typeText(t types.Type, shape []int) string {
 	return elem
 }
 
-// checkVector checks a variable with a constraint on whole vectors.
-func (b *binder) checkVector(v *ir.Var) {
-	tr, ok := transform.Of(v.Constraint.Kind)
-	if !ok || tr.Violated == nil {
-		b.unsupported(v.Span, "a variable of this constrained type")
-	}
-	x := b.numeric(b.pack(b.cell(v)))
-	b.emitEffect([]value{x}, func(g *ad.Graph, a []ad.Ref) {
-		_, bad := perVector(g, tr, a[0], func(y ad.Ref) (ad.Ref, []ad.Ref) {
-			return y, []ad.Ref{tr.Violated(g, y)}
-		})
-		if len(bad) == 0 {
-			return
+// wrongItem finds the first vector or matrix of a variable of a constrained
+// type that is not what it is declared to be. The function does not allocate
+// where there is none.
+func wrongItem(v *ir.Var, shape []int) func(x []float64) (item int, wrong string) {
+	size := sizeOf(shape[v.Type.Dims:])
+	lanes, shape := sizeOf(shape[:v.Type.Dims]), shape[v.Type.Dims:]
+	work := sync.Pool{New: func() any { w := make([]float64, size); return &w }}
+	return func(x []float64) (int, string) {
+		w := work.Get().(*[]float64)
+		defer work.Put(w)
+		for i := range lanes {
+			if wrong := v.Constraint.Kind.Wrong(shape, x[i*size:(i+1)*size], *w); wrong != "" {
+				return i, wrong
+			}
 		}
-		m := &ad.Message{Parts: []ad.MessagePart{{Text: v.Name + " must be " + tr.Want + ", but is ", Arg: -1}, {Arg: 0}}}
-		g.RejectIf(bad[0], m, a[0])
+		return 0, ""
+	}
+}
+
+// itemName names an element of an array: theta[2,1].
+func itemName(v *ir.Var, shape []int, i int) string {
+	if v.Type.Dims == 0 {
+		return v.Name
+	}
+	name := elementNames(v.Name, shape[:v.Type.Dims], []int32{int32(i)})[0]
+	return v.Name + "[" + strings.ReplaceAll(strings.TrimPrefix(name, v.Name+"."), ".", ",") + "]"
+}
+
+// checkItems adds the check that a variable is of its constrained type.
+func (b *binder) checkItems(v *ir.Var) {
+	x := b.numeric(b.pack(b.cell(v)))
+	shape, find := x.shape, wrongItem(v, x.shape)
+	b.emitEffect([]value{x}, func(g *ad.Graph, a []ad.Ref) {
+		g.Require(&ad.Requirement{Wrong: func(x []float64) string {
+			if i, wrong := find(x); wrong != "" {
+				return itemName(v, shape, i) + " must be " + v.Constraint.Kind.Text() + ", but " + wrong
+			}
+			return ""
+		}}, a[0])
 	})
+}
+
+// checkKnownItems checks a known variable; bad gets the place of the first
+// number of an item that is wrong.
+func (b *binder) checkKnownItems(v *ir.Var, bad func(i int, item, wrong string)) {
+	c := b.cell(v)
+	if i, wrong := wrongItem(v, c.shape)(b.pack(c).lvlValues(b)); wrong != "" {
+		bad(i*sizeOf(c.shape[v.Type.Dims:]), itemName(v, c.shape, i), wrong)
+	}
+}
+
+// checkInitial adds the check that an initial value of a parameter is of its
+// constrained type. NaN stands for one that is not given.
+func (b *binder) checkInitial(v *ir.Var, x ad.Ref) {
+	if v.Constraint.Kind < types.Ordered {
+		return
+	}
+	shape := b.root.g.Type(x).Shape
+	find := wrongItem(v, shape)
+	b.root.g.Require(&ad.Requirement{Wrong: func(x []float64) string {
+		if len(x) == 0 || math.IsNaN(x[0]) {
+			return ""
+		}
+		if i, wrong := find(x); wrong != "" {
+			return "the initial value of " + itemName(v, shape, i) + " must be " + v.Constraint.Kind.Text() + ", but " + wrong
+		}
+		return ""
+	}}, x)
 }
 
 // checkKnown checks a known variable against its declared bounds.
@@ -168,7 +222,14 @@ func (b *binder) checkDeclared(v *ir.Var) {
 	}
 	b.at(v.Span)
 	if v.Constraint.Kind != types.LowerUpper {
-		b.checkVector(v)
+		if !b.now {
+			b.checkItems(v)
+			return
+		}
+		b.checkKnownItems(v, func(_ int, item, wrong string) {
+			b.fail(v.Span, diag.OutsideBounds, "`%s` must be %s, but %s", item, v.Constraint.Kind.Text(), wrong).
+				fix("mend the computation in transformed data, or the declared type").throw()
+		})
 		return
 	}
 	if b.now {

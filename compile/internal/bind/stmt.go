@@ -128,6 +128,12 @@ func (b *binder) sizes(v *ir.Var) []int {
 			b.fail(e.Span(), diag.TooLarge, "`%s` would have more than %d elements", v.Name, maxElements).throw()
 		}
 	}
+	if k := v.Constraint.Kind; k >= types.Ordered {
+		if wrong := k.WrongSize(shape[v.Type.Dims:]); wrong != "" {
+			b.fail(v.Sizes[v.Type.Dims].Span(), diag.NegativeSize, "`%s` is declared as a %s with %s", v.Name, k, sizeText(shape[v.Type.Dims:])).
+				detailf("A %s %s.", k, wrong).throw()
+		}
+	}
 	return shape
 }
 

@@ -34,10 +34,11 @@ import (
 
 // Options of a Model.
 type Options struct {
-	Propto   bool         // `~` and _lupdf drop terms
-	Jacobian bool         // transforms add their log Jacobians
-	Print    func(string) // receives what print statements print; nil: dropped
-	Rand     *rand.Rand   // for _rng functions; nil: they fail
+	Propto     bool         // `~` and _lupdf drop terms
+	Jacobian   bool         // transforms add their log Jacobians
+	Print      func(string) // receives what print statements print; nil: dropped
+	Rand       *rand.Rand   // for _rng functions; nil: they fail
+	Transforms transform.Edition
 }
 
 // Model is a program with its data.
@@ -91,10 +92,11 @@ func (m *Model) Sizes() (sizes []int, err error) {
 	defer r.caught(&err)
 	for _, v := range m.prog.Parameters {
 		shape, tr := r.sizes(v), r.transform(v)
-		if n := len(shape) - 1; tr.Free != nil {
-			shape = append(slices.Clone(shape[:n]), tr.Free(shape[n]))
+		n := count(shape)
+		if d := v.Type.Dims; tr.Free != nil {
+			n = count(shape[:d]) * count(tr.Free(shape[d:]))
 		}
-		sizes = append(sizes, count(shape))
+		sizes = append(sizes, n)
 	}
 	return sizes, nil
 }
@@ -213,31 +215,23 @@ func (r *run) parameters(x [][]float64) {
 		r.at = v.Span
 		shape, tr := r.sizes(v), r.transform(v)
 		if tr.Free == nil {
-			free := value{shape: shape, reals: make([]float64, count(shape))}
-			for k, pos := range unconstrainedOrder(v.Type, shape) {
-				free.reals[pos] = x[i][k]
-			}
-			r.declare(v, r.constrain(v, tr, free, shape))
+			r.declare(v, r.constrain(v, tr, ordered(v.Type.Kind == types.Matrix, shape, x[i]), shape))
 			continue
 		}
-		// A constraint on vectors, one after another.
+		// A constrained type: vectors or matrices, one after another.
 		all := value{shape: shape}
-		n := shape[len(shape)-1]
-		size := tr.Free(n)
-		for k := range count(shape[:len(shape)-1]) {
-			free := value{shape: []int{size}, reals: x[i][k*size : (k+1)*size]}
-			all.reals = append(all.reals, r.constrain(v, tr, free, []int{n}).reals...)
+		item := shape[v.Type.Dims:]
+		free := tr.Free(item)
+		for k, size := 0, count(free); k < count(shape[:v.Type.Dims]); k++ {
+			y := r.constrain(v, tr, ordered(len(free) == 2, free, x[i][k*size:(k+1)*size]), item)
+			all.reals = append(all.reals, y.reals...)
 		}
 		r.declare(v, all)
 	}
 }
 
 func (r *run) transform(v *ir.Var) transform.Transform {
-	tr, ok := transform.Of(v.Constraint.Kind)
-	if !ok {
-		r.failf("a variable of this constrained type is not supported yet")
-	}
-	return tr
+	return transform.Of(v.Constraint.Kind, r.opts.Transforms)
 }
 
 // constrain applies a transform and adds its log Jacobian.
@@ -264,7 +258,7 @@ func (r *run) constrain(v *ir.Var, tr transform.Transform, free value, shape []i
 			}
 		}
 	}
-	y, jacobian := tr.Constrain(g, constant(g, free), bounds)
+	y, jacobian := tr.Constrain(g, constant(g, free), shape, bounds)
 	for _, j := range jacobian {
 		if tr.Free == nil {
 			j = g.Broadcast(j, shape) // one number stands for all elements
@@ -276,26 +270,24 @@ func (r *run) constrain(v *ir.Var, tr transform.Transform, free value, shape []i
 	return r.computed(g, g.Broadcast(y, shape))
 }
 
-// unconstrainedOrder lists the elements of a parameter, by their position in
-// memory (the last index fastest), in the order of their unconstrained numbers:
-// the elements of arrays one after another, those of a matrix by columns.
-func unconstrainedOrder(t types.Type, shape []int) []int {
-	n := count(shape)
-	rows, cols := 1, 1
-	if t.Kind == types.Matrix {
-		rows, cols = shape[len(shape)-2], shape[len(shape)-1]
-	} else {
-		cols = n
+// ordered are unconstrained numbers in their place: in the point, the elements of
+// arrays stand one after another, those of a matrix by columns.
+func ordered(matrix bool, shape []int, x []float64) value {
+	v := value{shape: shape, reals: slices.Clone(x)}
+	if !matrix {
+		return v
 	}
-	var order []int
-	for start := 0; start < n; start += rows * cols {
+	rows, cols := shape[len(shape)-2], shape[len(shape)-1]
+	next := 0
+	for start := 0; start < len(x); start += rows * cols {
 		for c := range cols {
 			for row := range rows {
-				order = append(order, start+row*cols+c)
+				v.reals[start+row*cols+c] = x[next]
+				next++
 			}
 		}
 	}
-	return order
+	return v
 }
 
 // sizes evaluates the declared sizes of a variable.
@@ -307,6 +299,9 @@ func (r *run) sizes(v *ir.Var) []int {
 			r.failf("the size of %s is %d", v.Name, n)
 		}
 		shape = append(shape, int(n))
+	}
+	if k := v.Constraint.Kind; k >= types.Ordered && k.WrongSize(shape[v.Type.Dims:]) != "" {
+		r.failf("a %v of sizes %v", k, shape[v.Type.Dims:])
 	}
 	return shape
 }
@@ -328,12 +323,12 @@ func (r *run) check(v *ir.Var) {
 		return
 	case types.LowerUpper:
 	default:
-		tr, last := r.transform(v), len(x.shape)-1
-		for k := range count(x.shape[:last]) {
-			g, n := ad.NewGraph(), x.shape[last]
-			y := value{shape: []int{n}, reals: x.reals[k*n : (k+1)*n]}
-			if r.computed(g, tr.Violated(g, constant(g, y))).reals[0] != 0 {
-				r.failf("%s must be %s, but is %v", v.Name, tr.Want, y.reals)
+		item := x.shape[v.Type.Dims:]
+		n := count(item)
+		for k := range count(x.shape[:v.Type.Dims]) {
+			y := x.reals[k*n : (k+1)*n]
+			if wrong := c.Kind.Wrong(item, y, make([]float64, n)); wrong != "" {
+				r.failf("%s is not %s: %s", v.Name, c.Kind.Text(), wrong)
 			}
 		}
 		return

@@ -1,0 +1,147 @@
+package transform
+
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad"
+)
+
+// Values with sums of zero or one: of vectors, of the rows or columns of
+// matrices. The maps take a vector, or a matrix of which they map each row.
+
+// oneLess is the shape with one element, row or column less in the given
+// dimensions.
+func oneLess(shape []int, dims ...int) []int {
+	out := append([]int{}, shape...)
+	for _, d := range dims {
+		out[d]--
+	}
+	return out
+}
+
+func lastLess(shape []int) []int  { return oneLess(shape, len(shape)-1) }
+func firstLess(shape []int) []int { return oneLess(shape, 0) }
+func bothLess(shape []int) []int  { return oneLess(shape, 0, 1) }
+
+// empty reports whether there are no unconstrained numbers.
+func empty(g *ad.Graph, x ad.Ref) bool { return g.Type(x).Size() == 0 }
+
+func filled(g *ad.Graph, shape []int, v float64) ad.Ref { return g.Broadcast(g.Const(v), shape) }
+
+func constrainSumToZero(g *ad.Graph, x ad.Ref, shape []int, _ Bounds) (ad.Ref, []ad.Ref) {
+	if empty(g, x) {
+		return zeros(g, shape...), nil
+	}
+	return isometry(g, x), nil
+}
+
+func unconstrainSumToZero(g *ad.Graph, y ad.Ref, _ Bounds) ad.Ref {
+	s := g.Type(y).Shape
+	if s[0] == 1 {
+		return zeros(g, 0)
+	}
+	return unisometry(g, y)
+}
+
+// rotated is the transpose of the Helmert matrix of k rows with the first one
+// moved to the end.
+func rotated(g *ad.Graph, k int) ad.Ref {
+	return constant(g, k-1, k, func(i, j int) float64 { return helmert((j+1)%k, i) })
+}
+
+func constrainSumToZeroMatrix(g *ad.Graph, x ad.Ref, shape []int, _ Bounds) (ad.Ref, []ad.Ref) {
+	if empty(g, x) {
+		return zeros(g, shape...), nil
+	}
+	rows, cols := g.Transpose(rotated(g, shape[0])), rotated(g, shape[1])
+	return g.MatMul(g.MatMul(rows, x), cols), nil
+}
+
+func unconstrainSumToZeroMatrix(g *ad.Graph, y ad.Ref, _ Bounds) ad.Ref {
+	s := g.Type(y).Shape
+	if s[0] == 1 || s[1] == 1 {
+		return zeros(g, s[0]-1, s[1]-1)
+	}
+	return g.MatMul(g.MatMul(rotated(g, s[0]), y), g.Transpose(rotated(g, s[1])))
+}
+
+// constrainSimplex is the inverse isometric log ratio.
+func constrainSimplex(g *ad.Graph, x ad.Ref, shape []int, _ Bounds) (ad.Ref, []ad.Ref) {
+	if empty(g, x) {
+		return filled(g, shape, 1), nil // one element, or no row
+	}
+	z := isometry(g, x)
+	logY := g.Sub(z, alongLast(g, g.LogSumExp(z), shape))
+	rows, k := 1, shape[len(shape)-1]
+	if len(shape) == 2 {
+		rows = shape[0]
+	}
+	half := g.Const(0.5 * float64(rows) * math.Log(float64(k)))
+	return g.Exp(logY), []ad.Ref{g.Add(half, g.Sum(logY))}
+}
+
+// alongLast repeats x, a number for each row, along the rows.
+func alongLast(g *ad.Graph, x ad.Ref, shape []int) ad.Ref {
+	if len(shape) == 1 {
+		return x
+	}
+	return g.Gather(x, ad.Index{Dims: []ad.Dim{{N: shape[0], Stride: 1}, {N: shape[1]}}})
+}
+
+func unconstrainSimplex(g *ad.Graph, y ad.Ref, _ Bounds) ad.Ref {
+	if free := lastLess(g.Type(y).Shape); (ad.Type{Shape: free}).Size() == 0 {
+		return zeros(g, free...)
+	}
+	return unisometry(g, g.Log(y))
+}
+
+// constrainStick breaks a stick: the simplex of Stan 2.32.
+func constrainStick(g *ad.Graph, x ad.Ref, shape []int, _ Bounds) (ad.Ref, []ad.Ref) {
+	if empty(g, x) {
+		return filled(g, shape, 1), nil
+	}
+	k := shape[len(shape)-1]
+	a := g.Sub(x, equalShares(g, shape))
+	logZ, log1mZ := g.Do(ad.OpLogInvLogit, nil, a), g.Do(ad.OpLog1mInvLogit, nil, a)
+	left := times(g, log1mZ, where1(g, k-1, k, before)) // the logarithm of what is left of the stick
+	logY := g.Add(left, times(g, logZ, where1(g, k-1, k, func(i, j int) bool { return i == j })))
+	// What is left before the last piece is that piece, and not an addend.
+	weight := times(g, log1mZ, constant(g, k-1, 1, func(i, _ int) float64 { return float64(k - 2 - i) }))
+	return g.Exp(logY), []ad.Ref{logZ, log1mZ, weight}
+}
+
+// equalShares are log(K-k): with it subtracted, zeros give equal pieces.
+func equalShares(g *ad.Graph, shape []int) ad.Ref {
+	free := lastLess(shape)
+	m := free[len(free)-1]
+	data := make([]float64, ad.Type{Shape: free}.Size())
+	for i := range data {
+		data[i] = math.Log(float64(m - i%m))
+	}
+	return g.ConstArray(ad.Type{Shape: free}, data)
+}
+
+func unconstrainStick(g *ad.Graph, y ad.Ref, _ Bounds) ad.Ref {
+	shape := g.Type(y).Shape
+	if free := lastLess(shape); (ad.Type{Shape: free}).Size() == 0 {
+		return zeros(g, free...)
+	}
+	k := shape[len(shape)-1]
+	rest := times(g, y, where1(g, k, k-1, after))
+	piece := times(g, y, where1(g, k, k-1, func(i, j int) bool { return i == j }))
+	return g.Add(g.Sub(g.Log(piece), g.Log(rest)), equalShares(g, shape))
+}
+
+// byColumns is a transform of rows applied to the columns.
+func byColumns(t Transform) Transform {
+	return Transform{
+		Free: firstLess,
+		Constrain: func(g *ad.Graph, x ad.Ref, shape []int, b Bounds) (ad.Ref, []ad.Ref) {
+			y, jacobian := t.Constrain(g, g.Transpose(x), []int{shape[1], shape[0]}, b)
+			return g.Transpose(y), jacobian
+		},
+		Unconstrain: func(g *ad.Graph, y ad.Ref, b Bounds) ad.Ref {
+			return g.Transpose(t.Unconstrain(g, g.Transpose(y), b))
+		},
+	}
+}
