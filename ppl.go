@@ -102,6 +102,12 @@ type BindOptions struct {
 	// without the line break. Calls do not overlap. nil: nothing is printed.
 	Print func(string)
 
+	// StanCompat selects the transforms of an older version of Stan where they
+	// have changed since, for comparisons: "2.32", whose simplexes come about by
+	// stick-breaking. The posterior is the same; unconstrained points and the log
+	// density over them are not. "" is the newest.
+	StanCompat string
+
 	// Without leaves out passes of the compiler, by name. What is computed does
 	// not depend on them, but for rounding; for looking into the compiler.
 	Without []string
@@ -137,6 +143,7 @@ func (m *Model) BindWith(values any, o BindOptions) (*Posterior, error) {
 		NoJacobian: o.NoJacobian,
 		Print:      serial(o.Print),
 		Without:    o.Without,
+		StanCompat: o.StanCompat,
 	})
 	if err != nil {
 		return nil, err

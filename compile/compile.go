@@ -27,6 +27,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 	"github.com/ppl-lang/ppl/compile/internal/vm"
 	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/compile/transform"
 	"github.com/ppl-lang/ppl/lang"
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
@@ -139,6 +140,7 @@ type BindOptions struct {
 	NoJacobian bool         // leave out the log Jacobians of the transforms
 	Print      func(string) // receives what print statements print; nil: dropped
 	Without    []string     // passes of the lowering that are left out, by name; for developers
+	StanCompat string       // "2.32": the transforms of that version of Stan, where they differ; "" is the newest
 }
 
 // Model is a program bound to data. Its methods are not safe for concurrent
@@ -166,7 +168,11 @@ func (p *Program) Bind(d *data.Set, o BindOptions) (m *Model, err error) {
 	if d == nil {
 		d = data.Empty()
 	}
-	bound, err := bind.Bind(p.ir, d, bind.Options{Seed: o.Seed, Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Print: o.Print})
+	edition, err := transform.EditionOf(o.StanCompat)
+	if err != nil {
+		return nil, err
+	}
+	bound, err := bind.Bind(p.ir, d, bind.Options{Seed: o.Seed, Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Print: o.Print, Transforms: edition})
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/direct"
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 	"github.com/ppl-lang/ppl/compile/internal/proggen"
+	"github.com/ppl-lang/ppl/compile/transform"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
 )
@@ -72,13 +73,21 @@ func contend(text, name string, set *data.Set, seed uint64, points int) (rep rep
 	}
 	rng := rand.New(rand.NewPCG(seed, 17))
 	propto, jacobian := rng.IntN(5) > 0, rng.IntN(5) > 0
+	edition := transform.Stan239
+	if rng.IntN(3) == 0 {
+		edition = transform.Stan232
+	}
 	var prints [2]strings.Builder
 	keep := func(k int) func(string) { return func(s string) { prints[k].WriteString(s + "\n") } }
-	plain, errPlain := direct.New(prog.ir, set, direct.Options{Propto: propto, Jacobian: jacobian, Print: keep(0)})
-	model, errModel := prog.Bind(set, BindOptions{NoPropto: !propto, NoJacobian: !jacobian, Print: keep(1)})
+	plain, errPlain := direct.New(prog.ir, set, direct.Options{Propto: propto, Jacobian: jacobian, Print: keep(0), Transforms: edition})
+	options := BindOptions{NoPropto: !propto, NoJacobian: !jacobian, StanCompat: edition.String()}
+	options.Print = keep(1)
+	model, errModel := prog.Bind(set, options)
+	options.Print = nil
 	without := passes.Names()[seed%uint64(len(passes.Names()))]
-	less, errLess := prog.Bind(set, BindOptions{NoPropto: !propto, NoJacobian: !jacobian, Without: []string{without}})
-	unrolled, errUnrolled := bind.Bind(prog.ir, set, bind.Options{Propto: propto, Jacobian: jacobian, Unroll: true})
+	options.Without = []string{without}
+	less, errLess := prog.Bind(set, options)
+	unrolled, errUnrolled := bind.Bind(prog.ir, set, bind.Options{Propto: propto, Jacobian: jacobian, Unroll: true, Transforms: edition})
 	if rep.refused("usual", errModel, errPlain) || rep.refused("model without "+without, errLess, errPlain) || rep.refused("unrolled", errUnrolled, errPlain) || errPlain != nil {
 		return rep
 	}
@@ -101,7 +110,7 @@ func contend(text, name string, set *data.Set, seed uint64, points int) (rep rep
 			}
 		}
 		if rep.wrong = c.at(x); rep.wrong != nil {
-			rep.wrong.text += fmt.Sprintf("\nat the point %v (propto %v, jacobian %v)", x, propto, jacobian)
+			rep.wrong.text += fmt.Sprintf("\nat the point %v (propto %v, jacobian %v, transforms of Stan %v)", x, propto, jacobian, edition)
 			return rep
 		}
 	}

@@ -28,11 +28,13 @@ type input struct {
 	quiet      bool
 	print      func(string) // receives the model's print statements
 	without    []string     // passes of the compiler
+	stanCompat string       // version of Stan whose transforms are meant
 }
 
 // flags declares them.
 func (in *input) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&in.data, "data", "d", "", "`file` of data in Stan's JSON format")
+	cmd.Flags().StringVar(&in.stanCompat, "stan-compat", "", "constrain parameters as this `version` of Stan does: 2.32, whose simplexes differ")
 	compileFlags(cmd, &in.compile)
 }
 
@@ -86,6 +88,7 @@ func (in *input) load(model string, stderr io.Writer) (*loaded, error) {
 			NoJacobian: in.noJacobian,
 			Print:      in.print,
 			Without:    in.without,
+			StanCompat: in.stanCompat,
 		})
 		return err
 	})

@@ -12,142 +12,268 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// TestTransforms checks, for every transform, that the inverse undoes it, that
-// the value satisfies the constraint, and that the log Jacobian is the log
-// determinant of the matrix of central differences (of as many coordinates of
-// the value as there are free numbers).
-func TestTransforms(t *testing.T) {
-	type test struct {
-		name         string
-		kind         types.ConstraintKind
-		size         int
-		lower, upper []float64
-		ok           func(y []float64) bool
-	}
+// example is a transform at a size.
+type example struct {
+	name         string
+	kind         types.ConstraintKind
+	edition      Edition
+	shape        []int
+	lower, upper []float64
+	// coordinates are the elements of the value that vary freely; nil: as many as
+	// there are free numbers, from the first on. isometric: the log Jacobian is
+	// that of the volume within the set of values, not of coordinates.
+	coordinates []int
+	isometric   bool
+}
+
+func examples() []example {
 	inf := math.Inf(1)
-	any := func([]float64) bool { return true }
-	increasing := func(y []float64) bool {
-		for i := 1; i < len(y); i++ {
-			if !(y[i] > y[i-1]) {
-				return false
+	lower := func(k, diagonal int) (at []int) {
+		for i := range k {
+			for j := range i + diagonal {
+				at = append(at, i*k+j)
 			}
 		}
-		return true
+		return at
 	}
-	tests := []test{
-		{"none", types.Unconstrained, 3, nil, nil, any},
-		{"lower", types.LowerUpper, 3, []float64{2}, nil, func(y []float64) bool { return y[0] > 2 }},
-		{"upper", types.LowerUpper, 3, nil, []float64{-1}, func(y []float64) bool { return y[0] < -1 }},
-		{"both", types.LowerUpper, 3, []float64{-1}, []float64{4}, func(y []float64) bool { return y[0] > -1 && y[0] < 4 }},
-		{"bounds per element, some infinite", types.LowerUpper, 4, []float64{0, -inf, 1, -inf}, []float64{2, 3, inf, inf},
-			func(y []float64) bool { return y[0] > 0 && y[0] < 2 && y[1] < 3 && y[2] > 1 }},
-		{"infinite lower bound", types.LowerUpper, 2, []float64{-inf}, nil, any},
-		{"offset and multiplier", types.OffsetMultiplier, 2, []float64{3}, []float64{0.5, 2}, any},
-		{"ordered", types.Ordered, 4, nil, nil, increasing},
-		{"ordered of one", types.Ordered, 1, nil, nil, any},
-		{"positive ordered", types.PositiveOrdered, 3, nil, nil, func(y []float64) bool { return y[0] > 0 && increasing(y) }},
-		{"simplex", types.Simplex, 4, nil, nil, func(y []float64) bool {
-			return math.Abs(y[0]+y[1]+y[2]+y[3]-1) < 1e-14 && min(y[0], y[1], y[2], y[3]) > 0
-		}},
-		{"simplex of one", types.Simplex, 1, nil, nil, func(y []float64) bool { return y[0] == 1 }},
+	return []example{
+		{name: "none", kind: types.Unconstrained, shape: []int{3}},
+		{name: "lower", kind: types.LowerUpper, shape: []int{3}, lower: []float64{2}},
+		{name: "upper", kind: types.LowerUpper, shape: []int{3}, upper: []float64{-1}},
+		{name: "both", kind: types.LowerUpper, shape: []int{3}, lower: []float64{-1}, upper: []float64{4}},
+		{name: "bounds per element, some infinite", kind: types.LowerUpper, shape: []int{4}, lower: []float64{0, -inf, 1, -inf}, upper: []float64{2, 3, inf, inf}},
+		{name: "bounds of a matrix", kind: types.LowerUpper, shape: []int{2, 2}, lower: []float64{0, 1, 2, 3}, upper: []float64{7}},
+		{name: "infinite lower bound", kind: types.LowerUpper, shape: []int{2}, lower: []float64{-inf}},
+		{name: "offset and multiplier", kind: types.OffsetMultiplier, shape: []int{2}, lower: []float64{3}, upper: []float64{0.5, 2}},
+		{name: "ordered", kind: types.Ordered, shape: []int{4}},
+		{name: "long ordered", kind: types.Ordered, shape: []int{39}},
+		{name: "ordered of one", kind: types.Ordered, shape: []int{1}},
+		{name: "ordered of none", kind: types.Ordered, shape: []int{0}},
+		{name: "positive ordered", kind: types.PositiveOrdered, shape: []int{3}},
+		{name: "simplex", kind: types.Simplex, shape: []int{4}},
+		{name: "long simplex", kind: types.Simplex, shape: []int{38}},
+		{name: "simplex of one", kind: types.Simplex, shape: []int{1}},
+		{name: "broken stick", kind: types.Simplex, edition: Stan232, shape: []int{5}},
+		{name: "broken stick of one", kind: types.Simplex, edition: Stan232, shape: []int{1}},
+		{name: "unit vector", kind: types.UnitVector, shape: []int{3}},
+		{name: "sum to zero", kind: types.SumToZeroVector, shape: []int{4}, isometric: true},
+		{name: "long sum to zero", kind: types.SumToZeroVector, shape: []int{36}, isometric: true},
+		{name: "sum to zero of one", kind: types.SumToZeroVector, shape: []int{1}},
+		{name: "sum to zero matrix", kind: types.SumToZeroMatrix, shape: []int{3, 4}, isometric: true},
+		{name: "sum to zero matrix of one row", kind: types.SumToZeroMatrix, shape: []int{1, 4}},
+		{name: "row stochastic", kind: types.RowStochasticMatrix, shape: []int{2, 3}, coordinates: []int{0, 1, 3, 4}},
+		{name: "row stochastic, broken sticks", kind: types.RowStochasticMatrix, edition: Stan232, shape: []int{2, 3}, coordinates: []int{0, 1, 3, 4}},
+		{name: "row stochastic of one column", kind: types.RowStochasticMatrix, shape: []int{2, 1}},
+		{name: "row stochastic of no rows", kind: types.RowStochasticMatrix, shape: []int{0, 3}},
+		{name: "column stochastic", kind: types.ColumnStochasticMatrix, shape: []int{3, 2}, coordinates: []int{0, 1, 2, 3}},
+		{name: "column stochastic, broken sticks", kind: types.ColumnStochasticMatrix, edition: Stan232, shape: []int{3, 2}, coordinates: []int{0, 1, 2, 3}},
+		{name: "correlations", kind: types.CorrMatrix, shape: []int{4, 4}, coordinates: lower(4, 0)},
+		{name: "correlations of one", kind: types.CorrMatrix, shape: []int{1, 1}},
+		{name: "correlations of none", kind: types.CorrMatrix, shape: []int{0, 0}},
+		{name: "covariances", kind: types.CovMatrix, shape: []int{3, 3}, coordinates: lower(3, 1)},
+		{name: "variance", kind: types.CovMatrix, shape: []int{1, 1}},
+		{name: "covariances of none", kind: types.CovMatrix, shape: []int{0, 0}},
+		{name: "factor of correlations", kind: types.CholeskyFactorCorr, shape: []int{4, 4}, coordinates: lower(4, 0)},
+		{name: "factor of correlations of one", kind: types.CholeskyFactorCorr, shape: []int{1, 1}},
+		{name: "factor of covariances", kind: types.CholeskyFactorCov, shape: []int{3, 3}, coordinates: lower(3, 1)},
+		{name: "high factor of covariances", kind: types.CholeskyFactorCov, shape: []int{4, 2}, coordinates: []int{0, 2, 3, 4, 5, 6, 7}},
+		{name: "factor of covariances without columns", kind: types.CholeskyFactorCov, shape: []int{2, 0}},
 	}
-	for _, c := range tests {
-		t.Run(c.name, func(t *testing.T) {
-			tr, ok := Of(c.kind)
-			if !ok {
-				t.Fatal("no transform")
-			}
-			free := c.size
-			if tr.Free != nil {
-				free = tr.Free(c.size)
-			}
-			g := ad.NewGraph()
-			bound := func(v []float64) ad.Ref {
-				switch len(v) {
-				case 0:
-					return ad.None
-				case 1:
-					return g.Const(v[0])
-				}
-				return g.ConstArray(ad.Type{Shape: []int{len(v)}}, v)
-			}
-			bounds := Bounds{bound(c.lower), bound(c.upper)}
-			x := g.Input(ad.Type{Shape: []int{free}})
-			y, addends := tr.Constrain(g, x, bounds)
-			jac := g.Const(0)
-			for _, a := range addends {
-				jac = g.Add(jac, g.Sum(a))
-			}
-			g.Output(g.Broadcast(y, []int{c.size}))
-			g.Output(jac)
-			g.Output(g.Broadcast(tr.Unconstrain(g, y, bounds), []int{free}))
-			if tr.Violated != nil {
-				g.Output(tr.Violated(g, y))
-			}
-			eval := func(x []float64) [][]float64 {
-				out, err := g.Eval([][]float64{slices.Clone(x)}, &ad.Env{}) // an output may be the input
-				if err != nil {
-					t.Fatal(err)
-				}
-				return out
-			}
+}
+
+// evaluator gives value, log Jacobian and the inverse of the value.
+func (e *example) evaluator(t *testing.T) (free int, eval func(x []float64) (y []float64, jacobian float64, back []float64)) {
+	tr := Of(e.kind, e.edition)
+	shape := e.shape
+	if tr.Free != nil {
+		shape = tr.Free(e.shape)
+	}
+	g := ad.NewGraph()
+	bound := func(v []float64) ad.Ref {
+		switch len(v) {
+		case 0:
+			return ad.None
+		case 1:
+			return g.Const(v[0])
+		}
+		return g.ConstArray(ad.Type{Shape: e.shape}, v)
+	}
+	bounds := Bounds{bound(e.lower), bound(e.upper)}
+	x := g.Input(ad.Type{Shape: shape})
+	y, addends := tr.Constrain(g, x, e.shape, bounds)
+	jac := g.Const(0)
+	for _, a := range addends {
+		jac = g.Add(jac, g.Sum(a))
+	}
+	g.Output(g.Broadcast(y, e.shape))
+	g.Output(jac)
+	g.Output(g.Broadcast(tr.Unconstrain(g, y, bounds), shape))
+	return ad.Type{Shape: shape}.Size(), func(x []float64) ([]float64, float64, []float64) {
+		out, err := g.Eval([][]float64{slices.Clone(x)}, &ad.Env{}) // an output may be the input
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out[0], out[1][0], out[2]
+	}
+}
+
+// TestTransforms checks, for every transform, that the value satisfies the
+// constraint, that the inverse undoes the map, and that the log Jacobian is
+// that of the matrix of central differences.
+func TestTransforms(t *testing.T) {
+	for _, e := range examples() {
+		t.Run(e.name, func(t *testing.T) {
+			free, eval := e.evaluator(t)
 			rng := rand.New(rand.NewPCG(5, 6))
-			for range 5 {
+			for range 4 {
 				at := make([]float64, free)
 				for i := range at {
 					at[i] = rng.NormFloat64()
 				}
-				out := eval(at)
-				if !c.ok(out[0]) {
-					t.Errorf("x = %v gives %v", at, out[0])
-				}
-				if tr.Violated != nil && out[3][0] != 0 {
-					t.Errorf("%v counts as a violation", out[0])
+				y, jacobian, back := eval(at)
+				e.member(t, y)
+				if e.kind == types.UnitVector {
+					unitVector(t, at, y, jacobian)
+					continue
 				}
 				for i := range at {
-					if math.Abs(out[2][i]-at[i]) > 1e-10 {
-						t.Errorf("the inverse gives %v, not %v", out[2], at)
+					if math.Abs(back[i]-at[i]) > 1e-10 { // of numbers of size 1, some of whose values are close to a bound
+						t.Errorf("the inverse gives %v, not %v", back, at)
+						break
 					}
 				}
 				if free == 0 {
+					if math.Abs(jacobian) > 1e-15 {
+						t.Errorf("log Jacobian %v of nothing", jacobian)
+					}
 					continue
 				}
-				m := mat.NewDense(free, free, nil)
-				const h = 1e-5
-				for j := range at {
-					at[j] += h
-					up := eval(at)[0]
-					at[j] -= 2 * h
-					dn := eval(at)[0]
-					at[j] += h
-					for i := range free {
-						m.Set(i, j, (up[i]-dn[i])/(2*h))
-					}
-				}
-				want, _ := mat.LogDet(m)
-				if math.Abs(out[1][0]-want) > 1e-7 {
-					t.Errorf("log Jacobian %v, differences give %v", out[1][0], want)
+				if want := e.differences(at, eval); math.Abs(jacobian-want) > 1e-7*math.Sqrt(float64(free)) { // the differences' own error
+					t.Errorf("log Jacobian %v, differences give %v", jacobian, want)
 				}
 			}
 		})
 	}
 }
 
-// TestViolations: values outside the constraints are seen as such, NaN too.
-func TestViolations(t *testing.T) {
-	nan := math.NaN()
-	for kind, values := range map[types.ConstraintKind][][]float64{
-		types.Ordered:         {{1, 1, 2}, {3, 2, 4}, {1, nan, 2}},
-		types.PositiveOrdered: {{-1, 1, 2}, {1, 0.5, 2}, {nan, 1, 2}},
-		types.Simplex:         {{0.5, 0.6, 0.1}, {-0.1, 0.6, 0.5}, {nan, 0.5, 0.5}},
-	} {
-		tr, _ := Of(kind)
-		for _, v := range values {
-			g := ad.NewGraph()
-			bad, ok := g.Value(tr.Violated(g, g.ConstArray(ad.Type{Shape: []int{3}}, v)))
-			if !ok || bad[0] == 0 {
-				t.Errorf("%v: %v passes", kind, v)
+// member checks that y is in the set that the constraint declares.
+func (e *example) member(t *testing.T, y []float64) {
+	t.Helper()
+	if e.kind >= types.Ordered {
+		if wrong := e.kind.Wrong(e.shape, y, make([]float64, len(y))); wrong != "" {
+			t.Errorf("%v must be %s, but %s", y, e.kind.Text(), wrong)
+		}
+		return
+	}
+	of := func(b []float64, i int) float64 { return b[min(i, len(b)-1)] }
+	for i := range y {
+		if e.kind == types.LowerUpper && (len(e.lower) > 0 && y[i] <= of(e.lower, i) || len(e.upper) > 0 && y[i] >= of(e.upper, i)) {
+			t.Errorf("%v is out of bounds", y)
+		}
+	}
+}
+
+// differences is the logarithm of the determinant of central differences.
+func (e *example) differences(at []float64, eval func(x []float64) ([]float64, float64, []float64)) float64 {
+	const h = 1e-5
+	free := len(at)
+	rows := e.coordinates
+	for i := 0; e.coordinates == nil && i < free; i++ {
+		rows = append(rows, i)
+	}
+	if e.isometric {
+		rows = nil
+		for i := range (ad.Type{Shape: e.shape}).Size() {
+			rows = append(rows, i)
+		}
+	}
+	m := mat.NewDense(len(rows), free, nil)
+	for j := range at {
+		at[j] += h
+		up, _, _ := eval(at)
+		at[j] -= 2 * h
+		dn, _, _ := eval(at)
+		at[j] += h
+		for i, r := range rows {
+			m.Set(i, j, (up[r]-dn[r])/(2*h))
+		}
+	}
+	if e.isometric {
+		var square mat.Dense
+		square.Mul(m.T(), m)
+		det, _ := mat.LogDet(&square)
+		return det / 2
+	}
+	det, _ := mat.LogDet(m)
+	return det
+}
+
+// unitVector: the direction, with the standard normal density for the rest.
+func unitVector(t *testing.T, x, y []float64, jacobian float64) {
+	t.Helper()
+	square := 0.
+	for _, v := range x {
+		square += v * v
+	}
+	for i := range x {
+		if math.Abs(y[i]-x[i]/math.Sqrt(square)) > 1e-15 {
+			t.Errorf("%v gives %v", x, y)
+		}
+	}
+	if math.Abs(jacobian+square/2) > 1e-14 {
+		t.Errorf("%v instead of -½‖u‖² = %v", jacobian, -square/2)
+	}
+}
+
+// TestExtremes: far from the origin, values are still in their sets, and log
+// Jacobians finite.
+func TestExtremes(t *testing.T) {
+	for _, e := range examples() {
+		if e.kind < types.Simplex || e.kind == types.CovMatrix || e.kind == types.CorrMatrix {
+			continue // sums of very different sizes; products that round to a singular matrix
+		}
+		free, eval := e.evaluator(t)
+		for _, size := range []float64{30, 300} {
+			at := make([]float64, free)
+			for i := range at {
+				at[i] = size * float64(1-2*(i%2))
+			}
+			y, jacobian, _ := eval(at)
+			if math.IsNaN(jacobian) || math.IsInf(jacobian, 0) || slices.ContainsFunc(y, math.IsNaN) {
+				t.Errorf("%s at ±%v: %v, log Jacobian %v", e.name, size, y, jacobian)
 			}
 		}
+	}
+}
+
+// TestSymmetry: the matrices that are symmetric by their type are so exactly.
+func TestSymmetry(t *testing.T) {
+	for _, kind := range []types.ConstraintKind{types.CorrMatrix, types.CovMatrix} {
+		e := example{kind: kind, shape: []int{17, 17}}
+		free, eval := e.evaluator(t)
+		rng := rand.New(rand.NewPCG(1, 2))
+		at := make([]float64, free)
+		for i := range at {
+			at[i] = 0.3 * rng.NormFloat64()
+		}
+		y, _, _ := eval(at)
+		for i := range 17 {
+			for j := range i {
+				if y[i*17+j] != y[j*17+i] {
+					t.Fatalf("%v: %v and %v", kind, y[i*17+j], y[j*17+i])
+				}
+			}
+		}
+	}
+}
+
+func TestEditions(t *testing.T) {
+	for name, want := range map[string]Edition{"": Stan239, "2.39": Stan239, "2.32": Stan232} {
+		if e, err := EditionOf(name); err != nil || e != want {
+			t.Errorf("%q: %v, %v", name, e, err)
+		}
+	}
+	if _, err := EditionOf("2.31"); err == nil {
+		t.Error("2.31 passes")
 	}
 }
