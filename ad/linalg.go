@@ -59,15 +59,34 @@ func cholesky(l, a []float64, n int) bool {
 	return true
 }
 
+// triSolveRight replaces b by the solution X of X op(A) = B: op(A)ᵀ Xᵀ = Bᵀ,
+// transposed in work (as large as b), where one pass over A serves all rows.
+func triSolveRight(b, a []float64, n int, t TriAttr, work []float64) {
+	t.Trans = !t.Trans
+	if n == 0 || len(b) == n {
+		triSolve(b, a, n, 1, t, false)
+		return
+	}
+	rows := len(b) / n
+	transpose(work, b, rows, n)
+	triSolve(work, a, n, rows, t, false)
+	transpose(b, work, n, rows)
+}
+
+// transpose writes the transpose of the rows×cols matrix a.
+func transpose(dst, a []float64, rows, cols int) {
+	for i := range rows {
+		for j, v := range a[i*cols : (i+1)*cols] {
+			dst[j*rows+i] = v
+		}
+	}
+}
+
 // triSolve replaces b, which has cols columns, by the solution of a triangular
-// system; with unit the diagonal of a is taken to be 1.
+// system on the left; with unit the diagonal of a is taken to be 1.
 func triSolve(b, a []float64, n, cols int, t TriAttr, unit bool) {
 	switch {
-	case n == 0 || cols == 0 || len(b) == 0:
-	case t.Right: // every row x of X: op(A)ᵀ xᵀ = bᵀ
-		for r := range len(b) / n {
-			triSolveVec(b[r*n:(r+1)*n], a, n, t.Upper, !t.Trans, unit)
-		}
+	case n == 0 || cols == 0:
 	case cols == 1:
 		triSolveVec(b, a, n, t.Upper, t.Trans, unit)
 	default:

@@ -177,10 +177,20 @@ func matrixOps() map[OpCode]Op {
 				}
 				return system(args, 0)
 			},
-			Eval: func(dst []float64, args [][]float64, types []Type, attr any, _ []float64) error {
+			Eval: func(dst []float64, args [][]float64, types []Type, attr any, work []float64) error {
 				copy(dst, args[1])
-				triSolve(dst, args[0], types[0].Shape[0], types[1].Shape[1], attr.(TriAttr), false)
+				if t := attr.(TriAttr); t.Right {
+					triSolveRight(dst, args[0], types[0].Shape[0], t, work)
+				} else {
+					triSolve(dst, args[0], types[0].Shape[0], types[1].Shape[1], t, false)
+				}
 				return nil
+			},
+			Work: func(args []Type, attr any) int {
+				if attr.(TriAttr).Right {
+					return args[1].Size()
+				}
+				return 0
 			},
 			VJP: func(g *Graph, n *Node, x, adj Ref, need []bool) []Ref {
 				t, a, b := n.Attr.(TriAttr), n.Args[0], n.Args[1]
