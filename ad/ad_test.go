@@ -178,3 +178,27 @@ func checkOrders(t *testing.T, build func() (*Graph, Ref, Ref), n int, tol float
 		}
 	}
 }
+
+// TestForwardStill: an infinite slope of an element that does not move in a
+// direction spoils neither the direction's derivative nor other rows of the
+// Hessian.
+func TestForwardStill(t *testing.T) {
+	g := NewGraph()
+	in := g.Input(Type{Shape: []int{2}})
+	out := g.Add(g.Sqrt(g.Slice(in, 0, nil)), g.Exp(g.Slice(in, 1, nil)))
+	d := g.JVP([]Ref{out}, []Ref{in}, []Ref{g.ConstArray(Type{Shape: []int{2}}, []float64{0, 1})})[0]
+	v := evalAt(t, g, []float64{0, 0.5}, d, g.Jacobian(out, in))
+	closeTo(t, "slope", v[0], []float64{math.Exp(0.5)}, 1e-15)
+	closeTo(t, "row", v[1][1:], []float64{math.Exp(0.5)}, 1e-15)
+}
+
+// TestForwardBroadcast: an elementwise op with a VJP rather than partials, one
+// argument of which is repeated.
+func TestForwardBroadcast(t *testing.T) {
+	checkOrders(t, func() (*Graph, Ref, Ref) {
+		g := NewGraph()
+		in := g.Input(Type{Shape: []int{3}})
+		orders := g.ConstArray(Type{Shape: []int{4}}, []float64{0, 1, 2, 3})
+		return g, in, g.SumLanes(g.Sum(g.Do(OpLogBesselI, nil, orders, g.Exp(g.Lane(in)))))
+	}, 3, 1e-6)
+}

@@ -121,9 +121,16 @@ func (f *forward) node(r Ref, n *Node) {
 		}
 	case row.Partials != nil:
 		for k, p := range row.Partials(g, r, n.Args) {
-			if p != None && tans[k] != None {
-				t = f.plus(t, g.Mul(tans[k], p))
+			if p == None || tans[k] == None {
+				continue
 			}
+			// An element that does not move in this direction contributes 0 even
+			// where its slope is infinite, as the root of 0.
+			op := OpMulGuarded
+			if n.Op == OpMul || n.Op == OpSquare || g.finiteConst(p) {
+				op = OpMul
+			}
+			t = f.plus(t, g.Do(op, nil, tans[k], p))
 		}
 	case row.Class == Linear:
 		for k, a := range n.Args {
@@ -198,7 +205,8 @@ func (f *forward) transposed(r Ref, n *Node, row *Op, tans []Ref) Ref {
 	var outs, given []Ref
 	for k, v := range row.VJP(sub, &m, out, w, need) {
 		if need[k] && v != None {
-			outs, given = append(outs, sub.Expand(v, sub.Type(m.Args[k]))), append(given, seeds[k])
+			t := sub.Type(m.Args[k]) // an elementwise op's argument may have been repeated
+			outs, given = append(outs, sub.Expand(sub.ReduceTo(v, t), t)), append(given, seeds[k])
 		}
 	}
 	t := sub.Backprop(outs, given, []Ref{w})[0]
