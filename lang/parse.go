@@ -31,8 +31,8 @@ type Options struct {
 func Recovered(list diag.List) bool {
 	for _, d := range list {
 		switch d.Code {
-		case diag.UnclosedBrace, diag.StrayBrace, diag.OutsideBlock, diag.DuplicateBlock, diag.TooDeep, diag.Include,
-			diag.UnterminatedComment, diag.InvalidCharacter, diag.FunctionElsewhere, diag.NotAFunction:
+		case diag.UnclosedBrace, diag.DuplicateBlock, diag.TooDeep, diag.Include, diag.UnterminatedComment,
+			diag.FunctionElsewhere, diag.NotAFunction:
 			return false
 		}
 	}

@@ -23,7 +23,7 @@ func (c *checker) assignable(at ast.Node, from, to types.Type, what string, note
 
 // conversion is advice how to make one type from another; "" if there is none.
 func conversion(from, to types.Type) string {
-	scalars := func(t types.Type) bool { return t.Dims == 0 && t.Rank() == 0 }
+	scalars := func(t types.Type) bool { return t.IsScalar() }
 	switch {
 	case to.Equal(types.IntType) && from.Equal(types.RealType):
 		return "Reals are not rounded to int by themselves: use to_int(…), which takes data only."

@@ -342,6 +342,9 @@ func (c *checker) badOperator(at ast.Node, op string, ts []types.Type, fail *typ
 	switch {
 	case len(ts) == 1:
 		d = diag.Errorf(diag.BadOperand, at.Span(), "operator %s does not take %s", op, ts[0])
+		if op == "!" {
+			d.Fix = "it binds more strongly than a comparison: write !(x > 0)"
+		}
 	case fail.Ambiguous:
 		d = diag.Errorf(diag.AmbiguousCall, at.Span(), "%s %s %s is ambiguous", ts[0], op, ts[1])
 	default:

@@ -180,6 +180,9 @@ func (c *checker) exists(name string) bool { return len(c.candidates(name)) > 0 
 // _lupdf and _lupmf are those of _lpdf and _lpmf.
 func (c *checker) candidates(name string) []types.Overload {
 	name = normalised(name)
+	if len(c.funcs[name]) == 0 {
+		return c.universe.Lookup(name)
+	}
 	var out []types.Overload
 	for _, f := range c.funcs[name] {
 		out = append(out, f)

@@ -415,6 +415,14 @@ func unknownTypeAt(s *situation, t lexer.Token) diag.Diagnostic {
 	if near := nearestType(t.Value); near != "" {
 		d.Fix = "did you mean `" + near + "`?"
 	}
+	switch t.Value {
+	case "function", "func", "def", "fn":
+		d.Fix = "a function begins with the type of its result, as in `real f(real x) { … }`"
+	case "const":
+		d.Fix = "leave it out: what may change is decided by the block"
+	case "string", "char":
+		d.Fix = "there are no variables that hold text"
+	}
 	return d
 }
 
@@ -478,6 +486,9 @@ func strayBracket(s *situation) (d diag.Diagnostic, ok bool) {
 	return d, true
 }
 
+// words are operators of other languages.
+var words = map[string]string{"and": "&&", "or": "||", "AND": "&&", "OR": "||", "then": "{ … }", "mod": "%"}
+
 // plain says what stands there and what could.
 func plain(s *situation) (d diag.Diagnostic, ok bool) {
 	switch {
@@ -496,6 +507,10 @@ func plain(s *situation) (d diag.Diagnostic, ok bool) {
 			d.Detail = "After the name of a variable stands `=`, `,` or `;`."
 		} else {
 			d.Detail = "After " + describe(s.prev) + ", the statement goes on with an operator or ends with `;`."
+			if w := s.first.Value; w == "elif" || w == "elsif" || w == "elseif" {
+				d = s.error(diag.UnexpectedToken, s.first, "there is no statement `%s`", w)
+				d.Fix = "write `else if (…)`"
+			}
 		}
 		if isPunct(s.prev, "'") && isPunct(s.tok, "[") {
 			d.Fix = "to index a transpose, write `(x')[…]`"
@@ -507,6 +522,13 @@ func plain(s *situation) (d diag.Diagnostic, ok bool) {
 			opener = s.tokens[s.open-1]
 		}
 		switch {
+		case s.fail.want == "`>`" && isPunct(s.tok, ";"):
+			d.Fix = "bounds end with `>`, and a comma stands between two of them"
+		case s.fail.want == "`(`" && isPunct(s.at(s.i-2), "~"):
+			d.Summary = "the arguments of a distribution stand in parentheses"
+			d.Fix = "write as in `y ~ " + s.prev.Value + "(…)`; what has the distribution stands on the left"
+		case s.tok.Type == tokIdent && words[s.tok.Value] != "":
+			d.Fix = "write `" + words[s.tok.Value] + "`"
 		case s.fail.want == "`>`" && s.tok.Type == tokKeyword && strings.Contains("lower upper offset multiplier", s.tok.Value):
 			d.Summary = "a comma is missing between two bounds"
 			d.Fix = "write as in `<lower=0, upper=1>`"

@@ -181,9 +181,12 @@ func (l *lowerer) sizes(t *Elem, rule typeRule, p place, out *ast.TypeExpr) {
 		l.add(diag.BadSize, span, "%s cannot have sizes", p.subject).Fix = "write `" + t.Name + "`"
 		out.Sizes = nil
 	case missing > 0:
-		l.add(diag.BadSize, span, "a size is missing")
+		l.add(diag.BadSize, span, "a size is missing").Fix = "write `" + t.Name + plural(rule.minSizes, "[N]`", "[M, N]`")
 	case n < rule.minSizes || n > rule.maxSizes:
 		d := l.add(diag.BadSize, span, "`%s` has %s, not %d", t.Name, plural(rule.maxSizes, "one size", "two sizes"), n)
+		if n < rule.minSizes {
+			d.Fix = "write `" + t.Name + "[M, N]`, or `vector[N]`"
+		}
 		if n > rule.maxSizes {
 			d.Fix = "for an array, write `array[N] " + t.Name + "[…]`"
 		}

@@ -235,6 +235,7 @@ func (l *lowerer) gap(lex *lexer.PeekingLexer, last *ast.Block) {
 	for lex.Next(); !lex.Peek().EOF() && !isHeader(lex); {
 		lex.Next()
 	}
+	l.lost = append(l.lost, l.span(t.Pos.Offset, lex.Peek().Pos.Offset))
 }
 
 // unclosed reports a program block whose closing brace is missing.
