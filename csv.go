@@ -198,14 +198,11 @@ func adapts(s infer.Sampler) bool {
 func samplerName(s infer.Sampler) string {
 	switch s := s.(type) {
 	case sampler.Geometric:
-		switch name := samplerName(s.Sampler); name {
-		case "hmc":
-			return "rmhmc"
-		case "ahmc":
-			return "armhmc"
-		default:
-			return name
+		name := samplerName(s.Sampler)
+		if !s.Riemannian.Frozen && (name == "hmc" || name == "ahmc") {
+			return map[string]string{"hmc": "rmhmc", "ahmc": "armhmc"}[name]
 		}
+		return name
 	case nuts.Sampler:
 		return "nuts"
 	case hmc.Sampler:
@@ -307,8 +304,12 @@ func algorithm(s infer.Sampler) []draws.Setting {
 		return settings
 	case sampler.Geometric:
 		settings := algorithm(s.Sampler)
+		kind := string(s.Riemannian.Kind)
+		if s.Riemannian.Frozen {
+			kind = string(infer.Dense) // which programs that read the file understand
+		}
 		for i := range settings {
-			settings[i] = settings[i].With("metric", string(s.Riemannian.Kind))
+			settings[i] = settings[i].With("metric", kind)
 		}
 		return settings
 	case sampler.Fixed:

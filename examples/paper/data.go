@@ -51,18 +51,18 @@ func (s set) load(dir string) (*regression, error) {
 	}
 	n := len(y)
 	r := &regression{n: n, k: 1, scale: priorScale}
-	var columns [][]float64
 	for _, c := range covariates {
-		powers := 1
-		if s.cubic {
-			powers = 3
-		}
-		for p := 1; p <= powers; p++ {
+		standardise(c)
+	}
+	// Powers of what is standardised, not standardised again: the posterior
+	// means that are known of Ripley's data are those of this basis.
+	columns := covariates
+	for p := 2; s.cubic && p <= 3; p++ {
+		for _, c := range covariates {
 			column := make([]float64, n)
 			for i, v := range c {
 				column[i] = math.Pow(v, float64(p))
 			}
-			standardise(column)
 			columns = append(columns, column)
 		}
 	}

@@ -3,6 +3,7 @@
 //
 //	metric.go       Metric: G(x) and the gradient of tr(A·G(x)); Constant, Func; Freeze
 //	target.go       metrics that a target itself provides: expected Fisher information, Hessian
+//	frozen.go       Frozen, a stage: the metric at one point, as a constant one
 //	softabs.go      SoftAbs of a Hessian
 //	hamiltonian.go  Hamiltonian: momentum, energy, derivatives
 //	step.go         the generalised leapfrog step in two modes

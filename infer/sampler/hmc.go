@@ -20,6 +20,7 @@ func hmcRow() Row {
 			return func() (infer.Sampler, error) {
 				return r.of(func(h func(*infer.Meter) (infer.Hamiltonian, error)) infer.Sampler {
 					s.Hamiltonian = h
+					r.keep(&s.Adapt.Metric, &s.Adapt.FixedMetric)
 					return *s
 				})
 			}

@@ -22,6 +22,7 @@ func nutsRow() Row {
 			return func() (infer.Sampler, error) {
 				return r.of(func(h func(*infer.Meter) (infer.Hamiltonian, error)) infer.Sampler {
 					s.Hamiltonian = h
+					r.keep(&s.Adapt.Metric, &s.Adapt.FixedMetric)
 					return *s
 				})
 			}

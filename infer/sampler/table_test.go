@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -144,6 +145,7 @@ func TestRiemannian(t *testing.T) {
 		{"nuts", "-metric", "softabs", "-softabs-alpha", "10"}, {"nuts", "-metric", "fisher"}, {"hmc", "-metric", "fisher", "-steps", "5"},
 		{"rmhmc", "-metric", "softabs", "-softabs-alpha", "2"}, {"rmhmc", "-implicit", "published", "-fixed-points", "5"},
 		{"armhmc", "-max-steps", "6", "-max-stepsize", "1"},
+		{"nuts", "-metric", "fisher", "-frozen"}, {"armhmc", "-frozen"},
 	} {
 		row, _ := sampler.Lookup(c[0])
 		fs := flag.NewFlagSet(c[0], flag.ContinueOnError)
@@ -167,8 +169,16 @@ func TestRiemannian(t *testing.T) {
 				t.Errorf("%v: %v", c, err)
 			}
 		}
-		if g := session.Report().Chains[0].Geometry; g["metric_evaluations"] == 0 {
-			t.Errorf("%v: geometry %v", c, g)
+		r := session.Report().Chains[0]
+		if slices.Contains(c, "-frozen") {
+			// The inverse of [1 + 4B²x₁², -2Bx₁; -2Bx₁, 1] at some x₁ is
+			// [1, 2Bx₁; 2Bx₁, 1 + 4B²x₁²].
+			inverse := r.Metric.Inverse
+			if r.Metric.Kind != infer.Dense || math.Abs(inverse[0]-1) > 1e-9 || inverse[3] < 1 {
+				t.Errorf("%v: metric %v", c, r.Metric)
+			}
+		} else if r.Geometry["metric_evaluations"] == 0 {
+			t.Errorf("%v: geometry %v", c, r.Geometry)
 		}
 		for _, err := range infer.Run(context.Background(), infertest.Logistic{D: 2}, infer.Config{Sampler: s, Chains: 1}) {
 			if err == nil || !strings.Contains(err.Error(), "does not provide") {
