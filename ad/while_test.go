@@ -273,3 +273,35 @@ func TestWhileTypes(t *testing.T) {
 		}()
 	}
 }
+
+// TestLoopsThatOnlySum: nothing that a loop carries has a derivative, only what
+// it adds up; nor does an array without elements that it carries along.
+func TestLoopsThatOnlySum(t *testing.T) {
+	body := func() *Graph {
+		b := NewGraph()
+		m, e, a := b.Input(Scalar), b.Input(Type{Shape: []int{0}}), b.Input(Scalar)
+		b.Output(b.Add(m, b.Const(1)))
+		b.Output(b.Mul(e, a))
+		b.Output(b.Do(OpSin, nil, b.Mul(m, a)))
+		return b
+	}
+	for _, while := range []bool{false, true} {
+		checkOrders(t, func() (*Graph, Ref, Ref) {
+			g := NewGraph()
+			in := g.Input(Type{Shape: []int{1}})
+			args := []Ref{g.Const(0), g.ConstArray(Type{Shape: []int{0}}, nil), g.Slice(in, 0, nil)}
+			var r Ref
+			if while {
+				cond := NewGraph()
+				m := cond.Input(Scalar)
+				cond.Input(Type{Shape: []int{0}})
+				cond.Input(Scalar)
+				cond.Output(cond.Less(m, cond.Const(19)))
+				r = g.DoWhile(&While{Cond: cond, Body: body(), Carries: 2, Sums: 1, Snapshots: 4}, args)
+			} else {
+				r = g.DoScan(&Scan{Body: body(), Carries: 2, Sums: 1, Steps: 19}, args)
+			}
+			return g, in, g.Square(g.SumOf(r, 0))
+		}, 1, 1e-6)
+	}
+}
