@@ -144,8 +144,6 @@ type (
 		Pos
 		Density Expr
 		Name    string // distribution name without suffix
-		Lower   Expr   // truncation bounds, nil if absent
-		Upper   Expr
 	}
 	// CallStmt calls a void user function.
 	CallStmt struct {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -272,15 +273,63 @@ func (l *lowerer) tilde(s *ast.Tilde) Stmt {
 	out := &Tilde{Pos: Pos{s.Span()}, Name: s.Dist.Name}
 	args := l.exprs(append([]ast.Expr{s.Variate}, s.Args...))
 	out.Density = l.resolved(Typed{At: s.Span(), Ty: types.RealType}, call, args)
-	if s.Trunc != nil {
-		if s.Trunc.Lower != nil {
-			out.Lower = l.expr(s.Trunc.Lower)
+	if s.Trunc == nil {
+		return out
+	}
+	return &Block{Pos: out.Pos, Stmts: []Stmt{out, l.truncation(s)}}
+}
+
+// truncation lowers what a truncation adds to the log density: minus the log of
+// the probability between the bounds, or negative infinity where the variate is
+// outside of them.
+func (l *lowerer) truncation(s *ast.Tilde) Stmt {
+	pos := Pos{s.Trunc.Span()}
+	cdf := func(bound ast.Expr, suffix string, below bool) Expr {
+		call := l.info.Truncations[check.TruncationCall{Bound: bound, Suffix: suffix}]
+		b := l.expr(bound)
+		if below && l.info.Types[s.Variate].Type.Kind == types.Int { // the bound itself is inside
+			b = l.library("operator-", b, &IntLit{Typed{b.Span(), types.IntType, Data}, 1})
 		}
-		if s.Trunc.Upper != nil {
-			out.Upper = l.expr(s.Trunc.Upper)
-		}
+		return l.resolved(Typed{At: pos.At, Ty: types.RealType}, call, append([]Expr{b}, l.exprs(s.Args)...))
+	}
+	lower, upper := s.Trunc.Lower, s.Trunc.Upper
+	var norm Expr
+	switch {
+	case lower != nil && upper != nil:
+		norm = l.library("log_diff_exp", cdf(upper, "_lcdf", false), cdf(lower, "_lcdf", true))
+	case lower != nil:
+		norm = cdf(lower, "_lccdf", true)
+	case upper != nil:
+		norm = cdf(upper, "_lcdf", false)
+	default:
+		return &Block{Pos: pos}
+	}
+	var out Stmt = &Target{Pos: pos, Value: l.library("operator-", norm)}
+	outside := &Target{Pos: pos, Value: l.library("negative_infinity")}
+	if upper != nil {
+		out = &If{Pos: pos, Cond: l.library("operator>", l.expr(s.Variate), l.expr(upper)), Then: outside, Else: out}
+	}
+	if lower != nil {
+		out = &If{Pos: pos, Cond: l.library("operator<", l.expr(s.Variate), l.expr(lower)), Then: outside, Else: out}
 	}
 	return out
+}
+
+// library makes a call of a library function whose overload is sure to exist.
+func (l *lowerer) library(name string, args ...Expr) Expr {
+	ts, params := make([]types.Type, len(args)), make([]bool, len(args))
+	for i, a := range args {
+		ts[i] = a.Type()
+	}
+	overload, match, fail := types.ResolveLevels(l.universe.Lookup(name), ts, params)
+	if fail != nil {
+		panic("ir: no " + name + " in the library")
+	}
+	at := source.Span{}
+	if len(args) > 0 {
+		at = args[0].Span()
+	}
+	return l.resolved(Typed{At: at, Ty: match.Result}, &check.Call{Name: name, Overload: overload, Match: match}, args)
 }
 
 // ---- Expressions ----

@@ -149,11 +149,7 @@ func (w *printer) stmt(s Stmt) {
 			w.line("target += %s", expr(s.Value))
 		}
 	case *Tilde:
-		trunc := ""
-		if s.Lower != nil || s.Upper != nil {
-			trunc = " T[" + optional(s.Lower) + ", " + optional(s.Upper) + "]"
-		}
-		w.line("tilde %s%s", expr(s.Density), trunc)
+		w.line("tilde %s", expr(s.Density))
 	case *CallStmt:
 		w.line("%s", expr(s.Call))
 	case *For:

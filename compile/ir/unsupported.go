@@ -17,8 +17,6 @@ import (
 const (
 	tuples      = "tuples are"
 	complexNums = "complex numbers are"
-	truncation  = "truncation is"
-	jacobian    = "jacobian is"
 )
 
 // Unsupported reports what a checked program uses that cannot be run yet, each
@@ -55,18 +53,10 @@ func (u *unsupported) node(n ast.Node) {
 		u.refuse(n.Span(), tuples, "")
 	case *ast.ImagLit:
 		u.refuse(n.Span(), complexNums, "")
-	case *ast.TargetPlus:
-		if n.Jacobian {
-			u.refuse(n.Span(), jacobian, "")
-		}
-	case *ast.FunctionDecl:
-		if strings.HasSuffix(n.Name.Name, "_jacobian") {
-			u.refuse(n.Name.Span(), jacobian, "")
-		}
 	case *ast.Tilde:
 		u.call(n, n.Dist.Span(), "the distribution `"+n.Dist.Name+"`")
 		if n.Trunc != nil {
-			u.refuse(n.Trunc.Span(), truncation, "")
+			u.truncation(n)
 		}
 	case *ast.CallExpr:
 		u.call(n, n.Func.Span(), "the function `"+n.Func.Name+"`")
@@ -87,6 +77,25 @@ func (u *unsupported) typeExpr(t *ast.TypeExpr) {
 		u.refuse(t.Span(), tuples, "")
 	case strings.HasPrefix(t.Elem, "complex"):
 		u.refuse(t.Span(), complexNums, "")
+	}
+}
+
+// truncation refuses one of a container and one without the functions that
+// normalise it.
+func (u *unsupported) truncation(n *ast.Tilde) {
+	if !u.info.Types[n.Variate].Type.IsScalar() {
+		u.refuse(n.Trunc.Span(), "truncation of a container is", "Write a loop over its elements.")
+	}
+	for _, b := range []ast.Expr{n.Trunc.Lower, n.Trunc.Upper} {
+		for _, suffix := range []string{"_lcdf", "_lccdf"} {
+			call := u.info.Truncations[check.TruncationCall{Bound: b, Suffix: suffix}]
+			if call == nil {
+				continue
+			}
+			if _, ok := call.Overload.(types.Planned); ok {
+				u.refuse(n.Trunc.Span(), "the function `"+call.Name+"` is", "")
+			}
+		}
 	}
 }
 

@@ -77,6 +77,17 @@ type Info struct {
 	// Functors are the functions that are arguments of calls. Their Types are of
 	// kind Function.
 	Functors map[*ast.VarExpr]*Func
+
+	// Truncations are the calls that normalise a truncated distribution, by the
+	// bound and the suffix of the function.
+	Truncations map[TruncationCall]*Call
+}
+
+// TruncationCall names one of the calls that a truncation needs: dist_lcdf or
+// dist_lccdf of a bound and the distribution's arguments.
+type TruncationCall struct {
+	Bound  ast.Expr
+	Suffix string
 }
 
 // TypeLevel is what is known of an expression.
@@ -148,6 +159,8 @@ func Check(f *ast.File, u Universe) (*Info, diag.List) {
 			Calls: map[ast.Node]*Call{},
 
 			Functors: map[*ast.VarExpr]*Func{},
+
+			Truncations: map[TruncationCall]*Call{},
 		},
 		scope:    &scope{},
 		funcs:    map[string][]*Func{},

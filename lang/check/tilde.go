@@ -118,7 +118,11 @@ func (c *checker) truncation(s *ast.Tilde, args []TypeLevel) {
 					"There is no function "+name+", from which the probability between the bounds is computed.")
 				return
 			}
-			if _, _, fail := types.ResolveLevels(cands, ts, params); fail != nil {
+			r := resolution{}
+			r.overload, r.match, r.fail = types.ResolveLevels(cands, ts, params)
+			if r.fail == nil {
+				c.info.Truncations[TruncationCall{b, suffix}] = r.call(name)
+			} else {
 				d := diag.Errorf(diag.NoTruncation, b.Span(), "%s with these arguments cannot be truncated here", s.Dist.Name)
 				d.Detail = fmt.Sprintf("%s does not take (%s).", name, typeList(ts))
 				c.diags.Add(d)

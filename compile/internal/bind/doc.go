@@ -11,9 +11,15 @@
 //	stmt.go      statements
 //	expr.go      expressions and calls
 //	branch.go    conditionals: decided by data (per lane), or by parameters (regions)
-//	loop.go      loops: in lanes, as scans, unrolled
+//	signal.go    how statements end (break, continue, return), decided by data or by parameters
+//	loop.go      loops: the ways to evaluate them, in their order
 //	frame.go     the log of a loop in lanes, by which reads find their writes
 //	scan.go      loops with a carried recurrence
+//	carry.go     loops as one region that carries variables whole; loops whose end is computed
+//	track.go     integers that a loop carries and data decide
+//	ints.go      known integers in lanes
+//	computed.go  indices that are computed when the program runs
+//	intrinsic.go what the library's texts need beyond the language: Jacobians, constants
 //	declared.go  declared sizes, types and bounds
 //	errors.go    diagnostics, and giving up on a way to evaluate a loop
 //
@@ -26,7 +32,14 @@
 // the body assigns are watched (frame.go): the log of writes and reads proves
 // that running the lanes side by side is the same as one after another, or
 // shows what is carried from iteration to iteration, in which case the loop
-// becomes a scan (scan.go) of just the recurrence. What neither fits is
-// unrolled. The cost of the first two does not depend on what is computed per
-// iteration, and the graph does not grow with the number of iterations.
+// becomes a scan (scan.go) of just the recurrence; a scan in lanes is one per
+// lane. Where reads follow no pattern, or iterations may jump out, the loop
+// becomes a region that carries the variables that it assigns as a whole
+// (carry.go); where parameters decide how often it runs, an ad.While. Integers
+// that data decide are followed through the iterations beforehand (track.go), so
+// that positions such as `pos += n[i]` stay known. What is left, and short loops
+// of arrays, is unrolled. But for that, the graph does not grow with the number
+// of iterations.
+//
+// Stats counts how the loops of a program came out, and says why.
 package bind

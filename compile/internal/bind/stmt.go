@@ -238,6 +238,10 @@ func (b *binder) assign(s *ir.Assign) {
 // ---- log density ----
 
 func (b *binder) target(s *ir.Target) {
+	if s.Jacobian && !b.opts.Jacobian {
+		b.eval(s.Value) // for its checks
+		return
+	}
 	if c, ok := s.Value.(*ir.Call); ok {
 		if f := funcOf(c); f.Terms != nil { // its addends are added over lanes one by one
 			for _, t := range b.terms(c, f, c.Propto && b.propto) {

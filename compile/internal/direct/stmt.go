@@ -52,9 +52,6 @@ func (r *run) exec(s ir.Stmt) signal {
 			r.add(x)
 		}
 	case *ir.Tilde:
-		if s.Lower != nil || s.Upper != nil {
-			r.failf("truncation is not supported yet")
-		}
 		r.add(r.eval(s.Density).reals[0])
 	case *ir.CallStmt:
 		r.call(s.Call)

@@ -24,7 +24,6 @@ package proggen
 import (
 	"encoding/json"
 	"math/rand/v2"
-	"slices"
 	"strings"
 )
 
@@ -55,12 +54,6 @@ const (
 	CondLevels     Feature = "cond-levels"           // ?: in arguments of ~
 	TargetLupdf    Feature = "target-lupdf"          // target += …_lupdf(…)
 )
-
-// unsupported are features of the language that the checker refuses or Bind
-// reports as not supported yet.
-var unsupported = []Feature{
-	JacobianPlus, // the checker
-}
 
 // Program is a random program.
 type Program struct {
@@ -96,7 +89,7 @@ func (g *gen) chooseFeatures() {
 		{ParamInts, 0.3}, {ForEach, 0.5}, {NestedReturns, 0.5}, {MixedLevels, 0.5}, {LoopSlices, 0.3}, {ParamJumps, 0.2}, {Computed, 0.3},
 		{FunctionInts, 0.3}, {TargetLupdf, 0.6}, {CondLevels, 0.5},
 	} {
-		if !g.chance(f.p) || slices.Contains(unsupported, f.Feature) {
+		if !g.chance(f.p) {
 			g.off[f.Feature] = true
 		}
 	}
