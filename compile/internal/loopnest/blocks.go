@@ -215,75 +215,93 @@ func (s *scheduler) locals() {
 // the last ones.
 func OrderScalars(p *Program) {
 	p.Bodies(func(b *Body) {
+		var o orderer
 		for i := range b.Blocks {
 			if k := &b.Blocks[i]; k.Kind == ScalarBlock && len(k.Nodes) > 2 {
-				k.Nodes = b.order(k.Nodes)
+				if o.at == nil {
+					o = orderer{Body: b, at: make([]int32, len(b.Nodes))}
+				}
+				k.Nodes = o.order(k.Nodes)
 			}
 		}
 	})
 }
 
-func (b *Body) order(nodes []int32) []int32 {
-	at := make(map[int32]int, len(nodes))
+// orderer orders the scalar blocks of a body.
+type orderer struct {
+	*Body
+	at []int32 // by node: its number in the block being ordered, from 1; 0 elsewhere
+}
+
+func (o *orderer) order(nodes []int32) []int32 {
 	for k, i := range nodes {
-		at[i] = k
+		o.at[i] = int32(k + 1)
 	}
-	deps := make([]int, len(nodes))
-	succs := make([][]int32, len(nodes))
-	for k, i := range nodes {
-		edge := func(m int32) {
-			if from, ok := at[m]; ok {
-				succs[from] = append(succs[from], i)
-				deps[k]++
-			}
-		}
-		n := &b.Nodes[i]
+	// Edges in the block, by the node that they come from.
+	type edge struct{ next, to int32 }
+	edges := make([]edge, 1, 2*len(nodes))
+	heads, deps := make([]int32, len(nodes)), make([]int32, len(nodes))
+	each := func(n *Node, f func(m int32)) {
 		for _, a := range n.Args {
-			if r := &b.Buffers[a.Buf]; r.Body == b {
+			if r := &o.Buffers[a.Buf]; r.Body == o.Body {
 				for _, m := range r.Makers {
-					edge(m)
+					f(m)
 				}
 			}
 		}
 		if n.After >= 0 {
-			edge(n.After)
+			f(n.After)
 		}
-	}
-	ready := map[ad.OpCode][]int32{}
-	add := func(i int32) {
-		op := b.Nodes[i].Op
-		if n := &b.Nodes[i]; n.Kind == Accumulate && !n.Store {
-			op = ad.OpAdd
-		}
-		ready[op] = append(ready[op], i)
 	}
 	for k, i := range nodes {
+		each(&o.Nodes[i], func(m int32) {
+			if from := o.at[m]; from > 0 {
+				edges = append(edges, edge{heads[from-1], int32(k)})
+				heads[from-1] = int32(len(edges) - 1)
+				deps[k]++
+			}
+		})
+	}
+	ready := map[ad.OpCode][]int32{}
+	add := func(k int32) {
+		n := &o.Nodes[nodes[k]]
+		op := n.Op
+		if n.Kind == Accumulate && !n.Store {
+			op = ad.OpAdd
+		}
+		ready[op] = append(ready[op], k)
+	}
+	for k := range nodes {
 		if deps[k] == 0 {
-			add(i)
+			add(int32(k))
 		}
 	}
 	out := make([]int32, 0, len(nodes))
 	for len(out) < len(nodes) {
 		var best ad.OpCode
 		most := 0
-		for op, is := range ready {
-			if len(is) > most || len(is) == most && op < best {
-				best, most = op, len(is)
+		for op, ks := range ready {
+			if len(ks) > most || len(ks) == most && op < best {
+				best, most = op, len(ks)
 			}
 		}
 		for len(ready[best]) > 0 {
-			is := ready[best]
+			ks := ready[best]
 			ready[best] = nil
-			out = append(out, is...)
-			for _, i := range is {
-				for _, q := range succs[at[i]] {
-					if deps[at[q]]--; deps[at[q]] == 0 {
-						add(q)
+			for _, k := range ks {
+				out = append(out, nodes[k])
+				for e := heads[k]; e > 0; e = edges[e].next {
+					to := edges[e].to
+					if deps[to]--; deps[to] == 0 {
+						add(to)
 					}
 				}
 			}
 		}
 		delete(ready, best)
+	}
+	for _, i := range nodes {
+		o.at[i] = 0
 	}
 	return out
 }

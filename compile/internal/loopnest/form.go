@@ -125,6 +125,8 @@ type Program struct {
 
 	consts map[uint64]BufferID
 	zero   BufferID // no elements
+	values []Value  // of which operands are cut
+	makers []int32
 }
 
 // Region is a scan, a conditional or a while loop. Its bodies address what they
@@ -243,9 +245,25 @@ func (b *Body) add(n Node) int32 {
 	b.Nodes = append(b.Nodes, n)
 	if n.Dst != None && b.Buffers[n.Dst].Body == b {
 		d := &b.Buffers[n.Dst]
+		if d.Makers == nil {
+			if len(b.makers) == 0 {
+				b.makers = make([]int32, 4096)
+			}
+			d.Makers, b.makers = b.makers[:0:1], b.makers[1:]
+		}
 		d.Makers = append(d.Makers, i)
 	}
 	return i
+}
+
+// operands is room for n operands.
+func (p *Program) operands(n int) []Value {
+	if len(p.values) < n {
+		p.values = make([]Value, max(n, 1024))
+	}
+	v := p.values[:0:n]
+	p.values = p.values[n:]
+	return v
 }
 
 // ordered puts the node last in the order of effects.
@@ -265,7 +283,7 @@ func (b *Body) setNodes(nodes []Node, from []int32) {
 	}
 	b.Nodes = nodes
 	for _, id := range b.Own {
-		b.Buffers[id].Makers = nil
+		b.Buffers[id].Makers = b.Buffers[id].Makers[:0]
 	}
 	for i := range nodes {
 		n := &nodes[i]
@@ -291,17 +309,24 @@ func (b *Body) makes(id BufferID, i int32) {
 
 // drop removes dead nodes.
 func (b *Body) drop(dead []bool) {
-	var from []int32
-	var nodes []Node
-	for i, n := range b.Nodes {
+	n := 0
+	for _, d := range dead {
+		if !d {
+			n++
+		}
+	}
+	if n == len(dead) {
+		return
+	}
+	from := make([]int32, 0, n)
+	nodes := make([]Node, 0, n)
+	for i := range b.Nodes {
 		if !dead[i] {
-			nodes = append(nodes, n)
+			nodes = append(nodes, b.Nodes[i])
 			from = append(from, int32(i))
 		}
 	}
-	if len(nodes) < len(b.Nodes) {
-		b.setNodes(nodes, from)
-	}
+	b.setNodes(nodes, from)
 }
 
 // maker is the elementwise node that alone makes all of v; nil if there is none.
@@ -316,14 +341,16 @@ func (b *Body) maker(v Value) *Node {
 	return nil
 }
 
-// uses counts the nodes, of this body and those within, that read each buffer.
-func (b *Body) uses() map[BufferID]int {
-	uses := map[BufferID]int{}
-	for i := range b.Nodes {
-		for _, a := range b.Nodes[i].Args {
-			uses[a.Buf]++
+// uses counts, by buffer, how often nodes read it.
+func (p *Program) uses() []int32 {
+	uses := make([]int32, len(p.Buffers))
+	p.Bodies(func(b *Body) {
+		for i := range b.Nodes {
+			for _, a := range b.Nodes[i].Args {
+				uses[a.Buf]++
+			}
 		}
-	}
+	})
 	return uses
 }
 

@@ -84,6 +84,14 @@ func (x *lowering) lower(outputs []int) {
 	}
 	x.absorb(live)
 	x.findParts(live, refs)
+	count := 0
+	for _, l := range live {
+		if l {
+			count++
+		}
+	}
+	x.Nodes = make([]Node, 0, count)
+	x.Buffers = slices.Grow(x.Buffers, count)
 	for i := range g.Nodes {
 		if n := &g.Nodes[i]; live[i] && n.Op != ad.OpInput && !x.absorbed[i] {
 			x.site = n.Site
@@ -325,7 +333,7 @@ func equalBits(xs []float64) bool {
 // all of whose operands are uniform is computed once.
 func (x *lowering) elementwise(n *ad.Node) Value {
 	total := n.Type.Total()
-	nd := Node{Kind: Elementwise, Op: n.Op, N: total}
+	nd := Node{Kind: Elementwise, Op: n.Op, N: total, Args: x.operands(len(n.Args))}
 	uniform := true
 	for _, a := range n.Args {
 		v := x.spread(x.val(a), x.g.Type(a), n.Type)

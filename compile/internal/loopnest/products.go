@@ -38,10 +38,12 @@ func OpName(op ad.OpCode) string {
 
 // JoinProducts joins a product with the sum or difference that alone reads it,
 // and logarithms with their sum, which takes one logarithm of a product.
-func JoinProducts(p *Program) { p.Bodies((*Body).joinProducts) }
+func JoinProducts(p *Program) {
+	uses := p.uses()
+	p.Bodies(func(b *Body) { b.joinProducts(uses) })
+}
 
-func (b *Body) joinProducts() {
-	uses := b.uses()
+func (b *Body) joinProducts(uses []int32) {
 	dead := make([]bool, len(b.Nodes))
 	product := func(a Value, n int) (a1, a2 Value, p int32, ok bool) {
 		r := &b.Buffers[a.Buf]
@@ -108,10 +110,12 @@ func (b *Body) joinProducts() {
 }
 
 // Dead removes nodes whose values nobody reads.
-func Dead(p *Program) { p.Bodies((*Body).removeDead) }
+func Dead(p *Program) {
+	uses := p.uses()
+	p.Bodies(func(b *Body) { b.removeDead(uses) })
+}
 
-func (b *Body) removeDead() {
-	uses := b.uses()
+func (b *Body) removeDead(uses []int32) {
 	dead := make([]bool, len(b.Nodes))
 	for i := len(b.Nodes) - 1; i >= 0; i-- {
 		n := &b.Nodes[i]

@@ -6,9 +6,9 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// Share makes nodes that compute the same one node. Most are one in the graph
-// already; what a graph computes once with lanes and once as an array, or as
-// two reads of one value, are seen to be the same only here.
+// Share makes nodes on arrays that compute the same one node. Most are one in the
+// graph already; what a graph computes once with lanes and once as an array, or
+// as two reads of one value, are seen to be the same only here.
 func Share(p *Program) {
 	same := map[BufferID]BufferID{}
 	p.Bodies(func(b *Body) { b.share(same) })
@@ -56,7 +56,7 @@ func (b *Body) share(same map[BufferID]BufferID) {
 				n.Args[k].Buf = id
 			}
 		}
-		if n.Kind > Accumulate || n.Dst == None || len(n.Args) > 3 {
+		if n.Kind > Accumulate || n.N == 1 || n.Dst == None || len(n.Args) > 3 {
 			continue
 		}
 		d := &b.Buffers[n.Dst]

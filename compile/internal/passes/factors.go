@@ -21,7 +21,13 @@ func moveFactors(g *ad.Graph, o *Options) *ad.Graph {
 		f := &factorizer{rewriter{nil, byOp}, map[ad.Ref]scaled{}}
 		return rebuild(g, run, func(b *rebuilder, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 			f.g = b.g
-			return f.node(n, attr, args)
+			if s, ok := f.scaled(n, attr, args); ok {
+				return f.value(s, n.Type)
+			}
+			if x, ok := f.apply(n.Op, args); ok {
+				return x
+			}
+			return b.copy(n, attr, args)
 		})
 	}
 	return run(g)
@@ -89,16 +95,6 @@ func (f *factorizer) inv(a ad.Ref) ad.Ref {
 		return a
 	}
 	return f.do(ad.OpInv, a)
-}
-
-func (f *factorizer) node(n *ad.Node, attr any, args []ad.Ref) ad.Ref {
-	if s, ok := f.scaled(n, attr, args); ok {
-		return f.value(s, n.Type)
-	}
-	if n.Op.Row().Class == ad.Elementwise {
-		return f.do(n.Op, args...)
-	}
-	return f.g.Do(n.Op, attr, args...)
 }
 
 // scaled is the node's value with factors apart; ok is false where there is

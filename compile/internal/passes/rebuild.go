@@ -10,16 +10,37 @@ import (
 type rebuilder struct {
 	old, g *ad.Graph
 	to     []ad.Ref // counterparts in g
+	large  bool
+}
+
+// largeGraph is the number of nodes from which nodes that a pass leaves as they
+// are are copied without looking for equal ones among the new: ten times as
+// fast, which counts where a loop was unrolled to a million ops.
+const largeGraph = 50_000
+
+// copy is the counterpart of a node that the pass leaves as it is.
+func (b *rebuilder) copy(n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	if !b.large {
+		return b.g.Do(n.Op, attr, args...)
+	}
+	b.g.Nodes = append(b.g.Nodes, ad.Node{Op: n.Op, Type: n.Type, Args: args, Attr: attr, Site: n.Site})
+	r := ad.Ref(len(b.g.Nodes) - 1)
+	if n.Op.Row().Class == ad.Effect {
+		b.g.Effects = append(b.g.Effects, r)
+	}
+	return r
 }
 
 // rebuild copies g; node makes the counterpart of a node that is neither input
 // nor constant, from the counterparts of its arguments. Bodies of regions are
 // rebuilt by inner, on their own.
 func rebuild(g *ad.Graph, inner func(*ad.Graph) *ad.Graph, node func(b *rebuilder, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref) *ad.Graph {
-	b := &rebuilder{old: g, g: ad.NewGraph(), to: make([]ad.Ref, len(g.Nodes))}
+	b := &rebuilder{old: g, g: ad.NewGraph(), to: make([]ad.Ref, len(g.Nodes)), large: len(g.Nodes) > largeGraph}
 	for i := range b.to {
 		b.to[i] = ad.None
 	}
+	b.g.Nodes = make([]ad.Node, 0, len(g.Nodes)+len(g.Nodes)/8)
+	var slab []ad.Ref // of which arguments are cut
 	for _, r := range g.Inputs {
 		b.g.SetSite(g.Nodes[r].Site)
 		b.to[r] = b.g.Input(g.Nodes[r].Type)
@@ -47,7 +68,12 @@ func rebuild(g *ad.Graph, inner func(*ad.Graph) *ad.Graph, node func(b *rebuilde
 			w.Cond, w.Body = inner(a.Cond), inner(a.Body)
 			attr = &w
 		}
-		args := make([]ad.Ref, len(n.Args))
+		k := len(n.Args)
+		if len(slab) < k {
+			slab = make([]ad.Ref, max(k, min(1<<14, len(g.Nodes))))
+		}
+		args := slab[:k:k]
+		slab = slab[k:]
 		for k, a := range n.Args {
 			args[k] = b.to[a]
 		}

@@ -16,7 +16,7 @@ func linearise(g *ad.Graph) *ad.Graph {
 		if s, ok := attr.(*ad.Scan); ok && n.Type.Lanes == 0 && s.Steps >= minSteps && s.Carries > 0 {
 			s.Body = lineariseBody(s.Body, s.Carries)
 		}
-		return b.g.Do(n.Op, attr, args...)
+		return b.copy(n, attr, args)
 	})
 }
 

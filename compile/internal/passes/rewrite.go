@@ -162,10 +162,10 @@ func rewriteGraph(g *ad.Graph, o *Options) *ad.Graph {
 	run = func(g *ad.Graph) *ad.Graph {
 		return rebuild(g, run, func(b *rebuilder, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 			r := &rewriter{b.g, byOp}
-			if len(byOp[n.Op]) > 0 {
-				return r.do(n.Op, args...)
+			if x, ok := r.apply(n.Op, args); ok {
+				return x
 			}
-			return b.g.Do(n.Op, attr, args...)
+			return b.copy(n, attr, args)
 		})
 	}
 	return run(g)
@@ -173,12 +173,20 @@ func rewriteGraph(g *ad.Graph, o *Options) *ad.Graph {
 
 // do adds an elementwise op, rewritten.
 func (r *rewriter) do(op ad.OpCode, a ...ad.Ref) ad.Ref {
-	for _, w := range r.byOp[op] {
-		if x, ok := w.apply(r, a); ok {
-			return x
-		}
+	if x, ok := r.apply(op, a); ok {
+		return x
 	}
 	return r.g.Do(op, nil, a...)
+}
+
+// apply applies the first rewrite that fits.
+func (r *rewriter) apply(op ad.OpCode, a []ad.Ref) (ad.Ref, bool) {
+	for _, w := range r.byOp[op] {
+		if x, ok := w.apply(r, a); ok {
+			return x, true
+		}
+	}
+	return ad.None, false
 }
 
 // number is the number that x is known to be.

@@ -7,6 +7,9 @@ import "github.com/ppl-lang/ppl/ad"
 // puts together from a first element and the results of a loop, is copied, or
 // only looked at, instead of gathered. A gather of a gather is one gather.
 func sliceTables(g *ad.Graph) *ad.Graph {
+	if !hasTables(g) {
+		return g
+	}
 	return rebuild(g, sliceTables, func(b *rebuilder, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if n.Type.Lanes == 0 && (n.Op == ad.OpGather || n.Op == ad.OpScatter) {
 			if ix := n.Index(); len(ix.Dims) == 1 && ix.Dims[0].Table != nil {
@@ -15,8 +18,26 @@ func sliceTables(g *ad.Graph) *ad.Graph {
 				}
 			}
 		}
-		return b.g.Do(n.Op, attr, args...)
+		return b.copy(n, attr, args)
 	})
+}
+
+// hasTables reports whether anything in the graph, or in its regions, is indexed
+// by a table.
+func hasTables(g *ad.Graph) bool {
+	for i := range g.Nodes {
+		switch n := &g.Nodes[i]; n.Op {
+		case ad.OpGather, ad.OpScatter:
+			for _, d := range n.Index().Dims {
+				if d.Table != nil {
+					return true
+				}
+			}
+		case ad.OpScan, ad.OpIf, ad.OpWhile:
+			return true
+		}
+	}
+	return false
 }
 
 const (
