@@ -29,7 +29,7 @@ func (how *distributor) run(g *ad.Graph) *ad.Graph {
 	if !hasScan(g) {
 		return g
 	}
-	d := &distributor{how.special, how.apart, g, ad.NewGraph(), make([]ad.Ref, len(g.Nodes)), map[ad.Ref][]ad.Ref{}, nil}
+	d := &distributor{how.special, how.apart, g, ad.NewGraph(), make([]ad.Ref, len(g.Nodes)), map[ad.Ref][]ad.Ref{}, map[ad.Ref]ad.Ref{}, nil}
 	live := g.Live(g.Outputs, true)
 	for i := range g.Nodes {
 		d.to[i] = ad.None
@@ -76,6 +76,7 @@ type distributor struct {
 	old, g *ad.Graph
 	to     []ad.Ref            // counterparts in g
 	parts  map[ad.Ref][]ad.Ref // of a scan taken apart: its results
+	known  map[ad.Ref]ad.Ref   // values that a scan kept, by what computes them again from its history
 	used   map[ad.Ref][]bool
 }
 
@@ -296,6 +297,13 @@ func (t *taker) take() []ad.Ref {
 			sums = append(sums, r)
 		}
 	}
+	for i, r := range b.Outputs[:s.Carries] {
+		if t.live[s.Carries+i] && t.again(r) {
+			if _, ok := t.kept[r]; !ok {
+				t.kept[r] = len(t.kept)
+			}
+		}
+	}
 	keptOrder = make([]ad.Ref, len(t.kept))
 	for r, k := range t.kept {
 		keptOrder[k] = r
@@ -319,6 +327,7 @@ func (t *taker) take() []ad.Ref {
 		parts = append(parts, g.History(scan, i))
 		t.vec[b.Inputs[i]] = g.Lane(g.History(scan, i))
 	}
+	t.remember()
 	sum := 0
 	for k, r := range b.Outputs[s.Carries:] {
 		shape := b.Type(r).Shape
@@ -341,6 +350,42 @@ func (t *taker) take() []ad.Ref {
 		}
 	}
 	return parts
+}
+
+// again reports whether the carried value r, which the derivative computes again
+// from the history, is better kept: it costs more than a store.
+func (t *taker) again(r ad.Ref) bool {
+	if !t.rec[r] {
+		return false
+	}
+	switch t.b.Nodes[r].Op {
+	case ad.OpSqrt, ad.OpExp, ad.OpLog, ad.OpInvLogit, ad.OpTanh, ad.OpLog1pExp, ad.OpPow:
+		for _, a := range t.b.Nodes[r].Args {
+			if !t.cheap(a) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// remember records what computes a kept carried value again.
+func (t *taker) remember() {
+	for _, r := range t.b.Outputs[:t.s.Carries] {
+		kept, ok := t.keptRef[r]
+		if !ok || !t.again(r) {
+			continue
+		}
+		n := &t.b.Nodes[r]
+		args := make([]ad.Ref, len(n.Args))
+		for k, a := range n.Args {
+			args[k] = t.value(a)
+		}
+		if v := t.g.Do(n.Op, n.Attr, args...); t.g.Type(v).Lanes > 0 {
+			t.known[v] = t.g.Lane(kept)
+		}
+	}
 }
 
 // value is the value of the body's node r for all steps (without lanes if it is
@@ -371,6 +416,9 @@ func (t *taker) value(r ad.Ref) ad.Ref {
 				args[k] = t.value(a)
 			}
 			v = g.Do(n.Op, n.Attr, args...)
+			if kept, ok := t.known[v]; ok {
+				v = kept
+			}
 		}
 	}
 	t.vec[r] = v

@@ -11,6 +11,7 @@
 //	recurrences.go what a recurrence need not compute, joined
 //	distribute.go  scans taken apart
 //	factors.go     uniform factors moved out of arrays and sums
+//	reciprocals.go divisions by the same array
 //
 // The passes on the nest are package loopnest's.
 //

@@ -238,10 +238,16 @@ func (f *factorizer) sum(n *ad.Node, attr any, x ad.Ref) (s scaled, ok bool) {
 	g := f.g
 	a := f.parts(x)
 	from := g.Type(x).Total()
-	if a.base == x || from < 4*n.Type.Total() || from == 0 {
+	if from < 4*n.Type.Total() || from == 0 {
 		return s, false
 	}
-	s = scaled{a.coef, g.Do(ad.OpScatter, attr, a.base), ad.None}
+	if n.Type.Total() == 1 && f.splits(a.base) {
+		s = scaled{a.coef, f.sumTerms(a.base, attr, func(r ad.Ref) ad.Ref { return r }), ad.None}
+	} else if a.base == x {
+		return s, false
+	} else {
+		s = scaled{a.coef, g.Do(ad.OpScatter, attr, a.base), ad.None}
+	}
 	switch {
 	case a.off == ad.None:
 		return s, true
@@ -253,4 +259,57 @@ func (f *factorizer) sum(n *ad.Node, attr any, x ad.Ref) (s scaled, ok bool) {
 		s.off = g.Reshape(s.off, n.Type.Shape)
 	}
 	return s, true
+}
+
+// splits reports whether x is a sum or difference of terms of a density, which
+// are better summed each on its own: squares as dot products, logarithms as one
+// logarithm, constants once and for all.
+func (f *factorizer) splits(x ad.Ref) bool {
+	for f.views(x) {
+		x = f.g.Nodes[x].Args[0]
+	}
+	n := &f.g.Nodes[x]
+	if n.Op != ad.OpAdd && n.Op != ad.OpSub {
+		return false
+	}
+	for _, a := range n.Args {
+		s := f.parts(a)
+		if !f.g.Type(a).Equal(n.Type) || !(f.term(s) || f.splits(s.base) || f.g.Nodes[s.base].Op == ad.OpConst) {
+			return false
+		}
+	}
+	return true
+}
+
+// views reports whether x is another view of all of its argument.
+func (f *factorizer) views(x ad.Ref) bool {
+	switch f.g.Nodes[x].Op {
+	case ad.OpReshape, ad.OpLane, ad.OpUnlane:
+		return true
+	}
+	return false
+}
+
+// sumTerms is the sum of x by the scatter attr, term by term. view makes what
+// the scatter takes of what x is a view of.
+func (f *factorizer) sumTerms(x ad.Ref, attr any, view func(ad.Ref) ad.Ref) ad.Ref {
+	if f.splits(x) && f.views(x) {
+		n := f.g.Nodes[x]
+		return f.sumTerms(n.Args[0], attr, func(r ad.Ref) ad.Ref { return view(f.g.Do(n.Op, n.Attr, r)) })
+	}
+	s := f.parts(x)
+	r := ad.Ref(ad.None)
+	if n := &f.g.Nodes[s.base]; f.splits(s.base) && !f.views(s.base) {
+		op, a, b := n.Op, n.Args[0], n.Args[1]
+		r = f.do(op, f.sumTerms(a, attr, view), f.sumTerms(b, attr, view))
+	} else if f.splits(s.base) {
+		r = f.sumTerms(s.base, attr, view)
+	} else {
+		r = f.g.Do(ad.OpScatter, attr, view(s.base))
+	}
+	r = f.mul(s.coef, r)
+	if s.off != ad.None {
+		r = f.do(ad.OpAdd, r, f.do(ad.OpMul, f.g.Const(float64(f.g.Type(x).Total())), s.off))
+	}
+	return r
 }

@@ -275,10 +275,17 @@ func shiftedRecurrence(n float64, steps int, x, y, history, keeps walkOperand) f
 	return n
 }
 
+// sqrtRecurrence carries the square, so that steps wait for a product and a sum
+// and not for the root.
 func sqrtRecurrence(n float64, steps int, x, y, history, keeps walkOperand) float64 {
+	v := n * n
 	for range steps {
 		history.data[history.pos] = n
-		n = math.Sqrt(n*n*x.data[x.pos] + y.data[y.pos])
+		v = v*x.data[x.pos] + y.data[y.pos]
+		if v < 0 {
+			v = math.NaN() // as its root is
+		}
+		n = math.Sqrt(v)
 		keeps.data[keeps.pos] = n
 		history.pos += history.step
 		keeps.pos += keeps.step

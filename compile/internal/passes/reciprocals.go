@@ -1,0 +1,46 @@
+package passes
+
+import "github.com/ppl-lang/ppl/ad"
+
+// shareReciprocals makes one reciprocal of several divisions of arrays by the
+// same array: a density and its derivatives divide by a scale up to four times,
+// and a division takes as long as three products.
+func shareReciprocals(g *ad.Graph) *ad.Graph {
+	count := map[ad.Ref]int{} // divisions, by denominator
+	regions, shared := false, false
+	for i, live := range g.Live(g.Outputs, true) {
+		if n := &g.Nodes[i]; live {
+			if d := denominator(g, n); d != ad.None {
+				count[d]++
+				shared = shared || count[d] > 1
+			}
+			regions = regions || n.Op.Row().Class == ad.Region
+		}
+	}
+	if !shared && !regions {
+		return g
+	}
+	return rebuild(g, shareReciprocals, func(b *rebuilder, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+		if d := denominator(g, n); n.Op == ad.OpDiv && d != ad.None && count[d] > 1 {
+			return b.g.Mul(args[0], b.g.Do(ad.OpInv, nil, args[1]))
+		}
+		return b.copy(n, attr, args)
+	})
+}
+
+// denominator is what n divides by, if that is an array of the size of n's value.
+func denominator(g *ad.Graph, n *ad.Node) ad.Ref {
+	d := ad.Ref(ad.None)
+	switch n.Op {
+	case ad.OpDiv:
+		d = n.Args[1]
+	case ad.OpInv:
+		d = n.Args[0]
+	default:
+		return d
+	}
+	if total := n.Type.Total(); total <= 1 || g.Type(d).Total() != total || g.Nodes[d].Op == ad.OpConst {
+		return ad.None
+	}
+	return d
+}
