@@ -65,3 +65,34 @@ func ExampleSession() {
 	// chain 1: 1000 transitions, 0 divergences, metric diag_e
 	// chain 2: 1000 transitions, 0 divergences, metric diag_e
 }
+
+// A run that is stopped goes on from its snapshots, which may be kept in a file
+// (by package encoding/gob), with the draws that it would have made.
+func ExampleSnapshot() {
+	cfg := infer.Config{Sampler: nuts.Sampler{}, Chains: 1, Seed: 1}
+	cfg.SnapshotEvery = -1 // after every transition, for this example
+	latest := make([]*infer.Snapshot, cfg.Chains)
+	cfg.Snapshot = func(s *infer.Snapshot) { latest[s.Chain] = s }
+	var kept []infer.Draw
+	for d, err := range infer.Run(context.Background(), coin{heads: 7, tails: 3}, cfg) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if kept = append(kept, d); len(kept) == 600 {
+			break
+		}
+	}
+	// What followed the snapshot is made again.
+	kept = kept[:latest[0].Draws]
+	cfg.Snapshot, cfg.Resume = nil, latest
+	for d, err := range infer.Run(context.Background(), coin{heads: 7, tails: 3}, cfg) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		kept = append(kept, d)
+	}
+	fmt.Println(len(kept), "draws, the last of transition", kept[len(kept)-1].Iteration)
+	// Output: 1000 draws, the last of transition 1999
+}

@@ -83,8 +83,11 @@ func (s *session) times() string {
 		least, name = e.MinTail, e.WorstTail
 	}
 	if least > 0 && s.sampling > 0 {
-		text += fmt.Sprintf("\nLeast effective sample size: %.0f (%s), %.3g per second and %.3g per 1000 gradients of sampling.",
-			least, name, least/s.sampling.Seconds(), 1000*e.PerGradient)
+		text += fmt.Sprintf("\nLeast effective sample size: %.0f (%s), ", least, name)
+		if s.options.resume == "" { // else the time of the earlier parts is not known
+			text += fmt.Sprintf("%.3g per second and ", least/s.sampling.Seconds())
+		}
+		text += fmt.Sprintf("%.3g per 1000 gradients of sampling.", 1000*e.PerGradient)
 	}
 	return text
 }
