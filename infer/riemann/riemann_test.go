@@ -456,3 +456,18 @@ func TestBadMetrics(t *testing.T) {
 		}
 	}
 }
+
+// A step allocates nothing that grows with the number of steps.
+func TestStepDoesNotAllocate(t *testing.T) {
+	each(t, func(t *testing.T, h *riemann.Hamiltonian, z *infer.Point) {
+		eps := 0.05
+		if n := testing.AllocsPerRun(50, func() {
+			if err := h.Step(z, eps); err != nil || math.IsInf(z.Energy, 1) {
+				t.Fatal("a step failed")
+			}
+			eps = -eps
+		}); n != 0 {
+			t.Errorf("%v allocations per step", n)
+		}
+	})
+}

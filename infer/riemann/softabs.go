@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
 // DefaultAlpha is SoftAbs' hardness: eigenvalues below about 1/DefaultAlpha are
@@ -24,12 +27,12 @@ type SoftAbs struct {
 	dim     int
 	alpha   float64
 
-	h, sym, tmp, b *mat.Dense
-	eigen          mat.EigenSym
-	values, soft   []float64
-	vectors        mat.Dense
-	at             []float64 // where the decomposition belongs
-	valid          bool
+	values, soft []float64 // eigenvalues of -H, and what becomes of them
+	vectors      []float64 // in columns
+	tmp, product []float64 // D×D
+	work         []float64 // of the decomposition
+	at           []float64 // where it belongs
+	valid        bool
 }
 
 // NewSoftAbs returns the metric of a target's Hessian; alpha 0 is DefaultAlpha.
@@ -40,15 +43,34 @@ func NewSoftAbs(dim int, hessian Hessian, alpha float64) (*SoftAbs, error) {
 	if !(alpha > 0) || math.IsInf(alpha, 1) {
 		return nil, fmt.Errorf("riemann: the alpha of SoftAbs must be positive and finite, but is %v", alpha)
 	}
-	s := &SoftAbs{hessian: hessian, dim: dim, alpha: alpha, at: make([]float64, dim), soft: make([]float64, dim)}
+	s := &SoftAbs{
+		hessian: hessian, dim: dim, alpha: alpha,
+		values: make([]float64, dim), soft: make([]float64, dim), at: make([]float64, dim),
+		vectors: make([]float64, dim*dim), tmp: make([]float64, dim*dim), product: make([]float64, dim*dim),
+	}
 	if dim > 0 {
-		s.h, s.sym, s.tmp, s.b = mat.NewDense(dim, dim, nil), mat.NewDense(dim, dim, nil), mat.NewDense(dim, dim, nil), mat.NewDense(dim, dim, nil)
+		size := make([]float64, 1) // asks how much work space is best
+		lapack64.Syev(lapack.EVCompute, s.symmetric(), s.values, size, -1)
+		s.work = make([]float64, int(size[0]))
 	}
 	return s, nil
 }
 
 // Dim implements [Metric].
 func (s *SoftAbs) Dim() int { return s.dim }
+
+// symmetric is s.vectors before the decomposition, which replaces it.
+func (s *SoftAbs) symmetric() blas64.Symmetric {
+	return blas64.Symmetric{Uplo: blas.Lower, N: s.dim, Stride: s.dim, Data: s.vectors}
+}
+
+// multiply writes a·b to c, transposed as said.
+func (s *SoftAbs) multiply(ta, tb blas.Transpose, a, b, c []float64) {
+	general := func(x []float64) blas64.General {
+		return blas64.General{Rows: s.dim, Cols: s.dim, Stride: s.dim, Data: x}
+	}
+	blas64.Gemm(ta, tb, 1, general(a), general(b), 0, general(c))
+}
 
 var errEigen = errors.New("the Hessian has no finite eigenvalues")
 
@@ -58,7 +80,7 @@ func (s *SoftAbs) decompose(x []float64) error {
 		return nil
 	}
 	s.valid = false
-	h := s.h.RawMatrix().Data
+	h := s.vectors
 	if err := s.hessian.Hessian(x, h); err != nil {
 		return err
 	}
@@ -72,11 +94,9 @@ func (s *SoftAbs) decompose(x []float64) error {
 			h[i*d+j], h[j*d+i] = v, v
 		}
 	}
-	if !s.eigen.Factorize(mat.NewSymDense(d, h), true) {
+	if !lapack64.Syev(lapack.EVCompute, s.symmetric(), s.values, s.work, len(s.work)) {
 		return errEigen
 	}
-	s.values = s.eigen.Values(s.values)
-	s.eigen.VectorsTo(&s.vectors)
 	for i, v := range s.values {
 		s.soft[i] = softAbs(v, s.alpha)
 	}
@@ -96,13 +116,13 @@ func (s *SoftAbs) Metric(x, g []float64) error {
 	d := s.dim
 	for i := range d {
 		for j := range d {
-			s.tmp.Set(i, j, s.vectors.At(i, j)*s.soft[j])
+			s.tmp[i*d+j] = s.vectors[i*d+j] * s.soft[j]
 		}
 	}
-	s.sym.Mul(s.tmp, s.vectors.T())
+	s.multiply(blas.NoTrans, blas.Trans, s.tmp, s.vectors, s.product)
 	for i := range d { // symmetric to the last bit
 		for j := range i + 1 {
-			v := 0.5 * (s.sym.At(i, j) + s.sym.At(j, i))
+			v := 0.5 * (s.product[i*d+j] + s.product[j*d+i])
 			g[i*d+j], g[j*d+i] = v, v
 		}
 	}
@@ -118,18 +138,17 @@ func (s *SoftAbs) TraceGrad(x, a, grad []float64) error {
 		return err
 	}
 	d := s.dim
-	am := mat.NewDense(d, d, a)
-	s.tmp.Mul(s.vectors.T(), am)
-	s.b.Mul(s.tmp, &s.vectors)
+	s.multiply(blas.Trans, blas.NoTrans, s.vectors, a, s.tmp)
+	s.multiply(blas.NoTrans, blas.NoTrans, s.tmp, s.vectors, s.product) // QᵀAQ
 	for i := range d {
 		for j := range d {
-			s.b.Set(i, j, s.b.At(i, j)*dividedDifference(s.values[i], s.values[j], s.alpha))
+			s.product[i*d+j] *= dividedDifference(s.values[i], s.values[j], s.alpha)
 		}
 	}
-	s.tmp.Mul(&s.vectors, s.b)
-	s.sym.Mul(s.tmp, s.vectors.T())
+	s.multiply(blas.NoTrans, blas.NoTrans, s.vectors, s.product, s.tmp)
+	s.multiply(blas.NoTrans, blas.Trans, s.tmp, s.vectors, s.product)
 	// G is a function of minus the Hessian.
-	m := s.sym.RawMatrix().Data
+	m := s.product
 	for i := range d {
 		for j := range i + 1 {
 			v := -0.5 * (m[i*d+j] + m[j*d+i])
