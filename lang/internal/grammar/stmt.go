@@ -216,7 +216,7 @@ func beginsArray(lex *lexer.PeekingLexer) bool {
 	defer lex.LoadCheckpoint(start)
 	for depth := 0; ; {
 		switch t := lex.Next(); {
-		case t.EOF() || t.Type == tokType || t.Type == tokKeyword || isPunct(*t, ";"):
+		case t.EOF() || t.Type == tokType || t.Type == tokKeyword && t.Value != "target" || isPunct(*t, ";"):
 			return false
 		case isPunct(*t, "{"):
 			depth++
