@@ -46,8 +46,9 @@ func logBetaI(g *ad.Graph, x, a, b ad.Ref) ad.Ref { return g.Do(ad.OpLogBetaI, n
 
 var beta = Dist{
 	Name: "beta", Doc: "the beta distribution with prior sample sizes alpha and beta.",
-	Formula: "y^(alpha - 1) * (1 - y)^(beta - 1) / exp(lbeta(alpha, beta))",
-	Variate: types.UnitInterval,
+	Formula:     "y^(alpha - 1) * (1 - y)^(beta - 1) / exp(lbeta(alpha, beta))",
+	Information: onLogitScale(ofBeta),
+	Variate:     types.UnitInterval,
 	Params: []Param{{Name: "alpha", Is: "First shape parameter", In: types.PositiveFinite},
 		{Name: "beta", Is: "Second shape parameter", In: types.PositiveFinite}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -67,8 +68,9 @@ var beta = Dist{
 
 var betaProportion = Dist{
 	Name: "beta_proportion", Doc: "the beta distribution with mean mu and precision kappa.",
-	Formula: "y^(mu * kappa - 1) * (1 - y)^((1 - mu) * kappa - 1) / exp(lbeta(mu * kappa, (1 - mu) * kappa))",
-	Variate: types.UnitInterval,
+	Formula:     "y^(mu * kappa - 1) * (1 - y)^((1 - mu) * kappa - 1) / exp(lbeta(mu * kappa, (1 - mu) * kappa))",
+	Information: onLogitScale(ofBetaProportion),
+	Variate:     types.UnitInterval,
 	Params: []Param{{Name: "mu", Is: "Location parameter", In: types.OpenUnitInterval},
 		{Name: "kappa", Is: "Precision parameter", In: types.PositiveFinite}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {

@@ -64,9 +64,10 @@ func randBernoulli(rng *rand.Rand, p float64) float64 {
 
 var bernoulli = Dist{
 	Name: "bernoulli", Doc: "the Bernoulli distribution with probability theta of 1.", Discrete: true,
-	Formula: "theta^y * (1 - theta)^(1 - y)",
-	Variate: types.UnitInterval,
-	Params:  []Param{probability},
+	Formula:     "theta^y * (1 - theta)^(1 - y)",
+	Information: ofMass(2, func(g *ad.Graph, x []ad.Ref) ad.Ref { return g.Inv(bernoulliVariance(g, x[1])) }),
+	Variate:     types.UnitInterval,
+	Params:      []Param{probability},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		theta := p[0]
 		if sum, n, total := pooled(g, y, theta); total {
@@ -117,9 +118,10 @@ func countTail(g *ad.Graph, y, most, below, above ad.Ref, inside func(y ad.Ref) 
 
 var bernoulliLogit = Dist{
 	Name: "bernoulli_logit", Doc: "the Bernoulli distribution with log odds alpha of 1.", Discrete: true,
-	Formula: "inv_logit(alpha)^y * (1 - inv_logit(alpha))^(1 - y)",
-	Variate: types.UnitInterval,
-	Params:  []Param{{Name: "alpha", Is: "Logit transformed probability parameter", In: types.NotNaN}},
+	Formula:     "inv_logit(alpha)^y * (1 - inv_logit(alpha))^(1 - y)",
+	Information: ofMass(2, func(g *ad.Graph, x []ad.Ref) ad.Ref { return logitVariance(g, x[1]) }),
+	Variate:     types.UnitInterval,
+	Params:      []Param{{Name: "alpha", Is: "Logit transformed probability parameter", In: types.NotNaN}},
 	// log inv_logit(±α) = -log(1 + e^∓α).
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		if sum, n, total := pooled(g, y, p[0]); total {
@@ -140,10 +142,11 @@ func logCombinations(g *ad.Graph, y, n ad.Ref) Term {
 
 var binomial = Dist{
 	Name: "binomial", Doc: "the binomial distribution of N trials with probability theta.", Discrete: true,
-	Formula:   "choose(N, y) * theta^y * (1 - theta)^(N - y)",
-	Variate:   types.NonNegative,
-	Params:    []Param{trials, probability},
-	Relations: []Relation{{Arg: 1, Than: 0}},
+	Formula:     "choose(N, y) * theta^y * (1 - theta)^(N - y)",
+	Information: ofMass(3, func(g *ad.Graph, x []ad.Ref) ad.Ref { return g.Div(x[1], bernoulliVariance(g, x[2])) }),
+	Variate:     types.NonNegative,
+	Params:      []Param{trials, probability},
+	Relations:   []Relation{{Arg: 1, Than: 0}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		n, theta := p[0], p[1]
 		return []Term{
@@ -168,10 +171,11 @@ var binomial = Dist{
 
 var binomialLogit = Dist{
 	Name: "binomial_logit", Doc: "the binomial distribution of N trials with log odds alpha.", Discrete: true,
-	Formula:   "choose(N, y) * inv_logit(alpha)^y * (1 - inv_logit(alpha))^(N - y)",
-	Variate:   types.NonNegative,
-	Params:    []Param{trials, {Name: "alpha", Is: "Probability parameter", In: types.Finite}},
-	Relations: []Relation{{Arg: 1, Than: 0}},
+	Formula:     "choose(N, y) * inv_logit(alpha)^y * (1 - inv_logit(alpha))^(N - y)",
+	Information: ofMass(3, func(g *ad.Graph, x []ad.Ref) ad.Ref { return g.Mul(x[1], logitVariance(g, x[2])) }),
+	Variate:     types.NonNegative,
+	Params:      []Param{trials, {Name: "alpha", Is: "Probability parameter", In: types.Finite}},
+	Relations:   []Relation{{Arg: 1, Than: 0}},
 	// n log inv_logit(α) + (N-n) log inv_logit(-α) = nα - N log(1 + e^α); where
 	// α is large the difference is taken on the smaller side.
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -183,9 +187,10 @@ var binomialLogit = Dist{
 
 var poisson = Dist{
 	Name: "poisson", Doc: "the Poisson distribution with rate lambda.", Discrete: true,
-	Formula: "lambda^y * exp(-lambda) / tgamma(y + 1)",
-	Variate: types.NonNegative,
-	Params:  []Param{{Name: "lambda", Is: "Rate parameter", In: types.NonNegative}},
+	Formula:     "lambda^y * exp(-lambda) / tgamma(y + 1)",
+	Information: ofMass(2, func(g *ad.Graph, x []ad.Ref) ad.Ref { return g.Inv(x[1]) }),
+	Variate:     types.NonNegative,
+	Params:      []Param{{Name: "lambda", Is: "Rate parameter", In: types.NonNegative}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		sum, _, total := pooled(g, y, p[0])
 		return []Term{
@@ -207,9 +212,10 @@ var poisson = Dist{
 
 var poissonLog = Dist{
 	Name: "poisson_log", Doc: "the Poisson distribution with log rate alpha.", Discrete: true,
-	Formula: "exp(alpha * y - exp(alpha)) / tgamma(y + 1)",
-	Variate: types.NonNegative,
-	Params:  []Param{{Name: "alpha", Is: "Log rate parameter", In: types.NotNaN}},
+	Formula:     "exp(alpha * y - exp(alpha)) / tgamma(y + 1)",
+	Information: ofMass(2, func(g *ad.Graph, x []ad.Ref) ad.Ref { return g.Exp(x[1]) }),
+	Variate:     types.NonNegative,
+	Params:      []Param{{Name: "alpha", Is: "Log rate parameter", In: types.NotNaN}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		sum, _, total := pooled(g, y, p[0])
 		return []Term{

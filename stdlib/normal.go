@@ -37,9 +37,10 @@ func logPhi(g *ad.Graph, x ad.Ref) ad.Ref { return g.Do(ad.OpLogPhi, nil, x) }
 
 var normal = Dist{
 	Name: "normal", Doc: "the normal distribution with mean mu and standard deviation sigma.",
-	Formula: "exp(-((y - mu) / sigma)^2 / 2) / (sigma * sqrt(2 * pi()))",
-	Variate: types.NotNaN,
-	Params:  []Param{location, {Name: "sigma", Is: "Scale parameter", In: types.Positive}},
+	Formula:     "exp(-((y - mu) / sigma)^2 / 2) / (sigma * sqrt(2 * pi()))",
+	Information: ofLocationScale(1, 2, 0),
+	Variate:     types.NotNaN,
+	Params:      []Param{location, {Name: "sigma", Is: "Scale parameter", In: types.Positive}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		return []Term{
 			{Value: g.Square(standard(g, y, p[0], p[1])), Weight: -0.5, Of: always},
@@ -57,8 +58,9 @@ var normal = Dist{
 
 var stdNormal = Dist{
 	Name: "std_normal", Doc: "the normal distribution with mean 0 and standard deviation 1.",
-	Formula: "exp(-y^2 / 2) / sqrt(2 * pi())",
-	Variate: types.NotNaN,
+	Formula:     "exp(-y^2 / 2) / sqrt(2 * pi())",
+	Information: func(g *ad.Graph, _ []ad.Ref) [][]ad.Ref { return rows{{g.Const(1)}} },
+	Variate:     types.NotNaN,
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		return []Term{{Value: g.Square(y), Weight: -0.5, Of: ofY}, constant(g, -logSqrt2Pi)}
 	},
@@ -69,9 +71,10 @@ var stdNormal = Dist{
 
 var studentT = Dist{
 	Name: "student_t", Doc: "Student's t distribution with nu degrees of freedom, location mu and scale sigma.",
-	Formula: "tgamma((nu + 1) / 2) / (tgamma(nu / 2) * sqrt(nu * pi()) * sigma) * (1 + ((y - mu) / sigma)^2 / nu)^(-(nu + 1) / 2)",
-	Variate: types.NotNaN,
-	Params:  []Param{degrees, location, scale},
+	Formula:     "tgamma((nu + 1) / 2) / (tgamma(nu / 2) * sqrt(nu * pi()) * sigma) * (1 + ((y - mu) / sigma)^2 / nu)^(-(nu + 1) / 2)",
+	Information: ofStudentT,
+	Variate:     types.NotNaN,
+	Params:      []Param{degrees, location, scale},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		nu := p[0]
 		half := g.Scale(0.5, nu)
@@ -101,9 +104,10 @@ var studentT = Dist{
 
 var cauchy = Dist{
 	Name: "cauchy", Doc: "the Cauchy distribution with location mu and scale sigma.",
-	Formula: "1 / (pi() * sigma * (1 + ((y - mu) / sigma)^2))",
-	Variate: types.NotNaN,
-	Params:  []Param{location, scale},
+	Formula:     "1 / (pi() * sigma * (1 + ((y - mu) / sigma)^2))",
+	Information: ofLocationScale(0.5, 0.5, 0),
+	Variate:     types.NotNaN,
+	Params:      []Param{location, scale},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		return []Term{
 			{Value: g.Do(ad.OpLog1p, nil, g.Square(standard(g, y, p[0], p[1]))), Weight: -1, Of: always},
@@ -131,9 +135,10 @@ func cauchyTail(g *ad.Graph, z ad.Ref) ad.Ref {
 
 var doubleExponential = Dist{
 	Name: "double_exponential", Doc: "the double exponential (Laplace) distribution with location mu and scale sigma.",
-	Formula: "exp(-abs(y - mu) / sigma) / (2 * sigma)",
-	Variate: types.Finite,
-	Params:  []Param{location, scale},
+	Formula:     "exp(-abs(y - mu) / sigma) / (2 * sigma)",
+	Information: ofLocationScale(1, 1, 0),
+	Variate:     types.Finite,
+	Params:      []Param{location, scale},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		return []Term{
 			{Value: g.Do(ad.OpAbs, nil, standard(g, y, p[0], p[1])), Weight: -1, Of: always},
@@ -167,9 +172,10 @@ func laplaceTail(g *ad.Graph, z ad.Ref) ad.Ref {
 
 var logistic = Dist{
 	Name: "logistic", Doc: "the logistic distribution with location mu and scale sigma.",
-	Formula: "exp(-(y - mu) / sigma) / (sigma * (1 + exp(-(y - mu) / sigma))^2)",
-	Variate: types.Finite,
-	Params:  []Param{location, scale},
+	Formula:     "exp(-(y - mu) / sigma) / (sigma * (1 + exp(-(y - mu) / sigma))^2)",
+	Information: ofLocationScale(1./3, logisticSpread, 0),
+	Variate:     types.Finite,
+	Params:      []Param{location, scale},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		z := standard(g, y, p[0], p[1])
 		return []Term{
@@ -191,9 +197,10 @@ var logistic = Dist{
 
 var gumbel = Dist{
 	Name: "gumbel", Doc: "the Gumbel distribution with location mu and scale beta.",
-	Formula: "exp(-(y - mu) / beta - exp(-(y - mu) / beta)) / beta",
-	Variate: types.NotNaN,
-	Params:  []Param{location, {Name: "beta", Is: "Scale parameter", In: types.Positive}},
+	Formula:     "exp(-(y - mu) / beta - exp(-(y - mu) / beta)) / beta",
+	Information: ofLocationScale(1, gumbelSpread, -gumbelMixed),
+	Variate:     types.NotNaN,
+	Params:      []Param{location, {Name: "beta", Is: "Scale parameter", In: types.Positive}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		z := standard(g, y, p[0], p[1])
 		return []Term{
@@ -214,9 +221,10 @@ var gumbel = Dist{
 
 var vonMises = Dist{
 	Name: "von_mises", Doc: "the von Mises distribution with direction mu and concentration kappa.",
-	Formula: "exp(kappa * cos(y - mu)) / (2 * pi() * modified_bessel_first_kind(0, kappa))",
-	Variate: types.Finite,
-	Params:  []Param{location, {Name: "kappa", Is: "Scale parameter", In: types.NonNegativeFinite}},
+	Formula:     "exp(kappa * cos(y - mu)) / (2 * pi() * modified_bessel_first_kind(0, kappa))",
+	Information: ofVonMises,
+	Variate:     types.Finite,
+	Params:      []Param{location, {Name: "kappa", Is: "Scale parameter", In: types.NonNegativeFinite}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		return []Term{
 			{Value: g.Mul(p[1], g.Do(ad.OpCos, nil, g.Sub(p[0], y))), Of: always},

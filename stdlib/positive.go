@@ -28,8 +28,9 @@ func logGammaQ(g *ad.Graph, a, x ad.Ref) ad.Ref { return g.Do(ad.OpLogGammaQ, ni
 
 var lognormal = Dist{
 	Name: "lognormal", Doc: "the lognormal distribution: that of exp(x) for x ~ normal(mu, sigma).",
-	Formula: "exp(-((log(y) - mu) / sigma)^2 / 2) / (y * sigma * sqrt(2 * pi()))",
-	Variate: types.NonNegative, Support: types.Positive,
+	Formula:     "exp(-((log(y) - mu) / sigma)^2 / 2) / (y * sigma * sqrt(2 * pi()))",
+	Information: onLogScale(ofLocationScale(1, 2, 0)),
+	Variate:     types.NonNegative, Support: types.Positive,
 	Params: []Param{location, scale},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		logY := g.Log(y)
@@ -51,9 +52,10 @@ var lognormal = Dist{
 
 var exponential = Dist{
 	Name: "exponential", Doc: "the exponential distribution with rate beta.",
-	Formula: "beta * exp(-beta * y)",
-	Variate: types.NonNegative,
-	Params:  []Param{inverseRate},
+	Formula:     "beta * exp(-beta * y)",
+	Information: onLogScale(ofExponential),
+	Variate:     types.NonNegative,
+	Params:      []Param{inverseRate},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		return []Term{
 			{Value: g.Log(p[0]), Of: of1st},
@@ -70,9 +72,10 @@ var exponential = Dist{
 
 var gamma = Dist{
 	Name: "gamma", Doc: "the gamma distribution with shape alpha and inverse scale beta.",
-	Formula: "beta^alpha * y^(alpha - 1) * exp(-beta * y) / tgamma(alpha)",
-	Variate: types.PositiveFinite,
-	Params:  []Param{shapeParam, inverseRate},
+	Formula:     "beta^alpha * y^(alpha - 1) * exp(-beta * y) / tgamma(alpha)",
+	Information: onLogScale(ofGamma(1)),
+	Variate:     types.PositiveFinite,
+	Params:      []Param{shapeParam, inverseRate},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		a, b := p[0], p[1]
 		return []Term{
@@ -90,8 +93,9 @@ var gamma = Dist{
 
 var invGamma = Dist{
 	Name: "inv_gamma", Doc: "the inverse gamma distribution with shape alpha and scale beta.",
-	Formula: "beta^alpha * y^(-alpha - 1) * exp(-beta / y) / tgamma(alpha)",
-	Variate: types.NotNaN, Support: types.Positive,
+	Formula:     "beta^alpha * y^(-alpha - 1) * exp(-beta / y) / tgamma(alpha)",
+	Information: onLogScale(ofGamma(-1)),
+	Variate:     types.NotNaN, Support: types.Positive,
 	Params: []Param{shapeParam, scaleBeta},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		a, b := p[0], p[1]
@@ -115,9 +119,10 @@ func halfDegrees(g *ad.Graph, nu ad.Ref) ad.Ref {
 
 var chiSquare = Dist{
 	Name: "chi_square", Doc: "the chi-square distribution with nu degrees of freedom.",
-	Formula: "y^(nu / 2 - 1) * exp(-y / 2) / (2^(nu / 2) * tgamma(nu / 2))",
-	Variate: types.NonNegative,
-	Params:  []Param{degrees},
+	Formula:     "y^(nu / 2 - 1) * exp(-y / 2) / (2^(nu / 2) * tgamma(nu / 2))",
+	Information: onLogScale(ofChiSquare(1)),
+	Variate:     types.NonNegative,
+	Params:      []Param{degrees},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		return []Term{
 			{Value: halfDegrees(g, p[0]), Weight: -1, Of: of1st},
@@ -136,8 +141,9 @@ var chiSquare = Dist{
 
 var invChiSquare = Dist{
 	Name: "inv_chi_square", Doc: "the inverse chi-square distribution with nu degrees of freedom.",
-	Formula: "y^(-nu / 2 - 1) * exp(-1 / (2 * y)) / (2^(nu / 2) * tgamma(nu / 2))",
-	Variate: types.NotNaN, Support: types.Positive,
+	Formula:     "y^(-nu / 2 - 1) * exp(-1 / (2 * y)) / (2^(nu / 2) * tgamma(nu / 2))",
+	Information: onLogScale(ofChiSquare(-1)),
+	Variate:     types.NotNaN, Support: types.Positive,
 	Params: []Param{degrees},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		return []Term{
@@ -158,8 +164,9 @@ var invChiSquare = Dist{
 
 var scaledInvChiSquare = Dist{
 	Name: "scaled_inv_chi_square", Doc: "the scaled inverse chi-square distribution with nu degrees of freedom and scale s.",
-	Formula: "(nu / 2)^(nu / 2) / tgamma(nu / 2) * s^nu * y^(-nu / 2 - 1) * exp(-nu * s^2 / (2 * y))",
-	Variate: types.NotNaN, Support: types.Positive,
+	Formula:     "(nu / 2)^(nu / 2) / tgamma(nu / 2) * s^nu * y^(-nu / 2 - 1) * exp(-nu * s^2 / (2 * y))",
+	Information: onLogScale(ofScaledInvChiSquare),
+	Variate:     types.NotNaN, Support: types.Positive,
 	Params: []Param{degrees, {Name: "s", Is: "Scale parameter", In: types.PositiveFinite}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		nu, s, half := p[0], p[1], g.Scale(0.5, p[0])
@@ -191,8 +198,9 @@ func powRatio(g *ad.Graph, logX, logY, a ad.Ref) ad.Ref {
 
 var weibull = Dist{
 	Name: "weibull", Doc: "the Weibull distribution with shape alpha and scale sigma.",
-	Formula: "alpha / sigma * (y / sigma)^(alpha - 1) * exp(-(y / sigma)^alpha)",
-	Variate: types.Finite, Support: types.NonNegative,
+	Formula:     "alpha / sigma * (y / sigma)^(alpha - 1) * exp(-(y / sigma)^alpha)",
+	Information: onLogScale(ofWeibull(1)),
+	Variate:     types.Finite, Support: types.NonNegative,
 	CDFVariate: types.NonNegative,
 	Params:     []Param{shapeParam, scale},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -215,9 +223,10 @@ var weibull = Dist{
 
 var frechet = Dist{
 	Name: "frechet", Doc: "the Fréchet distribution with shape alpha and scale sigma.",
-	Formula: "alpha / sigma * (y / sigma)^(-alpha - 1) * exp(-(y / sigma)^(-alpha))",
-	Variate: types.Positive,
-	Params:  []Param{shapeParam, scale},
+	Formula:     "alpha / sigma * (y / sigma)^(-alpha - 1) * exp(-(y / sigma)^(-alpha))",
+	Information: onLogScale(ofWeibull(-1)),
+	Variate:     types.Positive,
+	Params:      []Param{shapeParam, scale},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		a, logY, logS := p[0], g.Log(y), g.Log(p[1])
 		return []Term{
@@ -238,9 +247,10 @@ var frechet = Dist{
 
 var rayleigh = Dist{
 	Name: "rayleigh", Doc: "the Rayleigh distribution with scale sigma.",
-	Formula: "y / sigma^2 * exp(-y^2 / (2 * sigma^2))",
-	Variate: types.Positive,
-	Params:  []Param{{Name: "sigma", Is: "Scale parameter", In: types.Positive}},
+	Formula:     "y / sigma^2 * exp(-y^2 / (2 * sigma^2))",
+	Information: onLogScale(ofRayleigh),
+	Variate:     types.Positive,
+	Params:      []Param{{Name: "sigma", Is: "Scale parameter", In: types.Positive}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		return []Term{
 			{Value: g.Square(g.Mul(y, g.Inv(p[0]))), Weight: -0.5, Of: always},

@@ -125,8 +125,9 @@ func oneSided(g *ad.Graph, z, logA, a, logB, b ad.Ref) ad.Ref {
 
 var loglogistic = Dist{
 	Name: "loglogistic", Doc: "the log-logistic distribution with scale alpha and shape beta.",
-	Formula: "beta / alpha * (y / alpha)^(beta - 1) / (1 + (y / alpha)^beta)^2",
-	Variate: types.PositiveFinite, CDFVariate: types.NonNegative,
+	Formula:     "beta / alpha * (y / alpha)^(beta - 1) / (1 + (y / alpha)^beta)^2",
+	Information: onLogScale(ofLoglogistic),
+	Variate:     types.PositiveFinite, CDFVariate: types.NonNegative,
 	Params: []Param{{Name: "alpha", Is: "Scale parameter", In: types.PositiveFinite}, {Name: "beta", Is: "Shape parameter", In: types.PositiveFinite}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		logY, logA, b := g.Log(y), g.Log(p[0]), p[1]

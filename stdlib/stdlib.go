@@ -126,6 +126,9 @@ type Dist struct {
 	CDFCounts bool
 	Rand      func(rng *rand.Rand, p []float64) float64
 	Examples  []Example
+	// Information is the joint expected information of the variate and the
+	// parameters, optional; see information.go for what it is exactly.
+	Information ad.Information
 }
 
 // Param is a parameter of a distribution.

@@ -1,0 +1,197 @@
+package stdlib
+
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad"
+)
+
+// Expected information: for each distribution the matrix E[s sᵀ] of the score s,
+// the derivative of the log density by the variate and the parameters. That of
+// the variate is taken on the scale on which it has no bounds, log y or
+// logit y, the Jacobian included, and by the chain rule in terms of y: it is
+// finite where that of y itself is not, and positive semidefinite as every
+// matrix of second moments. Ints have no entries. Most are in Johnson, Kotz &
+// Balakrishnan; w below is an exponential variate, γ Euler's constant.
+
+type rows = [][]ad.Ref
+
+const eulerGamma = 0.577215664901532860606512090082402431
+
+// Moments E[(1 + log w (1 - w))²] and E[(1 - w)² log w].
+const (
+	gumbelSpread = math.Pi*math.Pi/6 + (1-eulerGamma)*(1-eulerGamma)
+	gumbelMixed  = 1 - eulerGamma
+)
+
+// ofLocationScale is that of (y, μ, σ) where (y-μ)/σ has a fixed density f, with
+// a = E[(f′/f)²], b = E[(1 + z f′/f)²] and c = E[(1 + z f′/f) f′/f].
+func ofLocationScale(a, b, c float64) ad.Information {
+	return func(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
+		w := g.Inv(g.Square(x[2]))
+		r := rows{{g.Scale(a, w)}, {g.Scale(-a, w), g.Scale(a, w)}, {ad.None, ad.None, g.Scale(b, w)}}
+		if c != 0 {
+			r[2][0], r[2][1] = g.Scale(-c, w), g.Scale(c, w)
+		}
+		return r
+	}
+}
+
+// onLogScale is that of (y, …) where f is that of (log y, …) with the same
+// parameters.
+func onLogScale(f ad.Information) ad.Information {
+	return func(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
+		r := f(g, x)
+		w := g.Inv(x[0])
+		for i := range r {
+			if r[i][0] != ad.None {
+				r[i][0] = g.Mul(r[i][0], w)
+			}
+		}
+		r[0][0] = g.Mul(r[0][0], w)
+		return r
+	}
+}
+
+// ofMass is that of a distribution of counts with one real parameter, the last
+// of n arguments.
+func ofMass(n int, f func(g *ad.Graph, x []ad.Ref) ad.Ref) ad.Information {
+	return func(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
+		r := make(rows, n)
+		for i := range r {
+			r[i] = make([]ad.Ref, i+1)
+			for k := range r[i] {
+				r[i][k] = ad.None
+			}
+		}
+		r[n-1][n-1] = f(g, x)
+		return r
+	}
+}
+
+func trigamma(g *ad.Graph, x ad.Ref) ad.Ref { return g.Do(ad.OpTrigamma, nil, x) }
+
+// ofGamma is that of (log y, α, β) of the gamma distribution, with sign -1 of
+// the inverse gamma distribution.
+func ofGamma(sign float64) ad.Information {
+	return func(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
+		a, b := x[1], x[2]
+		ratio := g.Div(a, b)
+		return rows{{a}, {g.Const(-sign), trigamma(g, a)}, {g.Scale(sign, ratio), g.Neg(g.Inv(b)), g.Div(ratio, b)}}
+	}
+}
+
+// ofChiSquare is that of (log y, ν), with sign -1 of the inverse distribution.
+func ofChiSquare(sign float64) ad.Information {
+	return func(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
+		half := g.Scale(0.5, x[1])
+		return rows{{half}, {g.Const(-0.5 * sign), g.Scale(0.25, trigamma(g, half))}}
+	}
+}
+
+// ofScaledInvChiSquare is that of (log y, ν, s).
+func ofScaledInvChiSquare(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
+	nu, s := x[1], x[2]
+	half := g.Scale(0.5, nu)
+	shape := g.Sub(g.Scale(0.25, trigamma(g, half)), g.Scale(0.5, g.Inv(nu)))
+	return rows{{half}, {ad.None, shape}, {g.Neg(g.Div(nu, s)), ad.None, g.Scale(2, g.Div(nu, g.Square(s)))}}
+}
+
+// ofWeibull is that of (log y, α, σ), with sign -1 of the Fréchet distribution.
+func ofWeibull(sign float64) ad.Information {
+	return func(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
+		a, s := x[1], x[2]
+		a2 := g.Square(a)
+		return rows{{a2}, {g.Const(sign * gumbelMixed), g.Scale(gumbelSpread, g.Inv(a2))},
+			{g.Neg(g.Div(a2, s)), g.Scale(-sign*gumbelMixed, g.Inv(s)), g.Div(a2, g.Square(s))}}
+	}
+}
+
+// ofRayleigh is that of (log y, σ).
+func ofRayleigh(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
+	w := g.Inv(x[1])
+	return rows{{g.Const(4)}, {g.Scale(-4, w), g.Scale(4, g.Square(w))}}
+}
+
+// ofExponential is that of (log y, β).
+func ofExponential(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
+	w := g.Inv(x[1])
+	return rows{{g.Const(1)}, {w, g.Square(w)}}
+}
+
+// ofLoglogistic is that of (log y, α, β): log y is logistic around log α with
+// scale 1/β.
+func ofLoglogistic(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
+	b2 := g.Scale(1./3, g.Square(x[2]))
+	w := g.Inv(x[1])
+	return rows{{b2}, {g.Neg(g.Mul(b2, w)), g.Mul(b2, g.Square(w))}, {ad.None, ad.None, g.Scale(logisticSpread, g.Inv(g.Square(x[2])))}}
+}
+
+const logisticSpread = (3 + math.Pi*math.Pi) / 9
+
+// ofStudentT is that of (y, ν, μ, σ) (Lange, Little & Taylor 1989).
+func ofStudentT(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
+	nu, sigma := x[1], x[3]
+	w := g.Inv(g.Square(sigma))
+	n1, n3 := plus(g, nu, 1), plus(g, nu, 3)
+	a := g.Mul(w, g.Div(n1, n3))
+	half := g.Scale(0.5, nu)
+	shape := g.Scale(0.25, g.Sub(trigamma(g, half), trigamma(g, plus(g, half, 0.5))))
+	shape = g.Sub(shape, g.Div(g.Scale(0.5, plus(g, nu, 5)), g.Mul(nu, g.Mul(n1, n3))))
+	mixed := g.Neg(g.Div(g.Const(2), g.Mul(sigma, g.Mul(n1, n3))))
+	return rows{{a}, {ad.None, shape}, {g.Neg(a), ad.None, a},
+		{ad.None, mixed, ad.None, g.Mul(w, g.Div(g.Scale(2, nu), n3))}}
+}
+
+// ofVonMises is that of (y, μ, κ), with A = I₁(κ)/I₀(κ).
+func ofVonMises(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
+	kappa := x[2]
+	a := g.Exp(g.Sub(logBesselI(g, g.Const(1), kappa), logBesselI(g, g.Const(0), kappa)))
+	ka := g.Mul(kappa, a)
+	spread := g.Sub(g.Sub(g.Const(1), g.Div(a, kappa)), g.Square(a))
+	return rows{{ka}, {g.Neg(ka), ka}, {ad.None, ad.None, spread}}
+}
+
+// onLogitScale is onLogScale with logit y.
+func onLogitScale(f ad.Information) ad.Information {
+	return func(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
+		r := f(g, x)
+		w := g.Inv(g.Mul(x[0], g.Sub(g.Const(1), x[0])))
+		for i := range r {
+			if r[i][0] != ad.None {
+				r[i][0] = g.Mul(r[i][0], w)
+			}
+		}
+		r[0][0] = g.Mul(r[0][0], w)
+		return r
+	}
+}
+
+// ofBeta is that of (logit y, α, β).
+func ofBeta(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
+	a, b := x[1], x[2]
+	s := g.Add(a, b)
+	all := g.Neg(trigamma(g, s))
+	return rows{{g.Div(g.Mul(a, b), plus(g, s, 1))}, {g.Neg(g.Div(b, s)), g.Add(trigamma(g, a), all)},
+		{g.Div(a, s), all, g.Add(trigamma(g, b), all)}}
+}
+
+// ofBetaProportion is that of (logit y, μ, κ), from ofBeta by the chain rule.
+func ofBetaProportion(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
+	mu, kappa := x[1], x[2]
+	a := g.Mul(mu, kappa)
+	b := g.Sub(kappa, a)
+	nu := g.Sub(g.Const(1), mu)
+	ta, tb := trigamma(g, a), trigamma(g, b)
+	spread := g.Sub(g.Add(g.Mul(g.Square(mu), ta), g.Mul(g.Square(nu), tb)), trigamma(g, kappa))
+	return rows{{g.Div(g.Mul(a, b), plus(g, kappa, 1))}, {g.Neg(kappa), g.Mul(g.Square(kappa), g.Add(ta, tb))},
+		{ad.None, g.Mul(kappa, g.Sub(g.Mul(mu, ta), g.Mul(nu, tb))), spread}}
+}
+
+// variance of a Bernoulli variate with that probability, or log odds.
+func bernoulliVariance(g *ad.Graph, p ad.Ref) ad.Ref { return g.Mul(p, g.Sub(g.Const(1), p)) }
+
+func logitVariance(g *ad.Graph, x ad.Ref) ad.Ref {
+	invLogit := op1(ad.OpInvLogit)
+	return g.Mul(invLogit(g, x), invLogit(g, g.Neg(x)))
+}
