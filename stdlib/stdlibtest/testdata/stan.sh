@@ -7,6 +7,7 @@
 # version of Stan does not know is left out. A second go test -run
 # WriteStanCases -stan DIR collects the results. NAMES, a regular expression,
 # restricts it to some functions, whose results replace those that there are.
+# With matrices a program of 100 cases takes gigabytes to compile: LINES_PER=25.
 set -e
 : "${STANREF_ROOT:?}"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -18,7 +19,7 @@ cp $DIR/points.txt $here/stan_main.cpp $W/
 IN="chroot $STANREF_ROOT bash -c"
 CC=". /stanref/flags.sh; \$CXX -std=gnu++17 -O0 -pthread -w \$CPPFLAGS" # -O3 takes minutes per program
 $IN "$CC -c $I/stan_main.cpp -o $I/main.o"
-split -l 100 -d -a 3 $DIR/lines.txt $W/part.
+split -l ${LINES_PER:-100} -d -a 3 $DIR/lines.txt $W/part.
 one() { # one part: programs shrink until stanc accepts them
   p=$1; n=$(basename $p)
   while :; do

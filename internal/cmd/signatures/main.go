@@ -1,0 +1,96 @@
+// Command signatures counts which of Stan's function signatures are there:
+//
+//	go run ./internal/cmd/signatures --list signatures.txt [--left]
+//
+// The list has one signature per line, as stanc prints them. A signature is
+// evaluated if a call with those types runs, typed if it is accepted by the
+// checker but refused by the compiler, and missing otherwise. With --left, the
+// names with signatures that are not evaluated are listed, with their numbers.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/ppl-lang/ppl/lang/check/checktest"
+	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/stdlib"
+)
+
+func main() {
+	list := flag.String("list", "", "the file with Stan's signatures")
+	left := flag.Bool("left", false, "list the names that are not complete")
+	flag.Parse()
+	if err := run(os.Stdout, *list, *left); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// count is how many signatures of a name are there.
+type count struct{ evaluated, typed, missing int }
+
+func (c count) all() int { return c.evaluated + c.typed + c.missing }
+
+// status adds a signature to the count.
+func (c *count) status(name string, params []types.Type, result types.Type) {
+	_, m, fail := types.Resolve(stdlib.Universe().Lookup(name), params)
+	if fail == nil && m.Result.Equal(result) {
+		c.evaluated++
+		return
+	}
+	if _, m, fail = types.Resolve(stdlib.Language().Lookup(name), params); fail == nil && m.Result.Equal(result) {
+		c.typed++
+		return
+	}
+	c.missing++
+}
+
+func run(w io.Writer, path string, left bool) error {
+	stan, err := checktest.Stan(path)
+	if err != nil {
+		return err
+	}
+	var total count
+	var names []string
+	counts := map[string]count{}
+	for name, forms := range stan {
+		names = append(names, name)
+		var c count
+		for _, o := range forms {
+			f, ok := o.(types.Fixed)
+			if !ok {
+				return fmt.Errorf("%s is not a plain signature", o)
+			}
+			c.status(name, f.Params, f.Result)
+		}
+		counts[name] = c
+		total.evaluated += c.evaluated
+		total.typed += c.typed
+		total.missing += c.missing
+	}
+	slices.Sort(names)
+	complete, partly := 0, 0
+	for _, name := range names {
+		switch c := counts[name]; {
+		case c.evaluated == c.all():
+			complete++
+		case c.evaluated > 0:
+			partly++
+		}
+	}
+	fmt.Fprintf(w, "signatures %d: evaluated %d, typed %d, missing %d\n", total.all(), total.evaluated, total.typed, total.missing)
+	fmt.Fprintf(w, "names      %d: complete %d, partly %d, none %d\n", len(names), complete, partly, len(names)-complete-partly)
+	if !left {
+		return nil
+	}
+	for _, name := range names {
+		if c := counts[name]; c.evaluated < c.all() {
+			fmt.Fprintf(w, "%-36s %5d of %5d, typed %d, missing %d\n", name, c.evaluated, c.all(), c.typed, c.missing)
+		}
+	}
+	return nil
+}
