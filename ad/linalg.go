@@ -40,25 +40,6 @@ func dot(x, y []float64) float64 {
 	return s
 }
 
-// cholesky computes the lower factor of the lower triangle of a, row by row;
-// false if a pivot is not positive.
-func cholesky(l, a []float64, n int) bool {
-	for i := range n {
-		li := l[i*n : (i+1)*n]
-		for j := range i {
-			lj := l[j*n : j*n+j+1]
-			li[j] = (a[i*n+j] - dot(lj[:j], li)) / lj[j]
-		}
-		d := a[i*n+i] - dot(li[:i], li)
-		if !(d > 0) || math.IsInf(d, 1) {
-			return false
-		}
-		li[i] = math.Sqrt(d)
-		clear(li[i+1:])
-	}
-	return true
-}
-
 // triSolveRight replaces b by the solution X of X op(A) = B: op(A)ᵀ Xᵀ = Bᵀ,
 // transposed in work (as large as b), where one pass over A serves all rows.
 func triSolveRight(b, a []float64, n int, t TriAttr, work []float64) {

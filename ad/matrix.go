@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/ppl-lang/ppl/ad/kernel"
 )
 
 // TriAttr says what a triangular solve solves: op(A) X = B, or with Right
@@ -106,6 +108,13 @@ func (g *Graph) halfDiagonal(n int) Ref {
 	return g.ConstArray(Type{Shape: []int{len(w)}}, w)
 }
 
+// halfLower is the lower triangle of a square matrix, its diagonal halved.
+func (g *Graph) halfLower(a Ref) Ref {
+	shape := g.Type(a).Shape
+	ix := g.lowerIndex(shape[0])
+	return g.Scatter(g.Mul(g.halfDiagonal(shape[0]), g.Gather(a, ix)), ix, shape)
+}
+
 // onLower is the adjoint of the lower triangle of a matrix that is symmetric,
 // from the adjoint s of the whole matrix.
 func (g *Graph) onLower(s Ref) Ref {
@@ -128,6 +137,44 @@ func sameSquare(args []Type, _ any) (Type, error) {
 
 func squareToScalar(args []Type, _ any) (Type, error) { return Type{}, square(args) }
 
+// choleskyAdjoint is the row of A's adjoint from the factor L and the lower
+// triangle of its adjoint L̄: the lower triangle of S = L⁻ᵀ (P + Pᵀ) L⁻¹, its
+// diagonal halved, where P is the lower triangle of Lᵀ L̄, its diagonal halved
+// (Murray 2016, Differentiation of the Cholesky decomposition). The kernel finds
+// it otherwise; the derivative is that of this formula, in plain ops.
+func choleskyAdjoint() Op {
+	return Op{Name: "adjoint of cholesky", Class: Array, Arity: 2,
+		Shape: func(args []Type, _ any) (Type, error) {
+			if !shapeEqual(args[0].Shape, args[1].Shape) {
+				return Type{}, errors.New("a factor and its adjoint of different shapes")
+			}
+			return Type{Shape: args[0].Shape}, square(args)
+		},
+		Eval: func(dst []float64, args [][]float64, types []Type, _ any, work []float64) error {
+			kernel.CholeskyAdjoint(dst, args[0], args[1], types[0].Shape[0], work)
+			return nil
+		},
+		Work: func(args []Type, _ any) int { n := args[0].Shape[0]; return n * n },
+		// With H, symmetric, the adjoint of P's place in S: P's adjoint is L⁻¹ H L⁻ᵀ,
+		// L's through the inverses is -S H L⁻ᵀ.
+		VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
+			l, lbar := n.Args[0], n.Args[1]
+			half := g.halfLower(adj)
+			right := g.TriSolve(l, g.Add(half, g.Transpose(half)), TriAttr{Trans: true, Right: true})
+			p := g.halfLower(g.TriSolve(l, right, TriAttr{}))
+			adjs := []Ref{None, None}
+			if need[0] {
+				s := g.Add(out, g.Transpose(out))
+				d := g.Sub(g.matMul(g.Lower(lbar), p, false, true), g.matMul(s, right, false, false))
+				adjs[0] = g.reduceLanes(g.Lower(d), l)
+			}
+			if need[1] {
+				adjs[1] = g.reduceLanes(g.Lower(g.matMul(l, p, false, false)), lbar)
+			}
+			return adjs
+		}}
+}
+
 // matrixOps are the ops that factorise and solve.
 func matrixOps() map[OpCode]Op {
 	system := func(args []Type, rows int) (Type, error) {
@@ -143,22 +190,15 @@ func matrixOps() map[OpCode]Op {
 	return map[OpCode]Op{
 		OpCholesky: {Name: "cholesky", Class: Array, Arity: 1, Shape: sameSquare,
 			Eval: func(dst []float64, args [][]float64, types []Type, _ any, _ []float64) error {
-				if !cholesky(dst, args[0], types[0].Shape[0]) {
+				if !kernel.Cholesky(dst, args[0], types[0].Shape[0]) {
 					return errNotPositive
 				}
 				return nil
 			},
-			// A's adjoint is L⁻ᵀ P L⁻¹ with P the lower triangle of Lᵀ L̄, its
-			// diagonal halved (Murray 2016, Differentiation of the Cholesky
-			// decomposition).
 			VJP: func(g *Graph, n *Node, l, adj Ref, need []bool) []Ref {
-				shape := g.Type(l).Shape
-				ix := g.lowerIndex(shape[0])
-				p := g.Gather(g.matMul(l, g.Lower(adj), true, false), ix)
-				p = g.Scatter(g.Mul(g.halfDiagonal(shape[0]), p), ix, shape)
-				s := g.TriSolve(l, g.TriSolve(l, p, TriAttr{Trans: true}), TriAttr{Right: true})
-				return []Ref{g.onLower(s)}
+				return []Ref{g.reduceLanes(g.Do(OpCholeskyAdjoint, nil, l, adj), n.Args[0])}
 			}},
+		OpCholeskyAdjoint: choleskyAdjoint(),
 		OpMatrixExp: {Name: "matrix exp", Class: Array, Arity: 1, Shape: sameSquare,
 			Eval: func(dst []float64, args [][]float64, types []Type, _ any, work []float64) error {
 				matrixExp(dst, args[0], types[0].Shape[0], work)

@@ -221,7 +221,7 @@ func TestMatrixAllocations(t *testing.T) {
 	a := randomMatrix(rng, n, true)
 	types := []Type{{Shape: []int{n, n}}, {Shape: []int{n, n}}}
 	dst := make([]float64, n*n+n)
-	for op, attr := range map[OpCode]any{OpCholesky: nil, OpTriSolve: TriAttr{Trans: true}, OpSolve: SolveAttr{}, OpInverse: nil,
+	for op, attr := range map[OpCode]any{OpCholesky: nil, OpCholeskyAdjoint: nil, OpTriSolve: TriAttr{Trans: true}, OpSolve: SolveAttr{}, OpInverse: nil,
 		OpLogAbsDet: nil, OpDet: nil, OpEigenSym: nil} {
 		row := op.Row()
 		var work []float64

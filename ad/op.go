@@ -212,6 +212,7 @@ const (
 	OpMatrixExp
 	OpMatrixExpTangent // (A, E): the derivative of the exponential at A in the direction E
 	OpCholesky
+	OpCholeskyAdjoint // (L, L̄): the adjoint of A from its factor and the factor's adjoint
 	OpTriSolve
 	OpSolve
 	OpInverse

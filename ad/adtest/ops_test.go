@@ -195,6 +195,10 @@ var arrayCases = map[ad.OpCode]struct {
 		return g.Do(ad.OpMatrixExpTangent, nil, g.Slice(x, 0, []int{2, 2}), g.Slice(x, 4, []int{2, 2}))
 	}},
 	ad.OpCholesky: {9, func(g *ad.Graph, x ad.Ref) ad.Ref { return g.Cholesky(definite(g, x)) }},
+	ad.OpCholeskyAdjoint: {18, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		l := g.Lower(regular(g, g.Slice(x, 0, []int{3, 3})))
+		return g.Scale(4, g.Do(ad.OpCholeskyAdjoint, nil, l, g.Slice(x, 9, []int{3, 3})))
+	}},
 	ad.OpTriSolve: {9 + 6, func(g *ad.Graph, x ad.Ref) ad.Ref {
 		a, b := regular(g, g.Slice(x, 0, []int{3, 3})), g.Slice(x, 9, []int{3, 2})
 		var all []ad.Ref

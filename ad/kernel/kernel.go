@@ -3,7 +3,8 @@
 //
 // Files: kernel.go, exponentials that avoid overflow and cancellation; gamma.go,
 // the gamma function and its relatives; normal.go, the normal distribution;
-// incomplete.go, the incomplete gamma and beta functions; bessel.go, Bessel functions.
+// incomplete.go, the incomplete gamma and beta functions; bessel.go, Bessel functions;
+// dense.go, products, triangular solves and Cholesky factors of dense matrices.
 package kernel
 
 import "math"
