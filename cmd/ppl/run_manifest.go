@@ -22,14 +22,14 @@ const manifestName = "run.json"
 // manifest is its contents: what --resume needs, and, at the end, what later
 // runs can start from.
 type manifest struct {
-	Program     string            `json:"program"`
-	Model       string            `json:"model"`
-	ModelSHA256 string            `json:"model_sha256"`
-	Data        string            `json:"data,omitempty"`
-	DataSHA256  string            `json:"data_sha256,omitempty"`
-	Options     map[string]string `json:"options"`
-	Complete    bool              `json:"complete"`
-	Chains      []ppl.Adapted     `json:"chains,omitempty"`
+	Program     string              `json:"program"`
+	Model       string              `json:"model"`
+	ModelSHA256 string              `json:"model_sha256"`
+	Data        string              `json:"data,omitempty"`
+	DataSHA256  string              `json:"data_sha256,omitempty"`
+	Options     map[string][]string `json:"options"` // as given, those that may be repeated with all their values
+	Complete    bool                `json:"complete"`
+	Chains      []ppl.Adapted       `json:"chains,omitempty"`
 }
 
 // Options that concern how a run is shown and how long it may take, not what it
@@ -37,13 +37,13 @@ type manifest struct {
 var passing = []string{"json", "quiet", "parallel", "time-limit", "resume", "help"}
 
 // Options whose values are paths.
-var paths = []string{"data", "out", "init", "metric-file"}
+var paths = []string{"data", "out", "init", "metric-file", "include-path"}
 
 // newManifest describes a run by its command line.
 func newManifest(model, data string, flags *pflag.FlagSet) *manifest {
 	m := &manifest{
 		Program: "ppl " + ppl.Version(), Model: absolute(model), ModelSHA256: digest(model),
-		Options: map[string]string{},
+		Options: map[string][]string{},
 	}
 	if data != "" {
 		m.Data, m.DataSHA256 = absolute(data), digest(data)
@@ -52,14 +52,19 @@ func newManifest(model, data string, flags *pflag.FlagSet) *manifest {
 		if slices.Contains(passing, f.Name) {
 			return
 		}
-		text := f.Value.String()
-		if v, ok := f.Value.(*samplerFlag); ok {
-			text = v.text
+		values := []string{f.Value.String()}
+		switch v := f.Value.(type) {
+		case *samplerFlag:
+			values = []string{v.text}
+		case pflag.SliceValue:
+			values = v.GetSlice()
 		}
-		if _, err := os.Stat(text); slices.Contains(paths, f.Name) && err == nil {
-			text = absolute(text)
+		for i, text := range values {
+			if _, err := os.Stat(text); slices.Contains(paths, f.Name) && err == nil {
+				values[i] = absolute(text)
+			}
 		}
-		m.Options[f.Name] = text
+		m.Options[f.Name] = values
 	})
 	return m
 }
@@ -136,12 +141,14 @@ func (o *runOptions) recall(flags *pflag.FlagSet) (*manifest, error) {
 	if m.Data != "" && digest(m.Data) != m.DataSHA256 {
 		return nil, fmt.Errorf("--resume %s: the data in %s are not what they were when the run began", o.resume, m.Data)
 	}
-	for name, value := range m.Options {
+	for name, values := range m.Options {
 		if flags.Lookup(name) == nil {
 			return nil, fmt.Errorf("--resume %s: this program has no option --%s", o.resume, name)
 		}
-		if err := flags.Set(name, value); err != nil {
-			return nil, fmt.Errorf("--resume %s: --%s: %w", o.resume, name, err)
+		for _, value := range values {
+			if err := flags.Set(name, value); err != nil {
+				return nil, fmt.Errorf("--resume %s: --%s: %w", o.resume, name, err)
+			}
 		}
 	}
 	o.out = o.resume
