@@ -91,11 +91,11 @@ func TestResume(t *testing.T) {
 		}
 		options.Progress, options.Resume = nil, true
 		options.Output = filepath.Join(killed, "m")
-		fit, err := ppl.Sample(context.Background(), bind(t, pair, nil), options)
+		resumed, err := ppl.Sample(context.Background(), bind(t, pair, nil), options)
 		if err != nil {
 			t.Fatal(err)
 		}
-		check(fit, "killed")
+		check(resumed, "killed")
 
 		options.Output, options.Resume = filepath.Join(stopped, "m"), false
 		for _, at := range []int{100, 200, 260} {
@@ -105,7 +105,7 @@ func TestResume(t *testing.T) {
 					cancel()
 				}
 			}
-			fit, err = ppl.Sample(ctx, bind(t, pair, nil), options)
+			_, err := ppl.Sample(ctx, bind(t, pair, nil), options)
 			cancel()
 			var interrupted *ppl.InterruptedError
 			if err != nil && !errors.As(err, &interrupted) {
@@ -114,10 +114,10 @@ func TestResume(t *testing.T) {
 			options.Resume = true
 		}
 		options.Progress = nil
-		if fit, err = ppl.Sample(context.Background(), bind(t, pair, nil), options); err != nil {
+		if resumed, err = ppl.Sample(context.Background(), bind(t, pair, nil), options); err != nil {
 			t.Fatal(err)
 		}
-		check(fit, "interrupted")
+		check(resumed, "interrupted")
 	}
 }
 
@@ -164,7 +164,9 @@ func TestFullDisk(t *testing.T) {
 	if err := os.Symlink("/dev/full", filepath.Join(dir, "m_2.csv")); err != nil {
 		t.Fatal(err)
 	}
-	fit, err := ppl.Sample(context.Background(), bind(t, pair, nil), ppl.Options{Chains: 2, Draws: 20000, Seed: 5, Output: filepath.Join(dir, "m"), Resumable: true})
+	fit, err := ppl.Sample(context.Background(), bind(t, pair, nil), ppl.Options{
+		Chains: 2, Parallel: 1, Warmup: 50, Draws: 20000, Seed: 5, Output: filepath.Join(dir, "m"), Resumable: true,
+	})
 	if err == nil || !strings.Contains(err.Error(), "no space left on device") || !strings.Contains(err.Error(), "m_2.csv") {
 		t.Fatalf("error %v", err)
 	}

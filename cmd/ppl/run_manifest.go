@@ -93,13 +93,15 @@ func (m *manifest) write(dir string) error {
 		return err
 	}
 	path := filepath.Join(dir, manifestName)
-	if err := os.WriteFile(path+".tmp", append(text, '\n'), 0o666); err == nil {
+	err = os.WriteFile(path+".tmp", append(text, '\n'), 0o666)
+	if err == nil {
 		err = os.Rename(path+".tmp", path)
-	} else {
+	}
+	if err != nil {
 		os.Remove(path + ".tmp")
 		return fmt.Errorf("cannot write to the output folder: %w; choose another one by --out", err)
 	}
-	return err
+	return nil
 }
 
 func (m *manifest) remove(dir string) { os.Remove(filepath.Join(dir, manifestName)) }
