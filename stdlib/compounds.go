@@ -32,13 +32,15 @@ var betaBinomial = Dist{
 	CDFCounts:  true,
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return countTail(g, y, p[0], g.Const(negInf), g.Const(0), func(y ad.Ref) ad.Ref {
-			return betaBinomialSum(g, y, p[0], p[1], p[2])
+			fails := plus(g, g.Sub(p[0], y), -1)
+			return smallerTail(g, betaBinomialSum(g, y, p[0], p[1], p[2]), betaBinomialSum(g, fails, p[0], p[2], p[1]))
 		})
 	},
 	// Failures in place of successes.
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return countTail(g, y, p[0], g.Const(0), g.Const(negInf), func(y ad.Ref) ad.Ref {
-			return betaBinomialSum(g, plus(g, g.Sub(p[0], y), -1), p[0], p[2], p[1])
+			fails := plus(g, g.Sub(p[0], y), -1)
+			return smallerTail(g, betaBinomialSum(g, fails, p[0], p[2], p[1]), betaBinomialSum(g, y, p[0], p[1], p[2]))
 		})
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 {
@@ -58,6 +60,13 @@ func betaBinomialSum(g *ad.Graph, y, n, a, b ad.Ref) ad.Ref {
 		// Beyond N, where nothing is summed, N stands in for k.
 		return betaBinomialMass(g, g.Do(ad.OpMin, nil, k, p[0]), p[0], p[1], p[2])
 	})
+}
+
+// smallerTail is a log probability, or, above ½, that from the logarithm of its
+// complement, which then has the digits.
+func smallerTail(g *ad.Graph, l, complement ad.Ref) ad.Ref {
+	small := g.Less(l, g.Const(-math.Ln2))
+	return g.Select(small, l, g.Do(ad.OpLog1mExp, nil, g.Select(small, g.Const(-1), complement)))
 }
 
 // logSumCounts is the logarithm of the sum of the masses at 0, 1, …, y, for
@@ -120,8 +129,12 @@ func betaNegBinomialKernel(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 	r, a, b := p[0], p[1], p[2]
 	all := g.Add(g.Add(r, a), b)
 	v := g.Sub(g.Add(logRising(g, b, y), logRising(g, r, y)), logRising(g, all, y))
+	// B(α+β, r)/B(α, r) = B(α+r, β)/B(α, β); with the lesser of r and β as the
+	// last argument large numbers do not cancel.
+	less := g.Less(r, b)
+	more, least := g.Select(less, b, r), g.Select(less, r, b)
 	lbeta := op2(ad.OpLbeta)
-	return g.Add(v, g.Sub(lbeta(g, g.Add(a, b), r), lbeta(g, a, r)))
+	return g.Add(v, g.Sub(lbeta(g, g.Add(a, more), least), lbeta(g, a, least)))
 }
 
 func betaNegBinomialCDF(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
