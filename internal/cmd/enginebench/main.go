@@ -10,7 +10,6 @@
 //
 //	main.go      options, rounds
 //	measure.go   timing of one workload
-//	clock*.go    CPU time of the thread
 //	stan.go      the Stan command
 //	report.go    the figures; JSON, Markdown
 //	bounds.go    what bounds the workloads that miss a bar
@@ -28,6 +27,7 @@ import (
 	"time"
 
 	"github.com/ppl-lang/ppl/internal/benchsuite"
+	"github.com/ppl-lang/ppl/internal/figures"
 )
 
 func main() {
@@ -71,7 +71,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 
 	// Times are CPU times of this thread.
 	runtime.LockOSThread()
-	rep := &report{Date: time.Now().Format(time.DateOnly), Machine: thisMachine(), Rounds: *rounds}
+	rep := &report{Date: time.Now().Format(time.DateOnly), Machine: figures.ThisMachine(), Rounds: *rounds}
 	var subjects []*subject
 	for _, w := range benchsuite.All() {
 		if !match.MatchString(w.Name) {
@@ -118,7 +118,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 		}
 	}
 	if *markdown != "" {
-		return writeBetween(*markdown, text)
+		return section.Write(*markdown, text)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 // A whole run writes its table between the markers.
 func TestRun(t *testing.T) {
+	beginMarker, endMarker := section.Markers()
 	file := filepath.Join(t.TempDir(), "engine.md")
 	if err := os.WriteFile(file, []byte("before\n"+beginMarker+"\nold\n"+endMarker+"\nafter\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -35,28 +36,6 @@ func TestRun(t *testing.T) {
 	}
 }
 
-func TestNewFile(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "doc", "engine.md")
-	for _, text := range []string{"one\n", "two\n"} {
-		if err := writeBetween(file, text); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if text, err := os.ReadFile(file); err != nil || !strings.Contains(string(text), beginMarker+"\ntwo\n"+endMarker) {
-		t.Errorf("%v; the file is\n%s", err, text)
-	}
-}
-
-func TestNoMarkers(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "engine.md")
-	if err := os.WriteFile(file, []byte(endMarker+"\n"+beginMarker+"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := writeBetween(file, "text"); err == nil {
-		t.Error("a file with its markers the wrong way round is taken")
-	}
-}
-
 func TestConclude(t *testing.T) {
 	r := report{Rows: []row{
 		{Name: "good", FastNS: 100, ByHandNS: 50, StanNS: 400},
@@ -73,19 +52,6 @@ func TestConclude(t *testing.T) {
 	}
 	if want := math.Cbrt(2 * 2 * 2.6); r.ByHand.Count != 3 || math.Abs(r.ByHand.Ratio-want) > 1e-12 {
 		t.Errorf("fast ÷ by hand: %+v, want %v of 3", r.ByHand, want)
-	}
-}
-
-func TestNumbers(t *testing.T) {
-	for v, want := range map[float64]string{0: "–", 0.0123: "0.0123", 0.7: "0.700", 1: "1.00", 12.34: "12.3", 99.99: "100.0", 123.4: "123", 1234: "1234"} {
-		if got := number(v); got != want {
-			t.Errorf("number(%v) = %s, want %s", v, got, want)
-		}
-	}
-	for v, want := range map[float64]string{0: "–", 44: "44.0 ns", 5700: "5.70 µs", 2.3e6: "2.30 ms"} {
-		if got := duration(v); got != want {
-			t.Errorf("duration(%v) = %s, want %s", v, got, want)
-		}
 	}
 }
 

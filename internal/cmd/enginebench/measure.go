@@ -9,9 +9,8 @@ import (
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/internal/benchsuite"
+	"github.com/ppl-lang/ppl/internal/figures"
 )
-
-var start = time.Now()
 
 const (
 	// A batch is as long as the shorter ones of Stan's runner, so that minima
@@ -63,25 +62,12 @@ func newSubject(w benchsuite.Workload) (*subject, error) {
 		{f: func(x, grad []float64) { reference(x, grad) }, ns: &s.row.ReferenceNS},
 	}
 	grad := make([]float64, s.row.Dim)
-	s.row.Allocs = allocations(func() { s.fast(s.points[0], grad) })
+	s.row.Allocs = figures.Allocations(func() { s.fast(s.points[0], grad) })
 	return s, nil
 }
 
 // fast is the gradient as users run it.
 func (s *subject) fast(x, grad []float64) { _, _ = s.bound.Model.LogDensityGrad(x, grad) }
-
-// allocations is the number of allocations per call of f.
-func allocations(f func()) float64 {
-	f()
-	const calls = 20
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	for range calls {
-		f()
-	}
-	runtime.ReadMemStats(&after)
-	return float64((after.Mallocs - before.Mallocs) / calls)
-}
 
 // round gives every way a few batches in turn, and binds a few times.
 func (s *subject) round() error {
@@ -133,13 +119,13 @@ func milliseconds(since time.Time) float64 { return float64(time.Since(since)) /
 func (w *way) batch(points [][]float64, grad []float64) {
 	cycles := max(w.calls/len(points), 1)
 	for {
-		t := cpuTime()
+		t := figures.ThreadTime()
 		for range cycles {
 			for _, x := range points {
 				w.f(x, grad)
 			}
 		}
-		d := cpuTime() - t
+		d := figures.ThreadTime() - t
 		if d >= batchTime/2 {
 			w.calls = cycles * len(points)
 			*w.ns = min(*w.ns, float64(d)/float64(w.calls))

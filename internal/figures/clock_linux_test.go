@@ -1,4 +1,4 @@
-package main
+package figures
 
 import (
 	"runtime"
@@ -10,9 +10,9 @@ import (
 func TestClock(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	begin, steps, last := cpuTime(), 0, time.Duration(0)
+	begin, steps, last := ThreadTime(), 0, time.Duration(0)
 	for steps < 100 {
-		now := cpuTime() - begin
+		now := ThreadTime() - begin
 		if now < last {
 			t.Fatalf("the clock goes back from %v to %v", last, now)
 		}

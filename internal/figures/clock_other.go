@@ -1,0 +1,8 @@
+//go:build !linux
+
+package figures
+
+import "time"
+
+// ThreadTime is the time of the clock, where the thread's own is not known.
+func ThreadTime() time.Duration { return time.Since(start) }

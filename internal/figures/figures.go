@@ -1,0 +1,154 @@
+// Package figures is what the commands that measure have in common: the CPU
+// time of a thread, counts of allocations, how numbers are shown, and putting a
+// text between the markers of a Markdown file.
+package figures
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var start = time.Now()
+
+// Allocations is the number of allocations per call of f.
+func Allocations(f func()) float64 {
+	f()
+	const calls = 20
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range calls {
+		f()
+	}
+	runtime.ReadMemStats(&after)
+	return float64((after.Mallocs - before.Mallocs) / calls)
+}
+
+// Mean is a geometric mean and the number of values that it is over.
+type Mean struct {
+	Ratio float64 `json:"ratio"`
+	Count int     `json:"count"`
+}
+
+// Geometric is the geometric mean of positive numbers; zero if there are none.
+func Geometric(v []float64) Mean {
+	if len(v) == 0 {
+		return Mean{}
+	}
+	s := 0.0
+	for _, x := range v {
+		s += math.Log(x)
+	}
+	return Mean{math.Exp(s / float64(len(v))), len(v)}
+}
+
+// Ratio is a/b, or 0 if one of them is not known.
+func Ratio(a, b float64) float64 {
+	if a <= 0 || b <= 0 {
+		return 0
+	}
+	return a / b
+}
+
+// Number shows three significant digits; 0 is "not known".
+func Number(v float64) string {
+	switch {
+	case !(v > 0):
+		return "–"
+	case v >= 100:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'f', max(0, 2-int(math.Floor(math.Log10(v)))), 64)
+}
+
+// Nanoseconds shows a time given in nanoseconds; 0 is "not known".
+func Nanoseconds(ns float64) string {
+	switch {
+	case !(ns > 0):
+		return "–"
+	case ns < 1e3:
+		return Number(ns) + " ns"
+	case ns < 1e6:
+		return Number(ns/1e3) + " µs"
+	}
+	return Number(ns/1e6) + " ms"
+}
+
+// Machine says where figures were measured.
+type Machine struct {
+	CPU   string `json:"cpu"`
+	Cores int    `json:"cores"`
+	Go    string `json:"go"`
+	OS    string `json:"os"`
+	Arch  string `json:"arch"`
+}
+
+// String is the machine in one line.
+func (m Machine) String() string {
+	return fmt.Sprintf("%s, %d cores, %s %s/%s", m.CPU, m.Cores, m.Go, m.OS, m.Arch)
+}
+
+// ThisMachine describes the machine that the program runs on.
+func ThisMachine() Machine {
+	m := Machine{CPU: "unknown CPU", Cores: runtime.NumCPU(), Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	f, err := os.Open("/proc/cpuinfo")
+	if err != nil {
+		return m
+	}
+	defer f.Close()
+	cores := 0 // the machine's, not those that this process may use
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		name, value, _ := strings.Cut(lines.Text(), ":")
+		switch strings.TrimSpace(name) {
+		case "model name":
+			m.CPU = strings.TrimSpace(value)
+		case "processor":
+			cores++
+		}
+	}
+	m.Cores = max(m.Cores, cores)
+	return m
+}
+
+// Section is a place in a Markdown file that a command writes: the text between
+// two comments that name it.
+type Section struct {
+	Name    string // in the comments
+	Command string // that writes it
+	Heading string // the file's, if it must be made
+}
+
+// Markers are the two comments.
+func (s Section) Markers() (begin, end string) {
+	return fmt.Sprintf("<!-- %s: begin; what stands here is written by %s -->", s.Name, s.Command), fmt.Sprintf("<!-- %s: end -->", s.Name)
+}
+
+// Write puts text into the section of the file, which is made with its folder
+// if it does not exist. An error says that the file lacks the comments.
+func (s Section) Write(file, text string) error {
+	begin, end := s.Markers()
+	old, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		old = []byte("# " + s.Heading + "\n\n" + begin + "\n" + end + "\n")
+	case err != nil:
+		return err
+	}
+	head, rest, ok := strings.Cut(string(old), begin)
+	_, tail, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		return fmt.Errorf("%s lacks the markers\n%s\n%s", file, begin, end)
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(head+begin+"\n"+text+end+tail), 0o644)
+}
