@@ -45,4 +45,3 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 }
-

@@ -1,0 +1,194 @@
+// Command posteriordb checks ppl on the models and data of posteriordb against
+// figures of real Stan:
+//
+//	go run ./internal/cmd/posteriordb --pdb DIR --ref DIR --check density --write doc/posteriordb.md
+//
+// --pdb is the folder posterior_database of a checkout of stan-dev/posteriordb;
+// --ref holds Stan's figures, a JSON file for each posterior, and
+// reference_posteriors.json with the moments of posteriordb's reference draws.
+// The checks are density (values and gradients at given points), posterior (NUTS
+// against the reference draws) and speed (CPU time of a gradient).
+//
+//	main.go       options, the loop over posteriors
+//	database.go   reading posteriordb and Stan's figures
+//	density.go    the check of densities
+//	scale.go      what errors are relative to
+//	posterior.go  the check of posteriors
+//	speed.go      the check of speed
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/ppl-lang/ppl/internal/figures"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		if !errors.Is(err, flag.ErrHelp) {
+			fmt.Fprintln(os.Stderr, "posteriordb:", err)
+		}
+		os.Exit(1)
+	}
+}
+
+// report is the outcome of a check: its rows are added one by one.
+type report interface {
+	add(db database, name string) (line string)
+	conclude() // when all rows are there
+	summary() string
+	markdown() string
+	failures() int
+}
+
+// checks are the values of --check.
+var checks = map[string]func(o options, a about) report{
+	"density":   func(_ options, a about) report { return &densityReport{about: a} },
+	"posterior": func(o options, a about) report { return &posteriorReport{about: a, options: o} },
+	"speed":     func(o options, a about) report { return &speedReport{about: a, options: o} },
+}
+
+// options are those of single checks.
+type options struct {
+	batches int
+	draws   int
+	seed    uint64
+}
+
+// about says when and where a report was made.
+type about struct {
+	Date    string          `json:"date"`
+	Version string          `json:"version"`
+	Machine figures.Machine `json:"machine"`
+}
+
+func (a about) made(check string) string {
+	return fmt.Sprintf("Made on %s by `go run ./internal/cmd/posteriordb --check %s`, ppl %s; %v.\n", a.Date, check, a.Version, a.Machine)
+}
+
+func (a about) conclude() {}
+
+// commit is the version of the module that the program was built from.
+func commit() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	version := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) > 12 {
+			version = s.Value[:12]
+		}
+	}
+	return version
+}
+
+func run(args []string, stdout, stderr io.Writer) error {
+	flags := flag.NewFlagSet("posteriordb", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	var db database
+	var o options
+	flags.StringVar(&db.pdb, "pdb", "", "the `folder` posterior_database of a checkout of posteriordb")
+	flags.StringVar(&db.ref, "ref", "", "the `folder` of Stan's figures")
+	only := flags.String("only", "", "check the posteriors whose names match this `regexp`")
+	check := flags.String("check", "density", "what to check: density, posterior or speed")
+	jsonFile := flags.String("json", "", "write the figures to this `file`")
+	markdown := flags.String("write", "", "put the table into the check's section of this Markdown `file`, which is made if it does not exist")
+	version := flags.String("version", commit(), "the version that the table names")
+	flags.IntVar(&o.batches, "batches", 10, "speed: batches of about 10 ms or one round of points, of which the fastest counts")
+	flags.IntVar(&o.draws, "draws", 1000, "posterior: draws per chain, after as many of warm-up")
+	flags.Uint64Var(&o.seed, "seed", 1, "posterior: selects the random numbers")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	if db.pdb == "" || db.ref == "" {
+		return errors.New("--pdb and --ref are required")
+	}
+	if o.batches < 1 || o.draws < 100 {
+		return errors.New("--batches must be at least 1, --draws at least 100")
+	}
+	make, ok := checks[*check]
+	if !ok {
+		return fmt.Errorf("--check is %q, must be density, posterior or speed", *check)
+	}
+	match, err := regexp.Compile(*only)
+	if err != nil {
+		return err
+	}
+	names, err := db.names(match)
+	if err != nil {
+		return err
+	}
+	rep := make(o, about{time.Now().Format(time.DateOnly), *version, figures.ThisMachine()})
+	for _, name := range names {
+		if line := rep.add(db, name); line != "" {
+			fmt.Fprintln(stdout, line)
+		}
+	}
+	rep.conclude()
+	fmt.Fprint(stdout, "\n", rep.summary())
+	if *jsonFile != "" {
+		text, err := json.MarshalIndent(rep, "", "  ")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(*jsonFile, append(text, '\n'), 0o644); err != nil {
+			return err
+		}
+	}
+	if *markdown != "" {
+		if err := write(*markdown, *check, rep.markdown()); err != nil {
+			return err
+		}
+	}
+	if n := rep.failures(); n > 0 {
+		return fmt.Errorf("%d posteriors fail", n)
+	}
+	return nil
+}
+
+// write puts the text into its section of the file, which is made with all of
+// them.
+func write(file, check, text string) error {
+	section := func(check string) figures.Section {
+		return figures.Section{Name: "posteriordb " + check, Command: "internal/cmd/posteriordb"}
+	}
+	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
+		page := "# posteriordb\n\nWhat ppl makes of the models and data of [posteriordb](https://github.com/stan-dev/posteriordb), compared with figures of Stan 2.32.2.\n"
+		for _, c := range []string{"density", "posterior", "speed"} {
+			begin, end := section(c).Markers()
+			page += "\n" + begin + "\n" + end + "\n"
+		}
+		if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
+			return err
+		}
+	}
+	return section(check).Write(file, text)
+}
+
+// quartiles are the three quartiles of v, by linear interpolation.
+func quartiles(v []float64) [3]float64 {
+	v = slices.Sorted(slices.Values(v))
+	var q [3]float64
+	for i := range q {
+		at := float64(len(v)-1) * float64(i+1) / 4
+		k := int(at)
+		q[i] = v[k]
+		if k+1 < len(v) {
+			q[i] += (at - float64(k)) * (v[k+1] - v[k])
+		}
+	}
+	return q
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"math"
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// magnitudes evaluates a posterior's graph at x and returns, for the log
+// density and each element of its gradient, the sum of the absolute values of
+// the terms added into it: through sums, and through what these are multiplied
+// or divided by. Where values come out of other ops (an exponential, a scan, a
+// solution of equations) they count with their own absolute value, so the
+// figures are, if not right, too small.
+func magnitudes(g *ad.Graph, inputs [][]float64) ([]float64, error) {
+	// The graph again, with the nodes that matter as its outputs.
+	live := g.Live(g.Outputs, false)
+	all := &ad.Graph{Nodes: g.Nodes, Inputs: g.Inputs}
+	var refs []ad.Ref
+	for i, l := range live {
+		if l && g.Nodes[i].Op.Row().Class != ad.Effect {
+			refs = append(refs, ad.Ref(i))
+		}
+	}
+	all.Outputs = refs
+	out, err := all.Eval(inputs, &ad.Env{})
+	if err != nil {
+		return nil, err
+	}
+	values := make([][]float64, len(g.Nodes))
+	for k, r := range refs {
+		values[r] = out[k]
+	}
+	terms := make([][]float64, len(g.Nodes))
+	for _, r := range refs {
+		n := &g.Nodes[r]
+		t, err := termsOf(n, g, values, terms)
+		if err != nil {
+			return nil, err
+		}
+		for i, v := range values[r] {
+			t[i] = max(t[i], math.Abs(v))
+		}
+		terms[r] = t
+	}
+	var result []float64
+	for _, r := range g.Outputs {
+		result = append(result, terms[r]...)
+	}
+	return result, nil
+}
+
+// termsOf is the sum of the terms of a node; zeros where its own value counts.
+func termsOf(n *ad.Node, g *ad.Graph, values, terms [][]float64) ([]float64, error) {
+	dst := make([]float64, n.Type.Total())
+	types := make([]ad.Type, len(n.Args))
+	args := make([][]float64, len(n.Args))
+	for k, a := range n.Args {
+		types[k], args[k] = g.Nodes[a].Type, terms[a]
+	}
+	eval := func(n *ad.Node, args [][]float64) ([]float64, error) {
+		out := make([]float64, n.Type.Total())
+		return out, ad.EvalNode(n, types, args, out)
+	}
+	switch op := n.Op; {
+	case op == ad.OpAdd || op == ad.OpSub:
+		sum := *n
+		sum.Op = ad.OpAdd
+		return eval(&sum, args)
+	case op == ad.OpNeg:
+		copy(dst, args[0])
+		return dst, nil
+	case op == ad.OpMul || op == ad.OpMulGuarded || op == ad.OpDiv || op == ad.OpMatMul:
+		// The terms of either factor times the other's value.
+		first, err := eval(n, [][]float64{args[0], absolute(values[n.Args[1]])})
+		if err != nil || op == ad.OpDiv {
+			return first, err
+		}
+		second, err := eval(n, [][]float64{absolute(values[n.Args[0]]), args[1]})
+		for i, v := range second {
+			first[i] = max(first[i], v)
+		}
+		return first, err
+	case op.Row().Class == ad.Linear:
+		return eval(n, args)
+	case op == ad.OpSelect:
+		return eval(n, [][]float64{values[n.Args[0]], args[1], args[2]})
+	}
+	return dst, nil
+}
+
+func absolute(v []float64) []float64 {
+	v = slices.Clone(v)
+	for i, x := range v {
+		v[i] = math.Abs(x)
+	}
+	return v
+}
+
+// graph binds the posterior again, for its graph.
+func (s *subject) graph(f form) (*compile.Model, error) {
+	file := source.NewFile(s.model, s.text)
+	p, list := compile.Compile(file)
+	if p == nil {
+		p, list = compile.CompileWith(file, compile.Options{Legacy: true})
+	}
+	if p == nil {
+		return nil, &compile.Error{List: list}
+	}
+	set, err := data.ParseJSON(s.name, s.data)
+	if err != nil {
+		return nil, err
+	}
+	return p.Bind(set, compile.BindOptions{NoPropto: f.options.NoPropto, NoJacobian: f.options.NoJacobian, StanCompat: f.options.StanCompat})
+}
+
+// split cuts a point into the inputs of a graph.
+func split(g *ad.Graph, x []float64) [][]float64 {
+	var in [][]float64
+	for _, r := range g.Inputs {
+		k := g.Type(r).Total()
+		in, x = append(in, x[:k]), x[k:]
+	}
+	return in
+}
