@@ -163,10 +163,15 @@ type figuresOfStan struct {
 	} `json:"nuts"`
 }
 
-// number is a number in JSON, or one of the strings NaN, Infinity, -Infinity.
+// number is a number in JSON; one of the strings NaN, Infinity, -Infinity; or
+// null, which is NaN.
 type number float64
 
 func (n *number) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		*n = number(math.NaN())
+		return nil
+	}
 	v, err := strconv.ParseFloat(strings.Trim(string(text), `"`), 64)
 	if err != nil {
 		return fmt.Errorf("%s is no number", text)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"regexp"
@@ -69,18 +70,6 @@ const (
 	noStan   status = "no figures of Stan"
 	broken   status = "cannot be read"
 )
-
-// worst is the largest error of the row.
-func (r *densityRow) worst() float64 {
-	w := max(float64(r.Gradient), float64(r.Values))
-	for _, e := range r.Density {
-		if math.IsNaN(float64(e)) {
-			return math.NaN()
-		}
-		w = max(w, float64(e))
-	}
-	return w
-}
 
 func (r *densityRow) fail(st status, format string, args ...any) {
 	r.Status, r.Reason = st, fmt.Sprintf(format, args...)
@@ -273,7 +262,8 @@ func relative(got, stan, scale float64) float64 {
 	return math.Abs(got-stan) / max(1, scale, math.Abs(stan))
 }
 
-func (r *densityRow) line() string {
+func (rep *densityReport) line() string {
+	r := &rep.Rows[len(rep.Rows)-1]
 	text := fmt.Sprintf("%-60s %-14s %5d", r.Name, r.Status, r.Dim)
 	if len(r.Density) > 0 {
 		text += fmt.Sprintf(" density %7.1e gradient %7.1e values %7.1e", r.worstDensity(), float64(r.Gradient), float64(r.Values))
@@ -371,8 +361,17 @@ func (r *densityReport) failures() int {
 	return r.count(differs) + r.count(notBound) + r.count(broken)
 }
 
-func (r *densityReport) add(db database, name string) string {
-	row := density(db, name)
-	r.Rows = append(r.Rows, row)
-	return row.line()
+func (r *densityReport) add(db database, name string) { r.Rows = append(r.Rows, density(db, name)) }
+
+func (r *densityReport) take(rows json.RawMessage) error {
+	var more []densityRow
+	err := json.Unmarshal(rows, &more)
+	r.Rows = append(r.Rows, more...)
+	return err
 }
+
+func (r *densityReport) fail(name, reason string) {
+	r.Rows = append(r.Rows, densityRow{Name: name, Status: notBound, Reason: reason})
+}
+
+func (r *densityReport) len() int { return len(r.Rows) }

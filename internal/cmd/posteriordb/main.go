@@ -18,12 +18,16 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"runtime/debug"
 	"slices"
@@ -43,8 +47,12 @@ func main() {
 
 // report is the outcome of a check: its rows are added one by one.
 type report interface {
-	add(db database, name string) (line string)
-	conclude() // when all rows are there
+	add(db database, name string)    // makes the row of a posterior, or none
+	take(rows json.RawMessage) error // adds rows of another report of the check
+	fail(name, reason string)        // adds the row of one that could not be made
+	line() string                    // the last row
+	len() int                        // the number of rows
+	conclude()                       // when all rows are there
 	summary() string
 	markdown() string
 	failures() int
@@ -106,6 +114,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	version := flags.String("version", commit(), "the version that the table names")
 	flags.IntVar(&o.batches, "batches", 10, "speed: batches of about 10 ms or one round of points, of which the fastest counts")
 	flags.IntVar(&o.draws, "draws", 1000, "posterior: draws per chain, after as many of warm-up")
+	limit := flags.Duration("limit", 3*time.Minute, "each posterior is checked by a process of its own, which is ended after this time; 0: all by this one")
 	flags.Uint64Var(&o.seed, "seed", 1, "posterior: selects the random numbers")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -133,8 +142,14 @@ func run(args []string, stdout, stderr io.Writer) error {
 	}
 	rep := make(o, about{time.Now().Format(time.DateOnly), *version, figures.ThisMachine()})
 	for _, name := range names {
-		if line := rep.add(db, name); line != "" {
-			fmt.Fprintln(stdout, line)
+		before := rep.len()
+		if *limit > 0 {
+			alone(rep, name, *limit, args)
+		} else {
+			rep.add(db, name)
+		}
+		if rep.len() > before {
+			fmt.Fprintln(stdout, rep.line())
 		}
 	}
 	rep.conclude()
@@ -157,6 +172,45 @@ func run(args []string, stdout, stderr io.Writer) error {
 		return fmt.Errorf("%d posteriors fail", n)
 	}
 	return nil
+}
+
+// alone checks one posterior by another process of this program, so that none
+// can take forever, or all memory.
+func alone(rep report, name string, limit time.Duration, args []string) {
+	err := func() error {
+		program, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		dir, err := os.MkdirTemp("", "posteriordb")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		out := filepath.Join(dir, "out.json")
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		defer cancel()
+		var said bytes.Buffer
+		cmd := exec.CommandContext(ctx, program, append(slices.Clone(args), "--only", "^"+regexp.QuoteMeta(name)+"$", "--json", out, "--write", "", "--limit", "0")...)
+		cmd.Stderr = &said
+		err = cmd.Run()
+		switch {
+		case ctx.Err() != nil:
+			return fmt.Errorf("not done within %v", limit)
+		case cmd.ProcessState == nil:
+			return err
+		}
+		var figures struct {
+			Rows json.RawMessage `json:"posteriors"`
+		}
+		if errRead := readJSON(out, &figures); errRead != nil { // it fails too where a posterior does
+			return fmt.Errorf("%w: %s", err, said.String())
+		}
+		return rep.take(figures.Rows)
+	}()
+	if err != nil {
+		rep.fail(name, says(err))
+	}
 }
 
 // write puts the text into its section of the file, which is made with all of

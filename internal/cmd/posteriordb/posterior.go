@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -69,25 +70,40 @@ type reference struct {
 	} `json:"parameters"`
 }
 
-func (r *posteriorReport) add(db database, name string) string {
+func (r *posteriorReport) add(db database, name string) {
 	if r.ofReference == nil {
 		r.ofReference = map[string]reference{}
 		if err := readJSON(filepath.Join(db.ref, "reference_posteriors.json"), &r.ofReference); err != nil {
-			r.Rows = append(r.Rows, posteriorRow{Name: name, Reason: err.Error()})
-			return err.Error()
+			r.fail(name, err.Error())
+			return
 		}
 	}
 	ref, ok := r.ofReference[name]
 	if !ok {
-		return ""
+		return
 	}
 	row := posteriorRow{Name: name}
 	if err := row.sample(db, ref, r.options); err != nil {
 		row.Reason = says(err)
 	}
 	r.Rows = append(r.Rows, row)
-	return row.line()
 }
+
+func (r *posteriorReport) take(rows json.RawMessage) error {
+	var more []posteriorRow
+	err := json.Unmarshal(rows, &more)
+	for i := range more {
+		more[i].Failures = nil // judged anew, by the threshold for all
+	}
+	r.Rows = append(r.Rows, more...)
+	return err
+}
+
+func (r *posteriorReport) fail(name, reason string) {
+	r.Rows = append(r.Rows, posteriorRow{Name: name, Reason: reason})
+}
+
+func (r *posteriorReport) len() int { return len(r.Rows) }
 
 func (row *posteriorRow) sample(db database, ref reference, o options) (err error) {
 	defer func() {
@@ -186,7 +202,8 @@ func (row *posteriorRow) worst() zScore {
 	return w
 }
 
-func (row *posteriorRow) line() string {
+func (r *posteriorReport) line() string {
+	row := &r.Rows[len(r.Rows)-1]
 	if row.Reason != "" {
 		return fmt.Sprintf("%-45s %s", row.Name, row.Reason)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"runtime"
@@ -31,7 +32,7 @@ type speedRow struct {
 	StanNS float64 `json:"stan_ns,omitempty"`
 	Ratio  float64 `json:"stan_over_ppl,omitempty"`
 	Allocs float64 `json:"allocs"`
-	// Of the slowest relative to Stan: the block that costs most.
+	// The block of the lowered program that costs most.
 	Block string  `json:"block,omitempty"`
 	Share float64 `json:"block_share,omitempty"`
 	Lines []int   `json:"block_lines,omitempty"`
@@ -53,21 +54,36 @@ type speedReport struct {
 	Rows     []speedRow              `json:"posteriors"`
 
 	options options
-	db      database
 }
 
-func (r *speedReport) add(db database, name string) string {
-	r.db, r.Batches = db, r.options.batches
+func (r *speedReport) add(db database, name string) {
 	row := speedRow{Name: name, Family: family(name)}
 	if err := row.measure(db, r.options.batches); err != nil {
 		row.Reason = says(err)
 	}
 	r.Rows = append(r.Rows, row)
+}
+
+func (r *speedReport) take(rows json.RawMessage) error {
+	var more []speedRow
+	err := json.Unmarshal(rows, &more)
+	r.Rows = append(r.Rows, more...)
+	return err
+}
+
+func (r *speedReport) fail(name, reason string) {
+	r.Rows = append(r.Rows, speedRow{Name: name, Family: family(name), Reason: reason})
+}
+
+func (r *speedReport) len() int { return len(r.Rows) }
+
+func (r *speedReport) line() string {
+	row := &r.Rows[len(r.Rows)-1]
 	if row.Reason != "" {
-		return fmt.Sprintf("%-60s %s", name, row.Reason)
+		return fmt.Sprintf("%-60s %s", row.Name, row.Reason)
 	}
-	return fmt.Sprintf("%-60s %10s  Stan %10s  ratio %6s  allocs %v", name,
-		figures.Nanoseconds(row.NS), figures.Nanoseconds(row.StanNS), figures.Number(row.Ratio), row.Allocs)
+	return fmt.Sprintf("%-60s %10s  Stan %10s  ratio %6s  allocs %v  %.0f %% in %s", row.Name,
+		figures.Nanoseconds(row.NS), figures.Nanoseconds(row.StanNS), figures.Number(row.Ratio), row.Allocs, 100*row.Share, row.Block)
 }
 
 // bind is the posterior that Stan's points belong to.
@@ -139,12 +155,23 @@ func (row *speedRow) measure(db database, batches int) (err error) {
 	}
 	row.StanNS = s.stan.GradNS.CPUMin
 	row.Ratio = figures.Ratio(row.StanNS, row.NS)
+	e, err := p.Explain(points[0], 100*time.Millisecond)
+	if err != nil {
+		row.Block = says(err)
+		return nil
+	}
+	for _, b := range e.Blocks {
+		if b.Share > row.Share {
+			row.Block, row.Share, row.Lines = b.Title, b.Share, b.Lines
+		}
+	}
 	return nil
 }
 
 func (r *speedReport) conclude() {
 	byFamily := map[string][]float64{}
 	var all []float64
+	r.Batches = r.options.batches
 	for _, w := range r.Rows {
 		if w.Ratio > 0 {
 			byFamily[w.Family] = append(byFamily[w.Family], w.Ratio)
@@ -166,22 +193,6 @@ func (r *speedReport) conclude() {
 	if len(others) > 0 {
 		slices.Sort(others)
 		r.Families["others"] = figures.Geometric(others)
-	}
-	for _, w := range r.slowest() {
-		_, p, points, err := r.db.open(w.Name)
-		if err != nil {
-			continue // it could be opened before
-		}
-		e, err := p.Explain(points[0], 300*time.Millisecond)
-		if err != nil {
-			w.Block = says(err)
-			continue
-		}
-		for _, b := range e.Blocks {
-			if b.Share > w.Share {
-				w.Block, w.Share, w.Lines = b.Title, b.Share, b.Lines
-			}
-		}
 	}
 }
 
