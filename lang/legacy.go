@@ -72,6 +72,10 @@ func (u *upgrader) stmt(s ast.Stmt) ast.Stmt {
 		}
 	case *ast.Assign:
 		s.LHS, s.RHS = u.expr(s.LHS), u.expr(s.RHS)
+		if added := addedToLP(s.RHS); isLP(s.LHS) && added != nil {
+			u.note(s.LHS, "lp__", "target += …")
+			return &ast.TargetPlus{Base: s.Base, Value: added}
+		}
 	case *ast.TargetPlus:
 		s.Value = u.expr(s.Value)
 	case *ast.Tilde:
@@ -111,6 +115,28 @@ func (u *upgrader) stmt(s ast.Stmt) ast.Stmt {
 		s.Value = u.expr(s.Value)
 	}
 	return s
+}
+
+// isLP reports the variable by which programs once added to the target.
+func isLP(e ast.Expr) bool {
+	v, ok := e.(*ast.VarExpr)
+	return ok && v.Name == "lp__"
+}
+
+// addedToLP is e of an expression lp__ + e, whatever e ends in; nil for others.
+func addedToLP(e ast.Expr) ast.Expr {
+	b, ok := e.(*ast.Binary)
+	switch {
+	case !ok || b.Op != "+" && b.Op != "-":
+		return nil
+	case isLP(b.X) && b.Op == "+":
+		return b.Y
+	}
+	x := addedToLP(b.X)
+	if x == nil {
+		return nil
+	}
+	return &ast.Binary{Base: b.Base, Op: b.Op, OpPos: b.OpPos, X: x, Y: b.Y}
 }
 
 func (u *upgrader) typ(t *ast.TypeExpr) {

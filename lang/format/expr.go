@@ -67,8 +67,8 @@ func (p *printer) typ(t *ast.TypeExpr) doc {
 	return out
 }
 
-// list writes expressions in brackets, each on a line of its own if they do not
-// fit on one.
+// list writes expressions in brackets: on one line, else on a line of their own
+// within the brackets, else on a line each.
 func (p *printer) list(open string, list []ast.Expr, close string) doc {
 	if len(list) == 0 {
 		return text(open + close)
@@ -80,7 +80,7 @@ func (p *printer) list(open string, list []ast.Expr, close string) doc {
 		}
 		items = append(items, p.operand(e))
 	}
-	return group{concat{text(open), nest{concat{soft{}, items}, level}, soft{}, text(close)}}
+	return group{concat{text(open), nest{concat{soft{}, group{items}}, level}, soft{}, text(close)}}
 }
 
 // literal writes the elements of an array or row vector, as many on a line as
@@ -187,7 +187,7 @@ func (p *printer) call(e *ast.CallExpr) doc {
 	if len(e.Args) == 1 {
 		items = append(items, text(" |"))
 	}
-	return concat{name, group{concat{text("("), nest{concat{soft{}, items}, level}, soft{}, text(")")}}}
+	return concat{name, group{concat{text("("), nest{concat{soft{}, group{items}}, level}, soft{}, text(")")}}}
 }
 
 // binary writes a chain of operators of one strength, a line for each operand if

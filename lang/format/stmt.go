@@ -332,7 +332,7 @@ func (p *printer) function(f *ast.FunctionDecl) {
 		params = append(params, p.typ(a.Type), text(" "), p.leaf(a.Name.Pos.Start, a.Name.Name))
 	}
 	if len(f.Params) > 0 {
-		head = append(head, nest{concat{soft{}, params}, level}, soft{})
+		head = append(head, nest{concat{soft{}, group{params}}, level}, soft{})
 	}
 	head = append(head, text(")"))
 	if f.Body == nil {
