@@ -134,6 +134,9 @@ func (w *writer) lay(d doc, indent int, flat bool) {
 		w.pending = append(w.pending, d.s)
 	case comment:
 		if len(w.pending) == 0 {
+			if n := len(w.b); w.col > 0 && w.b[n-1] != ' ' {
+				w.write(" ")
+			}
 			w.lay(d.d, indent, flat)
 			return
 		}
