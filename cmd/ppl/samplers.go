@@ -113,8 +113,8 @@ func (s *samplerFlags) build(flags *pflag.FlagSet, assumed map[string]string) (i
 		if fs.Lookup(name) == nil || flags.Changed(name) {
 			continue
 		}
-		if err := fs.Set(name, value); err != nil {
-			return nil, err
+		if fs.Set(name, value) != nil {
+			return nil, usagef("the sampler %s does not take the %s %s, which --metric-file gives", row.Name, name, value)
 		}
 	}
 	flags.Visit(func(f *pflag.Flag) {

@@ -36,6 +36,15 @@
 // Sampler.Radius gives to those who insist. Sampler.Freeze stops adapting with
 // the end of warm-up, at the setting with the best posterior mean.
 //
+// # Rewards
+//
+// What is maximised is a [Reward] divided by a [Cost]; the paper's is
+// [SquaredJump] over √L, the default. [Predictive], its reward for models that
+// are to predict, needs the posterior without each fold of the data and the
+// likelihood of what is held out, which a Go program gives as [Fold] values; it
+// is not among the names that [RewardNamed] knows. [Autocorrelation] and
+// [Distance] are the others that the paper names.
+//
 // # Finding a box
 //
 // Who does not know the scales of a target leaves sides of the Box zero. They

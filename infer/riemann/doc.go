@@ -34,4 +34,20 @@
 //     the transition is rejected and the failure counted.
 //   - [Published] makes a fixed number of iterations and trusts them, as the
 //     programs of Girolami and Calderhead do. It is for comparison with them.
+//
+// # How well it does
+//
+// On three of Girolami and Calderhead's logistic regressions, with their
+// settings (step size 0.5, at most 6 steps, 4 iterations, 1000 + 5000
+// transitions), one chain has least, median and largest effective sample sizes
+// of 4552, 4777, 5000 (Ripley), 5000, 5000, 5000 (Pima), 5000, 5000, 5000
+// (Heart); theirs, means of ten, are 4273, 4677, 4961; 5000 thrice; 4862, 5000,
+// 5000. All posterior means are within 2.4 standard errors of a reference.
+// Tuned as the paper's ARMHMC, the least effective sample size per step is 0.99,
+// 1.76 and 1.10 times that.
+//
+// The reversible mode evaluates the metric and its gradient about four times as
+// often as the published one (16 and 16 times per step against 4 and 5, on a
+// regression with 8 coefficients), and rejects steps that the latter takes: on
+// data like the above, up to 3 % of them.
 package riemann

@@ -25,8 +25,8 @@ const (
 const (
 	DefaultIterations          = 100 // Reversible: at most
 	DefaultPublishedIterations = 4   // of Girolami and Calderhead's logistic regressions
-	DefaultTolerance           = 1e-9
-	DefaultReturnTolerance     = 1e-6
+	DefaultTolerance           = 1e-7
+	DefaultReturnTolerance     = 1e-5
 )
 
 // Options of the step.
@@ -40,7 +40,7 @@ type Options struct {
 	// Tolerance is how much the last iteration may change its result, and
 	// ReturnTolerance how far from its start the way back may lead, per
 	// coordinate, in units of the metric (ΔxᵀGΔx ≤ D·tolerance², ΔpᵀG⁻¹Δp
-	// likewise). 0: 1e-9 and 1e-6. They are for Reversible.
+	// likewise). 0: 1e-7 and 1e-5. They are for Reversible.
 	Tolerance, ReturnTolerance float64
 }
 
