@@ -78,7 +78,7 @@ func weight(n *Node) float64 {
 	}
 	switch n.Op {
 	case ad.OpNeg, ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpAbs, ad.OpSquare, ad.OpMulGuarded, ad.OpLess, ad.OpLessEqual, ad.OpEqual,
-		ad.OpNotEqual, ad.OpNot, ad.OpSelect, ad.OpCheck, OpMulAdd, OpMulSub, OpSubMul, OpMaxPlus0, OpMinMinus0, OpMaxPlus:
+		ad.OpNotEqual, ad.OpNot, ad.OpSelect, ad.OpCheck, OpNotLessEqual, OpMulAdd, OpMulSub, OpSubMul, OpMaxPlus0, OpMinMinus0, OpMaxPlus:
 		return w
 	case ad.OpDiv, ad.OpInv, ad.OpSqrt, OpSigmoid:
 		return w + 1

@@ -13,11 +13,12 @@ import "github.com/ppl-lang/ppl/ad"
 // derivative share their exponential: with e = exp(-|x|) and l = log1p(e),
 // log1p_exp is max(x, 0) + l and inv_logit 1/(1+e) or e/(1+e).
 const (
-	OpMulAdd ad.OpCode = 1<<12 + iota // a·b + c
-	OpMulSub                          // a·b - c
-	OpSubMul                          // c - a·b
-	OpDot                             // of an Accumulate: sums a·b
-	OpSumLog                          // of an Accumulate: sums log a
+	OpMulAdd       ad.OpCode = 1<<12 + iota // a·b + c
+	OpMulSub                                // a·b - c
+	OpSubMul                                // c - a·b
+	OpDot                                   // of an Accumulate: sums a·b
+	OpSumLog                                // of an Accumulate: sums log a
+	OpNotLessEqual                          // not (a ≤ b), of arrays
 
 	OpExpNegAbs  // exp(-|a|)
 	OpExpNegDiff // exp(-|a-b|), 1 where they are equal
@@ -32,7 +33,7 @@ func OpName(op ad.OpCode) string {
 	if op < OpMulAdd {
 		return op.String()
 	}
-	return [...]string{"mul_add", "mul_sub", "sub_mul", "dot", "sum_log", "exp_neg_abs", "exp_neg_diff", "sigmoid", "max_plus0",
+	return [...]string{"mul_add", "mul_sub", "sub_mul", "dot", "sum_log", "not_less_equal", "exp_neg_abs", "exp_neg_diff", "sigmoid", "max_plus0",
 		"min_minus0", "max_plus"}[op-OpMulAdd]
 }
 
@@ -90,6 +91,12 @@ func (b *Body) joinProducts(uses []int32) {
 				n.Args = []Value{x, y, n.Args[1-k]}
 				dead[p] = true
 				break
+			}
+		case n.Kind == Elementwise && n.Op == ad.OpNot && n.N > 1 && n.Args[0].N == n.N:
+			a := n.Args[0]
+			if m := b.maker(a); m != nil && m.Op == ad.OpLessEqual && uses[a.Buf] == 1 && !b.Buffers[a.Buf].Shared && b.Buffers[a.Buf].In == None {
+				dead[b.Buffers[a.Buf].Makers[0]] = true
+				n.Op, n.Args = OpNotLessEqual, m.Args
 			}
 		case n.Kind == Accumulate && !n.Store && n.N > 1 && n.Map.Uniform():
 			if a := n.Args[0]; n.Op == ad.OpScatter && uses[a.Buf] == 1 && !b.Buffers[a.Buf].Shared && b.Buffers[a.Buf].In == None {

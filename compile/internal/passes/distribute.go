@@ -1,8 +1,6 @@
 package passes
 
 import (
-	"slices"
-
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
@@ -224,6 +222,11 @@ func newTaker(d *distributor, n *ad.Node, s *ad.Scan, args []ad.Ref, live []bool
 		}
 		moved++
 	}
+	for i, r := range b.Outputs[:s.Carries] {
+		if live[s.Carries+i] && t.again(t.made(r)) {
+			return t
+		}
+	}
 	if moved < 2 {
 		return nil
 	}
@@ -235,9 +238,6 @@ func newTaker(d *distributor, n *ad.Node, s *ad.Scan, args []ad.Ref, live []bool
 func (t *taker) cheap(r ad.Ref) bool {
 	if !t.rec[r] {
 		return true
-	}
-	if n := &t.b.Nodes[r]; slices.Contains(t.b.Outputs[:t.s.Carries], r) && n.Op == ad.OpSqrt {
-		return false // there at the next step anyway
 	}
 	switch n := &t.b.Nodes[r]; n.Op {
 	case ad.OpNeg, ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpMulGuarded, ad.OpSquare, ad.OpDiv, ad.OpInv, ad.OpSqrt,
@@ -298,7 +298,7 @@ func (t *taker) take() []ad.Ref {
 		}
 	}
 	for i, r := range b.Outputs[:s.Carries] {
-		if t.live[s.Carries+i] && t.again(r) {
+		if r = t.made(r); t.live[s.Carries+i] && t.again(r) {
 			if _, ok := t.kept[r]; !ok {
 				t.kept[r] = len(t.kept)
 			}
@@ -352,6 +352,14 @@ func (t *taker) take() []ad.Ref {
 	return parts
 }
 
+// made is the node that makes r, which may be another shape of it.
+func (t *taker) made(r ad.Ref) ad.Ref {
+	for t.b.Nodes[r].Op == ad.OpReshape {
+		r = t.b.Nodes[r].Args[0]
+	}
+	return r
+}
+
 // again reports whether the carried value r, which the derivative computes again
 // from the history, is better kept: it costs more than a store.
 func (t *taker) again(r ad.Ref) bool {
@@ -373,6 +381,7 @@ func (t *taker) again(r ad.Ref) bool {
 // remember records what computes a kept carried value again.
 func (t *taker) remember() {
 	for _, r := range t.b.Outputs[:t.s.Carries] {
+		r = t.made(r)
 		kept, ok := t.keptRef[r]
 		if !ok || !t.again(r) {
 			continue
@@ -382,8 +391,14 @@ func (t *taker) remember() {
 		for k, a := range n.Args {
 			args[k] = t.value(a)
 		}
-		if v := t.g.Do(n.Op, n.Attr, args...); t.g.Type(v).Lanes > 0 {
-			t.known[v] = t.g.Lane(kept)
+		v := t.g.Do(n.Op, n.Attr, args...)
+		if t.g.Type(v).Lanes == 0 {
+			continue
+		}
+		t.known[v] = t.g.Lane(kept)
+		// The derivative has a sum as it was written, the other way round perhaps.
+		if a := t.g.Nodes[args[0]]; len(args) == 1 && a.Op == ad.OpAdd {
+			t.known[t.g.Do(n.Op, n.Attr, t.g.Add(a.Args[1], a.Args[0]))] = t.g.Lane(kept)
 		}
 	}
 }

@@ -1,11 +1,15 @@
 package passes
 
-import "github.com/ppl-lang/ppl/ad"
+import (
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/loopnest"
+)
 
 // sliceTables rebuilds g so that an index table that visits a few slices becomes
 // these slices: what a program stores element by element and reads again, or
 // puts together from a first element and the results of a loop, is copied, or
-// only looked at, instead of gathered. A gather of a gather is one gather.
+// only looked at, instead of gathered. A gather of a gather is one gather, and one
+// of a part of a concatenation is of the part.
 func sliceTables(g *ad.Graph) *ad.Graph {
 	if !hasTables(g) {
 		return g
@@ -17,13 +21,16 @@ func sliceTables(g *ad.Graph) *ad.Graph {
 					return r
 				}
 			}
+			if r, ok := partOfConcat(b.g, n, args[0]); ok {
+				return r
+			}
 		}
 		return b.copy(n, attr, args)
 	})
 }
 
 // hasTables reports whether anything in the graph, or in its regions, is indexed
-// by a table.
+// by a table, or puts values together.
 func hasTables(g *ad.Graph) bool {
 	for i := range g.Nodes {
 		switch n := &g.Nodes[i]; n.Op {
@@ -33,11 +40,38 @@ func hasTables(g *ad.Graph) bool {
 					return true
 				}
 			}
-		case ad.OpScan, ad.OpIf, ad.OpWhile:
+		case ad.OpConcat, ad.OpScan, ad.OpIf, ad.OpWhile:
 			return true
 		}
 	}
 	return false
+}
+
+// partOfConcat is the gather of x where x is a concatenation and all that is
+// gathered comes from one of its parts.
+func partOfConcat(g *ad.Graph, n *ad.Node, x ad.Ref) (ad.Ref, bool) {
+	for g.Nodes[x].Op == ad.OpReshape {
+		x = g.Nodes[x].Args[0]
+	}
+	c := &g.Nodes[x]
+	if n.Op != ad.OpGather || c.Op != ad.OpConcat || c.Type.Lanes > 0 || len(c.Args) < 2 {
+		return ad.None, false
+	}
+	ix := n.Index()
+	m := loopnest.Flatten(ix, 0, 0)
+	if m.N == 0 {
+		return ad.None, false
+	}
+	at, want := 0, m.Span()
+	for _, a := range c.Args {
+		size := g.Type(a).Size()
+		if want.Lo >= at && want.Hi <= at+size {
+			ix.Offset -= at
+			return g.Gather(a, ix), true
+		}
+		at += size
+	}
+	return ad.None, false
 }
 
 const (

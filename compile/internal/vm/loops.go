@@ -527,3 +527,27 @@ func isNaNLoop(d, a []float64) {
 		d[i] = truth(a[i] != a[i])
 	}
 }
+
+//go:noinline
+func notLessEqVV(d, a, b []float64) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		d[i] = truth(!(a[i] <= b[i]))
+	}
+}
+
+//go:noinline
+func notLessEqVS(d, a []float64, y float64) {
+	a = a[:len(d)]
+	for i := range d {
+		d[i] = truth(!(a[i] <= y))
+	}
+}
+
+//go:noinline
+func notLessEqSV(d []float64, x float64, b []float64) {
+	b = b[:len(d)]
+	for i := range d {
+		d[i] = truth(!(x <= b[i]))
+	}
+}

@@ -163,6 +163,12 @@ func (m *Machine) strip(code []instr, pos int) int {
 			lessEqVS(d, a, v[in.b][0])
 		case lessEq | modeSV:
 			lessEqSV(d, a[0], v[in.b])
+		case notLessEq:
+			notLessEqVV(d, a, v[in.b])
+		case notLessEq | modeVS:
+			notLessEqVS(d, a, v[in.b][0])
+		case notLessEq | modeSV:
+			notLessEqSV(d, a[0], v[in.b])
 		case choose:
 			chooseVV(d, a, v[in.b], v[in.c])
 		case choose | modeVS:

@@ -34,9 +34,10 @@ const (
 	subMul = uint16(loopnest.OpSubMul) << 2
 	dot    = uint16(loopnest.OpDot) << 2
 
-	sumLog = uint16(loopnest.OpSumLog) << 2
-	not    = uint16(ad.OpNot) << 2
-	isNaN  = uint16(ad.OpIsNaN) << 2
+	sumLog    = uint16(loopnest.OpSumLog) << 2
+	notLessEq = uint16(loopnest.OpNotLessEqual) << 2
+	not       = uint16(ad.OpNot) << 2
+	isNaN     = uint16(ad.OpIsNaN) << 2
 
 	expNegAbs  = uint16(loopnest.OpExpNegAbs) << 2
 	expNegDiff = uint16(loopnest.OpExpNegDiff) << 2
@@ -168,7 +169,7 @@ func (s *stripper) node(i int32) {
 				in.op = generic2
 			}
 			switch {
-			case n.Op > loopnest.OpDot: // no modes
+			case n.Op > loopnest.OpNotLessEqual: // no modes
 				needVector(0)
 				needVector(1)
 			case uniform[0]:

@@ -1,0 +1,77 @@
+package vm
+
+import (
+	"math"
+	"testing"
+
+	"github.com/ppl-lang/ppl/ad"
+)
+
+// TestSumLog: the sum of logarithms taken as one, at ordinary and at odd numbers.
+func TestSumLog(t *testing.T) {
+	for _, odd := range [][]float64{nil, {0}, {-1}, {math.Inf(1)}, {math.NaN()}, {5e-324, 1e-310}, {math.MaxFloat64, 1e308}, {math.Inf(1), 0}} {
+		g := ad.NewGraph()
+		x := g.Input(ad.Type{Shape: []int{1500}})
+		g.Output(g.Sum(g.Log(x)))
+		in := make([]float64, 1500)
+		for i, z := range normals(len(in), 3) {
+			in[i] = math.Exp(20 * z)
+		}
+		copy(in[700:], odd)
+		runGraph(t, g, in)
+	}
+}
+
+// TestNotLessEqual: NaN is not less than or equal to anything.
+func TestNotLessEqual(t *testing.T) {
+	g := ad.NewGraph()
+	x, y, s := g.Input(ad.Type{Shape: []int{9}}), g.Input(ad.Type{Shape: []int{9}}), g.Input(ad.Scalar)
+	for _, p := range [][2]ad.Ref{{x, y}, {x, s}, {s, x}} {
+		g.Output(g.Sum(g.Do(ad.OpNot, nil, g.Do(ad.OpLessEqual, nil, p[0], p[1]))))
+	}
+	nan := math.NaN()
+	runGraph(t, g, []float64{0, 1, nan, 2, 3, nan, -1, math.Inf(1), 0}, []float64{0, 0, 0, 3, nan, nan, 5, 1, math.Inf(-1)}, []float64{1})
+	runGraph(t, g, make([]float64, 9), make([]float64, 9), []float64{nan})
+}
+
+// TestChains: recurrences of every kind of loop against the reference, forwards
+// and backwards, with histories and kept values, where the carried number stays
+// a number and where it does not.
+func TestChains(t *testing.T) {
+	const steps = 40
+	bodies := []func(b *ad.Graph, c, x, y ad.Ref) ad.Ref{
+		func(b *ad.Graph, c, x, y ad.Ref) ad.Ref { return b.Add(b.Mul(c, x), y) },
+		func(b *ad.Graph, c, x, y ad.Ref) ad.Ref { return b.Mul(b.Add(c, x), y) },
+		func(b *ad.Graph, c, x, y ad.Ref) ad.Ref { return b.Sqrt(b.Add(b.Mul(b.Square(c), x), y)) },
+		func(b *ad.Graph, c, x, y ad.Ref) ad.Ref { return b.Exp(b.Neg(b.Square(b.Sub(x, b.Mul(c, y))))) },
+		func(b *ad.Graph, c, x, y ad.Ref) ad.Ref { return b.Div(x, b.Add(b.Square(b.Div(c, y)), b.Const(1))) },
+		func(b *ad.Graph, c, x, y ad.Ref) ad.Ref { return b.Do(ad.OpInv, nil, b.Sub(b.Sub(c, x), y)) },
+		func(b *ad.Graph, c, x, y ad.Ref) ad.Ref { return b.Mul(c, b.Add(c, x)) }, // no chain
+	}
+	for k, f := range bodies {
+		for _, reverse := range []bool{false, true} {
+			b := ad.NewGraph()
+			c, x, y := b.Input(ad.Scalar), b.Input(ad.Scalar), b.Input(ad.Scalar)
+			next := f(b, c, x, y)
+			b.Output(next)
+			b.Output(next)
+			g := ad.NewGraph()
+			init, xs, ys := g.Input(ad.Scalar), g.Input(ad.Type{Shape: []int{steps}}), g.Input(ad.Scalar)
+			sc := g.DoScan(&ad.Scan{Body: b, Carries: 1, Streams: 1, Outs: 1, Steps: steps, Reverse: reverse}, []ad.Ref{init, xs, ys})
+			g.Output(g.Final(sc, 0))
+			g.Output(g.History(sc, 0))
+			g.Output(g.Kept(sc, 0))
+			lp := g.Sum(g.Do(ad.OpSin, nil, g.Kept(sc, 0)))
+			for _, r := range g.Grad(lp, init, xs, ys) {
+				g.Output(r)
+			}
+			x0 := normals(steps, uint64(k))
+			for i := range x0 {
+				x0[i] = math.Abs(x0[i]) / 3
+			}
+			runGraph(t, g, []float64{0.7}, x0, []float64{0.4})
+			x0[17] = -30 // a root of a negative number, in between
+			runGraph(t, g, []float64{0.7}, x0, []float64{0.4})
+		}
+	}
+}
