@@ -1,0 +1,182 @@
+package compile
+
+import (
+	"encoding/json"
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+var stanResults = flag.String("stan", "", "take the figures of testdata/stan from this folder; see stan.sh there")
+
+// stanFigures are what Stan 2.32.2 says about a model: log densities without
+// constants, with them, and with them but without Jacobians; the gradient of the
+// first; parameters and transformed parameters.
+type stanFigures struct {
+	Unconstrained []string    `json:"names_unconstrained"`
+	Params        []string    `json:"names_params"`
+	Transformed   []string    `json:"names_tparams"`
+	Points        []stanPoint `json:"points"`
+}
+
+type stanPoint struct {
+	X           []float64 `json:"x"`
+	Propto      float64   `json:"lp_propto_jac"`
+	Full        float64   `json:"lp_full_jac"`
+	NoJacobian  float64   `json:"lp_full_nojac"`
+	Gradient    []float64 `json:"grad_propto_jac"`
+	Constrained []float64 `json:"constrained"`
+}
+
+// TestStanTransforms compares the transforms that Stan 2.32 has with it: three
+// forms of the log density, the gradient and the constrained values, and the way
+// back. All are sums of some hundred numbers of size 1.
+func TestStanTransforms(t *testing.T) {
+	const tolerance = 1e-13 // relative, at least to 1; seen: 3e-15
+	models, err := filepath.Glob("testdata/stan/*.stan")
+	if err != nil || len(models) == 0 {
+		t.Fatal("no models", err)
+	}
+	for _, file := range models {
+		base := strings.TrimSuffix(file, ".stan")
+		t.Run(filepath.Base(base), func(t *testing.T) {
+			if *stanResults != "" {
+				collectStan(t, filepath.Join(*stanResults, filepath.Base(base)+".json"), base+".figures.json")
+			}
+			var want stanFigures
+			if b, err := os.ReadFile(base + ".figures.json"); err != nil {
+				t.Fatal(err)
+			} else if err := json.Unmarshal(b, &want); err != nil {
+				t.Fatal(err)
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			set, err := data.ReadJSON(base + ".data.json")
+			if err != nil {
+				t.Fatal(err)
+			}
+			prog, list := Compile(source.NewFile(file, string(text)))
+			if prog == nil {
+				t.Fatal(list[0])
+			}
+			bound := func(o BindOptions) *Model {
+				o.StanCompat = "2.32"
+				m, err := prog.Bind(set, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return m
+			}
+			propto, full, plain := bound(BindOptions{}), bound(BindOptions{NoPropto: true}), bound(BindOptions{NoPropto: true, NoJacobian: true})
+			if got := propto.ConstrainedNames(); !slices.Equal(got, slices.Concat(want.Params, want.Transformed)) {
+				t.Errorf("names %v", got)
+			}
+			// Stan names the numbers of arrays of several dimensions in another order
+			// than that in which they stand.
+			if got := slices.Sorted(slices.Values(propto.UnconstrainedNames())); !slices.Equal(got, slices.Sorted(slices.Values(want.Unconstrained))) {
+				t.Errorf("unconstrained names %v", got)
+			}
+			near := func(what string, got, want float64) {
+				t.Helper()
+				if !(math.Abs(got-want) <= tolerance*max(1, math.Abs(want))) {
+					t.Errorf("%s: %v, Stan %v", what, got, want)
+				}
+			}
+			for _, p := range want.Points {
+				grad := make([]float64, propto.Dim())
+				for _, w := range []struct {
+					what string
+					m    *Model
+					want float64
+				}{{"density", full, p.Full}, {"density without Jacobian", plain, p.NoJacobian}, {"density without constants", propto, p.Propto}} {
+					lp, err := w.m.LogDensityGrad(p.X, grad)
+					if err != nil {
+						t.Fatal(err)
+					}
+					near(w.what, lp, w.want)
+				}
+				for i, name := range propto.UnconstrainedNames() {
+					near("gradient by "+name, grad[i], p.Gradient[i])
+				}
+				values := make([]float64, len(propto.ConstrainedNames()))
+				if err := propto.Constrain(p.X, values); err != nil {
+					t.Fatal(err)
+				}
+				for i, name := range propto.ConstrainedNames() {
+					near(name, values[i], p.Constrained[i])
+				}
+				wayBack(t, propto, p.X, values)
+			}
+		})
+	}
+}
+
+// wayBack checks that the unconstrained point of a model's parameters, but for
+// the lengths of unit vectors, which values have lost, is x.
+func wayBack(t *testing.T, m *Model, x, values []float64) {
+	t.Helper()
+	given := map[string]any{}
+	rest := values
+	for _, p := range m.bound.Params {
+		var nested func(shape []int, at, stride int) any
+		part := rest
+		nested = func(shape []int, at, stride int) any { // the first index fastest
+			if len(shape) == 0 {
+				return part[at]
+			}
+			list := make([]any, shape[0])
+			for i := range list {
+				list[i] = nested(shape[1:], at+i*stride, stride*shape[0])
+			}
+			return list
+		}
+		n := 1
+		for _, d := range p.Shape {
+			n *= d
+		}
+		given[p.Name], rest = nested(p.Shape, 0, 1), rest[n:]
+	}
+	set, err := data.FromGo(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := m.Unconstrain(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tolerance = 1e-9 // values may be close to a bound
+	for i, name := range m.UnconstrainedNames() {
+		if name[0] != 'u' && math.Abs(back[i]-x[i]) > tolerance {
+			t.Errorf("%s comes back as %v, not %v", name, back[i], x[i])
+		}
+	}
+}
+
+// collectStan keeps half of the points of the harness's result.
+func collectStan(t *testing.T, from, to string) {
+	t.Helper()
+	var f stanFigures
+	b, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &f); err != nil {
+		t.Fatal(err)
+	}
+	f.Points = []stanPoint{f.Points[0], f.Points[1], f.Points[len(f.Points)-1]}
+	if b, err = json.MarshalIndent(f, "", ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, append(b, '\n'), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
