@@ -137,9 +137,18 @@ func declaration(v *variable, constraint string) string {
 	if len(v.array) > 0 {
 		s = "array" + list(v.array) + " "
 	}
-	s += [...]string{"int", "real", "vector", "row_vector", "matrix"}[v.kind] + constraint
-	if len(v.dims) > 0 {
-		s += list(v.dims)
+	dims := v.dims
+	if v.typ != "" {
+		s += v.typ
+		switch v.typ {
+		case "corr_matrix", "cov_matrix", "cholesky_factor_corr":
+			dims = dims[:1]
+		}
+	} else {
+		s += kindName(v.kind) + constraint
+	}
+	if len(dims) > 0 {
+		s += list(dims)
 	}
 	return s + " " + v.name
 }
@@ -170,5 +179,6 @@ func (g *gen) parameterBlock() {
 	add(0.3, "h", vectors, nil, []size{j}, among(g, "", "<offset=a, multiplier=2>", "<lower=a>", "<offset=0.5>", "<multiplier=0.5 + abs(a)>"), 4)
 	add(0.2, "C", matrices, nil, []size{t, k}, "<lower=-2, upper=2>", 2)
 	add(0.1, "AM", matrices, []size{lit(2)}, []size{k, lit(2)}, "", 1.2)
+	g.constrainedParameters()
 	add(0.1, "e0", vectors, nil, []size{{"L", g.data["L"].(int)}}, "", 1.2)
 }

@@ -3,16 +3,17 @@
 //
 // Map of the package:
 //
-//	proggen.go    New: the blocks of a program; features
-//	scope.go      variables in scope, sizes, the text under way
-//	data.go       the data and parameters blocks, and random values
-//	number.go     expressions: indices, conditions, reals
-//	container.go  expressions: vectors, row vectors, matrices
-//	stmt.go       statements
-//	pattern.go    groups of statements that loops are known for: recurrences, sums by group, …
-//	density.go    ~ and target +=
-//	function.go   user functions
-//	shrink.go     Shrink
+//	proggen.go      New: the blocks of a program; features
+//	scope.go        variables in scope, sizes, the text under way
+//	data.go         the data and parameters blocks, and random values
+//	constrained.go  variables of constrained types
+//	number.go       expressions: indices, conditions, reals
+//	container.go    expressions: vectors, row vectors, matrices
+//	stmt.go         statements
+//	pattern.go      groups of statements that loops are known for: recurrences, sums by group, …
+//	density.go      ~ and target +=
+//	function.go     user functions
+//	shrink.go       Shrink
 //
 // Programs are well typed and total: indices are in range for the generated
 // data, variables are assigned before they are read, loops end, and numbers stay
@@ -53,6 +54,7 @@ const (
 	FunctionInts   Feature = "function-int-variates" // int locals of functions as variates
 	CondLevels     Feature = "cond-levels"           // ?: in arguments of ~
 	TargetLupdf    Feature = "target-lupdf"          // target += …_lupdf(…)
+	Constrained    Feature = "constrained"           // constrained vectors and matrices
 )
 
 // Program is a random program.
@@ -87,7 +89,7 @@ func (g *gen) chooseFeatures() {
 		{Functions, 0.6}, {ParamBranch, 0.6}, {Jumps, 0.25}, {Whiles, 0.4}, {Prints, 0.08}, {Rejections, 0.25},
 		{TargetReads, 0.08}, {JacobianPlus, 0.15}, {Ragged, 0.5}, {IntLocals, 0.4}, {RepeatedSlices, 0.3},
 		{ParamInts, 0.3}, {ForEach, 0.5}, {NestedReturns, 0.5}, {MixedLevels, 0.5}, {LoopSlices, 0.3}, {ParamJumps, 0.2}, {Computed, 0.3},
-		{FunctionInts, 0.3}, {TargetLupdf, 0.6}, {CondLevels, 0.5},
+		{FunctionInts, 0.3}, {TargetLupdf, 0.6}, {CondLevels, 0.5}, {Constrained, 0.5},
 	} {
 		if !g.chance(f.p) {
 			g.off[f.Feature] = true
@@ -121,6 +123,7 @@ func (g *gen) program() {
 	if g.chance(0.6) {
 		g.open("transformed parameters {")
 		g.stage = inTransformed
+		g.constrainedValue()
 		g.declareAll(g.between(1, 3))
 		g.statements(g.between(0, 3))
 		g.finish()
@@ -141,6 +144,7 @@ func (g *gen) program() {
 	if g.chance(0.4) {
 		g.open("generated quantities {")
 		g.stage = inGenerated
+		g.constrainedValue()
 		g.declareAll(g.between(1, 3))
 		g.statements(g.between(1, 3))
 		g.finish()

@@ -64,6 +64,7 @@ func lit(n int) size { return size{fmt.Sprint(n), n} }
 type variable struct {
 	name   string
 	kind   kind
+	typ    string  // a constrained type, if not ""
 	array  []size  // array dimensions
 	dims   []size  // of a vector or matrix
 	bound  float64 // of absolute values; of ints see lo and hi

@@ -1,0 +1,76 @@
+package proggen
+
+// constrainedType is a type that parameters may have, with the greatest absolute
+// value of an element while unconstrained numbers are within ±1.2 and sizes at
+// most 4.
+type constrainedType struct {
+	keyword string
+	kind    kind
+	bound   float64
+	square  bool
+	high    bool // not wider than high
+}
+
+var constrainedTypes = []constrainedType{
+	{keyword: "ordered", kind: vectors, bound: 12},
+	{keyword: "positive_ordered", kind: vectors, bound: 14},
+	{keyword: "simplex", kind: vectors, bound: 1},
+	{keyword: "unit_vector", kind: vectors, bound: 1},
+	{keyword: "sum_to_zero_vector", kind: vectors, bound: 2.1},
+	{keyword: "sum_to_zero_matrix", kind: matrices, bound: 3.6},
+	{keyword: "row_stochastic_matrix", kind: matrices, bound: 1},
+	{keyword: "column_stochastic_matrix", kind: matrices, bound: 1},
+	{keyword: "corr_matrix", kind: matrices, bound: 1, square: true},
+	{keyword: "cov_matrix", kind: matrices, bound: 16, square: true},
+	{keyword: "cholesky_factor_corr", kind: matrices, bound: 1, square: true},
+	{keyword: "cholesky_factor_cov", kind: matrices, bound: 3.4, high: true},
+}
+
+// constrainedParameters declares a few parameters of constrained types, alone
+// and in arrays, some of them empty.
+func (g *gen) constrainedParameters() {
+	if !g.on(Constrained) {
+		return
+	}
+	for range g.between(1, 3) {
+		c := one(g, constrainedTypes)
+		a, b := among(g, g.sizeK(), lit(2), lit(3), lit(4)), among(g, g.sizeK(), lit(2), lit(4))
+		v := variable{name: g.name("q"), typ: c.keyword, kind: c.kind, bound: c.bound, dims: []size{a}, ready: true, fixed: true, level: true}
+		switch {
+		case c.square:
+			v.dims = []size{a, a}
+		case c.high && a.n < b.n:
+			v.dims = []size{b, a}
+		case c.kind == matrices:
+			v.dims = []size{a, b}
+		}
+		if g.chance(0.4) {
+			v.array = []size{among(g, g.sizeJ(), lit(2), size{"L", g.data["L"].(int)})}
+		}
+		g.line("%s;", declaration(&v, ""))
+		g.declare(v)
+	}
+}
+
+// constrainedValue declares a transformed parameter or generated quantity that
+// its declaration checks.
+func (g *gen) constrainedValue() {
+	if !g.on(Constrained) || !g.chance(0.4) {
+		return
+	}
+	k := g.sizeK()
+	v := variable{name: g.name("q"), kind: vectors, bound: 1, dims: []size{k}, ready: true, level: true, fixed: true}
+	value := ""
+	switch x := g.scaled(g.vector(k, 1), 2); g.between(0, 2) {
+	case 0:
+		v.typ, value = "simplex", "softmax("+x.text+")"
+	case 1:
+		v.typ, v.bound, value = "sum_to_zero_vector", 2*x.bound, x.text+" - mean("+x.text+")"
+	default:
+		m := g.scaled(g.matrix(k, k, 1), 2)
+		v.typ, v.kind, v.dims, v.bound = "cov_matrix", matrices, []size{k, k}, float64(k.n)*m.bound*m.bound+1
+		value = m.text + " * (" + m.text + ")' + identity_matrix(" + k.text + ")"
+	}
+	g.line("%s = %s;", declaration(&v, ""), value)
+	g.declare(v)
+}
