@@ -207,7 +207,7 @@ func (g *gen) matrix(r, c size, depth int) expr {
 	}
 	variableOf := func(r, c size) *variable {
 		return g.some(func(v *variable) bool {
-			return v.kind == matrices && len(v.array) <= 1 && v.dims[0].n == r.n && v.dims[1].n == c.n
+			return v.kind == matrices && len(v.array) <= 1 && v.dims[0].n == r.n && v.dims[1].n == c.n && nonempty(v)
 		})
 	}
 	more := 0
