@@ -245,7 +245,7 @@ func notPositive(n int, x, work []float64) string {
 			d -= work[j*n+k] * work[j*n+k] * work[k*n+k]
 		}
 		if !(d > 0) {
-			return fmt.Sprintf("it is not positive definite: its pivot %d is %s", j+1, number(d))
+			return fmt.Sprintf("it is not positive definite (its pivot %d is %s)", j+1, number(d))
 		}
 		work[j*n+j] = d
 		for i := j + 1; i < n; i++ {
