@@ -25,6 +25,11 @@ func (c *checker) assignable(at ast.Node, from, to types.Type, what string, note
 func conversion(from, to types.Type) string {
 	scalars := func(t types.Type) bool { return t.IsScalar() }
 	switch {
+	case from.Scalar() == types.Complex && to.Scalar() != types.Complex:
+		if back, ok := from.WithElem(types.Real); ok && back.Equal(to) {
+			return "Use get_real(…) for the real part, abs(…) for the modulus."
+		}
+		return ""
 	case to.Equal(types.IntType) && from.Equal(types.RealType):
 		return "Reals are not rounded to int by themselves: use to_int(…), which takes data only."
 	case to.Equal(types.VectorType) && from.Rank() > 0:

@@ -109,7 +109,9 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 	functors := c.functorNotes(es)
 	fail = relevant(fail, ts)
 	best := fail.Candidates[0]
-	if len(fail.Candidates) == 1 && best.Fault.Count == 0 && best.Fault.Arg < len(es) && best.Fault.Want != types.NoArguments {
+	// One form takes that many arguments: it is the one that is meant.
+	single := len(fail.Candidates) == 1 || fail.Candidates[1].Fault.Count > 0 || fail.Candidates[1].Fault.Want == types.NoArguments
+	if single && best.Fault.Count == 0 && best.Fault.Arg < len(es) && best.Fault.Want != types.NoArguments {
 		d := diag.Errorf(diag.BadArguments, es[best.Fault.Arg].Span(), "%s of %s must be %s, but is %s",
 			argument(name, best.Fault.Arg, skip), name, wanted(best.Fault), ts[best.Fault.Arg])
 		d.Detail = best.Overload.String()
@@ -118,7 +120,7 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 				d.Fix = strings.ToLower(advice[:1]) + strings.TrimSuffix(advice[1:], ".")
 			}
 		}
-		if strings.HasPrefix(best.Fault.Want, "data") {
+		if best.Fault.Want == types.NotData {
 			d.Summary = fmt.Sprintf("%s of %s must be data", argument(name, best.Fault.Arg, skip), name)
 			d.Fix = "local variables and function arguments count as parameters, but for arguments marked data"
 		}
@@ -363,6 +365,8 @@ func operatorAdvice(op string, x, y types.Type) string {
 		return "arithmetic is for scalars, vectors and matrices: use to_vector(…) on arrays, or a loop"
 	case op == "*" && vec(x) && vec(y):
 		return "use .* for the product of elements, dot_product(x, y) for their sum"
+	case op == "*" && x.Dims == 0 && y.Dims == 0 && (x.Kind == types.Vector && y.Kind == types.Matrix || x.Kind == types.Matrix && y.Kind == types.RowVector):
+		return "a row_vector stands to the left of a matrix, a vector to its right: swap the operands, or transpose the vector with '"
 	case op == "/" && vec(y):
 		return "use ./ to divide element by element"
 	case (op == "+" || op == "-" || op == ".*" || op == "./") && vec(x) && vec(y):

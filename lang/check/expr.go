@@ -92,8 +92,11 @@ func (c *checker) varExpr(e *ast.VarExpr) TypeLevel {
 	v := c.lookup(e.Name)
 	if v == nil {
 		if c.exists(e.Name) {
-			c.report(diag.Errorf(diag.NotAVariable, e.Span(), "`%s` is a function, not a variable", e.Name),
-				"Call it: "+e.Name+"(…).")
+			detail := "Call it: " + e.Name + "(…)."
+			if len(c.funcs[normalised(e.Name)]) == 0 {
+				detail += " Only functions of the program can be passed to others; write one that calls it."
+			}
+			c.report(diag.Errorf(diag.NotAVariable, e.Span(), "`%s` is a function, not a variable", e.Name), detail)
 		} else {
 			c.unknownVariable(e, e.Name)
 		}

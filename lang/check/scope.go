@@ -2,6 +2,7 @@ package check
 
 import (
 	"iter"
+	"maps"
 	"strings"
 
 	"github.com/ppl-lang/ppl/lang/ast"
@@ -108,6 +109,9 @@ func (c *checker) unknownVariable(n ast.Node, name string) {
 	if near := diag.Nearest(name, c.visible()); near != "" {
 		d.Fix = "did you mean " + quote(near) + "?"
 		d.Related = append(d.Related, note(&c.lookup(near).Ident, quote(near)+" is declared here"))
+	} else if near := diag.Nearest(name, maps.Keys(c.funcs)); near != "" {
+		d.Fix = "did you mean the function " + quote(near) + "?"
+		d.Related = append(d.Related, note(&c.funcs[near][0].Decl.Name, quote(near)+" is declared here"))
 	} else if later := c.blockAfter(); later != "" {
 		d.Detail = later
 	}

@@ -155,7 +155,10 @@ func (f Fixed) String() string {
 	var b strings.Builder
 	b.WriteString(f.Name + "(")
 	for i, p := range f.Params {
-		if i > 0 {
+		switch {
+		case i == 1 && (strings.HasSuffix(f.Name, "_lpdf") || strings.HasSuffix(f.Name, "_lpmf")):
+			b.WriteString(" | ")
+		case i > 0:
 			b.WriteString(", ")
 		}
 		if i < len(f.DataOnly) && f.DataOnly[i] {

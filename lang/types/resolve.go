@@ -29,6 +29,9 @@ func (c Candidate) Explain(args []Type) string {
 		return "its arguments do not fit"
 	}
 	want := f.Want
+	if want == NotData {
+		return fmt.Sprintf("argument %d must be data, but depends on parameters", f.Arg+1)
+	}
 	if want == "" {
 		want = f.Type.String()
 	}
@@ -92,6 +95,10 @@ func planned(o Overload) bool {
 	return ok
 }
 
+// NotData is the Want of the Fault of an argument that depends on parameters
+// where only data will do.
+const NotData = "data"
+
 // matchLevels is Match that also refuses parameters where only data will do.
 func matchLevels(c Overload, args []Type, param []bool) (Match, bool) {
 	m, ok := c.Match(args)
@@ -100,7 +107,7 @@ func matchLevels(c Overload, args []Type, param []bool) (Match, bool) {
 	}
 	for i, p := range param {
 		if p && m.DataOnly[i] {
-			return Match{Fault: Fault{Arg: i, Want: "data, that is, not depend on parameters"}}, false
+			return Match{Fault: Fault{Arg: i, Want: NotData}}, false
 		}
 	}
 	return m, true

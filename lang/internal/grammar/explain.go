@@ -507,6 +507,9 @@ func plain(s *situation) (d diag.Diagnostic, ok bool) {
 			d.Detail = "After the name of a variable stands `=`, `,` or `;`."
 		} else {
 			d.Detail = "After " + describe(s.prev) + ", the statement goes on with an operator or ends with `;`."
+			if s.tok.Value == "I" && s.at(s.i+1).Value == "(" {
+				d.Fix = "truncation is written `T[lower, upper]`"
+			}
 			if w := s.first.Value; w == "elif" || w == "elsif" || w == "elseif" {
 				d = s.error(diag.UnexpectedToken, s.first, "there is no statement `%s`", w)
 				d.Fix = "write `else if (…)`"
