@@ -47,6 +47,8 @@ type explainedPart struct {
 type explainedLoops struct {
 	Laned        int      `json:"laned"`
 	Scanned      int      `json:"scanned"`
+	Carried      int      `json:"carried"`
+	Iterated     int      `json:"iterated"`
 	Unrolled     int      `json:"unrolled"`
 	Conditionals int      `json:"conditionals"`
 	Notes        []string `json:"notes"`
@@ -126,7 +128,7 @@ random point.`,
 func explanation(e *compile.Explanation) *explained {
 	x := &explained{
 		NS: number(e.NS), MemoryBytes: e.Memory, Program: e.Text,
-		Loops: explainedLoops{e.Loops.Laned, e.Loops.Scanned, e.Loops.Unrolled, e.Loops.Ifs, notNil(e.Loops.Notes)},
+		Loops: explainedLoops{e.Loops.Laned, e.Loops.Scanned, e.Loops.Carried, e.Loops.Iterated, e.Loops.Unrolled, e.Loops.Ifs, notNil(e.Loops.Notes)},
 		Lines: []explainedLine{}, Blocks: []explainedPart{},
 	}
 	for _, l := range e.Lines {
@@ -170,8 +172,8 @@ func (x *explained) show(w io.Writer) error {
 	}
 	tab.Flush()
 
-	fmt.Fprintf(w, "\nHow loops were evaluated\n\n  %d for all iterations at once, %d step by step, %d unrolled; %d conditionals depend on parameters\n",
-		x.Loops.Laned, x.Loops.Scanned, x.Loops.Unrolled, x.Loops.Conditionals)
+	fmt.Fprintf(w, "\nHow loops were evaluated\n\n  %d for all iterations at once, %d step by step, %d step by step with whole variables, %d as often as parameters say, %d unrolled;\n  %d conditionals depend on parameters\n",
+		x.Loops.Laned, x.Loops.Scanned, x.Loops.Carried, x.Loops.Iterated, x.Loops.Unrolled, x.Loops.Conditionals)
 	for _, n := range x.Loops.Notes {
 		fmt.Fprintf(w, "  %s\n", n)
 	}

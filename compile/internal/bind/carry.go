@@ -21,7 +21,7 @@ import (
 // derivative keeps a copy for each iteration.
 
 // maxHistory bounds the numbers that a scan of carried variables may keep.
-const maxHistory = 16 << 20
+const maxHistory = 1 << 28
 
 // A step of a scan copies the arrays that it carries. Up to smallUnrolled
 // iterations are therefore unrolled if more than smallCarried numbers would be

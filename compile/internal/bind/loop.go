@@ -50,20 +50,32 @@ func (b *binder) execFor(s *ir.For) signal {
 	case b.hidden() || b.hiddenAxis(from.axis) || b.hiddenAxis(to.axis) || b.frame != nil && (b.frame.scan != nil || b.frame.probe):
 		return b.carryRagged(s, from, to)
 	}
-	why, ok := b.attempt(func() { b.lanesRagged(s, from, to) })
+	ax, lp, i := b.ragged(s, from, to)
+	if ax.n == 0 {
+		return goesOn
+	}
+	old := b.axis
+	b.axis = ax.parent
+	defer func() { b.axis = old }()
+	lp.tracked = b.track(ax, lp, i, nil)
+	why, ok := b.attempt(func() { b.lanes(ax, lp, i) })
 	if ok {
 		b.stats.Laned++
 		return goesOn
 	}
-	if why != carried && why != jumps {
+	if why == carried {
+		if why, ok = b.runScan(ax, lp, i); ok {
+			return goesOn
+		}
+		b.note(lp, why)
+	} else if why != jumps {
 		panic(&abort{reason: why})
 	}
 	return b.carryRagged(s, from, to)
 }
 
-// lanesRagged evaluates a loop whose bounds differ between lanes in one axis of
-// all iterations.
-func (b *binder) lanesRagged(s *ir.For, from, to value) {
+// ragged is a loop whose bounds differ between lanes: one axis of all iterations.
+func (b *binder) ragged(s *ir.For, from, to value) (*axis, *loop, value) {
 	ax := innermost(b.axis, innermost(from.axis, to.axis))
 	inner := &axis{parent: ax, lvl: ax.lvl}
 	var ints []int64
@@ -90,16 +102,9 @@ func (b *binder) lanesRagged(s *ir.For, from, to value) {
 		}
 	}
 	inner.n = len(ints)
-	if inner.n == 0 {
-		return
-	}
-	old := b.axis
-	b.axis = ax
-	defer func() { b.axis = old }()
 	lp := &loop{body: s.Body, v: s.Var, bind: func(i value) value { return i }}
 	i := value{typ: types.IntType, axis: inner, ints: ints}
-	lp.tracked = b.track(inner, lp, i, nil)
-	b.lanes(inner, lp, i)
+	return inner, lp, i
 }
 
 func addInt(v value, by int64) value {
@@ -214,27 +219,41 @@ func (b *binder) runLaned(n int, lp *loop) (signal, bool) {
 		b.stats.Laned++
 		return sig, true
 	}
-	for regions := 0; why == carried && regions < 2 && !b.now; regions++ {
-		var pl plan
-		b.asRegions = regions == 1
-		why, _ = b.attempt(func() {
-			pl = b.probe(ax, n, lp, i)
-			panic(&abort{reason: carried}) // the probe only looks
-		})
-		if pl != nil {
-			why, ok = b.attempt(func() { b.scan(ax, n, lp, i, pl) })
-		}
-		b.asRegions = false
-		if ok {
-			b.stats.Scanned++
+	if why == carried {
+		if why, ok = b.runScan(ax, lp, i); ok {
 			return goesOn, true
-		}
-		if why == irregularly && branches(lp.body) {
-			why = carried // again, with branches that data decide as regions
 		}
 	}
 	b.note(lp, why)
 	return goesOn, false
+}
+
+// runScan tries to evaluate the loop in the lanes of ax as a scan; why says why
+// not.
+func (b *binder) runScan(ax *axis, lp *loop, i value) (why string, ok bool) {
+	if b.now {
+		return carried, false
+	}
+	for _, regions := range []bool{false, true} {
+		var pl plan
+		b.asRegions = regions
+		why, _ = b.attempt(func() {
+			pl = b.probe(ax, lp, i)
+			panic(&abort{reason: carried}) // the probe only looks
+		})
+		if pl != nil {
+			why, ok = b.attempt(func() { b.scan(ax, lp, i, pl) })
+		}
+		b.asRegions = false
+		if ok {
+			b.stats.Scanned++
+			return "", true
+		}
+		if why != irregularly || !branches(lp.body) { // else again, with branches that data decide as regions
+			break
+		}
+	}
+	return why, false
 }
 
 // branches reports whether a statement holds a conditional.

@@ -68,7 +68,7 @@ type chain struct {
 }
 
 // probe is the first evaluation.
-func (b *binder) probe(ax *axis, steps int, lp *loop, i value) plan {
+func (b *binder) probe(ax *axis, lp *loop, i value) plan {
 	f := b.newFrame(ax, lp)
 	f.probe = true
 	b.inFrame(f, func() {
@@ -82,7 +82,7 @@ func (b *binder) probe(ax *axis, steps int, lp *loop, i value) plan {
 	for _, c := range f.order {
 		lg := f.logs[c]
 		for _, r := range lg.reads {
-			if p := patternOf(lg, r, ax.n, steps); p != nil {
+			if p := patternOf(lg, r, ax); p != nil {
 				pl[r.number] = p
 			}
 		}
@@ -90,11 +90,10 @@ func (b *binder) probe(ax *axis, steps int, lp *loop, i value) plan {
 	return pl
 }
 
-// patternOf finds how a read depends on writes, its own iteration's and earlier
-// ones', of statements before and after it. The n lanes are so many iterations
-// for each lane around the loop.
-func patternOf(lg *log, r *readRecord, n, steps int) *pattern {
-	width := len(r.offs)
+// patternOf finds how a read in the lanes of ax depends on writes, its own
+// iteration's and earlier ones', of statements before and after it.
+func patternOf(lg *log, r *readRecord, ax *axis) *pattern {
+	n, width := ax.n, len(r.offs)
 	src := make([]origin, n*width)
 	if len(r.base) != n {
 		return &pattern{irregular: true, later: true} // a read in some iterations only
@@ -123,18 +122,28 @@ func patternOf(lg *log, r *readRecord, n, steps int) *pattern {
 	}
 	irregular := &pattern{irregular: true, later: later}
 	pt := &pattern{from: make([]carriedFrom, width)}
-	around := n / steps
+	group, since := ax.groups()
+	late := 0 // the lane with most iterations before it
+	for l, t := range since {
+		if t >= since[late] {
+			late = l
+		}
+	}
+	around := 1
+	if ax.parent != nil {
+		around = ax.parent.n
+	}
 	for p := range width {
-		last := src[(n-1)*width+p]
-		if last.e == nil || last.e.lane != nil || int(last.lane) < n-steps {
+		last := src[late*width+p]
+		if last.e == nil || last.e.lane != nil || late-int(last.lane) > int(since[late]) {
 			return irregular
 		}
-		d := n - 1 - int(last.lane)
+		d := late - int(last.lane)
 		size := len(last.e.offs)
 		pos := int(last.pos) - int(last.lane)*size
 		pt.from[p] = carriedFrom{last.e.index, pos, d, size}
 		for l := range n {
-			x, t := src[l*width+p], l%steps
+			x, t := src[l*width+p], int(since[l])
 			if t < d {
 				if x.e != nil {
 					return irregular
@@ -142,7 +151,7 @@ func patternOf(lg *log, r *readRecord, n, steps int) *pattern {
 				for len(pt.first) <= t {
 					pt.first = append(pt.first, slices.Repeat([]int32{-1}, around*width))
 				}
-				pt.first[t][l/steps*width+p] = r.base[l] + r.offs[p]
+				pt.first[t][int(group[l])*width+p] = r.base[l] + r.offs[p]
 				continue
 			}
 			if x.e != last.e || int(x.lane) != l-d || int(x.pos) != (l-d)*size+pos {
@@ -151,6 +160,21 @@ func patternOf(lg *log, r *readRecord, n, steps int) *pattern {
 		}
 	}
 	return pt
+}
+
+// groups gives for every lane the lane around it and how many iterations come
+// before it in that.
+func (a *axis) groups() (group, since []int32) {
+	group, since = make([]int32, a.n), make([]int32, a.n)
+	if a.parent != nil {
+		copy(group, a.up)
+	}
+	for l := 1; l < a.n; l++ {
+		if group[l] == group[l-1] {
+			since[l] = since[l-1] + 1
+		}
+	}
+	return group, since
 }
 
 // readScan reads from registers and values of the body; ok is false if the
@@ -206,7 +230,7 @@ func (b *binder) readScan(f *frame, c *cell, v *ir.Var, r *readRecord, acc acces
 			total += int32(x.size)
 		}
 		t[p] = start + int32(x.pos)
-		for t := range x.d {
+		for t := range min(x.d, len(pt.first)) {
 			for a := range s.around() {
 				s.chain(c, v, x).starts(x.d-t-1, a*x.size+x.pos, pt.first[t][a*len(pt.from)+p])
 			}
@@ -242,11 +266,19 @@ func (s *scanFrame) chain(c *cell, v *ir.Var, x carriedFrom) *chain {
 }
 
 // around is the number of lanes around the loop.
-func (s *scanFrame) around() int { return s.f.ax.n / s.lvl.steps }
+func (s *scanFrame) around() int {
+	if p := s.f.ax.parent; p != nil {
+		return p.n
+	}
+	return 1
+}
 
 // starts says which element of the cell register k holds at a position before
 // the loop.
 func (ch *chain) starts(k, pos int, elem int32) {
+	if elem < 0 { // a lane without this iteration
+		return
+	}
 	if old := ch.first[k][pos]; old >= 0 && old != elem {
 		panic(&abort{reason: "carried values that begin differently"})
 	}
@@ -254,11 +286,16 @@ func (ch *chain) starts(k, pos int, elem int32) {
 }
 
 // scan is the second evaluation.
-func (b *binder) scan(ax *axis, steps int, lp *loop, i value, pl plan) {
+//
+// In lanes, the iterations of all lanes are the steps of one scan, in which a
+// lane's first steps take what the registers held before the loop: lanes may
+// then have different numbers of iterations, and the loop is distributed like
+// any other.
+func (b *binder) scan(ax *axis, lp *loop, i value, pl plan) {
 	f := b.newFrame(ax, lp)
 	s := &scanFrame{f: f, plan: pl, chains: map[chainKey]*chain{}}
-	s.lvl = newLevel(b.lvl, ax.parent)
-	s.lvl.loop, s.lvl.steps = ax, steps
+	s.lvl = newLevel(b.lvl, nil)
+	s.lvl.loop, s.lvl.steps, s.lvl.flat = ax, ax.n, true
 	f.scan = s
 	b.inFrame(f, func() {
 		defer b.private(lp)()
@@ -267,7 +304,7 @@ func (b *binder) scan(ax *axis, steps int, lp *loop, i value, pl plan) {
 			panic(&abort{reason: jumps})
 		}
 	})
-	s.verify(ax.n)
+	s.verify(ax)
 	body := s.lvl.g
 
 	// The next values of the registers, and what they need: the recurrence.
@@ -336,10 +373,20 @@ func (b *binder) scan(ax *axis, steps int, lp *loop, i value, pl plan) {
 	nb := ad.NewGraph()
 	to := make([]ad.Ref, len(body.Nodes))
 	var args []ad.Ref
+	lanes := ax.parent != nil
+	before := map[ad.Ref]ad.Ref{} // by register
 	for _, ch := range s.order {
 		for k, r := range ch.reg {
 			to[r] = nb.Input(ad.Type{Shape: []int{ch.size}})
-			args = append(args, b.use(b.before(f, ch, k), b.lvl, ax.parent))
+			v := b.before(f, ch, k)
+			before[r] = b.use(v, b.lvl, ax.parent)
+			if lanes {
+				v = b.wrap(before[r], b.lvl, ax.parent, v.typ, v.param)
+				before[r] = g.Spread(b.align(v, ax), ax.n)
+				args = append(args, g.Broadcast(g.Const(0), []int{ch.size}))
+			} else {
+				args = append(args, before[r])
+			}
 		}
 	}
 	streams := 0
@@ -347,6 +394,18 @@ func (b *binder) scan(ax *axis, steps int, lp *loop, i value, pl plan) {
 		if inner[l.in] {
 			to[l.in] = nb.Input(body.Type(l.in))
 			args = append(args, l.outer)
+			streams++
+		}
+	}
+	starts := ad.None
+	if lanes {
+		starts = g.ConstArray(ad.Type{Lanes: ax.n}, startsOf(ax))
+		is := nb.Input(ad.Scalar)
+		args = append(args, g.Unlane(starts))
+		streams++
+		for _, r := range regs {
+			args = append(args, g.Unlane(before[r]))
+			to[r] = nb.Select(is, nb.Input(body.Type(r)), to[r])
 			streams++
 		}
 	}
@@ -364,7 +423,7 @@ func (b *binder) scan(ax *axis, steps int, lp *loop, i value, pl plan) {
 		nb.Output(to[r])
 	}
 	g.SetSite(b.site())
-	sc := g.DoScan(&ad.Scan{Body: nb, Carries: len(regs), Streams: streams, Outs: len(kept), Steps: steps}, args)
+	sc := g.DoScan(&ad.Scan{Body: nb, Carries: len(regs), Streams: streams, Outs: len(kept), Steps: ax.n}, args)
 
 	// The rest, in lanes.
 	lane := make([]ad.Ref, len(body.Nodes))
@@ -373,26 +432,19 @@ func (b *binder) scan(ax *axis, steps int, lp *loop, i value, pl plan) {
 	}
 	for _, l := range s.lvl.captures {
 		lane[l.in] = l.outer
-		if ax.parent != nil && g.Type(l.outer).Lanes > 0 {
-			lane[l.in] = b.align(b.wrap(l.outer, b.lvl, ax.parent, types.RealType, true), ax)
-		}
-	}
-	perStep := func(r ad.Ref) ad.Ref { // a result per step, in lanes of the loop
-		if ax.parent != nil {
-			r = g.Unlane(g.Spread(r, ax.parent.n))
-			r = g.Reshape(r, append([]int{ax.n}, g.Type(r).Shape[2:]...))
-		}
-		return g.Lane(r)
 	}
 	replay := make([]bool, len(body.Nodes))
 	for r := range outer {
 		n := &body.Nodes[r]
 		switch k, isKept := keptAt[r]; {
 		case isKept:
-			lane[r] = perStep(g.Kept(sc, k))
+			lane[r] = g.Lane(g.Kept(sc, k))
 		case n.Op == ad.OpInput:
 			if k, ok := isReg[r]; ok {
-				lane[r] = perStep(g.History(sc, k))
+				lane[r] = g.Lane(g.History(sc, k))
+				if lanes {
+					lane[r] = g.Select(starts, before[r], lane[r])
+				}
 			}
 		default:
 			replay[r] = true
@@ -432,15 +484,27 @@ const decides = "a carried value that decides what is read"
 // evaluation must show the pattern by which each read was served. The probe may
 // have gone another way, where a value that is known before the loop decides a
 // condition.
-func (s *scanFrame) verify(lanes int) {
+func (s *scanFrame) verify(ax *axis) {
 	for _, c := range s.f.order {
 		lg := s.f.logs[c]
 		for _, r := range lg.reads {
-			if !reflect.DeepEqual(patternOf(lg, r, lanes, s.lvl.steps), s.plan[r.number]) {
+			if !reflect.DeepEqual(patternOf(lg, r, ax), s.plan[r.number]) {
 				panic(&abort{reason: decides})
 			}
 		}
 	}
+}
+
+// startsOf marks the first iteration of every lane around a loop.
+func startsOf(ax *axis) []float64 {
+	_, since := ax.groups()
+	out := make([]float64, ax.n)
+	for l, t := range since {
+		if t == 0 {
+			out[l] = 1
+		}
+	}
+	return out
 }
 
 // before is what register k of a chain holds before the loop.
@@ -453,6 +517,7 @@ func (b *binder) before(f *frame, ch *chain, k int) value {
 	}
 	acc := access{axis: ax, base: make([]int32, around)}
 	offs := make([]int32, ch.size)
+	known := false
 	for a := range around {
 		elems := ch.first[k][a*ch.size : (a+1)*ch.size]
 		some := slices.IndexFunc(elems, func(e int32) bool { return e >= 0 })
@@ -466,7 +531,8 @@ func (b *binder) before(f *frame, ch *chain, k int) value {
 				home = homes[a] * int32(c.size)
 			}
 		}
-		if a == 0 {
+		if !known {
+			known = true
 			for p, e := range elems {
 				offs[p] = max(e, elems[some]) - elems[some]
 				if e >= 0 {

@@ -61,6 +61,7 @@ type level struct {
 	outer  *axis // axis in force where the region stands; hidden inside
 	loop   *axis // the iterations of a loop's body; nil for a branch
 	steps  int   // iterations of that loop, per lane of outer
+	flat   bool  // the iterations in all lanes around the loop are steps of one scan
 	branch bool  // additions to the log density are results of the region
 
 	captured map[capture]ad.Ref // what has entered
@@ -76,7 +77,7 @@ type capture struct {
 }
 
 // link is a value of the level around and the body's input for it. flat is, for
-// a stream that comes from right outside, the value in lanes of the loop.
+// a stream of a flat level, the value in lanes of the loop.
 type link struct{ outer, in, flat ad.Ref }
 
 func newLevel(parent *level, outer *axis) *level {
@@ -156,26 +157,35 @@ func (b *binder) enter(v value, lvl *level) ad.Ref {
 	var r, flat ad.Ref
 	if len(sliced) == 0 {
 		r = v.ref
+		if v.axis != nil && path[0].flat { // differs between the lanes that the steps run through
+			v = b.wrap(b.align(v, path[0].loop), v.lvl, path[0].loop, v.typ, v.param)
+			return b.enter(v, lvl)
+		}
 		if v.axis != nil {
 			r = b.align(v, path[0].outer)
 		}
 	} else {
 		first, last := sliced[0], sliced[len(sliced)-1]
-		if last.loop != v.axis || first.loop.parent != path[0].outer && first.loop.parent != nil {
+		around := first.loop.parent
+		if first.flat {
+			around = nil
+		}
+		if last.loop != v.axis || around != path[0].outer && around != nil {
 			panic(&abort{reason: "a value that varies over some iterations of a region"})
 		}
 		g := v.lvl.g
 		var shape []int
-		lanes := first.loop.n / first.steps
-		if first.loop.parent != nil {
-			shape = append(shape, lanes)
+		if around != nil {
+			shape = append(shape, first.loop.n/first.steps)
 		}
 		for _, l := range sliced {
 			shape = append(shape, l.steps)
 		}
-		flat = v.ref
 		r = g.Reshape(g.Unlane(v.ref), append(shape, v.shape...))
-		if first.loop.parent != nil {
+		if first.flat {
+			flat = g.Lane(r)
+		}
+		if around != nil {
 			r = g.Lane(r)
 		}
 	}
