@@ -65,6 +65,22 @@ model {
 data { int N; array[N] int g; vector[N] y; }
 parameters { vector<lower=0>[N] z; }
 model { for (n in 1:N) y[n] ~ normal(root(z[n]), 1); }`,
+		"draws": `data { int N; array[N] int g; vector[N] y; }
+parameters { vector[7] a; simplex[3] p; }
+model { a ~ normal(0, 1); }
+generated quantities {
+  vector[N] z;
+  array[N] int k;
+  real walk = 0;
+  for (n in 1:N) {
+    k[n] = categorical_rng(p);
+    z[n] = a[k[n] + 2 * g[n] % 5] + y[n];
+    for (i in 1:k[n]) z[n] += normal_rng(0, 1);
+    while (uniform_rng(0, 1) < 0.3) walk += z[n];
+    if (walk > 10) continue;
+    z[k[n]] = walk;
+  }
+}`,
 		"scans in lanes": `data { int N; array[N] int g; vector[N] y; }
 parameters { vector[N] z; real b; }
 model {
@@ -98,7 +114,7 @@ model { for (n in 1:N) for (i in 1:g[n]) target += -square(a[n] - i * s); }`,
 					t.Fatal(err)
 				}
 				b.Density.Grad(b.Density.Outputs[0], b.Density.Inputs...)
-				sizes[k] = nodes(b.Density)
+				sizes[k] = nodes(b.Density) + nodes(b.Generated)
 			}
 			if sizes[0] != sizes[1] {
 				t.Errorf("%d nodes for 50 iterations, %d for 1000", sizes[0], sizes[1])

@@ -192,7 +192,7 @@ func (r *rewriter) apply(op ad.OpCode, a []ad.Ref) (ad.Ref, bool) {
 // number is the number that x is known to be.
 func (r *rewriter) number(x ad.Ref) (float64, bool) {
 	v, ok := r.g.Value(x)
-	if !ok || len(v) != 1 {
+	if t := r.g.Type(x); !ok || !t.IsScalar() || t.Lanes > 0 { // an array of one is not a number: it gives its type to the result
 		return 0, false
 	}
 	return v[0], true
