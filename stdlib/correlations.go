@@ -67,7 +67,8 @@ func lkjCorr(b *Builder, a []Arg) []ad.Ref {
 	return b.kept(a, lkjTerms(b, b.factor(a, 0, "Correlation matrix"), eta, k, 1<<1)...)
 }
 
-// lkjTerms are the addends for the factor of a correlation matrix.
+// lkjTerms are the addends for the factor of a correlation matrix, which
+// argument 0 gives.
 func lkjTerms(b *Builder, l, eta ad.Ref, k int, ofEta uint) []Term {
 	g := b.G
 	if k == 0 {
@@ -75,7 +76,7 @@ func lkjTerms(b *Builder, l, eta ad.Ref, k int, ofEta uint) []Term {
 	}
 	return []Term{
 		{Make: func() ad.Ref { return lkjConstant(g, eta, k) }, Of: ofEta},
-		{Value: g.Mul(plus(g, eta, -1), logDiagonal(g, l)), Weight: 2, Of: always}}
+		{Value: g.Mul(plus(g, eta, -1), logDiagonal(g, l)), Weight: 2, Of: 1<<0 | ofEta}}
 }
 
 // checkUnitDiagonal adds the check that a matrix has ones on its diagonal.
