@@ -11,6 +11,8 @@
 //	build.go         helpers that declarations are made of
 //	density.go       the functions that are derived from a Dist
 //	structured.go    helpers of densities that are not a Dist
+//	information.go   expected information of distributions
+//	demonstrate.go   an example of every function, for documentation
 //
 //	constants.go     pi(), e(), …
 //	operators.go     arithmetic and comparison, and the functions of the same meaning
@@ -19,6 +21,7 @@
 //	integers.go      functions of ints
 //	reductions.go    sums, means, norms, log_sum_exp, softmax, log_mix
 //	products.go      products of linear algebra, functions that rearrange matrices
+//	decompositions.go factors, inverses, determinants, eigenvalues, functions of matrices
 //	sizes.go         sizes of containers
 //	builders.go      rep_…, zeros_…, linspaced_…
 //	joins.go         append_…
@@ -31,10 +34,13 @@
 //	distributions.go the list of the univariate distributions
 //	normal.go        on the line            skewed.go   on the line, skewed
 //	positive.go      on the half-line       bounded.go  on an interval
-//	counts.go        counts                 random.go   generators
+//	counts.go        counts                 compounds.go counts of random probability
+//	wiener.go        first passage times    random.go   generators
 //	categorical.go   positions in a vector  ordered.go  ordered outcomes
 //	simplexes.go     simplexes, counts given a simplex
-//	correlations.go  correlation matrices
+//	correlations.go  correlation matrices   wisharts.go positive definite matrices
+//	multivariate.go  normal and Student t vectors, Gaussian processes
+//	markov.go        hidden Markov chains, linear state space models
 //	glm.go           generalised linear models
 //
 // # Adding a function
@@ -54,7 +60,8 @@
 // addend depends on: under ~ it is dropped if all of these are data. Where Stan
 // keeps an addend as a whole that could be split, Of is always, so that both
 // give the same number (stdlibtest compares with real Stan). The checks of
-// arguments are their constraints; LogCDF, LogCCDF and Rand are optional.
+// arguments are their constraints; LogCDF, LogCCDF, Rand and Information are
+// optional. doc/add-a-distribution.md goes through the steps.
 //
 // # Lanes
 //
