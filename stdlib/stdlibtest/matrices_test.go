@@ -12,7 +12,7 @@ import (
 // matrices, with the distribution that it must have.
 func TestMatrixGenerators(t *testing.T) {
 	t.Parallel()
-	const n = 60_000
+	const n = 30_000
 	bound := dkw(n, 1e-6/50)
 	c := []float64{0.5, -1, 2}
 	mu := []float64{1, 2, -0.5}
@@ -151,7 +151,7 @@ func TestHiddenMarkov(t *testing.T) {
 			t.Errorf("probability %d of the states is %v, want %v", i, v[i], states[i]/total)
 		}
 	}
-	const n = 60_000
+	const n = 30_000
 	f := find("hmm_latent_rng")
 	x := sample(t, f, chainArgs(), n, source(f, 25))
 	var count [8]float64

@@ -13,10 +13,10 @@ import (
 
 // draws per generator. The distance between the empirical and the true
 // distribution function exceeds dkw(draws, p) with probability at most p
-// (Dvoretzky, Kiefer, Wolfowitz, Massart); with p = 1e-6/50 and 400 000 draws
-// the bound is 0.0048, so that a scale that is wrong by 3 % (a distance of
+// (Dvoretzky, Kiefer, Wolfowitz, Massart); with p = 1e-6/50 and 200 000 draws
+// the bound is 0.0068, so that a scale that is wrong by 3 % (a distance of
 // 0.0073 for a normal distribution) is found. Streams are fixed.
-const draws = 400_000
+const draws = 200_000
 
 func dkw(n int, p float64) float64 { return math.Sqrt(math.Log(2/p) / (2 * float64(n))) }
 
