@@ -182,3 +182,21 @@ func TestSortRows(t *testing.T) {
 		t.Errorf("%d sorted, %d as they were; want one each", sorted, as)
 	}
 }
+
+func TestSortedBy(t *testing.T) {
+	for _, table := range [][]int32{{3, 1, 3, -2, 1, 1}, {5}, {1 << 20, 0, 1 << 20, 7}} {
+		perm := sortedBy(table)
+		seen := make([]bool, len(table))
+		for k, i := range perm {
+			seen[i] = true
+			if k > 0 && (table[perm[k-1]] > table[i] || table[perm[k-1]] == table[i] && perm[k-1] > i) {
+				t.Errorf("%v is ordered as %v", table, perm)
+			}
+		}
+		for _, ok := range seen {
+			if !ok {
+				t.Errorf("%v is no permutation", perm)
+			}
+		}
+	}
+}

@@ -148,11 +148,7 @@ func (s *rowSet) key(b *Body) []int32 {
 
 // sort puts the rows in order of the table.
 func (s *rowSet) sort(b *Body, table []int32) {
-	perm := make([]int32, s.n)
-	for i := range perm {
-		perm[i] = int32(i)
-	}
-	slices.SortStableFunc(perm, func(i, j int32) int { return cmp.Compare(table[i], table[j]) })
+	perm := sortedBy(table)
 	tables := map[*int32][]int32{}
 	data := map[Value]Value{}
 	for _, i := range s.nodes {
@@ -193,4 +189,31 @@ func (s *rowSet) sort(b *Body, table []int32) {
 			n.Args[k] = v
 		}
 	}
+}
+
+// sortedBy are the positions of the table in order of its entries; those of
+// equal entries keep their order.
+func sortedBy(table []int32) []int32 {
+	perm := make([]int32, len(table))
+	lo, hi := int(slices.Min(table)), int(slices.Max(table))
+	if hi-lo > 4*len(table) {
+		for i := range perm {
+			perm[i] = int32(i)
+		}
+		slices.SortStableFunc(perm, func(i, j int32) int { return cmp.Compare(table[i], table[j]) })
+		return perm
+	}
+	next := make([]int32, hi-lo+2) // by entry: where its next position goes
+	for _, t := range table {
+		next[int(t)-lo+1]++
+	}
+	for k := 1; k < len(next); k++ {
+		next[k] += next[k-1]
+	}
+	for i, t := range table {
+		k := int(t) - lo
+		perm[next[k]] = int32(i)
+		next[k]++
+	}
+	return perm
 }
