@@ -180,3 +180,86 @@ func collectStan(t *testing.T, from, to string) {
 		t.Fatal(err)
 	}
 }
+
+// TestUnconstrainedOrder: matrices of unconstrained numbers stand by columns,
+// arrays element by element, and names say where each number stands.
+func TestUnconstrainedOrder(t *testing.T) {
+	prog, list := Compile(source.NewFile("order.model", `parameters {
+  row_stochastic_matrix[2, 3] r;
+  array[2] column_stochastic_matrix[3, 1] c;
+  array[2] cholesky_factor_corr[3] L;
+}
+`))
+	if prog == nil {
+		t.Fatal(list[0])
+	}
+	m, err := prog.Bind(nil, BindOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Fields("r.1.1 r.2.1 r.1.2 r.2.2 c.1.1.1 c.1.2.1 c.2.1.1 c.2.2.1 L.1.1 L.1.2 L.1.3 L.2.1 L.2.2 L.2.3")
+	if got := m.UnconstrainedNames(); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	// Each number moves a few elements only.
+	moves := func(i int) []string {
+		x, at, moved := make([]float64, m.Dim()), make([]float64, len(m.ConstrainedNames())), make([]float64, len(m.ConstrainedNames()))
+		if err := m.Constrain(x, at); err != nil {
+			t.Fatal(err)
+		}
+		x[i] = 1
+		if err := m.Constrain(x, moved); err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for k, name := range m.ConstrainedNames() {
+			if at[k] != moved[k] {
+				names = append(names, name)
+			}
+		}
+		return names
+	}
+	for i, want := range map[int]string{
+		1: "r.2.1 r.2.2 r.2.3", 2: "r.1.1 r.1.2 r.1.3", 6: "c.2.1.1 c.2.2.1 c.2.3.1",
+		8: "L.1.2.1 L.1.2.2", 9: "L.1.3.1 L.1.3.3", 13: "L.2.3.2 L.2.3.3",
+	} {
+		if got := strings.Join(moves(i), " "); got != want {
+			t.Errorf("%s moves %s, want %s", m.UnconstrainedNames()[i], got, want)
+		}
+	}
+}
+
+// TestInitialValues: what a type's sums may be off by in initial values is what
+// six digits leave.
+func TestInitialValues(t *testing.T) {
+	prog, list := Compile(source.NewFile("initial.model", "parameters {\n  simplex[3] s;\n  cov_matrix[2] S;\n}\n"))
+	if prog == nil {
+		t.Fatal(list[0])
+	}
+	m, err := prog.Bind(nil, BindOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ text, want string }{
+		{`{"s": [0.333333, 0.333333, 0.333333], "S": [[2, 1], [1, 2]]}`, ""},
+		{`{"s": [0.333333, 0.333333, 0.333333]}`, ""}, // S is not given
+		{`{"s": [0.33, 0.33, 0.33]}`, "the initial value of s must be a valid simplex, but its elements sum to 0.99"},
+		{`{"S": [[1, 2], [2, 1]]}`, "the initial value of S must be symmetric and positive definite"},
+	} {
+		set, err := data.ParseJSON("init.json", []byte(c.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := m.Unconstrain(set)
+		switch {
+		case c.want != "":
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, want %s", c.text, err, c.want)
+			}
+		case err != nil:
+			t.Errorf("%s: %v", c.text, err)
+		case math.IsNaN(x[0]) || math.IsNaN(x[2]) == strings.Contains(c.text, "S"):
+			t.Errorf("%s: %v", c.text, x)
+		}
+	}
+}

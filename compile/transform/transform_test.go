@@ -160,7 +160,7 @@ func TestTransforms(t *testing.T) {
 func (e *example) member(t *testing.T, y []float64) {
 	t.Helper()
 	if e.kind >= types.Ordered {
-		if wrong := e.kind.Wrong(e.shape, y, make([]float64, len(y))); wrong != "" {
+		if wrong := e.kind.Wrong(e.shape, y, make([]float64, len(y)), types.Tolerance); wrong != "" {
 			t.Errorf("%v must be %s, but %s", y, e.kind.Text(), wrong)
 		}
 		return
@@ -275,5 +275,59 @@ func TestEditions(t *testing.T) {
 	}
 	if _, err := EditionOf("2.31"); err == nil {
 		t.Error("2.31 passes")
+	}
+}
+
+// TestSumToZero compares with the recursions that the reference manual and
+// Stan's source give, from the last number to the first.
+func TestSumToZero(t *testing.T) {
+	a := func(i int) float64 { return 1 / math.Sqrt(float64((i+1)*(i+2))) }
+	columns := func(x [][]float64) [][]float64 {
+		n := len(x)
+		z := make([][]float64, n+1)
+		for i := range z {
+			z[i] = make([]float64, len(x[0]))
+		}
+		for j := range x[0] {
+			tail := 0.
+			for i := n - 1; i >= 0; i-- {
+				z[i][j] = float64(i+1)*a(i)*x[i][j] - tail
+				tail += a(i) * x[i][j]
+				z[n][j] -= z[i][j]
+			}
+		}
+		return z
+	}
+	transposed := func(x [][]float64) [][]float64 {
+		y := make([][]float64, len(x[0]))
+		for j := range y {
+			for i := range x {
+				y[j] = append(y[j], x[i][j])
+			}
+		}
+		return y
+	}
+	x := [][]float64{{0.5, -1, 2}, {1.5, 0.25, -0.75}}
+	matrix := example{kind: types.SumToZeroMatrix, shape: []int{3, 4}}
+	_, eval := matrix.evaluator(t)
+	got, _, _ := eval(slices.Concat(x...))
+	for i, w := range slices.Concat(transposed(columns(transposed(columns(x))))...) {
+		if math.Abs(got[i]-w) > 1e-14 {
+			t.Errorf("element %d of the matrix: %v, want %v", i, got[i], w)
+		}
+	}
+	// Of a vector, the numbers have the other sign and the sum's rest comes first.
+	vector := example{kind: types.SumToZeroVector, shape: []int{4}}
+	_, eval = vector.evaluator(t)
+	got, _, _ = eval(x[0])
+	want := columns(transposed(x[:1]))
+	for i := range got {
+		if w := -want[(i+3)%4][0]; math.Abs(got[i]-w) > 1e-14 {
+			t.Errorf("element %d of the vector: %v, want %v", i, got[i], w)
+		}
+	}
+	// The first element is Σ u/√(n(n+1)).
+	if first := x[0][0]*a(0) + x[0][1]*a(1) + x[0][2]*a(2); math.Abs(got[0]-first) > 1e-15 {
+		t.Errorf("the first element is %v, want %v", got[0], first)
 	}
 }

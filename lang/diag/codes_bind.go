@@ -125,7 +125,7 @@ const (
 	//	}
 	SizeMismatch Code = "E0607"
 
-	// NegativeSize: a size is less than zero.
+	// NegativeSize: a size is less than zero, or too small for its type.
 	//
 	// Example:
 	//

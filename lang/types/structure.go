@@ -14,59 +14,59 @@ type structure struct {
 	// least is the least size of each dimension; nil: 0.
 	least []int
 	// wrong says what is wrong with a vector or matrix of that shape, elements by
-	// rows; it completes "must be …, but …". What is compared must not be NaN. work has as many
-	// elements as x.
-	wrong func(shape []int, x, work []float64) string
+	// rows; it completes "must be …, but …". What is compared must not be NaN.
+	// work has as many elements as x; tol is by how much sums may be off.
+	wrong func(shape []int, x, work []float64, tol float64) string
 }
 
 // structures are the constrained types, from Ordered on.
 var structures = [...]structure{
-	{"ordered", VectorType, "ordered", nil, func(_ []int, x, _ []float64) string { return notIncreasing(x) }},
-	{"positive_ordered", VectorType, "positive and ordered", nil, func(_ []int, x, _ []float64) string {
+	{"ordered", VectorType, "ordered", nil, func(_ []int, x, _ []float64, _ float64) string { return notIncreasing(x) }},
+	{"positive_ordered", VectorType, "positive and ordered", nil, func(_ []int, x, _ []float64, tol float64) string {
 		if len(x) > 0 && x[0] < 0 {
 			return "its element 1 is " + number(x[0])
 		}
 		return notIncreasing(x)
 	}},
-	{"simplex", VectorType, "a valid simplex", []int{1}, func(_ []int, x, _ []float64) string {
-		return notSimplex(whole(x))
+	{"simplex", VectorType, "a valid simplex", []int{1}, func(_ []int, x, _ []float64, tol float64) string {
+		return notSimplex(whole(x, tol))
 	}},
-	{"unit_vector", VectorType, "a unit vector", []int{2}, func(_ []int, x, _ []float64) string {
-		return notUnit(whole(x))
+	{"unit_vector", VectorType, "a unit vector", []int{2}, func(_ []int, x, _ []float64, tol float64) string {
+		return notUnit(whole(x, tol))
 	}},
-	{"sum_to_zero_vector", VectorType, "a vector with sum zero", []int{1}, func(_ []int, x, _ []float64) string {
-		return notZero(whole(x))
+	{"sum_to_zero_vector", VectorType, "a vector with sum zero", []int{1}, func(_ []int, x, _ []float64, tol float64) string {
+		return notZero(whole(x, tol))
 	}},
-	{"sum_to_zero_matrix", MatrixType, "a matrix whose rows and columns sum to zero", []int{1, 1}, func(s []int, x, _ []float64) string {
-		if t := every(rowsOf, s, x, notZero); t != "" {
+	{"sum_to_zero_matrix", MatrixType, "a matrix whose rows and columns sum to zero", []int{1, 1}, func(s []int, x, _ []float64, tol float64) string {
+		if t := every(rowsOf, s, x, tol, notZero); t != "" {
 			return t
 		}
-		return every(columnsOf, s, x, notZero)
+		return every(columnsOf, s, x, tol, notZero)
 	}},
-	{"row_stochastic_matrix", MatrixType, "a matrix whose rows are simplexes", []int{0, 1}, func(s []int, x, _ []float64) string {
-		return every(rowsOf, s, x, notSimplex)
+	{"row_stochastic_matrix", MatrixType, "a matrix whose rows are simplexes", []int{0, 1}, func(s []int, x, _ []float64, tol float64) string {
+		return every(rowsOf, s, x, tol, notSimplex)
 	}},
-	{"column_stochastic_matrix", MatrixType, "a matrix whose columns are simplexes", []int{1, 0}, func(s []int, x, _ []float64) string {
-		return every(columnsOf, s, x, notSimplex)
+	{"column_stochastic_matrix", MatrixType, "a matrix whose columns are simplexes", []int{1, 0}, func(s []int, x, _ []float64, tol float64) string {
+		return every(columnsOf, s, x, tol, notSimplex)
 	}},
-	{"corr_matrix", MatrixType, "a correlation matrix", nil, func(s []int, x, work []float64) string {
+	{"corr_matrix", MatrixType, "a correlation matrix", nil, func(s []int, x, work []float64, tol float64) string {
 		for i := range s[0] {
-			if d := x[i*s[0]+i]; !(math.Abs(d-1) <= Tolerance) {
+			if d := x[i*s[0]+i]; !(math.Abs(d-1) <= tol) {
 				return fmt.Sprintf("its element [%d,%d] is %s", i+1, i+1, number(d))
 			}
 		}
-		return notPositive(s[0], x, work)
+		return notPositive(s[0], x, work, tol)
 	}},
-	{"cov_matrix", MatrixType, "symmetric and positive definite", nil, func(s []int, x, work []float64) string {
-		return notPositive(s[0], x, work)
+	{"cov_matrix", MatrixType, "symmetric and positive definite", nil, func(s []int, x, work []float64, tol float64) string {
+		return notPositive(s[0], x, work, tol)
 	}},
-	{"cholesky_factor_corr", MatrixType, "a Cholesky factor of a correlation matrix", nil, func(s []int, x, _ []float64) string {
+	{"cholesky_factor_corr", MatrixType, "a Cholesky factor of a correlation matrix", nil, func(s []int, x, _ []float64, tol float64) string {
 		if t := notFactor(s, x); t != "" {
 			return t
 		}
-		return every(rowsOf, s, x, notUnit)
+		return every(rowsOf, s, x, tol, notUnit)
 	}},
-	{"cholesky_factor_cov", MatrixType, "lower triangular with a positive diagonal", nil, func(s []int, x, _ []float64) string {
+	{"cholesky_factor_cov", MatrixType, "lower triangular with a positive diagonal", nil, func(s []int, x, _ []float64, tol float64) string {
 		return notFactor(s, x)
 	}},
 }
@@ -101,9 +101,10 @@ func (k ConstraintKind) WrongSize(shape []int) string {
 
 // Wrong says what is wrong with a value of a constrained type, of that shape and
 // elements by rows: it completes "must be …, but …", or is empty. work has as
-// many elements as x.
-func (k ConstraintKind) Wrong(shape []int, x, work []float64) string {
-	return k.row().wrong(shape, x, work)
+// many elements as x. Sums, norms and symmetric elements may be off by tol; for
+// all but initial values that is Tolerance.
+func (k ConstraintKind) Wrong(shape []int, x, work []float64, tol float64) string {
+	return k.row().wrong(shape, x, work, tol)
 }
 
 func number(x float64) string { return fmt.Sprintf("%.10g", x) }
@@ -123,6 +124,7 @@ type line struct {
 	from, stride, n int
 	of              lines
 	index           int
+	tol             float64
 }
 
 type lines uint8
@@ -133,11 +135,11 @@ const (
 	columnsOf
 )
 
-func whole(x []float64) line { return line{x: x, stride: 1, n: len(x)} }
+func whole(x []float64, tol float64) line { return line{x: x, stride: 1, n: len(x), tol: tol} }
 
 // every tests the rows or columns of a matrix.
-func every(of lines, s []int, x []float64, test func(line) string) string {
-	l := line{x: x, of: of, stride: 1, n: s[1]}
+func every(of lines, s []int, x []float64, tol float64, test func(line) string) string {
+	l := line{x: x, of: of, stride: 1, n: s[1], tol: tol}
 	count, step := s[0], s[1]
 	if of == columnsOf {
 		l.stride, l.n, count, step = s[1], s[0], s[1], 1
@@ -184,14 +186,14 @@ func (l line) place(i int) string {
 }
 
 func notZero(l line) string {
-	if sum := l.sum(); !(math.Abs(sum) <= Tolerance) {
+	if sum := l.sum(); !(math.Abs(sum) <= l.tol) {
 		return l.elements() + " sum to " + number(sum)
 	}
 	return ""
 }
 
 func notSimplex(l line) string {
-	if sum := l.sum(); !(math.Abs(sum-1) <= Tolerance) {
+	if sum := l.sum(); !(math.Abs(sum-1) <= l.tol) {
 		return l.elements() + " sum to " + number(sum)
 	}
 	for i := range l.n {
@@ -207,7 +209,7 @@ func notUnit(l line) string {
 	for i := range l.n {
 		sum += l.at(i) * l.at(i)
 	}
-	if !(math.Abs(sum-1) <= Tolerance) {
+	if !(math.Abs(sum-1) <= l.tol) {
 		return "the squares of " + l.elements() + " sum to " + number(sum)
 	}
 	return ""
@@ -225,12 +227,12 @@ func notFactor(s []int, x []float64) string {
 	return ""
 }
 
-// notPositive looks for symmetry to within Tolerance and, by the pivots of the
+// notPositive looks for symmetry to within tol and, by the pivots of the
 // factorisation L D Lᵀ, for positive definiteness.
-func notPositive(n int, x, work []float64) string {
+func notPositive(n int, x, work []float64, tol float64) string {
 	for i := range n {
 		for j := range i + 1 {
-			if v, w := x[i*n+j], x[j*n+i]; !(math.Abs(v-w) <= Tolerance) {
+			if v, w := x[i*n+j], x[j*n+i]; !(math.Abs(v-w) <= tol) {
 				return fmt.Sprintf("its element [%d,%d] is %s, and its element [%d,%d] is %s", j+1, i+1, number(w), i+1, j+1, number(v))
 			}
 		}

@@ -56,7 +56,7 @@ func TestStructures(t *testing.T) {
 		{CholeskyFactorCov, []int{3, 2}, []float64{2, 1, -1, 1, 5, 6}, "element [1,2] is 1"},
 		{CholeskyFactorCov, []int{2, 2}, []float64{2, 0, 5, nan}, "element [2,2] is NaN"},
 	} {
-		got := c.kind.Wrong(c.shape, c.x, make([]float64, len(c.x)))
+		got := c.kind.Wrong(c.shape, c.x, make([]float64, len(c.x)), Tolerance)
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%v %v: %q, want %q", c.kind, c.x, got, c.want)
 		}

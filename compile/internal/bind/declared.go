@@ -111,8 +111,8 @@ func typeText(t types.Type, shape []int) string {
 
 // wrongItem finds the first vector or matrix of a variable of a constrained
 // type that is not what it is declared to be. The function does not allocate
-// where there is none.
-func wrongItem(v *ir.Var, shape []int) func(x []float64) (item int, wrong string) {
+// where there is none. tol is by how much sums may be off.
+func wrongItem(v *ir.Var, shape []int, tol float64) func(x []float64) (item int, wrong string) {
 	size := sizeOf(shape[v.Type.Dims:])
 	lanes, shape := sizeOf(shape[:v.Type.Dims]), shape[v.Type.Dims:]
 	work := sync.Pool{New: func() any { w := make([]float64, size); return &w }}
@@ -120,7 +120,7 @@ func wrongItem(v *ir.Var, shape []int) func(x []float64) (item int, wrong string
 		w := work.Get().(*[]float64)
 		defer work.Put(w)
 		for i := range lanes {
-			if wrong := v.Constraint.Kind.Wrong(shape, x[i*size:(i+1)*size], *w); wrong != "" {
+			if wrong := v.Constraint.Kind.Wrong(shape, x[i*size:(i+1)*size], *w, tol); wrong != "" {
 				return i, wrong
 			}
 		}
@@ -140,7 +140,7 @@ func itemName(v *ir.Var, shape []int, i int) string {
 // checkItems adds the check that a variable is of its constrained type.
 func (b *binder) checkItems(v *ir.Var) {
 	x := b.numeric(b.pack(b.cell(v)))
-	shape, find := x.shape, wrongItem(v, x.shape)
+	shape, find := x.shape, wrongItem(v, x.shape, types.Tolerance)
 	b.emitEffect([]value{x}, func(g *ad.Graph, a []ad.Ref) {
 		g.Require(&ad.Requirement{Wrong: func(x []float64) string {
 			if i, wrong := find(x); wrong != "" {
@@ -155,10 +155,14 @@ func (b *binder) checkItems(v *ir.Var) {
 // number of an item that is wrong.
 func (b *binder) checkKnownItems(v *ir.Var, bad func(i int, item, wrong string)) {
 	c := b.cell(v)
-	if i, wrong := wrongItem(v, c.shape)(b.pack(c).lvlValues(b)); wrong != "" {
+	if i, wrong := wrongItem(v, c.shape, types.Tolerance)(b.pack(c).lvlValues(b)); wrong != "" {
 		bad(i*sizeOf(c.shape[v.Type.Dims:]), itemName(v, c.shape, i), wrong)
 	}
 }
+
+// initialTolerance is by how much sums of initial values may be off: they may
+// have been written with six digits, and what is missing does not matter.
+const initialTolerance = 1e-4
 
 // checkInitial adds the check that an initial value of a parameter is of its
 // constrained type. NaN stands for one that is not given.
@@ -167,7 +171,7 @@ func (b *binder) checkInitial(v *ir.Var, x ad.Ref) {
 		return
 	}
 	shape := b.root.g.Type(x).Shape
-	find := wrongItem(v, shape)
+	find := wrongItem(v, shape, initialTolerance)
 	b.root.g.Require(&ad.Requirement{Wrong: func(x []float64) string {
 		if len(x) == 0 || math.IsNaN(x[0]) {
 			return ""

@@ -327,7 +327,7 @@ func (r *run) check(v *ir.Var) {
 		n := count(item)
 		for k := range count(x.shape[:v.Type.Dims]) {
 			y := x.reals[k*n : (k+1)*n]
-			if wrong := c.Kind.Wrong(item, y, make([]float64, n)); wrong != "" {
+			if wrong := c.Kind.Wrong(item, y, make([]float64, n), types.Tolerance); wrong != "" {
 				r.failf("%s is not %s: %s", v.Name, c.Kind.Text(), wrong)
 			}
 		}
