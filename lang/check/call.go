@@ -129,6 +129,15 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 			d.Detail = ""
 		}
 		d.Related = append(d.Related, functors...)
+		_, forwards := unplanned(best.Overload).(types.Laplace)
+		if forwards {
+			inTuple(&d, es[best.Fault.Arg], best.Fault.Type, ts[best.Fault.Arg])
+		}
+		if arg := es[best.Fault.Arg]; skip == 0 && !forwards && arg.Span().Begin().Line != at.Span().Begin().Line {
+			// The call is what the message is about; the place is in a note.
+			d.Span = at.Span()
+			d.Related = slices.Insert(d.Related, 0, note(arg, argument(name, best.Fault.Arg, skip)+" is here"))
+		}
 		c.diags.Add(d)
 		return
 	}
@@ -143,6 +152,22 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 		d.Summary = fmt.Sprintf("%s does not take (%s) for a variate of type %s", name, typeList(ts[skip:]), ts[0])
 	}
 	c.diags.Add(withCandidates(d, fail, ts))
+}
+
+// inTuple makes a message about a tuple one about the member that is wrong, where
+// the tuple is written out.
+func inTuple(d *diag.Diagnostic, e ast.Expr, want, is types.Type) {
+	t, ok := unparen(e).(*ast.TupleExpr)
+	if !ok || want.Kind != types.Tuple || len(want.Members) != len(t.Elems) {
+		return
+	}
+	for i, w := range want.Members {
+		if _, ok := types.Promotable(is.Members[i], w); !ok {
+			d.Span = t.Elems[i].Span()
+			d.Detail = fmt.Sprintf("Member %d of the tuple must be %s, but is %s.", i+1, w, is.Members[i])
+			return
+		}
+	}
 }
 
 // relevant leaves the complex forms out where no argument is complex and there

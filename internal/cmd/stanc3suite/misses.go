@@ -27,13 +27,5 @@ var reasons = map[string]string{
 	"bad/functions-bad26.stan":                    "the place where the semicolon is missing is named, not the token after it",
 	"bad/err-expected-bracket.stan":               "the name of the block is named, not the token where its brace is missing",
 	"bad/lang/unterminated_comment.stan":          "the beginning of the comment is named, not the end of the text",
-	"bad/map_rect/bad_data_int_const.stan":        "the argument is named, not the call around it",
 	"bad/new/type-size-bad62.stan":                "the bracket that is not closed is named, not the token after it",
-	"bad/ode/bad_t_type.stan":                     "the argument is named, not the call around it",
-	"bad/ode/bad_theta_type.stan":                 "the argument is named, not the call around it",
-	"bad/ode/bad_ts_type.stan":                    "the argument is named, not the call around it",
-	"bad/ode/bad_x_int_type.stan":                 "the argument is named, not the call around it",
-	"bad/ode/bad_x_type.stan":                     "the argument is named, not the call around it",
-	"bad/ode/bad_x_var_type.stan":                 "the argument is named, not the call around it",
-	"bad/ode/bad_y_type.stan":                     "the argument is named, not the call around it",
 }
