@@ -6,7 +6,7 @@
 // incomplete.go, the incomplete gamma and beta functions; bessel.go, Bessel functions;
 // lambert.go, owens.go, inverse.go, Lambert's W, Owen's T, quantiles; vonmises.go
 // and wiener.go, these distributions; quadrature.go, the rules that these use;
-// dense.go, products, triangular solves and Cholesky factors of dense matrices.
+// dense.go, products and Cholesky factors of dense matrices.
 package kernel
 
 import "math"

@@ -11,6 +11,4 @@ var bounds = map[string]string{
 	"garch_200":         "as garch_2000, and dispatch",
 	"garch_2000": "two scans (43 %), of which the one forward takes 9 ns per day, the latency of its square root, " +
 		"and a square root, a logarithm and divisions of every day in eleven passes (57 %), where by hand there is one pass, on variances, with one division per day and one logarithm for sixteen days",
-	"gaussian_process": "the derivative of the Cholesky factor: two triangular solves with 100 right-hand sides (53 %), " +
-		"of which the one from the right goes row by row in scalar Go (44 %), and a full product of two matrices of which triangles would do (26 %)",
 }
