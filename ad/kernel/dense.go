@@ -120,29 +120,30 @@ func Dot(x, y []float64) float64 {
 // AddRows is C += α A B for C of rows × cols, with sums of n products; A(i, k)
 // is a[i·ra + k·ca], so that A may be held transposed.
 func AddRows(c []float64, sc, rows, cols int, alpha float64, a []float64, ra, ca int, b []float64, sb, n int) {
-	if n == 0 || cols == 0 {
-		return
-	}
-	for k := 0; k < n; k += 4 {
-		bk := b[k*sb:]
-		if k+4 > n {
-			for ; k < n; k++ {
-				for i := range rows {
-					axpy(c[i*sc:i*sc+cols], b[k*sb:], alpha*a[i*ra+k*ca])
-				}
-			}
-			return
-		}
-		i := 0
-		for ; i+2 <= rows; i += 2 {
+	i := 0
+	for ; i+2 <= rows; i += 2 {
+		c0, c1 := c[i*sc:i*sc+cols], c[(i+1)*sc:(i+1)*sc+cols]
+		k := 0
+		for ; k+4 <= n; k += 4 {
 			p, q := i*ra+k*ca, (i+1)*ra+k*ca
 			x := [8]float64{alpha * a[p], alpha * a[p+ca], alpha * a[p+2*ca], alpha * a[p+3*ca],
 				alpha * a[q], alpha * a[q+ca], alpha * a[q+2*ca], alpha * a[q+3*ca]}
-			rows2x4(c[i*sc:i*sc+cols], c[(i+1)*sc:], bk, sb, &x)
+			rows2x4(c0, c1, b[k*sb:], sb, &x)
 		}
-		if i < rows {
+		for ; k < n; k++ {
+			axpy(c0, b[k*sb:], alpha*a[i*ra+k*ca])
+			axpy(c1, b[k*sb:], alpha*a[(i+1)*ra+k*ca])
+		}
+	}
+	if i < rows {
+		ci := c[i*sc : i*sc+cols]
+		k := 0
+		for ; k+4 <= n; k += 4 {
 			p := i*ra + k*ca
-			rows1x4(c[i*sc:i*sc+cols], bk, sb, alpha*a[p], alpha*a[p+ca], alpha*a[p+2*ca], alpha*a[p+3*ca])
+			rows1x4(ci, b[k*sb:], sb, alpha*a[p], alpha*a[p+ca], alpha*a[p+2*ca], alpha*a[p+3*ca])
+		}
+		for ; k < n; k++ {
+			axpy(ci, b[k*sb:], alpha*a[i*ra+k*ca])
 		}
 	}
 }

@@ -3,13 +3,16 @@ package vm
 import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/ppl-lang/ppl/ad/kernel"
 )
 
 // Products of matrices. Measured in ns per multiplication on a Zen 3 of two
 // busy cores: a matrix times a vector 0.14 by gonum's assembly, 0.25 to 0.30 by
-// Go loops over four rows; from 3×3 (2.0 against 3.6) through 40×40 (0.28,
-// 0.31) to 100×100 (0.25, 0.29) the loops below are as fast as gonum's Dgemm,
-// which beyond starts goroutines and allocates.
+// Go loops over four rows; square matrices by the tiles of package kernel 1.9
+// (3×3), 0.28 (40×40), 0.22 (100×100), by the loops over four rows 2.0, 0.31 and
+// 0.29, by gonum's Dgemm 3.6, 0.28 and 0.25, which beyond starts goroutines and
+// allocates.
 
 // multiply is dst = op(a) op(b), of r rows and c columns, summing over k.
 func multiply(dst, a, b []float64, r, c, k int, ta, tb bool) {
@@ -48,7 +51,7 @@ func matVec(dst, a, x []float64, rows, cols int, trans bool) {
 		blas64.Implementation().Dgemv(blas.NoTrans, rows, cols, 1, a, cols, x, 1, 0, dst, 1)
 	case trans:
 		clear(dst)
-		addRows(dst, a, cols, x, 1)
+		kernel.AddRows(dst, cols, 1, cols, 1, x, 0, 1, a, cols, rows)
 	default:
 		for i := range dst {
 			dst[i] = dotLoop(x, a[i*cols:(i+1)*cols])
@@ -69,36 +72,11 @@ func timesPlain(dst, a, b []float64, r, c, k int, ta bool) {
 		tn := min(blockRows, k-t)
 		for j := 0; j < c; j += blockCols {
 			jn := min(blockCols, c-j)
-			for i := range r {
-				out := dst[i*c+j : i*c+j+jn]
-				if ta {
-					addRows(out, b[t*c+j:], c, a[t*r+i:(t+tn-1)*r+i+1], r)
-				} else {
-					addRows(out, b[t*c+j:], c, a[i*k+t:i*k+t+tn], 1)
-				}
+			if ta {
+				kernel.AddRows(dst[j:], c, r, jn, 1, a[t*r:], 1, r, b[t*c+j:], c, tn)
+			} else {
+				kernel.AddRows(dst[j:], c, r, jn, 1, a[t:], k, 1, b[t*c+j:], c, tn)
 			}
-		}
-	}
-}
-
-// addRows is dst += Σ_t x[t·step] · row t of a, whose rows stand stride apart,
-// four rows at a time.
-func addRows(dst, a []float64, stride int, x []float64, step int) {
-	n := (len(x) + step - 1) / step
-	t := 0
-	for ; t+4 <= n; t += 4 {
-		p0, p1, p2, p3 := a[t*stride:], a[(t+1)*stride:], a[(t+2)*stride:], a[(t+3)*stride:]
-		p0, p1, p2, p3 = p0[:len(dst)], p1[:len(dst)], p2[:len(dst)], p3[:len(dst)]
-		x0, x1, x2, x3 := x[t*step], x[(t+1)*step], x[(t+2)*step], x[(t+3)*step]
-		for j := range dst {
-			dst[j] += (p0[j]*x0 + p1[j]*x1) + (p2[j]*x2 + p3[j]*x3)
-		}
-	}
-	for ; t < n; t++ {
-		s, p := x[t*step], a[t*stride:]
-		p = p[:len(dst)]
-		for j := range dst {
-			dst[j] += s * p[j]
 		}
 	}
 }
@@ -111,9 +89,7 @@ func timesTransposed(dst, a, b []float64, r, c, k int) {
 		tn := min(blockCols, k-t)
 		for j := 0; j < c; j += blockRows {
 			jn := min(blockRows, c-j)
-			for i := range r {
-				addDots(dst[i*c+j:i*c+j+jn], b[j*k+t:], k, a[i*k+t:i*k+t+tn])
-			}
+			kernel.AddDots(dst[j:], c, r, jn, 1, a[t:], k, b[j*k+t:], k, tn)
 		}
 	}
 }
@@ -128,30 +104,7 @@ func transposedBoth(dst, a, b []float64, r, c, k int) {
 			for s := range x {
 				x[s] = a[(t+s)*r+i]
 			}
-			addDots(dst[i*c:(i+1)*c], b[t:], k, x)
+			kernel.AddDots(dst[i*c:], c, 1, c, 1, x, 0, b[t:], k, len(x))
 		}
-	}
-}
-
-// addDots is dst[i] += x · row i of a, whose rows stand stride apart.
-func addDots(dst, a []float64, stride int, x []float64) {
-	i := 0
-	for ; i+4 <= len(dst); i += 4 {
-		p0, p1, p2, p3 := a[i*stride:], a[(i+1)*stride:], a[(i+2)*stride:], a[(i+3)*stride:]
-		p0, p1, p2, p3 = p0[:len(x)], p1[:len(x)], p2[:len(x)], p3[:len(x)]
-		var s0, s1, s2, s3 float64
-		for t, v := range x {
-			s0 += p0[t] * v
-			s1 += p1[t] * v
-			s2 += p2[t] * v
-			s3 += p3[t] * v
-		}
-		dst[i] += s0
-		dst[i+1] += s1
-		dst[i+2] += s2
-		dst[i+3] += s3
-	}
-	for ; i < len(dst); i++ {
-		dst[i] += dotLoop(x, a[i*stride:])
 	}
 }
