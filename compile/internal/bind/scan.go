@@ -424,6 +424,9 @@ func (b *binder) scan(ax *axis, lp *loop, i value, pl plan) {
 	}
 	g.SetSite(b.site())
 	sc := g.DoScan(&ad.Scan{Body: nb, Carries: len(regs), Streams: streams, Outs: len(kept), Steps: ax.n}, args)
+	if len(nb.Effects) > 0 {
+		g.Effects = append(g.Effects, sc)
+	}
 
 	// The rest, in lanes.
 	lane := make([]ad.Ref, len(body.Nodes))
@@ -560,7 +563,12 @@ func (b *binder) before(f *frame, ch *chain, k int) value {
 
 // copyNodes adds to g copies of the marked nodes of body; to holds, by node of
 // body, the counterparts, of inputs already, of the others afterwards.
+// Regions with effects keep them.
 func copyNodes(g, body *ad.Graph, to []ad.Ref, marked []bool) {
+	effects := map[ad.Ref]bool{}
+	for _, r := range body.Effects {
+		effects[r] = body.Nodes[r].Op.Row().Class == ad.Region
+	}
 	for i := range body.Nodes {
 		n := &body.Nodes[i]
 		if !marked[i] || n.Op == ad.OpInput {
@@ -575,6 +583,9 @@ func copyNodes(g, body *ad.Graph, to []ad.Ref, marked []bool) {
 				args[k] = to[a]
 			}
 			to[i] = g.Do(n.Op, n.Attr, args...)
+			if effects[ad.Ref(i)] {
+				g.Effects = append(g.Effects, to[i])
+			}
 		}
 		g.SetSite(old)
 	}
