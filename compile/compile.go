@@ -159,6 +159,9 @@ type Model struct {
 	gen     *vm.Machine
 	seed    uint64
 	without []string
+
+	curvature *curvature // shared by clones
+	curves    map[*vm.Program]*vm.Machine
 }
 
 // Bind evaluates the program with data known. The error is *Error where there
@@ -176,7 +179,7 @@ func (p *Program) Bind(d *data.Set, o BindOptions) (m *Model, err error) {
 	if err != nil {
 		return nil, err
 	}
-	m = &Model{bound: bound, seed: o.Seed, without: o.Without, env: &ad.Env{Print: o.Print}}
+	m = &Model{bound: bound, seed: o.Seed, without: o.Without, env: &ad.Env{Print: o.Print}, curvature: &curvature{}}
 	for _, par := range bound.Params {
 		m.offsets = append(m.offsets, m.dim)
 		m.dim += par.Size
@@ -203,7 +206,7 @@ func (m *Model) Clone() interface {
 	LogDensityGrad(x, grad []float64) (float64, error)
 } {
 	c := *m
-	c.machine, c.constr, c.gen = m.density.New(), nil, nil
+	c.machine, c.constr, c.gen, c.curves = m.density.New(), nil, nil, nil
 	return &c
 }
 

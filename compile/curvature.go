@@ -1,0 +1,109 @@
+package compile
+
+import (
+	"sync"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/passes"
+	"github.com/ppl-lang/ppl/compile/internal/vm"
+)
+
+// curvature is the second derivatives of a model's log density, planned when
+// they are first asked for and shared by clones.
+type curvature struct {
+	mu                          sync.Mutex
+	hessian, traceGrad, product *vm.Program
+}
+
+// onePoint returns a graph with the whole unconstrained point as its only input
+// x, and the log density there.
+func (m *Model) onePoint() (g *ad.Graph, x, density ad.Ref) {
+	g = ad.NewGraph()
+	x = g.Input(ad.Type{Shape: []int{m.dim}})
+	parts := make([]ad.Ref, len(m.bound.Params))
+	for i, p := range m.bound.Params {
+		parts[i] = g.Slice(x, m.offsets[i], []int{p.Size})
+	}
+	// The first output is the density; the others are its gradient.
+	body := *m.bound.Density
+	body.Outputs = body.Outputs[:1]
+	return g, x, g.Inline(&body, parts, true)[0]
+}
+
+// plan builds and plans a graph of second derivatives, once.
+func (m *Model) plan(p **vm.Program, build func(g *ad.Graph, x, density ad.Ref) ad.Ref) (err error) {
+	m.curvature.mu.Lock()
+	defer m.curvature.mu.Unlock()
+	if *p != nil {
+		return nil
+	}
+	defer ad.Recover(&err)
+	g, x, density := m.onePoint()
+	g.Output(build(g, x, density))
+	*p, err = vm.Compile(g, passes.Options{Without: m.without})
+	return err
+}
+
+// machineFor is the model's machine of a program.
+func (m *Model) machineFor(p *vm.Program) *vm.Machine {
+	if m.curves == nil {
+		m.curves = map[*vm.Program]*vm.Machine{}
+	}
+	c := m.curves[p]
+	if c == nil {
+		c = p.New()
+		m.curves[p] = c
+	}
+	return c
+}
+
+// Hessian writes the matrix of second derivatives of the log density at the
+// unconstrained point x to h, row by row: Dim()² numbers. The first call plans
+// it. An error is a rejection, as of LogDensityGrad.
+func (m *Model) Hessian(x, h []float64) error {
+	err := m.plan(&m.curvature.hessian, func(g *ad.Graph, x, density ad.Ref) ad.Ref { return g.Hessian(density, x) })
+	if err != nil {
+		return err
+	}
+	return m.second(m.curvature.hessian, h, x)
+}
+
+// HessianTraceGrad writes the gradient at x of tr(A·H) to grad, where H is the
+// Hessian and the symmetric matrix a, row by row, is held fixed: what
+// Riemannian samplers need of the third derivatives, at the cost of one reverse
+// sweep over the Hessian.
+func (m *Model) HessianTraceGrad(x, a, grad []float64) error {
+	err := m.plan(&m.curvature.traceGrad, func(g *ad.Graph, x, density ad.Ref) ad.Ref {
+		weights := g.Input(ad.Type{Shape: []int{m.dim, m.dim}})
+		return g.Grad(g.Sum(g.Mul(weights, g.Hessian(density, x))), x)[0]
+	})
+	if err != nil {
+		return err
+	}
+	return m.second(m.curvature.traceGrad, grad, x, a)
+}
+
+// HessianVector writes the product of the Hessian at x with v to hv.
+func (m *Model) HessianVector(x, v, hv []float64) error {
+	err := m.plan(&m.curvature.product, func(g *ad.Graph, x, density ad.Ref) ad.Ref {
+		direction := g.Input(ad.Type{Shape: []int{m.dim}})
+		return g.HVP(density, []ad.Ref{x}, []ad.Ref{direction})[0]
+	})
+	if err != nil {
+		return err
+	}
+	return m.second(m.curvature.product, hv, x, v)
+}
+
+// second runs a program of second derivatives.
+func (m *Model) second(p *vm.Program, dst []float64, inputs ...[]float64) error {
+	c := m.machineFor(p)
+	for i, v := range inputs {
+		copy(c.Input(i), v)
+	}
+	if err := c.Run(m.env); err != nil {
+		return m.rejection(err)
+	}
+	copy(dst, c.Output(0))
+	return nil
+}

@@ -1,0 +1,91 @@
+package compile
+
+import (
+	"math"
+	"testing"
+
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// TestCurvature compares second derivatives with differences of gradients, and
+// the gradient of tr(A·H) with differences of Hessians.
+func TestCurvature(t *testing.T) {
+	const text = `data { int N; array[N] int g; vector[N] y; }
+parameters { vector[3] a; real<lower=0> s; real<lower=-1, upper=1> rho; }
+model {
+  real h = 0;
+  a ~ normal(0, s);
+  for (n in 1:N) {
+    h = rho * h + a[g[n]];
+    y[n] ~ student_t(4, h, s);
+    if (h > 1) target += -square(h - 1);
+  }
+}`
+	set, err := data.ParseJSON("data", []byte(`{"N": 6, "g": [1, 2, 3, 1, 2, 3], "y": [0.5, 1.5, -0.2, 0.7, 2, 0.1]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	prog, list := Compile(source.NewFile("curved.model", text))
+	if prog == nil {
+		t.Fatal(list[0])
+	}
+	m, err := prog.Bind(set, BindOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := m.Dim()
+	x := []float64{0.4, 0.9, -0.3, 0.2, 0.5}
+	h, hv, v := make([]float64, n*n), make([]float64, n), []float64{1, -0.5, 0.3, 0.7, -1}
+	a, tg := make([]float64, n*n), make([]float64, n)
+	for i := range n {
+		for j := range n {
+			a[i*n+j] = 1/float64(1+i+j) - 0.3
+		}
+	}
+	if err := m.Hessian(x, h); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.HessianVector(x, v, hv); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.HessianTraceGrad(x, a, tg); err != nil {
+		t.Fatal(err)
+	}
+	const step = 1e-5
+	at := func(k int, d float64) (grad, hess []float64) {
+		moved := append([]float64(nil), x...)
+		moved[k] += d
+		grad, hess = make([]float64, n), make([]float64, n*n)
+		if _, err := m.LogDensityGrad(moved, grad); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Hessian(moved, hess); err != nil {
+			t.Fatal(err)
+		}
+		return grad, hess
+	}
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if math.Abs(got-want) > 1e-7*(1+math.Abs(want)) { // differences of order 2, of numbers near 1
+			t.Errorf("%s: %v, differences %v", what, got, want)
+		}
+	}
+	product := make([]float64, n)
+	for k := range n {
+		gp, hp := at(k, step)
+		gm, hm := at(k, -step)
+		trace := 0.0
+		for i := range n {
+			near("Hessian", h[k*n+i], (gp[i]-gm[i])/(2*step))
+			product[i] += h[k*n+i] * v[k]
+		}
+		for i := range a {
+			trace += a[i] * (hp[i] - hm[i]) / (2 * step)
+		}
+		near("gradient of the trace", tg[k], trace)
+	}
+	for i := range product {
+		near("product", hv[i], product[i])
+	}
+}
