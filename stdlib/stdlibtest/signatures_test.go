@@ -43,7 +43,9 @@ func TestStanSignatures(t *testing.T) {
 			case fail != nil && fail.Ambiguous:
 				t.Errorf("%s is ambiguous", f)
 			case fail != nil:
-				t.Errorf("%s is not accepted", f)
+				if _, _, fail := types.Resolve(stdlib.Language().Lookup(name), f.Params); fail != nil { // not even planned
+					t.Errorf("%s is not accepted", f)
+				}
 			case !m.Result.Equal(f.Result):
 				t.Errorf("%s is accepted as %s with a value of type %s", f, got, m.Result)
 			}
