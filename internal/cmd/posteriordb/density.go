@@ -19,11 +19,16 @@ import (
 // the absolute values of the terms added into the result, at least 1.
 const (
 	tolerance = 1e-9
-	// Solutions of differential equations are as accurate as their tolerances
-	// (by default 1e-6, in posteriordb's models 1e-3 to 1e-10), whatever the
-	// solver; a log density adds them up over the observations. The models' own
-	// tolerances are no bounds on global errors, so one bound is used for all.
-	odeTolerance = 1e-3
+	// Where errors are larger, rounding may be why: the number is then as
+	// uncertain for Stan, and for ppl. Agreement is to this many times the
+	// spread of results that rounding makes.
+	roundingFactor = 10
+	// Solutions of differential equations are as accurate as the tolerances
+	// that the model asks for, in Stan as in ppl, which choose other steps.
+	// Agreement is that ppl's largest distance from the solution with tight
+	// tolerances is at most this many times Stan's own, or the default
+	// tolerance if Stan's is below that.
+	odeFactor, odeDefault = 10, 1e-6
 )
 
 var callsODE = regexp.MustCompile(`\b(integrate_ode|ode)_(rk45|bdf|adams|ckrk)`)
@@ -47,8 +52,13 @@ type densityRow struct {
 	Status status `json:"status"`
 	Reason string `json:"reason,omitempty"`
 	Legacy bool   `json:"legacy,omitempty"` // compiled in the older syntax
-	ODE    bool   `json:"ode,omitempty"`    // held to the accuracy of its tolerances
-	Points int    `json:"points,omitempty"`
+	ODE    bool   `json:"ode,omitempty"`    // errors are from the solution with tight tolerances
+	// With ODE: Stan's largest error of all from that solution.
+	StanODE number `json:"stan_ode_error,omitempty"`
+	// Rounding counts the numbers that differ by more than the tolerance, but by
+	// no more than rounding explains.
+	Rounding int `json:"rounding,omitempty"`
+	Points   int `json:"points,omitempty"`
 	// Wall times of compiling, and of binding to data that have been read.
 	CompileMS float64 `json:"compile_ms,omitempty"`
 	BindMS    float64 `json:"bind_ms,omitempty"`
@@ -66,10 +76,22 @@ type status string
 const (
 	agrees   status = "agrees"
 	differs  status = "differs"
+	excused  status = "Stan's error"
 	notBound status = "does not bind"
 	noStan   status = "no figures of Stan"
 	broken   status = "cannot be read"
 )
+
+// exceptions are posteriors where it is Stan's figures that are inaccurate.
+// Larger errors than were looked into do not pass.
+var exceptions = map[string]struct {
+	largest float64
+	reason  string
+}{
+	"sat-hier_2pl": {1e-8, "beyond ±20 Stan's bernoulli_logit leaves out exp(-|x|), 2e-9 in each term"},
+	"synthetic_grid_RBF_kernels-kronecker_gp": {2, "Stan computes diagonal elements of the Cholesky factor, some below 1e-7, as sqrt(1 - sum of squares), " +
+		"which loses nearly all digits; by 45 digits the log density at the first point is -6012.00895295219, which is ppl's. The signs of eigenvectors are free"},
+}
 
 func (r *densityRow) fail(st status, format string, args ...any) {
 	r.Status, r.Reason = st, fmt.Sprintf(format, args...)
@@ -133,9 +155,12 @@ func (s *subject) compare(row *densityRow, bound [3]*ppl.Posterior) {
 		row.fail(differs, "the names of constrained values differ from Stan's: %s", firstDifference(bound[0].ConstrainedNames(), names))
 		return
 	}
-	c := &comparison{subject: s, row: row, limit: tolerance, graphs: map[string]*compile.Model{}}
+	c := &comparison{subject: s, row: row, graphs: map[string]*compile.Model{}}
 	if row.ODE {
-		c.limit = odeTolerance
+		if err := c.bindTight(); err != nil {
+			row.fail(differs, "with tight tolerances: %s", says(err))
+			return
+		}
 	}
 	row.Status, row.Density = agrees, map[string]number{}
 	for k := range s.stan.Points {
@@ -145,8 +170,11 @@ func (s *subject) compare(row *densityRow, bound [3]*ppl.Posterior) {
 		}
 		row.Points++
 	}
-	if c.worst > c.limit {
+	if c.worst > c.limit() {
 		row.fail(differs, "%s", c.where)
+		if e, ok := exceptions[s.name]; ok && c.worst <= e.largest {
+			row.fail(excused, "%s (%s)", e.reason, c.where)
+		}
 	}
 }
 
@@ -163,10 +191,94 @@ func firstDifference(got, want []string) string {
 type comparison struct {
 	*subject
 	row    *densityRow
-	limit  float64
 	worst  float64 // so far
 	where  string
 	graphs map[string]*compile.Model // bound again where terms are needed
+	tight  []*ppl.Posterior          // of ODE models: the forms with tight tolerances
+}
+
+// limit is the largest error that counts as agreement.
+func (c *comparison) limit() float64 {
+	if c.row.ODE {
+		return odeFactor * max(float64(c.row.StanODE), odeDefault)
+	}
+	return tolerance
+}
+
+// bindTight binds the model with tight tolerances.
+func (c *comparison) bindTight() error {
+	text, err := tighten(c.text)
+	if err != nil {
+		return err
+	}
+	s := &subject{name: c.name, model: c.model, text: text}
+	m, _, err := s.compile()
+	if err != nil {
+		return err
+	}
+	for _, f := range forms {
+		p, err := m.BindWith(ppl.JSON(c.data), f.options)
+		if err != nil {
+			return err
+		}
+		c.tight = append(c.tight, p)
+	}
+	return nil
+}
+
+// tighten gives the calls of integrate_ode_rk45 and the like in a text tight
+// tolerances.
+func tighten(text string) (string, error) {
+	const tight = ", 1e-12, 1e-12, 100000000)"
+	calls := callsODE.FindAllStringIndex(text, -1)
+	for _, at := range slices.Backward(calls) {
+		if !strings.HasPrefix(text[at[0]:], "integrate_ode") {
+			return "", fmt.Errorf("no way is known to give %s other tolerances", text[at[0]:at[1]])
+		}
+		depth, commas := 0, 0
+		for i, r := range text[at[1]:] {
+			switch {
+			case strings.ContainsRune("([{", r):
+				depth++
+			case strings.ContainsRune(")]}", r):
+				depth--
+			case r == ',' && depth == 1:
+				commas++
+			}
+			const arguments = 7 // without tolerances
+			if depth == 0 || commas == arguments {
+				rest := text[at[1]+i:]
+				end := 0
+				for ; depth > 0; end++ {
+					switch rest[end] {
+					case '(', '[', '{':
+						depth++
+					case ')', ']', '}':
+						depth--
+					}
+				}
+				text = text[:at[1]+i] + tight + rest[max(end, 1):]
+				break
+			}
+		}
+	}
+	return text, nil
+}
+
+// against is what errors are differences from: Stan's numbers, or, of ODE
+// models, those of the tight form; Stan's own errors are then noted.
+func (c *comparison) against(stan []float64, tight func() ([]float64, error)) ([]float64, error) {
+	if !c.row.ODE {
+		return stan, nil
+	}
+	exact, err := tight()
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range stan {
+		c.row.StanODE = number(larger(float64(c.row.StanODE), relative(v, exact[i], 1)))
+	}
+	return exact, nil
 }
 
 // point compares at one of Stan's points.
@@ -183,6 +295,14 @@ func (c *comparison) point(k int, bound [3]*ppl.Posterior) error {
 		if i == 0 {
 			got, stan = append(got, grad...), append(stan, floats(p.Grad)...)
 		}
+		stan, err = c.against(stan, func() ([]float64, error) {
+			g := make([]float64, len(x))
+			lp, err := c.tight[i].LogDensityGrad(x, g)
+			return append([]float64{lp}, g...), err
+		})
+		if err != nil {
+			return fmt.Errorf("%s, tight tolerances: %w", f.name, err)
+		}
 		errs := c.errors(f, x, got, stan)
 		c.row.Density[f.name] = number(larger(float64(c.row.Density[f.name]), errs[0]))
 		c.note(errs[0], k, f.name+" log density", got[0], stan[0])
@@ -195,7 +315,10 @@ func (c *comparison) point(k int, bound [3]*ppl.Posterior) error {
 	if err != nil {
 		return fmt.Errorf("constrained values: %w", err)
 	}
-	stan := floats(p.Values)
+	stan, err := c.against(floats(p.Values), func() ([]float64, error) { return c.tight[0].Constrain(x) })
+	if err != nil {
+		return fmt.Errorf("constrained values, tight tolerances: %w", err)
+	}
 	for j, v := range values {
 		e := relative(v, stan[j], 1)
 		c.row.Values = number(larger(float64(c.row.Values), e))
@@ -217,8 +340,16 @@ func (c *comparison) note(e float64, k int, what string, got, stan float64) {
 		e = math.Inf(1)
 	}
 	if e > c.worst {
-		c.worst, c.where = e, fmt.Sprintf("point %d: %s is %.17g, Stan's %.17g", k+1, what, got, stan)
+		c.worst, c.where = e, fmt.Sprintf("point %d: %s is %.17g, %s %.17g", k+1, what, got, c.other(), stan)
 	}
+}
+
+// other names what ppl's numbers are compared with.
+func (c *comparison) other() string {
+	if c.row.ODE {
+		return "with tight tolerances"
+	}
+	return "Stan's"
 }
 
 // errors compares numbers with Stan's, relative to their own sizes if that is
@@ -230,7 +361,7 @@ func (c *comparison) errors(f form, x, got, stan []float64) []float64 {
 		errs[i] = relative(got[i], stan[i], 1)
 		within = within && errs[i] <= tolerance
 	}
-	if within {
+	if within || c.row.ODE {
 		return errs
 	}
 	m, ok := c.graphs[f.name]
@@ -249,6 +380,19 @@ func (c *comparison) errors(f form, x, got, stan []float64) []float64 {
 	}
 	for i := range got {
 		errs[i] = relative(got[i], stan[i], terms[i])
+	}
+	if !slices.ContainsFunc(errs, func(e float64) bool { return !(e <= tolerance) }) {
+		return errs
+	}
+	spread, err := rounding(g, split(g, x))
+	if err != nil {
+		return errs
+	}
+	for i, e := range errs {
+		if e > tolerance && math.Abs(got[i]-stan[i]) <= roundingFactor*spread[i] {
+			errs[i] = 0
+			c.row.Rounding++
+		}
 	}
 	return errs
 }
@@ -292,7 +436,10 @@ func (r *densityRow) notes() string {
 		text += " (older syntax)"
 	}
 	if r.ODE {
-		text += " (ODE)"
+		text += fmt.Sprintf(" (ODE, Stan's error %.1e)", float64(r.StanODE))
+	}
+	if r.Rounding > 0 {
+		text += fmt.Sprintf(" (rounding explains %d larger differences)", r.Rounding)
 	}
 	return text
 }
@@ -316,8 +463,8 @@ func (r *densityReport) count(st status) int {
 func (r *densityReport) summary() string {
 	var b strings.Builder
 	withFigures := len(r.Rows) - r.count(noStan) - r.count(broken)
-	fmt.Fprintf(&b, "%d posteriors with figures of Stan; %d agree, %d differ, %d do not bind; %d without figures that can be compared.\n",
-		withFigures, r.count(agrees), r.count(differs), r.count(notBound), len(r.Rows)-withFigures)
+	fmt.Fprintf(&b, "%d posteriors with figures of Stan; %d agree, %d more but for an error of Stan that is explained, %d differ, %d do not bind; %d without figures that can be compared.\n",
+		withFigures, r.count(agrees), r.count(excused), r.count(differs), r.count(notBound), len(r.Rows)-withFigures)
 	var binds []float64
 	var slowest *densityRow
 	for i := range r.Rows {
@@ -341,8 +488,11 @@ func (r *densityReport) markdown() string {
 	fmt.Fprintf(&b, "## Densities\n\n%s\n", r.made("density"))
 	fmt.Fprintf(&b, "The log density in three forms (as `~` leaves it; with all constants; without Jacobians of transforms), the gradient of the first, "+
 		"and parameters and transformed parameters, at the points of Stan's figures. Errors are differences relative to the sum of the absolute values of the terms "+
-		"added into the result, at least 1, and must be at most %.0e. ODE: the model solves differential equations, whose solutions are as accurate as their "+
-		"tolerances; it is held to %.0e. Older syntax: compiled by the option Legacy. Bind is the wall time from data as JSON to a density that can be evaluated.\n\n", tolerance, odeTolerance)
+		"added into the result, at least 1, and must be at most %.0e; larger ones are let pass, and are not in the table, where the number "+
+		"changes as much (within a factor of %d) when each operation is rounded at random, which is then said. ODE: the model solves differential "+
+		"equations, whose solutions are as accurate as the tolerances that it asks for; errors are from the solution with tolerances of 1e-12, and at "+
+		"most %d times Stan's own. Older syntax: compiled by the option Legacy. Bind is the wall time from data as JSON to a density that can be evaluated.\n\n",
+		tolerance, roundingFactor, odeFactor)
 	b.WriteString(r.summary() + "\n")
 	b.WriteString("| posterior | | dim | density | gradient | values | compile, ms | bind, ms | notes |\n| --- | --- | --: | --: | --: | --: | --: | --: | --- |\n")
 	for i := range r.Rows {

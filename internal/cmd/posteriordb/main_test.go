@@ -270,3 +270,33 @@ func TestUsage(t *testing.T) {
 		}
 	}
 }
+
+// Tolerances are put where the language has them, in place of others too.
+func TestTighten(t *testing.T) {
+	for text, want := range map[string]string{
+		"integrate_ode_rk45(f, y0, 0, ts, theta, rep_array(0.0, 0), x_i)":                  "integrate_ode_rk45(f, y0, 0, ts, theta, rep_array(0.0, 0), x_i, 1e-12, 1e-12, 100000000)",
+		"integrate_ode_bdf(f, y0, 0, ts, theta, x_r, x_i, 1e-5, g(1, 2), 5e2) + {1, 2}[1]": "integrate_ode_bdf(f, y0, 0, ts, theta, x_r, x_i, 1e-12, 1e-12, 100000000) + {1, 2}[1]",
+	} {
+		if got, err := tighten(text); err != nil || got != want {
+			t.Errorf("%s\nbecomes %s, %v\nwant    %s", text, got, err, want)
+		}
+	}
+	if _, err := tighten("ode_rk45(f, y0, 0, ts)"); err == nil {
+		t.Error("ode_rk45 is taken")
+	}
+}
+
+// Rounding explains what a nearly singular matrix does, and not more.
+func TestRounding(t *testing.T) {
+	g := ad.NewGraph()
+	x := g.Input(ad.Type{})
+	g.Output(g.Log(g.Sub(g.Add(x, g.Const(1)), g.Const(1)))) // log of a small number that has lost its digits
+	g.Output(g.Log(x))
+	got, err := rounding(g, [][]float64{{1e-9}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got[0] < 1e-9 || got[0] > 1e-6 || got[1] > 1e-14 {
+		t.Errorf("spreads %v", got)
+	}
+}
