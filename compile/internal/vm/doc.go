@@ -70,7 +70,10 @@
 //     the processor then guesses (3.4 instead of 7.5 ns per instruction); runs
 //     of one op in an inner loop 400 → 320.
 //   - Matrix times vector by gonum's Dgemv, 0.14 ns per product against 0.25;
-//     matrix times matrix by own loops, see matmul.go.
+//     matrix times matrix by the tiles of package kernel, see matmul.go.
+//   - Cholesky factors by such tiles, their adjoint by one kernel instead of two
+//     triangular solves and a product: Gaussian process of 100 points 1050 → 269
+//     µs (by hand 459); of 20 points 10.2 µs (11.1), of 400 10.3 ms (24.1).
 //
 // # What it does not do
 //
