@@ -54,7 +54,7 @@ func conversion(from, to types.Type) string {
 func (c *checker) assign(s *ast.Assign) {
 	lhs := c.lvalue(s.LHS)
 	c.unpacking(s)
-	rhs := c.expr(s.RHS)
+	rhs := c.wanting(lhs.Equal(types.IntType), s.RHS)
 	if lhs.Kind == types.Invalid || rhs.Type.Kind == types.Invalid {
 		return
 	}

@@ -141,6 +141,7 @@ type checker struct {
 	block ast.BlockKind // the block being checked
 	fn    *Func         // the function being checked; nil outside
 	loops int           // depth of loops
+	ints  bool          // an int is wanted, so that int division is meant
 	sizes bool          // within the size of a top-level declaration
 }
 

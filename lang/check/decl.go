@@ -37,7 +37,7 @@ func (c *checker) varDecl(d *ast.VarDecl, global bool) {
 		c.report(diag.Warnf(diag.UsesItself, d.Init.Span(), "`%s` is used in its own initial value", v.Name),
 			"It has no value yet at this point.")
 	}
-	o := c.expr(d.Init)
+	o := c.wanting(v.Type.Equal(types.IntType), d.Init)
 	c.assignable(d.Init, o.Type, v.Type, "cannot be the initial value of "+quote(v.Name), note(&v.Ident, "declared as "+v.Type.String()))
 }
 

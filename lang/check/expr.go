@@ -118,7 +118,7 @@ func (c *checker) varExpr(e *ast.VarExpr) TypeLevel {
 
 // intExpr checks an expression that must be an int.
 func (c *checker) intExpr(e ast.Expr, what string) {
-	o := c.expr(e)
+	o := c.wanting(true, e)
 	if o.Type.Kind != types.Invalid && !o.Type.Equal(types.IntType) {
 		detail := ""
 		if o.Type.Equal(types.RealType) {
@@ -126,6 +126,14 @@ func (c *checker) intExpr(e ast.Expr, what string) {
 		}
 		c.report(diag.Errorf(diag.IntExpected, e.Span(), "%s must be int, but is %s", what, o.Type), detail)
 	}
+}
+
+// wanting types an expression in a place that wants an int, or not.
+func (c *checker) wanting(ints bool, e ast.Expr) TypeLevel {
+	outer := c.ints
+	c.ints = ints
+	defer func() { c.ints = outer }()
+	return c.expr(e)
 }
 
 // cond types a ? b : c.
@@ -230,7 +238,11 @@ func (c *checker) binary(e *ast.Binary) TypeLevel {
 				x, inner.Op, mid, e.Op, y, x, inner.Op, mid, mid, e.Op, y))
 	}
 	if e.Op == "/" && x.Type.Equal(types.IntType) && y.Type.Equal(types.IntType) {
-		c.intDivision(e)
+		_, lit1 := e.X.(*ast.IntLit)
+		_, lit2 := e.Y.(*ast.IntLit)
+		if !c.ints || lit1 && lit2 {
+			c.intDivision(e)
+		}
 	}
 	if e.Op == "^" && x.Type.Kind == types.Matrix && y.Type.IsScalar() {
 		c.report(diag.Warnf(diag.MatrixPower, e.OpPos, "^ takes the power of every element of a matrix"),

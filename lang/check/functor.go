@@ -14,7 +14,7 @@ import (
 func (c *checker) argument(e ast.Expr) TypeLevel {
 	fs := c.functor(e)
 	if fs == nil {
-		return c.expr(e)
+		return c.wanting(false, e)
 	}
 	v := unparen(e).(*ast.VarExpr)
 	if unnormalised(v.Name) {

@@ -18,7 +18,7 @@ func (c *checker) indices(is []ast.Index) (ok bool) {
 	for _, i := range is {
 		switch i := i.(type) {
 		case *ast.Single:
-			t := c.expr(i.X).Type
+			t := c.wanting(true, i.X).Type
 			switch {
 			case t.Kind == types.Invalid:
 				ok = false

@@ -582,6 +582,9 @@ const (
 
 	// IntDivision: the remainder of a division of integers is dropped.
 	//
+	// Nothing is said where an int is wanted, as in an index, unless both are
+	// literals.
+	//
 	// Example:
 	//
 	//	transformed data {
