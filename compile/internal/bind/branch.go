@@ -47,7 +47,7 @@ func (b *binder) pendingValue(c *cell, acc access, typ types.Type) (value, bool)
 			if w.c != c {
 				continue
 			}
-			if w.acc.equal(acc) {
+			if w.acc.equal(acc) && distinct(acc.offsets()) {
 				return b.shaped(w.val, acc.ix.Shape(), typ), true
 			}
 			panic(&abort{reason: "different elements of one variable in a branch that parameters decide"})

@@ -165,6 +165,13 @@ func (b *binder) checkIndex(i value, size, dimension int, ix ir.Index) {
 
 // distinct reports whether no element stands twice in the list.
 func distinct(list []int32) bool {
+	rising := true
+	for i := 1; i < len(list) && rising; i++ {
+		rising = list[i] > list[i-1]
+	}
+	if rising {
+		return true
+	}
 	s := slices.Clone(list)
 	slices.Sort(s)
 	return len(slices.Compact(s)) == len(list)

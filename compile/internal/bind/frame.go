@@ -188,7 +188,7 @@ func (b *binder) readOuter(f *frame, c *cell, v *ir.Var, acc access, typ types.T
 	lg := f.log(c)
 	base, offs := acc.flatBase(c.home, ax, c.size), acc.offsets()
 	if n := len(lg.entries); n > 0 { // the usual case: what this iteration has just written there
-		if e := lg.entries[n-1]; e.ax == ax && slices.Equal(e.base, base) && slices.Equal(e.offs, offs) {
+		if e := lg.entries[n-1]; e.ax == ax && slices.Equal(e.base, base) && slices.Equal(e.offs, offs) && distinct(offs) {
 			f.readSeq++
 			out := e.val
 			out.typ, out.shape, out.param = typ, acc.ix.Shape(), c.param
