@@ -51,7 +51,7 @@ real integrand(real x, real xc $params) { return f(x, xc $args); }
 real detach(real x) { reject(""); }`
 )
 
-// odeEntries are the entries of a solver with these tolerances and most steps.
+// odeEntries are the entries with these tolerances and most steps.
 func odeEntries(tolerances string) (plain, control string) {
 	return `
 array[] vector solve(vector y0, real t0, array[] real ts $params) {

@@ -450,7 +450,13 @@ func (l *lowerer) call(e *ast.CallExpr) Expr {
 	if w, ok := call.Overload.(types.Written); ok {
 		return l.written(e, call, w)
 	}
-	return l.resolved(Typed{At: e.Span(), Ty: call.Match.Result}, call, l.exprs(e.Args))
+	ty, args := Typed{At: e.Span(), Ty: call.Match.Result}, l.exprs(e.Args)
+	if call.Func == nil {
+		if out := l.slice(ty, call.Name, args); out != nil {
+			return out
+		}
+	}
+	return l.resolved(ty, call, args)
 }
 
 // resolved makes the Call or UserCall of a resolved call; args are promoted

@@ -31,3 +31,11 @@ void check_times(real t0, array[] real ts, real rtol, real atol) {
   if (!(rtol > 0 && atol > 0))
     reject("the tolerances must be positive, but are ", rtol, " and ", atol);
 }
+
+// What the error of the solution is held to: a hundredth of the tolerance. The
+// estimate does not look at the derivatives of the solution, whose errors are
+// larger; in an epidemic model they were 5 % off at the tolerance itself, where
+// Stan, which integrates them along, had 0.05 %.
+real tighter(real tolerance) {
+  return fmax(0.01 * tolerance, fmin(tolerance, 1e-12));
+}

@@ -2,7 +2,9 @@
 // (P. Deuflhard, SIAM Review 27, 1985; Hairer and Wanner, Solving Ordinary
 // Differential Equations II, section IV.9). The lengths of the steps have no
 // derivatives: the steps are those of a fixed grid.
-array[] vector integrate(vector y0, real t0, array[] real ts, real rtol, real atol, int most $params) {
+array[] vector integrate(vector y0, real t0, array[] real ts, real relative, real absolute, int most $params) {
+  real rtol = tighter(relative);
+  real atol = tighter(absolute);
   int n = num_elements(y0);
   int m = size(ts);
   array[m] vector[n] out;
@@ -10,7 +12,7 @@ array[] vector integrate(vector y0, real t0, array[] real ts, real rtol, real at
   real t = t0;
   real h = first_step(detach(y0), detach(rhs(t0, y0 $args)), rtol, atol);
   int steps = 0;
-  check_times(t0, ts, rtol, atol);
+  check_times(t0, ts, relative, absolute);
   for (i in 1:m) {
     real end = ts[i];
     while (t < end) {
