@@ -169,6 +169,10 @@ func strayString(s *situation) (d diag.Diagnostic, ok bool) {
 	if s.tok.Type != tokString {
 		return d, false
 	}
+	if s.fail.want == "`,` or `)`" && s.open > s.start && (isWord(&s.tokens[s.open-1], "print") || isWord(&s.tokens[s.open-1], "reject") || isWord(&s.tokens[s.open-1], "fatal_error")) {
+		d = s.error(diag.UnexpectedToken, s.tok, "a comma is missing before this string")
+		return d, true
+	}
 	d = s.error(diag.StringNotAllowed, s.tok, "a string cannot stand here")
 	d.Detail = "Strings are arguments of print, reject, fatal_error and profile; there are no variables that hold text."
 	return d, true
