@@ -238,7 +238,7 @@ func (r *speedReport) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Speed\n\n%s\n", r.made("speed"))
 	fmt.Fprintf(&b, "CPU time per log density with gradient, on one thread: the least of %d batches that cycle over Stan's points, against the same figure of Stan 2.32.2 "+
-		"(g++ -O3 -march=native), taken at another time on the same kind of machine.\n\n%s\n", r.Batches, r.summary())
+		"(g++ -O3 -march=native), which was taken at another time and, unless the reference says otherwise, on another machine: the ratios contain the difference of the machines.\n\n%s\n", r.Batches, r.summary())
 	b.WriteString("| family | posteriors | Stan ÷ ppl, geometric mean |\n| --- | --: | --: |\n")
 	names := make([]string, 0, len(r.Families))
 	for f := range r.Families {
