@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,9 +13,6 @@ import (
 
 	"github.com/ppl-lang/ppl/lang/internal/errtest"
 	"github.com/ppl-lang/ppl/lang/source"
-
-	"os"
-	"path/filepath"
 )
 
 // The grammar in spec.md is held against the parser from both sides: what the
