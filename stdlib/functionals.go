@@ -20,6 +20,7 @@ var texts embed.FS
 // algorithms to it, and their files.
 type functional struct {
 	names string
+	doc   string
 	files string
 	lead  int // arguments that the library gives to the function; -1: all
 	head  string
@@ -89,31 +90,31 @@ var functionals = func() []functional {
 	old, oldTol := oldODEEntries(looseTolerances)
 	oldTight, oldTightTol := oldODEEntries(tightTolerances)
 	return []functional{
-		{names: "ode_rk45 ode_ckrk", files: "adaptive dopri5", lead: 2, head: odeHead + stubs, plain: loose, control: looseTol},
-		{names: "ode_adams", files: "adaptive dopri5", lead: 2, head: odeHead + stubs, plain: tight, control: tightTol},
-		{names: "ode_bdf", files: "adaptive seulex", lead: 2, head: odeHead + stubs, plain: tight, control: tightTol},
-		{names: "integrate_ode integrate_ode_rk45", files: "adaptive dopri5", lead: 2, head: oldODEHead + stubs, plain: old, control: oldTol},
-		{names: "integrate_ode_adams", files: "adaptive dopri5", lead: 2, head: oldODEHead + stubs, plain: oldTight, control: oldTightTol},
-		{names: "integrate_ode_bdf", files: "adaptive seulex", lead: 2, head: oldODEHead + stubs, plain: oldTight, control: oldTightTol},
-		{names: "solve_newton solve_powell", files: "newton", lead: 1, head: systemHead, plain: `
+		{names: "ode_rk45 ode_ckrk", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 5 whose steps are adapted; for systems that are not stiff.", files: "adaptive dopri5", lead: 2, head: odeHead + stubs, plain: loose, control: looseTol},
+		{names: "ode_adams", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 5 whose steps are adapted; for systems that are not stiff.", files: "adaptive dopri5", lead: 2, head: odeHead + stubs, plain: tight, control: tightTol},
+		{names: "ode_bdf", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an implicit extrapolation method of order 6 whose steps are adapted; for stiff systems.", files: "adaptive seulex", lead: 2, head: odeHead + stubs, plain: tight, control: tightTol},
+		{names: "integrate_ode integrate_ode_rk45", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 5 whose steps are adapted; for systems that are not stiff.", files: "adaptive dopri5", lead: 2, head: oldODEHead + stubs, plain: old, control: oldTol},
+		{names: "integrate_ode_adams", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 5 whose steps are adapted; for systems that are not stiff.", files: "adaptive dopri5", lead: 2, head: oldODEHead + stubs, plain: oldTight, control: oldTightTol},
+		{names: "integrate_ode_bdf", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an implicit extrapolation method of order 6 whose steps are adapted; for stiff systems.", files: "adaptive seulex", lead: 2, head: oldODEHead + stubs, plain: oldTight, control: oldTightTol},
+		{names: "solve_newton solve_powell", doc: "The y at which f(y, …) is a vector of zeros, by Newton's method from a guess, with derivatives by the implicit function theorem.", files: "newton", lead: 1, head: systemHead, plain: `
 vector solve(vector guess $params) { return zero(guess, 1e-6, 200 $args); }`, control: `
 vector solve(vector guess, real scale, real tolerance, int most $params) { return zero(guess, tolerance, most $args); }`},
-		{names: "algebra_solver algebra_solver_newton", files: "newton", lead: 1, head: systemHead, plain: `
+		{names: "algebra_solver algebra_solver_newton", doc: "The y at which f(y, …) is a vector of zeros, by Newton's method from a guess, with derivatives by the implicit function theorem.", files: "newton", lead: 1, head: systemHead, plain: `
 vector solve(vector guess $params) { return zero(guess, 1e-6, 200 $args); }`, control: `
 vector solve(vector guess $params, real scale, real tolerance, real most) { return zero(guess, tolerance, 1000000 $args); }`},
-		{names: "integrate_1d_gauss_kronrod integrate_1d_double_exponential", files: "quadrature", lead: 2, head: integrandHead, plain: `
+		{names: "integrate_1d_gauss_kronrod integrate_1d_double_exponential", doc: "The integral of f(x, xc, …) from a to b, which may be infinite, by the double exponential formula; xc is the distance to the nearer end, where that is small.", files: "quadrature", lead: 2, head: integrandHead, plain: `
 real solve(real a, real b $params) { return area(a, b, 1.4901161193847656e-8 $args); }`, control: `
 real solve(real a, real b, real tolerance, real absolute, int most $params) { return area(a, b, tolerance $args); }`},
-		{names: "integrate_1d", files: "quadrature", lead: 2, head: integrandHead, plain: `
+		{names: "integrate_1d", doc: "The integral of f(x, xc, …) from a to b, which may be infinite, by the double exponential formula; xc is the distance to the nearer end, where that is small.", files: "quadrature", lead: 2, head: integrandHead, plain: `
 real solve(real a, real b $params) { return area(a, b, 1.4901161193847656e-8 $args); }`, control: `
 real solve(real a, real b $params, real tolerance) { return area(a, b, tolerance $args); }`},
-		{names: "reduce_sum reduce_sum_static", lead: 3, plain: `
+		{names: "reduce_sum reduce_sum_static", doc: "The sum of f over slices of an array: f(x, 1, size(x), …); the size of slices is of no matter.", lead: 3, plain: `
 real f($x x, int start, int end $params) { reject(""); }
 real solve($x x, int grain $params) {
   if (size(x) == 0) return 0;
   return f(x, 1, size(x) $args);
 }`},
-		{names: "map_rect", lead: -1, plain: `
+		{names: "map_rect", doc: "f(phi, theta[i], x_r[i], x_i[i]) for every i, one after another.", lead: -1, plain: `
 vector f(vector phi, vector theta, array[] real x_r, array[] int x_i) { reject(""); }
 vector from(int i, vector phi, array[] vector theta, array[,] real x_r, array[,] int x_i) {
   vector[num_elements(f(phi, theta[i], x_r[i], x_i[i]))] here = f(phi, theta[i], x_r[i], x_i[i]);
@@ -152,7 +153,7 @@ func written(name string, o types.Overload) (w types.Written, ok bool) {
 		text.WriteString("\n" + string(b))
 	}
 	text.WriteString(entry + "\n}\n")
-	return types.Written{Overload: o, Name: name, Lead: f.lead, Text: text.String()}, true
+	return types.Written{Overload: o, Name: name, Doc: f.doc, Lead: f.lead, Text: text.String()}, true
 }
 
 // oldArguments is the number of arguments of the older forms without control

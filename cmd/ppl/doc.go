@@ -110,6 +110,9 @@ func writeFunction(b *strings.Builder, name string) {
 	examples := map[string][]string{}
 	for _, o := range stdlib.Language().Lookup(name) {
 		text := "Not evaluated yet: a program that calls it is refused."
+		if w, ok := o.(types.Written); ok {
+			text = w.Doc
+		}
 		if f, ok := o.(*stdlib.Func); ok {
 			text = f.Doc
 			if call, value, ok := f.Demonstration(); ok && len(examples[text]) < 2 {

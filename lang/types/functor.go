@@ -203,7 +203,8 @@ func (l Laplace) String() string {
 type Written struct {
 	Overload
 	Name, Text string
-	Lead       int // how many arguments the text gives to the function passed; -1: all
+	Doc        string // what it computes
+	Lead       int    // how many arguments the text gives to the function passed; -1: all
 }
 
 // Planned is a form of a library function that has types but no evaluation yet:
