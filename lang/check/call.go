@@ -294,8 +294,8 @@ func (c *checker) callRules(e *ast.CallExpr) {
 	case "_lp":
 		if c.block != ast.TransformedParameters {
 			c.addsToTarget(&e.Func, "a call of "+name)
-		} else if c.firstTime(diag.Deprecated, name) {
-			d := diag.Warnf(diag.Deprecated, e.Func.Span(), "calling %s in transformed parameters is deprecated in Stan", name)
+		} else if c.firstTime(diag.DeprecatedForm, name) {
+			d := diag.Warnf(diag.DeprecatedForm, e.Func.Span(), "calling %s in transformed parameters is deprecated in Stan", name)
 			d.Fix = "use a function whose name ends in _jacobian, with jacobian += in it"
 			c.diags.Add(d)
 		}

@@ -210,10 +210,10 @@ var deprecated = map[string]string{
 // deprecation warns of a call of a function that will go, once.
 func (c *checker) deprecation(at source.Span, name string) {
 	now, ok := deprecated[name]
-	if !ok || len(c.funcs[name]) > 0 || !c.firstTime(diag.Deprecated, name) {
+	if !ok || len(c.funcs[name]) > 0 || !c.firstTime(diag.DeprecatedForm, name) {
 		return
 	}
-	d := diag.Warnf(diag.Deprecated, at, "%s is deprecated in Stan", name)
+	d := diag.Warnf(diag.DeprecatedForm, at, "%s is deprecated in Stan", name)
 	d.Fix = "use " + now
 	c.diags.Add(d)
 }

@@ -693,7 +693,7 @@ const (
 	//	}
 	Unused Code = "W0403"
 
-	// Deprecated: Stan will remove this in a later version.
+	// DeprecatedForm: Stan will remove this in a later version.
 	//
 	// Example:
 	//
@@ -724,7 +724,7 @@ const (
 	//	transformed parameters {
 	//	  real y = term_jacobian(x);
 	//	}
-	Deprecated Code = "W0404"
+	DeprecatedForm Code = "W0404"
 
 	// NoPrior: the density does not depend on a parameter.
 	//

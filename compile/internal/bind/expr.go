@@ -102,10 +102,6 @@ func (b *binder) index(e *ir.IndexExpr) value {
 	return v
 }
 
-func (b *binder) intNumber(x float64) value {
-	return value{typ: types.RealType, lvl: b.root, ref: b.root.g.Const(x)}
-}
-
 // emitEffect adds an effect on args, in the level where it applies.
 func (b *binder) emitEffect(args []value, add func(g *ad.Graph, a []ad.Ref)) {
 	lvl := b.lvl
