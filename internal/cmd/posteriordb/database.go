@@ -85,7 +85,10 @@ func (db database) load(name string) (*subject, error) {
 	}
 	s.text = string(text)
 	if s.data, err = unzip(filepath.Join(db.pdb, filepath.FromSlash(info.File)+".zip")); err != nil {
-		return nil, err
+		if path := new(fs.PathError); errors.As(err, &path) {
+			err = path.Err // a page made by the command names no folder of this machine
+		}
+		return nil, fmt.Errorf("%s.zip: %w", info.File, err)
 	}
 	stan := &figuresOfStan{}
 	switch err := readJSON(filepath.Join(db.ref, name+".json"), stan); {
