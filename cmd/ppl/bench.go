@@ -52,17 +52,9 @@ the unconstrained space, uniform in (-2, 2), where the log density is finite.`, 
 			if err != nil {
 				return err
 			}
-			var xs [][]float64
-			if points != "" {
-				xs, err = readPoints(points, l.posterior.Dim())
-			} else {
-				xs, err = randomPoints(l.posterior, in.seed)
-			}
+			xs, err := pointsFor(l.posterior, points, in.seed)
 			if err != nil {
 				return err
-			}
-			if len(xs) == 0 {
-				return fmt.Errorf("%s has no points", points)
 			}
 			t := measure(l.posterior, xs)
 			t.BindMS = number(float64(l.bind) / 1e6)
@@ -81,6 +73,18 @@ the unconstrained space, uniform in (-2, 2), where the log density is finite.`, 
 	f.Uint64Var(&in.seed, "seed", 0, "seed of the random points, and of transformed data")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// pointsFor reads the points of a file, or makes some if there is none.
+func pointsFor(p *ppl.Posterior, file string, seed uint64) ([][]float64, error) {
+	if file == "" {
+		return randomPoints(p, seed)
+	}
+	xs, err := readPoints(file, p.Dim())
+	if err == nil && len(xs) == 0 {
+		err = fmt.Errorf("%s has no points", file)
+	}
+	return xs, err
 }
 
 // randomPoints finds points where the log density is finite.

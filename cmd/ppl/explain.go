@@ -93,17 +93,9 @@ random point.`,
 			if err != nil {
 				return err
 			}
-			var xs [][]float64
-			if points != "" {
-				xs, err = readPoints(points, l.posterior.Dim())
-			} else {
-				xs, err = randomPoints(l.posterior, in.seed)
-			}
+			xs, err := pointsFor(l.posterior, points, in.seed)
 			if err != nil {
 				return err
-			}
-			if len(xs) == 0 {
-				return fmt.Errorf("%s has no points", points)
 			}
 			e, err := l.posterior.Explain(xs[0], explainTime)
 			if err != nil {

@@ -11,10 +11,10 @@ array[] vector integrate(vector y0, real t0, array[] real ts, real relative, rea
   real t = t0;
   vector[n] k1 = rhs(t0, y0 $args);
   real h = first_step(detach(y0), detach(k1), rtol, atol);
-  int steps = 0;
   check_times(t0, ts, relative, absolute);
   for (i in 1:m) {
     real end = ts[i];
+    int steps = 0;
     while (t < end) {
       int last = t + 1.001 * h >= end;
       real s = last ? end - t : h;

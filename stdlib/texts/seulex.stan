@@ -11,10 +11,10 @@ array[] vector integrate(vector y0, real t0, array[] real ts, real relative, rea
   vector[n] y = y0;
   real t = t0;
   real h = first_step(detach(y0), detach(rhs(t0, y0 $args)), rtol, atol);
-  int steps = 0;
   check_times(t0, ts, relative, absolute);
   for (i in 1:m) {
     real end = ts[i];
+    int steps = 0;
     while (t < end) {
       int last = t + 1.001 * h >= end;
       real s = last ? end - t : h;

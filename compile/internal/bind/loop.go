@@ -79,24 +79,9 @@ func (b *binder) ragged(s *ir.For, from, to value) (*axis, *loop, value) {
 	ax := innermost(b.axis, innermost(from.axis, to.axis))
 	inner := &axis{parent: ax, lvl: ax.lvl}
 	var ints []int64
-	at := func(v value, up []int32, l int) int64 {
-		if v.axis == nil {
-			return v.ints[0]
-		}
-		if up != nil {
-			l = int(up[l])
-		}
-		return v.ints[l]
-	}
-	var upFrom, upTo []int32
-	if from.axis != nil {
-		upFrom = ax.lanesOf(from.axis)
-	}
-	if to.axis != nil {
-		upTo = ax.lanesOf(to.axis)
-	}
+	upFrom, upTo := upTo(ax, from.axis), upTo(ax, to.axis)
 	for l := range ax.n {
-		for i := at(from, upFrom, l); i <= at(to, upTo, l); i++ {
+		for i := intAt(from, ax, upFrom, l, 0); i <= intAt(to, ax, upTo, l, 0); i++ {
 			inner.up = append(inner.up, int32(l))
 			ints = append(ints, i)
 		}
@@ -331,10 +316,7 @@ func (b *binder) lanes(ax *axis, lp *loop, i value) (sig signal, last int) {
 		if ax.parent != nil || !sig.certain() && b.code.ints == nil {
 			panic(&abort{reason: jumps})
 		}
-		for last < ax.n && (sig.certain() || signal(intAt(b.code, ax, nil, last, 0))&(breaks|returns) == 0) {
-			if sig.certain() {
-				break
-			}
+		for !sig.certain() && last < ax.n && signal(intAt(b.code, ax, nil, last, 0))&(breaks|returns) == 0 {
 			last++
 		}
 		if last++; last < ax.n {

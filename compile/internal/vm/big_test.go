@@ -15,7 +15,7 @@ import (
 // VM_MEASURE=unrolled.
 func TestMeasureUnrolled(t *testing.T) {
 	if os.Getenv("VM_MEASURE") != "unrolled" {
-		t.Skip()
+		t.Skip("measures: set VM_MEASURE=unrolled")
 	}
 	g := ad.NewGraph()
 	in := g.Input(ad.Type{Shape: []int{1000}})

@@ -13,7 +13,7 @@ import (
 // TestMeasureProducts compares products with gonum's: VM_MEASURE=products.
 func TestMeasureProducts(t *testing.T) {
 	if os.Getenv("VM_MEASURE") != "products" {
-		t.Skip()
+		t.Skip("measures: set VM_MEASURE=products")
 	}
 	for _, s := range [][3]int{{1000, 1, 24}, {24, 1, 1000}, {1000, 1, 4}, {100, 1, 100}, {500, 1, 500}, {3, 1, 3}, {3, 3, 3}, {10, 10, 10}, {40, 40, 40}, {100, 100, 100}, {300, 300, 300}, {1000, 4, 24}, {24, 4, 1000}} {
 		r, c, k := s[0], s[1], s[2]
