@@ -190,6 +190,7 @@ var (
 	_ infer.LogDensity = (*Posterior)(nil)
 	_ infer.Cloner     = (*Posterior)(nil)
 	_ infer.Generator  = (*Posterior)(nil)
+	_ infer.Stopper    = (*Posterior)(nil)
 )
 
 // Dim is the number of unconstrained parameters.
@@ -215,6 +216,11 @@ func (p *Posterior) LogDensityGrad(x, grad []float64) (float64, error) {
 
 // Clone returns a copy that may be used by another goroutine.
 func (p *Posterior) Clone() infer.LogDensity { return p.bound.Clone() }
+
+// SetStop makes evaluations ask stop now and then, and end with an error that
+// wraps what it returns: a loop in the model that parameters end may go on for
+// ever. [Sample] does it by itself.
+func (p *Posterior) SetStop(stop func() error) { p.bound.SetStop(stop) }
 
 // UnconstrainedNames names the coordinates of points: mu, theta.1, …
 func (p *Posterior) UnconstrainedNames() []string { return p.bound.UnconstrainedNames() }

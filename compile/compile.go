@@ -207,8 +207,15 @@ func (m *Model) Clone() interface {
 } {
 	c := *m
 	c.machine, c.constr, c.gen, c.curves = m.density.New(), nil, nil, nil
+	c.env = &ad.Env{Print: m.env.Print}
 	return &c
 }
+
+// SetStop makes evaluations by m, not those by its clones, ask stop now and then
+// while they are under way: a loop that parameters end may go on for ever. The
+// error that stop returns ends the evaluation, whose error wraps it. nil: they
+// are not stopped. It implements infer.Stopper.
+func (m *Model) SetStop(stop func() error) { m.env.Stop = stop }
 
 // Dim is the number of unconstrained parameters.
 func (m *Model) Dim() int { return m.dim }
@@ -304,7 +311,7 @@ func (m *Model) Generate(x []float64, rng *rand.Rand, dst []float64) error {
 	if m.gen == nil {
 		m.gen = m.generated.New()
 	}
-	err := m.outputs(m.gen, &ad.Env{Rand: rng, Print: m.env.Print}, x, dst)
+	err := m.outputs(m.gen, &ad.Env{Rand: rng, Print: m.env.Print, Stop: m.env.Stop}, x, dst)
 	if err != nil {
 		// As in CmdStan, the draw stays: only what was to be generated is missing.
 		for i := range dst {

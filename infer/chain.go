@@ -146,6 +146,9 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 		}
 	}
 	if c.meter != nil {
+		if t, ok := c.meter.target.(Stopper); ok { // the caller's own, if it is no Cloner
+			t.SetStop(nil)
+		}
 		c.report.Rejections, c.report.Rejected = slices.Clone(c.meter.rejections), c.meter.rejected
 	}
 	switch {
@@ -193,6 +196,14 @@ func (c *chain) initialize(ctx context.Context, target LogDensity, from *Snapsho
 	c.beginPhase(true, &c.report.Warmup)
 	c.meter = NewMeter(target)
 	c.meter.done = ctx.Done()
+	if t, ok := target.(Stopper); ok {
+		t.SetStop(func() error {
+			if c.meter.interrupted() {
+				return ErrInterrupted
+			}
+			return nil
+		})
+	}
 	c.generator, _ = target.(Generator)
 	c.streams = newStreams(c.cfg.Seed, c.report.ID)
 
@@ -349,11 +360,7 @@ func (c *chain) save(info Info) error {
 			d.Values[i] = math.NaN()
 		}
 		if err := c.generator.Generate(d.Position, c.streams.generator(d.Iteration), d.Values); err != nil {
-			if isFatal(err) {
-				final = err
-			} else {
-				c.meter.Reject(err)
-			}
+			final = c.meter.Final(err)
 		}
 	}
 	if final != nil {

@@ -39,6 +39,15 @@ type Cloner interface {
 	Clone() LogDensity
 }
 
+// Stopper is the optional interface of a [LogDensity] whose evaluations may take
+// long, or never end.
+type Stopper interface {
+	// SetStop makes later evaluations, by this value and not by its clones, ask
+	// stop now and then, in the evaluating goroutine. They end soon after it
+	// has returned an error, with an error that wraps that one. nil: never.
+	SetStop(stop func() error)
+}
+
 // Generator is the optional interface of a [LogDensity] that computes what is
 // saved of a draw: constrained parameters, transformed parameters, generated
 // quantities.

@@ -74,7 +74,7 @@ func (s *session) report(stdout, stderr io.Writer) error {
 	}
 	if s.draws == 0 && code != nil {
 		if s.interrupted && !s.options.json {
-			fmt.Fprintf(stderr, "There are no draws to summarise: the run %s during warm-up.\n", s.ending())
+			fmt.Fprintf(stderr, "There are no draws to summarise: the run %s before the first draw.\n", s.ending())
 		}
 		if !s.options.json {
 			return code
