@@ -8,9 +8,9 @@
 // replays them. Model satisfies infer.LogDensity, infer.Cloner and
 // infer.Generator structurally; neither package imports the other.
 //
-// Sub-packages: ir (the typed program), data (JSON and Go values), transform
-// (constrained to unconstrained), internal/bind (the partial evaluator),
-// internal/vm (replay).
+// Sub-packages: ir (the typed program), data (JSON and Go values),
+// internal/bind (the partial evaluator), internal/vm (replay). The transforms of
+// parameters are package stdlib/transform, as the library has them as functions.
 package compile
 
 import (
@@ -27,13 +27,13 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 	"github.com/ppl-lang/ppl/compile/internal/vm"
 	"github.com/ppl-lang/ppl/compile/ir"
-	"github.com/ppl-lang/ppl/compile/transform"
 	"github.com/ppl-lang/ppl/lang"
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/stdlib"
+	"github.com/ppl-lang/ppl/stdlib/transform"
 )
 
 // Program is a checked program. It is immutable and may be bound any number of

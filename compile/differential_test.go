@@ -20,9 +20,9 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/direct"
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 	"github.com/ppl-lang/ppl/compile/internal/proggen"
-	"github.com/ppl-lang/ppl/compile/transform"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/stdlib/transform"
 )
 
 // Section 7 of the design: one meaning, several ways to compute it. The plain

@@ -29,6 +29,7 @@
 //	conversions.go   to_vector, to_matrix, …
 //	sorting.go       sort_…, rank, quantile
 //	sparse.go        compressed row storage
+//	constraints.go   transforms of parameters as functions; their formulas are in package transform
 //	gp.go            covariance functions of Gaussian processes
 //
 //	distributions.go the list of the univariate distributions

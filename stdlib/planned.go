@@ -31,69 +31,7 @@ func plannedFamilies() []types.Overload {
 	lists := types.OneOf(tVec, tRow, tReal.Array(1))
 	density("hypergeometric_", "3F2 pFq", lists, lists, types.Just(tReal))
 
-	// Transforms of parameters, as functions.
-	transform := func(name string, sizes int, free, result types.Type) {
-		for s := range strings.FieldsSeq("_constrain _jacobian") {
-			add(lifted(name+s, free, sizes, result))
-		}
-		add(lifted(name+"_unconstrain", result, 0, free))
-	}
-	for _, name := range []string{"ordered", "positive_ordered", "simplex", "unit_vector", "sum_to_zero"} {
-		transform(name, 0, tVec, tVec)
-	}
-	for _, name := range []string{"stochastic_column", "stochastic_row", "sum_to_zero"} {
-		transform(name, 0, tMat, tMat)
-	}
-	for _, name := range []string{"cholesky_factor_corr", "corr_matrix", "cov_matrix"} {
-		transform(name, 1, tVec, tMat)
-	}
-	transform("cholesky_factor_cov", 2, tVec, tMat)
-	for name, n := range map[string]int{"lower_bound": 1, "upper_bound": 1, "lower_upper_bound": 2, "offset_multiplier": 2} {
-		for s := range strings.FieldsSeq("_constrain _jacobian _unconstrain") {
-			add(bounded(name+s, n))
-		}
-	}
 	return append(out, higherOrder()...)
-}
-
-// lifted is a function of a vector or matrix and some sizes that also takes
-// arrays of any depth and then gives arrays.
-func lifted(name string, arg types.Type, sizes int, result types.Type) types.Overload {
-	form := name + "(" + arg.String() + strings.Repeat(", int", sizes) + ") => " + result.String() + ", or arrays of these"
-	return types.Computed{Form: form, Fit: func(args []types.Type) (types.Match, bool) {
-		f := types.Fixed{Params: list(arg), Result: result}
-		if len(args) > 0 {
-			f.Params[0].Dims, f.Result.Dims = args[0].Dims, args[0].Dims
-		}
-		for range sizes {
-			f.Params = append(f.Params, tInt)
-		}
-		return f.Match(args)
-	}}
-}
-
-// bounded is a function of a real container and n bounds, each a scalar or of
-// the type of the container.
-func bounded(name string, n int) types.Overload {
-	form := name + "(T" + strings.Repeat(", real or T", n) + ") => T, T real or any container of it"
-	return types.Computed{Form: form, Fit: func(args []types.Type) (types.Match, bool) {
-		if len(args) != n+1 {
-			return types.Match{Fault: types.Fault{Count: n + 1}}, false
-		}
-		t, ok := args[0].WithElem(types.Real)
-		if !ok || args[0].Scalar() == types.Complex {
-			return types.Match{Fault: types.Fault{Want: "real: a scalar, vector, matrix, or an array of these"}}, false
-		}
-		f := types.Fixed{Params: list(t), Result: t}
-		for _, a := range args[1:] {
-			if a.IsScalar() {
-				f.Params = append(f.Params, tReal)
-			} else {
-				f.Params = append(f.Params, t)
-			}
-		}
-		return f.Match(args)
-	}}
 }
 
 // higherOrder are the functions that take functions.

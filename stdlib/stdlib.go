@@ -6,6 +6,7 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/stdlib/transform"
 )
 
 // Func is one library function, or a family of its overloads: the declaration
@@ -78,6 +79,11 @@ type Builder struct {
 	// loop of lanes; only generators need it, to draw once per lane even if no
 	// argument has lanes.
 	Lanes int
+	// Edition is that of the transforms of parameters.
+	Edition transform.Edition
+	// Adjust receives addends of the log Jacobian from _jacobian functions, each a
+	// scalar per lane; nil drops them.
+	Adjust func(addend ad.Ref)
 }
 
 // Error is a mistake in a call that shows when the sizes are known: the binder

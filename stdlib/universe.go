@@ -43,6 +43,7 @@ func families() [][]Func {
 		mixtures(),
 		sorting(),
 		sparse(),
+		constraints(),
 	}
 	for i := range distributions {
 		fs = append(fs, distributions[i].funcs())

@@ -63,19 +63,19 @@ ad/kernel:
 ad:                      ad/kernel gonum
 ad/adtest:               ad
 
-stdlib:                  ad lang/types gonum
-stdlib/stdlibtest:       stdlib ad lang/types
+stdlib:                  stdlib/transform ad lang/types gonum
+stdlib/stdlibtest:       stdlib stdlib/transform ad lang/types
 
 compile/data:            lang/source lang/diag
 compile/ir:              lang lang/source lang/diag lang/ast lang/types lang/check
-compile/transform:       ad lang/types
+stdlib/transform:        ad lang/types
 compile/internal/loopnest: ad
 compile/internal/passes: compile/internal/loopnest ad
 compile/internal/vm:     compile/internal/loopnest compile/internal/passes ad ad/kernel gonum
-compile/internal/direct: compile/data compile/ir compile/transform ad stdlib lang/source lang/diag lang/types
+compile/internal/direct: compile/data compile/ir stdlib/transform ad stdlib lang/source lang/diag lang/types
 compile/internal/proggen:
-compile/internal/bind:   compile/data compile/ir compile/transform ad stdlib lang/source lang/diag lang/types
-compile:                 compile/data compile/ir compile/transform compile/internal/bind compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang
+compile/internal/bind:   compile/data compile/ir stdlib/transform ad stdlib lang/source lang/diag lang/types
+compile:                 compile/data compile/ir stdlib/transform compile/internal/bind compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang
 
 infer:
 infer/warmup:            infer

@@ -77,20 +77,21 @@ var (
 	SymmetricInterval  = Constraint{Text: "in the interval [-1, 1]", Lo: -1, Hi: 1}
 	GreaterThanOne     = Constraint{Text: "greater than 1", Lo: 1, Hi: posInf, LoOpen: true}
 	PositiveInt        = Constraint{Text: "positive", Lo: 1, Hi: posInf}
-	OrderedVec         = structured(Ordered)
-	PositiveOrderedVec = structured(PositiveOrdered)
-	SimplexVec         = structured(Simplex)
-	UnitVec            = structured(UnitVector)
-	RowStochastic      = structured(RowStochasticMatrix)
-	CorrMat            = structured(CorrMatrix)
-	CovMat             = structured(CovMatrix)
-	CholeskyCorr       = structured(CholeskyFactorCorr)
-	CholeskyCov        = structured(CholeskyFactorCov)
+	OrderedVec         = Structure(Ordered)
+	PositiveOrderedVec = Structure(PositiveOrdered)
+	SimplexVec         = Structure(Simplex)
+	UnitVec            = Structure(UnitVector)
+	RowStochastic      = Structure(RowStochasticMatrix)
+	CorrMat            = Structure(CorrMatrix)
+	CovMat             = Structure(CovMatrix)
+	CholeskyCorr       = Structure(CholeskyFactorCorr)
+	CholeskyCov        = Structure(CholeskyFactorCov)
 )
 
 var posInf, negInf = math.Inf(1), math.Inf(-1)
 
-func structured(k ConstraintKind) Constraint {
+// Structure is the set of the values of a constrained type.
+func Structure(k ConstraintKind) Constraint {
 	return Constraint{Text: k.Text(), Kind: k, Lo: negInf, Hi: posInf}
 }
 

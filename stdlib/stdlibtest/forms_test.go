@@ -3,7 +3,9 @@ package stdlibtest
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 
+	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/stdlib"
 )
@@ -33,6 +35,31 @@ var computedForms = map[string][][]types.Type{
 	"to_array_1d":  {list(tReal.Array(3)), list(tInt.Array(2))},
 	"student_t_qf": {list(tReal, tReal, tReal, tReal), list(tVec, tReal, tReal.Array(1), tRow)},
 	"to_int":       {list(tReal), list(tReal.Array(2))},
+
+	"lower_bound":          {list(tReal, tReal), list(tVec, tReal), list(tMat.Array(1), tMat.Array(1))},
+	"upper_bound":          {list(tReal, tReal), list(tVec, tReal), list(tMat.Array(1), tMat.Array(1))},
+	"lower_upper_bound":    {list(tReal, tReal, tReal), list(tVec, tReal, tVec), list(tReal.Array(2), tReal.Array(2), tReal)},
+	"offset_multiplier":    {list(tReal, tReal, tReal), list(tVec, tReal, tVec), list(tReal.Array(2), tReal.Array(2), tReal)},
+	"vector":               {list(tVec), list(tVec.Array(2)), list(tMat), list(tMat.Array(1))},
+	"cholesky_factor_corr": {list(tVec, tInt), list(tVec.Array(1), tInt), list(tMat), list(tMat.Array(1))},
+	"corr_matrix":          {list(tVec, tInt), list(tVec.Array(1), tInt), list(tMat), list(tMat.Array(1))},
+	"cov_matrix":           {list(tVec, tInt), list(tVec.Array(1), tInt), list(tMat), list(tMat.Array(1))},
+	"cholesky_factor_cov":  {list(tVec, tInt, tInt), list(tVec.Array(1), tInt, tInt), list(tMat), list(tMat.Array(1))},
+}
+
+// transformed is the name of the constraint that f is a transform of; "vector"
+// stands for all whose unconstrained numbers tell the sizes. ok is false for
+// other functions.
+func transformed(f *stdlib.Func) (name string, ok bool) {
+	for _, suffix := range []string{"_constrain", "_jacobian", "_unconstrain"} {
+		if base, ok := strings.CutSuffix(f.Name, suffix); ok {
+			if _, ok := computedForms[base]; ok {
+				return base, true
+			}
+			return "vector", true
+		}
+	}
+	return "", false
 }
 
 // forms are argument types that f accepts: some of each family.
@@ -82,7 +109,11 @@ func forms(f *stdlib.Func) [][]types.Type {
 		return fs
 	}
 	var fs [][]types.Type
-	for _, ts := range computedForms[f.Name] {
+	name := f.Name
+	if base, ok := transformed(f); ok {
+		name = base
+	}
+	for _, ts := range computedForms[name] {
 		if _, ok := f.Match(ts); ok {
 			fs = append(fs, ts)
 		}
@@ -93,20 +124,28 @@ func forms(f *stdlib.Func) [][]types.Type {
 // dependent are the domains of arguments that must fit each other; a generator
 // has those of the parameters.
 var dependent = map[string][]types.Constraint{
-	"uniform":                 {between(-0.9, 0.9), between(-3, -1), between(1, 3)},
-	"pareto":                  {between(3, 5), between(0.5, 2), types.Positive},
-	"pareto_type_2":           {between(3, 5), between(-1, 2), types.Positive, types.Positive},
-	"binomial":                {between(0, 5), between(5, 8), types.UnitInterval},
-	"binomial_logit":          {between(0, 5), between(5, 8), types.Finite},
-	"binomial_logit_glm_lpmf": {between(0, 5), between(5, 8), {}, {}, {}},
-	"beta_binomial":           {between(0, 5), between(5, 8), types.Positive, types.Positive},
-	"von_mises":               {between(-3, 3), types.Finite, types.PositiveFinite},
-	"wiener":                  {between(2, 4), types.PositiveFinite, between(0.2, 1.5), types.OpenUnitInterval, types.Finite},
-	"yule_simon":              {between(1, 6), types.PositiveFinite},
-	"discrete_range":          {between(2, 4), between(0, 2), between(4, 6)},
-	"linspaced_vector":        {{}, between(-2, 0), between(1, 3)},
-	"linspaced_row_vector":    {{}, between(-2, 0), between(1, 3)},
-	"linspaced_array":         {{}, between(-2, 0), between(1, 3)},
+	"uniform":                       {between(-0.9, 0.9), between(-3, -1), between(1, 3)},
+	"pareto":                        {between(3, 5), between(0.5, 2), types.Positive},
+	"pareto_type_2":                 {between(3, 5), between(-1, 2), types.Positive, types.Positive},
+	"binomial":                      {between(0, 5), between(5, 8), types.UnitInterval},
+	"binomial_logit":                {between(0, 5), between(5, 8), types.Finite},
+	"binomial_logit_glm_lpmf":       {between(0, 5), between(5, 8), {}, {}, {}},
+	"beta_binomial":                 {between(0, 5), between(5, 8), types.Positive, types.Positive},
+	"von_mises":                     {between(-3, 3), types.Finite, types.PositiveFinite},
+	"wiener":                        {between(2, 4), types.PositiveFinite, between(0.2, 1.5), types.OpenUnitInterval, types.Finite},
+	"yule_simon":                    {between(1, 6), types.PositiveFinite},
+	"discrete_range":                {between(2, 4), between(0, 2), between(4, 6)},
+	"lower_bound_unconstrain":       {between(1, 3), between(-2, 0.5)},
+	"upper_bound_unconstrain":       {between(-3, -1), between(-0.5, 2)},
+	"lower_upper_bound_constrain":   {{}, between(-3, -1), between(-0.5, 2)},
+	"lower_upper_bound_jacobian":    {{}, between(-3, -1), between(-0.5, 2)},
+	"lower_upper_bound_unconstrain": {between(-0.5, 0.5), between(-3, -1), between(1, 2)},
+	"offset_multiplier_constrain":   {{}, {}, types.PositiveFinite},
+	"offset_multiplier_jacobian":    {{}, {}, types.PositiveFinite},
+	"offset_multiplier_unconstrain": {{}, {}, types.PositiveFinite},
+	"linspaced_vector":              {{}, between(-2, 0), between(1, 3)},
+	"linspaced_row_vector":          {{}, between(-2, 0), between(1, 3)},
+	"linspaced_array":               {{}, between(-2, 0), between(1, 3)},
 }
 
 func between(lo, hi float64) types.Constraint { return types.Between(lo, hi) }
@@ -146,6 +185,9 @@ func arguments(rng *rand.Rand, f *stdlib.Func, ts []types.Type) []Value {
 		vs[0].Data, vs[1].Data = []float64{3}, []float64{4}
 		vs[3].Data, vs[4].Data = []float64{1, 3, 2, 4}, []float64{1, 3, 3, 5}
 	}
+	if base, ok := transformed(f); ok && len(vs) > 1 && vs[len(vs)-1].Type.Kind == types.Int {
+		sized(rng, base, vs)
+	}
 	if f.Name == "to_matrix" && len(vs) > 1 {
 		if len(vs[0].Data) > 4 {
 			vs[2].Data[0] = 8
@@ -155,4 +197,20 @@ func arguments(rng *rand.Rand, f *stdlib.Func, ts []types.Type) []Value {
 		}
 	}
 	return vs
+}
+
+// sized makes arguments of a transform whose sizes fit: matrices 3 by 3 from as
+// many unconstrained numbers as those take, Cholesky factors 4 by 3.
+func sized(rng *rand.Rand, base string, vs []Value) {
+	n := map[string]int{"cholesky_factor_corr": 3, "corr_matrix": 3, "cov_matrix": 6, "cholesky_factor_cov": 9}[base]
+	v := &vs[0]
+	v.Shape[len(v.Shape)-1] = n
+	v.Data = make([]float64, ad.Type{Shape: v.Shape}.Size())
+	for i := range v.Data {
+		v.Data[i] = 0.8 * rng.NormFloat64()
+	}
+	vs[1].Data[0] = 3
+	if len(vs) > 2 {
+		vs[1].Data[0], vs[2].Data[0] = 4, 3
+	}
 }

@@ -567,7 +567,7 @@ func tryApply(g *ad.Graph, f *stdlib.Func, propto bool, vs []Value, refs []ad.Re
 func (a *stanArg) transform(g *ad.Graph, x ad.Ref) ad.Ref {
 	switch {
 	case a.Kind == "simplex" || a.Kind == "row_stochastic_matrix":
-		return onSimplex(g, g.Exp(x))
+		return staying(g, g.Exp(x), types.Simplex)
 	case a.Kind == "cov_matrix" || a.Kind == "corr_matrix":
 		s := g.Add(g.MatMul(x, g.Transpose(x)), identity(g))
 		if a.Kind == "corr_matrix" {

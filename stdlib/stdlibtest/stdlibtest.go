@@ -163,9 +163,36 @@ func Draw(rng *rand.Rand, t types.Type, c types.Constraint) Value {
 	for i := range v.Data {
 		v.Data[i] = number(rng, t, c)
 	}
+	const size = vectorSize * vectorSize
+	if t.Kind == types.Matrix && len(v.Data) > size && c.Structured() { // an array
+		one := Draw(rng, tMat, c)
+		for i := 0; i < len(v.Data); i += size {
+			copy(v.Data[i:], one.Data)
+		}
+		return v
+	}
 	switch c.Kind {
 	case types.Simplex, types.RowStochasticMatrix:
 		normalise(v.Data, vectorSize)
+	case types.ColumnStochasticMatrix:
+		normalise(v.Data, vectorSize)
+		transposed(v.Data)
+	case types.UnitVector:
+		for i := 0; i < len(v.Data); i += vectorSize {
+			x, norm := v.Data[i:i+vectorSize], 0.0
+			for _, x := range x {
+				norm = math.Hypot(norm, x)
+			}
+			for j := range x {
+				x[j] /= norm
+			}
+		}
+	case types.SumToZeroVector:
+		centred(v.Data)
+	case types.SumToZeroMatrix:
+		centred(v.Data)
+		transposed(v.Data)
+		centred(v.Data)
 	case types.CholeskyFactorCov:
 		for i := range vectorSize {
 			row := v.Data[i*vectorSize : (i+1)*vectorSize]
@@ -187,14 +214,38 @@ func Draw(rng *rand.Rand, t types.Type, c types.Constraint) Value {
 				row[j] /= norm
 			}
 		}
-	case types.Ordered:
+	case types.Ordered, types.PositiveOrdered:
 		for i := range v.Data {
 			if i%vectorSize > 0 {
 				v.Data[i] = v.Data[i-1] + math.Exp(0.5*v.Data[i])
+			} else if c.Kind == types.PositiveOrdered {
+				v.Data[i] = math.Exp(0.5 * v.Data[i])
 			}
 		}
 	}
 	return v
+}
+
+// centred subtracts from every vector its mean.
+func centred(x []float64) {
+	for ; len(x) > 0; x = x[vectorSize:] {
+		mean := 0.0
+		for _, v := range x[:vectorSize] {
+			mean += v / vectorSize
+		}
+		for i := range x[:vectorSize] {
+			x[i] -= mean
+		}
+	}
+}
+
+// transposed transposes a matrix.
+func transposed(x []float64) {
+	for i := range vectorSize {
+		for j := range i {
+			x[i*vectorSize+j], x[j*vectorSize+i] = x[j*vectorSize+i], x[i*vectorSize+j]
+		}
+	}
 }
 
 // definite is M Mᵀ + I of a matrix M, or its correlation matrix.

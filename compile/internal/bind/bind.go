@@ -10,10 +10,10 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/ir"
-	"github.com/ppl-lang/ppl/compile/transform"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/stdlib/transform"
 )
 
 // Options of a binding.
@@ -174,7 +174,7 @@ func (b *binder) parameters(out *Bound, jacobian func(value)) {
 		x := g.Gather(in, storage(order, free))
 		bounds := b.bounds(v)
 		item := shape[v.Type.Dims:]
-		y, jac := perItem(g, tr, v.Type, x, item, func(x ad.Ref) (ad.Ref, []ad.Ref) { return tr.Constrain(g, x, item, bounds) })
+		y, jac := tr.Each(g, v.Type.Dims, x, item, func(x ad.Ref) (ad.Ref, []ad.Ref) { return tr.Constrain(g, x, item, bounds) })
 		if v.Constraint.Kind == types.LowerUpper && bounds.Lower != ad.None && bounds.Upper != ad.None {
 			b.checkOrder(v, bounds)
 		}
@@ -204,30 +204,6 @@ func freeShape(tr transform.Transform, t types.Type, shape []int) []int {
 		return shape
 	}
 	return append(slices.Clone(shape[:t.Dims]), tr.Free(shape[t.Dims:])...)
-}
-
-// perItem applies a map of vectors or matrices to every one of an array, as
-// lanes; a map of single numbers to all of them at once. item is the shape of
-// one result. Addends are summed.
-func perItem(g *ad.Graph, tr transform.Transform, t types.Type, x ad.Ref, item []int, f func(ad.Ref) (ad.Ref, []ad.Ref)) (ad.Ref, []ad.Ref) {
-	shape := g.Type(x).Shape
-	if tr.Free == nil || t.Dims == 0 {
-		return f(x)
-	}
-	dims, lanes := shape[:t.Dims], sizeOf(shape[:t.Dims])
-	if lanes == 0 {
-		return g.ConstArray(ad.Type{Shape: append(slices.Clone(dims), item...)}, nil), nil
-	}
-	y, addends := f(g.Lane(g.Reshape(x, append([]int{lanes}, shape[t.Dims:]...))))
-	for i, a := range addends {
-		a = g.Sum(a)
-		if g.Type(a).Lanes == 0 {
-			a = g.Scale(float64(lanes), a)
-		}
-		addends[i] = g.SumLanes(a)
-	}
-	y = g.Unlane(g.Spread(y, lanes))
-	return g.Reshape(y, append(slices.Clone(dims), item...)), addends
 }
 
 // scalarJacobian reports whether the Jacobian's addend is the same number for
@@ -350,7 +326,7 @@ func (b *binder) inverse(known []constant, out *Bound) {
 		tr := b.transformOf(v)
 		bounds := b.bounds(v)
 		free := freeShape(tr, v.Type, shape)
-		x, _ := perItem(g, tr, v.Type, in, free[v.Type.Dims:], func(y ad.Ref) (ad.Ref, []ad.Ref) { return tr.Unconstrain(g, y, bounds), nil })
+		x, _ := tr.Each(g, v.Type.Dims, in, free[v.Type.Dims:], func(y ad.Ref) (ad.Ref, []ad.Ref) { return tr.Unconstrain(g, y, bounds), nil })
 		order := unconstrainedOrder(v.Type, free)
 		g.Output(g.Gather(g.Broadcast(x, free), ad.Index{Dims: []ad.Dim{tableDim(order)}}))
 	}

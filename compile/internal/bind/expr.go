@@ -320,7 +320,11 @@ func (b *binder) build(lvl *level, ax *axis, f *stdlib.Func, name string, args [
 	}
 	lvl.g.SetSite(b.site())
 	var r ad.Ref
-	b.catch(func() { r = f.Build(&stdlib.Builder{G: lvl.g, Name: name}, sargs) })
+	sb := &stdlib.Builder{G: lvl.g, Name: name, Edition: b.opts.Transforms}
+	if b.opts.Jacobian {
+		sb.Adjust = func(j ad.Ref) { b.addTarget(b.wrap(j, lvl, ax, types.RealType, param)) }
+	}
+	b.catch(func() { r = f.Build(sb, sargs) })
 	return b.wrap(r, lvl, ax, typ, param)
 }
 

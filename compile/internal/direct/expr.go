@@ -152,7 +152,15 @@ func (r *run) library(e *ir.Call) value {
 	for i, a := range args {
 		sargs[i] = stdlib.Arg{Type: e.Args[i].Type(), Ref: constant(g, a), Ints: a.ints, Param: r.level(e.Args[i]) == ir.Param}
 	}
-	out := r.computed(g, r.build(f, &stdlib.Builder{G: g, Name: e.Name, Propto: e.Propto && r.propto}, sargs))
+	b := &stdlib.Builder{G: g, Name: e.Name, Propto: e.Propto && r.propto, Edition: r.opts.Transforms}
+	var jacobian []ad.Ref
+	if r.opts.Jacobian {
+		b.Adjust = func(j ad.Ref) { jacobian = append(jacobian, j) }
+	}
+	out := r.computed(g, r.build(f, b, sargs))
+	for _, j := range jacobian {
+		r.add(r.computed(g, j).reals[0])
+	}
 	if e.Ty.Kind == types.Int {
 		out.ints = make([]int64, len(out.reals))
 		for i, x := range out.reals {

@@ -1,5 +1,6 @@
 // Package transform maps unconstrained numbers to values that satisfy a
-// declared constraint, with the log Jacobian of the map, and back.
+// declared constraint, with the log Jacobian of the map, and back: of declared
+// parameters, and as functions of the library.
 //
 // Each constraint is a row of a table: the shape of the unconstrained numbers,
 // the map, the addends of the logarithm of its absolute Jacobian determinant,

@@ -3,6 +3,7 @@ package transform
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -93,6 +94,44 @@ func Of(kind types.ConstraintKind, e Edition) Transform {
 		Constrain:   func(_ *ad.Graph, x ad.Ref, _ []int, _ Bounds) (ad.Ref, []ad.Ref) { return x, nil },
 		Unconstrain: func(_ *ad.Graph, y ad.Ref, _ Bounds) ad.Ref { return y },
 	}
+}
+
+// Each applies a map of vectors or matrices, such as Constrain, to every one of
+// an array of so many dimensions; a map of single numbers to all of them at once.
+// item is the shape of one result. Addends are summed.
+func (t Transform) Each(g *ad.Graph, dims int, x ad.Ref, item []int, f func(ad.Ref) (ad.Ref, []ad.Ref)) (ad.Ref, []ad.Ref) {
+	at := g.Type(x)
+	if t.Free == nil || dims == 0 {
+		return f(x)
+	}
+	array, one := at.Shape[:dims], at.Shape[dims:]
+	out := append(slices.Clone(array), item...)
+	items := ad.Type{Shape: array}.Size()
+	if items == 0 {
+		return g.ConstArray(ad.Type{Shape: out}, nil), nil
+	}
+	// All items of all lanes are lanes here; front is what comes before an item.
+	var front []int
+	if at.Lanes > 0 {
+		front = []int{at.Lanes}
+	}
+	lanes := items * max(at.Lanes, 1)
+	y, addends := f(g.Lane(g.Reshape(g.Unlane(x), append([]int{lanes}, one...))))
+	back := func(x ad.Ref, shape []int) ad.Ref {
+		x = g.Reshape(g.Unlane(g.Spread(x, lanes)), append(slices.Clone(front), shape...))
+		if at.Lanes > 0 {
+			x = g.Lane(x)
+		}
+		return x
+	}
+	for i, a := range addends {
+		if a = g.Sum(a); g.Type(a).Lanes == 0 {
+			addends[i] = g.Scale(float64(items), a)
+		} else {
+			addends[i] = g.Sum(back(a, []int{items}))
+		}
+	}
+	return back(y, out), addends
 }
 
 // infinite tells how much of a bound is infinite: none of it, all of it, or
