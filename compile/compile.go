@@ -69,6 +69,7 @@ func Known(name string) bool { return len(stdlib.Language().Lookup(name)) > 0 }
 
 // checked parses and checks; the Info is nil if the list has errors.
 func checked(f *source.File, o Options) (*ast.File, *check.Info, diag.List) {
+	go stdlib.Language() // takes milliseconds the first time, while we parse
 	tree, list := lang.ParseWith(f, lang.Options{Include: o.Include, Legacy: o.Legacy, Known: Known})
 	if list.HasErrors() {
 		// What else is wrong comes after the errors of syntax.

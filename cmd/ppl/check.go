@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -38,6 +39,7 @@ place after the last character. Keys without a value are left out.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			debug.SetGCPercent(400) // the command is over before collecting pays
 			var all diag.List
 			for _, name := range args {
 				list, err := checkFile(cmd.InOrStdin(), name, o)

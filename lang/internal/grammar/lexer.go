@@ -142,7 +142,7 @@ type scanner struct {
 
 // scan reads the whole file.
 func scan(f *source.File, o Options) *scanner {
-	s := &scanner{file: f, text: f.Text, options: o, line: 1, tokens: make([]lexer.Token, 0, len(f.Text)/3+8)}
+	s := &scanner{file: f, text: f.Text, options: o, line: 1, tokens: make([]lexer.Token, 0, len(f.Text)/2+8)}
 	s.pos = len("\ufeff") * boolInt(strings.HasPrefix(s.text, "\ufeff")) // a byte order mark is no text
 	for s.pos < len(s.text) {
 		s.next()
