@@ -44,8 +44,8 @@ func TestErrorsAtLineEnds(t *testing.T) {
 		{"model {\n  print(\"abc);\n}", "t:2:9: error: this string is not closed on its line [E0108]"},
 		{"functions {\n  #include a.stan\n}", "t:2:3: error: files cannot be included here [E0111]"},
 		{"#include <a.stan>\nmodel {\n}", "t:1:1: error: files cannot be included here [E0111]"},
-		{"model {\n  x = 1;", "t:1:7: error: the block `model` is not closed [E0103]"},
-		{"model {\n  x = 1", "t:1:7: error: the block `model` is not closed [E0103]\nt:2:8: error: a semicolon is missing here [E0101]"},
+		{"model {\n  x = 1;", "t:2:9: error: `}` is missing: the text ends within the block `model` [E0103]"},
+		{"model {\n  x = 1", "t:2:8: error: a semicolon is missing here [E0101]\nt:2:8: error: `}` is missing: the text ends within the block `model` [E0103]"},
 		{"model", "t:1:6: error: `{` is missing after the block name `model` [E0100]"},
 		{"x", "t:1:1: error: text outside all program blocks [E0116]"},
 		{"\xff\xfe", "t:1:1: error: this is not UTF-8 text [E0105]"},
@@ -78,12 +78,12 @@ func TestRendered(t *testing.T) {
 		"  This is the syntax of an older version of Stan: `ppl fmt --upgrade` rewrites a program, and `--legacy` runs it as it is.\n" +
 		"  help: write `array[3] real y`\n" +
 		"\n" +
-		"m.model:5:13: error: this `(` is not closed [E0102]\n" +
-		"    5 |   y ~ normal(0, exp(1);\n" +
-		"      |             ^\n" +
-		"  note: m.model:5:23: `)` is missing before `;`\n" +
+		"m.model:5:23: error: `)` is missing before `;` [E0102]\n" +
 		"    5 |   y ~ normal(0, exp(1);\n" +
 		"      |                       ^\n" +
+		"  note: m.model:5:13: this `(` is not closed\n" +
+		"    5 |   y ~ normal(0, exp(1);\n" +
+		"      |             ^\n" +
 		"  help: add `)`\n"
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)

@@ -7,7 +7,9 @@
 // no part of this repository. The command prints how many good programs are
 // accepted, how many bad ones refused, where their first errors stand, whether
 // printing keeps the trees, the time of it all, and every miss. misses.go says
-// why a miss is one; a miss without a reason there is a mistake of ours.
+// why a miss is one; a miss without a reason there is a mistake of ours. Errors on
+// the right line at another column are listed by their codes there, and printed
+// with -columns.
 package main
 
 import (

@@ -33,9 +33,10 @@ type result struct {
 
 // miss is a program that comes out other than in stanc.
 type miss struct {
-	kind string // refused, accepted, line, print
+	kind string // refused, accepted, line, column, print
 	path string // from the suite's root
 	text string
+	code diag.Code // of our first error, for line and column
 }
 
 // run checks all programs of a checkout of stanc3's test/integration.
@@ -47,12 +48,12 @@ func run(root string) (*result, error) {
 		tree, list := checkProgram(f)
 		r.time += time.Since(start)
 		if errs := list.Errors(); len(errs) > 0 {
-			r.misses = append(r.misses, miss{"refused", path, errs[0].String()})
+			r.misses = append(r.misses, miss{"refused", path, errs[0].String(), ""})
 			return
 		}
 		r.accepted++
 		if err := survives(tree); err != nil {
-			r.misses = append(r.misses, miss{"print", path, err.Error()})
+			r.misses = append(r.misses, miss{"print", path, err.Error(), ""})
 			return
 		}
 		r.printed++
@@ -73,7 +74,7 @@ func run(root string) (*result, error) {
 		r.time += time.Since(start)
 		errs := list.Errors()
 		if len(errs) == 0 {
-			r.misses = append(r.misses, miss{"accepted", path, places[path].message})
+			r.misses = append(r.misses, miss{"accepted", path, places[path].message, ""})
 			return
 		}
 		r.refused++
@@ -86,11 +87,11 @@ func run(root string) (*result, error) {
 		switch {
 		case at.Line != want.line:
 			r.misses = append(r.misses, miss{"line", path,
-				fmt.Sprintf("line %d column %d (%s): %s", want.line, want.column, want.message, errs[0])})
+				fmt.Sprintf("line %d column %d (%s): %s", want.line, want.column, want.message, errs[0]), errs[0].Code})
 		case at.Column != want.column:
 			r.line++
 			r.misses = append(r.misses, miss{"column", path,
-				fmt.Sprintf("line %d column %d (%s): %s", want.line, want.column, want.message, errs[0])})
+				fmt.Sprintf("line %d column %d (%s): %s", want.line, want.column, want.message, errs[0]), errs[0].Code})
 		default:
 			r.line++
 			r.column++
@@ -194,8 +195,10 @@ func (r *result) report(w io.Writer, all bool) {
 	fmt.Fprintf(w, "time to check               %v\n", r.time.Round(time.Millisecond))
 	for _, m := range r.misses {
 		reason := reasons[m.path]
-		if m.kind == "column" && !all {
-			continue
+		if m.kind == "column" {
+			if reason = columns[m.code]; reason != "" && !all {
+				continue
+			}
 		}
 		fmt.Fprintf(w, "%s %s: %s\n", m.kind, m.path, m.text)
 		if reason != "" {

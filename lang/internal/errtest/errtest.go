@@ -7,7 +7,8 @@
 //
 // A comment `ERROR "regexp"` (or `WARNING "regexp"`) expects one diagnostic of
 // that severity whose span begins at the token before the comment, or is the
-// empty span just after that token, and whose "summary [CODE]" matches the
+// empty span just after that token (or, after the last token, at the end of the
+// text), and whose "summary [CODE]" matches the
 // regular expression. Several comments after one token expect several
 // diagnostics. Both unexpected and missing diagnostics fail the test.
 //
@@ -113,11 +114,12 @@ type expectation struct {
 	severity   diag.Severity
 	rx         *regexp.Regexp
 	start, end int
+	last       int // where the text ends if the token is its last, else -1
 	met        bool
 }
 
 func (w expectation) matches(d diag.Diagnostic) bool {
-	at := d.Span.Start == w.start || d.Span.Start == w.end && d.Span.End == w.end
+	at := d.Span.Start == w.start || d.Span.Start == d.Span.End && (d.Span.Start == w.end || d.Span.Start == w.last)
 	return at && d.Severity == w.severity && w.rx.MatchString(d.Summary+" ["+string(d.Code)+"]")
 }
 
@@ -160,6 +162,12 @@ func expectations(f *source.File) (out []expectation, err error) {
 			start, end = i, i+len(tok)
 		}
 		i += len(tok)
+	}
+	for i := range out {
+		out[i].last = -1
+		if out[i].start == start {
+			out[i].last = len(f.Text)
+		}
 	}
 	return out, nil
 }

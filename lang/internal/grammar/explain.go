@@ -248,6 +248,11 @@ func notAFunction(s *situation) (d diag.Diagnostic, ok bool) {
 	if s.first.Type == tokIdent && s.i == s.start && s.at(s.i+1).Type == tokIdent {
 		return unknownTypeAt(s, s.first), true
 	}
+	if s.i == s.start+1 && s.fail.want == wantName && isPunct(s.tok, "(") {
+		d = s.error(diag.UnexpectedToken, s.tok, "the name of the function is missing before `(`")
+		d.Fix = "a function is written as in `real square_sum(vector x) { … }`"
+		return d, true
+	}
 	d = s.error(diag.NotAFunction, s.first, "only functions may stand in the `functions` block")
 	if s.i > s.start {
 		d.Detail = "Expected " + s.fail.want + ", found " + describe(s.tok) + "."
@@ -281,7 +286,7 @@ func strayElse(s *situation) (d diag.Diagnostic, ok bool) {
 // loopHeader explains headers of for, while and if that follow other languages.
 func loopHeader(s *situation) (d diag.Diagnostic, ok bool) {
 	word := ""
-	if s.open < 0 && s.prev.Type == tokKeyword { // for i in …, if x …
+	if s.open < 0 && s.prev.Type == tokKeyword && s.fail.want == "`(`" { // for i in …, if x …
 		word = s.prev.Value
 	}
 	if s.open > s.start && s.tokens[s.open-1].Type == tokKeyword {
@@ -366,7 +371,10 @@ func foreignOperator(s *situation) (d diag.Diagnostic, ok bool) {
 		if s.fail.want == wantExpr {
 			fix = "write `!=` for not equal"
 		}
-	case "=>", "=<": // lower=>
+	case "=>", "=<":
+		if p := s.at(s.i - 2); p.Type == tokKeyword { // lower=>
+			return d, false
+		}
 		fix = "write `>=` or `<=`"
 	case "===", "!==":
 		fix = "write `==` or `!=`"
@@ -459,8 +467,12 @@ func unclosedBracket(s *situation) (d diag.Diagnostic, ok bool) {
 	if s.fail.want == wantExpr && isPunct(s.prev, ",") && !s.tok.EOF() && !isPunct(s.tok, ";") {
 		return d, false
 	}
-	d = s.error(diag.UnclosedBracket, open, "this `%s` is not closed", open.Value)
-	d.Related = []diag.Note{{Span: spanOf(s.lowerer, s.tok), Message: "`" + closer + "` is missing before " + describe(s.tok)}}
+	d = s.error(diag.UnclosedBracket, s.tok, "`%s` is missing before %s", closer, describe(s.tok))
+	if s.newLine() { // it is missing where the line ends
+		at := end(&s.prev)
+		d.Span, d.Summary = s.span(at, at), "`"+closer+"` is missing here"
+	}
+	d.Related = []diag.Note{{Span: spanOf(s.lowerer, open), Message: "this `" + open.Value + "` is not closed"}}
 	d.Fix = "add `" + closer + "`"
 	return d, true
 }

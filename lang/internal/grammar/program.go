@@ -125,9 +125,11 @@ func (l *lowerer) program(lex *lexer.PeekingLexer, out *ast.File) {
 		block := &ast.Block{Kind: h.kind, Base: ast.Base{Pos: l.span(begin, end(&b.Close))}}
 		if b.Missing {
 			block.Pos.End = l.endBefore(b.Close)
-			l.unclosed(h, &b)
 		}
 		block.Stmts = l.block(h.kind, &b)
+		if b.Missing {
+			l.unclosed(h, &b)
+		}
 		last = block
 		if h.guess {
 			l.lost = append(l.lost, block.Pos)
@@ -219,8 +221,9 @@ func (l *lowerer) gap(lex *lexer.PeekingLexer, last *ast.Block) {
 		d = diag.Errorf(diag.StrayBrace, spanOf(l, t), "this `}` closes nothing")
 		d.Fix = "remove it, or look for a `{` that is missing before it"
 	case t.Value == "data" || t.Value == "parameters" || t.Value == "model" || t.Value == "functions":
-		d = diag.Errorf(diag.UnexpectedToken, spanOf(l, next), "`{` is missing after the block name `%s`", t.Value)
-		d.Fix = "write `" + t.Value + " { … }`"
+		d = l.braceMissing(t.Value, next)
+	case t.Value == "generated" && next.Value == "quantities", t.Value == "transformed" && (next.Value == "data" || next.Value == "parameters"):
+		d = l.braceMissing(t.Value+" "+next.Value, l.tokens[l.index(next)+1])
 	default:
 		d = diag.Errorf(diag.OutsideBlock, spanOf(l, t), "text outside all program blocks")
 		d.Detail = "Every declaration and statement belongs to a block such as `data { … }` or `model { … }`."
@@ -238,6 +241,13 @@ func (l *lowerer) gap(lex *lexer.PeekingLexer, last *ast.Block) {
 	l.lost = append(l.lost, l.span(t.Pos.Offset, lex.Peek().Pos.Offset))
 }
 
+// braceMissing reports the name of a block without its brace.
+func (l *lowerer) braceMissing(name string, next lexer.Token) diag.Diagnostic {
+	d := diag.Errorf(diag.UnexpectedToken, spanOf(l, next), "`{` is missing after the block name `%s`", name)
+	d.Fix = "write `" + name + " { … }`"
+	return d
+}
+
 // unclosed reports a program block whose closing brace is missing.
 func (l *lowerer) unclosed(h header, b *Block) {
 	if l.swallowed {
@@ -249,15 +259,18 @@ func (l *lowerer) unclosed(h header, b *Block) {
 	if inner == nil {
 		inner = b
 	}
-	d := diag.Errorf(diag.UnclosedBrace, spanOf(l, inner.Open), "this `{` is not closed")
-	if inner == b {
-		d.Summary = "the block `" + h.kind.String() + "` is not closed"
+	d := diag.Errorf(diag.UnclosedBrace, spanOf(l, inner.Close), "`}` is missing: the block `%s` goes on into the next", h.kind)
+	note := "the block begins here"
+	switch {
+	case inner.Close.EOF():
+		d.Summary = "`}` is missing: the text ends within the block `" + h.kind.String() + "`"
+	case isPunct(inner.Close, "}"):
+		d.Summary = "`}` is missing before this one"
 	}
-	where := "the next block begins here"
-	if b.Close.EOF() {
-		where = "the text ends here"
+	if inner != b {
+		note = "this `{` is not closed, if the indentation is right"
 	}
-	d.Related = []diag.Note{{Span: spanOf(l, b.Close), Message: where}}
+	d.Related = []diag.Note{{Span: spanOf(l, inner.Open), Message: note}}
 	d.Fix = "add the missing `}`"
 	l.diags.Add(d)
 }
