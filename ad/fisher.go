@@ -9,11 +9,36 @@ package ad
 // (the arguments' common shape and lanes).
 type Information func(g *Graph, args []Ref) [][]Ref
 
-// Statement is a sampling statement as Fisher sees it: args, the variate first,
-// are scalars or arrays of one shape, with or without lanes.
+// Weighted is the information about all arguments but the last, times the last.
+func (f Information) Weighted() Information {
+	return func(g *Graph, args []Ref) [][]Ref {
+		n := len(args) - 1
+		rows := f(g, args[:n])
+		for i, row := range rows {
+			row = append([]Ref(nil), row...)
+			for k := range min(len(row), i+1) {
+				if row[k] != None {
+					row[k] = g.Mul(row[k], args[n])
+				}
+			}
+			rows[i] = row
+		}
+		return append(rows, nil)
+	}
+}
+
+// Statement is a sampling statement as Fisher sees it, with the variate as the
+// first of Args. Either Info or Whiten is there.
 type Statement struct {
+	// Args are scalars or arrays of one shape, with or without lanes; with
+	// Whiten, of any type.
 	Args []Ref
 	Info Information
+
+	// Whiten is for what is not element by element. Given the tangents t of the
+	// arguments, None where 0, it returns arrays, linear in t, whose squares add
+	// up to tᵀIt.
+	Whiten func(g *Graph, args, t []Ref) []Ref
 }
 
 // Fisher returns the n×n expected Fisher information about wrt (n elements, no
@@ -21,50 +46,380 @@ type Statement struct {
 // declared information and J the derivative of the variate and arguments by wrt.
 // Where each I is positive semidefinite, so is the sum. What is data has no
 // derivative and drops out.
+//
+// Statements whose elements depend on a few elements of wrt each are summed as
+// sparse matrices: columns of J without elements in common share a direction.
 func (g *Graph) Fisher(wrt Ref, statements []Statement) Ref {
-	n := g.Type(wrt).Size()
-	total := None
-	jacobians := map[Ref]Ref{}
-	jacobian := func(a Ref) Ref {
-		j, ok := jacobians[a]
-		if !ok {
-			j = g.Jacobian(a, wrt)
-			jacobians[a] = j
-		}
-		return j
-	}
-	add := func(t Ref) {
-		if total == None {
-			total = t
-		} else {
-			total = g.Add(total, t)
-		}
-	}
+	f := newFisher(g, wrt)
 	for _, s := range statements {
-		place := g.place(s.Args)
-		js := make([]Ref, len(s.Args))
+		f.matrix(f.part(s))
+	}
+	if f.total == None {
+		return g.Expand(g.Const(0), Type{Shape: []int{f.n, f.n}})
+	}
+	return f.total
+}
+
+// FisherTrace returns tr(A·G) of a symmetric n×n matrix A, with G as of Fisher,
+// in a form whose gradient by wrt costs little more than G.
+func (g *Graph) FisherTrace(wrt, a Ref, statements []Statement) Ref {
+	f := newFisher(g, wrt)
+	for _, s := range statements {
+		f.trace(f.part(s), a)
+	}
+	if f.total == None {
+		return g.Const(0)
+	}
+	return f.total
+}
+
+// fisher is a sum under way.
+type fisher struct {
+	g     *Graph
+	wrt   Ref
+	n     int
+	total Ref
+}
+
+func newFisher(g *Graph, wrt Ref) *fisher {
+	return &fisher{g: g, wrt: wrt, n: g.Type(wrt).Size(), total: None}
+}
+
+func (f *fisher) add(t Ref) {
+	if f.total == None {
+		f.total = t
+	} else {
+		f.total = f.g.Add(f.total, t)
+	}
+}
+
+// part is a statement with its derivatives.
+type part struct {
+	place   Type
+	cols    []int    // on which its arguments depend, in order
+	tangent []Ref    // of the arguments, None where 0: directions × elements (or 1); or what Whiten made of them
+	info    [][]Ref  // None where 0; nil with Whiten
+	sparse  *entries // nil: a direction for every column
+}
+
+// entries are the products that make the matrix of a sparse statement: column
+// p of element e of the arguments, which is in direction of[p], times column q,
+// for p ≥ q.
+type entries struct {
+	element, p, q []int32
+	of            []int32
+	directions    int
+}
+
+func (f *fisher) part(s Statement) *part {
+	g := f.g
+	p := &part{place: g.place(s.Args)}
+	args := s.Args
+	if s.Whiten == nil {
+		args = make([]Ref, len(s.Args))
 		for i, a := range s.Args {
-			if t := g.Type(a); !t.Equal(Scalar) && !t.Equal(place) {
-				a = g.Expand(a, place)
-			}
-			js[i] = jacobian(a)
-		}
-		for i, row := range s.Info(g, s.Args) {
-			for k, e := range row[:i+1] {
-				if e == None || js[i] == None || js[k] == None {
-					continue
-				}
-				t := g.weighted(js[i], js[k], e, place)
-				if add(t); i != k {
-					add(g.Transpose(t))
-				}
+			args[i] = a
+			if t := g.Type(a); !t.Equal(Scalar) && !t.Equal(p.place) {
+				args[i] = g.Expand(a, p.place)
 			}
 		}
 	}
-	if total == None {
-		return g.Expand(g.Const(0), Type{Shape: []int{n, n}})
+	found, words := g.patterns(args, f.wrt), (f.n+63)/64
+	all := newPattern(1, words)
+	for _, a := range args {
+		if rows, ok := found[a]; ok {
+			all.add(0, rows.all().rows)
+		}
 	}
-	return total
+	eachBit(all.rows, func(i int) { p.cols = append(p.cols, i) })
+	if len(p.cols) == 0 {
+		return p
+	}
+	if s.Whiten != nil {
+		p.tangent = g.directions(args, f.wrt, f.seeds(p), p.place.Lanes > 0, func(h *Graph, t []Ref) []Ref {
+			z := s.Whiten(h, args, t)
+			for i, r := range z {
+				if r != None && p.place.Lanes > 0 {
+					z[i] = h.Spread(r, p.place.Lanes) // what is the same in all lanes counts in each
+				}
+			}
+			return z
+		})
+		return p
+	}
+	p.info = s.Info(g, s.Args)
+	if total := p.place.Total(); total*words <= maxPattern {
+		rows := newPattern(total, words)
+		for _, a := range args {
+			if r, ok := found[a]; ok {
+				for e := range total {
+					rows.add(e, r.row(min(e, g.Type(a).Total()-1)))
+				}
+			}
+		}
+		p.sparse = entriesOf(rows, p.cols, f.n)
+	}
+	p.tangent = g.directions(args, f.wrt, f.seeds(p), false, func(_ *Graph, t []Ref) []Ref { return t })
+	return p
+}
+
+// entriesOf chooses the directions of a statement whose elements depend on these
+// columns; nil where a dense matrix is less work.
+func entriesOf(rows pattern, cols []int, n int) *entries {
+	elements := len(rows.rows) / rows.words
+	products := 0
+	for e := range elements {
+		k := 0
+		eachBit(rows.row(e), func(int) { k++ })
+		products += k * (k + 1) / 2
+	}
+	// A product of the sparse form costs about four times one of a dense matrix.
+	if products > maxLaneWork || 4*products > len(cols)*len(cols)*elements {
+		return nil
+	}
+	s := &entries{of: make([]int32, n)}
+	members := make([][]int32, n) // elements by column
+	for e := range elements {
+		eachBit(rows.row(e), func(q int) { members[q] = append(members[q], int32(e)) })
+	}
+	// Greedy colouring: no element may have two columns in one direction.
+	taken := make([][]bool, elements) // by element: its directions
+	for _, q := range cols {
+		d := 0
+		for clash := true; clash; {
+			clash = false
+			for _, e := range members[q] {
+				for d < len(taken[e]) && taken[e][d] {
+					d, clash = d+1, true
+				}
+			}
+		}
+		for _, e := range members[q] {
+			for len(taken[e]) <= d {
+				taken[e] = append(taken[e], false)
+			}
+			taken[e][d] = true
+		}
+		s.of[q] = int32(d)
+		s.directions = max(s.directions, d+1)
+	}
+	for e := range elements {
+		eachBit(rows.row(e), func(p int) {
+			eachBit(rows.row(e), func(q int) {
+				if q <= p {
+					s.element, s.p, s.q = append(s.element, int32(e)), append(s.p, int32(p)), append(s.q, int32(q))
+				}
+			})
+		})
+	}
+	return s
+}
+
+// seeds are the directions of a part, one per row.
+func (f *fisher) seeds(p *part) Ref {
+	c := len(p.cols)
+	if p.sparse != nil {
+		c = p.sparse.directions
+	}
+	eye := make([]float64, c*f.n)
+	for i, q := range p.cols {
+		if p.sparse != nil {
+			i = int(p.sparse.of[q])
+		}
+		eye[i*f.n+q] = 1
+	}
+	return f.g.ConstArray(Type{Shape: []int{c, f.n}}, eye)
+}
+
+// matrix adds a part to the matrix.
+func (f *fisher) matrix(p *part) {
+	g, c := f.g, len(p.cols)
+	switch {
+	case c == 0:
+		return
+	case p.sparse != nil:
+		f.scatter(p)
+		return
+	}
+	sum := None
+	add := func(t Ref) {
+		if sum == None {
+			sum = t
+		} else {
+			sum = g.Add(sum, t)
+		}
+	}
+	if p.info == nil {
+		for _, z := range p.tangent {
+			if z != None {
+				add(g.matMul(z, z, false, true))
+			}
+		}
+	}
+	p.pairs(func(i, k int, w Ref) {
+		t := g.weighted(p.tangent[i], p.tangent[k], w, p.place)
+		if add(t); i != k {
+			add(g.Transpose(t))
+		}
+	})
+	if sum == None {
+		return
+	}
+	if c < f.n {
+		sum = g.Scatter(sum, p.square(f.n), []int{f.n, f.n})
+	}
+	f.add(sum)
+}
+
+// square maps the elements of the matrix of a dense part into the whole.
+func (p *part) square(n int) Index {
+	rows, cols := make([]int32, len(p.cols)), make([]int32, len(p.cols))
+	for i, q := range p.cols {
+		rows[i], cols[i] = int32(q*n), int32(q)
+	}
+	return Index{Dims: []Dim{{N: len(rows), Table: rows}, {N: len(cols), Table: cols}}}
+}
+
+// pairs calls do for every pair of arguments with information w, i ≥ k.
+func (p *part) pairs(do func(i, k int, w Ref)) {
+	for i, row := range p.info {
+		for k, w := range row[:min(len(row), i+1)] {
+			if w != None && p.tangent[i] != None && p.tangent[k] != None {
+				do(i, k, w)
+			}
+		}
+	}
+}
+
+// trace adds the trace of the product with a to the sum.
+func (f *fisher) trace(p *part, a Ref) {
+	g, c := f.g, len(p.cols)
+	switch {
+	case c == 0:
+		return
+	case p.sparse != nil:
+		f.sparseTrace(p, a)
+		return
+	}
+	if c < f.n {
+		a = g.Gather(a, p.square(f.n))
+	}
+	products := map[Ref]Ref{}
+	times := func(t Ref) Ref {
+		m, ok := products[t]
+		if !ok {
+			m = g.matMul(a, t, false, false)
+			products[t] = m
+		}
+		return m
+	}
+	if p.info == nil {
+		for _, z := range p.tangent {
+			if z != None {
+				f.add(g.Sum(g.Mul(z, times(z))))
+			}
+		}
+		return
+	}
+	p.pairs(func(i, k int, w Ref) {
+		x, y := p.tangent[i], p.tangent[k]
+		if g.Type(x).Shape[1] < g.Type(y).Shape[1] {
+			x, y = y, x
+		}
+		m := g.Type(x).Shape[1]
+		y = times(y)
+		if g.Type(y).Shape[1] < m { // one column for all elements
+			y = g.Gather(y, Index{Dims: []Dim{{N: c, Stride: 1}, {N: m}}})
+		}
+		q := g.Scatter(g.Mul(x, y), Index{Dims: []Dim{{N: c}, {N: m, Stride: 1}}}, []int{m})
+		w = g.Reshape(g.Unlane(g.Expand(w, p.place)), []int{p.place.Total()})
+		if m == 1 {
+			q, w = g.Sum(q), g.Sum(w)
+		}
+		t := g.Sum(g.Mul(q, w))
+		if i != k {
+			t = g.Scale(2, t)
+		}
+		f.add(t)
+	})
+}
+
+// products are those of a sparse part, weighted and added up over arguments.
+func (f *fisher) products(p *part) Ref {
+	g, s := f.g, p.sparse
+	n := len(s.element)
+	sum := None
+	gather := func(t Ref, column []int32) Ref {
+		m := g.Type(t).Shape[1]
+		table := make([]int32, n)
+		for i, e := range s.element {
+			table[i] = s.of[column[i]] * int32(m)
+			if m > 1 {
+				table[i] += e
+			}
+		}
+		return g.Gather(t, Index{Dims: []Dim{{N: n, Table: table}}})
+	}
+	at := map[[2]int]Ref{}
+	factor := func(i, side int) Ref {
+		r, ok := at[[2]int{i, side}]
+		if !ok {
+			r = gather(p.tangent[i], [][]int32{s.p, s.q}[side])
+			at[[2]int{i, side}] = r
+		}
+		return r
+	}
+	p.pairs(func(i, k int, w Ref) {
+		t := g.Mul(factor(i, 0), factor(k, 1))
+		if i != k {
+			t = g.Add(t, g.Mul(factor(k, 0), factor(i, 1)))
+		}
+		if !g.Type(w).Equal(Scalar) {
+			w = g.Gather(g.Reshape(g.Unlane(g.Expand(w, p.place)), []int{p.place.Total()}), Index{Dims: []Dim{{N: n, Table: s.element}}})
+		}
+		if t = g.Mul(t, w); sum == None {
+			sum = t
+		} else {
+			sum = g.Add(sum, t)
+		}
+	})
+	return sum
+}
+
+// scatter adds a sparse part to the matrix.
+func (f *fisher) scatter(p *part) {
+	g, s := f.g, p.sparse
+	values := f.products(p)
+	if values == None {
+		return
+	}
+	var from, to []int32
+	for i := range s.element {
+		from, to = append(from, int32(i)), append(to, s.p[i]*int32(f.n)+s.q[i])
+		if s.p[i] != s.q[i] {
+			from, to = append(from, int32(i)), append(to, s.q[i]*int32(f.n)+s.p[i])
+		}
+	}
+	both := g.Gather(values, Index{Dims: []Dim{{N: len(from), Table: from}}})
+	f.add(g.Scatter(both, Index{Dims: []Dim{{N: len(to), Table: to}}}, []int{f.n, f.n}))
+}
+
+// sparseTrace adds the trace of a sparse part's product with a.
+func (f *fisher) sparseTrace(p *part, a Ref) {
+	g, s := f.g, p.sparse
+	values := f.products(p)
+	if values == None {
+		return
+	}
+	at, times := make([]int32, len(s.element)), make([]float64, len(s.element))
+	for i := range at {
+		at[i], times[i] = s.p[i]*int32(f.n)+s.q[i], 2
+		if s.p[i] == s.q[i] {
+			times[i] = 1
+		}
+	}
+	w := g.Mul(g.Gather(a, Index{Dims: []Dim{{N: len(at), Table: at}}}), g.ConstArray(Type{Shape: []int{len(at)}}, times))
+	f.add(g.Sum(g.Mul(w, values)))
 }
 
 // place is the type over which a statement's elements range.
@@ -80,8 +435,8 @@ func (g *Graph) place(args []Ref) Type {
 	return p
 }
 
-// weighted is Σ_e A(i,e)·w(e)·B(j,e), an n×n matrix, where a Jacobian of one
-// column is the same for all elements.
+// weighted is Σ_e A(i,e)·w(e)·B(j,e), a square matrix, where derivatives of one
+// column are the same for all elements.
 func (g *Graph) weighted(a, b, w Ref, place Type) Ref {
 	n := g.Type(a).Shape[0]
 	m := place.Total()

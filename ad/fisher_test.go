@@ -144,7 +144,7 @@ func TestFisherHierarchy(t *testing.T) {
 		if laned {
 			rate, y, theta = g.Lane(rate), g.Lane(y), g.Lane(theta)
 		}
-		f := g.Fisher(in, []Statement{{[]Ref{theta, mu, tau}, normalInfo}, {[]Ref{y, rate}, poissonInfo}})
+		f := g.Fisher(in, []Statement{{Args: []Ref{theta, mu, tau}, Info: normalInfo}, {Args: []Ref{y, rate}, Info: poissonInfo}})
 		closeTo(t, "Fisher information", evalAt(t, g, at, f)[0], want, 1e-12)
 	}
 }
@@ -162,8 +162,8 @@ func TestFisherGradient(t *testing.T) {
 				y, eta = g.Lane(y), g.Lane(eta)
 			}
 			f := g.Fisher(in, []Statement{
-				{[]Ref{in, g.Const(0), g.Exp(g.Slice(in, 0, nil))}, normalInfo},
-				{[]Ref{y, eta}, bernoulliLogitInfo},
+				{Args: []Ref{in, g.Const(0), g.Exp(g.Slice(in, 0, nil))}, Info: normalInfo},
+				{Args: []Ref{y, eta}, Info: bernoulliLogitInfo},
 			})
 			return g, in, g.LogDetSPD(f)
 		}, 3, 1e-6)

@@ -33,35 +33,67 @@ const maxLaneWork = 1 << 22
 // Jacobian returns the derivatives of the elements of out by the n elements of
 // wrt, which has no lanes: row i, of as many columns as out has elements over
 // all lanes, is the tangent in the direction i; None where out does not depend on
-// wrt. The directions are lanes of one forward sweep or, where the sweep has
-// lanes of its own, the steps of a scan: the size of the graph does not grow
-// with n.
+// wrt.
 func (g *Graph) Jacobian(out, wrt Ref) Ref {
-	t := g.Type(wrt)
-	n := t.Size()
-	if t.Lanes > 0 {
-		g.fail(OpInput, "derivatives by a value with lanes")
-	}
+	n := g.Type(wrt).Size()
 	eye := make([]float64, n*n)
 	for i := range n {
 		eye[i*n+i] = 1
 	}
-	basis := g.ConstArray(Type{Shape: append([]int{n}, t.Shape...)}, eye)
-	total := g.Type(out).Total()
-	if n == 0 || !g.lanesFree(out, wrt, n) {
-		return g.jacobianScan(out, wrt, basis)
-	}
-	d := g.JVP([]Ref{out}, []Ref{wrt}, []Ref{g.Lane(basis)})[0]
-	if d == None {
-		return None
-	}
-	return g.Reshape(g.Unlane(g.Spread(d, n)), []int{n, total})
+	basis := g.ConstArray(Type{Shape: []int{n, n}}, eye)
+	return g.directions([]Ref{out}, wrt, basis, false, func(_ *Graph, t []Ref) []Ref { return t })[0]
 }
 
-// lanesFree reports whether no value between wrt and out has lanes or is too
+// directions returns what then makes of the tangents of outs (None where they
+// do not depend on wrt) in each of the directions of wrt that are the rows of
+// seeds: one row of all elements over all lanes for each. then adds to the graph
+// that it is given. The directions are lanes of one forward sweep or, where the
+// sweep, or with laned what then does, has lanes of its own, the steps of a scan:
+// the size of the graph does not grow with their number. What is the same at all points is computed at once.
+func (g *Graph) directions(outs []Ref, wrt, seeds Ref, laned bool, then func(h *Graph, t []Ref) []Ref) []Ref {
+	t := g.Type(wrt)
+	if t.Lanes > 0 {
+		g.fail(OpInput, "derivatives by a value with lanes")
+	}
+	n := g.Type(seeds).Shape[0]
+	basis := g.Reshape(seeds, append([]int{n}, t.Shape...))
+	if n == 0 || laned || !g.lanesFree(outs, wrt, n) {
+		return g.directionsScan(outs, wrt, basis, then)
+	}
+	res := then(g, g.JVP(outs, []Ref{wrt}, []Ref{g.Lane(basis)}))
+	for i, d := range res {
+		if d != None {
+			u := g.Unlane(g.Spread(d, n))
+			res[i] = g.settled(g.Reshape(u, []int{n, g.Type(u).Size() / n}))
+		}
+	}
+	return res
+}
+
+// settled is r, as a constant if no input decides it.
+func (g *Graph) settled(r Ref) Ref {
+	if _, ok := g.Value(r); ok || g.Type(r).Total() > maxLaneWork {
+		return r
+	}
+	live := g.Live([]Ref{r}, false)
+	for i, l := range live {
+		if l && (g.Nodes[i].Op == OpInput || table[g.Nodes[i].Op].Class == Random) {
+			return r
+		}
+	}
+	h := NewGraph()
+	h.Output(h.inline(g, nil, []Ref{r}, false)[0])
+	v, err := h.Eval(nil, &Env{})
+	if err != nil {
+		return r
+	}
+	return g.ConstArray(g.Type(r), v[0])
+}
+
+// lanesFree reports whether no value between wrt and outs has lanes or is too
 // large to be taken n times.
-func (g *Graph) lanesFree(out, wrt Ref, n int) bool {
-	active, live := g.dependents([]Ref{wrt}, int(out)+1), g.Live([]Ref{out}, false)
+func (g *Graph) lanesFree(outs []Ref, wrt Ref, n int) bool {
+	active, live := g.dependents([]Ref{wrt}, len(g.Nodes)), g.Live(outs, false)
 	for i := range active {
 		if t := g.Nodes[i].Type; active[i] && live[i] && (t.Lanes > 0 || t.Size()*n > maxLaneWork) {
 			return false
@@ -70,20 +102,27 @@ func (g *Graph) lanesFree(out, wrt Ref, n int) bool {
 	return true
 }
 
-// jacobianScan takes one direction per step. The sweep is built in a copy of the
-// graph, from which the body takes what is new; the rest is captured.
-func (g *Graph) jacobianScan(out, wrt, basis Ref) Ref {
+// directionsScan takes one direction per step. The sweep is built in a copy of
+// the graph, from which the body takes what is new; the rest is captured.
+func (g *Graph) directionsScan(outs []Ref, wrt, basis Ref, then func(h *Graph, t []Ref) []Ref) []Ref {
 	h := *g
 	h.Nodes = append([]Node(nil), g.Nodes...)
 	h.Inputs = append([]Ref(nil), g.Inputs...)
 	h.cse, h.consts = maps.Clone(g.cse), maps.Clone(g.consts)
 	h.uniform, h.fills, h.lower = maps.Clone(g.uniform), maps.Clone(g.fills), maps.Clone(g.lower)
 	dir := h.Input(g.Type(wrt))
-	d := h.JVP([]Ref{out}, []Ref{wrt}, []Ref{dir})[0]
-	if d == None {
-		return None
+	res := then(&h, h.JVP(outs, []Ref{wrt}, []Ref{dir}))
+	var wanted []Ref
+	for i, d := range res {
+		if d != None {
+			u := h.Unlane(d)
+			res[i] = h.Reshape(u, []int{h.Type(u).Size()})
+			wanted = append(wanted, res[i])
+		}
 	}
-	d = h.Reshape(h.Unlane(d), []int{g.Type(out).Total()})
+	if len(wanted) == 0 {
+		return res
+	}
 
 	body := NewGraph()
 	to := make([]Ref, len(h.Nodes))
@@ -108,7 +147,7 @@ func (g *Graph) jacobianScan(out, wrt, basis Ref) Ref {
 		}
 		return to[r]
 	}
-	live := h.Live([]Ref{d}, false)
+	live := h.Live(wanted, false)
 	for i := len(g.Nodes); i < len(h.Nodes); i++ {
 		n := &h.Nodes[i]
 		if !live[i] || to[i] != None || n.Op == OpConst {
@@ -121,6 +160,16 @@ func (g *Graph) jacobianScan(out, wrt, basis Ref) Ref {
 		body.site = n.Site
 		to[i] = body.Do(n.Op, n.Attr, in...)
 	}
-	body.Output(of(d))
-	return g.Kept(g.DoScan(&Scan{Body: body, Streams: 1, Outs: 1, Steps: g.Type(basis).Shape[0]}, args), 0)
+	for _, r := range wanted {
+		body.Output(of(r))
+	}
+	scan := g.DoScan(&Scan{Body: body, Streams: 1, Outs: len(wanted), Steps: g.Type(basis).Shape[0]}, args)
+	k := 0
+	for i, d := range res {
+		if d != None {
+			res[i] = g.settled(g.Kept(scan, k))
+			k++
+		}
+	}
+	return res
 }

@@ -4,15 +4,19 @@ import (
 	"sync"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/bind"
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 	"github.com/ppl-lang/ppl/compile/internal/vm"
 )
 
-// curvature is the second derivatives of a model's log density, planned when
-// they are first asked for and shared by clones.
+// curvature is the second derivatives of a model's log density and its metrics,
+// planned when they are first asked for and shared by clones.
 type curvature struct {
 	mu                          sync.Mutex
 	hessian, traceGrad, product *vm.Program
+	fisher, fisherTrace         *vm.Program // of fisher.go, as what follows
+	user, userTrace             *vm.Program
+	information                 *bind.Information
 }
 
 // onePoint returns a graph with the whole unconstrained point as its only input
@@ -20,26 +24,33 @@ type curvature struct {
 func (m *Model) onePoint() (g *ad.Graph, x, density ad.Ref) {
 	g = ad.NewGraph()
 	x = g.Input(ad.Type{Shape: []int{m.dim}})
-	parts := make([]ad.Ref, len(m.bound.Params))
-	for i, p := range m.bound.Params {
-		parts[i] = g.Slice(x, m.offsets[i], []int{p.Size})
-	}
 	// The first output is the density; the others are its gradient.
 	body := *m.bound.Density
 	body.Outputs = body.Outputs[:1]
-	return g, x, g.Inline(&body, parts, true)[0]
+	return g, x, g.Inline(&body, m.parts(g, x, &body), true)[0]
 }
 
 // plan builds and plans a graph of second derivatives, once.
-func (m *Model) plan(p **vm.Program, build func(g *ad.Graph, x, density ad.Ref) ad.Ref) (err error) {
+func (m *Model) plan(p **vm.Program, build func(g *ad.Graph, x, density ad.Ref) ad.Ref) error {
+	return m.planOnce(p, func() (*ad.Graph, ad.Ref, error) {
+		g, x, density := m.onePoint()
+		return g, build(g, x, density), nil
+	})
+}
+
+// planOnce plans a graph with one output, unless that has been done.
+func (m *Model) planOnce(p **vm.Program, build func() (*ad.Graph, ad.Ref, error)) (err error) {
 	m.curvature.mu.Lock()
 	defer m.curvature.mu.Unlock()
 	if *p != nil {
 		return nil
 	}
 	defer ad.Recover(&err)
-	g, x, density := m.onePoint()
-	g.Output(build(g, x, density))
+	g, out, err := build()
+	if err != nil {
+		return err
+	}
+	g.Output(out)
 	*p, err = vm.Compile(g, passes.Options{Without: m.without})
 	return err
 }

@@ -31,7 +31,7 @@ func (d *Dist) funcs() []Func {
 		each, kind = tInt, "mass"
 	}
 	fs := []Func{{Name: name, Overload: types.Density(name, sets...), Terms: d.terms, In: d.domains(), Example: d.Examples, Dist: d,
-		Doc: "The logarithm of the " + kind + " of " + d.Doc}}
+		Doc: "The logarithm of the " + kind + " of " + d.Doc, Statements: d.statements()}}
 	add := func(suffix, doc string, f build) {
 		name := d.Name + suffix
 		fs = append(fs, Func{Name: name, Overload: types.Density(name, sets...), Doc: doc + d.Doc, Build: f, In: d.domains(), Dist: d})
@@ -182,6 +182,19 @@ func (d *Dist) terms(b *Builder, a []Arg) []ad.Ref {
 		sum = append(sum, g.Sum(inside))
 	}
 	return sum
+}
+
+// statements is Func.Statements of the density.
+func (d *Dist) statements() func(b *Builder, a []Arg) []ad.Statement {
+	if d.Information == nil {
+		return nil
+	}
+	return func(b *Builder, a []Arg) []ad.Statement {
+		if b.common(a, d.what) == 0 {
+			return nil
+		}
+		return []ad.Statement{{Args: refs(a), Info: d.Information}}
+	}
 }
 
 // inSupport returns y with values outside the support replaced by one inside,

@@ -88,11 +88,14 @@ func glm(name string, d *Dist, at int) []Func {
 				in = append(in, p.In)
 			}
 		}
-		fs = append(fs, Func{Name: name, Doc: doc, In: in, Overload: types.Fixed{Name: name, Params: ts, Result: tReal},
+		with := func(b *Builder, a []Arg) []Arg { // the predictor in place of its parts
+			args := append([]Arg{}, a[:at]...)
+			args = append(args, b.linear(a[at], a[at+1], a[at+2]))
+			return append(args, a[at+3:]...)
+		}
+		f := Func{Name: name, Doc: doc, In: in, Overload: types.Fixed{Name: name, Params: ts, Result: tReal},
 			Terms: func(b *Builder, a []Arg) []ad.Ref {
-				args := append([]Arg{}, a[:at]...)
-				args = append(args, b.linear(a[at], a[at+1], a[at+2]))
-				args = append(args, a[at+3:]...)
+				args := with(b, a)
 				terms := d.terms(b, args)
 				if d == &negBinomial2LogGLM && terms != nil && b.Propto && !args[2].Param {
 					// Stan's kernel contains the constant -φ log φ.
@@ -100,7 +103,11 @@ func glm(name string, d *Dist, at int) []Func {
 					terms = append(terms, b.G.Scale(-float64(b.common(args, d.what)), c))
 				}
 				return terms
-			}})
+			}}
+		if of := d.statements(); of != nil {
+			f.Statements = func(b *Builder, a []Arg) []ad.Statement { return of(b, with(b, a)) }
+		}
+		fs = append(fs, f)
 	}
 	return fs
 }
@@ -138,7 +145,7 @@ func glms() []Func {
 // negBinomial2LogGLM is negBinomial2Log, of which Stan drops other addends in
 // the linear model: log y! always.
 var negBinomial2LogGLM = Dist{
-	Name: negBinomial2Log.Name, Discrete: true, Variate: negBinomial2Log.Variate, Params: negBinomial2Log.Params,
+	Name: negBinomial2Log.Name, Discrete: true, Variate: negBinomial2Log.Variate, Params: negBinomial2Log.Params, Information: negBinomial2Log.Information,
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		eta, phi := p[0], p[1]
 		logPhi := g.Log(phi)

@@ -161,7 +161,8 @@ func multivariates() []Func {
 		in := shapes[form]
 		doc := "the multivariate normal distribution with mean mu and " + what[form]
 		fs = append(fs, density("multi_normal"+form+"_lpdf", "The logarithm of the density of "+doc+", added up over arrays of vectors.",
-			[]types.Set{types.Vectors, types.Vectors, matrix}, []types.Constraint{{}, {}, in}, multiNormal(form)))
+			[]types.Set{types.Vectors, types.Vectors, matrix}, []types.Constraint{{}, {}, in}, multiNormal(form)).
+			with(func(f *Func) { f.Statements = multiNormalStatements(form) }))
 		if form == "_prec" {
 			continue
 		}

@@ -33,6 +33,11 @@ type Func struct {
 	// stay so: whoever adds over lanes counts them once per lane.
 	Terms func(b *Builder, a []Arg) []ad.Ref
 
+	// Statements are, for a density, its variate and parameters with their joint
+	// expected information; nil if that is not known. Checks of the arguments
+	// are those of Terms, which is called before.
+	Statements func(b *Builder, a []Arg) []ad.Statement
+
 	// Int is the value of a function of int scalars; the error is a user's
 	// mistake such as a division by zero.
 	Int func(a []int64) (int64, error)

@@ -57,6 +57,9 @@ type Bound struct {
 	// Sites are the positions of graph nodes, by ad.Site.
 	Sites []source.Span
 	Stats Stats // of the log density
+
+	again *binder // for what is made later, see information.go
+	known []constant
 }
 
 // Param is a declared parameter.
@@ -68,31 +71,42 @@ type Param struct {
 }
 
 // Bind evaluates prog with data. Mistakes come back as *Error.
-func Bind(prog *ir.Program, set *data.Set, o Options) (out *Bound, err error) {
+func Bind(prog *ir.Program, set *data.Set, o Options) (*Bound, error) {
 	b := newBinder(prog, o)
+	out := &Bound{again: b}
+	err := b.complaints(func() {
+		out.known = b.readData(set)
+		b.stats = Stats{}
+		b.density(out.known, out, b.opts.Jacobian)
+		out.Stats = b.stats
+		b.outputs(out.known, out)
+		b.inverse(out.known, out)
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Sites = b.sites
+	return out, nil
+}
+
+// complaints runs fn, whose complaints come back as *Error.
+func (b *binder) complaints(fn func()) (err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
 		case *problem:
-			out, err = nil, &Error{}
+			err = &Error{}
 			err.(*Error).List.Add(r.d)
 		case *abort:
-			out, err = nil, &Error{}
+			err = &Error{}
 			p := b.fail(b.span, diag.NotSupported, "%s: not supported here yet", r.reason)
 			err.(*Error).List.Add(p.d)
 		default:
 			panic(r)
 		}
 	}()
-	known := b.readData(set)
-	out = &Bound{}
-	b.stats = Stats{}
-	b.density(known, out)
-	out.Stats = b.stats
-	b.outputs(known, out)
-	b.inverse(known, out)
-	out.Sites = b.sites
-	return out, nil
+	fn()
+	return nil
 }
 
 // constant is the value of a data variable, outside any graph.
@@ -241,12 +255,13 @@ func (b *binder) checkOrder(v *ir.Var, bounds transform.Bounds) {
 	g.RejectIf(wrong, m, bounds.Lower, bounds.Upper)
 }
 
-// density builds the log density.
-func (b *binder) density(known []constant, out *Bound) {
+// density builds the log density, with the Jacobians of the transforms or
+// without.
+func (b *binder) density(known []constant, out *Bound, jacobians bool) {
 	b.start(known)
 	b.inModel = true
 	var jacobian func(value)
-	if b.opts.Jacobian {
+	if jacobians {
 		jacobian = func(v value) { b.targets = append(b.targets, v) }
 	}
 	b.parameters(out, jacobian)

@@ -37,6 +37,11 @@ type binder struct {
 	now       bool       // transformed data: effects act at once
 	rng       *rand.Rand // draws of transformed data; nil elsewhere
 
+	marking   bool      // densities are represented by inputs, see information.go
+	densities []density // so far
+	left      []LeftOut // densities that cannot be
+	addends   []addend  // of the log density, by statement
+
 	span     source.Span
 	sites    []source.Span
 	lastSite ad.Site
@@ -174,6 +179,9 @@ func (b *binder) addTarget(v value) {
 	}
 	b.lvl.g.SetSite(b.site())
 	r := b.totalHere(b.use(v, b.lvl, b.axis), v)
+	if b.marking {
+		b.addends = append(b.addends, addend{b.span, r})
+	}
 	b.targets = append(b.targets, value{typ: types.RealType, lvl: b.lvl, ref: r, param: v.param})
 }
 

@@ -20,6 +20,7 @@
 //	ints.go      known integers in lanes
 //	computed.go  indices that are computed when the program runs
 //	intrinsic.go what the library's texts need beyond the language: Jacobians, constants
+//	information.go densities with expected information; metrics that a program defines
 //	declared.go  declared sizes, types and bounds
 //	errors.go    diagnostics, and giving up on a way to evaluate a loop
 //

@@ -456,6 +456,11 @@ func (b *binder) terms(e *ir.Call, f *stdlib.Func, propto bool) []value {
 	b.catch(func() {
 		refs = f.Terms(&stdlib.Builder{G: lvl.g, Name: e.Name, Propto: propto}, sargs)
 	})
+	if b.marking && param {
+		if v, ok := b.mark(e, f, lvl, ax, sargs); ok {
+			return []value{v}
+		}
+	}
 	out := make([]value, len(refs))
 	for i, r := range refs {
 		out[i] = b.wrap(r, lvl, ax, types.RealType, param)

@@ -50,6 +50,8 @@ type scanFrame struct {
 	chains  map[chainKey]*chain
 	order   []*chain
 	targets []ad.Ref
+
+	densities []int // in binder.densities, whose arguments are values of the body
 }
 
 type chainKey struct {
@@ -341,6 +343,13 @@ func (b *binder) scan(ax *axis, lp *loop, i value, pl plan) {
 		}
 	}
 	wanted = append(wanted, s.targets...)
+	var marked []ad.Statement
+	for _, k := range s.densities {
+		marked = append(marked, b.densities[k].statements...)
+	}
+	for _, st := range marked {
+		wanted = append(wanted, st.Args...)
+	}
 	wanted = append(wanted, body.Effects...)
 	outer := map[ad.Ref]bool{}
 	var kept []ad.Ref
@@ -468,6 +477,11 @@ func (b *binder) scan(ax *axis, lp *loop, i value, pl plan) {
 		}
 	}
 	f.scan = nil
+	for _, st := range marked {
+		for k, a := range st.Args {
+			st.Args[k] = lane[a]
+		}
+	}
 	for _, r := range s.targets {
 		b.inFrame(f, func() {
 			b.addTarget(b.wrap(lane[r], b.lvl, ax, types.RealType, true))

@@ -238,7 +238,7 @@ func (b *binder) assign(s *ir.Assign) {
 // ---- log density ----
 
 func (b *binder) target(s *ir.Target) {
-	if s.Jacobian && !b.opts.Jacobian {
+	if s.Jacobian && (!b.opts.Jacobian || b.marking) {
 		b.eval(s.Value) // for its checks
 		return
 	}

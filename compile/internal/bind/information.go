@@ -1,0 +1,274 @@
+package bind
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/stdlib"
+)
+
+// This file: what metrics of a model need. The program is evaluated once more,
+// with a new input in place of every density that has expected information. How
+// the log density depends on these inputs shows which densities are its addends,
+// however the program adds them up (in loops, through variables, functions, sums
+// and products with data), and with which weights.
+
+// Information is the statements that a log density is made of.
+type Information struct {
+	// Graph has the parameters as its first inputs; what the others are does
+	// not matter to the statements.
+	Graph      *ad.Graph
+	Statements []ad.Statement
+	LeftOut    []LeftOut
+}
+
+// LeftOut is a part of the log density that is not among the statements.
+type LeftOut struct {
+	At  source.Span
+	Why string
+}
+
+// density is a call of a density that is represented by an input.
+type density struct {
+	at         source.Span
+	name       string
+	input      ad.Ref // with one element per lane, if there are any
+	statements []ad.Statement
+}
+
+// addend is what a statement added to the log density.
+type addend struct {
+	at  source.Span
+	ref ad.Ref
+}
+
+// Information evaluates the log density for its statements. The transforms of
+// the parameters add nothing: the information of a distribution on a bounded
+// support is that of the variate on the unbounded scale, the Jacobian included.
+func (out *Bound) Information() (info *Information, err error) {
+	b := out.again
+	err = b.complaints(func() {
+		b.marking, b.densities, b.left, b.addends = true, nil, nil, nil
+		defer func() { b.marking = false }()
+		b.density(out.known, &Bound{}, false)
+		info = b.statements()
+	})
+	return info, err
+}
+
+// Metric evaluates the function of that name in the program's functions block,
+// whose arguments have the names of the model's variables, to a graph whose only
+// output is its value.
+func (out *Bound) Metric(name string) (g *ad.Graph, err error) {
+	b := out.again
+	err = b.complaints(func() { g = b.metric(name, out.known) })
+	return g, err
+}
+
+// mark puts an input in place of a density that has been evaluated to refs, if
+// that can be done.
+func (b *binder) mark(e *ir.Call, f *stdlib.Func, lvl *level, ax *axis, args []stdlib.Arg) (value, bool) {
+	if !b.inModel {
+		return value{}, false
+	}
+	if f.Statements == nil {
+		b.leave(e.Span(), fmt.Sprintf("%s has no expected information in the library", e.Name))
+		return value{}, false
+	}
+	s := b.scanOf(lvl)
+	if lvl != b.root && s == nil {
+		b.leave(e.Span(), "it stands in a loop or a conditional that is evaluated as a whole")
+		return value{}, false
+	}
+	d := density{at: e.Span(), name: e.Name}
+	b.catch(func() { d.statements = f.Statements(&stdlib.Builder{G: lvl.g, Name: e.Name}, args) })
+	if len(d.statements) == 0 {
+		return value{}, false
+	}
+	if s != nil {
+		ax = s.f.ax
+		s.densities = append(s.densities, len(b.densities))
+	}
+	g := b.root.g
+	v := value{typ: e.Type(), lvl: b.root, axis: ax, param: true}
+	if ax != nil {
+		d.input = g.Input(ad.Type{Shape: []int{ax.n}})
+		v.ref = g.Lane(d.input)
+	} else {
+		d.input = g.Input(ad.Scalar)
+		v.ref = d.input
+	}
+	b.densities = append(b.densities, d)
+	return v, true
+}
+
+// scanOf is the scan whose steps evaluate lvl, in all lanes in force, if its
+// results come to the program's own graph.
+func (b *binder) scanOf(lvl *level) *scanFrame {
+	f := b.frame
+	if f == nil || f.scan == nil || lvl != f.scan.lvl || b.lvl != f.ax.lvl || f.ax.lvl != b.root || b.axis != f.ax {
+		return nil
+	}
+	return f.scan
+}
+
+func (b *binder) leave(at source.Span, why string) {
+	if l := (LeftOut{at, why}); !slices.Contains(b.left, l) {
+		b.left = append(b.left, l)
+	}
+}
+
+// statements finds what the log density is made of.
+func (b *binder) statements() *Information {
+	g := b.root.g
+	total := g.Outputs[0]
+	reasons := b.left // of densities that may or may not be part of the log density
+	b.left = nil
+	params := g.Inputs[:len(b.prog.Parameters)]
+	wrt := slices.Clone(params)
+	isInput := map[ad.Ref]bool{}
+	for _, d := range b.densities {
+		wrt = append(wrt, d.input)
+		isInput[d.input] = true
+	}
+	weights := g.Backprop([]ad.Ref{total}, []ad.Ref{g.Const(1)}, wrt)
+	info := &Information{Graph: g}
+	for i, d := range b.densities {
+		w := weights[len(params)+i]
+		if w == ad.None {
+			continue
+		}
+		if why := b.unusable(d, w, isInput); why != "" {
+			b.leave(d.at, why)
+			continue
+		}
+		data, _ := g.Value(w)
+		if len(g.Type(w).Shape) > 0 {
+			w = g.Lane(w)
+		}
+		for _, s := range d.statements {
+			if slices.ContainsFunc(data, func(v float64) bool { return v != 1 }) {
+				s = weighted(s, w)
+			}
+			info.Statements = append(info.Statements, s)
+		}
+	}
+	rest := func(r ad.Ref) bool { // depends on parameters other than through densities
+		return slices.ContainsFunc(g.Backprop([]ad.Ref{r}, []ad.Ref{g.Const(1)}, params), func(a ad.Ref) bool { return a != ad.None })
+	}
+	if slices.ContainsFunc(weights[:len(params)], func(a ad.Ref) bool { return a != ad.None }) {
+		seen := map[source.Span]bool{}
+		for _, a := range b.addends {
+			if seen[a.at] || !rest(a.ref) {
+				continue
+			}
+			seen[a.at] = true
+			found := slices.ContainsFunc(b.left, func(l LeftOut) bool { return inside(l.At, a.at) })
+			for _, l := range reasons {
+				if inside(l.At, a.at) {
+					b.leave(l.At, l.Why)
+					found = true
+				}
+			}
+			if !found {
+				b.leave(a.at, "it is not the density of a distribution")
+			}
+		}
+	}
+	info.LeftOut = b.left
+	return info
+}
+
+// unusable says why a density of weight w is no statement, "" if it is one.
+func (b *binder) unusable(d density, w ad.Ref, isInput map[ad.Ref]bool) string {
+	g := b.root.g
+	data, ok := g.Value(w)
+	if !ok {
+		return d.name + " enters the log density through a function, as part of a mixture does, or with a weight that parameters decide"
+	}
+	for _, v := range data {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return fmt.Sprintf("%s enters the log density with the weight %v", d.name, v)
+		}
+	}
+	for _, s := range d.statements {
+		for i, live := range g.Live(s.Args, false) {
+			if live && isInput[ad.Ref(i)] {
+				return "an argument of " + d.name + " is made from another density"
+			}
+		}
+	}
+	return ""
+}
+
+// weighted is s with the weight w, one number or one per lane.
+func weighted(s ad.Statement, w ad.Ref) ad.Statement {
+	if s.Info != nil {
+		return ad.Statement{Args: append(slices.Clone(s.Args), w), Info: s.Info.Weighted()}
+	}
+	n, whiten := len(s.Args), s.Whiten
+	return ad.Statement{Args: append(slices.Clone(s.Args), w), Whiten: func(g *ad.Graph, args, t []ad.Ref) []ad.Ref {
+		root := g.Sqrt(args[n])
+		out := whiten(g, args[:n], t[:n])
+		for i, z := range out {
+			if z != ad.None {
+				out[i] = g.Mul(z, root)
+			}
+		}
+		return out
+	}}
+}
+
+// inside reports whether a is part of b.
+func inside(a, b source.Span) bool {
+	return a.File == b.File && b.Start <= a.Start && a.End <= b.End
+}
+
+// metric evaluates a function of the program.
+func (b *binder) metric(name string, known []constant) *ad.Graph {
+	i := slices.IndexFunc(b.prog.Functions, func(f *ir.Function) bool { return f.Name == name })
+	if i < 0 {
+		b.fail(source.Span{File: b.prog.Source}, diag.BadCall, "the program has no function `%s`", name).
+			fix("declare `matrix %s(…)` in the functions block, with arguments named like the model's variables", name).throw()
+	}
+	f := b.prog.Functions[i]
+	b.start(known)
+	bound := &Bound{}
+	b.parameters(bound, nil)
+	b.transformedParameters()
+	n := 0
+	for _, p := range bound.Params {
+		n += p.Size
+	}
+	vars := slices.Concat(b.prog.Data, b.prog.TransformedDataVars, b.prog.Parameters, b.prog.TransformedParameterVars)
+	args := make([]value, len(f.Params))
+	for k, p := range f.Params {
+		i := slices.IndexFunc(vars, func(v *ir.Var) bool { return v.Name == p.Name })
+		if i < 0 {
+			b.fail(p.Span, diag.BadCall, "the model has no variable `%s`", p.Name).
+				detailf("The arguments of `%s` are the model's variables of these names: data, transformed data, parameters and transformed parameters.", name).throw()
+		}
+		v := vars[i]
+		if !v.Type.Equal(p.Type) && !(p.Type.Kind == types.Real && v.Type.Kind == types.Int && p.Type.Dims == v.Type.Dims) {
+			b.fail(p.Span, diag.BadCall, "`%s` is of type %s in the model, but of type %s here", p.Name, v.Type, p.Type).throw()
+		}
+		c := b.cell(v)
+		args[k] = b.load(c, v, wholeOf(c.shape), c.typ)
+	}
+	out := b.callWith(f, f.Span, args)
+	if out == nil || out.typ.Kind != types.Matrix || out.typ.Dims != 0 {
+		b.fail(f.Span, diag.BadCall, "`%s` does not return a matrix", name).throw()
+	}
+	if !slices.Equal(out.shape, []int{n, n}) {
+		b.fail(f.Span, diag.BadCall, "`%s` returns a matrix with %s, but there are %d unconstrained parameters", name, sizeText(out.shape), n).throw()
+	}
+	g := b.root.g
+	g.Output(b.use(*out, b.root, nil))
+	return g
+}
