@@ -127,6 +127,7 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 			if err := c.stages[c.stage].Run(ctx, c.state); err != nil {
 				return err
 			}
+			c.state.keep, c.state.within = nil, nil
 			c.stage++
 			if err := c.takeSnapshot(); err != nil {
 				return err
@@ -253,7 +254,7 @@ func (c *chain) initialize(ctx context.Context, target LogDensity, from *Snapsho
 // adopt makes the state the chain's own.
 func (c *chain) adopt(plan Plan) {
 	c.state.Chain, c.state.ID, c.state.Seed = c.report.Chain, c.report.ID, c.cfg.Seed
-	c.state.observe = c.observe
+	c.state.observe, c.state.before = c.observe, c.before
 	c.stages = plan.Stages
 }
 
@@ -330,6 +331,15 @@ func (c *chain) observe(info Info) error {
 		err = c.takeSnapshot()
 	}
 	return err
+}
+
+// before is called before each transition, when a stage of warm-up has taken
+// in the one before.
+func (c *chain) before() error {
+	if c.warmup && c.cfg.Snapshot != nil && c.state.keep != nil && time.Now().After(c.snapshotAt) {
+		return c.takeSnapshot()
+	}
+	return nil
 }
 
 // save appends the state to the block of draws.

@@ -48,9 +48,9 @@ type Config struct {
 	Enough func(n int) bool
 
 	// Snapshot, if not nil, is handed the state of a chain from time to time,
-	// at least about once a second while sampling and between the stages of
-	// warm-up, and at its end, by the goroutine that ranges over the draws,
-	// after the draws that it follows.
+	// at least about once a second, and at its end, by the goroutine that ranges
+	// over the draws, after the draws that it follows. (In warm-up, within
+	// stages that can be saved, see [State.Resumable], and between stages.)
 	Snapshot func(*Snapshot)
 
 	// SnapshotEvery is the time between snapshots; 0: a second; negative: they

@@ -22,7 +22,8 @@ type Snapshot struct {
 
 	Draws int // that were yielded before it
 
-	stage     int // stages of warm-up that are done
+	stage     int       // stages of warm-up that are done
+	within    []float64 // of the one under way, see State.Resumable; nil: it is not
 	sampling  bool
 	iteration int
 
@@ -42,6 +43,7 @@ type snapshotGob struct {
 	Seed                 uint64
 	Draws                int
 	Stage                int
+	Within               []float64
 	Sampling             bool
 	Iteration            int
 	Position             []float64
@@ -51,7 +53,7 @@ type snapshotGob struct {
 	Report               ChainReport
 }
 
-const snapshotVersion = 1
+const snapshotVersion = 2
 
 // GobEncode implements [gob.GobEncoder].
 func (s *Snapshot) GobEncode() ([]byte, error) {
@@ -59,7 +61,7 @@ func (s *Snapshot) GobEncode() ([]byte, error) {
 	report.Err, report.Tables, report.Last = nil, nil, nil
 	var out bytes.Buffer
 	err := gob.NewEncoder(&out).Encode(snapshotGob{
-		snapshotVersion, s.Chain, s.ID, s.Seed, s.Draws, s.stage, s.sampling, s.iteration,
+		snapshotVersion, s.Chain, s.ID, s.Seed, s.Draws, s.stage, s.within, s.sampling, s.iteration,
 		s.position, s.logDensity, s.stepSize, s.metric, s.kernel, s.rng, report,
 	})
 	return out.Bytes(), err
@@ -74,14 +76,14 @@ func (s *Snapshot) GobDecode(b []byte) error {
 	if g.Version != snapshotVersion {
 		return fmt.Errorf("infer: a snapshot of version %d; this is version %d", g.Version, snapshotVersion)
 	}
-	*s = Snapshot{g.Chain, g.ID, g.Seed, g.Draws, g.Stage, g.Sampling, g.Iteration,
+	*s = Snapshot{g.Chain, g.ID, g.Seed, g.Draws, g.Stage, g.Within, g.Sampling, g.Iteration,
 		g.Position, g.LogDensity, g.StepSize, g.Metric, g.Kernel, g.Rng, g.Report}
 	return nil
 }
 
 // size is about the number of bytes that it takes.
 func (s *Snapshot) size() int {
-	return 8*(2*len(s.position)+2*len(s.metric.Inverse)) + len(s.kernel)
+	return 8*(2*len(s.position)+2*len(s.metric.Inverse)+len(s.within)) + len(s.kernel)
 }
 
 // snapshotDelay is the time until the next snapshot after one of so many bytes:
@@ -104,6 +106,9 @@ func (c *chain) snapshot() (*Snapshot, error) {
 		Draws: c.saved, stage: c.stage, sampling: !c.warmup, iteration: c.state.Iteration,
 		position: slices.Clone(c.state.Point.Position), logDensity: c.state.Point.LogDensity,
 		stepSize: c.state.StepSize, report: c.report,
+	}
+	if c.warmup && c.state.keep != nil {
+		s.within = c.state.keep()
 	}
 	if e, ok := c.state.Hamiltonian.(Euclidean); ok {
 		s.metric = e.Metric()
@@ -175,7 +180,7 @@ func (c *chain) resume(s *Snapshot, plan Plan) error {
 			return err
 		}
 	}
-	c.state.Iteration, c.state.StepSize = s.iteration, s.stepSize
+	c.state.Iteration, c.state.StepSize, c.state.within = s.iteration, s.stepSize, s.within
 	c.report = s.report
 	c.report.Started, c.report.Interrupted, c.report.Err = true, false, nil
 	c.stage, c.saved = s.stage, s.Draws

@@ -18,6 +18,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/infertest"
 	"github.com/ppl-lang/ppl/infer/nuts"
 	"github.com/ppl-lang/ppl/infer/riemann"
+	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
@@ -61,10 +62,15 @@ func TestResume(t *testing.T) {
 		"nuts":       nuts.Sampler{},
 		"nuts dense": nuts.Sampler{Adapt: warmup.Options{Metric: infer.Dense}},
 		"nuts2011":   nuts.Sampler2011{},
-		"hmc":        hmc.Sampler{Kernel: hmc.Kernel{Jitter: 0.2}},
-		"rmhmc":      hmc.Sampler{Kernel: hmc.Kernel{Steps: 3}, Hamiltonian: fisher},
-		"ahmc":       ahmc.Sampler{StepSizePoints: 10, StepsPoints: 10},
-		"ahmc diag":  ahmc.Sampler{Metric: infer.Diagonal, StepSizePoints: 10, StepsPoints: 10, Freeze: true, Reward: ahmc.Autocorrelation{}},
+		"nuts frozen": sampler.Geometric{
+			Sampler:    nuts.Sampler{Adapt: warmup.Options{Metric: infer.Dense, FixedMetric: true}},
+			Riemannian: sampler.Riemannian{Kind: riemann.Fisher, Frozen: true},
+		},
+		"armhmc":    ahmc.Sampler{Hamiltonian: fisher, StepSizePoints: 10, StepsPoints: 10},
+		"hmc":       hmc.Sampler{Kernel: hmc.Kernel{Jitter: 0.2}},
+		"rmhmc":     hmc.Sampler{Kernel: hmc.Kernel{Steps: 3}, Hamiltonian: fisher},
+		"ahmc":      ahmc.Sampler{StepSizePoints: 10, StepsPoints: 10},
+		"ahmc diag": ahmc.Sampler{Metric: infer.Diagonal, StepSizePoints: 10, StepsPoints: 10, Freeze: true, Reward: ahmc.Autocorrelation{}},
 	} {
 		cfg := infer.Config{Sampler: s, Chains: 2, Warmup: 150, Draws: 120, Thin: 2, SaveWarmup: true, WarmupValues: true, Seed: 3}
 		want, wantReport := drawn(t, noisy{banana}, cfg)
@@ -76,7 +82,7 @@ func TestResume(t *testing.T) {
 		if got, _ := drawn(t, noisy{banana}, cfg); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: taking snapshots has changed the draws", name)
 		}
-		if n := len(snapshots[0]); n < 120 {
+		if n := len(snapshots[0]); n < 270 { // one per transition, of warm-up too
 			t.Fatalf("%s: %d snapshots", name, n)
 		}
 		cfg.Snapshot = nil
@@ -84,9 +90,13 @@ func TestResume(t *testing.T) {
 			all := snapshots[chain]
 			return all[percent*(len(all)-1)/100]
 		}
-		for _, at := range [][2]*infer.Snapshot{
-			{snapshots[0][0], nil}, {snapshots[0][1], snapshots[1][2]}, {pick(0, 20), pick(1, 77)}, {pick(0, 100), pick(1, 99)}, {pick(0, 100), pick(1, 100)},
-		} {
+		moments := [][2]*infer.Snapshot{
+			{snapshots[0][0], nil}, {snapshots[0][1], snapshots[1][2]}, {pick(0, 100), pick(1, 99)}, {pick(0, 100), pick(1, 100)},
+		}
+		for percent := 5; percent < 77; percent += 9 { // warm-up, in the middle of its stages, takes some 55
+			moments = append(moments, [2]*infer.Snapshot{pick(0, percent), pick(1, 77-percent)})
+		}
+		for _, at := range moments {
 			cfg.Resume = at[:]
 			got, report := drawn(t, noisy{banana}, cfg)
 			for chain, s := range at {

@@ -25,6 +25,24 @@ type State struct {
 	Iteration int // transitions made so far
 
 	observe func(Info) error // the session's: saves the draw, reports progress
+	before  func() error     // likewise, before a transition: saves the state
+
+	keep   func() []float64 // of the stage that is under way, see Resumable; nil: it cannot be saved
+	within []float64        // what was kept of the stage that a run is resumed in; nil: none
+}
+
+// Resumable lets a run be saved, and resumed, in the middle of a stage. A stage
+// calls it before its first transition, with a function that gives all that its
+// further course depends on and that is not in s: numbers of its own, such as
+// how many transitions it has made. That function is called between two
+// transitions. The result is nil, or, where a run is resumed within the stage,
+// those numbers, from which the stage is then to go on.
+//
+// A stage that does not call it is made again from its beginning.
+func (s *State) Resumable(save func() []float64) (saved []float64) {
+	saved, s.within = s.within, nil
+	s.keep = save
+	return saved
 }
 
 // NewState returns the state of a chain that starts at x, which is copied, and
@@ -74,6 +92,11 @@ func (p Plan) validate() error {
 func (s *State) Advance() (Info, error) {
 	if s.Target.interrupted() {
 		return Info{}, ErrInterrupted
+	}
+	if s.before != nil {
+		if err := s.before(); err != nil {
+			return Info{}, err
+		}
 	}
 	z, info, err := s.Kernel.Transition(s.Rng, s.Hamiltonian, s.StepSize, s.Point)
 	if err != nil {

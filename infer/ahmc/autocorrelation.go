@@ -77,9 +77,7 @@ func (c *correlation) Reward(*rand.Rand, Setting) (float64, error) {
 
 // State implements [Objective].
 func (c *correlation) State() []float64 {
-	s := append([]float64{c.seen.n}, c.seen.mean...)
-	s = append(s, c.seen.sum...)
-	return append(s, c.batch...)
+	return append(c.seen.state(), c.batch...)
 }
 
 // SetState implements [Objective].
@@ -91,10 +89,8 @@ func (c *correlation) SetState(s []float64) error {
 	if len(s) < 1+moments || c.dim > 0 && (len(s)-1-moments)%c.dim != 0 {
 		return stateError("autocorrelations", len(s), 1+moments)
 	}
-	c.seen = spread{n: s[0]}
-	if moments > 0 {
-		c.seen.mean = append([]float64(nil), s[1:1+c.dim]...)
-		c.seen.sum = append([]float64(nil), s[1+c.dim:1+moments]...)
+	if err := c.seen.setState(s[:1+moments], c.dim); err != nil {
+		return err
 	}
 	c.batch = append([]float64(nil), s[1+moments:]...)
 	return nil

@@ -3,6 +3,7 @@ package ahmc
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/hmc"
@@ -46,27 +47,49 @@ func (b Box) withDefaults() Box {
 // approach makes the transitions before a box is found: n short trajectories.
 // It leaves the step size that gives them mean acceptance 0.65, and the spread
 // of the second half of the positions.
+//
+// The step size is averaged twice, so that the second average has not seen the
+// way from the start.
 func approach(ctx context.Context, s *infer.State, kernel *Kernel, n int) (*spread, error) {
 	kernel.hmc = hmc.Kernel{Steps: approachSteps}
-	if err := (warmup.Search{}).Run(ctx, s); err != nil {
-		return nil, err
-	}
 	seen := &spread{}
-	// Twice, so that the second average has not seen the way from the start.
-	for i, length := range []int{n / 2, n - n/2} {
-		average := warmup.NewDualAveraging(warmup.Averaging{Delta: approachAccept}, s.StepSize)
-		for range length {
-			info, err := s.Advance()
-			if err != nil {
-				return nil, err
-			}
-			s.StepSize = average.Update(info.AcceptStat)
-			if i == 1 {
-				seen.add(s.Point.Position)
-			}
-		}
-		s.StepSize = average.Final()
+	average := func() *warmup.DualAveraging {
+		return warmup.NewDualAveraging(warmup.Averaging{Delta: approachAccept}, s.StepSize)
 	}
+	i, step := 0, average()
+	saved := s.Resumable(func() []float64 {
+		return slices.Concat([]float64{float64(i)}, step.State(), seen.state())
+	})
+	if saved == nil {
+		if err := (warmup.Search{}).Run(ctx, s); err != nil {
+			return nil, err
+		}
+		step = average()
+	} else {
+		i = int(saved[0])
+		rest, err := step.SetState(saved[1:])
+		if err == nil {
+			err = seen.setState(rest, s.Target.Dim())
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for ; i < n; i++ {
+		if i == n/2 && i > 0 {
+			s.StepSize = step.Final()
+			step = average()
+		}
+		info, err := s.Advance()
+		if err != nil {
+			return nil, err
+		}
+		s.StepSize = step.Update(info.AcceptStat)
+		if i >= n/2 {
+			seen.add(s.Point.Position)
+		}
+	}
+	s.StepSize = step.Final()
 	return seen, nil
 }
 
@@ -140,6 +163,24 @@ func (v *spread) add(x []float64) {
 		v.mean[i] += d / v.n
 		v.sum[i] += d * (xi - v.mean[i])
 	}
+}
+
+// state gives the moments as numbers; setState brings a new spread to them.
+func (v *spread) state() []float64 { return slices.Concat([]float64{v.n}, v.mean, v.sum) }
+
+func (v *spread) setState(s []float64, dim int) error {
+	moments := 0
+	if len(s) > 0 && s[0] > 0 {
+		moments = 2 * dim
+	}
+	if len(s) != 1+moments {
+		return stateError("approach", len(s), 1+moments)
+	}
+	v.n = s[0]
+	if moments > 0 {
+		v.mean, v.sum = slices.Clone(s[1:1+dim]), slices.Clone(s[1+dim:])
+	}
+	return nil
 }
 
 // widest is the largest standard deviation of a coordinate, in units of a

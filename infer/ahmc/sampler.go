@@ -151,13 +151,7 @@ func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 		stages = warmup.Options{Metric: s.Metric, EndBuffer: -1}.Stages(learn)
 	}
 	t := tune{find: find, length: n - learn - find}
-	stages = append(stages, t)
-	// Short stages, because a run can be resumed where one ends.
-	for left := t.length; left > 0; {
-		length := min(left, max(t.length/tuneStages, 1))
-		stages = append(stages, run(length))
-		left -= length
-	}
+	stages = append(stages, t, run(t.length))
 	if s.Freeze {
 		stages = append(stages, freeze{})
 	}
@@ -168,9 +162,6 @@ func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 		StepSize:    1,
 	}, nil
 }
-
-// tuneStages is the number of stages that Algorithm 2 is divided into.
-const tuneStages = 20
 
 // tune is the stage that finds the box and begins Algorithm 2.
 type tune struct {
@@ -202,13 +193,17 @@ func (t tune) Run(ctx context.Context, s *infer.State) error {
 	return nil
 }
 
-// run is a stage of Algorithm 2, of so many transitions.
+// run is the stage of Algorithm 2, of so many transitions.
 type run int
 
 // Run implements [infer.Stage].
 func (r run) Run(_ context.Context, s *infer.State) error {
 	kernel := s.Kernel.(*Kernel)
-	for range r {
+	i := 0
+	if saved := s.Resumable(func() []float64 { return []float64{float64(i)} }); saved != nil {
+		i = int(saved[0])
+	}
+	for ; i < int(r); i++ {
 		if _, err := s.Advance(); err != nil {
 			return err
 		}

@@ -1,6 +1,9 @@
 package warmup
 
-import "math"
+import (
+	"errors"
+	"math"
+)
 
 // Averaging are the constants of dual averaging; zero fields are Stan's
 // defaults.
@@ -54,6 +57,22 @@ func (d *DualAveraging) Update(acceptStat float64) float64 {
 	d.x += math.Pow(d.n, -d.c.Kappa) * (log - d.x)
 	return math.Exp(log)
 }
+
+// State gives all that later results depend on, as numbers, and SetState
+// brings an average with the same constants to that state.
+func (d *DualAveraging) State() []float64 { return []float64{d.mu, d.first, d.n, d.bar, d.x} }
+
+// SetState is explained at [DualAveraging.State]. It takes the first numbers
+// of s and returns the others.
+func (d *DualAveraging) SetState(s []float64) ([]float64, error) {
+	if len(s) < 5 {
+		return nil, errState
+	}
+	d.mu, d.first, d.n, d.bar, d.x = s[0], s[1], s[2], s[3], s[4]
+	return s[5:], nil
+}
+
+var errState = errors.New("warmup: the saved state of a stage makes no sense: was the run started by another version?")
 
 // Final returns the averaged step size, to be used from now on.
 func (d *DualAveraging) Final() float64 {

@@ -3,6 +3,7 @@ package warmup
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/ppl-lang/ppl/infer"
 )
@@ -13,6 +14,20 @@ type estimator interface {
 	// estimate returns the regularised estimate; ok is false if there are too
 	// few draws.
 	estimate() (m infer.Metric, ok bool, err error)
+	// state gives all that it has taken in, as numbers; setState brings a new
+	// one to that state.
+	state() []float64
+	setState([]float64) error
+}
+
+// setMoments fills n, mean and sum from numbers that follow each other.
+func setMoments(s []float64, n *float64, mean, sum []float64) error {
+	if len(s) != 1+len(mean)+len(sum) {
+		return errState
+	}
+	*n = s[0]
+	copy(sum, s[1+copy(mean, s[1:]):])
+	return nil
 }
 
 func newEstimator(kind infer.MetricKind, dim int) estimator {
@@ -45,6 +60,9 @@ func (v *variance) add(x []float64) {
 		v.sum[i] += d * (xi - v.mean[i])
 	}
 }
+
+func (v *variance) state() []float64           { return slices.Concat([]float64{v.n}, v.mean, v.sum) }
+func (v *variance) setState(s []float64) error { return setMoments(s, &v.n, v.mean, v.sum) }
 
 func (v *variance) estimate() (infer.Metric, bool, error) {
 	m := infer.Metric{Kind: infer.Diagonal, Dim: len(v.mean)}
@@ -85,6 +103,9 @@ func (c *covariance) add(x []float64) {
 		}
 	}
 }
+
+func (c *covariance) state() []float64           { return slices.Concat([]float64{c.n}, c.mean, c.sum) }
+func (c *covariance) setState(s []float64) error { return setMoments(s, &c.n, c.mean, c.sum) }
 
 func (c *covariance) estimate() (infer.Metric, bool, error) {
 	dim := len(c.mean)

@@ -42,7 +42,21 @@ func (w Window) Run(_ context.Context, s *infer.State) error {
 	}
 	// In a space without dimensions every step is accepted, whatever its size.
 	fixed := w.FixedStepSize || s.Target.Dim() == 0
-	for i := range w.Length {
+	i := 0
+	saved := s.Resumable(func() []float64 {
+		state := append([]float64{float64(i)}, avg.State()...)
+		if est != nil {
+			state = append(state, est.state()...)
+		}
+		return state
+	})
+	if saved != nil {
+		var err error
+		if i, err = w.resume(saved, avg, est); err != nil {
+			return err
+		}
+	}
+	for ; i < w.Length; i++ {
 		info, err := s.Advance()
 		if err != nil {
 			return err
@@ -65,6 +79,20 @@ func (w Window) Run(_ context.Context, s *infer.State) error {
 		return err
 	}
 	return geometry.SetMetric(m)
+}
+
+// resume takes in what was saved of the stage, and returns how many transitions
+// it had made.
+func (w Window) resume(saved []float64, avg *DualAveraging, est estimator) (int, error) {
+	i := int(saved[0])
+	rest, err := avg.SetState(saved[1:])
+	switch {
+	case err != nil || i < 0 || i > w.Length:
+		return 0, errState
+	case est != nil:
+		return i, est.setState(rest)
+	}
+	return i, nil
 }
 
 func (w Window) learns() bool {

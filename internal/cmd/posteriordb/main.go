@@ -7,9 +7,12 @@
 // --ref holds Stan's figures, a JSON file for each posterior, and
 // reference_posteriors.json with the moments of posteriordb's reference draws.
 // The checks are density (values and gradients at given points), posterior (NUTS
-// against the reference draws) and speed (CPU time of a gradient).
+// against the reference draws) and speed (CPU time of a gradient). With --keep DIR the figures
+// of each posterior are kept there as they come, and a later run of the same
+// check, options and version makes only those that are missing.
 //
 //	main.go       options, the loop over posteriors
+//	keep.go       figures kept for a later run
 //	database.go   reading posteriordb and Stan's figures
 //	density.go    the check of densities
 //	scale.go      what errors are relative to
@@ -114,6 +117,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	version := flags.String("version", commit(), "the version that the table names")
 	flags.IntVar(&o.batches, "batches", 10, "speed: batches of about 10 ms or one round of points, of which the fastest counts")
 	flags.IntVar(&o.draws, "draws", 1000, "posterior: draws per chain, after as many of warm-up")
+	keep := flags.String("keep", "", "keep the figures of each posterior in this `folder`, and do not make again those that are there")
 	limit := flags.Duration("limit", 3*time.Minute, "each posterior is checked by a process of its own, which is ended after this time; 0: all by this one")
 	flags.Uint64Var(&o.seed, "seed", 1, "posterior: selects the random numbers")
 	if err := flags.Parse(args); err != nil {
@@ -141,11 +145,22 @@ func run(args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	rep := make(o, about{time.Now().Format(time.DateOnly), *version, figures.ThisMachine()})
+	kept := keeping{folder: *keep, of: fmt.Sprintf("%s, %+v, version %s", *check, o, *version)}
+	if err := kept.open(); err != nil {
+		return err
+	}
 	for _, name := range names {
 		before := rep.len()
-		if *limit > 0 {
-			alone(rep, name, *limit, args)
-		} else {
+		switch rows, err := kept.rows(name); {
+		case err != nil:
+			return err
+		case rows != nil:
+			if err := rep.take(rows); err != nil {
+				return err
+			}
+		case *limit > 0:
+			alone(rep, name, *limit, args, kept)
+		default:
 			rep.add(db, name)
 		}
 		if rep.len() > before {
@@ -176,7 +191,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 
 // alone checks one posterior by another process of this program, so that none
 // can take forever, or all memory.
-func alone(rep report, name string, limit time.Duration, args []string) {
+func alone(rep report, name string, limit time.Duration, args []string, kept keeping) {
 	err := func() error {
 		program, err := os.Executable()
 		if err != nil {
@@ -191,7 +206,7 @@ func alone(rep report, name string, limit time.Duration, args []string) {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
 		var said bytes.Buffer
-		cmd := exec.CommandContext(ctx, program, append(slices.Clone(args), "--only", "^"+regexp.QuoteMeta(name)+"$", "--json", out, "--write", "", "--limit", "0")...)
+		cmd := exec.CommandContext(ctx, program, append(slices.Clone(args), "--only", "^"+regexp.QuoteMeta(name)+"$", "--json", out, "--write", "", "--keep", "", "--limit", "0")...)
 		cmd.Stderr = &said
 		err = cmd.Run()
 		switch {
@@ -206,7 +221,10 @@ func alone(rep report, name string, limit time.Duration, args []string) {
 		if errRead := readJSON(out, &figures); errRead != nil { // it fails too where a posterior does
 			return fmt.Errorf("%w: %s", err, said.String())
 		}
-		return rep.take(figures.Rows)
+		if err := rep.take(figures.Rows); err != nil {
+			return err
+		}
+		return kept.keep(name, figures.Rows)
 	}()
 	if err != nil {
 		rep.fail(name, says(err))
