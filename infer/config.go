@@ -53,7 +53,7 @@ type Config struct {
 	// stages that can be saved, see [State.Resumable], and between stages.)
 	Snapshot func(*Snapshot)
 
-	// SnapshotEvery is the time between snapshots; 0: a second; negative: they
+	// SnapshotEvery is the time between snapshots; 0: half a second; negative: they
 	// follow every transition. Large ones (a dense metric) are taken less
 	// often.
 	SnapshotEvery time.Duration

@@ -96,7 +96,7 @@ func (c *Config) snapshotDelay(size int) time.Duration {
 	case c.SnapshotEvery > 0:
 		return c.SnapshotEvery
 	}
-	return max(time.Second, time.Duration(float64(size)/rate*float64(time.Second)))
+	return max(time.Second/2, time.Duration(float64(size)/rate*float64(time.Second)))
 }
 
 // snapshot describes the chain, which is between two transitions.

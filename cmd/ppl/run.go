@@ -37,6 +37,7 @@ type runOptions struct {
 	targetESS  float64
 	metricFile string
 	resume     string
+	overwrite  bool
 }
 
 func runCommand() *cobra.Command {
@@ -56,8 +57,10 @@ summarised, and the exit code is 130. The second ends the program at once.
 With --out, draws are written as they are made. A run that was interrupted or
 killed goes on by --resume with its folder, and makes the draws that it would
 have made; of the other options only --json, --quiet, --parallel and
---time-limit may then be given. The folder also holds, in run.json, the
-options and what warm-up has found, for --metric-file and --init of later runs.
+--time-limit may then be given. A folder with a run that is not complete is not
+used for another one, unless --overwrite says so. The folder also holds, in
+run.json, the options and what warm-up has found, for --metric-file and --init
+of later runs; and, of samplers that are tuned, what was learnt, as tables.
 
 With --json, the summary is one JSON object. Its names are those of the CSV
 files, such as theta.1; "seconds" is wall-clock time, that of the run divided
@@ -85,6 +88,7 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 	f.DurationVar(&o.timeLimit, "time-limit", 0, "end the run after that time, such as 90s or 2h, with the draws made till then")
 	f.Float64Var(&o.targetESS, "target-ess", 0, "end the run when every quantity has this effective sample size, bulk and tail,\nand R-hat < 1.01; --draws is then a limit (default 100000)")
 	f.StringVar(&o.resume, "resume", "", "go on with the run whose draws are in this `folder`")
+	f.BoolVar(&o.overwrite, "overwrite", false, "let --out replace a run that is not complete")
 	f.StringVarP(&o.out, "out", "o", "", "`folder` for the draws: one CSV file per chain in CmdStan's format")
 	f.IntVar(&o.sigFigs, "sig-figs", 8, "significant digits in the CSV files")
 	f.BoolVar(&o.saveWarmup, "save-warmup", false, "keep the draws of warm-up in the CSV files")
@@ -178,7 +182,7 @@ var errTimeLimit = errors.New("the time limit is reached")
 
 // run does it all.
 func (o *running) run(stdout, stderr io.Writer) error {
-	name := strings.TrimSuffix(filepath.Base(o.model), filepath.Ext(o.model))
+	name := modelName(o.model)
 	options := ppl.Options{
 		Sampler:    o.sampler,
 		Chains:     o.chains,
@@ -210,6 +214,11 @@ func (o *running) run(stdout, stderr io.Writer) error {
 		return err
 	}
 	if o.out != "" {
+		if o.saved == nil {
+			if err := o.replace(); err != nil {
+				return err
+			}
+		}
 		if err := os.MkdirAll(o.out, 0o777); err != nil {
 			return fmt.Errorf("cannot make the output folder: %w; choose another one by --out", err)
 		}
@@ -249,7 +258,7 @@ func (o *running) run(stdout, stderr io.Writer) error {
 	case len(fit.Files) == 0 && !interrupted: // a failure of all chains leaves nothing behind
 		o.made.remove(o.out)
 	default:
-		full := errors.Is(err, syscall.ENOSPC)
+		full := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 		if e := o.made.finish(o.out, fit, err); e != nil && !full {
 			err = errors.Join(err, e)
 		}
@@ -260,6 +269,11 @@ func (o *running) run(stdout, stderr io.Writer) error {
 	s := newSession(o.runOptions, l, fit, interrupted, err)
 	s.timeUp = interrupted && errors.Is(context.Cause(ctx), errTimeLimit)
 	return s.report(stdout, stderr)
+}
+
+// modelName is the name of a model's file without its extension.
+func modelName(path string) string {
+	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 }
 
 // orNone turns a count of 0 into what options take for none.

@@ -34,7 +34,7 @@ type manifest struct {
 
 // Options that concern how a run is shown and how long it may take, not what it
 // draws; they may be given with --resume.
-var passing = []string{"json", "quiet", "parallel", "time-limit", "resume", "help"}
+var passing = []string{"json", "quiet", "parallel", "time-limit", "resume", "overwrite", "help"}
 
 // Options whose values are paths.
 var paths = []string{"data", "out", "init", "metric-file", "include-path"}
@@ -113,6 +113,77 @@ func (m *manifest) finish(dir string, fit *ppl.Fit, err error) error {
 	return m.write(dir)
 }
 
+// replace looks at a run that is in the output folder already. One that is not
+// complete stays, unless it may be overwritten: what it has drawn would be lost.
+func (o *runOptions) replace() error {
+	old, err := readManifest(o.out)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && old.Complete {
+		return nil
+	}
+	if !o.overwrite {
+		what := "holds a run that is not complete"
+		if err != nil {
+			what = fmt.Sprintf("holds a run that cannot be read (%v)", err)
+		}
+		return fmt.Errorf("the folder %s %s. Go on with it by: ppl run --resume %s\nOr choose another folder by --out, or replace it by --overwrite", o.out, what, o.out)
+	}
+	if err != nil {
+		return nil
+	}
+	// Its files may have other names than those of the new run.
+	base := filepath.Join(o.out, modelName(old.Model))
+	for _, pattern := range []string{"_*.journal", "_*.state", "_*.csv.tmp"} {
+		names, _ := filepath.Glob(base + pattern)
+		for _, name := range names {
+			if err := os.Remove(name); err != nil {
+				return fmt.Errorf("cannot remove the earlier run: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// readManifest reads the manifest in a folder.
+func readManifest(dir string) (*manifest, error) {
+	path := filepath.Join(dir, manifestName)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	m := &manifest{}
+	if err := json.Unmarshal(text, m); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
+}
+
+// option is the value of an option of a run, "" if it was not given.
+func (m *manifest) option(name string) string {
+	if v := m.Options[name]; len(v) > 0 {
+		return v[len(v)-1]
+	}
+	return ""
+}
+
+// sameScale refuses positions and metrics of a run whose unconstrained scale is
+// another one. path is the folder of that run, or a file in it.
+func (o *runOptions) sameScale(option, path string) error {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		path = filepath.Dir(path)
+	}
+	m, err := readManifest(path)
+	if err != nil || m.option("stan-compat") == o.stanCompat {
+		return nil
+	}
+	name := func(version string) string {
+		if version == "" {
+			return "without --stan-compat"
+		}
+		return "with --stan-compat " + version
+	}
+	return fmt.Errorf("--%s %s: that run was made %s, this one is %s: their unconstrained scales can differ", option, path, name(m.option("stan-compat")), name(o.stanCompat))
+}
+
 // recall reads the manifest of the run to resume and sets the options that it
 // was made with.
 func (o *runOptions) recall(flags *pflag.FlagSet) (*manifest, error) {
@@ -125,17 +196,12 @@ func (o *runOptions) recall(flags *pflag.FlagSet) (*manifest, error) {
 	if wrong != "" {
 		return nil, usagef("--%s cannot be given with --resume: the run goes on with its own options", wrong)
 	}
-	path := filepath.Join(o.resume, manifestName)
-	text, err := os.ReadFile(path)
+	m, err := readManifest(o.resume)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("--resume %s: the folder holds no run: there is no %s", o.resume, manifestName)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--resume: %w", err)
-	}
-	m := &manifest{}
-	if err := json.Unmarshal(text, m); err != nil {
-		return nil, fmt.Errorf("--resume: %s: %w", path, err)
 	}
 	if got := digest(m.Model); got != m.ModelSHA256 {
 		return nil, fmt.Errorf("--resume %s: the model %s is not what it was when the run began", o.resume, m.Model)

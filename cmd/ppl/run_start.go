@@ -56,6 +56,9 @@ func (o *runOptions) initAtEnd(p *ppl.Posterior) (infer.Init, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--init %s: the folder holds no run: %w", o.init, err)
 	}
+	if err := o.sameScale("init", o.init); err != nil {
+		return nil, err
+	}
 	var ends [][]float64
 	for _, a := range all {
 		if a.Position != nil {
@@ -141,6 +144,9 @@ func (o *runOptions) adapted() ([]ppl.Adapted, map[string]string, error) {
 	all, err := ppl.ReadAdapted(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("--metric-file: %w", err)
+	}
+	if err := o.sameScale("metric-file", o.metricFile); err != nil {
+		return nil, nil, err
 	}
 	var usable []ppl.Adapted
 	for _, a := range all {

@@ -72,6 +72,7 @@ var checks = map[string]func(o options, a about) report{
 type options struct {
 	batches int
 	draws   int
+	runs    int
 	seed    uint64
 }
 
@@ -117,6 +118,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	version := flags.String("version", commit(), "the version that the table names")
 	flags.IntVar(&o.batches, "batches", 10, "speed: batches of about 10 ms or one round of points, of which the fastest counts")
 	flags.IntVar(&o.draws, "draws", 1000, "posterior: draws per chain, after as many of warm-up")
+	flags.IntVar(&o.runs, "runs", 3, "posterior: most runs of a posterior, as long as its chains disagree")
 	keep := flags.String("keep", "", "keep the figures of each posterior in this `folder`, and do not make again those that are there")
 	limit := flags.Duration("limit", 3*time.Minute, "each posterior is checked by a process of its own, which is ended after this time; 0: all by this one")
 	flags.Uint64Var(&o.seed, "seed", 1, "posterior: selects the random numbers")
@@ -129,8 +131,8 @@ func run(args []string, stdout, stderr io.Writer) error {
 	if db.pdb == "" || db.ref == "" {
 		return errors.New("--pdb and --ref are required")
 	}
-	if o.batches < 1 || o.draws < 100 {
-		return errors.New("--batches must be at least 1, --draws at least 100")
+	if o.batches < 1 || o.draws < 100 || o.runs < 1 {
+		return errors.New("--batches and --runs must be at least 1, --draws at least 100")
 	}
 	make, ok := checks[*check]
 	if !ok {

@@ -196,6 +196,38 @@ func TestPosterior(t *testing.T) {
 	}
 }
 
+// Figures that are kept are not made again, nor taken for those of other
+// options.
+func TestKeep(t *testing.T) {
+	pdb, ref := testDatabase(t, nil)
+	dir := filepath.Join(t.TempDir(), "kept")
+	var r densityReport
+	if _, err := check(t, pdb, ref, &r, "--keep", dir); err != nil || len(r.Rows) != 1 || r.Rows[0].Name != "five-normal" {
+		t.Fatal(err, r.Rows)
+	}
+	if err := (keeping{folder: dir}).keep("five-normal", json.RawMessage(`[{"name": "kept"}]`)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := check(t, pdb, ref, &r, "--keep", dir); err != nil || len(r.Rows) != 1 || r.Rows[0].Name != "kept" {
+		t.Errorf("not the figures kept: %v, %+v", err, r.Rows)
+	}
+	if _, err := check(t, pdb, ref, nil, "--keep", dir, "--seed", "9"); err == nil || !strings.Contains(err.Error(), "has figures of density") {
+		t.Errorf("figures of other options: %v", err)
+	}
+}
+
+// A posterior that cannot be sampled fails.
+func TestNoPosterior(t *testing.T) {
+	pdb, ref := testDatabase(t, nil)
+	put(t, ref, "reference_posteriors.json", object{"five-normal": object{"draws": 10000}})
+	if err := os.Remove(filepath.Join(pdb, "models", "stan", "normal.stan")); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := check(t, pdb, ref, nil, "--check", "posterior"); err == nil || !strings.Contains(said, "0 of 1 posteriors pass") {
+		t.Errorf("%v\n%s", err, said)
+	}
+}
+
 func TestSpeed(t *testing.T) {
 	pdb, ref := testDatabase(t, nil)
 	var r speedReport

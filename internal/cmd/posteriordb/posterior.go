@@ -36,6 +36,7 @@ type posteriorRow struct {
 	Divergences int      `json:"divergences"`
 	LeastESS    number   `json:"least_ess"` // in the bulk
 	Seconds     float64  `json:"seconds"`   // wall, warm-up included
+	Runs        int      `json:"runs"`      // of which the figures are the last's
 	// Stan's own NUTS; Rhat 0: not known.
 	StanRhat        float64  `json:"stan_max_rhat,omitempty"`
 	StanDivergences int      `json:"stan_divergences,omitempty"`
@@ -129,12 +130,29 @@ func (row *posteriorRow) sample(db database, ref reference, o options) (err erro
 	if err != nil {
 		return err
 	}
-	t := time.Now()
-	fit, err := ppl.Sample(context.Background(), p, ppl.Options{Seed: o.seed, Warmup: o.draws, Draws: o.draws})
-	if err != nil {
-		return err
+	// Chains start at random and can stay in a minor mode. R-hat tells, whatever
+	// the reference draws are; the run is then repeated, as a user would do.
+	for row.Runs < o.runs {
+		row.Runs++
+		t := time.Now()
+		fit, err := ppl.Sample(context.Background(), p, ppl.Options{Seed: o.seed + uint64(row.Runs-1), Warmup: o.draws, Draws: o.draws})
+		if err != nil {
+			return err
+		}
+		row.Seconds = time.Since(t).Seconds()
+		if err := row.compare(fit, ref); err != nil {
+			return err
+		}
+		if row.Rhat <= maxRhat {
+			break
+		}
 	}
-	row.Seconds = time.Since(t).Seconds()
+	return nil
+}
+
+// compare takes in the draws of a run.
+func (row *posteriorRow) compare(fit *ppl.Fit, ref reference) error {
+	row.Z, row.Draws, row.Divergences, row.Rhat = nil, 0, 0, 0
 	row.LeastESS = number(math.Inf(1))
 	for _, c := range fit.Sampling() {
 		row.Draws += c.Draws
@@ -220,12 +238,11 @@ func (r *posteriorReport) conclude() {
 		}
 	}
 	r.Scores = len(all)
-	if r.Scores == 0 {
-		return
+	if r.Scores > 0 {
+		// Šidák's threshold.
+		r.Threshold = math.Sqrt2 * math.Erfinv(math.Pow(1-familyWise, 1/float64(r.Scores)))
+		r.Kolmogorov = kolmogorov(all)
 	}
-	// Šidák's threshold.
-	r.Threshold = math.Sqrt2 * math.Erfinv(math.Pow(1-familyWise, 1/float64(r.Scores)))
-	r.Kolmogorov = kolmogorov(all)
 	for i := range r.Rows {
 		w := &r.Rows[i]
 		if w.Reason != "" {
@@ -276,6 +293,15 @@ func (r *posteriorReport) summary() string {
 	fmt.Fprintf(&b, "%d of %d posteriors pass. %d z-scores (of each parameter's mean and mean square), largest allowed %.2f (%.0f %% family-wise); "+
 		"Kolmogorov distance to the standard normal %.3f (independent scores: below %.3f in 95 %% of runs).\n",
 		len(r.Rows)-r.failures(), len(r.Rows), r.Scores, r.Threshold, 100*familyWise, r.Kolmogorov, 1.358/math.Sqrt(float64(max(r.Scores, 1))))
+	again := 0
+	for _, w := range r.Rows {
+		if w.Runs > 1 {
+			again++
+		}
+	}
+	if again > 0 {
+		fmt.Fprintf(&b, "%d of them took more than one run.\n", again)
+	}
 	for _, w := range r.Rows {
 		if len(w.Failures) > 0 {
 			fmt.Fprintf(&b, "\n- %s: %s", w.Name, strings.Join(w.Failures, "; "))
@@ -289,13 +315,14 @@ func (r *posteriorReport) markdown() string {
 	fmt.Fprintf(&b, "## Posteriors\n\n%s\n", r.made("posterior"))
 	fmt.Fprintf(&b, "NUTS with Stan's defaults, 4 chains of %d draws after as many of warm-up, seed %d, against posteriordb's reference draws. "+
 		"A z-score is the difference of two means over its standard error: the Monte Carlo errors of both sides. A posterior fails by a score beyond the threshold, "+
-		"an R-hat above %v, or divergences of more than %.0f %% of the draws. The scores of one posterior depend on each other.\n\n", r.options.draws, r.options.seed, maxRhat, 100*maxDivergentShare)
+		"an R-hat above %v, or divergences of more than %.0f %% of the draws. The scores of one posterior depend on each other. Chains start at random and can stay in a minor mode: where R-hat is above its limit, the run is repeated with the next seed, "+
+		"up to %d runs in all, and the figures are those of the last.\n\n", r.options.draws, r.options.seed, maxRhat, 100*maxDivergentShare, r.options.runs)
 	b.WriteString(r.summary())
-	b.WriteString("\n| posterior | parameters | largest score | of | R-hat | divergences | least ESS | seconds | R-hat, divergences of Stan |\n| --- | --: | --: | --- | --: | --: | --: | --: | --: |\n")
+	b.WriteString("\n| posterior | parameters | largest score | of | R-hat | divergences | least ESS | seconds | runs | R-hat, divergences of Stan |\n| --- | --: | --: | --- | --: | --: | --: | --: | --: | --: |\n")
 	for i := range r.Rows {
 		w := &r.Rows[i]
 		if w.Reason != "" {
-			fmt.Fprintf(&b, "| %s | – | – | %s | – | – | – | – | – |\n", w.Name, w.Reason)
+			fmt.Fprintf(&b, "| %s | – | – | %s | – | – | – | – | – | – |\n", w.Name, w.Reason)
 			continue
 		}
 		z := w.worst()
@@ -303,8 +330,8 @@ func (r *posteriorReport) markdown() string {
 		if w.StanRhat > 0 {
 			stan = fmt.Sprintf("%.3f, %d", w.StanRhat, w.StanDivergences)
 		}
-		fmt.Fprintf(&b, "| %s | %d | %.2f | %s of %s | %.3f | %d | %.0f | %s | %s |\n", w.Name, len(w.Z)/2, float64(z.Z), z.Moment, z.Name,
-			float64(w.Rhat), w.Divergences, float64(w.LeastESS), figures.Number(w.Seconds), stan)
+		fmt.Fprintf(&b, "| %s | %d | %.2f | %s of %s | %.3f | %d | %.0f | %s | %d | %s |\n", w.Name, len(w.Z)/2, float64(z.Z), z.Moment, z.Name,
+			float64(w.Rhat), w.Divergences, float64(w.LeastESS), figures.Number(w.Seconds), w.Runs, stan)
 	}
 	return b.String()
 }
