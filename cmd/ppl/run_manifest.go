@@ -117,8 +117,8 @@ func (m *manifest) finish(dir string, fit *ppl.Fit, err error) error {
 // complete stays, unless it may be overwritten: what it has drawn would be lost.
 func (o *runOptions) replace() error {
 	old, err := readManifest(o.out)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && old.Complete {
-		return nil
+	if errors.As(err, new(*fs.PathError)) || err == nil && old.Complete {
+		return nil // what else may be wrong with the folder will be told
 	}
 	if !o.overwrite {
 		what := "holds a run that is not complete"
