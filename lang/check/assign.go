@@ -32,6 +32,10 @@ func conversion(from, to types.Type) string {
 		return ""
 	case to.Equal(types.IntType) && from.Equal(types.RealType):
 		return "Reals are not rounded to int by themselves: use to_int(…), which takes data only."
+	case to.Equal(types.VectorType) && from.Equal(types.RowVectorType), to.Equal(types.RowVectorType) && from.Equal(types.VectorType):
+		return "Transpose it with '."
+	case from.Kind == types.Tuple && from.Dims == 0 && to.Kind != types.Tuple:
+		return "Round brackets make tuples: write [a, b]' for a vector, {a, b} for an array."
 	case to.Equal(types.VectorType) && from.Rank() > 0:
 		return "Use to_vector(…)."
 	case to.Equal(types.RowVectorType) && from.Rank() == 1:

@@ -6,6 +6,7 @@
 //
 //	check.go    entry, Info, blocks
 //	scope.go    scopes, declarations of names, unknown names
+//	foreign.go  names that other languages have
 //	decl.go     declarations: types, sizes, bounds, initial values
 //	stmt.go     statements
 //	assign.go   assignments
@@ -135,6 +136,9 @@ type checker struct {
 	declared map[*ast.TypeExpr]types.Type
 	missing  map[string]bool // codes with names already reported as unknown
 	lost     []source.Span   // text that is not in the tree
+	lostName map[string]bool // the names in it
+
+	elsewhere map[string]*elsewhere // for messages on names that are not visible
 
 	likelihoods []likelihood // to be looked at when all is checked
 
@@ -168,8 +172,12 @@ func Check(f *ast.File, u Universe) (*Info, diag.List) {
 		declared: map[*ast.TypeExpr]types.Type{},
 		missing:  map[string]bool{},
 		lost:     f.Lost,
+
+		lostName:  map[string]bool{},
+		elsewhere: map[string]*elsewhere{},
 	}
 	c.lostNames()
+	c.findDeclarations(f)
 	for _, b := range order(f) {
 		c.checkBlock(b)
 	}
@@ -223,6 +231,7 @@ var nameRx = regexp.MustCompile(`[A-Za-z][A-Za-z0-9_]*`)
 func (c *checker) lostNames() {
 	for _, s := range c.lost {
 		for _, name := range nameRx.FindAllString(s.Text(), -1) {
+			c.lostName[name] = true
 			for _, code := range []diag.Code{diag.UnknownVariable, diag.UnknownFunction, diag.UnknownDistribution} {
 				c.firstTime(code, name)
 			}

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
@@ -93,7 +94,9 @@ func (c *checker) varExpr(e *ast.VarExpr) TypeLevel {
 	if v == nil {
 		if c.exists(e.Name) {
 			detail := "Call it: " + e.Name + "(…)."
-			if len(c.funcs[normalised(e.Name)]) == 0 {
+			if slices.ContainsFunc(c.candidates(e.Name), takesNothing) {
+				detail = "Call it: " + e.Name + "()."
+			} else if len(c.funcs[normalised(e.Name)]) == 0 {
 				detail += " Only functions of the program can be passed to others; write one that calls it."
 			}
 			c.report(diag.Errorf(diag.NotAVariable, e.Span(), "`%s` is a function, not a variable", e.Name), detail)
@@ -116,10 +119,20 @@ func (c *checker) varExpr(e *ast.VarExpr) TypeLevel {
 	return TypeLevel{Type: v.Type, Level: level}
 }
 
+// takesNothing reports a function without parameters.
+func takesNothing(o types.Overload) bool {
+	_, ok := o.Match(nil)
+	return ok
+}
+
 // intExpr checks an expression that must be an int.
 func (c *checker) intExpr(e ast.Expr, what string) {
+	before := len(c.diags)
 	o := c.wanting(true, e)
 	if o.Type.Kind != types.Invalid && !o.Type.Equal(types.IntType) {
+		if c.sizes && c.diags[before:].HasErrors() {
+			return // a size that depends on a parameter is said to do so
+		}
 		detail := ""
 		if o.Type.Equal(types.RealType) {
 			detail = "Reals are not rounded to int by themselves."

@@ -98,6 +98,9 @@ func (c *checker) indexed(e *ast.IndexExpr, t types.Type, ok bool) (types.Type, 
 func tooMany(t types.Type) string {
 	switch n := t.Rank(); n {
 	case 0:
+		if t.Kind == types.Tuple {
+			return "The members of a tuple are x.1, x.2 and so on."
+		}
 		return "A scalar cannot be indexed."
 	case 1:
 		return "It takes one index."

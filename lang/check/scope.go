@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"iter"
 	"maps"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/internal/legacy"
+	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -102,11 +104,24 @@ func (c *checker) firstTime(code diag.Code, name string) bool {
 
 // unknownVariable reports a name that is no visible variable, once.
 func (c *checker) unknownVariable(n ast.Node, name string) {
-	if !c.firstTime(diag.UnknownVariable, name) {
+	other := c.elsewhere[name]
+	if other != nil && other.at.Start == n.Span().Start {
+		other = nil
+	}
+	key := name
+	if other != nil && !c.lostName[name] {
+		key += " in " + c.where() // each place has its own reason
+	}
+	if !c.firstTime(diag.UnknownVariable, key) {
 		return
 	}
 	d := diag.Errorf(diag.UnknownVariable, n.Span(), "`%s` is not declared", name)
-	if near := diag.Nearest(name, c.visible()); near != "" {
+	if value := otherValue(name); value != "" {
+		d.Fix = value
+	} else if other != nil {
+		d.Summary, d.Detail = c.notVisible(name, n, other)
+		d.Related = append(d.Related, diag.Note{Span: other.at, Message: "it is declared here"})
+	} else if near := diag.Nearest(name, c.visible()); near != "" {
 		d.Fix = "did you mean " + quote(near) + "?"
 		d.Related = append(d.Related, note(&c.lookup(near).Ident, quote(near)+" is declared here"))
 	} else if near := diag.Nearest(name, maps.Keys(c.funcs)); near != "" {
@@ -116,6 +131,64 @@ func (c *checker) unknownVariable(n ast.Node, name string) {
 		d.Detail = later
 	}
 	c.diags.Add(d)
+}
+
+// elsewhere is a declaration that is not visible everywhere.
+type elsewhere struct {
+	at    source.Span
+	block ast.BlockKind
+	top   bool // not within braces, nor a local variable of the model
+}
+
+// findDeclarations lists the variables of the blocks, for messages on names that
+// are not visible: the first of each name, those that a whole block sees before
+// others.
+func (c *checker) findDeclarations(f *ast.File) {
+	for _, b := range f.Blocks {
+		if b.Kind == ast.Functions {
+			continue
+		}
+		top := map[ast.Node]bool{}
+		for _, s := range b.Stmts {
+			top[s] = b.Kind != ast.Model
+		}
+		ast.Walk(b, func(n ast.Node) bool {
+			d, ok := n.(*ast.VarDecl)
+			if !ok {
+				return true
+			}
+			if prev := c.elsewhere[d.Name.Name]; prev == nil || !prev.top && top[n] {
+				c.elsewhere[d.Name.Name] = &elsewhere{d.Name.Span(), b.Kind, top[n]}
+			}
+			return true
+		}, nil)
+	}
+}
+
+// notVisible says why a variable that is declared somewhere cannot be used here.
+func (c *checker) notVisible(name string, n ast.Node, v *elsewhere) (summary, detail string) {
+	later := v.at.Start > n.Span().Start
+	switch {
+	case c.fn != nil:
+		return quote(name) + " is not visible in functions",
+			"Functions see their own arguments and local variables only; pass it as an argument."
+	case v.block == c.block && later:
+		return quote(name) + " is used before it is declared", "Move the declaration up."
+	case !v.top:
+		where := "within { }"
+		if v.block == ast.Model {
+			where = "in the model block"
+		}
+		return quote(name) + " is not visible here",
+			"It is declared " + where + ", and is gone after it. Declare it before, or in transformed parameters or generated quantities."
+	case v.block > c.block:
+		why := "A block sees the variables of the blocks before it."
+		if c.block == ast.TransformedData {
+			why = "Transformed data are computed once, before parameters have values. Compute it in transformed parameters."
+		}
+		return fmt.Sprintf("%s of the %s block cannot be used in %s", quote(name), v.block, c.where()), why
+	}
+	return quote(name) + " is not declared", c.blockAfter()
 }
 
 // blockAfter is a remark on what is visible, for blocks where this is a common
@@ -148,6 +221,9 @@ func (c *checker) unknownFunction(id ast.Ident) {
 	}
 	d := diag.Errorf(diag.UnknownFunction, id.Span(), "there is no function `%s`", id.Name)
 	d.Fix = c.otherSuffix(id.Name)
+	if d.Fix == "" {
+		d.Fix = otherFunction(id.Name)
+	}
 	if near := diag.Nearest(id.Name, c.functionNames()); d.Fix == "" && near != "" {
 		d.Fix = "did you mean " + quote(near) + "?"
 	}

@@ -167,7 +167,10 @@ func (c *checker) unknownDistribution(s *ast.Tilde) {
 			}
 		}
 	})
+	other := otherDistribution(name)
 	switch {
+	case other != "" && (near == "" || !strings.EqualFold(near, name)):
+		d.Fix = other
 	case near != "":
 		d.Fix = "did you mean " + quote(near) + "?"
 	case c.exists(name):

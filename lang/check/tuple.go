@@ -34,7 +34,9 @@ func (c *checker) member(e *ast.TupleMember, x TypeLevel) TypeLevel {
 		c.diags.Add(d)
 		return invalid
 	case e.Member > len(t.Members):
-		c.report(diag.Errorf(diag.NoMember, e.Span(), "there is no member %d: %s has %d", e.Member, t, len(t.Members)), "")
+		at := e.Span()
+		at.Start = e.X.Span().End
+		c.report(diag.Errorf(diag.NoMember, at, "there is no member %d: %s has %d", e.Member, t, len(t.Members)), "")
 		return invalid
 	}
 	return x.member(e.Member - 1)

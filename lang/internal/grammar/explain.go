@@ -69,6 +69,7 @@ type situation struct {
 var rules = []func(*situation) (diag.Diagnostic, bool){
 	alreadyReported,
 	tooNested,
+	singleQuotes,
 	strayString,
 	reservedName,
 	boundsAfterSize,
@@ -83,6 +84,7 @@ var rules = []func(*situation) (diag.Diagnostic, bool){
 	comparisonInBound,
 	unknownType,
 	unclosedBracket,
+	missingComma,
 	missingSemicolon,
 	strayBracket,
 	plain,
@@ -165,13 +167,28 @@ func tooNested(s *situation) (d diag.Diagnostic, ok bool) {
 	return s.error(diag.TooDeep, s.tok, "this expression is nested more than %d levels deep", maxDepth), true
 }
 
+// singleQuotes explains 'text', which the lexer takes for a transpose.
+func singleQuotes(s *situation) (d diag.Diagnostic, ok bool) {
+	if s.fail.want != wantExpr || !isPunct(s.tok, "'") {
+		return d, false
+	}
+	line := s.file.Text[s.tok.Pos.Offset+1:]
+	n := strings.IndexByte(line[:lineLength(line)], '\'')
+	if n < 0 {
+		return d, false
+	}
+	d = s.error(diag.UnexpectedToken, s.tok, "strings stand between double quotes")
+	d.Span.End += n + 1
+	d.Fix = "write `\"" + line[:n] + "\"`"
+	return d, true
+}
+
 func strayString(s *situation) (d diag.Diagnostic, ok bool) {
 	if s.tok.Type != tokString {
 		return d, false
 	}
 	if s.fail.want == "`,` or `)`" && s.open > s.start && (isWord(&s.tokens[s.open-1], "print") || isWord(&s.tokens[s.open-1], "reject") || isWord(&s.tokens[s.open-1], "fatal_error")) {
-		d = s.error(diag.UnexpectedToken, s.tok, "a comma is missing before this string")
-		return d, true
+		return s.error(diag.UnexpectedToken, s.tok, "a comma is missing before this string"), true
 	}
 	d = s.error(diag.StringNotAllowed, s.tok, "a string cannot stand here")
 	d.Detail = "Strings are arguments of print, reject, fatal_error and profile; there are no variables that hold text."
@@ -186,6 +203,11 @@ func reservedName(s *situation) (d diag.Diagnostic, ok bool) {
 		return d, false // for (int i in …): loopHeader
 	}
 	d = s.error(diag.ReservedWord, s.tok, "`%s` is a reserved word and cannot be a name", s.tok.Value)
+	if isWord(&s.tok, "array") && beginsType(s.first) {
+		d = s.error(diag.UnexpectedToken, s.tok, "`array` stands before the type of the elements")
+		d.Fix = "write as in `array[N] " + s.first.Value + " x`"
+		return d, true
+	}
 	if s.tok.Type == tokType && isPunct(s.prev, ",") {
 		d.Detail = "All variables of one declaration have the same type."
 		d.Fix = "end the declaration with `;` and begin another"
@@ -477,6 +499,27 @@ func unclosedBracket(s *situation) (d diag.Diagnostic, ok bool) {
 	return d, true
 }
 
+// missingComma explains f(x y).
+func missingComma(s *situation) (d diag.Diagnostic, ok bool) {
+	if !strings.HasPrefix(s.fail.want, "`,` or ") || s.newLine() {
+		return d, false
+	}
+	switch s.tok.Type {
+	case tokIdent:
+		if words[s.tok.Value] != "" {
+			return d, false
+		}
+	case tokInt, tokReal, tokImag, tokDot:
+	default:
+		return d, false
+	}
+	d = s.error(diag.UnexpectedToken, s.tok, "a comma or an operator is missing before %s", describe(s.tok))
+	if s.prev.Type == tokString {
+		d.Summary = "a comma is missing before " + describe(s.tok)
+	}
+	return d, true
+}
+
 func missingSemicolon(s *situation) (d diag.Diagnostic, ok bool) {
 	if s.fail.want != wantSemi || s.i == s.start {
 		return d, false
@@ -517,6 +560,14 @@ func plain(s *situation) (d diag.Diagnostic, ok bool) {
 		d = s.error(diag.UnexpectedToken, s.tok, "expected a distribution, found %s", describe(s.tok))
 	case s.fail.want == wantExpr:
 		d = s.error(diag.UnexpectedToken, s.tok, "an expression is missing before %s", describe(s.tok))
+		switch {
+		case isPunct(s.tok, "}") && isPunct(s.prev, "{"):
+			d.Detail = "An array expression needs an element, which gives its type. An array of size 0 is declared without a value."
+		case isWord(&s.tok, "if"):
+			d.Fix = "a choice between two values is written `condition ? a : b`"
+		case isPunct(s.tok, "~"):
+			d.Fix = "a distribution statement stands alone, as in `y ~ normal(mu, sigma);`"
+		}
 	case s.fail.want == wantSemi:
 		d = s.error(diag.UnexpectedToken, s.tok, "%s cannot stand here", describe(s.tok))
 		if beginsType(s.first) && s.prev.Type == tokIdent && (beginsType(s.tokens[s.i-2]) || strings.Contains(",>]", s.tokens[s.i-2].Value)) {
@@ -557,6 +608,17 @@ func plain(s *situation) (d diag.Diagnostic, ok bool) {
 			d.Fix = "write `array[N]` with the size, then the type"
 		case isWord(&s.tok, "array") && isPunct(s.prev, "]"):
 			d.Fix = "write all sizes in one pair of brackets, as in `array[M, N]`"
+		case s.fail.want == "`:`":
+			d.Summary = "`:` is missing before " + describe(s.tok)
+			d.Detail = "A choice has two results: `condition ? a : b`."
+		case s.prev.Type == tokString && s.tok.Type == tokPunct && (s.tok.Value == "+" || s.tok.Value == "%" || s.tok.Value == "."):
+			d.Summary = "there are no operators for strings"
+			d.Fix = "write a comma between the strings and values to be printed"
+		case s.fail.want == "a type" && isPunct(s.prev, "]") && isPunct(s.tok, "["):
+			d.Fix = "write all sizes in one pair of brackets, as in `array[M, N]`"
+		case s.fail.want == "a type" && isPunct(s.prev, "]"):
+			d = s.error(diag.UnexpectedToken, s.tok, "the type of the elements is missing before %s", describe(s.tok))
+			d.Fix = "write as in `array[N] real x`"
 		case s.fail.want == "`,`" && isWord(&opener, "T"):
 			d.Detail = "A truncation has two bounds, either of which may be left out: `T[lower, ]`, `T[ , upper]`."
 		case s.fail.want == "`,`" && isWord(&opener, "tuple"):

@@ -130,7 +130,8 @@ type scanner struct {
 	options  Options
 	pos      int
 	line     int
-	tokens   []lexer.Token // ends in EOF; Pos has Offset and Line only
+	begin    int           // where the line begins
+	tokens   []lexer.Token // ends in EOF; Pos has Offset, Line, and the indentation of the line as Column
 	comments []ast.Comment
 	brackets int // open ( and [
 	diags    diag.List
@@ -164,7 +165,11 @@ func (s *scanner) span(start, end int) source.Span {
 
 // emit adds the token that is n bytes long and steps over it.
 func (s *scanner) emit(t lexer.TokenType, n int) {
-	s.tokens = append(s.tokens, lexer.Token{Type: t, Value: s.text[s.pos : s.pos+n], Pos: lexer.Position{Offset: s.pos, Line: s.line}})
+	indent := s.pos - s.begin
+	if k := len(s.tokens); k > 0 && s.tokens[k-1].Pos.Line == s.line {
+		indent = s.tokens[k-1].Pos.Column
+	}
+	s.tokens = append(s.tokens, lexer.Token{Type: t, Value: s.text[s.pos : s.pos+n], Pos: lexer.Position{Offset: s.pos, Line: s.line, Column: indent}})
 	s.pos += n
 }
 
@@ -176,6 +181,7 @@ func (s *scanner) next() {
 	case c == '\n':
 		s.line++
 		s.pos++
+		s.begin = s.pos
 	case c == ' ' || c == '\t' || c == '\r' || c == '\f':
 		s.pos++
 	case isLetter(c):
@@ -236,7 +242,11 @@ func (s *scanner) next() {
 // comment records a comment of n bytes.
 func (s *scanner) comment(n int) {
 	s.comments = append(s.comments, ast.Comment{Base: ast.Base{Pos: s.span(s.pos, s.pos+n)}})
-	s.line += strings.Count(s.text[s.pos:s.pos+n], "\n")
+	text := s.text[s.pos : s.pos+n]
+	s.line += strings.Count(text, "\n")
+	if k := strings.LastIndexByte(text, '\n'); k >= 0 {
+		s.begin = s.pos + k + 1
+	}
 	s.pos += n
 }
 

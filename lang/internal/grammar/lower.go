@@ -113,6 +113,11 @@ func (l *lowerer) nested(sc scope, b *Block) *ast.BlockStmt {
 		out.Pos.End = l.endBefore(b.Close)
 	}
 	out.Stmts = l.items(sc, b)
+	if b.Missing && isWord(&b.Close, "else") {
+		d := l.add(diag.UnclosedBrace, spanOf(l, b.Close), "`}` is missing before this `else`")
+		d.Related = []diag.Note{{Span: spanOf(l, b.Open), Message: "this `{` is not closed, if the indentation is right"}}
+		d.Fix = "add the missing `}`"
+	}
 	return out
 }
 

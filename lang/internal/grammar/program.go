@@ -284,10 +284,13 @@ func (l *lowerer) misindented(b *Block) *Block {
 				return deeper
 			}
 			if inner.Missing {
+				if isWord(&inner.Close, "else") {
+					continue // reported there
+				}
 				return inner
 			}
-			open, _ := l.indent(inner.Open)
-			if close, begins := l.indent(inner.Close); begins && close < open {
+			close := inner.Close.Pos
+			if begins := l.tokens[l.index(inner.Close)-1].Pos.Line < close.Line; begins && close.Column < inner.Open.Pos.Column {
 				return inner
 			}
 		}
@@ -320,15 +323,4 @@ func (it *Item) blocks() []*Block {
 	}
 	visit(it.Stmt)
 	return out
-}
-
-// indent is the number of blanks that the line of a token begins with, and
-// whether the token is the first on it.
-func (l *lowerer) indent(t lexer.Token) (n int, begins bool) {
-	start := l.file.LineStart(t.Pos.Line)
-	line := l.file.Text[start:t.Pos.Offset]
-	for n < len(line) && (line[n] == ' ' || line[n] == '\t') {
-		n++
-	}
-	return n, n == len(line)
 }

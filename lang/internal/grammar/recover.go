@@ -29,6 +29,8 @@ type Block struct {
 	Open, Close lexer.Token // Close is EOF's type if Missing
 	Items       []Item
 	Missing     bool // the closing brace
+
+	at int // where Open stands among all tokens
 }
 
 // Parse implements participle.Parseable. Once the brace is there it never
@@ -47,6 +49,7 @@ func (b *Block) parse(lex *lexer.PeekingLexer, functions bool) error {
 	if err != nil {
 		return err
 	}
+	b.at = int(lex.RawCursor())
 	b.Open = *lex.Next()
 	failed := false // the item before failed, so that what follows may be its rest,
 	orphan := false // or a block after that
@@ -58,6 +61,10 @@ func (b *Block) parse(lex *lexer.PeekingLexer, functions bool) error {
 		}
 		if at(lex, "}") {
 			b.Close = *lex.Next()
+			return nil
+		}
+		if isWord(t, "else") && b.cutBy(lex) {
+			b.Missing, b.Close = true, *t
 			return nil
 		}
 		if orphan && isWord(t, "else") {
@@ -83,6 +90,33 @@ func (b *Block) parse(lex *lexer.PeekingLexer, functions bool) error {
 		}
 		b.Items = append(b.Items, item)
 	}
+}
+
+// cutBy reports whether the `else` that comes next belongs to the `if` of which
+// this is the branch, so that its closing brace is missing: the `else` begins a
+// line and is not indented more than the `if`.
+func (b *Block) cutBy(lex *lexer.PeekingLexer) bool {
+	t := lex.Peek()
+	if t.Pos.Column > b.Open.Pos.Column || t.Pos.Line == b.Open.Pos.Line {
+		return false
+	}
+	before := lex.Range(0, lex.RawCursor())
+	if before[len(before)-1].Pos.Line == t.Pos.Line {
+		return false
+	}
+	i := b.at - 1 // the parenthesis before the brace
+	for depth := 0; i > 0; i-- {
+		if isPunct(before[i], ")") {
+			depth++
+		} else if isPunct(before[i], "(") {
+			if depth--; depth == 0 {
+				return isWord(&before[i-1], "if")
+			}
+		} else if depth == 0 {
+			return false
+		}
+	}
+	return false
 }
 
 // asFailure gives participle's errors the form of our own.

@@ -1,0 +1,184 @@
+package check
+
+import (
+	"strings"
+	"sync"
+)
+
+// Names that people bring along from BUGS, R, Python and from how they say it.
+// Each list maps the name to advice; that of a distribution or function of the
+// program comes first, so that these matter only where a name is unknown.
+
+// foreignDistributions are what follows ~ in other languages, and its name here.
+var foreignDistributions = table(`
+	normal: dnorm norm gaussian gauss gaus normal_sd n
+	uniform: dunif unif
+	gamma: dgamma gam
+	inv_gamma: dinvgamma igamma invgamma inverse_gamma inversegamma ig
+	beta: dbeta
+	exponential: dexp expon expo
+	double_exponential: ddexp laplace dlaplace
+	student_t: dt t studentt student students_t dstudent
+	cauchy: dcauchy
+	lognormal: dlnorm lnorm log_normal logn
+	logistic: dlogis
+	weibull: dweib dweibull
+	chi_square: dchisq dchisqr chisq chi2 chisquare chisquared chi_squared
+	pareto: dpar dpareto
+	gumbel: dgumbel
+	bernoulli: dbern bern
+	binomial: dbin dbinom binom
+	poisson: dpois pois
+	neg_binomial_2: dnegbin dnbinom nbinom negbin negbinomial negativebinomial negative_binomial neg_binom
+	categorical: dcat cat discrete
+	multinomial: dmulti dmultinom multinom
+	hypergeometric: dhyper
+	dirichlet: ddirich ddirch dir
+	multi_normal: dmnorm dmvnorm mvn mvnormal mvnorm multinormal multivariate_normal multivariatenormal multivariate_normal_diag
+	multi_student_t: dmt mvt mvstudentt multivariate_t
+	wishart: dwish
+	inv_wishart: dinvwishart iw inverse_wishart
+	lkj_corr: lkj lkjcorr
+	lkj_corr_cholesky: lkjcholesky lkj_cholesky lkjcorrcholesky
+`)
+
+// halves are distributions on one side of 0, which come about by a bound.
+var halves = table(`
+	normal: half_normal halfnormal truncated_normal truncnorm truncnormal
+	cauchy: half_cauchy halfcauchy
+	student_t: half_student_t halfstudentt half_t halft
+`)
+
+// foreignFunctions are names of functions in other languages, and what to write.
+var foreignFunctions = table(`
+	num_elements(x), or size(x) for the first dimension of an array: length len numel
+	rows(x): nrow nrows
+	cols(x): ncol ncols
+	dims(x): dim shape
+	{a, b} for an array, [a, b]' for a vector: c list array vector
+	linspaced_vector(n, a, b), or a:b in an index or a loop: seq linspace seq_len seq_along arange range
+	rep_vector(x, n), rep_array(x, n) or rep_matrix(x, m, n): rep repeat tile full
+	zeros_vector(n), rep_vector(0, n) or rep_matrix(0, m, n): zeros
+	ones_vector(n) or rep_vector(1, n): ones
+	identity_matrix(n): eye
+	log(x): ln
+	condition ? a : b: ifelse where
+	inv_logit(x): expit sigmoid plogis ilogit logit_inv invlogit logisticfunction logistic_sigmoid
+	inv_cloglog(x): icloglog
+	Phi(x) or normal_cdf(x | mu, sigma): pnorm phi
+	inv_Phi(p): qnorm probit
+	normal_rng(mu, sigma): rnorm
+	uniform_rng(a, b): runif
+	bernoulli_rng(p): rbern
+	binomial_rng(n, p): rbinom
+	poisson_rng(lambda): rpois
+	x * y': outer
+	dot_product(x, y): dot vdot inprod
+	x * y: matmul mm
+	x': transpose t
+	log_sum_exp(x): logsumexp
+	determinant(x): det
+	mdivide_left(A, b), or A \ b: solve
+	diag_matrix(x) to make a matrix, diagonal(x) to take its diagonal: diag
+	cholesky_decompose(x): chol cholesky
+	tgamma(n + 1): factorial
+	tgamma(x): gamma gammafn
+	lgamma(x): loggamma gammaln logfact
+	beta(a, b): betafn
+	mean(x): average avg
+	sd(x): stdev std stddev
+	variance(x): var
+	quantile(x, 0.5): median
+	ceil(x): ceiling
+	acos(x): arccos
+	asin(x): arcsin
+	atan(x): arctan
+	atan2(y, x): arctan2
+	to_int(x), which takes data only: int as_integer integer as_int
+	to_vector(x): as_vector
+	to_matrix(x): as_matrix
+	append_col(x, y): cbind hstack
+	append_row(x, y) for matrices and vectors, append_array(x, y) for arrays: rbind vstack append concat concatenate
+	cumulative_sum(x): cumsum
+	is_nan(x): isnan
+	is_inf(x): isinf
+	sort_indices_asc(x): order argsort
+	sort_asc(x): sort sorted
+	reverse(x): rev reversed
+	norm2(x): norm
+	x % y for integers, fmod(x, y) for reals: mod
+	reject(…): stop error raise
+	pow(x, y), or x ^ y: power
+	sqrt(x): root
+	abs(x): absolute
+	log1p_exp(x): softplus
+	max(x) after a comparison in a loop: any
+	min(x) after a comparison in a loop: all
+	block(x, i, j, m, n), or x[i:j, k:l]: submatrix
+`)
+
+// foreignValues are names of values in other languages, and what to write.
+var foreignValues = table(`
+	1: TRUE True
+	0: FALSE False
+	not_a_number(): NaN NAN nan NA NA_real_ None NULL null nil missing
+	positive_infinity(): Inf inf INF Infinity infinity
+	target(): lp__ log_prob logp
+`)
+
+// table reads lines "today: name name …" into a map from name to today, when it
+// is first asked for.
+func table(text string) func() map[string]string {
+	return sync.OnceValue(func() map[string]string {
+		out := map[string]string{}
+		for line := range strings.Lines(text) {
+			if i := strings.LastIndex(line, ": "); i >= 0 {
+				for name := range strings.FieldsSeq(line[i+2:]) {
+					out[name] = strings.TrimSpace(line[:i])
+				}
+			}
+		}
+		return out
+	})
+}
+
+// foreign finds a name in a list, also if it is written with capitals.
+func foreign(list func() map[string]string, name string) (string, bool) {
+	if today, ok := list()[name]; ok {
+		return today, true
+	}
+	today, ok := list()[strings.ToLower(name)]
+	return today, ok
+}
+
+// otherDistribution is advice on the name of a distribution of another language,
+// or "".
+func otherDistribution(name string) string {
+	if today, ok := foreign(foreignDistributions, name); ok {
+		advice := "write " + quote(today)
+		if name == "dnorm" || name == "dlnorm" {
+			advice += ", whose second argument is a standard deviation, not a precision as in BUGS"
+		}
+		return advice
+	}
+	if today, ok := foreign(halves, name); ok {
+		return "declare the variable with <lower=0> and write " + quote(today)
+	}
+	return ""
+}
+
+// otherFunction is advice on the name of a function of another language, or "".
+func otherFunction(name string) string {
+	if today, ok := foreign(foreignFunctions, name); ok {
+		return "write " + today
+	}
+	return ""
+}
+
+// otherValue is advice on the name of a value in another language, or "".
+func otherValue(name string) string {
+	if today, ok := foreignValues()[name]; ok {
+		return "write " + quote(today)
+	}
+	return ""
+}
