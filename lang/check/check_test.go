@@ -27,4 +27,5 @@ func TestDiagnostics(t *testing.T) { errtest.Glob(t, "testdata/*.ppl", checkFile
 func TestCodeExamples(t *testing.T) {
 	errtest.Examples(t, "codes_check.go", checkFile)
 	errtest.Examples(t, "codes_rules.go", checkFile)
+	errtest.Examples(t, "codes_warn.go", checkFile)
 }

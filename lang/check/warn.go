@@ -20,7 +20,7 @@ func (c *checker) warnings(f *ast.File) {
 	c.unusedParameters(f)
 	for _, b := range f.Blocks {
 		if b.Kind == ast.Model {
-			c.modelWarnings(b)
+			c.modelWarnings(f, b)
 		}
 	}
 }
@@ -89,18 +89,23 @@ func bounded(v *Var) (lower, upper bool) {
 }
 
 // modelWarnings looks at the distribution statements of the model.
-func (c *checker) modelWarnings(b *ast.Block) {
+func (c *checker) modelWarnings(f *ast.File, b *ast.Block) {
 	adjusted := map[string]bool{} // variables in terms that are added to the target
-	ast.Walk(b, func(n ast.Node) bool {
-		if t, ok := n.(*ast.TargetPlus); ok {
-			inspect(t.Value, func(e ast.Expr) {
-				if v, ok := e.(*ast.VarExpr); ok {
-					adjusted[v.Name] = true
-				}
-			})
+	for _, b := range f.Blocks {
+		if b.Kind == ast.Functions {
+			continue
 		}
-		return true
-	}, nil)
+		ast.Walk(b, func(n ast.Node) bool {
+			if t, ok := n.(*ast.TargetPlus); ok {
+				inspect(t.Value, func(e ast.Expr) {
+					if v, ok := e.(*ast.VarExpr); ok {
+						adjusted[v.Name] = true
+					}
+				})
+			}
+			return true
+		}, nil)
+	}
 	ast.Walk(b, func(n ast.Node) bool {
 		if s, ok := n.(*ast.Tilde); ok {
 			c.supportWarning(s)
@@ -121,15 +126,15 @@ func (c *checker) supportWarning(s *ast.Tilde) {
 	lo, hi := bounded(v)
 	fix := ""
 	switch o, ok := unplanned(call.Overload).(interface{ Support() types.Constraint }); {
-	case s.Dist.Name == "uniform" && len(s.Args) == 2 && !(lo && hi):
+	case s.Dist.Name == "uniform" && len(s.Args) == 2 && (!(lo && hi) || beyond(v, s.Args[0], s.Args[1])):
 		fix = fmt.Sprintf("<lower=%s, upper=%s>", oneLine(s.Args[0]), oneLine(s.Args[1]))
 	case ok && o.Support().Text != "":
 		sup := o.Support()
 		needLo, needHi := !math.IsInf(sup.Lo, 0), !math.IsInf(sup.Hi, 0)
 		switch {
-		case needLo && needHi && !(lo && hi):
+		case needLo && needHi && (!(lo && hi) || beyond(v, number(sup.Lo), number(sup.Hi))):
 			fix = fmt.Sprintf("<lower=%g, upper=%g>", sup.Lo, sup.Hi)
-		case needLo && !lo:
+		case needLo && (!lo || beyond(v, number(sup.Lo), nil)):
 			fix = fmt.Sprintf("<lower=%g>", sup.Lo)
 		}
 	}
@@ -138,9 +143,50 @@ func (c *checker) supportWarning(s *ast.Tilde) {
 	}
 	d := diag.Warnf(diag.OutsideSupport, s.Variate.Span(), "the parameter `%s` can leave the support of its distribution %s", v.Name, s.Dist.Name)
 	d.Detail = "Such points have no probability or are rejected, which the sampler meets again and again."
-	d.Related = []diag.Note{note(&v.Ident, "it is declared here without the bounds")}
+	d.Related = []diag.Note{note(&v.Ident, "it is declared here")}
 	d.Fix = "declare it with " + fix
 	c.diags.Add(d)
+}
+
+// number is a literal.
+func number(x float64) ast.Expr { return &ast.RealLit{Value: x} }
+
+// beyond reports whether the bounds of a variable are literals outside the
+// interval between two literals, each of which may be nil.
+func beyond(v *Var, lo, hi ast.Expr) bool {
+	d, ok := v.Decl.(*ast.VarDecl)
+	if !ok {
+		return false
+	}
+	for _, b := range d.Type.Bounds {
+		x, known := literal(b.Value)
+		if l, ok := literal(lo); ok && known && b.Kind == "lower" && x < l {
+			return true
+		}
+		if h, ok := literal(hi); ok && known && b.Kind == "upper" && x > h {
+			return true
+		}
+	}
+	return false
+}
+
+// literal is the value of a number that is written out, with its sign.
+func literal(e ast.Expr) (x float64, ok bool) {
+	switch e := e.(type) {
+	case *ast.IntLit:
+		return float64(e.Value), true
+	case *ast.RealLit:
+		return e.Value, true
+	case *ast.Paren:
+		return literal(e.X)
+	case *ast.Unary:
+		x, ok = literal(e.X)
+		if e.Op == "-" {
+			x = -x
+		}
+		return x, ok && (e.Op == "-" || e.Op == "+")
+	}
+	return 0, false
 }
 
 // oneLine is the text of an expression.
@@ -168,11 +214,24 @@ func (c *checker) parameter(e ast.Expr) *Var {
 var nonlinear = []string{"log", "exp", "sqrt", "square", "inv", "inv_sqrt", "inv_square", "logit", "inv_logit", "log10", "log2",
 	"log1p", "log1m", "expm1", "cbrt", "exp2", "Phi", "inv_Phi", "tanh", "atanh", "sinh", "asinh", "inv_cloglog"}
 
-// jacobianWarning warns of f(x) ~ … with a nonlinear f of a parameter x, unless
-// something of x is added to the target.
+// jacobianWarning warns of f(x) ~ … with a nonlinear f of a parameter x, where
+// f(x) may be the initial value of a transformed parameter, unless something of
+// either is added to the target.
 func (c *checker) jacobianWarning(s *ast.Tilde, adjusted map[string]bool) {
+	f := unparen(s.Variate)
+	var related []diag.Note
+	if u, ok := f.(*ast.VarExpr); ok {
+		t := c.info.Uses[u]
+		if t == nil || t.Block != ast.TransformedParameters || adjusted[t.Name] {
+			return
+		}
+		if d, ok := t.Decl.(*ast.VarDecl); ok && d.Init != nil {
+			f = unparen(d.Init)
+			related = append(related, note(f, quote(t.Name)+" is computed here"))
+		}
+	}
 	var x ast.Expr
-	switch e := unparen(s.Variate).(type) {
+	switch e := f.(type) {
 	case *ast.CallExpr:
 		if len(e.Args) == 1 && slices.Contains(nonlinear, e.Func.Name) {
 			x = e.Args[0]
@@ -190,7 +249,8 @@ func (c *checker) jacobianWarning(s *ast.Tilde, adjusted map[string]bool) {
 		return
 	}
 	d := diag.Warnf(diag.NoJacobian, s.Variate.Span(), "a transformed parameter has a distribution, but no Jacobian")
-	d.Detail = fmt.Sprintf("The density is that of `%s`, so that the log of the derivative of %s is missing.", v.Name, s.Variate.Span().Text())
+	d.Detail = fmt.Sprintf("The density is that of `%s`, so that the log of the derivative of %s is missing.", v.Name, f.Span().Text())
+	d.Related = related
 	d.Fix = fmt.Sprintf("add it by target += …, or give `%s` itself a distribution", v.Name)
 	c.diags.Add(d)
 }

@@ -114,7 +114,7 @@ func makeLibrary() Library {
 	}
 	density("student_t_lpdf", types.Reals, types.Reals, types.Reals, types.Reals)
 	density("std_normal_lpdf", types.Reals)
-	density("exponential_lpdf", types.Reals, types.Reals)
+	add("exponential_lpdf", supported{types.Density("exponential_lpdf", types.Reals, types.Reals), types.NonNegative})
 	density("bernoulli_lpmf", types.Ints, types.Reals)
 	density("bernoulli_logit_lpmf", types.Ints, types.Reals)
 	add("bernoulli_logit_rng", types.Generator("bernoulli_logit_rng", i, types.AnyReals))
@@ -160,3 +160,12 @@ func headFit(args []types.Type) (types.Match, bool) {
 	}
 	return types.Match{Params: []types.Type{args[0], i}, Result: args[0]}, true
 }
+
+// supported is a density with its support, as the library declares it.
+type supported struct {
+	types.Overload
+	support types.Constraint
+}
+
+// Support is what the checker asks of a density.
+func (s supported) Support() types.Constraint { return s.support }
