@@ -151,12 +151,25 @@ func (f *Fit) displayed() diagnose.Draws {
 	return displayed{f.Draws, names}
 }
 
-// DisplayName turns the name of an element as files have it (b.2.3) into the
-// one that people read (b[2,3]).
+// DisplayName turns the name of an element as files have it (b.2.3, t.1:2, z.real)
+// into the one that people read (b[2,3], t[1].2, z.real).
 func DisplayName(name string) string {
-	base, indices, ok := strings.Cut(name, ".")
-	if !ok {
-		return name
+	members := strings.Split(name, ":")
+	for i, m := range members {
+		base, indices, ok := strings.Cut(m, ".")
+		if !ok {
+			continue
+		}
+		part := ""
+		for _, suffix := range []string{"real", "imag"} {
+			if rest, ok := strings.CutSuffix("."+indices, "."+suffix); ok {
+				indices, part = strings.TrimPrefix(rest, "."), "."+suffix
+			}
+		}
+		if indices != "" {
+			base += "[" + strings.ReplaceAll(indices, ".", ",") + "]"
+		}
+		members[i] = base + part
 	}
-	return base + "[" + strings.ReplaceAll(indices, ".", ",") + "]"
+	return strings.Join(members, ".")
 }

@@ -60,10 +60,32 @@ type Message struct {
 	Fatal bool
 }
 
-// MessagePart is a text or, if Arg is not negative, the value of an argument.
+// MessagePart is a text or, if Arg is not negative, the value of an argument; of
+// several, from Arg on, if Form is not nil.
 type MessagePart struct {
 	Text string
 	Arg  int
+	Form *Form
+}
+
+// Form says how the values of several arguments are written as one: an array of
+// so many dimensions, which all of them have, of lists in parentheses of what
+// Members say. A Form without members is one argument.
+type Form struct {
+	Dims    int
+	Members []*Form
+}
+
+// size is the number of arguments.
+func (f *Form) size() int {
+	if f == nil || len(f.Members) == 0 {
+		return 1
+	}
+	n := 0
+	for _, m := range f.Members {
+		n += m.size()
+	}
+	return n
 }
 
 // RejectError is a rejection by the program's own reject or fatal_error, or by
@@ -160,13 +182,60 @@ func (m *Message) format(types []Type, args [][]float64, lane int) string {
 			b.WriteString(p.Text)
 			continue
 		}
-		t, v := types[p.Arg], args[p.Arg]
-		if k := t.Size(); t.Lanes > 0 {
-			v = v[lane*k : (lane+1)*k]
+		var parts []printed
+		for i := range p.Form.size() {
+			t, v := types[p.Arg+i], args[p.Arg+i]
+			if k := t.Size(); t.Lanes > 0 {
+				v = v[lane*k : (lane+1)*k]
+			}
+			parts = append(parts, printed{t.Shape, v})
 		}
-		formatArray(&b, t.Shape, v)
+		if p.Form == nil {
+			formatArray(&b, parts[0].shape, parts[0].v)
+		} else {
+			p.Form.format(&b, p.Form.Dims, parts)
+		}
 	}
 	return b.String()
+}
+
+// printed is an argument, or an element of one.
+type printed struct {
+	shape []int
+	v     []float64
+}
+
+// format writes parts in arrays of dims dimensions.
+func (f *Form) format(b *strings.Builder, dims int, parts []printed) {
+	switch {
+	case len(f.Members) == 0:
+		formatArray(b, parts[0].shape, parts[0].v)
+	case dims > 0:
+		b.WriteByte('[')
+		for i := range parts[0].shape[0] {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			var elems []printed
+			for _, p := range parts {
+				n := len(p.v) / p.shape[0]
+				elems = append(elems, printed{p.shape[1:], p.v[i*n : (i+1)*n]})
+			}
+			f.format(b, dims-1, elems)
+		}
+		b.WriteByte(']')
+	default:
+		b.WriteByte('(')
+		for i, m := range f.Members {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			n := m.size()
+			m.format(b, m.Dims, parts[:n])
+			parts = parts[n:]
+		}
+		b.WriteByte(')')
+	}
 }
 
 func formatArray(b *strings.Builder, shape []int, v []float64) {

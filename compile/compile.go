@@ -32,6 +32,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/stdlib"
 	"github.com/ppl-lang/ppl/stdlib/transform"
 )
@@ -351,17 +352,30 @@ func (m *Model) Unconstrain(d *data.Set) ([]float64, error) {
 		}
 	}
 	mc := m.inverse.New()
+	given := make([]bool, len(m.bound.Params)) // in all its parts
+	input := 0
 	for i, p := range m.bound.Params {
-		in := mc.Input(i)
-		v, ok := d.Get(p.Name)
-		switch {
-		case !ok:
-			for k := range in {
-				in[k] = math.NaN()
+		given[i] = true
+		for _, leaf := range p.Leaves {
+			in := mc.Input(input)
+			input++
+			v, ok := d.Get(leaf.Name)
+			given[i] = given[i] && (ok || len(in) == 0)
+			shape := leaf.Shape
+			if leaf.Part != types.NotComplex {
+				shape = append(slices.Clone(shape), 2)
 			}
-		case !slices.Equal(v.Shape, p.Shape):
-			return nil, fmt.Errorf("%sthe initial value of %s has sizes %v, but the parameter has %v", where(d, p.Name), p.Name, v.Shape, p.Shape)
-		default:
+			switch {
+			case !ok:
+				for k := range in {
+					in[k] = math.NaN()
+				}
+				continue
+			case !slices.Equal(v.Shape, shape):
+				return nil, fmt.Errorf("%sthe initial value of %s has sizes %v, but the parameter has %v", where(d, leaf.Name), leaf.Name, v.Shape, shape)
+			case leaf.Part != types.NotComplex:
+				v = v.Half(int(leaf.Part - types.RealPart))
+			}
 			copy(in, v.Reals)
 		}
 	}
@@ -370,7 +384,7 @@ func (m *Model) Unconstrain(d *data.Set) ([]float64, error) {
 	}
 	for i, p := range m.bound.Params {
 		copy(x[m.offsets[i]:], mc.Output(i))
-		if _, ok := d.Get(p.Name); !ok {
+		if !given[i] {
 			continue
 		}
 		for k, u := range x[m.offsets[i] : m.offsets[i]+p.Size] {
@@ -387,6 +401,7 @@ func (m *Model) variables() []string {
 	var names []string
 	for _, n := range m.bound.Names {
 		base, _, _ := strings.Cut(n, ".")
+		base, _, _ = strings.Cut(base, ":")
 		names = append(names, base)
 	}
 	return names

@@ -140,10 +140,10 @@ func wayBack(t *testing.T, m *Model, x, values []float64) {
 			return list
 		}
 		n := 1
-		for _, d := range p.Shape {
+		for _, d := range p.Leaves[0].Shape {
 			n *= d
 		}
-		given[p.Name], rest = nested(p.Shape, 0, 1), rest[n:]
+		given[p.Name], rest = nested(p.Leaves[0].Shape, 0, 1), rest[n:]
 	}
 	set, err := data.FromGo(given)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // from which the checker takes the types, the binder the meaning, and the
 // documentation its text. It is the types.Overload that a resolved call holds.
 //
-// Exactly one of Build, Terms, Int or OfShape gives the meaning, except that a
+// Exactly one of Build, Leaves, Terms, Int or OfShape gives the meaning, except that a
 // function of integers has both Int (exact, for values known at bind time) and
 // Build (for integers that are drawn or computed when the program runs).
 type Func struct {
@@ -26,6 +26,11 @@ type Func struct {
 	// ad.Type for lanes. Element-by-element functions get their arguments as
 	// they are (scalars and one common shape), so ops broadcast them.
 	Build func(b *Builder, a []Arg) ad.Ref
+
+	// Leaves adds the leaves of a value of a composite type: the members of a
+	// tuple, the real and the imaginary part of complex numbers. Arguments of
+	// such types come as their leaves, one after another, here and in Build.
+	Leaves func(b *Builder, a []Arg) []ad.Ref
 
 	// Terms is for densities and masses: the addends of the log density, each a
 	// scalar per lane; those that may be dropped under b.Propto are left out.

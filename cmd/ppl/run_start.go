@@ -92,10 +92,8 @@ func lastDraw(path string) (ppl.JSON, error) {
 	row := c.Draws[len(c.Draws)-width:][len(c.Columns.Statistics):]
 	values := map[string]any{}
 	for i, name := range c.Columns.Names {
-		if strings.ContainsAny(name, ":") { // part of a tuple
-			continue
-		}
-		parts := strings.Split(name, ".")
+		// Members of tuples keep their colon: t.1:2 is 2 of t[1].
+		parts := strings.Split(strings.ReplaceAll(name, ":", ".:"), ".")
 		if err := place(values, parts, row[i]); err != nil {
 			return nil, fmt.Errorf("%s: column %s: %w", path, name, err)
 		}
@@ -103,31 +101,42 @@ func lastDraw(path string) (ppl.JSON, error) {
 	return json.Marshal(values)
 }
 
-// place puts v at name[i][j]… of nested lists, which grow as they must.
+// place puts v at name[i].member… of nested lists and objects, which grow as they
+// must. Complex numbers are lists of their two parts.
 func place(values map[string]any, parts []string, v float64) error {
-	if len(parts) == 1 {
-		values[parts[0]] = number(v)
-		return nil
-	}
 	grown, err := placeIn(values[parts[0]], parts[1:], v)
 	values[parts[0]] = grown
 	return err
 }
 
-func placeIn(at any, indices []string, v float64) (any, error) {
+func placeIn(at any, path []string, v float64) (any, error) {
+	if len(path) == 0 {
+		return number(v), nil
+	}
+	var err error
+	if key, ok := strings.CutPrefix(path[0], ":"); ok {
+		tuple, _ := at.(map[string]any)
+		if tuple == nil {
+			tuple = map[string]any{}
+		}
+		tuple[key], err = placeIn(tuple[key], path[1:], v)
+		return tuple, err
+	}
 	list, _ := at.([]any)
-	i, err := strconv.Atoi(indices[0])
+	i, err := strconv.Atoi(path[0])
+	switch path[0] {
+	case "real":
+		i, err = 1, nil
+	case "imag":
+		i, err = 2, nil
+	}
 	if err != nil || i < 1 || i > len(list)+1 {
-		return at, fmt.Errorf("an index %q", indices[0])
+		return at, fmt.Errorf("an index %q", path[0])
 	}
 	if i > len(list) {
 		list = append(list, nil)
 	}
-	if len(indices) == 1 {
-		list[i-1] = number(v)
-		return list, nil
-	}
-	list[i-1], err = placeIn(list[i-1], indices[1:], v)
+	list[i-1], err = placeIn(list[i-1], path[1:], v)
 	return list, err
 }
 

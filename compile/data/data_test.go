@@ -98,7 +98,12 @@ func TestParseJSONErrors(t *testing.T) {
 		{`{"y": true}`, "y", "1:7", "y is true"},
 		{`{"y": [false]}`, "y[1]", "1:8", "y[1] is false"},
 		{`{"y": "abc"}`, "y", "1:7", `y is the string "abc"`},
-		{`{"y": {"1": 2}}`, "y", "1:7", "tuples are not supported"},
+		{`{"y": [1, {"1": 2}]}`, "y[2]", "1:11", "its neighbours are numbers"},
+		{`{"y": {"a": 2}}`, "y", "1:8", "members are numbered"},
+		{`{"y": {"1": 2, "1": 2}}`, "y.1", "1:16", "two values for y.1"},
+		{`{"y": {"1": 2, "2": [1, x]}}`, "y.2[2]", "1:25", "x, which is not a number"},
+		{`{"y": [{"1": 2}, {"1": [2]}]}`, "y", "1:7", "y[2] has other members or sizes than y[1]"},
+		{`{"y": [{"1": 2}, 3]}`, "y[2]", "1:18", "is not a tuple"},
 		{`{"y": 1, "y": 2}`, "y", "1:10", "two values for y"},
 		{`{"y": .5}`, "y", "1:7", ".5, which is not a number"},
 		{`{"y": 5.}`, "y", "1:7", "5., which is not a number"},
@@ -398,5 +403,48 @@ func BenchmarkParseJSON(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestTuples reads tuples, of which the members are values of their own.
+func TestTuples(t *testing.T) {
+	type inner struct {
+		A float64
+		B []int
+	}
+	type outer struct {
+		N     int
+		Inner inner
+	}
+	text := `{"t": {"2": {"1": 1.5, "2": [4, 5]}, "1": 3}, "a": [{"1": 1, "2": [1, 2]}, {"1": 2.5, "2": [3, 4]}], "z": [[1, -1], [0, 2]]}`
+	json, err := ParseJSON("d.json", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromGo, err := FromGo(map[string]any{
+		"t": outer{3, inner{1.5, []int{4, 5}}},
+		"a": []map[string]any{{"1": 1, "2": []int{1, 2}}, {"1": 2.5, "2": []int{3, 4}}},
+		"z": []complex128{1 - 1i, 2i},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, set := range []*Set{json, fromGo} {
+		for name, want := range map[string]string{
+			"t.1": "[] true [3]", "t.2.1": "[] false [1.5]", "t.2.2": "[2] true [4 5]",
+			"a.1": "[2] false [1 2.5]", "a.2": "[2 2] true [1 2 3 4]", "z": "[2 2] false [1 -1 0 2]",
+		} {
+			v, ok := set.Get(name)
+			if got := fmt.Sprint(v.Shape, v.IsInt, v.Reals); !ok || got != want && name != "z" {
+				t.Errorf("%s is %s, want %s", name, got, want)
+			}
+		}
+		z, _ := set.Get("z")
+		if got := fmt.Sprint(z.Half(0).Reals, z.Half(1).Reals, z.Half(1).Shape); got != "[1 0] [-1 2] [2]" {
+			t.Error(got)
+		}
+	}
+	if names := json.Names(); len(names) != 3 {
+		t.Error(names)
 	}
 }

@@ -17,8 +17,10 @@ import (
 // A value is an integer or floating-point number, a slice or array of values,
 // a json.Number, or something with the methods of a gonum matrix (Dims, At) or
 // vector (Len, AtVec). Numbers of an integer type are integers, those of a
-// floating-point type are reals. Slices of slices must be rectangular. A *Set
-// is returned as it is, and nil is the empty set.
+// floating-point type are reals; a complex number is an array of its two parts.
+// Slices of slices must be rectangular. A tuple is a struct, whose exported
+// fields are the members in order, or a map with the keys "1", "2" and so on. A
+// *Set is returned as it is, and nil is the empty set.
 //
 // The error, if any, is an [*Error] whose Path names the place.
 func FromGo(v any) (*Set, error) {
@@ -107,14 +109,106 @@ func fieldName(f reflect.StructField) (name string, tagged bool) {
 
 // addGo adds one variable.
 func (s *Set) addGo(name string, v reflect.Value) error {
-	c := &collector{name: name, leaf: -1, isInt: true}
-	if err := c.collect(v, 0); err != nil {
+	ms, err := goMembers(name, v)
+	if err != nil {
 		return err
 	}
-	if !s.add(name, c.value()) {
+	if !s.addMembers(name, ms) {
 		return goError(name, "there are two values for %s", name)
 	}
 	return nil
+}
+
+// goMembers takes a value, which may be a tuple or an array of tuples.
+func goMembers(path string, v reflect.Value) (members, error) {
+	w := v
+	for (w.Kind() == reflect.Interface || w.Kind() == reflect.Pointer) && !w.IsNil() && !isGonum(w) {
+		w = w.Elem()
+	}
+	switch {
+	case isGonum(w):
+	case w.Kind() == reflect.Struct:
+		var out members
+		for i := range w.NumField() {
+			if !w.Type().Field(i).IsExported() {
+				continue
+			}
+			key := fmt.Sprintf(".%d", len(out)+1)
+			ms, err := goMembers(path+key, w.Field(i))
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, ms.within(key)...)
+		}
+		return out, nil
+	case w.Kind() == reflect.Map && w.Type().Key().Kind() == reflect.String:
+		if w.Len() == 0 {
+			return nil, goError(path, "%s has type %s, but is empty: tuples have the keys \"1\", \"2\" and so on", path, w.Type())
+		}
+		var out members
+		for i := range w.Len() {
+			key := fmt.Sprint(i + 1)
+			m := w.MapIndex(reflect.ValueOf(key).Convert(w.Type().Key()))
+			if !m.IsValid() {
+				return nil, goError(path, "%s has no member %s: tuples have the keys \"1\", \"2\" and so on", path, key)
+			}
+			ms, err := goMembers(path+"."+key, m)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, ms.within("."+key)...)
+		}
+		return out, nil
+	case (w.Kind() == reflect.Slice || w.Kind() == reflect.Array) && goTuples(w):
+		var elems []members
+		for i := range w.Len() {
+			ms, err := goMembers(fmt.Sprintf("%s[%d]", path, i+1), w.Index(i))
+			if err != nil {
+				return nil, err
+			}
+			elems = append(elems, ms)
+		}
+		out, differs := stack(elems)
+		if differs >= 0 {
+			return nil, goError(path, "%s[%d] has other members or sizes than %s[1]", path, differs+1, path)
+		}
+		return out, nil
+	}
+	c := &collector{name: path, leaf: -1, isInt: true}
+	if err := c.collect(v, 0); err != nil {
+		return nil, err
+	}
+	return members{{"", c.value()}}, nil
+}
+
+// goTuples reports whether a slice begins with a tuple.
+func goTuples(v reflect.Value) bool {
+	for v.Kind() == reflect.Slice || v.Kind() == reflect.Array || v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {
+		if isGonum(v) {
+			return false
+		}
+		if v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {
+			v = v.Elem()
+			continue
+		}
+		if v.Len() == 0 {
+			return false
+		}
+		v = v.Index(0)
+	}
+	return v.Kind() == reflect.Struct && !isGonum(v) || v.Kind() == reflect.Map
+}
+
+// isGonum reports a matrix or vector.
+func isGonum(v reflect.Value) bool {
+	if !v.IsValid() || !v.CanInterface() {
+		return false
+	}
+	switch v.Interface().(type) {
+	case vector, matrix:
+		return true
+	}
+	return false
 }
 
 // collector flattens one Go value.
@@ -195,6 +289,9 @@ func (c *collector) collect(v reflect.Value, depth int) error {
 		return c.integer(int64(v.Uint()), depth)
 	case reflect.Float32, reflect.Float64:
 		return c.real(v.Float(), depth)
+	case reflect.Complex64, reflect.Complex128:
+		z := v.Complex()
+		return c.array(2, depth, 1, func(i int) error { return c.real([]float64{real(z), imag(z)}[i], depth+1) })
 	case reflect.String:
 		if n, ok := reflect.TypeAssert[json.Number](v); ok {
 			return c.jsonNumber(n, depth)

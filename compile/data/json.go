@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -20,7 +22,9 @@ import (
 // index. A number without point and exponent is an integer. NaN, Infinity and
 // -Infinity may be written bare or as strings ("NaN", "Inf", "+inf",
 // "-Infinity", …). Arrays must be rectangular; [] is an empty array. Booleans,
-// null and other strings are refused, and so is a name that occurs twice.
+// null and other strings are refused, and so is a name that occurs twice. A
+// tuple is an object whose members are numbered: {"1": 3, "2": [0.5, 1]}. Complex
+// numbers are arrays of two elements.
 //
 // The reader is written by hand for three reasons: encoding/json refuses bare
 // NaN, cannot tell 1 from 1.0, and knows no positions. It reads into flat
@@ -203,16 +207,119 @@ func (p *parser) member() error {
 	}
 	p.pos++
 	p.name = name
-	if _, ok := p.set.values[name]; ok {
+	if slices.Contains(p.set.names, name) {
 		return p.errorAt(start, start+len(name)+2, "remove one of them", "there are two values for %s", name)
 	}
 	p.space()
+	if p.composite() {
+		ms, err := p.members(name)
+		if err != nil {
+			return err
+		}
+		p.set.addMembers(name, ms)
+		return nil
+	}
 	v, err := p.value()
 	if err != nil {
 		return err
 	}
 	p.set.add(name, v)
 	return nil
+}
+
+// composite reports whether a tuple follows, or an array of tuples.
+func (p *parser) composite() bool {
+	rest := strings.TrimLeft(p.text[p.pos:], " \t\r\n[]")
+	return strings.HasPrefix(rest, "{") && strings.IndexByte("{[", p.peek()) >= 0
+}
+
+// members reads a tuple, or arrays of tuples. path is the place of it.
+func (p *parser) members(path string) (members, error) {
+	p.name, p.index = path, p.index[:0]
+	start := p.pos
+	close := byte('}')
+	if p.peek() == '[' {
+		close = ']'
+	} else if p.peek() != '{' {
+		return nil, p.errorAt(start, p.wordEnd(start), "", "%s is not a tuple, but those before it are", path)
+	}
+	p.pos++
+	var elems []members
+	keys := map[int]members{}
+	for n := 1; ; n++ {
+		p.space()
+		if p.peek() == close && n == 1 {
+			break
+		}
+		if close == ']' {
+			e, err := p.members(fmt.Sprintf("%s[%d]", path, n))
+			if err != nil {
+				return nil, err
+			}
+			elems = append(elems, e)
+		} else {
+			at := p.pos
+			key, e, err := p.tupleMember(path)
+			if err != nil {
+				return nil, err
+			}
+			if keys[key] != nil {
+				return nil, p.errorAt(at, at+1, "remove one of them", "there are two values for %s.%d", path, key)
+			}
+			keys[key] = e
+		}
+		p.name, p.index = path, p.index[:0]
+		p.space()
+		if p.peek() == close {
+			break
+		}
+		if p.peek() != ',' {
+			return nil, p.unexpected("a comma or the closing "+string(close), "after a member of "+path)
+		}
+		p.pos++
+	}
+	p.pos++
+	if close == '}' {
+		for _, key := range slices.Sorted(maps.Keys(keys)) {
+			elems = append(elems, keys[key])
+		}
+		return slices.Concat(elems...), nil
+	}
+	out, differs := stack(elems)
+	if differs >= 0 {
+		return nil, p.errorAt(start, p.pos, "give every tuple of an array the same members of the same sizes",
+			"%s[%d] has other members or sizes than %s[1]", path, differs+1, path)
+	}
+	return out, nil
+}
+
+// tupleMember reads "1": value.
+func (p *parser) tupleMember(path string) (n int, ms members, err error) {
+	start := p.pos
+	const fix = `tuples are written {"1": first member, "2": second member}`
+	if p.peek() != '"' {
+		return 0, nil, p.unexpected("the number of a member in double quotes", "in "+path)
+	}
+	key, err := p.str()
+	if err != nil {
+		return 0, nil, err
+	}
+	if n, err = strconv.Atoi(key); err != nil || n < 1 || strconv.Itoa(n) != key {
+		return 0, nil, p.errorAt(start, p.pos, fix, "%s has a member %q, but members are numbered", path, clip(key))
+	}
+	p.space()
+	if p.peek() != ':' {
+		return 0, nil, p.unexpected("a colon", fmt.Sprintf("after the name %q", key))
+	}
+	p.pos++
+	p.space()
+	p.name = path + "." + key
+	if p.composite() {
+		ms, err = p.members(p.name)
+		return n, ms.within("." + key), err
+	}
+	v, err := p.value()
+	return n, members{{"." + key, v}}, err
 }
 
 // value reads the value of a variable.
@@ -462,7 +569,7 @@ func (p *parser) word() error {
 		return p.ended()
 	case p.text[start] == '{':
 		return p.errorAt(start, start+1, "write an array in square brackets: [1.5, 2, 0.1]",
-			"%s is an object; tuples are not supported", p.path())
+			"%s is an object, which stands for a tuple, but its neighbours are numbers", p.path())
 	case word == "null" || word == "NA" || word == "None":
 		return p.errorAt(start, end, "data have no missing values: leave them out, or model them as parameters",
 			"%s is %s", p.path(), word)

@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/lang/source"
@@ -23,8 +24,9 @@ type Value struct {
 	Ints  []int64   // the elements in row-major order, if IsInt
 	Reals []float64 // the elements in row-major order, always
 
-	firstReal  int // index of the first element that is no integer, if !IsInt
-	start, end int // where the value stands in Set.text
+	firstReal  int  // index of the first element that is no integer, if !IsInt
+	start, end int  // where the value stands in Set.text
+	apart      bool // the elements do not stand there one after another
 }
 
 // Size is the number of elements: 1 for a scalar.
@@ -39,6 +41,16 @@ func (v Value) FirstReal() int {
 	return v.firstReal
 }
 
+// Half takes the first (0) or second (1) of the two elements of the last
+// dimension: real or imaginary parts.
+func (v Value) Half(i int) Value {
+	out := Value{Shape: v.Shape[:len(v.Shape)-1], Reals: []float64{}, start: v.start, end: v.end, apart: true}
+	for ; i < len(v.Reals); i += 2 {
+		out.Reals = append(out.Reals, v.Reals[i])
+	}
+	return out
+}
+
 // Set is a set of named values. It is not modified after it has been made.
 type Set struct {
 	file   string
@@ -47,7 +59,8 @@ type Set struct {
 	values map[string]Value
 }
 
-// Get returns the value of a name.
+// Get returns the value of a name. The members of a tuple t are t.1, t.2 and so
+// on; for an array of tuples they are arrays.
 func (s *Set) Get(name string) (Value, bool) {
 	v, ok := s.values[name]
 	return v, ok
@@ -64,16 +77,72 @@ func (s *Set) File() string { return s.file }
 func Empty() *Set { return &Set{values: map[string]Value{}} }
 
 // add appends a value; it reports whether the name is new.
-func (s *Set) add(name string, v Value) bool {
-	if _, ok := s.values[name]; ok {
+func (s *Set) add(name string, v Value) bool { return s.addMembers(name, members{{"", v}}) }
+
+// addMembers appends the members of a tuple.
+func (s *Set) addMembers(name string, ms members) bool {
+	if slices.Contains(s.names, name) {
 		return false
 	}
 	if s.values == nil {
 		s.values = map[string]Value{}
 	}
-	s.values[name] = v
+	for _, m := range ms {
+		s.values[name+m.path] = m.v
+	}
 	s.names = append(s.names, name)
 	return true
+}
+
+// members are the simple values within tuples, with the paths to them: .1, .2.1.
+type members []member
+
+type member struct {
+	path string
+	v    Value
+}
+
+// within are the members of a tuple that is itself a member.
+func (ms members) within(path string) members {
+	for i := range ms {
+		ms[i].path = path + ms[i].path
+	}
+	return ms
+}
+
+// stack makes members of an array of tuples; it fails with the number of the
+// first that differs from those before.
+func stack(elems []members) (out members, differs int) {
+	for i, e := range elems {
+		if i == 0 {
+			for _, m := range e {
+				m.v.Shape = append([]int{len(elems)}, m.v.Shape...)
+				m.v.apart = true
+				out = append(out, m)
+			}
+			continue
+		}
+		if len(e) != len(out) {
+			return nil, i
+		}
+		for k, m := range e {
+			o := &out[k]
+			if m.path != o.path || !slices.Equal(m.v.Shape, o.v.Shape[1:]) {
+				return nil, i
+			}
+			if o.v.IsInt && !m.v.IsInt {
+				o.v.firstReal = len(o.v.Reals) + m.v.firstReal
+			}
+			if o.v.IsInt = o.v.IsInt && m.v.IsInt; o.v.IsInt {
+				o.v.Ints = append(o.v.Ints, m.v.Ints...)
+			} else {
+				o.v.Ints = nil
+			}
+			o.v.Reals = append(o.v.Reals, m.v.Reals...)
+			o.v.end = m.v.end
+		}
+	}
+	return out, -1
 }
 
 // Span is where an element of a variable is written, or, if element is
@@ -86,7 +155,7 @@ func (s *Set) Span(name string, element int) source.Span {
 		return source.Span{}
 	}
 	start, end := v.start, v.end
-	if element >= 0 {
+	if element >= 0 && !v.apart {
 		start, end = elementSpan(s.text, v.start, v.end, element)
 	}
 	return source.Span{File: source.NewFile(s.file, s.text), Start: start, End: end}

@@ -6,6 +6,16 @@
 //
 // [Lower] makes it from a checked tree, [Program.Verify] checks its
 // invariants, [Program.String] prints it.
+//
+// # Tuples and complex numbers
+//
+// Variables are of simple types only: ints, reals and containers of these. A
+// declared variable of a tuple type, or a complex one, becomes one variable for
+// each of its leaves ([types.Type.Leaves]): its members, and real and imaginary parts; an array of
+// tuples becomes arrays of their members. Expressions may have composite types;
+// their values are lists of leaves. Only [Tuple], [Member], calls, choices,
+// indices, literals and promotions have such types, and only [Unpack] stores
+// them. [Layout] puts the numbers of a declared variable together again.
 package ir
 
 import (
@@ -61,6 +71,17 @@ type Var struct {
 	Loop       bool          // loop variable: read-only
 	Level      Level
 	Span       source.Span // of the name in the declaration
+
+	// Of the leaf of a variable that is declared with a composite type; Whole is
+	// nil for others. Name is then that of the member, such as t.2.1.
+	Whole *Whole
+	Part  types.ComplexPart
+}
+
+// Whole is a variable as it is declared, of a composite type.
+type Whole struct {
+	Name string
+	Type types.Type
 }
 
 // Constraint is a declared constraint with its arguments as expressions.
@@ -73,7 +94,7 @@ type Constraint struct {
 // Function is a user-defined function.
 type Function struct {
 	Name     string
-	Params   []*Var
+	Params   []*Var // the leaves of the parameters, one after another
 	DataOnly []bool
 	Result   types.Type
 	Body     *Block // nil only while lowering
@@ -84,7 +105,7 @@ type Function struct {
 	// has no body to run.
 	Intrinsic Intrinsic
 	Of        *Function // whose Jacobian it is
-	Arg       int       // by which of its arguments, a vector
+	Arg       int       // by which of its Params, a vector
 }
 
 // Intrinsic is what a function without a body does.
@@ -118,6 +139,13 @@ type (
 		Pos
 		Var  *Var
 		Init Expr // already promoted to Var.Type; nil if none
+	}
+	// Unpack brings variables without declared sizes into being: the leaves of
+	// Value, in order.
+	Unpack struct {
+		Pos
+		Vars  []*Var
+		Value Expr
 	}
 	// Assign stores Value in Var at Indices (none: the whole variable). For a
 	// compound assignment, Op is the operator ("+", "*", …, ".*"), Value is the
@@ -206,6 +234,7 @@ type (
 )
 
 func (*Declare) stmt()  {}
+func (*Unpack) stmt()   {}
 func (*Assign) stmt()   {}
 func (*Target) stmt()   {}
 func (*Tilde) stmt()    {}
@@ -322,10 +351,23 @@ type (
 		Typed
 		Elems []Expr
 	}
-	// Promote is X with its element kind promoted to Type (int to real).
+	// Promote is X with its element kind promoted to Type: int to real, real to
+	// complex, also within tuples.
 	Promote struct {
 		Typed
 		X Expr
+	}
+	// Tuple is a value of a composite type: the leaves of Elems, one after
+	// another, are its own.
+	Tuple struct {
+		Typed
+		Elems []Expr
+	}
+	// Member is one member of a tuple, counted from 0.
+	Member struct {
+		Typed
+		X Expr
+		I int
 	}
 	// TargetValue is target().
 	TargetValue struct{ Typed }
@@ -345,6 +387,8 @@ func (*Or) expr()           {}
 func (*ArrayLit) expr()     {}
 func (*RowVectorLit) expr() {}
 func (*Promote) expr()      {}
+func (*Tuple) expr()        {}
+func (*Member) expr()       {}
 func (*TargetValue) expr()  {}
 
 // IndexKind tells what an index selects.

@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/lang/ast"
@@ -23,7 +24,7 @@ func Lower(f *ast.File, info *check.Info, universe check.Universe) *Program {
 		info:     info,
 		universe: universe,
 		prog:     &Program{Source: f.Source},
-		vars:     map[*check.Var]*Var{},
+		vars:     map[*check.Var][]*Var{},
 		funcs:    map[*check.Func]*Function{},
 		made:     map[string]*Function{},
 	}
@@ -53,7 +54,7 @@ type lowerer struct {
 	info     *check.Info
 	universe check.Universe
 	prog     *Program
-	vars     map[*check.Var]*Var
+	vars     map[*check.Var][]*Var // the leaves of each
 	funcs    map[*check.Func]*Function
 	made     map[string]*Function // from texts of the library
 	frame    *int                 // number of variables of the present frame
@@ -64,8 +65,10 @@ func (l *lowerer) function(fn *check.Func) {
 	out := l.funcs[fn]
 	l.frame, l.fn = &out.NumVars, out
 	for i, p := range fn.Params {
-		out.Params = append(out.Params, l.variable(p))
-		out.DataOnly = append(out.DataOnly, fn.FuncType.Params[i].DataOnly)
+		for _, v := range l.variable(p) {
+			out.Params = append(out.Params, v)
+			out.DataOnly = append(out.DataOnly, fn.FuncType.Params[i].DataOnly)
+		}
 	}
 	out.Body = &Block{Pos: Pos{fn.Decl.Span()}}
 	if fn.Decl.Body != nil {
@@ -100,7 +103,7 @@ func (l *lowerer) declarations(b *ast.Block) []*Var {
 	var out []*Var
 	for _, s := range b.Stmts {
 		if d, ok := s.(*ast.VarDecl); ok {
-			out = append(out, l.declared(d))
+			out = append(out, l.declareLeaves(d)...)
 		}
 	}
 	return out
@@ -112,52 +115,9 @@ func (l *lowerer) topLevel(b *ast.Block) []*Var {
 	var out []*Var
 	for _, s := range b.Stmts {
 		if d, ok := s.(*ast.VarDecl); ok {
-			out = append(out, l.vars[l.info.Defs[d]])
+			out = append(out, l.vars[l.info.Defs[d]]...)
 		}
 	}
-	return out
-}
-
-// variable makes the Var of a checked variable in the present frame.
-func (l *lowerer) variable(v *check.Var) *Var {
-	out := &Var{
-		ID: *l.frame, Name: v.Name, Type: v.Type, Block: v.Block, Global: v.Global, Loop: v.Loop,
-		Level: Level(v.Level), Span: v.Ident.Span(),
-	}
-	*l.frame++
-	l.vars[v] = out
-	return out
-}
-
-// declared makes the Var of a declaration with its sizes and constraint.
-func (l *lowerer) declared(d *ast.VarDecl) *Var {
-	v := l.info.Defs[d]
-	var sizes []Expr
-	for _, e := range d.Type.ArrayDims {
-		sizes = append(sizes, l.expr(e))
-	}
-	for _, e := range d.Type.Sizes {
-		sizes = append(sizes, l.expr(e))
-	}
-	if n := v.Type.Rank(); len(sizes) == n-1 && n > 0 {
-		sizes = append(sizes, sizes[len(sizes)-1]) // a square matrix, declared by one size
-	}
-	c := Constraint{Kind: v.Constraint}
-	for _, b := range d.Type.Bounds {
-		// A bound is a scalar or has the shape of the variable.
-		t := types.Type{Kind: v.Type.Scalar()}
-		if !l.info.Types[b.Value].Type.IsScalar() {
-			t = v.Type
-		}
-		switch e := promote(l.expr(b.Value), t); b.Kind {
-		case "lower", "offset":
-			c.Lower = e
-		case "upper", "multiplier":
-			c.Upper = e
-		}
-	}
-	out := l.variable(v)
-	out.Sizes, out.Constraint = sizes, c
 	return out
 }
 
@@ -186,11 +146,7 @@ func (l *lowerer) stmt(s ast.Stmt) Stmt {
 	pos := Pos{s.Span()}
 	switch s := s.(type) {
 	case *ast.VarDecl:
-		out := &Declare{Pos: pos, Var: l.declared(s)}
-		if s.Init != nil {
-			out.Init = promote(l.expr(s.Init), out.Var.Type)
-		}
-		return out
+		return l.declare(s)
 	case *ast.Assign:
 		return l.assign(s)
 	case *ast.TargetPlus:
@@ -202,10 +158,13 @@ func (l *lowerer) stmt(s ast.Stmt) Stmt {
 		return &CallStmt{Pos: pos, Call: call}
 	case *ast.For:
 		from, to := l.expr(s.From), l.expr(s.To)
-		return &For{Pos: pos, Var: l.variable(l.info.Defs[s]), From: from, To: to, Body: l.body(s.Body)}
+		return &For{Pos: pos, Var: l.variable(l.info.Defs[s])[0], From: from, To: to, Body: l.body(s.Body)}
 	case *ast.ForEach:
 		over := l.expr(s.Over)
-		return &ForEach{Pos: pos, Var: l.variable(l.info.Defs[s]), Over: over, Body: l.body(s.Body)}
+		if over.Type().Composite() {
+			return l.forEach(s, over)
+		}
+		return &ForEach{Pos: pos, Var: l.variable(l.info.Defs[s])[0], Over: over, Body: l.body(s.Body)}
 	case *ast.While:
 		return &While{Pos: pos, Cond: l.expr(s.Cond), Body: l.body(s.Body)}
 	case *ast.If:
@@ -236,29 +195,18 @@ func (l *lowerer) stmt(s ast.Stmt) Stmt {
 	return nil // Empty, and what the checker refuses
 }
 
-func (l *lowerer) assign(s *ast.Assign) Stmt {
-	out := &Assign{Pos: Pos{s.Span()}}
+// assignSimple lowers an assignment to one leaf, of that type.
+func (l *lowerer) assignSimple(s *ast.Assign, p place, t types.Type) Stmt {
+	out := &Assign{Pos: Pos{s.Span()}, Var: p.v, Indices: p.indices}
 	at := l.info.Types[s.LHS]
-	lhs := s.LHS
-	for {
-		x, ok := lhs.(*ast.IndexExpr)
-		if !ok {
-			break
-		}
-		out.Indices = append(l.indices(x.Indices), out.Indices...)
-		lhs = x.X
-	}
-	if v, ok := lhs.(*ast.VarExpr); ok {
-		out.Var = l.vars[l.info.Uses[v]]
-	}
 	value := l.expr(s.RHS)
 	if s.Op == "=" {
-		out.Value = promote(value, at.Type)
+		out.Value = promote(value, t)
 		return out
 	}
 	call := l.info.Calls[s]
 	level := max(Level(at.Level), value.Level())
-	old := &Operand{Typed{s.LHS.Span(), at.Type, Level(at.Level)}}
+	old := &Operand{Typed{s.LHS.Span(), t, Level(at.Level)}}
 	out.Op = strings.TrimSuffix(s.Op, "=")
 	out.Value = promote(value, call.Match.Params[1])
 	out.Combine = &Call{
@@ -354,8 +302,19 @@ func (l *lowerer) expr(e ast.Expr) Expr {
 		return &RealLit{ty, e.Value}
 	case *ast.StringLit:
 		return &StringLit{Typed{At: e.Span()}, e.Value}
+	case *ast.ImagLit:
+		zero := &RealLit{leaf(e.Span(), types.RealType, Data), 0}
+		return complexScalar(e.Span(), zero, &RealLit{leaf(e.Span(), types.RealType, Data), e.Value})
 	case *ast.VarExpr:
-		return &VarRef{ty, l.vars[l.info.Uses[e]]}
+		v := l.info.Uses[e]
+		if v.Type.Composite() {
+			return refs(e.Span(), v.Type, l.vars[v])
+		}
+		return &VarRef{ty, l.vars[v][0]}
+	case *ast.TupleExpr:
+		return tuple(ty, l.exprs(e.Elems)...)
+	case *ast.TupleMember:
+		return l.member(e, ty)
 	case *ast.CallExpr:
 		return l.call(e)
 	case *ast.Target:
@@ -380,30 +339,42 @@ func (l *lowerer) expr(e ast.Expr) Expr {
 	case *ast.IndexExpr:
 		return l.index(e, ty)
 	case *ast.ArrayExpr:
-		out := &ArrayLit{Typed: ty}
-		elem, _ := ty.Ty.Elem()
-		for _, x := range e.Elems {
-			out.Elems = append(out.Elems, promote(l.expr(x), elem))
-		}
-		return out
+		return stack(ty, l.elems(e.Elems, ty.Ty), false)
 	case *ast.RowVectorExpr:
-		out := &RowVectorLit{Typed: ty}
-		elem, _ := ty.Ty.Elem()
-		for _, x := range e.Elems {
-			out.Elems = append(out.Elems, promote(l.expr(x), elem))
-		}
-		return out
+		return stack(ty, l.elems(e.Elems, ty.Ty), true)
 	case *ast.Paren:
 		return l.expr(e.X)
 	}
 	return nil // what the checker refuses
 }
 
-// index lowers x[i…]; brackets after brackets of single indices are merged.
+// elems lowers the elements of a literal of type t, promoted to one type.
+func (l *lowerer) elems(es []ast.Expr, t types.Type) []Expr {
+	elem, _ := t.Elem()
+	out := l.exprs(es)
+	for i := range out {
+		out[i] = promote(out[i], elem)
+	}
+	return out
+}
+
+// index lowers x[i…].
 func (l *lowerer) index(e *ast.IndexExpr, ty Typed) Expr {
 	x, is := l.expr(e.X), l.indices(e.Indices)
+	if ty.Ty.Composite() || x.Type().Composite() {
+		if !slices.ContainsFunc(is, func(i Index) bool { return i.A != nil && !repeatable(i.A) || i.B != nil && !repeatable(i.B) }) {
+			if out := eachLeaf(ty, x, func(leaf Expr, ty Typed) Expr { return indexed(ty, leaf, is) }); out != nil {
+				return out
+			}
+		}
+	}
+	return indexed(ty, x, is)
+}
+
+// indexed makes x[i…]; brackets after brackets of single indices are merged.
+func indexed(ty Typed, x Expr, is []Index) Expr {
 	if inner, ok := x.(*IndexExpr); ok && allSingle(inner.Indices) {
-		return &IndexExpr{ty, inner.X, append(inner.Indices, is...)}
+		return &IndexExpr{ty, inner.X, slices.Concat(inner.Indices, is)}
 	}
 	return &IndexExpr{ty, x, is}
 }
@@ -452,6 +423,9 @@ func (l *lowerer) call(e *ast.CallExpr) Expr {
 	}
 	ty, args := Typed{At: e.Span(), Ty: call.Match.Result}, l.exprs(e.Args)
 	if call.Func == nil {
+		if out := complexCall(ty.At, call.Name, args); out != nil {
+			return out
+		}
 		if out := l.slice(ty, call.Name, args); out != nil {
 			return out
 		}
@@ -494,7 +468,12 @@ func promote(e Expr, t types.Type) Expr {
 		for _, x := range e.Elems {
 			out.Elems = append(out.Elems, promote(x, elem))
 		}
-		return out
+		return stack(ty, out.Elems, false)
+	}
+	if t.Composite() {
+		if out := promoteLeaves(e, t); out != nil {
+			return out
+		}
 	}
 	return &Promote{ty, e}
 }

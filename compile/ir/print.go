@@ -71,9 +71,9 @@ func (w *printer) function(f *Function) {
 func declaration(v *Var) string {
 	t := v.Type
 	n := min(t.Dims, len(v.Sizes))
-	s := fmt.Sprintf("%s#%d: ", v.Name, v.ID)
+	s := fmt.Sprintf("%s#%d: ", varName(v), v.ID)
 	if v.Level == Param {
-		s = fmt.Sprintf("%s#%d': ", v.Name, v.ID)
+		s = fmt.Sprintf("%s#%d': ", varName(v), v.ID)
 	}
 	switch {
 	case len(v.Sizes) < t.Rank(): // without sizes: an argument or loop variable
@@ -135,6 +135,12 @@ func (w *printer) stmt(s Stmt) {
 		} else {
 			w.line("%s = %s", declaration(s.Var), expr(s.Init))
 		}
+	case *Unpack:
+		var vs []string
+		for _, v := range s.Vars {
+			vs = append(vs, declaration(v))
+		}
+		w.line("%s = %s", strings.Join(vs, ", "), expr(s.Value))
 	case *Assign:
 		lhs := varName(s.Var) + indices(s.Indices)
 		if s.Op == "" {
@@ -194,7 +200,7 @@ func varName(v *Var) string {
 	if v == nil {
 		return "?"
 	}
-	return v.Name
+	return v.Name + [...]string{"", ".real", ".imag"}[v.Part]
 }
 
 func exprs(es []Expr) string {
@@ -249,6 +255,10 @@ func expr(e Expr) string {
 		return "[" + exprs(e.Elems) + "]"
 	case *Promote:
 		return e.Ty.Kind.String() + "(" + expr(e.X) + ")"
+	case *Tuple:
+		return "(" + exprs(e.Elems) + ")"
+	case *Member:
+		return expr(e.X) + "." + strconv.Itoa(e.I+1)
 	case *TargetValue:
 		return "target()"
 	}

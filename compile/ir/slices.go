@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/lang/types"
@@ -61,8 +62,10 @@ func (l *lowerer) slice(ty Typed, name string, args []Expr) Expr {
 // twice, at little cost.
 func repeatable(e Expr) bool {
 	switch e := e.(type) {
-	case *IntLit, *VarRef:
+	case *IntLit, *RealLit, *VarRef:
 		return true
+	case *Tuple:
+		return !slices.ContainsFunc(e.Elems, func(e Expr) bool { return !repeatable(e) })
 	case *IndexExpr:
 		ok := repeatable(e.X)
 		for _, i := range e.Indices {

@@ -14,10 +14,7 @@ import (
 
 // What the checker accepts and the evaluators cannot run yet. To support a
 // feature, delete its row and write what Lower and the evaluators then miss.
-const (
-	tuples      = "tuples are"
-	complexNums = "complex numbers are"
-)
+const complexNums = "complex numbers are"
 
 // Unsupported reports what a checked program uses that cannot be run yet, each
 // feature and each function once. Only a program without such is for Lower.
@@ -49,8 +46,6 @@ func (u *unsupported) node(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.TypeExpr:
 		u.typeExpr(n)
-	case *ast.TupleExpr, *ast.TupleMember:
-		u.refuse(n.Span(), tuples, "")
 	case *ast.ImagLit:
 		u.refuse(n.Span(), complexNums, "")
 	case *ast.Tilde:
@@ -72,10 +67,7 @@ func (u *unsupported) node(n ast.Node) {
 // typeExpr refuses types that are written. Complex values come from nowhere
 // else but literals and functions that are refused too.
 func (u *unsupported) typeExpr(t *ast.TypeExpr) {
-	switch {
-	case t.Elem == "tuple":
-		u.refuse(t.Span(), tuples, "")
-	case strings.HasPrefix(t.Elem, "complex"):
+	if strings.HasPrefix(t.Elem, "complex") {
 		u.refuse(t.Span(), complexNums, "")
 	}
 }

@@ -79,6 +79,18 @@ func (v *verifier) function(f *Function) {
 	v.fn = nil
 }
 
+// unpack checks that the variables are those of the leaves of a value.
+func (v *verifier) unpack(s *Unpack) {
+	leaves := v.expr(s.Value).Leaves()
+	v.check(len(leaves) == len(s.Vars), s.At, "%d variables for %d leaves", len(s.Vars), len(leaves))
+	for i, x := range s.Vars {
+		v.declare(x)
+		if x != nil && i < len(leaves) {
+			v.check(x.Type.Equal(leaves[i].Type), s.At, "%s is %s, not %s", x.Name, x.Type, leaves[i].Type)
+		}
+	}
+}
+
 // declare checks a declaration and makes the variable known.
 func (v *verifier) declare(x *Var) {
 	if x == nil {
@@ -88,6 +100,7 @@ func (v *verifier) declare(x *Var) {
 	v.check(x.ID >= 0 && x.ID < v.numVars, x.Span, "%s#%d is outside a frame of %d", x.Name, x.ID, v.numVars)
 	v.check(v.ids[x.ID] == nil || v.ids[x.ID] == x, x.Span, "%s shares its place with %s", x.Name, varName(v.ids[x.ID]))
 	v.ids[x.ID] = x
+	v.check(!x.Type.Composite(), x.Span, "%s is %s", x.Name, x.Type)
 	v.check(len(x.Sizes) == 0 || len(x.Sizes) == x.Type.Rank(), x.Span, "%s has %d sizes, not %d", x.Name, len(x.Sizes), x.Type.Rank())
 	for _, s := range x.Sizes {
 		v.int(s, "size")
@@ -114,6 +127,8 @@ func (v *verifier) stmt(s Stmt) {
 		if s.Init != nil {
 			v.same(s.Init, s.Var.Type, "initial value")
 		}
+	case *Unpack:
+		v.unpack(s)
 	case *Assign:
 		v.assign(s)
 	case *Target:
@@ -270,6 +285,19 @@ func (v *verifier) expr(e Expr) types.Type {
 		from := v.expr(e.X)
 		n, ok := types.Promotable(from, e.Ty)
 		v.check(ok && n > 0, e.At, "%s is not promoted to %s", from, e.Ty)
+	case *Tuple:
+		var got []types.Type
+		for _, x := range e.Elems {
+			for _, leaf := range v.expr(x).Leaves() {
+				got = append(got, leaf.Type)
+			}
+		}
+		v.leaves(e.At, e.Ty, got, "tuple")
+		v.check(e.Ty.Composite(), e.At, "a tuple of type %s", e.Ty)
+	case *Member:
+		t := v.expr(e.X)
+		ok := t.Kind == types.Tuple && t.Dims == 0 && e.I >= 0 && e.I < len(t.Members)
+		v.check(ok && t.Members[e.I].Equal(e.Ty), e.At, "member %d of %s is not %s", e.I, t, e.Ty)
 	case *TargetValue:
 	default:
 		v.check(false, e.Span(), "unexpected %T", e)
@@ -278,6 +306,15 @@ func (v *verifier) expr(e Expr) types.Type {
 		v.check(e.Level() == Data, e.Span(), "an int has level param")
 	}
 	return e.Type()
+}
+
+// leaves checks that the leaves of t have those types.
+func (v *verifier) leaves(at source.Span, t types.Type, got []types.Type, what string) {
+	want := t.Leaves()
+	v.check(len(want) == len(got), at, "%s has %d leaves, not %d", what, len(got), len(want))
+	for i := range min(len(want), len(got)) {
+		v.check(want[i].Type.Equal(got[i]), at, "leaf %d of %s is %s, not %s", i+1, what, got[i], want[i].Type)
+	}
 }
 
 func (v *verifier) elems(t types.Type, es []Expr) {
@@ -314,16 +351,26 @@ func (v *verifier) call(e *Call) {
 }
 
 func (v *verifier) userCall(e *UserCall) {
-	ts := v.args(e.Args)
-	if e.Func == nil || len(ts) != len(e.Func.Params) {
-		v.check(false, e.At, "call of a function with other arguments")
+	v.args(e.Args)
+	if e.Func == nil {
+		v.check(false, e.At, "call of nothing")
 		return
 	}
 	v.check(e.Ty.Equal(e.Func.Result), e.At, "%s gives %s, not %s", e.Func.Name, e.Func.Result, e.Ty)
-	for i, p := range e.Func.Params {
-		v.check(ts[i].Equal(p.Type), e.At, "argument %d of %s is %s, not %s", i+1, e.Func.Name, ts[i], p.Type)
-		v.check(!e.Func.DataOnly[i] || e.Args[i].Level() == Data, e.At, "argument %d of %s is not data", i+1, e.Func.Name)
+	k := 0
+	for _, a := range e.Args {
+		for _, leaf := range a.Type().Leaves() {
+			if k >= len(e.Func.Params) {
+				v.check(false, e.At, "%s is called with too much", e.Func.Name)
+				return
+			}
+			p := e.Func.Params[k]
+			v.check(leaf.Type.Equal(p.Type), e.At, "argument %s of %s is %s, not %s", p.Name, e.Func.Name, leaf.Type, p.Type)
+			v.check(!e.Func.DataOnly[k] || a.Level() == Data, e.At, "argument %s of %s is not data", p.Name, e.Func.Name)
+			k++
+		}
 	}
+	v.check(k == len(e.Func.Params), e.At, "%s is called with too little", e.Func.Name)
 }
 
 // indexed is the type of a value of type t under indices, which are checked.
@@ -360,9 +407,17 @@ func (v *verifier) indexed(t types.Type, is []Index) (types.Type, bool) {
 	case t.Rank() == 2 && one(0) && one(1), t.Rank() == 1 && one(0):
 		t = types.Type{Kind: t.Scalar()}
 	case t.Rank() == 2 && one(0):
-		t = types.RowVectorType
+		t = ofScalar(types.RowVectorType, t)
 	case t.Rank() == 2 && one(1):
-		t = types.VectorType
+		t = ofScalar(types.VectorType, t)
 	}
 	return t.Array(keep), true
+}
+
+// ofScalar is t, complex where like is.
+func ofScalar(t, like types.Type) types.Type {
+	if like.Scalar() == types.Complex {
+		t, _ = t.WithElem(types.Complex)
+	}
+	return t
 }

@@ -92,7 +92,7 @@ func (l *lowerer) make(w types.Written, passed []*Function, extra []types.Type, 
 	if list = append(list, more...); list.HasErrors() {
 		panic(fmt.Sprintf("ir: the text of %s: %v", w.Name, list[0])) // a bug of the library; its tests use every text
 	}
-	sub := &lowerer{info: info, universe: l.universe, prog: l.prog, vars: map[*check.Var]*Var{}, funcs: map[*check.Func]*Function{}, made: l.made}
+	sub := &lowerer{info: info, universe: l.universe, prog: l.prog, vars: map[*check.Var][]*Var{}, funcs: map[*check.Func]*Function{}, made: l.made}
 	byName := map[string]*Function{}
 	for _, fn := range info.Funcs {
 		out := &Function{Name: fn.Name, Result: fn.Result, Span: fn.Decl.Name.Span()}
@@ -113,7 +113,10 @@ func (l *lowerer) make(w types.Written, passed []*Function, extra []types.Type, 
 		if of, ok := strings.CutPrefix(fn.Name, "jacobian_"); ok {
 			of, arg, _ := strings.Cut(of, "_")
 			out.Intrinsic, out.Of = Jacobian, byName[of]
-			out.Arg, _ = strconv.Atoi(arg)
+			k, _ := strconv.Atoi(arg)
+			for _, p := range fn.Params[:k] {
+				out.Arg += len(p.Type.Leaves())
+			}
 		}
 		if !slices.Contains(passed, out) {
 			sub.function(fn)

@@ -10,7 +10,7 @@ import (
 // a variable of the top level of a block from a local one.
 func (c *checker) varDecl(d *ast.VarDecl, global bool) {
 	t, seen := c.declared[d.Type]
-	kind := constraintOf(d.Type)
+	kind := ConstraintOf(d.Type)
 	if !seen {
 		t = c.sizedType(d.Type, global)
 		c.declared[d.Type] = t
@@ -127,8 +127,9 @@ func (c *checker) typeOf(t *ast.TypeExpr) types.Type {
 	return out
 }
 
-// constraintOf is the kind of constraint that is written.
-func constraintOf(t *ast.TypeExpr) types.ConstraintKind {
+// ConstraintOf is the kind of constraint that is written; that of a tuple is
+// with its members.
+func ConstraintOf(t *ast.TypeExpr) types.ConstraintKind {
 	if k, _, ok := types.ConstrainedType(t.Elem); ok {
 		return k
 	}

@@ -9,6 +9,7 @@
 // distribution and the bound of a parameter.
 //
 // types.go: types. overload.go: overloads and promotion. family.go: families.
+// leaves.go: the simple values that tuples and complex numbers consist of.
 // functor.go: functions that take functions. resolve.go: overload resolution.
 // constraint.go: constraints. structure.go: the table of constrained types.
 package types

@@ -165,7 +165,7 @@ func Draw(rng *rand.Rand, t types.Type, c types.Constraint) Value {
 	}
 	const size = vectorSize * vectorSize
 	if t.Kind == types.Matrix && len(v.Data) > size && c.Structured() { // an array
-		one := Draw(rng, tMat, c)
+		one := Draw(rng, types.MatrixType, c)
 		for i := 0; i < len(v.Data); i += size {
 			copy(v.Data[i:], one.Data)
 		}

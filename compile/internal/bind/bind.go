@@ -51,8 +51,9 @@ type Bound struct {
 	// Constrained.
 	Names          []string
 	NumConstrained int
-	// Inverse maps constrained parameters (one input each, in the shape of the
-	// declaration) to unconstrained ones (one output each).
+	// Inverse maps constrained parameters (one input for each of their leaves, in
+	// the shape of the declaration) to unconstrained ones (one output for each
+	// parameter).
 	Inverse *ad.Graph
 	// Sites are the positions of graph nodes, by ad.Site.
 	Sites []source.Span
@@ -64,10 +65,21 @@ type Bound struct {
 
 // Param is a declared parameter.
 type Param struct {
-	Name  string
+	Name   string
+	Leaves []ParamLeaf
+	Size   int      // unconstrained numbers
+	Names  []string // of the unconstrained numbers
+
+	slots []ir.Slot // their order
+}
+
+// ParamLeaf is a parameter of a simple type, or one of those that a tuple or a
+// complex number consists of.
+type ParamLeaf struct {
+	Name  string // in data: theta, t.2.1
+	Part  types.ComplexPart
 	Shape []int
-	Size  int      // unconstrained numbers
-	Names []string // of the unconstrained numbers
+	free  []int // of the unconstrained numbers
 }
 
 // Bind evaluates prog with data. Mistakes come back as *Error.
@@ -172,42 +184,81 @@ func (b *binder) readData(set *data.Set) []constant {
 // parameters declares the parameters from inputs of the graph; jacobian
 // receives addends of the log Jacobian.
 func (b *binder) parameters(out *Bound, jacobian func(value)) {
-	out.Params = out.Params[:0]
-	for _, v := range b.prog.Parameters {
+	first := out.Params == nil
+	for i, leaves := range ir.Declared(b.prog.Parameters) {
+		if first {
+			out.Params = append(out.Params, b.param(leaves))
+		}
+		p := out.Params[i]
+		in := b.root.g.Input(ad.Type{Shape: []int{p.Size}})
+		for k, v := range leaves {
+			b.at(v.Span)
+			b.parameter(v, p.Leaves[k], in, p.positions(k), jacobian)
+		}
+	}
+}
+
+// param describes a declared parameter.
+func (b *binder) param(leaves []*ir.Var) Param {
+	p := Param{Name: ir.DeclaredName(leaves)}
+	var free [][]int
+	for _, v := range leaves {
 		b.at(v.Span)
 		shape := b.sizes(v)
-		tr := b.transformOf(v)
-		free := freeShape(tr, v.Type, shape)
-		order := unconstrainedOrder(v.Type, free)
-		p := Param{Name: v.Name, Shape: shape, Size: sizeOf(free)}
-		p.Names = elementNames(v.Name, free, order)
-		out.Params = append(out.Params, p)
-		g := b.root.g
-		in := g.Input(ad.Type{Shape: []int{p.Size}})
-		g.SetSite(b.site())
-		x := g.Gather(in, storage(order, free))
-		bounds := b.bounds(v)
-		item := shape[v.Type.Dims:]
-		y, jac := tr.Each(g, v.Type.Dims, x, item, func(x ad.Ref) (ad.Ref, []ad.Ref) { return tr.Constrain(g, x, item, bounds) })
-		if v.Constraint.Kind == types.LowerUpper && bounds.Lower != ad.None && bounds.Upper != ad.None {
-			b.checkOrder(v, bounds)
+		leaf := ParamLeaf{Name: v.Name, Part: v.Part, Shape: shape, free: freeShape(b.transformOf(v), v.Type, shape)}
+		p.Leaves, free = append(p.Leaves, leaf), append(free, leaf.free)
+	}
+	p.slots = ir.FreeLayout(leaves, free)
+	p.Size = len(p.slots)
+	for _, s := range p.slots {
+		p.Names = append(p.Names, s.Name)
+	}
+	return p
+}
+
+// positions of a leaf's unconstrained numbers among those of the parameter, by
+// element.
+func (p *Param) positions(leaf int) ad.Index {
+	free := p.Leaves[leaf].free
+	t := make([]int32, sizeOf(free))
+	for pos, s := range p.slots {
+		if s.Leaf == leaf {
+			t[s.Element] = int32(pos)
 		}
-		if v.Constraint.Kind == types.OffsetMultiplier && bounds.Upper != ad.None {
-			g.Check(&ad.Check{Set: ad.Interval{Lo: 0, Hi: math.Inf(1), LoOpen: true, HiOpen: true}, Function: v.Name, Name: "the multiplier", Want: "positive and finite"}, bounds.Upper)
-		}
-		c := b.newCell(v, v.Name, v.Type, shape)
-		c.param = true
-		c.setWhole(value{typ: v.Type, shape: shape, lvl: b.root, ref: g.Broadcast(y, shape)})
-		b.cells[v.ID] = c
-		for _, j := range jac {
-			if jacobian != nil {
-				n := sizeOf(shape)
-				j = g.Sum(j)
-				if len(shape) > 0 && b.scalarJacobian(v) {
-					j = g.Scale(float64(n), j)
-				}
-				jacobian(value{typ: types.RealType, lvl: b.root, ref: j, param: true})
+	}
+	if len(p.Leaves) == 1 {
+		return storage(t, free)
+	}
+	return affine(ad.Index{Dims: []ad.Dim{tableDim(t)}})
+}
+
+// parameter declares a leaf of a parameter from its unconstrained numbers, which
+// lie at positions of in.
+func (b *binder) parameter(v *ir.Var, leaf ParamLeaf, in ad.Ref, positions ad.Index, jacobian func(value)) {
+	g, shape, tr := b.root.g, leaf.Shape, b.transformOf(v)
+	g.SetSite(b.site())
+	x := g.Reshape(g.Gather(in, positions), leaf.free)
+	bounds := b.bounds(v)
+	item := shape[v.Type.Dims:]
+	y, jac := tr.Each(g, v.Type.Dims, x, item, func(x ad.Ref) (ad.Ref, []ad.Ref) { return tr.Constrain(g, x, item, bounds) })
+	if v.Constraint.Kind == types.LowerUpper && bounds.Lower != ad.None && bounds.Upper != ad.None {
+		b.checkOrder(v, bounds)
+	}
+	if v.Constraint.Kind == types.OffsetMultiplier && bounds.Upper != ad.None {
+		g.Check(&ad.Check{Set: ad.Interval{Lo: 0, Hi: math.Inf(1), LoOpen: true, HiOpen: true}, Function: v.Name, Name: "the multiplier", Want: "positive and finite"}, bounds.Upper)
+	}
+	c := b.newCell(v, v.Name, v.Type, shape)
+	c.param = true
+	c.setWhole(value{typ: v.Type, shape: shape, lvl: b.root, ref: g.Broadcast(y, shape)})
+	b.cells[v.ID] = c
+	for _, j := range jac {
+		if jacobian != nil {
+			n := sizeOf(shape)
+			j = g.Sum(j)
+			if len(shape) > 0 && b.scalarJacobian(v) {
+				j = g.Scale(float64(n), j)
 			}
+			jacobian(value{typ: types.RealType, lvl: b.root, ref: j, param: true})
 		}
 	}
 }
@@ -307,12 +358,28 @@ func (b *binder) outputs(known []constant, out *Bound) {
 		g := b.root.g
 		out.Names = nil
 		var parts []ad.Ref
-		for _, v := range vars {
-			c := b.cell(v)
-			order := columnMajor(c.shape)
-			out.Names = append(out.Names, elementNames(v.Name, c.shape, order)...)
-			r := b.use(b.pack(c), b.root, nil)
-			parts = append(parts, g.Gather(r, ad.Index{Dims: []ad.Dim{tableDim(order)}}))
+		for _, leaves := range ir.Declared(vars) {
+			var shapes [][]int
+			var flat []ad.Ref
+			var starts []int32
+			total := 0
+			for _, v := range leaves {
+				c := b.cell(v)
+				r := b.use(b.pack(c), b.root, nil)
+				flat = append(flat, g.Reshape(r, []int{c.size}))
+				shapes, starts = append(shapes, c.shape), append(starts, int32(total))
+				total += c.size
+			}
+			order := make([]int32, total)
+			for i, s := range ir.Layout(leaves, shapes) {
+				out.Names = append(out.Names, s.Name)
+				order[i] = starts[s.Leaf] + int32(s.Element)
+			}
+			all := flat[0]
+			if len(flat) > 1 {
+				all = g.Concat(flat...)
+			}
+			parts = append(parts, g.Gather(all, ad.Index{Dims: []ad.Dim{tableDim(order)}}))
 		}
 		if len(parts) == 0 {
 			parts = append(parts, g.ConstArray(ad.Type{Shape: []int{0}}, nil))
@@ -330,87 +397,45 @@ func (b *binder) outputs(known []constant, out *Bound) {
 func (b *binder) inverse(known []constant, out *Bound) {
 	b.start(known)
 	g := b.root.g
-	for _, v := range b.prog.Parameters {
-		b.at(v.Span)
-		shape := b.sizes(v)
-		in := g.Input(ad.Type{Shape: shape})
-		c := b.newCell(v, v.Name, v.Type, shape)
-		c.setWhole(value{typ: v.Type, shape: shape, lvl: b.root, ref: in})
-		b.cells[v.ID] = c
-		b.checkInitial(v, in)
-		tr := b.transformOf(v)
-		bounds := b.bounds(v)
-		free := freeShape(tr, v.Type, shape)
-		x, _ := tr.Each(g, v.Type.Dims, in, free[v.Type.Dims:], func(y ad.Ref) (ad.Ref, []ad.Ref) { return tr.Unconstrain(g, y, bounds), nil })
-		order := unconstrainedOrder(v.Type, free)
-		g.Output(g.Gather(g.Broadcast(x, free), ad.Index{Dims: []ad.Dim{tableDim(order)}}))
+	for i, leaves := range ir.Declared(b.prog.Parameters) {
+		p := out.Params[i]
+		var parts []ad.Ref
+		start := make([]int32, len(leaves))
+		total := 0
+		for k, v := range leaves {
+			b.at(v.Span)
+			shape, free := p.Leaves[k].Shape, p.Leaves[k].free
+			in := g.Input(ad.Type{Shape: shape})
+			c := b.newCell(v, v.Name, v.Type, shape)
+			c.setWhole(value{typ: v.Type, shape: shape, lvl: b.root, ref: in})
+			b.cells[v.ID] = c
+			b.checkInitial(v, in)
+			tr := b.transformOf(v)
+			bounds := b.bounds(v)
+			x, _ := tr.Each(g, v.Type.Dims, in, free[v.Type.Dims:], func(y ad.Ref) (ad.Ref, []ad.Ref) { return tr.Unconstrain(g, y, bounds), nil })
+			parts = append(parts, g.Reshape(g.Broadcast(x, free), []int{sizeOf(free)}))
+			start[k] = int32(total)
+			total += sizeOf(free)
+		}
+		order := make([]int32, total)
+		for pos, s := range p.slots {
+			order[pos] = start[s.Leaf] + int32(s.Element)
+		}
+		all := parts[0]
+		if len(parts) > 1 {
+			all = g.Concat(parts...)
+		}
+		g.Output(g.Gather(all, ad.Index{Dims: []ad.Dim{tableDim(order)}}))
 	}
 	out.Inverse = g
 }
 
 // ---- orders of elements ----
 
-// columnMajor lists the elements of an array (held row-major) with the first
-// index fastest, as CmdStan's files have them.
-func columnMajor(shape []int) []int32 {
-	return orderOf(shape, func(k int) int { return k })
-}
-
-// orderOf lists elements so that dimension fastest(0) changes fastest, then
-// fastest(1) and so on.
-func orderOf(shape []int, fastest func(k int) int) []int32 {
-	n := sizeOf(shape)
-	stride := make([]int, len(shape))
-	s := 1
-	for k := len(shape) - 1; k >= 0; k-- {
-		stride[k] = s
-		s *= shape[k]
-	}
-	out := make([]int32, n)
-	at := make([]int, len(shape))
-	for i := range out {
-		e := 0
-		for k, a := range at {
-			e += a * stride[k]
-		}
-		out[i] = int32(e)
-		for k := range at {
-			d := fastest(k)
-			if at[d]++; at[d] < shape[d] {
-				break
-			}
-			at[d] = 0
-		}
-	}
-	return out
-}
-
-// unconstrainedOrder is the order in which the unconstrained numbers of a
-// parameter of type t stand: array elements one after another, matrices by
-// columns.
-func unconstrainedOrder(t types.Type, shape []int) []int32 {
-	n := len(shape)
-	if n-t.Dims == 2 {
-		return orderOf(shape, func(k int) int {
-			switch k {
-			case 0:
-				return n - 2
-			case 1:
-				return n - 1
-			}
-			return n - 1 - k
-		})
-	}
-	return orderOf(shape, func(k int) int { return n - 1 - k })
-}
-
-// storage maps row-major storage to positions in the given order.
-func storage(order []int32, shape []int) ad.Index {
-	t := make([]int32, len(order))
-	for pos, e := range order {
-		t[e] = int32(pos)
-	}
-	if len(shape) < 2 || len(order) == 0 {
+// storage is the index of elements whose positions are t, by element in row-major
+// order.
+func storage(t []int32, shape []int) ad.Index {
+	if len(shape) < 2 || len(t) == 0 {
 		return contiguous(shape)
 	}
 	// The map is separable: read the strides off the table.

@@ -231,13 +231,15 @@ func (b *binder) region(cond value, then, els func() signal) signal {
 	result := b.sidesResult(sides)
 	if result != nil {
 		for k, br := range sides {
-			v := *result // any number will do where nothing is returned
-			v.lvl, v.axis, v.ints = b.root, nil, nil
-			v.ref = b.root.g.Broadcast(b.root.g.Const(0), v.shape)
-			if br.sig&returns != 0 && br.result != nil {
-				v = *br.result
+			for i, v := range result.parts() {
+				// Any number will do where nothing is returned.
+				v.lvl, v.axis, v.ints = b.root, nil, nil
+				v.ref = b.root.g.Broadcast(b.root.g.Const(0), v.shape)
+				if br.sig&returns != 0 && br.result != nil {
+					v = br.result.parts()[i]
+				}
+				outs[k] = append(outs[k], b.numeric(v))
 			}
-			outs[k] = append(outs[k], b.numeric(v))
 		}
 	}
 	for k, br := range sides {
@@ -296,7 +298,7 @@ func (b *binder) region(cond value, then, els func() signal) signal {
 	}
 	b.result = nil
 	if result != nil {
-		v := next(result.typ, result.param)
+		v := result.each(func(_ int, leaf value) value { return next(leaf.typ, leaf.param) })
 		b.result = &v
 	}
 	if hasTarget {
@@ -318,10 +320,15 @@ func (b *binder) sidesResult(sides [2]*branch) *value {
 			r = &v
 			continue
 		}
-		if !slices.Equal(r.shape, br.result.shape) {
-			b.unsupported(b.span, "a function whose result has different sizes depending on parameters")
-		}
-		r.param = r.param || br.result.param
+		v := r.each(func(k int, leaf value) value {
+			other := br.result.parts()[k]
+			if !slices.Equal(leaf.shape, other.shape) {
+				b.unsupported(b.span, "a function whose result has different sizes depending on parameters")
+			}
+			leaf.param = leaf.param || other.param
+			return leaf
+		})
+		r = &v
 	}
 	return r
 }
@@ -354,16 +361,82 @@ func unifyInputs(a, b *level) []ad.Ref {
 
 // conditional is ?: . Its level is that of both sides, whichever is taken.
 func (b *binder) conditional(e *ir.Cond) value {
-	v := b.choice(e)
-	v.param = e.Type().Kind != types.Int && (b.paramLevel(e.Then) || b.paramLevel(e.Else))
-	return v
+	levels := b.paramLevels(e)
+	return b.choice(e).each(func(k int, leaf value) value {
+		leaf.param = levels[k]
+		return leaf
+	})
+}
+
+// paramLevels are the autodiff levels of the leaves of an expression.
+func (b *binder) paramLevels(e ir.Expr) []bool {
+	leaves := e.Type().Leaves()
+	out := make([]bool, len(leaves))
+	highest := func(es ...ir.Expr) {
+		for _, x := range es {
+			for k, p := range b.paramLevels(x) {
+				out[k] = out[k] || p
+			}
+		}
+	}
+	switch e := e.(type) {
+	case *ir.Cond:
+		highest(e.Then, e.Else)
+	case *ir.ArrayLit:
+		highest(e.Elems...)
+	case *ir.RowVectorLit:
+		highest(e.Elems...)
+	case *ir.IndexExpr:
+		highest(e.X)
+	case *ir.Tuple:
+		out = out[:0]
+		for _, x := range e.Elems {
+			out = append(out, b.paramLevels(x)...)
+		}
+	case *ir.Member:
+		from, to := e.X.Type().LeafRange(e.I)
+		out = b.paramLevels(e.X)[from:to]
+	case *ir.Promote:
+		out = promotedLevels(b.paramLevels(e.X), e.X.Type(), e.Ty)
+	default:
+		p := b.paramLevel(e)
+		for k := range out {
+			out[k] = p
+		}
+	}
+	for k, leaf := range leaves {
+		switch {
+		case leaf.Type.Kind == types.Int:
+			out[k] = false
+		case leaf.Part == types.ImagPart:
+			out[k-1] = out[k-1] || out[k]
+			out[k] = out[k-1]
+		}
+	}
+	return out
+}
+
+// promotedLevels are the levels of a promoted value.
+func promotedLevels(levels []bool, from, to types.Type) []bool {
+	switch {
+	case from.Kind == types.Tuple:
+		var out []bool
+		for i, m := range from.Members {
+			lo, hi := from.LeafRange(i)
+			out = append(out, promotedLevels(levels[lo:hi], m, to.Members[i])...)
+		}
+		return out
+	case to.Composite() && !from.Composite():
+		return []bool{levels[0], levels[0]}
+	}
+	return levels
 }
 
 // paramLevel reports whether an expression has the autodiff level of parameters,
 // by what it is made from. Integers have none.
 func (b *binder) paramLevel(e ir.Expr) bool {
 	param := false
-	walkExpr(e, func(e ir.Expr) bool {
+	ir.Walk(e, func(e ir.Expr) bool {
 		if v, ok := e.(*ir.VarRef); ok && b.cell(v.Var).param {
 			param = true
 		}
@@ -382,7 +455,8 @@ func (b *binder) choice(e *ir.Cond) value {
 	}
 	side := func(x ir.Expr) func() signal {
 		return func() signal {
-			v := b.convert(b.eval(x), e.Type())
+			types := e.Type().Leaves()
+			v := b.eval(x).each(func(k int, leaf value) value { return b.convert(leaf, types[k].Type) })
 			b.result = &v
 			return returns
 		}

@@ -55,6 +55,10 @@ func (b *binder) carriedVars(body ir.Stmt) []*ir.Var {
 		switch s := s.(type) {
 		case *ir.Declare:
 			inside[s.Var] = true
+		case *ir.Unpack:
+			for _, v := range s.Vars {
+				inside[v] = true
+			}
 		case *ir.Assign:
 			if !seen[s.Var] {
 				seen[s.Var] = true
@@ -177,8 +181,11 @@ func (r *regionBody) addEnding(e ending) {
 	s := r.register(types.IntType, nil)
 	r.state = &s
 	if e.result != nil {
-		v := r.register(e.result.typ, e.result.shape)
-		v.param = e.result.param
+		v := e.result.each(func(_ int, leaf value) value {
+			reg := r.register(leaf.typ, leaf.shape)
+			reg.param = leaf.param
+			return reg
+		})
 		r.ret = &v
 	}
 }
@@ -198,7 +205,9 @@ func (b *binder) outputEnding(r *regionBody, sig signal) {
 		if b.result != nil {
 			v = *b.result
 		}
-		b.output(r, v, r.ret.shape)
+		for k, leaf := range r.ret.parts() {
+			b.output(r, v.parts()[k], leaf.shape)
+		}
 	}
 }
 
@@ -209,7 +218,9 @@ func (b *binder) startEnding(e ending) []value {
 	}
 	out := []value{b.numeric(intValue(int64(goesOn)))}
 	if e.result != nil {
-		out = append(out, value{typ: e.result.typ, shape: e.result.shape, lvl: b.root, ref: b.root.g.Broadcast(b.root.g.Const(0), e.result.shape)})
+		for _, leaf := range e.result.parts() {
+			out = append(out, value{typ: leaf.typ, shape: leaf.shape, lvl: b.root, ref: b.root.g.Broadcast(b.root.g.Const(0), leaf.shape)})
+		}
 	}
 	return out
 }
@@ -226,7 +237,7 @@ func (b *binder) finishRegion(r *regionBody, e ending, hasTarget bool, next func
 		b.code.ints = nil
 		sig = goesOn | e.jumps
 		if e.result != nil {
-			v := next(e.result.typ, e.result.param)
+			v := e.result.each(func(_ int, leaf value) value { return next(leaf.typ, leaf.param) })
 			b.result = &v
 		}
 	}

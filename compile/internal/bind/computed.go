@@ -12,11 +12,11 @@ import (
 // Indices that are computed when the program runs: integers that were drawn or
 // that parameters decide, and those that a region's iterations hide.
 
-// computedIndex reads elements whose indices are computed.
-func (b *binder) computedIndex(e *ir.IndexExpr) value {
-	x := b.numeric(b.eval(e.X))
-	pos := b.computedPositions(x.shape, e.Indices)
-	v := b.take(x, pos, e.Type())
+// computedIndex reads elements of x whose indices are computed.
+func (b *binder) computedIndex(x value, indices []ir.Index, typ types.Type) value {
+	x = b.numeric(x)
+	pos := b.computedPositions(x.shape, indices)
+	v := b.take(x, pos, typ)
 	v.param = x.param
 	return v
 }

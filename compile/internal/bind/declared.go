@@ -19,6 +19,12 @@ import (
 func (b *binder) readVariable(v *ir.Var, set *data.Set) {
 	shape := b.sizes(v)
 	d, ok := set.Get(v.Name)
+	declared := typeText(v.Type, shape)
+	written := shape // in the data
+	if v.Part != types.NotComplex {
+		declared = strings.NewReplacer("real", "complex", "vector", "complex_vector", "row_vector", "complex_row_vector", "matrix", "complex_matrix").Replace(declared)
+		written = append(slices.Clone(shape), 2)
+	}
 	if !ok {
 		if sizeOf(shape) == 0 { // as in Stan, an empty container need not be given
 			c := b.newCell(v, v.Name, v.Type, shape)
@@ -30,18 +36,25 @@ func (b *binder) readVariable(v *ir.Var, set *data.Set) {
 		if near := diag.Nearest(v.Name, slices.Values(set.Names())); near != "" {
 			p.fix("did you mean `%s`, which the data have?", near)
 		} else {
-			p.fix("add `%s` (%s) to the data%s", v.Name, typeText(v.Type, shape), in(set.File()))
+			p.fix("add `%s` (%s) to the data%s", v.Name, declared, in(set.File()))
 		}
 		p.throw()
 	}
 	about := func(code diag.Code, element int, format string, args ...any) *problem {
 		p := b.fail(set.Span(v.Name, element), code, format, args...)
-		p.d.Related = append(p.d.Related, diag.Note{Span: v.Span, Message: "`" + v.Name + "` is declared here: " + typeText(v.Type, shape)})
+		p.d.Related = append(p.d.Related, diag.Note{Span: v.Span, Message: "`" + v.Name + "` is declared here: " + declared})
 		return p
 	}
-	if !sameShape(d.Shape, shape) {
-		about(diag.DataSize, -1, "`%s` has the wrong size: %s, but is declared with %s", v.Name, sizeText(d.Shape), sizeText(shape)).
-			fix("check the sizes that `%s` is declared with, and the data", v.Name).throw()
+	if !sameShape(d.Shape, written) {
+		advice := "check the sizes that `%s` is declared with, and the data"
+		if v.Part != types.NotComplex {
+			advice = "complex numbers are written [real part, imaginary part]: check the sizes that `%s` is declared with, and the data"
+		}
+		about(diag.DataSize, -1, "`%s` has the wrong size: %s, but is declared with %s", v.Name, sizeText(d.Shape), sizeText(written)).
+			fix(advice, v.Name).throw()
+	}
+	if v.Part != types.NotComplex {
+		d = d.Half(int(v.Part - types.RealPart))
 	}
 	w := value{typ: v.Type, shape: shape}
 	if v.Type.Kind == types.Int {

@@ -42,9 +42,7 @@ func (b *binder) eval(e ir.Expr) value {
 	case *ir.Operand:
 		return *b.operand
 	case *ir.Promote:
-		v := b.numeric(b.eval(e.X))
-		v.typ = e.Type()
-		return v
+		return b.promoted(b.eval(e.X), e.X.Type(), e.Ty)
 	case *ir.IndexExpr:
 		return b.index(e)
 	case *ir.Call:
@@ -65,6 +63,11 @@ func (b *binder) eval(e ir.Expr) value {
 		return b.literal(e.Type(), e.Elems)
 	case *ir.RowVectorLit:
 		return b.literal(e.Type(), e.Elems)
+	case *ir.Tuple:
+		return composed(e.Ty, b.args(e.Elems))
+	case *ir.Member:
+		from, to := e.X.Type().LeafRange(e.I)
+		return composed(e.Ty, b.eval(e.X).leaves[from:to])
 	case *ir.TargetValue:
 		return b.targetValue(e)
 	}
@@ -88,18 +91,53 @@ func (b *binder) index(e *ir.IndexExpr) value {
 		c := b.cell(ref.Var)
 		acc, ok := b.access(c.shape, e.Indices, "`"+ref.Var.Name+"`")
 		if !ok {
-			return b.computedIndex(e)
+			return b.computedIndex(b.eval(e.X), e.Indices, e.Ty)
 		}
 		return b.narrow(b.load(c, ref.Var, acc, e.Type()))
 	}
-	x := b.eval(e.X)
-	acc, ok := b.access(x.shape, e.Indices, "this value")
-	if !ok {
-		return b.computedIndex(e)
+	leaves := e.Ty.Leaves()
+	out := b.eval(e.X).each(func(k int, x value) value {
+		acc, ok := b.access(x.shape, e.Indices, "this value")
+		if !ok {
+			return b.computedIndex(x, e.Indices, leaves[k].Type)
+		}
+		v := b.gather(x, acc, leaves[k].Type)
+		v.typ = leaves[k].Type
+		return v
+	})
+	out.typ = e.Ty
+	return out
+}
+
+// args evaluates expressions: their leaves, one after another.
+func (b *binder) args(es []ir.Expr) []value {
+	var out []value
+	for _, e := range es {
+		out = append(out, b.eval(e).parts()...)
 	}
-	v := b.gather(x, acc, e.Type())
-	v.typ = e.Type()
-	return v
+	return out
+}
+
+// promoted is a value of one type as a value of another.
+func (b *binder) promoted(v value, from, to types.Type) value {
+	if from.Kind == types.Tuple {
+		var leaves []value
+		for i, m := range from.Members {
+			lo, hi := from.LeafRange(i)
+			leaves = append(leaves, b.promoted(composed(m, v.leaves[lo:hi]), m, to.Members[i]).parts()...)
+		}
+		return composed(to, leaves)
+	}
+	if from.Composite() || from.Equal(to) {
+		return v
+	}
+	v = b.numeric(v)
+	v.typ = to.Leaves()[0].Type
+	if !to.Composite() {
+		return v
+	}
+	zero := value{typ: v.typ, shape: v.shape, lvl: b.root, ref: b.root.g.Broadcast(b.root.g.Const(0), v.shape)}
+	return composed(to, []value{v, zero})
 }
 
 // emitEffect adds an effect on args, in the level where it applies.
@@ -123,9 +161,24 @@ func (b *binder) emitEffect(args []value, add func(g *ad.Graph, a []ad.Ref)) {
 // literal stacks the elements of {…} or […].
 func (b *binder) literal(typ types.Type, elems []ir.Expr) value {
 	vals := make([]value, len(elems))
-	known, ax := true, (*axis)(nil)
 	for i, e := range elems {
 		vals[i] = b.eval(e)
+	}
+	var leaves []value
+	for k, leaf := range typ.Leaves() {
+		parts := make([]value, len(vals))
+		for i, v := range vals {
+			parts[i] = v.parts()[k]
+		}
+		leaves = append(leaves, b.stack(leaf.Type, elems, parts))
+	}
+	return composed(typ, leaves)
+}
+
+// stack makes a container of the values of expressions.
+func (b *binder) stack(typ types.Type, elems []ir.Expr, vals []value) value {
+	known, ax := true, (*axis)(nil)
+	for i, e := range elems {
 		if i > 0 {
 			b.checkShape(e.Span(), "the literal", vals[0].shape, vals[i].shape)
 		}
@@ -253,13 +306,10 @@ func (b *binder) call(e *ir.Call) value {
 			return sum
 		})
 	}
-	args := make([]value, len(e.Args))
-	for i, a := range e.Args {
-		args[i] = b.eval(a)
-	}
+	args := b.args(e.Args)
 	old := b.at(e.Span())
 	defer b.setSpan(old)
-	return b.apply(f, e.Name, args, e.Args, e.Type())
+	return b.apply(f, e.Name, args, e.Type())
 }
 
 // notZero is the truth of an int, 0 or 1.
@@ -278,7 +328,7 @@ func (b *binder) notZero(v value) value {
 }
 
 // apply evaluates a function that is not a density.
-func (b *binder) apply(f *stdlib.Func, name string, args []value, exprs []ir.Expr, typ types.Type) value {
+func (b *binder) apply(f *stdlib.Func, name string, args []value, typ types.Type) value {
 	known := true
 	for _, a := range args {
 		known = known && a.ints != nil
@@ -319,6 +369,15 @@ func (b *binder) build(lvl *level, ax *axis, f *stdlib.Func, name string, args [
 		return b.drawNow(lvl, ax, f, name, sargs, typ)
 	}
 	lvl.g.SetSite(b.site())
+	if f.Leaves != nil {
+		var refs []ad.Ref
+		b.catch(func() { refs = f.Leaves(&stdlib.Builder{G: lvl.g, Name: name}, sargs) })
+		var leaves []value
+		for k, leaf := range typ.Leaves() {
+			leaves = append(leaves, b.wrap(refs[k], lvl, ax, leaf.Type, param))
+		}
+		return composed(typ, leaves)
+	}
 	var r ad.Ref
 	sb := &stdlib.Builder{G: lvl.g, Name: name, Edition: b.opts.Transforms}
 	if b.opts.Jacobian {
@@ -437,10 +496,7 @@ func (b *binder) applyInt(f *stdlib.Func, name string, args []value, typ types.T
 
 // terms evaluates a density: its addends, each one number per lane.
 func (b *binder) terms(e *ir.Call, f *stdlib.Func, propto bool) []value {
-	args := make([]value, len(e.Args))
-	for i, a := range e.Args {
-		args[i] = b.eval(a)
-	}
+	args := b.args(e.Args)
 	old := b.at(e.Span())
 	defer b.setSpan(old)
 	lvl, ax := b.place(args, false)
@@ -477,10 +533,7 @@ func (b *binder) userCall(e *ir.UserCall) *value {
 	if e.Func.Intrinsic != ir.NoIntrinsic {
 		return b.intrinsic(e)
 	}
-	args := make([]value, len(e.Args))
-	for i, a := range e.Args {
-		args[i] = b.eval(a)
-	}
+	args := b.args(e.Args)
 	outer := b.propto
 	b.propto = e.Propto && outer
 	if strings.HasSuffix(e.Func.Name, "_lp") {
@@ -521,8 +574,10 @@ func (b *binder) callWith(fn *ir.Function, at source.Span, args []value) *value 
 		b.mustReturn(fn, sig)
 	}
 	if out != nil {
-		v := *out
-		v.param = v.param || site.param
+		v := out.each(func(_ int, leaf value) value {
+			leaf.param = leaf.param || site.param
+			return leaf
+		})
 		return &v
 	}
 	return nil

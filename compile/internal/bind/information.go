@@ -249,7 +249,7 @@ func (b *binder) metric(name string, known []constant) *ad.Graph {
 	vars := slices.Concat(b.prog.Data, b.prog.TransformedDataVars, b.prog.Parameters, b.prog.TransformedParameterVars)
 	args := make([]value, len(f.Params))
 	for k, p := range f.Params {
-		i := slices.IndexFunc(vars, func(v *ir.Var) bool { return v.Name == p.Name })
+		i := slices.IndexFunc(vars, func(v *ir.Var) bool { return v.Name == p.Name && v.Part == p.Part })
 		if i < 0 {
 			b.fail(p.Span, diag.BadCall, "the model has no variable `%s`", p.Name).
 				detailf("The arguments of `%s` are the model's variables of these names: data, transformed data, parameters and transformed parameters.", name).throw()

@@ -9,10 +9,7 @@ import (
 // intrinsic calls a function that the texts of the library use and no program
 // can write.
 func (b *binder) intrinsic(e *ir.UserCall) *value {
-	args := make([]value, len(e.Args))
-	for i, a := range e.Args {
-		args[i] = b.eval(a)
-	}
+	args := b.args(e.Args)
 	var v value
 	switch e.Func.Intrinsic {
 	case ir.Detach:

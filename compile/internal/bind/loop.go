@@ -340,8 +340,11 @@ func (b *binder) lastEnds(ax *axis, sig signal) signal {
 		sig = signal(intAt(b.code, ax, nil, ax.n-1, 0))
 	}
 	if sig == returns && b.result != nil && b.result.axis != nil {
-		v := b.gather(b.flatten(*b.result, ax), access{ix: ad.Index{Offset: (ax.n - 1) * b.result.size(), Dims: []ad.Dim{{N: b.result.size(), Stride: 1}}}}, b.result.typ)
-		v = b.reshape(v, b.result.shape, b.result.typ)
+		v := b.result.each(func(_ int, leaf value) value {
+			n := leaf.size()
+			last := b.gather(b.flatten(leaf, ax), access{ix: ad.Index{Offset: (ax.n - 1) * n, Dims: []ad.Dim{{N: n, Stride: 1}}}}, leaf.typ)
+			return b.reshape(last, leaf.shape, leaf.typ)
+		})
 		b.result = &v
 	}
 	return b.loopEnds(sig)
@@ -566,6 +569,8 @@ func assignments(s ir.Stmt) (assigned, accOnly map[*ir.Var]bool) {
 			}
 			use(s.Init)
 			read[s.Var] = true
+		case *ir.Unpack:
+			use(s.Value)
 		case *ir.Target:
 			use(s.Value)
 		case *ir.Tilde:
@@ -603,47 +608,12 @@ func assignments(s ir.Stmt) (assigned, accOnly map[*ir.Var]bool) {
 
 // walkVars calls f for every variable that an expression reads.
 func walkVars(e ir.Expr, f func(*ir.Var)) {
-	walkExpr(e, func(e ir.Expr) bool {
+	ir.Walk(e, func(e ir.Expr) bool {
 		if v, ok := e.(*ir.VarRef); ok {
 			f(v.Var)
 		}
 		return true
 	})
-}
-
-// walkExpr calls f for an expression and, where f says so, for those inside it.
-func walkExpr(e ir.Expr, f func(ir.Expr) bool) {
-	if u, ok := e.(*ir.UserCall); e == nil || ok && u == nil || !f(e) {
-		return
-	}
-	list := func(es ...ir.Expr) {
-		for _, x := range es {
-			walkExpr(x, f)
-		}
-	}
-	switch e := e.(type) {
-	case *ir.Call:
-		list(e.Args...)
-	case *ir.UserCall:
-		list(e.Args...)
-	case *ir.IndexExpr:
-		list(e.X)
-		for _, ix := range e.Indices {
-			list(ix.A, ix.B)
-		}
-	case *ir.Cond:
-		list(e.Cond, e.Then, e.Else)
-	case *ir.And:
-		list(e.X, e.Y)
-	case *ir.Or:
-		list(e.X, e.Y)
-	case *ir.ArrayLit:
-		list(e.Elems...)
-	case *ir.RowVectorLit:
-		list(e.Elems...)
-	case *ir.Promote:
-		list(e.X)
-	}
 }
 
 // note records why a loop was not evaluated in lanes.

@@ -216,27 +216,38 @@ func (b *binder) mergeResults(outs []outcome, axes []*axis, union signal) {
 	if union&returns == 0 {
 		return
 	}
-	var c *cell
+	var cells []*cell
+	var typ types.Type
 	ax := b.axis
 	for k, o := range outs {
 		if o.sig&returns == 0 || o.result == nil {
 			continue
 		}
-		v := *o.result
-		if c == nil {
-			c = b.newCell(nil, "return", v.typ, v.shape)
-			c.setWhole(b.unset(v.typ, v.shape))
+		typ = o.result.typ
+		if cells == nil {
+			for _, v := range o.result.parts() {
+				c := b.newCell(nil, "return", v.typ, v.shape)
+				c.setWhole(b.unset(v.typ, v.shape))
+				cells = append(cells, c)
+			}
 		}
-		if !slices.Equal(v.shape, c.shape) {
-			panic(&abort{reason: "a function whose result has different sizes in different iterations"})
+		for i, v := range o.result.parts() {
+			c := cells[i]
+			if !slices.Equal(v.shape, c.shape) {
+				panic(&abort{reason: "a function whose result has different sizes in different iterations"})
+			}
+			c.param = c.param || v.param
+			b.axis = axes[k]
+			b.writeLocal(c, wholeOf(c.shape), v, b.axis)
+			b.axis = ax
 		}
-		c.param = c.param || v.param
-		b.axis = axes[k]
-		b.writeLocal(c, wholeOf(c.shape), v, b.axis)
-		b.axis = ax
 	}
-	if c != nil {
-		v := b.pack(c)
+	if cells != nil {
+		var leaves []value
+		for _, c := range cells {
+			leaves = append(leaves, b.pack(c))
+		}
+		v := composed(typ, leaves)
 		b.result = &v
 	}
 }

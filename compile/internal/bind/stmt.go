@@ -6,6 +6,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/stdlib"
 )
 
 // maxNodes bounds the size of a graph: a loop that must be unrolled to more is
@@ -24,6 +25,8 @@ func (b *binder) exec(s ir.Stmt) signal {
 	switch s := s.(type) {
 	case *ir.Declare:
 		b.declare(s)
+	case *ir.Unpack:
+		b.unpack(s)
 	case *ir.Assign:
 		b.assign(s)
 	case *ir.Target:
@@ -157,6 +160,17 @@ func (b *binder) declare(s *ir.Declare) {
 	c.setWhole(b.unset(v.Type, c.shape))
 }
 
+// unpack declares the variables of the leaves of a value.
+func (b *binder) unpack(s *ir.Unpack) {
+	for k, leaf := range b.eval(s.Value).parts() {
+		v := s.Vars[k]
+		c := b.newCell(v, v.Name, v.Type, leaf.shape)
+		c.param = leaf.param && v.Type.Kind != types.Int
+		c.setWhole(b.convert(leaf, v.Type))
+		b.cells[v.ID] = c
+	}
+}
+
 // unset is the content of a variable before its first assignment.
 func (b *binder) unset(typ types.Type, shape []int) value {
 	n := sizeOf(shape)
@@ -279,8 +293,10 @@ func (b *binder) message(args []ir.Expr, fatal bool) (*ad.Message, []value) {
 			m.Parts = append(m.Parts, ad.MessagePart{Text: s.Value, Arg: -1})
 			continue
 		}
-		m.Parts = append(m.Parts, ad.MessagePart{Arg: len(vals)})
-		vals = append(vals, b.numeric(b.eval(a)))
+		m.Parts = append(m.Parts, ad.MessagePart{Arg: len(vals), Form: stdlib.FormOf(a.Type())})
+		for _, v := range b.eval(a).parts() {
+			vals = append(vals, b.numeric(v))
+		}
 	}
 	return m, vals
 }

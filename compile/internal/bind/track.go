@@ -83,6 +83,10 @@ func (f *follower) run(vars []*ir.Var, lp *loop, number value, active *value) []
 			f.inside[s.Var] = true
 		case *ir.Declare:
 			f.inside[s.Var] = true
+		case *ir.Unpack:
+			for _, v := range s.Vars {
+				f.inside[v] = true
+			}
 		case *ir.For:
 			f.inside[s.Var] = true
 		case *ir.ForEach:
@@ -186,6 +190,15 @@ func (f *follower) exec(s ir.Stmt) (signal, bool) {
 		if s.Init != nil {
 			if x, ok := f.number(s.Init); ok {
 				f.env[s.Var] = []int64{x.i}
+			}
+		}
+	case *ir.Unpack:
+		for _, v := range s.Vars {
+			delete(f.env, v)
+		}
+		if len(s.Vars) == 1 && s.Vars[0].Type.Equal(types.IntType) {
+			if x, ok := f.number(s.Value); ok {
+				f.env[s.Vars[0]] = []int64{x.i}
 			}
 		}
 	case *ir.Assign:

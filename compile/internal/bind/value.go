@@ -92,7 +92,8 @@ func deeper(a, b *level) *level {
 }
 
 // value is a value of the language in the middle of evaluation: either integers
-// that are known (per lane), or a reference into a graph.
+// that are known (per lane), or a reference into a graph. A value of a composite
+// type is its leaves alone, which have all that is said of it.
 type value struct {
 	typ   types.Type
 	shape []int
@@ -101,6 +102,43 @@ type value struct {
 	lvl   *level
 	ref   ad.Ref
 	param bool // autodiff level, by declaration
+
+	leaves []value
+}
+
+// parts are the leaves of a value, which is itself one if it is simple.
+func (v value) parts() []value {
+	if v.leaves != nil {
+		return v.leaves
+	}
+	return []value{v}
+}
+
+// each does the same with every leaf of a value.
+func (v value) each(f func(k int, leaf value) value) value {
+	if v.leaves == nil {
+		return f(0, v)
+	}
+	out := value{typ: v.typ, leaves: make([]value, len(v.leaves))}
+	for k, leaf := range v.leaves {
+		out.leaves[k] = f(k, leaf)
+	}
+	return out
+}
+
+// composed makes a value of a type from its leaves.
+func composed(t types.Type, leaves []value) value {
+	if !t.Composite() {
+		return leaves[0]
+	}
+	out := value{typ: t, leaves: slices.Clone(leaves)}
+	for k, leaf := range t.Leaves() {
+		if leaf.Part == types.ImagPart { // a complex number has one level
+			p := out.leaves[k-1].param || out.leaves[k].param
+			out.leaves[k-1].param, out.leaves[k].param = p, p
+		}
+	}
+	return out
 }
 
 func (v value) size() int {

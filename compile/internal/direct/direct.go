@@ -85,20 +85,29 @@ func New(prog *ir.Program, set *data.Set, o Options) (m *Model, err error) {
 	return m, nil
 }
 
-// Sizes are the numbers of unconstrained coordinates of the parameters. Sizes
-// depend on data only.
+// Sizes are the numbers of unconstrained coordinates of the declared parameters.
+// Sizes depend on data only.
 func (m *Model) Sizes() (sizes []int, err error) {
 	r := m.run()
 	defer r.caught(&err)
-	for _, v := range m.prog.Parameters {
-		shape, tr := r.sizes(v), r.transform(v)
-		n := count(shape)
-		if d := v.Type.Dims; tr.Free != nil {
-			n = count(shape[:d]) * count(tr.Free(shape[d:]))
+	for _, leaves := range ir.Declared(m.prog.Parameters) {
+		n := 0
+		for _, v := range leaves {
+			n += count(r.free(v))
 		}
 		sizes = append(sizes, n)
 	}
 	return sizes, nil
+}
+
+// free is the shape of the unconstrained numbers of a parameter.
+func (r *run) free(v *ir.Var) []int {
+	shape, tr := r.sizes(v), r.transform(v)
+	if tr.Free == nil {
+		return shape
+	}
+	d := v.Type.Dims
+	return append(slices.Clone(shape[:d]), tr.Free(shape[d:])...)
 }
 
 // Density evaluates the log density at a point: the unconstrained numbers of
@@ -121,16 +130,26 @@ func (m *Model) Outputs(x [][]float64) (constrained, generated []float64, err er
 	defer r.caught(&err)
 	r.parameters(x)
 	r.transformedParameters()
-	for _, v := range slices.Concat(m.prog.Parameters, m.prog.TransformedParameterVars) {
-		constrained = append(constrained, r.frame.vals[v.ID].columnMajor()...)
-	}
+	constrained = r.numbers(slices.Concat(m.prog.Parameters, m.prog.TransformedParameterVars))
 	generated = slices.Clone(constrained)
 	r.statements(m.prog.GeneratedQuantities)
 	r.checkAll(m.prog.GeneratedQuantityVars)
-	for _, v := range m.prog.GeneratedQuantityVars {
-		generated = append(generated, r.frame.vals[v.ID].columnMajor()...)
+	return constrained, append(generated, r.numbers(m.prog.GeneratedQuantityVars)...), nil
+}
+
+// numbers are the values of variables, one after another, as outputs have them.
+func (r *run) numbers(vars []*ir.Var) []float64 {
+	var out []float64
+	for _, leaves := range ir.Declared(vars) {
+		var shapes [][]int
+		for _, v := range leaves {
+			shapes = append(shapes, r.frame.vals[v.ID].shape)
+		}
+		for _, s := range ir.Layout(leaves, shapes) {
+			out = append(out, r.frame.vals[leaves[s.Leaf].ID].floats()[s.Element])
+		}
 	}
-	return constrained, generated, nil
+	return out
 }
 
 // run is one evaluation.
@@ -196,6 +215,9 @@ func (r *run) transformedParameters() {
 func (r *run) readData(v *ir.Var, set *data.Set) {
 	w := value{shape: r.sizes(v)}
 	d, ok := set.Get(v.Name)
+	if n := len(d.Shape); v.Part != types.NotComplex && n > 0 && d.Shape[n-1] == 2 {
+		d = d.Half(int(v.Part - types.RealPart))
+	}
 	isInt := v.Type.Kind == types.Int
 	if ok && isInt && !d.IsInt || d.Size() != count(w.shape) || d.Size() > 0 && !slices.Equal(d.Shape, w.shape) {
 		r.failf("the data for %s, of shape %v, do not fit its declaration", v.Name, d.Shape)
@@ -211,23 +233,40 @@ func (r *run) readData(v *ir.Var, set *data.Set) {
 
 // parameters declares the parameters from unconstrained numbers.
 func (r *run) parameters(x [][]float64) {
-	for i, v := range r.prog.Parameters {
-		r.at = v.Span
-		shape, tr := r.sizes(v), r.transform(v)
-		if tr.Free == nil {
-			r.declare(v, r.constrain(v, tr, ordered(v.Type.Kind == types.Matrix, shape, x[i]), shape))
-			continue
+	for i, leaves := range ir.Declared(r.prog.Parameters) {
+		var shapes [][]int
+		for _, v := range leaves {
+			shapes = append(shapes, r.free(v))
 		}
-		// A constrained type: vectors or matrices, one after another.
-		all := value{shape: shape}
-		item := shape[v.Type.Dims:]
-		free := tr.Free(item)
-		for k, size := 0, count(free); k < count(shape[:v.Type.Dims]); k++ {
-			y := r.constrain(v, tr, ordered(len(free) == 2, free, x[i][k*size:(k+1)*size]), item)
-			all.reals = append(all.reals, y.reals...)
+		values := make([]value, len(leaves))
+		for k := range leaves {
+			values[k] = value{shape: shapes[k], reals: make([]float64, count(shapes[k]))}
 		}
-		r.declare(v, all)
+		for n, s := range ir.FreeLayout(leaves, shapes) {
+			values[s.Leaf].reals[s.Element] = x[i][n]
+		}
+		for k, v := range leaves {
+			r.at = v.Span
+			r.declare(v, r.parameter(v, values[k]))
+		}
 	}
+}
+
+// parameter is the value of a parameter for its unconstrained numbers.
+func (r *run) parameter(v *ir.Var, free value) value {
+	shape, tr := r.sizes(v), r.transform(v)
+	if tr.Free == nil {
+		return r.constrain(v, tr, free, shape)
+	}
+	// A constrained type: vectors or matrices, one after another.
+	d := v.Type.Dims
+	all, item, from := value{shape: shape}, shape[d:], free.shape[d:]
+	for k := range count(shape[:d]) {
+		size := count(from)
+		y := r.constrain(v, tr, value{shape: from, reals: free.reals[k*size : (k+1)*size]}, item)
+		all.reals = append(all.reals, y.reals...)
+	}
+	return all
 }
 
 func (r *run) transform(v *ir.Var) transform.Transform {
@@ -268,26 +307,6 @@ func (r *run) constrain(v *ir.Var, tr transform.Transform, free value, shape []i
 		}
 	}
 	return r.computed(g, g.Broadcast(y, shape))
-}
-
-// ordered are unconstrained numbers in their place: in the point, the elements of
-// arrays stand one after another, those of a matrix by columns.
-func ordered(matrix bool, shape []int, x []float64) value {
-	v := value{shape: shape, reals: slices.Clone(x)}
-	if !matrix {
-		return v
-	}
-	rows, cols := shape[len(shape)-2], shape[len(shape)-1]
-	next := 0
-	for start := 0; start < len(x); start += rows * cols {
-		for c := range cols {
-			for row := range rows {
-				v.reals[start+row*cols+c] = x[next]
-				next++
-			}
-		}
-	}
-	return v
 }
 
 // sizes evaluates the declared sizes of a variable.

@@ -23,12 +23,12 @@ func (r *run) eval(e ir.Expr) value {
 	case *ir.Operand:
 		return r.operand
 	case *ir.Promote:
-		v := r.eval(e.X)
-		return value{shape: v.shape, reals: v.floats()}
+		return promoted(r.eval(e.X), e.X.Type(), e.Ty)
 	case *ir.IndexExpr:
-		x := r.eval(e.X)
-		places, shape := r.places(x.shape, e.Indices)
-		return x.at(places, shape)
+		return r.eval(e.X).each(func(x value) value {
+			places, shape := r.places(x.shape, e.Indices)
+			return x.at(places, shape)
+		})
 	case *ir.Call:
 		return r.library(e)
 	case *ir.UserCall:
@@ -51,6 +51,19 @@ func (r *run) eval(e ir.Expr) value {
 		return r.literal(e.Ty, e.Elems)
 	case *ir.RowVectorLit:
 		return r.literal(e.Ty, e.Elems)
+	case *ir.Tuple:
+		var out value
+		for _, x := range e.Elems {
+			out.leaves = append(out.leaves, r.eval(x).parts()...)
+		}
+		return out
+	case *ir.Member:
+		from, to := e.X.Type().LeafRange(e.I)
+		leaves := r.eval(e.X).leaves[from:to]
+		if !e.Ty.Composite() {
+			return leaves[0]
+		}
+		return value{leaves: leaves}
 	case *ir.TargetValue:
 		return realOf(r.target.Value)
 	}
@@ -61,62 +74,143 @@ func (r *run) eval(e ir.Expr) value {
 // int evaluates a scalar int.
 func (r *run) int(e ir.Expr) int64 { return r.eval(e).ints[0] }
 
-// literal joins the elements of {…} or […].
-func (r *run) literal(t types.Type, elems []ir.Expr) value {
-	out := unset(t, nil)
-	out.ints, out.reals = out.ints[:0], out.reals[:0]
-	var shape []int
-	for i, e := range elems {
-		v := r.eval(e)
-		if i > 0 {
-			r.at = e.Span()
-			r.fits(shape, v)
+// promoted is a value of one type as a value of another.
+func promoted(v value, from, to types.Type) value {
+	if from.Kind == types.Tuple {
+		var out value
+		for i, m := range from.Members {
+			lo, hi := from.LeafRange(i)
+			member := v.leaves[lo]
+			if m.Composite() {
+				member = value{leaves: v.leaves[lo:hi]}
+			}
+			out.leaves = append(out.leaves, promoted(member, m, to.Members[i]).parts()...)
 		}
-		shape = v.shape
-		out.ints, out.reals = append(out.ints, v.ints...), append(out.reals, v.reals...)
+		return out
 	}
-	if len(elems) == 0 {
-		shape = make([]int, t.Rank()-1)
+	if from.Composite() || from.Equal(to) {
+		return v
 	}
-	out.shape = append([]int{len(elems)}, shape...)
+	v = value{shape: v.shape, reals: v.floats()}
+	if to.Composite() { // a complex number
+		return value{leaves: []value{v, {shape: v.shape, reals: make([]float64, len(v.reals))}}}
+	}
+	return v
+}
+
+// literal joins the elements of {…} or […], leaf by leaf.
+func (r *run) literal(t types.Type, elems []ir.Expr) value {
+	vals := make([]value, len(elems))
+	for i, e := range elems {
+		vals[i] = r.eval(e)
+	}
+	var leaves []value
+	for k, leaf := range t.Leaves() {
+		out := unset(leaf.Type, nil)
+		out.ints, out.reals = out.ints[:0], out.reals[:0]
+		var shape []int
+		for i, e := range elems {
+			v := vals[i].parts()[k]
+			if i > 0 {
+				r.at = e.Span()
+				r.fits(shape, v)
+			}
+			shape = v.shape
+			out.ints, out.reals = append(out.ints, v.ints...), append(out.reals, v.reals...)
+		}
+		if len(elems) == 0 {
+			shape = make([]int, leaf.Type.Rank()-1)
+		}
+		out.shape = append([]int{len(elems)}, shape...)
+		leaves = append(leaves, out)
+	}
+	if !t.Composite() {
+		return leaves[0]
+	}
+	return value{leaves: leaves}
+}
+
+// level is the autodiff level of an expression of a simple type.
+func (r *run) level(e ir.Expr) ir.Level { return r.levels(e)[0] }
+
+// levels are the autodiff levels of the leaves of an expression, by declaration:
+// that of its operands, whether or not their values are used, but for ints,
+// which have no derivatives. Within a function the arguments of the call decide,
+// since a function is compiled anew for the levels that it is called with.
+func (r *run) levels(e ir.Expr) []ir.Level {
+	leaves := e.Type().Leaves()
+	all := func(l ir.Level) []ir.Level { return slices.Repeat([]ir.Level{l}, len(leaves)) }
+	highest := func(es ...ir.Expr) []ir.Level {
+		out := all(ir.Data)
+		for _, x := range es {
+			for k, l := range r.levels(x) {
+				out[k] = max(out[k], l)
+			}
+		}
+		return out
+	}
+	out := all(ir.Data) // literals
+	switch e := e.(type) {
+	case *ir.VarRef:
+		out[0] = r.frame.levels[e.Var.ID]
+	case *ir.Promote:
+		out = promotedLevels(r.levels(e.X), e.X.Type(), e.Ty)
+	case *ir.IndexExpr:
+		out = r.levels(e.X)
+	case *ir.Call:
+		out = all(r.highest(e.Args))
+	case *ir.UserCall:
+		out = all(r.highest(e.Args))
+	case *ir.Cond:
+		out = highest(e.Then, e.Else)
+	case *ir.ArrayLit:
+		out = highest(e.Elems...)
+	case *ir.RowVectorLit:
+		out = highest(e.Elems...)
+	case *ir.Tuple:
+		out = nil
+		for _, x := range e.Elems {
+			out = append(out, r.levels(x)...)
+		}
+	case *ir.Member:
+		from, to := e.X.Type().LeafRange(e.I)
+		out = r.levels(e.X)[from:to]
+	case *ir.TargetValue:
+		out[0] = ir.Param
+	}
+	out = slices.Clone(out)
+	for k, leaf := range leaves {
+		switch {
+		case leaf.Type.Kind == types.Int:
+			out[k] = ir.Data
+		case leaf.Part == types.ImagPart: // a complex number has one level
+			out[k-1] = max(out[k-1], out[k])
+			out[k] = out[k-1]
+		}
+	}
 	return out
 }
 
-// level is the autodiff level of an expression, by declaration: that of its
-// operands, whether or not their values are used, but for ints, which have no
-// derivatives. Within a function the arguments of the call decide, since a
-// function is compiled anew for the levels that it is called with.
-func (r *run) level(e ir.Expr) ir.Level {
-	if e.Type().Kind == types.Int {
-		return ir.Data
+// promotedLevels are the levels of a promoted value.
+func promotedLevels(levels []ir.Level, from, to types.Type) []ir.Level {
+	switch {
+	case from.Kind == types.Tuple:
+		var out []ir.Level
+		for i, m := range from.Members {
+			lo, hi := from.LeafRange(i)
+			out = append(out, promotedLevels(levels[lo:hi], m, to.Members[i])...)
+		}
+		return out
+	case to.Composite() && !from.Composite():
+		return []ir.Level{levels[0], levels[0]}
 	}
-	switch e := e.(type) {
-	case *ir.VarRef:
-		return r.frame.levels[e.Var.ID]
-	case *ir.Promote:
-		return r.level(e.X)
-	case *ir.IndexExpr:
-		return r.level(e.X)
-	case *ir.Call:
-		return r.highest(e.Args)
-	case *ir.UserCall:
-		return r.highest(e.Args)
-	case *ir.Cond:
-		return max(r.level(e.Then), r.level(e.Else))
-	case *ir.ArrayLit:
-		return r.highest(e.Elems)
-	case *ir.RowVectorLit:
-		return r.highest(e.Elems)
-	case *ir.TargetValue:
-		return ir.Param
-	}
-	return ir.Data // literals
+	return levels
 }
 
 func (r *run) highest(es []ir.Expr) ir.Level {
 	level := ir.Data
 	for _, e := range es {
-		level = max(level, r.level(e))
+		level = max(level, slices.Max(r.levels(e)))
 	}
 	return level
 }
@@ -126,12 +220,10 @@ func (r *run) highest(es []ir.Expr) ir.Level {
 func (r *run) library(e *ir.Call) value {
 	f := e.Overload.(*stdlib.Func)
 	var args []value
-	known := true
 	for _, a := range e.Args {
-		v := r.eval(a)
-		args = append(args, v)
-		known = known && v.isInt()
+		args = append(args, r.eval(a).parts()...)
 	}
+	known := !slices.ContainsFunc(args, func(v value) bool { return !v.isInt() })
 	r.at = e.At
 	switch {
 	case f.OfShape != nil:
@@ -148,14 +240,25 @@ func (r *run) library(e *ir.Call) value {
 		return r.ofInts(f, args)
 	}
 	g := ad.NewGraph()
-	sargs := make([]stdlib.Arg, len(args))
-	for i, a := range args {
-		sargs[i] = stdlib.Arg{Type: e.Args[i].Type(), Ref: constant(g, a), Ints: a.ints, Param: r.level(e.Args[i]) == ir.Param}
+	var sargs []stdlib.Arg
+	for _, a := range e.Args {
+		levels := r.levels(a)
+		for k, leaf := range a.Type().Leaves() {
+			v := args[len(sargs)]
+			sargs = append(sargs, stdlib.Arg{Type: leaf.Type, Ref: constant(g, v), Ints: v.ints, Param: levels[k] == ir.Param})
+		}
 	}
 	b := &stdlib.Builder{G: g, Name: e.Name, Propto: e.Propto && r.propto, Edition: r.opts.Transforms}
 	var jacobian []ad.Ref
 	if r.opts.Jacobian {
 		b.Adjust = func(j ad.Ref) { jacobian = append(jacobian, j) }
+	}
+	if f.Leaves != nil {
+		var out value
+		for _, leaf := range r.catch(func() []ad.Ref { return f.Leaves(b, sargs) }) {
+			out.leaves = append(out.leaves, r.computed(g, leaf))
+		}
+		return out
 	}
 	out := r.computed(g, r.build(f, b, sargs))
 	for _, j := range jacobian {
@@ -173,6 +276,20 @@ func (r *run) library(e *ir.Call) value {
 
 // build adds the value of a call to the builder's graph.
 func (r *run) build(f *stdlib.Func, b *stdlib.Builder, args []stdlib.Arg) ad.Ref {
+	return r.catch(func() []ad.Ref {
+		if f.Terms == nil {
+			return []ad.Ref{f.Build(b, args)}
+		}
+		sum := b.G.Const(0)
+		for _, t := range f.Terms(b, args) {
+			sum = b.G.Add(sum, t)
+		}
+		return []ad.Ref{sum}
+	})[0]
+}
+
+// catch turns a declaration's complaint into an error at the call.
+func (r *run) catch(f func() []ad.Ref) []ad.Ref {
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
@@ -184,14 +301,7 @@ func (r *run) build(f *stdlib.Func, b *stdlib.Builder, args []stdlib.Arg) ad.Ref
 			panic(p)
 		}
 	}()
-	if f.Terms == nil {
-		return f.Build(b, args)
-	}
-	sum := b.G.Const(0)
-	for _, t := range f.Terms(b, args) {
-		sum = b.G.Add(sum, t)
-	}
-	return sum
+	return f()
 }
 
 // ofInts applies a function of int scalars, element by element.
@@ -229,9 +339,10 @@ const maxCalls = 10_000
 
 // call calls a user function; ok is false if it ended without a return.
 func (r *run) call(e *ir.UserCall) (v value, ok bool) {
-	args, levels := make([]value, len(e.Args)), make([]ir.Level, len(e.Args))
-	for i, a := range e.Args {
-		args[i], levels[i] = r.eval(a), r.level(a)
+	var args []value
+	var levels []ir.Level
+	for _, a := range e.Args {
+		args, levels = append(args, r.eval(a).parts()...), append(levels, r.levels(a)...)
 	}
 	switch e.Func.Intrinsic {
 	case ir.Detach:

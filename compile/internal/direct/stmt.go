@@ -7,6 +7,7 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/stdlib"
 )
 
 // signal is how a statement ends.
@@ -41,6 +42,11 @@ func (r *run) exec(s ir.Stmt) signal {
 			r.fits(shape, v)
 		}
 		r.declare(s.Var, v)
+	case *ir.Unpack:
+		leaves, levels := r.eval(s.Value).parts(), r.levels(s.Value)
+		for k, v := range s.Vars {
+			r.bind(v, leaves[k], levels[k])
+		}
 	case *ir.Assign:
 		r.assign(s)
 	case *ir.Target:
@@ -211,10 +217,11 @@ func (r *run) effect(op ad.OpCode, args []ir.Expr, fatal bool) {
 			m.Parts = append(m.Parts, ad.MessagePart{Text: text.Value, Arg: -1})
 			continue
 		}
-		v := r.eval(a)
-		m.Parts = append(m.Parts, ad.MessagePart{Arg: n})
-		n++
-		shapes, values = append(shapes, ad.Type{Shape: v.shape}), append(values, v.floats())
+		m.Parts = append(m.Parts, ad.MessagePart{Arg: n, Form: stdlib.FormOf(a.Type())})
+		for _, v := range r.eval(a).parts() {
+			n++
+			shapes, values = append(shapes, ad.Type{Shape: v.shape}), append(values, v.floats())
+		}
 	}
 	if err := ad.RunEffect(&ad.Node{Op: op, Attr: m}, shapes, values, r.opts.Print); err != nil {
 		r.fail(err)

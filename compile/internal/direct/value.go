@@ -8,12 +8,14 @@ import (
 )
 
 // value is a value of the language: an array of numbers of that shape, the last
-// index fastest. ints is not nil exactly for values whose type is of ints.
-// Values are never changed in place.
+// index fastest. ints is not nil exactly for values whose type is of ints. A
+// value of a composite type is its leaves alone. Values are never changed in
+// place.
 type value struct {
-	shape []int
-	ints  []int64
-	reals []float64
+	shape  []int
+	ints   []int64
+	reals  []float64
+	leaves []value
 }
 
 func intOf(n int64) value    { return value{ints: []int64{n}} }
@@ -24,6 +26,26 @@ func truth(b bool) value {
 		return intOf(1)
 	}
 	return intOf(0)
+}
+
+// parts are the leaves of a value, which is itself one if it is simple.
+func (v value) parts() []value {
+	if v.leaves != nil {
+		return v.leaves
+	}
+	return []value{v}
+}
+
+// each does the same with every leaf.
+func (v value) each(f func(value) value) value {
+	if v.leaves == nil {
+		return f(v)
+	}
+	var out value
+	for _, leaf := range v.leaves {
+		out.leaves = append(out.leaves, f(leaf))
+	}
+	return out
 }
 
 func (v value) isInt() bool  { return v.ints != nil }
