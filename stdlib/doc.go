@@ -36,7 +36,8 @@
 //	normal.go        on the line            skewed.go   on the line, skewed
 //	positive.go      on the half-line       bounded.go  on an interval
 //	counts.go        counts                 compounds.go counts of random probability
-//	wiener.go        first passage times    random.go   generators
+//	wiener.go        first passage times    passage.go  the same, parameters varying between trials
+//	random.go        generators
 //	categorical.go   positions in a vector  ordered.go  ordered outcomes
 //	simplexes.go     simplexes, counts given a simplex
 //	correlations.go  correlation matrices   wisharts.go positive definite matrices

@@ -8,7 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// texts are the algorithms of the functions that take functions, written in the
+// texts are algorithms, mostly of the functions that take functions, written in the
 // language itself: their meaning is that of the text, for every evaluator, and
 // their derivatives of all orders follow from it. See ir.Lower for what a text
 // may say.
@@ -46,6 +46,9 @@ vector f(vector y $params) { reject(""); }
 vector system(vector y $params) { return f(y $args); }
 matrix jacobian_system_0(vector y $params) { reject(""); }
 vector detach(vector x) { reject(""); }`
+	constantStubs = `
+vector detach(vector x) { reject(""); }
+real detach(real x) { reject(""); }`
 	integrandHead = `
 real f(real x, real xc $params) { reject(""); }
 real integrand(real x, real xc $params) { return f(x, xc $args); }
@@ -109,8 +112,8 @@ real solve(real a, real b, real tolerance, real absolute, int most $params) { re
 real solve(real a, real b $params) { return area(a, b, 1.4901161193847656e-8 $args); }`, control: `
 real solve(real a, real b $params, real tolerance) { return area(a, b, tolerance $args); }`},
 		{names: "reduce_sum reduce_sum_static", doc: "The sum of f over slices of an array: f(x, 1, size(x), …); the size of slices is of no matter.", lead: 3, plain: `
-real f($x x, int start, int end $params) { reject(""); }
-real solve($x x, int grain $params) {
+real f($1 x, int start, int end $params) { reject(""); }
+real solve($1 x, int grain $params) {
   if (size(x) == 0) return 0;
   return f(x, 1, size(x) $args);
 }`},
@@ -125,6 +128,16 @@ vector solve(vector phi, array[] vector theta, array[,] real x_r, array[,] int x
   if (size(theta) == 0) return rep_vector(0, 0);
   return from(1, phi, theta, x_r, x_i);
 }`},
+		{names: "hypergeometric_2F1", doc: "The hypergeometric function ₂F₁(a, b; c; z) for arguments a, b, c, z with z ≤ 1, at z = 1 for c > a + b: the sum of its series, of negative z after Pfaff's transformation (DLMF 15.2, 15.4.20, 15.8.1).", files: "hypergeometric", head: constantStubs, plain: `
+real solve(real a, real b, real c, real z) { return gauss(a, b, c, z); }`},
+		{names: "hypergeometric_3F2", doc: "The hypergeometric function ₃F₂(a; b; z) of three upper and two lower parameters, for |z| ≤ 1: the sum of its series (DLMF 16.2).", files: "hypergeometric", head: constantStubs, plain: `
+real solve($1 a, $2 b, real z) {
+  if (size(a) != 3 || size(b) != 2)
+    reject("there must be 3 upper and 2 lower parameters, but there are ", size(a), " and ", size(b));
+  return generalised(to_vector(a), to_vector(b), z);
+}`},
+		{names: "hypergeometric_pFq", doc: "The generalised hypergeometric function of upper parameters a and lower parameters b at z, the sum of its series (DLMF 16.2). With as many parameters above as below, or fewer, z is any number; with one more above, |z| ≤ 1.", files: "hypergeometric", head: constantStubs, plain: `
+real solve($1 a, $2 b, real z) { return generalised(to_vector(a), to_vector(b), z); }`},
 	}
 }()
 

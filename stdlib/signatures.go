@@ -251,19 +251,6 @@ c i => cv: rep_vector
 i => (v,r,i,i,i,i): generate_laplace_options
 v => (v,r,i,i,i,i): generate_laplace_options
 r r r r => r: hypergeometric_2F1
-
-r r r r r data-r => r: wiener_lcdf_unnorm wiener_lccdf_unnorm
-r r r r r r r r => r: wiener_lpdf wiener_lcdf_unnorm wiener_lccdf_unnorm
-r r r r r r r r data-r => r: wiener_lpdf wiener_lcdf_unnorm wiener_lccdf_unnorm
-r r r r r => r: wiener_lcdf_unnorm wiener_lccdf_unnorm
-v v v v v => r: wiener_lcdf_unnorm wiener_lccdf_unnorm
-v v v v v data-r => r: wiener_lcdf_unnorm wiener_lccdf_unnorm
-v v v v v v v v => r: wiener_lpdf wiener_lcdf_unnorm wiener_lccdf_unnorm
-v v v v v v v v data-r => r: wiener_lpdf wiener_lcdf_unnorm wiener_lccdf_unnorm
-r r r r r r => r: wiener_lpdf
-r r r r r r data-r => r: wiener_lpdf
-v v v v v v => r: wiener_lpdf
-v v v v v v data-r => r: wiener_lpdf
 `
 
 // Support is where the density of a distribution is positive, as far as numbers

@@ -49,6 +49,7 @@ func families() [][]Func {
 		fs = append(fs, distributions[i].funcs())
 	}
 	return append(fs,
+		passages(),
 		categoricals(),
 		hypergeometrics(),
 		simplexes(),

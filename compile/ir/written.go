@@ -23,14 +23,13 @@ import (
 //
 // The text is completed with what depends on the call: $params are the
 // parameters, $args the arguments that are passed on to f, each beginning with a
-// comma; $x is the type of the first argument that is not a function.
+// comma; $1, $2, … are the types of the arguments that are not functions.
 
 // written lowers a call of a library function that is a text.
 func (l *lowerer) written(e *ast.CallExpr, call *check.Call, w types.Written) Expr {
 	var passed []*Function
 	var extra []types.Type
 	var args []Expr
-	var first types.Type
 	for i, a := range e.Args {
 		if f := l.functor(a); f != nil {
 			if len(passed) == 0 && w.Lead >= 0 {
@@ -41,13 +40,9 @@ func (l *lowerer) written(e *ast.CallExpr, call *check.Call, w types.Written) Ex
 			passed = append(passed, l.funcs[f])
 			continue
 		}
-		x := promote(l.expr(a), call.Match.Params[i])
-		if len(args) == 0 {
-			first = x.Type()
-		}
-		args = append(args, x)
+		args = append(args, promote(l.expr(a), call.Match.Params[i]))
 	}
-	fn := l.make(w, passed, extra, first)
+	fn := l.make(w, passed, extra, args)
 	ty := Typed{At: e.Span(), Ty: call.Match.Result}
 	for _, a := range args {
 		ty.Lv = max(ty.Lv, a.Level())
@@ -71,14 +66,18 @@ func (l *lowerer) functor(e ast.Expr) *check.Func {
 	return l.info.Functors[v]
 }
 
-// make is the function of a text for the functions passed.
-func (l *lowerer) make(w types.Written, passed []*Function, extra []types.Type, first types.Type) *Function {
+// make is the function of a text for the functions and arguments passed.
+func (l *lowerer) make(w types.Written, passed []*Function, extra []types.Type, values []Expr) *Function {
 	var params, args, key strings.Builder
 	for i, t := range extra {
 		fmt.Fprintf(&params, ", %s a%d", t, i+1)
 		fmt.Fprintf(&args, ", a%d", i+1)
 	}
-	text := strings.NewReplacer("$params", params.String(), "$args", args.String(), "$x", first.String()).Replace(w.Text)
+	replace := []string{"$params", params.String(), "$args", args.String()}
+	for i, v := range values {
+		replace = append(replace, "$"+strconv.Itoa(i+1), v.Type().String())
+	}
+	text := strings.NewReplacer(replace...).Replace(w.Text)
 	for _, f := range passed {
 		fmt.Fprintf(&key, "%p ", f)
 	}

@@ -38,16 +38,16 @@ func (c count) all() int { return c.evaluated + c.typed + c.missing }
 
 // status adds a signature to the count.
 func (c *count) status(name string, params []types.Type, result types.Type) {
-	_, m, fail := types.Resolve(stdlib.Universe().Lookup(name), params)
-	if fail == nil && m.Result.Equal(result) {
-		c.evaluated++
-		return
-	}
-	if _, m, fail = types.Resolve(stdlib.Language().Lookup(name), params); fail == nil && m.Result.Equal(result) {
+	o, m, fail := types.Resolve(stdlib.Language().Lookup(name), params)
+	_, planned := o.(types.Planned)
+	switch {
+	case fail != nil || !m.Result.Equal(result):
+		c.missing++
+	case planned:
 		c.typed++
-		return
+	default:
+		c.evaluated++
 	}
-	c.missing++
 }
 
 func run(w io.Writer, path string, left bool) error {
