@@ -1,10 +1,12 @@
 package lang
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/internal/grammar"
 	"github.com/ppl-lang/ppl/lang/internal/legacy"
 )
 
@@ -12,8 +14,14 @@ import (
 // has seen yet. What is written otherwise in older versions (arrays, <-,
 // comments) the parser has upgraded. It returns a warning for each change.
 func upgrade(f *ast.File, known func(string) bool) diag.List {
-	u := &upgrader{own: map[string]string{}, known: known}
+	defined := map[string]bool{}
+	u := &upgrader{own: map[string]string{}, known: func(name string) bool { return defined[name] || known(name) }}
 	if b := f.Block(ast.Functions); b != nil {
+		for _, s := range b.Stmts {
+			if d, ok := s.(*ast.FunctionDecl); ok {
+				defined[d.Name.Name] = true
+			}
+		}
 		for _, s := range b.Stmts {
 			if d, ok := s.(*ast.FunctionDecl); ok {
 				u.function(d)
@@ -24,6 +32,39 @@ func upgrade(f *ast.File, known func(string) bool) diag.List {
 		u.stmts(b.Stmts)
 	}
 	return u.list
+}
+
+// rename gives names that are reserved today an underscore, and more if there is
+// such a name already.
+func rename(f *ast.File) {
+	taken := map[string]bool{}
+	var places []*string
+	ast.Walk(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Ident:
+			places = append(places, &n.Name)
+		case *ast.VarExpr:
+			places = append(places, &n.Name)
+		}
+		return true
+	}, nil)
+	for _, p := range places {
+		taken[*p] = true
+	}
+	now := map[string]string{}
+	for _, p := range places {
+		if !grammar.Reserved(*p) {
+			continue
+		}
+		if now[*p] == "" {
+			name := *p + "_"
+			for i := 2; taken[name]; i++ {
+				name = fmt.Sprintf("%s_%d", *p, i)
+			}
+			now[*p], taken[name] = name, true
+		}
+		*p = now[*p]
+	}
 }
 
 type upgrader struct {

@@ -23,6 +23,10 @@ type Options struct {
 	// of the library.
 	Legacy bool
 	Known  func(name string) bool
+
+	// Rename gives variables and functions other names where theirs are reserved
+	// today, which in legacy syntax they need not be.
+	Rename bool
 }
 
 // Recovered reports whether a tree is worth checking although the parser has
@@ -66,6 +70,9 @@ func ParseWith(f *source.File, o Options) (*ast.File, diag.List) {
 			known = func(string) bool { return false }
 		}
 		list = append(list, upgrade(tree, known)...)
+		if o.Rename {
+			rename(tree)
+		}
 		list.Sort()
 	}
 	return tree, list

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,6 +88,30 @@ func TestRendered(t *testing.T) {
 		"  help: add `)`\n"
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
+// In legacy mode new words can be names, and keep them: the data have them too.
+func TestOldNames(t *testing.T) {
+	f := source.NewFile("t", "data {\n  vector<lower=0>[2] offset;\n}\nmodel {\n  real array;\n  array <- offset[1];\n}\n")
+	tree, list := lang.ParseWith(f, lang.Options{Legacy: true})
+	var got []string
+	for _, d := range list {
+		got = append(got, d.String())
+	}
+	want := []string{
+		"t:2:22: warning: `offset` is a reserved word today [W0101]",
+		"t:5:8: warning: `array` is a reserved word today [W0101]",
+		"t:6:9: warning: `<-` does not assign [W0101]",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if d := tree.Block(ast.Data).Stmts[0].(*ast.VarDecl); d.Name.Name != "offset" {
+		t.Errorf("the name is %s", d.Name.Name)
+	}
+	if list := parse(f); !list.HasErrors() {
+		t.Error("without legacy mode there is no error")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
@@ -137,7 +138,12 @@ func (c *checker) intExpr(e ast.Expr, what string) {
 		if o.Type.Equal(types.RealType) {
 			detail = "Reals are not rounded to int by themselves."
 		}
-		c.report(diag.Errorf(diag.IntExpected, e.Span(), "%s must be int, but is %s", what, o.Type), detail)
+		d := diag.Errorf(diag.IntExpected, e.Span(), "%s must be int, but is %s", what, o.Type)
+		d.Detail = detail
+		if o.Type.Equal(types.RealType) && strings.HasPrefix(what, "the condition") {
+			d.Detail, d.Fix = "", "compare it, as in `x != 0`"
+		}
+		c.diags.Add(d)
 	}
 }
 

@@ -36,7 +36,7 @@ func Source(f *source.File) (string, diag.List) {
 // Stan had it; known tells the functions of the library. The list holds a
 // warning for each change, or errors.
 func Upgrade(f *source.File, known func(name string) bool) (string, diag.List) {
-	tree, list := lang.ParseWith(f, lang.Options{KeepIncludes: true, Legacy: true, Known: known})
+	tree, list := lang.ParseWith(f, lang.Options{KeepIncludes: true, Legacy: true, Known: known, Rename: true})
 	if list.HasErrors() {
 		return "", list
 	}

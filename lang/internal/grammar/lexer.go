@@ -149,6 +149,7 @@ func scan(f *source.File, o Options) *scanner {
 		s.next()
 	}
 	s.tokens = append(s.tokens, lexer.Token{Type: lexer.EOF, Pos: lexer.Position{Offset: len(s.text), Line: s.line}})
+	s.oldNames()
 	return s
 }
 

@@ -3,6 +3,7 @@
 // The steps, in the order in which text goes through them:
 //
 //   - lexer.go: text to tokens, by hand; comments and lexical errors aside;
+//   - oldnames.go: words that older programs use as names;
 //   - program.go: tokens to program blocks, their order and names;
 //   - recover.go: blocks to statements, each parsed on its own, so that one
 //     syntax error does not hide the next;

@@ -1,0 +1,147 @@
+package grammar
+
+import (
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/ppl-lang/ppl/lang/diag"
+)
+
+// newWords are the reserved words that older versions of Stan did not have, so
+// that old programs use them as names.
+var newWords = setOf("lower upper offset multiplier array tuple profile jacobian complex")
+
+// oldNames makes identifiers of new words that a program of an older version
+// declares as names, wherever they do not stand as only the new word can. It
+// reports each name once.
+func (s *scanner) oldNames() {
+	if !s.options.Legacy {
+		return
+	}
+	types := s.typeTokens()
+	at := func(i int) lexer.Token {
+		if i < 0 || i >= len(s.tokens) {
+			return lexer.Token{}
+		}
+		return s.tokens[i]
+	}
+	isNew := func(t lexer.Token) bool {
+		return (t.Type == tokKeyword || t.Type == tokType) && newWords[t.Value]
+	}
+	names := map[string]bool{}
+	declaring := false // within a declaration, up to its semicolon
+	for i, t := range s.tokens {
+		switch {
+		case t.Type == tokType && !isNew(t):
+			declaring = true
+		case isPunct(t, ";") || isPunct(t, "{") || isPunct(t, "}"):
+			declaring = false
+		}
+		if !isNew(t) || !declaring || i == 0 || types[i] {
+			continue
+		}
+		before := types[i-1] || isPunct(at(i-1), ",") // the type, or the name before
+		switch next := at(i + 1); {
+		case !before || names[t.Value]:
+		case next.Type == tokAssign, isPunct(next, ";"), isPunct(next, ","), isPunct(next, "["), isPunct(next, ")"):
+			names[t.Value] = true
+			d := diag.Warnf(diag.LegacySyntax, s.span(t.Pos.Offset, end(&t)), "`%s` is a reserved word today", t.Value)
+			d.Fix = "write `" + t.Value + "_`, in the data too if it is a name of data"
+			s.diags.Add(d)
+		}
+	}
+	for i := range s.tokens {
+		t := &s.tokens[i]
+		if names[t.Value] && isNew(*t) && !types[i] && !s.newUse(i) {
+			t.Type = tokIdent
+		}
+	}
+}
+
+// typeTokens marks the tokens that belong to types: their names, bounds without
+// the values of these, and sizes without the expressions in them.
+func (s *scanner) typeTokens() []bool {
+	marked := make([]bool, len(s.tokens))
+	for i := 0; i < len(s.tokens); i++ {
+		if t := s.tokens[i]; t.Type != tokType || newWords[t.Value] {
+			continue
+		}
+		marked[i] = true
+		j := i + 1
+		if isPunct(s.tokens[j], "<") {
+			marked[j] = true
+			depth := 0
+			for j++; j < len(s.tokens)-1; j++ {
+				t := s.tokens[j]
+				if isPunct(t, "(") || isPunct(t, "[") {
+					depth++
+				} else if isPunct(t, ")") || isPunct(t, "]") {
+					depth--
+				}
+				if depth > 0 {
+					continue
+				}
+				next := s.tokens[j+1]
+				if t.Type == tokKeyword && next.Value == "=" && (s.tokens[j-1].Value == "<" || s.tokens[j-1].Value == ",") {
+					marked[j] = true
+				}
+				if isPunct(t, ">") {
+					marked[j] = true
+					j++
+					break
+				}
+				if isPunct(t, ";") || isPunct(t, "{") {
+					break
+				}
+			}
+		}
+		if isPunct(s.tokens[j], "[") {
+			depth := 0
+			for ; j < len(s.tokens)-1; j++ {
+				if isPunct(s.tokens[j], "[") {
+					depth++
+				}
+				if isPunct(s.tokens[j], "]") {
+					if depth--; depth == 0 {
+						marked[j] = true
+						break
+					}
+				}
+			}
+		}
+	}
+	return marked
+}
+
+// newUse reports a place where a new word can only be itself.
+func (s *scanner) newUse(i int) bool {
+	next := s.tokens[min(i+1, len(s.tokens)-1)]
+	switch s.tokens[i].Value {
+	case "array": // array[N] real
+		if !isPunct(next, "[") {
+			return false
+		}
+		depth := 0
+		for j := i + 1; j < len(s.tokens)-1; j++ {
+			if isPunct(s.tokens[j], "[") {
+				depth++
+			} else if isPunct(s.tokens[j], "]") {
+				if depth--; depth == 0 {
+					return s.tokens[j+1].Type == tokType || s.tokens[j+1].Value == "tuple"
+				}
+			}
+		}
+	case "tuple":
+		return isPunct(next, "(")
+	case "profile":
+		return isPunct(next, "(") && s.tokens[min(i+2, len(s.tokens)-1)].Type == tokString
+	case "complex":
+		return next.Type == tokIdent || isPunct(next, "[")
+	}
+	return false
+}
+
+// Reserved reports names that cannot be declared.
+func Reserved(name string) bool {
+	_, isType := typeNames[name]
+	return isType || keywords[name] || reservedNames[name]
+}
