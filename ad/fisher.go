@@ -73,6 +73,21 @@ func (g *Graph) FisherTrace(wrt, a Ref, statements []Statement) Ref {
 	return f.total
 }
 
+// FisherReaches tells for each of the n elements of wrt whether any argument of
+// the statements may depend on it; without, the Fisher information is singular.
+func (g *Graph) FisherReaches(wrt Ref, statements []Statement) []bool {
+	reached := make([]bool, g.Type(wrt).Size())
+	for _, s := range statements {
+		found := g.patterns(s.Args, wrt)
+		for _, a := range s.Args {
+			if p, ok := found[a]; ok {
+				eachBit(p.all().rows, func(i int) { reached[i] = true })
+			}
+		}
+	}
+	return reached
+}
+
 // fisher is a sum under way.
 type fisher struct {
 	g     *Graph

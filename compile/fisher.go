@@ -3,6 +3,7 @@ package compile
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -44,19 +45,23 @@ func (m *Model) information() (*bind.Information, error) {
 // added to target and is no density, mixtures. The transforms of the parameters
 // are not among them.
 func (m *Model) FisherLeftOut() ([]LeftOut, error) {
-	info, err := m.information()
-	if err != nil {
+	if _, err := m.information(); err != nil {
 		return nil, err
 	}
+	return m.leftOut(), nil
+}
+
+// leftOut is FisherLeftOut where information has been called.
+func (m *Model) leftOut() []LeftOut {
 	var out []LeftOut
 	seen := map[string]bool{}
-	for _, l := range info.LeftOut {
+	for _, l := range m.curvature.information.LeftOut {
 		if l := (LeftOut{l.At, l.Why}); !seen[l.String()] {
 			seen[l.String()] = true
 			out = append(out, l)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // statements brings the statements into g, in which x is the point.
@@ -94,17 +99,9 @@ func (m *Model) parts(g *ad.Graph, x ad.Ref, body *ad.Graph) []ad.Ref {
 // with ~ and the densities added to target, those of parameters included, where I
 // is the expected information of the distribution and J the derivative of its
 // variate and arguments. The first call plans it. An error is a rejection, as of
-// LogDensityGrad, or says that there is no statement with expected information.
+// LogDensityGrad, or that of MetricError.
 func (m *Model) FisherMetric(x, g []float64) error {
-	info, err := m.informed()
-	if err != nil {
-		return err
-	}
-	err = m.planOnce(&m.curvature.fisher, func() (*ad.Graph, ad.Ref, error) {
-		g, x := m.point()
-		return g, g.Fisher(x, m.statements(g, x, info)), nil
-	})
-	if err != nil {
+	if err := m.planFisher(); err != nil {
 		return err
 	}
 	return m.second(m.curvature.fisher, g, x)
@@ -114,14 +111,13 @@ func (m *Model) FisherMetric(x, g []float64) error {
 // expected Fisher information and the symmetric matrix a, row by row, is held
 // fixed.
 func (m *Model) FisherTraceGrad(x, a, grad []float64) error {
-	info, err := m.informed()
-	if err != nil {
+	if err := m.planFisher(); err != nil {
 		return err
 	}
-	err = m.planOnce(&m.curvature.fisherTrace, func() (*ad.Graph, ad.Ref, error) {
+	err := m.planOnce(&m.curvature.fisherTrace, func() (*ad.Graph, ad.Ref, error) {
 		g, x := m.point()
 		weights := g.Input(ad.Type{Shape: []int{m.dim, m.dim}})
-		return g, g.Grad(g.FisherTrace(x, weights, m.statements(g, x, info)), x)[0], nil
+		return g, g.Grad(g.FisherTrace(x, weights, m.statements(g, x, m.curvature.information)), x)[0], nil
 	})
 	if err != nil {
 		return err
@@ -129,20 +125,54 @@ func (m *Model) FisherTraceGrad(x, a, grad []float64) error {
 	return m.second(m.curvature.fisherTrace, grad, x, a)
 }
 
-// informed is information, unless there is nothing in it.
-func (m *Model) informed() (*bind.Information, error) {
+// planFisher plans FisherMetric, or says why there is none.
+func (m *Model) planFisher() error {
 	info, err := m.information()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if len(info.Statements) == 0 {
-		var why strings.Builder
-		for _, l := range info.LeftOut {
-			fmt.Fprintf(&why, "\n  %s", LeftOut{l.At, l.Why})
+	return m.planOnce(&m.curvature.fisher, func() (*ad.Graph, ad.Ref, error) {
+		g, x := m.point()
+		statements := m.statements(g, x, info)
+		var without []string
+		names := m.UnconstrainedNames()
+		for i, reached := range g.FisherReaches(x, statements) {
+			if !reached {
+				without = append(without, names[i])
+			}
 		}
-		return nil, errors.New("the model has no statement with expected information, so it has no metric \"fisher\"" + why.String())
+		if len(without) > 0 {
+			return nil, ad.None, m.singular(without)
+		}
+		return g, g.Fisher(x, statements), nil
+	})
+}
+
+// singular is the error of a metric that does not know these parameters.
+func (m *Model) singular(without []string) error {
+	const shown = 5
+	which := strings.Join(without[:min(shown, len(without))], ", ")
+	if n := len(without) - shown; n > 0 {
+		which += fmt.Sprintf(" and %d more", n)
 	}
-	return info, nil
+	var b strings.Builder
+	fmt.Fprintf(&b, "the metric \"fisher\" is singular: no statement with expected information depends on %s", which)
+	for _, l := range m.leftOut() {
+		fmt.Fprintf(&b, "\n  not part of it: %s", l)
+	}
+	return errors.New(b.String() + "\nGive them priors by statements with ~, or use the metric \"softabs\"")
+}
+
+// MetricError prepares the metric of a kind ("fisher", "softabs" or "user") and
+// says why there is none, if so.
+func (m *Model) MetricError(kind string) error {
+	switch kind {
+	case "fisher":
+		return m.planFisher()
+	case "user":
+		return m.planUser(&m.curvature.user, func(_ *ad.Graph, _, metric ad.Ref) ad.Ref { return metric })
+	}
+	return nil
 }
 
 // UserMetricName is the function of a program that gives its metric.
@@ -171,11 +201,23 @@ func (m *Model) planUser(p **vm.Program, build func(g *ad.Graph, x, metric ad.Re
 // parameters, transformed parameters), its value the metric of the unconstrained
 // parameters in their order.
 func (m *Model) UserMetric(x, g []float64) error {
-	err := m.planUser(&m.curvature.user, func(_ *ad.Graph, _, metric ad.Ref) ad.Ref { return metric })
-	if err != nil {
+	if err := m.MetricError("user"); err != nil {
 		return err
 	}
-	return m.second(m.curvature.user, g, x)
+	if err := m.second(m.curvature.user, g, x); err != nil {
+		return err
+	}
+	for i := range m.dim {
+		for j := range i {
+			// What is symmetric but for rounding is made so by taking one triangle.
+			a, b := g[i*m.dim+j], g[j*m.dim+i]
+			if math.Abs(a-b) > 1e-8*(math.Abs(g[i*m.dim+i])+math.Abs(g[j*m.dim+j])) {
+				return fmt.Errorf("the program's metric is not symmetric: [%d, %d] is %v, but [%d, %d] is %v", i+1, j+1, a, j+1, i+1, b)
+			}
+			g[j*m.dim+i] = a
+		}
+	}
+	return nil
 }
 
 // UserMetricTraceGrad is FisherTraceGrad of UserMetric.

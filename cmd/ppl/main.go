@@ -2,6 +2,7 @@
 //
 //	ppl run MODEL --data FILE          draw from the posterior and summarise it
 //	ppl logdensity MODEL --points FILE log density and gradient at given points
+//	ppl metric MODEL --points FILE     the metric of Riemannian samplers at given points
 //	ppl bench MODEL --data FILE        time the gradient
 //	ppl explain MODEL --data FILE      how the gradient is evaluated, where its time goes
 //	ppl check MODEL…                   say what is wrong with models
@@ -55,7 +56,7 @@ from their posterior, without a C++ compiler.
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
-	root.AddCommand(runCommand(), logDensityCommand(), benchCommand(), explainCommand(),
+	root.AddCommand(runCommand(), logDensityCommand(), metricCommand(), benchCommand(), explainCommand(),
 		checkCommand(), fmtCommand(), docCommand(), explainErrorCommand(), versionCommand())
 	cmd, err := root.ExecuteC()
 	return fail(stderr, cmd, err)

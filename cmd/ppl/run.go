@@ -207,6 +207,9 @@ func (o *running) run(stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := o.metricNotes(l.posterior, shown.message); err != nil {
+		return err
+	}
 	if options.Init, err = o.inits(l.posterior); err != nil {
 		return err
 	}

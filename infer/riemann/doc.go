@@ -2,8 +2,9 @@
 // that depends on the position, and the generalised leapfrog step.
 //
 //	metric.go       Metric: G(x) and the gradient of tr(A·G(x)); Constant, Func; Freeze
-//	target.go       metrics that a target itself provides: expected Fisher information, Hessian
+//	target.go       metrics that a target itself provides: expected Fisher information, Hessian, its own
 //	frozen.go       Frozen, a stage: the metric at one point, as a constant one
+//	mode.go         FindMode: a mode of the log density, to freeze a metric at
 //	softabs.go      SoftAbs of a Hessian
 //	hamiltonian.go  Hamiltonian: momentum, energy, derivatives
 //	step.go         the generalised leapfrog step in two modes

@@ -89,6 +89,19 @@ func Freeze(m Metric, x []float64) (infer.Metric, error) {
 	return frozen, nil
 }
 
+// LogDeterminant is that of the d×d matrix g; ok is false if g is not positive
+// definite.
+func LogDeterminant(g []float64, d int) (value float64, ok bool) {
+	if d == 0 {
+		return 0, true
+	}
+	var factor mat.Cholesky
+	if !positive(g, d) || !factor.Factorize(mat.NewSymDense(d, g)) {
+		return math.NaN(), false
+	}
+	return factor.LogDet(), true
+}
+
 var errNotPositive = errors.New("the metric is not positive definite")
 
 // positive reports whether all elements are finite and the diagonal positive.

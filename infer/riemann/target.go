@@ -19,6 +19,12 @@ type (
 		FisherTraceGrad(x, a, grad []float64) error
 	}
 
+	// UserMetric is a metric that the target defines itself.
+	UserMetric = interface {
+		UserMetric(x, g []float64) error
+		UserMetricTraceGrad(x, a, grad []float64) error
+	}
+
 	// Hessian is the matrix of second derivatives of the log density.
 	Hessian = interface {
 		// Hessian writes it at x to h; HessianTraceGrad writes the gradient
@@ -28,6 +34,11 @@ type (
 	}
 )
 
+// MetricError is an optional interface of targets that cannot always provide
+// what their methods promise: it says why there is no metric of a kind, before a
+// run begins. It may take the time to prepare the metric.
+type MetricError = interface{ MetricError(kind string) error }
+
 // Kind names a metric that is made from what a target offers.
 type Kind string
 
@@ -35,10 +46,11 @@ type Kind string
 const (
 	Fisher      Kind = "fisher"  // expected Fisher information
 	SoftAbsKind Kind = "softabs" // SoftAbs of the negative Hessian
+	User        Kind = "user"    // what the target itself defines
 )
 
 // Kinds lists them, the default first.
-func Kinds() []Kind { return []Kind{Fisher, SoftAbsKind} }
+func Kinds() []Kind { return []Kind{Fisher, SoftAbsKind, User} }
 
 // FromTarget makes a metric of what a target offers. alpha is that of SoftAbs,
 // 0 for its default. The error says what the target lacks.
@@ -47,21 +59,34 @@ func FromTarget(kind Kind, target infer.LogDensity, alpha float64) (Metric, erro
 	if m, ok := target.(*infer.Meter); ok {
 		inner = m.Target()
 	}
-	if target.Dim() == 0 { // nothing to have a metric of
+	d := target.Dim()
+	if d == 0 { // nothing to have a metric of
 		return Constant{}, nil
+	}
+	if m, ok := inner.(MetricError); ok {
+		if err := m.MetricError(string(kind)); err != nil {
+			return nil, err
+		}
+	}
+	lacks := func(what string) error {
+		return fmt.Errorf("the metric %q needs %s, which this target does not provide", kind, what)
 	}
 	switch kind {
 	case Fisher:
 		if f, ok := inner.(FisherMetric); ok {
-			d := target.Dim()
 			return Func{D: d, G: f.FisherMetric, TraceGrad: f.FisherTraceGrad}.Of(), nil
 		}
-		return nil, fmt.Errorf("the metric %q needs the expected Fisher information, which this target does not provide", kind)
+		return nil, lacks("the expected Fisher information")
 	case SoftAbsKind:
 		if h, ok := inner.(Hessian); ok {
-			return NewSoftAbs(target.Dim(), h, alpha)
+			return NewSoftAbs(d, h, alpha)
 		}
-		return nil, fmt.Errorf("the metric %q needs second derivatives of the log density, which this target does not provide", kind)
+		return nil, lacks("second derivatives of the log density")
+	case User:
+		if u, ok := inner.(UserMetric); ok {
+			return Func{D: d, G: u.UserMetric, TraceGrad: u.UserMetricTraceGrad}.Of(), nil
+		}
+		return nil, lacks("a definition of its own")
 	}
-	return nil, fmt.Errorf("unknown metric %q; it can be %s or %s", kind, Fisher, SoftAbsKind)
+	return nil, fmt.Errorf("unknown metric %q; it can be %s, %s or %s", kind, Fisher, SoftAbsKind, User)
 }

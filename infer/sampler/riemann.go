@@ -1,7 +1,14 @@
 package sampler
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"flag"
+	"fmt"
+	"math"
+	"os"
+	"slices"
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/ahmc"
@@ -20,19 +27,40 @@ type Riemannian struct {
 	// Frozen takes the metric at one point, where the chain is after the first
 	// transitions of warm-up, and keeps it: the geometry is Euclidean.
 	Frozen bool
+
+	// At says where else to take it, before the first transition: "start", where
+	// the chain is then; "mode", see riemann.FindMode; "point", at Point. It implies
+	// Frozen.
+	At    string
+	Point []float64
+
+	// Matrix is the metric if Kind is [Matrix]: rows of a symmetric matrix, one
+	// after another. It is frozen.
+	Matrix []float64
 }
+
+// Matrix is the kind of a constant metric that is given.
+const Matrix riemann.Kind = "matrix"
 
 // approach is the number of transitions, with the unit metric, before a metric
 // is frozen; a quarter of warm-up if that is less.
 const approach = 75
 
+func (r Riemannian) frozen() bool { return r.Frozen || r.At != "" || r.Kind == Matrix }
+
 func (r Riemannian) metric(target *infer.Meter) (riemann.Metric, error) {
+	if d := target.Dim(); r.Kind == Matrix {
+		if len(r.Matrix) != d*d {
+			return nil, fmt.Errorf("the metric has %d numbers, but there are %d unconstrained parameters", len(r.Matrix), d)
+		}
+		return riemann.Constant{D: d, G: r.Matrix}, nil
+	}
 	return riemann.FromTarget(r.Kind, target, r.Alpha)
 }
 
 // hamiltonian is for the samplers' field of that name; nil if there is none.
 func (r Riemannian) hamiltonian() func(*infer.Meter) (infer.Hamiltonian, error) {
-	if r.Kind == "" || r.Frozen {
+	if r.Kind == "" || r.frozen() {
 		return nil
 	}
 	return r.Options.Of(r.metric)
@@ -46,18 +74,41 @@ type Geometric struct {
 
 // Plan implements [infer.Sampler].
 func (g Geometric) Plan(target *infer.Meter, n int) (infer.Plan, error) {
-	if !g.Riemannian.Frozen {
+	r := g.Riemannian
+	if !r.frozen() {
 		return g.Sampler.Plan(target, n)
 	}
 	first := min(approach, n/4)
+	if r.At != "" || r.Kind == Matrix {
+		first = 0
+	}
 	plan, err := g.Sampler.Plan(target, n-first)
 	if err != nil {
 		return plan, err
 	}
-	stages := warmup.Options{Metric: infer.Unit}.Stages(first)
-	stages = append(stages, riemann.Frozen{Metric: g.Riemannian.metric})
+	var stages []infer.Stage
+	if first > 0 {
+		stages = warmup.Options{Metric: infer.Unit}.Stages(first)
+	}
+	stages = append(stages, riemann.Frozen{Metric: r.metric, At: r.at()})
 	plan.Stages = append(stages, plan.Stages...)
 	return plan, nil
+}
+
+// at is riemann.Frozen.At.
+func (r Riemannian) at() func(context.Context, *infer.Meter, riemann.Metric, []float64) ([]float64, error) {
+	switch r.At {
+	case "mode":
+		return riemann.FindMode
+	case "point":
+		return func(_ context.Context, target *infer.Meter, _ riemann.Metric, _ []float64) ([]float64, error) {
+			if len(r.Point) != target.Dim() {
+				return nil, fmt.Errorf("the point at which the metric is to be frozen has %d numbers, but there are %d unconstrained parameters", len(r.Point), target.Dim())
+			}
+			return r.Point, nil
+		}
+	}
+	return nil
 }
 
 // Validate says what is wrong with the options.
@@ -85,7 +136,7 @@ func (r Riemannian) of(set func(func(*infer.Meter) (infer.Hamiltonian, error)) i
 
 // keep makes a sampler keep the dense metric that will be frozen.
 func (r Riemannian) keep(kind *infer.MetricKind, fixed *bool) {
-	if r.Frozen && r.Kind != "" {
+	if r.Kind != "" && r.frozen() {
 		*kind, *fixed = infer.Dense, true
 	}
 }
@@ -93,13 +144,82 @@ func (r Riemannian) keep(kind *infer.MetricKind, fixed *bool) {
 // flags declares the options of the geometry, but for --metric.
 func (r *Riemannian) flags(fs *flag.FlagSet) {
 	fs.Float64Var(&r.Alpha, "softabs-alpha", riemann.DefaultAlpha, "hardness of the metric softabs: curvatures below about 1/alpha are raised to that")
-	fs.BoolVar(&r.Frozen, "frozen", false, "take the metric fisher or softabs at one point, after the first transitions, and keep it")
+	fs.BoolVar(&r.Frozen, "frozen", false, "take a metric that depends on the position at one point, after the first transitions, and keep it")
+	fs.Func("frozen-at", "take a metric that depends on the position at this `point` and keep it: start, mode, or a file with {\"points\": [[0.1, -0.5]]}", r.setAt)
 	modes := []string{string(riemann.Reversible), string(riemann.Published)}
 	choose(fs, "implicit", "how implicit steps are solved: to a tolerance, and checked by stepping back; or by a fixed number of iterations, as first published", modes,
 		func(i int) { r.Options.Mode = riemann.Mode(modes[i]) })
 	fs.IntVar(&r.Options.Iterations, "fixed-points", 0, "fixed-point iterations per implicit equation; 0: 4 if published, at most 100 if reversible")
 	fs.Float64Var(&r.Options.Tolerance, "implicit-tolerance", riemann.DefaultTolerance, "tolerance of implicit steps, in units of the metric")
 	fs.Float64Var(&r.Options.ReturnTolerance, "return-tolerance", riemann.DefaultReturnTolerance, "tolerance of the way back of implicit steps")
+}
+
+// setAt sets At from --frozen-at.
+func (r *Riemannian) setAt(s string) error {
+	if s == "start" || s == "mode" {
+		r.At, r.Point = s, nil
+		return nil
+	}
+	var file struct{ Points [][]float64 }
+	if err := readJSON(s, "start, mode, or a file", &file); err != nil {
+		return err
+	}
+	if len(file.Points) != 1 {
+		return fmt.Errorf("%s has %d points, not one", s, len(file.Points))
+	}
+	r.At, r.Point = "point", file.Points[0]
+	return nil
+}
+
+// setKind sets Kind, and Matrix if s is a file.
+func (r *Riemannian) setKind(s, can string) error {
+	if slices.Contains(kindNames(), s) {
+		r.Kind = riemann.Kind(s)
+		return nil
+	}
+	var file struct{ Metric json.RawMessage }
+	if err := readJSON(s, can, &file); err != nil {
+		return err
+	}
+	// One matrix, or a list of one, as the command metric prints it.
+	var rows [][]float64
+	if err := json.Unmarshal(file.Metric, &rows); err != nil {
+		var several [][][]float64
+		if json.Unmarshal(file.Metric, &several) != nil || len(several) != 1 {
+			return fmt.Errorf("%s has no \"metric\" that is one matrix, a list of rows", s)
+		}
+		rows = several[0]
+	}
+	r.Kind, r.Matrix = Matrix, nil
+	for i, row := range rows {
+		if len(row) != len(rows) {
+			return fmt.Errorf("%s: row %d of the metric has %d numbers, but there are %d rows", s, i+1, len(row), len(rows))
+		}
+		r.Matrix = append(r.Matrix, row...)
+	}
+	for i := range rows {
+		for j := range i {
+			if a, b := rows[i][j], rows[j][i]; math.Abs(a-b) > 1e-8*(math.Abs(rows[i][i])+math.Abs(rows[j][j])) {
+				return fmt.Errorf("%s: the metric is not symmetric: [%d][%d] is %v, but [%d][%d] is %v", s, i+1, j+1, a, j+1, i+1, b)
+			}
+		}
+	}
+	return nil
+}
+
+// readJSON reads the file s; can says what else s may be.
+func readJSON(s, can string, to any) error {
+	raw, err := os.ReadFile(s)
+	if err != nil {
+		if pe := (*os.PathError)(nil); errors.As(err, &pe) {
+			err = pe.Err
+		}
+		return fmt.Errorf("it can be %s; there is no file %s that can be read: %w", can, s, err)
+	}
+	if err := json.Unmarshal(raw, to); err != nil {
+		return fmt.Errorf("%s: %w", s, err)
+	}
+	return nil
 }
 
 // kindNames are the values of --metric that mean a Riemannian geometry.
@@ -114,7 +234,8 @@ func kindNames() []string {
 // metricFlag declares --metric for samplers that are Riemannian by nature.
 func (r *Riemannian) metricFlag(fs *flag.FlagSet) {
 	r.Kind = riemann.Fisher
-	choose(fs, "metric", "the metric", kindNames(), func(i int) { r.Kind = riemann.Kind(kindNames()[i]) })
+	fs.Func("metric", "the metric: "+list(kindNames())+"; or a constant one from a `file`, {\"metric\": [[2, 0.1], [0.1, 1]]} (default "+string(riemann.Fisher)+")",
+		func(s string) error { return r.setKind(s, list(kindNames())+", or a file") })
 }
 
 func rmhmcRow() Row {

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/infer"
-	"github.com/ppl-lang/ppl/infer/riemann"
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
@@ -114,17 +113,14 @@ var (
 func adaptFlags(fs *flag.FlagSet, o *warmup.Options, r *Riemannian) {
 	averagingFlags(fs, o)
 	o.Metric = infer.Diagonal
-	fs.Func("metric", "the metric: unit_e, diag_e or dense_e; or one that depends on the position, "+list(kindNames())+" (default diag_e)", func(s string) error {
-		if slices.Contains(kindNames(), s) {
-			r.Kind, o.Metric = riemann.Kind(s), infer.Unit
+	fs.Func("metric", "the metric: unit_e, diag_e or dense_e; one that depends on the position, "+list(kindNames())+"; or a constant one from a `file`, {\"metric\": [[2, 0.1], [0.1, 1]]} (default diag_e)", func(s string) error {
+		m := warmup.Options{Metric: infer.MetricKind(s)}
+		if m.Validate() == nil {
+			r.Kind, o.Metric = "", m.MetricKind()
 			return nil
 		}
-		m := warmup.Options{Metric: infer.MetricKind(s)}
-		if err := m.Validate(); err != nil {
-			return err
-		}
-		r.Kind, o.Metric = "", m.MetricKind()
-		return nil
+		o.Metric = infer.Unit
+		return r.setKind(s, "unit_e, diag_e, dense_e, "+list(kindNames())+", or a file")
 	})
 	r.flags(fs)
 	fs.BoolVar(&o.FixedMetric, "fixed-metric", false, "keep the metric that the run starts with")

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer/riemann"
+	"github.com/ppl-lang/ppl/infer/sampler"
+)
+
+// metrics is what metric prints; a stable format.
+type metrics struct {
+	UnconstrainedNames []string    `json:"unconstrained_names"`
+	Kind               string      `json:"kind"`
+	Metric             [][][]exact `json:"metric"`
+	LogDeterminant     []exact     `json:"log_determinant"` // NaN where not positive definite
+	LeftOut            []string    `json:"left_out"`
+}
+
+func metricCommand() *cobra.Command {
+	var in input
+	var points, kind string
+	var alpha float64
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "metric MODEL --data FILE --points FILE",
+		Short: "Print a model's metric at given points",
+		Long: `Prints the matrix that the samplers rmhmc, armhmc, hmc and nuts use with the same
+--metric, at points of the unconstrained space, which are read from a file
+
+    {"points": [[0.1, -0.5], [1, 2]]}
+
+  fisher    the expected Fisher information: the sum of JᵀIJ over the statements
+            with ~ and the densities added to target, those of parameters
+            included, I being the expected information of the distribution and J
+            the derivative of its variate and arguments. What contributes nothing
+            is listed, with the reason: a distribution whose expected information
+            is not declared, part of a mixture, any other addition to target.
+            Transforms of constrained parameters contribute nothing either; the
+            information of distributions on bounded supports is that of the
+            variate on the unbounded scale.
+  softabs   SoftAbs of the negative Hessian of the log density
+  user      the value of the function metric of the model's functions block:
+
+                matrix metric(vector beta, matrix x) { … }
+
+            Its arguments are the model's variables of these names (data,
+            parameters or transformed ones), its value is the metric of the
+            unconstrained parameters in their order.
+
+With --json, "metric" has one matrix per point, a list of rows. Printed for one
+point, it can be the constant metric of a run: --metric FILE.`,
+		Example: `  ppl metric m.model -d d.json --points p.json --json > metric.json
+  ppl run m.model -d d.json --sampler nuts --metric metric.json`,
+		Args: arguments("MODEL"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if points == "" {
+				return usagef("--points is missing: a file with the points, such as {\"points\": [[0.1, -0.5]]}")
+			}
+			if !slices.Contains(riemann.Kinds(), riemann.Kind(kind)) {
+				return usagef("unknown metric %q; it can be %s", kind, strings.Join(metricKinds(), ", "))
+			}
+			stderr := cmd.ErrOrStderr()
+			in.print = func(s string) { fmt.Fprintln(stderr, s) }
+			l, err := in.load(args[0], stderr)
+			if err != nil {
+				return err
+			}
+			xs, err := readPoints(points, l.posterior.Dim())
+			if err != nil {
+				return err
+			}
+			m, err := metricsAt(l.posterior, riemann.Kind(kind), alpha, xs, stderr)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), m)
+			}
+			return m.show(cmd.OutOrStdout())
+		},
+	}
+	in.flags(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&points, "points", "p", "", "`file` of unconstrained points")
+	f.StringVar(&kind, "metric", string(riemann.Fisher), "the `kind`: "+strings.Join(metricKinds(), ", "))
+	f.Float64Var(&alpha, "softabs-alpha", riemann.DefaultAlpha, "hardness of the metric softabs")
+	f.Uint64Var(&in.seed, "seed", 0, "seed of random numbers in transformed data")
+	f.StringSliceVar(&in.without, "without", nil, "leave out the compiler's `pass` of this name")
+	f.BoolVar(&asJSON, "json", false, "print JSON, with 17 significant digits")
+	return cmd
+}
+
+func metricKinds() []string {
+	var names []string
+	for _, k := range riemann.Kinds() {
+		names = append(names, string(k))
+	}
+	return names
+}
+
+// metricsAt evaluates the metric at each point.
+func metricsAt(p *ppl.Posterior, kind riemann.Kind, alpha float64, xs [][]float64, stderr io.Writer) (*metrics, error) {
+	m := &metrics{UnconstrainedNames: notNil(p.UnconstrainedNames()), Kind: string(kind), Metric: [][][]exact{}, LogDeterminant: []exact{}, LeftOut: []string{}}
+	metric, err := riemann.FromTarget(kind, p, alpha)
+	if err != nil {
+		return nil, err
+	}
+	if kind == riemann.Fisher {
+		left, err := p.FisherLeftOut()
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range left {
+			m.LeftOut = append(m.LeftOut, l.String())
+		}
+	}
+	d := p.Dim()
+	for i, x := range xs {
+		g := make([]float64, d*d)
+		err := metric.Metric(x, g)
+		if err != nil {
+			fmt.Fprintf(stderr, "point %d is rejected: %v\n", i+1, err)
+			fill(g, math.NaN())
+		}
+		logDet, ok := riemann.LogDeterminant(g, d)
+		if !ok && err == nil {
+			fmt.Fprintf(stderr, "point %d: the metric is not positive definite\n", i+1)
+		}
+		rows := make([][]exact, d)
+		for k := range rows {
+			rows[k] = exacts(g[k*d : (k+1)*d])
+		}
+		m.Metric, m.LogDeterminant = append(m.Metric, rows), append(m.LogDeterminant, exact(logDet))
+	}
+	return m, nil
+}
+
+// metricNotes says why a run can have no metric of its kind, and tells what is
+// not part of it.
+func (o *running) metricNotes(p *ppl.Posterior, tell func(string)) error {
+	g, ok := o.sampler.(sampler.Geometric)
+	if !ok {
+		return nil
+	}
+	if err := p.MetricError(string(g.Riemannian.Kind)); err != nil || g.Riemannian.Kind != riemann.Fisher {
+		return err
+	}
+	left, err := p.FisherLeftOut()
+	if err != nil || len(left) == 0 || o.quiet {
+		return err
+	}
+	text := "These parts of the log density are not part of the metric:"
+	const shown = 10
+	for _, l := range left[:min(shown, len(left))] {
+		text += "\n  " + l.String()
+	}
+	if n := len(left) - shown; n > 0 {
+		text += fmt.Sprintf("\n  and %d more", n)
+	}
+	tell(text)
+	return nil
+}
+
+// show prints the same for people.
+func (m *metrics) show(w io.Writer) error {
+	width := 0
+	for _, name := range m.UnconstrainedNames {
+		width = max(width, len(ppl.DisplayName(name)))
+	}
+	for i, rows := range m.Metric {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "point %d: log determinant %.9g\n", i+1, float64(m.LogDeterminant[i]))
+		for k, row := range rows {
+			fmt.Fprintf(w, "  %-*s", width, ppl.DisplayName(m.UnconstrainedNames[k]))
+			for _, v := range row {
+				fmt.Fprintf(w, " %12.6g", float64(v))
+			}
+			fmt.Fprintln(w)
+		}
+	}
+	if len(m.LeftOut) > 0 {
+		fmt.Fprintf(w, "\nNot part of it:\n")
+		for _, l := range m.LeftOut {
+			fmt.Fprintf(w, "  %s\n", l)
+		}
+	}
+	return nil
+}
