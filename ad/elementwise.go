@@ -191,7 +191,7 @@ func elementwiseOps() map[OpCode]Op {
 			func(g *Graph, x, y Ref) Ref { return g.Add(y, g.Const(1)) }, anyReal),
 		OpExp2: un("exp2", math.Exp2,
 			func(g *Graph, x, y Ref) Ref { return g.Scale(math.Ln2, y) }, anyReal),
-		OpLog:   un("log", math.Log, func(g *Graph, x, y Ref) Ref { return g.Inv(x) }, positive),
+		OpLog:   un("log", kernel.Log, func(g *Graph, x, y Ref) Ref { return g.Inv(x) }, positive),
 		OpLog1p: un("log1p", math.Log1p, func(g *Graph, x, y Ref) Ref { return g.Inv(g.Add(g.Const(1), x)) }, positive),
 		OpLog2: un("log2", math.Log2,
 			func(g *Graph, x, y Ref) Ref { return g.Div(g.Const(math.Log2E), x) }, positive),

@@ -69,7 +69,7 @@ func (m *Model) Explain(x []float64, budget time.Duration) (*Explanation, error)
 	if err != nil {
 		return nil, err
 	}
-	program := vm.Assemble(nest, o.Has(passes.MemoryPass))
+	program := vm.Assemble(nest, o)
 	e.Memory = program.Memory()
 	machine := program.New()
 	for i, p := range m.bound.Params {

@@ -147,3 +147,12 @@ func TestEdges(t *testing.T) {
 		}
 	}
 }
+
+// TestLogSubnormal: log(2^-1074) = -1074 log 2.
+func TestLogSubnormal(t *testing.T) {
+	for x, e := 0x1p-1022, -1022.0; x > 0; x, e = x/2, e-1 {
+		if got, want := kernel.Log(x), e*math.Ln2; math.Abs(got-want) > 2e-13 {
+			t.Fatalf("log(2^%v) = %v, want %v", e, got, want)
+		}
+	}
+}

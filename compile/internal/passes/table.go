@@ -74,11 +74,16 @@ func Table() []Pass {
 			Doc: "orders scalar code so that equal ops follow each other"},
 		{Name: MemoryPass, After: []string{"order"},
 			Doc: "values whose lives do not meet share memory: one frame for all strips, steps and adjoints"},
+		{Name: NativePass, After: []string{MemoryPass},
+			Doc: "makes machine code of scalar code and of strips, where the processor is amd64 with AVX2 and the system is Linux"},
 	}
 }
 
-// MemoryPass names the pass that vm carries out.
-const MemoryPass = "memory"
+// MemoryPass and NativePass name the passes that vm carries out.
+const (
+	MemoryPass = "memory"
+	NativePass = "native"
+)
 
 // Options say how to run the passes; the zero value is all of them, without
 // verification.

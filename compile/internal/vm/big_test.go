@@ -40,7 +40,7 @@ func TestMeasureUnrolled(t *testing.T) {
 		t.Fatal(err)
 	}
 	fmt.Println("passes", time.Since(begin))
-	p := Assemble(nest, true)
+	p := Assemble(nest, passes.Options{})
 	var ms runtime.MemStats
 	runtime.ReadMemStats(&ms)
 	fmt.Println("all", time.Since(begin), "heap", ms.HeapAlloc>>20, "MB, from the system", ms.Sys>>20, "MB")

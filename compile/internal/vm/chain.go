@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/ad/kernel"
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
@@ -337,7 +338,7 @@ func chainLoop(n float64, steps int, links []link, ws, history, keeps []walkOper
 			case linkExp:
 				n = math.Exp(n)
 			case linkLog:
-				n = math.Log(n)
+				n = kernel.Log(n)
 			}
 			x.pos += x.step
 			y.pos += y.step

@@ -16,7 +16,13 @@ func (m *Machine) run(bs []block) error {
 		}
 		switch b.kind {
 		case scalarBlock:
-			if k := m.scalar(b.code, nil); k >= 0 {
+			k := int32(-1)
+			if b.native != nil {
+				k = m.runNative(b)
+			} else {
+				k = m.scalar(b.code, nil)
+			}
+			if k >= 0 {
 				return m.failedCheck(b, k)
 			}
 		case stripBlock:

@@ -383,8 +383,15 @@ func sumLoop(a []float64) float64 {
 		s2 += x[2]
 		s3 += x[3]
 	}
-	for ; i < len(a); i++ {
-		s0 += a[i]
+	switch a = a[i:]; len(a) { // sum by sum, as lanes of machine code
+	case 3:
+		s2 += a[2]
+		fallthrough
+	case 2:
+		s1 += a[1]
+		fallthrough
+	case 1:
+		s0 += a[0]
 	}
 	return (s0 + s1) + (s2 + s3)
 }
@@ -403,8 +410,15 @@ func dotLoop(a, b []float64) float64 {
 		s2 += x[2] * y[2]
 		s3 += x[3] * y[3]
 	}
-	for ; i < len(a); i++ {
-		s0 += a[i] * b[i]
+	switch a, b = a[i:], b[i:]; len(a) {
+	case 3:
+		s2 += a[2] * b[2]
+		fallthrough
+	case 2:
+		s1 += a[1] * b[1]
+		fallthrough
+	case 1:
+		s0 += a[0] * b[0]
 	}
 	return (s0 + s1) + (s2 + s3)
 }

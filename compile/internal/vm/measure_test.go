@@ -76,7 +76,7 @@ func TestListing(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = nest.Print(os.Stdout, loopnest.Names{})
-			fmt.Println(Assemble(nest, true))
+			fmt.Println(Assemble(nest, passes.Options{}))
 		}
 	}
 }

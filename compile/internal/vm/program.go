@@ -1,6 +1,9 @@
 package vm
 
 import (
+	"sync"
+	"unsafe"
+
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 	"github.com/ppl-lang/ppl/compile/internal/passes"
@@ -33,10 +36,12 @@ type block struct {
 	nest   *loopnest.Block // what it was made from
 	clears []int32         // views to set to 0 first
 	code   []instr
+	native []segment // how the code runs where there is machine code; nil: by the interpreter
 
 	// strips
-	n, strip int      // elements, and how many at a time
-	wins     []window // views to move with the strip if there are several
+	n, strip int            // elements, and how many at a time
+	wins     []window       // views to move with the strip if there are several
+	temps    map[int32]bool // views of temporaries
 
 	// what runs alone
 	node  *ad.Node
@@ -65,6 +70,7 @@ type window struct {
 // equal entries of a table, or off + i·s0 + j·s1 where j runs over n1 positions.
 type mapping struct {
 	table           []int32
+	padded          []int32 // the table and three entries more, for machine code
 	runs            []tableRun
 	strips          []int32 // by strip: its first run; one more at the end
 	off, n1, s0, s1 int
@@ -153,6 +159,10 @@ type Program struct {
 	maxArgs         int
 	cursors         int // most that a tight scan needs
 	operands        int // most that a chain needs
+
+	portable bool // no machine code
+	once     sync.Once
+	native   *nativeCode // nil: none
 }
 
 type initial struct {
@@ -170,13 +180,13 @@ func Compile(g *ad.Graph, o passes.Options) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Assemble(nest, o.Has(passes.MemoryPass)), nil
+	return Assemble(nest, o), nil
 }
 
-// Assemble makes code of a loop nest. With reuse, values whose lives do not meet
-// share memory.
-func Assemble(nest *loopnest.Program, reuse bool) *Program {
-	p := &Program{checkTypes: []ad.Type{ad.Scalar}, maxArgs: 1}
+// Assemble makes code of a loop nest, by those passes that are its own: values
+// whose lives do not meet share memory; machine code.
+func Assemble(nest *loopnest.Program, o passes.Options) *Program {
+	p := &Program{checkTypes: []ad.Type{ad.Scalar}, maxArgs: 1, portable: !o.Has(passes.NativePass)}
 	e := newEmitter(p, nest)
 	x := e.body(nest.Main)
 	const forever = int(^uint(0) >> 1)
@@ -192,7 +202,7 @@ func Assemble(nest *loopnest.Program, reuse bool) *Program {
 	for _, r := range nest.Inputs {
 		p.inputs = append(p.inputs, x.view(e.whole(r)))
 	}
-	e.finish(reuse)
+	e.finish(o.Has(passes.MemoryPass))
 	return p
 }
 
@@ -206,8 +216,10 @@ type Machine struct {
 	curs     []cursor
 	operands []walkOperand
 	work     []float64 // of maxStrip elements
-	env      *ad.Env
-	none     ad.Env // where the caller has none
+	// What machine code sees of it.
+	memory, viewTable, scratchMemory unsafe.Pointer
+	env                              *ad.Env
+	none                             ad.Env // where the caller has none
 }
 
 // New returns a machine.
@@ -225,6 +237,11 @@ func (p *Program) New() *Machine {
 	}
 	for _, c := range p.init {
 		m.mem[c.off] = c.v
+	}
+	p.once.Do(p.makeNative)
+	if p.native != nil {
+		m.memory, m.viewTable = unsafe.Pointer(unsafe.SliceData(m.mem)), unsafe.Pointer(unsafe.SliceData(m.views))
+		m.scratchMemory = unsafe.Pointer(unsafe.SliceData(make([]float64, p.native.scratch)))
 	}
 	return m
 }

@@ -95,13 +95,13 @@ func (m *Machine) scalar(code []instr, w *walk) int32 {
 				}
 				mem[in.dst] = x
 			case ad.OpExp:
-				mem[in.dst] = math.Exp(a)
+				expLoop(mem[in.dst:in.dst+1], mem[in.a:in.a+1]) // as machine code does
 			case ad.OpExpm1:
 				mem[in.dst] = math.Expm1(a)
 			case ad.OpLog:
-				mem[in.dst] = math.Log(a)
+				logLoop(mem[in.dst:in.dst+1], mem[in.a:in.a+1]) // as machine code does
 			case ad.OpLog1p:
-				mem[in.dst] = math.Log1p(a)
+				log1pLoop(mem[in.dst:in.dst+1], mem[in.a:in.a+1]) // as machine code does
 			case ad.OpLog1pExp:
 				mem[in.dst] = kernel.Log1pExp(a)
 			case ad.OpInvLogit:

@@ -8,6 +8,9 @@ import (
 // checks fail, the error is that of the first of them, at its first element: the
 // other strips run on as far as they may fail before it.
 func (m *Machine) strips(b *block) error {
+	if b.native != nil {
+		return m.nativeStrips(b)
+	}
 	if len(b.wins) == 0 {
 		if k := m.strip(b.code, 0); k >= 0 {
 			return m.failed(failure{k: len(b.code)}, b.code, k, 0).error()
@@ -15,22 +18,27 @@ func (m *Machine) strips(b *block) error {
 		return nil
 	}
 	code, fail := b.code, failure{k: len(b.code)}
-	v := m.views
 	for pos := 0; pos < b.n; pos += b.strip {
 		w := min(b.strip, b.n-pos)
-		for _, win := range b.wins {
-			if win.temp {
-				v[win.dst] = v[win.src][:w]
-			} else {
-				v[win.dst] = v[win.src][pos : pos+w]
-			}
-		}
+		m.windows(b, pos, w)
 		if k := m.strip(code, pos); k >= 0 {
 			fail = m.failed(fail, code, k, pos)
 			code = b.code[:k+1]
 		}
 	}
 	return fail.error()
+}
+
+// windows moves the views of a block to the strip of w elements from pos on.
+func (m *Machine) windows(b *block, pos, w int) {
+	v := m.views
+	for _, win := range b.wins {
+		if win.temp {
+			v[win.dst] = v[win.src][:w]
+		} else {
+			v[win.dst] = v[win.src][pos : pos+w]
+		}
+	}
 }
 
 // failure is a check that failed: instruction k, at an element.

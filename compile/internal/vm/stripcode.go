@@ -82,6 +82,7 @@ type stripper struct {
 func (x *context) stripCode(b *block, nodes []int32, t int) {
 	b.kind = stripBlock
 	b.strip = min(b.n, maxStrip)
+	b.temps = map[int32]bool{}
 	s := &stripper{context: x, b: b, t: t, multi: b.n > b.strip,
 		last: map[rootID]int32{}, reg: map[rootID]int32{}, wins: map[int32]int32{}}
 	for _, i := range nodes {
@@ -134,7 +135,9 @@ func (s *stripper) temp() int32 {
 	}
 	r := s.newRoot(s.b.strip, s.Body, false)
 	s.touch(r, s.t, false)
-	return s.window(s.view(s.whole(r)), true)
+	v := s.window(s.view(s.whole(r)), true)
+	s.b.temps[v] = true
+	return v
 }
 
 func (s *stripper) out(in instr) { s.b.code = append(s.b.code, in) }
@@ -161,11 +164,11 @@ func (s *stripper) node(i int32) {
 	if n.Kind == loopnest.Elementwise && n.Op != ad.OpCheck {
 		switch len(n.Args) {
 		case 1:
-			if !native(n.Op) {
+			if !hasLoop(n.Op) {
 				in.op = generic1
 			}
 		case 2:
-			if !native(n.Op) {
+			if !hasLoop(n.Op) {
 				in.op = generic2
 			}
 			switch {
@@ -322,8 +325,8 @@ func (g *mapping) stripRuns(pos int) []tableRun {
 	return g.runs[g.strips[k]:g.strips[k+1]]
 }
 
-// native reports whether strips have a loop of their own for op.
-func native(op ad.OpCode) bool {
+// hasLoop reports whether strips have a loop of their own for op.
+func hasLoop(op ad.OpCode) bool {
 	switch op {
 	case ad.OpNeg, ad.OpSquare, ad.OpAbs, ad.OpSqrt, ad.OpInv, ad.OpExp, ad.OpLog, ad.OpLog1p,
 		ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpDiv, ad.OpMulGuarded, ad.OpLess, ad.OpLessEqual, ad.OpNot, ad.OpIsNaN:

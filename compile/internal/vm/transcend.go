@@ -1,6 +1,10 @@
 package vm
 
-import "math"
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad/kernel"
+)
 
 // Exponentials and logarithms of strips: table and short polynomial, inline, so
 // that the processor works on several elements at once. On a Zen 3, per element:
@@ -43,7 +47,7 @@ func logLoop(d, a []float64) {
 	a = a[:len(d)]
 	for i, x := range a {
 		if !(x >= 0x1p-1022 && x <= math.MaxFloat64) {
-			d[i] = math.Log(x)
+			d[i] = kernel.Log(x)
 			continue
 		}
 		bits := math.Float64bits(x)
@@ -187,7 +191,7 @@ func sumLogLoop(a []float64) float64 {
 		bits := math.Float64bits(x)
 		e := bits >> 52
 		if e-1 >= 0x7fe { // zero, subnormal, negative, infinite, NaN
-			odd += math.Log(x)
+			odd += kernel.Log(x)
 			continue
 		}
 		exponents += int(e) - 1023
