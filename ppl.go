@@ -217,6 +217,13 @@ func (p *Posterior) LogDensityGrad(x, grad []float64) (float64, error) {
 // Clone returns a copy that may be used by another goroutine.
 func (p *Posterior) Clone() infer.LogDensity { return p.bound.Clone() }
 
+// clone is Clone with its type.
+func (p *Posterior) clone() *Posterior {
+	c := *p
+	c.bound = p.bound.Clone().(*compile.Model)
+	return &c
+}
+
 // SetStop makes evaluations ask stop now and then, and end with an error that
 // wraps what it returns: a loop in the model that parameters end may go on for
 // ever. [Sample] does it by itself.

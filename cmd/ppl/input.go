@@ -49,6 +49,7 @@ type loaded struct {
 	model     *ppl.Model
 	posterior *ppl.Posterior
 	compile   time.Duration
+	values    *data.Set
 	read      time.Duration // of the data
 	bind      time.Duration
 }
@@ -81,15 +82,9 @@ func (in *input) load(model string, stderr io.Writer) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.values = values
 	err = timed(&l.bind, func() (err error) {
-		l.posterior, err = l.model.BindWith(values, ppl.BindOptions{
-			Seed:       in.seed,
-			NoPropto:   in.noPropto,
-			NoJacobian: in.noJacobian,
-			Print:      in.print,
-			Without:    in.without,
-			StanCompat: in.stanCompat,
-		})
+		l.posterior, err = l.model.BindWith(values, in.bindOptions())
 		return err
 	})
 	var refused *compile.Error
@@ -102,6 +97,18 @@ func (in *input) load(model string, stderr io.Writer) (*loaded, error) {
 		}}}
 	}
 	return l, err
+}
+
+// bindOptions are those that say how the model is bound.
+func (in *input) bindOptions() ppl.BindOptions {
+	return ppl.BindOptions{
+		Seed:       in.seed,
+		NoPropto:   in.noPropto,
+		NoJacobian: in.noJacobian,
+		Print:      in.print,
+		Without:    in.without,
+		StanCompat: in.stanCompat,
+	}
 }
 
 // plainPathError says what is wrong with a file without the name of the system

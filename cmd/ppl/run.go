@@ -18,6 +18,7 @@ import (
 
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/sampler"
 )
 
 // runOptions are the options of run.
@@ -127,11 +128,11 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 		if err != nil {
 			return err
 		}
-		sampler, err := o.build(flags, assumed)
+		built, err := o.build(flags, assumed)
 		if err != nil {
 			return err
 		}
-		r := running{runOptions: &o, model: args[0], sampler: sampler, adapted: adapted, saved: saved}
+		r := running{runOptions: &o, model: args[0], sampler: built, adapted: adapted, saved: saved}
 		if saved == nil {
 			r.made = newManifest(args[0], o.data, flags)
 		} else {
@@ -209,6 +210,11 @@ func (o *running) run(stdout, stderr io.Writer) error {
 	}
 	if err := o.metricNotes(l.posterior, shown.message); err != nil {
 		return err
+	}
+	if cv, ok := o.sampler.(sampler.CrossValidated); ok {
+		if options.Sampler, err = o.validated(l, cv); err != nil {
+			return err
+		}
 	}
 	if options.Init, err = o.inits(l.posterior); err != nil {
 		return err

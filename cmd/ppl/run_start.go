@@ -12,6 +12,7 @@ import (
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/draws"
+	"github.com/ppl-lang/ppl/infer/sampler"
 )
 
 // This file: what a run starts from, --init and --metric-file.
@@ -77,6 +78,17 @@ func (o *runOptions) initAtEnd(p *ppl.Posterior) (infer.Init, error) {
 		at.Positions = append(at.Positions, end)
 	}
 	return at, nil
+}
+
+// validated gives a sampler that is tuned for predictions its folds of the data.
+func (o *running) validated(l *loaded, cv sampler.CrossValidated) (infer.Sampler, error) {
+	bind := o.bindOptions()
+	bind.Print = nil // as often as there are observations
+	folds, err := l.model.Folds(l.values, ppl.CrossValidation{Rows: cv.Rows, Folds: cv.Folds, Seed: o.seed}, bind)
+	if err != nil {
+		return nil, fmt.Errorf("--reward predictive: %w", err)
+	}
+	return cv.With(folds), nil
 }
 
 // lastDraw gives the values of the last draw of a CSV file, as JSON.

@@ -76,6 +76,34 @@ func (s *Set) File() string { return s.file }
 // Empty returns a set without values, for a model without data.
 func Empty() *Set { return &Set{values: map[string]Value{}} }
 
+// With returns a set in which each value is replaced by what change makes of
+// it. It is of no file: messages about it name the variables alone.
+func (s *Set) With(change func(name string, v Value) Value) *Set {
+	out := Empty()
+	for _, name := range s.names {
+		out.add(name, change(name, s.values[name]))
+	}
+	return out
+}
+
+// Rows returns an array of some of the elements of v's outermost dimension, by
+// their places from 0.
+func (v Value) Rows(rows []int) Value {
+	size := 1
+	for _, n := range v.Shape[1:] {
+		size *= n
+	}
+	out := Value{Shape: slices.Clone(v.Shape), IsInt: v.IsInt, Reals: []float64{}}
+	out.Shape[0] = len(rows)
+	for _, r := range rows {
+		out.Reals = append(out.Reals, v.Reals[r*size:(r+1)*size]...)
+		if v.IsInt {
+			out.Ints = append(out.Ints, v.Ints[r*size:(r+1)*size]...)
+		}
+	}
+	return out
+}
+
 // add appends a value; it reports whether the name is new.
 func (s *Set) add(name string, v Value) bool { return s.addMembers(name, members{{"", v}}) }
 

@@ -375,3 +375,33 @@ func TestGuards(t *testing.T) {
 		}
 	}
 }
+
+// The first setting and the power of the annealing are those of the options.
+func TestFirstAndPower(t *testing.T) {
+	target := infer.NewMeter(infertest.AR1(2, 0.5))
+	h, err := hmc.NewEuclidean(target, infer.Metric{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernel := newKernel(Sampler{StepSizePoints: 3, First: First{StepSize: 0.12, Steps: 7}, Power: 2}.withDefaults(), target)
+	if err := kernel.begin(Box{0.01, 1, 1, 20}, 2, 3, h); err != nil {
+		t.Fatal(err)
+	}
+	if eps, steps := kernel.Setting(); math.Abs(eps-0.1) > 1e-12 || steps != 7 {
+		t.Errorf("first setting %v, %d", eps, steps)
+	}
+	z, rng := infer.NewPoint(2), rand.New(rand.NewPCG(1, 1))
+	if err := h.Reset(z); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 * 6 {
+		if z, _, err = kernel.Transition(rng, h, 1, z); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, want := range []float64{1, 1, 1, 1. / 4, 1. / 9, 1. / 16} {
+		if p := kernel.Batches()[i].Probability; math.Abs(p-want) > 1e-12 {
+			t.Errorf("batch %d: probability %v, not %v", i+1, p, want)
+		}
+	}
+}

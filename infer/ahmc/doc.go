@@ -41,8 +41,8 @@
 // What is maximised is a [Reward] divided by a [Cost]; the paper's is
 // [SquaredJump] over √L, the default. [Predictive], its reward for models that
 // are to predict, needs the posterior without each fold of the data and the
-// likelihood of what is held out, which a Go program gives as [Fold] values; it
-// is not among the names that [RewardNamed] knows. [Autocorrelation] and
+// likelihood of what is held out, as [Fold] values: those of a model and the
+// names of data, or of a Go program. [Autocorrelation] and
 // [Distance] are the others that the paper names.
 //
 // # Finding a box

@@ -84,7 +84,12 @@ func (a *Kernel) begin(box Box, m, k int, h infer.Hamiltonian) error {
 	if err != nil {
 		return err
 	}
-	objective, err := a.options.Reward.Start(h, a.target)
+	reward := a.options.Reward
+	if p, ok := reward.(Predictive); ok && p.Hamiltonian == nil {
+		p.Hamiltonian = a.options.Hamiltonian
+		reward = p
+	}
+	objective, err := reward.Start(h, a.target)
 	if err != nil {
 		return err
 	}
@@ -92,7 +97,7 @@ func (a *Kernel) begin(box Box, m, k int, h infer.Hamiltonian) error {
 	a.optimizer, a.objective = optimizer, objective
 	a.box, a.m, a.k = box, m, k
 	a.batch = 1
-	a.use(0) // γ_1: the cheapest corner of Γ
+	a.use(grid.Nearest(a.options.First.StepSize, float64(a.options.First.Steps))) // γ_1
 	return nil
 }
 
@@ -157,7 +162,7 @@ func (a *Kernel) adapt(rng *rand.Rand) error {
 	// Line 9: u ~ U[0, 1].
 	u := rng.Float64()
 	// Line 10: p_i.
-	p := probability(a.batch, a.k)
+	p := probability(a.batch, a.k, a.options.Power)
 	done := Batch{
 		Number: a.batch, StepSize: a.stepSize, Steps: a.steps, Reward: r,
 		AcceptStat: a.accepted / n, Leapfrogs: a.drawn,
@@ -198,9 +203,13 @@ func (a *Kernel) finite(r float64) (_ float64, ok bool) {
 	return least, !math.IsInf(least, 1)
 }
 
-// probability is p_i = max(i-k+1, 1)^(-1/2).
-func probability(i, k int) float64 {
-	return 1 / math.Sqrt(float64(max(i-k+1, 1)))
+// probability is p_i = max(i-k+1, 1)^(-power), the power ½ in the paper.
+func probability(i, k int, power float64) float64 {
+	n := float64(max(i-k+1, 1))
+	if power == DefaultPower {
+		return 1 / math.Sqrt(n)
+	}
+	return math.Pow(n, -power)
 }
 
 func outside(x []float64, radius float64) bool {

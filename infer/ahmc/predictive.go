@@ -17,6 +17,8 @@ import (
 //
 //	log (1/S Σ_s p(y_i | x_s)),  x_s the batch's draws of that fold's chain.
 //
+// Model.Folds of package ppl makes the folds from a model and the names of data.
+//
 // It is tuned for what a model is used for, where that is prediction. Folds
 // are chains beside the one that is sampled, in its metric, with the setting
 // that is tried; they cost a fixed number of leapfrog steps per batch, so that
@@ -24,6 +26,10 @@ import (
 // [Cost] applies.
 type Predictive struct {
 	Folds []Fold
+
+	// Hamiltonian makes the geometry of a fold's chain; nil: the sampler's own, if
+	// it has a field Hamiltonian, else a Euclidean one with its metric.
+	Hamiltonian func(target *infer.Meter) (infer.Hamiltonian, error)
 
 	// Leapfrogs is the number of integration steps per fold and batch; 0: 1000.
 	// (A trajectory that has begun is finished.)
@@ -81,7 +87,13 @@ func (p Predictive) Start(h infer.Hamiltonian, target *infer.Meter) (Objective, 
 			return nil, fmt.Errorf("ahmc: fold %d holds nothing out", i+1)
 		}
 		meter := infer.NewMeter(cloner.Clone())
-		geometry, err := hmc.NewEuclidean(meter, metric)
+		var geometry infer.Hamiltonian
+		var err error
+		if _, euclidean := h.(infer.Euclidean); p.Hamiltonian != nil && !euclidean {
+			geometry, err = p.Hamiltonian(meter)
+		} else {
+			geometry, err = hmc.NewEuclidean(meter, metric)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +118,7 @@ type predictive struct {
 type foldChain struct {
 	meter    *infer.Meter
 	held     HeldOut
-	h        *hmc.Euclidean
+	h        infer.Hamiltonian
 	kernel   *hmc.Kernel
 	point    *infer.Point
 	one, sum []float64 // log likelihoods of one draw; log Σ exp of the batch's

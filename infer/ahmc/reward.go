@@ -113,10 +113,17 @@ func RewardNamed(name string) (Reward, bool) {
 	return nil, false
 }
 
+// PredictiveName is the name of [Predictive], which needs folds and is not among
+// [RewardNames].
+const PredictiveName = "predictive"
+
 // RewardName is the name of a reward, its type if it has none.
 func RewardName(r Reward) string {
 	if r == nil {
 		return rewards[0].name
+	}
+	if _, ok := r.(Predictive); ok {
+		return PredictiveName
 	}
 	for _, known := range rewards {
 		if known.reward == r {

@@ -17,6 +17,7 @@ const (
 	DefaultBatches        = 100 // the paper's k
 	DefaultStepSizePoints = 40
 	DefaultStepsPoints    = 50
+	DefaultPower          = 0.5
 )
 
 // learnSteps bounds the trajectories from which a metric is learnt.
@@ -35,6 +36,15 @@ type Sampler struct {
 
 	Batches     int // k: warm-up has so many batches; 0: 100
 	BatchLength int // m; 0: ⌊transitions left for tuning / k⌋, at least 1
+
+	// First is γ_1, the setting of the first batch, of which each part that is
+	// not zero selects the nearest value of the grid; zero: the least, so that
+	// tuning begins with the cheapest corner, as in the released program.
+	First First
+
+	// Power is that of the probability of adaptation after batch i > k,
+	// (i-k+1)^-Power; 0: ½.
+	Power float64
 
 	// Freeze ends adaptation with warm-up. The draws then come from a Markov
 	// chain; what a bad warm-up has missed stays missed.
@@ -63,6 +73,12 @@ type Sampler struct {
 	Watch func(id int, k *Kernel)
 }
 
+// First is a setting to begin with.
+type First struct {
+	StepSize float64
+	Steps    int
+}
+
 func (s Sampler) withDefaults() Sampler {
 	def := func(v *int, d int) {
 		if *v == 0 {
@@ -75,6 +91,9 @@ func (s Sampler) withDefaults() Sampler {
 	if s.Metric == "" {
 		s.Metric = infer.Unit
 	}
+	if s.Power == 0 {
+		s.Power = DefaultPower
+	}
 	if s.Reward == nil {
 		s.Reward = SquaredJump{}
 	}
@@ -84,12 +103,14 @@ func (s Sampler) withDefaults() Sampler {
 // Validate says what is wrong with the options.
 func (s Sampler) Validate() error {
 	b := s.Box
-	for _, v := range []float64{b.MinStepSize, b.MaxStepSize, s.Radius} {
+	for _, v := range []float64{b.MinStepSize, b.MaxStepSize, s.Radius, s.First.StepSize, s.Power} {
 		if !(v >= 0) || math.IsInf(v, 1) {
-			return fmt.Errorf("ahmc: step sizes and radius must be positive and finite, or 0 for the default; one is %v", v)
+			return fmt.Errorf("ahmc: step sizes, radius and power must be positive and finite, or 0 for the default; one is %v", v)
 		}
 	}
 	switch {
+	case s.First.Steps < 0:
+		return fmt.Errorf("ahmc: the first number of steps must be positive, but is %d", s.First.Steps)
 	case b.MinSteps < 0 || b.MaxSteps < 0:
 		return fmt.Errorf("ahmc: the numbers of steps must be positive, but are %d and %d", b.MinSteps, b.MaxSteps)
 	case b.MaxStepSize > 0 && b.MinStepSize > b.MaxStepSize:

@@ -373,3 +373,17 @@ func TestScaleRange(t *testing.T) {
 		t.Errorf("choices depend on the unit: %v, %v", choices[0], choices[1])
 	}
 }
+
+// Each coordinate of the nearest point is the nearest of its axis, on the scale
+// of the axis.
+func TestNearest(t *testing.T) {
+	g := Grid{LogAxis(0.01, 1, 3), IntegerAxis(1, 9, 9)}
+	for _, c := range []struct {
+		at   []float64
+		want int
+	}{{[]float64{0, 0}, 0}, {[]float64{0.05, 4}, 1 + 3*3}, {[]float64{0.03, 100}, 8 * 3}, {[]float64{7, 1}, 2}} {
+		if got := g.Nearest(c.at...); got != c.want {
+			t.Errorf("%v: %d, not %d", c.at, got, c.want)
+		}
+	}
+}

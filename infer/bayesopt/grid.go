@@ -110,6 +110,28 @@ func (g Grid) Point(number int) []float64 {
 	return point
 }
 
+// Nearest is the number of the point whose coordinates are nearest to those
+// given, each on the scale of its axis. A coordinate of 0 or below on a
+// logarithmic axis counts as its least value.
+func (g Grid) Nearest(point ...float64) int {
+	number, stride := 0, 1
+	for i, a := range g {
+		place := point[i]
+		if a.Log {
+			place = math.Log(max(place, a.Values[0]))
+		}
+		best, coordinates := 0, a.coordinates()
+		for j, c := range coordinates {
+			if math.Abs(c-place) < math.Abs(coordinates[best]-place) {
+				best = j
+			}
+		}
+		number += best * stride
+		stride *= len(a.Values)
+	}
+	return number
+}
+
 // index gives the place on each axis of a point.
 func (g Grid) index(number int, dst []int) {
 	for i, a := range g {

@@ -28,15 +28,17 @@ func ahmcRow() Row {
 				return nil
 			})
 			fs.BoolVar(&s.FixedMetric, "fixed-metric", false, "keep the metric that the run starts with")
-			tuneFlags(fs, s)
-			return func() (infer.Sampler, error) { return *s, s.Validate() }
+			v := tuneFlags(fs, s)
+			return func() (infer.Sampler, error) {
+				return v.of(*s, func(s ahmc.Sampler) infer.Sampler { return s }), v.check(s.Validate())
+			}
 		},
 	}
 }
 
 // tuneFlags declares the options of tuning, the paper's constants and readings
-// among them.
-func tuneFlags(fs *flag.FlagSet, s *ahmc.Sampler) {
+// among them. The result is for Build.
+func tuneFlags(fs *flag.FlagSet, s *ahmc.Sampler) *validation {
 	b := &s.Box
 	fs.Float64Var(&b.MinStepSize, "min-stepsize", 0, "least step size to choose; 0: a twentieth of the largest")
 	fs.Float64Var(&b.MaxStepSize, "max-stepsize", 0, "largest step size to choose; 0: found in warm-up")
@@ -48,14 +50,21 @@ func tuneFlags(fs *flag.FlagSet, s *ahmc.Sampler) {
 
 	fs.IntVar(&s.Batches, "batches", ahmc.DefaultBatches, "number of batches of warm-up, after each of which a setting is chosen")
 	fs.IntVar(&s.BatchLength, "batch-length", 0, "transitions per batch; 0: those of warm-up, divided by the batches")
+	fs.Float64Var(&s.First.StepSize, "first-stepsize", 0, "step size of the first batch, or the nearest that can be chosen; 0: the least")
+	fs.IntVar(&s.First.Steps, "first-steps", 0, "number of steps of the first batch, likewise; 0: the least")
+	fs.Float64Var(&s.Power, "adapt-power", ahmc.DefaultPower, "after warm-up a setting is chosen after the n-th batch with probability n^-power")
 	fs.BoolVar(&s.Freeze, "freeze", false, "stop tuning after warm-up")
 	fs.BoolVar(&s.FixedLength, "fixed-length", false, "always take the largest number of steps")
 	fs.Float64Var(&s.Radius, "radius", 0, "reject proposals with an unconstrained coordinate beyond it; 0: none")
 	fs.Float64Var(&s.MaxEnergyError, "max-energy-error", hmc.DefaultMaxEnergyError, "energy error beyond which a transition is divergent")
 
-	choose(fs, "reward", "what is maximised", ahmc.RewardNames(), func(i int) {
-		s.Reward, _ = ahmc.RewardNamed(ahmc.RewardNames()[i])
+	v := &validation{}
+	names := append(ahmc.RewardNames(), ahmc.PredictiveName)
+	choose(fs, "reward", "what is maximised", names, func(i int) {
+		s.Reward, _ = ahmc.RewardNamed(names[i])
+		v.asked = names[i] == ahmc.PredictiveName
 	})
+	v.flags(fs)
 	choose(fs, "cost", "what the reward is divided by", ahmc.CostNames(), func(i int) { s.Cost = ahmc.Cost(i) })
 
 	o := &s.Bayes
@@ -71,4 +80,5 @@ func tuneFlags(fs *flag.FlagSet, s *ahmc.Sampler) {
 	choose(fs, "ucb-width", "the measure of uncertainty", []string{"sd", "variance"}, func(i int) { o.Width = bayesopt.Width(i) })
 	choose(fs, "ucb-time", "the time in beta: that of the next batch or of the last", []string{"next", "observed"},
 		func(i int) { o.Time = bayesopt.Time(i) })
+	return v
 }

@@ -32,6 +32,7 @@ func hmcRow() Row {
 func staticFlags(fs *flag.FlagSet, k *hmc.Kernel) {
 	fs.IntVar(&k.Steps, "steps", 0, "largest number of steps; 0: from the integration time")
 	fs.Float64Var(&k.IntTime, "int-time", hmc.DefaultIntTime, "largest integration time, if -steps is 0")
+	fs.IntVar(&k.MaxSteps, "most-steps", hmc.DefaultMaxSteps, "largest number of steps that -int-time may give")
 	fs.BoolVar(&k.FixedLength, "fixed-length", false, "always take the largest number of steps")
 	fs.Float64Var(&k.Jitter, "stepsize-jitter", 0, "random relative variation of the step size, between 0 and 1")
 	fs.Float64Var(&k.MaxEnergyError, "max-energy-error", hmc.DefaultMaxEnergyError, "energy error beyond which a transition is divergent")

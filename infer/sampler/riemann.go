@@ -269,15 +269,22 @@ func armhmcRow() Row {
 		Columns: []Column{stepSizeColumn, intTimeColumn, leapfrogColumn, divergentColumn, energyColumn},
 		Options: func(fs *flag.FlagSet) Build {
 			s, r := &ahmc.Sampler{}, &Riemannian{}
-			tuneFlags(fs, s)
+			v := tuneFlags(fs, s)
 			r.metricFlag(fs)
 			r.flags(fs)
 			return func() (infer.Sampler, error) {
-				return r.of(func(h func(*infer.Meter) (infer.Hamiltonian, error)) infer.Sampler {
+				made, err := r.of(func(h func(*infer.Meter) (infer.Hamiltonian, error)) infer.Sampler {
 					s.Hamiltonian = h
 					r.keep(&s.Metric, &s.FixedMetric)
 					return *s
 				})
+				return v.of(*s, func(s ahmc.Sampler) infer.Sampler {
+					if g, ok := made.(Geometric); ok {
+						g.Sampler = s
+						return g
+					}
+					return s
+				}), v.check(err)
 			}
 		},
 	}

@@ -145,5 +145,6 @@ func dualFlags(fs *flag.FlagSet, a *warmup.Averaging, delta float64) {
 	fs.Float64Var(&a.Delta, "delta", delta, "target of the mean acceptance statistic, between 0 and 1 (nuts2011: 0.6)")
 	fs.Float64Var(&a.Gamma, "gamma", 0.05, "step size adaptation: strength of shrinkage")
 	fs.Float64Var(&a.Kappa, "kappa", 0.75, "step size adaptation: decay of earlier iterates' weights")
+	fs.Float64Var(&a.Reach, "reach", 10, "step size adaptation: multiple of the first step size towards which it is shrunk")
 	fs.Float64Var(&a.T0, "t0", 10, "step size adaptation: damping of the first iterations")
 }

@@ -105,7 +105,7 @@ func TestOptions(t *testing.T) {
 	if n.Adapt.Averaging.Delta != 0.95 || n.Adapt.Metric != infer.Dense || n.MaxDepth != 12 || n.Adapt.StartBuffer != -1 {
 		t.Errorf("%+v", n)
 	}
-	for _, bad := range [][]string{{"-delta", "2"}, {"-metric", "round"}, {"-max-depth", "99"}, {"-window", "-3"}, {"-stepsize", "-1"}, {"-stepsize-jitter", "2"}} {
+	for _, bad := range [][]string{{"-delta", "2"}, {"-metric", "round"}, {"-max-depth", "99"}, {"-window", "-3"}, {"-stepsize", "-1"}, {"-stepsize-jitter", "2"}, {"-reach", "-2"}} {
 		fs := flag.NewFlagSet("nuts", flag.ContinueOnError)
 		fs.SetOutput(io.Discard)
 		build := row.Options(fs)

@@ -9,9 +9,10 @@ import (
 // defaults.
 type Averaging struct {
 	Delta float64 // target of the mean acceptance statistic, in (0, 1); 0: 0.8
-	Gamma float64 // strength of shrinkage towards 10 times the first step size; 0: 0.05
+	Gamma float64 // strength of shrinkage towards a multiple of the first step size; 0: 0.05
 	Kappa float64 // decay of the weights of earlier iterates; 0: 0.75
 	T0    float64 // damping of the first iterations; 0: 10
+	Reach float64 // what the first step size is multiplied by for that; 0: 10
 }
 
 func (a Averaging) withDefaults() Averaging {
@@ -24,6 +25,7 @@ func (a Averaging) withDefaults() Averaging {
 	def(&a.Gamma, 0.05)
 	def(&a.Kappa, 0.75)
 	def(&a.T0, 10)
+	def(&a.Reach, 10)
 	return a
 }
 
@@ -39,9 +41,10 @@ type DualAveraging struct {
 	x     float64 // average iterate of log eps
 }
 
-// NewDualAveraging starts at step size eps, shrinking towards 10 eps.
+// NewDualAveraging starts at step size eps, shrinking towards Reach times that.
 func NewDualAveraging(c Averaging, eps float64) *DualAveraging {
-	return &DualAveraging{c: c.withDefaults(), mu: math.Log(10 * eps), first: eps}
+	c = c.withDefaults()
+	return &DualAveraging{c: c, mu: math.Log(c.Reach * eps), first: eps}
 }
 
 // Update takes in the acceptance statistic of a transition and returns the

@@ -36,7 +36,7 @@ func (o Options) Validate() error {
 	for _, c := range []struct {
 		name string
 		v    float64
-	}{{"the step size", o.Start()}, {"delta", a.Delta}, {"gamma", a.Gamma}, {"kappa", a.Kappa}, {"t0", a.T0}} {
+	}{{"the step size", o.Start()}, {"delta", a.Delta}, {"gamma", a.Gamma}, {"kappa", a.Kappa}, {"t0", a.T0}, {"reach", a.Reach}} {
 		if err := positive(c.name, c.v); err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ type Window struct {
 	Learn infer.MetricKind
 
 	Averaging     Averaging
-	Shrink        float64 // the dual averaging shrinks towards ten times this step size; 0: the one found
+	Shrink        float64 // the dual averaging shrinks towards a multiple of this step size; 0: the one found
 	FixedStepSize bool    // leave the step size alone
 }
 
@@ -38,7 +38,7 @@ func (w Window) Run(_ context.Context, s *infer.State) error {
 	}
 	avg := NewDualAveraging(w.Averaging, s.StepSize)
 	if w.Shrink > 0 {
-		avg.mu = math.Log(10 * w.Shrink)
+		avg.mu = math.Log(avg.c.Reach * w.Shrink)
 	}
 	// In a space without dimensions every step is accepted, whatever its size.
 	fixed := w.FixedStepSize || s.Target.Dim() == 0

@@ -1,0 +1,79 @@
+package sampler
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/ahmc"
+)
+
+// CrossValidated is a sampler that is tuned for predictions and lacks the folds
+// of the data, which only who knows the model can make: With gives it those. It
+// cannot run as it is.
+type CrossValidated struct {
+	Rows  []string // names of data with a row for each observation
+	Folds int
+	With  func(folds []ahmc.Fold) infer.Sampler
+}
+
+// Plan implements [infer.Sampler] by an error.
+func (CrossValidated) Plan(*infer.Meter, int) (infer.Plan, error) {
+	return infer.Plan{}, errors.New("sampler: cross-validation without folds")
+}
+
+// validation holds the options of the reward by cross-validation.
+type validation struct {
+	asked     bool
+	rows      string
+	folds     int
+	leapfrogs int
+}
+
+func (v *validation) flags(fs *flag.FlagSet) {
+	fs.StringVar(&v.rows, "rows", "", "-reward predictive: the `names` of the data that have a row for each observation, such as x,y")
+	fs.IntVar(&v.folds, "folds", 0, "-reward predictive: the number of parts in which observations are held out")
+	fs.IntVar(&v.leapfrogs, "fold-leapfrogs", 1000, "-reward predictive: integration steps per part and batch")
+}
+
+// names are those of the rows.
+func (v *validation) names() []string {
+	return strings.FieldsFunc(v.rows, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// check says what is wrong with the options, after what else is.
+func (v *validation) check(err error) error {
+	names := v.names()
+	switch {
+	case err != nil:
+		return err
+	case !v.asked && (v.rows != "" || v.folds != 0):
+		return errors.New("ahmc: rows and folds are for the reward predictive")
+	case !v.asked:
+		return nil
+	case len(names) == 0:
+		return errors.New("ahmc: the reward predictive needs the names of the data that have a row for each observation, such as rows x,y")
+	case len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(names):
+		return fmt.Errorf("ahmc: a name is there twice in the rows %s", v.rows)
+	case v.folds < 2:
+		return fmt.Errorf("ahmc: the reward predictive needs the number of folds, at least 2, such as 8, but it is %d", v.folds)
+	case v.leapfrogs < 1:
+		return fmt.Errorf("ahmc: the number of leapfrog steps per fold must be positive, but is %d", v.leapfrogs)
+	}
+	return nil
+}
+
+// of is the sampler that build makes, if need be one that lacks its folds.
+func (v *validation) of(s ahmc.Sampler, build func(ahmc.Sampler) infer.Sampler) infer.Sampler {
+	if !v.asked {
+		return build(s)
+	}
+	leapfrogs := v.leapfrogs
+	return CrossValidated{Rows: v.names(), Folds: v.folds, With: func(folds []ahmc.Fold) infer.Sampler {
+		s.Reward = ahmc.Predictive{Folds: folds, Leapfrogs: leapfrogs}
+		return build(s)
+	}}
+}
