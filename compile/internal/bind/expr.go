@@ -379,12 +379,21 @@ func (b *binder) build(lvl *level, ax *axis, f *stdlib.Func, name string, args [
 		return composed(typ, leaves)
 	}
 	var r ad.Ref
-	sb := &stdlib.Builder{G: lvl.g, Name: name, Edition: b.opts.Transforms}
+	sb := &stdlib.Builder{G: lvl.g, Name: name, Lanes: drawLanes(f, ax), Edition: b.opts.Transforms}
 	if b.opts.Jacobian {
 		sb.Adjust = func(j ad.Ref) { b.addTarget(b.wrap(j, lvl, ax, types.RealType, param)) }
 	}
 	b.catch(func() { r = f.Build(sb, sargs) })
 	return b.wrap(r, lvl, ax, typ, param)
+}
+
+// drawLanes is the number of lanes in which a generator draws, 0 for none: also
+// the numbers that do not depend on its arguments differ between them.
+func drawLanes(f *stdlib.Func, ax *axis) int {
+	if f.Random && ax != nil {
+		return ax.n
+	}
+	return 0
 }
 
 // drawNow draws random numbers in transformed data.
@@ -394,7 +403,7 @@ func (b *binder) drawNow(lvl *level, ax *axis, f *stdlib.Func, name string, args
 		data, _ := lvl.g.Value(args[i].Ref)
 		args[i].Ref = g.ConstArray(lvl.g.Type(args[i].Ref), data)
 	}
-	b.catch(func() { g.Output(f.Build(&stdlib.Builder{G: g, Name: name}, args)) })
+	b.catch(func() { g.Output(f.Build(&stdlib.Builder{G: g, Name: name, Lanes: drawLanes(f, ax)}, args)) })
 	out, err := g.Eval(nil, &ad.Env{Rand: b.rng})
 	if err != nil {
 		b.fail(b.span, diag.Rejected, "%v", err).throw()

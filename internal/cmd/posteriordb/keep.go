@@ -51,10 +51,18 @@ func (k keeping) rows(name string) (json.RawMessage, error) {
 }
 
 // keep writes beside the place and renames: a half file would be taken for
-// figures.
+// figures. A row that could not be made, which says the reason, is not kept.
 func (k keeping) keep(name string, rows json.RawMessage) error {
-	if k.folder == "" {
-		return nil
+	var made []struct {
+		Reason string `json:"reason"`
+	}
+	if err := json.Unmarshal(rows, &made); err != nil || k.folder == "" {
+		return err
+	}
+	for _, row := range made {
+		if row.Reason != "" {
+			return nil
+		}
 	}
 	file := k.file(name)
 	if err := os.WriteFile(file+".tmp", rows, 0o644); err != nil {
