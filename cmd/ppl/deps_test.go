@@ -29,7 +29,7 @@ const module = "github.com/ppl-lang/ppl"
 // Package infer and what is below it, and ad, can be used without the language;
 // lang does not know the library of functions but is handed a Universe; compile
 // and infer do not know each other. Of compile, only the executor uses gonum, for
-// its matrix products.
+// its matrix products. Examples alone draw.
 const areas = `
 lang:       lang participle
 ad:         ad gonum
@@ -39,7 +39,7 @@ compile:    compile lang ad stdlib gonum
 infer:      infer gonum
 .:          . lang ad stdlib compile infer
 cmd/ppl:    . cmd/ppl lang ad stdlib compile infer cobra pflag term sys
-examples:   . examples lang ad stdlib compile infer
+examples:   . examples lang ad stdlib compile infer plot
 internal:   . internal lang ad stdlib compile infer gonum
 `
 
@@ -102,6 +102,7 @@ internal/cmd/stanc3suite: lang stdlib
 var modules = map[string]string{
 	"participle":  "github.com/alecthomas/participle/v2",
 	"gonum":       "gonum.org/v1/gonum",
+	"plot":        "gonum.org/v1/plot",
 	"cobra":       "github.com/spf13/cobra",
 	"pflag":       "github.com/spf13/pflag",
 	"term":        "golang.org/x/term",

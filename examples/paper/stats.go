@@ -54,6 +54,9 @@ func compare(a, b []float64, key string) ratio {
 		resampled[i] = mean(resample(rng, a)) / mean(resample(rng, b))
 	}
 	slices.Sort(resampled)
+	if len(a) < 2 || len(b) < 2 { // nothing is known of the error
+		return ratio{mean(a) / mean(b), math.Inf(-1), math.Inf(1)}
+	}
 	return ratio{mean(a) / mean(b), resampled[bootstraps*25/1000], resampled[bootstraps*975/1000]}
 }
 
@@ -106,3 +109,94 @@ func median(v []float64) float64 {
 	n := len(s)
 	return 0.5 * (s[(n-1)/2] + s[n/2])
 }
+
+// perStep is a figure of the effective sample sizes per leapfrog step.
+func perStep(f func([]float64) float64) func(*result) float64 {
+	return func(r *result) float64 { return f(r.ESS) / float64(r.Leapfrogs) }
+}
+
+// gate holds results to a reference: two long runs of independent samplers.
+type gate struct {
+	mean, sd, ess []float64
+	agreement     float64 // largest distance of the two, in standard errors
+}
+
+func newGate(a, b []*result) gate {
+	var g gate
+	ma, sa, ea := pool(a)
+	mb, sb, eb := pool(b)
+	for i := range ma {
+		g.agreement = max(g.agreement, math.Abs(ma[i]-mb[i])/math.Sqrt(sa[i]*sa[i]/ea[i]+sb[i]*sb[i]/eb[i]))
+	}
+	g.mean, g.sd, g.ess = pool(append(slices.Clone(a), b...))
+	return g
+}
+
+// pool gives means, standard deviations and effective sample sizes of all
+// chains together.
+func pool(results []*result) (mean, sd, ess []float64) {
+	n := float64(len(results))
+	for i := range results[0].Mean {
+		m, v, e := 0.0, 0.0, 0.0
+		for _, r := range results {
+			m += r.Mean[i] / n
+			e += r.Uncapped[i]
+		}
+		for _, r := range results {
+			v += (r.SD[i]*r.SD[i] + (r.Mean[i]-m)*(r.Mean[i]-m)) / n
+		}
+		mean, sd, ess = append(mean, m), append(sd, math.Sqrt(v)), append(ess, e)
+	}
+	return mean, sd, ess
+}
+
+// deviation is the largest distance of a mean over all chains from the
+// reference, in its standard error.
+func (g gate) deviation(results []*result) float64 {
+	worst := 0.0
+	mean, _, ess := pool(results)
+	for i := range mean {
+		se := g.sd[i] * math.Sqrt(1/ess[i]+1/g.ess[i])
+		worst = max(worst, math.Abs(mean[i]-g.mean[i])/se)
+	}
+	return worst
+}
+
+// honest is the least effective sample size per gradient, those of warm-up
+// among them.
+func honest(r *result) float64 { return least(r.ESS) / float64(r.WarmupGradients+r.Gradients) }
+
+// scaled is the ratio of a mean to a number.
+func scaled(v []float64, by float64) ratio {
+	s := summarise(v)
+	return ratio{s.mean / by, (s.mean - 2*s.se) / by, (s.mean + 2*s.se) / by}
+}
+
+// claim says whether a ratio is larger than 1, to about two standard errors.
+func (r ratio) claim() string {
+	switch {
+	case r.low > 1:
+		return "reproduced"
+	case r.high < 1:
+		return "refuted"
+	}
+	return "a tie"
+}
+
+// within says where a ratio is relative to a band, to about two standard
+// errors.
+func (r ratio) within(band [2]float64) string {
+	switch {
+	case band[0] <= r.value && r.value <= band[1]:
+		return "in the band"
+	case r.low > band[1]:
+		return "above the band"
+	case r.high < band[0]:
+		return "below the band"
+	}
+	return "in the band within two standard errors"
+}
+
+func bandOf(band [2]float64) string { return fmt.Sprintf("%g to %g", band[0], band[1]) }
+
+func percent(v float64) string { return short(100*v) + " %" }

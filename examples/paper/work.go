@@ -9,10 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/ahmc"
+	"github.com/ppl-lang/ppl/infer/bayesopt"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
@@ -21,10 +25,12 @@ type workshop struct {
 	options
 	protocol protocol
 	sets     []set
+	progress progress
+}
 
-	mu   sync.Mutex // of the progress shown
-	done int
-	all  int
+// complete leaves out the results that a report lacks.
+func complete(results []*result) []*result {
+	return slices.DeleteFunc(slices.Clone(results), func(r *result) bool { return r == nil })
 }
 
 func newWorkshop(o options) (*workshop, error) {
@@ -32,6 +38,43 @@ func newWorkshop(o options) (*workshop, error) {
 		return nil, err
 	}
 	return &workshop{options: o, protocol: o.protocol(), sets: sets}, nil
+}
+
+// write writes a file of the output folder.
+func (w *workshop) write(name, text string) error {
+	return os.WriteFile(filepath.Join(w.out, name), []byte(text), 0o666)
+}
+
+// verdict is a judgement, or none where the results are no test of the paper.
+func (w *workshop) verdict(text string) string {
+	if w.quick || w.dataDir == "" {
+		return "-"
+	}
+	return text
+}
+
+// preface says what results are not.
+func (w *workshop) preface(b *strings.Builder) {
+	if w.dataDir == "" {
+		b.WriteString("**On simulated data of the same shape as the paper's: figures are not comparable with the paper's.**\n\n")
+	}
+	if w.quick {
+		b.WriteString("**Short chains (--quick): a check of the program, not of the paper.**\n\n")
+	}
+	if w.report {
+		b.WriteString("**Of the chains that are complete; their numbers stand with the results.**\n\n")
+	}
+	if w.options.chains > 0 {
+		fmt.Fprintf(b, "**%d chains of each sampler, not the protocol's.**\n\n", w.options.chains)
+	}
+}
+
+// kind marks the names of chains with all that their problems depend on.
+func (w *workshop) kind() string {
+	if w.dataDir == "" {
+		return w.protocol.kind + "-simulated"
+	}
+	return w.protocol.kind
 }
 
 // chain is one chain to run.
@@ -44,6 +87,8 @@ type chain struct {
 	id      int       // keys the random numbers, with the problem and the sampler
 	seed    uint64    // of problem and sampler
 	start   []float64 // nil: at random
+	metric  *infer.Metric
+	present func(x []float64) // changes a draw, before anything is computed of it, to what is to be reported
 }
 
 // result is what is kept of a chain.
@@ -58,34 +103,91 @@ type result struct {
 	Gradients       int64 // after warm-up
 	Seconds         float64
 	AcceptStat      float64 // mean
-	Lag1            float64 // autocorrelation of the first coordinate
 	StepSize, Steps float64 // at the end
 	Divergences     int
 	Unsolved        float64 // implicit steps that failed
 	ImplicitSteps   float64
 
-	Draws int
-	Mean  []float64
-	SD    []float64
-	Thin  [][]float32 // some of the draws, by coordinate, for R-hat
+	Draws       int
+	Mean        []float64
+	SD          []float64
+	Thin        [][]float32 // some of the draws, by coordinate, for R-hat
+	Head        [][]float32 // the first draws, by coordinate, of few dimensions
+	Correlation []float64   // autocorrelations of the first coordinate
+
+	Batches []ahmc.Batch      // of adaptive HMC
+	Surface []bayesopt.Belief // of the first chain
 }
 
-// keptDraws is how many draws are kept for R-hat.
-const keptDraws = 1000
+const (
+	keptDraws        = 1000 // for R-hat
+	headDraws        = 1000
+	headDimension    = 2
+	keptCorrelations = 100
+)
+
+// progress is shown on the terminal, or, where there is none, a line for each
+// chain.
+type progress struct {
+	mu          sync.Mutex
+	terminal    bool
+	title       string
+	chains, all int // done; to do
+	transitions int
+	planned     int
+	shown       time.Time
+}
+
+func (p *progress) begin(title string, chains []chain) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	info, err := os.Stderr.Stat()
+	p.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
+	p.title, p.chains, p.all, p.transitions, p.planned = title, 0, len(chains), 0, 0
+	for _, c := range chains {
+		p.planned += c.warmup + c.draws
+	}
+}
+
+// skip adds a chain that need not be run.
+func (p *progress) skip(transitions int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.transitions += transitions
+	p.chains++
+}
+
+// advance adds transitions, and done chains.
+func (p *progress) advance(transitions, chains int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.transitions += transitions
+	p.chains += chains
+	switch {
+	case p.terminal && (time.Since(p.shown) > time.Second || p.chains == p.all):
+		p.shown = time.Now()
+		fmt.Fprintf(os.Stderr, "\r%s: %d of %d chains, %d %%   ", p.title, p.chains, p.all, 100*p.transitions/p.planned)
+		if p.chains == p.all {
+			fmt.Fprintln(os.Stderr)
+		}
+	case !p.terminal && chains > 0:
+		fmt.Fprintf(os.Stderr, "%s: %d of %d chains\n", p.title, p.chains, p.all)
+	}
+}
 
 // run runs chains in parallel, but those whose results there are already, and
-// returns the results in their order.
+// returns the results in their order; for a report nil for those that are not
+// complete.
 func (w *workshop) run(ctx context.Context, title string, chains []chain) ([]*result, error) {
 	results := make([]*result, len(chains))
 	errs := make([]error, len(chains))
-	w.all, w.done = len(chains), 0
+	w.progress.begin(title, chains)
 	next := make(chan int)
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for i := range next {
 				results[i], errs[i] = w.one(ctx, chains[i])
-				w.tell(title)
 			}
 		})
 	}
@@ -97,55 +199,79 @@ func (w *workshop) run(ctx context.Context, title string, chains []chain) ([]*re
 	}
 	close(next)
 	workers.Wait()
-	fmt.Fprintln(os.Stderr)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("interrupted; the chains that are complete are kept in %s", w.out)
 	}
 	return results, errors.Join(errs...)
 }
 
-// tell shows how far the work is.
-func (w *workshop) tell(title string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.done++
-	fmt.Fprintf(os.Stderr, "\r%s: %d of %d chains", title, w.done, w.all)
-}
-
 // one runs a chain, or reads its result.
 func (w *workshop) one(ctx context.Context, c chain) (*result, error) {
 	path := filepath.Join(w.out, "chains", c.name+".gob")
-	if file, err := os.Open(path); err == nil {
-		defer file.Close()
-		r := &result{}
-		if err := gob.NewDecoder(file).Decode(r); err == nil {
-			return r, nil
-		}
+	if r, err := readResult(path); err == nil {
+		w.progress.skip(c.warmup + c.draws)
+		return r, nil
 	}
-	r, err := c.run(ctx)
+	if w.report {
+		return nil, nil
+	}
+	r, err := c.run(ctx, func(n int) { w.progress.advance(n, 0) })
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.name, err)
 	}
-	file, err := os.Create(path + ".tmp")
+	if err := writeResult(path, r); err != nil {
+		return nil, err
+	}
+	w.progress.advance(0, 1)
+	return r, nil
+}
+
+func readResult(path string) (*result, error) {
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(gob.NewEncoder(file).Encode(r), file.Close()); err != nil {
-		return nil, err
-	}
-	return r, os.Rename(path+".tmp", path)
+	defer file.Close()
+	r := &result{}
+	return r, gob.NewDecoder(file).Decode(r)
 }
 
-// run runs the chain.
-func (c chain) run(ctx context.Context) (*result, error) {
+// writeResult leaves a whole file or none.
+func writeResult(path string, r *result) error {
+	file, err := os.Create(path + ".tmp")
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(gob.NewEncoder(file).Encode(r), file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(path+".tmp", path)
+}
+
+// progressEvery is how many transitions progress is told of at a time.
+const progressEvery = 100
+
+// run runs the chain, telling of its transitions.
+func (c chain) run(ctx context.Context, tell func(transitions int)) (*result, error) {
 	cfg := infer.Config{
 		Sampler: c.sampler, Chains: 1, FirstID: c.id, Warmup: c.warmup, Draws: c.draws, Seed: c.seed,
+		Refresh: progressEvery,
+	}
+	last := 0
+	cfg.Progress = func(p infer.Progress) { tell(p.Iteration - last); last = p.Iteration }
+	var kernel *ahmc.Kernel
+	if s, ok := c.sampler.(ahmc.Sampler); ok {
+		s.Watch = func(_ int, k *ahmc.Kernel) { kernel = k }
+		cfg.Sampler = s
 	}
 	if c.warmup == 0 {
 		cfg.Warmup = -1
 	}
 	if c.start != nil {
 		cfg.Init = infer.At{Positions: [][]float64{c.start}}
+	}
+	if c.metric != nil {
+		cfg.Metric = []infer.Metric{*c.metric}
 	}
 	target := c.target
 	if cloner, ok := target.(infer.Cloner); ok {
@@ -157,13 +283,20 @@ func (c chain) run(ctx context.Context) (*result, error) {
 		return nil, err
 	}
 	r := &result{}
-	x := make([][]float64, c.target.Dim())
+	// Single precision, of which there may be 40 million numbers.
+	x := make([][]float32, c.target.Dim())
+	for i := range x {
+		x[i] = make([]float32, 0, c.draws)
+	}
 	for d, err := range session.Draws(ctx) {
 		if err != nil {
 			return nil, err
 		}
+		if c.present != nil {
+			c.present(d.Position)
+		}
 		for i, v := range d.Position {
-			x[i] = append(x[i], v)
+			x[i] = append(x[i], float32(v))
 		}
 		r.Leapfrogs += int64(d.Stats.Leapfrogs)
 		r.AcceptStat += d.Stats.AcceptStat
@@ -172,33 +305,58 @@ func (c chain) run(ctx context.Context) (*result, error) {
 		}
 		r.Draws++
 	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	r.Seconds = time.Since(began).Seconds()
 	r.AcceptStat /= float64(r.Draws)
 	report := session.Report().Chains[0]
 	r.WarmupGradients, r.Gradients = report.Warmup.Gradients, report.Sampling.Gradients
 	r.StepSize, r.Steps = report.StepSize, report.Kernel["steps"]
+	if s, ok := report.Kernel["step_size"]; ok {
+		r.StepSize = s
+	}
 	r.Unsolved = report.Geometry["steps_unsolved"] + report.Geometry["steps_unreturned"]
 	r.ImplicitSteps = report.Geometry["implicit_steps"]
-	r.Lag1 = diagnose.AutoCorrelation(x[0], 1)[1]
-	for _, v := range x {
+	if kernel != nil {
+		r.Batches = kernel.Batches()
+		if c.id == 1 {
+			r.Surface = kernel.Surface()
+		}
+	}
+	r.measure(x)
+	return r, nil
+}
+
+// measure computes what is kept of the draws.
+func (r *result) measure(x [][]float32) {
+	v := make([]float64, r.Draws)
+	squares := make([]float64, r.Draws)
+	for i, column := range x {
+		for t, value := range column {
+			v[t] = float64(value)
+		}
 		capped, uncapped := diagnose.InitialMonotoneESS(v)
 		r.ESS, r.Uncapped = append(r.ESS, capped), append(r.Uncapped, uncapped)
 		m, sd := moments(v)
 		r.Mean, r.SD = append(r.Mean, m), append(r.SD, sd)
-		squares := make([]float64, len(v))
-		for i := range v {
-			squares[i] = (v[i] - m) * (v[i] - m)
+		for t := range v {
+			squares[t] = (v[t] - m) * (v[t] - m)
 		}
 		capped, _ = diagnose.InitialMonotoneESS(squares)
 		r.Squares = append(r.Squares, capped)
-		step := max(1, len(v)/keptDraws)
+		if i == 0 {
+			r.Correlation = diagnose.AutoCorrelation(v, keptCorrelations)
+		}
 		var thin []float32
-		for i := 0; i < len(v); i += step {
-			thin = append(thin, float32(v[i]))
+		for t := 0; t < len(v); t += max(1, len(v)/keptDraws) {
+			thin = append(thin, column[t])
 		}
 		r.Thin = append(r.Thin, thin)
+		if len(x) <= headDimension {
+			r.Head = append(r.Head, column[:min(len(column), headDraws)])
+		}
 	}
-	return r, nil
 }
 
 func moments(v []float64) (mean, sd float64) {

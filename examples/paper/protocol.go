@@ -1,0 +1,191 @@
+package main
+
+import (
+	"fmt"
+	"hash/fnv"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/ahmc"
+	"github.com/ppl-lang/ppl/infer/bayesopt"
+	"github.com/ppl-lang/ppl/infer/hmc"
+	"github.com/ppl-lang/ppl/infer/nuts"
+	"github.com/ppl-lang/ppl/infer/riemann"
+	"github.com/ppl-lang/ppl/infer/warmup"
+)
+
+// masterSeed keys all random numbers.
+const masterSeed = 20130616
+
+// plan is how many chains, and how long they are.
+type plan struct{ chains, burnIn, draws int }
+
+func (p plan) String() string {
+	chains := "chains"
+	if p.chains == 1 {
+		chains = "chain"
+	}
+	return fmt.Sprintf("%d %s of %d + %d transitions", p.chains, chains, p.burnIn, p.draws)
+}
+
+// protocol is the size of everything.
+type protocol struct {
+	kind   string    // of results that are kept: those of other protocols are others
+	deltas []float64 // that NUTS is tried with, on chains of their own
+
+	regression, riemann, reversible, tries, reference plan
+
+	days                        int // of the series
+	volatility, volatilityTries plan
+}
+
+func (o options) protocol() protocol {
+	p := protocol{
+		kind:            "full",
+		regression:      plan{10, 1000, 5000},
+		riemann:         plan{10, 1000, 5000},
+		reversible:      plan{3, 1000, 5000}, // expensive, and not the paper's
+		tries:           plan{2, 1000, 2000},
+		reference:       plan{4, 1000, 25000},
+		days:            2000,
+		volatility:      plan{10, 10000, 20000},
+		volatilityTries: plan{1, 2000, 5000},
+	}
+	for d := 25; d <= 95; d += 5 { // the grid of Hoffman and Gelman
+		p.deltas = append(p.deltas, float64(d)/100)
+	}
+	if o.quick {
+		p = protocol{
+			kind:            "quick",
+			deltas:          []float64{0.4, 0.6, 0.8},
+			regression:      plan{4, 500, 1500},
+			riemann:         plan{4, 100, 200},
+			reversible:      plan{2, 100, 200},
+			tries:           plan{1, 300, 500},
+			reference:       plan{2, 500, 2000},
+			days:            200,
+			volatility:      plan{4, 1000, 2000},
+			volatilityTries: plan{1, 500, 1000},
+		}
+	}
+	if len(o.deltas) > 0 {
+		p.deltas = o.deltas
+	}
+	if o.chains > 0 {
+		p.regression.chains, p.riemann.chains, p.volatility.chains = o.chains, o.chains, o.chains
+	}
+	return p
+}
+
+// arm is a sampler of a comparison.
+type arm struct {
+	name    string
+	title   string
+	sampler infer.Sampler
+}
+
+// released is adaptive HMC with the constants of the authors' released program:
+// rewards are sums over a batch, their scale is 1 until a reward exceeds an
+// earlier one, and beta counts the observations so far. Its other constants are
+// the defaults of packages ahmc and bayesopt. Where that program searches a
+// continuous box by DIRECT and L-BFGS this one exhausts a grid, which the
+// convergence theorem needs: all integers L, 40 step sizes.
+func released(box ahmc.Box) ahmc.Sampler {
+	return ahmc.Sampler{
+		Box:         box,
+		Reward:      ahmc.SquaredJump{Sum: true},
+		Bayes:       bayesopt.Options{Scale: bayesopt.ScaleReleased, Time: bayesopt.TimeObserved},
+		StepsPoints: 100,
+	}
+}
+
+func (a arm) riemannian(mode riemann.Mode) arm {
+	h := riemann.Options{Mode: mode}.Of(func(m *infer.Meter) (riemann.Metric, error) {
+		return riemann.FromTarget(riemann.Fisher, m, 0)
+	})
+	switch s := a.sampler.(type) {
+	case ahmc.Sampler:
+		s.Hamiltonian = h
+		a.sampler = s
+	case hmc.Sampler:
+		s.Hamiltonian = h
+		a.sampler = s
+	}
+	return a
+}
+
+var riemannBox = ahmc.Box{MinStepSize: 0.1, MaxStepSize: 1, MinSteps: 1, MaxSteps: 12}
+
+// The arms of Figure 2. NUTS of 2011 is another, see nutsAt.
+var (
+	ahmcArm = arm{name: "ahmc", title: "AHMC",
+		sampler: released(ahmc.Box{MinStepSize: 0.01, MaxStepSize: 0.2, MinSteps: 1, MaxSteps: 100})}
+	rmhmcArm = arm{name: "rmhmc", title: "RMHMC",
+		sampler: hmc.Sampler{
+			Kernel: hmc.Kernel{Steps: 6},
+			Adapt:  warmup.Options{StepSize: 0.5, FixedStepSize: true},
+		}}.riemannian(riemann.Published)
+	armhmcArm     = arm{name: "armhmc", title: "ARMHMC", sampler: released(riemannBox)}.riemannian(riemann.Published)
+	reversibleArm = arm{name: "armhmc-reversible", title: "ARMHMC, reversible", sampler: released(riemannBox)}.riemannian(riemann.Reversible)
+
+	// Ours: today's NUTS with the metrics it learns, and the paper's idea in a
+	// space in which the target is about as wide in all directions, with the
+	// reward per gradient.
+	nutsDiagonalArm = arm{name: "nuts-diagonal", title: "NUTS, diagonal metric", sampler: nuts.Sampler{Adapt: warmup.Options{Metric: infer.Diagonal}}}
+	nutsDenseArm    = arm{name: "nuts-dense", title: "NUTS, dense metric", sampler: nuts.Sampler{Adapt: warmup.Options{Metric: infer.Dense}}}
+	ahmcDenseArm    = arm{name: "ahmc-dense", title: "AHMC, dense metric, box found", sampler: ahmc.Sampler{Metric: infer.Dense, Cost: ahmc.CostDrawn}}
+	whitenedArm     = arm{name: "ahmc-whitened", title: "AHMC, metric of the mode", sampler: ahmc.Sampler{
+		Metric: infer.Dense, FixedMetric: true, Cost: ahmc.CostDrawn, StepsPoints: 100,
+		Box: ahmc.Box{MinStepSize: 0.1, MaxStepSize: 1.6, MinSteps: 1, MaxSteps: 12},
+	}}
+
+	// Two independent samplers whose long chains are the reference.
+	referenceNUTSArm = arm{name: "reference-nuts", sampler: nuts.Sampler{Adapt: warmup.Options{Metric: infer.Dense}}}
+	referenceHMCArm  = arm{name: "reference-hmc", sampler: ahmc.Sampler{
+		Metric: infer.Dense, FixedMetric: true, Freeze: true, Cost: ahmc.CostDrawn,
+		Box: ahmc.Box{MinStepSize: 0.1, MaxStepSize: 1.6, MinSteps: 1, MaxSteps: 12},
+	}}
+)
+
+// nutsAt is NUTS of 2011 at a target of its acceptance statistic.
+func nutsAt(delta float64) arm {
+	return arm{
+		name:    fmt.Sprintf("nuts%.2f", delta),
+		title:   fmt.Sprintf("NUTS, δ = %g", delta),
+		sampler: nuts.Sampler2011{Averaging: warmup.Averaging{Delta: delta}},
+	}
+}
+
+// seed keys the random numbers of a problem and a sampler.
+func seed(problem, sampler string) uint64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d/%s/%s", masterSeed, problem, sampler)
+	return h.Sum64()
+}
+
+// problem is a target with starting points.
+type problem struct {
+	exhibit, name string
+	target        infer.LogDensity
+	starts        [][]float64
+	metric        *infer.Metric     // for samplers whose metric is given
+	kind          string            // of protocol and data
+	present       func(x []float64) // see chain
+}
+
+// chains are those of an arm. tag, if any, makes them others with other random
+// numbers.
+func (p problem) chains(a arm, tag string, n plan) []chain {
+	list := make([]chain, n.chains)
+	for c := range list {
+		list[c] = chain{
+			name:   fmt.Sprintf("%s-%s-%s-%s%s-%02d", p.exhibit, p.kind, p.name, tag, a.name, c+1),
+			target: p.target, sampler: a.sampler, warmup: n.burnIn, draws: n.draws,
+			id: c + 1, seed: seed(p.exhibit+" "+p.name, tag+a.name), start: p.starts[c%len(p.starts)],
+			present: p.present,
+		}
+		if s, ok := a.sampler.(ahmc.Sampler); ok && s.FixedMetric {
+			list[c].metric = p.metric
+		}
+	}
+	return list
+}

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/ahmc"
+	"github.com/ppl-lang/ppl/infer/nuts"
+	"github.com/ppl-lang/ppl/infer/warmup"
+)
+
+// The arms of Table 1, but for NUTS of 2011.
+var (
+	volatilityArm = arm{name: "ahmc", title: "AHMC",
+		sampler: released(ahmc.Box{MinStepSize: 1e-4, MaxStepSize: 1e-2, MinSteps: 1, MaxSteps: 300})}
+	wideArm = arm{name: "ahmc-wide", title: "AHMC, step sizes to 0.03",
+		sampler: released(ahmc.Box{MinStepSize: 1e-4, MaxStepSize: 3e-2, MinSteps: 1, MaxSteps: 300})}
+	// In the whitened space, with the reward per gradient.
+	volatilityWhitenedArm = arm{name: "ahmc-whitened", title: "AHMC, whitened", sampler: ahmc.Sampler{
+		Cost: ahmc.CostDrawn, StepsPoints: 60,
+		Box: ahmc.Box{MinStepSize: 0.02, MaxStepSize: 1, MinSteps: 1, MaxSteps: 60},
+	}}
+	nutsWhitenedArm = arm{name: "nuts-whitened", title: "NUTS, whitened, diagonal metric", sampler: nuts.Sampler{Adapt: warmup.Options{Metric: infer.Diagonal}}}
+)
+
+// volatilityPilot is the run that tells where to whiten: a chain that is used
+// for nothing else.
+var volatilityPilot = plan{1, 1000, 500}
+
+// volatilityResults are those of Table 1.
+type volatilityResults struct {
+	delta  float64
+	trials []trial
+	groups map[string]group
+	order  []string
+	pilot  *result
+}
+
+// volatility runs all chains of Table 1.
+func (w *workshop) volatility(ctx context.Context) (*volatilityResults, error) {
+	y, err := series(w.dataDir, w.protocol.days)
+	if err != nil {
+		return nil, err
+	}
+	target, err := volatility(y)
+	if err != nil {
+		return nil, err
+	}
+	n := w.protocol.volatility
+	p := problem{
+		exhibit: "table1", name: "volatility", target: target, kind: w.kind(),
+		starts: volatilityStarts(y, max(n.chains, w.protocol.volatilityTries.chains)),
+	}
+	r := &volatilityResults{groups: map[string]group{}}
+	if r.delta, r.trials, err = w.bestDelta(ctx, "table 1", p, w.protocol.volatilityTries); err != nil {
+		return nil, err
+	}
+	add := func(title string, p problem, arms ...arm) error {
+		groups, err := w.runArms(ctx, "table 1, "+title, p, arms, func(arm) plan { return n })
+		for _, g := range groups {
+			if g.name == nutsAt(r.delta).name {
+				g.name = "nuts"
+			}
+			r.groups[g.name] = g
+			r.order = append(r.order, g.name)
+		}
+		return err
+	}
+	if err := add("as published", p, volatilityArm, nutsAt(r.delta)); err != nil {
+		return nil, err
+	}
+	white, err := w.whitenedVolatility(ctx, p, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := add("whitened", white, volatilityWhitenedArm, nutsWhitenedArm); err != nil {
+		return nil, err
+	}
+	return r, add("wider box", p, wideArm)
+}
+
+// whitenedVolatility is the problem in whitened coordinates, about where a short
+// run with the plain ones has been.
+func (w *workshop) whitenedVolatility(ctx context.Context, p problem, r *volatilityResults) (problem, error) {
+	pilot := nutsAt(nuts.DefaultDelta2011)
+	results, err := w.run(ctx, "table 1, pilot", p.chains(pilot, "pilot-", volatilityPilot))
+	if err != nil {
+		return problem{}, err
+	}
+	if results[0] == nil {
+		return p, nil // a report without whitened chains
+	}
+	r.pilot = results[0]
+	m := r.pilot.Mean
+	white := whiten(p.target, m[atBeta], m[atGamma], m[atAlpha])
+	p.target, p.present = white, white.present
+	starts := slices.Clone(p.starts)
+	for i, x := range starts {
+		starts[i] = white.whiten(x)
+	}
+	p.starts = starts
+	return p, nil
+}
+
+// perMeanSteps is a figure of the effective sample sizes in the unit of Table 1,
+// per mean number of leapfrog steps per draw.
+func perMeanSteps(f func([]float64) float64) func(*result) float64 {
+	return func(r *result) float64 { return f(r.ESS) * float64(r.Draws) / float64(r.Leapfrogs) }
+}
+
+// factor1 is what a figure of Table 1 may differ by to count as reproduced.
+const factor1 = 1.5
+
+// table1: the stochastic volatility model.
+func table1(ctx context.Context, w *workshop) error {
+	r, err := w.volatility(ctx)
+	if err != nil {
+		return err
+	}
+	if len(r.groups["ahmc"].results) == 0 || len(r.groups["nuts"].results) == 0 {
+		return errors.New("no chains of AHMC or NUTS are complete")
+	}
+	if err := w.plotTable1(r); err != nil {
+		return err
+	}
+	var csv, b strings.Builder
+	csv.WriteString(csvHead)
+	for _, name := range r.order {
+		csvRows(&csv, "volatility", r.groups[name])
+	}
+	if err := w.write("table1.csv", csv.String()); err != nil {
+		return err
+	}
+	b.WriteString("# Table 1: stochastic volatility\n\n")
+	w.preface(&b)
+	fmt.Fprintf(&b, "%d days, %d dimensions, parameters and log variances together; %v from draws of the prior (beta: a lognormal\n"+
+		"about the deviation of the returns). \"ESS per leapfrog\" is ESS over the mean number of leapfrog steps per draw: only so is the\n"+
+		"paper's unit possible. Means ± standard errors over chains; ratios with 95 %% intervals by bootstrap over chains.\n\n",
+		w.protocol.days, r.groups["nuts"].dim(), w.protocol.volatility)
+	b.WriteString("AHMC has the constants of the authors' released program, step sizes [1e-4, 1e-2], L {1..300}; NUTS is that of 2011 with the\n" +
+		"identity metric at the δ that was best on chains of its own.\n\n![box plots](table1.png)\n\n")
+	t := table{head: []string{"sampler", "", "minimum", "median", "maximum"}}
+	for _, name := range []string{"ahmc", "nuts"} {
+		g := r.groups[name]
+		paper, ours, over, verdict := []string{g.title, "paper"}, []string{"", "here"}, []string{"", "here over paper"}, []string{"", ""}
+		for i, f := range statistics {
+			p := paperTable1[name][i]
+			v := values(g.results, perMeanSteps(f.of))
+			s := summarise(v)
+			// The error of either.
+			q := s.mean / p.mean
+			e := 2 * q * math.Hypot(s.se/s.mean, p.se/p.mean)
+			paper, ours = append(paper, p.String()), append(ours, s.String())
+			over = append(over, short(q))
+			verdict = append(verdict, w.verdict(ratio{q, q - e, q + e}.within([2]float64{1 / factor1, factor1})))
+		}
+		t.add(paper...)
+		t.add(ours...)
+		t.add(over...)
+		t.add(verdict...)
+	}
+	a, n := r.groups["ahmc"].results, r.groups["nuts"].results
+	paper, ours, verdict := []string{"AHMC over NUTS", "paper"}, []string{"", "here"}, []string{"", ""}
+	for i, f := range statistics {
+		paper = append(paper, short(paperTable1["ahmc"][i].mean/paperTable1["nuts"][i].mean))
+		q := compare(values(a, perMeanSteps(f.of)), values(n, perMeanSteps(f.of)), "volatility")
+		ours, verdict = append(ours, q.String()), append(verdict, w.verdict(q.claim()))
+	}
+	t.add(paper...)
+	t.add(ours...)
+	t.add(verdict...)
+	t.markdown(&b)
+	fmt.Fprintf(&b, "All samplers; \"honest\" is min ESS per 1000 gradients, those of warm-up too.\n\n")
+	t = table{head: []string{"sampler", "chains", "minimum", "median", "maximum", "honest", "its ratio to AHMC's", "step size", "L", "steps per draw", "acceptance", "R-hat", "largest distance of a mean from AHMC's"}}
+	base := newGate(a, n)
+	for _, name := range r.order {
+		g := r.groups[name]
+		row := []string{g.title, counts(g.results)}
+		for _, f := range statistics {
+			row = append(row, summarise(values(g.results, perMeanSteps(f.of))).String())
+		}
+		thousand := func(r *result) float64 { return 1000 * honest(r) }
+		mean := func(f func(*result) float64) string { return short(summarise(values(g.results, f)).mean) }
+		t.add(append(row, summarise(values(g.results, thousand)).String(), compare(values(g.results, honest), values(a, honest), name).String(),
+			mean(func(r *result) float64 { return r.StepSize }), mean(func(r *result) float64 { return r.Steps }),
+			mean(func(r *result) float64 { return float64(r.Leapfrogs) / float64(r.Draws) }), mean(func(r *result) float64 { return r.AcceptStat }),
+			fmt.Sprintf("%.4f", rhat(g.results)), short(newGate(a, g.results).agreement))...)
+	}
+	t.markdown(&b)
+	b.WriteString("(The distance is in standard errors, the largest of all coordinates: of 2003, a faultless sampler has about 3.5.)\n\n" +
+		"![surfaces](table1-surface.png)\n\n")
+	t = table{head: []string{"parameter", "mean", "standard deviation"}}
+	for i, name := range []string{"beta", "gamma", "alpha"} {
+		t.add(name, short(base.mean[i]), short(base.sd[i]))
+	}
+	t.markdown(&b)
+	fmt.Fprintf(&b, "NUTS by δ, on other chains (%v each), min ESS per mean number of steps:\n\n", w.protocol.volatilityTries)
+	t = table{head: []string{"δ", "minimum"}}
+	for _, tr := range r.trials {
+		t.add(short(tr.delta), short(tr.perStep.mean*float64(w.protocol.volatilityTries.draws)))
+	}
+	t.markdown(&b)
+	if r.pilot == nil {
+		return w.write("table1.md", b.String())
+	}
+	fmt.Fprintf(&b, "The whitened arms have x = L⁻ᵀz with LLᵀ = I/2 + C⁻¹ at the means of a run of NUTS of %v, whose %d gradients are not among\n"+
+		"the \"honest\" ones. Their step sizes and L are in other units.\n", volatilityPilot, r.pilot.WarmupGradients+r.pilot.Gradients)
+	return w.write("table1.md", b.String())
+}
+
+// dim is the dimension of the group's target.
+func (g group) dim() int { return len(g.results[0].Mean) }
