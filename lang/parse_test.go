@@ -326,7 +326,7 @@ func TestHostile(t *testing.T) {
 		inputs["top "+open] = strings.Repeat(open, n)
 	}
 	inputs["nested then wide"] = "model { " + strings.Repeat("{", 900) + strings.Repeat("{}", n)
-	inputs["sum"] = "model { y = 1" + strings.Repeat(" + 1", n) + "; }"
+	inputs["sum"] = "model { y = 1" + strings.Repeat(" + 1", 4*n) + "; }"
 	inputs["else if"] = "model { " + strings.Repeat("if (x) { y = 1; } else ", n) + "{} }"
 	if testing.Short() {
 		t.Skip("slow")
@@ -355,7 +355,7 @@ func TestTooDeep(t *testing.T) {
 	for _, src := range []string{
 		"model { x = " + strings.Repeat("-", 2000) + "1; }",
 		"model { x = " + strings.Repeat("(", 2000) + "1" + strings.Repeat(")", 2000) + "; }",
-		"model { x = 1" + strings.Repeat(" + 1", 2000) + "; }",
+		"model { x = 1" + strings.Repeat(" + 1", 20_000) + "; }",
 		"model " + strings.Repeat("{", 2000) + strings.Repeat("}", 2000),
 		"model { " + strings.Repeat("if (x) ", 2000) + "y = 1; }",
 	} {
@@ -369,7 +369,7 @@ func TestTooDeep(t *testing.T) {
 		"model { x = " + strings.Repeat("-", 900) + "1; }",
 		"model { x = " + strings.Repeat("(", 450) + "1" + strings.Repeat(")", 450) + "; }",
 		"model " + strings.Repeat("{", 900) + strings.Repeat("}", 900),
-		"model { x = 1" + strings.Repeat(" + 1", 900) + "; }",
+		"model { x = 1" + strings.Repeat(" + 1", 9000) + "; }",
 		"model { " + strings.Repeat("if (x) { y = 1; } else ", 400) + "y = 2; }",
 	} {
 		if diags := parse(source.NewFile("t", src)); len(diags) != 0 {

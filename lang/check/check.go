@@ -149,6 +149,9 @@ type checker struct {
 	sizes bool          // within the size of a top-level declaration
 }
 
+// maxErrors bounds the errors reported for one program.
+const maxErrors = 100
+
 // Check resolves and types a program. The Info is complete if the list has no
 // errors. The tree is not changed.
 //
@@ -186,6 +189,9 @@ func Check(f *ast.File, u Universe) (*Info, diag.List) {
 		c.warnings(f)
 	}
 	c.diags.Sort()
+	if errs := c.diags.Errors(); len(errs) > maxErrors {
+		c.diags = errs[:maxErrors]
+	}
 	return c.info, c.diags
 }
 

@@ -121,10 +121,10 @@ func (c *checker) unknownVariable(n ast.Node, name string) {
 	} else if other != nil {
 		d.Summary, d.Detail = c.notVisible(name, n, other)
 		d.Related = append(d.Related, diag.Note{Span: other.at, Message: "it is declared here"})
-	} else if near := diag.Nearest(name, c.visible()); near != "" {
+	} else if near := c.nearest(name, c.visible()); near != "" {
 		d.Fix = "did you mean " + quote(near) + "?"
 		d.Related = append(d.Related, note(&c.lookup(near).Ident, quote(near)+" is declared here"))
-	} else if near := diag.Nearest(name, maps.Keys(c.funcs)); near != "" {
+	} else if near := c.nearest(name, maps.Keys(c.funcs)); near != "" {
 		d.Fix = "did you mean the function " + quote(near) + "?"
 		d.Related = append(d.Related, note(&c.funcs[near][0].Decl.Name, quote(near)+" is declared here"))
 	} else if later := c.blockAfter(); later != "" {
@@ -191,6 +191,15 @@ func (c *checker) notVisible(name string, n ast.Node, v *elsewhere) (summary, de
 	return quote(name) + " is not declared", c.blockAfter()
 }
 
+// nearest is diag.Nearest, as long as there are few messages: to look for names
+// takes time.
+func (c *checker) nearest(name string, candidates iter.Seq[string]) string {
+	if len(c.diags) > maxErrors {
+		return ""
+	}
+	return diag.Nearest(name, candidates)
+}
+
 // blockAfter is a remark on what is visible, for blocks where this is a common
 // misunderstanding.
 func (c *checker) blockAfter() string {
@@ -224,7 +233,7 @@ func (c *checker) unknownFunction(id ast.Ident) {
 	if d.Fix == "" {
 		d.Fix = otherFunction(id.Name)
 	}
-	if near := diag.Nearest(id.Name, c.functionNames()); d.Fix == "" && near != "" {
+	if near := c.nearest(id.Name, c.functionNames()); d.Fix == "" && near != "" {
 		d.Fix = "did you mean " + quote(near) + "?"
 	}
 	c.diags.Add(d)

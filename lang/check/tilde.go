@@ -160,7 +160,7 @@ func (c *checker) unknownDistribution(s *ast.Tilde) {
 		return
 	}
 	d := diag.Errorf(diag.UnknownDistribution, s.Dist.Span(), "there is no distribution `%s`", name)
-	near := diag.Nearest(name, func(yield func(string) bool) {
+	near := c.nearest(name, func(yield func(string) bool) {
 		for f := range c.functionNames() {
 			if base, suffix := splitSuffix(f); (suffix == "_lpdf" || suffix == "_lpmf") && !yield(base) {
 				return

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/ppl-lang/ppl/lang"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/format"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -31,6 +32,12 @@ func FuzzFormat(f *testing.F) {
 		if wrong, _ := problem(source.NewFile("fuzz", text)); wrong != "" {
 			t.Errorf("%q: %s", text, wrong)
 		}
-		format.Upgrade(source.NewFile("fuzz", text), func(name string) bool { return len(name) > 6 })
+		upgraded, list := format.Upgrade(source.NewFile("fuzz", text), func(name string) bool { return len(name) > 6 })
+		if list.HasErrors() {
+			return
+		}
+		if _, list := lang.ParseWith(source.NewFile("upgraded", upgraded), lang.Options{KeepIncludes: true}); list.HasErrors() {
+			t.Fatalf("the upgraded program does not parse: %s\n%s", list.Errors()[0], upgraded)
+		}
 	})
 }

@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -164,7 +165,10 @@ func tooNested(s *situation) (d diag.Diagnostic, ok bool) {
 	if s.fail.want != wantShallow {
 		return d, false
 	}
-	return s.error(diag.TooDeep, s.tok, "this expression is nested more than %d levels deep", maxDepth), true
+	d = s.error(diag.TooDeep, s.tok, "this expression has too many levels")
+	d.Detail = fmt.Sprintf("At most %d operators can follow one another, and at most %d brackets or operators be nested.", maxHeight, maxDepth)
+	d.Fix = "compute parts of it in variables of their own"
+	return d, true
 }
 
 // singleQuotes explains 'text', which the lexer takes for a transpose.

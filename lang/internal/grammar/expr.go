@@ -55,6 +55,11 @@ type Index struct {
 // no stage that recurses over the tree can exhaust the stack.
 const maxDepth = 1000
 
+// maxHeight bounds expression trees. It is more than maxDepth, since a sum of
+// many terms is a high tree without nesting, and what recurses over trees uses
+// less of the stack than the parser.
+const maxHeight = 10_000
+
 // Binding strengths, weakest first. Unary operators stand between `*` and `^`:
 // -x ^ 2 is -(x ^ 2), -x * y is (-x) * y.
 const (
@@ -221,7 +226,7 @@ func (p *exprParser) node(e *Expr) (*Expr, error) {
 			}
 		}
 	}
-	if e.height > maxDepth {
+	if e.height > maxHeight {
 		return nil, p.fail(wantShallow, nil)
 	}
 	return e, nil

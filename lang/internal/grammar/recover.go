@@ -74,6 +74,10 @@ func (b *Block) parse(lex *lexer.PeekingLexer, functions bool) error {
 		item := Item{Start: *t}
 		start := lex.MakeCheckpoint()
 		switch {
+		case at(lex, ";") && !functions: // what ends a block's brace in other languages
+			lex.Next()
+			item.Stmt = &Stmt{Tokens: lex.Range(lex.RawCursor()-1, lex.RawCursor()), Empty: true}
+			err = nil
 		case functions && failed && at(lex, "{"): // the body of a header that did not parse
 			item.Stmt, err = g.stmt.ParseFromLexer(lex, participle.AllowTrailing(true))
 		case functions:
