@@ -60,6 +60,29 @@ func (p *printer) endsLine(c ast.Comment) bool {
 	return true
 }
 
+// lastOnLine reports whether nothing but blanks and other comments follows a
+// comment on its line.
+func (p *printer) lastOnLine(c ast.Comment) bool {
+	for i := 0; i < len(p.comments); i++ {
+		if start(p.comments[i]) < start(c) {
+			continue
+		}
+		if p.endsLine(p.comments[i]) {
+			return true
+		}
+		if i+1 == len(p.comments) || strings.Trim(p.src[end(p.comments[i]):start(p.comments[i+1])], " \t") != "" {
+			return false
+		}
+	}
+	return p.endsLine(c)
+}
+
+// followsCode reports whether there is something other than blanks before a
+// comment on its line.
+func (p *printer) followsCode(c ast.Comment) bool {
+	return strings.TrimLeft(p.src[start(c)-p.column(c):start(c)], " \t") != ""
+}
+
 // sameLine reports whether no line break is between two offsets.
 func (p *printer) sameLine(from, to int) bool {
 	return from <= to && !strings.Contains(p.src[from:to], "\n")
@@ -88,8 +111,10 @@ func (p *printer) before(pos int) doc {
 		p.take()
 		if p.lineComment(c) || p.endsLine(c) {
 			out = append(out, comment{p.body(c)}, hard{})
+		} else if d, many := p.body(c).(verbatim); many {
+			out = append(out, d, text(" "))
 		} else {
-			out = append(out, p.body(c), text(" "))
+			out = append(out, inline{p.line(c), true})
 		}
 	}
 	if out == nil {
@@ -99,17 +124,27 @@ func (p *printer) before(pos int) doc {
 }
 
 // after writes the comments that follow a token or operand, and perhaps an
-// operator or a comma, on its line and end that line. Those after a closing
-// bracket belong to what ends there, those after the statement to that.
+// operator or a comma, on its line and end that line; of those that do not end
+// it, the ones that follow directly. Those after a closing bracket belong to what
+// ends there, those after the statement to that.
 func (p *printer) after(pos int) doc {
 	var out concat
 	for len(p.comments) > 0 {
 		c := p.comments[0]
-		if start(c) < pos || !p.endsLine(c) || strings.Contains(p.src[start(c):end(c)], "\n") {
+		if start(c) < pos || strings.Contains(p.src[start(c):end(c)], "\n") {
 			break
 		}
-		between := p.src[pos:start(c)]
-		if strings.Trim(between, " \t([,=~|:<>+-*/\\%.^?'&!") != "" {
+		between := strings.Trim(p.src[pos:start(c)], " \t")
+		if !p.lastOnLine(c) {
+			if between != "" {
+				break
+			}
+			p.take()
+			out = append(out, inline{s: p.line(c)})
+			pos = end(c)
+			continue
+		}
+		if strings.Trim(between, "([,=~|:<>+-*/\\%.^?'&!") != "" {
 			break
 		}
 		p.take()
@@ -142,6 +177,19 @@ func (p *printer) own(pos int) {
 	}
 }
 
+// beside writes the comments before pos that stand on the line of what is
+// written, such as the head of a loop.
+func (p *printer) beside(pos int) {
+	for {
+		c, ok := p.next(pos)
+		if !ok || !p.followsCode(c) || !p.endsLine(c) || strings.Contains(p.src[start(c):end(c)], "\n") {
+			return
+		}
+		p.take()
+		p.out(suffix{s: p.line(c)})
+	}
+}
+
 // blank keeps an empty line before what begins at pos, if there is one in the
 // source and something is written before it in the block.
 func (p *printer) blank(pos int) {
@@ -155,11 +203,12 @@ func (p *printer) blank(pos int) {
 }
 
 // trailing writes the comments that follow a statement on its line, before pos,
-// which is where the next thing begins.
-func (p *printer) trailing(from, pos int) {
+// which is where the next thing begins. Closes says that this is the end of a
+// block, to which no comment belongs.
+func (p *printer) trailing(from, pos int, closes bool) {
 	for {
 		c, ok := p.next(pos)
-		if !ok || !p.sameLine(from, start(c)) || !p.endsLine(c) {
+		if !ok || !p.sameLine(from, start(c)) || !p.lastOnLine(c) && !(closes && strings.Trim(p.src[end(c):pos], " \t") == "") {
 			return
 		}
 		p.take()

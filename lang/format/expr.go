@@ -98,6 +98,9 @@ func (p *printer) literal(open string, list []ast.Expr, close string) doc {
 			items = append(items, d)
 		}
 	}
+	if breaks(items) { // comments: the last of them cannot stand before the bracket
+		return group{concat{text(open), nest{concat{soft{}, items}, level}, soft{}, text(close)}}
+	}
 	return concat{text(open), nest{items, level}, text(close)}
 }
 
@@ -200,8 +203,10 @@ func (p *printer) binary(e *ast.Binary) doc {
 			return concat{p.operand(x)}
 		}
 		out := chain(b.X, strength)
-		op := p.leaf(b.OpPos.Start, b.Op)
-		return append(out, soft{" "}, op, text(" "), p.operand(b.Y))
+		before := p.before(b.OpPos.Start)
+		// What follows the operator on its line ends the line before it.
+		after := p.after(b.OpPos.Start + len(b.Op))
+		return append(out, after, soft{" "}, before, text(b.Op+" "), p.operand(b.Y))
 	}
 	if e.Op == "^" || e.Op == ".^" {
 		x := p.expr(e.X)

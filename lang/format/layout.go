@@ -34,6 +34,13 @@ type (
 		s      string
 		breaks bool
 	}
+	// inline is a comment within a line, unless comments wait for the end of it:
+	// then it waits behind them. A blank parts it from what it belongs to, which
+	// it leads or follows.
+	inline struct {
+		s     string
+		leads bool
+	}
 	// comment is one that a line break follows. It comes after the suffixes of
 	// its line.
 	comment struct{ d doc }
@@ -113,7 +120,7 @@ func (w *writer) lay(d doc, indent int, flat bool) {
 	case fill:
 		for i, x := range d {
 			if s, ok := x.(soft); ok && i+1 < len(d) {
-				if flat || !breaks(d[i+1]) && fits(concat{s, d[i+1]}, width-w.at(indent)-1) {
+				if flat || !breaks(d[i-1]) && !breaks(d[i+1]) && fits(concat{s, d[i+1]}, width-w.at(indent)-1) {
 					w.write(s.flat)
 				} else {
 					w.newline(indent)
@@ -132,6 +139,15 @@ func (w *writer) lay(d doc, indent int, flat bool) {
 		w.newline(indent)
 	case suffix:
 		w.pending = append(w.pending, d.s)
+	case inline:
+		switch {
+		case len(w.pending) > 0:
+			w.pending = append(w.pending, d.s)
+		case d.leads:
+			w.write(d.s + " ")
+		default:
+			w.write(" " + d.s)
+		}
 	case comment:
 		if len(w.pending) == 0 {
 			if n := len(w.b); w.col > 0 && w.b[n-1] != ' ' {
@@ -229,6 +245,8 @@ func measure(d doc, room int) (int, bool) {
 	switch d := d.(type) {
 	case text:
 		room -= utf8.RuneCountInString(string(d))
+	case inline:
+		room -= utf8.RuneCountInString(d.s) + 1
 	case concat:
 		return all(d)
 	case fill:

@@ -19,7 +19,7 @@ func (p *printer) program(f *ast.File) {
 		if i+1 < len(f.Blocks) {
 			next = f.Blocks[i+1].Pos.Start
 		}
-		p.trailing(b.Pos.End, next)
+		p.trailing(b.Pos.End, next, false)
 		p.newline()
 	}
 	p.own(len(p.src) + 1)
@@ -122,7 +122,7 @@ func (p *printer) stmts(list []ast.Stmt, stop int) {
 		if i < len(list) {
 			next = list[i].Span().Start
 		}
-		p.trailing(last, next)
+		p.trailing(last, next, i == len(list))
 		p.newline()
 	}
 }
@@ -153,6 +153,7 @@ func (p *printer) nested(s ast.Stmt) {
 			return
 		}
 	}
+	p.beside(s.Span().Start)
 	p.depth++
 	p.newline()
 	p.top = true
@@ -269,15 +270,16 @@ func (p *printer) ifStmt(s *ast.If) {
 	// Comments between the branches stand after the first, or on lines of their
 	// own before else.
 	from := s.Then.Span().End
-	p.trailing(from, s.Else.Span().Start)
-	_, more := p.next(s.Else.Span().Start)
+	word := p.elseAfter(from, s.Else.Span().Start)
+	p.trailing(from, word, false)
+	_, more := p.next(word)
 	b, ok := s.Then.(*ast.BlockStmt)
 	if ok && p.braced(b) && !more && len(p.w.pending) == 0 && p.w.col > 0 {
 		p.out(text(" else"))
 	} else {
 		p.newline()
 		p.top = true
-		p.own(s.Else.Span().Start)
+		p.own(word)
 		if p.w.col > 0 {
 			p.newline()
 		}
@@ -289,6 +291,23 @@ func (p *printer) ifStmt(s *ast.If) {
 		return
 	}
 	p.nested(s.Else)
+}
+
+// elseAfter finds the word else between two offsets.
+func (p *printer) elseAfter(from, to int) int {
+	for _, c := range p.comments {
+		if start(c) >= to {
+			break
+		}
+		if i := strings.Index(p.src[from:max(from, start(c))], "else"); i >= 0 {
+			return from + i
+		}
+		from = max(from, end(c))
+	}
+	if i := strings.Index(p.src[from:to], "else"); i >= 0 {
+		return from + i
+	}
+	return to
 }
 
 // decl writes a declaration of one or several variables.
