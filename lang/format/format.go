@@ -29,8 +29,32 @@ func Source(f *source.File) (string, diag.List) {
 	if list.HasErrors() {
 		return "", list
 	}
-	return Tree(tree), list
+	return settled(tree), list
 }
+
+// settled formats a tree until formatting again changes nothing: where a comment
+// stands can depend on the line breaks around it, which formatting moves.
+func settled(tree *ast.File) string {
+	text := Tree(tree)
+	if len(tree.Comments) == 0 {
+		return text
+	}
+	for range rounds {
+		again, list := lang.ParseWith(source.NewFile(tree.Source.Name, text), lang.Options{KeepIncludes: true})
+		if list.HasErrors() {
+			return text // a defect, which tests would show
+		}
+		next := Tree(again)
+		if next == text {
+			break
+		}
+		text = next
+	}
+	return text
+}
+
+// rounds bounds how often a program is formatted; one is nearly always enough.
+const rounds = 8
 
 // Upgrade formats a program and rewrites what is written as older versions of
 // Stan had it; known tells the functions of the library. The list holds a
@@ -40,7 +64,7 @@ func Upgrade(f *source.File, known func(name string) bool) (string, diag.List) {
 	if list.HasErrors() {
 		return "", list
 	}
-	return Tree(tree), list
+	return settled(tree), list
 }
 
 // Tree formats a tree that was parsed without errors.

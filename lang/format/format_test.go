@@ -3,9 +3,12 @@ package format_test
 import (
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -152,4 +155,41 @@ func TestStanc3(t *testing.T) {
 	if n < 1000 {
 		t.Errorf("only %d programs", n)
 	}
+}
+
+var boundary = regexp.MustCompile(`"[^"\n]*"|//[^\n]*|/\*(?s:.*?)\*/|#[^\n]*|\b|[(){}\[\];,]`)
+
+// TestCommentsAnywhere puts comments between random tokens of programs: none is
+// lost, and what is formatted is formatted.
+func TestCommentsAnywhere(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	kinds := []string{"/* c%d */", " // c%d\n", "\n// c%d\n", "\n/* c%d */\n", "/* c%d\n   d */", "/* a%d *//* b */"}
+	rounds := 20
+	if n, err := strconv.Atoi(os.Getenv("PPL_FORMAT_ROUNDS")); err == nil {
+		rounds = n
+	}
+	programs(t, "../testdata/good", func(f *source.File) {
+		if strings.Contains(f.Text, "#include") {
+			return
+		}
+		places := boundary.FindAllStringIndex(f.Text, -1)
+		for range rounds {
+			n := 1 + rng.IntN(6)
+			var at []int
+			for range n {
+				at = append(at, places[rng.IntN(len(places))][0])
+			}
+			slices.Sort(at)
+			text, last := "", 0
+			for i, k := range at {
+				text += f.Text[last:k] + fmt.Sprintf(kinds[rng.IntN(len(kinds))], i)
+				last = k
+			}
+			text += f.Text[last:]
+			if wrong, _ := problem(source.NewFile(f.Name, text)); wrong != "" {
+				t.Errorf("%s: %s\nof\n%s", f.Name, wrong, text)
+				return
+			}
+		}
+	})
 }

@@ -163,7 +163,11 @@ func (w *writer) lay(d doc, indent int, flat bool) {
 			w.pending = append(w.pending, d.s)
 		}
 	case verbatim:
-		w.verbatim(d)
+		if len(w.pending) > 0 {
+			w.pending = append(w.pending, d.s)
+		} else {
+			w.verbatim(d)
+		}
 	}
 }
 
