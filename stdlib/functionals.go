@@ -49,6 +49,13 @@ vector detach(vector x) { reject(""); }`
 	constantStubs = `
 vector detach(vector x) { reject(""); }
 real detach(real x) { reject(""); }`
+	daeHead = `
+vector f(real t, vector y, vector yp $params) { reject(""); }
+vector residual(real t, vector y, vector yp $params) { return f(t, y, yp $args); }
+matrix jacobian_residual_1(real t, vector y, vector yp $params) { reject(""); }
+matrix jacobian_residual_2(real t, vector y, vector yp $params) { reject(""); }
+vector detach(vector x) { reject(""); }
+real detach(real x) { reject(""); }`
 	integrandHead = `
 real f(real x, real xc $params) { reject(""); }
 real integrand(real x, real xc $params) { return f(x, xc $args); }
@@ -56,30 +63,44 @@ real detach(real x) { reject(""); }`
 )
 
 // odeEntries are the entries with these tolerances and most steps.
-func odeEntries(tolerances string) (plain, control string) {
+func odeEntries(integrate, tolerances string) (plain, control string) {
 	return `
 array[] vector solve(vector y0, real t0, array[] real ts $params) {
-  return integrate(y0, t0, ts, ` + tolerances + ` $args);
+  return ` + integrate + `(y0, t0, ts, ` + tolerances + ` $args);
 }`, `
 array[] vector solve(vector y0, real t0, array[] real ts, real rtol, real atol, int most $params) {
-  return integrate(y0, t0, ts, rtol, atol, most $args);
+  return ` + integrate + `(y0, t0, ts, rtol, atol, most $args);
 }`
 }
 
 // oldODEEntries are the same for the form with arrays.
-func oldODEEntries(tolerances string) (plain, control string) {
-	const arrays = ` {
+func oldODEEntries(integrate, tolerances string) (plain, control string) {
+	arrays := ` {
   array[size(ts), size(y0)] real out;
-  array[size(ts)] vector[size(y0)] ys = integrate(to_vector(y0), t0, ts, `
+  array[size(ts)] vector[size(y0)] ys = ` + integrate + `(to_vector(y0), t0, ts, `
 	const end = ` $args);
   for (i in 1:size(ts)) out[i] = to_array_1d(ys[i]);
   return out;
 }`
 	return `
 array[,] real solve(array[] real y0, real t0, array[] real ts $params)` + arrays + tolerances + end, `
-array[,] real solve(array[] real y0, real t0, array[] real ts $params, real rtol, real atol, real most)` +
-			arrays + "rtol, atol, 1000000" + end
+array[,] real solve(array[] real y0, real t0, array[] real ts $params, real rtol, real atol, data real most)` +
+			arrays + "rtol, atol, to_int(fmin(most, 2147483647))" + end
 }
+
+// adjointEntry is that of the form with many control arguments: tolerances of the
+// solution come first, those of adjoints and quadratures are of no use here.
+const adjointEntry = `
+array[] vector solve(vector y0, real t0, array[] real ts, real rtol, vector atol, real rtol_back, vector atol_back,
+                     real rtol_sum, real atol_sum, int most, int between, int interpolation, int forward, int backward $params) {
+  if (num_elements(atol) != num_elements(y0))
+    reject("there must be as many absolute tolerances as states, but there are ", num_elements(atol), " and ", num_elements(y0));
+  if (forward == 1)
+    return integrate(y0, t0, ts, rtol, min(atol), most $args);
+  if (forward != 2)
+    reject("the solver must be 1 (for systems that are not stiff) or 2 (for stiff ones), but is ", forward);
+  return integrate_stiff(y0, t0, ts, rtol, min(atol), most $args);
+}`
 
 // The default tolerances of Stan.
 const (
@@ -88,29 +109,46 @@ const (
 )
 
 var functionals = func() []functional {
-	loose, looseTol := odeEntries(looseTolerances)
-	tight, tightTol := odeEntries(tightTolerances)
-	old, oldTol := oldODEEntries(looseTolerances)
-	oldTight, oldTightTol := oldODEEntries(tightTolerances)
+	const explicit, stiff = "integrate", "integrate_stiff"
+	loose, looseTol := odeEntries(explicit, looseTolerances)
+	tight, tightTol := odeEntries(explicit, tightTolerances)
+	implicit, implicitTol := odeEntries(stiff, tightTolerances)
+	old, oldTol := oldODEEntries(explicit, looseTolerances)
+	oldTight, oldTightTol := oldODEEntries(explicit, tightTolerances)
+	oldImplicit, oldImplicitTol := oldODEEntries(stiff, tightTolerances)
 	return []functional{
-		{names: "ode_rk45 ode_ckrk", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 5 whose steps are adapted; for systems that are not stiff.", files: "adaptive dopri5", lead: 2, head: odeHead + stubs, plain: loose, control: looseTol},
-		{names: "ode_adams", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 5 whose steps are adapted; for systems that are not stiff.", files: "adaptive dopri5", lead: 2, head: odeHead + stubs, plain: tight, control: tightTol},
-		{names: "ode_bdf", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an implicit extrapolation method of order 6 whose steps are adapted; for stiff systems.", files: "adaptive seulex", lead: 2, head: odeHead + stubs, plain: tight, control: tightTol},
-		{names: "integrate_ode integrate_ode_rk45", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 5 whose steps are adapted; for systems that are not stiff.", files: "adaptive dopri5", lead: 2, head: oldODEHead + stubs, plain: old, control: oldTol},
-		{names: "integrate_ode_adams", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 5 whose steps are adapted; for systems that are not stiff.", files: "adaptive dopri5", lead: 2, head: oldODEHead + stubs, plain: oldTight, control: oldTightTol},
-		{names: "integrate_ode_bdf", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an implicit extrapolation method of order 6 whose steps are adapted; for stiff systems.", files: "adaptive seulex", lead: 2, head: oldODEHead + stubs, plain: oldTight, control: oldTightTol},
+		{names: "ode_rk45 ode_ckrk", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 8 (DOP853) whose steps are adapted; for systems that are not stiff. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances.", files: "adaptive dop853", lead: 2, head: odeHead + stubs, plain: loose, control: looseTol},
+		{names: "ode_adams", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 8 (DOP853) whose steps are adapted; for systems that are not stiff. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances.", files: "adaptive dop853", lead: 2, head: odeHead + stubs, plain: tight, control: tightTol},
+		{names: "ode_bdf", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an implicit extrapolation method of order 6 (SEULEX) whose steps are adapted; for stiff systems. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances.", files: "adaptive seulex", lead: 2, head: odeHead + stubs, plain: implicit, control: implicitTol},
+		{names: "ode_adjoint_tol_ctl", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, with control arguments: relative and absolute tolerances of the solution, of the adjoint system and of quadratures, most steps, steps between checkpoints, kind of interpolation, solver forward and backward (1 for systems that are not stiff, 2 for stiff ones). Derivatives are those of the steps; of the control arguments only the first two, most steps and the solver forward count.", files: "adaptive dop853 seulex", lead: 2, head: odeHead + stubs, plain: adjointEntry},
+		{names: "dae", doc: "The solution of the implicit system 0 = f(t, y, dy/dt, …), of index 1 at most, at the times ts, from y0 with derivatives yp0 at t0, by the method Radau IIA of order 5, whose steps are adapted; yp0 only helps to begin. The solution is held to 3 % of the tolerances.", files: "adaptive dae", lead: 3, head: daeHead, plain: `
+array[] vector solve(vector y0, vector yp0, real t0, array[] real ts $params) {
+  return integrate_implicit(y0, yp0, t0, ts, ` + tightTolerances + ` $args);
+}`, control: `
+array[] vector solve(vector y0, vector yp0, real t0, array[] real ts, real rtol, real atol, int most $params) {
+  return integrate_implicit(y0, yp0, t0, ts, rtol, atol, most $args);
+}`},
+		{names: "integrate_ode integrate_ode_rk45", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 8 (DOP853) whose steps are adapted; for systems that are not stiff. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances.", files: "adaptive dop853", lead: 2, head: oldODEHead + stubs, plain: old, control: oldTol},
+		{names: "integrate_ode_adams", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 8 (DOP853) whose steps are adapted; for systems that are not stiff. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances.", files: "adaptive dop853", lead: 2, head: oldODEHead + stubs, plain: oldTight, control: oldTightTol},
+		{names: "integrate_ode_bdf", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an implicit extrapolation method of order 6 (SEULEX) whose steps are adapted; for stiff systems. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances.", files: "adaptive seulex", lead: 2, head: oldODEHead + stubs, plain: oldImplicit, control: oldImplicitTol},
 		{names: "solve_newton solve_powell", doc: "The y at which f(y, …) is a vector of zeros, by Newton's method from a guess, with derivatives by the implicit function theorem.", files: "newton", lead: 1, head: systemHead, plain: `
 vector solve(vector guess $params) { return zero(guess, 1e-6, 200 $args); }`, control: `
 vector solve(vector guess, real scale, real tolerance, int most $params) { return zero(guess, tolerance, most $args); }`},
 		{names: "algebra_solver algebra_solver_newton", doc: "The y at which f(y, …) is a vector of zeros, by Newton's method from a guess, with derivatives by the implicit function theorem.", files: "newton", lead: 1, head: systemHead, plain: `
 vector solve(vector guess $params) { return zero(guess, 1e-6, 200 $args); }`, control: `
-vector solve(vector guess $params, real scale, real tolerance, real most) { return zero(guess, tolerance, 1000000 $args); }`},
+vector solve(vector guess $params, real scale, real tolerance, data real most) {
+  return zero(guess, tolerance, to_int(fmin(most, 2147483647)) $args);
+}`},
 		{names: "integrate_1d_gauss_kronrod integrate_1d_double_exponential", doc: "The integral of f(x, xc, …) from a to b, which may be infinite, by the double exponential formula; xc is the distance to the nearer end, where that is small.", files: "quadrature", lead: 2, head: integrandHead, plain: `
-real solve(real a, real b $params) { return area(a, b, 1.4901161193847656e-8 $args); }`, control: `
-real solve(real a, real b, real tolerance, real absolute, int most $params) { return area(a, b, tolerance $args); }`},
+real solve(real a, real b $params) { return area(a, b, 1.4901161193847656e-8, 1e-12, 6 $args); }`, control: `
+real solve(real a, real b, real tolerance, real absolute, int most $params) {
+  if (!(tolerance >= 0 && absolute >= 0 && most >= 0))
+    reject("the tolerances and the number of refinements of an integral must not be negative, but are ", tolerance, ", ", absolute, " and ", most);
+  return area(a, b, tolerance, absolute, min(most, 15) $args);
+}`},
 		{names: "integrate_1d", doc: "The integral of f(x, xc, …) from a to b, which may be infinite, by the double exponential formula; xc is the distance to the nearer end, where that is small.", files: "quadrature", lead: 2, head: integrandHead, plain: `
-real solve(real a, real b $params) { return area(a, b, 1.4901161193847656e-8 $args); }`, control: `
-real solve(real a, real b $params, real tolerance) { return area(a, b, tolerance $args); }`},
+real solve(real a, real b $params) { return area(a, b, 1.4901161193847656e-8, 1e-12, 6 $args); }`, control: `
+real solve(real a, real b $params, real tolerance) { return area(a, b, tolerance, 1e-12, 6 $args); }`},
 		{names: "reduce_sum reduce_sum_static", doc: "The sum of f over slices of an array: f(x, 1, size(x), …); the size of slices is of no matter.", lead: 3, plain: `
 real f($1 x, int start, int end $params) { reject(""); }
 real solve($1 x, int grain $params) {
@@ -171,4 +209,4 @@ func written(name string, o types.Overload) (w types.Written, ok bool) {
 
 // oldArguments is the number of arguments of the older forms without control
 // arguments, by algorithm.
-var oldArguments = map[string]int{"dopri5": 7, "seulex": 7, "newton": 5, "quadrature": 6}
+var oldArguments = map[string]int{"dop853": 7, "seulex": 7, "newton": 5, "quadrature": 6}

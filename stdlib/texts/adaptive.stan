@@ -32,10 +32,10 @@ void check_times(real t0, array[] real ts, real rtol, real atol) {
     reject("the tolerances must be positive, but are ", rtol, " and ", atol);
 }
 
-// What the error of the solution is held to: a hundredth of the tolerance. The
-// estimate does not look at the derivatives of the solution, whose errors are
-// larger; in an epidemic model they were 5 % off at the tolerance itself, where
-// Stan, which integrates them along, had 0.05 %.
+// What the error of the solution is held to: 3 % of the tolerance. The estimate
+// does not look at the derivatives of the solution, whose errors are larger, while
+// Stan integrates them along. The gradient of an epidemic model has errors up to
+// 3.3 % then (Stan 4.4), 0.6 with 1 % of the tolerance and 9 with 10.
 real tighter(real tolerance) {
-  return fmax(0.01 * tolerance, fmin(tolerance, 1e-12));
+  return fmax(0.03 * tolerance, fmin(tolerance, 1e-12));
 }

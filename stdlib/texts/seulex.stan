@@ -2,7 +2,7 @@
 // (P. Deuflhard, SIAM Review 27, 1985; Hairer and Wanner, Solving Ordinary
 // Differential Equations II, section IV.9). The lengths of the steps have no
 // derivatives: the steps are those of a fixed grid.
-array[] vector integrate(vector y0, real t0, array[] real ts, real relative, real absolute, int most $params) {
+array[] vector integrate_stiff(vector y0, real t0, array[] real ts, real relative, real absolute, int most $params) {
   real rtol = tighter(relative);
   real atol = tighter(absolute);
   int n = num_elements(y0);

@@ -271,7 +271,7 @@ func (b *binder) carry(ax *axis, steps int, lp *loop, i value, active *value) si
 	switch {
 	case total*ax.n > maxHistory:
 		panic(&abort{reason: "too much to carry"})
-	case total > smallCarried && steps <= smallUnrolled && active == nil && !mayJump(lp.body):
+	case total > smallCarried && steps <= smallUnrolled && active == nil && !mayJump(lp.body) && !hasWhile(lp.body):
 		panic(&abort{reason: "few enough iterations to unroll instead of carrying arrays"})
 	}
 	step := func() signal {
@@ -557,4 +557,16 @@ func (b *binder) carryRagged(s *ir.For, from, to value) signal {
 	lp := &loop{body: s.Body, v: s.Var, bind: func(i value) value { return i }}
 	lp.tracked = b.track(inner, lp, i, &active)
 	return b.carry(inner, int(steps), lp, i, &active)
+}
+
+// hasWhile reports whether a body contains a while loop, beside whose trips the
+// copies of what is carried cost little.
+func hasWhile(body ir.Stmt) bool {
+	found := false
+	walkStmts(body, func(s ir.Stmt) {
+		if _, ok := s.(*ir.While); ok {
+			found = true
+		}
+	})
+	return found
 }

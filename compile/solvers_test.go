@@ -1,0 +1,113 @@
+package compile
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+// TestSolvers compares solutions of differential and algebraic-differential
+// equations with what is known in closed form, or by mpmath, and the derivatives.
+func TestSolvers(t *testing.T) {
+	const functions = `functions {
+  vector decay(real t, vector y, real k) { return [-k * y[1], k * y[1] + cos(t)]'; }
+  vector residual(real t, vector y, vector yp, real k) { return [yp[1] + k * y[1], y[1] + y[2] - 1]'; }
+  vector pendulum(real t, vector y, vector yp, real k) { return [yp[1] - y[2] + 0 * t, yp[2] + k * y[1]]'; }
+  vector robertson(real t, vector y, vector yp, real k) {
+    return [yp[1] + k * y[1] - 1e4 * y[2] * y[3], yp[2] - k * y[1] + 1e4 * y[2] * y[3] + 3e7 * square(y[2]), y[1] + y[2] + y[3] - 1]';
+  }
+}
+parameters { real k; real b; }
+transformed parameters {
+  array[2] real ts = {0.5, 2};
+  array[2] vector[2] x;
+  vector[2] v = [b, 0]';
+  `
+	e := func(k, t float64) float64 { return math.Exp(-k * t) }
+	const k, b = 0.7, 1.3
+	w := math.Sqrt(k)
+	for _, c := range []struct {
+		statement string
+		value     [4]float64 // of x at 0.5 and 2
+		dk        [4]float64 // the derivative by k
+		tol       float64
+	}{
+		{"x = ode_adjoint_tol_ctl(decay, v, 0, ts, 1e-9, rep_vector(1e-9, 2), 1e-6, rep_vector(1e-6, 2), 1e-6, 1e-6, 10000, 150, 1, 1, 2, k);",
+			[4]float64{b * e(k, 0.5), b*(1-e(k, 0.5)) + math.Sin(0.5), b * e(k, 2), b*(1-e(k, 2)) + math.Sin(2)},
+			[4]float64{-0.5 * b * e(k, 0.5), 0.5 * b * e(k, 0.5), -2 * b * e(k, 2), 2 * b * e(k, 2)}, 1e-9},
+		{"x = ode_adjoint_tol_ctl(decay, v, 0, ts, 1e-9, rep_vector(1e-9, 2), 1e-6, rep_vector(1e-6, 2), 1e-6, 1e-6, 10000, 150, 1, 2, 2, k);",
+			[4]float64{b * e(k, 0.5), b*(1-e(k, 0.5)) + math.Sin(0.5), b * e(k, 2), b*(1-e(k, 2)) + math.Sin(2)},
+			[4]float64{-0.5 * b * e(k, 0.5), 0.5 * b * e(k, 0.5), -2 * b * e(k, 2), 2 * b * e(k, 2)}, 1e-8},
+		{"x = ode_ckrk_tol(decay, v, 0, ts, 1e-9, 1e-9, 1000, k);",
+			[4]float64{b * e(k, 0.5), b*(1-e(k, 0.5)) + math.Sin(0.5), b * e(k, 2), b*(1-e(k, 2)) + math.Sin(2)},
+			[4]float64{-0.5 * b * e(k, 0.5), 0.5 * b * e(k, 0.5), -2 * b * e(k, 2), 2 * b * e(k, 2)}, 1e-9},
+		{"x = dae(residual, [b, 1 - b]', [-k * b, k * b]', 0, {0.5, 2}, k);",
+			[4]float64{b * e(k, 0.5), 1 - b*e(k, 0.5), b * e(k, 2), 1 - b*e(k, 2)},
+			[4]float64{-0.5 * b * e(k, 0.5), 0.5 * b * e(k, 0.5), -2 * b * e(k, 2), 2 * b * e(k, 2)}, 1e-8},
+		{"x = dae_tol(pendulum, v, [0, 0]', 0, {0.5, 2}, 1e-7, 1e-7, 1000, k);",
+			[4]float64{b * math.Cos(w/2), -b * w * math.Sin(w/2), b * math.Cos(2*w), -b * w * math.Sin(2*w)},
+			[4]float64{-b * math.Sin(w/2) / 4 / w, -b * (math.Sin(w/2) + w*math.Cos(w/2)/2) / 2 / w,
+				-b * math.Sin(2*w) / w, -b * (math.Sin(2*w) + 2*w*math.Cos(2*w)) / 2 / w}, 1e-6},
+		// At t = 0.4 and 40, as given by Hindmarsh for the rate 0.04.
+		{"{ array[2] vector[3] y = dae_tol(robertson, [1, 0, 0]', [-0.04, 0.04, 0]', 0, {0.4, 40}, 1e-8, 1e-12, 100000, 0.04 + (k - 0.7)); for (i in 1:2) x[i] = y[i, 2:3]; }",
+			[4]float64{3.386395e-5, 1.479402e-2, 9.185535e-6, 2.841638e-1}, [4]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN()}, 5e-7},
+	} {
+		m := modelOf(t, functions+c.statement+" }", BindOptions{})
+		out := make([]float64, len(m.ConstrainedNames()))
+		at := func(k float64) []float64 {
+			if err := m.Constrain([]float64{k, b}, out); err != nil {
+				t.Fatalf("%s: %v", c.statement, err)
+			}
+			// x.1.1, x.2.1, x.1.2, x.2.2 follow on k, b and ts.
+			return []float64{out[4], out[6], out[5], out[7]}
+		}
+		got := at(k)
+		for i, want := range c.value {
+			if !(math.Abs(got[i]-want) <= c.tol*max(1e-3, math.Abs(want))) {
+				t.Errorf("%s\nvalue %d is %.10g, want %.10g", c.statement, i+1, got[i], want)
+			}
+		}
+		if math.IsNaN(c.dk[0]) {
+			continue
+		}
+		m = modelOf(t, functions+c.statement+" } model { target += x[1, 1] + 2 * x[1, 2] + 3 * x[2, 1] + 5 * x[2, 2]; }", BindOptions{})
+		grad := make([]float64, 2)
+		want := c.dk[0] + 2*c.dk[1] + 3*c.dk[2] + 5*c.dk[3]
+		if _, err := m.LogDensityGrad([]float64{k, b}, grad); err != nil || !(math.Abs(grad[0]-want) <= 20*c.tol) {
+			t.Errorf("%s\nderivative is %.10g (%v), want %.10g", c.statement, grad[0], err, want)
+		}
+	}
+}
+
+// TestSolverControl: control arguments of solvers count, those of the older forms
+// too.
+func TestSolverControl(t *testing.T) {
+	const functions = `functions {
+  vector decay(real t, vector y, real k) { return -k * y * (1 + cos(5 * t)); }
+  array[] real old(real t, array[] real y, array[] real k, array[] real r, array[] int i) { return {-k[1] * y[1] * (1 + cos(5 * t))}; }
+  vector system(vector y, vector k, array[] real r, array[] int i) { return exp(y) - k; }
+  real f(real x, real xc, real k) { return 1 / (1e-4 + square(x - k)); }
+}
+transformed data { array[0] real none; array[0] int no; }
+parameters { real k; }
+model { target += `
+	for call, want := range map[string]string{
+		"sum(ode_rk45_tol(decay, [1]', 0, {50}, 1e-8, 1e-8, 5, k)[1])":                                     "took more than 5 steps",
+		"integrate_ode_rk45(old, {1}, 0, {50}, {k}, none, no, 1e-8, 1e-8, 5)[1, 1]":                        "took more than 5 steps",
+		"integrate_ode_bdf(old, {1}, 0, {50}, {k}, none, no, 1e-8, 1e-8, 5.0)[1, 1]":                       "took more than 5 steps",
+		"algebra_solver(system, [30]', [k]', none, no, 1e-9, 1e-9, 3)[1]":                                  "the equations are not solved after 3 steps",
+		"integrate_1d_double_exponential_tol(f, -1, 1, 1e-9, 0, 2, k - 0.9)":                               "does not converge to a relative error of 1e-09",
+		"integrate_1d_double_exponential_tol(f, -1, 1, 1e-9, 0, 12, k - 0.9)":                              "",
+		"integrate_1d_double_exponential_tol(f, -1, 1, 1e-9, 1000, 2, k - 0.9)":                            "",
+		"ode_adjoint_tol_ctl(decay, [1]', 0, {1}, 1e-6, [1, 1]', 1, [1]', 1, 1, 100, 1, 1, 1, 1, k)[1, 1]": "there must be as many absolute tolerances as states, but there are 2 and 1",
+	} {
+		m := modelOf(t, functions+call+"; }", BindOptions{})
+		_, err := m.LogDensityGrad([]float64{1}, make([]float64, 1))
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", call, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: %v, want %s", call, err, want)
+		}
+	}
+}
