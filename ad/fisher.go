@@ -351,7 +351,7 @@ func (f *fisher) trace(p *part, a Ref) {
 		if m == 1 {
 			q, w = g.Sum(q), g.Sum(w)
 		}
-		t := g.Sum(g.Mul(q, w))
+		t := g.Sum(g.guarded(q, w))
 		if i != k {
 			t = g.Scale(2, t)
 		}
@@ -392,7 +392,7 @@ func (f *fisher) products(p *part) Ref {
 		if !g.Type(w).Equal(Scalar) {
 			w = g.Gather(g.Reshape(g.Unlane(g.Expand(w, p.place)), []int{p.place.Total()}), Index{Dims: []Dim{{N: n, Table: s.element}}})
 		}
-		if t = g.Mul(t, w); sum == None {
+		if t = g.guarded(t, w); sum == None {
 			sum = t
 		} else {
 			sum = g.Add(sum, t)
@@ -456,15 +456,21 @@ func (g *Graph) weighted(a, b, w Ref, place Type) Ref {
 	n := g.Type(a).Shape[0]
 	m := place.Total()
 	one := func(j Ref) bool { return g.Type(j).Shape[1] == 1 }
-	w = g.Reshape(g.Unlane(g.Expand(w, place)), []int{m, 1})
-	switch {
-	case m == 1 || one(a) && one(b):
-		return g.Mul(g.Sum(w), g.matMul(a, b, false, true))
-	case one(a):
-		return g.matMul(a, g.matMul(b, w, false, false), false, true)
-	case one(b):
-		return g.matMul(g.matMul(a, w, false, false), b, false, true)
+	weight := w
+	w = g.Reshape(g.Unlane(g.Expand(w, place)), []int{1, m})
+	if m == 1 || one(a) && one(b) {
+		return g.matMul(g.guarded(a, g.Broadcast(g.Sum(w), []int{n, 1})), b, false, true)
 	}
-	wide := g.Gather(w, Index{Dims: []Dim{{N: n}, {N: m, Stride: 1}}})
-	return g.matMul(g.Mul(a, wide), b, false, true)
+	if one(a) {
+		return g.Transpose(g.weighted(b, a, weight, place))
+	}
+	aw := g.guarded(a, g.Gather(w, Index{Dims: []Dim{{N: n}, {N: m, Stride: 1}}}))
+	if one(b) {
+		aw = g.Reshape(g.sumLast(aw), []int{n, 1})
+	}
+	return g.matMul(aw, b, false, true)
 }
+
+// guarded is a·w, 0 where a is: an element that no parameter moves contributes
+// nothing, even where its information is infinite (a probability of 1).
+func (g *Graph) guarded(a, w Ref) Ref { return g.Do(OpMulGuarded, nil, a, w) }
