@@ -19,6 +19,7 @@
 //	jvp.go         JVP: forward mode, likewise
 //	hessian.go     Hessian-vector products, Hessians, Jacobians
 //	fisher.go      the expected Fisher information of sampling statements
+//	fisherpattern.go which elements depend on which, for sparse derivatives
 //	eval.go        the kernels and the evaluation of one node
 //	evalgraph.go   Eval, the reference evaluator
 //

@@ -6,7 +6,8 @@
 // decide and builds the graphs from the unconstrained parameters to the log
 // density, its gradient, and the values that a draw consists of; a [Model]
 // replays them. Model satisfies infer.LogDensity, infer.Cloner and
-// infer.Generator structurally; neither package imports the other.
+// infer.Generator structurally, and with fisher.go and curvature.go what package
+// infer/riemann wants of a target; neither package imports the other.
 //
 // Sub-packages: ir (the typed program), data (JSON and Go values),
 // internal/bind (the partial evaluator), internal/vm (replay). The transforms of

@@ -364,3 +364,22 @@ model { b ~ normal(0, s); }`
 		}
 	}
 }
+
+// TestFisherHalf: a scale whose prior is half of a symmetric distribution has the
+// information of that half about its logarithm.
+func TestFisherHalf(t *testing.T) {
+	for text, want := range map[string]float64{
+		`real<lower=0> s; } model { s ~ normal(0, 3); }`:                          2,
+		`real<lower=0> s; } model { s ~ std_normal(); }`:                          2,
+		`real<lower=2.5> s; } model { s ~ cauchy(2.5, 3); }`:                      0.5,
+		`vector<lower=0>[1] s; } model { s ~ student_t(5, 0, 3); }`:               1.25,
+		`vector<lower=0>[1] s; } model { for (i in 1:1) s[i] ~ logistic(0, 3); }`: (3 + math.Pi*math.Pi) / 9,
+		`real<lower=0> s; } model { s ~ normal(1, 3); }`:                          math.Exp(0.8) / 9, // not half: ds/dlog s = s
+		`real s; } model { s ~ normal(0, 3); }`:                                   1. / 9,
+	} {
+		m := boundText(t, "parameters { "+text, map[string]any{})
+		if g := metricAt(t, m.FisherMetric, []float64{0.4}); math.Abs(g[0]-want) > 1e-14 {
+			t.Errorf("%s: %v, want %v", text, g[0], want)
+		}
+	}
+}

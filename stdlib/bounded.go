@@ -31,6 +31,8 @@ var uniform = Dist{
 	},
 	Rand:     func(rng *rand.Rand, p []float64) float64 { return p[0] + (p[1]-p[0])*rng.Float64() },
 	Examples: []Example{{"uniform_lpdf(0.5 | 0, 1)", 0}},
+
+	Information: ofUniform,
 }
 
 // logPart is log(part/whole), -Inf for part ≤ 0 and 0 for part ≥ whole.

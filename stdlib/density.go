@@ -193,7 +193,23 @@ func (d *Dist) statements() func(b *Builder, a []Arg) []ad.Statement {
 		if b.common(a, d.what) == 0 {
 			return nil
 		}
-		return []ad.Statement{{Args: refs(a), Info: d.Information}}
+		info := d.Information
+		if d.Half != nil && a[0].Lower != nil {
+			location := 0.0
+			known := true
+			if n := len(a); n > 1 {
+				var v []float64
+				v, known = b.G.Value(a[n-2].Ref)
+				known = known && len(v) > 0 && !slices.ContainsFunc(v, func(x float64) bool { return x != v[0] })
+				if known {
+					location = v[0]
+				}
+			}
+			if known && location == *a[0].Lower {
+				info = d.Half
+			}
+		}
+		return []ad.Statement{{Args: refs(a), Info: info}}
 	}
 }
 

@@ -11,7 +11,8 @@
 //	build.go         helpers that declarations are made of
 //	density.go       the functions that are derived from a Dist
 //	structured.go    helpers of densities that are not a Dist
-//	information.go   expected information of distributions
+//	information.go   expected information of distributions, element by element
+//	whitening.go     that of vectors, as linear maps of tangents
 //	demonstrate.go   an example of every function, for documentation
 //
 //	constants.go     pi(), e(), …

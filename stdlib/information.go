@@ -2,6 +2,7 @@ package stdlib
 
 import (
 	"math"
+	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
 )
@@ -32,6 +33,38 @@ func ofLocationScale(a, b, c float64) ad.Information {
 		r := rows{{g.Scale(a, w)}, {g.Scale(-a, w), g.Scale(a, w)}, {ad.None, ad.None, g.Scale(b, w)}}
 		if c != 0 {
 			r[2][0], r[2][1] = g.Scale(-c, w), g.Scale(c, w)
+		}
+		return r
+	}
+}
+
+// half is that of the half of a symmetric distribution above its location, in
+// terms of the logarithm of the distance from it, given that of the whole. The
+// scale is the last argument, the location, which is fixed, the last but one. By
+// symmetry the score of the scale has the same moments, and with w = log (y-μ)/σ
+// the density of log (y-μ) is one of w alone: its score is minus that of log σ.
+func half(whole ad.Information) ad.Information {
+	return func(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
+		r := whole(g, x)
+		scale := len(x) - 1
+		location := scale - 1
+		ratio := g.Div(x[scale], g.Sub(x[0], x[location]))
+		s := r[scale][scale]
+		for i := range x {
+			switch {
+			case i == 0:
+				r[0] = []ad.Ref{g.Mul(s, g.Square(ratio))}
+			case i == location:
+				r[i] = slices.Repeat([]ad.Ref{ad.None}, i+1)
+			case i == scale:
+				r[i] = slices.Clone(r[i])
+				r[i][0], r[i][location] = g.Neg(g.Mul(s, ratio)), ad.None
+			default:
+				r[i] = slices.Clone(r[i])
+				if r[i][0] = ad.None; r[scale][i] != ad.None {
+					r[i][0] = g.Neg(g.Mul(r[scale][i], ratio))
+				}
+			}
 		}
 		return r
 	}
@@ -165,6 +198,20 @@ func onLogitScale(f ad.Information) ad.Information {
 		r[0][0] = g.Mul(r[0][0], w)
 		return r
 	}
+}
+
+// ofUniform is that of u = log (y-α)/(β-y), which is logistic whatever the bounds
+// are, in terms of (y, α, β).
+func ofUniform(g *ad.Graph, x []ad.Ref) [][]ad.Ref {
+	below, above := g.Inv(g.Sub(x[0], x[1])), g.Inv(g.Sub(x[2], x[0]))
+	du := []ad.Ref{g.Add(below, above), g.Neg(below), g.Neg(above)}
+	r := make(rows, 3)
+	for i := range r {
+		for k := range i + 1 {
+			r[i] = append(r[i], g.Scale(1./3, g.Mul(du[i], du[k])))
+		}
+	}
+	return r
 }
 
 // ofBeta is that of (logit y, α, β).

@@ -39,6 +39,7 @@ var normal = Dist{
 	Name: "normal", Doc: "the normal distribution with mean mu and standard deviation sigma.",
 	Formula:     "exp(-((y - mu) / sigma)^2 / 2) / (sigma * sqrt(2 * pi()))",
 	Information: ofLocationScale(1, 2, 0),
+	Half:        half(ofLocationScale(1, 2, 0)),
 	Variate:     types.NotNaN,
 	Params:      []Param{location, {Name: "sigma", Is: "Scale parameter", In: types.Positive}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -60,6 +61,7 @@ var stdNormal = Dist{
 	Name: "std_normal", Doc: "the normal distribution with mean 0 and standard deviation 1.",
 	Formula:     "exp(-y^2 / 2) / sqrt(2 * pi())",
 	Information: func(g *ad.Graph, _ []ad.Ref) [][]ad.Ref { return rows{{g.Const(1)}} },
+	Half:        func(g *ad.Graph, x []ad.Ref) [][]ad.Ref { return rows{{g.Scale(2, g.Inv(g.Square(x[0])))}} },
 	Variate:     types.NotNaN,
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		return []Term{{Value: g.Square(y), Weight: -0.5, Of: ofY}, constant(g, -logSqrt2Pi)}
@@ -73,6 +75,7 @@ var studentT = Dist{
 	Name: "student_t", Doc: "Student's t distribution with nu degrees of freedom, location mu and scale sigma.",
 	Formula:     "tgamma((nu + 1) / 2) / (tgamma(nu / 2) * sqrt(nu * pi()) * sigma) * (1 + ((y - mu) / sigma)^2 / nu)^(-(nu + 1) / 2)",
 	Information: ofStudentT,
+	Half:        half(ofStudentT),
 	Variate:     types.NotNaN,
 	Params:      []Param{degrees, location, scale},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -106,6 +109,7 @@ var cauchy = Dist{
 	Name: "cauchy", Doc: "the Cauchy distribution with location mu and scale sigma.",
 	Formula:     "1 / (pi() * sigma * (1 + ((y - mu) / sigma)^2))",
 	Information: ofLocationScale(0.5, 0.5, 0),
+	Half:        half(ofLocationScale(0.5, 0.5, 0)),
 	Variate:     types.NotNaN,
 	Params:      []Param{location, scale},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -137,6 +141,7 @@ var doubleExponential = Dist{
 	Name: "double_exponential", Doc: "the double exponential (Laplace) distribution with location mu and scale sigma.",
 	Formula:     "exp(-abs(y - mu) / sigma) / (2 * sigma)",
 	Information: ofLocationScale(1, 1, 0),
+	Half:        half(ofLocationScale(1, 1, 0)),
 	Variate:     types.Finite,
 	Params:      []Param{location, scale},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -174,6 +179,7 @@ var logistic = Dist{
 	Name: "logistic", Doc: "the logistic distribution with location mu and scale sigma.",
 	Formula:     "exp(-(y - mu) / sigma) / (sigma * (1 + exp(-(y - mu) / sigma))^2)",
 	Information: ofLocationScale(1./3, logisticSpread, 0),
+	Half:        half(ofLocationScale(1./3, logisticSpread, 0)),
 	Variate:     types.Finite,
 	Params:      []Param{location, scale},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {

@@ -78,6 +78,9 @@ type Arg struct {
 	Ints []int64
 	// Param tells that the argument's autodiff level is that of parameters.
 	Param bool
+	// Lower is, for Statements, the lower bound that a parameter is declared
+	// with, if that is a number and the only bound; else nil.
+	Lower *float64
 }
 
 // Builder is the place of a call.
@@ -143,8 +146,9 @@ type Dist struct {
 	Rand      func(rng *rand.Rand, p []float64) float64
 	Examples  []Example
 	// Information is the joint expected information of the variate and the
-	// parameters, optional; see information.go for what it is exactly.
-	Information ad.Information
+	// parameters, optional; see information.go for what it is exactly. Half is
+	// that where the variate is bounded below by the location.
+	Information, Half ad.Information
 }
 
 // Param is a parameter of a distribution.

@@ -2,6 +2,7 @@ package stdlibtest
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,8 +18,8 @@ func TestInformation(t *testing.T) {
 	const n = 100_000
 	eachDist(t, func(t *testing.T, f *stdlib.Func) {
 		d := f.Dist
-		if f.Terms == nil || d.Information == nil || strings.Contains(f.Name, "glm") {
-			return
+		if f.Terms == nil || d.Information == nil || strings.Contains(f.Name, "glm") || d.Name == "uniform" {
+			return // whose scale depends on the parameters: TestInformationUniform
 		}
 		rng := source(f, 40)
 		ts := forms(f)[0]
@@ -124,4 +125,118 @@ func drawsOf(t *testing.T, d *stdlib.Dist, params []Value, n int) []float64 {
 	}
 	f := find(name)
 	return sample(t, f, params, n, source(f, 41))
+}
+
+// TestInformationUniform: that of the position of y between the bounds, by the
+// mean of the squared score 1 - 2p of logit p.
+func TestInformationUniform(t *testing.T) {
+	const n = 10_000 // midpoints; their mean of (1-2p)² is off by 1/(3n²)
+	square := 0.0
+	for i := range n {
+		p := (float64(i) + 0.5) / n
+		square += (1 - 2*p) * (1 - 2*p) / n
+	}
+	at := []float64{0.3, -1, 2} // y, α, β
+	logit := func(x []float64) float64 { return math.Log((x[0] - x[1]) / (x[2] - x[0])) }
+	var slope [3]float64
+	for i := range at {
+		const h = 1e-5
+		up, down := slices.Clone(at), slices.Clone(at)
+		up[i] += h
+		down[i] -= h
+		slope[i] = (logit(up) - logit(down)) / (2 * h)
+	}
+	g := ad.NewGraph()
+	rows := find("uniform_lpdf").Dist.Information(g, []ad.Ref{g.Const(at[0]), g.Const(at[1]), g.Const(at[2])})
+	for i, row := range rows {
+		for k, r := range row {
+			if v, _ := g.Value(r); math.Abs(v[0]-square*slope[i]*slope[k]) > 1e-8 {
+				t.Errorf("entry %d, %d is %v, want %v", i, k, v[0], square*slope[i]*slope[k])
+			}
+		}
+	}
+}
+
+// TestInformationHalf: that of the halves of symmetric distributions is the mean
+// of the products of scores over a quantile grid of the half, the score of the
+// variate being that of log (y-μ), and the location having none.
+func TestInformationHalf(t *testing.T) {
+	eachDist(t, func(t *testing.T, f *stdlib.Func) {
+		d := f.Dist
+		if f.Terms == nil || d.Half == nil {
+			return
+		}
+		values := []float64{0}
+		for _, p := range d.Params {
+			values = append(values, map[string]float64{"nu": 6, "mu": 0.7}[p.Name])
+			if p.Is == "Scale parameter" {
+				values[len(values)-1] = 1.3
+			}
+		}
+		n := len(values)
+		location, scale := 0., 1.
+		if n > 2 {
+			location, scale = values[n-2], values[n-1]
+		}
+		g := ad.NewGraph()
+		const points = 20_001
+		y := g.Input(ad.Type{Lanes: points})
+		refs, vs := []ad.Ref{y}, []Value{{Type: forms(f)[0][0], Lanes: points}}
+		inputs := [][]float64{make([]float64, points)}
+		weight := make([]float64, points)
+		for k := range points { // y - μ = σ eᵘ, u from -15 to 15, beyond which there is less than 1e-6
+			u := -15 + 30*float64(k)/(points-1)
+			inputs[0][k], weight[k] = location+scale*math.Exp(u), scale*math.Exp(u)*30/(points-1)
+		}
+		for _, v := range values[1:] {
+			in := make([]float64, points)
+			for k := range in {
+				in[k] = v
+			}
+			refs, vs, inputs = append(refs, g.Input(ad.Type{Lanes: points})), append(vs, Value{Type: types.RealType, Lanes: points}), append(inputs, in)
+		}
+		density := Apply(g, f, false, vs, refs)
+		g.Output(density)
+		for _, r := range g.Grad(density, refs...) {
+			g.Output(r)
+		}
+		out, err := g.Eval(inputs, &ad.Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		scores := out[1:]
+		for k := range points {
+			scores[0][k] = 1 + scores[0][k]*(inputs[0][k]-location)
+			weight[k] *= 2 * math.Exp(out[0][k])
+		}
+		const at = 2.1
+		h := ad.NewGraph()
+		args := []ad.Ref{h.Const(at)}
+		for _, v := range values[1:] {
+			args = append(args, h.Const(v))
+		}
+		for i, row := range d.Half(h, args) {
+			for j, r := range row[:i+1] {
+				got, want := 0.0, 0.0
+				if r != ad.None {
+					v, _ := h.Value(r)
+					got = v[0]
+				}
+				for _, k := range []int{i, j} {
+					if k == 0 {
+						got *= at - location
+					}
+				}
+				for k, w := range weight {
+					want += w * scores[i][k] * scores[j][k]
+				}
+				if n > 2 && (i == n-2 || j == n-2) {
+					want = 0
+				}
+				if math.Abs(got-want) > 1e-4*(1+math.Abs(want)) {
+					t.Errorf("entry %d, %d is %v, the integral %v", i, j, got, want)
+				}
+			}
+		}
+	})
 }

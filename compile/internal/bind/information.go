@@ -86,6 +86,7 @@ func (b *binder) mark(e *ir.Call, f *stdlib.Func, lvl *level, ax *axis, args []s
 		b.leave(e.Span(), "it stands in a loop or a conditional that is evaluated as a whole")
 		return value{}, false
 	}
+	args[0].Lower = b.lowerOf(e.Args[0])
 	d := density{at: e.Span(), name: e.Name}
 	b.catch(func() { d.statements = f.Statements(&stdlib.Builder{G: lvl.g, Name: e.Name}, args) })
 	if len(d.statements) == 0 {
@@ -106,6 +107,34 @@ func (b *binder) mark(e *ir.Call, f *stdlib.Func, lvl *level, ax *axis, args []s
 	}
 	b.densities = append(b.densities, d)
 	return v, true
+}
+
+// lowerOf is the lower bound of a parameter, or of elements of one, whose only
+// bound it is, as far as it is a number.
+func (b *binder) lowerOf(e ir.Expr) *float64 {
+	if x, ok := e.(*ir.IndexExpr); ok {
+		e = x.X
+	}
+	r, ok := e.(*ir.VarRef)
+	if !ok || !slices.Contains(b.prog.Parameters, r.Var) || r.Var.Constraint.Kind != types.LowerUpper || r.Var.Constraint.Upper != nil {
+		return nil
+	}
+	var v float64
+	switch l := r.Var.Constraint.Lower.(type) {
+	case *ir.IntLit:
+		v = float64(l.Value)
+	case *ir.RealLit:
+		v = l.Value
+	case *ir.Promote:
+		i, ok := l.X.(*ir.IntLit)
+		if !ok {
+			return nil
+		}
+		v = float64(i.Value)
+	default:
+		return nil
+	}
+	return &v
 }
 
 // scanOf is the scan whose steps evaluate lvl, in all lanes in force, if its
