@@ -1,36 +1,65 @@
-package compile
+package compile_test
 
 import (
-	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// TestSpecPrograms checks the whole programs of the language's description.
-func TestSpecPrograms(t *testing.T) {
+// TestSpec checks every whole program of spec.md with the library, and runs
+// those that are marked: a block `stan run` prints, when it is bound to no data,
+// what the block `output` after it says.
+func TestSpec(t *testing.T) {
 	text, err := os.ReadFile("../spec.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := 0
-	for _, m := range regexp.MustCompile("(?s)```stan\n(.*?)```").FindAllStringSubmatchIndex(string(text), -1) {
-		program := string(text[m[2]:m[3]])
-		if strings.Contains(program, "// error=") {
-			continue
-		}
-		n++
-		line := strings.Count(string(text[:m[2]]), "\n") + 1
-		for _, d := range Check(source.NewFile(fmt.Sprint("spec.md:", line), program), Options{}) {
-			if d.Code != "E0901" {
-				t.Error(d)
-			}
+	type block struct{ info, text string }
+	var blocks []block
+	for i, part := range strings.Split(string(text), "\n```") {
+		if i%2 == 1 {
+			info, body, _ := strings.Cut(part, "\n")
+			blocks = append(blocks, block{strings.TrimSpace(info), body + "\n"})
 		}
 	}
-	if n < 6 {
-		t.Errorf("only %d programs", n)
+	programs, run := 0, 0
+	for i, b := range blocks {
+		if b.info != "stan" && b.info != "stan run" || strings.Contains(b.text, "// error=") {
+			continue
+		}
+		programs++
+		f := source.NewFile("spec.md", b.text)
+		if list := compile.Check(f, compile.Options{}).Errors(); len(list) > 0 {
+			t.Errorf("%s\nof\n%s", list[0], b.text)
+			continue
+		}
+		if b.info == "stan" {
+			continue
+		}
+		run++
+		program, list := compile.Compile(f)
+		if list.HasErrors() {
+			t.Errorf("%s\nof\n%s", list.Errors()[0], b.text)
+			continue
+		}
+		var out strings.Builder
+		print := func(s string) { out.WriteString(strings.TrimSuffix(s, "\n") + "\n") }
+		if _, err := program.Bind(nil, compile.BindOptions{Print: print}); err != nil {
+			t.Errorf("%v\nof\n%s", err, b.text)
+			continue
+		}
+		if i+1 == len(blocks) || blocks[i+1].info != "output" {
+			t.Errorf("no block `output` follows\n%s", b.text)
+			continue
+		}
+		if want := blocks[i+1].text; out.String() != want {
+			t.Errorf("printed\n%swant\n%sof\n%s", out.String(), want, b.text)
+		}
+	}
+	if programs < 8 || run < 4 {
+		t.Errorf("only %d programs, %d run: are they still found?", programs, run)
 	}
 }

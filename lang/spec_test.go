@@ -51,6 +51,8 @@ func specBlocks(t *testing.T) []specBlock {
 //
 //	stan                  a whole program
 //	stan fragment=BLOCK   the inside of a block, its name written with hyphens
+//	stan run              a whole program, which a test of package compile runs
+//	output                what the program before it prints
 //
 // A comment `// error=CODE` in it says that it is refused with that code alone.
 func TestSpec(t *testing.T) {
@@ -64,8 +66,8 @@ func TestSpec(t *testing.T) {
 		switch fragment, isFragment := strings.CutPrefix(b.info, "stan fragment="); {
 		case isFragment:
 			text = strings.ReplaceAll(fragment, "-", " ") + " {\n" + text + "}\n"
-		case b.info == "stan":
-		case b.info == "json" || b.info == "ebnf":
+		case b.info == "stan" || b.info == "stan run":
+		case b.info == "json" || b.info == "ebnf" || b.info == "output":
 			continue
 		default:
 			t.Errorf("spec.md:%d: unknown kind of code block %q", b.line, b.info)
@@ -114,6 +116,19 @@ func TestSpecReservedWords(t *testing.T) {
 		if !listed[w] && refused(w) && !strings.HasSuffix(w, "__") {
 			t.Errorf("%s is refused but not listed", w)
 			listed[w] = true
+		}
+	}
+}
+
+// The specification lists the warnings that there are.
+func TestSpecWarnings(t *testing.T) {
+	text, err := os.ReadFile("../spec.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range diag.Explanations() {
+		if e.Code[0] == 'W' && !strings.Contains(string(text), "\n| "+string(e.Code)+" | ") {
+			t.Errorf("%s is not listed: %s", e.Code, e.Title)
 		}
 	}
 }

@@ -1,0 +1,258 @@
+// Command specappendix writes the appendix of spec.md: the library, from the
+// declarations that the checker and the compiler read.
+//
+//	go run ./internal/cmd/specappendix [-w] [spec.md]
+//
+// Without -w it prints the appendix. A test holds the file against it.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/stdlib"
+)
+
+// begin and end mark the place of the appendix.
+const (
+	begin = "<!-- The following is written by internal/cmd/specappendix. -->\n"
+	end   = "<!-- The end of what is written by internal/cmd/specappendix. -->\n"
+)
+
+func main() {
+	write := flag.Bool("w", false, "replace the appendix in the file")
+	flag.Parse()
+	name := "spec.md"
+	if flag.NArg() > 0 {
+		name = flag.Arg(0)
+	}
+	if err := run(name, *write); err != nil {
+		fmt.Fprintln(os.Stderr, "specappendix:", err)
+		os.Exit(1)
+	}
+}
+
+func run(name string, write bool) error {
+	if !write {
+		fmt.Print(appendix())
+		return nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	out, err := replaced(string(text))
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return os.WriteFile(name, []byte(out), 0o644)
+}
+
+// replaced is a text with the appendix between the marks.
+func replaced(text string) (string, error) {
+	head, rest, ok := strings.Cut(text, begin)
+	_, tail, found := strings.Cut(rest, end)
+	if !ok || !found {
+		return "", fmt.Errorf("the marks of the appendix are missing")
+	}
+	return head + begin + appendix() + end + tail, nil
+}
+
+// suffixes of the functions of a distribution.
+var suffixes = []string{"_lpdf", "_lpmf", "_cdf", "_lcdf", "_lccdf", "_rng"}
+
+// appendix is the library as Markdown.
+func appendix() string {
+	var b strings.Builder
+	var names []string
+	for name := range stdlib.Language().Names() {
+		if !strings.HasPrefix(name, "operator") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	done := map[string]bool{}
+
+	b.WriteString("\n### Distributions\n\nThe functions of a distribution with their types are shown by `ppl doc NAME`.\n\n")
+	b.WriteString("| distribution | y | density or mass | functions |\n| --- | --- | --- | --- |\n")
+	var others []string // densities without a formula
+	for _, name := range names {
+		base, isDensity := density(name)
+		if !isDensity || done[base] {
+			continue
+		}
+		done[base] = true
+		var have []string
+		for _, s := range suffixes {
+			if len(stdlib.Language().Lookup(base+s)) > 0 {
+				have = append(have, "`"+s+"`")
+				done[base+s] = true
+			}
+		}
+		if d := distribution(name); d != nil {
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", cell(call(d)), cell(support(d)), cell(code(d.Formula)), strings.Join(have, " "))
+			continue
+		}
+		if documentation(name) == "" {
+			for _, s := range suffixes {
+				done[base+s] = false // listed as not evaluated
+			}
+			continue
+		}
+		others = append(others, fmt.Sprintf("| `%s` | %s | %s |\n", base, cell(documentation(name)), strings.Join(have, " ")))
+	}
+	b.WriteString("\nOf vectors, matrices and sequences, and those without a formula in one line:\n\n")
+	b.WriteString("| distribution | what the first function gives | functions |\n| --- | --- | --- |\n")
+	for _, row := range others {
+		b.WriteString(row)
+	}
+
+	b.WriteString("\n### Functions\n\nEach with up to three of its forms. Functions that take parameters to and from unconstrained numbers are those of [Constraints](#constraints).\n\n")
+	b.WriteString("| function | value |\n| --- | --- |\n")
+	var refused []string
+	for _, name := range names {
+		if done[name] {
+			continue
+		}
+		rows := functionRows(name)
+		if len(rows) == 0 {
+			refused = append(refused, "`"+name+"`")
+			continue
+		}
+		for _, row := range rows {
+			b.WriteString(row)
+		}
+	}
+	if len(refused) > 0 {
+		b.WriteString("\n### Not evaluated yet\n\nPrograms that call these are checked, and refused with code E0901: " + strings.Join(refused, ", ") + ".\n")
+	}
+	return b.String() + "\n"
+}
+
+// density is the name of the distribution of which name is the log density or
+// log mass.
+func density(name string) (base string, ok bool) {
+	if base, ok = strings.CutSuffix(name, "_lpdf"); ok {
+		return base, true
+	}
+	return strings.CutSuffix(name, "_lpmf")
+}
+
+// distribution is the declaration that a function was derived from, or nil.
+func distribution(name string) *stdlib.Dist {
+	for _, o := range stdlib.Language().Lookup(name) {
+		if f, ok := o.(*stdlib.Func); ok && f.Dist != nil && f.Dist.Formula != "" {
+			return f.Dist
+		}
+	}
+	return nil
+}
+
+// call shows a distribution with its parameters and what they must be.
+func call(d *stdlib.Dist) string {
+	var names, notes []string
+	for _, p := range d.Params {
+		names = append(names, p.Name)
+		if s := domain(p.Name, p.In, p.Int); s != "" {
+			notes = append(notes, s)
+		}
+	}
+	out := code(d.Name + "(" + strings.Join(names, ", ") + ")")
+	if len(notes) > 0 {
+		out += "; " + strings.Join(notes, ", ")
+	}
+	return out
+}
+
+// support says where the density or mass is.
+func support(d *stdlib.Dist) string {
+	if d.Support.Text == "" {
+		return domain("", d.Variate, d.Discrete)
+	}
+	return domain("", d.Support, d.Discrete)
+}
+
+// domain says what values a variable may have.
+func domain(name string, c types.Constraint, isInt bool) string {
+	text := c.Text
+	if text == "" || c.NaN || text == types.NotNaN.Text || text == types.Finite.Text {
+		text = ""
+	}
+	if isInt {
+		text = strings.TrimSuffix("int, "+text, ", ")
+	}
+	if name != "" && text != "" {
+		return name + " " + text
+	}
+	if name == "" && text == "" {
+		return "real"
+	}
+	return text
+}
+
+// functionRows are the rows of a function, one for each of its texts; none if
+// nothing evaluates it.
+func functionRows(name string) []string {
+	var texts []string
+	forms := map[string][]string{}
+	for _, o := range stdlib.Language().Lookup(name) {
+		text := text(o)
+		if text == "" {
+			continue
+		}
+		if !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+		forms[text] = append(forms[text], o.String())
+	}
+	var rows []string
+	for _, t := range texts {
+		shown := forms[t]
+		more := ""
+		if len(shown) > 3 {
+			more = fmt.Sprintf(" and %d more", len(shown)-3)
+			shown = shown[:3]
+		}
+		var list []string
+		for _, f := range shown {
+			list = append(list, code(f))
+		}
+		rows = append(rows, fmt.Sprintf("| %s%s | %s |\n", cell(strings.Join(list, "<br>")), more, cell(t)))
+	}
+	return rows
+}
+
+// documentation is the first text of a function; "" if nothing evaluates it.
+func documentation(name string) string {
+	for _, o := range stdlib.Language().Lookup(name) {
+		if t := text(o); t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// text is what a form computes; "" if nothing evaluates it.
+func text(o types.Overload) string {
+	switch o := o.(type) {
+	case *stdlib.Func:
+		return o.Doc
+	case types.Written:
+		return o.Doc
+	}
+	return ""
+}
+
+func code(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "`" + s + "`"
+}
+
+// cell makes a text fit for a table.
+func cell(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "\n", " "), "|", "\\|") }
