@@ -36,7 +36,8 @@ that of the sampler: constant terms of statements with ~ are dropped, and the
 log Jacobians of the transforms of constrained parameters are included.
 
 Where the model rejects a point, its log density is -Infinity and its gradient
-NaN; the reason is told on stderr.`,
+NaN; if that leaves no parameters and transformed parameters, they are null. The
+reason is told on stderr.`,
 		Args: arguments("MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if points == "" {
@@ -95,10 +96,8 @@ func evaluate(p *ppl.Posterior, xs [][]float64, stderr io.Writer) *densities {
 			if err == nil { // else it is the same
 				fmt.Fprintf(stderr, "point %d: %v\n", i+1, cerr)
 			}
-			if len(values) != len(d.ConstrainedNames) {
-				values = make([]float64, len(d.ConstrainedNames))
-				fill(values, math.NaN())
-			}
+			d.Constrained = append(d.Constrained, nil)
+			continue
 		}
 		d.Constrained = append(d.Constrained, exacts(values))
 	}
@@ -114,6 +113,10 @@ func (d *densities) show(w io.Writer) error {
 		fmt.Fprintf(w, "point %d: log density %.17g\n", i+1, float64(lp))
 		for j, name := range d.UnconstrainedNames {
 			fmt.Fprintf(w, "  gradient of %s: %.17g\n", ppl.DisplayName(name), float64(d.Gradient[i][j]))
+		}
+		if d.Constrained[i] == nil {
+			fmt.Fprintln(w, "  no constrained values: the point is rejected")
+			continue
 		}
 		for j, name := range d.ConstrainedNames {
 			fmt.Fprintf(w, "  %s = %.17g\n", ppl.DisplayName(name), float64(d.Constrained[i][j]))

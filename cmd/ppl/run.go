@@ -223,13 +223,18 @@ func (o *running) run(stdout, stderr io.Writer) error {
 		return err
 	}
 	if o.out != "" {
+		if err := os.MkdirAll(o.out, 0o777); err != nil {
+			return fmt.Errorf("cannot make the output folder: %w; choose another one by --out", err)
+		}
+		release, err := lockFolder(o.out)
+		if err != nil {
+			return err
+		}
+		defer release()
 		if o.saved == nil {
 			if err := o.replace(); err != nil {
 				return err
 			}
-		}
-		if err := os.MkdirAll(o.out, 0o777); err != nil {
-			return fmt.Errorf("cannot make the output folder: %w; choose another one by --out", err)
 		}
 		options.Output = filepath.Join(o.out, name)
 		if err := o.made.write(o.out); err != nil {

@@ -36,8 +36,11 @@ func TestMoments(t *testing.T) {
 			t.Fatal(err)
 		}
 		targets := []infertest.Exact{infertest.Banana{B: 0.2, Sigma: 1}}
-		if _, ok := s.(sampler.Geometric); !ok {
-			targets = append(targets, infertest.AR1(5, 0.8), infertest.LogGamma{D: 3, Shape: 2})
+		// (A constant metric, frozen or not, is no match for the funnel.)
+		if g, ok := s.(sampler.Geometric); !ok {
+			targets = append(targets, infertest.AR1(5, 0.8), infertest.LogGamma{D: 3, Shape: 2}, infertest.StudentT{D: 2, Nu: 5}, infertest.Bimodal{D: 2, Distance: 3})
+		} else if !g.Riemannian.Frozen {
+			targets = append(targets, infertest.Funnel{D: 3})
 		}
 		for _, target := range targets {
 			dim := target.Dim()

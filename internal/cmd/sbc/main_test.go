@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer/nuts"
+)
+
+// A model is calibrated, and not if its prior is not what parameters are drawn
+// from, a scale is off, or a log Jacobian is missing. (Few replicates: the bands
+// are wide, and the faults coarse.)
+func TestCalibration(t *testing.T) {
+	text, err := models.ReadFile("models/normal.stan")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := settings{sampler: nuts.Sampler{}, name: "nuts", replicates: 100, warmup: 200, draws: 31, thin: 4, seed: 3}
+	for _, c := range []struct{ fault, old, new string }{
+		{"", "", ""},
+		{"another prior", "mu ~ normal(1, 2)", "mu ~ normal(3, 0.5)"},
+		{"half the scale", "y ~ normal(mu, sigma)", "y ~ normal(mu, sigma / 2)"},
+		{"a Jacobian too much", "y ~ normal(mu, sigma);", "y ~ normal(mu, sigma);\n  target += 4 * log(sigma);"},
+	} {
+		changed := strings.Replace(string(text), c.old, c.new, 1)
+		if c.fault != "" && changed == string(text) {
+			t.Fatalf("%s: nothing has changed", c.fault)
+		}
+		model, err := ppl.Compile("normal.stan", changed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := calibrate("normal", model, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said, failures := report([]calibration{found}, s, 0); (failures > 0) != (c.fault != "") {
+			t.Errorf("%q: %d failures\n%s", c.fault, failures, said)
+		}
+	}
+}
+
+// All models compile, and rank something in a single replicate.
+func TestModels(t *testing.T) {
+	entries, err := models.ReadDir("models")
+	if err != nil || len(entries) != 10 {
+		t.Fatal(err, len(entries))
+	}
+	s := settings{sampler: nuts.Sampler{}, warmup: 50, draws: 7, thin: 1}
+	for _, e := range entries {
+		text, err := models.ReadFile("models/" + e.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		model, err := ppl.Compile(e.Name(), string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		names, ranks, _, err := replicate(model, s, 1)
+		if err != nil || len(names) == 0 || len(ranks) != len(names) {
+			t.Errorf("%s: %v, %v, %v", e.Name(), names, ranks, err)
+		}
+	}
+}
+
+// Uniform ranks pass, others do not.
+func TestUniformity(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	uniform, heaped := make([]int, 1000), make([]int, 1000)
+	for i := range uniform {
+		uniform[i] = rng.IntN(64)
+		heaped[i] = (rng.IntN(64) + rng.IntN(64)) / 2
+	}
+	if q := uniformity("u", uniform, 63); q.distance > 0.06 || q.p < 1e-3 {
+		t.Errorf("uniform: %+v", q)
+	}
+	if q := uniformity("h", heaped, 63); q.distance < 0.1 || q.p > 1e-9 {
+		t.Errorf("heaped: %+v", q)
+	}
+}
+
+func TestRun(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "sbc.md")
+	var said bytes.Buffer
+	args := []string{"--only", "^proportions$", "--replicates", "20", "--draws", "7", "--thin", "2", "--warmup", "100", "--write", file}
+	for range 2 { // the second writes into the section
+		if err := run(args, &said, io.Discard); err != nil {
+			t.Fatalf("%v\n%s", err, said.String())
+		}
+	}
+	page, err := os.ReadFile(file)
+	if err != nil || strings.Count(string(page), "| proportions | p[4] |") != 1 {
+		t.Errorf("%v\n%s", err, page)
+	}
+	for _, bad := range [][]string{{"--sampler", "gibbs"}, {"--replicates", "1"}, {"more"}, {"--only", "("}} {
+		if run(bad, io.Discard, io.Discard) == nil {
+			t.Errorf("%v passes", bad)
+		}
+	}
+}
