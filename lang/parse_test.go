@@ -344,8 +344,9 @@ func TestHostile(t *testing.T) {
 		if len(diags) > 100 {
 			t.Errorf("%s: %d errors", name, len(diags))
 		}
-		// Typically 20 ms; a quadratic step shows at ten times this size.
-		if d := time.Since(start); d > 5*time.Second {
+		// Typically 20 ms, on a machine that does much else a hundred times that;
+		// what is worse than linear in n takes minutes.
+		if d := time.Since(start); d > 30*time.Second {
 			t.Errorf("%s: took %v", name, d)
 		}
 	}

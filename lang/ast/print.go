@@ -422,6 +422,10 @@ func (p *printer) expr(e Expr, want int) {
 		p.write("]")
 	case *TupleMember:
 		p.expr(e.X, levelPrimary)
+		switch e.X.(type) {
+		case *IntLit, *RealLit, *ImagLit:
+			p.write(" ") // no tuple, but 0 .5 is not 0.5
+		}
 		p.write(fmt.Sprintf(".%d", e.Member))
 	case *ArrayExpr:
 		p.list("{", e.Elems, "}")

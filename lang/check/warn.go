@@ -17,6 +17,7 @@ import (
 // warnings looks at a whole program that has no errors.
 func (c *checker) warnings(f *ast.File) {
 	c.unused()
+	c.unassigned(f)
 	c.unusedParameters(f)
 	for _, b := range f.Blocks {
 		if b.Kind == ast.Model {
@@ -33,6 +34,43 @@ func (c *checker) unused() {
 			continue
 		}
 		c.report(diag.Warnf(diag.Unused, v.Ident.Span(), "the value of `%s` is never used", v.Name), "")
+	}
+}
+
+// unassigned warns of scalars that are read but never given a value.
+func (c *checker) unassigned(f *ast.File) {
+	stored := map[*Var]bool{}
+	var place func(e ast.Expr)
+	place = func(e ast.Expr) {
+		switch e := e.(type) {
+		case *ast.VarExpr:
+			stored[c.info.Uses[e]] = true
+		case *ast.IndexExpr:
+			place(e.X)
+		case *ast.TupleMember:
+			place(e.X)
+		case *ast.TupleExpr:
+			for _, x := range e.Elems {
+				place(x)
+			}
+		}
+	}
+	ast.Walk(f, func(n ast.Node) bool {
+		if s, ok := n.(*ast.Assign); ok {
+			place(s.LHS)
+		}
+		return true
+	}, nil)
+	for _, v := range c.info.Defs {
+		d, ok := v.Decl.(*ast.VarDecl)
+		if !ok || d.Init != nil || stored[v] || !v.read || !v.Type.IsScalar() || v.Global && (v.Block == ast.Data || v.Block == ast.Parameters) {
+			continue
+		}
+		what := "It is NaN."
+		if v.Type.Equal(types.IntType) {
+			what = "It is the least integer."
+		}
+		c.report(diag.Warnf(diag.Unassigned, v.Ident.Span(), "`%s` is used but never given a value", v.Name), what)
 	}
 }
 

@@ -186,6 +186,29 @@ const (
 	//	}
 	DeprecatedForm Code = "W0404"
 
+	// Unassigned: a scalar is used that is never given a value.
+	//
+	// Example:
+	//
+	//	parameters {
+	//	  real mu;
+	//	}
+	//	model {
+	//	  real scale;
+	//	  mu ~ normal(0, scale);
+	//	}
+	//
+	// Fixed:
+	//
+	//	parameters {
+	//	  real mu;
+	//	}
+	//	model {
+	//	  real scale = 10;
+	//	  mu ~ normal(0, scale);
+	//	}
+	Unassigned Code = "W0405"
+
 	// NoPrior: the density does not depend on a parameter.
 	//
 	// Without a distribution and without bounds on both sides it has no proper

@@ -156,7 +156,12 @@ func (p *printer) expr(e ast.Expr) doc {
 		}
 		return append(out, text("]"))
 	case *ast.TupleMember:
-		return concat{p.expr(e.X), text("." + strconv.Itoa(e.Member))}
+		dot := "."
+		switch e.X.(type) {
+		case *ast.IntLit, *ast.RealLit, *ast.ImagLit:
+			dot = " ." // no tuple, but 0 .5 is not 0.5
+		}
+		return concat{p.expr(e.X), text(dot + strconv.Itoa(e.Member))}
 	case *ast.ArrayExpr:
 		return p.literal("{", e.Elems, "}")
 	case *ast.RowVectorExpr:
