@@ -164,6 +164,7 @@ type Model struct {
 	without []string
 
 	curvature *curvature // shared by clones
+	planned   planned
 	curves    map[*vm.Program]*vm.Machine
 }
 

@@ -101,7 +101,7 @@ func (m *Model) parts(g *ad.Graph, x ad.Ref, body *ad.Graph) []ad.Ref {
 // variate and arguments. The first call plans it. An error is a rejection, as of
 // LogDensityGrad, or that of MetricError.
 func (m *Model) FisherMetric(x, g []float64) error {
-	if err := m.planFisher(); err != nil {
+	if err := m.MetricError("fisher"); err != nil {
 		return err
 	}
 	return m.second(m.curvature.fisher, g, x)
@@ -111,7 +111,10 @@ func (m *Model) FisherMetric(x, g []float64) error {
 // expected Fisher information and the symmetric matrix a, row by row, is held
 // fixed.
 func (m *Model) FisherTraceGrad(x, a, grad []float64) error {
-	if err := m.planFisher(); err != nil {
+	if m.planned.fisherTrace {
+		return m.second(m.curvature.fisherTrace, grad, x, a)
+	}
+	if err := m.MetricError("fisher"); err != nil {
 		return err
 	}
 	err := m.planOnce(&m.curvature.fisherTrace, func() (*ad.Graph, ad.Ref, error) {
@@ -122,6 +125,7 @@ func (m *Model) FisherTraceGrad(x, a, grad []float64) error {
 	if err != nil {
 		return err
 	}
+	m.planned.fisherTrace = true
 	return m.second(m.curvature.fisherTrace, grad, x, a)
 }
 
@@ -166,14 +170,34 @@ func (m *Model) singular(without []string) error {
 // MetricError prepares the metric of a kind ("fisher", "softabs" or "user") and
 // says why there is none, if so.
 func (m *Model) MetricError(kind string) error {
+	if m.dim > maxMetric {
+		return fmt.Errorf("a metric is a dense matrix: for %d parameters it takes %.1f GB, which is too much", m.dim, 8*float64(m.dim)*float64(m.dim)/1e9)
+	}
+	var ready *bool
+	var plan func() error
 	switch kind {
 	case "fisher":
-		return m.planFisher()
+		ready, plan = &m.planned.fisher, m.planFisher
 	case "user":
-		return m.planUser(&m.curvature.user, func(_ *ad.Graph, _, metric ad.Ref) ad.Ref { return metric })
+		ready, plan = &m.planned.user, m.planUserMetric
+	default:
+		return nil
 	}
+	if *ready {
+		return nil
+	}
+	if err := plan(); err != nil {
+		return err
+	}
+	*ready = true
 	return nil
 }
+
+// maxMetric is the largest dimension of metrics: 2 GB.
+const maxMetric = 1 << 14
+
+// planned tells what one clone knows to be planned, so that it need not ask.
+type planned struct{ fisher, fisherTrace, user, userTrace bool }
 
 // UserMetricName is the function of a program that gives its metric.
 const UserMetricName = "metric"
@@ -220,8 +244,15 @@ func (m *Model) UserMetric(x, g []float64) error {
 	return nil
 }
 
+func (m *Model) planUserMetric() error {
+	return m.planUser(&m.curvature.user, func(_ *ad.Graph, _, metric ad.Ref) ad.Ref { return metric })
+}
+
 // UserMetricTraceGrad is FisherTraceGrad of UserMetric.
 func (m *Model) UserMetricTraceGrad(x, a, grad []float64) error {
+	if m.planned.userTrace {
+		return m.second(m.curvature.userTrace, grad, x, a)
+	}
 	err := m.planUser(&m.curvature.userTrace, func(g *ad.Graph, x, metric ad.Ref) ad.Ref {
 		weights := g.Input(ad.Type{Shape: []int{m.dim, m.dim}})
 		return g.Grad(g.Sum(g.Mul(weights, metric)), x)[0]
@@ -229,5 +260,6 @@ func (m *Model) UserMetricTraceGrad(x, a, grad []float64) error {
 	if err != nil {
 		return err
 	}
+	m.planned.userTrace = true
 	return m.second(m.curvature.userTrace, grad, x, a)
 }

@@ -365,6 +365,27 @@ model { b ~ normal(0, s); }`
 	}
 }
 
+// TestFisherAllocations: neither the metric nor its gradient allocates.
+func TestFisherAllocations(t *testing.T) {
+	for _, c := range fisherCases()[:5] {
+		m := boundText(t, c.text, c.data)
+		n := m.Dim()
+		x, g, grad := make([]float64, n), make([]float64, n*n), make([]float64, n)
+		evaluate := func() {
+			if err := m.FisherMetric(x, g); err != nil {
+				t.Fatal(err)
+			}
+			if err := m.FisherTraceGrad(x, g, grad); err != nil {
+				t.Fatal(err)
+			}
+		}
+		evaluate()
+		if k := testing.AllocsPerRun(20, evaluate); k != 0 {
+			t.Errorf("%s: %v allocations", c.name, k)
+		}
+	}
+}
+
 // TestFisherHalf: a scale whose prior is half of a symmetric distribution has the
 // information of that half about its logarithm.
 func TestFisherHalf(t *testing.T) {
