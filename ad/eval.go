@@ -1,6 +1,7 @@
 package ad
 
 import (
+	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
@@ -53,7 +54,13 @@ type OpError struct {
 }
 
 // Error implements error.
-func (e *OpError) Error() string { return e.Op + ": " + e.Err.Error() }
+func (e *OpError) Error() string {
+	var named *NotPositiveError
+	if errors.As(e.Err, &named) && named.Function != "" {
+		return named.Error()
+	}
+	return e.Op + ": " + e.Err.Error()
+}
 
 // Unwrap returns the op's own error.
 func (e *OpError) Unwrap() error { return e.Err }

@@ -22,12 +22,61 @@ type SolveAttr struct{ Trans bool }
 // Key implements Keyed.
 func (a SolveAttr) Key() string { return fmt.Sprint(a.Trans) }
 
-// errNotPositive rejects a matrix without Cholesky factor.
-var errNotPositive = errors.New("the matrix is not positive definite")
+// CholeskyAttr names the matrix of a factorisation in messages, as Check does; both
+// are empty if it is none of the user's.
+type CholeskyAttr struct{ Function, Name string }
+
+// Key implements Keyed: a factorisation is shared whatever it is called.
+func (CholeskyAttr) Key() string { return "" }
+
+// NotPositiveError rejects a matrix without Cholesky factor.
+type NotPositiveError struct {
+	CholeskyAttr
+	Pivot int     // the first that is not positive, from 1
+	Value float64 // its square
+}
+
+// Error implements error.
+func (e *NotPositiveError) Error() string {
+	s := "the matrix"
+	if e.Function != "" {
+		s = e.Function + ": " + e.Name
+	}
+	return fmt.Sprintf("%s must be positive definite, but its pivot %d is %s", s, e.Pivot, FormatNumber(e.Value))
+}
+
+// notPositive finds the pivot at which the factorisation of a fails.
+func notPositive(a []float64, n int, attr any) error {
+	e := &NotPositiveError{Value: math.NaN()}
+	e.CholeskyAttr, _ = attr.(CholeskyAttr)
+	l := make([]float64, n*n)
+	for i := range n {
+		for j := range i + 1 {
+			x := a[i*n+j]
+			for k := range j {
+				x -= l[i*n+k] * l[j*n+k]
+			}
+			switch {
+			case i > j:
+				l[i*n+j] = x / l[j*n+j]
+			case x > 0:
+				l[i*n+i] = math.Sqrt(x)
+			default:
+				e.Pivot, e.Value = i+1, x
+				return e
+			}
+		}
+	}
+	e.Pivot = n // by rounding
+	return e
+}
 
 // Cholesky is the lower triangular L with L Lᵀ = A, of A's lower triangle. A
 // matrix that is not positive definite rejects the evaluation.
-func (g *Graph) Cholesky(a Ref) Ref { return g.Do(OpCholesky, nil, a) }
+func (g *Graph) Cholesky(a Ref) Ref { return g.CholeskyOf(a, CholeskyAttr{}) }
+
+// CholeskyOf is Cholesky of a matrix that messages name.
+func (g *Graph) CholeskyOf(a Ref, name CholeskyAttr) Ref { return g.Do(OpCholesky, name, a) }
 
 // TriSolve solves a triangular system for the matrix B; see TriAttr. A zero on
 // the diagonal gives infinities and NaN.
@@ -189,9 +238,9 @@ func matrixOps() map[OpCode]Op {
 	luWork := func(args []Type, _ any) int { n := args[0].Shape[0]; return n*n + n }
 	return map[OpCode]Op{
 		OpCholesky: {Name: "cholesky", Class: Array, Arity: 1, Shape: sameSquare,
-			Eval: func(dst []float64, args [][]float64, types []Type, _ any, _ []float64) error {
-				if !kernel.Cholesky(dst, args[0], types[0].Shape[0]) {
-					return errNotPositive
+			Eval: func(dst []float64, args [][]float64, types []Type, attr any, _ []float64) error {
+				if n := types[0].Shape[0]; !kernel.Cholesky(dst, args[0], n) {
+					return notPositive(args[0], n, attr)
 				}
 				return nil
 			},

@@ -14,7 +14,8 @@ import (
 
 var betaBinomial = Dist{
 	Name: "beta_binomial", Doc: "the beta-binomial distribution of N trials with prior sample sizes alpha and beta.", Discrete: true,
-	Formula: "choose(N, y) * exp(lbeta(y + alpha, N - y + beta) - lbeta(alpha, beta))",
+	Formula:     "choose(N, y) * exp(lbeta(y + alpha, N - y + beta) - lbeta(alpha, beta))",
+	Information: ofBetaBinomial,
 	Params: []Param{trials,
 		{Name: "alpha", Is: "First prior sample size parameter", In: types.PositiveFinite},
 		{Name: "beta", Is: "Second prior sample size parameter", In: types.PositiveFinite}},

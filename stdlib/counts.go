@@ -242,8 +242,8 @@ func logRising(g *ad.Graph, x, n ad.Ref) ad.Ref {
 var negBinomial = Dist{
 	Name: "neg_binomial", Doc: "the negative binomial distribution with shape alpha and inverse scale beta.", Discrete: true,
 	Formula: "tgamma(y + alpha) / (tgamma(y + 1) * tgamma(alpha)) * (beta / (beta + 1))^alpha * (1 / (beta + 1))^y",
-	Variate: types.NonNegative,
-	Params:  []Param{shapeParam, inverseRate},
+	Variate: types.NonNegative, Information: ofNegBinomial,
+	Params: []Param{shapeParam, inverseRate},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		a, b := p[0], p[1]
 		kernel := g.Add(g.Mul(a, g.Do(ad.OpLog1p, nil, g.Inv(b))), g.Mul(y, g.Do(ad.OpLog1p, nil, b)))
@@ -266,8 +266,8 @@ var negBinomial = Dist{
 var negBinomial2 = Dist{
 	Name: "neg_binomial_2", Doc: "the negative binomial distribution with mean mu and precision phi.", Discrete: true,
 	Formula: "tgamma(y + phi) / (tgamma(y + 1) * tgamma(phi)) * (mu / (mu + phi))^y * (phi / (mu + phi))^phi",
-	Variate: types.NonNegative,
-	Params:  []Param{{Name: "mu", Is: "Location parameter", In: types.PositiveFinite}, precision},
+	Variate: types.NonNegative, Information: ofNegBinomial2,
+	Params: []Param{{Name: "mu", Is: "Location parameter", In: types.PositiveFinite}, precision},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		mu, phi := p[0], p[1]
 		kernel := g.Add(g.Mul(phi, g.Do(ad.OpLog1p, nil, g.Div(mu, phi))), g.Mul(y, g.Log(g.Add(mu, phi))))
@@ -294,8 +294,8 @@ var negBinomial2 = Dist{
 var negBinomial2Log = Dist{
 	Name: "neg_binomial_2_log", Doc: "the negative binomial distribution with log mean eta and precision phi.", Discrete: true,
 	Formula: "tgamma(y + phi) / (tgamma(y + 1) * tgamma(phi)) * (exp(eta) / (exp(eta) + phi))^y * (phi / (exp(eta) + phi))^phi",
-	Variate: types.NonNegative,
-	Params:  []Param{{Name: "eta", Is: "Log location parameter", In: types.Finite}, precision},
+	Variate: types.NonNegative, Information: ofNegBinomial2Log,
+	Params: []Param{{Name: "eta", Is: "Log location parameter", In: types.Finite}, precision},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		eta, phi := p[0], p[1]
 		logPhi := g.Log(phi)

@@ -39,7 +39,7 @@ func checkSymmetric(g *ad.Graph, function, what string, m ad.Ref) {
 func (b *Builder) factor(a []Arg, i int, what string) ad.Ref {
 	n := b.square(a, i)
 	checkSymmetric(b.G, b.Name, what, a[i].Ref)
-	l := b.G.Cholesky(a[i].Ref)
+	l := b.G.CholeskyOf(a[i].Ref, ad.CholeskyAttr{Function: b.Name, Name: what})
 	if n > 0 {
 		check(b.G, b.Name, "diagonal of the Cholesky factor of "+what, types.Positive, diagonal(b.G, l))
 	}

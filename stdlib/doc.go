@@ -12,6 +12,7 @@
 //	density.go       the functions that are derived from a Dist
 //	structured.go    helpers of densities that are not a Dist
 //	information.go   expected information of distributions, element by element
+//	scores.go        that without a closed form, by quadrature
 //	whitening.go     that of vectors, as linear maps of tangents
 //	demonstrate.go   an example of every function, for documentation
 //

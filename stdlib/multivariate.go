@@ -26,7 +26,9 @@ var scatters = map[string]func(b *Builder, a []Arg, i int) scatter{
 		return b.lowerScatter(b.factor(a, i, "Covariance matrix"))
 	},
 	"_cholesky": func(b *Builder, a []Arg, i int) scatter {
-		b.square(a, i)
+		if b.square(a, i) > 0 {
+			check(b.G, b.Name, "diagonal of the Cholesky factor", types.Positive, diagonal(b.G, a[i].Ref))
+		}
 		return b.lowerScatter(a[i].Ref)
 	},
 	"_prec": func(b *Builder, a []Arg, i int) scatter {

@@ -271,7 +271,7 @@ var rayleigh = Dist{
 var pareto = Dist{
 	Name: "pareto", Doc: "the Pareto distribution with minimum y_min and shape alpha.",
 	Formula: "alpha * y_min^alpha / y^(alpha + 1)",
-	Variate: types.NotNaN, Support: types.Positive,
+	Variate: types.NotNaN, Support: types.Positive, Information: onLogScale(ofPareto),
 	CDFVariate: types.NonNegative,
 	Params:     []Param{{Name: "y_min", Is: "Scale parameter", In: types.PositiveFinite}, shapeParam},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
@@ -304,7 +304,7 @@ func outside(g *ad.Graph, out ad.Ref) Term {
 var paretoType2 = Dist{
 	Name: "pareto_type_2", Doc: "the Pareto distribution of type 2 (Lomax) with location mu, scale lambda and shape alpha.",
 	Formula: "alpha / lambda * (1 + (y - mu) / lambda)^(-alpha - 1)",
-	Variate: types.NotNaN,
+	Variate: types.NotNaN, Information: ofParetoType2,
 	Params: []Param{{Name: "mu", Is: "Location parameter", In: types.Finite},
 		{Name: "lambda", Is: "Scale parameter", In: types.PositiveFinite}, shapeParam},
 	Relations: []Relation{{Arg: 0, Than: 1}},

@@ -13,7 +13,7 @@ import (
 var skewNormal = Dist{
 	Name: "skew_normal", Doc: "the skew normal distribution with location xi, scale omega and shape alpha.",
 	Formula: "2 * exp(-((y - xi) / omega)^2 / 2) / (omega * sqrt(2 * pi())) * Phi(alpha * (y - xi) / omega)",
-	Cite:    "Azzalini 1985",
+	Cite:    "Azzalini 1985", Information: ofSkewNormal,
 	Variate: types.NotNaN,
 	Params: []Param{{Name: "xi", Is: "Location parameter", In: types.Finite}, {Name: "omega", Is: "Scale parameter", In: types.Positive},
 		{Name: "alpha", Is: "Shape parameter", In: types.Finite}},
@@ -47,8 +47,8 @@ var skewNormal = Dist{
 var expModNormal = Dist{
 	Name: "exp_mod_normal", Doc: "the exponentially modified normal distribution with mean mu and scale sigma of the normal part and rate lambda of the exponential part.",
 	Formula: "lambda / 2 * exp(lambda / 2 * (2 * mu + lambda * sigma^2 - 2 * y)) * erfc((mu + lambda * sigma^2 - y) / (sqrt2() * sigma))",
-	Variate: types.NotNaN,
-	Params:  []Param{location, scale, {Name: "lambda", Is: "Inv_scale parameter", In: types.PositiveFinite}},
+	Variate: types.NotNaN, Information: ofExpModNormal,
+	Params: []Param{location, scale, {Name: "lambda", Is: "Inv_scale parameter", In: types.PositiveFinite}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		_, tail := modified(g, y, p)
 		return []Term{
@@ -80,8 +80,8 @@ func modified(g *ad.Graph, y ad.Ref, p []ad.Ref) (z, tail ad.Ref) {
 var skewDoubleExponential = Dist{
 	Name: "skew_double_exponential", Doc: "the skewed double exponential distribution with location mu, scale sigma and skewness tau.",
 	Formula: "2 * tau * (1 - tau) / sigma * exp(-2 / sigma * (y < mu ? (1 - tau) * (mu - y) : tau * (y - mu)))",
-	Variate: types.NotNaN,
-	Params:  []Param{location, scale, {Name: "tau", Is: "Skewness parameter", In: types.UnitInterval}},
+	Variate: types.NotNaN, Information: ofSkewDoubleExponential,
+	Params: []Param{location, scale, {Name: "tau", Is: "Skewness parameter", In: types.UnitInterval}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		z, left, right := sides(g, y, p)
 		rate := g.Select(g.Less(z, g.Const(0)), left, right)

@@ -20,54 +20,108 @@ func Universe() *Library { return universe() }
 
 var universe = sync.OnceValue(func() *Library { return newLibrary(families()) })
 
-// families lists the declarations, one entry per file of the package.
-func families() [][]Func {
-	fs := [][]Func{
-		constants(),
-		operators(),
-		comparisons(),
-		elementary(),
-		special(),
-		integers(),
-		factorials(),
-		reductions(),
-		products(),
-		matrices(),
-		decompositions(),
-		divisions(),
-		sizes(),
-		builders(),
-		joins(),
-		parts(),
-		conversions(),
-		mixtures(),
-		sorting(),
-		sparse(),
-		constraints(),
+// Family is a group of declarations, those of one file of the package, and what
+// they are about.
+type Family struct {
+	Title string
+	Names []string // in the order of declaration, each once
+}
+
+// family is a Family with its declarations.
+type family struct {
+	title string
+	funcs []Func
+}
+
+// families lists the declarations.
+func families() []family {
+	fs := []family{
+		{"constants", constants()},
+		{"arithmetic", operators()},
+		{"comparison and logic", comparisons()},
+		{"powers, exponentials, rounding, trigonometry", elementary()},
+		{"special functions", special()},
+		{"functions of ints", slices.Concat(integers(), factorials())},
+		{"sums, means, norms, extremes", reductions()},
+		{"products of vectors and matrices", products()},
+		{"forms of matrices", matrices()},
+		{"factors, inverses, determinants, eigenvalues", slices.Concat(decompositions(), divisions())},
+		{"sizes", sizes()},
+		{"containers of equal or regular numbers", builders()},
+		{"joining containers", joins()},
+		{"parts of containers", parts()},
+		{"conversions", conversions()},
+		{"mixtures", mixtures()},
+		{"sorting, ranks, quantiles", sorting()},
+		{"sparse matrices", sparse()},
+		{"transforms of parameters", constraints()},
+		{"covariance functions of Gaussian processes", gaussianProcesses()},
 	}
+	var real, counts []Func
 	for i := range distributions {
-		fs = append(fs, distributions[i].funcs())
+		if d := &distributions[i]; d.Discrete {
+			counts = append(counts, d.funcs()...)
+		} else {
+			real = append(real, d.funcs()...)
+		}
 	}
 	return append(fs,
-		passages(),
-		categoricals(),
-		hypergeometrics(),
-		simplexes(),
-		ordereds(),
-		correlations(),
-		glms(),
-		markovs(),
-		multivariates(),
-		wisharts(),
-		gaussianProcesses(),
+		family{"distributions of real numbers", slices.Concat(real, passages())},
+		family{"distributions of counts", slices.Concat(counts, hypergeometrics())},
+		family{"distributions of categories", slices.Concat(categoricals(), ordereds())},
+		family{"distributions of simplexes, and of counts given one", simplexes()},
+		family{"distributions of vectors", multivariates()},
+		family{"distributions of matrices", slices.Concat(correlations(), wisharts())},
+		family{"generalised linear models", glms()},
+		family{"Markov chains and state space models", markovs()},
 	)
 }
 
-func newLibrary(fs [][]Func) *Library {
+// Families are the groups of the whole library, functions that are texts and forms
+// that nothing evaluates yet included.
+func Families() []Family {
+	var out []Family
+	seen := map[string]bool{}
+	add := func(title string, names iter.Seq[string]) {
+		f := Family{Title: title}
+		for n := range names {
+			if !seen[n] {
+				seen[n] = true
+				f.Names = append(f.Names, n)
+			}
+		}
+		if len(f.Names) > 0 {
+			out = append(out, f)
+		}
+	}
+	for _, f := range families() {
+		add(f.title, func(yield func(string) bool) {
+			for i := range f.funcs {
+				if !yield(f.funcs[i].Name) {
+					return
+				}
+			}
+		})
+	}
+	ofKind := func(planned bool) iter.Seq[string] {
+		return func(yield func(string) bool) {
+			for n := range Language().Names() {
+				if _, ok := Language().Lookup(n)[0].(types.Planned); ok == planned && !yield(n) {
+					return
+				}
+			}
+		}
+	}
+	add("algorithms: differential equations, equations, integrals, series, sums in parallel", ofKind(false))
+	add("not evaluated yet", ofKind(true))
+	return out
+}
+
+func newLibrary(fs []family) *Library {
 	l := &Library{byName: map[string][]types.Overload{}}
 	for _, family := range fs {
-		for i := range family {
-			f := &family[i]
+		for i := range family.funcs {
+			f := &family.funcs[i]
 			if _, ok := l.byName[f.Name]; !ok {
 				l.names = append(l.names, f.Name)
 			}

@@ -15,18 +15,64 @@ import (
 
 func docCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "doc NAME",
+		Use:   "doc [NAME]",
 		Short: "Print the documentation of a function or distribution",
 		Long: `Prints what a function of the language computes, its forms, what its
 arguments must be, and an example with its value, from the declarations that
 the compiler reads. NAME is a function such as softmax, an operator such as
-'.*', or a distribution such as normal, of which all functions are shown.`,
-		Args: arguments("NAME"),
+'.*', or a distribution such as normal, of which all functions are shown.
+Without NAME, lists the names of the library by families.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return arguments("NAME")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return writeFamilies(cmd.OutOrStdout())
+			}
 			return writeDoc(cmd.OutOrStdout(), args[0])
 		},
 	}
 }
+
+// writeFamilies lists the library: of a distribution its name, of an operator the
+// sign.
+func writeFamilies(w io.Writer) error {
+	var b strings.Builder
+	for _, f := range stdlib.Families() {
+		fmt.Fprintf(&b, "%s\n", f.Title)
+		var names []string
+		for _, n := range f.Names {
+			n = strings.TrimPrefix(n, "operator")
+			for _, suffix := range distributionSuffixes {
+				if base, ok := strings.CutSuffix(n, suffix); ok && len(documented(base)) > 0 {
+					n = base
+					break
+				}
+			}
+			if !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+		line := " "
+		for _, n := range names {
+			if len(line)+1+len(n) > 80 {
+				b.WriteString(line + "\n")
+				line = " "
+			}
+			line += " " + n
+		}
+		b.WriteString(line + "\n\n")
+	}
+	b.WriteString("ppl doc NAME tells about one of them.\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// distributionSuffixes end the names of the functions of a distribution.
+var distributionSuffixes = []string{"_lpdf", "_lpmf", "_lcdf", "_lccdf", "_cdf", "_rng", "_lcdf_unnorm", "_lccdf_unnorm"}
 
 // writeDoc writes the documentation of a name.
 func writeDoc(w io.Writer, name string) error {
@@ -59,7 +105,7 @@ func documented(name string) []string {
 		}
 	}
 	var names []string
-	for _, suffix := range []string{"_lpdf", "_lpmf", "_cdf", "_lcdf", "_lccdf", "_rng"} {
+	for _, suffix := range distributionSuffixes {
 		if len(lang.Lookup(name+suffix)) > 0 {
 			names = append(names, name+suffix)
 		}
