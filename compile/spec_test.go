@@ -63,3 +63,13 @@ func TestSpec(t *testing.T) {
 		t.Errorf("only %d programs, %d run: are they still found?", programs, run)
 	}
 }
+
+// A message on the number of arguments names them.
+func TestArgumentNames(t *testing.T) {
+	f := source.NewFile("t", "parameters {\n  real x;\n}\nmodel {\n  x ~ normal(0);\n}\n")
+	list := compile.Check(f, compile.Options{}).Errors()
+	const want = "its arguments are mu, the location parameter; sigma, the scale parameter"
+	if len(list) != 1 || list[0].Fix != want {
+		t.Errorf("got %v, want the advice %q", list, want)
+	}
+}

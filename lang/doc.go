@@ -42,7 +42,7 @@
 //   - StringLit occurs in the arguments of Print and Reject only;
 //   - TupleMember counts from 1;
 //   - declared names are not reserved words;
-//   - no tree is deeper than a few thousand nodes, so recursion is safe.
+//   - no tree is deeper than about ten thousand nodes, so recursion is safe.
 //
 // Left to check: everything that needs names or types, where break, continue
 // and return may stand, which functions take a bar, and the range of integers

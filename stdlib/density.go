@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -293,4 +294,17 @@ func (b *Builder) random(name string, draw func(rng *rand.Rand, p []float64) flo
 		p[0] = g.Spread(p[0], b.Lanes)
 	}
 	return g.Do(ad.OpRandom, &ad.RandomDraw{Name: name, Draw: draw}, p...)
+}
+
+// Parameters names the arguments of a density or of another function of a
+// distribution, for messages; nil for other functions.
+func (f *Func) Parameters() []string {
+	if f.Dist == nil {
+		return nil
+	}
+	var out []string
+	for _, p := range f.Dist.Params {
+		out = append(out, p.Name+", the "+strings.ToLower(p.Is))
+	}
+	return out
 }

@@ -143,6 +143,7 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 	}
 	if n, ok := onlyCount(fail); ok {
 		d := diag.Errorf(diag.BadArguments, at.Span(), "%s takes %s, not %d", name, countOf(n-skip), len(ts)-skip)
+		d.Fix = argumentNames(name, skip, best.Overload)
 		d.Related = append(d.Related, functors...)
 		c.diags.Add(withCandidates(d, fail, nil))
 		return
@@ -152,6 +153,22 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 		d.Summary = fmt.Sprintf("%s does not take (%s) for a variate of type %s", name, typeList(ts[skip:]), ts[0])
 	}
 	c.diags.Add(withCandidates(d, fail, ts))
+}
+
+// argumentNames lists what the arguments of a function are, if it knows their
+// names; "" otherwise.
+func argumentNames(name string, skip int, o types.Overload) string {
+	p, ok := unplanned(o).(interface{ Parameters() []string })
+	if !ok || len(p.Parameters()) == 0 {
+		return ""
+	}
+	lead := "its arguments are "
+	if _, suffix := splitSuffix(name); skip == 0 && conditional(suffix) {
+		lead = "after the variate stand "
+	} else if len(p.Parameters()) == 1 {
+		lead = "its argument is "
+	}
+	return lead + strings.Join(p.Parameters(), "; ")
 }
 
 // inTuple makes a message about a tuple one about the member that is wrong, where
