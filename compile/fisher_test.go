@@ -404,3 +404,60 @@ func TestFisherHalf(t *testing.T) {
 		}
 	}
 }
+
+// TestFisherOutcomes: the information of categorical and ordered outcomes is the
+// mean of the products of scores over the outcomes; written for several at once it
+// is as many times that.
+func TestFisherOutcomes(t *testing.T) {
+	const head = `data { int y; } parameters { vector[3] a; real b; } transformed parameters { vector[3] c = cumulative_sum(exp(a)); matrix[2, 3] w = [[b, a[1], 1], [0.3, b * a[2], -b]]; }
+model { `
+	x := []float64{0.3, -0.4, 0.9, 0.7}
+	for _, c := range []struct {
+		outcomes  int
+		one, many string
+		times     float64
+	}{
+		{3, `target += categorical_logit_lpmf(y | a * b);`, `target += categorical_logit_lpmf({y, 1, y} | a * b);`, 3},
+		{3, `target += multinomial_logit_lpmf({y == 1, y == 2, y == 3} | a * b);`, `target += multinomial_logit_lpmf({4, y, 3 - y} | a * b);`, 7},
+		{3, `target += categorical_logit_glm_lpmf(y | [[0.5, 2]], a, w);`, `target += categorical_logit_glm_lpmf({1, y} | [[0.5, 2], [0.5, 2]], a, w);`, 2},
+		{4, `target += ordered_logistic_lpmf(y | b, c);`, `for (n in 1:6) target += 0.5 * ordered_logistic_lpmf(y | b, c); target += ordered_logistic_lpmf({y, 2} | [b, b]', c);`, 5},
+	} {
+		want := make([]float64, 16)
+		sum := 0.0
+		for y := range c.outcomes {
+			m := boundText(t, head+c.one+" }", map[string]any{"y": y + 1})
+			score := make([]float64, 4)
+			lp, err := m.LogDensityGrad(x, score)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := math.Exp(lp)
+			sum += p
+			for i := range 4 {
+				for j := range 4 {
+					want[i*4+j] += p * score[i] * score[j]
+				}
+			}
+		}
+		if math.Abs(sum-1) > 1e-12 {
+			t.Fatalf("%s: the probabilities add up to %v", c.one, sum)
+		}
+		for _, text := range []string{c.one, c.many} {
+			m := boundText(t, head+text+" }", map[string]any{"y": 1})
+			left, err := m.FisherLeftOut()
+			if err != nil || len(left) > 0 {
+				t.Errorf("%s: left out %v, %v", text, left, err)
+			}
+			times := 1.0
+			if text == c.many {
+				times = c.times
+			}
+			for i, v := range metricAt(t, m.FisherMetric, x) {
+				if math.Abs(v-times*want[i]) > 1e-12*(1+math.Abs(v)) {
+					t.Errorf("%s: element %d is %v, want %v", text, i, v, times*want[i])
+				}
+			}
+			checkTraceGrad(t, text, m.FisherMetric, m.FisherTraceGrad, x)
+		}
+	}
+}

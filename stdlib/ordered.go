@@ -126,6 +126,9 @@ func ordereds() []Func {
 	form := func(name, doc string, terms func(b *Builder, a []Arg) []ad.Ref, params ...types.Type) {
 		fs = append(fs, Func{Name: name, Doc: "The logarithm of the mass of " + doc, In: in, Terms: terms,
 			Overload: types.Fixed{Name: name, Params: params, Result: tReal}})
+		if name == "ordered_logistic_lpmf" && params[2].Equal(tVec) {
+			fs[len(fs)-1].Statements = orderedLogisticStatements
+		}
 	}
 	form("ordered_logistic_lpmf", logisticDoc, orderedLogistic, tInt, tReal, tVec)
 	form("ordered_probit_lpmf", probitDoc, orderedProbit, tInt, tReal, tVec)

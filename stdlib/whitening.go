@@ -71,3 +71,109 @@ func multiNormalStatements(form string) func(b *Builder, a []Arg) []ad.Statement
 		return []ad.Statement{{Args: refs(a), Whiten: location}, {Args: refs(a[2:]), Whiten: scatter}}
 	}
 }
+
+// whitenedLogits whitens tangents t of rows of logits: the information about one
+// is diag p - ppᵀ, p their softmax.
+func whitenedLogits(g *ad.Graph, logits, t ad.Ref) ad.Ref {
+	s := g.Type(logits).Shape
+	p := g.Exp(g.Sub(logits, alongCols(g, g.LogSumExp(logits), s)))
+	mean := sumRows(g, g.Mul(p, t))
+	return g.Mul(g.Sqrt(p), g.Sub(t, alongCols(g, mean, s)))
+}
+
+// logitStatements are those of a vector of logits with so many outcomes.
+func logitStatements(logits ad.Ref, times func(g *ad.Graph, args []ad.Ref) ad.Ref, more ...ad.Ref) []ad.Statement {
+	return []ad.Statement{{Args: append([]ad.Ref{logits}, more...), Whiten: func(g *ad.Graph, args, t []ad.Ref) []ad.Ref {
+		if t[0] == ad.None {
+			return nil
+		}
+		row := []int{1, g.Type(args[0]).Size()}
+		z := whitenedLogits(g, g.Reshape(args[0], row), g.Reshape(t[0], row))
+		return []ad.Ref{g.Mul(z, g.Sqrt(times(g, args)))}
+	}}}
+}
+
+// categoricalLogitStatements are Func.Statements of categorical_logit.
+func categoricalLogitStatements(b *Builder, a []Arg) []ad.Statement {
+	n := float64(b.size(a[0]))
+	if n == 0 {
+		return nil
+	}
+	return logitStatements(a[1].Ref, func(g *ad.Graph, _ []ad.Ref) ad.Ref { return g.Const(n) })
+}
+
+// multinomialLogitStatements are Func.Statements of multinomial_logit.
+func multinomialLogitStatements(b *Builder, a []Arg) []ad.Statement {
+	if b.size(a[0]) == 0 {
+		return nil
+	}
+	return logitStatements(a[1].Ref, func(g *ad.Graph, args []ad.Ref) ad.Ref { return g.Sum(args[1]) }, a[0].Ref)
+}
+
+// categoricalLogitGLMStatements are Func.Statements of categorical_logit_glm.
+func categoricalLogitGLMStatements(b *Builder, a []Arg) []ad.Statement {
+	g := b.G
+	p := g.MatMul(b.asMatrix(a[1]), a[3].Ref)
+	s := g.Type(p).Shape
+	n := s[0]
+	if len(b.shape(a[0])) > 0 {
+		n = b.size(a[0])
+	}
+	if n == 0 || s[0] == 0 {
+		return nil
+	}
+	times := math.Sqrt(float64(n) / float64(s[0])) // one row for all outcomes
+	return []ad.Statement{{Args: []ad.Ref{g.Add(p, alongRows(g, a[2].Ref, s))}, Whiten: func(g *ad.Graph, args, t []ad.Ref) []ad.Ref {
+		if t[0] == ad.None {
+			return nil
+		}
+		return []ad.Ref{g.Scale(times, whitenedLogits(g, args[0], t[0]))}
+	}}}
+}
+
+// orderedLogisticStatements are Func.Statements of ordered_logistic with one
+// vector of cut points: Σ (∂pₖ)²/pₖ per location.
+func orderedLogisticStatements(b *Builder, a []Arg) []ad.Statement {
+	n, k := b.size(a[1]), b.size(a[2])
+	if n == 0 || k == 0 || b.size(a[0]) == 0 || len(b.shape(a[2])) != 1 {
+		return nil
+	}
+	times := math.Sqrt(float64(b.size(a[0])) / float64(n)) // one location for all outcomes
+	return []ad.Statement{{Args: []ad.Ref{a[1].Ref, a[2].Ref}, Whiten: func(g *ad.Graph, args, t []ad.Ref) []ad.Ref {
+		if t[0] == ad.None && t[1] == ad.None {
+			return nil
+		}
+		s := []int{n, k}
+		invLogit := op1(ad.OpInvLogit)
+		minus := func(cuts, locations ad.Ref) ad.Ref {
+			switch {
+			case cuts == ad.None:
+				return g.Neg(alongCols(g, g.Reshape(locations, []int{n}), s))
+			case locations == ad.None:
+				return alongRows(g, cuts, s)
+			}
+			return g.Sub(alongRows(g, cuts, s), alongCols(g, g.Reshape(locations, []int{n}), s))
+		}
+		x := minus(args[1], args[0]) // cut points from the locations
+		below, above := invLogit(g, x), invLogit(g, g.Neg(x))
+		slope := g.Mul(g.Mul(below, above), minus(t[1], t[0]))
+		column := func(m ad.Ref, i int) ad.Ref { return g.Gather(m, dims(i, n, k)) }
+		// With c the cut points of an outcome's interval, its probability is
+		// F(c₂)(1 - F(c₁))(1 - exp(c₁ - c₂)), without cancellation.
+		var z []ad.Ref
+		for i := range k + 1 {
+			p, d := g.Const(1), g.Const(0)
+			if i < k {
+				p, d = g.Mul(p, column(below, i)), g.Add(d, column(slope, i))
+			}
+			if i > 0 {
+				p, d = g.Mul(p, column(above, i-1)), g.Sub(d, column(slope, i-1))
+			}
+			if 0 < i && i < k {
+				p = g.Mul(p, g.Neg(g.Do(ad.OpExpm1, nil, g.Sub(column(x, i-1), column(x, i)))))
+			}
+			z = append(z, g.Scale(times, g.Select(g.Less(g.Const(0), p), g.Div(d, g.Sqrt(p)), g.Const(0))))
+		}
+		return z
+	}}}
+}
