@@ -188,7 +188,7 @@ func elementwiseOps() map[OpCode]Op {
 
 		OpExp: un("exp", math.Exp, func(g *Graph, x, y Ref) Ref { return y }, anyReal),
 		OpExpm1: un("expm1", math.Expm1,
-			func(g *Graph, x, y Ref) Ref { return g.Add(y, g.Const(1)) }, anyReal),
+			func(g *Graph, x, y Ref) Ref { return g.Exp(x) }, anyReal), // y + 1 cancels for x < 0
 		OpExp2: un("exp2", math.Exp2,
 			func(g *Graph, x, y Ref) Ref { return g.Scale(math.Ln2, y) }, anyReal),
 		OpLog:   un("log", kernel.Log, func(g *Graph, x, y Ref) Ref { return g.Inv(x) }, positive),
@@ -252,8 +252,8 @@ func elementwiseOps() map[OpCode]Op {
 			}},
 		OpSinh: un("sinh", math.Sinh, func(g *Graph, x, y Ref) Ref { return g.Do(OpCosh, nil, x) }, anyReal),
 		OpCosh: un("cosh", math.Cosh, func(g *Graph, x, y Ref) Ref { return g.Do(OpSinh, nil, x) }, anyReal),
-		OpTanh: un("tanh", math.Tanh,
-			func(g *Graph, x, y Ref) Ref { return g.Sub(g.Const(1), g.Square(y)) }, anyReal),
+		OpTanh: un("tanh", math.Tanh, // 1 - y² cancels in the tails
+			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Square(g.Do(OpCosh, nil, x))) }, anyReal),
 		OpAsinh: un("asinh", math.Asinh,
 			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Sqrt(g.Add(g.Square(x), g.Const(1)))) }, anyReal),
 		OpAcosh: un("acosh", math.Acosh,

@@ -36,22 +36,36 @@ func incompleteOps() map[OpCode]Op {
 		}
 		return math.Exp(0.7 * z)
 	}
-	// density is x^(a-1) (1-x)^(b-1)/B(a, b) over I_x(a, b).
-	density := func(g *Graph, x, a, b Ref) Ref {
-		minus1 := func(r Ref) Ref { return g.Sub(r, g.Const(1)) }
-		l := g.Add(g.Mul(minus1(a), g.Log(x)), g.Mul(minus1(b), g.Do(OpLog1m, nil, x)))
-		return g.Exp(g.Sub(g.Sub(l, g.Do(OpLbeta, nil, a, b)), g.Do(OpLogBetaI, nil, x, a, b)))
+	// density is x^(a-1) (1-x)^(b-1)/B(a, b) over I_x(a, b) or, for the other tail, over 1 less that.
+	density := func(g *Graph, tail OpCode, x, a, b Ref) Ref {
+		l := g.Sub(g.Do(OpLogBetaTerm, nil, x, a, b), g.Do(tail, nil, x, a, b))
+		return g.Exp(g.Sub(l, g.Add(g.Log(x), g.Do(OpLog1m, nil, x))))
 	}
 	digamma := func(g *Graph, x Ref) Ref { return g.Do(OpDigamma, nil, x) }
-	shapePart := func(name string, op OpCode, f func(x, a, b float64) float64, score func(g *Graph, x, a, b Ref) Ref) Op {
+	rise := func(g *Graph, x, d Ref) Ref { return g.Do(OpPolygammaRise, nil, g.Const(0), x, d) }
+	// byA and byB are the derivatives of the log density by a and b.
+	byA := func(g *Graph, x, a, b Ref) Ref { return g.Add(g.Log(x), rise(g, a, b)) }
+	byB := func(g *Graph, x, a, b Ref) Ref { return g.Add(g.Do(OpLog1m, nil, x), rise(g, b, a)) }
+	// betaTail is log I (sign 1) or its complement (sign -1), with the ops that
+	// are its derivatives by a and b; shapePart is the row of one of those. Its
+	// derivative by x is the density times that of its own derivative by the shape
+	// less that of the log tail.
+	betaTail := func(name string, f func(x, a, b float64) float64, op, opA, opB OpCode, sign float64) Op {
+		return Op{Name: name, Class: Elementwise, Arity: 3, F3: f, Domain: unitFirst,
+			Points: [][]float64{{0.3, 2, 3}, {0.9, 30, 2}},
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
+				return []Ref{g.Scale(sign, density(g, op, a[0], a[1], a[2])), g.Do(opA, nil, a...), g.Do(opB, nil, a...)}
+			}}
+	}
+	shapePart := func(name string, tail, op OpCode, f func(x, a, b float64) float64, score func(g *Graph, x, a, b Ref) Ref, sign float64) Op {
 		return Op{Name: name, Class: Elementwise, Arity: 3, F3: f, Domain: unitFirst,
 			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 				x, a, b := n.Args[0], n.Args[1], n.Args[2]
 				if need[1] || need[2] {
 					g.fail(op, noSecond)
 				}
-				d := g.Sub(score(g, x, a, b), out)
-				return []Ref{g.Mul(adj, g.Mul(density(g, x, a, b), d)), None, None}
+				d := g.Scale(sign, g.Sub(score(g, x, a, b), out))
+				return []Ref{g.Mul(adj, g.Mul(density(g, tail, x, a, b), d)), None, None}
 			}}
 	}
 	studentDomain := func(arg int, z float64) float64 {
@@ -63,19 +77,26 @@ func incompleteOps() map[OpCode]Op {
 	return map[OpCode]Op{
 		OpLogGammaP: gamma("log_gamma_p", OpLogGammaP, kernel.LogGammaP, 1),
 		OpLogGammaQ: gamma("log_gamma_q", OpLogGammaQ, kernel.LogGammaQ, -1),
-		OpLogBetaI: {Name: "log_inc_beta", Class: Elementwise, Arity: 3, F3: kernel.LogBetaI, Domain: unitFirst,
-			Points: [][]float64{{0.3, 2, 3}, {0.9, 30, 2}},
+		OpLogPoisson: {Name: "log_poisson", Class: Elementwise, Arity: 2, F2: kernel.LogPoisson,
+			Domain: func(_ int, z float64) float64 { return math.Exp(z) }, Points: [][]float64{{0.3, 2}, {30, 25}, {50, 10}},
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
-				return []Ref{density(g, a[0], a[1], a[2]), g.Do(OpLogBetaIa, nil, a...), g.Do(OpLogBetaIb, nil, a...)}
+				da := g.Sub(g.Log(a[1]), digamma(g, g.Add(a[0], g.Const(1))))
+				return []Ref{da, g.Div(g.Sub(a[0], a[1]), a[1])}
 			}},
-		// ∂x of the shape parts: the density times its own derivative by the shape,
-		// log x - ψ(a) + ψ(a+b), less that of log I.
-		OpLogBetaIa: shapePart("log_inc_beta_a", OpLogBetaIa, kernel.LogBetaIa, func(g *Graph, x, a, b Ref) Ref {
-			return g.Add(g.Sub(g.Log(x), digamma(g, a)), digamma(g, g.Add(a, b)))
-		}),
-		OpLogBetaIb: shapePart("log_inc_beta_b", OpLogBetaIb, kernel.LogBetaIb, func(g *Graph, x, a, b Ref) Ref {
-			return g.Add(g.Sub(g.Do(OpLog1m, nil, x), digamma(g, b)), digamma(g, g.Add(a, b)))
-		}),
+		OpLogBetaTerm: {Name: "log_beta_term", Class: Elementwise, Arity: 3, F3: kernel.LogBetaTerm, Domain: unitFirst,
+			Points: [][]float64{{0.3, 2, 3}, {0.4, 20, 30}, {0.1, 20, 30}, {0.9, 20, 30}},
+			Partials: func(g *Graph, out Ref, args []Ref) []Ref {
+				x, a, b := args[0], args[1], args[2]
+				y := g.Sub(g.Const(1), x)
+				dx := g.Sub(g.Div(a, x), g.Div(b, y))
+				return []Ref{dx, g.Add(g.Log(x), rise(g, a, b)), g.Add(g.Do(OpLog1m, nil, x), rise(g, b, a))}
+			}},
+		OpLogBetaI:   betaTail("log_inc_beta", kernel.LogBetaI, OpLogBetaI, OpLogBetaIa, OpLogBetaIb, 1),
+		OpLogBetaIa:  shapePart("log_inc_beta_a", OpLogBetaI, OpLogBetaIa, kernel.LogBetaIa, byA, 1),
+		OpLogBetaIb:  shapePart("log_inc_beta_b", OpLogBetaI, OpLogBetaIb, kernel.LogBetaIb, byB, 1),
+		OpLogBetaIc:  betaTail("log1m_inc_beta", kernel.LogBetaIc, OpLogBetaIc, OpLogBetaIca, OpLogBetaIcb, -1),
+		OpLogBetaIca: shapePart("log1m_inc_beta_a", OpLogBetaIc, OpLogBetaIca, kernel.LogBetaIca, byA, -1),
+		OpLogBetaIcb: shapePart("log1m_inc_beta_b", OpLogBetaIc, OpLogBetaIcb, kernel.LogBetaIcb, byB, -1),
 		OpLogStudentCDF: {Name: "log_student_cdf", Class: Elementwise, Arity: 2, F2: kernel.LogStudentCDF, Domain: studentDomain,
 			Points: [][]float64{{0, 3}, {-20, 3}, {30, 0.5}},
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
@@ -107,7 +128,7 @@ func incompleteOps() map[OpCode]Op {
 				// The derivative of the log density by ν.
 				half, u := g.Scale(0.5, nu), g.Div(g.Square(t), nu)
 				h1 := g.Add(half, g.Const(0.5))
-				d := g.Scale(0.5, g.Sub(digamma(g, h1), digamma(g, half)))
+				d := g.Scale(0.5, rise(g, half, g.Const(0.5)))
 				d = g.Sub(d, g.Scale(0.5, g.Add(g.Do(OpLog1p, nil, u), g.Inv(nu))))
 				d = g.Add(d, g.Mul(h1, g.Div(u, g.Mul(nu, g.Add(g.Const(1), u)))))
 				return []Ref{g.Mul(adj, g.Mul(studentDensity(g, t, nu), g.Sub(d, out))), None}
@@ -132,8 +153,8 @@ const noSecond = "has no second derivative with respect to its shape parameters"
 func gammaByX(g *Graph, op OpCode, n int, sign float64, a, x Ref) Ref {
 	order := func(k int) Ref { return g.Do(op, nil, g.Const(float64(k)), a, x) }
 	logX := g.Log(x)
-	h := g.Sub(g.Sub(g.Mul(g.Sub(a, g.Const(1)), logX), x), g.Lgamma(a))
-	h = g.Scale(sign, g.Exp(g.Sub(h, order(0))))
+	h := g.Sub(g.Do(OpLogPoisson, nil, a, x), order(0))
+	h = g.Scale(sign, g.Mul(g.Div(a, x), g.Exp(h)))
 	if n == 0 {
 		return h
 	}

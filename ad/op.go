@@ -166,14 +166,24 @@ const (
 	OpPolygamma // (n, x): the n-th derivative of digamma; n a constant ≥ 0
 	OpLbeta
 	OpLchoose
+	OpLmultichoose    // (x, n): log Γ(x+n)/(Γ(x) Γ(n+1)), for n of x kinds with repetition
+	OpPolygammaRise   // (n, x, d): polygamma(n, x+d) - polygamma(n, x); n a constant
 	OpXLogY           // x log y, 0 where x is 0
 	OpPhiRatio        // φ(x)/Φ(x), the derivative of log Phi
+	OpPhiExcess       // x + φ(x)/Φ(x), positive
+	OpLogExpModTail   // (z, v): v²/2 - vz + log Phi(z-v), of the normal distribution with an exponential variate added
+	OpLogExpModCDF    // (z, v): log(Phi(z) - exp of that), its log distribution function
 	OpXLog1mY         // x log(1 - y), 0 where x is 0
 	OpLogGammaP       // (n, a, x): n-th derivative by a of log P(a, x), P the incomplete gamma function; n a constant
 	OpLogGammaQ       // likewise of log Q(a, x)
+	OpLogPoisson      // (a, x): log of xᵃ exp(-x)/Γ(a+1)
+	OpLogBetaTerm     // (x, a, b): log of xᵃ (1-x)ᵇ/B(a, b)
 	OpLogBetaI        // (x, a, b): log I_x(a, b), the incomplete beta function
 	OpLogBetaIa       // its derivative by a
 	OpLogBetaIb       // its derivative by b
+	OpLogBetaIc       // (x, a, b): log(1 - I_x(a, b)), which needs no 1-x
+	OpLogBetaIca      // its derivative by a
+	OpLogBetaIcb      // its derivative by b
 	OpLogStudentCDF   // (t, ν): log distribution function of Student's distribution
 	OpLogStudentCDFNu // its derivative by ν
 	OpLogBesselI      // (v, x): log(exp(-x) I_v(x)), I the modified Bessel function

@@ -20,6 +20,13 @@ func specialOps() map[OpCode]Op {
 	}
 	digamma := func(g *Graph, x Ref) Ref { return g.Do(OpDigamma, nil, x) }
 	one := func(g *Graph) Ref { return g.Const(1) }
+	secondPositive := func(arg int, z float64) float64 {
+		if arg == 0 {
+			return z
+		}
+		return math.Exp(z)
+	}
+	rise := func(g *Graph, n float64, x, d Ref) Ref { return g.Do(OpPolygammaRise, nil, g.Const(n), x, d) }
 	rows := map[OpCode]Op{
 		OpErf: un("erf", math.Erf,
 			func(g *Graph, x, y Ref) Ref { return gauss(g, twoOverSqrtPi, 1, x) }, anyReal),
@@ -29,10 +36,28 @@ func specialOps() map[OpCode]Op {
 			func(g *Graph, x, y Ref) Ref { return gauss(g, 1/sqrt2Pi, 0.5, x) }, anyReal),
 		OpLogPhi: points(un("log_Phi", kernel.LogPhi,
 			func(g *Graph, x, y Ref) Ref { return g.Do(OpPhiRatio, nil, x) }, anyReal), -60, -21, -19, -1, 8),
-		// h = φ/Φ: h' = -h(x + h). In the far left tail x + h cancels, which
-		// costs digits in second derivatives of log Φ, where they are near 0.
+		// h = φ/Φ: h' = -h(x + h), where the sum must not be made of its addends,
+		// which cancel in the left tail.
 		OpPhiRatio: points(un("Phi_ratio", kernel.PhiRatio,
-			func(g *Graph, x, y Ref) Ref { return g.Neg(g.Mul(y, g.Add(x, y))) }, anyReal), -30, -15, 6),
+			func(g *Graph, x, y Ref) Ref { return g.Neg(g.Mul(y, g.Do(OpPhiExcess, nil, x))) }, anyReal), -30, -15, 6),
+		OpPhiExcess: points(un("Phi_excess", kernel.PhiExcess,
+			func(g *Graph, x, y Ref) Ref { return g.Sub(one(g), g.Mul(g.Do(OpPhiRatio, nil, x), y)) }, anyReal), -30, -15, 6),
+		OpLogExpModTail: {Name: "log_exp_mod_tail", Class: Elementwise, Arity: 2, F2: kernel.LogExpModTail, Domain: secondPositive,
+			Points: [][]float64{{-3, 30}, {5, 0.1}, {2, 2.5}},
+			// ∂z = h(t) - v = x(t) - z for t = z-v, h = φ/Φ, x(t) = t + h(t): neither is
+			// good on both sides.
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
+				t := g.Sub(a[0], a[1])
+				excess := g.Do(OpPhiExcess, nil, t)
+				dz := g.Select(g.Less(t, g.Const(0)), g.Sub(excess, a[0]), g.Sub(g.Do(OpPhiRatio, nil, t), a[1]))
+				return []Ref{dz, g.Neg(excess)}
+			}},
+		OpLogExpModCDF: {Name: "log_exp_mod_cdf", Class: Elementwise, Arity: 2, F2: kernel.LogExpModCDF, Domain: secondPositive,
+			Points: [][]float64{{-3, 30}, {5, 0.1}, {-2, 0.01}, {-1, 0.7}},
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
+				r := g.Exp(g.Sub(g.Do(OpLogExpModTail, nil, a...), out))
+				return []Ref{g.Mul(a[1], r), g.Mul(r, g.Do(OpPhiExcess, nil, g.Sub(a[0], a[1])))}
+			}},
 		OpInvPhi: points(un("inv_Phi", kernel.InvPhi,
 			func(g *Graph, x, y Ref) Ref { return g.Scale(sqrt2Pi, g.Exp(g.Scale(0.5, g.Square(y)))) }, unit),
 			1e-3, 0.05, 0.0751, 0.5, 0.93),
@@ -63,11 +88,22 @@ func specialOps() map[OpCode]Op {
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
 				return []Ref{None, g.Do(OpPolygamma, nil, g.Add(a[0], one(g)), a[1])}
 			}},
+		OpPolygammaRise: {Name: "polygamma_rise", Class: Elementwise, Arity: 3, F3: kernel.PolygammaRise,
+			Domain: func(arg int, z float64) float64 {
+				if arg == 0 {
+					return 0
+				}
+				return math.Exp(z)
+			},
+			Points: [][]float64{{0, 30, 0.5}, {0, 0.3, 40}, {1, 3, 0.01}, {2, 0.5, 3}, {1, 40, 1}},
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
+				n := g.order(OpPolygammaRise, a[0]) + 1
+				return []Ref{None, rise(g, n, a[1], a[2]), g.Do(OpPolygamma, nil, g.Const(n), g.Add(a[1], a[2]))}
+			}},
 		OpLbeta: {Name: "lbeta", Class: Elementwise, Arity: 2, F2: kernel.Lbeta, Domain: positive,
 			Points: [][]float64{{0.1, 0.2}, {1, 1}, {3, 25}, {30, 40}, {0.5, 200}},
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
-				s := digamma(g, g.Add(a[0], a[1]))
-				return []Ref{g.Sub(digamma(g, a[0]), s), g.Sub(digamma(g, a[1]), s)}
+				return []Ref{g.Neg(rise(g, 0, a[0], a[1])), g.Neg(rise(g, 0, a[1], a[0]))}
 			}},
 		OpLchoose: {Name: "lchoose", Class: Elementwise, Arity: 2, F2: kernel.Lchoose,
 			Domain: func(arg int, z float64) float64 {
@@ -78,9 +114,14 @@ func specialOps() map[OpCode]Op {
 			},
 			Points: [][]float64{{5, 2}, {40.5, 1.5}, {100, 50}},
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
-				n, k := g.Add(a[0], one(g)), g.Add(a[1], one(g))
-				rest := digamma(g, g.Sub(n, a[1]))
-				return []Ref{g.Sub(digamma(g, n), rest), g.Sub(rest, digamma(g, k))}
+				n, k := a[0], a[1]
+				rest := g.Sub(n, k)
+				return []Ref{rise(g, 0, g.Add(rest, one(g)), k), rise(g, 0, g.Add(k, one(g)), g.Sub(rest, k))}
+			}},
+		OpLmultichoose: {Name: "lmultichoose", Class: Elementwise, Arity: 2, F2: kernel.Lmultichoose, Domain: positive,
+			Points: [][]float64{{0.1, 3}, {3, 25}, {30, 40}, {2.5, 0}, {-1.5, 4}},
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
+				return []Ref{rise(g, 0, a[0], a[1]), rise(g, 0, g.Add(a[1], one(g)), g.Sub(a[0], one(g)))}
 			}},
 		OpXLogY: {Name: "x_log_y", Class: Elementwise, Arity: 2, F2: kernel.XLogY, Domain: positive,
 			// ∂y = x/y, 0 where x is 0 even if y is too.

@@ -24,10 +24,10 @@ var uniform = Dist{
 		}
 	},
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return logPart(g, g.Sub(y, p[0]), g.Sub(p[1], p[0]))
+		return logPart(g, g.Sub(y, p[0]), g.Sub(p[1], y))
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return logPart(g, g.Sub(p[1], y), g.Sub(p[1], p[0]))
+		return logPart(g, g.Sub(p[1], y), g.Sub(y, p[0]))
 	},
 	Rand:     func(rng *rand.Rand, p []float64) float64 { return p[0] + (p[1]-p[0])*rng.Float64() },
 	Examples: []Example{{"uniform_lpdf(0.5 | 0, 1)", 0}},
@@ -35,16 +35,23 @@ var uniform = Dist{
 	Information: ofUniform,
 }
 
-// logPart is log(part/whole), -Inf for part ≤ 0 and 0 for part ≥ whole.
-func logPart(g *ad.Graph, part, whole ad.Ref) ad.Ref {
+// logPart is log(part/(part+rest)), -Inf for part ≤ 0 and 0 for rest ≤ 0; from
+// the lesser of the two.
+func logPart(g *ad.Graph, part, rest ad.Ref) ad.Ref {
 	zero, one := g.Const(0), g.Const(1)
-	r := g.Div(part, whole)
-	in := g.Mul(g.Less(zero, r), g.Less(r, one))
-	return g.Select(in, g.Log(g.Select(in, r, one)), g.Select(g.Less(zero, r), zero, g.Const(negInf)))
+	some, more := g.Less(zero, part), g.Less(zero, rest)
+	in := g.Mul(some, more)
+	part, rest = g.Select(in, part, one), g.Select(in, rest, one)
+	whole := g.Add(part, rest)
+	v := g.Select(g.Less(part, rest), g.Log(g.Div(part, whole)), g.Do(ad.OpLog1m, nil, g.Div(rest, whole)))
+	return g.Select(in, v, g.Select(some, zero, g.Const(negInf)))
 }
 
 // logBetaI is the logarithm of the regularised incomplete beta function.
 func logBetaI(g *ad.Graph, x, a, b ad.Ref) ad.Ref { return g.Do(ad.OpLogBetaI, nil, x, a, b) }
+
+// log1mBetaI is log(1 - I_x(a, b)).
+func log1mBetaI(g *ad.Graph, x, a, b ad.Ref) ad.Ref { return g.Do(ad.OpLogBetaIc, nil, x, a, b) }
 
 var beta = Dist{
 	Name: "beta", Doc: "the beta distribution with prior sample sizes alpha and beta.",
@@ -64,7 +71,7 @@ var beta = Dist{
 		}
 	},
 	LogCDF:  func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return logBetaI(g, y, p[0], p[1]) },
-	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return logBetaI(g, g.Sub(g.Const(1), y), p[1], p[0]) },
+	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return log1mBetaI(g, y, p[0], p[1]) },
 	Rand:    func(rng *rand.Rand, p []float64) float64 { return randBeta(rng, p[0], p[1]) },
 }
 
@@ -92,7 +99,7 @@ var betaProportion = Dist{
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		a := g.Mul(p[0], p[1])
-		return logBetaI(g, g.Sub(g.Const(1), y), g.Sub(p[1], a), a)
+		return log1mBetaI(g, y, a, g.Sub(p[1], a))
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 { return randBeta(rng, p[0]*p[1], p[1]-p[0]*p[1]) },
 }

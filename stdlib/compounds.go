@@ -49,11 +49,11 @@ var betaBinomial = Dist{
 	},
 }
 
-// betaBinomialMass is the logarithm of the mass at y, by ratios that do not
-// cancel for large a and b.
+// betaBinomialMass is the logarithm of the mass at y, by numbers of multisets,
+// which do not cancel.
 func betaBinomialMass(g *ad.Graph, y, n, a, b ad.Ref) ad.Ref {
-	kernel := g.Sub(g.Add(logRising(g, a, y), logRising(g, b, g.Sub(n, y))), logRising(g, g.Add(a, b), n))
-	return g.Add(g.Do(ad.OpLchoose, nil, n, y), kernel)
+	sets := op2(ad.OpLmultichoose)
+	return g.Sub(g.Add(sets(g, a, y), sets(g, b, g.Sub(n, y))), sets(g, g.Add(a, b), n))
 }
 
 func betaBinomialSum(g *ad.Graph, y, n, a, b ad.Ref) ad.Ref {

@@ -158,7 +158,7 @@ var binomial = Dist{
 	CDFVariate: types.NotNaN,
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return countTail(g, y, p[0], g.Const(negInf), g.Const(0), func(y ad.Ref) ad.Ref {
-			return logBetaI(g, g.Sub(g.Const(1), p[1]), g.Sub(p[0], y), plus(g, y, 1))
+			return log1mBetaI(g, p[1], plus(g, y, 1), g.Sub(p[0], y))
 		})
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
@@ -231,12 +231,23 @@ var precision = Param{Name: "phi", Is: "Precision parameter", In: types.Positive
 
 // combinations is log Γ(n+φ) - log Γ(φ) - log n! = log (n+φ-1 choose n).
 func combinations(g *ad.Graph, n, phi ad.Ref, of uint) Term {
-	return Term{Value: g.Do(ad.OpLchoose, nil, plus(g, g.Add(n, phi), -1), n), Of: of}
+	return Term{Value: g.Do(ad.OpLmultichoose, nil, phi, n), Of: of}
 }
 
-// logRising is log Γ(x+n)/Γ(x) for a count n, without cancellation for large x.
+// logRising is log Γ(x+n)/Γ(x), without cancellation for large x.
 func logRising(g *ad.Graph, x, n ad.Ref) ad.Ref {
-	return g.Add(g.Do(ad.OpLchoose, nil, plus(g, g.Add(n, x), -1), n), g.Lgamma(plus(g, n, 1)))
+	return g.Add(g.Do(ad.OpLmultichoose, nil, x, n), g.Lgamma(plus(g, n, 1)))
+}
+
+// failures is the log probability of at most y failures before r successes, or
+// of more, for the probability p of success and that of failure, q = 1-p: from
+// the lesser of them, of which the other's difference from 1 has lost the digits.
+func failures(g *ad.Graph, y, r, p, q ad.Ref, atMost bool) ad.Ref {
+	n := plus(g, y, 1)
+	if atMost {
+		return g.Select(g.Less(p, q), logBetaI(g, p, r, n), log1mBetaI(g, q, n, r))
+	}
+	return g.Select(g.Less(q, p), logBetaI(g, q, n, r), log1mBetaI(g, p, r, n))
 }
 
 var negBinomial = Dist{
@@ -252,12 +263,12 @@ var negBinomial = Dist{
 	CDFVariate: types.NotNaN,
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return countTail(g, y, ad.None, g.Const(negInf), ad.None, func(y ad.Ref) ad.Ref {
-			return logBetaI(g, g.Inv(plus(g, g.Inv(p[1]), 1)), p[0], plus(g, y, 1))
+			return failures(g, y, p[0], g.Inv(plus(g, g.Inv(p[1]), 1)), g.Inv(plus(g, p[1], 1)), true)
 		})
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return countTail(g, y, ad.None, g.Const(0), ad.None, func(y ad.Ref) ad.Ref {
-			return logBetaI(g, g.Inv(plus(g, p[1], 1)), plus(g, y, 1), p[0])
+			return failures(g, y, p[0], g.Inv(plus(g, g.Inv(p[1]), 1)), g.Inv(plus(g, p[1], 1)), false)
 		})
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 { return randPoisson(rng, randGamma(rng, p[0])/p[1]) },
@@ -280,12 +291,12 @@ var negBinomial2 = Dist{
 	CDFVariate: types.NotNaN,
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return countTail(g, y, ad.None, g.Const(negInf), ad.None, func(y ad.Ref) ad.Ref {
-			return logBetaI(g, g.Div(p[1], g.Add(p[0], p[1])), p[1], plus(g, y, 1))
+			return failures(g, y, p[1], g.Div(p[1], g.Add(p[0], p[1])), g.Div(p[0], g.Add(p[0], p[1])), true)
 		})
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return countTail(g, y, ad.None, g.Const(0), ad.None, func(y ad.Ref) ad.Ref {
-			return logBetaI(g, g.Div(p[0], g.Add(p[0], p[1])), plus(g, y, 1), p[1])
+			return failures(g, y, p[1], g.Div(p[1], g.Add(p[0], p[1])), g.Div(p[0], g.Add(p[0], p[1])), false)
 		})
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 { return randPoisson(rng, p[0]*randGamma(rng, p[1])/p[1]) },
@@ -323,10 +334,10 @@ var discreteRange = Dist{
 		return []Term{{Value: g.Log(rangeSize(g, p)), Weight: -1, Of: ofY}, outside(g, out)}
 	},
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return logPart(g, plus(g, g.Sub(y, p[0]), 1), rangeSize(g, p))
+		return logPart(g, plus(g, g.Sub(y, p[0]), 1), g.Sub(p[1], y))
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return logPart(g, g.Sub(p[1], y), rangeSize(g, p))
+		return logPart(g, g.Sub(p[1], y), plus(g, g.Sub(y, p[0]), 1))
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 {
 		return p[0] + math.Floor(rng.Float64()*(p[1]-p[0]+1))
@@ -354,11 +365,18 @@ func hypergeometrics() []Func {
 			valid(b, g.Less(yes, n), "there are more successes than in the population")
 			valid(b, g.Less(g.Sub(draws, n), g.Const(0)), "there are more successes than draws")
 			valid(b, g.Less(no, g.Sub(draws, n)), "there are more failures than in the population")
-			choose := op2(ad.OpLchoose)
 			if b.Propto {
 				return nil
 			}
-			return []ad.Ref{choose(g, yes, n), choose(g, no, g.Sub(draws, n)), g.Neg(choose(g, g.Add(yes, no), draws))}
+			// The ratio of binomial masses, of any probability: that of the whole
+			// keeps them of the size of the result, which binomial coefficients are not.
+			p := g.Div(plus(g, draws, 1), plus(g, g.Add(yes, no), 2))
+			mass := func(n, k ad.Ref) ad.Ref { // log (n choose k) pᵏ(1-p)ⁿ⁻ᵏ + log p(1-p)
+				l := g.Do(ad.OpLogBetaTerm, nil, p, plus(g, k, 1), plus(g, g.Sub(n, k), 1))
+				return g.Sub(l, g.Log(plus(g, n, 1)))
+			}
+			rest := g.Add(g.Log(p), g.Do(ad.OpLog1m, nil, p))
+			return []ad.Ref{mass(yes, n), mass(no, g.Sub(draws, n)), g.Neg(mass(g.Add(yes, no), draws)), g.Neg(rest)}
 		}),
 		fixed("hypergeometric_rng", "A draw of "+doc, tInt, list(tInt, tInt, tInt), func(b *Builder, a []Arg) ad.Ref {
 			g := b.G

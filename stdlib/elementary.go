@@ -59,7 +59,7 @@ func elementary() []Func {
 		unary("cbrt", "The cube root.", op1(ad.OpCbrt)).example("cbrt(-8)", -2),
 		unary("inv", "1/x.", (*ad.Graph).Inv, positiveReal),
 		unary("inv_sqrt", "1/√x.", func(g *ad.Graph, x ad.Ref) ad.Ref { return g.Inv(g.Sqrt(x)) }, positiveReal),
-		unary("inv_square", "1/x².", func(g *ad.Graph, x ad.Ref) ad.Ref { return g.Inv(g.Square(x)) }, positiveReal),
+		unary("inv_square", "1/x².", func(g *ad.Graph, x ad.Ref) ad.Ref { return g.Square(g.Inv(x)) }, positiveReal),
 		binary("hypot", "√(x² + y²) without overflow.", op2(ad.OpHypot)).example("hypot(3, 4)", 5),
 
 		unary("exp", "eˣ.", (*ad.Graph).Exp),

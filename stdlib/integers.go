@@ -134,7 +134,7 @@ func factorials() []Func {
 	loss := Func{Overload: types.Elementwise{Name: "binary_log_loss", Args: []types.Kind{types.Int, types.Real}, Result: types.Real, Strict: true},
 		Name: "binary_log_loss", Doc: "-log(p) if y is 1, -log(1 - p) if y is 0, for arguments y and p.",
 		Build: of2(func(g *ad.Graph, y, p ad.Ref) ad.Ref {
-			return g.Neg(g.Log(g.Select(y, p, g.Sub(g.Const(1), p))))
+			return g.Neg(g.Select(y, g.Log(p), g.Do(ad.OpLog1m, nil, p)))
 		})}
 	return append(fs, loss.in(types.Between(0, 1), types.OpenUnitInterval))
 }

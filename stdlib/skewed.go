@@ -50,31 +50,30 @@ var expModNormal = Dist{
 	Variate: types.NotNaN, Information: ofExpModNormal,
 	Params: []Param{location, scale, {Name: "lambda", Is: "Inv_scale parameter", In: types.PositiveFinite}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
-		_, tail := modified(g, y, p)
+		z, v := modified(g, y, p)
 		return []Term{
-			{Value: plus(g, tail, math.Ln2), Of: always},
+			{Value: plus(g, g.Do(ad.OpLogExpModTail, nil, z, v), math.Ln2), Of: always},
 			{Value: g.Log(p[2]), Of: of3rd},
 			constant(g, -math.Ln2),
 		}
 	},
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		z, tail := modified(g, y, p)
-		return g.Do(ad.OpLogDiffExp, nil, logPhi(g, z), tail)
+		z, v := modified(g, y, p)
+		return g.Do(ad.OpLogExpModCDF, nil, z, v)
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		z, tail := modified(g, y, p)
-		return g.Do(ad.OpLogAddExp, nil, logPhi(g, g.Neg(z)), tail)
+		z, v := modified(g, y, p)
+		tail := g.Do(ad.OpLogAddExp, nil, logPhi(g, g.Neg(z)), g.Do(ad.OpLogExpModTail, nil, z, v))
+		return smallerTail(g, tail, g.Do(ad.OpLogExpModCDF, nil, z, v))
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 {
 		return p[0] + p[1]*rng.NormFloat64() + rng.ExpFloat64()/p[2]
 	},
 }
 
-// modified is z and v²/2 - vz + log Φ(z-v), of expModNormal.
-func modified(g *ad.Graph, y ad.Ref, p []ad.Ref) (z, tail ad.Ref) {
-	z = standard(g, y, p[0], p[1])
-	v := g.Mul(p[2], p[1])
-	return z, g.Add(g.Mul(v, g.Sub(g.Scale(0.5, v), z)), logPhi(g, g.Sub(z, v)))
+// modified is z and v of expModNormal.
+func modified(g *ad.Graph, y ad.Ref, p []ad.Ref) (z, v ad.Ref) {
+	return standard(g, y, p[0], p[1]), g.Mul(p[2], p[1])
 }
 
 var skewDoubleExponential = Dist{

@@ -65,12 +65,9 @@ func special() []Func {
 				return g.Exp(g.Neg(g.Mul(a, g.Do(ad.OpLog1m, nil, z))))
 			})).in(types.Constraint{}, belowOne),
 		binary("lmultiply", "x log y, and 0 where both are 0.", lmultiply, positiveReal, positiveReal),
-		binary("log_rising_factorial", "log(Γ(x + n)/Γ(x)).", func(g *ad.Graph, x, n ad.Ref) ad.Ref {
-			return g.Sub(g.Lgamma(g.Add(x, n)), g.Lgamma(x))
-		}, shape, shape),
+		binary("log_rising_factorial", "log(Γ(x + n)/Γ(x)).", logRising, shape, shape),
 		binary("log_falling_factorial", "log(Γ(x + 1)/Γ(x - n + 1)).", func(g *ad.Graph, x, n ad.Ref) ad.Ref {
-			up := g.Add(x, g.Const(1))
-			return g.Sub(g.Lgamma(up), g.Lgamma(g.Sub(up, n)))
+			return logRising(g, plus(g, g.Sub(x, n), 1), n)
 		}, types.Between(6, 9), shape),
 	}
 }

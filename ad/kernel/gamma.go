@@ -135,6 +135,57 @@ func Polygamma(n, x float64) float64 {
 	return sign * fact * (n*sum + powInt(i, m)*s)
 }
 
+// PolygammaRise is Polygamma(n, x+d) - Polygamma(n, x), for n = 0 that of
+// Digamma, without the cancellation of the difference where d is small beside
+// x. The same recurrence and expansions are used as there, term by term.
+func PolygammaRise(n, x, d float64) float64 {
+	end := x + d
+	if !(x > 0) || !(end > 0) || math.IsInf(end, 1) || n != math.Floor(n) || n < 0 || n > 50 {
+		return Polygamma(n, end) - Polygamma(n, x)
+	}
+	if n > 0 {
+		if math.Abs(d) > 0.1*x {
+			return Polygamma(n, end) - Polygamma(n, x)
+		}
+		return polygammaRise(n, x, d)
+	}
+	sum := 0.0
+	for x < 10 || end < 10 {
+		sum += d / (x * end)
+		x, end = x+1, end+1
+	}
+	u, v := 1/x, 1/end
+	// Differences of 1/x²ᵏ from those of lower powers.
+	p, step := u*u, -d*(2*x+d)*(u*u)*(v*v)
+	diff, power, rest := step, p, 0.0
+	for k := range 8 {
+		rest += bernoulli[k] / float64(2*k+2) * diff
+		diff = diff*v*v + power*step
+		power *= p
+	}
+	return math.Log1p(d*u) + 0.5*d*u*v - rest + sum
+}
+
+// polygammaRise is PolygammaRise for n > 0 and small d/x.
+func polygammaRise(n, x, d float64) float64 {
+	power := func(j float64) float64 { return math.Pow(x, -j) * math.Expm1(-j*math.Log1p(d/x)) }
+	sum := 0.0
+	for ; x < 10+n; x++ {
+		sum += power(n + 1)
+	}
+	fact, sign := math.Gamma(n), 1.0
+	if math.Mod(n, 2) == 0 {
+		sign = -1
+	}
+	c, s := 1.0, power(n)+0.5*n*power(n+1)
+	for k, b := range bernoulli {
+		j := float64(2 * k)
+		c *= (n + j) * (n + j + 1) / ((j + 1) * (j + 2))
+		s += b * c * power(n+j+2)
+	}
+	return sign * fact * (n*sum + s)
+}
+
 // powInt is xⁿ for a small n ≥ 0.
 func powInt(x float64, n int) float64 {
 	p := 1.0
@@ -197,6 +248,18 @@ func Lchoose(n, k float64) float64 {
 		return math.Inf(1)
 	}
 	return -math.Log1p(n) - Lbeta(n-k+1, k+1)
+}
+
+// Lmultichoose is log |Γ(x+n)/(Γ(x) Γ(n+1))|, the logarithm of the number of
+// multisets of n of x kinds for whole numbers.
+func Lmultichoose(x, n float64) float64 {
+	switch {
+	case n == 0:
+		return 0
+	case !(x > 0) || n < 0:
+		return Lgamma(x+n) - Lgamma(x) - Lgamma(n+1)
+	}
+	return -math.Log(x+n) - Lbeta(x, n+1)
 }
 
 // XLogY is x·log y, and 0 where x is 0.

@@ -32,6 +32,7 @@ func three(f func(x, y, z float64) float64) func([]float64) float64 {
 func TestGolden(t *testing.T) {
 	values := maps.Clone(golden)
 	maps.Copy(values, goldenInverse)
+	maps.Copy(values, goldenTails)
 	for name, c := range map[string]struct {
 		f            func(a []float64) float64
 		bound, floor float64
@@ -46,8 +47,18 @@ func TestGolden(t *testing.T) {
 		"Phi":              {one(kernel.Phi), 2e-15, 0},
 		"LogPhi":           {one(kernel.LogPhi), 1e-15, 0},
 		"PhiRatio":         {one(kernel.PhiRatio), 3e-15, 1e-300},
+		"Lmultichoose":     {two(kernel.Lmultichoose), 1e-14, 1},
+		"PhiExcess":        {one(kernel.PhiExcess), 1e-13, 1e-300}, // x² times that of PhiRatio,
+		"PolygammaRise":    {three(kernel.PolygammaRise), 1e-14, 1e-300},
+		"LogPoisson":       {two(kernel.LogPoisson), 2e-15, 1},
+		"LogBetaTerm":      {three(kernel.LogBetaTerm), 2e-15, 1},
+		"LogExpModTail":    {two(kernel.LogExpModTail), 1e-15, 1},
+		"LogExpModCDF":     {two(kernel.LogExpModCDF), 1e-13, 0},
+		"LogBetaIc":        {three(kernel.LogBetaIc), 5e-13, 0},
+		"LogBetaIca":       {three(kernel.LogBetaIca), 1e-12, 0},
+		"LogBetaIcb":       {three(kernel.LogBetaIcb), 1e-12, 0},
 		"InvPhi":           {one(kernel.InvPhi), 1e-15, 0},
-		"LogGammaP":        {three(kernel.LogGammaP), 5e-13, 1e-3},
+		"LogGammaP":        {three(kernel.LogGammaP), 1e-12, 1e-3},
 		"LogGammaQ":        {three(kernel.LogGammaQ), 5e-13, 1e-3},
 		"LogBetaI":         {three(kernel.LogBetaI), 5e-13, 1e-3},
 		"LogBetaIa":        {three(kernel.LogBetaIa), 1e-12, 1e-3},

@@ -101,9 +101,49 @@ func logPoisson(a, x float64) float64 {
 	return main - 0.5*math.Log(2*math.Pi*a) - stirlingRest(a)
 }
 
+// LogPoisson is the logarithm of xᵃ e⁻ˣ/Γ(a+1), the mass at a of the Poisson
+// distribution of mean x extended to real a.
+func LogPoisson(a, x float64) float64 {
+	if !(a >= 0) || !(x >= 0) {
+		return math.NaN()
+	}
+	return logPoisson(a, x)
+}
+
 // logPoissonTerm is logPoisson as a function of a.
 func logPoissonTerm(a, x float64) series {
 	return series{logPoisson(a, x), math.Log(x) - Digamma(a+1), -Trigamma(a+1) / 2, -Polygamma(2, a+1) / 6}
+}
+
+// lgamma1p is log Γ(1+a) for |a| ≤ 0.2, by its Taylor series (DLMF 5.7.3), with
+// the relative accuracy that Lgamma(1+a) lacks.
+func lgamma1p(a float64) float64 {
+	s := 0.0
+	for k := len(zeta) - 1; k >= 0; k-- {
+		s = zeta[k]/float64(k+2) - a*s
+	}
+	return a * (a*s - eulerGamma)
+}
+
+const eulerGamma = 0.57721566490153286060651209008240243
+
+// zeta holds ζ(2), ζ(3), ….
+var zeta = [...]float64{1.6449340668482264, 1.2020569031595942, 1.0823232337111381, 1.03692775514337, 1.0173430619844492, 1.008349277381923, 1.0040773561979444, 1.0020083928260821, 1.000994575127818, 1.0004941886041194, 1.000246086553308, 1.0001227133475785, 1.0000612481350588, 1.000030588236307, 1.0000152822594086, 1.0000076371976379, 1.000003817293265, 1.0000019082127165, 1.0000009539620338, 1.0000004769329869, 1.0000002384505027, 1.000000119219926, 1.000000059608189, 1.0000000298035034, 1.0000000149015549, 1.0000000074507118, 1.000000003725334, 1.0000000018626598}
+
+// smallGamma is Q(a, x) for a ≤ 0.2 and x < a+1, where Q is small, as a
+// function of a: Q = -(e^L - 1) - a e^L Σ (-x)ᵏ/(k! (a+k)) with L = a log x - log
+// Γ(1+a) (DLMF 8.7.1), the sum from k = 1.
+func smallGamma(a, x float64) series {
+	l := series{a*math.Log(x) - lgamma1p(a), math.Log(x) - Digamma(a+1), -Trigamma(a+1) / 2, -Polygamma(2, a+1) / 6}
+	sum, term := series{}, 1.0
+	for k := 1.; k < 40; k++ {
+		term *= -x / k
+		sum = sum.add(series{term}.div(series{a + k, 1}))
+	}
+	e := l.exp()
+	q := e.scale(-1)
+	q[0] = -math.Expm1(l[0])
+	return q.add(variable(a).mul(e).mul(sum).scale(-1))
 }
 
 // incompleteGamma is log P(a, x), the regularised lower incomplete gamma
@@ -112,6 +152,15 @@ func logPoissonTerm(a, x float64) series {
 // continued fraction of Q (DLMF 8.9.2); the other of the two is its complement.
 func incompleteGamma(a, x float64, upper bool) series {
 	const most = 1_000_000
+	if a <= 0.2 && x < a+1 {
+		q := smallGamma(a, x)
+		if upper {
+			return q.log(math.Log(q[0]))
+		}
+		p := q.scale(-1)
+		p[0] += 1
+		return p.log(math.Log1p(-q[0]))
+	}
 	lead := logPoissonTerm(a, x)
 	if x < a+1 {
 		sum, term := series{1}, series{1}
@@ -187,6 +236,41 @@ func (s dual) div(t dual) dual {
 
 func (s dual) add(t dual) dual { return dual{s[0] + t[0], s[1] + t[1], s[2] + t[2]} }
 
+// LogBetaTerm is log xᵃ(1-x)ᵇ/B(a, b).
+func LogBetaTerm(x, a, b float64) float64 {
+	if !(x >= 0 && x <= 1) || !(a > 0) || !(b > 0) {
+		return math.NaN()
+	}
+	return logBetaTerm(x, 1-x, a, b)
+}
+
+// logs are log x and log y for x + y = 1, of which the lesser is exact.
+func logs(x, y float64) (logX, logY float64) {
+	if x > y {
+		return math.Log1p(-y), math.Log(y)
+	}
+	return math.Log(x), math.Log1p(-x)
+}
+
+// logBetaTerm is LogBetaTerm, y being 1-x. For large a and b Stirling's series
+// is put together by hand (as in Loader's binomial mass), so that nothing of the
+// size of a log a cancels.
+func logBetaTerm(x, y, a, b float64) float64 {
+	if a < 10 || b < 10 {
+		logX, logY := logs(x, y)
+		return a*logX + b*logY - Lbeta(a, b)
+	}
+	n, d := a+b, b*x-a*y // d = nx - a = b - ny
+	part := func(a, d, x float64) float64 {
+		if d < -0.6*a { // d/a is rounded to near -1
+			return a*math.Log(x*(n/a)) - d
+		}
+		return a * log1pMinus(d/a)
+	}
+	rest := stirlingRest(n) - stirlingRest(a) - stirlingRest(b)
+	return part(a, d, x) + part(b, -d, y) + 0.5*math.Log(a/n*b) - logSqrt2Pi + rest
+}
+
 // incompleteBeta is log I_x(a, b), the regularised incomplete beta function,
 // with its derivatives with respect to a and b; y is 1-x. It is the continued
 // fraction DLMF 8.17.22 where that converges fast, else the complement of
@@ -222,35 +306,50 @@ func incompleteBeta(x, y, a, b float64) dual {
 			break
 		}
 	}
-	psi := Digamma(a + b)
+	logX, logY := logs(x, y)
 	return dual{
-		a*math.Log(x) + b*math.Log(y) - math.Log(a) - Lbeta(a, b) + math.Log(h[0]),
-		math.Log(x) - 1/a - Digamma(a) + psi + h[1]/h[0],
-		math.Log(y) - Digamma(b) + psi + h[2]/h[0],
+		logBetaTerm(x, y, a, b) - math.Log(a) + math.Log(h[0]),
+		logX - 1/a + PolygammaRise(0, a, b) + h[1]/h[0],
+		logY + PolygammaRise(0, b, a) + h[2]/h[0],
 	}
 }
 
-func incompleteBetaPart(part int, x, a, b float64) float64 {
+// incompleteBetaPart is log I_x(a, b) or, with upper, log(1 - I_x(a, b)), for
+// part 0, and its derivatives with respect to a and b for parts 1 and 2.
+func incompleteBetaPart(part int, x, a, b float64, upper bool) float64 {
 	switch {
 	case !(x >= 0 && x <= 1) || !(a > 0) || !(b > 0) || math.IsInf(a, 1) || math.IsInf(b, 1):
 		return math.NaN()
-	case x == 0 && part == 0:
+	case (x == 0 && !upper || x == 1 && upper) && part == 0:
 		return math.Inf(-1)
 	case x == 0 || x == 1:
 		return 0
+	case upper:
+		d := incompleteBeta(1-x, x, b, a)
+		return dual{d[0], d[2], d[1]}[part]
 	}
 	return incompleteBeta(x, 1-x, a, b)[part]
 }
 
 // LogBetaI is log I_x(a, b), I the regularised incomplete beta function; LogBetaIa
 // and LogBetaIb are its derivatives with respect to a and b.
-func LogBetaI(x, a, b float64) float64 { return incompleteBetaPart(0, x, a, b) }
+func LogBetaI(x, a, b float64) float64 { return incompleteBetaPart(0, x, a, b, false) }
 
 // LogBetaIa is the derivative of LogBetaI with respect to a.
-func LogBetaIa(x, a, b float64) float64 { return incompleteBetaPart(1, x, a, b) }
+func LogBetaIa(x, a, b float64) float64 { return incompleteBetaPart(1, x, a, b, false) }
 
 // LogBetaIb is the derivative of LogBetaI with respect to b.
-func LogBetaIb(x, a, b float64) float64 { return incompleteBetaPart(2, x, a, b) }
+func LogBetaIb(x, a, b float64) float64 { return incompleteBetaPart(2, x, a, b, false) }
+
+// LogBetaIc is log(1 - I_x(a, b)) = log I_{1-x}(b, a), for x whose difference
+// from 1 a float64 does not hold; LogBetaIca and LogBetaIcb are its derivatives.
+func LogBetaIc(x, a, b float64) float64 { return incompleteBetaPart(0, x, a, b, true) }
+
+// LogBetaIca is the derivative of LogBetaIc with respect to a.
+func LogBetaIca(x, a, b float64) float64 { return incompleteBetaPart(1, x, a, b, true) }
+
+// LogBetaIcb is the derivative of LogBetaIc with respect to b.
+func LogBetaIcb(x, a, b float64) float64 { return incompleteBetaPart(2, x, a, b, true) }
 
 // studentTail is the logarithm of the probability of more than t ≥ 0 under
 // Student's distribution, ½ I_x(ν/2, ½) with x = ν/(ν+t²), and its derivative

@@ -62,6 +62,67 @@ func PhiRatio(x float64) float64 {
 	return phi / Phi(x)
 }
 
+// PhiExcess is x + PhiRatio(x): about -1/x in the left tail.
+func PhiExcess(x float64) float64 {
+	if x > -20 {
+		return x + PhiRatio(x)
+	}
+	// With m = millsSeries(x): x - x/m = -x(1-m)/m, where 1-m is the series less
+	// its first term.
+	q := 1 / (x * x)
+	s := 1.0
+	for k := 15; k > 1; k -= 2 {
+		s = 1 - float64(k)*q*s
+	}
+	return -s / (x * (1 - q*s))
+}
+
+// LogExpModTail is v²/2 - vz + log Φ(z-v) for v > 0: with m(t) = Φ(t)/φ(t) the
+// logarithm of φ(z) m(z-v), which is used where the other form cancels.
+func LogExpModTail(z, v float64) float64 {
+	t := z - v
+	if t < -20 {
+		return -0.5*z*z - logSqrt2Pi - math.Log(-t) + math.Log(millsSeries(t))
+	}
+	return v*(0.5*v-z) + LogPhi(t)
+}
+
+// LogExpModCDF is the logarithm of Φ(z) - exp(LogExpModTail(z, v)), v > 0. That
+// is φ(z) (m(z) - m(z-v)), and for small v, where this cancels, φ(z) times the
+// integral of m' = 1 + t m, by Gauss's rule. On the right it is the complement.
+func LogExpModCDF(z, v float64) float64 {
+	switch {
+	case math.IsNaN(z) || !(v > 0):
+		return math.NaN()
+	case math.IsInf(z, -1):
+		return z
+	case v > 0.5*max(1, math.Abs(z)):
+		if z > 0 {
+			return Log1mExp(LogAddExp(LogPhi(-z), LogExpModTail(z, v)))
+		}
+		return LogDiffExp(LogPhi(z), LogExpModTail(z, v))
+	}
+	if z > 0 {
+		if upper := LogAddExp(LogPhi(-z), LogExpModTail(z, v)); upper < -math.Ln2 {
+			return Log1mExp(upper)
+		}
+	}
+	// m'(z-d) φ(z) = m(z-d) φ(z) excess(z-d).
+	sum := 0.0
+	for k, u := range gauss10 {
+		for _, d := range [2]float64{0.5 * v * (1 - u), 0.5 * v * (1 + u)} {
+			sum += gauss10Weights[k] * math.Exp(LogExpModTail(z, d)-LogPhi(z)) * PhiExcess(z-d)
+		}
+	}
+	return LogPhi(z) + math.Log(0.5*v*sum)
+}
+
+// The positive nodes of Gauss's rule of ten points on [-1, 1], and their weights.
+var (
+	gauss10        = [5]float64{0.14887433898163122, 0.4333953941292472, 0.6794095682990244, 0.8650633666889845, 0.9739065285171717}
+	gauss10Weights = [5]float64{0.29552422471475287, 0.26926671930999635, 0.21908636251598204, 0.1494513491505806, 0.06667134430868814}
+)
+
 // PhiApprox is the logistic approximation of Phi that Stan offers,
 // inv_logit(0.07056 x³ + 1.5976 x), with an error below 1.5e-4.
 func PhiApprox(x float64) float64 { return InvLogit(PhiApproxArg(x)) }

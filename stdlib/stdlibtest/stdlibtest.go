@@ -6,7 +6,9 @@
 //	densities_test.go vectorised = sum of scalars, what ~ drops, errors, cdf' = density
 //	random_test.go    generators against their densities
 //	matrices_test.go  generators of vectors and matrices, factors, hidden Markov chains
-//	golden_test.go    values computed with mpmath, extreme arguments included
+//	golden_test.go    values and derivatives in high precision, extreme arguments included;
+//	                  testdata/golden/main.py computes them
+//	coverage_test.go  every function has such values, or recorded ones of real Stan
 //	stan_test.go      values of real Stan
 //
 // Arguments are drawn from the declared domains (Func.In); where these depend

@@ -226,7 +226,7 @@ func (f *factorizer) plus(off, u ad.Ref) ad.Ref {
 func (f *factorizer) term(s scaled) bool {
 	switch f.g.Nodes[s.base].Op {
 	case ad.OpSquare, ad.OpLog, ad.OpLog1p, ad.OpLog1m, ad.OpLog1pExp, ad.OpLogInvLogit, ad.OpLog1mInvLogit, ad.OpLogAddExp,
-		ad.OpLgamma, ad.OpLogPhi, ad.OpLbeta, ad.OpLchoose:
+		ad.OpLgamma, ad.OpLogPhi, ad.OpLbeta, ad.OpLchoose, ad.OpLmultichoose:
 		return true
 	}
 	return false

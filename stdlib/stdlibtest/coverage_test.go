@@ -1,0 +1,136 @@
+package stdlibtest
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/stdlib"
+)
+
+// What the loops over the registry do for every function without being told is
+// not listed here: derivatives of orders 1 and 2 at random arguments, lanes,
+// elements, errors, distribution functions against densities, generators
+// against densities. This is about what is written or recorded function by
+// function: values in high precision, and values of real Stan.
+
+// exactFunctions compute their value exactly or round it once; or are defined by
+// ops that are compared elsewhere.
+var exactFunctions = words(`abs add ceil choose divide elt_divide elt_multiply fdim floor fmax fmin int_step is_inf is_nan
+	ldexp logical_and logical_eq logical_gt logical_gte logical_lt logical_lte logical_negation logical_neq logical_or max min
+	minus modulus multiply plus round step subtract to_int trunc squared_distance`)
+
+// noStan are the functions of containers without values of real Stan, and why.
+var noStan = map[string]string{
+	"eigenvectors_sym": "up to signs", "svd_U": "up to signs", "svd_V": "up to signs",
+	"wishart_cholesky_lpdf": "not in Stan 2.32",
+}
+
+// notYet are the functions without values of real Stan that should have some.
+var notYet = words(`binomial_logit_glm_lpmf dirichlet_multinomial_lpmf hmm_hidden_state_prob linspaced_array poisson_log_glm_lpmf
+	prod qr_Q qr_R qr_thin_Q qr_thin_R quad_form quad_form_diag quad_form_sym quantile rank rep_array rep_matrix
+	rep_row_vector rep_vector reverse row rows_dot_product rows_dot_self scale_matrix_exp_multiply sd segment
+	singular_values softmax sort_asc sort_desc sort_indices_asc sort_indices_desc sub_col sub_row sum
+	symmetrize_from_lower_tri tail tcrossprod to_array_1d to_array_2d to_matrix to_row_vector to_vector trace
+	trace_dot trace_gen_quad_form trace_quad_form transpose uniform_simplex variance wishart_lpdf zeros_array
+	zeros_int_array zeros_row_vector zeros_vector`)
+
+// noGolden are the functions of numbers without golden values that should have some.
+var noGolden = words(`student_t_qf von_mises_cdf von_mises_lccdf von_mises_lcdf
+	wiener_lccdf_unnorm wiener_lcdf_unnorm`)
+
+var transformName = regexp.MustCompile("_(constrain|unconstrain|jacobian)$")
+
+func words(s string) []string { return strings.Fields(s) }
+
+// TestCoverage: every function of numbers has golden values, those of a
+// distribution at five points at least; of every other one real Stan's value is
+// recorded.
+func TestCoverage(t *testing.T) {
+	golden := map[string]int{}
+	for _, f := range readGolden(t) {
+		golden[f.name] = len(f.points)
+	}
+	var cases []struct{ Name string }
+	if b, err := os.ReadFile(stanFile); err != nil {
+		t.Fatal(err)
+	} else if err := json.Unmarshal(b, &cases); err != nil {
+		t.Fatal(err)
+	}
+	stan := map[string]bool{}
+	for _, c := range cases {
+		stan[c.Name] = true
+	}
+	tests := ""
+	for _, file := range words("random_test.go matrices_test.go") {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tests += string(b)
+	}
+	exact, without := map[string]bool{}, map[string]bool{}
+	u := stdlib.Universe()
+	for name := range u.Names() {
+		f := u.Lookup(name)[0].(*stdlib.Func)
+		ts := forms(f)[0]
+		numbers := !slices.ContainsFunc(ts, func(t types.Type) bool { return !t.IsScalar() })
+		log, isCDF := strings.CutSuffix(name, "_cdf")
+		least := 3
+		if slices.Contains(noGolden, name) {
+			if golden[name] > 0 {
+				t.Errorf("%s has golden values: delete it from the list", name)
+			}
+			continue
+		}
+		if f.Dist != nil {
+			least = 5
+		}
+		switch {
+		case f.Random && f.Dist == nil && !strings.Contains(tests, `"`+name+`"`):
+			t.Errorf("%s: no test compares it with a distribution", name)
+		case transformName.MatchString(name): // newer than Stan 2.32; the tests of stdlib/transform compare both directions
+		case f.Random, strings.HasPrefix(name, "operator"), len(ts) == 0: // operators have names besides
+		case f.OfShape != nil || numbers && len(f.Example) > 0 && f.Build == nil:
+		case numbers && slices.Contains(exactFunctions, name):
+			exact[name] = true
+		case numbers && isCDF: // exp of the logarithm
+			if golden[log+"_lcdf"] < least {
+				t.Errorf("%s: %d golden values", name, golden[name])
+			}
+		case numbers && resultIsNumber(f, ts):
+			if golden[name] < least {
+				t.Errorf("%s: %d golden values; add some in testdata/golden", name, golden[name])
+			}
+		case !stan[name]:
+			if noStan[name] == "" && !slices.Contains(notYet, name) {
+				t.Errorf("%s: no value of real Stan; make some with testdata/stan.sh", name)
+			}
+			without[name] = true
+		}
+	}
+	for _, name := range exactFunctions {
+		if !exact[name] {
+			t.Errorf("%s is not a function without golden values: delete it from the list", name)
+		}
+	}
+	for _, name := range notYet {
+		if !without[name] {
+			t.Errorf("%s has values of real Stan, or is none: delete it from the list", name)
+		}
+	}
+	for name := range noStan {
+		if !without[name] {
+			t.Errorf("%s has values of real Stan, or is none: delete it from the list", name)
+		}
+	}
+}
+
+func resultIsNumber(f *stdlib.Func, ts []types.Type) bool {
+	m, ok := f.Match(ts)
+	return ok && m.Result.IsScalar()
+}
