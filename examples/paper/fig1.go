@@ -97,14 +97,10 @@ func figure1(ctx context.Context, w *workshop) error {
 	for length, b := range best {
 		ratios[length] = scaled(values(tuned, perGradient), b)
 	}
-	verdict := "not surpassed"
-	if ratios["fixed"].low >= 2 {
-		verdict = "surpassed"
-	}
 	mean := func(f func(*result) float64) string { return short(summarise(values(tuned, f)).mean) }
 	t.add(mean(func(r *result) float64 { return r.StepSize }), mean(func(r *result) float64 { return r.Steps }), "random, tuned",
 		mean(func(r *result) float64 { return r.AcceptStat }), mean(func(r *result) float64 { return r.Correlation[1] }),
-		summarise(values(tuned, perGradient)).String(), "twice the best of the three with fixed L", verdict)
+		summarise(values(tuned, perGradient)).String(), "twice the best of the three with fixed L", ratios["fixed"].surpasses())
 	t.markdown(&b)
 	fmt.Fprintf(&b, "The last row is AHMC with a box that it finds and the reward per gradient, %d chains of %d + %d transitions, frozen after\n"+
 		"warm-up: %s times the best of the three with fixed lengths, %s times the best of the three with random lengths.\n",

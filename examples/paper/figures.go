@@ -91,6 +91,7 @@ func newPlot(title, x, y string) *plot.Plot {
 func boxes(title, label string, names []string, of func(name string) (first, second group), f func(*result) float64) (*plot.Plot, error) {
 	p := newPlot(title, "", label)
 	p.NominalX(names...)
+	p.X.Tick.Label.Font.Size = vg.Points(8.5)
 	p.Y.Min = 0
 	const width, apart = 5 * vg.Millimeter, 0.19
 	for i, name := range names {

@@ -19,8 +19,8 @@
 // sv/stochvol1.csv (columns t, y, x_true), the data are the paper's; without it
 // they are simulated with the same shape, and the tables say so. --quick makes
 // few and short chains, in about three minutes on two cores; a full run takes
-// hours of one core, most of them for table1. --chains and --deltas reduce it;
-// --report makes tables of what is complete.
+// hours of one core, most of them for table1. --chains, --deltas and
+// --short reduce it; --report makes tables of what is complete.
 //
 // Results are kept in the output folder, one file for each chain, so a program
 // that was stopped goes on where it was; only chains that were not complete
@@ -66,6 +66,7 @@ type options struct {
 	out     string
 	chains  int       // of each arm; 0: the protocol's
 	deltas  []float64 // nil: the protocol's
+	short   int       // divides the lengths of Table 1's chains; 0: 1
 	report  bool      // run nothing
 }
 
@@ -87,6 +88,7 @@ func main() {
 	flag.StringVar(&o.out, "out", "", "folder for the results")
 	flag.IntVar(&o.chains, "chains", 0, "chains of each sampler (default: 10; 4 with --quick)")
 	deltas := flag.String("deltas", "", "targets of the acceptance statistic that NUTS is tried with, separated by commas (default: 0.25, 0.3, ... 0.95)")
+	flag.IntVar(&o.short, "short", 1, "divides the lengths of the chains of table1")
 	flag.BoolVar(&o.report, "report", false, "run nothing: tables and figures of the chains that are complete")
 	flag.Parse()
 	if *deltas != "" {

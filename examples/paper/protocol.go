@@ -70,6 +70,10 @@ func (o options) protocol() protocol {
 	if len(o.deltas) > 0 {
 		p.deltas = o.deltas
 	}
+	if o.short > 1 {
+		p.volatility.burnIn /= o.short
+		p.volatility.draws /= o.short
+	}
 	if o.chains > 0 {
 		p.regression.chains, p.riemann.chains, p.volatility.chains = o.chains, o.chains, o.chains
 	}

@@ -183,6 +183,22 @@ func (r ratio) claim() string {
 	return "a tie"
 }
 
+// surpassing is the ratio from which a result counts as surpassed.
+const surpassing = 2
+
+// surpasses says whether it does, to about two standard errors.
+func (r ratio) surpasses() string {
+	switch {
+	case r.low >= surpassing:
+		return "surpassed"
+	case r.high >= surpassing && r.low > 1:
+		return "surpassed within two standard errors"
+	case r.low > 1:
+		return "better, but not twice as good"
+	}
+	return "not surpassed"
+}
+
 // within says where a ratio is relative to a band, to about two standard
 // errors.
 func (r ratio) within(band [2]float64) string {

@@ -53,6 +53,14 @@ func (w *workshop) verdict(text string) string {
 	return text
 }
 
+// choice says which δ NUTS has.
+func (w *workshop) choice() string {
+	if d := w.protocol.deltas; len(d) == 1 {
+		return fmt.Sprintf(" and δ = %g, which nothing was tried against", d[0])
+	}
+	return ", at the δ that was best on chains of its own"
+}
+
 // preface says what results are not.
 func (w *workshop) preface(b *strings.Builder) {
 	if w.dataDir == "" {
