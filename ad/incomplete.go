@@ -38,8 +38,11 @@ func incompleteOps() map[OpCode]Op {
 	}
 	// density is x^(a-1) (1-x)^(b-1)/B(a, b) over I_x(a, b) or, for the other tail, over 1 less that.
 	density := func(g *Graph, tail OpCode, x, a, b Ref) Ref {
-		l := g.Sub(g.Do(OpLogBetaTerm, nil, x, a, b), g.Do(tail, nil, x, a, b))
-		return g.Exp(g.Sub(l, g.Add(g.Log(x), g.Do(OpLog1m, nil, x))))
+		log, zero := g.Do(tail, nil, x, a, b), g.Const(0)
+		inside := g.Mul(g.Less(g.Const(math.Inf(-1)), log), g.Less(x, g.Const(1)))
+		x = g.Select(inside, g.Do(OpMax, nil, x, g.Const(1e-300)), g.Const(0.5))
+		l := g.Sub(g.Do(OpLogBetaTerm, nil, x, a, b), g.Select(inside, log, zero))
+		return g.Select(inside, g.Exp(g.Sub(l, g.Add(g.Log(x), g.Do(OpLog1m, nil, x)))), zero)
 	}
 	digamma := func(g *Graph, x Ref) Ref { return g.Do(OpDigamma, nil, x) }
 	rise := func(g *Graph, x, d Ref) Ref { return g.Do(OpPolygammaRise, nil, g.Const(0), x, d) }
@@ -153,8 +156,13 @@ const noSecond = "has no second derivative with respect to its shape parameters"
 func gammaByX(g *Graph, op OpCode, n int, sign float64, a, x Ref) Ref {
 	order := func(k int) Ref { return g.Do(op, nil, g.Const(float64(k)), a, x) }
 	logX := g.Log(x)
-	h := g.Sub(g.Do(OpLogPoisson, nil, a, x), order(0))
-	h = g.Scale(sign, g.Mul(g.Div(a, x), g.Exp(h)))
+	// At x = 0 its limit where that is finite, and 0 where the function is 0.
+	log, zero := order(0), g.Const(0)
+	inside := g.Less(g.Const(math.Inf(-1)), log)
+	safe := g.Do(OpMin, nil, g.Do(OpMax, nil, x, g.Const(1e-300)), g.Const(1e300))
+	l := g.Sub(g.Do(OpLogPoisson, nil, a, safe), g.Select(inside, log, zero))
+	h := g.Exp(g.Add(l, g.Sub(g.Log(a), g.Log(safe))))
+	h = g.Scale(sign, g.Select(inside, h, zero))
 	if n == 0 {
 		return h
 	}

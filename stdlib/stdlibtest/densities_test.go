@@ -1,7 +1,7 @@
 package stdlibtest
 
 import (
-	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -120,19 +120,20 @@ func TestPropto(t *testing.T) {
 }
 
 // TestChecks: a parameter or variate outside its domain is an error that names
-// the function, also under ~ with data only; NaN is outside of all domains.
+// the function, the argument, the requirement and the value, and in containers
+// the element, also under ~ with data only; NaN is outside of all domains.
 func TestChecks(t *testing.T) {
 	eachDist(t, func(t *testing.T, f *stdlib.Func) {
 		rng := source(f, 12)
-		ts := forms(f)[0]
+		fs := forms(f)
 		offset := 0 // of the parameters among the arguments
 		if !f.Random {
 			offset = 1
 		}
-		for i := range ts {
-			c := f.Dist.Variate
+		for i := range fs[0] {
+			c, what := f.Dist.Variate, "Random variable"
 			if i >= offset {
-				c = f.Dist.Params[i-offset].In
+				c, what = f.Dist.Params[i-offset].In, f.Dist.Params[i-offset].Is
 			} else if f.Terms == nil {
 				if f.Dist.CDFVariate != (types.Constraint{}) {
 					c = f.Dist.CDFVariate
@@ -141,36 +142,44 @@ func TestChecks(t *testing.T) {
 			if c == (types.Constraint{}) {
 				continue
 			}
-			var bad []float64
-			if ts[i].Kind == types.Real {
-				bad = append(bad, math.NaN())
-			}
-			if !math.IsInf(c.Lo, 0) {
-				bad = append(bad, c.Lo-1)
-			}
-			if !math.IsInf(c.Hi, 0) {
-				bad = append(bad, c.Hi+1)
-			}
-			if c.LoOpen {
-				bad = append(bad, c.Lo)
-			}
-			if c.HiOpen {
-				bad = append(bad, c.Hi)
-			}
-			for _, x := range bad {
-				vs := arguments(rng, f, ts)
-				vs[i].Data[0] = x
+			for _, x := range outsideOf(c, fs[0][i].Kind == types.Real) {
 				for _, propto := range []bool{false, true} {
-					_, err := eval(f, propto, vs, knownInts, rng)
-					var check *ad.CheckError
-					var reject *ad.RejectError
-					if !errors.As(err, &check) && !errors.As(err, &reject) || !strings.HasPrefix(err.Error(), f.Name+": ") {
-						t.Errorf("argument %d = %v (must be %s): %v", i+1, x, c, err)
+					for form, element := range []string{"", "[3]"} {
+						vs := arguments(rng, f, fs[min(form, len(fs)-1)])
+						if form > 0 && len(vs[i].Data) < 3 {
+							continue // takes no containers
+						}
+						vs[i].Data[2*form] = x
+						want := fmt.Sprintf("%s: %s%s must be %s, but is %s", f.Name, what, element, c.Text, ad.FormatNumber(x))
+						if _, err := eval(f, propto, vs, knownInts, rng); err == nil || err.Error() != want {
+							t.Errorf("argument %d: got %v, want %s", i+1, err, want)
+						}
 					}
 				}
 			}
 		}
 	})
+}
+
+// outsideOf are numbers outside of c, at its ends if these are open.
+func outsideOf(c types.Constraint, real bool) []float64 {
+	var bad []float64
+	if real {
+		bad = append(bad, math.NaN())
+	}
+	if !math.IsInf(c.Lo, 0) {
+		bad = append(bad, c.Lo-1)
+	}
+	if !math.IsInf(c.Hi, 0) {
+		bad = append(bad, c.Hi+1)
+	}
+	if c.LoOpen {
+		bad = append(bad, c.Lo)
+	}
+	if c.HiOpen {
+		bad = append(bad, c.Hi)
+	}
+	return bad
 }
 
 func TestMessages(t *testing.T) {

@@ -10,6 +10,7 @@
 //	                  testdata/golden/main.py computes them
 //	coverage_test.go  every function has such values, or recorded ones of real Stan
 //	stan_test.go      values of real Stan
+//	special_test.go   the same at ends of domains, infinities and NaN
 //
 // Arguments are drawn from the declared domains (Func.In); where these depend
 // on each other, from the domains in forms_test.go.
