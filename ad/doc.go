@@ -10,6 +10,8 @@
 //	special.go     rows of the special functions; incomplete.go, inverses.go, diffusion.go: more of them
 //	structural.go  Index maps; Gather, Scatter and what is made of them
 //	rows.go        rows of structural ops and of ops on whole arrays (matrix product, log_sum_exp)
+//	complex.go     rows of decompositions of complex matrices; schur.go: their kernels
+//	fourier.go     discrete Fourier transforms
 //	matrix.go      rows of Cholesky, solves, determinants, eigenvalues; linalg.go, matrixexp.go: their kernels
 //	region.go      Scan and If: ops with sub-graphs, and their derivatives
 //	segment.go     derivatives of scans whose history is too long to store

@@ -378,6 +378,7 @@ func matrixOps() map[OpCode]Op {
 			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 				return []Ref{g.Mul(g.Mul(adj, out), g.Transpose(g.Inverse(n.Args[0])))}
 			}},
+
 		OpEigenSym: {Name: "symmetric eigen", Class: Array, Arity: 1,
 			Shape: func(args []Type, _ any) (Type, error) {
 				if err := square(args); err != nil {

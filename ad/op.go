@@ -67,7 +67,7 @@ func (op OpCode) String() string { return table[op].Name }
 var table [numOps]Op
 
 func init() {
-	for _, rows := range []map[OpCode]Op{elementwiseOps(), specialOps(), structuralOps(), arrayOps(), takeOps(), matrixOps(), regionOps(), effectOps()} {
+	for _, rows := range []map[OpCode]Op{elementwiseOps(), specialOps(), structuralOps(), arrayOps(), takeOps(), matrixOps(), complexOps(), regionOps(), effectOps()} {
 		for op, row := range rows {
 			if table[op].Name != "" {
 				panic("ad: two rows for op " + row.Name)
@@ -229,6 +229,13 @@ const (
 	OpLogAbsDet
 	OpDet
 	OpEigenSym // eigenvalues, then eigenvectors, one after the other
+
+	// complex numbers, whose real and imaginary parts are the first dimension
+	OpFourier      // of the last dimension
+	OpEigen        // eigenvalues, eigenvectors, positions of their largest elements
+	OpSchur        // T, then U
+	OpSchurAdjoint // (T and U, their adjoints): the adjoint of the matrix
+	OpSchurTangent // (T and U, the change of the matrix): the change of T and U
 
 	// regions
 	OpScan

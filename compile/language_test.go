@@ -12,7 +12,7 @@ import (
 
 // unevaluated is how many lines of Stan's list have types but no evaluation. It
 // may only shrink: lower it when functions are added.
-const unevaluated = 586
+const unevaluated = 2
 
 // TestLanguage resolves every line of Stan's list of signatures
 // (PPL_SIGNATURES), whose types and result the library must have.

@@ -156,13 +156,13 @@ real solve($1 x, int grain $params) {
   return f(x, 1, size(x) $args);
 }`},
 		{names: "map_rect", doc: "f(phi, theta[i], x_r[i], x_i[i]) for every i, one after another.", lead: -1, plain: `
-vector f(vector phi, vector theta, array[] real x_r, array[] int x_i) { reject(""); }
-vector from(int i, vector phi, array[] vector theta, array[,] real x_r, array[,] int x_i) {
+vector f(vector phi, vector theta, data array[] real x_r, data array[] int x_i) { reject(""); }
+vector from(int i, vector phi, array[] vector theta, data array[,] real x_r, data array[,] int x_i) {
   vector[num_elements(f(phi, theta[i], x_r[i], x_i[i]))] here = f(phi, theta[i], x_r[i], x_i[i]);
   if (i == size(theta)) return here;
   return append_row(here, from(i + 1, phi, theta, x_r, x_i));
 }
-vector solve(vector phi, array[] vector theta, array[,] real x_r, array[,] int x_i) {
+vector solve(vector phi, array[] vector theta, data array[,] real x_r, data array[,] int x_i) {
   if (size(theta) == 0) return rep_vector(0, 0);
   return from(1, phi, theta, x_r, x_i);
 }`},

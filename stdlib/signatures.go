@@ -38,18 +38,21 @@ func (s *Signatures) Lookup(name string) []types.Overload { return s.byName[name
 // Names yields every name in alphabetical order.
 func (s *Signatures) Names() iter.Seq[string] { return slices.Values(s.names) }
 
-// plannedForms collects the forms that nothing evaluates yet.
+// plannedForms collects the forms of tuples and complex numbers, those that are
+// texts, and those that nothing evaluates yet.
 func plannedForms() map[string][]types.Overload {
 	out := map[string][]types.Overload{}
 	add := func(name string, o types.Overload) {
 		if w, ok := written(name, o); ok {
 			o = w
+		} else if f := compositeForm(name, o); f != nil {
+			o = f
 		} else {
 			o = types.Planned{Overload: o}
 		}
 		out[name] = append(out[name], o)
 	}
-	for line := range strings.Lines(plannedFixed) {
+	for line := range strings.Lines(compositeFixed + plannedFixed) {
 		form, names, ok := strings.Cut(line, ":")
 		if !ok {
 			continue
@@ -129,125 +132,6 @@ func shortType(s string) types.Type {
 // plannedFixed lists plain forms, "arguments => result: names", in the notation
 // of shortType.
 const plannedFixed = `
-m => (m,m): qr qr_thin
-m => (m,v): eigendecompose_sym
-m => (m,v,m): svd
-m => (v,1i,1i): csr_extract
-m => v: csr_extract_w
-m => 1i: csr_extract_v csr_extract_u
-
-cm => cm: eigenvectors_sym svd_U svd_V complex_schur_decompose_t complex_schur_decompose_u eigenvectors fft2 inv_fft2 symmetrize_from_lower_tri transpose
-m => cm: complex_schur_decompose_t complex_schur_decompose_u eigenvectors
-cm => cv: eigenvalues eigenvalues_sym diagonal to_vector
-m => cv: eigenvalues
-cm => v: singular_values
-cm => (cm,cv): eigendecompose eigendecompose_sym
-m => (cm,cv): eigendecompose
-m => (cm,cm): complex_schur_decompose
-cm => (cm,cm): complex_schur_decompose
-cm => (cm,v,cm): svd
-cv => cv: fft inv_fft cumulative_sum reverse to_vector
-cw => cw: cumulative_sum reverse to_row_vector
-1c => 1c: cumulative_sum
-
-c => c: acos acosh asin asinh atan atanh cos cosh exp log log10 plus proj sin sinh sqrt tan tanh
-c => r: arg norm
-c => i: size
-r r => c: polar
-=> c: to_complex
-r => c: to_complex
-c r => i: logical_eq logical_neq
-c c => i: logical_eq logical_neq
-c c => c: add subtract multiply divide elt_multiply elt_divide
-c cv => cv: add subtract multiply divide elt_multiply elt_divide
-c cw => cw: add subtract multiply divide elt_multiply elt_divide
-c cm => cm: add subtract multiply divide elt_multiply elt_divide
-cv c => cv: add subtract multiply divide elt_multiply elt_divide
-cw c => cw: add subtract multiply divide elt_multiply elt_divide
-cm c => cm: add subtract multiply divide elt_multiply elt_divide
-cv cv => cv: add subtract elt_multiply elt_divide rows_dot_product
-cw cw => cw: add subtract elt_multiply elt_divide
-cm cm => cm: add subtract multiply elt_multiply elt_divide mdivide_right
-cw cm => cw: multiply mdivide_right
-cm cv => cv: multiply
-cv cw => cm: multiply
-cw cv => c: multiply
-
-cv => i: cols num_elements rows size
-cw => i: cols num_elements rows size
-cm => i: cols num_elements rows size
-cv => c: dot_self prod sum
-cw => c: dot_self prod sum
-cm => c: prod sum trace
-1c => c: prod sum
-cv cv => c: dot_product
-cv cw => c: dot_product
-cw cv => c: dot_product
-cw cw => c: dot_product
-1c 1c => c: dot_product
-cv cv => cw: columns_dot_product
-cw cw => cw: columns_dot_product
-cm cm => cw: columns_dot_product
-cw cw => cv: rows_dot_product
-cm cm => cv: rows_dot_product
-cv => cw: columns_dot_self to_row_vector transpose
-cw => cw: columns_dot_self
-cm => cw: columns_dot_self to_row_vector
-cv => cv: rows_dot_self
-cw => cv: rows_dot_self to_vector transpose
-cm => cv: rows_dot_self
-1c => cv: to_vector
-1c => cw: to_row_vector
-cv => 1c: to_array_1d
-cw => 1c: to_array_1d
-cm => 1c: to_array_1d
-cm => 2c: to_array_2d
-cv => cm: diag_matrix to_matrix
-cw => cm: to_matrix
-cm => cm: to_matrix
-2c => cm: to_matrix
-1cw => cm: to_matrix
-cv i i => cm: to_matrix
-cw i i => cm: to_matrix
-cm i i => cm: to_matrix
-1c i i => cm: to_matrix
-cv i i i => cm: to_matrix
-cw i i i => cm: to_matrix
-cm i i i => cm: to_matrix
-1c i i i => cm: to_matrix
-cm c => cm: add_diag
-cm cv => cm: add_diag diag_post_multiply
-cm cw => cm: add_diag diag_post_multiply
-cv cm => cm: diag_pre_multiply
-cw cm => cm: diag_pre_multiply
-c cw => cw: append_col
-cw c => cw: append_col
-cw cw => cw: append_col
-cv cv => cm: append_col
-cv cm => cm: append_col
-cm cv => cm: append_col
-cm cm => cm: append_col append_row
-c cv => cv: append_row
-cv c => cv: append_row
-cv cv => cv: append_row
-cw cw => cm: append_row
-cw cm => cm: append_row
-cm cw => cm: append_row
-cm i => cv: col
-cm i => cw: row
-cm i i i => cv: sub_col
-cm i i i => cw: sub_row
-cm i i i i => cm: block
-cv i => cv: head tail
-cw i => cw: head tail
-cv i i => cv: segment
-cw i i => cw: segment
-c i i => cm: rep_matrix
-cv i => cm: rep_matrix
-cw i => cm: rep_matrix
-c i => cw: rep_row_vector
-c i => cv: rep_vector
-
 i => (v,r,i,i,i,i): generate_laplace_options
 v => (v,r,i,i,i,i): generate_laplace_options
 r r r r => r: hypergeometric_2F1

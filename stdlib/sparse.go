@@ -2,7 +2,6 @@ package stdlib
 
 import (
 	"github.com/ppl-lang/ppl/ad"
-	"github.com/ppl-lang/ppl/lang/types"
 )
 
 // sparse are functions of matrices in compressed row storage: the values w that
@@ -23,28 +22,6 @@ func sparse() []Func {
 		}
 		return m, n, rows, cols
 	}
-	nonZero := func(b *Builder, a []Arg) (at []int, starts, cols []float64) {
-		v, ok := b.G.Value(a[0].Ref)
-		if !ok || b.G.Type(a[0].Ref).Lanes > 0 {
-			b.Fail("the matrix must be known when the data are bound")
-		}
-		s := b.shape(a[0])
-		for i := range s[0] {
-			starts = append(starts, float64(len(at)+1))
-			for j := range s[1] {
-				if v[i*s[1]+j] != 0 {
-					at, cols = append(at, i*s[1]+j), append(cols, float64(j+1))
-				}
-			}
-		}
-		return at, append(starts, float64(len(at)+1)), cols
-	}
-	vector := func(b *Builder, v []float64) ad.Ref { return b.G.ConstArray(ad.Type{Shape: []int{len(v)}}, v) }
-	data := func(name, doc string, result types.Type, f build) Func {
-		fn := fixed(name, doc, result, list(tMat), f)
-		fn.Overload = types.Fixed{Name: name, Params: list(tMat), Result: result, DataOnly: []bool{true}}
-		return fn
-	}
 	return []Func{
 		fixed("csr_matrix_times_vector", "The product of a sparse matrix of m rows and n columns, given by w, v, u, and the vector b.",
 			tVec, list(tInt, tInt, tVec, ints, ints, tVec), func(b *Builder, a []Arg) ad.Ref {
@@ -63,17 +40,38 @@ func sparse() []Func {
 				}
 				return b.G.Scatter(a[2].Ref, tableOf(rows...), []int{m, n})
 			}),
-		data("csr_extract_w", "The elements of a matrix that are not zero, row by row.", tVec, func(b *Builder, a []Arg) ad.Ref {
-			at, _, _ := nonZero(b, a)
-			return b.G.Gather(a[0].Ref, tableOf(at...))
+		fixed("csr_extract_w", "The elements of a matrix that are not zero, row by row.", tVec, list(tMat), func(b *Builder, a []Arg) ad.Ref {
+			return b.compressed(a)[0]
 		}),
-		data("csr_extract_v", "The columns of the elements of a matrix that are not zero, row by row.", ints, func(b *Builder, a []Arg) ad.Ref {
-			_, _, cols := nonZero(b, a)
-			return vector(b, cols)
+		fixed("csr_extract_v", "The columns of the elements of a matrix that are not zero, row by row.", ints, list(tMat), func(b *Builder, a []Arg) ad.Ref {
+			return b.compressed(a)[1]
 		}),
-		data("csr_extract_u", "The position of each row's first element among those that are not zero, and their number plus 1.", ints, func(b *Builder, a []Arg) ad.Ref {
-			_, starts, _ := nonZero(b, a)
-			return vector(b, starts)
+		fixed("csr_extract_u", "The position of each row's first element among those that are not zero, and their number plus 1.", ints, list(tMat), func(b *Builder, a []Arg) ad.Ref {
+			return b.compressed(a)[2]
 		}),
 	}
+}
+
+// compressed are the elements of a matrix that are not 0, row by row, their
+// columns, and where each row begins. Which these are decides sizes, so that the
+// matrix must be known.
+func (b *Builder) compressed(a []Arg) []ad.Ref {
+	v, ok := b.G.Value(a[0].Ref)
+	if !ok || b.G.Type(a[0].Ref).Lanes > 0 {
+		b.Fail("the matrix must be known when the data are bound: which elements are zero decides the size of the result")
+	}
+	s := b.shape(a[0])
+	var at []int
+	var starts, cols []float64
+	for i := range s[0] {
+		starts = append(starts, float64(len(at)+1))
+		for j := range s[1] {
+			if v[i*s[1]+j] != 0 {
+				at, cols = append(at, i*s[1]+j), append(cols, float64(j+1))
+			}
+		}
+	}
+	starts = append(starts, float64(len(at)+1))
+	vector := func(v []float64) ad.Ref { return b.G.ConstArray(ad.Type{Shape: []int{len(v)}}, v) }
+	return []ad.Ref{b.G.Gather(a[0].Ref, tableOf(at...)), vector(cols), vector(starts)}
 }

@@ -224,6 +224,20 @@ var arrayCases = map[ad.OpCode]struct {
 	ad.OpInverse:   {9, func(g *ad.Graph, x ad.Ref) ad.Ref { return g.Inverse(regular(g, x)) }},
 	ad.OpLogAbsDet: {9, func(g *ad.Graph, x ad.Ref) ad.Ref { return g.LogAbsDet(g.Neg(regular(g, x))) }},
 	ad.OpDet:       {9, func(g *ad.Graph, x ad.Ref) ad.Ref { return g.Log(g.Do(ad.OpAbs, nil, g.Det(regular(g, x)))) }},
+	ad.OpFourier: {2 * 2 * 3, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		re, im := g.Fourier(g.Slice(x, 0, []int{2, 3}), g.Slice(x, 6, []int{2, 3}), false)
+		re2, im2 := g.Fourier(g.Mul(re, im), im, true)
+		return g.Concat(g.Reshape(re2, []int{6}), g.Reshape(im2, []int{6}))
+	}},
+	ad.OpEigen: {2 * 9, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		spread := g.ConstArray(ad.Type{Shape: []int{3, 3}}, []float64{0, 0, 0, 0, 7, 0, 0, 0, 19})
+		a, b, c, d := g.Eigen(g.Add(spread, g.Slice(x, 0, []int{3, 3})), g.Slice(x, 9, []int{3, 3}))
+		// Of a Hermitian matrix too.
+		re, im := g.Add(spread, g.Slice(x, 0, []int{3, 3})), g.Slice(x, 9, []int{3, 3})
+		h, p, q := g.EigenHermitian(g.Add(re, g.Transpose(re)), g.Sub(im, g.Transpose(im)))
+		return g.Concat(a, b, g.Reshape(c, []int{9}), g.Reshape(d, []int{9}), h, g.Reshape(p, []int{9}), g.Reshape(q, []int{9}))
+	}},
+	ad.OpSchur: {2 * 9, schurCase}, ad.OpSchurAdjoint: {2 * 9, schurCase}, ad.OpSchurTangent: {2 * 9, schurCase},
 	ad.OpEigenSym: {9, func(g *ad.Graph, x ad.Ref) ad.Ref {
 		spread := g.ConstArray(ad.Type{Shape: []int{3, 3}}, []float64{0, 0, 0, 0, 7, 0, 0, 0, 19})
 		values, vectors := g.EigenSym(g.Add(definite(g, x), spread))
@@ -272,6 +286,14 @@ func definite(g *ad.Graph, x ad.Ref) ad.Ref {
 	a := regular(g, g.MatMul(m, g.Transpose(m)))
 	upper := g.ConstArray(ad.Type{Shape: []int{3, 3}}, []float64{0, 1, 1, 0, 0, 1, 0, 0, 0})
 	return g.Add(a, g.Mul(upper, m))
+}
+
+// schurCase is what does not depend on the phases of the columns of U.
+func schurCase(g *ad.Graph, x ad.Ref) ad.Ref {
+	spread := g.ConstArray(ad.Type{Shape: []int{3, 3}}, []float64{0, 0, 0, 0, 7, 0, 0, 0, 19})
+	a, b, c, d := g.Schur(g.Add(spread, g.Slice(x, 0, []int{3, 3})), g.Slice(x, 9, []int{3, 3}))
+	moduli := func(re, im ad.Ref) ad.Ref { return g.Reshape(g.Add(g.Square(re), g.Square(im)), []int{9}) }
+	return g.Concat(moduli(a, b), moduli(c, d), g.Gather(b, ad.Index{Dims: []ad.Dim{{N: 3, Stride: 4}}}))
 }
 
 // regular is a 3×3 matrix far from singular.

@@ -315,14 +315,6 @@ func (l *lowerer) forEach(s *ast.ForEach, over Expr) Stmt {
 	single := func(e Expr) Index { return Index{Kind: IndexSingle, A: e, At: at} }
 	last := l.library("size", parts[0])
 	indices := []Index{single(number())}
-	if t := over.Type(); t.Kind == types.ComplexMatrix && t.Dims == 0 { // by columns
-		last = l.library("num_elements", parts[0])
-		before := func() Expr { return l.library("operator-", number(), one()) }
-		rows := func() Expr { return l.library("rows", parts[0]) }
-		row := l.library("operator+", l.library("operator%", before(), rows()), one())
-		column := l.library("operator+", l.library("operator%/%", before(), rows()), one())
-		indices = []Index{single(row), single(column)}
-	}
 	loop := &For{Pos: pos, Var: i, From: one(), To: last}
 	body := &Block{Pos: pos}
 	vars := l.variable(l.info.Defs[s])

@@ -12,9 +12,9 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// What the checker accepts and the evaluators cannot run yet. To support a
-// feature, delete its row and write what Lower and the evaluators then miss.
-const complexNums = "complex numbers are"
+// What the checker accepts and the evaluators cannot run yet: to support a
+// feature, delete what refuses it here and write what Lower and the evaluators
+// then miss.
 
 // Unsupported reports what a checked program uses that cannot be run yet, each
 // feature and each function once. Only a program without such is for Lower.
@@ -44,10 +44,6 @@ func (u *unsupported) refuse(at source.Span, feature, detail string) {
 
 func (u *unsupported) node(n ast.Node) {
 	switch n := n.(type) {
-	case *ast.TypeExpr:
-		u.typeExpr(n)
-	case *ast.ImagLit:
-		u.refuse(n.Span(), complexNums, "")
 	case *ast.Tilde:
 		u.call(n, n.Dist.Span(), "the distribution `"+n.Dist.Name+"`")
 		if n.Trunc != nil {
@@ -61,14 +57,6 @@ func (u *unsupported) node(n ast.Node) {
 		u.call(n, n.OpPos, "the operator "+n.Op)
 	case *ast.Assign:
 		u.call(n, n.Span(), "the operator "+n.Op)
-	}
-}
-
-// typeExpr refuses types that are written. Complex values come from nowhere
-// else but literals and functions that are refused too.
-func (u *unsupported) typeExpr(t *ast.TypeExpr) {
-	if strings.HasPrefix(t.Elem, "complex") {
-		u.refuse(t.Span(), complexNums, "")
 	}
 }
 
@@ -98,10 +86,6 @@ func (u *unsupported) call(n ast.Node, at source.Span, what string) {
 		return
 	}
 	if _, ok := call.Overload.(types.Planned); !ok {
-		return
-	}
-	if slices.ContainsFunc(slices.Concat(call.Match.Params, []types.Type{call.Match.Result}), func(t types.Type) bool { return t.Scalar() == types.Complex }) {
-		u.refuse(at, complexNums, "")
 		return
 	}
 	detail := ""

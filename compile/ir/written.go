@@ -28,14 +28,12 @@ import (
 // written lowers a call of a library function that is a text.
 func (l *lowerer) written(e *ast.CallExpr, call *check.Call, w types.Written) Expr {
 	var passed []*Function
-	var extra []types.Type
+	var extra []types.Param
 	var args []Expr
 	for i, a := range e.Args {
 		if f := l.functor(a); f != nil {
 			if len(passed) == 0 && w.Lead >= 0 {
-				for _, p := range f.FuncType.Params[w.Lead:] {
-					extra = append(extra, p.Type)
-				}
+				extra = f.FuncType.Params[w.Lead:]
 			}
 			passed = append(passed, l.funcs[f])
 			continue
@@ -67,10 +65,14 @@ func (l *lowerer) functor(e ast.Expr) *check.Func {
 }
 
 // make is the function of a text for the functions and arguments passed.
-func (l *lowerer) make(w types.Written, passed []*Function, extra []types.Type, values []Expr) *Function {
+func (l *lowerer) make(w types.Written, passed []*Function, extra []types.Param, values []Expr) *Function {
 	var params, args, key strings.Builder
-	for i, t := range extra {
-		fmt.Fprintf(&params, ", %s a%d", t, i+1)
+	for i, p := range extra {
+		data := ""
+		if p.DataOnly {
+			data = "data "
+		}
+		fmt.Fprintf(&params, ", %s%s a%d", data, p.Type, i+1)
 		fmt.Fprintf(&args, ", a%d", i+1)
 	}
 	replace := []string{"$params", params.String(), "$args", args.String()}

@@ -284,14 +284,22 @@ const (
 	//
 	// Example:
 	//
-	//	transformed data {
-	//	  complex z = 2i;
+	//	parameters {
+	//	  vector<lower=0>[2] x;
+	//	}
+	//	model {
+	//	  x ~ normal(1, 2) T[0, ];
 	//	}
 	//
 	// Fixed:
 	//
-	//	transformed data {
-	//	  real z = 2;
+	//	parameters {
+	//	  vector<lower=0>[2] x;
+	//	}
+	//	model {
+	//	  for (i in 1:2) {
+	//	    x[i] ~ normal(1, 2) T[0, ];
+	//	  }
 	//	}
 	NotSupported Code = "E0901"
 )

@@ -309,6 +309,9 @@ func (b *binder) call(e *ir.Call) value {
 	args := b.args(e.Args)
 	old := b.at(e.Span())
 	defer b.setSpan(old)
+	if e.Ty.Composite() {
+		return b.applyLeaves(f, e, args)
+	}
 	return b.apply(f, e.Name, args, e.Type())
 }
 
@@ -362,6 +365,24 @@ func (b *binder) apply(f *stdlib.Func, name string, args []value, typ types.Type
 	return v
 }
 
+// applyLeaves evaluates a function whose value has leaves.
+func (b *binder) applyLeaves(f *stdlib.Func, e *ir.Call, args []value) value {
+	lvl, ax := b.place(args, false)
+	sargs, param := b.stdArgs(lvl, ax, args, false)
+	lvl.g.SetSite(b.site())
+	var params []types.Type
+	for _, a := range e.Args {
+		params = append(params, a.Type())
+	}
+	var refs []ad.Ref
+	b.catch(func() { refs = f.OfLeaves(&stdlib.Builder{G: lvl.g, Name: e.Name}, sargs, params, e.Ty) })
+	var leaves []value
+	for k, leaf := range e.Ty.Leaves() {
+		leaves = append(leaves, b.wrap(refs[k], lvl, ax, leaf.Type, param))
+	}
+	return composed(e.Ty, leaves)
+}
+
 // build runs a declaration's Build.
 func (b *binder) build(lvl *level, ax *axis, f *stdlib.Func, name string, args []value, typ types.Type) value {
 	sargs, param := b.stdArgs(lvl, ax, args, f.Random && ax != nil)
@@ -369,15 +390,6 @@ func (b *binder) build(lvl *level, ax *axis, f *stdlib.Func, name string, args [
 		return b.drawNow(lvl, ax, f, name, sargs, typ)
 	}
 	lvl.g.SetSite(b.site())
-	if f.Leaves != nil {
-		var refs []ad.Ref
-		b.catch(func() { refs = f.Leaves(&stdlib.Builder{G: lvl.g, Name: name}, sargs) })
-		var leaves []value
-		for k, leaf := range typ.Leaves() {
-			leaves = append(leaves, b.wrap(refs[k], lvl, ax, leaf.Type, param))
-		}
-		return composed(typ, leaves)
-	}
 	var r ad.Ref
 	sb := &stdlib.Builder{G: lvl.g, Name: name, Lanes: drawLanes(f, ax), Edition: b.opts.Transforms}
 	if b.opts.Jacobian {

@@ -253,10 +253,18 @@ func (r *run) library(e *ir.Call) value {
 	if r.opts.Jacobian {
 		b.Adjust = func(j ad.Ref) { jacobian = append(jacobian, j) }
 	}
-	if f.Leaves != nil {
+	if e.Ty.Composite() {
+		var params []types.Type
+		for _, a := range e.Args {
+			params = append(params, a.Type())
+		}
 		var out value
-		for _, leaf := range r.catch(func() []ad.Ref { return f.Leaves(b, sargs) }) {
-			out.leaves = append(out.leaves, r.computed(g, leaf))
+		for k, leaf := range r.catch(func() []ad.Ref { return f.OfLeaves(b, sargs, params, e.Ty) }) {
+			v := r.computed(g, leaf)
+			if e.Ty.Leaves()[k].Type.Kind == types.Int {
+				v = wholes(v)
+			}
+			out.leaves = append(out.leaves, v)
 		}
 		return out
 	}
@@ -265,13 +273,19 @@ func (r *run) library(e *ir.Call) value {
 		r.add(r.computed(g, j).reals[0])
 	}
 	if e.Ty.Kind == types.Int {
-		out.ints = make([]int64, len(out.reals))
-		for i, x := range out.reals {
-			out.ints[i] = int64(x)
-		}
-		out.reals = nil
+		return wholes(out)
 	}
 	return out
+}
+
+// wholes is a value of ints that was computed as reals.
+func wholes(v value) value {
+	v.ints = make([]int64, len(v.reals))
+	for i, x := range v.reals {
+		v.ints[i] = int64(x)
+	}
+	v.reals = nil
+	return v
 }
 
 // build adds the value of a call to the builder's graph.
