@@ -174,7 +174,7 @@ func (o *output) close() {
 // statistics are the columns that a sampler fills, or all that there are if it
 // is none of the table.
 func statistics(s infer.Sampler) []sampler.Column {
-	if row, ok := sampler.Lookup(samplerName(s)); ok {
+	if row, ok := sampler.Of(s); ok {
 		return row.AllColumns()
 	}
 	var all []sampler.Column
@@ -190,31 +190,8 @@ func statistics(s infer.Sampler) []sampler.Column {
 
 // adapts reports whether a sampler has anything to adapt in warm-up.
 func adapts(s infer.Sampler) bool {
-	row, ok := sampler.Lookup(samplerName(s))
+	row, ok := sampler.Of(s)
 	return !ok || row.Adapts
-}
-
-// samplerName is the name of a sampler in the table of package sampler, or "".
-func samplerName(s infer.Sampler) string {
-	switch s := s.(type) {
-	case sampler.Geometric:
-		name := samplerName(s.Sampler)
-		if !s.Riemannian.Frozen && (name == "hmc" || name == "ahmc") {
-			return map[string]string{"hmc": "rmhmc", "ahmc": "armhmc"}[name]
-		}
-		return name
-	case nuts.Sampler:
-		return "nuts"
-	case hmc.Sampler:
-		return "hmc"
-	case ahmc.Sampler:
-		return "ahmc"
-	case nuts.Sampler2011:
-		return "nuts2011"
-	case sampler.Fixed:
-		return "fixed_param"
-	}
-	return ""
 }
 
 // settings states the configuration as CmdStan does: programs that read its
@@ -315,7 +292,11 @@ func algorithm(s infer.Sampler) []draws.Setting {
 	case sampler.Fixed:
 		return []draws.Setting{{Name: "algorithm", Value: "fixed_param", Children: []draws.Setting{group("fixed_param")}}}
 	}
-	return []draws.Setting{{Name: "algorithm", Value: fmt.Sprintf("%T", s)}}
+	name := fmt.Sprintf("%T", s)
+	if row, ok := sampler.Of(s); ok {
+		name = row.Name
+	}
+	return []draws.Setting{{Name: "algorithm", Value: name}}
 }
 
 // side states a side of the box that ahmc chooses from. Those that are not given

@@ -7,6 +7,7 @@ package sampler
 
 import (
 	"flag"
+	"reflect"
 	"slices"
 
 	"github.com/ppl-lang/ppl/infer"
@@ -69,6 +70,24 @@ func Lookup(name string) (Row, bool) {
 		return Row{}, false
 	}
 	return t[i], true
+}
+
+// Of returns the row whose samplers are of the type of s.
+func Of(s infer.Sampler) (Row, bool) {
+	if g, ok := s.(Geometric); ok {
+		row, ok := Of(g.Sampler)
+		// What is a sampler of its own on a Riemannian geometry.
+		if name := map[string]string{"hmc": "rmhmc", "ahmc": "armhmc"}[row.Name]; ok && name != "" && !g.Riemannian.Frozen {
+			return Lookup(name)
+		}
+		return row, ok
+	}
+	for _, row := range Table() {
+		if d, err := row.Default(); err == nil && reflect.TypeOf(d) == reflect.TypeOf(s) {
+			return row, true
+		}
+	}
+	return Row{}, false
 }
 
 // Names returns the names in the order of the table.

@@ -47,6 +47,9 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s: %v", row.Name, err)
 			continue
 		}
+		if got, ok := sampler.Of(s); !ok || got.Name != row.Name {
+			t.Errorf("%s: its samplers are taken for those of %q", row.Name, got.Name)
+		}
 		n := 0
 		for d, err := range infer.Run(context.Background(), infertest.Banana{B: 0.2, Sigma: 1}, infer.Config{Sampler: s, Chains: 2, Warmup: 200, Draws: 100}) {
 			if err != nil {
