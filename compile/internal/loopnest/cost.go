@@ -84,7 +84,7 @@ func weight(n *Node) float64 {
 		return w + 1
 	case ad.OpExp, OpExpNegAbs, OpExpNegDiff:
 		return w + 3.5
-	case ad.OpLog, ad.OpLog1p:
+	case ad.OpLog, ad.OpLog1p, ad.OpLog1m:
 		return w + 5.5
 	}
 	return w + 20

@@ -2,7 +2,7 @@ package loopnest
 
 import "github.com/ppl-lang/ppl/ad"
 
-// ShareExponentials takes logistic functions of arrays apart into an
+// ShareExponentials takes logistic functions apart into an
 // exponential, a logarithm and what is cheap, so that functions of the same
 // argument (or of its negative), mostly a value and its derivative, share them.
 func ShareExponentials(p *Program) { p.Bodies((*Body).shareExponentials) }
@@ -74,7 +74,7 @@ func (b *Body) shareExponentials() {
 
 // logistic reports whether a node is one that is taken apart.
 func logistic(n *Node) bool {
-	if n.Kind != Elementwise || n.N == 1 {
+	if n.Kind != Elementwise {
 		return false
 	}
 	switch n.Op {

@@ -152,12 +152,18 @@ func (l Lanes) log(t Tables, plus1 bool) {
 		l.DoMem(Add, 1, 0, l.Number(1))
 		l.DoMem(Sub, 2, 1, l.Number(1))
 		l.Do(Sub, 2, 0, 2)
-		l.Do(Div, 2, 2, 1)
 		l.Store(es, 2)
 		l.Copy(0, 1)
 	}
+	// Numbers beyond a limit are multiplied by a power of two first.
+	beyond, limit, factor, change := LT, normal, 0x1p54, -54*math.Ln2
+	most := math.MaxFloat64
+	if plus1 {
+		beyond, limit, factor, change = GT, 0x1p1000, 0x1p-54, 54*math.Ln2
+		most = limit
+	}
 	l.CompareMem(GE, 1, 0, l.Number(normal))
-	l.CompareMem(LE, 2, 0, l.Number(math.MaxFloat64))
+	l.CompareMem(LE, 2, 0, l.Number(most))
 	l.Do(And, 1, 1, 2)
 	l.unless(1, slow)
 	l.logNormal(plus1, es)
@@ -165,14 +171,14 @@ func (l Lanes) log(t Tables, plus1 bool) {
 
 	l.Place(slow)
 	l.Store(xs, 0)
-	l.CompareMem(LT, 1, 0, l.Number(normal))
-	l.DoMem(Mul, 2, 0, l.Number(0x1p54))
+	l.CompareMem(beyond, 1, 0, l.Number(limit))
+	l.DoMem(Mul, 2, 0, l.Number(factor))
 	l.Blend(0, 0, 2, 1)
 	l.logNormal(plus1, es)
 	l.Load(1, xs)
-	l.CompareMem(LT, 2, 1, l.Number(normal))
-	l.DoMem(And, 2, 2, l.Number(54*math.Ln2))
-	l.Do(Sub, 0, 0, 2)
+	l.CompareMem(beyond, 2, 1, l.Number(limit))
+	l.DoMem(And, 2, 2, l.Number(change))
+	l.Do(Add, 0, 0, 2)
 	l.CompareMem(NLE, 2, 1, l.Number(math.MaxFloat64))
 	l.Blend(0, 0, 1, 2)
 	l.CompareMem(LT, 2, 1, l.Number(0))
@@ -182,8 +188,8 @@ func (l Lanes) log(t Tables, plus1 bool) {
 	l.Ret()
 }
 
-// logNormal is the logarithm of normal numbers, plus the number at e if that is
-// asked for.
+// logNormal is the logarithm of normal numbers, plus the number at e over them if
+// that is asked for.
 func (l Lanes) logNormal(plus bool, e Mem) {
 	l.Load(1, l.Word(logBits))
 	l.subWords(1, 0, 1) // t
@@ -197,7 +203,17 @@ func (l Lanes) logNormal(plus bool, e Mem) {
 	l.addWords(3, 3, 4) // index of the triple's first word
 	l.DoMem(And, 1, 1, l.Word(exponent))
 	l.subWords(0, 0, 1) // z
+	if plus {
+		l.Load(4, l.Word(1023<<52))
+		l.subWords(4, 4, 1)
+		l.DoMem(Mul, 4, 4, e)
+		l.Store(e, 4)
+	}
 	l.gather([]Vec{1, 4, 5}, []int32{0, 8, 16}, 3, 6, R11)
+	if plus {
+		l.DoMem(Mul, 6, 1, e)
+		l.Store(e, 6)
+	}
 	l.DoMem(And, 3, 0, l.Word(^uint64(1<<27-1)))
 	l.Do(Mul, 6, 3, 1)
 	l.DoMem(Sub, 6, 6, l.Number(1))

@@ -39,6 +39,20 @@ func Rewrites() []Rewrite {
 			}
 			return r.do(ad.OpMul, r.g.Const(0.5), r.do(ad.OpLog, x)), true
 		}},
+		{"log_inv_logit", "log(inv_logit x) = log_inv_logit x", "", better, ad.OpLog, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
+			x, ok := r.argOf(a[0], ad.OpInvLogit)
+			if !ok {
+				return ad.None, false
+			}
+			return r.do(ad.OpLogInvLogit, x), true
+		}},
+		{"log1m_inv_logit", "log1m(inv_logit x) = log1m_inv_logit x", "", better, ad.OpLog1m, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
+			x, ok := r.argOf(a[0], ad.OpInvLogit)
+			if !ok {
+				return ad.None, false
+			}
+			return r.do(ad.OpLog1mInvLogit, x), true
+		}},
 		{"sqrt_square", "sqrt(x²) = |x|", "", better, ad.OpSqrt, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
 			x, ok := r.argOf(a[0], ad.OpSquare)
 			if !ok {

@@ -341,6 +341,10 @@ func (g *generator) elementwise(op ad.OpCode, d, a, b, c native.Vec) bool {
 		g.routine(native.Log, d, a)
 	case ad.OpLog1p:
 		g.routine(native.Log1p, d, a)
+	case ad.OpLog1m:
+		l.DoMem(native.Xor, 0, a, g.Word(signBit))
+		l.Apply(native.Log1p)
+		l.Copy(d, 0)
 	case loopnest.OpExpNegAbs:
 		l.DoMem(native.Or, 0, a, g.Word(signBit))
 		l.Apply(native.Exp)
@@ -385,7 +389,7 @@ func (g *generator) routine(r native.Routine, d, a native.Vec) {
 // usesRoutine reports whether the op calls one.
 func usesRoutine(op ad.OpCode) bool {
 	switch op {
-	case ad.OpExp, ad.OpLog, ad.OpLog1p, loopnest.OpExpNegAbs, loopnest.OpExpNegDiff:
+	case ad.OpExp, ad.OpLog, ad.OpLog1p, ad.OpLog1m, loopnest.OpExpNegAbs, loopnest.OpExpNegDiff:
 		return true
 	}
 	return false

@@ -11,7 +11,8 @@ func (g *generator) scalarNative(_ *block, in *instr) bool {
 	switch op := ad.OpCode(in.op) &^ run; op {
 	case ad.OpReshape, ad.OpNeg, ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpDiv, loopnest.OpMulAdd, loopnest.OpMulSub, loopnest.OpSubMul,
 		ad.OpMulGuarded, ad.OpAbs, ad.OpSquare, ad.OpSqrt, ad.OpInv, ad.OpLess, ad.OpLessEqual, ad.OpEqual, ad.OpNotEqual, ad.OpNot,
-		ad.OpSelect, ad.OpExp, ad.OpLog, ad.OpLog1p, ad.OpCheck:
+		ad.OpSelect, ad.OpExp, ad.OpLog, ad.OpLog1p, ad.OpLog1m, ad.OpIsNaN, ad.OpCheck,
+		loopnest.OpExpNegAbs, loopnest.OpExpNegDiff, loopnest.OpSigmoid, loopnest.OpMaxPlus0, loopnest.OpMinMinus0, loopnest.OpMaxPlus:
 		return true
 	}
 	return false
@@ -20,9 +21,10 @@ func (g *generator) scalarNative(_ *block, in *instr) bool {
 // scalarArity is the number of operands of scalar code.
 func scalarArity(op ad.OpCode) int {
 	switch op {
-	case ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpDiv, ad.OpMulGuarded, ad.OpLess, ad.OpLessEqual, ad.OpEqual, ad.OpNotEqual:
+	case ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpDiv, ad.OpMulGuarded, ad.OpLess, ad.OpLessEqual, ad.OpEqual, ad.OpNotEqual,
+		loopnest.OpExpNegDiff, loopnest.OpSigmoid, loopnest.OpMaxPlus0, loopnest.OpMinMinus0:
 		return 2
-	case loopnest.OpMulAdd, loopnest.OpMulSub, loopnest.OpSubMul, ad.OpSelect:
+	case loopnest.OpMulAdd, loopnest.OpMulSub, loopnest.OpSubMul, loopnest.OpMaxPlus, ad.OpSelect:
 		return 3
 	}
 	return 1

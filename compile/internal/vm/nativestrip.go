@@ -65,7 +65,7 @@ func stripForm(in *instr) (f stripOperands) {
 // stripNative reports whether an instruction of a strip has machine code.
 func (g *generator) stripNative(b *block, in *instr) bool {
 	switch in.op {
-	case fill, move1, neg, square, abs, sqrt, inv, exp, log, log1p, check, sum, not, isNaN, dot, expNegAbs, expNegDiff, maxPlus0, minMinus0,
+	case fill, move1, neg, square, abs, sqrt, inv, exp, log, log1p, log1m, check, sum, not, isNaN, dot, expNegAbs, expNegDiff, maxPlus0, minMinus0,
 		sigmoid, maxPlus:
 		return true
 	case loadTable, loadRuns, loadAffine:

@@ -102,6 +102,40 @@ func (m *Machine) scalar(code []instr, w *walk) int32 {
 				logLoop(mem[in.dst:in.dst+1], mem[in.a:in.a+1]) // as machine code does
 			case ad.OpLog1p:
 				log1pLoop(mem[in.dst:in.dst+1], mem[in.a:in.a+1]) // as machine code does
+			case ad.OpLog1m:
+				mem[in.dst] = -a
+				log1pLoop(mem[in.dst:in.dst+1], mem[in.dst:in.dst+1])
+			case loopnest.OpExpNegAbs:
+				mem[in.dst] = -math.Abs(a)
+				expLoop(mem[in.dst:in.dst+1], mem[in.dst:in.dst+1])
+			case loopnest.OpExpNegDiff:
+				x := 0.0
+				if b := mem[in.b]; a != b {
+					x = -math.Abs(a - b)
+				}
+				mem[in.dst] = x
+				expLoop(mem[in.dst:in.dst+1], mem[in.dst:in.dst+1])
+			case loopnest.OpSigmoid:
+				x, e := 1.0, mem[in.b]
+				if a < 0 {
+					x = e
+				}
+				mem[in.dst] = x / (1 + e)
+			case loopnest.OpMaxPlus0:
+				if a < 0 {
+					a = 0
+				}
+				mem[in.dst] = a + mem[in.b]
+			case loopnest.OpMinMinus0:
+				if a > 0 {
+					a = 0
+				}
+				mem[in.dst] = a - mem[in.b]
+			case loopnest.OpMaxPlus:
+				if b := mem[in.b]; a < b {
+					a = b
+				}
+				mem[in.dst] = a + mem[in.c]
 			case ad.OpLog1pExp:
 				mem[in.dst] = kernel.Log1pExp(a)
 			case ad.OpInvLogit:

@@ -111,6 +111,9 @@ func (m *Machine) strip(code []instr, pos int) int {
 			logLoop(d, a)
 		case log1p:
 			log1pLoop(d, a)
+		case log1m:
+			negLoop(d, a)
+			log1pLoop(d, d)
 		case expNegAbs:
 			negAbsLoop(d, a)
 			expLoop(d, d)

@@ -19,6 +19,7 @@ const (
 	exp    = uint16(ad.OpExp) << 2
 	log    = uint16(ad.OpLog) << 2
 	log1p  = uint16(ad.OpLog1p) << 2
+	log1m  = uint16(ad.OpLog1m) << 2
 
 	add     = uint16(ad.OpAdd) << 2
 	sub     = uint16(ad.OpSub) << 2
@@ -328,7 +329,7 @@ func (g *mapping) stripRuns(pos int) []tableRun {
 // hasLoop reports whether strips have a loop of their own for op.
 func hasLoop(op ad.OpCode) bool {
 	switch op {
-	case ad.OpNeg, ad.OpSquare, ad.OpAbs, ad.OpSqrt, ad.OpInv, ad.OpExp, ad.OpLog, ad.OpLog1p,
+	case ad.OpNeg, ad.OpSquare, ad.OpAbs, ad.OpSqrt, ad.OpInv, ad.OpExp, ad.OpLog, ad.OpLog1p, ad.OpLog1m,
 		ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpDiv, ad.OpMulGuarded, ad.OpLess, ad.OpLessEqual, ad.OpNot, ad.OpIsNaN:
 		return true
 	}

@@ -68,23 +68,26 @@ func logLoop(d, a []float64) {
 	}
 }
 
-// log1pLoop makes up for the rounding of 1 + x.
+// log1pLoop makes up for the rounding of 1 + x = z·2^k by what was lost over 1 + x,
+// for which the table's reciprocal of z is good enough.
 //
 //go:noinline
 func log1pLoop(d, a []float64) {
 	a = a[:len(d)]
 	for i, x := range a {
 		u := 1 + x
-		if !(u >= 0x1p-1022 && u <= math.MaxFloat64) {
+		if !(u >= 0x1p-1022 && u <= 0x1p1000) {
 			d[i] = math.Log1p(x)
 			continue
 		}
-		e := (x - (u - 1)) / u
+		lost := x - (u - 1)
 		bits := math.Float64bits(u)
 		t := bits - logBits
 		k := float64(int64(t) >> 52)
 		c := &logTable[t>>45&127]
-		bits -= t &^ (1<<52 - 1)
+		power := t &^ (1<<52 - 1)
+		e := lost * math.Float64frombits(1023<<52-power) * c.inv
+		bits -= power
 		z := math.Float64frombits(bits)
 		zh := math.Float64frombits(bits &^ (1<<27 - 1))
 		r := (zh*c.inv - 1) + (z-zh)*c.inv
