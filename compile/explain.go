@@ -70,6 +70,7 @@ func (m *Model) Explain(x []float64, budget time.Duration) (*Explanation, error)
 		return nil, err
 	}
 	program := vm.Assemble(nest, o)
+	program.Apart()
 	e.Memory = program.Memory()
 	machine := program.New()
 	for i, p := range m.bound.Params {

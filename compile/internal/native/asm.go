@@ -62,7 +62,7 @@ type Asm struct {
 	constants [][4]uint64
 	known     map[[4]uint64]int
 	loads     []fixup // of constants
-	routines  [numRoutines][2]Label
+	routines  [numRoutines][3]Label // by width 1, 2, 4
 }
 
 // Len is the number of bytes so far.

@@ -1,10 +1,10 @@
 package native
 
-// Lanes are the instructions on four numbers, or on one: the lowest of a
-// register, whose other numbers are of no matter but may be computed with.
+// Lanes are the instructions on four, two or one number: the lowest of a
+// register. What else is in it is of no matter, but may be computed with.
 type Lanes struct {
 	*Asm
-	Wide bool
+	Width int
 }
 
 // Op is an instruction on two operands.
@@ -43,14 +43,14 @@ const (
 )
 
 func (l Lanes) width() byte {
-	if l.Wide {
+	if l.Width == 4 {
 		return wide
 	}
 	return narrow
 }
 
 func (l Lanes) form(op Op) (p, w byte) {
-	if l.Wide || op >= And && op <= Xor {
+	if l.Width > 1 || op >= And && op <= Xor {
 		return p66, l.width()
 	}
 	return pF2, narrow
@@ -71,7 +71,7 @@ func (l Lanes) DoMem(op Op, d, x Vec, m Mem) {
 // Sqrt is d = √x.
 func (l Lanes) Sqrt(d, x Vec) {
 	v := Vec(0)
-	if !l.Wide {
+	if l.Width == 1 {
 		v = x
 	}
 	l.Do(sqrtOp, d, v, x)
@@ -111,8 +111,8 @@ func (l Lanes) Zero(d Vec) { l.vrr(m0F, p66, 0, l.width(), 0x57, byte(d), byte(d
 
 // Load is d = the numbers at m.
 func (l Lanes) Load(d Vec, m Mem) {
-	if l.Wide {
-		l.vrm(m0F, p66, 0, wide, 0x10, byte(d), 0, m)
+	if l.Width > 1 {
+		l.vrm(m0F, p66, 0, l.width(), 0x10, byte(d), 0, m)
 	} else {
 		l.vrm(m0F, pF2, 0, narrow, 0x10, byte(d), 0, m)
 	}
@@ -120,29 +120,31 @@ func (l Lanes) Load(d Vec, m Mem) {
 
 // Store puts x at m.
 func (l Lanes) Store(m Mem, x Vec) {
-	if l.Wide {
-		l.vrm(m0F, p66, 0, wide, 0x11, byte(x), 0, m)
+	if l.Width > 1 {
+		l.vrm(m0F, p66, 0, l.width(), 0x11, byte(x), 0, m)
 	} else {
 		l.vrm(m0F, pF2, 0, narrow, 0x11, byte(x), 0, m)
 	}
 }
 
-// LoadMasked is d = the numbers at m where the mask's sign is set, 0 elsewhere.
-func (l Lanes) LoadMasked(d Vec, m Mem, mask Vec) {
-	l.vrm(m0F38, p66, 0, l.width(), 0x2d, byte(d), byte(mask), m)
-}
-
-// StoreMasked puts x at m where the mask's sign is set.
-func (l Lanes) StoreMasked(m Mem, x, mask Vec) {
-	l.vrm(m0F38, p66, 0, l.width(), 0x2f, byte(x), byte(mask), m)
-}
-
 // Broadcast is d = the number at m, in all lanes.
 func (l Lanes) Broadcast(d Vec, m Mem) {
-	if l.Wide {
+	switch l.Width {
+	case 4:
 		l.vrm(m0F38, p66, 0, wide, 0x19, byte(d), 0, m)
-	} else {
+	case 2:
+		l.vrm(m0F, pF2, 0, narrow, 0x12, byte(d), 0, m)
+	default:
 		l.Load(d, m)
+	}
+}
+
+// Alone makes all of x but its lowest numbers, as many as there are lanes, 0.
+func (l Lanes) Alone(d, x Vec) {
+	if l.Width == 1 {
+		l.vrr(m0F, pF3, 0, narrow, 0x7e, byte(d), 0, byte(x))
+	} else {
+		l.Copy(d, x)
 	}
 }
 
@@ -164,7 +166,7 @@ func (l Lanes) Ucomi(x Vec, m Mem) { l.vrm(m0F, p66, 0, narrow, 0x2e, byte(x), 0
 // SumLanes is d = (x₀+x₁) + (x₂+x₃), in the lowest lane; both registers are
 // overwritten.
 func (l Lanes) SumLanes(d, x Vec) {
-	one := Lanes{l.Asm, false}
+	one := Lanes{l.Asm, 1}
 	l.Upper(d, x)
 	// (x0, x1) and (x2, x3) are added pair by pair.
 	l.vrr(m0F, p66, 0, narrow, 0x7c, byte(x), byte(x), byte(d)) // x = (x0+x1, x2+x3)
@@ -205,17 +207,25 @@ func (l Lanes) second(r Reg, x Vec) { l.vrr(m3A, p66, 1, narrow, 0x16, byte(x), 
 // gather is d = the numbers at table + idx words·8, for each field's offset in
 // disp one register; idx is not changed. AX and BX are overwritten.
 func (l Lanes) gather(ds []Vec, disps []int32, idx, tmp Vec, table Reg) {
-	if !l.Wide {
+	if l.Width == 1 {
 		l.low(AX, idx)
 		for k, d := range ds {
 			l.Load(d, Indexed(table, AX, 8, disps[k]))
 		}
 		return
 	}
-	one := Lanes{l.Asm, false}
+	one := Lanes{l.Asm, 1}
 	pair := func(to Vec, k int) {
 		one.Load(to, Indexed(table, AX, 8, disps[k]))
 		one.LoadHigh(to, to, Indexed(table, BX, 8, disps[k]))
+	}
+	if l.Width == 2 {
+		l.low(AX, idx)
+		l.second(BX, idx)
+		for k, d := range ds {
+			pair(d, k)
+		}
+		return
 	}
 	l.Upper(tmp, idx)
 	l.low(AX, tmp)

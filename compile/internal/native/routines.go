@@ -42,7 +42,7 @@ const (
 
 // Apply makes register 0 the function of register 0.
 func (l Lanes) Apply(r Routine) {
-	k := &l.routines[r][l.width()]
+	k := &l.routines[r][l.Width>>1]
 	if *k == 0 {
 		*k = l.NewLabel() + 1
 	}
@@ -56,7 +56,7 @@ func (a *Asm) Routines(t Tables) {
 			if label == 0 {
 				continue
 			}
-			l := Lanes{a, w == wide}
+			l := Lanes{a, 1 << w}
 			a.Place(label - 1)
 			switch Routine(r) {
 			case Exp:
@@ -73,12 +73,12 @@ func (a *Asm) Routines(t Tables) {
 // unless jumps to slow if not every lane's sign of x is set.
 func (l Lanes) unless(x Vec, slow Label) {
 	l.Signs(AX, x)
-	if l.Wide {
-		l.CmpImm(AX, 15)
+	if l.Width > 1 {
+		l.CmpImm(AX, 1<<l.Width-1)
 		l.If(NotEqual, slow)
 		return
 	}
-	l.bytes(0xa8, 1) // test al, 1
+	l.TestImm(AX, 1)
 	l.If(Equal, slow)
 }
 

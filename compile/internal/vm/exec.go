@@ -9,8 +9,15 @@ import (
 
 // run carries out blocks in order.
 func (m *Machine) run(bs []block) error {
-	for i := range bs {
+	for i := 0; i < len(bs); i++ {
 		b := &bs[i]
+		if f := b.fused; f != nil {
+			if err := m.runFused(f); err != nil {
+				return err
+			}
+			i += f.n - 1
+			continue
+		}
 		for _, v := range b.clears {
 			clear(m.views[v])
 		}

@@ -385,11 +385,10 @@ func sumLoop(a []float64) float64 {
 	}
 	switch a = a[i:]; len(a) { // sum by sum, as lanes of machine code
 	case 3:
-		s2 += a[2]
-		fallthrough
+		s0, s1 = s0+a[0], s1+a[1]
+		s0 += a[2]
 	case 2:
-		s1 += a[1]
-		fallthrough
+		s0, s1 = s0+a[0], s1+a[1]
 	case 1:
 		s0 += a[0]
 	}
@@ -412,11 +411,10 @@ func dotLoop(a, b []float64) float64 {
 	}
 	switch a, b = a[i:], b[i:]; len(a) {
 	case 3:
-		s2 += a[2] * b[2]
-		fallthrough
+		s0, s1 = s0+a[0]*b[0], s1+a[1]*b[1]
+		s0 += a[2] * b[2]
 	case 2:
-		s1 += a[1] * b[1]
-		fallthrough
+		s0, s1 = s0+a[0]*b[0], s1+a[1]*b[1]
 	case 1:
 		s0 += a[0] * b[0]
 	}

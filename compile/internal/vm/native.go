@@ -34,7 +34,7 @@ func (p *Program) makeNative() {
 	if p.portable || !native.Available() {
 		return
 	}
-	g := &generator{p: p, Asm: &native.Asm{}, scratch: native.ScratchOfRoutines}
+	g := &generator{p: p, Asm: &native.Asm{}, scratch: native.ScratchOfRoutines, parts: map[*block][]segment{}, runs: map[*block]*fusedRun{}}
 	g.blocks(p.blocks)
 	if len(g.entries) == 0 {
 		return
@@ -45,12 +45,16 @@ func (p *Program) makeNative() {
 		return // the interpreter does without
 	}
 	p.native = &nativeCode{code, g.scratch}
-	for i, s := range g.made {
-		s.fn = fs[i]
+	for i, fn := range g.made {
+		*fn = fs[i]
 	}
 	for b, segments := range g.parts {
 		b.native = segments
 	}
+	for b, r := range g.runs {
+		b.fused = r
+	}
+	p.moved = g.moved
 }
 
 // generator makes machine code.
@@ -58,8 +62,10 @@ type generator struct {
 	*native.Asm
 	p       *Program
 	entries []native.Label
-	made    []*segment
+	made    []*native.Func // by entry
 	parts   map[*block][]segment
+	runs    map[*block]*fusedRun // by first block
+	moved   []viewLength
 	scratch int
 
 	// of the function being made
@@ -68,8 +74,6 @@ type generator struct {
 	code     []instr
 	uses     [][]use // by instruction
 	b        *block
-	masked   bool // the last lanes, fewer than four
-	maskReg  native.Vec
 	bad      native.Vec
 	checks   bool
 	sums     []sumPlace
@@ -79,10 +83,12 @@ type generator struct {
 }
 
 func (g *generator) blocks(bs []block) {
-	if g.parts == nil {
-		g.parts = map[*block][]segment{}
-	}
-	for i := range bs {
+	for i := 0; i < len(bs); i++ {
+		if n := g.eligible(bs[i:]); n > 0 {
+			g.fuse(bs[i : i+n])
+			i += n - 1
+			continue
+		}
 		b := &bs[i]
 		switch b.kind {
 		case scalarBlock:
@@ -119,13 +125,18 @@ func (g *generator) block(b *block, can func(b *block, in *instr) bool, function
 	}
 	for i := range segments {
 		if s := &segments[i]; s.native {
-			g.entries = append(g.entries, g.NewLabel())
-			g.Place(g.entries[len(g.entries)-1])
+			g.enter(&s.fn)
 			function(b, s.from, s.to)
-			g.made = append(g.made, s)
 		}
 	}
 	g.parts[b] = segments
+}
+
+// enter begins a function.
+func (g *generator) enter(fn *native.Func) {
+	l := g.NewLabel()
+	g.entries, g.made = append(g.entries, l), append(g.made, fn)
+	g.Place(l)
 }
 
 // key names a value that a register may hold: a place of scalar code, a view of
@@ -349,6 +360,17 @@ func (g *generator) elementwise(op ad.OpCode, d, a, b, c native.Vec) bool {
 		l.DoMem(native.Or, 0, a, g.Word(signBit))
 		l.Apply(native.Exp)
 		l.Copy(d, 0)
+	case ad.OpDetach:
+		l.Copy(d, a)
+	case ad.OpMax, ad.OpMin: // a if it is the greater one or b is NaN
+		c := native.GT
+		if op == ad.OpMin {
+			c = native.LT
+		}
+		l.Compare(c, 0, a, b)
+		l.Compare(native.UNORD, 1, b, b)
+		l.Do(native.Or, 0, 0, 1)
+		l.Blend(d, b, a, 0)
 	case loopnest.OpExpNegDiff:
 		l.Compare(native.NEQ, 1, a, b)
 		l.Do(native.Sub, 0, a, b)

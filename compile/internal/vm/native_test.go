@@ -40,9 +40,9 @@ func TestRoutines(t *testing.T) {
 	for _, f := range functions {
 		want := make([]float64, len(xs))
 		f.loop(want, xs)
-		for _, wide := range []bool{false, true} {
+		for _, width := range []int{1, 2, 4} {
 			a := &native.Asm{}
-			l := native.Lanes{Asm: a, Wide: wide}
+			l := native.Lanes{Asm: a, Width: width}
 			entry := a.NewLabel()
 			a.Place(entry)
 			l.Load(0, native.At(native.DI, 0))
@@ -57,11 +57,7 @@ func TestRoutines(t *testing.T) {
 			}
 			scratch := make([]float64, native.ScratchOfRoutines)
 			got := append([]float64(nil), xs...)
-			step := 1
-			if wide {
-				step = 4
-			}
-			for i := 0; i < len(got); i += step {
+			for i := 0; i < len(got); i += width {
 				fs[0].Run(unsafe.Pointer(&got[i]), nil, unsafe.Pointer(&scratch[0]), 0, 0, 0)
 			}
 			bad := 0
@@ -72,7 +68,7 @@ func TestRoutines(t *testing.T) {
 					continue
 				}
 				if bad++; bad < 10 {
-					t.Errorf("%s(%v), wide %v: %v, want %v (math: %v)", f.name, x, wide, got[i], want[i], e)
+					t.Errorf("%s(%v), width %v: %v, want %v (math: %v)", f.name, x, width, got[i], want[i], e)
 				}
 			}
 			_ = code

@@ -11,7 +11,7 @@ func (g *generator) scalarNative(_ *block, in *instr) bool {
 	switch op := ad.OpCode(in.op) &^ run; op {
 	case ad.OpReshape, ad.OpNeg, ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpDiv, loopnest.OpMulAdd, loopnest.OpMulSub, loopnest.OpSubMul,
 		ad.OpMulGuarded, ad.OpAbs, ad.OpSquare, ad.OpSqrt, ad.OpInv, ad.OpLess, ad.OpLessEqual, ad.OpEqual, ad.OpNotEqual, ad.OpNot,
-		ad.OpSelect, ad.OpExp, ad.OpLog, ad.OpLog1p, ad.OpLog1m, ad.OpIsNaN, ad.OpCheck,
+		ad.OpSelect, ad.OpExp, ad.OpLog, ad.OpLog1p, ad.OpLog1m, ad.OpIsNaN, ad.OpDetach, ad.OpMax, ad.OpMin, ad.OpCheck,
 		loopnest.OpExpNegAbs, loopnest.OpExpNegDiff, loopnest.OpSigmoid, loopnest.OpMaxPlus0, loopnest.OpMinMinus0, loopnest.OpMaxPlus:
 		return true
 	}
@@ -21,7 +21,7 @@ func (g *generator) scalarNative(_ *block, in *instr) bool {
 // scalarArity is the number of operands of scalar code.
 func scalarArity(op ad.OpCode) int {
 	switch op {
-	case ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpDiv, ad.OpMulGuarded, ad.OpLess, ad.OpLessEqual, ad.OpEqual, ad.OpNotEqual,
+	case ad.OpMax, ad.OpMin, ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpDiv, ad.OpMulGuarded, ad.OpLess, ad.OpLessEqual, ad.OpEqual, ad.OpNotEqual,
 		loopnest.OpExpNegDiff, loopnest.OpSigmoid, loopnest.OpMaxPlus0, loopnest.OpMinMinus0:
 		return 2
 	case loopnest.OpMulAdd, loopnest.OpMulSub, loopnest.OpSubMul, loopnest.OpMaxPlus, ad.OpSelect:
@@ -41,15 +41,28 @@ func scalarOperands(in *instr) (reads []key, writes key) {
 
 func place(k key) native.Mem { return native.At(native.DI, 8*(k/2)) }
 
-// scalarFunction makes scalar code from instruction from to to. Memory always
-// holds what registers hold. The function returns 0, or the number of the
-// instruction whose check failed, plus 1.
+// scalarFunction makes scalar code from instruction from to to. The function
+// returns 0, or the number of the instruction whose check failed, plus 1.
 func (g *generator) scalarFunction(b *block, from, to int) {
-	g.begin(b, b.code[from:to], false)
+	done := g.NewLabel()
+	g.scalarCode(b, from, to, func(k int) {
+		g.MovImm(native.AX, uint64(k+1))
+		g.Jump(done)
+	})
+	g.MovImm(native.AX, 0)
+	g.Place(done)
+	g.ZeroUpper()
+	g.Ret()
+}
+
+// scalarCode makes scalar code from instruction from to to; fail makes what
+// happens where the check of an instruction fails. Memory always holds what
+// registers hold.
+func (g *generator) scalarCode(b *block, from, to int, fail func(k int)) {
+	g.begin(b, b.code[from:to], 1)
 	g.cache.reset(g.firstOpen(), 15)
 	g.findUses(scalarOperands)
 	l := g.lanes
-	done := g.NewLabel()
 	for k := range g.code {
 		in := &g.code[k]
 		op, us := ad.OpCode(in.op)&^run, g.uses[k]
@@ -64,18 +77,13 @@ func (g *generator) scalarFunction(b *block, from, to int) {
 			l.Signs(native.AX, 0)
 			l.TestImm(native.AX, 1)
 			l.If(native.Equal, fine)
-			l.MovImm(native.AX, uint64(from+k+1))
-			l.Jump(done)
+			fail(from + k)
 			l.Place(fine)
 			g.unpin()
 			continue
 		}
 		g.scalarInstr(op, us, k)
 	}
-	l.MovImm(native.AX, 0)
-	l.Place(done)
-	l.ZeroUpper()
-	l.Ret()
 }
 
 func (g *generator) unpin() { g.cache.pins = [16]bool{} }
@@ -134,10 +142,10 @@ func (g *generator) scalarInstr(op ad.OpCode, us []use, k int) {
 }
 
 // begin starts a function.
-func (g *generator) begin(b *block, code []instr, wide bool) {
+func (g *generator) begin(b *block, code []instr, width int) {
 	g.b, g.code = b, code
-	g.lanes = native.Lanes{Asm: g.Asm, Wide: wide}
-	g.masked, g.checks, g.sums = false, false, nil
+	g.lanes = native.Lanes{Asm: g.Asm, Width: width}
+	g.checks, g.sums = false, nil
 	g.spills, g.pending = map[int32]int32{}, map[int32]bool{}
 }
 
@@ -145,7 +153,7 @@ func (g *generator) begin(b *block, code []instr, wide bool) {
 func (g *generator) firstOpen() native.Vec {
 	for i := range g.code {
 		op := ad.OpCode(g.code[i].op) &^ run
-		if g.lanes.Wide {
+		if g.lanes.Width == 4 {
 			op = ad.OpCode(g.code[i].op >> 2)
 		}
 		if usesRoutine(op) {

@@ -8,7 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// Registers of a function of a strip: CX is the number of the element within the
+// Registers of the code of a strip: CX is the number of the element within the
 // block, DX where the last four begin, R8 the end, R9 what makes a place of a
 // temporary of CX. The others hold addresses.
 const (
@@ -55,6 +55,11 @@ func stripForm(in *instr) (f stripOperands) {
 	case add, sub, mul, div, guarded, less, lessEq, notLessEq:
 		f.n = 2
 		f.uniform = [3]bool{mode == modeSV, mode == modeVS}
+	case generic1 &^ 3:
+		f.op = ad.OpCode(in.x)
+	case generic2:
+		f.op, f.n = ad.OpCode(in.x), 2
+		f.uniform = [3]bool{mode == modeSV, mode == modeVS}
 	case choose, mulAdd, mulSub, subMul:
 		f.n = 3
 		f.uniform = [3]bool{false, mode&modeVS != 0, mode&modeSV != 0}
@@ -70,6 +75,12 @@ func (g *generator) stripNative(b *block, in *instr) bool {
 		return true
 	case loadTable, loadRuns, loadAffine:
 		return true
+	case generic1, generic2, generic2 | modeVS, generic2 | modeSV:
+		switch ad.OpCode(in.x) {
+		case ad.OpDetach, ad.OpMax, ad.OpMin, ad.OpEqual, ad.OpNotEqual:
+			return true
+		}
+		return false
 	}
 	switch in.op &^ 3 {
 	case add, sub, mul, div, guarded, less, lessEq, notLessEq, choose, mulAdd, mulSub, subMul:
@@ -100,80 +111,87 @@ func (g *generator) stripOperands(in *instr) (reads []key, writes key) {
 // stripFunction makes the instructions from from to to of a strip. The function
 // returns whether a check fails; then nothing that it has computed counts.
 func (g *generator) stripFunction(b *block, from, to int) {
-	g.begin(b, b.code[from:to], true)
+	g.begin(b, b.code[from:to], 4)
 	l := g.lanes
-	first := g.firstOpen()
-	// Registers from the last one downwards: failures, then sums, then the mask.
-	top := native.Vec(15)
-	for k := range g.code {
-		g.checks = g.checks || g.code[k].op == check
-	}
-	if g.checks {
-		g.bad = top
-		top--
-	}
-	for k := range g.code {
-		in := &g.code[k]
-		if in.op != sum && in.op != dot {
-			continue
-		}
-		s := sumPlace{dst: in.dst}
-		if top >= first+5 {
-			s.reg = top
-			top--
-		} else {
-			s.at = int32(g.scratch)
-			g.scratch += 4
-		}
-		g.sums = append(g.sums, s)
-	}
 	g.invert()
 	l.Mov(temps, element)
 	l.Shl(temps, 3)
 	l.Mov(native.AX, native.DI)
 	l.Sub(native.AX, temps)
 	l.Mov(temps, native.AX)
-	if g.checks {
-		l.Zero(g.bad)
-	}
-	zero := false
-	for _, s := range g.sums {
-		if s.reg > 0 {
-			l.Zero(s.reg)
-			continue
-		}
-		if !zero {
-			l.Zero(0)
-			zero = true
-		}
-		l.Store(native.At(native.Scratch, 8*s.at), 0)
-	}
+	first, last := g.stripBegin()
 	live := g.liveOut(b, to)
-	loop, rest, done := g.NewLabel(), g.NewLabel(), g.NewLabel()
+	loop, rest := g.NewLabel(), g.NewLabel()
 	l.Cmp(element, lastFour)
 	l.If(native.GreaterE, rest)
 	l.Place(loop)
-	g.lanesOnce(first, top, live)
+	g.lanesOnce(first, last, live)
 	l.AddImm(element, 4)
 	l.Cmp(element, lastFour)
 	l.If(native.Less, loop)
 	l.Place(rest)
-	l.Cmp(element, endOf)
-	l.If(native.GreaterE, done)
-	// The last one to three lanes, under a mask.
-	mask := top
-	top--
-	l.Mov(native.AX, endOf)
-	l.Sub(native.AX, element)
-	l.Shl(native.AX, 3)
-	l.MovImm(native.BX, uint64(uintptr(unsafe.Pointer(&laneMasks[4]))))
-	l.Sub(native.BX, native.AX)
-	l.Load(mask, native.At(native.BX, 0))
-	g.masked = true
-	g.maskReg = mask
-	g.lanesOnce(first, top, live)
-	l.Place(done)
-	one := native.Lanes{Asm: g.Asm}
+	for _, w := range []int{2, 1} {
+		none := g.NewLabel()
+		l.Mov(native.AX, endOf)
+		l.Sub(native.AX, element)
+		l.TestImm(native.AX, int32(w))
+		l.If(native.Equal, none)
+		g.lanes.Width = w
+		g.lanesOnce(first, last, live)
+		l.AddImm(element, int32(w))
+		l.Place(none)
+	}
+	g.lanes.Width = 4
+	g.stripEnd()
+	l.MovImm(native.AX, 0)
+	if g.checks {
+		l.Signs(native.AX, g.bad)
+	}
+	l.ZeroUpper()
+	l.Ret()
+}
+
+// stripBegin makes what comes before the lanes and returns which registers they
+// may use: failures and sums have their own, from the last one downwards.
+func (g *generator) stripBegin() (first, last native.Vec) {
+	l := native.Lanes{Asm: g.Asm, Width: 4}
+	first, last = g.firstOpen(), 15
+	for k := range g.code {
+		g.checks = g.checks || g.code[k].op == check
+	}
+	if g.checks {
+		g.bad = last
+		last--
+		l.Zero(g.bad)
+	}
+	zero := false
+	for k := range g.code {
+		in := &g.code[k]
+		if in.op != sum && in.op != dot {
+			continue
+		}
+		s := sumPlace{dst: in.dst}
+		if last >= first+4 {
+			s.reg = last
+			last--
+			l.Zero(s.reg)
+		} else {
+			s.at = int32(g.scratch)
+			g.scratch += 4
+			if !zero {
+				l.Zero(0)
+				zero = true
+			}
+			l.Store(native.At(native.Scratch, 8*s.at), 0)
+		}
+		g.sums = append(g.sums, s)
+	}
+	return first, last
+}
+
+// stripEnd adds sums to where they belong.
+func (g *generator) stripEnd() {
+	l, one := native.Lanes{Asm: g.Asm, Width: 4}, native.Lanes{Asm: g.Asm, Width: 1}
 	for _, s := range g.sums {
 		x := s.reg
 		if x == 0 {
@@ -185,19 +203,13 @@ func (g *generator) stripFunction(b *block, from, to int) {
 		one.DoMem(native.Add, 0, 0, m)
 		one.Store(m, 0)
 	}
-	l.MovImm(native.AX, 0)
-	if g.checks {
-		l.Signs(native.AX, g.bad)
-	}
-	l.ZeroUpper()
-	l.Ret()
 }
 
 // invert computes the reciprocals of numbers that lanes are divided by; where one
 // is not normal, the interpreter is to divide.
 func (g *generator) invert() {
 	g.inverses = map[int32]int32{}
-	l := native.Lanes{Asm: g.Asm}
+	l := native.Lanes{Asm: g.Asm, Width: 1}
 	for k := range g.code {
 		in := &g.code[k]
 		if in.op != div|modeVS {
@@ -228,9 +240,6 @@ func (g *generator) invert() {
 	}
 }
 
-// laneMasks: four words from number 4 - n on have their first n set.
-var laneMasks = [8]uint64{1<<64 - 1, 1<<64 - 1, 1<<64 - 1, 1<<64 - 1}
-
 // liveOut are the temporaries that instructions from to on read.
 func (g *generator) liveOut(b *block, to int) map[int32]bool {
 	live := map[int32]bool{}
@@ -249,7 +258,7 @@ func (g *generator) lanesOnce(first, last native.Vec, live map[int32]bool) {
 	g.cache.reset(first, last)
 	g.spills, g.pending = map[int32]int32{}, map[int32]bool{}
 	g.findUses(g.stripOperands)
-	l := g.lanes
+	l, all := g.lanes, native.Lanes{Asm: g.Asm, Width: 4}
 	sums := g.sums
 	for k := range g.code {
 		in := &g.code[k]
@@ -266,8 +275,8 @@ func (g *generator) lanesOnce(first, last native.Vec, live map[int32]bool) {
 			l.CompareMem(lo, 0, v[0], g.Number(set.Lo))
 			l.CompareMem(hi, 1, v[0], g.Number(set.Hi))
 			l.Do(native.Or, 0, 0, 1)
-			g.maskOut(0)
-			l.Do(native.Or, g.bad, g.bad, 0)
+			l.Alone(0, 0)
+			all.Do(native.Or, g.bad, g.bad, 0)
 			g.unpin()
 			continue
 		case sum, dot:
@@ -276,17 +285,16 @@ func (g *generator) lanesOnce(first, last native.Vec, live map[int32]bool) {
 				l.Do(native.Mul, 0, v[0], v[1])
 				x = 0
 			}
-			if g.masked {
-				l.Copy(0, x)
-				g.maskOut(0)
+			if l.Width < 4 {
+				l.Alone(0, x)
 				x = 0
 			}
 			if s := sums[0]; s.reg > 0 {
-				l.Do(native.Add, s.reg, s.reg, x)
+				all.Do(native.Add, s.reg, s.reg, x)
 			} else {
 				at := native.At(native.Scratch, 8*s.at)
-				l.DoMem(native.Add, 0, x, at)
-				l.Store(at, 0)
+				all.DoMem(native.Add, 0, x, at)
+				all.Store(at, 0)
 			}
 			sums = sums[1:]
 			g.unpin()
@@ -340,12 +348,7 @@ func (g *generator) store(view int32, d native.Vec) {
 	if !g.b.temps[view] {
 		g.dropOverlaps(view)
 	}
-	m := g.elementMem(view)
-	if g.masked {
-		g.lanes.StoreMasked(m, d, g.maskReg)
-	} else {
-		g.lanes.Store(m, d)
-	}
+	g.lanes.Store(g.elementMem(view), d)
 }
 
 // dropOverlaps forgets what registers hold of memory that view shows part of.
@@ -372,13 +375,6 @@ func (g *generator) whole(view int32) int32 {
 	return view
 }
 
-// maskOut makes lanes beyond the last 0.
-func (g *generator) maskOut(x native.Vec) {
-	if g.masked {
-		g.lanes.Do(native.And, x, x, g.maskReg)
-	}
-}
-
 // stripValue is an operand in a register.
 func (g *generator) stripValue(u use) native.Vec {
 	l := g.lanes
@@ -395,8 +391,6 @@ func (g *generator) stripValue(u use) native.Vec {
 			} else {
 				l.Broadcast(r, g.uniformMem(view))
 			}
-		case g.masked:
-			l.LoadMasked(r, g.elementMem(view), g.maskReg)
 		default:
 			l.Load(r, g.elementMem(view))
 		}
@@ -448,20 +442,16 @@ func (g *generator) elementMem(view int32) native.Mem {
 // gather loads elements by a table, which is padded for the last lanes.
 func (g *generator) gather(d native.Vec, in *instr) {
 	m := &g.p.maps[in.c]
-	l, one := g.lanes, native.Lanes{Asm: g.Asm}
+	l, one := g.lanes, native.Lanes{Asm: g.Asm, Width: 1}
 	base, at := native.R11, native.BX
 	off := m.off
 	if m.table == nil {
 		if m.n1 >= g.b.n && m.s1 <= 1 && m.s1 >= 0 { // neighbours, or all the same one
 			src := g.uniformMem(in.a)
 			src.Disp += int32(8 * m.off)
-			switch {
-			case m.s1 == 0:
+			if m.s1 == 0 {
 				l.Broadcast(d, src)
-			case g.masked:
-				src.Index, src.Scale = element, 8
-				l.LoadMasked(d, src, g.maskReg)
-			default:
+			} else {
 				src.Index, src.Scale = element, 8
 				l.Load(d, src)
 			}
@@ -469,7 +459,7 @@ func (g *generator) gather(d native.Vec, in *instr) {
 		}
 		off = 0 // it is in the table
 	}
-	m.pad(g.b.n)
+	table := m.elements(g.b.n)
 	if src := g.uniformMem(in.a); src.Base == native.AX {
 		l.Mov(base, native.AX)
 		if off != 0 {
@@ -479,35 +469,39 @@ func (g *generator) gather(d native.Vec, in *instr) {
 		src.Disp += int32(8 * off)
 		l.Lea(base, src)
 	}
-	l.MovImm(at, uint64(uintptr(unsafe.Pointer(&m.padded[0]))))
+	l.MovImm(at, uint64(uintptr(unsafe.Pointer(unsafe.SliceData(table)))))
 	pair := func(to native.Vec, k int32) {
 		l.MovLoad32(native.AX, native.Indexed(at, element, 4, 4*k))
 		one.Load(to, native.Indexed(base, native.AX, 8, 0))
 		l.MovLoad32(native.AX, native.Indexed(at, element, 4, 4*k+4))
 		one.LoadHigh(to, to, native.Indexed(base, native.AX, 8, 0))
 	}
-	pair(0, 0)
-	pair(1, 2)
-	l.Join(d, 0, 1)
+	switch l.Width {
+	case 4:
+		pair(0, 0)
+		pair(1, 2)
+		l.Join(d, 0, 1)
+	case 2:
+		pair(d, 0)
+	default:
+		l.MovLoad32(native.AX, native.Indexed(at, element, 4, 0))
+		l.Load(d, native.Indexed(base, native.AX, 8, 0))
+	}
 }
 
-// pad makes the table of n elements with three more.
-func (m *mapping) pad(n int) {
-	if m.padded != nil {
-		return
-	}
-	m.padded = make([]int32, n, n+3)
+// elements is the table of n elements, off included if the mapping has none.
+func (m *mapping) elements(n int) []int32 {
 	if m.table != nil {
-		copy(m.padded, m.table)
-	} else {
-		for i := range m.padded {
+		return m.table
+	}
+	if m.written == nil {
+		m.written = make([]int32, n)
+		for i := range m.written {
 			e, _ := m.first(i)
-			m.padded[i] = int32(e)
+			m.written[i] = int32(e)
 		}
 	}
-	for range 3 {
-		m.padded = append(m.padded, m.padded[n-1])
-	}
+	return m.written
 }
 
 // Results of a function of a strip.

@@ -36,6 +36,7 @@ type block struct {
 	nest   *loopnest.Block // what it was made from
 	clears []int32         // views to set to 0 first
 	code   []instr
+	fused  *fusedRun // the function of this and the next blocks; nil: none
 	native []segment // how the code runs where there is machine code; nil: by the interpreter
 
 	// strips
@@ -70,7 +71,7 @@ type window struct {
 // equal entries of a table, or off + i·s0 + j·s1 where j runs over n1 positions.
 type mapping struct {
 	table           []int32
-	padded          []int32 // the table and three entries more, for machine code
+	written         []int32 // as a table, for machine code
 	runs            []tableRun
 	strips          []int32 // by strip: its first run; one more at the end
 	off, n1, s0, s1 int
@@ -161,6 +162,8 @@ type Program struct {
 	operands        int // most that a chain needs
 
 	portable bool // no machine code
+	apart    bool // a function for each block
+	moved    []viewLength
 	once     sync.Once
 	native   *nativeCode // nil: none
 }
@@ -169,6 +172,10 @@ type initial struct {
 	off int
 	v   float64
 }
+
+// Apart makes code that runs block by block, so that a profile tells them apart.
+// It is called before machines are made.
+func (p *Program) Apart() { p.apart = true }
 
 // OpError is an op that rejected the evaluation, with its place.
 type OpError = ad.OpError
@@ -242,6 +249,7 @@ func (p *Program) New() *Machine {
 	if p.native != nil {
 		m.memory, m.viewTable = unsafe.Pointer(unsafe.SliceData(m.mem)), unsafe.Pointer(unsafe.SliceData(m.views))
 		m.scratchMemory = unsafe.Pointer(unsafe.SliceData(make([]float64, p.native.scratch)))
+		m.setLengths()
 	}
 	return m
 }
