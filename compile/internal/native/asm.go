@@ -61,7 +61,7 @@ type Asm struct {
 	jumps     []fixup // to labels
 	constants [][4]uint64
 	known     map[[4]uint64]int
-	loads     []fixup // of constants
+	loads     []fixup               // of constants
 	routines  [numRoutines][3]Label // by width 1, 2, 4
 }
 
@@ -210,6 +210,17 @@ func (a *Asm) Sub(r, s Reg) {
 	a.bytes(0x48|byte(r)>>3<<2|byte(s)>>3, 0x2b, 0xc0|byte(r)&7<<3|byte(s)&7)
 }
 
+// MulImm is r = s·v.
+func (a *Asm) MulImm(r, s Reg, v int32) {
+	a.bytes(0x48|byte(r)>>3<<2|byte(s)>>3, 0x69, 0xc0|byte(r)&7<<3|byte(s)&7)
+	a.int32(v)
+}
+
+// Add is r += s.
+func (a *Asm) Add(r, s Reg) {
+	a.bytes(0x48|byte(r)>>3<<2|byte(s)>>3, 0x03, 0xc0|byte(r)&7<<3|byte(s)&7)
+}
+
 // Shl is r <<= n.
 func (a *Asm) Shl(r Reg, n byte) { a.bytes(0x48|byte(r)>>3, 0xc1, 0xe0|byte(r)&7, n) }
 
@@ -278,3 +289,6 @@ func (a *Asm) finish() []byte {
 	}
 	return a.buf
 }
+
+// MovInt is r = v.
+func (a *Asm) MovInt(r Reg, v int64) { a.MovImm(r, uint64(v)) }

@@ -266,8 +266,13 @@ func (m *Machine) tightScan(p *regionPlan, lane int) error {
 // scan runs the steps of a scan for one lane.
 func (m *Machine) scan(p *regionPlan, lane int) error {
 	switch {
-	case p.chain != nil:
+	case p.chain != nil && (p.native == nil || p.chain.kind != anyChain):
 		m.runChain(p, p.chain, lane)
+		return nil
+	case p.native != nil:
+		if k := p.native.Run(m.memory, m.viewTable, m.scratchMemory, lane, 0, 0); k != 0 {
+			return m.failedCheck(&p.bodies[0][0], int32(k-1))
+		}
 		return nil
 	case p.tight:
 		return m.tightScan(p, lane)

@@ -34,7 +34,7 @@ func (p *Program) makeNative() {
 	if p.portable || !native.Available() {
 		return
 	}
-	g := &generator{p: p, Asm: &native.Asm{}, scratch: native.ScratchOfRoutines, parts: map[*block][]segment{}, runs: map[*block]*fusedRun{}}
+	g := &generator{p: p, Asm: &native.Asm{}, scratch: native.ScratchOfRoutines, parts: map[*block][]segment{}, runs: map[*block]*fusedRun{}, scans: map[*regionPlan]*native.Func{}}
 	g.blocks(p.blocks)
 	if len(g.entries) == 0 {
 		return
@@ -51,6 +51,9 @@ func (p *Program) makeNative() {
 	for b, segments := range g.parts {
 		b.native = segments
 	}
+	for p, fn := range g.scans {
+		p.native = fn
+	}
 	for b, r := range g.runs {
 		b.fused = r
 	}
@@ -65,6 +68,7 @@ type generator struct {
 	made    []*native.Func // by entry
 	parts   map[*block][]segment
 	runs    map[*block]*fusedRun // by first block
+	scans   map[*regionPlan]*native.Func
 	moved   []viewLength
 	scratch int
 
@@ -76,6 +80,9 @@ type generator struct {
 	b        *block
 	bad      native.Vec
 	checks   bool
+	lazy     bool                 // scalar code whose results stay in registers as long as they can
+	streams  map[int32]native.Mem // what places show before they are written
+	wanted   []key                // at the end
 	sums     []sumPlace
 	inverses map[int32]int32 // places in scratch memory of reciprocals, by view
 	spills   map[int32]int32 // places in scratch memory, by key
@@ -100,6 +107,9 @@ func (g *generator) blocks(bs []block) {
 				g.block(b, g.stripNative, g.stripFunction)
 			}
 		case regionBlock:
+			if g.scanFunction(b.reg) {
+				continue
+			}
 			g.blocks(b.reg.bodies[0])
 			g.blocks(b.reg.bodies[1])
 		}
@@ -206,6 +216,10 @@ func (g *generator) spill(r native.Vec) {
 	if g.cache.next[r] == never {
 		return
 	}
+	if g.lazy {
+		g.lanes.Store(place(k), r)
+		return
+	}
 	at, ok := g.spills[k]
 	if !ok {
 		at = int32(g.scratch)
@@ -222,11 +236,15 @@ func (g *generator) forget(k key) {
 	}
 	delete(g.pending, k)
 	delete(g.spills, k)
+	delete(g.streams, k/2)
 }
 
 // findUses computes when each operand's value is read next.
 func (g *generator) findUses(operands func(in *instr) (reads []key, writes key)) {
 	next := map[key]int{}
+	for _, k := range g.wanted {
+		next[k] = len(g.code)
+	}
 	g.uses = make([][]use, len(g.code))
 	for k := len(g.code) - 1; k >= 0; k-- {
 		reads, writes := operands(&g.code[k])
@@ -339,6 +357,10 @@ func (g *generator) elementwise(op ad.OpCode, d, a, b, c native.Vec) bool {
 		l.Do(native.And, d, 0, 1)
 	case ad.OpNot:
 		l.CompareMem(native.EQ, 0, a, g.Number(0))
+		l.DoMem(native.And, d, 0, one)
+	case ad.OpIsInf:
+		l.DoMem(native.And, 0, a, g.Word(^uint64(signBit)))
+		l.CompareMem(native.EQ, 0, 0, g.Number(math.Inf(1)))
 		l.DoMem(native.And, d, 0, one)
 	case ad.OpIsNaN:
 		l.Compare(native.UNORD, 0, a, a)

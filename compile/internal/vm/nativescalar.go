@@ -11,7 +11,7 @@ func (g *generator) scalarNative(_ *block, in *instr) bool {
 	switch op := ad.OpCode(in.op) &^ run; op {
 	case ad.OpReshape, ad.OpNeg, ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpDiv, loopnest.OpMulAdd, loopnest.OpMulSub, loopnest.OpSubMul,
 		ad.OpMulGuarded, ad.OpAbs, ad.OpSquare, ad.OpSqrt, ad.OpInv, ad.OpLess, ad.OpLessEqual, ad.OpEqual, ad.OpNotEqual, ad.OpNot,
-		ad.OpSelect, ad.OpExp, ad.OpLog, ad.OpLog1p, ad.OpLog1m, ad.OpIsNaN, ad.OpDetach, ad.OpMax, ad.OpMin, ad.OpCheck,
+		ad.OpSelect, ad.OpExp, ad.OpLog, ad.OpLog1p, ad.OpLog1m, ad.OpIsNaN, ad.OpIsInf, ad.OpDetach, ad.OpMax, ad.OpMin, ad.OpCheck,
 		loopnest.OpExpNegAbs, loopnest.OpExpNegDiff, loopnest.OpSigmoid, loopnest.OpMaxPlus0, loopnest.OpMinMinus0, loopnest.OpMaxPlus:
 		return true
 	}
@@ -39,6 +39,14 @@ func scalarOperands(in *instr) (reads []key, writes key) {
 	return reads, 2 * in.dst
 }
 
+// home is where the value of a place is in memory.
+func (g *generator) home(k key) native.Mem {
+	if m, ok := g.streams[k/2]; ok {
+		return m
+	}
+	return place(k)
+}
+
 func place(k key) native.Mem { return native.At(native.DI, 8*(k/2)) }
 
 // scalarFunction makes scalar code from instruction from to to. The function
@@ -62,6 +70,10 @@ func (g *generator) scalarCode(b *block, from, to int, fail func(k int)) {
 	g.begin(b, b.code[from:to], 1)
 	g.cache.reset(g.firstOpen(), 15)
 	g.findUses(scalarOperands)
+	g.scalarInstrs(from, fail)
+}
+
+func (g *generator) scalarInstrs(from int, fail func(k int)) {
 	l := g.lanes
 	for k := range g.code {
 		in := &g.code[k]
@@ -77,6 +89,7 @@ func (g *generator) scalarCode(b *block, from, to int, fail func(k int)) {
 			l.Signs(native.AX, 0)
 			l.TestImm(native.AX, 1)
 			l.If(native.Equal, fine)
+			l.Store(place(us[1].key), x) // for the message
 			fail(from + k)
 			l.Place(fine)
 			g.unpin()
@@ -93,7 +106,7 @@ func (g *generator) scalarValue(u use, k int) native.Vec {
 	r, ok := g.cache.find(u.key)
 	if !ok {
 		r = g.take(u.key, u.next)
-		g.lanes.Load(r, place(u.key))
+		g.lanes.Load(r, g.home(u.key))
 	}
 	g.cache.next[r], g.cache.pins[r] = u.next, true
 	return r
@@ -130,14 +143,19 @@ func (g *generator) scalarInstr(op ad.OpCode, us []use, k int) {
 			g.cache.pins[v[i]] = true
 		}
 	}
+	m := g.home(us[len(us)-1].key)
 	g.forget(dst.key)
 	d := g.take(dst.key, dst.next)
 	if direct {
-		l.DoMem(o, d, v[0], place(us[2].key))
+		l.DoMem(o, d, v[0], m)
 	} else {
 		g.elementwise(op, d, v[0], v[1], v[2])
 	}
-	l.Store(place(dst.key), d)
+	if g.lazy {
+		g.pending[dst.key] = true
+	} else {
+		l.Store(place(dst.key), d)
+	}
 	g.unpin()
 }
 
@@ -145,7 +163,7 @@ func (g *generator) scalarInstr(op ad.OpCode, us []use, k int) {
 func (g *generator) begin(b *block, code []instr, width int) {
 	g.b, g.code = b, code
 	g.lanes = native.Lanes{Asm: g.Asm, Width: width}
-	g.checks, g.sums = false, nil
+	g.checks, g.sums, g.lazy, g.streams, g.wanted = false, nil, false, nil, nil
 	g.spills, g.pending = map[int32]int32{}, map[int32]bool{}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
+	"github.com/ppl-lang/ppl/compile/internal/native"
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
@@ -130,8 +131,9 @@ type regionPlan struct {
 	condLane             int
 	trips, stride        int32 // views of results of a while loop; -1 for none
 
-	tight bool   // a scan whose body is nothing but scalar code
-	chain *chain // nil if the scan is none
+	native *native.Func // the steps of a tight scan; nil: none
+	tight  bool         // a scan whose body is nothing but scalar code
+	chain  *chain       // nil if the scan is none
 }
 
 // cursor walks over an array by steps, for a scan of scalar code.
