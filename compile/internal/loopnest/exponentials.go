@@ -13,7 +13,7 @@ type pair struct{ a, b Value }
 func (b *Body) shareExponentials() {
 	found := false
 	for i := range b.Nodes {
-		found = found || logistic(&b.Nodes[i])
+		found = found || logistic(&b.Nodes[i]) || b.shortLogSumExp(&b.Nodes[i]) > 0
 	}
 	if !found {
 		return
@@ -23,6 +23,13 @@ func (b *Body) shareExponentials() {
 	exps, logs := map[pair]Value{}, map[Value]Value{}
 	for i := range b.Nodes {
 		n := b.Nodes[i]
+		if k := b.shortLogSumExp(&n); k > 0 {
+			b.logSumExp(&nodes, n, k)
+			for len(from) < len(nodes) {
+				from = append(from, -1)
+			}
+			continue
+		}
 		if !logistic(&n) {
 			nodes, from = append(nodes, n), append(from, int32(i))
 			continue
@@ -82,6 +89,65 @@ func logistic(n *Node) bool {
 		return true
 	}
 	return false
+}
+
+// shortTerms is the most terms of a log_sum_exp that is taken apart.
+const shortTerms = 8
+
+// shortLogSumExp is the number of terms of a log_sum_exp that is worth taking
+// apart, 0 for other nodes.
+func (b *Body) shortLogSumExp(n *Node) int {
+	if n.Kind != Array || n.Op != ad.OpLogSumExp || n.Args[0].Rep || b.Buffers[n.Dst].N == 0 {
+		return 0
+	}
+	if k := n.Args[0].N / b.Buffers[n.Dst].N; k > 1 && k <= shortTerms {
+		return k
+	}
+	return 0
+}
+
+// logSumExp takes a log_sum_exp of k terms apart, for each of its rows: the
+// greatest m, and the logarithm of the sum of exp(x - m); for an infinite m, of
+// exp(x).
+func (b *Body) logSumExp(nodes *[]Node, n Node, k int) {
+	rows, arg := b.Buffers[n.Dst].N, n.Args[0]
+	emitTo := func(dst BufferID, op ad.OpCode, args ...Value) Value {
+		m := Node{Kind: Elementwise, Op: op, N: rows, Args: args, Dst: dst, Src: n.Src, Site: n.Site, After: -1}
+		*nodes = append(*nodes, m)
+		return b.Whole(dst)
+	}
+	emit := func(op ad.OpCode, args ...Value) Value { return emitTo(b.newBuffer(rows), op, args...) }
+	terms := make([]Value, k)
+	for i := range terms {
+		if rows == 1 {
+			terms[i] = Value{Buf: arg.Buf, Off: arg.Off + i, N: 1}
+			continue
+		}
+		x := b.newBuffer(rows)
+		*nodes = append(*nodes, Node{Kind: Load, Op: ad.OpGather, N: rows, Args: []Value{arg}, Dst: x, Map: Map{Off: i, Dims: []ad.Dim{{N: rows, Stride: k}}, N: rows},
+			Src: n.Src, Site: n.Site, After: -1})
+		terms[i] = b.Whole(x)
+	}
+	if k == 2 {
+		x, y := terms[0], terms[1]
+		emitTo(n.Dst, OpMaxPlus, x, y, emit(ad.OpLog1p, emit(OpExpNegDiff, x, y)))
+		return
+	}
+	greatest := terms[0]
+	for _, x := range terms[1:] {
+		greatest = emit(ad.OpMax, greatest, x)
+	}
+	shift := emit(ad.OpSelect, emit(ad.OpIsInf, greatest), b.Constant(0), greatest)
+	sum := Value{}
+	for i, x := range terms {
+		e := emit(ad.OpExp, emit(ad.OpSub, x, shift))
+		if i == 0 {
+			sum = e
+		} else {
+			sum = emit(ad.OpAdd, sum, e)
+		}
+	}
+	emitTo(n.Dst, ad.OpAdd, shift, emit(ad.OpLog, sum))
 }
 
 // distance finds what |a| is the absolute value of: without a sign, and, for

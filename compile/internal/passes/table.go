@@ -55,7 +55,7 @@ func Table() []Pass {
 			Doc: "makes what is computed twice once"},
 		{Name: "exponentials", After: []string{"share"}, Nest: loopnest.ShareExponentials,
 			Exact: "2 units in the last place, as the functions themselves",
-			Doc:   "takes logistic functions apart so that values and derivatives share their exponentials"},
+			Doc:   "takes logistic functions and sums of few exponentials apart; values and derivatives share their exponentials"},
 		{Name: "dead", Nest: loopnest.Dead, After: []string{"exponentials"},
 			Doc: "removes what nobody reads"},
 		{Name: "products", Nest: loopnest.JoinProducts, After: []string{"exponentials", "dead"},
