@@ -97,6 +97,7 @@ type Graph struct {
 
 	site   Site
 	cse    map[nodeKey]Ref
+	kept   []any          // attributes of what was folded
 	consts map[uint64]Ref // scalar constants by bits
 	lower  map[int]Index  // of lower triangles, by size
 
@@ -331,6 +332,10 @@ func (g *Graph) Do(op OpCode, attr any, args ...Ref) Ref {
 	}
 	if shared {
 		g.cse[key] = r
+		if g.Nodes[r].Attr == nil && attr != nil {
+			// A key may name a table by its address, which nobody else must get.
+			g.kept = append(g.kept, attr)
+		}
 	}
 	return r
 }

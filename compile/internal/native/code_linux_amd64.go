@@ -41,11 +41,11 @@ func xgetbv() (ax, dx uint32)
 // Available reports whether this processor, its operating system included, runs
 // the code.
 func Available() bool {
-	const osxsave, avx, avx2, ymm = 1 << 27, 1 << 28, 1 << 5, 6
+	const fma, osxsave, avx, avx2, ymm = 1 << 12, 1 << 27, 1 << 28, 1 << 5, 6
 	if n, _, _, _ := cpuid(0, 0); n < 7 {
 		return false
 	}
-	if _, _, cx, _ := cpuid(1, 0); cx&osxsave == 0 || cx&avx == 0 {
+	if _, _, cx, _ := cpuid(1, 0); cx&osxsave == 0 || cx&avx == 0 || cx&fma == 0 {
 		return false
 	}
 	if ax, _ := xgetbv(); ax&ymm != ymm {

@@ -174,6 +174,21 @@ func (l Lanes) SumLanes(d, x Vec) {
 	one.Do(Add, d, x, d)
 }
 
+// MulAdd is d += x·y, rounded once.
+func (l Lanes) MulAdd(d, x, y Vec) {
+	l.vrr(m0F38, p66, 1, l.width(), 0xb8, byte(d), byte(x), byte(y))
+}
+
+// MulAddMem is d += x·the numbers at m, rounded once.
+func (l Lanes) MulAddMem(d, x Vec, m Mem) {
+	l.vrm(m0F38, p66, 1, l.width(), 0xb8, byte(d), byte(x), m)
+}
+
+// AddPairs is d = the sums of neighbours of x and y: x₀+x₁, y₀+y₁, x₂+x₃, y₂+y₃.
+func (l Lanes) AddPairs(d, x, y Vec) {
+	l.vrr(m0F, p66, 0, l.width(), 0x7c, byte(d), byte(x), byte(y))
+}
+
 // Integers of 64 bits in lanes.
 
 func (l Lanes) addWords(d, x, y Vec) { l.vrr(m0F, p66, 0, l.width(), 0xd4, byte(d), byte(x), byte(y)) }

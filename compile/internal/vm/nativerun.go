@@ -34,12 +34,12 @@ const (
 // eligible is how many of the blocks, from the first one on, can be one
 // function.
 func (g *generator) eligible(bs []block) int {
-	if g.p.apart {
-		return 0
-	}
 	n := 0
 	for n < len(bs) && g.fusible(&bs[n]) {
 		n++
+	}
+	if g.p.apart {
+		n = min(n, 1)
 	}
 	return n
 }
@@ -71,6 +71,9 @@ func (g *generator) fusible(b *block) bool {
 			}
 		}
 		return true
+	case matmulBlock:
+		_, ok := productOf(b)
+		return ok
 	case regionBlock:
 		p := b.reg
 		if !p.conditional || p.lanes != 1 {
@@ -122,6 +125,8 @@ func (g *generator) inline(bs []block, r *fusedRun, done native.Label) {
 			g.scalarCode(b, 0, len(b.code), fail)
 		case stripBlock:
 			g.shortStrip(b, fail)
+		case matmulBlock:
+			g.matmul(b)
 		default:
 			g.conditional(b.reg, r, done)
 		}
