@@ -75,7 +75,7 @@ func Table() []Pass {
 		{Name: MemoryPass, After: []string{"order"},
 			Doc: "values whose lives do not meet share memory: one frame for all strips, steps and adjoints"},
 		{Name: NativePass, After: []string{MemoryPass},
-			Doc: "makes machine code of scalar code and of strips, where the processor is amd64 with AVX2 and the system is Linux"},
+			Doc: "makes machine code of scalar code, strips, products, conditionals and recurrences, where the processor is amd64 with AVX2 and FMA and the system is Linux"},
 	}
 }
 
