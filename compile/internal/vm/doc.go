@@ -54,27 +54,36 @@
 //     for arrays of 8. Strips stay for the sake of memory (a temporary costs
 //     4 KB, not the size of the data) and of vector kernels, which will be
 //     bound by memory; wanted are fewer passes, hence the next points.
+//
 //   - Loops inlined in the interpreter: 8 % slower than out of line.
+//
 //   - Products joined with sums, sums of products: hierarchical regression
 //     116 → 107 µs, schools of scalars 630 → 400 ns.
+//
 //   - Uniform factors moved out of arrays and sums (pass factors): hierarchical
 //     90 → 44 µs, volatility 53 → 34, mixture 32 → 27. Rows sorted: 44 → 40.
+//
 //   - Checks of arrays within strips, where their operands are in L1, instead of
 //     a pass of their own: 11 % of a hierarchical regression; and rows with
 //     checks can be sorted.
+//
 //   - exp and log of strips by table, inline: 3.6 and 5.9 ns. With exponentials
 //     shared between a logistic function and its derivatives: mixture 90 → 38
 //     µs, logistic regression 52 → 24, volatility 92 → 60. Sums of logarithms
 //     by products of mantissas: 0.6 ns.
+//
 //   - Scans taken apart: GARCH 35 → 20 µs for 200 days; a loop for bodies of
 //     scalar code alone → 16; streams of zeros removed → 13.2; recurrences
 //     shortened and run as chains → 9.2; sums of logarithms by products → 7.5;
 //     squares carried instead of roots, roots not computed twice → 5.1.
+//
 //   - Scalar code ordered by op: 1470 → 630 ns for eight schools, whose jumps
 //     the processor then guesses (3.4 instead of 7.5 ns per instruction); runs
 //     of one op in an inner loop 400 → 320.
+//
 //   - Matrix times vector by gonum's Dgemv, 0.14 ns per product against 0.25;
 //     matrix times matrix by the tiles of package kernel, see matmul.go.
+//
 //   - Cholesky factors by such tiles, their adjoint by one kernel instead of two
 //     triangular solves and a product: Gaussian process of 100 points 1050 → 269
 //     µs (by hand 459); of 20 points 10.2 µs (11.1), of 400 10.3 ms (24.1).
