@@ -43,8 +43,13 @@ func (g *generator) matmul(b *block) {
 	p, _ := productOf(b)
 	startB := native.At(native.Scratch, int32(8*g.scratch))
 	g.scratch++
-	g.Lea(colB, g.elementOf(b.args[1], 0))
-	g.Lea(rowA, g.elementOf(b.args[0], 0))
+	x, y := b.args[0], b.args[1]
+	if p.transA && p.c == 1 { // Aᵀv as vᵀA, by rows
+		x, y = y, x
+		p = product{r: 1, c: p.r, k: p.k}
+	}
+	g.Lea(colB, g.elementOf(y, 0))
+	g.Lea(rowA, g.elementOf(x, 0))
 	g.Lea(rowC, g.elementOf(b.dst, 0))
 	// A vector on the right is the same held either way; so is one on the left.
 	if p.c == 1 && !p.transA {
