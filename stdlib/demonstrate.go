@@ -34,7 +34,7 @@ func (f *Func) Demonstration() (call, value string, ok bool) {
 	default:
 		return "", "", false
 	}
-	if f.OfShape != nil || slices.ContainsFunc(ts, func(t types.Type) bool { return t.Kind == types.Tuple || t.Kind == types.Function }) {
+	if f.OfShape != nil || f.Leaves != nil || slices.ContainsFunc(ts, func(t types.Type) bool { return t.Composite() || t.Kind == types.Function }) {
 		return "", "", false
 	}
 	rng := rand.New(rand.NewPCG(1, 1))

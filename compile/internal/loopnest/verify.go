@@ -17,9 +17,12 @@ import (
 //     size, beside makers of its operands only where it reads them lane by lane.
 //   - A Local buffer is read only within its block.
 func (p *Program) Verify() error {
-	v := &verifier{Program: p}
+	v := &verifier{Program: p, bound: map[*Binding][]BufferID{}}
 	for i := range p.Buffers {
 		b := &p.Buffers[i]
+		if b.Binding != nil {
+			v.bound[b.Binding] = append(v.bound[b.Binding], BufferID(i))
+		}
 		if b.Data != nil && len(b.Data) != b.N {
 			v.wrong("buffer %d of %d elements has %d numbers", i, b.N, len(b.Data))
 		}
@@ -39,7 +42,8 @@ func (p *Program) Verify() error {
 
 type verifier struct {
 	*Program
-	err error // the first mistake
+	bound map[*Binding][]BufferID // the buffers of each
+	err   error                   // the first mistake
 }
 
 func (v *verifier) wrong(format string, args ...any) {
@@ -166,7 +170,7 @@ func (v *verifier) region(b *Body, r *Region, who string) {
 	}
 	for _, bd := range r.Bindings {
 		v.value(b, bd.Src, who)
-		for _, buf := range v.bound(bd) {
+		for _, buf := range v.bound[bd] {
 			n := v.Buffers[buf].N
 			if steps > 0 && (lanes-1)*bd.Lane+(steps-1)*bd.Step+n > bd.Src.N {
 				v.wrong("%s: slices of %d elements do not fit into a value of %d", who, n, bd.Src.N)
@@ -192,17 +196,6 @@ func (v *verifier) region(b *Body, r *Region, who string) {
 			keep(k)
 		}
 	}
-}
-
-// bound finds the buffers of a binding.
-func (v *verifier) bound(bd *Binding) []BufferID {
-	var ids []BufferID
-	for i := range v.Buffers {
-		if v.Buffers[i].Binding == bd {
-			ids = append(ids, BufferID(i))
-		}
-	}
-	return ids
 }
 
 func (v *verifier) blocks(b *Body) {
