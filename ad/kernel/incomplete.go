@@ -277,6 +277,9 @@ func logBetaTerm(x, y, a, b float64) float64 {
 // I_y(b, a).
 func incompleteBeta(x, y, a, b float64) dual {
 	const most = 1_000_000
+	if nan := x + y + a + b; math.IsNaN(nan) { // of which the fraction would never be done
+		return dual{nan, nan, nan}
+	}
 	if x > (a+1)/(a+b+2) {
 		c := incompleteBeta(y, x, b, a)
 		// log(1 - e^c), derivative -c'/(e^-c - 1)
@@ -302,7 +305,10 @@ func incompleteBeta(x, y, a, b float64) dual {
 		step(vb.add(dual{-k}).mul(dual{k * x}).div(va2k.add(dual{-1}).mul(va2k)))
 		// -(a+k)(a+b+k)x/((a+2k)(a+2k+1))
 		delta := step(va.add(dual{k}).mul(sum.add(dual{k})).mul(dual{-x}).div(va2k.mul(va2k.add(one))))
-		if math.Abs(delta[0]-1) < 1e-16 && math.Abs(delta[1]) < 1e-16 && math.Abs(delta[2]) < 1e-16 {
+		// Rounding keeps factors an ulp or two from 1, and derivatives, which are
+		// of the size of 1/a for small a, as far from 0 for their size.
+		const ulps = 4e-16
+		if math.Abs(delta[0]-1) < ulps && math.Abs(delta[1]) < ulps*(1+math.Abs(h[1]/h[0])) && math.Abs(delta[2]) < ulps*(1+math.Abs(h[2]/h[0])) {
 			break
 		}
 	}

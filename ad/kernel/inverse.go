@@ -117,6 +117,9 @@ func StudentQuantile(p, nu float64) float64 {
 				return s - 0.5*math.Log(nu) + math.Ln2 - Lbeta(nu/2, 0.5) - logC, 1
 			}
 			y, x := t2/(nu+t2), nu/(nu+t2)
+			if math.IsInf(t2, 1) {
+				y, x = 1, 0
+			}
 			l := incompleteBeta(y, x, 0.5, nu/2)[0]
 			d := math.Exp(math.Ln2 + s - 0.5*(nu+1)*math.Log1p(t2/nu) - Lbeta(nu/2, 0.5) - 0.5*math.Log(nu) - l)
 			return l - logC, d

@@ -79,7 +79,7 @@ func TestDerivatives(t *testing.T) {
 		rng := source(f, 1)
 		for _, ts := range forms(f) {
 			m, _ := f.Match(ts)
-			if m.Result.Kind == types.Int || dataOnly(f, ts) {
+			if m.Result.Kind == types.Int || dataOnly(f, ts) || ofKnown[f.Name] {
 				continue
 			}
 			vs := arguments(rng, f, ts)
@@ -92,6 +92,10 @@ func TestDerivatives(t *testing.T) {
 		}
 	})
 }
+
+// ofKnown are functions of arguments that must be known when data are bound,
+// because the size of the result depends on their values.
+var ofKnown = map[string]bool{"csr_extract_w": true}
 
 // flatFunctions have the derivative 0 wherever they have one.
 var flatFunctions = map[string]bool{"ceil": true, "floor": true, "round": true, "trunc": true, "step": true}
