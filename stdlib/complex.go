@@ -61,7 +61,6 @@ type z struct{ re, im ad.Ref }
 // field computes with complex numbers, element by element.
 type field struct{ *ad.Graph }
 
-func (g field) add(x, y z) z   { return z{g.Add(x.re, y.re), g.Add(x.im, y.im)} }
 func (g field) neg(x z) z      { return z{g.Neg(x.re), g.Neg(x.im)} }
 func (g field) conj(x z) z     { return z{x.re, g.Neg(x.im)} }
 func (g field) timesI(x z) z   { return z{g.Neg(x.im), x.re} }

@@ -2,9 +2,7 @@ package main
 
 import (
 	"encoding/csv"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -90,32 +88,4 @@ func (s set) simulate() (covariates [][]float64, y []int, err error) {
 		y = append(y, outcome)
 	}
 	return covariates, y, nil
-}
-
-// reference reads the posterior moments that are known of a data set.
-func reference(dir, name string) (mean, sd []float64, err error) {
-	file, err := os.Open(filepath.Join(dir, "blr", "reference_moments.csv"))
-	if errors.Is(err, fs.ErrNotExist) || dir == "" {
-		return nil, nil, nil
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	defer file.Close()
-	records, err := csv.NewReader(file).ReadAll()
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, record := range records[1:] {
-		if record[0] != name {
-			continue
-		}
-		m, err1 := strconv.ParseFloat(record[2], 64)
-		s, err2 := strconv.ParseFloat(record[3], 64)
-		if err := errors.Join(err1, err2); err != nil {
-			return nil, nil, err
-		}
-		mean, sd = append(mean, m), append(sd, s)
-	}
-	return mean, sd, nil
 }

@@ -65,9 +65,7 @@ func specialCalls(t *testing.T, f *goldenFunc) [][]float64 {
 		}
 		vs := []float64{-inf, -1, 0, 1, inf, nan}
 		if i == 0 && f.params[0].Kind != types.Int { // where other arguments are bounds
-			for _, b := range base[1:] {
-				vs = append(vs, b)
-			}
+			vs = append(vs, base[1:]...)
 		}
 		return vs
 	}

@@ -192,13 +192,7 @@ func (l Lanes) AddPairs(d, x, y Vec) {
 // Integers of 64 bits in lanes.
 
 func (l Lanes) addWords(d, x, y Vec) { l.vrr(m0F, p66, 0, l.width(), 0xd4, byte(d), byte(x), byte(y)) }
-func (l Lanes) addWordsMem(d, x Vec, m Mem) {
-	l.vrm(m0F, p66, 0, l.width(), 0xd4, byte(d), byte(x), m)
-}
 func (l Lanes) subWords(d, x, y Vec) { l.vrr(m0F, p66, 0, l.width(), 0xfb, byte(d), byte(x), byte(y)) }
-func (l Lanes) subWordsMem(d, x Vec, m Mem) {
-	l.vrm(m0F, p66, 0, l.width(), 0xfb, byte(d), byte(x), m)
-}
 func (l Lanes) shiftLeft(d, x Vec, n byte) {
 	l.vrr(m0F, p66, 0, l.width(), 0x73, 6, byte(d), byte(x), n)
 }

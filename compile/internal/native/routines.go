@@ -18,7 +18,7 @@ const (
 // What routines use.
 const (
 	LastOfRoutines    Vec = 6
-	ScratchOfRoutines     = 16
+	ScratchOfRoutines int = 16
 )
 
 // Scratch holds the address of the scratch memory.
