@@ -128,6 +128,21 @@ func timed(d *time.Duration, f func() error) error {
 	return err
 }
 
+// loadAt loads a model and reads the points that its command is about. What the
+// program prints goes to stderr, beside what is told.
+func (in *input) loadAt(model, points string, stderr io.Writer) (*loaded, [][]float64, error) {
+	if points == "" {
+		return nil, nil, usagef("--points is missing: a file with the points, such as {\"points\": [[0.1, -0.5]]}")
+	}
+	in.print = func(s string) { fmt.Fprintln(stderr, s) }
+	l, err := in.load(model, stderr)
+	if err != nil {
+		return nil, nil, err
+	}
+	xs, err := readPoints(points, l.posterior.Dim())
+	return l, xs, err
+}
+
 // readPoints reads {"points": [[…], …]}: unconstrained points.
 func readPoints(path string, dim int) ([][]float64, error) {
 	set, err := data.ReadJSON(path)

@@ -40,16 +40,8 @@ NaN; if that leaves no parameters and transformed parameters, they are null. The
 reason is told on stderr.`,
 		Args: arguments("MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if points == "" {
-				return usagef("--points is missing: a file with the points, such as {\"points\": [[0.1, -0.5]]}")
-			}
 			stderr := cmd.ErrOrStderr()
-			in.print = func(s string) { fmt.Fprintln(stderr, s) }
-			l, err := in.load(args[0], stderr)
-			if err != nil {
-				return err
-			}
-			xs, err := readPoints(points, l.posterior.Dim())
+			l, xs, err := in.loadAt(args[0], points, stderr)
 			if err != nil {
 				return err
 			}

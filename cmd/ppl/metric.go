@@ -60,19 +60,11 @@ point, it can be the constant metric of a run: --metric FILE.`,
   ppl run m.model -d d.json --sampler nuts --metric metric.json`,
 		Args: arguments("MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if points == "" {
-				return usagef("--points is missing: a file with the points, such as {\"points\": [[0.1, -0.5]]}")
-			}
 			if !slices.Contains(riemann.Kinds(), riemann.Kind(kind)) {
 				return usagef("unknown metric %q; it can be %s", kind, strings.Join(metricKinds(), ", "))
 			}
 			stderr := cmd.ErrOrStderr()
-			in.print = func(s string) { fmt.Fprintln(stderr, s) }
-			l, err := in.load(args[0], stderr)
-			if err != nil {
-				return err
-			}
-			xs, err := readPoints(points, l.posterior.Dim())
+			l, xs, err := in.loadAt(args[0], points, stderr)
 			if err != nil {
 				return err
 			}

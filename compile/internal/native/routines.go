@@ -28,14 +28,20 @@ const Scratch = R10
 // i·2^45, and triples of a reciprocal and its logarithm in two parts.
 type Tables struct{ Exp, Log uintptr }
 
+// Exponentials and logarithms here and in the portable executor are the same to
+// the bit, so their constants are too.
 const (
-	shift    = 0x1.8p52
-	invLn2N  = 0x1.71547652b82fep+7  // 128/log 2
-	ln2NHi   = 0x1.62e42fef80000p-8  // log 2/128, 34 bits
-	ln2NLo   = 0x1.1cf79abc9e3b4p-43 // the rest
-	ln2Hi    = 0x1.62e42fefa3000p-1
-	ln2Lo    = 0x1.3de6af278ece6p-42
-	logBits  = 0x3fe6000000000000
+	Shift   = 0x1.8p52
+	InvLn2N = 0x1.71547652b82fep+7  // 128/log 2
+	Ln2NHi  = 0x1.62e42fef80000p-8  // log 2/128, 34 bits
+	Ln2NLo  = 0x1.1cf79abc9e3b4p-43 // the rest
+	Ln2Hi   = 0x1.62e42fefa3000p-1
+	Ln2Lo   = 0x1.3de6af278ece6p-42
+
+	LogBits = 0x3fe6000000000000 // those of the least number of the logarithm's table
+)
+
+const (
 	normal   = 0x1p-1022
 	exponent = 0xfff << 52
 )
@@ -91,13 +97,13 @@ func (l Lanes) exp(t Tables) {
 	l.Do(And, 1, 1, 2)
 	l.unless(1, slow)
 	reduce := func() { // 0: r, 1: index, 2: bits, 3: entries of the table
-		l.DoMem(Mul, 1, 0, l.Number(invLn2N))
-		l.DoMem(Add, 1, 1, l.Number(shift))
+		l.DoMem(Mul, 1, 0, l.Number(InvLn2N))
+		l.DoMem(Add, 1, 1, l.Number(Shift))
 		l.Copy(2, 1)
-		l.DoMem(Sub, 1, 1, l.Number(shift))
-		l.DoMem(Mul, 3, 1, l.Number(ln2NHi))
+		l.DoMem(Sub, 1, 1, l.Number(Shift))
+		l.DoMem(Mul, 3, 1, l.Number(Ln2NHi))
 		l.Do(Sub, 0, 0, 3)
-		l.DoMem(Mul, 3, 1, l.Number(ln2NLo))
+		l.DoMem(Mul, 3, 1, l.Number(Ln2NLo))
 		l.Do(Sub, 0, 0, 3)
 		l.DoMem(And, 1, 2, l.Word(127))
 		l.gather([]Vec{3}, []int32{0}, 1, 4, R11)
@@ -191,7 +197,7 @@ func (l Lanes) log(t Tables, plus1 bool) {
 // logNormal is the logarithm of normal numbers, plus the number at e over them if
 // that is asked for.
 func (l Lanes) logNormal(plus bool, e Mem) {
-	l.Load(1, l.Word(logBits))
+	l.Load(1, l.Word(LogBits))
 	l.subWords(1, 0, 1) // t
 	l.DoMem(Xor, 2, 1, l.Word(1<<63))
 	l.shiftRight(2, 2, 52)
@@ -220,12 +226,12 @@ func (l Lanes) logNormal(plus bool, e Mem) {
 	l.Do(Sub, 0, 0, 3)
 	l.Do(Mul, 0, 0, 1)
 	l.Do(Add, 0, 6, 0) // r
-	l.DoMem(Mul, 1, 2, l.Number(ln2Hi))
+	l.DoMem(Mul, 1, 2, l.Number(Ln2Hi))
 	l.Do(Add, 1, 1, 4) // w
 	l.Do(Add, 3, 1, 0) // h
 	l.Do(Sub, 1, 1, 3)
 	l.Do(Add, 1, 1, 0)
-	l.DoMem(Mul, 2, 2, l.Number(ln2Lo))
+	l.DoMem(Mul, 2, 2, l.Number(Ln2Lo))
 	l.Do(Add, 2, 2, 5)
 	l.Do(Add, 1, 1, 2) // l
 	l.Do(Mul, 2, 0, 0) // r²
