@@ -113,7 +113,7 @@ func (s set) problem(w *workshop) (problem, error) {
 	if err != nil {
 		return problem{}, err
 	}
-	p := problem{exhibit: "fig2", name: s.name, target: r, kind: w.kind()}
+	p := problem{exhibit: "fig2", name: s.name, target: r.Posterior, kind: w.kind()}
 	if p.starts, err = r.starts(max(w.protocol.regression.chains, w.protocol.reference.chains), s.name); err != nil {
 		return problem{}, err
 	}
@@ -121,7 +121,11 @@ func (s set) problem(w *workshop) (problem, error) {
 	if err != nil {
 		return problem{}, err
 	}
-	metric, err := riemann.Freeze(riemann.Func{D: r.k, G: r.FisherMetric, TraceGrad: r.FisherTraceGrad}.Of(), mode)
+	fisher, err := riemann.FromTarget(riemann.Fisher, p.target, 0)
+	if err != nil {
+		return p, err
+	}
+	metric, err := riemann.Freeze(fisher, mode)
 	p.metric = &metric
 	return p, err
 }

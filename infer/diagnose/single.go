@@ -68,10 +68,12 @@ func InitialMonotoneESS(x []float64) (capped, uncapped float64) {
 	if len(x) < 4 || constant(x) {
 		return math.NaN(), math.NaN()
 	}
-	rho := AutoCorrelation(x, len(x)-1)
+	covariances := newAutocovariances(len(x))
+	covariances.reset(x)
+	variance := covariances.at(0)
 	sum, running := 0.0, math.Inf(1)
-	for j := 0; j+1 < len(rho); j += 2 {
-		running = min(running, rho[j]+rho[j+1])
+	for j := 0; j+1 < len(x); j += 2 {
+		running = min(running, (covariances.at(j)+covariances.at(j+1))/variance)
 		if running <= 0 {
 			break
 		}

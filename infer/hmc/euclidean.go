@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ppl-lang/ppl/infer"
@@ -174,15 +175,15 @@ func (h *Euclidean) Step(z *infer.Point, eps float64) error {
 	half := 0.5 * eps
 	q := z.Position
 	p, g := z.Momentum[:len(q)], z.Gradient[:len(q)]
-	if h.kind == infer.Dense {
-		for i := range p {
-			p[i] += half * g[i]
-		}
+	floats.AddScaled(p, half, g)
+	switch h.kind {
+	case infer.Dense:
 		h.multiply(eps, p, 1, q)
-	} else {
+	case infer.Unit:
+		floats.AddScaled(q, eps, p)
+	default:
 		inv := h.inverse[:len(q)]
 		for i := range q {
-			p[i] += half * g[i]
 			q[i] += eps * inv[i] * p[i]
 		}
 	}
@@ -192,9 +193,7 @@ func (h *Euclidean) Step(z *infer.Point, eps float64) error {
 		z.Energy = math.Inf(1)
 		return err
 	}
-	for i := range p {
-		p[i] += half * g[i]
-	}
+	floats.AddScaled(p, half, g)
 	h.complete(z)
 	return nil
 }

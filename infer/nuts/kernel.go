@@ -71,7 +71,7 @@ type node struct {
 type tree struct {
 	left, right *node     // its ends in time
 	chosen      *node     // one of its points
-	rho         []float64 // sum of the momenta
+	rho         []float64 // sum of the momenta; empty where no criterion needs it
 	size        int       // number of points
 }
 
@@ -93,6 +93,7 @@ type trajectory struct {
 	err       error // final; the trajectory then ends as by a divergence
 
 	dim     int
+	plain   bool    // trees do without the sums of their momenta
 	nodes   []*node // the pool
 	free    []*node // those of it without references
 	current *node   // what the last transition returned: not free, for the caller may hold it
@@ -104,10 +105,11 @@ var _ space[*tree] = (*trajectory)(nil)
 func (t *trajectory) begin(rng *rand.Rand, h infer.Hamiltonian, eps, limit float64, z *infer.Point, depth int) {
 	dim := len(z.Position)
 	if t.root == nil || t.dim != dim {
-		*t = trajectory{dim: dim, root: newTree(dim)}
+		*t = trajectory{dim: dim, plain: t.plain}
+		t.root = t.newTree()
 	}
 	for len(t.levels) < depth {
-		t.levels = append(t.levels, newTree(dim))
+		t.levels = append(t.levels, t.newTree())
 	}
 	t.rng, t.h, t.eps, t.limit = rng, h, eps, limit
 	t.leaves, t.accept, t.divergent, t.err = 0, 0, false, nil
@@ -137,7 +139,12 @@ func (t *trajectory) end(chosen *node) {
 	t.rng, t.h = nil, nil
 }
 
-func newTree(dim int) *tree { return &tree{rho: make([]float64, dim)} }
+func (t *trajectory) newTree() *tree {
+	if t.plain {
+		return &tree{}
+	}
+	return &tree{rho: make([]float64, t.dim)}
+}
 
 // plant makes the tree the one point n.
 func (a *tree) plant(n *node) {

@@ -39,6 +39,7 @@ func (k *Kernel2011) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64
 		limit = DefaultMaxEnergyError
 	}
 	s := &k.s
+	s.plain = true
 	s.begin(rng, h, eps, limit, z, depth)
 	s.accepted, s.last = 0, 0
 	s.logU = -rng.ExpFloat64() // of a uniform number
@@ -99,13 +100,24 @@ func (s *slice) leaf(dst *tree, forward bool) (w weight, ok bool) {
 // closer?
 func (s *slice) turning(left, right *tree) bool {
 	a, b := left.left, right.right
-	back, front := 0.0, 0.0
-	for i, x := range b.Position {
-		d := x - a.Position[i]
-		back += d * a.Momentum[i]
-		front += d * b.Momentum[i]
+	x := b.Position
+	y, p, q := a.Position[:len(x)], a.Momentum[:len(x)], b.Momentum[:len(x)]
+	// Two sums each: a single one waits for its last addition.
+	var back, front, back1, front1 float64
+	i := 0
+	for ; i+1 < len(x); i += 2 {
+		d, d1 := x[i]-y[i], x[i+1]-y[i+1]
+		back += d * p[i]
+		front += d * q[i]
+		back1 += d1 * p[i+1]
+		front1 += d1 * q[i+1]
 	}
-	return !(back >= 0 && front >= 0)
+	if i < len(x) {
+		d := x[i] - y[i]
+		back += d * p[i]
+		front += d * q[i]
+	}
+	return !(back+back1 >= 0 && front+front1 >= 0)
 }
 
 // DefaultDelta2011 is the target of the acceptance statistic in the programs
