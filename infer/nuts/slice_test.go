@@ -3,6 +3,7 @@ package nuts
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/ppl-lang/ppl/infer"
@@ -95,6 +96,44 @@ func TestSampler2011(t *testing.T) {
 	for _, bad := range []Sampler2011{{MaxDepth: 99}, {MaxEnergyError: -1}, {StepSize: -1}} {
 		if bad.Validate() == nil {
 			t.Errorf("%+v passes", bad)
+		}
+	}
+}
+
+// The criterion is that of Algorithm 3: s = 0 if (θ⁺ - θ⁻)·r⁻ < 0 or
+// (θ⁺ - θ⁻)·r⁺ < 0. (Invariance would hold with any that knows only the ends.)
+func TestCriterion2011(t *testing.T) {
+	rng := infer.Stream(1, 0, "criterion 2011", 0)
+	for _, dim := range []int{1, 2, 3, 6} {
+		count := [4]int{}
+		for range 200 {
+			ends := [2]*node{}
+			for i := range ends {
+				ends[i] = &node{Point: *infer.NewPoint(dim)}
+				for j := range dim {
+					ends[i].Position[j], ends[i].Momentum[j] = rng.NormFloat64(), rng.NormFloat64()
+				}
+			}
+			minus, plus := 0.0, 0.0
+			for j := range dim {
+				d := ends[1].Position[j] - ends[0].Position[j]
+				minus += d * ends[0].Momentum[j]
+				plus += d * ends[1].Momentum[j]
+			}
+			want, which := minus < 0 || plus < 0, 0
+			if minus < 0 {
+				which++
+			}
+			if plus < 0 {
+				which += 2
+			}
+			count[which]++
+			if got := (&slice{}).turning(&tree{left: ends[0]}, &tree{right: ends[1]}); got != want {
+				t.Fatalf("dimension %d: %v with products %v and %v", dim, got, minus, plus)
+			}
+		}
+		if slices.Min(count[:]) == 0 {
+			t.Errorf("dimension %d: not all cases were seen: %v", dim, count)
 		}
 	}
 }

@@ -398,6 +398,71 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// With steps so coarse, and iterations so few, that many fail, and for either
+// reason, those that are taken lead back to where they came from. That no
+// invariance test sees: steps that do not are few.
+func TestTakenStepsReturn(t *testing.T) {
+	var all riemann.Counts
+	for i, g := range geometries() {
+		for _, iterations := range []int{8, 0} {
+			m, err := g.metric(g.target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h, err := riemann.New(g.target, m, riemann.Options{Iterations: iterations})
+			if err != nil {
+				t.Fatal(err)
+			}
+			eps := []float64{0.8, 0.9, 1.5, 1.2, 1, 1.2}[i]
+			rng := infer.Stream(5, i, "taken steps", 0)
+			z := infer.NewPoint(g.target.Dim())
+			taken, failed := 0, 0
+			worst := 0.0
+			for range 500 {
+				g.target.Sample(rng, z.Position)
+				if err := h.Reset(z); err != nil {
+					t.Fatal(err)
+				}
+				h.Momentum(rng, z)
+				w := clone(z)
+				if err := h.Step(w, eps); err != nil {
+					t.Fatal(err)
+				}
+				if math.IsInf(w.Energy, 1) {
+					continue
+				}
+				taken++
+				before := h.Counts()
+				if err := h.Step(w, -eps); err != nil {
+					t.Fatal(err)
+				}
+				after := h.Counts()
+				if math.IsInf(w.Energy, 1) {
+					if after.Unsolved+after.Unreturned > before.Unsolved+before.Unreturned {
+						failed++
+					}
+					continue
+				}
+				for c := range z.Position {
+					worst = max(worst, math.Abs(w.Position[c]-z.Position[c])/(1+math.Abs(z.Position[c])))
+				}
+			}
+			c := h.Counts()
+			if failed > 0 || worst > 1e-5 {
+				t.Errorf("%s, %d iterations: of %d steps %d fail on the way back, the others lead back to within %.2g", g.name, iterations, taken, failed, worst)
+			}
+			all.Unsolved += c.Unsolved
+			all.Unreturned += c.Unreturned
+			if taken < 20 {
+				t.Errorf("%s, %d iterations: only %d steps of 500 are taken", g.name, iterations, taken)
+			}
+		}
+	}
+	if all.Unsolved < 100 || all.Unreturned < 5 {
+		t.Errorf("too few failures for a test: %+v", all)
+	}
+}
+
 // Metrics that fail, or are not positive definite, make steps fail and nothing
 // worse; errors that are fatal end the run.
 func TestBadMetrics(t *testing.T) {
