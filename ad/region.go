@@ -3,6 +3,7 @@ package ad
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Scan runs Body Steps times in order (Reverse: from the last step to the
@@ -74,6 +75,30 @@ func (f *If) Results() []Type {
 		ts[i] = f.Then.Type(r)
 	}
 	return ts
+}
+
+// Draws reports whether the node draws random numbers, itself or in a
+// sub-graph.
+func (n *Node) Draws() bool {
+	some := func(graphs ...*Graph) bool {
+		return slices.ContainsFunc(graphs, func(g *Graph) bool {
+			for i := range g.Nodes {
+				if g.Nodes[i].Draws() {
+					return true
+				}
+			}
+			return false
+		})
+	}
+	switch a := n.Attr.(type) {
+	case *Scan:
+		return some(a.Body)
+	case *If:
+		return some(a.Then, a.Else)
+	case *While:
+		return some(a.Cond, a.Body)
+	}
+	return table[n.Op].Class == Random
 }
 
 type hasResults interface{ Results() []Type }

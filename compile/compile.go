@@ -362,6 +362,9 @@ func (m *Model) Unconstrain(d *data.Set) ([]float64, error) {
 			in := mc.Input(input)
 			input++
 			v, ok := d.Get(leaf.Name)
+			if e := d.Fault(leaf.Name); e != nil {
+				return nil, e
+			}
 			given[i] = given[i] && (ok || len(in) == 0)
 			shape := leaf.Shape
 			if leaf.Part != types.NotComplex {

@@ -2,6 +2,7 @@ package compile_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -83,6 +84,78 @@ func TestDrawsDifferBetweenTrips(t *testing.T) {
 			if len(trip) != trips || len(seen) != trips {
 				t.Errorf("%d trips, %s: %d different draws: %v", trips, name, len(seen), trip)
 			}
+		}
+	}
+}
+
+// So does every step of a recurrence: a draw whose arguments depend on what is
+// carried, one in a branch that is the same in all steps, and both in a loop
+// around. What is carried does not depend on the draws, which makes the
+// recurrence a scan with the rest in lanes.
+func TestDrawsDifferBetweenSteps(t *testing.T) {
+	program := `data { int N; array[N] int T; }
+		parameters { real x; }
+		model { x ~ std_normal(); }
+		generated quantities {
+		  vector[20] a;
+		  vector[20] b;
+		  array[N, 20] real c;
+		  array[N, 20] real d;
+		  {
+		    real s = 0;
+		    for (t in 1:20) {
+		      s = 0.5 * s + x;
+		      a[t] = normal_rng(s, 1);
+		      if (x > 0) b[t] = normal_rng(0, 1); else b[t] = 7;
+		    }
+		  }
+		  for (n in 1:N) {
+		    vector[2] v;
+		    real s = 0;
+		    for (t in 1:T[n]) {
+		      v[1] = s;
+		      v[2] = 2 * s;
+		      s = 0.5 * s + n * x;
+		      c[n, t] = sum(to_vector(normal_rng(v, 1)));
+		      if (x > 0) d[n, t] = uniform_rng(s, s + 1); else d[n, t] = 7;
+		    }
+		    for (t in T[n] + 1:20) {
+		      c[n, t] = t;
+		      d[n, t] = t;
+		    }
+		  }
+		}`
+	p, list := compile.Compile(source.NewFile("steps", program))
+	if list.HasErrors() {
+		t.Fatal(list)
+	}
+	d, err := data.FromGo(map[string]any{"N": 6, "T": []int{20, 7, 1, 12, 20, 15}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := p.Bind(d, compile.BindOptions{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := make([]float64, len(m.OutputNames()))
+	if err := m.Generate([]float64{0.5}, rand.New(rand.NewPCG(1, 2)), values); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]map[float64]bool{}
+	count := map[string]int{}
+	for i, name := range m.OutputNames() {
+		name = name[:1]
+		if seen[name] == nil {
+			seen[name] = map[float64]bool{}
+		}
+		if values[i] != math.Trunc(values[i]) { // not the padding
+			seen[name][values[i]] = true
+			count[name]++
+		}
+	}
+	for name, want := range map[string]int{"a": 20, "b": 20, "c": 75, "d": 75} {
+		if count[name] != want || len(seen[name]) != want {
+			t.Errorf("%s: %d different draws of %d, want %d", name, len(seen[name]), count[name], want)
 		}
 	}
 }

@@ -149,6 +149,9 @@ func readPoints(path string, dim int) ([][]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+	if e := set.Fault("points"); e != nil {
+		return nil, e
+	}
 	v, ok := set.Get("points")
 	if !ok {
 		return nil, &data.Error{File: path, Message: `there is no "points"`, Fix: `write the points as {"points": [[0.1, -0.5], [1, 2]]}, one row per point`}

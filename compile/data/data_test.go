@@ -132,8 +132,11 @@ func TestParseJSONErrors(t *testing.T) {
 		{`{"y": ['a']}`, "y[1]", "1:8", "single quote"},
 		{`{"ü": 1, "y": x}`, "y", "1:15", "x, which is not a number"},
 	} {
-		_, err := ParseJSON("d.json", []byte(test.text))
+		set, err := ParseJSON("d.json", []byte(test.text))
 		var e *Error
+		if name, _, _ := strings.Cut(test.path, "["); err == nil && set.Fault(name) != nil { // the text goes on as JSON
+			err = set.Fault(name)
+		}
 		if !errors.As(err, &e) {
 			t.Errorf("%s: error %v is no *Error", test.text, err)
 			continue
@@ -146,6 +149,32 @@ func TestParseJSONErrors(t *testing.T) {
 		}
 		if e.Path != test.path && test.path != "" {
 			t.Errorf("%s: path %q, want %q", test.text, e.Path, test.path)
+		}
+	}
+}
+
+// What is no number is of no concern where nobody asks for it: data that other
+// programs have written also hold labels and missing values.
+func TestFault(t *testing.T) {
+	set, err := ParseJSON("d.json", []byte(`{"who": ["a", "b]"], "N": 2, "gaps": [1, null], "odd": {"k": [true]}, "y": [1, 2]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(set.Names()); got != "[who N gaps odd y]" {
+		t.Errorf("names %s", got)
+	}
+	for name, want := range map[string]string{
+		"who": `d.json:1:10: who[1] is the string "a"`, "gaps": "d.json:1:42: gaps[2] is null", "odd.1": "d.json:1:57: odd has a member \"k\"", "N": "", "y": "", "z": "",
+	} {
+		got := ""
+		if e := set.Fault(name); e != nil {
+			got = e.Error()
+		}
+		if !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+		if v, ok := set.Get(name); ok != (want == "" && name != "z") {
+			t.Errorf("%s: %v, %t", name, v, ok)
 		}
 	}
 }
@@ -304,7 +333,7 @@ func FuzzParseJSON(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		set, err := ParseJSON("f.json", text)
-		var generic map[string]any
+		var generic map[string]json.RawMessage
 		stdErr := json.Unmarshal(text, &generic)
 		if err != nil {
 			var e *Error
@@ -325,6 +354,10 @@ func FuzzParseJSON(f *testing.F) {
 			t.Fatalf("%d names, want %d", len(set.Names()), len(generic))
 		}
 		for _, name := range set.Names() {
+			if e := set.Fault(name); e != nil {
+				_ = e.Diagnostic()
+				continue
+			}
 			v, _ := set.Get(name)
 			size := 1
 			for _, n := range v.Shape {
@@ -334,7 +367,11 @@ func FuzzParseJSON(f *testing.F) {
 				t.Fatalf("%s has shape %v but %d elements", name, v.Shape, v.Size())
 			}
 			var flat []float64
-			flatten(generic[name], &flat)
+			var value any
+			if err := json.Unmarshal(generic[name], &value); err != nil {
+				t.Fatalf("%s: accepted, but encoding/json says %v", name, err)
+			}
+			flatten(value, &flat)
 			if len(flat) != v.Size() {
 				t.Fatalf("%s has %d elements, want %d", name, v.Size(), len(flat))
 			}

@@ -211,19 +211,41 @@ func (p *parser) member() error {
 		return p.errorAt(start, start+len(name)+2, "remove one of them", "there are two values for %s", name)
 	}
 	p.space()
+	begin := p.pos
 	if p.composite() {
 		ms, err := p.members(name)
 		if err != nil {
-			return err
+			return p.fault(name, begin, err)
 		}
 		p.set.addMembers(name, ms)
 		return nil
 	}
 	v, err := p.value()
 	if err != nil {
-		return err
+		return p.fault(name, begin, err)
 	}
 	p.set.add(name, v)
+	return nil
+}
+
+// fault keeps an error in the value of a variable, which begins at start, and
+// goes on after it, if it is JSON. Otherwise there is no telling where it ends.
+func (p *parser) fault(name string, start int, err error) error {
+	e, ok := err.(*Error)
+	d := json.NewDecoder(strings.NewReader(p.text[start:]))
+	var raw json.RawMessage
+	if !ok || d.Decode(&raw) != nil {
+		return err
+	}
+	p.pos = start + int(d.InputOffset())
+	if p.space(); p.peek() != ',' && p.peek() != '}' {
+		return err
+	}
+	if p.set.faults == nil {
+		p.set.faults = map[string]*Error{}
+	}
+	p.set.faults[name] = e
+	p.set.addMembers(name, nil)
 	return nil
 }
 

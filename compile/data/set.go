@@ -57,6 +57,7 @@ type Set struct {
 	text   string // of the JSON file; "" for Go values
 	names  []string
 	values map[string]Value
+	faults map[string]*Error // by name: values that are no numbers
 }
 
 // Get returns the value of a name. The members of a tuple t are t.1, t.2 and so
@@ -64,6 +65,15 @@ type Set struct {
 func (s *Set) Get(name string) (Value, bool) {
 	v, ok := s.values[name]
 	return v, ok
+}
+
+// Fault says what is wrong with the value of a name, or of the tuple that it is
+// a member of, where the file has something else than numbers; nil if nothing
+// is. It is the user of the value who reports it: other programs' files also
+// hold what is of no use to a model, such as labels.
+func (s *Set) Fault(name string) *Error {
+	name, _, _ = strings.Cut(name, ".")
+	return s.faults[name]
 }
 
 // Names lists the names in the order in which they were written (in that of
@@ -76,12 +86,13 @@ func (s *Set) File() string { return s.file }
 // Empty returns a set without values, for a model without data.
 func Empty() *Set { return &Set{values: map[string]Value{}} }
 
-// With returns a set in which each value is replaced by what change makes of
-// it. It is of no file: messages about it name the variables alone.
+// With returns a set in which each value, of a tuple each member, is replaced by
+// what change makes of it. It is of no file: messages about it name the variables alone.
 func (s *Set) With(change func(name string, v Value) Value) *Set {
 	out := Empty()
-	for _, name := range s.names {
-		out.add(name, change(name, s.values[name]))
+	out.names, out.faults = s.names, s.faults
+	for name, v := range s.values {
+		out.values[name] = change(name, v)
 	}
 	return out
 }

@@ -25,6 +25,11 @@ func (b *binder) readVariable(v *ir.Var, set *data.Set) {
 		declared = strings.NewReplacer("real", "complex", "vector", "complex_vector", "row_vector", "complex_row_vector", "matrix", "complex_matrix").Replace(declared)
 		written = append(slices.Clone(shape), 2)
 	}
+	if e := set.Fault(v.Name); e != nil {
+		d := e.Diagnostic()
+		d.Related = append(d.Related, diag.Note{Span: v.Span, Message: "`" + v.Name + "` is declared here: " + declared})
+		(&problem{d}).throw()
+	}
 	if !ok {
 		if sizeOf(shape) == 0 { // as in Stan, an empty container need not be given
 			c := b.newCell(v, v.Name, v.Type, shape)

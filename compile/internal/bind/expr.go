@@ -354,7 +354,7 @@ func (b *binder) apply(f *stdlib.Func, name string, args []value, typ types.Type
 	lvl, ax := b.place(args, false)
 	if f.Random {
 		lvl, ax = deeper(lvl, b.lvl), b.axis
-		if b.hidden() {
+		if ax != nil && ax.lvl != lvl { // hidden by a region, or the step of a scan
 			ax = nil
 		}
 	}

@@ -309,7 +309,9 @@ func (b *binder) scan(ax *axis, lp *loop, i value, pl plan) {
 	s.verify(ax)
 	body := s.lvl.g
 
-	// The next values of the registers, and what they need: the recurrence.
+	// The next values of the registers, and what they need: the recurrence. What
+	// draws random numbers belongs to it, for a number in every iteration: in
+	// lanes, arguments that are the same in all would give a single one.
 	var regs, next []ad.Ref
 	for _, ch := range s.order {
 		e := f.logs[ch.key.c].entries[ch.key.entry]
@@ -323,7 +325,13 @@ func (b *binder) scan(ax *axis, lp *loop, i value, pl plan) {
 			}
 		}
 	}
-	inner := body.Live(next, false)
+	needed := slices.Clone(next)
+	for i := range body.Nodes {
+		if body.Nodes[i].Draws() {
+			needed = append(needed, ad.Ref(i))
+		}
+	}
+	inner := body.Live(needed, false)
 
 	// What is used outside the recurrence.
 	isReg := map[ad.Ref]int{}
