@@ -125,11 +125,23 @@ func elementwiseOps() map[OpCode]Op {
 			func(g *Graph, x, y Ref) Ref { return g.Div(g.Const(1./3), g.Square(y)) }, positive),
 		OpInv: un("inv", func(x float64) float64 { return 1 / x },
 			func(g *Graph, x, y Ref) Ref { return g.Neg(g.Square(y)) }, positive),
-		OpPow: {Name: "pow", Class: Elementwise, Arity: 2, F2: math.Pow, Domain: positive,
-			// ∂x = p x^(p-1); ∂p = x^p log x, which is 0 where x is 0 (as in Stan).
+		OpPow: {Name: "pow", Class: Elementwise, Arity: 2, F2: kernel.Pow, Domain: positive,
+			// ∂x = p x^(p-1), for constant p as p x^p/x, which costs no second power;
+			// ∂p = x^p log x, which is 0 where x is 0 (as in Stan).
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
 				x, p := a[0], a[1]
-				dx := g.Mul(p, g.Do(OpPow, nil, x, g.Sub(p, g.Const(1))))
+				var dx Ref
+				if v, ok := g.Value(p); ok {
+					at0 := make([]float64, len(v))
+					for i, p := range v {
+						if p != 0 {
+							at0[i] = p * kernel.Pow(0, p-1)
+						}
+					}
+					dx = g.Select(g.Equal(x, g.Const(0)), g.ConstArray(g.Type(p), at0), g.Mul(p, g.Div(out, x)))
+				} else {
+					dx = g.Mul(p, g.Do(OpPow, nil, x, g.Sub(p, g.Const(1))))
+				}
 				dp := g.Select(g.Equal(x, g.Const(0)), g.Const(0), g.Mul(out, g.Log(x)))
 				return []Ref{dx, dp}
 			}},

@@ -5,7 +5,8 @@
 // the gamma function and its relatives; normal.go, the normal distribution;
 // incomplete.go, the incomplete gamma and beta functions; bessel.go, Bessel functions;
 // lambert.go, owens.go, inverse.go, Lambert's W, Owen's T, quantiles; vonmises.go
-// and wiener.go, these distributions; quadrature.go, the rules that these use;
+// and wiener.go, these distributions; pow.go, powers, and tables.go, what they, exponentials
+// and logarithms are computed with; quadrature.go, the rules that these use;
 // dense.go, products and Cholesky factors of dense matrices.
 package kernel
 

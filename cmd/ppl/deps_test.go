@@ -71,7 +71,7 @@ compile/ir:              lang lang/source lang/diag lang/ast lang/types lang/che
 stdlib/transform:        ad lang/types
 compile/internal/loopnest: ad
 compile/internal/passes: compile/internal/loopnest ad
-compile/internal/native:
+compile/internal/native: ad/kernel
 compile/internal/vm:     compile/internal/loopnest compile/internal/native compile/internal/passes ad ad/kernel gonum
 compile/internal/direct: compile/data compile/ir stdlib/transform ad stdlib lang/source lang/diag lang/types
 compile/internal/proggen:

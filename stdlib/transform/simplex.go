@@ -103,8 +103,8 @@ func constrainStick(g *ad.Graph, x ad.Ref, shape []int, _ Bounds) (ad.Ref, []ad.
 	k := shape[len(shape)-1]
 	a := g.Sub(x, equalShares(g, shape))
 	logZ, log1mZ := g.Do(ad.OpLogInvLogit, nil, a), g.Do(ad.OpLog1mInvLogit, nil, a)
-	left := times(g, log1mZ, where1(g, k-1, k, before)) // the logarithm of what is left of the stick
-	logY := g.Add(left, times(g, logZ, where1(g, k-1, k, func(i, j int) bool { return i == j })))
+	left := cumulate(g, widen(g, log1mZ, k), before) // the logarithm of what is left of the stick
+	logY := g.Add(left, widen(g, logZ, k))
 	// What is left before the last piece is that piece, and not an addend.
 	weight := times(g, log1mZ, constant(g, k-1, 1, func(i, _ int) float64 { return float64(k - 2 - i) }))
 	return g.Exp(logY), []ad.Ref{logZ, log1mZ, weight}
@@ -114,11 +114,7 @@ func constrainStick(g *ad.Graph, x ad.Ref, shape []int, _ Bounds) (ad.Ref, []ad.
 func equalShares(g *ad.Graph, shape []int) ad.Ref {
 	free := lastLess(shape)
 	m := free[len(free)-1]
-	data := make([]float64, ad.Type{Shape: free}.Size())
-	for i := range data {
-		data[i] = math.Log(float64(m - i%m))
-	}
-	return g.ConstArray(ad.Type{Shape: free}, data)
+	return byRow(g, free, func(j int) float64 { return math.Log(float64(m - j)) })
 }
 
 func unconstrainStick(g *ad.Graph, y ad.Ref, _ Bounds) ad.Ref {
@@ -126,9 +122,8 @@ func unconstrainStick(g *ad.Graph, y ad.Ref, _ Bounds) ad.Ref {
 	if free := lastLess(shape); (ad.Type{Shape: free}).Size() == 0 {
 		return zeros(g, free...)
 	}
-	k := shape[len(shape)-1]
-	rest := times(g, y, where1(g, k, k-1, after))
-	piece := times(g, y, where1(g, k, k-1, func(i, j int) bool { return i == j }))
+	free := lastLess(shape)
+	rest, piece := narrow(g, cumulate(g, y, after), free), narrow(g, y, free)
 	return g.Add(g.Sub(g.Log(piece), g.Log(rest)), equalShares(g, shape))
 }
 

@@ -56,32 +56,55 @@ func times(g *ad.Graph, x, m ad.Ref) ad.Ref {
 // matrix of zeros and ones; beyond it that would cost too much.
 const dense = 32
 
-// cumulate is the vector of the sums of x up to each element; with back, of
-// those from each element on. Blocks of √n elements are summed, and then their
-// totals.
-func cumulate(g *ad.Graph, x ad.Ref, back bool) ad.Ref {
-	n := g.Type(x).Size()
-	within, between := upTo, before
-	if back {
-		within, between = from, after
-	}
+// cumulate is the sums of x, a vector or each row of a matrix, over the elements
+// that the relation tells: upTo and before those up to each element, with it or
+// without, from and after those from it on. Blocks of √n elements are summed, and
+// then their totals.
+func cumulate(g *ad.Graph, x ad.Ref, within func(i, j int) bool) ad.Ref {
+	shape := g.Type(x).Shape
+	n := shape[len(shape)-1]
 	if n <= dense {
-		return g.VecMat(x, where1(g, n, n, within))
+		return times(g, x, where1(g, n, n, within))
 	}
 	c := int(math.Ceil(math.Sqrt(float64(n))))
 	r := (n + c - 1) / c
-	if r*c > n {
-		x = g.Concat(x, zeros(g, r*c-n))
+	rows := g.Type(x).Size() / n
+	blocks := g.Reshape(widen(g, x, r*c), []int{rows * r, c})
+	last, between := c-1, before
+	if within(1, 0) { // backwards
+		last, between = 0, after
 	}
-	sums := g.MatMul(g.Reshape(x, []int{r, c}), where1(g, c, c, within))
-	last := c - 1
-	if back {
-		last = 0
+	sums := g.MatMul(blocks, where1(g, c, c, within))
+	var totals ad.Ref
+	if within(0, 0) {
+		totals = g.Gather(sums, ad.Index{Offset: last, Dims: []ad.Dim{{N: rows, Stride: r * c}, {N: r, Stride: c}}})
+	} else {
+		totals = g.Reshape(g.MatMul(blocks, constant(g, c, 1, func(int, int) float64 { return 1 })), []int{rows, r})
 	}
-	totals := g.Gather(sums, ad.Index{Offset: last, Dims: []ad.Dim{{N: r, Stride: c}}})
-	others := g.VecMat(totals, where1(g, r, r, between))
-	sums = g.Add(sums, g.Gather(others, ad.Index{Dims: []ad.Dim{{N: r, Stride: 1}, {N: c}}}))
-	return slice(g, sums, 0, n)
+	others := g.MatMul(totals, where1(g, r, r, between))
+	sums = g.Add(sums, g.Gather(others, ad.Index{Dims: []ad.Dim{{N: rows * r, Stride: 1}, {N: c}}}))
+	return narrow(g, g.Reshape(sums, []int{rows, r * c}), shape)
+}
+
+// widen appends zeros to x, a vector or each row of a matrix, up to n elements.
+func widen(g *ad.Graph, x ad.Ref, n int) ad.Ref {
+	shape := g.Type(x).Shape
+	k := shape[len(shape)-1]
+	if k == n {
+		return x
+	}
+	if len(shape) == 1 {
+		return g.Concat(x, zeros(g, n-k))
+	}
+	return g.Scatter(x, ad.Index{Dims: []ad.Dim{{N: shape[0], Stride: n}, {N: k, Stride: 1}}}, []int{shape[0], n})
+}
+
+// narrow is the first elements of the rows of x, as many as the shape says.
+func narrow(g *ad.Graph, x ad.Ref, shape []int) ad.Ref {
+	if len(shape) == 1 {
+		return slice(g, g.Reshape(x, []int{g.Type(x).Size()}), 0, shape[0])
+	}
+	return g.Gather(x, ad.Index{Dims: []ad.Dim{{N: shape[0], Stride: g.Type(x).Shape[1]}, {N: shape[1], Stride: 1}}})
 }
 
 // helmert is element (i, j), from 0, of the Helmert matrix without its constant
@@ -102,23 +125,46 @@ func helmert(i, j int) float64 {
 func isometry(g *ad.Graph, x ad.Ref) ad.Ref {
 	s := g.Type(x).Shape
 	m := s[len(s)-1]
-	if len(s) == 2 || m < dense {
+	if m < dense {
 		return times(g, x, constant(g, m, m+1, func(i, j int) float64 { return helmert(j, i) }))
 	}
 	// The columns are constant above their lowest element.
-	scale, low := make([]float64, m), make([]float64, m)
-	for j := range scale {
-		scale[j], low[j] = helmert(0, j), helmert(j+1, j)
+	above, low := g.Mul(x, byRow(g, s, func(j int) float64 { return helmert(0, j) })), g.Mul(x, byRow(g, s, func(j int) float64 { return helmert(j+1, j) }))
+	rows := g.Type(x).Size() / m
+	return g.Add(widen(g, cumulate(g, above, from), m+1), moved(g, low, rows, m))
+}
+
+// byRow is a constant of that shape with the same numbers in each row.
+func byRow(g *ad.Graph, shape []int, f func(j int) float64) ad.Ref {
+	t := ad.Type{Shape: shape}
+	n := shape[len(shape)-1]
+	data := make([]float64, t.Size())
+	for i := range data {
+		data[i] = f(i % n)
 	}
-	t := ad.Type{Shape: []int{m}}
-	zero := zeros(g, 1)
-	above := g.Concat(cumulate(g, g.Mul(g.ConstArray(t, scale), x), true), zero)
-	return g.Add(above, g.Concat(zero, g.Mul(g.ConstArray(t, low), x)))
+	return g.ConstArray(t, data)
+}
+
+// moved puts a zero before x, a vector or each row of a matrix.
+func moved(g *ad.Graph, x ad.Ref, rows, n int) ad.Ref {
+	if len(g.Type(x).Shape) == 1 {
+		return g.Concat(zeros(g, 1), x)
+	}
+	return g.Scatter(x, ad.Index{Offset: 1, Dims: []ad.Dim{{N: rows, Stride: n + 1}, {N: n, Stride: 1}}}, []int{rows, n + 1})
 }
 
 // unisometry is Vᵀ y, the inverse of isometry.
 func unisometry(g *ad.Graph, y ad.Ref) ad.Ref {
 	s := g.Type(y).Shape
 	k := s[len(s)-1]
-	return times(g, y, constant(g, k, k-1, helmert))
+	if k <= dense {
+		return times(g, y, constant(g, k, k-1, helmert))
+	}
+	free := lastLess(s)
+	above := g.Mul(narrow(g, cumulate(g, y, upTo), free), byRow(g, free, func(j int) float64 { return helmert(0, j) }))
+	from1 := ad.Index{Offset: 1, Dims: []ad.Dim{{N: k - 1, Stride: 1}}}
+	if len(s) == 2 {
+		from1.Dims = append([]ad.Dim{{N: s[0], Stride: k}}, from1.Dims...)
+	}
+	return g.Add(above, g.Mul(g.Gather(y, from1), byRow(g, free, func(j int) float64 { return helmert(j+1, j) })))
 }

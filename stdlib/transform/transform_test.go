@@ -28,6 +28,14 @@ type example struct {
 
 func examples() []example {
 	inf := math.Inf(1)
+	allBut := func(rows, k int) (at []int) { // the last of each row
+		for i := range rows * k {
+			if i%k < k-1 {
+				at = append(at, i)
+			}
+		}
+		return at
+	}
 	lower := func(k, diagonal int) (at []int) {
 		for i := range k {
 			for j := range i + diagonal {
@@ -54,6 +62,7 @@ func examples() []example {
 		{name: "long simplex", kind: types.Simplex, shape: []int{38}},
 		{name: "simplex of one", kind: types.Simplex, shape: []int{1}},
 		{name: "broken stick", kind: types.Simplex, edition: Stan232, shape: []int{5}},
+		{name: "long broken stick", kind: types.Simplex, edition: Stan232, shape: []int{41}},
 		{name: "broken stick of one", kind: types.Simplex, edition: Stan232, shape: []int{1}},
 		{name: "unit vector", kind: types.UnitVector, shape: []int{3}},
 		{name: "sum to zero", kind: types.SumToZeroVector, shape: []int{4}, isometric: true},
@@ -63,6 +72,8 @@ func examples() []example {
 		{name: "sum to zero matrix of one row", kind: types.SumToZeroMatrix, shape: []int{1, 4}},
 		{name: "row stochastic", kind: types.RowStochasticMatrix, shape: []int{2, 3}, coordinates: []int{0, 1, 3, 4}},
 		{name: "row stochastic, broken sticks", kind: types.RowStochasticMatrix, edition: Stan232, shape: []int{2, 3}, coordinates: []int{0, 1, 3, 4}},
+		{name: "long rows", kind: types.RowStochasticMatrix, shape: []int{2, 40}, coordinates: allBut(2, 40)},
+		{name: "long rows, broken sticks", kind: types.RowStochasticMatrix, edition: Stan232, shape: []int{3, 35}, coordinates: allBut(3, 35)},
 		{name: "row stochastic of one column", kind: types.RowStochasticMatrix, shape: []int{2, 1}},
 		{name: "row stochastic of no rows", kind: types.RowStochasticMatrix, shape: []int{0, 3}},
 		{name: "column stochastic", kind: types.ColumnStochasticMatrix, shape: []int{3, 2}, coordinates: []int{0, 1, 2, 3}},

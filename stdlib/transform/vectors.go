@@ -22,7 +22,7 @@ func constrainOrdered(g *ad.Graph, x ad.Ref, shape []int, _ Bounds) (ad.Ref, []a
 		return x, nil
 	}
 	rest := slice(g, x, 1, n)
-	return cumulate(g, g.Concat(slice(g, x, 0, 1), g.Exp(rest)), false), []ad.Ref{rest}
+	return cumulate(g, g.Concat(slice(g, x, 0, 1), g.Exp(rest)), upTo), []ad.Ref{rest}
 }
 
 func unconstrainOrdered(g *ad.Graph, y ad.Ref, _ Bounds) ad.Ref {
@@ -37,7 +37,7 @@ func constrainPositiveOrdered(g *ad.Graph, x ad.Ref, shape []int, _ Bounds) (ad.
 	if shape[0] == 0 {
 		return x, nil
 	}
-	return cumulate(g, g.Exp(x), false), []ad.Ref{x}
+	return cumulate(g, g.Exp(x), upTo), []ad.Ref{x}
 }
 
 func unconstrainPositiveOrdered(g *ad.Graph, y ad.Ref, _ Bounds) ad.Ref {

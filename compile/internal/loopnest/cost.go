@@ -86,6 +86,8 @@ func weight(n *Node) float64 {
 		return w + 3.5
 	case ad.OpLog, ad.OpLog1p, ad.OpLog1m:
 		return w + 5.5
+	case ad.OpPow:
+		return w + 12
 	}
 	return w + 20
 }

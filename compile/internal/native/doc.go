@@ -6,6 +6,7 @@
 //	asm.go       Asm: instructions, labels, constants
 //	lanes.go     Lanes: the same operation on four numbers or on one
 //	routines.go  exponentials and logarithms, as subroutines
+//	pow.go       powers
 //	code.go      Code: executable memory, and calling it
 //
 // What is compiled is package vm's business; here is nothing of programs. Where
@@ -24,6 +25,6 @@
 //
 // Sums, products and quotients are rounded one by one, in the same order as by the
 // portable executor; multiplication and addition are not contracted. So both
-// compute the same bits, but for exponentials and logarithms whose arguments or
+// compute the same bits, but for exponentials, logarithms and powers whose arguments or
 // results are subnormal or beyond ±708.
 package native

@@ -77,6 +77,9 @@ func (l Lanes) Sqrt(d, x Vec) {
 	l.Do(sqrtOp, d, v, x)
 }
 
+// truncate is d = x without its fraction.
+func (l Lanes) truncate(d, x Vec) { l.vrr(m3A, p66, 0, l.width(), 0x09, byte(d), 0, byte(x), 3) }
+
 // Compare is d = all ones where x and y compare so, 0 elsewhere.
 func (l Lanes) Compare(c byte, d, x, y Vec) {
 	p, w := l.form(Add)

@@ -1,6 +1,10 @@
 package native
 
-import "math"
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad/kernel"
+)
 
 // Routine is a function of one number: from vector register 0 to vector register
 // 0. It overwrites registers up to LastOfRoutines, AX, BX and R11, and words of
@@ -12,13 +16,15 @@ const (
 	Exp Routine = iota
 	Log
 	Log1p
+	Pow // of registers 0 and 1
 	numRoutines
 )
 
 // What routines use.
 const (
 	LastOfRoutines    Vec = 6
-	ScratchOfRoutines int = 16
+	ScratchOfRoutines int = 32
+	powScratch            = 8 // where those of powers begin
 )
 
 // Scratch holds the address of the scratch memory.
@@ -27,19 +33,6 @@ const Scratch = R10
 // Tables are those of exponentials and logarithms: the words of 2^(i/128) less
 // i·2^45, and triples of a reciprocal and its logarithm in two parts.
 type Tables struct{ Exp, Log uintptr }
-
-// Exponentials and logarithms here and in the portable executor are the same to
-// the bit, so their constants are too.
-const (
-	Shift   = 0x1.8p52
-	InvLn2N = 0x1.71547652b82fep+7  // 128/log 2
-	Ln2NHi  = 0x1.62e42fef80000p-8  // log 2/128, 34 bits
-	Ln2NLo  = 0x1.1cf79abc9e3b4p-43 // the rest
-	Ln2Hi   = 0x1.62e42fefa3000p-1
-	Ln2Lo   = 0x1.3de6af278ece6p-42
-
-	LogBits = 0x3fe6000000000000 // those of the least number of the logarithm's table
-)
 
 const (
 	normal   = 0x1p-1022
@@ -71,6 +64,8 @@ func (a *Asm) Routines(t Tables) {
 				l.log(t, false)
 			case Log1p:
 				l.log(t, true)
+			case Pow:
+				l.pow(t)
 			}
 		}
 	}
@@ -96,36 +91,10 @@ func (l Lanes) exp(t Tables) {
 	l.CompareMem(LT, 2, 0, l.Number(709))
 	l.Do(And, 1, 1, 2)
 	l.unless(1, slow)
-	reduce := func() { // 0: r, 1: index, 2: bits, 3: entries of the table
-		l.DoMem(Mul, 1, 0, l.Number(InvLn2N))
-		l.DoMem(Add, 1, 1, l.Number(Shift))
-		l.Copy(2, 1)
-		l.DoMem(Sub, 1, 1, l.Number(Shift))
-		l.DoMem(Mul, 3, 1, l.Number(Ln2NHi))
-		l.Do(Sub, 0, 0, 3)
-		l.DoMem(Mul, 3, 1, l.Number(Ln2NLo))
-		l.Do(Sub, 0, 0, 3)
-		l.DoMem(And, 1, 2, l.Word(127))
-		l.gather([]Vec{3}, []int32{0}, 1, 4, R11)
-	}
-	finish := func() { // 0 = s + s·p(r), s in 3; overwrites 1 and 4
-		l.Do(Mul, 1, 0, 0)
-		l.DoMem(Mul, 4, 0, l.Number(1./6))
-		l.DoMem(Add, 4, 4, l.Number(0.5))
-		l.Do(Mul, 4, 1, 4)
-		l.Do(Add, 4, 0, 4)
-		l.DoMem(Mul, 0, 0, l.Number(1./120))
-		l.DoMem(Add, 0, 0, l.Number(1./24))
-		l.Do(Mul, 1, 1, 1)
-		l.Do(Mul, 0, 1, 0)
-		l.Do(Add, 4, 4, 0)
-		l.Do(Mul, 4, 3, 4)
-		l.Do(Add, 0, 3, 4)
-	}
-	reduce()
+	l.expReduce(false)
 	l.shiftLeft(1, 2, 45)
 	l.addWords(3, 3, 1)
-	finish()
+	l.expFinish(false)
 	l.Ret()
 
 	// Beyond ±708 the power of two is multiplied by in two parts.
@@ -134,10 +103,56 @@ func (l Lanes) exp(t Tables) {
 	l.Do(Max, 0, 1, 0)
 	l.Load(1, l.Number(710))
 	l.Do(Min, 0, 1, 0)
-	reduce()
+	l.expReduce(false)
 	l.shiftLeft(1, 1, 45)
 	l.addWords(3, 3, 1)
-	finish()
+	l.expFinish(false)
+	l.expScale()
+	l.Ret()
+}
+
+// expReduce takes the number in 0 apart: 0 the rest, 1 the index and 3 the entry
+// of the table, 2 the bits, 6 its tail if asked for; 4 is overwritten.
+func (l Lanes) expReduce(tail bool) {
+	l.DoMem(Mul, 1, 0, l.Number(kernel.InvLn2N))
+	l.DoMem(Add, 1, 1, l.Number(kernel.Shift))
+	l.Copy(2, 1)
+	l.DoMem(Sub, 1, 1, l.Number(kernel.Shift))
+	l.DoMem(Mul, 3, 1, l.Number(kernel.Ln2NHi))
+	l.Do(Sub, 0, 0, 3)
+	l.DoMem(Mul, 3, 1, l.Number(kernel.Ln2NLo))
+	l.Do(Sub, 0, 0, 3)
+	l.DoMem(And, 1, 2, l.Word(127))
+	if tail {
+		l.gather([]Vec{3, 6}, []int32{0, 8 * 128}, 1, 4, R11)
+	} else {
+		l.gather([]Vec{3}, []int32{0}, 1, 4, R11)
+	}
+}
+
+// expFinish is 0 = s + s·p(0), s in 3, p with the tail in 6 if there is one; 1 and
+// 4 are overwritten.
+func (l Lanes) expFinish(tail bool) {
+	l.Do(Mul, 1, 0, 0)
+	l.DoMem(Mul, 4, 0, l.Number(1./6))
+	l.DoMem(Add, 4, 4, l.Number(0.5))
+	l.Do(Mul, 4, 1, 4)
+	l.Do(Add, 4, 0, 4)
+	l.DoMem(Mul, 0, 0, l.Number(1./120))
+	l.DoMem(Add, 0, 0, l.Number(1./24))
+	l.Do(Mul, 1, 1, 1)
+	l.Do(Mul, 0, 1, 0)
+	l.Do(Add, 4, 4, 0)
+	if tail {
+		l.Do(Add, 4, 6, 4)
+	}
+	l.Do(Mul, 4, 3, 4)
+	l.Do(Add, 0, 3, 4)
+}
+
+// expScale multiplies 0 by the power of two that the bits in 2 tell, in two
+// parts, so that the result may be subnormal or infinite.
+func (l Lanes) expScale() {
 	l.shiftInts(3, 2, 8)
 	l.shiftInts(2, 2, 7)
 	l.subInts(2, 2, 3)
@@ -146,7 +161,6 @@ func (l Lanes) exp(t Tables) {
 		l.shiftLeft(v, v, 52)
 		l.Do(Mul, 0, 0, v)
 	}
-	l.Ret()
 }
 
 // log is the logarithm of x or of 1 + x, see vm's logLoop and log1pLoop.
@@ -197,18 +211,7 @@ func (l Lanes) log(t Tables, plus1 bool) {
 // logNormal is the logarithm of normal numbers, plus the number at e over them if
 // that is asked for.
 func (l Lanes) logNormal(plus bool, e Mem) {
-	l.Load(1, l.Word(LogBits))
-	l.subWords(1, 0, 1) // t
-	l.DoMem(Xor, 2, 1, l.Word(1<<63))
-	l.shiftRight(2, 2, 52)
-	l.DoMem(Or, 2, 2, l.Number(0x1p52))
-	l.DoMem(Sub, 2, 2, l.Number(0x1p52+2048)) // k
-	l.shiftRight(3, 1, 45)
-	l.DoMem(And, 3, 3, l.Word(127))
-	l.shiftLeft(4, 3, 1)
-	l.addWords(3, 3, 4) // index of the triple's first word
-	l.DoMem(And, 1, 1, l.Word(exponent))
-	l.subWords(0, 0, 1) // z
+	l.logReduce()
 	if plus {
 		l.Load(4, l.Word(1023<<52))
 		l.subWords(4, 4, 1)
@@ -226,12 +229,12 @@ func (l Lanes) logNormal(plus bool, e Mem) {
 	l.Do(Sub, 0, 0, 3)
 	l.Do(Mul, 0, 0, 1)
 	l.Do(Add, 0, 6, 0) // r
-	l.DoMem(Mul, 1, 2, l.Number(Ln2Hi))
+	l.DoMem(Mul, 1, 2, l.Number(kernel.Ln2Hi))
 	l.Do(Add, 1, 1, 4) // w
 	l.Do(Add, 3, 1, 0) // h
 	l.Do(Sub, 1, 1, 3)
 	l.Do(Add, 1, 1, 0)
-	l.DoMem(Mul, 2, 2, l.Number(Ln2Lo))
+	l.DoMem(Mul, 2, 2, l.Number(kernel.Ln2Lo))
 	l.Do(Add, 2, 2, 5)
 	l.Do(Add, 1, 1, 2) // l
 	l.Do(Mul, 2, 0, 0) // r²
@@ -255,4 +258,22 @@ func (l Lanes) logNormal(plus bool, e Mem) {
 	}
 	l.Do(Add, 1, 1, 4)
 	l.Do(Add, 0, 3, 1)
+}
+
+// logReduce takes the normal number in 0 apart: 0 the number between those of the
+// table, 1 the change of the exponent's bits, 2 the exponent, 3 the index of the
+// entry's first word; 4 is overwritten.
+func (l Lanes) logReduce() {
+	l.Load(1, l.Word(kernel.LogBits))
+	l.subWords(1, 0, 1) // t
+	l.DoMem(Xor, 2, 1, l.Word(1<<63))
+	l.shiftRight(2, 2, 52)
+	l.DoMem(Or, 2, 2, l.Number(0x1p52))
+	l.DoMem(Sub, 2, 2, l.Number(0x1p52+2048)) // k
+	l.shiftRight(3, 1, 45)
+	l.DoMem(And, 3, 3, l.Word(127))
+	l.shiftLeft(4, 3, 1)
+	l.addWords(3, 3, 4) // index of the triple's first word
+	l.DoMem(And, 1, 1, l.Word(exponent))
+	l.subWords(0, 0, 1) // z
 }

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/ad/kernel"
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
@@ -374,6 +375,11 @@ func (g *generator) elementwise(op ad.OpCode, d, a, b, c native.Vec) bool {
 		g.routine(native.Log, d, a)
 	case ad.OpLog1p:
 		g.routine(native.Log1p, d, a)
+	case ad.OpPow:
+		l.Copy(0, a)
+		l.Copy(1, b)
+		l.Apply(native.Pow)
+		l.Copy(d, 0)
 	case ad.OpLog1m:
 		l.DoMem(native.Xor, 0, a, g.Word(signBit))
 		l.Apply(native.Log1p)
@@ -433,13 +439,13 @@ func (g *generator) routine(r native.Routine, d, a native.Vec) {
 // usesRoutine reports whether the op calls one.
 func usesRoutine(op ad.OpCode) bool {
 	switch op {
-	case ad.OpExp, ad.OpLog, ad.OpLog1p, ad.OpLog1m, loopnest.OpExpNegAbs, loopnest.OpExpNegDiff:
+	case ad.OpExp, ad.OpLog, ad.OpLog1p, ad.OpLog1m, ad.OpPow, loopnest.OpExpNegAbs, loopnest.OpExpNegDiff:
 		return true
 	}
 	return false
 }
 
-// tables are those of transcend.go.
+// tables are those of exponentials and logarithms.
 func tables() native.Tables {
-	return native.Tables{Exp: uintptr(unsafe.Pointer(&expTable)), Log: uintptr(unsafe.Pointer(&logTable))}
+	return native.Tables{Exp: uintptr(unsafe.Pointer(&kernel.ExpTable)), Log: uintptr(unsafe.Pointer(&kernel.LogTable))}
 }

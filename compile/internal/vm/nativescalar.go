@@ -11,7 +11,7 @@ func (g *generator) scalarNative(_ *block, in *instr) bool {
 	switch op := ad.OpCode(in.op) &^ run; op {
 	case ad.OpReshape, ad.OpNeg, ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpDiv, loopnest.OpMulAdd, loopnest.OpMulSub, loopnest.OpSubMul,
 		ad.OpMulGuarded, ad.OpAbs, ad.OpSquare, ad.OpSqrt, ad.OpInv, ad.OpLess, ad.OpLessEqual, ad.OpEqual, ad.OpNotEqual, ad.OpNot,
-		ad.OpSelect, ad.OpExp, ad.OpLog, ad.OpLog1p, ad.OpLog1m, ad.OpIsNaN, ad.OpIsInf, ad.OpDetach, ad.OpMax, ad.OpMin, ad.OpCheck,
+		ad.OpSelect, ad.OpExp, ad.OpLog, ad.OpLog1p, ad.OpLog1m, ad.OpPow, ad.OpIsNaN, ad.OpIsInf, ad.OpDetach, ad.OpMax, ad.OpMin, ad.OpCheck,
 		loopnest.OpExpNegAbs, loopnest.OpExpNegDiff, loopnest.OpSigmoid, loopnest.OpMaxPlus0, loopnest.OpMinMinus0, loopnest.OpMaxPlus:
 		return true
 	}
@@ -21,7 +21,7 @@ func (g *generator) scalarNative(_ *block, in *instr) bool {
 // scalarArity is the number of operands of scalar code.
 func scalarArity(op ad.OpCode) int {
 	switch op {
-	case ad.OpMax, ad.OpMin, ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpDiv, ad.OpMulGuarded, ad.OpLess, ad.OpLessEqual, ad.OpEqual, ad.OpNotEqual,
+	case ad.OpMax, ad.OpMin, ad.OpPow, ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpDiv, ad.OpMulGuarded, ad.OpLess, ad.OpLessEqual, ad.OpEqual, ad.OpNotEqual,
 		loopnest.OpExpNegDiff, loopnest.OpSigmoid, loopnest.OpMaxPlus0, loopnest.OpMinMinus0:
 		return 2
 	case loopnest.OpMulAdd, loopnest.OpMulSub, loopnest.OpSubMul, loopnest.OpMaxPlus, ad.OpSelect:
@@ -172,7 +172,7 @@ func (g *generator) firstOpen() native.Vec {
 	for i := range g.code {
 		op := ad.OpCode(g.code[i].op) &^ run
 		if g.lanes.Width == 4 {
-			op = ad.OpCode(g.code[i].op >> 2)
+			op = stripForm(&g.code[i]).op
 		}
 		if usesRoutine(op) {
 			return native.LastOfRoutines + 1

@@ -77,7 +77,7 @@ func (m *Machine) scalar(code []instr, w *walk) int32 {
 			case ad.OpInv:
 				mem[in.dst] = 1 / a
 			case ad.OpPow:
-				mem[in.dst] = math.Pow(a, mem[in.b])
+				mem[in.dst] = kernel.Pow(a, mem[in.b])
 			case ad.OpLess:
 				mem[in.dst] = truth(a < mem[in.b])
 			case ad.OpLessEqual:

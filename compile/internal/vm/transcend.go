@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/ppl-lang/ppl/ad/kernel"
-	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
 // Exponentials and logarithms of strips: table and short polynomial, inline, so
@@ -20,11 +19,11 @@ func expLoop(d, a []float64) {
 			d[i] = math.Exp(x)
 			continue
 		}
-		k := x*native.InvLn2N + native.Shift
+		k := x*kernel.InvLn2N + kernel.Shift
 		bits := math.Float64bits(k)
-		k -= native.Shift
-		r := x - k*native.Ln2NHi - k*native.Ln2NLo
-		s := math.Float64frombits(expTable[bits&127] + bits<<45)
+		k -= kernel.Shift
+		r := x - k*kernel.Ln2NHi - k*kernel.Ln2NLo
+		s := math.Float64frombits(kernel.ExpTable[bits&127] + bits<<45)
 		r2 := r * r
 		p := r + r2*(0.5+r*(1./6)) + (r2*r2)*(1./24+r*(1./120))
 		d[i] = s + s*p
@@ -40,17 +39,17 @@ func logLoop(d, a []float64) {
 			continue
 		}
 		bits := math.Float64bits(x)
-		t := bits - native.LogBits
+		t := bits - kernel.LogBits
 		k := float64(int64(t) >> 52)
-		c := &logTable[t>>45&127]
+		c := &kernel.LogTable[t>>45&127]
 		bits -= t &^ (1<<52 - 1)
 		// r = z·inv - 1 without error: both products are exact.
 		z := math.Float64frombits(bits)
 		zh := math.Float64frombits(bits &^ (1<<27 - 1))
-		r := (zh*c.inv - 1) + (z-zh)*c.inv
-		w := k*native.Ln2Hi + c.hi
+		r := (zh*c.Inv - 1) + (z-zh)*c.Inv
+		w := k*kernel.Ln2Hi + c.Hi
 		h := w + r
-		l := w - h + r + (k*native.Ln2Lo + c.lo)
+		l := w - h + r + (k*kernel.Ln2Lo + c.Lo)
 		r2 := r * r
 		p := -0.5 + r*(1./3) + r2*(-0.25+r*(1./5)) + (r2*r2)*(-1./6+r*(1./7)-r2*(1./8))
 		d[i] = h + (l + r2*p)
@@ -71,18 +70,18 @@ func log1pLoop(d, a []float64) {
 		}
 		lost := x - (u - 1)
 		bits := math.Float64bits(u)
-		t := bits - native.LogBits
+		t := bits - kernel.LogBits
 		k := float64(int64(t) >> 52)
-		c := &logTable[t>>45&127]
+		c := &kernel.LogTable[t>>45&127]
 		power := t &^ (1<<52 - 1)
-		e := lost * math.Float64frombits(1023<<52-power) * c.inv
+		e := lost * math.Float64frombits(1023<<52-power) * c.Inv
 		bits -= power
 		z := math.Float64frombits(bits)
 		zh := math.Float64frombits(bits &^ (1<<27 - 1))
-		r := (zh*c.inv - 1) + (z-zh)*c.inv
-		w := k*native.Ln2Hi + c.hi
+		r := (zh*c.Inv - 1) + (z-zh)*c.Inv
+		w := k*kernel.Ln2Hi + c.Hi
 		h := w + r
-		l := w - h + r + (k*native.Ln2Lo + c.lo)
+		l := w - h + r + (k*kernel.Ln2Lo + c.Lo)
 		r2 := r * r
 		p := -0.5 + r*(1./3) + r2*(-0.25+r*(1./5)) + (r2*r2)*(-1./6+r*(1./7)-r2*(1./8))
 		d[i] = h + (l + (r2*p + e))

@@ -1,11 +1,27 @@
-package vm
+package kernel
 
-// Tables of expLoop and logLoop, computed with 60 decimal digits and rounded to
+// Tables of exponentials and logarithms, computed with 60 decimal digits and rounded to
 // nearest.
 
-// expTable[i] is the bits of 2^(i/128) less i·2^45, to which the exponent and
-// i, together, are added.
-var expTable = [128]uint64{
+// Exponentials, logarithms and powers by these tables are the same to the bit
+// wherever they are computed, so their constants are too.
+const (
+	Shift   = 0x1.8p52
+	InvLn2N = 0x1.71547652b82fep+7  // 128/log 2
+	Ln2NHi  = 0x1.62e42fef80000p-8  // log 2/128, 34 bits
+	Ln2NLo  = 0x1.1cf79abc9e3b4p-43 // the rest
+	Ln2Hi   = 0x1.62e42fefa3000p-1
+	Ln2Lo   = 0x1.3de6af278ece6p-42
+
+	PowMost = 700 // powers whose logarithms are beyond it are computed in another way
+
+	LogBits = 0x3fe6000000000000 // those of the least number of the logarithm's table
+)
+
+// ExpTable[i] is the bits of 2^(i/128) less i·2^45, to which the exponent and
+// i, together, are added; ExpTable[128+i] is the bits of what is to be added to 1
+// for the rest of 2^(i/128).
+var ExpTable = [256]uint64{
 	0x3ff0000000000000, 0x3feff63da9fb3335, 0x3fefec9a3e778061, 0x3fefe315e86e7f85,
 	0x3fefd9b0d3158574, 0x3fefd06b29ddf6de, 0x3fefc74518759bc8, 0x3fefbe3ecac6f383,
 	0x3fefb5586cf9890f, 0x3fefac922b7247f7, 0x3fefa3ec32d3d1a2, 0x3fef9b66affed31b,
@@ -38,11 +54,45 @@ var expTable = [128]uint64{
 	0x3fef7c97337b9b5f, 0x3fef864614f5a129, 0x3fef902ee78b3ff6, 0x3fef9a51fbc74c83,
 	0x3fefa4afa2a490da, 0x3fefaf482d8e67f1, 0x3fefba1bee615a27, 0x3fefc52b376bba97,
 	0x3fefd0765b6e4540, 0x3fefdbfdad9cbe14, 0x3fefe7c1819e90d8, 0x3feff3c22b8f71f1,
+
+	// The tails.
+	0x0000000000000000, 0x3c9b3b4f1a88bf6e, 0xbc7160139cd8dc5d, 0xbc905e7a108766d1,
+	0x3c8cd2523567f613, 0xbc8bce8023f98efa, 0x3c60f74e61e6c861, 0x3c90a3e45b33d399,
+	0x3c979aa65d837b6d, 0x3c8eb51a92fdeffc, 0x3c3ebe3d702f9cd1, 0xbc6a033489906e0b,
+	0xbc9556522a2fbd0e, 0xbc5080ef8c4eea55, 0xbc91c923b9d5f416, 0x3c80d3e3e95c55af,
+	0xbc801b15eaa59348, 0xbc8f1ff055de323d, 0x3c8b898c3f1353bf, 0xbc96d99c7611eb26,
+	0x3c9aecf73e3a2f60, 0xbc8fe782cb86389d, 0x3c8a6f4144a6c38d, 0x3c807a05b0e4047d,
+	0x3c968efde3a8a894, 0x3c875e18f274487d, 0x3c80472b981fe7f2, 0xbc96b87b3f71085e,
+	0x3c82f7e16d09ab31, 0xbc3d219b1a6fbffa, 0x3c8b3782720c0ab4, 0x3c6e149289cecb8f,
+	0x3c834d754db0abb6, 0x3c864201e2ac744c, 0x3c8fdd395dd3f84a, 0xbc86a3803b8e5b04,
+	0xbc924aedcc4b5068, 0xbc9907f81b512d8e, 0xbc71d1e83e9436d2, 0xbc991919b3ce1b15,
+	0x3c859f48a72a4c6d, 0xbc9312607a28698a, 0xbc58a78f4817895b, 0xbc7c2c9b67499a1b,
+	0x3c4363ed60c2ac11, 0x3c9666093b0664ef, 0x3c6ecce1daa10379, 0x3c93ff8e3f0f1230,
+	0x3c7690cebb7aafb0, 0x3c931dbdeb54e077, 0xbc8f94340071a38e, 0xbc87deccdc93a349,
+	0xbc78dec6bd0f385f, 0xbc861246ec7b5cf6, 0x3c93350518fdd78e, 0x3c7b98b72f8a9b05,
+	0x3c9063e1e21c5409, 0x3c34c7855019c6ea, 0x3c9432e62b64c035, 0xbc8ce44a6199769f,
+	0xbc8c33c53bef4da8, 0xbc845378892be9ae, 0xbc93cedd78565858, 0x3c5710aa807e1964,
+	0xbc93b3efbf5e2228, 0xbc6a12ad8734b982, 0xbc6367efb86da9ee, 0xbc80dc3d54e08851,
+	0xbc781f647e5a3ecf, 0xbc86ee4ac08b7db0, 0xbc8619321e55e68a, 0x3c909ccb5e09d4d3,
+	0xbc7b32dcb94da51d, 0x3c94ecfd5467c06b, 0x3c65ebe1abd66c55, 0xbc88a1c52fb3cf42,
+	0xbc9369b6f13b3734, 0xbc805e843a19ff1e, 0xbc94d450d872576e, 0x3c90ad675b0e8a00,
+	0x3c8db72fc1f0eab4, 0xbc65b6609cc5e7ff, 0x3c7bf68359f35f44, 0xbc93091fa71e3d83,
+	0xbc5da9b88b6c1e29, 0xbc6c23f97c90b959, 0xbc92434322f4f9aa, 0xbc85ca6cd7668e4b,
+	0x3c71affc2b91ce27, 0x3c6dd235e10a73bb, 0xbc87c50422622263, 0x3c8b1c86e3e231d5,
+	0xbc91bbd1d3bcbb15, 0x3c90cc319cee31d2, 0x3c8469846e735ab3, 0xbc82dfcd978e9db4,
+	0x3c8c1a7792cb3387, 0xbc907b8f4ad1d9fa, 0xbc55c3d956dcaeba, 0xbc90a40e3da6f640,
+	0xbc68d6f438ad9334, 0xbc91eee26b588a35, 0x3c74ffd70a5fddcd, 0xbc91bdfbfa9298ac,
+	0x3c736eae30af0cb3, 0x3c8ee3325c9ffd94, 0x3c84e08fd10959ac, 0x3c63cdaf384e1a67,
+	0x3c676b2c6c921968, 0xbc808a1883ccb5d2, 0xbc8fad5d3ffffa6f, 0xbc900dae3875a949,
+	0x3c74a385a63d07a7, 0xbc82919e2040220f, 0x3c8e5a50d5c192ac, 0x3c843a59ac016b4b,
+	0xbc82d52107b43e1f, 0xbc892ab93b470dc9, 0x3c74b604603a88d3, 0x3c83c5ec519d7271,
+	0xbc8ff7128fd391f0, 0xbc8dae98e223747d, 0x3c8ec3bc41aa2008, 0x3c842b94c3a9eb32,
+	0x3c8a64a931d185ee, 0xbc8e37bae43be3ed, 0x3c77893b4d91cd9d, 0x3c5305c14160cc89,
 }
 
-// logTable holds, for each of 128 intervals of [0.6875, 1.375), a number inv of
+// LogTable holds, for each of 128 intervals of [0.6875, 1.375), a number inv of
 // 10 bits near the reciprocal of its middle, and -log(inv) in two parts.
-var logTable = [128]struct{ inv, hi, lo float64 }{
+var LogTable = [128]struct{ Inv, Hi, Lo float64 }{
 	{0x1.7380000000000p+0, -0x1.7d4eeef5eec00p-2, -0x1.b7f38386c138bp-48},
 	{0x1.7100000000000p+0, -0x1.7664e1239dc00p-2, 0x1.89f6d5d64f5dbp-49},
 	{0x1.6f00000000000p+0, -0x1.70d42e2789400p-2, 0x1.ca2a599023af2p-46},

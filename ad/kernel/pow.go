@@ -1,0 +1,92 @@
+package kernel
+
+import "math"
+
+// Pow is x to the power of y: the logarithm in two parts, accurate to about
+// 2^-66, times y, and the exponential. Errors are below 0.51 units in the last
+// place, so that powers which are numbers are exact; math.Pow, which multiplies repeatedly, errs by about as
+// many units as y, and is wrong for subnormal x. Special values are as those of math.Pow.
+func Pow(x, y float64) float64 {
+	if x >= 0x1p-1022 && x <= math.MaxFloat64 {
+		if high, low := powLog(x, 0, y); math.Abs(high) < PowMost {
+			s, p := powExp(high, low)
+			return s + s*p
+		}
+		return powEnds(x, y)
+	}
+	switch {
+	case x == 0 || y == 0 || math.IsInf(x, 0) || math.IsNaN(x) || math.IsNaN(y):
+		return math.Pow(x, y)
+	case x > 0:
+		return powEnds(x, y)
+	case x == -1 && math.IsInf(y, 0):
+		return 1
+	case math.Trunc(y) != y:
+		return math.NaN()
+	case math.Trunc(y/2) != y/2:
+		return -Pow(-x, y)
+	}
+	return Pow(-x, y)
+}
+
+// powEnds is Pow for x > 0 that are subnormal and for results that are perhaps.
+func powEnds(x, y float64) float64 {
+	if math.IsInf(y, 0) || math.IsNaN(y) {
+		return math.Pow(x, y)
+	}
+	k := 0.0
+	if x < 0x1p-1022 {
+		x, k = x*0x1p54, -54
+	}
+	high, low := powLog(x, k, y)
+	if !(math.Abs(high) < 800) {
+		low = 0
+	}
+	high = min(max(high, -746), 710)
+	n := math.Round(high / math.Ln2)
+	return math.Ldexp(math.Exp((high-n*Ln2Hi)-n*Ln2Lo+low), int(n))
+}
+
+// powLog is y·(log x + k·log 2), in two parts, for normal x.
+func powLog(x, k, y float64) (high, low float64) {
+	bits := math.Float64bits(x)
+	t := bits - LogBits
+	k += float64(int64(t) >> 52)
+	c := &LogTable[t>>45&127]
+	bits -= t &^ (1<<52 - 1)
+	z := math.Float64frombits(bits)
+	zh := math.Float64frombits(bits &^ (1<<27 - 1))
+	rh, rl := zh*c.Inv-1, (z-zh)*c.Inv
+	r := rh + rl
+	lost := rl - (r - rh)
+	a := k * Ln2Hi
+	w := a + c.Hi
+	h := w + r
+	low = w - h + r + (k*Ln2Lo + c.Lo + (a - w + c.Hi)) + (lost - lost*r)
+	half := -0.5 * r
+	q := r * half
+	low += math.FMA(half, r, -q)
+	high = h + q
+	low += h - high + q
+	r2 := r * r
+	p := (1./3 + r*(-1./4)) + (1./5+r*(-1./6))*r2
+	p += ((1./7 + r*(-1./8)) + (1./9+r*(-1./10))*r2) * (r2 * r2)
+	low += p * (r2 * r)
+	l := high + low
+	low += high - l
+	e := l * y
+	return e, low*y + math.FMA(l, y, -e)
+}
+
+// powExp is e^(high+low), as s + s·p; p is accurate to 2^-60, so that powers which
+// are numbers are found exactly.
+func powExp(high, low float64) (s, p float64) {
+	n := high*InvLn2N + Shift
+	bits := math.Float64bits(n)
+	n -= Shift
+	r := high - n*Ln2NHi - n*Ln2NLo + low
+	s = math.Float64frombits(ExpTable[bits&127] + bits<<45)
+	r2 := r * r
+	tail := math.Float64frombits(ExpTable[128+bits&127])
+	return s, tail + (r + r2*(0.5+r*(1./6)) + (r2*r2)*(1./24+r*(1./120)))
+}
