@@ -327,7 +327,7 @@ func TestHostile(t *testing.T) {
 	}
 	inputs["nested then wide"] = "model { " + strings.Repeat("{", 900) + strings.Repeat("{}", n)
 	inputs["sum"] = "model { y = 1" + strings.Repeat(" + 1", 4*n) + "; }"
-	inputs["else if"] = "model { " + strings.Repeat("if (x) { y = 1; } else ", n) + "{} }"
+	inputs["else if"] = "model { " + strings.Repeat("if (x) { y = 1; } else ", 3*n) + "{} }"
 	if testing.Short() {
 		t.Skip("slow")
 	}
@@ -359,6 +359,7 @@ func TestTooDeep(t *testing.T) {
 		"model { x = 1" + strings.Repeat(" + 1", 20_000) + "; }",
 		"model " + strings.Repeat("{", 2000) + strings.Repeat("}", 2000),
 		"model { " + strings.Repeat("if (x) ", 2000) + "y = 1; }",
+		"model { " + strings.Repeat("if (x) y = 2; else ", 12_000) + "y = 1; }",
 	} {
 		diags := parse(source.NewFile("t", src))
 		if len(diags) != 1 || diags[0].Code != diag.TooDeep {
@@ -371,7 +372,7 @@ func TestTooDeep(t *testing.T) {
 		"model { x = " + strings.Repeat("(", 450) + "1" + strings.Repeat(")", 450) + "; }",
 		"model " + strings.Repeat("{", 900) + strings.Repeat("}", 900),
 		"model { x = 1" + strings.Repeat(" + 1", 9000) + "; }",
-		"model { " + strings.Repeat("if (x) { y = 1; } else ", 400) + "y = 2; }",
+		"model { " + strings.Repeat("if (x) { y = 1; } else ", 4000) + "y = 2; }",
 	} {
 		if diags := parse(source.NewFile("t", src)); len(diags) != 0 {
 			t.Errorf("%.30s…: %v", src, diags[0])

@@ -227,42 +227,6 @@ func (l *lowerer) tilde(s *ast.Tilde) Stmt {
 	return &Block{Pos: out.Pos, Stmts: []Stmt{out, l.truncation(s)}}
 }
 
-// truncation lowers what a truncation adds to the log density: minus the log of
-// the probability between the bounds, or negative infinity where the variate is
-// outside of them.
-func (l *lowerer) truncation(s *ast.Tilde) Stmt {
-	pos := Pos{s.Trunc.Span()}
-	cdf := func(bound ast.Expr, suffix string, below bool) Expr {
-		call := l.info.Truncations[check.TruncationCall{Bound: bound, Suffix: suffix}]
-		b := l.expr(bound)
-		if below && l.info.Types[s.Variate].Type.Kind == types.Int { // the bound itself is inside
-			b = l.library("operator-", b, &IntLit{Typed{b.Span(), types.IntType, Data}, 1})
-		}
-		return l.resolved(Typed{At: pos.At, Ty: types.RealType}, call, append([]Expr{b}, l.exprs(s.Args)...))
-	}
-	lower, upper := s.Trunc.Lower, s.Trunc.Upper
-	var norm Expr
-	switch {
-	case lower != nil && upper != nil:
-		norm = l.library("log_diff_exp", cdf(upper, "_lcdf", false), cdf(lower, "_lcdf", true))
-	case lower != nil:
-		norm = cdf(lower, "_lccdf", true)
-	case upper != nil:
-		norm = cdf(upper, "_lcdf", false)
-	default:
-		return &Block{Pos: pos}
-	}
-	var out Stmt = &Target{Pos: pos, Value: l.library("operator-", norm)}
-	outside := &Target{Pos: pos, Value: l.library("negative_infinity")}
-	if upper != nil {
-		out = &If{Pos: pos, Cond: l.library("operator>", l.expr(s.Variate), l.expr(upper)), Then: outside, Else: out}
-	}
-	if lower != nil {
-		out = &If{Pos: pos, Cond: l.library("operator<", l.expr(s.Variate), l.expr(lower)), Then: outside, Else: out}
-	}
-	return out
-}
-
 // library makes a call of a library function whose overload is sure to exist.
 func (l *lowerer) library(name string, args ...Expr) Expr {
 	ts, params := make([]types.Type, len(args)), make([]bool, len(args))

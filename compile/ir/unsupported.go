@@ -60,12 +60,8 @@ func (u *unsupported) node(n ast.Node) {
 	}
 }
 
-// truncation refuses one of a container and one without the functions that
-// normalise it.
+// truncation refuses one without the functions that normalise it.
 func (u *unsupported) truncation(n *ast.Tilde) {
-	if !u.info.Types[n.Variate].Type.IsScalar() {
-		u.refuse(n.Trunc.Span(), "truncation of a container is", "Write a loop over its elements.")
-	}
 	for _, b := range []ast.Expr{n.Trunc.Lower, n.Trunc.Upper} {
 		for _, suffix := range []string{"_lcdf", "_lccdf"} {
 			call := u.info.Truncations[check.TruncationCall{Bound: b, Suffix: suffix}]

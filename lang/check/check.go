@@ -85,10 +85,13 @@ type Info struct {
 }
 
 // TruncationCall names one of the calls that a truncation needs: dist_lcdf or
-// dist_lccdf of a bound and the distribution's arguments.
+// dist_lccdf of a bound and the distribution's arguments, or elements of those
+// that are containers: between two bounds every element has a probability of its
+// own.
 type TruncationCall struct {
-	Bound  ast.Expr
-	Suffix string
+	Bound   ast.Expr
+	Suffix  string
+	Element bool
 }
 
 // TypeLevel is what is known of an expression.

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/lang/ast"
@@ -101,6 +102,21 @@ func (c *checker) badDistribution(s *ast.Tilde, es []ast.Expr, args []TypeLevel,
 // truncation checks that the distribution functions exist which normalise what
 // is left between the bounds.
 func (c *checker) truncation(s *ast.Tilde, args []TypeLevel) {
+	if v := args[0].Type; !elementwise(v) {
+		d := diag.Errorf(diag.NoTruncation, s.Variate.Span(), "variates of type %s cannot be truncated", v)
+		d.Detail = "A truncated variate is a number, a vector, or an array of numbers."
+		c.diags.Add(d)
+		return
+	}
+	elements := []TypeLevel(nil) // of the arguments, if some are containers
+	if s.Trunc.Lower != nil && s.Trunc.Upper != nil && slices.ContainsFunc(args[1:], func(a TypeLevel) bool { return !a.Type.IsScalar() }) {
+		for _, a := range args {
+			if elem, ok := a.Type.Elem(); ok {
+				a.Type = elem
+			}
+			elements = append(elements, a)
+		}
+	}
 	for _, b := range []ast.Expr{s.Trunc.Lower, s.Trunc.Upper} {
 		if b == nil {
 			continue
@@ -109,27 +125,47 @@ func (c *checker) truncation(s *ast.Tilde, args []TypeLevel) {
 		if o.Type.Kind == types.Invalid {
 			return
 		}
-		ts, params := split(append([]TypeLevel{o}, args[1:]...))
 		for _, suffix := range []string{"_lcdf", "_lccdf"} {
-			name := s.Dist.Name + suffix
-			cands := c.candidates(name)
+			cands := c.candidates(s.Dist.Name + suffix)
 			if len(cands) == 0 {
 				c.report(diag.Errorf(diag.NoTruncation, s.Trunc.Span(), "%s cannot be truncated", s.Dist.Name),
-					"There is no function "+name+", from which the probability between the bounds is computed.")
+					"There is no function "+s.Dist.Name+suffix+", from which the probability between the bounds is computed.")
 				return
 			}
-			r := resolution{}
-			r.overload, r.match, r.fail = types.ResolveLevels(cands, ts, params)
-			if r.fail == nil {
-				c.info.Truncations[TruncationCall{b, suffix}] = r.call(name)
-			} else {
-				d := diag.Errorf(diag.NoTruncation, b.Span(), "%s with these arguments cannot be truncated here", s.Dist.Name)
-				d.Detail = fmt.Sprintf("%s does not take (%s).", name, typeList(ts))
-				c.diags.Add(d)
+			if !c.truncationCall(s, TruncationCall{b, suffix, false}, cands, append([]TypeLevel{o}, args[1:]...)) {
+				return
+			}
+			if elements != nil && suffix == "_lcdf" && !c.truncationCall(s, TruncationCall{b, suffix, true}, cands, append([]TypeLevel{o}, elements[1:]...)) {
 				return
 			}
 		}
 	}
+}
+
+// elementwise reports whether a type is a number or consists of numbers along
+// one index, or is a matrix.
+func elementwise(t types.Type) bool {
+	elem, ok := t.Elem()
+	return !ok || elem.IsScalar() || t.Kind == types.Matrix && t.Dims == 0
+}
+
+// truncationCall resolves one of the calls that a truncation needs.
+func (c *checker) truncationCall(s *ast.Tilde, key TruncationCall, cands []types.Overload, args []TypeLevel) bool {
+	ts, params := split(args)
+	name := s.Dist.Name + key.Suffix
+	r := resolution{}
+	r.overload, r.match, r.fail = types.ResolveLevels(cands, ts, params)
+	if r.fail == nil {
+		c.info.Truncations[key] = r.call(name)
+		return true
+	}
+	d := diag.Errorf(diag.NoTruncation, key.Bound.Span(), "%s with these arguments cannot be truncated here", s.Dist.Name)
+	d.Detail = fmt.Sprintf("%s does not take (%s).", name, typeList(ts))
+	if key.Element {
+		d.Detail += "\nBetween two bounds it is called for each element of arguments that are containers."
+	}
+	c.diags.Add(d)
+	return false
 }
 
 // declaredAt is a note on the declaration of a variable that an expression is

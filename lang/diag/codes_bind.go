@@ -285,20 +285,24 @@ const (
 	// Example:
 	//
 	//	parameters {
-	//	  vector<lower=0>[2] x;
+	//	  vector[3] x;
 	//	}
 	//	model {
-	//	  x ~ normal(1, 2) T[0, ];
+	//	  int n = 2;
+	//	  if (x[1] > 0) n = 3;
+	//	  target += -sum(square(x[1:n]));
 	//	}
 	//
 	// Fixed:
 	//
 	//	parameters {
-	//	  vector<lower=0>[2] x;
+	//	  vector[3] x;
 	//	}
 	//	model {
-	//	  for (i in 1:2) {
-	//	    x[i] ~ normal(1, 2) T[0, ];
+	//	  int n = 2;
+	//	  if (x[1] > 0) n = 3;
+	//	  for (i in 1:n) {
+	//	    target += -square(x[i]);
 	//	  }
 	//	}
 	NotSupported Code = "E0901"

@@ -17,6 +17,7 @@ type branch struct {
 	writes []pending // to cells that a loop around watches
 	adds   []pending
 	target []ad.Ref
+	trips  bool // not a branch but the body of a loop that is a region
 	outcome
 }
 
@@ -31,8 +32,38 @@ type pending struct {
 	negate bool // of an addition
 }
 
+// differentElements is the reason of a loop whose iterations write elements in a
+// branch that cannot be told apart before.
+const differentElements = "different elements of one variable in a branch that parameters decide"
+
 func (a access) equal(b access) bool {
 	return a.axis == b.axis && slices.Equal(a.base, b.base) && slices.Equal(a.offsets(), b.offsets())
+}
+
+// meets reports whether two accesses to one cell have an element in common in
+// some lane.
+func (a access) meets(b access) bool {
+	between := map[int32]bool{} // distances of bases at which they have
+	x, y := a.offsets(), b.offsets()
+	if len(x)*len(y) > maxHistory/256 {
+		return true
+	}
+	for _, i := range x {
+		for _, j := range y {
+			between[j-i] = true
+		}
+	}
+	ax := innermost(a.axis, b.axis)
+	if ax == nil {
+		return between[0]
+	}
+	from, to := a.flatBase(nil, ax, 0), b.flatBase(nil, ax, 0)
+	for l := range from {
+		if between[from[l]-to[l]] {
+			return true
+		}
+	}
+	return false
 }
 
 // pendingValue looks for what the branches under way wrote to elements of c.
@@ -50,7 +81,7 @@ func (b *binder) pendingValue(c *cell, acc access, typ types.Type) (value, bool)
 			if w.acc.equal(acc) && distinct(acc.offsets()) {
 				return b.shaped(w.val, acc.ix.Shape(), typ), true
 			}
-			panic(&abort{reason: "different elements of one variable in a branch that parameters decide"})
+			panic(&abort{reason: differentElements})
 		}
 	}
 	return value{}, false
@@ -63,7 +94,7 @@ func (b *binder) writePending(c *cell, v *ir.Var, acc access, val value) {
 			continue
 		}
 		if !w.acc.equal(acc) {
-			panic(&abort{reason: "different elements of one variable in a branch that parameters decide"})
+			panic(&abort{reason: differentElements})
 		}
 		br.writes[k].val = val
 		return
@@ -192,6 +223,11 @@ func (b *binder) region(cond value, then, els func() signal) signal {
 	for _, br := range sides {
 		for _, w := range br.writes {
 			if !slices.ContainsFunc(writes, func(x pending) bool { return x.c == w.c && x.acc.equal(w.acc) }) {
+				for _, x := range writes {
+					if x.c == w.c && x.acc.meets(w.acc) {
+						panic(&abort{reason: differentElements}) // the later one would write what was there before the earlier one
+					}
+				}
 				writes = append(writes, w)
 			}
 		}

@@ -86,7 +86,7 @@ func (b *binder) initial(vars []*ir.Var) []value {
 
 // enterBody begins the evaluation of a region's graph.
 func (b *binder) enterBody(vars []*ir.Var, lvl *level) *regionBody {
-	r := &regionBody{lvl: lvl, vars: vars, br: &branch{lvl: lvl, saved: map[*cell]state{}}}
+	r := &regionBody{lvl: lvl, vars: vars, br: &branch{lvl: lvl, saved: map[*cell]state{}, trips: true}}
 	lvl.branch = true
 	for _, v := range vars {
 		c := b.cell(v)

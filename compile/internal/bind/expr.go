@@ -3,6 +3,7 @@ package bind
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -614,21 +615,25 @@ func (b *binder) mustReturn(fn *ir.Function, sig signal) {
 
 func (b *binder) inFunction() bool { return len(b.calls) > 0 }
 
-// targetValue is target(): the log density accumulated so far.
+// targetValue is target(): the log density accumulated so far, also by the
+// branches under way.
 func (b *binder) targetValue(e *ir.TargetValue) value {
-	if b.axis != nil || b.lvl != b.root {
-		panic(&abort{reason: "target(): its order matters"})
+	if b.axis != nil || slices.ContainsFunc(b.branches, func(br *branch) bool { return br.trips }) {
+		panic(&abort{reason: "target() in a loop that is evaluated as a whole"})
 	}
-	if len(b.targets) == 0 {
+	so := slices.Clone(b.targets)
+	for _, br := range b.branches {
+		for _, r := range br.target {
+			so = append(so, value{typ: types.RealType, lvl: br.lvl, ref: r, param: true})
+		}
+	}
+	if len(so) == 0 {
 		return value{typ: types.RealType, lvl: b.root, ref: b.root.g.Const(0), param: true}
 	}
-	sum := b.emit(types.RealType, b.targets, func(g *ad.Graph, a []ad.Ref) ad.Ref {
-		s := a[0]
-		for _, t := range a[1:] {
-			s = g.Add(s, t)
-		}
-		return s
-	})
-	b.targets = []value{sum}
+	sum := b.emit(types.RealType, so, func(g *ad.Graph, a []ad.Ref) ad.Ref { return sumOf(g, a) })
+	sum.param = true
+	if b.lvl == b.root {
+		b.targets = []value{sum}
+	}
 	return sum
 }

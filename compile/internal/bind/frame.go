@@ -456,7 +456,7 @@ func (b *binder) commitSum(f *frame, c *cell, v *ir.Var, e *entry) {
 
 // commitWrites stores the last write of every element.
 func (b *binder) commitWrites(f *frame, c *cell, v *ir.Var, lg *log) {
-	if n := len(lg.entries); n == 1 || lg.entries[n-1].private {
+	if n := len(lg.entries); c.home == nil && (n == 1 || lg.entries[n-1].private) {
 		e := lg.entries[n-1]
 		if e.private && (n == 1 || coversAll(lg.entries, e)) {
 			// Every lane overwrote the same elements: the last lane's stay.

@@ -63,7 +63,7 @@ func (g *gen) computedLoop() bool {
 
 // toTolerance iterates until a step is small, as solvers do.
 func (g *gen) toTolerance() bool {
-	const trips = 30
+	const trips = 12
 	if !g.fits(trips) {
 		return false
 	}
@@ -71,21 +71,14 @@ func (g *gen) toTolerance() bool {
 	g.open("{")
 	m := g.mark()
 	g.line("real %s = %s;", shift, g.scaled(g.real(2), 1).text)
-	x, step, next := g.name("r"), g.name("r"), g.name("r")
+	x, last, next := g.name("r"), g.name("r"), g.name("r")
 	g.line("real %s = %s;", x, start)
-	g.line("real %s = 1;", step)
-	g.open("while (%s > %s) {", step, among(g, "0.1", "1e-3", "1e-6"))
-	g.line("real %s = 0.4 * tanh(%s) + %s;", next, x, shift)
-	g.line("%s = abs(%s - %s);", step, next, x)
-	g.line("%s = %s;", x, next)
-	g.costs = append(g.costs, g.cost)
-	g.cost *= trips
-	g.loops++
-	g.withoutJumps(func() {
-		if g.chance(0.4) {
-			g.statement()
-		}
-	})
+	g.line("real %s = 1;", last)
+	g.open("while (abs(%s) > %s) {", last, among(g, "0.1", "1e-3", "1e-6"))
+	g.line("real %s = 0.4 * tanh(%s) + %s;%s", next, x, shift, step)
+	g.line("%s = %s - %s;%s", last, next, x, step)
+	g.line("%s = %s;%s", x, next, step)
+	g.inWhile(trips, 0.4)
 	g.forEnd()
 	g.release(m, true)
 	if g.adds() {
@@ -93,6 +86,77 @@ func (g *gen) toTolerance() bool {
 	}
 	g.close()
 	return true
+}
+
+// inWhile writes, with a probability, statements of the body of a while loop of
+// about so many trips, whose end it leaves to forEnd.
+func (g *gen) inWhile(trips int, p float64) {
+	g.costs = append(g.costs, g.cost)
+	g.cost *= trips
+	g.loops++
+	m := g.mark()
+	g.withoutJumps(func() {
+		if g.chance(p) {
+			g.statements(g.between(1, 2))
+		}
+	})
+	g.release(m, false)
+}
+
+// shrinking is a while loop over any statements that runs until a number, which
+// at least halves in every trip, is small.
+func (g *gen) shrinking() bool {
+	const trips = 4
+	if !g.fits(2 * trips) {
+		return false
+	}
+	e := g.name("e")
+	g.line("real %s = %s;", e, g.scaled(g.real(2), 3).text)
+	cond := fmt.Sprintf("abs(%s) > %s", e, among(g, "0.1", "0.3", "0.7"))
+	if g.chance(0.2) {
+		cond = fmt.Sprintf("(%s) && (%s)", cond, g.realCond())
+	}
+	g.declare(variable{name: e, kind: reals, bound: 3, ready: true, fixed: true, level: g.stage != inData})
+	g.open("while (%s) {", cond)
+	g.inWhile(trips, 0.8)
+	if g.on(ParamJumps) && g.chance(0.3) {
+		g.line("if (%s) break;", g.realCond())
+	}
+	g.line("%s *= %s;%s", e, among(g, "0.5", "-0.3", "0.5 * "+g.scaled(g.real(1), 1).text), step)
+	g.forEnd()
+	return true
+}
+
+// newton is a function that solves an equation by Newton's method.
+func (g *gen) newton(f *function) {
+	f.bound = 4
+	x, y, d, n := g.name("x"), g.name("r"), g.name("r"), g.name("n")
+	g.argument(f, variable{name: x, kind: reals})
+	if g.chance(0.4) {
+		g.someArguments(f)
+	}
+	g.head(f, "real")
+	slope, limited, early := among(g, "0.5", "0.3"), g.chance(0.5), g.chance(0.3)
+	g.line("real %s = %s;", y, g.scaled(g.real(1), 2).text)
+	g.line("real %s = 1;", d)
+	cond := fmt.Sprintf("abs(%s) > %s", d, among(g, "1e-2", "1e-8"))
+	if limited {
+		g.line("int %s = 0;", n)
+		cond += fmt.Sprintf(" && %s < %d", n, g.between(3, 20))
+	}
+	g.open("while (%s) {", cond)
+	g.line("%s = (%s + %s * tanh(%s) - %s) / (1 + %s * (1 - square(tanh(%s))));%s", d, y, slope, y, x, slope, y, step)
+	g.line("%s -= %s;%s", y, d, step)
+	if limited {
+		g.line("%s += 1;%s", n, step)
+	}
+	if early {
+		g.line("if (%s) return %s;", among(g, fmt.Sprintf("abs(%s) > 2", y), g.realCond()), y)
+	}
+	g.inWhile(5, 0.3)
+	g.forEnd()
+	g.line("return %s;", y)
+	g.close()
 }
 
 // position is an int that iterations move on by what data say.

@@ -26,6 +26,7 @@ const (
 	intFunc
 	lpFunc
 	densityFunc
+	tupleFunc
 )
 
 const argBound = 3
@@ -42,6 +43,20 @@ func (g *gen) functions() {
 			option{2, func() bool { g.vectorFunction(f); return true }},
 			option{1, func() bool { g.recursive(f); return true }},
 			option{1, func() bool { g.picker(f); return true }},
+			option{2, func() bool {
+				if g.off[Computed] {
+					return false
+				}
+				g.newton(f)
+				return true
+			}},
+			option{2, func() bool {
+				if g.off[Tuples] {
+					return false
+				}
+				g.tupleFunction(f)
+				return true
+			}},
 			option{2, func() bool { g.targetFunction(f); return true }},
 			option{2, func() bool { g.density(f); return true }},
 		)
@@ -190,6 +205,20 @@ func (g *gen) picker(f *function) {
 		g.line("while (out > %s) out -= %s;", n, n)
 		g.line("return out;")
 	}
+	g.close()
+}
+
+// tupleFunction returns a real and a vector.
+func (g *gen) tupleFunction(f *function) {
+	f.kind = tupleFunc
+	f.result = among(g, g.sizeK(), g.sizeT(), g.sizeJ())
+	g.someArguments(f)
+	g.head(f, "tuple(real, vector)")
+	value := func() string {
+		return fmt.Sprintf("(%s, %s)", g.scaled(g.real(2), f.bound).text, g.scaled(g.vector(f.result, 2), f.bound).text)
+	}
+	g.body(f, value)
+	g.line("return %s;", value())
 	g.close()
 }
 

@@ -281,6 +281,7 @@ func (g *gen) real(depth int) expr {
 			x, y := g.scaled(g.real(depth-1), 3), g.scaled(g.real(depth-1), 3)
 			return as(x.bound*y.bound, "(%s * %s)", x.text, y.text)
 		}},
+		option{1, func() bool { return depth > 1 && g.complexReal(depth, &out) }},
 		option{2, func() bool {
 			x, y := g.real(depth-1), g.real(depth-1)
 			return as(x.bound/1.5, "(%s / (1.5 + square(%s)))", x.text, y.text)

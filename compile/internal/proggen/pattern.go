@@ -11,7 +11,7 @@ func (g *gen) pattern() bool {
 		g.raggedSums, g.elementBranches, g.matrixNest, g.position,
 	}
 	if g.on(Computed) {
-		ps = append(ps, g.computedIndex, g.computedIndex, g.computedLoop, g.toTolerance)
+		ps = append(ps, g.computedIndex, g.computedIndex, g.computedLoop, g.toTolerance, g.shrinking, g.shrinking)
 	}
 	return one(g, ps)()
 }

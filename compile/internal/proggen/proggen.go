@@ -9,6 +9,7 @@
 //	constrained.go  variables of constrained types
 //	number.go       expressions: indices, conditions, reals
 //	container.go    expressions: vectors, row vectors, matrices
+//	composite.go    tuples and complex numbers
 //	stmt.go         statements
 //	pattern.go      groups of statements that loops are known for: recurrences, sums by group, …
 //	density.go      ~ and target +=
@@ -55,6 +56,8 @@ const (
 	CondLevels     Feature = "cond-levels"           // ?: in arguments of ~
 	TargetLupdf    Feature = "target-lupdf"          // target += …_lupdf(…)
 	Constrained    Feature = "constrained"           // constrained vectors and matrices
+	Tuples         Feature = "tuples"                // local tuples, unpacking
+	Complex        Feature = "complex"               // complex numbers
 )
 
 // Program is a random program.
@@ -89,7 +92,7 @@ func (g *gen) chooseFeatures() {
 		{Functions, 0.6}, {ParamBranch, 0.6}, {Jumps, 0.25}, {Whiles, 0.4}, {Prints, 0.08}, {Rejections, 0.25},
 		{TargetReads, 0.08}, {JacobianPlus, 0.15}, {Ragged, 0.5}, {IntLocals, 0.4}, {RepeatedSlices, 0.3},
 		{ParamInts, 0.3}, {ForEach, 0.5}, {NestedReturns, 0.5}, {MixedLevels, 0.5}, {LoopSlices, 0.3}, {ParamJumps, 0.2}, {Computed, 0.3},
-		{FunctionInts, 0.3}, {TargetLupdf, 0.6}, {CondLevels, 0.5}, {Constrained, 0.5},
+		{FunctionInts, 0.3}, {TargetLupdf, 0.6}, {CondLevels, 0.5}, {Constrained, 0.5}, {Tuples, 0.4}, {Complex, 0.4},
 	} {
 		if !g.chance(f.p) {
 			g.off[f.Feature] = true

@@ -12,6 +12,7 @@ import (
 func Shrink(text string, fails func(text string) bool, limit time.Duration) string {
 	s := &shrinker{fails: fails, end: time.Now().Add(limit), tried: map[string]bool{}}
 	s.lines = strings.Split(strings.TrimSpace(text), "\n")
+	s.whiles = s.loops()
 	for n := -1; n != len(s.text()); {
 		n = len(s.text())
 		s.dropBlocks()
@@ -26,6 +27,8 @@ type shrinker struct {
 	end   time.Time
 	lines []string
 	tried map[string]bool
+
+	whiles map[string]string // loops of the program as it was
 }
 
 func (s *shrinker) text() string { return strings.Join(s.lines, "\n") + "\n" }
@@ -37,24 +40,40 @@ func (s *shrinker) try(lines []string) bool {
 		return false
 	}
 	s.tried[text] = true
-	if endless(lines) || !s.fails(text) {
+	if s.endless(lines) || !s.fails(text) {
 		return false
 	}
 	s.lines = lines
 	return true
 }
 
-// endless reports a while loop over several lines that has lost its step, the
-// last line of its body in programs of this package.
-func endless(lines []string) bool {
-	for i, line := range lines {
+// step marks the lines without which a while loop may have no end.
+const step = " // step"
+
+// loops are the while loops over several lines: their heads, each with the lines
+// that its end depends on.
+func (s *shrinker) loops() map[string]string {
+	out := map[string]string{}
+	for i, line := range s.lines {
 		head := strings.TrimSpace(line)
 		if !strings.HasPrefix(head, "while (") || !opens(line) {
 			continue
 		}
-		name, _, _ := strings.Cut(head[len("while ("):], " ")
-		end := (&shrinker{lines: lines}).part(i)
-		if !strings.HasPrefix(strings.TrimSpace(lines[end-1]), name+" += ") {
+		var steps []string
+		for _, l := range s.lines[i:s.part(i)] {
+			if strings.HasSuffix(l, step) {
+				steps = append(steps, strings.TrimSpace(l))
+			}
+		}
+		out[head] = strings.Join(steps, "\n")
+	}
+	return out
+}
+
+// endless reports that a while loop is not what it was, or has lost a step.
+func (s *shrinker) endless(lines []string) bool {
+	for head, steps := range (&shrinker{lines: lines}).loops() {
+		if was, ok := s.whiles[head]; !ok || !strings.HasSuffix(steps, was) {
 			return true
 		}
 	}

@@ -45,6 +45,7 @@ func (g *gen) statement() {
 	g.pick(
 		option{3, g.local},
 		option{7, g.assign},
+		option{2, g.composite},
 		option{5 * deep, g.loop},
 		option{3 * deep, g.branch},
 		option{4 * deep, g.pattern},
@@ -671,7 +672,7 @@ func (g *gen) while() bool {
 	g.cost *= s.n
 	g.loops++
 	g.withoutJumps(func() { g.statements(g.between(1, 2)) })
-	g.line("%s += %d;", k, g.between(1, 2))
+	g.line("%s += %d;%s", k, g.between(1, 2), step)
 	g.forEnd()
 	g.release(m, false)
 	return true

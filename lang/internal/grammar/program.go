@@ -65,24 +65,26 @@ func Parse(f *source.File, o Options) (*ast.File, diag.List) {
 }
 
 // tooDeep reports nesting that the parser would not survive: brackets, and
-// statements within statements without braces.
+// statements within statements without braces. A link of a chain of `else if`,
+// whose length nobody means as depth, counts as a tenth of a level.
 func (l *lowerer) tooDeep() bool {
-	depth, chain := 0, 0 // open brackets; control words since the last statement ended
+	const level, link = 10, 1
+	depth, chain := 0, 0 // of open brackets; of control words since the last statement ended
 	var outer []int      // chains around the open braces
 	for i, t := range l.tokens {
 		switch t.Value {
 		case "{":
 			outer = append(outer, chain)
-			depth += chain + 1
+			depth += chain + level
 			chain = 0
 		case "(", "[":
-			depth++
+			depth += level
 		case ")", "]":
-			depth = max(0, depth-1)
+			depth = max(0, depth-level)
 		case "}":
 			if n := len(outer); n > 0 {
 				chain, outer = outer[n-1], outer[:n-1]
-				depth = max(0, depth-chain-1)
+				depth = max(0, depth-chain-level)
 			}
 			if !isWord(&l.tokens[i+1], "else") {
 				chain = 0
@@ -91,10 +93,21 @@ func (l *lowerer) tooDeep() bool {
 			if !isWord(&l.tokens[i+1], "else") {
 				chain = 0
 			}
-		case "if", "for", "while", "else":
-			chain++
+		case "if":
+			if i > 0 && isWord(&l.tokens[i-1], "else") {
+				break
+			}
+			chain += level
+		case "for", "while":
+			chain += level
+		case "else":
+			if isWord(&l.tokens[i+1], "if") {
+				chain += link
+			} else {
+				chain += level
+			}
 		}
-		if depth+chain > maxDepth {
+		if depth+chain > maxDepth*level {
 			l.add(diag.TooDeep, spanOf(l, t), "the program is nested more than %d levels deep", maxDepth)
 			return true
 		}

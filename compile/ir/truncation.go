@@ -1,0 +1,126 @@
+package ir
+
+import (
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// truncation lowers what a truncation adds to the log density: minus the log of
+// the probability between the bounds, once for each variate, or negative
+// infinity where a variate is outside of them.
+//
+// One bound needs one distribution function, which adds up the logs of all
+// probabilities if the arguments are containers. Between two bounds there is no
+// such function, so that containers are gone through by a loop.
+func (l *lowerer) truncation(s *ast.Tilde) Stmt {
+	t := &truncation{lowerer: l, s: s, pos: Pos{s.Trunc.Span()}}
+	args := l.exprs(s.Args)
+	lower, upper := s.Trunc.Lower, s.Trunc.Upper
+	var out Stmt
+	switch {
+	case lower != nil && upper != nil && containerAmong(args) >= 0:
+		out = t.loop(args)
+	case lower != nil && upper != nil:
+		out = t.minus(t.between(args, false), args)
+	case lower != nil:
+		out = t.minus(t.cdf("_lccdf", lower, true, args, false), args)
+	case upper != nil:
+		out = t.minus(t.cdf("_lcdf", upper, false, args, false), args)
+	default:
+		return &Block{Pos: t.pos}
+	}
+	if upper != nil {
+		out = &If{Pos: t.pos, Cond: l.library("operator>", t.variate("max"), l.expr(upper)), Then: t.outside(), Else: out}
+	}
+	if lower != nil {
+		out = &If{Pos: t.pos, Cond: l.library("operator<", t.variate("min"), l.expr(lower)), Then: t.outside(), Else: out}
+	}
+	return out
+}
+
+// truncation is one that is being lowered.
+type truncation struct {
+	*lowerer
+	s   *ast.Tilde
+	pos Pos
+}
+
+// containerAmong is the first argument that is a container; -1 if none is.
+func containerAmong(args []Expr) int {
+	for k, a := range args {
+		if !a.Type().IsScalar() {
+			return k
+		}
+	}
+	return -1
+}
+
+// variate is the variate, or of several the one that f selects.
+func (t *truncation) variate(f string) Expr {
+	v := t.expr(t.s.Variate)
+	if !v.Type().IsScalar() {
+		v = t.library(f, v)
+	}
+	return v
+}
+
+func (t *truncation) outside() Stmt {
+	return &Target{Pos: t.pos, Value: t.library("negative_infinity")}
+}
+
+// minus subtracts the log of a probability: where several variates share it, once
+// for each.
+func (t *truncation) minus(log Expr, args []Expr) Stmt {
+	if v := t.expr(t.s.Variate); !v.Type().IsScalar() && containerAmong(args) < 0 {
+		log = t.library("operator*", log, t.library("size", v))
+	}
+	return &Target{Pos: t.pos, Value: t.library("operator-", log)}
+}
+
+// cdf is a distribution function at a bound; below tells that the values on its
+// other side start at the bound itself. element says that the arguments are
+// elements of those that are written.
+func (t *truncation) cdf(suffix string, bound ast.Expr, below bool, args []Expr, element bool) Expr {
+	call := t.info.Truncations[check.TruncationCall{Bound: bound, Suffix: suffix, Element: element}]
+	b := t.expr(bound)
+	if below && call.Match.Params[0].Kind == types.Int {
+		b = t.library("operator-", b, &IntLit{leaf(b.Span(), types.IntType, Data), 1})
+	}
+	return t.resolved(leaf(t.pos.At, types.RealType, Data), call, append([]Expr{b}, args...))
+}
+
+// between is the log of the probability between both bounds.
+func (t *truncation) between(args []Expr, element bool) Expr {
+	return t.library("log_diff_exp", t.cdf("_lcdf", t.s.Trunc.Upper, false, args, element), t.cdf("_lcdf", t.s.Trunc.Lower, true, args, element))
+}
+
+// loop subtracts the log of the probability between both bounds for each element
+// of arguments that are containers.
+func (t *truncation) loop(args []Expr) Stmt {
+	at := t.pos.At
+	out := &Block{Pos: t.pos}
+	for k, a := range args {
+		if _, ok := a.(*VarRef); !ok { // so that it is evaluated once
+			before, once := t.apart(t.pos, a)
+			out.Stmts = append(out.Stmts, before...)
+			args[k] = once[0]
+		}
+	}
+	i := &Var{ID: *t.frame, Name: "element", Type: types.IntType, Block: ast.Functions, Loop: true, Span: at}
+	*t.frame++
+	elems := make([]Expr, len(args))
+	for k, a := range args {
+		elems[k] = a
+		if elem, ok := a.Type().Elem(); ok {
+			elems[k] = &IndexExpr{leaf(at, elem, a.Level()), a, []Index{{Kind: IndexSingle, A: &VarRef{leaf(at, types.IntType, Data), i}, At: at}}}
+		}
+	}
+	out.Stmts = append(out.Stmts, &For{
+		Pos: t.pos, Var: i,
+		From: &IntLit{leaf(at, types.IntType, Data), 1},
+		To:   t.library("size", args[containerAmong(args)]),
+		Body: &Target{Pos: t.pos, Value: t.library("operator-", t.between(elems, true))},
+	})
+	return out
+}

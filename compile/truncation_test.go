@@ -1,0 +1,84 @@
+package compile
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl/compile/data"
+)
+
+// TestTruncatedContainers: truncation of many variates is that of each, whether
+// arguments are shared or not.
+func TestTruncatedContainers(t *testing.T) {
+	const head = `
+data {
+  int N;
+  vector[N] y;
+  array[N] int n;
+  vector[N] x;
+}
+parameters {
+  real mu;
+  real<lower=0> s;
+  vector[N] b;
+}
+model {
+  b ~ normal(0, 3);
+`
+	in := parsed(t, `{"N": 4, "y": [0.5, 1.5, 0.1, 0.9], "n": [2, 3, 7, 4], "x": [0.4, -0.3, 0.2, 0.7]}`)
+	x := []float64{0.3, -0.4, 0.1, 0.2, -0.6, 0.5}
+	density := func(statement string, set *data.Set) float64 {
+		t.Helper()
+		text := head + "  " + statement + "\n}\n"
+		rep := contend(text, "truncated.model", set, 3, 3)
+		if rep.wrong != nil || rep.unsupported != "" {
+			t.Fatalf("%s: %v%s", statement, rep.wrong, rep.unsupported)
+		}
+		lp, err := bound(t, "truncated.model", text, set).LogDensityGrad(x, make([]float64, len(x)))
+		if err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+		return lp
+	}
+	for _, c := range []struct{ all, each string }{
+		{"y ~ normal(mu, s)", "y[i] ~ normal(mu, s)"},
+		{"y ~ normal(b, s)", "y[i] ~ normal(b[i], s)"},
+		{"y ~ normal(mu + b, s)", "y[i] ~ normal(mu + b[i], s)"},
+		{"y ~ student_t(4, x, exp(b))", "y[i] ~ student_t(4, x[i], exp(b[i]))"},
+		{"to_array_1d(y) ~ normal(to_array_1d(b), s)", "y[i] ~ normal(b[i], s)"},
+		{"y' ~ normal(mu, exp(b'))", "y[i] ~ normal(mu, exp(b[i]))"},
+		{"n ~ poisson(s)", "n[i] ~ poisson(s)"},
+		{"n ~ poisson(exp(b))", "n[i] ~ poisson(exp(b[i]))"},
+		{"n ~ binomial(12, inv_logit(b))", "n[i] ~ binomial(12, inv_logit(b[i]))"},
+		{"n ~ neg_binomial_2(exp(b + mu), s)", "n[i] ~ neg_binomial_2(exp(b[i] + mu), s)"},
+	} {
+		lower, upper := "0", "10"
+		if strings.HasPrefix(c.all, "n") {
+			lower = "2"
+		}
+		for _, bounds := range []string{lower + ", ", ", " + upper, lower + ", " + upper} {
+			all := density(fmt.Sprintf("%s T[%s];", c.all, bounds), in)
+			each := density(fmt.Sprintf("for (i in 1:N) %s T[%s];", c.each, bounds), in)
+			if math.Abs(all-each) > 1e-12*math.Max(1, math.Abs(each)) {
+				t.Errorf("%s T[%s]: %v, one by one %v", c.all, bounds, all, each)
+			}
+		}
+	}
+	for _, outside := range []string{"y ~ normal(mu, s) T[0.2, ];", "y ~ normal(b, s) T[, 1.4];", "n ~ poisson(exp(b)) T[3, 9];", "n ~ poisson(s) T[2, 6];"} {
+		if lp := density(outside, in); !math.IsInf(lp, -1) {
+			t.Errorf("%s: log density %v though a variate is outside", outside, lp)
+		}
+	}
+	// One variate with many locations: each has its own probability.
+	a := density("1.5 ~ normal(b, s) T[0, 3];", in)
+	b := density("for (i in 1:N) 1.5 ~ normal(b[i], s) T[0, 3];", in)
+	if math.Abs(a-b) > 1e-12*math.Abs(b) {
+		t.Errorf("one variate: %v, one by one %v", a, b)
+	}
+	// The bounds of a density are no integers, whatever the variate is.
+	if a, b := density("1 ~ normal(mu, s) T[0, ];", in), density("1.0 ~ normal(mu, s) T[0, ];", in); a != b {
+		t.Errorf("an integer as variate of a density: %v, as real %v", a, b)
+	}
+}
