@@ -159,16 +159,8 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 // sliceLanes is a slice whose bounds differ between iterations: its length, which
 // must be the same in all, and where it starts.
 func sliceLanes(from, to value, ax *axis) (n int, starts value) {
-	starts = value{typ: types.IntType, axis: ax, ints: make([]int64, ax.n)}
-	uf, ut := upTo(ax, from.axis), upTo(ax, to.axis)
-	for l := range ax.n {
-		lo := intAt(from, ax, uf, l, 0)
-		k := int(max(0, intAt(to, ax, ut, l, 0)-lo+1))
-		if l > 0 && k != n {
-			panic(&abort{reason: "a slice whose length differs between iterations"})
-		}
-		n, starts.ints[l] = k, lo
-	}
+	sizes, starts := sizesOf(from, to, ax)
+	n = int(mustAgree(sizes, "a slice whose length differs between iterations"))
 	if n == 0 { // an empty slice, wherever it lies
 		for l := range starts.ints {
 			starts.ints[l] = 1

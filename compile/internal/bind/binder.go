@@ -48,6 +48,7 @@ type binder struct {
 	siteOf   map[source.Span]ad.Site
 
 	stats   Stats
+	split   *split // what the attempt that was given up last stumbled over
 	journal *cellJournal
 }
 

@@ -13,6 +13,7 @@
 //	branch.go    conditionals: decided by data (per lane), or by parameters (regions)
 //	signal.go    how statements end (break, continue, return), decided by data or by parameters
 //	loop.go      loops: the ways to evaluate them, in their order
+//	split.go     loops over ragged data, by groups of iterations
 //	frame.go     the log of a loop in lanes, by which reads find their writes
 //	scan.go      loops with a carried recurrence
 //	carry.go     loops as one region that carries variables whole; loops whose end is computed

@@ -21,7 +21,10 @@ func (e *Error) Error() string {
 
 // abort ends the attempt to evaluate a loop once for all iterations; the loop
 // is then evaluated in the next simpler way.
-type abort struct{ reason string }
+type abort struct {
+	reason string
+	split  *split // the loop may be tried by groups of iterations
+}
 
 // problem is a diagnostic under construction; throw ends the evaluation.
 type problem struct{ d diag.Diagnostic }

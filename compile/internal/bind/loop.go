@@ -36,6 +36,7 @@ type loop struct {
 	bind func(i value) value
 
 	tracked []tracked // integers known before every iteration
+	groups  groups    // in which iterations run, in lanes
 }
 
 func (b *binder) execFor(s *ir.For) signal {
@@ -58,7 +59,7 @@ func (b *binder) execFor(s *ir.For) signal {
 	b.axis = ax.parent
 	defer func() { b.axis = old }()
 	lp.tracked = b.track(ax, lp, i, nil)
-	why, ok := b.attempt(func() { b.lanes(ax, lp, i) })
+	why, ok := b.attemptGroups(ax, lp, func() { b.lanes(ax, lp, i) })
 	if ok {
 		b.stats.Laned++
 		return goesOn
@@ -189,7 +190,7 @@ func (b *binder) runLaned(n int, lp *loop) (signal, bool) {
 	ax, i := b.iterations(n)
 	sig, last := goesOn, 0
 	lp.tracked = b.track(ax, lp, i, nil)
-	why, ok := b.attempt(func() {
+	why, ok := b.attemptGroups(ax, lp, func() {
 		if sig, last = b.lanes(ax, lp, i); last > 0 {
 			panic(&abort{reason: jumps})
 		}
@@ -198,7 +199,7 @@ func (b *binder) runLaned(n int, lp *loop) (signal, bool) {
 		n = last
 		ax, i = b.iterations(n)
 		lp.tracked = b.track(ax, lp, i, nil)
-		why, ok = b.attempt(func() { sig, _ = b.lanes(ax, lp, i) })
+		why, ok = b.attemptGroups(ax, lp, func() { sig, _ = b.lanes(ax, lp, i) })
 	}
 	if ok {
 		b.stats.Laned++
@@ -309,7 +310,7 @@ func (b *binder) lanes(ax *axis, lp *loop, i value) (sig signal, last int) {
 	b.inFrame(f, func() {
 		restore := b.private(lp)
 		b.bindVar(lp, i)
-		sig = b.exec(lp.body)
+		sig = b.execGroups(ax, lp)
 		restore()
 	})
 	if sig&(breaks|returns) != 0 {
@@ -422,7 +423,7 @@ func (b *binder) attempt(fn func()) (why string, ok bool) {
 		for _, m := range logs {
 			m.restore()
 		}
-		why, ok = p.reason, false
+		why, ok, b.split = p.reason, false, p.split
 	}()
 	fn()
 	return "", true

@@ -119,7 +119,7 @@ func (b *binder) sizes(v *ir.Var) []int {
 	for i, e := range v.Sizes {
 		n := b.knownInt(e, "a size")
 		if n.axis != nil {
-			panic(&abort{reason: "a size that differs between iterations"})
+			n = intValue(mustAgree(b.narrow(n), "a size that differs between iterations"))
 		}
 		if n.ints[0] < 0 {
 			b.fail(e.Span(), diag.NegativeSize, "the size of `%s` is %d", v.Name, n.ints[0]).

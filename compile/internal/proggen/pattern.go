@@ -8,7 +8,7 @@ func (g *gen) pattern() bool {
 	ps := []func() bool{
 		g.fillVector, g.fillVector, g.scalarState, g.vectorRecurrence, g.vectorRecurrence, g.backward, g.privateTemporary, g.privateTemporary,
 		g.groupSums, g.groupSums, g.permuted, g.antiDependence, g.forwardChain, g.tableOfSteps, g.vectorState, g.counter, g.intTable,
-		g.raggedSums, g.elementBranches, g.matrixNest, g.position,
+		g.raggedSums, g.raggedSlices, g.elementBranches, g.matrixNest, g.position,
 	}
 	if g.on(Computed) {
 		ps = append(ps, g.computedIndex, g.computedIndex, g.computedLoop, g.toTolerance, g.shrinking, g.shrinking)
@@ -365,6 +365,41 @@ func (g *gen) raggedSums() bool {
 			g.line("%s[%s] -= %s;", v.name, o, total.name)
 		}
 	})
+	return true
+}
+
+// raggedSlices runs over slices of few different lengths.
+func (g *gen) raggedSlices() bool {
+	n := g.sizeN()
+	if g.off[Ragged] || g.stage == inFunction || !g.fits(n.n*4) {
+		return false
+	}
+	from := g.scaled(g.vector(n, 1), 2).text
+	whole := g.declare(variable{name: g.name("v"), kind: vectors, dims: []size{n}, bound: localBound, ready: true, level: g.stage != inData})
+	g.line("%s = %s;", declaration(whole, ""), from)
+	v := g.declare(variable{name: g.name("v"), kind: vectors, dims: []size{n}, bound: localBound, level: g.stage != inData})
+	g.line("%s;", declaration(v, ""))
+	i := g.name("i")
+	g.steady(i, "1", n.text, 1, n.n, func() {
+		length := among(g, "(1 + "+i+" % 2)", "(1 + "+i+" % 3)", "(len[1 + "+i+" % 2] % 2 + 1)")
+		part := g.name("e")
+		g.extras()
+		switch g.between(0, 2) {
+		case 0:
+			g.line("vector[%s] %s = segment(%s, 1 + %s %% 4, %s) * %s;", length, part, whole.name, i, length, g.scaled(g.real(1), 1).text)
+		case 1:
+			g.line("vector[%s] %s = tanh(head(%s, %s));", length, part, whole.name, length)
+		default:
+			g.line("vector[%s] %s;", length, part)
+			g.line("for (j in 1:%s) %s[j] = %s[j] + %s;", length, part, whole.name, g.scaled(g.real(1), 2).text)
+		}
+		if g.adds() && g.chance(0.6) {
+			g.line("target += -0.1 * dot_self(%s);", part)
+		}
+		g.line("%s[%s] = tanh(sum(%s)) + %s[1];", v.name, i, among(g, part, "exp("+part+")", "cumulative_sum("+part+")"), among(g, "0.1 * "+part, "softmax("+part+")"))
+		g.extras()
+	})
+	v.ready = true
 	return true
 }
 

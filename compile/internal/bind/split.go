@@ -1,0 +1,140 @@
+package bind
+
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Ragged data: where sizes in a loop's body differ between iterations, which data
+// decide, the iterations of each size run in lanes of their own, as if the body
+// stood in conditionals on its sizes. The sizes that matter are those that the
+// attempt to run all iterations at once stumbles over.
+
+// split is a size in the body of a loop: one number for each lane of an axis,
+// which differ.
+type split struct {
+	axis  *axis
+	sizes []int64
+}
+
+// mustAgree is a size that must be the same in all lanes; where it is not, the
+// evaluation of the loop is given up, and may be tried again by groups.
+func mustAgree(v value, reason string) int64 {
+	if len(v.ints) == 0 {
+		return 0 // in no lane
+	}
+	for _, x := range v.ints {
+		if x != v.ints[0] {
+			panic(&abort{reason: reason, split: &split{v.axis, v.ints}})
+		}
+	}
+	return v.ints[0]
+}
+
+// groups are the iterations of a loop by their sizes.
+type groups struct {
+	of []int32 // by lane
+	n  int
+}
+
+// Groups are few in number and at least this many times as many iterations as
+// groups; else the loop is better unrolled.
+const (
+	maxGroups   = 128
+	fewestLanes = 4
+)
+
+// refine splits the groups of the lanes of ax by a size; it reports whether there
+// are more of them now, but not too many. The size may be one of some of the
+// iterations, or of iterations of loops within them if it is the same in each of
+// these.
+func (g *groups) refine(ax *axis, s *split) bool {
+	if !ax.within(s.axis) {
+		return false
+	}
+	up := upTo(s.axis, ax)
+	sizes := make([]int64, ax.n)
+	for l := range sizes {
+		sizes[l] = -1
+	}
+	for l, x := range s.sizes {
+		at := l
+		if up != nil {
+			at = int(up[l])
+		}
+		if sizes[at] >= 0 && sizes[at] != x {
+			return false
+		}
+		sizes[at] = x
+	}
+	type part struct {
+		of   int32
+		size int64
+	}
+	numbers, of := map[part]int32{}, make([]int32, ax.n)
+	for l, x := range sizes {
+		p := part{size: x}
+		if g.of != nil {
+			p.of = g.of[l]
+		}
+		k, ok := numbers[p]
+		if !ok {
+			k = int32(len(numbers))
+			numbers[p] = k
+		}
+		of[l] = k
+	}
+	if n := len(numbers); n <= g.n || n > maxGroups || n*fewestLanes > ax.n {
+		return false
+	}
+	g.of, g.n = of, len(numbers)
+	return true
+}
+
+// execGroups runs the body of a loop in the lanes of ax, group by group.
+func (b *binder) execGroups(ax *axis, lp *loop) signal {
+	if lp.groups.n == 0 {
+		return b.exec(lp.body)
+	}
+	for k := range lp.groups.n {
+		in := value{typ: types.IntType, axis: ax, ints: make([]int64, ax.n)}
+		for l, g := range lp.groups.of {
+			in.ints[l] = truth(int(g) == k)
+		}
+		b.choose(in, func() signal {
+			if sig := b.exec(lp.body); sig&^(goesOn|continues) != 0 {
+				panic(&abort{reason: jumps})
+			}
+			return goesOn
+		}, func() signal { return goesOn })
+	}
+	return goesOn
+}
+
+// attemptGroups is attempt for a loop in the lanes of ax, by more and more groups
+// if need be.
+func (b *binder) attemptGroups(ax *axis, lp *loop, fn func()) (why string, ok bool) {
+	lp.groups = groups{}
+	for {
+		why, ok = b.attempt(fn)
+		if ok || b.split == nil || !lp.groups.refine(ax, b.split) {
+			b.split = nil
+			return why, ok
+		}
+	}
+}
+
+// sizesOf are the sizes of slices from one place to another, per lane of ax, and
+// where they start.
+func sizesOf(from, to value, ax *axis) (sizes, starts value) {
+	sizes = value{typ: types.IntType, axis: ax, ints: make([]int64, ax.n)}
+	starts = sizes
+	starts.ints = slices.Clone(sizes.ints)
+	uf, ut := upTo(ax, from.axis), upTo(ax, to.axis)
+	for l := range ax.n {
+		lo := intAt(from, ax, uf, l, 0)
+		sizes.ints[l], starts.ints[l] = max(0, intAt(to, ax, ut, l, 0)-lo+1), lo
+	}
+	return sizes, starts
+}
