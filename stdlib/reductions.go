@@ -178,7 +178,7 @@ func mixtures() []Func {
 	}
 	for _, t := range list(tVec, tRow, tVec.Array(1), tRow.Array(1)) {
 		fs = append(fs,
-			fixed("softmax", softDoc, t, list(t), func(b *Builder, a []Arg) ad.Ref { return b.G.Exp(logSoftmax(b, a)) }),
+			fixed("softmax", softDoc, t, list(t), softmax),
 			fixed("log_softmax", logSoft, t, list(t), logSoftmax))
 	}
 	return fs
@@ -199,6 +199,23 @@ func buildLogMix(b *Builder, a []Arg) ad.Ref {
 		w = g.Gather(w, dims(0, shape[0], 0, k, 1))
 	}
 	return g.Sum(g.LogSumExp(g.Add(w, lp)))
+}
+
+// softmax is exp(logSoftmax(x - max x)), which is the same as without the
+// greatest element but for rounding: of numbers about 10⁹ the logarithm of the
+// sum is right to 10⁻⁷ only, and the elements would not add up to 1.
+func softmax(b *Builder, a []Arg) ad.Ref {
+	g, shape := b.G, b.shape(a[0])
+	if product(shape) == 0 {
+		return a[0].Ref
+	}
+	top := g.Do(ad.OpDetach, nil, g.Do(ad.OpMaxOf, nil, a[0].Ref))
+	if len(shape) == 2 {
+		top = g.Gather(top, dims(0, shape[0], 1, shape[1], 0))
+	}
+	x := a[0]
+	x.Ref = g.Sub(x.Ref, top)
+	return g.Exp(logSoftmax(b, []Arg{x}))
 }
 
 // logSoftmax is x - log Σ exp x along the last dimension.

@@ -440,3 +440,25 @@ func TestDrawnInts(t *testing.T) {
 		}
 	})
 }
+
+// TestSoftmaxOfLargeNumbers: the elements add up to 1 however large the
+// arguments are, as a distribution that is given them wants it.
+func TestSoftmaxOfLargeNumbers(t *testing.T) {
+	for _, o := range stdlib.Universe().Lookup("softmax") {
+		f := o.(*stdlib.Func)
+		typ := forms(f)[0][0]
+		v := Value{Type: typ, Shape: []int{2}, Data: []float64{-1e9, -1e9 - 1}}
+		if typ.Dims > 0 {
+			v.Shape, v.Data = []int{2, 2}, []float64{3e12, 3e12 - 1, 4, 3}
+		}
+		got, err := Eval(f, false, []Value{v})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; i < len(got); i += 2 {
+			if first := 1 / (1 + math.Exp(-1)); !near(got[i], first, 1e-15) || !near(got[i]+got[i+1], 1, 1e-15) {
+				t.Errorf("%v: %v", typ, got)
+			}
+		}
+	}
+}
