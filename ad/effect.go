@@ -43,8 +43,14 @@ func (e *CheckError) Error() string {
 	if e.Index >= 0 {
 		name += "[" + strconv.Itoa(e.Index+1) + "]"
 	}
-	return fmt.Sprintf("%s: %s must be %s, but is %s", e.Check.Function, name, e.Check.Want, FormatNumber(e.Value))
+	value := FormatNumber(e.Value)
+	if x, err := strconv.ParseFloat(value, 64); err == nil && e.Check.Set.Contains(x) { // rounded
+		value = exactly(e.Value)
+	}
+	return fmt.Sprintf("%s: %s must be %s, but is %s", e.Check.Function, name, e.Check.Want, value)
 }
+
+func exactly(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // Requirement is the attribute of OpRequire, an effect on a value without
 // lanes: Wrong says what is wrong with the elements of the argument, or nothing
@@ -55,9 +61,14 @@ type Requirement struct{ Wrong func(x []float64) string }
 // Message is the attribute of OpReject and OpPrint: texts and, between them,
 // values of arguments. OpReject's first argument is its condition: where it is
 // not 0, the evaluation is rejected (Fatal: the run ends) with a *RejectError.
+//
+// With Where, the message is about a pair of elements of the first two values,
+// the first for which Where holds: they stand for the values, and the part Which
+// is their index.
 type Message struct {
 	Parts []MessagePart
 	Fatal bool
+	Where func(x, y float64) bool
 }
 
 // MessagePart is a text or, if Arg is not negative, the value of an argument; of
@@ -67,6 +78,10 @@ type MessagePart struct {
 	Arg  int
 	Form *Form
 }
+
+// Which is the Arg of the part that says of which elements a message with Where
+// is, such as [2,1]; of numbers it is empty.
+const Which = -2
 
 // Form says how the values of several arguments are written as one: an array of
 // so many dimensions, which all of them have, of lists in parentheses of what
@@ -177,9 +192,21 @@ func RunEffect(n *Node, types []Type, args [][]float64, print func(string)) erro
 
 func (m *Message) format(types []Type, args [][]float64, lane int) string {
 	var b strings.Builder
+	var pair [2]string
+	which := ""
+	if m.Where != nil {
+		which, pair = m.pair(types, args, lane)
+	}
 	for _, p := range m.Parts {
-		if p.Arg < 0 {
+		switch {
+		case p.Arg == Which:
+			b.WriteString(which)
+			continue
+		case p.Arg < 0:
 			b.WriteString(p.Text)
+			continue
+		case m.Where != nil && p.Arg < len(pair):
+			b.WriteString(pair[p.Arg])
 			continue
 		}
 		var parts []printed
@@ -197,6 +224,40 @@ func (m *Message) format(types []Type, args [][]float64, lane int) string {
 		}
 	}
 	return b.String()
+}
+
+// pair finds the elements that a message with Where is about.
+func (m *Message) pair(types []Type, args [][]float64, lane int) (which string, text [2]string) {
+	var v [2][]float64
+	var shape []int
+	for k := range v {
+		v[k] = args[k]
+		if n := types[k].Size(); types[k].Lanes > 0 {
+			v[k] = v[k][lane*n : (lane+1)*n]
+		}
+		if len(types[k].Shape) > len(shape) {
+			shape = types[k].Shape
+		}
+	}
+	at := func(k, i int) float64 { return v[k][i%len(v[k])] }
+	i, n := 0, max(len(v[0]), len(v[1]))
+	for i < n-1 && !m.Where(at(0, i), at(1, i)) {
+		i++
+	}
+	for k := range text {
+		text[k] = FormatNumber(at(k, i))
+	}
+	if text[0] == text[1] { // rounded
+		text = [2]string{exactly(at(0, i)), exactly(at(1, i))}
+	}
+	for k := len(shape) - 1; k >= 0; k-- {
+		which = fmt.Sprintf(",%d", i%shape[k]+1) + which
+		i /= shape[k]
+	}
+	if which != "" {
+		which = "[" + which[1:] + "]"
+	}
+	return which, text
 }
 
 // printed is an argument, or an element of one.

@@ -142,6 +142,8 @@ func TestConstraintErrors(t *testing.T) {
 		{"vector[3] x = simplex_unconstrain([0.5 + 0 * u, 0.2, 0.2, 0.2]');", "simplex_unconstrain: the argument must be a valid simplex, but its elements sum to 1.1"},
 		{"real x = lower_bound_unconstrain(u, 3);", "lower_bound_unconstrain: the value must be at least 3, but is 1"},
 		{"real x = lower_upper_bound_constrain(u, 3, 2 + 0 * u);", "lower_upper_bound_constrain: the lower bound must be below the upper bound, but they are 3 and 2"},
+		{"matrix<lower=0>[2, 2] x = [[1, 2], [u - 2, 3]];", "x[2,1] is -1, but must be at least 0"},
+		{"vector<upper=[1, 1]'>[2] x = [1, u + 1e-9]';", "x[2] is 1.000000001, but must be at most 1"},
 		{"real x = offset_multiplier_constrain(u, 3, -u);", "offset_multiplier_constrain: the multiplier must be positive finite, but is -1"},
 		{"matrix[3, 3] x = corr_matrix_constrain(rep_vector(u, 4), 3);", "corr_matrix_constrain: argument 1 must have size 3 for a value with sizes 3 by 3, but has size 4"},
 		{"vector[1] x = unit_vector_constrain(rep_vector(u, 1));", "a unit_vector has at least 2 elements, but the argument has size 1"},

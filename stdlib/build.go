@@ -193,15 +193,21 @@ func check(g *ad.Graph, function, what string, c types.Constraint, x ad.Ref) {
 
 // rejectIf adds a rejection where any element of cond is not 0; parts are texts
 // (string) and values (ad.Ref). Nothing is added if cond is known to be 0.
-func rejectIf(g *ad.Graph, cond ad.Ref, parts ...any) {
+func rejectIf(g *ad.Graph, cond ad.Ref, parts ...any) { rejectWhere(g, nil, cond, parts...) }
+
+// rejectWhere is rejectIf for a condition on the elements of the first two
+// values; the part ad.Which says which elements it holds for.
+func rejectWhere(g *ad.Graph, where func(x, y float64) bool, cond ad.Ref, parts ...any) {
 	cond = g.Sum(cond)
 	if v, ok := g.Value(cond); ok && !slices.ContainsFunc(v, func(x float64) bool { return x != 0 }) {
 		return
 	}
-	m := &ad.Message{}
+	m := &ad.Message{Where: where}
 	var args []ad.Ref
 	for _, p := range parts {
 		switch p := p.(type) {
+		case ad.MessagePart:
+			m.Parts = append(m.Parts, p)
 		case string:
 			m.Parts = append(m.Parts, ad.MessagePart{Text: p, Arg: -1})
 		case ad.Ref:

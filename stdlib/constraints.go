@@ -210,8 +210,8 @@ func (b *Builder) checkBounds(kind types.ConstraintKind, names []string, a []Arg
 		check(g, b.Name, "the "+names[i], types.NotNaN, a[i].Ref)
 	}
 	if len(a) == 2 {
-		rejectIf(g, g.Do(ad.OpNot, nil, g.Less(a[0].Ref, a[1].Ref)),
-			b.Name+": the lower bound must be below the upper bound, but they are ", a[0].Ref, " and ", a[1].Ref)
+		rejectWhere(g, func(lo, hi float64) bool { return !(lo < hi) }, g.Do(ad.OpNot, nil, g.Less(a[0].Ref, a[1].Ref)),
+			b.Name+": the lower bound", ad.MessagePart{Arg: ad.Which}, " must be below the upper bound, but they are ", a[0].Ref, " and ", a[1].Ref)
 	}
 }
 
@@ -223,10 +223,12 @@ func (b *Builder) inBounds(x ad.Ref, bounds transform.Bounds) {
 			continue
 		}
 		lo, hi, rel := bound, x, " must be at least "
+		wrong := func(bound, x float64) bool { return !(bound <= x) }
 		if i == 1 {
 			lo, hi, rel = x, bound, " must be at most "
+			wrong = func(bound, x float64) bool { return !(x <= bound) }
 		}
-		rejectIf(g, g.Do(ad.OpNot, nil, g.Do(ad.OpLessEqual, nil, lo, hi)), b.Name+": the value", rel, bound, ", but is ", x)
+		rejectWhere(g, wrong, g.Do(ad.OpNot, nil, g.Do(ad.OpLessEqual, nil, lo, hi)), b.Name+": the value", ad.MessagePart{Arg: ad.Which}, rel, bound, ", but is ", x)
 	}
 }
 

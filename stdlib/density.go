@@ -133,11 +133,13 @@ func (d *Dist) checks(b *Builder, y []Arg, variate types.Constraint, p []Arg) {
 			return p[i-1].Ref
 		}
 		op, text := ad.OpLess, " must be at least "
+		wrong := func(than, x float64) bool { return x < than }
 		if r.Strict {
 			op, text = ad.OpLessEqual, " must be greater than "
+			wrong = func(than, x float64) bool { return x <= than }
 		}
 		bad := b.G.Do(op, nil, at(r.Arg), at(r.Than))
-		rejectIf(b.G, bad, b.Name+": "+d.what(r.Arg)+text, at(r.Than), ", but is ", at(r.Arg))
+		rejectWhere(b.G, wrong, bad, b.Name+": "+d.what(r.Arg), ad.MessagePart{Arg: ad.Which}, text, at(r.Than), ", but is ", at(r.Arg))
 	}
 }
 

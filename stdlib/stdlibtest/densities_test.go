@@ -209,12 +209,17 @@ func TestMessages(t *testing.T) {
 		{nth("uniform_lpdf", 0), real(0, 2, 1), "uniform_lpdf: Upper bound parameter must be greater than 2, but is 1"},
 		{nth("binomial_lpmf", 0), []Value{Scalar(tInt, 3), Scalar(tInt, 2), Scalar(tReal, 0.5)},
 			"binomial_lpmf: Population size parameter must be at least 3, but is 2"},
+		{nth("normal_lpdf", 0), []Value{vec(0, 1), Scalar(tReal, 1), vec(1, 0)}, "normal_lpdf: Scale parameter[2] must be positive, but is 0"},
+		{nth("uniform_lpdf", 0), []Value{Scalar(tReal, 0), Scalar(tReal, -1), vec(1, -1, -2)},
+			"uniform_lpdf: Upper bound parameter[2] must be greater than -1, but is -1"},
 		{nth("operator+", 2), []Value{vec(1, 2), vec(1, 2, 3)}, "operator+: sizes do not match: argument 1 has size 2, argument 2 has size 3"},
 		{nth("head", 0), []Value{vec(1, 2), Scalar(tInt, 3)}, "head: argument 2 is 3, which is not in the range 0 to 2"},
 		{nth("categorical_lpmf", 0), []Value{Scalar(tInt, 3), vec(0.5, 0.5)},
 			"categorical_lpmf: Number of categories must be in the interval [1, 2], but is 3"},
 		{nth("categorical_lpmf", 0), []Value{Scalar(tInt, 1), vec(0.5, 0.6)},
 			"categorical_lpmf: sum of Probabilities parameter must be 1, but is 1.1"},
+		{nth("categorical_lpmf", 0), []Value{Scalar(tInt, 1), vec(0.5, 0.5+1.0/(1<<20))},
+			"categorical_lpmf: sum of Probabilities parameter must be 1, but is 1.0000009536743164"},
 	} {
 		_, err := Eval(c.f, false, c.vs)
 		if err == nil || err.Error() != c.want {

@@ -302,7 +302,8 @@ func (b *binder) checkOrder(v *ir.Var, bounds transform.Bounds) {
 	if t := g.Type(wrong); len(t.Shape) > 0 {
 		wrong = g.Sum(wrong)
 	}
-	m := &ad.Message{Parts: []ad.MessagePart{{Text: "the lower bound of " + v.Name + " is not below its upper bound: ", Arg: -1}, {Arg: 0}, {Text: " and ", Arg: -1}, {Arg: 1}}}
+	m := &ad.Message{Where: func(lo, hi float64) bool { return !(lo < hi) }, Parts: []ad.MessagePart{
+		{Text: "the lower bound of " + v.Name, Arg: -1}, {Arg: ad.Which}, {Text: " is not below its upper bound: ", Arg: -1}, {Arg: 0}, {Text: " and ", Arg: -1}, {Arg: 1}}}
 	g.RejectIf(wrong, m, bounds.Lower, bounds.Upper)
 }
 

@@ -148,11 +148,16 @@ func wrongItem(v *ir.Var, shape []int, tol float64) func(x []float64) (item int,
 
 // itemName names an element of an array: theta[2,1].
 func itemName(v *ir.Var, shape []int, i int) string {
-	if v.Type.Dims == 0 {
-		return v.Name
+	return elementName(v.Name, shape[:v.Type.Dims], i)
+}
+
+// elementName names an element of what has that shape.
+func elementName(name string, shape []int, i int) string {
+	if len(shape) == 0 {
+		return name
 	}
-	name := elementNames(v.Name, shape[:v.Type.Dims], []int32{int32(i)})[0]
-	return v.Name + "[" + strings.ReplaceAll(strings.TrimPrefix(name, v.Name+"."), ".", ",") + "]"
+	long := elementNames(name, shape, []int32{int32(i)})[0]
+	return name + "[" + strings.ReplaceAll(strings.TrimPrefix(long, name+"."), ".", ",") + "]"
 }
 
 // checkItems adds the check that a variable is of its constrained type.
@@ -256,7 +261,7 @@ func (b *binder) checkDeclared(v *ir.Var) {
 	}
 	if b.now {
 		b.checkKnown(v, func(i int, x, bound float64, rel string) {
-			b.fail(v.Span, diag.OutsideBounds, "%s is %s, but must be %s %s", elementText(v.Name, b.cell(v).shape, i), ad.FormatNumber(x), rel, ad.FormatNumber(bound)).
+			b.fail(v.Span, diag.OutsideBounds, "`%s` is %s, but must be %s %s", elementName(v.Name, b.cell(v).shape, i), ad.FormatNumber(x), rel, ad.FormatNumber(bound)).
 				fix("mend the computation in transformed data, or the declared bounds").throw()
 		})
 		return
@@ -271,8 +276,10 @@ func (b *binder) checkDeclared(v *ir.Var) {
 		bound := b.eval(e)
 		xr, br := b.use(x, b.root, nil), b.use(bound, b.root, nil)
 		lo, hi, rel := br, xr, "at least"
+		where := func(x, bound float64) bool { return !(bound <= x) }
 		if k == 1 {
 			lo, hi, rel = xr, br, "at most"
+			where = func(x, bound float64) bool { return !(x <= bound) }
 		}
 		g.SetSite(b.site())
 		wrong := g.Do(ad.OpNot, nil, g.Do(ad.OpLessEqual, nil, lo, hi))
@@ -282,16 +289,8 @@ func (b *binder) checkDeclared(v *ir.Var) {
 		if len(g.Type(wrong).Shape) > 0 {
 			wrong = g.Sum(wrong)
 		}
-		m := &ad.Message{Parts: []ad.MessagePart{
-			{Text: v.Name + " is ", Arg: -1}, {Arg: 0}, {Text: ", but must be " + rel + " ", Arg: -1}, {Arg: 1}}}
+		m := &ad.Message{Where: where, Parts: []ad.MessagePart{
+			{Text: v.Name, Arg: -1}, {Arg: ad.Which}, {Text: " is ", Arg: -1}, {Arg: 0}, {Text: ", but must be " + rel + " ", Arg: -1}, {Arg: 1}}}
 		g.RejectIf(wrong, m, xr, br)
 	}
-}
-
-func elementText(name string, shape []int, i int) string {
-	s := "`" + name + "`"
-	if len(shape) == 0 {
-		return s
-	}
-	return "`" + elementNames(name, shape, []int32{int32(i)})[0] + "`"
 }
