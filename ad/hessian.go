@@ -19,7 +19,7 @@ func (g *Graph) HVP(out Ref, wrt, v []Ref) []Ref {
 // sum, if it is an array) by the n elements of wrt, which has no lanes.
 func (g *Graph) Hessian(out, wrt Ref) Ref {
 	n := g.Type(wrt).Size()
-	h := g.Jacobian(g.Grad(out, wrt)[0], wrt)
+	h := g.Jacobian(g.Grad(out, wrt)[0], wrt, false)
 	if h == None {
 		return g.Expand(g.Const(0), Type{Shape: []int{n, n}})
 	}
@@ -33,15 +33,15 @@ const maxLaneWork = 1 << 22
 // Jacobian returns the derivatives of the elements of out by the n elements of
 // wrt, which has no lanes: row i, of as many columns as out has elements over
 // all lanes, is the tangent in the direction i; None where out does not depend on
-// wrt.
-func (g *Graph) Jacobian(out, wrt Ref) Ref {
+// wrt. With laned, the graph is to be put where there are lanes: none are added.
+func (g *Graph) Jacobian(out, wrt Ref, laned bool) Ref {
 	n := g.Type(wrt).Size()
 	eye := make([]float64, n*n)
 	for i := range n {
 		eye[i*n+i] = 1
 	}
 	basis := g.ConstArray(Type{Shape: []int{n, n}}, eye)
-	return g.directions([]Ref{out}, wrt, basis, false, func(_ *Graph, t []Ref) []Ref { return t })[0]
+	return g.directions([]Ref{out}, wrt, basis, laned, func(_ *Graph, t []Ref) []Ref { return t })[0]
 }
 
 // directions returns what then makes of the tangents of outs (None where they

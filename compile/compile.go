@@ -51,22 +51,14 @@ type Options struct {
 	Legacy bool
 }
 
-// Check parses and checks a program. What is correct but cannot be run yet gives
-// warnings.
+// Check parses and checks a program.
 func Check(f *source.File, o Options) diag.List {
-	tree, info, list := checked(f, o)
-	if info == nil {
-		return list
-	}
-	for _, d := range ir.Unsupported(tree, info) {
-		d.Severity = diag.Warning
-		list = append(list, d)
-	}
+	_, _, list := checked(f, o)
 	list.Sort()
 	return list
 }
 
-// Known tells the functions of the library, evaluated or not.
+// Known tells the functions of the library.
 func Known(name string) bool { return len(stdlib.Language().Lookup(name)) > 0 }
 
 // checked parses and checks; the Info is nil if the list has errors.
@@ -91,8 +83,7 @@ func checked(f *source.File, o Options) (*ast.File, *check.Info, diag.List) {
 // Compile is CompileWith without options.
 func Compile(f *source.File) (*Program, diag.List) { return CompileWith(f, Options{}) }
 
-// CompileWith parses and checks a program. Program is nil if the list has errors,
-// among them what is correct but cannot be run yet (diag.NotSupported);
+// CompileWith parses and checks a program. Program is nil if the list has errors;
 // otherwise the list may hold warnings.
 func CompileWith(f *source.File, o Options) (*Program, diag.List) {
 	tree, info, list := checked(f, o)
@@ -100,9 +91,6 @@ func CompileWith(f *source.File, o Options) (*Program, diag.List) {
 		return nil, list
 	}
 	list = oneLegacy(list)
-	if refused := ir.Unsupported(tree, info); len(refused) > 0 {
-		return nil, append(list, refused...)
-	}
 	p := ir.Lower(tree, info, stdlib.Language())
 	return &Program{ir: p}, list
 }

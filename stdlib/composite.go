@@ -135,7 +135,7 @@ var compositeDocs = map[string]string{
 }
 
 // compositeFixed lists plain forms of tuples and complex numbers, in the notation
-// of plannedFixed.
+// of shortType: "arguments => result: names".
 const compositeFixed = `
 m => (m,m): qr qr_thin
 m => (m,v): eigendecompose_sym

@@ -7,7 +7,7 @@
 //
 //	stdlib.go        Func, Arg, Builder, Dist: what a declaration is
 //	universe.go      Universe, the registry
-//	signatures.go    the library for the checker: also forms without evaluation (planned.go)
+//	signatures.go    the library for the checker: also forms of tuples and complex numbers, and texts
 //	build.go         helpers that declarations are made of
 //	density.go       the functions that are derived from a Dist
 //	structured.go    helpers of densities that are not a Dist

@@ -166,6 +166,7 @@ vector solve(vector phi, array[] vector theta, data array[,] real x_r, data arra
   if (size(theta) == 0) return rep_vector(0, 0);
   return from(1, phi, theta, x_r, x_i);
 }`},
+		{names: "generate_laplace_options", doc: laplaceOptionsDoc, plain: laplaceOptions},
 		{names: "hypergeometric_2F1", doc: "The hypergeometric function ₂F₁(a, b; c; z) for arguments a, b, c, z with z ≤ 1, at z = 1 for c > a + b: the sum of its series, of negative z after Pfaff's transformation (DLMF 15.2, 15.4.20, 15.8.1).", files: "hypergeometric", head: constantStubs, plain: `
 real solve(real a, real b, real c, real z) { return gauss(a, b, c, z); }`},
 		{names: "hypergeometric_3F2", doc: "The hypergeometric function ₃F₂(a; b; z) of three upper and two lower parameters, for |z| ≤ 1: the sum of its series (DLMF 16.2).", files: "hypergeometric", head: constantStubs, plain: `

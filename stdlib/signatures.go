@@ -11,9 +11,7 @@ import (
 )
 
 // Language is the whole library of Stan, as the checker wants it: what Universe
-// evaluates, and the forms that have types only (types.Planned). Of a form that
-// is both, the evaluated one counts, so that a function may be declared without
-// touching the table of planned forms.
+// declares, forms of tuples and complex numbers, and functions that are texts.
 func Language() *Signatures { return language() }
 
 // Signatures is a set of overloads by name. It implements check.Universe.
@@ -24,7 +22,7 @@ type Signatures struct {
 
 var language = sync.OnceValue(func() *Signatures {
 	s := &Signatures{byName: maps.Clone(Universe().byName)}
-	for name, forms := range plannedForms() {
+	for name, forms := range otherForms() {
 		s.byName[name] = slices.Concat(s.byName[name], forms)
 	}
 	s.names = slices.Sorted(maps.Keys(s.byName))
@@ -38,21 +36,23 @@ func (s *Signatures) Lookup(name string) []types.Overload { return s.byName[name
 // Names yields every name in alphabetical order.
 func (s *Signatures) Names() iter.Seq[string] { return slices.Values(s.names) }
 
-// plannedForms collects the forms of tuples and complex numbers, those that are
-// texts, and those that nothing evaluates yet.
-func plannedForms() map[string][]types.Overload {
+// otherForms collects the forms of tuples and complex numbers and those that are
+// texts.
+func otherForms() map[string][]types.Overload {
 	out := map[string][]types.Overload{}
 	add := func(name string, o types.Overload) {
-		if w, ok := written(name, o); ok {
+		if _, ok := o.(types.Written); ok {
+			// It has its text already.
+		} else if w, ok := written(name, o); ok {
 			o = w
 		} else if f := compositeForm(name, o); f != nil {
 			o = f
 		} else {
-			o = types.Planned{Overload: o}
+			panic("no meaning of " + name + ": " + o.String()) // a mistake in a table
 		}
 		out[name] = append(out[name], o)
 	}
-	for line := range strings.Lines(compositeFixed + plannedFixed) {
+	for line := range strings.Lines(compositeFixed + writtenFixed) {
 		form, names, ok := strings.Cut(line, ":")
 		if !ok {
 			continue
@@ -72,7 +72,7 @@ func plannedForms() map[string][]types.Overload {
 			add(name, f)
 		}
 	}
-	for _, o := range plannedFamilies() {
+	for _, o := range otherFamilies() {
 		switch o := o.(type) {
 		case types.Elementwise:
 			add(o.Name, o)
@@ -82,7 +82,7 @@ func plannedForms() map[string][]types.Overload {
 			add(o.Name, o)
 		case types.ReduceSum:
 			add(o.Name, o)
-		case types.Laplace:
+		case types.Written:
 			add(o.Name, o)
 		case types.Fixed:
 			add(o.Name, o)
@@ -106,7 +106,7 @@ var operatorNames = map[string]string{
 	"'": "transpose", "==": "logical_eq", "!=": "logical_neq",
 }
 
-// shortType reads the notation of plannedFixed: a digit for the number of array
+// shortType reads the notation of compositeFixed: a digit for the number of array
 // dimensions, then i r v w m for int, real, vector, row_vector and matrix, with
 // c in front for complex; (…) is a tuple.
 func shortType(s string) types.Type {
@@ -129,9 +129,9 @@ func shortType(s string) types.Type {
 	return t
 }
 
-// plannedFixed lists plain forms, "arguments => result: names", in the notation
-// of shortType.
-const plannedFixed = `
+// writtenFixed lists plain forms of texts, "arguments => result: names", in the
+// notation of shortType.
+const writtenFixed = `
 i => (v,r,i,i,i,i): generate_laplace_options
 v => (v,r,i,i,i,i): generate_laplace_options
 r r r r => r: hypergeometric_2F1

@@ -77,8 +77,7 @@ func families() []family {
 	)
 }
 
-// Families are the groups of the whole library, functions that are texts and forms
-// that nothing evaluates yet included.
+// Families are the groups of the whole library, functions that are texts included.
 func Families() []Family {
 	var out []Family
 	seen := map[string]bool{}
@@ -103,17 +102,7 @@ func Families() []Family {
 			}
 		})
 	}
-	ofKind := func(planned bool) iter.Seq[string] {
-		return func(yield func(string) bool) {
-			for n := range Language().Names() {
-				if _, ok := Language().Lookup(n)[0].(types.Planned); ok == planned && !yield(n) {
-					return
-				}
-			}
-		}
-	}
-	add("algorithms: differential equations, equations, integrals, series, sums in parallel", ofKind(false))
-	add("not evaluated yet", ofKind(true))
+	add("algorithms: differential equations, equations, integrals, series, sums in parallel, Laplace's approximation", Language().Names())
 	return out
 }
 

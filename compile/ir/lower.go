@@ -219,7 +219,12 @@ func (l *lowerer) assignSimple(s *ast.Assign, p place, t types.Type) Stmt {
 func (l *lowerer) tilde(s *ast.Tilde) Stmt {
 	call := l.info.Calls[s]
 	out := &Tilde{Pos: Pos{s.Span()}, Name: s.Dist.Name}
-	args := l.exprs(append([]ast.Expr{s.Variate}, s.Args...))
+	es := append([]ast.Expr{s.Variate}, s.Args...)
+	if w, ok := call.Overload.(types.Written); ok { // never truncated: none has distribution functions
+		out.Density = l.written(s.Span(), es, call, w)
+		return out
+	}
+	args := l.exprs(es)
 	out.Density = l.resolved(Typed{At: s.Span(), Ty: types.RealType}, call, args)
 	if s.Trunc == nil {
 		return out
@@ -383,7 +388,7 @@ func (l *lowerer) indices(is []ast.Index) []Index {
 func (l *lowerer) call(e *ast.CallExpr) Expr {
 	call := l.info.Calls[e]
 	if w, ok := call.Overload.(types.Written); ok {
-		return l.written(e, call, w)
+		return l.written(e.Span(), e.Args, call, w)
 	}
 	ty, args := Typed{At: e.Span(), Ty: call.Match.Result}, l.exprs(e.Args)
 	if call.Func == nil {

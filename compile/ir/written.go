@@ -23,29 +23,90 @@ import (
 //
 // The text is completed with what depends on the call: $params are the
 // parameters, $args the arguments that are passed on to f, each beginning with a
+// comma; $params2 and $args2 those for g, $list2 and $call2 the same without the
 // comma; $1, $2, … are the types of the arguments that are not functions.
+//
+// Of types.Laplace, f is the likelihood, or the library's, and g the covariance
+// function. The arguments of solve are the size of the blocks, the members of
+// the control tuple, those of the likelihood's tuple (or the arguments of the
+// library's likelihood) and those of the covariance function's.
 
-// written lowers a call of a library function that is a text.
-func (l *lowerer) written(e *ast.CallExpr, call *check.Call, w types.Written) Expr {
-	var passed []*Function
-	var extra []types.Param
-	var args []Expr
-	for i, a := range e.Args {
-		if f := l.functor(a); f != nil {
-			if len(passed) == 0 && w.Lead >= 0 {
-				extra = f.FuncType.Params[w.Lead:]
+// written lowers a call of a library function that is a text. Propto is of no
+// matter: no text has terms that may be dropped.
+func (l *lowerer) written(at source.Span, es []ast.Expr, call *check.Call, w types.Written) *UserCall {
+	var t textCall
+	if o, ok := w.Overload.(types.Laplace); ok {
+		t = l.laplaceCall(es, call, o)
+	} else {
+		for i, a := range es {
+			if f := l.functor(a); f != nil {
+				if len(t.passed) == 0 && w.Lead >= 0 {
+					t.extra[0] = f.FuncType.Params[w.Lead:]
+				}
+				t.passed = append(t.passed, l.funcs[f])
+				continue
 			}
-			passed = append(passed, l.funcs[f])
-			continue
+			t.args = append(t.args, promote(l.expr(a), call.Match.Params[i]))
 		}
-		args = append(args, promote(l.expr(a), call.Match.Params[i]))
 	}
-	fn := l.make(w, passed, extra, args)
-	ty := Typed{At: e.Span(), Ty: call.Match.Result}
-	for _, a := range args {
+	ty := Typed{At: at, Ty: call.Match.Result}
+	for _, a := range t.args {
 		ty.Lv = max(ty.Lv, a.Level())
 	}
-	return &UserCall{Typed: ty, Func: fn, Args: args}
+	return &UserCall{Typed: ty, Func: l.make(w, t), Args: t.args, Propto: call.Propto}
+}
+
+// textCall is a call of a text: what stands for f and g, what is passed on to
+// each, and the arguments of solve.
+type textCall struct {
+	passed []*Function
+	extra  [2][]types.Param
+	args   []Expr
+}
+
+// laplaceCall is the call of a form of the Laplace approximation.
+func (l *lowerer) laplaceCall(es []ast.Expr, call *check.Call, o types.Laplace) textCall {
+	t := textCall{passed: make([]*Function, 2)}
+	arg := func(i int) Expr { return promote(l.expr(es[i]), call.Match.Params[i]) }
+	head := len(o.Built)
+	var likelihood []Expr
+	if o.Built == nil {
+		head = 2
+		f := l.functor(es[0])
+		t.passed[0], t.extra[0] = l.funcs[f], f.FuncType.Params[1:]
+		likelihood = members(arg(1))
+	}
+	for i, ty := range o.Built {
+		t.extra[0] = append(t.extra[0], types.Param{Type: ty})
+		likelihood = append(likelihood, arg(i))
+	}
+	g := l.functor(es[head+1])
+	t.passed[1], t.extra[1] = l.funcs[g], g.FuncType.Params
+	t.args = append(t.args, arg(head))
+	if o.Tol {
+		t.args = append(t.args, members(arg(head+3))...)
+	}
+	t.args = append(append(t.args, likelihood...), members(arg(head+2))...)
+	return t
+}
+
+// members are the members of a tuple.
+func members(e Expr) []Expr {
+	var out []Expr
+	t := e.Type()
+	parts := apartNow(e)
+	for i, m := range t.Members {
+		from, to := t.LeafRange(i)
+		switch {
+		case parts == nil:
+			out = append(out, &Member{Typed{e.Span(), m, e.Level()}, e, i})
+		case m.Composite():
+			out = append(out, tuple(Typed{At: e.Span(), Ty: m}, parts[from:to]...))
+		default:
+			out = append(out, parts[from])
+		}
+	}
+	return out
 }
 
 // functor is the function that an argument names; nil if it names none.
@@ -64,23 +125,30 @@ func (l *lowerer) functor(e ast.Expr) *check.Func {
 	return l.info.Functors[v]
 }
 
-// make is the function of a text for the functions and arguments passed.
-func (l *lowerer) make(w types.Written, passed []*Function, extra []types.Param, values []Expr) *Function {
-	var params, args, key strings.Builder
-	for i, p := range extra {
-		data := ""
-		if p.DataOnly {
-			data = "data "
+// make is the function of a text for a call.
+func (l *lowerer) make(w types.Written, t textCall) *Function {
+	var key strings.Builder
+	var replace []string
+	for k, end := range []string{"", "2"} {
+		name := [...]string{"passed", "further"}[k] // that no text uses
+		var params, args strings.Builder
+		for i, p := range t.extra[k] {
+			data := ""
+			if p.DataOnly {
+				data = "data "
+			}
+			fmt.Fprintf(&params, ", %s%s %s%d", data, p.Type, name, i+1)
+			fmt.Fprintf(&args, ", %s%d", name, i+1)
 		}
-		fmt.Fprintf(&params, ", %s%s a%d", data, p.Type, i+1)
-		fmt.Fprintf(&args, ", a%d", i+1)
+		// What comes first counts, if more than one fits.
+		replace = append([]string{"$params" + end, params.String(), "$args" + end, args.String(),
+			"$list" + end, strings.TrimPrefix(params.String(), ", "), "$call" + end, strings.TrimPrefix(args.String(), ", ")}, replace...)
 	}
-	replace := []string{"$params", params.String(), "$args", args.String()}
-	for i, v := range values {
+	for i, v := range t.args {
 		replace = append(replace, "$"+strconv.Itoa(i+1), v.Type().String())
 	}
 	text := strings.NewReplacer(replace...).Replace(w.Text)
-	for _, f := range passed {
+	for _, f := range t.passed {
 		fmt.Fprintf(&key, "%p ", f)
 	}
 	key.WriteString(text)
@@ -95,17 +163,18 @@ func (l *lowerer) make(w types.Written, passed []*Function, extra []types.Param,
 	}
 	sub := &lowerer{info: info, universe: l.universe, prog: l.prog, vars: map[*check.Var][]*Var{}, funcs: map[*check.Func]*Function{}, made: l.made}
 	byName := map[string]*Function{}
+	var solve *Function
 	for _, fn := range info.Funcs {
 		out := &Function{Name: fn.Name, Result: fn.Result, Span: fn.Decl.Name.Span()}
 		switch fn.Name {
 		case "f":
-			out = passed[0]
+			out = t.passed[0]
 		case "g":
-			out = passed[1]
+			out = t.passed[1]
 		case "detach":
 			out.Intrinsic = Detach
-		case "solve":
-			out.Name = w.Name
+		case "solve", "solve_rng":
+			out.Name, solve = w.Name, out
 		}
 		sub.funcs[fn], byName[fn.Name] = out, out
 	}
@@ -119,12 +188,11 @@ func (l *lowerer) make(w types.Written, passed []*Function, extra []types.Param,
 				out.Arg += len(p.Type.Leaves())
 			}
 		}
-		if !slices.Contains(passed, out) {
+		if !slices.Contains(t.passed, out) {
 			sub.function(fn)
 			l.prog.Functions = append(l.prog.Functions, out)
 		}
 	}
-	solve := byName["solve"]
 	l.made[key.String()] = solve
 	return solve
 }

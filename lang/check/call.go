@@ -129,7 +129,7 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 			d.Detail = ""
 		}
 		d.Related = append(d.Related, functors...)
-		_, forwards := unplanned(best.Overload).(types.Laplace)
+		_, forwards := typed(best.Overload).(types.Laplace)
 		if forwards {
 			inTuple(&d, es[best.Fault.Arg], best.Fault.Type, ts[best.Fault.Arg])
 		}
@@ -158,7 +158,7 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 // argumentNames lists what the arguments of a function are, if it knows their
 // names; "" otherwise.
 func argumentNames(name string, skip int, o types.Overload) string {
-	p, ok := unplanned(o).(interface{ Parameters() []string })
+	p, ok := typed(o).(interface{ Parameters() []string })
 	if !ok || len(p.Parameters()) == 0 {
 		return ""
 	}

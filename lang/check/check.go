@@ -42,9 +42,6 @@ import (
 // functions and generators have their suffix, as in normal_lpdf. Names with
 // _lupdf and _lupmf are not looked up: they are the _lpdf and _lpmf with some
 // terms dropped.
-//
-// Forms that have types but no evaluation yet are types.Planned: the checker
-// accepts them, and the compiler refuses them.
 type Universe interface {
 	// Lookup returns the overloads of a name; none if it is unknown. The checker
 	// keeps the very values, so that a caller finds its own declarations in

@@ -154,18 +154,18 @@ func (c *checker) record(r resolution) {
 
 // takesFunction reports a library function with a function as an argument.
 func takesFunction(o types.Overload) bool {
-	switch unplanned(o).(type) {
+	switch typed(o).(type) {
 	case types.HigherOrder, types.ReduceSum, types.Laplace:
 		return true
 	}
-	f, ok := unplanned(o).(types.Fixed)
+	f, ok := typed(o).(types.Fixed)
 	return ok && len(f.Params) > 0 && f.Params[0].Kind == types.Function
 }
 
 // functorRules checks what types do not say of functions as arguments: their
 // suffix, and that data go where data are wanted within a tuple.
 func (c *checker) functorRules(r resolution, es []ast.Expr, args []TypeLevel) bool {
-	_, reduces := unplanned(r.overload).(types.ReduceSum)
+	_, reduces := typed(r.overload).(types.ReduceSum)
 	for i, e := range es {
 		v, ok := unparen(e).(*ast.VarExpr)
 		f := r.functors[v]
@@ -183,7 +183,7 @@ func (c *checker) functorRules(r resolution, es []ast.Expr, args []TypeLevel) bo
 				note(&f.Decl.Name, "it is declared here"))
 			return false
 		}
-		l, ok := unplanned(r.overload).(types.Laplace)
+		l, ok := typed(r.overload).(types.Laplace)
 		if !ok {
 			continue
 		}
@@ -210,7 +210,7 @@ func (c *checker) functorRules(r resolution, es []ast.Expr, args []TypeLevel) bo
 			}
 		}
 	}
-	if l, ok := unplanned(r.overload).(types.Laplace); ok && l.Tol {
+	if l, ok := typed(r.overload).(types.Laplace); ok && l.Tol {
 		last := len(args) - 1
 		for k := 1; k < len(args[last].Type.Members); k++ { // the initial guess may vary
 			if at := elemOf(es[last], k); args[last].member(k).Level == Param {
@@ -275,13 +275,10 @@ func (c *checker) checkLikelihoods() {
 	}
 }
 
-// unplanned is the overload itself, with or without evaluation.
-func unplanned(o types.Overload) types.Overload {
-	switch p := o.(type) {
-	case types.Planned:
-		return p.Overload
-	case types.Written:
-		return p.Overload
+// typed is the overload itself where it comes with a text.
+func typed(o types.Overload) types.Overload {
+	if w, ok := o.(types.Written); ok {
+		return w.Overload
 	}
 	return o
 }

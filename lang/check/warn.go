@@ -163,7 +163,7 @@ func (c *checker) supportWarning(s *ast.Tilde) {
 	}
 	lo, hi := bounded(v)
 	fix := ""
-	switch o, ok := unplanned(call.Overload).(interface{ Support() types.Constraint }); {
+	switch o, ok := typed(call.Overload).(interface{ Support() types.Constraint }); {
 	case s.Dist.Name == "uniform" && len(s.Args) == 2 && (!(lo && hi) || beyond(v, s.Args[0], s.Args[1])):
 		fix = fmt.Sprintf("<lower=%s, upper=%s>", oneLine(s.Args[0]), oneLine(s.Args[1]))
 	case ok && o.Support().Text != "":

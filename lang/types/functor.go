@@ -206,7 +206,3 @@ type Written struct {
 	Doc        string // what it computes
 	Lead       int    // how many arguments the text gives to the function passed; -1: all
 }
-
-// Planned is a form of a library function that has types but no evaluation yet:
-// a program that uses it is correct and cannot run.
-type Planned struct{ Overload }

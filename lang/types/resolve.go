@@ -65,11 +65,6 @@ func ResolveLevels(cands []Overload, args []Type, param []bool) (Overload, Match
 		case !ok:
 		case best == nil || m.Promotions < match.Promotions:
 			best, match, ties = c, m, 1
-		case m.Promotions == match.Promotions && planned(best) != planned(c):
-			// One declaration twice, once with its evaluation.
-			if planned(best) {
-				best, match = c, m
-			}
 		case m.Promotions == match.Promotions:
 			ties++
 		}
@@ -87,12 +82,6 @@ func ResolveLevels(cands []Overload, args []Type, param []bool) (Overload, Match
 	}
 	nearestFirst(fail.Candidates)
 	return nil, Match{}, fail
-}
-
-// planned reports an overload without evaluation.
-func planned(o Overload) bool {
-	_, ok := o.(Planned)
-	return ok
 }
 
 // NotData is the Want of the Fault of an argument that depends on parameters

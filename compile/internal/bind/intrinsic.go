@@ -27,6 +27,7 @@ func (b *binder) jacobian(e *ir.UserCall, args []value) value {
 	parent, outer := b.surroundings()
 	lvl := newLevel(parent, outer)
 	lvl.branch = true
+	lvl.laned = outer != nil || parent.laned
 	at := args[e.Func.Arg]
 	n := at.size()
 	in := lvl.g.Input(ad.Type{Shape: []int{n}})
@@ -43,7 +44,7 @@ func (b *binder) jacobian(e *ir.UserCall, args []value) value {
 	b.lvl = oldLvl
 	g := lvl.g
 	g.SetSite(b.site())
-	j := g.Jacobian(g.Broadcast(r, []int{out.size()}), in)
+	j := g.Jacobian(g.Broadcast(r, []int{out.size()}), in, lvl.laned)
 	if j == ad.None {
 		j = g.Broadcast(g.Const(0), []int{n, out.size()})
 	}

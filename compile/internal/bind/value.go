@@ -63,6 +63,7 @@ type level struct {
 	steps  int   // iterations of that loop, per lane of outer
 	flat   bool  // the iterations in all lanes around the loop are steps of one scan
 	branch bool  // additions to the log density are results of the region
+	laned  bool  // the graph is put where there are lanes, so that it must have none
 
 	captured map[capture]ad.Ref // what has entered
 	args     []ad.Ref           // the parent's refs, in order of capture

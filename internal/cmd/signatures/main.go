@@ -3,9 +3,9 @@
 //	go run ./internal/cmd/signatures --list signatures.txt [--left]
 //
 // The list has one signature per line, as stanc prints them. A signature is
-// evaluated if a call with those types runs, typed if it is accepted by the
-// checker but refused by the compiler, and missing otherwise. With --left, the
-// names with signatures that are not evaluated are listed, with their numbers.
+// evaluated if the library has the form, which has a meaning then, and missing
+// otherwise. With --left, the names with signatures that are missing are listed,
+// with their numbers.
 package main
 
 import (
@@ -32,20 +32,15 @@ func main() {
 }
 
 // count is how many signatures of a name are there.
-type count struct{ evaluated, typed, missing int }
+type count struct{ evaluated, missing int }
 
-func (c count) all() int { return c.evaluated + c.typed + c.missing }
+func (c count) all() int { return c.evaluated + c.missing }
 
 // status adds a signature to the count.
 func (c *count) status(name string, params []types.Type, result types.Type) {
-	o, m, fail := types.Resolve(stdlib.Language().Lookup(name), params)
-	_, planned := o.(types.Planned)
-	switch {
-	case fail != nil || !m.Result.Equal(result):
+	if _, m, fail := types.Resolve(stdlib.Language().Lookup(name), params); fail != nil || !m.Result.Equal(result) {
 		c.missing++
-	case planned:
-		c.typed++
-	default:
+	} else {
 		c.evaluated++
 	}
 }
@@ -73,7 +68,6 @@ func run(w io.Writer, path string, left bool) error {
 		}
 		counts[name] = c
 		total.evaluated += c.evaluated
-		total.typed += c.typed
 		total.missing += c.missing
 	}
 	slices.Sort(names)
@@ -86,14 +80,14 @@ func run(w io.Writer, path string, left bool) error {
 			partly++
 		}
 	}
-	fmt.Fprintf(w, "signatures %d: evaluated %d, typed %d, missing %d\n", total.all(), total.evaluated, total.typed, total.missing)
+	fmt.Fprintf(w, "signatures %d: evaluated %d, missing %d\n", total.all(), total.evaluated, total.missing)
 	fmt.Fprintf(w, "names      %d: complete %d, partly %d, none %d\n", len(names), complete, partly, len(names)-complete-partly)
 	if !left {
 		return nil
 	}
 	for _, name := range names {
 		if c := counts[name]; c.evaluated < c.all() {
-			fmt.Fprintf(w, "%-36s %5d of %5d, typed %d, missing %d\n", name, c.evaluated, c.all(), c.typed, c.missing)
+			fmt.Fprintf(w, "%-36s %5d of %5d\n", name, c.evaluated, c.all())
 		}
 	}
 	return nil

@@ -97,12 +97,6 @@ func appendix() string {
 			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", cell(call(d)), cell(support(d)), cell(code(d.Formula)), strings.Join(have, " "))
 			continue
 		}
-		if documentation(name) == "" {
-			for _, s := range suffixes {
-				done[base+s] = false // listed as not evaluated
-			}
-			continue
-		}
 		others = append(others, fmt.Sprintf("| `%s` | %s | %s |\n", base, cell(documentation(name)), strings.Join(have, " ")))
 	}
 	b.WriteString("\nOf vectors, matrices and sequences, and those without a formula in one line:\n\n")
@@ -113,22 +107,13 @@ func appendix() string {
 
 	b.WriteString("\n### Functions\n\nEach with up to three of its forms. Functions that take parameters to and from unconstrained numbers are those of [Constraints](#constraints).\n\n")
 	b.WriteString("| function | value |\n| --- | --- |\n")
-	var refused []string
 	for _, name := range names {
 		if done[name] {
 			continue
 		}
-		rows := functionRows(name)
-		if len(rows) == 0 {
-			refused = append(refused, "`"+name+"`")
-			continue
-		}
-		for _, row := range rows {
+		for _, row := range functionRows(name) {
 			b.WriteString(row)
 		}
-	}
-	if len(refused) > 0 {
-		b.WriteString("\n### Not evaluated yet\n\nPrograms that call these are checked, and refused with code E0901: " + strings.Join(refused, ", ") + ".\n")
 	}
 	return b.String() + "\n"
 }
@@ -194,16 +179,12 @@ func domain(name string, c types.Constraint, isInt bool) string {
 	return text
 }
 
-// functionRows are the rows of a function, one for each of its texts; none if
-// nothing evaluates it.
+// functionRows are the rows of a function, one for each of its texts.
 func functionRows(name string) []string {
 	var texts []string
 	forms := map[string][]string{}
 	for _, o := range stdlib.Language().Lookup(name) {
 		text := text(o)
-		if text == "" {
-			continue
-		}
 		if !slices.Contains(texts, text) {
 			texts = append(texts, text)
 		}
@@ -226,17 +207,10 @@ func functionRows(name string) []string {
 	return rows
 }
 
-// documentation is the first text of a function; "" if nothing evaluates it.
-func documentation(name string) string {
-	for _, o := range stdlib.Language().Lookup(name) {
-		if t := text(o); t != "" {
-			return t
-		}
-	}
-	return ""
-}
+// documentation is the first text of a function.
+func documentation(name string) string { return text(stdlib.Language().Lookup(name)[0]) }
 
-// text is what a form computes; "" if nothing evaluates it.
+// text is what a form computes.
 func text(o types.Overload) string {
 	switch o := o.(type) {
 	case *stdlib.Func:

@@ -6,9 +6,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// plannedFamilies are the families of forms that have types but no evaluation
-// yet.
-func plannedFamilies() []types.Overload {
+// otherFamilies are the families of forms of complex numbers and of texts.
+func otherFamilies() []types.Overload {
 	var out []types.Overload
 	add := func(os ...types.Overload) { out = append(out, os...) }
 	elementwise := func(name string, strict bool, result types.Kind, args ...types.Kind) {
@@ -108,32 +107,4 @@ func higherOrder() []types.Overload {
 	fixed("map_rect", system, append(args(tVec, trajectory), data(reals.Array(1), ints.Array(1))...), tVec)
 
 	return append(out, laplace()...)
-}
-
-// laplace are the functions of the embedded Laplace approximation.
-func laplace() []types.Overload {
-	var out []types.Overload
-	solution := types.Type{Kind: types.Tuple, Members: list(tVec, tMat)}
-	add := func(tol bool, built []types.Type, name string, result types.Type) {
-		out = append(out, types.Laplace{Name: name, Built: built, Tol: tol, Result: result})
-	}
-	ints := tInt.Array(1)
-	for _, tol := range []bool{false, true} {
-		t := ""
-		if tol {
-			t = "_tol"
-		}
-		add(tol, nil, "laplace_marginal"+t, tReal)
-		add(tol, nil, "laplace_latent"+t+"_rng", tVec)
-		add(tol, nil, "laplace_latent_solve"+t, solution)
-		for name, built := range map[string][]types.Type{
-			"bernoulli_logit":    list(ints, ints, tVec),
-			"neg_binomial_2_log": list(ints, ints, tVec, tVec),
-			"poisson_log":        list(ints, ints, tVec),
-		} {
-			add(tol, built, "laplace_marginal"+t+"_"+name+"_lpmf", tReal)
-			add(tol, built, "laplace_latent"+t+"_"+name+"_rng", tVec)
-		}
-	}
-	return out
 }
