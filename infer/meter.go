@@ -34,6 +34,7 @@ type Meter struct {
 	rejections []Rejection
 	index      map[string]int // message → place in rejections
 	rejected   int
+	last       string // message
 }
 
 // NewMeter returns a meter over target; if target is one, target itself.
@@ -61,6 +62,7 @@ func (m *Meter) Count(n int) { m.gradients += int64(n) }
 func (m *Meter) Reject(err error) {
 	m.rejected++
 	msg := err.Error()
+	m.last = msg
 	if i, ok := m.index[msg]; ok {
 		m.rejections[i].Count++
 		return
@@ -83,6 +85,14 @@ func (m *Meter) Final(err error) error {
 	}
 	m.Reject(err)
 	return nil
+}
+
+// lastRejection is the message of the rejection that was entered last.
+func (m *Meter) lastRejection() string {
+	if m.last == "" {
+		return "the log density is not finite there"
+	}
+	return m.last
 }
 
 // LogDensityGrad evaluates the target. The result is finite or -Inf. In the

@@ -70,7 +70,7 @@ func NewState(plan Plan, target *Meter, rng *rand.Rand, x []float64) (*State, er
 		return nil, err
 	}
 	if math.IsInf(s.Point.LogDensity, -1) {
-		return nil, errors.New("infer: the log density is not finite at the starting position")
+		return nil, fmt.Errorf("infer: the chain cannot start where it is: %s", target.lastRejection())
 	}
 	return s, nil
 }

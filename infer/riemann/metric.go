@@ -102,7 +102,7 @@ func LogDeterminant(g []float64, d int) (value float64, ok bool) {
 	return factor.LogDet(), true
 }
 
-var errNotPositive = errors.New("the metric is not positive definite")
+var errNotPositive = errors.New("the metric is not positive definite there (softabs is everywhere)")
 
 // positive reports whether all elements are finite and the diagonal positive.
 func positive(g []float64, d int) bool {

@@ -12,8 +12,11 @@ import (
 )
 
 // DefaultAlpha is SoftAbs' hardness: eigenvalues below about 1/DefaultAlpha are
-// raised to that.
-const DefaultAlpha = 1e6
+// raised to that, so that steps are at most as long as a parameter of unit scale
+// allows. With the 1e6 of Betancourt's experiments the metric all but vanishes
+// wherever a curvature changes its sign, as it does between two modes and in every
+// heavy tail: chains then get stuck there.
+const DefaultAlpha = 1
 
 // SoftAbs is Betancourt's metric ("A general metric for Riemannian manifold
 // Hamiltonian Monte Carlo", 2013): with H = Q diag(λ) Qᵀ the Hessian of the
