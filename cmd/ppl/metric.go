@@ -141,7 +141,12 @@ func (o *running) metricNotes(p *ppl.Posterior, tell func(string)) error {
 	if !ok {
 		return nil
 	}
-	if err := p.MetricError(string(g.Riemannian.Kind)); err != nil || g.Riemannian.Kind != riemann.Fisher {
+	kind, why := g.Riemannian.Settle(p)
+	if why != nil && !o.quiet {
+		reason, _, _ := strings.Cut(why.Error(), "\n")
+		tell(fmt.Sprintf("The metric is %s, since the default cannot be had:\n  %s", kind, reason))
+	}
+	if err := p.MetricError(string(kind)); err != nil || kind != riemann.Fisher {
 		return err
 	}
 	left, err := p.FisherLeftOut()

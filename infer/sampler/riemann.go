@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"slices"
 
@@ -22,6 +23,7 @@ import (
 type Riemannian struct {
 	Kind    riemann.Kind // "": none, the geometry is Euclidean
 	Alpha   float64      // of SoftAbs; 0: its default
+	Default bool         // Kind was not chosen: where it cannot be had, SoftAbs is, see Settle
 	Options riemann.Options
 
 	// Frozen takes the metric at one point, where the chain is after the first
@@ -55,7 +57,51 @@ func (r Riemannian) metric(target *infer.Meter) (riemann.Metric, error) {
 		}
 		return riemann.Constant{D: d, G: r.Matrix}, nil
 	}
-	return riemann.FromTarget(r.Kind, target, r.Alpha)
+	kind, _ := r.Settle(target)
+	return riemann.FromTarget(kind, target, r.Alpha)
+}
+
+// Limits of Settle.
+const (
+	settleDim    = 100 // largest dimension in which SoftAbs, O(dim³) per evaluation, is anybody's default
+	settlePoints = 5   // at which the metric must not be singular everywhere
+)
+
+// Settle gives the kind of metric for a target. It is Kind, unless that is only a
+// default and cannot be had there, or is singular wherever it is tried: then
+// SoftAbs, and why says what is the matter with Kind.
+func (r Riemannian) Settle(target infer.LogDensity) (kind riemann.Kind, why error) {
+	d := target.Dim()
+	if !r.Default || d == 0 || d > settleDim {
+		return r.Kind, nil
+	}
+	m, err := riemann.FromTarget(r.Kind, target, r.Alpha)
+	if err != nil {
+		if _, other := riemann.FromTarget(riemann.SoftAbsKind, target, r.Alpha); other != nil {
+			return r.Kind, nil
+		}
+		return riemann.SoftAbsKind, err
+	}
+	// The same points for all chains of all runs.
+	rng := rand.New(rand.NewPCG(1, 1))
+	x, g := make([]float64, d), make([]float64, d*d)
+	singular := false
+	for range settlePoints {
+		for i := range x {
+			x[i] = 2*rng.Float64() - 1
+		}
+		if m.Metric(x, g) != nil {
+			continue
+		}
+		if _, ok := riemann.LogDeterminant(g, d); ok {
+			return r.Kind, nil
+		}
+		singular = true
+	}
+	if !singular {
+		return r.Kind, nil
+	}
+	return riemann.SoftAbsKind, fmt.Errorf("the metric %q is singular for this model", r.Kind)
 }
 
 // hamiltonian is for the samplers' field of that name; nil if there is none.
@@ -173,6 +219,7 @@ func (r *Riemannian) setAt(s string) error {
 
 // setKind sets Kind, and Matrix if s is a file.
 func (r *Riemannian) setKind(s, can string) error {
+	r.Default = false
 	if slices.Contains(kindNames(), s) {
 		r.Kind = riemann.Kind(s)
 		return nil
@@ -233,8 +280,8 @@ func kindNames() []string {
 
 // metricFlag declares --metric for samplers that are Riemannian by nature.
 func (r *Riemannian) metricFlag(fs *flag.FlagSet) {
-	r.Kind = riemann.Fisher
-	fs.Func("metric", "the metric: "+list(kindNames())+"; or a constant one from a `file`, {\"metric\": [[2, 0.1], [0.1, 1]]} (default "+string(riemann.Fisher)+")",
+	r.Kind, r.Default = riemann.Fisher, true
+	fs.Func("metric", "the metric: "+list(kindNames())+"; or a constant one from a `file`, {\"metric\": [[2, 0.1], [0.1, 1]]} (default "+string(riemann.Fisher)+", softabs where that cannot be had)",
 		func(s string) error { return r.setKind(s, list(kindNames())+", or a file") })
 }
 
