@@ -83,8 +83,36 @@ func (g *Graph) CholeskyOf(a Ref, name CholeskyAttr) Ref { return g.Do(OpCholesk
 func (g *Graph) TriSolve(a, b Ref, attr TriAttr) Ref { return g.Do(OpTriSolve, attr, a, b) }
 
 // Solve is A⁻¹B for a square A and a matrix B. A singular A gives infinities
-// and NaN.
-func (g *Graph) Solve(a, b Ref) Ref { return g.Do(OpSolve, SolveAttr{}, a, b) }
+// and NaN. Systems of one or two equations are written out: an op of its own costs
+// more than their arithmetic.
+func (g *Graph) Solve(a, b Ref) Ref {
+	ta, tb := g.Type(a), g.Type(b)
+	if len(ta.Shape) != 2 || len(tb.Shape) != 2 || ta.Shape[0] != ta.Shape[1] || ta.Shape[0] != tb.Shape[0] {
+		return g.Do(OpSolve, SolveAttr{}, a, b) // which complains
+	}
+	switch ta.Shape[0] {
+	case 1:
+		return g.Div(b, g.Reshape(a, nil))
+	case 2:
+		return g.solve2(a, b, tb.Shape[1])
+	}
+	return g.Do(OpSolve, SolveAttr{}, a, b)
+}
+
+// solve2 is Solve for two equations, by elimination with the greater pivot.
+func (g *Graph) solve2(a, b Ref, cols int) Ref {
+	at := func(k int) Ref { return g.Slice(a, k, nil) }
+	row := func(k int) Ref { return g.Slice(b, k*cols, []int{cols}) }
+	size := func(x Ref) Ref { return g.Do(OpAbs, nil, x) }
+	swap := g.Less(size(at(0)), size(at(2)))
+	pivot, other := g.Select(swap, at(2), at(0)), g.Select(swap, at(0), at(2))
+	up, low := g.Select(swap, at(3), at(1)), g.Select(swap, at(1), at(3))
+	first, second := g.Select(swap, row(1), row(0)), g.Select(swap, row(0), row(1))
+	m := g.Div(other, pivot)
+	y := g.Div(g.Sub(second, g.Mul(m, first)), g.Sub(low, g.Mul(m, up)))
+	x := g.Div(g.Sub(first, g.Mul(up, y)), pivot)
+	return g.Reshape(g.Concat(x, y), []int{2, cols})
+}
 
 // Inverse is A⁻¹; infinities and NaN where A is singular.
 func (g *Graph) Inverse(a Ref) Ref { return g.Do(OpInverse, nil, a) }

@@ -238,11 +238,12 @@ func (a *Asm) TestImm(r Reg, v int32) { a.bytes(0x48|byte(r)>>3, 0xf7, 0xc0|byte
 // Cond is a condition of a jump.
 type Cond byte
 
-// The conditions, of signed comparisons.
+// The conditions, of signed comparisons unless it says otherwise.
 const (
 	Equal    Cond = 4
 	NotEqual Cond = 5
 	Below    Cond = 2 // of Ucomi: unordered too
+	AboveE   Cond = 3 // of unsigned integers
 	Less     Cond = 0xc
 	GreaterE Cond = 0xd
 	LessE    Cond = 0xe

@@ -77,8 +77,24 @@ func (l Lanes) Sqrt(d, x Vec) {
 	l.Do(sqrtOp, d, v, x)
 }
 
-// truncate is d = x without its fraction.
-func (l Lanes) truncate(d, x Vec) { l.vrr(m3A, p66, 0, l.width(), 0x09, byte(d), 0, byte(x), 3) }
+// Rounding is a way to make integers of numbers.
+type Rounding byte
+
+// The ways.
+const (
+	Floor Rounding = 9 + iota
+	Ceil
+	Trunc
+)
+
+// Round is d = x rounded.
+func (l Lanes) Round(r Rounding, d, x Vec) {
+	l.vrr(m3A, p66, 0, l.width(), 0x09, byte(d), 0, byte(x), byte(r))
+}
+
+// ToInt is r = the lowest number of m without its fraction; the least integer if
+// that is none.
+func (l Lanes) ToInt(r Reg, m Mem) { l.vrm(m0F, pF2, 1, narrow, 0x2c, byte(r), 0, m) }
 
 // Compare is d = all ones where x and y compare so, 0 elsewhere.
 func (l Lanes) Compare(c byte, d, x, y Vec) {

@@ -65,10 +65,10 @@ func (l Lanes) pow(t Tables) {
 	// The sign: negative if the base is and the exponent is odd; no number if the
 	// base is negative and finite and the exponent no integer.
 	l.Load(1, ys)
-	l.truncate(2, 1)
+	l.Round(Trunc, 2, 1)
 	l.Compare(EQ, 2, 2, 1) // integer
 	l.DoMem(Mul, 4, 1, l.Number(0.5))
-	l.truncate(5, 4)
+	l.Round(Trunc, 5, 4)
 	l.Compare(NEQ, 5, 5, 4) // not even
 	l.Do(And, 5, 5, 2)
 	l.Load(4, xs)

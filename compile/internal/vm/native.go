@@ -380,6 +380,12 @@ func (g *generator) elementwise(op ad.OpCode, d, a, b, c native.Vec) bool {
 		l.Copy(1, b)
 		l.Apply(native.Pow)
 		l.Copy(d, 0)
+	case ad.OpFloor:
+		l.Round(native.Floor, d, a)
+	case ad.OpCeil:
+		l.Round(native.Ceil, d, a)
+	case ad.OpTrunc:
+		l.Round(native.Trunc, d, a)
 	case ad.OpLog1m:
 		l.DoMem(native.Xor, 0, a, g.Word(signBit))
 		l.Apply(native.Log1p)

@@ -1,6 +1,7 @@
 package vm
 
 import (
+	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
@@ -12,8 +13,8 @@ type fusedRun struct {
 	fails []failPlace
 }
 
-// failPlace is a check that may fail: instruction k of scalar code, or some check
-// of a strip.
+// failPlace is a check that may fail: instruction k of scalar code, some check of a
+// strip, or the block's op.
 type failPlace struct {
 	b *block
 	k int32
@@ -74,6 +75,11 @@ func (g *generator) fusible(b *block) bool {
 	case matmulBlock:
 		_, ok := productOf(b)
 		return ok
+	case effectBlock:
+		_, message := b.node.Attr.(*ad.Message)
+		return message && b.node.Op == ad.OpReject && b.types[0].Lanes == 0 && b.types[0].Size() == 1
+	case arrayBlock:
+		return b.node.Op == ad.OpTake && b.node.Type.Lanes == 0 && b.types[0].Lanes == 0 && b.node.Type.Size() <= unrolled
 	case regionBlock:
 		p := b.reg
 		if !p.conditional || p.lanes != 1 {
@@ -127,10 +133,54 @@ func (g *generator) inline(bs []block, r *fusedRun, done native.Label) {
 			g.shortStrip(b, fail)
 		case matmulBlock:
 			g.matmul(b)
+		case effectBlock:
+			g.rejection(b, func() { fail(whole) })
+		case arrayBlock:
+			g.taking(b, func() { fail(whole) })
 		default:
 			g.conditional(b.reg, r, done)
 		}
 	}
+}
+
+// Places of failures that are no instruction of scalar code.
+const (
+	someCheck = -1 // of a strip
+	whole     = -2 // the block, whose op fails
+)
+
+// rejection makes the code of a rejection: where its condition holds, the op
+// itself is run, which fails.
+func (g *generator) rejection(b *block, fail func()) {
+	one := native.Lanes{Asm: g.Asm, Width: 1}
+	fine := g.NewLabel()
+	one.Load(0, g.uniformMem(b.args[0]))
+	one.CompareMem(native.NEQ, 0, 0, g.Number(0))
+	one.Signs(native.AX, 0)
+	g.TestImm(native.AX, 1)
+	g.If(native.Equal, fine)
+	fail()
+	g.Place(fine)
+}
+
+// taking makes the code that takes elements at computed places; beyond the end the
+// op itself is run, which fails.
+func (g *generator) taking(b *block, fail func()) {
+	one := native.Lanes{Asm: g.Asm, Width: 1}
+	wrong, fine := g.NewLabel(), g.NewLabel()
+	g.Lea(native.R11, g.elementOf(b.args[0], 0))
+	g.Lea(native.BX, g.elementOf(b.dst, 0))
+	for k := range b.node.Type.Size() {
+		one.ToInt(native.AX, g.elementOf(b.args[1], k))
+		g.CmpImm(native.AX, int32(b.types[0].Size()))
+		g.If(native.AboveE, wrong)
+		one.Load(0, native.Indexed(native.R11, native.AX, 8, 0))
+		one.Store(native.At(native.BX, int32(8*k)), 0)
+	}
+	g.Jump(fine)
+	g.Place(wrong)
+	fail()
+	g.Place(fine)
 }
 
 // unrolled is the number of elements up to which the lanes of a strip are
@@ -169,7 +219,7 @@ func (g *generator) shortStrip(b *block, fail func(int)) {
 		native.Lanes{Asm: g.Asm, Width: 4}.Signs(native.AX, g.bad)
 		g.CmpImm(native.AX, 0)
 		g.If(native.Equal, fine)
-		fail(-1)
+		fail(someCheck)
 		g.Place(fine)
 	}
 }
@@ -259,6 +309,12 @@ func (m *Machine) runFused(r *fusedRun) error {
 	f := &r.fails[k-1]
 	if f.k >= 0 {
 		return m.failedCheck(f.b, f.k)
+	}
+	if f.k == whole {
+		if err := m.single(f.b); err != nil {
+			return err
+		}
+		return errDisagree
 	}
 	if k := m.strip(f.b.code, 0); k >= 0 {
 		return m.failed(failure{k: len(f.b.code)}, f.b.code, k, 0).error()

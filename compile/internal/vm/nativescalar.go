@@ -11,7 +11,7 @@ func (g *generator) scalarNative(_ *block, in *instr) bool {
 	switch op := ad.OpCode(in.op) &^ run; op {
 	case ad.OpReshape, ad.OpNeg, ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpDiv, loopnest.OpMulAdd, loopnest.OpMulSub, loopnest.OpSubMul,
 		ad.OpMulGuarded, ad.OpAbs, ad.OpSquare, ad.OpSqrt, ad.OpInv, ad.OpLess, ad.OpLessEqual, ad.OpEqual, ad.OpNotEqual, ad.OpNot,
-		ad.OpSelect, ad.OpExp, ad.OpLog, ad.OpLog1p, ad.OpLog1m, ad.OpPow, ad.OpIsNaN, ad.OpIsInf, ad.OpDetach, ad.OpMax, ad.OpMin, ad.OpCheck,
+		ad.OpSelect, ad.OpExp, ad.OpLog, ad.OpLog1p, ad.OpLog1m, ad.OpPow, ad.OpFloor, ad.OpCeil, ad.OpTrunc, ad.OpIsNaN, ad.OpIsInf, ad.OpDetach, ad.OpMax, ad.OpMin, ad.OpCheck,
 		loopnest.OpExpNegAbs, loopnest.OpExpNegDiff, loopnest.OpSigmoid, loopnest.OpMaxPlus0, loopnest.OpMinMinus0, loopnest.OpMaxPlus:
 		return true
 	}

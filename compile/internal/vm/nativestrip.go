@@ -77,7 +77,7 @@ func (g *generator) stripNative(b *block, in *instr) bool {
 		return true
 	case generic1, generic2, generic2 | modeVS, generic2 | modeSV:
 		switch ad.OpCode(in.x) {
-		case ad.OpDetach, ad.OpMax, ad.OpMin, ad.OpPow, ad.OpIsInf, ad.OpEqual, ad.OpNotEqual:
+		case ad.OpDetach, ad.OpFloor, ad.OpCeil, ad.OpTrunc, ad.OpMax, ad.OpMin, ad.OpPow, ad.OpIsInf, ad.OpEqual, ad.OpNotEqual:
 			return true
 		}
 		return false
