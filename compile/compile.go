@@ -69,7 +69,11 @@ func checked(f *source.File, o Options) (*ast.File, *check.Info, diag.List) {
 		// What else is wrong comes after the errors of syntax.
 		if lang.Recovered(list) {
 			_, more := check.Check(tree, stdlib.Language())
-			list = append(list, more.Errors()...)
+			for _, d := range more.Errors() {
+				if !slices.ContainsFunc(list, func(e diag.Diagnostic) bool { return e.Span.Start == d.Span.Start && e.Span.File == d.Span.File }) {
+					list = append(list, d) // what is said of a place already is one mistake
+				}
+			}
 		}
 		return tree, nil, list
 	}

@@ -16,8 +16,13 @@ func (c *checker) assignable(at ast.Node, from, to types.Type, what string, note
 		return
 	}
 	if _, ok := types.Promotable(from, to); !ok {
-		c.report(diag.Errorf(diag.TypeMismatch, at.Span(), "a value of type %s %s, which is %s", from, what, to),
-			conversion(from, to), notes...)
+		advice := conversion(from, to)
+		if e, ok := at.(ast.Expr); ok && from.IsScalar() && to.Rank() > 0 {
+			if call, ok := unparen(e).(*ast.CallExpr); ok && strings.HasSuffix(call.Func.Name, "_rng") {
+				advice = "A generator draws one number, unless an argument is a container: draw the elements in a loop."
+			}
+		}
+		c.report(diag.Errorf(diag.TypeMismatch, at.Span(), "a value of type %s %s, which is %s", from, what, to), advice, notes...)
 	}
 }
 

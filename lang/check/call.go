@@ -119,6 +119,12 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 			if advice := conversion(ts[best.Fault.Arg], best.Fault.Type); advice != "" {
 				d.Fix = strings.ToLower(advice[:1]) + strings.TrimSuffix(advice[1:], ".")
 			}
+			if (name == "max" || name == "min") && ts[best.Fault.Arg].Equal(types.RealType) {
+				d.Fix = "the greater and the smaller of two reals are fmax(x, y) and fmin(x, y)"
+			}
+		}
+		if strings.HasPrefix(best.Fault.Want, "vector") && ts[best.Fault.Arg].IsScalar() {
+			d.Fix = "use rep_vector(…, n) to repeat a scalar"
 		}
 		if best.Fault.Want == types.NotData {
 			d.Summary = fmt.Sprintf("%s of %s must be data", argument(name, best.Fault.Arg, skip), name)
@@ -143,6 +149,11 @@ func (c *checker) noOverload(at ast.Node, name string, es []ast.Expr, ts []types
 	}
 	if n, ok := onlyCount(fail); ok {
 		d := diag.Errorf(diag.BadArguments, at.Span(), "%s takes %s, not %d", name, countOf(n-skip), len(ts)-skip)
+		_, forwards := typed(fail.Candidates[0].Overload).(types.Laplace)
+		if n < len(es) && (forwards || es[n].Span().Begin().Line == at.Span().Begin().Line) {
+			d.Span = es[n].Span() // the first one too many
+			d.Span.End = es[len(es)-1].Span().End
+		}
 		d.Fix = argumentNames(name, skip, best.Overload)
 		d.Related = append(d.Related, functors...)
 		c.diags.Add(withCandidates(d, fail, nil))
@@ -301,8 +312,12 @@ func (c *checker) callRules(e *ast.CallExpr) {
 	_, suffix := splitSuffix(name)
 	switch {
 	case conditional(suffix) && !e.Bar && len(e.Args) > 1:
-		c.report(diag.Errorf(diag.Bar, e.Func.Span(), "%s is called with a bar after the variate", name),
-			fmt.Sprintf("Write %s(x | …) rather than %s(x, …).", name, name))
+		d := diag.Errorf(diag.Bar, e.Func.Span(), "%s is called with a bar after the variate", name)
+		d.Fix = fmt.Sprintf("write %s(%s | …)", name, brief(e.Args[0], "x"))
+		if rest := brief(ast.Base{Pos: source.Span{File: e.Span().File, Start: e.Args[1].Span().Start, End: e.Args[len(e.Args)-1].Span().End}}, ""); rest != "" {
+			d.Fix = fmt.Sprintf("write %s(%s | %s)", name, brief(e.Args[0], "x"), rest)
+		}
+		c.diags.Add(d)
 	case e.Bar && !conditional(suffix):
 		c.report(diag.Errorf(diag.Bar, e.Func.Span(), "%s is called with commas only", name),
 			"A bar is for densities and distribution functions: names that end in _lpdf, _lpmf, _lcdf, _lccdf or _cdf.")
@@ -323,6 +338,14 @@ func (c *checker) callRules(e *ast.CallExpr) {
 	case "_lupdf", "_lupmf":
 		c.unnormalisedRules(&e.Func, name)
 	}
+}
+
+// brief is the text of a part of the program, or other if it is long.
+func brief(n ast.Node, other string) string {
+	if s := n.Span().Text(); len(s) <= 40 && !strings.Contains(s, "\n") {
+		return s
+	}
+	return other
 }
 
 // unnormalisedRules reports densities without constants where they mean nothing.
@@ -403,7 +426,7 @@ func operatorAdvice(op string, x, y types.Type) string {
 	vec := func(t types.Type) bool { return t.Dims == 0 && (t.Kind == types.Vector || t.Kind == types.RowVector) }
 	op = strings.TrimSuffix(op, "=")
 	switch {
-	case x.Dims > 0 && y.Dims > 0 || x.Dims > 0 && y.IsScalar() || y.Dims > 0 && x.IsScalar():
+	case x.Dims > 0 || y.Dims > 0:
 		return "arithmetic is for scalars, vectors and matrices: use to_vector(…) on arrays, or a loop"
 	case op == "*" && vec(x) && vec(y):
 		return "use .* for the product of elements, dot_product(x, y) for their sum"
@@ -413,6 +436,10 @@ func operatorAdvice(op string, x, y types.Type) string {
 		return "use ./ to divide element by element"
 	case (op == "+" || op == "-" || op == ".*" || op == "./") && vec(x) && vec(y):
 		return "transpose one of them with '"
+	case (op == "+" || op == "-") && (vec(x) && y.Kind == types.Matrix || vec(y) && x.Kind == types.Matrix):
+		return "use rep_matrix(v, n) to make a matrix of n copies of the vector"
+	case op == "%/%" && (x.Kind == types.Real || y.Kind == types.Real):
+		return "it divides integers: use / for reals"
 	case op == "%" && (x.Kind == types.Real || y.Kind == types.Real):
 		return "use fmod(x, y) for reals"
 	case comparison(op) && (x.Rank() > 0 || y.Rank() > 0):

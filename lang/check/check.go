@@ -143,6 +143,7 @@ type checker struct {
 	likelihoods []likelihood // to be looked at when all is checked
 
 	block ast.BlockKind // the block being checked
+	node  *ast.Block    // and its tree; nil within functions
 	fn    *Func         // the function being checked; nil outside
 	loops int           // depth of loops
 	ints  bool          // an int is wanted, so that int division is meant
@@ -208,7 +209,7 @@ func order(f *ast.File) []*ast.Block {
 // later blocks, but for those of the model. The parser has seen to it that data
 // and parameters hold declarations only.
 func (c *checker) checkBlock(b *ast.Block) {
-	c.block = b.Kind
+	c.block, c.node = b.Kind, b
 	switch b.Kind {
 	case ast.Functions:
 		c.functionsBlock(b)

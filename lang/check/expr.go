@@ -142,9 +142,35 @@ func (c *checker) intExpr(e ast.Expr, what string) {
 		d.Detail = detail
 		if o.Type.Equal(types.RealType) && strings.HasPrefix(what, "the condition") {
 			d.Detail, d.Fix = "", "compare it, as in `x != 0`"
+		} else if o.Type.Equal(types.RealType) {
+			c.declareAsInt(&d, e)
 		}
 		c.diags.Add(d)
 	}
+}
+
+// declareAsInt advises to declare a variable of reals that e is or indexes, where
+// an int is wanted, with integers.
+func (c *checker) declareAsInt(d *diag.Diagnostic, e ast.Expr) {
+	e = unparen(e)
+	as := "int"
+	for {
+		x, ok := e.(*ast.IndexExpr)
+		if !ok {
+			break
+		}
+		e, as = unparen(x.X), "array[…] int"
+	}
+	x, ok := e.(*ast.VarExpr)
+	if !ok {
+		return
+	}
+	v := c.info.Uses[x]
+	if v == nil || v.Global && (v.Block == ast.Parameters || v.Block == ast.TransformedParameters) {
+		return
+	}
+	d.Related = append(d.Related, note(&v.Ident, quote(v.Name)+" is declared here"))
+	d.Fix = "declare it as " + as
 }
 
 // wanting types an expression in a place that wants an int, or not.

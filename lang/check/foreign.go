@@ -119,8 +119,8 @@ var foreignFunctions = table(`
 
 // foreignValues are names of values in other languages, and what to write.
 var foreignValues = table(`
-	1: TRUE True
-	0: FALSE False
+	1: TRUE True true
+	0: FALSE False false
 	not_a_number(): NaN NAN nan NA NA_real_ None NULL null nil missing
 	positive_infinity(): Inf inf INF Infinity infinity
 	target(): lp__ log_prob logp

@@ -26,7 +26,11 @@ func (c *checker) indices(is []ast.Index) (ok bool) {
 			case t.Kind == types.Invalid:
 				ok = false
 			case !t.Equal(types.IntType) && !t.Equal(types.IntType.Array(1)):
-				c.report(diag.Errorf(diag.BadIndex, i.X.Span(), "an index must be int or array[] int, but is %s", t), "")
+				d := diag.Errorf(diag.BadIndex, i.X.Span(), "an index must be int or array[] int, but is %s", t)
+				if t.Equal(types.RealType) {
+					c.declareAsInt(&d, i.X)
+				}
+				c.diags.Add(d)
 				ok = false
 			}
 		case *ast.Range:

@@ -116,7 +116,12 @@ func (c *checker) unknownVariable(n ast.Node, name string) {
 		return
 	}
 	d := diag.Errorf(diag.UnknownVariable, n.Span(), "`%s` is not declared", name)
-	if value := otherValue(name); value != "" {
+	if loop := c.endedLoop(name, n); loop != nil && (other == nil || !other.top) {
+		d.Summary = quote(name) + " is not visible here"
+		d.Detail = "A loop variable is gone after its loop, which without braces is one statement."
+		d.Related = append(d.Related, diag.Note{Span: *loop, Message: "the loop is here"})
+		d.Fix = "if this belongs to the loop, write `{ … }` around its statements"
+	} else if value := otherValue(name); value != "" {
 		d.Fix = value
 	} else if other != nil {
 		d.Summary, d.Detail = c.notVisible(name, n, other)
@@ -131,6 +136,33 @@ func (c *checker) unknownVariable(n ast.Node, name string) {
 		d.Detail = later
 	}
 	c.diags.Add(d)
+}
+
+// endedLoop is the variable of the last loop over a name that stands before a
+// place in the same block or function; nil if there is none.
+func (c *checker) endedLoop(name string, n ast.Node) *source.Span {
+	var found *source.Span
+	visit := func(n2 ast.Node) bool {
+		id := ast.Ident{}
+		switch x := n2.(type) {
+		case *ast.For:
+			id = x.Var
+		case *ast.ForEach:
+			id = x.Var
+		}
+		if id.Name == name && n2.Span().End <= n.Span().Start {
+			s := id.Span()
+			found = &s
+		}
+		return true
+	}
+	switch {
+	case c.fn != nil && c.fn.Decl.Body != nil:
+		ast.Walk(c.fn.Decl.Body, visit, nil)
+	case c.fn == nil && c.node != nil:
+		ast.Walk(c.node, visit, nil)
+	}
+	return found
 }
 
 // elsewhere is a declaration that is not visible everywhere.
@@ -253,10 +285,17 @@ func (c *checker) otherSuffix(name string) string {
 			return base + " is a distribution of reals: use " + base + strings.Replace(suffix, "pmf", "pdf", 1)
 		}
 	case "":
-		for _, s := range []string{"_lpdf", "_lpmf", "_rng"} {
+		for _, s := range []string{"_lpdf", "_lpmf"} {
 			if c.exists(name + s) {
-				return "did you mean " + quote(name+s) + "?"
+				advice := name + " is a distribution: write y ~ " + name + "(…), or " + name + s + "(y | …) for the log of its density"
+				if c.exists(name + "_rng") {
+					advice += ", or " + name + "_rng(…) for a random draw"
+				}
+				return advice
 			}
+		}
+		if c.exists(name + "_rng") {
+			return "did you mean " + quote(name+"_rng") + "?"
 		}
 	}
 	return ""

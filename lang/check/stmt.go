@@ -113,11 +113,13 @@ func (c *checker) inLP() bool {
 }
 
 // addsToTarget reports a use of the target where there is none.
-func (c *checker) addsToTarget(n ast.Node, what string) {
+func (c *checker) addsToTarget(n ast.Node, what string) (ok bool) {
 	if !c.inLP() {
 		c.report(diag.Errorf(diag.NoTarget, n.Span(), "%s is not allowed in %s", what, c.where()),
 			"Only the model block, and functions whose name ends in _lp, add to the target.")
+		return false
 	}
+	return true
 }
 
 // addsJacobian reports a change of the Jacobian where there is none.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -15,7 +16,13 @@ import (
 func (c *checker) tilde(s *ast.Tilde) {
 	es := append([]ast.Expr{s.Variate}, s.Args...)
 	args, ok := c.args(es)
-	c.addsToTarget(s, "~")
+	if before := len(c.diags); !c.addsToTarget(s, "~") && c.fn == nil && c.block == ast.GeneratedQuantities && len(c.diags) > before {
+		c.diags[before].Fix = fmt.Sprintf("to draw at random, write %s = %s_rng(…)", brief(s.Variate, "y"), s.Dist.Name)
+		if n := len(s.Args); n > 0 {
+			list := ast.Base{Pos: source.Span{File: s.Span().File, Start: s.Args[0].Span().Start, End: s.Args[n-1].Span().End}}
+			c.diags[before].Fix = fmt.Sprintf("to draw at random, write %s = %s_rng(%s)", brief(s.Variate, "y"), s.Dist.Name, brief(list, "…"))
+		}
+	}
 	truncated := ok
 	if s.Trunc != nil {
 		for _, b := range []ast.Expr{s.Trunc.Lower, s.Trunc.Upper} {
@@ -128,8 +135,12 @@ func (c *checker) truncation(s *ast.Tilde, args []TypeLevel) {
 		for _, suffix := range []string{"_lcdf", "_lccdf"} {
 			cands := c.candidates(s.Dist.Name + suffix)
 			if len(cands) == 0 {
-				c.report(diag.Errorf(diag.NoTruncation, s.Trunc.Span(), "%s cannot be truncated", s.Dist.Name),
-					"There is no function "+s.Dist.Name+suffix+", from which the probability between the bounds is computed.")
+				d := diag.Errorf(diag.NoTruncation, s.Trunc.Span(), "%s cannot be truncated", s.Dist.Name)
+				d.Detail = "There is no function " + s.Dist.Name + suffix + ", from which the probability between the bounds is computed."
+				if same := untransformed[s.Dist.Name]; same != "" {
+					d.Fix = "write " + same + ", which can"
+				}
+				c.diags.Add(d)
 				return
 			}
 			if !c.truncationCall(s, TruncationCall{b, suffix, false}, cands, append([]TypeLevel{o}, args[1:]...)) {
@@ -140,6 +151,15 @@ func (c *checker) truncation(s *ast.Tilde, args []TypeLevel) {
 			}
 		}
 	}
+}
+
+// untransformed are distributions that another one, which has distribution
+// functions, stands for.
+var untransformed = map[string]string{
+	"poisson_log":        "poisson(exp(…))",
+	"bernoulli_logit":    "bernoulli(inv_logit(…))",
+	"binomial_logit":     "binomial(n, inv_logit(…))",
+	"neg_binomial_2_log": "neg_binomial_2(exp(…), phi)",
 }
 
 // elementwise reports whether a type is a number or consists of numbers along

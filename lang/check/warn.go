@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
@@ -158,7 +159,11 @@ func (c *checker) modelWarnings(f *ast.File, b *ast.Block) {
 func (c *checker) supportWarning(s *ast.Tilde) {
 	v := c.parameter(s.Variate)
 	call := c.info.Calls[s]
-	if v == nil || call == nil || s.Trunc != nil || v.Constraint > types.OffsetMultiplier {
+	if v == nil || call == nil || s.Trunc != nil {
+		return
+	}
+	if v.Constraint > types.OffsetMultiplier {
+		c.factorWarning(s, v)
 		return
 	}
 	lo, hi := bounded(v)
@@ -183,6 +188,27 @@ func (c *checker) supportWarning(s *ast.Tilde) {
 	d.Detail = "Such points have no probability or are rejected, which the sampler meets again and again."
 	d.Related = []diag.Note{note(&v.Ident, "it is declared here")}
 	d.Fix = "declare it with " + fix
+	c.diags.Add(d)
+}
+
+// factorWarning warns of a Cholesky factor with a distribution of the matrices of
+// which it is the factor, and the other way round.
+func (c *checker) factorWarning(s *ast.Tilde, v *Var) {
+	name, ofFactors := strings.CutSuffix(s.Dist.Name, "_cholesky")
+	if name != "lkj_corr" && name != "wishart" && name != "inv_wishart" || !c.exists(name+"_cholesky_lpdf") {
+		return
+	}
+	factor := v.Constraint == types.CholeskyFactorCorr || v.Constraint == types.CholeskyFactorCov
+	if factor == ofFactors || !factor && v.Constraint != types.CorrMatrix && v.Constraint != types.CovMatrix {
+		return
+	}
+	d := diag.Warnf(diag.OutsideSupport, s.Dist.Span(), "%s is a distribution of matrices, but `%s` is a Cholesky factor", s.Dist.Name, v.Name)
+	d.Fix = "write `" + name + "_cholesky`"
+	if ofFactors {
+		d.Summary = fmt.Sprintf("%s is a distribution of Cholesky factors, but `%s` is none", s.Dist.Name, v.Name)
+		d.Fix = "write `" + name + "`"
+	}
+	d.Related = []diag.Note{note(&v.Ident, "it is declared here")}
 	c.diags.Add(d)
 }
 

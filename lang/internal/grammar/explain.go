@@ -279,6 +279,11 @@ func notAFunction(s *situation) (d diag.Diagnostic, ok bool) {
 		d.Fix = "a function is written as in `real square_sum(vector x) { … }`"
 		return d, true
 	}
+	if s.first.Type == tokIdent && isPunct(s.at(s.start+1), "(") {
+		d = s.error(diag.UnexpectedToken, s.first, "the type of the result of `%s` is missing", s.first.Value)
+		d.Fix = "write it before the name, as in `real " + s.first.Value + "(…)`, or `void` if there is no result"
+		return d, true
+	}
 	d = s.error(diag.NotAFunction, s.first, "only functions may stand in the `functions` block")
 	if s.i > s.start {
 		d.Detail = "Expected " + s.fail.want + ", found " + describe(s.tok) + "."
@@ -382,6 +387,14 @@ func foreignOperator(s *situation) (d diag.Diagnostic, ok bool) {
 	prev := ""
 	if (s.prev.Type == tokPunct || s.prev.Type == tokAssign) && end(&s.prev) == s.tok.Pos.Offset {
 		prev = s.prev.Value
+	}
+	if isPunct(s.prev, "%") && prev != "" && isPunct(s.at(s.i+1), "%") {
+		d = s.error(diag.UnexpectedToken, s.prev, "there is no operator `%%%s%%`", s.tok.Value)
+		d.Span.End = s.tok.Pos.Offset + len(s.tok.Value) + 1
+		if s.tok.Value == "*" {
+			d.Fix = "a product of matrices is written `x * y`"
+		}
+		return d, true
 	}
 	if op := s.at(s.i - 2); s.fail.want == wantExpr && (isPunct(s.prev, "+") || isPunct(s.prev, "-")) &&
 		isPunct(op, s.prev.Value) && end(&op) == s.prev.Pos.Offset && (isPunct(s.tok, ";") || isPunct(s.tok, ")")) {
@@ -493,6 +506,21 @@ func unclosedBracket(s *situation) (d diag.Diagnostic, ok bool) {
 	if s.fail.want == wantExpr && isPunct(s.prev, ",") && !s.tok.EOF() && !isPunct(s.tok, ";") {
 		return d, false
 	}
+	if isPunct(s.tok, ";") && open.Value != "{" {
+		for i, depth := s.i+1, 0; i < len(s.tokens) && s.tokens[i].Pos.Line == s.tok.Pos.Line && !isPunct(s.tokens[i], ";"); i++ {
+			switch s.tokens[i].Value {
+			case "(", "[":
+				depth++
+			case ")", "]":
+				if depth--; depth < 0 && s.tokens[i].Value == closer {
+					d = s.error(diag.UnexpectedToken, s.tok, "a semicolon cannot stand within brackets")
+					d.Related = []diag.Note{{Span: spanOf(s.lowerer, open), Message: "this `" + open.Value + "` is open"}}
+					d.Fix = "write a comma"
+					return d, true
+				}
+			}
+		}
+	}
 	d = s.error(diag.UnclosedBracket, s.tok, "`%s` is missing before %s", closer, describe(s.tok))
 	if s.newLine() { // it is missing where the line ends
 		at := end(&s.prev)
@@ -537,6 +565,9 @@ func missingSemicolon(s *situation) (d diag.Diagnostic, ok bool) {
 	if beginsType(s.first) {
 		d.Fix = "end the declaration with `;`"
 	}
+	if isWord(&s.tok, "if") && !s.newLine() {
+		d.Detail = "A condition stands before the statement, as in `if (x > 0) y = 1;`. A choice between two values is written `condition ? a : b`."
+	}
 	return d, true
 }
 
@@ -544,9 +575,31 @@ func strayBracket(s *situation) (d diag.Diagnostic, ok bool) {
 	if s.open >= 0 || !isPunct(s.tok, ")") && !isPunct(s.tok, "]") || s.fail.want != wantSemi {
 		return d, false
 	}
+	if s.start > 0 && isPunct(s.tokens[s.start-1], ";") && s.tokens[s.start-1].Pos.Line == s.tok.Pos.Line && s.closes(s.start-1) {
+		return d, true // of a semicolon within brackets, which has been reported
+	}
 	d = s.error(diag.UnclosedBracket, s.tok, "this `%s` closes nothing", s.tok.Value)
 	d.Fix = "remove it, or add the bracket that opens it"
 	return d, true
+}
+
+// closes reports whether the failing token closes a bracket that is open where a
+// statement seems to end.
+func (s *situation) closes(semicolon int) bool {
+	opener := map[string]string{")": "(", "]": "["}[s.tok.Value]
+	depth := 0
+	for i := semicolon - 1; i >= 0 && !isPunct(s.tokens[i], ";"); i-- {
+		switch s.tokens[i].Value {
+		case ")", "]":
+			depth++
+		case "(", "[":
+			if depth == 0 {
+				return s.tokens[i].Value == opener
+			}
+			depth--
+		}
+	}
+	return false
 }
 
 // words are operators of other languages.
@@ -565,6 +618,9 @@ func plain(s *situation) (d diag.Diagnostic, ok bool) {
 	case s.fail.want == wantExpr:
 		d = s.error(diag.UnexpectedToken, s.tok, "an expression is missing before %s", describe(s.tok))
 		switch {
+		case s.functions && isPunct(s.prev, "[") && isWord(ptr(s.at(s.i-2)), "array"):
+			d.Summary = "`]` is missing after `array[`"
+			d.Fix = "an array in a signature is written without sizes: `array[] real`, or `array[,] real` with two dimensions"
 		case isPunct(s.tok, "}") && isPunct(s.prev, "{"):
 			d.Detail = "An array expression needs an element, which gives its type. An array of size 0 is declared without a value."
 		case isWord(&s.tok, "if"):
@@ -578,8 +634,16 @@ func plain(s *situation) (d diag.Diagnostic, ok bool) {
 			d.Detail = "After the name of a variable stands `=`, `,` or `;`."
 		} else {
 			d.Detail = "After " + describe(s.prev) + ", the statement goes on with an operator or ends with `;`."
+			if isWord(&s.prev, "then") {
+				d = s.error(diag.UnexpectedToken, s.prev, "there is no word `then` in the language")
+				d.Fix = "write `if (…)` and then the statement, or several in braces"
+			}
 			if s.tok.Value == "I" && s.at(s.i+1).Value == "(" {
 				d.Fix = "truncation is written `T[lower, upper]`"
+			}
+			if w := s.first.Value; (w == "do" || w == "repeat" || w == "loop") && isPunct(s.tok, "{") {
+				d = s.error(diag.UnexpectedToken, s.first, "there is no statement `%s`", w)
+				d.Fix = "write `while (…) { … }`"
 			}
 			if w := s.first.Value; w == "elif" || w == "elsif" || w == "elseif" {
 				d = s.error(diag.UnexpectedToken, s.first, "there is no statement `%s`", w)
@@ -596,6 +660,17 @@ func plain(s *situation) (d diag.Diagnostic, ok bool) {
 			opener = s.tokens[s.open-1]
 		}
 		switch {
+		case s.fail.want == "a bound" && isPunct(s.prev, "<") && !s.tok.EOF():
+			d.Fix = "bounds have names: write as in `<lower=0>`"
+		case s.fail.want == "`>`" && s.tok.Type == tokIdent:
+			d.Summary = "`>` is missing before " + describe(s.tok)
+			d.Fix = "close the bounds with `>`, as in `real<lower=0> " + s.tok.Value + "`"
+		case s.fail.want == "`=`" && beginsType(s.first) && s.prev.Type == tokIdent && (isPunct(s.at(s.i-2), ",") || isPunct(s.at(s.i-2), "<")):
+			d = s.error(diag.BadBound, s.prev, "there is no bound called `%s`", s.prev.Value)
+			d.Detail = "The bounds are lower, upper, offset and multiplier."
+			if isPunct(s.tok, ";") {
+				d.Fix = "close the bounds with `>`, as in `real<lower=0> " + s.prev.Value + "`"
+			}
 		case s.fail.want == "`>`" && isPunct(s.tok, ";"):
 			d.Fix = "bounds end with `>`, and a comma stands between two of them"
 		case s.fail.want == "`(`" && isPunct(s.at(s.i-2), "~"):
