@@ -75,6 +75,9 @@ func (f *Fit) Summary() []diagnose.Row {
 	return f.rows
 }
 
+// Precision says how precise the figures of Summary are, row by row.
+func (f *Fit) Precision() []diagnose.Precision { return diagnose.Precisions(f.Draws) }
+
 // Findings says what is wrong with the run, with advice: divergences, chains
 // that disagree, too few effective draws. It is empty if nothing is.
 func (f *Fit) Findings() []diagnose.Finding {

@@ -65,14 +65,25 @@ type summaryJSON struct {
 	ESSBulk  number `json:"ess_bulk"`
 	ESSTail  number `json:"ess_tail"`
 	Rhat     number `json:"rhat"`
+
+	MCSESD        number `json:"mcse_sd"`
+	MCSEQ5        number `json:"mcse_q5"`
+	MCSEQ50       number `json:"mcse_q50"`
+	MCSEQ95       number `json:"mcse_q95"`
+	ESSSquares    number `json:"ess_squares"`
+	Geyer         number `json:"ess_geyer"`
+	GeyerUncapped number `json:"ess_geyer_uncapped"`
 }
 
 func (s *session) asJSON(failures []error) *runJSON {
 	j := &runJSON{Summary: []summaryJSON{}, Sampler: s.options.samplerFlags.name, Chains: s.options.chains, Divergences: s.divergences, Warnings: []string{}}
 	names := s.fit.Names()
+	precision := s.fit.Precision()
 	for i, r := range s.fit.Summary() {
+		p := precision[i]
 		j.Summary = append(j.Summary, summaryJSON{names[i], number(r.Mean), number(r.MCSEMean), number(r.SD),
-			number(r.Q5), number(r.Q50), number(r.Q95), number(r.ESSBulk), number(r.ESSTail), number(r.Rhat)})
+			number(r.Q5), number(r.Q50), number(r.Q95), number(r.ESSBulk), number(r.ESSTail), number(r.Rhat),
+			number(p.MCSESD), number(p.MCSEQ5), number(p.MCSEQ50), number(p.MCSEQ95), number(p.ESSSquares), number(p.Geyer), number(p.GeyerUncapped)})
 	}
 	j.Gradients.Warmup, j.Gradients.Sampling = s.gradWarmup, s.gradSample
 	j.Seconds.Bind = number(s.loaded.bind.Seconds())

@@ -426,3 +426,50 @@ func BenchmarkSummarize(b *testing.B) {
 		Summarize(s)
 	}
 }
+
+// Precisions has the single measures, of the chains cut as Summarize cuts them.
+func TestPrecisions(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	x := make([][]float64, 3)
+	for c := range x {
+		last := 0.0
+		for range 200 + 30*c {
+			last = 0.5*last + rng.NormFloat64()
+			x[c] = append(x[c], last)
+		}
+	}
+	cut := [][]float64{x[0][:200], x[1][:200], x[2][:200]}
+	mean := 0.0
+	for _, chain := range cut {
+		for _, v := range chain {
+			mean += v / 600
+		}
+	}
+	squares := make([][]float64, 3)
+	geyer := 0.0
+	for c, chain := range cut {
+		for _, v := range chain {
+			squares[c] = append(squares[c], (v-mean)*(v-mean))
+		}
+		capped, _ := InitialMonotoneESS(chain)
+		geyer += capped
+	}
+	draws := make([][][]float64, 3)
+	for c, chain := range x {
+		for _, v := range chain {
+			draws[c] = append(draws[c], []float64{v})
+		}
+	}
+	p := Precisions(Slices([]string{"x"}, draws))[0]
+	for name, c := range map[string][2]float64{
+		"mcse_sd": {p.MCSESD, MCSESD(cut)}, "mcse_q5": {p.MCSEQ5, MCSEQuantile(cut, 0.05)}, "mcse_q95": {p.MCSEQ95, MCSEQuantile(cut, 0.95)},
+		"ess_squares": {p.ESSSquares, ESSMean(squares)}, "geyer": {p.Geyer, geyer},
+	} {
+		if !(math.Abs(c[0]-c[1]) < 1e-9*math.Abs(c[1])) {
+			t.Errorf("%s is %v, not %v", name, c[0], c[1])
+		}
+	}
+	if p.GeyerUncapped < p.Geyer {
+		t.Errorf("%+v", p)
+	}
+}

@@ -12,7 +12,7 @@
 // Both read a [Draws], which a draws.Store satisfies; [Slices] wraps nested
 // slices. The single measures are exported too, on one quantity's chains
 // ([chain][draw] float64): [Rhat], [ESSBulk], [ESSTail], [ESSMean], [ESSSD],
-// [ESSQuantile], [MCSEMean], [MCSESD], [MCSEQuantile], [Quantile], and, on one
+// [ESSSquares], [ESSQuantile], [MCSEMean], [MCSESD], [MCSEQuantile], [Quantile], and, on one
 // chain, [EBFMI], [AutoCorrelation] and [InitialMonotoneESS] (the estimator of
 // Girolami and Calderhead, for comparison with papers that used it).
 //
@@ -26,6 +26,7 @@
 //	sampling.go  divergences with their positions, how each chain's sampler has
 //	             fared, effective sample sizes by gradient and second
 //	summary.go   Row, Summarize (parallel over quantities)
+//	precision.go Precision, Precisions: MCSE of all that a Row has, and more ESS
 //	check.go     Finding, Check and the one table of checks
 //
 // # Sources and conventions

@@ -30,6 +30,10 @@ func ESSMean(chains [][]float64) float64 { return measure(chains, (*workspace).e
 // distances from the mean.
 func ESSSD(chains [][]float64) float64 { return measure(chains, (*workspace).essSD) }
 
+// ESSSquares is the effective sample size for the variance, of the squared
+// distances from the mean.
+func ESSSquares(chains [][]float64) float64 { return measure(chains, (*workspace).essSquares) }
+
 // ESSQuantile is the effective sample size for the quantile of probability p,
 // of the indicator whether a draw is at most that quantile.
 func ESSQuantile(chains [][]float64, p float64) float64 {
@@ -155,6 +159,14 @@ func (w *workspace) essSD() float64 {
 	return w.ess(w.splitInto(func(v float64) float64 { return math.Abs(v - centre) }))
 }
 
+func (w *workspace) essSquares() float64 {
+	if !w.finite || !w.varying {
+		return math.NaN()
+	}
+	centre := mean(w.pooled)
+	return w.ess(w.splitInto(func(v float64) float64 { return (v - centre) * (v - centre) }))
+}
+
 func (w *workspace) essQuantile(p float64) float64 {
 	if !w.finite || !w.varying || math.IsNaN(p) || p < 0 || p > 1 {
 		return math.NaN()
@@ -188,7 +200,7 @@ func (w *workspace) mcseSD() float64 {
 	}
 	second /= float64(len(w.pooled))
 	fourth /= float64(len(w.pooled))
-	ess := w.ess(w.splitInto(func(v float64) float64 { return (v - centre) * (v - centre) }))
+	ess := w.essSquares()
 	return math.Sqrt((fourth - second*second) / ess / second / 4)
 }
 
