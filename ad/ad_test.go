@@ -202,3 +202,23 @@ func TestForwardBroadcast(t *testing.T) {
 		return g, in, g.SumLanes(g.Sum(g.Do(OpLogBesselI, nil, orders, g.Exp(g.Lane(in)))))
 	}, 3, 1e-6)
 }
+
+// TestInvLogitNearOne: what a program computes from 1 - y is differentiated by
+// the y that it has: log(1 - y) changes with x as -y, also where y is rounded.
+func TestInvLogitNearOne(t *testing.T) {
+	for _, x := range []float64{1, 20, 33.3, 35.9, 36.5} {
+		g := NewGraph()
+		in := g.Input(Scalar)
+		y := g.Do(OpInvLogit, nil, in)
+		out := g.Do(OpLog1m, nil, y)
+		g.Output(y)
+		g.Output(g.Grad(out, in)[0])
+		v, err := g.Eval([][]float64{{x}}, &Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if y, got := v[0][0], v[1][0]; math.Abs(got+y) > 1e-15 {
+			t.Errorf("at %v: %v, want %v", x, got, -y)
+		}
+	}
+}

@@ -235,8 +235,11 @@ func elementwiseOps() map[OpCode]Op {
 				d := g.Select(g.Equal(a[0], a[1]), g.Const(0), g.Sub(a[0], a[1]))
 				return []Ref{g.Do(OpInvLogit, nil, d), g.Do(OpInvLogit, nil, g.Neg(d))}
 			}},
+		// The derivative is by the rounded value: a program that goes on with 1 - y
+		// divides by it, and inv_logit(-x) in its place is another number where y is
+		// nearly 1. (The derivative of log(1 - y) is -y, but would be -y/2 or -2y.)
 		OpInvLogit: un("inv_logit", kernel.InvLogit,
-			func(g *Graph, x, y Ref) Ref { return g.Mul(y, g.Do(OpInvLogit, nil, g.Neg(x))) }, anyReal),
+			func(g *Graph, x, y Ref) Ref { return g.Mul(y, g.Sub(g.Const(1), y)) }, anyReal),
 		OpLogInvLogit: un("log_inv_logit", func(x float64) float64 { return -kernel.Log1pExp(-x) },
 			func(g *Graph, x, y Ref) Ref { return g.Do(OpInvLogit, nil, g.Neg(x)) }, anyReal),
 		OpLog1mInvLogit: un("log1m_inv_logit", func(x float64) float64 { return -kernel.Log1pExp(x) },
