@@ -342,7 +342,7 @@ func (m *Model) Unconstrain(d *data.Set) ([]float64, error) {
 	}
 	for _, name := range d.Names() { // other quantities of a former run may stand beside the parameters
 		if near := diag.Nearest(name, known); near != "" && near != name && !slices.Contains(m.variables(), name) {
-			return nil, fmt.Errorf("%sthere is no parameter %s; did you mean %s?", where(d, name), name, near)
+			return nil, d.Errorf(name, -1, "there is no parameter %s; did you mean %s?", name, near)
 		}
 	}
 	mc := m.inverse.New()
@@ -369,7 +369,7 @@ func (m *Model) Unconstrain(d *data.Set) ([]float64, error) {
 				}
 				continue
 			case !slices.Equal(v.Shape, shape):
-				return nil, fmt.Errorf("%sthe initial value of %s has sizes %v, but the parameter has %v", where(d, leaf.Name), leaf.Name, v.Shape, shape)
+				return nil, d.Errorf(leaf.Name, -1, "the initial value of %s has sizes %v, but the parameter has %v", leaf.Name, v.Shape, shape)
 			case leaf.Part != types.NotComplex:
 				v = v.Half(int(leaf.Part - types.RealPart))
 			}
@@ -386,7 +386,7 @@ func (m *Model) Unconstrain(d *data.Set) ([]float64, error) {
 		}
 		for k, u := range x[m.offsets[i] : m.offsets[i]+p.Size] {
 			if math.IsNaN(u) || math.IsInf(u, 0) {
-				return nil, fmt.Errorf("%sthe initial value of %s is outside its declared bounds", where(d, p.Name), p.Names[k])
+				return nil, d.Errorf(p.Name, -1, "the initial value of %s is outside its declared bounds", p.Names[k])
 			}
 		}
 	}
@@ -402,16 +402,6 @@ func (m *Model) variables() []string {
 		names = append(names, base)
 	}
 	return names
-}
-
-// where is "file:line:column: " of a value, for the beginning of a message.
-func where(d *data.Set, name string) string {
-	at := d.Span(name, -1)
-	if !at.IsValid() {
-		return ""
-	}
-	p := at.Begin()
-	return fmt.Sprintf("%s:%d:%d: ", p.File, p.Line, p.Column)
 }
 
 // DensityGraph is what LogDensityGrad computes, as a graph: one input for each

@@ -58,6 +58,9 @@ type loaded struct {
 // stderr.
 func (in *input) load(model string, stderr io.Writer) (*loaded, error) {
 	l := &loaded{}
+	if strings.EqualFold(filepath.Ext(model), ".json") {
+		return nil, usagef("%s is a file of data; the model stands first, and the data after --data", model)
+	}
 	err := timed(&l.compile, func() (err error) {
 		l.model, err = ppl.CompileFileWith(model, in.compile)
 		return err

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/sampler"
@@ -29,7 +30,11 @@ func (o *runOptions) inits(p *ppl.Posterior) (infer.Init, error) {
 		return infer.Uniform{Radius: radius}, nil
 	}
 	if strings.HasPrefix(strings.TrimSpace(o.init), "{") {
-		return p.InitAt(ppl.JSON(o.init), initRadius)
+		values, err := data.ParseJSON("--init", []byte(o.init))
+		if err != nil {
+			return nil, err
+		}
+		return p.InitAt(values, initRadius)
 	}
 	info, err := os.Stat(o.init)
 	if err != nil {

@@ -169,6 +169,13 @@ func (p *parser) notAnObject() error {
 	if start == len(p.text) {
 		return newError(source.Span{}, "", p.set.file+" is empty", fix)
 	}
+	for _, packed := range []struct{ begin, format, fix string }{
+		{"\x1f\x8b", "gzip", "unpack it by gunzip"}, {"PK\x03\x04", "zip", "unpack it by unzip"},
+	} {
+		if strings.HasPrefix(p.text, packed.begin) {
+			return newError(source.Span{}, "", p.set.file+" is compressed in the format "+packed.format, packed.fix)
+		}
+	}
 	first, _, _ := strings.Cut(p.text[start:], "\n")
 	if strings.Contains(first, "<-") {
 		return p.errorAt(start, start+len(first), "write the data as JSON, such as "+`{"N": 3, "y": [1.5, 2, 0.1]}`,

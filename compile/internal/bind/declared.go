@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -52,7 +53,15 @@ func (b *binder) readVariable(v *ir.Var, set *data.Set) {
 	}
 	if !sameShape(d.Shape, written) {
 		advice := "check the sizes that `%s` is declared with, and the data"
-		if v.Part != types.NotComplex {
+		switch {
+		case v.Part == types.NotComplex && len(d.Shape) == 0 && sizeOf(written) == 1:
+			n := len(written)
+			advice = "write `%s` in brackets, also where it has a single element: " + strings.Repeat("[", n) + plainly(d.Reals[0]) + strings.Repeat("]", n)
+		case v.Part == types.NotComplex && len(written) == 0 && d.Size() == 1:
+			advice = "write `%s` without brackets: " + plainly(d.Reals[0])
+		case len(written) == 2 && slices.Equal(d.Shape, []int{written[1], written[0]}):
+			advice = "write `%s` as a list of rows, or declare it the other way round"
+		case v.Part != types.NotComplex:
 			advice = "complex numbers are written [real part, imaginary part]: check the sizes that `%s` is declared with, and the data"
 		}
 		about(diag.DataSize, -1, "`%s` has the wrong size: %s, but is declared with %s", v.Name, sizeText(d.Shape), sizeText(written)).
@@ -65,7 +74,11 @@ func (b *binder) readVariable(v *ir.Var, set *data.Set) {
 	if v.Type.Kind == types.Int {
 		if !d.IsInt {
 			i := d.FirstReal()
-			about(diag.DataNotInt, i, "`%s` must be an integer, but is %s", set.Path(v.Name, i), ad.FormatNumber(d.Reals[i])).
+			written := ad.FormatNumber(d.Reals[i])
+			if at := set.Span(v.Name, i); at.IsValid() {
+				written = at.Text() // 2.0 is no 2
+			}
+			about(diag.DataNotInt, i, "`%s` must be an integer, but is %s", set.Path(v.Name, i), written).
 				fix("write integers without a decimal point or exponent, or declare `%s` as real", v.Name).throw()
 		}
 		w.ints = append([]int64{}, d.Ints...)
@@ -104,6 +117,9 @@ func in(file string) string {
 func sameShape(a, b []int) bool {
 	return slices.Equal(a, b) || sizeOf(a) == 0 && sizeOf(b) == 0
 }
+
+// plainly is a number as it is written in data.
+func plainly(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // typeText is a declared type with its sizes: "vector[3]", "array[2, 3] int".
 func typeText(t types.Type, shape []int) string {
