@@ -8,10 +8,12 @@ import (
 )
 
 // Autocorrelation is the asymptotic efficiency 1/(1 + 2 Σ ρ_k), by the
-// cumulative autocorrelation of a batch: autocovariances of all coordinates,
-// each in units of its variance over all of tuning so far, are averaged over
-// the coordinates and summed as Geyer's initial monotone sequence says. A
-// coordinate that does not move within a batch then counts as what it is.
+// cumulative autocorrelation of a batch: 1 less half the mean squared difference
+// of draws so far apart, in units of the variance over all of tuning so far,
+// averaged over the coordinates, and summed as Geyer's initial monotone sequence
+// says. A chain that does not move within a batch has autocorrelations of 1,
+// wherever it is. (Products of distances from the mean would vanish near the
+// mean: a chain that sticks there would seem the best of all.)
 //
 // The paper names it and warns of it: a batch of ten transitions says little
 // about autocorrelations. Make batches longer for it.
@@ -49,20 +51,27 @@ func (c *correlation) Reward(*rand.Rand, Setting) (float64, error) {
 		return 0, nil
 	}
 	n := len(x) / c.dim
-	at := func(lag int) float64 { // pooled autocovariance, divided by n
-		sum := 0.0
+	// ρ = 1 - V/2 with V the mean squared difference at a lag, in units of the
+	// variance, averaged over the coordinates.
+	at := func(lag int) float64 {
+		sum, moving := 0.0, 0
 		for i := range c.dim {
-			variance := c.seen.sum[i] / (c.seen.n - 1)
+			variance := c.seen.sum[i] / c.seen.n
 			if !(variance > 0) {
 				continue
 			}
+			moving++
 			s := 0.0
 			for t := 0; t+lag < n; t++ {
-				s += (x[t*c.dim+i] - c.seen.mean[i]) * (x[(t+lag)*c.dim+i] - c.seen.mean[i])
+				d := x[(t+lag)*c.dim+i] - x[t*c.dim+i]
+				s += d * d
 			}
-			sum += s / variance
+			sum += s / (2 * variance * float64(n-lag))
 		}
-		return sum / float64(n*c.dim)
+		if moving == 0 {
+			return 1
+		}
+		return 1 - sum/float64(moving)
 	}
 	total, running := 0.0, math.Inf(1)
 	for k := 0; k+1 < n; k += 2 {
@@ -72,7 +81,7 @@ func (c *correlation) Reward(*rand.Rand, Setting) (float64, error) {
 		}
 		total += running
 	}
-	return 1 / max(leastTime, 2*total-at(0)), nil
+	return 1 / max(leastTime, 2*total-1), nil
 }
 
 // State implements [Objective].

@@ -43,6 +43,16 @@ func TestAutocorrelation(t *testing.T) {
 	if r, err := o.Reward(nil, Setting{}); err != nil || r != 1/leastTime {
 		t.Errorf("alternating: %v, %v", r, err)
 	}
+	// A batch that sticks is bad wherever it does, at the mean too.
+	for _, at := range []float64{0, 2} {
+		z.Position[0] = at
+		for range 20 {
+			o.Observe(z, z, infer.Info{})
+		}
+		if r, err := o.Reward(nil, Setting{}); err != nil || math.Abs(r-1./39) > 1e-12 {
+			t.Errorf("stuck at %v: %v, %v", at, r, err)
+		}
+	}
 }
 
 // rows is a normal sample with unknown mean, prior normal(0, 10).
