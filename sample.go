@@ -135,7 +135,6 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 			}
 		}
 	}
-	r.fit.started = time.Now()
 	// Leaving the loop stops the chains; the report is complete after it.
 	err = r.record(ctx, session)
 	r.fit.Report = session.Report()
