@@ -101,6 +101,7 @@ func patternOf(lg *log, r *readRecord, ax *axis) *pattern {
 		return &pattern{irregular: true, later: true} // a read in some iterations only
 	}
 	found, later := false, false
+	group, since := ax.groups()
 	for l, s := range r.base {
 		for p, o := range r.offs {
 			best := origin{lane: -1}
@@ -115,6 +116,11 @@ func patternOf(lg *log, r *readRecord, ax *axis) *pattern {
 					best, later = x, true
 				}
 			}
+			if int(best.lane) < l-int(since[l]) {
+				// A write of another iteration of the loops around: that such a one is
+				// seen here is for their logs to find.
+				best = origin{lane: -1}
+			}
 			src[l*width+p] = best
 			found = found || best.e != nil
 		}
@@ -124,7 +130,6 @@ func patternOf(lg *log, r *readRecord, ax *axis) *pattern {
 	}
 	irregular := &pattern{irregular: true, later: later}
 	pt := &pattern{from: make([]carriedFrom, width)}
-	group, since := ax.groups()
 	late := 0 // the lane with most iterations before it
 	for l, t := range since {
 		if t >= since[late] {
