@@ -124,7 +124,9 @@ func StudentQuantile(p, nu float64) float64 {
 			d := math.Exp(math.Ln2 + s - 0.5*(nu+1)*math.Log1p(t2/nu) - Lbeta(nu/2, 0.5) - 0.5*math.Log(nu) - l)
 			return l - logC, d
 		})
-		return -math.Exp(s)
+		if s < 354 { // t² is a number
+			return -math.Exp(s)
+		}
 	}
 	// The tail is ½ I_x(ν/2, ½), x = 1 - y.
 	logP := math.Log(p)
