@@ -31,7 +31,9 @@ func (j SquaredJump) Start(h infer.Hamiltonian, _ *infer.Meter) (Objective, erro
 }
 
 // Distance is the mean update distance: as SquaredJump, but of the distance
-// itself, on which rare long jumps weigh less.
+// itself, on which rare long jumps weigh less. So do the widest directions: where
+// widths differ much, trajectories may come out too short for them, which R-hat
+// shows. A metric that makes widths alike, or SquaredJump, is the cure.
 type Distance struct{ Realised bool }
 
 // Signed implements [Reward].
