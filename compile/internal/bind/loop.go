@@ -532,7 +532,12 @@ func (b *binder) whileFrom(s *ir.While, trip int) signal {
 			return sig
 		}
 		if !sig.certain() {
-			return b.onlyIf(sig, goesOn|continues, func() signal { return b.whileFrom(s, trip+1) })
+			return b.onlyIf(sig, goesOn|continues, func() signal {
+				if trip >= smallLoop { // it may be a jump alone that ends it: while (1) { … break; }
+					return b.iterateWhile(s)
+				}
+				return b.whileFrom(s, trip+1)
+			})
 		}
 	}
 	b.fail(s.Cond.Span(), diag.EndlessLoop, "this while loop does not end").throw()
