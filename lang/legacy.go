@@ -79,7 +79,8 @@ func (u *upgrader) note(n ast.Node, was, is string) {
 	u.list.Add(d)
 }
 
-// function renames the definition of a density NAME_log.
+// function renames the definition of a density NAME_log or of a distribution
+// function NAME_cdf_log or NAME_ccdf_log.
 func (u *upgrader) function(d *ast.FunctionDecl) {
 	base, ok := strings.CutSuffix(d.Name.Name, "_log")
 	if !ok || base == "" || d.Result.Elem != "real" || len(d.Result.ArrayDims) > 0 || len(d.Params) < 1 {
@@ -88,6 +89,11 @@ func (u *upgrader) function(d *ast.FunctionDecl) {
 	now := base + "_lpdf"
 	if d.Params[0].Type.Elem == "int" {
 		now = base + "_lpmf"
+	}
+	if name, ok := strings.CutSuffix(base, "_ccdf"); ok && name != "" {
+		now = name + "_lccdf"
+	} else if name, ok := strings.CutSuffix(base, "_cdf"); ok && name != "" {
+		now = name + "_lcdf"
 	}
 	if u.own[d.Name.Name] == "" {
 		u.note(&d.Name, d.Name.Name, now)
