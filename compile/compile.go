@@ -25,6 +25,7 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/internal/bind"
+	"github.com/ppl-lang/ppl/compile/internal/direct"
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 	"github.com/ppl-lang/ppl/compile/internal/vm"
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -152,6 +153,7 @@ type Model struct {
 	machine *vm.Machine
 	constr  *vm.Machine
 	gen     *vm.Machine
+	plain   *direct.Model // of the generated quantities, where they have no program
 	seed    uint64
 	without []string
 
@@ -188,6 +190,13 @@ func (p *Program) Bind(d *data.Set, o BindOptions) (m *Model, err error) {
 		g *ad.Graph
 		p **vm.Program
 	}{{g, &m.density}, {bound.Constrained, &m.constrained}, {bound.Generated, &m.generated}, {bound.Inverse, &m.inverse}} {
+		if c.g == nil {
+			options := direct.Options{Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Transforms: edition}
+			if m.plain, err = direct.Resume(p.ir, bound.Known, options); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if *c.p, err = vm.Compile(c.g, passes.Options{Without: o.Without}); err != nil {
 			return nil, fmt.Errorf("planning the evaluation: %w", err)
 		}
@@ -304,10 +313,16 @@ func (m *Model) Constrain(x, dst []float64) error {
 // Generate computes what OutputNames names at x; rng serves the _rng functions
 // of generated quantities. On an error generated quantities are NaN.
 func (m *Model) Generate(x []float64, rng *rand.Rand, dst []float64) error {
-	if m.gen == nil {
-		m.gen = m.generated.New()
+	env := &ad.Env{Rand: rng, Print: m.env.Print, Stop: m.env.Stop}
+	var err error
+	if m.plain != nil {
+		err = m.interpret(env, x, dst)
+	} else {
+		if m.gen == nil {
+			m.gen = m.generated.New()
+		}
+		err = m.outputs(m.gen, env, x, dst)
 	}
-	err := m.outputs(m.gen, &ad.Env{Rand: rng, Print: m.env.Print, Stop: m.env.Stop}, x, dst)
 	if err != nil {
 		// As in CmdStan, the draw stays: only what was to be generated is missing.
 		for i := range dst {
@@ -315,6 +330,23 @@ func (m *Model) Generate(x []float64, rng *rand.Rand, dst []float64) error {
 		}
 		_ = m.Constrain(x, dst[:m.bound.NumConstrained])
 	}
+	return err
+}
+
+// interpret is Generate without a program for generated quantities.
+func (m *Model) interpret(env *ad.Env, x, dst []float64) error {
+	parts := make([][]float64, len(m.bound.Params))
+	for i, p := range m.bound.Params {
+		parts[i] = x[m.offsets[i] : m.offsets[i]+p.Size]
+	}
+	o := m.plain.Options()
+	o.Rand, o.Print, o.Stop = env.Rand, env.Print, env.Stop
+	_, out, err := m.plain.With(o).Outputs(parts)
+	var failed *direct.Error
+	if errors.As(err, &failed) {
+		return &Rejection{Span: failed.Span, Err: failed.Err}
+	}
+	copy(dst, out)
 	return err
 }
 

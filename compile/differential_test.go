@@ -296,8 +296,14 @@ func (c *contest) outputs(x [][]float64, blur float64) *disagreement {
 	onVM := make([]float64, len(c.model.OutputNames()))
 	errModel := c.model.Generate(flat, nil, onVM)
 	first, err1 := c.model.bound.Constrained.Eval(x, &ad.Env{})
-	usual, errUsual := c.model.bound.Generated.Eval(x, &ad.Env{})
-	unrolled, errUnrolled := c.unrolled.Generated.Eval(x, &ad.Env{})
+	of := func(b *bind.Bound) ([][]float64, error) {
+		if b.Generated == nil { // interpreted
+			return [][]float64{generated}, errWant
+		}
+		return b.Generated.Eval(x, &ad.Env{})
+	}
+	usual, errUsual := of(c.model.bound)
+	unrolled, errUnrolled := of(c.unrolled)
 	for _, w := range []struct {
 		way string
 		err error

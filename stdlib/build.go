@@ -136,7 +136,7 @@ func (b *Builder) wholes(a []Arg, i int) []int64 {
 	if a[i].Ints == nil && b.size(a[i]) > 0 {
 		v, ok := b.G.Value(a[i].Ref)
 		if !ok || b.G.Type(a[i].Ref).Lanes > 0 {
-			b.Fail("argument %d must be known when the data are bound, and the same in all iterations of a loop", i+1)
+			b.FailUnknown("argument %d must be known when the data are bound, and the same in all iterations of a loop", i+1)
 		}
 		ints := make([]int64, len(v))
 		for k, x := range v {

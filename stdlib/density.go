@@ -268,7 +268,7 @@ func (d *Dist) distribution(b *Builder, a []Arg, f func(g *ad.Graph, y ad.Ref, p
 	}
 	for i := range a {
 		if _, known := b.G.Value(a[i].Ref); d.CDFCounts && a[i].Type.Kind == types.Int && !known {
-			b.Fail("argument %d must be known when the data are bound", i+1)
+			b.FailUnknown("argument %d must be known when the data are bound", i+1)
 		}
 	}
 	v := f(b.G, a[0].Ref, refs(a[1:]))

@@ -86,7 +86,7 @@ func factorials() []Func {
 			check(g, b.Name, "second argument", types.NonNegative, n)
 			v, ok := g.Value(n)
 			if !ok {
-				b.Fail("argument 2 must be known when the data are bound")
+				b.FailUnknown("argument 2 must be known when the data are bound")
 			}
 			one := g.Const(1)
 			p := g.Broadcast(one, b.shape(a[1]))

@@ -58,7 +58,7 @@ func sparse() []Func {
 func (b *Builder) compressed(a []Arg) []ad.Ref {
 	v, ok := b.G.Value(a[0].Ref)
 	if !ok || b.G.Type(a[0].Ref).Lanes > 0 {
-		b.Fail("the matrix must be known when the data are bound: which elements are zero decides the size of the result")
+		b.FailUnknown("the matrix must be known when the data are bound: which elements are zero decides the size of the result")
 	}
 	s := b.shape(a[0])
 	var at []int

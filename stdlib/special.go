@@ -124,7 +124,7 @@ func buildLmgamma(b *Builder, a []Arg) ad.Ref {
 	g, n := b.G, a[0].Ref
 	v, ok := g.Value(n)
 	if !ok {
-		b.Fail("argument 1 must be known when the data are bound")
+		b.FailUnknown("argument 1 must be known when the data are bound")
 	}
 	sum := g.Scale(math.Log(math.Pi)/4, g.Mul(n, plus(g, n, -1)))
 	if len(v) == 0 {

@@ -101,7 +101,12 @@ type Builder struct {
 
 // Error is a mistake in a call that shows when the sizes are known: the binder
 // reports it at the call.
-type Error struct{ Msg string }
+type Error struct {
+	Msg string
+	// Unknown says that a value decides the result's size, or what is computed, and
+	// is not known before the program runs.
+	Unknown bool
+}
 
 // Error implements error.
 func (e *Error) Error() string { return e.Msg }
@@ -110,6 +115,12 @@ func (e *Error) Error() string { return e.Msg }
 // does not return. The binder recovers the *Error.
 func (b *Builder) Fail(format string, args ...any) {
 	panic(&Error{Msg: b.Name + ": " + fmt.Sprintf(format, args...)})
+}
+
+// FailUnknown is Fail for a value that would have to be known when the data are
+// bound.
+func (b *Builder) FailUnknown(format string, args ...any) {
+	panic(&Error{Msg: b.Name + ": " + fmt.Sprintf(format, args...), Unknown: true})
 }
 
 // Dist declares one univariate distribution. From it are derived NAME_lpdf or

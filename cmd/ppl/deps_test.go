@@ -76,7 +76,7 @@ compile/internal/vm:     compile/internal/loopnest compile/internal/native compi
 compile/internal/direct: compile/data compile/ir stdlib/transform ad stdlib lang/source lang/diag lang/types
 compile/internal/proggen:
 compile/internal/bind:   compile/data compile/ir stdlib/transform ad stdlib lang/source lang/diag lang/types
-compile:                 compile/data compile/ir stdlib/transform compile/internal/bind compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang
+compile:                 compile/data compile/ir stdlib/transform compile/internal/bind compile/internal/direct compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang
 
 infer:
 infer/warmup:            infer

@@ -250,28 +250,32 @@ const (
 	// UnknownInt: an integer that has to be known when data are bound, such as
 	// a size, depends on parameters or on random draws.
 	//
+	// Sizes are fixed before the first evaluation. Generated quantities are free
+	// of that.
+	//
 	// Example:
 	//
 	//	parameters {
-	//	  real x;
+	//	  real<lower=0, upper=3> x;
 	//	}
-	//	generated quantities {
-	//	  int k = poisson_rng(2);
-	//	  real y;
-	//	  {
-	//	    vector[k] v;
-	//	    y = x * num_elements(v);
-	//	  }
+	//	model {
+	//	  int k = 1;
+	//	  while (k < x) k += 1;
+	//	  vector[k] v = rep_vector(x, k);
+	//	  target += -sum(v);
 	//	}
 	//
 	// Fixed:
 	//
 	//	parameters {
-	//	  real x;
+	//	  real<lower=0, upper=3> x;
 	//	}
-	//	generated quantities {
-	//	  int k = poisson_rng(2);
-	//	  real y = k * x;
+	//	model {
+	//	  int k = 1;
+	//	  while (k < x) k += 1;
+	//	  for (i in 1:k) {
+	//	    target += -x;
+	//	  }
 	//	}
 	UnknownInt Code = "E0616"
 )

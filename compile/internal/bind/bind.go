@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -47,6 +49,9 @@ type Bound struct {
 	// parameters; Generated these and the generated quantities. Elements stand
 	// in the order of Names: the first index fastest.
 	Constrained, Generated *ad.Graph
+	// Interpreted says, where Generated is nil, why the generated quantities have
+	// no graph: something that only a draw tells decides the size of a value.
+	Interpreted *Error
 	// Names of the outputs of Generated; the first NumConstrained are those of
 	// Constrained.
 	Names          []string
@@ -91,11 +96,23 @@ func Bind(prog *ir.Program, set *data.Set, o Options) (*Bound, error) {
 		b.stats = Stats{}
 		b.density(out.known, out, b.opts.Jacobian)
 		out.Stats = b.stats
-		b.outputs(out.known, out)
+		b.constrained(out.known, out)
 		b.inverse(out.known, out)
 	})
 	if err != nil {
 		return nil, err
+	}
+	if err := b.complaints(func() { b.generated(out.known, out) }); err != nil {
+		var refused *Error
+		if !errors.As(err, &refused) || !unknown(refused.List) {
+			return nil, err
+		}
+		out.Interpreted, out.Generated = refused, nil
+		d := refused.List[0]
+		out.Stats.Notes = append(out.Stats.Notes, fmt.Sprintf("line %d: generated quantities are interpreted, draw by draw: %s", d.Span.Begin().Line, d.Summary))
+		if err := b.complaints(func() { b.generatedNames(out) }); err != nil {
+			return nil, err
+		}
 	}
 	out.Sites = b.sites
 	return out, nil
@@ -111,7 +128,7 @@ func (b *binder) complaints(fn func()) (err error) {
 			err.(*Error).List.Add(r.d)
 		case *abort:
 			err = &Error{}
-			p := b.fail(b.span, diag.NotSupported, "%s: not supported here yet", r.reason)
+			p := b.fail(b.span, diag.NotSupported, "this cannot be evaluated: %s", r.reason)
 			err.(*Error).List.Add(p.d)
 		default:
 			panic(r)
@@ -172,7 +189,7 @@ func (b *binder) readData(set *data.Set) []constant {
 		if w.ints == nil {
 			data, ok := w.lvl.g.Value(w.ref)
 			if !ok {
-				b.unsupported(v.Span, "this computation in transformed data")
+				b.unsupported(v.Span, "what transformed data compute here", "")
 			}
 			k.reals = data
 		}
@@ -340,57 +357,93 @@ func (b *binder) transformedParameters() {
 	}
 }
 
-// outputs builds the graphs of what a draw consists of.
-func (b *binder) outputs(known []constant, out *Bound) {
-	for k := range 2 {
-		b.start(known)
-		b.parameters(out, nil)
-		b.transformedParameters()
-		vars := slices.Concat(b.prog.Parameters, b.prog.TransformedParameterVars)
-		if k == 1 {
-			for _, s := range b.prog.GeneratedQuantities {
-				b.exec(s)
-			}
-			for _, v := range b.prog.GeneratedQuantityVars {
-				b.checkDeclared(v)
-			}
-			vars = append(vars, b.prog.GeneratedQuantityVars...)
+// unknown reports whether what is said is about values that only a run tells.
+func unknown(list diag.List) bool {
+	return slices.ContainsFunc(list, func(d diag.Diagnostic) bool {
+		return d.Code == diag.NotSupported || d.Code == diag.UnknownInt || d.Code == diag.EndlessRecursion
+	})
+}
+
+// constrained builds the graph of parameters and transformed parameters.
+func (b *binder) constrained(known []constant, out *Bound) {
+	b.start(known)
+	b.parameters(out, nil)
+	b.transformedParameters()
+	b.outputs(slices.Concat(b.prog.Parameters, b.prog.TransformedParameterVars), out)
+	out.Constrained, out.NumConstrained = b.root.g, len(out.Names)
+}
+
+// generated builds the graph of these and the generated quantities.
+func (b *binder) generated(known []constant, out *Bound) {
+	b.start(known)
+	b.parameters(out, nil)
+	b.transformedParameters()
+	for _, s := range b.prog.GeneratedQuantities {
+		b.exec(s)
+	}
+	for _, v := range b.prog.GeneratedQuantityVars {
+		b.checkDeclared(v)
+	}
+	b.outputs(slices.Concat(b.prog.Parameters, b.prog.TransformedParameterVars, b.prog.GeneratedQuantityVars), out)
+	out.Generated = b.root.g
+}
+
+// generatedNames are the names alone.
+func (b *binder) generatedNames(out *Bound) {
+	b.start(out.known)
+	out.Names = out.Names[:out.NumConstrained]
+	for _, leaves := range ir.Declared(b.prog.GeneratedQuantityVars) {
+		var shapes [][]int
+		for _, v := range leaves {
+			shapes = append(shapes, b.sizes(v))
 		}
-		g := b.root.g
-		out.Names = nil
-		var parts []ad.Ref
-		for _, leaves := range ir.Declared(vars) {
-			var shapes [][]int
-			var flat []ad.Ref
-			var starts []int32
-			total := 0
-			for _, v := range leaves {
-				c := b.cell(v)
-				r := b.use(b.pack(c), b.root, nil)
-				flat = append(flat, g.Reshape(r, []int{c.size}))
-				shapes, starts = append(shapes, c.shape), append(starts, int32(total))
-				total += c.size
-			}
-			order := make([]int32, total)
-			for i, s := range ir.Layout(leaves, shapes) {
-				out.Names = append(out.Names, s.Name)
-				order[i] = starts[s.Leaf] + int32(s.Element)
-			}
-			all := flat[0]
-			if len(flat) > 1 {
-				all = g.Concat(flat...)
-			}
-			parts = append(parts, g.Gather(all, ad.Index{Dims: []ad.Dim{tableDim(order)}}))
+		for _, s := range ir.Layout(leaves, shapes) {
+			out.Names = append(out.Names, s.Name)
 		}
-		if len(parts) == 0 {
-			parts = append(parts, g.ConstArray(ad.Type{Shape: []int{0}}, nil))
+	}
+}
+
+// outputs makes the values of variables the output of the graph, with their
+// names.
+func (b *binder) outputs(vars []*ir.Var, out *Bound) {
+	g := b.root.g
+	var names []string
+	var parts []ad.Ref
+	for _, leaves := range ir.Declared(vars) {
+		var shapes [][]int
+		var flat []ad.Ref
+		var starts []int32
+		total := 0
+		for _, v := range leaves {
+			c := b.cell(v)
+			r := b.use(b.pack(c), b.root, nil)
+			flat = append(flat, g.Reshape(r, []int{c.size}))
+			shapes, starts = append(shapes, c.shape), append(starts, int32(total))
+			total += c.size
 		}
-		g.Output(g.Concat(parts...))
-		if k == 0 {
-			out.Constrained, out.NumConstrained = g, len(out.Names)
-		} else {
-			out.Generated = g
+		order := make([]int32, total)
+		for i, s := range ir.Layout(leaves, shapes) {
+			names = append(names, s.Name)
+			order[i] = starts[s.Leaf] + int32(s.Element)
 		}
+		all := flat[0]
+		if len(flat) > 1 {
+			all = g.Concat(flat...)
+		}
+		parts = append(parts, g.Gather(all, ad.Index{Dims: []ad.Dim{tableDim(order)}}))
+	}
+	if len(parts) == 0 {
+		parts = append(parts, g.ConstArray(ad.Type{Shape: []int{0}}, nil))
+	}
+	g.Output(g.Concat(parts...))
+	out.Names = names
+}
+
+// Known gives the variables of the data and transformed data blocks with their
+// values, of which ints or reals is nil.
+func (b *Bound) Known(yield func(v *ir.Var, shape []int, ints []int64, reals []float64)) {
+	for _, k := range b.known {
+		yield(k.v, k.shape, k.ints, k.reals)
 	}
 }
 

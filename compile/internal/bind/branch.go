@@ -359,7 +359,7 @@ func (b *binder) sidesResult(sides [2]*branch) *value {
 		v := r.each(func(k int, leaf value) value {
 			other := br.result.parts()[k]
 			if !slices.Equal(leaf.shape, other.shape) {
-				b.unsupported(b.span, "a function whose result has different sizes depending on parameters")
+				b.unsupported(b.span, "a function whose result has one size or another", "")
 			}
 			leaf.param = leaf.param || other.param
 			return leaf

@@ -92,7 +92,7 @@ func (b *binder) computedPositions(shape []int, indices []ir.Index) value {
 			lo, ok1 := from.scalarInt()
 			hi, ok2 := to.scalarInt()
 			if !ok1 || !ok2 {
-				b.unsupported(ix.At, "a slice whose bounds depend on parameters, random draws or a loop's iteration, here")
+				b.unsupported(ix.At, "a slice whose size is known only when the program runs", "go through the elements by a loop, as in `for (i in a:b)`")
 			}
 			var list []int64
 			for ; lo <= hi; lo++ {

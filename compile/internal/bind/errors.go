@@ -54,7 +54,13 @@ func (p *problem) fix(format string, args ...any) *problem {
 
 func (p *problem) throw() { panic(p) }
 
-// unsupported reports something that the language has and the engine not yet.
-func (b *binder) unsupported(at source.Span, what string) {
-	b.fail(at, diag.NotSupported, "%s is not supported yet", what).throw()
+// unknownDetail is why a value must be known.
+const unknownDetail = "It depends on parameters or on random draws here, and the sizes of all values are fixed when data are bound. (In generated quantities it may.)"
+
+// unsupported reports something that the language has and the engine does not;
+// fix, if not "", is what to write instead.
+func (b *binder) unsupported(at source.Span, what, fix string) {
+	p := b.fail(at, diag.NotSupported, "%s cannot be evaluated", what).detailf("%s", unknownDetail)
+	p.d.Fix = fix
+	p.throw()
 }

@@ -72,7 +72,7 @@ func (b *binder) eval(e ir.Expr) value {
 	case *ir.TargetValue:
 		return b.targetValue(e)
 	}
-	b.unsupported(e.Span(), "this expression")
+	b.unsupported(e.Span(), "this expression", "")
 	return value{}
 }
 
@@ -82,7 +82,7 @@ func (b *binder) knownInt(e ir.Expr, what string) value {
 	v := b.eval(e)
 	if v.ints == nil {
 		b.fail(e.Span(), diag.UnknownInt, "%s must be known when data are bound", what).
-			detailf("This one depends on parameters or on random draws; that is not supported yet.").throw()
+			detailf("%s", unknownDetail).fix("take the greatest size that may be needed, and use a part of it").throw()
 	}
 	return v
 }
@@ -459,6 +459,9 @@ func (b *binder) catch(f func()) {
 		switch r := recover().(type) {
 		case nil:
 		case *stdlib.Error:
+			if r.Unknown {
+				b.fail(b.span, diag.UnknownInt, "%s", r.Msg).detailf("%s", unknownDetail).throw()
+			}
 			b.fail(b.span, diag.BadCall, "%s", r.Msg).throw()
 		case *ad.BuildError:
 			b.fail(b.span, diag.BadCall, "sizes do not match").detailf("%v", r).throw()

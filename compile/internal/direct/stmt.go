@@ -85,7 +85,12 @@ func (r *run) exec(s ir.Stmt) signal {
 			}
 		}
 	case *ir.While:
-		for r.eval(s.Cond).isTrue() {
+		for trips := 1; r.eval(s.Cond).isTrue(); trips++ {
+			if stop := r.opts.Stop; stop != nil && trips%4096 == 0 {
+				if err := stop(); err != nil {
+					r.fail(err)
+				}
+			}
 			if left, sig := r.body(s.Body); left {
 				return sig
 			}
