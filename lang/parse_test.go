@@ -113,6 +113,10 @@ func TestOldNames(t *testing.T) {
 	if list := parse(f); !list.HasErrors() {
 		t.Error("without legacy mode there is no error")
 	}
+	today := source.NewFile("t", "functions {\n  real f(real x, array[] int n, array[,] real y, complex z) {\n    return x;\n  }\n}\n")
+	if _, list := lang.ParseWith(today, lang.Options{Legacy: true}); len(list) > 0 {
+		t.Errorf("of arguments of today's types: %v", list)
+	}
 }
 
 // structure writes an expression with every operation in parentheses.

@@ -36,7 +36,7 @@ func (s *scanner) oldNames() {
 		case isPunct(t, ";") || isPunct(t, "{") || isPunct(t, "}"):
 			declaring = false
 		}
-		if !isNew(t) || !declaring || i == 0 || types[i] {
+		if !isNew(t) || !declaring || i == 0 || types[i] || s.newUse(i) {
 			continue
 		}
 		before := types[i-1] || isPunct(at(i-1), ",") // the type, or the name before
