@@ -112,7 +112,12 @@ type RejectError struct {
 }
 
 // Error implements error.
-func (e *RejectError) Error() string { return e.Message }
+func (e *RejectError) Error() string {
+	if e.Message == "" {
+		return "the program rejects it, without a message"
+	}
+	return e.Message
+}
 
 // ErrNotFinite marks nothing but a misuse of an effect's arguments.
 var errEffectArgs = errors.New("arguments do not fit the effect")
