@@ -36,6 +36,13 @@ const maxLaneWork = 1 << 22
 // wrt. With laned, the graph is to be put where there are lanes: none are added.
 func (g *Graph) Jacobian(out, wrt Ref, laned bool) Ref {
 	n := g.Type(wrt).Size()
+	if g.Type(out).Total() == 1 { // one sweep back instead of n forward
+		d := g.Grad(g.Reshape(out, nil), wrt)[0]
+		if d == None {
+			return None
+		}
+		return g.Reshape(d, []int{n, 1})
+	}
 	eye := make([]float64, n*n)
 	for i := range n {
 		eye[i*n+i] = 1

@@ -421,6 +421,9 @@ model { `
 		{3, `target += multinomial_logit_lpmf({y == 1, y == 2, y == 3} | a * b);`, `target += multinomial_logit_lpmf({4, y, 3 - y} | a * b);`, 7},
 		{3, `target += categorical_logit_glm_lpmf(y | [[0.5, 2]], a, w);`, `target += categorical_logit_glm_lpmf({1, y} | [[0.5, 2], [0.5, 2]], a, w);`, 2},
 		{4, `target += ordered_logistic_lpmf(y | b, c);`, `for (n in 1:6) target += 0.5 * ordered_logistic_lpmf(y | b, c); target += ordered_logistic_lpmf({y, 2} | [b, b]', c);`, 5},
+		{4, `target += ordered_probit_lpmf(y | b, c);`, `target += ordered_probit_lpmf({y, 2, 1} | b, c); target += ordered_probit_lpmf({y, 2} | [b, b]', c);`, 5},
+		{3, `target += categorical_lpmf(y | softmax(a * b));`, `target += categorical_lpmf({y, 1, y} | softmax(a * b));`, 3},
+		{3, `target += multinomial_lpmf({y == 1, y == 2, y == 3} | softmax(a * b));`, `target += multinomial_lpmf({4, y, 3 - y} | softmax(a * b));`, 7},
 	} {
 		want := make([]float64, 16)
 		sum := 0.0

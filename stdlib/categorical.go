@@ -111,7 +111,8 @@ func categoricals() []Func {
 	outcome := types.Between(1, 4) // in tests, of a vector of four
 	const of, ofLogit = "the categorical distribution with probabilities theta.", "the categorical distribution with log odds beta."
 	return []Func{
-		density("categorical_lpmf", "The logarithm of the mass of "+of, sets, []types.Constraint{outcome, types.SimplexVec}, mass),
+		density("categorical_lpmf", "The logarithm of the mass of "+of, sets, []types.Constraint{outcome, types.SimplexVec}, mass).
+			with(func(f *Func) { f.Statements = categoricalStatements }),
 		density("categorical_logit_lpmf", "The logarithm of the mass of "+ofLogit, sets, []types.Constraint{outcome, {}}, logit).
 			with(func(f *Func) { f.Statements = categoricalLogitStatements }),
 		draw("categorical_rng", "A draw from "+of, types.SimplexVec, func(b *Builder, x ad.Ref) ad.Ref {

@@ -339,6 +339,9 @@ var discreteRange = Dist{
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return logPart(g, g.Sub(p[1], y), plus(g, g.Sub(y, p[0]), 1))
 	},
+	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref {
+		return plus(g, g.Add(p[0], g.Do(ad.OpCeil, nil, g.Mul(q, rangeSize(g, p)))), -1)
+	},
 	Rand: func(rng *rand.Rand, p []float64) float64 {
 		return p[0] + math.Floor(rng.Float64()*(p[1]-p[0]+1))
 	},

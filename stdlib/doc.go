@@ -11,6 +11,7 @@
 //	build.go         helpers that declarations are made of
 //	density.go       the functions that are derived from a Dist
 //	structured.go    helpers of densities that are not a Dist
+//	quantiles.go     quantiles of distributions: closed forms, or by search
 //	information.go   expected information of distributions, element by element
 //	scores.go        that without a closed form, by quadrature
 //	whitening.go     that of vectors, as linear maps of tangents
@@ -64,8 +65,8 @@
 // addend depends on: under ~ it is dropped if all of these are data. Where Stan
 // keeps an addend as a whole that could be split, Of is always, so that both
 // give the same number (stdlibtest compares with real Stan). The checks of
-// arguments are their constraints; LogCDF, LogCCDF, Rand and Information are
-// optional. doc/add-a-distribution.md goes through the steps.
+// arguments are their constraints; LogCDF, LogCCDF, Quantile, Rand and
+// Information are optional. doc/add-a-distribution.md goes through the steps.
 //
 // # Lanes
 //

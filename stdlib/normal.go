@@ -51,7 +51,10 @@ var normal = Dist{
 	},
 	LogCDF:  func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return logPhi(g, standard(g, y, p[0], p[1])) },
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return logPhi(g, g.Neg(standard(g, y, p[0], p[1]))) },
-	Rand:    func(rng *rand.Rand, p []float64) float64 { return p[0] + p[1]*rng.NormFloat64() },
+	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Add(p[0], g.Mul(p[1], g.Do(ad.OpInvPhi, nil, q)))
+	},
+	Rand: func(rng *rand.Rand, p []float64) float64 { return p[0] + p[1]*rng.NormFloat64() },
 	Examples: []Example{
 		{"normal_lpdf(0.5 | 0, 1)", -1.0439385332046727},
 	},
@@ -66,9 +69,10 @@ var stdNormal = Dist{
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		return []Term{{Value: g.Square(y), Weight: -0.5, Of: ofY}, constant(g, -logSqrt2Pi)}
 	},
-	LogCDF:  func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return logPhi(g, y) },
-	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return logPhi(g, g.Neg(y)) },
-	Rand:    func(rng *rand.Rand, p []float64) float64 { return rng.NormFloat64() },
+	LogCDF:   func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return logPhi(g, y) },
+	LogCCDF:  func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return logPhi(g, g.Neg(y)) },
+	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref { return g.Do(ad.OpInvPhi, nil, q) },
+	Rand:     func(rng *rand.Rand, p []float64) float64 { return rng.NormFloat64() },
 }
 
 var studentT = Dist{
@@ -99,6 +103,9 @@ var studentT = Dist{
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return g.Do(ad.OpLogStudentCDF, nil, g.Neg(standard(g, y, p[1], p[2])), p[0])
 	},
+	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Add(p[1], g.Mul(p[2], g.Do(ad.OpStudentQuantile, nil, q, p[0])))
+	},
 	Rand: func(rng *rand.Rand, p []float64) float64 {
 		return p[1] + p[2]*rng.NormFloat64()/math.Sqrt(2*randGamma(rng, p[0]/2)/p[0])
 	},
@@ -124,6 +131,13 @@ var cauchy = Dist{
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return cauchyTail(g, standard(g, y, p[0], p[1]))
+	},
+	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref {
+		// -1/tan(πq), by the smaller tail.
+		left := g.Less(q, g.Const(0.5))
+		tail := g.Select(left, q, g.Sub(g.Const(1), q))
+		z := g.Inv(g.Do(ad.OpTan, nil, g.Scale(math.Pi, tail)))
+		return g.Add(p[0], g.Mul(p[1], g.Select(left, g.Neg(z), z)))
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 {
 		return p[0] + p[1]*math.Tan(math.Pi*(uniformOpen(rng)-0.5))
@@ -156,6 +170,11 @@ var doubleExponential = Dist{
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return laplaceTail(g, g.Neg(standard(g, y, p[0], p[1])))
+	},
+	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref {
+		left := g.Less(q, g.Const(0.5))
+		z := g.Log(g.Scale(2, g.Select(left, q, g.Sub(g.Const(1), q))))
+		return g.Add(p[0], g.Mul(p[1], g.Select(left, z, g.Neg(z))))
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 {
 		x := rng.ExpFloat64()
@@ -195,6 +214,9 @@ var logistic = Dist{
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return g.Do(ad.OpLog1mInvLogit, nil, standard(g, y, p[0], p[1]))
 	},
+	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Add(p[0], g.Mul(p[1], g.Do(ad.OpLogit, nil, q)))
+	},
 	Rand: func(rng *rand.Rand, p []float64) float64 {
 		u := uniformOpen(rng)
 		return p[0] + p[1]*math.Log(u/(1-u))
@@ -219,6 +241,9 @@ var gumbel = Dist{
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return g.Do(ad.OpLog1mExp, nil, g.Neg(g.Exp(g.Neg(standard(g, y, p[0], p[1])))))
+	},
+	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Sub(p[0], g.Mul(p[1], g.Log(g.Neg(g.Log(q)))))
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 {
 		return p[0] - p[1]*math.Log(rng.ExpFloat64())

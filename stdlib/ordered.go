@@ -123,11 +123,14 @@ func ordereds() []Func {
 	in := []types.Constraint{types.Between(1, 5), {}, types.OrderedVec}
 	cuts := list(tVec, tVec.Array(1))
 	var fs []Func
+	statements := map[string]func(b *Builder, a []Arg) []ad.Statement{
+		"ordered_logistic_lpmf": orderedLogisticStatements, "ordered_probit_lpmf": orderedProbitStatements,
+	}
 	form := func(name, doc string, terms func(b *Builder, a []Arg) []ad.Ref, params ...types.Type) {
 		fs = append(fs, Func{Name: name, Doc: "The logarithm of the mass of " + doc, In: in, Terms: terms,
 			Overload: types.Fixed{Name: name, Params: params, Result: tReal}})
-		if name == "ordered_logistic_lpmf" && params[2].Equal(tVec) {
-			fs[len(fs)-1].Statements = orderedLogisticStatements
+		if params[2].Equal(tVec) {
+			fs[len(fs)-1].Statements = statements[name]
 		}
 	}
 	form("ordered_logistic_lpmf", logisticDoc, orderedLogistic, tInt, tReal, tVec)

@@ -47,6 +47,9 @@ var lognormal = Dist{
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return logPhi(g, g.Neg(standard(g, g.Log(y), p[0], p[1])))
 	},
+	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Exp(g.Add(p[0], g.Mul(p[1], g.Do(ad.OpInvPhi, nil, q))))
+	},
 	Rand: func(rng *rand.Rand, p []float64) float64 { return math.Exp(p[0] + p[1]*rng.NormFloat64()) },
 }
 
@@ -66,6 +69,7 @@ var exponential = Dist{
 		return g.Do(ad.OpLog1mExp, nil, g.Neg(g.Mul(p[0], y)))
 	},
 	LogCCDF:  func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return g.Neg(g.Mul(p[0], y)) },
+	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref { return g.Div(waiting(g, q), p[0]) },
 	Rand:     func(rng *rand.Rand, p []float64) float64 { return rng.ExpFloat64() / p[0] },
 	Examples: []Example{{"exponential_lpdf(2 | 1)", -2}},
 }
@@ -218,6 +222,9 @@ var weibull = Dist{
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return g.Neg(powRatio(g, g.Log(y), g.Log(p[1]), p[0]))
 	},
+	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Mul(p[1], g.Exp(g.Div(g.Log(waiting(g, q)), p[0])))
+	},
 	Rand: func(rng *rand.Rand, p []float64) float64 { return p[1] * math.Pow(rng.ExpFloat64(), 1/p[0]) },
 }
 
@@ -242,6 +249,9 @@ var frechet = Dist{
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return g.Do(ad.OpLog1mExp, nil, g.Neg(powRatio(g, g.Log(p[1]), g.Log(y), p[0])))
 	},
+	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Mul(p[1], g.Exp(g.Neg(g.Div(g.Log(g.Neg(g.Log(q))), p[0]))))
+	},
 	Rand: func(rng *rand.Rand, p []float64) float64 { return p[1] * math.Pow(rng.ExpFloat64(), -1/p[0]) },
 }
 
@@ -264,6 +274,9 @@ var rayleigh = Dist{
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return g.Scale(-0.5, g.Square(g.Mul(y, g.Inv(p[0]))))
+	},
+	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Mul(p[0], g.Do(ad.OpSqrt, nil, g.Scale(2, waiting(g, q))))
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 { return p[0] * math.Sqrt(2*rng.ExpFloat64()) },
 }
@@ -292,7 +305,8 @@ var pareto = Dist{
 		in := g.Mul(p[1], g.Sub(g.Log(p[0]), g.Log(g.Do(ad.OpMax, nil, y, p[0]))))
 		return g.Select(g.Less(y, p[0]), g.Const(0), in)
 	},
-	Rand: func(rng *rand.Rand, p []float64) float64 { return p[0] * math.Exp(rng.ExpFloat64()/p[1]) },
+	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref { return g.Mul(p[0], g.Exp(g.Div(waiting(g, q), p[1]))) },
+	Rand:     func(rng *rand.Rand, p []float64) float64 { return p[0] * math.Exp(rng.ExpFloat64()/p[1]) },
 }
 
 // outside is the addend that is -Inf where out is 1, for supports that depend
@@ -319,10 +333,16 @@ var paretoType2 = Dist{
 		return g.Do(ad.OpLog1mExp, nil, g.Neg(g.Mul(p[2], lomax(g, y, p))))
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return g.Neg(g.Mul(p[2], lomax(g, y, p))) },
+	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Add(p[0], g.Mul(p[1], g.Do(ad.OpExpm1, nil, g.Div(waiting(g, q), p[2]))))
+	},
 	Rand: func(rng *rand.Rand, p []float64) float64 {
 		return p[0] + p[1]*math.Expm1(rng.ExpFloat64()/p[2])
 	},
 }
+
+// waiting is the quantile of the exponential distribution, -log(1 - q).
+func waiting(g *ad.Graph, q ad.Ref) ad.Ref { return g.Neg(g.Do(ad.OpLog1m, nil, q)) }
 
 // lomax is log(1 + (y - mu)/lambda).
 func lomax(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {

@@ -114,7 +114,8 @@ func simplexes() []Func {
 	return []Func{
 		density("dirichlet_lpdf", "The logarithm of the density of "+dir, []types.Set{types.Vectors, types.Vectors},
 			[]types.Constraint{types.SimplexVec, types.Positive}, dirichlet),
-		density("multinomial_lpmf", "The logarithm of the mass of "+multi, counts, []types.Constraint{types.NonNegative, types.SimplexVec}, multinomial),
+		density("multinomial_lpmf", "The logarithm of the mass of "+multi, counts, []types.Constraint{types.NonNegative, types.SimplexVec}, multinomial).
+			with(func(f *Func) { f.Statements = multinomialStatements }),
 		density("multinomial_logit_lpmf", "The logarithm of the mass of "+logit, counts, []types.Constraint{types.NonNegative, {}}, multinomialLogit).
 			with(func(f *Func) { f.Statements = multinomialLogitStatements }),
 		density("dirichlet_multinomial_lpmf", "The logarithm of the mass of "+dirMul, counts, []types.Constraint{types.NonNegative, types.Positive}, dirichletMultinomial),

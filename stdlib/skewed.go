@@ -143,6 +143,9 @@ var loglogistic = Dist{
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return g.Do(ad.OpLog1mInvLogit, nil, g.Mul(p[1], g.Sub(g.Log(y), g.Log(p[0]))))
 	},
+	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Mul(p[0], g.Exp(g.Div(g.Do(ad.OpLogit, nil, q), p[1])))
+	},
 	Rand: func(rng *rand.Rand, p []float64) float64 {
 		u := uniformOpen(rng)
 		return p[0] * math.Pow(u/(1-u), 1/p[1])

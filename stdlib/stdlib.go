@@ -154,8 +154,11 @@ type Dist struct {
 	// CDFCounts says that LogCDF and LogCCDF need the ints among the arguments
 	// to be known when the data are bound, as they sum over counts.
 	CDFCounts bool
-	Rand      func(rng *rand.Rand, p []float64) float64
-	Examples  []Example
+	// Quantile is the y of a probability q of at most y, 0 < q < 1, where it has a
+	// closed form; Quantiles searches for the others.
+	Quantile func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref
+	Rand     func(rng *rand.Rand, p []float64) float64
+	Examples []Example
 	// Information is the joint expected information of the variate and the
 	// parameters, optional; see information.go for what it is exactly. Half is
 	// that where the variate is bounded below by the location.

@@ -102,6 +102,32 @@ func categoricalLogitStatements(b *Builder, a []Arg) []ad.Statement {
 	return logitStatements(a[1].Ref, func(g *ad.Graph, _ []ad.Ref) ad.Ref { return g.Const(n) })
 }
 
+// categoricalStatements and multinomialStatements are Func.Statements of these
+// distributions of probabilities θ: the mean of the products of the scores y/θ is,
+// for tangents that add up to 0, that of diag(1/θ) times the number of outcomes.
+func categoricalStatements(b *Builder, a []Arg) []ad.Statement {
+	if b.size(a[0]) == 0 {
+		return nil
+	}
+	return proportionStatements(a[1].Ref, b.G.Const(float64(b.size(a[0]))))
+}
+
+func multinomialStatements(b *Builder, a []Arg) []ad.Statement {
+	if b.size(a[0]) == 0 {
+		return nil
+	}
+	return proportionStatements(a[1].Ref, b.G.Sum(a[0].Ref))
+}
+
+func proportionStatements(theta, times ad.Ref) []ad.Statement {
+	return []ad.Statement{{Args: []ad.Ref{theta, times}, Whiten: func(g *ad.Graph, args, t []ad.Ref) []ad.Ref {
+		if t[0] == ad.None {
+			return nil
+		}
+		return []ad.Ref{g.Mul(t[0], g.Sqrt(g.Div(args[1], args[0])))}
+	}}}
+}
+
 // multinomialLogitStatements are Func.Statements of multinomial_logit.
 func multinomialLogitStatements(b *Builder, a []Arg) []ad.Statement {
 	if b.size(a[0]) == 0 {
@@ -131,9 +157,29 @@ func categoricalLogitGLMStatements(b *Builder, a []Arg) []ad.Statement {
 	}}}
 }
 
-// orderedLogisticStatements are Func.Statements of ordered_logistic with one
-// vector of cut points: Σ (∂pₖ)²/pₖ per location.
+// orderedLogisticStatements and orderedProbitStatements are Func.Statements of
+// the ordered outcomes.
 func orderedLogisticStatements(b *Builder, a []Arg) []ad.Statement {
+	return b.orderedStatements(a, op1(ad.OpInvLogit), func(g *ad.Graph, x, below, above ad.Ref) ad.Ref { return g.Mul(below, above) },
+		func(g *ad.Graph, x0, x1, below, above ad.Ref) ad.Ref {
+			return g.Mul(g.Mul(below, above), g.Neg(g.Do(ad.OpExpm1, nil, g.Sub(x0, x1)))) // without cancellation
+		})
+}
+
+func orderedProbitStatements(b *Builder, a []Arg) []ad.Statement {
+	phi := op1(ad.OpPhi)
+	return b.orderedStatements(a, phi, func(g *ad.Graph, x, _, _ ad.Ref) ad.Ref {
+		return g.Exp(plus(g, g.Scale(-0.5, g.Square(x)), -logSqrt2Pi))
+	}, func(g *ad.Graph, x0, x1, below, above ad.Ref) ad.Ref {
+		return g.Select(g.Less(g.Const(0), x0), g.Sub(above, phi(g, g.Neg(x1))), g.Sub(below, phi(g, x0)))
+	})
+}
+
+// orderedStatements are those for a latent variable with this distribution
+// function and its slope; inside is the probability of an interval from x0 to
+// x1, below the probability of less than x1, above that of more than x0.
+func (b *Builder) orderedStatements(a []Arg, cdf fun1, slopeAt func(g *ad.Graph, x, below, above ad.Ref) ad.Ref,
+	inside func(g *ad.Graph, x0, x1, below, above ad.Ref) ad.Ref) []ad.Statement {
 	n, k := b.size(a[1]), b.size(a[2])
 	if n == 0 || k == 0 || b.size(a[0]) == 0 || len(b.shape(a[2])) != 1 {
 		return nil
@@ -144,7 +190,6 @@ func orderedLogisticStatements(b *Builder, a []Arg) []ad.Statement {
 			return nil
 		}
 		s := []int{n, k}
-		invLogit := op1(ad.OpInvLogit)
 		minus := func(cuts, locations ad.Ref) ad.Ref {
 			switch {
 			case cuts == ad.None:
@@ -155,11 +200,9 @@ func orderedLogisticStatements(b *Builder, a []Arg) []ad.Statement {
 			return g.Sub(alongRows(g, cuts, s), alongCols(g, g.Reshape(locations, []int{n}), s))
 		}
 		x := minus(args[1], args[0]) // cut points from the locations
-		below, above := invLogit(g, x), invLogit(g, g.Neg(x))
-		slope := g.Mul(g.Mul(below, above), minus(t[1], t[0]))
+		below, above := cdf(g, x), cdf(g, g.Neg(x))
+		slope := g.Mul(slopeAt(g, x, below, above), minus(t[1], t[0]))
 		column := func(m ad.Ref, i int) ad.Ref { return g.Gather(m, dims(i, n, k)) }
-		// With c the cut points of an outcome's interval, its probability is
-		// F(c₂)(1 - F(c₁))(1 - exp(c₁ - c₂)), without cancellation.
 		var z []ad.Ref
 		for i := range k + 1 {
 			p, d := g.Const(1), g.Const(0)
@@ -170,7 +213,7 @@ func orderedLogisticStatements(b *Builder, a []Arg) []ad.Statement {
 				p, d = g.Mul(p, column(above, i-1)), g.Sub(d, column(slope, i-1))
 			}
 			if 0 < i && i < k {
-				p = g.Mul(p, g.Neg(g.Do(ad.OpExpm1, nil, g.Sub(column(x, i-1), column(x, i)))))
+				p = inside(g, column(x, i-1), column(x, i), column(below, i), column(above, i-1))
 			}
 			z = append(z, g.Scale(times, g.Select(g.Less(g.Const(0), p), g.Div(d, g.Sqrt(p)), g.Const(0))))
 		}

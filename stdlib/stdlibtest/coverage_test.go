@@ -134,3 +134,74 @@ func resultIsNumber(f *stdlib.Func, ts []types.Type) bool {
 	m, ok := f.Match(ts)
 	return ok && m.Result.IsScalar()
 }
+
+// lacks are the parts that the declaration of a distribution does not have, and
+// why. What is not listed must be there; the list may only shrink.
+var lacks = func() map[string]string {
+	out := map[string]string{}
+	add := func(parts, names, why string) {
+		for part := range strings.SplitSeq(parts, ", ") {
+			for _, n := range words(names) {
+				out[n+" "+part] = why
+			}
+		}
+	}
+	add("generator", `binomial_logit_glm binomial_logit categorical_logit_glm gaussian_dlm_obs lkj_cov multi_gp_cholesky multi_gp multi_normal_prec neg_binomial_2_log_glm normal_id_glm ordered_logistic_glm poisson_log_glm wiener`,
+		"Stan has none")
+	add("distribution function, quantiles", `bernoulli_logit binomial_logit neg_binomial_2_log poisson_log wiener`, "Stan has none for this parametrisation")
+	add("formula", "wiener", "a series, not one expression")
+	add("information", `discrete_range hypergeometric`, "all arguments are ints, which have no derivatives")
+	add("information", `beta_neg_binomial yule_simon wiener`, "no closed form; its sums and integrals have heavy tails or are series")
+	add("information", `dirichlet inv_wishart_cholesky inv_wishart lkj_corr_cholesky lkj_corr wishart_cholesky wishart lkj_cov`,
+		"not derived: of a constrained variate, on the scale of its transform, so that metrics leave these statements out and say so")
+	add("information", `dirichlet_multinomial gaussian_dlm_obs multi_gp_cholesky multi_gp multi_student_t_cholesky multi_student_t ordered_logistic_glm`,
+		"not derived: metrics leave these statements out and say so")
+	return out
+}()
+
+// TestComplete: every distribution has what a declaration consists of.
+func TestComplete(t *testing.T) {
+	u := stdlib.Universe()
+	found := map[string]bool{}
+	for name := range u.Names() {
+		base, ok := strings.CutSuffix(name, "_lpdf")
+		if !ok {
+			base, ok = strings.CutSuffix(name, "_lpmf")
+		}
+		if !ok {
+			continue
+		}
+		must := func(part string, there bool) {
+			key := base + " " + part
+			if !there {
+				found[key] = true
+			}
+			if !there && lacks[key] == "" {
+				t.Errorf("%s", key)
+			}
+		}
+		f := find(name)
+		has := func(suffix string) bool { return len(u.Lookup(base+suffix)) > 0 }
+		_, _, example := f.Demonstration()
+		must("text", f.Doc != "")
+		must("example", example)
+		must("generator", has("_rng"))
+		must("information", f.Statements != nil)
+		d := f.Dist
+		if d == nil {
+			continue
+		}
+		must("formula", d.Formula != "")
+		must("source", d.Source() != "")
+		for _, p := range d.Params {
+			must("check of "+p.Name, p.In.Text != "" && p.Is != "")
+		}
+		must("distribution function", has("_cdf") && has("_lcdf") && has("_lccdf"))
+		must("quantiles", d.Quantile != nil || d.LogCDF != nil && d.LogCCDF != nil)
+	}
+	for key := range lacks {
+		if !found[key] {
+			t.Errorf("%s is there: delete it from the list", key)
+		}
+	}
+}
