@@ -143,6 +143,7 @@ type BindOptions struct {
 // use; Clone is.
 type Model struct {
 	bound   *bind.Bound
+	written *ad.Graph // the log density before any pass, for Explain
 	density *vm.Program
 	// made when first used
 	constrained, generated, inverse *vm.Program
@@ -181,6 +182,10 @@ func (p *Program) Bind(d *data.Set, o BindOptions) (m *Model, err error) {
 	for _, par := range bound.Params {
 		m.offsets = append(m.offsets, m.dim)
 		m.dim += par.Size
+	}
+	m.written = bound.Density
+	if bound.Density, err = passes.RunDensity(m.written, passes.Options{Without: o.Without}); err != nil {
+		return nil, err
 	}
 	g := bound.Density
 	for _, r := range g.Grad(g.Outputs[0], g.Inputs...) {

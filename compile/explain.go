@@ -65,6 +65,9 @@ func (m *Model) Explain(x []float64, budget time.Duration) (*Explanation, error)
 		e.Passes = append(e.Passes, PassEffect{s.Pass.Name, s.Pass.Doc, s.Off, s.Before.Ops, s.After.Ops,
 			s.Before.Work, s.After.Work, s.Before.Blocks, s.After.Blocks})
 	}}
+	if _, err := passes.RunDensity(m.written, o); err != nil {
+		return nil, err
+	}
 	nest, err := passes.Run(m.bound.Density, o)
 	if err != nil {
 		return nil, err

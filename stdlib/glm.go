@@ -6,8 +6,9 @@ import (
 )
 
 // Generalised linear models: the densities of other distributions at the linear
-// predictor alpha + x beta. They are compositions, but for the normal one of
-// known outcomes, which glmrotate.go shortens.
+// predictor alpha + x beta. They are compositions; that the product of a
+// constant matrix and a vector is worth special treatment is the business of
+// the passes, for these functions as for the same model written out.
 
 // linear is alpha + x beta, of one element per row of x; the predictor is of
 // parameter level if one of its parts is.
@@ -94,11 +95,6 @@ func glm(name string, d *Dist, at int) []Func {
 		}
 		f := Func{Name: name, Doc: doc, In: in, Overload: types.Fixed{Name: name, Params: ts, Result: tReal},
 			Terms: func(b *Builder, a []Arg) []ad.Ref {
-				if d == &normal {
-					if terms, done := b.normalGLM(a); done {
-						return terms
-					}
-				}
 				args := with(b, a)
 				terms := d.terms(b, args)
 				if d == &negBinomial2LogGLM && terms != nil && b.Propto && !args[2].Param {

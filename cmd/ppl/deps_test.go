@@ -29,7 +29,7 @@ const module = "github.com/ppl-lang/ppl"
 // Package infer and what is below it, and ad, can be used without the language;
 // lang does not know the library of functions but is handed a Universe; compile
 // and infer do not know each other. Of compile, only the executor uses gonum, for
-// its matrix products. Examples alone draw.
+// its matrix products, and the passes, for a factorisation. Examples alone draw.
 const areas = `
 lang:       lang participle
 ad:         ad gonum
@@ -70,7 +70,7 @@ compile/data:            lang/source lang/diag
 compile/ir:              lang lang/source lang/diag lang/ast lang/types lang/check
 stdlib/transform:        ad lang/types
 compile/internal/loopnest: ad
-compile/internal/passes: compile/internal/loopnest ad
+compile/internal/passes: compile/internal/loopnest ad gonum
 compile/internal/native: ad/kernel
 compile/internal/vm:     compile/internal/loopnest compile/internal/native compile/internal/passes ad ad/kernel gonum
 compile/internal/direct: compile/data compile/ir stdlib/transform ad stdlib lang/source lang/diag lang/types

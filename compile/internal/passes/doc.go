@@ -1,10 +1,12 @@
 // Package passes makes the loop nest of a graph by a table of passes: first on
-// the graph, which is rebuilt by each, then on the nest.
+// the graph, which is rebuilt by each, then on the nest. Some run earlier still, on
+// a log density that has not been differentiated.
 //
 // Map of the package:
 //
 //	table.go       Pass, Table, Run
 //	rebuild.go     rebuilding graphs
+//	project.go     sums of squares of residuals freed of their data
 //	rewrite.go     the list of legal rewrites
 //	slices.go      index tables that are a few slices
 //	specialise.go  scans freed of constant streams

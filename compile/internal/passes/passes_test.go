@@ -10,7 +10,7 @@ import (
 // and every row says what it does.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
-	lowered := false
+	stage := 0
 	for _, p := range Table() {
 		if p.Name == "" || p.Doc == "" || strings.HasSuffix(p.Doc, ".") {
 			t.Errorf("pass %q: name or doc is missing, or is a sentence with a stop", p.Name)
@@ -24,11 +24,18 @@ func TestTable(t *testing.T) {
 			}
 		}
 		seen[p.Name] = true
-		if p.Graph == nil {
-			lowered = true
-		} else if lowered || p.Nest != nil || p.Off != nil {
-			t.Errorf("pass %s is on graphs and on nests", p.Name)
+		// Those on densities come first, then those on graphs.
+		now := 2
+		switch {
+		case p.Density != nil:
+			now = 0
+		case p.Graph != nil:
+			now = 1
 		}
+		if now < stage || now < 2 && (p.Nest != nil || p.Off != nil) || now == 0 && p.Graph != nil {
+			t.Errorf("pass %s is out of order, or of two kinds", p.Name)
+		}
+		stage = now
 	}
 	for _, w := range Rewrites() {
 		if seen[w.Name] || w.Identity == "" || w.Exact == "" || w.apply == nil {

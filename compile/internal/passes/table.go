@@ -10,15 +10,18 @@ import (
 )
 
 // Pass is one row of the table: a change that keeps what a program computes.
-// Exactly one of Graph and Nest is set, or none for a pass that whoever makes
-// code from the program carries out.
+// Exactly one of Density, Graph and Nest is set, or none for a pass that whoever
+// makes code from the program carries out.
 type Pass struct {
 	Name  string
 	Doc   string   // what it does, in one line
 	Exact string   // how far results may be off; "": not at all
 	After []string // passes that must come before, if they are on
-	Graph func(g *ad.Graph, o *Options) *ad.Graph
-	Nest  func(p *loopnest.Program)
+	// Density is a pass on the graph of a log density before it is differentiated:
+	// what it shortens has short derivatives.
+	Density func(g *ad.Graph) *ad.Graph
+	Graph   func(g *ad.Graph, o *Options) *ad.Graph
+	Nest    func(p *loopnest.Program)
 	// Off is what runs instead when the pass is switched off; mostly nothing.
 	Off func(p *loopnest.Program)
 }
@@ -32,6 +35,10 @@ func Table() []Pass {
 		return func(g *ad.Graph, _ *Options) *ad.Graph { return f(g) }
 	}
 	return []Pass{
+		{Name: "project", Density: project,
+			Exact: "a few roundings of the sums; an element beyond the first that leaves the range of numbers is not named",
+			Doc:   "sums of squares of residuals over rows of data become sums over as many rows as there are coefficients"},
+
 		{Name: "rewrite", Graph: rewriteGraph,
 			Exact: "see the list of rewrites",
 			Doc:   "applies the list of legal rewrites; each can be switched off by its own name"},
@@ -127,6 +134,35 @@ func Names() []string {
 	return names
 }
 
+// RunDensity carries out the passes on a log density that has not been
+// differentiated yet. g is not changed.
+func RunDensity(g *ad.Graph, o Options) (out *ad.Graph, err error) {
+	defer ad.Recover(&err)
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	for _, pass := range Table() {
+		if pass.Density == nil {
+			continue
+		}
+		step := Step{Pass: pass, Off: !o.Has(pass.Name)}
+		before := g
+		if !step.Off {
+			g = pass.Density(g)
+		}
+		if o.Verify {
+			if err := loopnest.VerifyGraph(g); err != nil {
+				return nil, fmt.Errorf("after pass %s: %w", pass.Name, err)
+			}
+		}
+		if o.Trace != nil {
+			step.Before, step.After, step.Graph = loopnest.CountGraph(before), loopnest.CountGraph(g), g
+			o.Trace(&step)
+		}
+	}
+	return g, nil
+}
+
 // Run makes the loop nest of what g's outputs and effects need. g is not
 // changed.
 func Run(g *ad.Graph, o Options) (p *loopnest.Program, err error) {
@@ -146,6 +182,9 @@ func Run(g *ad.Graph, o Options) (p *loopnest.Program, err error) {
 		return loopnest.CountGraph(g)
 	}
 	for _, pass := range Table() {
+		if pass.Density != nil {
+			continue
+		}
 		if p == nil && pass.Graph == nil {
 			p = loopnest.Lower(g)
 			if o.Verify {
