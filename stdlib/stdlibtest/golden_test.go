@@ -202,6 +202,9 @@ var inexact = map[string]string{
 	"exp_mod_normal_lccdf [1 0 1 1e+06]: second":           farTail,
 	"exp_mod_normal_lcdf [1 0 1 1e+06]: second":            farTail,
 	"exp_mod_normal_lpdf [1 0 1 1e+06]: second":            farTail,
+	"inv_logit [20]: first":                                rounded,
+	"inv_logit [37.5]: first":                              rounded,
+	"inv_logit [37.5]: second":                             rounded,
 	"log_falling_factorial [5 1e-10]: value":               tinyShape,
 	"log_modified_bessel_first_kind [0 1e-08]: value":      scaledBessel,
 	"log_rising_factorial [5 1e-10]: value":                tinyShape,
@@ -235,6 +238,7 @@ var inexact = map[string]string{
 // Reasons.
 const (
 	complements  = "the upper tail is what the sum over the lower one leaves of 1"
+	rounded      = "the derivative is that of 1 - y as it is rounded, which programs divide by"
 	farTail      = "second derivatives that are differences of much larger numbers"
 	nearNormal   = "the derivative by a parameter on which, at so large a shape, hardly anything depends"
 	tinyShape    = "a difference from 1, or of logarithms, that is of the size of a tiny shape"
