@@ -123,6 +123,9 @@ func (b *binder) saveForBranch(c *cell) {
 // regionLevel is the level around a region that begins here.
 func (b *binder) regionLevel() *level {
 	if f := b.frame; f != nil && f.scan != nil && b.lvl == f.ax.lvl {
+		if b.axis != f.ax { // in some iterations only, but the body of a scan runs in all
+			panic(&abort{reason: irregularly})
+		}
 		return f.scan.lvl
 	}
 	return b.lvl
