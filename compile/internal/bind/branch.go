@@ -476,7 +476,10 @@ func promotedLevels(levels []bool, from, to types.Type) []bool {
 func (b *binder) paramLevel(e ir.Expr) bool {
 	param := false
 	ir.Walk(e, func(e ir.Expr) bool {
-		if v, ok := e.(*ir.VarRef); ok && b.cell(v.Var).param {
+		switch e := e.(type) {
+		case *ir.VarRef:
+			param = param || b.cell(e.Var).param
+		case *ir.TargetValue:
 			param = true
 		}
 		return e.Type().Kind != types.Int
