@@ -31,7 +31,7 @@ var uniform = Dist{
 	},
 	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref { return g.Add(p[0], g.Mul(g.Sub(p[1], p[0]), q)) },
 	Rand:     func(rng *rand.Rand, p []float64) float64 { return p[0] + (p[1]-p[0])*rng.Float64() },
-	Examples: []Example{{"uniform_lpdf(0.5 | 0, 1)", 0}},
+	Examples: []Example{{Call: "uniform_lpdf(0.5 | 0, 1)", Value: "0"}},
 
 	Information: ofUniform,
 }

@@ -82,8 +82,8 @@ func (f Func) with(set func(f *Func)) Func { set(&f); return f }
 func (f Func) in(cs ...types.Constraint) Func { f.In = cs; return f }
 
 // example adds an executed example.
-func (f Func) example(call string, value float64) Func {
-	f.Example = append(slices.Clip(f.Example), Example{call, value})
+func (f Func) example(call, value string) Func {
+	f.Example = append(slices.Clip(f.Example), Example{Call: call, Value: value})
 	return f
 }
 

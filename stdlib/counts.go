@@ -88,7 +88,7 @@ var bernoulli = Dist{
 		return step3(g, y, g.Const(0), g.Log(p[0]), g.Const(negInf))
 	},
 	Rand:     func(rng *rand.Rand, p []float64) float64 { return randBernoulli(rng, p[0]) },
-	Examples: []Example{{"bernoulli_lpmf(1 | 0.25)", math.Log(0.25)}},
+	Examples: []Example{{Call: "bernoulli_lpmf(1 | 0.25)", Value: "log(0.25)"}},
 }
 
 // step3 is a for y < 0, b for 0 ≤ y < 1, c for y ≥ 1.
@@ -207,7 +207,7 @@ var poisson = Dist{
 		return countTail(g, y, ad.None, g.Const(0), ad.None, func(y ad.Ref) ad.Ref { return logGammaP(g, plus(g, y, 1), p[0]) })
 	},
 	Rand:     func(rng *rand.Rand, p []float64) float64 { return randPoisson(rng, p[0]) },
-	Examples: []Example{{"poisson_lpmf(0 | 2)", -2}},
+	Examples: []Example{{Call: "poisson_lpmf(0 | 2)", Value: "-2"}},
 }
 
 var poissonLog = Dist{

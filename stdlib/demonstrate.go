@@ -17,7 +17,7 @@ import (
 func (f *Func) Demonstration() (call, value string, ok bool) {
 	if len(f.Example) > 0 {
 		e := f.Example[0]
-		return e.Call, ad.FormatNumber(e.Value), true
+		return e.Call, e.Value, true
 	}
 	var ts []types.Type
 	switch o := f.Overload.(type) {
@@ -47,8 +47,9 @@ func (f *Func) Demonstration() (call, value string, ok bool) {
 			}
 			values[i] = simple(rng, t, c)
 		}
-		if v, t, err := f.tryOut(ts, values); err == nil && !slices.ContainsFunc(v, notFinite) {
-			return f.written(ts, values), Literal(t, shapeOf(t, len(v)), v), true
+		if v, shape, err := f.tryOut(ts, values); err == nil && len(v) > 0 && !slices.ContainsFunc(v, notFinite) {
+			m, _ := f.Match(ts)
+			return f.written(ts, values), Literal(m.Result, shape, v), true
 		}
 	}
 	return "", "", false
@@ -57,8 +58,7 @@ func (f *Func) Demonstration() (call, value string, ok bool) {
 func notFinite(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }
 
 // tryOut evaluates a call with constant arguments.
-func (f *Func) tryOut(ts []types.Type, values [][]float64) (v []float64, result types.Type, err error) {
-	m, _ := f.Match(ts)
+func (f *Func) tryOut(ts []types.Type, values [][]float64) (v []float64, shape []int, err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -81,20 +81,20 @@ func (f *Func) tryOut(ts []types.Type, values [][]float64) (v []float64, result 
 		}
 	}
 	b := &Builder{G: g, Name: f.Name}
+	result := g.Const(0)
 	if f.Terms != nil {
-		sum := g.Const(0)
 		for _, t := range f.Terms(b, args) {
-			sum = g.Add(sum, t)
+			result = g.Add(result, t)
 		}
-		g.Output(sum)
 	} else {
-		g.Output(f.Build(b, args))
+		result = f.Build(b, args)
 	}
+	g.Output(result)
 	out, err := g.Eval(nil, &ad.Env{Rand: rand.New(rand.NewPCG(1, 2))})
 	if err != nil {
-		return nil, m.Result, err
+		return nil, nil, err
 	}
-	return out[0], m.Result, nil
+	return out[0], g.Type(result).Shape, nil
 }
 
 // demonstrated is the size of vectors and matrices in demonstrations.

@@ -15,7 +15,8 @@
 //	information.go   expected information of distributions, element by element
 //	scores.go        that without a closed form, by quadrature
 //	whitening.go     that of vectors, as linear maps of tangents
-//	demonstrate.go   an example of every function, for documentation
+//	examples.go      executed examples of what is declared in tables: texts, transforms, tuples
+//	demonstrate.go   an example of every other function, for documentation
 //
 //	constants.go     pi(), e(), …
 //	operators.go     arithmetic and comparison, and the functions of the same meaning
@@ -53,8 +54,9 @@
 // One row in the list of its family: name, text, types, and either a graph
 // expression (Build) or, for functions of shapes, OfShape. Of functions of ints
 // also Int, the exact value. If its domain is not all numbers, declare it with
-// in, so that the tests draw arguments from it; an example is executed by them.
-// The tests of stdlibtest loop over the registry: derivatives, lanes, elements.
+// in, so that the tests draw arguments from it; an example is executed by the test
+// of the command doc, which wants one of every function. The tests of stdlibtest
+// loop over the registry: derivatives, lanes, elements.
 //
 //	unary("log1p", "log(1 + x), accurate near 0.", op1(ad.OpLog1p), aboveMinus1),
 //

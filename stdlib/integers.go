@@ -41,13 +41,13 @@ func integers() []Func {
 		Build: of2(func(g *ad.Graph, n, k ad.Ref) ad.Ref {
 			// Exact up to 2⁵⁰: the error of exp(lchoose) is far below ½ there.
 			return g.Do(ad.OpRound, nil, g.Exp(g.Do(ad.OpLchoose, nil, n, k)))
-		})}.in(types.Between(3, 8), types.Between(0, 3)).example("choose(5, 2)", 10)
+		})}.in(types.Between(3, 8), types.Between(0, 3)).example("choose(5, 2)", "10")
 	return []Func{
 		chooseInts,
 		fixed("int_step", stepDoc, tInt, list(tInt), of1(above)).with(func(f *Func) {
 			f.Int = func(a []int64) (int64, error) { return bit(a[0] > 0), nil }
 		}),
-		fixed("int_step", stepDoc, tInt, list(tReal), of1(above)).example("int_step(0)", 0),
+		fixed("int_step", stepDoc, tInt, list(tReal), of1(above)).example("int_step(0)", "0"),
 		twoInts(lesser, g2(op2(ad.OpMin))).with(func(f *Func) {
 			f.Name, f.Doc = "min", "The lesser of two ints."
 			f.Overload = types.Fixed{Name: "min", Params: list(tInt, tInt), Result: tInt}

@@ -71,7 +71,7 @@ var exponential = Dist{
 	LogCCDF:  func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return g.Neg(g.Mul(p[0], y)) },
 	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref { return g.Div(waiting(g, q), p[0]) },
 	Rand:     func(rng *rand.Rand, p []float64) float64 { return rng.ExpFloat64() / p[0] },
-	Examples: []Example{{"exponential_lpdf(2 | 1)", -2}},
+	Examples: []Example{{Call: "exponential_lpdf(2 | 1)", Value: "-2"}},
 }
 
 var gamma = Dist{

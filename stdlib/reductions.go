@@ -170,7 +170,7 @@ func mixtures() []Func {
 		check(b.G, b.Name, "lambda1", types.NotNaN, a[1].Ref)
 		check(b.G, b.Name, "lambda2", types.NotNaN, a[2].Ref)
 		return logMix(b.G, a[0].Ref, a[1].Ref, a[2].Ref)
-	}).in(types.OpenUnitInterval, types.Any, types.Any).example("log_mix(0.5, 0, 0)", 0)}
+	}).in(types.OpenUnitInterval, types.Any, types.Any).example("log_mix(0.5, 0, 0)", "0")}
 	for _, theta := range realRows {
 		for _, lp := range list(tVec, tRow, tReal.Array(1), tVec.Array(1), tRow.Array(1)) {
 			fs = append(fs, fixed("log_mix", mixDoc, tReal, list(theta, lp), buildLogMix).in(types.OpenUnitInterval, types.Any))

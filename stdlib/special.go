@@ -21,22 +21,22 @@ func special() []Func {
 	return []Func{
 		unary("erf", "The error function.", op1(ad.OpErf)),
 		unary("erfc", "The complementary error function, 1 - erf(x).", op1(ad.OpErfc)),
-		unary("Phi", "The standard normal cumulative distribution function.", op1(ad.OpPhi)).example("Phi(0)", 0.5),
-		unary("Phi_approx", "An approximation of Phi, inv_logit(0.07056 x³ + 1.5976 x).", op1(ad.OpPhiApprox)).example("Phi_approx(0)", 0.5),
-		unary("inv_Phi", "The standard normal quantile function.", op1(ad.OpInvPhi), openUnit).example("inv_Phi(0.5)", 0),
+		unary("Phi", "The standard normal cumulative distribution function.", op1(ad.OpPhi)).example("Phi(0)", "0.5"),
+		unary("Phi_approx", "An approximation of Phi, inv_logit(0.07056 x³ + 1.5976 x).", op1(ad.OpPhiApprox)).example("Phi_approx(0)", "0.5"),
+		unary("inv_Phi", "The standard normal quantile function.", op1(ad.OpInvPhi), openUnit).example("inv_Phi(0.5)", "0"),
 		unary("inv_erfc", "The inverse of erfc, -inv_Phi(x/2)/√2.", func(g *ad.Graph, x ad.Ref) ad.Ref {
 			return g.Scale(-math.Sqrt2/2, g.Do(ad.OpInvPhi, nil, g.Scale(0.5, x)))
-		}, types.Between(0.1, 1.9)).example("inv_erfc(1)", 0),
+		}, types.Between(0.1, 1.9)).example("inv_erfc(1)", "0"),
 		unary("std_normal_qf", "The standard normal quantile function.", op1(ad.OpInvPhi), openUnit),
-		unary("lgamma", "The logarithm of the absolute value of the gamma function.", lgamma, positiveReal).example("lgamma(5)", math.Log(24)),
-		unary("tgamma", "The gamma function.", op1(ad.OpTgamma), positiveReal).example("tgamma(5)", 24),
+		unary("lgamma", "The logarithm of the absolute value of the gamma function.", lgamma, positiveReal).example("lgamma(5)", "log(24)"),
+		unary("tgamma", "The gamma function.", op1(ad.OpTgamma), positiveReal).example("tgamma(5)", "24"),
 		unary("digamma", "The derivative of lgamma.", op1(ad.OpDigamma), positiveReal),
-		unary("trigamma", "The derivative of digamma.", op1(ad.OpTrigamma), positiveReal).example("trigamma(1)", math.Pi*math.Pi/6),
+		unary("trigamma", "The derivative of digamma.", op1(ad.OpTrigamma), positiveReal).example("trigamma(1)", "pi()^2 / 6"),
 		lmgamma,
-		binary("lbeta", "The logarithm of the beta function.", lbeta, positiveReal, positiveReal).example("lbeta(1, 2)", -math.Ln2),
-		binary("beta", "The beta function Γ(a) Γ(b)/Γ(a + b).", expOf(lbeta), positiveReal, positiveReal).example("beta(2, 3)", 1./12),
+		binary("lbeta", "The logarithm of the beta function.", lbeta, positiveReal, positiveReal).example("lbeta(1, 2)", "-log(2)"),
+		binary("beta", "The beta function Γ(a) Γ(b)/Γ(a + b).", expOf(lbeta), positiveReal, positiveReal).example("beta(2, 3)", "1.0 / 12"),
 		binary("lchoose", "The logarithm of the binomial coefficient, for real arguments too.", op2(ad.OpLchoose),
-			types.Between(6, 9), types.Between(0, 5)).example("lchoose(5, 2)", math.Log(10)),
+			types.Between(6, 9), types.Between(0, 5)).example("lchoose(5, 2)", "log(10)"),
 		strict2("gamma_p", "The regularised lower incomplete gamma function P(a, x).", expOf(logGammaP), positiveReal, positiveReal),
 		strict2("gamma_q", "The regularised upper incomplete gamma function Q(a, x) = 1 - P(a, x).", expOf(logGammaQ), positiveReal, positiveReal),
 		fixed("inc_beta", "The regularised incomplete beta function I_x(a, b), for arguments a, b, x.", tReal, list(tReal, tReal, tReal),
@@ -51,11 +51,11 @@ func special() []Func {
 		besselOrder("bessel_first_kind", "The Bessel function J_n(x) of the first kind.", op2(ad.OpBesselJ), types.Constraint{}),
 		besselOrder("bessel_second_kind", "The Bessel function Y_n(x) of the second kind, for x > 0.", op2(ad.OpBesselY), positiveReal),
 		unary("lambert_w0", "The principal branch of Lambert's W, the w ≥ -1 with w eʷ = x (Corless et al. 1996).", op1(ad.OpLambertW0),
-			types.Between(-0.3, 4)).example("lambert_w0(0)", 0),
+			types.Between(-0.3, 4)).example("lambert_w0(0)", "0"),
 		unary("lambert_wm1", "The other real branch of Lambert's W, the w ≤ -1 with w eʷ = x, for -1/e ≤ x < 0 (Corless et al. 1996).", op1(ad.OpLambertWm1),
 			types.Between(-0.36, 0)),
 		binary("owens_t", "Owen's T function 1/(2π) ∫₀ᵃ exp(-h²(1 + x²)/2)/(1 + x²) dx, for arguments h and a (Owen 1956).", op2(ad.OpOwensT)).
-			example("owens_t(0, 1)", 0.125),
+			example("owens_t(0, 1)", "0.125"),
 		fixed("inv_inc_beta", "The x at which inc_beta(a, b, x) is p, for arguments a, b, p.", tReal, list(tReal, tReal, tReal),
 			of3(func(g *ad.Graph, a, b, p ad.Ref) ad.Ref { return g.Do(ad.OpInvBetaI, nil, p, a, b) })).in(positiveReal, positiveReal, openUnit),
 		unary("std_normal_log_qf", "The standard normal quantile function of the logarithm of a probability.", op1(ad.OpInvLogPhi), negative),
@@ -89,7 +89,7 @@ var studentQuantile = Func{Name: "student_t_qf",
 			check(g, b.Name, [...]string{"p", "nu", "mu", "sigma"}[i], c, a[i].Ref)
 		}
 		return g.Add(a[2].Ref, g.Mul(a[3].Ref, g.Do(ad.OpStudentQuantile, nil, a[0].Ref, a[1].Ref)))
-	}, In: studentQuantileIn, Example: []Example{{"student_t_qf(0.5, 3, 1, 2)", 1}}}
+	}, In: studentQuantileIn, Example: []Example{{Call: "student_t_qf(0.5, 3, 1, 2)", Value: "1"}}}
 
 var studentQuantileIn = []types.Constraint{types.UnitInterval, types.PositiveFinite, types.Finite, types.PositiveFinite}
 

@@ -62,12 +62,6 @@ type Func struct {
 	Dist *Dist
 }
 
-// Example is an executed example: source of a call, and its value.
-type Example struct {
-	Call  string
-	Value float64
-}
-
 // Arg is an argument of a call.
 type Arg struct {
 	Type types.Type

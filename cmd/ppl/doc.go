@@ -174,6 +174,13 @@ func writeFunction(b *strings.Builder, name string) {
 		}
 		forms[text] = append(forms[text], o.String())
 	}
+	for _, e := range stdlib.Examples(name) { // under the first text
+		line := e.Call + "  =  " + e.Value
+		if e.Adds != "" {
+			line += "    (adds " + e.Adds + " to the log density)"
+		}
+		examples[texts[0]] = append(append(examples[texts[0]], e.Functions...), line)
+	}
 	for _, t := range texts {
 		fmt.Fprintf(b, "\n  %s\n", t)
 		for _, f := range forms[t] {

@@ -359,51 +359,6 @@ func TestConstants(t *testing.T) {
 	})
 }
 
-// TestExamples runs the examples of the declarations.
-func TestExamples(t *testing.T) {
-	count := 0
-	each(t, func(t *testing.T, f *stdlib.Func) {
-		for _, e := range f.Example {
-			got, err := call(e.Call)
-			if err != nil || len(got) != 1 || !near(got[0], e.Value, 1e-14) {
-				t.Errorf("%s is %v (%v), but should be %v", e.Call, got, err, e.Value)
-			}
-		}
-		count += len(f.Example)
-	})
-}
-
-// call evaluates a call of numbers, such as normal_lpdf(0.5 | 0, 1).
-func call(src string) ([]float64, error) {
-	name, rest, ok := strings.Cut(strings.TrimSuffix(src, ")"), "(")
-	if !ok {
-		return nil, fmt.Errorf("%q is not a call", src)
-	}
-	var vs []Value
-	var ts []types.Type
-	for _, s := range strings.FieldsFunc(rest, func(r rune) bool { return r == ',' || r == '|' }) {
-		s = strings.TrimSpace(s)
-		x, err := strconv.ParseFloat(s, 64)
-		if err != nil {
-			return nil, err
-		}
-		typ := tReal
-		if !strings.ContainsAny(s, ".e") {
-			typ = tInt
-		}
-		ts = append(ts, typ)
-		vs = append(vs, Scalar(typ, x))
-	}
-	o, m, fail := types.Resolve(stdlib.Universe().Lookup(name), ts)
-	if fail != nil {
-		return nil, fmt.Errorf("%s: no overload for %v", name, ts)
-	}
-	for i := range vs {
-		vs[i].Type = m.Params[i]
-	}
-	return EvalConstant(o.(*stdlib.Func), false, vs)
-}
-
 // TestDrawnInts: ints that are known only when the program runs give what known
 // ints give, or the function says that they must be known.
 func TestDrawnInts(t *testing.T) {
