@@ -247,6 +247,23 @@ func (b *binder) logical(x, y ir.Expr, and bool) value {
 		}
 		return out
 	}
+	if !b.plain(y) {
+		side := func(needed bool) func() signal {
+			return func() signal {
+				v := intValue(truth(!and))
+				if needed {
+					v = b.notZero(b.eval(y))
+				}
+				b.result = &v
+				return returns
+			}
+		}
+		old := b.result
+		b.choose(l, side(and), side(!and))
+		v := *b.result
+		b.result = old
+		return v
+	}
 	r := b.eval(y)
 	return b.emit(types.IntType, []value{l, r}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
 		zero := g.Const(0)
@@ -256,6 +273,29 @@ func (b *binder) logical(x, y ir.Expr, and bool) value {
 		}
 		return g.Select(lx, g.Const(1), ly)
 	})
+}
+
+// plain reports whether an expression can be evaluated where it is not asked for,
+// because nobody would notice: it has no effects and cannot fail.
+func (b *binder) plain(e ir.Expr) bool {
+	plain := true
+	ir.Walk(e, func(e ir.Expr) bool {
+		switch e := e.(type) {
+		case *ir.UserCall:
+			plain = false
+		case *ir.Call:
+			plain = plain && strings.HasPrefix(e.Name, "operator") && e.Type().IsScalar() &&
+				(e.Type().Kind != types.Int || e.Name != "operator/" && e.Name != "operator%" && e.Name != "operator%/%")
+		case *ir.IndexExpr:
+			for _, ix := range e.Indices {
+				v, ok := ix.A.(*ir.VarRef)
+				_, literal := ix.A.(*ir.IntLit)
+				plain = plain && ix.Kind == ir.IndexSingle && (literal || ok && b.eval(v).ints != nil)
+			}
+		}
+		return plain
+	})
+	return plain
 }
 
 func truth(b bool) int64 {
