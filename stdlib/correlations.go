@@ -120,7 +120,7 @@ func lkjCov(b *Builder, a []Arg) []ad.Ref {
 // with parameters η + ½(k-2-j) (Lewandowski, Kurowicka & Joe 2009).
 func (b *Builder) drawLKJ(k int, eta ad.Ref) ad.Ref {
 	g := b.G
-	check(g, b.Name, "Shape parameter", types.Positive, eta)
+	check(g, b.Name, "Shape parameter", types.PositiveFinite, eta)
 	if k == 0 {
 		b.Fail("the size must be positive")
 	}

@@ -185,12 +185,22 @@ var binomialLogit = Dist{
 	},
 }
 
+// greatestRate is that of the counts that can be drawn, as in Stan.
+const greatestRate = 1 << 30
+
+var (
+	drawnRate    = types.Constraint{Text: "nonnegative and less than 2^30", Hi: greatestRate, HiOpen: true}
+	drawnLogRate = types.Constraint{Text: "less than 30 log 2", Lo: negInf, Hi: 30 * math.Ln2, HiOpen: true}
+	drawnMean    = types.Constraint{Text: "positive and less than 2^30", Hi: greatestRate, LoOpen: true, HiOpen: true}
+	drawnLogMean = types.Constraint{Text: "finite and less than 30 log 2", Lo: negInf, Hi: 30 * math.Ln2, LoOpen: true, HiOpen: true}
+)
+
 var poisson = Dist{
 	Name: "poisson", Doc: "the Poisson distribution with rate lambda.", Discrete: true,
 	Formula:     "lambda^y * exp(-lambda) / tgamma(y + 1)",
 	Information: ofMass(2, func(g *ad.Graph, x []ad.Ref) ad.Ref { return g.Inv(x[1]) }),
 	Variate:     types.NonNegative,
-	Params:      []Param{{Name: "lambda", Is: "Rate parameter", In: types.NonNegative}},
+	Params:      []Param{{Name: "lambda", Is: "Rate parameter", In: types.NonNegative, Draws: drawnRate}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		sum, _, total := pooled(g, y, p[0])
 		return []Term{
@@ -215,7 +225,7 @@ var poissonLog = Dist{
 	Formula:     "exp(alpha * y - exp(alpha)) / tgamma(y + 1)",
 	Information: ofMass(2, func(g *ad.Graph, x []ad.Ref) ad.Ref { return g.Exp(x[1]) }),
 	Variate:     types.NonNegative,
-	Params:      []Param{{Name: "alpha", Is: "Log rate parameter", In: types.NotNaN}},
+	Params:      []Param{{Name: "alpha", Is: "Log rate parameter", In: types.NotNaN, Draws: drawnLogRate}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		sum, _, total := pooled(g, y, p[0])
 		return []Term{
@@ -278,7 +288,7 @@ var negBinomial2 = Dist{
 	Name: "neg_binomial_2", Doc: "the negative binomial distribution with mean mu and precision phi.", Discrete: true,
 	Formula: "tgamma(y + phi) / (tgamma(y + 1) * tgamma(phi)) * (mu / (mu + phi))^y * (phi / (mu + phi))^phi",
 	Variate: types.NonNegative, Information: ofNegBinomial2,
-	Params: []Param{{Name: "mu", Is: "Location parameter", In: types.PositiveFinite}, precision},
+	Params: []Param{{Name: "mu", Is: "Location parameter", In: types.PositiveFinite, Draws: drawnMean}, precision},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		mu, phi := p[0], p[1]
 		kernel := g.Add(g.Mul(phi, g.Do(ad.OpLog1p, nil, g.Div(mu, phi))), g.Mul(y, g.Log(g.Add(mu, phi))))
@@ -306,7 +316,7 @@ var negBinomial2Log = Dist{
 	Name: "neg_binomial_2_log", Doc: "the negative binomial distribution with log mean eta and precision phi.", Discrete: true,
 	Formula: "tgamma(y + phi) / (tgamma(y + 1) * tgamma(phi)) * (exp(eta) / (exp(eta) + phi))^y * (phi / (exp(eta) + phi))^phi",
 	Variate: types.NonNegative, Information: ofNegBinomial2Log,
-	Params: []Param{{Name: "eta", Is: "Log location parameter", In: types.Finite}, precision},
+	Params: []Param{{Name: "eta", Is: "Log location parameter", In: types.Finite, Draws: drawnLogMean}, precision},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		eta, phi := p[0], p[1]
 		logPhi := g.Log(phi)

@@ -32,6 +32,18 @@ func checkSymmetric(g *ad.Graph, function, what string, m ad.Ref) {
 	check(g, function, "difference of opposite elements of "+what, same, d)
 }
 
+// checkSemidefinite adds the checks that a square matrix is symmetric and, up to
+// rounding, positive semidefinite.
+func (b *Builder) checkSemidefinite(what string, m ad.Ref) {
+	checkSymmetric(b.G, b.Name, what, m)
+	if b.G.Type(m).Size() == 0 {
+		return
+	}
+	values, _ := b.G.EigenSym(m)
+	least := types.Constraint{Text: "nonnegative", Lo: -symmetryTolerance, Hi: math.Inf(1)}
+	check(b.G, b.Name, "eigenvalues of "+what, least, values)
+}
+
 // factor is the Cholesky factor of argument i, which is checked to be square,
 // symmetric and positive definite. The check that the diagonal of the factor is
 // positive makes sure that it is computed, and so checked, where its value is
@@ -148,7 +160,11 @@ func decompositions() []Func {
 		one("inverse", "The inverse matrix.", tMat, free, square((*ad.Graph).Inverse)),
 		one("inverse_spd", "The inverse of a symmetric positive definite matrix, by its Cholesky factor.", tMat, spd,
 			func(b *Builder, a []Arg) ad.Ref { return inverseOfProduct(b.G, b.factor(a, 0, "m")) }),
-		one("chol2inv", "(L Lᵀ)⁻¹, where L is the lower triangle of the argument.", tMat, types.CholeskyCov, square(inverseOfProduct)),
+		one("chol2inv", "(L Lᵀ)⁻¹ for a lower triangular L.", tMat, types.CholeskyCov, func(b *Builder, a []Arg) ad.Ref {
+			b.square(a, 0)
+			checkLower(b.G, b.Name, "L", a[0].Ref)
+			return inverseOfProduct(b.G, a[0].Ref)
+		}),
 		one("determinant", "The determinant.", tReal, free, square((*ad.Graph).Det)),
 		one("log_determinant", "The logarithm of the absolute value of the determinant.", tReal, free, square((*ad.Graph).LogAbsDet)),
 		one("log_determinant_spd", "The logarithm of the determinant of a symmetric positive definite matrix.", tReal, spd,

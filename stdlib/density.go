@@ -120,7 +120,11 @@ func (d *Dist) checks(b *Builder, y []Arg, variate types.Constraint, p []Arg) {
 		check(b.G, b.Name, d.what(0), variate, y[0].Ref)
 	}
 	for i, a := range p {
-		check(b.G, b.Name, d.what(i+1), d.Params[i].In, a.Ref)
+		in := d.Params[i].In
+		if c := d.Params[i].Draws; y == nil && c != (types.Constraint{}) {
+			in = c
+		}
+		check(b.G, b.Name, d.what(i+1), in, a.Ref)
 	}
 	for _, r := range d.Relations {
 		if y == nil && (r.Arg == 0 || r.Than == 0) {

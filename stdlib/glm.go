@@ -14,6 +14,7 @@ import (
 // parameter level if one of its parts is.
 func (b *Builder) linear(x, alpha, beta Arg) Arg {
 	g := b.G
+	b.checkLinear(x, alpha, beta)
 	var p ad.Ref
 	switch s := b.shape(x); {
 	case x.Type.Kind == types.RowVector:
@@ -31,6 +32,13 @@ func (b *Builder) linear(x, alpha, beta Arg) Arg {
 		b.Fail("alpha has size %d, but x has %d rows", as[0], g.Type(p).Shape[0])
 	}
 	return Arg{Type: tVec, Ref: g.Add(p, alpha.Ref), Param: x.Param || alpha.Param || beta.Param}
+}
+
+// checkLinear adds the checks of the parts of a linear predictor.
+func (b *Builder) checkLinear(x, alpha, beta Arg) {
+	check(b.G, b.Name, "Matrix of independent variables", types.Finite, x.Ref)
+	check(b.G, b.Name, "Intercept", types.Finite, alpha.Ref)
+	check(b.G, b.Name, "Weight vector", types.Finite, beta.Ref)
 }
 
 // glm declares a linear model of the distribution d, whose argument at (from 1,
@@ -112,13 +120,21 @@ func glm(name string, d *Dist, at int) []Func {
 	return fs
 }
 
+// normalGLM is normal, of which Stan allows less in the linear model.
+var normalGLM = func() Dist {
+	d := normal
+	d.Variate = types.Finite
+	d.Params = []Param{location, {Name: scale.Name, Is: scale.Is, In: types.PositiveFinite}}
+	return d
+}()
+
 // glms are the linear models.
 func glms() []Func {
 	var fs []Func
 	fs = append(fs, glm("bernoulli_logit_glm_lpmf", &bernoulliLogit, 1)...)
 	fs = append(fs, glm("binomial_logit_glm_lpmf", &binomialLogit, 2)...)
 	fs = append(fs, glm("neg_binomial_2_log_glm_lpmf", &negBinomial2LogGLM, 1)...)
-	fs = append(fs, glm("normal_id_glm_lpdf", &normal, 1)...)
+	fs = append(fs, glm("normal_id_glm_lpdf", &normalGLM, 1)...)
 	fs = append(fs, glm("poisson_log_glm_lpmf", &poissonLog, 1)...)
 	const rngDoc = "Draws from the Bernoulli distribution with log odds alpha + x beta, one per row of x."
 	for _, x := range list(tRow, tMat) {
@@ -166,6 +182,7 @@ func categoricalLogitGLM(b *Builder, a []Arg) []ad.Ref {
 	if s[1] != beta[0] || b.size(a[2]) != beta[1] {
 		b.Fail("x has %d columns, alpha has size %d, but beta has %s", s[1], b.size(a[2]), sizeText(beta))
 	}
+	b.checkLinear(a[1], a[2], a[3])
 	check(g, b.Name, "categorical outcome out of support", types.Between(1, float64(beta[1])), a[0].Ref)
 	n := s[0]
 	if len(b.shape(a[0])) > 0 {

@@ -56,6 +56,7 @@ func (p pairs) matrix(g *ad.Graph, v, diagonal ad.Ref) ad.Ref {
 // points are the numbers of x as [n d], divided by length scales if there are
 // several.
 func (b *Builder) points(x Arg, scales ad.Ref) (p ad.Ref, n, d int) {
+	check(b.G, b.Name, "x", types.NotNaN, x.Ref)
 	s := b.shape(x)
 	n, d = s[0], 1
 	if len(s) == 2 {

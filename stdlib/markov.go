@@ -24,6 +24,7 @@ func (b *Builder) hmm(a []Arg) (likelihood, most ad.Ref, k, t int) {
 	if k == 0 || t == 0 {
 		b.Fail("the log likelihoods are empty")
 	}
+	check(g, b.Name, "log likelihoods", types.NotNaN, a[0].Ref)
 	simplexRows(g, b.Name, "Gamma", a[1].Ref)
 	checkSimplex(g, b.Name, "rho", a[2].Ref)
 	rows := g.Transpose(a[0].Ref)
@@ -151,10 +152,10 @@ func dlm(b *Builder, a []Arg) []ad.Ref {
 		check(g, b.Name, "V", types.NonNegative, v)
 		v = g.Scatter(v, dims(0, r, r+1), []int{r, r})
 	} else {
-		checkSymmetric(g, b.Name, "V", v)
+		b.checkSemidefinite("V", v)
 	}
-	checkSymmetric(g, b.Name, "W", w.Ref)
-	checkSymmetric(g, b.Name, "C0", c0.Ref)
+	b.checkSemidefinite("W", w.Ref)
+	b.checkSemidefinite("C0", c0.Ref)
 	if r == 0 || t == 0 {
 		return nil
 	}
@@ -207,6 +208,6 @@ func markovs() []Func {
 		}),
 		fixed("hmm_latent_rng", "A draw of the states of a hidden Markov chain given all observations"+args, tInt.Array(1), params,
 			func(b *Builder, a []Arg) ad.Ref { return b.drawStates(a) }).in(in...).with(func(f *Func) { f.Random = true }),
-		dlms(tVec, types.Positive), dlms(tMat, types.CovMat),
+		dlms(tVec, types.NonNegative), dlms(tMat, types.CovMat),
 	}
 }

@@ -282,6 +282,9 @@ var vonMises = Dist{
 		if kappa < 1e-8 {
 			return mu + math.Pi*(2*uniformOpen(rng)-1)
 		}
+		if kappa > 1e8 { // normal up to 1/κ, while r is 1 up to rounding
+			return mu + rng.NormFloat64()/math.Sqrt(kappa)
+		}
 		tau := 1 + math.Sqrt(1+4*kappa*kappa)
 		rho := (tau - math.Sqrt(2*tau)) / (2 * kappa)
 		r := (1 + rho*rho) / (2 * rho)

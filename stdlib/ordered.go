@@ -146,6 +146,7 @@ func ordereds() []Func {
 			Build: func(b *Builder, a []Arg) ad.Ref {
 				g := b.G
 				check(g, b.Name, "Location parameter", types.Finite, a[0].Ref)
+				check(g, b.Name, "Cut-points", types.Finite, a[1].Ref)
 				checkOrdered(g, b.Name, "Cut-points", a[1].Ref)
 				z := b.random(name, rand, a[0].Ref)
 				return plus(g, g.Sum(g.Less(a[1].Ref, z)), 1)

@@ -120,7 +120,7 @@ func simplexes() []Func {
 			with(func(f *Func) { f.Statements = multinomialLogitStatements }),
 		density("dirichlet_multinomial_lpmf", "The logarithm of the mass of "+dirMul, counts, []types.Constraint{types.NonNegative, types.Positive}, dirichletMultinomial),
 		draw("dirichlet_rng", "A draw from "+dir, tVec, list(tVec), types.Positive, func(b *Builder, a []Arg) ad.Ref {
-			check(b.G, b.Name, "prior sample sizes", types.Positive, a[0].Ref)
+			check(b.G, b.Name, "prior sample sizes", types.PositiveFinite, a[0].Ref)
 			return b.drawSimplex(a[0].Ref)
 		}),
 		draw("multinomial_rng", "A draw of n objects from "+multi, tInt.Array(1), list(tVec, tInt), types.SimplexVec, func(b *Builder, a []Arg) ad.Ref {
@@ -128,6 +128,7 @@ func simplexes() []Func {
 			return b.drawCounts(a[0].Ref, trials(b, a))
 		}),
 		draw("multinomial_logit_rng", "A draw of n objects from "+logit, tInt.Array(1), list(tVec, tInt), types.Constraint{}, func(b *Builder, a []Arg) ad.Ref {
+			check(b.G, b.Name, "Log-probabilities parameter", types.Finite, a[0].Ref)
 			return b.drawCounts(b.G.Exp(logSoftmax(b, a[:1])), trials(b, a))
 		}),
 		draw("dirichlet_multinomial_rng", "A draw of n objects from "+dirMul, tInt.Array(1), list(tVec, tInt), types.Positive, func(b *Builder, a []Arg) ad.Ref {

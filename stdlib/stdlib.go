@@ -165,6 +165,9 @@ type Param struct {
 	Is   string // what it is, for messages: "Scale parameter"
 	In   types.Constraint
 	Int  bool // of type int
+	// Draws is what the generator asks for, if that is not In: counts that are
+	// drawn must be ints.
+	Draws types.Constraint
 }
 
 // Relation is a check between two arguments: the variate is argument 0, the

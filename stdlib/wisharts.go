@@ -20,6 +20,9 @@ func (b *Builder) wishartSizes(a []Arg, w, nu, s int) int {
 	}
 	least := types.Constraint{Text: "greater than " + ad.FormatNumber(float64(k-1)), Lo: float64(k - 1), Hi: math.Inf(1), LoOpen: true}
 	check(b.G, b.Name, degrees.Is, least, a[nu].Ref)
+	if w < 0 {
+		check(b.G, b.Name, degrees.Is, types.Finite, a[nu].Ref)
+	}
 	return k
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -139,7 +140,11 @@ func TestChecks(t *testing.T) {
 		for i := range fs[0] {
 			c, what := f.Dist.Variate, "Random variable"
 			if i >= offset {
-				c, what = f.Dist.Params[i-offset].In, f.Dist.Params[i-offset].Is
+				p := f.Dist.Params[i-offset]
+				c, what = p.In, p.Is
+				if f.Random && p.Draws != (types.Constraint{}) {
+					c = p.Draws
+				}
 			} else if f.Terms == nil {
 				if f.Dist.CDFVariate != (types.Constraint{}) {
 					c = f.Dist.CDFVariate
@@ -149,6 +154,10 @@ func TestChecks(t *testing.T) {
 				continue
 			}
 			for _, x := range outsideOf(c, fs[0][i].Kind == types.Real) {
+				value := ad.FormatNumber(x)
+				if shown, err := strconv.ParseFloat(value, 64); err == nil && c.Contains(shown) {
+					value = strconv.FormatFloat(x, 'g', -1, 64) // rounded, it would seem right
+				}
 				for _, propto := range []bool{false, true} {
 					for form, element := range []string{"", "[3]"} {
 						vs := arguments(rng, f, fs[min(form, len(fs)-1)])
@@ -156,7 +165,7 @@ func TestChecks(t *testing.T) {
 							continue // takes no containers
 						}
 						vs[i].Data[2*form] = x
-						want := fmt.Sprintf("%s: %s%s must be %s, but is %s", f.Name, what, element, c.Text, ad.FormatNumber(x))
+						want := fmt.Sprintf("%s: %s%s must be %s, but is %s", f.Name, what, element, c.Text, value)
 						if _, err := eval(f, propto, vs, knownInts, rng); err == nil || err.Error() != want {
 							t.Errorf("argument %d: got %v, want %s", i+1, err, want)
 						}

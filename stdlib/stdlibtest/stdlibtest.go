@@ -4,6 +4,7 @@
 //	stdlibtest.go     calls of declarations on plain numbers, arguments for tests
 //	functions_test.go derivatives, lanes, element by element, executed examples
 //	densities_test.go vectorised = sum of scalars, what ~ drops, errors, cdf' = density
+//	arguments_test.go arguments that are not allowed, against testdata/arguments.txt of real Stan
 //	random_test.go    generators against their densities
 //	matrices_test.go  generators of vectors and matrices, factors, hidden Markov chains
 //	golden_test.go    values and derivatives in high precision, extreme arguments included;
