@@ -39,7 +39,10 @@ type groups struct {
 }
 
 // Groups are few in number and at least this many times as many iterations as
-// groups; else the loop is better unrolled.
+// groups; else the loop is better unrolled. The iterations are those of the loop
+// itself if it has as many in each lane of a loop around: unrolled, it stays in these
+// lanes, and spares the gathers of the groups. For two triangular convolutions in 14
+// lanes these made a gradient take 660 µs instead of 510.
 const (
 	maxGroups   = 128
 	fewestLanes = 4
@@ -85,11 +88,29 @@ func (g *groups) refine(ax *axis, s *split) bool {
 		}
 		of[l] = k
 	}
-	if n := len(numbers); n <= g.n || n > maxGroups || n*fewestLanes > ax.n {
+	if n := len(numbers); n <= g.n || n > maxGroups || n*fewestLanes > ax.iterations() {
 		return false
 	}
 	g.of, g.n = of, len(numbers)
 	return true
+}
+
+// iterations is the number of iterations of the loop that made the axis: in each lane of
+// the loop around it, if they agree, else in all.
+func (a *axis) iterations() int {
+	if a.parent == nil || a.parent.n == 0 || a.n%a.parent.n != 0 {
+		return a.n
+	}
+	each := make([]int, a.parent.n)
+	for _, l := range a.up {
+		each[l]++
+	}
+	for _, n := range each {
+		if n != a.n/a.parent.n {
+			return a.n
+		}
+	}
+	return each[0]
 }
 
 // execGroups runs the body of a loop in the lanes of ax, group by group.
