@@ -67,20 +67,3 @@ func TestLanguageWithoutList(t *testing.T) {
 		t.Error("names are not those of the language")
 	}
 }
-
-// tuples calls f with all n-tuples of the types.
-func tuples(ts []types.Type, n int, f func([]types.Type)) {
-	args := make([]types.Type, n)
-	var fill func(i int)
-	fill = func(i int) {
-		if i == n {
-			f(args)
-			return
-		}
-		for _, t := range ts {
-			args[i] = t
-			fill(i + 1)
-		}
-	}
-	fill(0)
-}

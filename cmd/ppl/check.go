@@ -24,8 +24,8 @@ func checkCommand() *cobra.Command {
 		Use:   "check MODEL…",
 		Short: "Say what is wrong with models",
 		Long: `Checks models without data and says what is wrong with them, on stderr; - is
-standard input. The exit code is 1 if there are errors. What is correct but
-cannot be run yet gives warnings.
+standard input. The exit code is 1 if there are errors; what is allowed but likely
+to be a mistake gives warnings.
 
 With --json, the messages go to stdout as an array of objects with the keys
 severity, code, summary, detail, help, file, line, column, endLine, endColumn
