@@ -143,7 +143,7 @@ type BindOptions struct {
 // use; Clone is.
 type Model struct {
 	bound   *bind.Bound
-	written *ad.Graph // the log density before any pass, for Explain
+	early   []PassEffect // of the passes before differentiation, for Explain
 	density *vm.Program
 	// made when first used
 	constrained, generated, inverse *vm.Program
@@ -183,8 +183,8 @@ func (p *Program) Bind(d *data.Set, o BindOptions) (m *Model, err error) {
 		m.offsets = append(m.offsets, m.dim)
 		m.dim += par.Size
 	}
-	m.written = bound.Density
-	if bound.Density, err = passes.RunDensity(m.written, passes.Options{Without: o.Without}); err != nil {
+	early := passes.Options{Without: o.Without, Trace: func(s *passes.Step) { m.early = append(m.early, effect(s)) }}
+	if bound.Density, err = passes.RunDensity(bound.Density, early); err != nil {
 		return nil, err
 	}
 	g := bound.Density

@@ -60,14 +60,8 @@ type PassEffect struct {
 // Explain lowers the log density again, verifying the form after every pass,
 // and measures it at x for about the budget.
 func (m *Model) Explain(x []float64, budget time.Duration) (*Explanation, error) {
-	e := &Explanation{Loops: m.Loops()}
-	o := passes.Options{Without: m.without, Verify: true, Trace: func(s *passes.Step) {
-		e.Passes = append(e.Passes, PassEffect{s.Pass.Name, s.Pass.Doc, s.Off, s.Before.Ops, s.After.Ops,
-			s.Before.Work, s.After.Work, s.Before.Blocks, s.After.Blocks})
-	}}
-	if _, err := passes.RunDensity(m.written, o); err != nil {
-		return nil, err
-	}
+	e := &Explanation{Loops: m.Loops(), Passes: slices.Clone(m.early)}
+	o := passes.Options{Without: m.without, Verify: true, Trace: func(s *passes.Step) { e.Passes = append(e.Passes, effect(s)) }}
 	nest, err := passes.Run(m.bound.Density, o)
 	if err != nil {
 		return nil, err
@@ -102,6 +96,10 @@ func (m *Model) Explain(x []float64, budget time.Duration) (*Explanation, error)
 	err = nest.Print(&text, m.names())
 	e.Text = text.String()
 	return e, err
+}
+
+func effect(s *passes.Step) PassEffect {
+	return PassEffect{s.Pass.Name, s.Pass.Doc, s.Off, s.Before.Ops, s.After.Ops, s.Before.Work, s.After.Work, s.Before.Blocks, s.After.Blocks}
 }
 
 func share(part, all float64) float64 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
@@ -61,6 +62,9 @@ model { `
 						if ms[k], err = p.Bind(set, BindOptions{NoPropto: whole, Without: without}); err != nil {
 							t.Fatal(spelling, err)
 						}
+					}
+					if err := loopnest.VerifyGraph(ms[0].DensityGraph()); err != nil {
+						t.Error(spelling, err)
 					}
 					if n > 20 && rows(ms[0], n) {
 						t.Errorf("%s: a value of %d rows is left", spelling, n)

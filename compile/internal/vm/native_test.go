@@ -3,12 +3,47 @@ package vm
 import (
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 	"unsafe"
 
 	"github.com/ppl-lang/ppl/ad/kernel"
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
+
+// runRoutine applies a routine as machine code to all xs, and ys if it has two
+// arguments; their number is a multiple of width.
+func runRoutine(t *testing.T, routine native.Routine, width int, xs, ys []float64) []float64 {
+	t.Helper()
+	a := &native.Asm{}
+	l := native.Lanes{Asm: a, Width: width}
+	entry := a.NewLabel()
+	a.Place(entry)
+	l.Load(0, native.At(native.DI, 0))
+	if ys != nil {
+		l.Load(1, native.At(native.SI, 0))
+	}
+	l.Apply(routine)
+	l.Store(native.At(native.DI, 0), 0)
+	l.ZeroUpper()
+	l.Ret()
+	a.Routines(tables())
+	code, fs, err := a.Make([]native.Label{entry})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scratch := make([]float64, native.ScratchOfRoutines)
+	got := append([]float64(nil), xs...)
+	for i := 0; i < len(got); i += width {
+		var second unsafe.Pointer
+		if ys != nil {
+			second = unsafe.Pointer(&ys[i])
+		}
+		fs[0].Run(unsafe.Pointer(&got[i]), second, unsafe.Pointer(&scratch[0]), 0, 0, 0)
+	}
+	runtime.KeepAlive(code)
+	return got
+}
 
 // TestRoutines compares the machine's exponentials and logarithms with the
 // portable loops, bit by bit where these use their tables, and else with package
@@ -41,25 +76,7 @@ func TestRoutines(t *testing.T) {
 		want := make([]float64, len(xs))
 		f.loop(want, xs)
 		for _, width := range []int{1, 2, 4} {
-			a := &native.Asm{}
-			l := native.Lanes{Asm: a, Width: width}
-			entry := a.NewLabel()
-			a.Place(entry)
-			l.Load(0, native.At(native.DI, 0))
-			l.Apply(f.routine)
-			l.Store(native.At(native.DI, 0), 0)
-			l.ZeroUpper()
-			l.Ret()
-			a.Routines(tables())
-			code, fs, err := a.Make([]native.Label{entry})
-			if err != nil {
-				t.Fatal(err)
-			}
-			scratch := make([]float64, native.ScratchOfRoutines)
-			got := append([]float64(nil), xs...)
-			for i := 0; i < len(got); i += width {
-				fs[0].Run(unsafe.Pointer(&got[i]), nil, unsafe.Pointer(&scratch[0]), 0, 0, 0)
-			}
+			got := runRoutine(t, f.routine, width, xs, nil)
 			bad := 0
 			for i, x := range xs {
 				same := math.Float64bits(got[i]) == math.Float64bits(want[i]) || math.IsNaN(got[i]) && math.IsNaN(want[i])
@@ -71,7 +88,6 @@ func TestRoutines(t *testing.T) {
 					t.Errorf("%s(%v), width %v: %v, want %v (math: %v)", f.name, x, width, got[i], want[i], e)
 				}
 			}
-			_ = code
 		}
 	}
 }

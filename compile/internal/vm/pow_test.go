@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-	"unsafe"
 
 	"github.com/ppl-lang/ppl/ad/kernel"
 	"github.com/ppl-lang/ppl/compile/internal/native"
@@ -55,26 +54,7 @@ func TestNativePow(t *testing.T) {
 	}
 	xs, ys, ends := powers()
 	for _, width := range []int{1, 2, 4} {
-		a := &native.Asm{}
-		l := native.Lanes{Asm: a, Width: width}
-		entry := a.NewLabel()
-		a.Place(entry)
-		l.Load(0, native.At(native.DI, 0))
-		l.Load(1, native.At(native.SI, 0))
-		l.Apply(native.Pow)
-		l.Store(native.At(native.DI, 0), 0)
-		l.ZeroUpper()
-		l.Ret()
-		a.Routines(tables())
-		code, fs, err := a.Make([]native.Label{entry})
-		if err != nil {
-			t.Fatal(err)
-		}
-		scratch := make([]float64, native.ScratchOfRoutines)
-		got := append([]float64(nil), xs...)
-		for i := 0; i < len(got); i += width {
-			fs[0].Run(unsafe.Pointer(&got[i]), unsafe.Pointer(&ys[i]), unsafe.Pointer(&scratch[0]), 0, 0, 0)
-		}
+		got := runRoutine(t, native.Pow, width, xs, ys)
 		bad := 0
 		for i, x := range xs {
 			want := kernel.Pow(x, ys[i])
@@ -85,6 +65,5 @@ func TestNativePow(t *testing.T) {
 				t.Errorf("%v^%v, width %v: %v, want %v", x, ys[i], width, got[i], want)
 			}
 		}
-		_ = code
 	}
 }
