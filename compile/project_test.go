@@ -48,7 +48,7 @@ model { `
 			return [5]float64{u, 0, 2*u + 1, 1e6 * rng.NormFloat64(), 1e-6 * float64(i)}, 1e5 + u + 1e-3*rng.NormFloat64()
 		},
 	} {
-		for _, n := range []int{3, 40} { // few rows are left alone
+		for _, n := range []int{3, 40, 2500} { // few rows are left alone, many come in blocks
 			set, size := regression(t, n, row)
 			for i, spelling := range spellings {
 				for _, whole := range []bool{false, true} {

@@ -62,9 +62,12 @@ const (
 	// come in their place.
 	leastProjected = 16
 	// Bounds of what a factorisation may cost when a model is bound: columns, and rows
-	// times squares of columns. 2e8 take about a tenth of a second.
+	// times squares of columns.
 	mostColumns    = 128
 	mostProjection = 2e8
+	// Rows are factorised in blocks, which stay in the cache: a million rows of 13 columns
+	// take 0.34 s, 12,000 of 128 take 0.12; all at once it was 0.98 and 0.16.
+	blockRows = 1024
 )
 
 // affine is a value that is a known matrix of as many rows as it has elements,
@@ -326,16 +329,7 @@ func (p *projector) cover(covered map[ad.Ref]bool, r ad.Ref) {
 func (p *projector) short(b *rebuilder, s *residuals, t ad.Type) ad.Ref {
 	a := p.of[s.of]
 	rows, width := p.old.Type(s.of).Total(), a.width
-	known := mat.NewDense(rows, width, nil)
-	p.known(a, rows, known.Set)
-	var qr mat.QR
-	qr.Factorize(known)
-	var r mat.Dense
-	qr.RTo(&r)
-	triangle := make([]float64, width*width)
-	for i := range width {
-		copy(triangle[i*width+i:(i+1)*width], r.RawRowView(i)[i:])
-	}
+	triangle := p.triangle(a, rows)
 	g := b.g
 	x := g.MatMul(g.ConstArray(ad.Type{Shape: []int{width, width}}, triangle), p.coefficients(b, a))
 	sum := g.Sum(g.Square(g.Reshape(x, []int{width})))
@@ -352,12 +346,34 @@ func (p *projector) short(b *rebuilder, s *residuals, t ad.Type) ad.Ref {
 	return g.Reshape(sum, t.Shape)
 }
 
+// triangle is R, by blocks of rows: that of the rows so far stands above the next ones.
+func (p *projector) triangle(a *affine, rows int) []float64 {
+	width := a.width
+	triangle := make([]float64, width*width)
+	var qr mat.QR
+	for from := 0; from < rows; from += blockRows {
+		to := min(from+blockRows, rows)
+		block := mat.NewDense(width+to-from, width, nil)
+		for i := range width {
+			block.SetRow(i, triangle[i*width:(i+1)*width])
+		}
+		p.known(a, from, to, func(i, j int, v float64) { block.Set(width+i-from, j, v) })
+		qr.Factorize(block)
+		var r mat.Dense
+		qr.RTo(&r)
+		for i := range width {
+			copy(triangle[i*width+i:(i+1)*width], r.RawRowView(i)[i:])
+		}
+	}
+	return triangle
+}
+
 // first is the first two elements of an affine value, or lanes of one.
 func (p *projector) first(b *rebuilder, r ad.Ref) ad.Ref {
 	const rows = 2
 	a := p.of[r]
 	known := make([]float64, rows*a.width)
-	p.known(a, rows, func(i, j int, v float64) { known[i*a.width+j] = v })
+	p.known(a, 0, rows, func(i, j int, v float64) { known[i*a.width+j] = v })
 	g := b.g
 	x := g.Reshape(g.MatMul(g.ConstArray(ad.Type{Shape: []int{rows, a.width}}, known), p.coefficients(b, a)), []int{rows})
 	for _, f := range a.scale {
@@ -369,8 +385,8 @@ func (p *projector) first(b *rebuilder, r ad.Ref) ad.Ref {
 	return x
 }
 
-// known gives the known matrix, row by row as far as is asked.
-func (p *projector) known(a *affine, rows int, set func(i, j int, v float64)) {
+// known gives rows of the known matrix.
+func (p *projector) known(a *affine, from, to int, set func(i, j int, v float64)) {
 	at := 0
 	for _, t := range a.terms {
 		var base []float64
@@ -379,7 +395,7 @@ func (p *projector) known(a *affine, rows int, set func(i, j int, v float64)) {
 			base = p.old.Nodes[t.matrix].Data
 			all = len(base) / t.width
 		}
-		for i := range rows {
+		for i := from; i < to; i++ {
 			w := 1.0
 			if t.neg {
 				w = -1
