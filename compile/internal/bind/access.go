@@ -16,6 +16,7 @@ type access struct {
 	axis *axis
 	base []int32 // one per lane of axis; nil if axis is nil
 	ix   ad.Index
+	none bool // of a container without elements: whoever gets here has been rejected
 }
 
 // wholeOf is the access of everything.
@@ -82,7 +83,11 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 			continue
 		}
 		ix := indices[k]
-		check := func(i value) value { return b.inRange(i, size, k+1, ix, what) }
+		check := func(i value) value {
+			i, none := b.inRange(i, size, k+1, ix, what)
+			acc.none = acc.none || none
+			return i
+		}
 		switch ix.Kind {
 		case ir.IndexSingle:
 			i := b.eval(ix.A)
@@ -171,16 +176,12 @@ func sliceLanes(from, to value, ax *axis) (n int, starts value) {
 
 // inRange checks known indices into a dimension. One that is out of range is an
 // error, unless no iteration that gets here uses it, or this place may never be
-// reached: in a branch it is a rejection when the program runs.
-func (b *binder) inRange(i value, size, dimension int, ix ir.Index, what string) value {
+// reached: in a branch it is a rejection when the program runs. none tells that the
+// dimension has no element that could stand for the one that there is not.
+func (b *binder) inRange(i value, size, dimension int, ix ir.Index, what string) (in value, none bool) {
 	wrong := func(x int64) bool { return x < 1 || x > int64(size) }
-	first := slices.IndexFunc(i.ints, wrong)
-	if first < 0 {
-		return i
-	}
-	conditional := false
-	for l := b.lvl; l != nil; l = l.parent {
-		conditional = conditional || l.branch && l.loop == nil
+	if !slices.ContainsFunc(i.ints, wrong) {
+		return i, false
 	}
 	bad := value{typ: i.typ, shape: i.shape, axis: i.axis, ints: make([]int64, len(i.ints))}
 	excluded := b.excluded(i.axis)
@@ -195,14 +196,12 @@ func (b *binder) inRange(i value, size, dimension int, ix ir.Index, what string)
 			bad.ints[p], rest = 1, x
 		}
 	}
-	if size > 0 && !slices.Contains(bad.ints, 1) {
-		i.ints = ints
-		return i
+	in = i
+	in.ints = ints
+	if !slices.Contains(bad.ints, 1) {
+		return in, size == 0
 	}
-	if size == 0 || !conditional || b.now {
-		if rest == 0 {
-			rest = i.ints[first]
-		}
+	if !b.mayBeSkipped() {
 		b.fail(ix.At, diag.IndexRange, "index %d is out of range", rest).
 			detailf("%s has %d element%s in dimension %d; indices count from 1.", what, size, plural(size), dimension).throw()
 	}
@@ -213,8 +212,18 @@ func (b *binder) inRange(i value, size, dimension int, ix ir.Index, what string)
 		g.RejectIf(a[0], &ad.Message{Parts: []ad.MessagePart{
 			{Text: "index ", Arg: -1}, {Arg: 0}, {Text: fmt.Sprintf(" is out of range; dimension %d of %s has %d element%s", dimension, what, size, plural(size)), Arg: -1}}}, a[1])
 	})
-	i.ints = ints
-	return i
+	return in, size == 0
+}
+
+// mayBeSkipped reports whether what is evaluated may never be reached: it stands
+// in a branch that parameters decide.
+func (b *binder) mayBeSkipped() bool {
+	for l := b.lvl; l != nil && !b.now; l = l.parent {
+		if l.branch && l.loop == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // excluded tells for every lane of an axis whether the branches under way, whose
@@ -301,7 +310,7 @@ func innermost(a, b *axis) *axis {
 // positions are the elements of an access as known integers per lane.
 func positions(acc access) value {
 	offs := acc.offsets()
-	v := value{typ: types.Type{Kind: types.Int, Dims: len(acc.ix.Dims)}, shape: acc.ix.Shape(), axis: acc.axis}
+	v := value{typ: types.Type{Kind: types.Int, Dims: len(acc.ix.Dims)}, shape: acc.ix.Shape(), axis: acc.axis, ints: []int64{}}
 	base := acc.base
 	if acc.axis == nil {
 		base = []int32{0}

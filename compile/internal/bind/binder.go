@@ -23,6 +23,7 @@ type binder struct {
 	cells     []*cell // by ir.Var.ID of the frame in force
 	vars      map[*cell]*ir.Var
 	aligned   map[alignKey]ad.Ref
+	covered   map[[2]*axis]bool // whether every lane of the second axis has one of the first, which is inside it
 	branches  []*branch
 	targets   []value // addends of the log density, without lanes, in the root level
 	calls     []callSite
@@ -31,7 +32,6 @@ type binder struct {
 	operand   *value     // ir.Operand
 	code      value      // how statements ended, where their signal is not certain
 	result    *value     // of a return
-	tookRest  bool       // a conditional ran the statements after it
 	asRegions bool       // the next loop makes regions of conditionals that data decide
 	masks     []mask     // conditions known per iteration of the branches under way, where lanes are hidden
 	now       bool       // transformed data: effects act at once
@@ -70,6 +70,7 @@ func (b *binder) begin() {
 	b.lvl, b.axis, b.frame = b.root, nil, nil
 	b.aligned = map[alignKey]ad.Ref{}
 	b.vars = map[*cell]*ir.Var{}
+	b.covered = map[[2]*axis]bool{}
 	b.branches, b.targets, b.calls = nil, nil, nil
 }
 
@@ -163,6 +164,7 @@ func (b *binder) addTarget(v value) {
 	}
 	v = b.numeric(v)
 	if f := b.frame; f != nil && f.scan != nil && v.lvl == f.scan.lvl && b.lvl == f.ax.lvl {
+		b.everyStep(v.lvl)
 		f.scan.targets = append(f.scan.targets, v.lvl.g.Sum(v.ref))
 		return
 	}

@@ -131,24 +131,6 @@ func (b *binder) regionLevel() *level {
 	return b.lvl
 }
 
-// execIf runs a conditional. rest are the statements after it, which belong
-// into its sides if one of them may jump; tookRest tells whether they were run.
-func (b *binder) execIf(s *ir.If, rest []ir.Stmt) signal {
-	cond := b.eval(s.Cond)
-	side := func(s ir.Stmt, rest []ir.Stmt) func() signal {
-		return func() signal {
-			b.tookRest = false
-			return b.execAll(append([]ir.Stmt{s}, rest...))
-		}
-	}
-	if _, ok := cond.scalarInt(); ok {
-		rest = nil
-	}
-	sig := b.choose(cond, side(s.Then, rest), side(s.Else, rest))
-	b.tookRest = rest != nil
-	return sig
-}
-
 // region evaluates both sides of a conditional that parameters decide, each
 // into a graph of its own, and adds the OpIf. What the sides assign, add to the
 // log density and return become its results.

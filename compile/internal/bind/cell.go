@@ -272,7 +272,7 @@ func (b *binder) writeInts(c *cell, acc access, v value, ax *axis) {
 			}
 			w.ints, w.axis = wide, c.home
 		} else {
-			w.ints = append([]int64(nil), w.ints...)
+			w.ints = slices.Clone(w.ints)
 		}
 		c.whole, c.owned = &w, true
 	}

@@ -94,6 +94,9 @@ func (b *binder) index(e *ir.IndexExpr) value {
 		if !ok {
 			return b.computedIndex(b.eval(e.X), e.Indices, e.Ty)
 		}
+		if acc.none {
+			return b.unset(e.Ty, acc.ix.Shape())
+		}
 		return b.narrow(b.load(c, ref.Var, acc, e.Type()))
 	}
 	leaves := e.Ty.Leaves()
@@ -101,6 +104,9 @@ func (b *binder) index(e *ir.IndexExpr) value {
 		acc, ok := b.access(x.shape, e.Indices, "this value")
 		if !ok {
 			return b.computedIndex(x, e.Indices, leaves[k].Type)
+		}
+		if acc.none {
+			return b.unset(leaves[k].Type, acc.ix.Shape())
 		}
 		v := b.gather(x, acc, leaves[k].Type)
 		v.typ = leaves[k].Type
@@ -147,6 +153,7 @@ func (b *binder) emitEffect(args []value, add func(g *ad.Graph, a []ad.Ref)) {
 	for _, a := range args {
 		lvl = deeper(lvl, a.lvl)
 	}
+	b.everyStep(lvl)
 	ax := b.axis
 	if ax != nil && ax.lvl != lvl {
 		ax = nil
@@ -534,6 +541,8 @@ func (b *binder) applyInt(f *stdlib.Func, name string, args []value, typ types.T
 		}
 	}
 	x := make([]int64, len(args))
+	bad, why := value{typ: types.IntType, axis: ax, ints: make([]int64, n)}, ""
+	excluded := b.excluded(ax)
 	for l := range n {
 		for p := range size {
 			for i, a := range args {
@@ -550,11 +559,21 @@ func (b *binder) applyInt(f *stdlib.Func, name string, args []value, typ types.T
 				x[i] = a.ints[k]
 			}
 			r, err := f.Int(x)
-			if err != nil {
+			switch {
+			case err == nil:
+				out.ints[l*size+p] = r
+			case excluded != nil && excluded[l]:
+			case !b.mayBeSkipped():
 				b.fail(b.span, diag.IntArithmetic, "%v", err).throw()
+			default:
+				bad.ints[l], why = 1, err.Error()
 			}
-			out.ints[l*size+p] = r
 		}
+	}
+	if why != "" {
+		b.emitEffect([]value{b.numeric(bad)}, func(g *ad.Graph, a []ad.Ref) {
+			g.RejectIf(a[0], &ad.Message{Parts: []ad.MessagePart{{Text: why, Arg: -1}}})
+		})
 	}
 	return out
 }

@@ -507,6 +507,14 @@ func (b *binder) scan(ax *axis, lp *loop, i value, pl plan) {
 // irregularly is the reason of a scan whose reads follow no pattern.
 const irregularly = "a carried value whose distance varies"
 
+// everyStep gives up where something is about to be done in the body of a scan
+// though only some of the iterations do it: the body runs in all of them.
+func (b *binder) everyStep(lvl *level) {
+	if f := b.frame; f != nil && f.scan != nil && lvl == f.scan.lvl && b.lvl == f.ax.lvl && b.axis != f.ax {
+		panic(&abort{reason: irregularly})
+	}
+}
+
 // decides is the reason of a scan whose two evaluations went different ways.
 const decides = "a carried value that decides what is read"
 

@@ -44,6 +44,19 @@ func mayJump(s ir.Stmt) bool {
 	return false
 }
 
+// neverGoesOn reports whether a statement ends in a jump whatever happens.
+func neverGoesOn(s ir.Stmt) bool {
+	switch s := s.(type) {
+	case *ir.Break, *ir.Continue, *ir.Return:
+		return true
+	case *ir.Block:
+		return slices.ContainsFunc(s.Stmts, neverGoesOn)
+	case *ir.If:
+		return s.Else != nil && neverGoesOn(s.Then) && neverGoesOn(s.Else)
+	}
+	return false
+}
+
 func hasReturn(s ir.Stmt) bool {
 	found := false
 	walkStmts(s, func(s ir.Stmt) {

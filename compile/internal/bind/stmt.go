@@ -38,7 +38,7 @@ func (b *binder) exec(s ir.Stmt) signal {
 	case *ir.Block:
 		return b.execAll(s.Stmts)
 	case *ir.If:
-		return b.execIf(s, nil)
+		return b.choose(b.eval(s.Cond), func() signal { return b.exec(s.Then) }, func() signal { return b.exec(s.Else) })
 	case *ir.For:
 		return b.execFor(s)
 	case *ir.ForEach:
@@ -64,26 +64,41 @@ func (b *binder) exec(s ir.Stmt) signal {
 	return goesOn
 }
 
-// execAll runs statements in order. A conditional that may jump takes the
-// statements after it into its sides.
+// execAll runs statements in order. The statements after a conditional that may
+// jump are evaluated once: in the side that goes on if the other never does, else
+// after the conditional, where it goes on.
 func (b *binder) execAll(stmts []ir.Stmt) signal {
 	for i, s := range stmts {
 		rest := stmts[i+1:]
-		var sig signal
 		if f, ok := s.(*ir.If); ok && mayJump(f) {
-			sig = b.execIf(f, rest)
-			if b.tookRest {
-				b.tookRest = false
+			if sig, done := b.execJumping(f, rest); done {
 				return sig
+			} else if sig != goesOn {
+				return b.onlyIf(sig, goesOn, func() signal { return b.execAll(rest) })
 			}
-		} else {
-			sig = b.exec(s)
+			continue
 		}
-		if sig != goesOn {
+		if sig := b.exec(s); sig != goesOn {
 			return b.onlyIf(sig, goesOn, func() signal { return b.execAll(rest) })
 		}
 	}
 	return goesOn
+}
+
+// execJumping runs a conditional that may jump; done tells that it ran rest, the
+// statements after it, too.
+func (b *binder) execJumping(s *ir.If, rest []ir.Stmt) (sig signal, done bool) {
+	old := b.at(s.Span())
+	defer b.setSpan(old)
+	then, els := neverGoesOn(s.Then), s.Else != nil && neverGoesOn(s.Else)
+	done = then || els
+	with := func(s ir.Stmt, ends bool) func() signal {
+		if ends || !done {
+			return func() signal { return b.exec(s) }
+		}
+		return func() signal { return b.execAll(append([]ir.Stmt{s}, rest...)) }
+	}
+	return b.choose(b.eval(s.Cond), with(s.Then, then), with(s.Else, els)), done
 }
 
 // walkStmts calls f for s and every statement inside it.
@@ -209,6 +224,10 @@ func (b *binder) assign(s *ir.Assign) {
 		var ok bool
 		if acc, ok = b.access(c.shape, s.Indices, "`"+s.Var.Name+"`"); !ok {
 			b.assignComputed(c, s)
+			return
+		}
+		if acc.none {
+			b.eval(s.Value)
 			return
 		}
 	}

@@ -106,7 +106,7 @@ func (f *follower) run(vars []*ir.Var, lp *loop, number value, active *value) []
 			f.lost = v
 			return nil
 		}
-		t := tracked{v: v, start: value{typ: c.typ, shape: c.shape, axis: f.ax}, final: value{typ: c.typ, shape: c.shape, axis: outer}}
+		t := tracked{v: v, start: value{typ: c.typ, shape: c.shape, axis: f.ax, ints: []int64{}}, final: value{typ: c.typ, shape: c.shape, axis: outer, ints: []int64{}}}
 		up := upTo(outer, whole.axis)
 		for l := range lanes {
 			for p := range c.size {
@@ -164,10 +164,10 @@ func (f *follower) forget(s ir.Stmt) {
 	})
 }
 
-// matters reports whether a statement assigns integers that are followed, or
-// jumps.
+// matters reports whether the body of a loop assigns integers, or leaves the
+// function; its other jumps end at the loop.
 func (f *follower) matters(s ir.Stmt) bool {
-	found := mayJump(s)
+	found := hasReturn(s)
 	walkStmts(s, func(s ir.Stmt) {
 		if a, ok := s.(*ir.Assign); ok && a.Var.Type.Kind == types.Int {
 			found = true

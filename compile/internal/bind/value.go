@@ -392,7 +392,43 @@ func (b *binder) place(args []value, move bool) (*level, *axis) {
 			}
 		}
 	}
+	if !move {
+		b.everyStep(lvl)
+		ax = b.domain(ax)
+	}
 	return lvl, ax
+}
+
+// domain is the axis on which something is computed whose arguments have the
+// lanes of ax: these, unless the iterations in force leave some of them out.
+func (b *binder) domain(ax *axis) *axis {
+	if ax == nil || b.axis == nil || b.axis == ax || b.axis.lvl != ax.lvl || !ax.within(b.axis) {
+		return ax
+	}
+	subset := false
+	for a := b.axis; a != ax; a = a.parent {
+		subset = subset || a.subset
+	}
+	if !subset {
+		return ax
+	}
+	key := [2]*axis{b.axis, ax}
+	all, ok := b.covered[key]
+	if !ok {
+		seen, n := make([]bool, ax.n), 0
+		for _, l := range b.axis.lanesOf(ax) {
+			if !seen[l] {
+				seen[l] = true
+				n++
+			}
+		}
+		all = n == ax.n
+		b.covered[key] = all
+	}
+	if all {
+		return ax
+	}
+	return b.axis
 }
 
 func (b *binder) emitAt(lvl *level, ax *axis, typ types.Type, args []value, build func(g *ad.Graph, a []ad.Ref) ad.Ref) value {
