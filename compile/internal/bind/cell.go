@@ -17,9 +17,8 @@ type cell struct {
 	typ   types.Type
 	shape []int
 	size  int
-	home  *axis  // axis in force at the declaration: the content is per lane of it
-	frame *frame // innermost loop evaluated in lanes at the declaration
-	depth int    // level depth at the declaration
+	home  *axis // axis in force at the declaration: the content is per lane of it
+	depth int   // level depth at the declaration
 	param bool
 
 	state
@@ -41,7 +40,7 @@ type state struct {
 type place struct{ part, pos int32 }
 
 func (b *binder) newCell(v *ir.Var, name string, typ types.Type, shape []int) *cell {
-	c := &cell{name: name, typ: typ, shape: shape, size: sizeOf(shape), home: b.axis, frame: b.frame, depth: b.lvl.depth}
+	c := &cell{name: name, typ: typ, shape: shape, size: sizeOf(shape), home: b.axis, depth: b.lvl.depth}
 	if v != nil {
 		c.param = v.Level == ir.Param
 	}

@@ -39,7 +39,7 @@ func (b *binder) eval(e ir.Expr) value {
 		return value{typ: types.RealType, lvl: b.root, ref: b.root.g.Const(e.Value)}
 	case *ir.VarRef:
 		c := b.cell(e.Var)
-		return b.narrow(b.load(c, e.Var, wholeOf(c.shape), c.typ))
+		return b.narrow(b.load(c, wholeOf(c.shape), c.typ))
 	case *ir.Operand:
 		return *b.operand
 	case *ir.Promote:
@@ -97,7 +97,7 @@ func (b *binder) index(e *ir.IndexExpr) value {
 		if acc.none {
 			return b.unset(e.Ty, acc.ix.Shape())
 		}
-		return b.narrow(b.load(c, ref.Var, acc, e.Type()))
+		return b.narrow(b.load(c, acc, e.Type()))
 	}
 	leaves := e.Ty.Leaves()
 	out := b.eval(e.X).each(func(k int, x value) value {
@@ -153,7 +153,6 @@ func (b *binder) emitEffect(args []value, add func(g *ad.Graph, a []ad.Ref)) {
 	for _, a := range args {
 		lvl = deeper(lvl, a.lvl)
 	}
-	b.everyStep(lvl)
 	ax := b.axis
 	if ax != nil && ax.lvl != lvl {
 		ax = nil
@@ -223,7 +222,7 @@ func (b *binder) logical(x, y ir.Expr, and bool) value {
 		r := b.eval(y)
 		return b.notZero(r)
 	}
-	if l.ints != nil && !b.hiddenAxis(l.axis) {
+	if l.ints != nil && !b.hiddenAxis(l.axis) && !b.scanning() {
 		// Known per iteration: only the iterations that need it look at y.
 		ax := innermost(b.axis, l.axis)
 		mask := b.maskOf(l, ax)
@@ -563,7 +562,7 @@ func (b *binder) applyInt(f *stdlib.Func, name string, args []value, typ types.T
 			case err == nil:
 				out.ints[l*size+p] = r
 			case excluded != nil && excluded[l]:
-			case !b.mayBeSkipped():
+			case b.inspecting || !b.mayBeSkipped():
 				b.fail(b.span, diag.IntArithmetic, "%v", err).throw()
 			default:
 				bad.ints[l], why = 1, err.Error()

@@ -91,7 +91,7 @@ func (b *binder) choose(cond value, then, els func() signal) signal {
 		}
 		return els()
 	}
-	if cond.ints != nil && !b.hiddenAxis(cond.axis) && !b.hidden() && (b.frame == nil || !b.frame.regions) {
+	if cond.ints != nil && !b.hiddenAxis(cond.axis) && !b.hidden() && !b.scanning() {
 		return b.partition(cond, then, els)
 	}
 	b.stats.Ifs++

@@ -161,18 +161,23 @@ const maxElements = 1 << 28
 
 func (b *binder) declare(s *ir.Declare) {
 	v := s.Var
-	c := b.newCell(v, v.Name, v.Type, b.sizes(v))
-	if b.inFunction() {
-		c.param = b.calls[len(b.calls)-1].param && v.Type.Kind != types.Int
-	}
+	c := b.localCell(v, b.sizes(v))
 	b.cells[v.ID] = c
 	if s.Init != nil {
 		init := b.eval(s.Init)
 		b.checkShape(s.Init.Span(), v.Name, c.shape, init.shape)
 		c.setWhole(b.convert(init, c.typ))
-		return
+	}
+}
+
+// localCell makes the cell of a variable that a statement declares, unset.
+func (b *binder) localCell(v *ir.Var, shape []int) *cell {
+	c := b.newCell(v, v.Name, v.Type, shape)
+	if b.inFunction() {
+		c.param = b.calls[len(b.calls)-1].param && v.Type.Kind != types.Int
 	}
 	c.setWhole(b.unset(v.Type, c.shape))
+	return c
 }
 
 // unpack declares the variables of the leaves of a value.
@@ -234,7 +239,7 @@ func (b *binder) assign(s *ir.Assign) {
 	if s.Op == "" {
 		v := b.eval(s.Value)
 		b.checkShape(s.Value.Span(), s.Var.Name, acc.ix.Shape(), v.shape)
-		b.store(c, s.Var, acc, v)
+		b.store(c, acc, v)
 		return
 	}
 	if (s.Op == "+" || s.Op == "-") && c.typ.Kind != types.Int {
@@ -247,25 +252,16 @@ func (b *binder) assign(s *ir.Assign) {
 				return g.Broadcast(a[0], shape)
 			})
 		}
-		b.accumulate(c, s.Var, acc, v, s.Op == "-")
+		b.accumulate(c, acc, v, s.Op == "-")
 		return
 	}
-	if (s.Op == "+" || s.Op == "-") && c.typ.Kind == types.Int && c.frame != b.frame && b.frame.accOnly[s.Var] {
-		v := b.eval(s.Value)
-		if v.ints == nil || b.lvl != b.frame.ax.lvl {
-			panic(&abort{reason: "an integer sum that is not known"})
-		}
-		b.vars[c] = s.Var
-		b.addOuter(c, acc, v, s.Op == "-")
-		return
-	}
-	old := b.load(c, s.Var, acc, s.Combine.Type())
+	old := b.load(c, acc, s.Combine.Type())
 	outer := b.operand
 	b.operand = &old
 	v := b.eval(s.Combine)
 	b.operand = outer
 	b.checkShape(s.Value.Span(), s.Var.Name, acc.ix.Shape(), v.shape)
-	b.store(c, s.Var, acc, v)
+	b.store(c, acc, v)
 }
 
 // ---- log density ----
