@@ -207,11 +207,17 @@ func (b *binder) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 	for _, m := range []struct {
 		unroll int
 		joined bool
-	}{{smallLoop, false}, {4 * smallLoop, false}, {4 * smallLoop, true}} {
+	}{{smallLoop, false}, {4 * smallLoop, false}, {4 * smallLoop, true}, {maxUnits, false}} {
+		if m.unroll > smallLoop && !m.joined && !hasLoop(lp.body) {
+			continue
+		}
 		lp.groups = groups{}
 		n, last, why = b.inspect(ax, lp, i, m.unroll, m.joined)
-		if n == nil || last > 0 && last < ax.n {
+		if last > 0 && last < ax.n {
 			return nil, last, why
+		}
+		if n == nil {
+			continue
 		}
 		if why = n.plan(); why == "" && b.now && n.recurs() {
 			return nil, 0, carried // steps of constants are sooner computed one by one
@@ -222,6 +228,18 @@ func (b *binder) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 		}
 	}
 	return nil, 0, why
+}
+
+// hasLoop reports whether a statement holds a loop whose iterations may be known.
+func hasLoop(s ir.Stmt) bool {
+	found := false
+	walkStmts(s, func(s ir.Stmt) {
+		switch s.(type) {
+		case *ir.For, *ir.ForEach:
+			found = true
+		}
+	})
+	return found
 }
 
 // recurs reports whether the nest has a recurrence.
