@@ -39,7 +39,7 @@ type place struct {
 	list  []ast.Stmt // its brothers
 	at    int
 	loops []*ast.For
-	inFor bool // in a for or foreach loop, not across a while
+	inFor bool // in a for or foreach loop
 	decl  bool
 }
 
@@ -130,6 +130,9 @@ func (s *site) stmts(list []ast.Stmt, loops []*ast.For, inFor bool) {
 			}
 			continue
 		}
+		if _, ok := st.(*ast.While); ok {
+			continue
+		}
 		s.places = append(s.places, place{stmt: st, list: list, at: i, loops: loops, inFor: inFor, decl: decl})
 		s.inside(st, loops, inFor)
 	}
@@ -153,8 +156,7 @@ func (s *site) inside(st ast.Stmt, loops []*ast.For, inFor bool) {
 		body(st.Body, append(loops[:len(loops):len(loops)], st), true)
 	case *ast.ForEach:
 		body(st.Body, loops, true)
-	case *ast.While:
-		body(st.Body, loops, false)
+	case *ast.While: // left alone, as mutants might not end
 	case *ast.If:
 		s.ifs = append(s.ifs, st)
 		s.exprs(st.Cond)

@@ -299,6 +299,6 @@ for ($n in 1:@N) {
   @+={bernoulli_lpmf(o@N[$n] | $c)}
   real $q = o@N[$n] ? $k * 0.9 / $c : $k * 0.1 / (1 - $c);
   @S
-  $k = $q + (1 - $q) * @p;
+  $k = 0.9 * ($q + (1 - $q) * @p);
 }`},
 }

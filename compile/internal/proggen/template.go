@@ -182,6 +182,9 @@ func (w *writer) push(line string) {
 	case forLine.MatchString(line):
 		b.loop = true
 		m := forLine.FindStringSubmatch(line)
+		if inner, ok := strings.CutPrefix(m[3], "("); ok {
+			m[3] = strings.TrimSuffix(inner, ")")
+		}
 		w.cost *= w.trips(m[2], m[3])
 		e := entry{name: m[1], kind: indexEntry, ready: 1, fixed: true}
 		lo, err := strconv.Atoi(m[2])
@@ -207,6 +210,11 @@ func (w *writer) push(line string) {
 	case strings.HasPrefix(line, "while"):
 		b.loop, b.while = true, true
 		w.cost *= 6
+		for _, name := range word.FindAllString(line, -1) { // what ends the loop is left alone
+			if e := w.find(name); e != nil {
+				e.fixed = true
+			}
+		}
 	}
 	w.blocks = append(w.blocks, b)
 }

@@ -49,8 +49,8 @@ type options struct {
 	models  string
 	stan    string
 	worker  bool
-	verbose bool
 	show    bool
+	check   string
 }
 
 func main() {
@@ -67,11 +67,14 @@ func main() {
 	flag.StringVar(&o.stan, "stan", "", "folder of the tool that runs real Stan (run.sh); compares functions with it")
 	flag.BoolVar(&o.worker, "worker", false, "evaluate the programs in this process and write a line about each")
 	flag.BoolVar(&o.show, "show", false, "print the program of the seed given by -from, with its data")
+	flag.StringVar(&o.check, "check", "", "compare the ways on the programs NAME.stan with NAME.json in this folder, and print those that fail")
 	flag.Parse()
 	var err error
 	switch {
 	case o.show:
 		err = show(o)
+	case o.check != "":
+		err = check(o)
 	case o.worker:
 		err = work(o, os.Stdout)
 	case o.dir == "":

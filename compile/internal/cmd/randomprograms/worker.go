@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -19,6 +21,13 @@ const slow = 10 * time.Second
 
 // work evaluates programs and writes a line about each.
 func work(o options, w io.Writer) error {
+	parent := os.Getppid()
+	go func() { // a program that does not end outlives the supervisor otherwise
+		for os.Getppid() == parent {
+			time.Sleep(5 * time.Second)
+		}
+		os.Exit(1)
+	}()
 	enc := json.NewEncoder(w)
 	for seed := o.from; seed < o.from+o.count; seed++ {
 		if err := enc.Encode(o.evaluate(seed)); err != nil {
@@ -79,6 +88,43 @@ func (o options) evaluate(seed uint64) (r result) {
 	}
 	o.writeFault(seed, text, values, fmt.Sprintf("%s\n%s\n", rep.Wrong.Kind, rep.Wrong.Text))
 	return r
+}
+
+// check compares the ways on the programs of a folder.
+func check(o options) error {
+	files, err := filepath.Glob(filepath.Join(o.check, "*.stan"))
+	if err != nil {
+		return err
+	}
+	failed := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		set, err := data.ReadJSON(strings.TrimSuffix(file, ".stan") + ".json")
+		if err != nil {
+			return err
+		}
+		begin := time.Now()
+		rep := contest.Contend(string(text), "random.model", set, 1, 4)
+		if rep.Wrong == nil {
+			rep = contest.Quick(string(text), "random.model", set, 2, 4)
+		}
+		what := ""
+		if rep.Wrong != nil {
+			what, _, _ = strings.Cut(rep.Wrong.Kind+": "+rep.Wrong.Text, "\n")
+		}
+		if d := time.Since(begin); d > slow {
+			what += fmt.Sprintf(" (%.1f s)", d.Seconds())
+		}
+		if what != "" {
+			failed++
+			fmt.Printf("%s: %.300s\n", file, what)
+		}
+	}
+	fmt.Printf("%d of %d programs fail\n", failed, len(files))
+	return nil
 }
 
 var (
