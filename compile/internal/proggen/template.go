@@ -112,6 +112,7 @@ var (
 	intLine    = regexp.MustCompile(`^int (\w+)( = .*)?;$`)
 	assignLine = regexp.MustCompile(`^(?:if \(.*\) )?(\w+) [-+*/]?= `)
 	upTo       = regexp.MustCompile(`^([NTJK])( - (\d+))?$`)
+	beyond     = regexp.MustCompile(`^([NTJK]) \+ (\d+)$`)
 	lengthOf   = regexp.MustCompile(`^[lb]([NTJK])([NTJK])\[`)
 )
 
@@ -239,6 +240,10 @@ func (w *writer) trips(from, to string) int {
 		if m := upTo.FindStringSubmatch(s); m != nil {
 			k, _ := strconv.Atoi(m[3])
 			return w.sizes[m[1]] - k, true
+		}
+		if m := beyond.FindStringSubmatch(s); m != nil {
+			k, _ := strconv.Atoi(m[2])
+			return w.sizes[m[1]] + k, true
 		}
 		return 0, false
 	}

@@ -39,18 +39,18 @@ import (
 
 // options are the flags.
 type options struct {
-	dir     string
-	source  string
-	from    uint64
-	count   uint64
-	full    uint64
-	shrink  time.Duration
-	limit   time.Duration
-	models  string
-	stan    string
-	worker  bool
-	show    bool
-	check   string
+	dir    string
+	source string
+	from   uint64
+	count  uint64
+	full   uint64
+	shrink time.Duration
+	limit  time.Duration
+	models string
+	stan   string
+	worker bool
+	show   bool
+	check  string
 }
 
 func main() {
