@@ -8,6 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/lang"
 	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/format"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
@@ -29,6 +30,9 @@ func Mutate(text string, seed uint64) (mutant string, ok bool) {
 			text, ok = changed, true
 			break
 		}
+	}
+	if formatted, list := format.Source(source.NewFile("mutant", text)); !list.HasErrors() {
+		text = formatted // a statement on each line, for the shrinker
 	}
 	return text, ok
 }

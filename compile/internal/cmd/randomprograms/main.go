@@ -6,18 +6,20 @@
 // Sources are models (templates that look like what statisticians write),
 // programs (anything that is well typed), mutants (models with statements
 // dropped, repeated, moved, put under conditions or in loops, indices and bounds
-// shifted) and real (mutants of the programs in the folders of -models). A run
-// goes on where the last one of the same source in the folder ended; state.json
-// there counts what was run, with which seeds. Each fault is shrunk and written
-// to the folder as SOURCE-SEED.stan, .json (data) and .txt (what differs). A
-// program that takes more than 10 seconds is a fault, one that takes a minute is
-// ended.
+// shifted) and real (mutants of the benchmark suite, of the programs in the
+// folders of -models, and of those of posteriordb where PPL_POSTERIORDB names the
+// folder posterior_database of a checkout). A run goes on where the last one of
+// the same source in the folder ended; state-SOURCE.json there counts what was
+// run, with which seeds. Each fault is shrunk and written to the folder as
+// SOURCE-SEED.stan, .json (data) and .txt (what differs). A program that takes
+// more than 10 seconds is a fault, one that takes a minute is ended.
 //
 // Map of the command:
 //
 //	main.go    flags, the supervising process, counts
 //	worker.go  the process that evaluates programs
 //	source.go  the programs of a seed
+//	real.go    the real programs that are mutated
 //	stan.go    many functions at once against real Stan
 package main
 
@@ -39,18 +41,19 @@ import (
 
 // options are the flags.
 type options struct {
-	dir    string
-	source string
-	from   uint64
-	count  uint64
-	full   uint64
-	shrink time.Duration
-	limit  time.Duration
-	models string
-	stan   string
-	worker bool
-	show   bool
-	check  string
+	dir     string
+	source  string
+	from    uint64
+	count   uint64
+	full    uint64
+	shrink  time.Duration
+	limit   time.Duration
+	models  string
+	stan    string
+	worker  bool
+	show    bool
+	check   string
+	library *library
 }
 
 func main() {
@@ -69,6 +72,7 @@ func main() {
 	flag.BoolVar(&o.show, "show", false, "print the program of the seed given by -from, with its data")
 	flag.StringVar(&o.check, "check", "", "compare the ways on the programs NAME.stan with NAME.json in this folder, and print those that fail")
 	flag.Parse()
+	o.library = &library{folders: o.models}
 	var err error
 	switch {
 	case o.show:

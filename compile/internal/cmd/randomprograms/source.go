@@ -25,7 +25,7 @@ func (o options) program(seed uint64) (text, values string, err error) {
 		}
 		return text, p.Data, nil
 	case "real":
-		return o.real(seed)
+		return o.library.real(seed)
 	}
 	return "", "", fmt.Errorf("there is no source %q", o.source)
 }
