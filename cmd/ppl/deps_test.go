@@ -36,6 +36,7 @@ ad:         ad gonum
 ad/kernel:  ad/kernel
 stdlib:     stdlib ad lang/types gonum
 compile:    compile lang ad stdlib gonum
+compile/internal/cmd: compile lang ad stdlib internal
 infer:      infer gonum
 .:          . lang ad stdlib compile infer
 cmd/ppl:    . cmd/ppl lang ad stdlib compile infer cobra pflag term sys
@@ -75,6 +76,8 @@ compile/internal/native: ad/kernel
 compile/internal/vm:     compile/internal/loopnest compile/internal/native compile/internal/passes ad ad/kernel gonum
 compile/internal/direct: compile/data compile/ir stdlib/transform ad stdlib lang/source lang/diag lang/types
 compile/internal/proggen:
+compile/internal/contest: compile compile/data compile/ir compile/internal/bind compile/internal/direct compile/internal/passes stdlib/transform ad lang
+compile/internal/cmd/randomprograms: *
 compile/internal/bind:   compile/data compile/ir stdlib/transform ad stdlib lang/source lang/diag lang/types
 compile:                 compile/data compile/ir stdlib/transform compile/internal/bind compile/internal/direct compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang
 
