@@ -35,25 +35,40 @@ func (g *Graph) Backprop(outs, seeds, wrt []Ref) []Ref {
 			accumulate(r, g.Expand(seeds[k], g.Type(r)))
 		}
 	}
+	results := map[Ref][]Ref{} // of regions: the adjoints of their results
 	old := g.site
 	for i := end - 1; i >= 0; i-- {
-		if adj[i] == None || !active[i] {
+		if !active[i] || adj[i] == None && results[Ref(i)] == nil {
 			continue
 		}
 		n := g.Nodes[i] // a copy: the slice grows below
 		row := &table[n.Op]
 		g.site = n.Site
-		switch {
-		case row.VJP != nil:
+		pull := func(rule func(need []bool) []Ref) {
 			need := make([]bool, len(n.Args))
 			for k, a := range n.Args {
 				need[k] = active[a]
 			}
-			for k, a := range row.VJP(g, &n, Ref(i), adj[i], need) {
+			for k, a := range rule(need) {
 				if a != None && need[k] {
 					accumulate(n.Args[k], g.ReduceTo(a, g.Type(n.Args[k])))
 				}
 			}
+		}
+		switch {
+		case n.Op == OpResult:
+			region := n.Args[0]
+			if results[region] == nil {
+				results[region] = make([]Ref, len(g.Nodes[region].Results()))
+				for k := range results[region] {
+					results[region][k] = None
+				}
+			}
+			results[region][n.ResultIndex()] = adj[i]
+		case row.Adjoint != nil:
+			pull(func(need []bool) []Ref { return row.Adjoint(g, &n, Ref(i), results[Ref(i)], need) })
+		case row.VJP != nil:
+			pull(func(need []bool) []Ref { return row.VJP(g, &n, Ref(i), adj[i], need) })
 		case row.Partials != nil:
 			for k, p := range row.Partials(g, Ref(i), n.Args) {
 				arg := n.Args[k]
@@ -66,7 +81,7 @@ func (g *Graph) Backprop(outs, seeds, wrt []Ref) []Ref {
 				}
 				accumulate(arg, g.ReduceTo(g.Do(op, nil, adj[i], p), g.Type(arg)))
 			}
-		case row.Class == Array || row.Class == Linear || row.Class == Region:
+		case row.Class == Array || row.Class == Linear:
 			g.fail(n.Op, "has no derivative")
 		}
 	}

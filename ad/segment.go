@@ -20,9 +20,9 @@ func (s *Scan) long(lanes int) bool {
 	return s.Steps > 4 && size*s.Steps*max(lanes, 1) > limit
 }
 
-// segmentedVJP builds the scan of scans and its derivative in a sub-graph
+// segmentedAdjoint builds the scan of scans and its derivative in a sub-graph
 // without lanes, which is then copied.
-func segmentedVJP(g *Graph, n *Node, adj Ref, need []bool) []Ref {
+func segmentedAdjoint(g *Graph, n *Node, of []Ref, need []bool) []Ref {
 	s := n.Attr.(*Scan)
 	ts := s.Results()
 	b := NewGraph()
@@ -35,7 +35,7 @@ func segmentedVJP(g *Graph, n *Node, adj Ref, need []bool) []Ref {
 	var seeds []Ref
 	wanted := make([]bool, len(ts))
 	for i := range ts {
-		if a := g.adjPart(adj, ts, i); a != None {
+		if a := of[i]; a != None {
 			wanted[i] = true
 			args = append(args, a)
 			seeds = append(seeds, b.Input(core(g.Type(a))))
