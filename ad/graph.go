@@ -101,6 +101,8 @@ type Graph struct {
 	consts map[uint64]Ref // scalar constants by bits
 	lower  map[int]Index  // of lower triangles, by size
 
+	guarding bool // a rule is at work whose adjoint may be that of a side not taken
+
 	uniform map[Ref]bool         // constant arrays of one repeated number
 	fills   map[uint64][]float64 // their storage, by bits; shared
 }

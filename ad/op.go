@@ -49,9 +49,9 @@ type Op struct {
 	VJP func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref
 
 	// Adjoint is the rule of a Region: the adjoints of its arguments (None where zero
-	// or where need is false), given those of its results, None where there is none. r
-	// is the node.
-	Adjoint func(g *Graph, n *Node, r Ref, adjs []Ref, need []bool) []Ref
+	// or where need is false), given those of its results, None where there is none, and
+	// which of them may be of a side of a choice that was not taken. r is the node.
+	Adjoint func(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool) []Ref
 
 	// Points are argument tuples at which the derivative tests evaluate the op,
 	// besides random ones; Domain maps a standard normal number to a sensible

@@ -228,11 +228,11 @@ func core(t Type) Type { return Type{Shape: t.Shape} }
 // costs memory traffic for what is mostly a few multiplications) and pulls the
 // adjoints back through it. Adjoints of captured values are summed over steps.
 // Carried values that depend on nothing that has a derivative carry no adjoint.
-func scanAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, need []bool) []Ref {
+func scanAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool) []Ref {
 	s := n.Attr.(*Scan)
 	ts := s.Results()
 	if s.long(n.Type.Lanes) {
-		return segmentedAdjoint(g, n, adjs, need)
+		return segmentedAdjoint(g, n, adjs, left, need)
 	}
 	active := activeCarries(s.Body, s.Carries, need)
 	nb := NewGraph()
@@ -304,7 +304,7 @@ func scanAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, need []bool) []Ref {
 	}
 	res := make([]Ref, len(n.Args)) // the output of the backward body for each argument
 	k := 0
-	pulled := nb.Backprop(outs, seeds, wrt)
+	pulled := nb.backprop(outs, seeds, wrt, n.untakenOutputs(left))
 	for i := range n.Args {
 		res[i] = None
 		if !(i < s.Carries && active[i] || i >= s.Carries && need[i]) {
@@ -357,7 +357,7 @@ func scanAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, need []bool) []Ref {
 
 // ifAdjoint: the adjoint of a conditional is the conditional of the adjoints; a
 // branch that was not taken is not looked at, so it cannot spoil them.
-func ifAdjoint(g *Graph, n *Node, _ Ref, adjs []Ref, need []bool) []Ref {
+func ifAdjoint(g *Graph, n *Node, _ Ref, adjs []Ref, left, need []bool) []Ref {
 	f := n.Attr.(*If)
 	args := append([]Ref(nil), n.Args...)
 	for _, a := range adjs {
@@ -384,7 +384,7 @@ func ifAdjoint(g *Graph, n *Node, _ Ref, adjs []Ref, need []bool) []Ref {
 				wrt = append(wrt, in)
 			}
 		}
-		return b, wrt, b.Backprop(b.Inline(branch, inputs, false), seeds, wrt)
+		return b, wrt, b.backprop(b.Inline(branch, inputs, false), seeds, wrt, left)
 	}
 	then, wrtThen, pulledThen := pull(f.Then)
 	otherwise, wrtElse, pulledElse := pull(f.Else)

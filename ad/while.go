@@ -193,6 +193,7 @@ type puller struct {
 	w             *While
 	need          []bool // by argument
 	active        []bool // by carried value
+	left          []bool // by output of the body: whether it may be of a side not taken
 	trips, stride Ref
 	hist          []Ref
 	captured      []Ref
@@ -203,7 +204,7 @@ type puller struct {
 
 // each calls f on all values, to be replaced.
 func (p *puller) each(f func(r Ref) Ref) *puller {
-	q := &puller{w: p.w, need: p.need, active: p.active, trips: f(p.trips), stride: f(p.stride)}
+	q := &puller{w: p.w, need: p.need, active: p.active, left: p.left, trips: f(p.trips), stride: f(p.stride)}
 	all := func(rs []Ref) []Ref {
 		out := make([]Ref, len(rs))
 		for i, r := range rs {
@@ -263,10 +264,10 @@ func (g *Graph) takeRow(x, r Ref) Ref {
 // pulls back through this shorter loop, so that up to Snapshots² trips are
 // repeated once rather than many times. Adjoints of the history enter where its
 // values come from.
-func whileAdjoint(g *Graph, n *Node, r Ref, of []Ref, need []bool) []Ref {
+func whileAdjoint(g *Graph, n *Node, r Ref, of []Ref, left, need []bool) []Ref {
 	w := n.Attr.(*While)
 	ts := w.Results()
-	p := &puller{w: w, need: need, active: w.active(need),
+	p := &puller{w: w, need: need, active: w.active(need), left: n.untakenOutputs(left),
 		trips: g.Result(r, w.tripsAt()), stride: g.Result(r, w.strideAt()), captured: n.Args[w.Carries:]}
 	for i := range w.Carries {
 		p.hist = append(p.hist, g.Result(r, w.historyAt(i)))
@@ -373,7 +374,7 @@ func (p *puller) backward(g *Graph, count Ref,
 					wrt, enter = append(wrt, x), append(enter, None)
 				}
 			}
-			for i, d := range pull.Backprop(append(outs, sumOuts...), append(all, q.sums...), wrt) {
+			for i, d := range pull.backprop(append(outs, sumOuts...), append(all, q.sums...), wrt, p.left) {
 				if d == None {
 					d = pull.Const(0)
 				}
