@@ -58,65 +58,64 @@ func (g *Graph) untaken(end int, outs []Ref, left []bool) []bool {
 // those marked may be left out; nil: none.
 func (n *Node) untakenArgs(results []bool) []bool {
 	args := make([]bool, len(n.Args))
-	var body *Graph
-	switch a := n.Attr.(type) {
-	case *If:
+	if _, ok := n.Attr.(*If); ok {
 		for k := range args[1:] {
 			args[1+k] = true
 		}
 		return args
-	case *Scan:
-		body = a.Body
-	case *While:
-		body = a.Body
 	}
-	m := body.untaken(len(body.Nodes), body.Outputs, n.untakenOutputs(results))
-	for k, in := range body.Inputs {
-		args[k] = m[in]
-	}
+	_, args = n.untakenLoop(results)
 	return args
 }
 
-// untakenOutputs are the outputs of a region's body that may be left out: because
-// their results may be, or because another step may leave out what it is passed.
+// untakenOutputs are the outputs of a region's body that may be left out.
 func (n *Node) untakenOutputs(results []bool) []bool {
+	if f, ok := n.Attr.(*If); ok {
+		if results == nil {
+			results = make([]bool, len(f.Then.Outputs))
+		}
+		return results
+	}
+	out, _ := n.untakenLoop(results)
+	return out
+}
+
+// untakenLoop are the outputs and inputs of the body of a scan or loop that may be left
+// out: because results are, because the body leaves them out, or because the next step
+// does with what it is passed.
+func (n *Node) untakenLoop(results []bool) (outs, ins []bool) {
 	of := func(k int) bool { return results != nil && results[k] }
 	var carries int
-	var out []bool
 	var body *Graph
 	switch a := n.Attr.(type) {
 	case *Scan:
 		carries, body = a.Carries, a.Body
-		out = make([]bool, len(body.Outputs))
-		for k := range out {
-			out[k] = k < carries && of(a.finalAt(k)) || of(carries+k) // the history, kept values and sums follow the final ones
+		outs = make([]bool, len(body.Outputs))
+		for k := range outs {
+			outs[k] = k < carries && of(a.finalAt(k)) || of(carries+k) // the history, kept values and sums follow the final ones
 		}
 	case *While:
 		carries, body = a.Carries, a.Body
-		out = make([]bool, len(body.Outputs))
-		for k := range out {
+		outs = make([]bool, len(body.Outputs))
+		for k := range outs {
 			if k < carries {
-				out[k] = of(a.finalAt(k)) || of(a.historyAt(k))
+				outs[k] = of(a.finalAt(k)) || of(a.historyAt(k))
 			} else {
-				out[k] = of(a.sumAt(k - carries))
+				outs[k] = of(a.sumAt(k - carries))
 			}
 		}
-	case *If:
-		if results == nil {
-			return make([]bool, len(a.Then.Outputs))
-		}
-		return results
 	}
+	ins = make([]bool, len(body.Inputs))
 	for grown := true; grown; {
 		grown = false
-		m := body.untaken(len(body.Nodes), body.Outputs, out)
-		for k, in := range body.Inputs[:carries] {
-			if m[in] && !out[k] {
-				out[k], grown = true, true
+		m := body.untaken(len(body.Nodes), body.Outputs, outs)
+		for k, in := range body.Inputs {
+			if ins[k] = m[in]; ins[k] && k < carries && !outs[k] {
+				outs[k], grown = true, true
 			}
 		}
 	}
-	return out
+	return outs, ins
 }
 
 // times is the product of an adjoint and a factor, in a rule.
