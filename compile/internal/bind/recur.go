@@ -376,6 +376,7 @@ func (b *binder) recurrence(n *nest, units []*unit) {
 		}
 	}
 	inner := body.Live(needed, false)
+	body.MarkResults(inner)
 
 	// What is used outside the recurrence.
 	isReg := map[ad.Ref]int{}
@@ -417,6 +418,9 @@ func (b *binder) recurrence(n *nest, units []*unit) {
 			return
 		}
 		if inner[x] {
+			if nd.Op.Row().Class == ad.Region { // it has no value to keep
+				return
+			}
 			keptAt[x] = len(kept)
 			kept = append(kept, x)
 			return
@@ -481,6 +485,7 @@ func (b *binder) recurrence(n *nest, units []*unit) {
 		switch k, isKept := keptAt[x]; {
 		case isKept:
 			lane[x] = g.Lane(g.Kept(sc, k))
+		case inner[x] && nd.Op.Row().Class == ad.Region: // the scan runs it
 		case nd.Op == ad.OpInput:
 			if k, ok := isReg[x]; ok {
 				lane[x] = g.Lane(g.History(sc, k))
@@ -537,28 +542,16 @@ func (b *binder) initial1(ch *chain, k int) ad.Ref {
 // body, the counterparts, of inputs already, of the others afterwards.
 // Regions with effects keep them.
 func copyNodes(g, body *ad.Graph, to []ad.Ref, marked []bool) {
-	effects := map[ad.Ref]bool{}
-	for _, r := range body.Effects {
-		effects[r] = body.Nodes[r].Op.Row().Class == ad.Region
+	w := ad.NewRewriter(body, g)
+	for i, n := range body.Nodes {
+		if n.Op == ad.OpInput || !marked[i] {
+			w.Put(ad.Ref(i), to[i])
+		}
 	}
-	for i := range body.Nodes {
-		n := &body.Nodes[i]
-		if !marked[i] || n.Op == ad.OpInput {
-			continue
+	w.Run(marked)
+	for i, m := range marked {
+		if m {
+			to[i] = w.At(ad.Ref(i))
 		}
-		old := g.SetSite(n.Site)
-		if n.Op == ad.OpConst {
-			to[i] = g.ConstArray(n.Type, n.Data)
-		} else {
-			args := make([]ad.Ref, len(n.Args))
-			for k, a := range n.Args {
-				args[k] = to[a]
-			}
-			to[i] = g.Do(n.Op, n.Attr, args...)
-			if effects[ad.Ref(i)] {
-				g.Effects = append(g.Effects, to[i])
-			}
-		}
-		g.SetSite(old)
 	}
 }

@@ -13,7 +13,7 @@ type lowering struct {
 	*Body
 	g        *ad.Graph
 	vals     []Value
-	parts    map[ad.Ref]*Region // by node
+	regions  map[ad.Ref]*Region // by node
 	loads    map[loadKey]Value
 	uses     []int32
 	absorbed []bool
@@ -53,7 +53,7 @@ func Lower(g *ad.Graph) *Program {
 
 func (p *Program) newLowering(g *ad.Graph, parent *Body, reg *Region) *lowering {
 	b := &Body{Program: p, Parent: parent, Region: reg, last: -1}
-	return &lowering{Body: b, g: g, vals: make([]Value, len(g.Nodes)), parts: map[ad.Ref]*Region{}, loads: map[loadKey]Value{}}
+	return &lowering{Body: b, g: g, vals: make([]Value, len(g.Nodes)), regions: map[ad.Ref]*Region{}, loads: map[loadKey]Value{}}
 }
 
 // emit appends a node of the site being lowered.
@@ -83,7 +83,7 @@ func (x *lowering) lower(outputs []int) {
 		}
 	}
 	x.absorb(live)
-	x.findParts(live, refs)
+	x.findRegions(live)
 	count := 0
 	for _, l := range live {
 		if l {
@@ -122,14 +122,7 @@ func MayFail(n *ad.Node) bool {
 	case ad.Array:
 		return n.Op != ad.OpMatMul && n.Op != ad.OpLogSumExp && n.Op != ad.OpMaxOf && n.Op != ad.OpPut && n.Op != ad.OpReplace
 	case ad.Region:
-		switch a := n.Attr.(type) {
-		case *ad.Scan:
-			return anyFails(a.Body)
-		case *ad.If:
-			return anyFails(a.Then) || anyFails(a.Else)
-		case *ad.While:
-			return anyFails(a.Cond) || anyFails(a.Body)
-		}
+		return slices.ContainsFunc(n.Bodies(), anyFails)
 	}
 	return false
 }
@@ -213,14 +206,8 @@ func (x *lowering) scatter(n *ad.Node) part {
 	return part{v: x.val(n.Args[0]), m: Flatten(n.Index(), n.Type.Lanes, n.Type.Size())}
 }
 
-// val is the value of a graph's node; a region's flat value is put together
-// where it is used whole.
-func (x *lowering) val(r ad.Ref) Value {
-	if reg := x.parts[r]; reg != nil && x.vals[r].N == 0 {
-		x.vals[r] = x.concat(reg.Lanes, reg.Results)
-	}
-	return x.vals[r]
-}
+// val is the value of a graph's node.
+func (x *lowering) val(r ad.Ref) Value { return x.vals[r] }
 
 // solid is a value whose elements all exist.
 func (x *lowering) solid(v Value) Value {
@@ -261,6 +248,8 @@ func (x *lowering) node(r ad.Ref, n *ad.Node) Value {
 	case ad.OpScan, ad.OpIf, ad.OpWhile:
 		x.lowerRegion(r, n)
 		return Value{}
+	case ad.OpResult:
+		return x.regions[n.Args[0]].Results[n.ResultIndex()].Value
 	}
 	if row.Class == ad.Elementwise {
 		if n.Op == ad.OpAdd && (x.absorbed[n.Args[0]] || x.absorbed[n.Args[1]]) {
@@ -384,22 +373,8 @@ func (x *lowering) spread(v Value, from, to ad.Type) Value {
 // gather lowers an index: a slice is a view, one element repeated stays one
 // element, anything else is a load.
 func (x *lowering) gather(n *ad.Node) Value {
-	src := n.Args[0]
-	t := x.g.Type(src)
-	ix := n.Index()
-	v := Value{}
-	size := t.Size()
-	if reg := x.parts[src]; reg != nil {
-		k, offset := PartOf(reg.Sizes, ix)
-		if k >= 0 {
-			v, size = reg.Results[k].Value, reg.Sizes[k]
-			ix.Offset -= offset
-		}
-	}
-	if v.N == 0 {
-		v = x.val(src)
-	}
-	m := Flatten(ix, n.Type.Lanes, size)
+	v := x.val(n.Args[0])
+	m := Flatten(n.Index(), n.Type.Lanes, x.g.Type(n.Args[0]).Size())
 	switch {
 	case v.Rep:
 		return Value{Buf: v.Buf, Off: v.Off, N: m.N, Rep: m.N > 1}

@@ -174,12 +174,12 @@ func rewriteGraph(g *ad.Graph, o *Options) *ad.Graph {
 	byOp := o.rewrites()
 	var run func(g *ad.Graph) *ad.Graph
 	run = func(g *ad.Graph) *ad.Graph {
-		return rebuild(g, run, func(b *rebuilder, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
-			r := &rewriter{b.g, byOp}
+		return rebuild(g, run, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+			r := &rewriter{w.To, byOp}
 			if x, ok := r.apply(n.Op, args); ok {
 				return x
 			}
-			return b.copy(n, attr, args)
+			return w.Same(n, attr, args)
 		})
 	}
 	return run(g)
