@@ -25,7 +25,7 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/internal/bind"
-	"github.com/ppl-lang/ppl/compile/internal/direct"
+	"github.com/ppl-lang/ppl/compile/internal/interp"
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 	"github.com/ppl-lang/ppl/compile/internal/vm"
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -154,7 +154,7 @@ type Model struct {
 	machine *vm.Machine
 	constr  *vm.Machine
 	gen     *vm.Machine
-	plain   *direct.Model // of the generated quantities, where they have no program
+	plain   *interp.Model // of the generated quantities, where they have no program
 	seed    uint64
 	without []string
 
@@ -196,8 +196,8 @@ func (p *Program) Bind(d *data.Set, o BindOptions) (m *Model, err error) {
 		p **vm.Program
 	}{{g, &m.density}, {bound.Constrained, &m.constrained}, {bound.Generated, &m.generated}, {bound.Inverse, &m.inverse}} {
 		if c.g == nil {
-			options := direct.Options{Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Transforms: edition}
-			if m.plain, err = direct.Resume(p.ir, bound.Known, options); err != nil {
+			options := interp.Options{Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Transforms: edition}
+			if m.plain, err = interp.New(bound.Known, options); err != nil {
 				return nil, err
 			}
 			continue
@@ -344,12 +344,10 @@ func (m *Model) interpret(env *ad.Env, x, dst []float64) error {
 	for i, p := range m.bound.Params {
 		parts[i] = x[m.offsets[i] : m.offsets[i]+p.Size]
 	}
-	o := m.plain.Options()
-	o.Rand, o.Print, o.Stop = env.Rand, env.Print, env.Stop
-	_, out, err := m.plain.With(o).Outputs(parts)
-	var failed *direct.Error
+	out, err := m.plain.Outputs(parts, env, true)
+	var failed *interp.Error
 	if errors.As(err, &failed) {
-		return &Rejection{Span: failed.Span, Err: failed.Err}
+		return &Rejection{Span: failed.Diagnostic.Span, Err: failed.Err}
 	}
 	copy(dst, out)
 	return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/internal/interp"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -24,6 +25,7 @@ type Options struct {
 	Propto     bool         // `~` and _lupdf drop terms
 	Jacobian   bool         // transforms add their log Jacobians
 	Print      func(string) // receives prints of transformed data
+	Stop       func() error // asked now and then while transformed data run; its error ends the binding
 	Transforms transform.Edition
 	Unroll     bool // evaluate every loop iteration by iteration: the plain meaning, for tests
 }
@@ -60,6 +62,8 @@ type Bound struct {
 	// the shape of the declaration) to unconstrained ones (one output for each
 	// parameter).
 	Inverse *ad.Graph
+	// Known are data and transformed data.
+	Known *interp.Known
 	// Sites are the positions of graph nodes, by ad.Site.
 	Sites []source.Span
 	Stats Stats // of the log density
@@ -91,9 +95,14 @@ type ParamLeaf struct {
 func Bind(prog *ir.Program, set *data.Set, o Options) (*Bound, error) {
 	b := newBinder(prog, o)
 	out := &Bound{again: b}
-	err := b.complaints(func() {
-		out.known = b.readData(set)
-		b.stats = Stats{}
+	var err error
+	if out.Known, err = b.readData(set); err != nil {
+		return nil, err
+	}
+	out.Known.Each(func(v *ir.Var, shape []int, ints []int64, reals []float64) {
+		out.known = append(out.known, constant{v, v.Type, shape, ints, reals})
+	})
+	err = b.complaints(func() {
 		b.density(out.known, out, b.opts.Jacobian)
 		out.Stats = b.stats
 		b.constrained(out.known, out)
@@ -150,7 +159,6 @@ type constant struct {
 // start makes cells of the known variables in a new graph.
 func (b *binder) start(known []constant) {
 	b.begin()
-	b.now = false
 	b.cells = make([]*cell, b.prog.NumVars)
 	b.propto = b.opts.Propto
 	for _, k := range known {
@@ -166,36 +174,17 @@ func (b *binder) start(known []constant) {
 }
 
 // readData takes the data block's variables from set, runs transformed data and
-// returns the values of both.
-func (b *binder) readData(set *data.Set) []constant {
-	b.cells = make([]*cell, b.prog.NumVars)
-	b.now, b.propto = true, false
-	b.rng = rand.New(rand.NewPCG(b.opts.Seed, 0x9e3779b97f4a7c15))
-	for _, v := range b.prog.Data {
-		b.at(v.Span)
-		b.readVariable(v, set)
+// gives the values of both.
+func (b *binder) readData(set *data.Set) (*interp.Known, error) {
+	known, err := interp.Data(b.prog, set, interp.Options{
+		Jacobian: b.opts.Jacobian, Print: b.opts.Print, Transforms: b.opts.Transforms, Stop: b.opts.Stop,
+		Rand: rand.New(rand.NewPCG(b.opts.Seed, 0x9e3779b97f4a7c15)),
+	})
+	var refused *interp.Error
+	if errors.As(err, &refused) {
+		return nil, &Error{List: diag.List{refused.Diagnostic}}
 	}
-	for _, s := range b.prog.TransformedData {
-		b.exec(s)
-	}
-	for _, v := range b.prog.TransformedDataVars {
-		b.checkDeclared(v)
-	}
-	var known []constant
-	for _, v := range slices.Concat(b.prog.Data, b.prog.TransformedDataVars) {
-		c := b.cell(v)
-		w := b.pack(c)
-		k := constant{v: v, typ: c.typ, shape: c.shape, ints: w.ints}
-		if w.ints == nil {
-			data, ok := w.lvl.g.Value(w.ref)
-			if !ok {
-				b.unsupported(v.Span, "what transformed data compute here", "")
-			}
-			k.reals = data
-		}
-		known = append(known, k)
-	}
-	return known
+	return known, err
 }
 
 // parameters declares the parameters from inputs of the graph; jacobian
@@ -437,14 +426,6 @@ func (b *binder) outputs(vars []*ir.Var, out *Bound) {
 	}
 	g.Output(g.Concat(parts...))
 	out.Names = names
-}
-
-// Known gives the variables of the data and transformed data blocks with their
-// values, of which ints or reals is nil.
-func (b *Bound) Known(yield func(v *ir.Var, shape []int, ints []int64, reals []float64)) {
-	for _, k := range b.known {
-		yield(k.v, k.shape, k.ints, k.reals)
-	}
 }
 
 // inverse builds the map from constrained to unconstrained parameters.

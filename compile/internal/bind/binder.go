@@ -1,8 +1,6 @@
 package bind
 
 import (
-	"math/rand/v2"
-
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -29,13 +27,11 @@ type binder struct {
 	calls     []callSite
 	propto    bool // whether _lupdf and ~ drop addends
 	inModel   bool
-	operand   *value     // ir.Operand
-	code      value      // how statements ended, where their signal is not certain
-	result    *value     // of a return
-	asRegions bool       // the next loop makes regions of conditionals that data decide
-	masks     []mask     // conditions known per iteration of the branches under way, where lanes are hidden
-	now       bool       // transformed data: effects act at once
-	rng       *rand.Rand // draws of transformed data; nil elsewhere
+	operand   *value // ir.Operand
+	code      value  // how statements ended, where their signal is not certain
+	result    *value // of a return
+	asRegions bool   // the next loop makes regions of conditionals that data decide
+	masks     []mask // conditions known per iteration of the branches under way, where lanes are hidden
 
 	marking   bool      // densities are represented by inputs, see information.go
 	densities []density // so far

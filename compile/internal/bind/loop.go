@@ -152,7 +152,7 @@ func (b *binder) run(n int, lp *loop) signal {
 			return sig
 		}
 	}
-	if n > b.smallCarry() && !b.opts.Unroll && !b.now {
+	if n > b.smallCarry() && !b.opts.Unroll {
 		ax, i := b.iterations(n)
 		lp.tracked = b.track(ax, lp, i, nil)
 		sig := goesOn
@@ -217,9 +217,6 @@ func (b *binder) runLaned(n int, lp *loop) (signal, bool) {
 // runScan tries to evaluate the loop in the lanes of ax as a scan; why says why
 // not.
 func (b *binder) runScan(ax *axis, lp *loop, i value) (why string, ok bool) {
-	if b.now {
-		return carried, false
-	}
 	for _, regions := range []bool{false, true} {
 		var pl plan
 		b.asRegions = regions
