@@ -1,7 +1,6 @@
 package bind
 
 import (
-	"math"
 	"slices"
 	"sync"
 
@@ -13,8 +12,8 @@ import (
 
 // wrongItem finds the first vector or matrix of a variable of a constrained
 // type that is not what it is declared to be. The function does not allocate
-// where there is none. tol is by how much sums may be off.
-func wrongItem(v *ir.Var, shape []int, tol float64) func(x []float64) (item int, wrong string) {
+// where there is none.
+func wrongItem(v *ir.Var, shape []int) func(x []float64) (item int, wrong string) {
 	size := sizeOf(shape[v.Type.Dims:])
 	lanes, shape := sizeOf(shape[:v.Type.Dims]), shape[v.Type.Dims:]
 	work := sync.Pool{New: func() any { w := make([]float64, size); return &w }}
@@ -22,7 +21,7 @@ func wrongItem(v *ir.Var, shape []int, tol float64) func(x []float64) (item int,
 		w := work.Get().(*[]float64)
 		defer work.Put(w)
 		for i := range lanes {
-			if wrong := v.Constraint.Kind.Wrong(shape, x[i*size:(i+1)*size], *w, tol); wrong != "" {
+			if wrong := v.Constraint.Kind.Wrong(shape, x[i*size:(i+1)*size], *w, types.Tolerance); wrong != "" {
 				return i, wrong
 			}
 		}
@@ -33,7 +32,7 @@ func wrongItem(v *ir.Var, shape []int, tol float64) func(x []float64) (item int,
 // checkItems adds the check that a variable is of its constrained type.
 func (b *binder) checkItems(v *ir.Var) {
 	x := b.numeric(b.pack(b.cell(v)))
-	shape, find := x.shape, wrongItem(v, x.shape, types.Tolerance)
+	shape, find := x.shape, wrongItem(v, x.shape)
 	b.emitEffect([]value{x}, func(g *ad.Graph, a []ad.Ref) {
 		g.Require(&ad.Requirement{Wrong: func(x []float64) string {
 			if i, wrong := find(x); wrong != "" {
@@ -42,29 +41,6 @@ func (b *binder) checkItems(v *ir.Var) {
 			return ""
 		}}, a[0])
 	})
-}
-
-// initialTolerance is by how much sums of initial values may be off: they may
-// have been written with six digits, and what is missing does not matter.
-const initialTolerance = 1e-4
-
-// checkInitial adds the check that an initial value of a parameter is of its
-// constrained type. NaN stands for one that is not given.
-func (b *binder) checkInitial(v *ir.Var, x ad.Ref) {
-	if v.Constraint.Kind < types.Ordered {
-		return
-	}
-	shape := b.root.g.Type(x).Shape
-	find := wrongItem(v, shape, initialTolerance)
-	b.root.g.Require(&ad.Requirement{Wrong: func(x []float64) string {
-		if len(x) == 0 || math.IsNaN(x[0]) {
-			return ""
-		}
-		if i, wrong := find(x); wrong != "" {
-			return "the initial value of " + interp.ItemName(v, shape, i) + " must be " + v.Constraint.Kind.Text() + ", but " + wrong
-		}
-		return ""
-	}}, x)
 }
 
 // checkDeclared checks a variable against its declared bounds at the end of its

@@ -11,6 +11,7 @@
 //
 //	interp.go    Options, Known, machine, frame: an evaluation and its variables
 //	model.go     Model: log density, record, outputs of a program at a point
+//	inverse.go   from constrained to unconstrained parameters
 //	data.go      Data: the data block and transformed data, with all complaints about them
 //	declared.go  declared sizes, and checks of declared bounds and types
 //	errors.go    Error: a complaint with its place, as a diagnostic and as a rejection

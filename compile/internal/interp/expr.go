@@ -2,6 +2,7 @@ package interp
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -386,7 +387,7 @@ func (m *machine) jacobian(fn *function, site callSite, args []*array, by int) *
 	in := inner.g.Input(ad.Type{Shape: x.shape})
 	refs, inputs := []ad.Ref{m.refOf(x)}, [][]float64{x.reals}
 	if refs[0] == none && outer != nil {
-		refs[0] = outer.g.ConstArray(ad.Type{Shape: x.shape}, x.reals)
+		refs[0] = outer.g.ConstArray(ad.Type{Shape: x.shape}, slices.Clone(x.reals))
 	}
 	to := m.enter(fn)
 	for i, a := range args {

@@ -188,24 +188,11 @@ func (m *Model) parameters(f *frame, x [][]float64) {
 // constrain applies a transform and adds its log Jacobian.
 func (l *leaf) constrain(f *frame, free *array) *array {
 	m, v, tr := f.m, l.v, l.tr
-	args := []*array{free}
-	lower, upper := -1, -1
-	if l.lower != nil {
-		lower, args = len(args), append(args, l.lower(f))
-	}
-	if l.upper != nil {
-		upper, args = len(args), append(args, l.upper(f))
-	}
+	args, lower, upper := l.arguments(f, free)
 	l.checkBounds(m, args, lower, upper)
 	item := l.shape[v.Type.Dims:]
 	out := m.compute(v.Span, args, false, func(g *ad.Graph, a []ad.Ref) []ad.Ref {
-		bounds := transform.Bounds{Lower: none, Upper: none}
-		if lower > 0 {
-			bounds.Lower = a[lower]
-		}
-		if upper > 0 {
-			bounds.Upper = a[upper]
-		}
+		bounds := boundsOf(a, lower, upper)
 		y, jacobian := tr.Each(g, v.Type.Dims, a[0], item, func(x ad.Ref) (ad.Ref, []ad.Ref) { return tr.Constrain(g, x, item, bounds) })
 		outs := []ad.Ref{g.Broadcast(y, l.shape)}
 		for _, j := range jacobian {

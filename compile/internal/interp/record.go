@@ -181,12 +181,16 @@ func (m *machine) compute(at source.Span, args []*array, plain bool, build func(
 	refs := make([]ad.Ref, len(args))
 	var outer []ad.Ref
 	var inputs [][]float64
+	records := !plain && slices.ContainsFunc(args, func(a *array) bool { return m.refOf(a) != ad.None })
 	for i, a := range args {
 		t := ad.Type{Shape: a.shape}
-		if r := m.refOf(a); r != ad.None && !plain {
+		switch r := m.refOf(a); {
+		case records && r != ad.None:
 			refs[i] = g.Input(t)
 			outer, inputs = append(outer, r), append(inputs, a.reals)
-		} else {
+		case records: // the record outlives what the variable holds now
+			refs[i] = g.ConstArray(t, slices.Clone(a.floats()))
+		default:
 			refs[i] = g.ConstArray(t, a.floats())
 		}
 	}
@@ -212,7 +216,7 @@ func (m *machine) compute(at source.Span, args []*array, plain bool, build func(
 			out[k].reals = []float64{}
 		}
 	}
-	if len(outer) == 0 || known {
+	if !records || known {
 		return out
 	}
 	m.rec.begin(at)
