@@ -139,7 +139,14 @@ func (s *scope) declare(st *ir.Declare) func(f *frame) {
 			f.reals[id], f.refs[id] = x, f.ref
 		}
 	case st.Init == nil:
-		return func(f *frame) { f.arrays[id] = unset(v.Type, sizes(f)) }
+		return func(f *frame) {
+			// The array of an earlier execution is nobody else's.
+			if shape, old := sizes(f), f.arrays[id]; old == nil || !slices.Equal(shape, old.shape) {
+				f.arrays[id] = unset(v.Type, shape)
+			} else {
+				old.clear()
+			}
+		}
 	}
 	value, at := init.own(), st.Init.Span()
 	return func(f *frame) {
@@ -396,7 +403,11 @@ func (s *scope) returns(st *ir.Return) stmt {
 	}
 	value := e.own()
 	if ref, ok := st.Value.(*ir.VarRef); ok && !slices.Contains(s.fn.of.Params, ref.Var) {
-		value = e.array // a variable that ends with the call
+		value = func(f *frame) *array { // of a variable that ends with the call
+			a := f.arrays[ref.Var.ID]
+			f.arrays[ref.Var.ID] = nil
+			return a
+		}
 	}
 	return func(f *frame) signal {
 		f.result.array = value(f)

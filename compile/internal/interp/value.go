@@ -66,20 +66,25 @@ func toReals(ints []int64) []float64 {
 
 // unset is the content of a variable that has been assigned nothing.
 func unset(t types.Type, shape []int) *array {
-	n := count(shape)
 	a := &array{shape: shape}
 	if t.Kind == types.Int {
-		a.ints = make([]int64, n)
-		for i := range a.ints {
-			a.ints[i] = math.MinInt32
-		}
-		return a
+		a.ints = make([]int64, count(shape))
+	} else {
+		a.reals = make([]float64, count(shape))
 	}
-	a.reals = make([]float64, n)
+	a.clear()
+	return a
+}
+
+// clear makes an array what it was before anything was assigned.
+func (a *array) clear() {
+	for i := range a.ints {
+		a.ints[i] = math.MinInt32
+	}
 	for i := range a.reals {
 		a.reals[i] = math.NaN()
 	}
-	return a
+	a.rec = nil
 }
 
 // clone is a copy that somebody else may own.
