@@ -62,11 +62,14 @@ type PassEffect struct {
 func (m *Model) Explain(x []float64, budget time.Duration) (*Explanation, error) {
 	e := &Explanation{Loops: m.Loops(), Passes: slices.Clone(m.early)}
 	o := passes.Options{Without: m.without, Verify: true, Trace: func(s *passes.Step) { e.Passes = append(e.Passes, effect(s)) }}
-	nest, err := passes.Run(m.bound.Density, o)
-	if err != nil {
+	if m.Interpreted() {
+		return m.explainInterpreted(e, x, budget)
+	}
+	w := &work{graph: m.bound.Density}
+	if err := w.assemble(o); err != nil {
 		return nil, err
 	}
-	program := vm.Assemble(nest, o)
+	nest, program := w.nest, w.program
 	program.Apart()
 	e.Memory = program.Memory()
 	machine := program.New()

@@ -75,11 +75,12 @@ compile/internal/passes: compile/internal/loopnest ad gonum
 compile/internal/native: ad/kernel
 compile/internal/vm:     compile/internal/loopnest compile/internal/native compile/internal/passes ad ad/kernel gonum
 compile/internal/direct: compile/data compile/ir stdlib/transform ad stdlib lang/source lang/diag lang/types
+compile/internal/interp: compile/data compile/ir stdlib/transform ad stdlib lang/source lang/diag lang/types
 compile/internal/proggen:
-compile/internal/contest: compile compile/data compile/ir compile/internal/bind compile/internal/direct compile/internal/passes stdlib/transform ad lang
+compile/internal/contest: compile compile/data compile/ir compile/internal/bind compile/internal/direct compile/internal/interp compile/internal/passes stdlib/transform ad lang
 compile/internal/cmd/randomprograms: *
-compile/internal/bind:   compile/data compile/ir stdlib/transform ad stdlib lang/source lang/diag lang/types
-compile:                 compile/data compile/ir stdlib/transform compile/internal/bind compile/internal/direct compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang
+compile/internal/bind:   compile/data compile/ir compile/internal/interp stdlib/transform ad stdlib lang/source lang/diag lang/types
+compile:                 compile/data compile/ir stdlib/transform compile/internal/bind compile/internal/direct compile/internal/interp compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang
 
 infer:
 infer/warmup:            infer

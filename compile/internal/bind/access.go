@@ -247,7 +247,7 @@ func (b *binder) inRange(i value, size, dimension int, ix ir.Index, what string)
 // mayBeSkipped reports whether what is evaluated may never be reached: it stands
 // in a branch that parameters decide.
 func (b *binder) mayBeSkipped() bool {
-	for l := b.lvl; l != nil && !b.now; l = l.parent {
+	for l := b.lvl; l != nil; l = l.parent {
 		if l.branch && l.loop == nil {
 			return true
 		}

@@ -1,7 +1,6 @@
 package bind
 
 import (
-	"math/rand/v2"
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -29,12 +28,10 @@ type binder struct {
 	calls    []callSite
 	propto   bool // whether _lupdf and ~ drop addends
 	inModel  bool
-	operand  *value     // ir.Operand
-	code     value      // how statements ended, where their signal is not certain
-	result   *value     // of a return
-	masks    []mask     // conditions known per iteration of the branches under way, where lanes are hidden
-	now      bool       // transformed data: effects act at once
-	rng      *rand.Rand // draws of transformed data; nil elsewhere
+	operand  *value // ir.Operand
+	code     value  // how statements ended, where their signal is not certain
+	result   *value // of a return
+	masks    []mask // conditions known per iteration of the branches under way, where lanes are hidden
 
 	inspecting bool                     // nothing that is evaluated stays
 	pure       map[*ir.Function]effects // of functions looked at

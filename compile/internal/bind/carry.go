@@ -394,9 +394,6 @@ type iterated struct {
 
 // iterate evaluates a loop whose end is computed as one OpWhile.
 func (b *binder) iterate(lp iterated) signal {
-	if b.now {
-		b.unsupported(b.span, "a loop whose end is not known, in transformed data,", "")
-	}
 	parent, outer := b.surroundings()
 	vars := b.carriedVars(lp.body)
 	inits := b.initial(vars)

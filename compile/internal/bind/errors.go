@@ -55,7 +55,7 @@ func (p *problem) fix(format string, args ...any) *problem {
 func (p *problem) throw() { panic(p) }
 
 // unknownDetail is why a value must be known.
-const unknownDetail = "It depends on parameters or on random draws here, and the sizes of all values are fixed when data are bound. (In generated quantities it may.)"
+const unknownDetail = "It depends on parameters or on random draws here, and the sizes of all values in a graph are fixed when data are bound."
 
 // unsupported reports something that the language has and the engine does not;
 // fix, if not "", is what to write instead.

@@ -1,12 +1,12 @@
 package bind
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/interp"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -16,19 +16,7 @@ import (
 
 var nan = math.NaN()
 
-func sizeText(shape []int) string {
-	switch len(shape) {
-	case 0:
-		return "a single number"
-	case 1:
-		return fmt.Sprintf("%d element%s", shape[0], plural(shape[0]))
-	}
-	s := make([]string, len(shape))
-	for i, d := range shape {
-		s[i] = fmt.Sprint(d)
-	}
-	return "sizes " + strings.Join(s, " × ")
-}
+func sizeText(shape []int) string { return interp.SizeText(shape) }
 
 // eval evaluates an expression.
 func (b *binder) eval(e ir.Expr) value {
@@ -433,9 +421,6 @@ func (b *binder) applyLeaves(f *stdlib.Func, e *ir.Call, args []value) value {
 // build runs a declaration's Build.
 func (b *binder) build(lvl *level, ax *axis, f *stdlib.Func, name string, args []value, typ types.Type) value {
 	sargs, param := b.stdArgs(lvl, ax, args, f.Random && ax != nil)
-	if f.Random && b.now {
-		return b.drawNow(lvl, ax, f, name, sargs, typ)
-	}
 	lvl.g.SetSite(b.site())
 	var r ad.Ref
 	sb := &stdlib.Builder{G: lvl.g, Name: name, Lanes: drawLanes(f, ax), Edition: b.opts.Transforms}
@@ -453,22 +438,6 @@ func drawLanes(f *stdlib.Func, ax *axis) int {
 		return ax.n
 	}
 	return 0
-}
-
-// drawNow draws random numbers in transformed data.
-func (b *binder) drawNow(lvl *level, ax *axis, f *stdlib.Func, name string, args []stdlib.Arg, typ types.Type) value {
-	g := ad.NewGraph()
-	for i := range args {
-		data, _ := lvl.g.Value(args[i].Ref)
-		args[i].Ref = g.ConstArray(lvl.g.Type(args[i].Ref), data)
-	}
-	b.catch(func() { g.Output(f.Build(&stdlib.Builder{G: g, Name: name, Lanes: drawLanes(f, ax)}, args)) })
-	out, err := g.Eval(nil, &ad.Env{Rand: b.rng})
-	if err != nil {
-		b.fail(b.span, diag.Rejected, "%v", err).throw()
-	}
-	r := lvl.g.ConstArray(g.Type(g.Outputs[0]), out[0])
-	return b.wrap(r, lvl, ax, typ, false)
 }
 
 func (b *binder) stdArgs(lvl *level, ax *axis, args []value, spread bool) ([]stdlib.Arg, bool) {

@@ -2,7 +2,6 @@ package bind
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -148,7 +147,7 @@ func (b *binder) run(n int, lp *loop) signal {
 			return goesOn
 		}
 	}
-	if n > b.smallCarry() && !b.opts.Unroll && !b.now {
+	if n > b.smallCarry() && !b.opts.Unroll {
 		ax, i := b.iterations(n)
 		lp.tracked = b.track(ax, lp, i, nil)
 		sig := goesOn
@@ -219,10 +218,7 @@ func (b *binder) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 		if n == nil {
 			continue
 		}
-		if why = n.plan(); why == "" && b.now && n.recurs() {
-			return nil, 0, carried // steps of constants are sooner computed one by one
-		}
-		if why == "" {
+		if why = n.plan(); why == "" {
 			b.count(n)
 			return n, 0, ""
 		}
@@ -240,11 +236,6 @@ func hasLoop(s ir.Stmt) bool {
 		}
 	})
 	return found
-}
-
-// recurs reports whether the nest has a recurrence.
-func (n *nest) recurs() bool {
-	return slices.ContainsFunc(n.groups, func(g group) bool { return g.kind == asRecurrence })
 }
 
 // count counts the loops of a nest.

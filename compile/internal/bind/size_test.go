@@ -113,9 +113,6 @@ model { for (n in 1:N) for (i in 1:g[n]) target += -square(a[n] - i * s); }`,
 				if err != nil {
 					t.Fatal(err)
 				}
-				if b.Interpreted != nil {
-					t.Fatal(b.Interpreted)
-				}
 				b.Density.Grad(b.Density.Outputs[0], b.Density.Inputs...)
 				sizes[k] = nodes(b.Density) + nodes(b.Generated)
 			}

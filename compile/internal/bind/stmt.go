@@ -19,9 +19,6 @@ func (b *binder) exec(s ir.Stmt) signal {
 	}
 	old := b.at(s.Span())
 	defer b.setSpan(old)
-	if b.now {
-		defer b.runEffects()
-	}
 	switch s := s.(type) {
 	case *ir.Declare:
 		b.declare(s)
@@ -321,14 +318,7 @@ func (b *binder) print(s *ir.Print) {
 		panic(&abort{reason: "print: its order matters"})
 	}
 	m, vals := b.message(s.Args, false)
-	b.emitEffect(vals, func(g *ad.Graph, refs []ad.Ref) {
-		if !b.now {
-			g.Print(m, refs...)
-			return
-		}
-		types, data := constants(g, refs)
-		_ = ad.RunEffect(&ad.Node{Op: ad.OpPrint, Attr: m}, types, data, b.opts.Print)
-	})
+	b.emitEffect(vals, func(g *ad.Graph, refs []ad.Ref) { g.Print(m, refs...) })
 }
 
 // inOrder reports whether what is evaluated runs in the order of the program:
@@ -348,40 +338,5 @@ func (b *binder) inOrder() bool {
 
 func (b *binder) reject(s *ir.Reject) {
 	m, vals := b.message(s.Args, s.Fatal)
-	b.emitEffect(vals, func(g *ad.Graph, refs []ad.Ref) {
-		if !b.now {
-			g.RejectIf(g.Const(1), m, refs...)
-			return
-		}
-		types, data := constants(g, refs)
-		err := ad.RunEffect(&ad.Node{Op: ad.OpReject, Attr: m}, append([]ad.Type{{}}, types...), append([][]float64{{1}}, data...), nil)
-		b.fail(s.Span(), diag.Rejected, "the program rejects these data: %v", err).throw()
-	})
-}
-
-// runEffects carries out the effects that a statement of transformed data has
-// left in the graph.
-func (b *binder) runEffects() {
-	g := b.root.g
-	effects := g.Effects
-	g.Effects = nil
-	for _, r := range effects {
-		n := &g.Nodes[r]
-		types, data := constants(g, n.Args)
-		if err := ad.RunEffect(n, types, data, b.opts.Print); err != nil {
-			b.fail(b.sites[n.Site], diag.Rejected, "%v", err).
-				fix("mend the data, or the computation in transformed data").throw()
-		}
-	}
-}
-
-// constants are the values of nodes that are known, in transformed data.
-func constants(g *ad.Graph, refs []ad.Ref) ([]ad.Type, [][]float64) {
-	types := make([]ad.Type, len(refs))
-	data := make([][]float64, len(refs))
-	for i, r := range refs {
-		types[i] = g.Type(r)
-		data[i], _ = g.Value(r)
-	}
-	return types, data
+	b.emitEffect(vals, func(g *ad.Graph, refs []ad.Ref) { g.RejectIf(g.Const(1), m, refs...) })
 }

@@ -46,7 +46,7 @@ func (b *binder) track(ax *axis, lp *loop, i value, active *value) (list []track
 			vars = append(vars, v)
 		}
 	}
-	if len(vars) == 0 || b.now {
+	if len(vars) == 0 {
 		return nil
 	}
 	b.attempt(func() {
