@@ -36,6 +36,7 @@ type Stats struct {
 	Iterated int // loops whose number of iterations is computed
 	Unrolled int
 	Ifs      int      // conditionals that parameters decide
+	Faults   []string // plans of loops that could not be carried out
 	Notes    []string // why loops were not laned: "line 12: reason"
 }
 

@@ -47,6 +47,7 @@ type binder struct {
 	siteOf   map[source.Span]ad.Site
 
 	stats   Stats
+	mistake bool   // whether the attempt that was given up last came upon a mistake of the user
 	split   *split // what the attempt that was given up last stumbled over
 	journal *cellJournal
 }

@@ -229,17 +229,13 @@ func (b *binder) logical(x, y ir.Expr, and bool) value {
 		}
 		sub := &axis{n: len(open), parent: ax, up: open, lvl: ax.lvl, subset: true}
 		old := b.axis
+		b.axis = ax
+		c := b.newCell(nil, "condition", types.IntType, nil)
+		c.setWhole(out)
 		b.axis = sub
-		r := b.eval(y)
+		b.writeLocal(c, wholeOf(nil), b.notZero(b.eval(y)), sub)
 		b.axis = old
-		if r.ints == nil {
-			panic(&abort{reason: "a condition that parameters decide in some iterations"})
-		}
-		rm := b.maskOf(r, sub)
-		for i, l := range open {
-			out.ints[l] = truth(rm[i])
-		}
-		return out
+		return b.pack(c)
 	}
 	if !b.plain(y) {
 		side := func(needed bool) func() signal {

@@ -58,8 +58,7 @@ func (b *binder) execFor(s *ir.For) signal {
 	if !hasReturn(s.Body) {
 		lp.tracked = b.track(ax, lp, i, nil)
 		var n *nest
-		if n, _, why = b.planned(ax, lp, i); n != nil {
-			b.evaluate(n, lp)
+		if n, _, why = b.planned(ax, lp, i); n != nil && b.carryOut(n, lp) {
 			return goesOn
 		}
 	}
@@ -197,8 +196,20 @@ func (b *binder) runLaned(steps int, lp *loop) bool {
 		b.note(lp, why)
 		return false
 	}
-	b.evaluate(n, lp)
-	return true
+	return b.carryOut(n, lp)
+}
+
+// carryOut evaluates a nest as planned. If that turns out to be impossible, which is
+// a fault of the planner, everything is as before, and the fault is noted.
+func (b *binder) carryOut(n *nest, lp *loop) bool {
+	why, ok := b.attempt(func() { b.evaluate(n, lp) })
+	if !ok {
+		b.note(lp, why)
+		if !b.mistake {
+			b.stats.Faults = append(b.stats.Faults, fmt.Sprintf("line %d: %s", lp.body.Span().Begin().Line, why))
+		}
+	}
+	return ok
 }
 
 // planned is the nest of a loop with its plan, nil and the reason if there is none.
@@ -345,15 +356,17 @@ func (b *binder) attempt(fn func()) (why string, ok bool) {
 		switch r := r.(type) {
 		case *abort:
 			p = r
+			saved.mistake = false
 		case *problem:
+			saved.mistake = true
 			p = &abort{reason: r.d.Summary} // reported by the next way, with the iteration known
 		default:
 			panic(r)
 		}
 		b.journal.undo()
-		notes, siteOf, sites, aligned := b.stats.Notes, b.siteOf, b.sites, b.aligned
+		notes, faults, siteOf, sites, aligned := b.stats.Notes, b.stats.Faults, b.siteOf, b.sites, b.aligned
 		*b = saved
-		b.stats.Notes, b.siteOf, b.sites, b.aligned = notes, siteOf, sites, aligned
+		b.stats.Notes, b.stats.Faults, b.siteOf, b.sites, b.aligned = notes, faults, siteOf, sites, aligned
 		b.calls, b.branches, b.journal = b.calls[:calls], b.branches[:branches], journal
 		copy(b.cells, cells)
 		for k, l := 0, b.lvl; l != nil; k, l = k+1, l.parent {
