@@ -118,11 +118,15 @@ func Bind(prog *ir.Program, set *data.Set, o Options) (*Bound, error) {
 		case errors.As(err, &refused) && unknown(refused.List):
 			d := refused.List[0]
 			notes = append(notes, fmt.Sprintf("line %d: %s: %s", d.Span.Begin().Line, part.instead, d.Summary))
+			if refused.fault {
+				b.stats.Faults = append(b.stats.Faults, fmt.Sprintf("line %d: %s", d.Span.Begin().Line, d.Summary))
+			}
 		default:
 			return nil, err
 		}
 	}
 	out.Stats.Notes = append(out.Stats.Notes, notes...)
+	out.Stats.Faults = b.stats.Faults
 	out.Sites = b.sites
 	return out, nil
 }
@@ -139,6 +143,7 @@ func (b *binder) complaints(fn func()) (err error) {
 			err = &Error{}
 			p := b.fail(b.span, diag.NotSupported, "this cannot be evaluated: %s", r.reason)
 			err.(*Error).List.Add(p.d)
+			err.(*Error).fault = r.reason != targetRead
 		default:
 			panic(r)
 		}

@@ -9,7 +9,10 @@ import (
 
 // Error is what Bind returns when data and program do not fit: diagnostics with
 // positions in the program.
-type Error struct{ List diag.List }
+type Error struct {
+	List  diag.List
+	fault bool // of the planner, rather than something that no graph can hold
+}
 
 // Error implements error: the first diagnostic's first line.
 func (e *Error) Error() string {

@@ -641,11 +641,15 @@ func (b *binder) mustReturn(fn *ir.Function, sig signal) {
 
 func (b *binder) inFunction() bool { return len(b.calls) > 0 }
 
+// targetRead is the reason of what reads the log density while it is summed up over
+// iterations.
+const targetRead = "target() in a loop that is evaluated as a whole"
+
 // targetValue is target(): the log density accumulated so far, also by the
 // branches under way.
 func (b *binder) targetValue(e *ir.TargetValue) value {
 	if b.axis != nil || slices.ContainsFunc(b.branches, func(br *branch) bool { return br.trips }) {
-		panic(&abort{reason: "target() in a loop that is evaluated as a whole"})
+		panic(&abort{reason: targetRead})
 	}
 	so := slices.Clone(b.targets)
 	for _, br := range b.branches {

@@ -781,7 +781,7 @@ func (in *inspection) uses(e ir.Expr) {
 		case *ir.VarRef:
 			in.touch(e.Var, nil, reads)
 		case *ir.TargetValue:
-			in.refuse("target() in a loop that is evaluated as a whole")
+			in.refuse(targetRead)
 		case *ir.UserCall:
 			if b.effectsOf(e.Func)&prints != 0 {
 				in.refuse("print: its order matters")

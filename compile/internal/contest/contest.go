@@ -105,6 +105,15 @@ func Contend(text, name string, set *data.Set, seed uint64, points int) (rep Rep
 		return rep
 	}
 	rep.Stats = model.Loops()
+	if len(rep.Stats.Faults) > 0 {
+		rep.Wrong = differ("plan", "a plan could not be carried out: %s", strings.Join(rep.Stats.Faults, "; "))
+		return rep
+	}
+	if usual.Density == nil || unrolled.Density == nil { // no graph can hold it
+		quick := Quick(text, name, set, seed, points)
+		quick.Unsupported = "no graph can hold it"
+		return quick
+	}
 	for _, b := range []*bind.Bound{usual, unrolled} {
 		g := b.Density
 		for _, r := range g.Grad(g.Outputs[0], g.Inputs...) {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
@@ -41,6 +42,10 @@ func Quick(text, name string, set *data.Set, seed uint64, points int) (rep Repor
 		return rep
 	}
 	rep.Stats = model.Loops()
+	if len(rep.Stats.Faults) > 0 {
+		rep.Wrong = differ("plan", "a plan could not be carried out: %s", strings.Join(rep.Stats.Faults, "; "))
+		return rep
+	}
 	c := &contest{rep: &rep, plain: plain, model: model, rng: rng}
 	for range points {
 		x := point(sizes, rng)
