@@ -346,6 +346,9 @@ func (b *binder) choice(e *ir.Cond) value {
 		}
 		return b.eval(e.Else)
 	}
+	if v, ok := b.knownChoice(e, cond); ok {
+		return v
+	}
 	side := func(x ir.Expr) func() signal {
 		return func() signal {
 			types := e.Type().Leaves()
@@ -360,6 +363,32 @@ func (b *binder) choice(e *ir.Cond) value {
 	b.result = old
 	v.typ = e.Type()
 	return v
+}
+
+// knownChoice chooses between integers that are known, by a condition that is known
+// per iteration, where a region would hide that they are.
+func (b *binder) knownChoice(e *ir.Cond, cond value) (v value, ok bool) {
+	if cond.ints == nil || e.Ty.Kind != types.Int || e.Ty.Dims > 0 || !b.hiddenAxis(cond.axis) && !b.hidden() && !b.scanning() {
+		return v, false
+	}
+	if !b.plain(e.Then) || !b.plain(e.Else) {
+		return v, false
+	}
+	x, y := b.eval(e.Then), b.eval(e.Else)
+	if x.ints == nil || y.ints == nil {
+		return v, false
+	}
+	ax := innermost(cond.axis, innermost(x.axis, y.axis))
+	uc, ux, uy := upTo(ax, cond.axis), upTo(ax, x.axis), upTo(ax, y.axis)
+	v = value{typ: types.IntType, axis: ax, ints: make([]int64, ax.n)}
+	for l := range v.ints {
+		if intAt(cond, ax, uc, l, 0) != 0 {
+			v.ints[l] = intAt(x, ax, ux, l, 0)
+		} else {
+			v.ints[l] = intAt(y, ax, uy, l, 0)
+		}
+	}
+	return v, true
 }
 
 // mask is a condition known per iteration, where lanes are hidden, and the side

@@ -52,19 +52,27 @@ func (b *binder) unit(u *unit) {
 	b.nest.unit = u
 	b.axis, b.cells = u.dom, u.cells
 	lp := &loop{}
-	for {
-		why, split := b.tryUnit(u, lp)
-		if why == "" {
+	for wide := false; ; {
+		a := b.tryUnit(u, lp, wide)
+		switch {
+		case a == nil:
 			return
-		}
-		if split == nil || !lp.groups.refineTo(u.dom, split, u.dom.n) {
-			panic(&abort{reason: why, split: split})
+		case a.split != nil && lp.groups.refineTo(u.dom, a.split, u.dom.n):
+		case a.reason == unforeseen && !wide:
+			wide = true
+		default:
+			panic(a)
 		}
 	}
 }
 
-// tryUnit evaluates a unit by groups of iterations, if there are any.
-func (b *binder) tryUnit(u *unit, lp *loop) (why string, split *split) {
+// unforeseen is the reason of a unit that uses other elements of a variable than the
+// inspector knew: an index that is known per iteration may not be so in a region.
+const unforeseen = "elements that were not foreseen"
+
+// tryUnit evaluates a unit by groups of iterations, if there are any; with wide, on
+// copies of whole variables.
+func (b *binder) tryUnit(u *unit, lp *loop, wide bool) (failed *abort) {
 	saved := *b
 	marks := effectMarks(b.lvl)
 	branches := len(b.branches)
@@ -78,7 +86,7 @@ func (b *binder) tryUnit(u *unit, lp *loop) (why string, split *split) {
 			return
 		}
 		a, ok := r.(*abort)
-		if !ok || a.split == nil {
+		if !ok || a.split == nil && a.reason != unforeseen {
 			panic(r)
 		}
 		sites, siteOf := b.sites, b.siteOf
@@ -88,10 +96,10 @@ func (b *binder) tryUnit(u *unit, lp *loop) (why string, split *split) {
 			br.target = br.target[:targets[k]]
 		}
 		marks.restore()
-		why, split = a.reason, a.split
+		failed = a
 	}()
 	grouped := lp.groups.n > 0
-	b.enterUnit(u, grouped)
+	b.enterUnit(u, grouped || wide, wide)
 	if grouped {
 		for k := range lp.groups.n {
 			b.choose(lp.groups.condition(u.dom, k), func() signal { b.runUnit(u); return goesOn }, func() signal { return goesOn })
@@ -100,11 +108,12 @@ func (b *binder) tryUnit(u *unit, lp *loop) (why string, split *split) {
 		b.runUnit(u)
 	}
 	b.leaveUnit(u)
-	return "", nil
+	return nil
 }
 
-// enterUnit makes the overlays of a unit.
-func (b *binder) enterUnit(u *unit, all bool) {
+// enterUnit makes the overlays of a unit: those that it needs, or all, and of whole
+// variables with wide.
+func (b *binder) enterUnit(u *unit, all, wide bool) {
 	u.overlays = nil
 	made := map[*cell]*overlay{}
 	for _, h := range b.nest.order {
@@ -112,9 +121,13 @@ func (b *binder) enterUnit(u *unit, all bool) {
 		if w == nil || !w.overlaid && !all {
 			continue
 		}
-		o := &overlay{w: w, whole: w.acc.isWhole(h.c.size), delta: w.add && (h.sum || b.nest.summing == h)}
+		acc := w.acc
+		if wide {
+			acc = wholeOf(h.c.shape)
+		}
+		o := &overlay{w: w, whole: acc.isWhole(h.c.size), delta: w.add && (h.sum || b.nest.summing == h)}
 		typ := h.c.typ
-		shape := w.acc.ix.Shape()
+		shape := acc.ix.Shape()
 		if !o.whole {
 			typ = types.Type{Kind: types.Real, Dims: len(shape)}
 			if h.c.typ.Kind == types.Int {
@@ -126,7 +139,7 @@ func (b *binder) enterUnit(u *unit, all bool) {
 		if o.delta {
 			o.temp.setWhole(value{typ: typ, shape: shape, lvl: b.root, ref: b.root.g.Broadcast(b.root.g.Const(0), shape)})
 		} else {
-			o.temp.setWhole(b.load(h.c, w.acc, typ))
+			o.temp.setWhole(b.load(h.c, acc, typ))
 		}
 		made[h.c] = o
 	}
@@ -143,7 +156,10 @@ func (b *binder) leaveUnit(u *unit) {
 			continue
 		}
 		if o := u.overlays[h.c]; o != nil {
-			w.val, w.negate = b.pack(o.temp), false
+			w.negate = false
+			if w.val = b.pack(o.temp); o.whole && !w.acc.isWhole(h.c.size) {
+				w.val = b.readLocal(o.temp, w.acc, o.temp.typ)
+			}
 		} else if w.val.lvl == nil && w.val.ints == nil { // a jump or a rejection before it
 			w.val = b.unset(h.c.typ, w.acc.ix.Shape())
 		}
@@ -196,7 +212,7 @@ func (b *binder) resolve(c *cell, acc access) (*cell, access) {
 			return o.temp, acc
 		}
 		if !b.sameElements(o.w, acc) {
-			panic(&abort{reason: "elements that were not foreseen"})
+			panic(&abort{reason: unforeseen})
 		}
 		return o.temp, wholeOf(o.temp.shape)
 	}
