@@ -358,7 +358,11 @@ func (b *binder) choice(e *ir.Cond) value {
 		}
 	}
 	old := b.result
-	b.choose(cond, side(e.Then), side(e.Else))
+	if cond.ints != nil && b.scanning() && !b.hiddenAxis(cond.axis) && b.outOfScan(e.Then) && b.outOfScan(e.Else) {
+		b.partition(cond, side(e.Then), side(e.Else))
+	} else {
+		b.choose(cond, side(e.Then), side(e.Else))
+	}
 	v := *b.result
 	b.result = old
 	v.typ = e.Type()

@@ -240,32 +240,11 @@ func (b *binder) storage(v *ir.Var) *cell {
 	return c
 }
 
-// sameElements reports whether an access by the unit under way, perhaps in some of
-// its lanes, is to the elements of the write.
+// sameElements reports whether an access by the unit under way, perhaps known for
+// more iterations than execute it, is to the elements of the write.
 func (b *binder) sameElements(w *write, acc access) bool {
-	if !slices.Equal(acc.offsets(), w.acc.offsets()) {
-		return false
-	}
-	if acc.axis == nil {
-		return w.acc.axis == nil || allEqual(w.acc.base) && len(w.acc.base) > 0 && w.acc.base[0] == 0
-	}
-	if w.acc.axis == nil {
-		return !slices.ContainsFunc(acc.base, func(x int32) bool { return x != 0 })
-	}
-	if !w.acc.axis.within(acc.axis) {
-		return false
-	}
-	up := upTo(acc.axis, w.acc.axis)
-	for l, x := range acc.base {
-		at := l
-		if up != nil {
-			at = int(up[l])
-		}
-		if w.acc.base[at] != x {
-			return false
-		}
-	}
-	return true
+	ax := innermost(w.u.dom, acc.axis)
+	return slices.Equal(acc.offsets(), w.acc.offsets()) && slices.Equal(acc.flatBase(nil, ax, 0), w.acc.flatBase(nil, ax, 0))
 }
 
 func allEqual(t []int32) bool {

@@ -179,22 +179,40 @@ func (n *nest) group() (why string) {
 			insert(k)
 		}
 	}
-	for len(ready) > 0 {
-		k := ready[0]
-		ready = ready[1:]
-		g := group{}
-		for _, i := range comps[k] {
-			g.units = append(g.units, n.units[i])
+	kinds := make([]groupKind, len(comps))
+	members := make([][]*unit, len(comps))
+	for k, c := range comps {
+		for _, i := range c {
+			members[k] = append(members[k], n.units[i])
 		}
 		if self[k] {
-			if g.kind, why = n.kindOf(g.units); why != "" {
+			if kinds[k], why = n.kindOf(members[k]); why != "" {
 				return why
 			}
 		}
+	}
+	for len(ready) > 0 {
+		k := ready[0]
+		ready = ready[1:]
+		g := group{units: members[k], kind: kinds[k]}
+		done := []int{k}
+		if g.kind == asRecurrence { // with others of the same steps: one scan takes the time of two
+			ready = slices.DeleteFunc(ready, func(j int) bool {
+				if kinds[j] != asRecurrence || members[j][0].dom != g.units[0].dom {
+					return false
+				}
+				g.units = append(g.units, members[j]...)
+				done = append(done, j)
+				return true
+			})
+			slices.SortFunc(g.units, func(a, b *unit) int { return a.id - b.id })
+		}
 		n.groups = append(n.groups, g)
-		for _, j := range after[k] {
-			if waits[j]--; waits[j] == 0 {
-				insert(j)
+		for _, k := range done {
+			for _, j := range after[k] {
+				if waits[j]--; waits[j] == 0 {
+					insert(j)
+				}
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -122,6 +123,30 @@ func (n *nest) regular(units []*unit) (why string) {
 // of its regions.
 func (b *binder) scanning() bool {
 	return b.nest != nil && b.nest.scan != nil && b.lvl == b.nest.scan.dom.lvl
+}
+
+// outOfScan reports whether an expression has nothing to do with the values of the
+// recurrence under way, so that it is evaluated in lanes.
+func (b *binder) outOfScan(e ir.Expr) bool {
+	r := b.nest.scan
+	out := b.effectsIn(e) == 0
+	walkVars(e, func(v *ir.Var) {
+		c := b.cell(v)
+		if o := b.overlayOf(c); o != nil {
+			c = o.temp
+		}
+		if h := b.nest.watched[c]; h != nil && r.has(h) {
+			out = false
+		}
+		if c.whole != nil {
+			out = out && c.whole.lvl != r.lvl
+			return
+		}
+		for _, p := range c.parts {
+			out = out && p.lvl != r.lvl
+		}
+	})
+	return out
 }
 
 // readCarried reads elements that the recurrence under way writes.
@@ -466,10 +491,7 @@ func (b *binder) recurrence(n *nest, units []*unit) {
 		nb.Output(to[x])
 	}
 	g.SetSite(b.site())
-	sc := g.DoScan(&ad.Scan{Body: nb, Carries: len(regs), Streams: streams, Outs: len(kept), Steps: ax.n}, args)
-	if len(nb.Effects) > 0 {
-		g.Effects = append(g.Effects, sc)
-	}
+	results := b.scanned(&ad.Scan{Body: nb, Carries: len(regs), Streams: streams, Outs: len(kept), Steps: ax.n}, args)
 
 	// The rest, in lanes.
 	lane := make([]ad.Ref, len(body.Nodes))
@@ -484,11 +506,11 @@ func (b *binder) recurrence(n *nest, units []*unit) {
 		nd := &body.Nodes[x]
 		switch k, isKept := keptAt[x]; {
 		case isKept:
-			lane[x] = g.Lane(g.Kept(sc, k))
+			lane[x] = g.Lane(results.kept(k))
 		case inner[x] && nd.Op.Row().Class == ad.Region: // the scan runs it
 		case nd.Op == ad.OpInput:
 			if k, ok := isReg[x]; ok {
-				lane[x] = g.Lane(g.History(sc, k))
+				lane[x] = g.Lane(results.history(k))
 			}
 		default:
 			replay[x] = true
@@ -505,6 +527,47 @@ func (b *binder) recurrence(n *nest, units []*unit) {
 	}
 	for _, x := range r.targets {
 		b.addTarget(b.wrap(lane[x], b.lvl, ax, types.RealType, true))
+	}
+}
+
+// scanResults are the arrays over the steps of what a scan keeps, and of what it
+// carries before each step.
+type scanResults struct{ kept, history func(k int) ad.Ref }
+
+// scanned adds a scan to the graph, or, where all that it depends on is known, its
+// results.
+func (b *binder) scanned(s *ad.Scan, args []ad.Ref) scanResults {
+	g := b.lvl.g
+	known := len(s.Body.Effects) == 0 && !slices.ContainsFunc(s.Body.Nodes, func(n ad.Node) bool { return n.Draws() })
+	h := ad.NewGraph()
+	var in []ad.Ref
+	for _, a := range args {
+		data, ok := g.Value(a)
+		if known = known && ok; !known {
+			break
+		}
+		in = append(in, h.ConstArray(g.Type(a), data))
+	}
+	if known {
+		sc := h.DoScan(s, in)
+		for k := range s.Outs {
+			h.Output(h.Kept(sc, k))
+		}
+		for k := range s.Carries {
+			h.Output(h.History(sc, k))
+		}
+		if out, err := h.Eval(nil, &ad.Env{}); err == nil {
+			at := func(k int) ad.Ref { return g.ConstArray(h.Type(h.Outputs[k]), out[k]) }
+			return scanResults{kept: at, history: func(k int) ad.Ref { return at(s.Outs + k) }}
+		}
+	}
+	sc := g.DoScan(s, args)
+	if len(s.Body.Effects) > 0 {
+		g.Effects = append(g.Effects, sc)
+	}
+	return scanResults{
+		kept:    func(k int) ad.Ref { return g.Kept(sc, k) },
+		history: func(k int) ad.Ref { return g.History(sc, k) },
 	}
 }
 
