@@ -38,7 +38,8 @@ type Session struct {
 	started atomic.Bool
 	cloning sync.Mutex // held during target.Clone
 
-	rounds *rounds // of Config.Enough
+	rounds *rounds     // of Config.Enough
+	blocks chan []Draw // that were yielded, for chains to use again
 
 	mu     sync.Mutex // guards report
 	report Report
@@ -108,6 +109,7 @@ func NewSession(target LogDensity, cfg Config) (*Session, error) {
 		}
 	}
 	s.rounds = newRounds(cfg.Chains)
+	s.blocks = make(chan []Draw, 2*cfg.Parallel)
 	return s, nil
 }
 
@@ -201,6 +203,13 @@ func (s *Session) Draws(ctx context.Context) iter.Seq2[Draw, error] {
 			for _, d := range m.draws {
 				if !yield(d, nil) {
 					return
+				}
+			}
+			if m.draws != nil {
+				clear(m.draws) // what they refer to is the receiver's
+				select {
+				case s.blocks <- m.draws:
+				default:
 				}
 			}
 			if m.progress != nil && s.cfg.Progress != nil {

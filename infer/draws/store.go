@@ -21,6 +21,7 @@ type Store struct {
 
 	mu     sync.RWMutex
 	chains [][]float64 // [chain][draw × width + column]
+	added  infer.Draw  // what Add looks at: a place for it that is not allocated each time
 }
 
 // maxReserve bounds what is set aside before anything has been drawn, in
@@ -59,20 +60,22 @@ func (s *Store) Add(d infer.Draw) error {
 	if d.Warmup && s.warmup != nil {
 		return s.warmup.Add(d)
 	}
-	values, err := s.columns.values(&d)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.added = d
+	values, err := s.columns.values(&s.added)
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if d.Chain < 0 || d.Chain >= len(s.chains) {
 		return fmt.Errorf("draws: a draw of chain %d for a store of %d chains", d.Chain, len(s.chains))
 	}
-	x, err := s.columns.appendStatistics(s.chains[d.Chain], &d)
+	x, err := s.columns.appendStatistics(s.chains[d.Chain], &s.added)
 	if err != nil {
 		return err
 	}
 	s.chains[d.Chain] = append(x, values...)
+	s.added = infer.Draw{} // whose slices are the caller's
 	return nil
 }
 
