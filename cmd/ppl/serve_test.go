@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -357,4 +358,31 @@ func TestServeEnds(t *testing.T) {
 	if err := s.cmd.Wait(); err != nil {
 		t.Error(err)
 	}
+}
+
+// FuzzServeRequest: whatever a request says, its reading ends in options or in a
+// failure of its kind; no engine runs.
+func FuzzServeRequest(f *testing.F) {
+	for _, seed := range []string{
+		`{"model": "x", "chains": 1, "warmup": 0, "draws": 1e3, "thin": -1, "sampler": "hmc", "sampler_options": {"delta": 0.9, "steps": "a", "max_depth": 3}}`,
+		`{"model": "x", "limits": {"seconds": 9223372036854775807, "memory": -1}, "seed": 18446744073709551615, "time_limit": 1e300}`,
+		`{"model": "x", "init": {"a": [1, "NaN"]}, "target_ess": 1e400}`, `{"draws": {"mu": [[1, "NaN"], [2, 3]]}}`, `null`, `[`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		c := &serve.Call{Body: body, Limits: serve.DefaultLimits()}
+		var r runRequest
+		err := decode(c, &r)
+		if err == nil {
+			if r.Seed == nil {
+				r.Seed = new(uint64)
+			}
+			_, err = r.options()
+			err = failed(err)
+		}
+		if err != nil && !errors.As(err, new(*serve.Failure)) {
+			t.Errorf("%T: %v", err, err)
+		}
+	})
 }

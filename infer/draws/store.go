@@ -25,8 +25,11 @@ type Store struct {
 }
 
 // maxReserve bounds what is set aside before anything has been drawn, in
-// numbers per chain: runs may be meant to be interrupted.
+// numbers per chain, and in all for 16: runs may be meant to be interrupted.
 const maxReserve = 1 << 22
+
+// maxChains is the largest number of chains that is taken for meant.
+const maxChains = 1 << 20
 
 // NewStore makes an empty store for the given number of chains with room for
 // reserve draws each (it grows beyond). An error says that the name of a
@@ -35,12 +38,13 @@ func NewStore(columns Columns, chains, reserve int) (*Store, error) {
 	if err := columns.check(); err != nil {
 		return nil, err
 	}
-	if chains < 0 {
+	if chains < 0 || chains > maxChains {
 		return nil, fmt.Errorf("draws: a store for %d chains", chains)
 	}
 	s := newStore(Columns{slices.Clone(columns.Statistics), slices.Clone(columns.Names)}, chains)
+	most := min(maxReserve, 16*maxReserve/max(chains, 1)) / max(columns.width(), 1)
 	for i := range s.chains {
-		s.chains[i] = make([]float64, 0, min(max(reserve, 0), maxReserve/max(columns.width(), 1))*columns.width())
+		s.chains[i] = make([]float64, 0, min(max(reserve, 0), most)*columns.width())
 	}
 	return s, nil
 }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"runtime"
@@ -376,4 +378,36 @@ func TestLimits(t *testing.T) {
 	if err := l.Check(); err == nil {
 		t.Error("a process in one byte of memory")
 	}
+}
+
+// FuzzFrames: whatever a process sends, the server takes no more of it than it
+// should, and has an answer.
+func FuzzFrames(f *testing.F) {
+	for _, seed := range []string{"result 2\n{}", "progress 1\n1print 3\n\"a\"error 32\n{\"kind\":\"model\",\"message\":\"no\"}", "result -1\n", "result 9223372036854775808\n", "error 3\nnul", "\n", "print 1048577\n", "result 5\n{}"} {
+		f.Add([]byte(seed), true)
+		f.Add([]byte(seed), false)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, stream bool) {
+		s, err := New(Options{Limits: DefaultLimits(), Processes: 1, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := httptest.NewRecorder()
+		a := &answer{w: w, stream: stream}
+		p := &process{out: bufio.NewReader(bytes.NewReader(text)), timer: time.NewTimer(time.Hour)}
+		failure := s.relay(p, a)
+		if (failure == nil) != a.whole {
+			t.Errorf("failure %v, whole: %t", failure, a.whole)
+		}
+		if failure == nil {
+			return
+		}
+		if status := refuse(failure).Status; status < 400 || status > 599 {
+			t.Errorf("status %d", status)
+		}
+		a.fail(refuse(failure))
+		if !a.broken && w.Body.Len() == 0 {
+			t.Error("no answer")
+		}
+	})
 }

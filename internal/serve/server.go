@@ -148,7 +148,7 @@ func (s *Server) work(r *http.Request, a *answer, kind string) *web.Error {
 		s.o.Log.Error("cannot start a process", "error", err)
 		return &web.Error{Status: http.StatusServiceUnavailable, Kind: "busy", Message: "no process can be started"}
 	}
-	out := s.relay(ctx, p, a)
+	out := s.relay(p, a)
 	state := p.end()
 	s.account(kind, state)
 	if a.gone || ctx.Err() != nil && !a.whole {
@@ -181,7 +181,7 @@ func gone(ctx context.Context) *web.Error {
 
 // relay passes the events of a process on to the client. It returns the failure
 // that the process tells, lost if it tells nothing, or nil.
-func (s *Server) relay(ctx context.Context, p *process, a *answer) *Failure {
+func (s *Server) relay(p *process, a *answer) *Failure {
 	maxResult := 64<<20 + 32*s.o.Limits.Elements // a number has at most 25 characters
 	for {
 		event, length, err := readHead(p.out, maxResult)
