@@ -33,20 +33,6 @@ func (j *job) write(w io.Writer) error {
 	return err
 }
 
-func readJob(r *bufio.Reader) (*job, error) {
-	head, err := r.ReadBytes('\n')
-	if err != nil {
-		return nil, err
-	}
-	j := &job{}
-	if err := json.Unmarshal(head, j); err != nil {
-		return nil, err
-	}
-	j.body = make([]byte, j.Length)
-	_, err = io.ReadFull(r, j.body)
-	return j, err
-}
-
 // The events of a process. The last is a result or a failure.
 const (
 	eventProgress = "progress"

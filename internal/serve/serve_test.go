@@ -51,7 +51,8 @@ var misdeeds = map[string]Handler{
 		return c.Limits, err
 	},
 	"loop": func(context.Context, *Call) (any, error) {
-		for {
+		for i := 0; ; i++ {
+			runtime.KeepAlive(i)
 		}
 	},
 	"sleep": func(context.Context, *Call) (any, error) { select {} },
@@ -63,9 +64,7 @@ var misdeeds = map[string]Handler{
 				b[i] = 1
 			}
 			all = append(all, b)
-			if len(all) < 0 {
-				return all, nil
-			}
+			runtime.KeepAlive(all)
 		}
 	},
 	"deep":  func(context.Context, *Call) (any, error) { return deep(1), nil },
@@ -80,9 +79,11 @@ var misdeeds = map[string]Handler{
 		return nil, err
 	},
 	"short": func(_ context.Context, c *Call) (any, error) {
-		_, err := io.WriteString(c.out, "result 1000\n{")
+		if _, err := io.WriteString(c.out, "result 1000\n{"); err != nil {
+			return nil, err
+		}
 		os.Exit(0)
-		return nil, err
+		return nil, nil
 	},
 	"file": func(context.Context, *Call) (any, error) {
 		f, err := os.CreateTemp("", "")

@@ -144,6 +144,9 @@ func (s *Server) work(r *http.Request, a *answer, kind string) *web.Error {
 	s.waits(time.Since(waits).Seconds())
 
 	p, err := start(ctx, s.o.Command, &job{Kind: kind, Stream: a.stream, Limits: s.o.Limits, body: body})
+	if err != nil && ctx.Err() != nil {
+		return gone(ctx)
+	}
 	if err != nil {
 		s.o.Log.Error("cannot start a process", "error", err)
 		return &web.Error{Status: http.StatusServiceUnavailable, Kind: "busy", Message: "no process can be started"}
