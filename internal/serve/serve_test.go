@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -86,12 +87,11 @@ var misdeeds = map[string]Handler{
 		return nil, nil
 	},
 	"file": func(context.Context, *Call) (any, error) {
-		f, err := os.CreateTemp("", "")
-		if err != nil {
-			return nil, err
-		}
-		defer os.Remove(f.Name())
-		_, err = f.WriteString("x")
+		_, err := os.Open(os.Args[0])
+		return err == nil, nil
+	},
+	"connection": func(context.Context, *Call) (any, error) {
+		_, err := net.Listen("tcp", "127.0.0.1:0")
 		return err == nil, nil
 	},
 	"signals": func(context.Context, *Call) (any, error) {
@@ -210,6 +210,7 @@ func TestMisdeeds(t *testing.T) {
 		{"garbage", `{}`, 500, `{"error":{"kind":"internal",`, false},
 		{"huge", `{}`, 500, `{"error":{"kind":"internal",`, false},
 		{"file", `{}`, 200, `false`, true},
+		{"connection", `{}`, 200, `false`, true},
 		{"environment", `{}`, 200, `""`, false},
 		{"signals", `{}`, 200, `true`, true},
 	} {
