@@ -126,6 +126,9 @@ func (o *serveOptions) serve(stderr io.Writer) error {
 	defer stop()
 	context.AfterFunc(ctx, stop) // the second signal ends the program at once
 	fmt.Fprintf(stderr, "Listening on %s\n", w.URL())
+	if !serve.MemoryEnforced {
+		fmt.Fprintln(stderr, "This system does not enforce --max-memory.")
+	}
 	if token == "" {
 		fmt.Fprintf(stderr, "The token is %s\n", w.Token())
 	}

@@ -10,6 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// MemoryEnforced says whether the system enforces the limit of memory.
+const MemoryEnforced = !raceDetector
+
 // setWalls makes the system enforce limits on this process. They can be set again
 // if they are lower.
 func setWalls(l Limits) error {
@@ -41,6 +44,9 @@ func setWalls(l Limits) error {
 		// the pipes, stay.
 		{unix.RLIMIT_NOFILE, 0},
 	} {
+		if wall.resource == unix.RLIMIT_DATA && !MemoryEnforced {
+			continue
+		}
 		var now unix.Rlimit
 		if err := unix.Getrlimit(wall.resource, &now); err != nil {
 			return err

@@ -7,6 +7,9 @@ import (
 	"runtime/debug"
 )
 
+// MemoryEnforced says whether the system enforces the limit of memory.
+const MemoryEnforced = false
+
 // setWalls asks for what Go's runtime can do alone: to collect garbage rather
 // than to grow. Nothing stops a process that needs more.
 func setWalls(l Limits) error {
