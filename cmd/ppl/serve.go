@@ -97,6 +97,9 @@ func (o *serveOptions) serve(stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if runtime.GOOS == "linux" {
+		program = "/proc/self/exe" // this very program, even when a newer one has taken its place
+	}
 	level := slog.LevelInfo
 	if o.quiet {
 		level = slog.LevelError
