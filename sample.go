@@ -2,6 +2,9 @@ package ppl
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"math"
 	"time"
 
 	"github.com/ppl-lang/ppl/infer"
@@ -82,10 +85,12 @@ type Options struct {
 // others are complete) or that a file could not be written. Several errors are
 // joined.
 func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
+	if err := o.check(ctx, p); err != nil {
+		return nil, err
+	}
 	if o.Sampler == nil {
 		o.Sampler = nuts.Sampler{}
 	}
-	columns := draws.Columns{Statistics: statistics(o.Sampler), Names: p.OutputNames()}
 	config := infer.Config{
 		Sampler:      o.Sampler,
 		Chains:       o.Chains,
@@ -111,6 +116,7 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 		return nil, err
 	}
 	cfg := session.Config()
+	columns := draws.Columns{Statistics: statistics(o.Sampler), Names: p.OutputNames()}
 	r.fit = &Fit{posterior: p, config: cfg, sigFigs: o.SigFigs, started: time.Now()}
 	if r.fit.Draws, err = draws.NewStore(columns, cfg.Chains, (cfg.Draws+cfg.Thin-1)/cfg.Thin); err != nil {
 		return nil, err
@@ -142,4 +148,22 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 		return r.fit, err
 	}
 	return r.fit, r.finish(err)
+}
+
+// check looks at what a session does not look at.
+func (o *Options) check(ctx context.Context, p *Posterior) error {
+	if err := p.missing(); err != nil {
+		return err
+	}
+	switch {
+	case ctx == nil:
+		return errors.New("ppl: there is no context; context.Background() is one that never ends")
+	case o.SigFigs < 0 || o.SigFigs > 18:
+		return fmt.Errorf("ppl: the files of draws are to have %d significant digits; there can be 1 to 18, and 0 is the default", o.SigFigs)
+	case !(o.TargetESS >= 0) || math.IsInf(o.TargetESS, 1):
+		return fmt.Errorf("ppl: TargetESS must be a positive number, but is %v", o.TargetESS)
+	case o.Output == "" && (o.Resume || o.Resumable):
+		return errors.New("ppl: a run can be resumed only from files; set Options.Output")
+	}
+	return nil
 }

@@ -28,7 +28,8 @@ const module = "github.com/ppl-lang/ppl"
 //
 // Package infer and what is below it, and ad, can be used without the language;
 // lang does not know the library of functions but is handed a Universe; compile
-// and infer do not know each other. Of compile, only the executor uses gonum, for
+// and infer do not know each other. What serves strangers knows no models: their
+// processes do, which cmd/ppl makes. Of compile, only the executor uses gonum, for
 // its matrix products, and the passes, for a factorisation. Examples alone draw.
 const areas = `
 lang:       lang participle
@@ -39,9 +40,11 @@ compile:    compile lang ad stdlib gonum
 compile/internal/cmd: compile lang ad stdlib internal
 infer:      infer gonum
 .:          . lang ad stdlib compile infer
-cmd/ppl:    . cmd/ppl lang ad stdlib compile infer cobra pflag term sys
+cmd/ppl:    . cmd/ppl lang ad stdlib compile infer internal/serve internal/web cobra pflag term sys
 examples:   . examples lang ad stdlib compile infer plot
 internal:   . internal lang ad stdlib compile infer gonum
+internal/web:   internal/web
+internal/serve: internal/web internal/serve sys
 `
 
 // packages is the finer order: for each package, what of its own area (and of
@@ -97,6 +100,8 @@ infer/infertest:         infer gonum
 .:                       *
 cmd/ppl:                 *
 examples:                *
+internal/web:
+internal/serve:          internal/web sys
 internal/cmd/examplegen: compile/data
 internal/cmd/stanc3suite: lang stdlib
 `

@@ -9,6 +9,7 @@
 //	ppl fmt MODEL…                     lay models out in the canonical form
 //	ppl explain-error CODE             what a message means, with examples
 //	ppl doc NAME                       what a function of the language does
+//	ppl serve                          check and run models of others over HTTP
 //	ppl version                        the version of this program
 //
 // Each subcommand is a file of its name; what they share:
@@ -21,6 +22,7 @@
 //	summary.go   the summary table, findings, times
 //	terminal.go  what the terminal can show
 //	number.go    numbers in JSON
+//	serve_work.go what the processes of serve do
 //	failure.go   errors, how they are shown, exit codes
 //
 // The exit code is 0 for success, 1 for an error, 2 for a wrong command line,
@@ -57,7 +59,7 @@ from their posterior, without a C++ compiler.
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	root.AddCommand(runCommand(), logDensityCommand(), metricCommand(), benchCommand(), explainCommand(),
-		checkCommand(), fmtCommand(), docCommand(), explainErrorCommand(), versionCommand())
+		checkCommand(), fmtCommand(), docCommand(), explainErrorCommand(), versionCommand(), serveCommand(), workCommand())
 	cmd, err := root.ExecuteC()
 	return fail(stderr, cmd, err)
 }

@@ -1,5 +1,7 @@
 package main
 
+import "github.com/ppl-lang/ppl/infer/diagnose"
+
 // runJSON is what run --json prints; a stable format.
 type runJSON struct {
 	Summary     []summaryJSON `json:"summary"`
@@ -75,15 +77,18 @@ type summaryJSON struct {
 	GeyerUncapped number `json:"ess_geyer_uncapped"`
 }
 
+func summaryRow(name string, r diagnose.Row, p diagnose.Precision) summaryJSON {
+	return summaryJSON{name, number(r.Mean), number(r.MCSEMean), number(r.SD),
+		number(r.Q5), number(r.Q50), number(r.Q95), number(r.ESSBulk), number(r.ESSTail), number(r.Rhat),
+		number(p.MCSESD), number(p.MCSEQ5), number(p.MCSEQ50), number(p.MCSEQ95), number(p.ESSSquares), number(p.Geyer), number(p.GeyerUncapped)}
+}
+
 func (s *session) asJSON(failures []error) *runJSON {
 	j := &runJSON{Summary: []summaryJSON{}, Sampler: s.options.samplerFlags.name, Chains: s.options.chains, Divergences: s.divergences, Warnings: []string{}}
 	names := s.fit.Names()
 	precision := s.fit.Precision()
 	for i, r := range s.fit.Summary() {
-		p := precision[i]
-		j.Summary = append(j.Summary, summaryJSON{names[i], number(r.Mean), number(r.MCSEMean), number(r.SD),
-			number(r.Q5), number(r.Q50), number(r.Q95), number(r.ESSBulk), number(r.ESSTail), number(r.Rhat),
-			number(p.MCSESD), number(p.MCSEQ5), number(p.MCSEQ50), number(p.MCSEQ95), number(p.ESSSquares), number(p.Geyer), number(p.GeyerUncapped)})
+		j.Summary = append(j.Summary, summaryRow(names[i], r, precision[i]))
 	}
 	j.Gradients.Warmup, j.Gradients.Sampling = s.gradWarmup, s.gradSample
 	j.Seconds.Bind = number(s.loaded.bind.Seconds())
