@@ -20,7 +20,7 @@ for ($j in 1:@K) {
 int $pos = 1;
 for ($j in 1:@K) {
   @{if (l@K@N[$j] == 0) continue;|}
-  @{@+={normal_lpdf(segment(y@N, $pos, l@K@N[$j]) | @e, sg)}|@+={sum(segment(z@N, $pos, l@K@N[$j]) * x@K[$j])}|if (l@K@N[$j] > 0) @+={log_sum_exp(z@N[$pos:($pos + l@K@N[$j] - 1)])}}
+  @{if (l@K@N[$j] > 0) @+={normal_lpdf(segment(y@N, $pos, l@K@N[$j]) | @e, sg)}|if (l@K@N[$j] > 0) @+={sum(segment(z@N, $pos, l@K@N[$j]) * x@K[$j])}|if (l@K@N[$j] > 0) @+={log_sum_exp(z@N[$pos:($pos + l@K@N[$j] - 1)])}}
   @S
   $pos += l@K@N[$j];
 }`},

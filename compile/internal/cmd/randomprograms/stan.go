@@ -27,7 +27,7 @@ import (
 // business of other tests.
 
 // perProgram is the number of functions in a program.
-const perProgram = 40
+const perProgram = 80
 
 // judged is what came of real Stan.
 type judged struct {
@@ -151,8 +151,32 @@ func (o options) judge(root string, s *judged) error {
 	if err != nil {
 		return err
 	}
-	if len(f.Points) == 0 {
-		return fmt.Errorf("%s: Stan finds no usable point: %v", base, f.Rejected)
+	if len(f.Points) == 0 { // which functions does Stan reject?
+		for i := range on {
+			if on[i] == 0 {
+				continue
+			}
+			alone := make([]float64, perProgram)
+			alone[i] = 1
+			text, _ := values(alone)
+			f, err := stan.figures(text)
+			if err != nil {
+				return err
+			}
+			if len(f.Points) == 0 {
+				on[i] = 0
+				usable--
+				s.Wrong = append(s.Wrong, fmt.Sprintf("%s function %d: only Stan rejects: %v", base, i+1, f.Rejected[0].Why))
+				fmt.Println(s.Wrong[len(s.Wrong)-1])
+			}
+		}
+		text, set = values(on)
+		if f, err = stan.figures(text); err != nil {
+			return err
+		}
+		if len(f.Points) == 0 {
+			return fmt.Errorf("%s: Stan finds no usable point: %v", base, f.Rejected)
+		}
 	}
 	s.Programs++
 	s.Functions += usable
