@@ -84,6 +84,67 @@ func TestRandomPrograms(t *testing.T) {
 	}
 }
 
+// TestRandomModels compares the interpreter with what users run on programs that
+// look like what statisticians write, and on mutants of such programs and of the
+// examples: the same ones every time. compile/internal/cmd/randomprograms runs
+// others, as many as wanted.
+func TestRandomModels(t *testing.T) {
+	models, mutants := uint64(250), uint64(60)
+	if testing.Short() {
+		models, mutants = 50, 10
+	}
+	var total contest.Report
+	run := func(text, values string, seed uint64) {
+		t.Helper()
+		rep := contest.Quick(text, "random.model", parsed(t, values), seed, 2)
+		if rep.Wrong != nil {
+			t.Errorf("seed %d\n%s\n\ndata %s\n\n%s (%s)", seed, text, values, rep.Wrong.Text, rep.Wrong.Kind)
+		}
+		total.Add(rep)
+	}
+	for seed := range models {
+		p := proggen.NewModel(seed)
+		run(p.Text, p.Data, seed)
+	}
+	for seed := models; seed < models+mutants; seed++ {
+		p := proggen.NewModel(seed)
+		if text, ok := contest.Mutate(p.Text, seed); ok {
+			run(text, p.Data, seed)
+		}
+	}
+	examples, err := filepath.Glob("../examples/*/*.model")
+	if err != nil || len(examples) == 0 {
+		t.Fatal("no programs", err)
+	}
+	for _, file := range examples {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values, err := os.ReadFile(strings.TrimSuffix(file, ".model") + ".data.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		few := map[string]int{}
+		for name, n := range contest.Sizes(string(text), string(values)) {
+			few[name] = min(n, 12)
+		}
+		cut, err := contest.Resized(string(text), string(values), few)
+		if err != nil {
+			t.Fatal(file, err)
+		}
+		for seed := range mutants / 6 {
+			if text, ok := contest.Mutate(string(text), seed); ok {
+				run(text, cut, seed)
+			}
+		}
+	}
+	t.Logf("points: %d compared, %d rejected, %d ill-conditioned", total.Compared, total.Rejected, total.Vague)
+	if total.Compared < int(models) {
+		t.Errorf("only %d points were compared", total.Compared)
+	}
+}
+
 // TestWrittenPrograms compares the ways on the programs that package bind is
 // tested with, whose first line holds their data.
 func TestWrittenPrograms(t *testing.T) {

@@ -8,6 +8,7 @@
 //	quick.go    Quick: the interpreter and what users run only, for many programs
 //	mutate.go   Mutate: programs that are a little different
 //	reduce.go   Reduce: data of fewer rows
+//	cpu_*.go    processor time
 package contest
 
 import (
@@ -18,6 +19,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile"
@@ -55,6 +57,10 @@ type Report struct {
 	Compared    int
 	Vague       int // points where rounding errors are too large to compare
 	Stats       bind.Stats
+
+	// Bind is the processor time that Bind took for what users run, Evaluate that of
+	// an evaluation with its gradient.
+	Bind, Evaluate time.Duration
 }
 
 func differ(kind, format string, args ...any) *Disagreement {
@@ -88,7 +94,9 @@ func Contend(text, name string, set *data.Set, seed uint64, points int) (rep Rep
 	plain, errPlain := direct.New(prog.IR(), set, direct.Options{Propto: propto, Jacobian: jacobian, Print: keep(0), Transforms: edition})
 	options := compile.BindOptions{NoPropto: !propto, NoJacobian: !jacobian, StanCompat: edition.String()}
 	options.Print = keep(1)
+	begin := processorTime()
 	model, errModel := prog.Bind(set, options)
+	rep.Bind = processorTime() - begin
 	options.Print = nil
 	without := passes.Names()[seed%uint64(len(passes.Names()))]
 	options.Without = []string{without}

@@ -24,7 +24,7 @@ func Mutate(text string, seed uint64) (mutant string, ok bool) {
 			if !did || changed == text {
 				continue
 			}
-			if prog, _ := compile.Compile(source.NewFile("mutant", changed)); prog == nil {
+			if prog, _ := compile.Compile(source.NewFile("mutant", changed)); prog == nil || recursive(changed) {
 				continue
 			}
 			text, ok = changed, true
@@ -35,6 +35,33 @@ func Mutate(text string, seed uint64) (mutant string, ok bool) {
 		text = formatted // a statement on each line, for the shrinker
 	}
 	return text, ok
+}
+
+// recursive reports whether a function calls itself, or one that comes later: a
+// mutant of such a program may not end.
+func recursive(text string) bool {
+	tree, _ := lang.Parse(source.NewFile("mutant", text))
+	found := false
+	for _, b := range tree.Blocks {
+		if b.Kind != ast.Functions {
+			continue
+		}
+		known := map[string]bool{}
+		for i := len(b.Stmts) - 1; i >= 0; i-- {
+			f, ok := b.Stmts[i].(*ast.FunctionDecl)
+			if !ok || f.Body == nil {
+				continue
+			}
+			known[f.Name.Name] = true
+			ast.Walk(f.Body, func(n ast.Node) bool {
+				if c, ok := n.(*ast.CallExpr); ok && known[c.Func.Name] {
+					found = true
+				}
+				return true
+			}, nil)
+		}
+	}
+	return found
 }
 
 // place is a statement with what is around it.

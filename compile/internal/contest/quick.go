@@ -32,7 +32,9 @@ func Quick(text, name string, set *data.Set, seed uint64, points int) (rep Repor
 	rng := rand.New(rand.NewPCG(seed, 17))
 	propto := rng.IntN(5) > 0
 	plain, errPlain := direct.New(prog.IR(), set, direct.Options{Propto: propto, Jacobian: true, Transforms: transform.Stan239})
+	begin := processorTime()
 	model, errModel := prog.Bind(set, compile.BindOptions{NoPropto: !propto})
+	rep.Bind = processorTime() - begin
 	if rep.refused("model", errModel, plain, errPlain, rng) || errPlain != nil {
 		return rep
 	}
@@ -62,7 +64,9 @@ func (c *contest) quick(x [][]float64) *Disagreement {
 	want, errWant := c.plain.Density(x)
 	flat := slices.Concat(x...)
 	grad := make([]float64, len(flat))
+	begin := processorTime()
 	lp, err := c.model.LogDensityGrad(flat, grad)
+	c.rep.Evaluate = processorTime() - begin
 	if (err == nil) != (errWant == nil) {
 		return differ("rejection model", "rejection by plain: %v; model: %v", errWant, err)
 	}

@@ -56,7 +56,7 @@ func rowsOf(r int, row func() any) any {
 }
 
 // programSizes are what sizes are drawn from, small ones more often.
-var programSizes = []int{0, 1, 1, 2, 2, 2, 3, 3, 3, 3, 5, 5, 5, 5, 5, 8, 8, 8, 8, 8, 17, 17, 17, 17, 40, 40, 100, 300}
+var programSizes = []int{0, 0, 1, 1, 2, 2, 2, 3, 3, 3, 3, 5, 5, 5, 5, 5, 8, 8, 8, 8, 8, 17, 17, 17, 17, 40, 40, 100, 300}
 
 // reals are n numbers: of all kinds, the same ones, sorted, or but one of them 0.
 func (w *writer) reals(n, _ int) any {

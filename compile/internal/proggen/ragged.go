@@ -20,7 +20,7 @@ for ($j in 1:@K) {
 int $pos = 1;
 for ($j in 1:@K) {
   @{if (l@K@N[$j] == 0) continue;|}
-  @{@+={normal_lpdf(segment(y@N, $pos, l@K@N[$j]) | @e, sg)}|@+={sum(segment(z@N, $pos, l@K@N[$j]) * x@K[$j])}|if (l@K@N[$j] > 0) @+={log_sum_exp(z@N[$pos:($pos + l@K@N[$j] - 1)])}}
+  @{if (l@K@N[$j] > 0) @+={normal_lpdf(segment(y@N, $pos, l@K@N[$j]) | @e, sg)}|if (l@K@N[$j] > 0) @+={sum(segment(z@N, $pos, l@K@N[$j]) * x@K[$j])}|if (l@K@N[$j] > 0) @+={log_sum_exp(z@N[$pos:($pos + l@K@N[$j] - 1)])}}
   @S
   $pos += l@K@N[$j];
 }`},
@@ -238,6 +238,90 @@ for ($i in 1:(@K - 1)) {
 }
 for ($n in 1:@K) {
   @T{$n * $v[$n]}
+}`},
+	{name: "while in the same group", text: `
+int $pos = 1;
+for ($j in 1:@K) {
+  real $s = @e;
+  while ($pos <= @N && g@N@K[$pos] == $j) {
+    $s = 0.5 * $s + @{y@N|z@N}[$pos];
+    @{if (o@N[$pos]) @T{$s}|@T{$s}}
+    $pos += 1; // step
+  }
+  @S
+  @T{$s}
+}`},
+	{name: "ranges of data", text: `
+for ($n in 1:@N) {
+  for ($k in c@N[$n]:@{3|(c@N[$n] + 1)|@K}) {
+    @S
+    @T{@e + 0.1 * $k}
+  }
+}`},
+	{name: "from below zero", text: `
+real $s = @e;
+for ($k in -2:@{2|1}) {
+  $s = 0.5 * $s + 0.1 * $k;
+  @S
+  @{if ($k >= 0) |if ($k % 2) }@T{$s}
+}`},
+	{name: "counters per group", text: `
+array[@K] int $c = rep_array(0, @K);
+for ($n in 1:@N) {
+  @{|if (@o) }$c[g@N@K[$n]] += 1;
+  @S
+  @{if ($c[g@N@K[$n]] > 1) @T{@e}|@T{@e / (1 + $c[g@N@K[$n]])}|if ($c[g@N@K[$n]] == 1) continue;}
+  @T{@e}
+}
+for ($k in 1:@K) {
+  if ($c[$k] > 0) @T{z@K[$k] * $c[$k]}
+}`},
+	{name: "last row of each group", text: `
+array[@K] int $l = rep_array(0, @K);
+for ($n in 1:@N) {
+  int $k = g@N@K[$n];
+  if ($l[$k] > 0) {
+    @T{z@N[$n] - z@N[$l[$k]]}
+    @S
+  }
+  @{|if (@o) }$l[$k] = $n;
+}`},
+	{name: "stack of ints", text: `
+array[@N + 1] int $q;
+int $n = 0;
+for ($i in 1:@N) {
+  if (o@N[$i]) {
+    $n += 1;
+    $q[$n] = $i;
+  } else if ($n > 0) {
+    @T{z@N[$q[$n]] * y@N[$i]}
+    $n -= 1;
+  }
+}`},
+	{name: "elements at repeated places", text: `
+vector[@K] $v = @{rep_vector(0, @K)|z@K};
+$v[g@N@K] @{+= 0.1|= z@N|+= z@N};
+for ($n in 1:@N) {
+  @S
+  @{if (@o) |}@T{$v[g@N@K[$n]]}
+}`},
+	{name: "columns of a matrix", text: `
+matrix[@N, @K] $m = rep_matrix(@e, @N, @K);
+for ($k in 1:@K) {
+  @{$m[, $k] = 0.5 * z@N|$m[:, $k] += y@N|if (@o) $m[, $k] = x@N};
+  @S
+  @?{if ($k > 1) $m[, $k] += 0.3 * $m[, $k - 1];}
+}
+for ($n in 1:@N) {
+  @{if (@o) |}@T{sum($m[$n])}
+}`},
+	{name: "rows of a matrix written", text: `
+matrix[@N, @K] $m = rep_matrix(0, @N, @K);
+for ($n in 1:@N) {
+  row_vector[@K] $r = X@N@K[$n] @{* ph|+ @e};
+  @S
+  @{if (@o) |}$m[$n] = $n > 1 ? $r + 0.5 * $m[$n - 1] : $r;
+  @{if (@o) |}@T{$m[$n] * z@K}
 }`},
 	{name: "pairs of two groups", text: `
 for ($n in 1:@N) {

@@ -133,7 +133,16 @@ func (w *writer) expr(depth int, data bool) string {
 		return w.atom(data)
 	}
 	x := func() string { return w.expr(depth-1, data) }
-	switch w.rng.IntN(14) {
+	switch w.rng.IntN(16) {
+	case 14, 15:
+		if len(w.helpers) > 0 && !w.bare {
+			h := pickOne(w, w.helpers...)
+			args := make([]string, h.args)
+			for i := range args {
+				args[i] = w.atom(data)
+			}
+			return fmt.Sprintf("tanh(%s(%s))", h.name, strings.Join(args, ", "))
+		}
 	case 0, 1:
 		return x() + " + " + x()
 	case 2:
@@ -377,7 +386,7 @@ func (w *writer) statement() {
 		}
 		w.put("}")
 	case k < 15:
-		w.counter()
+		pickOne(w, w.counter, w.vector, w.vector, w.places)()
 	case k < 16 && w.rejects:
 		w.put(fmt.Sprintf("if (%s > %s) reject(\"too high\");", w.expr(1, w.data), literal(float64(w.between(5, 40))/10)))
 	case deep:
@@ -449,6 +458,91 @@ func (w *writer) jump() {
 	if len(list) > 0 {
 		w.put("if (" + w.cond(1, w.data || !w.busy || w.chance(0.6)) + ") " + pickOne(w, list...))
 	}
+}
+
+// vectorExpr is a vector of a size.
+func (w *writer) vectorExpr(s string) string {
+	var list []string
+	for _, e := range w.scope {
+		if e.kind == vectorEntry && e.ready > 0 && e.size == s {
+			list = append(list, e.name, "0.5 * "+e.name, "tanh("+e.name+")")
+		}
+	}
+	list = append(list, "y"+s, "rep_vector("+w.expr(1, w.data)+", "+s+")")
+	if !w.data {
+		list = append(list, "z"+s, "ph * z"+s+" + x"+s)
+	}
+	return pickOne(w, list...)
+}
+
+// vector declares a vector, perhaps a copy of another, or changes one at once.
+func (w *writer) vector() {
+	if v := w.readable(vectorEntry); v != nil && w.chance(0.6) {
+		s, name := v.size, v.name
+		guard := ""
+		if w.chance(0.4) {
+			guard = "if (" + w.cond(1, w.data || !w.busy) + ") "
+		}
+		switch w.rng.IntN(7) {
+		case 0:
+			w.put(guard + w.plain("0.1 * sum("+name+")"))
+		case 1:
+			w.put(guard + w.plain("tanh(dot_product("+name+", "+w.vectorExpr(s)+"))"))
+		case 2:
+			if !v.fixed {
+				w.put(fmt.Sprintf("if (%s > 2) %s[2:%s] = 0.5 * %s[1:(%s - 1)];", s, name, s, name, s))
+			}
+		case 3:
+			if !v.fixed {
+				w.put(fmt.Sprintf("if (%s > 2) %s[1:2] += %s[%s] * 0.3;", s, name, name, s))
+			}
+		case 4:
+			if !v.fixed {
+				w.put(guard + name + " = 0.5 * " + name + " + 0.5 * " + product(w.vectorExpr(s)) + ";")
+			}
+		case 5:
+			if other := pickOne(w, "N", "T", "J", "K"); !v.fixed {
+				w.put(fmt.Sprintf("%s%s[g%s%s] %s;", guard, name, other, s, pickOne(w, "+= 0.1", "= "+w.vectorExpr(other))))
+			}
+		case 6:
+			w.put(guard + w.plain("log_sum_exp("+name+")"))
+		}
+		return
+	}
+	s := pickOne(w, "N", "T", "J", "K")
+	if 2*w.cost*w.sizes[s] > w.limit {
+		return
+	}
+	value := w.vectorExpr(s)
+	w.put(fmt.Sprintf("vector[%s] %s = %s;", s, w.fresh("v"), value))
+}
+
+// places is an array of ints that a loop fills with what data decide, and what
+// it points to.
+func (w *writer) places() {
+	s, to := pickOne(w, "N", "T", "J", "K"), pickOne(w, "N", "T", "J", "K")
+	if 4*w.cost*w.sizes[s] > w.limit-w.work || w.sizes[to] == 0 {
+		return
+	}
+	name, i := w.fresh("at"), w.fresh("i")
+	w.put(fmt.Sprintf("array[%s] int %s;", s, name))
+	w.put(fmt.Sprintf("for (%s in 1:%s) {", i, s))
+	w.blocks[len(w.blocks)-1].nojumps = true
+	value := pickOne(w, fmt.Sprintf("1 + %s %% %s", i, to), fmt.Sprintf("g%s%s[%s]", s, to, i), fmt.Sprintf("min(%s, 1 + c%s[%s])", to, s, i))
+	w.put(fmt.Sprintf("%s[%s] = %s;", name, i, value))
+	if w.chance(0.3) {
+		w.put(fmt.Sprintf("if (%s > 1 && o%s[%s]) %s[%s] = %s[%s - 1];", i, s, i, name, i, name, i))
+	}
+	w.put("}")
+	letter := "z"
+	if w.data {
+		letter = "y"
+	}
+	i = w.fresh("i")
+	w.put(fmt.Sprintf("for (%s in 1:%s) {", i, s))
+	w.statements()
+	w.put(w.term(fmt.Sprintf("%s%s[%s[%s]]", letter, to, name, i)))
+	w.put("}")
 }
 
 // counter is an int that statements move on, and a place that it points to.

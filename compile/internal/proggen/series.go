@@ -385,6 +385,67 @@ for ($n in 1:@N) {
   $h[2:3] = $h[1:2];
   $h[1] = tanh(@e);
 }`},
+	{name: "two buffers", text: `
+vector[@K] $p = z@K;
+vector[@K] $c = @{z@K|rep_vector(0, @K)};
+for ($n in 1:@N) {
+  for ($k in 1:@K) {
+    $c[$k] = 0.5 * $p[@{$k|@K - $k + 1|max($k - 1, 1)}] + @e;
+    @S
+  }
+  @{if (@o) @T{sum($p)}|if (@o) @T{sum($c) - sum($p)}|}
+  @{|if (@o) }$p = $c;
+}
+@T{sum($p)}`},
+	{name: "vector copied, updated, copy read", text: `
+vector[@K] $s = @{z@K|rep_vector(@e, @K)};
+for ($n in 1:@N) {
+  vector[@K] $q = $s;
+  @S
+  $s = @{0.5 * $q + z@K|tanh($q)|X@N@K[$n]' + 0.3 * $q};
+  @?{if (@o) $s[1:@K] = 0.5 * $q[1:@K];}
+  @{if (@o) @+={sum($q)}|if (@o) @T{dot_product($q, z@K)}|for ($k in 1:@K) if (O@N@K[$n, $k]) @+={$q[$k]}}
+}`},
+	{name: "one state, two loops", text: `
+real $s = @e;
+for ($n in 1:@N) {
+  $s = 0.5 * $s + @e;
+  @{if (@o) |}@T{$s}
+  @S
+}
+@S
+for ($k in 1:@K) {
+  real $q = $s;
+  $s = ph * $s + @e;
+  @{if (@o) |}@T{$q}
+}
+@T{$s}`},
+	{name: "state passed through a function", funcs: `
+real $f(real s, real x) {
+  real r = 0.5 * s;
+  if (x > @#) r += 0.1 * x;
+  @{else return s;|}
+  return tanh(r + x);
+}`, text: `
+real $s = @e;
+for ($n in 1:@N) {
+  real $q = $s;
+  $s = $f($s, @e);
+  @{if (@o) @T{$q}|if (@o) @T{$s - $q}|@T{$s}}
+  @S
+}`},
+	{name: "terms in a function that adds", kinds: "t", funcs: `
+void $f_lp(real x, int o, real s) {
+  if (o == 0) return;
+  target += normal_lpdf(x | @e, 1 + square(s));
+  @?{if (s > @#) target += -s;}
+}`, text: `
+real $s = @e;
+for ($n in 1:@N) {
+  @{|if (@o) }$f_lp(y@N[$n], o@N[$n], $s);
+  $s = 0.5 * $s + @e;
+  @S
+}`},
 	{name: "two statements in turn", text: `
 real $u = @e;
 real $v = @e;

@@ -32,9 +32,15 @@ import (
 //	@nojumps     statements of the present block must all run
 type template struct {
 	name  string
-	kinds string // where it may stand: "l" only inside a loop, "p" only with parameters, "s" is short, "r" needs results of real Stan's functions
+	kinds string // where it may stand: "l" only inside a loop, "p" only with parameters, "t" only where terms go to target, "s" is short
 	funcs string // user functions, written before all others
 	text  string
+}
+
+// helper is a user function of so many reals.
+type helper struct {
+	name string
+	args int
 }
 
 // entry is a variable in scope.
@@ -73,6 +79,7 @@ type writer struct {
 	sizes    map[string]int
 	lines    []string
 	funcs    []string
+	helpers  []helper
 	names    int
 	scope    []entry
 	blocks   []block
@@ -106,6 +113,7 @@ var (
 	forLine    = regexp.MustCompile(`^for \((\w+) in (.+?):(.+)\) \{$`)
 	eachLine   = regexp.MustCompile(`^for \((\w+) in (\w+)\) \{$`)
 	headLine   = regexp.MustCompile(`^(?:real|int|void|vector) \w+\(.*\) \{$`)
+	realsOnly  = regexp.MustCompile(`^real (\w+)\(((?:real \w+(?:, )?)+)\) \{$`)
 	realArg    = regexp.MustCompile(`[(,] ?real (\w+)`)
 	realLine   = regexp.MustCompile(`^real (\w+)( = .*)?;$`)
 	vectorLine = regexp.MustCompile(`^(vector|array|matrix)\[([^\]]+)\] (real )?(\w+)( = .*)?;$`)
@@ -276,23 +284,23 @@ type copy struct {
 
 // snapshot and restore undo what does not fit.
 type snapshot struct {
-	lines, funcs, scope, blocks, patterns, work, cost int
-	saved                                             []entry
+	lines, funcs, helpers, scope, blocks, patterns, work, cost int
+	saved                                                      []entry
 }
 
 func (w *writer) snapshot() snapshot {
-	return snapshot{len(w.lines), len(w.funcs), len(w.scope), len(w.blocks), len(w.patterns), w.work, w.cost, append([]entry{}, w.scope...)}
+	return snapshot{len(w.lines), len(w.funcs), len(w.helpers), len(w.scope), len(w.blocks), len(w.patterns), w.work, w.cost, append([]entry{}, w.scope...)}
 }
 
 func (w *writer) restore(s snapshot) {
 	w.lines, w.funcs, w.patterns = w.lines[:s.lines], w.funcs[:s.funcs], w.patterns[:s.patterns]
 	w.scope, w.blocks = append(w.scope[:0], s.saved...), w.blocks[:s.blocks]
-	w.work, w.cost = s.work, s.cost
+	w.work, w.cost, w.helpers = s.work, s.cost, w.helpers[:s.helpers]
 }
 
 // insert writes a copy of a template, if it fits in what may be executed.
 func (w *writer) insert(t *template) bool {
-	if strings.Contains(t.kinds, "l") && !w.inLoop() || strings.Contains(t.kinds, "p") && w.data {
+	if strings.Contains(t.kinds, "l") && !w.inLoop() || strings.Contains(t.kinds, "p") && w.data || strings.Contains(t.kinds, "t") && w.sink != "target" {
 		return false
 	}
 	before := w.snapshot()
@@ -363,6 +371,11 @@ func (c *copy) functions(text string) {
 		c.line(strings.TrimSpace(line))
 	}
 	outer.funcs = append(outer.funcs, w.lines...)
+	for _, line := range w.lines {
+		if m := realsOnly.FindStringSubmatch(line); m != nil {
+			outer.helpers = append(outer.helpers, helper{m[1], strings.Count(m[2], "real ")})
+		}
+	}
 	outer.names, outer.used = w.names, w.used
 	*w = outer
 }

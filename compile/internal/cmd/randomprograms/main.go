@@ -12,7 +12,8 @@
 // the same source in the folder ended; state-SOURCE.json there counts what was
 // run, with which seeds. Each fault is shrunk and written to the folder as
 // SOURCE-SEED.stan, .json (data) and .txt (what differs). A program that takes
-// more than 10 seconds is a fault, one that takes a minute is ended.
+// more than 10 seconds of processor time is a fault, one that takes five minutes is
+// ended.
 //
 // Map of the command:
 //
@@ -243,12 +244,12 @@ func (o options) oneWorker(s *state, end uint64, begin time.Time) error {
 				_ = c.Wait()
 				return nil
 			}
-		case <-time.After(time.Minute + 3*o.shrink):
+		case <-time.After(5*time.Minute + 3*o.shrink):
 			_ = c.Process.Kill()
 			for range lines {
 			}
 			_ = c.Wait()
-			s.fault(o, "endless", "the program did not end within a minute")
+			s.fault(o, "endless", "the program did not end within five minutes")
 			return nil
 		}
 	}

@@ -27,7 +27,7 @@ import (
 // business of other tests.
 
 // perProgram is the number of functions in a program.
-const perProgram = 40
+const perProgram = 80
 
 // judged is what came of real Stan.
 type judged struct {
@@ -151,8 +151,42 @@ func (o options) judge(root string, s *judged) error {
 	if err != nil {
 		return err
 	}
-	if len(f.Points) == 0 {
-		return fmt.Errorf("%s: Stan finds no usable point: %v", base, f.Rejected)
+	// only evaluates some of the functions and tells whether they are fine.
+	only := func(some []int, fine func(f *figures, set *data.Set, on []float64) bool) (bool, error) {
+		on := make([]float64, perProgram)
+		for _, i := range some {
+			on[i] = 1
+		}
+		text, set := values(on)
+		f, err := stan.figures(text)
+		return err == nil && fine(f, set, on), err
+	}
+	all := func() (list []int) {
+		for i := range on {
+			if on[i] != 0 {
+				list = append(list, i)
+			}
+		}
+		return list
+	}
+	for len(f.Points) == 0 { // which function does Stan reject?
+		i, err := culprit(all(), func(some []int) (bool, error) {
+			return only(some, func(f *figures, _ *data.Set, _ []float64) bool { return len(f.Points) > 0 })
+		})
+		if err != nil {
+			return err
+		}
+		on[i] = 0
+		usable--
+		s.Wrong = append(s.Wrong, fmt.Sprintf("%s function %d: only Stan rejects: %v", base, i+1, f.Rejected[0].Why))
+		fmt.Println(s.Wrong[len(s.Wrong)-1])
+		if usable == 0 {
+			return errors.New("Stan rejects all functions")
+		}
+		text, set = values(on)
+		if f, err = stan.figures(text); err != nil {
+			return err
+		}
 	}
 	s.Programs++
 	s.Functions += usable
@@ -166,26 +200,34 @@ func (o options) judge(root string, s *judged) error {
 		fmt.Println(c)
 		s.Wrong = append(s.Wrong, c)
 	}
-	// The gradient of which function?
 	if len(complaints) > 0 && strings.Contains(complaints[len(complaints)-1], "gradient") {
-		for i := range on {
-			if on[i] == 0 {
-				continue
-			}
-			alone := make([]float64, perProgram)
-			alone[i] = 1
-			text, set := values(alone)
-			f, err := stan.figures(text)
-			if err != nil {
-				return err
-			}
-			for _, c := range s.compare(prog, set, f, alone, fmt.Sprintf("%s function %d", base, i+1)) {
-				fmt.Println(c)
-				s.Wrong = append(s.Wrong, c)
-			}
+		i, err := culprit(all(), func(some []int) (bool, error) {
+			return only(some, func(f *figures, set *data.Set, on []float64) bool {
+				return len(s.compare(prog, set, f, on, base)) == 0
+			})
+		})
+		if err != nil {
+			return err
 		}
+		s.Wrong = append(s.Wrong, fmt.Sprintf("%s: the first difference is that of function %d", base, i+1))
+		fmt.Println(s.Wrong[len(s.Wrong)-1])
 	}
 	return nil
+}
+
+// culprit finds a function that is not fine by halves.
+func culprit(list []int, fine func(some []int) (bool, error)) (int, error) {
+	for len(list) > 1 {
+		half := list[:len(list)/2]
+		ok, err := fine(half)
+		if err != nil {
+			return 0, err
+		}
+		if list = list[len(list)/2:]; !ok {
+			list = half
+		}
+	}
+	return list[0], nil
 }
 
 // finite evaluates a program at points of the size that the tool draws.
