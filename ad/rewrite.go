@@ -37,6 +37,9 @@ func NewRewriter(from, to *Graph) *Rewriter {
 	for i := range w.to {
 		w.to[i] = None
 	}
+	if to.tables.known == nil {
+		to.tables = from.tables.clone() // they need not be compared again
+	}
 	return w
 }
 
@@ -216,6 +219,7 @@ func (g *Graph) clone() *Graph {
 	h.kept = append([]any(nil), g.kept...)
 	h.cse, h.consts = maps.Clone(g.cse), maps.Clone(g.consts)
 	h.uniform, h.fills, h.lower = maps.Clone(g.uniform), maps.Clone(g.fills), maps.Clone(g.lower)
+	h.tables = g.tables.clone()
 	return &h
 }
 
