@@ -368,7 +368,7 @@ func (g *Graph) allConst(args []Ref) bool {
 // inflates reports whether a scatter's value is mostly zeros: the adjoint of a long
 // array of which a few elements are read.
 func (g *Graph) inflates(n *Node) bool {
-	return n.Op == OpScatter && n.Type.Total() > 1024 && n.Type.Total() > 8*g.Nodes[n.Args[0]].Type.Total()
+	return n.Op == OpScatter && n.Type.Total() > minSpread && n.Type.Total() > maxSpread*g.Nodes[n.Args[0]].Type.Total()
 }
 
 // foldNumber is fold where the value is one number repeated.

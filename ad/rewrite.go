@@ -156,11 +156,6 @@ func (w *Rewriter) keeps(r Ref, n *Node) bool {
 	return w.acts[r]
 }
 
-// largeGraph is the number of nodes from which nodes that stay as they are are copied
-// without looking for equal ones among the new: ten times as fast, which counts where
-// a loop was unrolled to a million ops.
-const largeGraph = 50_000
-
 // Same adds a node that stays as it is.
 func (w *Rewriter) Same(n *Node, attr any, args []Ref) Ref {
 	if len(w.to) <= largeGraph {
