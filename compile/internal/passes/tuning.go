@@ -21,8 +21,9 @@ const (
 	blockRows = 1024
 )
 
-// Of distribute and recurrences. A step's operation costs 3.4 ns in scalar code, 0.5 as
-// a lane.
+// Of distribute and recurrences. A step's operation costs 3.4 ns in scalar code of the
+// interpreter, 0.5 as a lane. With machine code a hidden Markov model takes 1.23 times as
+// long if no scan is taken apart, GARCH 1.03, volatility as long.
 const (
 	// minSteps is the number of steps from which a scan is worth taking apart.
 	minSteps = 8

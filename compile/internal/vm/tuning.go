@@ -4,7 +4,10 @@ package vm
 // was chosen and not measured.
 
 // maxStrip is the number of elements that a strip runs over at a time. A temporary of
-// a strip takes 4 KB, so that those of a block stay in the first-level cache.
+// a strip takes 4 KB, so that those of a block stay in the first-level cache. Strips of
+// 128 take 1.21 times as long for a hierarchical regression of 12,500 rows, 1.05 for
+// volatility, 1.00 for a mixture, 1.04 for item responses; strips of 2048 took 0.98 to
+// 1.01 times as long. Above 1000 sumLogLoop leaves the range of numbers.
 const maxStrip = 512
 
 // minRunOfOps is the number of equal ops in a row from which the interpreter of scalar
@@ -30,8 +33,8 @@ const (
 	// no faster.
 	maxNative = 20000
 
-	// Most elements that are copied or cleared number by number where blocks in a row are
-	// one function; beyond, blocks stay apart.
+	// Most elements that are copied or cleared by code without loops where blocks in a row
+	// are one function; beyond, blocks stay apart.
 	maxCopied  = 64
 	maxCleared = 256
 
