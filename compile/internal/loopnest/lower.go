@@ -12,7 +12,7 @@ import (
 type lowering struct {
 	*Body
 	g        *ad.Graph
-	vals     []Value // by node
+	vals     []Value            // by node
 	regions  map[ad.Ref]*Region // by node
 	loads    map[loadKey]Value
 	uses     []int32
