@@ -19,11 +19,13 @@
 //	while.go       While: a loop whose trips only a run knows, with snapshots for its derivative
 //	effect.go      argument checks, rejections, prints
 //	grad.go        Backprop, Grad: reverse mode, as graph expressions
+//	untaken.go     sides of choices that were not taken, whose adjoints are 0
 //	jvp.go         JVP: forward mode, likewise
 //	hessian.go     Hessian-vector products, Hessians, Jacobians
 //	fisher.go      the expected Fisher information of sampling statements
 //	fisherpattern.go which elements depend on which, for sparse derivatives
 //	eval.go        the kernels and the evaluation of one node
+//	tuning.go      the numbers that steer all this
 //	evalgraph.go   Eval, the reference evaluator
 //
 // # Lanes

@@ -46,17 +46,6 @@ func (g *Graph) backprop(outs, seeds, wrt []Ref, left []bool) []Ref {
 		n := g.Nodes[i] // a copy: the slice grows below
 		row := &table[n.Op]
 		g.site = n.Site
-		pull := func(rule func(need []bool) []Ref) {
-			need := make([]bool, len(n.Args))
-			for k, a := range n.Args {
-				need[k] = active[a]
-			}
-			for k, a := range rule(need) {
-				if a != None && need[k] {
-					accumulate(n.Args[k], g.ReduceTo(a, g.Type(n.Args[k])))
-				}
-			}
-		}
 		switch {
 		case n.Op == OpResult:
 			region := n.Args[0]
@@ -68,12 +57,25 @@ func (g *Graph) backprop(outs, seeds, wrt []Ref, left []bool) []Ref {
 				}
 			}
 			results[region][n.ResultIndex()], resultsLeft[region][n.ResultIndex()] = adj[i], untaken[i]
-		case row.Adjoint != nil:
-			pull(func(need []bool) []Ref { return row.Adjoint(g, &n, Ref(i), results[Ref(i)], resultsLeft[Ref(i)], need) })
-		case row.VJP != nil && untaken[i]:
-			pull(func(need []bool) []Ref { return g.guardedVJP(&n, Ref(i), adj[i], need) })
-		case row.VJP != nil:
-			pull(func(need []bool) []Ref { return row.VJP(g, &n, Ref(i), adj[i], need) })
+		case row.Adjoint != nil || row.VJP != nil:
+			need := make([]bool, len(n.Args))
+			for k, a := range n.Args {
+				need[k] = active[a]
+			}
+			var adjs []Ref
+			switch {
+			case row.Adjoint != nil:
+				adjs = row.Adjoint(g, &n, Ref(i), results[Ref(i)], resultsLeft[Ref(i)], need)
+			case untaken[i]:
+				adjs = g.guardedVJP(&n, Ref(i), adj[i], need)
+			default:
+				adjs = row.VJP(g, &n, Ref(i), adj[i], need)
+			}
+			for k, a := range adjs {
+				if a != None && need[k] {
+					accumulate(n.Args[k], g.ReduceTo(a, g.Type(n.Args[k])))
+				}
+			}
 		case row.Partials != nil:
 			for k, p := range row.Partials(g, Ref(i), n.Args) {
 				arg := n.Args[k]

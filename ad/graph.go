@@ -100,6 +100,7 @@ type Graph struct {
 	kept   []any          // attributes of what was folded
 	consts map[uint64]Ref // scalar constants by bits
 	lower  map[int]Index  // of lower triangles, by size
+	tables tables         // index tables, each content once
 
 	guarding bool // a rule is at work whose adjoint may be that of a side not taken
 
@@ -291,6 +292,16 @@ func (g *Graph) Do(op OpCode, attr any, args ...Ref) Ref {
 	if row.Class == Elementwise {
 		args = g.narrow(op, row, args)
 	}
+	switch a := attr.(type) {
+	case Index:
+		if x, ok := g.tables.index(a); ok {
+			attr = x
+		}
+	case scatterAttr:
+		if x, ok := g.tables.index(a.Index); ok {
+			attr = scatterAttr{x, a.to}
+		}
+	}
 	if r, ok := g.simplify(op, attr, args); ok {
 		return r
 	}
@@ -357,7 +368,7 @@ func (g *Graph) allConst(args []Ref) bool {
 // inflates reports whether a scatter's value is mostly zeros: the adjoint of a long
 // array of which a few elements are read.
 func (g *Graph) inflates(n *Node) bool {
-	return n.Op == OpScatter && n.Type.Total() > 1024 && n.Type.Total() > 8*g.Nodes[n.Args[0]].Type.Total()
+	return n.Op == OpScatter && n.Type.Total() > minSpread && n.Type.Total() > maxSpread*g.Nodes[n.Args[0]].Type.Total()
 }
 
 // foldNumber is fold where the value is one number repeated.

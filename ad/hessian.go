@@ -24,10 +24,6 @@ func (g *Graph) Hessian(out, wrt Ref) Ref {
 	return h
 }
 
-// maxLaneWork bounds the elements of one value in all directions at once, from
-// where on directions are taken one after the other.
-const maxLaneWork = 1 << 22
-
 // Jacobian returns the derivatives of the elements of out by the n elements of
 // wrt, which has no lanes: row i, of as many columns as out has elements over
 // all lanes, is the tangent in the direction i; None where out does not depend on

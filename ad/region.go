@@ -30,11 +30,6 @@ type Scan struct {
 	Limit int
 }
 
-// DefaultHistory is the history that the derivative of a scan stores without
-// further thought: 8 MB. In segments a gradient was measured to take about the same
-// time per step, from 1000 steps of 9 numbers to 100,000 of 100.
-const DefaultHistory = 1 << 20
-
 // Results are the types of the results, in order.
 func (s *Scan) Results() []Type {
 	out := s.Body.Outputs

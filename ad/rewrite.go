@@ -37,6 +37,9 @@ func NewRewriter(from, to *Graph) *Rewriter {
 	for i := range w.to {
 		w.to[i] = None
 	}
+	if to.tables.known == nil {
+		to.tables = from.tables.clone() // they need not be compared again
+	}
 	return w
 }
 
@@ -153,11 +156,6 @@ func (w *Rewriter) keeps(r Ref, n *Node) bool {
 	return w.acts[r]
 }
 
-// largeGraph is the number of nodes from which nodes that stay as they are are copied
-// without looking for equal ones among the new: ten times as fast, which counts where
-// a loop was unrolled to a million ops.
-const largeGraph = 50_000
-
 // Same adds a node that stays as it is.
 func (w *Rewriter) Same(n *Node, attr any, args []Ref) Ref {
 	if len(w.to) <= largeGraph {
@@ -216,6 +214,7 @@ func (g *Graph) clone() *Graph {
 	h.kept = append([]any(nil), g.kept...)
 	h.cse, h.consts = maps.Clone(g.cse), maps.Clone(g.consts)
 	h.uniform, h.fills, h.lower = maps.Clone(g.uniform), maps.Clone(g.fills), maps.Clone(g.lower)
+	h.tables = g.tables.clone()
 	return &h
 }
 

@@ -17,7 +17,7 @@ func (s *Scan) long(lanes int) bool {
 	if limit == 0 {
 		limit = DefaultHistory
 	}
-	return s.Steps > 4 && size*s.Steps*max(lanes, 1) > limit
+	return s.Steps > minSegmented && size*s.Steps*max(lanes, 1) > limit
 }
 
 // segmentedAdjoint builds the scan of scans and its derivative in a sub-graph

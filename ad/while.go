@@ -33,10 +33,6 @@ type While struct {
 	derived bool
 }
 
-// DefaultSnapshots is a capacity for While.Snapshots: small beside caches, and
-// with derivatives that repeat each trip at most once up to its square.
-const DefaultSnapshots = 64
-
 // Results are the types of the results, in order.
 func (w *While) Results() []Type {
 	out := w.Body.Outputs
@@ -98,10 +94,6 @@ func whileShape(args []Type, attr any) error {
 	return nil
 }
 
-// stopEvery is how many trips of a loop pass between two questions whether to
-// stop.
-const stopEvery = 4096
-
 // evalWhile computes the results of one lane.
 func evalWhile(w *While, args, res [][]float64, env *Env) error {
 	in := append([][]float64(nil), args...)
@@ -110,7 +102,7 @@ func evalWhile(w *While, args, res [][]float64, env *Env) error {
 	}
 	trips, stride := 0, 1
 	for ; ; trips++ {
-		if trips%stopEvery == stopEvery-1 && env.Stop != nil {
+		if trips%StopEvery == StopEvery-1 && env.Stop != nil {
 			if err := env.Stop(); err != nil {
 				return err
 			}

@@ -12,7 +12,7 @@ import (
 type lowering struct {
 	*Body
 	g        *ad.Graph
-	vals     []Value
+	vals     []Value            // by node
 	regions  map[ad.Ref]*Region // by node
 	loads    map[loadKey]Value
 	uses     []int32
@@ -140,7 +140,7 @@ func anyFails(g *ad.Graph) bool {
 // ownOutput is the value of output k in memory that nobody else writes: not an
 // input's, which the caller may write while the output is still valid.
 func (x *lowering) ownOutput(k int) Value {
-	v := x.solid(x.val(x.g.Outputs[k]))
+	v := x.solid(x.vals[x.g.Outputs[k]])
 	r := &x.Buffers[v.Buf]
 	if v.N > 0 && (r.Body != x.Body || len(r.Makers) == 0) {
 		dst := x.newBuffer(v.N)
@@ -188,7 +188,7 @@ func (x *lowering) terms(ps []part, r ad.Ref, t ad.Type) []part {
 	n, total := &x.g.Nodes[r], t.Total()
 	switch {
 	case !x.absorbed[r]:
-		v := x.spread(x.val(r), x.g.Type(r), t)
+		v := x.spread(x.vals[r], x.g.Type(r), t)
 		if c, ok := x.number(v); ok && c == 0 {
 			return ps
 		}
@@ -203,11 +203,8 @@ func (x *lowering) terms(ps []part, r ad.Ref, t ad.Type) []part {
 }
 
 func (x *lowering) scatter(n *ad.Node) part {
-	return part{v: x.val(n.Args[0]), m: Flatten(n.Index(), n.Type.Lanes, n.Type.Size())}
+	return part{v: x.vals[n.Args[0]], m: Flatten(n.Index(), n.Type.Lanes, n.Type.Size())}
 }
-
-// val is the value of a graph's node.
-func (x *lowering) val(r ad.Ref) Value { return x.vals[r] }
 
 // solid is a value whose elements all exist.
 func (x *lowering) solid(v Value) Value {
@@ -233,7 +230,7 @@ func (x *lowering) node(r ad.Ref, n *ad.Node) Value {
 		}
 		return x.Whole(x.AddBuffer(Buffer{N: total, Data: n.Data, Kept: true}))
 	case ad.OpReshape, ad.OpLane, ad.OpUnlane:
-		v := x.val(n.Args[0])
+		v := x.vals[n.Args[0]]
 		return v
 	case ad.OpGather:
 		return x.gather(n)
@@ -242,7 +239,7 @@ func (x *lowering) node(r ad.Ref, n *ad.Node) Value {
 	case ad.OpConcat:
 		vs := make([]LaneValue, len(n.Args))
 		for i, a := range n.Args {
-			vs[i] = LaneValue{x.val(a), x.g.Type(a).Lanes > 0}
+			vs[i] = LaneValue{x.vals[a], x.g.Type(a).Lanes > 0}
 		}
 		return x.concat(n.Type.Lanes, vs)
 	case ad.OpScan, ad.OpIf, ad.OpWhile:
@@ -259,7 +256,7 @@ func (x *lowering) node(r ad.Ref, n *ad.Node) Value {
 	}
 	nd := Node{Kind: Array, Op: n.Op, N: total, Src: n, Dst: None}
 	for _, a := range n.Args {
-		nd.Args = append(nd.Args, x.solid(x.val(a)))
+		nd.Args = append(nd.Args, x.solid(x.vals[a]))
 		nd.Types = append(nd.Types, x.g.Type(a))
 	}
 	switch row.Class {
@@ -325,7 +322,7 @@ func (x *lowering) elementwise(n *ad.Node) Value {
 	nd := Node{Kind: Elementwise, Op: n.Op, N: total, Args: x.operands(len(n.Args))}
 	uniform := true
 	for _, a := range n.Args {
-		v := x.spread(x.val(a), x.g.Type(a), n.Type)
+		v := x.spread(x.vals[a], x.g.Type(a), n.Type)
 		uniform = uniform && v.N == 1
 		nd.Args = append(nd.Args, v)
 	}
@@ -373,7 +370,7 @@ func (x *lowering) spread(v Value, from, to ad.Type) Value {
 // gather lowers an index: a slice is a view, one element repeated stays one
 // element, anything else is a load.
 func (x *lowering) gather(n *ad.Node) Value {
-	v := x.val(n.Args[0])
+	v := x.vals[n.Args[0]]
 	m := Flatten(n.Index(), n.Type.Lanes, x.g.Type(n.Args[0]).Size())
 	switch {
 	case v.Rep:

@@ -32,7 +32,7 @@ func (x *lowering) lowerRegion(r ad.Ref, n *ad.Node) {
 	args := make([]LaneValue, len(n.Args))
 	nd := Node{Kind: Regions, Op: n.Op, Src: n, Dst: None, Reg: reg}
 	for i, a := range n.Args {
-		args[i] = LaneValue{x.val(a), x.g.Type(a).Lanes > 0}
+		args[i] = LaneValue{x.vals[a], x.g.Type(a).Lanes > 0}
 		nd.Args = append(nd.Args, args[i].Value)
 	}
 	switch a := n.Attr.(type) {
@@ -211,7 +211,7 @@ func (x *lowering) lowerWhile(reg *Region, args []LaneValue) {
 
 // output is the value of the graph's output k, read by others than nodes.
 func (x *lowering) output(k int) Value {
-	v := x.val(x.g.Outputs[k])
+	v := x.vals[x.g.Outputs[k]]
 	x.Buffers[v.Buf].Shared = true
 	return v
 }

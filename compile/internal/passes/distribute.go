@@ -13,14 +13,6 @@ import (
 // for GARCH(1,1) 5 of the 14 operations of a step, and 5 of the 38 of a step of
 // the adjoint. A step's operation costs 3.4 ns in scalar code, 0.5 as a lane.
 
-// minSteps is the number of steps from which a scan is worth taking apart;
-// maxMoved the most elements that a value may have for all steps together, lest
-// a long scan over large arrays store every intermediate.
-const (
-	minSteps = 8
-	maxMoved = 1 << 22
-)
-
 // distribute returns a graph equal to g with its scans, nested ones too, taken apart.
 func distribute(g *ad.Graph) *ad.Graph {
 	if !hasScan(g) {

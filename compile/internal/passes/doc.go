@@ -5,6 +5,7 @@
 // Map of the package:
 //
 //	table.go       Pass, Table, Run
+//	tuning.go      the numbers that steer the passes
 //	rebuild.go     rebuilding graphs, by ad.Rewriter
 //	project.go     sums of squares of residuals freed of their data
 //	rewrite.go     the list of legal rewrites

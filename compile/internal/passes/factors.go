@@ -238,7 +238,7 @@ func (f *factorizer) sum(n *ad.Node, attr any, x ad.Ref) (s scaled, ok bool) {
 	g := f.g
 	a := f.parts(x)
 	from := g.Type(x).Total()
-	if from < 4*n.Type.Total() || from == 0 {
+	if from < minSummed*n.Type.Total() || from == 0 {
 		return s, false
 	}
 	if n.Type.Total() == 1 && f.splits(a.base) {

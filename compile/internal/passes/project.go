@@ -56,19 +56,6 @@ func project(g *ad.Graph) *ad.Graph {
 	})
 }
 
-const (
-	// Sums of fewer rows are left alone: their loops take as long as what would
-	// come in their place.
-	leastProjected = 16
-	// Bounds of what a factorisation may cost when a model is bound: columns, and rows
-	// times squares of columns.
-	mostColumns    = 128
-	mostProjection = 2e8
-	// Rows are factorised in blocks, which stay in the cache: a million rows of 13 columns
-	// take 0.34 s, 12,000 of 128 take 0.12; all at once it was 0.98 and 0.16.
-	blockRows = 1024
-)
-
 // affine is a value that is a known matrix of as many rows as it has elements,
 // times numbers that are not known: of the old graph, in storage order.
 type affine struct {

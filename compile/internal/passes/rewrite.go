@@ -230,7 +230,7 @@ func (r *rewriter) scaled(x ad.Ref) (c float64, y ad.Ref, ok bool) {
 
 func moderate(c float64) bool {
 	c = math.Abs(c)
-	return c > 1e-9 && c < 1e9
+	return c > leastConstant && c < mostConstant
 }
 
 func allModerate(v []float64) bool {
@@ -285,7 +285,7 @@ func (r *rewriter) nonneg(x ad.Ref, depth int) bool {
 		}
 		return true
 	}
-	if depth > 8 {
+	if depth > maxProof {
 		return false
 	}
 	switch n.Op {

@@ -74,11 +74,6 @@ func partOfConcat(g *ad.Graph, n *ad.Node, x ad.Ref) (ad.Ref, bool) {
 	return ad.None, false
 }
 
-const (
-	maxPieces = 6
-	minPiece  = 8 // elements, on average
-)
-
 // piece is n elements from element elem on, at position pos.
 type piece struct{ pos, elem, n int }
 
