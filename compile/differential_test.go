@@ -100,6 +100,12 @@ func contend(text, name string, set *data.Set, seed uint64, points int) (rep rep
 		return rep
 	}
 	rep.stats = model.Loops()
+	if model.Interpreted() || less.Interpreted() || unrolled.Density == nil {
+		rep.unsupported = "what parameters decide, in a graph"
+		c := &contest{rep: &rep, prints: &prints, plain: plain, model: model, rng: rng}
+		rep.wrong = c.everywhere(points, sizes, c.alone)
+		return rep
+	}
 	g := unrolled.Density
 	for _, r := range g.Grad(g.Outputs[0], g.Inputs...) {
 		g.Output(r)
@@ -115,19 +121,27 @@ func contend(text, name string, set *data.Set, seed uint64, points int) (rep rep
 	}) {
 		c.differenced = 1e-8
 	}
+	if rep.wrong = c.everywhere(points, sizes, c.at); rep.wrong != nil {
+		rep.wrong.text += fmt.Sprintf(" (propto %v, jacobian %v, transforms of Stan %v)", propto, jacobian, edition)
+	}
+	return rep
+}
+
+// everywhere compares at random points.
+func (c *contest) everywhere(points int, sizes []int, at func(x [][]float64) *disagreement) *disagreement {
 	for range points {
 		x := make([][]float64, len(sizes))
 		for i, n := range sizes {
 			for range n {
-				x[i] = append(x[i], 2.4*rng.Float64()-1.2)
+				x[i] = append(x[i], 2.4*c.rng.Float64()-1.2)
 			}
 		}
-		if rep.wrong = c.at(x); rep.wrong != nil {
-			rep.wrong.text += fmt.Sprintf("\nat the point %v (propto %v, jacobian %v, transforms of Stan %v)", x, propto, jacobian, edition)
-			return rep
+		if d := at(x); d != nil {
+			d.text += fmt.Sprintf("\nat the point %v", x)
+			return d
 		}
 	}
-	return rep
+	return nil
 }
 
 // refused records an error of Bind, or its absence, where the data or the
@@ -226,6 +240,54 @@ func (c *contest) at(x [][]float64) *disagreement {
 		}
 	}
 	return c.outputs(x, blur)
+}
+
+// alone compares a model that is interpreted with the plain interpreter.
+func (c *contest) alone(x [][]float64) *disagreement {
+	c.prints[0].Reset()
+	c.prints[1].Reset()
+	want, errWant := c.plain.Density(x)
+	flat := slices.Concat(x...)
+	grad := make([]float64, len(flat))
+	lp, err := c.model.LogDensityGrad(flat, grad)
+	switch {
+	case (err == nil) != (errWant == nil):
+		return differ("rejection alone", "rejection by plain: %v; model: %v", errWant, err)
+	case c.prints[0].String() != c.prints[1].String():
+		return differ("prints alone", "plain prints\n%s\nmodel\n%s", c.prints[0].String(), c.prints[1].String())
+	case err != nil:
+		c.rep.rejected++
+		return nil
+	}
+	blur, vague := c.blur(x, want)
+	if vague {
+		c.rep.vague++
+		return nil
+	}
+	c.rep.compared++
+	scale := max(1, want.Magnitude)
+	if !near(lp, want.Value, scale*tolerance+blur) {
+		return differ("density alone", "log density: plain %v, model %v (relative to %.3g)", want.Value, lp, want.Magnitude)
+	}
+	direction, slope := make([]float64, len(grad)), 0.0
+	for i := range direction {
+		direction[i] = 2*c.rng.Float64() - 1
+		slope += direction[i] * grad[i]
+	}
+	if d, ok := c.difference(x, direction); ok && !near(d, slope, 1e-4*scale) {
+		return differ("gradient alone", "gradient along %v: %v, by differences of the plain interpreter %v", direction, slope, d)
+	}
+	_, outputs, errWant := c.plain.Outputs(x)
+	got := make([]float64, len(c.model.OutputNames()))
+	if err := c.model.Generate(flat, nil, got); (err == nil) != (errWant == nil) {
+		return differ("outputs alone", "outputs of plain: %v; model: %v", errWant, err)
+	}
+	for i, v := range outputs {
+		if errWant == nil && !near(got[i], v, 10*(max(1, math.Abs(v))*tolerance+blur)) {
+			return differ("outputs alone", "output %s: plain %v, model %v", c.model.OutputNames()[i], v, got[i])
+		}
+	}
+	return nil
 }
 
 // gradient evaluates a log density and its derivatives by the inputs.

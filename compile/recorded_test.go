@@ -224,6 +224,9 @@ func TestDecidedByParameters(t *testing.T) {
 			if !m.Interpreted() || !slices.ContainsFunc(m.Loops().Notes, func(s string) bool { return strings.Contains(s, "is interpreted") }) {
 				t.Fatalf("it is not interpreted: %v", m.Loops().Notes)
 			}
+			if rep := contend(c.text, "decided.model", parsed(t, json), 3, 4); rep.wrong != nil || rep.unsupported == "" || rep.compared == 0 {
+				t.Errorf("%+v, %+v", rep, rep.wrong)
+			}
 			m = m.Clone().(*Model)
 			n := m.Dim()
 			for _, x := range c.points {
