@@ -84,6 +84,18 @@ func TestRandomPrograms(t *testing.T) {
 	}
 }
 
+// TestInterpretedPrograms compares the interpreters on programs that no graph can
+// hold.
+func TestInterpretedPrograms(t *testing.T) {
+	compile.Decided(func(name, text, json string) bool {
+		rep := contest.Contend(text, "decided.model", parsed(t, json), 3, 4)
+		if rep.Wrong != nil || rep.Unsupported == "" || rep.Compared == 0 {
+			t.Errorf("%s: %+v, %+v", name, rep, rep.Wrong)
+		}
+		return true
+	})
+}
+
 // TestRandomModels compares the interpreter with what users run on programs that
 // look like what statisticians write, and on mutants of such programs and of the
 // examples: the same ones every time. compile/internal/cmd/randomprograms runs
