@@ -83,7 +83,7 @@ compile/internal/proggen:
 compile/internal/contest: compile compile/data compile/ir compile/internal/bind compile/internal/direct compile/internal/interp compile/internal/passes stdlib/transform ad lang
 compile/internal/cmd/randomprograms: *
 compile/internal/bind:   compile/data compile/ir compile/internal/interp stdlib/transform ad stdlib lang/source lang/diag lang/types
-compile:                 compile/data compile/ir stdlib/transform compile/internal/bind compile/internal/direct compile/internal/interp compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang
+compile:                 compile/data compile/ir stdlib/transform compile/internal/bind compile/internal/interp compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang
 
 infer:
 infer/warmup:            infer
