@@ -572,11 +572,15 @@ func (b *binder) terms(e *ir.Call, f *stdlib.Func, propto bool) []value {
 	return out
 }
 
+// maxNested is how deep calls may go that stand in regions in one another: such a
+// recursion is ended by parameters, and its graph would have no end.
+const maxNested = 50
+
 // userCall evaluates a user's function in place; nil for a void function.
 func (b *binder) userCall(e *ir.UserCall) *value {
-	if len(b.calls) > 10_000 {
+	if len(b.calls) > 10_000 || len(b.calls) > maxNested && b.lvl.depth > maxNested {
 		b.fail(e.Span(), diag.EndlessRecursion, "`%s` calls itself without end", e.Func.Name).
-			detailf("10,000 calls are under way; a recursion must be ended by data.").throw()
+			detailf("%d calls are under way; in a graph, a recursion must be ended by data.", len(b.calls)).throw()
 	}
 	if e.Func.Intrinsic != ir.NoIntrinsic {
 		return b.intrinsic(e)

@@ -252,10 +252,10 @@ func (s *scope) assignElements(st *ir.Assign, value expr) func(f *frame) {
 			}
 		}
 	}
-	select_ := s.selection(st.Indices)
+	picked := s.selection(st.Indices)
 	what := "`" + name + "`"
 	return func(f *frame) {
-		picks := select_(f)
+		picks := picked(f)
 		a := f.arrays[id]
 		pl := f.m.places(a.shape, picks, what)
 		if compound {

@@ -41,13 +41,6 @@ func count(shape []int) int {
 
 func (a *array) isInt() bool { return a.ints != nil }
 
-func (a *array) size() int {
-	if a.ints != nil {
-		return len(a.ints)
-	}
-	return len(a.reals)
-}
-
 // floats are the numbers as reals; they are not to be changed.
 func (a *array) floats() []float64 {
 	if !a.isInt() {
