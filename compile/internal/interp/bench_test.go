@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/ppl-lang/ppl/compile/data"
@@ -37,12 +38,16 @@ func BenchmarkTransformedData(b *testing.B) {
 		{"ragged_4", "array[1000000] int start; int pos = 1; for (i in 1:1000000) { start[i] = pos; pos += 1 + i % 5; }"},
 		{"matrix_4", "matrix[1000, 1000] m; for (i in 1:1000) for (j in 1:1000) m[i, j] = exp(-(i - j) * 0.1);"},
 		{"condition_3", "int n = 0; for (i in 1:1000000) if (i % 3 == 0 && i > 10) n += 1;"},
+		{"slice_sum_2", "vector[1000] x = rep_vector(1, 1000); real s = 0; for (i in 1:1000000) s += sum(x[(1 + i % 10):(10 + i % 10)]);"},
+		{"call_1", "int n = 0; for (i in 1:1000000) n = next(n);"},
+		{"local_3", "real s = 0; for (i in 1:1000000) { array[3] real t; t[1] = i; s += t[1]; }"},
+		{"draw_1", "real s = 0; for (i in 1:1000000) s += normal_rng(0, 1);"},
 		{"density_1", "real s = 0; for (i in 1:1000000) s += normal_lpdf(i | 0, 100);"},
 	} {
-		prog := lowered(b, "transformed data { "+c.text+" }")
+		prog := lowered(b, "functions { int next(int n) { return n + 1; } }\ntransformed data { "+c.text+" }")
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Data(prog, data.Empty(), Options{}); err != nil {
+				if _, err := Data(prog, data.Empty(), Options{Rand: rand.New(rand.NewPCG(1, 2))}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -23,6 +23,7 @@
 //	index.go     elements and slices, read and assigned
 //	library.go   calls of the library: of ints, of numbers, of anything
 //	scalar.go    library functions of numbers as short lists of operations
+//	plan.go      others, for arguments of given shapes
 //	record.go    what is kept of an evaluation for its derivative
 //	value.go     arrays
 //
@@ -32,8 +33,10 @@
 // int64 or a float64 in its slot, without a box, and an array is changed in place
 // by assignments to its elements. Nothing is kept per iteration. A library function
 // of numbers, densities and generators included, is asked once for its graph, whose
-// operations are then applied to numbers (scalar.go). Everything else is built on a
-// graph of constants for every call, as in package direct.
+// operations are then applied to numbers (scalar.go); other functions once for each
+// combination of sizes (plan.go). What wants to know values, such as the size of
+// what it makes, is built on a graph of constants for every call, as in package
+// direct.
 //
 // # How derivatives come about
 //

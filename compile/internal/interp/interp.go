@@ -49,6 +49,9 @@ type machine struct {
 	ints    [4]int64   // arguments of integer functions
 	numbers []float64  // of scalar programs, likewise
 	refs    []ad.Ref
+	values  [][]float64 // of the nodes of a plan
+	list    [][]float64 // of the arguments of one of them
+	space   []float64   // which the values lie in
 }
 
 // density is a sum of addends of the log density.

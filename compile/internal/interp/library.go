@@ -142,21 +142,26 @@ func (m *machine) eachInts(at source.Span, fn *stdlib.Func, args []*array) *arra
 	return out
 }
 
-// call is a call that is built on a graph for every evaluation.
+// call is a call of a function of more than numbers.
 type call struct {
 	e      *ir.Call
 	fn     *stdlib.Func
 	propto bool
 	levels [][]ir.Level // of the leaves of each argument
+	plans  plans
 }
 
 // call evaluates a call of a library function for the leaves of its arguments.
 func (m *machine) call(c *call, args []*array) []*array {
 	e := c.e
 	leaves := e.Ty.Leaves()
-	addends := 0
-	// What has no derivative is computed from constants, which more functions can.
+	// What has no derivative is computed from constants.
 	plain := !slices.ContainsFunc(leaves, func(l types.Leaf) bool { return l.Type.Kind != types.Int })
+	if p := c.plan(m, args); p != nil {
+		records := !plain && slices.ContainsFunc(args, func(a *array) bool { return m.refOf(a) != none })
+		return asDeclared(leaves, p.run(m, e.At, args, records))
+	}
+	addends := 0
 	out := m.compute(e.At, args, plain, func(g *ad.Graph, refs []ad.Ref) []ad.Ref {
 		b := &stdlib.Builder{G: g, Name: e.Name, Propto: c.propto, Edition: m.opts.Transforms}
 		var jacobian []ad.Ref
@@ -170,25 +175,14 @@ func (m *machine) call(c *call, args []*array) []*array {
 	for _, j := range out[len(out)-addends:] {
 		m.addAll(j)
 	}
-	out = out[:len(out)-addends]
+	return asDeclared(leaves, out[:len(out)-addends])
+}
+
+// asDeclared makes ints of what is declared so.
+func asDeclared(leaves []types.Leaf, out []*array) []*array {
 	for k, leaf := range leaves {
 		if leaf.Type.Kind == types.Int {
 			out[k] = wholes(out[k])
-		}
-	}
-	return out
-}
-
-// arguments describes the leaves of a call's arguments to a declaration.
-func arguments(e *ir.Call, levels [][]ir.Level, args []*array, refs []ad.Ref) []stdlib.Arg {
-	var out []stdlib.Arg
-	for i, a := range e.Args {
-		for k, leaf := range a.Type().Leaves() {
-			arg := stdlib.Arg{Type: leaf.Type, Ref: refs[len(out)], Param: levels[i][k] == ir.Param}
-			if args != nil {
-				arg.Ints = args[len(out)].ints
-			}
-			out = append(out, arg)
 		}
 	}
 	return out

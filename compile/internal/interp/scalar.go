@@ -20,18 +20,6 @@ type program struct {
 	whole bool // the value is an int
 }
 
-// step computes one number, checks some, or draws one.
-type step struct {
-	node *ad.Node
-	row  *ad.Op
-	args [3]int // places
-	more []int  // of effects and draws: all places
-	to   int
-}
-
-// maxSteps bounds a program: longer functions are rare and slow anyway.
-const maxSteps = 500
-
 // program makes the program of a call; nil if the function needs more than
 // numbers, or wants to know them.
 func (s *scope) program(e *ir.Call, fn *stdlib.Func, args []expr) *program {
@@ -68,53 +56,27 @@ func (s *scope) program(e *ir.Call, fn *stdlib.Func, args []expr) *program {
 	return p
 }
 
-// attempt reports whether a declaration did without complaint.
-func attempt(f func() []ad.Ref) (out []ad.Ref, ok bool) {
-	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case *stdlib.Error, *ad.BuildError:
-			ok = false
-		default:
-			panic(r)
-		}
-	}()
-	return f(), true
-}
-
 // plan lists the operations that the graph's output and effects need; false if
 // some are not of numbers.
 func (p *program) plan() bool {
 	g := p.graph
 	out := g.Outputs[0]
 	p.size, p.out = len(g.Nodes), int(out)
-	live := g.Live(g.Outputs, true)
-	for i := range g.Nodes {
-		n := &g.Nodes[i]
-		if !live[i] || n.Op == ad.OpInput {
-			continue
-		}
-		st := step{node: n, row: n.Op.Row(), to: i}
-		for k, a := range n.Args {
-			st.more = append(st.more, int(a))
-			if k < len(st.args) {
-				st.args[k] = int(a)
-			}
-		}
-		switch c := st.row.Class; {
-		case !n.Type.Equal(ad.Scalar) || len(p.steps) == maxSteps:
-			return false
-		case n.Op == ad.OpConst || c == ad.Elementwise || c == ad.Effect:
-		case c == ad.Random:
-			if _, ok := n.Attr.(*ad.RandomDraw); !ok {
-				return false
-			}
-		default:
+	steps, ok := stepsOf(g, func(n *ad.Node) bool {
+		if !n.Type.Equal(ad.Scalar) {
 			return false
 		}
-		p.steps = append(p.steps, st)
-	}
-	return g.Type(out).Equal(ad.Scalar)
+		switch n.Op.Row().Class {
+		case ad.Leaf, ad.Elementwise, ad.Effect:
+			return true
+		case ad.Random:
+			_, ok := n.Attr.(*ad.RandomDraw)
+			return ok
+		}
+		return false
+	})
+	p.steps = steps
+	return ok && g.Type(out).Equal(ad.Scalar)
 }
 
 // expr is a call of the program.
