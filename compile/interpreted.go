@@ -2,10 +2,12 @@ package compile
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/interp"
+	"github.com/ppl-lang/ppl/lang/source"
 )
 
 // This file: models, or parts of them, that no graph can hold, because parameters
@@ -107,11 +109,13 @@ func (m *Model) interpretSecond(build func(g *ad.Graph, x, density ad.Ref) ad.Re
 	return nil
 }
 
-// explainInterpreted measures an interpreted log density.
+// explainInterpreted measures an interpreted log density. The time is shared out
+// among the lines by the operations that were recorded of each, those of the
+// derivative included.
 func (m *Model) explainInterpreted(e *Explanation, x []float64, budget time.Duration) (*Explanation, error) {
-	grad := make([]float64, m.dim)
 	quiet := *m
-	quiet.env = &ad.Env{}
+	quiet.env = &ad.Env{Stop: m.env.Stop}
+	grad := make([]float64, m.dim)
 	runs, began := 0, time.Now()
 	for runs == 0 || time.Since(began) < budget {
 		if _, err := quiet.LogDensityGrad(x, grad); err != nil {
@@ -120,7 +124,26 @@ func (m *Model) explainInterpreted(e *Explanation, x []float64, budget time.Dura
 		runs++
 	}
 	e.NS = float64(time.Since(began).Nanoseconds()) / float64(runs)
-	e.Blocks = []BlockCost{{Title: "the program, statement by statement, and derivatives of what it did", NS: e.NS, Share: 1}}
-	e.Text = "The log density has no program: it is interpreted at every point.\n"
+	r, err := quiet.record(x, quiet.env)
+	if err != nil {
+		return nil, err
+	}
+	g := r.Graph
+	g.Grad(g.Outputs[0], g.Inputs...)
+	lines, all := map[source.Position]*LineCost{}, 0.0
+	for i := range g.Nodes {
+		at := lineOf(r.Sites, g.Nodes[i].Site)
+		if lines[at] == nil {
+			lines[at] = &LineCost{File: at.File, Line: at.Line}
+			if at.Line > 0 {
+				lines[at].Text = strings.TrimSpace(r.Sites[g.Nodes[i].Site].File.Line(at.Line))
+			}
+		}
+		n := float64(g.Nodes[i].Type.Total())
+		lines[at].Ops += n
+		all += n
+	}
+	e.lines(lines, func(l *LineCost) { l.NS = share(l.Ops, all) * e.NS })
+	e.Blocks = []BlockCost{{Title: "what is executed, statement by statement, and its derivative", NS: e.NS, Share: 1, Ops: all}}
 	return e, nil
 }
