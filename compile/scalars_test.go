@@ -22,10 +22,8 @@ import (
 func TestFunctionsOfNumbers(t *testing.T) {
 	values := [][]string{
 		{"0.3", "0.6", "1.7", "0.8", "0.9", "0.5", "0.4"},
-		{"2.5", "1.25", "3.5", "0.75", "1.5", "2", "0.25"},
 		{"-0.4", "1.1", "-2.5", "0", "1", "-1", "3"},
-		{"1", "2", "0.5", "-0.5", "negative_infinity()", "1", "1"},
-		{"not_a_number()", "0", "1", "2", "1", "2", "1"},
+		{"2.5", "1.25", "negative_infinity()", "not_a_number()", "1.5", "2", "0.25"},
 	}
 	ints := []string{"3", "5", "2", "1", "0", "4", "2"}
 	library := stdlib.Language()
