@@ -206,6 +206,16 @@ func TestCompositePrograms(t *testing.T) {
 	}
 }
 
+// TestDecidedPrograms compares the ways on programs that no graph can hold.
+func TestDecidedPrograms(t *testing.T) {
+	for i, p := range compile.DecidedPrograms() {
+		rep := contest.Contend(p[0], "decided.model", parsed(t, p[1]), uint64(i)+3, 4)
+		if rep.Wrong != nil || rep.Unsupported == "" || rep.Compared == 0 {
+			t.Errorf("%s\n%+v, %+v", p[0], rep, rep.Wrong)
+		}
+	}
+}
+
 func parsed(t *testing.T, json string) *data.Set {
 	t.Helper()
 	set, err := data.ParseJSON("data.json", []byte(json))

@@ -24,6 +24,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/internal/bind"
 	"github.com/ppl-lang/ppl/compile/internal/direct"
+	"github.com/ppl-lang/ppl/compile/internal/interp"
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
@@ -36,6 +37,7 @@ import (
 //
 //   - usual: Bind, by the reference evaluator of its graphs;
 //   - unrolled: Bind with every loop unrolled, likewise;
+//   - interpreted: package interp, with the gradient of what it records;
 //   - model: what users run, the graph with its gradient on the vm; and the
 //     same with one pass left out, another for each program.
 const (
@@ -120,7 +122,12 @@ func Contend(text, name string, set *data.Set, seed uint64, points int) (rep Rep
 			g.Output(r)
 		}
 	}
-	c := &contest{rep: &rep, prints: &prints, plain: plain, model: model, less: less, without: without, usual: usual, unrolled: unrolled, rng: rng}
+	interpreted, err := interp.New(usual.Known, interp.Options{Propto: propto, Jacobian: jacobian, Transforms: edition})
+	if err != nil {
+		rep.Wrong = differ("interpreted", "package interp fails: %v", err)
+		return rep
+	}
+	c := &contest{rep: &rep, prints: &prints, plain: plain, interpreted: interpreted, model: model, less: less, without: without, usual: usual, unrolled: unrolled, rng: rng}
 	if slices.ContainsFunc(prog.IR().Functions, func(f *ir.Function) bool {
 		return f.Intrinsic == ir.Jacobian && f.Of.Result.IsScalar()
 	}) {
@@ -184,15 +191,17 @@ func point(sizes []int, rng *rand.Rand) [][]float64 {
 
 // contest is one program bound in all ways.
 type contest struct {
-	rep      *Report
-	prints   *[2]strings.Builder // of plain and model
-	plain    *direct.Model
-	model    *compile.Model
-	less     *compile.Model // a pass left out
-	without  string
-	usual    *bind.Bound
-	unrolled *bind.Bound
-	rng      *rand.Rand
+	rep    *Report
+	prints *[2]strings.Builder // of plain and model
+	plain  *direct.Model
+	// interpreted is of another make than plain, and has derivatives.
+	interpreted *interp.Model
+	model       *compile.Model
+	less        *compile.Model // a pass left out
+	without     string
+	usual       *bind.Bound
+	unrolled    *bind.Bound
+	rng         *rand.Rand
 	// differenced is by how much plain may be off where second derivatives are part
 	// of a value: it takes them by differences of differences.
 	differenced float64
@@ -206,6 +215,8 @@ func (c *contest) at(x [][]float64) *Disagreement {
 	printed := c.prints[0].String()
 	usual, errUsual := c.usual.Density.Eval(x, &ad.Env{})
 	unrolled, errUnrolled := c.unrolled.Density.Eval(x, &ad.Env{})
+	var heard strings.Builder
+	recorded, errInterpreted := c.interpreted.Record(x, &ad.Env{Print: func(s string) { heard.WriteString(s + "\n") }})
 	flat := slices.Concat(x...)
 	grad := make([]float64, len(flat))
 	lp, errModel := c.model.LogDensityGrad(flat, grad)
@@ -215,13 +226,16 @@ func (c *contest) at(x [][]float64) *Disagreement {
 	for _, w := range []struct {
 		way string
 		err error
-	}{{"unrolled", errUnrolled}, {"usual", errUsual}, {"model", errModel}, {less, errLess}} {
+	}{{"interpreted", errInterpreted}, {"unrolled", errUnrolled}, {"usual", errUsual}, {"model", errModel}, {less, errLess}} {
 		if (w.err == nil) != (errWant == nil) {
 			return differ("rejection "+w.way, "rejection by plain: %v; %s: %v", errWant, w.way, w.err)
 		}
 	}
 	if got := c.prints[1].String(); got != printed {
 		return differ("prints", "plain prints\n%s\nmodel\n%s", printed, got)
+	}
+	if heard.String() != printed {
+		return differ("prints interpreted", "plain prints\n%s\npackage interp\n%s", printed, heard.String())
 	}
 	if errWant != nil {
 		c.rep.Rejected++
@@ -234,10 +248,14 @@ func (c *contest) at(x [][]float64) *Disagreement {
 	}
 	c.rep.Compared++
 	scale := max(1, want.Magnitude)
+	again, recordedGrad, err := gradient(recorded.Graph, x)
+	if err != nil {
+		return differ("record", "the record of an evaluation fails: %v", err)
+	}
 	for _, w := range []struct {
 		way string
 		lp  float64
-	}{{"unrolled", unrolled[0][0]}, {"usual", usual[0][0]}, {"model", lp}, {less, lessLP}} {
+	}{{"interpreted", recorded.Value}, {"record", again}, {"unrolled", unrolled[0][0]}, {"usual", usual[0][0]}, {"model", lp}, {less, lessLP}} {
 		if !near(w.lp, want.Value, scale*tolerance+blur) {
 			return differ("density "+w.way, "log density: plain %v, %s %v (relative to %.3g)", want.Value, w.way, w.lp, scale)
 		}
@@ -245,12 +263,25 @@ func (c *contest) at(x [][]float64) *Disagreement {
 	for _, m := range []struct {
 		way  string
 		grad []float64
-	}{{"model", grad}, {less, lessGrad}} {
+	}{{"model", grad}, {"record", recordedGrad}, {less, lessGrad}} {
 		if d := c.gradients(x, want, usual[1:], unrolled[1:], m.way, m.grad); d != nil {
 			return d
 		}
 	}
 	return c.outputs(x, blur)
+}
+
+// gradient evaluates a log density and its derivatives by the inputs.
+func gradient(density *ad.Graph, x [][]float64) (lp float64, grad []float64, err error) {
+	g := *density
+	for _, r := range g.Grad(g.Outputs[0], g.Inputs...) {
+		g.Output(r)
+	}
+	out, err := g.Eval(x, &ad.Env{})
+	if err != nil {
+		return 0, nil, err
+	}
+	return out[0][0], slices.Concat(out[1:]...), nil
 }
 
 // blur is by how much the log density may change by rounding at x: an
@@ -348,10 +379,11 @@ func (c *contest) outputs(x [][]float64, blur float64) *Disagreement {
 	}
 	usual, errUsual := of(c.usual)
 	unrolled, errUnrolled := of(c.unrolled)
+	interpreted, errInterpreted := c.interpreted.Outputs(x, &ad.Env{}, true)
 	for _, w := range []struct {
 		way string
 		err error
-	}{{"unrolled", errUnrolled}, {"usual", errUsual}, {"model", errModel}} {
+	}{{"interpreted", errInterpreted}, {"unrolled", errUnrolled}, {"usual", errUsual}, {"model", errModel}} {
 		if (w.err == nil) != (errWant == nil) {
 			return differ("outputs rejection "+w.way, "rejection of outputs by plain: %v; %s: %v", errWant, w.way, w.err)
 		}
@@ -365,7 +397,7 @@ func (c *contest) outputs(x [][]float64, blur float64) *Disagreement {
 	for _, w := range []struct {
 		way       string
 		got, want []float64
-	}{{"unrolled", unrolled[0], generated}, {"constrained", first[0], constrained}, {"usual", usual[0], generated}, {"model", onVM, generated}} {
+	}{{"interpreted", interpreted, generated}, {"unrolled", unrolled[0], generated}, {"constrained", first[0], constrained}, {"usual", usual[0], generated}, {"model", onVM, generated}} {
 		if len(w.got) != len(w.want) {
 			return differ("outputs "+w.way, "%s: %d outputs, plain %d", w.way, len(w.got), len(w.want))
 		}
