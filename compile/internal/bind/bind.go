@@ -36,6 +36,7 @@ type Stats struct {
 	Iterated int // loops whose number of iterations is computed
 	Unrolled int
 	Ifs      int      // conditionals that parameters decide
+	Plans    []Plan   // of the loops, in the order in which they are evaluated; the first few hundred
 	Faults   []string // plans of loops that could not be carried out
 	Notes    []string // why loops were not laned: "line 12: reason"
 }

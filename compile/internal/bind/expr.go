@@ -572,10 +572,6 @@ func (b *binder) terms(e *ir.Call, f *stdlib.Func, propto bool) []value {
 	return out
 }
 
-// maxNested is how deep calls may go that stand in regions in one another: such a
-// recursion is ended by parameters, and its graph would have no end.
-const maxNested = 50
-
 // userCall evaluates a user's function in place; nil for a void function.
 func (b *binder) userCall(e *ir.UserCall) *value {
 	if len(b.calls) > 10_000 || len(b.calls) > maxNested && b.lvl.depth > maxNested {

@@ -380,10 +380,6 @@ func (in *inspection) uniform(s ir.Stmt, n int64, lp *loop) {
 	}
 }
 
-// maxUnits bounds the statements of a nest, those of unrolled inner loops counted
-// for each iteration.
-const maxUnits = 4096
-
 // inner inspects a loop of the nest.
 func (in *inspection) inner(s ir.Stmt, ax *axis, lp *loop, i value) {
 	b := in.b

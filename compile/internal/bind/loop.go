@@ -2,6 +2,7 @@ package bind
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -16,14 +17,6 @@ import (
 //   - carried: the body once, with whole variables carried (carry.go);
 //   - unrolled: iteration by iteration.
 
-// smallLoop is the greatest number of iterations of an inner loop that is
-// unrolled within lanes at once: the elements of short vectors are then values
-// of their own. smallTop is the same for loops that stand in no other.
-const (
-	smallLoop = 16
-	smallTop  = 3
-)
-
 // loop is a loop about to run.
 type loop struct {
 	body ir.Stmt
@@ -33,6 +26,7 @@ type loop struct {
 
 	tracked []tracked // integers known before every iteration
 	groups  groups    // in which iterations run, in lanes
+	why     []string  // why it was not evaluated in the ways that were looked at so far
 }
 
 func (b *binder) execFor(s *ir.For) signal {
@@ -157,6 +151,9 @@ func (b *binder) run(n int, lp *loop) signal {
 		b.note(lp, why)
 	}
 	b.stats.Unrolled++
+	if len(lp.why) > 0 { // rather than because it is short
+		b.keepPlan(Plan{Line: lineOf(lp), Way: "unrolled", Iterations: n, Why: lp.why})
+	}
 	lp.tracked = nil
 	return b.loopEnds(b.unroll(0, n, lp))
 }
@@ -202,11 +199,15 @@ func (b *binder) runLaned(steps int, lp *loop) bool {
 // carryOut evaluates a nest as planned. If that turns out to be impossible, which is
 // a fault of the planner, everything is as before, and the fault is noted.
 func (b *binder) carryOut(n *nest, lp *loop) bool {
-	why, ok := b.attempt(func() { b.evaluate(n, lp) })
+	plan := n.describe(lp)
+	why, ok := b.attempt(func() {
+		b.keepPlan(plan)
+		b.evaluate(n, lp)
+	})
 	if !ok {
 		b.note(lp, why)
 		if !b.mistake {
-			b.stats.Faults = append(b.stats.Faults, fmt.Sprintf("line %d: %s", lp.body.Span().Begin().Line, why))
+			b.stats.Faults = append(b.stats.Faults, fmt.Sprintf("line %d: %s", lineOf(lp), why))
 		}
 	}
 	return ok
@@ -217,7 +218,7 @@ func (b *binder) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 	for _, m := range []struct {
 		unroll int
 		joined bool
-	}{{smallLoop, false}, {4 * smallLoop, false}, {4 * smallLoop, true}, {maxUnits, false}} {
+	}{{smallLoop, false}, {mediumLoop, false}, {mediumLoop, true}, {maxUnits, false}} {
 		if m.unroll > smallLoop && !m.joined && !hasLoop(lp.body) {
 			continue
 		}
@@ -298,7 +299,7 @@ func (b *binder) unroll(i, n int, lp *loop) signal {
 // rather than made a region that carries variables.
 func (b *binder) smallCarry() int {
 	if b.scanning() {
-		return 4 * smallLoop // the variables of a scan are watched, so it would seldom do
+		return mediumLoop // the variables of a scan are watched, so it would seldom do
 	}
 	return smallLoop
 }
@@ -468,13 +469,6 @@ func (b *binder) whileFrom(s *ir.While, trip int) signal {
 	return goesOn
 }
 
-// maxTrips is where a while loop is taken to be endless; maxLaneTrips bounds the
-// nesting of its trips where they differ between lanes.
-const (
-	maxTrips     = 100_000_000
-	maxLaneTrips = 1000
-)
-
 // walkVars calls f for every variable that an expression reads.
 func walkVars(e ir.Expr, f func(*ir.Var)) {
 	ir.Walk(e, func(e ir.Expr) bool {
@@ -485,9 +479,12 @@ func walkVars(e ir.Expr, f func(*ir.Var)) {
 	})
 }
 
-// note records why a loop was not evaluated in lanes.
+// note records why a loop is not evaluated in a way that would be faster.
 func (b *binder) note(lp *loop, why string) {
+	if !slices.Contains(lp.why, why) {
+		lp.why = append(lp.why, why)
+	}
 	if len(b.stats.Notes) < 50 {
-		b.stats.Notes = append(b.stats.Notes, fmt.Sprintf("line %d: %s", lp.body.Span().Begin().Line, why))
+		b.stats.Notes = append(b.stats.Notes, fmt.Sprintf("line %d: %s", lineOf(lp), why))
 	}
 }

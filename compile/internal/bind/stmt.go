@@ -9,10 +9,6 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// maxNodes bounds the size of a graph: a loop that must be unrolled to more is
-// refused rather than filling the memory.
-const maxNodes = 30_000_000
-
 func (b *binder) exec(s ir.Stmt) signal {
 	if s == nil {
 		return goesOn
@@ -151,10 +147,6 @@ func (b *binder) sizes(v *ir.Var) []int {
 	}
 	return shape
 }
-
-// maxElements bounds the size of one variable: positions of elements are held
-// in 32 bits.
-const maxElements = 1 << 28
 
 func (b *binder) declare(s *ir.Declare) {
 	v := s.Var

@@ -19,9 +19,6 @@ type tracked struct {
 	final value // after the loop, in the lanes around it
 }
 
-// maxTracked bounds the integers of one variable that is followed.
-const maxTracked = 16
-
 // follower runs a loop's statements on integers alone.
 type follower struct {
 	b      *binder
