@@ -37,7 +37,7 @@ func (b *binder) eval(e ir.Expr) value {
 	case *ir.Call:
 		return b.call(e)
 	case *ir.UserCall:
-		v := b.userCall(e)
+		v := b.userCallInLanes(e)
 		if v == nil {
 			b.fail(e.Span(), diag.NoReturn, "`%s` ended without a return statement", e.Func.Name).throw()
 		}
@@ -570,6 +570,19 @@ func (b *binder) terms(e *ir.Call, f *stdlib.Func, propto bool) []value {
 		out[i] = b.wrap(r, lvl, ax, types.RealType, param)
 	}
 	return out
+}
+
+// userCallInLanes is userCall; what has nothing to do with the recurrence under way is
+// evaluated in lanes.
+func (b *binder) userCallInLanes(e *ir.UserCall) *value {
+	if !b.scanning() || !b.outOfScan(e) {
+		return b.userCall(e)
+	}
+	n := b.nest
+	scan := n.scan
+	n.scan = nil
+	defer func() { n.scan = scan }()
+	return b.userCall(e)
 }
 
 // userCall evaluates a user's function in place; nil for a void function.

@@ -231,7 +231,7 @@ func (in *inspection) conditional(s *ir.If, rest []ir.Stmt) (sig signal, done bo
 			return goesOn, false
 		}
 		switch {
-		case leaves(s):
+		case leaves(s) || slices.ContainsFunc(rest, leaves):
 			in.jumpsOut()
 		case len(in.decided) > 0: // the statements after that one are skipped too
 			in.compound(in.decided[0])
