@@ -1,6 +1,7 @@
 package ppl
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -45,11 +46,20 @@ type CompileOptions struct {
 
 // CompileWith is [Compile] with options.
 func CompileWith(name, text string, o CompileOptions) (*Model, error) {
+	return CompileContext(context.Background(), name, text, o)
+}
+
+// CompileContext is [CompileWith] that returns when ctx ends; the error then wraps its
+// cause.
+func CompileContext(ctx context.Context, name, text string, o CompileOptions) (*Model, error) {
 	options := compile.Options{Legacy: o.Legacy}
 	if len(o.IncludePaths) > 0 {
 		options.Include = lang.IncludeFrom(o.IncludePaths...)
 	}
-	program, list := compile.CompileWith(source.NewFile(name, text), options)
+	program, list, err := compile.CompileContext(ctx, source.NewFile(name, text), options)
+	if err != nil {
+		return nil, err
+	}
 	if list.HasErrors() {
 		return nil, &compile.Error{List: list}
 	}
@@ -65,12 +75,18 @@ func CompileFile(path string) (*Model, error) {
 // CompileFileWith is [CompileFile] with options. Include paths are searched
 // after the folder of the file.
 func CompileFileWith(path string, o CompileOptions) (*Model, error) {
+	return CompileFileContext(context.Background(), path, o)
+}
+
+// CompileFileContext is [CompileFileWith] that returns when ctx ends; the error then
+// wraps its cause.
+func CompileFileContext(ctx context.Context, path string, o CompileOptions) (*Model, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the model: %w", err)
 	}
 	o.IncludePaths = append([]string{filepath.Dir(path)}, o.IncludePaths...)
-	return CompileWith(path, string(text), o)
+	return CompileContext(ctx, path, string(text), o)
 }
 
 // Name is the name that the model was compiled under.
@@ -127,6 +143,17 @@ type BindOptions struct {
 	// density over them are not. "" is the newest.
 	StanCompat string
 
+	// Memory is the number of bytes that binding, and an evaluation of the posterior by
+	// one chain, may take. What a model or its data ask for beyond it is refused, with the
+	// line that asks. 0: half of what the machine, or the control group of the process,
+	// has.
+	Memory int64
+
+	// Statements is how many statements of the model may be run while it is bound, in
+	// transformed data for instance, and for the generated quantities of a draw where
+	// these are interpreted; a loop that never ends is left so. 0: a thousand million.
+	Statements int64
+
 	// Without leaves out passes of the compiler, by name. What is computed does
 	// not depend on them, but for rounding; for looking into the compiler.
 	Without []string
@@ -153,6 +180,12 @@ func (m *Model) Bind(values any) (*Posterior, error) {
 
 // BindWith is [Model.Bind] with options.
 func (m *Model) BindWith(values any, o BindOptions) (*Posterior, error) {
+	return m.BindContext(context.Background(), values, o)
+}
+
+// BindContext is [Model.BindWith] that ends early, within some 50 ms, when ctx does; the
+// error then wraps its cause. The posterior does not depend on ctx.
+func (m *Model) BindContext(ctx context.Context, values any, o BindOptions) (*Posterior, error) {
 	if err := m.missing(); err != nil {
 		return nil, err
 	}
@@ -160,7 +193,9 @@ func (m *Model) BindWith(values any, o BindOptions) (*Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	bound, err := m.program.Bind(set, compile.BindOptions{
+	bound, err := m.program.BindContext(ctx, set, compile.BindOptions{
+		Memory:     o.Memory,
+		Statements: o.Statements,
 		Seed:       o.Seed,
 		NoPropto:   o.NoPropto,
 		NoJacobian: o.NoJacobian,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strconv"
@@ -108,7 +109,7 @@ The times are measured at the first point of a file as for logdensity, or at a
 random point.`,
 		Args: arguments("MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := in.load(args[0], cmd.ErrOrStderr())
+			l, err := in.load(context.Background(), args[0], cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -29,14 +31,21 @@ type input struct {
 	print      func(string) // receives the model's print statements
 	without    []string     // passes of the compiler
 	stanCompat string       // version of Stan whose transforms are meant
+	memory     byteSize     // that binding and an evaluation may take; 0: what is usual
+	statements int64        // that binding may run; 0: what is usual
 }
 
 // flags declares them.
 func (in *input) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&in.data, "data", "d", "", "`file` of data in Stan's JSON format")
 	cmd.Flags().StringVar(&in.stanCompat, "stan-compat", "", "constrain parameters as this `version` of Stan does: 2.32, whose simplexes differ")
+	cmd.Flags().Var(&in.memory, "memory", "refuse models and data that ask for more memory than this `size`, such as 500MB or 8GiB\n(default: the variable "+memoryVariable+", else half of what the machine has)")
+	cmd.Flags().Int64Var(&in.statements, "statements", 0, "refuse models that run more statements than this `number` before the first evaluation\n(default 1000000000)")
 	compileFlags(cmd, &in.compile)
 }
+
+// memoryVariable is the environment variable that --memory overrides.
+const memoryVariable = "PPL_MEMORY"
 
 // compileFlags declares the options about reading models.
 func compileFlags(cmd *cobra.Command, o *ppl.CompileOptions) {
@@ -54,15 +63,15 @@ type loaded struct {
 	bind      time.Duration
 }
 
-// load compiles the model, reads the data and binds them. Warnings are shown on
-// stderr.
-func (in *input) load(model string, stderr io.Writer) (*loaded, error) {
+// load compiles the model, reads the data and binds them, unless ctx ends before.
+// Warnings are shown on stderr.
+func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loaded, error) {
 	l := &loaded{}
 	if strings.EqualFold(filepath.Ext(model), ".json") {
 		return nil, usagef("%s is a file of data; the model stands first, and the data after --data", model)
 	}
 	err := timed(&l.compile, func() (err error) {
-		l.model, err = ppl.CompileFileWith(model, in.compile)
+		l.model, err = ppl.CompileFileContext(ctx, model, in.compile)
 		return err
 	})
 	if err != nil {
@@ -86,8 +95,12 @@ func (in *input) load(model string, stderr io.Writer) (*loaded, error) {
 		return nil, err
 	}
 	l.values = values
+	options, err := in.bindOptions()
+	if err != nil {
+		return nil, err
+	}
 	err = timed(&l.bind, func() (err error) {
-		l.posterior, err = l.model.BindWith(values, in.bindOptions())
+		l.posterior, err = l.model.BindContext(ctx, values, options)
 		return err
 	})
 	var refused *compile.Error
@@ -103,15 +116,26 @@ func (in *input) load(model string, stderr io.Writer) (*loaded, error) {
 }
 
 // bindOptions are those that say how the model is bound.
-func (in *input) bindOptions() ppl.BindOptions {
+func (in *input) bindOptions() (ppl.BindOptions, error) {
+	memory := in.memory
+	if text := os.Getenv(memoryVariable); text != "" && memory == 0 {
+		if err := memory.Set(text); err != nil {
+			return ppl.BindOptions{}, usagef("%s is %q: %v", memoryVariable, text, err)
+		}
+	}
+	if in.statements < 0 {
+		return ppl.BindOptions{}, usagef("--statements must be positive, but is %d", in.statements)
+	}
 	return ppl.BindOptions{
+		Memory:     int64(memory),
+		Statements: in.statements,
 		Seed:       in.seed,
 		NoPropto:   in.noPropto,
 		NoJacobian: in.noJacobian,
 		Print:      in.print,
 		Without:    in.without,
 		StanCompat: in.stanCompat,
-	}
+	}, nil
 }
 
 // plainPathError says what is wrong with a file without the name of the system
@@ -138,7 +162,7 @@ func (in *input) loadAt(model, points string, stderr io.Writer) (*loaded, [][]fl
 		return nil, nil, usagef("--points is missing: a file with the points, such as {\"points\": [[0.1, -0.5]]}")
 	}
 	in.print = func(s string) { fmt.Fprintln(stderr, s) }
-	l, err := in.load(model, stderr)
+	l, err := in.load(context.Background(), model, stderr)
 	if err != nil {
 		return nil, nil, err
 	}

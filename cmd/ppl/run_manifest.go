@@ -34,7 +34,7 @@ type manifest struct {
 
 // Options that concern how a run is shown and how long it may take, not what it
 // draws; they may be given with --resume.
-var passing = []string{"json", "quiet", "parallel", "time-limit", "resume", "overwrite", "help"}
+var passing = []string{"json", "quiet", "parallel", "time-limit", "memory", "statements", "resume", "overwrite", "help"}
 
 // Options whose values are paths.
 var paths = []string{"data", "out", "init", "metric-file", "include-path"}

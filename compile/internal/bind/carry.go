@@ -5,7 +5,6 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
-	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -529,6 +528,7 @@ func (b *binder) carryRagged(s *ir.For, from, to value) signal {
 	if steps <= 0 {
 		return goesOn
 	}
+	b.reserveLanes(ax.n, int(steps))
 	inner := &axis{n: ax.n * int(steps), parent: ax, lvl: ax.lvl, up: make([]int32, 0, ax.n*int(steps))}
 	i := value{typ: types.IntType, axis: inner}
 	active := value{typ: types.IntType, axis: inner}
@@ -539,9 +539,6 @@ func (b *binder) carryRagged(s *ir.For, from, to value) signal {
 			i.ints = append(i.ints, max(lo, min(lo+k, hi)))
 			active.ints = append(active.ints, truth(lo+k <= hi))
 		}
-	}
-	if inner.n > maxElements {
-		b.fail(b.span, diag.TooLarge, "this loop has too many iterations").throw()
 	}
 	lp := &loop{body: s.Body, v: s.Var, bind: func(i value) value { return i }}
 	lp.tracked = b.track(inner, lp, i, &active)

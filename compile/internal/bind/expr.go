@@ -227,6 +227,7 @@ func (b *binder) logical(x, y ir.Expr, and bool) value {
 		if len(open) == 0 {
 			return out
 		}
+		b.reserveLanes(len(open))
 		sub := &axis{n: len(open), parent: ax, up: open, lvl: ax.lvl, subset: true}
 		old := b.axis
 		b.axis = ax
@@ -475,6 +476,9 @@ func (b *binder) catch(f func()) {
 			}
 			b.fail(b.span, diag.BadCall, "%s", r.Msg).throw()
 		case *ad.BuildError:
+			if r.Err != nil {
+				panic(&halt{b.limited(r.Err, b.span)})
+			}
 			b.fail(b.span, diag.BadCall, "sizes do not match").detailf("%v", r).throw()
 		default:
 			panic(r)
@@ -497,6 +501,7 @@ func (b *binder) applyInt(f *stdlib.Func, name string, args []value, typ types.T
 	if ax != nil {
 		n = ax.n
 	}
+	b.reserve(8, n, size)
 	out := value{typ: typ, shape: shape, axis: ax, ints: make([]int64, n*size)}
 	ups := make([][]int32, len(args))
 	for i, a := range args {

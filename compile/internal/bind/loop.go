@@ -67,6 +67,7 @@ func (b *binder) ragged(s *ir.For, from, to value) (*axis, *loop, value) {
 	var ints []int64
 	upFrom, upTo := upTo(ax, from.axis), upTo(ax, to.axis)
 	for l := range ax.n {
+		b.reserveLanes(int(max(0, intAt(to, ax, upTo, l, 0)-intAt(from, ax, upFrom, l, 0)+1)))
 		for i := intAt(from, ax, upFrom, l, 0); i <= intAt(to, ax, upTo, l, 0); i++ {
 			inner.up = append(inner.up, int32(l))
 			ints = append(ints, i)
@@ -166,6 +167,7 @@ func (b *binder) iterations(n int) (*axis, value) {
 		ax.n *= b.axis.n
 		ax.lvl = b.axis.lvl
 	}
+	b.reserveLanes(ax.n)
 	ints := make([]int64, ax.n)
 	ax.up = make([]int32, ax.n)
 	for i := range ints {
@@ -333,7 +335,7 @@ const jumps = "break or return in the loop"
 // attempt runs fn; if fn gives up, everything but unused nodes is as before and
 // the reason is returned.
 func (b *binder) attempt(fn func()) (why string, ok bool) {
-	saved := *b
+	saved, free := *b, b.refund()
 	calls, branches := len(b.calls), len(b.branches)
 	var effects []int
 	for l := b.lvl; l != nil; l = l.parent {
@@ -364,6 +366,7 @@ func (b *binder) attempt(fn func()) (why string, ok bool) {
 		default:
 			panic(r)
 		}
+		free()
 		b.journal.undo()
 		notes, faults, siteOf, sites, aligned := b.stats.Notes, b.stats.Faults, b.siteOf, b.sites, b.aligned
 		*b = saved

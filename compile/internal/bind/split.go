@@ -78,6 +78,9 @@ func (g *groups) refineTo(ax *axis, s *split, most int) bool {
 		}
 		k, ok := numbers[p]
 		if !ok {
+			if len(numbers) == most {
+				return false
+			}
 			k = int32(len(numbers))
 			numbers[p] = k
 		}
