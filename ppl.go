@@ -3,7 +3,6 @@ package ppl
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -34,19 +33,24 @@ func Compile(name, text string) (*Model, error) {
 // CompileOptions are options of [CompileWith]. The zero value is the default.
 type CompileOptions struct {
 	// IncludePaths are the folders in which the files of #include lines are
-	// looked for, in this order.
+	// looked for, in this order. Only regular files in and below them can be
+	// included, also by way of ".." and symbolic links.
 	IncludePaths []string
 
 	// Legacy reads the syntax of older versions of Stan, such as real x[N], as
 	// what replaced it, with a warning for each place.
 	Legacy bool
+
+	// MaxSource bounds the bytes of the text together with the files that it
+	// includes; 0: a megabyte.
+	MaxSource int64
 }
 
 // CompileWith is [Compile] with options.
 func CompileWith(name, text string, o CompileOptions) (*Model, error) {
-	options := compile.Options{Legacy: o.Legacy}
+	options := compile.Options{Legacy: o.Legacy, MaxSource: o.MaxSource}
 	if len(o.IncludePaths) > 0 {
-		options.Include = lang.IncludeFrom(o.IncludePaths...)
+		options.Include = lang.IncludeFrom(o.MaxSource, o.IncludePaths...)
 	}
 	program, list := compile.CompileWith(source.NewFile(name, text), options)
 	if list.HasErrors() {
@@ -64,12 +68,12 @@ func CompileFile(path string) (*Model, error) {
 // CompileFileWith is [CompileFile] with options. Include paths are searched
 // after the folder of the file.
 func CompileFileWith(path string, o CompileOptions) (*Model, error) {
-	text, err := os.ReadFile(path)
+	text, err := source.ReadFile(path, o.MaxSource)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the model: %w", err)
 	}
 	o.IncludePaths = append([]string{filepath.Dir(path)}, o.IncludePaths...)
-	return CompileWith(path, string(text), o)
+	return CompileWith(path, text, o)
 }
 
 // Name is the name that the model was compiled under.

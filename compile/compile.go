@@ -50,6 +50,10 @@ type Options struct {
 
 	// Legacy reads the syntax of older versions of Stan, with warnings.
 	Legacy bool
+
+	// MaxSource bounds the bytes of the text with the files that it includes; 0:
+	// [source.DefaultLimit].
+	MaxSource int64
 }
 
 // Check parses and checks a program.
@@ -65,14 +69,23 @@ func Known(name string) bool { return len(stdlib.Language().Lookup(name)) > 0 }
 // checked parses and checks; the Info is nil if the list has errors.
 func checked(f *source.File, o Options) (*ast.File, *check.Info, diag.List) {
 	go stdlib.Language() // takes milliseconds the first time, while we parse
-	tree, list := lang.ParseWith(f, lang.Options{Include: o.Include, Legacy: o.Legacy, Known: Known})
+	tree, list := lang.ParseWith(f, lang.Options{Include: o.Include, Legacy: o.Legacy, Known: Known, MaxBytes: o.MaxSource})
 	if list.HasErrors() {
 		// What else is wrong comes after the errors of syntax.
 		if lang.Recovered(list) {
 			_, more := check.Check(tree, stdlib.Language())
+			type place struct {
+				file *source.File
+				at   int
+			}
+			said := map[place]bool{}
+			for _, e := range list {
+				said[place{e.Span.File, e.Span.Start}] = true
+			}
 			for _, d := range more.Errors() {
-				if !slices.ContainsFunc(list, func(e diag.Diagnostic) bool { return e.Span.Start == d.Span.Start && e.Span.File == d.Span.File }) {
+				if at := (place{d.Span.File, d.Span.Start}); !said[at] {
 					list = append(list, d) // what is said of a place already is one mistake
+					said[at] = true
 				}
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
 )
 
 // input is the options about model and data that the commands share.
@@ -29,11 +31,18 @@ type input struct {
 	print      func(string) // receives the model's print statements
 	without    []string     // passes of the compiler
 	stanCompat string       // version of Stan whose transforms are meant
+	maxData    byteSize     // of a file of data; 0: the default
+
+	stdinAs string       // what standard input has been read as; "": not yet
+	source  *source.File // the model, once read
+	text    string       // of the data, once read
+	textErr error        // why they could not be
 }
 
 // flags declares them.
 func (in *input) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&in.data, "data", "d", "", "`file` of data in Stan's JSON format")
+	cmd.Flags().StringVarP(&in.data, "data", "d", "", "`file` of data in Stan's JSON format; - is standard input")
+	cmd.Flags().Var(&in.maxData, "max-data", "read files of data up to this `size` (default 1GiB)")
 	cmd.Flags().StringVar(&in.stanCompat, "stan-compat", "", "constrain parameters as this `version` of Stan does: 2.32, whose simplexes differ")
 	compileFlags(cmd, &in.compile)
 }
@@ -42,6 +51,85 @@ func (in *input) flags(cmd *cobra.Command) {
 func compileFlags(cmd *cobra.Command, o *ppl.CompileOptions) {
 	cmd.Flags().StringArrayVar(&o.IncludePaths, "include-path", nil, "`folder` to search for files of #include, after that of the model; may be repeated")
 	cmd.Flags().BoolVar(&o.Legacy, "legacy", false, "read the syntax of older versions of Stan, with warnings")
+	cmd.Flags().Var((*byteSize)(&o.MaxSource), "max-source", "read models, with what they include, up to this `size` (default 1MiB)")
+}
+
+// read reads model and data, each once: what is hashed is what is used, and a
+// pipe cannot be read again. What is wrong with the data is told when the model
+// has been compiled.
+func (in *input) read(model string) error {
+	if in.source != nil {
+		return nil
+	}
+	if strings.EqualFold(filepath.Ext(model), ".json") {
+		return usagef("%s is a file of data; the model stands first, and the data after --data", model)
+	}
+	if model == "-" {
+		if in.stdinAs != "" {
+			return usagef("the model cannot be standard input: it is %s already", in.stdinAs)
+		}
+		in.stdinAs = "the model"
+	}
+	f, err := readModel(os.Stdin, model, in.compile.MaxSource)
+	if err != nil {
+		return err
+	}
+	in.source = f
+	if in.data != "" {
+		in.text, in.textErr = in.readText(in.data, "--data")
+	}
+	return nil
+}
+
+// readText reads a file of data, or standard input for "-".
+func (in *input) readText(path, option string) (string, error) {
+	if path != "-" {
+		return data.ReadText(path, int64(in.maxData))
+	}
+	if in.stdinAs != "" {
+		return "", usagef("%s cannot be standard input: it is %s already", option, in.stdinAs)
+	}
+	in.stdinAs = option
+	return data.ReadTextFrom(os.Stdin, stdinName, int64(in.maxData))
+}
+
+// stdinName stands for standard input in messages and in the names of files.
+const stdinName = "stdin"
+
+// fileName names a file in messages.
+func fileName(path string) string {
+	if path == "-" {
+		return stdinName
+	}
+	return path
+}
+
+// readModel reads a file, or standard input for "-".
+func readModel(stdin io.Reader, name string, limit int64) (*source.File, error) {
+	var text string
+	var err error
+	if name == "-" {
+		name = stdinName
+		text, err = source.ReadAll(stdin, name, limit)
+	} else {
+		text, err = source.ReadFile(name, limit)
+	}
+	if long := (*source.TooLongError)(nil); errors.As(err, &long) {
+		return nil, fmt.Errorf("%s: cannot read the model: it is longer than %s; allow for more by --max-source", name, source.Bytes(long.Limit))
+	}
+	if err != nil {
+		return nil, plainPathError(err)
+	}
+	return source.NewFile(name, text), nil
+}
+
+// modelFolder is where the files are looked for that a model includes: beside
+// it or, if it comes through a pipe, in the working folder.
+func modelFolder(name string) string {
+	if info, err := os.Stat(name); name == "-" || err == nil && !info.Mode().IsRegular() {
+		return "."
+	}
+	return filepath.Dir(name)
 }
 
 // loaded is a model bound to data, and how long that took.
@@ -57,16 +145,18 @@ type loaded struct {
 // load compiles the model, reads the data and binds them. Warnings are shown on
 // stderr.
 func (in *input) load(model string, stderr io.Writer) (*loaded, error) {
-	l := &loaded{}
-	if strings.EqualFold(filepath.Ext(model), ".json") {
-		return nil, usagef("%s is a file of data; the model stands first, and the data after --data", model)
+	if err := in.read(model); err != nil {
+		return nil, err
 	}
+	l := &loaded{}
 	err := timed(&l.compile, func() (err error) {
-		l.model, err = ppl.CompileFileWith(model, in.compile)
+		o := in.compile
+		o.IncludePaths = append([]string{modelFolder(model)}, o.IncludePaths...)
+		l.model, err = ppl.CompileWith(in.source.Name, in.source.Text, o)
 		return err
 	})
 	if err != nil {
-		return nil, plainPathError(err)
+		return nil, err
 	}
 	if w := l.model.Warnings(); len(w) > 0 && !in.quiet {
 		diag.Render(stderr, w, diagOptions(stderr))
@@ -79,7 +169,9 @@ func (in *input) load(model string, stderr io.Writer) (*loaded, error) {
 		if ext := filepath.Ext(in.data); strings.EqualFold(ext, ".csv") {
 			return fmt.Errorf("%s: data are read as JSON; files in the format %s are not supported yet", in.data, ext)
 		}
-		values, err = data.ReadJSON(in.data)
+		if err = in.textErr; err == nil {
+			values, err = data.ParseText(fileName(in.data), in.text)
+		}
 		return err
 	})
 	if err != nil {
@@ -142,13 +234,17 @@ func (in *input) loadAt(model, points string, stderr io.Writer) (*loaded, [][]fl
 	if err != nil {
 		return nil, nil, err
 	}
-	xs, err := readPoints(points, l.posterior.Dim())
+	xs, err := in.readPoints(points, l.posterior.Dim())
 	return l, xs, err
 }
 
 // readPoints reads {"points": [[…], …]}: unconstrained points.
-func readPoints(path string, dim int) ([][]float64, error) {
-	set, err := data.ReadJSON(path)
+func (in *input) readPoints(path string, dim int) ([][]float64, error) {
+	text, err := in.readText(path, "--points")
+	if err != nil {
+		return nil, err
+	}
+	set, err := data.ParseText(fileName(path), text)
 	if err != nil {
 		return nil, err
 	}

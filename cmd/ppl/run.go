@@ -132,11 +132,17 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 		if err != nil {
 			return err
 		}
+		if err := o.read(args[0]); err != nil {
+			return err
+		}
 		r := running{runOptions: &o, model: args[0], sampler: built, adapted: adapted, saved: saved}
 		if saved == nil {
-			r.made = newManifest(args[0], o.data, flags)
+			r.made = newManifest(args[0], &o.input, flags)
 		} else {
 			r.made = saved
+			if err := o.unchanged(saved); err != nil {
+				return err
+			}
 		}
 		return r.run(cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -39,14 +40,14 @@ var passing = []string{"json", "quiet", "parallel", "time-limit", "resume", "ove
 // Options whose values are paths.
 var paths = []string{"data", "out", "init", "metric-file", "include-path"}
 
-// newManifest describes a run by its command line.
-func newManifest(model, data string, flags *pflag.FlagSet) *manifest {
+// newManifest describes a run by its command line and what was read for it.
+func newManifest(model string, in *input, flags *pflag.FlagSet) *manifest {
 	m := &manifest{
-		Program: "ppl " + ppl.Version(), Model: absolute(model), ModelSHA256: digest(model),
+		Program: "ppl " + ppl.Version(), Model: absolute(model), ModelSHA256: digest(in.source.Text),
 		Options: map[string][]string{},
 	}
-	if data != "" {
-		m.Data, m.DataSHA256 = absolute(data), digest(data)
+	if in.data != "" {
+		m.Data, m.DataSHA256 = absolute(in.data), digest(in.text)
 	}
 	flags.Visit(func(f *pflag.Flag) {
 		if slices.Contains(passing, f.Name) {
@@ -70,20 +71,32 @@ func newManifest(model, data string, flags *pflag.FlagSet) *manifest {
 }
 
 func absolute(path string) string {
+	if path == "-" {
+		return path
+	}
 	if full, err := filepath.Abs(path); err == nil {
 		return full
 	}
 	return path
 }
 
-// digest is the SHA-256 of a file, "" if it cannot be read.
-func digest(path string) string {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return ""
+// digest is the SHA-256 of a text.
+func digest(text string) string {
+	h := sha256.New()
+	io.WriteString(h, text)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// unchanged refuses model and data, as they have been read, that are not those
+// of the run to resume.
+func (o *runOptions) unchanged(m *manifest) error {
+	if digest(o.source.Text) != m.ModelSHA256 {
+		return fmt.Errorf("--resume %s: the model %s is not what it was when the run began", o.resume, m.Model)
 	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+	if m.Data != "" && o.textErr == nil && digest(o.text) != m.DataSHA256 {
+		return fmt.Errorf("--resume %s: the data in %s are not what they were when the run began", o.resume, m.Data)
+	}
+	return nil
 }
 
 // write replaces the manifest in a folder.
@@ -202,12 +215,6 @@ func (o *runOptions) recall(flags *pflag.FlagSet) (*manifest, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--resume: %w", err)
-	}
-	if got := digest(m.Model); got != m.ModelSHA256 {
-		return nil, fmt.Errorf("--resume %s: the model %s is not what it was when the run began", o.resume, m.Model)
-	}
-	if m.Data != "" && digest(m.Data) != m.DataSHA256 {
-		return nil, fmt.Errorf("--resume %s: the data in %s are not what they were when the run began", o.resume, m.Data)
 	}
 	for name, values := range m.Options {
 		if flags.Lookup(name) == nil {

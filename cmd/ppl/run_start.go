@@ -36,6 +36,9 @@ func (o *runOptions) inits(p *ppl.Posterior) (infer.Init, error) {
 		}
 		return p.InitAt(values, initRadius)
 	}
+	if o.init == "-" {
+		return o.initFrom(p)
+	}
 	info, err := os.Stat(o.init)
 	if err != nil {
 		if pe := (*os.PathError)(nil); errors.As(err, &pe) {
@@ -53,7 +56,20 @@ func (o *runOptions) inits(p *ppl.Posterior) (infer.Init, error) {
 		}
 		return p.InitAt(values, initRadius)
 	}
-	return p.InitAt(ppl.JSONFile(o.init), initRadius)
+	return o.initFrom(p)
+}
+
+// initFrom starts the chains at the values in a file.
+func (o *runOptions) initFrom(p *ppl.Posterior) (infer.Init, error) {
+	text, err := o.readText(o.init, "--init")
+	if err != nil {
+		return nil, err
+	}
+	values, err := data.ParseText(fileName(o.init), text)
+	if err != nil {
+		return nil, err
+	}
+	return p.InitAt(values, initRadius)
 }
 
 // initAtEnd starts the chains where those of an earlier run have ended.
@@ -167,7 +183,11 @@ func (o *runOptions) adapted() ([]ppl.Adapted, map[string]string, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, manifestName)
 	}
-	all, err := ppl.ReadAdapted(path)
+	text, err := o.readText(path, "--metric-file")
+	if err != nil {
+		return nil, nil, fmt.Errorf("--metric-file: %w", err)
+	}
+	all, err := ppl.ParseAdapted(fileName(path), []byte(text))
 	if err != nil {
 		return nil, nil, fmt.Errorf("--metric-file: %w", err)
 	}
