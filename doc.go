@@ -10,6 +10,7 @@
 //	sample.go  Sample: a Posterior and Options to a Fit
 //	record.go  what becomes of draws while they are made: files, journals to resume from
 //	adapted.go what a later run can start from
+//	seal.go    the checksum in JSON files that are read back
 //	folds.go   cross-validation: posteriors without some observations, for tuning
 //	fit.go     Fit: draws, summary, what to make of it
 //	csv.go     draws as CmdStan's CSV files

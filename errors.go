@@ -9,6 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
@@ -19,6 +20,27 @@ type InterruptedError struct{ Cause error }
 func (e *InterruptedError) Error() string { return "sampling was interrupted: " + e.Cause.Error() }
 
 func (e *InterruptedError) Unwrap() error { return e.Cause }
+
+// DamagedError says that a run cannot be resumed from its files as they are,
+// and what could be saved with [Options.Salvage].
+type DamagedError struct{ Chains []DamagedChain }
+
+// DamagedChain is a chain whose journal is damaged.
+type DamagedChain struct {
+	ID int
+	*draws.Found
+}
+
+func (e *DamagedError) Error() string {
+	text := "what was saved of the run is damaged:"
+	for _, c := range e.Chains {
+		for _, what := range c.Damage {
+			text += fmt.Sprintf("\n  chain %d: %s", c.ID, what)
+		}
+		text += fmt.Sprintf("\n  chain %d: %s", c.ID, c.Outcome())
+	}
+	return text
+}
 
 // Diagnostics takes an error of this package apart into messages with places,
 // which diag.Render shows with the lines of the source. It returns nil for an

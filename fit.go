@@ -29,6 +29,10 @@ type Fit struct {
 	// the points visited and the surface of ahmc: out/fit_1_surface.csv.
 	Tables []string
 
+	// Salvaged says of a run that was resumed with [Options.Salvage] which chains
+	// had damaged files.
+	Salvaged []DamagedChain
+
 	posterior *Posterior
 	config    infer.Config // with its defaults filled in
 	sigFigs   int
@@ -42,6 +46,11 @@ type Fit struct {
 func (f *Fit) complete() bool {
 	return !f.Report.Interrupted && !slices.ContainsFunc(f.Report.Chains, func(c infer.ChainReport) bool { return c.Err != nil })
 }
+
+// Close releases the files of a run with [Options.Resumable] that Draws are read
+// back from, if any. Draws and what is computed from them are then no longer to
+// be asked for. Without it, they are released with the Fit.
+func (f *Fit) Close() error { return f.Draws.Close() }
 
 // Config is how the run was made, with all defaults filled in.
 func (f *Fit) Config() infer.Config { return f.config }

@@ -51,6 +51,11 @@ type Options struct {
 	// been stopped. What there is not is started anew.
 	Resume bool
 
+	// Salvage lets Resume go on from files that are damaged, with what of them is
+	// whole; [Fit.Salvaged] says what was lost. Otherwise damage is a
+	// *[DamagedError].
+	Salvage bool
+
 	// StepSize and Metric are what chains start with, one for all or one per
 	// chain; nil: the sampler's. See [Adapted] for those of an earlier run.
 	StepSize []float64
@@ -71,6 +76,7 @@ type Options struct {
 	Refresh  int
 
 	snapshotEvery time.Duration // for tests
+	keepInMemory  int           // likewise; 0: keepInMemory
 }
 
 // Sample draws from the posterior. It returns when all chains have ended, or
@@ -122,7 +128,7 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 		defer r.out.close()
 		if o.Resumable || o.Resume {
 			// The session is made again, to go on from what is read.
-			if config.Resume, err = r.openJournals(o.Output, o.Resume); err != nil {
+			if config.Resume, err = r.openJournals(&o); err != nil {
 				return nil, err
 			}
 			defer r.closeJournals()

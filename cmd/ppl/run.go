@@ -38,6 +38,7 @@ type runOptions struct {
 	targetESS  float64
 	metricFile string
 	resume     string
+	salvage    bool
 	overwrite  bool
 }
 
@@ -59,7 +60,10 @@ With --out, draws are written as they are made. A run that was interrupted or
 killed goes on by --resume with its folder, and makes the draws that it would
 have made; of the other options only --json, --quiet, --parallel and
 --time-limit may then be given. A folder with a run that is not complete is not
-used for another one, unless --overwrite says so. The folder also holds, in
+used for another one, unless --overwrite says so. What is kept to resume from is
+covered by checksums; if it is damaged, --resume says what is whole, and --salvage
+goes on with that. It is synced to the disk every five seconds: a loss of power
+costs the time since then, not the run. The folder also holds, in
 run.json, the options and what warm-up has found, for --metric-file and --init
 of later runs; and, of samplers that are tuned, what was learnt, as tables.
 
@@ -89,6 +93,7 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 	f.DurationVar(&o.timeLimit, "time-limit", 0, "end the run after that time, such as 90s or 2h, with the draws made till then")
 	f.Float64Var(&o.targetESS, "target-ess", 0, "end the run when every quantity has this effective sample size, bulk and tail,\nand R-hat < 1.01; --draws is then a limit (default 100000)")
 	f.StringVar(&o.resume, "resume", "", "go on with the run whose draws are in this `folder`")
+	f.BoolVar(&o.salvage, "salvage", false, "let --resume go on with what is whole of a run whose files are damaged")
 	f.BoolVar(&o.overwrite, "overwrite", false, "let --out replace a run that is not complete")
 	f.StringVarP(&o.out, "out", "o", "", "`folder` for the draws: one CSV file per chain in CmdStan's format")
 	f.IntVar(&o.sigFigs, "sig-figs", 8, "significant digits in the CSV files")
@@ -203,6 +208,7 @@ func (o *running) run(stdout, stderr io.Writer) error {
 		TargetESS:  o.targetESS,
 		Resumable:  o.out != "",
 		Resume:     o.saved != nil,
+		Salvage:    o.salvage,
 		Refresh:    max(1, (o.warmup+o.draws)/500),
 	}
 	var shown progress = silent{stderr}
@@ -270,6 +276,9 @@ func (o *running) run(stdout, stderr io.Writer) error {
 		if o.out != "" && o.saved == nil {
 			o.made.remove(o.out)
 			err = fmt.Errorf("%w; choose another folder by --out", err)
+		}
+		if errors.As(err, new(*ppl.DamagedError)) {
+			err = fmt.Errorf("%w\nGo on with what is whole by: ppl run --resume %s --salvage", err, o.out)
 		}
 		return err
 	}

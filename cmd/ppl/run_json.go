@@ -103,13 +103,18 @@ func (s *session) asJSON(failures []error) *runJSON {
 		})
 	}
 	j.Divergent = []divergence{}
-	for _, d := range s.fit.Divergences() {
-		j.Divergent = append(j.Divergent, divergence{s.fit.Report.Chains[d.Chain].ID, d.Draw + 1})
+	for i, c := range s.fit.Report.Chains {
+		column, _ := s.fit.Draws.Statistic(nil, i, "divergent__")
+		for draw, v := range column {
+			if v != 0 {
+				j.Divergent = append(j.Divergent, divergence{c.ID, draw + 1})
+			}
+		}
 	}
 	if s.interrupted {
 		j.Warnings = append(j.Warnings, s.interruption())
 	}
-	for _, text := range []string{s.inexact(), s.reached()} {
+	for _, text := range append(s.salvaged(), s.inexact(), s.reached()) {
 		if text != "" && !(s.fit.Report.Enough > 0 && text == s.reached()) {
 			j.Warnings = append(j.Warnings, text)
 		}

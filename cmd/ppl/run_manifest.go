@@ -35,7 +35,7 @@ type manifest struct {
 
 // Options that concern how a run is shown and how long it may take, not what it
 // draws; they may be given with --resume.
-var passing = []string{"json", "quiet", "parallel", "time-limit", "resume", "overwrite", "help"}
+var passing = []string{"json", "quiet", "parallel", "time-limit", "resume", "salvage", "overwrite", "help", "max-source", "max-data"}
 
 // Options whose values are paths.
 var paths = []string{"data", "out", "init", "metric-file", "include-path"}
@@ -106,7 +106,7 @@ func (m *manifest) write(dir string) error {
 		return err
 	}
 	path := filepath.Join(dir, manifestName)
-	err = os.WriteFile(path+".tmp", append(text, '\n'), 0o666)
+	err = os.WriteFile(path+".tmp", ppl.Seal(text), 0o666)
 	if err == nil {
 		err = os.Rename(path+".tmp", path)
 	}
@@ -167,7 +167,7 @@ func readManifest(dir string) (*manifest, error) {
 	if err := json.Unmarshal(text, m); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return m, nil
+	return m, ppl.CheckSeal(path, text)
 }
 
 // option is the value of an option of a run, "" if it was not given.
@@ -185,6 +185,9 @@ func (o *runOptions) sameScale(option, path string) error {
 		path = filepath.Dir(path)
 	}
 	m, err := readManifest(path)
+	if m != nil && err != nil {
+		return fmt.Errorf("--%s: %w", option, err)
+	}
 	if err != nil || m.option("stan-compat") == o.stanCompat {
 		return nil
 	}
@@ -213,7 +216,7 @@ func (o *runOptions) recall(flags *pflag.FlagSet) (*manifest, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("--resume %s: the folder holds no run: there is no %s", o.resume, manifestName)
 	}
-	if err != nil {
+	if err != nil && !(m != nil && o.salvage) {
 		return nil, fmt.Errorf("--resume: %w", err)
 	}
 	for name, values := range m.Options {

@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 //	exits CODE COMMAND…   run a command that ends with this exit code
 //	wait-for FILE         until there is such a file
 //	json FILE KEY…        the file is a JSON object with exactly these keys
+//	flip FILE BYTE        change a bit of a file
 //
 // and the condition [root].
 func TestScript(t *testing.T) {
@@ -49,6 +50,7 @@ func TestScript(t *testing.T) {
 			"exits":    exits,
 			"wait-for": waitFor,
 			"json":     jsonKeys,
+			"flip":     flip,
 		},
 	})
 }
@@ -82,6 +84,22 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	ts.Fatalf("%s does not appear", args[0])
+}
+
+func flip(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: flip FILE BYTE")
+	}
+	at, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	path := ts.MkAbs(args[0])
+	text, err := os.ReadFile(path)
+	ts.Check(err)
+	if at >= len(text) {
+		ts.Fatalf("%s has %d bytes", args[0], len(text))
+	}
+	text[at] ^= 1
+	ts.Check(os.WriteFile(path, text, 0o666))
 }
 
 func jsonKeys(ts *testscript.TestScript, neg bool, args []string) {

@@ -89,6 +89,9 @@ func (s *session) report(stdout, stderr io.Writer) error {
 	} else {
 		err = s.show(stdout)
 	}
+	if err == nil {
+		err = s.fit.Draws.Err()
+	}
 	if err != nil {
 		return fmt.Errorf("cannot write the summary: %w", err)
 	}
@@ -203,6 +206,28 @@ func (s *session) inexact() string {
 		}
 	}
 	return ""
+}
+
+// salvaged says what was lost of a run whose files were damaged.
+func (s *session) salvaged() []string {
+	var said []string
+	for _, c := range s.fit.Salvaged {
+		text := fmt.Sprintf("The files of chain %d were damaged: ", c.ID)
+		switch {
+		case c.Snapshot == nil:
+			text += "it has started anew and makes the same draws again; none is lost."
+		case c.Lost == nil:
+			text += fmt.Sprintf("it has gone on after draw %d; none is lost.", c.Kept)
+		default:
+			n := 0
+			for _, r := range c.Lost {
+				n += r.Len()
+			}
+			text += fmt.Sprintf("%s lost, the first is draw %d.", count(n, "draw is", "draws are"), c.Lost[0].From)
+		}
+		said = append(said, text)
+	}
+	return said
 }
 
 // reached says when the target of the effective sample size was reached.

@@ -28,7 +28,7 @@ func (s *session) show(w io.Writer) error {
 	if s.interrupted {
 		writeParagraph(&b, "", s.interruption(), width)
 	}
-	for _, text := range []string{s.inexact(), s.reached()} {
+	for _, text := range append(s.salvaged(), s.inexact(), s.reached()) {
 		if text != "" {
 			writeParagraph(&b, "", text, width)
 		}

@@ -238,7 +238,7 @@ func findDivergences(e *evidence) (string, []string) {
 		return "", nil
 	}
 	return fmt.Sprintf("%d of %d transitions diverged (%s %%), in %s.",
-		count, total, percent(count, total), lower(chainList(chains))), crowded(e.draws, Divergences(e.draws))
+		count, total, percent(count, total), lower(chainList(chains))), crowded(e.draws, divergences(e.draws, min(crowdQuantities, len(e.draws.Names()))))
 }
 
 func findTreeDepth(e *evidence) (string, []string) {

@@ -36,7 +36,10 @@ type Divergence struct {
 
 // Divergences lists the divergent transitions of a run, chain by chain; nil if
 // the sampler does not report them. They crowd where the geometry is bad.
-func Divergences(d Draws) []Divergence {
+func Divergences(d Draws) []Divergence { return divergences(d, len(d.Names())) }
+
+// divergences is Divergences with the values of the first quantities alone.
+func divergences(d Draws, quantities int) []Divergence {
 	s, ok := d.(Statistics)
 	if !ok {
 		return nil
@@ -49,7 +52,7 @@ func Divergences(d Draws) []Divergence {
 		}
 		for draw, v := range column {
 			if v != 0 {
-				found = append(found, Divergence{Chain: chain, Draw: draw, Values: make([]float64, len(d.Names()))})
+				found = append(found, Divergence{Chain: chain, Draw: draw, Values: make([]float64, quantities)})
 			}
 		}
 	}
@@ -57,7 +60,7 @@ func Divergences(d Draws) []Divergence {
 		return found
 	}
 	var column []float64
-	for q := range d.Names() {
+	for q := range quantities {
 		last := -1
 		for i := range found {
 			if found[i].Chain != last {

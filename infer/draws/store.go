@@ -10,8 +10,9 @@ import (
 )
 
 // Store holds the draws of several chains, statistics and values, in one flat
-// slice per chain. Draws may be added while others read: all methods are safe
-// for concurrent use. It satisfies diagnose.Draws and diagnose.Statistics.
+// slice per chain, or reads them back from journals, see [Store.ReadBack]. Draws
+// may be added while others read: all methods are safe for concurrent use. It
+// satisfies diagnose.Draws and diagnose.Statistics.
 //
 // Warm-up draws, if added, are kept apart: Len, Column and the like concern
 // the draws of the sampling phase; [Store.Warmup] gives the others.
@@ -19,13 +20,16 @@ type Store struct {
 	columns Columns
 	warmup  *Store // same columns; nil in a store of warm-up draws
 
-	mu     sync.RWMutex
-	chains [][]float64 // [chain][draw × width + column]
+	mu     *sync.RWMutex // that of the store of warm-up draws too
+	chains [][]float64   // [chain][draw × width + column]
+
+	back   *readBack // nil: all draws are in memory
+	counts []int     // draws by chain, once they are read back
 }
 
 // maxReserve bounds what is set aside before anything has been drawn, in
-// numbers per chain: runs may be meant to be interrupted.
-const maxReserve = 1 << 22
+// numbers: runs may be meant to be interrupted.
+const maxReserve = 1 << 24
 
 // NewStore makes an empty store for the given number of chains with room for
 // reserve draws each (it grows beyond). An error says that the name of a
@@ -39,16 +43,18 @@ func NewStore(columns Columns, chains, reserve int) (*Store, error) {
 	}
 	s := newStore(Columns{slices.Clone(columns.Statistics), slices.Clone(columns.Names)}, chains)
 	for i := range s.chains {
-		s.chains[i] = make([]float64, 0, min(max(reserve, 0), maxReserve/max(columns.width(), 1))*columns.width())
+		s.chains[i] = make([]float64, 0, min(max(reserve, 0), maxReserve/max(columns.width()*chains, 1))*columns.width())
 	}
 	return s, nil
 }
 
 func newStore(columns Columns, chains int) *Store {
+	mu := &sync.RWMutex{}
 	return &Store{
 		columns: columns,
+		mu:      mu,
 		chains:  make([][]float64, chains),
-		warmup:  &Store{columns: columns, chains: make([][]float64, chains)},
+		warmup:  &Store{columns: columns, mu: mu, chains: make([][]float64, chains)},
 	}
 }
 
@@ -68,12 +74,16 @@ func (s *Store) Add(d infer.Draw) error {
 	if d.Chain < 0 || d.Chain >= len(s.chains) {
 		return fmt.Errorf("draws: a draw of chain %d for a store of %d chains", d.Chain, len(s.chains))
 	}
+	if s.counts != nil {
+		s.counts[d.Chain]++
+		return nil
+	}
 	x, err := s.columns.appendStatistics(s.chains[d.Chain], &d)
 	if err != nil {
 		return err
 	}
 	s.chains[d.Chain] = append(x, values...)
-	return nil
+	return s.back.grown(s.columns.width())
 }
 
 // addRow appends statistics and values as they are read from a file.
@@ -109,6 +119,9 @@ func (s *Store) Len(chain int) int {
 }
 
 func (s *Store) length(chain int) int {
+	if s.counts != nil {
+		return s.counts[chain]
+	}
 	if s.columns.width() == 0 {
 		return 0
 	}
@@ -133,8 +146,11 @@ func (s *Store) Statistic(dst []float64, chain int, name string) (column []float
 func (s *Store) column(dst []float64, chain, i int) []float64 {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	x, width := s.chains[chain], s.columns.width()
 	dst = slices.Grow(dst, s.length(chain))
+	if s.counts != nil {
+		return s.back.column(dst, s, chain, i)
+	}
+	x, width := s.chains[chain], s.columns.width()
 	for ; i < len(x); i += width {
 		dst = append(dst, x[i])
 	}
@@ -146,6 +162,9 @@ func (s *Store) column(dst []float64, chain, i int) []float64 {
 func (s *Store) Draw(chain, draw int) (statistics, values []float64) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	if s.counts != nil {
+		return s.back.draw(s, chain, draw)
+	}
 	width := s.columns.width()
 	row := s.chains[chain][draw*width : (draw+1)*width : (draw+1)*width]
 	return row[:len(s.columns.Statistics):len(s.columns.Statistics)], row[len(s.columns.Statistics):]
