@@ -14,6 +14,9 @@
 //	folds.go   cross-validation: posteriors without some observations, for tuning
 //	fit.go     Fit: draws, summary, what to make of it
 //	csv.go     draws as CmdStan's CSV files
+//	folder.go  Record: what a folder keeps of a run beside its draws
+//	readfit.go ReadFit, ReadCSV: a run read back
+//	generate.go Posterior.GenerateFrom: generated quantities of old draws
 //	errors.go  Diagnostics: errors with the places that they are about
 //
 // The three steps are separate because each takes its own time and is used

@@ -33,7 +33,9 @@ type Fit struct {
 	// had damaged files.
 	Salvaged []DamagedChain
 
-	posterior *Posterior
+	posterior *Posterior   // nil of draws that were read, until it is asked for
+	dir       string       // of a fit that was read
+	record    *Record      // likewise
 	config    infer.Config // with its defaults filled in
 	sigFigs   int
 	started   time.Time

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,7 +22,12 @@ type Model struct {
 	name     string
 	program  *compile.Program
 	warnings diag.List
+	options  CompileOptions
+	texts    []sourceText // its own, then those that it includes
 }
+
+// sourceText is a text of a model, under the name by which it is asked for.
+type sourceText struct{ Name, Text string }
 
 // Compile compiles a model. The name, usually that of a file, stands in
 // messages. The error holds everything that is wrong with the text, see
@@ -48,15 +54,32 @@ type CompileOptions struct {
 
 // CompileWith is [Compile] with options.
 func CompileWith(name, text string, o CompileOptions) (*Model, error) {
-	options := compile.Options{Legacy: o.Legacy, MaxSource: o.MaxSource}
+	var include func(string) (*source.File, error)
 	if len(o.IncludePaths) > 0 {
-		options.Include = lang.IncludeFrom(o.MaxSource, o.IncludePaths...)
+		include = lang.IncludeFrom(o.MaxSource, o.IncludePaths...)
 	}
-	program, list := compile.CompileWith(source.NewFile(name, text), options)
-	if list.HasErrors() {
+	return compileText(name, text, o, include)
+}
+
+// compileText compiles a text and keeps it, with what it includes.
+func compileText(name, text string, o CompileOptions, include func(string) (*source.File, error)) (*Model, error) {
+	m := &Model{name: name, options: o, texts: []sourceText{{name, text}}}
+	options := compile.Options{Legacy: o.Legacy, MaxSource: o.MaxSource}
+	if include != nil {
+		options.Include = func(name string) (*source.File, error) {
+			f, err := include(name)
+			if err == nil && !slices.ContainsFunc(m.texts[1:], func(t sourceText) bool { return t.Name == name }) {
+				m.texts = append(m.texts, sourceText{name, f.Text})
+			}
+			return f, err
+		}
+	}
+	var list diag.List
+	if m.program, list = compile.CompileWith(source.NewFile(name, text), options); list.HasErrors() {
 		return nil, &compile.Error{List: list}
 	}
-	return &Model{name: name, program: program, warnings: list}, nil
+	m.warnings = list
+	return m, nil
 }
 
 // CompileFile compiles the model in a file. Files of #include lines are looked
@@ -75,6 +98,12 @@ func CompileFileWith(path string, o CompileOptions) (*Model, error) {
 	o.IncludePaths = append([]string{filepath.Dir(path)}, o.IncludePaths...)
 	return CompileWith(path, text, o)
 }
+
+// Program is the compiled program, for packages that derive from it.
+func (m *Model) Program() *compile.Program { return m.program }
+
+// Text is the source text, without what it includes.
+func (m *Model) Text() string { return m.texts[0].Text }
 
 // Name is the name that the model was compiled under.
 func (m *Model) Name() string { return m.name }
@@ -152,7 +181,7 @@ func (m *Model) BindWith(values any, o BindOptions) (*Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Posterior{name: m.name, dataFile: set.File(), bound: bound}, nil
+	return &Posterior{name: m.name, dataFile: set.File(), model: m, values: set, options: o, bound: bound}, nil
 }
 
 // readData makes a set of what Bind accepts.
@@ -187,6 +216,9 @@ func serial(f func(string)) func(string) {
 // use; goroutines that share one evaluate clones.
 type Posterior struct {
 	name, dataFile string
+	model          *Model
+	values         *data.Set
+	options        BindOptions
 	bound          *compile.Model
 }
 

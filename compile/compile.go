@@ -41,7 +41,15 @@ import (
 
 // Program is a checked program. It is immutable and may be bound any number of
 // times, concurrently too.
-type Program struct{ ir *ir.Program }
+type Program struct {
+	ir   *ir.Program
+	tree *ast.File
+	info *check.Info
+}
+
+// Syntax is the tree of the program with what the checker has found out about its
+// nodes, for what is derived from a program. Neither may be changed.
+func (p *Program) Syntax() (*ast.File, *check.Info) { return p.tree, p.info }
 
 // Options are options of [CompileWith]; the zero value is the default.
 type Options struct {
@@ -110,7 +118,7 @@ func CompileWith(f *source.File, o Options) (*Program, diag.List) {
 	}
 	list = oneLegacy(list)
 	p := ir.Lower(tree, info, stdlib.Language())
-	return &Program{ir: p}, list
+	return &Program{ir: p, tree: tree, info: info}, list
 }
 
 // oneLegacy keeps the first of the warnings about legacy syntax, which was asked
@@ -155,6 +163,7 @@ type BindOptions struct {
 // Model is a program bound to data. Its methods are not safe for concurrent
 // use; Clone is.
 type Model struct {
+	program *ir.Program
 	bound   *bind.Bound
 	early   []PassEffect // of the passes before differentiation, for Explain
 	density *vm.Program
@@ -167,6 +176,7 @@ type Model struct {
 	machine *vm.Machine
 	constr  *vm.Machine
 	gen     *vm.Machine
+	inv     *vm.Machine
 	plain   *direct.Model // of the generated quantities, where they have no program
 	seed    uint64
 	without []string
@@ -191,7 +201,7 @@ func (p *Program) Bind(d *data.Set, o BindOptions) (m *Model, err error) {
 	if err != nil {
 		return nil, err
 	}
-	m = &Model{bound: bound, seed: o.Seed, without: o.Without, env: &ad.Env{Print: o.Print}, curvature: &curvature{}}
+	m = &Model{program: p.ir, bound: bound, seed: o.Seed, without: o.Without, env: &ad.Env{Print: o.Print}, curvature: &curvature{}}
 	for _, par := range bound.Params {
 		m.offsets = append(m.offsets, m.dim)
 		m.dim += par.Size
@@ -229,7 +239,7 @@ func (m *Model) Clone() interface {
 	LogDensityGrad(x, grad []float64) (float64, error)
 } {
 	c := *m
-	c.machine, c.constr, c.gen, c.curves = m.density.New(), nil, nil, nil
+	c.machine, c.constr, c.gen, c.inv, c.curves = m.density.New(), nil, nil, nil, nil
 	c.env = &ad.Env{Print: m.env.Print}
 	return &c
 }

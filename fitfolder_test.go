@@ -1,0 +1,160 @@
+package ppl_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer"
+)
+
+// The values of all kinds of parameters lead back to the point that they came
+// from.
+func TestUnconstrainValues(t *testing.T) {
+	model, err := ppl.Compile("m", `parameters {
+  real<lower=0> a;
+  array[2] vector<lower=-1, upper=1>[3] b;
+  matrix[2, 3] c;
+  array[2] simplex[3] d;
+  cholesky_factor_corr[3] e;
+  cov_matrix[2] f;
+  complex g;
+  tuple(real, array[2] row_vector[2]) h;
+  array[2, 2] tuple(ordered[2], real<upper=0>) i;
+  complex_matrix[2, 2] j;
+}
+model { }
+generated quantities { real z = a; }`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := model.Bind(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := make([]float64, p.Dim())
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	values, err := p.Constrain(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := len(p.ParameterNames())
+	if n != len(values) || !slices.Equal(p.GeneratedNames(), []string{"z"}) {
+		t.Fatalf("%d parameters among %d values, generated: %v", n, len(values), p.GeneratedNames())
+	}
+	got, err := p.UnconstrainValues(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range x {
+		if math.Abs(got[i]-x[i]) > 1e-9 {
+			t.Errorf("%s is %v, not %v", p.UnconstrainedNames()[i], got[i], x[i])
+		}
+	}
+}
+
+// A fit that is written to a folder and moved is read back: its draws, what it
+// was made with, what it has found.
+func TestReadFit(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("lib.stan", "functions { real twice(real x) { return 2 * x; } }\n")
+	write("m.stan", "#include lib.stan\ndata { int N; vector[N] y; }\nparameters { real mu; real<lower=0> sigma; }\nmodel { y ~ normal(mu, sigma); sigma ~ exponential(1); }\ngenerated quantities { real m2 = twice(mu); }\n")
+	model, err := ppl.CompileFile(filepath.Join(dir, "m.stan"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := model.Bind(map[string]any{"N": 3, "y": []float64{1, 2.5, 1e-7}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, err := ppl.Sample(context.Background(), p, ppl.Options{Seed: 3, Draws: 50, Warmup: 200, Chains: 2, SaveWarmup: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(dir, "out")
+	if err := fit.Save(out); err != nil {
+		t.Fatal(err)
+	}
+	moved := filepath.Join(dir, "moved")
+	for _, err := range []error{os.Rename(out, moved), os.Remove(filepath.Join(dir, "m.stan")), os.Remove(filepath.Join(dir, "lib.stan"))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	back, err := ppl.ReadFit(moved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(back.Names(), fit.Names()) || back.Draws.Chains() != 2 || back.Draws.Warmup().Len(1) != 200 {
+		t.Fatalf("%v, %d chains, %d draws of warm-up", back.Names(), back.Draws.Chains(), back.Draws.Warmup().Len(1))
+	}
+	for i := range 2 {
+		a, b := fit.Report.Chains[i], back.Report.Chains[i]
+		if a.ID != b.ID || a.Warmup.Gradients != b.Warmup.Gradients || a.Sampling.Gradients != b.Sampling.Gradients ||
+			!slices.Equal(a.Last, b.Last) || a.Metric.Kind != b.Metric.Kind || !slices.Equal(a.Metric.Inverse, b.Metric.Inverse) {
+			t.Errorf("chain %d: %+v, not %+v", i, b, a)
+		}
+	}
+	for chain := range 2 {
+		for draw := range 50 {
+			_, a := fit.Draws.Draw(chain, draw)
+			_, b := back.Draws.Draw(chain, draw)
+			if !slices.Equal(a, b) {
+				t.Fatalf("draw %d: %v, not %v", draw, b, a)
+			}
+		}
+	}
+	p, err = back.Posterior()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, err := back.Data()
+	if v, ok := values.Get("y"); err != nil || !ok || !slices.Equal(v.Reals, []float64{1, 2.5, 1e-7}) {
+		t.Errorf("y is %v (%v)", v, err)
+	}
+	if v, _ := values.Get("N"); !v.IsInt {
+		t.Error("N is no integer any more")
+	}
+	generated, err := p.GenerateFrom(context.Background(), back, ppl.GenerateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if generated.Failed != 0 || !slices.Equal(generated.Draws.Names(), []string{"m2"}) {
+		t.Fatalf("%+v", generated)
+	}
+	was := fit.Values("m2")
+	for i, v := range generated.Draws.Column(nil, 0, 0) {
+		if math.Abs(v-was[i]) > 1e-12*math.Abs(v) {
+			t.Errorf("draw %d: %v, not %v", i, v, was[i])
+		}
+	}
+	if fit.Findings()[0].Code != back.Findings()[0].Code || back.Config().Chains != 2 {
+		t.Errorf("findings %v", back.Findings())
+	}
+	var _ infer.Sampler = back.Config().Sampler
+
+	other, err := ppl.Compile("other", "parameters { real mu; real tau; } model {}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, _ := other.Bind(nil)
+	if _, err := q.GenerateFrom(context.Background(), back, ppl.GenerateOptions{}); err == nil || err.Error() != "the fit has no tau, which is a parameter of other" {
+		t.Error(err)
+	}
+	if _, err := ppl.ReadFit(dir); err == nil {
+		t.Error("read a folder without a run")
+	}
+}
