@@ -28,7 +28,8 @@ const module = "github.com/ppl-lang/ppl"
 //
 // Package infer and what is below it, and ad, can be used without the language;
 // lang does not know the library of functions but is handed a Universe; compile
-// and infer do not know each other. Of compile, only the executor uses gonum, for
+// and infer do not know each other; predict derives programs and draws nothing
+// itself. Of compile, only the executor uses gonum, for
 // its matrix products, and the passes, for a factorisation. Examples alone draw.
 const areas = `
 lang:       lang participle
@@ -37,10 +38,11 @@ ad/kernel:  ad/kernel
 stdlib:     stdlib ad lang/types gonum
 compile:    compile lang ad stdlib gonum
 infer:      infer gonum
-.:          . lang ad stdlib compile infer
-cmd/ppl:    . cmd/ppl lang ad stdlib compile infer cobra pflag term sys
-examples:   . examples lang ad stdlib compile infer plot
-internal:   . internal lang ad stdlib compile infer gonum
+predict:    predict lang compile stdlib
+.:          . lang ad stdlib compile infer predict
+cmd/ppl:    . cmd/ppl lang ad stdlib compile infer predict cobra pflag term sys
+examples:   . examples lang ad stdlib compile infer predict plot
+internal:   . internal lang ad stdlib compile infer predict gonum
 `
 
 // packages is the finer order: for each package, what of its own area (and of
@@ -77,6 +79,8 @@ compile/internal/direct: compile/data compile/ir stdlib/transform ad stdlib lang
 compile/internal/proggen:
 compile/internal/bind:   compile/data compile/ir stdlib/transform ad stdlib lang/source lang/diag lang/types
 compile:                 compile/data compile/ir stdlib/transform compile/internal/bind compile/internal/direct compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang
+
+predict:                 compile lang/source lang/ast lang/check lang/types stdlib
 
 infer:
 infer/warmup:            infer

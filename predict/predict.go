@@ -1,0 +1,171 @@
+package predict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// Kind is what is derived.
+type Kind int
+
+// The kinds.
+const (
+	// LogLikelihood computes the log density of each observation at a draw: for
+	// a variable y of the data that is a variate, log_lik (log_lik_y, if several
+	// are), with the dimensions of y but those that a multivariate distribution
+	// takes together. Several statements on an observation add up. Densities
+	// keep their constant terms.
+	LogLikelihood Kind = iota
+
+	// Terms counts the statements on each observation: variables like those of
+	// LogLikelihood, with _terms at the end of their names. Where it is 0 there is
+	// no such observation. It is the same for all draws unless parameters decide
+	// which statements run.
+	Terms
+
+	// Replicated draws data anew: for a variable y, y_rep, of y's type and
+	// sizes. Elements that no statement draws are those of y.
+	Replicated
+)
+
+// Derived is a program that was derived from another one.
+type Derived struct {
+	Program *compile.Program
+	Text    string
+	Outputs []Output
+	Left    []Left
+}
+
+// Output is a variable among the generated quantities of a derived program.
+type Output struct {
+	Name     string // such as log_lik or y_rep
+	Variable string // of the data
+	Dims     int    // number of dimensions of Name
+
+	// Observed are reasons why a replicated variable is drawn given what was
+	// observed of it and not afresh: it is also an input of something that the
+	// model computes before.
+	Observed []string
+}
+
+// Left is a statement about data from which nothing could be derived, wholly or
+// in part.
+type Left struct {
+	Span   source.Span // in the program that the derived one comes from
+	Text   string      // the statement
+	Reason string
+}
+
+// String is "`y ~ …` (model.stan, line 3): reason".
+func (l Left) String() string {
+	at := l.Span.Begin()
+	return fmt.Sprintf("`%s` (%s, line %d): %s", l.Text, at.File, at.Line, l.Reason)
+}
+
+// Derive derives a program. An error says why nothing can be derived: there is
+// no statement on data, or the model block computes with what generated
+// quantities do not have, such as target().
+func Derive(p *compile.Program, kind Kind) (*Derived, error) {
+	tree, info := p.Syntax()
+	e := &emitter{analysis: analyse(tree, info), kind: kind, used: map[string]bool{}, dims: map[*check.Var]int{}, names: map[*check.Var]string{}}
+	if err := e.possible(); err != nil {
+		return nil, err
+	}
+	e.gather()
+	if len(e.variables) == 0 {
+		if len(e.left) > 0 {
+			return nil, fmt.Errorf("nothing can be derived: %s", e.left[0])
+		}
+		return nil, fmt.Errorf("the model has no statement on data, such as y ~ normal(mu, sigma) with y among the data")
+	}
+	text, err := e.program()
+	if err != nil {
+		return nil, err
+	}
+	d := &Derived{Text: text, Left: e.left}
+	for _, v := range e.variables {
+		o := Output{Name: e.names[v], Variable: v.Name, Dims: e.dims[v], Observed: e.observed[v]}
+		d.Outputs = append(d.Outputs, o)
+	}
+	program, list := compile.CompileWith(source.NewFile(tree.Source.Name+" (derived)", text), compile.Options{})
+	if list.HasErrors() {
+		at := list.Errors()[0]
+		return nil, fmt.Errorf("what is derived from the model is no program, which is a mistake of ppl: line %d: %s\n%s", at.Span.Begin().Line, at.Summary, text)
+	}
+	d.Program = program
+	return d, nil
+}
+
+// possible looks for what generated quantities cannot do.
+func (e *emitter) possible() error {
+	for _, s := range e.model {
+		var err error
+		ast.Walk(s, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Target:
+				err = fmt.Errorf("the model block computes with target() (%s, line %d), which what is derived from it does not have", n.Span().Begin().File, n.Span().Begin().Line)
+			case *ast.CallStmt:
+				return false // left out, and told
+			case *ast.CallExpr:
+				if strings.HasSuffix(n.Func.Name, "_lp") {
+					err = fmt.Errorf("the model block computes with %s (%s, line %d), which adds to the target itself", n.Func.Name, n.Span().Begin().File, n.Span().Begin().Line)
+				}
+			}
+			return err == nil
+		}, nil)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gather finds out about all statements, and the variables that the outputs are
+// about, in order of their declaration.
+func (e *emitter) gather() {
+	e.findings = map[ast.Stmt]finding{}
+	for _, s := range e.model {
+		ast.Walk(s, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Tilde:
+				e.findings[n] = e.tilde(n)
+			case *ast.TargetPlus:
+				e.findings[n] = e.target(n)
+			case *ast.CallStmt:
+				if strings.HasSuffix(n.Call.Func.Name, "_lp") && e.reads(n.Call, e.observable) {
+					e.findings[n] = finding{left: []string{"the function " + n.Call.Func.Name + " adds to the target by itself"}}
+				}
+			default:
+				return true
+			}
+			s := n.(ast.Stmt)
+			f := e.findings[s]
+			kept := f.terms[:0]
+			for _, t := range f.terms {
+				if reason := e.plan(&t); reason != "" {
+					f.left = append(f.left, reason)
+					continue
+				}
+				kept = append(kept, t)
+				if !slices.Contains(e.variables, t.place.v) {
+					e.variables = append(e.variables, t.place.v)
+				}
+			}
+			f.terms = kept
+			e.findings[s] = f
+			for _, reason := range f.left {
+				e.left = append(e.left, Left{s.Span(), oneLine(ast.String(s)), reason})
+			}
+			return false
+		}, nil)
+	}
+	slices.SortFunc(e.variables, func(a, b *check.Var) int { return a.Ident.Pos.Start - b.Ident.Pos.Start })
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
