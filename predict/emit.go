@@ -123,8 +123,10 @@ func (e *emitter) plan(t *term) (reason string) {
 			return "all elements of the variable are one observation"
 		}
 	}
-	if together > len(free) {
-		return "the observations cannot be told apart"
+	for k := range together { // the last dimensions of the variable
+		if d := t.place.v.Type.Rank() - 1 - k; k >= len(free) || free[len(free)-1-k] != d {
+			return "the observations cannot be told apart"
+		}
 	}
 	if t.place.of != "" && !p.each && !variate.IsScalar() {
 		return "the elements of `" + rename(nil).text(t.variate) + "` have no densities of their own"

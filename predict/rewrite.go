@@ -55,6 +55,9 @@ func (r rename) expr(e ast.Expr) ast.Expr {
 		c.Name = r.name(e.Name)
 		return &c
 	case *ast.CallExpr:
+		if ofSizes[e.Func.Name] {
+			return e // what has changed its name has not changed its sizes
+		}
 		c := *e
 		c.Args = r.exprs(e.Args)
 		c.Func.Name = normalised(c.Func.Name)

@@ -295,13 +295,24 @@ func (a *analysis) addend(f *finding, s *ast.TargetPlus, p part, alone bool) {
 		f.left = append(f.left, "the term is about several observations at once")
 	case a.reads(p.value, a.isModelled) || a.callsOwn(p.value):
 		f.left = append(f.left, "it is not told which observation the term is about")
-	case isCall && conditional(call.Func.Name) && a.reads(call, isParameter):
-		// Such as the log of the probability of a censored value: of none that is
-		// among the data.
+	case a.censors(p.value):
 		f.left = append(f.left, "the term has no variate among the data that are modelled")
 	default:
 		f.prior = true
 	}
+}
+
+// censors reports the probability of data that are not variates of densities:
+// of censored values, of which only the bound is known.
+func (a *analysis) censors(e ast.Expr) bool {
+	found := false
+	ast.Walk(e, func(n ast.Node) bool {
+		if c, ok := n.(*ast.CallExpr); ok && conditional(c.Func.Name) && len(c.Args) > 1 {
+			found = found || a.reads(c.Args[0], a.observable) && !a.reads(c.Args[0], isParameter) && a.reads(c, isParameter)
+		}
+		return !found
+	}, nil)
+	return found
 }
 
 // callsOwn reports a call of a function of the model's own that is given data.

@@ -7,11 +7,17 @@ import (
 	"strings"
 )
 
+// unbounded stands for a bound of integers that there is none of.
+const unbounded = 1 << 30
+
 // drawTruncated writes the call of a function that draws one observation of a
 // truncated distribution, which is added to the program.
 func (e *emitter) drawTruncated(t *term, p *plan, args []string) string {
 	f := e.truncatedGenerator(p.function)
 	lower, upper := "negative_infinity()", "positive_infinity()"
+	if discrete(p.function) {
+		lower, upper = fmt.Sprint(-unbounded), fmt.Sprint(unbounded)
+	}
 	if t.trunc.Lower != nil {
 		lower = e.now.text(t.trunc.Lower)
 	}
@@ -43,7 +49,7 @@ func (e *emitter) truncatedGenerator(function string) string {
 	if discrete(function) {
 		kind = "int"
 	}
-	params, given := "real lower, real upper", ""
+	params, given := kind+" least, "+kind+" most", ""
 	for i, q := range d.Params {
 		k := "real"
 		if q.Int {
@@ -62,6 +68,9 @@ func (e *emitter) truncatedGenerator(function string) string {
 		support = d.Variate
 	}
 	number := func(v float64) string {
+		if kind == "int" {
+			return fmt.Sprint(int(max(-unbounded, min(v, unbounded))))
+		}
 		switch {
 		case math.IsInf(v, 1):
 			return "positive_infinity()"
@@ -76,7 +85,7 @@ func (e *emitter) truncatedGenerator(function string) string {
 	}
 	e.functions.WriteString(strings.NewReplacer(
 		"NAME", name, "PARAMS", params, "GIVEN", given, "DIST", dist,
-		"LEAST", number(support.Lo), "MOST", number(support.Hi),
+		"LEAST", number(support.Lo), "MOST", number(support.Hi), "UNBOUNDED", fmt.Sprint(unbounded),
 	).Replace(text))
 	return name
 }
@@ -85,16 +94,16 @@ const continuousTruncated = `
   real NAME(PARAMS) {
     for (attempt in 1:16) {
       real y = DIST_rng(GIVEN);
-      if (y >= lower && y <= upper) {
+      if (y >= least && y <= most) {
         return y;
       }
     }
-    real lo = fmax(lower, LEAST);
-    real hi = fmin(upper, MOST);
+    real lo = fmax(least, LEAST);
+    real hi = fmin(most, MOST);
     if (lo > hi) {
-      reject("no value between the bounds ", lower, " and ", upper, " is possible");
+      reject("no value between the bounds ", least, " and ", most, " is possible");
     }
-    // Probabilities of at most y, or, in the upper tail, of more than y.
+    // Probabilities of at most y, or, in the most tail, of more than y.
     int above = lo > negative_infinity() ? DIST_lccdf(lo | GIVEN) < log(0.5) : 0;
     real at_lo = above ? DIST_lccdf(lo | GIVEN) : lo > LEAST ? DIST_lcdf(lo | GIVEN) : negative_infinity();
     real at_hi = above ? (hi < MOST ? DIST_lccdf(hi | GIVEN) : negative_infinity())
@@ -135,16 +144,16 @@ const discreteTruncated = `
   int NAME(PARAMS) {
     for (attempt in 1:16) {
       int y = DIST_rng(GIVEN);
-      if (y >= lower && y <= upper) {
+      if (y >= least && y <= most) {
         return y;
       }
     }
     // The result is above lo and at most hi.
-    int lo = to_int(fmax(ceil(fmax(lower, LEAST)) - 1, -2000000000));
-    int hi = to_int(fmin(floor(fmin(upper, MOST)), 2000000000));
-    int bounded = upper < 2000000000;
+    int lo = max(least, LEAST) - 1;
+    int hi = min(most, MOST);
+    int bounded = hi < UNBOUNDED;
     if (lo >= hi) {
-      reject("no value between the bounds ", lower, " and ", upper, " is possible");
+      reject("no value between the bounds ", least, " and ", most, " is possible");
     }
     int first = lo < LEAST;
     int above = first ? 0 : DIST_lccdf(lo | GIVEN) < log(0.5);
