@@ -25,8 +25,9 @@ type Fit struct {
 	// Files are the CSV files that [Options.Output] has asked for, complete.
 	Files []string
 
-	// Tables are CSV files beside them with what a kernel has learnt, such as
-	// the points visited and the surface of ahmc: out/fit_1_surface.csv.
+	// Tables are CSV files in a folder beside them with what a kernel has learnt,
+	// such as the points visited and the surface of ahmc:
+	// out/tuning/fit_1_surface.csv.
 	Tables []string
 
 	// Salvaged says of a run that was resumed with [Options.Salvage] which chains

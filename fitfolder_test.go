@@ -7,10 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/draws"
 )
 
 // The values of all kinds of parameters lead back to the point that they came
@@ -156,5 +158,65 @@ func TestReadFit(t *testing.T) {
 	}
 	if _, err := ppl.ReadFit(dir); err == nil {
 		t.Error("read a folder without a run")
+	}
+}
+
+// The head of a file says how many transitions it is of, also where the run has
+// ended before those that were planned.
+func TestHeadOfCutRun(t *testing.T) {
+	model, err := ppl.Compile("m", "parameters { real x; } model { x ~ std_normal(); }")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := model.Bind(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, stop := range map[string]func(o *ppl.Options, cancel func()){
+		"target": func(o *ppl.Options, _ func()) { o.TargetESS = 50 },
+		"interrupted": func(o *ppl.Options, cancel func()) {
+			o.Progress = func(q infer.Progress) {
+				if q.Iteration == 150 {
+					cancel()
+				}
+			}
+		},
+		"warm-up": func(o *ppl.Options, cancel func()) {
+			o.Progress = func(q infer.Progress) {
+				if q.Iteration == 50 {
+					cancel()
+				}
+			}
+		},
+		"thinned": func(o *ppl.Options, _ func()) { o.Draws = 1001; o.Thin = 3 },
+	} {
+		ctx, cancel := context.WithCancel(context.Background())
+		options := ppl.Options{Seed: 2, Warmup: 100, Draws: 100000, Chains: 2, Refresh: 50, SaveWarmup: true, Output: filepath.Join(t.TempDir(), "m")}
+		stop(&options, cancel)
+		fit, _ := ppl.Sample(ctx, p, options)
+		cancel()
+		for _, path := range fit.Files {
+			c, err := draws.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			number := func(setting string) int {
+				s, ok := draws.Lookup(c.Config, "method", "sample", setting)
+				n, err := strconv.Atoi(s.Value)
+				if !ok || err != nil {
+					t.Fatalf("%s: %s is %q", name, setting, s.Value)
+				}
+				return n
+			}
+			width := len(c.Columns.Names) + len(c.Columns.Statistics)
+			thin := number("thin")
+			lines := len(c.Warmup)/width + c.Len()
+			if want := (number("num_samples")+thin-1)/thin + (number("num_warmup")+thin-1)/thin; want != lines {
+				t.Errorf("%s: %s states %d draws and has %d", name, path, want, lines)
+			}
+		}
+		if len(fit.Files) == 0 {
+			t.Errorf("%s: no files", name)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -84,7 +85,8 @@ type PhaseRecord struct {
 	Seconds     float64 `json:"seconds"`
 }
 
-// ReadRecord reads the record in an output folder.
+// ReadRecord reads the record in an output folder. With an error that says that
+// its checksum is wrong there is a record too.
 func ReadRecord(dir string) (*Record, error) {
 	path := filepath.Join(dir, RecordName)
 	text, err := os.ReadFile(path)
@@ -95,7 +97,7 @@ func ReadRecord(dir string) (*Record, error) {
 	if err := json.Unmarshal(text, r); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return r, nil
+	return r, CheckSeal(path, text)
 }
 
 // Write replaces the record in a folder, which must exist.
@@ -104,7 +106,7 @@ func (r *Record) Write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(dir, RecordName), append(text, '\n'))
+	return replaceFile(filepath.Join(dir, RecordName), Seal(text))
 }
 
 // replaceFile writes a file beside its place and renames it, so that there is
@@ -123,7 +125,7 @@ func replaceFile(path string, text []byte) error {
 // Keep writes the text of the model, with what it includes, and the data to a
 // folder and notes in the record where they are.
 func (r *Record) Keep(dir string, m *Model, values *data.Set) error {
-	folder := filepath.Join(dir, "model")
+	folder := filepath.Join(dir, textFolder)
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
 	}
@@ -133,7 +135,7 @@ func (r *Record) Keep(dir string, m *Model, values *data.Set) error {
 		if i > 0 {
 			name = fmt.Sprintf("include_%d_%s", i, name)
 		}
-		kept := KeptText{Name: t.Name, File: "model/" + name}
+		kept := KeptText{Name: t.Name, File: textFolder + "/" + name}
 		if i == 0 {
 			kept.Name = name
 		}
@@ -185,8 +187,9 @@ func (p PhaseRecord) phase() infer.Phase {
 	return infer.Phase{Transitions: p.Transitions, Gradients: p.Gradients, Divergences: p.Divergences, Elapsed: time.Duration(p.Seconds * float64(time.Second))}
 }
 
-// model compiles the kept text.
-func (r *Record) model(dir string) (*Model, error) {
+// ReadModel compiles the text that is kept in the folder of the run; of a run of
+// an older version, which keeps none, that of the file.
+func (r *Record) ReadModel(dir string) (*Model, error) {
 	if len(r.Texts) == 0 {
 		if r.Model == "" {
 			return nil, fmt.Errorf("%s does not say of which model it is", dir)
@@ -212,32 +215,89 @@ func (r *Record) model(dir string) (*Model, error) {
 	return compileText(texts[0].Name, texts[0].Text, CompileOptions{Legacy: r.Legacy}, include)
 }
 
-// data reads the kept data.
-func (r *Record) data(dir string) (*data.Set, error) {
+// ReadData reads the data that are kept in the folder of the run or, where they
+// are too large, those of the file, if they are still the same.
+func (r *Record) ReadData(dir string) (*data.Set, error) {
 	switch {
 	case r.DataFile != "":
 		return data.ReadJSON(filepath.Join(dir, filepath.FromSlash(r.DataFile)))
 	case r.Data == "":
 		return data.Empty(), nil
 	}
-	if got := Digest(r.Data); got != r.DataSHA256 {
-		if _, err := os.Stat(r.Data); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("the data of the run, %s, are not there any more", r.Data)
-		}
-		return nil, fmt.Errorf("the data in %s are not those of the run", r.Data)
+	text, err := data.ReadText(r.Data, 0)
+	if err != nil {
+		return nil, fmt.Errorf("the folder %s does not keep the data of the run, as they are large: %w", dir, err)
 	}
-	return data.Read(r.Data, data.Options{})
+	if Digest(text) != r.DataSHA256 {
+		return nil, fmt.Errorf("the data in %s are not those of the run in %s, which does not keep them, as they are large", r.Data, dir)
+	}
+	return data.Parse(r.Data, text, data.Options{})
 }
 
-// Digest is the SHA-256 of a file in hexadecimal, "" if it cannot be read.
-func Digest(path string) string {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return ""
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+// Digest is the SHA-256 of a text in hexadecimal.
+func Digest(text string) string {
+	h := sha256.New()
+	io.WriteString(h, text)
+	return hex.EncodeToString(h.Sum(nil))
 }
+
+// Option is the value of an option of the command line, "" if it was not given.
+func (r *Record) Option(name string) string {
+	if v := r.Options[name]; len(v) > 0 {
+		return v[len(v)-1]
+	}
+	return ""
+}
+
+// base begins the names of the files of draws.
+func (r *Record) base() string {
+	if r.Name != "" {
+		return r.Name
+	}
+	return baseName(r.Model)
+}
+
+// Remove removes from a folder all that belongs to the run: draws, tables,
+// journals, model, data and the record.
+func (r *Record) Remove(dir string) error {
+	var errs []error
+	remove := func(path string) {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, fmt.Errorf("cannot remove the earlier run: %w", err))
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		rest, ok := strings.CutPrefix(e.Name(), r.base()+"_")
+		digits := strings.TrimLeft(rest, "0123456789")
+		if ok && len(digits) < len(rest) && strings.HasPrefix(digits, ".") && !e.IsDir() {
+			remove(filepath.Join(dir, e.Name()))
+		}
+	}
+	tables, _ := filepath.Glob(filepath.Join(dir, tableFolder, "*.csv"))
+	for _, path := range tables {
+		remove(path)
+	}
+	remove(filepath.Join(dir, tableFolder))
+	for _, t := range r.Texts {
+		remove(filepath.Join(dir, filepath.FromSlash(t.File)))
+	}
+	remove(filepath.Join(dir, textFolder))
+	if r.DataFile != "" {
+		remove(filepath.Join(dir, filepath.FromSlash(r.DataFile)))
+	}
+	remove(filepath.Join(dir, RecordName))
+	return errors.Join(errs...)
+}
+
+// The folders within an output folder.
+const (
+	textFolder  = "model"  // the model and what it includes
+	tableFolder = "tuning" // what kernels have learnt: apart from the draws, as readers take all CSV files for chains
+)
 
 // baseName is the name of a file without folder and extension.
 func baseName(path string) string {
@@ -256,8 +316,7 @@ func (f *Fit) Save(dir string) error {
 		return err
 	}
 	r := &Record{
-		Program: "ppl " + Version(), Model: p.name, Name: baseName(p.name), Data: p.dataFile, DataSHA256: Digest(p.dataFile),
-		Seed: p.options.Seed, StanCompat: p.options.StanCompat,
+		Program: "ppl " + Version(), Model: p.name, Name: baseName(p.name), Seed: p.options.Seed, StanCompat: p.options.StanCompat,
 	}
 	if err := r.Keep(dir, p.model, p.values); err != nil {
 		return err

@@ -33,10 +33,7 @@ func ReadFit(dir string) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := record.Name
-	if name == "" {
-		name = baseName(record.Model)
-	}
+	name := record.base()
 	paths := chainFiles(dir, name)
 	if len(paths) == 0 {
 		return nil, fmt.Errorf("the run in %s has no draws: there is no file %s_1.csv", dir, name)
@@ -230,7 +227,7 @@ func (f *Fit) Model() (*Model, error) {
 	case f.record == nil:
 		return nil, errors.New("the draws do not say of which model they are")
 	}
-	return f.record.model(f.dir)
+	return f.record.ReadModel(f.dir)
 }
 
 // Data are those that the run was made with: for a fit that was read from a
@@ -242,7 +239,7 @@ func (f *Fit) Data() (*data.Set, error) {
 	case f.record == nil:
 		return nil, errors.New("the draws do not say of which data they are")
 	}
-	return f.record.data(f.dir)
+	return f.record.ReadData(f.dir)
 }
 
 // Posterior is the model bound to the data that the run was made with. It is

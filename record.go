@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
+	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -217,8 +218,13 @@ func (r *recorder) finish(err error) error {
 	}
 	for i, c := range r.fit.Report.Chains {
 		for _, table := range c.Tables {
-			path := fmt.Sprintf("%s_%s.csv", strings.TrimSuffix(r.out.files[i].path, ".csv"), table.Name)
-			if e := draws.WriteTable(path, table); e != nil {
+			folder := filepath.Join(filepath.Dir(r.out.files[i].path), tableFolder)
+			path := filepath.Join(folder, fmt.Sprintf("%s_%s.csv", baseName(r.out.files[i].path), table.Name))
+			e := os.MkdirAll(folder, 0o777)
+			if e == nil {
+				e = draws.WriteTable(path, table)
+			}
+			if e != nil {
 				err = errors.Join(err, &outputError{e})
 				continue
 			}

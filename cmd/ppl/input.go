@@ -37,6 +37,10 @@ type input struct {
 	source  *source.File // the model, once read
 	text    string       // of the data, once read
 	textErr error        // why they could not be
+
+	// The run that model and data are kept of, and its folder; nil: they are read.
+	record    *ppl.Record
+	recordDir string
 }
 
 // flags declares them.
@@ -145,11 +149,17 @@ type loaded struct {
 // load compiles the model, reads the data and binds them. Warnings are shown on
 // stderr.
 func (in *input) load(model string, stderr io.Writer) (*loaded, error) {
-	if err := in.read(model); err != nil {
-		return nil, err
+	if in.record == nil {
+		if err := in.read(model); err != nil {
+			return nil, err
+		}
 	}
 	l := &loaded{}
 	err := timed(&l.compile, func() (err error) {
+		if in.record != nil {
+			l.model, err = in.record.ReadModel(in.recordDir)
+			return err
+		}
 		o := in.compile
 		o.IncludePaths = append([]string{modelFolder(model)}, o.IncludePaths...)
 		l.model, err = ppl.CompileWith(in.source.Name, in.source.Text, o)
@@ -163,14 +173,15 @@ func (in *input) load(model string, stderr io.Writer) (*loaded, error) {
 	}
 	values := data.Empty()
 	err = timed(&l.read, func() (err error) {
+		if in.record != nil {
+			values, err = in.record.ReadData(in.recordDir)
+			return err
+		}
 		if in.data == "" {
 			return nil
 		}
-		if ext := filepath.Ext(in.data); strings.EqualFold(ext, ".csv") {
-			return fmt.Errorf("%s: data are read as JSON; files in the format %s are not supported yet", in.data, ext)
-		}
 		if err = in.textErr; err == nil {
-			values, err = data.ParseText(fileName(in.data), in.text)
+			values, err = data.Parse(fileName(in.data), in.text, data.Options{})
 		}
 		return err
 	})

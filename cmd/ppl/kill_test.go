@@ -114,7 +114,7 @@ func TestKill(t *testing.T) {
 					}
 				}
 				cmd = ppl("--resume", out)
-				if _, err := os.Stat(filepath.Join(out, manifestName)); errors.Is(err, os.ErrNotExist) {
+				if _, err := os.Stat(filepath.Join(out, "run.json")); errors.Is(err, os.ErrNotExist) {
 					cmd = ppl(append(args, "--out", out)...) // killed before it had begun
 				}
 			}

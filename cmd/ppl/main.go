@@ -13,7 +13,7 @@
 //
 // Each subcommand is a file of its name; what they share:
 //
-//	run_start.go what a run starts from; run_manifest.go: what is kept of how it is made
+//	run_start.go what a run starts from; run_record.go: what is kept of how it is made
 //	input.go     reading model and data
 //	samplers.go  the options of samplers, from the table of package sampler
 //	progress.go  progress as plain lines; bars.go: as bars on a terminal

@@ -59,8 +59,10 @@ summarised, and the exit code is 130. The second ends the program at once.
 With --out, draws are written as they are made. A run that was interrupted or
 killed goes on by --resume with its folder, and makes the draws that it would
 have made; of the other options only --json, --quiet, --parallel and
---time-limit may then be given. A folder with a run that is not complete is not
-used for another one, unless --overwrite says so. What is kept to resume from is
+--time-limit may then be given. The folder keeps the model, with what it
+includes, and the data (above 100 MB, where they are): it can be moved, and model
+and data that are given with --resume must be the same. A folder with a run is
+not used for another one, unless --overwrite says so. What is kept to resume from is
 covered by checksums; if it is damaged, --resume says what is whole, and --salvage
 goes on with that. It is synced to the disk every five seconds: a loss of power
 costs the time since then, not the run. The folder also holds, in
@@ -74,8 +76,8 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 		Example: `  ppl run eight_schools.model --data eight_schools.data.json
   ppl run m.model -d d.json --sampler hmc --int-time 2 --chains 8 --seed 1 --out results`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if o.resume != "" {
-				return arguments()(cmd, args)
+			if o.resume != "" && len(args) == 0 {
+				return nil
 			}
 			return arguments("MODEL")(cmd, args)
 		},
@@ -94,7 +96,7 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 	f.Float64Var(&o.targetESS, "target-ess", 0, "end the run when every quantity has this effective sample size, bulk and tail,\nand R-hat < 1.01; --draws is then a limit (default 100000)")
 	f.StringVar(&o.resume, "resume", "", "go on with the run whose draws are in this `folder`")
 	f.BoolVar(&o.salvage, "salvage", false, "let --resume go on with what is whole of a run whose files are damaged")
-	f.BoolVar(&o.overwrite, "overwrite", false, "let --out replace a run that is not complete")
+	f.BoolVar(&o.overwrite, "overwrite", false, "let --out replace a run that is there")
 	f.StringVarP(&o.out, "out", "o", "", "`folder` for the draws: one CSV file per chain in CmdStan's format")
 	f.IntVar(&o.sigFigs, "sig-figs", 8, "significant digits in the CSV files")
 	f.BoolVar(&o.saveWarmup, "save-warmup", false, "keep the draws of warm-up in the CSV files")
@@ -105,13 +107,12 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 	group.SortFlags = true
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		flags := cmd.Flags()
-		var saved *manifest
+		var saved *ppl.Record
 		if o.resume != "" {
 			var err error
 			if saved, err = o.recall(flags); err != nil {
 				return err
 			}
-			args = []string{saved.Model}
 			if saved.Complete {
 				fmt.Fprintf(cmd.ErrOrStderr(), "The run in %s is complete: there is nothing to go on with.\n", o.resume)
 				return nil
@@ -119,7 +120,7 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 		}
 		if !flags.Changed("seed") {
 			o.seed = uint64(rand.Uint32())
-			if err := flags.Set("seed", strconv.FormatUint(o.seed, 10)); err != nil { // for the manifest
+			if err := flags.Set("seed", strconv.FormatUint(o.seed, 10)); err != nil { // for the record
 				return err
 			}
 		}
@@ -137,16 +138,26 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 		if err != nil {
 			return err
 		}
-		if err := o.read(args[0]); err != nil {
-			return err
+		if len(args) == 0 && o.data != "" {
+			o.text, o.textErr = o.readText(o.data, "--data")
+		} else if len(args) > 0 {
+			if err := o.read(args[0]); err != nil {
+				return err
+			}
 		}
-		r := running{runOptions: &o, model: args[0], sampler: built, adapted: adapted, saved: saved}
+		r := running{runOptions: &o, sampler: built, adapted: adapted, saved: saved, made: saved}
 		if saved == nil {
-			r.made = newManifest(args[0], &o.input, flags)
+			r.model = args[0]
+			r.made = newRecord(args[0], &o.input, flags)
 		} else {
-			r.made = saved
+			r.model = saved.Model
 			if err := o.unchanged(saved); err != nil {
 				return err
+			}
+			if len(saved.Texts) > 0 {
+				o.record, o.recordDir = saved, o.resume
+			} else if o.data == "" { // of an older version
+				o.data = saved.Data
 			}
 		}
 		return r.run(cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -185,8 +196,8 @@ type running struct {
 	model   string
 	sampler infer.Sampler
 	adapted []ppl.Adapted // to start from
-	saved   *manifest     // of the run that is resumed; nil: a new one
-	made    *manifest     // of this run
+	saved   *ppl.Record   // of the run that is resumed; nil: a new one
+	made    *ppl.Record   // of this run
 }
 
 // errTimeLimit is why a run with --time-limit ends.
@@ -194,7 +205,10 @@ var errTimeLimit = errors.New("the time limit is reached")
 
 // run does it all.
 func (o *running) run(stdout, stderr io.Writer) error {
-	name := modelName(o.model)
+	name := o.made.Name
+	if name == "" {
+		name = modelName(o.model)
+	}
 	options := ppl.Options{
 		Sampler:    o.sampler,
 		Chains:     o.chains,
@@ -244,12 +258,15 @@ func (o *running) run(stdout, stderr io.Writer) error {
 		}
 		defer release()
 		if o.saved == nil {
-			if err := o.replace(); err != nil {
+			if err := o.replace(name); err != nil {
 				return err
+			}
+			if err := o.made.Keep(o.out, l.model, l.values); err != nil {
+				return fmt.Errorf("cannot write to the output folder: %w; choose another one by --out", err)
 			}
 		}
 		options.Output = filepath.Join(o.out, name)
-		if err := o.made.write(o.out); err != nil {
+		if err := writeRecord(o.made, o.out); err != nil {
 			return err
 		}
 	}
@@ -274,7 +291,7 @@ func (o *running) run(stdout, stderr io.Writer) error {
 	shown.stop(fit, interrupted)
 	if fit == nil {
 		if o.out != "" && o.saved == nil {
-			o.made.remove(o.out)
+			o.made.Remove(o.out)
 			err = fmt.Errorf("%w; choose another folder by --out", err)
 		}
 		if errors.As(err, new(*ppl.DamagedError)) {
@@ -285,10 +302,11 @@ func (o *running) run(stdout, stderr io.Writer) error {
 	switch {
 	case o.out == "":
 	case len(fit.Files) == 0 && !interrupted: // a failure of all chains leaves nothing behind
-		o.made.remove(o.out)
+		o.made.Remove(o.out)
 	default:
 		full := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
-		if e := o.made.finish(o.out, fit, err); e != nil && !full {
+		o.made.Finish(fit, err)
+		if e := writeRecord(o.made, o.out); e != nil && !full {
 			err = errors.Join(err, e)
 		}
 		if full {

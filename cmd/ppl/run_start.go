@@ -74,7 +74,7 @@ func (o *runOptions) initFrom(p *ppl.Posterior) (infer.Init, error) {
 
 // initAtEnd starts the chains where those of an earlier run have ended.
 func (o *runOptions) initAtEnd(p *ppl.Posterior) (infer.Init, error) {
-	all, err := ppl.ReadAdapted(filepath.Join(o.init, manifestName))
+	all, err := ppl.ReadAdapted(filepath.Join(o.init, ppl.RecordName))
 	if err != nil {
 		return nil, fmt.Errorf("--init %s: the folder holds no run: %w", o.init, err)
 	}
@@ -181,7 +181,7 @@ func (o *runOptions) adapted() ([]ppl.Adapted, map[string]string, error) {
 	}
 	path := o.metricFile
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, manifestName)
+		path = filepath.Join(path, ppl.RecordName)
 	}
 	text, err := o.readText(path, "--metric-file")
 	if err != nil {

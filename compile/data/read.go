@@ -1,7 +1,7 @@
 package data
 
-// Options say how a file of data is read.
+// Options say how data are read that are not JSON. The zero value is the default.
 type Options struct{}
 
-// Read reads a file of data.
-func Read(path string, o Options) (*Set, error) { return ReadJSON(path) }
+// Parse reads data in any of the formats.
+func Parse(file, text string, o Options) (*Set, error) { return ParseText(file, text) }
