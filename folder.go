@@ -48,6 +48,7 @@ type Record struct {
 	// JSON; "" if there are none or they are too large, so that Data must be read.
 	Texts    []KeptText `json:"texts,omitempty"`
 	DataFile string     `json:"data_file,omitempty"`
+	Counts   []string   `json:"counts,omitempty"` // what was counted in a table, N or J=column
 
 	// How the model was compiled and bound.
 	Legacy     bool   `json:"legacy,omitempty"`
@@ -231,7 +232,7 @@ func (r *Record) ReadData(dir string) (*data.Set, error) {
 	if Digest(text) != r.DataSHA256 {
 		return nil, fmt.Errorf("the data in %s are not those of the run in %s, which does not keep them, as they are large", r.Data, dir)
 	}
-	return data.Parse(r.Data, text, data.Options{})
+	return data.Parse(r.Data, text, data.Options{Counts: counts(r.Counts)})
 }
 
 // Digest is the SHA-256 of a text in hexadecimal.

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -119,6 +120,15 @@ type JSON []byte
 // [Model.Bind].
 type JSONFile string
 
+// DataFile is the name of a file with data in any of the formats that the command
+// ppl reads, by its name or text: JSON, CSV, R's dump format, each also compressed
+// by gzip; for [Model.Bind]. Counts are variables that a CSV file lacks: N, the
+// number of its rows, or J=school, that of the levels of a column.
+type DataFile struct {
+	Path   string
+	Counts []string
+}
+
 // BindOptions are options of [Model.BindWith]. The zero value is the default.
 type BindOptions struct {
 	// Seed of random numbers that are drawn in transformed data.
@@ -151,7 +161,7 @@ type BindOptions struct {
 //   - a map from names to values, such as map[string]any;
 //   - a struct, or a pointer to one, with fields named by tags `ppl:"name"` or
 //     `json:"name"` or by themselves;
-//   - [JSON] or a [JSONFile];
+//   - [JSON], a [JSONFile] or a [DataFile];
 //   - a *data.Set;
 //   - nil for a model without data.
 //
@@ -191,8 +201,24 @@ func readData(values any) (*data.Set, error) {
 		return data.ParseJSON("data", v)
 	case JSONFile:
 		return data.ReadJSON(string(v))
+	case DataFile:
+		text, err := data.ReadText(v.Path, 0)
+		if err != nil {
+			return nil, err
+		}
+		return data.Parse(v.Path, text, data.Options{Counts: counts(v.Counts)})
 	}
 	return data.FromGo(values)
+}
+
+// counts reads what is to be counted in a table.
+func counts(list []string) []data.Count {
+	var out []data.Count
+	for _, c := range list {
+		name, of, _ := strings.Cut(c, "=")
+		out = append(out, data.Count{Name: strings.TrimSpace(name), Of: strings.TrimSpace(of)})
+	}
+	return out
 }
 
 // serial makes f safe for concurrent use.

@@ -197,8 +197,12 @@ func (p *Program) Bind(d *data.Set, o BindOptions) (m *Model, err error) {
 	if err != nil {
 		return nil, err
 	}
-	bound, err := bind.Bind(p.ir, d, bind.Options{Seed: o.Seed, Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Print: o.Print, Transforms: edition})
+	options := bind.Options{Seed: o.Seed, Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Print: o.Print, Transforms: edition}
+	bound, err := bind.Bind(p.ir, d, options)
 	if err != nil {
+		if all := dataErrors(p.ir, d, options); all != nil {
+			return nil, all
+		}
 		return nil, err
 	}
 	m = &Model{program: p.ir, bound: bound, seed: o.Seed, without: o.Without, env: &ad.Env{Print: o.Print}, curvature: &curvature{}}

@@ -32,6 +32,7 @@ type input struct {
 	without    []string     // passes of the compiler
 	stanCompat string       // version of Stan whose transforms are meant
 	maxData    byteSize     // of a file of data; 0: the default
+	counts     []string     // what is counted in a table, N or J=column
 
 	stdinAs string       // what standard input has been read as; "": not yet
 	source  *source.File // the model, once read
@@ -45,7 +46,8 @@ type input struct {
 
 // flags declares them.
 func (in *input) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&in.data, "data", "d", "", "`file` of data in Stan's JSON format; - is standard input")
+	cmd.Flags().StringVarP(&in.data, "data", "d", "", "`file` of data: JSON as Stan reads it, CSV with a header line, or an R dump, also compressed\nby gzip; - is standard input")
+	cmd.Flags().StringArrayVar(&in.counts, "count", nil, "`name` a variable that has the number of rows of a CSV file, as in --count N; or, as in\n--count J=school, that of the levels of a column; may be repeated")
 	cmd.Flags().Var(&in.maxData, "max-data", "read files of data up to this `size` (default 1GiB)")
 	cmd.Flags().StringVar(&in.stanCompat, "stan-compat", "", "constrain parameters as this `version` of Stan does: 2.32, whose simplexes differ")
 	compileFlags(cmd, &in.compile)
@@ -181,7 +183,7 @@ func (in *input) load(model string, stderr io.Writer) (*loaded, error) {
 			return nil
 		}
 		if err = in.textErr; err == nil {
-			values, err = data.Parse(fileName(in.data), in.text, data.Options{})
+			values, err = in.parse(fileName(in.data), in.text)
 		}
 		return err
 	})
@@ -203,6 +205,19 @@ func (in *input) load(model string, stderr io.Writer) (*loaded, error) {
 		}}}
 	}
 	return l, err
+}
+
+// parse reads the text of a file of data.
+func (in *input) parse(name, text string) (*data.Set, error) {
+	o := data.Options{Limit: int64(in.maxData)}
+	for _, c := range in.counts {
+		name, of, _ := strings.Cut(c, "=")
+		if strings.TrimSpace(name) == "" {
+			return nil, usagef("--count %s: write --count N, or --count J=column", c)
+		}
+		o.Counts = append(o.Counts, data.Count{Name: strings.TrimSpace(name), Of: strings.TrimSpace(of)})
+	}
+	return data.Parse(name, text, o)
 }
 
 // bindOptions are those that say how the model is bound.

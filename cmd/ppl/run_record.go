@@ -24,7 +24,7 @@ var paths = []string{"data", "out", "init", "metric-file", "include-path"}
 func newRecord(model string, in *input, flags *pflag.FlagSet) *ppl.Record {
 	m := &ppl.Record{
 		Program: "ppl " + ppl.Version(), Model: absolute(model), ModelSHA256: ppl.Digest(in.source.Text), Name: modelName(model),
-		Options: map[string][]string{}, Seed: in.seed, StanCompat: in.stanCompat,
+		Options: map[string][]string{}, Seed: in.seed, StanCompat: in.stanCompat, Counts: in.counts,
 	}
 	if in.data != "" {
 		m.Data, m.DataSHA256 = absolute(in.data), ppl.Digest(in.text)

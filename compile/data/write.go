@@ -2,6 +2,7 @@ package data
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -12,7 +13,8 @@ import (
 
 // WriteJSON writes the values in Stan's JSON format, one variable to a line, so
 // that reading them gives the same values. Values that are no numbers are left
-// out.
+// out; the levels of a factor g are written as g__levels, which no variable can be
+// called.
 func (s *Set) WriteJSON(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	out.WriteString("{")
@@ -28,6 +30,13 @@ func (s *Set) WriteJSON(w io.Writer) error {
 		first = false
 		fmt.Fprintf(out, "\n  %q: ", name)
 		node.write(out, nil)
+		if levels := s.levels[name]; levels != nil {
+			text, err := json.Marshal(levels)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(out, ",\n  %q: %s", name+"__levels", text)
+		}
 	}
 	out.WriteString("\n}\n")
 	return out.Flush()
