@@ -93,10 +93,15 @@ func (f *Fit) Precision() []diagnose.Precision { return diagnose.Precisions(f.Dr
 // Findings says what is wrong with the run, with advice: divergences, chains
 // that disagree, too few effective draws. It is empty if nothing is.
 func (f *Fit) Findings() []diagnose.Finding {
-	return diagnose.Check(f.displayed(), f.Summary(), diagnose.Options{
+	found := diagnose.Check(f.displayed(), f.Summary(), diagnose.Options{
 		MaxTreeDepth: f.maxTreeDepth(),
 		PlannedDraws: (f.planned() + f.config.Thin - 1) / f.config.Thin,
 	})
+	if i := slices.IndexFunc(found, func(d diagnose.Finding) bool { return d.Code == "no-draws" }); i >= 0 {
+		return found
+	}
+	// First what explains the others.
+	return slices.Concat(f.improper(), f.failedQuantities(), found)
 }
 
 // maxTreeDepth is the limit of a sampler that has one, else -1.

@@ -76,6 +76,9 @@ type ChainRecord struct {
 	Rejected   int            `json:"rejected,omitempty"` // evaluations
 	Rejections map[string]int `json:"rejections,omitempty"`
 	Error      string         `json:"error,omitempty"`
+
+	Ungenerated       int    `json:"ungenerated,omitempty"` // draws whose generated quantities could not be computed
+	UngeneratedReason string `json:"ungenerated_reason,omitempty"`
 }
 
 // PhaseRecord is the account of warm-up or sampling.
@@ -166,7 +169,8 @@ func (r *Record) Finish(f *Fit, err error) {
 	r.Chains, r.Reports = f.Adapted(), nil
 	r.Elapsed = f.Report.Elapsed.Seconds()
 	for _, c := range f.Report.Chains {
-		j := ChainRecord{ID: c.ID, Warmup: phaseRecord(c.Warmup), Sampling: phaseRecord(c.Sampling), Rejected: c.Rejected}
+		j := ChainRecord{ID: c.ID, Warmup: phaseRecord(c.Warmup), Sampling: phaseRecord(c.Sampling), Rejected: c.Rejected,
+			Ungenerated: c.Ungenerated, UngeneratedReason: c.UngeneratedReason}
 		for _, x := range c.Rejections {
 			if j.Rejections == nil {
 				j.Rejections = map[string]int{}

@@ -56,6 +56,7 @@ func ReadFit(dir string) (*Fit, error) {
 				continue
 			}
 			c.Warmup, c.Sampling, c.Rejected = r.Warmup.phase(), r.Sampling.phase(), r.Rejected
+			c.Ungenerated, c.UngeneratedReason = r.Ungenerated, r.UngeneratedReason
 			for message, n := range r.Rejections {
 				c.Rejections = append(c.Rejections, infer.Rejection{Message: message, Count: n})
 			}

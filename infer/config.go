@@ -158,6 +158,11 @@ type ChainReport struct {
 	// those whose messages were too many to keep (64).
 	Rejections []Rejection
 	Rejected   int
+
+	// Ungenerated counts the draws after warm-up whose Values the Generator could
+	// not compute in full; UngeneratedReason is why, at the first of them.
+	Ungenerated       int
+	UngeneratedReason string
 }
 
 // Phase is the account of warm-up or sampling. Initialisation counts as

@@ -1,6 +1,8 @@
 // Command ppl runs models written in Stan's language.
 //
 //	ppl run MODEL --data FILE          draw from the posterior and summarise it
+//	ppl summary DIR                    the summary of a run again
+//	ppl diagnose DIR                   what is wrong with a run
 //	ppl logdensity MODEL --points FILE log density and gradient at given points
 //	ppl metric MODEL --points FILE     the metric of Riemannian samplers at given points
 //	ppl bench MODEL --data FILE        time the gradient
@@ -18,7 +20,8 @@
 //	samplers.go  the options of samplers, from the table of package sampler
 //	progress.go  progress as plain lines; bars.go: as bars on a terminal
 //	session.go   what is told of a run; run_json.go: as JSON
-//	summary.go   the summary table, findings, times
+//	show.go      the summary, findings, times; rows.go: which quantities; table.go: the table
+//	fitinput.go  reading runs
 //	terminal.go  what the terminal can show
 //	number.go    numbers in JSON
 //	failure.go   errors, how they are shown, exit codes
@@ -56,7 +59,7 @@ from their posterior, without a C++ compiler.
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
-	root.AddCommand(runCommand(), logDensityCommand(), metricCommand(), benchCommand(), explainCommand(),
+	root.AddCommand(runCommand(), summaryCommand(), diagnoseCommand(), logDensityCommand(), metricCommand(), benchCommand(), explainCommand(),
 		checkCommand(), fmtCommand(), docCommand(), explainErrorCommand(), versionCommand())
 	cmd, err := root.ExecuteC()
 	return fail(stderr, cmd, err)

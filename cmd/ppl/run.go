@@ -25,6 +25,7 @@ import (
 type runOptions struct {
 	input
 	samplerFlags
+	rows rowOptions // of the summary
 
 	chains, warmup, draws, thin int
 	init                        string
@@ -103,6 +104,7 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 	f.IntVar(&o.parallel, "parallel", 0, "chains that run at a time (default: one per processor)")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress and no warnings on stderr")
 	f.BoolVar(&o.json, "json", false, "print the summary as JSON")
+	o.rows.flags(cmd)
 	group := o.samplerFlags.flags(cmd)
 	group.SortFlags = true
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -177,6 +179,9 @@ func (o *runOptions) check() error {
 		if c.value < c.least {
 			return usagef("--%s must be at least %d, but is %d", c.name, c.least, c.value)
 		}
+	}
+	if err := o.rows.check(); err != nil {
+		return err
 	}
 	switch {
 	case o.timeLimit < 0:

@@ -1,5 +1,12 @@
 package main
 
+import (
+	"slices"
+	"strconv"
+
+	"github.com/ppl-lang/ppl/infer/diagnose"
+)
+
 // runJSON is what run --json prints; a stable format.
 type runJSON struct {
 	Summary     []summaryJSON `json:"summary"`
@@ -15,7 +22,8 @@ type runJSON struct {
 		Warmup   number `json:"warmup"`
 		Sampling number `json:"sampling"`
 	} `json:"seconds"`
-	Warnings []string `json:"warnings"`
+	Warnings []string           `json:"warnings"`
+	Findings []diagnose.Finding `json:"findings"`
 
 	Efficiency struct {
 		MinESSBulk     number `json:"min_ess_bulk"`
@@ -73,6 +81,33 @@ type summaryJSON struct {
 	ESSSquares    number `json:"ess_squares"`
 	Geyer         number `json:"ess_geyer"`
 	GeyerUncapped number `json:"ess_geyer_uncapped"`
+
+	Percentiles map[string]number `json:"percentiles,omitempty"` // those asked for, if others than 5, 50 and 95
+}
+
+// choose keeps some rows of the summary, in an order, with the percentiles asked
+// for.
+func (j *runJSON) choose(s *session, o *rowOptions) error {
+	chosen, err := o.choose(s.fit)
+	if err != nil {
+		return err
+	}
+	if o.limit > 0 {
+		chosen = chosen[:min(o.limit, len(chosen))]
+	}
+	all := j.Summary
+	j.Summary = []summaryJSON{}
+	for i, r := range o.rows(s.fit, chosen) {
+		row := all[chosen[i]]
+		if !slices.Equal(o.percentiles, []float64{5, 50, 95}) {
+			row.Percentiles = map[string]number{}
+			for k, p := range o.percentiles {
+				row.Percentiles[strconv.FormatFloat(p, 'g', -1, 64)] = number(r.percentiles[k])
+			}
+		}
+		j.Summary = append(j.Summary, row)
+	}
+	return nil
 }
 
 func (s *session) asJSON(failures []error) *runJSON {
@@ -83,10 +118,12 @@ func (s *session) asJSON(failures []error) *runJSON {
 		p := precision[i]
 		j.Summary = append(j.Summary, summaryJSON{names[i], number(r.Mean), number(r.MCSEMean), number(r.SD),
 			number(r.Q5), number(r.Q50), number(r.Q95), number(r.ESSBulk), number(r.ESSTail), number(r.Rhat),
-			number(p.MCSESD), number(p.MCSEQ5), number(p.MCSEQ50), number(p.MCSEQ95), number(p.ESSSquares), number(p.Geyer), number(p.GeyerUncapped)})
+			number(p.MCSESD), number(p.MCSEQ5), number(p.MCSEQ50), number(p.MCSEQ95), number(p.ESSSquares), number(p.Geyer), number(p.GeyerUncapped), nil})
 	}
 	j.Gradients.Warmup, j.Gradients.Sampling = s.gradWarmup, s.gradSample
-	j.Seconds.Bind = number(s.loaded.bind.Seconds())
+	if s.loaded != nil {
+		j.Seconds.Bind = number(s.loaded.bind.Seconds())
+	}
 	j.Seconds.Warmup, j.Seconds.Sampling = number(s.warmup.Seconds()), number(s.sampling.Seconds())
 	e := s.fit.Efficiency()
 	j.Efficiency.MinESSBulk, j.Efficiency.MinESSTail = number(e.MinBulk), number(e.MinTail)
@@ -122,10 +159,13 @@ func (s *session) asJSON(failures []error) *runJSON {
 	for _, err := range failures {
 		j.Warnings = append(j.Warnings, err.Error())
 	}
-	for _, w := range s.loaded.model.Warnings() {
-		j.Warnings = append(j.Warnings, w.String())
+	if s.loaded != nil {
+		for _, w := range s.loaded.model.Warnings() {
+			j.Warnings = append(j.Warnings, w.String())
+		}
 	}
-	for _, f := range s.fit.Findings() {
+	j.Findings = s.fit.Findings()
+	for _, f := range j.Findings {
 		j.Warnings = append(j.Warnings, f.Summary+" "+f.Advice)
 	}
 	return j

@@ -85,7 +85,11 @@ func (s *session) report(stdout, stderr io.Writer) error {
 	}
 	var err error
 	if s.options.json {
-		err = writeJSON(stdout, s.asJSON(failures))
+		j := s.asJSON(failures)
+		if err := j.choose(s, &s.options.rows); err != nil {
+			return err
+		}
+		err = writeJSON(stdout, j)
 	} else {
 		err = s.show(stdout)
 	}
@@ -167,16 +171,28 @@ func (s *session) showRejections(w io.Writer) {
 		return
 	}
 	total := 0
-	for _, r := range s.rejections {
-		total += r.Count
+	for _, c := range s.fit.Report.Chains {
+		total += c.Rejected
 	}
 	fmt.Fprintf(w, "The model rejected %d of %d evaluations (harmless if few):\n", total, s.gradWarmup+s.gradSample)
-	for i, r := range s.rejections {
+	groups := ppl.GroupRejections(s.rejections)
+	listed := 0
+	for i, g := range groups {
 		if i == 5 {
-			fmt.Fprintf(w, "  … and %d other messages\n", len(s.rejections)-i)
 			break
 		}
-		fmt.Fprintf(w, "  %d × %s\n", r.Count, strings.ReplaceAll(r.Message, "\n", "\n      "))
+		example := ""
+		if g.Messages > 1 {
+			example = "e.g. "
+		}
+		listed += g.Count
+		fmt.Fprintf(w, "  %d × %s%s\n", g.Count, example, strings.ReplaceAll(g.Message, "\n", "\n      "))
+		if g.Advice != "" {
+			fmt.Fprintf(w, "      %s\n", g.Advice)
+		}
+	}
+	if listed < total {
+		fmt.Fprintf(w, "  … and %d with other messages\n", total-listed)
 	}
 }
 
