@@ -18,7 +18,12 @@ type Derived struct {
 // that computes their log likelihood or draws the data anew; see package
 // predict. An error says why nothing can be derived.
 func (m *Model) Derive(kind predict.Kind) (*Derived, error) {
-	d, err := predict.Derive(m.program, kind)
+	return m.DeriveWith(kind, predict.Options{})
+}
+
+// DeriveWith is [Model.Derive] with options.
+func (m *Model) DeriveWith(kind predict.Kind, o predict.Options) (*Derived, error) {
+	d, err := predict.Derive(m.program, kind, o)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@
 //	folder.go  Record: what a folder keeps of a run beside its draws
 //	readfit.go ReadFit, ReadCSV: a run read back
 //	derive.go  Model.Derive: log likelihood of observations and replicated data, from the model's text
+//	prior.go   Model.SamplePrior: draws from the prior
 //	generate.go Posterior.GenerateFrom: generated quantities of old draws
 //	errors.go  Diagnostics: errors with the places that they are about
 //

@@ -101,7 +101,7 @@ func (f *Fit) Findings() []diagnose.Finding {
 		return found
 	}
 	// First what explains the others.
-	return slices.Concat(f.improper(), f.failedQuantities(), found)
+	return slices.Insert(found, 0, append(f.improper(), f.failedQuantities()...)...)
 }
 
 // maxTreeDepth is the limit of a sampler that has one, else -1.

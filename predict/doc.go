@@ -11,6 +11,7 @@
 //	emit.go      the text of the derived program
 //	loglik.go    statements for the log likelihood
 //	replicate.go statements for replicated data
+//	prior.go     the prior: as a model, or drawn directly; priors.go: parameters without one
 //	truncate.go  generators of truncated distributions
 //	rewrite.go   copies of expressions and statements
 //

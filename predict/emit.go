@@ -22,6 +22,7 @@ type emitter struct {
 	dims      map[*check.Var]int
 	names     map[*check.Var]string
 	observed  map[*check.Var][]string
+	unknown   map[*check.Var]bool // variables of the data that are not given
 	plans     map[planKey]plan
 	now       rename // names that have changed, in what is being written
 
@@ -29,6 +30,7 @@ type emitter struct {
 	b         strings.Builder
 	indent    int
 	functions strings.Builder // more of them
+	filled    string          // declarations of unknown data
 	truncated map[string]string
 }
 
@@ -70,18 +72,26 @@ func (e *emitter) resolve(name string, args []types.Type) (types.Type, bool) {
 
 // plan says how a term is computed, or why it cannot be.
 func (e *emitter) plan(t *term) (reason string) {
+	if e.kind == Prior || e.kind == Forward {
+		return "" // only whether there is such a term matters
+	}
+	return e.planWith(t, e.kind)
+}
+
+// planWith is plan for a kind of program.
+func (e *emitter) planWith(t *term, kind Kind) (reason string) {
 	if e.plans == nil {
 		e.plans, e.observed = map[planKey]plan{}, map[*check.Var][]string{}
 	}
 	if t.function == "" {
-		if e.kind == Replicated {
+		if kind == Replicated {
 			return "the term is not a density, so that it does not say how the data come about"
 		}
 		e.lower(t.place.v, len(t.place.indices))
 		e.plans[planKey{t.at, t.value}] = plan{}
 		return ""
 	}
-	if e.kind == Replicated && !t.whole {
+	if kind == Replicated && !t.whole {
 		return "the term is not a density alone, so that it does not say how the data come about"
 	}
 	dist, isDensity := density(t.function)
@@ -96,7 +106,7 @@ func (e *emitter) plan(t *term) (reason string) {
 	if isDensity && !t.user {
 		d, args, ok := plain(dist, variate, p.args)
 		if !ok {
-			if e.kind == Replicated {
+			if kind == Replicated {
 				return "one observation has several distributions"
 			}
 			e.lower(t.place.v, dimensions(t.place, 0))
@@ -132,7 +142,7 @@ func (e *emitter) plan(t *term) (reason string) {
 		return "the elements of `" + rename(nil).text(t.variate) + "` have no densities of their own"
 	}
 	e.lower(t.place.v, t.place.v.Type.Rank()-together)
-	if e.kind == Replicated {
+	if kind == Replicated {
 		if reason := e.planRandom(t, &p, dist, observation); reason != "" {
 			return reason
 		}
@@ -256,15 +266,12 @@ func (e *emitter) program() (string, error) {
 	for _, b := range e.tree.Blocks {
 		switch b.Kind {
 		case ast.GeneratedQuantities, ast.Model:
-		case ast.Functions:
-			out.WriteString(strings.TrimSuffix(strings.TrimRight(ast.String(b), "\n"), "}") + e.functions.String() + "}\n")
-			written = true
 		default:
-			if !written && e.functions.Len() > 0 {
+			if !written && b.Kind != ast.Functions && e.functions.Len() > 0 {
 				out.WriteString("functions {\n" + e.functions.String() + "}\n")
 			}
 			written = true
-			out.WriteString(ast.String(b) + "\n")
+			e.block(&out, b)
 		}
 	}
 	out.WriteString("generated quantities {\n")
@@ -272,6 +279,38 @@ func (e *emitter) program() (string, error) {
 	out.WriteString(model)
 	out.WriteString("}\n")
 	return out.String(), nil
+}
+
+// block writes a block of the model, with what is added to it: more functions, and
+// the variables of the data that are not given, which are not data any more.
+func (e *emitter) block(out *strings.Builder, b *ast.Block) {
+	text := strings.TrimSuffix(strings.TrimRight(ast.String(b), "\n"), "}")
+	switch b.Kind {
+	case ast.Functions:
+		text += e.functions.String()
+	case ast.Data:
+		known := &ast.Block{Kind: b.Kind}
+		filled := ""
+		for _, s := range b.Stmts {
+			d, ok := s.(*ast.VarDecl)
+			if v := e.info.Defs[s]; !ok || !e.unknown[v] {
+				known.Stmts = append(known.Stmts, s)
+			} else {
+				sizes, t := sizesOf(d.Type, v.Type)
+				filled += fmt.Sprintf("  %s %s;\n", declared(t, sizes), v.Name)
+			}
+		}
+		text = strings.TrimSuffix(strings.TrimRight(ast.String(known), "\n"), "}")
+		if filled != "" && e.tree.Block(ast.TransformedData) == nil {
+			out.WriteString(text + "}\ntransformed data {\n" + filled + "}\n")
+			return
+		}
+		e.filled = filled
+	case ast.TransformedData:
+		head, rest, _ := strings.Cut(text, "\n")
+		text = head + "\n" + e.filled + rest
+	}
+	out.WriteString(text + "}\n")
 }
 
 // outputs names the outputs.
@@ -392,10 +431,18 @@ func (e *emitter) stmt(s ast.Stmt) {
 		}
 		e.line("}")
 	case *ast.Tilde, *ast.TargetPlus:
+		if e.kind == Prior {
+			e.priorStmt(s)
+			return
+		}
 		for _, t := range e.findings[s].terms {
 			e.term(&t)
 		}
 	case *ast.CallStmt:
+		if e.kind == Prior {
+			e.priorStmt(s)
+			return
+		}
 		if !strings.HasSuffix(s.Call.Func.Name, "_lp") {
 			e.lines(ast.String(e.now.simple(s)))
 		}

@@ -135,7 +135,7 @@ func TestForms(t *testing.T) {
 				text string
 				left []string
 			}{{predict.LogLikelihood, f.logLik, f.left}, {predict.Replicated, f.yRep, f.unrep}} {
-				d, err := predict.Derive(p, c.kind)
+				d, err := predict.Derive(p, c.kind, predict.Options{})
 				if err != nil {
 					if c.text != "" || len(c.left) == 0 || !strings.Contains(err.Error(), c.left[0]) {
 						t.Error(err)

@@ -167,7 +167,8 @@ func (p *place) free() []int {
 // several elements are selected as the place selects them.
 func (p *place) at(r rename, i string, dims int) string {
 	if p.flat != "" {
-		size := map[string]string{"columns": "rows(" + p.v.Name + ")", "rows": "dims(" + p.v.Name + ")[2]"}[p.flat]
+		sizes, _ := sizesOf(p.v.Decl.(*ast.VarDecl).Type, p.v.Type)
+		size := "(" + sizes[map[string]int{"columns": 0, "rows": 1}[p.flat]] + ")"
 		fast, slow := fmt.Sprintf("(%s - 1) %% %s + 1", i, size), fmt.Sprintf("(%s - 1) %%/%% %s + 1", i, size)
 		if p.flat == "columns" {
 			return "[" + fast + ", " + slow + "]"

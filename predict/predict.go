@@ -32,7 +32,22 @@ const (
 	// Replicated draws data anew: for a variable y, y_rep, of y's type and
 	// sizes. Elements that no statement draws are those of y.
 	Replicated
+
+	// Prior is the model without what it says about data. It has the parameters
+	// and no generated quantities; its posterior is the prior.
+	Prior
+
+	// Forward has no parameters: its generated quantities are those of the model,
+	// drawn from their priors in the order of dependence.
+	Forward
 )
+
+// Options of [Derive]. The zero value is the default.
+type Options struct {
+	// Unknown are variables of the data that are not given, only drawn: of them
+	// only the sizes matter.
+	Unknown []string
+}
 
 // Derived is a program that was derived from another one.
 type Derived struct {
@@ -45,7 +60,8 @@ type Derived struct {
 // Output is a variable among the generated quantities of a derived program.
 type Output struct {
 	Name     string // such as log_lik or y_rep
-	Variable string // of the data
+	Variable string // that it is about
+	Data     bool   // the variable is one of the data block, and not computed from these
 	Dims     int    // number of dimensions of Name
 
 	// Observed are reasons why a replicated variable is drawn given what was
@@ -71,26 +87,46 @@ func (l Left) String() string {
 // Derive derives a program. An error says why nothing can be derived: there is
 // no statement on data, or the model block computes with what generated
 // quantities do not have, such as target().
-func Derive(p *compile.Program, kind Kind) (*Derived, error) {
+func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	tree, info := p.Syntax()
 	e := &emitter{analysis: analyse(tree, info), kind: kind, used: map[string]bool{}, dims: map[*check.Var]int{}, names: map[*check.Var]string{}}
-	if err := e.possible(); err != nil {
-		return nil, err
+	if kind != Prior && kind != Forward {
+		if err := e.possible(); err != nil {
+			return nil, err
+		}
 	}
 	e.gather()
-	if len(e.variables) == 0 {
+	if err := e.unknowns(o.Unknown); err != nil {
+		return nil, err
+	}
+	if len(e.variables) == 0 && kind != Prior && kind != Forward {
 		if len(e.left) > 0 {
 			return nil, fmt.Errorf("nothing can be derived: %s", e.left[0])
 		}
 		return nil, fmt.Errorf("the model has no statement on data, such as y ~ normal(mu, sigma) with y among the data")
 	}
-	text, err := e.program()
+	var text string
+	var err error
+	switch kind {
+	case Prior:
+		text, err = e.priorProgram()
+	case Forward:
+		var reason string
+		if text, reason = e.forwardProgram(); reason != "" {
+			return nil, &NotForwardError{reason}
+		}
+	default:
+		text, err = e.program()
+	}
 	if err != nil {
 		return nil, err
 	}
 	d := &Derived{Text: text, Left: e.left}
 	for _, v := range e.variables {
-		o := Output{Name: e.names[v], Variable: v.Name, Dims: e.dims[v], Observed: e.observed[v]}
+		if kind == Prior || kind == Forward {
+			break
+		}
+		o := Output{Name: e.names[v], Variable: v.Name, Data: v.Block == ast.Data, Dims: e.dims[v], Observed: e.observed[v]}
 		d.Outputs = append(d.Outputs, o)
 	}
 	program, list := compile.CompileWith(source.NewFile(tree.Source.Name+" (derived)", text), compile.Options{})
@@ -100,6 +136,48 @@ func Derive(p *compile.Program, kind Kind) (*Derived, error) {
 	}
 	d.Program = program
 	return d, nil
+}
+
+// NotForwardError says why the parameters of a model cannot be drawn one after
+// another from their priors.
+type NotForwardError struct{ Reason string }
+
+func (e *NotForwardError) Error() string { return "the prior cannot be drawn directly: " + e.Reason }
+
+// unknowns notes the variables of the data that are not given. Nothing but what
+// is drawn may depend on their values.
+func (e *emitter) unknowns(names []string) error {
+	e.unknown = map[*check.Var]bool{}
+	for _, name := range names {
+		i := slices.IndexFunc(e.variables, func(v *check.Var) bool { return v.Name == name && v.Block == ast.Data })
+		if i < 0 {
+			return fmt.Errorf("the data have no %s, and no statement of the model draws it", name)
+		}
+		v := e.variables[i]
+		e.unknown[v] = true
+		is := func(u *check.Var) bool { return u == v }
+		for _, b := range e.tree.Blocks {
+			if b.Kind != ast.Data && b.Kind != ast.TransformedData && b.Kind != ast.Parameters && b.Kind != ast.TransformedParameters {
+				continue
+			}
+			for _, s := range b.Stmts {
+				if d, ok := s.(*ast.VarDecl); ok && e.info.Defs[d] == v {
+					continue
+				}
+				if e.reads(s, is) {
+					return fmt.Errorf("the data have no %s, whose values the %s block needs (line %d)", name, b.Kind, s.Span().Begin().Line)
+				}
+			}
+		}
+		for _, f := range e.findings {
+			for _, t := range f.terms {
+				if dist, _ := density(t.function); t.place.v == v && !t.user && strings.Contains(dist, "multinomial") {
+					return fmt.Errorf("the data have no %s, of which the totals are needed to draw from %s", name, dist)
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // possible looks for what generated quantities cannot do.

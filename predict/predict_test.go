@@ -50,7 +50,7 @@ func compiled(t *testing.T, text string) *compile.Program {
 
 func derive(t *testing.T, p *compile.Program, kind predict.Kind) *predict.Derived {
 	t.Helper()
-	d, err := predict.Derive(p, kind)
+	d, err := predict.Derive(p, kind, predict.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

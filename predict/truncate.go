@@ -103,7 +103,7 @@ const continuousTruncated = `
     if (lo > hi) {
       reject("no value between the bounds ", least, " and ", most, " is possible");
     }
-    // Probabilities of at most y, or, in the most tail, of more than y.
+    // Probabilities of at most y, or, in the upper tail, of more than y.
     int above = lo > negative_infinity() ? DIST_lccdf(lo | GIVEN) < log(0.5) : 0;
     real at_lo = above ? DIST_lccdf(lo | GIVEN) : lo > LEAST ? DIST_lcdf(lo | GIVEN) : negative_infinity();
     real at_hi = above ? (hi < MOST ? DIST_lccdf(hi | GIVEN) : negative_infinity())

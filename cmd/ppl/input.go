@@ -158,20 +158,11 @@ func (in *input) load(model string, stderr io.Writer) (*loaded, error) {
 	}
 	l := &loaded{}
 	err := timed(&l.compile, func() (err error) {
-		if in.record != nil {
-			l.model, err = in.record.ReadModel(in.recordDir)
-			return err
-		}
-		o := in.compile
-		o.IncludePaths = append([]string{modelFolder(model)}, o.IncludePaths...)
-		l.model, err = ppl.CompileWith(in.source.Name, in.source.Text, o)
+		l.model, err = in.compiled(model, stderr)
 		return err
 	})
 	if err != nil {
 		return nil, err
-	}
-	if w := l.model.Warnings(); len(w) > 0 && !in.quiet {
-		diag.Render(stderr, w, diagOptions(stderr))
 	}
 	values := data.Empty()
 	err = timed(&l.read, func() (err error) {
@@ -205,6 +196,37 @@ func (in *input) load(model string, stderr io.Writer) (*loaded, error) {
 		}}}
 	}
 	return l, err
+}
+
+// compiled compiles the model that has been read, or that the folder of a run
+// keeps. Warnings are shown on stderr.
+func (in *input) compiled(model string, stderr io.Writer) (m *ppl.Model, err error) {
+	if in.record != nil {
+		m, err = in.record.ReadModel(in.recordDir)
+	} else {
+		o := in.compile
+		o.IncludePaths = append([]string{modelFolder(model)}, o.IncludePaths...)
+		m, err = ppl.CompileWith(in.source.Name, in.source.Text, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if w := m.Warnings(); len(w) > 0 && !in.quiet {
+		diag.Render(stderr, w, diagOptions(stderr))
+	}
+	return m, nil
+}
+
+// values reads values of parameters as JSON, in a file or as they are.
+func (in *input) values(text string) (*data.Set, error) {
+	if strings.HasPrefix(strings.TrimSpace(text), "{") {
+		return data.ParseJSON("--params", []byte(text))
+	}
+	content, err := in.readText(text, "--params")
+	if err != nil {
+		return nil, err
+	}
+	return data.ParseText(fileName(text), content)
 }
 
 // parse reads the text of a file of data.

@@ -3,6 +3,10 @@
 //	ppl run MODEL --data FILE          draw from the posterior and summarise it
 //	ppl summary DIR                    the summary of a run again
 //	ppl diagnose DIR                   what is wrong with a run
+//	ppl generate MODEL --fit DIR       generated quantities at the draws of a run
+//	ppl predict DIR                    replicated data at the draws of a run
+//	ppl prior MODEL --data FILE        parameters and data from the prior
+//	ppl simulate MODEL --out DIR       data sets from given parameters or the prior
 //	ppl logdensity MODEL --points FILE log density and gradient at given points
 //	ppl metric MODEL --points FILE     the metric of Riemannian samplers at given points
 //	ppl bench MODEL --data FILE        time the gradient
@@ -59,7 +63,7 @@ from their posterior, without a C++ compiler.
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
-	root.AddCommand(runCommand(), summaryCommand(), diagnoseCommand(), logDensityCommand(), metricCommand(), benchCommand(), explainCommand(),
+	root.AddCommand(runCommand(), summaryCommand(), diagnoseCommand(), generateCommand(), predictCommand(), priorCommand(), simulateCommand(), logDensityCommand(), metricCommand(), benchCommand(), explainCommand(),
 		checkCommand(), fmtCommand(), docCommand(), explainErrorCommand(), versionCommand())
 	cmd, err := root.ExecuteC()
 	return fail(stderr, cmd, err)

@@ -164,6 +164,25 @@ func (o *rowOptions) choose(fit *ppl.Fit) ([]int, error) {
 	return chosen, nil
 }
 
+// known refuses --vars that select none of the quantities of these names, before
+// anything is drawn.
+func (o *rowOptions) known(names []string) error {
+	wanted, err := selectors(o.vars)
+	if err != nil {
+		return err
+	}
+	rows := make([]diagnose.Row, len(names))
+	for i, n := range names {
+		rows[i].Name = ppl.DisplayName(n)
+	}
+	for _, s := range wanted {
+		if !slices.ContainsFunc(rows, func(r diagnose.Row) bool { return s.matches(r.Name) }) {
+			return s.unknown(rows)
+		}
+	}
+	return nil
+}
+
 // natural compares names with their numbers taken as numbers: b[2] before b[10].
 func natural(a, b string) int {
 	digits := func(s string) string { return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))] }

@@ -239,6 +239,9 @@ func (o *running) run(stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := o.rows.known(l.posterior.OutputNames()); err != nil {
+		return err
+	}
 	if err := o.metricNotes(l.posterior, shown.message); err != nil {
 		return err
 	}

@@ -40,10 +40,10 @@ func (s *session) show(w io.Writer) error {
 		writeParagraph(&b, "", tuned, width)
 	}
 	if len(s.fit.Files) > 0 {
-		b.WriteString("Draws: " + files(s.fit.Files) + "\n")
+		b.WriteString("Draws: " + filesText(s.fit.Files) + "\n")
 	}
 	if len(s.fit.Tables) > 0 {
-		b.WriteString("Tuning: " + files(s.fit.Tables) + "\n")
+		b.WriteString("Tuning: " + filesText(s.fit.Tables) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -67,8 +67,8 @@ func writeFindings(b *strings.Builder, findings []diagnose.Finding, width int) {
 	}
 }
 
-// files names the CSV files.
-func files(names []string) string {
+// filesText names files.
+func filesText(names []string) string {
 	if len(names) == 1 {
 		return names[0]
 	}
