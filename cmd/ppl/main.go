@@ -28,6 +28,7 @@
 //	fitinput.go  reading runs
 //	terminal.go  what the terminal can show
 //	number.go    numbers in JSON
+//	helps.go     what leads from a wrong command line to the right one
 //	failure.go   errors, how they are shown, exit codes
 //
 // The exit code is 0 for success, 1 for an error, 2 for a wrong command line,
@@ -35,8 +36,10 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -62,9 +65,20 @@ from their posterior, without a C++ compiler.
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(meant(err, flagHelp(cmd, err))) })
+	root.SuggestionsMinimumDistance = -1 // commandHelp knows better
 	root.AddCommand(runCommand(), summaryCommand(), diagnoseCommand(), generateCommand(), predictCommand(), priorCommand(), simulateCommand(), logDensityCommand(), metricCommand(), benchCommand(), explainCommand(),
 		checkCommand(), fmtCommand(), docCommand(), explainErrorCommand(), versionCommand())
+	// A word that is no command is told of before the options after it.
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !strings.HasPrefix(args[0], "__complete") && args[0] != "help" && args[0] != "completion" {
+		if found, _, err := root.Find(args); err != nil || found == root {
+			text := fmt.Sprintf("unknown command %q", args[0])
+			if help := commandHelp(root, args[0], args); help != "" {
+				text += "; " + help
+			}
+			return fail(stderr, root, usagef("%s", text))
+		}
+	}
 	cmd, err := root.ExecuteC()
 	return fail(stderr, cmd, err)
 }

@@ -75,6 +75,9 @@ func (s *session) report(stdout, stderr io.Writer) error {
 	if s.draws == 0 && code != nil {
 		if s.interrupted && !s.options.json {
 			fmt.Fprintf(stderr, "There are no draws to summarise: the run %s before the first draw.\n", s.ending())
+			if s.options.out != "" {
+				fmt.Fprintf(stderr, "What warm-up has found so far is kept. The run goes on with: ppl run --resume %s\n", s.options.out)
+			}
 		}
 		if !s.options.json {
 			return code
