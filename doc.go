@@ -13,6 +13,7 @@
 //	seal.go    the checksum in JSON files that are read back
 //	folds.go   cross-validation: posteriors without some observations, for tuning
 //	fit.go     Fit: draws, summary, what to make of it
+//	variables.go draws of a quantity or of a whole variable
 //	findings.go what is wrong with a run beyond its draws; rejections.go: what was rejected
 //	csv.go     draws as CmdStan's CSV files
 //	folder.go  Record: what a folder keeps of a run beside its draws

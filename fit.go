@@ -61,24 +61,6 @@ func (f *Fit) Config() infer.Config { return f.config }
 // Names names the quantities as [Posterior.OutputNames] does: theta.1.
 func (f *Fit) Names() []string { return f.Draws.Names() }
 
-// Values returns the draws of one quantity, chain after chain; nil if there is
-// none of that name. Both theta.1 and theta[1] are understood.
-func (f *Fit) Values(name string) []float64 {
-	names := f.Draws.Names()
-	i := slices.Index(names, name)
-	if i < 0 {
-		i = slices.IndexFunc(names, func(n string) bool { return DisplayName(n) == name })
-	}
-	if i < 0 {
-		return nil
-	}
-	var values []float64
-	for chain := range f.Draws.Chains() {
-		values = f.Draws.Column(values, chain, i)
-	}
-	return values
-}
-
 // Summary has one row per quantity: mean, standard deviation, quantiles, how
 // precise they are and whether the chains agree. Elements are named theta[1].
 // It is computed at the first call; the slice is not to be modified.

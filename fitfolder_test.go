@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/ppl-lang/ppl"
@@ -137,7 +138,10 @@ func TestReadFit(t *testing.T) {
 	if generated.Failed != 0 || !slices.Equal(generated.Draws.Names(), []string{"m2"}) {
 		t.Fatalf("%+v", generated)
 	}
-	was := fit.Values("m2")
+	was, err := fit.Values("m2")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, v := range generated.Draws.Column(nil, 0, 0) {
 		if math.Abs(v-was[i]) > 1e-12*math.Abs(v) {
 			t.Errorf("draw %d: %v, not %v", i, v, was[i])
@@ -218,5 +222,66 @@ func TestHeadOfCutRun(t *testing.T) {
 		if len(fit.Files) == 0 {
 			t.Errorf("%s: no files", name)
 		}
+	}
+}
+
+// The draws of a variable, with its shape, and an error for those that there are
+// not.
+func TestVariable(t *testing.T) {
+	model, err := ppl.Compile("m", `parameters { real x; } model { x ~ std_normal(); }
+generated quantities {
+  array[2] matrix[2, 3] a;
+  tuple(real, array[2] complex) t = (x, {to_complex(1, 2), to_complex(3, x)});
+  for (i in 1:2) for (j in 1:2) for (k in 1:3) a[i, j, k] = 100 * i + 10 * j + k + x;
+}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := model.Bind(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, err := ppl.Sample(context.Background(), p, ppl.Options{Chains: 2, Draws: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := fit.Variable("x")
+	if err != nil || x.Shape != nil || len(x.Chains) != 2 || len(x.Chains[0]) != 3 {
+		t.Fatalf("%+v, %v", x, err)
+	}
+	a, err := fit.Variable("a")
+	if err != nil || !slices.Equal(a.Shape, []int{2, 2, 3}) {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	for i, want := range []float64{111, 112, 113, 121, 122, 123, 211, 212, 213, 221, 222, 223} {
+		if got := a.Draw(1, 2)[i] - x.Draw(1, 2)[0]; math.Abs(got-want) > 1e-9 {
+			t.Errorf("element %d is %v, not %v", i, got, want)
+		}
+	}
+	z, err := fit.Variable("t.2")
+	if err != nil || !slices.Equal(z.Shape, []int{2, 2}) || !slices.Equal(z.Draw(0, 0), []float64{1, 2, 3, x.Draw(0, 0)[0]}) {
+		t.Errorf("%+v, %v", z, err)
+	}
+	if _, err := fit.Variable("y"); err == nil || err.Error() != "ppl: there are no draws of y" {
+		t.Error(err)
+	}
+}
+
+// Data that no chain can start with are told of once.
+func TestImpossibleData(t *testing.T) {
+	model, err := ppl.Compile("m", "data { real y; } parameters { real x; } model { x ~ std_normal(); y ~ lognormal(x, 1); }")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := model.Bind(map[string]any{"y": -1.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = ppl.Sample(context.Background(), p, ppl.Options{Seed: 1})
+	if err == nil || strings.Count(err.Error(), "no starting point") > 1 || !strings.HasPrefix(err.Error(), "chains 1, 2, 3, 4: ") {
+		t.Error(err)
+	}
+	if len(ppl.Diagnostics(err)) != 1 {
+		t.Errorf("%v", ppl.Diagnostics(err))
 	}
 }

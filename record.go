@@ -159,7 +159,7 @@ func (r *recorder) record(ctx context.Context, session *infer.Session) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return errors.Join(append(failures, r.err)...)
+	return errors.Join(append(together(failures), r.err)...)
 }
 
 // add takes in a new draw.

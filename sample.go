@@ -84,8 +84,8 @@ type Options struct {
 //
 // The Fit is not nil if the options are in order. It holds what has been drawn,
 // also where the error says that the run was interrupted (an
-// *[InterruptedError]), that chains failed (an *infer.ChainError each; the
-// others are complete) or that a file could not be written. Several errors are
+// *[InterruptedError]), that chains failed (an *infer.ChainError each, but one
+// error for all that could not start for the same reason; the others are complete) or that a file could not be written. Several errors are
 // joined.
 func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 	if o.Sampler == nil {
