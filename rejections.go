@@ -46,8 +46,8 @@ func GroupRejections(list []infer.Rejection) []RejectionGroup {
 // complains.
 func declaration(message string) string {
 	_, rest, ok := strings.Cut(message, " must be ")
-	if !ok {
-		return ""
+	if !ok || strings.Contains(rest, "but is 0") || strings.Contains(rest, "but is inf") {
+		return "" // an underflow or an overflow, which no bound keeps out
 	}
 	for _, d := range []struct{ want, declare string }{
 		{"positive definite", "cov_matrix[K], or a Cholesky factor of it, cholesky_factor_cov[K]"},
