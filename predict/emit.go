@@ -17,6 +17,8 @@ type emitter struct {
 	kind     Kind
 	findings map[ast.Stmt]finding
 	left     []Left
+	order    []ast.Stmt // those with findings, as they stand in the model
+	doubt    error      // why the prior is not known
 
 	variables []*check.Var // that outputs are about
 	dims      map[*check.Var]int

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/predict"
 )
 
@@ -88,8 +89,12 @@ var forms = []form{
 		logLik: "vector[N] log_lik; for (n in 1:N) log_lik[n] = normal_lpdf(y[n] | n == 1 ? mu : mu * y[max(1, n - 1)], sigma);",
 		yRep:   "vector[N] y_rep; for (n in 1:N) y_rep[n] = normal_rng(n == 1 ? mu : mu * y[max(1, n - 1)], sigma);", given: []string{"m is computed from y"}},
 	{name: "hurdle", model: "for (n in 1:N) { if (k[n] == 0) target += log(p); else { target += log1m(p); k[n] ~ poisson(sigma) T[1, ]; } } y ~ normal(mu, 1);",
-		logLik: "vector[N] log_lik_y; vector[N] log_lik_k; for (n in 1:N) { log_lik_y[n] = normal_lpdf(y[n] | mu, 1); log_lik_k[n] = k[n] == 0 ? 0 : poisson_lpmf(k[n] | sigma) - poisson_lccdf(0 | sigma); }",
-		yRep:   "vector[N] y_rep; for (n in 1:N) y_rep[n] = normal_rng(mu, 1);", unrep: []string{"value of k itself"}},
+		logLik: "vector[N] log_lik_y; vector[N] log_lik_k; for (n in 1:N) { log_lik_y[n] = normal_lpdf(y[n] | mu, 1); log_lik_k[n] = k[n] == 0 ? log(p) : log1m(p) + poisson_lpmf(k[n] | sigma) - poisson_lccdf(0 | sigma); }",
+		yRep:   "vector[N] y_rep; for (n in 1:N) y_rep[n] = normal_rng(mu, 1);", unrep: []string{"not a density", "not a density", "value of k itself"}},
+	{name: "zeros", model: `for (n in 1:N) { if (k[n] == 0) target += log_sum_exp(bernoulli_lpmf(1 | p), bernoulli_lpmf(0 | p) + poisson_lpmf(k[n] | sigma));
+	    else target += bernoulli_lpmf(0 | p) + poisson_lpmf(k[n] | sigma); }`,
+		logLik: "vector[N] log_lik; for (n in 1:N) log_lik[n] = k[n] == 0 ? log_mix(p, 0, poisson_lpmf(0 | sigma)) : log1m(p) + poisson_lpmf(k[n] | sigma);",
+		unrep:  []string{"not a density", "not a density alone", "not a density"}},
 	{name: "own density", head: "functions { real tri_lpdf(real x, real c) { return -abs(x - c) * c; } real tri_rng(real c) { return c + uniform_rng(0, 1); } real all_lpdf(vector x, real c) { return -sum(x) * c; } }" + head,
 		model:  "for (n in 1:N) y[n] ~ tri(mu); Y[, 1] ~ all(mu);",
 		logLik: "vector[N] log_lik; for (n in 1:N) log_lik[n] = tri_lpdf(y[n] | mu);", left: []string{"told apart"},
@@ -187,4 +192,59 @@ func unset(t *testing.T, d *predict.Derived, byHand *compile.Program, values str
 	if compared == 0 {
 		t.Errorf("nothing was compared")
 	}
+}
+
+// The prior is the model without what it says about data: each program has the
+// log density of the one written by hand.
+func TestPriorPrograms(t *testing.T) {
+	for _, c := range []struct{ name, model, prior, refused string }{
+		{"plain", "mu ~ normal(0, 1); a ~ normal(mu, y[1]); for (n in 1:N) { real m = mu; y[n] ~ normal(m, sigma); } sigma ~ exponential(1) T[0.1, ];",
+			"mu ~ normal(0, 1); a ~ normal(mu, y[1]); sigma ~ exponential(1) T[0.1, ];", ""},
+		{"target", "target += normal_lpdf(a | 0, 1) + normal_lpdf(y | mu, sigma) - log(sigma); target += student_t_lpdf(sigma | 3, 0, 2) - student_t_lccdf(0 | 3, 0, 2);",
+			"target += normal_lpdf(a | 0, 1) - log(sigma); target += student_t_lpdf(sigma | 3, 0, 2) - student_t_lccdf(0 | 3, 0, 2);", ""},
+		{"scaled", "vector[2] b = a[1:2] .* Y[1]'; b ~ normal(0, 1); y ~ normal(mu, sigma);", "a[1:2] .* Y[1]' ~ normal(0, 1);", ""},
+		{"residuals", "vector[N] e = y - mu; e ~ normal(0, sigma); a ~ std_normal(); k ~ poisson(sigma);", "a ~ std_normal();", ""},
+		{"residuals alone", "vector[N] e = y - mu; e ~ normal(0, sigma); a ~ std_normal();", "a ~ std_normal();", ""},
+		{"conditions", "for (n in 1:N) { if (k[n] > 0) { target += bernoulli_lpmf(1 | p) + poisson_lpmf(k[n] | sigma); } else { target += log1m(p); } } a ~ std_normal();", "a ~ std_normal();", ""},
+		{"neighbours", "target += -0.5 * dot_self(a[g[1:2]] - a[g[3:4]]); y ~ normal(mu, 1);", "", "it cannot be told whether `target += -0.5 * dot_self(a[g[1:2]] - a[g[3:4]]);`"},
+		{"nothing else", "target += log(a[g[1]]);", "", "it cannot be told"},
+	} {
+		p := compiled(t, head+"model {\n"+c.model+"\n}")
+		d, err := predict.Derive(p, predict.Prior, predict.Options{})
+		if c.refused != "" {
+			if err == nil || !strings.Contains(err.Error(), c.refused) {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		got, want := logDensity(t, d.Program), logDensity(t, compiled(t, head+"model {\n"+c.prior+"\n}"))
+		if math.Abs(got-want) > 1e-12*(1+math.Abs(want)) {
+			t.Errorf("%s: %v, not %v\n%s", c.name, got, want, d.Text)
+		}
+	}
+}
+
+func logDensity(t *testing.T, p *compile.Program) float64 {
+	t.Helper()
+	set, err := data.ParseJSON("data", []byte(values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := p.Bind(set, compile.BindOptions{NoPropto: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := make([]float64, m.Dim())
+	for i := range x {
+		x[i] = 0.3 * float64(i)
+	}
+	lp, err := m.LogDensityGrad(x, make([]float64, len(x)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lp
 }

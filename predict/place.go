@@ -161,6 +161,19 @@ func (p *place) free() []int {
 	return out
 }
 
+// unit reports a place that a term of any form may be about: one element, or all
+// elements with the same first indices, such as a row.
+func (p *place) unit() bool {
+	singles := 0
+	for _, x := range p.indices {
+		if !x.single {
+			return false
+		}
+		singles++
+	}
+	return p.flat == "" && (singles > 0 || p.v.Type.Rank() == 0)
+}
+
 // at writes the indices of element i of the place along its first dimension, of
 // dims dimensions of the variable; i is "" for a place that is one element, or
 // whose elements are taken together. Further dimensions along which it has

@@ -99,6 +99,9 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	if err := e.unknowns(o.Unknown); err != nil {
 		return nil, err
 	}
+	if e.doubt != nil {
+		return nil, e.doubt
+	}
 	if len(e.variables) == 0 && kind != Prior && kind != Forward {
 		if len(e.left) > 0 {
 			return nil, fmt.Errorf("nothing can be derived: %s", e.left[0])
@@ -237,13 +240,37 @@ func (e *emitter) gather() {
 			}
 			f.terms = kept
 			e.findings[s] = f
+			e.order = append(e.order, s)
 			for _, reason := range f.left {
 				e.left = append(e.left, Left{s.Span(), oneLine(ast.String(s)), reason})
 			}
 			return false
 		}, nil)
 	}
+	e.clear()
 	slices.SortFunc(e.variables, func(a, b *check.Var) int { return a.Ident.Pos.Start - b.Ident.Pos.Start })
+}
+
+// clear decides about parts of statements that may be about parameters or data.
+func (e *emitter) clear() {
+	for _, s := range e.order {
+		f := e.findings[s]
+		switch {
+		case f.unclear == "":
+			continue
+		case f.density && len(e.variables) > 0:
+			f.prior = true // there are other statements on data
+		case e.kind == Prior || e.kind == Forward:
+			if e.doubt == nil {
+				e.doubt = fmt.Errorf("the prior is not known: it cannot be told whether `%s` (%s, line %d) is about the parameters or about data",
+					brief(ast.String(s)), s.Span().Begin().File, s.Span().Begin().Line)
+			}
+		case len(e.variables) == 0 || f.readsData:
+			f.left = append(f.left, f.unclear)
+			e.left = append(e.left, Left{s.Span(), oneLine(ast.String(s)), f.unclear})
+		}
+		e.findings[s] = f
+	}
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

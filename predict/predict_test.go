@@ -80,12 +80,9 @@ func same(t *testing.T, d *predict.Derived, byHand *compile.Program, values stri
 // written by hand, in the words of its manual and not by what derives them.
 type family struct {
 	name       string // of the distribution
-	declare    string // parameters and data beside y
 	y          string // its declaration
 	args       string // in y ~ name(args), all of y together
 	each       string // the arguments of observation i, or "": all of y is one
-	values     string // y as JSON
-	data       string // more data
 	rng        string // the generator's call; "": name_rng(each); "-": there is none
 	perElement string // density of an observation, if it has another name
 }

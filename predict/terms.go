@@ -49,6 +49,22 @@ type finding struct {
 	terms []term
 	left  []string // why something that it says about data belongs to no observation
 	prior bool     // it says something about parameters alone
+
+	// unclear says of a part of the statement, if it is not empty, that it may be
+	// about parameters or about data: why. density tells that it is a density
+	// whose variate is computed from both, and that the density may be a prior if
+	// the model has other statements on data.
+	unclear   string
+	density   bool
+	readsData bool // values of data, and not only by indices
+
+	loose []loose // addends that are about data, but do not say which
+}
+
+// loose is such an addend, and what is said of it if it stays so.
+type loose struct {
+	part
+	reason string
 }
 
 func analyse(tree *ast.File, info *check.Info) *analysis {
@@ -147,7 +163,15 @@ func (a *analysis) observe(variate ast.Expr) {
 
 // reads reports whether the value of an expression depends on a variable for
 // which yes holds, also by way of what was assigned to others.
-func (a *analysis) reads(e ast.Node, yes func(*check.Var) bool) bool {
+func (a *analysis) reads(e ast.Node, yes func(*check.Var) bool) bool { return a.depends(e, yes, true) }
+
+// readsValues is reads, but what only selects elements, as an index, does not
+// count.
+func (a *analysis) readsValues(e ast.Node, yes func(*check.Var) bool) bool {
+	return a.depends(e, yes, false)
+}
+
+func (a *analysis) depends(e ast.Node, yes func(*check.Var) bool, indices bool) bool {
 	seen := map[*check.Var]bool{}
 	var look func(n ast.Node) bool
 	look = func(n ast.Node) bool {
@@ -157,6 +181,10 @@ func (a *analysis) reads(e ast.Node, yes func(*check.Var) bool) bool {
 				return false
 			}
 			if c, ok := n.(*ast.CallExpr); ok && ofSizes[c.Func.Name] {
+				return false
+			}
+			if x, ok := n.(*ast.IndexExpr); ok && !indices {
+				found = look(x.X)
 				return false
 			}
 			x, ok := n.(*ast.VarExpr)
@@ -192,10 +220,9 @@ func (a *analysis) isModelled(v *check.Var) bool { return a.modelled[v] }
 func (a *analysis) tilde(s *ast.Tilde) finding {
 	call := a.info.Calls[s]
 	if a.reads(s.Variate, isParameter) {
-		if a.directly(s.Variate, a.observable) && !a.isSimple(s.Variate) {
-			return finding{prior: true, left: []string{"its left side mixes data and parameters, so that it is not a density of the data"}}
-		}
-		return finding{prior: true}
+		var f finding
+		a.ofParameters(&f, s.Variate)
+		return f
 	}
 	p := a.placeOf(s.Variate)
 	if p == nil {
@@ -206,14 +233,42 @@ func (a *analysis) tilde(s *ast.Tilde) finding {
 	}}}
 }
 
-// isSimple reports a variate that is, or is an element of, a variable: an index
-// that data hold does not make it one of the data.
-func (a *analysis) isSimple(e ast.Expr) bool {
-	switch e := unparen(e).(type) {
-	case *ast.VarExpr:
-		return true
-	case *ast.IndexExpr:
-		return a.isSimple(e.X)
+// mixed says that a variate depends on both.
+const mixed = "its left side mixes data and parameters, so that it is not a density of the data"
+
+// ofParameters tells what a density of a variate that depends on parameters is
+// about: these, unless it depends on values of data too.
+func (a *analysis) ofParameters(f *finding, variate ast.Expr) {
+	switch {
+	case !a.readsValues(variate, a.observable):
+		f.prior = true
+	case a.readsValues(variate, a.isModelled) || a.residual(variate, map[*check.Var]bool{}):
+		f.left = append(f.left, mixed)
+	default:
+		f.unclear, f.density, f.readsData = mixed, true, true
+	}
+}
+
+// residual reports a difference of data and something else, or what was assigned
+// one, such as y - mu.
+func (a *analysis) residual(e ast.Expr, seen map[*check.Var]bool) bool {
+	parts := addends(e, false, nil)
+	for _, p := range parts {
+		if len(parts) > 1 && a.readsValues(p.value, a.observable) && !a.reads(p.value, isParameter) {
+			return true
+		}
+		x := unparen(p.value)
+		if i, ok := x.(*ast.IndexExpr); ok {
+			x = unparen(i.X)
+		}
+		if v, ok := x.(*ast.VarExpr); ok && a.info.Uses[v] != nil && !seen[a.info.Uses[v]] {
+			seen[a.info.Uses[v]] = true
+			for _, s := range a.assigned[a.info.Uses[v]] {
+				if a.residual(s.value, seen) {
+					return true
+				}
+			}
+		}
 	}
 	return false
 }
@@ -245,7 +300,69 @@ func (a *analysis) target(s *ast.TargetPlus) finding {
 	for _, p := range parts {
 		a.addend(&f, s, p, len(parts) == 1)
 	}
+	a.attach(&f, s)
 	return f
+}
+
+// attach finds out which observation addends are about that do not name one: that
+// of the other addends of the statement, or the one that decides whether the
+// statement is run.
+func (a *analysis) attach(f *finding, s *ast.TargetPlus) {
+	if len(f.loose) == 0 {
+		return
+	}
+	var at *place
+	for i, t := range f.terms {
+		if !t.place.unit() || i > 0 && !at.same(t.place) {
+			at = nil
+			break
+		}
+		at = t.place
+	}
+	if len(f.terms) == 0 {
+		at = a.deciding(s)
+	}
+	for _, l := range f.loose {
+		if at == nil {
+			f.left = append(f.left, l.reason)
+			continue
+		}
+		f.terms = append(f.terms, term{at: s, place: at, value: l.value, negative: l.negative})
+	}
+}
+
+// deciding is the one observation on whose value it depends whether a statement
+// is run; nil if there are none or several.
+func (a *analysis) deciding(s ast.Stmt) *place {
+	var found *place
+	several := false
+	for _, c := range a.under[s] {
+		if !a.reads(c, a.isModelled) {
+			continue
+		}
+		here := false
+		ast.Walk(c, func(n ast.Node) bool {
+			e, ok := n.(ast.Expr)
+			if !ok {
+				return true
+			}
+			p := a.placeOf(e)
+			if p == nil || !a.modelled[p.v] {
+				return true
+			}
+			here = true
+			if !p.unit() || p.of != "" || found != nil && !found.same(p) {
+				several = true
+			}
+			found = p
+			return false
+		}, nil)
+		several = several || !here
+	}
+	if several {
+		return nil
+	}
+	return found
 }
 
 // part is an addend of a sum.
@@ -277,7 +394,10 @@ func (a *analysis) addend(f *finding, s *ast.TargetPlus, p part, alone bool) {
 		at := a.placeOf(call.Args[0])
 		switch {
 		case a.reads(call.Args[0], isParameter):
-			f.prior = true
+			a.ofParameters(f, call.Args[0])
+			return
+		case isDensity && at == nil && !a.reads(call.Args[0], a.observable) && a.reads(call, isParameter):
+			f.loose = append(f.loose, loose{p, "its left side is a constant and no variable of the data"})
 			return
 		case at != nil && (isDensity || a.modelled[at.v]):
 			f.terms = append(f.terms, term{
@@ -289,14 +409,20 @@ func (a *analysis) addend(f *finding, s *ast.TargetPlus, p part, alone bool) {
 	}
 	places, clear := a.placesIn(p.value, s)
 	switch {
-	case len(places) == 1 && clear && len(places[0].free()) == 0 && places[0].flat == "":
+	case len(places) == 1 && clear && places[0].unit():
 		f.terms = append(f.terms, term{at: s, place: places[0], value: p.value, negative: p.negative})
 	case len(places) > 0:
 		f.left = append(f.left, "the term is about several observations at once")
 	case a.reads(p.value, a.isModelled) || a.callsOwn(p.value):
 		f.left = append(f.left, "it is not told which observation the term is about")
+	case slices.ContainsFunc(a.under[s], func(c ast.Expr) bool { return a.reads(c, a.isModelled) }):
+		f.loose = append(f.loose, loose{p, "whether the term is added depends on the data, but it is not told which observation it is about"})
 	case a.censors(p.value):
 		f.left = append(f.left, "the term has no variate among the data that are modelled")
+	case a.reads(p.value, a.observable):
+		f.unclear = "it is not told which observation the term is about"
+		f.density = false
+		f.readsData = f.readsData || a.readsValues(p.value, a.observable)
 	default:
 		f.prior = true
 	}

@@ -5,8 +5,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/ppl-lang/ppl"
 )
 
@@ -15,12 +13,6 @@ import (
 type fitInput struct {
 	input
 	model string
-}
-
-// flags declares --model, and --data with what goes with it.
-func (in *fitInput) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&in.model, "model", "", "`file` of the model, for CSV files, which do not keep it")
-	in.input.flags(cmd)
 }
 
 // isFolder reports whether there is a folder of that name.

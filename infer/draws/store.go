@@ -86,13 +86,6 @@ func (s *Store) Add(d infer.Draw) error {
 	return s.back.grown(s.columns.width())
 }
 
-// addRow appends statistics and values as they are read from a file.
-func (s *Store) addRow(chain int, row []float64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.chains[chain] = append(s.chains[chain], row...)
-}
-
 // Warmup returns the store of the warm-up draws; it is empty where they were
 // not added.
 func (s *Store) Warmup() *Store {
