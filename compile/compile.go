@@ -148,6 +148,7 @@ type BindOptions struct {
 	NoPropto   bool         // keep the terms that `~` drops
 	NoJacobian bool         // leave out the log Jacobians of the transforms
 	Print      func(string) // receives what print statements print; nil: dropped
+	MaxPrint   int64        // bytes that are printed, in all; 0: 64 MiB. Of one evaluation it is 1 MiB
 	Without    []string     // passes of the lowering that are left out, by name; for developers
 	StanCompat string       // "2.32": the transforms of that version of Stan, where they differ; "" is the newest
 }
@@ -164,6 +165,7 @@ type Model struct {
 	offsets []int // of the parameters in x
 	dim     int
 	env     *ad.Env
+	prints  *printer
 	machine *vm.Machine
 	constr  *vm.Machine
 	gen     *vm.Machine
@@ -187,11 +189,12 @@ func (p *Program) Bind(d *data.Set, o BindOptions) (m *Model, err error) {
 	if err != nil {
 		return nil, err
 	}
-	bound, err := bind.Bind(p.ir, d, bind.Options{Seed: o.Seed, Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Print: o.Print, Transforms: edition})
+	prints := newPrinter(o.Print, o.MaxPrint)
+	bound, err := bind.Bind(p.ir, d, bind.Options{Seed: o.Seed, Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Print: prints.function(), Transforms: edition})
 	if err != nil {
 		return nil, err
 	}
-	m = &Model{bound: bound, seed: o.Seed, without: o.Without, env: &ad.Env{Print: o.Print}, curvature: &curvature{}}
+	m = &Model{bound: bound, seed: o.Seed, without: o.Without, prints: prints, env: &ad.Env{Print: prints.function()}, curvature: &curvature{}}
 	for _, par := range bound.Params {
 		m.offsets = append(m.offsets, m.dim)
 		m.dim += par.Size
@@ -230,7 +233,8 @@ func (m *Model) Clone() interface {
 } {
 	c := *m
 	c.machine, c.constr, c.gen, c.curves = m.density.New(), nil, nil, nil
-	c.env = &ad.Env{Print: m.env.Print}
+	c.prints = m.prints.clone()
+	c.env = &ad.Env{Print: c.prints.function()}
 	return &c
 }
 
@@ -248,6 +252,7 @@ func (m *Model) Dim() int { return m.dim }
 // (*Rejection) says that the program rejects x. It does not allocate unless it
 // fails.
 func (m *Model) LogDensityGrad(x, grad []float64) (float64, error) {
+	m.prints.begin()
 	for i, p := range m.bound.Params {
 		copy(m.machine.Input(i), x[m.offsets[i]:m.offsets[i]+p.Size])
 	}
@@ -322,6 +327,7 @@ func (m *Model) OutputNames() []string { return m.bound.Names }
 
 // Constrain computes what ConstrainedNames names at x.
 func (m *Model) Constrain(x, dst []float64) error {
+	m.prints.begin()
 	if m.constr == nil {
 		m.constr = m.constrained.New()
 	}
@@ -331,6 +337,7 @@ func (m *Model) Constrain(x, dst []float64) error {
 // Generate computes what OutputNames names at x; rng serves the _rng functions
 // of generated quantities. On an error generated quantities are NaN.
 func (m *Model) Generate(x []float64, rng *rand.Rand, dst []float64) error {
+	m.prints.begin()
 	env := &ad.Env{Rand: rng, Print: m.env.Print, Stop: m.env.Stop}
 	var err error
 	if m.plain != nil {

@@ -32,6 +32,7 @@ type input struct {
 	without    []string     // passes of the compiler
 	stanCompat string       // version of Stan whose transforms are meant
 	maxData    byteSize     // of a file of data; 0: the default
+	maxPrint   byteSize     // of what the model prints; 0: the default
 
 	stdinAs string       // what standard input has been read as; "": not yet
 	source  *source.File // the model, once read
@@ -43,6 +44,7 @@ type input struct {
 func (in *input) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&in.data, "data", "d", "", "`file` of data in Stan's JSON format; - is standard input")
 	cmd.Flags().Var(&in.maxData, "max-data", "read files of data up to this `size` (default 1GiB)")
+	cmd.Flags().Var(&in.maxPrint, "max-print", "show what the model prints up to this `size` (default 64MiB)")
 	cmd.Flags().StringVar(&in.stanCompat, "stan-compat", "", "constrain parameters as this `version` of Stan does: 2.32, whose simplexes differ")
 	compileFlags(cmd, &in.compile)
 }
@@ -201,6 +203,7 @@ func (in *input) bindOptions() ppl.BindOptions {
 		NoPropto:   in.noPropto,
 		NoJacobian: in.noJacobian,
 		Print:      in.print,
+		MaxPrint:   int64(in.maxPrint),
 		Without:    in.without,
 		StanCompat: in.stanCompat,
 	}
@@ -229,7 +232,7 @@ func (in *input) loadAt(model, points string, stderr io.Writer) (*loaded, [][]fl
 	if points == "" {
 		return nil, nil, usagef("--points is missing: a file with the points, such as {\"points\": [[0.1, -0.5]]}")
 	}
-	in.print = func(s string) { fmt.Fprintln(stderr, s) }
+	in.print = func(s string) { fmt.Fprintln(stderr, shown(stderr, s)) }
 	l, err := in.load(model, stderr)
 	if err != nil {
 		return nil, nil, err

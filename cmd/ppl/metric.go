@@ -118,7 +118,7 @@ func metricsAt(p *ppl.Posterior, kind riemann.Kind, alpha float64, xs [][]float6
 		g := make([]float64, d*d)
 		err := metric.Metric(x, g)
 		if err != nil {
-			fmt.Fprintf(stderr, "point %d is rejected: %v\n", i+1, err)
+			fmt.Fprintf(stderr, "point %d is rejected: %s\n", i+1, shown(stderr, err.Error()))
 			fill(g, math.NaN())
 		}
 		logDet, ok := riemann.LogDeterminant(g, d)

@@ -176,7 +176,7 @@ func (s *session) showRejections(w io.Writer) {
 			fmt.Fprintf(w, "  … and %d other messages\n", len(s.rejections)-i)
 			break
 		}
-		fmt.Fprintf(w, "  %d × %s\n", r.Count, strings.ReplaceAll(r.Message, "\n", "\n      "))
+		fmt.Fprintf(w, "  %d × %s\n", r.Count, shown(w, strings.ReplaceAll(r.Message, "\n", "\n      ")))
 	}
 }
 
