@@ -181,6 +181,8 @@ type Model struct {
 // Bind evaluates the program with data known. The error is *Error where there
 // are positions to show.
 func (p *Program) Bind(d *data.Set, o BindOptions) (m *Model, err error) {
+	var sites []source.Span
+	defer func() { err = placed(err, sites) }()
 	defer ad.Recover(&err)
 	if d == nil {
 		d = data.Empty()
@@ -194,6 +196,7 @@ func (p *Program) Bind(d *data.Set, o BindOptions) (m *Model, err error) {
 	if err != nil {
 		return nil, err
 	}
+	sites = bound.Sites
 	m = &Model{bound: bound, seed: o.Seed, without: o.Without, prints: prints, env: &ad.Env{Print: prints.function()}, curvature: &curvature{}}
 	for _, par := range bound.Params {
 		m.offsets = append(m.offsets, m.dim)
@@ -224,6 +227,15 @@ func (p *Program) Bind(d *data.Set, o BindOptions) (m *Model, err error) {
 	}
 	m.machine = m.density.New()
 	return m, nil
+}
+
+// placed gives an error in building graphs its place in the program.
+func placed(err error, sites []source.Span) error {
+	var build *ad.BuildError
+	if !errors.As(err, &build) || int(build.Site) >= len(sites) {
+		return err
+	}
+	return &Error{List: diag.List{diag.Errorf(diag.NotSupported, sites[build.Site], "this cannot be evaluated: %v", build)}}
 }
 
 // Clone returns a model that shares the program but not its memory.
