@@ -28,6 +28,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"os"
 
@@ -52,12 +54,31 @@ from their posterior, without a C++ compiler.
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	out := &checkedWriter{Writer: stdout}
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	root.SetOut(out)
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	root.AddCommand(runCommand(), logDensityCommand(), metricCommand(), benchCommand(), explainCommand(),
 		checkCommand(), fmtCommand(), docCommand(), explainErrorCommand(), versionCommand())
 	cmd, err := root.ExecuteC()
+	// Not every way to print tells what came of it: help texts, tables.
+	if code, told := errors.AsType[exitCode](err); out.err != nil && (err == nil || told && code != exitError) {
+		err = fmt.Errorf("cannot write to standard output: %w", out.err)
+	}
 	return fail(stderr, cmd, err)
+}
+
+// checkedWriter keeps the first error of writing, after which it writes no more.
+type checkedWriter struct {
+	io.Writer
+	err error
+}
+
+func (w *checkedWriter) Write(p []byte) (n int, err error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	n, w.err = w.Writer.Write(p)
+	return n, w.err
 }
