@@ -349,3 +349,22 @@ func TestAdapted(t *testing.T) {
 		}
 	}
 }
+
+// Options from Go are refused as those of the command are, before anything runs.
+func TestImpossibleOptions(t *testing.T) {
+	p := bind(t, pair, nil)
+	for name, o := range map[string]ppl.Options{
+		"sig-figs":    {SigFigs: 99},
+		"sig-figs ":   {SigFigs: -4},
+		"target-ess":  {TargetESS: math.NaN()},
+		"target-ess ": {TargetESS: -1},
+		"chains":      {Chains: 1 << 31},
+		"draws":       {Draws: math.MaxInt64},
+		"init-radius": {Init: infer.Uniform{Radius: math.NaN()}},
+	} {
+		name = strings.TrimSpace(name)
+		if fit, err := ppl.Sample(context.Background(), p, o); err == nil || fit != nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}

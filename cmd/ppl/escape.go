@@ -18,7 +18,9 @@ func shown(w io.Writer, text string) string {
 }
 
 func escaped(text string) string {
-	control := func(r rune) bool { return r != '\n' && r != '\t' && (unicode.IsControl(r) || r == unicode.ReplacementChar) }
+	control := func(r rune) bool {
+		return r != '\n' && r != '\t' && (unicode.IsControl(r) || r == unicode.ReplacementChar)
+	}
 	if strings.IndexFunc(text, control) < 0 {
 		return text
 	}
