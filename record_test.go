@@ -368,3 +368,29 @@ func TestImpossibleOptions(t *testing.T) {
 		}
 	}
 }
+
+// FuzzAdapted looks for files of step sizes and metrics on which reading panics,
+// or of which something impossible is taken.
+func FuzzAdapted(f *testing.F) {
+	for _, seed := range []string{
+		`{"stepsize": 0.5, "metric_type": "diag_e", "inv_metric": [1, 2], "position": [0, 1]}`, `{"inv_metric": [[1, 0], [0, 1]]}`,
+		`{"chains": [{"stepsize": 1}, {"inv_metric": []}]}`, `{"stepsize": 1e-400}`, `[]`, `{"chains": null, "stepsize": -0}`, `{"inv_metric": [[]]}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		all, err := ppl.ParseAdapted("f", text)
+		if err != nil {
+			return
+		}
+		for _, a := range all {
+			m := a.Metric
+			if a.StepSize < 0 || math.IsNaN(a.StepSize) || m.Kind == infer.Dense && len(m.Inverse) != m.Dim*m.Dim || m.Kind == infer.Diagonal && len(m.Inverse) != m.Dim {
+				t.Fatalf("%+v", a)
+			}
+			if _, err := a.MarshalJSON(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
