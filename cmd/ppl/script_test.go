@@ -15,8 +15,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"ppl": main})
+	testscript.Main(m, commands)
 }
+
+// commands are the programs that scripts may run.
+var commands = map[string]func(){"ppl": main}
 
 // TestScript runs the scripts in testdata/script, each in a folder of its own.
 // They stand in for a user: what is typed, what is printed, the exit code,
