@@ -145,6 +145,10 @@ type BindOptions struct {
 	// without the line break. Calls do not overlap. nil: nothing is printed.
 	Print func(string)
 
+	// MaxPrint bounds what is handed to Print, in bytes: in all, by clones too; 0:
+	// 64 MiB. Of one evaluation it is a megabyte. That there is more is said.
+	MaxPrint int64
+
 	// StanCompat selects the transforms of an older version of Stan where they
 	// have changed since, for comparisons: "2.32", whose simplexes come about by
 	// stick-breaking. The posterior is the same; unconstrained points and the log
@@ -185,6 +189,7 @@ func (m *Model) BindWith(values any, o BindOptions) (*Posterior, error) {
 		NoPropto:   o.NoPropto,
 		NoJacobian: o.NoJacobian,
 		Print:      serial(o.Print),
+		MaxPrint:   o.MaxPrint,
 		Without:    o.Without,
 		StanCompat: o.StanCompat,
 	})

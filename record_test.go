@@ -236,6 +236,9 @@ func TestSalvage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for _, name := range []string{"m_1.synced", "m_2.synced"} { // if the run took long enough to have them
+		_ = os.Remove(filepath.Join(dir, name))
+	}
 	flip("m_1.state", 200)
 	record := 32 + 72 + 8*len(want.Names()) + 4
 	flip("m_2.journal", 32+2*record-record+20)
@@ -356,4 +359,49 @@ func TestAdapted(t *testing.T) {
 			t.Errorf("%s passes", bad)
 		}
 	}
+}
+
+// Options from Go are refused as those of the command are, before anything runs.
+func TestImpossibleOptions(t *testing.T) {
+	p := bind(t, pair, nil)
+	for name, o := range map[string]ppl.Options{
+		"sig-figs":    {SigFigs: 99},
+		"sig-figs ":   {SigFigs: -4},
+		"target-ess":  {TargetESS: math.NaN()},
+		"target-ess ": {TargetESS: -1},
+		"chains":      {Chains: 1 << 31},
+		"draws":       {Draws: math.MaxInt64},
+		"init-radius": {Init: infer.Uniform{Radius: math.NaN()}},
+	} {
+		name = strings.TrimSpace(name)
+		if fit, err := ppl.Sample(context.Background(), p, o); err == nil || fit != nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
+// FuzzAdapted looks for files of step sizes and metrics on which reading panics,
+// or of which something impossible is taken.
+func FuzzAdapted(f *testing.F) {
+	for _, seed := range []string{
+		`{"stepsize": 0.5, "metric_type": "diag_e", "inv_metric": [1, 2], "position": [0, 1]}`, `{"inv_metric": [[1, 0], [0, 1]]}`,
+		`{"chains": [{"stepsize": 1}, {"inv_metric": []}]}`, `{"stepsize": 1e-400}`, `[]`, `{"chains": null, "stepsize": -0}`, `{"inv_metric": [[]]}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		all, err := ppl.ParseAdapted("f", text)
+		if err != nil {
+			return
+		}
+		for _, a := range all {
+			m := a.Metric
+			if a.StepSize < 0 || math.IsNaN(a.StepSize) || m.Kind == infer.Dense && len(m.Inverse) != m.Dim*m.Dim || m.Kind == infer.Diagonal && len(m.Inverse) != m.Dim {
+				t.Fatalf("%+v", a)
+			}
+			if _, err := a.MarshalJSON(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
 }

@@ -2,6 +2,8 @@ package ppl
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/ppl-lang/ppl/infer"
@@ -90,6 +92,9 @@ type Options struct {
 func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 	if o.Sampler == nil {
 		o.Sampler = nuts.Sampler{}
+	}
+	if err := errors.Join(infer.CheckOptions(map[string]int{"sig-figs": o.SigFigs}), infer.CheckOptions(map[string]float64{"target-ess": o.TargetESS})); err != nil {
+		return nil, fmt.Errorf("ppl: %w", err)
 	}
 	columns := draws.Columns{Statistics: statistics(o.Sampler), Names: p.OutputNames()}
 	config := infer.Config{

@@ -115,6 +115,8 @@ type BuildError struct {
 	Op   OpCode
 	Msg  string
 	Site Site
+
+	TooLarge bool // the value would have too many elements
 }
 
 // Error implements error.
@@ -313,7 +315,7 @@ func (g *Graph) Do(op OpCode, attr any, args ...Ref) Ref {
 		}
 	}
 	if t.Total() > maxTotal {
-		g.fail(op, "a value of %d elements is too large", t.Total())
+		panic(&BuildError{Op: op, Msg: fmt.Sprintf("a value of %d elements is too large", t.Total()), Site: g.site, TooLarge: true})
 	}
 	n := Node{Op: op, Type: t, Args: append([]Ref(nil), args...), Attr: attr}
 	r := None

@@ -156,6 +156,7 @@ type BindOptions struct {
 	NoPropto   bool         // keep the terms that `~` drops
 	NoJacobian bool         // leave out the log Jacobians of the transforms
 	Print      func(string) // receives what print statements print; nil: dropped
+	MaxPrint   int64        // bytes that are printed, in all; 0: 64 MiB. Of one evaluation it is 1 MiB
 	Without    []string     // passes of the lowering that are left out, by name; for developers
 	StanCompat string       // "2.32": the transforms of that version of Stan, where they differ; "" is the newest
 }
@@ -173,6 +174,7 @@ type Model struct {
 	offsets []int // of the parameters in x
 	dim     int
 	env     *ad.Env
+	prints  *printer
 	machine *vm.Machine
 	constr  *vm.Machine
 	gen     *vm.Machine
@@ -189,6 +191,8 @@ type Model struct {
 // Bind evaluates the program with data known. The error is *Error where there
 // are positions to show.
 func (p *Program) Bind(d *data.Set, o BindOptions) (m *Model, err error) {
+	var sites []source.Span
+	defer func() { err = placed(err, sites) }()
 	defer ad.Recover(&err)
 	if d == nil {
 		d = data.Empty()
@@ -197,7 +201,8 @@ func (p *Program) Bind(d *data.Set, o BindOptions) (m *Model, err error) {
 	if err != nil {
 		return nil, err
 	}
-	options := bind.Options{Seed: o.Seed, Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Print: o.Print, Transforms: edition}
+	prints := newPrinter(o.Print, o.MaxPrint)
+	options := bind.Options{Seed: o.Seed, Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Print: prints.function(), Transforms: edition}
 	bound, err := bind.Bind(p.ir, d, options)
 	if err != nil {
 		if all := dataErrors(p.ir, d, options); all != nil {
@@ -205,7 +210,8 @@ func (p *Program) Bind(d *data.Set, o BindOptions) (m *Model, err error) {
 		}
 		return nil, err
 	}
-	m = &Model{program: p.ir, bound: bound, seed: o.Seed, without: o.Without, env: &ad.Env{Print: o.Print}, curvature: &curvature{}}
+	sites = bound.Sites
+	m = &Model{program: p.ir, bound: bound, seed: o.Seed, without: o.Without, prints: prints, env: &ad.Env{Print: prints.function()}, curvature: &curvature{}}
 	for _, par := range bound.Params {
 		m.offsets = append(m.offsets, m.dim)
 		m.dim += par.Size
@@ -237,6 +243,15 @@ func (p *Program) Bind(d *data.Set, o BindOptions) (m *Model, err error) {
 	return m, nil
 }
 
+// placed gives an error in building graphs its place in the program.
+func placed(err error, sites []source.Span) error {
+	var build *ad.BuildError
+	if !errors.As(err, &build) || int(build.Site) >= len(sites) {
+		return err
+	}
+	return &Error{List: diag.List{diag.Errorf(diag.NotSupported, sites[build.Site], "this cannot be evaluated: %v", build)}}
+}
+
 // Clone returns a model that shares the program but not its memory.
 func (m *Model) Clone() interface {
 	Dim() int
@@ -244,7 +259,8 @@ func (m *Model) Clone() interface {
 } {
 	c := *m
 	c.machine, c.constr, c.gen, c.inv, c.curves = m.density.New(), nil, nil, nil, nil
-	c.env = &ad.Env{Print: m.env.Print}
+	c.prints = m.prints.clone()
+	c.env = &ad.Env{Print: c.prints.function()}
 	return &c
 }
 
@@ -262,6 +278,7 @@ func (m *Model) Dim() int { return m.dim }
 // (*Rejection) says that the program rejects x. It does not allocate unless it
 // fails.
 func (m *Model) LogDensityGrad(x, grad []float64) (float64, error) {
+	m.prints.begin()
 	for i, p := range m.bound.Params {
 		copy(m.machine.Input(i), x[m.offsets[i]:m.offsets[i]+p.Size])
 	}
@@ -336,6 +353,7 @@ func (m *Model) OutputNames() []string { return m.bound.Names }
 
 // Constrain computes what ConstrainedNames names at x.
 func (m *Model) Constrain(x, dst []float64) error {
+	m.prints.begin()
 	if m.constr == nil {
 		m.constr = m.constrained.New()
 	}
@@ -345,6 +363,7 @@ func (m *Model) Constrain(x, dst []float64) error {
 // Generate computes what OutputNames names at x; rng serves the _rng functions
 // of generated quantities. On an error generated quantities are NaN.
 func (m *Model) Generate(x []float64, rng *rand.Rand, dst []float64) error {
+	m.prints.begin()
 	env := &ad.Env{Rand: rng, Print: m.env.Print, Stop: m.env.Stop}
 	var err error
 	if m.plain != nil {

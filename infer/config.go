@@ -70,6 +70,22 @@ type Config struct {
 	Refresh  int // 0: 100
 }
 
+// check looks at the numbers.
+func (c Config) check() error {
+	numbers := map[string]int{"chains": c.Chains, "warmup": max(0, c.Warmup), "draws": max(0, c.Draws), "thin": c.Thin,
+		"first-id": c.FirstID, "parallel": max(0, c.Parallel), "refresh": c.Refresh}
+	if err := CheckOptions(numbers); err != nil {
+		return err
+	}
+	switch init := c.Init.(type) {
+	case Uniform:
+		return CheckOption("init-radius", init.Radius)
+	case At:
+		return CheckOption("init-radius", init.Radius)
+	}
+	return nil
+}
+
 // withDefaults returns c with its zero fields replaced.
 func (c Config) withDefaults() Config {
 	def := func(v *int, d int) {

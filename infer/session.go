@@ -54,11 +54,8 @@ func NewSession(target LogDensity, cfg Config) (*Session, error) {
 	if cfg.Sampler == nil {
 		return nil, errors.New("infer: Config.Sampler is nil; set it to nuts.Sampler{}, say")
 	}
-	if cfg.Chains < 0 {
-		return nil, fmt.Errorf("infer: %d chains", cfg.Chains)
-	}
-	if cfg.Thin < 0 || cfg.Refresh < 0 || cfg.FirstID < 0 {
-		return nil, errors.New("infer: Thin, Refresh and FirstID must not be negative")
+	if err := cfg.check(); err != nil {
+		return nil, fmt.Errorf("infer: %w", err)
 	}
 	if v, ok := cfg.Sampler.(interface{ Validate() error }); ok {
 		if err := v.Validate(); err != nil {

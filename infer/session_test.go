@@ -663,7 +663,7 @@ func TestNewSessionErrors(t *testing.T) {
 	for want, cfg := range map[string]infer.Config{
 		"Sampler is nil":      {},
 		"chains":              {Sampler: nuts.Sampler{}, Chains: -1},
-		"not be negative":     {Sampler: nuts.Sampler{}, Thin: -1},
+		"must be at least 1":  {Sampler: nuts.Sampler{}, Thin: -1},
 		"2 metrics":           {Sampler: nuts.Sampler{}, Metric: make([]infer.Metric, 2)},
 		"3 of 4":              {Sampler: nuts.Sampler{}, Init: infer.At{Positions: make([][]float64, 3)}},
 		"delta":               {Sampler: nuts.Sampler{Adapt: warmup.Options{Averaging: warmup.Averaging{Delta: 3}}}},

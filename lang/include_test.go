@@ -3,6 +3,7 @@ package lang_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -94,4 +95,53 @@ func TestIncludeBounded(t *testing.T) {
 	if len(list) != 1 || list[0].Code != diag.TooLong {
 		t.Errorf("%v", list)
 	}
+}
+
+// FuzzInclude looks for texts that include each other on which reading panics or
+// does not end, messages have impossible places, or a name leads out of the folder.
+func FuzzInclude(f *testing.F) {
+	f.Add("#include a\nmodel { #include b\n}", "parameters { real x; }\n", "x ~ normal(0, 1);", "../secret")
+	f.Add("#include <a>\n", "#include b\n", "#include \"a\"\n", "a/../../secret")
+	f.Add("model {\n  #include b\n  #include b\n}", "", "target += 1 +;\n", "/etc/passwd")
+	f.Add("/* #include a */ // #include b\n#include\n#include c\n", "\x00", "\xff", "up/secret")
+	dir := f.TempDir()
+	inside := filepath.Join(dir, "in")
+	if err := os.MkdirAll(filepath.Join(inside, "a"), 0o777); err != nil {
+		f.Fatal(err)
+	}
+	for _, name := range []string{filepath.Join(dir, "secret"), filepath.Join(inside, "a", "b")} {
+		if err := os.WriteFile(name, []byte(filepath.Base(name)), 0o666); err != nil {
+			f.Fatal(err)
+		}
+	}
+	_ = os.Symlink(dir, filepath.Join(inside, "up")) // where there are symbolic links
+	fromFolder := lang.IncludeFrom(0, inside)
+	f.Fuzz(func(t *testing.T, text, a, b, name string) {
+		if file, err := fromFolder(name); err == nil && file.Text != "b" {
+			t.Fatalf("%q leads to %q", name, file.Text)
+		}
+		files := map[string]string{"a": a, "b": b}
+		include := func(name string) (*source.File, error) {
+			if text, ok := files[name]; ok {
+				return source.NewFile(name, text), nil
+			}
+			return fromFolder(name)
+		}
+		tree, list := lang.ParseWith(source.NewFile("m", text), lang.Options{Include: include, MaxBytes: 1 << 16})
+		if tree == nil {
+			t.Fatal("no tree")
+		}
+		for _, d := range list {
+			p := d.Span.Begin()
+			if p.Line < 1 || p.Column < 1 || d.Summary == "" {
+				t.Fatalf("a message at %v: %s", p, d)
+			}
+			if s := d.Span.Origin(); s.Start < 0 || s.Start > s.End || s.End > len(s.File.Text) {
+				t.Fatalf("a message at [%d, %d) of %d: %s", s.Start, s.End, len(s.File.Text), d)
+			}
+		}
+		if err := diag.Render(io.Discard, list, diag.Options{Width: 30}); err != nil {
+			t.Fatal(err)
+		}
+	})
 }

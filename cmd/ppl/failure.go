@@ -83,7 +83,7 @@ func showError(w io.Writer, err error) {
 		}
 		return
 	}
-	fmt.Fprintf(w, "error: %v\n", err)
+	fmt.Fprintf(w, "error: %s\n", shown(w, err.Error()))
 }
 
 // diagOptions fits messages to where they are shown.

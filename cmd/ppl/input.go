@@ -33,6 +33,7 @@ type input struct {
 	stanCompat string       // version of Stan whose transforms are meant
 	maxData    byteSize     // of a file of data; 0: the default
 	counts     []string     // what is counted in a table, N or J=column
+	maxPrint   byteSize     // of what the model prints; 0: the default
 
 	stdinAs string       // what standard input has been read as; "": not yet
 	source  *source.File // the model, once read
@@ -49,6 +50,7 @@ func (in *input) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&in.data, "data", "d", "", "`file` of data: JSON as Stan reads it, CSV with a header line, or an R dump, also compressed\nby gzip; - is standard input")
 	cmd.Flags().StringArrayVar(&in.counts, "count", nil, "`name` a variable that has the number of rows of a CSV file, as in --count N; or, as in\n--count J=school, that of the levels of a column; may be repeated")
 	cmd.Flags().Var(&in.maxData, "max-data", "read files of data up to this `size` (default 1GiB)")
+	cmd.Flags().Var(&in.maxPrint, "max-print", "show what the model prints up to this `size` (default 64MiB)")
 	cmd.Flags().StringVar(&in.stanCompat, "stan-compat", "", "constrain parameters as this `version` of Stan does: 2.32, whose simplexes differ")
 	compileFlags(cmd, &in.compile)
 }
@@ -249,6 +251,7 @@ func (in *input) bindOptions() ppl.BindOptions {
 		NoPropto:   in.noPropto,
 		NoJacobian: in.noJacobian,
 		Print:      in.print,
+		MaxPrint:   int64(in.maxPrint),
 		Without:    in.without,
 		StanCompat: in.stanCompat,
 	}
@@ -277,7 +280,7 @@ func (in *input) loadAt(model, points string, stderr io.Writer) (*loaded, [][]fl
 	if points == "" {
 		return nil, nil, usagef("--points is missing: a file with the points, such as {\"points\": [[0.1, -0.5]]}")
 	}
-	in.print = func(s string) { fmt.Fprintln(stderr, s) }
+	in.print = func(s string) { fmt.Fprintln(stderr, shown(stderr, s)) }
 	l, err := in.load(model, stderr)
 	if err != nil {
 		return nil, nil, err

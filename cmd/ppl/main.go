@@ -36,6 +36,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -62,8 +63,9 @@ from their posterior, without a C++ compiler.
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	out := &checkedWriter{Writer: stdout}
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	root.SetOut(out)
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(meant(err, flagHelp(cmd, err))) })
 	root.SuggestionsMinimumDistance = -1 // commandHelp knows better
@@ -80,5 +82,23 @@ from their posterior, without a C++ compiler.
 		}
 	}
 	cmd, err := root.ExecuteC()
+	// Not every way to print tells what came of it: help texts, tables.
+	if code, told := errors.AsType[exitCode](err); out.err != nil && (err == nil || told && code != exitError) {
+		err = fmt.Errorf("cannot write to standard output: %w", out.err)
+	}
 	return fail(stderr, cmd, err)
+}
+
+// checkedWriter keeps the first error of writing, after which it writes no more.
+type checkedWriter struct {
+	io.Writer
+	err error
+}
+
+func (w *checkedWriter) Write(p []byte) (n int, err error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	n, w.err = w.Writer.Write(p)
+	return n, w.err
 }

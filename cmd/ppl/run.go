@@ -170,27 +170,24 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 // check looks at the numbers.
 func (o *runOptions) check() error {
 	for _, c := range []struct {
-		name         string
-		value, least int
+		name  string
+		value int
 	}{
-		{"chains", o.chains, 1}, {"warmup", o.warmup, 0}, {"draws", o.draws, 0},
-		{"thin", o.thin, 1}, {"sig-figs", o.sigFigs, 1}, {"parallel", o.parallel, 0},
+		{"chains", o.chains}, {"warmup", o.warmup}, {"draws", o.draws},
+		{"thin", o.thin}, {"sig-figs", o.sigFigs}, {"parallel", o.parallel},
 	} {
-		if c.value < c.least {
-			return usagef("--%s must be at least %d, but is %d", c.name, c.least, c.value)
+		if err := infer.CheckOption(c.name, c.value); err != nil {
+			return usagef("--%w", err)
 		}
 	}
 	if err := o.rows.check(); err != nil {
 		return err
 	}
-	switch {
-	case o.timeLimit < 0:
+	if o.timeLimit < 0 {
 		return usagef("--time-limit must be positive, but is %s", o.timeLimit)
-	case o.targetESS < 0 || o.targetESS > 1e9:
-		return usagef("--target-ess must be a positive number, but is %v", o.targetESS)
 	}
-	if o.sigFigs > 18 {
-		return usagef("--sig-figs must be at most 18, but is %d", o.sigFigs)
+	if err := infer.CheckOptions(map[string]float64{"target-ess": o.targetESS}); err != nil {
+		return usagef("--%w", err)
 	}
 	return nil
 }

@@ -155,7 +155,7 @@ func (o *runOptions) recall(flags *pflag.FlagSet) (*ppl.Record, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("--resume %s: the folder holds no run: there is no %s", o.resume, ppl.RecordName)
 	}
-	if err != nil && !(m != nil && o.salvage) {
+	if err != nil { // --salvage does not help: with other options, the draws would be others
 		return nil, fmt.Errorf("--resume: %w", err)
 	}
 	for name, values := range m.Options {

@@ -189,7 +189,7 @@ func (s *session) showRejections(w io.Writer) {
 			example = "e.g. "
 		}
 		listed += g.Count
-		fmt.Fprintf(w, "  %d × %s%s\n", g.Count, example, strings.ReplaceAll(g.Message, "\n", "\n      "))
+		fmt.Fprintf(w, "  %d × %s%s\n", g.Count, example, shown(w, strings.ReplaceAll(g.Message, "\n", "\n      ")))
 		if g.Advice != "" {
 			fmt.Fprintf(w, "      %s\n", g.Advice)
 		}

@@ -215,6 +215,9 @@ func list(ranges []Range) string {
 // journal.
 func (f *Found) Outcome() string {
 	text := fmt.Sprintf("%d draws are whole", f.Good)
+	if f.Good == 1 {
+		text = "1 draw is whole"
+	}
 	switch {
 	case f.Snapshot == nil:
 		return text + ", but no state to go on from is; the chain would start anew and make the same draws again"

@@ -119,7 +119,7 @@ func (r *renderer) excerpt(s source.Span, mark style) {
 	lineStart := s.File.LineStart(begin.Line)
 	from := min(s.Start-lineStart, len(text))
 	to := min(max(s.End-lineStart, from), len(text))
-	text, from, to = vicinity(text, from, to, 8*r.opts.Width)
+	text, from, to = vicinity(text, from, to, 2*r.opts.Width)
 
 	shown, cols := expand(text)
 	first, last := cols[from], max(cols[to], cols[from]+1)

@@ -130,6 +130,10 @@ func (b *binder) complaints(fn func()) (err error) {
 			err = &Error{}
 			p := b.fail(b.span, diag.NotSupported, "this cannot be evaluated: %s", r.reason)
 			err.(*Error).List.Add(p.d)
+		case *ad.BuildError:
+			err = &Error{}
+			p := b.fail(b.span, diag.NotSupported, "this cannot be evaluated: %v", r)
+			err.(*Error).List.Add(p.d)
 		default:
 			panic(r)
 		}

@@ -511,6 +511,9 @@ func (b *binder) catch(f func()) {
 			}
 			b.fail(b.span, diag.BadCall, "%s", r.Msg).throw()
 		case *ad.BuildError:
+			if r.TooLarge {
+				b.fail(b.span, diag.BadCall, "%s", r.Msg).throw()
+			}
 			b.fail(b.span, diag.BadCall, "sizes do not match").detailf("%v", r).throw()
 		default:
 			panic(r)
