@@ -31,6 +31,9 @@ type adaptedJSON struct {
 func (a Adapted) MarshalJSON() ([]byte, error) {
 	j := adaptedJSON{StepSize: a.StepSize, Kind: string(a.Metric.Kind), Position: a.Position}
 	var inverse any
+	if err := complete(a.Metric); err != nil {
+		return nil, err
+	}
 	switch m := a.Metric; m.Kind {
 	case infer.Unit:
 		inverse = ones(m.Dim)
@@ -50,6 +53,17 @@ func (a Adapted) MarshalJSON() ([]byte, error) {
 		}
 	}
 	return json.Marshal(j)
+}
+
+// complete says whether a metric has the numbers that its kind and dimension want.
+func complete(m infer.Metric) error {
+	want := map[infer.MetricKind]int{infer.Diagonal: m.Dim, infer.Dense: m.Dim * m.Dim}
+	if n, ok := want[m.Kind]; m.Dim < 0 || m.Dim > math.MaxInt32 {
+		return fmt.Errorf("ppl: a metric of dimension %d", m.Dim)
+	} else if ok && len(m.Inverse) != n {
+		return fmt.Errorf("ppl: a metric of the kind %s and dimension %d has %d numbers, not %d", m.Kind, m.Dim, n, len(m.Inverse))
+	}
+	return nil
 }
 
 func ones(n int) []float64 {

@@ -21,7 +21,9 @@ import (
 // draws were made. Cause is the cancellation's.
 type InterruptedError struct{ Cause error }
 
-func (e *InterruptedError) Error() string { return "sampling was interrupted: " + e.Cause.Error() }
+func (e *InterruptedError) Error() string {
+	return fmt.Sprintf("sampling was interrupted: %v", e.Cause)
+}
 
 func (e *InterruptedError) Unwrap() error { return e.Cause }
 

@@ -13,7 +13,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/sampler"
 )
 
-// Fit is the outcome of [Sample].
+// Fit is the outcome of [Sample]. Only that makes one: the methods of a nil Fit, or
+// of one that was made otherwise, panic.
 type Fit struct {
 	// Draws holds all draws with the sampler's statistics, by chain.
 	Draws *draws.Store

@@ -33,6 +33,9 @@ type CrossValidation struct {
 // and without it beside the same few others, and the model need not say what it
 // is.
 func (m *Model) Folds(values any, c CrossValidation, o BindOptions) ([]ahmc.Fold, error) {
+	if err := m.missing(); err != nil {
+		return nil, err
+	}
 	set, err := readData(values)
 	if err != nil {
 		return nil, err
@@ -183,6 +186,9 @@ func (h *heldOut) Len() int { return len(h.with) }
 
 // LogLikelihood implements ahmc.HeldOut.
 func (h *heldOut) LogLikelihood(x, dst []float64) error {
+	if len(dst) != len(h.with) {
+		return fmt.Errorf("ppl: a place for %d likelihoods, but there are %d", len(dst), len(h.with))
+	}
 	c := h.take()
 	defer h.give(c)
 	base, err := c.without.LogDensityGrad(x, c.x)

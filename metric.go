@@ -42,7 +42,7 @@ func (p *Posterior) FisherMetric(x, g []float64) error {
 // FisherTraceGrad writes the gradient at x of tr(A·G) to grad, where G is the
 // expected Fisher information and the symmetric matrix a is held fixed.
 func (p *Posterior) FisherTraceGrad(x, a, grad []float64) error {
-	if err := p.fits(x, a); err != nil {
+	if err := p.fitsGrad(x, a, grad); err != nil {
 		return err
 	}
 	return p.bound.FisherTraceGrad(x, a, grad)
@@ -50,7 +50,12 @@ func (p *Posterior) FisherTraceGrad(x, a, grad []float64) error {
 
 // FisherLeftOut lists the parts of the log density that contribute nothing to
 // FisherMetric, with the reasons.
-func (p *Posterior) FisherLeftOut() ([]LeftOut, error) { return p.bound.FisherLeftOut() }
+func (p *Posterior) FisherLeftOut() ([]LeftOut, error) {
+	if err := p.missing(); err != nil {
+		return nil, err
+	}
+	return p.bound.FisherLeftOut()
+}
 
 // Hessian writes the second derivatives of the log density at x to h.
 func (p *Posterior) Hessian(x, h []float64) error {
@@ -62,7 +67,7 @@ func (p *Posterior) Hessian(x, h []float64) error {
 
 // HessianTraceGrad is FisherTraceGrad of the Hessian.
 func (p *Posterior) HessianTraceGrad(x, a, grad []float64) error {
-	if err := p.fits(x, a); err != nil {
+	if err := p.fitsGrad(x, a, grad); err != nil {
 		return err
 	}
 	return p.bound.HessianTraceGrad(x, a, grad)
@@ -80,7 +85,7 @@ func (p *Posterior) UserMetric(x, g []float64) error {
 
 // UserMetricTraceGrad is FisherTraceGrad of UserMetric.
 func (p *Posterior) UserMetricTraceGrad(x, a, grad []float64) error {
-	if err := p.fits(x, a); err != nil {
+	if err := p.fitsGrad(x, a, grad); err != nil {
 		return err
 	}
 	return p.bound.UserMetricTraceGrad(x, a, grad)
@@ -88,12 +93,31 @@ func (p *Posterior) UserMetricTraceGrad(x, a, grad []float64) error {
 
 // MetricError says why there is no metric of a kind of package infer/riemann, if
 // so.
-func (p *Posterior) MetricError(kind string) error { return p.bound.MetricError(kind) }
+func (p *Posterior) MetricError(kind string) error {
+	if err := p.missing(); err != nil {
+		return err
+	}
+	return p.bound.MetricError(kind)
+}
 
 // fits checks the sizes of a point and a matrix.
 func (p *Posterior) fits(x, g []float64) error {
+	if err := p.missing(); err != nil {
+		return err
+	}
 	if d := p.Dim(); len(x) != d || len(g) != d*d {
 		return fmt.Errorf("ppl: a point of length %d and a matrix of %d numbers for a posterior of dimension %d", len(x), len(g), d)
+	}
+	return nil
+}
+
+// fitsGrad checks the size of a gradient, too.
+func (p *Posterior) fitsGrad(x, a, grad []float64) error {
+	if err := p.fits(x, a); err != nil {
+		return err
+	}
+	if len(grad) != len(x) {
+		return fmt.Errorf("ppl: a gradient of length %d for a posterior of dimension %d", len(grad), len(x))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package ppl
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -107,11 +108,29 @@ func (m *Model) Program() *compile.Program { return m.program }
 func (m *Model) Text() string { return m.texts[0].Text }
 
 // Name is the name that the model was compiled under.
-func (m *Model) Name() string { return m.name }
+func (m *Model) Name() string {
+	if m == nil {
+		return ""
+	}
+	return m.name
+}
 
 // Warnings are remarks of the compiler about a text without errors. They are
 // shown by diag.Render.
-func (m *Model) Warnings() diag.List { return m.warnings }
+func (m *Model) Warnings() diag.List {
+	if m == nil {
+		return nil
+	}
+	return m.warnings
+}
+
+// missing is the error of what should be done with a model that there is not.
+func (m *Model) missing() error {
+	if m == nil || m.program == nil {
+		return errors.New("ppl: there is no model; Compile makes one, if its error is nil")
+	}
+	return nil
+}
 
 // JSON is data in Stan's JSON format, for [Model.Bind].
 type JSON []byte
@@ -173,13 +192,17 @@ type BindOptions struct {
 // vectors of gonum. A variable that is declared int takes values of Go's
 // integer types only.
 //
-// The error says which variable is wrong and why, see [Diagnostics].
+// Values may share parts, but not contain themselves. The error says which
+// variable is wrong and why, see [Diagnostics].
 func (m *Model) Bind(values any) (*Posterior, error) {
 	return m.BindWith(values, BindOptions{})
 }
 
 // BindWith is [Model.Bind] with options.
 func (m *Model) BindWith(values any, o BindOptions) (*Posterior, error) {
+	if err := m.missing(); err != nil {
+		return nil, err
+	}
 	set, err := readData(values)
 	if err != nil {
 		return nil, err
@@ -244,7 +267,9 @@ func serial(f func(string)) func(string) {
 //
 // It satisfies infer.LogDensity, infer.Cloner and infer.Generator, so the
 // samplers of package infer take it as it is. It is not safe for concurrent
-// use; goroutines that share one evaluate clones.
+// use; goroutines that share one evaluate clones. Of a nil Posterior, and of one
+// that Bind has not made, methods return errors, and nothing where they return no
+// error.
 type Posterior struct {
 	name, dataFile string
 	model          *Model
@@ -260,8 +285,32 @@ var (
 	_ infer.Stopper    = (*Posterior)(nil)
 )
 
+// missing is the error of what should be done with a posterior that there is not.
+func (p *Posterior) missing() error {
+	if p == nil || p.bound == nil {
+		return errors.New("ppl: there is no posterior; Model.Bind makes one, if its error is nil")
+	}
+	return nil
+}
+
+// at is what is wrong with a point to evaluate.
+func (p *Posterior) at(x []float64) error {
+	if err := p.missing(); err != nil {
+		return err
+	}
+	if len(x) != p.Dim() {
+		return fmt.Errorf("ppl: a point of length %d for a posterior of dimension %d", len(x), p.Dim())
+	}
+	return nil
+}
+
 // Dim is the number of unconstrained parameters.
-func (p *Posterior) Dim() int { return p.bound.Dim() }
+func (p *Posterior) Dim() int {
+	if p.missing() != nil {
+		return 0
+	}
+	return p.bound.Dim()
+}
 
 // LogDensity is the log density at the unconstrained point x. See
 // [Posterior.LogDensityGrad] for its errors.
@@ -275,6 +324,9 @@ func (p *Posterior) LogDensity(x []float64) (float64, error) {
 // probability; an error that the model rejects x (an argument outside its
 // domain, a reject statement). It does not allocate.
 func (p *Posterior) LogDensityGrad(x, grad []float64) (float64, error) {
+	if err := p.missing(); err != nil {
+		return 0, err
+	}
 	if len(x) != p.Dim() || len(grad) != p.Dim() {
 		return 0, fmt.Errorf("ppl: a point of length %d and a gradient of length %d for a posterior of dimension %d", len(x), len(grad), p.Dim())
 	}
@@ -282,7 +334,12 @@ func (p *Posterior) LogDensityGrad(x, grad []float64) (float64, error) {
 }
 
 // Clone returns a copy that may be used by another goroutine.
-func (p *Posterior) Clone() infer.LogDensity { return p.bound.Clone() }
+func (p *Posterior) Clone() infer.LogDensity {
+	if p.missing() != nil {
+		return p
+	}
+	return p.bound.Clone()
+}
 
 // clone is Clone with its type.
 func (p *Posterior) clone() *Posterior {
@@ -294,20 +351,34 @@ func (p *Posterior) clone() *Posterior {
 // SetStop makes evaluations ask stop now and then, and end with an error that
 // wraps what it returns: a loop in the model that parameters end may go on for
 // ever. [Sample] does it by itself.
-func (p *Posterior) SetStop(stop func() error) { p.bound.SetStop(stop) }
+func (p *Posterior) SetStop(stop func() error) {
+	if p.missing() == nil {
+		p.bound.SetStop(stop)
+	}
+}
 
 // UnconstrainedNames names the coordinates of points: mu, theta.1, …
-func (p *Posterior) UnconstrainedNames() []string { return p.bound.UnconstrainedNames() }
+func (p *Posterior) UnconstrainedNames() []string {
+	if p.missing() != nil {
+		return nil
+	}
+	return p.bound.UnconstrainedNames()
+}
 
 // ConstrainedNames names what [Posterior.Constrain] computes: parameters, then
 // transformed parameters.
-func (p *Posterior) ConstrainedNames() []string { return p.bound.ConstrainedNames() }
+func (p *Posterior) ConstrainedNames() []string {
+	if p.missing() != nil {
+		return nil
+	}
+	return p.bound.ConstrainedNames()
+}
 
 // Constrain computes parameters and transformed parameters at the unconstrained
 // point x. An error says that one of them violates its declaration.
 func (p *Posterior) Constrain(x []float64) ([]float64, error) {
-	if len(x) != p.Dim() {
-		return nil, fmt.Errorf("ppl: a point of length %d for a posterior of dimension %d", len(x), p.Dim())
+	if err := p.at(x); err != nil {
+		return nil, err
 	}
 	dst := make([]float64, len(p.bound.ConstrainedNames()))
 	return dst, p.bound.Constrain(x, dst)
@@ -316,18 +387,34 @@ func (p *Posterior) Constrain(x []float64) ([]float64, error) {
 // OutputNames names what [Posterior.Generate] computes, and what a draw holds:
 // parameters, transformed parameters, generated quantities. Elements are named
 // as in CmdStan's files, theta.1 or b.2.3, the first index running fastest.
-func (p *Posterior) OutputNames() []string { return p.bound.OutputNames() }
+func (p *Posterior) OutputNames() []string {
+	if p.missing() != nil {
+		return nil
+	}
+	return p.bound.OutputNames()
+}
 
-// Generate computes what OutputNames names at the unconstrained point x.
+// Generate computes what OutputNames names at the unconstrained point x and writes
+// it to dst, which has their number of elements. Generated quantities draw their
+// random numbers from rng.
 func (p *Posterior) Generate(x []float64, rng *rand.Rand, dst []float64) error {
+	if err := p.at(x); err != nil {
+		return err
+	}
+	if n := len(p.bound.OutputNames()); len(dst) != n {
+		return fmt.Errorf("ppl: a place for %d values, but Generate computes %d", len(dst), n)
+	}
+	if rng == nil {
+		return errors.New("ppl: Generate needs a source of random numbers")
+	}
 	return p.bound.Generate(x, rng, dst)
 }
 
 // Explain tells how the log density and its gradient are evaluated and where
 // their time goes, measured at the unconstrained point x for about the budget.
 func (p *Posterior) Explain(x []float64, budget time.Duration) (*compile.Explanation, error) {
-	if len(x) != p.Dim() {
-		return nil, fmt.Errorf("ppl: a point of length %d for a posterior of dimension %d", len(x), p.Dim())
+	if err := p.at(x); err != nil {
+		return nil, err
 	}
 	return p.bound.Explain(x, budget)
 }
@@ -336,6 +423,9 @@ func (p *Posterior) Explain(x []float64, budget time.Duration) (*compile.Explana
 // data are given to [Model.Bind]. Coordinates of parameters that are not given
 // are NaN.
 func (p *Posterior) Unconstrain(values any) ([]float64, error) {
+	if err := p.missing(); err != nil {
+		return nil, err
+	}
 	set, err := readData(values)
 	if err != nil {
 		return nil, err

@@ -90,13 +90,15 @@ type Options struct {
 // error for all that could not start for the same reason; the others are complete) or that a file could not be written. Several errors are
 // joined.
 func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
+	if err := o.check(ctx, p); err != nil {
+		return nil, err
+	}
 	if o.Sampler == nil {
 		o.Sampler = nuts.Sampler{}
 	}
 	if err := errors.Join(infer.CheckOptions(map[string]int{"sig-figs": o.SigFigs}), infer.CheckOptions(map[string]float64{"target-ess": o.TargetESS})); err != nil {
 		return nil, fmt.Errorf("ppl: %w", err)
 	}
-	columns := draws.Columns{Statistics: statistics(o.Sampler), Names: p.OutputNames()}
 	config := infer.Config{
 		Sampler:      o.Sampler,
 		Chains:       o.Chains,
@@ -122,6 +124,7 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 		return nil, err
 	}
 	cfg := session.Config()
+	columns := draws.Columns{Statistics: statistics(o.Sampler), Names: p.OutputNames()}
 	r.fit = &Fit{posterior: p, config: cfg, sigFigs: o.SigFigs, started: time.Now()}
 	if r.fit.Draws, err = draws.NewStore(columns, cfg.Chains, (cfg.Draws+cfg.Thin-1)/cfg.Thin); err != nil {
 		return nil, err
@@ -153,4 +156,18 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 		return r.fit, err
 	}
 	return r.fit, r.finish(err)
+}
+
+// check looks at what a session does not look at.
+func (o *Options) check(ctx context.Context, p *Posterior) error {
+	if err := p.missing(); err != nil {
+		return err
+	}
+	switch {
+	case ctx == nil:
+		return errors.New("ppl: there is no context; context.Background() is one that never ends")
+	case o.Output == "" && (o.Resume || o.Resumable):
+		return errors.New("ppl: a run can be resumed only from files; set Options.Output")
+	}
+	return nil
 }

@@ -166,14 +166,14 @@ func checkOrders(t *testing.T, build func() (*Graph, Ref, Ref), n int, tol float
 		y[i] -= 2 * h
 		dn := at(y)
 		fd := (up[0][0] - dn[0][0]) / (2 * h)
-		if math.Abs(fd-base[1][i]) > tol*(1+math.Abs(fd)) {
+		if !(math.Abs(fd-base[1][i]) <= tol*(1+math.Abs(fd))) {
 			t.Errorf("gradient[%d] = %v, differences give %v", i, base[1][i], fd)
 		}
 		fd = 0
 		for j := range x {
 			fd += dir[j] * (up[1][j] - dn[1][j]) / (2 * h)
 		}
-		if math.Abs(fd-base[2][i]) > tol*(1+math.Abs(fd)) {
+		if !(math.Abs(fd-base[2][i]) <= tol*(1+math.Abs(fd))) {
 			t.Errorf("second order [%d] = %v, differences give %v", i, base[2][i], fd)
 		}
 	}

@@ -13,16 +13,19 @@
 //	complex.go     rows of decompositions of complex matrices; schur.go: their kernels
 //	fourier.go     discrete Fourier transforms
 //	matrix.go      rows of Cholesky, solves, determinants, eigenvalues; linalg.go, matrixexp.go: their kernels
-//	region.go      Scan and If: ops with sub-graphs, and their derivatives
+//	region.go      Scan and If: ops with sub-graphs and several results, and their derivatives
+//	rewrite.go     Rewriter: copies of nodes, under inlining and all that rebuilds graphs
 //	segment.go     derivatives of scans whose history is too long to store
 //	while.go       While: a loop whose trips only a run knows, with snapshots for its derivative
 //	effect.go      argument checks, rejections, prints
 //	grad.go        Backprop, Grad: reverse mode, as graph expressions
+//	untaken.go     sides of choices that were not taken, whose adjoints are 0
 //	jvp.go         JVP: forward mode, likewise
 //	hessian.go     Hessian-vector products, Hessians, Jacobians
 //	fisher.go      the expected Fisher information of sampling statements
 //	fisherpattern.go which elements depend on which, for sparse derivatives
 //	eval.go        the kernels and the evaluation of one node
+//	tuning.go      the numbers that steer all this
 //	evalgraph.go   Eval, the reference evaluator
 //
 // # Lanes
@@ -36,6 +39,14 @@
 // twice, and ragged nests would need shapes that depend on the iteration. Here a
 // nest of loops is one flat axis of lanes, however ragged, and moving between
 // axes is a gather.
+//
+// # Results
+//
+// A region has several results, each of its own type, and no value: what reads a
+// result reads an OpResult node, the pair of a region and a number. So a result that
+// nobody reads has no reader, and one that nothing depends on has no adjoint and no
+// tangent; there is nothing to put together and take apart again. Ref stays one
+// number: as a pair it would be wider everywhere for the sake of few nodes.
 //
 // # Derivatives
 //

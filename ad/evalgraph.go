@@ -32,6 +32,7 @@ func (g *Graph) Eval(inputs [][]float64, env *Env) ([][]float64, error) {
 	}
 	live := g.Live(g.Outputs, true)
 	val := make([][]float64, len(g.Nodes))
+	results := map[Ref][][]float64{} // of regions
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
 		if !live[i] {
@@ -48,6 +49,9 @@ func (g *Graph) Eval(inputs [][]float64, env *Env) ([][]float64, error) {
 		case OpConst:
 			val[i] = n.Data
 			continue
+		case OpResult:
+			val[i] = results[n.Args[0]][n.ResultIndex()]
+			continue
 		}
 		args := make([][]float64, len(n.Args))
 		types := make([]Type, len(n.Args))
@@ -60,7 +64,7 @@ func (g *Graph) Eval(inputs [][]float64, env *Env) ([][]float64, error) {
 		case Effect:
 			err = RunEffect(n, types, args, env.Print)
 		case Region:
-			err = evalRegion(n, types, args, dst, env)
+			results[Ref(i)], err = evalRegion(n, types, args, env)
 		case Random:
 			err = evalRandom(n, types, args, dst, env)
 		default:
@@ -108,8 +112,13 @@ func (t Type) at(lane, elem int) int {
 	return k
 }
 
-func evalRegion(n *Node, types []Type, args [][]float64, dst []float64, env *Env) error {
-	size := n.Type.Size()
+// evalRegion computes a region's results, over all lanes.
+func evalRegion(n *Node, types []Type, args [][]float64, env *Env) ([][]float64, error) {
+	ts := n.Results()
+	all, res := make([][]float64, len(ts)), make([][]float64, len(ts))
+	for i, t := range ts {
+		all[i] = make([]float64, max(n.Type.Lanes, 1)*t.Size())
+	}
 	lane := make([][]float64, len(args))
 	for l := range max(n.Type.Lanes, 1) {
 		for i, a := range args {
@@ -119,12 +128,16 @@ func evalRegion(n *Node, types []Type, args [][]float64, dst []float64, env *Env
 				lane[i] = a[l*k : (l+1)*k]
 			}
 		}
+		for i, t := range ts {
+			k := t.Size()
+			res[i] = all[i][l*k : (l+1)*k]
+		}
 		var err error
 		switch attr := n.Attr.(type) {
 		case *Scan:
-			err = evalScan(attr, lane, dst[l*size:(l+1)*size], env)
+			err = evalScan(attr, lane, res, env)
 		case *While:
-			err = evalWhile(attr, lane, dst[l*size:(l+1)*size], env)
+			err = evalWhile(attr, lane, res, env)
 		case *If:
 			branch := attr.Else
 			if lane[0][0] != 0 {
@@ -132,25 +145,19 @@ func evalRegion(n *Node, types []Type, args [][]float64, dst []float64, env *Env
 			}
 			var outs [][]float64
 			outs, err = branch.Eval(lane[1:], env)
-			pos := l * size
-			for _, o := range outs {
-				pos += copy(dst[pos:], o)
+			for i, o := range outs {
+				copy(res[i], o)
 			}
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return all, nil
 }
 
-func evalScan(s *Scan, args [][]float64, dst []float64, env *Env) error {
-	ts := s.Results()
-	res := make([][]float64, len(ts))
-	for i, t := range ts {
-		n := t.Size()
-		res[i], dst = dst[:n], dst[n:]
-	}
+// evalScan computes the results of one lane.
+func evalScan(s *Scan, args, res [][]float64, env *Env) error {
 	carry := make([][]float64, s.Carries)
 	for i := range carry {
 		carry[i] = append([]float64(nil), args[i]...)

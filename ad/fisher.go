@@ -188,8 +188,7 @@ func entriesOf(rows pattern, cols []int, n int) *entries {
 		eachBit(rows.row(e), func(int) { k++ })
 		products += k * (k + 1) / 2
 	}
-	// A product of the sparse form costs about four times one of a dense matrix.
-	if products > maxLaneWork || 4*products > len(cols)*len(cols)*elements {
+	if products > maxLaneWork || sparseCost*products > len(cols)*len(cols)*elements {
 		return nil
 	}
 	s := &entries{of: make([]int32, n)}

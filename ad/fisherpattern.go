@@ -45,10 +45,6 @@ func eachBit(row []uint64, f func(int)) {
 	}
 }
 
-// maxPattern bounds the words of one value's pattern, beyond which all its
-// elements have one row.
-const maxPattern = 1 << 24
-
 // patterns finds how nodes depend on the elements of wrt, as far as their ops
 // tell; what they do not tell counts as dependence. Missing are nodes that do not
 // depend on wrt.

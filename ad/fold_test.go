@@ -36,3 +36,28 @@ func TestFoldedTables(t *testing.T) {
 		}
 	}
 }
+
+// TestEqualTables: index tables are known by what is in them.
+func TestEqualTables(t *testing.T) {
+	g := ad.NewGraph()
+	x := g.Input(ad.Type{Shape: []int{10}})
+	table := func(last int32) ad.Index {
+		return ad.Index{Dims: []ad.Dim{{N: 4, Table: []int32{3, 1, 4, last}}, {N: 2, Stride: 1}}}
+	}
+	a, b, c := g.Gather(x, table(5)), g.Gather(x, table(5)), g.Gather(x, table(6))
+	if a != b || a == c {
+		t.Errorf("gathers by equal tables are nodes %d and %d, by another table %d", a, b, c)
+	}
+	y := g.Exp(a)
+	if r, s := g.Scatter(y, table(5), []int{10}), g.Scatter(y, table(5), []int{10}); r != s {
+		t.Errorf("scatters by equal tables are nodes %d and %d", r, s)
+	}
+	// A part of a table is another table, though it has the same address.
+	long := []int32{1, 2, 3, 4, 0, 7, 7, 1}
+	whole := g.Gather(x, ad.Index{Dims: []ad.Dim{{N: 8, Table: long}}})
+	part := g.Gather(x, ad.Index{Dims: []ad.Dim{{N: 5, Table: long}}})
+	again := g.Gather(x, ad.Index{Dims: []ad.Dim{{N: 8, Table: append([]int32(nil), long...)}}})
+	if whole != again || part == whole || g.Type(part).Size() != 5 {
+		t.Errorf("nodes %d and %d for a table, %d for a part of it", whole, again, part)
+	}
+}

@@ -8,17 +8,19 @@ import "math"
 // has the type of outs[k]; None stands for 0.
 //
 // Reverse accumulation in one sweep over the nodes: the rule of every op is its
-// row's Partials or VJP. Below a select, products go through OpMulGuarded, so
-// that a branch that was not taken, whose adjoint is 0, contributes 0 even
-// where its partial derivative is infinite or NaN.
-func (g *Graph) Backprop(outs, seeds, wrt []Ref) []Ref {
+// row's Partials, VJP or Adjoint. A side of a choice that was not taken contributes 0
+// even where its partial derivative is infinite or NaN (untaken.go).
+func (g *Graph) Backprop(outs, seeds, wrt []Ref) []Ref { return g.backprop(outs, seeds, wrt, nil) }
+
+// backprop is Backprop; left says which of outs may be of a side that was not taken.
+func (g *Graph) backprop(outs, seeds, wrt []Ref, left []bool) []Ref {
 	last := Ref(-1)
 	for _, r := range outs {
 		last = max(last, r)
 	}
 	end := int(last) + 1
 	active := g.dependents(wrt, end)
-	guarded := g.belowSelect(end)
+	untaken := g.untaken(end, outs, left)
 	adj := make([]Ref, end)
 	for i := range adj {
 		adj[i] = None
@@ -35,21 +37,41 @@ func (g *Graph) Backprop(outs, seeds, wrt []Ref) []Ref {
 			accumulate(r, g.Expand(seeds[k], g.Type(r)))
 		}
 	}
+	results, resultsLeft := map[Ref][]Ref{}, map[Ref][]bool{} // of regions: the adjoints of their results; which may be of a side not taken
 	old := g.site
 	for i := end - 1; i >= 0; i-- {
-		if adj[i] == None || !active[i] {
+		if !active[i] || adj[i] == None && results[Ref(i)] == nil {
 			continue
 		}
 		n := g.Nodes[i] // a copy: the slice grows below
 		row := &table[n.Op]
 		g.site = n.Site
 		switch {
-		case row.VJP != nil:
+		case n.Op == OpResult:
+			region := n.Args[0]
+			if results[region] == nil {
+				results[region] = make([]Ref, len(g.Nodes[region].Results()))
+				resultsLeft[region] = make([]bool, len(results[region]))
+				for k := range results[region] {
+					results[region][k] = None
+				}
+			}
+			results[region][n.ResultIndex()], resultsLeft[region][n.ResultIndex()] = adj[i], untaken[i]
+		case row.Adjoint != nil || row.VJP != nil:
 			need := make([]bool, len(n.Args))
 			for k, a := range n.Args {
 				need[k] = active[a]
 			}
-			for k, a := range row.VJP(g, &n, Ref(i), adj[i], need) {
+			var adjs []Ref
+			switch {
+			case row.Adjoint != nil:
+				adjs = row.Adjoint(g, &n, Ref(i), results[Ref(i)], resultsLeft[Ref(i)], need)
+			case untaken[i]:
+				adjs = g.guardedVJP(&n, Ref(i), adj[i], need)
+			default:
+				adjs = row.VJP(g, &n, Ref(i), adj[i], need)
+			}
+			for k, a := range adjs {
 				if a != None && need[k] {
 					accumulate(n.Args[k], g.ReduceTo(a, g.Type(n.Args[k])))
 				}
@@ -61,12 +83,12 @@ func (g *Graph) Backprop(outs, seeds, wrt []Ref) []Ref {
 					continue
 				}
 				op := OpMul
-				if guarded[i] && !g.finiteConst(p) {
+				if untaken[i] && !g.finiteConst(p) {
 					op = OpMulGuarded
 				}
 				accumulate(arg, g.ReduceTo(g.Do(op, nil, adj[i], p), g.Type(arg)))
 			}
-		case row.Class == Array || row.Class == Linear || row.Class == Region:
+		case row.Class == Array || row.Class == Linear:
 			g.fail(n.Op, "has no derivative")
 		}
 	}
@@ -128,25 +150,4 @@ func (g *Graph) dependents(wrt []Ref, end int) []bool {
 		}
 	}
 	return dep
-}
-
-// belowSelect marks the nodes below end that a select, or a guarded product,
-// may leave unused.
-func (g *Graph) belowSelect(end int) []bool {
-	m := make([]bool, end)
-	for i := end - 1; i >= 0; i-- {
-		n := &g.Nodes[i]
-		if n.Op == OpSelect {
-			m[n.Args[1]], m[n.Args[2]] = true, true
-		}
-		if n.Op == OpMulGuarded {
-			m[n.Args[1]] = true
-		}
-		if m[i] {
-			for _, a := range n.Args {
-				m[a] = true
-			}
-		}
-	}
-	return m
 }

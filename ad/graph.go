@@ -75,7 +75,7 @@ type Site int32
 // Node is one operation of a graph, in SSA form: its arguments precede it.
 type Node struct {
 	Op   OpCode
-	Type Type // of the value; of regions with several results see Results
+	Type Type // of the value; a region has none, only lanes: see Results
 	Args []Ref
 	Data []float64 // OpConst: the value, Type.Total() elements; never modified
 	Attr any       // what else the op needs: Index, *Scan, *If, *Check, …; immutable
@@ -100,6 +100,9 @@ type Graph struct {
 	kept   []any          // attributes of what was folded
 	consts map[uint64]Ref // scalar constants by bits
 	lower  map[int]Index  // of lower triangles, by size
+	tables tables         // index tables, each content once
+
+	guarding bool // a rule is at work whose adjoint may be that of a side not taken
 
 	uniform map[Ref]bool         // constant arrays of one repeated number
 	fills   map[uint64][]float64 // their storage, by bits; shared
@@ -281,12 +284,25 @@ func (g *Graph) Do(op OpCode, attr any, args ...Ref) Ref {
 		if a < 0 || int(a) >= len(g.Nodes) {
 			g.fail(op, "argument %d is not a node of this graph", a)
 		}
+		if table[g.Nodes[a].Op].Class == Region && op != OpResult {
+			g.fail(op, "argument %d is a region, which has results but no value", a)
+		}
 	}
 	if row.Arity >= 0 && len(args) != row.Arity {
 		g.fail(op, "%d arguments, want %d", len(args), row.Arity)
 	}
 	if row.Class == Elementwise {
 		args = g.narrow(op, row, args)
+	}
+	switch a := attr.(type) {
+	case Index:
+		if x, ok := g.tables.index(a); ok {
+			attr = x
+		}
+	case scatterAttr:
+		if x, ok := g.tables.index(a.Index); ok {
+			attr = scatterAttr{x, a.to}
+		}
 	}
 	if r, ok := g.simplify(op, attr, args); ok {
 		return r
@@ -351,10 +367,10 @@ func (g *Graph) allConst(args []Ref) bool {
 	return true
 }
 
-// inflates reports whether a scatter's value is mostly zeros: the adjoint of a
-// scan's flat value, say, whose history is long and not read.
+// inflates reports whether a scatter's value is mostly zeros: the adjoint of a long
+// array of which a few elements are read.
 func (g *Graph) inflates(n *Node) bool {
-	return n.Op == OpScatter && n.Type.Total() > 1024 && n.Type.Total() > 8*g.Nodes[n.Args[0]].Type.Total()
+	return n.Op == OpScatter && n.Type.Total() > minSpread && n.Type.Total() > maxSpread*g.Nodes[n.Args[0]].Type.Total()
 }
 
 // foldNumber is fold where the value is one number repeated.
@@ -405,6 +421,12 @@ func (g *Graph) typeOf(op OpCode, row *Op, attr any, args []Ref) Type {
 		}
 	}
 	switch {
+	case op == OpResult:
+		ts, i := g.Nodes[args[0]].Results(), int(attr.(resultAttr))
+		if i < 0 || i >= len(ts) {
+			g.fail(op, "result %d of a node with %d", i, len(ts))
+		}
+		t.Shape = ts[i].Shape
 	case row.Class == Elementwise || row.Class == Random:
 		for _, a := range args {
 			u := g.Nodes[a].Type

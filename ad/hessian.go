@@ -1,7 +1,5 @@
 package ad
 
-import "maps"
-
 // HVP returns the products of the Hessian of the scalar out (of its sum, if it
 // is an array) with the vector whose parts are v, in the parts wrt: forward over
 // reverse mode, a few times the cost of the gradient.
@@ -25,10 +23,6 @@ func (g *Graph) Hessian(out, wrt Ref) Ref {
 	}
 	return h
 }
-
-// maxLaneWork bounds the elements of one value in all directions at once, from
-// where on directions are taken one after the other.
-const maxLaneWork = 1 << 22
 
 // Jacobian returns the derivatives of the elements of out by the n elements of
 // wrt, which has no lanes: row i, of as many columns as out has elements over
@@ -112,13 +106,9 @@ func (g *Graph) lanesFree(outs []Ref, wrt Ref, n int) bool {
 // directionsScan takes one direction per step. The sweep is built in a copy of
 // the graph, from which the body takes what is new; the rest is captured.
 func (g *Graph) directionsScan(outs []Ref, wrt, basis Ref, then func(h *Graph, t []Ref) []Ref) []Ref {
-	h := *g
-	h.Nodes = append([]Node(nil), g.Nodes...)
-	h.Inputs = append([]Ref(nil), g.Inputs...)
-	h.cse, h.consts = maps.Clone(g.cse), maps.Clone(g.consts)
-	h.uniform, h.fills, h.lower = maps.Clone(g.uniform), maps.Clone(g.fills), maps.Clone(g.lower)
+	h := g.clone()
 	dir := h.Input(g.Type(wrt))
-	res := then(&h, h.JVP(outs, []Ref{wrt}, []Ref{dir}))
+	res := then(h, h.JVP(outs, []Ref{wrt}, []Ref{dir}))
 	var wanted []Ref
 	for i, d := range res {
 		if d != None {
@@ -131,44 +121,40 @@ func (g *Graph) directionsScan(outs []Ref, wrt, basis Ref, then func(h *Graph, t
 		return res
 	}
 
-	body := NewGraph()
-	to := make([]Ref, len(h.Nodes))
-	for i := range to {
-		to[i] = None
-	}
-	to[dir] = body.Input(g.Type(wrt))
+	body, first := NewGraph(), len(g.Nodes)
+	w := NewRewriter(h, body)
+	w.Put(dir, body.Input(g.Type(wrt)))
 	args := []Ref{basis}
-	of := func(r Ref) Ref { // what the body sees in place of a node
-		if n := &h.Nodes[r]; to[r] == None {
-			switch {
-			case n.Op == OpConst:
-				to[r] = body.ConstArray(n.Type, n.Data)
-			case n.Type.Lanes > 0:
-				u := g.Unlane(r)
-				args = append(args, u)
-				to[r] = body.Lane(body.Input(g.Type(u)))
-			default:
-				args = append(args, r)
-				to[r] = body.Input(n.Type)
-			}
+	capture := func(r Ref) Ref { // a value of g
+		u := g.Unlane(r)
+		args = append(args, u)
+		in := body.Input(g.Type(u))
+		if g.Type(r).Lanes > 0 {
+			return body.Lane(in)
 		}
-		return to[r]
+		return in
 	}
-	live := h.Live(wanted, false)
-	for i := len(g.Nodes); i < len(h.Nodes); i++ {
-		n := &h.Nodes[i]
-		if !live[i] || to[i] != None || n.Op == OpConst {
-			continue
+	w.Outside = func(r Ref) Ref {
+		n := &h.Nodes[r]
+		switch {
+		case n.Op == OpConst:
+			return body.ConstArray(n.Type, n.Data)
+		case table[n.Op].Class == Region: // its results are captured
+			return None
 		}
-		in := make([]Ref, len(n.Args))
-		for k, a := range n.Args {
-			in[k] = of(a)
-		}
-		body.site = n.Site
-		to[i] = body.Do(n.Op, n.Attr, in...)
+		return capture(r)
 	}
+	w.Node = func(_ Ref, n *Node, attr any, args []Ref) Ref {
+		if n.Op == OpResult && args[0] == None {
+			return capture(g.Do(OpResult, n.Attr, n.Args[0]))
+		}
+		return w.Same(n, attr, args)
+	}
+	fresh := h.Live(wanted, false)
+	clear(fresh[:first])
+	w.Run(fresh)
 	for _, r := range wanted {
-		body.Output(of(r))
+		body.Output(w.At(r))
 	}
 	scan := g.DoScan(&Scan{Body: body, Streams: 1, Outs: len(wanted), Steps: g.Type(basis).Shape[0]}, args)
 	k := 0

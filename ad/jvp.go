@@ -49,28 +49,15 @@ func (g *Graph) JVP(outs, wrt, tangents []Ref) []Ref {
 type forward struct {
 	g     *Graph
 	tan   map[Ref]Ref   // tangents that are not 0
-	parts map[Ref][]Ref // of a region: the tangents of its results, None where 0
+	parts map[Ref][]Ref // of regions: the tangents of their results, None where 0
 }
 
-// of is the tangent of r, put together if r is a region's flat value.
+// of is the tangent of r.
 func (f *forward) of(r Ref) Ref {
 	if t, ok := f.tan[r]; ok {
 		return t
 	}
-	ps, ok := f.parts[r]
-	if !ok {
-		return None
-	}
-	all := make([]Ref, len(ps))
-	for i, t := range f.g.Nodes[r].Attr.(hasResults).Results() {
-		all[i] = ps[i]
-		if ps[i] == None {
-			all[i] = f.g.Expand(f.g.Const(0), t)
-		}
-	}
-	t := f.g.Expand(f.g.Concat(all...), f.g.Type(r))
-	f.tan[r] = t
-	return t
+	return None
 }
 
 // orZero is t, or zeros of type of.
@@ -90,12 +77,11 @@ func (f *forward) plus(t, u Ref) Ref {
 
 func (f *forward) node(r Ref, n *Node) {
 	g, row := f.g, &table[n.Op]
-	if n.Op == OpGather {
-		if ps, ok := f.parts[n.Args[0]]; ok {
-			if f.gatherPart(r, n, ps) {
-				return
-			}
+	if n.Op == OpResult {
+		if ps, ok := f.parts[n.Args[0]]; ok && ps[n.ResultIndex()] != None {
+			f.tan[r] = g.Expand(ps[n.ResultIndex()], n.Type)
 		}
+		return
 	}
 	tans := make([]Ref, len(n.Args))
 	some := false
@@ -154,29 +140,6 @@ func (f *forward) node(r Ref, n *Node) {
 	if t != None {
 		f.tan[r] = g.Expand(t, n.Type)
 	}
-}
-
-// gatherPart is the tangent of a gather from a region's flat value that stays
-// within one of its results.
-func (f *forward) gatherPart(r Ref, n *Node, ps []Ref) bool {
-	ix := n.Attr.(Index)
-	lo, hi, ok := ix.bounds()
-	if !ok {
-		return true
-	}
-	offset := 0
-	for i, t := range f.g.Nodes[n.Args[0]].Attr.(hasResults).Results() {
-		size := t.Size()
-		if lo >= offset && hi < offset+size {
-			if ps[i] != None {
-				ix.Offset -= offset
-				f.tan[r] = f.g.Expand(f.g.Gather(ps[i], ix), n.Type)
-			}
-			return true
-		}
-		offset += size
-	}
-	return false
 }
 
 // transposed applies the transpose of the op's VJP to the tangents: with
@@ -322,7 +285,7 @@ func (f *forward) scan(s *Scan, n *Node, tans []Ref) []Ref {
 		}
 	}
 	r := f.g.DoScan(&d, w.args(f, n.Args, tans))
-	res := f.none(s)
+	res := f.none(n)
 	w.carriedParts(f.g, r, s.Carries, res, s.finalAt, s.historyAt, d.finalAt, d.historyAt)
 	k := 0
 	for i := range s.Outs + s.Sums {
@@ -356,7 +319,7 @@ func (f *forward) while(s *While, n *Node, tans []Ref) []Ref {
 	}
 	d.Cond.Output(d.Cond.Inline(s.Cond, inputs, false)[0])
 	r := f.g.DoWhile(&d, w.args(f, n.Args, tans))
-	res := f.none(s)
+	res := f.none(n)
 	w.carriedParts(f.g, r, s.Carries, res, s.finalAt, s.historyAt, d.finalAt, d.historyAt)
 	k := 0
 	for i := range s.Sums {
@@ -378,8 +341,9 @@ func (w *twin) carriedParts(g *Graph, r Ref, carries int, res []Ref, final, hist
 	}
 }
 
-func (f *forward) none(s hasResults) []Ref {
-	res := make([]Ref, len(s.Results()))
+// none are no tangents of a region's results.
+func (f *forward) none(n *Node) []Ref {
+	res := make([]Ref, len(n.Results()))
 	for i := range res {
 		res[i] = None
 	}
@@ -418,7 +382,7 @@ func (f *forward) conditional(c *If, n *Node, tans []Ref) []Ref {
 	}
 	d.Then, d.Else = side(c.Then), side(c.Else)
 	r := f.g.Do(OpIf, &d, append([]Ref{n.Args[0]}, args...)...)
-	res := f.none(c)
+	res := f.none(n)
 	k := 0
 	for i := range want {
 		if want[i] {

@@ -9,7 +9,8 @@ const (
 	Elementwise              // one number from one number of each argument; scalar arguments are broadcast
 	Linear                   // moves or sums elements
 	Array                    // a function of whole arrays, per lane
-	Region                   // has sub-graphs
+	Region                   // has sub-graphs and any number of results; has itself no value
+	Projection               // a result of a region
 	Effect                   // checks, rejections, prints: no value
 	Random                   // draws a number from a stream; elementwise, never shared, folded or differentiated
 )
@@ -46,6 +47,11 @@ type Op struct {
 	// is false), given the adjoint of the value. For ops whose rule is not
 	// Partials.
 	VJP func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref
+
+	// Adjoint is the rule of a Region: the adjoints of its arguments (None where zero
+	// or where need is false), given those of its results, None where there is none, and
+	// which of them may be of a side of a choice that was not taken. r is the node.
+	Adjoint func(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool) []Ref
 
 	// Points are argument tuples at which the derivative tests evaluate the op,
 	// besides random ones; Domain maps a standard normal number to a sensible
@@ -241,6 +247,7 @@ const (
 	OpScan
 	OpIf
 	OpWhile
+	OpResult // one of a region's results
 
 	// effects
 	OpCheck

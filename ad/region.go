@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 )
 
 // Scan runs Body Steps times in order (Reverse: from the last step to the
@@ -14,10 +15,9 @@ import (
 // all without lanes; its outputs are the next carried values, Outs values that
 // are kept for every step, and Sums values that are added up over the steps.
 //
-// The node's value is one flat array: the final carried values, the carried
-// values before every step (the history that the derivative needs; position t
-// is step t also in reverse), the kept values per step, the sums. Result tells
-// where each stands. With lanes, the whole scan runs once per lane.
+// The node's results are the final carried values, the carried values before every
+// step (the history that the derivative needs; position t is step t also in reverse),
+// the kept values per step, the sums. With lanes, the whole scan runs once per lane.
 type Scan struct {
 	Body                         *Graph
 	Carries, Streams, Outs, Sums int
@@ -30,12 +30,7 @@ type Scan struct {
 	Limit int
 }
 
-// DefaultHistory is the history that the derivative of a scan stores without
-// further thought: 8 MB. In segments a gradient was measured to take about the same
-// time per step, from 1000 steps of 9 numbers to 100,000 of 100.
-const DefaultHistory = 1 << 20
-
-// Results are the types of a scan's results in the order of its flat value.
+// Results are the types of the results, in order.
 func (s *Scan) Results() []Type {
 	out := s.Body.Outputs
 	var ts []Type
@@ -64,11 +59,11 @@ func (s *Scan) outAt(i int) int     { return 2*s.Carries + i }
 func (s *Scan) sumAt(i int) int     { return 2*s.Carries + s.Outs + i }
 
 // If runs Then where the first argument is not 0, else Else; both take the
-// other arguments as inputs and have outputs of the same types, which stand one
-// after another in the node's flat value. With lanes, each lane goes its way.
+// other arguments as inputs and have outputs of the same types, the node's results.
+// With lanes, each lane goes its way.
 type If struct{ Then, Else *Graph }
 
-// Results are the types of the results in the order of the flat value.
+// Results are the types of the results, in order.
 func (f *If) Results() []Type {
 	ts := make([]Type, len(f.Then.Outputs))
 	for i, r := range f.Then.Outputs {
@@ -80,38 +75,37 @@ func (f *If) Results() []Type {
 // Draws reports whether the node draws random numbers, itself or in a
 // sub-graph.
 func (n *Node) Draws() bool {
-	some := func(graphs ...*Graph) bool {
-		return slices.ContainsFunc(graphs, func(g *Graph) bool {
-			for i := range g.Nodes {
-				if g.Nodes[i].Draws() {
-					return true
-				}
+	return table[n.Op].Class == Random || slices.ContainsFunc(n.Bodies(), func(g *Graph) bool {
+		for i := range g.Nodes {
+			if g.Nodes[i].Draws() {
+				return true
 			}
-			return false
-		})
-	}
-	switch a := n.Attr.(type) {
-	case *Scan:
-		return some(a.Body)
-	case *If:
-		return some(a.Then, a.Else)
-	case *While:
-		return some(a.Cond, a.Body)
-	}
-	return table[n.Op].Class == Random
+		}
+		return false
+	})
 }
 
-type hasResults interface{ Results() []Type }
-
-// regionOps are the ops that have sub-graphs.
-func regionOps() map[OpCode]Op {
-	flat := func(attr any) Type {
-		n := 0
-		for _, t := range attr.(hasResults).Results() {
-			n += t.Size()
-		}
-		return Type{Shape: []int{n}}
+// Results are the types of a region's results, without lanes; the node's lanes are
+// theirs. Other nodes have none.
+func (n *Node) Results() []Type {
+	if a, ok := n.Attr.(interface{ Results() []Type }); ok {
+		return a.Results()
 	}
+	return nil
+}
+
+// resultAttr is the attribute of OpResult: which one.
+type resultAttr int
+
+// Key implements Keyed.
+func (k resultAttr) Key() string { return strconv.Itoa(int(k)) }
+
+// ResultIndex is which result of its region an OpResult node is.
+func (n *Node) ResultIndex() int { return int(n.Attr.(resultAttr)) }
+
+// regionOps are the ops that have sub-graphs, and that which takes their results.
+func regionOps() map[OpCode]Op {
+	nothing := Type{Shape: []int{0}}
 	return map[OpCode]Op{
 		OpScan: {Name: "scan", Class: Region, Arity: -1,
 			Shape: func(args []Type, attr any) (Type, error) {
@@ -134,9 +128,9 @@ func regionOps() map[OpCode]Op {
 						return Type{}, fmt.Errorf("carried value %d changes shape", i)
 					}
 				}
-				return flat(attr), nil
+				return nothing, nil
 			},
-			VJP: scanVJP},
+			Adjoint: scanAdjoint},
 		OpIf: {Name: "if", Class: Region, Arity: -1,
 			Shape: func(args []Type, attr any) (Type, error) {
 				f := attr.(*If)
@@ -148,33 +142,23 @@ func regionOps() map[OpCode]Op {
 						return Type{}, fmt.Errorf("result %d of types %v and %v", i, a, b)
 					}
 				}
-				return flat(attr), nil
+				return nothing, nil
 			},
-			VJP: ifVJP},
+			Adjoint: ifAdjoint},
 		OpWhile: {Name: "while", Class: Region, Arity: -1,
 			Shape: func(args []Type, attr any) (Type, error) {
 				if err := whileShape(args, attr); err != nil {
 					return Type{}, err
 				}
-				return flat(attr), nil
+				return nothing, nil
 			},
-			VJP: whileVJP},
+			Adjoint: whileAdjoint},
+		OpResult: {Name: "result", Class: Projection, Arity: 1},
 	}
 }
 
-// Result takes result i out of a region's flat value r.
-func (g *Graph) Result(r Ref, i int) Ref {
-	ts := g.Nodes[r].Attr.(hasResults).Results()
-	return g.part(r, ts, i)
-}
-
-func (g *Graph) part(flat Ref, ts []Type, i int) Ref {
-	offset := 0
-	for _, t := range ts[:i] {
-		offset += t.Size()
-	}
-	return g.Slice(flat, offset, ts[i].Shape)
-}
+// Result is result i of the region r.
+func (g *Graph) Result(r Ref, i int) Ref { return g.Do(OpResult, resultAttr(i), r) }
 
 // DoScan adds a scan; see Scan for the arguments and Final, Kept and Sum for
 // its results.
@@ -196,61 +180,6 @@ func (g *Graph) History(scan Ref, i int) Ref {
 // SumOf is the total of sum i of a Scan or While.
 func (g *Graph) SumOf(loop Ref, i int) Ref {
 	return g.Result(loop, g.Nodes[loop].Attr.(interface{ sumAt(int) int }).sumAt(i))
-}
-
-// Inline adds a copy of body to g with its inputs replaced, and returns the
-// counterparts of its outputs. Because every op maps over lanes, inputs may
-// have lanes though body's do not. Effects are copied only with effects, those
-// of regions in it included.
-func (g *Graph) Inline(body *Graph, inputs []Ref, effects bool) []Ref {
-	return g.inline(body, inputs, body.Outputs, effects)
-}
-
-func (g *Graph) inline(body *Graph, inputs, outputs []Ref, effects bool) []Ref {
-	to := make([]Ref, len(body.Nodes))
-	live := body.Live(outputs, effects)
-	acts := map[Ref]bool{} // regions with effects: Do knows only of ops that are effects
-	for _, r := range body.Effects {
-		acts[r] = table[body.Nodes[r].Op].Class == Region
-	}
-	old := g.site
-	defer func() { g.site = old }()
-	for i := range body.Nodes {
-		n := &body.Nodes[i]
-		if !live[i] {
-			continue
-		}
-		g.site = n.Site
-		switch n.Op {
-		case OpInput:
-			to[i] = inputs[n.Attr.(int)]
-		case OpConst:
-			to[i] = g.ConstArray(n.Type, n.Data)
-		default:
-			args := make([]Ref, len(n.Args))
-			for k, a := range n.Args {
-				args[k] = to[a]
-			}
-			attr := n.Attr
-			if table[n.Op].Class == Region && !effects {
-				attr = withoutEffects(attr)
-			}
-			if n.Op == OpMatMul {
-				m := attr.(MatMulAttr)
-				to[i] = g.matMul(args[0], args[1], m.TransA, m.TransB) // lanes that come with the inputs become rows
-			} else {
-				to[i] = g.Do(n.Op, attr, args...)
-			}
-			if effects && acts[Ref(i)] {
-				g.Effects = append(g.Effects, to[i])
-			}
-		}
-	}
-	res := make([]Ref, len(outputs))
-	for i, r := range outputs {
-		res[i] = to[r]
-	}
-	return res
 }
 
 // Live marks the nodes that outputs need and, if effects is set, those that
@@ -275,20 +204,30 @@ func (g *Graph) Live(outputs []Ref, effects bool) []bool {
 	return live
 }
 
+// MarkResults marks all results of marked regions: who moves or repeats a region moves
+// its results with it, because it has no other value that could be kept.
+func (g *Graph) MarkResults(marked []bool) {
+	for i := range g.Nodes {
+		if n := &g.Nodes[i]; n.Op == OpResult {
+			marked[i] = marked[n.Args[0]]
+		}
+	}
+}
+
 // core is the type of one lane.
 func core(t Type) Type { return Type{Shape: t.Shape} }
 
-// scanVJP: the adjoint of a scan is a scan in the opposite order. It carries
+// scanAdjoint: the adjoint of a scan is a scan in the opposite order. It carries
 // the adjoints of the carried values; each step recomputes the forward body
 // from the history of the carried values (storing every intermediate instead
 // costs memory traffic for what is mostly a few multiplications) and pulls the
 // adjoints back through it. Adjoints of captured values are summed over steps.
 // Carried values that depend on nothing that has a derivative carry no adjoint.
-func scanVJP(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
+func scanAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool) []Ref {
 	s := n.Attr.(*Scan)
 	ts := s.Results()
 	if s.long(n.Type.Lanes) {
-		return segmentedVJP(g, n, adj, need)
+		return segmentedAdjoint(g, n, adjs, left, need)
 	}
 	active := activeCarries(s.Body, s.Carries, need)
 	nb := NewGraph()
@@ -306,7 +245,7 @@ func scanVJP(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 	for i := range s.Carries {
 		if active[i] {
 			seeds[i] = nb.Input(ts[s.finalAt(i)])
-			a := g.adjPart(adj, ts, s.finalAt(i))
+			a := adjs[s.finalAt(i)]
 			if a == None {
 				a = g.Expand(g.Const(0), ts[s.finalAt(i)])
 			}
@@ -323,17 +262,17 @@ func scanVJP(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 	}
 	for i := range s.Carries {
 		t := ts[s.finalAt(i)]
-		inputs[i] = stream(g.part(out, ts, s.historyAt(i)), t)
+		inputs[i] = stream(g.Result(r, s.historyAt(i)), t)
 		histAdj[i] = None
 		if active[i] {
-			histAdj[i] = stream(g.adjPart(adj, ts, s.historyAt(i)), t)
+			histAdj[i] = stream(adjs[s.historyAt(i)], t)
 		}
 	}
 	for i := s.Carries; i < s.Carries+s.Streams; i++ {
 		inputs[i] = stream(n.Args[i], s.Body.Type(s.Body.Inputs[i]))
 	}
 	for i := range s.Outs {
-		seeds[s.Carries+i] = stream(g.adjPart(adj, ts, s.outAt(i)), s.Body.Type(s.Body.Outputs[s.Carries+i]))
+		seeds[s.Carries+i] = stream(adjs[s.outAt(i)], s.Body.Type(s.Body.Outputs[s.Carries+i]))
 	}
 	capture := func(arg Ref) Ref {
 		if arg == None {
@@ -343,7 +282,7 @@ func scanVJP(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 		return nb.Input(core(g.Type(arg)))
 	}
 	for i := range s.Sums {
-		seeds[s.Carries+s.Outs+i] = capture(g.adjPart(adj, ts, s.sumAt(i)))
+		seeds[s.Carries+s.Outs+i] = capture(adjs[s.sumAt(i)])
 	}
 	for i := s.Carries + s.Streams; i < len(n.Args); i++ {
 		inputs[i] = capture(n.Args[i])
@@ -358,95 +297,123 @@ func scanVJP(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 			wrt = append(wrt, inputs[i])
 		}
 	}
-	for k, r := range nb.Backprop(outs, seeds, wrt) {
-		if r == None {
-			r = nb.Const(0)
-		}
-		wrt[k] = nb.Broadcast(r, nb.Type(wrt[k]).Shape)
-	}
+	res := make([]Ref, len(n.Args)) // the output of the backward body for each argument
 	k := 0
+	pulled := nb.backprop(outs, seeds, wrt, n.untakenOutputs(left))
 	for i := range n.Args {
-		switch {
-		case i < s.Carries && active[i]:
-			if histAdj[i] != None {
-				wrt[k] = nb.Add(wrt[k], histAdj[i])
-			}
-		case i < s.Carries || !need[i]:
+		res[i] = None
+		if !(i < s.Carries && active[i] || i >= s.Carries && need[i]) {
 			continue
+		}
+		a := pulled[k]
+		k++
+		switch {
+		case a == None && i >= s.Carries:
+			continue
+		case a == None:
+			a = nb.Const(0)
+		}
+		a = nb.Broadcast(a, nb.Type(inputs[i]).Shape)
+		switch {
+		case i < s.Carries:
+			if histAdj[i] != None {
+				a = nb.Add(a, histAdj[i])
+			}
 		case i < s.Carries+s.Streams:
 			back.Outs++
 		default:
 			back.Sums++
 		}
-		nb.Output(wrt[k])
-		k++
+		res[i] = a
+		nb.Output(a)
 	}
-	r := g.DoScan(back, append(append(carries, streams...), captures...))
-
-	adjs := make([]Ref, len(n.Args))
+	args := append(append(carries, streams...), captures...)
+	if len(nb.Outputs) == 0 {
+		return res
+	}
+	b := g.DoScan(back, args)
 	k = 0
 	for i, a := range n.Args {
-		adjs[i] = None
 		switch {
-		case i < s.Carries && active[i]:
-			adjs[i] = g.Final(r, k)
-		case i < s.Carries || !need[i]:
+		case res[i] == None:
 			continue
+		case i < s.Carries:
+			res[i] = g.Final(b, k)
 		case i < s.Carries+s.Streams:
-			adjs[i] = g.Kept(r, k-back.Carries)
+			res[i] = g.Kept(b, k-back.Carries)
 		default:
-			adjs[i] = g.SumOf(r, k-back.Carries-back.Outs)
+			res[i] = g.SumOf(b, k-back.Carries-back.Outs)
 		}
-		adjs[i] = g.reduceLanes(adjs[i], a)
+		res[i] = g.reduceLanes(res[i], a)
 		k++
 	}
-	return adjs
+	return res
 }
 
-// ifVJP: the adjoint of a conditional is the conditional of the adjoints; a
+// ifAdjoint: the adjoint of a conditional is the conditional of the adjoints; a
 // branch that was not taken is not looked at, so it cannot spoil them.
-func ifVJP(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
+func ifAdjoint(g *Graph, n *Node, _ Ref, adjs []Ref, left, need []bool) []Ref {
 	f := n.Attr.(*If)
-	ts := f.Results()
-	args := append([]Ref{n.Args[0]}, n.Args[1:]...)
-	args = append(args, adj)
-	pull := func(branch *Graph) *Graph {
-		b := NewGraph()
+	args := append([]Ref(nil), n.Args...)
+	for _, a := range adjs {
+		if a != None {
+			args = append(args, a)
+		}
+	}
+	pull := func(branch *Graph) (b *Graph, wrt, pulled []Ref) {
+		b = NewGraph()
+		b.site = g.site
 		inputs := make([]Ref, len(branch.Inputs))
 		for i, in := range branch.Inputs {
 			inputs[i] = b.Input(branch.Type(in))
 		}
-		adjIn := b.Input(core(g.Type(adj)))
-		outs := b.Inline(branch, inputs, false)
-		seeds := make([]Ref, len(outs))
-		for i := range outs {
-			seeds[i] = b.part(adjIn, ts, i)
+		seeds := make([]Ref, len(adjs))
+		for i, a := range adjs {
+			seeds[i] = None
+			if a != None {
+				seeds[i] = b.Input(core(g.Type(a)))
+			}
 		}
-		var wrt []Ref
 		for i, in := range inputs {
 			if need[i+1] {
 				wrt = append(wrt, in)
 			}
 		}
-		for i, r := range b.Backprop(outs, seeds, wrt) {
-			if r == None {
-				r = b.Const(0)
-			}
-			b.Output(b.Broadcast(r, b.Type(wrt[i]).Shape))
-		}
-		return b
+		return b, wrt, b.backprop(b.Inline(branch, inputs, false), seeds, wrt, left)
 	}
-	r := g.Do(OpIf, &If{Then: pull(f.Then), Else: pull(f.Else)}, args...)
-	adjs := make([]Ref, len(n.Args))
+	then, wrtThen, pulledThen := pull(f.Then)
+	otherwise, wrtElse, pulledElse := pull(f.Else)
+	res := make([]Ref, len(n.Args))
+	var moved []int // arguments that have an adjoint on either side
 	k := 0
-	for i, a := range n.Args {
-		adjs[i] = None
-		if i > 0 && need[i] {
-			adjs[i] = g.reduceLanes(g.Result(r, k), a)
-			k++
+	for i := range n.Args {
+		res[i] = None
+		if i == 0 || !need[i] {
+			continue
 		}
+		if pulledThen[k] != None || pulledElse[k] != None {
+			moved = append(moved, i)
+			then.outputOrZero(pulledThen[k], then.Type(wrtThen[k]))
+			otherwise.outputOrZero(pulledElse[k], otherwise.Type(wrtElse[k]))
+		}
+		k++
 	}
-	return adjs
+	if len(moved) == 0 {
+		return res
+	}
+	r := g.Do(OpIf, &If{Then: then, Else: otherwise}, args...)
+	for k, i := range moved {
+		res[i] = g.reduceLanes(g.Result(r, k), n.Args[i])
+	}
+	return res
+}
+
+// outputOrZero makes r an output of type t; None is 0.
+func (g *Graph) outputOrZero(r Ref, t Type) {
+	if r == None {
+		r = g.Const(0)
+	}
+	g.Output(g.Broadcast(r, t.Shape))
 }
 
 // activeCarries marks, among the first arguments of a region that carries them,
@@ -471,108 +438,4 @@ func activeCarries(body *Graph, carries int, need []bool) []bool {
 			return act[:carries]
 		}
 	}
-}
-
-// adjPart is part i of adj, the adjoint of a region's flat value; None where it
-// is known to be 0. The adjoint is as a rule a sum of scatters of the adjoints
-// of parts, which need not be put together to be taken apart.
-func (g *Graph) adjPart(adj Ref, ts []Type, i int) Ref {
-	lo := 0
-	for _, t := range ts[:i] {
-		lo += t.Size()
-	}
-	hi := lo + ts[i].Size()
-	if lo == hi {
-		return None
-	}
-	total := None
-	add := func(x Ref) bool {
-		if total == None {
-			total = x
-		} else {
-			total = g.Add(total, x)
-		}
-		return true
-	}
-	var walk func(x Ref, depth int) bool
-	walk = func(x Ref, depth int) bool {
-		n := g.Nodes[x]
-		switch {
-		case depth > 1000:
-			return false
-		case n.Op == OpAdd && g.Type(n.Args[0]).Equal(n.Type) && g.Type(n.Args[1]).Equal(n.Type):
-			return walk(n.Args[0], depth+1) && walk(n.Args[1], depth+1)
-		case n.Op == OpScatter:
-			ix := n.Index()
-			from, to, ok := ix.bounds()
-			if !ok || to < lo || from >= hi {
-				return true
-			}
-			if from < lo || to >= hi {
-				return false
-			}
-			ix.Offset -= lo
-			if ix.isIdentity(hi - lo) {
-				x = g.Reshape(n.Args[0], ts[i].Shape)
-			} else {
-				x = g.Scatter(n.Args[0], ix, ts[i].Shape)
-			}
-			return add(x)
-		case n.Op == OpConst && n.Type.Lanes == 0:
-			part := n.Data[lo:hi]
-			for _, v := range part {
-				if v != 0 {
-					return add(g.ConstArray(Type{Shape: ts[i].Shape}, part))
-				}
-			}
-			return true
-		}
-		return false
-	}
-	if walk(adj, 0) {
-		return total
-	}
-	return g.part(adj, ts, i)
-}
-
-// withoutEffects is the attribute of a region for a repetition of it whose
-// effects have been carried out already.
-func withoutEffects(attr any) any {
-	switch a := attr.(type) {
-	case *Scan:
-		if b := a.Body.withoutEffects(); b != a.Body {
-			c := *a
-			c.Body = b
-			return &c
-		}
-	case *If:
-		if t, e := a.Then.withoutEffects(), a.Else.withoutEffects(); t != a.Then || e != a.Else {
-			return &If{Then: t, Else: e}
-		}
-	case *While:
-		if c, b := a.Cond.withoutEffects(), a.Body.withoutEffects(); c != a.Cond || b != a.Body {
-			w := *a
-			w.Cond, w.Body = c, b
-			return &w
-		}
-	}
-	return attr
-}
-
-func (g *Graph) withoutEffects() *Graph {
-	h := *g
-	h.Effects = nil
-	changed := len(g.Effects) > 0
-	h.Nodes = append([]Node(nil), g.Nodes...)
-	for i := range h.Nodes {
-		if n := &h.Nodes[i]; table[n.Op].Class == Region {
-			if a := withoutEffects(n.Attr); a != n.Attr {
-				n.Attr, changed = a, true
-			}
-		}
-	}
-	if !changed {
-		return g
-	}
-	return &h
 }

@@ -193,7 +193,7 @@ func arrayOps() map[OpCode]Op {
 				shape := g.Type(x).Shape
 				y := g.alongLast(out, shape)
 				p := g.Select(g.Do(OpIsInf, nil, y), g.Const(0), g.Exp(g.Sub(x, y)))
-				return []Ref{g.Mul(g.alongLast(adj, shape), p)}
+				return []Ref{g.times(g.alongLast(adj, shape), p)}
 			}},
 		OpMaxOf: {Name: "max", Class: Array, Arity: 1,
 			Shape: lastDimReduced,
@@ -216,7 +216,7 @@ func arrayOps() map[OpCode]Op {
 				shape := g.Type(x).Shape
 				hit := g.Equal(x, g.alongLast(out, shape))
 				count := g.sumLast(hit)
-				return []Ref{g.Mul(hit, g.alongLast(g.Div(adj, count), shape))}
+				return []Ref{g.times(g.alongLast(adj, shape), g.Div(hit, g.alongLast(count, shape)))}
 			}},
 	}
 }

@@ -17,12 +17,12 @@ func (s *Scan) long(lanes int) bool {
 	if limit == 0 {
 		limit = DefaultHistory
 	}
-	return s.Steps > 4 && size*s.Steps*max(lanes, 1) > limit
+	return s.Steps > minSegmented && size*s.Steps*max(lanes, 1) > limit
 }
 
-// segmentedVJP builds the scan of scans and its derivative in a sub-graph
+// segmentedAdjoint builds the scan of scans and its derivative in a sub-graph
 // without lanes, which is then copied.
-func segmentedVJP(g *Graph, n *Node, adj Ref, need []bool) []Ref {
+func segmentedAdjoint(g *Graph, n *Node, of []Ref, left, need []bool) []Ref {
 	s := n.Attr.(*Scan)
 	ts := s.Results()
 	b := NewGraph()
@@ -33,12 +33,13 @@ func segmentedVJP(g *Graph, n *Node, adj Ref, need []bool) []Ref {
 		in[i] = b.Input(core(g.Type(a)))
 	}
 	var seeds []Ref
+	var seedsLeft []bool
 	wanted := make([]bool, len(ts))
 	for i := range ts {
-		if a := g.adjPart(adj, ts, i); a != None {
+		if a := of[i]; a != None {
 			wanted[i] = true
 			args = append(args, a)
-			seeds = append(seeds, b.Input(core(g.Type(a))))
+			seeds, seedsLeft = append(seeds, b.Input(core(g.Type(a)))), append(seedsLeft, left[i])
 		}
 	}
 	outs := b.segmented(s, in, wanted)
@@ -48,7 +49,7 @@ func segmentedVJP(g *Graph, n *Node, adj Ref, need []bool) []Ref {
 			wrt = append(wrt, r)
 		}
 	}
-	for i, r := range b.Backprop(outs, seeds, wrt) {
+	for i, r := range b.backprop(outs, seeds, wrt, seedsLeft) {
 		if r == None {
 			r = b.Const(0)
 		}

@@ -2,6 +2,8 @@ package ad
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 )
 
@@ -20,7 +22,8 @@ type Index struct {
 }
 
 // Dim is one dimension of an Index. A Table holds element offsets (already
-// multiplied by the stride) and must not change afterwards.
+// multiplied by the stride) and must not change afterwards. In a graph, equal tables
+// are one.
 type Dim struct {
 	N, Stride int
 	Table     []int32
@@ -44,7 +47,8 @@ func (x Index) Size() int {
 	return n
 }
 
-// Key implements Keyed: affine maps by content, tables by identity.
+// Key implements Keyed: affine maps by content, tables by identity, which in a graph
+// is the same.
 func (x Index) Key() string {
 	b := strconv.AppendInt(make([]byte, 0, 48), int64(x.Offset), 36)
 	for _, d := range x.Dims {
@@ -56,6 +60,59 @@ func (x Index) Key() string {
 		}
 	}
 	return string(b)
+}
+
+// tables holds index tables, each content once, so that what is gathered twice by equal
+// tables is one node, and passes tell tables apart by their address.
+type tables struct {
+	byContent map[tableKey][]int32
+	known     map[*int32]int // lengths of those that are there
+}
+
+type tableKey struct {
+	n    int
+	hash uint64
+}
+
+func (ts *tables) clone() tables { return tables{maps.Clone(ts.byContent), maps.Clone(ts.known)} }
+
+// index is x with its tables replaced by equal ones that were there before; ok is false
+// if it has none such.
+func (ts *tables) index(x Index) (_ Index, ok bool) {
+	for k, d := range x.Dims {
+		if d.Table == nil || d.N == 0 {
+			continue
+		}
+		t := ts.table(d.Table[:d.N])
+		if &t[0] == &d.Table[0] {
+			continue
+		}
+		if !ok {
+			x.Dims, ok = slices.Clone(x.Dims), true
+		}
+		x.Dims[k].Table = t
+	}
+	return x, ok
+}
+
+func (ts *tables) table(t []int32) []int32 {
+	if ts.known[&t[0]] == len(t) {
+		return t
+	}
+	key := tableKey{n: len(t), hash: 14695981039346656037} // FNV, by numbers instead of bytes
+	for _, v := range t {
+		key.hash = (key.hash ^ uint64(uint32(v))) * 1099511628211
+	}
+	switch old, ok := ts.byContent[key]; {
+	case !ok:
+		if ts.byContent == nil {
+			ts.byContent, ts.known = map[tableKey][]int32{}, map[*int32]int{}
+		}
+		ts.byContent[key], ts.known[&t[0]] = t, len(t)
+	case slices.Equal(old, t):
+		return old
+	}
+	return t // new, or one of two with the same hash, which stays apart
 }
 
 // Each calls f(position, element) for every position, in order.

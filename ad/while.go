@@ -21,9 +21,8 @@ import (
 // in use hold 0. The first row's value is the initial one, so after at least
 // one trip ⌈trips/stride⌉ rows are in use, always the first ones.
 //
-// The node's value is one flat array: the final carried values, the number of
-// trips, the histories of the carried values (first dimension Snapshots),
-// stride, the sums. Result tells where each stands.
+// The node's results are the final carried values, the number of trips, the histories
+// of the carried values (first dimension Snapshots), stride, the sums.
 type While struct {
 	Cond, Body    *Graph
 	Carries, Sums int
@@ -34,11 +33,7 @@ type While struct {
 	derived bool
 }
 
-// DefaultSnapshots is a capacity for While.Snapshots: small beside caches, and
-// with derivatives that repeat each trip at most once up to its square.
-const DefaultSnapshots = 64
-
-// Results are the types of the results in the order of the flat value.
+// Results are the types of the results, in order.
 func (w *While) Results() []Type {
 	out := w.Body.Outputs
 	var ts []Type
@@ -99,24 +94,15 @@ func whileShape(args []Type, attr any) error {
 	return nil
 }
 
-// stopEvery is how many trips of a loop pass between two questions whether to
-// stop.
-const stopEvery = 4096
-
-func evalWhile(w *While, args [][]float64, dst []float64, env *Env) error {
-	ts := w.Results()
-	res := make([][]float64, len(ts))
-	for i, t := range ts {
-		n := t.Size()
-		res[i], dst = dst[:n:n], dst[n:]
-	}
+// evalWhile computes the results of one lane.
+func evalWhile(w *While, args, res [][]float64, env *Env) error {
 	in := append([][]float64(nil), args...)
 	for i := range w.Carries {
 		in[i] = append([]float64(nil), args[i]...)
 	}
 	trips, stride := 0, 1
 	for ; ; trips++ {
-		if trips%stopEvery == stopEvery-1 && env.Stop != nil {
+		if trips%StopEvery == StopEvery-1 && env.Stop != nil {
 			if err := env.Stop(); err != nil {
 				return err
 			}
@@ -199,6 +185,7 @@ type puller struct {
 	w             *While
 	need          []bool // by argument
 	active        []bool // by carried value
+	left          []bool // by output of the body: whether it may be of a side not taken
 	trips, stride Ref
 	hist          []Ref
 	captured      []Ref
@@ -209,7 +196,7 @@ type puller struct {
 
 // each calls f on all values, to be replaced.
 func (p *puller) each(f func(r Ref) Ref) *puller {
-	q := &puller{w: p.w, need: p.need, active: p.active, trips: f(p.trips), stride: f(p.stride)}
+	q := &puller{w: p.w, need: p.need, active: p.active, left: p.left, trips: f(p.trips), stride: f(p.stride)}
 	all := func(rs []Ref) []Ref {
 		out := make([]Ref, len(rs))
 		for i, r := range rs {
@@ -261,7 +248,7 @@ func (g *Graph) takeRow(x, r Ref) Ref {
 	return g.Take(x, g.Add(g.ConstArray(t, at), g.Scale(float64(t.Size()), r)))
 }
 
-// whileVJP: the adjoint of a loop is a loop over its trips from the last to the
+// whileAdjoint: the adjoint of a loop is a loop over its trips from the last to the
 // first, which carries the adjoints of the carried values. As long as at most
 // two trips lie between snapshots, every step rebuilds the carried values from
 // the last snapshot. Beyond that the loop is over snapshots: each step runs the
@@ -269,24 +256,24 @@ func (g *Graph) takeRow(x, r Ref) Ref {
 // pulls back through this shorter loop, so that up to Snapshots² trips are
 // repeated once rather than many times. Adjoints of the history enter where its
 // values come from.
-func whileVJP(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
+func whileAdjoint(g *Graph, n *Node, r Ref, of []Ref, left, need []bool) []Ref {
 	w := n.Attr.(*While)
 	ts := w.Results()
-	p := &puller{w: w, need: need, active: w.active(need),
-		trips: g.part(out, ts, w.tripsAt()), stride: g.part(out, ts, w.strideAt()), captured: n.Args[w.Carries:]}
+	p := &puller{w: w, need: need, active: w.active(need), left: n.untakenOutputs(left),
+		trips: g.Result(r, w.tripsAt()), stride: g.Result(r, w.strideAt()), captured: n.Args[w.Carries:]}
 	for i := range w.Carries {
-		p.hist = append(p.hist, g.part(out, ts, w.historyAt(i)))
+		p.hist = append(p.hist, g.Result(r, w.historyAt(i)))
 		f, h := None, None
 		if p.active[i] {
-			if f = g.adjPart(adj, ts, w.finalAt(i)); f == None {
+			if f = of[w.finalAt(i)]; f == None {
 				f = g.Expand(g.Const(0), Type{Shape: ts[w.finalAt(i)].Shape})
 			}
-			h = g.adjPart(adj, ts, w.historyAt(i))
+			h = of[w.historyAt(i)]
 		}
 		p.final, p.histAdj = append(p.final, f), append(p.histAdj, h)
 	}
 	for i := range w.Sums {
-		p.sums = append(p.sums, g.adjPart(adj, ts, w.sumAt(i)))
+		p.sums = append(p.sums, of[w.sumAt(i)])
 	}
 	args := p.refs()
 	build := func(pull func(*puller, *Graph) []Ref) *Graph {
@@ -379,7 +366,7 @@ func (p *puller) backward(g *Graph, count Ref,
 					wrt, enter = append(wrt, x), append(enter, None)
 				}
 			}
-			for i, d := range pull.Backprop(append(outs, sumOuts...), append(all, q.sums...), wrt) {
+			for i, d := range pull.backprop(append(outs, sumOuts...), append(all, q.sums...), wrt, p.left) {
 				if d == None {
 					d = pull.Const(0)
 				}

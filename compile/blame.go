@@ -13,11 +13,14 @@ import (
 // is rejected, or no statement can be named. It evaluates the whole graph node
 // by node and is meant for messages.
 func (m *Model) Blame(x []float64) (statement source.Span, ok bool) {
-	var inputs [][]float64
-	for i, p := range m.bound.Params {
-		inputs = append(inputs, x[m.offsets[i]:m.offsets[i]+p.Size])
+	g, sites := m.bound.Density, m.bound.Sites
+	if m.Interpreted() {
+		r, err := m.record(x, &ad.Env{})
+		if err != nil {
+			return source.Span{}, false
+		}
+		g, sites = r.Graph, r.Sites
 	}
-	g := m.bound.Density
 	// The values of all nodes that the log density needs.
 	all := *g
 	index := map[ad.Ref]int{}
@@ -28,7 +31,7 @@ func (m *Model) Blame(x []float64) (statement source.Span, ok bool) {
 			all.Outputs = append(all.Outputs, ad.Ref(i))
 		}
 	}
-	values, err := all.Eval(inputs, &ad.Env{})
+	values, err := all.Eval(m.split(x), &ad.Env{})
 	if err != nil {
 		return source.Span{}, false
 	}
@@ -41,8 +44,8 @@ func (m *Model) Blame(x []float64) (statement source.Span, ok bool) {
 		return source.Span{}, false
 	}
 	for {
-		if s := int(g.Nodes[at].Site); s < len(m.bound.Sites) && m.bound.Sites[s].IsValid() {
-			statement, ok = m.bound.Sites[s], true
+		if s := int(g.Nodes[at].Site); s < len(sites) && sites[s].IsValid() {
+			statement, ok = sites[s], true
 		}
 		next, found := at, false
 		for _, a := range g.Nodes[at].Args {

@@ -30,12 +30,20 @@ func (m *Model) onePoint() (g *ad.Graph, x, density ad.Ref) {
 	return g, x, g.Inline(&body, m.parts(g, x, &body), true)[0]
 }
 
-// plan builds and plans a graph of second derivatives, once.
-func (m *Model) plan(p **vm.Program, build func(g *ad.Graph, x, density ad.Ref) ad.Ref) error {
-	return m.planOnce(p, func() (*ad.Graph, ad.Ref, error) {
+// derivative evaluates a graph of second derivatives of the log density, which is
+// planned once, or, of an interpreted density, built at every point.
+func (m *Model) derivative(p **vm.Program, build func(g *ad.Graph, x, density ad.Ref) ad.Ref, dst []float64, inputs ...[]float64) error {
+	if m.Interpreted() {
+		return m.interpretSecond(build, dst, inputs...)
+	}
+	err := m.planOnce(p, func() (*ad.Graph, ad.Ref, error) {
 		g, x, density := m.onePoint()
 		return g, build(g, x, density), nil
 	})
+	if err != nil {
+		return err
+	}
+	return m.second(*p, dst, inputs...)
 }
 
 // planOnce plans a graph with one output, unless that has been done.
@@ -51,8 +59,12 @@ func (m *Model) planOnce(p **vm.Program, build func() (*ad.Graph, ad.Ref, error)
 		return err
 	}
 	g.Output(out)
-	*p, err = vm.Compile(g, passes.Options{Without: m.without})
-	return err
+	w := &work{graph: g}
+	if err := w.assemble(passes.Options{Without: m.without}); err != nil {
+		return err
+	}
+	*p = w.program
+	return nil
 }
 
 // machineFor is the model's machine of a program.
@@ -72,11 +84,7 @@ func (m *Model) machineFor(p *vm.Program) *vm.Machine {
 // unconstrained point x to h, row by row: Dim()² numbers. The first call plans
 // it. An error is a rejection, as of LogDensityGrad.
 func (m *Model) Hessian(x, h []float64) error {
-	err := m.plan(&m.curvature.hessian, func(g *ad.Graph, x, density ad.Ref) ad.Ref { return g.Hessian(density, x) })
-	if err != nil {
-		return err
-	}
-	return m.second(m.curvature.hessian, h, x)
+	return m.derivative(&m.curvature.hessian, func(g *ad.Graph, x, density ad.Ref) ad.Ref { return g.Hessian(density, x) }, h, x)
 }
 
 // HessianTraceGrad writes the gradient at x of tr(A·H) to grad, where H is the
@@ -84,26 +92,18 @@ func (m *Model) Hessian(x, h []float64) error {
 // Riemannian samplers need of the third derivatives, at the cost of one reverse
 // sweep over the Hessian.
 func (m *Model) HessianTraceGrad(x, a, grad []float64) error {
-	err := m.plan(&m.curvature.traceGrad, func(g *ad.Graph, x, density ad.Ref) ad.Ref {
+	return m.derivative(&m.curvature.traceGrad, func(g *ad.Graph, x, density ad.Ref) ad.Ref {
 		weights := g.Input(ad.Type{Shape: []int{m.dim, m.dim}})
 		return g.Grad(g.Sum(g.Mul(weights, g.Hessian(density, x))), x)[0]
-	})
-	if err != nil {
-		return err
-	}
-	return m.second(m.curvature.traceGrad, grad, x, a)
+	}, grad, x, a)
 }
 
 // HessianVector writes the product of the Hessian at x with v to hv.
 func (m *Model) HessianVector(x, v, hv []float64) error {
-	err := m.plan(&m.curvature.product, func(g *ad.Graph, x, density ad.Ref) ad.Ref {
+	return m.derivative(&m.curvature.product, func(g *ad.Graph, x, density ad.Ref) ad.Ref {
 		direction := g.Input(ad.Type{Shape: []int{m.dim}})
 		return g.HVP(density, []ad.Ref{x}, []ad.Ref{direction})[0]
-	})
-	if err != nil {
-		return err
-	}
-	return m.second(m.curvature.product, hv, x, v)
+	}, hv, x, v)
 }
 
 // second runs a program of second derivatives.

@@ -24,7 +24,7 @@ type Explanation struct {
 	Blocks []BlockCost // in order of execution
 	Passes []PassEffect
 	Loops  bind.Stats // how the source's loops and conditionals were evaluated
-	Text   string     // the lowered program
+	Text   string     // the lowered program; "" if the log density is interpreted
 }
 
 // LineCost is what a line of the source costs, its share of the derivative
@@ -62,11 +62,14 @@ type PassEffect struct {
 func (m *Model) Explain(x []float64, budget time.Duration) (*Explanation, error) {
 	e := &Explanation{Loops: m.Loops(), Passes: slices.Clone(m.early)}
 	o := passes.Options{Without: m.without, Verify: true, Trace: func(s *passes.Step) { e.Passes = append(e.Passes, effect(s)) }}
-	nest, err := passes.Run(m.bound.Density, o)
-	if err != nil {
+	if m.Interpreted() {
+		return m.explainInterpreted(e, x, budget)
+	}
+	w := &work{graph: m.bound.Density}
+	if err := w.assemble(o); err != nil {
 		return nil, err
 	}
-	program := vm.Assemble(nest, o)
+	nest, program := w.nest, w.program
 	program.Apart()
 	e.Memory = program.Memory()
 	machine := program.New()
@@ -82,20 +85,24 @@ func (m *Model) Explain(x []float64, budget time.Duration) (*Explanation, error)
 		e.NS += t.NS
 		e.block(m, nest, t, lines)
 	}
-	for _, l := range lines {
-		e.Lines = append(e.Lines, *l)
-	}
-	for i := range e.Lines {
-		e.Lines[i].Share = share(e.Lines[i].NS, e.NS)
-	}
+	e.lines(lines, func(*LineCost) {})
 	for i := range e.Blocks {
 		e.Blocks[i].Share = share(e.Blocks[i].NS, e.NS)
 	}
-	slices.SortFunc(e.Lines, func(a, b LineCost) int { return cmp.Or(cmp.Compare(b.NS, a.NS), cmp.Compare(a.Line, b.Line)) })
 	var text strings.Builder
 	err = nest.Print(&text, m.names())
 	e.Text = text.String()
 	return e, err
+}
+
+// lines lists what lines cost, once cost has said how long they take.
+func (e *Explanation) lines(of map[source.Position]*LineCost, cost func(l *LineCost)) {
+	for _, l := range of {
+		cost(l)
+		l.Share = share(l.NS, e.NS)
+		e.Lines = append(e.Lines, *l)
+	}
+	slices.SortFunc(e.Lines, func(a, b LineCost) int { return cmp.Or(cmp.Compare(b.NS, a.NS), cmp.Compare(a.Line, b.Line)) })
 }
 
 func effect(s *passes.Step) PassEffect {
@@ -123,11 +130,13 @@ func (m *Model) names() loopnest.Names {
 }
 
 // line is the beginning of the line that a site lies in.
-func (m *Model) line(s ad.Site) source.Position {
-	if s <= 0 || int(s) >= len(m.bound.Sites) || !m.bound.Sites[s].IsValid() {
+func (m *Model) line(s ad.Site) source.Position { return lineOf(m.bound.Sites, s) }
+
+func lineOf(sites []source.Span, s ad.Site) source.Position {
+	if s <= 0 || int(s) >= len(sites) || !sites[s].IsValid() {
 		return source.Position{}
 	}
-	at := m.bound.Sites[s].Begin()
+	at := sites[s].Begin()
 	at.Column = 0
 	return at
 }

@@ -1,4 +1,4 @@
-package compile
+package compile_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/internal/contest"
 )
 
 // TestTruncatedContainers: truncation of many variates is that of each, whether
@@ -32,9 +33,9 @@ model {
 	density := func(statement string, set *data.Set) float64 {
 		t.Helper()
 		text := head + "  " + statement + "\n}\n"
-		rep := contend(text, "truncated.model", set, 3, 3)
-		if rep.wrong != nil || rep.unsupported != "" {
-			t.Fatalf("%s: %v%s", statement, rep.wrong, rep.unsupported)
+		rep := contest.Contend(text, "truncated.model", set, 3, 3)
+		if rep.Wrong != nil || rep.Unsupported != "" {
+			t.Fatalf("%s: %v%s", statement, rep.Wrong, rep.Unsupported)
 		}
 		lp, err := bound(t, "truncated.model", text, set).LogDensityGrad(x, make([]float64, len(x)))
 		if err != nil {

@@ -3,7 +3,6 @@ package compile
 import (
 	"fmt"
 
-	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
 )
 
@@ -33,26 +32,30 @@ func (m *Model) UnconstrainValues(values, x []float64) error {
 	if n := len(m.ParameterNames()); len(values) != n || len(x) != m.dim {
 		return fmt.Errorf("%d values and a point of length %d for %d values of parameters and dimension %d", len(values), len(x), n, m.dim)
 	}
-	if m.inv == nil {
-		m.inv = m.inverse.New()
-	}
-	first, at := 0, 0 // leaf, value
+	var parts [][]float64 // by leaf
+	at := 0
 	for i, leaves := range ir.Declared(m.program.Parameters) {
 		shapes := make([][]int, len(leaves))
+		first := len(parts)
 		for k := range leaves {
 			shapes[k] = m.bound.Params[i].Leaves[k].Shape
+			parts = append(parts, make([]float64, product(shapes[k])))
 		}
 		for _, slot := range ir.Layout(leaves, shapes) {
-			m.inv.Input(first + slot.Leaf)[slot.Element] = values[at]
+			parts[first+slot.Leaf][slot.Element] = values[at]
 			at++
 		}
-		first += len(leaves)
 	}
-	if err := m.inv.Run(&ad.Env{}); err != nil {
+	plain, err := m.plain()
+	if err != nil {
+		return err
+	}
+	points, err := plain.Unconstrain(parts)
+	if err != nil {
 		return m.rejection(err)
 	}
-	for i := range m.bound.Params {
-		copy(x[m.offsets[i]:], m.inv.Output(i))
+	for i, point := range points {
+		copy(x[m.offsets[i]:], point)
 	}
 	return nil
 }

@@ -78,7 +78,8 @@ type chain struct {
 	waited    time.Duration // for the consumer, within the phase
 	gradients int64         // before the phase
 
-	block  []Draw // drawn and not sent yet
+	blocks <-chan []Draw // that the consumer has done with
+	block  []Draw        // drawn and not sent yet
 	sentAt time.Time
 	floats []float64 // what is left of the block's storage
 }
@@ -94,6 +95,7 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 		abandoned: abandoned,
 		names:     len(s.names),
 		answers:   s.rounds.answers[i],
+		blocks:    s.blocks,
 		canceled:  ctx.Done(),
 	}
 	if c.cfg.Enough != nil {
@@ -351,7 +353,12 @@ func (c *chain) save(info Info) error {
 	}
 	if c.block == nil {
 		n := max(1, min(blockDraws, blockBytes/(8*max(1, dim+c.names))))
-		c.block = make([]Draw, 0, n)
+		select {
+		case b := <-c.blocks:
+			c.block = b[:0]
+		default:
+			c.block = make([]Draw, 0, n)
+		}
 		c.floats = make([]float64, n*(dim+values))
 	}
 	d := Draw{

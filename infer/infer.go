@@ -90,7 +90,8 @@ type Point struct {
 	Cache []float64
 }
 
-// NewPoint returns a point of dimension dim, all zeros. It holds nothing that
+// NewPoint returns a point of dimension dim, which must not be negative, all zeros.
+// It holds nothing that
 // can be relied on before [Hamiltonian.Reset].
 func NewPoint(dim int) *Point {
 	b := make([]float64, 3*dim)
@@ -101,7 +102,8 @@ func NewPoint(dim int) *Point {
 	}
 }
 
-// CopyFrom makes z a deep copy of src, which must have the same dimension. It
+// CopyFrom makes z a deep copy of src, which must have the same dimension (else the
+// rest of the longer one is left as it is, or out). It
 // allocates only if z.Cache is too small.
 func (z *Point) CopyFrom(src *Point) {
 	copy(z.Position, src.Position)

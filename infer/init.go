@@ -10,7 +10,8 @@ import (
 // long as log density or gradient are not finite at what was proposed; it gives
 // up at once if the same point is proposed twice.
 type Init interface {
-	// Propose writes a position for the chain with index chain (from 0) to x.
+	// Propose writes a position for the chain with index chain (from 0) to x. The
+	// source of random numbers is not nil.
 	// An error ends the chain.
 	Propose(rng *rand.Rand, chain int, x []float64) error
 }
@@ -51,7 +52,7 @@ func (a At) Propose(rng *rand.Rand, chain int, x []float64) error {
 	switch {
 	case len(a.Positions) == 1:
 		p = a.Positions[0]
-	case chain < len(a.Positions):
+	case chain >= 0 && chain < len(a.Positions):
 		p = a.Positions[chain]
 	default:
 		return fmt.Errorf("initial values are given for %d chains, but there is a chain %d", len(a.Positions), chain+1)

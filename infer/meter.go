@@ -37,7 +37,8 @@ type Meter struct {
 	last       string // message
 }
 
-// NewMeter returns a meter over target; if target is one, target itself.
+// NewMeter returns a meter over target, which must not be nil; if target is a
+// meter, target itself.
 func NewMeter(target LogDensity) *Meter {
 	if m, ok := target.(*Meter); ok {
 		return m

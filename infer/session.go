@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"reflect"
 	"runtime"
 	"slices"
 	"sync"
@@ -29,7 +30,8 @@ func Run(ctx context.Context, target LogDensity, cfg Config) iter.Seq2[Draw, err
 	return s.Draws(ctx)
 }
 
-// Session is one run of several chains with its report.
+// Session is one run of several chains with its report. Only [NewSession] makes
+// one; the methods of a nil Session panic.
 type Session struct {
 	target LogDensity
 	cfg    Config
@@ -38,11 +40,19 @@ type Session struct {
 	started atomic.Bool
 	cloning sync.Mutex // held during target.Clone
 
-	rounds *rounds // of Config.Enough
+	rounds *rounds     // of Config.Enough
+	blocks chan []Draw // that were yielded, for chains to use again
 
 	mu     sync.Mutex // guards report
 	report Report
 }
+
+// The largest numbers of chains, and of transitions of one phase of a chain, that
+// are taken for meant. Sums and products of them are integers, still.
+const (
+	maxChains      = 1 << 20
+	maxTransitions = math.MaxInt32
+)
 
 // NewSession checks the options and makes a session; nothing runs before
 // [Session.Draws]. The target is not evaluated but through its clones if it is
@@ -53,6 +63,23 @@ func NewSession(target LogDensity, cfg Config) (*Session, error) {
 	}
 	if cfg.Sampler == nil {
 		return nil, errors.New("infer: Config.Sampler is nil; set it to nuts.Sampler{}, say")
+	}
+	for _, part := range []struct {
+		name  string
+		value any
+	}{{"the target", target}, {"Config.Sampler", cfg.Sampler}, {"Config.Init", cfg.Init}} {
+		if v := reflect.ValueOf(part.value); v.Kind() == reflect.Pointer && v.IsNil() {
+			return nil, fmt.Errorf("infer: %s is a nil %T", part.name, part.value)
+		}
+	}
+	if cfg.Thin < 0 || cfg.Refresh < 0 || cfg.FirstID < 0 {
+		return nil, errors.New("infer: Thin, Refresh and FirstID must not be negative")
+	}
+	if n := max(cfg.Warmup, cfg.Draws); n > maxTransitions {
+		return nil, fmt.Errorf("infer: %d transitions of warm-up and %d draws: there can be at most %d of either", cfg.Warmup, cfg.Draws, maxTransitions)
+	}
+	if n := max(cfg.Thin, cfg.Refresh, cfg.FirstID); n > maxTransitions {
+		return nil, fmt.Errorf("infer: Thin, Refresh and FirstID can be at most %d, but one is %d", maxTransitions, n)
 	}
 	if err := cfg.check(); err != nil {
 		return nil, fmt.Errorf("infer: %w", err)
@@ -105,6 +132,7 @@ func NewSession(target LogDensity, cfg Config) (*Session, error) {
 		}
 	}
 	s.rounds = newRounds(cfg.Chains)
+	s.blocks = make(chan []Draw, 2*cfg.Parallel)
 	return s, nil
 }
 
@@ -165,6 +193,10 @@ func (s *Session) Draws(ctx context.Context) iter.Seq2[Draw, error] {
 			yield(Draw{Chain: -1}, errors.New("infer: the draws of a session can be ranged over only once"))
 			return
 		}
+		if ctx == nil {
+			yield(Draw{Chain: -1}, errors.New("infer: there is no context; context.Background() is one that never ends"))
+			return
+		}
 		start := time.Now()
 		inner, cancel := context.WithCancel(ctx)
 		ch := make(chan message, 2*s.cfg.Parallel)
@@ -198,6 +230,13 @@ func (s *Session) Draws(ctx context.Context) iter.Seq2[Draw, error] {
 			for _, d := range m.draws {
 				if !yield(d, nil) {
 					return
+				}
+			}
+			if m.draws != nil {
+				clear(m.draws) // what they refer to is the receiver's
+				select {
+				case s.blocks <- m.draws:
+				default:
 				}
 			}
 			if m.progress != nil && s.cfg.Progress != nil {

@@ -53,6 +53,9 @@ func NewState(plan Plan, target *Meter, rng *rand.Rand, x []float64) (*State, er
 	if err := plan.validate(); err != nil {
 		return nil, err
 	}
+	if target == nil || rng == nil {
+		return nil, errors.New("infer: a state needs a target and a source of random numbers")
+	}
 	if len(x) != target.Dim() {
 		return nil, fmt.Errorf("infer: position of length %d for a target of dimension %d", len(x), target.Dim())
 	}

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/lang/ast"
@@ -27,6 +28,7 @@ func upgrade(f *ast.File, known func(string) bool) diag.List {
 				u.function(d)
 			}
 		}
+		u.plainJacobians(f, b)
 	}
 	for _, b := range f.Blocks {
 		u.stmts(b.Stmts)
@@ -100,6 +102,61 @@ func (u *upgrader) function(d *ast.FunctionDecl) {
 	}
 	u.own[d.Name.Name] = now
 	d.Name.Name = now
+}
+
+// plainJacobians renames functions of before `jacobian +=`, whose names ended in
+// _jacobian because they computed one: today such a name may be called only where
+// the parameters are transformed. A function is of today if it adds to the
+// Jacobian, or calls one that does.
+func (u *upgrader) plainJacobians(f *ast.File, functions *ast.Block) {
+	named := func(name string) bool { return strings.HasSuffix(name, "_jacobian") && name != "_jacobian" }
+	plain := map[string][]*ast.FunctionDecl{}
+	for _, s := range functions.Stmts {
+		if d, ok := s.(*ast.FunctionDecl); ok && named(d.Name.Name) {
+			plain[d.Name.Name] = append(plain[d.Name.Name], d)
+		}
+	}
+	adjusts := func(d *ast.FunctionDecl) bool {
+		found := false
+		ast.Walk(d, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.TargetPlus:
+				found = found || n.Jacobian
+			case *ast.CallExpr:
+				found = found || named(n.Func.Name) && plain[n.Func.Name] == nil
+			}
+			return !found
+		}, nil)
+		return found
+	}
+	for more := true; more; { // until nothing calls what has been found to adjust
+		more = false
+		for name, ds := range plain {
+			if slices.ContainsFunc(ds, adjusts) {
+				delete(plain, name)
+				more = true
+			}
+		}
+	}
+	if len(plain) == 0 {
+		return
+	}
+	ast.Walk(f, func(n ast.Node) bool {
+		var name *string
+		switch n := n.(type) {
+		case *ast.Ident:
+			name = &n.Name
+		case *ast.VarExpr:
+			name = &n.Name
+		default:
+			return true
+		}
+		if plain[*name] != nil {
+			u.note(n, *name, *name+"_")
+			*name += "_"
+		}
+		return true
+	}, nil)
 }
 
 func (u *upgrader) stmts(list []ast.Stmt) {

@@ -72,6 +72,14 @@ func showAll(stdout, stderr io.Writer, list diag.List, asJSON bool) error {
 	if !asJSON {
 		return diag.Render(stderr, list, diagOptions(stderr))
 	}
+	e := json.NewEncoder(stdout)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(messages(list))
+}
+
+// messages gives diagnostics as JSON has them.
+func messages(list diag.List) []jsonMessage {
 	out := []jsonMessage{}
 	for _, d := range list {
 		m := jsonMessage{
@@ -83,10 +91,7 @@ func showAll(stdout, stderr io.Writer, list diag.List, asJSON bool) error {
 		}
 		out = append(out, m)
 	}
-	e := json.NewEncoder(stdout)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(out)
+	return out
 }
 
 // jsonMessage is a diagnostic in the output of check --json.

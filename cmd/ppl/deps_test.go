@@ -29,7 +29,8 @@ const module = "github.com/ppl-lang/ppl"
 // Package infer and what is below it, and ad, can be used without the language;
 // lang does not know the library of functions but is handed a Universe; compile
 // and infer do not know each other; predict derives programs and draws nothing
-// itself. Of compile, only the executor uses gonum, for
+// itself. What serves strangers knows no models: their
+// processes do, which cmd/ppl makes. Of compile, only the executor uses gonum, for
 // its matrix products, and the passes, for a factorisation. Examples alone draw.
 const areas = `
 lang:       lang participle
@@ -37,12 +38,15 @@ ad:         ad gonum
 ad/kernel:  ad/kernel
 stdlib:     stdlib ad lang/types gonum
 compile:    compile lang ad stdlib gonum
+compile/internal/cmd: compile lang ad stdlib internal
 infer:      infer gonum
 predict:    predict lang compile stdlib
 .:          . lang ad stdlib compile infer predict
-cmd/ppl:    . cmd/ppl lang ad stdlib compile infer predict cobra pflag term sys
+cmd/ppl:    . cmd/ppl lang ad stdlib compile infer predict internal/serve internal/web cobra pflag term sys
 examples:   . examples lang ad stdlib compile infer predict plot
 internal:   . internal lang ad stdlib compile infer predict gonum
+internal/web:   internal/web
+internal/serve: internal/web internal/serve sys
 `
 
 // packages is the finer order: for each package, what of its own area (and of
@@ -76,9 +80,12 @@ compile/internal/passes: compile/internal/loopnest ad gonum
 compile/internal/native: ad/kernel
 compile/internal/vm:     compile/internal/loopnest compile/internal/native compile/internal/passes ad ad/kernel gonum
 compile/internal/direct: compile/data compile/ir stdlib/transform ad stdlib lang/source lang/diag lang/types
+compile/internal/interp: compile/data compile/ir stdlib/transform ad stdlib lang/source lang/diag lang/types
 compile/internal/proggen:
-compile/internal/bind:   compile/data compile/ir stdlib/transform ad stdlib lang/source lang/diag lang/types
-compile:                 compile/data compile/ir stdlib/transform compile/internal/bind compile/internal/direct compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang
+compile/internal/contest: compile compile/data compile/ir compile/internal/bind compile/internal/direct compile/internal/interp compile/internal/passes stdlib/transform ad lang
+compile/internal/cmd/randomprograms: *
+compile/internal/bind:   compile/data compile/ir compile/internal/interp stdlib/transform ad stdlib lang/source lang/diag lang/types
+compile:                 compile/data compile/ir stdlib/transform compile/internal/bind compile/internal/interp compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang
 
 predict:                 compile lang/source lang/ast lang/check lang/types stdlib
 
@@ -97,6 +104,8 @@ infer/infertest:         infer gonum
 .:                       *
 cmd/ppl:                 *
 examples:                *
+internal/web:
+internal/serve:          internal/web sys
 internal/cmd/examplegen: compile/data
 internal/cmd/stanc3suite: lang stdlib
 `

@@ -23,8 +23,8 @@ type explained struct {
 	Lines       []explainedLine `json:"lines"`  // by time, longest first
 	Blocks      []explainedPart `json:"blocks"` // in order of execution
 	Loops       explainedLoops  `json:"loops"`
-	Passes      []explainedPass `json:"passes"` // in order
-	Program     string          `json:"program"`
+	Passes      []explainedPass `json:"passes"`  // in order
+	Program     string          `json:"program"` // empty if the log density is interpreted
 }
 
 type explainedLine struct {
@@ -121,7 +121,7 @@ func explanation(e *compile.Explanation) *explained {
 	x := &explained{
 		NS: number(e.NS), MemoryBytes: e.Memory, Program: e.Text,
 		Loops: explainedLoops{e.Loops.Laned, e.Loops.Scanned, e.Loops.Carried, e.Loops.Iterated, e.Loops.Unrolled, e.Loops.Ifs, notNil(e.Loops.Notes)},
-		Lines: []explainedLine{}, Blocks: []explainedPart{},
+		Lines: []explainedLine{}, Blocks: []explainedPart{}, Passes: []explainedPass{},
 	}
 	for _, l := range e.Lines {
 		x.Lines = append(x.Lines, explainedLine{l.Line, l.Text, number(l.NS), number(l.Share), number(l.Ops)})
@@ -177,6 +177,10 @@ func (x *explained) show(w io.Writer) error {
 	}
 	tab.Flush()
 
+	if x.Program == "" {
+		_, err := fmt.Fprintf(w, "\nThe log density is interpreted: there is no program.\n")
+		return err
+	}
 	fmt.Fprintf(w, "\nWhat the passes did\n\n")
 	fmt.Fprint(tab, "ops before\tafter\twork before\tafter\t \n")
 	for _, p := range x.Passes {

@@ -15,6 +15,7 @@
 //	ppl fmt MODEL…                     lay models out in the canonical form
 //	ppl explain-error CODE             what a message means, with examples
 //	ppl doc NAME                       what a function of the language does
+//	ppl serve                          check and run models of others over HTTP
 //	ppl version                        the version of this program
 //
 // Each subcommand is a file of its name; what they share:
@@ -29,6 +30,7 @@
 //	terminal.go  what the terminal can show
 //	number.go    numbers in JSON
 //	helps.go     what leads from a wrong command line to the right one
+//	serve_work.go what the processes of serve do
 //	failure.go   errors, how they are shown, exit codes
 //
 // The exit code is 0 for success, 1 for an error, 2 for a wrong command line,
@@ -70,7 +72,7 @@ from their posterior, without a C++ compiler.
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(meant(err, flagHelp(cmd, err))) })
 	root.SuggestionsMinimumDistance = -1 // commandHelp knows better
 	root.AddCommand(runCommand(), summaryCommand(), diagnoseCommand(), generateCommand(), predictCommand(), priorCommand(), simulateCommand(), logDensityCommand(), metricCommand(), benchCommand(), explainCommand(),
-		checkCommand(), fmtCommand(), docCommand(), explainErrorCommand(), versionCommand())
+		checkCommand(), fmtCommand(), docCommand(), explainErrorCommand(), versionCommand(), serveCommand(), workCommand())
 	// A word that is no command is told of before the options after it.
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !strings.HasPrefix(args[0], "__complete") && args[0] != "help" && args[0] != "completion" {
 		if found, _, err := root.Find(args); err != nil || found == root {

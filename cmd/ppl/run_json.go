@@ -110,15 +110,18 @@ func (j *runJSON) choose(s *session, o *rowOptions) error {
 	return nil
 }
 
+func summaryRow(name string, r diagnose.Row, p diagnose.Precision) summaryJSON {
+	return summaryJSON{name, number(r.Mean), number(r.MCSEMean), number(r.SD),
+		number(r.Q5), number(r.Q50), number(r.Q95), number(r.ESSBulk), number(r.ESSTail), number(r.Rhat),
+		number(p.MCSESD), number(p.MCSEQ5), number(p.MCSEQ50), number(p.MCSEQ95), number(p.ESSSquares), number(p.Geyer), number(p.GeyerUncapped), nil}
+}
+
 func (s *session) asJSON(failures []error) *runJSON {
 	j := &runJSON{Summary: []summaryJSON{}, Sampler: s.options.samplerFlags.name, Chains: s.options.chains, Divergences: s.divergences, Warnings: []string{}}
 	names := s.fit.Names()
 	precision := s.fit.Precision()
 	for i, r := range s.fit.Summary() {
-		p := precision[i]
-		j.Summary = append(j.Summary, summaryJSON{names[i], number(r.Mean), number(r.MCSEMean), number(r.SD),
-			number(r.Q5), number(r.Q50), number(r.Q95), number(r.ESSBulk), number(r.ESSTail), number(r.Rhat),
-			number(p.MCSESD), number(p.MCSEQ5), number(p.MCSEQ50), number(p.MCSEQ95), number(p.ESSSquares), number(p.Geyer), number(p.GeyerUncapped), nil})
+		j.Summary = append(j.Summary, summaryRow(names[i], r, precision[i]))
 	}
 	j.Gradients.Warmup, j.Gradients.Sampling = s.gradWarmup, s.gradSample
 	if s.loaded != nil {

@@ -18,7 +18,8 @@ import (
 // a json.Number, or something with the methods of a gonum matrix (Dims, At) or
 // vector (Len, AtVec). Numbers of an integer type are integers, those of a
 // floating-point type are reals; a complex number is an array of its two parts.
-// Slices of slices must be rectangular. A whole number in an interface, as
+// Slices of slices must be rectangular. Nothing may contain itself. A panic of a
+// value's own methods is not caught. A whole number in an interface, as
 // encoding/json decodes into a map[string]any, is an integer, which is as good as
 // a real where one is wanted. A tuple is a struct, whose exported
 // fields are the members in order, or a map with the keys "1", "2" and so on. A
@@ -36,7 +37,10 @@ func FromGo(v any) (*Set, error) {
 		return v, nil
 	}
 	rv := reflect.ValueOf(v)
-	for rv.Kind() == reflect.Pointer && !rv.IsNil() {
+	for depth := 0; (rv.Kind() == reflect.Pointer || rv.Kind() == reflect.Interface) && !rv.IsNil(); depth++ {
+		if depth == maxDims {
+			return nil, tooDeep("")
+		}
 		rv = rv.Elem()
 	}
 	set := Empty()
@@ -54,7 +58,7 @@ func FromGo(v any) (*Set, error) {
 			}
 		}
 	case rv.Kind() == reflect.Struct:
-		if err := set.addFields(rv); err != nil {
+		if err := set.addFields(rv, 0); err != nil {
 			return nil, err
 		}
 	default:
@@ -67,8 +71,20 @@ func goError(path, format string, args ...any) error {
 	return &Error{Path: path, Message: fmt.Sprintf(format, args...)}
 }
 
-// addFields adds the fields of a struct.
-func (s *Set) addFields(v reflect.Value) error {
+// tooDeep says that a value is nested deeper than data are: it contains itself.
+func tooDeep(path string) error {
+	name := path
+	if path == "" {
+		name = "the value"
+	}
+	return goError(path, "%s has more than %d nested pointers, structs or maps; does it contain itself?", name, maxDims)
+}
+
+// addFields adds the fields of a struct, which lies depth embedded structs deep.
+func (s *Set) addFields(v reflect.Value, depth int) error {
+	if depth == maxDims {
+		return tooDeep("")
+	}
 	t := v.Type()
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -82,7 +98,7 @@ func (s *Set) addFields(v reflect.Value) error {
 				e = e.Elem()
 			}
 			if e.Kind() == reflect.Struct {
-				if err := s.addFields(e); err != nil {
+				if err := s.addFields(e, depth+1); err != nil {
 					return err
 				}
 				continue
@@ -121,7 +137,7 @@ func fieldName(f reflect.StructField) (name string, tagged bool) {
 
 // addGo adds one variable.
 func (s *Set) addGo(name string, v reflect.Value) error {
-	ms, err := goMembers(name, v)
+	ms, err := goMembers(name, v, 0)
 	if err != nil {
 		return err
 	}
@@ -131,11 +147,15 @@ func (s *Set) addGo(name string, v reflect.Value) error {
 	return nil
 }
 
-// goMembers takes a value, which may be a tuple or an array of tuples.
-func goMembers(path string, v reflect.Value) (members, error) {
+// goMembers takes a value, which may be a tuple or an array of tuples, and lies
+// depth pointers, tuples or arrays deep.
+func goMembers(path string, v reflect.Value, depth int) (members, error) {
 	w := v
-	for (w.Kind() == reflect.Interface || w.Kind() == reflect.Pointer) && !w.IsNil() && !isGonum(w) {
+	for ; (w.Kind() == reflect.Interface || w.Kind() == reflect.Pointer) && !w.IsNil() && !isGonum(w) && depth < maxDims; depth++ {
 		w = w.Elem()
+	}
+	if depth >= maxDims {
+		return nil, tooDeep(path)
 	}
 	switch {
 	case isGonum(w):
@@ -146,7 +166,7 @@ func goMembers(path string, v reflect.Value) (members, error) {
 				continue
 			}
 			key := fmt.Sprintf(".%d", len(out)+1)
-			ms, err := goMembers(path+key, w.Field(i))
+			ms, err := goMembers(path+key, w.Field(i), depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -164,7 +184,7 @@ func goMembers(path string, v reflect.Value) (members, error) {
 			if !m.IsValid() {
 				return nil, goError(path, "%s has no member %s: tuples have the keys \"1\", \"2\" and so on", path, key)
 			}
-			ms, err := goMembers(path+"."+key, m)
+			ms, err := goMembers(path+"."+key, m, depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -174,7 +194,7 @@ func goMembers(path string, v reflect.Value) (members, error) {
 	case (w.Kind() == reflect.Slice || w.Kind() == reflect.Array) && goTuples(w):
 		var elems []members
 		for i := range w.Len() {
-			ms, err := goMembers(fmt.Sprintf("%s[%d]", path, i+1), w.Index(i))
+			ms, err := goMembers(fmt.Sprintf("%s[%d]", path, i+1), w.Index(i), depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -193,9 +213,10 @@ func goMembers(path string, v reflect.Value) (members, error) {
 	return members{{"", c.value()}}, nil
 }
 
-// goTuples reports whether a slice begins with a tuple.
+// goTuples reports whether a slice begins with a tuple. It looks no deeper than
+// data are nested; what is deeper is found out later.
 func goTuples(v reflect.Value) bool {
-	for v.Kind() == reflect.Slice || v.Kind() == reflect.Array || v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {
+	for depth := 0; depth < 3*maxDims && (v.Kind() == reflect.Slice || v.Kind() == reflect.Array || v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer); depth++ {
 		if isGonum(v) {
 			return false
 		}
@@ -276,12 +297,17 @@ type (
 func (c *collector) collect(v reflect.Value, depth int) error {
 	// What encoding/json has decoded: it makes every number a float64.
 	decoded := v.Kind() == reflect.Interface
-	for v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {
+	for pointers := 0; v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer; pointers++ {
+		if pointers == maxDims {
+			return tooDeep(c.path())
+		}
 		if v.IsNil() {
 			return c.errorf("is nil, but data have no missing values")
 		}
-		if done, err := c.gonum(v, depth); done {
-			return err
+		if v.Kind() == reflect.Pointer { // an interface may hold a pointer that is nil
+			if done, err := c.gonum(v, depth); done {
+				return err
+			}
 		}
 		v = v.Elem()
 	}

@@ -22,14 +22,18 @@ type Store struct {
 
 	mu     *sync.RWMutex // that of the store of warm-up draws too
 	chains [][]float64   // [chain][draw × width + column]
+	added  infer.Draw    // what Add looks at: a place for it that is not allocated each time
 
 	back   *readBack // nil: all draws are in memory
 	counts []int     // draws by chain, once they are read back
 }
 
 // maxReserve bounds what is set aside before anything has been drawn, in
-// numbers: runs may be meant to be interrupted.
-const maxReserve = 1 << 24
+// numbers per chain, and in all for 16: runs may be meant to be interrupted.
+const maxReserve = 1 << 22
+
+// maxChains is the largest number of chains that is taken for meant.
+const maxChains = 1 << 20
 
 // NewStore makes an empty store for the given number of chains with room for
 // reserve draws each (it grows beyond). An error says that the name of a
@@ -38,12 +42,13 @@ func NewStore(columns Columns, chains, reserve int) (*Store, error) {
 	if err := columns.check(); err != nil {
 		return nil, err
 	}
-	if chains < 0 {
+	if chains < 0 || chains > maxChains {
 		return nil, fmt.Errorf("draws: a store for %d chains", chains)
 	}
 	s := newStore(Columns{slices.Clone(columns.Statistics), slices.Clone(columns.Names)}, chains)
+	most := min(maxReserve, 16*maxReserve/max(chains, 1)) / max(columns.width(), 1)
 	for i := range s.chains {
-		s.chains[i] = make([]float64, 0, min(max(reserve, 0), maxReserve/max(columns.width()*chains, 1))*columns.width())
+		s.chains[i] = make([]float64, 0, min(max(reserve, 0), most)*columns.width())
 	}
 	return s, nil
 }
@@ -65,12 +70,13 @@ func (s *Store) Add(d infer.Draw) error {
 	if d.Warmup && s.warmup != nil {
 		return s.warmup.Add(d)
 	}
-	values, err := s.columns.values(&d)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.added = d
+	values, err := s.columns.values(&s.added)
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if d.Chain < 0 || d.Chain >= len(s.chains) {
 		return fmt.Errorf("draws: a draw of chain %d for a store of %d chains", d.Chain, len(s.chains))
 	}
@@ -78,11 +84,12 @@ func (s *Store) Add(d infer.Draw) error {
 		s.counts[d.Chain]++
 		return nil
 	}
-	x, err := s.columns.appendStatistics(s.chains[d.Chain], &d)
+	x, err := s.columns.appendStatistics(s.chains[d.Chain], &s.added)
 	if err != nil {
 		return err
 	}
 	s.chains[d.Chain] = append(x, values...)
+	s.added = infer.Draw{} // whose slices are the caller's
 	return s.back.grown(s.columns.width())
 }
 

@@ -250,64 +250,18 @@ const (
 	// UnknownInt: an integer that has to be known when data are bound, such as
 	// a size, depends on parameters or on random draws.
 	//
-	// Sizes are fixed before the first evaluation. Generated quantities are free
-	// of that.
-	//
-	// Example:
-	//
-	//	parameters {
-	//	  real<lower=0, upper=3> x;
-	//	}
-	//	model {
-	//	  int k = 1;
-	//	  while (k < x) k += 1;
-	//	  vector[k] v = rep_vector(x, k);
-	//	  target += -sum(v);
-	//	}
-	//
-	// Fixed:
-	//
-	//	parameters {
-	//	  real<lower=0, upper=3> x;
-	//	}
-	//	model {
-	//	  int k = 1;
-	//	  while (k < x) k += 1;
-	//	  for (i in 1:k) {
-	//	    target += -x;
-	//	  }
-	//	}
+	// Programs may do that: their log density is then interpreted at every point.
+	// What needs the log density as a graph, such as the metric "fisher", reports
+	// it.
 	UnknownInt Code = "E0616"
 )
 
 // Understood but not supported. Reported by compile.
 const (
-	// NotSupported: a part of Stan's language is used that ppl cannot run yet.
+	// NotSupported: what parameters or random draws decide has no place in a graph.
 	//
-	// The program is correct: `ppl check` accepts it.
-	//
-	// Example:
-	//
-	//	parameters {
-	//	  vector[3] x;
-	//	}
-	//	model {
-	//	  int n = 2;
-	//	  if (x[1] > 0) n = 3;
-	//	  target += -sum(square(x[1:n]));
-	//	}
-	//
-	// Fixed:
-	//
-	//	parameters {
-	//	  vector[3] x;
-	//	}
-	//	model {
-	//	  int n = 2;
-	//	  if (x[1] > 0) n = 3;
-	//	  for (i in 1:n) {
-	//	    target += -square(x[i]);
-	//	  }
-	//	}
+	// Programs may do that: their log density is then interpreted at every point.
+	// What needs the log density as a graph, such as the metric "fisher", reports
+	// it.
 	NotSupported Code = "E0901"
 )

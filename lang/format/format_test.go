@@ -193,3 +193,29 @@ func TestCommentsAnywhere(t *testing.T) {
 		}
 	})
 }
+
+// Functions that compute a Jacobian were named so before the suffix meant
+// something; those that adjust one, or call one that does, are of today.
+func TestOldJacobians(t *testing.T) {
+	const text = `functions {
+  real old_jacobian(real x) {
+    return exp(x);
+  }
+  real new_jacobian(real x) {
+    jacobian += x;
+    return exp(x);
+  }
+  real outer_jacobian(real x) {
+    return new_jacobian(x) + old_jacobian(x);
+  }
+  real map(vector x) {
+    return solve_newton(old_jacobian, x, x)[1];
+  }
+}
+`
+	got, list := format.Upgrade(source.NewFile("t", text), func(string) bool { return false })
+	want := strings.ReplaceAll(text, "old_jacobian", "old_jacobian_")
+	if got != want || list.HasErrors() {
+		t.Errorf("read as\n%s\n%v", got, list)
+	}
+}

@@ -27,9 +27,11 @@ const (
 	CovMatrix
 	CholeskyFactorCorr
 	CholeskyFactorCov
+
+	numConstraints // of the constraints; none itself
 )
 
-var plainNames = [...]string{"unconstrained", "lower/upper", "offset/multiplier"}
+var plainNames = [...]string{Unconstrained: "unconstrained", LowerUpper: "lower/upper", OffsetMultiplier: "offset/multiplier"}
 
 // String is the keyword of the constrained type, where there is one.
 func (k ConstraintKind) String() string {
@@ -42,9 +44,9 @@ func (k ConstraintKind) String() string {
 // ConstrainedType is the constraint and the plain type that a keyword such as
 // simplex declares; ok is false if the keyword names no constrained type.
 func ConstrainedType(keyword string) (k ConstraintKind, t Type, ok bool) {
-	for i, row := range structures {
-		if row.keyword == keyword {
-			return Ordered + ConstraintKind(i), row.typ, true
+	for k := Ordered; k < numConstraints; k++ {
+		if row := k.row(); row.keyword == keyword {
+			return k, row.typ, true
 		}
 	}
 	return Unconstrained, Type{}, false

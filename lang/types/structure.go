@@ -19,37 +19,37 @@ type structure struct {
 	wrong func(shape []int, x, work []float64, tol float64) string
 }
 
-// structures are the constrained types, from Ordered on.
-var structures = [...]structure{
-	{"ordered", VectorType, "ordered", nil, func(_ []int, x, _ []float64, _ float64) string { return notIncreasing(x) }},
-	{"positive_ordered", VectorType, "positive and ordered", nil, func(_ []int, x, _ []float64, tol float64) string {
+// structures are the constrained types, by kind; kinds below Ordered have none.
+var structures = [numConstraints]structure{
+	Ordered: {"ordered", VectorType, "ordered", nil, func(_ []int, x, _ []float64, _ float64) string { return notIncreasing(x) }},
+	PositiveOrdered: {"positive_ordered", VectorType, "positive and ordered", nil, func(_ []int, x, _ []float64, tol float64) string {
 		if len(x) > 0 && x[0] < 0 {
 			return "its element 1 is " + number(x[0])
 		}
 		return notIncreasing(x)
 	}},
-	{"simplex", VectorType, "a valid simplex", []int{1}, func(_ []int, x, _ []float64, tol float64) string {
+	Simplex: {"simplex", VectorType, "a valid simplex", []int{1}, func(_ []int, x, _ []float64, tol float64) string {
 		return notSimplex(whole(x, tol))
 	}},
-	{"unit_vector", VectorType, "a unit vector", []int{2}, func(_ []int, x, _ []float64, tol float64) string {
+	UnitVector: {"unit_vector", VectorType, "a unit vector", []int{2}, func(_ []int, x, _ []float64, tol float64) string {
 		return notUnit(whole(x, tol))
 	}},
-	{"sum_to_zero_vector", VectorType, "a vector with sum zero", []int{1}, func(_ []int, x, _ []float64, tol float64) string {
+	SumToZeroVector: {"sum_to_zero_vector", VectorType, "a vector with sum zero", []int{1}, func(_ []int, x, _ []float64, tol float64) string {
 		return notZero(whole(x, tol))
 	}},
-	{"sum_to_zero_matrix", MatrixType, "a matrix whose rows and columns sum to zero", []int{1, 1}, func(s []int, x, _ []float64, tol float64) string {
+	SumToZeroMatrix: {"sum_to_zero_matrix", MatrixType, "a matrix whose rows and columns sum to zero", []int{1, 1}, func(s []int, x, _ []float64, tol float64) string {
 		if t := every(rowsOf, s, x, tol, notZero); t != "" {
 			return t
 		}
 		return every(columnsOf, s, x, tol, notZero)
 	}},
-	{"row_stochastic_matrix", MatrixType, "a matrix whose rows are simplexes", []int{0, 1}, func(s []int, x, _ []float64, tol float64) string {
+	RowStochasticMatrix: {"row_stochastic_matrix", MatrixType, "a matrix whose rows are simplexes", []int{0, 1}, func(s []int, x, _ []float64, tol float64) string {
 		return every(rowsOf, s, x, tol, notSimplex)
 	}},
-	{"column_stochastic_matrix", MatrixType, "a matrix whose columns are simplexes", []int{1, 0}, func(s []int, x, _ []float64, tol float64) string {
+	ColumnStochasticMatrix: {"column_stochastic_matrix", MatrixType, "a matrix whose columns are simplexes", []int{1, 0}, func(s []int, x, _ []float64, tol float64) string {
 		return every(columnsOf, s, x, tol, notSimplex)
 	}},
-	{"corr_matrix", MatrixType, "a correlation matrix", nil, func(s []int, x, work []float64, tol float64) string {
+	CorrMatrix: {"corr_matrix", MatrixType, "a correlation matrix", nil, func(s []int, x, work []float64, tol float64) string {
 		for i := range s[0] {
 			if d := x[i*s[0]+i]; !(math.Abs(d-1) <= tol) {
 				return fmt.Sprintf("its element [%d,%d] is %s", i+1, i+1, number(d))
@@ -57,16 +57,16 @@ var structures = [...]structure{
 		}
 		return notPositive(s[0], x, work, tol)
 	}},
-	{"cov_matrix", MatrixType, "symmetric and positive definite", nil, func(s []int, x, work []float64, tol float64) string {
+	CovMatrix: {"cov_matrix", MatrixType, "symmetric and positive definite", nil, func(s []int, x, work []float64, tol float64) string {
 		return notPositive(s[0], x, work, tol)
 	}},
-	{"cholesky_factor_corr", MatrixType, "a Cholesky factor of a correlation matrix", nil, func(s []int, x, _ []float64, tol float64) string {
+	CholeskyFactorCorr: {"cholesky_factor_corr", MatrixType, "a Cholesky factor of a correlation matrix", nil, func(s []int, x, _ []float64, tol float64) string {
 		if t := notFactor(s, x); t != "" {
 			return t
 		}
 		return every(rowsOf, s, x, tol, notUnit)
 	}},
-	{"cholesky_factor_cov", MatrixType, "lower triangular with a positive diagonal", nil, func(s []int, x, _ []float64, tol float64) string {
+	CholeskyFactorCov: {"cholesky_factor_cov", MatrixType, "lower triangular with a positive diagonal", nil, func(s []int, x, _ []float64, tol float64) string {
 		return notFactor(s, x)
 	}},
 }
@@ -76,7 +76,7 @@ var structures = [...]structure{
 const Tolerance = 1e-8
 
 // row is the row of a constrained type.
-func (k ConstraintKind) row() *structure { return &structures[k-Ordered] }
+func (k ConstraintKind) row() *structure { return &structures[k] }
 
 // Text completes "must be …" for a constrained type.
 func (k ConstraintKind) Text() string { return k.row().text }

@@ -16,7 +16,8 @@ type access struct {
 	axis *axis
 	base []int32 // one per lane of axis; nil if axis is nil
 	ix   ad.Index
-	none bool // of a container without elements: whoever gets here has been rejected
+	out  []bool // lanes that a condition leaves out, whose index is wrong; nil: none
+	none bool   // of a container without elements: whoever gets here has been rejected
 }
 
 // wholeOf is the access of everything.
@@ -76,6 +77,7 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 			acc.base[l] += int32(int(i-1) * stride)
 		}
 	}
+	var outs []outLanes
 	for k, size := range shape {
 		stride /= max(size, 1)
 		if k >= len(indices) {
@@ -84,8 +86,11 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 		}
 		ix := indices[k]
 		check := func(i value) value {
-			i, none := b.inRange(i, size, k+1, ix, what)
+			i, out, none := b.inRange(i, size, k+1, ix, what)
 			acc.none = acc.none || none
+			if out != nil {
+				outs = append(outs, outLanes{i.axis, out})
+			}
 			return i
 		}
 		switch ix.Kind {
@@ -158,7 +163,24 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 		}
 	}
 	acc.ix = affine(acc.ix)
+	for _, o := range outs {
+		if o.axis != acc.axis {
+			continue
+		}
+		if acc.out == nil {
+			acc.out = make([]bool, acc.axis.n)
+		}
+		for l, out := range o.out {
+			acc.out[l] = acc.out[l] || out
+		}
+	}
 	return acc, true
+}
+
+// outLanes are lanes of an axis that a condition leaves out, whose index is wrong.
+type outLanes struct {
+	axis *axis
+	out  []bool
 }
 
 // sliceLanes is a slice whose bounds differ between iterations: its length, which
@@ -178,10 +200,10 @@ func sliceLanes(from, to value, ax *axis) (n int, starts value) {
 // error, unless no iteration that gets here uses it, or this place may never be
 // reached: in a branch it is a rejection when the program runs. none tells that the
 // dimension has no element that could stand for the one that there is not.
-func (b *binder) inRange(i value, size, dimension int, ix ir.Index, what string) (in value, none bool) {
+func (b *binder) inRange(i value, size, dimension int, ix ir.Index, what string) (in value, out []bool, none bool) {
 	wrong := func(x int64) bool { return x < 1 || x > int64(size) }
 	if !slices.ContainsFunc(i.ints, wrong) {
-		return i, false
+		return i, nil, false
 	}
 	bad := value{typ: i.typ, shape: i.shape, axis: i.axis, ints: make([]int64, len(i.ints))}
 	excluded := b.excluded(i.axis)
@@ -194,14 +216,21 @@ func (b *binder) inRange(i value, size, dimension int, ix ir.Index, what string)
 		ints[p] = 1
 		if excluded == nil || !excluded[p/n] {
 			bad.ints[p], rest = 1, x
+			continue
+		}
+		if out == nil && i.axis != nil {
+			out = make([]bool, i.axis.n)
+		}
+		if out != nil {
+			out[p/n] = true
 		}
 	}
 	in = i
 	in.ints = ints
 	if !slices.Contains(bad.ints, 1) {
-		return in, size == 0
+		return in, out, size == 0
 	}
-	if !b.mayBeSkipped() {
+	if b.inspecting || !b.mayBeSkipped() {
 		b.fail(ix.At, diag.IndexRange, "index %d is out of range", rest).
 			detailf("%s has %d element%s in dimension %d; indices count from 1.", what, size, plural(size), dimension).throw()
 	}
@@ -212,13 +241,13 @@ func (b *binder) inRange(i value, size, dimension int, ix ir.Index, what string)
 		g.RejectIf(a[0], &ad.Message{Parts: []ad.MessagePart{
 			{Text: "index ", Arg: -1}, {Arg: 0}, {Text: fmt.Sprintf(" is out of range; dimension %d of %s has %d element%s", dimension, what, size, plural(size)), Arg: -1}}}, a[1])
 	})
-	return in, size == 0
+	return in, out, size == 0
 }
 
 // mayBeSkipped reports whether what is evaluated may never be reached: it stands
 // in a branch that parameters decide.
 func (b *binder) mayBeSkipped() bool {
-	for l := b.lvl; l != nil && !b.now; l = l.parent {
+	for l := b.lvl; l != nil; l = l.parent {
 		if l.branch && l.loop == nil {
 			return true
 		}

@@ -6,11 +6,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/internal/interp"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -24,6 +23,7 @@ type Options struct {
 	Propto     bool         // `~` and _lupdf drop terms
 	Jacobian   bool         // transforms add their log Jacobians
 	Print      func(string) // receives prints of transformed data
+	Stop       func() error // asked now and then while transformed data run; its error ends the binding
 	Transforms transform.Edition
 	Unroll     bool // evaluate every loop iteration by iteration: the plain meaning, for tests
 }
@@ -36,10 +36,13 @@ type Stats struct {
 	Iterated int // loops whose number of iterations is computed
 	Unrolled int
 	Ifs      int      // conditionals that parameters decide
+	Faults   []string // plans of loops that could not be carried out
 	Notes    []string // why loops were not laned: "line 12: reason"
 }
 
 // Bound is a program bound to data: graphs from the unconstrained parameters.
+// What no graph can hold, because something that only a run tells decides the size
+// of a value, has none; Stats.Notes says why.
 type Bound struct {
 	// Params are the parameters, one input of every graph each, in order.
 	Params []Param
@@ -49,17 +52,12 @@ type Bound struct {
 	// parameters; Generated these and the generated quantities. Elements stand
 	// in the order of Names: the first index fastest.
 	Constrained, Generated *ad.Graph
-	// Interpreted says, where Generated is nil, why the generated quantities have
-	// no graph: something that only a draw tells decides the size of a value.
-	Interpreted *Error
 	// Names of the outputs of Generated; the first NumConstrained are those of
 	// Constrained.
 	Names          []string
 	NumConstrained int
-	// Inverse maps constrained parameters (one input for each of their leaves, in
-	// the shape of the declaration) to unconstrained ones (one output for each
-	// parameter).
-	Inverse *ad.Graph
+	// Known are data and transformed data.
+	Known *interp.Known
 	// Sites are the positions of graph nodes, by ad.Site.
 	Sites []source.Span
 	Stats Stats // of the log density
@@ -91,29 +89,44 @@ type ParamLeaf struct {
 func Bind(prog *ir.Program, set *data.Set, o Options) (*Bound, error) {
 	b := newBinder(prog, o)
 	out := &Bound{again: b}
-	err := b.complaints(func() {
-		out.known = b.readData(set)
-		b.stats = Stats{}
-		b.density(out.known, out, b.opts.Jacobian)
-		out.Stats = b.stats
-		b.constrained(out.known, out)
-		b.inverse(out.known, out)
-	})
-	if err != nil {
+	var err error
+	if out.Known, err = b.readData(set); err != nil {
 		return nil, err
 	}
-	if err := b.complaints(func() { b.generated(out.known, out) }); err != nil {
+	out.Known.Each(func(v *ir.Var, shape []int, ints []int64, reals []float64) {
+		out.known = append(out.known, constant{v, v.Type, shape, ints, reals})
+	})
+	if err := b.complaints(func() { b.names(out) }); err != nil {
+		return nil, err
+	}
+	var notes []string
+	for _, part := range []struct {
+		instead string
+		build   func()
+	}{
+		{"the log density is interpreted, statement by statement, at every point", func() {
+			b.density(out.known, out, b.opts.Jacobian)
+			out.Stats = b.stats
+		}},
+		{"transformed parameters are interpreted, draw by draw", func() { b.constrained(out.known, out) }},
+		{"generated quantities are interpreted, draw by draw", func() { b.generated(out.known, out) }},
+	} {
+		err := b.complaints(part.build)
 		var refused *Error
-		if !errors.As(err, &refused) || !unknown(refused.List) {
-			return nil, err
-		}
-		out.Interpreted, out.Generated = refused, nil
-		d := refused.List[0]
-		out.Stats.Notes = append(out.Stats.Notes, fmt.Sprintf("line %d: generated quantities are interpreted, draw by draw: %s", d.Span.Begin().Line, d.Summary))
-		if err := b.complaints(func() { b.generatedNames(out) }); err != nil {
+		switch {
+		case err == nil:
+		case errors.As(err, &refused) && unknown(refused.List):
+			d := refused.List[0]
+			notes = append(notes, fmt.Sprintf("line %d: %s: %s", d.Span.Begin().Line, part.instead, d.Summary))
+			if refused.fault {
+				b.stats.Faults = append(b.stats.Faults, fmt.Sprintf("line %d: %s", d.Span.Begin().Line, d.Summary))
+			}
+		default:
 			return nil, err
 		}
 	}
+	out.Stats.Notes = append(out.Stats.Notes, notes...)
+	out.Stats.Faults = b.stats.Faults
 	out.Sites = b.sites
 	return out, nil
 }
@@ -130,6 +143,7 @@ func (b *binder) complaints(fn func()) (err error) {
 			err = &Error{}
 			p := b.fail(b.span, diag.NotSupported, "this cannot be evaluated: %s", r.reason)
 			err.(*Error).List.Add(p.d)
+			err.(*Error).fault = r.reason != targetRead
 		case *ad.BuildError:
 			err = &Error{}
 			p := b.fail(b.span, diag.NotSupported, "this cannot be evaluated: %v", r)
@@ -154,7 +168,6 @@ type constant struct {
 // start makes cells of the known variables in a new graph.
 func (b *binder) start(known []constant) {
 	b.begin()
-	b.now = false
 	b.cells = make([]*cell, b.prog.NumVars)
 	b.propto = b.opts.Propto
 	for _, k := range known {
@@ -170,52 +183,39 @@ func (b *binder) start(known []constant) {
 }
 
 // readData takes the data block's variables from set, runs transformed data and
-// returns the values of both.
-func (b *binder) readData(set *data.Set) []constant {
-	b.cells = make([]*cell, b.prog.NumVars)
-	b.now, b.propto = true, false
-	b.rng = rand.New(rand.NewPCG(b.opts.Seed, 0x9e3779b97f4a7c15))
-	for _, v := range b.prog.Data {
-		b.at(v.Span)
-		b.readVariable(v, set)
+// gives the values of both.
+func (b *binder) readData(set *data.Set) (*interp.Known, error) {
+	known, err := interp.Data(b.prog, set, interp.Options{
+		Jacobian: b.opts.Jacobian, Print: b.opts.Print, Transforms: b.opts.Transforms, Stop: b.opts.Stop,
+		Rand: rand.New(rand.NewPCG(b.opts.Seed, 0x9e3779b97f4a7c15)),
+	})
+	var refused *interp.Error
+	if errors.As(err, &refused) {
+		return nil, &Error{List: diag.List{refused.Diagnostic}}
 	}
-	for _, s := range b.prog.TransformedData {
-		b.exec(s)
-	}
-	for _, v := range b.prog.TransformedDataVars {
-		b.checkDeclared(v)
-	}
-	var known []constant
-	for _, v := range slices.Concat(b.prog.Data, b.prog.TransformedDataVars) {
-		c := b.cell(v)
-		w := b.pack(c)
-		k := constant{v: v, typ: c.typ, shape: c.shape, ints: w.ints}
-		if w.ints == nil {
-			data, ok := w.lvl.g.Value(w.ref)
-			if !ok {
-				b.unsupported(v.Span, "what transformed data compute here", "")
-			}
-			k.reals = data
-		}
-		known = append(known, k)
-	}
-	return known
+	return known, err
 }
 
 // parameters declares the parameters from inputs of the graph; jacobian
 // receives addends of the log Jacobian.
 func (b *binder) parameters(out *Bound, jacobian func(value)) {
-	first := out.Params == nil
+	if out.Params == nil {
+		b.describe(out)
+	}
 	for i, leaves := range ir.Declared(b.prog.Parameters) {
-		if first {
-			out.Params = append(out.Params, b.param(leaves))
-		}
 		p := out.Params[i]
 		in := b.root.g.Input(ad.Type{Shape: []int{p.Size}})
 		for k, v := range leaves {
 			b.at(v.Span)
 			b.parameter(v, p.Leaves[k], in, p.positions(k), jacobian)
 		}
+	}
+}
+
+// describe lists the parameters, whose sizes data decide.
+func (b *binder) describe(out *Bound) {
+	for _, leaves := range ir.Declared(b.prog.Parameters) {
+		out.Params = append(out.Params, b.param(leaves))
 	}
 }
 
@@ -373,8 +373,8 @@ func (b *binder) constrained(known []constant, out *Bound) {
 	b.start(known)
 	b.parameters(out, nil)
 	b.transformedParameters()
-	b.outputs(slices.Concat(b.prog.Parameters, b.prog.TransformedParameterVars), out)
-	out.Constrained, out.NumConstrained = b.root.g, len(out.Names)
+	b.outputs(slices.Concat(b.prog.Parameters, b.prog.TransformedParameterVars))
+	out.Constrained = b.root.g
 }
 
 // generated builds the graph of these and the generated quantities.
@@ -388,30 +388,34 @@ func (b *binder) generated(known []constant, out *Bound) {
 	for _, v := range b.prog.GeneratedQuantityVars {
 		b.checkDeclared(v)
 	}
-	b.outputs(slices.Concat(b.prog.Parameters, b.prog.TransformedParameterVars, b.prog.GeneratedQuantityVars), out)
+	b.outputs(slices.Concat(b.prog.Parameters, b.prog.TransformedParameterVars, b.prog.GeneratedQuantityVars))
 	out.Generated = b.root.g
 }
 
-// generatedNames are the names alone.
-func (b *binder) generatedNames(out *Bound) {
+// names lists the parameters and names all outputs. Data decide all sizes.
+func (b *binder) names(out *Bound) {
 	b.start(out.known)
-	out.Names = out.Names[:out.NumConstrained]
-	for _, leaves := range ir.Declared(b.prog.GeneratedQuantityVars) {
-		var shapes [][]int
-		for _, v := range leaves {
-			shapes = append(shapes, b.sizes(v))
-		}
-		for _, s := range ir.Layout(leaves, shapes) {
-			out.Names = append(out.Names, s.Name)
+	b.describe(out)
+	list := func(vars []*ir.Var) {
+		for _, leaves := range ir.Declared(vars) {
+			var shapes [][]int
+			for _, v := range leaves {
+				shapes = append(shapes, b.sizes(v))
+			}
+			for _, s := range ir.Layout(leaves, shapes) {
+				out.Names = append(out.Names, s.Name)
+			}
 		}
 	}
+	list(b.prog.Parameters)
+	list(b.prog.TransformedParameterVars)
+	out.NumConstrained = len(out.Names)
+	list(b.prog.GeneratedQuantityVars)
 }
 
-// outputs makes the values of variables the output of the graph, with their
-// names.
-func (b *binder) outputs(vars []*ir.Var, out *Bound) {
+// outputs makes the values of variables the output of the graph.
+func (b *binder) outputs(vars []*ir.Var) {
 	g := b.root.g
-	var names []string
 	var parts []ad.Ref
 	for _, leaves := range ir.Declared(vars) {
 		var shapes [][]int
@@ -427,7 +431,6 @@ func (b *binder) outputs(vars []*ir.Var, out *Bound) {
 		}
 		order := make([]int32, total)
 		for i, s := range ir.Layout(leaves, shapes) {
-			names = append(names, s.Name)
 			order[i] = starts[s.Leaf] + int32(s.Element)
 		}
 		all := flat[0]
@@ -440,52 +443,6 @@ func (b *binder) outputs(vars []*ir.Var, out *Bound) {
 		parts = append(parts, g.ConstArray(ad.Type{Shape: []int{0}}, nil))
 	}
 	g.Output(g.Concat(parts...))
-	out.Names = names
-}
-
-// Known gives the variables of the data and transformed data blocks with their
-// values, of which ints or reals is nil.
-func (b *Bound) Known(yield func(v *ir.Var, shape []int, ints []int64, reals []float64)) {
-	for _, k := range b.known {
-		yield(k.v, k.shape, k.ints, k.reals)
-	}
-}
-
-// inverse builds the map from constrained to unconstrained parameters.
-func (b *binder) inverse(known []constant, out *Bound) {
-	b.start(known)
-	g := b.root.g
-	for i, leaves := range ir.Declared(b.prog.Parameters) {
-		p := out.Params[i]
-		var parts []ad.Ref
-		start := make([]int32, len(leaves))
-		total := 0
-		for k, v := range leaves {
-			b.at(v.Span)
-			shape, free := p.Leaves[k].Shape, p.Leaves[k].free
-			in := g.Input(ad.Type{Shape: shape})
-			c := b.newCell(v, v.Name, v.Type, shape)
-			c.setWhole(value{typ: v.Type, shape: shape, lvl: b.root, ref: in})
-			b.cells[v.ID] = c
-			b.checkInitial(v, in)
-			tr := b.transformOf(v)
-			bounds := b.bounds(v)
-			x, _ := tr.Each(g, v.Type.Dims, in, free[v.Type.Dims:], func(y ad.Ref) (ad.Ref, []ad.Ref) { return tr.Unconstrain(g, y, bounds), nil })
-			parts = append(parts, g.Reshape(g.Broadcast(x, free), []int{sizeOf(free)}))
-			start[k] = int32(total)
-			total += sizeOf(free)
-		}
-		order := make([]int32, total)
-		for pos, s := range p.slots {
-			order[pos] = start[s.Leaf] + int32(s.Element)
-		}
-		all := parts[0]
-		if len(parts) > 1 {
-			all = g.Concat(parts...)
-		}
-		g.Output(g.Gather(all, ad.Index{Dims: []ad.Dim{tableDim(order)}}))
-	}
-	out.Inverse = g
 }
 
 // ---- orders of elements ----
@@ -507,22 +464,4 @@ func storage(t []int32, shape []int) ad.Index {
 		stride *= shape[k]
 	}
 	return ix
-}
-
-// elementNames names the elements in the given order: theta.2.1.
-func elementNames(name string, shape []int, order []int32) []string {
-	if len(shape) == 0 {
-		return []string{name}
-	}
-	out := make([]string, len(order))
-	at := make([]string, len(shape))
-	for i, e := range order {
-		rest := int(e)
-		for k := len(shape) - 1; k >= 0; k-- {
-			at[k] = strconv.Itoa(rest%shape[k] + 1)
-			rest /= shape[k]
-		}
-		out[i] = name + "." + strings.Join(at, ".")
-	}
-	return out
 }

@@ -1,7 +1,7 @@
 package bind
 
 import (
-	"math/rand/v2"
+	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -15,27 +15,26 @@ type binder struct {
 	prog *ir.Program
 	opts Options
 
-	root  *level // the graph being built
-	lvl   *level // where effects and conditional work go
-	axis  *axis  // iterations in force; nil: the uniform context
-	frame *frame // innermost loop in lanes; nil: none
+	root *level // the graph being built
+	lvl  *level // where effects and conditional work go
+	axis *axis  // iterations in force; nil: the uniform context
+	nest *nest  // the loop whose units are being evaluated; nil: none
 
-	cells     []*cell // by ir.Var.ID of the frame in force
-	vars      map[*cell]*ir.Var
-	aligned   map[alignKey]ad.Ref
-	covered   map[[2]*axis]bool // whether every lane of the second axis has one of the first, which is inside it
-	branches  []*branch
-	targets   []value // addends of the log density, without lanes, in the root level
-	calls     []callSite
-	propto    bool // whether _lupdf and ~ drop addends
-	inModel   bool
-	operand   *value     // ir.Operand
-	code      value      // how statements ended, where their signal is not certain
-	result    *value     // of a return
-	asRegions bool       // the next loop makes regions of conditionals that data decide
-	masks     []mask     // conditions known per iteration of the branches under way, where lanes are hidden
-	now       bool       // transformed data: effects act at once
-	rng       *rand.Rand // draws of transformed data; nil elsewhere
+	cells    []*cell // by ir.Var.ID of the frame in force
+	aligned  map[alignKey]ad.Ref
+	covered  map[[2]*axis]bool // whether every lane of the second axis has one of the first, which is inside it
+	branches []*branch
+	targets  []value // addends of the log density, without lanes, in the root level
+	calls    []callSite
+	propto   bool // whether _lupdf and ~ drop addends
+	inModel  bool
+	operand  *value // ir.Operand
+	code     value  // how statements ended, where their signal is not certain
+	result   *value // of a return
+	masks    []mask // conditions known per iteration of the branches under way, where lanes are hidden
+
+	inspecting bool                     // nothing that is evaluated stays
+	pure       map[*ir.Function]effects // of functions looked at
 
 	marking   bool      // densities are represented by inputs, see information.go
 	densities []density // so far
@@ -48,6 +47,7 @@ type binder struct {
 	siteOf   map[source.Span]ad.Site
 
 	stats   Stats
+	mistake bool   // whether the attempt that was given up last came upon a mistake of the user
 	split   *split // what the attempt that was given up last stumbled over
 	journal *cellJournal
 }
@@ -59,7 +59,7 @@ type callSite struct {
 }
 
 func newBinder(p *ir.Program, o Options) *binder {
-	b := &binder{prog: p, opts: o, siteOf: map[source.Span]ad.Site{}, sites: make([]source.Span, 1)}
+	b := &binder{prog: p, opts: o, pure: map[*ir.Function]effects{}, siteOf: map[source.Span]ad.Site{}, sites: make([]source.Span, 1)}
 	b.begin()
 	return b
 }
@@ -67,9 +67,8 @@ func newBinder(p *ir.Program, o Options) *binder {
 // begin starts a new graph.
 func (b *binder) begin() {
 	b.root = &level{g: ad.NewGraph()}
-	b.lvl, b.axis, b.frame = b.root, nil, nil
+	b.lvl, b.axis, b.nest = b.root, nil, nil
 	b.aligned = map[alignKey]ad.Ref{}
-	b.vars = map[*cell]*ir.Var{}
 	b.covered = map[[2]*axis]bool{}
 	b.branches, b.targets, b.calls = nil, nil, nil
 }
@@ -103,20 +102,30 @@ func (b *binder) site() ad.Site {
 func (b *binder) cell(v *ir.Var) *cell { return b.cells[v.ID] }
 
 // load reads elements of a variable.
-func (b *binder) load(c *cell, v *ir.Var, acc access, typ types.Type) value {
-	if c.frame == b.frame {
-		return b.readLocal(c, acc, typ)
+func (b *binder) load(c *cell, acc access, typ types.Type) value {
+	c, acc = b.resolve(c, acc)
+	for n := b.nest; n != nil && !b.inspecting; n = n.around {
+		if h := n.watched[c]; h != nil && n.unit != nil {
+			return b.readVersions(n, h, acc, typ)
+		}
 	}
-	return b.readOuter(b.frame, c, v, acc, typ)
+	return b.readLocal(c, acc, typ)
 }
 
 // store writes elements of a variable.
-func (b *binder) store(c *cell, v *ir.Var, acc access, val value) {
+func (b *binder) store(c *cell, acc access, val value) {
 	val = b.convert(val, c.typ)
-	if c.frame != b.frame {
-		b.vars[c] = v
-		b.writeOuter(c, v, acc, val)
-		return
+	if to, all := b.resolve(c, acc); to != c {
+		c, acc = to, all
+		if !slices.Equal(val.shape, acc.ix.Shape()) {
+			val = b.shaped(val, acc.ix.Shape(), c.typ)
+		}
+	}
+	if n := b.nest; n != nil && n.unit != nil {
+		if h := n.watched[c]; h != nil {
+			b.record(h, val, false)
+			return
+		}
 	}
 	b.saveForBranch(c)
 	b.journal.note(c)
@@ -133,21 +142,23 @@ func (b *binder) convert(v value, to types.Type) value {
 
 // accumulate adds val to (or, with negate, subtracts it from) elements of a
 // variable.
-func (b *binder) accumulate(c *cell, v *ir.Var, acc access, val value, negate bool) {
-	if c.frame != b.frame && b.frame.accOnly[v] && c.typ.Kind != types.Int {
-		b.vars[c] = v
-		b.addOuter(c, acc, b.convert(val, c.typ), negate)
-		return
+func (b *binder) accumulate(c *cell, acc access, val value, negate bool) {
+	c, acc = b.resolve(c, acc)
+	if n := b.nest; n != nil && n.unit != nil && c.typ.Kind != types.Int {
+		if h := n.watched[c]; h != nil && (h.sum || n.summing == h) {
+			b.record(h, b.convert(val, c.typ), negate)
+			return
+		}
 	}
 	op := ad.OpAdd
 	if negate {
 		op = ad.OpSub
 	}
-	old := b.load(c, v, acc, c.typ)
+	old := b.load(c, acc, c.typ)
 	sum := b.emit(c.typ, []value{old, b.reshapeLike(val, old)}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
 		return g.Do(op, nil, a...)
 	})
-	b.store(c, v, acc, sum)
+	b.store(c, acc, sum)
 }
 
 func (b *binder) reshapeLike(v, like value) value {
@@ -163,9 +174,9 @@ func (b *binder) addTarget(v value) {
 		return
 	}
 	v = b.numeric(v)
-	if f := b.frame; f != nil && f.scan != nil && v.lvl == f.scan.lvl && b.lvl == f.ax.lvl {
-		b.everyStep(v.lvl)
-		f.scan.targets = append(f.scan.targets, v.lvl.g.Sum(v.ref))
+	if b.scanning() && v.lvl == b.nest.scan.lvl {
+		r := b.nest.scan
+		r.targets = append(r.targets, v.lvl.g.Sum(v.ref))
 		return
 	}
 	if n := len(b.branches); n > 0 && b.lvl.branch {

@@ -14,92 +14,13 @@ type branch struct {
 	lvl    *level
 	saved  map[*cell]state // content before the branch of the cells that it changed
 	order  []*cell
-	writes []pending // to cells that a loop around watches
-	adds   []pending
 	target []ad.Ref
 	trips  bool // not a branch but the body of a loop that is a region
 	outcome
 }
 
-// pending is a write in a branch to elements of a cell that the log of a loop
-// around watches: it is made after the conditional, with the value that the
-// branch taken gives.
-type pending struct {
-	c      *cell
-	v      *ir.Var
-	acc    access
-	val    value
-	negate bool // of an addition
-}
-
-// differentElements is the reason of a loop whose iterations write elements in a
-// branch that cannot be told apart before.
-const differentElements = "different elements of one variable in a branch that parameters decide"
-
 func (a access) equal(b access) bool {
 	return a.axis == b.axis && slices.Equal(a.base, b.base) && slices.Equal(a.offsets(), b.offsets())
-}
-
-// meets reports whether two accesses to one cell have an element in common in
-// some lane.
-func (a access) meets(b access) bool {
-	between := map[int32]bool{} // distances of bases at which they have
-	x, y := a.offsets(), b.offsets()
-	if len(x)*len(y) > maxHistory/256 {
-		return true
-	}
-	for _, i := range x {
-		for _, j := range y {
-			between[j-i] = true
-		}
-	}
-	ax := innermost(a.axis, b.axis)
-	if ax == nil {
-		return between[0]
-	}
-	from, to := a.flatBase(nil, ax, 0), b.flatBase(nil, ax, 0)
-	for l := range from {
-		if between[from[l]-to[l]] {
-			return true
-		}
-	}
-	return false
-}
-
-// pendingValue looks for what the branches under way wrote to elements of c.
-func (b *binder) pendingValue(c *cell, acc access, typ types.Type) (value, bool) {
-	for i := len(b.branches) - 1; i >= 0; i-- {
-		br := b.branches[i]
-		if br.lvl.depth > b.lvl.depth {
-			continue
-		}
-		for k := len(br.writes) - 1; k >= 0; k-- {
-			w := br.writes[k]
-			if w.c != c {
-				continue
-			}
-			if w.acc.equal(acc) && distinct(acc.offsets()) {
-				return b.shaped(w.val, acc.ix.Shape(), typ), true
-			}
-			panic(&abort{reason: differentElements})
-		}
-	}
-	return value{}, false
-}
-
-func (b *binder) writePending(c *cell, v *ir.Var, acc access, val value) {
-	br := b.branches[len(b.branches)-1]
-	for k, w := range br.writes {
-		if w.c != c {
-			continue
-		}
-		if !w.acc.equal(acc) {
-			panic(&abort{reason: differentElements})
-		}
-		br.writes[k].val = val
-		return
-	}
-	br.writes = append(br.writes, pending{c: c, v: v, acc: acc, val: val})
 }
 
 // saveForBranch keeps a cell's content before a branch writes to it.
@@ -122,11 +43,8 @@ func (b *binder) saveForBranch(c *cell) {
 
 // regionLevel is the level around a region that begins here.
 func (b *binder) regionLevel() *level {
-	if f := b.frame; f != nil && f.scan != nil && b.lvl == f.ax.lvl {
-		if b.axis != f.ax { // in some iterations only, but the body of a scan runs in all
-			panic(&abort{reason: irregularly})
-		}
-		return f.scan.lvl
+	if b.scanning() {
+		return b.nest.scan.lvl
 	}
 	return b.lvl
 }
@@ -202,47 +120,6 @@ func (b *binder) region(cond value, then, els func() signal) signal {
 		return out
 	}
 	outs := [2][]value{outputs(t), outputs(e)}
-	// Watched elements that one side or both wrote; a side that did not gives
-	// what they held.
-	var writes []pending
-	for _, br := range sides {
-		for _, w := range br.writes {
-			if !slices.ContainsFunc(writes, func(x pending) bool { return x.c == w.c && x.acc.equal(w.acc) }) {
-				for _, x := range writes {
-					if x.c == w.c && x.acc.meets(w.acc) {
-						panic(&abort{reason: differentElements}) // the later one would write what was there before the earlier one
-					}
-				}
-				writes = append(writes, w)
-			}
-		}
-	}
-	for _, w := range writes {
-		var old *value
-		for k, br := range sides {
-			i := slices.IndexFunc(br.writes, func(x pending) bool { return x.c == w.c && x.acc.equal(w.acc) })
-			if i >= 0 {
-				outs[k] = append(outs[k], b.shaped(b.numeric(br.writes[i].val), w.acc.ix.Shape(), w.val.typ))
-				continue
-			}
-			if old == nil {
-				v := b.numeric(b.load(w.c, w.v, w.acc, w.val.typ))
-				old = &v
-			}
-			outs[k] = append(outs[k], *old)
-		}
-	}
-	for k := range sides {
-		for j, br := range sides {
-			for _, a := range br.adds {
-				v := a.val
-				if j != k {
-					v = value{typ: v.typ, shape: v.shape, lvl: b.root, ref: b.root.g.Const(0)}
-				}
-				outs[k] = append(outs[k], b.numeric(v))
-			}
-		}
-	}
 	hasTarget := len(t.target)+len(e.target) > 0
 	if !union.certain() {
 		for k, br := range sides {
@@ -304,14 +181,6 @@ func (b *binder) region(cond value, then, els func() signal) signal {
 		b.saveForBranch(c)
 		b.journal.note(c)
 		b.writeLocal(c, wholeOf(c.shape), v, b.axis)
-	}
-	for _, w := range writes {
-		b.store(w.c, w.v, w.acc, next(w.val.typ, w.c.param))
-	}
-	for _, br := range sides {
-		for _, a := range br.adds {
-			b.accumulate(a.c, a.v, a.acc, next(a.val.typ, a.c.param), a.negate)
-		}
 	}
 	if !union.certain() {
 		b.code = next(types.IntType, false)
@@ -477,6 +346,9 @@ func (b *binder) choice(e *ir.Cond) value {
 		}
 		return b.eval(e.Else)
 	}
+	if v, ok := b.knownChoice(e, cond); ok {
+		return v
+	}
 	side := func(x ir.Expr) func() signal {
 		return func() signal {
 			types := e.Type().Leaves()
@@ -486,11 +358,41 @@ func (b *binder) choice(e *ir.Cond) value {
 		}
 	}
 	old := b.result
-	b.choose(cond, side(e.Then), side(e.Else))
+	if cond.ints != nil && b.scanning() && !b.hiddenAxis(cond.axis) && b.outOfScan(e.Then) && b.outOfScan(e.Else) {
+		b.partition(cond, side(e.Then), side(e.Else))
+	} else {
+		b.choose(cond, side(e.Then), side(e.Else))
+	}
 	v := *b.result
 	b.result = old
 	v.typ = e.Type()
 	return v
+}
+
+// knownChoice chooses between integers that are known, by a condition that is known
+// per iteration, where a region would hide that they are.
+func (b *binder) knownChoice(e *ir.Cond, cond value) (v value, ok bool) {
+	if cond.ints == nil || e.Ty.Kind != types.Int || e.Ty.Dims > 0 || !b.hiddenAxis(cond.axis) && !b.hidden() && !b.scanning() {
+		return v, false
+	}
+	if !b.plain(e.Then) || !b.plain(e.Else) {
+		return v, false
+	}
+	x, y := b.eval(e.Then), b.eval(e.Else)
+	if x.ints == nil || y.ints == nil {
+		return v, false
+	}
+	ax := innermost(cond.axis, innermost(x.axis, y.axis))
+	uc, ux, uy := upTo(ax, cond.axis), upTo(ax, x.axis), upTo(ax, y.axis)
+	v = value{typ: types.IntType, axis: ax, ints: make([]int64, ax.n)}
+	for l := range v.ints {
+		if intAt(cond, ax, uc, l, 0) != 0 {
+			v.ints[l] = intAt(x, ax, ux, l, 0)
+		} else {
+			v.ints[l] = intAt(y, ax, uy, l, 0)
+		}
+	}
+	return v, true
 }
 
 // mask is a condition known per iteration, where lanes are hidden, and the side
@@ -502,17 +404,16 @@ type mask struct {
 
 // branchMark is what a failed attempt must restore of a branch under way.
 type branchMark struct {
-	target, adds, order int
-	writes              []pending
+	target, order int
 }
 
 func (br *branch) mark() branchMark {
-	return branchMark{len(br.target), len(br.adds), len(br.order), slices.Clone(br.writes)}
+	return branchMark{len(br.target), len(br.order)}
 }
 
 func (br *branch) restore(m branchMark) {
 	for _, c := range br.order[m.order:] {
 		delete(br.saved, c)
 	}
-	br.target, br.adds, br.order, br.writes = br.target[:m.target], br.adds[:m.adds], br.order[:m.order], m.writes
+	br.target, br.order = br.target[:m.target], br.order[:m.order]
 }

@@ -73,11 +73,8 @@ func (b *binder) carriedVars(body ir.Stmt) []*ir.Var {
 func (b *binder) initial(vars []*ir.Var) []value {
 	var out []value
 	for _, v := range vars {
-		c := b.cell(v)
-		if c.frame != b.frame {
-			panic(&abort{reason: "a variable that a loop around watches"})
-		}
-		x := b.numeric(b.load(c, v, wholeOf(c.shape), c.typ))
+		c := b.storage(v)
+		x := b.numeric(b.load(c, wholeOf(c.shape), c.typ))
 		x.param = c.param
 		out = append(out, x)
 	}
@@ -89,7 +86,7 @@ func (b *binder) enterBody(vars []*ir.Var, lvl *level) *regionBody {
 	r := &regionBody{lvl: lvl, vars: vars, br: &branch{lvl: lvl, saved: map[*cell]state{}, trips: true}}
 	lvl.branch = true
 	for _, v := range vars {
-		c := b.cell(v)
+		c := b.storage(v)
 		reg := r.register(c.typ, c.shape)
 		reg.param = c.param
 		p := b.newCell(nil, c.name, c.typ, c.shape)
@@ -112,7 +109,13 @@ func (b *binder) within(r *regionBody, fn func()) {
 	oldCells, oldLvl, oldAxis := b.cells, b.lvl, b.axis
 	b.cells = slices.Clone(b.cells)
 	for i, v := range r.vars {
-		b.cells[v.ID] = r.cells[i]
+		if o := b.overlayOf(b.cell(v)); o != nil { // the carried values take the place of the copy
+			temp := o.temp
+			o.temp = r.cells[i]
+			defer func() { o.temp = temp }()
+		} else {
+			b.cells[v.ID] = r.cells[i]
+		}
 	}
 	b.lvl = r.lvl
 	if r.lvl.loop != nil {
@@ -228,8 +231,8 @@ func (b *binder) startEnding(e ending) []value {
 // finishRegion stores the results of a region: next gives them one after another.
 func (b *binder) finishRegion(r *regionBody, e ending, hasTarget bool, next func(typ types.Type, param bool) value) signal {
 	for i, v := range r.vars {
-		c := b.cell(v)
-		b.store(c, v, wholeOf(c.shape), next(c.typ, r.cells[i].param))
+		c := b.storage(v)
+		b.store(c, wholeOf(c.shape), next(c.typ, r.cells[i].param))
 	}
 	sig := goesOn
 	if e.jumps != 0 {
@@ -391,9 +394,6 @@ type iterated struct {
 
 // iterate evaluates a loop whose end is computed as one OpWhile.
 func (b *binder) iterate(lp iterated) signal {
-	if b.now {
-		b.unsupported(b.span, "a loop whose end is not known, in transformed data,", "")
-	}
 	parent, outer := b.surroundings()
 	vars := b.carriedVars(lp.body)
 	inits := b.initial(vars)

@@ -17,9 +17,8 @@ type cell struct {
 	typ   types.Type
 	shape []int
 	size  int
-	home  *axis  // axis in force at the declaration: the content is per lane of it
-	frame *frame // innermost loop evaluated in lanes at the declaration
-	depth int    // level depth at the declaration
+	home  *axis // axis in force at the declaration: the content is per lane of it
+	depth int   // level depth at the declaration
 	param bool
 
 	state
@@ -41,7 +40,7 @@ type state struct {
 type place struct{ part, pos int32 }
 
 func (b *binder) newCell(v *ir.Var, name string, typ types.Type, shape []int) *cell {
-	c := &cell{name: name, typ: typ, shape: shape, size: sizeOf(shape), home: b.axis, frame: b.frame, depth: b.lvl.depth}
+	c := &cell{name: name, typ: typ, shape: shape, size: sizeOf(shape), home: b.axis, depth: b.lvl.depth}
 	if v != nil {
 		c.param = v.Level == ir.Param
 	}
@@ -163,10 +162,6 @@ func (b *binder) scatterState(c *cell, flat bool) {
 	}
 }
 
-// uniformIn reports whether an access on axis ax reaches, in every lane of the
-// cell's home axis, the same elements, by all lanes.
-func (c *cell) uniformIn(acc access, ax *axis) bool { return acc.axis == nil && ax == c.home }
-
 // readLocal reads elements of a cell that no loop in progress shares.
 func (b *binder) readLocal(c *cell, acc access, typ types.Type) value {
 	if c.whole == nil && acc.axis == nil && !c.flat {
@@ -191,7 +186,9 @@ func (b *binder) readLocal(c *cell, acc access, typ types.Type) value {
 // writeLocal stores v at the elements of acc, in the lanes of ax, the axis in
 // force.
 func (b *binder) writeLocal(c *cell, acc access, v value, ax *axis) {
-	if ax == c.home && acc.isWhole(c.size) {
+	// In a region there is one iteration at a time, whichever lanes stand around it.
+	every := ax == c.home || b.hidden()
+	if every && acc.isWhole(c.size) {
 		c.setWhole(b.shaped(v, c.shape, c.typ))
 		return
 	}
@@ -199,14 +196,14 @@ func (b *binder) writeLocal(c *cell, acc access, v value, ax *axis) {
 		b.writeInts(c, acc, v, ax)
 		return
 	}
-	if acc.axis != nil && b.hiddenAxis(acc.axis) {
+	if acc.axis != nil && (b.hiddenAxis(acc.axis) || b.scanning()) {
 		if !distinct(acc.offsets()) {
 			panic(&abort{reason: "an assignment to one element twice"})
 		}
 		c.setWhole(b.replace(b.pack(c), v, positions(acc)))
 		return
 	}
-	if c.uniformIn(acc, ax) {
+	if acc.axis == nil && every {
 		if c.whole == nil && c.flat {
 			b.pack(c)
 		}

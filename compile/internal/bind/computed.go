@@ -26,7 +26,7 @@ func (b *binder) computedIndex(x value, indices []ir.Index, typ types.Type) valu
 func (b *binder) assignComputed(c *cell, s *ir.Assign) {
 	pos := b.computedPositions(c.shape, s.Indices)
 	whole := wholeOf(c.shape)
-	old := b.numeric(b.load(c, s.Var, whole, c.typ))
+	old := b.numeric(b.load(c, whole, c.typ))
 	var v value
 	if s.Op == "" {
 		v = b.eval(s.Value)
@@ -39,7 +39,7 @@ func (b *binder) assignComputed(c *cell, s *ir.Assign) {
 		b.operand = outer
 	}
 	b.checkShape(s.Value.Span(), s.Var.Name, pos.shape, v.shape)
-	b.store(c, s.Var, whole, b.replace(old, v, pos))
+	b.store(c, whole, b.replace(old, v, pos))
 }
 
 // take reads the elements at positions, counted from 0 in x taken as flat.

@@ -3,7 +3,7 @@
 //
 // Map of the package:
 //
-//	bind.go      Bind: data and transformed data, the density, the outputs, the inverse transforms
+//	bind.go      Bind: the density, the outputs; data and transformed data come from package interp
 //	binder.go    the state of an evaluation; loading, storing, adding to the log density
 //	value.go     values, axes (the lanes of loops), levels (graphs within graphs), emission of nodes
 //	access.go    indices and slices
@@ -22,7 +22,7 @@
 //	computed.go  indices that are computed when the program runs
 //	intrinsic.go what the library's texts need beyond the language: Jacobians, constants
 //	information.go densities with expected information; metrics that a program defines
-//	declared.go  declared sizes, types and bounds
+//	declared.go  checks of declared types and bounds
 //	errors.go    diagnostics, and giving up on a way to evaluate a loop
 //
 // # How a loop is evaluated

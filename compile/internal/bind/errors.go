@@ -9,7 +9,10 @@ import (
 
 // Error is what Bind returns when data and program do not fit: diagnostics with
 // positions in the program.
-type Error struct{ List diag.List }
+type Error struct {
+	List  diag.List
+	fault bool // of the planner, rather than something that no graph can hold
+}
 
 // Error implements error: the first diagnostic's first line.
 func (e *Error) Error() string {
@@ -55,7 +58,7 @@ func (p *problem) fix(format string, args ...any) *problem {
 func (p *problem) throw() { panic(p) }
 
 // unknownDetail is why a value must be known.
-const unknownDetail = "It depends on parameters or on random draws here, and the sizes of all values are fixed when data are bound. (In generated quantities it may.)"
+const unknownDetail = "It depends on parameters or on random draws here, and the sizes of all values in a graph are fixed when data are bound."
 
 // unsupported reports something that the language has and the engine does not;
 // fix, if not "", is what to write instead.

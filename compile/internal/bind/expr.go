@@ -1,12 +1,12 @@
 package bind
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/interp"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -16,19 +16,7 @@ import (
 
 var nan = math.NaN()
 
-func sizeText(shape []int) string {
-	switch len(shape) {
-	case 0:
-		return "a single number"
-	case 1:
-		return fmt.Sprintf("%d element%s", shape[0], plural(shape[0]))
-	}
-	s := make([]string, len(shape))
-	for i, d := range shape {
-		s[i] = fmt.Sprint(d)
-	}
-	return "sizes " + strings.Join(s, " × ")
-}
+func sizeText(shape []int) string { return interp.SizeText(shape) }
 
 // eval evaluates an expression.
 func (b *binder) eval(e ir.Expr) value {
@@ -39,7 +27,7 @@ func (b *binder) eval(e ir.Expr) value {
 		return value{typ: types.RealType, lvl: b.root, ref: b.root.g.Const(e.Value)}
 	case *ir.VarRef:
 		c := b.cell(e.Var)
-		return b.narrow(b.load(c, e.Var, wholeOf(c.shape), c.typ))
+		return b.narrow(b.load(c, wholeOf(c.shape), c.typ))
 	case *ir.Operand:
 		return *b.operand
 	case *ir.Promote:
@@ -97,7 +85,7 @@ func (b *binder) index(e *ir.IndexExpr) value {
 		if acc.none {
 			return b.unset(e.Ty, acc.ix.Shape())
 		}
-		return b.narrow(b.load(c, ref.Var, acc, e.Type()))
+		return b.narrow(b.load(c, acc, e.Type()))
 	}
 	leaves := e.Ty.Leaves()
 	out := b.eval(e.X).each(func(k int, x value) value {
@@ -153,7 +141,6 @@ func (b *binder) emitEffect(args []value, add func(g *ad.Graph, a []ad.Ref)) {
 	for _, a := range args {
 		lvl = deeper(lvl, a.lvl)
 	}
-	b.everyStep(lvl)
 	ax := b.axis
 	if ax != nil && ax.lvl != lvl {
 		ax = nil
@@ -223,7 +210,7 @@ func (b *binder) logical(x, y ir.Expr, and bool) value {
 		r := b.eval(y)
 		return b.notZero(r)
 	}
-	if l.ints != nil && !b.hiddenAxis(l.axis) {
+	if l.ints != nil && !b.hiddenAxis(l.axis) && !b.scanning() {
 		// Known per iteration: only the iterations that need it look at y.
 		ax := innermost(b.axis, l.axis)
 		mask := b.maskOf(l, ax)
@@ -242,17 +229,13 @@ func (b *binder) logical(x, y ir.Expr, and bool) value {
 		}
 		sub := &axis{n: len(open), parent: ax, up: open, lvl: ax.lvl, subset: true}
 		old := b.axis
+		b.axis = ax
+		c := b.newCell(nil, "condition", types.IntType, nil)
+		c.setWhole(out)
 		b.axis = sub
-		r := b.eval(y)
+		b.writeLocal(c, wholeOf(nil), b.notZero(b.eval(y)), sub)
 		b.axis = old
-		if r.ints == nil {
-			panic(&abort{reason: "a condition that parameters decide in some iterations"})
-		}
-		rm := b.maskOf(r, sub)
-		for i, l := range open {
-			out.ints[l] = truth(rm[i])
-		}
-		return out
+		return b.pack(c)
 	}
 	if !b.plain(y) {
 		side := func(needed bool) func() signal {
@@ -434,9 +417,6 @@ func (b *binder) applyLeaves(f *stdlib.Func, e *ir.Call, args []value) value {
 // build runs a declaration's Build.
 func (b *binder) build(lvl *level, ax *axis, f *stdlib.Func, name string, args []value, typ types.Type) value {
 	sargs, param := b.stdArgs(lvl, ax, args, f.Random && ax != nil)
-	if f.Random && b.now {
-		return b.drawNow(lvl, ax, f, name, sargs, typ)
-	}
 	lvl.g.SetSite(b.site())
 	var r ad.Ref
 	sb := &stdlib.Builder{G: lvl.g, Name: name, Lanes: drawLanes(f, ax), Edition: b.opts.Transforms}
@@ -454,22 +434,6 @@ func drawLanes(f *stdlib.Func, ax *axis) int {
 		return ax.n
 	}
 	return 0
-}
-
-// drawNow draws random numbers in transformed data.
-func (b *binder) drawNow(lvl *level, ax *axis, f *stdlib.Func, name string, args []stdlib.Arg, typ types.Type) value {
-	g := ad.NewGraph()
-	for i := range args {
-		data, _ := lvl.g.Value(args[i].Ref)
-		args[i].Ref = g.ConstArray(lvl.g.Type(args[i].Ref), data)
-	}
-	b.catch(func() { g.Output(f.Build(&stdlib.Builder{G: g, Name: name, Lanes: drawLanes(f, ax)}, args)) })
-	out, err := g.Eval(nil, &ad.Env{Rand: b.rng})
-	if err != nil {
-		b.fail(b.span, diag.Rejected, "%v", err).throw()
-	}
-	r := lvl.g.ConstArray(g.Type(g.Outputs[0]), out[0])
-	return b.wrap(r, lvl, ax, typ, false)
 }
 
 func (b *binder) stdArgs(lvl *level, ax *axis, args []value, spread bool) ([]stdlib.Arg, bool) {
@@ -566,7 +530,7 @@ func (b *binder) applyInt(f *stdlib.Func, name string, args []value, typ types.T
 			case err == nil:
 				out.ints[l*size+p] = r
 			case excluded != nil && excluded[l]:
-			case !b.mayBeSkipped():
+			case b.inspecting || !b.mayBeSkipped():
 				b.fail(b.span, diag.IntArithmetic, "%v", err).throw()
 			default:
 				bad.ints[l], why = 1, err.Error()
@@ -611,11 +575,15 @@ func (b *binder) terms(e *ir.Call, f *stdlib.Func, propto bool) []value {
 	return out
 }
 
+// maxNested is how deep calls may go that stand in regions in one another: such a
+// recursion is ended by parameters, and its graph would have no end.
+const maxNested = 50
+
 // userCall evaluates a user's function in place; nil for a void function.
 func (b *binder) userCall(e *ir.UserCall) *value {
-	if len(b.calls) > 10_000 {
+	if len(b.calls) > 10_000 || len(b.calls) > maxNested && b.lvl.depth > maxNested {
 		b.fail(e.Span(), diag.EndlessRecursion, "`%s` calls itself without end", e.Func.Name).
-			detailf("10,000 calls are under way; a recursion must be ended by data.").throw()
+			detailf("%d calls are under way; in a graph, a recursion must be ended by data.", len(b.calls)).throw()
 	}
 	if e.Func.Intrinsic != ir.NoIntrinsic {
 		return b.intrinsic(e)
@@ -680,11 +648,15 @@ func (b *binder) mustReturn(fn *ir.Function, sig signal) {
 
 func (b *binder) inFunction() bool { return len(b.calls) > 0 }
 
+// targetRead is the reason of what reads the log density while it is summed up over
+// iterations.
+const targetRead = "target() in a loop that is evaluated as a whole"
+
 // targetValue is target(): the log density accumulated so far, also by the
 // branches under way.
 func (b *binder) targetValue(e *ir.TargetValue) value {
 	if b.axis != nil || slices.ContainsFunc(b.branches, func(br *branch) bool { return br.trips }) {
-		panic(&abort{reason: "target() in a loop that is evaluated as a whole"})
+		panic(&abort{reason: targetRead})
 	}
 	so := slices.Clone(b.targets)
 	for _, br := range b.branches {

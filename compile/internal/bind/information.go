@@ -93,7 +93,7 @@ func (b *binder) mark(e *ir.Call, f *stdlib.Func, lvl *level, ax *axis, args []s
 		return value{}, false
 	}
 	if s != nil {
-		ax = s.f.ax
+		ax = s.dom
 		s.densities = append(s.densities, len(b.densities))
 	}
 	g := b.root.g
@@ -137,14 +137,13 @@ func (b *binder) lowerOf(e ir.Expr) *float64 {
 	return &v
 }
 
-// scanOf is the scan whose steps evaluate lvl, in all lanes in force, if its
+// scanOf is the recurrence whose steps evaluate lvl, in all lanes in force, if its
 // results come to the program's own graph.
-func (b *binder) scanOf(lvl *level) *scanFrame {
-	f := b.frame
-	if f == nil || f.scan == nil || lvl != f.scan.lvl || b.lvl != f.ax.lvl || f.ax.lvl != b.root || b.axis != f.ax {
+func (b *binder) scanOf(lvl *level) *recurrence {
+	if !b.scanning() || lvl != b.nest.scan.lvl || b.lvl != b.root || b.axis != b.nest.scan.dom {
 		return nil
 	}
-	return f.scan
+	return b.nest.scan
 }
 
 func (b *binder) leave(at source.Span, why string) {
@@ -288,7 +287,7 @@ func (b *binder) metric(name string, known []constant) *ad.Graph {
 			b.fail(p.Span, diag.BadCall, "`%s` is of type %s in the model, but of type %s here", p.Name, v.Type, p.Type).throw()
 		}
 		c := b.cell(v)
-		args[k] = b.load(c, v, wholeOf(c.shape), c.typ)
+		args[k] = b.load(c, wholeOf(c.shape), c.typ)
 	}
 	out := b.callWith(f, f.Span, args)
 	if out == nil || out.typ.Kind != types.Matrix || out.typ.Dims != 0 {

@@ -11,14 +11,10 @@ import (
 
 // A loop is evaluated in the first of these ways that is exact for it:
 //
-//   - lanes: the body once, with the loop variable an axis of lanes;
-//   - scan: the body once, with the values that one iteration hands to later
-//     ones carried (scan.go);
+//   - as a nest: statement by statement, each in lanes over the iterations that
+//     execute it, as a sum, or as a recurrence (nest.go);
 //   - carried: the body once, with whole variables carried (carry.go);
 //   - unrolled: iteration by iteration.
-//
-// All but the last are attempted; an attempt that meets something it cannot do is
-// abandoned (panic with *abort) and leaves nothing behind but unused nodes.
 
 // smallLoop is the greatest number of iterations of an inner loop that is
 // unrolled within lanes at once: the elements of short vectors are then values
@@ -48,7 +44,7 @@ func (b *binder) execFor(s *ir.For) signal {
 		lo := from.ints[0]
 		n := int(max(0, to.ints[0]-lo+1))
 		return b.run(n, &loop{body: s.Body, v: s.Var, bind: func(i value) value { return addInt(i, lo-1) }})
-	case b.hidden() || b.hiddenAxis(from.axis) || b.hiddenAxis(to.axis) || b.frame != nil && (b.frame.scan != nil || b.frame.probe):
+	case b.hidden() || b.hiddenAxis(from.axis) || b.hiddenAxis(to.axis) || b.scanning():
 		return b.carryRagged(s, from, to)
 	}
 	ax, lp, i := b.ragged(s, from, to)
@@ -58,20 +54,15 @@ func (b *binder) execFor(s *ir.For) signal {
 	old := b.axis
 	b.axis = ax.parent
 	defer func() { b.axis = old }()
-	lp.tracked = b.track(ax, lp, i, nil)
-	why, ok := b.attemptGroups(ax, lp, func() { b.lanes(ax, lp, i) })
-	if ok {
-		b.stats.Laned++
-		return goesOn
-	}
-	if why == carried {
-		if why, ok = b.runScan(ax, lp, i); ok {
+	why := jumps
+	if !hasReturn(s.Body) {
+		lp.tracked = b.track(ax, lp, i, nil)
+		var n *nest
+		if n, _, why = b.planned(ax, lp, i); n != nil && b.carryOut(n, lp) {
 			return goesOn
 		}
-		b.note(lp, why)
-	} else if why != jumps {
-		panic(&abort{reason: why})
 	}
+	b.note(lp, why)
 	return b.carryRagged(s, from, to)
 }
 
@@ -105,7 +96,10 @@ func addInt(v value, by int64) value {
 	return v
 }
 
-func (b *binder) execForEach(s *ir.ForEach) signal {
+func (b *binder) execForEach(s *ir.ForEach) signal { return b.run(b.overElements(s)) }
+
+// overElements is the loop over the elements of a container, and their number.
+func (b *binder) overElements(s *ir.ForEach) (int, *loop) {
 	over := b.eval(s.Over)
 	n := 0
 	if len(over.shape) > 0 {
@@ -139,7 +133,7 @@ func (b *binder) execForEach(s *ir.ForEach) signal {
 	if s.Over.Type().Kind == types.Matrix && s.Over.Type().Dims == 0 {
 		n = sizeOf(over.shape)
 	}
-	return b.run(n, &loop{body: s.Body, v: s.Var, bind: element})
+	return n, &loop{body: s.Body, v: s.Var, bind: element}
 }
 
 // run runs a loop of n iterations, the same number in all lanes.
@@ -148,11 +142,11 @@ func (b *binder) run(n int, lp *loop) signal {
 		return goesOn
 	}
 	if n > b.smallest() && b.mayLane() {
-		if sig, ok := b.runLaned(n, lp); ok {
-			return sig
+		if b.runLaned(n, lp) {
+			return goesOn
 		}
 	}
-	if n > b.smallCarry() && !b.opts.Unroll && !b.now {
+	if n > b.smallCarry() && !b.opts.Unroll {
 		ax, i := b.iterations(n)
 		lp.tracked = b.track(ax, lp, i, nil)
 		sig := goesOn
@@ -184,73 +178,102 @@ func (b *binder) iterations(n int) (*axis, value) {
 	return ax, value{typ: types.IntType, axis: ax, ints: ints}
 }
 
-// runLaned tries to evaluate the loop once for all iterations, in lanes or as a
-// scan.
-func (b *binder) runLaned(n int, lp *loop) (signal, bool) {
-	ax, i := b.iterations(n)
-	sig, last := goesOn, 0
+// runLaned evaluates the loop as a nest, if that can be done.
+func (b *binder) runLaned(steps int, lp *loop) bool {
+	if hasReturn(lp.body) {
+		b.note(lp, jumps)
+		return false
+	}
+	ax, i := b.iterations(steps)
 	lp.tracked = b.track(ax, lp, i, nil)
-	why, ok := b.attemptGroups(ax, lp, func() {
-		if sig, last = b.lanes(ax, lp, i); last > 0 {
-			panic(&abort{reason: jumps})
-		}
-	})
-	if last > 0 { // data end the loop early: there are only so many iterations
-		n = last
-		ax, i = b.iterations(n)
+	n, last, why := b.planned(ax, lp, i)
+	if last > 0 && last < steps { // data end the loop early: there are only so many iterations
+		ax, i = b.iterations(last)
 		lp.tracked = b.track(ax, lp, i, nil)
-		why, ok = b.attemptGroups(ax, lp, func() { sig, _ = b.lanes(ax, lp, i) })
+		n, _, why = b.planned(ax, lp, i)
 	}
-	if ok {
-		b.stats.Laned++
-		return sig, true
+	if n == nil {
+		b.note(lp, why)
+		return false
 	}
-	if why == carried {
-		if why, ok = b.runScan(ax, lp, i); ok {
-			return goesOn, true
-		}
-	}
-	b.note(lp, why)
-	return goesOn, false
+	return b.carryOut(n, lp)
 }
 
-// runScan tries to evaluate the loop in the lanes of ax as a scan; why says why
-// not.
-func (b *binder) runScan(ax *axis, lp *loop, i value) (why string, ok bool) {
-	if b.now {
-		return carried, false
-	}
-	for _, regions := range []bool{false, true} {
-		var pl plan
-		b.asRegions = regions
-		why, _ = b.attempt(func() {
-			pl = b.probe(ax, lp, i)
-			panic(&abort{reason: carried}) // the probe only looks
-		})
-		if pl != nil {
-			why, ok = b.attempt(func() { b.scan(ax, lp, i, pl) })
-		}
-		b.asRegions = false
-		if ok {
-			b.stats.Scanned++
-			return "", true
-		}
-		if why != irregularly || !branches(lp.body) { // else again, with branches that data decide as regions
-			break
+// carryOut evaluates a nest as planned. If that turns out to be impossible, which is
+// a fault of the planner, everything is as before, and the fault is noted.
+func (b *binder) carryOut(n *nest, lp *loop) bool {
+	why, ok := b.attempt(func() { b.evaluate(n, lp) })
+	if !ok {
+		b.note(lp, why)
+		if !b.mistake {
+			b.stats.Faults = append(b.stats.Faults, fmt.Sprintf("line %d: %s", lp.body.Span().Begin().Line, why))
 		}
 	}
-	return why, false
+	return ok
 }
 
-// branches reports whether a statement holds a conditional.
-func branches(s ir.Stmt) bool {
+// planned is the nest of a loop with its plan, nil and the reason if there is none.
+func (b *binder) planned(ax *axis, lp *loop, i value) (n *nest, last int, why string) {
+	for _, m := range []struct {
+		unroll int
+		joined bool
+	}{{smallLoop, false}, {4 * smallLoop, false}, {4 * smallLoop, true}, {maxUnits, false}} {
+		if m.unroll > smallLoop && !m.joined && !hasLoop(lp.body) {
+			continue
+		}
+		lp.groups = groups{}
+		n, last, why = b.inspect(ax, lp, i, m.unroll, m.joined)
+		if last > 0 && last < ax.n {
+			return nil, last, why
+		}
+		if n == nil {
+			continue
+		}
+		if why = n.plan(); why == "" {
+			b.count(n)
+			return n, 0, ""
+		}
+	}
+	return nil, 0, why
+}
+
+// hasLoop reports whether a statement holds a loop whose iterations may be known.
+func hasLoop(s ir.Stmt) bool {
 	found := false
 	walkStmts(s, func(s ir.Stmt) {
-		if _, ok := s.(*ir.If); ok {
+		switch s.(type) {
+		case *ir.For, *ir.ForEach:
 			found = true
 		}
 	})
 	return found
+}
+
+// count counts the loops of a nest.
+func (b *binder) count(n *nest) {
+	if b.inspecting {
+		return
+	}
+	scans := map[*loopNode]bool{}
+	for _, g := range n.groups {
+		if g.kind == asRecurrence {
+			scans[g.units[0].loop] = true
+		}
+	}
+	var visit func(l *loopNode)
+	visit = func(l *loopNode) {
+		if scans[l] {
+			b.stats.Scanned++
+		} else {
+			b.stats.Laned++
+		}
+		for _, x := range l.body {
+			if in, ok := x.(*loopNode); ok {
+				visit(in)
+			}
+		}
+	}
+	visit(n.root)
 }
 
 // unroll runs iterations one after another, from number i on.
@@ -274,7 +297,7 @@ func (b *binder) unroll(i, n int, lp *loop) signal {
 // smallCarry is the greatest number of iterations of a loop that is unrolled
 // rather than made a region that carries variables.
 func (b *binder) smallCarry() int {
-	if f := b.frame; f != nil && (f.scan != nil || f.probe) {
+	if b.scanning() {
 		return 4 * smallLoop // the variables of a scan are watched, so it would seldom do
 	}
 	return smallLoop
@@ -292,7 +315,7 @@ func (b *binder) mayLane() bool {
 	if b.opts.Unroll || b.hidden() {
 		return false
 	}
-	return b.frame == nil || b.frame.scan == nil && !b.frame.probe
+	return !b.scanning()
 }
 
 func (b *binder) bindVar(lp *loop, i value) {
@@ -303,74 +326,8 @@ func (b *binder) bindVar(lp *loop, i value) {
 	b.cells[lp.v.ID] = c
 }
 
-// lanes evaluates the body once for all lanes of ax. If data end the loop in the
-// middle, nothing is stored and last is the number of iterations that there are.
-func (b *binder) lanes(ax *axis, lp *loop, i value) (sig signal, last int) {
-	f := b.newFrame(ax, lp)
-	b.inFrame(f, func() {
-		restore := b.private(lp)
-		b.bindVar(lp, i)
-		sig = b.execGroups(ax, lp)
-		restore()
-	})
-	if sig&(breaks|returns) != 0 {
-		if ax.parent != nil || !sig.certain() && b.code.ints == nil {
-			panic(&abort{reason: jumps})
-		}
-		for !sig.certain() && last < ax.n && signal(intAt(b.code, ax, nil, last, 0))&(breaks|returns) == 0 {
-			last++
-		}
-		if last++; last < ax.n {
-			return sig, last
-		}
-	}
-	if f.verify() {
-		panic(&abort{reason: carried})
-	}
-	b.commit(f)
-	b.settle(lp)
-	return b.lastEnds(ax, sig), 0
-}
-
-// lastEnds is how a loop in lanes ends: as its last iteration.
-func (b *binder) lastEnds(ax *axis, sig signal) signal {
-	if sig&(breaks|returns) == 0 {
-		return goesOn
-	}
-	if !sig.certain() {
-		sig = signal(intAt(b.code, ax, nil, ax.n-1, 0))
-	}
-	if sig == returns && b.result != nil && b.result.axis != nil {
-		v := b.result.each(func(_ int, leaf value) value {
-			n := leaf.size()
-			last := b.gather(b.flatten(leaf, ax), access{ix: ad.Index{Offset: (ax.n - 1) * n, Dims: []ad.Dim{{N: n, Stride: 1}}}}, leaf.typ)
-			return b.reshape(last, leaf.shape, leaf.typ)
-		})
-		b.result = &v
-	}
-	return b.loopEnds(sig)
-}
-
 // jumps is the reason of a loop that may end early.
 const jumps = "break or return in the loop"
-
-// carried is the reason of a loop whose iterations depend on earlier ones.
-const carried = "iterations that depend on earlier ones"
-
-func (b *binder) newFrame(ax *axis, lp *loop) *frame {
-	f := &frame{parent: b.frame, ax: ax, logs: map[*cell]*log{}}
-	f.assigned, f.accOnly = assignments(lp.body)
-	f.regions = b.asRegions || b.frame != nil && b.frame.regions
-	return f
-}
-
-// inFrame runs fn with f the innermost frame and its axis in force.
-func (b *binder) inFrame(f *frame, fn func()) {
-	oldFrame, oldAxis := b.frame, b.axis
-	b.frame, b.axis = f, f.ax
-	fn()
-	b.frame, b.axis = oldFrame, oldAxis
-}
 
 // attempt runs fn; if fn gives up, everything but unused nodes is as before and
 // the reason is returned.
@@ -380,10 +337,6 @@ func (b *binder) attempt(fn func()) (why string, ok bool) {
 	var effects []int
 	for l := b.lvl; l != nil; l = l.parent {
 		effects = append(effects, len(l.g.Effects))
-	}
-	var logs []logMark
-	for f := b.frame; f != nil; f = f.parent {
-		logs = append(logs, markLogs(f))
 	}
 	cells := append([]*cell(nil), b.cells...)
 	journal := b.journal
@@ -403,15 +356,17 @@ func (b *binder) attempt(fn func()) (why string, ok bool) {
 		switch r := r.(type) {
 		case *abort:
 			p = r
+			saved.mistake = false
 		case *problem:
+			saved.mistake = true
 			p = &abort{reason: r.d.Summary} // reported by the next way, with the iteration known
 		default:
 			panic(r)
 		}
 		b.journal.undo()
-		notes, siteOf, sites, vars, aligned := b.stats.Notes, b.siteOf, b.sites, b.vars, b.aligned
+		notes, faults, siteOf, sites, aligned := b.stats.Notes, b.stats.Faults, b.siteOf, b.sites, b.aligned
 		*b = saved
-		b.stats.Notes, b.siteOf, b.sites, b.vars, b.aligned = notes, siteOf, sites, vars, aligned
+		b.stats.Notes, b.stats.Faults, b.siteOf, b.sites, b.aligned = notes, faults, siteOf, sites, aligned
 		b.calls, b.branches, b.journal = b.calls[:calls], b.branches[:branches], journal
 		copy(b.cells, cells)
 		for k, l := 0, b.lvl; l != nil; k, l = k+1, l.parent {
@@ -419,9 +374,6 @@ func (b *binder) attempt(fn func()) (why string, ok bool) {
 		}
 		for k, br := range b.branches {
 			br.restore(marks[k])
-		}
-		for _, m := range logs {
-			m.restore()
 		}
 		why, ok, b.split = p.reason, false, p.split
 	}()
@@ -477,34 +429,6 @@ func (j *cellJournal) keep() {
 	}
 }
 
-// logMark remembers the lengths of a frame's logs.
-type logMark struct {
-	f       *frame
-	order   int
-	seq     int
-	readSeq int
-	lens    map[*log][3]int
-}
-
-func markLogs(f *frame) logMark {
-	m := logMark{f: f, order: len(f.order), seq: f.seq, readSeq: f.readSeq, lens: map[*log][3]int{}}
-	for _, lg := range f.logs {
-		m.lens[lg] = [3]int{len(lg.entries), len(lg.reads), len(lg.sums)}
-	}
-	return m
-}
-
-func (m logMark) restore() {
-	for _, c := range m.f.order[m.order:] {
-		delete(m.f.logs, c)
-	}
-	m.f.order = m.f.order[:m.order]
-	m.f.seq, m.f.readSeq = m.seq, m.readSeq
-	for lg, n := range m.lens {
-		lg.entries, lg.reads, lg.sums = lg.entries[:n[0]], lg.reads[:n[1]], lg.sums[:n[2]]
-	}
-}
-
 // execWhile runs a while loop.
 func (b *binder) execWhile(s *ir.While) signal { return b.loopEnds(b.whileFrom(s, 0)) }
 
@@ -550,67 +474,6 @@ const (
 	maxTrips     = 100_000_000
 	maxLaneTrips = 1000
 )
-
-// assignments lists the variables that a statement assigns, and among them
-// those that it does nothing with but to add to them.
-func assignments(s ir.Stmt) (assigned, accOnly map[*ir.Var]bool) {
-	assigned, accOnly = map[*ir.Var]bool{}, map[*ir.Var]bool{}
-	read := map[*ir.Var]bool{}
-	use := func(e ir.Expr) { walkVars(e, func(v *ir.Var) { read[v] = true }) }
-	walkStmts(s, func(s ir.Stmt) {
-		switch s := s.(type) {
-		case *ir.Assign:
-			assigned[s.Var] = true
-			if s.Op != "+" && s.Op != "-" {
-				read[s.Var] = true
-			}
-			use(s.Value)
-			for _, ix := range s.Indices {
-				use(ix.A)
-				use(ix.B)
-			}
-		case *ir.Declare:
-			for _, e := range s.Var.Sizes {
-				use(e)
-			}
-			use(s.Init)
-			read[s.Var] = true
-		case *ir.Unpack:
-			use(s.Value)
-		case *ir.Target:
-			use(s.Value)
-		case *ir.Tilde:
-			use(s.Density)
-		case *ir.CallStmt:
-			use(s.Call)
-		case *ir.For:
-			use(s.From)
-			use(s.To)
-		case *ir.ForEach:
-			use(s.Over)
-		case *ir.While:
-			use(s.Cond)
-		case *ir.If:
-			use(s.Cond)
-		case *ir.Return:
-			use(s.Value)
-		case *ir.Print:
-			for _, e := range s.Args {
-				use(e)
-			}
-		case *ir.Reject:
-			for _, e := range s.Args {
-				use(e)
-			}
-		}
-	})
-	for v := range assigned {
-		if !read[v] {
-			accOnly[v] = true
-		}
-	}
-	return assigned, accOnly
-}
 
 // walkVars calls f for every variable that an expression reads.
 func walkVars(e ir.Expr, f func(*ir.Var)) {

@@ -91,7 +91,7 @@ func (b *binder) choose(cond value, then, els func() signal) signal {
 		}
 		return els()
 	}
-	if cond.ints != nil && !b.hiddenAxis(cond.axis) && !b.hidden() && (b.frame == nil || !b.frame.regions) {
+	if cond.ints != nil && !b.hiddenAxis(cond.axis) && !b.hidden() && !b.scanning() {
 		return b.partition(cond, then, els)
 	}
 	b.stats.Ifs++
@@ -206,18 +206,12 @@ func (b *binder) partition(cond value, then, els func() signal) signal {
 	}
 	b.axis = ax
 	if !union.certain() {
-		code := value{typ: types.IntType, axis: ax, ints: make([]int64, ax.n)}
+		c := b.newCell(nil, "code", types.IntType, nil)
+		c.setWhole(value{typ: types.IntType, axis: ax, ints: make([]int64, ax.n)})
 		for k, o := range outs {
-			c := o.codeOf()
-			if c.ints == nil {
-				panic(&abort{reason: "break, continue or return that parameters decide in some iterations"})
-			}
-			up := upTo(axes[k], c.axis)
-			for l, x := range axes[k].up {
-				code.ints[x] = intAt(c, axes[k], up, l, 0)
-			}
+			b.writeLocal(c, wholeOf(nil), o.codeOf(), axes[k])
 		}
-		b.code = code
+		b.code = b.pack(c)
 	}
 	b.mergeResults(outs, axes, union)
 	return union

@@ -53,6 +53,11 @@ const (
 // iterations, or of iterations of loops within them if it is the same in each of
 // these.
 func (g *groups) refine(ax *axis, s *split) bool {
+	return g.refineTo(ax, s, min(maxGroups, ax.iterations()/fewestLanes))
+}
+
+// refineTo is refine for at most so many groups.
+func (g *groups) refineTo(ax *axis, s *split, most int) bool {
 	if !ax.within(s.axis) {
 		return false
 	}
@@ -88,7 +93,7 @@ func (g *groups) refine(ax *axis, s *split) bool {
 		}
 		of[l] = k
 	}
-	if n := len(numbers); n <= g.n || n > maxGroups || n*fewestLanes > ax.iterations() {
+	if n := len(numbers); n <= g.n || n > most {
 		return false
 	}
 	g.of, g.n = of, len(numbers)
@@ -113,37 +118,13 @@ func (a *axis) iterations() int {
 	return each[0]
 }
 
-// execGroups runs the body of a loop in the lanes of ax, group by group.
-func (b *binder) execGroups(ax *axis, lp *loop) signal {
-	if lp.groups.n == 0 {
-		return b.exec(lp.body)
+// condition is the truth, in the lanes of ax, of being in group k.
+func (g *groups) condition(ax *axis, k int) value {
+	in := value{typ: types.IntType, axis: ax, ints: make([]int64, ax.n)}
+	for l, of := range g.of {
+		in.ints[l] = truth(int(of) == k)
 	}
-	for k := range lp.groups.n {
-		in := value{typ: types.IntType, axis: ax, ints: make([]int64, ax.n)}
-		for l, g := range lp.groups.of {
-			in.ints[l] = truth(int(g) == k)
-		}
-		b.choose(in, func() signal {
-			if sig := b.exec(lp.body); sig&^(goesOn|continues) != 0 {
-				panic(&abort{reason: jumps})
-			}
-			return goesOn
-		}, func() signal { return goesOn })
-	}
-	return goesOn
-}
-
-// attemptGroups is attempt for a loop in the lanes of ax, by more and more groups
-// if need be.
-func (b *binder) attemptGroups(ax *axis, lp *loop, fn func()) (why string, ok bool) {
-	lp.groups = groups{}
-	for {
-		why, ok = b.attempt(fn)
-		if ok || b.split == nil || !lp.groups.refine(ax, b.split) {
-			b.split = nil
-			return why, ok
-		}
-	}
+	return in
 }
 
 // sizesOf are the sizes of slices from one place to another, per lane of ax, and

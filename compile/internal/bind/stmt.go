@@ -19,9 +19,6 @@ func (b *binder) exec(s ir.Stmt) signal {
 	}
 	old := b.at(s.Span())
 	defer b.setSpan(old)
-	if b.now {
-		defer b.runEffects()
-	}
 	switch s := s.(type) {
 	case *ir.Declare:
 		b.declare(s)
@@ -161,18 +158,23 @@ const maxElements = 1 << 28
 
 func (b *binder) declare(s *ir.Declare) {
 	v := s.Var
-	c := b.newCell(v, v.Name, v.Type, b.sizes(v))
-	if b.inFunction() {
-		c.param = b.calls[len(b.calls)-1].param && v.Type.Kind != types.Int
-	}
+	c := b.localCell(v, b.sizes(v))
 	b.cells[v.ID] = c
 	if s.Init != nil {
 		init := b.eval(s.Init)
 		b.checkShape(s.Init.Span(), v.Name, c.shape, init.shape)
 		c.setWhole(b.convert(init, c.typ))
-		return
+	}
+}
+
+// localCell makes the cell of a variable that a statement declares, unset.
+func (b *binder) localCell(v *ir.Var, shape []int) *cell {
+	c := b.newCell(v, v.Name, v.Type, shape)
+	if b.inFunction() {
+		c.param = b.calls[len(b.calls)-1].param && v.Type.Kind != types.Int
 	}
 	c.setWhole(b.unset(v.Type, c.shape))
+	return c
 }
 
 // unpack declares the variables of the leaves of a value.
@@ -234,7 +236,7 @@ func (b *binder) assign(s *ir.Assign) {
 	if s.Op == "" {
 		v := b.eval(s.Value)
 		b.checkShape(s.Value.Span(), s.Var.Name, acc.ix.Shape(), v.shape)
-		b.store(c, s.Var, acc, v)
+		b.store(c, acc, v)
 		return
 	}
 	if (s.Op == "+" || s.Op == "-") && c.typ.Kind != types.Int {
@@ -247,25 +249,16 @@ func (b *binder) assign(s *ir.Assign) {
 				return g.Broadcast(a[0], shape)
 			})
 		}
-		b.accumulate(c, s.Var, acc, v, s.Op == "-")
+		b.accumulate(c, acc, v, s.Op == "-")
 		return
 	}
-	if (s.Op == "+" || s.Op == "-") && c.typ.Kind == types.Int && c.frame != b.frame && b.frame.accOnly[s.Var] {
-		v := b.eval(s.Value)
-		if v.ints == nil || b.lvl != b.frame.ax.lvl {
-			panic(&abort{reason: "an integer sum that is not known"})
-		}
-		b.vars[c] = s.Var
-		b.addOuter(c, acc, v, s.Op == "-")
-		return
-	}
-	old := b.load(c, s.Var, acc, s.Combine.Type())
+	old := b.load(c, acc, s.Combine.Type())
 	outer := b.operand
 	b.operand = &old
 	v := b.eval(s.Combine)
 	b.operand = outer
 	b.checkShape(s.Value.Span(), s.Var.Name, acc.ix.Shape(), v.shape)
-	b.store(c, s.Var, acc, v)
+	b.store(c, acc, v)
 }
 
 // ---- log density ----
@@ -325,14 +318,7 @@ func (b *binder) print(s *ir.Print) {
 		panic(&abort{reason: "print: its order matters"})
 	}
 	m, vals := b.message(s.Args, false)
-	b.emitEffect(vals, func(g *ad.Graph, refs []ad.Ref) {
-		if !b.now {
-			g.Print(m, refs...)
-			return
-		}
-		types, data := constants(g, refs)
-		_ = ad.RunEffect(&ad.Node{Op: ad.OpPrint, Attr: m}, types, data, b.opts.Print)
-	})
+	b.emitEffect(vals, func(g *ad.Graph, refs []ad.Ref) { g.Print(m, refs...) })
 }
 
 // inOrder reports whether what is evaluated runs in the order of the program:
@@ -352,40 +338,5 @@ func (b *binder) inOrder() bool {
 
 func (b *binder) reject(s *ir.Reject) {
 	m, vals := b.message(s.Args, s.Fatal)
-	b.emitEffect(vals, func(g *ad.Graph, refs []ad.Ref) {
-		if !b.now {
-			g.RejectIf(g.Const(1), m, refs...)
-			return
-		}
-		types, data := constants(g, refs)
-		err := ad.RunEffect(&ad.Node{Op: ad.OpReject, Attr: m}, append([]ad.Type{{}}, types...), append([][]float64{{1}}, data...), nil)
-		b.fail(s.Span(), diag.Rejected, "the program rejects these data: %v", err).throw()
-	})
-}
-
-// runEffects carries out the effects that a statement of transformed data has
-// left in the graph.
-func (b *binder) runEffects() {
-	g := b.root.g
-	effects := g.Effects
-	g.Effects = nil
-	for _, r := range effects {
-		n := &g.Nodes[r]
-		types, data := constants(g, n.Args)
-		if err := ad.RunEffect(n, types, data, b.opts.Print); err != nil {
-			b.fail(b.sites[n.Site], diag.Rejected, "%v", err).
-				fix("mend the data, or the computation in transformed data").throw()
-		}
-	}
-}
-
-// constants are the values of nodes that are known, in transformed data.
-func constants(g *ad.Graph, refs []ad.Ref) ([]ad.Type, [][]float64) {
-	types := make([]ad.Type, len(refs))
-	data := make([][]float64, len(refs))
-	for i, r := range refs {
-		types[i] = g.Type(r)
-		data[i], _ = g.Value(r)
-	}
-	return types, data
+	b.emitEffect(vals, func(g *ad.Graph, refs []ad.Ref) { g.RejectIf(g.Const(1), m, refs...) })
 }

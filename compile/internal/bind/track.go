@@ -40,14 +40,13 @@ type follower struct {
 // carries; i is its number, and active tells, unless it is nil, which iterations
 // there are. It changes nothing.
 func (b *binder) track(ax *axis, lp *loop, i value, active *value) (list []tracked) {
-	_, accOnly := assignments(lp.body)
 	var vars []*ir.Var
 	for _, v := range b.carriedVars(lp.body) {
-		if v.Type.Kind == types.Int && !accOnly[v] && b.cell(v).size <= maxTracked {
+		if v.Type.Kind == types.Int && b.cell(v).size <= maxTracked {
 			vars = append(vars, v)
 		}
 	}
-	if len(vars) == 0 || b.now {
+	if len(vars) == 0 {
 		return nil
 	}
 	b.attempt(func() {
@@ -101,7 +100,7 @@ func (f *follower) run(vars []*ir.Var, lp *loop, number value, active *value) []
 	list := make([]tracked, len(vars))
 	for k, v := range vars {
 		c := b.cell(v)
-		whole := b.load(c, v, wholeOf(c.shape), c.typ)
+		whole := b.load(c, wholeOf(c.shape), c.typ)
 		if whole.ints == nil {
 			f.lost = v
 			return nil
@@ -484,7 +483,7 @@ func (f *follower) element(v *ir.Var, indices []ir.Index) (num, bool) {
 	}
 	x, ok := f.loaded[v]
 	if !ok {
-		x = f.b.load(c, v, wholeOf(c.shape), c.typ)
+		x = f.b.load(c, wholeOf(c.shape), c.typ)
 		f.loaded[v] = x
 	}
 	at := 0
@@ -520,16 +519,23 @@ func (f *follower) element(v *ir.Var, indices []ir.Index) (num, bool) {
 	return num{r: data[at], real: true}, true
 }
 
+// privatise gives the present iteration its own tracked variables.
+func (b *binder) privatise(lp *loop) {
+	for _, t := range lp.tracked {
+		c := b.newCell(nil, t.v.Name, t.v.Type, t.start.shape)
+		c.setWhole(t.start)
+		b.cells[t.v.ID] = c
+	}
+}
+
 // private gives the present iteration its own tracked variables, and returns
 // what puts the variables of outside back.
 func (b *binder) private(lp *loop) (restore func()) {
 	old := make([]*cell, len(lp.tracked))
 	for k, t := range lp.tracked {
 		old[k] = b.cells[t.v.ID]
-		c := b.newCell(nil, t.v.Name, t.v.Type, t.start.shape)
-		c.setWhole(t.start)
-		b.cells[t.v.ID] = c
 	}
+	b.privatise(lp)
 	return func() {
 		for k, t := range lp.tracked {
 			b.cells[t.v.ID] = old[k]
@@ -541,6 +547,6 @@ func (b *binder) private(lp *loop) (restore func()) {
 func (b *binder) settle(lp *loop) {
 	for _, t := range lp.tracked {
 		c := b.cell(t.v)
-		b.store(c, t.v, wholeOf(c.shape), t.final)
+		b.store(c, wholeOf(c.shape), t.final)
 	}
 }

@@ -393,7 +393,6 @@ func (b *binder) place(args []value, move bool) (*level, *axis) {
 		}
 	}
 	if !move {
-		b.everyStep(lvl)
 		ax = b.domain(ax)
 	}
 	return lvl, ax

@@ -2,13 +2,12 @@
 // point, statement by statement, on Go numbers. There are no graphs that
 // outlive a call, no lanes, no caches, and nothing is decided ahead, so that it
 // is short enough to be checked by reading. It is the oracle of the
-// differential tests, and computes generated quantities that the graphs of
-// package bind cannot hold, because draws decide the sizes of values. It has no
-// derivatives.
+// differential tests, and nothing else uses it: package interp runs what users
+// have interpreted. It has no derivatives.
 //
 // Map of the package:
 //
-//	direct.go  New, Resume, Density, Outputs: the blocks of a program, data, parameters, declared bounds
+//	direct.go  New, Density, Outputs: the blocks of a program, data, parameters, declared bounds
 //	stmt.go    statements
 //	expr.go    expressions, calls, autodiff levels
 //	value.go   values, indices
@@ -41,7 +40,6 @@ type Options struct {
 	Print      func(string) // receives what print statements print; nil: dropped
 	Rand       *rand.Rand   // for _rng functions; nil: they fail
 	Transforms transform.Edition
-	Stop       func() error // asked every few thousand trips of while loops; its error ends the evaluation
 }
 
 // Model is a program with its data.
@@ -87,26 +85,6 @@ func New(prog *ir.Program, set *data.Set, o Options) (m *Model, err error) {
 	m.known = r.frame
 	return m, nil
 }
-
-// Resume is a Model whose data and transformed data are known already, as
-// values of variables.
-func Resume(prog *ir.Program, known func(yield func(v *ir.Var, shape []int, ints []int64, reals []float64)), o Options) (m *Model, err error) {
-	m = &Model{prog: prog, opts: o}
-	r := m.run()
-	r.frame = frame{vals: make([]value, prog.NumVars), levels: make([]ir.Level, prog.NumVars)}
-	defer r.caught(&err)
-	known(func(v *ir.Var, shape []int, ints []int64, reals []float64) {
-		r.declare(v, value{shape: shape, ints: ints, reals: reals})
-	})
-	m.known = r.frame
-	return m, nil
-}
-
-// Options are those of the model.
-func (m *Model) Options() Options { return m.opts }
-
-// With is the same model with other options.
-func (m *Model) With(o Options) *Model { return &Model{prog: m.prog, opts: o, known: m.known} }
 
 // Sizes are the numbers of unconstrained coordinates of the declared parameters.
 // Sizes depend on data only.

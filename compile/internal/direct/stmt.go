@@ -85,12 +85,7 @@ func (r *run) exec(s ir.Stmt) signal {
 			}
 		}
 	case *ir.While:
-		for trips := 1; r.eval(s.Cond).isTrue(); trips++ {
-			if stop := r.opts.Stop; stop != nil && trips%4096 == 0 {
-				if err := stop(); err != nil {
-					r.fail(err)
-				}
-			}
+		for r.eval(s.Cond).isTrue() {
 			if left, sig := r.body(s.Body); left {
 				return sig
 			}

@@ -21,23 +21,18 @@ func CountGraph(g *ad.Graph) Count {
 				continue
 			}
 			switch n.Op {
-			case ad.OpConst, ad.OpInput, ad.OpReshape, ad.OpLane, ad.OpUnlane:
+			case ad.OpConst, ad.OpInput, ad.OpReshape, ad.OpLane, ad.OpUnlane, ad.OpResult:
 				continue
 			}
 			c.Ops++
 			lanes := float64(max(n.Type.Lanes, 1))
-			switch a := n.Attr.(type) {
-			case *ad.Scan:
-				walk(a.Body, times*lanes*float64(a.Steps))
-			case *ad.If:
-				walk(a.Then, times*lanes)
-				walk(a.Else, times*lanes)
-			case *ad.While:
-				walk(a.Cond, times*lanes)
-				walk(a.Body, times*lanes)
-			default:
-				c.Work += times * float64(n.Type.Total())
+			if s, ok := n.Attr.(*ad.Scan); ok {
+				lanes *= float64(s.Steps)
 			}
+			for _, body := range n.Bodies() {
+				walk(body, times*lanes)
+			}
+			c.Work += times * float64(n.Type.Total())
 		}
 	}
 	walk(g, 1)

@@ -4,6 +4,7 @@
 // Map of the package:
 //
 //	form.go          Program, Body, Block, Node, Value, Buffer, Region: the form
+//	tuning.go        the numbers that steer lowering and passes
 //	lower.go         from an ad.Graph: views instead of copies, accumulations, uniform values
 //	region.go        scans and conditionals with their sub-graphs
 //	index.go         index maps over flat storage

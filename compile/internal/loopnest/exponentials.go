@@ -91,9 +91,6 @@ func logistic(n *Node) bool {
 	return false
 }
 
-// shortTerms is the most terms of a log_sum_exp that is taken apart.
-const shortTerms = 8
-
 // shortLogSumExp is the number of terms of a log_sum_exp that is worth taking
 // apart, 0 for other nodes.
 func (b *Body) shortLogSumExp(n *Node) int {

@@ -138,7 +138,7 @@ type Region struct {
 	Lanes   int         // 0: without
 	Scan    *ad.Scan    // nil for others
 	While   *ad.While   // nil for others
-	Results []LaneValue // by position in the flat value; dead ones have Buf None
+	Results []LaneValue // dead ones have Buf None
 	Sizes   []int       // of one lane of each result
 	Live    []bool      // results that somebody reads
 

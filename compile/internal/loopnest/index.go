@@ -94,15 +94,13 @@ func (m *Map) Affine() (n0, s0, n1, s1 int, ok bool) {
 	return 0, 0, 0, 0, false
 }
 
-// Table returns the elements of all positions, relative to base.
+// Table returns the elements of all positions, relative to base. Neither base nor
+// entries are negative, whatever the offset of the map that both come from: executors
+// cut the source at base and index what is left by the entries.
 func (m *Map) Table() (t []int32, base int) {
-	if len(m.Dims) == 1 && m.Dims[0].Table != nil {
+	if len(m.Dims) == 1 && m.Dims[0].Table != nil && m.Off >= 0 {
 		t = m.Dims[0].Table[:m.Dims[0].N]
-		negative := false
-		for _, v := range t {
-			negative = negative || v < 0
-		}
-		if !negative {
+		if slices.Min(t) >= 0 {
 			return t, m.Off
 		}
 	}

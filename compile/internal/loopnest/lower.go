@@ -12,8 +12,8 @@ import (
 type lowering struct {
 	*Body
 	g        *ad.Graph
-	vals     []Value
-	parts    map[ad.Ref]*Region // by node
+	vals     []Value            // by node
+	regions  map[ad.Ref]*Region // by node
 	loads    map[loadKey]Value
 	uses     []int32
 	absorbed []bool
@@ -53,7 +53,7 @@ func Lower(g *ad.Graph) *Program {
 
 func (p *Program) newLowering(g *ad.Graph, parent *Body, reg *Region) *lowering {
 	b := &Body{Program: p, Parent: parent, Region: reg, last: -1}
-	return &lowering{Body: b, g: g, vals: make([]Value, len(g.Nodes)), parts: map[ad.Ref]*Region{}, loads: map[loadKey]Value{}}
+	return &lowering{Body: b, g: g, vals: make([]Value, len(g.Nodes)), regions: map[ad.Ref]*Region{}, loads: map[loadKey]Value{}}
 }
 
 // emit appends a node of the site being lowered.
@@ -83,7 +83,7 @@ func (x *lowering) lower(outputs []int) {
 		}
 	}
 	x.absorb(live)
-	x.findParts(live, refs)
+	x.findRegions(live)
 	count := 0
 	for _, l := range live {
 		if l {
@@ -122,14 +122,7 @@ func MayFail(n *ad.Node) bool {
 	case ad.Array:
 		return n.Op != ad.OpMatMul && n.Op != ad.OpLogSumExp && n.Op != ad.OpMaxOf && n.Op != ad.OpPut && n.Op != ad.OpReplace
 	case ad.Region:
-		switch a := n.Attr.(type) {
-		case *ad.Scan:
-			return anyFails(a.Body)
-		case *ad.If:
-			return anyFails(a.Then) || anyFails(a.Else)
-		case *ad.While:
-			return anyFails(a.Cond) || anyFails(a.Body)
-		}
+		return slices.ContainsFunc(n.Bodies(), anyFails)
 	}
 	return false
 }
@@ -147,7 +140,7 @@ func anyFails(g *ad.Graph) bool {
 // ownOutput is the value of output k in memory that nobody else writes: not an
 // input's, which the caller may write while the output is still valid.
 func (x *lowering) ownOutput(k int) Value {
-	v := x.solid(x.val(x.g.Outputs[k]))
+	v := x.solid(x.vals[x.g.Outputs[k]])
 	r := &x.Buffers[v.Buf]
 	if v.N > 0 && (r.Body != x.Body || len(r.Makers) == 0) {
 		dst := x.newBuffer(v.N)
@@ -195,7 +188,7 @@ func (x *lowering) terms(ps []part, r ad.Ref, t ad.Type) []part {
 	n, total := &x.g.Nodes[r], t.Total()
 	switch {
 	case !x.absorbed[r]:
-		v := x.spread(x.val(r), x.g.Type(r), t)
+		v := x.spread(x.vals[r], x.g.Type(r), t)
 		if c, ok := x.number(v); ok && c == 0 {
 			return ps
 		}
@@ -210,16 +203,7 @@ func (x *lowering) terms(ps []part, r ad.Ref, t ad.Type) []part {
 }
 
 func (x *lowering) scatter(n *ad.Node) part {
-	return part{v: x.val(n.Args[0]), m: Flatten(n.Index(), n.Type.Lanes, n.Type.Size())}
-}
-
-// val is the value of a graph's node; a region's flat value is put together
-// where it is used whole.
-func (x *lowering) val(r ad.Ref) Value {
-	if reg := x.parts[r]; reg != nil && x.vals[r].N == 0 {
-		x.vals[r] = x.concat(reg.Lanes, reg.Results)
-	}
-	return x.vals[r]
+	return part{v: x.vals[n.Args[0]], m: Flatten(n.Index(), n.Type.Lanes, n.Type.Size())}
 }
 
 // solid is a value whose elements all exist.
@@ -246,7 +230,7 @@ func (x *lowering) node(r ad.Ref, n *ad.Node) Value {
 		}
 		return x.Whole(x.AddBuffer(Buffer{N: total, Data: n.Data, Kept: true}))
 	case ad.OpReshape, ad.OpLane, ad.OpUnlane:
-		v := x.val(n.Args[0])
+		v := x.vals[n.Args[0]]
 		return v
 	case ad.OpGather:
 		return x.gather(n)
@@ -255,12 +239,14 @@ func (x *lowering) node(r ad.Ref, n *ad.Node) Value {
 	case ad.OpConcat:
 		vs := make([]LaneValue, len(n.Args))
 		for i, a := range n.Args {
-			vs[i] = LaneValue{x.val(a), x.g.Type(a).Lanes > 0}
+			vs[i] = LaneValue{x.vals[a], x.g.Type(a).Lanes > 0}
 		}
 		return x.concat(n.Type.Lanes, vs)
 	case ad.OpScan, ad.OpIf, ad.OpWhile:
 		x.lowerRegion(r, n)
 		return Value{}
+	case ad.OpResult:
+		return x.regions[n.Args[0]].Results[n.ResultIndex()].Value
 	}
 	if row.Class == ad.Elementwise {
 		if n.Op == ad.OpAdd && (x.absorbed[n.Args[0]] || x.absorbed[n.Args[1]]) {
@@ -270,7 +256,7 @@ func (x *lowering) node(r ad.Ref, n *ad.Node) Value {
 	}
 	nd := Node{Kind: Array, Op: n.Op, N: total, Src: n, Dst: None}
 	for _, a := range n.Args {
-		nd.Args = append(nd.Args, x.solid(x.val(a)))
+		nd.Args = append(nd.Args, x.solid(x.vals[a]))
 		nd.Types = append(nd.Types, x.g.Type(a))
 	}
 	switch row.Class {
@@ -336,7 +322,7 @@ func (x *lowering) elementwise(n *ad.Node) Value {
 	nd := Node{Kind: Elementwise, Op: n.Op, N: total, Args: x.operands(len(n.Args))}
 	uniform := true
 	for _, a := range n.Args {
-		v := x.spread(x.val(a), x.g.Type(a), n.Type)
+		v := x.spread(x.vals[a], x.g.Type(a), n.Type)
 		uniform = uniform && v.N == 1
 		nd.Args = append(nd.Args, v)
 	}
@@ -384,22 +370,8 @@ func (x *lowering) spread(v Value, from, to ad.Type) Value {
 // gather lowers an index: a slice is a view, one element repeated stays one
 // element, anything else is a load.
 func (x *lowering) gather(n *ad.Node) Value {
-	src := n.Args[0]
-	t := x.g.Type(src)
-	ix := n.Index()
-	v := Value{}
-	size := t.Size()
-	if reg := x.parts[src]; reg != nil {
-		k, offset := PartOf(reg.Sizes, ix)
-		if k >= 0 {
-			v, size = reg.Results[k].Value, reg.Sizes[k]
-			ix.Offset -= offset
-		}
-	}
-	if v.N == 0 {
-		v = x.val(src)
-	}
-	m := Flatten(ix, n.Type.Lanes, size)
+	v := x.vals[n.Args[0]]
+	m := Flatten(n.Index(), n.Type.Lanes, x.g.Type(n.Args[0]).Size())
 	switch {
 	case v.Rep:
 		return Value{Buf: v.Buf, Off: v.Off, N: m.N, Rep: m.N > 1}

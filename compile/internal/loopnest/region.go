@@ -2,11 +2,16 @@ package loopnest
 
 import "github.com/ppl-lang/ppl/ad"
 
-// findParts prepares the regions among live nodes.
-func (x *lowering) findParts(live []bool, outputs []ad.Ref) {
-	for r, used := range UsedParts(x.g, live, outputs) {
+// findRegions prepares the regions among live nodes.
+func (x *lowering) findRegions(live []bool) {
+	for r, used := range UsedResults(x.g, live) {
 		n := &x.g.Nodes[r]
-		x.parts[r] = &Region{Node: n, Lanes: n.Type.Lanes, Sizes: ResultSizes(n), Live: used}
+		reg := &Region{Node: n, Lanes: n.Type.Lanes, Live: used}
+		for k, t := range n.Results() {
+			reg.Sizes = append(reg.Sizes, t.Size())
+			used[k] = used[k] && t.Size() > 0
+		}
+		x.regions[r] = reg
 	}
 }
 
@@ -19,7 +24,7 @@ func (x *lowering) result(reg *Region, k int) BufferID {
 
 // lowerRegion lowers a scan or conditional and its sub-graphs.
 func (x *lowering) lowerRegion(r ad.Ref, n *ad.Node) {
-	reg := x.parts[r]
+	reg := x.regions[r]
 	reg.Results = make([]LaneValue, len(reg.Sizes))
 	for k := range reg.Results {
 		reg.Results[k].Buf = None
@@ -27,7 +32,7 @@ func (x *lowering) lowerRegion(r ad.Ref, n *ad.Node) {
 	args := make([]LaneValue, len(n.Args))
 	nd := Node{Kind: Regions, Op: n.Op, Src: n, Dst: None, Reg: reg}
 	for i, a := range n.Args {
-		args[i] = LaneValue{x.val(a), x.g.Type(a).Lanes > 0}
+		args[i] = LaneValue{x.vals[a], x.g.Type(a).Lanes > 0}
 		nd.Args = append(nd.Args, args[i].Value)
 	}
 	switch a := n.Attr.(type) {
@@ -206,7 +211,7 @@ func (x *lowering) lowerWhile(reg *Region, args []LaneValue) {
 
 // output is the value of the graph's output k, read by others than nodes.
 func (x *lowering) output(k int) Value {
-	v := x.val(x.g.Outputs[k])
+	v := x.vals[x.g.Outputs[k]]
 	x.Buffers[v.Buf].Shared = true
 	return v
 }
@@ -239,69 +244,17 @@ func (x *lowering) lowerIf(reg *Region, args []LaneValue) {
 	}
 }
 
-// ResultSizes are the sizes of a region's results.
-func ResultSizes(n *ad.Node) []int {
-	var sizes []int
-	for _, t := range n.Attr.(interface{ Results() []ad.Type }).Results() {
-		sizes = append(sizes, t.Size())
-	}
-	return sizes
-}
-
-// PartOf finds the result that all elements visited by ix, an index into the
-// flat value, belong to; -1 if there is none.
-func PartOf(sizes []int, ix ad.Index) (k, offset int) {
-	m := Flatten(ix, 0, 0)
-	if m.N == 0 {
-		return -1, 0
-	}
-	s := m.Span()
-	for k, size := range sizes {
-		if s.Lo >= offset && s.Hi <= offset+size {
-			return k, offset
-		}
-		offset += size
-	}
-	return -1, 0
-}
-
-// UsedParts finds which results of which regions are read by live nodes and
-// as outputs.
-func UsedParts(g *ad.Graph, live []bool, outputs []ad.Ref) map[ad.Ref][]bool {
+// UsedResults finds which results of the live regions of g live nodes take.
+func UsedResults(g *ad.Graph, live []bool) map[ad.Ref][]bool {
 	used := map[ad.Ref][]bool{}
-	sizes := map[ad.Ref][]int{}
-	all := func(r ad.Ref) {
-		for k := range used[r] {
-			used[r][k] = true
-		}
-	}
 	for i := range g.Nodes {
-		n := &g.Nodes[i]
-		if !live[i] {
-			continue
+		switch n := &g.Nodes[i]; {
+		case !live[i]:
+		case n.Op.Row().Class == ad.Region:
+			used[ad.Ref(i)] = make([]bool, len(n.Results()))
+		case n.Op == ad.OpResult:
+			used[n.Args[0]][n.ResultIndex()] = true
 		}
-		if n.Op.Row().Class == ad.Region {
-			r := ad.Ref(i)
-			sizes[r] = ResultSizes(n)
-			used[r] = make([]bool, len(sizes[r]))
-		}
-		for _, a := range n.Args {
-			if used[a] == nil {
-				continue
-			}
-			if n.Op == ad.OpGather {
-				if k, _ := PartOf(sizes[a], n.Index()); k >= 0 {
-					used[a][k] = true
-					continue
-				} else if n.Type.Total() == 0 {
-					continue
-				}
-			}
-			all(a)
-		}
-	}
-	for _, r := range outputs {
-		all(r)
 	}
 	return used
 }

@@ -24,11 +24,6 @@ func SortRows(p *Program) {
 	})
 }
 
-const (
-	minRows = 64 // fewer are not worth sorting
-	minRun  = 4  // rows per group, on average
-)
-
 // rowSet is nodes that share their rows.
 type rowSet struct {
 	n     int
@@ -140,7 +135,7 @@ func (s *rowSet) key(b *Body) []int32 {
 	for _, g := range best {
 		groups[g] = true
 	}
-	if len(groups)*minRun > s.n {
+	if len(groups)*MinRun > s.n {
 		return nil
 	}
 	return best

@@ -263,6 +263,9 @@ func VerifyGraph(g *ad.Graph) error {
 			if a < 0 || int(a) >= i {
 				return wrong("argument %d does not precede", a)
 			}
+			if g.Nodes[a].Op.Row().Class == ad.Region && n.Op != ad.OpResult {
+				return wrong("argument %d is a region, which has no value", k)
+			}
 			types[k] = g.Type(a)
 			if l := types[k].Lanes; l > 0 {
 				if lanes > 0 && l != lanes {
@@ -287,6 +290,12 @@ func VerifyGraph(g *ad.Graph) error {
 		}
 		want := ad.Type{Lanes: lanes}
 		switch {
+		case n.Op == ad.OpResult:
+			ts := g.Nodes[n.Args[0]].Results()
+			if k := n.ResultIndex(); k >= len(ts) {
+				return wrong("result %d of %d", k, len(ts))
+			}
+			want.Shape = ts[n.ResultIndex()].Shape
 		case row.Class == ad.Elementwise || row.Class == ad.Random:
 			for _, t := range types {
 				if len(t.Shape) > 0 {
@@ -305,19 +314,15 @@ func VerifyGraph(g *ad.Graph) error {
 		if !want.Equal(n.Type) {
 			return wrong("type %v, want %v", n.Type, want)
 		}
-		var inner []*ad.Graph
-		switch a := n.Attr.(type) {
-		case *ad.Scan:
-			inner = []*ad.Graph{a.Body}
-		case *ad.If:
-			inner = []*ad.Graph{a.Then, a.Else}
-		case *ad.While:
-			inner = []*ad.Graph{a.Cond, a.Body}
-		}
-		for _, b := range inner {
+		for _, b := range n.Bodies() {
 			if err := VerifyGraph(b); err != nil {
 				return wrong("%v", err)
 			}
+		}
+	}
+	for k, r := range g.Outputs {
+		if g.Nodes[r].Op.Row().Class == ad.Region {
+			return fmt.Errorf("output %d is a region, which has no value", k)
 		}
 	}
 	return nil

@@ -1,6 +1,8 @@
 package passes
 
 import (
+	"slices"
+
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
@@ -11,146 +13,41 @@ import (
 // for GARCH(1,1) 5 of the 14 operations of a step, and 5 of the 38 of a step of
 // the adjoint. A step's operation costs 3.4 ns in scalar code, 0.5 as a lane.
 
-// minSteps is the number of steps from which a scan is worth taking apart;
-// maxMoved the most elements that a value may have for all steps together, lest
-// a long scan over large arrays store every intermediate.
-const (
-	minSteps = 8
-	maxMoved = 1 << 22
-)
-
-// distribute returns a graph equal to g with its scans taken apart.
-func distribute(g *ad.Graph) *ad.Graph { return (&distributor{apart: true}).run(g) }
-
-// run returns a graph equal to g with all its scans, nested ones too, changed.
-func (how *distributor) run(g *ad.Graph) *ad.Graph {
+// distribute returns a graph equal to g with its scans, nested ones too, taken apart.
+func distribute(g *ad.Graph) *ad.Graph {
 	if !hasScan(g) {
 		return g
 	}
-	d := &distributor{how.special, how.apart, g, ad.NewGraph(), make([]ad.Ref, len(g.Nodes)), map[ad.Ref][]ad.Ref{}, map[ad.Ref]ad.Ref{}, nil}
-	live := g.Live(g.Outputs, true)
-	for i := range g.Nodes {
-		d.to[i] = ad.None
+	d := &distributor{
+		used:  loopnest.UsedResults(g, g.Live(g.Outputs, true)),
+		parts: map[ad.Ref][]ad.Ref{},
+		known: map[ad.Ref]ad.Ref{},
 	}
-	for _, r := range g.Inputs {
-		d.g.SetSite(g.Nodes[r].Site)
-		d.to[r] = d.g.Input(g.Nodes[r].Type)
-	}
-	d.used = loopnest.UsedParts(g, live, g.Outputs)
-	for i := range g.Nodes {
-		if live[i] && d.to[i] == ad.None {
-			d.node(ad.Ref(i))
-		}
-	}
-	for _, r := range g.Outputs {
-		d.g.Output(d.ref(r))
-	}
-	return d.g
+	return rebuild(g, distribute, d.node)
 }
 
-func hasScan(g *ad.Graph) bool {
-	for i := range g.Nodes {
-		switch a := g.Nodes[i].Attr.(type) {
-		case *ad.Scan:
-			return true
-		case *ad.If:
-			if hasScan(a.Then) || hasScan(a.Else) {
-				return true
-			}
-		case *ad.While:
-			if hasScan(a.Cond) || hasScan(a.Body) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// distributor rebuilds a graph and its scans, in one of two ways.
+// distributor rebuilds a graph with its scans taken apart.
 type distributor struct {
-	special bool // free scans of constant streams
-	apart   bool // take scans apart
-
-	old, g *ad.Graph
-	to     []ad.Ref            // counterparts in g
-	parts  map[ad.Ref][]ad.Ref // of a scan taken apart: its results
-	known  map[ad.Ref]ad.Ref   // values that a scan kept, by what computes them again from its history
-	used   map[ad.Ref][]bool
+	g     *ad.Graph // the new one
+	used  map[ad.Ref][]bool
+	parts map[ad.Ref][]ad.Ref // of a scan taken apart: its results that somebody reads
+	known map[ad.Ref]ad.Ref   // values that a scan kept, by what computes them again from its history
 }
 
-// ref is the counterpart of an old node; the flat value of a scan that was
-// taken apart is put together.
-func (d *distributor) ref(r ad.Ref) ad.Ref {
-	if d.to[r] == ad.None {
-		d.to[r] = d.g.Concat(d.parts[r]...)
-	}
-	return d.to[r]
-}
-
-func (d *distributor) node(r ad.Ref) {
-	n := &d.old.Nodes[r]
-	d.g.SetSite(n.Site)
-	attr := n.Attr
-	switch a := n.Attr.(type) {
-	case *ad.Scan:
-		d.scan(r, n, a)
-		return
-	case *ad.If:
-		attr = &ad.If{Then: d.run(a.Then), Else: d.run(a.Else)}
-	case *ad.While:
-		w := *a
-		w.Cond, w.Body = d.run(a.Cond), d.run(a.Body)
-		attr = &w
-	}
-	if n.Op == ad.OpConst {
-		d.to[r] = d.g.ConstArray(n.Type, n.Data)
-		return
-	}
-	if n.Op == ad.OpGather {
-		if ps := d.parts[n.Args[0]]; ps != nil {
-			sizes := loopnest.ResultSizes(&d.old.Nodes[n.Args[0]])
-			ix := n.Index()
-			if k, offset := loopnest.PartOf(sizes, ix); k >= 0 {
-				ix.Offset -= offset
-				d.to[r] = d.g.Gather(ps[k], ix)
-				return
-			}
-		}
-	}
-	args := make([]ad.Ref, len(n.Args))
-	for k, a := range n.Args {
-		args[k] = d.ref(a)
-	}
-	if n.Op == ad.OpGather && d.special {
-		if v, ok := d.slice(args[0], n.Index()); ok {
-			d.to[r] = v
-			return
-		}
-	}
-	d.to[r] = d.g.Do(n.Op, attr, args...)
-	keepLive(d.g, n, d.to[r])
-}
-
-// scan takes a scan apart, or copies it.
-func (d *distributor) scan(r ad.Ref, n *ad.Node, a *ad.Scan) {
-	args := make([]ad.Ref, len(n.Args))
-	for k, arg := range n.Args {
-		args[k] = d.ref(arg)
-	}
-	s := *a
-	s.Body = d.run(a.Body)
-	sp := &s
-	if d.special {
-		sp, args = d.specialise(sp, args)
-	}
-	if d.apart {
-		if t := newTaker(d, n, sp, args, d.used[r]); t != nil {
+func (d *distributor) node(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	d.g = w.To
+	switch n.Op {
+	case ad.OpScan:
+		if t := newTaker(d, n, attr.(*ad.Scan), args, d.used[r]); t != nil {
 			d.parts[r] = t.take()
-			return
+			return ad.None
+		}
+	case ad.OpResult:
+		if ps := d.parts[n.Args[0]]; ps != nil {
+			return ps[n.ResultIndex()]
 		}
 	}
-	d.to[r] = d.g.DoScan(sp, args)
-	keepLive(d.g, n, d.to[r])
+	return w.To.Do(n.Op, attr, args...)
 }
 
 // taker takes one scan apart.
@@ -167,7 +64,7 @@ type taker struct {
 	rec   []bool // stays in the scan
 	pins  bool   // the scan has effects
 
-	vec     []ad.Ref // values for all steps, in g
+	vec     *ad.Rewriter // to values for all steps, in g; without lanes if they are the same for all
 	kept    map[ad.Ref]int
 	keptRef map[ad.Ref]ad.Ref
 }
@@ -207,6 +104,7 @@ func newTaker(d *distributor, n *ad.Node, s *ad.Scan, args []ad.Ref, live []bool
 		}
 	}
 	needed := b.Live(seeds, true)
+	b.MarkResults(needed)
 	moved := 0
 	for i := range b.Nodes {
 		nd := &b.Nodes[i]
@@ -274,9 +172,27 @@ func (t *taker) want(r ad.Ref, seen map[ad.Ref]bool) {
 // the results.
 func (t *taker) take() []ad.Ref {
 	s, b, g := t.s, t.b, t.g
-	t.vec = make([]ad.Ref, len(b.Nodes))
-	for i := range t.vec {
-		t.vec[i] = ad.None
+	t.vec = ad.NewRewriter(b, g)
+	t.vec.Node = func(_ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+		v := g.Do(n.Op, attr, args...)
+		if kept, ok := t.known[v]; ok {
+			return kept
+		}
+		return v
+	}
+	t.vec.Outside = func(r ad.Ref) ad.Ref {
+		if kept, ok := t.keptRef[r]; ok {
+			return g.Lane(kept)
+		}
+		n := &b.Nodes[r]
+		if n.Op != ad.OpInput {
+			return ad.None
+		}
+		k := n.Attr.(int) // not of a carried value, which the scan must give first
+		if k < s.Carries+s.Streams {
+			return g.Lane(t.args[k])
+		}
+		return t.args[k]
 	}
 	t.kept, t.keptRef = map[ad.Ref]int{}, map[ad.Ref]ad.Ref{}
 
@@ -317,36 +233,32 @@ func (t *taker) take() []ad.Ref {
 	}
 
 	// Results, in the order of the old scan.
-	sizes := loopnest.ResultSizes(t.n)
-	parts := make([]ad.Ref, 0, len(sizes))
-	dead := func(k int) ad.Ref { return g.Expand(g.Const(0), ad.Type{Shape: []int{sizes[k]}}) }
+	parts := make([]ad.Ref, len(t.live))
 	for i := range s.Carries {
-		parts = append(parts, g.Final(scan, i))
-	}
-	for i := range s.Carries {
-		parts = append(parts, g.History(scan, i))
-		t.vec[b.Inputs[i]] = g.Lane(g.History(scan, i))
+		history := g.History(scan, i)
+		parts[i], parts[s.Carries+i] = g.Final(scan, i), history
+		t.vec.Put(b.Inputs[i], g.Lane(history))
 	}
 	t.remember()
 	sum := 0
 	for k, r := range b.Outputs[s.Carries:] {
-		shape := b.Type(r).Shape
-		switch p := 2*s.Carries + k; {
+		p := 2*s.Carries + k
+		switch {
 		case !t.live[p]:
-			parts = append(parts, dead(p))
+			parts[p] = ad.None
 		case t.rec[r] && k < s.Outs:
-			parts = append(parts, t.keptRef[r])
+			parts[p] = t.keptRef[r]
 		case t.rec[r]:
-			parts = append(parts, g.SumOf(scan, sum))
+			parts[p] = g.SumOf(scan, sum)
 			sum++
 		case k < s.Outs:
-			parts = append(parts, g.Unlane(g.Spread(t.value(r), s.Steps)))
+			parts[p] = g.Unlane(g.Spread(t.vec.Reach(r), s.Steps))
 		default:
-			v := t.value(r)
+			v := t.vec.Reach(r)
 			if g.Type(v).Lanes == 0 {
 				v = g.Scale(float64(s.Steps), v)
 			}
-			parts = append(parts, g.Reshape(g.SumLanes(v), shape))
+			parts[p] = g.SumLanes(v)
 		}
 	}
 	return parts
@@ -389,7 +301,7 @@ func (t *taker) remember() {
 		n := &t.b.Nodes[r]
 		args := make([]ad.Ref, len(n.Args))
 		for k, a := range n.Args {
-			args[k] = t.value(a)
+			args[k] = t.vec.Reach(a)
 		}
 		v := t.g.Do(n.Op, n.Attr, args...)
 		if t.g.Type(v).Lanes == 0 {
@@ -403,51 +315,11 @@ func (t *taker) remember() {
 	}
 }
 
-// value is the value of the body's node r for all steps (without lanes if it is
-// the same for all).
-func (t *taker) value(r ad.Ref) ad.Ref {
-	if t.vec[r] != ad.None {
-		return t.vec[r]
-	}
-	g, n := t.g, &t.b.Nodes[r]
-	old := g.SetSite(n.Site)
-	defer g.SetSite(old)
-	var v ad.Ref
-	if kept, ok := t.keptRef[r]; ok {
-		v = g.Lane(kept)
-	} else {
-		switch n.Op {
-		case ad.OpInput:
-			k := n.Attr.(int)
-			v = t.args[k]
-			if k < t.s.Carries+t.s.Streams { // a stream; carried values are set beforehand
-				v = g.Lane(v)
-			}
-		case ad.OpConst:
-			v = g.ConstArray(n.Type, n.Data)
-		default:
-			args := make([]ad.Ref, len(n.Args))
-			for k, a := range n.Args {
-				args[k] = t.value(a)
-			}
-			v = g.Do(n.Op, n.Attr, args...)
-			if kept, ok := t.known[v]; ok {
-				v = kept
-			}
-		}
-	}
-	t.vec[r] = v
-	return v
-}
-
 // recurrence builds the scan of what stays; ad.None if nothing does.
 func (t *taker) recurrence(kept, sums []ad.Ref) ad.Ref {
 	s, b, g := t.s, t.b, t.g
-	body := ad.NewGraph()
-	in := make([]ad.Ref, len(b.Nodes)) // counterparts in body
-	for i := range in {
-		in[i] = ad.None
-	}
+	w := ad.NewRewriter(b, ad.NewGraph())
+	w.Keep = mustRun
 	// What comes from outside: operands of the recurrence that are not part of it.
 	var streams, captures []ad.Ref
 	outside := map[ad.Ref]bool{}
@@ -479,39 +351,30 @@ func (t *taker) recurrence(kept, sums []ad.Ref) ad.Ref {
 		need(r)
 	}
 	var args []ad.Ref
+	input := func(r, arg ad.Ref) {
+		args = append(args, arg)
+		w.Put(r, w.To.Input(b.Type(r)))
+	}
 	for i := range s.Carries {
-		args = append(args, t.args[i])
-		in[b.Inputs[i]] = body.Input(b.Type(b.Inputs[i]))
+		input(b.Inputs[i], t.args[i])
 	}
 	for _, r := range streams {
-		args = append(args, g.Unlane(t.value(r)))
-		in[r] = body.Input(b.Type(r))
+		input(r, g.Unlane(t.vec.Reach(r)))
 	}
 	for _, r := range captures {
-		args = append(args, t.value(r))
-		in[r] = body.Input(b.Type(r))
+		input(r, t.vec.Reach(r))
 	}
+	stays := slices.Clone(t.rec)
 	for i := range b.Nodes {
-		n := &b.Nodes[i]
-		body.SetSite(n.Site)
-		switch {
-		case n.Op == ad.OpConst && t.nodes[i]:
-			in[i] = body.ConstArray(n.Type, n.Data)
-		case t.rec[i]:
-			as := make([]ad.Ref, len(n.Args))
-			for k, a := range n.Args {
-				as[k] = in[a]
-			}
-			in[i] = body.Do(n.Op, n.Attr, as...)
-			keepLive(body, n, in[i])
-		}
+		stays[i] = stays[i] || b.Nodes[i].Op == ad.OpConst && t.nodes[i]
 	}
+	w.Run(stays)
 	for _, rs := range [][]ad.Ref{b.Outputs[:s.Carries], kept, sums} {
 		for _, r := range rs {
-			body.Output(in[r])
+			w.To.Output(w.At(r))
 		}
 	}
-	scan := g.DoScan(&ad.Scan{Body: body, Carries: s.Carries, Streams: len(streams), Outs: len(kept), Sums: len(sums),
+	scan := g.DoScan(&ad.Scan{Body: w.To, Carries: s.Carries, Streams: len(streams), Outs: len(kept), Sums: len(sums),
 		Steps: s.Steps, Reverse: s.Reverse}, args)
 	if t.pins { // even if nobody reads its results any more
 		g.Effects = append(g.Effects, scan)

@@ -5,7 +5,8 @@
 // Map of the package:
 //
 //	table.go       Pass, Table, Run
-//	rebuild.go     rebuilding graphs
+//	tuning.go      the numbers that steer the passes
+//	rebuild.go     rebuilding graphs, by ad.Rewriter
 //	project.go     sums of squares of residuals freed of their data
 //	rewrite.go     the list of legal rewrites
 //	slices.go      index tables that are a few slices

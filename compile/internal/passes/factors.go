@@ -19,15 +19,15 @@ func moveFactors(g *ad.Graph, o *Options) *ad.Graph {
 			return g
 		}
 		f := &factorizer{rewriter{nil, byOp}, map[ad.Ref]scaled{}}
-		return rebuild(g, run, func(b *rebuilder, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
-			f.g = b.g
+		return rebuild(g, run, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+			f.g = w.To
 			if s, ok := f.scaled(n, attr, args); ok {
 				return f.value(s, n.Type)
 			}
 			if x, ok := f.apply(n.Op, args); ok {
 				return x
 			}
-			return b.copy(n, attr, args)
+			return w.Same(n, attr, args)
 		})
 	}
 	return run(g)
@@ -238,7 +238,7 @@ func (f *factorizer) sum(n *ad.Node, attr any, x ad.Ref) (s scaled, ok bool) {
 	g := f.g
 	a := f.parts(x)
 	from := g.Type(x).Total()
-	if from < 4*n.Type.Total() || from == 0 {
+	if from < minSummed*n.Type.Total() || from == 0 {
 		return s, false
 	}
 	if n.Type.Total() == 1 && f.splits(a.base) {

@@ -45,30 +45,16 @@ func project(g *ad.Graph) *ad.Graph {
 	for _, s := range roots {
 		p.cover(covered, s.of)
 	}
-	unchanged := func(g *ad.Graph) *ad.Graph { return g }
-	return rebuild(g, unchanged, func(b *rebuilder, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuild(g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if s := roots[r]; s != nil {
-			return p.short(b, s, n.Type)
+			return p.short(w, s, n.Type)
 		}
 		if c, ok := n.Attr.(*ad.Check); ok && n.Op == ad.OpCheck && covered[n.Args[0]] && math.IsInf(c.Set.Lo, -1) && math.IsInf(c.Set.Hi, 1) {
-			args = []ad.Ref{p.first(b, n.Args[0])}
+			args = []ad.Ref{p.first(w, n.Args[0])}
 		}
-		return b.copy(n, attr, args)
+		return w.Same(n, attr, args)
 	})
 }
-
-const (
-	// Sums of fewer rows are left alone: their loops take as long as what would
-	// come in their place.
-	leastProjected = 16
-	// Bounds of what a factorisation may cost when a model is bound: columns, and rows
-	// times squares of columns.
-	mostColumns    = 128
-	mostProjection = 2e8
-	// Rows are factorised in blocks, which stay in the cache: a million rows of 13 columns
-	// take 0.34 s, 12,000 of 128 take 0.12; all at once it was 0.98 and 0.16.
-	blockRows = 1024
-)
 
 // affine is a value that is a known matrix of as many rows as it has elements,
 // times numbers that are not known: of the old graph, in storage order.
@@ -326,19 +312,19 @@ func (p *projector) cover(covered map[ad.Ref]bool, r ad.Ref) {
 }
 
 // short is the sum of squares over the rows of R.
-func (p *projector) short(b *rebuilder, s *residuals, t ad.Type) ad.Ref {
+func (p *projector) short(to *ad.Rewriter, s *residuals, t ad.Type) ad.Ref {
 	a := p.of[s.of]
 	rows, width := p.old.Type(s.of).Total(), a.width
 	triangle := p.triangle(a, rows)
-	g := b.g
-	x := g.MatMul(g.ConstArray(ad.Type{Shape: []int{width, width}}, triangle), p.coefficients(b, a))
+	g := to.To
+	x := g.MatMul(g.ConstArray(ad.Type{Shape: []int{width, width}}, triangle), p.coefficients(to, a))
 	sum := g.Sum(g.Square(g.Reshape(x, []int{width})))
 	for _, f := range a.scale {
-		w := g.Square(g.Reshape(b.to[f.r], nil))
+		w := g.Square(g.Reshape(to.At(f.r), nil))
 		sum = f.apply(g, sum, w)
 	}
 	for _, f := range s.outer {
-		sum = f.apply(g, sum, g.Reshape(b.to[f.r], nil))
+		sum = f.apply(g, sum, g.Reshape(to.At(f.r), nil))
 	}
 	if s.neg {
 		sum = g.Neg(sum)
@@ -369,15 +355,15 @@ func (p *projector) triangle(a *affine, rows int) []float64 {
 }
 
 // first is the first two elements of an affine value, or lanes of one.
-func (p *projector) first(b *rebuilder, r ad.Ref) ad.Ref {
+func (p *projector) first(to *ad.Rewriter, r ad.Ref) ad.Ref {
 	const rows = 2
 	a := p.of[r]
 	known := make([]float64, rows*a.width)
 	p.known(a, 0, rows, func(i, j int, v float64) { known[i*a.width+j] = v })
-	g := b.g
-	x := g.Reshape(g.MatMul(g.ConstArray(ad.Type{Shape: []int{rows, a.width}}, known), p.coefficients(b, a)), []int{rows})
+	g := to.To
+	x := g.Reshape(g.MatMul(g.ConstArray(ad.Type{Shape: []int{rows, a.width}}, known), p.coefficients(to, a)), []int{rows})
 	for _, f := range a.scale {
-		x = f.apply(g, x, g.Reshape(b.to[f.r], nil))
+		x = f.apply(g, x, g.Reshape(to.At(f.r), nil))
 	}
 	if p.old.Type(r).Lanes > 0 {
 		return g.Lane(x)
@@ -423,16 +409,16 @@ func (p *projector) known(a *affine, from, to int, set func(i, j int, v float64)
 }
 
 // coefficients are what the columns of a are multiplied by, as one column.
-func (p *projector) coefficients(b *rebuilder, a *affine) ad.Ref {
-	g := b.g
+func (p *projector) coefficients(to *ad.Rewriter, a *affine) ad.Ref {
+	g := to.To
 	var parts []ad.Ref
 	for _, t := range a.terms {
 		c := g.Const(1)
 		if t.vector != ad.None {
-			c = g.Reshape(b.to[t.vector], []int{t.width})
+			c = g.Reshape(to.At(t.vector), []int{t.width})
 		}
 		for _, f := range t.factors {
-			c = f.apply(g, c, g.Reshape(b.to[f.r], nil))
+			c = f.apply(g, c, g.Reshape(to.At(f.r), nil))
 		}
 		parts = append(parts, g.Reshape(c, []int{t.width}))
 	}

@@ -20,11 +20,11 @@ func shareReciprocals(g *ad.Graph) *ad.Graph {
 	if !shared && !regions {
 		return g
 	}
-	return rebuild(g, shareReciprocals, func(b *rebuilder, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuild(g, shareReciprocals, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if d := denominator(g, n); n.Op == ad.OpDiv && d != ad.None && count[d] > 1 {
-			return b.g.Mul(args[0], b.g.Do(ad.OpInv, nil, args[1]))
+			return w.To.Mul(args[0], w.To.Do(ad.OpInv, nil, args[1]))
 		}
-		return b.copy(n, attr, args)
+		return w.Same(n, attr, args)
 	})
 }
 

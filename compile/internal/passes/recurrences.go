@@ -12,11 +12,13 @@ func linearise(g *ad.Graph) *ad.Graph {
 	if !hasScan(g) {
 		return g
 	}
-	return rebuild(g, linearise, func(b *rebuilder, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuild(g, linearise, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if s, ok := attr.(*ad.Scan); ok && n.Type.Lanes == 0 && s.Steps >= minSteps && s.Carries > 0 {
-			s.Body = lineariseBody(s.Body, s.Carries)
+			c := *s
+			c.Body = lineariseBody(s.Body, s.Carries)
+			attr = &c
 		}
-		return b.copy(n, attr, args)
+		return w.Same(n, attr, args)
 	})
 }
 
@@ -30,10 +32,9 @@ type recurrence struct {
 
 func lineariseBody(body *ad.Graph, carries int) *ad.Graph {
 	r := &recurrence{factorizer: factorizer{of: map[ad.Ref]scaled{}}, carries: carries}
-	same := func(g *ad.Graph) *ad.Graph { return g }
 	needed := body.Live(body.Outputs[:carries], false) // the rest leaves the scan as it is
-	return rebuild(body, same, func(b *rebuilder, at ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
-		r.g = b.g
+	return rebuild(body, nil, func(w *ad.Rewriter, at ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+		r.g = w.To
 		if needed[at] {
 			if s, ok := r.linear(n, args); ok {
 				return r.value(s, n.Type)

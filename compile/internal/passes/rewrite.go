@@ -174,12 +174,12 @@ func rewriteGraph(g *ad.Graph, o *Options) *ad.Graph {
 	byOp := o.rewrites()
 	var run func(g *ad.Graph) *ad.Graph
 	run = func(g *ad.Graph) *ad.Graph {
-		return rebuild(g, run, func(b *rebuilder, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
-			r := &rewriter{b.g, byOp}
+		return rebuild(g, run, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+			r := &rewriter{w.To, byOp}
 			if x, ok := r.apply(n.Op, args); ok {
 				return x
 			}
-			return b.copy(n, attr, args)
+			return w.Same(n, attr, args)
 		})
 	}
 	return run(g)
@@ -230,7 +230,7 @@ func (r *rewriter) scaled(x ad.Ref) (c float64, y ad.Ref, ok bool) {
 
 func moderate(c float64) bool {
 	c = math.Abs(c)
-	return c > 1e-9 && c < 1e9
+	return c > leastConstant && c < mostConstant
 }
 
 func allModerate(v []float64) bool {
@@ -285,7 +285,7 @@ func (r *rewriter) nonneg(x ad.Ref, depth int) bool {
 		}
 		return true
 	}
-	if depth > 8 {
+	if depth > maxProof {
 		return false
 	}
 	switch n.Op {

@@ -14,18 +14,18 @@ func sliceTables(g *ad.Graph) *ad.Graph {
 	if !hasTables(g) {
 		return g
 	}
-	return rebuild(g, sliceTables, func(b *rebuilder, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuild(g, sliceTables, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if n.Type.Lanes == 0 && (n.Op == ad.OpGather || n.Op == ad.OpScatter) {
 			if ix := n.Index(); len(ix.Dims) == 1 && ix.Dims[0].Table != nil {
-				if r, ok := sliced(b.g, n, ix, args[0]); ok {
+				if r, ok := sliced(w.To, n, ix, args[0]); ok {
 					return r
 				}
 			}
-			if r, ok := partOfConcat(b.g, n, args[0]); ok {
+			if r, ok := partOfConcat(w.To, n, args[0]); ok {
 				return r
 			}
 		}
-		return b.copy(n, attr, args)
+		return w.Same(n, attr, args)
 	})
 }
 
@@ -73,11 +73,6 @@ func partOfConcat(g *ad.Graph, n *ad.Node, x ad.Ref) (ad.Ref, bool) {
 	}
 	return ad.None, false
 }
-
-const (
-	maxPieces = 6
-	minPiece  = 8 // elements, on average
-)
 
 // piece is n elements from element elem on, at position pos.
 type piece struct{ pos, elem, n int }

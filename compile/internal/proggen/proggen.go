@@ -65,6 +65,8 @@ type Program struct {
 	Seed uint64
 	Text string
 	Data string // JSON
+
+	Patterns []string // templates of NewModel that it was made of, by name
 }
 
 // New makes the program of a seed, without the given features.

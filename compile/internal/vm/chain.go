@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/ppl-lang/ppl/ad"
-	"github.com/ppl-lang/ppl/ad/kernel"
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 )
 
@@ -298,6 +297,7 @@ func sqrtRecurrence(n float64, steps int, x, y, history, keeps walkOperand) floa
 
 // chainLoop runs any chain; ws holds two operands for each link.
 func chainLoop(n float64, steps int, links []link, ws, history, keeps []walkOperand) float64 {
+	var one [1]float64
 	for range steps {
 		for i := range history {
 			h := &history[i]
@@ -335,10 +335,14 @@ func chainLoop(n float64, steps int, links []link, ws, history, keeps []walkOper
 				n = math.Sqrt(n)
 			case linkInv:
 				n = 1 / n
-			case linkExp:
-				n = math.Exp(n)
+			case linkExp: // as strips, scalar code and machine code do
+				one[0] = n
+				expLoop(one[:], one[:])
+				n = one[0]
 			case linkLog:
-				n = kernel.Log(n)
+				one[0] = n
+				logLoop(one[:], one[:])
+				n = one[0]
 			}
 			x.pos += x.step
 			y.pos += y.step

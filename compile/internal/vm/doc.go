@@ -5,6 +5,7 @@
 // Map of the package:
 //
 //	program.go     Program, Machine, and the form of what a machine runs
+//	tuning.go      the numbers that steer the making of code
 //	emit.go        blocks to instructions; lives of values
 //	stripcode.go   blocks of maps to instructions
 //	memory.go      places in the arena

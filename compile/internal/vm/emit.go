@@ -81,9 +81,6 @@ type viewKey struct {
 	off, n int
 }
 
-// maxStrip is the number of elements that a strip runs over at a time.
-const maxStrip = 512
-
 func newEmitter(p *Program, nest *loopnest.Program) *emitter {
 	e := &emitter{p: p, nest: nest, roots: make([]root, len(nest.Buffers)), regions: map[*loopnest.Region]*regionState{},
 		binds: map[*loopnest.Binding]*bindState{}, viewIDs: map[viewKey]int32{}, consts: map[uint64]rootID{}}

@@ -317,16 +317,12 @@ func (m *Machine) next(p *regionPlan) {
 	}
 }
 
-// stopEvery is how many trips of a while loop pass between two questions whether
-// to stop.
-const stopEvery = 4096
-
 // loop runs a while loop for one lane; see ad.While for the snapshots.
 func (m *Machine) loop(p *regionPlan, lane int) error {
 	m.histories(p, lane, func(h []float64, _ int) { clear(h) })
 	trips, stride := 0, 1
 	for ; ; trips++ {
-		if trips%stopEvery == stopEvery-1 && m.env.Stop != nil {
+		if trips%ad.StopEvery == ad.StopEvery-1 && m.env.Stop != nil {
 			if err := m.env.Stop(); err != nil {
 				return err
 			}

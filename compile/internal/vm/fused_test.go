@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
 // TestSumLog: the sum of logarithms taken as one, at ordinary and at odd numbers.
@@ -72,6 +73,69 @@ func TestChains(t *testing.T) {
 			runGraph(t, g, []float64{0.7}, x0, []float64{0.4})
 			x0[17] = -30 // a root of a negative number, in between
 			runGraph(t, g, []float64{0.7}, x0, []float64{0.4})
+		}
+	}
+}
+
+// TestChainsSameBits: a recurrence gives the same bits as a chain, step by step in the
+// interpreter of scalar code, and as machine code. The chain that carries a square in
+// place of its root (sqrtChain) is the exception: it rounds less.
+func TestChainsSameBits(t *testing.T) {
+	const steps = 300
+	for k, f := range []func(b *ad.Graph, c, x ad.Ref) ad.Ref{
+		func(b *ad.Graph, c, x ad.Ref) ad.Ref { return b.Add(b.Exp(b.Neg(b.Square(c))), x) },
+		func(b *ad.Graph, c, x ad.Ref) ad.Ref { return b.Sqrt(b.Exp(b.Sub(x, b.Square(c)))) },
+		func(b *ad.Graph, c, x ad.Ref) ad.Ref { return b.Log(b.Add(b.Exp(c), x)) },
+		func(b *ad.Graph, c, x ad.Ref) ad.Ref { return b.Div(x, b.Add(c, x)) },
+	} {
+		b := ad.NewGraph()
+		next := f(b, b.Input(ad.Scalar), b.Input(ad.Scalar))
+		b.Output(next)
+		b.Output(next)
+		g := ad.NewGraph()
+		init, xs := g.Input(ad.Scalar), g.Input(ad.Type{Shape: []int{steps}})
+		g.Output(g.Kept(g.DoScan(&ad.Scan{Body: b, Carries: 1, Streams: 1, Outs: 1, Steps: steps}, []ad.Ref{init, xs}), 0))
+		x := normals(steps, uint64(k))
+		for i := range x {
+			x[i] = math.Abs(x[i]) + 0.1
+		}
+		var first []float64
+		for way, name := range []string{"chain", "scalar code", "machine code"} {
+			o := passes.Options{}
+			if way < 2 {
+				o.Without = []string{passes.NativePass}
+			}
+			p, err := Compile(g, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			scans := 0
+			for i := range p.blocks {
+				if r := p.blocks[i].reg; r != nil && r.chain != nil {
+					scans++
+					if way > 0 {
+						r.chain = nil
+					}
+				}
+			}
+			if scans != 1 {
+				t.Fatalf("body %d: %d chains", k, scans)
+			}
+			m := p.New()
+			m.Input(0)[0] = 0.7
+			copy(m.Input(1), x)
+			if err := m.Run(nil); err != nil {
+				t.Fatal(err)
+			}
+			if way == 0 {
+				first = append(first, m.Output(0)...)
+			}
+			for i, v := range m.Output(0) {
+				if math.Float64bits(v) != math.Float64bits(first[i]) {
+					t.Errorf("body %d, step %d, as %s: %v, as a chain %v", k, i, name, v, first[i])
+					break
+				}
+			}
 		}
 	}
 }

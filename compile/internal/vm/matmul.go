@@ -59,12 +59,6 @@ func matVec(dst, a, x []float64, rows, cols int, trans bool) {
 	}
 }
 
-// Sizes of blocks that stay in the second-level cache.
-const (
-	blockRows = 64
-	blockCols = 512
-)
-
 // timesPlain is dst = op(a) b by rows of b, blocks of b at a time.
 func timesPlain(dst, a, b []float64, r, c, k int, ta bool) {
 	clear(dst)

@@ -191,11 +191,6 @@ func (c *emitter) placeArrays(rs []rootID) {
 	}
 }
 
-// manyArrays is the number of arrays above which the search for the first gap,
-// which looks at all that are alive, gives way to placeMany: a loop unrolled to
-// 55,000 operations took 25 s to place.
-const manyArrays = 2000
-
 // placeMany puts every array, by start of life, where one of the same size
 // (rounded up to a cache line) has been and is dead, or at the end.
 func (c *emitter) placeMany(rs []rootID) {

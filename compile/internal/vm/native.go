@@ -10,11 +10,6 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// maxNative is the number of instructions in a row beyond which code is left to
-// the interpreter: it would leave the second-level cache, where unrolled code is
-// no faster.
-const maxNative = 20000
-
 // nativeCode is machine code of a program's scalar code and strips.
 type nativeCode struct {
 	code    *native.Code

@@ -26,12 +26,6 @@ type viewLength struct {
 	n    int
 }
 
-// Limits of what is copied or cleared number by number.
-const (
-	maxCopied  = 64
-	maxCleared = 256
-)
-
 // eligible is how many of the blocks, from the first one on, can be one
 // function.
 func (g *generator) eligible(bs []block) int {
@@ -182,10 +176,6 @@ func (g *generator) taking(b *block, fail func()) {
 	fail()
 	g.Place(fine)
 }
-
-// unrolled is the number of elements up to which the lanes of a strip are
-// written out.
-const unrolled = 8
 
 // shortStrip makes the code of a block of a single strip.
 func (g *generator) shortStrip(b *block, fail func(int)) {

@@ -501,7 +501,7 @@ func (gn *gen) scan() {
 	gn.results(r, len(s.Results()))
 }
 
-// results takes some of a region's results, sometimes the whole flat value.
+// results takes some of a region's results, sometimes all of them, one after another.
 func (gn *gen) results(r ad.Ref, n int) {
 	for range 1 + gn.rng.IntN(3) {
 		x := gn.g.Result(r, gn.rng.IntN(n))
@@ -511,7 +511,11 @@ func (gn *gen) results(r ad.Ref, n int) {
 		}
 	}
 	if gn.rng.IntN(5) == 0 {
-		gn.add(r)
+		all := make([]ad.Ref, n)
+		for i := range all {
+			all[i] = gn.g.Result(r, i)
+		}
+		gn.add(gn.g.Concat(all...))
 	}
 }
 

@@ -203,7 +203,7 @@ func (m *Machine) scalar(code []instr, w *walk) int32 {
 // which need no jumps: what remains of a loop that was unrolled.
 const run ad.OpCode = 1 << 13
 
-// findRuns marks runs of at least four.
+// findRuns marks runs that are long enough.
 func findRuns(code []instr) {
 	for k := 0; k < len(code); {
 		n := 1
@@ -212,7 +212,7 @@ func findRuns(code []instr) {
 		}
 		switch ad.OpCode(code[k].op) {
 		case ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpSquare, loopnest.OpMulAdd:
-			if n >= 4 {
+			if n >= minRunOfOps {
 				code[k].op |= uint16(run)
 				code[k].x = uint16(n)
 			}

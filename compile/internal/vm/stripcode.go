@@ -293,10 +293,6 @@ func (s *stripper) mapping(m *loopnest.Map) int32 {
 	return int32(len(s.p.maps) - 1)
 }
 
-// minRun is the average length from which runs of equal entries of a table are
-// worth a loop of their own.
-const minRun = 4
-
 // findRuns cuts the table into runs of equal entries if they are long enough.
 func (g *mapping) findRuns(strip int) {
 	n := 0
@@ -305,7 +301,7 @@ func (g *mapping) findRuns(strip int) {
 			n++
 		}
 	}
-	if n*minRun > len(g.table) {
+	if n*loopnest.MinRun > len(g.table) {
 		return
 	}
 	for i, t := range g.table {

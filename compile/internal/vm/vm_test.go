@@ -268,3 +268,40 @@ func TestChecksInStrips(t *testing.T) {
 		compare(t, "second", g, m, in, 1e-12)
 	}
 }
+
+// TestTablesFromABase: an index table whose entries are counted from a negative
+// base, as one through a part of an array is, reads and adds the same elements in
+// strips of the interpreter, which runs a strip again to find the check that failed,
+// as in machine code.
+func TestTablesFromABase(t *testing.T) {
+	const n = 20
+	table := make([]int32, n)
+	for i := range table {
+		table[i] = int32(1 + i*i%7)
+	}
+	ix := ad.Index{Offset: -1, Dims: []ad.Dim{{N: n, Table: table}}}
+	positive := &ad.Check{Set: ad.Interval{Lo: 0, Hi: math.Inf(1)}, Function: "f", Name: "rate", Want: "positive"}
+	g := ad.NewGraph()
+	x, y := g.Input(ad.Type{Shape: []int{7}}), g.Input(ad.Type{Shape: []int{n}})
+	rate := g.Mul(g.Gather(x, ix), y)
+	g.Check(positive, rate)
+	g.Output(g.Sum(g.Exp(rate)))
+	g.Output(g.Scatter(g.Square(rate), ix, []int{7}))
+	for _, without := range [][]string{nil, {passes.NativePass}} {
+		p, err := Compile(g, passes.Options{Verify: true, Without: without})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := p.New()
+		rising, ones := make([]float64, 7), make([]float64, n)
+		for i := range rising {
+			rising[i] = float64(i) / 7
+		}
+		for i := range ones {
+			ones[i] = 1
+		}
+		compare(t, "accepted", g, m, [][]float64{rising, ones}, 1e-13)
+		ones[n-2] = -1
+		compare(t, "rejected", g, m, [][]float64{rising, ones}, 1e-13)
+	}
+}

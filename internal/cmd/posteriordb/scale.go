@@ -23,7 +23,7 @@ func magnitudes(g *ad.Graph, inputs [][]float64) ([]float64, error) {
 	all := &ad.Graph{Nodes: g.Nodes, Inputs: g.Inputs}
 	var refs []ad.Ref
 	for i, l := range live {
-		if l && g.Nodes[i].Op.Row().Class != ad.Effect {
+		if c := g.Nodes[i].Op.Row().Class; l && c != ad.Effect && c != ad.Region {
 			refs = append(refs, ad.Ref(i))
 		}
 	}
@@ -66,12 +66,20 @@ func rounding(g *ad.Graph, inputs [][]float64) ([]float64, error) {
 	var exact, spread []float64
 	for trial := range trials + 1 {
 		values := make([][]float64, len(g.Nodes))
+		results := map[ad.Ref][][]float64{} // of regions
 		for i := range g.Nodes {
 			n := &g.Nodes[i]
 			if !live[i] || n.Op.Row().Class == ad.Effect {
 				continue
 			}
-			v, err := valueOf(n, g, values, inputs)
+			if n.Op.Row().Class == ad.Region {
+				var err error
+				if results[ad.Ref(i)], err = resultsOf(n, g, values); err != nil {
+					return nil, err
+				}
+				continue
+			}
+			v, err := valueOf(n, g, values, inputs, results)
 			if err != nil {
 				return nil, err
 			}
@@ -98,8 +106,10 @@ func rounding(g *ad.Graph, inputs [][]float64) ([]float64, error) {
 }
 
 // valueOf evaluates one node.
-func valueOf(n *ad.Node, g *ad.Graph, values, inputs [][]float64) ([]float64, error) {
+func valueOf(n *ad.Node, g *ad.Graph, values, inputs [][]float64, results map[ad.Ref][][]float64) ([]float64, error) {
 	switch n.Op {
+	case ad.OpResult:
+		return slices.Clone(results[n.Args[0]][n.ResultIndex()]), nil
 	case ad.OpInput:
 		return inputs[n.Attr.(int)], nil
 	case ad.OpConst:
@@ -111,21 +121,21 @@ func valueOf(n *ad.Node, g *ad.Graph, values, inputs [][]float64) ([]float64, er
 		types[k], args[k] = g.Nodes[a].Type, values[a]
 	}
 	dst := make([]float64, n.Type.Total())
-	if n.Op.Row().Class != ad.Region {
-		return dst, ad.EvalNode(n, types, args, dst)
-	}
-	// A graph of the region alone.
+	return dst, ad.EvalNode(n, types, args, dst)
+}
+
+// resultsOf evaluates a region, as a graph of its own.
+func resultsOf(n *ad.Node, g *ad.Graph, values [][]float64) ([][]float64, error) {
 	alone := ad.NewGraph()
-	refs := make([]ad.Ref, len(args))
-	for k, t := range types {
-		refs[k] = alone.Input(t)
+	refs, args := make([]ad.Ref, len(n.Args)), make([][]float64, len(n.Args))
+	for k, a := range n.Args {
+		refs[k], args[k] = alone.Input(g.Type(a)), values[a]
 	}
-	alone.Output(alone.Do(n.Op, n.Attr, refs...))
-	out, err := alone.Eval(args, &ad.Env{})
-	if err != nil {
-		return nil, err
+	r := alone.Do(n.Op, n.Attr, refs...)
+	for k := range n.Results() {
+		alone.Output(alone.Result(r, k))
 	}
-	return out[0], nil
+	return alone.Eval(args, &ad.Env{})
 }
 
 // termsOf is the sum of the terms of a node; zeros where its own value counts.

@@ -1,0 +1,273 @@
+package ad
+
+import "maps"
+
+// A Rewriter copies nodes of one graph into another: whatever is inlined, rebuilt by a
+// pass, taken apart or repeated elsewhere goes through it. Nodes are copied in their
+// order, with their sites; a hook may put other expressions in the place of some, and
+// other graphs in the place of sub-graphs.
+type Rewriter struct {
+	From, To *Graph
+
+	// Node makes the counterpart of node r, which is n and no constant, from its
+	// attribute, in which Body has replaced sub-graphs, and the counterparts of its
+	// arguments, which it may keep. Without it that is Same. It may return None if
+	// nobody asks for the counterpart, or Put it there itself.
+	Node func(r Ref, n *Node, attr any, args []Ref) Ref
+
+	// Body is what takes the place of a sub-graph of a region. Without it, copies share
+	// their sub-graphs.
+	Body func(g *Graph) *Graph
+
+	// Outside is the counterpart of a node that is read but not copied.
+	Outside func(r Ref) Ref
+
+	// Keep reports whether the counterpart of a node that is no effect itself must run
+	// though nobody may read it. Without it these are those of From's effects.
+	Keep func(n *Node) bool
+
+	to   []Ref
+	acts map[Ref]bool
+	slab []Ref // of which arguments are cut
+}
+
+// NewRewriter returns one that has no counterparts yet.
+func NewRewriter(from, to *Graph) *Rewriter {
+	w := &Rewriter{From: from, To: to, to: make([]Ref, len(from.Nodes))}
+	for i := range w.to {
+		w.to[i] = None
+	}
+	if to.tables.known == nil {
+		to.tables = from.tables.clone() // they need not be compared again
+	}
+	return w
+}
+
+// Put makes x the counterpart of r.
+func (w *Rewriter) Put(r, x Ref) { w.to[r] = x }
+
+// PutAll makes xs the counterparts of rs.
+func (w *Rewriter) PutAll(rs, xs []Ref) {
+	for k, r := range rs {
+		w.to[r] = xs[k]
+	}
+}
+
+// Inputs adds inputs like those of the graph that is copied.
+func (w *Rewriter) Inputs() {
+	for _, r := range w.From.Inputs {
+		w.To.site = w.From.Nodes[r].Site
+		w.to[r] = w.To.Input(w.From.Nodes[r].Type)
+	}
+}
+
+// At is the counterpart of r, which Outside gives if there is none yet; None where
+// nothing gives it.
+func (w *Rewriter) At(r Ref) Ref {
+	if w.to[r] == None && w.Outside != nil {
+		w.to[r] = w.Outside(r)
+	}
+	return w.to[r]
+}
+
+// All are the counterparts of rs.
+func (w *Rewriter) All(rs []Ref) []Ref {
+	out := make([]Ref, len(rs))
+	for k, r := range rs {
+		out[k] = w.At(r)
+	}
+	return out
+}
+
+// Run copies the marked nodes that have no counterpart.
+func (w *Rewriter) Run(marked []bool) {
+	old := w.To.site
+	defer func() { w.To.site = old }()
+	for i, m := range marked {
+		if m && w.to[i] == None {
+			w.copy(Ref(i))
+		}
+	}
+}
+
+// Reach is the counterpart of r; it copies what of r and its arguments has none yet.
+func (w *Rewriter) Reach(r Ref) Ref {
+	if w.to[r] != None {
+		return w.to[r]
+	}
+	n := &w.From.Nodes[r]
+	old := w.To.site
+	w.To.site = n.Site
+	if w.At(r) == None {
+		for _, a := range n.Args {
+			w.Reach(a)
+		}
+		w.copy(r)
+	}
+	w.To.site = old
+	return w.to[r]
+}
+
+func (w *Rewriter) copy(r Ref) {
+	n := &w.From.Nodes[r]
+	w.To.site = n.Site
+	if n.Op == OpConst {
+		w.to[r] = w.To.ConstArray(n.Type, n.Data)
+		return
+	}
+	k := len(n.Args)
+	if len(w.slab) < k {
+		w.slab = make([]Ref, max(k, min(1<<14, len(w.to))))
+	}
+	args := w.slab[:k:k]
+	w.slab = w.slab[k:]
+	for i, a := range n.Args {
+		args[i] = w.At(a)
+	}
+	attr := n.Attr
+	if w.Body != nil {
+		attr = withBodies(attr, w.Body)
+	}
+	var x Ref
+	if w.Node != nil {
+		x = w.Node(r, n, attr, args)
+	} else {
+		x = w.Same(n, attr, args)
+	}
+	if x == None {
+		return
+	}
+	w.to[r] = x
+	if table[n.Op].Class != Effect && w.keeps(r, n) {
+		w.To.Effects = append(w.To.Effects, x)
+	}
+}
+
+func (w *Rewriter) keeps(r Ref, n *Node) bool {
+	if w.Keep != nil {
+		return w.Keep(n)
+	}
+	if w.acts == nil {
+		w.acts = make(map[Ref]bool, len(w.From.Effects))
+		for _, e := range w.From.Effects {
+			w.acts[e] = true
+		}
+	}
+	return w.acts[r]
+}
+
+// Same adds a node that stays as it is.
+func (w *Rewriter) Same(n *Node, attr any, args []Ref) Ref {
+	if len(w.to) <= largeGraph {
+		return w.To.Do(n.Op, attr, args...)
+	}
+	r := w.To.push(Node{Op: n.Op, Type: n.Type, Args: args, Attr: attr})
+	if table[n.Op].Class == Effect {
+		w.To.Effects = append(w.To.Effects, r)
+	}
+	return r
+}
+
+// Bodies are the sub-graphs of a region: of a Scan its body, of an If both branches,
+// of a While the condition and the body.
+func (n *Node) Bodies() []*Graph {
+	switch a := n.Attr.(type) {
+	case *Scan:
+		return []*Graph{a.Body}
+	case *If:
+		return []*Graph{a.Then, a.Else}
+	case *While:
+		return []*Graph{a.Cond, a.Body}
+	}
+	return nil
+}
+
+// withBodies is a region's attribute with other sub-graphs; attr itself if f changes
+// none, or if it is another node's.
+func withBodies(attr any, f func(*Graph) *Graph) any {
+	switch a := attr.(type) {
+	case *Scan:
+		if b := f(a.Body); b != a.Body {
+			s := *a
+			s.Body = b
+			return &s
+		}
+	case *If:
+		if t, e := f(a.Then), f(a.Else); t != a.Then || e != a.Else {
+			return &If{Then: t, Else: e}
+		}
+	case *While:
+		if c, b := f(a.Cond), f(a.Body); c != a.Cond || b != a.Body {
+			w := *a
+			w.Cond, w.Body = c, b
+			return &w
+		}
+	}
+	return attr
+}
+
+// clone is a copy that grows on its own; nodes keep their names.
+func (g *Graph) clone() *Graph {
+	h := *g
+	h.Nodes = append([]Node(nil), g.Nodes...)
+	h.Inputs, h.Outputs, h.Effects = append([]Ref(nil), g.Inputs...), append([]Ref(nil), g.Outputs...), append([]Ref(nil), g.Effects...)
+	h.kept = append([]any(nil), g.kept...)
+	h.cse, h.consts = maps.Clone(g.cse), maps.Clone(g.consts)
+	h.uniform, h.fills, h.lower = maps.Clone(g.uniform), maps.Clone(g.fills), maps.Clone(g.lower)
+	h.tables = g.tables.clone()
+	return &h
+}
+
+// Inline adds a copy of body to g with its inputs replaced, and returns the
+// counterparts of its outputs. Because every op maps over lanes, inputs may
+// have lanes though body's do not. Effects are copied only with effects, those
+// of regions in it included.
+func (g *Graph) Inline(body *Graph, inputs []Ref, effects bool) []Ref {
+	return g.inline(body, inputs, body.Outputs, effects)
+}
+
+func (g *Graph) inline(body *Graph, inputs, outputs []Ref, effects bool) []Ref {
+	w := NewRewriter(body, g)
+	w.PutAll(body.Inputs[:len(inputs)], inputs) // what reads no input needs none
+	w.Node = func(_ Ref, n *Node, attr any, args []Ref) Ref {
+		if n.Op == OpMatMul {
+			m := attr.(MatMulAttr)
+			return g.matMul(args[0], args[1], m.TransA, m.TransB) // lanes that come with the inputs become rows
+		}
+		return g.Do(n.Op, attr, args...)
+	}
+	if !effects {
+		w.Body = (*Graph).withoutEffects
+		w.Keep = func(*Node) bool { return false }
+	}
+	w.Run(body.Live(outputs, effects))
+	return w.All(outputs)
+}
+
+// withoutEffects is the graph for a repetition of it whose effects have been
+// carried out already.
+func (g *Graph) withoutEffects() *Graph {
+	changed := len(g.Effects) > 0
+	var nodes []Node
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if table[n.Op].Class != Region {
+			continue
+		}
+		if a := withBodies(n.Attr, (*Graph).withoutEffects); a != n.Attr {
+			if nodes == nil {
+				nodes = append(nodes, g.Nodes...)
+			}
+			nodes[i].Attr, changed = a, true
+		}
+	}
+	if !changed {
+		return g
+	}
+	h := *g
+	h.Effects = nil
+	if nodes != nil {
+		h.Nodes = nodes
+	}
+	return &h
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl/internal/serve"
+	"github.com/ppl-lang/ppl/internal/web"
+)
+
+// tokenVariable is the environment variable with the token of the server.
+const tokenVariable = "PPL_TOKEN"
+
+// serveOptions are the options of serve.
+type serveOptions struct {
+	web       web.Options
+	limits    serve.Limits
+	processes int
+	queue     int
+	tokenFile string
+	quiet     bool
+}
+
+func serveCommand() *cobra.Command {
+	o := serveOptions{limits: serve.DefaultLimits()}
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Check and run models of others over HTTP",
+		Long: `Answers requests over HTTP: POST /v1/check, /v1/run, /v1/logdensity and
+/v1/summary, with JSON; GET /metrics for Prometheus, /v1/limits and /healthz.
+doc/serve.md has the whole of it, and what models of strangers can do and cannot.
+
+Each request is done by a process of its own, within limits of time, memory and
+others; one that passes them ends that process and nothing else. Closing the
+connection ends the work.
+
+Requests need a token, in the header Authorization: Bearer TOKEN. It is that of
+the environment variable ` + tokenVariable + `, or of --token-file, or else a random one
+that is shown at the start. The server listens on this machine alone, unless
+--remote permits other addresses; it does not encrypt.
+
+Ctrl-C or SIGTERM ends it: requests under way may take the time of --grace.`,
+		Example: `  ppl serve
+  PPL_TOKEN=$(cat token) ppl serve --listen 127.0.0.1:9000 --max-seconds 10`,
+		Args: arguments(),
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.serve(cmd.ErrOrStderr()) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.web.Address, "listen", "127.0.0.1:8417", "`address` to listen on; port 0 is any free one")
+	f.BoolVar(&o.web.Remote, "remote", false, "permit an address that other machines reach")
+	f.StringVar(&o.tokenFile, "token-file", "", "`file` with the token")
+	f.IntVar(&o.processes, "processes", runtime.NumCPU(), "requests that are worked on at a time")
+	f.IntVar(&o.queue, "queue", 64, "requests that may wait; what comes then is refused")
+	for _, row := range serve.Table {
+		f.Int64Var(row.Of(&o.limits), "max-"+row.Name, row.Default, "limit of a request: "+row.Doc)
+	}
+	f.DurationVar(&o.web.Grace, "grace", 10*time.Second, "time that requests under way may take when the server is to end")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "no line for each request on stderr")
+	return cmd
+}
+
+// token finds the token; "" if there is none.
+func (o *serveOptions) token() (string, error) {
+	if o.tokenFile == "" {
+		return os.Getenv(tokenVariable), nil
+	}
+	text, err := os.ReadFile(o.tokenFile)
+	if err != nil {
+		return "", fmt.Errorf("cannot read the token: %w", err)
+	}
+	token := strings.TrimSpace(string(text))
+	if token == "" {
+		return "", fmt.Errorf("%s: there is no token", o.tokenFile)
+	}
+	return token, nil
+}
+
+func (o *serveOptions) serve(stderr io.Writer) error {
+	token, err := o.token()
+	if err != nil {
+		return err
+	}
+	o.web.Token = token
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if runtime.GOOS == "linux" {
+		program = "/proc/self/exe" // this very program, even when a newer one has taken its place
+	}
+	level := slog.LevelInfo
+	if o.quiet {
+		level = slog.LevelError
+	}
+	server, err := serve.New(serve.Options{
+		Command: func(ctx context.Context) *exec.Cmd {
+			cmd := exec.CommandContext(ctx, program, workName)
+			cmd.Args[0] = os.Args[0]
+			cmd.Env = []string{} // where tokens and keys of others may stand
+			return cmd
+		},
+		Kinds:     workKinds(),
+		Limits:    o.limits,
+		Processes: o.processes,
+		Queue:     o.queue,
+		Log:       slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})),
+	})
+	if err != nil {
+		return usage(err)
+	}
+	w, err := web.Listen(o.web)
+	if err != nil {
+		return err
+	}
+	server.Mount(w)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // the second signal ends the program at once
+	fmt.Fprintf(stderr, "Listening on %s\n", w.URL())
+	if !serve.MemoryEnforced {
+		fmt.Fprintln(stderr, "This system does not enforce --max-memory.")
+	}
+	if token == "" {
+		fmt.Fprintf(stderr, "The token is %s\n", w.Token())
+	}
+	return w.Serve(ctx)
+}

@@ -1,0 +1,474 @@
+package bind
+
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Evaluating a nest as planned: group by group, each unit over its domain, with
+// the variables in scope that it had for the inspector.
+
+// overlay is a unit's own copy of elements of a variable: of a statement that
+// parameters hold together, or whose elements are not known beforehand. Within
+// the unit it is an ordinary variable; what it holds in the end is what the unit
+// writes.
+type overlay struct {
+	w     *write
+	whole bool
+	temp  *cell
+	delta bool // of additions alone: what is added
+}
+
+// evaluate evaluates the planned nest of a loop.
+func (b *binder) evaluate(n *nest, lp *loop) {
+	nest, axis, cells := b.nest, b.axis, b.cells
+	b.nest = n
+	for _, g := range n.groups {
+		switch g.kind {
+		case inLanes:
+			b.unit(g.units[0])
+		case asSum:
+			b.sum(g.units)
+		case asRecurrence:
+			b.recurrence(n, g.units)
+		}
+		b.axis, b.cells = axis, cells
+	}
+	b.nest = nest
+	for _, h := range n.order {
+		if !h.inside && len(h.writes) > 0 {
+			b.commit(n, h)
+		}
+	}
+	b.settle(lp)
+}
+
+// unit evaluates a unit over its domain. If it stumbles over sizes that differ
+// between iterations, these are evaluated by groups of equal sizes.
+func (b *binder) unit(u *unit) {
+	b.nest.unit = u
+	b.axis, b.cells = u.dom, u.cells
+	lp := &loop{}
+	for wide := false; ; {
+		a := b.tryUnit(u, lp, wide)
+		switch {
+		case a == nil:
+			return
+		case a.split != nil && lp.groups.refineTo(u.dom, a.split, u.dom.n):
+		case a.reason == unforeseen && !wide:
+			wide = true
+		default:
+			panic(a)
+		}
+	}
+}
+
+// unforeseen is the reason of a unit that uses other elements of a variable than the
+// inspector knew: an index that is known per iteration may not be so in a region.
+const unforeseen = "elements that were not foreseen"
+
+// tryUnit evaluates a unit by groups of iterations, if there are any; with wide, on
+// copies of whole variables.
+func (b *binder) tryUnit(u *unit, lp *loop, wide bool) (failed *abort) {
+	saved := *b
+	marks := effectMarks(b.lvl)
+	branches := len(b.branches)
+	targets := make([]int, branches)
+	for k, br := range b.branches {
+		targets[k] = len(br.target)
+	}
+	defer func() {
+		r := recover()
+		if r == nil {
+			return
+		}
+		a, ok := r.(*abort)
+		if !ok || a.split == nil && a.reason != unforeseen {
+			panic(r)
+		}
+		sites, siteOf := b.sites, b.siteOf
+		*b = saved
+		b.sites, b.siteOf = sites, siteOf
+		for k, br := range b.branches {
+			br.target = br.target[:targets[k]]
+		}
+		marks.restore()
+		failed = a
+	}()
+	grouped := lp.groups.n > 0
+	b.enterUnit(u, grouped || wide, wide)
+	if grouped {
+		for k := range lp.groups.n {
+			b.choose(lp.groups.condition(u.dom, k), func() signal { b.runUnit(u); return goesOn }, func() signal { return goesOn })
+		}
+	} else {
+		b.runUnit(u)
+	}
+	b.leaveUnit(u)
+	return nil
+}
+
+// enterUnit makes the overlays of a unit: those that it needs, or all, and of whole
+// variables with wide.
+func (b *binder) enterUnit(u *unit, all, wide bool) {
+	u.overlays = nil
+	made := map[*cell]*overlay{}
+	for _, h := range b.nest.order {
+		w := h.ofUnit(u)
+		if w == nil || !w.overlaid && !all {
+			continue
+		}
+		acc := w.acc
+		if wide {
+			acc = wholeOf(h.c.shape)
+		}
+		o := &overlay{w: w, whole: acc.isWhole(h.c.size), delta: w.add && (h.sum || b.nest.summing == h)}
+		typ := h.c.typ
+		shape := acc.ix.Shape()
+		if !o.whole {
+			typ = types.Type{Kind: types.Real, Dims: len(shape)}
+			if h.c.typ.Kind == types.Int {
+				typ.Kind = types.Int
+			}
+		}
+		o.temp = b.newCell(nil, h.c.name, typ, shape)
+		o.temp.param = h.c.param
+		if o.delta {
+			o.temp.setWhole(value{typ: typ, shape: shape, lvl: b.root, ref: b.root.g.Broadcast(b.root.g.Const(0), shape)})
+		} else {
+			o.temp.setWhole(b.load(h.c, acc, typ))
+		}
+		made[h.c] = o
+	}
+	if len(made) > 0 {
+		u.overlays = made
+	}
+}
+
+// leaveUnit makes what the overlays hold the values of the unit's writes.
+func (b *binder) leaveUnit(u *unit) {
+	for _, h := range b.nest.order {
+		w := h.ofUnit(u)
+		if w == nil {
+			continue
+		}
+		if o := u.overlays[h.c]; o != nil {
+			w.negate = false
+			if w.val = b.pack(o.temp); o.whole && !w.acc.isWhole(h.c.size) {
+				w.val = b.readLocal(o.temp, w.acc, o.temp.typ)
+			}
+		} else if w.val.lvl == nil && w.val.ints == nil { // a jump or a rejection before it
+			w.val = b.unset(h.c.typ, w.acc.ix.Shape())
+		}
+		w.done = true
+	}
+	u.overlays = nil
+}
+
+// runUnit runs the statements of a unit.
+func (b *binder) runUnit(u *unit) {
+	switch s := u.stmts[0].(type) {
+	case *ir.Declare:
+		old := b.at(s.Span())
+		c := b.cell(s.Var)
+		init := b.eval(s.Init)
+		b.checkShape(s.Init.Span(), s.Var.Name, c.shape, init.shape)
+		b.store(c, wholeOf(c.shape), init)
+		b.setSpan(old)
+	case *ir.Unpack:
+		old := b.at(s.Span())
+		for k, leaf := range b.eval(s.Value).parts() {
+			c := b.cell(s.Vars[k])
+			c.param = leaf.param && c.typ.Kind != types.Int
+			b.checkShape(s.Span(), c.name, c.shape, leaf.shape)
+			b.store(c, wholeOf(c.shape), leaf)
+		}
+		b.setSpan(old)
+	default:
+		if u.compound {
+			b.cells = slices.Clone(b.cells)
+		}
+		if sig := b.execAll(u.stmts); sig&^(goesOn|continues) != 0 {
+			panic(&abort{reason: "a jump out of a unit"})
+		}
+	}
+}
+
+// resolve is the variable that an access is to, and the access to it, where a unit
+// under way works on a copy.
+func (b *binder) resolve(c *cell, acc access) (*cell, access) {
+	for n := b.nest; n != nil; n = n.around {
+		if n.unit == nil {
+			continue
+		}
+		o := n.unit.overlays[c]
+		if o == nil {
+			continue
+		}
+		if o.whole {
+			return o.temp, acc
+		}
+		if !b.sameElements(o.w, acc) {
+			panic(&abort{reason: unforeseen})
+		}
+		return o.temp, wholeOf(o.temp.shape)
+	}
+	return c, acc
+}
+
+// overlayOf is the overlay of a unit under way for a variable, nil if there is
+// none.
+func (b *binder) overlayOf(c *cell) *overlay {
+	for n := b.nest; n != nil; n = n.around {
+		if n.unit != nil && n.unit.overlays[c] != nil {
+			return n.unit.overlays[c]
+		}
+	}
+	return nil
+}
+
+// storage is the cell that holds a variable, or the copy of it or of elements of it
+// on which a unit under way works.
+func (b *binder) storage(v *ir.Var) *cell {
+	c := b.cell(v)
+	if o := b.overlayOf(c); o != nil {
+		return o.temp
+	}
+	return c
+}
+
+// sameElements reports whether an access by the unit under way, perhaps known for
+// more iterations than execute it, is to the elements of the write.
+func (b *binder) sameElements(w *write, acc access) bool {
+	ax := innermost(w.u.dom, acc.axis)
+	return slices.Equal(acc.offsets(), w.acc.offsets()) && slices.Equal(acc.flatBase(nil, ax, 0), w.acc.flatBase(nil, ax, 0))
+}
+
+func allEqual(t []int32) bool {
+	for _, v := range t {
+		if v != t[0] {
+			return false
+		}
+	}
+	return true
+}
+
+// record keeps the value that the unit under way writes.
+func (b *binder) record(h *history, val value, negate bool) {
+	w := h.ofUnit(b.nest.unit)
+	if w == nil {
+		panic(&abort{reason: "a write that was not foreseen"})
+	}
+	w.val, w.negate = val, negate
+}
+
+// sum evaluates units that only add to one variable: the additions to an element
+// without another write in between are one sum.
+func (b *binder) sum(units []*unit) {
+	n := b.nest
+	var h *history
+	for _, x := range n.order {
+		if x.ofUnit(units[0]) != nil {
+			h = x
+		}
+	}
+	// What each sum begins with: what the first addition would read.
+	first := make([]origin, h.runs)
+	seen := make([]bool, h.runs)
+	for e := range h.c.total() {
+		list := h.versions[h.starts[e]:h.starts[e+1]]
+		for k, v := range list {
+			w := h.writes[v.write]
+			if w.slot == nil || seen[w.slot[v.pos]] || !slices.Contains(units, w.u) {
+				continue
+			}
+			run := w.slot[v.pos]
+			seen[run] = true
+			if k > 0 {
+				p := list[k-1]
+				first[run] = origin{w: h.writes[p.write], pos: p.pos}
+			} else {
+				first[run] = origin{pos: int32(e)}
+			}
+		}
+	}
+	start := b.beginnings(n, h, first)
+	n.summing = h
+	var parts []value
+	for _, u := range units {
+		b.unit(u)
+	}
+	n.summing = nil
+	for _, u := range units {
+		w := h.ofUnit(u)
+		flat := b.flatten(w.val, u.dom)
+		ix := affine(ad.Index{Dims: []ad.Dim{tableDim(w.slot)}})
+		parts = append(parts, b.emitMove(flat.typ, []value{flat}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+			r := g.Scatter(a[0], ix, []int{h.runs})
+			if w.negate {
+				r = g.Neg(r)
+			}
+			return r
+		}))
+	}
+	total := b.emitMove(start.typ, append([]value{start}, parts...), func(g *ad.Graph, a []ad.Ref) ad.Ref { return sumOf(g, a) })
+	total.param = h.c.param
+	for _, u := range units {
+		w := h.ofUnit(u)
+		w.val, w.done, w.negate = total, true, false
+	}
+}
+
+// beginnings are the values of origins as one array; pos is the element where
+// there is no write.
+func (b *binder) beginnings(n *nest, h *history, from []origin) value {
+	b.axis = n.root.ax.parent
+	var parts []value
+	var start []int32
+	total := int32(0)
+	index := map[*write]int32{}
+	t := make([]int32, len(from))
+	for i, o := range from {
+		at, ok := index[o.w]
+		if !ok {
+			var v value
+			if o.w == nil {
+				v = b.allBefore(n, h)
+			} else {
+				v = b.flatWrite(o.w)
+			}
+			at = total
+			index[o.w] = at
+			parts, start = append(parts, v), append(start, total)
+			total += int32(v.size())
+		}
+		if o.w != nil {
+			t[i] = at + o.w.at(o.pos)
+		} else {
+			t[i] = at + o.pos
+		}
+	}
+	elem := types.Type{Kind: types.Real, Dims: 1}
+	ix := affine(ad.Index{Dims: []ad.Dim{tableDim(t)}})
+	return b.emitMove(elem, parts, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+		src := a[0]
+		if len(a) > 1 {
+			src = g.Concat(a...)
+		}
+		return g.Gather(src, ix)
+	})
+}
+
+// allBefore is what a variable of the nest held before it, in all lanes of its
+// home.
+func (b *binder) allBefore(n *nest, h *history) value {
+	if h.inside {
+		return b.flatten(b.pack(h.c), h.c.home)
+	}
+	return b.flatten(b.loadBefore(n, h, wholeOf(h.c.shape), h.c.typ), h.c.home)
+}
+
+// commit stores what a nest did to a variable of outside.
+func (b *binder) commit(n *nest, h *history) {
+	c := h.c
+	b.axis = n.root.ax.parent
+	if h.sum {
+		for _, w := range h.writes {
+			b.commitSum(h, w)
+		}
+		return
+	}
+	var elems []int32
+	var from []origin
+	for e := range int32(c.total()) {
+		if v, ok := h.last(e); ok {
+			elems, from = append(elems, e), append(from, origin{w: h.writes[v.write], pos: v.pos})
+		}
+	}
+	if len(elems) == 0 {
+		return
+	}
+	val := b.beginnings(n, h, from)
+	val.typ.Kind = types.Real
+	if c.typ.Kind == types.Int {
+		val.typ.Kind = types.Int
+		val = b.wrap(val.ref, val.lvl, nil, val.typ, false)
+	}
+	val.param = c.param
+	if c.home == nil {
+		b.store(c, access{ix: affine(ad.Index{Dims: []ad.Dim{tableDim(elems)}})}, val)
+		return
+	}
+	// The variable belongs to a loop around this one: give its lanes all elements.
+	if len(elems) != c.total() {
+		old := b.flatten(b.load(c, wholeOf(c.shape), c.typ), c.home)
+		full := make([]int32, c.total())
+		for i := range full {
+			full[i] = int32(val.size() + i)
+		}
+		for i, x := range elems {
+			full[x] = int32(i)
+		}
+		ix := affine(ad.Index{Dims: []ad.Dim{tableDim(full)}})
+		val = b.emitMove(val.typ, []value{val, old}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+			return g.Gather(g.Concat(a...), ix)
+		})
+	}
+	b.storeLanes(c, b.unflatten(val, c.home, c.shape, c.typ))
+}
+
+// storeLanes stores the content of a variable in all lanes of its home that are
+// in force.
+func (b *binder) storeLanes(c *cell, val value) {
+	if b.axis != c.home {
+		val = b.narrowTo(val)
+	}
+	b.store(c, wholeOf(c.shape), val)
+}
+
+// narrowTo is a value in the lanes in force, some of its own.
+func (b *binder) narrowTo(val value) value {
+	r := b.align(b.numeric(val), b.axis)
+	return b.wrap(r, val.lvl, b.axis, val.typ, val.param)
+}
+
+// commitSum adds what all iterations added.
+func (b *binder) commitSum(h *history, w *write) {
+	c, ax := h.c, w.u.dom
+	g := ax.lvl.g
+	r := g.Spread(b.use(w.val, ax.lvl, ax), ax.n)
+	if w.negate {
+		r = g.Neg(r)
+	}
+	if c.home == nil && allEqual(w.base) {
+		sum := g.SumLanes(r)
+		delta := b.wrap(sum, ax.lvl, nil, w.val.typ, w.val.param)
+		offs := make([]int32, len(w.offs))
+		for i, o := range w.offs {
+			offs[i] = w.base[0] + o
+		}
+		acc := access{ix: affine(ad.Index{Dims: []ad.Dim{tableDim(offs)}})}
+		if len(delta.shape) == 0 {
+			acc.ix = ad.Index{Offset: int(offs[0])}
+		} else {
+			delta = b.reshape(delta, []int{len(offs)}, delta.typ)
+		}
+		b.accumulate(c, acc, delta, false)
+		return
+	}
+	ix := affine(ad.Index{Dims: []ad.Dim{tableDim(w.base), tableDim(w.offs)}})
+	if len(w.offs) == 1 {
+		ix.Dims = ix.Dims[:1] // the single offset is in ix.Offset
+	}
+	flat := g.Reshape(g.Unlane(r), ix.Shape())
+	sum := g.Scatter(flat, ix, []int{c.total()})
+	fv := value{typ: c.typ, shape: []int{c.total()}, lvl: ax.lvl, ref: sum, param: w.val.param}
+	delta := b.unflatten(fv, c.home, c.shape, c.typ)
+	if c.home != nil && b.axis != c.home {
+		delta = b.narrowTo(delta)
+	}
+	b.accumulate(c, wholeOf(c.shape), delta, false)
+}

@@ -1,0 +1,603 @@
+package bind
+
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// The inspector finds out what a loop does before anything of it is evaluated:
+// the units of its nest, their domains, and the elements that they use. What
+// data decide is known for all iterations at once: conditions and loop bounds
+// split and widen the axis in force as they do when the loop is evaluated, and
+// integers have a value per lane. Variables of integers that data decide are
+// single-assignment here: every assignment makes a new cell, and a unit keeps
+// the cells that are in scope where it stands.
+
+// inspection is the state of an inspector.
+type inspection struct {
+	b    *binder
+	n    *nest
+	loop *loopNode
+
+	unrollTo int  // inner loops of no more iterations become statements one after another
+	joined   bool // conditionals on data that assign variables of the nest are compound
+
+	declared map[*ir.Var]bool // in the nest
+	assigned map[*ir.Var]bool // in the nest
+	decided  []*ir.If         // conditionals on data around the statement
+
+	known findings
+	again bool   // something was found that an earlier statement should have been told
+	why   string // not "": the loop cannot be evaluated statement by statement
+}
+
+// findings are what one inspection tells the next of the same loop.
+type findings struct {
+	unknown  map[*ir.Var]bool // integers that data do not decide everywhere
+	compound map[ir.Stmt]bool // statements that parameters hold together
+	groups   groups           // iterations by the sizes of what they declare
+}
+
+// inspect finds the units of the loop in the lanes of ax; nil, with the reason,
+// if it cannot be evaluated statement by statement. last is the number of
+// iterations after which data end the loop, 0 if they do not.
+func (b *binder) inspect(ax *axis, lp *loop, i value, unrollTo int, joined bool) (n *nest, last int, why string) {
+	f := findings{unknown: map[*ir.Var]bool{}, compound: map[ir.Stmt]bool{}, groups: lp.groups}
+	for {
+		in := &inspection{b: b, unrollTo: unrollTo, joined: joined, known: f}
+		last = in.run(ax, lp, i)
+		f = in.known
+		if in.why != "" {
+			return nil, 0, in.why
+		}
+		if !in.again {
+			lp.groups = f.groups
+			return in.n, last, ""
+		}
+	}
+}
+
+// run inspects the loop once.
+func (in *inspection) run(ax *axis, lp *loop, i value) (last int) {
+	b := in.b
+	saved := *b
+	old := b.inspecting
+	b.inspecting = true
+	marks := effectMarks(b.lvl)
+	defer func() {
+		stats, sites, siteOf, aligned, covered := b.stats, b.sites, b.siteOf, b.aligned, b.covered
+		*b = saved
+		b.inspecting, b.stats, b.sites, b.siteOf, b.aligned, b.covered = old, stats, sites, siteOf, aligned, covered
+		marks.restore()
+		switch r := recover().(type) {
+		case nil:
+		case *problem:
+			in.why = r.d.Summary // the iteration that is to blame will tell
+		case *abort:
+			if r.split == nil || !in.known.groups.refine(ax, r.split) {
+				in.why = r.reason
+				return
+			}
+			in.again = true
+		default:
+			panic(r)
+		}
+	}()
+	root := &loopNode{ax: ax, stmt: lp.body}
+	in.n = &nest{around: b.nest, root: root, watched: map[*cell]*history{}}
+	in.loop = root
+	in.declared, in.assigned = map[*ir.Var]bool{}, map[*ir.Var]bool{}
+	walkStmts(lp.body, func(s ir.Stmt) {
+		switch s := s.(type) {
+		case *ir.Declare:
+			in.declared[s.Var] = true
+		case *ir.Unpack:
+			for _, v := range s.Vars {
+				in.declared[v] = true
+			}
+		case *ir.Assign:
+			in.assigned[s.Var] = true
+		}
+	})
+	lp.tracked = in.followed(lp.tracked)
+	tracked := map[*ir.Var]bool{}
+	for _, t := range lp.tracked {
+		tracked[t.v] = true
+	}
+	for v := range in.assigned {
+		if v.Type.Kind == types.Int && !in.declared[v] && !tracked[v] {
+			in.known.unknown[v] = true
+		}
+	}
+	b.axis = ax
+	b.cells = slices.Clone(b.cells)
+	b.privatise(lp)
+	b.bindVar(lp, i)
+	sig := in.groups(ax, lp)
+	if sig&(breaks|returns) == 0 {
+		return 0
+	}
+	if ax.parent != nil || sig&returns != 0 || !sig.certain() && b.code.ints == nil {
+		in.why = jumps
+		return 0
+	}
+	for !sig.certain() && last < ax.n && signal(intAt(b.code, ax, nil, last, 0))&breaks == 0 {
+		last++
+	}
+	return last + 1
+}
+
+// groups inspects the body for the iterations of each group in turn.
+func (in *inspection) groups(ax *axis, lp *loop) signal {
+	gr := in.known.groups
+	if gr.n == 0 {
+		return in.stmt(lp.body)
+	}
+	for k := range gr.n {
+		in.b.choose(gr.condition(ax, k), func() signal {
+			if sig := in.stmt(lp.body); sig&^(goesOn|continues) != 0 {
+				in.refuse(jumps)
+			}
+			return goesOn
+		}, func() signal { return goesOn })
+	}
+	return goesOn
+}
+
+func (in *inspection) refuse(why string) {
+	if in.why == "" {
+		in.why = why
+	}
+}
+
+// stmt inspects a statement.
+func (in *inspection) stmt(s ir.Stmt) signal {
+	if s == nil || in.why != "" {
+		return goesOn
+	}
+	b := in.b
+	old := b.at(s.Span())
+	defer b.setSpan(old)
+	switch s := s.(type) {
+	case *ir.Block:
+		return in.stmts(s.Stmts)
+	case *ir.If:
+		return in.stmts([]ir.Stmt{s})
+	case *ir.For:
+		in.forLoop(s)
+	case *ir.ForEach:
+		in.forEach(s)
+	case *ir.While:
+		in.while(s, 0)
+	case *ir.Declare:
+		in.declare(s)
+	case *ir.Unpack:
+		in.unpack(s)
+	case *ir.Assign:
+		in.assign(s)
+	case *ir.Break:
+		return breaks
+	case *ir.Continue:
+		return continues
+	case *ir.Return:
+		in.refuse(jumps)
+		return returns
+	case *ir.Print:
+		in.refuse("print: its order matters")
+	default:
+		in.leaf(s, nil)
+	}
+	return goesOn
+}
+
+// stmts inspects statements in order; see binder.execAll.
+func (in *inspection) stmts(list []ir.Stmt) signal {
+	b := in.b
+	for k, s := range list {
+		rest := list[k+1:]
+		if blk, ok := s.(*ir.Block); ok && mayJump(blk) {
+			return in.stmts(slices.Concat(blk.Stmts, rest))
+		}
+		f, ok := s.(*ir.If)
+		if !ok {
+			if sig := in.stmt(s); sig != goesOn {
+				return b.onlyIf(sig, goesOn, func() signal { return in.stmts(rest) })
+			}
+			continue
+		}
+		sig, done := in.conditional(f, rest)
+		if done || in.why != "" {
+			return sig
+		}
+		if sig != goesOn {
+			return b.onlyIf(sig, goesOn, func() signal { return in.stmts(rest) })
+		}
+	}
+	return goesOn
+}
+
+// conditional inspects a conditional; done tells that rest, the statements after
+// it, has been inspected too.
+func (in *inspection) conditional(s *ir.If, rest []ir.Stmt) (sig signal, done bool) {
+	b := in.b
+	old := b.at(s.Span())
+	defer b.setSpan(old)
+	whole := in.known.compound[s] || in.joined && in.binds(s)
+	if whole || !in.isKnown(s.Cond) {
+		if !mayJump(s) {
+			in.leaf(s, nil)
+			return goesOn, false
+		}
+		switch {
+		case leaves(s):
+			in.jumpsOut()
+		case len(in.decided) > 0: // the statements after that one are skipped too
+			in.compound(in.decided[0])
+		}
+		in.leaf(s, rest)
+		return goesOn, true
+	}
+	in.uses(s.Cond)
+	cond := b.eval(s.Cond)
+	if cond.ints == nil {
+		in.compound(s)
+		return goesOn, true
+	}
+	then, els := neverGoesOn(s.Then), s.Else != nil && neverGoesOn(s.Else)
+	done = mayJump(s) && (then || els)
+	if mayJump(s) {
+		in.decided = append(in.decided, s)
+		defer func() { in.decided = in.decided[:len(in.decided)-1] }()
+	}
+	with := func(s ir.Stmt, ends bool) func() signal {
+		if ends || !done {
+			return func() signal { return in.stmt(s) }
+		}
+		return func() signal {
+			if s == nil {
+				return in.stmts(rest)
+			}
+			return in.stmts(append([]ir.Stmt{s}, rest...))
+		}
+	}
+	return b.choose(cond, with(s.Then, then), with(s.Else, els)), done
+}
+
+// leaves reports whether a statement may leave the loop around it, or the function.
+func leaves(s ir.Stmt) bool {
+	found := false
+	var visit func(s ir.Stmt, inner bool)
+	visit = func(s ir.Stmt, inner bool) {
+		switch s := s.(type) {
+		case *ir.Return:
+			found = true
+		case *ir.Break:
+			found = found || !inner
+		case *ir.Block:
+			for _, t := range s.Stmts {
+				visit(t, inner)
+			}
+		case *ir.If:
+			visit(s.Then, inner)
+			if s.Else != nil {
+				visit(s.Else, inner)
+			}
+		case *ir.For:
+			visit(s.Body, true)
+		case *ir.ForEach:
+			visit(s.Body, true)
+		case *ir.While:
+			visit(s.Body, true)
+		}
+	}
+	visit(s, false)
+	return found
+}
+
+// jumpsOut notes that parameters may end the innermost loop.
+func (in *inspection) jumpsOut() {
+	if in.loop.parent == nil {
+		in.refuse(jumps)
+		return
+	}
+	in.compound(in.loop.stmt)
+}
+
+// compound notes that a statement is one unit.
+func (in *inspection) compound(s ir.Stmt) {
+	in.known.compound[s] = true
+	in.again = true
+}
+
+// binds reports whether a conditional assigns a variable of the nest that is no
+// integer that data decide.
+func (in *inspection) binds(s ir.Stmt) bool {
+	found := false
+	walkStmts(s, func(s ir.Stmt) {
+		if a, ok := s.(*ir.Assign); ok && in.isWatched(a.Var) {
+			found = true
+		}
+	})
+	return found
+}
+
+// ---- loops ----
+
+func (in *inspection) forLoop(s *ir.For) {
+	b := in.b
+	if in.known.compound[s] || leaves(s.Body) || !in.isKnown(s.From) || !in.isKnown(s.To) {
+		in.leaf(s, nil)
+		return
+	}
+	from, to := b.eval(s.From), b.eval(s.To)
+	if from.ints == nil || to.ints == nil {
+		in.leaf(s, nil)
+		return
+	}
+	if from.axis != nil || to.axis != nil {
+		ax, lp, i := b.ragged(s, from, to)
+		if ax.n > 0 {
+			in.inner(s, ax, lp, i)
+		}
+		return
+	}
+	lo := from.ints[0]
+	n := max(0, to.ints[0]-lo+1)
+	in.uniform(s, n, &loop{body: s.Body, v: s.Var, bind: func(i value) value { return addInt(i, lo-1) }})
+}
+
+func (in *inspection) forEach(s *ir.ForEach) {
+	if in.known.compound[s] || leaves(s.Body) || in.readsWatched(s.Over) {
+		in.leaf(s, nil)
+		return
+	}
+	n, lp := in.b.overElements(s)
+	in.uniform(s, int64(n), lp)
+}
+
+// uniform inspects an inner loop of n iterations in every lane.
+func (in *inspection) uniform(s ir.Stmt, n int64, lp *loop) {
+	b := in.b
+	switch {
+	case n <= 0:
+	case n <= int64(in.unrollTo):
+		for k := range n {
+			in.scope(func() {
+				b.bindVar(lp, intValue(k+1))
+				in.stmt(lp.body)
+			})
+		}
+		if len(in.n.units) > maxUnits {
+			in.refuse("too many statements")
+		}
+	case n*int64(max(1, lanesOf(b.axis))) > maxElements:
+		in.refuse("too many iterations")
+	default:
+		ax, i := b.iterations(int(n))
+		in.inner(s, ax, lp, i)
+	}
+}
+
+// maxUnits bounds the statements of a nest, those of unrolled inner loops counted
+// for each iteration.
+const maxUnits = 4096
+
+// inner inspects a loop of the nest.
+func (in *inspection) inner(s ir.Stmt, ax *axis, lp *loop, i value) {
+	b := in.b
+	outer, axis := in.loop, b.axis
+	in.loop = &loopNode{ax: ax, stmt: s, parent: outer}
+	outer.body = append(outer.body, in.loop)
+	b.axis = ax.parent
+	lp.tracked = in.followed(b.track(ax, lp, i, nil))
+	b.axis = ax
+	known := map[*ir.Var]bool{}
+	for _, t := range lp.tracked {
+		known[t.v] = true
+	}
+	for _, v := range b.carriedVars(lp.body) {
+		if v.Type.Kind == types.Int && !in.known.unknown[v] && !known[v] {
+			in.lose(v)
+		}
+	}
+	cells := b.cells
+	in.scope(func() {
+		b.privatise(lp)
+		b.bindVar(lp, i)
+		in.stmt(lp.body)
+	})
+	b.cells, b.axis = cells, axis // all that the body assigns and data decide is followed
+	for _, t := range lp.tracked {
+		in.setKnown(t.v, func(c *cell) { b.writeLocal(c, wholeOf(c.shape), t.final, axis) })
+	}
+	in.loop = outer
+}
+
+func (in *inspection) while(s *ir.While, trip int) {
+	b := in.b
+	for ; ; trip++ {
+		if in.known.compound[s] || leaves(s.Body) || !in.isKnown(s.Cond) || trip > maxLaneTrips {
+			if trip > 0 {
+				in.compound(s)
+				return
+			}
+			in.leaf(s, nil)
+			return
+		}
+		cond := b.eval(s.Cond)
+		if cond.ints == nil {
+			in.compound(s)
+			return
+		}
+		if i, ok := cond.scalarInt(); !ok {
+			b.choose(cond, func() signal {
+				in.stmt(s.Body)
+				in.while(s, trip+1)
+				return goesOn
+			}, func() signal { return goesOn })
+			return
+		} else if i == 0 {
+			return
+		}
+		in.stmt(s.Body)
+		if in.again || in.why != "" {
+			return
+		}
+		if len(in.n.units) > maxUnits {
+			in.compound(s)
+			return
+		}
+	}
+}
+
+// scope runs fn; variables that it declares are its own, those that it assigns
+// stay assigned.
+func (in *inspection) scope(fn func()) {
+	in.b.cells = slices.Clone(in.b.cells)
+	fn()
+}
+
+// readsWatched reports whether an expression reads what units assign.
+func (in *inspection) readsWatched(e ir.Expr) bool {
+	found := false
+	walkVars(e, func(v *ir.Var) { found = found || in.isWatched(v) })
+	return found
+}
+
+// ---- variables ----
+
+// isWatched reports whether a variable is one that units assign, rather than an
+// integer that data decide or one that the nest only reads.
+func (in *inspection) isWatched(v *ir.Var) bool {
+	if !in.declared[v] && !in.assigned[v] {
+		return false
+	}
+	return v.Type.Kind != types.Int || in.known.unknown[v]
+}
+
+// followed leaves out integers that data turned out not to decide everywhere.
+func (in *inspection) followed(list []tracked) []tracked {
+	return slices.DeleteFunc(list, func(t tracked) bool { return in.known.unknown[t.v] })
+}
+
+// lose notes that data do not decide an integer.
+func (in *inspection) lose(v *ir.Var) {
+	in.known.unknown[v] = true
+	in.again = true
+}
+
+// setKnown gives an integer a new cell, which change alters.
+func (in *inspection) setKnown(v *ir.Var, change func(c *cell)) {
+	b := in.b
+	c := *b.cells[v.ID]
+	c.owned = false
+	change(&c)
+	b.cells = slices.Clone(b.cells)
+	b.cells[v.ID] = &c
+}
+
+func (in *inspection) newCell(v *ir.Var, shape []int) *cell {
+	b := in.b
+	c := b.localCell(v, shape)
+	b.cells = slices.Clone(b.cells)
+	b.cells[v.ID] = c
+	return c
+}
+
+func (in *inspection) declare(s *ir.Declare) {
+	b, v := in.b, s.Var
+	for _, e := range v.Sizes {
+		if !in.isKnown(e) {
+			in.refuse("a size that data do not decide")
+			return
+		}
+	}
+	c := in.newCell(v, b.sizes(v))
+	if !in.isWatched(v) {
+		if s.Init == nil {
+			return
+		}
+		if in.isKnown(s.Init) {
+			if init := b.eval(s.Init); init.ints != nil {
+				b.checkShape(s.Init.Span(), v.Name, c.shape, init.shape)
+				c.setWhole(init)
+				return
+			}
+		}
+		in.lose(v)
+	}
+	in.history(c, v)
+	if s.Init != nil {
+		in.leaf(s, nil)
+	}
+}
+
+func (in *inspection) unpack(s *ir.Unpack) {
+	b := in.b
+	if len(s.Vars) == 1 && !in.isWatched(s.Vars[0]) && in.isKnown(s.Value) {
+		if v := b.eval(s.Value); v.ints != nil {
+			in.newCell(s.Vars[0], v.shape).setWhole(v)
+			return
+		}
+	}
+	var shapes [][]int
+	if slices.ContainsFunc(s.Vars, func(v *ir.Var) bool { return v.Type.Rank() > 0 }) {
+		for _, leaf := range b.eval(s.Value).parts() {
+			shapes = append(shapes, leaf.shape)
+		}
+	} else {
+		shapes = make([][]int, len(s.Vars))
+	}
+	for k, v := range s.Vars {
+		if !in.isWatched(v) {
+			in.lose(v)
+		}
+		in.history(in.newCell(v, shapes[k]), v)
+	}
+	in.leaf(s, nil)
+}
+
+func (in *inspection) assign(s *ir.Assign) {
+	b := in.b
+	if in.isWatched(s.Var) {
+		in.leaf(s, nil)
+		return
+	}
+	ok := in.isKnown(s.Value)
+	for _, ix := range s.Indices {
+		ok = ok && (ix.A == nil || in.isKnown(ix.A)) && (ix.B == nil || in.isKnown(ix.B))
+	}
+	if ok {
+		in.setKnown(s.Var, func(c *cell) { ok = b.assignKnown(c, s) })
+	}
+	if !ok {
+		in.lose(s.Var)
+	}
+}
+
+// assignKnown assigns an integer that is known; ok is false if it is not.
+func (b *binder) assignKnown(c *cell, s *ir.Assign) (ok bool) {
+	acc := wholeOf(c.shape)
+	if len(s.Indices) > 0 {
+		if acc, ok = b.access(c.shape, s.Indices, "`"+s.Var.Name+"`"); !ok || acc.none {
+			return false
+		}
+	}
+	e := s.Value
+	if s.Op != "" {
+		old := b.readLocal(c, acc, s.Combine.Type())
+		outer := b.operand
+		b.operand = &old
+		defer func() { b.operand = outer }()
+		e = s.Combine
+	}
+	v := b.eval(e)
+	if v.ints == nil || c.whole == nil || c.whole.ints == nil || b.hidden() {
+		return false
+	}
+	b.checkShape(s.Value.Span(), s.Var.Name, acc.ix.Shape(), v.shape)
+	b.writeLocal(c, acc, v, b.axis)
+	return true
+}

@@ -1,0 +1,162 @@
+package bind
+
+import (
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// intAt is position p of known integers in lane l of ax; up maps the lanes of ax
+// to those of the integers, nil if they are the same.
+func intAt(v value, ax *axis, up []int32, l, p int) int64 {
+	n := v.size()
+	if len(v.shape) == 0 {
+		p = 0
+	}
+	if v.axis == nil {
+		return v.ints[p]
+	}
+	if up != nil {
+		l = int(up[l])
+	}
+	return v.ints[l*n+p]
+}
+
+// upTo is the map of ax's lanes to those of the axis of known integers; nil if
+// they are the same or there is none.
+func upTo(ax, of *axis) []int32 {
+	if of == nil || of == ax {
+		return nil
+	}
+	return ax.lanesOf(of)
+}
+
+// ---- what data decide ----
+
+// isKnown reports whether data decide the value of an expression.
+func (in *inspection) isKnown(e ir.Expr) bool {
+	known := true
+	ir.Walk(e, func(e ir.Expr) bool {
+		switch e := e.(type) {
+		case *ir.VarRef:
+			known = known && in.isKnownVar(e.Var)
+		case *ir.TargetValue, *ir.Operand:
+			_, known = e.(*ir.Operand)
+		case *ir.Call:
+			known = known && !funcOf(e).Random
+		case *ir.UserCall:
+			known = known && in.b.isPure(e.Func)
+		}
+		return known
+	})
+	return known
+}
+
+func (in *inspection) isKnownVar(v *ir.Var) bool {
+	b := in.b
+	c := b.cells[v.ID]
+	if c == nil || c.whole == nil || in.isWatched(v) {
+		return false
+	}
+	for n := b.nest; n != nil; n = n.around {
+		if n.watched[c] != nil {
+			return false
+		}
+	}
+	if v.Type.Kind == types.Int {
+		return c.whole.ints != nil
+	}
+	if c.whole.lvl == nil {
+		return c.whole.ints != nil
+	}
+	_, ok := c.whole.lvl.g.Value(c.whole.ref)
+	return ok
+}
+
+// effects are what calls of a function may do beside returning a value that
+// follows from the arguments.
+type effects uint8
+
+const (
+	prints  effects = 1 << iota
+	draws           // random numbers
+	targets         // reads or changes the log density
+	opaque          // what the interpreter of the library's texts does
+)
+
+// isPure reports whether calls of a function have no effects.
+func (b *binder) isPure(f *ir.Function) bool { return b.effectsOf(f) == 0 }
+
+// effectsOf are the effects that calls of a function may have.
+func (b *binder) effectsOf(f *ir.Function) effects {
+	if e, ok := b.pure[f]; ok {
+		return e
+	}
+	b.pure[f] = 0 // of calls of itself
+	out := effects(0)
+	if f.Intrinsic != ir.NoIntrinsic || f.Body == nil {
+		out = opaque
+		if f.Of != nil {
+			out |= b.effectsOf(f.Of)
+		}
+	} else {
+		walkStmts(f.Body, func(s ir.Stmt) {
+			switch s := s.(type) {
+			case *ir.Print:
+				out |= prints
+			case *ir.Target, *ir.Tilde:
+				out |= targets
+			case *ir.Assign:
+				for _, ix := range s.Indices {
+					out |= b.effectsIn(ix.A) | b.effectsIn(ix.B)
+				}
+				out |= b.effectsIn(s.Value)
+			}
+			for _, e := range expressions(s) {
+				out |= b.effectsIn(e)
+			}
+		})
+	}
+	b.pure[f] = out
+	return out
+}
+
+// effectsIn are the effects that evaluating an expression may have.
+func (b *binder) effectsIn(e ir.Expr) (out effects) {
+	ir.Walk(e, func(e ir.Expr) bool {
+		switch e := e.(type) {
+		case *ir.Call:
+			if funcOf(e).Random {
+				out |= draws
+			}
+		case *ir.UserCall:
+			out |= b.effectsOf(e.Func)
+		case *ir.TargetValue:
+			out |= targets
+		}
+		return true
+	})
+	return out
+}
+
+// effectMark is where the effects of a level and of those around it ended.
+type effectMark struct {
+	g *ad.Graph
+	n int
+}
+
+type effectList []effectMark
+
+func effectMarks(l *level) effectList {
+	var out effectList
+	for ; l != nil; l = l.parent {
+		out = append(out, effectMark{l.g, len(l.g.Effects)})
+	}
+	return out
+}
+
+func (list effectList) restore() {
+	for _, m := range list {
+		m.g.Effects = m.g.Effects[:m.n]
+	}
+}

@@ -1,0 +1,620 @@
+package bind
+
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// A recurrence is a group of units that depend on one another across iterations.
+// Its iterations, in all lanes around the loop, are the steps of one scan. What a
+// step reads of what the group wrote so many steps before comes from a register,
+// an input of the scan's body; what the group did not write, from outside: the
+// first steps of each lane around, or those where the program begins anew.
+//
+// Only what depends on a register goes into the body's graph; everything else is
+// evaluated in lanes, outside. Of the body's graph in turn only what the next
+// values of the registers need stays in the scan; the rest is evaluated in lanes
+// on what the scan keeps. So the recurrence that remains is as small as it can be.
+type recurrence struct {
+	n     *nest
+	units []*unit
+	dom   *axis // whose lanes are the steps
+	lvl   *level
+
+	chains  map[*write]*chain
+	order   []*chain
+	targets []ad.Ref
+
+	densities []int // in binder.densities, whose arguments are values of the body
+}
+
+// chain is the registers that hold the values of one write of the last steps, the
+// most recent first.
+type chain struct {
+	w    *write
+	size int
+	reg  []ad.Ref
+	init [][]element // of register k before the scan
+}
+
+// element is an element of a flat array; of none if from is nil.
+type element struct {
+	from *value
+	at   int32
+}
+
+// carriedFrom is a position of a read of a recurrence: of the value of a write so
+// many steps before. There is no write if all steps read it from outside.
+type carriedFrom struct {
+	w       *write
+	pos, d  int
+	outside bool // in some steps
+}
+
+// irregularly is the reason of a recurrence whose reads follow no pattern.
+const irregularly = "a carried value whose distance varies"
+
+// carried is the reason of a loop whose iterations depend on earlier ones.
+const carried = "iterations that depend on earlier ones"
+
+// has reports whether the group writes a variable.
+func (r *recurrence) has(h *history) bool {
+	return slices.ContainsFunc(h.writes, func(w *write) bool { return slices.Contains(r.units, w.u) })
+}
+
+// patternOf finds where the positions of a read come from, in each step the same
+// but for those that read from outside; ok is false if there is no such pattern.
+func patternOf(units []*unit, from []origin, width int) (at []carriedFrom, ok bool) {
+	at = make([]carriedFrom, width)
+	for p := range width {
+		x := &at[p]
+		for l := range len(from) / width {
+			o := from[l*width+p]
+			switch {
+			case o.none:
+			case o.w == nil || !slices.Contains(units, o.w.u):
+				x.outside = true
+			default:
+				size := len(o.w.offs)
+				d, pos := l-int(o.pos)/size, int(o.pos)%size
+				if x.w == nil {
+					x.w, x.d, x.pos = o.w, d, pos
+				} else if x.w != o.w || x.d != d || x.pos != pos {
+					return nil, false
+				}
+			}
+		}
+	}
+	return at, true
+}
+
+// regular reports, by a reason if it is not so, whether what units that depend on
+// one another read follows a pattern.
+func (n *nest) regular(units []*unit) (why string) {
+	total := 0
+	for _, u := range units {
+		for _, t := range u.touches {
+			h := n.watched[t.c]
+			if t.how != reads || h.sum || !slices.ContainsFunc(h.writes, func(w *write) bool { return slices.Contains(units, w.u) }) {
+				continue
+			}
+			if t.ax != u.dom {
+				return irregularly
+			}
+			width := t.acc.ix.Size()
+			if total += width; total*u.dom.n > maxHistory {
+				return "too much to carry"
+			}
+			if width == 0 {
+				continue
+			}
+			if _, ok := patternOf(units, h.origins(u, t.acc, t.ax, t.acc.out), width); !ok {
+				return irregularly
+			}
+		}
+	}
+	return ""
+}
+
+// scanning reports whether evaluation stands in the steps of a recurrence, outside
+// of its regions.
+func (b *binder) scanning() bool {
+	return b.nest != nil && b.nest.scan != nil && b.lvl == b.nest.scan.dom.lvl
+}
+
+// outOfScan reports whether an expression has nothing to do with the values of the
+// recurrence under way, so that it is evaluated in lanes.
+func (b *binder) outOfScan(e ir.Expr) bool {
+	r := b.nest.scan
+	out := b.effectsIn(e) == 0
+	walkVars(e, func(v *ir.Var) {
+		c := b.cell(v)
+		if o := b.overlayOf(c); o != nil {
+			c = o.temp
+		}
+		if h := b.nest.watched[c]; h != nil && r.has(h) {
+			out = false
+		}
+		if c.whole != nil {
+			out = out && c.whole.lvl != r.lvl
+			return
+		}
+		for _, p := range c.parts {
+			out = out && p.lvl != r.lvl
+		}
+	})
+	return out
+}
+
+// readCarried reads elements that the recurrence under way writes.
+func (b *binder) readCarried(n *nest, h *history, acc access, ax *axis, typ types.Type) value {
+	r := n.scan
+	if ax != r.dom {
+		panic(&abort{reason: irregularly})
+	}
+	skip := acc.out
+	if ex := b.excluded(ax); ex != nil {
+		skip = ex
+	}
+	width := acc.ix.Size()
+	from := h.origins(n.unit, acc, ax, skip)
+	if width == 0 {
+		return b.loadBefore(n, h, acc, typ)
+	}
+	at, ok := patternOf(r.units, from, width)
+	if !ok {
+		panic(&abort{reason: irregularly})
+	}
+	shape := acc.ix.Shape()
+	elem := types.Type{Kind: types.Real, Dims: 1}
+	var outside value // in lanes
+	flat := make([]int32, width)
+	anyCarried, mixed, always := false, false, false
+	for _, x := range at {
+		anyCarried = anyCarried || x.w != nil
+		mixed = mixed || x.outside && x.w != nil
+		always = always || x.w == nil
+	}
+	if mixed && b.begins(n, h, acc, at, from, typ) {
+		mixed = false
+	}
+	if mixed || always {
+		rest := slices.Clone(from)
+		for i, o := range rest {
+			if r.writes(o) {
+				rest[i] = origin{none: true}
+			}
+		}
+		outside = b.reshape(b.numeric(b.valueOf(n, h, rest, acc, ax, typ)), []int{width}, elem)
+		if !anyCarried {
+			v := b.shaped(outside, shape, typ)
+			v.param = h.c.param
+			return v
+		}
+	}
+	// The carried positions, from registers and from this step's values.
+	type partKey struct {
+		w *write
+		d int
+	}
+	var parts []value
+	start := map[partKey]int32{}
+	total := int32(0)
+	outsideAt := int32(-1)
+	add := func(k partKey, v value) int32 {
+		s, ok := start[k]
+		if !ok {
+			s = total
+			start[k] = s
+			parts = append(parts, v)
+			total += int32(v.size())
+		}
+		return s
+	}
+	for p, x := range at {
+		switch {
+		case x.w == nil: // from outside in every step
+			if outsideAt < 0 {
+				outsideAt = add(partKey{}, outside)
+			}
+			flat[p] = outsideAt + int32(p)
+		case x.d == 0:
+			if !x.w.done {
+				panic(&abort{reason: "a value that is not there yet"})
+			}
+			size := len(x.w.offs)
+			flat[p] = add(partKey{x.w, 0}, b.reshape(b.numeric(x.w.val), []int{size}, elem)) + int32(x.pos)
+		default:
+			ch := r.chain(x.w, x.d)
+			reg := value{typ: elem, shape: []int{ch.size}, lvl: r.lvl, ref: ch.reg[x.d-1], param: true}
+			flat[p] = add(partKey{x.w, x.d}, reg) + int32(x.pos)
+		}
+	}
+	ix := affine(ad.Index{Dims: []ad.Dim{tableDim(flat)}})
+	v := b.emitMove(elem, parts, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+		src := a[0]
+		if len(a) > 1 {
+			src = g.Concat(a...)
+		}
+		return g.Gather(src, ix)
+	})
+	if mixed {
+		v = b.select1(b.maskOutside(r, from, width), outside, v, elem)
+	}
+	v = b.reshape(v, shape, typ)
+	v.param = h.c.param
+	return v
+}
+
+// writes reports whether a read finds what the recurrence wrote.
+func (r *recurrence) writes(o origin) bool { return o.w != nil && slices.Contains(r.units, o.w.u) }
+
+// begins gives registers their values before the scan if what a read takes from
+// outside is just that: in the first steps, the values that would have been written
+// in steps before them.
+func (b *binder) begins(n *nest, h *history, acc access, at []carriedFrom, from []origin, typ types.Type) bool {
+	r, width, most := n.scan, len(at), 0
+	if r.dom.parent != nil {
+		return false // the lanes around begin anew
+	}
+	for p, x := range at {
+		if !x.outside || x.w == nil {
+			continue
+		}
+		most = max(most, min(x.d, r.dom.n))
+		for l := range r.dom.n {
+			if o := from[l*width+p]; !o.none && r.writes(o) != (l >= x.d) {
+				return false
+			}
+		}
+	}
+	// What the first steps read.
+	first := &axis{n: most, parent: r.dom, up: make([]int32, most), lvl: r.dom.lvl, subset: true}
+	for l := range most {
+		first.up[l] = int32(l)
+	}
+	some := acc
+	if acc.axis != nil {
+		some.axis, some.base = first, make([]int32, most)
+		up := first.lanesOf(acc.axis)
+		for l := range most {
+			some.base[l] = acc.base[up[l]]
+		}
+	}
+	rest := slices.Clone(from[:most*width])
+	for i, o := range rest {
+		if r.writes(o) {
+			rest[i] = origin{none: true}
+		}
+	}
+	old := b.axis
+	b.axis = first
+	flat := new(value)
+	*flat = b.flatten(b.valueOf(n, h, rest, some, first, typ), first)
+	b.axis = old
+	same := func(k int, ch *chain, pos int, e element) bool {
+		was := ch.init[k][pos]
+		return was.from == nil || was.at == e.at && was.from.ref == e.from.ref && was.from.lvl == e.from.lvl
+	}
+	for _, store := range []bool{false, true} {
+		for p, x := range at {
+			if !x.outside || x.w == nil {
+				continue
+			}
+			ch := r.chain(x.w, x.d)
+			for l := range min(x.d, r.dom.n) {
+				if from[l*width+p].none {
+					continue
+				}
+				e := element{flat, int32(l*width + p)}
+				if !store && !same(x.d-l-1, ch, x.pos, e) {
+					return false
+				}
+				if store {
+					ch.init[x.d-l-1][x.pos] = e
+				}
+			}
+		}
+	}
+	return true
+}
+
+// maskOutside tells for every step, and every position if they differ, whether a
+// read is from outside.
+func (b *binder) maskOutside(r *recurrence, from []origin, width int) value {
+	mask := value{typ: types.Type{Kind: types.Int, Dims: 1}, shape: []int{width}, axis: r.dom, ints: make([]int64, len(from))}
+	one := value{typ: types.IntType, axis: r.dom, ints: make([]int64, r.dom.n)}
+	same := true
+	for l := range r.dom.n {
+		for p := range width {
+			o := from[l*width+p]
+			mask.ints[l*width+p] = truth(!o.none && !r.writes(o))
+			same = same && mask.ints[l*width+p] == mask.ints[l*width]
+		}
+		one.ints[l] = mask.ints[l*width]
+	}
+	if same {
+		return one
+	}
+	return mask
+}
+
+// select1 is x where mask is not 0, else y.
+func (b *binder) select1(mask, x, y value, typ types.Type) value {
+	return b.emit(typ, []value{mask, x, y}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+		return g.Select(a[0], a[1], a[2])
+	})
+}
+
+// chain returns the registers of a carried write, at least d of them.
+func (r *recurrence) chain(w *write, d int) *chain {
+	ch := r.chains[w]
+	if ch == nil {
+		ch = &chain{w: w, size: len(w.offs)}
+		r.chains[w] = ch
+		r.order = append(r.order, ch)
+	}
+	for len(ch.reg) < d {
+		ch.reg = append(ch.reg, r.lvl.g.Input(ad.Type{Shape: []int{ch.size}}))
+		ch.init = append(ch.init, make([]element, ch.size))
+	}
+	return ch
+}
+
+// recurrence evaluates a group of units as a scan.
+func (b *binder) recurrence(n *nest, units []*unit) {
+	ax := units[0].dom
+	r := &recurrence{n: n, units: units, dom: ax, chains: map[*write]*chain{}}
+	r.lvl = newLevel(b.lvl, nil)
+	r.lvl.loop, r.lvl.steps, r.lvl.flat = ax, ax.n, true
+	n.scan = r
+	for _, u := range units {
+		b.unit(u)
+	}
+	n.scan = nil
+	b.axis = ax
+	body := r.lvl.g
+	inBody := func(w *write) bool { return w.val.ints == nil && w.val.lvl == r.lvl }
+
+	// The next values of the registers, and what they need: the recurrence. What
+	// draws random numbers belongs to it, for a number in every iteration: in
+	// lanes, arguments that are the same in all would give a single one.
+	var regs, next []ad.Ref
+	for _, ch := range r.order {
+		val := b.reshape(b.numeric(ch.w.val), []int{ch.size}, ch.w.val.typ)
+		for k, reg := range ch.reg {
+			regs = append(regs, reg)
+			if k == 0 {
+				next = append(next, body.Broadcast(b.use(val, r.lvl, nil), []int{ch.size}))
+			} else {
+				next = append(next, ch.reg[k-1])
+			}
+		}
+	}
+	needed := slices.Clone(next)
+	for i := range body.Nodes {
+		if body.Nodes[i].Draws() {
+			needed = append(needed, ad.Ref(i))
+		}
+	}
+	inner := body.Live(needed, false)
+	body.MarkResults(inner)
+
+	// What is used outside the recurrence.
+	isReg := map[ad.Ref]int{}
+	for k, reg := range regs {
+		isReg[reg] = k
+	}
+	var writes []*write
+	for _, u := range units {
+		for _, h := range n.order {
+			if w := h.ofUnit(u); w != nil && inBody(w) {
+				writes = append(writes, w)
+			}
+		}
+	}
+	var wanted []ad.Ref
+	for _, w := range writes {
+		wanted = append(wanted, w.val.ref)
+	}
+	wanted = append(wanted, r.targets...)
+	var marked []ad.Statement
+	for _, k := range r.densities {
+		marked = append(marked, b.densities[k].statements...)
+	}
+	for _, st := range marked {
+		wanted = append(wanted, st.Args...)
+	}
+	wanted = append(wanted, body.Effects...)
+	outer := map[ad.Ref]bool{}
+	var kept []ad.Ref
+	keptAt := map[ad.Ref]int{}
+	var visit func(x ad.Ref)
+	visit = func(x ad.Ref) {
+		if outer[x] {
+			return
+		}
+		outer[x] = true
+		nd := &body.Nodes[x]
+		if nd.Op == ad.OpConst || nd.Op == ad.OpInput {
+			return
+		}
+		if inner[x] {
+			if nd.Op.Row().Class == ad.Region { // it has no value to keep
+				return
+			}
+			keptAt[x] = len(kept)
+			kept = append(kept, x)
+			return
+		}
+		for _, a := range nd.Args {
+			visit(a)
+		}
+	}
+	for _, x := range wanted {
+		visit(x)
+	}
+
+	// The scan itself.
+	g := b.lvl.g
+	nb := ad.NewGraph()
+	to := make([]ad.Ref, len(body.Nodes))
+	var args []ad.Ref
+	for _, ch := range r.order {
+		for k, reg := range ch.reg {
+			to[reg] = nb.Input(ad.Type{Shape: []int{ch.size}})
+			args = append(args, b.initial1(ch, k))
+		}
+	}
+	streams := 0
+	for _, l := range r.lvl.streams {
+		if inner[l.in] {
+			to[l.in] = nb.Input(body.Type(l.in))
+			args = append(args, l.outer)
+			streams++
+		}
+	}
+	for _, l := range r.lvl.captures {
+		if inner[l.in] {
+			to[l.in] = nb.Input(body.Type(l.in))
+			args = append(args, l.outer)
+		}
+	}
+	copyNodes(nb, body, to, inner)
+	for _, x := range next {
+		nb.Output(to[x])
+	}
+	for _, x := range kept {
+		nb.Output(to[x])
+	}
+	g.SetSite(b.site())
+	results := b.scanned(&ad.Scan{Body: nb, Carries: len(regs), Streams: streams, Outs: len(kept), Steps: ax.n}, args)
+
+	// The rest, in lanes.
+	lane := make([]ad.Ref, len(body.Nodes))
+	for _, l := range r.lvl.streams {
+		lane[l.in] = l.flat
+	}
+	for _, l := range r.lvl.captures {
+		lane[l.in] = l.outer
+	}
+	replay := make([]bool, len(body.Nodes))
+	for x := range outer {
+		nd := &body.Nodes[x]
+		switch k, isKept := keptAt[x]; {
+		case isKept:
+			lane[x] = g.Lane(results.kept(k))
+		case inner[x] && nd.Op.Row().Class == ad.Region: // the scan runs it
+		case nd.Op == ad.OpInput:
+			if k, ok := isReg[x]; ok {
+				lane[x] = g.Lane(results.history(k))
+			}
+		default:
+			replay[x] = true
+		}
+	}
+	copyNodes(g, body, lane, replay)
+	for _, w := range writes {
+		w.val = b.wrap(lane[w.val.ref], b.lvl, ax, w.val.typ, w.val.param)
+	}
+	for _, st := range marked {
+		for k, a := range st.Args {
+			st.Args[k] = lane[a]
+		}
+	}
+	for _, x := range r.targets {
+		b.addTarget(b.wrap(lane[x], b.lvl, ax, types.RealType, true))
+	}
+}
+
+// scanResults are the arrays over the steps of what a scan keeps, and of what it
+// carries before each step.
+type scanResults struct{ kept, history func(k int) ad.Ref }
+
+// scanned adds a scan to the graph, or, where all that it depends on is known, its
+// results.
+func (b *binder) scanned(s *ad.Scan, args []ad.Ref) scanResults {
+	g := b.lvl.g
+	known := len(s.Body.Effects) == 0 && !slices.ContainsFunc(s.Body.Nodes, func(n ad.Node) bool { return n.Draws() })
+	h := ad.NewGraph()
+	var in []ad.Ref
+	for _, a := range args {
+		data, ok := g.Value(a)
+		if known = known && ok; !known {
+			break
+		}
+		in = append(in, h.ConstArray(g.Type(a), data))
+	}
+	if known {
+		sc := h.DoScan(s, in)
+		for k := range s.Outs {
+			h.Output(h.Kept(sc, k))
+		}
+		for k := range s.Carries {
+			h.Output(h.History(sc, k))
+		}
+		if out, err := h.Eval(nil, &ad.Env{}); err == nil {
+			at := func(k int) ad.Ref { return g.ConstArray(h.Type(h.Outputs[k]), out[k]) }
+			return scanResults{kept: at, history: func(k int) ad.Ref { return at(s.Outs + k) }}
+		}
+	}
+	sc := g.DoScan(s, args)
+	if len(s.Body.Effects) > 0 {
+		g.Effects = append(g.Effects, sc)
+	}
+	return scanResults{
+		kept:    func(k int) ad.Ref { return g.Kept(sc, k) },
+		history: func(k int) ad.Ref { return g.History(sc, k) },
+	}
+}
+
+// initial1 is what register k of a chain holds before the scan.
+func (b *binder) initial1(ch *chain, k int) ad.Ref {
+	g := b.lvl.g
+	var parts []ad.Ref
+	start := map[*value]int32{}
+	total := int32(0)
+	t := make([]int32, ch.size)
+	for p, e := range ch.init[k] {
+		if e.from == nil { // no step reads it: anything will do
+			continue
+		}
+		at, ok := start[e.from]
+		if !ok {
+			at = total
+			start[e.from] = at
+			parts = append(parts, b.use(*e.from, b.lvl, nil))
+			total += int32(e.from.size())
+		}
+		t[p] = at + e.at
+	}
+	if len(parts) == 0 {
+		return g.Broadcast(g.Const(0), []int{ch.size})
+	}
+	src := parts[0]
+	if len(parts) > 1 {
+		src = g.Concat(parts...)
+	}
+	return g.Gather(src, affine(ad.Index{Dims: []ad.Dim{tableDim(t)}}))
+}
+
+// copyNodes adds to g copies of the marked nodes of body; to holds, by node of
+// body, the counterparts, of inputs already, of the others afterwards.
+// Regions with effects keep them.
+func copyNodes(g, body *ad.Graph, to []ad.Ref, marked []bool) {
+	w := ad.NewRewriter(body, g)
+	for i, n := range body.Nodes {
+		if n.Op == ad.OpInput || !marked[i] {
+			w.Put(ad.Ref(i), to[i])
+		}
+	}
+	w.Run(marked)
+	for i, m := range marked {
+		if m {
+			to[i] = w.At(ad.Ref(i))
+		}
+	}
+}

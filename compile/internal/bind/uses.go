@@ -1,0 +1,312 @@
+package bind
+
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// What the units of a nest use: the elements that their statements read and write.
+
+// history is where what units assign to a variable is kept.
+func (in *inspection) history(c *cell, v *ir.Var) *history {
+	h := in.n.watched[c]
+	if h == nil {
+		h = &history{c: c, v: v, inside: in.declared[v]}
+		in.n.watched[c] = h
+		in.n.order = append(in.n.order, h)
+	}
+	return h
+}
+
+// leaf adds a unit of a statement, with those after it if it takes them along.
+func (in *inspection) leaf(s ir.Stmt, rest []ir.Stmt) {
+	b := in.b
+	u := &unit{id: len(in.n.units), stmts: append([]ir.Stmt{s}, rest...), dom: b.axis, loop: in.loop, cells: b.cells}
+	in.n.units = append(in.n.units, u)
+	in.loop.body = append(in.loop.body, u)
+	in.unit(u)
+}
+
+func (in *inspection) unit(u *unit) {
+	s := u.stmts[0]
+	switch s := s.(type) {
+	case *ir.Declare:
+		in.uses(s.Init)
+		in.touch(s.Var, nil, writes)
+		return
+	case *ir.Unpack:
+		in.uses(s.Value)
+		for _, v := range s.Vars {
+			in.touch(v, nil, writes)
+		}
+		return
+	case *ir.Assign:
+		in.assigns(s)
+		return
+	case *ir.Target:
+		in.uses(s.Value)
+		return
+	case *ir.Tilde:
+		in.uses(s.Density)
+		return
+	case *ir.CallStmt:
+		in.uses(s.Call)
+		return
+	case *ir.Reject:
+		for _, e := range s.Args {
+			in.uses(e)
+		}
+		return
+	}
+	u.compound = true
+	for _, s := range u.stmts {
+		in.within(s)
+	}
+}
+
+// within notes what the statements of a compound unit use. What they assign, and
+// the variables of loops, have no known values there.
+func (in *inspection) within(s ir.Stmt) {
+	local := map[*ir.Var]bool{}
+	walkStmts(s, func(s ir.Stmt) {
+		switch s := s.(type) {
+		case *ir.Declare:
+			local[s.Var] = true
+		case *ir.Unpack:
+			for _, v := range s.Vars {
+				local[v] = true
+			}
+		case *ir.For:
+			local[s.Var] = true
+		case *ir.ForEach:
+			local[s.Var] = true
+		case *ir.Assign:
+			if !in.isWatched(s.Var) && !local[s.Var] {
+				in.lose(s.Var)
+			}
+		case *ir.Print:
+			in.refuse("print: its order matters")
+		}
+	})
+	if in.again {
+		return
+	}
+	in.hiding(local, func() {
+		walkStmts(s, func(s ir.Stmt) {
+			switch s := s.(type) {
+			case *ir.Assign:
+				if local[s.Var] {
+					for _, ix := range s.Indices {
+						in.uses(ix.A)
+						in.uses(ix.B)
+					}
+					in.uses(s.Value)
+					return
+				}
+				in.assigns(s)
+			default:
+				for _, e := range expressions(s) {
+					in.uses(e)
+				}
+			}
+		})
+	})
+}
+
+// hiding runs fn with the variables in local unknown and not of the nest.
+func (in *inspection) hiding(local map[*ir.Var]bool, fn func()) {
+	b := in.b
+	cells := b.cells
+	b.cells = slices.Clone(cells)
+	for v := range local {
+		b.cells[v.ID] = nil
+	}
+	fn()
+	b.cells = cells
+}
+
+// expressions are those that a statement evaluates itself, not the statements in
+// it.
+func expressions(s ir.Stmt) []ir.Expr {
+	switch s := s.(type) {
+	case *ir.Declare:
+		return append(slices.Clone(s.Var.Sizes), s.Init)
+	case *ir.Unpack:
+		return []ir.Expr{s.Value}
+	case *ir.Target:
+		return []ir.Expr{s.Value}
+	case *ir.Tilde:
+		return []ir.Expr{s.Density}
+	case *ir.CallStmt:
+		return []ir.Expr{s.Call}
+	case *ir.For:
+		return []ir.Expr{s.From, s.To}
+	case *ir.ForEach:
+		return []ir.Expr{s.Over}
+	case *ir.While:
+		return []ir.Expr{s.Cond}
+	case *ir.If:
+		return []ir.Expr{s.Cond}
+	case *ir.Return:
+		return []ir.Expr{s.Value}
+	case *ir.Print:
+		return s.Args
+	case *ir.Reject:
+		return s.Args
+	}
+	return nil
+}
+
+// assigns notes what an assignment to a variable of the nest uses.
+func (in *inspection) assigns(s *ir.Assign) {
+	for _, ix := range s.Indices {
+		in.uses(ix.A)
+		in.uses(ix.B)
+	}
+	in.uses(s.Value)
+	switch {
+	case s.Op == "":
+		in.touch(s.Var, s.Indices, writes)
+	case (s.Op == "+" || s.Op == "-") && s.Var.Type.Kind != types.Int:
+		in.touch(s.Var, s.Indices, adds)
+	default:
+		in.touch(s.Var, s.Indices, reads)
+		in.touch(s.Var, s.Indices, writes)
+	}
+}
+
+// uses notes the reads of an expression.
+func (in *inspection) uses(e ir.Expr) {
+	b := in.b
+	ir.Walk(e, func(e ir.Expr) bool {
+		switch e := e.(type) {
+		case *ir.VarRef:
+			in.touch(e.Var, nil, reads)
+		case *ir.TargetValue:
+			in.refuse(targetRead)
+		case *ir.UserCall:
+			if b.effectsOf(e.Func)&prints != 0 {
+				in.refuse("print: its order matters")
+			}
+		case *ir.IndexExpr:
+			v, ok := e.X.(*ir.VarRef)
+			if !ok {
+				return true
+			}
+			for _, ix := range e.Indices {
+				in.uses(ix.A)
+				in.uses(ix.B)
+			}
+			in.touch(v.Var, e.Indices, reads)
+			return false
+		case *ir.Cond:
+			in.uses(e.Cond)
+			if c, ok := in.lookInt(e.Cond); ok {
+				b.choose(c, func() signal { in.uses(e.Then); return goesOn }, func() signal { in.uses(e.Else); return goesOn })
+				return false
+			}
+			in.uses(e.Then)
+			in.uses(e.Else)
+			return false
+		case *ir.And:
+			in.guarded(e.X, e.Y, true)
+			return false
+		case *ir.Or:
+			in.guarded(e.X, e.Y, false)
+			return false
+		}
+		return true
+	})
+}
+
+// guarded notes the reads of x and, where x leaves it open, of y.
+func (in *inspection) guarded(x, y ir.Expr, and bool) {
+	in.uses(x)
+	c, ok := in.lookInt(x)
+	if !ok {
+		in.uses(y)
+		return
+	}
+	open, shut := func() signal { in.uses(y); return goesOn }, func() signal { return goesOn }
+	if !and {
+		open, shut = shut, open
+	}
+	in.b.choose(c, open, shut)
+}
+
+// lookInt is the value of a condition that data decide; ok is false of others.
+func (in *inspection) lookInt(e ir.Expr) (v value, ok bool) {
+	if !in.isKnown(e) {
+		return v, false
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			if _, is := r.(*problem); !is {
+				panic(r)
+			}
+			ok = false // nobody may get here
+		}
+	}()
+	v = in.b.eval(e)
+	return v, v.ints != nil
+}
+
+// touch notes a use of a variable.
+func (in *inspection) touch(v *ir.Var, indices []ir.Index, how use) {
+	b := in.b
+	c := b.cells[v.ID]
+	if c == nil || in.why != "" {
+		return
+	}
+	if !in.isWatched(v) {
+		if how == reads && len(indices) > 0 {
+			in.sliced(c, indices)
+		}
+		return
+	}
+	u := in.n.units[len(in.n.units)-1]
+	t := touch{v: v, ax: b.axis, how: how, acc: wholeOf(c.shape)}
+	if len(indices) > 0 {
+		if acc, ok := in.elements(c, indices); ok {
+			t.acc = acc
+		} else {
+			t.some = true
+		}
+	}
+	if o := b.overlayOf(c); o != nil && !o.whole { // its elements are all that is used
+		t.some, t.c, t.acc = false, o.temp, wholeOf(o.temp.shape)
+	} else if t.c = c; o != nil {
+		t.c = o.temp
+	}
+	in.history(t.c, v)
+	u.touches = append(u.touches, t)
+}
+
+// sliced finds slices of different lengths of a variable that the nest only reads.
+func (in *inspection) sliced(c *cell, indices []ir.Index) {
+	if slices.ContainsFunc(indices, func(ix ir.Index) bool { return ix.Kind == ir.IndexRange }) {
+		in.elements(c, indices)
+	}
+}
+
+// elements are those that indices select; ok is false if they are not known, or
+// wrong, which is told when the unit is evaluated.
+func (in *inspection) elements(c *cell, indices []ir.Index) (acc access, ok bool) {
+	for _, ix := range indices {
+		if ix.A != nil && !in.isKnown(ix.A) || ix.B != nil && !in.isKnown(ix.B) {
+			return acc, false
+		}
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			if _, is := r.(*problem); !is {
+				panic(r)
+			}
+			ok = false
+		}
+	}()
+	acc, ok = in.b.access(c.shape, indices, "")
+	return acc, ok && !acc.none
+}

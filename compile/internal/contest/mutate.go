@@ -1,0 +1,425 @@
+package contest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/lang"
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/format"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// Mutate changes a program at a few places, drawn by the seed: statements are
+// dropped, repeated, reordered, put under conditions or in loops; bounds and
+// indices are shifted; jumps are put in. ok is false if no change gave a program
+// that compiles.
+func Mutate(text string, seed uint64) (mutant string, ok bool) {
+	rng := rand.New(rand.NewPCG(seed, 0xbf58476d1ce4e5b9))
+	for range 1 + rng.IntN(3) {
+		for range 8 { // changes that do not compile are common
+			changed, did := mutation(text, rng)
+			if !did || changed == text {
+				continue
+			}
+			if prog, _ := compile.Compile(source.NewFile("mutant", changed)); prog == nil || recursive(changed) {
+				continue
+			}
+			text, ok = changed, true
+			break
+		}
+	}
+	if formatted, list := format.Source(source.NewFile("mutant", text)); !list.HasErrors() {
+		text = formatted // a statement on each line, for the shrinker
+	}
+	return text, ok
+}
+
+// recursive reports whether a function calls itself, or one that comes later: a
+// mutant of such a program may not end.
+func recursive(text string) bool {
+	tree, _ := lang.Parse(source.NewFile("mutant", text))
+	found := false
+	for _, b := range tree.Blocks {
+		if b.Kind != ast.Functions {
+			continue
+		}
+		known := map[string]bool{}
+		for i := len(b.Stmts) - 1; i >= 0; i-- {
+			f, ok := b.Stmts[i].(*ast.FunctionDecl)
+			if !ok || f.Body == nil {
+				continue
+			}
+			known[f.Name.Name] = true
+			ast.Walk(f.Body, func(n ast.Node) bool {
+				if c, ok := n.(*ast.CallExpr); ok && known[c.Func.Name] {
+					found = true
+				}
+				return true
+			}, nil)
+		}
+	}
+	return found
+}
+
+// place is a statement with what is around it.
+type place struct {
+	stmt  ast.Stmt
+	list  []ast.Stmt // its brothers
+	at    int
+	loops []*ast.For
+	inFor bool // in a for or foreach loop
+	decl  bool
+}
+
+// site is all that mutations can change in a program.
+type site struct {
+	rng     *rand.Rand
+	text    string
+	places  []place
+	loops   []*ast.For
+	indices []*ast.Single
+	numbers []ast.Expr
+	ops     []*ast.Binary
+	ifs     []*ast.If
+	reals   []string // parameters that are numbers
+	ints    map[string][]string
+}
+
+func (s *site) of(n ast.Node) string {
+	sp := n.Span()
+	return s.text[sp.Start:sp.End]
+}
+
+// replaced is the text with that of a node replaced.
+func (s *site) replaced(n ast.Node, by string) string {
+	sp := n.Span()
+	return s.text[:sp.Start] + by + s.text[sp.End:]
+}
+
+// mutations are the changes; each returns false where it is not possible.
+var mutations = []struct {
+	weight int
+	change func(s *site) (string, bool)
+}{
+	{3, (*site).drop}, {2, (*site).repeat}, {4, (*site).swap}, {3, (*site).move}, {5, (*site).guard}, {2, (*site).inLoop},
+	{3, (*site).shiftBound}, {3, (*site).shiftIndex}, {3, (*site).putJump}, {2, (*site).number}, {1, (*site).operator},
+	{2, (*site).condition}, {2, (*site).unwrap}, {2, (*site).keep},
+}
+
+func mutation(text string, rng *rand.Rand) (string, bool) {
+	tree, list := lang.Parse(source.NewFile("mutant", text))
+	if list.HasErrors() {
+		return text, false
+	}
+	s := &site{rng: rng, text: text, ints: map[string][]string{}}
+	s.collect(tree)
+	total := 0
+	for _, m := range mutations {
+		total += m.weight
+	}
+	at := rng.IntN(total)
+	for _, m := range mutations {
+		if at -= m.weight; at < 0 {
+			return m.change(s)
+		}
+	}
+	return text, false
+}
+
+func (s *site) collect(tree *ast.File) {
+	for _, b := range tree.Blocks {
+		switch b.Kind {
+		case ast.Data, ast.Parameters:
+			for _, st := range b.Stmts {
+				v, ok := st.(*ast.VarDecl)
+				if !ok {
+					continue
+				}
+				switch {
+				case b.Kind == ast.Parameters && v.Type.Elem == "real" && len(v.Type.ArrayDims) == 0:
+					s.reals = append(s.reals, v.Name.Name)
+				case b.Kind == ast.Data && v.Type.Elem == "int" && len(v.Type.ArrayDims) == 1:
+					size := s.of(v.Type.ArrayDims[0])
+					s.ints[size] = append(s.ints[size], v.Name.Name)
+				}
+			}
+		default:
+			s.stmts(b.Stmts, nil, false)
+		}
+	}
+}
+
+func (s *site) stmts(list []ast.Stmt, loops []*ast.For, inFor bool) {
+	for i, st := range list {
+		_, decl := st.(*ast.VarDecl)
+		if f, ok := st.(*ast.FunctionDecl); ok {
+			if f.Body != nil {
+				s.stmts(f.Body.Stmts, nil, false)
+			}
+			continue
+		}
+		if _, ok := st.(*ast.While); ok {
+			continue
+		}
+		s.places = append(s.places, place{stmt: st, list: list, at: i, loops: loops, inFor: inFor, decl: decl})
+		s.inside(st, loops, inFor)
+	}
+}
+
+func (s *site) inside(st ast.Stmt, loops []*ast.For, inFor bool) {
+	body := func(b ast.Stmt, loops []*ast.For, inFor bool) {
+		if b, ok := b.(*ast.BlockStmt); ok {
+			s.stmts(b.Stmts, loops, inFor)
+			return
+		}
+		if b != nil {
+			s.stmts([]ast.Stmt{b}, loops, inFor)
+		}
+	}
+	switch st := st.(type) {
+	case *ast.For:
+		s.loops = append(s.loops, st)
+		s.exprs(st.From)
+		s.exprs(st.To)
+		body(st.Body, append(loops[:len(loops):len(loops)], st), true)
+	case *ast.ForEach:
+		body(st.Body, loops, true)
+	case *ast.While: // left alone, as mutants might not end
+	case *ast.If:
+		s.ifs = append(s.ifs, st)
+		s.exprs(st.Cond)
+		body(st.Then, loops, inFor)
+		if st.Else != nil {
+			body(st.Else, loops, inFor)
+		}
+	case *ast.BlockStmt:
+		s.stmts(st.Stmts, loops, inFor)
+	case *ast.Profile:
+		s.stmts(st.Body.Stmts, loops, inFor)
+	case *ast.VarDecl:
+		if st.Init != nil {
+			s.exprs(st.Init)
+		}
+	default:
+		s.exprs(st)
+	}
+}
+
+// exprs collects the parts of expressions.
+func (s *site) exprs(n ast.Node) {
+	ast.Walk(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Single:
+			s.indices = append(s.indices, n)
+		case *ast.IntLit:
+			s.numbers = append(s.numbers, n)
+		case *ast.RealLit:
+			s.numbers = append(s.numbers, n)
+		case *ast.Binary:
+			s.ops = append(s.ops, n)
+		}
+		return true
+	}, nil)
+}
+
+func draw[T any](s *site, list []T) T { return list[s.rng.IntN(len(list))] }
+
+// cond is a condition that can stand within the loops.
+func (s *site) cond(loops []*ast.For) string {
+	if len(loops) > 0 && s.rng.IntN(4) > 0 {
+		f := loops[len(loops)-1]
+		if s.rng.IntN(3) == 0 {
+			f = draw(s, loops)
+		}
+		name := f.Var.Name
+		if arrays := s.ints[s.of(f.To)]; len(arrays) > 0 && s.rng.IntN(2) == 0 {
+			return fmt.Sprintf("%s[%s] %s %d", draw(s, arrays), name, draw(s, []string{"==", ">", "!="}), s.rng.IntN(3))
+		}
+		return fmt.Sprintf(draw(s, []string{"%s > 1", "%s %% 2 == 0", "%s < 3", "%s != 2", "%s >= 4", "%s == 1"}), name)
+	}
+	if len(s.reals) > 0 {
+		return fmt.Sprintf("%s %s %.1f", draw(s, s.reals), draw(s, []string{">", "<"}), s.rng.Float64()-0.3)
+	}
+	return draw(s, []string{"1", "0"})
+}
+
+// some draws a statement; plain: no declaration.
+func (s *site) some(plain bool) (place, bool) {
+	for range 10 {
+		if len(s.places) == 0 {
+			break
+		}
+		if p := draw(s, s.places); !plain || !p.decl {
+			return p, true
+		}
+	}
+	return place{}, false
+}
+
+func (s *site) drop() (string, bool) {
+	p, ok := s.some(true)
+	if !ok {
+		return "", false
+	}
+	return s.replaced(p.stmt, "{ }"), true
+}
+
+func (s *site) repeat() (string, bool) {
+	p, ok := s.some(true)
+	if !ok {
+		return "", false
+	}
+	return s.replaced(p.stmt, "{\n"+s.of(p.stmt)+"\n"+s.of(p.stmt)+"\n}"), true
+}
+
+func (s *site) swap() (string, bool) {
+	p, ok := s.some(false)
+	if !ok || p.at+1 >= len(p.list) {
+		return "", false
+	}
+	a, b := p.stmt.Span(), p.list[p.at+1].Span()
+	return s.text[:a.Start] + s.text[b.Start:b.End] + s.text[a.End:b.Start] + s.text[a.Start:a.End] + s.text[b.End:], true
+}
+
+// move puts a copy of a statement after another one.
+func (s *site) move() (string, bool) {
+	p, ok := s.some(true)
+	q, ok2 := s.some(false)
+	if !ok || !ok2 {
+		return "", false
+	}
+	end := q.stmt.Span().End
+	return s.text[:end] + "\n" + s.of(p.stmt) + s.text[end:], true
+}
+
+func (s *site) guard() (string, bool) {
+	p, ok := s.some(true)
+	if !ok {
+		return "", false
+	}
+	text := "if (" + s.cond(p.loops) + ") {\n" + s.of(p.stmt) + "\n}"
+	if s.rng.IntN(4) == 0 {
+		if q, ok := s.some(true); ok {
+			text += " else {\n" + s.of(q.stmt) + "\n}"
+		}
+	}
+	return s.replaced(p.stmt, text), true
+}
+
+func (s *site) inLoop() (string, bool) {
+	p, ok := s.some(true)
+	if !ok {
+		return "", false
+	}
+	return s.replaced(p.stmt, fmt.Sprintf("for (it%d in 1:%d) {\n%s\n}", s.rng.IntN(1000), s.rng.IntN(6), s.of(p.stmt))), true
+}
+
+func (s *site) shiftBound() (string, bool) {
+	if len(s.loops) == 0 {
+		return "", false
+	}
+	f := draw(s, s.loops)
+	e := draw(s, []ast.Expr{f.From, f.To})
+	return s.replaced(e, fmt.Sprintf(draw(s, []string{"(%s + 1)", "(%s - 1)", "max(%s, 3)", "min(%s, 4)", "(1 + %s %% 3)"}), s.of(e))), true
+}
+
+func (s *site) shiftIndex() (string, bool) {
+	if len(s.indices) == 0 {
+		return "", false
+	}
+	i := draw(s, s.indices)
+	return s.replaced(i, fmt.Sprintf(draw(s, []string{"(%s) - 1", "(%s) + 1", "max((%s) - 1, 1)", "1 + (%s) %% 2", "min(%s, 2)"}), s.of(i))), true
+}
+
+func (s *site) putJump() (string, bool) {
+	for range 10 {
+		p, ok := s.some(false)
+		if !ok {
+			break
+		}
+		if p.inFor {
+			start := p.stmt.Span().Start
+			return s.text[:start] + "if (" + s.cond(p.loops) + ") " + draw(s, []string{"continue;", "continue;", "break;"}) + "\n" + s.text[start:], true
+		}
+	}
+	return "", false
+}
+
+func (s *site) number() (string, bool) {
+	if len(s.numbers) == 0 {
+		return "", false
+	}
+	n := draw(s, s.numbers)
+	if _, ok := n.(*ast.IntLit); ok {
+		return s.replaced(n, draw(s, []string{"0", "1", "2", "3"})), true
+	}
+	return s.replaced(n, draw(s, []string{"0.0", "1.0", "0.5", "(-0.3)"})), true
+}
+
+func (s *site) operator() (string, bool) {
+	if len(s.ops) == 0 {
+		return "", false
+	}
+	b := draw(s, s.ops)
+	for _, class := range [][]string{{"+", "-"}, {"<", "<=", ">", ">=", "==", "!="}, {"&&", "||"}, {"*", "+"}} {
+		for _, op := range class {
+			if op == b.Op {
+				return s.text[:b.OpPos.Start] + draw(s, class) + s.text[b.OpPos.End:], true
+			}
+		}
+	}
+	return "", false
+}
+
+// condition makes an expression one of two.
+func (s *site) condition() (string, bool) {
+	p, ok := s.some(true)
+	if !ok {
+		return "", false
+	}
+	e, ok := p.stmt.(*ast.Assign)
+	if !ok {
+		return "", false
+	}
+	return s.replaced(e.RHS, fmt.Sprintf("(%s ? %s : %s)", s.cond(p.loops), s.of(e.RHS), draw(s, []string{s.of(e.LHS), "0.5", s.of(e.RHS)}))), true
+}
+
+// unwrap leaves the condition of a conditional out, or negates it.
+func (s *site) unwrap() (string, bool) {
+	if len(s.ifs) == 0 {
+		return "", false
+	}
+	i := draw(s, s.ifs)
+	switch s.rng.IntN(3) {
+	case 0:
+		return s.replaced(i, s.of(i.Then)), true
+	case 1:
+		return s.replaced(i.Cond, "!("+s.of(i.Cond)+")"), true
+	}
+	if i.Else != nil {
+		return s.replaced(i, s.of(i.Else)), true
+	}
+	return s.replaced(i, "{ }"), true
+}
+
+// keep copies a variable before it is assigned, and adds the copy to the
+// density where a condition holds.
+func (s *site) keep() (string, bool) {
+	for range 10 {
+		p, ok := s.some(true)
+		if !ok {
+			break
+		}
+		a, ok := p.stmt.(*ast.Assign)
+		if !ok {
+			continue
+		}
+		name := fmt.Sprintf("kept%d", s.rng.IntN(1000))
+		text := fmt.Sprintf("{\nreal %s = %s;\n%s\nif (%s) target += -square(%s);\n}", name, s.of(a.LHS), s.of(a), s.cond(p.loops), name)
+		return s.replaced(a, strings.TrimSpace(text)), true
+	}
+	return "", false
+}

@@ -1,0 +1,125 @@
+package contest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/internal/direct"
+	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/stdlib/transform"
+)
+
+// Quick compares the plain interpreter with what users run: log density,
+// outputs and, at one point, the gradient along a direction with differences of
+// the interpreter. It is many times faster than Contend.
+func Quick(text, name string, set *data.Set, seed uint64, points int) (rep Report) {
+	defer func() {
+		if p := recover(); p != nil {
+			rep.Wrong = differ("panic", "panic: %v\n%s", p, trace(debug.Stack()))
+		}
+	}()
+	prog, list := compile.Compile(source.NewFile(name, text))
+	if prog == nil {
+		rep.Wrong = differ("program", "the program does not compile: %v", list[0])
+		return rep
+	}
+	rng := rand.New(rand.NewPCG(seed, 17))
+	propto := rng.IntN(5) > 0
+	plain, errPlain := direct.New(prog.IR(), set, direct.Options{Propto: propto, Jacobian: true, Transforms: transform.Stan239})
+	begin := processorTime()
+	model, errModel := prog.Bind(set, compile.BindOptions{NoPropto: !propto})
+	rep.Bind = processorTime() - begin
+	if rep.refused("model", errModel, plain, errPlain, rng) || errPlain != nil {
+		return rep
+	}
+	sizes, err := plain.Sizes()
+	if err != nil {
+		rep.Wrong = differ("direct", "the plain interpreter fails: %v", err)
+		return rep
+	}
+	rep.Stats = model.Loops()
+	if len(rep.Stats.Faults) > 0 {
+		rep.Wrong = differ("plan", "a plan could not be carried out: %s", strings.Join(rep.Stats.Faults, "; "))
+		return rep
+	}
+	c := &contest{rep: &rep, plain: plain, model: model, rng: rng}
+	for range points {
+		x := point(sizes, rng)
+		if rep.Wrong = c.quick(x); rep.Wrong != nil {
+			rep.Wrong.Text += fmt.Sprintf("\nat the point %v (propto %v)", x, propto)
+			return rep
+		}
+	}
+	return rep
+}
+
+// quick compares at one point.
+func (c *contest) quick(x [][]float64) *Disagreement {
+	want, errWant := c.plain.Density(x)
+	flat := slices.Concat(x...)
+	grad := make([]float64, len(flat))
+	begin := processorTime()
+	lp, err := c.model.LogDensityGrad(flat, grad)
+	c.rep.Evaluate = processorTime() - begin
+	if (err == nil) != (errWant == nil) {
+		return differ("rejection model", "rejection by plain: %v; model: %v", errWant, err)
+	}
+	if err != nil {
+		c.rep.Rejected++
+		return nil
+	}
+	blur, vague := c.blur(x, want)
+	switch {
+	case math.IsNaN(want.Value) && !math.IsNaN(lp), math.IsInf(want.Value, 0) && lp != want.Value:
+		return differ("density model", "log density: plain %v, model %v", want.Value, lp)
+	case vague:
+		c.rep.Vague++
+		return nil
+	}
+	c.rep.Compared++
+	scale := max(1, want.Magnitude)
+	if !near(lp, want.Value, scale*tolerance+blur) {
+		return differ("density model", "log density: plain %v, model %v (relative to %.3g)", want.Value, lp, scale)
+	}
+	if c.rep.Compared == 1 {
+		direction := make([]float64, len(grad))
+		slope := 0.0
+		for i := range direction {
+			direction[i] = 2*c.rng.Float64() - 1
+			slope += direction[i] * grad[i]
+			scale = max(scale, math.Abs(grad[i]))
+		}
+		if d, ok := c.difference(x, direction); ok && !near(d, slope, 1e-4*scale) {
+			return differ("gradient", "gradient along %v: model %v, by differences of the plain interpreter %v", direction, slope, d)
+		}
+	}
+	_, generated, errWant := c.plain.Outputs(x)
+	out := make([]float64, len(c.model.OutputNames()))
+	err = c.model.Generate(flat, nil, out)
+	switch {
+	case (err == nil) != (errWant == nil):
+		return differ("outputs rejection model", "rejection of outputs by plain: %v; model: %v", errWant, err)
+	case err != nil:
+		return nil
+	case len(out) != len(generated):
+		return differ("outputs model", "%d outputs, plain %d", len(out), len(generated))
+	}
+	scale = 1
+	for _, v := range generated {
+		if !math.IsInf(v, 0) && !math.IsNaN(v) {
+			scale = max(scale, math.Abs(v))
+		}
+	}
+	for i, v := range generated {
+		if !near(out[i], v, 10*(scale*tolerance+blur)) {
+			return differ("outputs model", "output %s: plain %v, model %v", c.model.OutputNames()[i], v, out[i])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,182 @@
+package interp
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Data takes the variables of the data block from a set, runs the transformed
+// data, and returns the values of both. Of the options, Propto does not matter
+// there. A mistake comes back as *Error, what Stop returned as it is.
+func Data(prog *ir.Program, set *data.Set, o Options) (k *Known, err error) {
+	defer func() {
+		var e *Error
+		if errors.As(err, &e) && e.stopped {
+			err = e.Err
+		}
+	}()
+	defer caught(&err)
+	m := newMachine(&o)
+	f := newFrame(m, prog.NumVars)
+	r := newResolver(prog, &o)
+	s := r.blocks(false)
+	for _, v := range prog.Data {
+		s.read(v, set)(f)
+	}
+	s.block(prog.TransformedData)(f)
+	s.checkAll(prog.TransformedDataVars)(f)
+	k = &Known{prog: prog, vars: slices.Concat(prog.Data, prog.TransformedDataVars)}
+	for _, v := range k.vars {
+		k.of = append(k.of, get(v)(f))
+	}
+	return k, nil
+}
+
+// read takes a variable from the data, checking type, shape and bounds.
+func (s *scope) read(v *ir.Var, from *data.Set) func(f *frame) {
+	sizes, store, find := s.sizes(v), set(v), s.check(v)
+	return func(f *frame) {
+		r := &reading{m: f.m, v: v, set: from, shape: sizes(f)}
+		store(f, r.value())
+		if find == nil {
+			return
+		}
+		if w := find(f); w != nil {
+			r.refuse(w)
+		}
+	}
+}
+
+// reading is a variable that is taken from the data.
+type reading struct {
+	m     *machine
+	v     *ir.Var
+	set   *data.Set
+	shape []int // as declared
+}
+
+// declared is the type as a message writes it.
+func (r *reading) declared() string {
+	text := typeText(r.v.Type, r.shape)
+	if r.v.Part != types.NotComplex {
+		text = strings.NewReplacer("real", "complex", "vector", "complex_vector", "row_vector", "complex_row_vector", "matrix", "complex_matrix").Replace(text)
+	}
+	return text
+}
+
+// about is a complaint about an element of the data; -1: about all of them.
+func (r *reading) about(code diag.Code, element int, format string, args ...any) *Error {
+	e := r.m.fail(r.set.Span(r.v.Name, element), code, format, args...)
+	if !e.Diagnostic.Span.IsValid() {
+		e.Diagnostic.Span = r.v.Span
+	}
+	e.Diagnostic.Related = append(e.Diagnostic.Related, r.declaredHere())
+	return e
+}
+
+func (r *reading) declaredHere() diag.Note {
+	return diag.Note{Span: r.v.Span, Message: "`" + r.v.Name + "` is declared here: " + r.declared()}
+}
+
+func (r *reading) value() *array {
+	v := r.v
+	if e := r.set.Fault(v.Name); e != nil {
+		d := e.Diagnostic()
+		d.Related = append(d.Related, r.declaredHere())
+		(&Error{Diagnostic: d}).throw()
+	}
+	d, ok := r.set.Get(v.Name)
+	if !ok {
+		if count(r.shape) == 0 { // as in Stan, an empty container need not be given
+			return unset(v.Type, r.shape)
+		}
+		r.missing()
+	}
+	r.fits(d)
+	if v.Part != types.NotComplex {
+		d = d.Half(int(v.Part - types.RealPart))
+	}
+	if v.Type.Kind == types.Int {
+		return &array{shape: r.shape, ints: r.ints(d)}
+	}
+	return &array{shape: r.shape, reals: d.Reals}
+}
+
+// missing complains about a variable that the data do not have.
+func (r *reading) missing() {
+	v, in := r.v, ""
+	if file := r.set.File(); file != "" {
+		in = " in " + file
+	}
+	e := r.m.fail(v.Span, diag.DataMissing, "the data have no value for `%s`", v.Name)
+	if near := diag.Nearest(v.Name, slices.Values(r.set.Names())); near != "" {
+		e.fix("did you mean `%s`, which the data have?", near)
+	} else {
+		e.fix("add `%s` (%s) to the data%s", v.Name, r.declared(), in)
+	}
+	e.throw()
+}
+
+// fits complains about data of another shape than the declared one.
+func (r *reading) fits(d data.Value) {
+	v, written := r.v, r.shape // in the data
+	if v.Part != types.NotComplex {
+		written = append(slices.Clone(r.shape), 2)
+	}
+	if slices.Equal(d.Shape, written) || count(d.Shape) == 0 && count(written) == 0 {
+		return
+	}
+	advice := "check the sizes that `%s` is declared with, and the data"
+	switch {
+	case v.Part == types.NotComplex && len(d.Shape) == 0 && count(written) == 1:
+		n := len(written)
+		advice = "write `%s` in brackets, also where it has a single element: " + strings.Repeat("[", n) + plainly(d.Reals[0]) + strings.Repeat("]", n)
+	case v.Part == types.NotComplex && len(written) == 0 && d.Size() == 1:
+		advice = "write `%s` without brackets: " + plainly(d.Reals[0])
+	case len(written) == 2 && slices.Equal(d.Shape, []int{written[1], written[0]}):
+		advice = "write `%s` as a list of rows, or declare it the other way round"
+	case v.Part != types.NotComplex:
+		advice = "complex numbers are written [real part, imaginary part]: check the sizes that `%s` is declared with, and the data"
+	}
+	r.about(diag.DataSize, -1, "`%s` has the wrong size: %s, but is declared with %s", v.Name, SizeText(d.Shape), SizeText(written)).
+		fix(advice, v.Name).throw()
+}
+
+// ints are the integers of data for an int variable.
+func (r *reading) ints(d data.Value) []int64 {
+	v := r.v
+	if !d.IsInt {
+		i := d.FirstReal()
+		written := ad.FormatNumber(d.Reals[i])
+		if at := r.set.Span(v.Name, i); at.IsValid() {
+			written = at.Text() // 2.0 is no 2
+		}
+		r.about(diag.DataNotInt, i, "`%s` must be an integer, but is %s", r.set.Path(v.Name, i), written).
+			fix("write integers without a decimal point or exponent, or declare `%s` as real", v.Name).throw()
+	}
+	for i, x := range d.Ints {
+		if x < math.MinInt32 || x > math.MaxInt32 {
+			r.about(diag.DataNotInt, i, "`%s` is %d, beyond the integers of the language", r.set.Path(v.Name, i), x).
+				fix("integers lie between -2147483648 and 2147483647; declare `%s` as real for larger numbers", v.Name).throw()
+		}
+	}
+	return append([]int64{}, d.Ints...)
+}
+
+// refuse complains about data outside their declared bounds.
+func (r *reading) refuse(w *violation) {
+	if w.wrong != "" {
+		r.about(diag.DataBounds, w.element, "`%s` must be %s, but %s", w.item(r.v), r.v.Constraint.Kind.Text(), w.wrong).
+			fix("mend the data, or the type in the declaration").throw()
+	}
+	r.about(diag.DataBounds, w.element, "`%s` is %s, but must be %s %s", r.set.Path(r.v.Name, w.element), ad.FormatNumber(w.x), w.relation, ad.FormatNumber(w.bound)).
+		fix("mend the data, or the bounds in the declaration").throw()
+}

@@ -1,0 +1,141 @@
+package interp
+
+import (
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// maxElements bounds the size of one variable.
+const maxElements = 1 << 28
+
+// sizes evaluates the sizes of a declared variable.
+func (s *scope) sizes(v *ir.Var) func(f *frame) []int {
+	num, at := make([]func(*frame) int64, len(v.Sizes)), make([]source.Span, len(v.Sizes))
+	for i, e := range v.Sizes {
+		num[i], at[i] = s.expr(e).int, e.Span()
+	}
+	kind := v.Constraint.Kind
+	return func(f *frame) []int {
+		shape, total := make([]int, len(num)), int64(1)
+		for i, size := range num {
+			n := size(f)
+			if n < 0 {
+				f.m.fail(at[i], diag.NegativeSize, "the size of `%s` is %d", v.Name, n).
+					detailf("Sizes must be zero or more.").throw()
+			}
+			shape[i] = int(n)
+			if total *= n; total > maxElements || n > maxElements {
+				f.m.fail(at[i], diag.TooLarge, "`%s` would have more than %d elements", v.Name, maxElements).throw()
+			}
+		}
+		if kind >= types.Ordered {
+			if wrong := kind.WrongSize(shape[v.Type.Dims:]); wrong != "" {
+				f.m.fail(at[v.Type.Dims], diag.NegativeSize, "`%s` is declared as a %s with %s", v.Name, kind, SizeText(shape[v.Type.Dims:])).
+					detailf("A %s %s.", kind, wrong).throw()
+			}
+		}
+		return shape
+	}
+}
+
+// violation is a number of a variable that is outside its declared bounds, or an
+// item (a vector or matrix) that is not of its declared type.
+type violation struct {
+	element  int // the first number of an item
+	shape    []int
+	x, bound float64
+	relation string // "at least", "at most"
+	wrong    string // of an item: what is wrong with it
+}
+
+// check finds what is wrong with a variable; nil for one declared without bounds.
+func (s *scope) check(v *ir.Var) func(f *frame) *violation {
+	value, kind := get(v), v.Constraint.Kind
+	switch {
+	case kind == types.Unconstrained || kind == types.OffsetMultiplier:
+		return nil
+	case kind != types.LowerUpper:
+		return func(f *frame) *violation {
+			a := value(f)
+			item := a.shape[v.Type.Dims:]
+			n := count(item)
+			work := make([]float64, n)
+			for k := range count(a.shape[:v.Type.Dims]) {
+				if wrong := kind.Wrong(item, a.reals[k*n:(k+1)*n], work, types.Tolerance); wrong != "" {
+					return &violation{element: k * n, shape: a.shape, wrong: wrong}
+				}
+			}
+			return nil
+		}
+	}
+	var limits [2]func(*frame) *array
+	for k, e := range []ir.Expr{v.Constraint.Lower, v.Constraint.Upper} {
+		if e != nil {
+			limits[k] = s.expr(e).array
+		}
+	}
+	return func(f *frame) *violation {
+		a := value(f)
+		xs := a.floats()
+		for k, limit := range limits {
+			if limit == nil {
+				continue
+			}
+			bounds := limit(f).floats()
+			for i, x := range xs {
+				bound := bounds[0]
+				if len(bounds) > 1 {
+					bound = bounds[i]
+				}
+				switch { // NaN is outside of all bounds
+				case k == 0 && !(x >= bound):
+					return &violation{element: i, shape: a.shape, x: x, bound: bound, relation: "at least"}
+				case k == 1 && !(x <= bound):
+					return &violation{element: i, shape: a.shape, x: x, bound: bound, relation: "at most"}
+				}
+			}
+		}
+		return nil
+	}
+}
+
+// item is the name of the vector or matrix that is wrong.
+func (w *violation) item(v *ir.Var) string {
+	return ItemName(v, w.shape, w.element/max(count(w.shape[v.Type.Dims:]), 1))
+}
+
+// checkAll checks the variables of a block at its end.
+func (s *scope) checkAll(vars []*ir.Var) stmt {
+	var list []stmt
+	for _, v := range vars {
+		find := s.check(v)
+		if find == nil {
+			continue
+		}
+		list = append(list, does(func(f *frame) {
+			w := find(f)
+			if w == nil {
+				return
+			}
+			name, is, fix := elementName(v.Name, w.shape, w.element), "", "mend the computation in transformed data, or the declared bounds"
+			if w.wrong != "" {
+				name, is = w.item(v), " must be "+v.Constraint.Kind.Text()+", but "+w.wrong
+				fix = "mend the computation in transformed data, or the declared type"
+			} else {
+				is = " is " + ad.FormatNumber(w.x) + ", but must be " + w.relation + " " + ad.FormatNumber(w.bound)
+			}
+			e := f.m.fail(v.Span, diag.OutsideBounds, "`%s`%s", name, is).fix("%s", fix)
+			e.Err = &ad.RejectError{Message: name + is}
+			e.throw()
+		}))
+	}
+	return func(f *frame) signal {
+		for _, x := range list {
+			x(f)
+		}
+		return goesOn
+	}
+}

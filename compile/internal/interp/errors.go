@@ -1,0 +1,111 @@
+package interp
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/stdlib"
+)
+
+// Error ends an evaluation.
+type Error struct {
+	// Diagnostic is what to say where the data are at fault: when transformed
+	// data run.
+	Diagnostic diag.Diagnostic
+	// Err is what to say where a point is: the rejection. errors.As finds the failed
+	// check or the reject statement in it.
+	Err error
+
+	stopped bool // by Options.Stop
+}
+
+// Error is the message with its place.
+func (e *Error) Error() string {
+	at := e.Diagnostic.Span.Begin()
+	return fmt.Sprintf("line %d, column %d: %v", at.Line, at.Column, e.Err)
+}
+
+// Unwrap returns what was wrong.
+func (e *Error) Unwrap() error { return e.Err }
+
+// callSite is a call of a user function that is under way.
+type callSite struct {
+	name string
+	at   source.Span
+}
+
+// fail is an error under construction; throw ends the evaluation.
+func (m *machine) fail(at source.Span, code diag.Code, format string, args ...any) *Error {
+	d := diag.Errorf(code, at, format, args...)
+	const shown = 3 // calls of a deep recursion are all alike
+	for i := len(m.calls) - 1; i >= max(0, len(m.calls)-shown); i-- {
+		c := m.calls[i]
+		d.Related = append(d.Related, diag.Note{Span: c.at, Message: "in a call of " + c.name})
+	}
+	return &Error{Diagnostic: d}
+}
+
+func (e *Error) detailf(format string, args ...any) *Error {
+	e.Diagnostic.Detail = fmt.Sprintf(format, args...)
+	return e
+}
+
+func (e *Error) fix(format string, args ...any) *Error {
+	e.Diagnostic.Fix = fmt.Sprintf(format, args...)
+	return e
+}
+
+func (e *Error) throw() {
+	if e.Err == nil {
+		text := e.Diagnostic.Summary
+		if e.Diagnostic.Detail != "" {
+			text += ": " + strings.TrimSuffix(e.Diagnostic.Detail, ".")
+		}
+		e.Err = errors.New(text)
+	}
+	panic(e)
+}
+
+// rejected ends the evaluation with an error of an operation or an effect.
+func (m *machine) rejected(at source.Span, err error) {
+	e := m.fail(at, diag.Rejected, "%v", err).fix("mend the data, or the computation in transformed data")
+	e.Err = err
+	e.throw()
+}
+
+// caught stores what ended an evaluation.
+func caught(err *error) {
+	switch p := recover().(type) {
+	case nil:
+	case *Error:
+		*err = p
+	default:
+		panic(p)
+	}
+}
+
+// unknownDetail is why a function of the library wants to know a value.
+const unknownDetail = "It depends on parameters here, and the function decides by it what to compute."
+
+// catch turns a declaration's complaint into an error at the call.
+func (m *machine) catch(at source.Span, f func() []ad.Ref) []ad.Ref {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case *stdlib.Error:
+			if p.Unknown {
+				m.fail(at, diag.UnknownInt, "%s", p.Msg).detailf("%s", unknownDetail).throw()
+			}
+			m.fail(at, diag.BadCall, "%s", p.Msg).throw()
+		case *ad.BuildError:
+			m.fail(at, diag.BadCall, "sizes do not match").detailf("%v", p).throw()
+		default:
+			panic(p)
+		}
+	}()
+	return f()
+}

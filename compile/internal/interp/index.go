@@ -1,0 +1,286 @@
+package interp
+
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// allSingle reports whether indices select one number.
+func allSingle(t types.Type, is []ir.Index) bool {
+	return len(is) == t.Rank() && !slices.ContainsFunc(is, func(i ir.Index) bool { return i.Kind != ir.IndexSingle })
+}
+
+// outOfRange ends the evaluation: index i of a dimension, counted from 1, that
+// has size elements.
+func (m *machine) outOfRange(at source.Span, i int64, size, dimension int, what string) {
+	m.fail(at, diag.IndexRange, "index %d is out of range", i).
+		detailf("%s has %d element%s in dimension %d; indices count from 1.", what, size, plural(size), dimension).throw()
+}
+
+// position finds the place of one number of a variable.
+func (s *scope) position(v *ir.Var, is []ir.Index) func(f *frame) (*array, int) {
+	id, what := v.ID, "`"+v.Name+"`"
+	at := make([]source.Span, len(is))
+	num := make([]func(*frame) int64, len(is))
+	for k, i := range is {
+		at[k], num[k] = i.At, s.expr(i.A).int
+	}
+	switch len(is) {
+	case 1:
+		first := num[0]
+		return func(f *frame) (*array, int) {
+			i := first(f)
+			a := f.arrays[id]
+			if n := a.shape[0]; uint64(i-1) >= uint64(n) {
+				f.m.outOfRange(at[0], i, n, 1, what)
+			}
+			return a, int(i - 1)
+		}
+	case 2:
+		first, second := num[0], num[1]
+		return func(f *frame) (*array, int) {
+			i, j := first(f), second(f)
+			a := f.arrays[id]
+			if n := a.shape[0]; uint64(i-1) >= uint64(n) {
+				f.m.outOfRange(at[0], i, n, 1, what)
+			}
+			n := a.shape[1]
+			if uint64(j-1) >= uint64(n) {
+				f.m.outOfRange(at[1], j, n, 2, what)
+			}
+			return a, int(i-1)*n + int(j-1)
+		}
+	}
+	return func(f *frame) (*array, int) {
+		p := 0
+		for k, number := range num {
+			i := number(f)
+			n := f.arrays[id].shape[k]
+			if uint64(i-1) >= uint64(n) {
+				f.m.outOfRange(at[k], i, n, k+1, what)
+			}
+			p = p*n + int(i-1)
+		}
+		return f.arrays[id], p
+	}
+}
+
+// pick is an index that has been evaluated.
+type pick struct {
+	kind ir.IndexKind
+	at   source.Span
+	list []int64 // IndexSingle: of one; IndexMulti
+	lo   int64   // IndexRange
+	hi   int64
+	last bool // hi is the size of the dimension
+}
+
+// selection evaluates indices, once for all leaves of a value.
+func (s *scope) selection(is []ir.Index) func(f *frame) []pick {
+	type index struct {
+		pick
+		a, b expr
+	}
+	list := make([]index, len(is))
+	for k, i := range is {
+		list[k].pick = pick{kind: i.Kind, at: i.At, lo: 1, last: i.B == nil}
+		if i.A != nil {
+			list[k].a = s.expr(i.A)
+		}
+		if i.B != nil {
+			list[k].b = s.expr(i.B)
+		}
+	}
+	return func(f *frame) []pick {
+		out := make([]pick, len(list))
+		for k := range list {
+			i := &list[k]
+			p := i.pick
+			switch p.kind {
+			case ir.IndexSingle, ir.IndexMulti:
+				p.list = i.a.array(f).ints
+			case ir.IndexRange:
+				if i.a.int != nil {
+					p.lo = i.a.int(f)
+				}
+				if i.b.int != nil {
+					p.hi = i.b.int(f)
+				}
+			}
+			out[k] = p
+		}
+		return out
+	}
+}
+
+// places are the positions of selected elements, and the shape of the selection.
+type places struct {
+	shape []int
+	start int
+	list  []int // nil: one after another from start on
+}
+
+func (p *places) at(k int) int {
+	if p.list == nil {
+		return p.start + k
+	}
+	return p.list[k]
+}
+
+// take copies selected elements.
+func (m *machine) take(a *array, p places) *array {
+	if p.list == nil {
+		return m.part(a, p.start, count(p.shape), p.shape)
+	}
+	return m.gather(a, p.list, p.shape)
+}
+
+// places finds the elements that picks select from a value of that shape.
+func (m *machine) places(shape []int, picks []pick, what string) places {
+	out := places{}
+	// at are the positions selected so far, in units of the dimensions gone
+	// through; nil: only start, and then all of the dimensions since, as long as
+	// what is selected lies together.
+	var at []int
+	whole := true // since the first dimension of which not one element is selected, all are
+	n := 1
+	for k, size := range shape {
+		p := pick{kind: ir.IndexAll}
+		if k < len(picks) {
+			p = picks[k]
+		}
+		switch p.kind {
+		case ir.IndexSingle:
+			i := p.list[0]
+			if i < 1 || i > int64(size) {
+				m.outOfRange(p.at, i, size, k+1, what)
+			}
+			if at == nil && n == 1 && len(out.shape) == 0 {
+				out.start = out.start*size + int(i-1)
+				continue
+			}
+			at = spread(at, out.start, n)
+			for j := range at {
+				at[j] = at[j]*size + int(i-1)
+			}
+			continue
+		case ir.IndexRange:
+			if p.last {
+				p.hi = int64(size)
+			}
+			length := int(max(0, p.hi-p.lo+1))
+			if length > 0 {
+				for _, i := range []int64{p.lo, p.hi} {
+					if i < 1 || i > int64(size) {
+						m.outOfRange(p.at, i, size, k+1, what)
+					}
+				}
+			}
+			out.shape = append(out.shape, length)
+			if at == nil && n == 1 && whole && (len(out.shape) == 1 || length == size) {
+				out.start = out.start*size + max(0, int(p.lo-1))
+				n, whole = length, length == size
+				if length == 0 {
+					out.start = 0
+				}
+				continue
+			}
+			if at == nil && length == size {
+				out.start, n = out.start*size, n*size
+				continue
+			}
+			at = cross(spread(at, out.start, n), size, length, func(j int) int { return int(p.lo-1) + j })
+		case ir.IndexMulti:
+			for _, i := range p.list {
+				if i < 1 || i > int64(size) {
+					m.outOfRange(p.at, i, size, k+1, what)
+				}
+			}
+			out.shape = append(out.shape, len(p.list))
+			at = cross(spread(at, out.start, n), size, len(p.list), func(j int) int { return int(p.list[j] - 1) })
+		case ir.IndexAll:
+			out.shape = append(out.shape, size)
+			if at == nil {
+				out.start, n = out.start*size, n*size
+				continue
+			}
+			at = cross(at, size, size, func(j int) int { return j })
+		}
+	}
+	out.list = at
+	return out
+}
+
+// spread lists positions: n of them from start on, unless they are listed.
+func spread(at []int, start, n int) []int {
+	if at != nil {
+		return at
+	}
+	at = make([]int, n)
+	for j := range at {
+		at[j] = start + j
+	}
+	return at
+}
+
+// cross goes one dimension of size elements on, of which pick tells n.
+func cross(at []int, size, n int, pick func(j int) int) []int {
+	out := make([]int, 0, len(at)*n)
+	for _, a := range at {
+		for j := range n {
+			out = append(out, a*size+pick(j))
+		}
+	}
+	return out
+}
+
+// index reads elements of a variable or of any other value.
+func (s *scope) index(e *ir.IndexExpr) expr {
+	if ref, ok := e.X.(*ir.VarRef); ok {
+		level := s.levels[ref.Var.ID]
+		if allSingle(ref.Var.Type, e.Indices) {
+			position := s.position(ref.Var, e.Indices)
+			if ref.Var.Type.Kind == types.Int {
+				return ofInt(func(f *frame) int64 {
+					a, p := position(f)
+					return a.ints[p]
+				})
+			}
+			return ofReal(level, func(f *frame) float64 {
+				a, p := position(f)
+				f.ref = none
+				if a.rec != nil {
+					f.ref = f.m.refAt(a, p)
+				}
+				return a.reals[p]
+			})
+		}
+		picked, id, what := s.selection(e.Indices), ref.Var.ID, "`"+ref.Var.Name+"`"
+		return typed(e.Ty, []ir.Level{level}, true, func(f *frame) *array {
+			picks := picked(f)
+			a := f.arrays[id]
+			return f.m.take(a, f.m.places(a.shape, picks, what))
+		})
+	}
+	x, picked := s.expr(e.X), s.selection(e.Indices)
+	const what = "this value"
+	if x.leaves != nil {
+		read := func(f *frame) []*array {
+			leaves, picks := x.leaves(f), picked(f)
+			out := make([]*array, len(leaves))
+			for k, a := range leaves {
+				out[k] = f.m.take(a, f.m.places(a.shape, picks, what))
+			}
+			return out
+		}
+		return ofLeaves(x.levels, true, read)
+	}
+	return typed(e.Ty, x.levels, true, func(f *frame) *array {
+		a := x.array(f)
+		return f.m.take(a, f.m.places(a.shape, picked(f), what))
+	})
+}

@@ -1,0 +1,260 @@
+package interp
+
+import (
+	"math"
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/stdlib/transform"
+)
+
+// Model is a program with its data, to be evaluated at points: the unconstrained
+// numbers of each parameter. It is never changed and may be shared.
+type Model struct {
+	opts   Options
+	known  *Known
+	params []parameter
+
+	transformed, model, generated stmt
+	// checks of the declared bounds of transformed parameters and generated
+	// quantities
+	checkTransformed, checkGenerated stmt
+}
+
+// parameter is a declared parameter, of one or several leaves.
+type parameter struct {
+	size   int
+	leaves []leaf
+}
+
+// leaf is a parameter of a simple type.
+type leaf struct {
+	v            *ir.Var
+	tr           transform.Transform
+	shape, free  []int
+	places       []int // of the unconstrained numbers among those of the parameter
+	lower, upper func(f *frame) *array
+	store        func(f *frame, a *array)
+}
+
+// New resolves a program for known data. Of the options, Print, Rand and Stop are
+// those of an evaluation.
+func New(known *Known, o Options) (m *Model, err error) {
+	defer caught(&err)
+	m = &Model{opts: o, known: known}
+	prog := known.prog
+	s := newResolver(prog, &m.opts).blocks(o.Propto)
+	f := m.begin(&m.opts, nil)
+	for _, leaves := range ir.Declared(prog.Parameters) {
+		m.params = append(m.params, s.parameter(f, leaves))
+	}
+	m.transformed, m.checkTransformed = s.block(prog.TransformedParameters), s.checkAll(prog.TransformedParameterVars)
+	m.model = s.block(prog.Model)
+	m.generated, m.checkGenerated = s.block(prog.GeneratedQuantities), s.checkAll(prog.GeneratedQuantityVars)
+	return m, nil
+}
+
+// parameter resolves the declaration of a parameter, whose sizes data decide.
+func (s *scope) parameter(f *frame, leaves []*ir.Var) parameter {
+	var p parameter
+	var free [][]int
+	for _, v := range leaves {
+		l := leaf{v: v, tr: transform.Of(v.Constraint.Kind, s.opts.Transforms), shape: s.sizes(v)(f), store: set(v)}
+		if l.free = l.shape; l.tr.Free != nil {
+			d := v.Type.Dims
+			l.free = append(slices.Clone(l.shape[:d]), l.tr.Free(l.shape[d:])...)
+		}
+		if e := v.Constraint.Lower; e != nil {
+			l.lower = s.expr(e).array
+		}
+		if e := v.Constraint.Upper; e != nil {
+			l.upper = s.expr(e).array
+		}
+		l.places = make([]int, count(l.free))
+		p.leaves, free = append(p.leaves, l), append(free, l.free)
+	}
+	slots := ir.FreeLayout(leaves, free)
+	p.size = len(slots)
+	for k, slot := range slots {
+		p.leaves[slot.Leaf].places[slot.Element] = k
+	}
+	return p
+}
+
+// Value is a log density with the sum of the absolute values of the numbers that
+// were added up: what rounding errors are relative to.
+type Value struct{ Density, Magnitude float64 }
+
+// Density evaluates the log density at a point.
+func (m *Model) Density(x [][]float64, env *ad.Env) (v Value, err error) {
+	defer caught(&err)
+	f := m.run(x, env, nil)
+	return Value{f.m.target.value, f.m.target.magnitude}, nil
+}
+
+// Record is what an evaluation did: a graph of the parameters' unconstrained
+// numbers, one input each, to the log density, without effects. It holds at the
+// point where it was made, and for derivatives of any order there.
+type Record struct {
+	Graph *ad.Graph
+	Value float64       // the log density
+	Sites []source.Span // of nodes, by ad.Site
+}
+
+// Record evaluates the log density at a point, with prints and rejections, and
+// records it.
+func (m *Model) Record(x [][]float64, env *ad.Env) (r *Record, err error) {
+	defer caught(&err)
+	rec := &recorder{g: ad.NewGraph(), sites: newSites()}
+	f := m.run(x, env, rec)
+	out := f.m.targetRef()
+	if out == none {
+		out = rec.g.Const(f.m.target.value)
+	}
+	rec.g.Output(out)
+	return &Record{Graph: rec.g, Value: f.m.target.value, Sites: rec.sites.spans}, nil
+}
+
+// Outputs evaluates parameters and transformed parameters and, with generated,
+// the generated quantities: one number after another as ir.Layout has them.
+func (m *Model) Outputs(x [][]float64, env *ad.Env, generated bool) (out []float64, err error) {
+	defer caught(&err)
+	prog := m.known.prog
+	o := m.options(env)
+	f := m.begin(&o, nil)
+	m.parameters(f, x)
+	m.transformed(f)
+	m.checkTransformed(f)
+	out = numbers(f, slices.Concat(prog.Parameters, prog.TransformedParameterVars), nil)
+	if generated {
+		m.generated(f)
+		m.checkGenerated(f)
+		out = numbers(f, prog.GeneratedQuantityVars, out)
+	}
+	return out, nil
+}
+
+// options are those of an evaluation.
+func (m *Model) options(env *ad.Env) Options {
+	o := m.opts
+	o.Rand, o.Print, o.Stop = env.Rand, env.Print, env.Stop
+	return o
+}
+
+// begin is a frame in which data and transformed data have their values.
+func (m *Model) begin(o *Options, rec *recorder) *frame {
+	mc := newMachine(o)
+	mc.rec = rec
+	f := newFrame(mc, m.known.prog.NumVars)
+	for i, v := range m.known.vars {
+		set(v)(f, m.known.of[i])
+	}
+	return f
+}
+
+// run evaluates the log density.
+func (m *Model) run(x [][]float64, env *ad.Env, rec *recorder) *frame {
+	o := m.options(env)
+	f := m.begin(&o, rec)
+	f.m.inModel = true
+	m.parameters(f, x)
+	m.transformed(f)
+	m.checkTransformed(f)
+	m.model(f)
+	return f
+}
+
+// parameters gives the parameters their values.
+func (m *Model) parameters(f *frame, x [][]float64) {
+	mc := f.m
+	for i, p := range m.params {
+		all := &array{shape: []int{p.size}, reals: x[i]}
+		if mc.rec != nil {
+			all.rec = &recorded{whole: mc.rec.g.Input(ad.Type{Shape: all.shape})}
+		}
+		for _, l := range p.leaves {
+			if mc.rec != nil {
+				mc.rec.begin(l.v.Span)
+			}
+			l.store(f, l.constrain(f, mc.gather(all, l.places, l.free)))
+		}
+	}
+}
+
+// constrain applies a transform and adds its log Jacobian.
+func (l *leaf) constrain(f *frame, free *array) *array {
+	m, v, tr := f.m, l.v, l.tr
+	args, lower, upper := l.arguments(f, free)
+	l.checkBounds(m, args, lower, upper)
+	item := l.shape[v.Type.Dims:]
+	out := m.compute(v.Span, args, false, func(g *ad.Graph, a []ad.Ref) []ad.Ref {
+		bounds := boundsOf(a, lower, upper)
+		y, jacobian := tr.Each(g, v.Type.Dims, a[0], item, func(x ad.Ref) (ad.Ref, []ad.Ref) { return tr.Constrain(g, x, item, bounds) })
+		outs := []ad.Ref{g.Broadcast(y, l.shape)}
+		for _, j := range jacobian {
+			if tr.Free == nil {
+				j = g.Broadcast(j, l.shape) // one number stands for all elements
+			}
+			outs = append(outs, g.Sum(j))
+		}
+		return outs
+	})
+	if m.opts.Jacobian {
+		for _, j := range out[1:] {
+			m.addAll(j)
+		}
+	}
+	return out[0]
+}
+
+// checkBounds rejects bounds between which nothing lies, and multipliers that are
+// not positive.
+func (l *leaf) checkBounds(m *machine, args []*array, lower, upper int) {
+	v := l.v
+	reject := func(text string) {
+		e := m.fail(v.Span, diag.Rejected, "%s", text)
+		e.Err = &ad.RejectError{Message: text}
+		e.throw()
+	}
+	switch {
+	case upper < 0:
+	case v.Constraint.Kind == types.OffsetMultiplier:
+		for _, x := range args[upper].floats() {
+			if !(x > 0) || math.IsInf(x, 1) {
+				reject(v.Name + ": the multiplier must be positive and finite, but is " + ad.FormatNumber(x))
+			}
+		}
+	case v.Constraint.Kind == types.LowerUpper && lower > 0:
+		lo, hi := args[lower].floats(), args[upper].floats()
+		for i := range max(len(lo), len(hi)) {
+			a, b := lo[i%len(lo)], hi[i%len(hi)]
+			if !(a < b) {
+				which := ""
+				if n := max(len(lo), len(hi)); n > 1 {
+					which = elementName("", l.shape, i)
+				}
+				reject("the lower bound of " + v.Name + which + " is not below its upper bound: " + ad.FormatNumber(a) + " and " + ad.FormatNumber(b))
+			}
+		}
+	}
+}
+
+// numbers appends the values of variables as outputs have them.
+func numbers(f *frame, vars []*ir.Var, out []float64) []float64 {
+	for _, leaves := range ir.Declared(vars) {
+		var shapes [][]int
+		var values [][]float64
+		for _, v := range leaves {
+			a := get(v)(f)
+			shapes, values = append(shapes, a.shape), append(values, a.floats())
+		}
+		for _, s := range ir.Layout(leaves, shapes) {
+			out = append(out, values[s.Leaf][s.Element])
+		}
+	}
+	return out
+}

@@ -1,0 +1,184 @@
+package interp
+
+import (
+	"math"
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// array is a value of a simple type: numbers of that shape, the last index
+// fastest. ints is not nil exactly for values of ints. Where a scalar is needed
+// as one of these, its shape is nil. Shapes are never changed; the numbers are,
+// by the variable that owns the array.
+type array struct {
+	shape []int
+	ints  []int64
+	reals []float64
+	rec   *recorded // nil: constants
+}
+
+func intArray(n int64) *array { return &array{ints: []int64{n}} }
+
+// realArray is a number that was recorded as r.
+func realArray(x float64, r ad.Ref) *array {
+	a := &array{reals: []float64{x}}
+	if r != ad.None {
+		a.rec = &recorded{whole: r}
+	}
+	return a
+}
+
+// count is the number of elements of a shape.
+func count(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	return n
+}
+
+func (a *array) isInt() bool { return a.ints != nil }
+
+// floats are the numbers as reals; they are not to be changed.
+func (a *array) floats() []float64 {
+	if !a.isInt() {
+		return a.reals
+	}
+	return toReals(a.ints)
+}
+
+func toReals(ints []int64) []float64 {
+	out := make([]float64, len(ints))
+	for i, n := range ints {
+		out[i] = float64(n)
+	}
+	return out
+}
+
+// unset is the content of a variable that has been assigned nothing.
+func unset(t types.Type, shape []int) *array {
+	a := &array{shape: shape}
+	if t.Kind == types.Int {
+		a.ints = make([]int64, count(shape))
+	} else {
+		a.reals = make([]float64, count(shape))
+	}
+	a.clear()
+	return a
+}
+
+// clear makes an array what it was before anything was assigned.
+func (a *array) clear() {
+	for i := range a.ints {
+		a.ints[i] = math.MinInt32
+	}
+	for i := range a.reals {
+		a.reals[i] = math.NaN()
+	}
+	a.rec = nil
+}
+
+// clone is a copy that somebody else may own.
+func (a *array) clone() *array {
+	b := *a
+	b.ints, b.reals, b.rec = slices.Clone(a.ints), slices.Clone(a.reals), a.rec.clone()
+	return &b
+}
+
+// part copies n elements from position at on.
+func (m *machine) part(a *array, at, n int, shape []int) *array {
+	out := &array{shape: shape}
+	if a.isInt() {
+		out.ints = append(make([]int64, 0, n), a.ints[at:at+n]...)
+		return out
+	}
+	out.reals = append(make([]float64, 0, n), a.reals[at:at+n]...)
+	if a.rec != nil {
+		out.rec = m.partOf(a, n, func(k int) int { return at + k })
+	}
+	return m.shaped(out)
+}
+
+// gather copies the elements at the given positions.
+func (m *machine) gather(a *array, places []int, shape []int) *array {
+	out := &array{shape: shape}
+	if a.isInt() {
+		out.ints = make([]int64, len(places))
+		for k, p := range places {
+			out.ints[k] = a.ints[p]
+		}
+		return out
+	}
+	out.reals = make([]float64, len(places))
+	for k, p := range places {
+		out.reals[k] = a.reals[p]
+	}
+	if a.rec != nil {
+		out.rec = m.partOf(a, len(places), func(k int) int { return places[k] })
+	}
+	return m.shaped(out)
+}
+
+// put stores the elements of b at positions of a, which place tells by their
+// number, in order: where a position occurs twice, the last stays.
+func (m *machine) put(a, b *array, place func(k int) int) {
+	if a.isInt() {
+		for k, x := range b.ints {
+			a.ints[place(k)] = x
+		}
+		return
+	}
+	for k, x := range b.reals {
+		a.reals[place(k)] = x
+	}
+	if a.rec != nil || b.rec != nil {
+		for k := range b.reals {
+			m.setRef(a, place(k), m.refAt(b, k))
+		}
+	}
+}
+
+// stack joins arrays of one shape to one that has a dimension more.
+func (m *machine) stack(t types.Type, shape []int, parts []*array) *array {
+	n := count(shape)
+	out := &array{shape: append([]int{len(parts)}, shape...)}
+	if t.Kind == types.Int {
+		out.ints = make([]int64, 0, n*len(parts))
+		for _, p := range parts {
+			out.ints = append(out.ints, p.ints...)
+		}
+		return out
+	}
+	out.reals = make([]float64, 0, n*len(parts))
+	for i, p := range parts {
+		out.reals = append(out.reals, p.reals...)
+		if p.rec != nil {
+			if out.rec == nil {
+				out.rec = &recorded{whole: ad.None, refs: absent(n * len(parts)), written: true}
+			}
+			for k := range n {
+				out.rec.refs[i*n+k] = m.refAt(p, k)
+			}
+		}
+	}
+	return out
+}
+
+// columnMajor are the positions of the numbers of a matrix by columns.
+func columnMajor(shape []int) []int {
+	rows, cols := shape[0], shape[1]
+	out := make([]int, 0, rows*cols)
+	for j := range cols {
+		for i := range rows {
+			out = append(out, i*cols+j)
+		}
+	}
+	return out
+}
+
+// isNumber reports whether values of a type are one number: complex ones are two.
+func isNumber(t types.Type) bool {
+	return t.Dims == 0 && (t.Kind == types.Int || t.Kind == types.Real)
+}

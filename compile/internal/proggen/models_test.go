@@ -1,0 +1,38 @@
+package proggen
+
+import (
+	"testing"
+)
+
+// TestModelsWellTyped: programs of templates pass the checker, and a seed always
+// gives the same one.
+func TestModelsWellTyped(t *testing.T) {
+	used := map[string]int{}
+	for seed := range uint64(400) {
+		p := NewModel(seed)
+		if err := valid(p.Text); err != nil {
+			t.Fatalf("seed %d\n%s\n%v", seed, p.Text, err)
+		}
+		if q := NewModel(seed); q.Text != p.Text || q.Data != p.Data {
+			t.Fatalf("seed %d gives two programs", seed)
+		}
+		for _, name := range p.Patterns {
+			used[name]++
+		}
+	}
+	for _, x := range templates {
+		if used[x.name] == 0 {
+			t.Errorf("the template %q is not used", x.name)
+		}
+	}
+}
+
+// TestFunctionsWellTyped: so do programs of functions for real Stan.
+func TestFunctionsWellTyped(t *testing.T) {
+	for seed := range uint64(20) {
+		p := NewFunctions(seed, 20)
+		if err := valid(p.Text); err != nil {
+			t.Fatalf("seed %d\n%s\n%v", seed, p.Text, err)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package serve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Limits is what one request may use.
+type Limits struct {
+	Bytes    int64 `json:"bytes"`
+	Elements int64 `json:"elements"`
+	Draws    int64 `json:"draws"`
+	Prints   int64 `json:"prints"`
+	Seconds  int64 `json:"seconds"`
+	Memory   int64 `json:"memory"`
+}
+
+// Limit is one of the limits.
+type Limit struct {
+	Name    string
+	Doc     string
+	Unit    string // of the option's value
+	Default int64
+	Least   int64
+	Most    int64
+	Of      func(*Limits) *int64
+}
+
+// Table holds the limits in the order of the documentation. Statements, and the
+// memory of compile and bind by their own account, come here when the engine
+// counts them; until then the walls Seconds and Memory bound both.
+var Table = []Limit{
+	{"bytes", "size of the request", "bytes", 16 << 20, 1, 1 << 40, func(l *Limits) *int64 { return &l.Bytes }},
+	{"elements", "numbers in the data, and numbers in the answer", "number", 10_000_000, 1, 1 << 40, func(l *Limits) *int64 { return &l.Elements }},
+	{"draws", "transitions of all chains together, warm-up included", "number", 1_000_000, 1, 1 << 40, func(l *Limits) *int64 { return &l.Draws }},
+	{"prints", "lines that print statements print; what comes after is dropped and counted", "number", 1000, 0, 1 << 40, func(l *Limits) *int64 { return &l.Prints }},
+	{"seconds", "time from the start of the work to its answer", "seconds", 60, 1, 1 << 30, func(l *Limits) *int64 { return &l.Seconds }},
+	{"memory", "bytes of memory of the process, on Linux", "bytes", 1 << 30, 256 << 20, 1 << 50, func(l *Limits) *int64 { return &l.Memory }},
+}
+
+// DefaultLimits are those of the table.
+func DefaultLimits() Limits {
+	var l Limits
+	for _, row := range Table {
+		*row.Of(&l) = row.Default
+	}
+	return l
+}
+
+// Check says whether the limits are possible.
+func (l Limits) Check() error {
+	for _, row := range Table {
+		if v := *row.Of(&l); v < row.Least || v > row.Most {
+			return fmt.Errorf("the limit %s must be between %d and %d, but is %d", row.Name, row.Least, row.Most, v)
+		}
+	}
+	return nil
+}
+
+// Lowered is the limits with those lowered that a request names. A request cannot
+// raise them.
+func (l Limits) Lowered(by map[string]int64) (Limits, error) {
+	for name, v := range by {
+		i := slices.IndexFunc(Table, func(row Limit) bool { return row.Name == name })
+		if i < 0 {
+			var names []string
+			for _, row := range Table {
+				names = append(names, row.Name)
+			}
+			return l, &Failure{Kind: "request", Message: fmt.Sprintf("there is no limit %q, but %s", name, strings.Join(names, ", "))}
+		}
+		row := Table[i]
+		if v < row.Least {
+			return l, &Failure{Kind: "request", Message: fmt.Sprintf("the limit %s must be at least %d, but is %d", name, row.Least, v)}
+		}
+		p := row.Of(&l)
+		*p = min(*p, v)
+	}
+	return l, nil
+}
+
+// Failure is why a process has no result, as it is answered.
+type Failure struct {
+	// Kind is request (it is not what it should be), model (the model or its
+	// data are wrong, or their run fails), limit, or internal.
+	Kind     string `json:"kind"`
+	Limit    string `json:"limit,omitempty"` // the name of the limit, of the kind limit
+	Message  string `json:"message"`
+	Messages any    `json:"messages,omitempty"` // with places, as ppl check --json has them
+}
+
+func (f *Failure) Error() string { return f.Message }
+
+// Passed is the failure to keep a limit.
+func Passed(limit, format string, args ...any) *Failure {
+	return &Failure{Kind: "limit", Limit: limit, Message: fmt.Sprintf(format, args...)}
+}

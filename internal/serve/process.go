@@ -1,0 +1,132 @@
+package serve
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+// process is a process that does one job, seen from the server.
+type process struct {
+	cmd    *exec.Cmd
+	stdin  io.Closer // closing it ends the process
+	out    *bufio.Reader
+	stderr head
+	ctx    context.Context // whose end kills it
+	cancel context.CancelCauseFunc
+	timer  *time.Timer
+}
+
+// errTime is why a process is ended that has not ended itself in time.
+var errTime = errors.New("out of time")
+
+// killAfter is how much later than a process itself the server enforces its time.
+const killAfter = 2 * time.Second
+
+// start starts a process and gives it its job. It is killed when the context is
+// done or the time of the limits is over.
+func start(ctx context.Context, command func(context.Context) *exec.Cmd, j *job) (*process, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	p := &process{ctx: ctx, cancel: cancel}
+	p.cmd = command(ctx)
+	p.cmd.WaitDelay = time.Second
+	p.cmd.Stderr = &p.stderr
+	stdin, err := p.cmd.StdinPipe()
+	if err != nil {
+		cancel(nil)
+		return nil, err
+	}
+	p.stdin = stdin
+	stdout, err := p.cmd.StdoutPipe()
+	if err == nil {
+		err = p.cmd.Start()
+	}
+	if err != nil {
+		cancel(nil)
+		return nil, err
+	}
+	p.out = bufio.NewReader(stdout)
+	p.timer = time.AfterFunc(time.Duration(j.Limits.Seconds)*time.Second+killAfter, func() { cancel(errTime) })
+	// A process that ends without reading has said why; it is found out by end.
+	_ = j.write(stdin)
+	return p, nil
+}
+
+// done stops the process's clock: its answer is on the way.
+func (p *process) done() { p.timer.Stop() }
+
+// end ends the process, if it has not ended, and gives back what it has used.
+func (p *process) end() *os.ProcessState {
+	p.timer.Stop()
+	p.stdin.Close()
+	p.cancel(nil)
+	_ = p.cmd.Wait() // it may well have been killed
+	return p.cmd.ProcessState
+}
+
+// failure reads the payload of a failure, of a process that is not trusted.
+func (p *process) failure(length int64) *Failure {
+	text := make([]byte, length)
+	var f struct {
+		Failure
+		Messages json.RawMessage `json:"messages"`
+	}
+	if _, err := io.ReadFull(p.out, text); err != nil {
+		return lost
+	}
+	if json.Unmarshal(text, &f) != nil {
+		return &Failure{Kind: "internal"}
+	}
+	if len(f.Messages) > 0 {
+		f.Failure.Messages = f.Messages
+	}
+	return &f.Failure
+}
+
+var lost = &Failure{Kind: "internal", Message: "the process has ended without an answer; the log of the server says more"}
+
+// silence is why a process has ended without an answer. state and stderr are
+// those of the ended process.
+func silence(ctx context.Context, state *os.ProcessState, stderr string) *Failure {
+	switch {
+	case errors.Is(context.Cause(ctx), errTime) || state != nil && strings.Contains(state.String(), "CPU time limit"):
+		return Passed("seconds", "the work takes longer than its limit")
+	case strings.Contains(stderr, "stack exceeds"):
+		return Passed("memory", "functions that call themselves go too deep")
+	case strings.Contains(stderr, "out of memory"), strings.Contains(stderr, "cannot allocate memory"), strings.Contains(stderr, "errno=12"):
+		return Passed("memory", "the work needs more memory than its limit")
+	case state != nil && state.String() == "signal: killed":
+		// Not by this program: by the system, which was short of memory.
+		return Passed("memory", "the system has ended the process, probably because the machine is short of memory")
+	}
+	return lost
+}
+
+// head keeps the beginning of what is written to it, where Go's runtime says why
+// it gives up.
+type head struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+const maxHead = 8 << 10
+
+func (h *head) Write(b []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.text = append(h.text, b[:min(len(b), maxHead-len(h.text))]...)
+	return len(b), nil
+}
+
+func (h *head) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return string(h.text)
+}

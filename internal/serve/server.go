@@ -1,0 +1,303 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/ppl-lang/ppl/internal/web"
+)
+
+// Options say what a server does.
+type Options struct {
+	// Command makes the command of a process, which calls [Work]. It is killed
+	// when the context is done.
+	Command func(context.Context) *exec.Cmd
+
+	Kinds  []string // of work: each is a path, /v1/KIND
+	Limits Limits   // of each request
+
+	Processes int // that work at a time
+	Queue     int // requests that may wait for one
+
+	Log *slog.Logger // a line per request
+}
+
+// Server answers requests by processes.
+type Server struct {
+	o       Options
+	slots   chan struct{} // one per process
+	waiting atomic.Int64  // requests admitted: those at work and those in the queue
+
+	metrics  web.Metrics
+	requests web.Counter
+	seconds  web.Counter
+	waits    web.Counter
+	passed   web.Counter
+	cpu      web.Counter
+	memory   web.Counter
+}
+
+// New makes a server. Nothing runs before [Server.Mount].
+func New(o Options) (*Server, error) {
+	if err := o.Limits.Check(); err != nil {
+		return nil, err
+	}
+	if o.Processes < 1 || o.Queue < 0 {
+		return nil, fmt.Errorf("%d processes and a queue of %d: there must be at least 1, and 0", o.Processes, o.Queue)
+	}
+	s := &Server{o: o, slots: make(chan struct{}, o.Processes)}
+	m := &s.metrics
+	times := []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120}
+	s.requests = m.Counter("ppl_requests_total", "Requests answered, by the kind of work and the status of HTTP; 499: the client has gone.")
+	s.seconds = m.Histogram("ppl_request_seconds", "Time from a request to the end of its answer, by the kind of work.", times...)
+	s.waits = m.Histogram("ppl_queue_seconds", "Time that requests have waited for a process.", times...)
+	s.passed = m.Counter("ppl_limits_total", "Requests that have passed a limit, by its name.")
+	s.cpu = m.Counter("ppl_process_cpu_seconds_total", "Time of processors that processes have used, by the kind of work.")
+	s.memory = m.Histogram("ppl_process_memory_bytes", "Largest memory of each process (resident).", 32<<20, 64<<20, 128<<20, 256<<20, 512<<20, 1<<30, 2<<30, 4<<30, 8<<30)
+	m.Gauge("ppl_processes", "Processes at work.", func() float64 { return float64(len(s.slots)) })
+	m.Gauge("ppl_queue", "Requests that wait for a process.", func() float64 { return float64(max(0, s.waiting.Load()-int64(len(s.slots)))) })
+	m.Gauge("ppl_processes_limit", "Processes that may work at a time.", func() float64 { return float64(o.Processes) })
+	began := float64(time.Now().UnixMilli()) / 1000
+	m.Gauge("process_start_time_seconds", "When the server has started, since 1970.", func() float64 { return began })
+	return s, nil
+}
+
+// Mount adds the paths: POST /v1/KIND for each kind of work, GET /v1/limits,
+// GET /metrics, and GET /healthz, which needs no token.
+func (s *Server) Mount(w *web.Server) {
+	for _, kind := range s.o.Kinds {
+		w.Handle("POST /v1/"+kind, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, kind) }))
+	}
+	w.Handle("GET /v1/limits", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { web.Answer(w, http.StatusOK, s.o.Limits) }))
+	w.Handle("GET /metrics", &s.metrics)
+	w.HandleOpen("GET /healthz", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		web.Answer(w, http.StatusOK, map[string]string{"status": "ok"})
+	}))
+}
+
+// statusGone is what logs call the status of a request whose client has gone.
+const statusGone = 499
+
+// errGone says that nobody waits for the answer any more.
+var errGone = &web.Error{Status: statusGone, Kind: "request", Message: "the client has gone"}
+
+// serve answers one request.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, kind string) {
+	began := time.Now()
+	status := http.StatusOK
+	a := &answer{w: w, stream: strings.Contains(r.Header.Get("Accept"), "text/event-stream")}
+	err := s.work(r, a, kind)
+	attrs := []any{"work", kind, "client", r.RemoteAddr}
+	if err != nil {
+		status = err.Status
+		attrs = append(attrs, "error", err.Message)
+		if err.Kind == "limit" {
+			s.passed(1, "limit", err.Limit)
+		}
+		if status != statusGone {
+			a.fail(err)
+		}
+	}
+	elapsed := time.Since(began)
+	s.requests(1, "work", kind, "status", strconv.Itoa(status))
+	s.seconds(elapsed.Seconds(), "work", kind)
+	s.o.Log.Info("request", append(attrs, "status", status, "seconds", float64(elapsed.Milliseconds())/1000)...)
+	if a.broken {
+		panic(http.ErrAbortHandler) // so that the client does not take the part for the whole
+	}
+}
+
+// work reads the request, waits for its turn, and has it done.
+func (s *Server) work(r *http.Request, a *answer, kind string) *web.Error {
+	ctx := r.Context()
+	// Admission comes first: it bounds how many requests are in memory.
+	if s.waiting.Add(1) > int64(s.o.Processes+s.o.Queue) {
+		s.waiting.Add(-1)
+		a.w.Header().Set("Retry-After", "1")
+		return &web.Error{Status: http.StatusServiceUnavailable, Kind: "busy", Message: fmt.Sprintf("%d requests are waiting already", s.o.Queue)}
+	}
+	defer s.waiting.Add(-1)
+	body, err := web.ReadJSON(a.w, r, s.o.Limits.Bytes)
+	if err != nil {
+		if e, ok := errors.AsType[*web.Error](err); ok {
+			return e
+		}
+		return &web.Error{Status: http.StatusBadRequest, Kind: "request", Message: "the request does not come in whole: " + err.Error()}
+	}
+	waits := time.Now()
+	select {
+	case s.slots <- struct{}{}:
+	case <-ctx.Done():
+		return gone(ctx)
+	}
+	defer func() { <-s.slots }()
+	s.waits(time.Since(waits).Seconds())
+
+	p, err := start(ctx, s.o.Command, &job{Kind: kind, Stream: a.stream, Limits: s.o.Limits, body: body})
+	if err != nil && ctx.Err() != nil {
+		return gone(ctx)
+	}
+	if err != nil {
+		s.o.Log.Error("cannot start a process", "error", err)
+		return &web.Error{Status: http.StatusServiceUnavailable, Kind: "busy", Message: "no process can be started"}
+	}
+	out := s.relay(p, a)
+	state := p.end()
+	s.account(kind, state)
+	if a.gone || ctx.Err() != nil && !a.whole {
+		return gone(ctx)
+	}
+	if out == nil {
+		return nil
+	}
+	if out == lost { // find out more
+		stderr := p.stderr.String()
+		out = silence(p.ctx, state, stderr)
+		if out == lost {
+			s.o.Log.Error("a process has ended without an answer", "work", kind, "state", fmt.Sprint(state), "stderr", stderr)
+		}
+	} else if out.Kind == "internal" {
+		s.o.Log.Error("a process has failed", "work", kind, "stderr", p.stderr.String())
+		out = &Failure{Kind: "internal", Message: "the work has failed by a fault of this program; the log of the server says more"}
+	}
+	return refuse(out)
+}
+
+// gone is the answer when the context of a request is done: nobody waits for it,
+// or the server is ending.
+func gone(ctx context.Context) *web.Error {
+	if errors.Is(context.Cause(ctx), web.ErrEnding) {
+		return &web.Error{Status: http.StatusServiceUnavailable, Kind: "busy", Message: web.ErrEnding.Error()}
+	}
+	return errGone
+}
+
+// relay passes the events of a process on to the client. It returns the failure
+// that the process tells, lost if it tells nothing, or nil.
+func (s *Server) relay(p *process, a *answer) *Failure {
+	maxResult := 64<<20 + 32*s.o.Limits.Elements // a number has at most 25 characters
+	for {
+		event, length, err := readHead(p.out, maxResult)
+		switch {
+		case errors.Is(err, errFrame):
+			s.o.Log.Error("a process has sent something else than an answer")
+			return &Failure{Kind: "internal"}
+		case err != nil:
+			return lost
+		case event == eventFailure:
+			return p.failure(length)
+		case event == eventResult:
+			p.done()
+			if !a.result(p.out, length) {
+				return lost
+			}
+			return nil
+		case !a.stream:
+			_, err = io.CopyN(io.Discard, p.out, length)
+		default:
+			err = a.sent(a.event(event, p.out, length))
+		}
+		if err != nil {
+			return lost
+		}
+	}
+}
+
+// account enters what an ended process has used.
+func (s *Server) account(kind string, state *os.ProcessState) {
+	if state == nil {
+		return
+	}
+	s.cpu((state.UserTime() + state.SystemTime()).Seconds(), "work", kind)
+	if bytes := peak(state); bytes > 0 {
+		s.memory(float64(bytes))
+	}
+}
+
+// refuse turns a failure into an answer.
+func refuse(f *Failure) *web.Error {
+	e := &web.Error{Status: http.StatusInternalServerError, Kind: f.Kind, Limit: f.Limit, Message: f.Message, Messages: f.Messages}
+	switch {
+	case f.Kind == "request":
+		e.Status = http.StatusBadRequest
+	case f.Kind == "model":
+		e.Status = http.StatusUnprocessableEntity
+	case f.Kind == "limit" && f.Limit == "seconds":
+		e.Status = http.StatusGatewayTimeout
+	case f.Kind == "limit":
+		e.Status = http.StatusUnprocessableEntity
+	default:
+		e.Kind = "internal"
+	}
+	return e
+}
+
+// answer is what a client is told: events, then a result or an error; or only
+// one of the latter two.
+type answer struct {
+	w      http.ResponseWriter
+	stream bool        // as events
+	events *web.Stream // once the first event was sent
+	whole  bool        // the result was sent
+	broken bool        // a part of the answer was sent, and there will be no more
+	gone   bool        // since the client does not take it
+}
+
+func (a *answer) event(event string, r io.Reader, n int64) error {
+	if a.events == nil {
+		a.events = web.NewStream(a.w)
+	}
+	return a.events.Send(event, r, n)
+}
+
+// result sends the n bytes of r, the last that a client is sent, and says whether
+// it could.
+func (a *answer) result(r io.Reader, n int64) bool {
+	var err error
+	if a.stream {
+		err = a.event(eventResult, r, n)
+	} else {
+		h := a.w.Header()
+		h.Set("Content-Type", "application/json")
+		h.Set("Content-Length", strconv.FormatInt(n+1, 10))
+		_ = http.NewResponseController(a.w).SetWriteDeadline(time.Now().Add(web.WriteTimeout))
+		if _, err = io.CopyN(a.w, r, n); err == nil {
+			_, err = io.WriteString(a.w, "\n")
+		}
+	}
+	a.whole = a.sent(err) == nil
+	return a.whole
+}
+
+// sent notes what became of a part of the answer.
+func (a *answer) sent(err error) error {
+	if err != nil {
+		a.broken = true
+		// Else it is the process that has stopped in the middle.
+		a.gone = !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF)
+	}
+	return err
+}
+
+// fail sends an error: with its status if nothing was sent before, else as an
+// event.
+func (a *answer) fail(e *web.Error) {
+	switch {
+	case a.broken:
+		return
+	case a.events == nil:
+		web.Fail(a.w, e)
+		return
+	}
+	_ = a.sent(a.events.SendJSON(eventFailure, map[string]*web.Error{"error": e}))
+}

@@ -1,0 +1,160 @@
+package serve
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Handler does one kind of work, in a process of its own. What it returns is
+// answered as JSON. An error that is no *[Failure] is of the kind internal.
+type Handler func(ctx context.Context, c *Call) (any, error)
+
+// Call is the work of one process.
+type Call struct {
+	Body   []byte // the request
+	Stream bool   // events are sent on as they come; else they are dropped
+	Limits Limits // what may be used; see [Call.Lower]
+
+	mu    sync.Mutex
+	out   io.Writer
+	ended bool
+	timer *time.Timer
+	began time.Time
+}
+
+// exitWalls is the exit code of a process whose walls could not be set.
+const exitWalls = 3
+
+// Work is what a process does: it reads its job from stdin, has it done and
+// writes the answer to stdout. It sets the walls of the process, and ends it when
+// stdin ends, so it is for a program that does nothing else. It returns the exit
+// code.
+func Work(stdin io.Reader, stdout, stderr io.Writer, handlers map[string]Handler) int {
+	// Ctrl-C in a terminal is sent to the server's processes, too; the server
+	// decides when they end.
+	signal.Ignore(os.Interrupt, syscall.SIGTERM)
+	in := bufio.NewReader(stdin)
+	c := &Call{out: stdout, began: time.Now()}
+	// The head of the job is the server's own; what is the stranger's comes after.
+	head, err := in.ReadBytes('\n')
+	var j job
+	if err == nil {
+		err = json.Unmarshal(head, &j)
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "this command is started by ppl serve:", err)
+		return 2
+	}
+	if err := setWalls(j.Limits); err != nil {
+		fmt.Fprintln(stderr, "cannot set the limits of a process:", err)
+		return exitWalls
+	}
+	c.Limits, c.Stream = j.Limits, j.Stream
+	c.timer = time.AfterFunc(time.Hour, func() {
+		c.end(eventFailure, Passed("seconds", "the work takes longer than %d s", c.Limits.Seconds))
+		os.Exit(0) // whatever is going on
+	})
+	c.setTimer()
+	c.Body = make([]byte, j.Length)
+	if _, err := io.ReadFull(in, c.Body); err != nil {
+		return 2
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		in.ReadByte() // nothing comes any more, so that is the end
+		cancel()
+		os.Exit(0)
+	}()
+	result, err := c.do(ctx, handlers[j.Kind])
+	if err == nil {
+		err = c.end(eventResult, result)
+	}
+	if err != nil {
+		failure, ok := errors.AsType[*Failure](err)
+		if !ok {
+			fmt.Fprintln(stderr, err)
+			failure = &Failure{Kind: "internal", Message: err.Error()}
+		}
+		if err := c.end(eventFailure, failure); err != nil {
+			fmt.Fprintln(stderr, err)
+			return 1
+		}
+	}
+	return 0
+}
+
+// do calls the handler; a panic is an error.
+func (c *Call) do(ctx context.Context, h Handler) (result any, err error) {
+	if h == nil {
+		return nil, errors.New("no such work")
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			result = nil
+		}
+	}()
+	return h(ctx, c)
+}
+
+// Lower lowers limits for the rest of the work, as the request asks.
+func (c *Call) Lower(by map[string]int64) error {
+	lower, err := c.Limits.Lowered(by)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	c.Limits = lower
+	c.mu.Unlock()
+	c.setTimer()
+	return setWalls(lower)
+}
+
+// setTimer ends the process after its seconds.
+func (c *Call) setTimer() {
+	c.timer.Reset(time.Until(c.began.Add(time.Duration(c.Limits.Seconds) * time.Second)))
+}
+
+// Progress sends how far the work is, where that is wanted.
+func (c *Call) Progress(v any) error { return c.event(eventProgress, v) }
+
+// Print sends a printed line, where that is wanted.
+func (c *Call) Print(v any) error { return c.event(eventPrint, v) }
+
+func (c *Call) event(event string, v any) error {
+	if !c.Stream {
+		return nil
+	}
+	return c.send(event, v, false)
+}
+
+// end sends the last event; what comes after is dropped.
+func (c *Call) end(event string, v any) error { return c.send(event, v, true) }
+
+func (c *Call) send(event string, v any, last bool) error {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return nil
+	}
+	c.ended = last
+	return writeFrame(c.out, event, bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+}
