@@ -72,9 +72,6 @@ func NewSession(target LogDensity, cfg Config) (*Session, error) {
 			return nil, fmt.Errorf("infer: %s is a nil %T", part.name, part.value)
 		}
 	}
-	if cfg.Thin < 0 || cfg.Refresh < 0 || cfg.FirstID < 0 {
-		return nil, errors.New("infer: Thin, Refresh and FirstID must not be negative")
-	}
 	if n := max(cfg.Warmup, cfg.Draws); n > maxTransitions {
 		return nil, fmt.Errorf("infer: %d transitions of warm-up and %d draws: there can be at most %d of either", cfg.Warmup, cfg.Draws, maxTransitions)
 	}

@@ -626,7 +626,12 @@ func TestInit(t *testing.T) {
 		t.Errorf("%d evaluations, error %q", s.seq.Load(), msg)
 	}
 	// Bad options.
-	for _, init := range []infer.Init{infer.Uniform{Radius: -1}, infer.Uniform{Radius: math.NaN()}, infer.At{Positions: [][]float64{{1, 2}}}} {
+	for _, init := range []infer.Init{infer.Uniform{Radius: -1}, infer.Uniform{Radius: math.NaN()}, infer.At{Positions: [][]float64{{1}}, Radius: math.Inf(1)}} {
+		if _, err := infer.NewSession(target(nil), infer.Config{Sampler: nuts.Sampler{}, Init: init}); err == nil {
+			t.Errorf("%v passes", init)
+		}
+	}
+	for _, init := range []infer.Init{infer.At{Positions: [][]float64{{1, 2}}}} {
 		if _, msg := fail(target(func(float64) error { return nil }), infer.Config{Init: init}); msg == "" {
 			t.Errorf("%v passes", init)
 		}

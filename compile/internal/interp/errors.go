@@ -102,6 +102,9 @@ func (m *machine) catch(at source.Span, f func() []ad.Ref) []ad.Ref {
 			}
 			m.fail(at, diag.BadCall, "%s", p.Msg).throw()
 		case *ad.BuildError:
+			if p.TooLarge {
+				m.fail(at, diag.BadCall, "%s", p.Msg).throw()
+			}
 			m.fail(at, diag.BadCall, "sizes do not match").detailf("%v", p).throw()
 		default:
 			panic(p)
