@@ -129,6 +129,11 @@ func ReadAdapted(path string) ([]Adapted, error) {
 	if err != nil {
 		return nil, err
 	}
+	return ParseAdapted(path, text)
+}
+
+// ParseAdapted is [ReadAdapted] of a text; path stands in messages.
+func ParseAdapted(path string, text []byte) ([]Adapted, error) {
 	var file struct {
 		Chains []Adapted `json:"chains"`
 	}

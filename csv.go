@@ -63,7 +63,10 @@ func writeRows(w *draws.File, store *draws.Store, chain int) error {
 }
 
 // output is the CSV files of a run, while they are written.
-type output struct{ files []*chainFile }
+type output struct {
+	files []*chainFile
+	thin  int
+}
 
 // chainFile is the file of one chain.
 type chainFile struct {
@@ -82,7 +85,7 @@ func (e *outputError) Unwrap() error { return e.error }
 // createOutput creates the files, under names of their own until they are
 // complete. Nothing is left behind after an error.
 func (f *Fit) createOutput(base string) (*output, error) {
-	out := &output{}
+	out := &output{thin: max(f.config.Thin, 1)}
 	for i := range f.config.Chains {
 		id := f.config.FirstID + i
 		path := fmt.Sprintf("%s_%d.csv", base, id)
@@ -138,6 +141,9 @@ func (o *output) finish(report infer.Report) ([]string, error) {
 		if !file.adapted && complete {
 			errs = append(errs, file.adaptation(r))
 		}
+		if err := file.restate(report.Chains[i], o.thin); err != nil {
+			errs = append(errs, err)
+		}
 		if err := file.Finish(draws.Elapsed{Warmup: r.Warmup.Elapsed, Sampling: r.Sampling.Elapsed}); err != nil {
 			errs = append(errs, err)
 			continue
@@ -148,6 +154,18 @@ func (o *output) finish(report infer.Report) ([]string, error) {
 		return names, &outputError{err}
 	}
 	return names, nil
+}
+
+// restate makes the head of a file say how many transitions it is of: fewer than
+// were planned, if the run was ended early. Readers conclude from it how many
+// lines there are, thinning taken into account.
+func (c *chainFile) restate(r infer.ChainReport, thin int) error {
+	if r.Sampling.Transitions == 0 && r.Warmup.Transitions == 0 {
+		return nil // nothing is known of the chain but its draws
+	}
+	return errors.Join(
+		c.Restate("num_samples", strconv.Itoa(r.Sampling.Transitions)),
+		c.Restate("num_warmup", strconv.Itoa(r.Warmup.Transitions)))
 }
 
 // keep ends the files as they are, after an error.
@@ -214,7 +232,7 @@ func (f *Fit) settings(id int, path string) []draws.Setting {
 			{Name: "sample", Group: true, Children: append([]draws.Setting{
 				setting("num_samples", strconv.Itoa(cfg.Draws), "1000"),
 				setting("num_warmup", strconv.Itoa(cfg.Warmup), "1000"),
-				setting("save_warmup", strconv.FormatBool(cfg.SaveWarmup), "false"),
+				setting("save_warmup", strconv.Itoa(count(cfg.SaveWarmup)), "0"), // readers of all ages take a number
 				setting("thin", strconv.Itoa(cfg.Thin), "1"),
 			}, append(algorithm(cfg.Sampler), setting("num_chains", "1", "1"))...)},
 		}},
@@ -232,6 +250,13 @@ func (f *Fit) settings(id int, path string) []draws.Setting {
 		{Name: "stanc_version", Value: "ppl " + Version()},
 		{Name: "stancflags"},
 	}
+}
+
+func count(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 // setting marks values that are CmdStan's defaults.

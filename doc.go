@@ -10,9 +10,17 @@
 //	sample.go  Sample: a Posterior and Options to a Fit
 //	record.go  what becomes of draws while they are made: files, journals to resume from
 //	adapted.go what a later run can start from
+//	seal.go    the checksum in JSON files that are read back
 //	folds.go   cross-validation: posteriors without some observations, for tuning
 //	fit.go     Fit: draws, summary, what to make of it
+//	variables.go draws of a quantity or of a whole variable
+//	findings.go what is wrong with a run beyond its draws; rejections.go: what was rejected
 //	csv.go     draws as CmdStan's CSV files
+//	folder.go  Record: what a folder keeps of a run beside its draws
+//	readfit.go ReadFit, ReadCSV: a run read back
+//	derive.go  Model.Derive: log likelihood of observations and replicated data, from the model's text
+//	prior.go   Model.SamplePrior: draws from the prior
+//	generate.go Posterior.GenerateFrom: generated quantities of old draws
 //	errors.go  Diagnostics: errors with the places that they are about
 //
 // The three steps are separate because each takes its own time and is used

@@ -1,14 +1,19 @@
 package ppl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
@@ -21,6 +26,80 @@ func (e *InterruptedError) Error() string {
 }
 
 func (e *InterruptedError) Unwrap() error { return e.Cause }
+
+// DamagedError says that a run cannot be resumed from its files as they are,
+// and what could be saved with [Options.Salvage].
+type DamagedError struct{ Chains []DamagedChain }
+
+// DamagedChain is a chain whose journal is damaged.
+type DamagedChain struct {
+	ID int
+	*draws.Found
+}
+
+func (e *DamagedError) Error() string {
+	text := "what was saved of the run is damaged:"
+	for _, c := range e.Chains {
+		for _, what := range c.Damage {
+			text += fmt.Sprintf("\n  chain %d: %s", c.ID, what)
+		}
+		text += fmt.Sprintf("\n  chain %d: %s", c.ID, c.Outcome())
+	}
+	return text
+}
+
+// chainsError is the failure of several chains for one reason.
+type chainsError struct {
+	ids []string
+	err error
+}
+
+func (e *chainsError) Error() string {
+	return "chains " + strings.Join(e.ids, ", ") + ": " + e.err.Error()
+}
+
+func (e *chainsError) Unwrap() error { return e.err }
+
+// together makes one error of those of chains that could not start because of the
+// same statement: impossible data are told of once.
+func together(failures []error) []error {
+	reason := func(err error) (key string, c *infer.ChainError) {
+		var rejection *compile.Rejection
+		if !errors.As(err, &c) || !errors.As(err, new(*infer.InitError)) {
+			return "", nil
+		}
+		if errors.As(err, &rejection) && rejection.Span.IsValid() { // the numbers in messages differ
+			return fmt.Sprint(rejection.Span.Begin()), c
+		}
+		return c.Err.Error(), c
+	}
+	var out []error
+	groups := map[string]*chainsError{}
+	for _, err := range failures {
+		key, c := reason(err)
+		if c == nil {
+			out = append(out, err)
+			continue
+		}
+		if g := groups[key]; g != nil {
+			g.ids = append(g.ids, strconv.Itoa(c.ID))
+			slices.SortFunc(g.ids, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+			continue
+		}
+		groups[key] = &chainsError{[]string{strconv.Itoa(c.ID)}, c.Err}
+		out = append(out, groups[key])
+	}
+	for i, err := range out {
+		if g, ok := err.(*chainsError); ok && len(g.ids) == 1 {
+			for _, f := range failures {
+				if _, c := reason(f); c != nil && c.Err == g.err {
+					out[i] = f
+				}
+			}
+		}
+	}
+	return out
+}
 
 // Diagnostics takes an error of this package apart into messages with places,
 // which diag.Render shows with the lines of the source. It returns nil for an

@@ -147,7 +147,10 @@ func ExampleSample() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p := fit.Values("p")
+	p, err := fit.Values("p")
+	if err != nil {
+		log.Fatal(err)
+	}
 	above := 0
 	for _, v := range p {
 		if v > 0.5 {

@@ -6,3 +6,9 @@ func SnapshotAlways(o Options) Options {
 	o.snapshotEvery = -1
 	return o
 }
+
+// KeepLittle has draws read back from journals almost from the beginning.
+func KeepLittle(o Options) Options {
+	o.keepInMemory = 1000
+	return o
+}

@@ -26,11 +26,18 @@ type Fit struct {
 	// Files are the CSV files that [Options.Output] has asked for, complete.
 	Files []string
 
-	// Tables are CSV files beside them with what a kernel has learnt, such as
-	// the points visited and the surface of ahmc: out/fit_1_surface.csv.
+	// Tables are CSV files in a folder beside them with what a kernel has learnt,
+	// such as the points visited and the surface of ahmc:
+	// out/tuning/fit_1_surface.csv.
 	Tables []string
 
-	posterior *Posterior
+	// Salvaged says of a run that was resumed with [Options.Salvage] which chains
+	// had damaged files.
+	Salvaged []DamagedChain
+
+	posterior *Posterior   // nil of draws that were read, until it is asked for
+	dir       string       // of a fit that was read
+	record    *Record      // likewise
 	config    infer.Config // with its defaults filled in
 	sigFigs   int
 	started   time.Time
@@ -44,29 +51,16 @@ func (f *Fit) complete() bool {
 	return !f.Report.Interrupted && !slices.ContainsFunc(f.Report.Chains, func(c infer.ChainReport) bool { return c.Err != nil })
 }
 
+// Close releases the files of a run with [Options.Resumable] that Draws are read
+// back from, if any. Draws and what is computed from them are then no longer to
+// be asked for. Without it, they are released with the Fit.
+func (f *Fit) Close() error { return f.Draws.Close() }
+
 // Config is how the run was made, with all defaults filled in.
 func (f *Fit) Config() infer.Config { return f.config }
 
 // Names names the quantities as [Posterior.OutputNames] does: theta.1.
 func (f *Fit) Names() []string { return f.Draws.Names() }
-
-// Values returns the draws of one quantity, chain after chain; nil if there is
-// none of that name. Both theta.1 and theta[1] are understood.
-func (f *Fit) Values(name string) []float64 {
-	names := f.Draws.Names()
-	i := slices.Index(names, name)
-	if i < 0 {
-		i = slices.IndexFunc(names, func(n string) bool { return DisplayName(n) == name })
-	}
-	if i < 0 {
-		return nil
-	}
-	var values []float64
-	for chain := range f.Draws.Chains() {
-		values = f.Draws.Column(values, chain, i)
-	}
-	return values
-}
 
 // Summary has one row per quantity: mean, standard deviation, quantiles, how
 // precise they are and whether the chains agree. Elements are named theta[1].
@@ -82,10 +76,15 @@ func (f *Fit) Precision() []diagnose.Precision { return diagnose.Precisions(f.Dr
 // Findings says what is wrong with the run, with advice: divergences, chains
 // that disagree, too few effective draws. It is empty if nothing is.
 func (f *Fit) Findings() []diagnose.Finding {
-	return diagnose.Check(f.displayed(), f.Summary(), diagnose.Options{
+	found := diagnose.Check(f.displayed(), f.Summary(), diagnose.Options{
 		MaxTreeDepth: f.maxTreeDepth(),
 		PlannedDraws: (f.planned() + f.config.Thin - 1) / f.config.Thin,
 	})
+	if i := slices.IndexFunc(found, func(d diagnose.Finding) bool { return d.Code == "no-draws" }); i >= 0 {
+		return found
+	}
+	// First what explains the others.
+	return slices.Insert(found, 0, append(f.improper(), f.failedQuantities()...)...)
 }
 
 // maxTreeDepth is the limit of a sampler that has one, else -1.

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,7 +25,12 @@ type Model struct {
 	name     string
 	program  *compile.Program
 	warnings diag.List
+	options  CompileOptions
+	texts    []sourceText // its own, then those that it includes
 }
+
+// sourceText is a text of a model, under the name by which it is asked for.
+type sourceText struct{ Name, Text string }
 
 // Compile compiles a model. The name, usually that of a file, stands in
 // messages. The error holds everything that is wrong with the text, see
@@ -36,12 +42,17 @@ func Compile(name, text string) (*Model, error) {
 // CompileOptions are options of [CompileWith]. The zero value is the default.
 type CompileOptions struct {
 	// IncludePaths are the folders in which the files of #include lines are
-	// looked for, in this order.
+	// looked for, in this order. Only regular files in and below them can be
+	// included, also by way of ".." and symbolic links.
 	IncludePaths []string
 
 	// Legacy reads the syntax of older versions of Stan, such as real x[N], as
 	// what replaced it, with a warning for each place.
 	Legacy bool
+
+	// MaxSource bounds the bytes of the text together with the files that it
+	// includes; 0: a megabyte.
+	MaxSource int64
 }
 
 // CompileWith is [Compile] with options.
@@ -52,18 +63,36 @@ func CompileWith(name, text string, o CompileOptions) (*Model, error) {
 // CompileContext is [CompileWith] that returns when ctx ends; the error then wraps its
 // cause.
 func CompileContext(ctx context.Context, name, text string, o CompileOptions) (*Model, error) {
-	options := compile.Options{Legacy: o.Legacy}
+	var include func(string) (*source.File, error)
 	if len(o.IncludePaths) > 0 {
-		options.Include = lang.IncludeFrom(o.IncludePaths...)
+		include = lang.IncludeFrom(o.MaxSource, o.IncludePaths...)
 	}
-	program, list, err := compile.CompileContext(ctx, source.NewFile(name, text), options)
-	if err != nil {
+	return compileText(ctx, name, text, o, include)
+}
+
+// compileText compiles a text and keeps it, with what it includes.
+func compileText(ctx context.Context, name, text string, o CompileOptions, include func(string) (*source.File, error)) (*Model, error) {
+	m := &Model{name: name, options: o, texts: []sourceText{{name, text}}}
+	options := compile.Options{Legacy: o.Legacy, MaxSource: o.MaxSource}
+	if include != nil {
+		options.Include = func(name string) (*source.File, error) {
+			f, err := include(name)
+			if err == nil && !slices.ContainsFunc(m.texts[1:], func(t sourceText) bool { return t.Name == name }) {
+				m.texts = append(m.texts, sourceText{name, f.Text})
+			}
+			return f, err
+		}
+	}
+	var list diag.List
+	var err error
+	if m.program, list, err = compile.CompileContext(ctx, source.NewFile(name, text), options); err != nil {
 		return nil, err
 	}
 	if list.HasErrors() {
 		return nil, &compile.Error{List: list}
 	}
-	return &Model{name: name, program: program, warnings: list}, nil
+	m.warnings = list
+	return m, nil
 }
 
 // CompileFile compiles the model in a file. Files of #include lines are looked
@@ -81,13 +110,19 @@ func CompileFileWith(path string, o CompileOptions) (*Model, error) {
 // CompileFileContext is [CompileFileWith] that returns when ctx ends; the error then
 // wraps its cause.
 func CompileFileContext(ctx context.Context, path string, o CompileOptions) (*Model, error) {
-	text, err := os.ReadFile(path)
+	text, err := source.ReadFile(path, o.MaxSource)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the model: %w", err)
 	}
 	o.IncludePaths = append([]string{filepath.Dir(path)}, o.IncludePaths...)
-	return CompileContext(ctx, path, string(text), o)
+	return CompileContext(ctx, path, text, o)
 }
+
+// Program is the compiled program, for packages that derive from it.
+func (m *Model) Program() *compile.Program { return m.program }
+
+// Text is the source text, without what it includes.
+func (m *Model) Text() string { return m.texts[0].Text }
 
 // Name is the name that the model was compiled under.
 func (m *Model) Name() string {
@@ -121,6 +156,15 @@ type JSON []byte
 // [Model.Bind].
 type JSONFile string
 
+// DataFile is the name of a file with data in any of the formats that the command
+// ppl reads, by its name or text: JSON, CSV, R's dump format, each also compressed
+// by gzip; for [Model.Bind]. Counts are variables that a CSV file lacks: N, the
+// number of its rows, or J=school, that of the levels of a column.
+type DataFile struct {
+	Path   string
+	Counts []string
+}
+
 // BindOptions are options of [Model.BindWith]. The zero value is the default.
 type BindOptions struct {
 	// Seed of random numbers that are drawn in transformed data.
@@ -136,6 +180,10 @@ type BindOptions struct {
 	// Print receives what print statements print, one call per statement,
 	// without the line break. Calls do not overlap. nil: nothing is printed.
 	Print func(string)
+
+	// MaxPrint bounds what is handed to Print, in bytes: in all, by clones too; 0:
+	// 64 MiB. Of one evaluation it is a megabyte. That there is more is said.
+	MaxPrint int64
 
 	// StanCompat selects the transforms of an older version of Stan where they
 	// have changed since, for comparisons: "2.32", whose simplexes come about by
@@ -164,7 +212,7 @@ type BindOptions struct {
 //   - a map from names to values, such as map[string]any;
 //   - a struct, or a pointer to one, with fields named by tags `ppl:"name"` or
 //     `json:"name"` or by themselves;
-//   - [JSON] or a [JSONFile];
+//   - [JSON], a [JSONFile] or a [DataFile];
 //   - a *data.Set;
 //   - nil for a model without data.
 //
@@ -200,13 +248,14 @@ func (m *Model) BindContext(ctx context.Context, values any, o BindOptions) (*Po
 		NoPropto:   o.NoPropto,
 		NoJacobian: o.NoJacobian,
 		Print:      serial(o.Print),
+		MaxPrint:   o.MaxPrint,
 		Without:    o.Without,
 		StanCompat: o.StanCompat,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &Posterior{name: m.name, dataFile: set.File(), bound: bound}, nil
+	return &Posterior{name: m.name, dataFile: set.File(), model: m, values: set, options: o, bound: bound}, nil
 }
 
 // readData makes a set of what Bind accepts.
@@ -216,8 +265,24 @@ func readData(values any) (*data.Set, error) {
 		return data.ParseJSON("data", v)
 	case JSONFile:
 		return data.ReadJSON(string(v))
+	case DataFile:
+		text, err := data.ReadText(v.Path, 0)
+		if err != nil {
+			return nil, err
+		}
+		return data.Parse(v.Path, text, data.Options{Counts: counts(v.Counts)})
 	}
 	return data.FromGo(values)
+}
+
+// counts reads what is to be counted in a table.
+func counts(list []string) []data.Count {
+	var out []data.Count
+	for _, c := range list {
+		name, of, _ := strings.Cut(c, "=")
+		out = append(out, data.Count{Name: strings.TrimSpace(name), Of: strings.TrimSpace(of)})
+	}
+	return out
 }
 
 // serial makes f safe for concurrent use.
@@ -243,6 +308,9 @@ func serial(f func(string)) func(string) {
 // error.
 type Posterior struct {
 	name, dataFile string
+	model          *Model
+	values         *data.Set
+	options        BindOptions
 	bound          *compile.Model
 }
 

@@ -58,8 +58,19 @@ func TestFit(t *testing.T) {
 	if rows := fit.Summary(); len(rows) != 6 || rows[3].Name != "m[2,1]" {
 		t.Errorf("summary %v", rows)
 	}
-	a, b := fit.Values("m.2.1"), fit.Values("m[2,1]")
-	if len(a) != 200 || !slices.Equal(a, b) || fit.Values("x") != nil {
+	values := func(f *ppl.Fit, name string) []float64 {
+		t.Helper()
+		v, err := f.Values(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	a, b := values(fit, "m.2.1"), values(fit, "m[2,1]")
+	if _, err := fit.Values("m[2,9]"); err == nil || err.Error() != "ppl: there are no draws of m[2,9]; did you mean m[2,1]?" {
+		t.Error(err)
+	}
+	if len(a) != 200 || !slices.Equal(a, b) {
 		t.Errorf("%d and %d values", len(a), len(b))
 	}
 	o.Parallel = 1
@@ -67,7 +78,7 @@ func TestFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(a, again.Values("m.2.1")) {
+	if !slices.Equal(a, values(again, "m.2.1")) {
 		t.Error("the same seed gives other draws")
 	}
 }
@@ -87,8 +98,8 @@ func TestInterrupted(t *testing.T) {
 	if !errors.Is(err, reason) || fit == nil || !fit.Report.Interrupted {
 		t.Fatalf("error %v", err)
 	}
-	if len(fit.Files) != 2 || len(fit.Values("s.1")) == 0 {
-		t.Errorf("files %v, %d draws", fit.Files, len(fit.Values("s.1")))
+	if s, err := fit.Values("s.1"); len(fit.Files) != 2 || len(s) == 0 || err != nil {
+		t.Errorf("files %v, %d draws", fit.Files, len(s))
 	}
 	store, err := draws.ReadStore(fit.Files...)
 	if err != nil {

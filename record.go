@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
+	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -23,7 +24,6 @@ type recorder struct {
 
 	journals []*draws.Journal // by chain; nil: none
 	bases    []string         // of the journals
-	resumed  []infer.Draw     // of the journals, until replayed
 
 	mu  sync.Mutex // guards files, which are flushed from time to time
 	err error      // the first that occurred in writing
@@ -32,25 +32,49 @@ type recorder struct {
 // flushEvery bounds how long a draw stays in the memory of the program.
 const flushEvery = 400 * time.Millisecond
 
+// keepInMemory is how many bytes of draws are kept in memory where they are in
+// journals too, from which they are read back beyond that.
+const keepInMemory = 64 << 20
+
 // openJournals starts the journals, or opens those of the run to resume, and
 // returns the snapshots found.
-func (r *recorder) openJournals(base string, resume bool) ([]*infer.Snapshot, error) {
+func (r *recorder) openJournals(o *Options) ([]*infer.Snapshot, error) {
 	snapshots := make([]*infer.Snapshot, r.fit.config.Chains)
-	width := len(r.fit.Draws.Names())
+	var found []*draws.Found
+	damaged := &DamagedError{}
 	for i := range snapshots {
-		r.bases = append(r.bases, fmt.Sprintf("%s_%d", base, r.fit.config.FirstID+i))
+		id := r.fit.config.FirstID + i
+		r.bases = append(r.bases, fmt.Sprintf("%s_%d", o.Output, id))
+		if !o.Resume {
+			continue
+		}
+		f, err := draws.FindJournal(r.bases[i], r.key(i))
+		if err != nil {
+			return nil, &outputError{err}
+		}
+		found = append(found, f)
+		if f.Damage != nil {
+			damaged.Chains = append(damaged.Chains, DamagedChain{ID: id, Found: f})
+		}
+	}
+	if damaged.Chains != nil {
+		if !o.Salvage {
+			return nil, damaged
+		}
+		r.fit.Salvaged = damaged.Chains
+	}
+	for i := range snapshots {
 		var j *draws.Journal
 		var err error
-		if resume {
-			j, snapshots[i], err = draws.OpenJournal(r.bases[i], width, func(d infer.Draw) error {
-				r.resumed = append(r.resumed, d)
-				return nil
-			})
+		if o.Resume {
+			if j, err = found[i].Resume(); err == nil {
+				snapshots[i] = found[i].Snapshot
+			}
 		} else {
-			j, err = draws.CreateJournal(r.bases[i], width)
+			j, err = draws.CreateJournal(r.bases[i], r.key(i))
 		}
 		if err != nil {
-			if resume {
+			if o.Resume {
 				r.closeJournals()
 			} else {
 				r.removeJournals()
@@ -59,7 +83,13 @@ func (r *recorder) openJournals(base string, resume bool) ([]*infer.Snapshot, er
 		}
 		r.journals = append(r.journals, j)
 	}
+	r.fit.Draws.ReadBack(r.journals, def(o.keepInMemory, keepInMemory))
 	return snapshots, nil
+}
+
+// key is what the journal of a chain belongs to.
+func (r *recorder) key(chain int) draws.JournalKey {
+	return draws.JournalKey{ID: r.fit.config.FirstID + chain, Seed: r.fit.config.Seed, Values: len(r.fit.Draws.Names())}
 }
 
 func (r *recorder) closeJournals() {
@@ -70,12 +100,11 @@ func (r *recorder) closeJournals() {
 
 // replay takes in the draws that were made before the run is resumed.
 func (r *recorder) replay(session *infer.Session) error {
-	for _, d := range r.resumed {
-		if err := r.take(session, d); err != nil {
-			return err
+	for chain, j := range r.journals {
+		if err := j.Replay(chain, func(d infer.Draw) error { return r.take(session, d) }); err != nil {
+			return &outputError{err}
 		}
 	}
-	r.resumed = nil
 	return nil
 }
 
@@ -130,7 +159,7 @@ func (r *recorder) record(ctx context.Context, session *infer.Session) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return errors.Join(append(failures, r.err)...)
+	return errors.Join(append(together(failures), r.err)...)
 }
 
 // add takes in a new draw.
@@ -140,11 +169,13 @@ func (r *recorder) add(session *infer.Session, d infer.Draw) error {
 	if r.err != nil {
 		return r.err
 	}
-	if r.err = r.take(session, d); r.err == nil && r.journals != nil {
+	if r.journals != nil { // before the store, which may read the draw back from there
 		if err := r.journals[d.Chain].Add(d); err != nil {
 			r.err = &outputError{err}
+			return r.err
 		}
 	}
+	r.err = r.take(session, d)
 	return r.err
 }
 
@@ -187,8 +218,13 @@ func (r *recorder) finish(err error) error {
 	}
 	for i, c := range r.fit.Report.Chains {
 		for _, table := range c.Tables {
-			path := fmt.Sprintf("%s_%s.csv", strings.TrimSuffix(r.out.files[i].path, ".csv"), table.Name)
-			if e := draws.WriteTable(path, table); e != nil {
+			folder := filepath.Join(filepath.Dir(r.out.files[i].path), tableFolder)
+			path := filepath.Join(folder, fmt.Sprintf("%s_%s.csv", baseName(r.out.files[i].path), table.Name))
+			e := os.MkdirAll(folder, 0o777)
+			if e == nil {
+				e = draws.WriteTable(path, table)
+			}
+			if e != nil {
 				err = errors.Join(err, &outputError{e})
 				continue
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,6 +15,7 @@ import (
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/ahmc"
+	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/nuts"
 )
 
@@ -75,7 +77,7 @@ func TestResume(t *testing.T) {
 		if err != nil || copied != 1 {
 			t.Fatal(err, copied)
 		}
-		if left, _ := filepath.Glob(filepath.Join(whole, "*")); len(left) != 2+len(want.Tables) {
+		if left, _ := filepath.Glob(filepath.Join(whole, "*.*")); len(left) != 2 {
 			t.Errorf("%s: a complete run leaves %v", name, left)
 		}
 		check := func(fit *ppl.Fit, how string) {
@@ -151,6 +153,127 @@ func TestResumeDamaged(t *testing.T) {
 		}
 		if err := os.WriteFile(path, good, 0o666); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// Draws that are read back from their journals are those that were made: the
+// summary, the findings and the draws are those of a run that keeps all in memory.
+func TestReadBack(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("draws stay in memory")
+	}
+	options := ppl.Options{Chains: 3, Warmup: 100, Draws: 300, Thin: 2, SaveWarmup: true, Seed: 5, Resumable: true, TargetESS: 100000}
+	options.Output = filepath.Join(t.TempDir(), "m")
+	want, err := ppl.Sample(context.Background(), bind(t, pair, nil), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.Output = filepath.Join(t.TempDir(), "m")
+	got, err := ppl.Sample(context.Background(), bind(t, pair, nil), ppl.KeepLittle(options))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(got.Summary()) != fmt.Sprint(want.Summary()) || fmt.Sprint(got.Precision()) != fmt.Sprint(want.Precision()) ||
+		fmt.Sprint(got.Findings()) != fmt.Sprint(want.Findings()) || fmt.Sprint(got.Sampling()) != fmt.Sprint(want.Sampling()) {
+		t.Errorf("the summaries differ:\n%v\n%v", got.Summary(), want.Summary())
+	}
+	for i := range want.Files {
+		if rows(t, got.Files[i]) != rows(t, want.Files[i]) {
+			t.Errorf("%s differs", got.Files[i])
+		}
+	}
+	for _, stores := range [][2]*draws.Store{{got.Draws, want.Draws}, {got.Draws.Warmup(), want.Draws.Warmup()}} {
+		for chain := range stores[1].Chains() {
+			if stores[0].Len(chain) != stores[1].Len(chain) {
+				t.Fatalf("%d draws, not %d", stores[0].Len(chain), stores[1].Len(chain))
+			}
+			for i := range stores[1].Len(chain) {
+				a, b := stores[0].Draw(chain, i)
+				c, d := stores[1].Draw(chain, i)
+				if !slices.Equal(a, c) || !slices.Equal(b, d) {
+					t.Fatalf("draw %d of chain %d: %v %v, not %v %v", i, chain, a, b, c, d)
+				}
+			}
+		}
+	}
+	if err := errors.Join(got.Draws.Err(), got.Close()); err != nil {
+		t.Error(err)
+	}
+	if v, err := got.Values(got.Names()[0]); !math.IsNaN(v[0]) || err == nil || got.Draws.Err() == nil {
+		t.Error("draws of a closed fit are not an error")
+	}
+}
+
+// A run with damaged files is not gone on with unless that is asked for, and then
+// it is said what was lost: nothing if only the state is damaged.
+func TestSalvage(t *testing.T) {
+	dir := t.TempDir()
+	options := ppl.SnapshotAlways(ppl.Options{Chains: 2, Warmup: 50, Draws: 400, Seed: 5, SigFigs: 17, Refresh: 1, Resumable: true})
+	options.Output = filepath.Join(t.TempDir(), "m")
+	want, err := ppl.Sample(context.Background(), bind(t, pair, nil), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.Output = filepath.Join(dir, "m")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	options.Progress = func(p infer.Progress) {
+		if p.Iteration > 250 {
+			cancel()
+		}
+	}
+	if _, err := ppl.Sample(ctx, bind(t, pair, nil), options); err == nil {
+		t.Fatal("the run was not interrupted")
+	}
+	options.Progress, options.Resume = nil, true
+	flip := func(name string, at int) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		text := []byte(read(t, path))
+		text[at] ^= 4
+		if err := os.WriteFile(path, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"m_1.synced", "m_2.synced"} { // if the run took long enough to have them
+		_ = os.Remove(filepath.Join(dir, name))
+	}
+	flip("m_1.state", 200)
+	record := 32 + 72 + 8*len(want.Names()) + 4
+	flip("m_2.journal", 32+2*record-record+20)
+	_, err = ppl.Sample(context.Background(), bind(t, pair, nil), options)
+	var damaged *ppl.DamagedError
+	if !errors.As(err, &damaged) || len(damaged.Chains) != 2 {
+		t.Fatalf("error %v", err)
+	}
+	for _, part := range []string{"m_1.state is damaged: its checksum is wrong", "chain 1: ", "would start anew and make the same draws again", "m_2.journal: draw ", "without draw ", "draws are whole"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q is not said in: %v", part, err)
+		}
+	}
+	options.Salvage = true
+	fit, err := ppl.Sample(context.Background(), bind(t, pair, nil), options)
+	if err != nil || len(fit.Salvaged) != 2 {
+		t.Fatalf("%v, %v", fit.Salvaged, err)
+	}
+	if rows(t, fit.Files[0]) != rows(t, want.Files[0]) {
+		t.Error("the chain that started anew made other draws")
+	}
+	if fit.Salvaged[1].Lost[0].Len() != 1 || fit.Draws.Len(0) != 400 || fit.Draws.Len(1) != 399 {
+		t.Errorf("lost %v, %d and %d draws", fit.Salvaged[1].Lost, fit.Draws.Len(0), fit.Draws.Len(1))
+	}
+	resumed, err := fit.Values(want.Names()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := want.Values(want.Names()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range resumed[400:] { // those of the run that was left alone, without one
+		if w := whole[400:]; v != w[i] && v != w[i+1] {
+			t.Fatalf("draw %d is %v, not %v", i, v, w[i])
 		}
 	}
 }
@@ -236,4 +359,49 @@ func TestAdapted(t *testing.T) {
 			t.Errorf("%s passes", bad)
 		}
 	}
+}
+
+// Options from Go are refused as those of the command are, before anything runs.
+func TestImpossibleOptions(t *testing.T) {
+	p := bind(t, pair, nil)
+	for name, o := range map[string]ppl.Options{
+		"sig-figs":    {SigFigs: 99},
+		"sig-figs ":   {SigFigs: -4},
+		"target-ess":  {TargetESS: math.NaN()},
+		"target-ess ": {TargetESS: -1},
+		"chains":      {Chains: 1 << 31},
+		"draws":       {Draws: math.MaxInt64},
+		"init-radius": {Init: infer.Uniform{Radius: math.NaN()}},
+	} {
+		name = strings.TrimSpace(name)
+		if fit, err := ppl.Sample(context.Background(), p, o); err == nil || fit != nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
+// FuzzAdapted looks for files of step sizes and metrics on which reading panics,
+// or of which something impossible is taken.
+func FuzzAdapted(f *testing.F) {
+	for _, seed := range []string{
+		`{"stepsize": 0.5, "metric_type": "diag_e", "inv_metric": [1, 2], "position": [0, 1]}`, `{"inv_metric": [[1, 0], [0, 1]]}`,
+		`{"chains": [{"stepsize": 1}, {"inv_metric": []}]}`, `{"stepsize": 1e-400}`, `[]`, `{"chains": null, "stepsize": -0}`, `{"inv_metric": [[]]}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		all, err := ppl.ParseAdapted("f", text)
+		if err != nil {
+			return
+		}
+		for _, a := range all {
+			m := a.Metric
+			if a.StepSize < 0 || math.IsNaN(a.StepSize) || m.Kind == infer.Dense && len(m.Inverse) != m.Dim*m.Dim || m.Kind == infer.Diagonal && len(m.Inverse) != m.Dim {
+				t.Fatalf("%+v", a)
+			}
+			if _, err := a.MarshalJSON(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
 }

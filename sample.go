@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/ppl-lang/ppl/infer"
@@ -54,6 +53,11 @@ type Options struct {
 	// been stopped. What there is not is started anew.
 	Resume bool
 
+	// Salvage lets Resume go on from files that are damaged, with what of them is
+	// whole; [Fit.Salvaged] says what was lost. Otherwise damage is a
+	// *[DamagedError].
+	Salvage bool
+
 	// StepSize and Metric are what chains start with, one for all or one per
 	// chain; nil: the sampler's. See [Adapted] for those of an earlier run.
 	StepSize []float64
@@ -74,6 +78,7 @@ type Options struct {
 	Refresh  int
 
 	snapshotEvery time.Duration // for tests
+	keepInMemory  int           // likewise; 0: keepInMemory
 }
 
 // Sample draws from the posterior. It returns when all chains have ended, or
@@ -81,8 +86,8 @@ type Options struct {
 //
 // The Fit is not nil if the options are in order. It holds what has been drawn,
 // also where the error says that the run was interrupted (an
-// *[InterruptedError]), that chains failed (an *infer.ChainError each; the
-// others are complete) or that a file could not be written. Several errors are
+// *[InterruptedError]), that chains failed (an *infer.ChainError each, but one
+// error for all that could not start for the same reason; the others are complete) or that a file could not be written. Several errors are
 // joined.
 func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 	if err := o.check(ctx, p); err != nil {
@@ -90,6 +95,9 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 	}
 	if o.Sampler == nil {
 		o.Sampler = nuts.Sampler{}
+	}
+	if err := errors.Join(infer.CheckOptions(map[string]int{"sig-figs": o.SigFigs}), infer.CheckOptions(map[string]float64{"target-ess": o.TargetESS})); err != nil {
+		return nil, fmt.Errorf("ppl: %w", err)
 	}
 	config := infer.Config{
 		Sampler:      o.Sampler,
@@ -128,7 +136,7 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 		defer r.out.close()
 		if o.Resumable || o.Resume {
 			// The session is made again, to go on from what is read.
-			if config.Resume, err = r.openJournals(o.Output, o.Resume); err != nil {
+			if config.Resume, err = r.openJournals(&o); err != nil {
 				return nil, err
 			}
 			defer r.closeJournals()
@@ -158,10 +166,6 @@ func (o *Options) check(ctx context.Context, p *Posterior) error {
 	switch {
 	case ctx == nil:
 		return errors.New("ppl: there is no context; context.Background() is one that never ends")
-	case o.SigFigs < 0 || o.SigFigs > 18:
-		return fmt.Errorf("ppl: the files of draws are to have %d significant digits; there can be 1 to 18, and 0 is the default", o.SigFigs)
-	case !(o.TargetESS >= 0) || math.IsInf(o.TargetESS, 1):
-		return fmt.Errorf("ppl: TargetESS must be a positive number, but is %v", o.TargetESS)
 	case o.Output == "" && (o.Resume || o.Resumable):
 		return errors.New("ppl: a run can be resumed only from files; set Options.Output")
 	}

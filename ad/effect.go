@@ -85,11 +85,17 @@ const Which = -2
 
 // Form says how the values of several arguments are written as one: an array of
 // so many dimensions, which all of them have, of lists in parentheses of what
-// Members say. A Form without members is one argument.
+// Members say. A Form without members is one argument, whose numbers are written
+// as integers if Int says so.
 type Form struct {
 	Dims    int
 	Members []*Form
+	Int     bool
 }
+
+// maxText is about the number of bytes after which the text of a message breaks
+// off.
+const maxText = 1 << 18
 
 // size is the number of arguments.
 func (f *Form) size() int {
@@ -223,7 +229,7 @@ func (m *Message) format(types []Type, args [][]float64, lane int) string {
 			parts = append(parts, printed{t.Shape, v})
 		}
 		if p.Form == nil {
-			formatArray(&b, parts[0].shape, parts[0].v)
+			formatArray(&b, parts[0].shape, parts[0].v, false)
 		} else {
 			p.Form.format(&b, p.Form.Dims, parts)
 		}
@@ -275,12 +281,16 @@ type printed struct {
 func (f *Form) format(b *strings.Builder, dims int, parts []printed) {
 	switch {
 	case len(f.Members) == 0:
-		formatArray(b, parts[0].shape, parts[0].v)
+		formatArray(b, parts[0].shape, parts[0].v, f.Int)
 	case dims > 0:
 		b.WriteByte('[')
 		for i := range parts[0].shape[0] {
 			if i > 0 {
 				b.WriteByte(',')
+			}
+			if b.Len() > maxText {
+				b.WriteString("…")
+				break
 			}
 			var elems []printed
 			for _, p := range parts {
@@ -304,9 +314,13 @@ func (f *Form) format(b *strings.Builder, dims int, parts []printed) {
 	}
 }
 
-func formatArray(b *strings.Builder, shape []int, v []float64) {
+func formatArray(b *strings.Builder, shape []int, v []float64, ints bool) {
 	if len(shape) == 0 {
-		b.WriteString(FormatNumber(v[0]))
+		if x := v[0]; ints && x == math.Trunc(x) && math.Abs(x) < 1<<63 {
+			b.WriteString(strconv.FormatInt(int64(x), 10))
+		} else {
+			b.WriteString(FormatNumber(x))
+		}
 		return
 	}
 	b.WriteByte('[')
@@ -315,7 +329,11 @@ func formatArray(b *strings.Builder, shape []int, v []float64) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		formatArray(b, shape[1:], v[i*n:(i+1)*n])
+		if b.Len() > maxText {
+			b.WriteString("…")
+			break
+		}
+		formatArray(b, shape[1:], v[i*n:(i+1)*n], ints)
 	}
 	b.WriteByte(']')
 }

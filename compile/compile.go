@@ -15,6 +15,9 @@
 //	model.go        Bind, Model: log density, outputs, inverse
 //	pipeline.go     the stages from a graph to what runs; what is made when first used
 //	interpreted.go  models, or parts of them, that have no graph
+//	unconstrain.go  from the values of a draw to its point
+//	datacheck.go    all that is wrong with data
+//	print.go        what models print, within bounds
 //	curvature.go    second derivatives
 //	fisher.go       metrics
 //	explain.go      where the time goes
@@ -30,7 +33,6 @@ package compile
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/ppl-lang/ppl/compile/internal/bind"
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -44,7 +46,15 @@ import (
 
 // Program is a checked program. It is immutable and may be bound any number of
 // times, concurrently too.
-type Program struct{ ir *ir.Program }
+type Program struct {
+	ir   *ir.Program
+	tree *ast.File
+	info *check.Info
+}
+
+// Syntax is the tree of the program with what the checker has found out about its
+// nodes, for what is derived from a program. Neither may be changed.
+func (p *Program) Syntax() (*ast.File, *check.Info) { return p.tree, p.info }
 
 // Options are options of [CompileWith]; the zero value is the default.
 type Options struct {
@@ -53,6 +63,10 @@ type Options struct {
 
 	// Legacy reads the syntax of older versions of Stan, with warnings.
 	Legacy bool
+
+	// MaxSource bounds the bytes of the text with the files that it includes; 0:
+	// [source.DefaultLimit].
+	MaxSource int64
 }
 
 // Check parses and checks a program.
@@ -68,14 +82,23 @@ func Known(name string) bool { return len(stdlib.Language().Lookup(name)) > 0 }
 // checked parses and checks; the Info is nil if the list has errors.
 func checked(f *source.File, o Options) (*ast.File, *check.Info, diag.List) {
 	go stdlib.Language() // takes milliseconds the first time, while we parse
-	tree, list := lang.ParseWith(f, lang.Options{Include: o.Include, Legacy: o.Legacy, Known: Known})
+	tree, list := lang.ParseWith(f, lang.Options{Include: o.Include, Legacy: o.Legacy, Known: Known, MaxBytes: o.MaxSource})
 	if list.HasErrors() {
 		// What else is wrong comes after the errors of syntax.
 		if lang.Recovered(list) {
 			_, more := check.Check(tree, stdlib.Language())
+			type place struct {
+				file *source.File
+				at   int
+			}
+			said := map[place]bool{}
+			for _, e := range list {
+				said[place{e.Span.File, e.Span.Start}] = true
+			}
 			for _, d := range more.Errors() {
-				if !slices.ContainsFunc(list, func(e diag.Diagnostic) bool { return e.Span.Start == d.Span.Start && e.Span.File == d.Span.File }) {
+				if at := (place{d.Span.File, d.Span.Start}); !said[at] {
 					list = append(list, d) // what is said of a place already is one mistake
+					said[at] = true
 				}
 			}
 		}
@@ -132,7 +155,7 @@ func CompileWith(f *source.File, o Options) (*Program, diag.List) {
 	}
 	list = oneLegacy(list)
 	p := ir.Lower(tree, info, stdlib.Language())
-	return &Program{ir: p}, list
+	return &Program{ir: p, tree: tree, info: info}, list
 }
 
 // oneLegacy keeps the first of the warnings about legacy syntax, which was asked

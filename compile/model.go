@@ -16,6 +16,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/interp"
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 	"github.com/ppl-lang/ppl/compile/internal/vm"
+	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -28,6 +29,7 @@ type BindOptions struct {
 	NoPropto   bool         // keep the terms that `~` drops
 	NoJacobian bool         // leave out the log Jacobians of the transforms
 	Print      func(string) // receives what print statements print; nil: dropped
+	MaxPrint   int64        // bytes that are printed, in all; 0: 64 MiB. Of one evaluation it is 1 MiB
 	Without    []string     // passes of the lowering that are left out, by name; for developers
 	StanCompat string       // "2.32": the transforms of that version of Stan, where they differ; "" is the newest
 
@@ -44,6 +46,7 @@ type BindOptions struct {
 // Model is a program bound to data. Its methods are not safe for concurrent
 // use; Clone is.
 type Model struct {
+	program *ir.Program
 	bound   *bind.Bound
 	made    *made        // shared by clones
 	early   []PassEffect // of the passes before differentiation, for Explain
@@ -54,6 +57,7 @@ type Model struct {
 	offsets []int // of the parameters in x
 	dim     int
 	env     *ad.Env
+	prints  *printer
 	machine *vm.Machine
 	constr  *vm.Machine
 	gen     *vm.Machine
@@ -71,6 +75,8 @@ func (p *Program) Bind(d *data.Set, o BindOptions) (*Model, error) {
 // BindContext evaluates the program with data known. The error is *Error where there
 // are positions to show; where ctx ended it, it wraps the cause of that.
 func (p *Program) BindContext(ctx context.Context, d *data.Set, o BindOptions) (m *Model, err error) {
+	var sites []source.Span
+	defer func() { err = placed(err, sites) }()
 	defer ad.Recover(&err)
 	if d == nil {
 		d = data.Empty()
@@ -90,12 +96,18 @@ func (p *Program) BindContext(ctx context.Context, d *data.Set, o BindOptions) (
 	if err != nil {
 		return nil, err
 	}
-	bound, err := bind.Bind(p.ir, d, bind.Options{Seed: o.Seed, Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Print: o.Print, Transforms: edition, Budget: budget})
+	prints := newPrinter(o.Print, o.MaxPrint)
+	options := bind.Options{Seed: o.Seed, Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Print: prints.function(), Transforms: edition, Budget: budget}
+	bound, err := bind.Bind(p.ir, d, options)
 	if err != nil {
+		if all := dataErrors(p.ir, d, options); all != nil {
+			return nil, all
+		}
 		return nil, err
 	}
+	sites = bound.Sites
 	m = &Model{
-		bound: bound, made: &made{}, without: o.Without, env: &ad.Env{Print: o.Print}, curvature: &curvature{},
+		program: p.ir, bound: bound, made: &made{}, without: o.Without, prints: prints, env: &ad.Env{Print: prints.function()}, curvature: &curvature{},
 		options: interp.Options{Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Transforms: edition, Memory: o.Memory, Statements: o.Statements},
 	}
 	for _, par := range bound.Params {
@@ -156,8 +168,18 @@ func (m *Model) Clone() interface {
 	if m.density != nil {
 		c.machine = m.density.New()
 	}
-	c.env = &ad.Env{Print: m.env.Print}
+	c.prints = m.prints.clone()
+	c.env = &ad.Env{Print: c.prints.function()}
 	return &c
+}
+
+// placed gives an error in building graphs its place in the program.
+func placed(err error, sites []source.Span) error {
+	var build *ad.BuildError
+	if !errors.As(err, &build) || int(build.Site) >= len(sites) {
+		return err
+	}
+	return &Error{List: diag.List{diag.Errorf(diag.NotSupported, sites[build.Site], "this cannot be evaluated: %v", build)}}
 }
 
 // SetStop makes evaluations by m, not those by its clones, ask stop now and then
@@ -177,6 +199,7 @@ func (m *Model) LogDensityGrad(x, grad []float64) (float64, error) {
 	if len(x) != m.dim || len(grad) != m.dim {
 		return 0, fmt.Errorf("a point of %d and a gradient of %d numbers for a model of dimension %d", len(x), len(grad), m.dim)
 	}
+	m.prints.begin()
 	if m.density == nil {
 		return m.interpretGrad(x, grad)
 	}
@@ -261,6 +284,7 @@ func (m *Model) Constrain(x, dst []float64) error {
 	if err := m.fits(x, dst, m.bound.NumConstrained); err != nil {
 		return err
 	}
+	m.prints.begin()
 	if m.bound.Constrained == nil {
 		return m.interpretOutputs(m.env, x, dst, false)
 	}
@@ -280,6 +304,7 @@ func (m *Model) Generate(x []float64, rng *rand.Rand, dst []float64) error {
 	if err := m.fits(x, dst, len(m.bound.Names)); err != nil {
 		return err
 	}
+	m.prints.begin()
 	err := m.generate(&ad.Env{Rand: rng, Print: m.env.Print, Stop: m.env.Stop}, x, dst)
 	if err != nil {
 		// As in CmdStan, the draw stays: only what was to be generated is missing.

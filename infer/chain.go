@@ -377,7 +377,14 @@ func (c *chain) save(info Info) error {
 			d.Values[i] = math.NaN()
 		}
 		if err := c.generator.Generate(d.Position, c.streams.generator(d.Iteration), d.Values); err != nil {
-			final = c.meter.Final(err)
+			if isFatal(err) || errors.Is(err, ErrInterrupted) {
+				final = err
+			} else if !c.warmup {
+				if c.report.Ungenerated == 0 {
+					c.report.UngeneratedReason = err.Error()
+				}
+				c.report.Ungenerated++
+			}
 		}
 	}
 	if final != nil {

@@ -70,6 +70,22 @@ type Config struct {
 	Refresh  int // 0: 100
 }
 
+// check looks at the numbers.
+func (c Config) check() error {
+	numbers := map[string]int{"chains": c.Chains, "warmup": max(0, c.Warmup), "draws": max(0, c.Draws), "thin": c.Thin,
+		"first-id": c.FirstID, "parallel": max(0, c.Parallel), "refresh": c.Refresh}
+	if err := CheckOptions(numbers); err != nil {
+		return err
+	}
+	switch init := c.Init.(type) {
+	case Uniform:
+		return CheckOption("init-radius", init.Radius)
+	case At:
+		return CheckOption("init-radius", init.Radius)
+	}
+	return nil
+}
+
 // withDefaults returns c with its zero fields replaced.
 func (c Config) withDefaults() Config {
 	def := func(v *int, d int) {
@@ -158,6 +174,11 @@ type ChainReport struct {
 	// those whose messages were too many to keep (64).
 	Rejections []Rejection
 	Rejected   int
+
+	// Ungenerated counts the draws after warm-up whose Values the Generator could
+	// not compute in full; UngeneratedReason is why, at the first of them.
+	Ungenerated       int
+	UngeneratedReason string
 }
 
 // Phase is the account of warm-up or sampling. Initialisation counts as

@@ -6,6 +6,7 @@
 //
 //	infer.go     the vocabulary: LogDensity, Point, Hamiltonian, Kernel, Stage, Sampler, Metric
 //	config.go    what goes into a run and what comes out: Config, Draw, Progress, Report
+//	limits.go    what numbers among the options may be
 //	session.go   Run and Session: several chains, draws as they come
 //	chain.go     one chain from its start to its report
 //	snapshot.go  Snapshot: the state of a chain, to be resumed

@@ -72,17 +72,14 @@ func NewSession(target LogDensity, cfg Config) (*Session, error) {
 			return nil, fmt.Errorf("infer: %s is a nil %T", part.name, part.value)
 		}
 	}
-	if cfg.Chains < 0 || cfg.Chains > maxChains {
-		return nil, fmt.Errorf("infer: %d chains; there can be 1 to %d, and 0 is the default", cfg.Chains, maxChains)
-	}
-	if cfg.Thin < 0 || cfg.Refresh < 0 || cfg.FirstID < 0 {
-		return nil, errors.New("infer: Thin, Refresh and FirstID must not be negative")
-	}
 	if n := max(cfg.Warmup, cfg.Draws); n > maxTransitions {
 		return nil, fmt.Errorf("infer: %d transitions of warm-up and %d draws: there can be at most %d of either", cfg.Warmup, cfg.Draws, maxTransitions)
 	}
 	if n := max(cfg.Thin, cfg.Refresh, cfg.FirstID); n > maxTransitions {
 		return nil, fmt.Errorf("infer: Thin, Refresh and FirstID can be at most %d, but one is %d", maxTransitions, n)
+	}
+	if err := cfg.check(); err != nil {
+		return nil, fmt.Errorf("infer: %w", err)
 	}
 	if v, ok := cfg.Sampler.(interface{ Validate() error }); ok {
 		if err := v.Validate(); err != nil {

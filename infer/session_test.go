@@ -249,8 +249,8 @@ func TestGenerate(t *testing.T) {
 			n++
 		}
 	}
-	if r := s.Report().Chains[0].Rejections; len(r) != 1 || r[0] != (infer.Rejection{Message: "x[1] must not be positive", Count: n}) {
-		t.Errorf("rejections %v, want one message %d times", r, n)
+	if r := s.Report().Chains[0]; r.Ungenerated != n || r.UngeneratedReason != "x[1] must not be positive" || r.Rejected != 0 {
+		t.Errorf("%d draws without all values (%s), %d rejections, want %d", r.Ungenerated, r.UngeneratedReason, r.Rejected, n)
 	}
 	if got := s.OutputNames(); !slices.Equal(got, []string{"square", "noise"}) {
 		t.Errorf("names %v", got)
@@ -626,7 +626,12 @@ func TestInit(t *testing.T) {
 		t.Errorf("%d evaluations, error %q", s.seq.Load(), msg)
 	}
 	// Bad options.
-	for _, init := range []infer.Init{infer.Uniform{Radius: -1}, infer.Uniform{Radius: math.NaN()}, infer.At{Positions: [][]float64{{1, 2}}}} {
+	for _, init := range []infer.Init{infer.Uniform{Radius: -1}, infer.Uniform{Radius: math.NaN()}, infer.At{Positions: [][]float64{{1}}, Radius: math.Inf(1)}} {
+		if _, err := infer.NewSession(target(nil), infer.Config{Sampler: nuts.Sampler{}, Init: init}); err == nil {
+			t.Errorf("%v passes", init)
+		}
+	}
+	for _, init := range []infer.Init{infer.At{Positions: [][]float64{{1, 2}}}} {
 		if _, msg := fail(target(func(float64) error { return nil }), infer.Config{Init: init}); msg == "" {
 			t.Errorf("%v passes", init)
 		}
@@ -663,7 +668,7 @@ func TestNewSessionErrors(t *testing.T) {
 	for want, cfg := range map[string]infer.Config{
 		"Sampler is nil":      {},
 		"chains":              {Sampler: nuts.Sampler{}, Chains: -1},
-		"not be negative":     {Sampler: nuts.Sampler{}, Thin: -1},
+		"must be at least 1":  {Sampler: nuts.Sampler{}, Thin: -1},
 		"2 metrics":           {Sampler: nuts.Sampler{}, Metric: make([]infer.Metric, 2)},
 		"3 of 4":              {Sampler: nuts.Sampler{}, Init: infer.At{Positions: make([][]float64, 3)}},
 		"delta":               {Sampler: nuts.Sampler{Adapt: warmup.Options{Averaging: warmup.Averaging{Delta: 3}}}},

@@ -76,8 +76,31 @@ func (s *Snapshot) GobDecode(b []byte) error {
 	if g.Version != snapshotVersion {
 		return fmt.Errorf("infer: a snapshot of version %d; this is version %d", g.Version, snapshotVersion)
 	}
+	if err := g.check(); err != nil {
+		return fmt.Errorf("infer: a snapshot cannot be used: %w", err)
+	}
 	*s = Snapshot{g.Chain, g.ID, g.Seed, g.Draws, g.Stage, g.Within, g.Sampling, g.Iteration,
 		g.Position, g.LogDensity, g.StepSize, g.Metric, g.Kernel, g.Rng, g.Report}
+	return nil
+}
+
+// check looks for what no chain would have written.
+func (g *snapshotGob) check() error {
+	finite := func(v []float64) bool {
+		return !slices.ContainsFunc(v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+	}
+	size := map[MetricKind]int{"": 0, Unit: 0, Diagonal: g.Metric.Dim, Dense: g.Metric.Dim * g.Metric.Dim}
+	n, known := size[g.Metric.Kind]
+	switch {
+	case g.Chain < 0 || g.ID < 0 || g.Draws < 0 || g.Stage < 0 || g.Iteration < 0 || g.Report.Chain != g.Chain:
+		return errors.New("its counts are impossible")
+	case !known || len(g.Metric.Inverse) != n || !finite(g.Metric.Inverse) || g.Metric.Dim < 0 || g.Metric.Dim > 1<<31:
+		return errors.New("its metric is impossible")
+	case !finite(g.Position) || math.IsNaN(g.LogDensity) || math.IsInf(g.LogDensity, 0):
+		return errors.New("its position is not finite")
+	case !(g.StepSize > 0) || math.IsInf(g.StepSize, 1):
+		return errors.New("its step size is not positive and finite")
+	}
 	return nil
 }
 

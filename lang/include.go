@@ -2,7 +2,6 @@ package lang
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,8 +17,9 @@ const maxIncludes = 1000
 
 // expand puts the text of included files in the place of #include lines. The
 // spans of the result lead to the files from which the text came.
-func expand(f *source.File, include func(name string) (*source.File, error)) (*source.File, diag.List) {
-	e := &expansion{include: include}
+// Together they have at most limit bytes.
+func expand(f *source.File, include func(name string) (*source.File, error), limit int64) (*source.File, diag.List) {
+	e := &expansion{include: include, left: limit - int64(len(f.Text))}
 	e.file(f, nil)
 	if e.count == 0 && len(e.list) == 0 {
 		return f, nil
@@ -32,6 +32,7 @@ type expansion struct {
 	parts   []source.Span
 	list    diag.List
 	count   int
+	left    int64 // bytes that may still be included
 }
 
 func (e *expansion) file(f *source.File, within []string) {
@@ -68,7 +69,15 @@ func (e *expansion) one(span source.Span, within []string) {
 	}
 	f, err := e.include(name)
 	if err != nil {
-		fail("give the folder of the file by --include-path", "cannot include `%s`: %v", name, err)
+		fix := ""
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errOutside) {
+			fix = "give the folder of the file by --include-path"
+		}
+		fail(fix, "cannot include `%s`: %v", name, err)
+		return
+	}
+	if e.left -= int64(len(f.Text)); e.left < 0 {
+		fail("", "with `%s`, the program is longer than may be read", name)
 		return
 	}
 	e.count++
@@ -93,18 +102,101 @@ func IncludeName(line string) string {
 
 // IncludeFrom finds included files in folders, in their order. It is for
 // [Options.Include].
-func IncludeFrom(folders ...string) func(name string) (*source.File, error) {
+//
+// A program may come from someone else, so it reaches nothing but regular files
+// of at most limit bytes (0: [source.DefaultLimit]) in these folders and below
+// them, wherever ".." and symbolic links would lead.
+func IncludeFrom(limit int64, folders ...string) func(name string) (*source.File, error) {
 	return func(name string) (*source.File, error) {
 		for _, folder := range folders {
 			path := filepath.Join(folder, filepath.FromSlash(name))
-			text, err := os.ReadFile(path)
+			text, err := readWithin(folders, path, limit)
 			if err == nil {
-				return source.NewFile(path, string(text)), nil
+				return source.NewFile(path, text), nil
 			}
 			if !errors.Is(err, fs.ErrNotExist) {
 				return nil, err
 			}
 		}
-		return nil, fmt.Errorf("there is no such file in %s", strings.Join(folders, ", "))
+		return nil, notFound(folders)
 	}
+}
+
+// notFound says in which folders there is no file.
+type notFound []string
+
+func (e notFound) Error() string        { return "there is no such file in " + strings.Join(e, ", ") }
+func (e notFound) Is(target error) bool { return target == fs.ErrNotExist }
+
+// errOutside says that an included file is none of those that a program reaches.
+var errOutside = errors.New("it lies outside the folder of the program and the include paths")
+
+// readWithin reads a file that lies in one of the folders, also when symbolic
+// links are followed. Of a path that leads out of them it is not told whether
+// there is a file.
+func readWithin(folders []string, path string, limit int64) (string, error) {
+	if _, _, ok := within(folders, path, filepath.Abs); !ok {
+		return "", errOutside
+	}
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", plain(err)
+	}
+	folder, rel, ok := within(folders, target, func(path string) (string, error) {
+		full, err := filepath.Abs(path)
+		if err != nil {
+			return "", err
+		}
+		return filepath.EvalSymlinks(full)
+	})
+	if !ok {
+		return "", errOutside
+	}
+	// From here on no link leads out of the folder, even one that has just been
+	// put there.
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return "", plain(err)
+	}
+	defer root.Close()
+	info, err := root.Stat(rel)
+	if err != nil {
+		return "", plain(err)
+	}
+	if !info.Mode().IsRegular() { // opening a pipe may wait for ever
+		return "", errors.New("it is not a regular file")
+	}
+	in, err := root.Open(rel)
+	if err != nil {
+		return "", plain(err)
+	}
+	defer in.Close()
+	return source.ReadAll(in, "it", limit)
+}
+
+// within finds the folder in which a path lies, and its place in there, both in
+// the form that resolve gives them.
+func within(folders []string, path string, resolve func(string) (string, error)) (folder, rel string, ok bool) {
+	path, err := resolve(path)
+	if err != nil {
+		return "", "", false
+	}
+	for _, f := range folders {
+		f, err := resolve(f)
+		if err != nil {
+			continue
+		}
+		if rel, err := filepath.Rel(f, path); err == nil && filepath.IsLocal(rel) {
+			return f, rel, true
+		}
+	}
+	return "", "", false
+}
+
+// plain is an error of the system without the name of the call.
+func plain(err error) error {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
 }

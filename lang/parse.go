@@ -24,6 +24,10 @@ type Options struct {
 	Legacy bool
 	Known  func(name string) bool
 
+	// MaxBytes bounds the length of the text together with the files that it
+	// includes; 0: [source.DefaultLimit].
+	MaxBytes int64
+
 	// Rename gives variables and functions other names where theirs are reserved
 	// today, which in legacy syntax they need not be.
 	Rename bool
@@ -35,7 +39,7 @@ type Options struct {
 func Recovered(list diag.List) bool {
 	for _, d := range list {
 		switch d.Code {
-		case diag.UnclosedBrace, diag.DuplicateBlock, diag.TooDeep, diag.Include, diag.UnterminatedComment,
+		case diag.UnclosedBrace, diag.DuplicateBlock, diag.TooDeep, diag.TooLong, diag.Include, diag.UnterminatedComment,
 			diag.FunctionElsewhere, diag.NotAFunction:
 			return false
 		}
@@ -51,6 +55,15 @@ func Parse(f *source.File) (*ast.File, diag.List) { return ParseWith(f, Options{
 
 // ParseWith is Parse with options.
 func ParseWith(f *source.File, o Options) (*ast.File, diag.List) {
+	limit := o.MaxBytes
+	if limit <= 0 {
+		limit = source.DefaultLimit
+	}
+	if int64(len(f.Text)) > limit {
+		d := diag.Errorf(diag.TooLong, source.Span{File: f}, "the program is longer than %s", source.Bytes(limit))
+		d.Fix = "put numbers and tables into the data; or allow for a longer program by --max-source"
+		return &ast.File{Base: ast.Base{Pos: source.Span{File: f, End: len(f.Text)}}, Source: f}, diag.List{d}
+	}
 	if strings.ContainsRune(f.Text, 0) {
 		d := diag.Errorf(diag.InvalidCharacter, source.Span{File: f}, "this is not a text file")
 		d.Fix = "give the file with the program's text"
@@ -62,7 +75,7 @@ func ParseWith(f *source.File, o Options) (*ast.File, diag.List) {
 	}
 	var included diag.List
 	if o.Include != nil {
-		if f, included = expand(f, o.Include); included.HasErrors() {
+		if f, included = expand(f, o.Include, limit); included.HasErrors() {
 			return &ast.File{Base: ast.Base{Pos: source.Span{File: f, End: len(f.Text)}}, Source: f}, included
 		}
 	}

@@ -24,7 +24,7 @@ func parse(f *source.File) diag.List {
 func TestSyntaxErrors(t *testing.T) { errtest.Glob(t, "testdata/syntax/*.model", parse) }
 
 func TestCodeExamples(t *testing.T) {
-	errtest.Examples(t, "codes.go", parse, diag.TooDeep)
+	errtest.Examples(t, "codes.go", parse, diag.TooDeep, diag.TooLong)
 	errtest.Examples(t, "codes_legacy.go", parseLegacy)
 }
 

@@ -8,7 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// FormOf says how print writes values of a type; nil for simple ones.
+// FormOf says how print writes values of a type; nil for real ones and their
+// containers.
 func FormOf(t types.Type) *ad.Form {
 	switch {
 	case t.Kind == types.Tuple:
@@ -23,6 +24,8 @@ func FormOf(t types.Type) *ad.Form {
 		return f
 	case t.Scalar() == types.Complex:
 		return &ad.Form{Dims: t.Rank(), Members: []*ad.Form{{}, {}}}
+	case t.Scalar() == types.Int:
+		return &ad.Form{Int: true}
 	}
 	return nil
 }

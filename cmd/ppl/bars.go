@@ -91,6 +91,7 @@ func (b *bars) update(p infer.Progress) {
 func (b *bars) message(text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	text = shown(b.w, text)
 	if b.done == nil || b.closed { // no frame is shown
 		fmt.Fprintln(b.w, text)
 		return

@@ -53,7 +53,7 @@ the unconstrained space, uniform in (-2, 2), where the log density is finite.`, 
 			if err != nil {
 				return err
 			}
-			xs, err := pointsFor(l.posterior, points, in.seed)
+			xs, err := in.pointsFor(l.posterior, points)
 			if err != nil {
 				return err
 			}
@@ -77,11 +77,11 @@ the unconstrained space, uniform in (-2, 2), where the log density is finite.`, 
 }
 
 // pointsFor reads the points of a file, or makes some if there is none.
-func pointsFor(p *ppl.Posterior, file string, seed uint64) ([][]float64, error) {
+func (in *input) pointsFor(p *ppl.Posterior, file string) ([][]float64, error) {
 	if file == "" {
-		return randomPoints(p, seed)
+		return randomPoints(p, in.seed)
 	}
-	xs, err := readPoints(file, p.Dim())
+	xs, err := in.readPoints(file, p.Dim())
 	if err == nil && len(xs) == 0 {
 		err = fmt.Errorf("%s has no points", file)
 	}

@@ -2,10 +2,7 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
@@ -62,29 +59,13 @@ place after the last character. Keys without a value are left out.`,
 	return cmd
 }
 
-// readModel reads a file, or standard input for "-".
-func readModel(stdin io.Reader, name string) (*source.File, error) {
-	if name == "-" {
-		text, err := io.ReadAll(stdin)
-		if err != nil {
-			return nil, fmt.Errorf("standard input: cannot read the model: %w", err)
-		}
-		return source.NewFile("stdin", string(text)), nil
-	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil, plainPathError(err)
-	}
-	return source.NewFile(name, string(text)), nil
-}
-
 func checkFile(stdin io.Reader, name string, o ppl.CompileOptions) (diag.List, error) {
-	f, err := readModel(stdin, name)
+	f, err := readModel(stdin, name, o.MaxSource)
 	if err != nil {
 		return nil, err
 	}
-	folders := append([]string{filepath.Dir(name)}, o.IncludePaths...)
-	return compile.Check(f, compile.Options{Legacy: o.Legacy, Include: lang.IncludeFrom(folders...)}), nil
+	folders := append([]string{modelFolder(name)}, o.IncludePaths...)
+	return compile.Check(f, compile.Options{Legacy: o.Legacy, MaxSource: o.MaxSource, Include: lang.IncludeFrom(o.MaxSource, folders...)}), nil
 }
 
 func showAll(stdout, stderr io.Writer, list diag.List, asJSON bool) error {

@@ -28,7 +28,8 @@ const module = "github.com/ppl-lang/ppl"
 //
 // Package infer and what is below it, and ad, can be used without the language;
 // lang does not know the library of functions but is handed a Universe; compile
-// and infer do not know each other. What serves strangers knows no models: their
+// and infer do not know each other; predict derives programs and draws nothing
+// itself. What serves strangers knows no models: their
 // processes do, which cmd/ppl makes. Of compile, only the executor uses gonum, for
 // its matrix products, and the passes, for a factorisation. Examples alone draw.
 const areas = `
@@ -39,10 +40,11 @@ stdlib:     stdlib ad lang/types gonum
 compile:    compile lang ad stdlib gonum
 compile/internal/cmd: compile lang ad stdlib internal
 infer:      infer gonum
-.:          . lang ad stdlib compile infer
-cmd/ppl:    . cmd/ppl lang ad stdlib compile infer internal/serve internal/web cobra pflag term sys
-examples:   . examples lang ad stdlib compile infer plot
-internal:   . internal lang ad stdlib compile infer gonum
+predict:    predict lang compile stdlib
+.:          . lang ad stdlib compile infer predict
+cmd/ppl:    . cmd/ppl lang ad stdlib compile infer predict internal/serve internal/web cobra pflag term sys
+examples:   . examples lang ad stdlib compile infer predict plot
+internal:   . internal lang ad stdlib compile infer predict gonum
 internal/web:   internal/web
 internal/serve: internal/web internal/serve sys
 `
@@ -84,6 +86,8 @@ compile/internal/contest: compile compile/data compile/ir compile/internal/bind 
 compile/internal/cmd/randomprograms: *
 compile/internal/bind:   compile/data compile/ir compile/internal/interp stdlib/transform ad stdlib lang/source lang/diag lang/types
 compile:                 compile/data compile/ir stdlib/transform compile/internal/bind compile/internal/interp compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang
+
+predict:                 compile lang/source lang/ast lang/check lang/types stdlib
 
 infer:
 infer/warmup:            infer

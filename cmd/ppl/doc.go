@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -21,7 +22,7 @@ func docCommand() *cobra.Command {
 arguments must be, and an example with its value, from the declarations that
 the compiler reads. NAME is a function such as softmax, an operator such as
 '.*', or a distribution such as normal, of which all functions are shown.
-Without NAME, lists the names of the library by families.`,
+Of a part of a name, it lists the names that contain it. Without NAME, lists the names of the library by families.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
@@ -78,11 +79,7 @@ var distributionSuffixes = []string{"_lpdf", "_lpmf", "_lcdf", "_lccdf", "_cdf",
 func writeDoc(w io.Writer, name string) error {
 	names := documented(name)
 	if len(names) == 0 {
-		near := diag.Nearest(name, stdlib.Language().Names())
-		if near != "" {
-			return fmt.Errorf("there is no function %q; did you mean %s?", name, near)
-		}
-		return fmt.Errorf("there is no function %q", name)
+		return noSuchName(name)
 	}
 	var b strings.Builder
 	if d := distribution(name); d != nil {
@@ -93,6 +90,39 @@ func writeDoc(w io.Writer, name string) error {
 	}
 	_, err := io.WriteString(w, strings.TrimPrefix(b.String(), "\n"))
 	return err
+}
+
+// noSuchName tells of the names that are like one that there is not: those that
+// contain it, or the nearest.
+func noSuchName(name string) error {
+	const most = 24
+	var like, all []string
+	for n := range stdlib.Language().Names() {
+		for _, suffix := range distributionSuffixes {
+			if base, ok := strings.CutSuffix(n, suffix); ok && len(documented(base)) > 0 {
+				n = base
+				break
+			}
+		}
+		n = strings.TrimPrefix(n, "operator")
+		all = append(all, n)
+		if len(name) > 1 && strings.Contains(n, strings.ToLower(name)) && !slices.Contains(like, n) {
+			like = append(like, n)
+		}
+	}
+	near := diag.Nearest(name, slices.Values(all))
+	switch {
+	case len(like) > 0:
+		slices.SortFunc(like, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) })
+		more := ""
+		if len(like) > most {
+			more = fmt.Sprintf(", and %d more", len(like)-most)
+		}
+		return fmt.Errorf("there is no function %q; these names contain it: %s%s", name, strings.Join(like[:min(most, len(like))], ", "), more)
+	case near != "":
+		return fmt.Errorf("there is no function %q; did you mean %s?", name, near)
+	}
+	return fmt.Errorf("there is no function %q", name)
 }
 
 // documented are the functions that a name stands for: itself, its operator, or

@@ -113,7 +113,7 @@ random point.`,
 			if err != nil {
 				return err
 			}
-			xs, err := pointsFor(l.posterior, points, in.seed)
+			xs, err := in.pointsFor(l.posterior, points)
 			if err != nil {
 				return err
 			}

@@ -37,12 +37,12 @@ func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // arguments wants exactly the named arguments.
 func arguments(names ...string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
+	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < len(names):
 			return usagef("%s is missing", names[len(args)])
 		case len(args) > len(names):
-			return usagef("unexpected argument %q", args[len(names)])
+			return usage(meant(fmt.Errorf("unexpected argument %q", args[len(names)]), argumentHelp(cmd, args[len(names)])))
 		}
 		return nil
 	}
@@ -83,7 +83,7 @@ func showError(w io.Writer, err error) {
 		}
 		return
 	}
-	fmt.Fprintf(w, "error: %v\n", err)
+	fmt.Fprintf(w, "error: %s\n", shown(w, err.Error()))
 }
 
 // diagOptions fits messages to where they are shown.

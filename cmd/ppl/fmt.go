@@ -68,7 +68,7 @@ functions whose names end in _log, and functions that have gone.`,
 
 // file formats one file; ok is false if it is not as it should be.
 func (o *fmtOptions) file(name string, stdin io.Reader, stdout, stderr io.Writer) (ok bool, err error) {
-	f, err := readModel(stdin, name)
+	f, err := readModel(stdin, name, 0)
 	if err != nil {
 		return false, err
 	}

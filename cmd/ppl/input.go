@@ -18,6 +18,7 @@ import (
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
 )
 
 // input is the options about model and data that the commands share.
@@ -33,11 +34,26 @@ type input struct {
 	stanCompat string       // version of Stan whose transforms are meant
 	memory     byteSize     // that binding and an evaluation may take; 0: what is usual
 	statements int64        // that binding may run; 0: what is usual
+	maxData    byteSize     // of a file of data; 0: the default
+	counts     []string     // what is counted in a table, N or J=column
+	maxPrint   byteSize     // of what the model prints; 0: the default
+
+	stdinAs string       // what standard input has been read as; "": not yet
+	source  *source.File // the model, once read
+	text    string       // of the data, once read
+	textErr error        // why they could not be
+
+	// The run that model and data are kept of, and its folder; nil: they are read.
+	record    *ppl.Record
+	recordDir string
 }
 
 // flags declares them.
 func (in *input) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&in.data, "data", "d", "", "`file` of data in Stan's JSON format")
+	cmd.Flags().StringVarP(&in.data, "data", "d", "", "`file` of data: JSON as Stan reads it, CSV with a header line, or an R dump, also compressed\nby gzip; - is standard input")
+	cmd.Flags().StringArrayVar(&in.counts, "count", nil, "`name` a variable that has the number of rows of a CSV file, as in --count N; or, as in\n--count J=school, that of the levels of a column; may be repeated")
+	cmd.Flags().Var(&in.maxData, "max-data", "read files of data up to this `size` (default 1GiB)")
+	cmd.Flags().Var(&in.maxPrint, "max-print", "show what the model prints up to this `size` (default 64MiB)")
 	cmd.Flags().StringVar(&in.stanCompat, "stan-compat", "", "constrain parameters as this `version` of Stan does: 2.32, whose simplexes differ")
 	cmd.Flags().Var(&in.memory, "memory", "refuse models and data that ask for more memory than this `size`, such as 500MB or 8GiB\n(default: the variable "+memoryVariable+", else half of what the machine has)")
 	cmd.Flags().Int64Var(&in.statements, "statements", 0, "refuse models that run more statements than this `number` before the first evaluation\n(default 1000000000)")
@@ -51,6 +67,88 @@ const memoryVariable = "PPL_MEMORY"
 func compileFlags(cmd *cobra.Command, o *ppl.CompileOptions) {
 	cmd.Flags().StringArrayVar(&o.IncludePaths, "include-path", nil, "`folder` to search for files of #include, after that of the model; may be repeated")
 	cmd.Flags().BoolVar(&o.Legacy, "legacy", false, "read the syntax of older versions of Stan, with warnings")
+	cmd.Flags().Var((*byteSize)(&o.MaxSource), "max-source", "read models, with what they include, up to this `size` (default 1MiB)")
+}
+
+// read reads model and data, each once: what is hashed is what is used, and a
+// pipe cannot be read again. What is wrong with the data is told when the model
+// has been compiled.
+func (in *input) read(model string) error {
+	if in.source != nil {
+		return nil
+	}
+	if err := in.limits(); err != nil {
+		return err
+	}
+	if strings.EqualFold(filepath.Ext(model), ".json") {
+		return usagef("%s is a file of data; the model stands first, and the data after --data", model)
+	}
+	if model == "-" {
+		if in.stdinAs != "" {
+			return usagef("the model cannot be standard input: it is %s already", in.stdinAs)
+		}
+		in.stdinAs = "the model"
+	}
+	f, err := readModel(os.Stdin, model, in.compile.MaxSource)
+	if err != nil {
+		return err
+	}
+	in.source = f
+	if in.data != "" {
+		in.text, in.textErr = in.readText(in.data, "--data")
+	}
+	return nil
+}
+
+// readText reads a file of data, or standard input for "-".
+func (in *input) readText(path, option string) (string, error) {
+	if path != "-" {
+		return data.ReadText(path, int64(in.maxData))
+	}
+	if in.stdinAs != "" {
+		return "", usagef("%s cannot be standard input: it is %s already", option, in.stdinAs)
+	}
+	in.stdinAs = option
+	return data.ReadTextFrom(os.Stdin, stdinName, int64(in.maxData))
+}
+
+// stdinName stands for standard input in messages and in the names of files.
+const stdinName = "stdin"
+
+// fileName names a file in messages.
+func fileName(path string) string {
+	if path == "-" {
+		return stdinName
+	}
+	return path
+}
+
+// readModel reads a file, or standard input for "-".
+func readModel(stdin io.Reader, name string, limit int64) (*source.File, error) {
+	var text string
+	var err error
+	if name == "-" {
+		name = stdinName
+		text, err = source.ReadAll(stdin, name, limit)
+	} else {
+		text, err = source.ReadFile(name, limit)
+	}
+	if long := (*source.TooLongError)(nil); errors.As(err, &long) {
+		return nil, fmt.Errorf("%s: cannot read the model: it is longer than %s; allow for more by --max-source", name, source.Bytes(long.Limit))
+	}
+	if err != nil {
+		return nil, plainPathError(err)
+	}
+	return source.NewFile(name, text), nil
+}
+
+// modelFolder is where the files are looked for that a model includes: beside
+// it or, if it comes through a pipe, in the working folder.
+func modelFolder(name string) string {
+	if info, err := os.Stat(name); name == "-" || err == nil && !info.Mode().IsRegular() {
+		return "."
+	}
+	return filepath.Dir(name)
 }
 
 // loaded is a model bound to data, and how long that took.
@@ -66,39 +164,41 @@ type loaded struct {
 // load compiles the model, reads the data and binds them, unless ctx ends before.
 // Warnings are shown on stderr.
 func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loaded, error) {
-	l := &loaded{}
-	if strings.EqualFold(filepath.Ext(model), ".json") {
-		return nil, usagef("%s is a file of data; the model stands first, and the data after --data", model)
+	if err := in.limits(); err != nil {
+		return nil, err
 	}
+	if in.record == nil {
+		if err := in.read(model); err != nil {
+			return nil, err
+		}
+	}
+	l := &loaded{}
 	err := timed(&l.compile, func() (err error) {
-		l.model, err = ppl.CompileFileContext(ctx, model, in.compile)
+		l.model, err = in.compiled(ctx, model, stderr)
 		return err
 	})
 	if err != nil {
-		return nil, plainPathError(err)
-	}
-	if w := l.model.Warnings(); len(w) > 0 && !in.quiet {
-		diag.Render(stderr, w, diagOptions(stderr))
+		return nil, err
 	}
 	values := data.Empty()
 	err = timed(&l.read, func() (err error) {
+		if in.record != nil {
+			values, err = in.record.ReadData(in.recordDir)
+			return err
+		}
 		if in.data == "" {
 			return nil
 		}
-		if ext := filepath.Ext(in.data); strings.EqualFold(ext, ".csv") {
-			return fmt.Errorf("%s: data are read as JSON; files in the format %s are not supported yet", in.data, ext)
+		if err = in.textErr; err == nil {
+			values, err = in.parse(fileName(in.data), in.text)
 		}
-		values, err = data.ReadJSON(in.data)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	l.values = values
-	options, err := in.bindOptions()
-	if err != nil {
-		return nil, err
-	}
+	options := in.bindOptions()
 	err = timed(&l.bind, func() (err error) {
 		l.posterior, err = l.model.BindContext(ctx, values, options)
 		return err
@@ -115,27 +215,76 @@ func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loa
 	return l, err
 }
 
-// bindOptions are those that say how the model is bound.
-func (in *input) bindOptions() (ppl.BindOptions, error) {
-	memory := in.memory
-	if text := os.Getenv(memoryVariable); text != "" && memory == 0 {
-		if err := memory.Set(text); err != nil {
-			return ppl.BindOptions{}, usagef("%s is %q: %v", memoryVariable, text, err)
+// compiled compiles the model that has been read, or that the folder of a run
+// keeps. Warnings are shown on stderr.
+func (in *input) compiled(ctx context.Context, model string, stderr io.Writer) (m *ppl.Model, err error) {
+	if in.record != nil {
+		m, err = in.record.ReadModel(in.recordDir)
+	} else {
+		o := in.compile
+		o.IncludePaths = append([]string{modelFolder(model)}, o.IncludePaths...)
+		m, err = ppl.CompileContext(ctx, in.source.Name, in.source.Text, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if w := m.Warnings(); len(w) > 0 && !in.quiet {
+		diag.Render(stderr, w, diagOptions(stderr))
+	}
+	return m, nil
+}
+
+// values reads values of parameters as JSON, in a file or as they are.
+func (in *input) values(text string) (*data.Set, error) {
+	if strings.HasPrefix(strings.TrimSpace(text), "{") {
+		return data.ParseJSON("--params", []byte(text))
+	}
+	content, err := in.readText(text, "--params")
+	if err != nil {
+		return nil, err
+	}
+	return data.ParseText(fileName(text), content)
+}
+
+// parse reads the text of a file of data.
+func (in *input) parse(name, text string) (*data.Set, error) {
+	o := data.Options{Limit: int64(in.maxData)}
+	for _, c := range in.counts {
+		name, of, _ := strings.Cut(c, "=")
+		if strings.TrimSpace(name) == "" {
+			return nil, usagef("--count %s: write --count N, or --count J=column", c)
+		}
+		o.Counts = append(o.Counts, data.Count{Name: strings.TrimSpace(name), Of: strings.TrimSpace(of)})
+	}
+	return data.Parse(name, text, o)
+}
+
+// limits checks how much a model may ask for, which the environment may say too.
+func (in *input) limits() error {
+	if text := os.Getenv(memoryVariable); text != "" && in.memory == 0 {
+		if err := in.memory.Set(text); err != nil {
+			return usagef("%s is %q: %v", memoryVariable, text, err)
 		}
 	}
 	if in.statements < 0 {
-		return ppl.BindOptions{}, usagef("--statements must be positive, but is %d", in.statements)
+		return usagef("--statements must be positive, but is %d", in.statements)
 	}
+	return nil
+}
+
+// bindOptions are those that say how the model is bound, within the limits.
+func (in *input) bindOptions() ppl.BindOptions {
 	return ppl.BindOptions{
-		Memory:     int64(memory),
+		Memory:     int64(in.memory),
 		Statements: in.statements,
 		Seed:       in.seed,
 		NoPropto:   in.noPropto,
 		NoJacobian: in.noJacobian,
 		Print:      in.print,
+		MaxPrint:   int64(in.maxPrint),
 		Without:    in.without,
 		StanCompat: in.stanCompat,
-	}, nil
+	}
 }
 
 // plainPathError says what is wrong with a file without the name of the system
@@ -161,18 +310,22 @@ func (in *input) loadAt(model, points string, stderr io.Writer) (*loaded, [][]fl
 	if points == "" {
 		return nil, nil, usagef("--points is missing: a file with the points, such as {\"points\": [[0.1, -0.5]]}")
 	}
-	in.print = func(s string) { fmt.Fprintln(stderr, s) }
+	in.print = func(s string) { fmt.Fprintln(stderr, shown(stderr, s)) }
 	l, err := in.load(context.Background(), model, stderr)
 	if err != nil {
 		return nil, nil, err
 	}
-	xs, err := readPoints(points, l.posterior.Dim())
+	xs, err := in.readPoints(points, l.posterior.Dim())
 	return l, xs, err
 }
 
 // readPoints reads {"points": [[…], …]}: unconstrained points.
-func readPoints(path string, dim int) ([][]float64, error) {
-	set, err := data.ReadJSON(path)
+func (in *input) readPoints(path string, dim int) ([][]float64, error) {
+	text, err := in.readText(path, "--points")
+	if err != nil {
+		return nil, err
+	}
+	set, err := data.ParseText(fileName(path), text)
 	if err != nil {
 		return nil, err
 	}

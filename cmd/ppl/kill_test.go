@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -8,9 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -39,16 +41,14 @@ generated quantities {
 }
 `
 
-// Runs of several samplers are killed at random moments, resumed, killed again
-// while they are resumed, and come to the very draws of runs that were left
-// alone. PPL_KILLS says how often, in all; it takes about two seconds each time.
+// Runs of several samplers are killed, interrupted, hung up or stopped for a while
+// at random moments, resumed, and hit again while they are resumed, and come to
+// the very draws of runs that were left alone. PPL_KILLS says how often, in all;
+// it takes about two seconds each time.
 func TestKill(t *testing.T) {
 	kills, _ := strconv.Atoi(os.Getenv("PPL_KILLS"))
 	if kills == 0 {
 		t.Skip("set PPL_KILLS to the number of times that runs are to be killed")
-	}
-	if runtime.GOOS == "windows" {
-		t.Skip("no SIGKILL")
 	}
 	dir := t.TempDir()
 	program := filepath.Join(dir, "ppl")
@@ -65,6 +65,8 @@ func TestKill(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
+	signals := []syscall.Signal{syscall.SIGKILL, syscall.SIGKILL, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGSTOP}
+	sent := map[syscall.Signal]int{}
 	samplers := []string{
 		"--sampler nuts --warmup 600 --draws 1500",
 		"--sampler nuts --metric dense_e --warmup 600 --draws 1500",
@@ -106,15 +108,29 @@ func TestKill(t *testing.T) {
 					}
 					done = true
 				case <-time.After(moment):
-					cmd.Process.Kill()
-					<-ended
 					n++
+					s := signals[rng.IntN(len(signals))]
+					sent[s]++
+					cmd.Process.Signal(s)
+					if s == syscall.SIGSTOP {
+						time.Sleep(time.Duration(rng.Float64() * float64(time.Second)))
+						cmd.Process.Signal(syscall.SIGCONT)
+						if err := <-ended; err != nil {
+							t.Fatalf("%s, after it was stopped: %v\n%s", options, err, said.String())
+						}
+						done = true
+						break
+					}
+					if err := <-ended; err == nil { // it had come to its end
+						done = true
+						break
+					}
 					if info, err := os.Stat(filepath.Join(out, "killed_1.state")); err == nil && info.ModTime().After(started) {
 						oldest = max(oldest, time.Since(info.ModTime()))
 					}
 				}
 				cmd = ppl("--resume", out)
-				if _, err := os.Stat(filepath.Join(out, manifestName)); errors.Is(err, os.ErrNotExist) {
+				if _, err := os.Stat(filepath.Join(out, "run.json")); errors.Is(err, os.ErrNotExist) {
 					cmd = ppl(append(args, "--out", out)...) // killed before it had begun
 				}
 			}
@@ -129,8 +145,9 @@ func TestKill(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("%s: %d kills in %d runs; oldest state of a chain %v", options, n, folders, oldest.Round(10*time.Millisecond))
+		t.Logf("%s: %d signals in %d runs; oldest state of a chain %v", options, n, folders, oldest.Round(10*time.Millisecond))
 	}
+	t.Logf("signals: %v", sent)
 }
 
 // numbers are the lines of a CSV file but for comments.

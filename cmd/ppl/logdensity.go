@@ -76,7 +76,7 @@ func evaluate(p *ppl.Posterior, xs [][]float64, stderr io.Writer) *densities {
 		grad := make([]float64, len(x))
 		lp, err := p.LogDensityGrad(x, grad)
 		if err != nil {
-			fmt.Fprintf(stderr, "point %d is rejected: %v\n", i+1, err)
+			fmt.Fprintf(stderr, "point %d is rejected: %s\n", i+1, shown(stderr, err.Error()))
 			lp = math.Inf(-1)
 			fill(grad, math.NaN())
 		}
@@ -86,7 +86,7 @@ func evaluate(p *ppl.Posterior, xs [][]float64, stderr io.Writer) *densities {
 		values, cerr := p.Constrain(x)
 		if cerr != nil {
 			if err == nil { // else it is the same
-				fmt.Fprintf(stderr, "point %d: %v\n", i+1, cerr)
+				fmt.Fprintf(stderr, "point %d: %s\n", i+1, shown(stderr, cerr.Error()))
 			}
 			d.Constrained = append(d.Constrained, nil)
 			continue

@@ -1,6 +1,12 @@
 // Command ppl runs models written in Stan's language.
 //
 //	ppl run MODEL --data FILE          draw from the posterior and summarise it
+//	ppl summary DIR                    the summary of a run again
+//	ppl diagnose DIR                   what is wrong with a run
+//	ppl generate MODEL --fit DIR       generated quantities at the draws of a run
+//	ppl predict DIR                    replicated data at the draws of a run
+//	ppl prior MODEL --data FILE        parameters and data from the prior
+//	ppl simulate MODEL --out DIR       data sets from given parameters or the prior
 //	ppl logdensity MODEL --points FILE log density and gradient at given points
 //	ppl metric MODEL --points FILE     the metric of Riemannian samplers at given points
 //	ppl bench MODEL --data FILE        time the gradient
@@ -14,14 +20,16 @@
 //
 // Each subcommand is a file of its name; what they share:
 //
-//	run_start.go what a run starts from; run_manifest.go: what is kept of how it is made
+//	run_start.go what a run starts from; run_record.go: what is kept of how it is made
 //	input.go     reading model and data
 //	samplers.go  the options of samplers, from the table of package sampler
 //	progress.go  progress as plain lines; bars.go: as bars on a terminal
 //	session.go   what is told of a run; run_json.go: as JSON
-//	summary.go   the summary table, findings, times
+//	show.go      the summary, findings, times; rows.go: which quantities; table.go: the table
+//	fitinput.go  reading runs
 //	terminal.go  what the terminal can show
 //	number.go    numbers in JSON
+//	helps.go     what leads from a wrong command line to the right one
 //	serve_work.go what the processes of serve do
 //	failure.go   errors, how they are shown, exit codes
 //
@@ -30,8 +38,11 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -54,12 +65,42 @@ from their posterior, without a C++ compiler.
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	out := &checkedWriter{Writer: stdout}
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	root.SetOut(out)
 	root.SetErr(stderr)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
-	root.AddCommand(runCommand(), logDensityCommand(), metricCommand(), benchCommand(), explainCommand(),
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(meant(err, flagHelp(cmd, err))) })
+	root.SuggestionsMinimumDistance = -1 // commandHelp knows better
+	root.AddCommand(runCommand(), summaryCommand(), diagnoseCommand(), generateCommand(), predictCommand(), priorCommand(), simulateCommand(), logDensityCommand(), metricCommand(), benchCommand(), explainCommand(),
 		checkCommand(), fmtCommand(), docCommand(), explainErrorCommand(), versionCommand(), serveCommand(), workCommand())
+	// A word that is no command is told of before the options after it.
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !strings.HasPrefix(args[0], "__complete") && args[0] != "help" && args[0] != "completion" {
+		if found, _, err := root.Find(args); err != nil || found == root {
+			text := fmt.Sprintf("unknown command %q", args[0])
+			if help := commandHelp(root, args[0], args); help != "" {
+				text += "; " + help
+			}
+			return fail(stderr, root, usagef("%s", text))
+		}
+	}
 	cmd, err := root.ExecuteC()
+	// Not every way to print tells what came of it: help texts, tables.
+	if code, told := errors.AsType[exitCode](err); out.err != nil && (err == nil || told && code != exitError) {
+		err = fmt.Errorf("cannot write to standard output: %w", out.err)
+	}
 	return fail(stderr, cmd, err)
+}
+
+// checkedWriter keeps the first error of writing, after which it writes no more.
+type checkedWriter struct {
+	io.Writer
+	err error
+}
+
+func (w *checkedWriter) Write(p []byte) (n int, err error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	n, w.err = w.Writer.Write(p)
+	return n, w.err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/riemann"
 	"github.com/ppl-lang/ppl/infer/sampler"
 )
@@ -62,6 +63,9 @@ point, it can be the constant metric of a run: --metric FILE.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(riemann.Kinds(), riemann.Kind(kind)) {
 				return usagef("unknown metric %q; it can be %s", kind, strings.Join(metricKinds(), ", "))
+			}
+			if err := infer.CheckOption("softabs-alpha", alpha); err != nil {
+				return usagef("--%w", err)
 			}
 			stderr := cmd.ErrOrStderr()
 			l, xs, err := in.loadAt(args[0], points, stderr)
@@ -118,7 +122,7 @@ func metricsAt(p *ppl.Posterior, kind riemann.Kind, alpha float64, xs [][]float6
 		g := make([]float64, d*d)
 		err := metric.Metric(x, g)
 		if err != nil {
-			fmt.Fprintf(stderr, "point %d is rejected: %v\n", i+1, err)
+			fmt.Fprintf(stderr, "point %d is rejected: %s\n", i+1, shown(stderr, err.Error()))
 			fill(g, math.NaN())
 		}
 		logDet, ok := riemann.LogDeterminant(g, d)

@@ -41,7 +41,7 @@ type silent struct{ w io.Writer }
 
 func (silent) start()                  {}
 func (silent) update(infer.Progress)   {}
-func (s silent) message(text string)   { fmt.Fprintln(s.w, text) }
+func (s silent) message(text string)   { fmt.Fprintln(s.w, shown(s.w, text)) }
 func (silent) stop(_ *ppl.Fit, _ bool) {}
 
 // lines tells progress as plain lines, for files and pipes: per chain a line at
@@ -93,7 +93,7 @@ func (l *lines) update(p infer.Progress) {
 func (l *lines) message(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	fmt.Fprintln(l.w, text)
+	fmt.Fprintln(l.w, shown(l.w, text))
 }
 
 func (l *lines) stop(fit *ppl.Fit, interrupted bool) {

@@ -25,6 +25,7 @@ import (
 type runOptions struct {
 	input
 	samplerFlags
+	rows rowOptions // of the summary
 
 	chains, warmup, draws, thin int
 	init                        string
@@ -38,6 +39,7 @@ type runOptions struct {
 	targetESS  float64
 	metricFile string
 	resume     string
+	salvage    bool
 	overwrite  bool
 }
 
@@ -58,8 +60,13 @@ summarised, and the exit code is 130. The second ends the program at once.
 With --out, draws are written as they are made. A run that was interrupted or
 killed goes on by --resume with its folder, and makes the draws that it would
 have made; of the other options only --json, --quiet, --parallel and
---time-limit may then be given. A folder with a run that is not complete is not
-used for another one, unless --overwrite says so. The folder also holds, in
+--time-limit may then be given. The folder keeps the model, with what it
+includes, and the data (above 100 MB, where they are): it can be moved, and model
+and data that are given with --resume must be the same. A folder with a run is
+not used for another one, unless --overwrite says so. What is kept to resume from is
+covered by checksums; if it is damaged, --resume says what is whole, and --salvage
+goes on with that. It is synced to the disk every five seconds: a loss of power
+costs the time since then, not the run. The folder also holds, in
 run.json, the options and what warm-up has found, for --metric-file and --init
 of later runs; and, of samplers that are tuned, what was learnt, as tables.
 
@@ -70,8 +77,8 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 		Example: `  ppl run eight_schools.model --data eight_schools.data.json
   ppl run m.model -d d.json --sampler hmc --int-time 2 --chains 8 --seed 1 --out results`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if o.resume != "" {
-				return arguments()(cmd, args)
+			if o.resume != "" && len(args) == 0 {
+				return nil
 			}
 			return arguments("MODEL")(cmd, args)
 		},
@@ -89,24 +96,25 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 	f.DurationVar(&o.timeLimit, "time-limit", 0, "end the run after that time, such as 90s or 2h, with the draws made till then; the time\nto compile and bind the model counts")
 	f.Float64Var(&o.targetESS, "target-ess", 0, "end the run when every quantity has this effective sample size, bulk and tail,\nand R-hat < 1.01; --draws is then a limit (default 100000)")
 	f.StringVar(&o.resume, "resume", "", "go on with the run whose draws are in this `folder`")
-	f.BoolVar(&o.overwrite, "overwrite", false, "let --out replace a run that is not complete")
+	f.BoolVar(&o.salvage, "salvage", false, "let --resume go on with what is whole of a run whose files are damaged")
+	f.BoolVar(&o.overwrite, "overwrite", false, "let --out replace a run that is there")
 	f.StringVarP(&o.out, "out", "o", "", "`folder` for the draws: one CSV file per chain in CmdStan's format")
 	f.IntVar(&o.sigFigs, "sig-figs", 8, "significant digits in the CSV files")
 	f.BoolVar(&o.saveWarmup, "save-warmup", false, "keep the draws of warm-up in the CSV files")
 	f.IntVar(&o.parallel, "parallel", 0, "chains that run at a time (default: one per processor)")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress and no warnings on stderr")
 	f.BoolVar(&o.json, "json", false, "print the summary as JSON")
+	o.rows.flags(cmd)
 	group := o.samplerFlags.flags(cmd)
 	group.SortFlags = true
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		flags := cmd.Flags()
-		var saved *manifest
+		var saved *ppl.Record
 		if o.resume != "" {
 			var err error
 			if saved, err = o.recall(flags); err != nil {
 				return err
 			}
-			args = []string{saved.Model}
 			if saved.Complete {
 				fmt.Fprintf(cmd.ErrOrStderr(), "The run in %s is complete: there is nothing to go on with.\n", o.resume)
 				return nil
@@ -114,7 +122,7 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 		}
 		if !flags.Changed("seed") {
 			o.seed = uint64(rand.Uint32())
-			if err := flags.Set("seed", strconv.FormatUint(o.seed, 10)); err != nil { // for the manifest
+			if err := flags.Set("seed", strconv.FormatUint(o.seed, 10)); err != nil { // for the record
 				return err
 			}
 		}
@@ -132,11 +140,27 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 		if err != nil {
 			return err
 		}
-		r := running{runOptions: &o, model: args[0], sampler: built, adapted: adapted, saved: saved}
+		if len(args) == 0 && o.data != "" {
+			o.text, o.textErr = o.readText(o.data, "--data")
+		} else if len(args) > 0 {
+			if err := o.read(args[0]); err != nil {
+				return err
+			}
+		}
+		r := running{runOptions: &o, sampler: built, adapted: adapted, saved: saved, made: saved}
 		if saved == nil {
-			r.made = newManifest(args[0], o.data, flags)
+			r.model = args[0]
+			r.made = newRecord(args[0], &o.input, flags)
 		} else {
-			r.made = saved
+			r.model = saved.Model
+			if err := o.unchanged(saved); err != nil {
+				return err
+			}
+			if len(saved.Texts) > 0 {
+				o.record, o.recordDir = saved, o.resume
+			} else if o.data == "" { // of an older version
+				o.data = saved.Data
+			}
 		}
 		return r.run(cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
@@ -146,24 +170,24 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 // check looks at the numbers.
 func (o *runOptions) check() error {
 	for _, c := range []struct {
-		name         string
-		value, least int
+		name  string
+		value int
 	}{
-		{"chains", o.chains, 1}, {"warmup", o.warmup, 0}, {"draws", o.draws, 0},
-		{"thin", o.thin, 1}, {"sig-figs", o.sigFigs, 1}, {"parallel", o.parallel, 0},
+		{"chains", o.chains}, {"warmup", o.warmup}, {"draws", o.draws},
+		{"thin", o.thin}, {"sig-figs", o.sigFigs}, {"parallel", o.parallel},
 	} {
-		if c.value < c.least {
-			return usagef("--%s must be at least %d, but is %d", c.name, c.least, c.value)
+		if err := infer.CheckOption(c.name, c.value); err != nil {
+			return usagef("--%w", err)
 		}
 	}
-	switch {
-	case o.timeLimit < 0:
-		return usagef("--time-limit must be positive, but is %s", o.timeLimit)
-	case o.targetESS < 0 || o.targetESS > 1e9:
-		return usagef("--target-ess must be a positive number, but is %v", o.targetESS)
+	if err := o.rows.check(); err != nil {
+		return err
 	}
-	if o.sigFigs > 18 {
-		return usagef("--sig-figs must be at most 18, but is %d", o.sigFigs)
+	if o.timeLimit < 0 {
+		return usagef("--time-limit must be positive, but is %s", o.timeLimit)
+	}
+	if err := infer.CheckOptions(map[string]float64{"target-ess": o.targetESS}); err != nil {
+		return usagef("--%w", err)
 	}
 	return nil
 }
@@ -174,8 +198,8 @@ type running struct {
 	model   string
 	sampler infer.Sampler
 	adapted []ppl.Adapted // to start from
-	saved   *manifest     // of the run that is resumed; nil: a new one
-	made    *manifest     // of this run
+	saved   *ppl.Record   // of the run that is resumed; nil: a new one
+	made    *ppl.Record   // of this run
 }
 
 // errTimeLimit is why a run with --time-limit ends.
@@ -190,7 +214,10 @@ func (o *running) run(stdout, stderr io.Writer) error {
 		}
 		return context.WithDeadlineCause(ctx, deadline, errTimeLimit)
 	}
-	name := modelName(o.model)
+	name := o.made.Name
+	if name == "" {
+		name = modelName(o.model)
+	}
 	options := ppl.Options{
 		Sampler:    o.sampler,
 		Chains:     o.chains,
@@ -204,6 +231,7 @@ func (o *running) run(stdout, stderr io.Writer) error {
 		TargetESS:  o.targetESS,
 		Resumable:  o.out != "",
 		Resume:     o.saved != nil,
+		Salvage:    o.salvage,
 		Refresh:    max(1, (o.warmup+o.draws)/500),
 	}
 	var shown progress = silent{stderr}
@@ -215,6 +243,9 @@ func (o *running) run(stdout, stderr io.Writer) error {
 	defer cancel()
 	l, err := o.load(loading, o.model, stderr)
 	if err != nil {
+		return err
+	}
+	if err := o.rows.known(l.posterior.OutputNames()); err != nil {
 		return err
 	}
 	if err := o.metricNotes(l.posterior, shown.message); err != nil {
@@ -241,12 +272,15 @@ func (o *running) run(stdout, stderr io.Writer) error {
 		}
 		defer release()
 		if o.saved == nil {
-			if err := o.replace(); err != nil {
+			if err := o.replace(name); err != nil {
 				return err
+			}
+			if err := o.made.Keep(o.out, l.model, l.values); err != nil {
+				return fmt.Errorf("cannot write to the output folder: %w; choose another one by --out", err)
 			}
 		}
 		options.Output = filepath.Join(o.out, name)
-		if err := o.made.write(o.out); err != nil {
+		if err := writeRecord(o.made, o.out); err != nil {
 			return err
 		}
 	}
@@ -267,18 +301,22 @@ func (o *running) run(stdout, stderr io.Writer) error {
 	shown.stop(fit, interrupted)
 	if fit == nil {
 		if o.out != "" && o.saved == nil {
-			o.made.remove(o.out)
+			o.made.Remove(o.out)
 			err = fmt.Errorf("%w; choose another folder by --out", err)
+		}
+		if errors.As(err, new(*ppl.DamagedError)) {
+			err = fmt.Errorf("%w\nGo on with what is whole by: ppl run --resume %s --salvage", err, o.out)
 		}
 		return err
 	}
 	switch {
 	case o.out == "":
 	case len(fit.Files) == 0 && !interrupted: // a failure of all chains leaves nothing behind
-		o.made.remove(o.out)
+		o.made.Remove(o.out)
 	default:
 		full := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
-		if e := o.made.finish(o.out, fit, err); e != nil && !full {
+		o.made.Finish(fit, err)
+		if e := writeRecord(o.made, o.out); e != nil && !full {
 			err = errors.Join(err, e)
 		}
 		if full {

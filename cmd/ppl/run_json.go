@@ -1,6 +1,11 @@
 package main
 
-import "github.com/ppl-lang/ppl/infer/diagnose"
+import (
+	"slices"
+	"strconv"
+
+	"github.com/ppl-lang/ppl/infer/diagnose"
+)
 
 // runJSON is what run --json prints; a stable format.
 type runJSON struct {
@@ -17,7 +22,8 @@ type runJSON struct {
 		Warmup   number `json:"warmup"`
 		Sampling number `json:"sampling"`
 	} `json:"seconds"`
-	Warnings []string `json:"warnings"`
+	Warnings []string           `json:"warnings"`
+	Findings []diagnose.Finding `json:"findings"`
 
 	Efficiency struct {
 		MinESSBulk     number `json:"min_ess_bulk"`
@@ -75,12 +81,39 @@ type summaryJSON struct {
 	ESSSquares    number `json:"ess_squares"`
 	Geyer         number `json:"ess_geyer"`
 	GeyerUncapped number `json:"ess_geyer_uncapped"`
+
+	Percentiles map[string]number `json:"percentiles,omitempty"` // those asked for, if others than 5, 50 and 95
+}
+
+// choose keeps some rows of the summary, in an order, with the percentiles asked
+// for.
+func (j *runJSON) choose(s *session, o *rowOptions) error {
+	chosen, err := o.choose(s.fit)
+	if err != nil {
+		return err
+	}
+	if o.limit > 0 {
+		chosen = chosen[:min(o.limit, len(chosen))]
+	}
+	all := j.Summary
+	j.Summary = []summaryJSON{}
+	for i, r := range o.rows(s.fit, chosen) {
+		row := all[chosen[i]]
+		if !slices.Equal(o.percentiles, []float64{5, 50, 95}) {
+			row.Percentiles = map[string]number{}
+			for k, p := range o.percentiles {
+				row.Percentiles[strconv.FormatFloat(p, 'g', -1, 64)] = number(r.percentiles[k])
+			}
+		}
+		j.Summary = append(j.Summary, row)
+	}
+	return nil
 }
 
 func summaryRow(name string, r diagnose.Row, p diagnose.Precision) summaryJSON {
 	return summaryJSON{name, number(r.Mean), number(r.MCSEMean), number(r.SD),
 		number(r.Q5), number(r.Q50), number(r.Q95), number(r.ESSBulk), number(r.ESSTail), number(r.Rhat),
-		number(p.MCSESD), number(p.MCSEQ5), number(p.MCSEQ50), number(p.MCSEQ95), number(p.ESSSquares), number(p.Geyer), number(p.GeyerUncapped)}
+		number(p.MCSESD), number(p.MCSEQ5), number(p.MCSEQ50), number(p.MCSEQ95), number(p.ESSSquares), number(p.Geyer), number(p.GeyerUncapped), nil}
 }
 
 func (s *session) asJSON(failures []error) *runJSON {
@@ -91,7 +124,9 @@ func (s *session) asJSON(failures []error) *runJSON {
 		j.Summary = append(j.Summary, summaryRow(names[i], r, precision[i]))
 	}
 	j.Gradients.Warmup, j.Gradients.Sampling = s.gradWarmup, s.gradSample
-	j.Seconds.Bind = number(s.loaded.bind.Seconds())
+	if s.loaded != nil {
+		j.Seconds.Bind = number(s.loaded.bind.Seconds())
+	}
 	j.Seconds.Warmup, j.Seconds.Sampling = number(s.warmup.Seconds()), number(s.sampling.Seconds())
 	e := s.fit.Efficiency()
 	j.Efficiency.MinESSBulk, j.Efficiency.MinESSTail = number(e.MinBulk), number(e.MinTail)
@@ -108,13 +143,18 @@ func (s *session) asJSON(failures []error) *runJSON {
 		})
 	}
 	j.Divergent = []divergence{}
-	for _, d := range s.fit.Divergences() {
-		j.Divergent = append(j.Divergent, divergence{s.fit.Report.Chains[d.Chain].ID, d.Draw + 1})
+	for i, c := range s.fit.Report.Chains {
+		column, _ := s.fit.Draws.Statistic(nil, i, "divergent__")
+		for draw, v := range column {
+			if v != 0 {
+				j.Divergent = append(j.Divergent, divergence{c.ID, draw + 1})
+			}
+		}
 	}
 	if s.interrupted {
 		j.Warnings = append(j.Warnings, s.interruption())
 	}
-	for _, text := range []string{s.inexact(), s.reached()} {
+	for _, text := range append(s.salvaged(), s.inexact(), s.reached()) {
 		if text != "" && !(s.fit.Report.Enough > 0 && text == s.reached()) {
 			j.Warnings = append(j.Warnings, text)
 		}
@@ -122,10 +162,13 @@ func (s *session) asJSON(failures []error) *runJSON {
 	for _, err := range failures {
 		j.Warnings = append(j.Warnings, err.Error())
 	}
-	for _, w := range s.loaded.model.Warnings() {
-		j.Warnings = append(j.Warnings, w.String())
+	if s.loaded != nil {
+		for _, w := range s.loaded.model.Warnings() {
+			j.Warnings = append(j.Warnings, w.String())
+		}
 	}
-	for _, f := range s.fit.Findings() {
+	j.Findings = s.fit.Findings()
+	for _, f := range j.Findings {
 		j.Warnings = append(j.Warnings, f.Summary+" "+f.Advice)
 	}
 	return j

@@ -36,6 +36,9 @@ func (o *runOptions) inits(p *ppl.Posterior) (infer.Init, error) {
 		}
 		return p.InitAt(values, initRadius)
 	}
+	if o.init == "-" {
+		return o.initFrom(p)
+	}
 	info, err := os.Stat(o.init)
 	if err != nil {
 		if pe := (*os.PathError)(nil); errors.As(err, &pe) {
@@ -53,12 +56,25 @@ func (o *runOptions) inits(p *ppl.Posterior) (infer.Init, error) {
 		}
 		return p.InitAt(values, initRadius)
 	}
-	return p.InitAt(ppl.JSONFile(o.init), initRadius)
+	return o.initFrom(p)
+}
+
+// initFrom starts the chains at the values in a file.
+func (o *runOptions) initFrom(p *ppl.Posterior) (infer.Init, error) {
+	text, err := o.readText(o.init, "--init")
+	if err != nil {
+		return nil, err
+	}
+	values, err := data.ParseText(fileName(o.init), text)
+	if err != nil {
+		return nil, err
+	}
+	return p.InitAt(values, initRadius)
 }
 
 // initAtEnd starts the chains where those of an earlier run have ended.
 func (o *runOptions) initAtEnd(p *ppl.Posterior) (infer.Init, error) {
-	all, err := ppl.ReadAdapted(filepath.Join(o.init, manifestName))
+	all, err := ppl.ReadAdapted(filepath.Join(o.init, ppl.RecordName))
 	if err != nil {
 		return nil, fmt.Errorf("--init %s: the folder holds no run: %w", o.init, err)
 	}
@@ -87,10 +103,7 @@ func (o *runOptions) initAtEnd(p *ppl.Posterior) (infer.Init, error) {
 
 // validated gives a sampler that is tuned for predictions its folds of the data.
 func (o *running) validated(l *loaded, cv sampler.CrossValidated) (infer.Sampler, error) {
-	bind, err := o.bindOptions()
-	if err != nil {
-		return nil, err
-	}
+	bind := o.bindOptions()
 	bind.Print = nil // as often as there are observations
 	folds, err := l.model.Folds(l.values, ppl.CrossValidation{Rows: cv.Rows, Folds: cv.Folds, Seed: o.seed}, bind)
 	if err != nil {
@@ -168,9 +181,13 @@ func (o *runOptions) adapted() ([]ppl.Adapted, map[string]string, error) {
 	}
 	path := o.metricFile
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, manifestName)
+		path = filepath.Join(path, ppl.RecordName)
 	}
-	all, err := ppl.ReadAdapted(path)
+	text, err := o.readText(path, "--metric-file")
+	if err != nil {
+		return nil, nil, fmt.Errorf("--metric-file: %w", err)
+	}
+	all, err := ppl.ParseAdapted(fileName(path), []byte(text))
 	if err != nil {
 		return nil, nil, fmt.Errorf("--metric-file: %w", err)
 	}

@@ -15,16 +15,20 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"ppl": main})
+	testscript.Main(m, commands)
 }
+
+// commands are the programs that scripts may run.
+var commands = map[string]func(){"ppl": main}
 
 // TestScript runs the scripts in testdata/script, each in a folder of its own.
 // They stand in for a user: what is typed, what is printed, the exit code,
 // which files there are. Beside testscript's own commands there are
 //
 //	exits CODE COMMAND…   run a command that ends with this exit code
-//	wait-for FILE         until there is such a file
+//	wait-for FILE [SIZE]  until there is such a file, of so many bytes at least
 //	json FILE KEY…        the file is a JSON object with exactly these keys
+//	flip FILE BYTE        change a bit of a file
 //
 // and the condition [root].
 func TestScript(t *testing.T) {
@@ -49,6 +53,7 @@ func TestScript(t *testing.T) {
 			"exits":    exits,
 			"wait-for": waitFor,
 			"json":     jsonKeys,
+			"flip":     flip,
 		},
 	})
 }
@@ -72,16 +77,38 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func waitFor(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: wait-for FILE")
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: wait-for FILE [SIZE]")
+	}
+	size := 0
+	if len(args) == 2 {
+		var err error
+		size, err = strconv.Atoi(args[1])
+		ts.Check(err)
 	}
 	for range 600 {
-		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+		if info, err := os.Stat(ts.MkAbs(args[0])); err == nil && info.Size() >= int64(size) {
 			return
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 	ts.Fatalf("%s does not appear", args[0])
+}
+
+func flip(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: flip FILE BYTE")
+	}
+	at, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	path := ts.MkAbs(args[0])
+	text, err := os.ReadFile(path)
+	ts.Check(err)
+	if at >= len(text) {
+		ts.Fatalf("%s has %d bytes", args[0], len(text))
+	}
+	text[at] ^= 1
+	ts.Check(os.WriteFile(path, text, 0o666))
 }
 
 func jsonKeys(ts *testscript.TestScript, neg bool, args []string) {

@@ -164,10 +164,7 @@ func (r *modelRequest) load(c *serve.Call, in *input) (*loaded, error) {
 		return nil, serve.Passed("elements", "the data have %d numbers, but the limit is %d", elements, c.Limits.Elements)
 	}
 	in.memory = byteSize(c.Limits.Memory / 2) // the collector needs as much again
-	options, err := in.bindOptions()
-	if err != nil {
-		return nil, err
-	}
+	options := in.bindOptions()
 	err = timed(&l.bind, func() (err error) {
 		l.posterior, err = l.model.BindWith(l.values, options)
 		return err

@@ -75,6 +75,9 @@ func (s *session) report(stdout, stderr io.Writer) error {
 	if s.draws == 0 && code != nil {
 		if s.interrupted && !s.options.json {
 			fmt.Fprintf(stderr, "There are no draws to summarise: the run %s before the first draw.\n", s.ending())
+			if s.options.out != "" {
+				fmt.Fprintf(stderr, "What warm-up has found so far is kept. The run goes on with: ppl run --resume %s\n", s.options.out)
+			}
 		}
 		if !s.options.json {
 			return code
@@ -85,9 +88,16 @@ func (s *session) report(stdout, stderr io.Writer) error {
 	}
 	var err error
 	if s.options.json {
-		err = writeJSON(stdout, s.asJSON(failures))
+		j := s.asJSON(failures)
+		if err := j.choose(s, &s.options.rows); err != nil {
+			return err
+		}
+		err = writeJSON(stdout, j)
 	} else {
 		err = s.show(stdout)
+	}
+	if err == nil {
+		err = s.fit.Draws.Err()
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write the summary: %w", err)
@@ -164,16 +174,28 @@ func (s *session) showRejections(w io.Writer) {
 		return
 	}
 	total := 0
-	for _, r := range s.rejections {
-		total += r.Count
+	for _, c := range s.fit.Report.Chains {
+		total += c.Rejected
 	}
 	fmt.Fprintf(w, "The model rejected %d of %d evaluations (harmless if few):\n", total, s.gradWarmup+s.gradSample)
-	for i, r := range s.rejections {
+	groups := ppl.GroupRejections(s.rejections)
+	listed := 0
+	for i, g := range groups {
 		if i == 5 {
-			fmt.Fprintf(w, "  … and %d other messages\n", len(s.rejections)-i)
 			break
 		}
-		fmt.Fprintf(w, "  %d × %s\n", r.Count, strings.ReplaceAll(r.Message, "\n", "\n      "))
+		example := ""
+		if g.Messages > 1 {
+			example = "e.g. "
+		}
+		listed += g.Count
+		fmt.Fprintf(w, "  %d × %s%s\n", g.Count, example, shown(w, strings.ReplaceAll(g.Message, "\n", "\n      ")))
+		if g.Advice != "" {
+			fmt.Fprintf(w, "      %s\n", g.Advice)
+		}
+	}
+	if listed < total {
+		fmt.Fprintf(w, "  … and %d with other messages\n", total-listed)
 	}
 }
 
@@ -203,6 +225,28 @@ func (s *session) inexact() string {
 		}
 	}
 	return ""
+}
+
+// salvaged says what was lost of a run whose files were damaged.
+func (s *session) salvaged() []string {
+	var said []string
+	for _, c := range s.fit.Salvaged {
+		text := fmt.Sprintf("The files of chain %d were damaged: ", c.ID)
+		switch {
+		case c.Snapshot == nil:
+			text += "it has started anew and makes the same draws again; none is lost."
+		case c.Lost == nil:
+			text += fmt.Sprintf("it has gone on after draw %d; none is lost.", c.Kept)
+		default:
+			n := 0
+			for _, r := range c.Lost {
+				n += r.Len()
+			}
+			text += fmt.Sprintf("%s lost, the first is draw %d.", count(n, "draw is", "draws are"), c.Lost[0].From)
+		}
+		said = append(said, text)
+	}
+	return said
 }
 
 // reached says when the target of the effective sample size was reached.

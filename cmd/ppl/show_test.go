@@ -1,13 +1,16 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
+	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
@@ -73,7 +76,12 @@ func TestTable(t *testing.T) {
 		{Name: "tiny", Mean: 1.5e-9, MCSEMean: 2e-11, SD: 1e-10, Q5: 1e-9, Q50: 1.5e-9, Q95: 2e-9, ESSBulk: 100, ESSTail: 100, Rhat: 1},
 	}
 	var b strings.Builder
-	writeTable(&b, rows, 0)
+	var lines []row
+	for _, r := range rows {
+		lines = append(lines, row{r, []float64{r.Q5, r.Q50, r.Q95}})
+	}
+	percentiles := []float64{5, 50, 95}
+	writeTable(&b, lines, percentiles, 0)
 	want := `                            mean   mcse     sd      5%      50%     95%  ess_bulk  ess_tail   rhat
 mu                         4.402  0.052  3.311  -1.072    4.416   9.781      4012      2872  1.001
 a_rather_long_name[1,2]   123457    120   5000  100000   123000  200000         1         2  2.500
@@ -85,7 +93,7 @@ tiny                     1.5e-09  2e-11  1e-10   1e-09  1.5e-09   2e-09       10
 	}
 	for width := 30; width < 110; width++ {
 		b.Reset()
-		writeTable(&b, rows, width)
+		writeTable(&b, lines, percentiles, width)
 		table, _, _ := strings.Cut(b.String(), "(left out")
 		for line := range strings.Lines(table) {
 			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > max(width, 40) {
@@ -93,10 +101,75 @@ tiny                     1.5e-09  2e-11  1e-10   1e-09  1.5e-09   2e-09       10
 			}
 		}
 	}
+}
+
+func TestSelect(t *testing.T) {
+	model, err := ppl.Compile("m", "parameters { vector[300] a; real b; array[3] matrix[2, 12] c; tuple(real, vector[2]) t; } model { a ~ std_normal(); b ~ std_normal(); for (i in 1:3) to_vector(c[i]) ~ std_normal(); t.1 ~ std_normal(); t.2 ~ std_normal(); }")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := model.Bind(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, err := ppl.Sample(context.Background(), p, ppl.Options{Seed: 1, Chains: 2, Warmup: 100, Draws: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for vars, want := range map[string]string{
+		"b":                "b",
+		"a[2:3],b":         "a[2] a[3] b",
+		"c[3,1,11:]":       "c[3,1,11] c[3,1,12]",
+		"c[,2,7]":          "c[1,2,7] c[2,2,7] c[3,2,7]",
+		"t":                "t.1 t.2[1] t.2[2]",
+		"a.7, a[7]":        "a[7]",
+		"a[301],b":         "--vars: a[301] selects no element of a",
+		"d":                "--vars: there is no quantity d; there are a, b, c, t.1, t.2",
+		"bb":               "--vars: there is no quantity bb; did you mean b?",
+		"a[x]":             "--vars: \"a[x]\" has an index that is not a number or a range, such as theta[1:5]",
+		",":                "--vars names no quantity",
+		"c[2,1,2],c[2,1,]": "c[2,1,2] c[2,1,1] c[2,1,3] c[2,1,4] c[2,1,5] c[2,1,6] c[2,1,7] c[2,1,8] c[2,1,9] c[2,1,10] c[2,1,11] c[2,1,12]",
+	} {
+		o := rowOptions{vars: vars, percentiles: []float64{50}}
+		chosen, err := o.choose(fit)
+		var got []string
+		for _, q := range chosen {
+			got = append(got, fit.Summary()[q].Name)
+		}
+		if err != nil {
+			got = []string{err.Error()}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, not %s", vars, got, want)
+		}
+	}
+	for _, sort := range []string{"rhat", "ess"} {
+		o := rowOptions{sort: sort}
+		chosen, err := o.choose(fit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, last := fit.Summary()[chosen[0]], fit.Summary()[chosen[len(chosen)-1]]
+		if sort == "rhat" && first.Rhat <= last.Rhat || sort == "ess" && min(first.ESSBulk, first.ESSTail) >= min(last.ESSBulk, last.ESSTail) {
+			t.Errorf("%s: %v before %v", sort, first, last)
+		}
+	}
+	// Of many, a terminal is shown the worst, and each variable in a line.
+	var b strings.Builder
+	o := rowOptions{percentiles: []float64{50}}
+	if err := o.table(&b, fit, 100); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(b.String(), "\n"); n > 30 || !strings.Contains(b.String(), "376 quantities: R-hat above 1.01 in ") || !strings.Contains(b.String(), "a[1] … [300]") {
+		t.Errorf("%d lines\n%s", n, b.String())
+	}
 	b.Reset()
-	writeTable(&b, make([]diagnose.Row, 300), 200)
-	if n := strings.Count(b.String(), "\n"); n != 1+headRows+1 || !strings.Contains(b.String(), "and 200 more quantities") {
-		t.Errorf("%d lines", n)
+	o.limit = 4
+	if err := o.table(&b, fit, 100); err != nil || strings.Count(b.String(), "\n") != 6 || !strings.Contains(b.String(), "and 372 more quantities") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+	if !slices.IsSortedFunc([]string{"a", "a[2]", "a[10]", "b"}, natural) {
+		t.Error("names are not in their natural order")
 	}
 }
 

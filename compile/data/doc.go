@@ -2,6 +2,10 @@
 //
 //	set.go    Value and Set: named values with shapes, and where they were written
 //	json.go   ParseJSON, ReadJSON: Stan's JSON data format
+//	read.go   Parse: data in any of the formats, gzip
+//	table.go  ParseTable: CSV
+//	dump.go   ParseDump: R's dump format
+//	write.go  Set.WriteJSON
 //	golang.go FromGo: maps and structs of Go values
 //	error.go  Error: what is wrong, with file, line, column and path
 //

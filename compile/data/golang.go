@@ -19,7 +19,9 @@ import (
 // vector (Len, AtVec). Numbers of an integer type are integers, those of a
 // floating-point type are reals; a complex number is an array of its two parts.
 // Slices of slices must be rectangular. Nothing may contain itself. A panic of a
-// value's own methods is not caught. A tuple is a struct, whose exported
+// value's own methods is not caught. A whole number in an interface, as
+// encoding/json decodes into a map[string]any, is an integer, which is as good as
+// a real where one is wanted. A tuple is a struct, whose exported
 // fields are the members in order, or a map with the keys "1", "2" and so on. A
 // *Set is returned as it is, and nil is the empty set.
 //
@@ -105,8 +107,18 @@ func (s *Set) addFields(v reflect.Value, depth int) error {
 		if !f.IsExported() || name == "-" {
 			continue
 		}
+		// Structs have more fields than models have data: what is no data matters
+		// only if it is asked for.
 		if err := s.addGo(name, v.Field(i)); err != nil {
-			return err
+			e, ok := err.(*Error)
+			if !ok || slices.Contains(s.names, name) {
+				return err
+			}
+			if s.faults == nil {
+				s.faults = map[string]*Error{}
+			}
+			s.faults[name] = e
+			s.addMembers(name, nil)
 		}
 	}
 	return nil
@@ -283,6 +295,8 @@ type (
 )
 
 func (c *collector) collect(v reflect.Value, depth int) error {
+	// What encoding/json has decoded: it makes every number a float64.
+	decoded := v.Kind() == reflect.Interface
 	for pointers := 0; v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer; pointers++ {
 		if pointers == maxDims {
 			return tooDeep(c.path())
@@ -314,6 +328,9 @@ func (c *collector) collect(v reflect.Value, depth int) error {
 		}
 		return c.integer(int64(v.Uint()), depth)
 	case reflect.Float32, reflect.Float64:
+		if x := v.Float(); decoded && x == math.Trunc(x) && math.Abs(x) < 1<<53 {
+			return c.integer(int64(x), depth)
+		}
 		return c.real(v.Float(), depth)
 	case reflect.Complex64, reflect.Complex128:
 		z := v.Complex()

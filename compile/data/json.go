@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,27 +33,67 @@ import (
 // maxDims bounds the nesting of arrays.
 const maxDims = 64
 
+// DefaultLimit is the length in bytes of the longest file of data that is read
+// where no other limit is given.
+const DefaultLimit = 1 << 30
+
 // ReadJSON reads a file of data in Stan's JSON format. See [ParseJSON].
 func ReadJSON(path string) (*Set, error) {
-	text, err := os.ReadFile(path)
+	text, err := ReadText(path, 0)
 	if err != nil {
-		reason, fix := err.Error(), "check the name of the file"
-		var pe *fs.PathError
-		if errors.As(err, &pe) {
-			reason = pe.Err.Error()
-		}
-		if errors.Is(err, fs.ErrPermission) {
-			fix = "check that you may read it"
-		}
-		return nil, &Error{File: path, Message: "cannot read the data: " + reason, Fix: fix}
+		return nil, err
 	}
-	return ParseJSON(path, text)
+	return ParseText(path, text)
+}
+
+// ReadText reads a file of data, which may be a pipe, once and to its end. No
+// more than limit bytes (0: [DefaultLimit]) are read. The error is an [*Error].
+func ReadText(path string, limit int64) (string, error) {
+	if limit <= 0 {
+		limit = DefaultLimit
+	}
+	text, err := source.ReadFile(path, limit)
+	if err != nil {
+		return "", readError(path, err)
+	}
+	return text, nil
+}
+
+// ReadTextFrom is [ReadText] of what is open already, such as standard input.
+func ReadTextFrom(in io.Reader, name string, limit int64) (string, error) {
+	if limit <= 0 {
+		limit = DefaultLimit
+	}
+	text, err := source.ReadAll(in, name, limit)
+	if err != nil {
+		return "", readError(name, err)
+	}
+	return text, nil
+}
+
+// readError says why a file of data cannot be read.
+func readError(name string, err error) error {
+	if long := (*source.TooLongError)(nil); errors.As(err, &long) {
+		return &Error{File: name, Message: "the data are longer than " + source.Bytes(long.Limit), Fix: "allow for more by --max-data"}
+	}
+	reason, fix := err.Error(), "check the name of the file"
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		reason = pe.Err.Error()
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		fix = "check that you may read it"
+	}
+	return &Error{File: name, Message: "cannot read the data: " + reason, Fix: fix}
 }
 
 // ParseJSON reads data in Stan's JSON format. The name of the file is used in
 // messages only. The error, if any, is an [*Error].
-func ParseJSON(file string, text []byte) (*Set, error) {
-	p := &parser{text: string(text), set: &Set{file: file, values: map[string]Value{}}}
+func ParseJSON(file string, text []byte) (*Set, error) { return ParseText(file, string(text)) }
+
+// ParseText is [ParseJSON] of a string.
+func ParseText(file, text string) (*Set, error) {
+	p := &parser{text: text, set: &Set{file: file, values: map[string]Value{}}}
 	p.set.text = p.text
 	if err := p.file(); err != nil {
 		return nil, err

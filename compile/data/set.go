@@ -58,7 +58,12 @@ type Set struct {
 	names  []string
 	values map[string]Value
 	faults map[string]*Error // by name: values that are no numbers
+	levels map[string][]string
 }
+
+// Levels are the texts that the integers of a factor stand for, that of 1 first;
+// nil for other variables.
+func (s *Set) Levels(name string) []string { return s.levels[name] }
 
 // Get returns the value of a name. The members of a tuple t are t.1, t.2 and so
 // on; for an array of tuples they are arrays.

@@ -2,7 +2,6 @@ package ahmc
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -103,6 +102,9 @@ func (s Sampler) withDefaults() Sampler {
 // Validate says what is wrong with the options.
 func (s Sampler) Validate() error {
 	b := s.Box
+	if err := infer.CheckOptions(map[string]int{"stepsize-points": s.StepSizePoints, "steps-points": s.StepsPoints, "batches": s.Batches, "batch-length": s.BatchLength}); err != nil {
+		return fmt.Errorf("ahmc: %w", err)
+	}
 	for _, v := range []float64{b.MinStepSize, b.MaxStepSize, s.Radius, s.First.StepSize, s.Power} {
 		if !(v >= 0) || math.IsInf(v, 1) {
 			return fmt.Errorf("ahmc: step sizes, radius and power must be positive and finite, or 0 for the default; one is %v", v)
@@ -117,10 +119,6 @@ func (s Sampler) Validate() error {
 		return fmt.Errorf("ahmc: the least step size %v is more than the largest, %v", b.MinStepSize, b.MaxStepSize)
 	case b.MaxSteps > 0 && b.MinSteps > b.MaxSteps:
 		return fmt.Errorf("ahmc: the least number of steps %d is more than the largest, %d", b.MinSteps, b.MaxSteps)
-	case s.Batches < 0 || s.BatchLength < 0:
-		return fmt.Errorf("ahmc: the number of batches and their length must be positive, but are %d and %d", s.Batches, s.BatchLength)
-	case s.StepSizePoints < 0 || s.StepsPoints < 0 || s.StepsPoints == 1 || s.StepSizePoints == 1:
-		return errors.New("ahmc: the grid needs at least two points in each direction")
 	case s.Cost < 0 || s.Cost > CostDrawn:
 		return fmt.Errorf("ahmc: an unknown cost: %d", int(s.Cost))
 	case !(s.MaxEnergyError >= 0):

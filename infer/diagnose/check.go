@@ -72,29 +72,29 @@ type check struct {
 // then precision.
 var checks = []check{
 	{"no-draws", Problem, findNoDraws,
-		"See the chains' errors. Usually no starting point with a finite log density was found: give initial values, or narrow the range from which they are drawn."},
+		"See the chains' errors. Usually no starting point with a finite log density was found: give initial values, or narrow the range from which they are drawn (--init)."},
 	{"incomplete", Problem, findIncomplete,
 		"The run was interrupted or chains failed. What is there is cut to the shortest chain for R-hat and ESS; repeat the run before using it."},
 	{"few-draws", Problem, findFewDraws,
-		"Run more iterations per chain; with so few draws R-hat and ESS cannot be trusted either."},
+		"Make more draws per chain (--draws); with so few R-hat and ESS cannot be trusted either."},
 	{"stuck-chain", Problem, findStuckChain,
-		"A chain that never moves has a step size far too large or a starting point from which there is no way out. Look at its start, tighten the priors or give initial values."},
+		"A chain that never moves has a step size far too large or a starting point from which there is no way out. Look at its start, tighten the priors or give initial values (--init)."},
 	{"divergences", Problem, findDivergences,
-		"The step size is too large for a region of high curvature, which the sampler leaves out: estimates are biased; where quantities are named, it is where those are extreme. Reparametrise (for instance, non-centre hierarchical effects), tighten weak priors, or make the step size smaller (with an adapted one: raise its target acceptance, delta, towards 0.99)."},
+		"The step size is too large for a region of high curvature, which the sampler leaves out: estimates are biased; where quantities are named, it is where those are extreme. Reparametrise (for instance, non-centre hierarchical effects), tighten weak priors, or make the step size smaller (--delta 0.95 or 0.99; a step size that is not adapted: a smaller --stepsize)."},
 	{"treedepth", Problem, findTreeDepth,
-		"Trajectories were cut short: valid but inefficient draws. Rescale or reparametrise so that the quantities have similar scales and little correlation, try a dense metric, or raise max_depth."},
+		"Trajectories were cut short: valid but inefficient draws. Rescale or reparametrise so that the quantities have similar scales and little correlation, try --metric dense_e, or raise --max-depth."},
 	{"acceptance", Problem, findAcceptance,
-		"Most proposals were rejected. Lengthen the warm-up so that the step size can adapt, or lower the step size."},
+		"Most proposals were rejected. Lengthen the warm-up (--warmup) so that the step size can adapt, or lower --stepsize."},
 	{"ebfmi", Problem, findEBFMI,
 		"The energy changes too slowly from draw to draw, so tails are explored badly. Reparametrise heavy-tailed or hierarchical parts of the model; longer runs help little."},
 	{"undefined", Problem, findUndefined,
 		"Some draws are NaN or infinite (an overflow, an operation without a result, or a quantity that was never assigned). Compute it on the log scale, or assign it on every path."},
 	{"rhat", Problem, findRhat,
-		"The chains do not agree yet. Run longer warm-up and more draws; if it stays, look for several modes, for parameters that the data do not identify, or reparametrise."},
+		"The chains do not agree yet. Run a longer warm-up (--warmup) and more draws (--draws); if it stays, look for several modes, for parameters that the data do not identify, or reparametrise."},
 	{"ess", Problem, findESS,
-		"Means, intervals and R-hat are imprecise. Run more iterations, or reparametrise to lower the autocorrelation."},
+		"Means, intervals and R-hat are imprecise. Make more draws (--draws, or --target-ess), or reparametrise to lower the autocorrelation."},
 	{"one-chain", Note, findOneChain,
-		"A single chain cannot show that it missed a mode. Run at least four."},
+		"A single chain cannot show that it missed a mode. Run at least four (--chains 4)."},
 	{"constant", Note, findConstant,
 		"Fine where the model fixes the value (a diagonal of ones, an unused element); otherwise look at how it is computed."},
 }
@@ -238,7 +238,7 @@ func findDivergences(e *evidence) (string, []string) {
 		return "", nil
 	}
 	return fmt.Sprintf("%d of %d transitions diverged (%s %%), in %s.",
-		count, total, percent(count, total), lower(chainList(chains))), crowded(e.draws, Divergences(e.draws))
+		count, total, percent(count, total), lower(chainList(chains))), crowded(e.draws, divergences(e.draws, min(crowdQuantities, len(e.draws.Names()))))
 }
 
 func findTreeDepth(e *evidence) (string, []string) {

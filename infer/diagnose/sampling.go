@@ -36,7 +36,10 @@ type Divergence struct {
 
 // Divergences lists the divergent transitions of a run, chain by chain; nil if
 // the sampler does not report them. They crowd where the geometry is bad.
-func Divergences(d Draws) []Divergence {
+func Divergences(d Draws) []Divergence { return divergences(d, len(d.Names())) }
+
+// divergences is Divergences with the values of the first quantities alone.
+func divergences(d Draws, quantities int) []Divergence {
 	s, ok := d.(Statistics)
 	if !ok {
 		return nil
@@ -49,7 +52,7 @@ func Divergences(d Draws) []Divergence {
 		}
 		for draw, v := range column {
 			if v != 0 {
-				found = append(found, Divergence{Chain: chain, Draw: draw, Values: make([]float64, len(d.Names()))})
+				found = append(found, Divergence{Chain: chain, Draw: draw, Values: make([]float64, quantities)})
 			}
 		}
 	}
@@ -57,7 +60,7 @@ func Divergences(d Draws) []Divergence {
 		return found
 	}
 	var column []float64
-	for q := range d.Names() {
+	for q := range quantities {
 		last := -1
 		for i := range found {
 			if found[i].Chain != last {
@@ -70,20 +73,24 @@ func Divergences(d Draws) []Divergence {
 	return found
 }
 
-// Where divergences crowd is looked for among so many quantities at most, and
-// only if there are so many of them.
+// Where divergences crowd is looked for among so many quantities at most. Fewer of
+// them than crowdDivergences prove nothing, but where one is in the outermost part
+// of a quantity's draws is where to look.
 const (
 	crowdQuantities  = 2000
 	crowdDivergences = 5
-	crowdScore       = 4 // standard errors of the mean rank
+	crowdScore       = 4    // standard errors of the mean rank
+	crowdTail        = 0.02 // part of the draws on either side
 )
 
 // crowded names the quantities in which divergent draws differ most from the
 // others, by their mean rank, the worst first.
 func crowded(d Draws, divergences []Divergence) []string {
 	n := float64(len(divergences))
+	// Of a few, only the quantities are named in which all lie far out.
+	limit := crowdScore / math.Sqrt(12*n)
 	if len(divergences) < crowdDivergences {
-		return nil
+		limit = 0.5 - crowdTail
 	}
 	type shift struct {
 		name  string
@@ -108,7 +115,7 @@ func crowded(d Draws, divergences []Divergence) []string {
 			high, _ := slices.BinarySearch(pooled, math.Nextafter(v.Values[q], math.Inf(1)))
 			mean += 0.5 * float64(low+high) / float64(len(pooled)) / n
 		}
-		if score := math.Abs(mean-0.5) * math.Sqrt(12*n); score > crowdScore {
+		if score := math.Abs(mean - 0.5); score > limit && pooled[0] < pooled[len(pooled)-1] {
 			shifts = append(shifts, shift{name, score})
 		}
 	}

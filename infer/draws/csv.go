@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/ppl-lang/ppl/infer"
@@ -65,10 +66,8 @@ func newWriter(out io.Writer, name string, h Header) (*Writer, error) {
 	for _, s := range h.Config {
 		w.line = s.appendTo(w.line, 0)
 	}
-	for i, column := range h.Columns.StatisticNames() {
-		if !h.Columns.Statistics[i].Unsaved {
-			w.line = append(append(w.line, column...), ',')
-		}
+	for _, column := range h.Columns.StatisticNames() {
+		w.line = append(append(w.line, column...), ',')
 	}
 	for _, column := range h.Columns.Names {
 		w.line = append(append(w.line, column...), ',')
@@ -98,7 +97,9 @@ func (w *Writer) Draw(d infer.Draw) error {
 	if w.row, problem = w.columns.appendStatistics(w.row[:0], &d); problem != nil {
 		return fmt.Errorf("%s: %w", w.name, problem)
 	}
-	w.statistics(w.row)
+	for _, v := range w.row {
+		w.number(v)
+	}
 	for i := range w.columns.Names {
 		if err != nil {
 			w.line = append(w.line, "nan,"...)
@@ -115,19 +116,13 @@ func (w *Writer) Row(statistics, values []float64) error {
 		return fmt.Errorf("%s: a draw of %d+%d values for %d+%d columns", w.name,
 			len(statistics), len(values), len(w.columns.Statistics), len(w.columns.Names))
 	}
-	w.statistics(statistics)
+	for _, v := range statistics {
+		w.number(v)
+	}
 	for _, v := range values {
 		w.number(v)
 	}
 	return w.endRow()
-}
-
-func (w *Writer) statistics(values []float64) {
-	for i, v := range values {
-		if !w.columns.Statistics[i].Unsaved {
-			w.number(v)
-		}
-	}
 }
 
 func (w *Writer) number(v float64) {
@@ -274,6 +269,44 @@ func (f *File) Finish(e Elapsed) error {
 		return fmt.Errorf("cannot write draws to %s: %w", f.name, err)
 	}
 	return nil
+}
+
+// Restate replaces the value of a setting at the head of a file that is not
+// finished, such as the number of draws of a run that has ended before its time:
+// the rest of the line becomes blanks, so that nothing moves. It does nothing to a
+// pipe, for a setting that is not there, or a value that does not fit.
+func (f *File) Restate(name, value string) error {
+	if f.done || f.path == "" {
+		return nil
+	}
+	if err := f.Flush(); err != nil {
+		return err
+	}
+	in, err := os.Open(f.partial)
+	if err != nil {
+		return fmt.Errorf("cannot write draws to %s: %w", f.name, err)
+	}
+	defer in.Close()
+	lines := bufio.NewReader(in)
+	for at := int64(0); ; {
+		line, err := lines.ReadString('\n')
+		if err != nil || !strings.HasPrefix(line, "#") {
+			return nil
+		}
+		text := strings.TrimRight(line, "\r\n")
+		if s, _, ok := parseSetting(text[1:]); ok && !s.Group && s.Name == name {
+			from := strings.Index(text, "=") + 2
+			if s.Value == value || from+len(value) > len(text) {
+				return nil
+			}
+			text = fmt.Sprintf("%-*s", len(text)-from, value)
+			if _, err := f.file.WriteAt([]byte(text), at+int64(from)); err != nil {
+				return fmt.Errorf("cannot write draws to %s: %w", f.name, err)
+			}
+			return nil
+		}
+		at += int64(len(line))
+	}
 }
 
 // Flush hands what was written to the system, so that the rows can be read

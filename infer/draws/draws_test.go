@@ -479,16 +479,6 @@ func TestPath(t *testing.T) {
 	}
 }
 
-func FuzzRead(f *testing.F) {
-	f.Add(golden)
-	f.Fuzz(func(t *testing.T, text string) {
-		c, err := Read(strings.NewReader(text))
-		if err == nil && c.Columns.width() > 0 && len(c.Draws)%c.Columns.width() != 0 {
-			t.Errorf("%d numbers in %d columns", len(c.Draws), c.Columns.width())
-		}
-	})
-}
-
 func BenchmarkWriter(b *testing.B) {
 	columns := Columns{Statistics: nutsColumns}
 	d := infer.Draw{Values: make([]float64, 100)}

@@ -2,6 +2,8 @@ package draws
 
 import (
 	"bufio"
+	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/gob"
 	"errors"
@@ -11,7 +13,10 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
+	"sync"
+	"time"
 
 	"github.com/ppl-lang/ppl/infer"
 )
@@ -20,34 +25,82 @@ import (
 // while they are made, and the chain's latest infer.Snapshot in a second one.
 // Together they are what a run can be resumed from after it has been killed at
 // any moment: the second file is replaced as a whole, and only after the draws
-// that it follows have been handed to the system. (A system that loses power
-// may lose more.)
+// that it follows have been handed to the system.
 //
-// It is not safe for concurrent use.
+// Every [SyncEvery], both are on the disk itself, and a copy of the snapshot is
+// left there that is not replaced until the next time: a system that loses power
+// loses no more than what was done since then. All that is read back is covered
+// by checksums, see [FindJournal].
+//
+// It may be used by several goroutines.
 type Journal struct {
-	path  string
-	width int
-	file  *os.File
-	out   *bufio.Writer
-	state string // path of the snapshot
-	line  []byte
-	err   error
+	path string
+	base string
+	key  JournalKey
+
+	mu     sync.Mutex
+	file   *os.File
+	out    *bufio.Writer
+	header uint32 // checksum of the header
+	count  int    // of records
+	synced time.Time
+	line   []byte
+	err    error
 }
+
+// JournalKey is what a journal belongs to. One of another run is not taken for
+// the run's own.
+type JournalKey struct {
+	ID     int    // of the chain
+	Seed   uint64 // of the run
+	Values int    // of a draw
+}
+
+// SyncEvery is how often a journal is synced to the disk; the first time after a
+// second.
+const SyncEvery = 5 * time.Second
 
 // The files of a journal at base.
 func journalPath(base string) string { return base + ".journal" }
 func statePath(base string) string   { return base + ".state" }
+func syncedPath(base string) string  { return base + ".synced" } // the state at the last sync
 
 const (
-	journalMagic  = "pplJ0001"
-	journalHeader = len(journalMagic) + 4
-	journalFixed  = 8 + 8 + 7*8 // of a record, before the values
-	maxJournal    = 1 << 28     // values of a draw
+	journalMagic  = "pplJ0002"
+	journalHeader = len(journalMagic) + 4 + 8 + 8 + 4 // width, ID, seed, checksum
+	journalFixed  = 8 + 8 + 7*8                       // of a record, before the values
+	maxJournal    = 1 << 28                           // values of a draw
+
+	stateMagic  = "pplS0001"
+	stateHeader = len(stateMagic) + 8 + sha256.Size
 )
 
-// CreateJournal starts the journal of a chain whose draws have so many values:
-// base.journal and base.state, replacing what is there.
-func CreateJournal(base string, values int) (*Journal, error) {
+// head is the header of a journal.
+func (k JournalKey) head() []byte {
+	b := append([]byte(nil), journalMagic...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(k.Values))
+	b = binary.LittleEndian.AppendUint64(b, uint64(k.ID))
+	b = binary.LittleEndian.AppendUint64(b, k.Seed)
+	return binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
+}
+
+// recordSize is the number of bytes of a record.
+func (k JournalKey) recordSize() int { return journalFixed + 8*k.Values + 4 }
+
+// recordSum is the checksum of the n-th record, which covers to which journal
+// it belongs, and its place there.
+func recordSum(header uint32, n int, body []byte) uint32 {
+	var place [8]byte
+	binary.LittleEndian.PutUint64(place[:], uint64(n))
+	return crc32.Update(crc32.Update(header, crc32.IEEETable, place[:]), crc32.IEEETable, body)
+}
+
+// CreateJournal starts the journal of a chain: base.journal and base.state,
+// replacing what is there.
+func CreateJournal(base string, key JournalKey) (*Journal, error) {
+	if key.Values < 0 || key.Values > maxJournal {
+		return nil, fmt.Errorf("draws of %d values cannot be kept for a later run", key.Values)
+	}
 	if err := RemoveJournal(base); err != nil {
 		return nil, err
 	}
@@ -55,9 +108,8 @@ func CreateJournal(base string, values int) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot keep draws for a later run: %w", err)
 	}
-	j := newJournal(base, values, file)
-	j.line = append(j.line[:0], journalMagic...)
-	j.line = binary.LittleEndian.AppendUint32(j.line, uint32(values))
+	j := newJournal(base, key, file, 0)
+	j.line = append(j.line[:0], key.head()...)
 	j.write()
 	if err := j.Flush(); err != nil {
 		file.Close()
@@ -66,83 +118,11 @@ func CreateJournal(base string, values int) (*Journal, error) {
 	return j, nil
 }
 
-func newJournal(base string, values int, file *os.File) *Journal {
-	return &Journal{path: journalPath(base), state: statePath(base), width: values, file: file, out: bufio.NewWriterSize(file, 1<<16)}
-}
-
-// OpenJournal continues the journal at base. snapshot is the last one saved,
-// nil if there is none, or no journal at all: the chain then starts anew. The
-// draws that came before it are handed to replay, in order, with their Chain
-// set to the snapshot's; what followed, the resumed chain makes again.
-func OpenJournal(base string, values int, replay func(infer.Draw) error) (j *Journal, snapshot *infer.Snapshot, err error) {
-	snapshot, err = readState(statePath(base))
-	if err != nil {
-		return nil, nil, err
+func newJournal(base string, key JournalKey, file *os.File, count int) *Journal {
+	return &Journal{
+		path: journalPath(base), base: base, key: key,
+		file: file, out: bufio.NewWriterSize(file, 1<<16), header: crc32.ChecksumIEEE(key.head()), count: count, synced: time.Now().Add(time.Second - SyncEvery),
 	}
-	if snapshot == nil {
-		j, err = CreateJournal(base, values)
-		return j, nil, err
-	}
-	file, err := os.OpenFile(journalPath(base), os.O_RDWR, 0)
-	if err != nil {
-		return nil, nil, fmt.Errorf("cannot resume: %w", err)
-	}
-	at, err := read(bufio.NewReaderSize(file, 1<<16), values, snapshot, replay)
-	if err == nil {
-		err = file.Truncate(at)
-	}
-	if err == nil {
-		_, err = file.Seek(at, io.SeekStart)
-	}
-	if err != nil {
-		file.Close()
-		return nil, nil, fmt.Errorf("cannot resume from %s: %w", journalPath(base), err)
-	}
-	return newJournal(base, values, file), snapshot, nil
-}
-
-// read replays the draws before a snapshot and returns where they end.
-func read(in io.Reader, values int, s *infer.Snapshot, replay func(infer.Draw) error) (int64, error) {
-	head := make([]byte, journalHeader)
-	if _, err := io.ReadFull(in, head); err != nil || string(head[:len(journalMagic)]) != journalMagic {
-		return 0, errors.New("it is not a journal of draws")
-	}
-	width := int(binary.LittleEndian.Uint32(head[len(journalMagic):]))
-	if width != values || width > maxJournal {
-		return 0, fmt.Errorf("its draws have %d values, those of the model %d", width, values)
-	}
-	record := make([]byte, journalFixed+8*width+4)
-	for n := range s.Draws {
-		if _, err := io.ReadFull(in, record); err != nil {
-			return 0, fmt.Errorf("it holds %d draws instead of %d", n, s.Draws)
-		}
-		body := record[:len(record)-4]
-		if crc32.ChecksumIEEE(body) != binary.LittleEndian.Uint32(record[len(body):]) {
-			return 0, fmt.Errorf("draw %d is damaged", n+1)
-		}
-		word := func() uint64 {
-			v := binary.LittleEndian.Uint64(body)
-			body = body[8:]
-			return v
-		}
-		number := func() float64 { return math.Float64frombits(word()) }
-		d := infer.Draw{Chain: s.Chain}
-		head := word()
-		d.Iteration, d.Warmup = int(head>>1), head&1 == 1
-		d.LogDensity = number()
-		st := &d.Stats
-		st.AcceptStat, st.StepSize, st.IntTime = number(), number(), number()
-		st.TreeDepth, st.Leapfrogs, st.Divergent = int(number()), int(number()), number() == 1
-		st.Energy = number()
-		d.Values = make([]float64, width)
-		for i := range d.Values {
-			d.Values[i] = number()
-		}
-		if err := replay(d); err != nil {
-			return 0, err
-		}
-	}
-	return int64(journalHeader) + int64(s.Draws)*int64(len(record)), nil
 }
 
 // write hands the line on.
@@ -158,18 +138,28 @@ func (j *Journal) write() error {
 // Add appends a draw. Where it has no Values, its Position is kept in their
 // place.
 func (j *Journal) Add(d infer.Draw) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	values := d.Values
 	if values == nil {
 		values = d.Position
 	}
-	if len(values) != j.width {
-		return fmt.Errorf("%s: a draw of %d values, not %d", j.path, len(values), j.width)
+	if len(values) != j.key.Values {
+		return fmt.Errorf("%s: a draw of %d values, not %d", j.path, len(values), j.key.Values)
 	}
+	b := appendRecord(j.line[:0], &d, values)
+	j.line = binary.LittleEndian.AppendUint32(b, recordSum(j.header, j.count, b))
+	j.count++
+	return j.write()
+}
+
+// appendRecord writes a draw without its checksum.
+func appendRecord(b []byte, d *infer.Draw, values []float64) []byte {
 	head := uint64(d.Iteration) << 1
 	if d.Warmup {
 		head |= 1
 	}
-	b := binary.LittleEndian.AppendUint64(j.line[:0], head)
+	b = binary.LittleEndian.AppendUint64(b, head)
 	number := func(v float64) { b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v)) }
 	st := d.Stats
 	divergent := 0.0
@@ -182,12 +172,43 @@ func (j *Journal) Add(d infer.Draw) error {
 	for _, v := range values {
 		number(v)
 	}
-	j.line = binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
-	return j.write()
+	return b
+}
+
+// decodeHead reads what stands before the values of a record.
+func decodeHead(body []byte) infer.Draw {
+	word := func() uint64 {
+		v := binary.LittleEndian.Uint64(body)
+		body = body[8:]
+		return v
+	}
+	number := func() float64 { return math.Float64frombits(word()) }
+	var d infer.Draw
+	head := word()
+	d.Iteration, d.Warmup = int(head>>1), head&1 == 1
+	d.LogDensity = number()
+	st := &d.Stats
+	st.AcceptStat, st.StepSize, st.IntTime = number(), number(), number()
+	st.TreeDepth, st.Leapfrogs, st.Divergent = int(number()), int(number()), number() == 1
+	st.Energy = number()
+	return d
+}
+
+// decodeValues reads numbers, as many as dst holds.
+func decodeValues(dst []float64, b []byte) {
+	for i := range dst {
+		dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
+	}
 }
 
 // Flush hands what was added to the system.
 func (j *Journal) Flush() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.flush()
+}
+
+func (j *Journal) flush() error {
 	if j.err == nil {
 		if err := j.out.Flush(); err != nil {
 			j.err = fmt.Errorf("cannot write draws to %s: %w", j.path, err)
@@ -198,14 +219,56 @@ func (j *Journal) Flush() error {
 
 // Save replaces the snapshot. The draws before it must have been added.
 func (j *Journal) Save(s *infer.Snapshot) error {
-	if err := j.Flush(); err != nil {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.flush(); err != nil {
 		return err
 	}
-	err := writeWhole(j.state, func(out io.Writer) error { return gob.NewEncoder(out).Encode(s) })
+	text, err := encodeState(s)
+	if sync := time.Since(j.synced) >= SyncEvery; err == nil {
+		if sync {
+			err = j.file.Sync()
+		}
+		if err == nil {
+			err = replaceFile(statePath(j.base), text, sync)
+		}
+		if err == nil && sync {
+			err = replaceFile(syncedPath(j.base), text, true)
+			j.synced = time.Now()
+		}
+	}
 	if err != nil {
-		j.err = fmt.Errorf("cannot save the state of a chain to %s: %w", j.state, err)
+		j.err = fmt.Errorf("cannot save the state of a chain to %s: %w", statePath(j.base), err)
 	}
 	return j.err
+}
+
+// encodeState is a snapshot with its length and checksum.
+func encodeState(s *infer.Snapshot) ([]byte, error) {
+	var body bytes.Buffer
+	if err := gob.NewEncoder(&body).Encode(s); err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(body.Bytes())
+	b := append([]byte(nil), stateMagic...)
+	b = binary.LittleEndian.AppendUint64(b, uint64(body.Len()))
+	return slices.Concat(b, sum[:], body.Bytes()), nil
+}
+
+// replaceFile puts a text in the place of a file, whole at any time; with sync it
+// is on the disk when the function returns.
+func replaceFile(path string, text []byte, sync bool) error {
+	err := writeWhole(path, sync, func(out io.Writer) error {
+		_, err := out.Write(text)
+		return err
+	})
+	if err == nil && sync {
+		if dir, e := os.Open(filepath.Dir(path)); e == nil { // not everywhere can folders be synced
+			_ = dir.Sync()
+			dir.Close()
+		}
+	}
+	return err
 }
 
 // Close closes the files, which stay.
@@ -213,7 +276,7 @@ func (j *Journal) Close() error { return errors.Join(j.Flush(), j.file.Close()) 
 
 // RemoveJournal removes the files of a journal, if there are any.
 func RemoveJournal(base string) error {
-	for _, path := range []string{journalPath(base), statePath(base)} {
+	for _, path := range []string{journalPath(base), statePath(base), syncedPath(base)} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("cannot remove the state of an earlier run: %w", err)
 		}
@@ -221,26 +284,9 @@ func RemoveJournal(base string) error {
 	return nil
 }
 
-// readState reads a snapshot; nil if there is no file.
-func readState(path string) (*infer.Snapshot, error) {
-	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot resume: %w", err)
-	}
-	defer file.Close()
-	s := &infer.Snapshot{}
-	if err := gob.NewDecoder(bufio.NewReader(file)).Decode(s); err != nil {
-		return nil, fmt.Errorf("cannot resume from %s: %w", path, err)
-	}
-	return s, nil
-}
-
 // writeWhole writes a file beside its place and renames it, so that there is
 // always a whole one.
-func writeWhole(path string, write func(io.Writer) error) error {
+func writeWhole(path string, sync bool, write func(io.Writer) error) error {
 	file, err := os.Create(path + ".tmp")
 	if err != nil {
 		return err
@@ -250,6 +296,9 @@ func writeWhole(path string, write func(io.Writer) error) error {
 	if err == nil {
 		err = out.Flush()
 	}
+	if err == nil && sync {
+		err = file.Sync()
+	}
 	err = errors.Join(err, file.Close())
 	if err == nil {
 		err = os.Rename(file.Name(), path)
@@ -258,35 +307,4 @@ func writeWhole(path string, write func(io.Writer) error) error {
 		os.Remove(file.Name())
 	}
 	return err
-}
-
-// WriteTable writes a table as CSV with a header line, exactly.
-func WriteTable(path string, t infer.Table) error {
-	err := writeWhole(path, func(out io.Writer) error {
-		line := []byte{}
-		for i, name := range t.Columns {
-			if i > 0 {
-				line = append(line, ',')
-			}
-			line = append(line, name...)
-		}
-		for _, row := range slices.Concat([][]float64{nil}, t.Rows) {
-			for i, v := range row {
-				if i > 0 {
-					line = append(line, ',')
-				}
-				line = appendNumber(line, v, 17)
-			}
-			line = append(line, '\n')
-			if _, err := out.Write(line); err != nil {
-				return err
-			}
-			line = line[:0]
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	return nil
 }

@@ -222,20 +222,27 @@ func ReadStore(paths ...string) (*Store, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("cannot read draws: no files")
 	}
-	var s *Store
-	for chain, path := range paths {
+	var all []*Contents
+	for _, path := range paths {
 		c, err := ReadFile(path)
 		if err != nil {
 			return nil, err
 		}
-		if s == nil {
-			s = newStore(c.Columns, len(paths))
-		}
+		all = append(all, c)
+	}
+	return NewStoreFrom(paths, all)
+}
+
+// NewStoreFrom makes a Store of the contents of one file per chain, at least
+// one, whose slices it keeps. Files, named by paths in messages, that have other
+// columns than the first are an error.
+func NewStoreFrom(paths []string, all []*Contents) (*Store, error) {
+	s := newStore(all[0].Columns, len(all))
+	for chain, c := range all {
 		if !slices.Equal(c.Columns.StatisticNames(), s.columns.StatisticNames()) || !slices.Equal(c.Columns.Names, s.columns.Names) {
-			return nil, fmt.Errorf("cannot read draws from %s: its columns are not those of %s", path, paths[0])
+			return nil, fmt.Errorf("cannot read draws from %s: its columns are not those of %s", paths[chain], paths[0])
 		}
-		s.addRow(chain, c.Draws)
-		s.warmup.addRow(chain, c.Warmup)
+		s.chains[chain], s.warmup.chains[chain] = c.Draws, c.Warmup
 	}
 	return s, nil
 }

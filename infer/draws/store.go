@@ -10,8 +10,9 @@ import (
 )
 
 // Store holds the draws of several chains, statistics and values, in one flat
-// slice per chain. Draws may be added while others read: all methods are safe
-// for concurrent use. It satisfies diagnose.Draws and diagnose.Statistics.
+// slice per chain, or reads them back from journals, see [Store.ReadBack]. Draws
+// may be added while others read: all methods are safe for concurrent use. It
+// satisfies diagnose.Draws and diagnose.Statistics.
 //
 // Warm-up draws, if added, are kept apart: Len, Column and the like concern
 // the draws of the sampling phase; [Store.Warmup] gives the others.
@@ -19,9 +20,12 @@ type Store struct {
 	columns Columns
 	warmup  *Store // same columns; nil in a store of warm-up draws
 
-	mu     sync.RWMutex
-	chains [][]float64 // [chain][draw × width + column]
-	added  infer.Draw  // what Add looks at: a place for it that is not allocated each time
+	mu     *sync.RWMutex // that of the store of warm-up draws too
+	chains [][]float64   // [chain][draw × width + column]
+	added  infer.Draw    // what Add looks at: a place for it that is not allocated each time
+
+	back   *readBack // nil: all draws are in memory
+	counts []int     // draws by chain, once they are read back
 }
 
 // maxReserve bounds what is set aside before anything has been drawn, in
@@ -50,10 +54,12 @@ func NewStore(columns Columns, chains, reserve int) (*Store, error) {
 }
 
 func newStore(columns Columns, chains int) *Store {
+	mu := &sync.RWMutex{}
 	return &Store{
 		columns: columns,
+		mu:      mu,
 		chains:  make([][]float64, chains),
-		warmup:  &Store{columns: columns, chains: make([][]float64, chains)},
+		warmup:  &Store{columns: columns, mu: mu, chains: make([][]float64, chains)},
 	}
 }
 
@@ -74,20 +80,17 @@ func (s *Store) Add(d infer.Draw) error {
 	if d.Chain < 0 || d.Chain >= len(s.chains) {
 		return fmt.Errorf("draws: a draw of chain %d for a store of %d chains", d.Chain, len(s.chains))
 	}
+	if s.counts != nil {
+		s.counts[d.Chain]++
+		return nil
+	}
 	x, err := s.columns.appendStatistics(s.chains[d.Chain], &s.added)
 	if err != nil {
 		return err
 	}
 	s.chains[d.Chain] = append(x, values...)
 	s.added = infer.Draw{} // whose slices are the caller's
-	return nil
-}
-
-// addRow appends statistics and values as they are read from a file.
-func (s *Store) addRow(chain int, row []float64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.chains[chain] = append(s.chains[chain], row...)
+	return s.back.grown(s.columns.width())
 }
 
 // Warmup returns the store of the warm-up draws; it is empty where they were
@@ -116,6 +119,9 @@ func (s *Store) Len(chain int) int {
 }
 
 func (s *Store) length(chain int) int {
+	if s.counts != nil {
+		return s.counts[chain]
+	}
 	if s.columns.width() == 0 {
 		return 0
 	}
@@ -140,8 +146,11 @@ func (s *Store) Statistic(dst []float64, chain int, name string) (column []float
 func (s *Store) column(dst []float64, chain, i int) []float64 {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	x, width := s.chains[chain], s.columns.width()
 	dst = slices.Grow(dst, s.length(chain))
+	if s.counts != nil {
+		return s.back.column(dst, s, chain, i)
+	}
+	x, width := s.chains[chain], s.columns.width()
 	for ; i < len(x); i += width {
 		dst = append(dst, x[i])
 	}
@@ -153,6 +162,9 @@ func (s *Store) column(dst []float64, chain, i int) []float64 {
 func (s *Store) Draw(chain, draw int) (statistics, values []float64) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	if s.counts != nil {
+		return s.back.draw(s, chain, draw)
+	}
 	width := s.columns.width()
 	row := s.chains[chain][draw*width : (draw+1)*width : (draw+1)*width]
 	return row[:len(s.columns.Statistics):len(s.columns.Statistics)], row[len(s.columns.Statistics):]

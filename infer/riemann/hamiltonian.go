@@ -68,8 +68,8 @@ func (o Options) Validate() error {
 	switch d := o.withDefaults(); {
 	case d.Mode != Reversible && d.Mode != Published:
 		return fmt.Errorf("riemann: unknown mode %q; it can be %s or %s", o.Mode, Reversible, Published)
-	case d.Iterations < 1:
-		return fmt.Errorf("riemann: the number of fixed-point iterations must be positive, but is %d", o.Iterations)
+	case infer.CheckOption("fixed-points", d.Iterations) != nil:
+		return fmt.Errorf("riemann: %w", infer.CheckOption("fixed-points", d.Iterations))
 	case !(d.Tolerance > 0) || !(d.ReturnTolerance > 0) || d.Tolerance > 1 || d.ReturnTolerance > 1:
 		return fmt.Errorf("riemann: tolerances must be positive and at most 1, but are %v and %v", o.Tolerance, o.ReturnTolerance)
 	}

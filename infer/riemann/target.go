@@ -59,6 +59,9 @@ func FromTarget(kind Kind, target infer.LogDensity, alpha float64) (Metric, erro
 	if m, ok := target.(*infer.Meter); ok {
 		inner = m.Target()
 	}
+	if err := infer.CheckOptions(map[string]float64{"softabs-alpha": alpha}); err != nil {
+		return nil, fmt.Errorf("riemann: %w", err)
+	}
 	d := target.Dim()
 	if d == 0 { // nothing to have a metric of
 		return Constant{}, nil

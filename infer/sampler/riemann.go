@@ -162,6 +162,9 @@ func (g Geometric) Validate() error {
 	if err := g.Riemannian.Options.Validate(); err != nil {
 		return err
 	}
+	if err := infer.CheckOptions(map[string]float64{"softabs-alpha": g.Riemannian.Alpha}); err != nil {
+		return fmt.Errorf("riemann: %w", err)
+	}
 	if v, ok := g.Sampler.(interface{ Validate() error }); ok {
 		return v.Validate()
 	}

@@ -41,13 +41,7 @@ type Build func() (infer.Sampler, error)
 type Column struct {
 	Name  string
 	Value func(d *infer.Draw) float64
-	// Unsaved columns are kept for the diagnostics and not written to CSV
-	// files, because CmdStan's have none for this sampler.
-	Unsaved bool
 }
-
-// unsaved is the column with Unsaved set.
-func (c Column) unsaved() Column { c.Unsaved = true; return c }
 
 // Table returns the rows, the default sampler first.
 func Table() []Row {

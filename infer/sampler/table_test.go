@@ -201,3 +201,53 @@ func TestRiemannian(t *testing.T) {
 		}
 	}
 }
+
+// No sampler takes NaN for any number, nor a number that no run could be made
+// with, and what it refuses, it refuses before a run.
+func TestImpossibleOptions(t *testing.T) {
+	for _, row := range sampler.Table() {
+		names := flag.NewFlagSet(row.Name, flag.ContinueOnError)
+		row.Options(names)
+		names.VisitAll(func(f *flag.Flag) {
+			var values []string
+			if g, ok := f.Value.(flag.Getter); ok {
+				switch g.Get().(type) {
+				case float64:
+					values = []string{"nan", "-1", "-inf"}
+				case int:
+					values = []string{"-5"}
+				}
+			}
+			for _, value := range values {
+				fs := flag.NewFlagSet(row.Name, flag.ContinueOnError)
+				fs.SetOutput(io.Discard)
+				build := row.Options(fs)
+				if fs.Lookup("reward") != nil && (f.Name == "folds" || f.Name == "fold-leapfrogs") {
+					fs.Set("reward", "predictive")
+					fs.Set("rows", "y")
+					fs.Set("folds", "3")
+				}
+				if fs.Lookup("softabs-alpha") != nil && fs.Lookup("metric") != nil {
+					fs.Set("metric", "softabs")
+				}
+				if err := fs.Set(f.Name, value); err != nil {
+					continue
+				}
+				if _, err := build(); err == nil {
+					t.Errorf("%s takes %s %s", row.Name, f.Name, value)
+				}
+			}
+		})
+	}
+	for name, option := range map[string][2]string{"ahmc": {"stepsize-points", "2147483647"}, "armhmc": {"steps-points", "100000"}, "rmhmc": {"fixed-points", "2147483647"}} {
+		row, _ := sampler.Lookup(name)
+		fs := flag.NewFlagSet(name, flag.ContinueOnError)
+		build := row.Options(fs)
+		if err := fs.Set(option[0], option[1]); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := build(); err == nil {
+			t.Errorf("%s takes %v", name, option)
+		}
+	}
+}

@@ -58,12 +58,11 @@ func (v *validation) check(err error) error {
 		return errors.New("ahmc: the reward predictive needs the names of the data that have a row for each observation, such as rows x,y")
 	case len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(names):
 		return fmt.Errorf("ahmc: a name is there twice in the rows %s", v.rows)
-	case v.folds < 2:
-		return fmt.Errorf("ahmc: the reward predictive needs the number of folds, at least 2, such as 8, but it is %d", v.folds)
-	case v.leapfrogs < 1:
-		return fmt.Errorf("ahmc: the number of leapfrog steps per fold must be positive, but is %d", v.leapfrogs)
 	}
-	return nil
+	if err := infer.CheckOption("folds", v.folds); err != nil {
+		return fmt.Errorf("ahmc: the reward predictive needs the number of folds, such as 8: %w", err)
+	}
+	return infer.CheckOption("fold-leapfrogs", v.leapfrogs)
 }
 
 // of is the sampler that build makes, if need be one that lacks its folds.

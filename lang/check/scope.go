@@ -139,8 +139,12 @@ func (c *checker) unknownVariable(n ast.Node, name string) {
 }
 
 // endedLoop is the variable of the last loop over a name that stands before a
-// place in the same block or function; nil if there is none.
+// place in the same block or function; nil if there is none. To look for it takes
+// time, so it is done as long as there are few messages.
 func (c *checker) endedLoop(name string, n ast.Node) *source.Span {
+	if len(c.diags) > maxErrors {
+		return nil
+	}
 	var found *source.Span
 	visit := func(n2 ast.Node) bool {
 		id := ast.Ident{}

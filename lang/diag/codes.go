@@ -202,6 +202,13 @@ const (
 	// program that writes programs can name intermediate results.
 	TooDeep Code = "E0110"
 
+	// TooLong: the program is longer than is read.
+	//
+	// The limit, a megabyte unless it is set by --max-source or MaxSource, is on the
+	// text together with the files that it includes. It keeps a file that is no
+	// program from using up the memory.
+	TooLong Code = "E0138"
+
 	// Include: a file cannot be included.
 	//
 	// A line `#include FILE` stands for the text of a file, which is looked for in

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+	"unicode/utf8"
 
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -200,5 +202,26 @@ func TestExplanations(t *testing.T) {
 	}
 	if _, ok := diag.Explain("E9999"); ok {
 		t.Error("E9999 is explained")
+	}
+}
+
+// Messages about a line of a megabyte take no longer than about short ones.
+func TestRenderLongLine(t *testing.T) {
+	f := source.NewFile("m", strings.Repeat("y ~ normal(1/2, é);", 50_000))
+	var list diag.List
+	for at := 0; at < len(f.Text); at += 20 * 25 {
+		list.Add(diag.Errorf(diag.UnknownVariable, source.Span{File: f, Start: at, End: at + 1}, "a message"))
+	}
+	began := time.Now()
+	var out strings.Builder
+	if err := diag.Render(&out, list, diag.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if d := time.Since(began); d > 20*time.Second { // minutes, if each reads its line from the start
+		t.Errorf("%d messages took %v", len(list), d)
+	}
+	last := list[len(list)-1].Span.Begin()
+	if want := utf8.RuneCountInString(f.Text[:list[len(list)-1].Span.Start]) + 1; last.Column != want {
+		t.Errorf("column %d, not %d", last.Column, want)
 	}
 }

@@ -116,12 +116,10 @@ func (r *renderer) excerpt(s source.Span, mark style) {
 	text := s.File.Line(begin.Line)
 	// Byte offsets of the span within the line; an end in a later line, or
 	// within the line break, is the end of this line.
-	lineStart := min(s.Start, len(s.File.Text))
-	for lineStart > 0 && s.File.Text[lineStart-1] != '\n' {
-		lineStart--
-	}
+	lineStart := s.File.LineStart(begin.Line)
 	from := min(s.Start-lineStart, len(text))
 	to := min(max(s.End-lineStart, from), len(text))
+	text, from, to = vicinity(text, from, to, 2*r.opts.Width)
 
 	shown, cols := expand(text)
 	first, last := cols[from], max(cols[to], cols[from]+1)
@@ -131,6 +129,26 @@ func (r *renderer) excerpt(s source.Span, mark style) {
 	r.line(r.paint(blue, gutter) + strings.TrimRight(string(shown.runes), " "))
 	carets := "^" + strings.Repeat("~", max(0, last-first-1))
 	r.line(r.paint(blue, strings.Repeat(" ", len(gutter)-2)+"| ") + strings.Repeat(" ", first) + r.paint(mark, carets))
+}
+
+// vicinity cuts a line to a part of it around text[from:to], so that a message
+// about a line of a megabyte does not take as long as reading it.
+func vicinity(text string, from, to, reach int) (part string, first, last int) {
+	begin, end := max(0, from-reach), min(len(text), from+2*reach)
+	for begin > 0 && !startsRune(text[begin]) {
+		begin--
+	}
+	for end < len(text) && !startsRune(text[end]) {
+		end++
+	}
+	part, first, last = text[begin:end], from-begin, min(to, end)-begin
+	if begin > 0 {
+		part, first, last = "…"+part, first+len("…"), last+len("…")
+	}
+	if end < len(text) {
+		part += "…"
+	}
+	return part, first, last
 }
 
 // cells is text for a terminal with the width in columns of each rune.

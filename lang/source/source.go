@@ -9,7 +9,6 @@ package source
 import (
 	"sort"
 	"strings"
-	"unicode/utf8"
 )
 
 // File is a named source text. It is immutable after NewFile.
@@ -17,6 +16,7 @@ type File struct {
 	Name  string // as the user wrote it; shown in messages
 	Text  string
 	lines []int  // byte offset of the start of each line
+	runes []int  // characters before each block of bytes
 	parts []part // of a text that was put together from several files
 }
 
@@ -66,12 +66,39 @@ func (s Span) Origin() Span {
 // NewFile indexes the lines of text.
 func NewFile(name, text string) *File {
 	f := &File{Name: name, Text: text, lines: []int{0}}
+	n := 0
 	for i := 0; i < len(text); i++ {
+		if i%runeBlock == 0 {
+			f.runes = append(f.runes, n)
+		}
+		if startsRune(text[i]) {
+			n++
+		}
 		if text[i] == '\n' {
 			f.lines = append(f.lines, i+1)
 		}
 	}
+	f.runes = append(f.runes, n)
 	return f
+}
+
+// runeBlock is the length in bytes of a block whose characters are counted, so
+// that a column is found without reading its line from the start: a program of
+// one line may have a message in every statement.
+const runeBlock = 256
+
+func startsRune(b byte) bool { return b&0xC0 != 0x80 }
+
+// runesBefore counts the characters that begin before an offset.
+func (f *File) runesBefore(offset int) int {
+	block := offset / runeBlock
+	n := f.runes[block]
+	for i := block * runeBlock; i < offset; i++ {
+		if startsRune(f.Text[i]) {
+			n++
+		}
+	}
+	return n
 }
 
 // Position is a human-readable place: line and column count from 1, the column
@@ -88,7 +115,7 @@ func (f *File) Position(offset int) Position {
 	}
 	offset = max(0, min(offset, len(f.Text)))
 	line := sort.SearchInts(f.lines, offset+1) - 1
-	col := utf8.RuneCountInString(f.Text[f.lines[line]:offset]) + 1
+	col := f.runesBefore(offset) - f.runesBefore(f.lines[line]) + 1
 	return Position{File: f.Name, Line: line + 1, Column: col}
 }
 

@@ -146,10 +146,12 @@ func (b *binder) complaints(fn func()) (err error) {
 		case *halt:
 			err = r.err
 		case *ad.BuildError:
-			if r.Err == nil {
-				panic(r)
+			if r.Err != nil {
+				err = b.limited(r.Err, b.sites[r.Site])
+				return
 			}
-			err = b.limited(r.Err, b.sites[r.Site])
+			p := b.fail(b.span, diag.NotSupported, "this cannot be evaluated: %v", r)
+			err = &Error{List: diag.List{p.d}, fault: true}
 		case *problem:
 			err = &Error{}
 			err.(*Error).List.Add(r.d)

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+)
+
+// findingsJSON is what diagnose --json prints of a run.
+type findingsJSON struct {
+	Findings    []diagnose.Finding `json:"findings"`
+	Diagnostics []chainJSON        `json:"diagnostics"`
+	Divergent   []divergence       `json:"divergent"`
+}
+
+func diagnoseCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "diagnose DIR… | FILE.csv…",
+		Short: "Say again what is wrong with a run",
+		Long: `Prints how the chains of a run have fared and what is wrong with it, with advice.
+The run is that of a folder (ppl run --out) or that of the CSV files of CmdStan,
+one per chain.`,
+		Args: cobra.ArbitraryArgs,
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return eachFit(cmd, args, &rowOptions{}, func(stdout io.Writer, name string, fit *ppl.Fit) error {
+			s := newSession(&runOptions{chains: fit.Draws.Chains()}, nil, fit, false, nil)
+			if asJSON {
+				j := s.asJSON(nil)
+				return writeJSON(stdout, findingsJSON{j.Findings, j.Diagnostics, j.Divergent})
+			}
+			return s.look(stdout, name, false)
+		})
+	}
+	return cmd
+}
+
+// chains writes a line for each chain.
+func (s *session) chains(b io.Writer, width int) {
+	cells := [][]string{{"chain"}, {"draws"}, {"divergent"}, {"deepest"}, {"accepted"}, {"E-BFMI"}, {"step size"}, {"gradients"}}
+	for i, f := range s.fit.Sampling() {
+		c := s.fit.Report.Chains[i]
+		for k, text := range []string{
+			strconv.Itoa(c.ID), strconv.Itoa(f.Draws), strconv.Itoa(f.Divergences), strconv.Itoa(f.Saturated),
+			fixed(f.AcceptStat, 3), fixed(f.EBFMI, 2), figure(f.StepSize, 4), fmt.Sprint(c.Sampling.Gradients),
+		} {
+			cells[k] = append(cells[k], text)
+		}
+	}
+	widths := make([]int, len(cells))
+	for c := range cells {
+		for _, text := range cells[c] {
+			widths[c] = max(widths[c], utf8.RuneCountInString(text))
+		}
+	}
+	writeCells(b, cells, widths, []int{0, 0, 0, 1, 2, 0, 3, 4}, width)
+}

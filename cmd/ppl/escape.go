@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+)
+
+// shown makes text that comes from a model or its data fit for w: on a terminal,
+// control characters but line breaks and tabs are written as in \x1b, so that a
+// model cannot move the cursor, set the title or answer for the user.
+func shown(w io.Writer, text string) string {
+	if _, _, ok := terminalSize(w); !ok {
+		return text
+	}
+	return escaped(text)
+}
+
+func escaped(text string) string {
+	control := func(r rune) bool {
+		return r != '\n' && r != '\t' && (unicode.IsControl(r) || r == unicode.ReplacementChar)
+	}
+	if strings.IndexFunc(text, control) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for i, r := range text {
+		switch {
+		case !control(r):
+			b.WriteRune(r)
+		case r == unicode.ReplacementChar && !strings.HasPrefix(text[i:], "\uFFFD"): // a byte that is no text
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case r == unicode.ReplacementChar:
+			b.WriteRune(r)
+		case r < 0x100:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/ppl-lang/ppl"
+)
+
+// fitInput is the options of the commands that look at runs again: an output
+// folder, or CSV files of CmdStan with the model and data that belong to them.
+type fitInput struct {
+	input
+	model string
+}
+
+// isFolder reports whether there is a folder of that name.
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// runsOf parts arguments into runs: each folder is one, and files are the chains
+// of one.
+func runsOf(args []string) ([][]string, error) {
+	var out [][]string
+	var files []string
+	for _, a := range args {
+		if isFolder(a) {
+			out = append(out, []string{a})
+			continue
+		}
+		files = append(files, a)
+	}
+	if files != nil && out != nil {
+		return nil, usagef("%s is no folder: give folders of runs, or the CSV files of one run", files[0])
+	}
+	if files != nil {
+		out = [][]string{files}
+	}
+	return out, nil
+}
+
+// openFit reads a run: a folder, or CSV files.
+func openFit(paths []string) (*ppl.Fit, error) {
+	if len(paths) == 1 && isFolder(paths[0]) {
+		return ppl.ReadFit(paths[0])
+	}
+	for _, p := range paths {
+		if !strings.HasSuffix(strings.ToLower(p), ".csv") {
+			if _, err := os.Stat(p); err == nil {
+				return nil, usagef("%s is neither the folder of a run (--out) nor a CSV file of draws", p)
+			}
+		}
+	}
+	return ppl.ReadCSV(paths...)
+}
+
+// posterior is the model of a run bound to its data: those that the folder keeps
+// or, of CSV files, those that --model and --data give.
+func (in *fitInput) posterior(fit *ppl.Fit, stderr io.Writer) (*ppl.Posterior, error) {
+	if in.model == "" {
+		if fit.Record() == nil {
+			return nil, usagef("the draws do not say of which model they are: give it by --model, and the data by --data")
+		}
+		return fit.Posterior()
+	}
+	l, err := in.load(context.Background(), in.model, stderr)
+	if err != nil {
+		return nil, err
+	}
+	if fit.Record() == nil {
+		err = fit.Of(l.posterior)
+	}
+	return l.posterior, err
+}

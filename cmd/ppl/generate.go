@@ -1,0 +1,282 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/predict"
+)
+
+// quantityOptions are what the commands that compute quantities at draws share.
+type quantityOptions struct {
+	input
+	rows      rowOptions
+	out       string
+	overwrite bool
+	json      bool
+	parallel  int
+}
+
+func (o *quantityOptions) flags(cmd *cobra.Command) {
+	o.input.flags(cmd)
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers")
+	f.StringVarP(&o.out, "out", "o", "", "`folder` for CSV files, one per chain")
+	f.BoolVar(&o.overwrite, "overwrite", false, "let --out replace files that are there")
+	f.IntVar(&o.parallel, "parallel", 0, "draws that are worked on at a time (default: one per processor)")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "no warnings and notes on stderr")
+	f.BoolVar(&o.json, "json", false, "print the summary as JSON")
+	o.rows.flags(cmd)
+}
+
+// quantitiesJSON is what these commands print as JSON.
+type quantitiesJSON struct {
+	Summary  []summaryJSON `json:"summary"`
+	Draws    int           `json:"draws"`
+	Failed   int           `json:"failed"`
+	Files    []string      `json:"files"`
+	Notes    []string      `json:"notes"`
+	Warnings []string      `json:"warnings"`
+}
+
+// show summarises quantities and writes their files.
+func (o *quantityOptions) show(stdout, stderr io.Writer, name string, g *ppl.Generated, notes []string) error {
+	fit := g.Fit()
+	var files []string
+	if o.out != "" {
+		if err := o.makeFolder(name + "_[0-9]*.csv"); err != nil {
+			return err
+		}
+		var err error
+		if files, err = g.WriteCSV(filepath.Join(o.out, name), name, o.seed); err != nil {
+			return err
+		}
+	}
+	s := newSession(&runOptions{rows: o.rows, chains: fit.Draws.Chains()}, nil, fit, false, nil)
+	if o.json {
+		j := s.asJSON(nil)
+		if err := j.choose(s, &o.rows); err != nil {
+			return err
+		}
+		out := quantitiesJSON{Summary: j.Summary, Draws: s.draws, Failed: g.Failed, Files: append([]string{}, files...), Notes: append([]string{}, notes...), Warnings: []string{}}
+		for _, f := range failedOnly(fit.Findings()) {
+			out.Warnings = append(out.Warnings, f.Summary+" "+f.Advice)
+		}
+		return writeJSON(stdout, out)
+	}
+	width, _, terminal := terminalSize(stdout)
+	limit := 0
+	if terminal {
+		limit = width
+	} else {
+		width = 100
+	}
+	var b strings.Builder
+	if err := o.rows.table(&b, fit, limit); err != nil {
+		return err
+	}
+	if findings := failedOnly(fit.Findings()); len(findings) > 0 {
+		b.WriteString("\n")
+		writeFindings(&b, findings, width)
+	}
+	if !o.quiet {
+		for i, n := range notes {
+			if i == 0 {
+				b.WriteString("\n")
+			}
+			writeParagraph(&b, "Note: ", n, width)
+		}
+	}
+	if len(files) > 0 {
+		fmt.Fprintf(&b, "\nDraws: %s\n", filesText(files))
+	}
+	_, err := io.WriteString(stdout, b.String())
+	return err
+}
+
+// failedOnly are the findings about quantities that were computed at given draws:
+// whether the draws agree is no question of them.
+func failedOnly(all []diagnose.Finding) []diagnose.Finding {
+	var out []diagnose.Finding
+	for _, f := range all {
+		if f.Code == "generated" || f.Code == "undefined" {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// makeFolder makes the output folder; files of the pattern in it must not be
+// there, or may be overwritten.
+func (o *quantityOptions) makeFolder(pattern string) error {
+	if err := os.MkdirAll(o.out, 0o777); err != nil {
+		return fmt.Errorf("cannot make the output folder: %w; choose another one by --out", err)
+	}
+	found, _ := filepath.Glob(filepath.Join(o.out, pattern))
+	if len(found) == 0 {
+		return nil
+	}
+	if !o.overwrite {
+		return fmt.Errorf("%s is there already. Choose another folder by --out, or replace it by --overwrite", found[0])
+	}
+	for _, path := range found {
+		if err := os.Remove(path); err != nil {
+			return fmt.Errorf("cannot remove earlier files: %w", err)
+		}
+	}
+	return nil
+}
+
+// interruptible is a context that Ctrl-C cancels.
+func interruptible() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+}
+
+// interruption makes the error of an interrupted command short.
+func interrupted(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return exitCode(exitInterrupted)
+	}
+	return err
+}
+
+func generateCommand() *cobra.Command {
+	var o quantityOptions
+	var from string
+	cmd := &cobra.Command{
+		Use:   "generate [MODEL] --fit DIR",
+		Short: "Compute generated quantities at the draws of a run",
+		Long: `Runs the generated quantities of a model on the draws of an earlier run, without
+sampling anew: those of a model that has got more of them, or for new data.
+
+The draws are those in a folder of ppl run --out. Without MODEL they are those of
+the run's own model, and without --data its own data. The parameters of the model
+must be among the draws, in the same sizes.`,
+		Example: `  ppl generate model.stan --fit results --out quantities
+  ppl generate --fit results --data new.json --vars y_new`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef("unexpected argument %q", args[1])
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&from, "fit", "", "`folder` of the run with the draws")
+	o.flags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if from == "" {
+			return usagef("--fit is missing: the folder of the run with the draws")
+		}
+		if err := o.rows.check(); err != nil {
+			return err
+		}
+		fit, err := openFit(strings.Split(from, ","))
+		if err != nil {
+			return err
+		}
+		o.print = printer(cmd.ErrOrStderr())
+		var p *ppl.Posterior
+		var name string
+		if len(args) == 1 {
+			name = modelName(args[0])
+			if err := o.read(args[0]); err != nil {
+				return err
+			}
+			model, err := o.compiled(cmd.Context(), args[0], cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			if p, err = o.boundTo(model, fit); err != nil {
+				return err
+			}
+		} else {
+			model, err := fit.Model()
+			if err != nil {
+				return err
+			}
+			name = modelName(model.Name())
+			if o.data != "" {
+				o.text, o.textErr = o.readText(o.data, "--data")
+			}
+			if p, err = o.boundTo(model, fit); err != nil {
+				return err
+			}
+		}
+		ctx, stop := interruptible()
+		defer stop()
+		g, err := p.GenerateFrom(ctx, fit, ppl.GenerateOptions{Seed: o.seed, Parallel: o.parallel})
+		if err != nil {
+			return interrupted(err)
+		}
+		if len(p.GeneratedNames()) == 0 {
+			return errors.New("the model has no generated quantities")
+		}
+		return o.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), name, g, nil)
+	}
+	return cmd
+}
+
+// printer shows what models print.
+func printer(w io.Writer) func(string) {
+	return func(s string) { fmt.Fprintln(w, s) }
+}
+
+// given are the data that --data gives, else those of the run.
+func (o *quantityOptions) given(fit *ppl.Fit) (*data.Set, error) {
+	if o.data == "" {
+		return fit.Data()
+	}
+	if o.textErr != nil {
+		return nil, o.textErr
+	}
+	return o.parse(fileName(o.data), o.text)
+}
+
+// boundTo binds a model to the data that are given, else to those of the run.
+func (o *quantityOptions) boundTo(model *ppl.Model, fit *ppl.Fit) (*ppl.Posterior, error) {
+	values, err := o.given(fit)
+	if err != nil {
+		return nil, err
+	}
+	bind := o.bindOptions()
+	if r := fit.Record(); r != nil {
+		bind.Seed = r.Seed // of transformed data, as the run had it
+		if bind.StanCompat == "" {
+			bind.StanCompat = r.StanCompat
+		}
+	}
+	return model.BindWith(values, bind)
+}
+
+// leftNotes tell of what could not be derived.
+func leftNotes(d *ppl.Derived, what string) []string {
+	var notes []string
+	for _, l := range d.Left {
+		notes = append(notes, fmt.Sprintf("no %s from %s.", what, l))
+	}
+	for _, o := range d.Outputs {
+		for _, reason := range o.Observed {
+			notes = append(notes, fmt.Sprintf("%s is drawn given the observed values of %s, and not afresh: %s.", o.Name, o.Variable, reason))
+		}
+	}
+	return notes
+}
+
+// replicated derives the model that draws the data anew, for data that may lack
+// what is drawn.
+func replicated(model *ppl.Model, values *data.Set) (*ppl.Derived, error) {
+	return model.DeriveWith(predict.Replicated, predict.Options{Unknown: model.NotGiven(values)})
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ppl-lang/ppl/lang/diag"
+)
+
+// This file: what leads from a wrong command line to the right one. People come
+// with the words of other tools.
+
+// otherCommands are what other tools call our commands.
+var otherCommands = map[string]string{
+	"sample": "run", "fit": "run", "mcmc": "run", "nuts": "run", "sampling": "run",
+	"stansummary": "summary", "summarize": "summary", "summarise": "summary", "print": "summary",
+	"compile": "check", "build": "check", "stanc": "check", "lint": "check", "validate": "check",
+	"format": "fmt", "help-all": "help",
+	"generate_quantities": "generate", "generated": "generate", "gq": "generate",
+	"ppc": "predict", "posterior_predict": "predict", "predictive": "predict",
+	"log_prob": "logdensity", "logprob": "logdensity",
+	"profile": "explain", "docs": "doc", "man": "doc", "diagnostics": "diagnose",
+	"resume": "run --resume", "continue": "run --resume",
+}
+
+// otherFlags are what other tools call our options.
+var otherFlags = map[string]string{
+	"num-samples": "draws", "samples": "draws", "iter": "draws", "iter-sampling": "draws", "n-draws": "draws", "num-draws": "draws", "ndraws": "draws",
+	"num-warmup": "warmup", "iter-warmup": "warmup", "tune": "warmup", "burnin": "warmup", "burn-in": "warmup", "n-warmup": "warmup",
+	"num-chains": "chains", "nchains": "chains", "n-chains": "chains",
+	"max-treedepth": "max-depth", "max-tree-depth": "max-depth", "treedepth": "max-depth",
+	"adapt-delta": "delta", "target-accept": "delta", "accept": "delta",
+	"cores": "parallel", "num-threads": "parallel", "threads": "parallel", "parallel-chains": "parallel", "threads-per-chain": "parallel", "jobs": "parallel",
+	"output": "out", "output-dir": "out", "out-dir": "out", "output-file": "out", "file": "data", "data-file": "data",
+	"step-size": "stepsize", "algorithm": "sampler", "engine": "sampler", "method": "sampler",
+	"inits": "init", "init-file": "init", "inv-metric": "metric-file", "random-seed": "seed",
+	"verbose": "quiet", "include-paths": "include-path", "force": "overwrite", "save-warmup-draws": "save-warmup",
+	"thinning": "thin", "timeout": "time-limit", "ess": "target-ess", "probs": "percentiles", "quantiles": "percentiles",
+	"variables": "vars", "pars": "vars", "parameters": "vars",
+}
+
+// readable are the extensions of models.
+var readable = []string{".stan", ".model", ".ppl"}
+
+// commandHelp says which command was meant by a word that is none.
+func commandHelp(root *cobra.Command, word string, args []string) string {
+	rest := ""
+	if len(args) > 1 {
+		rest = " …"
+	}
+	info, err := os.Stat(word)
+	switch ext := strings.ToLower(filepath.Ext(word)); {
+	case slices.Contains(readable, ext):
+		return "to draw from the posterior of a model, write: ppl run " + word + rest
+	case err == nil && info.IsDir():
+		return "to look at a run again, write: ppl summary " + word
+	case ext == ".csv":
+		return "to summarise draws, write: ppl summary " + word + rest
+	}
+	if own, ok := otherCommands[strings.ToLower(word)]; ok {
+		return "here it is: ppl " + own
+	}
+	names := func(yield func(string) bool) {
+		for _, c := range root.Commands() {
+			if !yield(c.Name()) {
+				return
+			}
+		}
+	}
+	if near := diag.Nearest(word, names); near != "" {
+		return "did you mean: ppl " + near
+	}
+	return ""
+}
+
+var (
+	unknownFlag    = regexp.MustCompile(`^unknown flag: --(\S+)`)
+	cmdstanSetting = regexp.MustCompile(`^([a-z_]+)=(\S*)$`)
+)
+
+// flagHelp says which option was meant by one that is none.
+func flagHelp(cmd *cobra.Command, err error) string {
+	m := unknownFlag.FindStringSubmatch(err.Error())
+	if m == nil {
+		return ""
+	}
+	return optionHelp(cmd, m[1], "")
+}
+
+// optionHelp says which option of a command a name stands for.
+func optionHelp(cmd *cobra.Command, name, value string) string {
+	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
+	own, known := otherFlags[name]
+	if !known {
+		own = name
+	}
+	if cmd.Flags().Lookup(own) == nil {
+		names := func(yield func(string) bool) {
+			more := true
+			cmd.Flags().VisitAll(func(f *pflag.Flag) { more = more && yield(f.Name) })
+		}
+		if own = diag.Nearest(name, names); own == "" {
+			return ""
+		}
+	}
+	if value != "" {
+		value = " " + value
+	}
+	text := "--" + own + value
+	if name == "iter" {
+		text += ", the number of draws after warm-up, whose transitions are --warmup"
+	}
+	return text
+}
+
+// argumentHelp says how an argument that is too many was meant.
+func argumentHelp(cmd *cobra.Command, arg string) string {
+	if m := cmdstanSetting.FindStringSubmatch(arg); m != nil {
+		return optionHelp(cmd, m[1], m[2])
+	}
+	name := strings.ToLower(strings.TrimSuffix(arg, ".gz"))
+	for _, ext := range []string{".json", ".csv", ".r", ".dump"} {
+		if strings.HasSuffix(name, ext) && cmd.Flags().Lookup("data") != nil {
+			return "--data " + arg
+		}
+	}
+	return ""
+}
+
+// meant adds a remark to an error.
+func meant(err error, help string) error {
+	if help == "" {
+		return err
+	}
+	return fmt.Errorf("%w; did you mean %s?", err, help)
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl"
+)
+
+func predictCommand() *cobra.Command {
+	var o quantityOptions
+	var model string
+	var show bool
+	cmd := &cobra.Command{
+		Use:   "predict DIR",
+		Short: "Draw replicated data from a run, as the model's own statements say",
+		Long: `Draws data anew at the draws of a run: for each statement y ~ dist(…) whose left
+side is data, y_rep from the same distribution, truncated where that is. Nothing
+needs to be added to the model for it. With --data, for new data, in which the
+variables that are drawn may be left out.
+
+What says nothing on how the data come about, such as terms of censored values or
+of mixtures that are added to the target, is named. Where the distribution of y
+depends on earlier values of y, these are those drawn, as far as the model
+computes them in the order of its statements; otherwise it is told that they are
+those observed.
+
+--program prints the program that is run, in the language itself.`,
+		Example: `  ppl predict results --vars y_rep
+  ppl predict results --data new.json --out predictions --json`,
+		Args: arguments("DIR"),
+	}
+	cmd.Flags().StringVar(&model, "model", "", "`file` of the model, for a CSV file, which does not keep it")
+	cmd.Flags().BoolVar(&show, "program", false, "print the program that draws the data, and end")
+	o.flags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.rows.check(); err != nil {
+			return err
+		}
+		fit, err := openFit(args)
+		if err != nil {
+			return err
+		}
+		if model != "" {
+			in := fitInput{input: o.input, model: model}
+			if _, err := in.posterior(fit, cmd.ErrOrStderr()); err != nil {
+				return err
+			}
+		}
+		m, err := fit.Model()
+		if err != nil {
+			return usagef("%v: give it by --model", err)
+		}
+		if o.data != "" && model == "" {
+			o.text, o.textErr = o.readText(o.data, "--data")
+		}
+		values, err := fit.Data()
+		if model == "" || err != nil {
+			values, err = o.given(fit)
+		}
+		if err != nil {
+			return err
+		}
+		d, err := replicated(m, values)
+		if err != nil {
+			return err
+		}
+		if show {
+			_, err := fmt.Fprint(cmd.OutOrStdout(), d.Text())
+			return err
+		}
+		bind := o.bindOptions()
+		if r := fit.Record(); r != nil {
+			bind.Seed = r.Seed
+			bind.StanCompat = r.StanCompat
+		}
+		p, err := d.BindWith(values, bind)
+		if err != nil {
+			return err
+		}
+		ctx, stop := interruptible()
+		defer stop()
+		g, err := p.GenerateFrom(ctx, fit, ppl.GenerateOptions{Seed: o.seed, Parallel: o.parallel})
+		if err != nil {
+			return interrupted(err)
+		}
+		return o.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), modelName(m.Name())+"_rep", g, leftNotes(d, "replicated data"))
+	}
+	return cmd
+}

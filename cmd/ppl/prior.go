@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/compile/data"
+)
+
+// priorOptions are those of the commands that draw from the prior.
+type priorOptions struct {
+	quantityOptions
+	chains, draws, warmup int
+}
+
+func (o *priorOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.IntVar(&o.warmup, "warmup", 1000, "transitions of warm-up per chain, where the prior is sampled")
+	o.quantityOptions.flags(cmd)
+}
+
+// load compiles the model and reads the data.
+func (o *priorOptions) load(model string, stderr io.Writer) (*ppl.Model, *data.Set, error) {
+	if err := o.read(model); err != nil {
+		return nil, nil, err
+	}
+	m, err := o.compiled(context.Background(), model, stderr)
+	if err != nil {
+		return nil, nil, err
+	}
+	values := data.Empty()
+	if o.data != "" {
+		if o.textErr != nil {
+			return nil, nil, o.textErr
+		}
+		if values, err = o.parse(fileName(o.data), o.text); err != nil {
+			return nil, nil, err
+		}
+	}
+	return m, values, nil
+}
+
+// sample draws the parameters from the prior.
+func (o *priorOptions) sample(ctx context.Context, m *ppl.Model, values *data.Set) (*ppl.Prior, string, error) {
+	prior, err := m.SamplePrior(ctx, values, o.bindOptions(), ppl.Options{
+		Chains: o.chains, Draws: orNone(o.draws), Warmup: orNone(o.warmup), Seed: o.seed, Parallel: o.parallel,
+	})
+	if err != nil {
+		return nil, "", interrupted(err)
+	}
+	how := "The parameters were drawn from their priors, in the order of dependence."
+	if !prior.Direct {
+		how = fmt.Sprintf("The prior was sampled by NUTS, as %s.", prior.Reason)
+		for _, f := range prior.Findings() {
+			how += " " + f.Summary
+		}
+	}
+	return prior, how, nil
+}
+
+func priorCommand() *cobra.Command {
+	var o priorOptions
+	cmd := &cobra.Command{
+		Use:   "prior MODEL --data FILE",
+		Short: "Draw parameters and data from the prior",
+		Long: `Draws the parameters of a model from their prior, what it says about data left
+out, and then data from them, as ppl predict does. Of the data only sizes and
+covariates are needed; the variables that are drawn may be left out.
+
+Parameters are drawn directly, in the order of dependence, where each has one
+statement with ~; otherwise the prior is sampled by NUTS, and it is told why.`,
+		Example: `  ppl prior model.stan --data data.json --vars y_rep
+  ppl prior model.stan --data sizes.json --draws 200 --out prior`,
+		Args: arguments("MODEL"),
+	}
+	cmd.Flags().IntVar(&o.chains, "chains", 4, "number of chains")
+	cmd.Flags().IntVar(&o.draws, "draws", 1000, "draws per chain")
+	o.flags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.rows.check(); err != nil {
+			return err
+		}
+		if o.chains < 1 || o.draws < 1 {
+			return usagef("--chains and --draws must be at least 1")
+		}
+		o.print = printer(cmd.ErrOrStderr())
+		m, values, err := o.load(args[0], cmd.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		ctx, stop := interruptible()
+		defer stop()
+		prior, how, err := o.sample(ctx, m, values)
+		if err != nil {
+			return err
+		}
+		notes := []string{how}
+		all := &ppl.Generated{Draws: prior.Draws}
+		d, err := replicated(m, values)
+		if err != nil {
+			notes = append(notes, "No data are drawn: "+err.Error()+".")
+		} else {
+			p, err := d.BindWith(values, o.bindOptions())
+			if err != nil {
+				return err
+			}
+			g, err := p.GenerateFrom(ctx, prior.Fit, ppl.GenerateOptions{Seed: o.seed, Parallel: o.parallel})
+			if err != nil {
+				return interrupted(err)
+			}
+			if all, err = ppl.JoinGenerated(prior.Fit, g); err != nil {
+				return err
+			}
+			notes = append(notes, leftNotes(d, "replicated data")...)
+		}
+		return o.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), modelName(args[0])+"_prior", all, notes)
+	}
+	return cmd
+}
+
+func simulateCommand() *cobra.Command {
+	var o priorOptions
+	var sets int
+	var params string
+	cmd := &cobra.Command{
+		Use:   "simulate MODEL --data FILE --out DIR",
+		Short: "Make data sets from given parameters, or from the prior",
+		Long: `Makes data sets as the model says that they come about. The parameters are those
+given by --params, the same for all sets, or are drawn from the prior for each.
+--data has the sizes and the covariates; what the model draws may be left out.
+
+Each set is written as NAME_1.data.json and so on, to be used by ppl run as it is,
+beside the parameters that it was made from, NAME_1.params.json, which --init and
+--params understand. A model that does not say how all of its data come about is
+refused.`,
+		Example: `  ppl simulate model.stan --data sizes.json --sets 20 --out sets
+  ppl simulate model.stan --data sizes.json --params '{"mu": 1, "sigma": 2}' --out sets`,
+		Args: arguments("MODEL"),
+	}
+	cmd.Flags().IntVar(&sets, "sets", 1, "number of data sets")
+	cmd.Flags().StringVar(&params, "params", "", "`values` of the parameters, as JSON, in a file or as they are (default: drawn from the prior)")
+	o.flags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if o.out == "" {
+			return usagef("--out is missing: the folder for the data sets")
+		}
+		if sets < 1 {
+			return usagef("--sets must be at least 1, but is %d", sets)
+		}
+		m, values, err := o.load(args[0], cmd.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		d, err := replicated(m, values)
+		if err != nil {
+			return err
+		}
+		if notes := leftNotes(d, "data"); len(notes) > 0 {
+			return fmt.Errorf("the model does not say how all of its data come about: %s", notes[0])
+		}
+		ctx, stop := interruptible()
+		defer stop()
+		var parameters *ppl.Fit
+		how := "The parameters are those given."
+		if params != "" {
+			given, err := o.values(params)
+			if err != nil {
+				return err
+			}
+			p, err := d.BindWith(values, o.bindOptions())
+			if err != nil {
+				return err
+			}
+			if parameters, err = p.FitAt(given, sets); err != nil {
+				return err
+			}
+		} else {
+			o.chains, o.draws = 1, sets
+			prior, text, err := o.sample(ctx, m, values)
+			if err != nil {
+				return err
+			}
+			parameters, how = prior.Fit, text
+		}
+		base := modelName(args[0])
+		if err := o.makeFolder(base + "_[0-9]*.json"); err != nil {
+			return err
+		}
+		written, err := ppl.WriteDataSets(ctx, d, values, parameters, o.bindOptions(), o.seed, filepath.Join(o.out, base))
+		if err != nil {
+			return interrupted(err)
+		}
+		if o.json {
+			return writeJSON(cmd.OutOrStdout(), map[string]any{"files": written, "notes": []string{how}})
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%s\nData: %s\n", how, filesText(written))
+		return nil
+	}
+	return cmd
+}

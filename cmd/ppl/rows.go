@@ -1,0 +1,434 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/lang/diag"
+)
+
+// rowOptions say which quantities a table shows, and how.
+type rowOptions struct {
+	vars        string
+	sort        string
+	limit       int
+	percentiles []float64
+}
+
+// flags declares them.
+func (o *rowOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.vars, "vars", "", "show these `quantities` only, such as beta,Omega[1,2],theta[1:5],b[,2]")
+	f.StringVar(&o.sort, "sort", "", "the order of rows: rhat or ess, the worst first, or name (default: that of the model)")
+	f.IntVar(&o.limit, "limit", 0, "show so many rows at most (default: all; on a terminal, many quantities are shown by variable)")
+	f.Float64SliceVar(&o.percentiles, "percentiles", []float64{5, 50, 95}, "show these percentiles")
+}
+
+// check looks at the options.
+func (o *rowOptions) check() error {
+	if !slices.Contains([]string{"", "rhat", "ess", "name"}, o.sort) {
+		return usagef("--sort must be rhat, ess or name, but is %q", o.sort)
+	}
+	if o.limit < 0 {
+		return usagef("--limit must not be negative, but is %d", o.limit)
+	}
+	for _, p := range o.percentiles {
+		if !(p >= 0 && p <= 100) {
+			return usagef("--percentiles must lie between 0 and 100, but one is %v", p)
+		}
+	}
+	_, err := selectors(o.vars)
+	return err
+}
+
+// maxRows is how many rows a terminal is shown, unless more are asked for; files
+// and pipes get all.
+const maxRows = 200
+
+// table writes the summary table. width is that of the terminal, 0 if it is
+// none.
+func (o *rowOptions) table(b io.Writer, fit *ppl.Fit, width int) error {
+	chosen, err := o.choose(fit)
+	if err != nil {
+		return err
+	}
+	all := fit.Summary()
+	if len(all) == 0 {
+		fmt.Fprintln(b, "The model has no parameters and no generated quantities.")
+		return nil
+	}
+	if width > 0 && len(chosen) > maxRows && o.limit == 0 {
+		o.digest(b, fit, chosen, width)
+		return nil
+	}
+	shown := chosen
+	if o.limit > 0 {
+		shown = chosen[:min(o.limit, len(chosen))]
+	}
+	writeTable(b, o.rows(fit, shown), o.percentiles, width)
+	if len(shown) < len(chosen) {
+		fmt.Fprintf(b, "… and %d more quantities (--limit).\n", len(chosen)-len(shown))
+	}
+	return nil
+}
+
+// rows adds the percentiles to the rows of some quantities.
+func (o *rowOptions) rows(fit *ppl.Fit, chosen []int) []row {
+	var out []row
+	summary := fit.Summary()
+	var draws []float64
+	for _, q := range chosen {
+		r := row{Row: summary[q]}
+		draws = draws[:0]
+		for _, p := range o.percentiles {
+			switch p {
+			case 5:
+				r.percentiles = append(r.percentiles, r.Q5)
+			case 50:
+				r.percentiles = append(r.percentiles, r.Q50)
+			case 95:
+				r.percentiles = append(r.percentiles, r.Q95)
+			default:
+				if len(draws) == 0 {
+					for chain := range fit.Draws.Chains() {
+						draws = fit.Draws.Column(draws, chain, q)
+					}
+				}
+				r.percentiles = append(r.percentiles, diagnose.Quantile(draws, p/100))
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// choose lists the quantities to show, in order.
+func (o *rowOptions) choose(fit *ppl.Fit) ([]int, error) {
+	summary := fit.Summary()
+	var chosen []int
+	wanted, err := selectors(o.vars)
+	if err != nil {
+		return nil, err
+	}
+	if wanted == nil {
+		for q := range summary {
+			chosen = append(chosen, q)
+		}
+	}
+	for _, s := range wanted {
+		before := len(chosen)
+		for q, r := range summary {
+			if s.matches(r.Name) && !slices.Contains(chosen, q) {
+				chosen = append(chosen, q)
+			}
+		}
+		if len(chosen) == before && !slices.ContainsFunc(summary, func(r diagnose.Row) bool { return s.matches(r.Name) }) {
+			return nil, s.unknown(summary)
+		}
+	}
+	worse := func(a, b float64) int { // NaN last
+		switch {
+		case math.IsNaN(a) && math.IsNaN(b):
+			return 0
+		case math.IsNaN(a):
+			return 1
+		case math.IsNaN(b):
+			return -1
+		}
+		return cmp.Compare(a, b)
+	}
+	least := func(r diagnose.Row) float64 {
+		if r.ESSTail < r.ESSBulk {
+			return r.ESSTail
+		}
+		return r.ESSBulk
+	}
+	switch o.sort {
+	case "rhat":
+		slices.SortStableFunc(chosen, func(a, b int) int { return worse(-summary[a].Rhat, -summary[b].Rhat) })
+	case "ess":
+		slices.SortStableFunc(chosen, func(a, b int) int { return worse(least(summary[a]), least(summary[b])) })
+	case "name":
+		slices.SortStableFunc(chosen, func(a, b int) int { return natural(summary[a].Name, summary[b].Name) })
+	}
+	return chosen, nil
+}
+
+// known refuses --vars that select none of the quantities of these names, before
+// anything is drawn.
+func (o *rowOptions) known(names []string) error {
+	wanted, err := selectors(o.vars)
+	if err != nil {
+		return err
+	}
+	rows := make([]diagnose.Row, len(names))
+	for i, n := range names {
+		rows[i].Name = ppl.DisplayName(n)
+	}
+	for _, s := range wanted {
+		if !slices.ContainsFunc(rows, func(r diagnose.Row) bool { return s.matches(r.Name) }) {
+			return s.unknown(rows)
+		}
+	}
+	return nil
+}
+
+// natural compares names with their numbers taken as numbers: b[2] before b[10].
+func natural(a, b string) int {
+	digits := func(s string) string { return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))] }
+	for a != "" && b != "" {
+		x, y := digits(a), digits(b)
+		if x != "" && y != "" {
+			if len(x) != len(y) {
+				return cmp.Compare(len(x), len(y))
+			}
+			if c := cmp.Compare(x, y); c != 0 {
+				return c
+			}
+			a, b = a[len(x):], b[len(y):]
+			continue
+		}
+		if a[0] != b[0] {
+			return cmp.Compare(a[0], b[0])
+		}
+		a, b = a[1:], b[1:]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// digest tells of many quantities: how many there are with which problems, the
+// worst of them, and each variable in one line.
+func (o *rowOptions) digest(b io.Writer, fit *ppl.Fit, chosen []int, width int) {
+	const worst = 10
+	summary := fit.Summary()
+	rhat, ess, chains := 0, 0, max(fit.Draws.Chains(), 1)
+	for _, q := range chosen {
+		r := summary[q]
+		if r.Rhat > 1.01 {
+			rhat++
+		}
+		if min(r.ESSBulk, r.ESSTail) < float64(100*chains) {
+			ess++
+		}
+	}
+	fmt.Fprintf(b, "%d quantities: R-hat above 1.01 in %d, an effective sample size below %d in %d.\n", len(chosen), rhat, 100*chains, ess)
+	by := rowOptions{vars: o.vars, sort: "rhat"}
+	list, err := by.choose(fit)
+	if err == nil {
+		fmt.Fprintf(b, "\nThe worst by R-hat:\n")
+		writeTable(b, o.rows(fit, list[:min(worst, len(list))]), o.percentiles, width)
+	}
+	fmt.Fprintf(b, "\nBy variable, each figure the least and the largest of its elements:\n")
+	type group struct {
+		name  string
+		rows  []diagnose.Row
+		first string
+		last  string
+	}
+	var groups []*group
+	for _, q := range chosen {
+		r := summary[q]
+		base, _, _ := strings.Cut(r.Name, "[")
+		if len(groups) == 0 || groups[len(groups)-1].name != base {
+			groups = append(groups, &group{name: base, first: r.Name})
+		}
+		g := groups[len(groups)-1]
+		g.rows, g.last = append(g.rows, r), r.Name
+	}
+	titles := []string{"", "mean", "sd", "ess_bulk", "ess_tail", "rhat"}
+	cells := make([][]string, len(titles))
+	for c, t := range titles {
+		cells[c] = []string{t}
+	}
+	span := func(g *group, f func(diagnose.Row) float64, text func(float64) string) string {
+		lo, hi := math.NaN(), math.NaN()
+		for _, r := range g.rows {
+			if v := f(r); !math.IsNaN(v) {
+				if !(lo <= v) {
+					lo = v
+				}
+				if !(hi >= v) {
+					hi = v
+				}
+			}
+		}
+		if a, z := text(lo), text(hi); a != z {
+			return a + " … " + z
+		}
+		return text(lo)
+	}
+	short := func(v float64) string {
+		if math.IsNaN(v) {
+			return "-"
+		}
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
+	for _, g := range groups {
+		name := g.first
+		if len(g.rows) > 1 {
+			name = g.first + " … " + strings.TrimPrefix(g.last, g.name)
+		}
+		for c, text := range []string{
+			name,
+			span(g, func(r diagnose.Row) float64 { return r.Mean }, short),
+			span(g, func(r diagnose.Row) float64 { return r.SD }, short),
+			span(g, func(r diagnose.Row) float64 { return r.ESSBulk }, whole),
+			span(g, func(r diagnose.Row) float64 { return r.ESSTail }, whole),
+			span(g, func(r diagnose.Row) float64 { return r.Rhat }, func(v float64) string { return fixed(v, 3) }),
+		} {
+			cells[c] = append(cells[c], text)
+		}
+	}
+	widths := make([]int, len(cells))
+	for c := range cells {
+		for _, text := range cells[c] {
+			widths[c] = max(widths[c], utf8.RuneCountInString(text))
+		}
+	}
+	writeCells(b, cells, widths, []int{0, 0, 1, 3, 2, 0}, width)
+	fmt.Fprintln(b, "Choose some by --vars, such as --vars "+groups[0].name+", or the first of an order by --sort and --limit; a pipe gets all.")
+}
+
+// ---- Selecting quantities ----
+
+// selector is an item of --vars: a variable, or elements of it.
+type selector struct {
+	text    string
+	base    string // may have members: t[1].2
+	indices []span // nil: all
+}
+
+// span is the numbers from lo to hi.
+type span struct{ lo, hi int }
+
+// selectors reads --vars; nil for "".
+func selectors(text string) ([]selector, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var out []selector
+	depth, start := 0, 0
+	var items []string
+	for i, c := range text + "," {
+		switch c {
+		case '[':
+			depth++
+		case ']':
+			depth--
+		case ',':
+			if depth == 0 {
+				items = append(items, strings.TrimSpace(text[start:i]))
+				start = i + 1
+			}
+		}
+	}
+	for _, item := range items {
+		if item == "" {
+			continue
+		}
+		s := selector{text: item, base: item}
+		// theta.3, as files have it, is theta[3].
+		if !strings.Contains(item, "[") {
+			item = ppl.DisplayName(item)
+			s.base = item
+		}
+		if base, rest, ok := strings.Cut(item, "["); ok {
+			inner, closed := strings.CutSuffix(rest, "]")
+			if !closed {
+				return nil, usagef("--vars: %q is not a variable or an element of one, such as theta[1:5] or Omega[1,2]", item)
+			}
+			s.base = base
+			for part := range strings.SplitSeq(inner, ",") {
+				lo, hi, isRange := strings.Cut(strings.TrimSpace(part), ":")
+				if !isRange {
+					hi = lo
+				}
+				x := span{1, math.MaxInt}
+				var err error
+				if lo = strings.TrimSpace(lo); lo != "" {
+					x.lo, err = strconv.Atoi(lo)
+				}
+				if hi = strings.TrimSpace(hi); hi != "" && err == nil {
+					x.hi, err = strconv.Atoi(hi)
+				}
+				if err != nil {
+					return nil, usagef("--vars: %q has an index that is not a number or a range, such as theta[1:5]", s.text)
+				}
+				s.indices = append(s.indices, x)
+			}
+		}
+		out = append(out, s)
+	}
+	if out == nil {
+		return nil, usagef("--vars names no quantity")
+	}
+	return out, nil
+}
+
+// matches reports whether a quantity is selected: elements of more dimensions
+// than there are indices are, too.
+func (s selector) matches(name string) bool {
+	base, rest, indexed := strings.Cut(name, "[")
+	if base != s.base && !(s.indices == nil && (name == s.base || strings.HasPrefix(name, s.base+"."))) {
+		return false
+	}
+	if s.indices == nil {
+		return true
+	}
+	if !indexed {
+		return false
+	}
+	inner, _, _ := strings.Cut(rest, "]")
+	parts := strings.Split(inner, ",")
+	if len(parts) < len(s.indices) {
+		return false
+	}
+	for i, x := range s.indices {
+		n, err := strconv.Atoi(parts[i])
+		if err != nil || n < x.lo || n > x.hi {
+			return false
+		}
+	}
+	return true
+}
+
+// unknown says that nothing is selected, with the nearest name.
+func (s selector) unknown(rows []diagnose.Row) error {
+	names := func(yield func(string) bool) {
+		last := ""
+		for _, r := range rows {
+			if base, _, _ := strings.Cut(r.Name, "["); base != last {
+				last = base
+				if !yield(base) {
+					return
+				}
+			}
+		}
+	}
+	near := diag.Nearest(s.base, names)
+	if near != "" && near != s.base {
+		return usagef("--vars: there is no quantity %s; did you mean %s?", s.text, near)
+	}
+	var all []string
+	for n := range names {
+		if n == s.base {
+			return usagef("--vars: %s selects no element of %s", s.text, s.base)
+		}
+		all = append(all, n)
+	}
+	list := strings.Join(all[:min(20, len(all))], ", ")
+	if len(all) > 20 {
+		list += ", …"
+	}
+	return usagef("--vars: there is no quantity %s; there are %s", s.text, list)
+}

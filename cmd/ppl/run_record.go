@@ -1,0 +1,176 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ppl-lang/ppl"
+)
+
+// Options that concern how a run is shown and how long it may take, not what it
+// draws; they may be given with --resume.
+var passing = []string{"json", "vars", "sort", "limit", "percentiles", "quiet", "parallel", "time-limit", "memory", "statements", "resume", "salvage", "overwrite", "help", "max-source", "max-data"}
+
+// Options whose values are paths.
+var paths = []string{"data", "out", "init", "metric-file", "include-path"}
+
+// newRecord describes a run by its command line and what was read for it.
+func newRecord(model string, in *input, flags *pflag.FlagSet) *ppl.Record {
+	m := &ppl.Record{
+		Program: "ppl " + ppl.Version(), Model: absolute(model), ModelSHA256: ppl.Digest(in.source.Text), Name: modelName(model),
+		Options: map[string][]string{}, Seed: in.seed, StanCompat: in.stanCompat, Counts: in.counts,
+	}
+	if in.data != "" {
+		m.Data, m.DataSHA256 = absolute(in.data), ppl.Digest(in.text)
+	}
+	flags.Visit(func(f *pflag.Flag) {
+		if slices.Contains(passing, f.Name) {
+			return
+		}
+		values := []string{f.Value.String()}
+		switch v := f.Value.(type) {
+		case *samplerFlag:
+			values = []string{v.text}
+		case pflag.SliceValue:
+			values = v.GetSlice()
+		}
+		for i, text := range values {
+			if _, err := os.Stat(text); slices.Contains(paths, f.Name) && err == nil {
+				values[i] = absolute(text)
+			}
+		}
+		m.Options[f.Name] = values
+	})
+	return m
+}
+
+func absolute(path string) string {
+	if path == "-" {
+		return path
+	}
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path
+}
+
+// unchanged refuses model and data that are given and are not those of the run
+// to resume.
+func (o *runOptions) unchanged(m *ppl.Record) error {
+	if o.source != nil && ppl.Digest(o.source.Text) != m.ModelSHA256 {
+		return fmt.Errorf("--resume %s: the model %s is not that of the run; without it, the run goes on with the one that is kept in the folder", o.resume, o.source.Name)
+	}
+	if o.data != "" && o.textErr == nil && ppl.Digest(o.text) != m.DataSHA256 {
+		return fmt.Errorf("--resume %s: the data in %s are not those of the run; without them, the run goes on with those that are kept in the folder", o.resume, fileName(o.data))
+	}
+	return o.textErr
+}
+
+// writeRecord replaces the record in the output folder.
+func writeRecord(m *ppl.Record, dir string) error {
+	if err := m.Write(dir); err != nil {
+		return fmt.Errorf("cannot write to the output folder: %w; choose another one by --out", err)
+	}
+	return nil
+}
+
+// replace looks at a run that is in the output folder already: it stays, unless
+// it may be overwritten, and is then removed as a whole, so that no chains of it
+// are left beside those of the new one.
+func (o *runOptions) replace(name string) error {
+	old, err := ppl.ReadRecord(o.out)
+	if errors.As(err, new(*fs.PathError)) {
+		// No run of ppl; but there may be draws of the same names.
+		found, _ := filepath.Glob(filepath.Join(o.out, name+"_[0-9]*.csv"))
+		for i, path := range found {
+			if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+				continue // what is wrong with it will be told
+			}
+			if !o.overwrite {
+				return fmt.Errorf("the folder %s holds draws already: %s. Choose another folder by --out, or replace them by --overwrite", o.out, found[i])
+			}
+			if err := os.Remove(path); err != nil {
+				return fmt.Errorf("cannot remove earlier draws: %w", err)
+			}
+		}
+		return nil
+	}
+	if !o.overwrite {
+		if err == nil && old.Complete {
+			return fmt.Errorf("the folder %s holds a run already. Choose another folder by --out, or replace the run by --overwrite", o.out)
+		}
+		what := "holds a run that is not complete"
+		if err != nil {
+			what = fmt.Sprintf("holds a run that cannot be read (%v)", err)
+		}
+		return fmt.Errorf("the folder %s %s. Go on with it by: ppl run --resume %s\nOr choose another folder by --out, or replace it by --overwrite", o.out, what, o.out)
+	}
+	if old == nil {
+		return nil
+	}
+	return old.Remove(o.out)
+}
+
+// sameScale refuses positions and metrics of a run whose unconstrained scale is
+// another one. path is the folder of that run, or a file in it.
+func (o *runOptions) sameScale(option, path string) error {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		path = filepath.Dir(path)
+	}
+	m, err := ppl.ReadRecord(path)
+	if m != nil && err != nil {
+		return fmt.Errorf("--%s: %w", option, err)
+	}
+	if err != nil || m.Option("stan-compat") == o.stanCompat {
+		return nil
+	}
+	name := func(version string) string {
+		if version == "" {
+			return "without --stan-compat"
+		}
+		return "with --stan-compat " + version
+	}
+	return fmt.Errorf("--%s %s: that run was made %s, this one is %s: their unconstrained scales can differ", option, path, name(m.Option("stan-compat")), name(o.stanCompat))
+}
+
+// recall reads the record of the run to resume and sets the options that it
+// was made with.
+func (o *runOptions) recall(flags *pflag.FlagSet) (*ppl.Record, error) {
+	var wrong string
+	flags.Visit(func(f *pflag.Flag) {
+		if !slices.Contains(passing, f.Name) && f.Name != "data" && wrong == "" {
+			wrong = f.Name
+		}
+	})
+	if wrong != "" {
+		return nil, usagef("--%s cannot be given with --resume: the run goes on with its own options", wrong)
+	}
+	m, err := ppl.ReadRecord(o.resume)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("--resume %s: the folder holds no run: there is no %s", o.resume, ppl.RecordName)
+	}
+	if err != nil { // --salvage does not help: with other options, the draws would be others
+		return nil, fmt.Errorf("--resume: %w", err)
+	}
+	for name, values := range m.Options {
+		if name == "data" {
+			continue // those that are kept, which others that are given must be
+		}
+		if flags.Lookup(name) == nil {
+			return nil, fmt.Errorf("--resume %s: this program has no option --%s", o.resume, name)
+		}
+		for _, value := range values {
+			if err := flags.Set(name, value); err != nil {
+				return nil, fmt.Errorf("--resume %s: --%s: %w", o.resume, name, err)
+			}
+		}
+	}
+	o.out = o.resume
+	return m, nil
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ppl-lang/ppl/infer/diagnose"
+)
+
+// show prints the run for people.
+func (s *session) show(w io.Writer) error {
+	width, _, terminal := terminalSize(w)
+	if !terminal {
+		width = 100
+	}
+	var b strings.Builder
+	limit := 0
+	if terminal {
+		limit = width
+	}
+	if err := s.options.rows.table(&b, s.fit, limit); err != nil {
+		return err // of --vars
+	}
+	b.WriteString("\n")
+	if s.interrupted {
+		writeParagraph(&b, "", s.interruption(), width)
+	}
+	for _, text := range append(s.salvaged(), s.inexact(), s.reached()) {
+		if text != "" {
+			writeParagraph(&b, "", text, width)
+		}
+	}
+	writeFindings(&b, s.fit.Findings(), width)
+	b.WriteString("\n")
+	b.WriteString(s.times() + "\n")
+	if tuned := s.tuned(); tuned != "" {
+		writeParagraph(&b, "", tuned, width)
+	}
+	if len(s.fit.Files) > 0 {
+		b.WriteString("Draws: " + filesText(s.fit.Files) + "\n")
+	}
+	if len(s.fit.Tables) > 0 {
+		b.WriteString("Tuning: " + filesText(s.fit.Tables) + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeFindings tells what is wrong, with advice.
+func writeFindings(b *strings.Builder, findings []diagnose.Finding, width int) {
+	if len(findings) == 0 {
+		b.WriteString("No problems found.\n")
+	}
+	for _, f := range findings {
+		mark := "Problem: "
+		if f.Severity == diagnose.Note {
+			mark = "Note: "
+		}
+		writeParagraph(b, mark, f.Summary, width)
+		if len(f.Quantities) > 1 || len(f.Quantities) == 1 && f.Code == "divergences" {
+			writeParagraph(b, "  ", "Most in "+strings.Join(f.Quantities, ", ")+".", width)
+		}
+		writeParagraph(b, "  ", f.Advice, width)
+	}
+}
+
+// filesText names files.
+func filesText(names []string) string {
+	if len(names) == 1 {
+		return names[0]
+	}
+	return fmt.Sprintf("%s … %s", names[0], names[len(names)-1])
+}
+
+// times is the line about times and gradients.
+func (s *session) times() string {
+	l := s.loaded
+	text := fmt.Sprintf("Ready in %s (compile %s, data %s, bind %s). Warm-up %s, sampling %s.",
+		short(l.compile+l.read+l.bind), short(l.compile), short(l.read), short(l.bind), short(s.warmup), short(s.sampling))
+	text += fmt.Sprintf("\nGradients: %d in warm-up, %d in sampling.", s.gradWarmup, s.gradSample)
+	e := s.fit.Efficiency()
+	least, name := e.MinBulk, e.WorstBulk
+	if e.MinTail < least {
+		least, name = e.MinTail, e.WorstTail
+	}
+	if least > 0 && s.sampling > 0 {
+		text += fmt.Sprintf("\nLeast effective sample size: %.0f (%s), ", least, name)
+		if s.options.resume == "" { // else the time of the earlier parts is not known
+			text += fmt.Sprintf("%.3g per second and ", least/s.sampling.Seconds())
+		}
+		text += fmt.Sprintf("%.3g per 1000 gradients of sampling.", 1000*e.PerGradient)
+	}
+	return text
+}
+
+// tuned says which steps a sampler that tunes their number has ended with.
+func (s *session) tuned() string {
+	var parts []string
+	for _, c := range s.fit.Report.Chains {
+		if steps, ok := c.Kernel["steps"]; ok {
+			parts = append(parts, fmt.Sprintf("chain %d at most %.0f steps of size %.3g", c.ID, steps, c.Kernel["step_size"]))
+		}
+	}
+	if parts == nil {
+		return ""
+	}
+	return "Tuned to: " + strings.Join(parts, ", ") + "."
+}
+
+// short shows a duration with three digits.
+func short(d time.Duration) string {
+	if d >= 10*time.Second {
+		return clock(d)
+	}
+	return nanoseconds(float64(d))
+}
+
+// writeParagraph breaks text into lines of at most width columns, indented as
+// far as lead.
+func writeParagraph(b *strings.Builder, lead, text string, width int) {
+	indent := strings.Repeat(" ", min(len(lead), 2))
+	width = max(20, min(width, 100))
+	line := lead
+	empty := true
+	for _, word := range strings.Fields(text) {
+		if !empty && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			b.WriteString(strings.TrimRight(line, " ") + "\n")
+			line, empty = indent, true
+		}
+		if !empty {
+			line += " "
+		}
+		line += word
+		empty = false
+	}
+	b.WriteString(line + "\n")
+}

@@ -1,0 +1,339 @@
+package data
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// R's dump format, as rstan::stan_rdump and R's dump write it, and older CmdStan
+// read it: assignments name <- value, where a value is a number, c(…), a range
+// 1:10, integer(0), numeric(n), or structure(c(…), .Dim = c(…)), whose elements
+// stand in column-major order. A number is an integer if it is written without
+// point and exponent, or with L. Arrays with dimensions are turned into row-major
+// order. TRUE and FALSE are 1 and 0.
+
+// ParseDump reads data in R's dump format. The name of the file is used in
+// messages only. The error, if any, is an [*Error].
+func ParseDump(file, text string) (*Set, error) {
+	p := &dump{text: text, set: &Set{file: file, values: map[string]Value{}}}
+	for {
+		p.space()
+		if p.pos == len(p.text) {
+			return p.set, nil
+		}
+		if err := p.assign(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+type dump struct {
+	text string
+	pos  int
+	set  *Set
+	name string
+}
+
+func (p *dump) errorf(at int, fix, format string, args ...any) error {
+	f := source.NewFile(p.set.file, p.text)
+	return newError(source.Span{File: f, Start: at, End: min(at+1, len(p.text))}, p.name, fmt.Sprintf(format, args...), fix)
+}
+
+// space skips blanks, line breaks, semicolons and comments.
+func (p *dump) space() {
+	for p.pos < len(p.text) {
+		switch c := p.text[p.pos]; {
+		case strings.IndexByte(" \t\r\n;", c) >= 0:
+			p.pos++
+		case c == '#':
+			if i := strings.IndexByte(p.text[p.pos:], '\n'); i >= 0 {
+				p.pos += i
+			} else {
+				p.pos = len(p.text)
+			}
+		default:
+			return
+		}
+	}
+}
+
+// take skips blanks and then text, if that is what follows.
+func (p *dump) take(text string) bool {
+	p.space()
+	if strings.HasPrefix(p.text[p.pos:], text) {
+		p.pos += len(text)
+		return true
+	}
+	return false
+}
+
+func isWordByte(c byte) bool { return c == '.' || c >= '0' && c <= '9' || isNameByte(c) }
+
+func (p *dump) word() string {
+	p.space()
+	start := p.pos
+	for p.pos < len(p.text) && isWordByte(p.text[p.pos]) {
+		p.pos++
+	}
+	return p.text[start:p.pos]
+}
+
+func (p *dump) assign() error {
+	start := p.pos
+	p.name = ""
+	name := ""
+	if c := p.text[p.pos]; strings.IndexByte("\"'`", c) >= 0 {
+		p.pos++
+		end := strings.IndexByte(p.text[p.pos:], c)
+		if end < 0 {
+			return p.errorf(start, "", "a name in quotes does not end")
+		}
+		name = p.text[p.pos : p.pos+end]
+		p.pos += end + 1
+	} else {
+		name = p.word()
+	}
+	name = variableName(name)
+	if name == "" {
+		return p.errorf(start, "write it as name <- value", "a variable is wanted here")
+	}
+	if !p.take("<-") && !p.take("=") {
+		return p.errorf(p.pos, "write it as "+name+" <- value", "`<-` is wanted after %s", name)
+	}
+	p.name = name
+	if slices.Contains(p.set.names, name) {
+		return p.errorf(start, "remove one of them", "there are two values for %s", name)
+	}
+	p.space()
+	at := p.pos
+	v, err := p.value()
+	if err != nil {
+		return err
+	}
+	v.start, v.end, v.apart = at, p.pos, true
+	p.set.add(name, v)
+	p.set.text = p.text
+	return nil
+}
+
+// list collects numbers.
+type list struct {
+	v     Value
+	shape bool // it is no single number
+}
+
+func (l *list) add(x float64, isInt bool) {
+	if l.v.IsInt && !isInt {
+		l.v.IsInt, l.v.firstReal = false, len(l.v.Reals)
+	}
+	l.v.Reals = append(l.v.Reals, x)
+}
+
+// value reads a value in row-major order.
+func (p *dump) value() (Value, error) {
+	l := &list{v: Value{IsInt: true, Reals: []float64{}}}
+	dims, err := p.elements(l)
+	if err != nil {
+		return Value{}, err
+	}
+	v := l.v
+	switch {
+	case dims != nil:
+		n := 1
+		for _, d := range dims {
+			n *= d
+		}
+		if n != len(v.Reals) {
+			return Value{}, p.errorf(p.pos-1, "", "%s has %d elements, but its dimensions %v are those of %d", p.name, len(v.Reals), dims, n)
+		}
+		v.Shape = dims
+		v.Reals = rowMajor(v.Reals, dims)
+	case l.shape || len(v.Reals) != 1:
+		v.Shape = []int{len(v.Reals)}
+	}
+	if v.IsInt {
+		v.Ints = make([]int64, len(v.Reals))
+		for i, x := range v.Reals {
+			v.Ints[i] = int64(x)
+		}
+	}
+	return v, nil
+}
+
+func rowMajor(x []float64, dims []int) []float64 {
+	out := make([]float64, len(x))
+	at := make([]int, len(dims))
+	for k := range x { // in column-major order
+		i := 0
+		for d := range dims {
+			i = i*dims[d] + at[d]
+		}
+		out[i] = x[k]
+		for d := range dims {
+			if at[d]++; at[d] < dims[d] {
+				break
+			}
+			at[d] = 0
+		}
+	}
+	return out
+}
+
+// elements reads what a value consists of; dims are those of a structure.
+func (p *dump) elements(l *list) (dims []int, err error) {
+	p.space()
+	start := p.pos
+	if p.take("-") || p.take("+") {
+		p.pos = start
+		return nil, p.number(l)
+	}
+	if p.pos < len(p.text) && (p.text[p.pos] >= '0' && p.text[p.pos] <= '9' || p.text[p.pos] == '.' && p.pos+1 < len(p.text) && p.text[p.pos+1] >= '0' && p.text[p.pos+1] <= '9') {
+		return nil, p.number(l)
+	}
+	if p.pos < len(p.text) && (p.text[p.pos] == '"' || p.text[p.pos] == '\'') {
+		return nil, p.errorf(start, "number the different texts from 1", "%s has a text, but data are numbers", p.name)
+	}
+	word := p.word()
+	if !p.take("(") {
+		switch word {
+		case "TRUE", "T":
+			l.add(1, true)
+		case "FALSE", "F":
+			l.add(0, true)
+		case "NaN":
+			l.add(math.NaN(), false)
+		case "Inf":
+			l.add(math.Inf(1), false)
+		case "NA", "NA_integer_", "NA_real_":
+			return nil, p.errorf(start, "leave out what is missing, or give the places and the values of what is there as data of their own", "%s has a missing value, and the language has none", p.name)
+		default:
+			return nil, p.errorf(start, "", "a number, c(…) or structure(…) is wanted here")
+		}
+		return nil, nil
+	}
+	l.shape = true
+	switch word {
+	case "c":
+		for first := true; ; first = false {
+			if p.take(")") {
+				return nil, nil
+			}
+			if !first && !p.take(",") {
+				return nil, p.errorf(p.pos, "", "`,` or `)` is wanted here")
+			}
+			if first || !p.take(")") {
+				if _, err := p.elements(l); err != nil {
+					return nil, err
+				}
+			}
+		}
+	case "integer", "double", "numeric":
+		n := &list{v: Value{IsInt: true}}
+		if err := p.number(n); err != nil {
+			return nil, err
+		}
+		if !p.take(")") || n.v.Reals[0] < 0 || n.v.Reals[0] > maxZeros {
+			return nil, p.errorf(start, "", "%s(n) is wanted here", word)
+		}
+		for range int(n.v.Reals[0]) {
+			l.add(0, word == "integer")
+		}
+		return nil, nil
+	case "structure":
+		if _, err := p.elements(l); err != nil {
+			return nil, err
+		}
+		for p.take(",") {
+			at := p.pos
+			attribute := strings.Trim(p.word(), "\"")
+			if !p.take("=") {
+				return nil, p.errorf(at, "", "an attribute such as .Dim = c(2, 3) is wanted here")
+			}
+			if attribute != ".Dim" && attribute != "dim" {
+				return nil, p.errorf(at, "write the numbers alone, with .Dim for their dimensions", "the attribute %s of %s is not known", attribute, p.name)
+			}
+			d := &list{v: Value{IsInt: true}}
+			if _, err := p.elements(d); err != nil {
+				return nil, err
+			}
+			dims = []int{}
+			for _, x := range d.v.Reals {
+				if x < 0 || x != math.Trunc(x) || x > 1<<31 {
+					return nil, p.errorf(at, "", "a dimension of %s is %v", p.name, x)
+				}
+				dims = append(dims, int(x))
+			}
+		}
+		if !p.take(")") {
+			return nil, p.errorf(p.pos, "", "`)` is wanted here")
+		}
+		return dims, nil
+	}
+	return nil, p.errorf(start, "write the values out: c(…)", "the function %s is not known in data", word)
+}
+
+// maxZeros bounds what integer(n) and numeric(n) stand for.
+const maxZeros = 1 << 26
+
+// number reads a number, or a range of integers.
+func (p *dump) number(l *list) error {
+	first, isInt, err := p.literal()
+	if err != nil {
+		return err
+	}
+	if !p.take(":") {
+		l.add(first, isInt)
+		return nil
+	}
+	start := p.pos
+	last, alsoInt, err := p.literal()
+	if err != nil {
+		return err
+	}
+	if !isInt || !alsoInt || math.Abs(last-first) > maxZeros {
+		return p.errorf(start, "write the values out: c(…)", "a range is one of integers, such as 1:10")
+	}
+	l.shape = true
+	step := 1.0
+	if last < first {
+		step = -1
+	}
+	for x := first; x != last+step; x += step {
+		l.add(x, true)
+	}
+	return nil
+}
+
+// literal reads a number with its sign.
+func (p *dump) literal() (x float64, isInt bool, err error) {
+	p.space()
+	start := p.pos
+	for p.pos < len(p.text) && (p.text[p.pos] == '-' || p.text[p.pos] == '+') {
+		p.pos++
+	}
+	for p.pos < len(p.text) {
+		c := p.text[p.pos]
+		if isWordByte(c) || (c == '-' || c == '+') && strings.IndexByte("eE", p.text[p.pos-1]) >= 0 {
+			p.pos++
+			continue
+		}
+		break
+	}
+	text := p.text[start:p.pos]
+	body, long := strings.CutSuffix(text, "L")
+	switch strings.TrimLeft(body, "+-") {
+	case "Inf":
+		return math.Inf(1 - 2*strings.Count(body, "-")), false, nil
+	}
+	x, err = strconv.ParseFloat(body, 64)
+	if err != nil && !math.IsInf(x, 0) || strings.ContainsAny(body, "xX_pP") {
+		return 0, false, p.errorf(start, "", "%q is not a number", text)
+	}
+	isInt = (long || !strings.ContainsAny(body, ".eE")) && math.Abs(x) < 1<<53 && x == math.Trunc(x)
+	return x, isInt, nil
+}

@@ -1,0 +1,240 @@
+package data
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// described lists the values of a set.
+func described(s *Set) string {
+	var lines []string
+	for _, n := range s.Names() {
+		v, ok := s.Get(n)
+		if !ok {
+			lines = append(lines, n+": fault")
+			continue
+		}
+		line := n + ": " + describe(v)
+		if l := s.Levels(n); l != nil {
+			line += " of " + strings.Join(l, "|")
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestParseTable(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		counts     []Count
+		want       string
+	}{
+		{"integers, reals, factors", "y,x,g,b\n1,0.5,pear,TRUE\n2,3,apple,FALSE\n-3,1e-2,pear,TRUE\n", []Count{{"N", ""}, {"J", "g"}, {"K", "y"}},
+			"y: [3] int [1 2 -3]\nx: [3] real [0.5 3 0.01]\ng: [3] int [2 1 2] of apple|pear\nb: [3] int [1 0 1]\nN: [] int [3]\nJ: [] int [2]\nK: [] int [2]"},
+		{"quotes, blanks, names", "\ufeff\"Sepal.Length\", \"the group\"\n5.1, \"a, b\"\n4.9, c\n", nil, "Sepal_Length: [2] real [5.1 4.9]\nthe_group: [2] int [1 2] of a, b|c"},
+		{"row names of R", "\"\",\"y\"\n\"1\",4\n\"2\",5\n", nil, "row: [2] int [1 2]\ny: [2] int [4 5]"},
+		{"tabs", "a\tb\n1\t2\n", nil, "a: [1] int [1]\nb: [1] int [2]"},
+		{"semicolons", "a;b\r\n1;2.5\r\n", nil, "a: [1] int [1]\nb: [1] real [2.5]"},
+		{"not finite", "a,b\nNaN,1\nInf,1\n-inf,2\n", nil, "a: [3] real [NaN +Inf -Inf]\nb: [3] int [1 1 2]"},
+		{"missing", "a,b\n1,\n2,NA\n", nil, "a: [2] int [1 2]\nb: fault"},
+		{"no rows", "a,b\n", []Count{{"N", ""}}, "a: [0] int []\nb: [0] int []\nN: [] int [0]"},
+	} {
+		s, err := ParseTable("d.csv", c.text, Options{Counts: c.counts})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if got := described(s); got != c.want {
+			t.Errorf("%s:\n%s\nnot\n%s", c.name, got, c.want)
+		}
+		if f := s.Fault("b"); c.name == "missing" && (f == nil || f.Error() != "d.csv:2:1: b has no value in row 1, and the language has no missing values") {
+			t.Errorf("%v", f)
+		}
+	}
+	for _, c := range []struct {
+		text, want string
+		counts     []Count
+	}{
+		{"", "d.csv: the file is empty", nil},
+		{"a,b\n1\n", "d.csv:2:1: this row has another number of fields than the header", nil},
+		{"a,a\n1,2\n", "d.csv:1:1: columns 1 and 2 are both called a", nil},
+		{"1,2\n3,4\n", "d.csv:1:1: the first line has numbers and no names: 1", nil},
+		{"a,b\n\"1,2\n", "d.csv:2:6: extraneous or missing \" in quoted-field", nil},
+		{"a,b\n1,2\n", "d.csv: there is a column a already", []Count{{"a", ""}}},
+		{"a,b\n1,2\n", "d.csv: there is no column c whose levels could be counted", []Count{{"N", "c"}}},
+		{"a,b\n1.5,2\n", "d.csv: the column a has real numbers: it has no levels", []Count{{"N", "a"}}},
+	} {
+		if _, err := ParseTable("d.csv", c.text, Options{Counts: c.counts}); err == nil || err.Error() != c.want {
+			t.Errorf("%q: %v, not %s", c.text, err, c.want)
+		}
+	}
+}
+
+func TestParseDump(t *testing.T) {
+	text := `# written by rstan::stan_rdump
+N <- 8
+"y" <-
+c(28, 8, -3, 7.5, 1e2)
+one <- c(3)
+x <- structure(c(1, 2, 3, 4, 5, 6), .Dim = c(2L, 3L)); z <- 1:4
+down = 3:1
+cube <- structure(1:8, .Dim = c(2,2,2))
+long <- c(1L, -2L)
+none <- integer(0)
+zeros <- numeric(2)
+my.name <- TRUE
+special <- c(NaN, Inf, -Inf)
+mixed <- c(1:3, 7)
+empty <- structure(integer(0), .Dim = c(0, 3))
+`
+	want := `N: [] int [8]
+y: [5] real [28 8 -3 7.5 100]
+one: [1] int [3]
+x: [2 3] int [1 3 5 2 4 6]
+z: [4] int [1 2 3 4]
+down: [3] int [3 2 1]
+cube: [2 2 2] int [1 5 3 7 2 6 4 8]
+long: [2] int [1 -2]
+none: [0] int []
+zeros: [2] real [0 0]
+my_name: [] int [1]
+special: [3] real [NaN +Inf -Inf]
+mixed: [4] int [1 2 3 7]
+empty: [0 3] int []`
+	s, err := ParseDump("d.R", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := described(s); got != want {
+		t.Errorf("%s\nnot\n%s", got, want)
+	}
+	for _, c := range []struct{ text, want string }{
+		{"N <- 3\nN <- 4", "d.R:2:1: there are two values for N"},
+		{"N 3", "d.R:1:3: `<-` is wanted after N"},
+		{"x <- c(1, NA)", "d.R:1:11: x has a missing value, and the language has none"},
+		{"x <- \"a\"", "d.R:1:6: x has a text, but data are numbers"},
+		{"x <- rnorm(3)", "d.R:1:6: the function rnorm is not known in data"},
+		{"x <- structure(1:6, .Dim = c(2, 2))", "d.R:1:35: x has 6 elements, but its dimensions [2 2] are those of 4"},
+		{"x <- c(1, 2", "d.R:1:12: `,` or `)` is wanted here"},
+		{"x <- 0x1F", "d.R:1:6: \"0x1F\" is not a number"},
+		{"x <-", "d.R:1:5: a number, c(…) or structure(…) is wanted here"},
+		{"x <- factor(1)", "d.R:1:6: the function factor is not known in data"},
+		{"x <- 1:1e9", "d.R:1:8: a range is one of integers, such as 1:10"},
+	} {
+		if _, err := ParseDump("d.R", c.text); err == nil || err.Error() != c.want {
+			t.Errorf("%q: %v, not %s", c.text, err, c.want)
+		}
+	}
+}
+
+func FuzzParseDump(f *testing.F) {
+	f.Add("x <- structure(c(1, 2L), .Dim = c(2, 1))\ny <- -3:4")
+	f.Fuzz(func(t *testing.T, text string) { ParseDump("d.R", text) })
+}
+
+// The format is known by the name or, for want of one, by the text; each may be
+// compressed.
+func TestParseFormats(t *testing.T) {
+	zip := func(s string) string {
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		w.Write([]byte(s))
+		w.Close()
+		return b.String()
+	}
+	const table, dump, object = "N,y\n3,1.5\n", "N <- 3\ny <- c(1.5, 2)", `{"N": 3, "y": [1.5]}`
+	for _, c := range []struct{ file, text string }{
+		{"d.csv", table}, {"d.CSV", table}, {"stdin", table}, {"d.csv.gz", zip(table)}, {"stdin", zip(table)},
+		{"d.R", dump}, {"d.data.R", dump}, {"stdin", dump}, {"stdin", "# a comment\n" + dump}, {"d.dump.gz", zip(dump)},
+		{"d.json", object}, {"stdin", object}, {"d.data", object}, {"d.json.gz", zip(object)}, {"d", "\n " + object},
+	} {
+		s, err := Parse(c.file, c.text, Options{})
+		if err != nil {
+			t.Errorf("%s, %q: %v", c.file, c.text, err)
+			continue
+		}
+		if !slices.Equal(s.Names(), []string{"N", "y"}) {
+			t.Errorf("%s, %q: %v", c.file, c.text, s.Names())
+		}
+	}
+	for _, c := range []struct {
+		file, text, want string
+		o                Options
+	}{
+		{"d.json.gz", zip(strings.Repeat(" ", 100)), "d.json.gz: the data are longer than 50 bytes when they are unpacked", Options{Limit: 50}},
+		{"d.json.gz", zip(object)[:20], "d.json.gz: the compressed data are damaged: unexpected EOF", Options{}},
+		{"d.json", object, "d.json: only the rows of a table (CSV) can be counted; these data are JSON", Options{Counts: []Count{{"M", ""}}}},
+		{"d.R", dump, "d.R: only the rows of a table (CSV) can be counted; these data are an R dump", Options{Counts: []Count{{"M", ""}}}},
+	} {
+		if _, err := Parse(c.file, c.text, c.o); err == nil || err.Error() != c.want {
+			t.Errorf("%s: %v, not %s", c.file, err, c.want)
+		}
+	}
+}
+
+// What is written is read again as it was.
+func TestWriteJSON(t *testing.T) {
+	text := `{"n": 3, "x": 1.0, "big": 9007199254740993, "v": [0.1, 1e-300, 1e300, "NaN", "Infinity", "-Infinity"], "m": [[1, 2], [3, 4]],
+	  "none": [], "rows": [[], []], "t": {"1": 3, "2": [0.5, 1]}, "ts": [{"1": 1, "2": [1, 2]}, {"1": 2, "2": [3, 4]}], "z": [[1.5, 2], [0, 1]],
+	  "deep": {"1": {"1": 1, "2": 2.5}, "2": [[1], [2]]}, "note": "a text"}`
+	s, err := ParseJSON("a", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := s.WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	again, err := ParseJSON("b", b.Bytes())
+	if err != nil {
+		t.Fatalf("%v\n%s", err, b.String())
+	}
+	for _, n := range []string{"n", "x", "big", "v", "m", "none", "rows", "t.1", "t.2", "ts.1", "ts.2", "z", "deep.1.1", "deep.1.2", "deep.2"} {
+		v, ok := s.Get(n)
+		w, ok2 := again.Get(n)
+		if !ok || !ok2 || describe(v) != describe(w) {
+			t.Errorf("%s: %s, not %s\n%s", n, describe(w), describe(v), b.String())
+		}
+	}
+	if _, ok := again.Get("note"); ok {
+		t.Error("a text was written")
+	}
+	s, err = ParseTable("d.csv", "g,y\nb,1\na,2\n", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Reset()
+	if err := s.WriteJSON(&b); err != nil || !strings.Contains(b.String(), `"g__levels": ["a","b"]`) || !json.Valid(b.Bytes()) {
+		t.Errorf("%s (%v)", b.String(), err)
+	}
+}
+
+// A map that encoding/json has decoded has its integers.
+func TestDecodedMap(t *testing.T) {
+	var m map[string]any
+	if err := json.Unmarshal([]byte(`{"J": 8, "y": [1, 2.5], "g": [[1, 2], [3, 4]], "x": 2.5}`), &m); err != nil {
+		t.Fatal(err)
+	}
+	s, err := FromGo(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := described(s), "J: [] int [8]\ng: [2 2] int [1 2 3 4]\nx: [] real [2.5]\ny: [2] real [1 2.5]"; got != want {
+		t.Errorf("%s\nnot\n%s", got, want)
+	}
+	type row struct {
+		N     int
+		Label string
+		When  struct{ t int }
+	}
+	if s, err = FromGo(row{N: 3, Label: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	if v, ok := s.Get("N"); !ok || v.Ints[0] != 3 || s.Fault("Label") == nil {
+		t.Errorf("%v", described(s))
+	}
+}

@@ -1,0 +1,62 @@
+package compile
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/internal/bind"
+	"github.com/ppl-lang/ppl/compile/ir"
+)
+
+// dataErrors looks for all that is wrong with data of which something is: each
+// variable is bound by itself, with those that its declaration refers to. The
+// variables that refer to one that is wrong are left out, as nothing can be said
+// of them. It is nil if the data are in order.
+func dataErrors(p *ir.Program, d *data.Set, o bind.Options) *Error {
+	found := &Error{}
+	wrong := map[*ir.Whole]bool{}
+	bad := map[*ir.Var]bool{}
+	for i, v := range p.Data {
+		if v.Whole != nil && wrong[v.Whole] {
+			continue // a member of a tuple that has been told of
+		}
+		needs := []*ir.Var{v}
+		for k := 0; k < len(needs); k++ {
+			of := needs[k]
+			for _, e := range append(slices.Clip(of.Sizes), of.Constraint.Lower, of.Constraint.Upper) {
+				if e == nil {
+					continue
+				}
+				ir.Walk(e, func(e ir.Expr) bool {
+					if ref, ok := e.(*ir.VarRef); ok && !slices.Contains(needs, ref.Var) {
+						needs = append(needs, ref.Var)
+					}
+					return true
+				})
+			}
+		}
+		if slices.ContainsFunc(needs, func(u *ir.Var) bool { return bad[u] }) {
+			bad[v] = true
+			continue
+		}
+		alone := &ir.Program{Source: p.Source, Functions: p.Functions, NumVars: p.NumVars}
+		for _, u := range p.Data[:i+1] {
+			if slices.Contains(needs, u) {
+				alone.Data = append(alone.Data, u)
+			}
+		}
+		var e *Error
+		if _, err := bind.Bind(alone, d, o); errors.As(err, &e) {
+			found.List = append(found.List, e.List...)
+			bad[v] = true
+			if v.Whole != nil {
+				wrong[v.Whole] = true
+			}
+		}
+	}
+	if len(found.List) == 0 {
+		return nil
+	}
+	return found
+}

@@ -1,0 +1,30 @@
+package compile_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// What cannot be evaluated is told with its place, whatever stage finds it, and
+// what is too large is not told as sizes that do not match.
+func TestErrorsHavePlaces(t *testing.T) {
+	for text, want := range map[string]string{
+		"parameters { real x; real y; }\nmodel {\n  x ~ normal(0, 1); y ~ normal(0, 1);\n  target += log_modified_bessel_first_kind(x, y);\n}": "t:4:",
+		"parameters { real x; }\nmodel {\n  target += sum(rep_matrix(x, 2000000000, 2000000000));\n}":                                          "t:3:17: error: a value of 4000000000000000000 elements is too large",
+		"transformed data {\n  matrix[3, 3] a = rep_matrix(1, 3000000, 4000000);\n}\n":                                                         "t:2:20: error: a value of 12000000000000 elements is too large",
+	} {
+		p, list := compile.Compile(source.NewFile("t", text))
+		if list.HasErrors() {
+			t.Fatal(list)
+		}
+		_, err := p.Bind(nil, compile.BindOptions{})
+		var placed *compile.Error
+		if !errors.As(err, &placed) || !strings.HasPrefix(placed.List[0].String(), want) {
+			t.Errorf("%s\nsays: %v", text, err)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package compile
+
+import (
+	"fmt"
+
+	"github.com/ppl-lang/ppl/compile/ir"
+)
+
+// This file: from the values of a draw back to its unconstrained point.
+
+// ParameterNames names the constrained values of the parameters alone, the first
+// of ConstrainedNames.
+func (m *Model) ParameterNames() []string {
+	n := 0
+	for _, p := range m.bound.Params {
+		for _, leaf := range p.Leaves {
+			n += product(leaf.Shape)
+		}
+	}
+	return m.bound.Names[:n]
+}
+
+// GeneratedNames names the generated quantities, the last of OutputNames.
+func (m *Model) GeneratedNames() []string { return m.bound.Names[m.bound.NumConstrained:] }
+
+// UnconstrainValues finds the unconstrained point x, of length Dim, of the
+// parameters' values in the order of ParameterNames. A value on the edge of its
+// bounds, as a file with few digits may hold, has an infinite coordinate; one
+// outside of them, or a matrix that is none of its type, has NaN, which is no
+// error either: the values that are computed from x show it.
+func (m *Model) UnconstrainValues(values, x []float64) error {
+	if n := len(m.ParameterNames()); len(values) != n || len(x) != m.dim {
+		return fmt.Errorf("%d values and a point of length %d for %d values of parameters and dimension %d", len(values), len(x), n, m.dim)
+	}
+	var parts [][]float64 // by leaf
+	at := 0
+	for i, leaves := range ir.Declared(m.program.Parameters) {
+		shapes := make([][]int, len(leaves))
+		first := len(parts)
+		for k := range leaves {
+			shapes[k] = m.bound.Params[i].Leaves[k].Shape
+			parts = append(parts, make([]float64, product(shapes[k])))
+		}
+		for _, slot := range ir.Layout(leaves, shapes) {
+			parts[first+slot.Leaf][slot.Element] = values[at]
+			at++
+		}
+	}
+	plain, err := m.plain()
+	if err != nil {
+		return err
+	}
+	points, err := plain.Unconstrain(parts)
+	if err != nil {
+		return m.rejection(err)
+	}
+	for i, point := range points {
+		copy(x[m.offsets[i]:], point)
+	}
+	return nil
+}
+
+func product(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	return n
+}

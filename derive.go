@@ -1,0 +1,32 @@
+package ppl
+
+import (
+	"github.com/ppl-lang/ppl/predict"
+)
+
+// Derived is a model that was derived from another one: its generated
+// quantities are the log likelihood of each observation, or replicated data. It
+// has the parameters of the other and takes the same data, so that
+// [Posterior.GenerateFrom] computes them at the draws of a fit of that one.
+type Derived struct {
+	*Model
+	Outputs []predict.Output // its generated quantities
+	Left    []predict.Left   // statements on data from which nothing could be derived
+}
+
+// Derive derives from the statements on data, y ~ dist(…) and the like, a model
+// that computes their log likelihood or draws the data anew; see package
+// predict. An error says why nothing can be derived.
+func (m *Model) Derive(kind predict.Kind) (*Derived, error) {
+	return m.DeriveWith(kind, predict.Options{})
+}
+
+// DeriveWith is [Model.Derive] with options.
+func (m *Model) DeriveWith(kind predict.Kind, o predict.Options) (*Derived, error) {
+	d, err := predict.Derive(m.program, kind, o)
+	if err != nil {
+		return nil, err
+	}
+	derived := &Model{name: m.name, program: d.Program, texts: []sourceText{{m.name, d.Text}}}
+	return &Derived{derived, d.Outputs, d.Left}, nil
+}

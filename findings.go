@@ -1,0 +1,103 @@
+package ppl
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/predict"
+)
+
+// This file: findings about a run that need more than its draws.
+
+// The sizes of draws, on the scale of the parameter, from which on it is taken to
+// wander off: no parameter of a proper posterior, in any sensible unit, gets
+// there; on the logit scale far less is certainty.
+const (
+	farOff      = 1e6
+	farOffLogit = 30
+)
+
+// failedQuantities tells of draws whose generated quantities could not be
+// computed.
+func (f *Fit) failedQuantities() []diagnose.Finding {
+	n, total, reason := 0, 0, ""
+	for i, c := range f.Report.Chains {
+		total += f.Draws.Len(i)
+		if c.Ungenerated > 0 && n == 0 {
+			reason = c.UngeneratedReason
+		}
+		n += c.Ungenerated
+	}
+	if n == 0 {
+		return nil
+	}
+	return []diagnose.Finding{{
+		Code: "generated", Severity: diagnose.Problem,
+		Summary: fmt.Sprintf("The generated quantities of %d of %d draws could not be computed and are NaN: %s.", n, total, strings.TrimSuffix(reason, ".")),
+		Advice:  "The draws of the parameters are in order. Mend the statement; `ppl generate` then computes them for the draws that there are.",
+	}}
+}
+
+// improper tells of parameters without prior that the data do not hold.
+func (f *Fit) improper() []diagnose.Finding {
+	if f.posterior == nil && f.record == nil {
+		return nil
+	}
+	m, err := f.Model()
+	if err != nil {
+		return nil
+	}
+	priors := predict.PriorsOf(m.program)
+	if len(priors.Without) == 0 {
+		return nil
+	}
+	saturated, draws := 0, 0
+	for _, c := range f.Sampling() {
+		saturated += c.Saturated
+		draws += c.Draws
+	}
+	limit := farOff
+	if priors.Logistic {
+		limit = farOffLogit
+	}
+	var worst []string
+	largest := 0.0
+	var column []float64
+	rows := f.Summary()
+	for i, name := range f.Draws.Names() {
+		if !slices.Contains(priors.Without, variable(name)) || rows[i].Rhat < 1.01 && !(math.Abs(rows[i].Q95) > farOff) {
+			continue
+		}
+		far := 0.0
+		for chain := range f.Draws.Chains() {
+			column = f.Draws.Column(column[:0], chain, i)
+			for _, v := range column {
+				far = max(far, math.Abs(v))
+			}
+		}
+		// Chains that go straight on until they are stopped, each its own way, go
+		// along a ridge without end.
+		if far > limit || rows[i].Rhat > 1.05 && 10*saturated > draws {
+			worst = append(worst, DisplayName(name))
+			largest = max(largest, far)
+		}
+	}
+	if worst == nil {
+		return nil
+	}
+	code, what, advice := "improper",
+		"has no prior, and its draws wander off",
+		"Nothing in the model holds it: the posterior seems to be improper, and then no draws describe it. Give it a prior, such as "+
+			worst[0]+" ~ normal(0, 10) on its scale, or bounds on both sides."
+	if priors.Logistic {
+		code, what = "separation", "has no prior, and its draws wander off on the logit scale"
+		advice = "That is what complete separation does: some combination of the predictors tells the outcomes apart without error, and the likelihood grows for ever with the coefficients. Give them a prior, such as normal(0, 2.5)."
+	}
+	return []diagnose.Finding{{
+		Code: code, Severity: diagnose.Problem, Quantities: worst[:min(len(worst), 5)],
+		Summary: fmt.Sprintf("%s %s, up to %.3g.", worst[0], what, largest), Advice: advice,
+	}}
+}

@@ -1,0 +1,238 @@
+package draws
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+)
+
+// ReadBack bounds the memory that the store takes: once it holds more than so
+// many bytes, it forgets the draws and from then on reads them from the journals
+// of the chains. Every draw must then have been added to its journal before it is
+// added to the store; the store must be empty.
+//
+// The files are kept open and may be removed meanwhile; [Store.Close] closes them.
+// Where that is not possible (Windows), ReadBack does nothing.
+func (s *Store) ReadBack(journals []*Journal, limit int) {
+	if runtime.GOOS == "windows" || s.warmup == nil {
+		return
+	}
+	s.back = &readBack{journals: journals, left: limit, main: s}
+	s.warmup.back = s.back
+}
+
+// Err is the first error that occurred in reading draws back; what was asked for
+// is NaN from then on.
+func (s *Store) Err() error {
+	if s.back == nil {
+		return nil
+	}
+	s.back.mu.Lock()
+	defer s.back.mu.Unlock()
+	return s.back.err
+}
+
+// Close closes the files that draws are read back from.
+func (s *Store) Close() error {
+	if s.back == nil {
+		return nil
+	}
+	s.back.mu.Lock()
+	defer s.back.mu.Unlock()
+	var errs []error
+	for _, f := range s.back.files {
+		errs = append(errs, f.Close())
+	}
+	s.back.files, s.back.blocks = nil, [2]block{}
+	if s.counts != nil && s.back.err == nil {
+		s.back.err = errors.New("draws: the store is closed")
+	}
+	return errors.Join(errs...)
+}
+
+// readBack is what a Store and that of its warm-up read from.
+type readBack struct {
+	journals []*Journal
+	main     *Store // of the sampling phase
+	left     int    // bytes that may still be held in memory
+
+	mu     sync.Mutex // guards the rest; taken after that of the stores
+	files  []*os.File // by chain; the journals may be closed
+	blocks [2]block   // the one used last first
+	err    error
+}
+
+// block is some neighbouring quantities of all draws, as they are asked for one
+// after the other. There are two, as several goroutines may be on either side of
+// a border.
+type block struct {
+	store    *Store
+	from, to int         // quantities
+	counts   []int       // draws by chain when it was read
+	columns  [][]float64 // by chain: [quantity × count + draw]
+}
+
+// blockSize is about the number of bytes of a block.
+const blockSize = 64 << 20
+
+// grown takes in that so many numbers more are held, and ends that if they are
+// too many.
+func (b *readBack) grown(n int) error {
+	if b == nil {
+		return nil
+	}
+	if b.left -= 8 * n; b.left >= 0 {
+		return nil
+	}
+	for _, j := range b.journals {
+		f, err := os.Open(j.path)
+		if err != nil {
+			return fmt.Errorf("cannot read draws back: %w", err)
+		}
+		b.files = append(b.files, f)
+	}
+	for _, s := range []*Store{b.main, b.main.warmup} {
+		counts := make([]int, len(s.chains))
+		for i := range counts {
+			counts[i] = s.length(i)
+		}
+		s.counts = counts
+		clear(s.chains)
+	}
+	return nil
+}
+
+// first is the record of a store's first draw of a chain.
+func (b *readBack) first(s *Store, chain int) int {
+	if s == b.main {
+		return s.warmup.counts[chain]
+	}
+	return 0
+}
+
+// records hands the bytes from lo to hi of n records of a chain to take, in order.
+func (b *readBack) records(chain, first, n, lo, hi int, take func(i int, bytes []byte)) error {
+	if len(b.files) == 0 {
+		return errors.New("draws: the store is closed")
+	}
+	if err := b.journals[chain].Flush(); err != nil {
+		return err
+	}
+	size := b.journals[chain].key.recordSize()
+	at := func(record int) int64 { return int64(journalHeader) + int64(record)*int64(size) }
+	many := 1 // records that are read at a time
+	if size <= 1<<12 || hi-lo > size/4 {
+		many = max(1, (1<<20)/size)
+	}
+	var buffer []byte
+	for i := 0; i < n; i += many {
+		from, to := at(first+i)+int64(lo), at(first+min(i+many, n)-1)+int64(hi)
+		buffer = slices.Grow(buffer[:0], int(to-from))[:to-from]
+		if _, err := b.files[chain].ReadAt(buffer, from); err != nil {
+			return fmt.Errorf("cannot read draws back from %s: %w", b.files[chain].Name(), err)
+		}
+		for k := i; k < min(i+many, n); k++ {
+			take(k, buffer[(k-i)*size:][:hi-lo])
+		}
+	}
+	return nil
+}
+
+// column appends a column, statistics first, of all draws of a chain.
+func (b *readBack) column(dst []float64, s *Store, chain, i int) []float64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := s.counts[chain]
+	err := b.err
+	before := len(dst)
+	if q := i - len(s.columns.Statistics); err == nil && q >= 0 {
+		var in *block
+		if in, err = b.block(s, q); err == nil {
+			return append(dst, in.columns[chain][(q-in.from)*n:][:n]...)
+		}
+	} else if err == nil {
+		value := s.columns.Statistics[i].Value
+		err = b.records(chain, b.first(s, chain), n, 0, journalFixed, func(_ int, bytes []byte) {
+			d := decodeHead(bytes)
+			dst = append(dst, value(&d))
+		})
+		if err == nil {
+			return dst
+		}
+	}
+	b.err = err
+	dst = dst[:before]
+	for range n {
+		dst = append(dst, math.NaN())
+	}
+	return dst
+}
+
+// block finds or reads the block with a quantity.
+func (b *readBack) block(s *Store, q int) (*block, error) {
+	for i := range b.blocks {
+		if k := &b.blocks[i]; k.store == s && k.from <= q && q < k.to && slices.Equal(k.counts, s.counts) {
+			if i == 1 {
+				b.blocks[0], b.blocks[1] = b.blocks[1], b.blocks[0]
+			}
+			return &b.blocks[0], nil
+		}
+	}
+	total := 0
+	for _, n := range s.counts {
+		total += n
+	}
+	width := max(1, min(blockSize/max(1, 8*total), len(s.columns.Names)))
+	k := b.blocks[1] // whose memory is used again
+	k.store, k.from, k.to = s, q-q%width, min(q-q%width+width, len(s.columns.Names))
+	k.counts = slices.Clone(s.counts)
+	k.columns = slices.Grow(k.columns[:0], len(k.counts))[:len(k.counts)]
+	b.blocks[1], b.blocks[0] = b.blocks[0], block{}
+	row := make([]float64, k.to-k.from)
+	for chain, n := range k.counts {
+		columns := slices.Grow(k.columns[chain][:0], n*len(row))[:n*len(row)]
+		k.columns[chain] = columns
+		lo := journalFixed + 8*k.from
+		err := b.records(chain, b.first(s, chain), n, lo, lo+8*len(row), func(i int, bytes []byte) {
+			decodeValues(row, bytes)
+			for j, v := range row {
+				columns[j*n+i] = v
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	b.blocks[0] = k
+	return &b.blocks[0], nil
+}
+
+// draw reads one draw.
+func (b *readBack) draw(s *Store, chain, i int) (statistics, values []float64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	err := b.err
+	values = make([]float64, len(s.columns.Names))
+	if err == nil {
+		err = b.records(chain, b.first(s, chain)+i, 1, 0, journalFixed+8*len(values), func(_ int, bytes []byte) {
+			d := decodeHead(bytes)
+			d.Chain = chain
+			statistics, _ = s.columns.appendStatistics(nil, &d)
+			decodeValues(values, bytes[journalFixed:])
+		})
+	}
+	if err != nil {
+		b.err = err
+		statistics = make([]float64, len(s.columns.Statistics))
+		for _, v := range [][]float64{statistics, values} {
+			for j := range v {
+				v[j] = math.NaN()
+			}
+		}
+	}
+	return statistics, values
+}

@@ -1,0 +1,276 @@
+package predict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// Kind is what is derived.
+type Kind int
+
+// The kinds.
+const (
+	// LogLikelihood computes the log density of each observation at a draw: for
+	// a variable y of the data that is a variate, log_lik (log_lik_y, if several
+	// are), with the dimensions of y but those that a multivariate distribution
+	// takes together. Several statements on an observation add up. Densities
+	// keep their constant terms.
+	LogLikelihood Kind = iota
+
+	// Terms counts the statements on each observation: variables like those of
+	// LogLikelihood, with _terms at the end of their names. Where it is 0 there is
+	// no such observation. It is the same for all draws unless parameters decide
+	// which statements run.
+	Terms
+
+	// Replicated draws data anew: for a variable y, y_rep, of y's type and
+	// sizes. Elements that no statement draws are those of y.
+	Replicated
+
+	// Prior is the model without what it says about data. It has the parameters
+	// and no generated quantities; its posterior is the prior.
+	Prior
+
+	// Forward has no parameters: its generated quantities are those of the model,
+	// drawn from their priors in the order of dependence.
+	Forward
+)
+
+// Options of [Derive]. The zero value is the default.
+type Options struct {
+	// Unknown are variables of the data that are not given, only drawn: of them
+	// only the sizes matter.
+	Unknown []string
+}
+
+// Derived is a program that was derived from another one.
+type Derived struct {
+	Program *compile.Program
+	Text    string
+	Outputs []Output
+	Left    []Left
+}
+
+// Output is a variable among the generated quantities of a derived program.
+type Output struct {
+	Name     string // such as log_lik or y_rep
+	Variable string // that it is about
+	Data     bool   // the variable is one of the data block, and not computed from these
+	Dims     int    // number of dimensions of Name
+
+	// Observed are reasons why a replicated variable is drawn given what was
+	// observed of it and not afresh: it is also an input of something that the
+	// model computes before.
+	Observed []string
+}
+
+// Left is a statement about data from which nothing could be derived, wholly or
+// in part.
+type Left struct {
+	Span   source.Span // in the program that the derived one comes from
+	Text   string      // the statement
+	Reason string
+}
+
+// String is "`y ~ …` (model.stan, line 3): reason".
+func (l Left) String() string {
+	at := l.Span.Begin()
+	return fmt.Sprintf("`%s` (%s, line %d): %s", l.Text, at.File, at.Line, l.Reason)
+}
+
+// Derive derives a program. An error says why nothing can be derived: there is
+// no statement on data, or the model block computes with what generated
+// quantities do not have, such as target().
+func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
+	tree, info := p.Syntax()
+	e := &emitter{analysis: analyse(tree, info), kind: kind, used: map[string]bool{}, dims: map[*check.Var]int{}, names: map[*check.Var]string{}}
+	if kind != Prior && kind != Forward {
+		if err := e.possible(); err != nil {
+			return nil, err
+		}
+	}
+	e.gather()
+	if err := e.unknowns(o.Unknown); err != nil {
+		return nil, err
+	}
+	if e.doubt != nil {
+		return nil, e.doubt
+	}
+	if len(e.variables) == 0 && kind != Prior && kind != Forward {
+		if len(e.left) > 0 {
+			return nil, fmt.Errorf("nothing can be derived: %s", e.left[0])
+		}
+		return nil, fmt.Errorf("the model has no statement on data, such as y ~ normal(mu, sigma) with y among the data")
+	}
+	var text string
+	var err error
+	switch kind {
+	case Prior:
+		text, err = e.priorProgram()
+	case Forward:
+		var reason string
+		if text, reason = e.forwardProgram(); reason != "" {
+			return nil, &NotForwardError{reason}
+		}
+	default:
+		text, err = e.program()
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := &Derived{Text: text, Left: e.left}
+	for _, v := range e.variables {
+		if kind == Prior || kind == Forward {
+			break
+		}
+		o := Output{Name: e.names[v], Variable: v.Name, Data: v.Block == ast.Data, Dims: e.dims[v], Observed: e.observed[v]}
+		d.Outputs = append(d.Outputs, o)
+	}
+	program, list := compile.CompileWith(source.NewFile(tree.Source.Name+" (derived)", text), compile.Options{})
+	if list.HasErrors() {
+		at := list.Errors()[0]
+		return nil, fmt.Errorf("what is derived from the model is no program, which is a mistake of ppl: line %d: %s\n%s", at.Span.Begin().Line, at.Summary, text)
+	}
+	d.Program = program
+	return d, nil
+}
+
+// NotForwardError says why the parameters of a model cannot be drawn one after
+// another from their priors.
+type NotForwardError struct{ Reason string }
+
+func (e *NotForwardError) Error() string { return "the prior cannot be drawn directly: " + e.Reason }
+
+// unknowns notes the variables of the data that are not given. Nothing but what
+// is drawn may depend on their values.
+func (e *emitter) unknowns(names []string) error {
+	e.unknown = map[*check.Var]bool{}
+	for _, name := range names {
+		i := slices.IndexFunc(e.variables, func(v *check.Var) bool { return v.Name == name && v.Block == ast.Data })
+		if i < 0 {
+			return fmt.Errorf("the data have no %s, and no statement of the model draws it", name)
+		}
+		v := e.variables[i]
+		e.unknown[v] = true
+		is := func(u *check.Var) bool { return u == v }
+		for _, b := range e.tree.Blocks {
+			if b.Kind != ast.Data && b.Kind != ast.TransformedData && b.Kind != ast.Parameters && b.Kind != ast.TransformedParameters {
+				continue
+			}
+			for _, s := range b.Stmts {
+				if d, ok := s.(*ast.VarDecl); ok && e.info.Defs[d] == v {
+					continue
+				}
+				if e.reads(s, is) {
+					return fmt.Errorf("the data have no %s, whose values the %s block needs (line %d)", name, b.Kind, s.Span().Begin().Line)
+				}
+			}
+		}
+		for _, f := range e.findings {
+			for _, t := range f.terms {
+				if dist, _ := density(t.function); t.place.v == v && !t.user && strings.Contains(dist, "multinomial") {
+					return fmt.Errorf("the data have no %s, of which the totals are needed to draw from %s", name, dist)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// possible looks for what generated quantities cannot do.
+func (e *emitter) possible() error {
+	for _, s := range e.model {
+		var err error
+		ast.Walk(s, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Target:
+				err = fmt.Errorf("the model block computes with target() (%s, line %d), which what is derived from it does not have", n.Span().Begin().File, n.Span().Begin().Line)
+			case *ast.CallStmt:
+				return false // left out, and told
+			case *ast.CallExpr:
+				if strings.HasSuffix(n.Func.Name, "_lp") {
+					err = fmt.Errorf("the model block computes with %s (%s, line %d), which adds to the target itself", n.Func.Name, n.Span().Begin().File, n.Span().Begin().Line)
+				}
+			}
+			return err == nil
+		}, nil)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gather finds out about all statements, and the variables that the outputs are
+// about, in order of their declaration.
+func (e *emitter) gather() {
+	e.findings = map[ast.Stmt]finding{}
+	for _, s := range e.model {
+		ast.Walk(s, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Tilde:
+				e.findings[n] = e.tilde(n)
+			case *ast.TargetPlus:
+				e.findings[n] = e.target(n)
+			case *ast.CallStmt:
+				if strings.HasSuffix(n.Call.Func.Name, "_lp") && e.reads(n.Call, e.observable) {
+					e.findings[n] = finding{left: []string{"the function " + n.Call.Func.Name + " adds to the target by itself"}}
+				}
+			default:
+				return true
+			}
+			s := n.(ast.Stmt)
+			f := e.findings[s]
+			kept := f.terms[:0]
+			for _, t := range f.terms {
+				if reason := e.plan(&t); reason != "" {
+					f.left = append(f.left, reason)
+					continue
+				}
+				kept = append(kept, t)
+				if !slices.Contains(e.variables, t.place.v) {
+					e.variables = append(e.variables, t.place.v)
+				}
+			}
+			f.terms = kept
+			e.findings[s] = f
+			e.order = append(e.order, s)
+			for _, reason := range f.left {
+				e.left = append(e.left, Left{s.Span(), oneLine(ast.String(s)), reason})
+			}
+			return false
+		}, nil)
+	}
+	e.clear()
+	slices.SortFunc(e.variables, func(a, b *check.Var) int { return a.Ident.Pos.Start - b.Ident.Pos.Start })
+}
+
+// clear decides about parts of statements that may be about parameters or data.
+func (e *emitter) clear() {
+	for _, s := range e.order {
+		f := e.findings[s]
+		switch {
+		case f.unclear == "":
+			continue
+		case f.density && len(e.variables) > 0:
+			f.prior = true // there are other statements on data
+		case e.kind == Prior || e.kind == Forward:
+			if e.doubt == nil {
+				e.doubt = fmt.Errorf("the prior is not known: it cannot be told whether `%s` (%s, line %d) is about the parameters or about data",
+					brief(ast.String(s)), s.Span().Begin().File, s.Span().Begin().Line)
+			}
+		case len(e.variables) == 0 || f.readsData:
+			f.left = append(f.left, f.unclear)
+			e.left = append(e.left, Left{s.Span(), oneLine(ast.String(s)), f.unclear})
+		}
+		e.findings[s] = f
+	}
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

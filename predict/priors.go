@@ -1,0 +1,86 @@
+package predict
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Priors is what the statements of a model say about its parameters.
+type Priors struct {
+	// Without are the parameters of which no density is a prior and which no
+	// bounds confine: they may go anywhere that the data allow.
+	Without []string
+
+	// Logistic tells that the probabilities of observed categories are modelled
+	// on the logit scale, where data may be separated completely.
+	Logistic bool
+}
+
+// PriorsOf looks for the parameters of a program that have no prior: that are not
+// the variate, or part of it, of any density.
+func PriorsOf(p *compile.Program) Priors {
+	tree, info := p.Syntax()
+	a := analyse(tree, info)
+	var out Priors
+	with := map[*check.Var]bool{}
+	variate := func(e ast.Expr, dist string) {
+		if p := a.placeOf(e); p != nil && logistic[dist] {
+			out.Logistic = true
+		}
+		a.reads(e, func(v *check.Var) bool {
+			with[v] = true
+			return false
+		})
+	}
+	for _, s := range a.model {
+		ast.Walk(s, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Tilde:
+				variate(n.Variate, n.Dist.Name)
+			case *ast.CallExpr:
+				if dist, ok := density(n.Func.Name); ok && len(n.Args) > 0 {
+					variate(n.Args[0], dist)
+				} else if strings.HasSuffix(n.Func.Name, "_lp") || info.Calls[n] != nil && info.Calls[n].Func != nil {
+					for _, x := range n.Args { // what it does with them is its own
+						variate(x, "")
+					}
+				}
+			}
+			return true
+		}, nil)
+	}
+	block := tree.Block(ast.Parameters)
+	if block == nil {
+		return out
+	}
+	for _, s := range block.Stmts {
+		d, ok := s.(*ast.VarDecl)
+		if !ok {
+			continue
+		}
+		v := info.Defs[d]
+		confined := !slices.Contains([]types.ConstraintKind{types.Unconstrained, types.LowerUpper, types.OffsetMultiplier, types.Ordered, types.PositiveOrdered,
+			types.CovMatrix, types.CholeskyFactorCov, types.SumToZeroVector, types.SumToZeroMatrix}, v.Constraint)
+		bounds := 0
+		for _, b := range d.Type.Bounds {
+			if b.Kind == "lower" || b.Kind == "upper" {
+				bounds++
+			}
+		}
+		if !with[v] && !confined && bounds < 2 {
+			out.Without = append(out.Without, v.Name)
+		}
+	}
+	return out
+}
+
+// logistic are distributions of categories with logits for arguments.
+var logistic = map[string]bool{
+	"bernoulli_logit": true, "bernoulli_logit_glm": true, "binomial_logit": true, "binomial_logit_glm": true,
+	"categorical_logit": true, "categorical_logit_glm": true, "ordered_logistic": true, "ordered_logistic_glm": true,
+}

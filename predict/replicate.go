@@ -1,0 +1,186 @@
+package predict
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// planRandom says how observations of a term are drawn, or why they cannot be.
+func (e *emitter) planRandom(t *term, p *plan, dist string, observation types.Type) (reason string) {
+	v := t.place.v
+	for _, c := range e.under[t.at] {
+		if e.reads(c, func(u *check.Var) bool { return u == v }) {
+			return "whether it is drawn here depends on the value of " + v.Name + " itself"
+		}
+	}
+	if t.place.of != "" && t.place.inverse == "pow3" {
+		return "the inverse of " + t.place.of + " is not known"
+	}
+	p.dist, p.wrap = dist, "%s"
+	var args []types.Type
+	for k, a := range p.args {
+		at := a.typ
+		if p.each && p.split[k] {
+			at, _ = at.Elem()
+		}
+		args = append(args, at)
+	}
+	name, ok := byHand[dist]
+	result := observation
+	if !ok || t.user {
+		name = dist + "_rng"
+		result, ok = e.resolve(name, args)
+		if !ok {
+			if len(e.candidates(name)) == 0 {
+				if t.user {
+					return fmt.Sprintf("there is no function %s that draws from the distribution", name)
+				}
+				return dist + " has no generator"
+			}
+			return name + " does not take these arguments"
+		}
+	}
+	switch {
+	case result.Equal(observation):
+	case result.Kind == types.Vector && observation.Kind == types.RowVector && result.Dims == 0 && observation.Dims == 0:
+		p.wrap = "%s'"
+	case !result.Equal(observation) && result.Rank() != observation.Rank():
+		return "one observation has several distributions"
+	default:
+		return fmt.Sprintf("%s draws %s, not %s", name, result, observation)
+	}
+	p.random = name
+	if t.trunc != nil {
+		d := distOf(p.function)
+		if t.user || d == nil || !observation.IsScalar() {
+			return "a distribution of its own, truncated, has no generator"
+		}
+	}
+	e.observedBy(t)
+	return ""
+}
+
+// byHand are the distributions whose generators have other arguments than the
+// density, see [generator].
+var byHand = map[string]string{
+	"multinomial": "multinomial_rng", "multinomial_logit": "multinomial_logit_rng", "dirichlet_multinomial": "dirichlet_multinomial_rng",
+	"lkj_corr": "lkj_corr_rng", "lkj_corr_cholesky": "lkj_corr_cholesky_rng",
+	"binomial_logit": "binomial_rng", "multi_normal_prec": "multi_normal_rng",
+	"multi_gp": "multi_normal_rng", "multi_gp_cholesky": "multi_normal_cholesky_rng",
+}
+
+// observedBy notes where the arguments of a term depend on the observed values of
+// its own variable and not on those that are drawn.
+func (e *emitter) observedBy(t *term) {
+	v := t.place.v
+	is := func(u *check.Var) bool { return u == v }
+	loops := e.loops[t.at]
+	seen := map[*check.Var]bool{}
+	note := func(text string) {
+		if !slices.Contains(e.observed[v], text) {
+			e.observed[v] = append(e.observed[v], text)
+		}
+	}
+	var look func(n ast.Node)
+	look = func(n ast.Node) {
+		ast.Walk(n, func(n ast.Node) bool {
+			x, ok := n.(*ast.VarExpr)
+			if !ok {
+				return true
+			}
+			u := e.info.Uses[x]
+			if u == nil || u == v || seen[u] {
+				return true
+			}
+			seen[u] = true
+			for _, s := range e.assigned[u] {
+				switch {
+				case u.Global:
+					if e.reads(s.value, is) {
+						note(fmt.Sprintf("%s is computed from %s in the %s block", u.Name, v.Name, u.Block))
+					}
+				case e.directly(s.value, is):
+					// In the same round of the same loop, what comes before in time is
+					// computed before.
+					if len(loops) == 0 || !slices.Contains(e.loops[s.at], loops[len(loops)-1]) {
+						note(fmt.Sprintf("%s is computed from %s before it is drawn", u.Name, v.Name))
+					}
+					fallthrough
+				default:
+					look(s.value)
+				}
+			}
+			return true
+		}, nil)
+	}
+	for _, a := range t.args {
+		look(a)
+	}
+}
+
+// draw writes the statements that draw the observations of a term.
+func (e *emitter) draw(t *term) {
+	p := e.plans[planKey{t.at, t.variate}]
+	// Once more, with the names of what has been drawn.
+	dist, _ := density(t.function)
+	args := make([]argument, len(t.args))
+	for i, a := range t.args {
+		args[i] = argument{text: e.now.text(a), typ: e.typeOf(a)}
+	}
+	if !t.user {
+		_, args, _ = plain(dist, e.typeOf(t.variate), args)
+	}
+	p.args = args
+	name := e.names[t.place.v]
+	rank := t.place.v.Type.Rank()
+	if strings.HasPrefix(p.dist, "multi_gp") && !t.user {
+		e.drawRows(t, &p, name)
+		return
+	}
+	e.each(t, &p, func(i, variate string, args []string) {
+		value := ""
+		if t.trunc != nil {
+			value = e.drawTruncated(t, &p, args)
+		} else {
+			f, all, _ := generator(p.dist, variate, args)
+			if t.user {
+				f, all = p.random, args
+			}
+			value = fmt.Sprintf("%s(%s)", f, strings.Join(all, ", "))
+		}
+		value = fmt.Sprintf(p.wrap, value)
+		if t.place.of != "" {
+			value = t.place.inverse + "(" + value + ")"
+		}
+		e.line("%s%s = %s;", name, t.place.at(e.now, i, rank), value)
+	})
+}
+
+// drawRows draws the rows of a matrix of Gaussian processes, each with its own
+// scale of the precision.
+func (e *emitter) drawRows(t *term, p *plan, name string) {
+	k, y := e.fresh("i"), rename(nil).operand(t.variate)
+	rows := fmt.Sprintf("rep_vector(0, cols(%s))", y)
+	w := p.args[1].operand() + "[" + k + "]"
+	value := fmt.Sprintf("multi_normal_rng(%s, %s / %s)", rows, p.args[0].operand(), w)
+	if p.dist == "multi_gp_cholesky" {
+		value = fmt.Sprintf("multi_normal_cholesky_rng(%s, %s / sqrt(%s))", rows, p.args[0].operand(), w)
+	}
+	matrix := e.fresh("drawn")
+	e.line("{")
+	e.indent++
+	e.line("matrix[rows(%s), cols(%s)] %s;", y, y, matrix)
+	e.line("for (%s in 1:rows(%s)) {", k, y)
+	e.line("  %s[%s] = %s';", matrix, k, value)
+	e.line("}")
+	e.line("%s%s = %s;", name, t.place.at(e.now, "", t.place.v.Type.Rank()), matrix)
+	e.indent--
+	e.line("}")
+	delete(e.used, k)
+	delete(e.used, matrix)
+}

@@ -1,0 +1,508 @@
+package predict
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// analysis is what is known of a program before anything is derived from it.
+type analysis struct {
+	tree  *ast.File
+	info  *check.Info
+	model []ast.Stmt
+
+	modelled map[*check.Var]bool // variables of the data that are variates of densities
+	loops    map[ast.Stmt][]ast.Stmt
+	under    map[ast.Stmt][]ast.Expr     // the conditions that a statement depends on
+	assigned map[*check.Var][]assignment // to local variables and transformed parameters
+}
+
+// assignment is one to a variable, of the value of an expression.
+type assignment struct {
+	at    ast.Stmt
+	value ast.Expr
+}
+
+// term is an addend of the log density that belongs to data.
+type term struct {
+	at    ast.Stmt
+	place *place
+
+	// A density or distribution function of the variate given the arguments.
+	function string // as called, normalised: normal_lpdf, normal_lccdf
+	user     bool   // of the model's own
+	variate  ast.Expr
+	args     []ast.Expr
+	trunc    *ast.Truncation
+	whole    bool // the statement says nothing else, so that it can be turned round to draw the variate
+
+	value    ast.Expr // otherwise, what is added: a term of another form about one observation
+	negative bool     // it is subtracted
+}
+
+// finding is what a statement says.
+type finding struct {
+	terms []term
+	left  []string // why something that it says about data belongs to no observation
+	prior bool     // it says something about parameters alone
+
+	// unclear says of a part of the statement, if it is not empty, that it may be
+	// about parameters or about data: why. density tells that it is a density
+	// whose variate is computed from both, and that the density may be a prior if
+	// the model has other statements on data.
+	unclear   string
+	density   bool
+	readsData bool // values of data, and not only by indices
+
+	loose []loose // addends that are about data, but do not say which
+}
+
+// loose is such an addend, and what is said of it if it stays so.
+type loose struct {
+	part
+	reason string
+}
+
+func analyse(tree *ast.File, info *check.Info) *analysis {
+	a := &analysis{
+		tree: tree, info: info, modelled: map[*check.Var]bool{}, loops: map[ast.Stmt][]ast.Stmt{},
+		under: map[ast.Stmt][]ast.Expr{}, assigned: map[*check.Var][]assignment{},
+	}
+	for _, kind := range []ast.BlockKind{ast.TransformedData, ast.TransformedParameters, ast.Model} {
+		if b := tree.Block(kind); b != nil {
+			a.context(b.Stmts, nil, nil)
+			if kind == ast.Model {
+				a.model = b.Stmts
+			}
+		}
+	}
+	for _, s := range a.model {
+		ast.Walk(s, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Tilde:
+				a.observe(n.Variate)
+			case *ast.CallExpr:
+				if _, ok := density(n.Func.Name); ok && len(n.Args) > 0 {
+					a.observe(n.Args[0])
+				}
+			}
+			return true
+		}, nil)
+	}
+	return a
+}
+
+// context notes the loops and conditions around statements, and assignments.
+func (a *analysis) context(list []ast.Stmt, loops []ast.Stmt, under []ast.Expr) {
+	for _, s := range list {
+		a.loops[s], a.under[s] = loops, under
+		one := func(s ast.Stmt, loops []ast.Stmt, under []ast.Expr) {
+			if s != nil {
+				a.context([]ast.Stmt{s}, loops, under)
+			}
+		}
+		inner := append(slices.Clip(loops), s)
+		switch s := s.(type) {
+		case *ast.For:
+			one(s.Body, inner, append(slices.Clip(under), s.From, s.To))
+		case *ast.ForEach:
+			one(s.Body, inner, append(slices.Clip(under), s.Over))
+		case *ast.While:
+			one(s.Body, inner, append(slices.Clip(under), s.Cond))
+		case *ast.If:
+			within := append(slices.Clip(under), s.Cond)
+			one(s.Then, loops, within)
+			one(s.Else, loops, within)
+		case *ast.BlockStmt:
+			a.context(s.Stmts, loops, under)
+		case *ast.Profile:
+			a.context(s.Body.Stmts, loops, under)
+		case *ast.VarDecl:
+			if v := a.info.Defs[s]; v != nil && s.Init != nil {
+				a.assigned[v] = append(a.assigned[v], assignment{s, s.Init})
+			}
+		case *ast.Assign:
+			ast.Walk(s.LHS, func(n ast.Node) bool {
+				if x, ok := n.(*ast.IndexExpr); ok {
+					ast.Walk(x.X, func(n ast.Node) bool { a.assignTo(n, s); return true }, nil)
+					return false
+				}
+				a.assignTo(n, s)
+				return true
+			}, nil)
+		}
+	}
+}
+
+func (a *analysis) assignTo(n ast.Node, s *ast.Assign) {
+	if x, ok := n.(*ast.VarExpr); ok {
+		if v := a.info.Uses[x]; v != nil {
+			a.assigned[v] = append(a.assigned[v], assignment{s, s.RHS})
+		}
+	}
+}
+
+func (a *analysis) typeOf(e ast.Expr) types.Type { return a.info.Types[e].Type }
+
+// observable reports a variable that data may be: of the data, or computed from
+// them before the run.
+func (a *analysis) observable(v *check.Var) bool {
+	return v.Global && (v.Block == ast.Data || v.Block == ast.TransformedData)
+}
+
+// observe notes the variable of a variate of data.
+func (a *analysis) observe(variate ast.Expr) {
+	if p := a.placeOf(variate); p != nil {
+		a.modelled[p.v] = true
+	}
+}
+
+// reads reports whether the value of an expression depends on a variable for
+// which yes holds, also by way of what was assigned to others.
+func (a *analysis) reads(e ast.Node, yes func(*check.Var) bool) bool { return a.depends(e, yes, true) }
+
+// readsValues is reads, but what only selects elements, as an index, does not
+// count.
+func (a *analysis) readsValues(e ast.Node, yes func(*check.Var) bool) bool {
+	return a.depends(e, yes, false)
+}
+
+func (a *analysis) depends(e ast.Node, yes func(*check.Var) bool, indices bool) bool {
+	seen := map[*check.Var]bool{}
+	var look func(n ast.Node) bool
+	look = func(n ast.Node) bool {
+		found := false
+		ast.Walk(n, func(n ast.Node) bool {
+			if found {
+				return false
+			}
+			if c, ok := n.(*ast.CallExpr); ok && ofSizes[c.Func.Name] {
+				return false
+			}
+			if x, ok := n.(*ast.IndexExpr); ok && !indices {
+				found = look(x.X)
+				return false
+			}
+			x, ok := n.(*ast.VarExpr)
+			if !ok {
+				return true
+			}
+			v := a.info.Uses[x]
+			if v == nil || seen[v] {
+				return true
+			}
+			seen[v] = true
+			found = yes(v)
+			for _, s := range a.assigned[v] {
+				found = found || look(s.value)
+			}
+			return true
+		}, nil)
+		return found
+	}
+	return look(e)
+}
+
+// ofSizes are functions that depend on the sizes of their arguments alone.
+var ofSizes = map[string]bool{"size": true, "rows": true, "cols": true, "dims": true, "num_elements": true}
+
+func isParameter(v *check.Var) bool {
+	return v.Global && v.Block == ast.Parameters
+}
+
+func (a *analysis) isModelled(v *check.Var) bool { return a.modelled[v] }
+
+// tilde says what y ~ dist(args) is about.
+func (a *analysis) tilde(s *ast.Tilde) finding {
+	call := a.info.Calls[s]
+	if a.reads(s.Variate, isParameter) {
+		var f finding
+		a.ofParameters(&f, s.Variate)
+		return f
+	}
+	p := a.placeOf(s.Variate)
+	if p == nil {
+		return finding{left: []string{a.why(s.Variate)}}
+	}
+	return finding{terms: []term{{
+		at: s, place: p, function: call.Name, user: call.Func != nil, variate: s.Variate, args: s.Args, trunc: s.Trunc, whole: true,
+	}}}
+}
+
+// mixed says that a variate depends on both.
+const mixed = "its left side mixes data and parameters, so that it is not a density of the data"
+
+// ofParameters tells what a density of a variate that depends on parameters is
+// about: these, unless it depends on values of data too.
+func (a *analysis) ofParameters(f *finding, variate ast.Expr) {
+	switch {
+	case !a.readsValues(variate, a.observable):
+		f.prior = true
+	case a.readsValues(variate, a.isModelled) || a.residual(variate, map[*check.Var]bool{}):
+		f.left = append(f.left, mixed)
+	default:
+		f.unclear, f.density, f.readsData = mixed, true, true
+	}
+}
+
+// residual reports a difference of data and something else, or what was assigned
+// one, such as y - mu.
+func (a *analysis) residual(e ast.Expr, seen map[*check.Var]bool) bool {
+	parts := addends(e, false, nil)
+	for _, p := range parts {
+		if len(parts) > 1 && a.readsValues(p.value, a.observable) && !a.reads(p.value, isParameter) {
+			return true
+		}
+		x := unparen(p.value)
+		if i, ok := x.(*ast.IndexExpr); ok {
+			x = unparen(i.X)
+		}
+		if v, ok := x.(*ast.VarExpr); ok && a.info.Uses[v] != nil && !seen[a.info.Uses[v]] {
+			seen[a.info.Uses[v]] = true
+			for _, s := range a.assigned[a.info.Uses[v]] {
+				if a.residual(s.value, seen) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// directly is reads without what was assigned to variables before.
+func (a *analysis) directly(e ast.Node, yes func(*check.Var) bool) bool {
+	found := false
+	ast.Walk(e, func(n ast.Node) bool {
+		if x, ok := n.(*ast.VarExpr); ok && a.info.Uses[x] != nil {
+			found = found || yes(a.info.Uses[x])
+		}
+		return !found
+	}, nil)
+	return found
+}
+
+// why says why a variate without parameters belongs to no observation.
+func (a *analysis) why(variate ast.Expr) string {
+	if !a.reads(variate, a.observable) {
+		return "its left side is a constant and no variable of the data"
+	}
+	return "its left side, `" + ast.String(variate) + "`, is not a variable of the data, a part of one, or a known function of these"
+}
+
+// target says what target += value is about.
+func (a *analysis) target(s *ast.TargetPlus) finding {
+	var f finding
+	parts := addends(s.Value, false, nil)
+	for _, p := range parts {
+		a.addend(&f, s, p, len(parts) == 1)
+	}
+	a.attach(&f, s)
+	return f
+}
+
+// attach finds out which observation addends are about that do not name one: that
+// of the other addends of the statement, or the one that decides whether the
+// statement is run.
+func (a *analysis) attach(f *finding, s *ast.TargetPlus) {
+	if len(f.loose) == 0 {
+		return
+	}
+	var at *place
+	for i, t := range f.terms {
+		if !t.place.unit() || i > 0 && !at.same(t.place) {
+			at = nil
+			break
+		}
+		at = t.place
+	}
+	if len(f.terms) == 0 {
+		at = a.deciding(s)
+	}
+	for _, l := range f.loose {
+		if at == nil {
+			f.left = append(f.left, l.reason)
+			continue
+		}
+		f.terms = append(f.terms, term{at: s, place: at, value: l.value, negative: l.negative})
+	}
+}
+
+// deciding is the one observation on whose value it depends whether a statement
+// is run; nil if there are none or several.
+func (a *analysis) deciding(s ast.Stmt) *place {
+	var found *place
+	several := false
+	for _, c := range a.under[s] {
+		if !a.reads(c, a.isModelled) {
+			continue
+		}
+		here := false
+		ast.Walk(c, func(n ast.Node) bool {
+			e, ok := n.(ast.Expr)
+			if !ok {
+				return true
+			}
+			p := a.placeOf(e)
+			if p == nil || !a.modelled[p.v] {
+				return true
+			}
+			here = true
+			if !p.unit() || p.of != "" || found != nil && !found.same(p) {
+				several = true
+			}
+			found = p
+			return false
+		}, nil)
+		several = several || !here
+	}
+	if several {
+		return nil
+	}
+	return found
+}
+
+// part is an addend of a sum.
+type part struct {
+	value    ast.Expr
+	negative bool
+}
+
+// addends takes sums and differences apart.
+func addends(e ast.Expr, negative bool, list []part) []part {
+	switch x := unparen(e).(type) {
+	case *ast.Binary:
+		if x.Op == "+" || x.Op == "-" {
+			list = addends(x.X, negative, list)
+			return addends(x.Y, negative != (x.Op == "-"), list)
+		}
+	case *ast.Unary:
+		if x.Op == "-" {
+			return addends(x.X, !negative, list)
+		}
+	}
+	return append(list, part{e, negative})
+}
+
+func (a *analysis) addend(f *finding, s *ast.TargetPlus, p part, alone bool) {
+	call, isCall := unparen(p.value).(*ast.CallExpr)
+	if isCall && conditional(call.Func.Name) && len(call.Args) > 0 && !strings.HasSuffix(call.Func.Name, "_cdf") {
+		_, isDensity := density(call.Func.Name)
+		at := a.placeOf(call.Args[0])
+		switch {
+		case a.reads(call.Args[0], isParameter):
+			a.ofParameters(f, call.Args[0])
+			return
+		case isDensity && at == nil && !a.reads(call.Args[0], a.observable) && a.reads(call, isParameter):
+			f.loose = append(f.loose, loose{p, "its left side is a constant and no variable of the data"})
+			return
+		case at != nil && (isDensity || a.modelled[at.v]):
+			f.terms = append(f.terms, term{
+				at: s, place: at, function: normalised(call.Func.Name), user: a.info.Calls[call].Func != nil,
+				variate: call.Args[0], args: call.Args[1:], whole: alone && isDensity && !p.negative, negative: p.negative,
+			})
+			return
+		}
+	}
+	places, clear := a.placesIn(p.value, s)
+	switch {
+	case len(places) == 1 && clear && places[0].unit():
+		f.terms = append(f.terms, term{at: s, place: places[0], value: p.value, negative: p.negative})
+	case len(places) > 0:
+		f.left = append(f.left, "the term is about several observations at once")
+	case a.reads(p.value, a.isModelled) || a.callsOwn(p.value):
+		f.left = append(f.left, "it is not told which observation the term is about")
+	case slices.ContainsFunc(a.under[s], func(c ast.Expr) bool { return a.reads(c, a.isModelled) }):
+		f.loose = append(f.loose, loose{p, "whether the term is added depends on the data, but it is not told which observation it is about"})
+	case a.censors(p.value):
+		f.left = append(f.left, "the term has no variate among the data that are modelled")
+	case a.reads(p.value, a.observable):
+		f.unclear = "it is not told which observation the term is about"
+		f.density = false
+		f.readsData = f.readsData || a.readsValues(p.value, a.observable)
+	default:
+		f.prior = true
+	}
+}
+
+// censors reports the probability of data that are not variates of densities:
+// of censored values, of which only the bound is known.
+func (a *analysis) censors(e ast.Expr) bool {
+	found := false
+	ast.Walk(e, func(n ast.Node) bool {
+		if c, ok := n.(*ast.CallExpr); ok && conditional(c.Func.Name) && len(c.Args) > 1 {
+			found = found || a.reads(c.Args[0], a.observable) && !a.reads(c.Args[0], isParameter) && a.reads(c, isParameter)
+		}
+		return !found
+	}, nil)
+	return found
+}
+
+// callsOwn reports a call of a function of the model's own that is given data.
+func (a *analysis) callsOwn(e ast.Expr) bool {
+	found := false
+	ast.Walk(e, func(n ast.Node) bool {
+		if c, ok := n.(*ast.CallExpr); ok {
+			own := a.info.Calls[c] != nil && a.info.Calls[c].Func != nil
+			for _, x := range c.Args {
+				if v, ok := x.(*ast.VarExpr); ok && a.info.Functors[v] != nil {
+					own = true // reduce_sum and the like
+				}
+			}
+			found = found || own && a.reads(c, a.observable)
+		}
+		return !found
+	}, nil)
+	return found
+}
+
+// placesIn lists the observations that occur as variates in an expression or in
+// what was assigned to the variables in it. clear says that they are, where the
+// statement at stands, what they were there.
+func (a *analysis) placesIn(e ast.Expr, at ast.Stmt) (places []*place, clear bool) {
+	clear = true
+	seen := map[*check.Var]bool{}
+	add := func(variate ast.Expr, from ast.Stmt) {
+		p := a.placeOf(variate)
+		if p == nil || !a.modelled[p.v] {
+			return
+		}
+		// The loop variables in its indices must be those around the statement.
+		for _, loop := range a.loops[from] {
+			v := a.info.Defs[loop]
+			if v != nil && a.directly(variate, func(u *check.Var) bool { return u == v }) && !slices.Contains(a.loops[at], loop) {
+				clear = false
+			}
+		}
+		if p.of != "" {
+			clear = false
+		}
+		if !slices.ContainsFunc(places, p.same) {
+			places = append(places, p)
+		}
+	}
+	var look func(n ast.Node, from ast.Stmt)
+	look = func(n ast.Node, from ast.Stmt) {
+		ast.Walk(n, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				if conditional(n.Func.Name) && len(n.Args) > 0 {
+					add(n.Args[0], from)
+				}
+			case *ast.VarExpr:
+				if v := a.info.Uses[n]; v != nil && !seen[v] && !a.observable(v) {
+					seen[v] = true
+					for _, s := range a.assigned[v] {
+						look(s.value, s.at)
+					}
+				}
+			}
+			return true
+		}, nil)
+	}
+	look(e, at)
+	return places, clear
+}

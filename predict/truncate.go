@@ -1,0 +1,182 @@
+package predict
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// unbounded stands for a bound of integers that there is none of.
+const unbounded = 1 << 30
+
+// drawTruncated writes the call of a function that draws one observation of a
+// truncated distribution, which is added to the program.
+func (e *emitter) drawTruncated(t *term, p *plan, args []string) string {
+	f := e.truncatedGenerator(p.function)
+	lower, upper := "negative_infinity()", "positive_infinity()"
+	if discrete(p.function) {
+		lower, upper = fmt.Sprint(-unbounded), fmt.Sprint(unbounded)
+	}
+	if t.trunc.Lower != nil {
+		lower = e.now.text(t.trunc.Lower)
+	}
+	if t.trunc.Upper != nil {
+		upper = e.now.text(t.trunc.Upper)
+	}
+	return fmt.Sprintf("%s(%s)", f, strings.Join(append([]string{lower, upper}, args...), ", "))
+}
+
+// truncatedGenerator adds the generator of a truncated distribution to the
+// functions of the program and returns its name.
+//
+// It draws and rejects, a few times; then, so that no bounds are too narrow or
+// too far out, it inverts the distribution function by bisection: on the
+// logarithm of the tail that is the smaller one at the lower bound, so that the
+// probabilities of far tails keep their digits.
+func (e *emitter) truncatedGenerator(function string) string {
+	dist, _ := density(function)
+	if e.truncated == nil {
+		e.truncated = map[string]string{}
+	}
+	if name, ok := e.truncated[dist]; ok {
+		return name
+	}
+	name := e.fresh("truncated_" + dist + "_rng")
+	e.truncated[dist] = name
+	d := distOf(function)
+	kind := "real"
+	if discrete(function) {
+		kind = "int"
+	}
+	params, given := kind+" least, "+kind+" most", ""
+	for i, q := range d.Params {
+		k := "real"
+		if q.Int {
+			k = "int"
+		}
+		params += fmt.Sprintf(", %s p%d", k, i+1)
+		if i > 0 {
+			given += ", "
+		}
+		given += fmt.Sprintf("p%d", i+1)
+	}
+	// The bounds of the support, where they are numbers: distribution functions
+	// may refuse values outside of it.
+	support := d.Support
+	if support.Text == "" {
+		support = d.Variate
+	}
+	number := func(v float64) string {
+		if kind == "int" {
+			return fmt.Sprint(int(max(-unbounded, min(v, unbounded))))
+		}
+		switch {
+		case math.IsInf(v, 1):
+			return "positive_infinity()"
+		case math.IsInf(v, -1):
+			return "negative_infinity()"
+		}
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	text := continuousTruncated
+	if kind == "int" {
+		text = discreteTruncated
+	}
+	e.functions.WriteString(strings.NewReplacer(
+		"NAME", name, "PARAMS", params, "GIVEN", given, "DIST", dist,
+		"LEAST", number(support.Lo), "MOST", number(support.Hi), "UNBOUNDED", fmt.Sprint(unbounded),
+	).Replace(text))
+	return name
+}
+
+const continuousTruncated = `
+  real NAME(PARAMS) {
+    for (attempt in 1:16) {
+      real y = DIST_rng(GIVEN);
+      if (y >= least && y <= most) {
+        return y;
+      }
+    }
+    real lo = fmax(least, LEAST);
+    real hi = fmin(most, MOST);
+    if (lo > hi) {
+      reject("no value between the bounds ", least, " and ", most, " is possible");
+    }
+    // Probabilities of at most y, or, in the upper tail, of more than y.
+    int above = lo > negative_infinity() ? DIST_lccdf(lo | GIVEN) < log(0.5) : 0;
+    real at_lo = above ? DIST_lccdf(lo | GIVEN) : lo > LEAST ? DIST_lcdf(lo | GIVEN) : negative_infinity();
+    real at_hi = above ? (hi < MOST ? DIST_lccdf(hi | GIVEN) : negative_infinity())
+                 : (hi < MOST ? DIST_lcdf(hi | GIVEN) : 0);
+    real goal = log_mix(uniform_rng(0, 1), at_lo, at_hi);
+    if (is_inf(lo)) {
+      real step = 1;
+      lo = is_inf(hi) ? 0 : hi - step;
+      while (DIST_lcdf(lo | GIVEN) > goal && step < 1e300) {
+        lo -= step;
+        step *= 2;
+      }
+    }
+    if (is_inf(hi)) {
+      real step = 1;
+      hi = lo + step;
+      while ((above ? DIST_lccdf(hi | GIVEN) > goal : DIST_lcdf(hi | GIVEN) < goal) && step < 1e300) {
+        hi += step;
+        step *= 2;
+      }
+    }
+    for (halving in 1:200) {
+      real y = lo + 0.5 * (hi - lo);
+      if (y <= lo || y >= hi) {
+        break;
+      }
+      if (above ? DIST_lccdf(y | GIVEN) > goal : DIST_lcdf(y | GIVEN) < goal) {
+        lo = y;
+      } else {
+        hi = y;
+      }
+    }
+    return lo + 0.5 * (hi - lo);
+  }
+`
+
+const discreteTruncated = `
+  int NAME(PARAMS) {
+    for (attempt in 1:16) {
+      int y = DIST_rng(GIVEN);
+      if (y >= least && y <= most) {
+        return y;
+      }
+    }
+    // The result is above lo and at most hi.
+    int lo = max(least, LEAST) - 1;
+    int hi = min(most, MOST);
+    int bounded = hi < UNBOUNDED;
+    if (lo >= hi) {
+      reject("no value between the bounds ", least, " and ", most, " is possible");
+    }
+    int first = lo < LEAST;
+    int above = first ? 0 : DIST_lccdf(lo | GIVEN) < log(0.5);
+    real at_lo = first ? negative_infinity() : above ? DIST_lccdf(lo | GIVEN) : DIST_lcdf(lo | GIVEN);
+    real at_hi = above ? (bounded ? DIST_lccdf(hi | GIVEN) : negative_infinity())
+                 : (bounded ? DIST_lcdf(hi | GIVEN) : 0);
+    real goal = log_mix(uniform_rng(0, 1), at_lo, at_hi);
+    if (!bounded) {
+      int step = 1;
+      hi = lo + 1;
+      while ((above ? DIST_lccdf(hi | GIVEN) > goal : DIST_lcdf(hi | GIVEN) < goal) && step < 500000000) {
+        hi += step;
+        step *= 2;
+      }
+    }
+    while (hi - lo > 1) {
+      int y = lo + (hi - lo) %/% 2;
+      if (above ? DIST_lccdf(y | GIVEN) > goal : DIST_lcdf(y | GIVEN) < goal) {
+        lo = y;
+      } else {
+        hi = y;
+      }
+    }
+    return hi;
+  }
+`

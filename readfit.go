@@ -1,0 +1,268 @@
+package ppl
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/draws"
+	"github.com/ppl-lang/ppl/infer/hmc"
+	"github.com/ppl-lang/ppl/infer/nuts"
+)
+
+// ReadFit reads back the run in an output folder: its draws, what is known of
+// its chains, and the model and the data that belong to it, see [Fit.Posterior].
+// Of an interrupted run it reads what its CSV files hold. An error says that
+// there is no run in the folder, or names what is wrong with a file.
+func ReadFit(dir string) (*Fit, error) {
+	record, err := ReadRecord(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, statErr := os.Stat(dir); statErr != nil {
+			return nil, fmt.Errorf("cannot read a run: there is no folder %s", dir)
+		}
+		return nil, fmt.Errorf("the folder %s holds no run: there is no %s", dir, RecordName)
+	}
+	if err != nil {
+		return nil, err
+	}
+	name := record.base()
+	paths := chainFiles(dir, name)
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("the run in %s has no draws: there is no file %s_1.csv", dir, name)
+	}
+	f, err := ReadCSV(paths...)
+	if err != nil {
+		return nil, err
+	}
+	f.dir, f.record = dir, record
+	if !record.Complete {
+		f.Report.Interrupted = true
+	}
+	if record.Elapsed > 0 {
+		f.Report.Elapsed = time.Duration(record.Elapsed * float64(time.Second))
+	}
+	for i := range f.Report.Chains {
+		c := &f.Report.Chains[i]
+		for _, r := range record.Reports {
+			if r.ID != c.ID {
+				continue
+			}
+			c.Warmup, c.Sampling, c.Rejected = r.Warmup.phase(), r.Sampling.phase(), r.Rejected
+			c.Ungenerated, c.UngeneratedReason = r.Ungenerated, r.UngeneratedReason
+			for message, n := range r.Rejections {
+				c.Rejections = append(c.Rejections, infer.Rejection{Message: message, Count: n})
+			}
+			slices.SortFunc(c.Rejections, func(a, b infer.Rejection) int { return b.Count - a.Count })
+			if r.Error != "" {
+				c.Err = errors.New(r.Error)
+			}
+		}
+		if n := c.ID - f.config.FirstID; n >= 0 && n < len(record.Chains) {
+			c.Last = record.Chains[n].Position
+			if m := record.Chains[n].Metric; m.Kind != "" {
+				c.Metric = m
+			}
+		}
+	}
+	return f, nil
+}
+
+// chainFiles lists name_1.csv, name_2.csv, … in a folder, by their numbers;
+// others that begin alike, such as tables, are left out.
+func chainFiles(dir, name string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var ids []int
+	for _, e := range entries {
+		rest, ok := strings.CutPrefix(e.Name(), name+"_")
+		rest, csv := strings.CutSuffix(rest, ".csv")
+		if id, err := strconv.Atoi(rest); ok && csv && err == nil && id > 0 {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	var paths []string
+	for _, id := range ids {
+		paths = append(paths, filepath.Join(dir, fmt.Sprintf("%s_%d.csv", name, id)))
+	}
+	return paths
+}
+
+// ReadCSV reads the draws of a run from CSV files in CmdStan's format, one per
+// chain, such as CmdStan's own. Of which model and data they are, the files do
+// not say: see [Fit.Of].
+func ReadCSV(paths ...string) (*Fit, error) {
+	if len(paths) == 0 {
+		return nil, errors.New("cannot read draws: no files")
+	}
+	f := &Fit{Files: paths}
+	var all []*draws.Contents
+	for _, path := range paths {
+		c, err := draws.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	var err error
+	if f.Draws, err = draws.NewStoreFrom(paths, all); err != nil {
+		return nil, err
+	}
+	f.config = configOf(all[0].Config)
+	f.config.Chains = len(paths)
+	for i, c := range all {
+		r := infer.ChainReport{Chain: i, ID: i + 1, Started: true, StepSize: c.Adaptation.StepSize, Metric: c.Adaptation.Metric}
+		if id, ok := intSetting(c.Config, "id"); ok {
+			r.ID = id
+		}
+		if i == 0 {
+			f.config.FirstID = r.ID
+		}
+		r.Warmup.Elapsed, r.Sampling.Elapsed = c.Elapsed.Warmup, c.Elapsed.Sampling
+		f.Report.Elapsed = max(f.Report.Elapsed, c.Elapsed.Warmup+c.Elapsed.Sampling)
+		r.Sampling.Transitions = c.Len()
+		if steps, ok := f.Draws.Statistic(nil, i, "n_leapfrog__"); ok {
+			for _, n := range steps {
+				r.Sampling.Gradients += int64(n)
+			}
+		}
+		if divergent, ok := f.Draws.Statistic(nil, i, "divergent__"); ok {
+			for _, d := range divergent {
+				r.Sampling.Divergences += int(d)
+			}
+		}
+		f.Report.Chains = append(f.Report.Chains, r)
+	}
+	return f, nil
+}
+
+// configOf reads from the head of a file how a run was made.
+func configOf(settings []draws.Setting) infer.Config {
+	c := infer.Config{Thin: 1, FirstID: 1}
+	for _, x := range []struct {
+		name string
+		dst  *int
+	}{{"num_samples", &c.Draws}, {"num_warmup", &c.Warmup}, {"thin", &c.Thin}} {
+		if v, ok := intSetting(settings, x.name); ok {
+			*x.dst = v
+		}
+	}
+	if s, ok := draws.Lookup(settings, "seed"); ok {
+		c.Seed, _ = strconv.ParseUint(s.Value, 10, 64)
+	}
+	if s, ok := draws.Lookup(settings, "save_warmup"); ok {
+		c.SaveWarmup = s.Value == "1" || s.Value == "true"
+	}
+	switch s, _ := draws.Lookup(settings, "engine"); s.Value {
+	case "nuts":
+		depth, _ := intSetting(settings, "max_depth")
+		c.Sampler = nuts.Sampler{MaxDepth: depth}
+	case "nuts2011":
+		depth, _ := intSetting(settings, "max_depth")
+		c.Sampler = nuts.Sampler2011{MaxDepth: depth}
+	case "static":
+		c.Sampler = hmc.Sampler{}
+	}
+	return c
+}
+
+func intSetting(settings []draws.Setting, name string) (int, bool) {
+	s, ok := find(settings, name)
+	if !ok {
+		return 0, false
+	}
+	v, err := strconv.Atoi(strings.TrimSpace(s.Value))
+	return v, err == nil
+}
+
+// find looks for a setting of a name wherever it stands.
+func find(settings []draws.Setting, name string) (draws.Setting, bool) {
+	for _, s := range settings {
+		if s.Name == name && !s.Group {
+			return s, true
+		}
+		if found, ok := find(s.Children, name); ok {
+			return found, true
+		}
+	}
+	return draws.Setting{}, false
+}
+
+// Record is what the folder keeps of the run beside its draws; nil if the fit
+// was not read by [ReadFit].
+func (f *Fit) Record() *Record { return f.record }
+
+// Of says of which model, bound to which data, the draws are; for draws that
+// [ReadCSV] has read. An error names a parameter that the draws do not have.
+func (f *Fit) Of(p *Posterior) error {
+	names := p.bound.ParameterNames()
+	have := map[string]bool{}
+	for _, n := range f.Draws.Names() {
+		have[n] = true
+	}
+	for _, n := range names {
+		if !have[n] {
+			return fmt.Errorf("the draws have no %s, which is a parameter of %s", DisplayName(n), p.name)
+		}
+	}
+	f.posterior = p
+	return nil
+}
+
+// Model is the model that the run was made with: for a fit that was read from a
+// folder, compiled from the text that is kept there.
+func (f *Fit) Model() (*Model, error) {
+	switch {
+	case f.posterior != nil:
+		return f.posterior.model, nil
+	case f.record == nil:
+		return nil, errors.New("the draws do not say of which model they are")
+	}
+	return f.record.ReadModel(f.dir)
+}
+
+// Data are those that the run was made with: for a fit that was read from a
+// folder, what is kept there.
+func (f *Fit) Data() (*data.Set, error) {
+	switch {
+	case f.posterior != nil:
+		return f.posterior.values, nil
+	case f.record == nil:
+		return nil, errors.New("the draws do not say of which data they are")
+	}
+	return f.record.ReadData(f.dir)
+}
+
+// Posterior is the model bound to the data that the run was made with. It is
+// made at the first call; see [Fit.Model] and [Fit.Data].
+func (f *Fit) Posterior() (*Posterior, error) {
+	if f.posterior != nil {
+		return f.posterior, nil
+	}
+	m, err := f.Model()
+	if err != nil {
+		return nil, err
+	}
+	values, err := f.Data()
+	if err != nil {
+		return nil, err
+	}
+	p, err := m.BindWith(values, BindOptions{Seed: f.record.Seed, StanCompat: f.record.StanCompat})
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Of(p); err != nil {
+		return nil, err
+	}
+	return p, nil
+}

@@ -1,0 +1,139 @@
+package ppl
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ppl-lang/ppl/lang/diag"
+)
+
+// Values returns the draws of one quantity, chain after chain. Both theta.1 and
+// theta[1] are understood. The error names the nearest quantity there is.
+func (f *Fit) Values(name string) ([]float64, error) {
+	names := f.Draws.Names()
+	i := slices.Index(names, name)
+	if i < 0 {
+		i = slices.IndexFunc(names, func(n string) bool { return DisplayName(n) == name })
+	}
+	if i < 0 {
+		return nil, f.unknown(name)
+	}
+	var values []float64
+	for chain := range f.Draws.Chains() {
+		values = f.Draws.Column(values, chain, i)
+	}
+	return values, f.Draws.Err()
+}
+
+// unknown says that a fit has no such quantity or variable.
+func (f *Fit) unknown(name string) error {
+	near := diag.Nearest(name, func(yield func(string) bool) {
+		for _, n := range f.Draws.Names() {
+			if !yield(DisplayName(n)) || !yield(variable(n)) {
+				return
+			}
+		}
+	})
+	if near != "" && near != name {
+		return fmt.Errorf("ppl: there are no draws of %s; did you mean %s?", name, near)
+	}
+	return fmt.Errorf("ppl: there are no draws of %s", name)
+}
+
+// Variable is the draws of a whole variable.
+type Variable struct {
+	Name  string
+	Shape []int // extents, outermost first; nil for a scalar
+
+	// Chains holds the draws by chain: draw i of a variable of n elements is
+	// [i*n : (i+1)*n], in row-major order. See [Variable.Draw].
+	Chains [][]float64
+}
+
+// Size is the number of elements of a draw.
+func (v *Variable) Size() int {
+	n := 1
+	for _, d := range v.Shape {
+		n *= d
+	}
+	return n
+}
+
+// Draw is the elements, in row-major order, of one draw of a chain, both counted
+// from 0.
+func (v *Variable) Draw(chain, draw int) []float64 {
+	n := v.Size()
+	return v.Chains[chain][draw*n : (draw+1)*n : (draw+1)*n]
+}
+
+// Variable returns the draws of a whole variable: of theta, not of theta[1]. Of
+// complex numbers the last extent is 2: real and imaginary part. The members of a
+// tuple are variables of their own, t.1. The error names the nearest variable.
+func (f *Fit) Variable(name string) (*Variable, error) {
+	type element struct {
+		column int
+		at     []int
+	}
+	var elements []element
+	v := &Variable{Name: name}
+	for column, n := range f.Draws.Names() {
+		base, at := elementOf(n)
+		if base != name {
+			continue
+		}
+		elements = append(elements, element{column, at})
+		for d, i := range at {
+			if d == len(v.Shape) {
+				v.Shape = append(v.Shape, 0)
+			}
+			v.Shape[d] = max(v.Shape[d], i+1)
+		}
+	}
+	if elements == nil {
+		return nil, f.unknown(name)
+	}
+	n := v.Size()
+	if n != len(elements) {
+		return nil, fmt.Errorf("ppl: the draws of %s have %d elements, but its indices are those of %d", name, len(elements), n)
+	}
+	var column []float64
+	for chain := range f.Draws.Chains() {
+		out := make([]float64, n*f.Draws.Len(chain))
+		for _, e := range elements {
+			k := 0
+			for d, i := range e.at {
+				k = k*v.Shape[d] + i
+			}
+			column = f.Draws.Column(column[:0], chain, e.column)
+			for i, x := range column {
+				out[i*n+k] = x
+			}
+		}
+		v.Chains = append(v.Chains, out)
+	}
+	return v, f.Draws.Err()
+}
+
+// elementOf parts the name of a column, such as theta.2.1, t:1.2 or z.real, into
+// that of the variable, t.1, and the indices from 0.
+func elementOf(column string) (name string, at []int) {
+	var names []string
+	for member := range strings.SplitSeq(column, ":") {
+		parts := strings.Split(member, ".")
+		names = append(names, parts[0])
+		for _, p := range parts[1:] {
+			switch p {
+			case "real":
+				at = append(at, 0)
+			case "imag":
+				at = append(at, 1)
+			default:
+				i, _ := strconv.Atoi(p)
+				at = append(at, i-1)
+			}
+		}
+	}
+	return strings.Join(names, "."), at
+}
