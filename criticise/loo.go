@@ -1,0 +1,320 @@
+package criticise
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/ppl-lang/ppl/infer/psis"
+)
+
+// LOO takes in the log likelihoods of observations one draw at a time and computes the
+// leave-one-out predictive densities by Pareto smoothed importance sampling, and WAIC.
+//
+// It does not keep the matrix of draws × observations: an importance ratio is the
+// inverse of a likelihood, so that only the tail of the ratios, a few per cent of the
+// draws, has to be kept, and three sums of the others. See [LOO.Bytes].
+type LOO struct {
+	draws        int // that there will be
+	efficiency   []float64
+	observations []observation
+	seen         int
+	// reserve for tails, so that observations allocate nothing.
+	arena []float64
+}
+
+// observation is what is kept of the draws of one.
+type observation struct {
+	tail   []float64 // the largest ratios −log p, a heap with the least first
+	keep   int       // one more than the tail: the cutoff
+	n      int       // of the others
+	top    float64   // largest of the others
+	s1, s2 float64   // Σ exp(r − top), Σ exp(2(r − top)) of the others
+
+	topP, sumP float64 // largest log p; Σ exp(log p − topP)
+	mean, m2   float64 // of log p, by Welford's recurrence
+	undefined  bool    // a log p is NaN
+}
+
+// NewLOO prepares for that many draws of that many observations. efficiency is the
+// effective sample size of each observation's likelihood by the number of draws (see
+// [Efficiency]), nil for 1: independent draws.
+func NewLOO(draws, observations int, efficiency []float64) (*LOO, error) {
+	if draws < 1 || observations < 0 {
+		return nil, fmt.Errorf("criticise: %d draws of %d observations", draws, observations)
+	}
+	if efficiency != nil && len(efficiency) != observations {
+		return nil, fmt.Errorf("criticise: %d relative efficiencies for %d observations", len(efficiency), observations)
+	}
+	l := &LOO{draws: draws, efficiency: efficiency, observations: make([]observation, observations)}
+	total := 0
+	for i := range l.observations {
+		o := &l.observations[i]
+		o.top, o.topP = math.Inf(-1), math.Inf(-1)
+		o.keep = min(psis.TailLength(draws, l.relative(i))+1, draws)
+		total += o.keep
+	}
+	l.arena = make([]float64, total)
+	at := 0
+	for i := range l.observations {
+		o := &l.observations[i]
+		o.tail = l.arena[at : at : at+o.keep]
+		at += o.keep
+	}
+	return l, nil
+}
+
+// LOOBytes is the memory that a [LOO] takes for each observation.
+func LOOBytes(draws int) int { return 8 * (psis.TailLength(draws, 1) + 1 + 16) }
+
+func (l *LOO) relative(i int) float64 {
+	if l.efficiency == nil || !(l.efficiency[i] > 0) {
+		return 1
+	}
+	return l.efficiency[i]
+}
+
+// Add takes in the log likelihoods of all observations at a draw.
+func (l *LOO) Add(logLik []float64) error {
+	if len(logLik) != len(l.observations) {
+		return fmt.Errorf("criticise: %d log likelihoods for %d observations", len(logLik), len(l.observations))
+	}
+	if l.seen == l.draws {
+		return fmt.Errorf("criticise: more than the %d draws that there were to be", l.draws)
+	}
+	l.seen++
+	// Many observations are worth the while of several goroutines.
+	const block = 1 << 14
+	var running sync.WaitGroup
+	for first := block; first < len(logLik); first += block {
+		running.Go(func() { l.add(logLik, first, min(first+block, len(logLik))) })
+	}
+	l.add(logLik, 0, min(block, len(logLik)))
+	running.Wait()
+	return nil
+}
+
+func (l *LOO) add(logLik []float64, first, last int) {
+	for i := first; i < last; i++ {
+		l.observations[i].add(logLik[i], l.seen)
+	}
+}
+
+func (o *observation) add(logP float64, n int) {
+	if math.IsNaN(logP) || math.IsInf(logP, 1) {
+		o.undefined = true
+		return
+	}
+	accumulate(&o.topP, &o.sumP, logP)
+	d := logP - o.mean
+	o.mean += d / float64(n)
+	o.m2 += d * (logP - o.mean)
+	r := -logP
+	switch {
+	case len(o.tail) < o.keep:
+		o.tail = append(o.tail, r)
+		for i := len(o.tail) - 1; i > 0 && o.tail[(i-1)/2] > o.tail[i]; i = (i - 1) / 2 {
+			o.tail[i], o.tail[(i-1)/2] = o.tail[(i-1)/2], o.tail[i]
+		}
+	case r <= o.tail[0]:
+		o.other(r)
+	default:
+		o.other(o.tail[0])
+		o.tail[0] = r
+		for i := 0; ; {
+			c := 2*i + 1
+			if c+1 < len(o.tail) && o.tail[c+1] < o.tail[c] {
+				c++
+			}
+			if c >= len(o.tail) || o.tail[c] >= o.tail[i] {
+				break
+			}
+			o.tail[i], o.tail[c] = o.tail[c], o.tail[i]
+			i = c
+		}
+	}
+}
+
+// other takes in a ratio that is not of the tail.
+func (o *observation) other(r float64) {
+	o.n++
+	if r > o.top {
+		scale := math.Exp(o.top - r)
+		if math.IsInf(o.top, -1) {
+			scale = 0
+		}
+		o.s1, o.s2, o.top = o.s1*scale+1, o.s2*scale*scale+1, r
+		return
+	}
+	e := math.Exp(r - o.top)
+	o.s1 += e
+	o.s2 += e * e
+}
+
+// accumulate adds exp(v) to sum·exp(top).
+func accumulate(top, sum *float64, v float64) {
+	switch {
+	case math.IsInf(v, -1):
+	case v > *top:
+		if math.IsInf(*top, -1) {
+			*sum = 1
+		} else {
+			*sum = *sum*math.Exp(*top-v) + 1
+		}
+		*top = v
+	default:
+		*sum += math.Exp(v - *top)
+	}
+}
+
+// Result is leave-one-out cross-validation, with WAIC beside it. Slices have an element
+// per observation. What does not exist is NaN.
+type Result struct {
+	Draws int
+
+	ELPD       []float64 // log predictive density of the observation given the others
+	MCSE       []float64 // its Monte Carlo standard error
+	P          []float64 // the observation's part of the effective number of parameters
+	K          []float64 // Pareto shape of its importance ratios
+	ESS        []float64 // effective sample size of its estimate
+	Efficiency []float64 // relative, as given; 1 where it was not
+	LPD        []float64 // log predictive density given all observations
+
+	WAIC  []float64 // its expected log predictive density by WAIC
+	PWAIC []float64 // effective number of parameters
+}
+
+// Finish computes the result, once all draws have been added.
+func (l *LOO) Finish() (*Result, error) {
+	if l.seen != l.draws {
+		return nil, fmt.Errorf("criticise: %d of %d draws", l.seen, l.draws)
+	}
+	r := &Result{Draws: l.draws}
+	n := len(l.observations)
+	for _, s := range []*[]float64{&r.ELPD, &r.MCSE, &r.P, &r.K, &r.ESS, &r.Efficiency, &r.LPD, &r.WAIC, &r.PWAIC} {
+		*s = make([]float64, n)
+	}
+	var smoother psis.Smoother
+	for i := range l.observations {
+		l.observations[i].finish(&smoother, l.draws, l.relative(i), r, i)
+	}
+	return r, nil
+}
+
+func (o *observation) finish(smoother *psis.Smoother, draws int, efficiency float64, r *Result, i int) {
+	r.Efficiency[i] = efficiency
+	if o.undefined || math.IsInf(o.topP, -1) {
+		for _, s := range [][]float64{r.ELPD, r.MCSE, r.P, r.ESS, r.LPD, r.WAIC, r.PWAIC} {
+			s[i] = math.NaN()
+		}
+		r.K[i] = math.Inf(1)
+		return
+	}
+	s := float64(draws)
+	r.LPD[i] = o.topP + math.Log(o.sumP) - math.Log(s)
+	r.PWAIC[i] = o.m2 / (s - 1)
+	r.WAIC[i] = r.LPD[i] - r.PWAIC[i]
+
+	slices.Sort(o.tail)
+	ratios := slices.Clone(o.tail)
+	tail := len(ratios)
+	if o.keep < draws {
+		tail-- // the first is the cutoff
+	}
+	weights := slices.Clone(ratios)
+	r.K[i] = smoother.Smooth(weights, tail)
+	if math.IsInf(ratios[len(ratios)-1], 1) { // a draw under which the observation is impossible
+		r.ELPD[i], r.MCSE[i], r.P[i], r.ESS[i] = math.Inf(-1), math.NaN(), math.NaN(), 1
+		r.K[i] = math.Inf(1)
+		return
+	}
+	// Sums over all draws, relative to the largest ratio: of the weights w, of w², and
+	// of w·p; p is the likelihood, so that w·p is 1 outside the tail.
+	top := max(ratios[len(ratios)-1], o.top)
+	scale := 0.0
+	if o.n > 0 {
+		scale = math.Exp(o.top - top)
+	}
+	sum, squares := o.s1*scale, o.s2*scale*scale
+	product := float64(o.n)
+	for j, w := range weights {
+		e := math.Exp(w - top)
+		sum += e
+		squares += e * e
+		product += math.Exp(w - ratios[j])
+	}
+	// log Σ w·p − log Σ w, where Σ w = sum·exp(top).
+	r.ELPD[i] = math.Log(product) - math.Log(sum) - top
+	r.P[i] = r.LPD[i] - r.ELPD[i]
+	r.ESS[i] = sum * sum / squares * efficiency
+	// Σ w²(p/E − 1)² of normalised weights, E being exp(ELPD); outside the tail,
+	// w·p/E is a constant.
+	a := math.Exp(-r.ELPD[i]-top) / sum // w·p/E of a draw outside the tail, normalised
+	variance := float64(o.n)*a*a - 2*a*(o.s1*scale)/sum + o.s2*scale*scale/(sum*sum)
+	for j, w := range weights {
+		d := math.Exp(w-top) / sum * math.Expm1(-ratios[j]-r.ELPD[i])
+		variance += d * d
+	}
+	r.MCSE[i] = math.Sqrt(math.Log1p(max(variance, 0) / efficiency))
+}
+
+// Estimate is a sum over observations with its standard error, that of the sum of
+// independent values: √(n·variance).
+type Estimate struct{ Value, SE float64 }
+
+// Sum estimates the sum of pointwise values.
+func Sum(values []float64) Estimate {
+	n := float64(len(values))
+	e := Estimate{}
+	for _, v := range values {
+		e.Value += v
+	}
+	mean, sum := e.Value/n, 0.0
+	for _, v := range values {
+		sum += (v - mean) * (v - mean)
+	}
+	e.SE = math.Sqrt(n * sum / (n - 1))
+	return e
+}
+
+// Bad lists the observations whose Pareto k is above the limit for that many draws (see
+// psis.Limit), the worst first.
+func (r *Result) Bad() []int {
+	limit := psis.Limit(r.Draws)
+	var bad []int
+	for i, k := range r.K {
+		if k > limit || math.IsNaN(k) {
+			bad = append(bad, i)
+		}
+	}
+	slices.SortStableFunc(bad, func(a, b int) int {
+		switch {
+		case r.K[a] > r.K[b]:
+			return -1
+		case r.K[a] < r.K[b]:
+			return 1
+		}
+		return 0
+	})
+	return bad
+}
+
+// Append adds the observations of part, at the same draws.
+func (r *Result) Append(part *Result) {
+	for _, s := range []struct {
+		dst *[]float64
+		src []float64
+	}{{&r.ELPD, part.ELPD}, {&r.MCSE, part.MCSE}, {&r.P, part.P}, {&r.K, part.K}, {&r.ESS, part.ESS}, {&r.Efficiency, part.Efficiency},
+		{&r.LPD, part.LPD}, {&r.WAIC, part.WAIC}, {&r.PWAIC, part.PWAIC}} {
+		*s.dst = append(*s.dst, s.src...)
+	}
+}
+
+// Replace puts an exact log predictive density in the place of an estimate by
+// importance sampling. mcse is its Monte Carlo standard error.
+func (r *Result) Replace(i int, elpd, mcse float64) {
+	r.ELPD[i], r.MCSE[i] = elpd, mcse
+	r.P[i] = r.LPD[i] - elpd
+	r.K[i] = 0
+}

@@ -1,0 +1,131 @@
+package criticise
+
+import (
+	"math"
+	"slices"
+)
+
+// Statistic is a number computed from a data set.
+type Statistic struct {
+	Name string
+	Of   func(y []float64) float64
+}
+
+// Statistics are those that data are checked by. Counts adds the share of zeros.
+func Statistics(counts bool) []Statistic {
+	quantile := func(p float64) func([]float64) float64 {
+		return func(y []float64) float64 {
+			s := slices.Sorted(slices.Values(y))
+			at := p * float64(len(s)-1)
+			low := int(at)
+			if low+1 >= len(s) {
+				return s[len(s)-1]
+			}
+			return s[low] + (at-float64(low))*(s[low+1]-s[low])
+		}
+	}
+	all := []Statistic{
+		{"mean", mean},
+		{"sd", func(y []float64) float64 {
+			m, sum := mean(y), 0.0
+			for _, v := range y {
+				sum += (v - m) * (v - m)
+			}
+			return math.Sqrt(sum / float64(len(y)-1))
+		}},
+		{"min", func(y []float64) float64 { return slices.Min(y) }},
+		{"25%", quantile(0.25)}, {"50%", quantile(0.5)}, {"75%", quantile(0.75)},
+		{"max", func(y []float64) float64 { return slices.Max(y) }},
+	}
+	if counts {
+		all = append(all, Statistic{"zeros", func(y []float64) float64 {
+			n := 0
+			for _, v := range y {
+				if v == 0 {
+					n++
+				}
+			}
+			return float64(n) / float64(len(y))
+		}})
+	}
+	return all
+}
+
+func mean(y []float64) float64 {
+	sum := 0.0
+	for _, v := range y {
+		sum += v
+	}
+	return sum / float64(len(y))
+}
+
+// Check is a statistic of the data beside that of replicated data.
+type Check struct {
+	Name         string
+	Observed     float64
+	Mean, SD     float64 // of the replications
+	Q5, Q50, Q95 float64
+	P            float64 // share of the replications with a larger one, those with an equal one counting half
+}
+
+// NewCheck compares the statistic of the data with those of replicated data.
+func NewCheck(name string, observed float64, replicated []float64) Check {
+	c := Check{Name: name, Observed: observed}
+	r := slices.DeleteFunc(slices.Clone(replicated), math.IsNaN)
+	if len(r) == 0 {
+		c.Mean, c.SD, c.Q5, c.Q50, c.Q95, c.P = math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN()
+		return c
+	}
+	slices.Sort(r)
+	c.Mean = mean(r)
+	for _, v := range r {
+		c.SD += (v - c.Mean) * (v - c.Mean) / float64(max(len(r)-1, 1))
+		switch {
+		case v > observed:
+			c.P += 1 / float64(len(r))
+		case v == observed:
+			c.P += 0.5 / float64(len(r))
+		}
+	}
+	c.SD = math.Sqrt(c.SD)
+	at := func(p float64) float64 {
+		x := p * float64(len(r)-1)
+		low := min(int(x), len(r)-1)
+		return r[low] + (x-float64(low))*(r[min(low+1, len(r)-1)]-r[low])
+	}
+	c.Q5, c.Q50, c.Q95 = at(0.05), at(0.5), at(0.95)
+	return c
+}
+
+// PIT is the probability integral transform of an observation: the weights, which sum to
+// one, of the replications below it and of those that are not above it. Of continuous
+// data the two are the same; a random number between them is uniform if the model is
+// right. With the weights of [Weights] it is that given the other observations
+// (LOO-PIT).
+func PIT(y float64, replicated, weights []float64) (below, upTo float64) {
+	for s, v := range replicated {
+		w := 1 / float64(len(replicated))
+		if weights != nil {
+			w = weights[s]
+		}
+		if v < y {
+			below += w
+		}
+		if v <= y {
+			upTo += w
+		}
+	}
+	return below, min(upTo, 1)
+}
+
+// Coverage is the share of observations within the central predictive interval of that
+// probability, by their PIT.
+func Coverage(pit []float64, probability float64) float64 {
+	n := 0
+	for _, u := range pit {
+		if math.Abs(u-0.5) <= probability/2 {
+			n++
+		}
+	}
+	return float64(n) / float64(len(pit))
+}
