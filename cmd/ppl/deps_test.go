@@ -39,10 +39,11 @@ stdlib:     stdlib ad lang/types gonum
 compile:    compile lang ad stdlib gonum
 infer:      infer gonum
 predict:    predict lang compile stdlib
-.:          . lang ad stdlib compile infer predict
-cmd/ppl:    . cmd/ppl lang ad stdlib compile infer predict cobra pflag term sys
-examples:   . examples lang ad stdlib compile infer predict plot
-internal:   . internal lang ad stdlib compile infer predict gonum
+criticise:  criticise infer gonum
+.:          . lang ad stdlib compile infer predict criticise
+cmd/ppl:    . cmd/ppl lang ad stdlib compile infer predict criticise cobra pflag term sys
+examples:   . examples lang ad stdlib compile infer predict criticise plot
+internal:   . internal lang ad stdlib compile infer predict criticise gonum
 `
 
 // packages is the finer order: for each package, what of its own area (and of
@@ -93,6 +94,10 @@ infer/sampler:           infer infer/warmup infer/hmc infer/nuts infer/ahmc infe
 infer/draws:             infer infer/sampler
 infer/diagnose:          gonum
 infer/infertest:         infer gonum
+infer/psis:
+infer/optimize:          infer infer/psis gonum
+
+criticise:               infer/psis infer/diagnose gonum
 
 .:                       *
 cmd/ppl:                 *
