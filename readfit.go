@@ -112,6 +112,9 @@ func ReadCSV(paths ...string) (*Fit, error) {
 		if err != nil {
 			return nil, err
 		}
+		if m, ok := draws.Lookup(c.Config, "method"); ok && m.Value == "variational" && c.Len() > 0 {
+			c.Draws = c.Draws[len(c.Draws)/c.Len():] // the first row is the mean
+		}
 		all = append(all, c)
 	}
 	var err error
@@ -144,6 +147,17 @@ func ReadCSV(paths ...string) (*Fit, error) {
 		f.Report.Chains = append(f.Report.Chains, r)
 	}
 	return f, nil
+}
+
+// Approximate names the method that the draws come from if they are those of an
+// approximation of the posterior; "" if they were sampled.
+func (f *Fit) Approximate() string {
+	for _, s := range f.Draws.Columns().StatisticNames() {
+		if method, ok := map[string]string{"log_q__": "laplace", "lp_approx__": "pathfinder", "log_g__": "variational"}[s]; ok {
+			return method
+		}
+	}
+	return ""
 }
 
 // configOf reads from the head of a file how a run was made.

@@ -233,6 +233,31 @@ func TestDegenerate(t *testing.T) {
 	}
 }
 
+func BenchmarkLOO(b *testing.B) {
+	const draws, n = 4000, 100000
+	l, err := NewLOO(draws, n, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	row := make([]float64, n)
+	for i := range row {
+		row[i] = rng.NormFloat64()
+	}
+	b.ResetTimer()
+	for s := range b.N {
+		if l.seen == draws {
+			b.Skip()
+		}
+		for i := range row {
+			row[i] += 0.01 * float64(s%7-3)
+		}
+		if err := l.Add(row); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // The memory of streamed cross-validation is that of the tails: less than a tenth of
 // that of the matrix.
 func TestMemory(t *testing.T) {

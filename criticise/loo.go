@@ -3,6 +3,7 @@ package criticise
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -22,6 +23,8 @@ type LOO struct {
 	seen         int
 	// reserve for tails, so that observations allocate nothing.
 	arena []float64
+
+	pending, free [][]float64 // draws to be taken in together; rows to be used again
 }
 
 // observation is what is kept of the draws of one.
@@ -66,7 +69,7 @@ func NewLOO(draws, observations int, efficiency []float64) (*LOO, error) {
 }
 
 // LOOBytes is the memory that a [LOO] takes for each observation.
-func LOOBytes(draws int) int { return 8 * (psis.TailLength(draws, 1) + 1 + 16) }
+func LOOBytes(draws int) int { return 8 * (psis.TailLength(draws, 1) + 1 + 16 + atOnce) }
 
 func (l *LOO) relative(i int) float64 {
 	if l.efficiency == nil || !(l.efficiency[i] > 0) {
@@ -84,21 +87,51 @@ func (l *LOO) Add(logLik []float64) error {
 		return fmt.Errorf("criticise: more than the %d draws that there were to be", l.draws)
 	}
 	l.seen++
-	// Many observations are worth the while of several goroutines.
-	const block = 1 << 14
-	var running sync.WaitGroup
-	for first := block; first < len(logLik); first += block {
-		running.Go(func() { l.add(logLik, first, min(first+block, len(logLik))) })
+	l.pending = append(l.pending, append(l.spare(), logLik...))
+	if len(l.pending) == atOnce || l.seen == l.draws {
+		l.flush()
 	}
-	l.add(logLik, 0, min(block, len(logLik)))
-	running.Wait()
 	return nil
 }
 
-func (l *LOO) add(logLik []float64, first, last int) {
-	for i := first; i < last; i++ {
-		l.observations[i].add(logLik[i], l.seen)
+// atOnce is the number of draws that are taken in together: what is kept of an
+// observation has left the processor's cache when its turn comes again.
+const atOnce = 8
+
+// spare is an empty row.
+func (l *LOO) spare() []float64 {
+	if n := len(l.free); n > 0 {
+		row := l.free[n-1]
+		l.free = l.free[:n-1]
+		return row[:0]
 	}
+	return make([]float64, 0, len(l.observations))
+}
+
+// flush takes in the pending draws, many observations on several goroutines.
+func (l *LOO) flush() {
+	const block = 1 << 12
+	before := l.seen - len(l.pending)
+	take := func(first, last int) {
+		for i := first; i < last; i++ {
+			o := &l.observations[i]
+			for n, row := range l.pending {
+				o.add(row[i], before+n+1)
+			}
+		}
+	}
+	n := len(l.observations)
+	if workers := min(runtime.GOMAXPROCS(0), (n+block-1)/block); workers > 1 {
+		var running sync.WaitGroup
+		for w := range workers {
+			running.Go(func() { take(w*n/workers, (w+1)*n/workers) })
+		}
+		running.Wait()
+	} else {
+		take(0, n)
+	}
+	l.free = append(l.free, l.pending...)
+	l.pending = l.pending[:0]
 }
 
 func (o *observation) add(logP float64, n int) {

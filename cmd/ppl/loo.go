@@ -161,6 +161,11 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	findings := looFindings(l, r, args[0])
+	if method := fit.Approximate(); method != "" {
+		findings = append(findings, diagnose.Finding{Code: "approximation", Severity: diagnose.Problem,
+			Summary: "The draws are those of an approximation (" + method + "), whose error is not accounted for.",
+			Advice:  "Take the figures as a first look, and sample by ppl run."})
+	}
 	if o.json {
 		return writeJSON(cmd.OutOrStdout(), newLooJSON(l, r, refitted, findings))
 	}
