@@ -48,7 +48,8 @@ worth a look:
   prior and likelihood  prior and data may be in conflict
 
 DIR is the folder of a run with --out; or CSV files, with --model and --data. The
-likelihood is that of the model's statements on data; the prior is everything else.`,
+likelihood is that of the model's statements on data; the prior is everything else, in
+hierarchical models the distribution of effects too.`,
 		Example: `  ppl sensitivity fit`,
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
