@@ -238,8 +238,9 @@ func (l *LogLik) Matrix(ctx context.Context) (*criticise.Matrix, error) {
 // LOO is leave-one-out cross-validation by importance sampling. memory bounds what is
 // kept of the draws, in bytes, 0 for 1 GiB: where the log likelihoods of all observations
 // at all draws fit in a quarter of it, they are computed once, and the effective sample
-// sizes of the likelihoods are known; else the draws are gone through once for as many
-// observations at a time as fit, and count as independent.
+// sizes of the likelihoods are taken into account; else the draws are gone through once
+// for as many observations at a time as fit, and count as independent in the Monte Carlo
+// standard errors. The estimates are the same: those of R's loo with its r_eff of 1.
 func (l *LogLik) LOO(ctx context.Context, memory int) (*criticise.Result, error) {
 	if memory <= 0 {
 		memory = 1 << 30
@@ -256,7 +257,11 @@ func (l *LogLik) LOO(ctx context.Context, memory int) (*criticise.Result, error)
 		if err != nil {
 			return nil, err
 		}
-		return criticise.Of(m, nil)
+		r, err := criticise.Of(m, nil)
+		if err == nil {
+			r.Adjust(m.Efficiency())
+		}
+		return r, err
 	}
 	whole := &criticise.Result{Draws: draws}
 	atOnce := max(1, memory/criticise.LOOBytes(draws))

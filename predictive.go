@@ -255,10 +255,8 @@ func (v *replicated) finish(r *replication, rng *rand.Rand) PredictiveVariable {
 		}
 		first += len(w.picked)
 	}
-	own := &criticise.Matrix{Chains: r.ll.Chains, Columns: r.ll.Columns[first : first+len(v.picked)]}
-	efficiency := own.Efficiency()
 	for k, i := range v.picked {
-		weights, shape := criticise.Weights(own.Columns[k], efficiency[k])
+		weights, shape := criticise.Weights(r.ll.Columns[first+k], 1)
 		below, upTo := criticise.PIT(v.y[i], v.yrep.Columns[k], weights)
 		u := below + rng.Float64()*(upTo-below)
 		if math.IsNaN(u) {

@@ -90,7 +90,7 @@ func TestReference(t *testing.T) {
 	for k, want := range ref.Models {
 		m := refLogLik(k + 1)
 		near(t, "efficiency", m.Efficiency(), want.Reff)
-		r, err := Of(m, nil)
+		r, err := Of(m, m.Efficiency())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,6 +199,33 @@ func TestStacking(t *testing.T) {
 	if w := Stacking([][]float64{{1, 2}, {1, 2}}); math.Abs(w[0]+w[1]-1) > 1e-12 {
 		t.Errorf("equal models: %v", w)
 	}
+}
+
+// Efficiencies that are known afterwards give what they give beforehand, where the tails
+// are of the same length: a fifth of few draws.
+func TestAdjust(t *testing.T) {
+	whole := refLogLik(2)
+	m := &Matrix{Chains: []int{100}}
+	for _, c := range whole.Columns {
+		m.Columns = append(m.Columns, c[:100])
+	}
+	efficiency := make([]float64, len(m.Columns))
+	for i := range efficiency {
+		efficiency[i] = 0.1 + 0.05*float64(i)
+	}
+	want, err := Of(m, efficiency)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Of(m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got.Adjust(efficiency)
+	near(t, "elpd", got.ELPD, want.ELPD)
+	near(t, "mcse", got.MCSE, want.MCSE)
+	near(t, "ess", got.ESS, want.ESS)
+	near(t, "efficiency", got.Efficiency, want.Efficiency)
 }
 
 // What cannot be estimated is NaN, and is among the bad ones.

@@ -333,6 +333,19 @@ func (r *Result) Bad() []int {
 	return bad
 }
 
+// Adjust takes into account that draws are not independent: it divides the variances of
+// estimates, which must be those of independent draws, by the relative efficiencies, and
+// multiplies effective sample sizes by them. The estimates stay: the lengths of tails,
+// which could follow the efficiencies too, then do not depend on whether these are known,
+// as in R's loo by default.
+func (r *Result) Adjust(efficiency []float64) {
+	for i, e := range efficiency {
+		r.Efficiency[i] = e
+		r.ESS[i] *= e
+		r.MCSE[i] = math.Sqrt(math.Log1p(math.Expm1(r.MCSE[i]*r.MCSE[i]) / e))
+	}
+}
+
 // Append adds the observations of part, at the same draws.
 func (r *Result) Append(part *Result) {
 	for _, s := range []struct {

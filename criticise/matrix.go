@@ -95,11 +95,9 @@ func (m *Matrix) Efficiency() []float64 {
 }
 
 // Of is leave-one-out cross-validation from the log likelihoods of observations at all
-// draws, with the given relative efficiencies, nil for those of m.
+// draws. Given relative efficiencies decide about the lengths of tails too (see
+// psis.TailLength); nil stands for independent draws, see [Result.Adjust].
 func Of(m *Matrix, efficiency []float64) (*Result, error) {
-	if efficiency == nil {
-		efficiency = m.Efficiency()
-	}
 	l, err := NewLOO(m.Draws(), len(m.Columns), efficiency)
 	if err != nil {
 		return nil, err

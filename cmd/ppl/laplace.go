@@ -151,7 +151,11 @@ func (o *laplacing) readMode(p *ppl.Posterior) ([]float64, error) {
 		if err != nil {
 			return nil, fmt.Errorf("--mode %s: the folder holds no optimum: %w", o.mode, err)
 		}
-		path = filepath.Join(path, record.Name+"_1.csv")
+		name := record.Name
+		if name == "" {
+			name = modelName(record.Model)
+		}
+		path = filepath.Join(path, name+"_1.csv")
 	}
 	var values any
 	switch {

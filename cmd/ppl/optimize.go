@@ -345,7 +345,7 @@ func (a *approximation) modeOf(ctx context.Context, p *ppl.Posterior) ([]float64
 		return nil, err
 	}
 	if r.Reason == optimize.OutOfIterations {
-		return nil, fmt.Errorf("no mode found: %s", strings.ToLower(r.Reason.String()))
+		return nil, fmt.Errorf("no mode found: %s.\nStart elsewhere (--init, --seed), or give the mode by --mode", strings.ToLower(r.Reason.String()))
 	}
 	// The last digits, where second derivatives are to be had.
 	polished, err := optimize.Maximize(ctx, p, r.X, optimize.Options{Algorithm: optimize.Newton, Iterations: 20, TolObj: 1e-14})
