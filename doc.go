@@ -25,6 +25,7 @@
 //	holdout.go Model.Holdout: refits without observations
 //	predictive.go Fit.Predictive, Fit.Sensitivity: the data beside replications; prior and likelihood
 //	calibrate.go Model.Calibrate: simulation-based calibration
+//	approximate.go draws of approximations, and what to make of them
 //	errors.go  Diagnostics: errors with the places that they are about
 //
 // The three steps are separate because each takes its own time and is used

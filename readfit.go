@@ -149,17 +149,6 @@ func ReadCSV(paths ...string) (*Fit, error) {
 	return f, nil
 }
 
-// Approximate names the method that the draws come from if they are those of an
-// approximation of the posterior; "" if they were sampled.
-func (f *Fit) Approximate() string {
-	for _, s := range f.Draws.Columns().StatisticNames() {
-		if method, ok := map[string]string{"log_q__": "laplace", "lp_approx__": "pathfinder", "log_g__": "variational"}[s]; ok {
-			return method
-		}
-	}
-	return ""
-}
-
 // configOf reads from the head of a file how a run was made.
 func configOf(settings []draws.Setting) infer.Config {
 	c := infer.Config{Thin: 1, FirstID: 1}

@@ -20,8 +20,6 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/draws"
-	"github.com/ppl-lang/ppl/infer/optimize"
-	"github.com/ppl-lang/ppl/infer/psis"
 )
 
 // This file: what the commands optimize, laplace, pathfinder and variational share.
@@ -313,20 +311,6 @@ func lineWidth(w io.Writer) int {
 		return width
 	}
 	return 100
-}
-
-// paretoFinding judges the importance weights of draws; nil where they are fine.
-func paretoFinding(d *optimize.Draws, k float64) []diagnose.Finding {
-	limit := psis.Limit(max(len(d.Points), 2))
-	if math.IsNaN(k) || k <= limit {
-		return nil
-	}
-	summary := fmt.Sprintf("The approximation is not close to the posterior: Pareto k is %.2g, above %.2g.", k, limit)
-	if math.IsInf(k, 1) {
-		summary = "How close the approximation is to the posterior cannot be told: the importance weights of its draws have no tail to judge."
-	}
-	return []diagnose.Finding{{Code: "pareto-k", Severity: diagnose.Problem, Summary: summary,
-		Advice: "Take means and intervals as rough, and starting points as what they are: ppl run --init pathfinder goes on from there. Reparametrise where the posterior is far from normal on the unconstrained scale."}}
 }
 
 // closeness puts k into words.

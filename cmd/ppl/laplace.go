@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -104,10 +105,11 @@ func (o *laplacing) finish(cmd *cobra.Command, l *loaded, r *optimize.LaplaceRes
 	}
 	o.showRejections(r.Rejections, r.Evaluations)
 	norm := r.GradientNorm()
-	_, k := r.Weights()
+	k := math.NaN()
 	var findings []diagnose.Finding
 	if !o.noLP {
-		findings = paretoFinding(&r.Draws, k)
+		_, k = r.Weights()
+		findings = ppl.JudgeApproximation(len(r.Points), k)
 	}
 	if gain := r.Gain(); gain > 1e-3 {
 		findings = append(findings, diagnose.Finding{Code: "no-mode", Severity: diagnose.Problem,

@@ -105,7 +105,7 @@ func (o *pathfinding) run(cmd *cobra.Command, model string) error {
 	if err != nil {
 		return err
 	}
-	findings := paretoFinding(r.Candidates, r.K)
+	findings := ppl.JudgeApproximation(len(r.Candidates.Points), r.K)
 	details := []pathJSON{}
 	var evaluations int64
 	var failed []string

@@ -118,7 +118,7 @@ func (o *varying) run(cmd *cobra.Command, model string) error {
 	}
 	o.showRejections(r.Rejections, r.Evaluations)
 	_, k := r.Weights()
-	findings := paretoFinding(&r.Draws, k)
+	findings := ppl.JudgeApproximation(len(r.Points), k)
 	if !r.Converged || r.Receded {
 		summary := fmt.Sprintf("The fit has not converged in %d iterations.", r.Iterations)
 		if r.Receded {

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -114,13 +115,9 @@ func newInverse(x, g, alpha []float64, s, y [][]float64) *inverse {
 	if 2*j >= d || j == 0 {
 		matrix = plusIdentity(beta, gamma)
 	} else {
-		var qr mat.QR
-		qr.Factorize(beta)
-		var whole, upper mat.Dense
-		qr.QTo(&whole)
-		qr.RTo(&upper)
-		e.q = mat.DenseCopyOf(whole.Slice(0, d, 0, 2*j))
-		matrix = plusIdentity(upper.Slice(0, 2*j, 0, 2*j), gamma)
+		var upper *mat.Dense
+		e.q, upper = thinQR(beta)
+		matrix = plusIdentity(upper, gamma)
 	}
 	var factor mat.Cholesky
 	if n := matrix.SymmetricDim(); !finite(matrix.RawSymmetric().Data[:n*n]) || !factor.Factorize(matrix) {
@@ -135,6 +132,29 @@ func newInverse(x, g, alpha []float64, s, y [][]float64) *inverse {
 		e.inner = lower
 	}
 	return e
+}
+
+// thinQR factorises a matrix with fewer columns than rows, in its place; mat.QR has no
+// way to the first columns of Q alone.
+func thinQR(a *mat.Dense) (q, r *mat.Dense) {
+	raw := a.RawMatrix()
+	n := raw.Cols
+	tau := make([]float64, n)
+	work := make([]float64, 1)
+	lapack64.Geqrf(raw, tau, work, -1)
+	work = make([]float64, int(work[0]))
+	lapack64.Geqrf(raw, tau, work, len(work))
+	r = mat.NewDense(n, n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			r.Set(i, j, a.At(i, j))
+		}
+	}
+	work = work[:1]
+	lapack64.Orgqr(raw, tau, work, -1)
+	work = make([]float64, int(work[0]))
+	lapack64.Orgqr(raw, tau, work, len(work))
+	return a, r
 }
 
 // plusIdentity is I + bγbᵀ.
