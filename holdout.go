@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/ppl-lang/ppl/compile/data"
@@ -61,7 +62,56 @@ func (m *Model) Holdout(values any, o BindOptions) (*Holdout, error) {
 		return nil, err
 	}
 	h.dim = whole.Dim()
-	return h, nil
+	return h, h.apart()
+}
+
+// apart checks that the log likelihood of a row is the same without other rows: it is not
+// in a time series, or where all rows together enter, as in a mean that is subtracted in
+// the transformed data. At some points only: what differs, mostly does everywhere.
+func (h *Holdout) apart() error {
+	var some []int
+	for i := 0; i < h.N; i += 2 {
+		some = append(some, i)
+	}
+	if len(some) == h.N {
+		return nil
+	}
+	whole, err := h.derived.BindWith(h.values, h.options)
+	if err != nil {
+		return err
+	}
+	part, err := h.derived.BindWith(choose(h.values, h.Rows, h.size, some), h.options)
+	if err != nil || part.Dim() != whole.Dim() {
+		return nil // each refit says so itself
+	}
+	values := func(p *Posterior, x []float64) []float64 {
+		dst := make([]float64, len(p.OutputNames()))
+		if err := p.Generate(x, rand.New(rand.NewPCG(1, 1)), dst); err != nil {
+			return nil
+		}
+		return dst[len(dst)-len(p.GeneratedNames()):]
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 3 {
+		x := make([]float64, whole.Dim())
+		for i := range x {
+			x[i] = 2*rng.Float64() - 1
+		}
+		a, b := values(whole, x), values(part, x)
+		if a == nil || b == nil {
+			continue
+		}
+		for k, v := range b {
+			// The first index, which runs fastest, is the row.
+			row := some[k%len(some)]
+			w := a[k/len(some)*h.N+row]
+			if math.Abs(v-w) > 1e-8*max(1, math.Abs(w)) {
+				return fmt.Errorf("observations cannot be left out: the log likelihood of %s[%d] changes with the other rows of the data. It is that of a time series, or something is computed from all rows, such as a mean that is subtracted; do that before, in the data",
+					h.Variable, row+1)
+			}
+		}
+	}
+	return nil
 }
 
 // alike lists the data whose first size is the same variable as that of name.

@@ -134,15 +134,18 @@ func TestHoldout(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		`data { vector[3] y; } parameters { real a; } model { y ~ normal(a, 1); }`:                                       "must be declared as a variable",
-		`data { int N; vector[N] y; vector[N] z; } parameters { real a; } model { y ~ normal(a, 1); z ~ normal(a, 1); }`: "which belong together",
-		`data { real y; } parameters { real a; } model { y ~ normal(a, 1); }`:                                            "one observation",
+		`data { vector[3] y; } parameters { real a; } model { y ~ normal(a, 1); }`:                                                                         "must be declared as a variable",
+		`data { int N; vector[N] y; vector[N] z; } parameters { real a; } model { y ~ normal(a, 1); z ~ normal(a, 1); }`:                                   "which belong together",
+		`data { int N; vector[N] y; } parameters { real a; } model { for (n in 2:N) y[n] ~ normal(a * y[n - 1], 1); }`:                                     "changes with the other rows",
+		`data { int N; vector[N] y; vector[N] x; } transformed data { vector[N] c = x - mean(x); } parameters { real a; } model { y ~ normal(a * c, 1); }`: "changes with the other rows",
+		`data { real y; } parameters { real a; } model { y ~ normal(a, 1); }`:                                                                              "one observation",
 	} {
 		m, err := ppl.Compile("m", text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Holdout(map[string]any{"N": 2, "y": []float64{1, 2, 3}, "z": []float64{1, 2}}, ppl.BindOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+		data := map[string]any{"N": 3, "y": []float64{1, 2, 4}, "z": []float64{1, 2, 5}, "x": []float64{3, 2, 5}}
+		if _, err := m.Holdout(data, ppl.BindOptions{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
