@@ -97,7 +97,7 @@ type replicated struct {
 	columns    []int // of what is generated
 	elements   []string
 	y          []float64
-	statistics []criticise.Statistic
+	statistics []string    // one only, of a single number
 	results    [][]float64 // by statistic: of each draw
 
 	picked []int // observations whose PIT is computed
@@ -124,10 +124,12 @@ func (r *replication) add(out predict.Output) error {
 		v.elements = append(v.elements, DisplayName(out.Variable+strings.TrimPrefix(name, out.Name)))
 		v.y = append(v.y, value.Reals[at])
 	}
+	if len(v.y) == 0 {
+		return nil
+	}
+	v.statistics = []string{"value"}
 	if len(v.y) > 1 {
 		v.statistics = criticise.Statistics(v.counts && slices.Contains(v.y, 0))
-	} else {
-		v.statistics = []criticise.Statistic{{Name: "value", Of: func(y []float64) float64 { return y[0] }}}
 	}
 	r.variables = append(r.variables, v)
 	return nil
@@ -208,11 +210,11 @@ func (r *replication) run(ctx context.Context, seed uint64) error {
 			for i, c := range v.columns {
 				y[i] = values[c]
 			}
-			for s, statistic := range v.statistics {
-				v.results[s][at] = statistic.Of(y)
-			}
 			for k, i := range v.picked {
 				v.yrep.Columns[k][at] = y[i]
+			}
+			for s, value := range v.describe(y) {
+				v.results[s][at] = value
 			}
 		}
 		return nil
@@ -239,11 +241,21 @@ func (r *replication) run(ctx context.Context, seed uint64) error {
 	})
 }
 
+// describe computes the statistics of data, which it sorts.
+func (v *replicated) describe(y []float64) []float64 {
+	if len(y) == 1 {
+		return y
+	}
+	dst := make([]float64, len(v.statistics))
+	criticise.Describe(y, dst)
+	return dst
+}
+
 // finish compares.
 func (v *replicated) finish(r *replication, rng *rand.Rand) PredictiveVariable {
 	p := PredictiveVariable{Name: v.name, Observations: len(v.y), Counts: v.counts}
-	for s, statistic := range v.statistics {
-		p.Checks = append(p.Checks, criticise.NewCheck(statistic.Name, statistic.Of(v.y), v.results[s]))
+	for s, observed := range v.describe(slices.Clone(v.y)) {
+		p.Checks = append(p.Checks, criticise.NewCheck(v.statistics[s], observed, v.results[s]))
 	}
 	if len(v.picked) == 0 {
 		return p

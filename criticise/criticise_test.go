@@ -345,6 +345,21 @@ func TestPIT(t *testing.T) {
 	}
 }
 
+func TestDescribe(t *testing.T) {
+	dst := make([]float64, 8)
+	Describe([]float64{4, 0, 2, 0, 9}, dst)
+	want := []float64{3, math.Sqrt(56. / 4), 0, 0, 2, 4, 9, 0.4}
+	for i := range want {
+		if math.Abs(dst[i]-want[i]) > 1e-12 {
+			t.Errorf("%s is %v, want %v", Statistics(true)[i], dst[i], want[i])
+		}
+	}
+	c := NewCheck("mean", 3, []float64{1, 2, 3, 3, 4, math.NaN()})
+	if c.P != 0.4 || c.Mean != 2.6 || c.Q50 != 3 {
+		t.Errorf("%+v", c)
+	}
+}
+
 // Of uniform samples, about one in twenty is outside the band and has P below 0.05; others
 // nearly all are.
 func TestUniform(t *testing.T) {

@@ -358,7 +358,7 @@ func (r *Result) Append(part *Result) {
 }
 
 // Replace puts an exact log predictive density in the place of an estimate by
-// importance sampling. mcse is its Monte Carlo standard error.
+// importance sampling. mcse is its Monte Carlo standard error; its k is 0.
 func (r *Result) Replace(i int, elpd, mcse float64) {
 	r.ELPD[i], r.MCSE[i] = elpd, mcse
 	r.P[i] = r.LPD[i] - elpd

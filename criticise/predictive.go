@@ -5,50 +5,35 @@ import (
 	"slices"
 )
 
-// Statistic is a number computed from a data set.
-type Statistic struct {
-	Name string
-	Of   func(y []float64) float64
-}
-
-// Statistics are those that data are checked by. Counts adds the share of zeros.
-func Statistics(counts bool) []Statistic {
-	quantile := func(p float64) func([]float64) float64 {
-		return func(y []float64) float64 {
-			s := slices.Sorted(slices.Values(y))
-			at := p * float64(len(s)-1)
-			low := int(at)
-			if low+1 >= len(s) {
-				return s[len(s)-1]
-			}
-			return s[low] + (at-float64(low))*(s[low+1]-s[low])
-		}
-	}
-	all := []Statistic{
-		{"mean", mean},
-		{"sd", func(y []float64) float64 {
-			m, sum := mean(y), 0.0
-			for _, v := range y {
-				sum += (v - m) * (v - m)
-			}
-			return math.Sqrt(sum / float64(len(y)-1))
-		}},
-		{"min", func(y []float64) float64 { return slices.Min(y) }},
-		{"25%", quantile(0.25)}, {"50%", quantile(0.5)}, {"75%", quantile(0.75)},
-		{"max", func(y []float64) float64 { return slices.Max(y) }},
-	}
-	if counts {
-		all = append(all, Statistic{"zeros", func(y []float64) float64 {
-			n := 0
-			for _, v := range y {
-				if v == 0 {
-					n++
-				}
-			}
-			return float64(n) / float64(len(y))
-		}})
+// Statistics names what data are checked by. Zeros adds their share of zeros.
+func Statistics(zeros bool) []string {
+	all := []string{"mean", "sd", "min", "25%", "50%", "75%", "max"}
+	if zeros {
+		all = append(all, "zeros")
 	}
 	return all
+}
+
+// Describe computes the statistics that Statistics names, for data that are not empty,
+// into dst; zeros are computed if there is room for them. It sorts y.
+func Describe(y, dst []float64) {
+	m, sum, none := mean(y), 0.0, 0
+	for _, v := range y {
+		sum += (v - m) * (v - m)
+		if v == 0 {
+			none++
+		}
+	}
+	slices.Sort(y)
+	copy(dst, []float64{m, math.Sqrt(sum / float64(len(y)-1)), y[0], quantile(y, 0.25), quantile(y, 0.5), quantile(y, 0.75), y[len(y)-1],
+		float64(none) / float64(len(y))})
+}
+
+// quantile of ascending values, linear between them.
+func quantile(sorted []float64, p float64) float64 {
+	at := p * float64(len(sorted)-1)
+	low := min(int(at), len(sorted)-1)
+	return sorted[low] + (at-float64(low))*(sorted[min(low+1, len(sorted)-1)]-sorted[low])
 }
 
 func mean(y []float64) float64 {
@@ -88,12 +73,7 @@ func NewCheck(name string, observed float64, replicated []float64) Check {
 		}
 	}
 	c.SD = math.Sqrt(c.SD)
-	at := func(p float64) float64 {
-		x := p * float64(len(r)-1)
-		low := min(int(x), len(r)-1)
-		return r[low] + (x-float64(low))*(r[min(low+1, len(r)-1)]-r[low])
-	}
-	c.Q5, c.Q50, c.Q95 = at(0.05), at(0.5), at(0.95)
+	c.Q5, c.Q50, c.Q95 = quantile(r, 0.05), quantile(r, 0.5), quantile(r, 0.95)
 	return c
 }
 

@@ -161,6 +161,14 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	findings := looFindings(l, r, args[0])
+	for i, name := range l.Names {
+		const vague = 0.3
+		if slices.Contains(refitted, name) && !(r.MCSE[i] <= vague) {
+			findings = append(findings, diagnose.Finding{Code: "refit-mcse", Severity: diagnose.Problem,
+				Summary: fmt.Sprintf("The density of %s is uncertain without it, too: its logarithm, %.4g, has a Monte Carlo standard error of %.2g.", name, r.ELPD[i], r.MCSE[i]),
+				Advice:  "The model gives it next to no probability. That it is very bad there is certain, how bad is not."})
+		}
+	}
 	if method := fit.Approximate(); method != "" {
 		findings = append(findings, diagnose.Finding{Code: "approximation", Severity: diagnose.Problem,
 			Summary: "The draws are those of an approximation (" + method + "), whose error is not accounted for.",
