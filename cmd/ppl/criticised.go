@@ -7,11 +7,20 @@ import (
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ppl-lang/ppl"
 )
 
 // criticised is the options of the commands that judge a model by its draws.
 type criticised struct{ fitInput }
+
+// flags declares --model, and --data with what goes with it.
+func (c *criticised) flags(cmd *cobra.Command) {
+	cmd.Flags().SortFlags = false
+	cmd.Flags().StringVar(&c.model, "model", "", "`file` of the model, for CSV files, which do not keep it")
+	c.input.flags(cmd)
+}
 
 // read reads one run, with the model and the data that belong to it.
 func (c *criticised) read(args []string, stderr io.Writer) (*ppl.Fit, error) {

@@ -17,7 +17,7 @@ import (
 
 // validating is a run of cv.
 type validating struct {
-	criticised
+	input
 	folds                 int
 	by, time              string
 	firstShare            float64
@@ -49,7 +49,7 @@ parameters.`,
 		Args: arguments("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
-	o.criticised.flags(cmd)
+	o.input.flags(cmd)
 	f := cmd.Flags()
 	f.IntVar(&o.folds, "folds", 0, "number of folds (default 10; with --by one per group)")
 	f.StringVar(&o.by, "by", "", "`data` with a group for each observation")
