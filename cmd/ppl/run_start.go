@@ -85,7 +85,9 @@ func (o *runOptions) initByPathfinder(p *ppl.Posterior, tell func(string)) (infe
 	if err != nil {
 		return nil, fmt.Errorf("--init pathfinder: no path has come to an end: %w", err)
 	}
-	tell(fmt.Sprintf("Chains start at draws of Pathfinder (%d paths, Pareto k %.2g).", len(r.Paths), r.K))
+	if !o.quiet {
+		tell(fmt.Sprintf("Chains start at draws of Pathfinder (%d paths, Pareto k %.2g).", len(r.Paths), r.K))
+	}
 	return r.Starts(o.seed, o.chains), nil
 }
 
