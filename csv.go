@@ -216,19 +216,13 @@ func adapts(s infer.Sampler) bool {
 // files look for these names. Each file describes its own chain, so there is
 // one per file.
 func (f *Fit) settings(id int, path string) []draws.Setting {
-	model := strings.TrimSuffix(filepath.Base(f.posterior.name), filepath.Ext(f.posterior.name))
 	cfg := f.config
 	init := "user"
 	if u, ok := cfg.Init.(infer.Uniform); ok {
 		init = number(u.Radius)
 	}
-	return []draws.Setting{
-		{Name: "stan_version_major", Value: strconv.Itoa(stanVersion[0])},
-		{Name: "stan_version_minor", Value: strconv.Itoa(stanVersion[1])},
-		{Name: "stan_version_patch", Value: strconv.Itoa(stanVersion[2])},
-		{Name: "model", Value: model + "_model"},
-		{Name: "start_datetime", Value: f.started.UTC().Format(time.DateTime + " UTC")},
-		{Name: "method", Value: "sample", Default: true, Children: []draws.Setting{
+	return f.posterior.settings(CSVOptions{
+		Method: draws.Setting{Name: "method", Value: "sample", Default: true, Children: []draws.Setting{
 			{Name: "sample", Group: true, Children: append([]draws.Setting{
 				setting("num_samples", strconv.Itoa(cfg.Draws), "1000"),
 				setting("num_warmup", strconv.Itoa(cfg.Warmup), "1000"),
@@ -236,17 +230,58 @@ func (f *Fit) settings(id int, path string) []draws.Setting {
 				setting("thin", strconv.Itoa(cfg.Thin), "1"),
 			}, append(algorithm(cfg.Sampler), setting("num_chains", "1", "1"))...)},
 		}},
-		setting("id", strconv.Itoa(id), "1"),
-		{Name: "data", Group: true, Children: []draws.Setting{setting("file", f.posterior.dataFile, "")}},
-		setting("init", init, "2"),
-		{Name: "random", Group: true, Children: []draws.Setting{{Name: "seed", Value: strconv.FormatUint(cfg.Seed, 10)}}},
+		ID: id, Init: init, Seed: cfg.Seed, SigFigs: f.sigFigs, Threads: cfg.Parallel, Refresh: cfg.Refresh, Started: f.started,
+	}, path)
+}
+
+// CSVOptions describe a file of [Posterior.CreateCSV].
+type CSVOptions struct {
+	// Method is the part of the configuration that names method and options.
+	Method draws.Setting
+
+	// Statistics are the columns before those of OutputNames, such as lp__.
+	Statistics []string
+
+	ID      int    // of the chain or path; 0: 1
+	Init    string // where it starts, as CmdStan states it; "": 2
+	Seed    uint64
+	SigFigs int // significant digits; 0: 8
+	Threads int // 0: 1
+	Refresh int // 0: 100
+	Started time.Time
+}
+
+// CreateCSV starts a file in CmdStan's format for draws or estimates of the
+// posterior that come about in another way than by [Sample]: rows of Statistics
+// and of what [Posterior.Generate] computes.
+func (p *Posterior) CreateCSV(path string, o CSVOptions) (*draws.File, error) {
+	columns := draws.Columns{Names: p.OutputNames()}
+	for _, name := range o.Statistics {
+		columns.Statistics = append(columns.Statistics, sampler.Column{Name: name})
+	}
+	return draws.Create(path, draws.Header{Config: p.settings(o, path), Columns: columns, SigFigs: o.SigFigs})
+}
+
+func (p *Posterior) settings(o CSVOptions, path string) []draws.Setting {
+	model := strings.TrimSuffix(filepath.Base(p.name), filepath.Ext(p.name))
+	return []draws.Setting{
+		{Name: "stan_version_major", Value: strconv.Itoa(stanVersion[0])},
+		{Name: "stan_version_minor", Value: strconv.Itoa(stanVersion[1])},
+		{Name: "stan_version_patch", Value: strconv.Itoa(stanVersion[2])},
+		{Name: "model", Value: model + "_model"},
+		{Name: "start_datetime", Value: o.Started.UTC().Format(time.DateTime + " UTC")},
+		o.Method,
+		setting("id", strconv.Itoa(def(o.ID, 1)), "1"),
+		{Name: "data", Group: true, Children: []draws.Setting{setting("file", p.dataFile, "")}},
+		setting("init", def(o.Init, "2"), "2"),
+		{Name: "random", Group: true, Children: []draws.Setting{{Name: "seed", Value: strconv.FormatUint(o.Seed, 10)}}},
 		{Name: "output", Group: true, Children: []draws.Setting{
 			setting("file", path, "output.csv"),
 			setting("diagnostic_file", "", ""),
-			setting("refresh", strconv.Itoa(cfg.Refresh), "100"),
-			setting("sig_figs", strconv.Itoa(max(f.sigFigs, draws.DefaultSigFigs)), strconv.Itoa(draws.DefaultSigFigs)),
+			setting("refresh", strconv.Itoa(def(o.Refresh, 100)), "100"),
+			setting("sig_figs", strconv.Itoa(max(o.SigFigs, draws.DefaultSigFigs)), strconv.Itoa(draws.DefaultSigFigs)),
 		}},
-		setting("num_threads", strconv.Itoa(cfg.Parallel), "1"),
+		setting("num_threads", strconv.Itoa(def(o.Threads, 1)), "1"),
 		{Name: "stanc_version", Value: "ppl " + Version()},
 		{Name: "stancflags"},
 	}

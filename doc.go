@@ -21,6 +21,11 @@
 //	derive.go  Model.Derive: log likelihood of observations and replicated data, from the model's text
 //	prior.go   Model.SamplePrior: draws from the prior
 //	generate.go Posterior.GenerateFrom: generated quantities of old draws
+//	loglik.go  Fit.LogLik: log likelihoods of observations, leave-one-out cross-validation
+//	holdout.go Model.Holdout: refits without observations
+//	predictive.go Fit.Predictive, Fit.Sensitivity: the data beside replications; prior and likelihood
+//	calibrate.go Model.Calibrate: simulation-based calibration
+//	approximate.go draws of approximations, and what to make of them
 //	errors.go  Diagnostics: errors with the places that they are about
 //
 // The three steps are separate because each takes its own time and is used

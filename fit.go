@@ -83,6 +83,7 @@ func (f *Fit) Findings() []diagnose.Finding {
 	if i := slices.IndexFunc(found, func(d diagnose.Finding) bool { return d.Code == "no-draws" }); i >= 0 {
 		return found
 	}
+	found = f.approximationFindings(found)
 	// First what explains the others.
 	return slices.Insert(found, 0, append(f.improper(), f.failedQuantities()...)...)
 }

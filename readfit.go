@@ -112,6 +112,9 @@ func ReadCSV(paths ...string) (*Fit, error) {
 		if err != nil {
 			return nil, err
 		}
+		if m, ok := draws.Lookup(c.Config, "method"); ok && m.Value == "variational" && c.Len() > 0 {
+			c.Draws = c.Draws[len(c.Draws)/c.Len():] // the first row is the mean
+		}
 		all = append(all, c)
 	}
 	var err error

@@ -239,7 +239,7 @@ func (c *chain) initialize(ctx context.Context, target LogDensity, from *Snapsho
 			return err
 		}
 	}
-	x, attempts, err := findStart(c.cfg.Init, c.report.Chain, c.meter, c.streams)
+	x, attempts, err := FindStart(c.cfg.Init, c.report.Chain, c.meter, c.streams.init)
 	c.report.InitAttempts = attempts
 	if err != nil {
 		return err

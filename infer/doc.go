@@ -22,6 +22,8 @@
 //	warmup/      stages: step size search, dual averaging, windows of metric estimation
 //	ahmc/        HMC tuned by Bayesian optimisation, in warm-up and for ever after
 //	bayesopt/    Gaussian process regression and upper confidence bounds on a grid
+//	optimize/    modes; Laplace's approximation, Pathfinder, variational inference
+//	psis/        Pareto smoothed importance weights
 //	sampler/     the table of samplers by name, with their options and CSV columns
 //	draws/       draws in memory and in CmdStan's CSV files
 //	diagnose/    R-hat, effective sample sizes, standard errors; what is wrong with a run

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // Init proposes where a chain starts. A run asks again, up to 100 times, as
@@ -70,3 +71,61 @@ func (a At) Propose(rng *rand.Rand, chain int, x []float64) error {
 	}
 	return nil
 }
+
+// initAttempts is Stan's number of random starting points.
+const initAttempts = 100
+
+// FindStart asks init for positions of the chain with index chain, up to 100 times,
+// until log density and gradient are finite there, and returns the position and how
+// often it has asked. The error is an *[InitError], or one of init or of the target
+// that is final.
+func FindStart(init Init, chain int, m *Meter, rng *rand.Rand) (x []float64, attempts int, err error) {
+	x = make([]float64, m.Dim())
+	grad := make([]float64, m.Dim())
+	var last []float64
+	var reason error
+	for attempts < initAttempts {
+		if err := init.Propose(rng, chain, x); err != nil {
+			return nil, attempts, err
+		}
+		if last != nil && slices.Equal(last, x) {
+			break // a fixed start: asking again is of no use
+		}
+		last = append(last[:0], x...)
+		attempts++
+		lp, why, final := m.evaluate(x, grad)
+		if final != nil {
+			return nil, attempts, final
+		}
+		if why == nil && !math.IsInf(lp, 0) {
+			i := slices.IndexFunc(grad, func(g float64) bool { return math.IsNaN(g) || math.IsInf(g, 0) })
+			if i < 0 {
+				return x, attempts, nil
+			}
+			why = fmt.Errorf("the gradient is not finite: its element %d is %v", i+1, grad[i])
+		}
+		if why != errZero {
+			m.Reject(why)
+		}
+		reason = why
+	}
+	return nil, attempts, &InitError{Attempts: attempts, Reason: reason}
+}
+
+// InitError says that no starting point was found.
+type InitError struct {
+	Attempts int
+	Reason   error // why the last one was rejected
+}
+
+func (e *InitError) Error() string {
+	if e.Attempts == 1 {
+		return fmt.Sprintf("cannot start from the given initial values: %v\n"+
+			"Try other initial values, or leave some of them to chance.", e.Reason)
+	}
+	return fmt.Sprintf("no starting point found in %d attempts; the last one was rejected because: %v\n"+
+		"Try giving initial values, a smaller radius of random ones, tighter bounds of constrained parameters, or another parametrisation.",
+		e.Attempts, e.Reason)
+}
+
+func (e *InitError) Unwrap() error { return e.Reason }

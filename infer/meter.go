@@ -3,6 +3,7 @@ package infer
 import (
 	"errors"
 	"math"
+	"slices"
 )
 
 // ErrInterrupted is what a [Meter], and so every Hamiltonian, Kernel and
@@ -58,6 +59,10 @@ func (m *Meter) Gradients() int64 { return m.gradients }
 
 // Count adds the cost of n gradients that were evaluated past the meter.
 func (m *Meter) Count(n int) { m.gradients += int64(n) }
+
+// Rejections returns each distinct message of a recoverable error with the number of
+// its occurrences.
+func (m *Meter) Rejections() []Rejection { return slices.Clone(m.rejections) }
 
 // Reject enters a recoverable error into the account.
 func (m *Meter) Reject(err error) {

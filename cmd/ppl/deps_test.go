@@ -41,10 +41,11 @@ compile:    compile lang ad stdlib gonum
 compile/internal/cmd: compile lang ad stdlib internal
 infer:      infer gonum
 predict:    predict lang compile stdlib
-.:          . lang ad stdlib compile infer predict
-cmd/ppl:    . cmd/ppl lang ad stdlib compile infer predict internal/serve internal/web cobra pflag term sys
-examples:   . examples lang ad stdlib compile infer predict plot
-internal:   . internal lang ad stdlib compile infer predict gonum
+criticise:  criticise infer gonum
+.:          . lang ad stdlib compile infer predict criticise
+cmd/ppl:    . cmd/ppl lang ad stdlib compile infer predict criticise internal/serve internal/web cobra pflag term sys
+examples:   . examples lang ad stdlib compile infer predict criticise plot
+internal:   . internal lang ad stdlib compile infer predict criticise gonum
 internal/web:   internal/web
 internal/serve: internal/web internal/serve sys
 `
@@ -100,6 +101,10 @@ infer/sampler:           infer infer/warmup infer/hmc infer/nuts infer/ahmc infe
 infer/draws:             infer infer/sampler
 infer/diagnose:          gonum
 infer/infertest:         infer gonum
+infer/psis:
+infer/optimize:          infer infer/psis gonum
+
+criticise:               infer/psis infer/diagnose gonum
 
 .:                       *
 cmd/ppl:                 *

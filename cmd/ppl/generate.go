@@ -140,9 +140,11 @@ func (o *quantityOptions) makeFolder(pattern string) error {
 	return nil
 }
 
-// interruptible is a context that Ctrl-C cancels.
+// interruptible is a context that Ctrl-C cancels; the second ends the program.
 func interruptible() (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
 }
 
 // interruption makes the error of an interrupted command short.

@@ -7,6 +7,16 @@
 //	ppl predict DIR                    replicated data at the draws of a run
 //	ppl prior MODEL --data FILE        parameters and data from the prior
 //	ppl simulate MODEL --out DIR       data sets from given parameters or the prior
+//	ppl optimize MODEL --data FILE     the mode of the posterior
+//	ppl laplace MODEL --data FILE      draws from the normal approximation at the mode
+//	ppl pathfinder MODEL --data FILE   draws from an approximation found on the way there
+//	ppl variational MODEL --data FILE  draws from a normal distribution fitted to the posterior
+//	ppl loo DIR                        how well a model predicts: leave-one-out cross-validation
+//	ppl cv DIR                         the same by fitting the model without parts of the data
+//	ppl compare DIR DIR…               which of several models predicts best, with weights
+//	ppl ppc DIR                        the data beside what the model predicts for them
+//	ppl sensitivity DIR                how much results depend on prior and likelihood
+//	ppl sbc MODEL --data FILE          whether the model can be inferred, by simulated data
 //	ppl logdensity MODEL --points FILE log density and gradient at given points
 //	ppl metric MODEL --points FILE     the metric of Riemannian samplers at given points
 //	ppl bench MODEL --data FILE        time the gradient
@@ -21,6 +31,8 @@
 // Each subcommand is a file of its name; what they share:
 //
 //	run_start.go what a run starts from; run_record.go: what is kept of how it is made
+//	approximate.go what optimize, laplace, pathfinder and variational share
+//	criticised.go what commands share that judge a model by its draws
 //	input.go     reading model and data
 //	samplers.go  the options of samplers, from the table of package sampler
 //	progress.go  progress as plain lines; bars.go: as bars on a terminal
@@ -71,7 +83,10 @@ from their posterior, without a C++ compiler.
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(meant(err, flagHelp(cmd, err))) })
 	root.SuggestionsMinimumDistance = -1 // commandHelp knows better
-	root.AddCommand(runCommand(), summaryCommand(), diagnoseCommand(), generateCommand(), predictCommand(), priorCommand(), simulateCommand(), logDensityCommand(), metricCommand(), benchCommand(), explainCommand(),
+	root.AddCommand(runCommand(), summaryCommand(), diagnoseCommand(), generateCommand(), predictCommand(), priorCommand(), simulateCommand(),
+		optimizeCommand(), laplaceCommand(), pathfinderCommand(), variationalCommand(),
+		looCommand(), cvCommand(), compareCommand(), ppcCommand(), sensitivityCommand(), sbcCommand(),
+		logDensityCommand(), metricCommand(), benchCommand(), explainCommand(),
 		checkCommand(), fmtCommand(), docCommand(), explainErrorCommand(), versionCommand(), serveCommand(), workCommand())
 	// A word that is no command is told of before the options after it.
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !strings.HasPrefix(args[0], "__complete") && args[0] != "help" && args[0] != "completion" {

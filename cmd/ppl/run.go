@@ -91,7 +91,7 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 	f.IntVar(&o.draws, "draws", 1000, "draws per chain after warm-up")
 	f.IntVar(&o.thin, "thin", 1, "keep every n-th draw")
 	f.Uint64Var(&o.seed, "seed", 0, "seed of the random numbers (default: a random one, which is told)")
-	f.StringVar(&o.init, "init", "2", "where chains `start`: the radius of random values on the unconstrained scale; values of\nparameters as JSON, in a file or as they are; or the end of an earlier run: its\nfolder, or a CSV file")
+	f.StringVar(&o.init, "init", "2", "where chains `start`: the radius of random values on the unconstrained scale; values of\nparameters as JSON, in a file or as they are; the end of an earlier run: its\nfolder, or a CSV file; or pathfinder: at draws of ppl pathfinder")
 	f.StringVar(&o.metricFile, "metric-file", "", "start with the step size and metric of an earlier run, its `folder`, or of a JSON file:\n{\"inv_metric\": [0.1, 2], \"stepsize\": 0.5}, inv_metric a diagonal or rows")
 	f.DurationVar(&o.timeLimit, "time-limit", 0, "end the run after that time, such as 90s or 2h, with the draws made till then; the time\nto compile and bind the model counts")
 	f.Float64Var(&o.targetESS, "target-ess", 0, "end the run when every quantity has this effective sample size, bulk and tail,\nand R-hat < 1.01; --draws is then a limit (default 100000)")
@@ -256,7 +256,7 @@ func (o *running) run(stdout, stderr io.Writer) error {
 			return err
 		}
 	}
-	if options.Init, err = o.inits(l.posterior); err != nil {
+	if options.Init, err = o.inits(l.posterior, shown.message); err != nil {
 		return err
 	}
 	if err := o.startFrom(&options, l.posterior); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/draws"
+	"github.com/ppl-lang/ppl/infer/optimize"
 	"github.com/ppl-lang/ppl/infer/sampler"
 )
 
@@ -21,8 +23,11 @@ import (
 // initRadius is that of parameters whose values are not given.
 const initRadius = 2
 
-// inits reads --init.
-func (o *runOptions) inits(p *ppl.Posterior) (infer.Init, error) {
+// inits reads --init. What is to be known of it is told.
+func (o *runOptions) inits(p *ppl.Posterior, tell func(string)) (infer.Init, error) {
+	if o.init == "pathfinder" {
+		return o.initByPathfinder(p, tell)
+	}
 	if radius, err := strconv.ParseFloat(o.init, 64); err == nil {
 		if !(radius >= 0) || radius > 1e300 {
 			return nil, usagef("--init must be a radius that is not negative, values or a file, but is %s", o.init)
@@ -70,6 +75,20 @@ func (o *runOptions) initFrom(p *ppl.Posterior) (infer.Init, error) {
 		return nil, err
 	}
 	return p.InitAt(values, initRadius)
+}
+
+// initByPathfinder starts chains at draws of Pathfinder.
+func (o *runOptions) initByPathfinder(p *ppl.Posterior, tell func(string)) (infer.Init, error) {
+	r, err := optimize.Pathfinder(context.Background(), p, optimize.PathfinderOptions{
+		PathOptions: optimize.PathOptions{Draws: 250}, Paths: max(4, o.chains), NoResample: true, Seed: o.seed, Init: infer.Uniform{Radius: initRadius},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("--init pathfinder: no path has come to an end: %w", err)
+	}
+	if !o.quiet {
+		tell(fmt.Sprintf("Chains start at draws of Pathfinder (%d paths, Pareto k %.2g).", len(r.Paths), r.K))
+	}
+	return r.Starts(o.seed, o.chains), nil
 }
 
 // initAtEnd starts the chains where those of an earlier run have ended.

@@ -84,14 +84,18 @@ func (s *samplerFlags) flags(cmd *cobra.Command) *pflag.FlagSet {
 		}
 	}
 	cmd.Flags().AddFlagSet(group)
-	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		name = strings.ReplaceAll(name, "_", "-")
-		if name == "adapt-delta" { // as other programs call it
-			name = "delta"
+	cmd.Flags().SetNormalizeFunc(func(f *pflag.FlagSet, name string) pflag.NormalizedName {
+		if n := dashes(f, name); n != "adapt-delta" {
+			return n
 		}
-		return pflag.NormalizedName(name)
+		return "delta" // as this program calls it
 	})
 	return group
+}
+
+// dashes lets options be written with underscores, as other programs write them.
+func dashes(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	return pflag.NormalizedName(strings.ReplaceAll(name, "_", "-"))
 }
 
 // build makes the sampler that was asked for. assumed gives values of options

@@ -173,6 +173,14 @@ func (w *Writer) Adaptation(a Adaptation) error {
 	return w.write()
 }
 
+// Comment writes comment lines, "# " before each.
+func (w *Writer) Comment(lines ...string) error {
+	for _, line := range lines {
+		w.comment(line)
+	}
+	return w.write()
+}
+
 func (w *Writer) comment(text string) {
 	w.line = append(w.line, "# "...)
 	w.line = append(w.line, oneLine(text)...)
@@ -248,7 +256,24 @@ func (f *File) Finish(e Elapsed) error {
 	if f.done {
 		return fmt.Errorf("%s: finished already", f.name)
 	}
-	err := f.Elapsed(e)
+	return f.complete(f.Elapsed(e))
+}
+
+// FinishWith is [File.Finish] of a file that ends with other comments than the
+// elapsed time of warm-up and sampling.
+func (f *File) FinishWith(comments ...string) error {
+	if f.done {
+		return fmt.Errorf("%s: finished already", f.name)
+	}
+	err := f.Comment(comments...)
+	if err == nil {
+		err = f.Flush()
+	}
+	return f.complete(err)
+}
+
+// complete closes the file and gives it its name, unless there is an error already.
+func (f *File) complete(err error) error {
 	if err == nil && f.path != "" {
 		if err = f.file.Sync(); err != nil {
 			err = fmt.Errorf("cannot write draws to %s: %w", f.name, err)

@@ -1,0 +1,338 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/draws"
+)
+
+// This file: what the commands optimize, laplace, pathfinder and variational share.
+
+// approximation is their options.
+type approximation struct {
+	input
+	init      string
+	out       string
+	overwrite bool
+	sigFigs   int
+	json      bool
+
+	model   string
+	started time.Time
+	stderr  io.Writer
+}
+
+// flags declares those that all have.
+func (a *approximation) flags(cmd *cobra.Command) {
+	a.input.flags(cmd)
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.Uint64Var(&a.seed, "seed", 0, "seed of the random numbers (default: a random one, which is told)")
+	f.StringVar(&a.init, "init", "2", "where it `starts`: the radius of random values on the unconstrained scale; values of\nparameters as JSON, in a file or as they are; or the end of a run: its folder, or a CSV file")
+	f.StringVarP(&a.out, "out", "o", "", "`folder` for a CSV file in CmdStan's format")
+	f.BoolVar(&a.overwrite, "overwrite", false, "let --out replace a run that is in the folder")
+	f.IntVar(&a.sigFigs, "sig-figs", 8, "significant digits in the CSV file")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress and no warnings on stderr")
+	f.BoolVar(&a.json, "json", false, "print the result as JSON")
+	f.SetNormalizeFunc(dashes)
+}
+
+// begin fills in what is not given, and loads the model.
+func (a *approximation) begin(cmd *cobra.Command, model string) (*loaded, error) {
+	a.model, a.started, a.stderr = model, time.Now(), cmd.ErrOrStderr()
+	if a.sigFigs < 1 || a.sigFigs > 18 {
+		return nil, usagef("--sig-figs must be from 1 to 18, but is %d", a.sigFigs)
+	}
+	if !cmd.Flags().Changed("seed") {
+		a.seed = uint64(rand.Uint32())
+	}
+	a.print = func(s string) { fmt.Fprintln(a.stderr, s) }
+	l, err := a.load(context.Background(), model, a.stderr)
+	if err != nil {
+		return nil, err
+	}
+	a.tell("%s: %s, %s, seed %d", modelName(model), cmd.Name(), count(l.posterior.Dim(), "unconstrained parameter", "unconstrained parameters"), a.seed)
+	return l, nil
+}
+
+// tell says something on stderr, unless it is to be quiet.
+func (a *approximation) tell(format string, args ...any) {
+	if !a.quiet {
+		fmt.Fprintf(a.stderr, format+"\n", args...)
+	}
+}
+
+// starts reads --init for n starting points.
+func (a *approximation) starts(p *ppl.Posterior, n int) (infer.Init, error) {
+	o := runOptions{input: a.input, init: a.init, chains: n}
+	return o.inits(p, func(s string) { a.tell("%s", s) })
+}
+
+// start finds a starting point with a finite density.
+func (a *approximation) start(p *ppl.Posterior) ([]float64, error) {
+	init, err := a.starts(p, 1)
+	if err != nil {
+		return nil, err
+	}
+	x, _, err := infer.FindStart(init, 0, infer.NewMeter(p), infer.Stream(a.seed, 1, "init", 0))
+	return x, err
+}
+
+// interrupted turns an error that comes of Ctrl-C into the exit code.
+func (a *approximation) interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, infer.ErrInterrupted) {
+		fmt.Fprintln(a.stderr, "Interrupted.")
+		return exitCode(exitInterrupted)
+	}
+	return err
+}
+
+// result is the draws of an approximation, with what is computed of them.
+type result struct {
+	names  []string
+	rows   [][]float64 // as OutputNames has them; NaN where generated quantities failed
+	failed int         // rows with NaN
+	reason error       // of the first
+}
+
+// generate computes parameters, transformed parameters and generated quantities.
+func (a *approximation) generate(p *ppl.Posterior, points [][]float64) *result {
+	r := &result{names: p.OutputNames()}
+	for i, x := range points {
+		row := make([]float64, len(r.names))
+		fill(row, math.NaN())
+		if err := p.Generate(x, infer.Stream(a.seed, 1, "generate", uint64(i)), row); err != nil {
+			if r.failed++; r.reason == nil {
+				r.reason = err
+			}
+		}
+		r.rows = append(r.rows, row)
+	}
+	return r
+}
+
+// write writes a CSV file and what belongs to it to the folder of --out. Statistics
+// are the columns before the others, by row.
+func (a *approximation) write(l *loaded, o ppl.CSVOptions, statistics [][]float64, rows [][]float64, before, after []string) (string, error) {
+	if a.out == "" {
+		return "", nil
+	}
+	if _, err := ppl.ReadRecord(a.out); err == nil && !a.overwrite {
+		return "", fmt.Errorf("the folder %s holds a run. Choose another folder by --out, or replace it by --overwrite", a.out)
+	}
+	if err := os.MkdirAll(a.out, 0o777); err != nil {
+		return "", fmt.Errorf("cannot make the output folder: %w; choose another one by --out", err)
+	}
+	name := modelName(a.model)
+	old, _ := filepath.Glob(filepath.Join(a.out, name+"_*.csv"))
+	for _, file := range old {
+		if err := os.Remove(file); err != nil {
+			return "", fmt.Errorf("cannot remove the earlier run: %w", err)
+		}
+	}
+	record := &ppl.Record{
+		Program: "ppl " + ppl.Version(), Model: absolute(a.model), ModelSHA256: ppl.Digest(a.model), Name: name,
+		Seed: a.seed, StanCompat: a.stanCompat, Complete: true,
+	}
+	if a.data != "" {
+		record.Data, record.DataSHA256 = absolute(a.data), ppl.Digest(a.data)
+	}
+	if err := record.Keep(a.out, l.model, l.values); err != nil {
+		return "", fmt.Errorf("cannot write to the output folder: %w; choose another one by --out", err)
+	}
+	path := filepath.Join(a.out, name+"_1.csv")
+	o.Init, o.Seed, o.SigFigs, o.Started = a.init, a.seed, a.sigFigs, a.started
+	file, err := l.posterior.CreateCSV(path, o)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	if err := file.Comment(before...); err != nil {
+		return "", err
+	}
+	for i, row := range rows {
+		if err := file.Row(statistics[i], row); err != nil {
+			return "", err
+		}
+	}
+	if err := file.FinishWith(after...); err != nil {
+		return "", err
+	}
+	return path, record.Write(a.out)
+}
+
+// elapsed is the line at the end of a file.
+func elapsed(d time.Duration, what string) []string {
+	return []string{"", fmt.Sprintf(" Elapsed Time: %.6g seconds (%s)", d.Seconds(), what), ""}
+}
+
+// method is the part of a file's header that names method and options.
+func method(name string, children ...draws.Setting) draws.Setting {
+	return draws.Setting{Name: "method", Value: name, Children: []draws.Setting{{Name: name, Group: true, Children: children}}}
+}
+
+// choice is a setting whose value opens a group of its own.
+func choice(name, value, standard string, children ...draws.Setting) draws.Setting {
+	return draws.Setting{Name: name, Value: value, Default: value == standard,
+		Children: []draws.Setting{{Name: value, Group: true, Children: children}}}
+}
+
+// option states a value, and whether it is the default.
+func option(name string, value, standard any) draws.Setting {
+	text := func(v any) string {
+		if f, ok := v.(float64); ok {
+			return strconv.FormatFloat(f, 'g', 8, 64)
+		}
+		return fmt.Sprint(v)
+	}
+	return draws.Setting{Name: name, Value: text(value), Default: value == standard}
+}
+
+// estimateJSON is the summary of one quantity of an approximation; a stable format.
+type estimateJSON struct {
+	Name string `json:"name"`
+	Mean number `json:"mean"`
+	SD   number `json:"sd"`
+	Q5   number `json:"q5"`
+	Q50  number `json:"q50"`
+	Q95  number `json:"q95"`
+}
+
+// approximationJSON is what laplace, pathfinder and variational print with --json; a
+// stable format.
+type approximationJSON struct {
+	Method      string             `json:"method"`
+	Draws       int                `json:"draws"`
+	Summary     []estimateJSON     `json:"summary"`
+	ParetoK     number             `json:"pareto_k"`
+	Evaluations int64              `json:"evaluations"`
+	Findings    []diagnose.Finding `json:"findings"`
+	Files       []string           `json:"files"`
+	Details     any                `json:"details"` // of the method
+}
+
+// summary has a row per quantity. Weights, nil for equal ones, are those of the rows.
+func (r *result) summary() []diagnose.Row {
+	names := make([]string, len(r.names))
+	for i, n := range r.names {
+		names[i] = ppl.DisplayName(n)
+	}
+	return diagnose.Summarize(diagnose.Slices(names, [][][]float64{r.rows}))
+}
+
+// report prints the draws' summary and the findings, or JSON.
+func (a *approximation) report(w io.Writer, r *result, j approximationJSON, lines []string) error {
+	rows := r.summary()
+	if r.failed > 0 {
+		reason, _, _ := strings.Cut(r.reason.Error(), "\n")
+		j.Findings = append(j.Findings, diagnose.Finding{Code: "generated-quantities", Severity: diagnose.Problem,
+			Summary: fmt.Sprintf("Generated quantities failed in %d of %d draws, and are NaN there: %s", r.failed, len(r.rows), reason),
+			Advice:  "Mend what they compute, or give it a value where there is none."})
+	}
+	if a.json {
+		j.Draws, j.Summary = len(r.rows), []estimateJSON{}
+		if j.Findings == nil {
+			j.Findings = []diagnose.Finding{}
+		}
+		if j.Files == nil {
+			j.Files = []string{}
+		}
+		for i, row := range rows {
+			j.Summary = append(j.Summary, estimateJSON{r.names[i], number(row.Mean), number(row.SD), number(row.Q5), number(row.Q50), number(row.Q95)})
+		}
+		return writeJSON(w, j)
+	}
+	var b strings.Builder
+	cells := [][]string{{"", "mean", "sd", "5%", "50%", "95%"}}
+	for _, row := range rows {
+		d := decimals(row)
+		cells = append(cells, []string{row.Name, figure(row.Mean, d), figure(row.SD, d), figure(row.Q5, d), figure(row.Q50, d), figure(row.Q95, d)})
+	}
+	writeEstimates(&b, w, cells)
+	writeFindings(&b, j.Findings, lineWidth(w))
+	b.WriteString("\n")
+	for _, line := range lines {
+		writeParagraph(&b, "", line, lineWidth(w))
+	}
+	for _, file := range j.Files {
+		b.WriteString("Draws: " + file + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeEstimates writes a table, the first row of which is its head; a terminal is not
+// shown more than maxRows.
+func writeEstimates(b *strings.Builder, w io.Writer, cells [][]string) {
+	_, _, terminal := terminalSize(w)
+	hidden := 0
+	if terminal && len(cells) > maxRows {
+		hidden = len(cells) - maxRows
+		cells = cells[:maxRows]
+	}
+	widths := make([]int, len(cells[0]))
+	for _, row := range cells {
+		for c, text := range row {
+			widths[c] = max(widths[c], len([]rune(text)))
+		}
+	}
+	for _, row := range cells {
+		line := fmt.Sprintf("%-*s", widths[0], row[0])
+		for c := 1; c < len(row); c++ {
+			line += fmt.Sprintf("  %*s", widths[c], row[c])
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	if hidden > 0 {
+		fmt.Fprintf(b, "… and %d more: pipe the output (| less) to see all, or use --json or --out.\n", hidden)
+	}
+	b.WriteString("\n")
+}
+
+// lineWidth is how long lines of text may be.
+func lineWidth(w io.Writer) int {
+	if width, _, ok := terminalSize(w); ok {
+		return width
+	}
+	return 100
+}
+
+// closeness puts k into words.
+func closeness(k float64) string {
+	if math.IsInf(k, -1) {
+		return "The approximation is exact, to rounding."
+	}
+	return fmt.Sprintf("Pareto k %.2g.", k)
+}
+
+// showRejections tells what the model has rejected.
+func (a *approximation) showRejections(all []infer.Rejection, evaluations int64) {
+	if a.quiet || len(all) == 0 {
+		return
+	}
+	total := 0
+	for _, r := range all {
+		total += r.Count
+	}
+	fmt.Fprintf(a.stderr, "The model rejected %d of %d evaluations (harmless if few):\n", total, evaluations)
+	slices.SortStableFunc(all, func(x, y infer.Rejection) int { return y.Count - x.Count })
+	for _, r := range all[:min(5, len(all))] {
+		fmt.Fprintf(a.stderr, "  %d × %s\n", r.Count, strings.ReplaceAll(r.Message, "\n", "\n      "))
+	}
+}

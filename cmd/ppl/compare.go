@@ -1,0 +1,196 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl/criticise"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/psis"
+)
+
+// comparing is a run of compare.
+type comparing struct {
+	criticised
+	likelihood
+	json bool
+}
+
+// comparedJSON is a model in what compare prints with --json; a stable format.
+type comparedJSON struct {
+	Model  string     `json:"model"`
+	ELPD   estimateOf `json:"elpd"`
+	Diff   estimateOf `json:"elpd_diff"`
+	PWorse number     `json:"p_worse"`
+	Weight number     `json:"stacking_weight"`
+}
+
+// comparisonJSON is all of it.
+type comparisonJSON struct {
+	Method       string             `json:"method"`
+	Observations int                `json:"observations"`
+	Models       []comparedJSON     `json:"models"`
+	Findings     []diagnose.Finding `json:"findings"`
+}
+
+// predictions are those of one model.
+type predictions struct {
+	name   string
+	method string
+	names  []string
+	elpd   []float64
+	bad    int
+}
+
+func compareCommand() *cobra.Command {
+	var o comparing
+	cmd := &cobra.Command{
+		Use:   "compare DIR DIR…",
+		Short: "Compare how well models predict the same data",
+		Long: `Compares models by their expected log predictive density, the best first: the
+differences with their standard errors, the probability that a model is worse than
+the best if that difference is normal, and the weights of the models in the mixture of
+their predictive distributions that predicts best (stacking).
+
+DIR is the folder of a run, whose leave-one-out cross-validation is computed (ppl loo),
+or a file with the result of ppl loo --json or ppl cv --json. All must be about the same
+observations.`,
+		Example: `  ppl compare pooled partial separate
+  ppl cv m1.stan -d d.json --json > m1.json; ppl cv m2.stan -d d.json --json > m2.json; ppl compare m1.json m2.json`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return usagef("there must be at least two models to compare")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+	}
+	o.criticised.flags(cmd)
+	o.likelihood.flags(cmd)
+	f := cmd.Flags()
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress and no warnings on stderr")
+	f.BoolVar(&o.json, "json", false, "print the result as JSON")
+	f.SetNormalizeFunc(dashes)
+	return cmd
+}
+
+func (o *comparing) run(cmd *cobra.Command, args []string) error {
+	memory, err := o.bytes()
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	var all []predictions
+	for _, arg := range args {
+		p := predictions{name: filepath.Base(filepath.Clean(arg))}
+		if strings.EqualFold(filepath.Ext(arg), ".json") {
+			j, err := readPredictions(arg)
+			if err != nil {
+				return err
+			}
+			p.name, p.method, p.names = strings.TrimSuffix(p.name, filepath.Ext(p.name)), j.Method, j.Pointwise.Name
+			for i, v := range j.Pointwise.ELPD {
+				p.elpd = append(p.elpd, float64(v))
+				if i < len(j.Pointwise.ParetoK) && float64(j.Pointwise.ParetoK[i]) > float64(j.Limit) {
+					p.bad++
+				}
+			}
+		} else {
+			fit, err := o.read([]string{arg}, cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			l, err := fit.LogLik(o.LogLikOptions)
+			if err != nil {
+				return fmt.Errorf("%s: %w", arg, err)
+			}
+			r, err := l.LOO(ctx, memory)
+			if err != nil {
+				return ended(ctx, cmd.ErrOrStderr(), fmt.Errorf("%s: %w", arg, err))
+			}
+			p.method, p.names, p.elpd, p.bad = "loo", l.Names, r.ELPD, len(r.Bad())
+		}
+		all = append(all, p)
+	}
+	var pointwise [][]float64
+	for _, p := range all {
+		pointwise = append(pointwise, p.elpd)
+	}
+	c, err := criticise.Compare(pointwise)
+	if err != nil {
+		for i, p := range all {
+			err = fmt.Errorf("%w\nmodel %d is %s", err, i+1, p.name)
+		}
+		return err
+	}
+	findings := comparisonFindings(all, c)
+	if o.json {
+		j := comparisonJSON{Method: all[0].method, Observations: len(all[0].elpd), Findings: findings}
+		for _, m := range c {
+			j.Models = append(j.Models, comparedJSON{all[m.Model].name, estimateOf{number(m.ELPD.Value), number(m.ELPD.SE)},
+				estimateOf{number(m.Diff.Value), number(m.Diff.SE)}, number(m.PWorse), number(m.Weight)})
+		}
+		return writeJSON(cmd.OutOrStdout(), j)
+	}
+	var b strings.Builder
+	cells := [][]string{{"", "elpd_diff", "se_diff", "p_worse", "elpd", "se", "weight"}}
+	for _, m := range c {
+		cells = append(cells, []string{all[m.Model].name, figure(m.Diff.Value, 1), figure(m.Diff.SE, 1), fixed(m.PWorse, 2),
+			figure(m.ELPD.Value, 1), figure(m.ELPD.SE, 1), fixed(m.Weight, 3)})
+	}
+	writeEstimates(&b, cmd.OutOrStdout(), cells)
+	writeFindings(&b, findings, lineWidth(cmd.OutOrStdout()))
+	_, err = io.WriteString(cmd.OutOrStdout(), b.String())
+	return err
+}
+
+// comparisonFindings says what to mind.
+func comparisonFindings(all []predictions, c []criticise.Compared) []diagnose.Finding {
+	findings := []diagnose.Finding{}
+	for _, p := range all[1:] {
+		if p.method != all[0].method {
+			findings = append(findings, diagnose.Finding{Code: "methods", Severity: diagnose.Problem,
+				Summary: fmt.Sprintf("%s was judged by %s, %s by %s.", all[0].name, all[0].method, p.name, p.method),
+				Advice:  "Judge all models in the same way."})
+		}
+		if !slices.Equal(p.names, all[0].names) {
+			findings = append(findings, diagnose.Finding{Code: "observations", Severity: diagnose.Problem,
+				Summary: fmt.Sprintf("The observations of %s and of %s have different names: %s … and %s ….", all[0].name, p.name, first(all[0].names), first(p.names)),
+				Advice:  "Make sure that they are the same data in the same order, on the same scale: densities of log(y) and of y cannot be compared."})
+		}
+	}
+	for _, p := range all {
+		if p.bad > 0 {
+			findings = append(findings, diagnose.Finding{Code: "pareto-k", Severity: diagnose.Problem,
+				Summary: fmt.Sprintf("%s: %d of %d observations have a Pareto k that is too large (%.2g for many draws).", p.name, p.bad, len(p.elpd), psis.Limit(1<<20)),
+				Advice:  "Its estimate may be too optimistic: ppl loo --exact, or ppl cv, for all models."})
+		}
+	}
+	if n := len(all[0].elpd); n < 100 {
+		findings = append(findings, diagnose.Finding{Code: "few-observations", Severity: diagnose.Note,
+			Summary: fmt.Sprintf("There are only %d observations: the standard errors of the differences are too small.", n),
+			Advice:  "Take differences of less than a few standard errors as none."})
+	}
+	for _, m := range c[1:] {
+		if math.Abs(m.Diff.Value) < 4 {
+			findings = append(findings, diagnose.Finding{Code: "small-difference", Severity: diagnose.Note,
+				Summary: fmt.Sprintf("%s predicts as well as %s: the difference is less than 4.", all[m.Model].name, all[c[0].Model].name),
+				Advice:  "Choose by other reasons, or average them by the weights."})
+		}
+	}
+	return findings
+}
+
+func first(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return names[0]
+}

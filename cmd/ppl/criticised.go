@@ -1,0 +1,87 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl"
+)
+
+// criticised is the options of the commands that judge a model by its draws.
+type criticised struct{ fitInput }
+
+// flags declares --model, and --data with what goes with it.
+func (c *criticised) flags(cmd *cobra.Command) {
+	cmd.Flags().SortFlags = false
+	cmd.Flags().StringVar(&c.model, "model", "", "`file` of the model, for CSV files, which do not keep it")
+	c.input.flags(cmd)
+}
+
+// read reads one run, with the model and the data that belong to it.
+func (c *criticised) read(args []string, stderr io.Writer) (*ppl.Fit, error) {
+	runs, err := runsOf(args)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(runs) == 0:
+		return nil, usagef("DIR is missing: the folder of a run, or CSV files")
+	case len(runs) > 1:
+		return nil, usagef("unexpected argument %q: one folder, or the CSV files of one run", args[1])
+	}
+	fit, err := openFit(runs[0])
+	if err != nil {
+		return nil, err
+	}
+	_, err = c.posterior(fit, stderr)
+	return fit, err
+}
+
+// writePointwise writes columns to a CSV file with a header.
+func writePointwise(path string, names []string, header []string, columns ...[]float64) error {
+	var b strings.Builder
+	b.WriteString("observation," + strings.Join(header, ",") + "\n")
+	for i, name := range names {
+		fmt.Fprintf(&b, "%q", name)
+		for _, c := range columns {
+			fmt.Fprintf(&b, ",%.10g", c[i])
+		}
+		b.WriteString("\n")
+	}
+	if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
+		return fmt.Errorf("--pointwise: %w", err)
+	}
+	return nil
+}
+
+// numbersOf converts a slice for JSON.
+func numbersOf(values []float64) []number {
+	out := make([]number, len(values))
+	for i, v := range values {
+		out[i] = number(v)
+	}
+	return out
+}
+
+// UnmarshalJSON implements json.Unmarshaler, for what this program has written.
+func (n *number) UnmarshalJSON(text []byte) error {
+	var f float64
+	if err := json.Unmarshal(text, &f); err == nil {
+		*n = number(f)
+		return nil
+	}
+	var s string
+	if err := json.Unmarshal(text, &s); err != nil {
+		return err
+	}
+	if _, err := fmt.Sscan(s, &f); err != nil {
+		return err
+	}
+	*n = number(f)
+	return nil
+}

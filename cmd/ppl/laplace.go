@@ -1,0 +1,188 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/optimize"
+)
+
+// laplacing is a run of laplace.
+type laplacing struct {
+	approximation
+	mode       string
+	noJacobian bool
+	draws      int
+	noLP       bool
+}
+
+// laplaceJSON is the details of laplace with --json; a stable format.
+type laplaceJSON struct {
+	Mode         []exact   `json:"mode"` // unconstrained
+	LogDensity   exact     `json:"lp_mode"`
+	GradientNorm number    `json:"gradient_norm"`
+	Hessian      [][]exact `json:"hessian"`
+	Exact        bool      `json:"exact_hessian"`
+}
+
+func laplaceCommand() *cobra.Command {
+	var o laplacing
+	cmd := &cobra.Command{
+		Use:   "laplace MODEL --data FILE",
+		Short: "Draw from the normal approximation at the mode",
+		Long: `Draws from the normal distribution of the unconstrained parameters that has the
+posterior's mode and its curvature there, which is computed exactly.
+
+The mode comes from --mode, the folder or the CSV file of ppl optimize --jacobian,
+or parameters as JSON; without it, it is looked for. Each draw has its log density
+(log_p__) and that of the approximation (log_q__), and the Pareto k of their
+differences says how close the approximation is.`,
+		Example: `  ppl laplace m.model -d d.json --draws 4000
+  ppl optimize m.model -d d.json --jacobian --out mode && ppl laplace m.model -d d.json --mode mode`,
+		Args: arguments("MODEL"),
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
+	}
+	o.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.mode, "mode", "", "the `mode`: a folder or CSV file of ppl optimize, or parameters as JSON")
+	f.BoolVar(&o.noJacobian, "no-jacobian", false, "leave out the log Jacobians of constrained parameters; for a mode found without")
+	f.IntVar(&o.draws, "draws", 1000, "number of draws")
+	f.BoolVar(&o.noLP, "no-lp", false, "do not compute the log density of the draws")
+	return cmd
+}
+
+func (o *laplacing) run(cmd *cobra.Command, model string) error {
+	if o.draws < 1 {
+		return usagef("--draws must be at least 1, but is %d", o.draws)
+	}
+	o.input.noJacobian = o.noJacobian
+	l, err := o.begin(cmd, model)
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	var mode []float64
+	if o.mode == "" {
+		mode, err = o.modeOf(ctx, l.posterior)
+	} else {
+		mode, err = o.readMode(l.posterior)
+	}
+	if err != nil {
+		return o.interrupted(ctx, err)
+	}
+	r, err := optimize.Laplace(ctx, l.posterior, mode, infer.Stream(o.seed, 1, "laplace", 0), optimize.LaplaceOptions{Draws: o.draws, NoLogDensity: o.noLP})
+	var no *optimize.MaximumError
+	if errors.As(err, &no) {
+		return fmt.Errorf("there is no normal approximation: the second derivative along a direction that is mostly %s is %.3g, not negative, so the point is no maximum.\n"+
+			"Give a maximum by --mode (found with --jacobian), start elsewhere, or use ppl pathfinder", ppl.DisplayName(l.posterior.UnconstrainedNames()[no.Coordinate]), no.Curvature)
+	}
+	if err != nil {
+		return o.interrupted(ctx, err)
+	}
+	return o.finish(cmd, l, r)
+}
+
+func (o *laplacing) finish(cmd *cobra.Command, l *loaded, r *optimize.LaplaceResult) error {
+	res := o.generate(l.posterior, r.Points)
+	path, err := o.write(l, ppl.CSVOptions{
+		Method: method("laplace", option("mode", o.mode, ""), option("jacobian", !o.noJacobian, true), option("draws", o.draws, 1000),
+			option("calculate_lp", !o.noLP, true)),
+		Statistics: []string{"log_p__", "log_q__"},
+	}, pairs(r.LogP, r.LogQ), res.rows, nil, nil)
+	if err != nil {
+		return err
+	}
+	o.showRejections(r.Rejections, r.Evaluations)
+	norm := r.GradientNorm()
+	k := math.NaN()
+	var findings []diagnose.Finding
+	if !o.noLP {
+		_, k = r.Weights()
+		findings = ppl.JudgeApproximation(len(r.Points), k)
+	}
+	if gain := r.Gain(); gain > 1e-3 {
+		findings = append(findings, diagnose.Finding{Code: "no-mode", Severity: diagnose.Problem,
+			Summary: fmt.Sprintf("The point is not the mode: the log density is %.3g higher at the maximum of the approximation.", gain),
+			Advice:  "Find the mode of the unconstrained parameters: ppl optimize --jacobian, or leave --mode out."})
+	}
+	d := l.posterior.Dim()
+	details := laplaceJSON{Mode: exacts(r.Mode), LogDensity: exact(r.LogDensity), GradientNorm: number(norm), Exact: r.Exact, Hessian: [][]exact{}}
+	for i := range d {
+		details.Hessian = append(details.Hessian, exacts(r.Hessian[i*d:(i+1)*d]))
+	}
+	j := approximationJSON{Method: "laplace", ParetoK: number(k), Evaluations: r.Evaluations, Findings: findings, Details: details}
+	if path != "" {
+		j.Files = []string{path}
+	}
+	how := "exact second derivatives"
+	if !r.Exact {
+		how = "second derivatives by differences of the gradient, as the model has no exact ones"
+	}
+	lines := []string{fmt.Sprintf("Log density at the mode %.6g, %s, %d draws, %s.", r.LogDensity, how, len(r.Points), short(time.Since(o.started)))}
+	if !o.noLP {
+		lines[0] += " " + closeness(k)
+	}
+	return o.report(cmd.OutOrStdout(), res, j, lines)
+}
+
+// pairs are rows of two columns.
+func pairs(a, b []float64) [][]float64 {
+	rows := make([][]float64, len(a))
+	for i := range a {
+		rows[i] = []float64{a[i], b[i]}
+	}
+	return rows
+}
+
+// readMode reads --mode.
+func (o *laplacing) readMode(p *ppl.Posterior) ([]float64, error) {
+	path := o.mode
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		record, err := ppl.ReadRecord(path)
+		if err != nil {
+			return nil, fmt.Errorf("--mode %s: the folder holds no optimum: %w", o.mode, err)
+		}
+		name := record.Name
+		if name == "" {
+			name = modelName(record.Model)
+		}
+		path = filepath.Join(path, name+"_1.csv")
+	}
+	var values any
+	switch {
+	case strings.HasPrefix(strings.TrimSpace(path), "{"):
+		values = ppl.JSON(path)
+	case strings.EqualFold(filepath.Ext(path), ".csv"):
+		last, err := lastDraw(path)
+		if err != nil {
+			return nil, fmt.Errorf("--mode: %w", err)
+		}
+		values = last
+	default:
+		if _, err := os.Stat(path); err != nil {
+			return nil, fmt.Errorf("--mode %s: neither a folder nor a file nor parameters as JSON", o.mode)
+		}
+		values = ppl.JSONFile(path)
+	}
+	x, err := p.Unconstrain(values)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range x {
+		if v != v {
+			return nil, fmt.Errorf("--mode %s: there is no value of %s", o.mode, ppl.DisplayName(p.UnconstrainedNames()[i]))
+		}
+	}
+	return x, nil
+}

@@ -1,0 +1,379 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/criticise"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/psis"
+)
+
+// estimateOf is a sum over observations with its standard error, in JSON.
+type estimateOf struct {
+	Estimate number `json:"estimate"`
+	SE       number `json:"se"`
+}
+
+func estimated(values []float64) estimateOf {
+	e := criticise.Sum(values)
+	return estimateOf{number(e.Value), number(e.SE)}
+}
+
+// pointwiseJSON is figures by observation.
+type pointwiseJSON struct {
+	Name    []string `json:"name"`
+	ELPD    []number `json:"elpd"`
+	MCSE    []number `json:"mcse"`
+	P       []number `json:"p,omitempty"`
+	ParetoK []number `json:"pareto_k,omitempty"`
+	ESS     []number `json:"ess,omitempty"`
+	WAIC    []number `json:"elpd_waic,omitempty"`
+}
+
+// looJSON is what loo and cv print with --json, which compare reads; a stable format.
+type looJSON struct {
+	Method       string                `json:"method"`
+	Draws        int                   `json:"draws"`
+	Observations int                   `json:"observations"`
+	Source       string                `json:"source"`
+	Estimates    map[string]estimateOf `json:"estimates"`
+	MCSE         number                `json:"mcse"`
+	Limit        number                `json:"pareto_k_limit"`
+	Refitted     []string              `json:"refitted"`
+	Pointwise    pointwiseJSON         `json:"pointwise"`
+	Findings     []diagnose.Finding    `json:"findings"`
+}
+
+// judging is a run of loo.
+type judging struct {
+	criticised
+	likelihood
+	exact     bool
+	pointwise string
+	json      bool
+}
+
+// likelihood is the options about the log likelihoods of observations.
+type likelihood struct {
+	ppl.LogLikOptions
+	memory string
+}
+
+func (l *likelihood) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&l.Name, "log-lik", "", "`name` of the generated quantity that has the log likelihoods (default: log_lik if\nthere is one, else derived from the statements on data)")
+	f.BoolVar(&l.Derive, "derive", false, "derive the log likelihoods even if there is a log_lik")
+	f.StringVar(&l.By, "by", "", "data with a group for each observation: groups are left out, not observations")
+	f.StringVar(&l.memory, "memory", "1GiB", "how much memory may be used for them")
+}
+
+// bytes reads --memory.
+func (l *likelihood) bytes() (int, error) {
+	text := strings.ToLower(strings.TrimSpace(l.memory))
+	text = strings.TrimSuffix(strings.TrimSuffix(text, "b"), "i")
+	unit := 1.0
+	if n := len(text); n > 0 {
+		if at := strings.IndexByte("kmgt", text[n-1]); at >= 0 {
+			unit, text = math.Pow(1024, float64(at+1)), text[:n-1]
+		}
+	}
+	var v float64
+	if _, err := fmt.Sscanf(text+" ", "%g ", &v); err != nil || !(v*unit >= 1<<20) || v*unit > 1<<50 {
+		return 0, usagef("--memory must be a size such as 500MB or 2GiB, at least 1MiB, but is %s", l.memory)
+	}
+	return int(v * unit), nil
+}
+
+func looCommand() *cobra.Command {
+	var o judging
+	cmd := &cobra.Command{
+		Use:   "loo DIR",
+		Short: "Estimate how well a model predicts, by leave-one-out cross-validation",
+		Long: `Estimates the expected log predictive density of new data from the draws of a run:
+leave-one-out cross-validation by Pareto smoothed importance sampling (PSIS-LOO),
+and WAIC beside it. DIR is the folder of a run with --out; or CSV files, with --model
+and --data.
+
+The log likelihoods of observations follow from the model's statements on data, such
+as y ~ normal(mu, sigma); a generated quantity log_lik is used if there is one.
+
+An observation whose Pareto k is too large cannot be left out by weighting draws:
+--exact fits the model again without each of these.`,
+		Example: `  ppl run m.model -d d.json --out fit && ppl loo fit
+  ppl loo fit --by school --pointwise loo.csv
+  ppl loo fit_1.csv fit_2.csv --model m.stan --data d.json`,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+	}
+	o.criticised.flags(cmd)
+	o.likelihood.flags(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&o.exact, "exact", false, "fit the model again without each observation whose Pareto k is too large")
+	f.StringVar(&o.pointwise, "pointwise", "", "write the figures of each observation to this CSV `file`")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress and no warnings on stderr")
+	f.BoolVar(&o.json, "json", false, "print the result as JSON")
+	f.SetNormalizeFunc(dashes)
+	return cmd
+}
+
+func (o *judging) run(cmd *cobra.Command, args []string) error {
+	memory, err := o.bytes()
+	if err != nil {
+		return err
+	}
+	// What is kept of the draws is most of the memory, and lives long: the collector is
+	// not to wait until there is twice as much.
+	debug.SetMemoryLimit(int64(memory) + int64(memory)/2)
+	fit, err := o.read(args, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	l, err := fit.LogLik(o.LogLikOptions)
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	r, err := l.LOO(ctx, memory)
+	if err != nil {
+		return ended(ctx, cmd.ErrOrStderr(), err)
+	}
+	var refitted []string
+	if o.exact {
+		if refitted, err = o.refit(ctx, cmd.ErrOrStderr(), fit, l, r); err != nil {
+			return ended(ctx, cmd.ErrOrStderr(), err)
+		}
+	}
+	if o.pointwise != "" {
+		if err := writePointwise(o.pointwise, l.Names, []string{"elpd_loo", "mcse_elpd_loo", "p_loo", "pareto_k", "ess", "elpd_waic", "p_waic"},
+			r.ELPD, r.MCSE, r.P, r.K, r.ESS, r.WAIC, r.PWAIC); err != nil {
+			return err
+		}
+	}
+	findings := looFindings(l, r, args[0])
+	for i, name := range l.Names {
+		const vague = 0.3
+		if slices.Contains(refitted, name) && !(r.MCSE[i] <= vague) {
+			findings = append(findings, diagnose.Finding{Code: "refit-mcse", Severity: diagnose.Problem,
+				Summary: fmt.Sprintf("The density of %s is uncertain without it, too: its logarithm, %.4g, has a Monte Carlo standard error of %.2g.", name, r.ELPD[i], r.MCSE[i]),
+				Advice:  "The model gives it next to no probability. That it is very bad there is certain, how bad is not."})
+		}
+	}
+	if method := fit.Approximate(); method != "" {
+		findings = append(findings, diagnose.Finding{Code: "approximation", Severity: diagnose.Problem,
+			Summary: "The draws are those of an approximation (" + method + "), whose error is not accounted for.",
+			Advice:  "Take the figures as a first look, and sample by ppl run."})
+	}
+	if o.json {
+		return writeJSON(cmd.OutOrStdout(), newLooJSON(l, r, refitted, findings))
+	}
+	return showLoo(cmd.OutOrStdout(), l, r, refitted, findings)
+}
+
+// ended turns an error that comes of Ctrl-C into the exit code.
+func ended(ctx context.Context, stderr io.Writer, err error) error {
+	if err != nil && ctx.Err() != nil {
+		fmt.Fprintln(stderr, "Interrupted.")
+		return exitCode(exitInterrupted)
+	}
+	return err
+}
+
+// refit computes the predictive densities of the bad observations exactly.
+func (o *judging) refit(ctx context.Context, stderr io.Writer, fit *ppl.Fit, l *ppl.LogLik, r *criticise.Result) ([]string, error) {
+	bad := r.Bad()
+	if len(bad) == 0 {
+		return nil, nil
+	}
+	h, options, err := holdout(fit)
+	if err != nil {
+		return nil, fmt.Errorf("--exact: %w", err)
+	}
+	out := func(i int) []int { return []int{i} }
+	if o.By != "" {
+		groups, _, err := h.Groups(o.By)
+		if err != nil {
+			return nil, fmt.Errorf("--exact: %w", err)
+		}
+		out = func(i int) []int { return groups[i] }
+	} else if h.N != l.Observations() {
+		return nil, fmt.Errorf("--exact: there are %d rows of %s, but %d observations: they cannot be left out one by one", h.N, h.Variable, l.Observations())
+	}
+	var names []string
+	for n, i := range bad {
+		if !o.quiet {
+			fmt.Fprintf(stderr, "Fit %d of %d: without %s\n", n+1, len(bad), l.Names[i])
+		}
+		held, err := h.Without(ctx, out(i), nil, options)
+		if err != nil {
+			return nil, err
+		}
+		elpd, mcse := jointELPD(held)
+		r.Replace(i, elpd, mcse)
+		names = append(names, l.Names[i])
+	}
+	return names, nil
+}
+
+// jointELPD is the log predictive density of all observations held out, together.
+func jointELPD(held *ppl.HeldOut) (elpd, mcse float64) {
+	sum := slices.Clone(held.LogLik[0])
+	for _, column := range held.LogLik[1:] {
+		for s, v := range column {
+			sum[s] += v
+		}
+	}
+	return (&ppl.HeldOut{LogLik: [][]float64{sum}}).ELPD(0)
+}
+
+// holdout prepares refits as the fit was made.
+func holdout(fit *ppl.Fit) (*ppl.Holdout, ppl.Options, error) {
+	var o ppl.Options
+	m, err := fit.Model()
+	if err != nil {
+		return nil, o, err
+	}
+	values, err := fit.Data()
+	if err != nil {
+		return nil, o, err
+	}
+	c := fit.Config()
+	bind := ppl.BindOptions{Seed: c.Seed}
+	if record := fit.Record(); record != nil {
+		bind.Seed, bind.StanCompat = record.Seed, record.StanCompat
+	}
+	h, err := m.Holdout(values, bind)
+	if err != nil {
+		return nil, o, err
+	}
+	o = ppl.Options{Chains: max(c.Chains, 1), Warmup: c.Warmup, Draws: fit.Draws.Len(0) * max(c.Thin, 1), Thin: c.Thin, Seed: c.Seed, Sampler: c.Sampler}
+	return h, o, nil
+}
+
+// looFindings says what is wrong with the estimates.
+func looFindings(l *ppl.LogLik, r *criticise.Result, dir string) []diagnose.Finding {
+	findings := []diagnose.Finding{}
+	limit := psis.Limit(r.Draws)
+	if bad := r.Bad(); len(bad) > 0 {
+		shown := ""
+		for n, i := range bad[:min(5, len(bad))] {
+			if n > 0 {
+				shown += ", "
+			}
+			shown += fmt.Sprintf("%s (%.2g)", l.Names[i], r.K[i])
+		}
+		if len(bad) > 5 {
+			shown += ", …"
+		}
+		findings = append(findings, diagnose.Finding{Code: "pareto-k", Severity: diagnose.Problem,
+			Summary: fmt.Sprintf("%d of %d observations have a Pareto k above %.2g: %s. Their estimates cannot be relied on.", len(bad), len(r.K), limit, shown),
+			Advice:  "Look at these observations: the model finds them surprising. ppl loo " + dir + " --exact fits the model again without each; ppl cv " + dir + " uses larger folds."})
+	}
+	for _, left := range l.Left {
+		findings = append(findings, diagnose.Finding{Code: "left-out", Severity: diagnose.Problem,
+			Summary: "Not part of the log likelihood: " + left.String() + ".",
+			Advice:  "Compute a log_lik of your own in generated quantities that has it, if it is about the data."})
+	}
+	if high := slices.MaxFunc(append(slices.Clone(r.PWAIC), 0), func(a, b float64) int {
+		switch {
+		case a < b || math.IsNaN(a):
+			return -1
+		case a > b:
+			return 1
+		}
+		return 0
+	}); high > 0.4 && len(findings) == 0 {
+		n := 0
+		for _, p := range r.PWAIC {
+			if p > 0.4 {
+				n++
+			}
+		}
+		findings = append(findings, diagnose.Finding{Code: "p-waic", Severity: diagnose.Note,
+			Summary: fmt.Sprintf("WAIC is not to be relied on: %d of %d observations have a p_waic above 0.4.", n, len(r.PWAIC)),
+			Advice:  "Use elpd_loo."})
+	}
+	return findings
+}
+
+func twice(values []float64) []float64 {
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = -2 * v
+	}
+	return out
+}
+
+// totalMCSE is the Monte Carlo standard error of the sum.
+func totalMCSE(r *criticise.Result) float64 {
+	sum := 0.0
+	for _, v := range r.MCSE {
+		sum += v * v
+	}
+	return math.Sqrt(sum)
+}
+
+func newLooJSON(l *ppl.LogLik, r *criticise.Result, refitted []string, findings []diagnose.Finding) looJSON {
+	return looJSON{Method: "loo", Draws: r.Draws, Observations: len(r.ELPD), Source: l.Source,
+		Estimates: map[string]estimateOf{
+			"elpd_loo": estimated(r.ELPD), "p_loo": estimated(r.P), "looic": estimated(twice(r.ELPD)),
+			"elpd_waic": estimated(r.WAIC), "p_waic": estimated(r.PWAIC), "waic": estimated(twice(r.WAIC)),
+		},
+		MCSE: number(totalMCSE(r)), Limit: number(psis.Limit(r.Draws)), Refitted: notNil(refitted), Findings: findings,
+		Pointwise: pointwiseJSON{Name: l.Names, ELPD: numbersOf(r.ELPD), MCSE: numbersOf(r.MCSE), P: numbersOf(r.P), ParetoK: numbersOf(r.K), ESS: numbersOf(r.ESS), WAIC: numbersOf(r.WAIC)},
+	}
+}
+
+func showLoo(w io.Writer, l *ppl.LogLik, r *criticise.Result, refitted []string, findings []diagnose.Finding) error {
+	var b strings.Builder
+	what := "observations"
+	if len(l.Names) > 0 && strings.Contains(l.Names[0], " = ") {
+		what = "groups"
+	}
+	writeParagraph(&b, "", fmt.Sprintf("%d draws, %d %s; log likelihood %s.", r.Draws, len(r.ELPD), what, l.Source), lineWidth(w))
+	b.WriteString("\n")
+	cells := [][]string{{"", "estimate", "se"}}
+	for _, row := range []struct {
+		name   string
+		values []float64
+	}{{"elpd_loo", r.ELPD}, {"p_loo", r.P}, {"looic", twice(r.ELPD)}, {"elpd_waic", r.WAIC}, {"p_waic", r.PWAIC}, {"waic", twice(r.WAIC)}} {
+		e := criticise.Sum(row.values)
+		cells = append(cells, []string{row.name, figure(e.Value, 1), figure(e.SE, 1)})
+	}
+	writeEstimates(&b, w, cells)
+	if e := totalMCSE(r); !math.IsNaN(e) {
+		writeParagraph(&b, "", fmt.Sprintf("Monte Carlo standard error of elpd_loo: %s.", figure(e, 2)), lineWidth(w))
+	}
+	if len(refitted) > 0 {
+		writeParagraph(&b, "", fmt.Sprintf("Fitted again without: %s.", strings.Join(refitted, ", ")), lineWidth(w))
+	}
+	if bad := len(r.Bad()); bad == 0 && len(r.K) > 0 {
+		writeParagraph(&b, "", fmt.Sprintf("All Pareto k are at most %.2g (largest: %.2g).", psis.Limit(r.Draws), slices.Max(r.K)), lineWidth(w))
+	}
+	writeFindings(&b, findings, lineWidth(w))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// readPredictions reads a saved result of loo or cv.
+func readPredictions(path string) (*looJSON, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	j := &looJSON{}
+	if err := json.Unmarshal(text, j); err != nil || len(j.Pointwise.ELPD) == 0 {
+		return nil, fmt.Errorf("%s holds no result of ppl loo --json or ppl cv --json", path)
+	}
+	return j, nil
+}

@@ -1,0 +1,359 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/draws"
+	"github.com/ppl-lang/ppl/infer/optimize"
+)
+
+// climbing is the options of L-BFGS that optimize and pathfinder share.
+type climbing struct{ optimize.Options }
+
+func (c *climbing) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.IntVar(&c.History, "history-size", 5, "steps that L-BFGS remembers")
+	f.Float64Var(&c.InitAlpha, "init-alpha", 1e-3, "first step of the first line search")
+	f.Float64Var(&c.TolObj, "tol-obj", 1e-12, "end where the log density changes by less")
+	f.Float64Var(&c.TolRelObj, "tol-rel-obj", 1e4, "end where its relative change is below that many 2⁻⁵²")
+	f.Float64Var(&c.TolGrad, "tol-grad", 1e-8, "end where the norm of the gradient is below")
+	f.Float64Var(&c.TolRelGrad, "tol-rel-grad", 1e7, "end where the gradient along the next step, relative to the log density, is below\nthat many 2⁻⁵²")
+	f.Float64Var(&c.TolParam, "tol-param", 1e-8, "end where the unconstrained parameters change by less")
+}
+
+// settled gives the options with a tolerance of 0 meaning what it says: the package
+// takes 0 for the default.
+func (c climbing) settled() (optimize.Options, error) {
+	o := c.Options
+	for _, t := range []struct {
+		name string
+		v    *float64
+	}{{"tol-obj", &o.TolObj}, {"tol-rel-obj", &o.TolRelObj}, {"tol-grad", &o.TolGrad}, {"tol-rel-grad", &o.TolRelGrad}, {"tol-param", &o.TolParam}} {
+		if !(*t.v >= 0) {
+			return o, usagef("--%s must not be negative, but is %v", t.name, *t.v)
+		}
+		if *t.v == 0 {
+			*t.v = -1
+		}
+	}
+	switch {
+	case o.History < 1:
+		return o, usagef("--history-size must be at least 1, but is %d", o.History)
+	case !(o.InitAlpha > 0) || math.IsInf(o.InitAlpha, 1):
+		return o, usagef("--init-alpha must be positive, but is %v", o.InitAlpha)
+	}
+	return o, nil
+}
+
+// settings states them in the header of a file.
+func (c climbing) settings() []draws.Setting {
+	return []draws.Setting{
+		option("init_alpha", c.InitAlpha, 1e-3), option("tol_obj", c.TolObj, 1e-12), option("tol_rel_obj", c.TolRelObj, 1e4),
+		option("tol_grad", c.TolGrad, 1e-8), option("tol_rel_grad", c.TolRelGrad, 1e7), option("tol_param", c.TolParam, 1e-8),
+		option("history_size", c.History, 5),
+	}
+}
+
+// optimizing is a run of optimize.
+type optimizing struct {
+	approximation
+	climbing
+	algorithm      string
+	jacobian       bool
+	iterations     int
+	saveIterations bool
+	refresh        int
+}
+
+// optimumJSON is what optimize prints with --json; a stable format.
+type optimumJSON struct {
+	Method        string             `json:"method"`
+	Algorithm     string             `json:"algorithm"`
+	Jacobian      bool               `json:"jacobian"`
+	LogDensity    exact              `json:"lp"`
+	Converged     bool               `json:"converged"`
+	Code          int                `json:"code"`
+	Reason        string             `json:"reason"`
+	Iterations    int                `json:"iterations"`
+	Evaluations   int64              `json:"evaluations"`
+	GradientNorm  number             `json:"gradient_norm"`
+	Estimates     []valueJSON        `json:"estimates"`
+	Unconstrained []exact            `json:"unconstrained"`
+	Findings      []diagnose.Finding `json:"findings"`
+	Files         []string           `json:"files"`
+}
+
+// valueJSON is a quantity at a point.
+type valueJSON struct {
+	Name  string `json:"name"`
+	Value exact  `json:"value"`
+}
+
+func optimizeCommand() *cobra.Command {
+	var o optimizing
+	cmd := &cobra.Command{
+		Use:   "optimize MODEL --data FILE",
+		Short: "Find the mode of the posterior",
+		Long: `Climbs to a maximum of the log density and prints the parameters, transformed
+parameters and generated quantities there.
+
+Without --jacobian, the density is that of the parameters as they are declared:
+the maximum is the mode of the posterior, or, without priors, the maximum
+likelihood estimate. With --jacobian, it is that of the unconstrained parameters,
+which is where a normal approximation belongs (ppl laplace).
+
+Algorithms: lbfgs, bfgs, and newton, which uses exact second derivatives. They end
+by the criteria of the options --tol-…, as Stan's do; the last line says which it
+was. With --out, the file has the columns of CmdStan's.`,
+		Example: `  ppl optimize m.model -d d.json
+  ppl optimize m.model -d d.json --jacobian --out mode && ppl laplace m.model -d d.json --mode mode`,
+		Args: arguments("MODEL"),
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
+	}
+	o.approximation.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.algorithm, "algorithm", "lbfgs", "lbfgs, bfgs or newton")
+	f.BoolVar(&o.jacobian, "jacobian", false, "include the log Jacobians of constrained parameters")
+	f.IntVar(&o.iterations, "iter", 2000, "iterations at most")
+	o.climbing.flags(cmd)
+	f.BoolVar(&o.saveIterations, "save-iterations", false, "write each iteration to the CSV file")
+	f.IntVar(&o.refresh, "refresh", 100, "tell of every n-th iteration; 0: of none")
+	return cmd
+}
+
+func (o *optimizing) run(cmd *cobra.Command, model string) error {
+	options, err := o.settled()
+	if err != nil {
+		return err
+	}
+	options.Algorithm, options.Iterations = optimize.Algorithm(o.algorithm), o.iterations
+	if !slices.Contains(optimize.Algorithms(), options.Algorithm) {
+		return usagef("unknown algorithm %q; it can be lbfgs, bfgs or newton", o.algorithm)
+	}
+	if o.iterations < 1 {
+		return usagef("--iter must be at least 1, but is %d", o.iterations)
+	}
+	if options.Algorithm == optimize.Newton && !cmd.Flags().Changed("tol-obj") {
+		options.TolObj = 0 // its own default
+	}
+	o.noJacobian = !o.jacobian
+	l, err := o.begin(cmd, model)
+	if err != nil {
+		return err
+	}
+	start, err := o.start(l.posterior)
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	r, trace, err := o.climb(ctx, l.posterior, start, options)
+	if r == nil {
+		return o.interrupted(ctx, err)
+	}
+	cut := err != nil && ctx.Err() != nil
+	if err != nil && !cut {
+		return err
+	}
+	o.showRejections(r.Rejections, r.Evaluations)
+	if err := o.finish(cmd.OutOrStdout(), l, r, trace, cut); err != nil {
+		return err
+	}
+	switch {
+	case cut:
+		return exitCode(exitInterrupted)
+	case r.Reason == optimize.LineSearchFailed:
+		return exitCode(exitError)
+	}
+	return nil
+}
+
+// climb runs the optimisation and tells of its iterations. Of trace, each row is
+// lp__, converged__ and the point.
+func (o *optimizing) climb(ctx context.Context, p *ppl.Posterior, start []float64, options optimize.Options) (*optimize.Result, [][]float64, error) {
+	var trace [][]float64
+	var last *optimize.Iteration
+	line := func(i *optimize.Iteration) {
+		fmt.Fprintf(o.stderr, " %7d  %12.6g  %12.6g  %12.6g  %10.4g  %10.4g  %7d  %s\n", i.Number, i.LogDensity, i.Step,
+			i.GradientNorm(), i.Alpha, i.Alpha0, i.Evaluations, i.Note)
+	}
+	telling := !o.quiet && o.refresh > 0
+	options.Progress = func(i *optimize.Iteration) {
+		if o.saveIterations {
+			trace = append(trace, append([]float64{i.LogDensity, 0}, i.X...))
+		}
+		if !telling {
+			return
+		}
+		switch {
+		case i.Number == 0:
+			fmt.Fprintf(o.stderr, "Initial log joint probability = %.6g\n    Iter      log prob        ||dx||      ||grad||       alpha      alpha0  # evals  Notes\n", i.LogDensity)
+		case i.Number%o.refresh == 0 || i.Note != "":
+			line(i)
+			last = nil
+		default:
+			c := *i
+			c.Gradient = slices.Clone(i.Gradient)
+			last = &c
+		}
+	}
+	r, err := optimize.Maximize(ctx, p, start, options)
+	if last != nil {
+		line(last)
+	}
+	return r, trace, err
+}
+
+// finish writes the file and prints the result.
+func (o *optimizing) finish(w io.Writer, l *loaded, r *optimize.Result, trace [][]float64, cut bool) error {
+	p := l.posterior
+	if !o.saveIterations || len(trace) == 0 {
+		trace = [][]float64{append([]float64{r.LogDensity, 0}, r.X...)}
+	}
+	trace[len(trace)-1][1] = float64(r.Reason)
+	points, statistics := make([][]float64, len(trace)), make([][]float64, len(trace))
+	for i, row := range trace {
+		statistics[i], points[i] = row[:2], row[2:]
+	}
+	res := o.generate(p, points)
+	algorithm := o.climbing.settings()
+	if o.algorithm != "lbfgs" {
+		algorithm = algorithm[:len(algorithm)-1] // no history
+	}
+	if o.algorithm == "newton" {
+		algorithm = nil
+	}
+	path, err := o.write(l, ppl.CSVOptions{
+		Method: method("optimize", choice("algorithm", o.algorithm, "lbfgs", algorithm...), option("jacobian", o.jacobian, false),
+			option("iter", o.iterations, 2000), option("save_iterations", o.saveIterations, false)),
+		Statistics: []string{"lp__", "converged__"},
+	}, statistics, res.rows, nil, nil)
+	if err != nil {
+		return err
+	}
+	findings := o.findings(p, r, res)
+	values := res.rows[len(res.rows)-1]
+	norm := r.GradientNorm()
+	reason := r.Reason.String()
+	if cut {
+		reason = "Interrupted"
+	}
+	if o.json {
+		j := optimumJSON{Method: "optimize", Algorithm: o.algorithm, Jacobian: o.jacobian, LogDensity: exact(r.LogDensity),
+			Converged: r.Reason.Converged(), Code: int(r.Reason), Reason: reason, Iterations: r.Iterations, Evaluations: r.Evaluations,
+			GradientNorm: number(norm), Unconstrained: exacts(r.X), Findings: findings, Files: []string{}, Estimates: []valueJSON{}}
+		for i, name := range res.names {
+			j.Estimates = append(j.Estimates, valueJSON{name, exact(values[i])})
+		}
+		if path != "" {
+			j.Files = append(j.Files, path)
+		}
+		return writeJSON(w, j)
+	}
+	var b strings.Builder
+	cells := [][]string{{"", "estimate"}, {"lp__", figure(r.LogDensity, -1)}}
+	for i, name := range res.names {
+		cells = append(cells, []string{ppl.DisplayName(name), figure(values[i], -1)})
+	}
+	writeEstimates(&b, w, cells)
+	writeFindings(&b, findings, lineWidth(w))
+	b.WriteString("\n")
+	how := "Optimization terminated normally"
+	if r.Reason == optimize.LineSearchFailed || cut {
+		how = "Optimization terminated with error"
+	}
+	fmt.Fprintf(&b, "%s:\n  %s\n%d iterations, %d evaluations, norm of the gradient %.3g, %s.\n", how, reason,
+		r.Iterations, r.Evaluations, norm, short(time.Since(o.started)))
+	if path != "" {
+		b.WriteString("Estimates: " + path + "\n")
+	}
+	_, err = io.WriteString(w, b.String())
+	return err
+}
+
+// findings says what is wrong with an optimum.
+func (o *optimizing) findings(p *ppl.Posterior, r *optimize.Result, res *result) []diagnose.Finding {
+	findings := []diagnose.Finding{}
+	if !r.Reason.Converged() && r.Reason != 0 {
+		findings = append(findings, diagnose.Finding{Code: "not-converged", Severity: diagnose.Problem,
+			Summary: "The optimisation has not converged: " + r.Reason.String() + ".",
+			Advice:  "Allow more iterations (--iter), try other starting points (--init, --seed) or --algorithm newton. A density that grows without bound, as that of a hierarchical scale can, has no maximum: use --jacobian, a prior that keeps the scale away from 0, or ppl run."})
+	}
+	if flat := o.atBounds(p, r.X); len(flat) > 0 {
+		findings = append(findings, diagnose.Finding{Code: "at-bound", Severity: diagnose.Problem,
+			Summary: "The maximum lies at the edge of where parameters are allowed: " + strings.Join(flat[:min(5, len(flat))], ", ") + ".",
+			Advice:  "There is no maximum inside: standard errors and ppl laplace make no sense there. A prior that keeps the parameters from the edge, or --jacobian, gives one."})
+	}
+	if res.failed > 0 {
+		reason, _, _ := strings.Cut(res.reason.Error(), "\n")
+		findings = append(findings, diagnose.Finding{Code: "generated-quantities", Severity: diagnose.Problem,
+			Summary: "Generated quantities failed, and are NaN: " + reason, Advice: "Mend what they compute, or give it a value where there is none."})
+	}
+	return findings
+}
+
+// atBounds names the unconstrained coordinates that are so far out that their
+// constrained values do not change any more.
+func (o *optimizing) atBounds(p *ppl.Posterior, x []float64) []string {
+	const far = 15 // on the log and logit scales: 3e-7 from the bound
+	var names []string
+	base, err := p.Constrain(x)
+	if err != nil {
+		return nil
+	}
+	for i, v := range x {
+		if math.Abs(v) < far {
+			continue
+		}
+		moved := slices.Clone(x)
+		moved[i] -= math.Copysign(1, v) // inwards
+		values, err := p.Constrain(moved)
+		if err != nil {
+			continue
+		}
+		change := 0.0
+		for k := range values {
+			change = max(change, math.Abs(values[k]-base[k])/max(1, math.Abs(base[k])))
+		}
+		if change < 1e-5 {
+			names = append(names, ppl.DisplayName(p.UnconstrainedNames()[i]))
+		}
+	}
+	return names
+}
+
+// modeOf finds the mode of the unconstrained parameters, for laplace.
+func (a *approximation) modeOf(ctx context.Context, p *ppl.Posterior) ([]float64, error) {
+	start, err := a.start(p)
+	if err != nil {
+		return nil, err
+	}
+	r, err := optimize.Maximize(ctx, p, start, optimize.Options{TolRelGrad: 1e3, TolRelObj: 1})
+	if err != nil {
+		return nil, err
+	}
+	if r.Reason == optimize.OutOfIterations {
+		return nil, fmt.Errorf("no mode found: %s.\nStart elsewhere (--init, --seed), or give the mode by --mode", strings.ToLower(r.Reason.String()))
+	}
+	// The last digits, where second derivatives are to be had.
+	polished, err := optimize.Maximize(ctx, p, r.X, optimize.Options{Algorithm: optimize.Newton, Iterations: 20, TolObj: 1e-14})
+	if err != nil {
+		if errors.Is(err, infer.ErrInterrupted) {
+			return nil, err
+		}
+		return r.X, nil
+	}
+	return polished.X, nil
+}

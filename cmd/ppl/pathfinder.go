@@ -1,0 +1,142 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/optimize"
+)
+
+// pathfinding is a run of pathfinder.
+type pathfinding struct {
+	approximation
+	climbing
+	paths, draws, pathDraws, elboDraws, iterations int
+	noResample, noLP                               bool
+}
+
+// pathJSON is a path of pathfinder with --json; a stable format.
+type pathJSON struct {
+	ID          int    `json:"id"`
+	ELBO        number `json:"elbo"`
+	Best        int    `json:"best_iteration"`
+	Iterations  int    `json:"iterations"`
+	Evaluations int64  `json:"evaluations"`
+	Reason      string `json:"reason"`
+	Error       string `json:"error,omitempty"`
+}
+
+func pathfinderCommand() *cobra.Command {
+	var o pathfinding
+	cmd := &cobra.Command{
+		Use:   "pathfinder MODEL --data FILE",
+		Short: "Draw from an approximation found on the way to the mode",
+		Long: `Follows several paths to modes by L-BFGS, makes a normal distribution of the
+curvature seen at each point of them, takes the one closest to the posterior on
+each path, and draws from their draws by importance resampling (Pathfinder). That
+takes a small part of the time of ppl run, and gives good starting points for it:
+ppl run --init pathfinder.
+
+The Pareto k of the importance weights says how close the approximation is.`,
+		Example: `  ppl pathfinder m.model -d d.json
+  ppl pathfinder m.model -d d.json --paths 1 --no-resample --out path`,
+		Args: arguments("MODEL"),
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
+	}
+	o.approximation.flags(cmd)
+	f := cmd.Flags()
+	f.IntVar(&o.paths, "paths", 4, "number of paths")
+	f.IntVar(&o.draws, "draws", 1000, "draws after resampling")
+	f.IntVar(&o.pathDraws, "path-draws", 1000, "draws of each path, to resample from")
+	f.IntVar(&o.elboDraws, "elbo-draws", 25, "draws by which the points of a path are compared")
+	f.IntVar(&o.iterations, "iter", 1000, "iterations of L-BFGS at most")
+	f.BoolVar(&o.noResample, "no-resample", false, "give all draws of all paths, as they are")
+	f.BoolVar(&o.noLP, "no-lp", false, "compute the log density of as few draws as possible; without it there is no resampling")
+	o.climbing.flags(cmd)
+	return cmd
+}
+
+func (o *pathfinding) run(cmd *cobra.Command, model string) error {
+	options, err := o.settled()
+	if err != nil {
+		return err
+	}
+	options.Iterations = o.iterations
+	for _, c := range []struct {
+		name  string
+		value int
+	}{{"paths", o.paths}, {"draws", o.draws}, {"path-draws", o.pathDraws}, {"elbo-draws", o.elboDraws}, {"iter", o.iterations}} {
+		if c.value < 1 {
+			return usagef("--%s must be at least 1, but is %d", c.name, c.value)
+		}
+	}
+	o.noPropto = true // lp__ with its constants, as CmdStan has it
+	l, err := o.begin(cmd, model)
+	if err != nil {
+		return err
+	}
+	init, err := o.starts(l.posterior, o.paths)
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	r, err := optimize.Pathfinder(ctx, l.posterior, optimize.PathfinderOptions{
+		PathOptions: optimize.PathOptions{Options: options, Draws: o.pathDraws, ELBODraws: o.elboDraws, NoLogDensity: o.noLP},
+		Paths:       o.paths, Resampled: o.draws, NoResample: o.noResample, Init: init, Seed: o.seed,
+	})
+	if err != nil {
+		return o.interrupted(ctx, err)
+	}
+	took := time.Since(o.started)
+	res := o.generate(l.posterior, r.Points)
+	path, err := o.write(l, ppl.CSVOptions{
+		Method: method("pathfinder", append(o.climbing.settings(), option("num_psis_draws", o.draws, 1000), option("num_paths", o.paths, 4),
+			option("save_single_paths", false, false), option("psis_resample", !o.noResample, true), option("calculate_lp", !o.noLP, true),
+			option("max_lbfgs_iters", o.iterations, 1000), option("num_draws", o.pathDraws, 1000), option("num_elbo_draws", o.elboDraws, 25))...),
+		Statistics: []string{"lp_approx__", "lp__"},
+	}, pairs(r.LogQ, r.LogP), res.rows, nil, elapsed(took, "Total"))
+	if err != nil {
+		return err
+	}
+	findings := ppl.JudgeApproximation(len(r.Candidates.Points), r.K)
+	details := []pathJSON{}
+	var evaluations int64
+	var failed []string
+	var rejections []infer.Rejection
+	lines := []string{}
+	for _, q := range r.Paths {
+		j := pathJSON{ID: q.ID, ELBO: number(q.ELBO), Best: q.Best, Iterations: q.Iterations, Evaluations: q.Evaluations, Reason: q.Reason.String()}
+		if q.Err != nil {
+			first, _, _ := strings.Cut(q.Err.Error(), "\n")
+			j.Error = first
+			failed = append(failed, fmt.Sprintf("path %d: %s", q.ID, first))
+		} else {
+			lines = append(lines, fmt.Sprintf("Path %d: ELBO %.4g at iteration %d of %d, %d evaluations.", q.ID, q.ELBO, q.Best, q.Iterations, q.Evaluations))
+		}
+		details = append(details, j)
+		evaluations += q.Evaluations
+		rejections = append(rejections, q.Rejections...)
+	}
+	o.showRejections(rejections, evaluations)
+	if len(failed) > 0 {
+		findings = append(findings, diagnose.Finding{Code: "failed-paths", Severity: diagnose.Problem,
+			Summary: fmt.Sprintf("%d of %d paths failed: %s.", len(failed), len(r.Paths), strings.Join(failed[:min(3, len(failed))], "; ")),
+			Advice:  "The others are used. Other starting points (--init, --seed) may do better."})
+	}
+	j := approximationJSON{Method: "pathfinder", ParetoK: number(r.K), Evaluations: evaluations, Findings: findings, Details: details}
+	if path != "" {
+		j.Files = []string{path}
+	}
+	last := fmt.Sprintf("%d draws, %s.", len(r.Points), short(took))
+	if r.K == r.K {
+		last = closeness(r.K) + " " + last
+	}
+	return o.report(cmd.OutOrStdout(), res, j, append(lines, last))
+}

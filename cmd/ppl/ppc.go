@@ -1,0 +1,180 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/criticise"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+)
+
+// checking is a run of ppc.
+type checking struct {
+	criticised
+	json bool
+}
+
+// ppcJSON is what ppc prints with --json; a stable format.
+type ppcJSON struct {
+	Method    string             `json:"method"`
+	Variables []ppcVariable      `json:"variables"`
+	Findings  []diagnose.Finding `json:"findings"`
+}
+
+type ppcVariable struct {
+	Name         string      `json:"name"`
+	Observations int         `json:"observations"`
+	Checks       []ppcCheck  `json:"checks"`
+	LOOPIT       *pitSummary `json:"loo_pit"`
+}
+
+type ppcCheck struct {
+	Statistic string `json:"statistic"`
+	Observed  number `json:"observed"`
+	Mean      number `json:"mean"`
+	SD        number `json:"sd"`
+	Q5        number `json:"q5"`
+	Q50       number `json:"q50"`
+	Q95       number `json:"q95"`
+	P         number `json:"p"`
+}
+
+// pitSummary is uniformity, with what a plot of it needs.
+type pitSummary struct {
+	N          int      `json:"n"`
+	P          number   `json:"p"`
+	Mean       number   `json:"mean"`
+	Variance   number   `json:"variance"`
+	Coverage50 number   `json:"coverage_50"`
+	Coverage90 number   `json:"coverage_90"`
+	Points     []number `json:"points"`
+	Difference []number `json:"ecdf_difference"`
+	Lower      []number `json:"lower"`
+	Upper      []number `json:"upper"`
+	Values     []number `json:"values"`
+}
+
+func newPITSummary(values []float64, u *criticise.Uniformity) *pitSummary {
+	return &pitSummary{N: u.N, P: number(u.P), Mean: number(u.Mean), Variance: number(u.Variance),
+		Coverage50: number(criticise.Coverage(values, 0.5)), Coverage90: number(criticise.Coverage(values, 0.9)),
+		Points: numbersOf(u.Points), Difference: numbersOf(u.Difference), Lower: numbersOf(u.Lower), Upper: numbersOf(u.Upper), Values: numbersOf(values)}
+}
+
+func ppcCommand() *cobra.Command {
+	var o checking
+	cmd := &cobra.Command{
+		Use:   "ppc DIR",
+		Short: "Compare the data with what the model predicts for them",
+		Long: `Posterior predictive checks: replicates the data at every draw of a run, from the
+model's statements on data, and compares statistics of the data with those of the
+replications; p is the share of replications with a larger one.
+
+LOO-PIT: where each observation lies in what is predicted for it from the others, as a
+probability. These are uniform if the predictions are right: too many near 0 and 1 mean
+predictions that are too narrow, too few that they are too wide.
+
+DIR is the folder of a run with --out; or CSV files, with --model and --data.`,
+		Example: `  ppl ppc fit`,
+		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+	}
+	o.criticised.flags(cmd)
+	f := cmd.Flags()
+	f.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "no warnings on stderr")
+	f.BoolVar(&o.json, "json", false, "print the result as JSON")
+	f.SetNormalizeFunc(dashes)
+	return cmd
+}
+
+func (o *checking) run(cmd *cobra.Command, args []string) error {
+	fit, err := o.read(args, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	p, err := fit.Predictive(ctx, o.seed)
+	if err != nil {
+		return ended(ctx, cmd.ErrOrStderr(), err)
+	}
+	findings := predictiveFindings(p)
+	if o.json {
+		j := ppcJSON{Method: "ppc", Variables: []ppcVariable{}, Findings: findings}
+		for _, v := range p.Variables {
+			out := ppcVariable{Name: v.Name, Observations: v.Observations}
+			for _, c := range v.Checks {
+				out.Checks = append(out.Checks, ppcCheck{c.Name, number(c.Observed), number(c.Mean), number(c.SD), number(c.Q5), number(c.Q50), number(c.Q95), number(c.P)})
+			}
+			if v.Uniform != nil {
+				out.LOOPIT = newPITSummary(v.PIT, v.Uniform)
+			}
+			j.Variables = append(j.Variables, out)
+		}
+		return writeJSON(cmd.OutOrStdout(), j)
+	}
+	w := cmd.OutOrStdout()
+	var b strings.Builder
+	for _, v := range p.Variables {
+		cells := [][]string{{v.Name, "observed", "mean", "5%", "50%", "95%", "p"}}
+		for _, c := range v.Checks {
+			d := decimals(diagnose.Row{MCSEMean: math.NaN(), SD: c.SD})
+			cells = append(cells, []string{c.Name, figure(c.Observed, d), figure(c.Mean, d), figure(c.Q5, d), figure(c.Q50, d), figure(c.Q95, d), fixed(c.P, 3)})
+		}
+		writeEstimates(&b, w, cells)
+		if v.Uniform == nil {
+			continue
+		}
+		writeParagraph(&b, "", fmt.Sprintf("LOO-PIT of %d of %d observations: p = %s for uniformity; %s %% lie in their 50 %% intervals, %s %% in their 90 %% intervals.",
+			len(v.PIT), v.Observations, fixed(v.Uniform.P, 3), fixed(100*criticise.Coverage(v.PIT, 0.5), 0), fixed(100*criticise.Coverage(v.PIT, 0.9), 0)), lineWidth(w))
+		b.WriteString("\n")
+	}
+	writeFindings(&b, findings, lineWidth(w))
+	_, err = io.WriteString(w, b.String())
+	return err
+}
+
+// predictiveFindings says what the model does not reproduce.
+func predictiveFindings(p *ppl.Predictive) []diagnose.Finding {
+	findings := []diagnose.Finding{}
+	for _, v := range p.Variables {
+		var odd []string
+		for _, c := range v.Checks {
+			if c.P < 0.01 || c.P > 0.99 {
+				odd = append(odd, fmt.Sprintf("%s (%s; predicted %s to %s)", c.Name, figure(c.Observed, -1), figure(c.Q5, -1), figure(c.Q95, -1)))
+			}
+		}
+		if odd != nil {
+			findings = append(findings, diagnose.Finding{Code: "predictive", Severity: diagnose.Problem,
+				Summary: fmt.Sprintf("The model does not reproduce %s: %s.", v.Name, strings.Join(odd, ", ")),
+				Advice:  "Change what the statistic is about: the family or its tails (min, max, sd), structure that is missing (mean, quartiles), a share of zeros of their own."})
+		}
+		if u := v.Uniform; u != nil && u.P < 0.05 {
+			shape := "in some other way"
+			switch {
+			case u.Variance > 1.0/12*1.15:
+				shape = "predictions are too narrow"
+			case u.Variance < 1.0/12*0.85:
+				shape = "predictions are too wide"
+			case math.Abs(u.Mean-0.5) > 0.05:
+				shape = "predictions are too low"
+				if u.Mean < 0.5 {
+					shape = "predictions are too high"
+				}
+			}
+			findings = append(findings, diagnose.Finding{Code: "loo-pit", Severity: diagnose.Problem,
+				Summary: fmt.Sprintf("The predictions of %s are not calibrated (p = %s): %s.", v.Name, fixed(u.P, 3), shape),
+				Advice:  "Look at the observations' LOO-PIT (--json): which have values near 0 or 1? A family with other tails or variance may fit."})
+		}
+	}
+	for _, left := range p.Left {
+		findings = append(findings, diagnose.Finding{Code: "left-out", Severity: diagnose.Note,
+			Summary: "Not replicated: " + left.String() + ".",
+			Advice:  "Generate such data in generated quantities, and compare them by hand."})
+	}
+	return findings
+}

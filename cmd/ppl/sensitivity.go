@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/criticise"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+)
+
+// scaling is a run of sensitivity.
+type scaling struct {
+	criticised
+	json bool
+}
+
+// sensitivityJSON is what sensitivity prints with --json; a stable format.
+type sensitivityJSON struct {
+	Method      string             `json:"method"`
+	Quantities  []scaledJSON       `json:"quantities"`
+	PriorK      number             `json:"prior_pareto_k"`
+	LikelihoodK number             `json:"likelihood_pareto_k"`
+	Findings    []diagnose.Finding `json:"findings"`
+}
+
+type scaledJSON struct {
+	Name       string `json:"name"`
+	Prior      number `json:"prior"`
+	Likelihood number `json:"likelihood"`
+	Diagnosis  string `json:"diagnosis"`
+}
+
+func sensitivityCommand() *cobra.Command {
+	var o scaling
+	cmd := &cobra.Command{
+		Use:   "sensitivity DIR",
+		Short: "Tell how much results depend on prior and likelihood",
+		Long: `Power-scaling: how the posterior of each quantity would change if the prior, or the
+likelihood, counted a little more or less, from the draws of a run alone. Above 0.05 is
+worth a look:
+
+  prior only            a strong prior, or data that say little
+  prior and likelihood  prior and data may be in conflict
+
+DIR is the folder of a run with --out; or CSV files, with --model and --data. The
+likelihood is that of the model's statements on data; the prior is everything else, in
+hierarchical models the distribution of effects too.`,
+		Example: `  ppl sensitivity fit`,
+		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+	}
+	o.criticised.flags(cmd)
+	f := cmd.Flags()
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "no warnings on stderr")
+	f.BoolVar(&o.json, "json", false, "print the result as JSON")
+	f.SetNormalizeFunc(dashes)
+	return cmd
+}
+
+// diagnosis says what two sensitivities mean.
+func diagnosis(prior, likelihood float64) string {
+	const limit = criticise.SensitivityLimit
+	switch {
+	case prior >= limit && likelihood >= limit:
+		return "prior-data conflict"
+	case prior >= limit:
+		return "strong prior or weak likelihood"
+	}
+	return "-"
+}
+
+func (o *scaling) run(cmd *cobra.Command, args []string) error {
+	fit, err := o.read(args, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	s, err := fit.Sensitivity(ctx)
+	if err != nil {
+		return ended(ctx, cmd.ErrOrStderr(), err)
+	}
+	var quantities []scaledJSON
+	suspects := map[string][]string{}
+	for i, name := range s.Names {
+		p, l := s.Prior.Sensitivity[i], s.Likelihood.Sensitivity[i]
+		d := diagnosis(p, l)
+		quantities = append(quantities, scaledJSON{name, number(p), number(l), d})
+		suspects[d] = append(suspects[d], ppl.DisplayName(name))
+	}
+	findings := []diagnose.Finding{}
+	for _, f := range []struct{ what, code, advice string }{
+		{"prior-data conflict", "prior-data-conflict", "Look whether the prior means what it was meant to, such as by its scale; a prior with longer tails gives way to the data."},
+		{"strong prior or weak likelihood", "strong-prior", "Fine if the prior says what is known. Else choose it wider, or say how results change with it."},
+	} {
+		if names := suspects[f.what]; len(names) > 0 {
+			text := strings.Join(names[:min(5, len(names))], ", ")
+			if len(names) > 5 {
+				text += ", …"
+			}
+			findings = append(findings, diagnose.Finding{Code: f.code, Severity: diagnose.Note,
+				Summary: fmt.Sprintf("%s: %s.", strings.ToUpper(f.what[:1])+f.what[1:], text), Advice: f.advice})
+		}
+	}
+	for _, left := range s.Left {
+		findings = append(findings, diagnose.Finding{Code: "left-out", Severity: diagnose.Problem,
+			Summary: "Taken for the prior: " + left.String() + ".",
+			Advice:  "If this is about data, figures of prior and likelihood are not what they should be."})
+	}
+	if o.json {
+		return writeJSON(cmd.OutOrStdout(), sensitivityJSON{"sensitivity", quantities, number(s.Prior.K), number(s.Likelihood.K), findings})
+	}
+	// The most sensitive to the prior first.
+	slices.SortStableFunc(quantities, func(a, b scaledJSON) int {
+		switch {
+		case a.Prior > b.Prior:
+			return -1
+		case a.Prior < b.Prior:
+			return 1
+		}
+		return 0
+	})
+	w := cmd.OutOrStdout()
+	var b strings.Builder
+	cells := [][]string{{"", "prior", "likelihood", "diagnosis"}}
+	for _, q := range quantities {
+		cells = append(cells, []string{ppl.DisplayName(q.Name), fixed(float64(q.Prior), 3), fixed(float64(q.Likelihood), 3), q.Diagnosis})
+	}
+	writeEstimates(&b, w, cells)
+	writeFindings(&b, findings, lineWidth(w))
+	_, err = io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,63 @@
+package criticise
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Compared is a model in a comparison.
+type Compared struct {
+	Model  int      // its place among those compared
+	ELPD   Estimate // expected log pointwise predictive density
+	Diff   Estimate // its difference from that of the best model
+	PWorse float64  // probability that it is worse than the best, if the difference is normal; NaN of the best
+	Weight float64  // in the stacked predictive distribution
+}
+
+// Compare orders models by their expected log predictive density, the best first.
+// pointwise has a row of each model, of the densities of the same observations.
+func Compare(pointwise [][]float64) ([]Compared, error) {
+	if len(pointwise) < 2 {
+		return nil, fmt.Errorf("there are %d models to compare; there must be at least two", len(pointwise))
+	}
+	for i, p := range pointwise {
+		if len(p) != len(pointwise[0]) {
+			return nil, fmt.Errorf("model %d has %d observations, and model 1 has %d: only models of the same observations can be compared", i+1, len(p), len(pointwise[0]))
+		}
+		for j, v := range p {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, fmt.Errorf("the predictive density of observation %d has the logarithm %v in model %d", j+1, v, i+1)
+			}
+		}
+	}
+	weights := Stacking(pointwise)
+	var out []Compared
+	for i, p := range pointwise {
+		out = append(out, Compared{Model: i, ELPD: Sum(p), Weight: weights[i]})
+	}
+	slices.SortStableFunc(out, func(a, b Compared) int {
+		switch {
+		case a.ELPD.Value > b.ELPD.Value:
+			return -1
+		case a.ELPD.Value < b.ELPD.Value:
+			return 1
+		}
+		return 0
+	})
+	best := pointwise[out[0].Model]
+	for i := range out {
+		diff := make([]float64, len(best))
+		for j, v := range pointwise[out[i].Model] {
+			diff[j] = v - best[j]
+		}
+		out[i].Diff = Sum(diff)
+		out[i].PWorse = math.NaN()
+		if i > 0 && out[i].Diff.SE > 0 {
+			out[i].PWorse = distuv.UnitNormal.CDF(-out[i].Diff.Value / out[i].Diff.SE)
+		}
+	}
+	return out, nil
+}

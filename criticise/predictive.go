@@ -1,0 +1,111 @@
+package criticise
+
+import (
+	"math"
+	"slices"
+)
+
+// Statistics names what data are checked by. Zeros adds their share of zeros.
+func Statistics(zeros bool) []string {
+	all := []string{"mean", "sd", "min", "25%", "50%", "75%", "max"}
+	if zeros {
+		all = append(all, "zeros")
+	}
+	return all
+}
+
+// Describe computes the statistics that Statistics names, for data that are not empty,
+// into dst; zeros are computed if there is room for them. It sorts y.
+func Describe(y, dst []float64) {
+	m, sum, none := mean(y), 0.0, 0
+	for _, v := range y {
+		sum += (v - m) * (v - m)
+		if v == 0 {
+			none++
+		}
+	}
+	slices.Sort(y)
+	copy(dst, []float64{m, math.Sqrt(sum / float64(len(y)-1)), y[0], quantile(y, 0.25), quantile(y, 0.5), quantile(y, 0.75), y[len(y)-1],
+		float64(none) / float64(len(y))})
+}
+
+// quantile of ascending values, linear between them.
+func quantile(sorted []float64, p float64) float64 {
+	at := p * float64(len(sorted)-1)
+	low := min(int(at), len(sorted)-1)
+	return sorted[low] + (at-float64(low))*(sorted[min(low+1, len(sorted)-1)]-sorted[low])
+}
+
+func mean(y []float64) float64 {
+	sum := 0.0
+	for _, v := range y {
+		sum += v
+	}
+	return sum / float64(len(y))
+}
+
+// Check is a statistic of the data beside that of replicated data.
+type Check struct {
+	Name         string
+	Observed     float64
+	Mean, SD     float64 // of the replications
+	Q5, Q50, Q95 float64
+	P            float64 // share of the replications with a larger one, those with an equal one counting half
+}
+
+// NewCheck compares the statistic of the data with those of replicated data.
+func NewCheck(name string, observed float64, replicated []float64) Check {
+	c := Check{Name: name, Observed: observed}
+	r := slices.DeleteFunc(slices.Clone(replicated), math.IsNaN)
+	if len(r) == 0 {
+		c.Mean, c.SD, c.Q5, c.Q50, c.Q95, c.P = math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN()
+		return c
+	}
+	slices.Sort(r)
+	c.Mean = mean(r)
+	for _, v := range r {
+		c.SD += (v - c.Mean) * (v - c.Mean) / float64(max(len(r)-1, 1))
+		switch {
+		case v > observed:
+			c.P += 1 / float64(len(r))
+		case v == observed:
+			c.P += 0.5 / float64(len(r))
+		}
+	}
+	c.SD = math.Sqrt(c.SD)
+	c.Q5, c.Q50, c.Q95 = quantile(r, 0.05), quantile(r, 0.5), quantile(r, 0.95)
+	return c
+}
+
+// PIT is the probability integral transform of an observation: the weights, which sum to
+// one, of the replications below it and of those that are not above it. Of continuous
+// data the two are the same; a random number between them is uniform if the model is
+// right. With the weights of [Weights] it is that given the other observations
+// (LOO-PIT).
+func PIT(y float64, replicated, weights []float64) (below, upTo float64) {
+	for s, v := range replicated {
+		w := 1 / float64(len(replicated))
+		if weights != nil {
+			w = weights[s]
+		}
+		if v < y {
+			below += w
+		}
+		if v <= y {
+			upTo += w
+		}
+	}
+	return below, min(upTo, 1)
+}
+
+// Coverage is the share of observations within the central predictive interval of that
+// probability, by their PIT.
+func Coverage(pit []float64, probability float64) float64 {
+	n := 0
+	for _, u := range pit {
+		if math.Abs(u-0.5) <= probability/2 {
+			n++
+		}
+	}
+	return float64(n) / float64(len(pit))
+}

@@ -1,0 +1,104 @@
+package criticise
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Uniformity is whether numbers between 0 and 1 are a sample of the uniform
+// distribution.
+type Uniformity struct {
+	N int
+	P float64 // probability of a sample that departs as much from uniform, somewhere
+
+	// The empirical distribution function, minus the uniform one, at Points, and a
+	// band that holds it for 95 % of the samples everywhere at once.
+	Points, Difference, Lower, Upper []float64
+
+	Mean, Variance float64 // of the numbers; 1/2 and 1/12 if they are uniform
+}
+
+// simulations is the number of uniform samples that the band and P rest on.
+const simulations = 2000
+
+// Uniform tests uniformity by the empirical distribution function at equally spaced
+// points, each compared with its binomial distribution, the most unlikely of which
+// counts: the test of Säilynoja, Bürkner and Vehtari (2022), whose level is adjusted by
+// simulation. Random numbers come from rng alone.
+func Uniform(values []float64, rng *rand.Rand) *Uniformity {
+	n := len(values)
+	points := min(max(n, 10), 100)
+	u := &Uniformity{N: n, P: math.NaN(), Mean: math.NaN(), Variance: math.NaN()}
+	if n == 0 {
+		return u
+	}
+	u.Mean, u.Variance = 0, 0
+	for _, v := range values {
+		u.Mean += v / float64(n)
+	}
+	for _, v := range values {
+		u.Variance += (v - u.Mean) * (v - u.Mean) / float64(max(n-1, 1))
+	}
+	// tails[i][c] is twice the smaller tail of c of n being below point i.
+	tails := make([][]float64, points-1)
+	for i := range tails {
+		z := float64(i+1) / float64(points)
+		u.Points = append(u.Points, z)
+		b := distuv.Binomial{N: float64(n), P: z}
+		tails[i] = make([]float64, n+1)
+		below, cumulated := 0.0, 0.0
+		for c := range tails[i] {
+			cumulated += b.Prob(float64(c))
+			tails[i][c] = 2 * min(cumulated, 1-below)
+			below = cumulated
+		}
+	}
+	counts := make([]int, points)
+	least := func(values []float64) float64 {
+		clear(counts)
+		for _, v := range values {
+			counts[min(max(int(v*float64(points)), 0), points-1)]++
+		}
+		worst, c := 1.0, 0
+		for i := range tails {
+			c += counts[i]
+			worst = min(worst, tails[i][c])
+		}
+		return worst
+	}
+	observed := least(values)
+	c := 0
+	for i := range tails {
+		c += counts[i]
+		u.Difference = append(u.Difference, float64(c)/float64(n)-u.Points[i])
+	}
+	sample := make([]float64, n)
+	all := make([]float64, simulations)
+	as := 1
+	for s := range all {
+		for i := range sample {
+			sample[i] = rng.Float64()
+		}
+		all[s] = least(sample)
+		if all[s] <= observed {
+			as++
+		}
+	}
+	u.P = float64(as) / (simulations + 1)
+	slices.Sort(all)
+	level := all[simulations/20]
+	for i := range tails {
+		lower, upper := n, 0
+		for c, p := range tails[i] {
+			if p >= level {
+				lower, upper = min(lower, c), max(upper, c)
+			}
+		}
+		u.Lower = append(u.Lower, float64(lower)/float64(n)-u.Points[i])
+		u.Upper = append(u.Upper, float64(upper)/float64(n)-u.Points[i])
+	}
+	return u
+}

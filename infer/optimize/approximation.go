@@ -1,0 +1,150 @@
+package optimize
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/psis"
+)
+
+// Draws are points drawn from an approximation of a distribution.
+type Draws struct {
+	Points [][]float64 // unconstrained
+	LogP   []float64   // log density of the target; NaN where it was not asked for
+	LogQ   []float64   // log density of the approximation, up to a constant
+}
+
+// add appends a draw.
+func (d *Draws) add(x []float64, logP, logQ float64) {
+	d.Points = append(d.Points, x)
+	d.LogP = append(d.LogP, logP)
+	d.LogQ = append(d.LogQ, logQ)
+}
+
+// Weights are the Pareto smoothed importance weights of the draws, which sum to one,
+// and the shape k of their tail: above psis.Limit, the approximation is too far from
+// the target for what is computed with them to be relied on. Draws whose log density
+// is not finite have no weight; there are no weights (nil, k = +Inf) where none has any.
+// k is -Inf of an approximation that is the target, to rounding.
+func (d *Draws) Weights() (weights []float64, k float64) {
+	var ratios []float64
+	var places []int
+	for i, p := range d.LogP {
+		if r := p - d.LogQ[i]; !math.IsNaN(r) && !math.IsInf(r, 0) {
+			ratios, places = append(ratios, r), append(places, i)
+		}
+	}
+	if len(ratios) == 0 {
+		return nil, math.Inf(1)
+	}
+	const exact = 1e-8 // range of log ratios that rounding can make
+	if slices.Max(ratios)-slices.Min(ratios) < exact {
+		k = math.Inf(-1)
+	} else {
+		var s psis.Smoother
+		k = s.Smooth(ratios, psis.TailLength(len(ratios), 1))
+	}
+	psis.Normalize(ratios)
+	weights = make([]float64, len(d.LogP))
+	for i, place := range places {
+		weights[place] = ratios[i]
+	}
+	return weights, k
+}
+
+// Resample draws n of the draws with probabilities proportional to weights: with
+// replacement or, as long as there are enough with any weight, without.
+func (d *Draws) Resample(rng *rand.Rand, weights []float64, n int, replace bool) *Draws {
+	weights = slices.Clone(weights)
+	r := &Draws{}
+	cumulated := make([]float64, len(weights))
+	accumulate := func() (sum float64) {
+		for i, w := range weights {
+			sum += w
+			cumulated[i] = sum
+		}
+		return sum
+	}
+	sum := accumulate()
+	for len(r.Points) < n {
+		if !(sum > 0) { // all have been taken: begin anew
+			return r
+		}
+		u := rng.Float64() * sum
+		i := sort.Search(len(cumulated), func(i int) bool { return cumulated[i] > u })
+		for i == len(weights) || weights[i] == 0 { // rounding
+			i--
+		}
+		r.add(d.Points[i], d.LogP[i], d.LogQ[i])
+		if !replace {
+			weights[i] = 0
+			sum = accumulate()
+		}
+	}
+	return r
+}
+
+// normal is a multivariate normal distribution that can be drawn from.
+type normal interface {
+	// transform turns standard normal z into a draw x.
+	transform(z, x []float64)
+	// logScale is the logarithm of the volume that transform gives to a unit: the log
+	// density of a draw is −½zᵀz − logScale − ½·dim·log 2π.
+	logScale() float64
+}
+
+// sample appends n draws from q to d.
+func sample(o *objective, q normal, rng *rand.Rand, n int, withDensity bool, d *Draws) error {
+	dim := o.meter.Dim()
+	z, work := make([]float64, dim), make([]float64, dim)
+	for range n {
+		x := make([]float64, dim)
+		logQ := -q.logScale() - float64(dim)/2*math.Log(2*math.Pi)
+		for i := range z {
+			z[i] = rng.NormFloat64()
+			logQ -= z[i] * z[i] / 2
+		}
+		q.transform(z, x)
+		logP := math.NaN()
+		if withDensity {
+			var err error
+			if logP, err = o.logDensity(x, work); err != nil {
+				return err
+			}
+		}
+		d.add(x, logP, logQ)
+	}
+	return nil
+}
+
+// parallel runs tasks 0 … n−1, each with a clone of the target, on as many
+// goroutines as there are processors; one after the other with the target itself
+// where it has no clones.
+func parallel(target infer.LogDensity, n int, task func(i int, target infer.LogDensity)) {
+	cloner, ok := target.(infer.Cloner)
+	if !ok || n == 1 {
+		for i := range n {
+			task(i, target)
+		}
+		return
+	}
+	clones := make([]infer.LogDensity, n)
+	for i := range clones {
+		clones[i] = cloner.Clone()
+	}
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			task(i, clones[i])
+		})
+	}
+	wg.Wait()
+}

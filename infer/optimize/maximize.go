@@ -1,0 +1,272 @@
+package optimize
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/ppl-lang/ppl/infer"
+)
+
+// Algorithm is a method of optimisation, by Stan's name.
+type Algorithm string
+
+// The algorithms.
+const (
+	LBFGS  Algorithm = "lbfgs"  // inverse Hessian from the last few steps
+	BFGS   Algorithm = "bfgs"   // inverse Hessian from all steps: dim² memory
+	Newton Algorithm = "newton" // exact Hessian
+)
+
+// Algorithms lists them, the default first.
+func Algorithms() []Algorithm { return []Algorithm{LBFGS, BFGS, Newton} }
+
+// Options say how [Maximize] works and when it ends. The zero value is Stan's
+// default. Tolerances: 0 stands for the default, a negative number for none.
+type Options struct {
+	Algorithm  Algorithm // "": LBFGS
+	Iterations int       // at most; 0: 2000
+	History    int       // steps that LBFGS remembers; 0: 5
+	InitAlpha  float64   // first step of the first line search; 0: 0.001
+
+	// The criteria of LBFGS and BFGS, where Δf is the change of the log density f
+	// in an iteration, ε is 2⁻⁵², g its gradient and p the direction of the next
+	// step.
+	TolObj     float64 // |Δf| < TolObj; 0: 1e-12. Newton: 1e-8
+	TolRelObj  float64 // |Δf| / max(|f|, |f before|, 1) < TolRelObj·ε; 0: 1e4
+	TolGrad    float64 // ‖g‖ < TolGrad; 0: 1e-8
+	TolRelGrad float64 // |pᵀg| / max(|f|, 1) < TolRelGrad·ε; 0: 1e7
+	TolParam   float64 // ‖Δx‖ < TolParam; 0: 1e-8
+
+	// Progress, if not nil, is told of the start and of each iteration. What it is
+	// given is valid until it returns.
+	Progress func(*Iteration)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Algorithm == "" {
+		o.Algorithm = LBFGS
+	}
+	def(&o.Iterations, 2000)
+	def(&o.History, 5)
+	def(&o.InitAlpha, 1e-3)
+	if o.Algorithm == Newton {
+		def(&o.TolObj, 1e-8)
+	}
+	def(&o.TolObj, 1e-12)
+	def(&o.TolRelObj, 1e4)
+	def(&o.TolGrad, 1e-8)
+	def(&o.TolRelGrad, 1e7)
+	def(&o.TolParam, 1e-8)
+	return o
+}
+
+func def[T int | float64](v *T, standard T) {
+	if *v == 0 {
+		*v = standard
+	}
+}
+
+// check says what is wrong with options that have their defaults.
+func (o Options) check() error {
+	switch {
+	case o.Algorithm != LBFGS && o.Algorithm != BFGS && o.Algorithm != Newton:
+		return fmt.Errorf("unknown algorithm %q; it can be %s, %s or %s", o.Algorithm, LBFGS, BFGS, Newton)
+	case o.Iterations < 0 || o.History < 0:
+		return fmt.Errorf("iterations (%d) and history (%d) must be positive", o.Iterations, o.History)
+	case !(o.InitAlpha > 0) || math.IsInf(o.InitAlpha, 1):
+		return fmt.Errorf("the first step must be positive, but is %v", o.InitAlpha)
+	}
+	return nil
+}
+
+// Iteration is where an optimisation has come to.
+type Iteration struct {
+	Number      int // 0: the start
+	X, Gradient []float64
+	LogDensity  float64
+	Step        float64 // length of the last step
+	Alpha       float64 // of the last line search: the multiple of the direction
+	Alpha0      float64 // where it began
+	Evaluations int64   // of the log density and its gradient so far
+	Note        string  // what was out of the ordinary
+}
+
+// GradientNorm is the length of the gradient.
+func (i *Iteration) GradientNorm() float64 { return floats.Norm(i.Gradient, 2) }
+
+// GradientNorm is the length of the gradient.
+func (r *Result) GradientNorm() float64 { return floats.Norm(r.Gradient, 2) }
+
+// Reason says why an optimisation has ended. Its values are the codes of Stan.
+type Reason int
+
+// The reasons.
+const (
+	LineSearchFailed Reason = -1
+	ParamsConverged  Reason = 10
+	ObjConverged     Reason = 20
+	RelObjConverged  Reason = 21
+	GradConverged    Reason = 30
+	RelGradConverged Reason = 31
+	OutOfIterations  Reason = 40
+)
+
+// String is what Stan says.
+func (r Reason) String() string {
+	switch r {
+	case LineSearchFailed:
+		return "Line search failed to achieve a sufficient decrease, no more progress can be made"
+	case ParamsConverged:
+		return "Convergence detected: absolute parameter change was below tolerance"
+	case ObjConverged:
+		return "Convergence detected: absolute change in objective function was below tolerance"
+	case RelObjConverged:
+		return "Convergence detected: relative change in objective function was below tolerance"
+	case GradConverged:
+		return "Convergence detected: gradient norm is below tolerance"
+	case RelGradConverged:
+		return "Convergence detected: relative gradient magnitude is below tolerance"
+	case OutOfIterations:
+		return "Maximum number of iterations hit, may not be at an optima"
+	}
+	return fmt.Sprintf("reason %d", int(r))
+}
+
+// Converged reports whether a criterion of convergence was met.
+func (r Reason) Converged() bool { return r >= ParamsConverged && r < OutOfIterations }
+
+// Result is the outcome of [Maximize]: the best point found, converged or not.
+type Result struct {
+	X, Gradient []float64
+	LogDensity  float64
+	Iterations  int
+	Evaluations int64 // of the log density and its gradient
+	Reason      Reason
+	Rejections  []infer.Rejection
+}
+
+// Maximize climbs from x to a local maximum of the log density. The error says that
+// the options are wrong, that nothing can be evaluated at x, that the context has
+// ended (it wraps infer.ErrInterrupted; the result is then what was reached), or is
+// one of the target that is final. That it has not converged is no error: see
+// [Result.Reason].
+func Maximize(ctx context.Context, target infer.LogDensity, x []float64, options Options) (*Result, error) {
+	options = options.withDefaults()
+	if err := options.check(); err != nil {
+		return nil, err
+	}
+	o := newObjective(ctx, target)
+	s, err := newAscent(o, x, options)
+	if err != nil {
+		return nil, err
+	}
+	s.tell()
+	step := s.quasiNewton
+	if options.Algorithm == Newton {
+		step = s.newton
+	}
+	for s.reason == 0 && err == nil {
+		if len(x) == 0 {
+			s.reason = GradConverged
+			break
+		}
+		if err = step(); err == nil {
+			s.tell()
+		}
+	}
+	return s.result(), err
+}
+
+// ascent is an optimisation under way. f is the negative log density.
+type ascent struct {
+	*objective
+	options Options
+	approx  inverseHessian
+
+	x, g, p             []float64 // point, gradient of f, direction of the next step
+	f                   float64
+	oldX, oldG, oldP    []float64 // of the iteration before
+	oldF, oldAlpha      float64
+	step, alpha, alpha0 float64
+	iteration           int
+	note                string
+	reason              Reason
+}
+
+func newAscent(o *objective, x []float64, options Options) (*ascent, error) {
+	d := len(x)
+	if d != o.meter.Dim() {
+		return nil, fmt.Errorf("a start of %d numbers for a log density of %d parameters", d, o.meter.Dim())
+	}
+	s := &ascent{objective: o, options: options}
+	for _, v := range []*[]float64{&s.x, &s.g, &s.p, &s.oldX, &s.oldG, &s.oldP} {
+		*v = make([]float64, d)
+	}
+	copy(s.x, x)
+	var ok bool
+	var err error
+	if s.f, ok, err = o.at(s.x, s.g); err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, &infer.InitError{Attempts: 1, Reason: errNoStart}
+	}
+	for i, g := range s.g {
+		s.p[i] = -g
+	}
+	switch options.Algorithm {
+	case LBFGS:
+		s.approx = newLimited(d, options.History)
+	case BFGS:
+		s.approx = newFull(d)
+	}
+	return s, nil
+}
+
+// tell reports to who wants to know.
+func (s *ascent) tell() {
+	if s.options.Progress == nil {
+		return
+	}
+	grad := make([]float64, len(s.g))
+	floats.ScaleTo(grad, -1, s.g)
+	s.options.Progress(&Iteration{
+		Number: s.iteration, X: s.x, Gradient: grad, LogDensity: -s.f, Step: s.step,
+		Alpha: s.alpha, Alpha0: s.alpha0, Evaluations: s.meter.Gradients(), Note: s.note,
+	})
+}
+
+func (s *ascent) result() *Result {
+	grad := make([]float64, len(s.g))
+	floats.ScaleTo(grad, -1, s.g)
+	return &Result{
+		X: s.x, Gradient: grad, LogDensity: -s.f, Iterations: s.iteration,
+		Evaluations: s.meter.Gradients(), Reason: s.reason, Rejections: s.meter.Rejections(),
+	}
+}
+
+// converged looks at the criteria after an iteration, in Stan's order.
+func (s *ascent) converged() Reason {
+	const epsilon = 0x1p-52
+	o := s.options
+	change := math.Abs(s.f - s.oldF)
+	scale := max(math.Abs(s.f), 1)
+	switch {
+	case change < o.TolObj:
+		return ObjConverged
+	case floats.Norm(s.g, 2) < o.TolGrad:
+		return GradConverged
+	case s.step < o.TolParam:
+		return ParamsConverged
+	case s.iteration >= o.Iterations:
+		return OutOfIterations
+	case change/max(scale, math.Abs(s.oldF)) < o.TolRelObj*epsilon:
+		return RelObjConverged
+	case -floats.Dot(s.p, s.g)/scale < o.TolRelGrad*epsilon && o.TolRelGrad > 0:
+		return RelGradConverged
+	}
+	return 0
+}
