@@ -1,6 +1,7 @@
 package ad
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -154,6 +155,16 @@ func (b *Budget) within(n *Node, types []Type, eval func() error) error {
 		return eval()
 	}
 	return within(b.Stop, n, types, eval)
+}
+
+// EvalNode is the function of that name; it ends early where Stop says so, and reports
+// that.
+func (b *Budget) EvalNode(n *Node, types []Type, args [][]float64, dst []float64) (err error, ended bool) {
+	err = b.within(n, types, func() error { return evalNode(n, types, args, dst) })
+	if stop := (*stopped)(nil); errors.As(err, &stop) {
+		return stop.err, true
+	}
+	return err, false
 }
 
 func within(stop func() error, n *Node, types []Type, eval func() error) error {

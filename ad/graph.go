@@ -100,7 +100,7 @@ type Graph struct {
 	tables tables         // index tables, each content once
 
 	guarding bool // a rule is at work whose adjoint may be that of a side not taken
-	eager  bool           // whether all constants are folded, also those that take much room
+	eager    bool // whether all constants are folded, also those that take much room
 
 	uniform map[Ref]bool         // constant arrays of one repeated number
 	fills   map[uint64][]float64 // their storage, by bits; shared

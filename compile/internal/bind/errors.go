@@ -86,10 +86,15 @@ func (b *binder) limited(err error, at source.Span) error {
 // with: an *Error, at the place that asked or, if that is not known, at that of the
 // largest value.
 func (out *Bound) Limited(err error, g *ad.Graph) error {
+	if limit := (*ad.LimitError)(nil); !errors.As(err, &limit) {
+		return err
+	}
 	at, most := ad.Site(0), 0
-	for i := range g.Nodes {
-		if n := &g.Nodes[i]; n.Op != ad.OpConst && n.Type.Total() > most {
-			at, most = n.Site, n.Type.Total()
+	if g != nil {
+		for i := range g.Nodes {
+			if n := &g.Nodes[i]; n.Op != ad.OpConst && n.Type.Total() > most {
+				at, most = n.Site, n.Type.Total()
+			}
 		}
 	}
 	var build *ad.BuildError

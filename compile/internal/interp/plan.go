@@ -56,7 +56,7 @@ func (c *call) plan(m *machine, args []*array) *plan {
 	if len(c.plans.of) == maxPlans {
 		return nil
 	}
-	p := c.newPlan(m.opts, args)
+	p := c.newPlan(m, args)
 	if p == nil {
 		c.plans.none = true
 		return nil
@@ -70,8 +70,9 @@ func (c *call) plan(m *machine, args []*array) *plan {
 
 // newPlan builds a call of unknown values; nil if that cannot be done. Sizes that
 // do not fit are left to the call itself, which reports them.
-func (c *call) newPlan(o *Options, args []*array) *plan {
-	g := ad.NewGraph()
+func (c *call) newPlan(m *machine, args []*array) *plan {
+	g, o := ad.NewGraph(), m.opts
+	g.Use(m.budget)
 	refs := make([]ad.Ref, len(args))
 	for i, a := range args {
 		refs[i] = g.Input(ad.Type{Shape: a.shape})
@@ -117,7 +118,12 @@ func (p *plan) run(m *machine, at source.Span, args []*array, records bool) []*a
 	for len(m.values) < len(g.Nodes) {
 		m.values = append(m.values, nil)
 	}
+	const statements = 64 // that a call takes the time of
+	if m.ticks -= statements; m.ticks < 0 {
+		m.ask(at)
+	}
 	if cap(m.space) < p.total {
+		m.reserve(at, p.total)
 		m.space = make([]float64, p.total)
 	}
 	space, v := m.space[:p.total], m.values
@@ -142,7 +148,11 @@ func (p *plan) run(m *machine, at source.Span, args []*array, records bool) []*a
 		default:
 			n := st.node.Type.Total()
 			v[st.to], space = space[:n:n], space[n:]
-			if err := ad.EvalNode(st.node, st.types, list, v[st.to]); err != nil {
+			err, ended := m.budget.EvalNode(st.node, st.types, list, v[st.to])
+			if ended {
+				m.limited(at, err)
+			}
+			if err != nil {
 				m.rejected(at, &ad.OpError{Op: st.node.Op.String(), Err: err})
 			}
 		}
