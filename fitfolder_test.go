@@ -91,6 +91,9 @@ func TestReadFit(t *testing.T) {
 	if err := fit.Save(out); err != nil {
 		t.Fatal(err)
 	}
+	if err := fit.Save(out); err == nil || !strings.Contains(err.Error(), "holds a run already") {
+		t.Errorf("saved over another run: %v", err)
+	}
 	moved := filepath.Join(dir, "moved")
 	for _, err := range []error{os.Rename(out, moved), os.Remove(filepath.Join(dir, "m.stan")), os.Remove(filepath.Join(dir, "lib.stan"))} {
 		if err != nil {

@@ -312,11 +312,15 @@ func baseName(path string) string {
 
 // Save writes the fit to a folder, which is made: the draws as CSV files in
 // CmdStan's format, exactly, with the model, the data and how the run was made,
-// so that [ReadFit] and the command ppl find all that later steps need.
+// so that [ReadFit] and the command ppl find all that later steps need. A folder
+// that holds a run is refused.
 func (f *Fit) Save(dir string) error {
 	p, err := f.Posterior()
 	if err != nil {
 		return err
+	}
+	if _, err := os.Stat(filepath.Join(dir, RecordName)); err == nil {
+		return fmt.Errorf("ppl: the folder %s holds a run already", dir)
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
