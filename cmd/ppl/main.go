@@ -43,6 +43,7 @@
 //	number.go    numbers in JSON
 //	helps.go     what leads from a wrong command line to the right one
 //	serve_work.go what the processes of serve do
+//	escape.go    text of models and data on terminals
 //	failure.go   errors, how they are shown, exit codes
 //
 // The exit code is 0 for success, 1 for an error, 2 for a wrong command line,
