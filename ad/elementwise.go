@@ -162,7 +162,7 @@ func elementwiseOps() map[OpCode]Op {
 				return y
 			},
 			Partials: func(g *Graph, _ Ref, a []Ref) []Ref {
-				first := g.Less(a[0], a[1])
+				first := g.Add(g.Less(a[0], a[1]), g.Do(OpNotEqual, nil, a[1], a[1])) // the second may be no number
 				return []Ref{first, g.Do(OpNot, nil, first)}
 			}},
 		OpMax: {Name: "fmax", Class: Elementwise, Arity: 2, Domain: anyReal,
@@ -173,7 +173,7 @@ func elementwiseOps() map[OpCode]Op {
 				return y
 			},
 			Partials: func(g *Graph, _ Ref, a []Ref) []Ref {
-				first := g.Less(a[1], a[0])
+				first := g.Add(g.Less(a[1], a[0]), g.Do(OpNotEqual, nil, a[1], a[1]))
 				return []Ref{first, g.Do(OpNot, nil, first)}
 			}},
 		OpHypot: {Name: "hypot", Class: Elementwise, Arity: 2, F2: math.Hypot, Domain: anyReal,

@@ -38,6 +38,10 @@ func (b *binder) eval(e ir.Expr) value {
 		return b.call(e)
 	case *ir.UserCall:
 		v := b.userCallInLanes(e)
+		if v == nil && b.mayBeSkipped() && e.Ty.IsScalar() && !e.Ty.Composite() {
+			b.rejectMissing(e.Func, intValue(1))
+			return b.unset(e.Ty, nil)
+		}
 		if v == nil {
 			b.fail(e.Span(), diag.NoReturn, "`%s` ended without a return statement", e.Func.Name).throw()
 		}
@@ -651,7 +655,11 @@ func (b *binder) callWith(fn *ir.Function, at source.Span, args []value) *value 
 
 // mustReturn rejects the evaluation where a function ends without a return.
 func (b *binder) mustReturn(fn *ir.Function, sig signal) {
-	missing := b.isOneOf(b.code, sig&^returns)
+	b.rejectMissing(fn, b.isOneOf(b.code, sig&^returns))
+}
+
+// rejectMissing rejects the evaluation where missing is not 0.
+func (b *binder) rejectMissing(fn *ir.Function, missing value) {
 	b.emitEffect([]value{b.numeric(missing)}, func(g *ad.Graph, a []ad.Ref) {
 		g.RejectIf(a[0], &ad.Message{Parts: []ad.MessagePart{{Text: fn.Name + " ended without a return statement", Arg: -1}}})
 	})

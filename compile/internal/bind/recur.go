@@ -165,6 +165,9 @@ func (b *binder) readCarried(n *nest, h *history, acc access, ax *axis, typ type
 		return b.loadBefore(n, h, acc, typ)
 	}
 	at, ok := patternOf(r.units, from, width)
+	if !ok && !acc.isWhole(h.c.size) { // elements that the planner did not know, of a variable that is carried whole
+		return b.gather(b.readCarried(n, h, wholeOf(h.c.shape), ax, h.c.typ), acc, typ)
+	}
 	if !ok {
 		panic(&abort{reason: irregularly})
 	}

@@ -260,7 +260,7 @@ func (b *binder) readVersions(n *nest, h *history, acc access, typ types.Type) v
 	if n.scan != nil && n.scan.has(h) {
 		return b.readCarried(n, h, acc, ax, typ)
 	}
-	v := b.valueOf(n, h, h.origins(n.unit, acc, ax, nil), acc, ax, typ)
+	v := b.valueOf(n, h, h.origins(n.unit, acc, ax, b.excluded(ax)), acc, ax, typ)
 	v.param = h.c.param
 	return v
 }
