@@ -2,6 +2,7 @@ package ppl
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -217,7 +218,7 @@ func (r *Record) ReadModel(dir string) (*Model, error) {
 		}
 		return nil, errors.New("it is not in the folder of the run")
 	}
-	return compileText(texts[0].Name, texts[0].Text, CompileOptions{Legacy: r.Legacy}, include)
+	return compileText(context.Background(), texts[0].Name, texts[0].Text, CompileOptions{Legacy: r.Legacy}, include)
 }
 
 // ReadData reads the data that are kept in the folder of the run or, where they

@@ -1,6 +1,7 @@
 package ppl
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -56,15 +57,21 @@ type CompileOptions struct {
 
 // CompileWith is [Compile] with options.
 func CompileWith(name, text string, o CompileOptions) (*Model, error) {
+	return CompileContext(context.Background(), name, text, o)
+}
+
+// CompileContext is [CompileWith] that returns when ctx ends; the error then wraps its
+// cause.
+func CompileContext(ctx context.Context, name, text string, o CompileOptions) (*Model, error) {
 	var include func(string) (*source.File, error)
 	if len(o.IncludePaths) > 0 {
 		include = lang.IncludeFrom(o.MaxSource, o.IncludePaths...)
 	}
-	return compileText(name, text, o, include)
+	return compileText(ctx, name, text, o, include)
 }
 
 // compileText compiles a text and keeps it, with what it includes.
-func compileText(name, text string, o CompileOptions, include func(string) (*source.File, error)) (*Model, error) {
+func compileText(ctx context.Context, name, text string, o CompileOptions, include func(string) (*source.File, error)) (*Model, error) {
 	m := &Model{name: name, options: o, texts: []sourceText{{name, text}}}
 	options := compile.Options{Legacy: o.Legacy, MaxSource: o.MaxSource}
 	if include != nil {
@@ -76,8 +83,12 @@ func compileText(name, text string, o CompileOptions, include func(string) (*sou
 			return f, err
 		}
 	}
-	var list diag.List
-	if m.program, list = compile.CompileWith(source.NewFile(name, text), options); list.HasErrors() {
+	program, list, err := compile.CompileContext(ctx, source.NewFile(name, text), options)
+	if err != nil {
+		return nil, err
+	}
+	m.program = program
+	if list.HasErrors() {
 		return nil, &compile.Error{List: list}
 	}
 	m.warnings = list
@@ -93,12 +104,18 @@ func CompileFile(path string) (*Model, error) {
 // CompileFileWith is [CompileFile] with options. Include paths are searched
 // after the folder of the file.
 func CompileFileWith(path string, o CompileOptions) (*Model, error) {
+	return CompileFileContext(context.Background(), path, o)
+}
+
+// CompileFileContext is [CompileFileWith] that returns when ctx ends; the error then
+// wraps its cause.
+func CompileFileContext(ctx context.Context, path string, o CompileOptions) (*Model, error) {
 	text, err := source.ReadFile(path, o.MaxSource)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the model: %w", err)
 	}
 	o.IncludePaths = append([]string{filepath.Dir(path)}, o.IncludePaths...)
-	return CompileWith(path, text, o)
+	return CompileContext(ctx, path, text, o)
 }
 
 // Program is the compiled program, for packages that derive from it.
@@ -174,6 +191,17 @@ type BindOptions struct {
 	// density over them are not. "" is the newest.
 	StanCompat string
 
+	// Memory is the number of bytes that binding, and an evaluation of the posterior by
+	// one chain, may take. What a model or its data ask for beyond it is refused, with the
+	// line that asks. 0: half of what the machine, or the control group of the process,
+	// has.
+	Memory int64
+
+	// Statements is how many statements of the model may be run while it is bound, in
+	// transformed data for instance, and for the generated quantities of a draw where
+	// these are interpreted; a loop that never ends is left so. 0: a thousand million.
+	Statements int64
+
 	// Without leaves out passes of the compiler, by name. What is computed does
 	// not depend on them, but for rounding; for looking into the compiler.
 	Without []string
@@ -200,6 +228,12 @@ func (m *Model) Bind(values any) (*Posterior, error) {
 
 // BindWith is [Model.Bind] with options.
 func (m *Model) BindWith(values any, o BindOptions) (*Posterior, error) {
+	return m.BindContext(context.Background(), values, o)
+}
+
+// BindContext is [Model.BindWith] that ends early, within some 50 ms, when ctx does; the
+// error then wraps its cause. The posterior does not depend on ctx.
+func (m *Model) BindContext(ctx context.Context, values any, o BindOptions) (*Posterior, error) {
 	if err := m.missing(); err != nil {
 		return nil, err
 	}
@@ -207,7 +241,9 @@ func (m *Model) BindWith(values any, o BindOptions) (*Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	bound, err := m.program.Bind(set, compile.BindOptions{
+	bound, err := m.program.BindContext(ctx, set, compile.BindOptions{
+		Memory:     o.Memory,
+		Statements: o.Statements,
 		Seed:       o.Seed,
 		NoPropto:   o.NoPropto,
 		NoJacobian: o.NoJacobian,

@@ -5,6 +5,7 @@
 // Map of the package:
 //
 //	graph.go       Graph, Node, Type (lanes and shape), building with sharing, folding and safe identities
+//	budget.go      Budget: what building graphs may take of memory and time; sizes that do not overflow
 //	op.go          Op, the row of the op table; the op codes
 //	elementwise.go rows of arithmetic, comparison, exponentials, trigonometry
 //	special.go     rows of the special functions; incomplete.go, inverses.go, diffusion.go: more of them

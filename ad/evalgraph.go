@@ -1,6 +1,7 @@
 package ad
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 )
@@ -17,8 +18,8 @@ type Env struct {
 	Rand  *rand.Rand   // for OpRandom; its absence is an error there
 	Print func(string) // receives prints; nil drops them
 
-	// Stop, if not nil, is asked every few thousand trips of a While whether to
-	// go on: an error ends the evaluation with that error.
+	// Stop, if not nil, is asked now and then, at least every few thousand trips of a
+	// While, whether to go on: an error ends the evaluation with that error.
 	Stop func() error
 }
 
@@ -68,7 +69,10 @@ func (g *Graph) Eval(inputs [][]float64, env *Env) ([][]float64, error) {
 		case Random:
 			err = evalRandom(n, types, args, dst, env)
 		default:
-			if err = evalNode(n, types, args, dst); err != nil {
+			err = within(env.Stop, n, types, func() error { return evalNode(n, types, args, dst) })
+			if stop := (*stopped)(nil); errors.As(err, &stop) {
+				err = stop.err
+			} else if err != nil {
 				err = &OpError{Site: n.Site, Op: n.Op.String(), Err: err}
 			}
 		}

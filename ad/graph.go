@@ -1,6 +1,7 @@
 package ad
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -30,16 +31,10 @@ const maxTotal = 1 << 30
 var Scalar = Type{}
 
 // Size is the number of elements of one lane.
-func (t Type) Size() int {
-	n := 1
-	for _, d := range t.Shape {
-		n *= d
-	}
-	return n
-}
+func (t Type) Size() int { return SizeOf(t.Shape) }
 
 // Total is the number of stored elements, over all lanes.
-func (t Type) Total() int { return max(t.Lanes, 1) * t.Size() }
+func (t Type) Total() int { return times(max(t.Lanes, 1), t.Size()) }
 
 // IsScalar reports whether one lane holds a single number of rank 0.
 func (t Type) IsScalar() bool { return len(t.Shape) == 0 }
@@ -96,6 +91,8 @@ type Graph struct {
 	Effects []Ref // nodes with effects, in order of their effect
 
 	site   Site
+	budget *Budget // nil: there are no bounds
+	taken  *int64  // bytes, from the budget, by this graph and those beside it
 	cse    map[nodeKey]Ref
 	kept   []any          // attributes of what was folded
 	consts map[uint64]Ref // scalar constants by bits
@@ -103,6 +100,7 @@ type Graph struct {
 	tables tables         // index tables, each content once
 
 	guarding bool // a rule is at work whose adjoint may be that of a side not taken
+	eager    bool // whether all constants are folded, also those that take much room
 
 	uniform map[Ref]bool         // constant arrays of one repeated number
 	fills   map[uint64][]float64 // their storage, by bits; shared
@@ -118,12 +116,19 @@ type BuildError struct {
 	Op   OpCode
 	Msg  string
 	Site Site
-
-	TooLarge bool // the value would have too many elements
+	Err  error // where a Budget ended it: a *LimitError, or what Budget.Stop said
 }
 
 // Error implements error.
-func (e *BuildError) Error() string { return fmt.Sprintf("%s: %s", e.Op, e.Msg) }
+func (e *BuildError) Error() string {
+	if e.Err != nil {
+		return e.Err.Error()
+	}
+	return fmt.Sprintf("%s: %s", e.Op, e.Msg)
+}
+
+// Unwrap returns what a Budget said.
+func (e *BuildError) Unwrap() error { return e.Err }
 
 func (g *Graph) fail(op OpCode, format string, args ...any) {
 	panic(&BuildError{Op: op, Msg: fmt.Sprintf(format, args...), Site: g.site})
@@ -194,7 +199,7 @@ func (g *Graph) fill(t Type, v float64) Ref {
 	bits, n := math.Float64bits(v), t.Total()
 	data := g.fills[bits]
 	if len(data) < n {
-		data = make([]float64, n)
+		data = g.Array(n)
 		for i := range data {
 			data[i] = v
 		}
@@ -258,6 +263,7 @@ func (g *Graph) Output(r Ref) { g.Outputs = append(g.Outputs, r) }
 
 func (g *Graph) push(n Node) Ref {
 	n.Site = g.site
+	g.charge(&n)
 	g.Nodes = append(g.Nodes, n)
 	return Ref(len(g.Nodes) - 1)
 }
@@ -331,7 +337,7 @@ func (g *Graph) Do(op OpCode, attr any, args ...Ref) Ref {
 		}
 	}
 	if t.Total() > maxTotal {
-		panic(&BuildError{Op: op, Msg: fmt.Sprintf("a value of %d elements is too large", t.Total()), Site: g.site, TooLarge: true})
+		g.Reserve(8, t.Total())
 	}
 	n := Node{Op: op, Type: t, Args: append([]Ref(nil), args...), Attr: attr}
 	r := None
@@ -370,7 +376,7 @@ func (g *Graph) allConst(args []Ref) bool {
 // inflates reports whether a scatter's value is mostly zeros: the adjoint of a long
 // array of which a few elements are read.
 func (g *Graph) inflates(n *Node) bool {
-	return n.Op == OpScatter && n.Type.Total() > minSpread && n.Type.Total() > maxSpread*g.Nodes[n.Args[0]].Type.Total()
+	return !g.eager && n.Op == OpScatter && n.Type.Total() > minSpread && n.Type.Total() > maxSpread*g.Nodes[n.Args[0]].Type.Total()
 }
 
 // foldNumber is fold where the value is one number repeated.
@@ -401,12 +407,19 @@ func (g *Graph) fold(n *Node) ([]float64, bool) {
 	for i, a := range n.Args {
 		args[i], types[i] = g.Nodes[a].Data, g.Nodes[a].Type
 	}
-	dst := make([]float64, n.Type.Total())
-	if err := evalNode(n, types, args, dst); err != nil {
+	dst := g.Array(n.Type.Total())
+	if err := g.budget.within(n, types, func() error { return evalNode(n, types, args, dst) }); err != nil {
+		if stop := (*stopped)(nil); errors.As(err, &stop) {
+			g.halt(stop.err)
+		}
 		return nil, false
 	}
 	return dst, true
 }
+
+// Eager makes the graph fold whatever is constant. Otherwise it leaves alone what is
+// mostly zeros, which derivatives have much of.
+func (g *Graph) Eager() { g.eager = true }
 
 // typeOf is the type of op's value.
 func (g *Graph) typeOf(op OpCode, row *Op, attr any, args []Ref) Type {

@@ -157,6 +157,7 @@ func (g *Graph) lowerIndex(n int) Index {
 	if ix, ok := g.lower[n]; ok {
 		return ix
 	}
+	g.Reserve(4, n+1, (n+1)/2)
 	table := make([]int32, 0, n*(n+1)/2)
 	for i := range n {
 		for j := range i + 1 {
@@ -175,7 +176,7 @@ func (g *Graph) lowerIndex(n int) Index {
 // diagonal, else 1.
 func (g *Graph) halfDiagonal(n int) Ref {
 	ix := g.lowerIndex(n)
-	w := make([]float64, ix.Size())
+	w := g.Array(ix.Size())
 	for k, at := range ix.Dims[0].Table {
 		w[k] = 1
 		if int(at)%(n+1) == 0 {

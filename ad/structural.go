@@ -42,7 +42,10 @@ func (x Index) Shape() []int {
 func (x Index) Size() int {
 	n := 1
 	for _, d := range x.Dims {
-		n *= d.N
+		if d.N == 0 {
+			return 0
+		}
+		n = times(n, d.N)
 	}
 	return n
 }

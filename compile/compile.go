@@ -31,6 +31,7 @@
 package compile
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/ppl-lang/ppl/compile/internal/bind"
@@ -112,6 +113,38 @@ func checked(f *source.File, o Options) (*ast.File, *check.Info, diag.List) {
 
 // Compile is CompileWith without options.
 func Compile(f *source.File) (*Program, diag.List) { return CompileWith(f, Options{}) }
+
+// CompileContext is CompileWith that returns when ctx ends, with its cause as the error.
+// What is under way then goes on for a while, unseen.
+func CompileContext(ctx context.Context, f *source.File, o Options) (*Program, diag.List, error) {
+	if ctx.Done() == nil {
+		p, list := CompileWith(f, o)
+		return p, list, nil
+	}
+	type result struct {
+		p       *Program
+		list    diag.List
+		failure any
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() {
+			r.failure = recover() // for the caller, as if it had run there
+			done <- r
+		}()
+		r.p, r.list = CompileWith(f, o)
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, nil, fmt.Errorf("compiling was interrupted: %w", context.Cause(ctx))
+	case r := <-done:
+		if r.failure != nil {
+			panic(r.failure)
+		}
+		return r.p, r.list, nil
+	}
+}
 
 // CompileWith parses and checks a program. Program is nil if the list has errors;
 // otherwise the list may hold warnings.

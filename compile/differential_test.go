@@ -84,18 +84,6 @@ func TestRandomPrograms(t *testing.T) {
 	}
 }
 
-// TestInterpretedPrograms compares the interpreters on programs that no graph can
-// hold.
-func TestInterpretedPrograms(t *testing.T) {
-	compile.Decided(func(name, text, json string) bool {
-		rep := contest.Contend(text, "decided.model", parsed(t, json), 3, 4)
-		if rep.Wrong != nil || rep.Unsupported == "" || rep.Compared == 0 {
-			t.Errorf("%s: %+v, %+v", name, rep, rep.Wrong)
-		}
-		return true
-	})
-}
-
 // TestRandomModels compares the interpreter with what users run on programs that
 // look like what statisticians write, and on mutants of such programs and of the
 // examples: the same ones every time. compile/internal/cmd/randomprograms runs
@@ -276,6 +264,16 @@ func TestCompositePrograms(t *testing.T) {
 			}
 			expectAgreement(t, sections[name+".model"], name, parsed(t, sections[name+".json"]), 4)
 		})
+	}
+}
+
+// TestDecidedPrograms compares the ways on programs that no graph can hold.
+func TestDecidedPrograms(t *testing.T) {
+	for i, p := range compile.DecidedPrograms() {
+		rep := contest.Contend(p[0], "decided.model", parsed(t, p[1]), uint64(i)+3, 4)
+		if rep.Wrong != nil || rep.Unsupported == "" || rep.Compared == 0 {
+			t.Errorf("%s\n%+v, %+v", p[0], rep, rep.Wrong)
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -28,9 +30,17 @@ type BindOptions struct {
 	NoJacobian bool         // leave out the log Jacobians of the transforms
 	Print      func(string) // receives what print statements print; nil: dropped
 	MaxPrint   int64        // bytes that are printed, in all; 0: 64 MiB. Of one evaluation it is 1 MiB
-	Stop       func() error // asked now and then while transformed data run; its error ends the binding
 	Without    []string     // passes of the lowering that are left out, by name; for developers
 	StanCompat string       // "2.32": the transforms of that version of Stan, where they differ; "" is the newest
+
+	// Memory is the number of bytes that binding, and an evaluation of the model, may
+	// take; 0 is DefaultMemory. It bounds what is asked for by sizes and loops; what Go's
+	// collector has not yet freed is not counted.
+	Memory int64
+	// Statements is how many statements may be evaluated while binding, those of the
+	// iterations of loops counted, and in an evaluation that is interpreted; 0 is
+	// DefaultStatements.
+	Statements int64
 }
 
 // Model is a program bound to data. Its methods are not safe for concurrent
@@ -57,21 +67,37 @@ type Model struct {
 	curves    map[*vm.Program]*vm.Machine
 }
 
-// Bind evaluates the program with data known. The error is *Error where there
-// are positions to show. What the options' Stop returns comes back as it is.
-func (p *Program) Bind(d *data.Set, o BindOptions) (m *Model, err error) {
+// Bind is BindContext without a context.
+func (p *Program) Bind(d *data.Set, o BindOptions) (*Model, error) {
+	return p.BindContext(context.Background(), d, o)
+}
+
+// BindContext evaluates the program with data known. The error is *Error where there
+// are positions to show; where ctx ended it, it wraps the cause of that.
+func (p *Program) BindContext(ctx context.Context, d *data.Set, o BindOptions) (m *Model, err error) {
 	var sites []source.Span
 	defer func() { err = placed(err, sites) }()
 	defer ad.Recover(&err)
 	if d == nil {
 		d = data.Empty()
 	}
+	o.Memory, o.Statements = cmp.Or(o.Memory, DefaultMemory()), cmp.Or(o.Statements, DefaultStatements)
+	budget := ad.NewBudget(o.Memory, o.Statements)
+	budget.Stop = func() error {
+		if ctx.Err() != nil {
+			return fmt.Errorf("binding was interrupted: %w", context.Cause(ctx))
+		}
+		return nil
+	}
+	if err := budget.Stop(); err != nil {
+		return nil, err
+	}
 	edition, err := transform.EditionOf(o.StanCompat)
 	if err != nil {
 		return nil, err
 	}
 	prints := newPrinter(o.Print, o.MaxPrint)
-	options := bind.Options{Seed: o.Seed, Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Print: prints.function(), Transforms: edition, Stop: o.Stop}
+	options := bind.Options{Seed: o.Seed, Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Print: prints.function(), Transforms: edition, Budget: budget}
 	bound, err := bind.Bind(p.ir, d, options)
 	if err != nil {
 		if all := dataErrors(p.ir, d, options); all != nil {
@@ -82,27 +108,54 @@ func (p *Program) Bind(d *data.Set, o BindOptions) (m *Model, err error) {
 	sites = bound.Sites
 	m = &Model{
 		program: p.ir, bound: bound, made: &made{}, without: o.Without, prints: prints, env: &ad.Env{Print: prints.function()}, curvature: &curvature{},
-		options: interp.Options{Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Transforms: edition},
+		options: interp.Options{Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Transforms: edition, Memory: o.Memory, Statements: o.Statements},
 	}
 	for _, par := range bound.Params {
 		m.offsets = append(m.offsets, m.dim)
 		m.dim += par.Size
+	}
+	for _, g := range []*ad.Graph{bound.Constrained, bound.Generated} { // made when first used
+		if err := largest(g, budget); err != nil {
+			return nil, bound.Limited(err, g)
+		}
 	}
 	if bound.Density == nil {
 		_, err := m.plain()
 		return m, err
 	}
 	w := &work{graph: bound.Density}
-	if err := w.differentiate(passes.Options{Without: o.Without, Trace: func(s *passes.Step) { m.early = append(m.early, effect(s)) }}); err != nil {
-		return nil, err
+	w.graph.Use(budget)
+	if err := w.differentiate(passes.Options{Without: o.Without, Stop: budget.Stop, Trace: func(s *passes.Step) { m.early = append(m.early, effect(s)) }}); err != nil {
+		return nil, bound.Limited(err, w.graph)
 	}
 	bound.Density = w.graph
-	if err := w.assemble(passes.Options{Without: o.Without}); err != nil {
-		return nil, err
+	if err := w.assemble(passes.Options{Without: o.Without, Stop: budget.Stop}); err != nil {
+		return nil, bound.Limited(err, w.graph)
+	}
+	if err := budget.Take(int64(w.program.Memory())); err != nil {
+		return nil, bound.Limited(err, w.graph)
 	}
 	m.density = w.program
 	m.machine = m.density.New()
 	return m, nil
+}
+
+// largest asks a budget for the largest value that is computed by a graph, and gives it
+// back.
+func largest(g *ad.Graph, budget *ad.Budget) error {
+	if g == nil {
+		return nil
+	}
+	most, live := 0, g.Live(g.Outputs, true)
+	for i := range g.Nodes {
+		if n := &g.Nodes[i]; live[i] && n.Op != ad.OpConst {
+			most = max(most, n.Type.Total())
+		}
+	}
+	used := budget.Used()
+	err := budget.Take(8 * int64(most))
+	budget.Back(used)
+	return err
 }
 
 // Clone returns a model that shares the program but not its memory.
@@ -143,6 +196,9 @@ func (m *Model) Dim() int { return m.dim }
 // (*Rejection) says that the program rejects x. It does not allocate unless it
 // fails or the density is interpreted.
 func (m *Model) LogDensityGrad(x, grad []float64) (float64, error) {
+	if len(x) != m.dim || len(grad) != m.dim {
+		return 0, fmt.Errorf("a point of %d and a gradient of %d numbers for a model of dimension %d", len(x), len(grad), m.dim)
+	}
 	m.prints.begin()
 	if m.density == nil {
 		return m.interpretGrad(x, grad)
@@ -225,6 +281,9 @@ func (m *Model) OutputNames() []string { return m.bound.Names }
 
 // Constrain computes what ConstrainedNames names at x.
 func (m *Model) Constrain(x, dst []float64) error {
+	if err := m.fits(x, dst, m.bound.NumConstrained); err != nil {
+		return err
+	}
 	m.prints.begin()
 	if m.bound.Constrained == nil {
 		return m.interpretOutputs(m.env, x, dst, false)
@@ -242,6 +301,9 @@ func (m *Model) Constrain(x, dst []float64) error {
 // Generate computes what OutputNames names at x; rng serves the _rng functions
 // of generated quantities. On an error generated quantities are NaN.
 func (m *Model) Generate(x []float64, rng *rand.Rand, dst []float64) error {
+	if err := m.fits(x, dst, len(m.bound.Names)); err != nil {
+		return err
+	}
 	m.prints.begin()
 	err := m.generate(&ad.Env{Rand: rng, Print: m.env.Print, Stop: m.env.Stop}, x, dst)
 	if err != nil {
@@ -252,6 +314,14 @@ func (m *Model) Generate(x []float64, rng *rand.Rand, dst []float64) error {
 		_ = m.Constrain(x, dst[:m.bound.NumConstrained])
 	}
 	return err
+}
+
+// fits checks the lengths of a point and of where results are put.
+func (m *Model) fits(x, dst []float64, want int) error {
+	if len(x) != m.dim || len(dst) != want {
+		return fmt.Errorf("a point of %d numbers and a place for %d results; the model has dimension %d and %d results", len(x), len(dst), m.dim, want)
+	}
+	return nil
 }
 
 func (m *Model) generate(env *ad.Env, x, dst []float64) error {
@@ -282,6 +352,9 @@ func (m *Model) outputs(mc *vm.Machine, env *ad.Env, x, dst []float64) error {
 // Unconstrain finds the unconstrained point of parameters given by name.
 // Coordinates of parameters that are not given are NaN.
 func (m *Model) Unconstrain(d *data.Set) ([]float64, error) {
+	if d == nil {
+		d = data.Empty()
+	}
 	x := make([]float64, m.dim)
 	known := func(yield func(string) bool) {
 		for _, p := range m.bound.Params {

@@ -40,7 +40,7 @@ func pipeline() []stage {
 		}},
 		{"assemble", false, func(w *work, o passes.Options) error {
 			w.program = vm.Assemble(w.nest, o)
-			return nil
+			return w.program.TooLarge()
 		}},
 	}
 }
@@ -90,8 +90,14 @@ type once struct {
 func (o *once) program(m *Model, g *ad.Graph) (*vm.Program, error) {
 	o.Do(func() {
 		w := &work{graph: g}
-		o.err = w.assemble(passes.Options{Without: slices.Clone(m.without)})
-		o.p = w.program
+		o.p, o.err = nil, w.assemble(passes.Options{Without: slices.Clone(m.without)})
+		if o.err == nil {
+			o.p = w.program
+			o.err = ad.NewBudget(m.options.Memory, 0).Take(int64(o.p.Memory()))
+		}
+		if o.err != nil {
+			o.err = m.bound.Limited(o.err, g)
+		}
 	})
 	return o.p, o.err
 }

@@ -211,6 +211,19 @@ model {
 	},
 }
 
+// DecidedPrograms are the texts and the data of these programs, for tests from
+// outside the package.
+func DecidedPrograms() (list [][2]string) {
+	for _, c := range decided {
+		json := c.json
+		if json == "" {
+			json = "{}"
+		}
+		list = append(list, [2]string{c.text, json})
+	}
+	return list
+}
+
 // TestDecidedByParameters: the log density of such programs, its gradient and its
 // second derivatives, and their outputs.
 func TestDecidedByParameters(t *testing.T) {

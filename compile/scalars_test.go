@@ -49,7 +49,7 @@ func TestFunctionsOfNumbers(t *testing.T) {
 						t.Errorf("%s: interpreted %v, plain %v", text, got.err, want.err)
 					case got.err != nil:
 						refused++
-					case !(got.x == want.x || math.IsNaN(got.x) && math.IsNaN(want.x) || math.Abs(got.x-want.x) <= 1e-13*math.Abs(want.x)):
+					case !same(got.x, want.x):
 						t.Errorf("%s: interpreted %v, plain %v", text, got.x, want.x)
 					default:
 						compared++
@@ -118,6 +118,11 @@ func callOf(name string, kinds []types.Type, reals, ints []string) string {
 	}
 	fmt.Fprintf(&b, " }\ngenerated quantities { real y = %s(%s); }", name, args)
 	return b.String()
+}
+
+// same reports whether two numbers are equal but for rounding.
+func same(a, b float64) bool {
+	return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= 1e-13*math.Abs(b)
 }
 
 type outcome struct {

@@ -20,7 +20,7 @@ func oneHot(name string, result types.Type) Func {
 	return fixed(name, "n numbers, of which number k is 1 and the others are 0, for arguments n and k.", result, list(tInt, tInt), func(b *Builder, a []Arg) ad.Ref {
 		n, k := b.length(a, 0), b.whole(a, 1)
 		b.within(1, k, 1, n)
-		v := make([]float64, n)
+		v := b.G.Array(n)
 		v[k-1] = 1
 		return b.G.ConstArray(ad.Type{Shape: []int{n}}, v)
 	})
@@ -36,7 +36,7 @@ func linspaced(b *Builder, a []Arg) ad.Ref {
 	if n == 1 {
 		return g.Reshape(hi, []int{1})
 	}
-	up, down := make([]float64, n), make([]float64, n)
+	up, down := g.Array(n), g.Array(n)
 	for i := range n {
 		up[i] = float64(i) / float64(n-1)
 		down[i] = float64(n-1-i) / float64(n-1)
@@ -55,7 +55,7 @@ func linspacedInts(b *Builder, a []Arg) ad.Ref {
 	if n <= 1 {
 		return b.G.Broadcast(b.G.Const(float64(hi)), []int{n})
 	}
-	v := make([]float64, n)
+	v := b.G.Array(n)
 	span := hi - lo
 	for i := range v {
 		if n > span+1 {
@@ -70,7 +70,7 @@ func linspacedInts(b *Builder, a []Arg) ad.Ref {
 // identity is the identity matrix.
 func identity(b *Builder, a []Arg) ad.Ref {
 	n := b.length(a, 0)
-	v := make([]float64, n*n)
+	v := b.G.Array(n, n)
 	for i := range n {
 		v[i*n+i] = 1
 	}

@@ -47,6 +47,7 @@ func (b *Builder) pick(v ad.Ref, i Arg) ad.Ref {
 			v = g.Unlane(v)
 		}
 	}
+	g.Reserve(4, lanes, size)
 	table := make([]int32, 0, lanes*size)
 	for l := range lanes {
 		for e := range size {

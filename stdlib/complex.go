@@ -371,7 +371,7 @@ func complexMeaning(name string, params []types.Type) meaning {
 		f := realForm(name, params)
 		return func(b *Builder, a []pair) []ad.Ref {
 			n := b.shape(a[0].arg)[0]
-			signs := make([]float64, n*n)
+			signs := b.G.Array(n, n)
 			for i := range signs {
 				signs[i] = 1
 				if i%n > i/n {
@@ -473,7 +473,7 @@ func halves(name, first, second string, a, b []ad.Ref) []ad.Ref {
 // hermitian decomposes a Hermitian matrix, of its lower triangle.
 func (b *Builder) hermitian(h z, n int) (values ad.Ref, vectors z) {
 	g := b.G
-	below := make([]float64, n*n)
+	below := g.Array(n, n)
 	for i := range n {
 		for j := range i {
 			below[i*n+j] = 1

@@ -63,7 +63,7 @@ func logDiagonal(g *ad.Graph, l ad.Ref) ad.Ref { return g.Sum(g.Log(diagonal(g, 
 
 // eye is the identity matrix.
 func eye(g *ad.Graph, n int) ad.Ref {
-	v := make([]float64, n*n)
+	v := g.Array(n, n)
 	for i := range n {
 		v[i*n+i] = 1
 	}

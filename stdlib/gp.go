@@ -39,6 +39,7 @@ func (p pairs) matrix(g *ad.Graph, v, diagonal ad.Ref) ad.Ref {
 		return g.Reshape(v, p.shape)
 	}
 	n := p.shape[0]
+	g.Reserve(12, n, n)
 	table := make([]int, 0, n*n)
 	for i := range n {
 		for j := range n {
@@ -80,6 +81,7 @@ func (b *Builder) squares(x1, x2 Arg, same bool, scales ad.Ref) (ad.Ref, pairs) 
 	if n > 0 && m > 0 && d != e {
 		b.Fail("the points have %d and %d dimensions", d, e)
 	}
+	b.G.Reserve(48, n, m)
 	ps := pairsOf(n, m, same)
 	take := func(p ad.Ref, at []int) ad.Ref {
 		ix := ad.Index{Dims: []ad.Dim{{N: len(at), Table: make([]int32, len(at))}, {N: d, Stride: 1}}}

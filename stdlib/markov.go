@@ -109,7 +109,7 @@ func (b *Builder) drawStates(a []Arg) ad.Ref {
 		rows[i] = float64(i*k - 1)
 	}
 	p := body.Mul(at, body.Take(gamma, body.Add(after, body.ConstArray(ad.Type{Shape: []int{k}}, rows))))
-	upTo := make([]float64, k*k)
+	upTo := body.Array(k, k)
 	for i := range k {
 		for j := range i + 1 {
 			upTo[i*k+j] = 1

@@ -157,7 +157,7 @@ func (b *Builder) part(a []Arg, i int, from place, pairs ...int) ad.Ref {
 		return b.G.Gather(a[i].Ref, dims(from.known, pairs...))
 	}
 	ix := dims(0, pairs...)
-	steps := make([]float64, ix.Size())
+	steps := b.G.Array(ix.Size())
 	ix.Each(func(pos, elem int) { steps[pos] = float64(elem + from.known) })
 	at := b.G.ConstArray(ad.Type{Shape: ix.Shape()}, steps)
 	return b.G.Take(a[i].Ref, b.G.Add(at, from.ref))

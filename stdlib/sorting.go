@@ -40,7 +40,7 @@ func sorted(b *Builder, x, of ad.Ref, descending bool) ad.Ref {
 	if descending {
 		before = g.Less(rows, cols)
 	}
-	earlier := make([]float64, n*n) // of equal elements the first stands first
+	earlier := g.Array(n, n) // of equal elements the first stands first
 	for i := range n {
 		for j := range i {
 			earlier[i*n+j] = 1
@@ -53,7 +53,7 @@ func sorted(b *Builder, x, of ad.Ref, descending bool) ad.Ref {
 
 // positions are 1, 2, …, n.
 func positions(g *ad.Graph, n int) ad.Ref {
-	v := make([]float64, n)
+	v := g.Array(n)
 	for i := range v {
 		v[i] = float64(i + 1)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -48,7 +49,7 @@ The points are read from a file as for logdensity, or are %d random points of
 the unconstrained space, uniform in (-2, 2), where the log density is finite.`, batchCount, batchTime, benchPoints),
 		Args: arguments("MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := in.load(args[0], cmd.ErrOrStderr())
+			l, err := in.load(context.Background(), args[0], cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}

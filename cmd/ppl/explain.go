@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strconv"
@@ -45,13 +46,32 @@ type explainedPart struct {
 }
 
 type explainedLoops struct {
-	Laned        int      `json:"laned"`
-	Scanned      int      `json:"scanned"`
-	Carried      int      `json:"carried"`
-	Iterated     int      `json:"iterated"`
-	Unrolled     int      `json:"unrolled"`
-	Conditionals int      `json:"conditionals"`
-	Notes        []string `json:"notes"`
+	Laned        int             `json:"laned"`
+	Scanned      int             `json:"scanned"`
+	Carried      int             `json:"carried"`
+	Iterated     int             `json:"iterated"`
+	Unrolled     int             `json:"unrolled"`
+	Conditionals int             `json:"conditionals"`
+	Notes        []string        `json:"notes"`
+	Plans        []explainedPlan `json:"plans"`
+}
+
+// explainedPlan is how a loop is evaluated.
+type explainedPlan struct {
+	Line       int                 `json:"line"`
+	Way        string              `json:"way"`
+	Iterations int                 `json:"iterations"`
+	Lanes      int                 `json:"lanes"`
+	Parts      []explainedPlanPart `json:"parts"`
+	Why        []string            `json:"why"`
+	text       string
+}
+
+type explainedPlanPart struct {
+	Way        string   `json:"way"`
+	Iterations int      `json:"iterations"`
+	Lines      []int    `json:"lines"`
+	Variables  []string `json:"variables"`
 }
 
 type explainedPass struct {
@@ -89,7 +109,7 @@ The times are measured at the first point of a file as for logdensity, or at a
 random point.`,
 		Args: arguments("MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := in.load(args[0], cmd.ErrOrStderr())
+			l, err := in.load(context.Background(), args[0], cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -117,10 +137,22 @@ random point.`,
 	return cmd
 }
 
+func explainedPlans(e *compile.Explanation) []explainedPlan {
+	out := []explainedPlan{}
+	for _, p := range e.Loops.Plans {
+		x := explainedPlan{p.Line, p.Way, p.Iterations, p.Lanes, []explainedPlanPart{}, notNil(p.Why), p.String()}
+		for _, part := range p.Parts {
+			x.Parts = append(x.Parts, explainedPlanPart{part.Way, part.Iterations, part.Lines, notNil(part.Variables)})
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
 func explanation(e *compile.Explanation) *explained {
 	x := &explained{
 		NS: number(e.NS), MemoryBytes: e.Memory, Program: e.Text,
-		Loops: explainedLoops{e.Loops.Laned, e.Loops.Scanned, e.Loops.Carried, e.Loops.Iterated, e.Loops.Unrolled, e.Loops.Ifs, notNil(e.Loops.Notes)},
+		Loops: explainedLoops{e.Loops.Laned, e.Loops.Scanned, e.Loops.Carried, e.Loops.Iterated, e.Loops.Unrolled, e.Loops.Ifs, notNil(e.Loops.Notes), explainedPlans(e)},
 		Lines: []explainedLine{}, Blocks: []explainedPart{}, Passes: []explainedPass{},
 	}
 	for _, l := range e.Lines {
@@ -167,7 +199,18 @@ func (x *explained) show(w io.Writer) error {
 	fmt.Fprintf(w, "\nHow loops were evaluated\n\n  %d for all iterations at once, %d step by step, %d step by step with whole variables, %d as often as parameters say, %d unrolled;\n  %d conditionals depend on parameters\n",
 		x.Loops.Laned, x.Loops.Scanned, x.Loops.Carried, x.Loops.Iterated, x.Loops.Unrolled, x.Loops.Conditionals)
 	for _, n := range x.Loops.Notes {
+		if !strings.Contains(n, "interpreted") && len(x.Loops.Plans) > 0 { // the plans say it too
+			continue
+		}
 		fmt.Fprintf(w, "  %s\n", n)
+	}
+	const shown = 30
+	for i, p := range x.Loops.Plans {
+		if i == shown {
+			fmt.Fprintf(w, "  … and %d more loops\n", len(x.Loops.Plans)-shown)
+			break
+		}
+		fmt.Fprintf(w, "  %s\n", strings.ReplaceAll(p.text, "\n", "\n  "))
 	}
 
 	fmt.Fprintf(w, "\nBlocks, in order\n\n")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"os"
 	"strings"
@@ -66,7 +67,7 @@ func (in *fitInput) posterior(fit *ppl.Fit, stderr io.Writer) (*ppl.Posterior, e
 		}
 		return fit.Posterior()
 	}
-	l, err := in.load(in.model, stderr)
+	l, err := in.load(context.Background(), in.model, stderr)
 	if err != nil {
 		return nil, err
 	}

@@ -195,7 +195,7 @@ must be among the draws, in the same sizes.`,
 			if err := o.read(args[0]); err != nil {
 				return err
 			}
-			model, err := o.compiled(args[0], cmd.ErrOrStderr())
+			model, err := o.compiled(context.Background(), args[0], cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -251,7 +251,10 @@ func (o *quantityOptions) boundTo(model *ppl.Model, fit *ppl.Fit) (*ppl.Posterio
 	if err != nil {
 		return nil, err
 	}
-	bind := o.bindOptions()
+	bind, err := o.bindOptions()
+	if err != nil {
+		return nil, err
+	}
 	if r := fit.Record(); r != nil {
 		bind.Seed = r.Seed // of transformed data, as the run had it
 		if bind.StanCompat == "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -31,6 +32,8 @@ type input struct {
 	print      func(string) // receives the model's print statements
 	without    []string     // passes of the compiler
 	stanCompat string       // version of Stan whose transforms are meant
+	memory     byteSize     // that binding and an evaluation may take; 0: what is usual
+	statements int64        // that binding may run; 0: what is usual
 	maxData    byteSize     // of a file of data; 0: the default
 	counts     []string     // what is counted in a table, N or J=column
 	maxPrint   byteSize     // of what the model prints; 0: the default
@@ -52,8 +55,13 @@ func (in *input) flags(cmd *cobra.Command) {
 	cmd.Flags().Var(&in.maxData, "max-data", "read files of data up to this `size` (default 1GiB)")
 	cmd.Flags().Var(&in.maxPrint, "max-print", "show what the model prints up to this `size` (default 64MiB)")
 	cmd.Flags().StringVar(&in.stanCompat, "stan-compat", "", "constrain parameters as this `version` of Stan does: 2.32, whose simplexes differ")
+	cmd.Flags().Var(&in.memory, "memory", "refuse models and data that ask for more memory than this `size`, such as 500MB or 8GiB\n(default: the variable "+memoryVariable+", else half of what the machine has)")
+	cmd.Flags().Int64Var(&in.statements, "statements", 0, "refuse models that run more statements than this `number` before the first evaluation\n(default 1000000000)")
 	compileFlags(cmd, &in.compile)
 }
+
+// memoryVariable is the environment variable that --memory overrides.
+const memoryVariable = "PPL_MEMORY"
 
 // compileFlags declares the options about reading models.
 func compileFlags(cmd *cobra.Command, o *ppl.CompileOptions) {
@@ -150,9 +158,9 @@ type loaded struct {
 	bind      time.Duration
 }
 
-// load compiles the model, reads the data and binds them. Warnings are shown on
-// stderr.
-func (in *input) load(model string, stderr io.Writer) (*loaded, error) {
+// load compiles the model, reads the data and binds them, unless ctx ends before.
+// Warnings are shown on stderr.
+func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loaded, error) {
 	if in.record == nil {
 		if err := in.read(model); err != nil {
 			return nil, err
@@ -160,7 +168,7 @@ func (in *input) load(model string, stderr io.Writer) (*loaded, error) {
 	}
 	l := &loaded{}
 	err := timed(&l.compile, func() (err error) {
-		l.model, err = in.compiled(model, stderr)
+		l.model, err = in.compiled(ctx, model, stderr)
 		return err
 	})
 	if err != nil {
@@ -184,8 +192,12 @@ func (in *input) load(model string, stderr io.Writer) (*loaded, error) {
 		return nil, err
 	}
 	l.values = values
+	options, err := in.bindOptions()
+	if err != nil {
+		return nil, err
+	}
 	err = timed(&l.bind, func() (err error) {
-		l.posterior, err = l.model.BindWith(values, in.bindOptions())
+		l.posterior, err = l.model.BindContext(ctx, values, options)
 		return err
 	})
 	var refused *compile.Error
@@ -202,13 +214,13 @@ func (in *input) load(model string, stderr io.Writer) (*loaded, error) {
 
 // compiled compiles the model that has been read, or that the folder of a run
 // keeps. Warnings are shown on stderr.
-func (in *input) compiled(model string, stderr io.Writer) (m *ppl.Model, err error) {
+func (in *input) compiled(ctx context.Context, model string, stderr io.Writer) (m *ppl.Model, err error) {
 	if in.record != nil {
 		m, err = in.record.ReadModel(in.recordDir)
 	} else {
 		o := in.compile
 		o.IncludePaths = append([]string{modelFolder(model)}, o.IncludePaths...)
-		m, err = ppl.CompileWith(in.source.Name, in.source.Text, o)
+		m, err = ppl.CompileContext(ctx, in.source.Name, in.source.Text, o)
 	}
 	if err != nil {
 		return nil, err
@@ -245,8 +257,19 @@ func (in *input) parse(name, text string) (*data.Set, error) {
 }
 
 // bindOptions are those that say how the model is bound.
-func (in *input) bindOptions() ppl.BindOptions {
+func (in *input) bindOptions() (ppl.BindOptions, error) {
+	memory := in.memory
+	if text := os.Getenv(memoryVariable); text != "" && memory == 0 {
+		if err := memory.Set(text); err != nil {
+			return ppl.BindOptions{}, usagef("%s is %q: %v", memoryVariable, text, err)
+		}
+	}
+	if in.statements < 0 {
+		return ppl.BindOptions{}, usagef("--statements must be positive, but is %d", in.statements)
+	}
 	return ppl.BindOptions{
+		Memory:     int64(memory),
+		Statements: in.statements,
 		Seed:       in.seed,
 		NoPropto:   in.noPropto,
 		NoJacobian: in.noJacobian,
@@ -254,7 +277,7 @@ func (in *input) bindOptions() ppl.BindOptions {
 		MaxPrint:   int64(in.maxPrint),
 		Without:    in.without,
 		StanCompat: in.stanCompat,
-	}
+	}, nil
 }
 
 // plainPathError says what is wrong with a file without the name of the system
@@ -281,7 +304,7 @@ func (in *input) loadAt(model, points string, stderr io.Writer) (*loaded, [][]fl
 		return nil, nil, usagef("--points is missing: a file with the points, such as {\"points\": [[0.1, -0.5]]}")
 	}
 	in.print = func(s string) { fmt.Fprintln(stderr, shown(stderr, s)) }
-	l, err := in.load(model, stderr)
+	l, err := in.load(context.Background(), model, stderr)
 	if err != nil {
 		return nil, nil, err
 	}

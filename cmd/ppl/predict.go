@@ -70,7 +70,10 @@ those observed.
 			_, err := fmt.Fprint(cmd.OutOrStdout(), d.Text())
 			return err
 		}
-		bind := o.bindOptions()
+		bind, err := o.bindOptions()
+		if err != nil {
+			return err
+		}
 		if r := fit.Record(); r != nil {
 			bind.Seed = r.Seed
 			bind.StanCompat = r.StanCompat

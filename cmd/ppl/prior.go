@@ -29,7 +29,7 @@ func (o *priorOptions) load(model string, stderr io.Writer) (*ppl.Model, *data.S
 	if err := o.read(model); err != nil {
 		return nil, nil, err
 	}
-	m, err := o.compiled(model, stderr)
+	m, err := o.compiled(context.Background(), model, stderr)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -47,7 +47,11 @@ func (o *priorOptions) load(model string, stderr io.Writer) (*ppl.Model, *data.S
 
 // sample draws the parameters from the prior.
 func (o *priorOptions) sample(ctx context.Context, m *ppl.Model, values *data.Set) (*ppl.Prior, string, error) {
-	prior, err := m.SamplePrior(ctx, values, o.bindOptions(), ppl.Options{
+	bind, err := o.bindOptions()
+	if err != nil {
+		return nil, "", err
+	}
+	prior, err := m.SamplePrior(ctx, values, bind, ppl.Options{
 		Chains: o.chains, Draws: orNone(o.draws), Warmup: orNone(o.warmup), Seed: o.seed, Parallel: o.parallel,
 	})
 	if err != nil {
@@ -93,6 +97,10 @@ statement with ~; otherwise the prior is sampled by NUTS, and it is told why.`,
 		if err != nil {
 			return err
 		}
+		bind, err := o.bindOptions()
+		if err != nil {
+			return err
+		}
 		ctx, stop := interruptible()
 		defer stop()
 		prior, how, err := o.sample(ctx, m, values)
@@ -105,7 +113,7 @@ statement with ~; otherwise the prior is sampled by NUTS, and it is told why.`,
 		if err != nil {
 			notes = append(notes, "No data are drawn: "+err.Error()+".")
 		} else {
-			p, err := d.BindWith(values, o.bindOptions())
+			p, err := d.BindWith(values, bind)
 			if err != nil {
 				return err
 			}
@@ -163,6 +171,10 @@ refused.`,
 		if notes := leftNotes(d, "data"); len(notes) > 0 {
 			return fmt.Errorf("the model does not say how all of its data come about: %s", notes[0])
 		}
+		bind, err := o.bindOptions()
+		if err != nil {
+			return err
+		}
 		ctx, stop := interruptible()
 		defer stop()
 		var parameters *ppl.Fit
@@ -172,7 +184,7 @@ refused.`,
 			if err != nil {
 				return err
 			}
-			p, err := d.BindWith(values, o.bindOptions())
+			p, err := d.BindWith(values, bind)
 			if err != nil {
 				return err
 			}
@@ -191,7 +203,7 @@ refused.`,
 		if err := o.makeFolder(base + "_[0-9]*.json"); err != nil {
 			return err
 		}
-		written, err := ppl.WriteDataSets(ctx, d, values, parameters, o.bindOptions(), o.seed, filepath.Join(o.out, base))
+		written, err := ppl.WriteDataSets(ctx, d, values, parameters, bind, o.seed, filepath.Join(o.out, base))
 		if err != nil {
 			return interrupted(err)
 		}

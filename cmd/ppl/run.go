@@ -93,7 +93,7 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 	f.Uint64Var(&o.seed, "seed", 0, "seed of the random numbers (default: a random one, which is told)")
 	f.StringVar(&o.init, "init", "2", "where chains `start`: the radius of random values on the unconstrained scale; values of\nparameters as JSON, in a file or as they are; or the end of an earlier run: its\nfolder, or a CSV file")
 	f.StringVar(&o.metricFile, "metric-file", "", "start with the step size and metric of an earlier run, its `folder`, or of a JSON file:\n{\"inv_metric\": [0.1, 2], \"stepsize\": 0.5}, inv_metric a diagonal or rows")
-	f.DurationVar(&o.timeLimit, "time-limit", 0, "end the run after that time, such as 90s or 2h, with the draws made till then")
+	f.DurationVar(&o.timeLimit, "time-limit", 0, "end the run after that time, such as 90s or 2h, with the draws made till then; the time\nto compile and bind the model counts")
 	f.Float64Var(&o.targetESS, "target-ess", 0, "end the run when every quantity has this effective sample size, bulk and tail,\nand R-hat < 1.01; --draws is then a limit (default 100000)")
 	f.StringVar(&o.resume, "resume", "", "go on with the run whose draws are in this `folder`")
 	f.BoolVar(&o.salvage, "salvage", false, "let --resume go on with what is whole of a run whose files are damaged")
@@ -207,6 +207,13 @@ var errTimeLimit = errors.New("the time limit is reached")
 
 // run does it all.
 func (o *running) run(stdout, stderr io.Writer) error {
+	deadline := time.Now().Add(o.timeLimit)
+	within := func(ctx context.Context) (context.Context, context.CancelFunc) {
+		if o.timeLimit == 0 {
+			return ctx, func() {}
+		}
+		return context.WithDeadlineCause(ctx, deadline, errTimeLimit)
+	}
 	name := o.made.Name
 	if name == "" {
 		name = modelName(o.model)
@@ -232,7 +239,9 @@ func (o *running) run(stdout, stderr io.Writer) error {
 		shown = newProgress(stderr, name, o.runOptions)
 	}
 	o.print = shown.message
-	l, err := o.load(o.model, stderr)
+	loading, cancel := within(context.Background())
+	defer cancel()
+	l, err := o.load(loading, o.model, stderr)
 	if err != nil {
 		return err
 	}
@@ -279,12 +288,8 @@ func (o *running) run(stdout, stderr io.Writer) error {
 
 	signaled, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	ctx := signaled
-	if o.timeLimit > 0 {
-		limited, cancel := context.WithTimeoutCause(signaled, o.timeLimit, errTimeLimit)
-		defer cancel()
-		ctx = limited
-	}
+	ctx, cancel := within(signaled)
+	defer cancel()
 	quiet := context.AfterFunc(signaled, func() {
 		stop() // from now on a signal ends the program
 		shown.message("Interrupted: stopping at the next draw. Press Ctrl-C again to quit at once.")

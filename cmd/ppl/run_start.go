@@ -103,7 +103,10 @@ func (o *runOptions) initAtEnd(p *ppl.Posterior) (infer.Init, error) {
 
 // validated gives a sampler that is tuned for predictions its folds of the data.
 func (o *running) validated(l *loaded, cv sampler.CrossValidated) (infer.Sampler, error) {
-	bind := o.bindOptions()
+	bind, err := o.bindOptions()
+	if err != nil {
+		return nil, err
+	}
 	bind.Print = nil // as often as there are observations
 	folds, err := l.model.Folds(l.values, ppl.CrossValidation{Rows: cv.Rows, Folds: cv.Folds, Seed: o.seed}, bind)
 	if err != nil {

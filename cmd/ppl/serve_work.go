@@ -163,8 +163,13 @@ func (r *modelRequest) load(c *serve.Call, in *input) (*loaded, error) {
 	if int64(elements) > c.Limits.Elements {
 		return nil, serve.Passed("elements", "the data have %d numbers, but the limit is %d", elements, c.Limits.Elements)
 	}
+	in.memory = byteSize(c.Limits.Memory / 2) // the collector needs as much again
+	options, err := in.bindOptions()
+	if err != nil {
+		return nil, err
+	}
 	err = timed(&l.bind, func() (err error) {
-		l.posterior, err = l.model.BindWith(l.values, in.bindOptions())
+		l.posterior, err = l.model.BindWith(l.values, options)
 		return err
 	})
 	return l, failed(err)

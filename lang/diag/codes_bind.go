@@ -244,7 +244,12 @@ const (
 	// EndlessLoop: a while loop does not end.
 	EndlessLoop Code = "E0614"
 
-	// TooLarge: a loop that has to be unrolled would need too much memory.
+	// TooLarge: binding the model to these data, or an evaluation of it, would need more
+	// memory or run more statements than is allowed.
+	//
+	// The limits keep a mistake in a size or in the end of a loop from taking the whole
+	// machine. They can be raised: by options of the command, and by fields of BindOptions
+	// in Go.
 	TooLarge Code = "E0615"
 
 	// UnknownInt: an integer that has to be known when data are bound, such as

@@ -48,7 +48,7 @@ func corrFactor(g *ad.Graph, x ad.Ref, k int, byColumn bool, weight func(i, j in
 	s = g.Add(g.Scale(0.5, s), g.Const(math.Ln2))
 	length := g.Exp(g.MatMul(g.Scatter(s, ix, []int{k, k}), where1(g, k, k, before))) // what is left of the row's
 	z := g.Add(g.Scatter(g.Do(ad.OpTanh, nil, x), ix, []int{k, k}), identity(g, k))
-	w := make([]float64, ix.Size())
+	w := g.Array(ix.Size())
 	for p, e := range ix.Dims[0].Table {
 		w[p] = weight(int(e)/k, int(e)%k)
 	}
@@ -177,7 +177,7 @@ func constrainCov(g *ad.Graph, x ad.Ref, shape []int, _ Bounds) (ad.Ref, []ad.Re
 	}
 	k := shape[0]
 	l, logDiagonal := factor(g, x, shape)
-	w := make([]float64, k)
+	w := g.Array(k)
 	for i := range w {
 		w[i] = float64(k - i + 1)
 	}

@@ -8,7 +8,7 @@ import (
 
 // constant is a constant matrix.
 func constant(g *ad.Graph, rows, cols int, f func(i, j int) float64) ad.Ref {
-	data := make([]float64, rows*cols)
+	data := g.Array(rows, cols)
 	for i := range rows {
 		for j := range cols {
 			data[i*cols+j] = f(i, j)
@@ -20,7 +20,7 @@ func constant(g *ad.Graph, rows, cols int, f func(i, j int) float64) ad.Ref {
 // zeros is a constant of zeros.
 func zeros(g *ad.Graph, shape ...int) ad.Ref {
 	t := ad.Type{Shape: shape}
-	return g.ConstArray(t, make([]float64, t.Size()))
+	return g.ConstArray(t, g.Array(t.Size()))
 }
 
 func slice(g *ad.Graph, x ad.Ref, from, to int) ad.Ref {
@@ -138,7 +138,7 @@ func isometry(g *ad.Graph, x ad.Ref) ad.Ref {
 func byRow(g *ad.Graph, shape []int, f func(j int) float64) ad.Ref {
 	t := ad.Type{Shape: shape}
 	n := shape[len(shape)-1]
-	data := make([]float64, t.Size())
+	data := g.Array(t.Size())
 	for i := range data {
 		data[i] = f(i % n)
 	}

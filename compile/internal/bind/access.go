@@ -111,10 +111,7 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 				return access{}, false
 			}
 			if i.axis != nil {
-				if b.hiddenAxis(i.axis) {
-					return access{}, false
-				}
-				panic(&abort{reason: "an array of indices that differs between iterations"})
+				return access{}, false
 			}
 			i = check(i)
 			t := make([]int32, len(i.ints))
@@ -133,31 +130,37 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 			if from.ints == nil || to.ints == nil || b.hiddenAxis(from.axis) || b.hiddenAxis(to.axis) {
 				return access{}, false
 			}
-			if from.axis != nil || to.axis != nil {
-				ax := innermost(from.axis, to.axis)
-				n, starts := sliceLanes(from, to, ax)
-				starts = check(starts)
-				if n > 0 {
-					ends := starts
-					ends.ints = slices.Clone(starts.ints)
-					for l := range ends.ints {
-						ends.ints[l] += int64(n) - 1
-					}
-					check(ends)
-				}
-				addLanes(ax, starts.ints, stride)
-				acc.ix.Dims = append(acc.ix.Dims, ad.Dim{N: n, Stride: stride})
-				continue
+			ax := innermost(from.axis, to.axis)
+			n, starts := 0, from
+			if ax != nil {
+				n, starts = sliceLanes(from, to, ax)
+			} else {
+				n = int(max(0, to.ints[0]-from.ints[0]+1))
 			}
-			lo, hi := from.ints[0], to.ints[0]
-			if hi < lo { // an empty slice, wherever it lies
+			if n == 0 { // an empty slice, wherever it lies
 				acc.ix.Dims = append(acc.ix.Dims, ad.Dim{N: 0, Stride: stride})
 				continue
 			}
-			check(intValue(lo))
-			check(intValue(hi))
-			acc.ix.Offset += int(lo-1) * stride
-			acc.ix.Dims = append(acc.ix.Dims, ad.Dim{N: int(hi - lo + 1), Stride: stride})
+			starts = check(starts)
+			starts.ints = slices.Clone(starts.ints)
+			ends := starts
+			ends.ints = make([]int64, len(starts.ints))
+			for l, i := range starts.ints {
+				ends.ints[l] = i + int64(n) - 1
+			}
+			for l, i := range check(ends).ints { // where the end was wrong, any other slice will do
+				if i != ends.ints[l] {
+					ends.ints[l] = int64(n)
+				}
+				starts.ints[l] = ends.ints[l] - int64(n) + 1
+			}
+			acc.none = acc.none || n > size
+			if ax == nil {
+				acc.ix.Offset += int(starts.ints[0]-1) * stride
+			} else {
+				addLanes(ax, starts.ints, stride)
+			}
+			acc.ix.Dims = append(acc.ix.Dims, ad.Dim{N: n, Stride: stride})
 		case ir.IndexAll:
 			acc.ix.Dims = append(acc.ix.Dims, ad.Dim{N: size, Stride: stride})
 		}
@@ -360,12 +363,14 @@ func (b *binder) gather(v value, acc access, typ types.Type) value {
 		out := value{typ: typ, shape: shape, axis: ax, param: v.param}
 		size, offs := v.size(), acc.offsets()
 		if ax == nil {
+			b.reserve(8, len(offs))
 			out.ints = make([]int64, len(offs))
 			for p, o := range offs {
 				out.ints[p] = v.ints[o]
 			}
 			return out
 		}
+		b.reserve(8, len(offs), ax.n)
 		base := acc.flatBase(v.axis, ax, size)
 		out.ints = make([]int64, 0, len(offs)*ax.n)
 		for _, s := range base {
@@ -383,6 +388,7 @@ func (b *binder) gather(v value, acc access, typ types.Type) value {
 		return b.take(v, positions(acc), typ)
 	}
 	lvl := ax.lvl
+	b.reserve(4, ax.n)
 	base := acc.flatBase(v.axis, ax, v.size())
 	ix := acc.ix
 	ix.Dims = append([]ad.Dim{tableDim(base)}, ix.Dims...)

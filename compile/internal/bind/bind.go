@@ -23,9 +23,9 @@ type Options struct {
 	Propto     bool         // `~` and _lupdf drop terms
 	Jacobian   bool         // transforms add their log Jacobians
 	Print      func(string) // receives prints of transformed data
-	Stop       func() error // asked now and then while transformed data run; its error ends the binding
 	Transforms transform.Edition
-	Unroll     bool // evaluate every loop iteration by iteration: the plain meaning, for tests
+	Budget     *ad.Budget // of memory and statements; nil: there are no bounds
+	Unroll     bool       // evaluate every loop iteration by iteration: the plain meaning, for tests
 }
 
 // Stats tells how loops and branches came out.
@@ -36,6 +36,7 @@ type Stats struct {
 	Iterated int // loops whose number of iterations is computed
 	Unrolled int
 	Ifs      int      // conditionals that parameters decide
+	Plans    []Plan   // of the loops, in the order in which they are evaluated; the first few hundred
 	Faults   []string // plans of loops that could not be carried out
 	Notes    []string // why loops were not laned: "line 12: reason"
 }
@@ -96,7 +97,13 @@ func Bind(prog *ir.Program, set *data.Set, o Options) (*Bound, error) {
 	out.Known.Each(func(v *ir.Var, shape []int, ints []int64, reals []float64) {
 		out.known = append(out.known, constant{v, v.Type, shape, ints, reals})
 	})
-	if err := b.complaints(func() { b.names(out) }); err != nil {
+	if err := b.complaints(func() {
+		for _, k := range out.known {
+			b.at(k.v.Span)
+			b.reserve(8, k.shape...)
+		}
+		b.names(out)
+	}); err != nil {
 		return nil, err
 	}
 	var notes []string
@@ -136,6 +143,16 @@ func (b *binder) complaints(fn func()) (err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
+		case *halt:
+			err = r.err
+		case *ad.BuildError:
+			if r.Err == nil {
+				err = &Error{}
+				p := b.fail(b.span, diag.NotSupported, "this cannot be evaluated: %v", r)
+				err.(*Error).List.Add(p.d)
+				return
+			}
+			err = b.limited(r.Err, b.sites[r.Site])
 		case *problem:
 			err = &Error{}
 			err.(*Error).List.Add(r.d)
@@ -144,10 +161,6 @@ func (b *binder) complaints(fn func()) (err error) {
 			p := b.fail(b.span, diag.NotSupported, "this cannot be evaluated: %s", r.reason)
 			err.(*Error).List.Add(p.d)
 			err.(*Error).fault = r.reason != targetRead
-		case *ad.BuildError:
-			err = &Error{}
-			p := b.fail(b.span, diag.NotSupported, "this cannot be evaluated: %v", r)
-			err.(*Error).List.Add(p.d)
 		default:
 			panic(r)
 		}
@@ -167,7 +180,11 @@ type constant struct {
 
 // start makes cells of the known variables in a new graph.
 func (b *binder) start(known []constant) {
+	if b.free != nil {
+		b.free()
+	}
 	b.begin()
+	b.free = b.refund()
 	b.cells = make([]*cell, b.prog.NumVars)
 	b.propto = b.opts.Propto
 	for _, k := range known {
@@ -185,10 +202,15 @@ func (b *binder) start(known []constant) {
 // readData takes the data block's variables from set, runs transformed data and
 // gives the values of both.
 func (b *binder) readData(set *data.Set) (*interp.Known, error) {
-	known, err := interp.Data(b.prog, set, interp.Options{
-		Jacobian: b.opts.Jacobian, Print: b.opts.Print, Transforms: b.opts.Transforms, Stop: b.opts.Stop,
+	o := interp.Options{
+		Jacobian: b.opts.Jacobian, Print: b.opts.Print, Transforms: b.opts.Transforms,
 		Rand: rand.New(rand.NewPCG(b.opts.Seed, 0x9e3779b97f4a7c15)),
-	})
+	}
+	if budget := b.opts.Budget; budget != nil {
+		o.Stop = budget.Stop
+		o.Memory, o.Statements = budget.Left()
+	}
+	known, err := interp.Data(b.prog, set, o)
 	var refused *interp.Error
 	if errors.As(err, &refused) {
 		return nil, &Error{List: diag.List{refused.Diagnostic}}
@@ -226,6 +248,7 @@ func (b *binder) param(leaves []*ir.Var) Param {
 	for _, v := range leaves {
 		b.at(v.Span)
 		shape := b.sizes(v)
+		b.reserve(nameBytes, shape...)
 		leaf := ParamLeaf{Name: v.Name, Part: v.Part, Shape: shape, free: freeShape(b.transformOf(v), v.Type, shape)}
 		p.Leaves, free = append(p.Leaves, leaf), append(free, leaf.free)
 	}
@@ -392,6 +415,9 @@ func (b *binder) generated(known []constant, out *Bound) {
 	out.Generated = b.root.g
 }
 
+// nameBytes is what the name and the places of an element of an output take.
+const nameBytes = 96
+
 // names lists the parameters and names all outputs. Data decide all sizes.
 func (b *binder) names(out *Bound) {
 	b.start(out.known)
@@ -401,6 +427,7 @@ func (b *binder) names(out *Bound) {
 			var shapes [][]int
 			for _, v := range leaves {
 				shapes = append(shapes, b.sizes(v))
+				b.reserve(nameBytes, shapes[len(shapes)-1]...)
 			}
 			for _, s := range ir.Layout(leaves, shapes) {
 				out.Names = append(out.Names, s.Name)
@@ -424,6 +451,8 @@ func (b *binder) outputs(vars []*ir.Var) {
 		total := 0
 		for _, v := range leaves {
 			c := b.cell(v)
+			b.at(v.Span)
+			b.reserve(nameBytes, c.size)
 			r := b.use(b.pack(c), b.root, nil)
 			flat = append(flat, g.Reshape(r, []int{c.size}))
 			shapes, starts = append(shapes, c.shape), append(starts, int32(total))

@@ -50,6 +50,7 @@ type binder struct {
 	mistake bool   // whether the attempt that was given up last came upon a mistake of the user
 	split   *split // what the attempt that was given up last stumbled over
 	journal *cellJournal
+	free    func() // gives back what the present graph does not keep
 }
 
 type callSite struct {
@@ -67,6 +68,7 @@ func newBinder(p *ir.Program, o Options) *binder {
 // begin starts a new graph.
 func (b *binder) begin() {
 	b.root = &level{g: ad.NewGraph()}
+	b.root.g.Use(b.opts.Budget)
 	b.lvl, b.axis, b.nest = b.root, nil, nil
 	b.aligned = map[alignKey]ad.Ref{}
 	b.covered = map[[2]*axis]bool{}

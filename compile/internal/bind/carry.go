@@ -5,7 +5,6 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
-	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -19,19 +18,6 @@ import (
 //
 // It is the last resort before unrolling, because an array is carried whole: the
 // derivative keeps a copy for each iteration.
-
-// maxHistory bounds the numbers that a scan of carried variables may keep.
-const maxHistory = 1 << 28
-
-// A step of a scan copies the arrays that it carries. Up to smallUnrolled
-// iterations are therefore unrolled if more than smallCarried numbers would be
-// carried: the gradient of 200 iterations of irregular distance over a vector of
-// 200 takes 187 µs carried and 13 unrolled; of 100 000 over a vector of 100, 111
-// ms and 8, but these are bound in 0.2 s instead of 16.
-const (
-	smallCarried  = 16
-	smallUnrolled = 256
-)
 
 // regionBody is a loop's body, or a condition, that is being evaluated into a
 // graph of its own, with the carried variables as its first inputs.
@@ -356,6 +342,7 @@ func (b *binder) carry(ax *axis, steps int, lp *loop, i value, active *value) si
 	})
 	b.settle(lp)
 	b.stats.Carried++
+	b.keepPlan(Plan{Line: lineOf(lp), Way: "carried", Iterations: ax.n, Why: lp.why})
 	return sig
 }
 
@@ -492,6 +479,7 @@ func (b *binder) iterate(lp iterated) signal {
 		return v
 	})
 	b.stats.Iterated++
+	b.keepPlan(Plan{Line: lp.body.Span().Begin().Line, Way: "iterated"})
 	return sig
 }
 
@@ -540,6 +528,7 @@ func (b *binder) carryRagged(s *ir.For, from, to value) signal {
 	if steps <= 0 {
 		return goesOn
 	}
+	b.reserveLanes(ax.n, int(steps))
 	inner := &axis{n: ax.n * int(steps), parent: ax, lvl: ax.lvl, up: make([]int32, 0, ax.n*int(steps))}
 	i := value{typ: types.IntType, axis: inner}
 	active := value{typ: types.IntType, axis: inner}
@@ -550,9 +539,6 @@ func (b *binder) carryRagged(s *ir.For, from, to value) signal {
 			i.ints = append(i.ints, max(lo, min(lo+k, hi)))
 			active.ints = append(active.ints, truth(lo+k <= hi))
 		}
-	}
-	if inner.n > maxElements {
-		b.fail(b.span, diag.TooLarge, "this loop has too many iterations").throw()
 	}
 	lp := &loop{body: s.Body, v: s.Var, bind: func(i value) value { return i }}
 	lp.tracked = b.track(inner, lp, i, &active)

@@ -47,13 +47,7 @@ func (b *binder) newCell(v *ir.Var, name string, typ types.Type, shape []int) *c
 	return c
 }
 
-func sizeOf(shape []int) int {
-	n := 1
-	for _, d := range shape {
-		n *= d
-	}
-	return n
-}
+func sizeOf(shape []int) int { return ad.SizeOf(shape) }
 
 // setWhole replaces the content.
 func (c *cell) setWhole(v value) {
@@ -142,6 +136,7 @@ func (b *binder) scatterState(c *cell, flat bool) {
 			part = b.flatten(v, c.home)
 			n *= c.home.n
 		}
+		b.reserve(8, n)
 		t := make([]place, n)
 		for i := range t {
 			t[i].pos = int32(i)
@@ -260,6 +255,7 @@ func (b *binder) writeInts(c *cell, acc access, v value, ax *axis) {
 	w := *c.whole
 	if !c.owned || w.axis != c.home {
 		if w.axis != c.home { // the same in several lanes so far
+			b.reserve(8, c.home.n, c.size)
 			wide := make([]int64, 0, c.home.n*c.size)
 			up := upTo(c.home, w.axis)
 			for l := range c.home.n {

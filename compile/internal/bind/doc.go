@@ -1,47 +1,101 @@
 // Package bind is the partial evaluator: it runs a typed program with its data
 // known and its parameters symbolic, and leaves a graph.
 //
-// Map of the package:
+// Map of the package; what stands further down uses what stands above:
 //
-//	bind.go      Bind: the density, the outputs; data and transformed data come from package interp
-//	binder.go    the state of an evaluation; loading, storing, adding to the log density
-//	value.go     values, axes (the lanes of loops), levels (graphs within graphs), emission of nodes
-//	access.go    indices and slices
-//	cell.go      variables: whole or scattered content
-//	stmt.go      statements
-//	expr.go      expressions and calls
-//	branch.go    conditionals: decided by data (per lane), or by parameters (regions)
-//	signal.go    how statements end (break, continue, return), decided by data or by parameters
-//	loop.go      loops: the ways to evaluate them, in their order
-//	split.go     loops over ragged data, by groups of iterations
-//	frame.go     the log of a loop in lanes, by which reads find their writes
-//	scan.go      loops with a carried recurrence
-//	carry.go     loops as one region that carries variables whole; loops whose end is computed
-//	track.go     integers that a loop carries and data decide
-//	ints.go      known integers in lanes
-//	computed.go  indices that are computed when the program runs
-//	intrinsic.go what the library's texts need beyond the language: Jacobians, constants
+//	errors.go      diagnostics, and giving up what cannot be evaluated so
+//	tuning.go      the numbers that steer binding, with the measurements behind them
+//	value.go       values, axes (the lanes of loops), levels (graphs within graphs), emission of nodes
+//	known.go       known integers in lanes; which expressions data decide, which functions have effects
+//	access.go      indices and slices
+//	computed.go    indices that are computed when the program runs
+//	cell.go        variables: whole or scattered content
+//	binder.go      the state of an evaluation; loading, storing, adding to the log density
+//	signal.go      how statements end (break, continue, return), decided by data or by parameters
+//	branch.go      conditionals: decided by data (per lane), or by parameters (regions)
+//	expr.go        expressions and calls
+//	stmt.go        statements
+//	nest.go        loops as nests of units: the types of what follows
+//	inspect.go     the inspector: the units of a nest, over which iterations they run
+//	uses.go        … and the elements of variables that they read and write
+//	track.go       integers that a loop carries and data decide
+//	split.go       ragged data: iterations by groups of equal sizes
+//	versions.go    who wrote the element that a read sees
+//	plan.go        the planner: dependences, their strongly connected components, their order
+//	describe.go    plans as values that can be printed and tested
+//	emit.go        evaluating a nest as planned
+//	recur.go       recurrences: scans of just what recurs
+//	carry.go       loops as one region that carries variables whole; loops whose end is computed
+//	loop.go        loops: the ways to evaluate them, in their order
+//	intrinsic.go   what the library's texts need beyond the language: Jacobians, constants
 //	information.go densities with expected information; metrics that a program defines
-//	declared.go  checks of declared types and bounds
-//	errors.go    diagnostics, and giving up on a way to evaluate a loop
+//	declared.go    checks of declared types and bounds
+//	bind.go        Bind: the density, the outputs; data and transformed data come from package interp
 //
 // # How a loop is evaluated
 //
-// The body of a loop runs once, with the loop variable standing for all
-// iterations: an axis of lanes. Integers are known for every lane (int arrays
-// per lane); reals are graph values with lanes. So y[n] is a slice, mu[g[n]] a
-// gather, and a condition on data splits the lanes. Variables of outside that
-// the body assigns are watched (frame.go): the log of writes and reads proves
-// that running the lanes side by side is the same as one after another, or
-// shows what is carried from iteration to iteration, in which case the loop
-// becomes a scan (scan.go) of just the recurrence; a scan in lanes is one per
-// lane. Where reads follow no pattern, or iterations may jump out, the loop
-// becomes a region that carries the variables that it assigns as a whole
-// (carry.go); where parameters decide how often it runs, an ad.While. Integers
-// that data decide are followed through the iterations beforehand (track.go), so
-// that positions such as `pos += n[i]` stay known. What is left, and short loops
-// of arrays, is unrolled. But for that, the graph does not grow with the number
-// of iterations.
+// With data known, a loop is first inspected, then planned, then evaluated once.
 //
-// Stats counts how the loops of a program came out, and says why.
+// The inspector (inspect.go, uses.go) walks the body with the loop variable standing
+// for all iterations: an axis of lanes. Integers that data decide are known for every
+// lane, counters such as `pos += n[i]` too (track.go). So conditions split the lanes,
+// inner loops multiply them, however ragged, and what is left are the leaves, the
+// units: each a statement, the set of iterations that execute it (its domain), and the
+// elements of variables that it reads and writes. What parameters decide is one unit:
+// a conditional, with the rest of the iteration if it may `continue`; an inner loop that
+// they may end.
+//
+// Every write of a unit in an iteration makes a version of an element (versions.go). In
+// the order of the program, each read sees one version, or what there was before the
+// loop. That is exact, element by element, and gives the dependences between units.
+//
+// The planner (plan.go) puts units in an order in which every version is there before it
+// is read. Units that do not depend on themselves are evaluated in lanes, over their own
+// domain: what a condition leaves out is not there to be added, checked or drawn.
+// Strongly connected components of the others are sums or recurrences. What fits none of
+// these becomes a region that carries variables whole (carry.go), or is unrolled.
+//
+// In lanes. y[n] is a slice, a[g[n]] a gather, the log density a sum over lanes; the term
+// under the condition has the lanes that meet it:
+//
+//	for (n in 1:N) {                         line 1: nest, 100 iterations
+//	  real m = a[g[n]];                        lanes         100  line 2
+//	  if (o[n]) y[n] ~ normal(m, s);           lanes          60  line 3
+//	}
+//
+// A sum. Additions to an element without another write in between, and without a read
+// that looks at what there is so far, are added up at once, by element:
+//
+//	for (n in 1:N) {                         line 1: nest, 100 iterations
+//	  count[g[n]] += exp(x[n]);                sum, or when nothing else uses count: lanes
+//	}
+//
+// A recurrence. h depends on itself; what is carried is one number, and everything else
+// in the statement is computed for all steps at once. The observations that are missing
+// are no part of it, and the term comes after the scan, in its own lanes:
+//
+//	real h = mu;                             line 2: nest, 100 iterations
+//	for (t in 1:T) {                           recurrence    100  line 3: h
+//	  h = mu + phi * (h - mu) + s * z[t];      lanes          60  line 4
+//	  if (o[t]) y[t] ~ normal(0, exp(h / 2));
+//	}
+//
+// Each read of a recurrence must come from so many steps before in all steps, but for
+// those that find what was there before it. If conditions on data decide who wrote last,
+// they become part of the steps (`joined`, see loop.go); an inner loop within the
+// recurrence becomes so many statements, if they are not too many.
+//
+// Carried whole. Distances that vary without pattern, or jumps that parameters decide:
+//
+//	for (n in 1:N) {                         line 1: carried, 100 iterations
+//	  if (z[n] > 3) break;                     not sooner: break or return in the loop
+//	  target += -square(z[n]);
+//	}
+//
+// Iterated: a `while` that parameters end, one ad.While. Unrolled: what is left, and short
+// loops. But for that, the graph does not grow with the number of iterations.
+//
+// Stats holds the plans (`ppl explain` prints them) and counts how loops came out. A plan
+// that cannot be carried out is a fault: tests fail; a user's loop is evaluated in the next
+// way, a program in the last resort by package interp.
 package bind

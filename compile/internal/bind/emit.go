@@ -276,13 +276,14 @@ func (b *binder) sum(units []*unit) {
 		}
 	}
 	// What each sum begins with: what the first addition would read.
-	first := make([]origin, h.runs)
-	seen := make([]bool, h.runs)
+	runs := h.ofUnit(units[0]).runs
+	first := make([]origin, runs)
+	seen := make([]bool, runs)
 	for e := range h.c.total() {
 		list := h.versions[h.starts[e]:h.starts[e+1]]
 		for k, v := range list {
 			w := h.writes[v.write]
-			if w.slot == nil || seen[w.slot[v.pos]] || !slices.Contains(units, w.u) {
+			if !slices.Contains(units, w.u) || seen[w.slot[v.pos]] {
 				continue
 			}
 			run := w.slot[v.pos]
@@ -307,7 +308,7 @@ func (b *binder) sum(units []*unit) {
 		flat := b.flatten(w.val, u.dom)
 		ix := affine(ad.Index{Dims: []ad.Dim{tableDim(w.slot)}})
 		parts = append(parts, b.emitMove(flat.typ, []value{flat}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
-			r := g.Scatter(a[0], ix, []int{h.runs})
+			r := g.Scatter(a[0], ix, []int{runs})
 			if w.negate {
 				r = g.Neg(r)
 			}

@@ -1,8 +1,10 @@
 package bind
 
 import (
+	"errors"
 	"fmt"
 
+	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
 )
@@ -27,6 +29,74 @@ func (e *Error) Error() string {
 type abort struct {
 	reason string
 	split  *split // the loop may be tried by groups of iterations
+}
+
+// halt ends the binding, whatever is being attempted: a budget is exhausted, or
+// whoever asked for it wants it no more.
+type halt struct{ err error }
+
+// reserve asks for the memory of an array of so many elements in each dimension, of so
+// many bytes each, before it is allocated.
+func (b *binder) reserve(bytes int, sizes ...int) {
+	n := ad.SizeOf(sizes)
+	if n > maxElements {
+		b.fail(b.span, diag.TooLarge, "this needs arrays of more than %d elements", maxElements).halt()
+	}
+	if err := b.opts.Budget.Take(int64(n) * int64(bytes)); err != nil {
+		panic(&halt{b.limited(err, b.span)})
+	}
+}
+
+// reserveLanes asks for the memory of the numbers and maps of an axis.
+func (b *binder) reserveLanes(n ...int) { b.reserve(32, n...) }
+
+// refund gives back what is taken from now on, but for what the graph keeps: of an
+// attempt that is given up, or at the end of a part of the program.
+func (b *binder) refund() (free func()) {
+	g, budget := b.root.g, b.opts.Budget
+	kept, used := g.Taken(), budget.Used()
+	return func() { budget.Back(used + g.Taken() - kept) }
+}
+
+// step counts a statement that is evaluated.
+func (b *binder) step() {
+	if err := b.opts.Budget.Step(); err != nil {
+		panic(&halt{b.limited(err, b.span)})
+	}
+}
+
+// ask ends the binding if nobody wants it any more.
+func (b *binder) ask() {
+	if err := b.opts.Budget.Ask(); err != nil {
+		panic(&halt{err})
+	}
+}
+
+// limited is the error of a budget, at a place.
+func (b *binder) limited(err error, at source.Span) error {
+	var limit *ad.LimitError
+	if !errors.As(err, &limit) {
+		return err
+	}
+	return &Error{List: diag.List{b.fail(at, diag.TooLarge, "%v", limit).
+		detailf("%s", limit.Detail()).fix("%s", limit.Fix()).d}}
+}
+
+// Limited is an error that a budget, exhausted after binding by what is made of g, ended
+// with: an *Error, at the place that asked or, if that is not known, at that of the
+// largest value.
+func (out *Bound) Limited(err error, g *ad.Graph) error {
+	at, most := ad.Site(0), 0
+	for i := range g.Nodes {
+		if n := &g.Nodes[i]; n.Op != ad.OpConst && n.Type.Total() > most {
+			at, most = n.Site, n.Type.Total()
+		}
+	}
+	var build *ad.BuildError
+	if errors.As(err, &build) {
+		at = build.Site
+	}
+	return out.again.limited(err, out.Sites[at])
 }
 
 // problem is a diagnostic under construction; throw ends the evaluation.
@@ -56,6 +126,9 @@ func (p *problem) fix(format string, args ...any) *problem {
 }
 
 func (p *problem) throw() { panic(p) }
+
+// halt is throw where another way to evaluate a loop would end in the same.
+func (p *problem) halt() { panic(&halt{&Error{List: diag.List{p.d}}}) }
 
 // unknownDetail is why a value must be known.
 const unknownDetail = "It depends on parameters or on random draws here, and the sizes of all values in a graph are fixed when data are bound."

@@ -37,7 +37,7 @@ func (b *binder) eval(e ir.Expr) value {
 	case *ir.Call:
 		return b.call(e)
 	case *ir.UserCall:
-		v := b.userCall(e)
+		v := b.userCallInLanes(e)
 		if v == nil {
 			b.fail(e.Span(), diag.NoReturn, "`%s` ended without a return statement", e.Func.Name).throw()
 		}
@@ -227,6 +227,7 @@ func (b *binder) logical(x, y ir.Expr, and bool) value {
 		if len(open) == 0 {
 			return out
 		}
+		b.reserveLanes(len(open))
 		sub := &axis{n: len(open), parent: ax, up: open, lvl: ax.lvl, subset: true}
 		old := b.axis
 		b.axis = ax
@@ -475,8 +476,8 @@ func (b *binder) catch(f func()) {
 			}
 			b.fail(b.span, diag.BadCall, "%s", r.Msg).throw()
 		case *ad.BuildError:
-			if r.TooLarge {
-				b.fail(b.span, diag.BadCall, "%s", r.Msg).throw()
+			if r.Err != nil {
+				panic(&halt{b.limited(r.Err, b.span)})
 			}
 			b.fail(b.span, diag.BadCall, "sizes do not match").detailf("%v", r).throw()
 		default:
@@ -500,6 +501,7 @@ func (b *binder) applyInt(f *stdlib.Func, name string, args []value, typ types.T
 	if ax != nil {
 		n = ax.n
 	}
+	b.reserve(8, n, size)
 	out := value{typ: typ, shape: shape, axis: ax, ints: make([]int64, n*size)}
 	ups := make([][]int32, len(args))
 	for i, a := range args {
@@ -575,9 +577,18 @@ func (b *binder) terms(e *ir.Call, f *stdlib.Func, propto bool) []value {
 	return out
 }
 
-// maxNested is how deep calls may go that stand in regions in one another: such a
-// recursion is ended by parameters, and its graph would have no end.
-const maxNested = 50
+// userCallInLanes is userCall; what has nothing to do with the recurrence under way is
+// evaluated in lanes.
+func (b *binder) userCallInLanes(e *ir.UserCall) *value {
+	if !b.scanning() || !b.outOfScan(e) {
+		return b.userCall(e)
+	}
+	n := b.nest
+	scan := n.scan
+	n.scan = nil
+	defer func() { n.scan = scan }()
+	return b.userCall(e)
+}
 
 // userCall evaluates a user's function in place; nil for a void function.
 func (b *binder) userCall(e *ir.UserCall) *value {

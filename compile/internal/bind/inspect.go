@@ -231,7 +231,7 @@ func (in *inspection) conditional(s *ir.If, rest []ir.Stmt) (sig signal, done bo
 			return goesOn, false
 		}
 		switch {
-		case leaves(s):
+		case leaves(s) || slices.ContainsFunc(rest, leaves):
 			in.jumpsOut()
 		case len(in.decided) > 0: // the statements after that one are skipped too
 			in.compound(in.decided[0])
@@ -379,10 +379,6 @@ func (in *inspection) uniform(s ir.Stmt, n int64, lp *loop) {
 		in.inner(s, ax, lp, i)
 	}
 }
-
-// maxUnits bounds the statements of a nest, those of unrolled inner loops counted
-// for each iteration.
-const maxUnits = 4096
 
 // inner inspects a loop of the nest.
 func (in *inspection) inner(s ir.Stmt, ax *axis, lp *loop, i value) {

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -16,14 +17,6 @@ import (
 //   - carried: the body once, with whole variables carried (carry.go);
 //   - unrolled: iteration by iteration.
 
-// smallLoop is the greatest number of iterations of an inner loop that is
-// unrolled within lanes at once: the elements of short vectors are then values
-// of their own. smallTop is the same for loops that stand in no other.
-const (
-	smallLoop = 16
-	smallTop  = 3
-)
-
 // loop is a loop about to run.
 type loop struct {
 	body ir.Stmt
@@ -33,6 +26,7 @@ type loop struct {
 
 	tracked []tracked // integers known before every iteration
 	groups  groups    // in which iterations run, in lanes
+	why     []string  // why it was not evaluated in the ways that were looked at so far
 }
 
 func (b *binder) execFor(s *ir.For) signal {
@@ -73,6 +67,7 @@ func (b *binder) ragged(s *ir.For, from, to value) (*axis, *loop, value) {
 	var ints []int64
 	upFrom, upTo := upTo(ax, from.axis), upTo(ax, to.axis)
 	for l := range ax.n {
+		b.reserveLanes(int(max(0, intAt(to, ax, upTo, l, 0)-intAt(from, ax, upFrom, l, 0)+1)))
 		for i := intAt(from, ax, upFrom, l, 0); i <= intAt(to, ax, upTo, l, 0); i++ {
 			inner.up = append(inner.up, int32(l))
 			ints = append(ints, i)
@@ -157,6 +152,9 @@ func (b *binder) run(n int, lp *loop) signal {
 		b.note(lp, why)
 	}
 	b.stats.Unrolled++
+	if len(lp.why) > 0 { // rather than because it is short
+		b.keepPlan(Plan{Line: lineOf(lp), Way: "unrolled", Iterations: n, Why: lp.why})
+	}
 	lp.tracked = nil
 	return b.loopEnds(b.unroll(0, n, lp))
 }
@@ -169,6 +167,7 @@ func (b *binder) iterations(n int) (*axis, value) {
 		ax.n *= b.axis.n
 		ax.lvl = b.axis.lvl
 	}
+	b.reserveLanes(ax.n)
 	ints := make([]int64, ax.n)
 	ax.up = make([]int32, ax.n)
 	for i := range ints {
@@ -202,11 +201,15 @@ func (b *binder) runLaned(steps int, lp *loop) bool {
 // carryOut evaluates a nest as planned. If that turns out to be impossible, which is
 // a fault of the planner, everything is as before, and the fault is noted.
 func (b *binder) carryOut(n *nest, lp *loop) bool {
-	why, ok := b.attempt(func() { b.evaluate(n, lp) })
+	plan := n.describe(lp)
+	why, ok := b.attempt(func() {
+		b.keepPlan(plan)
+		b.evaluate(n, lp)
+	})
 	if !ok {
 		b.note(lp, why)
 		if !b.mistake {
-			b.stats.Faults = append(b.stats.Faults, fmt.Sprintf("line %d: %s", lp.body.Span().Begin().Line, why))
+			b.stats.Faults = append(b.stats.Faults, fmt.Sprintf("line %d: %s", lineOf(lp), why))
 		}
 	}
 	return ok
@@ -217,7 +220,7 @@ func (b *binder) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 	for _, m := range []struct {
 		unroll int
 		joined bool
-	}{{smallLoop, false}, {4 * smallLoop, false}, {4 * smallLoop, true}, {maxUnits, false}} {
+	}{{smallLoop, false}, {mediumLoop, false}, {mediumLoop, true}, {maxUnits, false}} {
 		if m.unroll > smallLoop && !m.joined && !hasLoop(lp.body) {
 			continue
 		}
@@ -298,7 +301,7 @@ func (b *binder) unroll(i, n int, lp *loop) signal {
 // rather than made a region that carries variables.
 func (b *binder) smallCarry() int {
 	if b.scanning() {
-		return 4 * smallLoop // the variables of a scan are watched, so it would seldom do
+		return mediumLoop // the variables of a scan are watched, so it would seldom do
 	}
 	return smallLoop
 }
@@ -332,7 +335,7 @@ const jumps = "break or return in the loop"
 // attempt runs fn; if fn gives up, everything but unused nodes is as before and
 // the reason is returned.
 func (b *binder) attempt(fn func()) (why string, ok bool) {
-	saved := *b
+	saved, free := *b, b.refund()
 	calls, branches := len(b.calls), len(b.branches)
 	var effects []int
 	for l := b.lvl; l != nil; l = l.parent {
@@ -363,6 +366,7 @@ func (b *binder) attempt(fn func()) (why string, ok bool) {
 		default:
 			panic(r)
 		}
+		free()
 		b.journal.undo()
 		notes, faults, siteOf, sites, aligned := b.stats.Notes, b.stats.Faults, b.siteOf, b.sites, b.aligned
 		*b = saved
@@ -468,13 +472,6 @@ func (b *binder) whileFrom(s *ir.While, trip int) signal {
 	return goesOn
 }
 
-// maxTrips is where a while loop is taken to be endless; maxLaneTrips bounds the
-// nesting of its trips where they differ between lanes.
-const (
-	maxTrips     = 100_000_000
-	maxLaneTrips = 1000
-)
-
 // walkVars calls f for every variable that an expression reads.
 func walkVars(e ir.Expr, f func(*ir.Var)) {
 	ir.Walk(e, func(e ir.Expr) bool {
@@ -485,9 +482,12 @@ func walkVars(e ir.Expr, f func(*ir.Var)) {
 	})
 }
 
-// note records why a loop was not evaluated in lanes.
+// note records why a loop is not evaluated in a way that would be faster.
 func (b *binder) note(lp *loop, why string) {
+	if !slices.Contains(lp.why, why) {
+		lp.why = append(lp.why, why)
+	}
 	if len(b.stats.Notes) < 50 {
-		b.stats.Notes = append(b.stats.Notes, fmt.Sprintf("line %d: %s", lp.body.Span().Begin().Line, why))
+		b.stats.Notes = append(b.stats.Notes, fmt.Sprintf("line %d: %s", lineOf(lp), why))
 	}
 }

@@ -418,6 +418,8 @@ func (n *nest) isSum(units []*unit) bool {
 		}
 		return false
 	}
-	h.runs = int(runs)
+	for w := range among {
+		w.runs = int(runs)
+	}
 	return true
 }

@@ -94,8 +94,32 @@ func (b *binder) choose(cond value, then, els func() signal) signal {
 	if cond.ints != nil && !b.hiddenAxis(cond.axis) && !b.hidden() && !b.scanning() {
 		return b.partition(cond, then, els)
 	}
+	if some, all := b.taken(cond); all || !some {
+		// The iterations that get here agree, so that recursion that data end does end.
+		if all {
+			return then()
+		}
+		return els()
+	}
 	b.stats.Ifs++
 	return b.region(cond, then, els)
+}
+
+// taken tells whether some, and whether all, of the iterations that the branches
+// under way leave may find the condition true.
+func (b *binder) taken(cond value) (some, all bool) {
+	if cond.ints == nil {
+		return true, false
+	}
+	excluded := b.excluded(cond.axis)
+	all = true
+	for l, x := range cond.ints {
+		if excluded != nil && excluded[l] {
+			continue
+		}
+		some, all = some || x != 0, all && x != 0
+	}
+	return some, all
 }
 
 // onlyIf runs rest where statements that ended with sig did so by one of the
@@ -175,6 +199,7 @@ func (b *binder) loopEnds(sig signal) signal {
 // different iterations, each in its own lanes.
 func (b *binder) partition(cond value, then, els func() signal) signal {
 	ax := innermost(b.axis, cond.axis)
+	b.reserveLanes(ax.n)
 	mask := b.maskOf(cond, ax)
 	var lanes [2][]int32
 	for l, t := range mask {

@@ -38,16 +38,6 @@ type groups struct {
 	n  int
 }
 
-// Groups are few in number and at least this many times as many iterations as
-// groups; else the loop is better unrolled. The iterations are those of the loop
-// itself if it has as many in each lane of a loop around: unrolled, it stays in these
-// lanes, and spares the gathers of the groups. For two triangular convolutions in 14
-// lanes these made a gradient take 660 µs instead of 510.
-const (
-	maxGroups   = 128
-	fewestLanes = 4
-)
-
 // refine splits the groups of the lanes of ax by a size; it reports whether there
 // are more of them now, but not too many. The size may be one of some of the
 // iterations, or of iterations of loops within them if it is the same in each of
@@ -88,6 +78,9 @@ func (g *groups) refineTo(ax *axis, s *split, most int) bool {
 		}
 		k, ok := numbers[p]
 		if !ok {
+			if len(numbers) == most {
+				return false
+			}
 			k = int32(len(numbers))
 			numbers[p] = k
 		}

@@ -9,16 +9,13 @@ import (
 	"github.com/ppl-lang/ppl/stdlib"
 )
 
-// maxNodes bounds the size of a graph: a loop that must be unrolled to more is
-// refused rather than filling the memory.
-const maxNodes = 30_000_000
-
 func (b *binder) exec(s ir.Stmt) signal {
 	if s == nil {
 		return goesOn
 	}
 	old := b.at(s.Span())
 	defer b.setSpan(old)
+	b.step()
 	switch s := s.(type) {
 	case *ir.Declare:
 		b.declare(s)
@@ -127,7 +124,7 @@ func walkStmts(s ir.Stmt, f func(ir.Stmt)) {
 
 // sizes evaluates the sizes of a declared variable.
 func (b *binder) sizes(v *ir.Var) []int {
-	shape, total := make([]int, len(v.Sizes)), int64(1)
+	shape := make([]int, len(v.Sizes))
 	for i, e := range v.Sizes {
 		n := b.knownInt(e, "a size")
 		if n.axis != nil {
@@ -138,10 +135,9 @@ func (b *binder) sizes(v *ir.Var) []int {
 				detailf("Sizes must be zero or more.").throw()
 		}
 		shape[i] = int(n.ints[0])
-		total *= n.ints[0]
-		if total > maxElements || n.ints[0] > maxElements {
-			b.fail(e.Span(), diag.TooLarge, "`%s` would have more than %d elements", v.Name, maxElements).throw()
-		}
+	}
+	if ad.SizeOf(shape) > maxElements {
+		b.fail(v.Sizes[0].Span(), diag.TooLarge, "`%s` would have more than %d elements", v.Name, maxElements).halt()
 	}
 	if k := v.Constraint.Kind; k >= types.Ordered {
 		if wrong := k.WrongSize(shape[v.Type.Dims:]); wrong != "" {
@@ -151,10 +147,6 @@ func (b *binder) sizes(v *ir.Var) []int {
 	}
 	return shape
 }
-
-// maxElements bounds the size of one variable: positions of elements are held
-// in 32 bits.
-const maxElements = 1 << 28
 
 func (b *binder) declare(s *ir.Declare) {
 	v := s.Var
@@ -192,6 +184,7 @@ func (b *binder) unpack(s *ir.Unpack) {
 func (b *binder) unset(typ types.Type, shape []int) value {
 	n := sizeOf(shape)
 	if typ.Kind == types.Int {
+		b.reserve(8, n)
 		ints := make([]int64, n)
 		for i := range ints {
 			ints[i] = -1 << 31

@@ -19,9 +19,6 @@ type tracked struct {
 	final value // after the loop, in the lanes around it
 }
 
-// maxTracked bounds the integers of one variable that is followed.
-const maxTracked = 16
-
 // follower runs a loop's statements on integers alone.
 type follower struct {
 	b      *binder
@@ -179,6 +176,9 @@ func (f *follower) exec(s ir.Stmt) (signal, bool) {
 	const most = 20_000_000
 	if f.steps++; f.steps > most {
 		return goesOn, false
+	}
+	if f.steps%4096 == 0 {
+		f.b.ask()
 	}
 	switch s := s.(type) {
 	case *ir.Declare:
@@ -531,14 +531,15 @@ func (b *binder) privatise(lp *loop) {
 // private gives the present iteration its own tracked variables, and returns
 // what puts the variables of outside back.
 func (b *binder) private(lp *loop) (restore func()) {
+	cells := b.cells // restore may run while an abort unwinds the calls of functions
 	old := make([]*cell, len(lp.tracked))
 	for k, t := range lp.tracked {
-		old[k] = b.cells[t.v.ID]
+		old[k] = cells[t.v.ID]
 	}
 	b.privatise(lp)
 	return func() {
 		for k, t := range lp.tracked {
-			b.cells[t.v.ID] = old[k]
+			cells[t.v.ID] = old[k]
 		}
 	}
 }

@@ -280,6 +280,11 @@ func (in *inspection) touch(v *ir.Var, indices []ir.Index, how use) {
 	} else if t.c = c; o != nil {
 		t.c = o.temp
 	}
+	if how == adds && !distinct(t.acc.offsets()) { // an element that is named twice is added to once
+		t.how = reads
+		u.touches = append(u.touches, t)
+		t.how = writes
+	}
 	in.history(t.c, v)
 	u.touches = append(u.touches, t)
 }

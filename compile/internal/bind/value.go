@@ -82,7 +82,7 @@ type capture struct {
 type link struct{ outer, in, flat ad.Ref }
 
 func newLevel(parent *level, outer *axis) *level {
-	return &level{g: ad.NewGraph(), parent: parent, depth: parent.depth + 1, outer: outer, captured: map[capture]ad.Ref{}}
+	return &level{g: parent.g.Beside(), parent: parent, depth: parent.depth + 1, outer: outer, captured: map[capture]ad.Ref{}}
 }
 
 func deeper(a, b *level) *level {
@@ -142,13 +142,7 @@ func composed(t types.Type, leaves []value) value {
 	return out
 }
 
-func (v value) size() int {
-	n := 1
-	for _, d := range v.shape {
-		n *= d
-	}
-	return n
-}
+func (v value) size() int { return sizeOf(v.shape) }
 
 func intValue(v int64) value { return value{typ: types.IntType, ints: []int64{v}} }
 
@@ -267,6 +261,7 @@ func (b *binder) align(v value, ax *axis) ad.Ref {
 		return r
 	}
 	size := v.size()
+	b.reserve(4, ax.n)
 	up := ax.lanesOf(v.axis)
 	ix := contiguous(v.shape)
 	ix.Dims = append([]ad.Dim{tableDim(scaled(up, size))}, ix.Dims...)
@@ -334,14 +329,15 @@ func (b *binder) numeric(v value) value {
 	if v.ints == nil {
 		return v
 	}
-	data := make([]float64, len(v.ints))
-	for i, x := range v.ints {
-		data[i] = float64(x)
-	}
 	t := ad.Type{Shape: v.shape}
 	lvl := b.root
 	if v.axis != nil {
 		t.Lanes, lvl = v.axis.n, v.axis.lvl
+	}
+	lvl.g.SetSite(b.site())
+	data := lvl.g.Array(len(v.ints))
+	for i, x := range v.ints {
+		data[i] = float64(x)
 	}
 	v.ref, v.lvl, v.ints = lvl.g.ConstArray(t, data), lvl, nil
 	return v

@@ -18,7 +18,6 @@ type history struct {
 	inside bool // declared in the nest
 	writes []*write
 	sum    bool // units only add to it: their order does not matter
-	runs   int  // sums of additions that are read when they are complete, see nest.isSum
 
 	// Either every iteration of the declaration's domain has elements of its own,
 	// and the units that write them run in that very domain, so that who wrote
@@ -45,6 +44,7 @@ type write struct {
 
 	val    value   // in lanes of the unit; set when it has been evaluated
 	slot   []int32 // of a sum: the element of val, which is flat, by position
+	runs   int     // of a sum: how many elements there are
 	done   bool
 	negate bool // of a sum
 }

@@ -37,6 +37,7 @@ func (s *scope) sizes(v *ir.Var) func(f *frame) []int {
 					detailf("A %s %s.", kind, wrong).throw()
 			}
 		}
+		f.m.reserve(v.Span, count(shape))
 		return shape
 	}
 }

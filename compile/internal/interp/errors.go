@@ -77,6 +77,19 @@ func (m *machine) rejected(at source.Span, err error) {
 	e.throw()
 }
 
+// limited ends the evaluation with the error of a budget.
+func (m *machine) limited(at source.Span, err error) {
+	var limit *ad.LimitError
+	if !errors.As(err, &limit) {
+		e := m.fail(at, diag.Rejected, "%v", err)
+		e.Err, e.stopped = err, true
+		e.throw()
+	}
+	e := m.fail(at, diag.TooLarge, "%v", limit).detailf("%s", limit.Detail()).fix("%s", limit.Fix())
+	e.Err = err
+	e.throw()
+}
+
 // caught stores what ended an evaluation.
 func caught(err *error) {
 	switch p := recover().(type) {
@@ -102,8 +115,8 @@ func (m *machine) catch(at source.Span, f func() []ad.Ref) []ad.Ref {
 			}
 			m.fail(at, diag.BadCall, "%s", p.Msg).throw()
 		case *ad.BuildError:
-			if p.TooLarge {
-				m.fail(at, diag.BadCall, "%s", p.Msg).throw()
+			if p.Err != nil {
+				m.limited(at, p.Err)
 			}
 			m.fail(at, diag.BadCall, "sizes do not match").detailf("%v", p).throw()
 		default:

@@ -6,7 +6,6 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
-	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/stdlib/transform"
 )
@@ -19,6 +18,8 @@ type Options struct {
 	Rand       *rand.Rand   // for _rng functions; nil: they fail
 	Transforms transform.Edition
 	Stop       func() error // asked every few thousand iterations and calls; its error ends the evaluation
+	Memory     int64        // bytes that a value, a call of the library, or a record may take; 0: there is no bound
+	Statements int64        // of iterations and calls of one evaluation; 0: there is no bound
 }
 
 // Known are the values of data and transformed data. It is not changed any
@@ -44,6 +45,7 @@ type machine struct {
 	inModel bool      // whether the log density counts
 	calls   []callSite
 	ticks   int // until Stop is asked
+	budget  *ad.Budget
 
 	frames  [][]*frame // of returned calls, for use again, by function.id
 	ints    [4]int64   // arguments of integer functions
@@ -99,7 +101,11 @@ const (
 	maxCalls = 10_000 // bounds the depth of recursion
 )
 
-func newMachine(o *Options) *machine { return &machine{opts: o, ticks: askEvery} }
+func newMachine(o *Options) *machine {
+	m := &machine{opts: o, ticks: askEvery, budget: ad.NewBudget(o.Memory, o.Statements)}
+	m.budget.Stop = o.Stop
+	return m
+}
 
 func newFrame(m *machine, n int) *frame {
 	return &frame{m: m, ints: make([]int64, n), reals: make([]float64, n), refs: absent(n), arrays: make([]*array, n), ref: ad.None}
@@ -108,14 +114,18 @@ func newFrame(m *machine, n int) *frame {
 // ask asks whether to go on.
 func (m *machine) ask(at source.Span) {
 	m.ticks = askEvery
-	if m.opts.Stop == nil {
-		return
+	if err := m.budget.Steps(askEvery); err != nil {
+		m.limited(at, err)
 	}
-	if err := m.opts.Stop(); err != nil {
-		e := m.fail(at, diag.Rejected, "%v", err)
-		e.Err, e.stopped = err, true
-		e.throw()
+}
+
+// reserve fails unless a value of so many elements is within bounds.
+func (m *machine) reserve(at source.Span, n int) {
+	used := m.budget.Used()
+	if err := m.budget.Take(8 * int64(min(n, math.MaxInt/8))); err != nil {
+		m.limited(at, err)
 	}
+	m.budget.Back(used)
 }
 
 // enter is the frame of a new call.

@@ -148,7 +148,9 @@ func (m *Model) options(env *ad.Env) Options {
 // begin is a frame in which data and transformed data have their values.
 func (m *Model) begin(o *Options, rec *recorder) *frame {
 	mc := newMachine(o)
-	mc.rec = rec
+	if mc.rec = rec; rec != nil {
+		rec.g.Use(mc.budget)
+	}
 	f := newFrame(mc, m.known.prog.NumVars)
 	for i, v := range m.known.vars {
 		set(v)(f, m.known.of[i])

@@ -177,7 +177,13 @@ func (m *machine) operand(x float64, r ad.Ref) ad.Ref {
 // its effects. Args that were recorded are inputs of the graph, which then becomes
 // part of the record. With plain, nothing is recorded.
 func (m *machine) compute(at source.Span, args []*array, plain bool, build func(g *ad.Graph, a []ad.Ref) []ad.Ref) []*array {
-	g := ad.NewGraph()
+	const statements = 64 // that a call takes the time of
+	if m.ticks -= statements; m.ticks < 0 {
+		m.ask(at)
+	}
+	g, used := ad.NewGraph(), m.budget.Used()
+	g.Use(m.budget)
+	g.Eager()
 	refs := make([]ad.Ref, len(args))
 	var outer []ad.Ref
 	var inputs [][]float64
@@ -216,6 +222,7 @@ func (m *machine) compute(at source.Span, args []*array, plain bool, build func(
 			out[k].reals = []float64{}
 		}
 	}
+	m.budget.Back(used) // what is left of it is values
 	if !records || known {
 		return out
 	}

@@ -32,11 +32,7 @@ func realArray(x float64, r ad.Ref) *array {
 
 // count is the number of elements of a shape.
 func count(shape []int) int {
-	n := 1
-	for _, d := range shape {
-		n *= d
-	}
-	return n
+	return ad.SizeOf(shape)
 }
 
 func (a *array) isInt() bool { return a.ints != nil }

@@ -275,7 +275,7 @@ func (p *projector) residuals(r ad.Ref) *residuals {
 		break
 	}
 	a := p.of[s.of]
-	if a == nil || rows < leastProjected || rows < 2*a.width || float64(rows)*float64(a.width*a.width) > mostProjection ||
+	if a == nil || a.width == 0 || rows < leastProjected || rows < 2*a.width || float64(rows)*float64(a.width*a.width) > mostProjection ||
 		!p.finite(a) {
 		return nil
 	}

@@ -98,6 +98,9 @@ type Options struct {
 	Without []string    // names of passes that are left out
 	Verify  bool        // verify the form after every pass
 	Trace   func(*Step) // receives what each pass did; nil: nobody
+
+	// Stop is asked between passes whether to go on: its error ends them. nil: nobody is.
+	Stop func() error
 }
 
 // Step is what one pass did.
@@ -179,6 +182,11 @@ func Run(g *ad.Graph, o Options) (p *loopnest.Program, err error) {
 	for _, pass := range Table() {
 		if pass.Density != nil {
 			continue
+		}
+		if o.Stop != nil {
+			if err := o.Stop(); err != nil {
+				return nil, err
+			}
 		}
 		if p == nil && pass.Graph == nil {
 			p = loopnest.Lower(g)

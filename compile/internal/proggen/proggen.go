@@ -16,10 +16,24 @@
 //	function.go     user functions
 //	shrink.go       Shrink
 //
-// Programs are well typed and total: indices are in range for the generated
+// Those are New's, whose programs have everything that is well typed. NewModel's
+// look like what statisticians write: they are put together from templates, one
+// row of a table each, nested in one another.
+//
+//	models.go       NewModel, NewFunctions: regions of templates, the functions and blocks around them
+//	template.go     how templates are written; copies of them, scopes
+//	sentence.go     what fills the holes of templates: expressions, conditions, terms, statements
+//	families.go     data and parameters by name, sizes and values
+//	series.go       templates: state space, smoothing, difference equations, survival
+//	discrete.go     templates: hidden states, dynamic programming, mixtures, censoring, families with atoms
+//	ragged.go       templates: running positions, offsets, scatter and gather, groups
+//	control.go      templates: loops, jumps, guards, recursion, functions
+//
+// Programs are well typed and, New's, total: indices are in range for the generated
 // data, variables are assigned before they are read, loops end, and numbers stay
 // small enough that rounding errors do (every expression carries a bound of its
-// absolute value). A statement or the head of a block takes one line, for the
+// absolute value). NewModel's mostly are: some sizes are 0, some data do not fit,
+// and then all ways must reject. A statement or the head of a block takes one line, for the
 // shrinker.
 package proggen
 

@@ -1,6 +1,7 @@
 package proggen
 
 import (
+	"regexp"
 	"strings"
 	"time"
 )
@@ -17,6 +18,7 @@ func Shrink(text string, fails func(text string) bool, limit time.Duration) stri
 		n = len(s.text())
 		s.dropBlocks()
 		s.unwrap()
+		s.dropArguments()
 		s.simplify()
 	}
 	return s.text()
@@ -167,6 +169,65 @@ func (s *shrinker) unwrap() {
 			start = end
 		}
 	}
+}
+
+var headOf = regexp.MustCompile(`^ *(?:real|int|void|vector) (\w+)\(.*\) \{$`)
+
+// dropArguments leaves parameters of functions out, in the function's head and in
+// all calls.
+func (s *shrinker) dropArguments() {
+	for i := 0; i < len(s.lines); i++ {
+		m := headOf.FindStringSubmatch(s.lines[i])
+		if m == nil {
+			continue
+		}
+		for k := strings.Count(s.lines[i], ","); k >= 0; k-- {
+			lines := append([]string{}, s.lines...)
+			for j := range lines {
+				lines[j] = withoutArgument(lines[j], m[1], k)
+			}
+			s.try(lines)
+		}
+	}
+}
+
+// withoutArgument is a line whose calls of a function lack the argument k.
+func withoutArgument(line, name string, k int) string {
+	for at := 0; ; {
+		i := strings.Index(line[at:], name+"(")
+		if i < 0 {
+			return line
+		}
+		open := at + i + len(name)
+		at = open
+		end := closing(line, open)
+		if end < 0 || i > 0 && isName(line[open-len(name)-1]) {
+			continue
+		}
+		if args := split(line[open+1 : end]); k < len(args) {
+			args = append(args[:k:k], args[k+1:]...)
+			line = line[:open+1] + strings.Join(args, ", ") + line[end:]
+		}
+	}
+}
+
+// split are the parts of a list between commas that stand in no brackets.
+func split(list string) (parts []string) {
+	depth, from := 0, 0
+	for k := range list {
+		switch list[k] {
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			depth--
+		case ',':
+			if depth == 0 {
+				parts = append(parts, strings.TrimSpace(list[from:k]))
+				from = k + 1
+			}
+		}
+	}
+	return append(parts, strings.TrimSpace(list[from:]))
 }
 
 // simplify replaces expressions in parentheses and calls by their parts or by a

@@ -9,6 +9,7 @@
 //	emit.go        blocks to instructions; lives of values
 //	stripcode.go   blocks of maps to instructions
 //	memory.go      places in the arena
+//	stop.go        evaluations that take long, and how they are left
 //	exec.go        running blocks, scans, conditionals and while loops
 //	scalar.go      the interpreter of scalar code
 //	chain.go       recurrences of one number

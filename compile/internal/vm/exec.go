@@ -11,6 +11,9 @@ import (
 func (m *Machine) run(bs []block) error {
 	for i := 0; i < len(bs); i++ {
 		b := &bs[i]
+		if w := m.watch; w != nil && w.left.Load() {
+			return errLeft
+		}
 		if f := b.fused; f != nil {
 			if err := m.runFused(f); err != nil {
 				return err
@@ -43,7 +46,13 @@ func (m *Machine) run(bs []block) error {
 				return err
 			}
 		default:
-			if err := m.single(b); err != nil {
+			var err error
+			if w := m.watch; w != nil && (b.kind == effectBlock || b.kind == randomBlock) {
+				err = w.act(m, b)
+			} else {
+				err = m.single(b)
+			}
+			if err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,8 @@
 package vm
 
 import (
+	"math"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -164,6 +166,7 @@ type Program struct {
 	operands        int // most that a chain needs
 
 	portable bool // no machine code
+	long     bool // an evaluation may take long, see stop.go
 	apart    bool // a function for each block
 	moved    []viewLength
 	once     sync.Once
@@ -189,7 +192,29 @@ func Compile(g *ad.Graph, o passes.Options) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Assemble(nest, o), nil
+	p := Assemble(nest, o)
+	return p, p.TooLarge()
+}
+
+// TooLarge is an *ad.LimitError if a machine would need more memory than it can number.
+// Such a program must not be run.
+func (p *Program) TooLarge() error {
+	if p.memory > maxMemory {
+		return &ad.LimitError{What: "memory", Asked: int64(p.Memory()), Left: 8 * maxMemory, Limit: 8 * maxMemory}
+	}
+	return nil
+}
+
+// Places in memory are numbers of 32 bits: in code those of elements, in machine code
+// those of bytes, with a sign. Programs beyond are refused or have no machine code.
+const (
+	maxMemory = math.MaxInt32
+	maxReach  = math.MaxInt32 / 8 / 2
+)
+
+// vast reports whether machine code could not reach all of the memory.
+func (p *Program) vast() bool {
+	return p.memory > maxReach || slices.ContainsFunc(p.views, func(v viewSpec) bool { return v.n > maxReach })
 }
 
 // Assemble makes code of a loop nest, by those passes that are its own: values
@@ -212,6 +237,8 @@ func Assemble(nest *loopnest.Program, o passes.Options) *Program {
 		p.inputs = append(p.inputs, x.view(e.whole(r)))
 	}
 	e.finish(o.Has(passes.MemoryPass))
+	p.long = mayTakeLong(nest)
+	p.portable = p.portable || p.vast()
 	return p
 }
 
@@ -228,6 +255,7 @@ type Machine struct {
 	// What machine code sees of it.
 	memory, viewTable, scratchMemory unsafe.Pointer
 	env                              *ad.Env
+	watch                            *watch // of an evaluation that may be left, see stop.go
 	none                             ad.Env // where the caller has none
 }
 
@@ -268,6 +296,9 @@ func (m *Machine) Output(i int) []float64 { return m.views[m.p.outputs[i]] }
 func (m *Machine) Run(env *ad.Env) error {
 	if env == nil {
 		env = &m.none
+	}
+	if m.p.long && env.Stop != nil {
+		return m.watched(env)
 	}
 	m.env = env
 	return m.run(m.p.blocks)

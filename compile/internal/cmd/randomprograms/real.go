@@ -142,10 +142,10 @@ func (l *library) read() error {
 	return nil
 }
 
-// solvers are functions of the library whose results are approximate, so that
+// solvers are functions of the library whose results are approximate or not unique, so that
 // the interpreter's differences are no measure of a gradient, and which take long
 // where mutants make equations stiff.
-var solvers = regexp.MustCompile(`integrate_|ode_|algebra_solver|solve_|laplace`)
+var solvers = regexp.MustCompile(`integrate_|ode_|algebra_solver|solve_|laplace|eigen|qr_|svd`)
 
 // add keeps a program that compiles, in today's syntax.
 func (l *library) add(name, text, values string) {

@@ -1,0 +1,294 @@
+package ad
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+)
+
+// Budget bounds what building graphs may take: memory, and statements of a program
+// that are evaluated on the way. It is shared by the graphs that one task builds,
+// one after another; nil has no bounds. Not safe for concurrent use.
+type Budget struct {
+	// Stop, if not nil, is asked now and then whether to go on: an error ends what is
+	// under way with an error that wraps it.
+	Stop func() error
+
+	memory, used     int64 // bytes
+	statements, done int64
+	calls            uint8
+}
+
+// NewBudget is a budget of so many bytes of memory and so many statements; 0 stands
+// for no bound.
+func NewBudget(memory, statements int64) *Budget {
+	b := &Budget{memory: memory, statements: statements}
+	if memory <= 0 {
+		b.memory = math.MaxInt64
+	}
+	if statements <= 0 {
+		b.statements = math.MaxInt64
+	}
+	return b
+}
+
+// LimitError says that a budget is exhausted.
+type LimitError struct {
+	What  string // "memory" or "statements"
+	Asked int64  // bytes, or statements
+	Left  int64
+	Limit int64
+}
+
+// Error implements error: "this needs 16 GB of memory, and 1.2 GB of 2 GB are left".
+func (e *LimitError) Error() string {
+	if e.What == "statements" {
+		return fmt.Sprintf("more than %d statements are evaluated", e.Limit)
+	}
+	return fmt.Sprintf("this needs %s of memory; %s of %s are left", FormatBytes(e.Asked), FormatBytes(e.Left), FormatBytes(e.Limit))
+}
+
+// Detail says why there is a limit, for users.
+func (e *LimitError) Detail() string {
+	return "What a model takes is bounded, so that a mistake in it or in its data cannot take the whole machine."
+}
+
+// Fix says what to do.
+func (e *LimitError) Fix() string {
+	return "check the sizes and the loops here; if they are meant, allow more " + e.What
+}
+
+// FormatBytes writes a number of bytes with three digits: "1.25 GB".
+func FormatBytes(n int64) string {
+	if n == math.MaxInt64 {
+		return "more than any computer's memory"
+	}
+	x, unit := float64(n), 0
+	units := []string{"bytes", "kB", "MB", "GB", "TB", "PB", "EB"}
+	for x >= 1000 && unit < len(units)-1 {
+		x, unit = x/1000, unit+1
+	}
+	return strconv.FormatFloat(x, 'g', 3, 64) + " " + units[unit]
+}
+
+// Take asks for so many bytes before they are allocated. The error is a *LimitError,
+// or that of Stop.
+func (b *Budget) Take(bytes int64) error {
+	if b == nil {
+		return nil
+	}
+	if bytes > b.memory-b.used {
+		return &LimitError{What: "memory", Asked: bytes, Left: b.memory - b.used, Limit: b.memory}
+	}
+	b.used += bytes
+	if b.calls++; b.calls == 0 || bytes > 1<<20 {
+		return b.Ask()
+	}
+	return nil
+}
+
+// Steps counts so many statements and asks Stop.
+func (b *Budget) Steps(n int64) error {
+	if b == nil {
+		return nil
+	}
+	if b.done += n; b.done > b.statements {
+		return &LimitError{What: "statements", Asked: n, Limit: b.statements}
+	}
+	return b.Ask()
+}
+
+// Ask asks Stop.
+func (b *Budget) Ask() error {
+	if b == nil || b.Stop == nil {
+		return nil
+	}
+	return b.Stop()
+}
+
+// Left is what is left of memory and statements.
+func (b *Budget) Left() (memory, statements int64) {
+	if b == nil {
+		return 0, 0
+	}
+	return b.memory - b.used, b.statements - b.done
+}
+
+// Used is the number of bytes taken so far, to be handed to Back.
+func (b *Budget) Used() int64 {
+	if b == nil {
+		return 0
+	}
+	return b.used
+}
+
+// Back gives back what was taken since Used was what it was then.
+func (b *Budget) Back(used int64) {
+	if b != nil {
+		b.used = min(b.used, max(used, 0))
+	}
+}
+
+// Step counts a statement. The errors are as of Take.
+func (b *Budget) Step() error {
+	if b == nil {
+		return nil
+	}
+	const every = 256
+	if b.done++; b.done%every != 0 && b.done <= b.statements {
+		return nil
+	}
+	return b.Steps(0)
+}
+
+// stopped says that Stop ended something.
+type stopped struct{ err error }
+
+func (e *stopped) Error() string { return e.err.Error() }
+
+// within evaluates a node. What may take long is left behind when Stop says so, at most
+// askEvery later: it goes on in memory that nobody else sees.
+func (b *Budget) within(n *Node, types []Type, eval func() error) error {
+	if b == nil {
+		return eval()
+	}
+	return within(b.Stop, n, types, eval)
+}
+
+func within(stop func() error, n *Node, types []Type, eval func() error) error {
+	const (
+		long     = 1e7 // operations, if a matrix were factorised
+		askEvery = 20 * time.Millisecond
+	)
+	most := n.Type.Total()
+	for _, t := range types {
+		most = max(most, t.Total())
+	}
+	if stop == nil || table[n.Op].Class != Array || math.Pow(float64(most), 1.5) < long {
+		return eval()
+	}
+	type result struct {
+		err     error
+		failure any
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() {
+			r.failure = recover() // for the caller, as if it had happened there
+			done <- r
+		}()
+		r.err = eval()
+	}()
+	tick := time.NewTicker(askEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case r := <-done:
+			if r.failure != nil {
+				panic(r.failure)
+			}
+			return r.err
+		case <-tick.C:
+			if err := stop(); err != nil {
+				return &stopped{err}
+			}
+		}
+	}
+}
+
+// Use makes the graph, and those that it makes beside itself, take their memory from a
+// budget.
+func (g *Graph) Use(b *Budget) { g.budget, g.taken = b, new(int64) }
+
+// Beside returns an empty graph with the same budget.
+func (g *Graph) Beside() *Graph {
+	n := NewGraph()
+	n.budget, n.taken, n.eager = g.budget, g.taken, g.eager
+	return n
+}
+
+// Reserve asks for the memory of an array of so many elements in each dimension, of so
+// many bytes each, that the caller is about to allocate. It panics with a *BuildError
+// that wraps a *LimitError if there is not enough.
+func (g *Graph) Reserve(bytes int, sizes ...int) {
+	n := SizeOf(sizes)
+	if n > maxTotal {
+		g.halt(&LimitError{What: "memory", Asked: int64(times(n, bytes)), Left: maxTotal * int64(bytes), Limit: maxTotal * int64(bytes)})
+	}
+	g.take(int64(times(n, bytes)))
+}
+
+// Array is a new array of numbers, whose memory is taken from the budget.
+func (g *Graph) Array(sizes ...int) []float64 {
+	g.Reserve(8, sizes...)
+	return make([]float64, SizeOf(sizes))
+}
+
+func (g *Graph) halt(err error) {
+	panic(&BuildError{Msg: err.Error(), Site: g.site, Err: err})
+}
+
+// charge takes the memory of a new node.
+func (g *Graph) charge(n *Node) {
+	if g.budget == nil {
+		return
+	}
+	const node = 256 // with its entries in maps and lists
+	bytes := node + 4*int64(len(n.Args))
+	switch a := n.Attr.(type) {
+	case Index:
+		bytes += a.tables()
+	case scatterAttr:
+		bytes += a.tables()
+	}
+	g.take(bytes)
+}
+
+func (g *Graph) take(bytes int64) {
+	if err := g.budget.Take(bytes); err != nil {
+		g.halt(err)
+	}
+	if g.taken != nil {
+		*g.taken += bytes
+	}
+}
+
+// Taken is the number of bytes that the graph and those made beside it have taken from
+// their budget.
+func (g *Graph) Taken() int64 {
+	if g.taken == nil {
+		return 0
+	}
+	return *g.taken
+}
+
+// tables is the size in bytes of the tables of an index.
+func (x Index) tables() (bytes int64) {
+	for _, d := range x.Dims {
+		bytes += 4 * int64(len(d.Table))
+	}
+	return bytes
+}
+
+// SizeOf is the number of elements of an array with that shape. What does not fit
+// into an int is the greatest int, so that a bound on it holds.
+func SizeOf(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		if d == 0 {
+			return 0
+		}
+		n = times(n, d)
+	}
+	return n
+}
+
+// times is the product of numbers that are not negative, at most the greatest int.
+func times(a, b int) int {
+	if b > 0 && a > math.MaxInt/b {
+		return math.MaxInt
+	}
+	return a * b
+}

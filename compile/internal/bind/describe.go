@@ -1,0 +1,95 @@
+package bind
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Plan is how a loop is evaluated. Loops that are unrolled have a plan for each of
+// the loops that their iterations come upon.
+type Plan struct {
+	Line       int    // of the loop's body
+	Way        string // "nest", "carried", "unrolled" or "iterated"
+	Iterations int    // over all lanes around; 0 if they are counted when the program runs
+	Lanes      int    // around the loop; 0 outside of any
+	Parts      []PlanPart
+	Why        []string // why it is not evaluated in an earlier way
+}
+
+// PlanPart is what of a nest is evaluated at a time.
+type PlanPart struct {
+	Way        string // "lanes", "sum" or "recurrence"
+	Iterations int
+	Lines      []int    // of the statements
+	Variables  []string // that a sum or a recurrence writes
+}
+
+// String is the plan in a few lines.
+func (p Plan) String() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "line %d: %s", p.Line, p.Way)
+	if p.Iterations > 0 {
+		fmt.Fprintf(&s, ", %d iteration%s", p.Iterations, plural(p.Iterations))
+	}
+	if p.Lanes > 0 {
+		fmt.Fprintf(&s, " in %d lane%s", p.Lanes, plural(p.Lanes))
+	}
+	for _, w := range p.Why {
+		fmt.Fprintf(&s, "\n  not sooner: %s", w)
+	}
+	for _, x := range p.Parts {
+		fmt.Fprintf(&s, "\n  %-10s %6d  line %s", x.Way, x.Iterations, strings.Trim(fmt.Sprint(x.Lines), "[]"))
+		if len(x.Variables) > 0 {
+			fmt.Fprintf(&s, ": %s", strings.Join(x.Variables, ", "))
+		}
+	}
+	return s.String()
+}
+
+// keepPlan notes the plan of a loop.
+func (b *binder) keepPlan(p Plan) {
+	if b.inspecting || len(b.stats.Plans) >= mostPlans {
+		return
+	}
+	if b.axis != nil {
+		p.Lanes = b.axis.n
+	}
+	b.stats.Plans = append(b.stats.Plans, p)
+}
+
+// describe is the plan of a nest.
+func (n *nest) describe(lp *loop) Plan {
+	p := Plan{Line: lineOf(lp), Way: "nest", Iterations: n.root.ax.n, Why: lp.why}
+	for _, g := range n.groups {
+		x := PlanPart{Way: [...]string{inLanes: "lanes", asSum: "sum", asRecurrence: "recurrence"}[g.kind], Iterations: g.units[0].dom.n}
+		for _, u := range g.units {
+			for _, s := range u.stmts {
+				if line := s.Span().Begin().Line; !slices.Contains(x.Lines, line) {
+					x.Lines = append(x.Lines, line)
+				}
+			}
+			for _, h := range n.order {
+				if h.ofUnit(u) != nil && g.kind != inLanes && !slices.Contains(x.Variables, h.c.name) {
+					x.Variables = append(x.Variables, h.c.name)
+				}
+			}
+		}
+		if k := len(p.Parts) - 1; k >= 0 && g.kind == inLanes && p.Parts[k].Way == x.Way && p.Parts[k].Iterations == x.Iterations {
+			for _, line := range x.Lines {
+				if !slices.Contains(p.Parts[k].Lines, line) {
+					p.Parts[k].Lines = append(p.Parts[k].Lines, line)
+				}
+			}
+			continue
+		}
+		p.Parts = append(p.Parts, x)
+	}
+	for k := range p.Parts {
+		slices.Sort(p.Parts[k].Lines)
+	}
+	return p
+}
+
+// lineOf is the line of a loop's body.
+func lineOf(lp *loop) int { return lp.body.Span().Begin().Line }

@@ -1,0 +1,77 @@
+package bind
+
+// The numbers that steer binding. Where no measurement is given the number was chosen
+// and not measured.
+
+// Of loops that are short.
+const (
+	// smallLoop is the greatest number of iterations of an inner loop that becomes so many
+	// statements of the nest: the elements of short vectors are then values of their own,
+	// which sums of few exponentials, in mixtures and hidden states, are made for.
+	smallLoop = 16
+
+	// mediumLoop is the same where an inner loop would keep the loop around it from being
+	// a recurrence, and for the loops that a recurrence comes upon.
+	mediumLoop = 64
+
+	// smallTop is the same for loops that stand in no other: lanes of three cost more than
+	// they save.
+	smallTop = 3
+)
+
+// Of what a step of a scan carries whole: it copies the arrays. Up to smallUnrolled
+// iterations are therefore unrolled if more than smallCarried numbers would be carried:
+// the gradient of 200 iterations of irregular distance over a vector of 200 takes 187 µs
+// carried and 13 unrolled; of 100,000 over a vector of 100, 111 ms and 8, but these are
+// bound in 0.2 s instead of 16.
+const (
+	smallCarried  = 16
+	smallUnrolled = 256
+)
+
+// Of iterations by groups of equal sizes. Groups are few in number, and there are at least
+// this many times as many iterations as groups; else the loop is better unrolled. The
+// iterations are those of the loop itself if it has as many in each lane of a loop around:
+// unrolled, it stays in these lanes, and spares the gathers of the groups. For two
+// triangular convolutions in 14 lanes these made a gradient take 660 µs instead of 510.
+const (
+	maxGroups   = 128
+	fewestLanes = 4
+)
+
+// Bounds, beyond which a loop is evaluated in another way, or the program refused.
+const (
+	// maxUnits bounds the statements of a nest, those of unrolled inner loops counted for
+	// each iteration: the plan takes time by their square at worst. The two loops of 100
+	// iterations of the models of the spread of covid, in 14 lanes, are about 600.
+	maxUnits = 4096
+
+	// maxTracked is the greatest size of an array of integers whose content before each
+	// iteration is kept.
+	maxTracked = 16
+
+	// maxHistory bounds the numbers that a scan of carried variables may keep, 2 GB, and,
+	// divided by 16, the copies of whole variables that units work on.
+	maxHistory = 1 << 28
+
+	// maxElements bounds the size of one variable: positions of elements are held in 32
+	// bits.
+	maxElements = 1 << 28
+
+	// maxNodes bounds the size of a graph: a loop that must be unrolled to more is refused
+	// rather than filling the memory.
+	maxNodes = 30_000_000
+
+	// maxTrips is where a while loop is taken to be endless; maxLaneTrips bounds the nesting
+	// of its trips where they differ between lanes.
+	maxTrips     = 100_000_000
+	maxLaneTrips = 1000
+
+	// maxNested is how deep calls may go that stand in regions in one another: such a
+	// recursion is ended by parameters, and its graph would have no end.
+	maxNested = 50
+
+	// mostPlans bounds the plans that are kept: a loop that is unrolled comes upon those in
+	// its body again and again.
+	mostPlans = 200
+)

@@ -1,0 +1,76 @@
+package vm
+
+import (
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/passes"
+)
+
+// Machine code reaches 2 GiB from where memory begins; more is left to the interpreter,
+// and what 32 bits cannot number is refused.
+func TestVastMemory(t *testing.T) {
+	for _, c := range []struct {
+		n, times       int
+		vast, tooLarge bool
+	}{{1000, 1, false, false}, {1 << 28, 1, true, false}, {1 << 30, 3, true, true}} {
+		g := ad.NewGraph()
+		x := g.Input(ad.Type{Shape: []int{c.n}})
+		for k := range c.times {
+			g.Output(g.Exp(g.Mul(g.Const(float64(k+2)), x)))
+		}
+		p, err := Compile(g, passes.Options{})
+		if limit := (*ad.LimitError)(nil); errors.As(err, &limit) != c.tooLarge {
+			t.Fatalf("%d: %v", c.n, err)
+		}
+		if err == nil && (p.vast() != c.vast || c.vast && !p.portable) {
+			t.Errorf("%d: vast %t, portable %t", c.n, p.vast(), p.portable)
+		}
+	}
+}
+
+// An evaluation that is left leaves a machine that computes what a new one does.
+func TestLeftEvaluation(t *testing.T) {
+	g := ad.NewGraph()
+	x := g.Input(ad.Type{Shape: []int{700, 700}})
+	y := x
+	for range 4 {
+		y = g.MatMul(y, g.Do(ad.OpSin, nil, y))
+	}
+	g.Output(g.Sum(y))
+	p, err := Compile(g, passes.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !p.long {
+		t.Fatal("this takes long")
+	}
+	fill := func(m *Machine) {
+		for i := range m.Input(0) {
+			m.Input(0)[i] = math.Sin(float64(i)) / 100
+		}
+	}
+	m, fresh := p.New(), p.New()
+	fill(m)
+	fill(fresh)
+	enough := errors.New("enough")
+	begin := time.Now()
+	if err := m.Run(&ad.Env{Stop: func() error { return enough }}); err == nil {
+		t.Skip("this machine is too fast")
+	} else if !errors.Is(err, enough) {
+		t.Fatal(err)
+	}
+	t.Logf("left after %s", time.Since(begin))
+	if err := m.Run(&ad.Env{Stop: func() error { return nil }}); err != nil {
+		t.Fatal(err)
+	}
+	if err := fresh.Run(nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := m.Output(0)[0], fresh.Output(0)[0]; got != want {
+		t.Errorf("%v, a new machine %v", got, want)
+	}
+}
