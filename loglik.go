@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -141,7 +142,7 @@ func (p *Posterior) firstGenerated(f *Fit) ([]float64, error) {
 			return nil, err
 		}
 		dst := make([]float64, len(p.OutputNames()))
-		err = p.Generate(x, nil, dst)
+		err = p.Generate(x, rand.New(rand.NewPCG(1, 1)), dst)
 		return dst[len(dst)-len(p.GeneratedNames()):], err
 	}
 	return nil, errors.New("the fit has no draws")

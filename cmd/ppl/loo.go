@@ -67,7 +67,7 @@ type judging struct {
 // likelihood is the options about the log likelihoods of observations.
 type likelihood struct {
 	ppl.LogLikOptions
-	memory string
+	rows byteSize // memory for them; 0: a GiB
 }
 
 func (l *likelihood) flags(cmd *cobra.Command) {
@@ -75,24 +75,18 @@ func (l *likelihood) flags(cmd *cobra.Command) {
 	f.StringVar(&l.Name, "log-lik", "", "`name` of the generated quantity that has the log likelihoods (default: log_lik if\nthere is one, else derived from the statements on data)")
 	f.BoolVar(&l.Derive, "derive", false, "derive the log likelihoods even if there is a log_lik")
 	f.StringVar(&l.By, "by", "", "data with a group for each observation: groups are left out, not observations")
-	f.StringVar(&l.memory, "memory", "1GiB", "how much memory may be used for them")
+	f.Var(&l.rows, "matrix-memory", "how much memory may be used for the log likelihoods, a `size` (default 1GiB)")
 }
 
-// bytes reads --memory.
+// bytes is how much memory may be used for the log likelihoods.
 func (l *likelihood) bytes() (int, error) {
-	text := strings.ToLower(strings.TrimSpace(l.memory))
-	text = strings.TrimSuffix(strings.TrimSuffix(text, "b"), "i")
-	unit := 1.0
-	if n := len(text); n > 0 {
-		if at := strings.IndexByte("kmgt", text[n-1]); at >= 0 {
-			unit, text = math.Pow(1024, float64(at+1)), text[:n-1]
-		}
+	switch {
+	case l.rows == 0:
+		return 1 << 30, nil
+	case l.rows < 1<<20:
+		return 0, usagef("--matrix-memory must be at least 1MiB, but is %v", l.rows.String())
 	}
-	var v float64
-	if _, err := fmt.Sscanf(text+" ", "%g ", &v); err != nil || !(v*unit >= 1<<20) || v*unit > 1<<50 {
-		return 0, usagef("--memory must be a size such as 500MB or 2GiB, at least 1MiB, but is %s", l.memory)
-	}
-	return int(v * unit), nil
+	return int(l.rows), nil
 }
 
 func looCommand() *cobra.Command {

@@ -47,7 +47,8 @@ func (o *priorOptions) load(model string, stderr io.Writer) (*ppl.Model, *data.S
 
 // sample draws the parameters from the prior.
 func (o *priorOptions) sample(ctx context.Context, m *ppl.Model, values *data.Set) (*ppl.Prior, string, error) {
-	prior, err := m.SamplePrior(ctx, values, o.bindOptions(), ppl.Options{
+	bind := o.bindOptions()
+	prior, err := m.SamplePrior(ctx, values, bind, ppl.Options{
 		Chains: o.chains, Draws: orNone(o.draws), Warmup: orNone(o.warmup), Seed: o.seed, Parallel: o.parallel,
 	})
 	if err != nil {
@@ -93,6 +94,7 @@ statement with ~; otherwise the prior is sampled by NUTS, and it is told why.`,
 		if err != nil {
 			return err
 		}
+		bind := o.bindOptions()
 		ctx, stop := interruptible()
 		defer stop()
 		prior, how, err := o.sample(ctx, m, values)
@@ -105,7 +107,7 @@ statement with ~; otherwise the prior is sampled by NUTS, and it is told why.`,
 		if err != nil {
 			notes = append(notes, "No data are drawn: "+err.Error()+".")
 		} else {
-			p, err := d.BindWith(values, o.bindOptions())
+			p, err := d.BindWith(values, bind)
 			if err != nil {
 				return err
 			}
@@ -163,6 +165,7 @@ refused.`,
 		if notes := leftNotes(d, "data"); len(notes) > 0 {
 			return fmt.Errorf("the model does not say how all of its data come about: %s", notes[0])
 		}
+		bind := o.bindOptions()
 		ctx, stop := interruptible()
 		defer stop()
 		var parameters *ppl.Fit
@@ -172,7 +175,7 @@ refused.`,
 			if err != nil {
 				return err
 			}
-			p, err := d.BindWith(values, o.bindOptions())
+			p, err := d.BindWith(values, bind)
 			if err != nil {
 				return err
 			}
@@ -191,7 +194,7 @@ refused.`,
 		if err := o.makeFolder(base + "_[0-9]*.json"); err != nil {
 			return err
 		}
-		written, err := ppl.WriteDataSets(ctx, d, values, parameters, o.bindOptions(), o.seed, filepath.Join(o.out, base))
+		written, err := ppl.WriteDataSets(ctx, d, values, parameters, bind, o.seed, filepath.Join(o.out, base))
 		if err != nil {
 			return interrupted(err)
 		}
