@@ -82,12 +82,14 @@ func againstStan(o options) error {
 	if o.from > 0 {
 		s.Next = o.from
 	}
-	for begin := time.Now(); uint64(s.Functions) < o.count && time.Since(begin) < o.limit; s.Next++ {
+	for begin := time.Now(); uint64(s.Functions) < o.count && time.Since(begin) < o.limit; {
 		if err := o.judge(root, &s); err != nil {
 			log := fmt.Sprintf("seed %d: %v", s.Next, err)
 			fmt.Println(log)
 			s.Wrong = append(s.Wrong, log)
 		}
+		done := s.Next
+		s.Next++
 		b, err := json.MarshalIndent(s, "", "  ")
 		if err != nil {
 			return err
@@ -96,7 +98,7 @@ func againstStan(o options) error {
 			return err
 		}
 		fmt.Printf("%s seed %d: %d functions judged, %d with data, %d rejecting, largest difference of values %.2g, of gradients %.2g, %d complaints\n",
-			time.Now().Format(time.TimeOnly), s.Next, s.Functions, s.Cases, s.Rejecting, s.Largest, s.Gradients, len(s.Wrong))
+			time.Now().Format(time.TimeOnly), done, s.Functions, s.Cases, s.Rejecting, s.Largest, s.Gradients, len(s.Wrong))
 	}
 	return nil
 }
