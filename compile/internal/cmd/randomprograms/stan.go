@@ -215,7 +215,7 @@ func (o options) judgeWith(s *judged, prog *compile.Program, stan *stanModel, re
 		s.Wrong = append(s.Wrong, fmt.Sprintf("%s function %d: only Stan rejects: %v", base, i+1, f.Rejected[0].Why))
 		fmt.Println(s.Wrong[len(s.Wrong)-1])
 		if usable == 0 {
-			return usable, errors.New("Stan rejects all functions")
+			return usable, errors.New("all functions are rejected by Stan")
 		}
 		text, set = values(on)
 		if f, err = stan.figures(text); err != nil {
