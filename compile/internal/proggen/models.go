@@ -54,7 +54,7 @@ func NewModel(seed uint64) Program {
 func NewFunctions(seed uint64, count int) Program {
 	w := newWriter(seed)
 	w.only, w.rejects = true, false
-	for s := range w.sizes {
+	for _, s := range sizeNames {
 		w.sizes[s] = pickOne(w, 1, 2, 3, 5, 8, 17)
 	}
 	transformed := []string{fmt.Sprintf("vector[%d] f = rep_vector(0, %d);", count, count)}
@@ -71,7 +71,33 @@ func NewFunctions(seed uint64, count int) Program {
 	return p
 }
 
+// OtherData are other sizes and values, drawn by the seed, for a program of
+// NewFunctions; without the array on.
+func OtherData(p Program, seed uint64) string {
+	w := newWriter(seed)
+	values := map[string]any{}
+	for _, s := range sizeNames {
+		w.sizes[s] = pickOne(w, 1, 2, 3, 4, 5, 8, 17, 24)
+	}
+	for _, name := range mentioned(p.Text) {
+		switch f, r, c := familyOf(name); {
+		case f.param:
+		case f.arg == "int":
+			values[name] = w.sizes[name]
+		default:
+			values[name] = f.value(w, w.sizes[r], w.sizes[c])
+		}
+	}
+	b, err := json.Marshal(values)
+	if err != nil {
+		panic(err) // numbers only
+	}
+	return string(b)
+}
+
 var approximate = regexp.MustCompile(`\bnormal_(lcdf|lccdf)\(`)
+
+var sizeNames = []string{"N", "T", "J", "K"}
 
 func newWriter(seed uint64) *writer {
 	w := &writer{rng: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)), sizes: map[string]int{"N": 5, "T": 5, "J": 5, "K": 5}, used: map[string]int{}, cost: 1}
@@ -80,7 +106,7 @@ func newWriter(seed uint64) *writer {
 }
 
 func (w *writer) drawSizes() {
-	for _, s := range []string{"N", "T", "J", "K"} {
+	for _, s := range sizeNames {
 		w.sizes[s] = programSizes[w.rng.IntN(len(programSizes))]
 	}
 }

@@ -31,6 +31,12 @@ func TestModelsWellTyped(t *testing.T) {
 func TestFunctionsWellTyped(t *testing.T) {
 	for seed := range uint64(20) {
 		p := NewFunctions(seed, 20)
+		if q := NewFunctions(seed, 20); q.Text != p.Text || q.Data != p.Data {
+			t.Fatalf("seed %d gives two programs", seed)
+		}
+		if other := OtherData(p, seed); other == p.Data || other != OtherData(p, seed) {
+			t.Errorf("seed %d gives other data twice", seed)
+		}
 		if err := valid(p.Text); err != nil {
 			t.Fatalf("seed %d\n%s\n%v", seed, p.Text, err)
 		}

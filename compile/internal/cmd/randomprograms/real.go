@@ -198,14 +198,14 @@ func zipped(file string) (string, error) {
 		return "", err
 	}
 	defer z.Close()
-	for _, f := range z.File {
-		r, err := f.Open()
-		if err != nil {
-			return "", err
-		}
-		b, err := io.ReadAll(r)
-		r.Close()
-		return string(b), err
+	if len(z.File) == 0 {
+		return "", errors.New(file + " is empty")
 	}
-	return "", errors.New(file + " is empty")
+	r, err := z.File[0].Open()
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	b, err := io.ReadAll(r)
+	return string(b), err
 }

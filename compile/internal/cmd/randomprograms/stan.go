@@ -26,15 +26,20 @@ import (
 // off by data. Programs with more constant terms, and what `~` drops, are the
 // business of other tests.
 
-// perProgram is the number of functions in a program.
-const perProgram = 80
+// perProgram is the number of functions in a program, dataSets that of the data,
+// with sizes of their own, that each program is evaluated with.
+const (
+	perProgram = 80
+	dataSets   = 6
+)
 
 // judged is what came of real Stan.
 type judged struct {
 	Next      uint64
 	Programs  int
-	Functions int // judged: finite at some point
-	Rejecting int // functions that the interpreter rejects at random points, not judged
+	Functions int // judged with the first data: finite at all of some points
+	Cases     int // functions with data, all data sets counted
+	Rejecting int // functions with data that the interpreter rejects, not judged
 	Points    int
 	Values    int // values compared
 	Largest   float64
@@ -77,12 +82,14 @@ func againstStan(o options) error {
 	if o.from > 0 {
 		s.Next = o.from
 	}
-	for begin := time.Now(); uint64(s.Functions) < o.count && time.Since(begin) < o.limit; s.Next++ {
+	for begin := time.Now(); uint64(s.Functions) < o.count && time.Since(begin) < o.limit; {
 		if err := o.judge(root, &s); err != nil {
 			log := fmt.Sprintf("seed %d: %v", s.Next, err)
 			fmt.Println(log)
 			s.Wrong = append(s.Wrong, log)
 		}
+		done := s.Next
+		s.Next++
 		b, err := json.MarshalIndent(s, "", "  ")
 		if err != nil {
 			return err
@@ -90,13 +97,13 @@ func againstStan(o options) error {
 		if err := os.WriteFile(file, b, 0o666); err != nil {
 			return err
 		}
-		fmt.Printf("%s seed %d: %d functions judged, %d rejecting, largest difference of values %.2g, of gradients %.2g, %d complaints\n",
-			time.Now().Format(time.TimeOnly), s.Next, s.Functions, s.Rejecting, s.Largest, s.Gradients, len(s.Wrong))
+		fmt.Printf("%s seed %d: %d functions judged, %d with data, %d rejecting, largest difference of values %.2g, of gradients %.2g, %d complaints\n",
+			time.Now().Format(time.TimeOnly), done, s.Functions, s.Cases, s.Rejecting, s.Largest, s.Gradients, len(s.Wrong))
 	}
 	return nil
 }
 
-// judge compares one program.
+// judge compares one program, with several data.
 func (o options) judge(root string, s *judged) error {
 	p := proggen.NewFunctions(s.Next, perProgram)
 	base := filepath.Join(o.dir, fmt.Sprintf("functions-%d", s.Next))
@@ -104,12 +111,45 @@ func (o options) judge(root string, s *judged) error {
 	if prog == nil {
 		return fmt.Errorf("the program does not compile: %v", list[0])
 	}
+	if err := os.WriteFile(base+".stan", []byte(p.Text), 0o666); err != nil {
+		return err
+	}
+	stan, err := newStan(root, o.stan, base+".stan")
+	if err != nil {
+		return err
+	}
+	defer stan.close()
+	s.Programs++
+	before := len(s.Wrong)
+	for k := range dataSets {
+		values := p.Data
+		if k > 0 {
+			values = proggen.OtherData(p, s.Next*dataSets+uint64(k))
+		}
+		usable, err := o.judgeWith(s, prog, stan, values, fmt.Sprintf("%s-%d", base, k))
+		if err != nil {
+			return err
+		}
+		s.Cases += usable
+		if k == 0 {
+			s.Functions += usable
+		}
+	}
+	if len(s.Wrong) == before {
+		os.Remove(base + ".stan")
+	}
+	return nil
+}
+
+// judgeWith compares one program with data; usable is how many functions could be
+// evaluated with them.
+func (o options) judgeWith(s *judged, prog *compile.Program, stan *stanModel, rest, base string) (usable int, err error) {
 	values := func(on []float64) (string, *data.Set) {
 		b, err := json.Marshal(on)
 		if err != nil {
 			panic(err) // finite numbers
 		}
-		text := fmt.Sprintf(`{"on":%s,%s`, b, p.Data[1:])
+		text := fmt.Sprintf(`{"on":%s,%s`, b, rest[1:])
 		set, err := data.ParseJSON("data.json", []byte(text))
 		if err != nil {
 			panic(err) // as above
@@ -118,7 +158,6 @@ func (o options) judge(root string, s *judged) error {
 	}
 	// Functions that reject would end the evaluation of all.
 	on := make([]float64, perProgram)
-	usable := 0
 	for i := range on {
 		on[i] = 1
 		alone := make([]float64, perProgram)
@@ -135,21 +174,16 @@ func (o options) judge(root string, s *judged) error {
 		}
 		usable++
 	}
+	if usable == 0 {
+		return 0, nil
+	}
 	text, set := values(on)
-	if err := os.WriteFile(base+".stan", []byte(p.Text), 0o666); err != nil {
-		return err
-	}
 	if err := os.WriteFile(base+".json", []byte(text), 0o666); err != nil {
-		return err
+		return usable, err
 	}
-	stan, err := newStan(root, o.stan, base+".stan")
-	if err != nil {
-		return err
-	}
-	defer stan.close()
 	f, err := stan.figures(text)
 	if err != nil {
-		return err
+		return usable, err
 	}
 	// only evaluates some of the functions and tells whether they are fine.
 	only := func(some []int, fine func(f *figures, set *data.Set, on []float64) bool) (bool, error) {
@@ -174,26 +208,23 @@ func (o options) judge(root string, s *judged) error {
 			return only(some, func(f *figures, _ *data.Set, _ []float64) bool { return len(f.Points) > 0 })
 		})
 		if err != nil {
-			return err
+			return usable, err
 		}
 		on[i] = 0
 		usable--
 		s.Wrong = append(s.Wrong, fmt.Sprintf("%s function %d: only Stan rejects: %v", base, i+1, f.Rejected[0].Why))
 		fmt.Println(s.Wrong[len(s.Wrong)-1])
 		if usable == 0 {
-			return errors.New("Stan rejects all functions")
+			return usable, errors.New("all functions are rejected by Stan")
 		}
 		text, set = values(on)
 		if f, err = stan.figures(text); err != nil {
-			return err
+			return usable, err
 		}
 	}
-	s.Programs++
-	s.Functions += usable
 	s.Points += len(f.Points)
 	complaints := s.compare(prog, set, f, on, base)
 	if len(complaints) == 0 {
-		os.Remove(base + ".stan")
 		os.Remove(base + ".json")
 	}
 	for _, c := range complaints {
@@ -207,12 +238,12 @@ func (o options) judge(root string, s *judged) error {
 			})
 		})
 		if err != nil {
-			return err
+			return usable, err
 		}
 		s.Wrong = append(s.Wrong, fmt.Sprintf("%s: the first difference is that of function %d", base, i+1))
 		fmt.Println(s.Wrong[len(s.Wrong)-1])
 	}
-	return nil
+	return usable, nil
 }
 
 // culprit finds a function that is not fine by halves.
