@@ -359,7 +359,7 @@ func (b *binder) choice(e *ir.Cond) value {
 	}
 	old := b.result
 	if cond.ints != nil && b.scanning() && !b.hiddenAxis(cond.axis) && b.outOfScan(e.Then) && b.outOfScan(e.Else) {
-		b.partition(cond, side(e.Then), side(e.Else))
+		b.outside(func() { b.partition(cond, side(e.Then), side(e.Else)) })
 	} else {
 		b.choose(cond, side(e.Then), side(e.Else))
 	}

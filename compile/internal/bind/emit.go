@@ -197,37 +197,40 @@ func (b *binder) runUnit(u *unit) {
 	}
 }
 
-// resolve is the variable that an access is to, and the access to it, where a unit
-// under way works on a copy.
+// resolve is the variable that an access is to, and the access to it, where units
+// under way work on copies: the unit of a nest on a copy of what the unit around works
+// on.
 func (b *binder) resolve(c *cell, acc access) (*cell, access) {
-	for n := b.nest; n != nil; n = n.around {
-		if n.unit == nil {
-			continue
-		}
-		o := n.unit.overlays[c]
-		if o == nil {
-			continue
-		}
-		if o.whole {
-			return o.temp, acc
-		}
-		if !b.sameElements(o.w, acc) {
+	for o := b.overlayOn(b.nest, c); o != nil; o = b.overlayOn(b.nest, c) {
+		switch {
+		case o.whole:
+		case b.sameElements(o.w, acc):
+			acc = wholeOf(o.temp.shape)
+		default:
 			panic(&abort{reason: unforeseen})
 		}
-		return o.temp, wholeOf(o.temp.shape)
+		c = o.temp
 	}
 	return c, acc
 }
 
-// overlayOf is the overlay of a unit under way for a variable, nil if there is
-// none.
-func (b *binder) overlayOf(c *cell) *overlay {
-	for n := b.nest; n != nil; n = n.around {
+// overlayOn is the overlay of the units of n and of the nests around it for a cell.
+func (b *binder) overlayOn(n *nest, c *cell) *overlay {
+	for ; n != nil; n = n.around {
 		if n.unit != nil && n.unit.overlays[c] != nil {
 			return n.unit.overlays[c]
 		}
 	}
 	return nil
+}
+
+// overlayOf is the innermost overlay of units under way for a variable, nil if there is
+// none.
+func (b *binder) overlayOf(c *cell) (last *overlay) {
+	for o := b.overlayOn(b.nest, c); o != nil; o = b.overlayOn(b.nest, o.temp) {
+		last = o
+	}
+	return last
 }
 
 // storage is the cell that holds a variable, or the copy of it or of elements of it

@@ -587,11 +587,9 @@ func (b *binder) userCallInLanes(e *ir.UserCall) *value {
 	if !b.scanning() || !b.outOfScan(e) {
 		return b.userCall(e)
 	}
-	n := b.nest
-	scan := n.scan
-	n.scan = nil
-	defer func() { n.scan = scan }()
-	return b.userCall(e)
+	var v *value
+	b.outside(func() { v = b.userCall(e) })
+	return v
 }
 
 // userCall evaluates a user's function in place; nil for a void function.

@@ -149,6 +149,15 @@ func (b *binder) outOfScan(e ir.Expr) bool {
 	return out
 }
 
+// outside evaluates what has nothing to do with the recurrence under way: in lanes.
+func (b *binder) outside(fn func()) {
+	n := b.nest
+	scan := n.scan
+	n.scan = nil
+	defer func() { n.scan = scan }()
+	fn()
+}
+
 // readCarried reads elements that the recurrence under way writes.
 func (b *binder) readCarried(n *nest, h *history, acc access, ax *axis, typ types.Type) value {
 	r := n.scan
