@@ -47,6 +47,9 @@ func (e *LimitError) Error() string {
 	if e.What == "statements" {
 		return fmt.Sprintf("more than %d statements are evaluated", e.Limit)
 	}
+	if e.Asked == math.MaxInt64 {
+		return fmt.Sprintf("this needs more than any computer's memory; %s of %s are left", FormatBytes(e.Left), FormatBytes(e.Limit))
+	}
 	return fmt.Sprintf("this needs %s of memory; %s of %s are left", FormatBytes(e.Asked), FormatBytes(e.Left), FormatBytes(e.Limit))
 }
 

@@ -331,7 +331,6 @@ func (b *binder) sum(units []*unit) {
 func (b *binder) beginnings(n *nest, h *history, from []origin) value {
 	b.axis = n.root.ax.parent
 	var parts []value
-	var start []int32
 	total := int32(0)
 	index := map[*write]int32{}
 	t := make([]int32, len(from))
@@ -346,7 +345,7 @@ func (b *binder) beginnings(n *nest, h *history, from []origin) value {
 			}
 			at = total
 			index[o.w] = at
-			parts, start = append(parts, v), append(start, total)
+			parts = append(parts, v)
 			total += int32(v.size())
 		}
 		if o.w != nil {
