@@ -245,6 +245,15 @@ func (b *binder) surroundings() (*level, *axis) {
 	return parent, nil
 }
 
+// mostUnrolled is the number of iterations up to which a loop is unrolled rather than
+// made to carry so many numbers.
+func mostUnrolled(total int) int {
+	if total > largeCarried {
+		return largeUnrolled
+	}
+	return smallUnrolled
+}
+
 // carry evaluates a loop of known iterations, so many steps per lane of the axis
 // in force, as one scan. active tells, if not nil, the iterations that there are.
 func (b *binder) carry(ax *axis, steps int, lp *loop, i value, active *value) signal {
@@ -260,7 +269,7 @@ func (b *binder) carry(ax *axis, steps int, lp *loop, i value, active *value) si
 	switch {
 	case total*ax.n > maxHistory:
 		panic(&abort{reason: "too much to carry"})
-	case total > smallCarried && steps <= smallUnrolled && active == nil && !mayJump(lp.body) && !hasWhile(lp.body):
+	case total > smallCarried && steps <= mostUnrolled(total) && active == nil && !mayJump(lp.body) && !hasWhile(lp.body):
 		panic(&abort{reason: "few enough iterations to unroll instead of carrying arrays"})
 	}
 	step := func() signal {

@@ -17,6 +17,13 @@ func (n *nest) plan() (why string) {
 	if why := n.collectWrites(); why != "" {
 		return why
 	}
+	for _, u := range n.units {
+		for _, t := range u.touches {
+			if h := n.watched[t.c]; t.how == reads && len(h.writes) > 0 && lanesOf(t.ax)*t.acc.ix.Size() > maxFollowed {
+				return "too many elements to follow"
+			}
+		}
+	}
 	if slices.ContainsFunc(n.order, func(h *history) bool { return !h.sum && !h.private && len(h.writes) > 0 }) {
 		n.schedule()
 	}

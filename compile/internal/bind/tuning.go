@@ -24,9 +24,14 @@ const (
 // the gradient of 200 iterations of irregular distance over a vector of 200 takes 187 µs
 // carried and 13 unrolled; of 100,000 over a vector of 100, 111 ms and 8, but these are
 // bound in 0.2 s instead of 16.
+// Arrays of more than largeCarried numbers are worth more code: a table of 301 × 301 × 3,
+// of which an iteration fills a row, took more than 21 GB to bind carried.
 const (
 	smallCarried  = 16
 	smallUnrolled = 256
+
+	largeCarried  = 1 << 14
+	largeUnrolled = 4096
 )
 
 // Of iterations by groups of equal sizes. Groups are few in number, and there are at least
@@ -53,6 +58,10 @@ const (
 	// maxHistory bounds the numbers that a scan of carried variables may keep, 2 GB, and,
 	// divided by 16, the copies of whole variables that units work on.
 	maxHistory = 1 << 28
+
+	// maxFollowed bounds the elements that a statement reads in all its iterations of a
+	// variable that the nest writes: 24 bytes are kept for each, 400 MB in all.
+	maxFollowed = 1 << 24
 
 	// maxElements bounds the size of one variable: positions of elements are held in 32
 	// bits.
