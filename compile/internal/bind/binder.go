@@ -47,8 +47,7 @@ type binder struct {
 	siteOf   map[source.Span]ad.Site
 
 	stats   Stats
-	mistake bool   // whether the attempt that was given up last came upon a mistake of the user
-	split   *split // what the attempt that was given up last stumbled over
+	mistake bool // whether the attempt that was given up last came upon a mistake of the user
 	journal *cellJournal
 	free    func() // gives back what the present graph does not keep
 }

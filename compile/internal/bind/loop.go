@@ -379,7 +379,7 @@ func (b *binder) attempt(fn func()) (why string, ok bool) {
 		for k, br := range b.branches {
 			br.restore(marks[k])
 		}
-		why, ok, b.split = p.reason, false, p.split
+		why, ok = p.reason, false
 	}()
 	fn()
 	return "", true

@@ -108,8 +108,8 @@ func (n *nest) schedule() {
 		next int
 		sub  []*cursor
 	}
-	var make1 func(x node, in *axis) *cursor
-	make1 = func(x node, in *axis) *cursor {
+	var cursorOf func(x node, in *axis) *cursor
+	cursorOf = func(x node, in *axis) *cursor {
 		c := &cursor{node: x}
 		if x.lanes() != in {
 			c.up = x.lanes().lanesOf(in)
@@ -119,7 +119,7 @@ func (n *nest) schedule() {
 			x.time = make([]int64, x.dom.n)
 		case *loopNode:
 			for _, y := range x.body {
-				c.sub = append(c.sub, make1(y, x.ax))
+				c.sub = append(c.sub, cursorOf(y, x.ax))
 			}
 		}
 		return c
@@ -147,7 +147,7 @@ func (n *nest) schedule() {
 			}
 		}
 	}
-	root := make1(n.root, n.root.ax)
+	root := cursorOf(n.root, n.root.ax)
 	for k := range n.root.ax.n {
 		run(root, k)
 	}

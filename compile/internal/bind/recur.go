@@ -254,7 +254,7 @@ func (b *binder) readCarried(n *nest, h *history, acc access, ax *axis, typ type
 		return g.Gather(src, ix)
 	})
 	if mixed {
-		v = b.select1(b.maskOutside(r, from, width), outside, v, elem)
+		v = b.choosing(b.maskOutside(r, from, width), outside, v, elem)
 	}
 	v = b.reshape(v, shape, typ)
 	v.param = h.c.param
@@ -354,8 +354,8 @@ func (b *binder) maskOutside(r *recurrence, from []origin, width int) value {
 	return mask
 }
 
-// select1 is x where mask is not 0, else y.
-func (b *binder) select1(mask, x, y value, typ types.Type) value {
+// choosing is x where mask is not 0, else y.
+func (b *binder) choosing(mask, x, y value, typ types.Type) value {
 	return b.emit(typ, []value{mask, x, y}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
 		return g.Select(a[0], a[1], a[2])
 	})
@@ -478,7 +478,7 @@ func (b *binder) recurrence(n *nest, units []*unit) {
 	for _, ch := range r.order {
 		for k, reg := range ch.reg {
 			to[reg] = nb.Input(ad.Type{Shape: []int{ch.size}})
-			args = append(args, b.initial1(ch, k))
+			args = append(args, b.beforeScan(ch, k))
 		}
 	}
 	streams := 0
@@ -583,8 +583,8 @@ func (b *binder) scanned(s *ad.Scan, args []ad.Ref) scanResults {
 	}
 }
 
-// initial1 is what register k of a chain holds before the scan.
-func (b *binder) initial1(ch *chain, k int) ad.Ref {
+// beforeScan is what register k of a chain holds before the scan.
+func (b *binder) beforeScan(ch *chain, k int) ad.Ref {
 	g := b.lvl.g
 	var parts []ad.Ref
 	start := map[*value]int32{}

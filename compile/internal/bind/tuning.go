@@ -60,7 +60,7 @@ const (
 	maxHistory = 1 << 28
 
 	// maxFollowed bounds the elements that a statement reads in all its iterations of a
-	// variable that the nest writes: 24 bytes are kept for each, 400 MB in all.
+	// variable that the nest writes: 16 bytes are kept for each, 256 MB in all.
 	maxFollowed = 1 << 24
 
 	// maxElements bounds the size of one variable: positions of elements are held in 32
