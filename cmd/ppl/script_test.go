@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -19,7 +21,50 @@ func TestMain(m *testing.M) {
 }
 
 // commands are the programs that scripts may run.
-var commands = map[string]func(){"ppl": main}
+var commands = map[string]func(){"ppl": main, "signalled": signalled}
+
+// signalled is the program `signalled SIGNAL BASE SIZE ARGUMENT…`: ppl with
+// these arguments, which sends the signal to itself as soon as the chain whose
+// files begin with BASE has saved its state after its journal had so many
+// bytes. A script that waited for files and sent the signal from without would
+// be too late for a run of tenths of a second.
+func signalled() {
+	if len(os.Args) < 4 {
+		log.Fatal("usage: signalled SIGNAL BASE SIZE ARGUMENT…")
+	}
+	signals := map[string]syscall.Signal{"KILL": syscall.SIGKILL, "INT": syscall.SIGINT}
+	signal, ok := signals[os.Args[1]]
+	size, err := strconv.ParseInt(os.Args[3], 10, 64)
+	if !ok || err != nil {
+		log.Fatalf("%q is no signal, or %q no size", os.Args[1], os.Args[3])
+	}
+	self, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		log.Fatal(err)
+	}
+	journal, state := os.Args[2]+".journal", os.Args[2]+".state"
+	os.Args = append([]string{"ppl"}, os.Args[4:]...)
+	go func() {
+		until := func(reached func() bool) {
+			for !reached() {
+				time.Sleep(100 * time.Microsecond)
+			}
+		}
+		until(func() bool {
+			info, err := os.Stat(journal)
+			return err == nil && info.Size() >= size
+		})
+		before, _ := os.Stat(state)
+		until(func() bool {
+			now, err := os.Stat(state)
+			return err == nil && (before == nil || !os.SameFile(before, now))
+		})
+		if err := self.Signal(signal); err != nil {
+			log.Fatal(err)
+		}
+	}()
+	main()
+}
 
 // TestScript runs the scripts in testdata/script, each in a folder of its own.
 // They stand in for a user: what is typed, what is printed, the exit code,
@@ -30,7 +75,7 @@ var commands = map[string]func(){"ppl": main}
 //	json FILE KEY…        the file is a JSON object with exactly these keys
 //	flip FILE BYTE        change a bit of a file
 //
-// and the condition [root].
+// the program `signalled`, and the condition [root].
 func TestScript(t *testing.T) {
 	examples, err := filepath.Abs(filepath.Join("..", "..", "examples"))
 	if err != nil {
