@@ -69,6 +69,7 @@ type chain struct {
 	answers   <-chan bool     // whether there is enough
 	canceled  <-chan struct{} // the run's context
 
+	began      time.Time // the chain, in this process
 	snapshotAt time.Time // when the next snapshot is due
 
 	// the phase under way
@@ -195,7 +196,8 @@ func (c *chain) endPhase() {
 // starting point.
 func (c *chain) initialize(ctx context.Context, target LogDensity, from *Snapshot) error {
 	c.sentAt = time.Now()
-	c.snapshotAt = c.sentAt.Add(c.cfg.snapshotDelay(0))
+	c.began = c.sentAt
+	c.snapshotAt = c.began.Add(c.cfg.snapshotDelay(0, 0))
 	c.beginPhase(true, &c.report.Warmup)
 	c.meter = NewMeter(target)
 	c.meter.done = ctx.Done()

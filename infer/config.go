@@ -53,7 +53,8 @@ type Config struct {
 	// stages that can be saved, see [State.Resumable], and between stages.)
 	Snapshot func(*Snapshot)
 
-	// SnapshotEvery is the time between snapshots; 0: half a second; negative: they
+	// SnapshotEvery is the time between snapshots; 0: an eighth of the time that
+	// the chain has run, half a second at most; negative: they
 	// follow every transition. Large ones (a dense metric) are taken less
 	// often.
 	SnapshotEvery time.Duration

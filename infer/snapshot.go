@@ -109,9 +109,11 @@ func (s *Snapshot) size() int {
 	return 8*(2*len(s.position)+2*len(s.metric.Inverse)+len(s.within)) + len(s.kernel)
 }
 
-// snapshotDelay is the time until the next snapshot after one of so many bytes:
-// writing them is to take no more than some megabytes a second.
-func (c *Config) snapshotDelay(size int) time.Duration {
+// snapshotDelay is the time until the next snapshot after one of so many bytes,
+// of a chain that has run for a time: writing them is to take no more than some
+// megabytes a second, and a run that is killed is to lose no more than an eighth
+// of what was done.
+func (c *Config) snapshotDelay(size int, ran time.Duration) time.Duration {
 	const rate = 4 << 20 // bytes per second
 	switch {
 	case c.SnapshotEvery < 0:
@@ -119,7 +121,7 @@ func (c *Config) snapshotDelay(size int) time.Duration {
 	case c.SnapshotEvery > 0:
 		return c.SnapshotEvery
 	}
-	return max(time.Second/2, time.Duration(float64(size)/rate*float64(time.Second)))
+	return max(min(time.Second/2, ran/8), 5*time.Millisecond, time.Duration(float64(size)/rate*float64(time.Second)))
 }
 
 // snapshot describes the chain, which is between two transitions.
@@ -164,7 +166,8 @@ func (c *chain) takeSnapshot() error {
 	if err != nil {
 		return err
 	}
-	c.snapshotAt = time.Now().Add(c.cfg.snapshotDelay(s.size()))
+	now := time.Now()
+	c.snapshotAt = now.Add(c.cfg.snapshotDelay(s.size(), now.Sub(c.began)))
 	c.send(message{draws: c.block, chain: c.report.Chain, snapshot: s})
 	return nil
 }

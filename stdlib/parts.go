@@ -54,7 +54,8 @@ func parts() []Func {
 	}
 	segment := func(b *Builder, a []Arg) ad.Ref {
 		n, s := b.length(a, 2), b.shape(a[0])
-		if n == 0 {
+		if n == 0 { // of elements that there are all the same, as in Stan
+			b.position(a, 1, 0, s[0])
 			return b.elements(a[0], 0, 0)
 		}
 		inner := product(s[1:])

@@ -85,7 +85,7 @@ func (o *comparing) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible()
+	ctx, stop := interruptible(nil)
 	defer stop()
 	var all []predictions
 	for _, arg := range args {

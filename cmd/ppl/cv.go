@@ -83,7 +83,7 @@ func (o *validating) run(cmd *cobra.Command, arg string) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible()
+	ctx, stop := interruptible(nil)
 	defer stop()
 	j := looJSON{Method: "cv", Observations: 0, Source: "derived from the statements on " + h.Variable, Refitted: []string{}, Findings: []diagnose.Finding{}}
 	var elpd, mcse []float64

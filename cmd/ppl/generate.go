@@ -140,11 +140,25 @@ func (o *quantityOptions) makeFolder(pattern string) error {
 	return nil
 }
 
-// interruptible is a context that Ctrl-C cancels; the second ends the program.
-func interruptible() (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
+// interruptible is a context that Ctrl-C cancels, after it has been told if there
+// is somebody to tell; the second ends the program.
+func interruptible(tell func()) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case <-signals:
+			signal.Stop(signals)
+			if tell != nil {
+				tell()
+			}
+			cancel()
+		case <-ctx.Done():
+			signal.Stop(signals)
+		}
+	}()
+	return ctx, cancel
 }
 
 // interruption makes the error of an interrupted command short.
@@ -217,7 +231,7 @@ must be among the draws, in the same sizes.`,
 				return err
 			}
 		}
-		ctx, stop := interruptible()
+		ctx, stop := interruptible(nil)
 		defer stop()
 		g, err := p.GenerateFrom(ctx, fit, ppl.GenerateOptions{Seed: o.seed, Parallel: o.parallel})
 		if err != nil {

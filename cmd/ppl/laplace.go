@@ -70,7 +70,7 @@ func (o *laplacing) run(cmd *cobra.Command, model string) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible()
+	ctx, stop := interruptible(nil)
 	defer stop()
 	var mode []float64
 	if o.mode == "" {

@@ -136,7 +136,7 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible()
+	ctx, stop := interruptible(nil)
 	defer stop()
 	r, err := l.LOO(ctx, memory)
 	if err != nil {

@@ -157,7 +157,7 @@ func (o *optimizing) run(cmd *cobra.Command, model string) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible()
+	ctx, stop := interruptible(nil)
 	defer stop()
 	r, trace, err := o.climb(ctx, l.posterior, start, options)
 	if r == nil {

@@ -85,7 +85,7 @@ func (o *pathfinding) run(cmd *cobra.Command, model string) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible()
+	ctx, stop := interruptible(nil)
 	defer stop()
 	r, err := optimize.Pathfinder(ctx, l.posterior, optimize.PathfinderOptions{
 		PathOptions: optimize.PathOptions{Options: options, Draws: o.pathDraws, ELBODraws: o.elboDraws, NoLogDensity: o.noLP},

@@ -96,7 +96,7 @@ func (o *checking) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible()
+	ctx, stop := interruptible(nil)
 	defer stop()
 	p, err := fit.Predictive(ctx, o.seed)
 	if err != nil {

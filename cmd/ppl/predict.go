@@ -79,7 +79,7 @@ those observed.
 		if err != nil {
 			return err
 		}
-		ctx, stop := interruptible()
+		ctx, stop := interruptible(nil)
 		defer stop()
 		g, err := p.GenerateFrom(ctx, fit, ppl.GenerateOptions{Seed: o.seed, Parallel: o.parallel})
 		if err != nil {

@@ -95,7 +95,7 @@ statement with ~; otherwise the prior is sampled by NUTS, and it is told why.`,
 			return err
 		}
 		bind := o.bindOptions()
-		ctx, stop := interruptible()
+		ctx, stop := interruptible(nil)
 		defer stop()
 		prior, how, err := o.sample(ctx, m, values)
 		if err != nil {
@@ -166,7 +166,7 @@ refused.`,
 			return fmt.Errorf("the model does not say how all of its data come about: %s", notes[0])
 		}
 		bind := o.bindOptions()
-		ctx, stop := interruptible()
+		ctx, stop := interruptible(nil)
 		defer stop()
 		var parameters *ppl.Fit
 		how := "The parameters are those given."

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -286,14 +285,12 @@ func (o *running) run(stdout, stderr io.Writer) error {
 	}
 	options.Progress = shown.update
 
-	signaled, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	ctx, cancel := within(signaled)
-	defer cancel()
-	quiet := context.AfterFunc(signaled, func() {
-		stop() // from now on a signal ends the program
+	signaled, quiet := interruptible(func() {
 		shown.message("Interrupted: stopping at the next draw. Press Ctrl-C again to quit at once.")
 	})
+	defer quiet()
+	ctx, cancel := within(signaled)
+	defer cancel()
 	shown.start()
 	fit, err := ppl.Sample(ctx, l.posterior, options)
 	interrupted := ctx.Err() != nil && fit != nil && fit.Report.Interrupted

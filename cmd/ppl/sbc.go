@@ -128,7 +128,7 @@ func (o *calibrating) run(cmd *cobra.Command, model string) error {
 		_, err := journal.WriteString(line + "\n")
 		return err
 	}
-	ctx, stop := interruptible()
+	ctx, stop := interruptible(nil)
 	defer stop()
 	c, err := l.model.Calibrate(ctx, l.values, o.options)
 	if err != nil {

@@ -78,7 +78,7 @@ func (o *scaling) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible()
+	ctx, stop := interruptible(nil)
 	defer stop()
 	s, err := fit.Sensitivity(ctx)
 	if err != nil {

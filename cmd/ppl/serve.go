@@ -7,10 +7,8 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
-	"os/signal"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -125,9 +123,8 @@ func (o *serveOptions) serve(stderr io.Writer) error {
 		return err
 	}
 	server.Mount(w)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible(nil)
 	defer stop()
-	context.AfterFunc(ctx, stop) // the second signal ends the program at once
 	fmt.Fprintf(stderr, "Listening on %s\n", w.URL())
 	if !serve.MemoryEnforced {
 		fmt.Fprintln(stderr, "This system does not enforce --max-memory.")

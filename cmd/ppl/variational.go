@@ -91,7 +91,7 @@ func (o *varying) run(cmd *cobra.Command, model string) error {
 		o.tell("%6d  %15.3f  %16.3f  %15.3f   %s", e.Iteration, e.Value, e.Mean, e.Median, e.Note)
 	}
 	adapt := o.options.Eta == 0
-	ctx, stop := interruptible()
+	ctx, stop := interruptible(nil)
 	defer stop()
 	r, err := optimize.Variational(ctx, l.posterior, start, infer.Stream(o.seed, 1, "variational", 0), o.options)
 	if err != nil {

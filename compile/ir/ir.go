@@ -405,6 +405,32 @@ const (
 // Index is one index, counted from 1.
 type Index struct {
 	Kind IndexKind
+	Part Part // of an IndexRange
 	A, B Expr
 	At   source.Span
+}
+
+// Part tells what a range must hold to beside that its elements exist. A range
+// that is written, x[a:b], may be empty wherever it lies; what functions take out
+// of a container may not.
+type Part uint8
+
+// The parts.
+const (
+	NoPart     Part = iota
+	Counted         // the number of elements, B-A+1, is not negative: head, tail
+	Positioned      // and A is the position of an element, even of none: segment, block, sub_row, sub_col
+)
+
+// Wrong reports what of a range from lo to hi of a dimension is not as the part
+// demands: a negative number of elements, or the position before which none are
+// taken.
+func (p Part) Wrong(lo, hi int64, size int) (int64, bool) {
+	switch n := hi - lo + 1; {
+	case p != NoPart && n < 0:
+		return n, true
+	case p == Positioned && n == 0 && (lo < 1 || lo > int64(size)):
+		return lo, true
+	}
+	return 0, false
 }

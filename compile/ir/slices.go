@@ -29,7 +29,7 @@ func (l *lowerer) slice(ty Typed, name string, args []Expr) Expr {
 	all := Index{Kind: IndexAll, At: ty.At}
 	from := func(i, n Expr) Index {
 		last := l.library("operator-", l.library("operator+", i, n), one())
-		return Index{Kind: IndexRange, A: i, B: last, At: i.Span()}
+		return Index{Kind: IndexRange, Part: Positioned, A: i, B: last, At: i.Span()}
 	}
 	var is []Index
 	switch a := args[1:]; {
@@ -46,11 +46,11 @@ func (l *lowerer) slice(ty Typed, name string, args []Expr) Expr {
 	case name == "segment" && len(a) == 2:
 		is = []Index{from(a[0], a[1])}
 	case name == "head" && len(a) == 1:
-		is = []Index{{Kind: IndexRange, A: one(), B: a[0], At: a[0].Span()}}
+		is = []Index{{Kind: IndexRange, Part: Counted, A: one(), B: a[0], At: a[0].Span()}}
 	case name == "tail" && len(a) == 1:
 		size := l.library("size", &VarRef{x.Typed, x.Var})
 		first := l.library("operator+", l.library("operator-", size, a[0]), one())
-		is = []Index{{Kind: IndexRange, A: first, B: l.library("size", &VarRef{x.Typed, x.Var}), At: a[0].Span()}}
+		is = []Index{{Kind: IndexRange, Part: Counted, A: first, B: l.library("size", &VarRef{x.Typed, x.Var}), At: a[0].Span()}}
 	default:
 		return nil
 	}

@@ -137,7 +137,10 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 			} else {
 				n = int(max(0, to.ints[0]-from.ints[0]+1))
 			}
-			if n == 0 { // an empty slice, wherever it lies
+			if wrong := wrongParts(ix.Part, from, to, size); wrong.ints != nil {
+				check(wrong)
+			}
+			if n == 0 { // an empty slice
 				acc.ix.Dims = append(acc.ix.Dims, ad.Dim{N: 0, Stride: stride})
 				continue
 			}
@@ -184,6 +187,32 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 type outLanes struct {
 	axis *axis
 	out  []bool
+}
+
+// wrongParts are what is wrong of slices that functions take, see [ir.Part.Wrong],
+// and 1 in the iterations whose slices are as they should be; no ints if all are.
+func wrongParts(part ir.Part, from, to value, size int) (wrong value) {
+	if part == ir.NoPart {
+		return wrong
+	}
+	ax := innermost(from.axis, to.axis)
+	n := 1
+	if ax != nil {
+		n = ax.n
+	}
+	ints := make([]int64, n)
+	any := false
+	uf, ut := upTo(ax, from.axis), upTo(ax, to.axis)
+	for l := range ints {
+		x, is := part.Wrong(intAt(from, ax, uf, l, 0), intAt(to, ax, ut, l, 0), size)
+		if ints[l] = 1; is {
+			ints[l], any = x, true
+		}
+	}
+	if any {
+		wrong = value{typ: types.IntType, axis: ax, ints: ints}
+	}
+	return wrong
 }
 
 // sliceLanes is a slice whose bounds differ between iterations: its length, which

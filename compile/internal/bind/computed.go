@@ -94,6 +94,9 @@ func (b *binder) computedPositions(shape []int, indices []ir.Index) value {
 			if !ok1 || !ok2 {
 				b.unsupported(ix.At, "a slice whose size is known only when the program runs", "go through the elements by a loop, as in `for (i in a:b)`")
 			}
+			if wrong, is := ix.Part.Wrong(lo, hi, size); is {
+				b.checkIndex(intValue(wrong), size, k+1, ix)
+			}
 			var list []int64
 			for ; lo <= hi; lo++ {
 				list = append(list, lo)

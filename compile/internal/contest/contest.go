@@ -4,11 +4,12 @@
 //
 // Map of the package:
 //
-//	contest.go  Contend: all ways, at a few points
-//	quick.go    Quick: the interpreter and what users run only, for many programs
-//	mutate.go   Mutate: programs that are a little different
-//	reduce.go   Reduce: data of fewer rows
-//	cpu_*.go    processor time
+//	contest.go    Contend: all ways, at a few points
+//	quick.go      Quick: the interpreter and what users run only, for many programs
+//	undefined.go  derivatives that Stan gives as NaN too
+//	mutate.go     Mutate: programs that are a little different
+//	reduce.go     Reduce: data of fewer rows
+//	cpu_*.go      processor time
 package contest
 
 import (
@@ -57,7 +58,7 @@ type Report struct {
 	Unsupported string // the reason, if Bind says so
 	Rejected    int    // points
 	Compared    int
-	Vague       int // points where rounding errors are too large to compare
+	Vague       int // points where rounding errors are too large to compare, or Stan has no derivative
 	Stats       bind.Stats
 
 	// Bind is the processor time that Bind took for what users run, Evaluate that of
@@ -266,6 +267,10 @@ func (c *contest) at(x [][]float64) *Disagreement {
 		if !near(w.lp, want.Value, scale*tolerance+blur) {
 			return differ("density "+w.way, "log density: plain %v, %s %v (relative to %.3g)", want.Value, w.way, w.lp, scale)
 		}
+	}
+	if !(finite(grad) && finite(recordedGrad) && finite(lessGrad) && finite(slices.Concat(unrolled[1:]...)) && finite(slices.Concat(usual[1:]...))) && undefined(c.interpreted, x) {
+		c.rep.Vague++
+		return c.outputs(x, blur)
 	}
 	for _, m := range []struct {
 		way  string

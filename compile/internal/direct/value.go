@@ -175,6 +175,9 @@ func (r *run) picked(ix ir.Index, size int) (picked []int, single bool) {
 		if ix.B != nil {
 			hi = r.int(ix.B)
 		}
+		if wrong, is := ix.Part.Wrong(lo, hi, size); is {
+			r.failf("%d is out of range: there are %d elements", wrong, size)
+		}
 		for i := lo; i <= hi; i++ { // empty if hi < lo, wherever that lies
 			numbers = append(numbers, i)
 		}

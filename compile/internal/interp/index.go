@@ -72,6 +72,7 @@ func (s *scope) position(v *ir.Var, is []ir.Index) func(f *frame) (*array, int) 
 // pick is an index that has been evaluated.
 type pick struct {
 	kind ir.IndexKind
+	part ir.Part
 	at   source.Span
 	list []int64 // IndexSingle: of one; IndexMulti
 	lo   int64   // IndexRange
@@ -87,7 +88,7 @@ func (s *scope) selection(is []ir.Index) func(f *frame) []pick {
 	}
 	list := make([]index, len(is))
 	for k, i := range is {
-		list[k].pick = pick{kind: i.Kind, at: i.At, lo: 1, last: i.B == nil}
+		list[k].pick = pick{kind: i.Kind, part: i.Part, at: i.At, lo: 1, last: i.B == nil}
 		if i.A != nil {
 			list[k].a = s.expr(i.A)
 		}
@@ -171,6 +172,9 @@ func (m *machine) places(shape []int, picks []pick, what string) places {
 		case ir.IndexRange:
 			if p.last {
 				p.hi = int64(size)
+			}
+			if wrong, is := p.part.Wrong(p.lo, p.hi, size); is {
+				m.outOfRange(p.at, wrong, size, k+1, what)
 			}
 			length := int(max(0, p.hi-p.lo+1))
 			if length > 0 {

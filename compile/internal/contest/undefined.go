@@ -1,0 +1,46 @@
+package contest
+
+import (
+	"math"
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/interp"
+)
+
+// undefined reports whether the derivative at a point is one that Stan gives as
+// NaN too, although the log density is finite: on the path that was executed, an
+// operation's own derivative is not finite (tanh of an infinite density), or a
+// number computed from parameters is NaN and is not used in the end (an element
+// read before it was assigned, of which 0 times NaN comes back). There a gradient
+// that is not finite is no fault, and neither is one that is.
+func undefined(m *interp.Model, x [][]float64) bool {
+	r, err := m.Record(x, &ad.Env{Print: func(string) {}})
+	if err != nil {
+		return false
+	}
+	if _, grad, err := gradient(r.Graph, x); err != nil || !finite(grad) {
+		return true
+	}
+	g := *r.Graph
+	depends := make([]bool, len(g.Nodes))
+	for _, in := range g.Inputs {
+		depends[in] = true
+	}
+	g.Outputs, g.Effects = nil, nil
+	for i, n := range g.Nodes {
+		if slices.ContainsFunc(n.Args, func(a ad.Ref) bool { return depends[a] }) {
+			depends[i] = true
+			g.Outputs = append(g.Outputs, ad.Ref(i))
+		}
+	}
+	out, err := g.Eval(x, &ad.Env{Print: func(string) {}})
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(out, func(v []float64) bool { return slices.ContainsFunc(v, math.IsNaN) })
+}
+
+func finite(v []float64) bool {
+	return !slices.ContainsFunc(v, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+}
