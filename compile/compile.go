@@ -33,6 +33,7 @@ package compile
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ppl-lang/ppl/compile/internal/bind"
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -63,6 +64,9 @@ type Options struct {
 
 	// Legacy reads the syntax of older versions of Stan, with warnings.
 	Legacy bool
+
+	// Pedantic keeps the warnings whose codes are [diag.Code.Pedantic].
+	Pedantic bool
 
 	// MaxSource bounds the bytes of the text with the files that it includes; 0:
 	// [source.DefaultLimit].
@@ -105,6 +109,9 @@ func checked(f *source.File, o Options) (*ast.File, *check.Info, diag.List) {
 		return tree, nil, list
 	}
 	info, more := check.Check(tree, stdlib.Language())
+	if !o.Pedantic {
+		more = slices.DeleteFunc(more, func(d diag.Diagnostic) bool { return d.Code.Pedantic() })
+	}
 	if list = append(list, more...); list.HasErrors() {
 		return tree, nil, list
 	}

@@ -81,6 +81,11 @@ func (f Func) with(set func(f *Func)) Func { set(&f); return f }
 // in declares the domain of the arguments.
 func (f Func) in(cs ...types.Constraint) Func { f.In = cs; return f }
 
+// drawnFrom is a part of the domain of an argument, where that depends on sizes or
+// on other arguments: tests and examples take their arguments from it, but it is
+// no check, and so has no text.
+func drawnFrom(lo, hi float64) types.Constraint { return types.Constraint{Lo: lo, Hi: hi} }
+
 // example adds an executed example.
 func (f Func) example(call, value string) Func {
 	f.Example = append(slices.Clip(f.Example), Example{Call: call, Value: value})

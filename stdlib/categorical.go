@@ -109,7 +109,7 @@ func categoricals() []Func {
 			}}
 	}
 	sets := []types.Set{types.Ints, types.Just(tVec)}
-	outcome := types.Between(1, 4) // in tests, of a vector of four
+	outcome := drawnFrom(1, 4) // for a vector of four
 	const of, ofLogit = "the categorical distribution with probabilities theta.", "the categorical distribution with log odds beta."
 	return []Func{
 		density("categorical_lpmf", "The logarithm of the mass of "+of, sets, []types.Constraint{outcome, types.SimplexVec}, mass).

@@ -151,7 +151,7 @@ func correlations() []Func {
 	draw := func(name, doc string, f func(g *ad.Graph, l ad.Ref) ad.Ref) Func {
 		return fixed(name, doc, tMat, list(tInt, tReal), func(b *Builder, a []Arg) ad.Ref {
 			return f(b.G, b.drawLKJ(b.length(a, 0), a[1].Ref))
-		}).in(types.Between(4, 4), types.Positive).with(func(f *Func) { f.Random = true })
+		}).in(drawnFrom(4, 4), types.Positive).with(func(f *Func) { f.Random = true })
 	}
 	return []Func{
 		density("lkj_corr_cholesky_lpdf", "The logarithm of the LKJ density with shape eta of a correlation matrix, at its Cholesky factor.",

@@ -365,7 +365,7 @@ func rangeSize(g *ad.Graph, p []ad.Ref) ad.Ref { return plus(g, g.Sub(p[1], p[0]
 // are not ints, so that ~ drops all of it.
 func hypergeometrics() []Func {
 	const doc = "the number of successes among N draws without replacement from a successes and b failures."
-	in := []types.Constraint{types.Between(0, 3), types.Between(4, 6), types.Between(4, 8), types.Between(7, 9)}
+	in := []types.Constraint{drawnFrom(0, 3), drawnFrom(4, 6), drawnFrom(4, 8), drawnFrom(7, 9)}
 	one := types.Just(tInt)
 	valid := func(b *Builder, bad ad.Ref, what string) {
 		rejectIf(b.G, bad, b.Name+": "+what)

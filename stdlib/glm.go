@@ -148,11 +148,11 @@ func glms() []Func {
 			fs = append(fs, Func{Name: "categorical_logit_glm_lpmf",
 				Doc:      "The logarithm of the mass of the categorical distribution with log odds alpha + x beta.",
 				Overload: types.Fixed{Name: "categorical_logit_glm_lpmf", Params: list(y, x, tVec, tMat), Result: tReal},
-				In:       []types.Constraint{types.Between(1, 4)}, Terms: categoricalLogitGLM, Statements: categoricalLogitGLMStatements},
+				In:       []types.Constraint{drawnFrom(1, 4)}, Terms: categoricalLogitGLM, Statements: categoricalLogitGLMStatements},
 				Func{Name: "ordered_logistic_glm_lpmf",
 					Doc:      "The logarithm of the mass of the ordered logistic distribution with location x beta and cut points c.",
 					Overload: types.Fixed{Name: "ordered_logistic_glm_lpmf", Params: list(y, x, tVec, tVec), Result: tReal},
-					In:       []types.Constraint{types.Between(1, 5), {}, {}, types.OrderedVec}, Terms: orderedLogisticGLM})
+					In:       []types.Constraint{drawnFrom(1, 5), {}, {}, types.OrderedVec}, Terms: orderedLogisticGLM})
 		}
 	}
 	return fs

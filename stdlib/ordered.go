@@ -120,7 +120,7 @@ func ordereds() []Func {
 		logisticDoc = "the ordered logistic distribution with location lambda and cut points c."
 		probitDoc   = "the ordered probit distribution with location lambda and cut points c."
 	)
-	in := []types.Constraint{types.Between(1, 5), {}, types.OrderedVec}
+	in := []types.Constraint{drawnFrom(1, 5), {}, types.OrderedVec}
 	cuts := list(tVec, tVec.Array(1))
 	var fs []Func
 	statements := map[string]func(b *Builder, a []Arg) []ad.Statement{

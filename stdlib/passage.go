@@ -51,8 +51,8 @@ func passages() []Func {
 					o.DataOnly = append(make([]bool, n+1), true)
 					text += " The last argument, a precision of derivatives, is of no effect: they are exact."
 				}
-				in := []types.Constraint{types.Between(2, 4), types.PositiveFinite, types.Between(0, 1), types.Between(0.3, 0.7),
-					types.Finite, types.Positive, types.Between(0, 0.5), types.Between(0, 2)}[:n+1]
+				in := []types.Constraint{drawnFrom(2, 4), types.PositiveFinite, drawnFrom(0, 1), drawnFrom(0.3, 0.7),
+					types.Finite, types.Positive, drawnFrom(0, 0.5), drawnFrom(0, 2)}[:n+1]
 				fs = append(fs, Func{Name: name, Doc: text, Overload: o, In: append(slices.Clip(in), types.Positive),
 					Terms: func(b *Builder, a []Arg) []ad.Ref {
 						p, ok := b.passage(a[:n+1])

@@ -137,14 +137,37 @@ v => (v,r,i,i,i,i): generate_laplace_options
 r r r r => r: hypergeometric_2F1
 `
 
-// Support is where the density of a distribution is positive, as far as numbers
-// can tell; Text is empty where nothing is known. The checker warns of parameters
-// that can leave it.
-func (f *Func) Support() types.Constraint {
-	if f.Dist == nil || f.Dist.Discrete {
-		return types.Constraint{}
+// Domains are what a density, distribution function or generator asks of its
+// arguments, as far as each can tell alone; the zero Domain where nothing is known
+// or asked. Of the variate of a density it is where the density is positive. The
+// checker warns of parameters that can leave them. Of other functions there are none.
+func (f *Func) Domains() []types.Domain {
+	var ds []types.Domain
+	switch {
+	case f.Dist == nil && (f.Terms != nil || f.Random):
+		for i, c := range f.In {
+			ds = append(ds, types.Domain{})
+			if c.Text != "" {
+				ds[i].In = c
+			}
+		}
+		return ds
+	case f.Dist == nil:
+		return nil
+	case f.Terms != nil && !f.Dist.Discrete:
+		ds = append(ds, types.Domain{In: f.Dist.support()})
+	case !f.Random:
+		ds = append(ds, types.Domain{}) // any number has a probability of at most it
 	}
-	v, s := f.Dist.Variate, f.Dist.Support
+	for _, p := range f.Dist.Params {
+		ds = append(ds, types.Domain{Is: p.Is, In: p.In})
+	}
+	return ds
+}
+
+// support is where the density is positive.
+func (d *Dist) support() types.Constraint {
+	v, s := d.Variate, d.Support
 	if v.Text == "" {
 		return s
 	}

@@ -131,7 +131,7 @@ func (b *Builder) bartlett(nu ad.Ref, k int) ad.Ref {
 // wisharts are the declarations.
 func wisharts() []Func {
 	sets := []types.Set{types.Just(tMat), types.Just(tReal), types.Just(tMat)}
-	above := types.Between(4, 7) // in tests, of matrices of four rows
+	above := drawnFrom(4, 7) // for matrices of four rows
 	spd, lower := types.CovMat, types.CholeskyCov
 	lpdf := func(name, of string, in types.Constraint, terms func(b *Builder, a []Arg) []ad.Ref) Func {
 		return density(name, "The logarithm of the density of "+of, sets, []types.Constraint{in, above, in}, terms)

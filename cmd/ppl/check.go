@@ -16,19 +16,21 @@ import (
 
 func checkCommand() *cobra.Command {
 	var o ppl.CompileOptions
-	var asJSON bool
+	var asJSON, pedantic bool
 	cmd := &cobra.Command{
 		Use:   "check MODEL…",
 		Short: "Say what is wrong with models",
 		Long: `Checks models without data and says what is wrong with them, on stderr; - is
 standard input. The exit code is 1 if there are errors; what is allowed but likely
-to be a mistake gives warnings.
+to be a mistake gives warnings. --pedantic adds warnings of what is often meant:
+parameters without a prior of their own, very wide uniform ones, conditions on
+parameters, and more: those whose code begins with W06 in ` + "`ppl explain-error`" + `.
 
 With --json, the messages go to stdout as an array of objects with the keys
 severity, code, summary, detail, help, file, line, column, endLine, endColumn
 and notes; lines and columns count from 1, in characters, and the end is the
 place after the last character. Keys without a value are left out.`,
-		Example: "  ppl check eight_schools.model\n  ppl check *.stan --json",
+		Example: "  ppl check eight_schools.model\n  ppl check *.stan --json\n  ppl check --pedantic mine.stan",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef("MODEL is missing")
@@ -39,7 +41,7 @@ place after the last character. Keys without a value are left out.`,
 			debug.SetGCPercent(400) // the command is over before collecting pays
 			var all diag.List
 			for _, name := range args {
-				list, err := checkFile(cmd.InOrStdin(), name, o)
+				list, err := checkFile(cmd.InOrStdin(), name, o, pedantic)
 				if err != nil {
 					return err
 				}
@@ -56,16 +58,17 @@ place after the last character. Keys without a value are left out.`,
 	}
 	compileFlags(cmd, &o)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the messages as JSON")
+	cmd.Flags().BoolVar(&pedantic, "pedantic", false, "also warn of what is often meant")
 	return cmd
 }
 
-func checkFile(stdin io.Reader, name string, o ppl.CompileOptions) (diag.List, error) {
+func checkFile(stdin io.Reader, name string, o ppl.CompileOptions, pedantic bool) (diag.List, error) {
 	f, err := readModel(stdin, name, o.MaxSource)
 	if err != nil {
 		return nil, err
 	}
 	folders := append([]string{modelFolder(name)}, o.IncludePaths...)
-	return compile.Check(f, compile.Options{Legacy: o.Legacy, MaxSource: o.MaxSource, Include: lang.IncludeFrom(o.MaxSource, folders...)}), nil
+	return compile.Check(f, compile.Options{Legacy: o.Legacy, Pedantic: pedantic, MaxSource: o.MaxSource, Include: lang.IncludeFrom(o.MaxSource, folders...)}), nil
 }
 
 func showAll(stdout, stderr io.Writer, list diag.List, asJSON bool) error {

@@ -45,6 +45,9 @@ codes are listed.`,
 
 func explainCode(w io.Writer, e diag.Explanation) {
 	fmt.Fprintf(w, "%s: %s\n", e.Code, e.Title)
+	if e.Code.Pedantic() {
+		fmt.Fprint(w, "\nThis warning is given by `ppl check --pedantic` only.\n")
+	}
 	if e.Text != "" {
 		fmt.Fprintf(w, "\n%s", e.Text)
 	}

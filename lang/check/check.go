@@ -16,6 +16,9 @@
 //	tilde.go    y ~ dist(args)
 //	func.go     user functions
 //	warn.go     warnings about programs without errors
+//	bounds.go   the values that parameters and expressions can have
+//	domains.go  warnings of what leaves the domains of distributions
+//	pedantic.go warnings of what is often meant, given on demand
 //	flow.go     which statements end a function, unreachable ones
 //	functor.go  functions as arguments
 //	tuple.go    tuples: members, levels, unpacking
@@ -113,7 +116,8 @@ type Var struct {
 	Ident      ast.Ident            // the name in the declaration
 	Decl       ast.Node             // VarDecl, For, ForEach or Param
 
-	read bool // its value is used
+	read   bool // its value is used
+	stored bool // an assignment changes it
 }
 
 // Call is a resolved call: of a library function or operator, or of a user
@@ -154,7 +158,8 @@ type checker struct {
 const maxErrors = 100
 
 // Check resolves and types a program. The Info is complete if the list has no
-// errors. The tree is not changed.
+// errors. The tree is not changed. Warnings include those whose codes are
+// [diag.Code.Pedantic], for the caller to drop.
 //
 // A tree from which the parser has lost statements can be checked too, if
 // lang.Recovered says so: nothing is then said about names that occur in them.

@@ -1,6 +1,7 @@
 package check_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/ppl-lang/ppl/lang"
@@ -21,11 +22,18 @@ func checkFile(f *source.File) diag.List {
 	return append(diags, more...)
 }
 
-func TestDiagnostics(t *testing.T) { errtest.Glob(t, "testdata/*.ppl", checkFile) }
+func TestDiagnostics(t *testing.T) {
+	errtest.Glob(t, "testdata/*.ppl", func(f *source.File) diag.List {
+		return slices.DeleteFunc(checkFile(f), func(d diag.Diagnostic) bool { return d.Code.Pedantic() })
+	})
+}
+
+func TestPedantic(t *testing.T) { errtest.Glob(t, "testdata/pedantic/*.ppl", checkFile) }
 
 // TestCodeExamples runs the example of every code that check reports.
 func TestCodeExamples(t *testing.T) {
 	errtest.Examples(t, "codes_check.go", checkFile)
 	errtest.Examples(t, "codes_rules.go", checkFile)
 	errtest.Examples(t, "codes_warn.go", checkFile)
+	errtest.Examples(t, "codes_pedantic.go", checkFile)
 }

@@ -2,9 +2,7 @@ package check
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/diag"
@@ -18,13 +16,17 @@ import (
 // warnings looks at a whole program that has no errors.
 func (c *checker) warnings(f *ast.File) {
 	c.unused()
-	c.unassigned(f)
+	c.stores(f)
+	c.unassigned()
 	c.unusedParameters(f)
 	for _, b := range f.Blocks {
 		if b.Kind == ast.Model {
 			c.modelWarnings(f, b)
 		}
 	}
+	c.domains(f)
+	c.equalities(f)
+	c.pedantic(f)
 }
 
 // unused warns of variables whose value is never read: local ones, and those of
@@ -38,14 +40,15 @@ func (c *checker) unused() {
 	}
 }
 
-// unassigned warns of scalars that are read but never given a value.
-func (c *checker) unassigned(f *ast.File) {
-	stored := map[*Var]bool{}
+// stores finds the variables that assignments change.
+func (c *checker) stores(f *ast.File) {
 	var place func(e ast.Expr)
 	place = func(e ast.Expr) {
 		switch e := e.(type) {
 		case *ast.VarExpr:
-			stored[c.info.Uses[e]] = true
+			if v := c.info.Uses[e]; v != nil {
+				v.stored = true
+			}
 		case *ast.IndexExpr:
 			place(e.X)
 		case *ast.TupleMember:
@@ -62,9 +65,13 @@ func (c *checker) unassigned(f *ast.File) {
 		}
 		return true
 	}, nil)
+}
+
+// unassigned warns of scalars that are read but never given a value.
+func (c *checker) unassigned() {
 	for _, v := range c.info.Defs {
 		d, ok := v.Decl.(*ast.VarDecl)
-		if !ok || d.Init != nil || stored[v] || !v.read || !v.Type.IsScalar() || v.Global && (v.Block == ast.Data || v.Block == ast.Parameters) {
+		if !ok || d.Init != nil || v.stored || !v.read || !v.Type.IsScalar() || v.Global && (v.Block == ast.Data || v.Block == ast.Parameters) {
 			continue
 		}
 		what := "It is NaN."
@@ -99,32 +106,11 @@ func (c *checker) unusedParameters(f *ast.File) {
 		if v == nil || used[v] || v.Type.Kind == types.Tuple {
 			continue
 		}
-		lo, hi := bounded(v)
-		if v.Constraint <= types.OffsetMultiplier && !(lo && hi) {
+		if !v.bounds().bounded() {
 			c.report(diag.Warnf(diag.NoPrior, v.Ident.Span(), "the density does not depend on the parameter `%s`", v.Name),
 				"Without a distribution, or bounds on both sides, it has no posterior: the sampler would wander off.")
 		}
 	}
-}
-
-// bounded reports whether the declaration of a variable bounds it below and
-// above.
-func bounded(v *Var) (lower, upper bool) {
-	switch v.Constraint {
-	case types.PositiveOrdered, types.CovMatrix:
-		return true, false
-	case types.Simplex, types.RowStochasticMatrix, types.ColumnStochasticMatrix, types.UnitVector, types.CorrMatrix, types.CholeskyFactorCorr:
-		return true, true
-	}
-	d, ok := v.Decl.(*ast.VarDecl)
-	if !ok {
-		return false, false
-	}
-	for _, b := range d.Type.Bounds {
-		lower = lower || b.Kind == "lower"
-		upper = upper || b.Kind == "upper"
-	}
-	return lower, upper
 }
 
 // modelWarnings looks at the distribution statements of the model.
@@ -147,114 +133,11 @@ func (c *checker) modelWarnings(f *ast.File, b *ast.Block) {
 	}
 	ast.Walk(b, func(n ast.Node) bool {
 		if s, ok := n.(*ast.Tilde); ok {
-			c.supportWarning(s)
 			c.jacobianWarning(s, adjusted)
 		}
 		return true
 	}, nil)
 }
-
-// supportWarning warns of a parameter that can leave the support of its
-// distribution.
-func (c *checker) supportWarning(s *ast.Tilde) {
-	v := c.parameter(s.Variate)
-	call := c.info.Calls[s]
-	if v == nil || call == nil || s.Trunc != nil {
-		return
-	}
-	if v.Constraint > types.OffsetMultiplier {
-		c.factorWarning(s, v)
-		return
-	}
-	lo, hi := bounded(v)
-	fix := ""
-	switch o, ok := typed(call.Overload).(interface{ Support() types.Constraint }); {
-	case s.Dist.Name == "uniform" && len(s.Args) == 2 && (!(lo && hi) || beyond(v, s.Args[0], s.Args[1])):
-		fix = fmt.Sprintf("<lower=%s, upper=%s>", oneLine(s.Args[0]), oneLine(s.Args[1]))
-	case ok && o.Support().Text != "":
-		sup := o.Support()
-		needLo, needHi := !math.IsInf(sup.Lo, 0), !math.IsInf(sup.Hi, 0)
-		switch {
-		case needLo && needHi && (!(lo && hi) || beyond(v, number(sup.Lo), number(sup.Hi))):
-			fix = fmt.Sprintf("<lower=%g, upper=%g>", sup.Lo, sup.Hi)
-		case needLo && (!lo || beyond(v, number(sup.Lo), nil)):
-			fix = fmt.Sprintf("<lower=%g>", sup.Lo)
-		}
-	}
-	if fix == "" {
-		return
-	}
-	d := diag.Warnf(diag.OutsideSupport, s.Variate.Span(), "the parameter `%s` can leave the support of its distribution %s", v.Name, s.Dist.Name)
-	d.Detail = "Such points have no probability or are rejected, which the sampler meets again and again."
-	d.Related = []diag.Note{note(&v.Ident, "it is declared here")}
-	d.Fix = "declare it with " + fix
-	c.diags.Add(d)
-}
-
-// factorWarning warns of a Cholesky factor with a distribution of the matrices of
-// which it is the factor, and the other way round.
-func (c *checker) factorWarning(s *ast.Tilde, v *Var) {
-	name, ofFactors := strings.CutSuffix(s.Dist.Name, "_cholesky")
-	if name != "lkj_corr" && name != "wishart" && name != "inv_wishart" || !c.exists(name+"_cholesky_lpdf") {
-		return
-	}
-	factor := v.Constraint == types.CholeskyFactorCorr || v.Constraint == types.CholeskyFactorCov
-	if factor == ofFactors || !factor && v.Constraint != types.CorrMatrix && v.Constraint != types.CovMatrix {
-		return
-	}
-	d := diag.Warnf(diag.OutsideSupport, s.Dist.Span(), "%s is a distribution of matrices, but `%s` is a Cholesky factor", s.Dist.Name, v.Name)
-	d.Fix = "write `" + name + "_cholesky`"
-	if ofFactors {
-		d.Summary = fmt.Sprintf("%s is a distribution of Cholesky factors, but `%s` is none", s.Dist.Name, v.Name)
-		d.Fix = "write `" + name + "`"
-	}
-	d.Related = []diag.Note{note(&v.Ident, "it is declared here")}
-	c.diags.Add(d)
-}
-
-// number is a literal.
-func number(x float64) ast.Expr { return &ast.RealLit{Value: x} }
-
-// beyond reports whether the bounds of a variable are literals outside the
-// interval between two literals, each of which may be nil.
-func beyond(v *Var, lo, hi ast.Expr) bool {
-	d, ok := v.Decl.(*ast.VarDecl)
-	if !ok {
-		return false
-	}
-	for _, b := range d.Type.Bounds {
-		x, known := literal(b.Value)
-		if l, ok := literal(lo); ok && known && b.Kind == "lower" && x < l {
-			return true
-		}
-		if h, ok := literal(hi); ok && known && b.Kind == "upper" && x > h {
-			return true
-		}
-	}
-	return false
-}
-
-// literal is the value of a number that is written out, with its sign.
-func literal(e ast.Expr) (x float64, ok bool) {
-	switch e := e.(type) {
-	case *ast.IntLit:
-		return float64(e.Value), true
-	case *ast.RealLit:
-		return e.Value, true
-	case *ast.Paren:
-		return literal(e.X)
-	case *ast.Unary:
-		x, ok = literal(e.X)
-		if e.Op == "-" {
-			x = -x
-		}
-		return x, ok && (e.Op == "-" || e.Op == "+")
-	}
-	return 0, false
-}
-
-// oneLine is the text of an expression.
-func oneLine(e ast.Expr) string { return ast.String(e) }
 
 // parameter is the parameter that an expression is or indexes, or nil.
 func (c *checker) parameter(e ast.Expr) *Var {

@@ -17,7 +17,7 @@ package diag
 //	E04xx  rules of blocks and statements  lang/check
 //	E05xx  user functions                  lang/check
 //	E09xx  understood but not supported    lang/check, compile
-//	Wnnxx  warnings, numbered as errors
+//	Wnnxx  warnings, numbered as errors; W06xx on demand, see Code.Pedantic
 type Code string
 
 // Errors in the form of the text. Reported by lang.Parse.

@@ -279,4 +279,81 @@ const (
 	//	  x ~ uniform(0, 1);
 	//	}
 	OutsideSupport Code = "W0503"
+
+	// OutsideDomain: a parameter can have values that a distribution does not take for an argument.
+	//
+	// A scale needs a lower bound of 0, a covariance the type cov_matrix, the
+	// probabilities of outcomes a simplex, and so on.
+	//
+	// Example:
+	//
+	//	data {
+	//	  vector[5] y;
+	//	}
+	//	parameters {
+	//	  real mu;
+	//	  real sigma;
+	//	}
+	//	model {
+	//	  y ~ normal(mu, sigma);
+	//	}
+	//
+	// Fixed:
+	//
+	//	data {
+	//	  vector[5] y;
+	//	}
+	//	parameters {
+	//	  real mu;
+	//	  real<lower=0> sigma;
+	//	}
+	//	model {
+	//	  y ~ normal(mu, sigma);
+	//	}
+	OutsideDomain Code = "W0504"
+
+	// ConstantOutside: a constant is outside the domain of a distribution's argument.
+	//
+	// Example:
+	//
+	//	parameters {
+	//	  real mu;
+	//	}
+	//	model {
+	//	  mu ~ normal(0, -1);
+	//	}
+	//
+	// Fixed:
+	//
+	//	parameters {
+	//	  real mu;
+	//	}
+	//	model {
+	//	  mu ~ normal(0, 1);
+	//	}
+	ConstantOutside Code = "W0505"
+
+	// RealEquality: real numbers that parameters decide are compared for equality.
+	//
+	// Example:
+	//
+	//	parameters {
+	//	  real<lower=0> x;
+	//	}
+	//	model {
+	//	  if (x == 0) {
+	//	    target += 1;
+	//	  }
+	//	  x ~ normal(0, 1);
+	//	}
+	//
+	// Fixed:
+	//
+	//	parameters {
+	//	  real<lower=0> x;
+	//	}
+	//	model {
+	//	  x ~ normal(0, 1);
+	//	}
+	RealEquality Code = "W0506"
 )

@@ -102,6 +102,13 @@ func Between(lo, hi float64) Constraint {
 	return Constraint{Text: fmt.Sprintf("in the interval [%g, %g]", lo, hi), Lo: lo, Hi: hi}
 }
 
+// Domain is what a distribution asks of one of its arguments; the zero In asks
+// nothing.
+type Domain struct {
+	Is string // what the argument is, as in "Scale parameter"; may be empty
+	In Constraint
+}
+
 // String completes a sentence such as "sigma must be …".
 func (c Constraint) String() string { return c.Text }
 

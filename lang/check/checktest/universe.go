@@ -106,24 +106,32 @@ func makeLibrary() Library {
 	add("cholesky_decompose", sig(m, m))
 
 	density := func(name string, args ...types.Set) { add(name, types.Density(name, args...)) }
-	for _, d := range []string{"normal", "cauchy", "lognormal", "beta", "gamma", "uniform"} {
+	for _, d := range []string{"cauchy", "lognormal", "beta", "gamma", "uniform"} {
 		for _, s := range []string{"_lpdf", "_lcdf", "_lccdf", "_cdf"} {
 			density(d+s, types.Reals, types.Reals, types.Reals)
 		}
 		add(d+"_rng", types.Generator(d+"_rng", r, types.AnyReals, types.AnyReals))
 	}
+	location := []types.Domain{{}, {Is: "Location parameter", In: types.Finite}, {Is: "Scale parameter", In: types.Positive}}
+	add("normal_lpdf", demanding{types.Density("normal_lpdf", types.Reals, types.Reals, types.Reals), location})
+	for _, s := range []string{"_lcdf", "_lccdf", "_cdf"} {
+		density("normal"+s, types.Reals, types.Reals, types.Reals)
+	}
+	add("normal_rng", demanding{types.Generator("normal_rng", r, types.AnyReals, types.AnyReals), location[1:]})
 	density("student_t_lpdf", types.Reals, types.Reals, types.Reals, types.Reals)
 	density("std_normal_lpdf", types.Reals)
-	add("exponential_lpdf", supported{types.Density("exponential_lpdf", types.Reals, types.Reals), types.NonNegative})
+	add("exponential_lpdf", demanding{types.Density("exponential_lpdf", types.Reals, types.Reals), []types.Domain{{In: types.NonNegative}, {Is: "Inverse scale parameter", In: types.PositiveFinite}}})
 	density("bernoulli_lpmf", types.Ints, types.Reals)
 	density("bernoulli_logit_lpmf", types.Ints, types.Reals)
 	add("bernoulli_logit_rng", types.Generator("bernoulli_logit_rng", i, types.AnyReals))
 	add("bernoulli_rng", types.Generator("bernoulli_rng", i, types.AnyReals))
-	density("poisson_lpmf", types.Ints, types.Reals)
+	add("poisson_lpmf", demanding{types.Density("poisson_lpmf", types.Ints, types.Reals), []types.Domain{{}, {Is: "Rate parameter", In: types.NonNegative}}})
+	density("poisson_log_lpmf", types.Ints, types.Reals)
 	density("poisson_lcdf", types.Ints, types.Reals)
 	density("binomial_lpmf", types.Ints, types.Ints, types.Reals)
-	density("multi_normal_lpdf", types.Vectors, types.Vectors, types.Just(m))
-	density("dirichlet_lpdf", types.Vectors, types.Vectors)
+	add("multi_normal_lpdf", demanding{types.Density("multi_normal_lpdf", types.Vectors, types.Vectors, types.Just(m)), []types.Domain{{}, {}, {In: types.CovMat}}})
+	add("multi_normal_cholesky_lpdf", demanding{types.Density("multi_normal_cholesky_lpdf", types.Vectors, types.Vectors, types.Just(m)), []types.Domain{{}, {}, {In: types.CholeskyCov}}})
+	add("dirichlet_lpdf", demanding{types.Density("dirichlet_lpdf", types.Vectors, types.Vectors), []types.Domain{{In: types.SimplexVec}, {In: types.Positive}}})
 
 	add("to_complex", sig(z, r, r))
 	add("exp", sig(z, z))
@@ -161,11 +169,12 @@ func headFit(args []types.Type) (types.Match, bool) {
 	return types.Match{Params: []types.Type{args[0], i}, Result: args[0]}, true
 }
 
-// supported is a density with its support, as the library declares it.
-type supported struct {
+// demanding is a distribution with the domains of its arguments, as the library
+// declares them.
+type demanding struct {
 	types.Overload
-	support types.Constraint
+	domains []types.Domain
 }
 
-// Support is what the checker asks of a density.
-func (s supported) Support() types.Constraint { return s.support }
+// Domains is what the checker asks of a distribution.
+func (d demanding) Domains() []types.Domain { return d.domains }
