@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,9 +76,7 @@ func (s *session) report(stdout, stderr io.Writer) error {
 	if s.draws == 0 && code != nil {
 		if s.interrupted && !s.options.json {
 			fmt.Fprintf(stderr, "There are no draws to summarise: the run %s before the first draw.\n", s.ending())
-			if s.options.out != "" {
-				fmt.Fprintf(stderr, "What warm-up has found so far is kept. The run goes on with: ppl run --resume %s\n", s.options.out)
-			}
+			fmt.Fprintln(stderr, s.goesOn())
 		}
 		if !s.options.json {
 			return code
@@ -103,6 +102,24 @@ func (s *session) report(stdout, stderr io.Writer) error {
 		return fmt.Errorf("cannot write the summary: %w", err)
 	}
 	return code
+}
+
+// goesOn says how a run that was ended in warm-up goes on, if it does.
+func (s *session) goesOn() string {
+	if s.options.out == "" {
+		return "Nothing of it is kept. A run with --out FOLDER can be resumed."
+	}
+	states, _ := filepath.Glob(filepath.Join(escapedGlob(s.options.out), "*.state"))
+	if len(states) == 0 {
+		return "Nothing of it is kept yet: chains save their state about twice a second.\nThe same run begins anew with: ppl run --resume " + s.options.out
+	}
+	return fmt.Sprintf("The state of %s is kept. The run goes on with: ppl run --resume %s",
+		count(len(states), "chain", "chains"), s.options.out)
+}
+
+// escapedGlob is a pattern that matches a path only.
+func escapedGlob(path string) string {
+	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
 }
 
 // failures are the errors of the run but its interruption, those of several
