@@ -19,8 +19,11 @@ import (
 
 // ParseDump reads data in R's dump format. The name of the file is used in
 // messages only. The error, if any, is an [*Error].
-func ParseDump(file, text string) (*Set, error) {
-	p := &dump{text: text, set: &Set{file: file, values: map[string]Value{}}}
+func ParseDump(file, text string) (*Set, error) { return readDump(file, text, DefaultLimit) }
+
+// readDump is ParseDump for data of at most limit bytes.
+func readDump(file, text string, limit int64) (*Set, error) {
+	p := &dump{text: text, set: &Set{file: file, values: map[string]Value{}}, short: int(limit / shortSize)}
 	for {
 		p.space()
 		if p.pos == len(p.text) {
@@ -33,10 +36,12 @@ func ParseDump(file, text string) (*Set, error) {
 }
 
 type dump struct {
-	text string
-	pos  int
-	set  *Set
-	name string
+	text  string
+	pos   int
+	set   *Set
+	name  string
+	depth int // of c(…) and structure(…) in one another
+	short int // how many more elements ranges, integer(n) and numeric(n) may stand for
 }
 
 func (p *dump) errorf(at int, fix, format string, args ...any) error {
@@ -106,7 +111,7 @@ func (p *dump) assign() error {
 		return p.errorf(p.pos, "write it as "+name+" <- value", "`<-` is wanted after %s", name)
 	}
 	p.name = name
-	if slices.Contains(p.set.names, name) {
+	if p.set.has(name) {
 		return p.errorf(start, "remove one of them", "there are two values for %s", name)
 	}
 	p.space()
@@ -144,12 +149,15 @@ func (p *dump) value() (Value, error) {
 	v := l.v
 	switch {
 	case dims != nil:
-		n := 1
-		for _, d := range dims {
-			n *= d
-		}
+		n := product(dims)
 		if n != len(v.Reals) {
 			return Value{}, p.errorf(p.pos-1, "", "%s has %d elements, but its dimensions %v are those of %d", p.name, len(v.Reals), dims, n)
+		}
+		if n == 0 { // JSON writes the arrays that hold nothing one by one
+			held := slices.DeleteFunc(slices.Clone(dims), func(d int) bool { return d == 0 })
+			if err := p.stands(p.pos-1, float64(product(held))); err != nil {
+				return Value{}, err
+			}
 		}
 		v.Shape = dims
 		v.Reals = rowMajor(v.Reals, dims)
@@ -163,6 +171,22 @@ func (p *dump) value() (Value, error) {
 		}
 	}
 	return v, nil
+}
+
+// product is the number of elements of an array of such dimensions, at most the
+// greatest int.
+func product(dims []int) int {
+	if slices.Contains(dims, 0) {
+		return 0
+	}
+	n := 1
+	for _, d := range dims {
+		if n > math.MaxInt/d {
+			return math.MaxInt
+		}
+		n *= d
+	}
+	return n
 }
 
 func rowMajor(x []float64, dims []int) []float64 {
@@ -217,6 +241,10 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 		return nil, nil
 	}
 	l.shape = true
+	if p.depth++; p.depth > maxDims {
+		return nil, p.errorf(start, "", "%s has more than %d values in one another", p.name, maxDims)
+	}
+	defer func() { p.depth-- }()
 	switch word {
 	case "c":
 		for first := true; ; first = false {
@@ -237,8 +265,11 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 		if err := p.number(n); err != nil {
 			return nil, err
 		}
-		if !p.take(")") || n.v.Reals[0] < 0 || n.v.Reals[0] > maxZeros {
+		if !p.take(")") || len(n.v.Reals) != 1 || !(n.v.Reals[0] >= 0) || n.v.Reals[0] != math.Trunc(n.v.Reals[0]) {
 			return nil, p.errorf(start, "", "%s(n) is wanted here", word)
+		}
+		if err := p.stands(start, n.v.Reals[0]); err != nil {
+			return nil, err
 		}
 		for range int(n.v.Reals[0]) {
 			l.add(0, word == "integer")
@@ -277,8 +308,18 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 	return nil, p.errorf(start, "write the values out: c(…)", "the function %s is not known in data", word)
 }
 
-// maxZeros bounds what integer(n) and numeric(n) stand for.
-const maxZeros = 1 << 26
+// shortSize is the length that an element counts for which is not written: the limit
+// of a file divided by it is how many a file may have.
+const shortSize = 64
+
+// stands counts n elements that a few characters stand for.
+func (p *dump) stands(at int, n float64) error {
+	if n > float64(p.short) {
+		return p.errorf(at, "write the values out: c(…)", "ranges, integer(n) and numeric(n) may not stand for so many values")
+	}
+	p.short -= int(n)
+	return nil
+}
 
 // number reads a number, or a range of integers.
 func (p *dump) number(l *list) error {
@@ -295,8 +336,11 @@ func (p *dump) number(l *list) error {
 	if err != nil {
 		return err
 	}
-	if !isInt || !alsoInt || math.Abs(last-first) > maxZeros {
+	if !isInt || !alsoInt {
 		return p.errorf(start, "write the values out: c(…)", "a range is one of integers, such as 1:10")
+	}
+	if err := p.stands(start, math.Abs(last-first)+1); err != nil {
+		return err
 	}
 	l.shape = true
 	step := 1.0

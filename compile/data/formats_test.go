@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -124,6 +125,10 @@ empty: [0 3] int []`
 		{"x <-", "d.R:1:5: a number, c(…) or structure(…) is wanted here"},
 		{"x <- factor(1)", "d.R:1:6: the function factor is not known in data"},
 		{"x <- 1:1e9", "d.R:1:8: a range is one of integers, such as 1:10"},
+		{"x <- c(1:9999999, 1:9999999)", "d.R:1:21: ranges, integer(n) and numeric(n) may not stand for so many values"},
+		{"x <- structure(integer(0), .Dim = c(999999999, 0))", "d.R:1:50: ranges, integer(n) and numeric(n) may not stand for so many values"},
+		{"x <- structure(integer(0), .Dim = c(65536, 65536, 65536, 65536))", "d.R:1:64: x has 0 elements, but its dimensions [65536 65536 65536 65536] are those of 9223372036854775807"},
+		{"x <- " + strings.Repeat("c(", 100000), "d.R:1:134: x has more than 64 values in one another"},
 	} {
 		if _, err := ParseDump("d.R", c.text); err == nil || err.Error() != c.want {
 			t.Errorf("%q: %v, not %s", c.text, err, c.want)
@@ -131,9 +136,62 @@ empty: [0 3] int []`
 	}
 }
 
-func FuzzParseDump(f *testing.F) {
-	f.Add("x <- structure(c(1, 2L), .Dim = c(2, 1))\ny <- -3:4")
-	f.Fuzz(func(t *testing.T, text string) { ParseDump("d.R", text) })
+// FuzzParse looks for data in any format on which the reader panics or points at
+// places that are not in them, or which are others when they are written as JSON.
+func FuzzParse(f *testing.F) {
+	names := []string{"d.csv", "d.tsv", "d.R", "d.json", "stdin", "d.csv.gz"}
+	for i, text := range []string{
+		"x <- structure(c(1, 2L), .Dim = c(2, 1))\ny <- -3:4", "N,y,g\n3,1.5,a\n4,NA,b\n", "a\tb c\n1\tTRUE\n2\tFALSE\n", "x;y\n1e3;\"a;b\"\n;2\n",
+		`{"a": [[1, 2], [3, 4.5]], "b": {"1": 2, "2": [1]}, "c": "NaN"}`, "# a\nx <- c(1e400, NaN, -Inf)\n`a b` = integer(3)", "\ufeff\"a\",b\r\n1,2\r\n",
+		"\x1f\x8b\x08\x00", "x <- 1:2147483647", "z <- structure(double(0), .Dim = c(0L, 3L))", "row,,\n1,2,3", "a,a.b,a_b\n1,2,3",
+	} {
+		f.Add(text, uint8(i), i%2 == 0)
+		f.Add(text, uint8(4), i%3 == 0)
+	}
+	f.Fuzz(func(t *testing.T, text string, name uint8, count bool) {
+		o := Options{Limit: 1 << 20}
+		if count {
+			o.Counts = []Count{{Name: "count"}, {Name: "levels", Of: "g"}}
+		}
+		s, err := Parse(names[int(name)%len(names)], text, o)
+		if err != nil {
+			var e *Error
+			if !errors.As(err, &e) || e.Error() == "" || e.Line < 0 || e.Column < 0 {
+				t.Errorf("%#v", err)
+			}
+			_ = e.Diagnostic()
+			return
+		}
+		for _, n := range s.Names() {
+			if fault := s.Fault(n); fault != nil {
+				_ = fault.Diagnostic()
+				return // it cannot be written
+			}
+			v, ok := s.Get(n)
+			if size := product(v.Shape); ok && (size != len(v.Reals) || v.IsInt && len(v.Ints) != size) {
+				t.Fatalf("%s: %+v", n, v)
+			}
+			if span := s.Span(n, -1); span.IsValid() {
+				_ = span.Text()
+			}
+		}
+		var b bytes.Buffer
+		if err := s.WriteJSON(&b); err != nil {
+			t.Fatal(err)
+		}
+		again, err := ParseJSON("again", b.Bytes())
+		if err != nil {
+			t.Fatalf("%v\n%s", err, b.String())
+		}
+		for _, n := range s.Names() {
+			v, described := s.Get(n) // not a tuple
+			w, ok := again.Get(n)
+			// JSON has neither integers beyond 64 bits nor sizes behind one that is 0.
+			if described && (!ok || describe(v) != describe(w) && v.Size() > 0) {
+				t.Errorf("%s: %s, not %s\n%s", n, describe(w), describe(v), b.String())
+			}
+		}
+	})
 }
 
 // The format is known by the name or, for want of one, by the text; each may be

@@ -111,7 +111,7 @@ func (s *Set) addFields(v reflect.Value, depth int) error {
 		// only if it is asked for.
 		if err := s.addGo(name, v.Field(i)); err != nil {
 			e, ok := err.(*Error)
-			if !ok || slices.Contains(s.names, name) {
+			if !ok || s.has(name) {
 				return err
 			}
 			if s.faults == nil {

@@ -108,8 +108,10 @@ type parser struct {
 	pos  int
 	set  *Set
 
-	name  string // of the variable being read
-	index []int  // elements begun so far, per open array: the path from 1
+	source *source.File // for messages, made when first used; the text does not change then
+	name   string       // of the variable being read
+	depth  int          // of tuples and of arrays of tuples
+	index  []int        // elements begun so far, per open array: the path from 1
 
 	// the value being read
 	shape []int // extent per depth; -1 while the first array of that depth is open
@@ -126,9 +128,11 @@ func (p *parser) errorAt(start, end int, fix, format string, args ...any) error 
 	for _, i := range p.index {
 		path += fmt.Sprintf("[%d]", i)
 	}
-	f := source.NewFile(p.set.file, p.text)
+	if p.source == nil {
+		p.source = source.NewFile(p.set.file, p.text)
+	}
 	end = min(max(end, start+1), len(p.text))
-	return newError(source.Span{File: f, Start: start, End: max(start, end)}, path, fmt.Sprintf(format, args...), fix)
+	return newError(source.Span{File: p.source, Start: start, End: max(start, end)}, path, fmt.Sprintf(format, args...), fix)
 }
 
 // path is the place of what is being read, for messages.
@@ -254,7 +258,7 @@ func (p *parser) member() error {
 	}
 	p.pos++
 	p.name = name
-	if slices.Contains(p.set.names, name) {
+	if p.set.has(name) {
 		return p.errorAt(start, start+len(name)+2, "remove one of them", "there are two values for %s", name)
 	}
 	p.space()
@@ -304,6 +308,10 @@ func (p *parser) composite() bool {
 
 // members reads a tuple, or arrays of tuples. path is the place of it.
 func (p *parser) members(path string) (members, error) {
+	if p.depth++; p.depth > maxDims {
+		return nil, p.errorAt(p.pos, p.pos+1, "", "more than %d tuples and arrays of tuples in one another", maxDims)
+	}
+	defer func() { p.depth-- }()
 	p.name, p.index = path, p.index[:0]
 	start := p.pos
 	close := byte('}')

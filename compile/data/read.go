@@ -2,6 +2,7 @@ package data
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"io"
@@ -76,7 +77,7 @@ func parseDump(file, text string, o Options) (*Set, error) {
 	if len(o.Counts) > 0 {
 		return nil, &Error{File: file, Message: "only the rows of a table (CSV) can be counted; these data are an R dump", Fix: "leave out --count, and give " + o.Counts[0].Name + " in the data"}
 	}
-	return ParseDump(file, text)
+	return readDump(file, text, cmp.Or(o.Limit, DefaultLimit))
 }
 
 // assignment is how an R dump begins.

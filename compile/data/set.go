@@ -58,6 +58,7 @@ type Set struct {
 	names  []string
 	values map[string]Value
 	faults map[string]*Error // by name: values that are no numbers
+	named  map[string]bool   // the names, while values are added; nil: not yet made
 	levels map[string][]string
 }
 
@@ -120,17 +121,29 @@ func (v Value) Rows(rows []int) Value {
 	return out
 }
 
+// has reports whether there is a value of that name, simple or not, or a faulty one.
+func (s *Set) has(name string) bool {
+	if s.named == nil {
+		s.named = map[string]bool{}
+		for _, n := range s.names {
+			s.named[n] = true
+		}
+	}
+	return s.named[name]
+}
+
 // add appends a value; it reports whether the name is new.
 func (s *Set) add(name string, v Value) bool { return s.addMembers(name, members{{"", v}}) }
 
 // addMembers appends the members of a tuple.
 func (s *Set) addMembers(name string, ms members) bool {
-	if slices.Contains(s.names, name) {
+	if s.has(name) {
 		return false
 	}
 	if s.values == nil {
 		s.values = map[string]Value{}
 	}
+	s.named[name] = true
 	for _, m := range ms {
 		s.values[name+m.path] = m.v
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -19,8 +18,12 @@ func (s *Set) WriteJSON(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	out.WriteString("{")
 	first := true
+	tuples := s.tuples()
 	for _, name := range s.names {
-		node := s.node(name)
+		node := tuples[name]
+		if v, simple := s.values[name]; simple {
+			node = &tree{value: v}
+		}
 		if node == nil {
 			continue
 		}
@@ -28,14 +31,18 @@ func (s *Set) WriteJSON(w io.Writer) error {
 			out.WriteString(",")
 		}
 		first = false
-		fmt.Fprintf(out, "\n  %q: ", name)
+		quoted, err := json.Marshal(name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "\n  %s: ", quoted)
 		node.write(out, nil)
 		if levels := s.levels[name]; levels != nil {
 			text, err := json.Marshal(levels)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(out, ",\n  %q: %s", name+"__levels", text)
+			fmt.Fprintf(out, ",\n  %s__levels\": %s", quoted[:len(quoted)-1], text)
 		}
 	}
 	out.WriteString("\n}\n")
@@ -45,40 +52,63 @@ func (s *Set) WriteJSON(w io.Writer) error {
 // tree is a value, or a tuple of trees.
 type tree struct {
 	value   Value
-	members []*tree // of a tuple; nil for a value
+	members []*tree          // of a tuple; nil for a value
+	keyed   map[string]*tree // the members by their numbers, while they are put together
+	leafed  bool             // there is a value, likewise
 }
 
-// node puts the members of a tuple together; nil if there are no numbers.
-func (s *Set) node(name string) *tree {
-	if v, ok := s.values[name]; ok {
-		return &tree{value: v}
-	}
-	t := &tree{}
-	for i := 1; ; i++ {
-		prefix := name + "." + strconv.Itoa(i)
-		if !slices.ContainsFunc(s.memberNames(name), func(n string) bool { return n == prefix || strings.HasPrefix(n, prefix+".") }) {
-			break
+// tuples are the members of what is no simple value, by its name, as trees.
+func (s *Set) tuples() map[string]*tree {
+	out := map[string]*tree{}
+	for _, name := range s.names {
+		if _, simple := s.values[name]; !simple {
+			out[name] = &tree{}
 		}
-		m := s.node(prefix)
+	}
+	for path, v := range s.values {
+		for i, c := range path {
+			if t := out[path[:i]]; c == '.' && t != nil {
+				t.place(path[i+1:], v)
+			}
+		}
+	}
+	for name, t := range out {
+		if !t.order() {
+			delete(out, name)
+		}
+	}
+	return out
+}
+
+// place puts a value at its path: 1, 2.1.
+func (t *tree) place(path string, v Value) {
+	for path != "" {
+		var key string
+		key, path, _ = strings.Cut(path, ".")
+		if t.keyed == nil {
+			t.keyed = map[string]*tree{}
+		}
+		if t.keyed[key] == nil {
+			t.keyed[key] = &tree{}
+		}
+		t = t.keyed[key]
+	}
+	t.value, t.leafed = v, true
+}
+
+// order puts the members in the order of their numbers, from 1 on; it reports
+// whether there is a value, and none but values in all members.
+func (t *tree) order() bool {
+	for i := 1; ; i++ {
+		m := t.keyed[strconv.Itoa(i)]
 		if m == nil {
-			return nil
+			return i > 1 || t.leafed && t.keyed == nil
+		}
+		if !m.order() {
+			return false
 		}
 		t.members = append(t.members, m)
 	}
-	if t.members == nil {
-		return nil
-	}
-	return t
-}
-
-func (s *Set) memberNames(name string) []string {
-	var names []string
-	for n := range s.values {
-		if strings.HasPrefix(n, name+".") {
-			names = append(names, n)
-		}
-	}
-	return names
 }
 
 // leaf is the first value in a tree.
