@@ -25,7 +25,7 @@ const (
 	fuzzMemory     = 64e6
 	fuzzStatements = 200_000
 	fuzzTime       = 2 * time.Second  // for which it is let go on
-	fuzzPatience   = 20 * time.Second // after which it does not end
+	fuzzPatience   = 20 * time.Second // of processors, after which it does not end
 	fuzzHeap       = 1 << 30          // by which a process may grow at once
 )
 
@@ -120,10 +120,8 @@ func FuzzBind(f *testing.F) {
 		if len(text) > 10_000 || len(values) > 10_000 {
 			return
 		}
-		// The engine has no limit of time of its own: it would wait for ever.
-		late := time.AfterFunc(fuzzPatience, func() { panic("this takes too long:\n" + text + "\n" + values) })
-		defer late.Stop()
 		text = vary(text, seed)
+		defer watch(text, values)()
 		prog, _ := compile.Compile(source.NewFile("fuzz.model", text))
 		if prog == nil {
 			return
@@ -152,6 +150,27 @@ func FuzzBind(f *testing.F) {
 			t.Errorf("%d bytes are printed\n%s", printed, text)
 		}
 	})
+}
+
+// watch ends the process if what comes does not end until the function that it gives is
+// called: fuzzing would wait for ever.
+func watch(text, values string) (ended func()) {
+	begin, done := contest.ProcessorTime(), make(chan bool)
+	go func() {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				if contest.ProcessorTime()-begin > fuzzPatience {
+					panic("this takes too long:\n" + text + "\n" + values)
+				}
+			}
+		}
+	}()
+	return func() { close(done) }
 }
 
 // evaluateAll calls what can be asked of a model, at a point, until ctx ends. What it

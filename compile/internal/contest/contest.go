@@ -97,9 +97,9 @@ func Contend(text, name string, set *data.Set, seed uint64, points int) (rep Rep
 	plain, errPlain := direct.New(prog.IR(), set, direct.Options{Propto: propto, Jacobian: jacobian, Print: keep(0), Transforms: edition})
 	options := compile.BindOptions{NoPropto: !propto, NoJacobian: !jacobian, StanCompat: edition.String()}
 	options.Print = keep(1)
-	begin := processorTime()
+	begin := ProcessorTime()
 	model, errModel := prog.Bind(set, options)
-	rep.Bind = processorTime() - begin
+	rep.Bind = ProcessorTime() - begin
 	options.Print = nil
 	without := passes.Names()[seed%uint64(len(passes.Names()))]
 	options.Without = []string{without}

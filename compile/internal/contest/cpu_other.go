@@ -6,5 +6,5 @@ import "time"
 
 var begun = time.Now()
 
-// processorTime is the time since the process began.
-func processorTime() time.Duration { return time.Since(begun) }
+// ProcessorTime is the time since the process began.
+func ProcessorTime() time.Duration { return time.Since(begun) }

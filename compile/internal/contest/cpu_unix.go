@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// processorTime is the time that processors spent on this process: clocks on the
+// ProcessorTime is the time that processors spent on this process: clocks on the
 // wall say little on a busy machine.
-func processorTime() time.Duration {
+func ProcessorTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0

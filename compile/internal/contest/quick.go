@@ -38,9 +38,9 @@ func Quick(text, name string, set *data.Set, seed uint64, points int) (rep Repor
 	rng := rand.New(rand.NewPCG(seed, 17))
 	propto := rng.IntN(5) > 0
 	plain, errPlain := direct.New(prog.IR(), set, direct.Options{Propto: propto, Jacobian: true, Transforms: transform.Stan239})
-	begin := processorTime()
+	begin := ProcessorTime()
 	model, errModel := prog.Bind(set, compile.BindOptions{NoPropto: !propto})
-	rep.Bind = processorTime() - begin
+	rep.Bind = ProcessorTime() - begin
 	if rep.refused("model", errModel, plain, errPlain, rng) || errPlain != nil {
 		return rep
 	}
@@ -82,9 +82,9 @@ func (c *contest) quick(x [][]float64) *Disagreement {
 	want, errWant := c.plain.Density(x)
 	flat := slices.Concat(x...)
 	grad := make([]float64, len(flat))
-	begin := processorTime()
+	begin := ProcessorTime()
 	lp, err := c.model.LogDensityGrad(flat, grad)
-	c.rep.Evaluate = processorTime() - begin
+	c.rep.Evaluate = ProcessorTime() - begin
 	if (err == nil) != (errWant == nil) {
 		return differ("rejection model", "rejection by plain: %v; model: %v", errWant, err)
 	}
