@@ -230,11 +230,21 @@ func elementwiseOps() map[OpCode]Op {
 				return []Ref{g.Exp(g.Neg(l)), g.Neg(g.Exp(g.Sub(d, l)))}
 			}},
 		OpLogAddExp: {Name: "log_sum_exp2", Class: Elementwise, Arity: 2, F2: kernel.LogAddExp, Domain: anyReal,
-			// inv_logit(x-y); equal infinities give 1/2 each rather than NaN.
+			// inv_logit(x-y); equal infinities give 1/2 each rather than NaN. (A
+			// difference that is selected would do, but for second derivatives, which
+			// of equal numbers would be those of the constant.)
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
-				d := g.Select(g.Equal(a[0], a[1]), g.Const(0), g.Sub(a[0], a[1]))
+				d := g.Do(OpDistance, nil, a[0], a[1])
 				return []Ref{g.Do(OpInvLogit, nil, d), g.Do(OpInvLogit, nil, g.Neg(d))}
 			}},
+		OpDistance: {Name: "distance", Class: Elementwise, Arity: 2, Domain: anyReal,
+			F2: func(x, y float64) float64 {
+				if x == y {
+					return 0
+				}
+				return x - y
+			},
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref { return []Ref{g.Const(1), g.Const(-1)} }},
 		// The derivative is by the rounded value: a program that goes on with 1 - y
 		// divides by it, and inv_logit(-x) in its place is another number where y is
 		// nearly 1. (The derivative of log(1 - y) is -y, but would be -y/2 or -2y.)

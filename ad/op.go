@@ -138,6 +138,7 @@ const (
 	OpLog1mExp
 	OpLogDiffExp
 	OpLogAddExp // log(exp x + exp y)
+	OpDistance  // x - y, 0 for infinities that are equal
 	OpInvLogit
 	OpLogInvLogit
 	OpLog1mInvLogit

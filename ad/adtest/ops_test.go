@@ -338,3 +338,24 @@ func TestArrays(t *testing.T) {
 		}
 	}
 }
+
+// Where both arguments of a smooth op are the same number, its derivatives are no
+// others than beside it: an op that tells equal arguments apart must not lose them.
+func TestEqualArguments(t *testing.T) {
+	for _, x := range []float64{-1.5, 0, 0.25} {
+		f := func(g *ad.Graph, a []ad.Ref) ad.Ref { return g.Do(ad.OpLogAddExp, nil, a...) }
+		g := ad.NewGraph()
+		in := g.Input(ad.Type{Shape: []int{2}})
+		out := f(g, []ad.Ref{g.Slice(in, 0, nil), g.Slice(in, 1, nil)})
+		g.Output(g.Hessian(out, in))
+		v, err := g.Eval([][]float64{{x, x}}, &ad.Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []float64{0.25, -0.25, -0.25, 0.25} {
+			if got := v[0][i]; math.Abs(got-want) > 1e-15 {
+				t.Errorf("element %d of the Hessian of log_sum_exp at (%v, %v) is %v, want %v", i, x, x, got, want)
+			}
+		}
+	}
+}

@@ -71,6 +71,9 @@ func (b *Body) shareExponentials() {
 			emitTo(n.Dst, OpMinMinus0, x, logarithm(exponential(b.distance(x))))
 		case ad.OpLog1mInvLogit:
 			emitTo(n.Dst, ad.OpNeg, emit(OpMaxPlus0, x, logarithm(exponential(b.distance(x)))))
+		case ad.OpDistance:
+			y := n.Args[1]
+			emitTo(n.Dst, ad.OpSelect, emit(ad.OpEqual, x, y), b.Constant(0), emit(ad.OpSub, x, y))
 		case ad.OpLogAddExp:
 			y := n.Args[1]
 			emitTo(n.Dst, OpMaxPlus, x, y, logarithm(exponential(pair{x, y})))
@@ -85,7 +88,7 @@ func logistic(n *Node) bool {
 		return false
 	}
 	switch n.Op {
-	case ad.OpInvLogit, ad.OpLog1pExp, ad.OpLogInvLogit, ad.OpLog1mInvLogit, ad.OpLogAddExp:
+	case ad.OpInvLogit, ad.OpLog1pExp, ad.OpLogInvLogit, ad.OpLog1mInvLogit, ad.OpLogAddExp, ad.OpDistance:
 		return true
 	}
 	return false
@@ -159,13 +162,8 @@ func (b *Body) distance(a Value) pair {
 	for n := made(a, ad.OpNeg); n != nil; n = made(a, ad.OpNeg) {
 		a = n.Args[0]
 	}
-	if n := made(a, ad.OpSelect); n != nil {
-		zero, known := b.number(n.Args[1])
-		eq, diff := made(n.Args[0], ad.OpEqual), made(n.Args[2], ad.OpSub)
-		if known && zero == 0 && n.Args[1].N == 1 &&
-			eq != nil && diff != nil && eq.Args[0] == diff.Args[0] && eq.Args[1] == diff.Args[1] {
-			return pair{diff.Args[0], diff.Args[1]}
-		}
+	if n := made(a, ad.OpDistance); n != nil {
+		return pair{n.Args[0], n.Args[1]}
 	}
 	return pair{a, Value{Buf: None}}
 }
