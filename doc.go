@@ -22,6 +22,7 @@
 //	prior.go   Model.SamplePrior: draws from the prior
 //	generate.go Posterior.GenerateFrom: generated quantities of old draws
 //	loglik.go  Fit.LogLik: log likelihoods of observations, leave-one-out cross-validation
+//	moments.go LogLik.MatchMoments: the same for influential observations
 //	holdout.go Model.Holdout: refits without observations
 //	predictive.go Fit.Predictive, Fit.Sensitivity: the data beside replications; prior and likelihood
 //	calibrate.go Model.Calibrate: simulation-based calibration

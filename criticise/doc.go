@@ -3,6 +3,7 @@
 // numbers alone and knows no modelling language.
 //
 //	loo.go       LOO: leave-one-out cross-validation and WAIC, draw by draw, without the matrix
+//	moments.go   Moments: better estimates of influential observations, from draws that are moved
 //	matrix.go    Matrix: draws × observations in memory; Of: LOO of one, with relative efficiencies
 //	compare.go   Compare: differences of expected log predictive densities
 //	stacking.go  Stacking, PseudoBMA: weights of models
@@ -18,6 +19,8 @@
 // Simpson, Gelman, Yao and Gabry (2024), "Pareto smoothed importance sampling", Journal
 // of Machine Learning Research 25(72). Yao, Vehtari, Simpson and Gelman (2018), "Using
 // stacking to average Bayesian predictive distributions", Bayesian Analysis 13(3).
+// Paananen, Piironen, Bürkner and Vehtari (2021), "Implicitly adaptive importance
+// sampling", Statistics and Computing 31.
 // Säilynoja, Bürkner and Vehtari (2022), "Graphical test for discrete uniformity and its
 // applications in goodness-of-fit evaluation and multiple sample comparison", Statistics
 // and Computing 32. Kallioinen, Paananen, Bürkner and Vehtari (2024), "Detecting and

@@ -85,7 +85,7 @@ func (o *validating) run(cmd *cobra.Command, arg string) error {
 	}
 	ctx, stop := interruptible(nil)
 	defer stop()
-	j := looJSON{Method: "cv", Observations: 0, Source: "derived from the statements on " + h.Variable, Refitted: []string{}, Findings: []diagnose.Finding{}}
+	j := looJSON{Method: "cv", Observations: 0, Source: "derived from the statements on " + h.Variable, Moved: []string{}, Refitted: []string{}, Findings: []diagnose.Finding{}}
 	var elpd, mcse []float64
 	problems := map[string]int{}
 	for n, fold := range folds {

@@ -50,6 +50,7 @@ type looJSON struct {
 	Estimates    map[string]estimateOf `json:"estimates"`
 	MCSE         number                `json:"mcse"`
 	Limit        number                `json:"pareto_k_limit"`
+	Moved        []string              `json:"moved"`
 	Refitted     []string              `json:"refitted"`
 	Pointwise    pointwiseJSON         `json:"pointwise"`
 	Findings     []diagnose.Finding    `json:"findings"`
@@ -60,6 +61,7 @@ type judging struct {
 	criticised
 	likelihood
 	exact     bool
+	match     bool
 	pointwise string
 	json      bool
 }
@@ -75,7 +77,7 @@ func (l *likelihood) flags(cmd *cobra.Command) {
 	f.StringVar(&l.Name, "log-lik", "", "`name` of the generated quantity that has the log likelihoods (default: log_lik if\nthere is one, else derived from the statements on data)")
 	f.BoolVar(&l.Derive, "derive", false, "derive the log likelihoods even if there is a log_lik")
 	f.StringVar(&l.By, "by", "", "data with a group for each observation: groups are left out, not observations")
-	f.Var(&l.rows, "matrix-memory", "how much memory may be used for the log likelihoods, a `size` (default 1GiB)")
+	f.Var(&l.rows, "log-lik-memory", "how much memory may be used for the log likelihoods, a `size` (default 1GiB)")
 }
 
 // bytes is how much memory may be used for the log likelihoods.
@@ -84,7 +86,7 @@ func (l *likelihood) bytes() (int, error) {
 	case l.rows == 0:
 		return 1 << 30, nil
 	case l.rows < 1<<20:
-		return 0, usagef("--matrix-memory must be at least 1MiB, but is %v", l.rows.String())
+		return 0, usagef("--log-lik-memory must be at least 1MiB, but is %v", l.rows.String())
 	}
 	return int(l.rows), nil
 }
@@ -102,9 +104,12 @@ and --data.
 The log likelihoods of observations follow from the model's statements on data, such
 as y ~ normal(mu, sigma); a generated quantity log_lik is used if there is one.
 
-An observation whose Pareto k is too large cannot be left out by weighting draws:
---exact fits the model again without each of these.`,
+An observation whose Pareto k is too large cannot be left out by weighting draws.
+--moment-match moves the draws to where the posterior is without it, which takes some
+evaluations of the model at each draw; --exact fits the model again without each of
+these, or with both, of those that are left.`,
 		Example: `  ppl run m.model -d d.json --out fit && ppl loo fit
+  ppl loo fit --moment-match --exact
   ppl loo fit --by school --pointwise loo.csv
   ppl loo fit_1.csv fit_2.csv --model m.stan --data d.json`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
@@ -112,6 +117,7 @@ An observation whose Pareto k is too large cannot be left out by weighting draws
 	o.criticised.flags(cmd)
 	o.likelihood.flags(cmd)
 	f := cmd.Flags()
+	f.BoolVar(&o.match, "moment-match", false, "move the draws for each observation whose Pareto k is too large")
 	f.BoolVar(&o.exact, "exact", false, "fit the model again without each observation whose Pareto k is too large")
 	f.StringVar(&o.pointwise, "pointwise", "", "write the figures of each observation to this CSV `file`")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress and no warnings on stderr")
@@ -142,6 +148,12 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return ended(ctx, cmd.ErrOrStderr(), err)
 	}
+	var moved []string
+	if o.match {
+		if moved, err = o.moveDraws(ctx, cmd.ErrOrStderr(), l, r); err != nil {
+			return ended(ctx, cmd.ErrOrStderr(), err)
+		}
+	}
 	var refitted []string
 	if o.exact {
 		if refitted, err = o.refit(ctx, cmd.ErrOrStderr(), fit, l, r); err != nil {
@@ -154,7 +166,7 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	findings := looFindings(l, r, args[0])
+	findings := looFindings(l, r, args[0], o.match)
 	for i, name := range l.Names {
 		const vague = 0.3
 		if slices.Contains(refitted, name) && !(r.MCSE[i] <= vague) {
@@ -169,9 +181,9 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 			Advice:  "Take the figures as a first look, and sample by ppl run."})
 	}
 	if o.json {
-		return writeJSON(cmd.OutOrStdout(), newLooJSON(l, r, refitted, findings))
+		return writeJSON(cmd.OutOrStdout(), newLooJSON(l, r, moved, refitted, findings))
 	}
-	return showLoo(cmd.OutOrStdout(), l, r, refitted, findings)
+	return showLoo(cmd.OutOrStdout(), l, r, moved, refitted, findings)
 }
 
 // ended turns an error that comes of Ctrl-C into the exit code.
@@ -181,6 +193,28 @@ func ended(ctx context.Context, stderr io.Writer, err error) error {
 		return exitCode(exitInterrupted)
 	}
 	return err
+}
+
+// moveDraws improves the estimates of the bad observations by moment matching; it
+// returns those that are good enough now.
+func (o *judging) moveDraws(ctx context.Context, stderr io.Writer, l *ppl.LogLik, r *criticise.Result) ([]string, error) {
+	bad := r.Bad()
+	_, err := l.MatchMoments(ctx, r, bad, func(n, i int) {
+		if !o.quiet {
+			fmt.Fprintf(stderr, "Moving draws, %d of %d: without %s\n", n+1, len(bad), l.Names[i])
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("--moment-match: %w", err)
+	}
+	still := r.Bad()
+	var names []string
+	for _, i := range bad {
+		if !slices.Contains(still, i) {
+			names = append(names, l.Names[i])
+		}
+	}
+	return names, nil
 }
 
 // refit computes the predictive densities of the bad observations exactly.
@@ -255,7 +289,7 @@ func holdout(fit *ppl.Fit) (*ppl.Holdout, ppl.Options, error) {
 }
 
 // looFindings says what is wrong with the estimates.
-func looFindings(l *ppl.LogLik, r *criticise.Result, dir string) []diagnose.Finding {
+func looFindings(l *ppl.LogLik, r *criticise.Result, dir string, match bool) []diagnose.Finding {
 	findings := []diagnose.Finding{}
 	limit := psis.Limit(r.Draws)
 	if bad := r.Bad(); len(bad) > 0 {
@@ -269,9 +303,13 @@ func looFindings(l *ppl.LogLik, r *criticise.Result, dir string) []diagnose.Find
 		if len(bad) > 5 {
 			shown += ", …"
 		}
+		advice := "ppl loo " + dir + " --moment-match moves the draws for each, "
+		if match {
+			advice = "Moving the draws is not enough. "
+		}
 		findings = append(findings, diagnose.Finding{Code: "pareto-k", Severity: diagnose.Problem,
 			Summary: fmt.Sprintf("%d of %d observations have a Pareto k above %.2g: %s. Their estimates cannot be relied on.", len(bad), len(r.K), limit, shown),
-			Advice:  "Look at these observations: the model finds them surprising. ppl loo " + dir + " --exact fits the model again without each; ppl cv " + dir + " uses larger folds."})
+			Advice:  "Look at these observations: the model finds them surprising. " + advice + "ppl loo " + dir + " --exact fits the model again without each; ppl cv " + dir + " uses larger folds."})
 	}
 	for _, left := range l.Left {
 		findings = append(findings, diagnose.Finding{Code: "left-out", Severity: diagnose.Problem,
@@ -317,18 +355,18 @@ func totalMCSE(r *criticise.Result) float64 {
 	return math.Sqrt(sum)
 }
 
-func newLooJSON(l *ppl.LogLik, r *criticise.Result, refitted []string, findings []diagnose.Finding) looJSON {
+func newLooJSON(l *ppl.LogLik, r *criticise.Result, moved, refitted []string, findings []diagnose.Finding) looJSON {
 	return looJSON{Method: "loo", Draws: r.Draws, Observations: len(r.ELPD), Source: l.Source,
 		Estimates: map[string]estimateOf{
 			"elpd_loo": estimated(r.ELPD), "p_loo": estimated(r.P), "looic": estimated(twice(r.ELPD)),
 			"elpd_waic": estimated(r.WAIC), "p_waic": estimated(r.PWAIC), "waic": estimated(twice(r.WAIC)),
 		},
-		MCSE: number(totalMCSE(r)), Limit: number(psis.Limit(r.Draws)), Refitted: notNil(refitted), Findings: findings,
+		MCSE: number(totalMCSE(r)), Limit: number(psis.Limit(r.Draws)), Moved: notNil(moved), Refitted: notNil(refitted), Findings: findings,
 		Pointwise: pointwiseJSON{Name: l.Names, ELPD: numbersOf(r.ELPD), MCSE: numbersOf(r.MCSE), P: numbersOf(r.P), ParetoK: numbersOf(r.K), ESS: numbersOf(r.ESS), WAIC: numbersOf(r.WAIC)},
 	}
 }
 
-func showLoo(w io.Writer, l *ppl.LogLik, r *criticise.Result, refitted []string, findings []diagnose.Finding) error {
+func showLoo(w io.Writer, l *ppl.LogLik, r *criticise.Result, moved, refitted []string, findings []diagnose.Finding) error {
 	var b strings.Builder
 	what := "observations"
 	if len(l.Names) > 0 && strings.Contains(l.Names[0], " = ") {
@@ -347,6 +385,9 @@ func showLoo(w io.Writer, l *ppl.LogLik, r *criticise.Result, refitted []string,
 	writeEstimates(&b, w, cells)
 	if e := totalMCSE(r); !math.IsNaN(e) {
 		writeParagraph(&b, "", fmt.Sprintf("Monte Carlo standard error of elpd_loo: %s.", figure(e, 2)), lineWidth(w))
+	}
+	if len(moved) > 0 {
+		writeParagraph(&b, "", fmt.Sprintf("Draws were moved for: %s.", strings.Join(moved, ", ")), lineWidth(w))
 	}
 	if len(refitted) > 0 {
 		writeParagraph(&b, "", fmt.Sprintf("Fitted again without: %s.", strings.Join(refitted, ", ")), lineWidth(w))
