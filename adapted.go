@@ -24,6 +24,9 @@ type adaptedJSON struct {
 	StepSize float64         `json:"stepsize,omitempty"`
 	Kind     string          `json:"metric_type,omitempty"`
 	Inverse  json.RawMessage `json:"inv_metric,omitempty"`
+	Values   []float64       `json:"low_rank_values,omitempty"`  // of low_rank, whose inv_metric has
+	Vectors  [][]float64     `json:"low_rank_vectors,omitempty"` // the scales: S(I + Uᵀ(Λ - I)U)S
+	Mean     []float64       `json:"mean,omitempty"`
 	Position []float64       `json:"position,omitempty"`
 }
 
@@ -31,8 +34,11 @@ type adaptedJSON struct {
 func (a Adapted) MarshalJSON() ([]byte, error) {
 	j := adaptedJSON{StepSize: a.StepSize, Kind: string(a.Metric.Kind), Position: a.Position}
 	var inverse any
-	if err := complete(a.Metric); err != nil {
-		return nil, err
+	if a.Metric.Kind != "" {
+		if err := a.Metric.CheckSize(); err != nil {
+			return nil, fmt.Errorf("ppl: %w", err)
+		}
+		j.Mean = a.Metric.Mean
 	}
 	switch m := a.Metric; m.Kind {
 	case infer.Unit:
@@ -45,6 +51,8 @@ func (a Adapted) MarshalJSON() ([]byte, error) {
 			rows[i] = m.Inverse[i*m.Dim : (i+1)*m.Dim]
 		}
 		inverse = rows
+	case infer.LowRank:
+		inverse, j.Values, j.Vectors = m.LowRank()
 	}
 	if inverse != nil {
 		var err error
@@ -53,17 +61,6 @@ func (a Adapted) MarshalJSON() ([]byte, error) {
 		}
 	}
 	return json.Marshal(j)
-}
-
-// complete says whether a metric has the numbers that its kind and dimension want.
-func complete(m infer.Metric) error {
-	want := map[infer.MetricKind]int{infer.Diagonal: m.Dim, infer.Dense: m.Dim * m.Dim}
-	if n, ok := want[m.Kind]; m.Dim < 0 || m.Dim > math.MaxInt32 {
-		return fmt.Errorf("ppl: a metric of dimension %d", m.Dim)
-	} else if ok && len(m.Inverse) != n {
-		return fmt.Errorf("ppl: a metric of the kind %s and dimension %d has %d numbers, not %d", m.Kind, m.Dim, n, len(m.Inverse))
-	}
-	return nil
 }
 
 func ones(n int) []float64 {
@@ -90,6 +87,20 @@ func (a *Adapted) UnmarshalJSON(text []byte) error {
 	var diagonal []float64
 	var rows [][]float64
 	switch {
+	case j.Kind == string(infer.LowRank):
+		if err := json.Unmarshal(j.Inverse, &diagonal); err != nil {
+			return errors.New("inv_metric of a metric of the type low_rank must be an array of numbers, the scales")
+		}
+		a.Metric = infer.Metric{Kind: infer.LowRank, Dim: len(diagonal), Inverse: append(diagonal, j.Values...)}
+		if len(j.Vectors) != len(j.Values) {
+			return fmt.Errorf("low_rank_vectors has %d rows, but there are %d low_rank_values", len(j.Vectors), len(j.Values))
+		}
+		for i, row := range j.Vectors {
+			if len(row) != len(diagonal) {
+				return fmt.Errorf("row %d of low_rank_vectors has %d elements, but there are %d scales", i+1, len(row), len(diagonal))
+			}
+			a.Metric.Inverse = append(a.Metric.Inverse, row...)
+		}
 	case json.Unmarshal(j.Inverse, &diagonal) == nil:
 		a.Metric = infer.Metric{Kind: infer.Diagonal, Dim: len(diagonal), Inverse: diagonal}
 		if j.Kind == string(infer.Unit) {
@@ -106,6 +117,10 @@ func (a *Adapted) UnmarshalJSON(text []byte) error {
 	default:
 		return errors.New("inv_metric must be an array of numbers (the diagonal) or of rows")
 	}
+	if j.Mean != nil && len(j.Mean) != a.Metric.Dim {
+		return fmt.Errorf("the mean has %d elements, but the metric is of dimension %d", len(j.Mean), a.Metric.Dim)
+	}
+	a.Metric.Mean = j.Mean
 	if j.Kind != "" && j.Kind != string(a.Metric.Kind) {
 		return fmt.Errorf("metric_type is %q, but inv_metric is that of %s", j.Kind, a.Metric.Kind)
 	}

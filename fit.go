@@ -109,17 +109,17 @@ func (f *Fit) Sampling() []diagnose.Sampling { return diagnose.SamplingOf(f.Draw
 
 // Efficiency relates the least effective sample sizes to the gradients and to
 // the chains' own time, which is more than wall-clock time where chains run in
-// parallel.
+// parallel. Evaluations of a Riemannian metric are charged as the gradients that
+// take as long.
 func (f *Fit) Efficiency() diagnose.Efficiency {
-	var warm, samp int64
-	var warmSeconds, sampSeconds float64
+	var warm, samp, warmSeconds, sampSeconds float64
 	for _, c := range f.Report.Chains {
-		warm += c.Warmup.Gradients
-		samp += c.Sampling.Gradients
+		warm += c.Warmup.Cost()
+		samp += c.Sampling.Cost()
 		warmSeconds += c.Warmup.Elapsed.Seconds()
 		sampSeconds += c.Sampling.Elapsed.Seconds()
 	}
-	return diagnose.EfficiencyOf(f.Summary(), warm, samp, warmSeconds, sampSeconds)
+	return diagnose.EfficiencyOf(f.Summary(), diagnose.Squares(f.Draws), warm, samp, warmSeconds, sampSeconds)
 }
 
 // planned is the number of transitions that a complete chain has.

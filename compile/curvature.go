@@ -15,6 +15,7 @@ type curvature struct {
 	mu                          sync.Mutex
 	hessian, traceGrad, product *vm.Program
 	fisher, fisherTrace         *vm.Program // of fisher.go, as what follows
+	singular                    *SingularError
 	user, userTrace             *vm.Program
 	information                 *bind.Information
 }

@@ -95,13 +95,13 @@ func (m *Model) parts(g *ad.Graph, x ad.Ref, body *ad.Graph) []ad.Ref {
 }
 
 // FisherMetric writes the expected Fisher information at the unconstrained point
-// x to g, row by row: Dim()² numbers. It is the sum of JᵀIJ over the statements
+// x to g, row by row: Dim()² numbers, zeros for parameters that nothing informs. It is the sum of JᵀIJ over the statements
 // with ~ and the densities added to target, those of parameters included, where I
 // is the expected information of the distribution and J the derivative of its
 // variate and arguments. The first call plans it. An error is a rejection, as of
 // LogDensityGrad, or that of MetricError.
 func (m *Model) FisherMetric(x, g []float64) error {
-	if err := m.MetricError("fisher"); err != nil {
+	if err := m.MetricError("fisher"); err != nil && !errors.As(err, new(*SingularError)) {
 		return err
 	}
 	return m.second(m.curvature.fisher, g, x)
@@ -114,7 +114,7 @@ func (m *Model) FisherTraceGrad(x, a, grad []float64) error {
 	if m.planned.fisherTrace {
 		return m.second(m.curvature.fisherTrace, grad, x, a)
 	}
-	if err := m.MetricError("fisher"); err != nil {
+	if err := m.MetricError("fisher"); err != nil && !errors.As(err, new(*SingularError)) {
 		return err
 	}
 	err := m.planOnce(&m.curvature.fisherTrace, func() (*ad.Graph, ad.Ref, error) {
@@ -135,7 +135,7 @@ func (m *Model) planFisher() error {
 	if err != nil {
 		return err
 	}
-	return m.planOnce(&m.curvature.fisher, func() (*ad.Graph, ad.Ref, error) {
+	err = m.planOnce(&m.curvature.fisher, func() (*ad.Graph, ad.Ref, error) {
 		g, x := m.point()
 		statements := m.statements(g, x, info)
 		var without []string
@@ -146,14 +146,30 @@ func (m *Model) planFisher() error {
 			}
 		}
 		if len(without) > 0 {
-			return nil, ad.None, m.singular(without)
+			m.curvature.singular = m.singular(without)
 		}
 		return g, g.Fisher(x, statements), nil
 	})
+	if err == nil && m.curvature.singular != nil {
+		return m.curvature.singular
+	}
+	return err
 }
 
+// SingularError says that the expected Fisher information of a model does not know
+// some of its parameters: it is singular everywhere.
+type SingularError struct {
+	Without []string // their names
+	text    string
+}
+
+func (e *SingularError) Error() string { return e.text }
+
+// Uninformed tells those who can do with a metric that is made regular.
+func (e *SingularError) Uninformed() []string { return e.Without }
+
 // singular is the error of a metric that does not know these parameters.
-func (m *Model) singular(without []string) error {
+func (m *Model) singular(without []string) *SingularError {
 	const shown = 5
 	which := strings.Join(without[:min(shown, len(without))], ", ")
 	if n := len(without) - shown; n > 0 {
@@ -164,7 +180,7 @@ func (m *Model) singular(without []string) error {
 	for _, l := range m.leftOut() {
 		fmt.Fprintf(&b, "\n  not part of it: %s", l)
 	}
-	return errors.New(b.String() + "\nGive them priors by statements with ~, or use the metric \"softabs\"")
+	return &SingularError{without, b.String() + "\nGive them priors by statements with ~, or use the metric \"softabs\""}
 }
 
 // MetricError prepares the metric of a kind ("fisher", "softabs" or "user") and

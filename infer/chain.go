@@ -78,6 +78,7 @@ type chain struct {
 	started   time.Time
 	waited    time.Duration // for the consumer, within the phase
 	gradients int64         // before the phase
+	charged   float64       // likewise
 
 	blocks <-chan []Draw // that the consumer has done with
 	block  []Draw        // drawn and not sent yet
@@ -177,7 +178,7 @@ func (c *chain) beginPhase(warmup bool, p *Phase) {
 	// A phase that is resumed has been going on.
 	c.started, c.waited = time.Now().Add(-p.Elapsed), 0
 	if c.meter != nil {
-		c.gradients = c.meter.gradients - p.Gradients
+		c.gradients, c.charged = c.meter.gradients-p.Gradients, c.meter.Charged()-p.Charged
 	}
 }
 
@@ -187,9 +188,14 @@ func (c *chain) endPhase() {
 	}
 	c.phase.Elapsed = time.Since(c.started) - c.waited
 	if c.meter != nil {
-		c.phase.Gradients = c.meter.gradients - c.gradients
+		c.phase.Gradients, c.phase.Charged = c.account()
 	}
 	c.phase = nil
+}
+
+// account is the cost of the phase under way.
+func (c *chain) account() (gradients int64, charged float64) {
+	return c.meter.gradients - c.gradients, max(0, c.meter.Charged()-c.charged)
 }
 
 // initialize makes the moving parts over the chain's own target and finds the
@@ -219,6 +225,9 @@ func (c *chain) initialize(ctx context.Context, target LogDensity, from *Snapsho
 	if err := plan.validate(); err != nil {
 		return err
 	}
+	if n := len(c.cfg.StepSize); n > 0 {
+		plan.StepSize = c.cfg.StepSize[min(c.report.Chain, n-1)]
+	}
 	if from != nil {
 		if err := c.resume(from, plan); err != nil {
 			return err
@@ -228,9 +237,6 @@ func (c *chain) initialize(ctx context.Context, target LogDensity, from *Snapsho
 		}
 		c.adopt(plan)
 		return nil
-	}
-	if n := len(c.cfg.StepSize); n > 0 {
-		plan.StepSize = c.cfg.StepSize[min(c.report.Chain, n-1)]
 	}
 	if n := len(c.cfg.Metric); n > 0 {
 		e, ok := plan.Hamiltonian.(Euclidean)
@@ -258,8 +264,15 @@ func (c *chain) initialize(ctx context.Context, target LogDensity, from *Snapsho
 // adopt makes the state the chain's own.
 func (c *chain) adopt(plan Plan) {
 	c.state.Chain, c.state.ID, c.state.Seed = c.report.Chain, c.report.ID, c.cfg.Seed
-	c.state.observe, c.state.before = c.observe, c.before
+	c.state.observe, c.state.before, c.state.Note = c.observe, c.before, c.note
 	c.stages = plan.Stages
+}
+
+// note keeps what a stage has to say, once.
+func (c *chain) note(sentence string) {
+	if !slices.Contains(c.report.Notes, sentence) {
+		c.report.Notes = append(slices.Clip(c.report.Notes), sentence)
+	}
 }
 
 // sample makes the transitions of the sampling phase.

@@ -170,6 +170,10 @@ type ChainReport struct {
 	Warmup   Phase
 	Sampling Phase
 
+	// Notes are what the stages of warm-up had to say: what they chose and why,
+	// what they could not do as asked.
+	Notes []string
+
 	// Rejections holds each distinct message of a recoverable error once, in
 	// order of first occurrence, with its count; Rejected counts all, also
 	// those whose messages were too many to keep (64).
@@ -187,9 +191,17 @@ type ChainReport struct {
 type Phase struct {
 	Transitions int
 	Gradients   int64 // evaluations of log density and gradient
+
+	// Charged is what was evaluated beside them (metrics that depend on the
+	// position, second derivatives), as the number of gradients that take as long.
+	// It is measured, so it varies a little from run to run.
+	Charged     float64
 	Divergences int
 	Elapsed     time.Duration // without waiting for the consumer
 }
+
+// Cost is the number of gradients with what is charged beside them.
+func (p Phase) Cost() float64 { return float64(p.Gradients) + p.Charged }
 
 // Rejection is a message of recoverable errors with the number of times that
 // it has occurred.

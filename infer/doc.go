@@ -19,6 +19,7 @@
 //	hmc/         Euclidean geometry with the leapfrog step; static HMC
 //	nuts/        the no-U-turn sampler, as in Stan and as first published
 //	riemann/     position-dependent metrics and the generalised leapfrog step
+//	whiten/      metrics learnt from draws and scores; coordinates in which they are the identity
 //	warmup/      stages: step size search, dual averaging, windows of metric estimation
 //	ahmc/        HMC tuned by Bayesian optimisation, in warm-up and for ever after
 //	bayesopt/    Gaussian process regression and upper confidence bounds on a grid

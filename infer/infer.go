@@ -3,6 +3,8 @@ package infer
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"math/rand/v2"
 )
 
@@ -167,7 +169,7 @@ type Stats struct {
 	StepSize   float64 // the step size used
 	IntTime    float64 // static trajectories: the nominal integration time, step size times the largest number of steps
 	TreeDepth  int     // NUTS: number of completed doublings
-	Leapfrogs  int     // integration steps taken
+	Leapfrogs  int     // integration steps taken; what they cost the Meter knows
 	Divergent  bool    // the energy error exceeded the kernel's limit
 	Energy     float64 // H at the new state, with the momentum that it was reached with
 }
@@ -221,7 +223,11 @@ const (
 	Unit     MetricKind = "unit_e"
 	Diagonal MetricKind = "diag_e"
 	Dense    MetricKind = "dense_e"
+	LowRank  MetricKind = "low_rank" // diagonal plus low rank, which CmdStan has not
 )
+
+// MetricKinds lists them.
+func MetricKinds() []MetricKind { return []MetricKind{Unit, Diagonal, Dense, LowRank} }
 
 // Metric is a constant metric given by its inverse, which estimates the
 // covariance of the target.
@@ -230,8 +236,87 @@ type Metric struct {
 	Dim  int
 
 	// Inverse holds nothing for Unit, the Dim diagonal elements for Diagonal,
-	// and Dim×Dim elements for Dense (symmetric, so row or column major).
+	// and Dim×Dim elements for Dense (symmetric, so row or column major). For
+	// LowRank, M⁻¹ = S(I + Uᵀ(Λ - I)U)S, it holds the Dim scales of which S is the
+	// diagonal matrix, then r eigenvalues Λ, then the r rows of U, orthonormal
+	// vectors of length Dim; see [Metric.LowRank].
 	Inverse []float64
+
+	// Mean estimates that of the target. Only integrators of which a normal
+	// distribution is part look at it; nil: not known, they take 0.
+	Mean []float64
+}
+
+// LowRank gives the parts of a metric of that kind, which share its memory.
+func (m Metric) LowRank() (scale, values []float64, vectors [][]float64) {
+	rank := m.rank()
+	scale, values = m.Inverse[:m.Dim], m.Inverse[m.Dim:m.Dim+rank]
+	for k := range rank {
+		at := m.Dim + rank + k*m.Dim
+		vectors = append(vectors, m.Inverse[at:at+m.Dim])
+	}
+	return scale, values, vectors
+}
+
+// rank is the number of eigenvalues of a low-rank metric.
+func (m Metric) rank() int { return (len(m.Inverse) - m.Dim) / (m.Dim + 1) }
+
+// CheckSize says whether a metric has as many numbers as its kind and dimension
+// want.
+func (m Metric) CheckSize() error {
+	want := 0
+	switch m.Kind {
+	case Unit:
+	case Diagonal:
+		want = m.Dim
+	case Dense:
+		want = m.Dim * m.Dim
+	case LowRank:
+		if want = m.Dim; m.Dim >= 0 && len(m.Inverse) > m.Dim {
+			want += m.rank() * (m.Dim + 1)
+		}
+	default:
+		return fmt.Errorf("unknown kind of metric %q", m.Kind)
+	}
+	switch {
+	case m.Dim < 0 || m.Dim > math.MaxInt32:
+		return fmt.Errorf("a metric of dimension %d", m.Dim)
+	case len(m.Inverse) != want || m.Kind == LowRank && m.rank() > m.Dim:
+		return fmt.Errorf("the inverse metric %s of dimension %d has %d elements instead of %d", m.Kind, m.Dim, len(m.Inverse), want)
+	case m.Mean != nil && len(m.Mean) != m.Dim:
+		return fmt.Errorf("the mean of a metric of dimension %d has %d elements", m.Dim, len(m.Mean))
+	}
+	return nil
+}
+
+// Check is CheckSize that also says whether all numbers are finite, and positive
+// where they must be. (That a Dense one is positive definite, or the vectors of a
+// LowRank one orthonormal, is not looked at.)
+func (m Metric) Check() error {
+	if err := m.CheckSize(); err != nil {
+		return err
+	}
+	positive := 0 // of the elements
+	switch m.Kind {
+	case Diagonal:
+		positive = m.Dim
+	case LowRank:
+		positive = m.Dim + m.rank()
+	}
+	for i, v := range m.Inverse {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("element %d of the inverse metric is %v", i+1, v)
+		}
+		if i < positive && v <= 0 {
+			return fmt.Errorf("element %d of the inverse metric must be positive, but is %v", i+1, v)
+		}
+	}
+	for i, v := range m.Mean {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("element %d of the mean is %v", i+1, v)
+		}
+	}
+	return nil
 }
 
 // Euclidean is the optional interface of a [Hamiltonian] whose metric is

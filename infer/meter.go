@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"time"
 )
 
 // ErrInterrupted is what a [Meter], and so every Hamiltonian, Kernel and
@@ -32,6 +33,10 @@ type Meter struct {
 	done   <-chan struct{} // of the run's context; nil: never
 
 	gradients  int64
+	others     [charges]other // evaluated past the meter, see Charge
+	timing     bool           // once something was
+	least      time.Duration  // shortest time of a gradient since
+	charged    float64        // by an earlier part of a resumed run
 	rejections []Rejection
 	index      map[string]int // message → place in rejections
 	rejected   int
@@ -59,6 +64,45 @@ func (m *Meter) Gradients() int64 { return m.gradients }
 
 // Count adds the cost of n gradients that were evaluated past the meter.
 func (m *Meter) Count(n int) { m.gradients += int64(n) }
+
+// Charge says what was evaluated past the meter.
+type Charge int
+
+// What is charged, and how many kinds of it there are.
+const (
+	MetricValue Charge = iota
+	MetricGradient
+	charges
+)
+
+// other is the account of one kind of Charge.
+type other struct {
+	count float64
+	least time.Duration // that one took
+}
+
+// Charge adds an evaluation past the meter, of which nobody knows how many gradients
+// it is worth, and which has taken the time since start, to the chain's account.
+func (m *Meter) Charge(what Charge, start time.Time) {
+	o := &m.others[what]
+	if t := time.Since(start); o.count == 0 || t < o.least {
+		o.least = t
+	}
+	o.count++
+	m.timing = true
+}
+
+// Charged is the number of gradients that would have taken as long as all that was
+// charged, by the shortest times of each: others tell of the rest of the machine.
+func (m *Meter) Charged() float64 {
+	total := m.charged
+	for _, o := range m.others {
+		if m.least > 0 {
+			total += o.count * float64(o.least) / float64(m.least)
+		}
+	}
+	return total
+}
 
 // Rejections returns each distinct message of a recoverable error with the number of
 // its occurrences.
@@ -121,7 +165,16 @@ func (m *Meter) evaluate(x, grad []float64) (lp float64, reason, final error) {
 	default:
 	}
 	m.gradients++
+	var start time.Time
+	if m.timing {
+		start = time.Now()
+	}
 	lp, err := m.target.LogDensityGrad(x, grad)
+	if m.timing {
+		if t := time.Since(start); m.least == 0 || t < m.least {
+			m.least = t
+		}
+	}
 	switch {
 	case err != nil && (isFatal(err) || errors.Is(err, ErrInterrupted)):
 		return math.Inf(-1), nil, err

@@ -21,7 +21,7 @@ func newRounds(chains int) *rounds {
 func nextRound(n int) int {
 	r := 100
 	for r <= n {
-		r += max(r/4, 100)
+		r += r / 4
 	}
 	return r
 }

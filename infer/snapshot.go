@@ -89,12 +89,10 @@ func (g *snapshotGob) check() error {
 	finite := func(v []float64) bool {
 		return !slices.ContainsFunc(v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
 	}
-	size := map[MetricKind]int{"": 0, Unit: 0, Diagonal: g.Metric.Dim, Dense: g.Metric.Dim * g.Metric.Dim}
-	n, known := size[g.Metric.Kind]
 	switch {
 	case g.Chain < 0 || g.ID < 0 || g.Draws < 0 || g.Stage < 0 || g.Iteration < 0 || g.Report.Chain != g.Chain:
 		return errors.New("its counts are impossible")
-	case !known || len(g.Metric.Inverse) != n || !finite(g.Metric.Inverse) || g.Metric.Dim < 0 || g.Metric.Dim > 1<<31:
+	case g.Metric.Kind != "" && g.Metric.Check() != nil || g.Metric.Kind == "" && len(g.Metric.Inverse) > 0:
 		return errors.New("its metric is impossible")
 	case !finite(g.Position) || math.IsNaN(g.LogDensity) || math.IsInf(g.LogDensity, 0):
 		return errors.New("its position is not finite")
@@ -152,7 +150,7 @@ func (c *chain) snapshot() (*Snapshot, error) {
 		p = &s.report.Sampling
 	}
 	p.Elapsed = time.Since(c.started) - c.waited
-	p.Gradients = c.meter.gradients - c.gradients
+	p.Gradients, p.Charged = c.account()
 	s.report.Rejections, s.report.Rejected = slices.Clone(c.meter.rejections), c.meter.rejected
 	return s, nil
 }
@@ -211,6 +209,7 @@ func (c *chain) resume(s *Snapshot, plan Plan) error {
 	c.report.Started, c.report.Interrupted, c.report.Err = true, false, nil
 	c.stage, c.saved = s.stage, s.Draws
 	c.meter.gradients = s.report.Warmup.Gradients + s.report.Sampling.Gradients
+	c.meter.charged = s.report.Warmup.Charged + s.report.Sampling.Charged
 	c.meter.restore(s.report.Rejections, s.report.Rejected)
 	c.resumed = s.sampling
 	return nil

@@ -20,9 +20,13 @@ type State struct {
 	Kernel      Kernel
 	Point       *Point  // the current state; Reset
 	StepSize    float64 // that Advance hands to the kernel
+	FirstStep   float64 // StepSize at the start of the chain: the plan's, or that of Config.StepSize
 	KeepStep    bool    // StepSize was given, for a run without warm-up: no stage should search for another
 
 	Iteration int // transitions made so far
+
+	// Note keeps a sentence for ChainReport.Notes; nil: nobody listens.
+	Note func(sentence string)
 
 	observe func(Info) error // the session's: saves the draw, reports progress
 	before  func() error     // likewise, before a transition: saves the state
@@ -67,6 +71,7 @@ func NewState(plan Plan, target *Meter, rng *rand.Rand, x []float64) (*State, er
 		Kernel:      plan.Kernel,
 		Point:       NewPoint(target.Dim()),
 		StepSize:    plan.StepSize,
+		FirstStep:   plan.StepSize,
 	}
 	copy(s.Point.Position, x)
 	if err := s.Hamiltonian.Reset(s.Point); err != nil {

@@ -91,11 +91,12 @@ compile:                 compile/data compile/ir stdlib/transform compile/intern
 predict:                 compile lang/source lang/ast lang/check lang/types stdlib
 
 infer:
-infer/warmup:            infer
-infer/hmc:               infer infer/warmup gonum
+infer/whiten:            infer gonum
+infer/warmup:            infer infer/whiten
+infer/hmc:               infer infer/warmup infer/whiten gonum
 infer/nuts:              infer infer/warmup infer/hmc
 infer/bayesopt:          gonum
-infer/ahmc:              infer infer/warmup infer/hmc infer/bayesopt gonum
+infer/ahmc:              infer infer/warmup infer/whiten infer/hmc infer/bayesopt gonum
 infer/riemann:           infer gonum
 infer/sampler:           infer infer/warmup infer/hmc infer/nuts infer/ahmc infer/riemann infer/bayesopt
 infer/draws:             infer infer/sampler

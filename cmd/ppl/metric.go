@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -150,7 +151,11 @@ func (o *running) metricNotes(p *ppl.Posterior, tell func(string)) error {
 		reason, _, _ := strings.Cut(why.Error(), "\n")
 		tell(fmt.Sprintf("The metric is %s, since the default cannot be had:\n  %s", kind, reason))
 	}
-	if err := p.MetricError(string(kind)); err != nil || kind != riemann.Fisher {
+	err := p.MetricError(string(kind))
+	if r := g.Riemannian; (r.Frozen || r.At != "") && errors.As(err, new(riemann.Uninformed)) {
+		err = nil // it is made regular
+	}
+	if err != nil || kind != riemann.Fisher {
 		return err
 	}
 	left, err := p.FisherLeftOut()

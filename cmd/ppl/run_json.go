@@ -22,12 +22,14 @@ type runJSON struct {
 		Warmup   number `json:"warmup"`
 		Sampling number `json:"sampling"`
 	} `json:"seconds"`
+	Notes    []string           `json:"notes,omitempty"` // what the sampler chose, and why
 	Warnings []string           `json:"warnings"`
 	Findings []diagnose.Finding `json:"findings"`
 
 	Efficiency struct {
 		MinESSBulk     number `json:"min_ess_bulk"`
 		MinESSTail     number `json:"min_ess_tail"`
+		MinESSSquares  number `json:"min_ess_squares"`
 		PerGradient    number `json:"per_gradient"`
 		PerSecond      number `json:"per_second"`
 		PerGradientAll number `json:"per_gradient_with_warmup"`
@@ -118,6 +120,7 @@ func summaryRow(name string, r diagnose.Row, p diagnose.Precision) summaryJSON {
 
 func (s *session) asJSON(failures []error) *runJSON {
 	j := &runJSON{Summary: []summaryJSON{}, Sampler: s.options.samplerFlags.name, Chains: s.options.chains, Divergences: s.divergences, Warnings: []string{}}
+	j.Notes = s.notes()
 	names := s.fit.Names()
 	precision := s.fit.Precision()
 	for i, r := range s.fit.Summary() {
@@ -130,6 +133,7 @@ func (s *session) asJSON(failures []error) *runJSON {
 	j.Seconds.Warmup, j.Seconds.Sampling = number(s.warmup.Seconds()), number(s.sampling.Seconds())
 	e := s.fit.Efficiency()
 	j.Efficiency.MinESSBulk, j.Efficiency.MinESSTail = number(e.MinBulk), number(e.MinTail)
+	j.Efficiency.MinESSSquares = number(e.MinSquares)
 	j.Efficiency.PerGradient, j.Efficiency.PerSecond = number(e.PerGradient), number(e.PerSecond)
 	j.Efficiency.PerGradientAll, j.Efficiency.PerSecondAll = number(e.PerGradientAll), number(e.PerSecondAll)
 	for i, f := range s.fit.Sampling() {

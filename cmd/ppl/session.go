@@ -83,6 +83,9 @@ func (s *session) report(stdout, stderr io.Writer) error {
 		}
 	}
 	if !s.options.quiet {
+		for _, note := range s.notes() {
+			fmt.Fprintln(stderr, note)
+		}
 		s.showRejections(stderr)
 	}
 	var err error
@@ -120,6 +123,19 @@ func (s *session) goesOn() string {
 // escapedGlob is a pattern that matches a path only.
 func escapedGlob(path string) string {
 	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
+}
+
+// notes are what the samplers of the chains had to say, each once.
+func (s *session) notes() []string {
+	var notes []string
+	for _, c := range s.fit.Report.Chains {
+		for _, note := range c.Notes {
+			if !slices.Contains(notes, note) {
+				notes = append(notes, note)
+			}
+		}
+	}
+	return notes
 }
 
 // failures are the errors of the run but its interruption, those of several

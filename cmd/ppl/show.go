@@ -86,6 +86,9 @@ func (s *session) times() string {
 	if e.MinTail < least {
 		least, name = e.MinTail, e.WorstTail
 	}
+	if e.MinSquares < least {
+		least, name = e.MinSquares, e.WorstSquares+", squared deviations"
+	}
 	if least > 0 && s.sampling > 0 {
 		text += fmt.Sprintf("\nLeast effective sample size: %.0f (%s), ", least, name)
 		if s.options.resume == "" { // else the time of the earlier parts is not known

@@ -125,7 +125,7 @@ func (s set) problem(w *workshop) (problem, error) {
 	if err != nil {
 		return p, err
 	}
-	metric, err := riemann.Freeze(fisher, mode)
+	metric, _, err := riemann.Freeze(fisher, mode)
 	p.metric = &metric
 	return p, err
 }

@@ -186,7 +186,7 @@ func (v *spread) setState(s []float64, dim int) error {
 // widest is the largest standard deviation of a coordinate, in units of a
 // diagonal metric; 0 if unknown, as it is in a rotated (dense) one.
 func (v *spread) widest(j jumps) float64 {
-	if v.n < 2 || j.factor != nil {
+	if v.n < 2 || j.factor != nil || j.whiten != nil {
 		return 0
 	}
 	widest := 0.0

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
 // SquaredJump is the expected squared jumping distance (Pasarica and Gelman
@@ -94,6 +95,8 @@ func (t *jumpTotal) SetState(s []float64) error {
 // hide the others.
 type jumps struct {
 	weights []float64     // Diagonal
+	whiten  *whiten.Map   // LowRank
+	y, z, w []float64     // its work space
 	factor  *mat.Cholesky // Dense: of M⁻¹
 	delta   *mat.VecDense
 	solved  *mat.VecDense
@@ -113,6 +116,12 @@ func newJumps(h infer.Hamiltonian) jumps {
 			weights[i] = 1 / v
 		}
 		return jumps{weights: weights}
+	case infer.Unit:
+	case infer.LowRank:
+		m.Mean = nil
+		if whitened, err := whiten.NewMap(m); err == nil {
+			return jumps{whiten: whitened, y: make([]float64, m.Dim), z: make([]float64, m.Dim), w: make([]float64, m.Dim)}
+		}
 	case infer.Dense:
 		if m.Dim == 0 {
 			return jumps{}
@@ -130,6 +139,12 @@ func newJumps(h infer.Hamiltonian) jumps {
 func (j *jumps) squared(x, y []float64) float64 {
 	sum := 0.0
 	switch {
+	case j.whiten != nil:
+		j.whiten.Whiten(x, x, j.y, j.w)
+		j.whiten.Whiten(y, y, j.z, j.w)
+		for i, v := range j.y {
+			sum += (v - j.z[i]) * (v - j.z[i])
+		}
 	case j.factor != nil:
 		for i := range x {
 			j.delta.SetVec(i, x[i]-y[i])

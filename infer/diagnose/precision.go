@@ -21,25 +21,36 @@ type Precision struct {
 func Precisions(d Draws) []Precision {
 	out := make([]Precision, len(d.Names()))
 	chains, length := comparableChains(d)
+	shared(len(out), func() func(q int) {
+		columns := make([][]float64, len(chains))
+		return func(q int) {
+			p := &out[q]
+			for i, chain := range chains {
+				columns[i] = d.Column(columns[i][:0], chain, q)[:length]
+				capped, uncapped := InitialMonotoneESS(columns[i])
+				p.Geyer += capped
+				p.GeyerUncapped += uncapped
+			}
+			p.MCSESD = MCSESD(columns)
+			p.MCSEQ5, p.MCSEQ50, p.MCSEQ95 = MCSEQuantile(columns, 0.05), MCSEQuantile(columns, 0.5), MCSEQuantile(columns, 0.95)
+			p.ESSSquares = ESSSquares(columns)
+		}
+	})
+	return out
+}
+
+// shared calls what worker returns for 0, 1, … n−1, shared among GOMAXPROCS
+// goroutines with a worker each.
+func shared(n int, worker func() func(q int)) {
 	var next atomic.Int64
 	var running sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(out)) {
+	for range min(runtime.GOMAXPROCS(0), n) {
 		running.Go(func() {
-			columns := make([][]float64, len(chains))
-			for q := int(next.Add(1)) - 1; q < len(out); q = int(next.Add(1)) - 1 {
-				p := &out[q]
-				for i, chain := range chains {
-					columns[i] = d.Column(columns[i][:0], chain, q)[:length]
-					capped, uncapped := InitialMonotoneESS(columns[i])
-					p.Geyer += capped
-					p.GeyerUncapped += uncapped
-				}
-				p.MCSESD = MCSESD(columns)
-				p.MCSEQ5, p.MCSEQ50, p.MCSEQ95 = MCSEQuantile(columns, 0.05), MCSEQuantile(columns, 0.5), MCSEQuantile(columns, 0.95)
-				p.ESSSquares = ESSSquares(columns)
+			work := worker()
+			for q := int(next.Add(1)) - 1; q < n; q = int(next.Add(1)) - 1 {
+				work(q)
 			}
 		})
 	}
 	running.Wait()
-	return out
 }

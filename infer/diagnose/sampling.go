@@ -6,27 +6,6 @@ import (
 	"slices"
 )
 
-// ESSSquare is the effective sample size of the squared deviations from the
-// mean: [ESSMean] of (x - mean)². Samplers that move well between the sides of
-// a distribution (static trajectories of half a period) may move badly in it.
-func ESSSquare(chains [][]float64) float64 {
-	sum, n := 0.0, 0.0
-	for _, chain := range chains {
-		for _, v := range chain {
-			sum += v
-			n++
-		}
-	}
-	squares := make([][]float64, len(chains))
-	for i, chain := range chains {
-		squares[i] = make([]float64, len(chain))
-		for j, v := range chain {
-			squares[i][j] = (v - sum/n) * (v - sum/n)
-		}
-	}
-	return ESSMean(squares)
-}
-
 // Divergence is a divergent transition, by where it ended.
 type Divergence struct {
 	Chain  int       `json:"chain"` // from 0
@@ -182,32 +161,38 @@ func SamplingOf(d Draws, maxTreeDepth int) []Sampling {
 }
 
 // Efficiency is what a run has to show for its cost: the least effective sample
-// sizes of all quantities that vary, absolutely and by gradients and seconds.
-// What does not exist is NaN.
+// sizes of all quantities that vary, absolutely and by gradients and seconds. A
+// quantity that varies but has no effective sample size (it is not finite
+// somewhere, or there are too few draws) makes the figure NaN; only tails may be
+// missing, those of a quantity with few values. What does not exist is NaN.
 type Efficiency struct {
-	MinBulk, MinTail             float64
-	WorstBulk, WorstTail         string  // the quantities that have them
-	PerGradient, PerSecond       float64 // of the smaller one, warm-up not counted
-	PerGradientAll, PerSecondAll float64 // warm-up counted
+	MinBulk, MinTail, MinSquares       float64
+	WorstBulk, WorstTail, WorstSquares string  // the quantities that have them
+	PerGradient, PerSecond             float64 // of the smallest, warm-up not counted
+	PerGradientAll, PerSecondAll       float64 // warm-up counted
 }
 
-// EfficiencyOf relates the rows of a run to its cost in gradients and seconds
-// of warm-up and sampling.
-func EfficiencyOf(rows []Row, warmupGradients, samplingGradients int64, warmupSeconds, samplingSeconds float64) Efficiency {
-	e := Efficiency{MinBulk: math.NaN(), MinTail: math.NaN()}
-	for _, r := range rows {
-		if !(r.SD > 0) {
-			continue
-		}
-		if !(e.MinBulk <= r.ESSBulk) && !math.IsNaN(r.ESSBulk) {
-			e.MinBulk, e.WorstBulk = r.ESSBulk, r.Name
-		}
-		if !(e.MinTail <= r.ESSTail) && !math.IsNaN(r.ESSTail) {
-			e.MinTail, e.WorstTail = r.ESSTail, r.Name
+// EfficiencyOf relates the rows of a run, with the effective sample sizes of their
+// squared deviations, to its cost in gradients and seconds of warm-up and sampling.
+func EfficiencyOf(rows []Row, squares []float64, warmupGradients, samplingGradients, warmupSeconds, samplingSeconds float64) Efficiency {
+	e := Efficiency{MinBulk: math.NaN(), MinTail: math.NaN(), MinSquares: math.NaN()}
+	take := func(ess float64, name string, smallest *float64, worst *string) {
+		if !(*smallest <= ess) && (*worst == "" || !math.IsNaN(*smallest)) {
+			*smallest, *worst = ess, name
 		}
 	}
-	least := e.MinBulk
-	if e.MinTail < least || math.IsNaN(least) {
+	for i, r := range rows {
+		if r.SD == 0 || math.IsNaN(r.SD) && !math.IsNaN(r.ESSBulk) {
+			continue
+		}
+		take(r.ESSBulk, r.Name, &e.MinBulk, &e.WorstBulk)
+		take(squares[i], r.Name, &e.MinSquares, &e.WorstSquares)
+		if !math.IsNaN(r.ESSTail) {
+			take(r.ESSTail, r.Name, &e.MinTail, &e.WorstTail)
+		}
+	}
+	least := min(e.MinBulk, e.MinSquares) // NaN if either is
+	if e.MinTail < least {
 		least = e.MinTail
 	}
 	per := func(cost float64) float64 {
@@ -216,8 +201,24 @@ func EfficiencyOf(rows []Row, warmupGradients, samplingGradients int64, warmupSe
 		}
 		return least / cost
 	}
-	e.PerGradient, e.PerSecond = per(float64(samplingGradients)), per(samplingSeconds)
-	e.PerGradientAll = per(float64(warmupGradients + samplingGradients))
+	e.PerGradient, e.PerSecond = per(samplingGradients), per(samplingSeconds)
+	e.PerGradientAll = per(warmupGradients + samplingGradients)
 	e.PerSecondAll = per(warmupSeconds + samplingSeconds)
 	return e
+}
+
+// Squares is [ESSSquares] of every quantity, in the order of [Summarize].
+func Squares(d Draws) []float64 {
+	out := make([]float64, len(d.Names()))
+	chains, length := comparableChains(d)
+	shared(len(out), func() func(q int) {
+		columns := make([][]float64, len(chains))
+		return func(q int) {
+			for i, chain := range chains {
+				columns[i] = d.Column(columns[i][:0], chain, q)[:length]
+			}
+			out[q] = ESSSquares(columns)
+		}
+	})
+	return out
 }

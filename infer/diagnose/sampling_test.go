@@ -83,7 +83,7 @@ func TestSamplingOf(t *testing.T) {
 }
 
 // An AR(1) chain with coefficient φ has squares with coefficient φ².
-func TestESSSquare(t *testing.T) {
+func TestESSSquares(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const phi, n = -0.6, 40000
 	chains := make([][]float64, 2)
@@ -95,7 +95,7 @@ func TestESSSquare(t *testing.T) {
 		}
 	}
 	const want = 2 * n * (1 - phi*phi) / (1 + phi*phi)
-	if got := ESSSquare(chains); math.Abs(got/want-1) > 0.1 {
+	if got := ESSSquares(chains); math.Abs(got/want-1) > 0.1 {
 		t.Errorf("ESS of squares %v, want %v", got, want)
 	}
 	if mean := ESSMean(chains); mean < 2*n {
@@ -104,14 +104,22 @@ func TestESSSquare(t *testing.T) {
 }
 
 func TestEfficiencyOf(t *testing.T) {
-	e := EfficiencyOf([]Row{
+	nan := math.NaN()
+	rows := []Row{
 		{Name: "a", SD: 1, ESSBulk: 400, ESSTail: 300}, {Name: "b", SD: 2, ESSBulk: 200, ESSTail: 500},
-		{Name: "c", SD: 0, ESSBulk: math.NaN(), ESSTail: math.NaN()}, {Name: "d", SD: 1, ESSBulk: 300, ESSTail: math.NaN()},
-	}, 600, 400, 2, 0.5)
-	if e != (Efficiency{MinBulk: 200, MinTail: 300, WorstBulk: "b", WorstTail: "a", PerGradient: 0.5, PerSecond: 400, PerGradientAll: 0.2, PerSecondAll: 80}) {
+		{Name: "constant", SD: 0, ESSBulk: nan, ESSTail: nan}, {Name: "coin", SD: 1, ESSBulk: 300, ESSTail: nan},
+	}
+	e := EfficiencyOf(rows, []float64{100, 900, nan, 900}, 600, 400, 2, 0.5)
+	if e != (Efficiency{MinBulk: 200, MinTail: 300, MinSquares: 100, WorstBulk: "b", WorstTail: "a", WorstSquares: "a",
+		PerGradient: 0.25, PerSecond: 200, PerGradientAll: 0.1, PerSecondAll: 40}) {
 		t.Errorf("%+v", e)
 	}
-	if e := EfficiencyOf(nil, 0, 0, 0, 0); !math.IsNaN(e.MinBulk) || !math.IsNaN(e.PerGradient) {
+	// One that is stuck, or not finite, does not flatter.
+	rows[0].ESSBulk = nan
+	if e := EfficiencyOf(rows, []float64{100, 900, nan, 900}, 600, 400, 2, 0.5); !math.IsNaN(e.MinBulk) || e.WorstBulk != "a" || !math.IsNaN(e.PerGradient) {
+		t.Errorf("%+v", e)
+	}
+	if e := EfficiencyOf(nil, nil, 0, 0, 0, 0); !math.IsNaN(e.MinBulk) || !math.IsNaN(e.PerGradient) {
 		t.Errorf("%+v", e)
 	}
 }

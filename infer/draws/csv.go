@@ -137,6 +137,9 @@ func (w *Writer) endRow() error {
 	return w.write()
 }
 
+// lowRankTitle introduces what CmdStan has not: a diagonal plus a matrix of low rank.
+const lowRankTitle = "Inverse mass matrix S(I + U'(L - I)U)S: the diagonal of S; that of L; rows of U:"
+
 // Adaptation writes the block that follows warm-up.
 func (w *Writer) Adaptation(a Adaptation) error {
 	w.comment("Adaptation terminated")
@@ -158,6 +161,19 @@ func (w *Writer) Adaptation(a Adaptation) error {
 	case infer.Diagonal:
 		w.comment("Diagonal elements of inverse mass matrix:")
 		list(m.Inverse)
+	case infer.LowRank:
+		if err := m.CheckSize(); err != nil {
+			return fmt.Errorf("%s: %w", w.name, err)
+		}
+		w.comment(lowRankTitle)
+		scale, values, vectors := m.LowRank()
+		list(scale)
+		if len(values) > 0 {
+			list(values)
+		}
+		for _, u := range vectors {
+			list(u)
+		}
 	case infer.Dense:
 		w.comment("Elements of inverse mass matrix:")
 		if len(m.Inverse) != m.Dim*m.Dim {

@@ -159,6 +159,8 @@ func (r *reader) comment(text string) error {
 		r.metric = infer.Diagonal
 	case body == "Elements of inverse mass matrix:":
 		r.metric = infer.Dense
+	case body == lowRankTitle:
+		r.metric = infer.LowRank
 	case strings.HasSuffix(body, "seconds (Warm-up)"):
 		c.Timed = true
 		c.Elapsed.Warmup = seconds(body)
@@ -169,7 +171,9 @@ func (r *reader) comment(text string) error {
 	case metric != "":
 		if values, ok := numbers(body); ok {
 			m := &c.Adaptation.Metric
-			m.Kind, m.Dim = metric, len(values)
+			if metric != infer.LowRank || m.Kind != metric { // else the scales were first
+				m.Kind, m.Dim = metric, len(values)
+			}
 			m.Inverse = append(m.Inverse, values...)
 			return nil
 		}
@@ -210,6 +214,9 @@ func (r *reader) finish() (*Contents, error) {
 	}
 	c := r.contents
 	c.Draws = r.rows
+	if m := c.Adaptation.Metric; m.Kind == infer.LowRank && m.CheckSize() != nil {
+		return nil, m.CheckSize()
+	}
 	if m := c.Adaptation.Metric; m.Kind == infer.Dense && len(m.Inverse) != m.Dim*m.Dim {
 		return nil, fmt.Errorf("the inverse mass matrix has %d elements in rows of %d", len(m.Inverse), m.Dim)
 	}

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
 // Euclidean is the Hamiltonian H(q, p) = -log π(q) + ½ pᵀM⁻¹p of a constant
@@ -25,17 +26,19 @@ type Euclidean struct {
 	dim    int
 	kind   infer.MetricKind
 
-	inverse []float64         // M⁻¹: its diagonal (ones for Unit), or dense
+	inverse []float64         // M⁻¹: its diagonal (ones for Unit), or as infer.Metric has it
 	scale   []float64         // Unit, Diagonal: the momentum's standard deviations
 	dense   blas64.General    // Dense: M⁻¹, over inverse
 	upper   blas64.Triangular // Dense: U with M⁻¹ = UᵀU
+	low     *whiten.LowRank
+	work    []float64 // LowRank: a product
 }
 
 var _ infer.Euclidean = (*Euclidean)(nil)
 
 // NewEuclidean returns the Hamiltonian of target (wrapped in a [infer.Meter]
 // unless it is one) with metric m. Unit is the metric of an m with no Kind, and
-// a Diagonal or Dense m without elements stands for the identity.
+// an m of another kind without elements stands for the identity.
 func NewEuclidean(target infer.LogDensity, m infer.Metric) (*Euclidean, error) {
 	h := &Euclidean{target: infer.NewMeter(target), dim: target.Dim()}
 	if m.Kind == "" {
@@ -55,6 +58,11 @@ func Identity(kind infer.MetricKind, dim int) infer.Metric {
 	m := infer.Metric{Kind: kind, Dim: dim}
 	switch kind {
 	case infer.Diagonal:
+		m.Inverse = make([]float64, dim)
+		for i := range m.Inverse {
+			m.Inverse[i] = 1
+		}
+	case infer.LowRank: // of rank 0
 		m.Inverse = make([]float64, dim)
 		for i := range m.Inverse {
 			m.Inverse[i] = 1
@@ -79,26 +87,19 @@ func (h *Euclidean) Metric() infer.Metric {
 
 // SetMetric implements [infer.Euclidean].
 func (h *Euclidean) SetMetric(m infer.Metric) error {
-	want := map[infer.MetricKind]int{infer.Unit: 0, infer.Diagonal: h.dim, infer.Dense: h.dim * h.dim}
-	n, known := want[m.Kind]
-	switch {
-	case !known:
-		return fmt.Errorf("hmc: unknown kind of metric %q", m.Kind)
-	case m.Dim != h.dim:
-		return fmt.Errorf("hmc: a metric of dimension %d for a target of dimension %d", m.Dim, h.dim)
-	case len(m.Inverse) != n:
-		return fmt.Errorf("hmc: the inverse metric %s of dimension %d has %d elements instead of %d", m.Kind, m.Dim, len(m.Inverse), n)
+	if err := m.Check(); err != nil {
+		return fmt.Errorf("hmc: %w", err)
 	}
-	for i, v := range m.Inverse {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("hmc: element %d of the inverse metric is %v", i+1, v)
-		}
-		if m.Kind == infer.Diagonal && v <= 0 {
-			return fmt.Errorf("hmc: element %d of the inverse metric must be positive, but is %v", i+1, v)
-		}
+	if m.Dim != h.dim {
+		return fmt.Errorf("hmc: a metric of dimension %d for a target of dimension %d", m.Dim, h.dim)
 	}
 	if m.Kind == infer.Dense {
 		return h.setDense(m)
+	}
+	if m.Kind == infer.LowRank {
+		h.kind, h.low = m.Kind, whiten.NewLowRank(m)
+		h.inverse, h.scale, h.work = slices.Clone(m.Inverse), nil, make([]float64, h.dim)
+		return nil
 	}
 	h.kind = m.Kind
 	h.inverse = make([]float64, h.dim)
@@ -156,12 +157,15 @@ func (h *Euclidean) Momentum(rng *rand.Rand, z *infer.Point) {
 	for i := range p {
 		p[i] = rng.NormFloat64()
 	}
-	if h.kind == infer.Dense {
+	switch h.kind {
+	case infer.LowRank:
+		h.low.Momentum(p)
+	case infer.Dense:
 		// U⁻¹ times standard normals has covariance (UᵀU)⁻¹ = M.
 		if h.dim > 0 {
 			blas64.Trsv(blas.NoTrans, h.upper, vector(p))
 		}
-	} else {
+	default:
 		for i, s := range h.scale {
 			p[i] *= s
 		}
@@ -179,6 +183,9 @@ func (h *Euclidean) Step(z *infer.Point, eps float64) error {
 	switch h.kind {
 	case infer.Dense:
 		h.multiply(eps, p, 1, q)
+	case infer.LowRank:
+		h.low.Velocity(p, h.work)
+		floats.AddScaled(q, eps, h.work)
 	case infer.Unit:
 		floats.AddScaled(q, eps, p)
 	default:
@@ -204,8 +211,12 @@ func (h *Euclidean) complete(z *infer.Point) {
 	v := z.Cache[:len(p)]
 	k, k1 := 0.0, 0.0 // a single sum would wait for its last addition
 	i := 0
-	if h.kind == infer.Dense {
-		h.multiply(1, p, 0, v)
+	if h.kind == infer.Dense || h.kind == infer.LowRank {
+		if h.kind == infer.Dense {
+			h.multiply(1, p, 0, v)
+		} else {
+			h.low.Velocity(p, v)
+		}
 		for ; i+1 < len(p); i += 2 {
 			k += p[i] * v[i]
 			k1 += p[i+1] * v[i+1]

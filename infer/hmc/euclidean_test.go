@@ -25,7 +25,16 @@ func metrics(dim int) []infer.Metric {
 			dense.Inverse[i*dim+j] = math.Pow(0.6, math.Abs(float64(i-j))) * math.Sqrt((1+float64(i))*(1+float64(j)))
 		}
 	}
-	return []infer.Metric{{Kind: infer.Unit, Dim: dim}, diag, dense}
+	low := hmc.Identity(infer.LowRank, dim)
+	for i := range dim {
+		low.Inverse[i] = 0.7 + 0.2*float64(i)
+	}
+	vector := make([]float64, dim) // of length one
+	for i := range vector {
+		vector[i] = math.Pow(-1, float64(i)) / math.Sqrt(float64(dim))
+	}
+	low.Inverse = append(append(low.Inverse, 2.1), vector...)
+	return []infer.Metric{{Kind: infer.Unit, Dim: dim}, diag, dense, low}
 }
 
 // eachGeometry runs f for all metrics on a target that is not symmetric.
@@ -151,6 +160,13 @@ func TestMomentum(t *testing.T) {
 			switch {
 			case m.Kind == infer.Dense:
 				return m.Inverse[i*d+j]
+			case m.Kind == infer.LowRank:
+				scale, values, vectors := m.LowRank()
+				sum := 0.0
+				if i == j {
+					sum = 1
+				}
+				return scale[i] * (sum + (values[0]-1)*vectors[0][i]*vectors[0][j]) * scale[j]
 			case i != j:
 				return 0
 			case m.Kind == infer.Diagonal:
@@ -206,7 +222,9 @@ func TestSetMetricErrors(t *testing.T) {
 		m    infer.Metric
 		want string
 	}{
-		{infer.Metric{Kind: "low_rank", Dim: 2}, "unknown kind"},
+		{infer.Metric{Kind: "round", Dim: 2}, "unknown kind"},
+		{infer.Metric{Kind: infer.LowRank, Dim: 2, Inverse: []float64{1, 1, 2, 1}}, "4 elements"},
+		{infer.Metric{Kind: infer.LowRank, Dim: 2, Inverse: []float64{1, 1, -2, 1, 0}}, "must be positive"},
 		{infer.Metric{Kind: infer.Diagonal, Dim: 3, Inverse: []float64{1, 1, 1}}, "dimension 3"},
 		{infer.Metric{Kind: infer.Diagonal, Dim: 2, Inverse: []float64{1}}, "1 elements"},
 		{infer.Metric{Kind: infer.Diagonal, Dim: 2, Inverse: []float64{1, 0}}, "must be positive"},

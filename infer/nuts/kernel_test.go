@@ -20,7 +20,13 @@ func metrics(dim int) []infer.Metric {
 			dense.Inverse[i*dim+j] = math.Pow(0.6, math.Abs(float64(i-j))) * math.Sqrt((1+float64(i))*(1+float64(j)))
 		}
 	}
-	return []infer.Metric{diag, dense}
+	low := hmc.Identity(infer.LowRank, dim)
+	low.Inverse = append(low.Inverse, 2)
+	for i := range dim {
+		low.Inverse[i] = 0.8 + 0.2*float64(i)
+		low.Inverse = append(low.Inverse, math.Pow(-1, float64(i))/math.Sqrt(float64(dim)))
+	}
+	return []infer.Metric{diag, dense, low}
 }
 
 // Exact-start invariance with coarse steps and metrics other than the identity.

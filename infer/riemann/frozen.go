@@ -3,6 +3,7 @@ package riemann
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/ppl-lang/ppl/infer"
 )
@@ -13,8 +14,15 @@ import (
 type Frozen struct {
 	Metric func(target *infer.Meter) (Metric, error)
 
-	// At gives the point; nil: where the chain is.
-	At func(ctx context.Context, target *infer.Meter, m Metric, x []float64) ([]float64, error)
+	// At gives the point; nil: where the chain is. found is false of a point that
+	// is not the mode that was asked for.
+	At func(ctx context.Context, target *infer.Meter, m Metric, x []float64) (point []float64, found bool, err error)
+}
+
+func (Frozen) note(s *infer.State, sentence string) {
+	if s.Note != nil {
+		s.Note(sentence)
+	}
 }
 
 // Run implements [infer.Stage].
@@ -29,13 +37,22 @@ func (f Frozen) Run(ctx context.Context, s *infer.State) error {
 	}
 	x := s.Point.Position
 	if f.At != nil {
-		if x, err = f.At(ctx, s.Target, m, x); err != nil {
+		found := false
+		if x, found, err = f.At(ctx, s.Target, m, x); err != nil {
 			return err
 		}
+		if !found {
+			f.note(s, "The log density seems to have no mode; the metric is that of a point on the way up.")
+		}
 	}
-	frozen, err := Freeze(m, x)
+	start := time.Now()
+	frozen, raised, err := Freeze(m, x)
+	s.Target.Charge(infer.MetricValue, start)
 	if err != nil {
 		return err
+	}
+	if raised > 0 {
+		f.note(s, fmt.Sprintf("The metric at that point does not tell the width of %d of %d directions; they were given one.", raised, m.Dim()))
 	}
 	return geometry.SetMetric(frozen)
 }

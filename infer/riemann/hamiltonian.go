@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"time"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -42,7 +43,15 @@ type Options struct {
 	// coordinate, in units of the metric (ΔxᵀGΔx ≤ D·tolerance², ΔpᵀG⁻¹Δp
 	// likewise). 0: 1e-7 and 1e-5. They are for Reversible.
 	Tolerance, ReturnTolerance float64
+
+	// Ridge is added to each diagonal element of the metric, relative to it, so that
+	// rounding does not make a metric indefinite that is singular, or almost. The
+	// geometry is that of G + Ridge·diag(G) then, exactly.
+	Ridge float64
 }
+
+// ModelRidge is a Ridge for metrics that come from the text of a model.
+const ModelRidge = 1e-10
 
 func (o Options) withDefaults() Options {
 	if o.Mode == "" {
@@ -70,7 +79,7 @@ func (o Options) Validate() error {
 		return fmt.Errorf("riemann: unknown mode %q; it can be %s or %s", o.Mode, Reversible, Published)
 	case infer.CheckOption("fixed-points", d.Iterations) != nil:
 		return fmt.Errorf("riemann: %w", infer.CheckOption("fixed-points", d.Iterations))
-	case !(d.Tolerance > 0) || !(d.ReturnTolerance > 0) || d.Tolerance > 1 || d.ReturnTolerance > 1:
+	case !(d.Tolerance > 0) || !(d.ReturnTolerance > 0) || !(o.Ridge >= 0 && o.Ridge < 1) || d.Tolerance > 1 || d.ReturnTolerance > 1:
 		return fmt.Errorf("riemann: tolerances must be positive and at most 1, but are %v and %v", o.Tolerance, o.ReturnTolerance)
 	}
 	return nil
@@ -110,7 +119,7 @@ var (
 )
 
 // Counts is the account of a Hamiltonian. Evaluations of metrics are not among
-// the gradients that a run reports.
+// the gradients that a run reports, but are charged (see infer.Meter.Charge).
 type Counts struct {
 	Metrics    int64 // evaluations of G
 	TraceGrads int64 // gradients of tr(A·G)
@@ -183,11 +192,19 @@ func (h *Hamiltonian) Reset(z *infer.Point) error {
 // there is none. An error is final.
 func (h *Hamiltonian) evaluate(x, l []float64) (logDet float64, ok bool, err error) {
 	h.counts.Metrics++
-	if err := h.metric.Metric(x, l); err != nil {
+	start := time.Now()
+	err = h.metric.Metric(x, l)
+	h.target.Charge(infer.MetricValue, start)
+	if err != nil {
 		return 0, false, h.target.Final(err)
 	}
 	if h.dim == 0 {
 		return 0, true, nil
+	}
+	if r := h.options.Ridge; r > 0 {
+		for i := range h.dim {
+			l[i*(h.dim+1)] *= 1 + r
+		}
 	}
 	if !positive(l, h.dim) {
 		return 0, false, h.target.Final(errNotPositive)
@@ -272,7 +289,13 @@ func (h *Hamiltonian) geometricForce(x, v, force []float64) error {
 			h.a[i*d+j] = 0.5 * (h.inverse[i*d+j] - v[i]*v[j])
 		}
 	}
+	if r := h.options.Ridge; r > 0 { // tr(A(G + r·diag(G))) = tr((A + r·diag(A))G)
+		for i := range d {
+			h.a[i*(d+1)] *= 1 + r
+		}
+	}
 	h.counts.TraceGrads++
+	defer h.target.Charge(infer.MetricGradient, time.Now())
 	return h.metric.TraceGrad(x, h.a, force)
 }
 

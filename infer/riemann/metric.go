@@ -59,34 +59,91 @@ func (c Constant) Metric(_, g []float64) error { copy(g, c.G); return nil }
 func (c Constant) TraceGrad(_, _, grad []float64) error { clear(grad); return nil }
 
 // Freeze returns the value of a metric at x as a constant one, for
-// infer.Config.Metric: the Euclidean metric with mass matrix G(x).
-func Freeze(m Metric, x []float64) (infer.Metric, error) {
+// infer.Config.Metric: the Euclidean metric with mass matrix G(x). A value that is
+// not positive definite, by rounding or because nothing in the model informs a
+// direction, is made so, see [Regularise]; raised is the number of directions in
+// which it was.
+func Freeze(m Metric, x []float64) (frozen infer.Metric, raised int, err error) {
 	d := m.Dim()
 	if len(x) != d {
-		return infer.Metric{}, fmt.Errorf("riemann: a position of length %d for a metric of dimension %d", len(x), d)
+		return frozen, 0, fmt.Errorf("riemann: a position of length %d for a metric of dimension %d", len(x), d)
 	}
 	g := make([]float64, d*d)
 	if err := m.Metric(x, g); err != nil {
-		return infer.Metric{}, err
+		return frozen, 0, err
 	}
-	frozen := infer.Metric{Kind: infer.Dense, Dim: d, Inverse: make([]float64, d*d)}
+	frozen = infer.Metric{Kind: infer.Dense, Dim: d}
+	frozen.Inverse, raised, err = Regularise(g, d)
+	return frozen, raised, err
+}
+
+// Eigenvalues of a metric, in units in which its diagonal is one, that are less
+// than leastCurvature times the largest are noise, or directions that the model
+// does not inform. Inverted as they are they would make one direction, of unknown
+// width, dominate all steps.
+const leastCurvature = 1e-9
+
+// Regularise returns the inverse of the symmetric d×d matrix g, after raising what
+// is not positive: diagonal elements of zero count as 1, the unit of the
+// unconstrained scale, and eigenvalues below a floor as that floor, both in
+// coordinates in which the diagonal is one, so that units do not matter. raised
+// counts the eigenvalues and elements raised. An error says that g is not finite.
+func Regularise(g []float64, d int) (inverse []float64, raised int, err error) {
+	inverse = make([]float64, d*d)
 	if d == 0 {
-		return frozen, nil
+		return inverse, 0, nil
 	}
-	var factor mat.Cholesky
-	if !positive(g, d) || !factor.Factorize(mat.NewSymDense(d, g)) {
-		return infer.Metric{}, errNotPositive
-	}
-	var inverse mat.SymDense
-	if err := factor.InverseTo(&inverse); err != nil {
-		return infer.Metric{}, fmt.Errorf("riemann: the metric cannot be inverted: %w", err)
-	}
+	scale := make([]float64, d)
 	for i := range d {
-		for j := range d {
-			frozen.Inverse[i*d+j] = inverse.At(i, j)
+		v := g[i*(d+1)]
+		switch {
+		case math.IsNaN(v) || math.IsInf(v, 0):
+			return nil, 0, errNotFinite
+		case !(v > 0):
+			scale[i] = 1
+			raised++
+		default:
+			scale[i] = 1 / math.Sqrt(v)
 		}
 	}
-	return frozen, nil
+	s := mat.NewSymDense(d, nil)
+	for i := range d {
+		for j := range i + 1 {
+			v := 0.5 * (g[i*d+j] + g[j*d+i]) * scale[i] * scale[j]
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, 0, errNotFinite
+			}
+			if i == j {
+				v = 1
+			}
+			s.SetSym(i, j, v)
+		}
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(s, true) {
+		return nil, 0, errNotFinite
+	}
+	values := eigen.Values(nil)
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	floor := leastCurvature * values[d-1]
+	for k, v := range values {
+		if v < floor {
+			values[k] = floor
+			raised++
+		}
+	}
+	for i := range d {
+		for j := range i + 1 {
+			sum := 0.0
+			for k, v := range values {
+				sum += vectors.At(i, k) * vectors.At(j, k) / v
+			}
+			sum *= scale[i] * scale[j]
+			inverse[i*d+j], inverse[j*d+i] = sum, sum
+		}
+	}
+	return inverse, raised, nil
 }
 
 // LogDeterminant is that of the d×d matrix g; ok is false if g is not positive
@@ -101,6 +158,8 @@ func LogDeterminant(g []float64, d int) (value float64, ok bool) {
 	}
 	return factor.LogDet(), true
 }
+
+var errNotFinite = errors.New("the metric is not finite there")
 
 var errNotPositive = errors.New("the metric is not positive definite there (softabs is everywhere)")
 

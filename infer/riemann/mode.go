@@ -2,10 +2,11 @@ package riemann
 
 import (
 	"context"
-	"errors"
-	"math"
+	"slices"
+	"time"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/ppl-lang/ppl/infer"
 )
@@ -13,47 +14,61 @@ import (
 // modeSteps bounds the steps of FindMode.
 const modeSteps = 500
 
+// typicalShell is the gain, per dimension, that a Newton step promises at a
+// distance from the mode at which most draws are.
+const typicalShell = 0.5
+
 // FindMode climbs from x to a mode of the log density by steps G⁻¹∇log π with
 // backtracking, which with the expected Fisher information is Fisher's scoring
-// and with a Hessian is Newton's method. It is for [Frozen].At. The mode is that
+// and with a Hessian is Newton's method; a metric that is not positive definite is
+// made so, see [Regularise]. It is for [Frozen].At. The mode is that
 // of the unconstrained parameters, as the log density is. It ends where the next
-// step promises less than 1e-10 of log density; where a posterior grows without
-// bound, as hierarchical models may, the error says so.
-func FindMode(ctx context.Context, target *infer.Meter, m Metric, x []float64) ([]float64, error) {
+// step promises less than 1e-10 of log density.
+//
+// A density may grow without bound, as that of hierarchical models does, or the
+// climb may get stuck. The result is then the first point from which a step
+// promised no more than ½ per dimension, as far from a mode as draws are, or else the last
+// point; found is false.
+func FindMode(ctx context.Context, target *infer.Meter, m Metric, x []float64) (mode []float64, found bool, err error) {
 	d := m.Dim()
 	x = append([]float64(nil), x...)
 	grad, g, step := make([]float64, d), make([]float64, d*d), make([]float64, d)
 	next, nextGrad := make([]float64, d), make([]float64, d)
 	lp, err := target.LogDensityGrad(x, grad)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if d == 0 {
-		return x, nil
+		return x, true, nil
 	}
-	var factor mat.Cholesky
+	var shell []float64
 	for range modeSteps {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		if err := m.Metric(x, g); err != nil {
-			return nil, err
-		}
-		if !positive(g, d) || !factor.Factorize(mat.NewSymDense(d, g)) {
-			return nil, errNotPositive
-		}
-		if err := factor.SolveVecTo(mat.NewVecDense(d, step), mat.NewVecDense(d, grad)); err != nil {
-			var condition mat.Condition
-			if !errors.As(err, &condition) {
-				return nil, err
+		start := time.Now()
+		err := m.Metric(x, g)
+		target.Charge(infer.MetricValue, start)
+		if err != nil {
+			if final := target.Final(err); final != nil {
+				return nil, false, final
 			}
+			break
 		}
+		inverse, _, err := Regularise(g, d)
+		if err != nil {
+			break
+		}
+		blas64.Gemv(blas.NoTrans, 1, blas64.General{Rows: d, Cols: d, Stride: d, Data: inverse}, vector(grad), 0, vector(step))
 		gain := 0.0
 		for i, v := range step {
 			gain += v * grad[i]
 		}
 		if gain < 1e-10 {
-			return x, nil
+			return x, true, nil
+		}
+		if shell == nil && gain/2 <= typicalShell*float64(d) {
+			shell = slices.Clone(x)
 		}
 		moved := false
 		for eps := 1.0; eps > 1e-12; eps /= 2 {
@@ -61,17 +76,23 @@ func FindMode(ctx context.Context, target *infer.Meter, m Metric, x []float64) (
 				next[i] = x[i] + eps*step[i]
 			}
 			at, err := target.LogDensityGrad(next, nextGrad)
-			if err == nil && !math.IsNaN(at) && at >= lp+1e-4*eps*gain {
+			if err != nil {
+				return nil, false, err
+			}
+			if at >= lp+1e-4*eps*gain {
 				x, next, grad, nextGrad, lp, moved = next, x, nextGrad, grad, at, true
 				break
 			}
 		}
 		if !moved {
 			if gain < 1e-6 { // rounding of the log density hides what is left
-				return x, nil
+				return x, true, nil
 			}
 			break
 		}
 	}
-	return nil, errors.New("the search for a mode does not end: the log density may have none (give a point by another way)")
+	if shell != nil {
+		x = shell
+	}
+	return x, false, nil
 }

@@ -1,6 +1,7 @@
 package riemann_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -267,7 +268,7 @@ func TestStepPreservesVolume(t *testing.T) {
 func TestConstantMetric(t *testing.T) {
 	target := infertest.Banana{B: 0.4, Sigma: 1.5}
 	g := []float64{2, 0.5, 0.5, 1}
-	frozen, err := riemann.Freeze(riemann.Constant{D: 2, G: g}, []float64{1, 2})
+	frozen, _, err := riemann.Freeze(riemann.Constant{D: 2, G: g}, []float64{1, 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -503,8 +504,15 @@ func TestBadMetrics(t *testing.T) {
 		if err := h.Reset(z); !errors.Is(err, c.want) || err == nil && !math.IsInf(z.LogDensity, -1) {
 			t.Errorf("%s: Reset gives %v, log density %v", c.name, err, z.LogDensity)
 		}
-		if _, err := riemann.Freeze(m, z.Position); err == nil {
+		switch frozen, raised, err := riemann.Freeze(m, z.Position); {
+		case c.name != "indefinite" && err == nil:
 			t.Errorf("%s was frozen", c.name)
+		case c.name == "indefinite" && (err != nil || raised != 1):
+			t.Errorf("an indefinite metric: %d directions were raised, error %v", raised, err)
+		case c.name == "indefinite":
+			if _, err := hmc.NewEuclidean(target, frozen); err != nil {
+				t.Errorf("an indefinite metric cannot be used when frozen: %v", err)
+			}
 		}
 	}
 	for _, o := range []riemann.Options{{Mode: "fast"}, {Iterations: -1}, {Tolerance: -1}, {ReturnTolerance: 2}} {
@@ -535,4 +543,56 @@ func TestStepDoesNotAllocate(t *testing.T) {
 			t.Errorf("%v allocations per step", n)
 		}
 	})
+}
+
+// A metric that is singular is frozen all the same: in directions that it does not
+// know it has a width of one, or that of rounding, whatever the units.
+func TestRegularise(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		g      []float64
+		raised int
+		check  func(inverse []float64) bool
+	}{
+		{"regular", []float64{4, 1, 1, 2}, 0, func(v []float64) bool {
+			return math.Abs(v[0]-2./7) < 1e-12 && math.Abs(v[1]+1./7) < 1e-12 && math.Abs(v[3]-4./7) < 1e-12
+		}},
+		{"nothing known of the second", []float64{4, 0, 0, 0}, 1, func(v []float64) bool { return math.Abs(v[0]-0.25) < 1e-12 && v[3] == 1 }},
+		{"collinear", []float64{1, 1, 1, 1}, 1, func(v []float64) bool { return v[0] > 1e6 && v[0] < 1e10 }},
+		{"badly scaled", []float64{1e12, 0.5e-3, 0.5e-3, 1e-18}, 0, func(v []float64) bool { return math.Abs(v[0]*1e12-4./3) < 1e-9 && math.Abs(v[3]*1e-18-4./3) < 1e-9 }},
+		{"indefinite", []float64{1, 2, 2, 1}, 1, func(v []float64) bool { return v[0] > 0 && v[3] > 0 }},
+	} {
+		inverse, raised, err := riemann.Regularise(c.g, 2)
+		if err != nil || raised != c.raised || !c.check(inverse) {
+			t.Errorf("%s: %v, %d raised, error %v", c.name, inverse, raised, err)
+		}
+	}
+	if _, _, err := riemann.Regularise([]float64{1, math.Inf(1), math.Inf(1), 1}, 2); err == nil {
+		t.Error("a metric that is not finite passes")
+	}
+}
+
+// A mode that does not exist is not needed: a funnel grows without bound.
+func TestNoMode(t *testing.T) {
+	funnel := infertest.Funnel{D: 4}
+	m, err := curved(funnel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, found, err := riemann.FindMode(context.Background(), infer.NewMeter(slope{}), riemann.Constant{D: 1, G: []float64{1}}, []float64{0.5})
+	if err != nil || found || len(x) != 1 {
+		t.Errorf("on a slope: %v, %v, %v", x, found, err)
+	}
+	if x, _, err := riemann.FindMode(context.Background(), infer.NewMeter(funnel), m, []float64{1, 1, 1, 1}); err != nil || len(x) != 4 {
+		t.Errorf("on a funnel: %v, %v", x, err)
+	}
+}
+
+// slope grows without bound.
+type slope struct{}
+
+func (slope) Dim() int { return 1 }
+func (slope) LogDensityGrad(x, grad []float64) (float64, error) {
+	grad[0] = 1
+	return x[0], nil
 }

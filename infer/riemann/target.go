@@ -1,6 +1,7 @@
 package riemann
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/ppl-lang/ppl/infer"
@@ -39,6 +40,11 @@ type (
 // run begins. It may take the time to prepare the metric.
 type MetricError = interface{ MetricError(kind string) error }
 
+// Uninformed is the optional interface of an error of MetricError: there is a
+// metric, but it is singular everywhere, as it does not know these parameters. It
+// can be frozen, see [Freeze].
+type Uninformed = interface{ Uninformed() []string }
+
 // Kind names a metric that is made from what a target offers.
 type Kind string
 
@@ -55,6 +61,15 @@ func Kinds() []Kind { return []Kind{Fisher, SoftAbsKind, User} }
 // FromTarget makes a metric of what a target offers. alpha is that of SoftAbs,
 // 0 for its default. The error says what the target lacks.
 func FromTarget(kind Kind, target infer.LogDensity, alpha float64) (Metric, error) {
+	return fromTarget(kind, target, alpha, false)
+}
+
+// ToFreeze is FromTarget of a metric to be frozen, which may be singular.
+func ToFreeze(kind Kind, target infer.LogDensity, alpha float64) (Metric, error) {
+	return fromTarget(kind, target, alpha, true)
+}
+
+func fromTarget(kind Kind, target infer.LogDensity, alpha float64, singular bool) (Metric, error) {
 	inner := target
 	if m, ok := target.(*infer.Meter); ok {
 		inner = m.Target()
@@ -67,7 +82,7 @@ func FromTarget(kind Kind, target infer.LogDensity, alpha float64) (Metric, erro
 		return Constant{}, nil
 	}
 	if m, ok := inner.(MetricError); ok {
-		if err := m.MetricError(string(kind)); err != nil {
+		if err := m.MetricError(string(kind)); err != nil && !(singular && errors.As(err, new(Uninformed))) {
 			return nil, err
 		}
 	}

@@ -19,7 +19,7 @@ func ahmcRow() Row {
 		Options: func(fs *flag.FlagSet) Build {
 			s := &ahmc.Sampler{}
 			s.Metric = infer.Unit
-			fs.Func("metric", "the metric: unit_e, or diag_e or dense_e, which take half of warm-up (default unit_e)", func(v string) error {
+			fs.Func("metric", "the metric: unit_e, or diag_e, dense_e or low_rank, which take half of warm-up (default unit_e)", func(v string) error {
 				m := warmup.Options{Metric: infer.MetricKind(v)}
 				if err := m.Validate(); err != nil {
 					return err

@@ -21,7 +21,7 @@ func TestMoments(t *testing.T) {
 		name    string
 		options []string
 	}{
-		{"nuts", nil}, {"nuts", []string{"-metric", "dense_e"}}, {"nuts", []string{"-metric", "fisher"}}, {"nuts", []string{"-metric", "unit_e"}},
+		{"nuts", nil}, {"nuts", []string{"-metric", "dense_e"}}, {"nuts", []string{"-metric", "fisher"}}, {"nuts", []string{"-metric", "unit_e"}}, {"nuts", []string{"-metric", "low_rank"}},
 		{"nuts2011", nil}, {"hmc", nil}, {"ahmc", nil}, {"ahmc", []string{"-metric", "diag_e", "-freeze"}}, {"ahmc", []string{"-reward", "autocorrelation", "-batch-length", "20"}},
 		{"rmhmc", nil}, {"armhmc", nil}, {"nuts", []string{"-metric", "fisher", "-frozen"}},
 	} {

@@ -55,9 +55,15 @@ func (r Riemannian) metric(target *infer.Meter) (riemann.Metric, error) {
 		if len(r.Matrix) != d*d {
 			return nil, fmt.Errorf("the metric has %d numbers, but there are %d unconstrained parameters", len(r.Matrix), d)
 		}
+		if _, ok := riemann.LogDeterminant(r.Matrix, d); !ok {
+			return nil, errors.New("the metric is not positive definite")
+		}
 		return riemann.Constant{D: d, G: r.Matrix}, nil
 	}
 	kind, _ := r.Settle(target)
+	if r.frozen() {
+		return riemann.ToFreeze(kind, target, r.Alpha)
+	}
 	return riemann.FromTarget(kind, target, r.Alpha)
 }
 
@@ -109,6 +115,9 @@ func (r Riemannian) hamiltonian() func(*infer.Meter) (infer.Hamiltonian, error) 
 	if r.Kind == "" || r.frozen() {
 		return nil
 	}
+	if r.Kind == riemann.Fisher {
+		r.Options.Ridge = riemann.ModelRidge
+	}
 	return r.Options.Of(r.metric)
 }
 
@@ -142,16 +151,16 @@ func (g Geometric) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 }
 
 // at is riemann.Frozen.At.
-func (r Riemannian) at() func(context.Context, *infer.Meter, riemann.Metric, []float64) ([]float64, error) {
+func (r Riemannian) at() func(context.Context, *infer.Meter, riemann.Metric, []float64) ([]float64, bool, error) {
 	switch r.At {
 	case "mode":
 		return riemann.FindMode
 	case "point":
-		return func(_ context.Context, target *infer.Meter, _ riemann.Metric, _ []float64) ([]float64, error) {
+		return func(_ context.Context, target *infer.Meter, _ riemann.Metric, _ []float64) ([]float64, bool, error) {
 			if len(r.Point) != target.Dim() {
-				return nil, fmt.Errorf("the point at which the metric is to be frozen has %d numbers, but there are %d unconstrained parameters", len(r.Point), target.Dim())
+				return nil, false, fmt.Errorf("the point at which the metric is to be frozen has %d numbers, but there are %d unconstrained parameters", len(r.Point), target.Dim())
 			}
-			return r.Point, nil
+			return r.Point, true, nil
 		}
 	}
 	return nil

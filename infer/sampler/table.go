@@ -126,14 +126,14 @@ var (
 func adaptFlags(fs *flag.FlagSet, o *warmup.Options, r *Riemannian) {
 	averagingFlags(fs, o)
 	o.Metric = infer.Diagonal
-	fs.Func("metric", "the metric: unit_e, diag_e or dense_e; one that depends on the position, "+list(kindNames())+"; or a constant one from a `file`, {\"metric\": [[2, 0.1], [0.1, 1]]} (default diag_e)", func(s string) error {
+	fs.Func("metric", "the metric: unit_e, diag_e, dense_e, or low_rank, a diagonal plus a matrix of low rank; one that depends on the position, "+list(kindNames())+"; or a constant one from a `file`, {\"metric\": [[2, 0.1], [0.1, 1]]} (default diag_e)", func(s string) error {
 		m := warmup.Options{Metric: infer.MetricKind(s)}
 		if m.Validate() == nil {
 			r.Kind, o.Metric = "", m.MetricKind()
 			return nil
 		}
 		o.Metric = infer.Unit
-		return r.setKind(s, "unit_e, diag_e, dense_e, "+list(kindNames())+", or a file")
+		return r.setKind(s, "unit_e, diag_e, dense_e, low_rank, "+list(kindNames())+", or a file")
 	})
 	r.flags(fs)
 	fs.BoolVar(&o.FixedMetric, "fixed-metric", false, "keep the metric that the run starts with")

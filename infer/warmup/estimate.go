@@ -2,15 +2,17 @@ package warmup
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
 // estimator accumulates draws for an inverse metric.
 type estimator interface {
-	add(x []float64)
+	add(z *infer.Point)
 	// estimate returns the regularised estimate; ok is false if there are too
 	// few draws.
 	estimate() (m infer.Metric, ok bool, err error)
@@ -30,11 +32,16 @@ func setMoments(s []float64, n *float64, mean, sum []float64) error {
 	return nil
 }
 
-func newEstimator(kind infer.MetricKind, dim int) estimator {
-	if kind == infer.Dense {
-		return &covariance{mean: make([]float64, dim), delta: make([]float64, dim), sum: make([]float64, dim*dim)}
+func newEstimator(kind infer.MetricKind, dim int) (estimator, error) {
+	switch kind {
+	case infer.Dense:
+		return &covariance{mean: make([]float64, dim), delta: make([]float64, dim), sum: make([]float64, dim*dim)}, nil
+	case infer.Diagonal:
+		return &variance{mean: make([]float64, dim), sum: make([]float64, dim)}, nil
+	case infer.LowRank:
+		return &scored{dim: dim}, nil
 	}
-	return &variance{mean: make([]float64, dim), sum: make([]float64, dim)}
+	return nil, fmt.Errorf("warmup: a metric of the kind %q cannot be learnt", kind)
 }
 
 // Estimates are shrunk towards 1e-3 times the identity with the weight of five
@@ -52,7 +59,8 @@ type variance struct {
 	mean, sum []float64
 }
 
-func (v *variance) add(x []float64) {
+func (v *variance) add(z *infer.Point) {
+	x := z.Position
 	v.n++
 	for i, xi := range x {
 		d := xi - v.mean[i]
@@ -86,7 +94,8 @@ type covariance struct {
 	mean, delta, sum []float64
 }
 
-func (c *covariance) add(x []float64) {
+func (c *covariance) add(z *infer.Point) {
+	x := z.Position
 	c.n++
 	for i, xi := range x {
 		c.delta[i] = xi - c.mean[i]
@@ -128,4 +137,44 @@ func (c *covariance) estimate() (infer.Metric, bool, error) {
 		}
 	}
 	return m, true, nil
+}
+
+// scored keeps draws and scores for a metric of low rank, the later of them if there
+// are too many.
+type scored struct {
+	dim  int
+	rows []float64 // positions and scores, by turns
+}
+
+// mostScored bounds the numbers that a chain keeps.
+const mostScored = 1 << 22
+
+func (s *scored) add(z *infer.Point) {
+	s.rows = append(append(s.rows, z.Position...), z.Gradient...)
+	if len(s.rows) > mostScored && s.dim > 0 {
+		s.rows = append([]float64(nil), s.rows[len(s.rows)/(4*s.dim)*2*s.dim:]...)
+	}
+}
+
+func (s *scored) state() []float64 { return slices.Clone(s.rows) }
+
+func (s *scored) setState(rows []float64) error {
+	if s.dim > 0 && len(rows)%(2*s.dim) != 0 {
+		return errState
+	}
+	s.rows = slices.Clone(rows)
+	return nil
+}
+
+func (s *scored) estimate() (infer.Metric, bool, error) {
+	var sample whiten.Sample
+	for at := 0; s.dim > 0 && at < len(s.rows); at += 2 * s.dim {
+		sample.Draws = append(sample.Draws, s.rows[at:at+s.dim])
+		sample.Scores = append(sample.Scores, s.rows[at+s.dim:at+2*s.dim])
+	}
+	if len(sample.Draws) < 2 {
+		return infer.Metric{}, false, nil
+	}
+	m, err := whiten.Fit(infer.LowRank, sample, whiten.Options{})
+	return m, err == nil, err
 }

@@ -45,10 +45,10 @@ func (o Options) Validate() error {
 		return fmt.Errorf("delta, the target of the mean acceptance, must be less than 1, but is %v", a.Delta)
 	}
 	switch o.Metric {
-	case "", infer.Unit, infer.Diagonal, infer.Dense:
+	case "", infer.Unit, infer.Diagonal, infer.Dense, infer.LowRank:
 		return nil
 	}
-	return fmt.Errorf("unknown metric %q; it can be %s, %s or %s", o.Metric, infer.Unit, infer.Diagonal, infer.Dense)
+	return fmt.Errorf("unknown metric %q; it can be %s, %s, %s or %s", o.Metric, infer.Unit, infer.Diagonal, infer.Dense, infer.LowRank)
 }
 
 // Start returns the step size to start with.
@@ -68,8 +68,8 @@ func (o Options) MetricKind() infer.MetricKind {
 }
 
 // Stages returns warm-up of n transitions, as Stan has it: the first dual
-// averaging shrinks towards ten times the option StepSize, all later ones
-// towards ten times the step size that the search has found.
+// averaging shrinks towards ten times the step size that the chain began with (the
+// option StepSize, unless the run has another), all later ones towards ten times the step size that the search has found.
 func (o Options) Stages(n int) []infer.Stage {
 	var stages []infer.Stage
 	search := func() {
@@ -77,11 +77,11 @@ func (o Options) Stages(n int) []infer.Stage {
 			stages = append(stages, Search{})
 		}
 	}
-	shrink := o.Start()
+	first := true
 	window := func(length, skip int, learn infer.MetricKind) {
 		if length > 0 {
-			stages = append(stages, Window{Length: length, Skip: skip, Learn: learn, Averaging: o.Averaging, Shrink: shrink, FixedStepSize: o.FixedStepSize})
-			shrink = 0
+			stages = append(stages, Window{Length: length, Skip: skip, Learn: learn, Averaging: o.Averaging, First: first, FixedStepSize: o.FixedStepSize})
+			first = false
 		}
 	}
 	search()

@@ -77,7 +77,7 @@ func TestSchedule(t *testing.T) {
 
 // The stages make exactly the transitions that they are asked to make.
 func TestStagesAddUp(t *testing.T) {
-	for _, o := range []warmup.Options{{}, {Metric: infer.Unit}, {Metric: infer.Dense}, {FixedMetric: true}, {FixedStepSize: true}, {StartBuffer: -1, EndBuffer: -1}} {
+	for _, o := range []warmup.Options{{}, {Metric: infer.Unit}, {Metric: infer.Dense}, {Metric: infer.LowRank}, {FixedMetric: true}, {FixedStepSize: true}, {StartBuffer: -1, EndBuffer: -1}} {
 		for _, n := range []int{0, 1, 19, 20, 149, 150, 151, 160, 1000, 1234} {
 			total := 0
 			for _, s := range o.Stages(n) {

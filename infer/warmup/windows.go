@@ -16,13 +16,14 @@ type Window struct {
 	Length int
 	Skip   int // Length: no metric is learnt
 
-	// Learn is the kind of metric, Diagonal or Dense; Unit or empty: none.
+	// Learn is the kind of metric: Diagonal or Dense, from the draws as Stan learns
+	// them, or LowRank, from draws and scores (package whiten); Unit or empty: none.
 	// It needs a Hamiltonian that is an [infer.Euclidean].
 	Learn infer.MetricKind
 
 	Averaging     Averaging
-	Shrink        float64 // the dual averaging shrinks towards a multiple of this step size; 0: the one found
-	FixedStepSize bool    // leave the step size alone
+	First         bool // the dual averaging shrinks towards a multiple of the step size that the chain began with, not of the one found
+	FixedStepSize bool // leave the step size alone
 }
 
 // Run implements [infer.Stage].
@@ -34,11 +35,15 @@ func (w Window) Run(_ context.Context, s *infer.State) error {
 		if !ok {
 			return fmt.Errorf("warmup: a metric cannot be learnt for a Hamiltonian %T, which is not Euclidean", s.Hamiltonian)
 		}
-		geometry, est = e, newEstimator(w.Learn, s.Target.Dim())
+		var err error
+		if est, err = newEstimator(w.Learn, s.Target.Dim()); err != nil {
+			return err
+		}
+		geometry = e
 	}
 	avg := NewDualAveraging(w.Averaging, s.StepSize)
-	if w.Shrink > 0 {
-		avg.mu = math.Log(avg.c.Reach * w.Shrink)
+	if w.First {
+		avg.mu = math.Log(avg.c.Reach * s.FirstStep)
 	}
 	// In a space without dimensions every step is accepted, whatever its size.
 	fixed := w.FixedStepSize || s.Target.Dim() == 0
@@ -65,7 +70,7 @@ func (w Window) Run(_ context.Context, s *infer.State) error {
 			s.StepSize = avg.Update(info.AcceptStat)
 		}
 		if est != nil && i >= w.Skip {
-			est.add(s.Point.Position)
+			est.add(s.Point)
 		}
 	}
 	if !fixed {
@@ -96,7 +101,7 @@ func (w Window) resume(saved []float64, avg *DualAveraging, est estimator) (int,
 }
 
 func (w Window) learns() bool {
-	return (w.Learn == infer.Diagonal || w.Learn == infer.Dense) && w.Skip < w.Length
+	return w.Learn != "" && w.Learn != infer.Unit && w.Skip < w.Length
 }
 
 // Schedule returns the lengths of the windows in which Stan learns the metric,

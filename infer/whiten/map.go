@@ -1,0 +1,125 @@
+package whiten
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/ppl-lang/ppl/infer"
+)
+
+// Map is the affine map x = μ + Ly to the coordinates y in which a metric is the
+// identity: M⁻¹ = LLᵀ.
+type Map struct {
+	metric infer.Metric
+	scale  []float64         // Unit, Diagonal: L is diagonal
+	upper  blas64.Triangular // Dense: M⁻¹ = UᵀU, L = Uᵀ
+	low    *LowRank          // LowRank: L = S(I + Uᵀ(√Λ - I)U)
+	mean   []float64
+}
+
+// NewMap makes the map of a metric with its mean, which are copied. An error says
+// that the metric is not positive definite and finite.
+func NewMap(m infer.Metric) (*Map, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	m.Inverse, m.Mean = append([]float64(nil), m.Inverse...), append([]float64(nil), m.Mean...)
+	h := &Map{metric: m, mean: make([]float64, m.Dim)}
+	copy(h.mean, m.Mean)
+	switch m.Kind {
+	case infer.Unit, infer.Diagonal:
+		h.scale = make([]float64, m.Dim)
+		for i := range h.scale {
+			h.scale[i] = 1
+			if m.Kind == infer.Diagonal {
+				h.scale[i] = math.Sqrt(m.Inverse[i])
+			}
+		}
+	case infer.LowRank:
+		h.low = NewLowRank(m)
+	case infer.Dense:
+		if m.Dim == 0 {
+			break
+		}
+		var factor mat.Cholesky
+		if !factor.Factorize(mat.NewSymDense(m.Dim, append([]float64(nil), m.Inverse...))) {
+			return nil, errors.New("the inverse metric is not positive definite")
+		}
+		var u mat.TriDense
+		factor.UTo(&u)
+		h.upper = u.RawTriangular()
+	}
+	return h, nil
+}
+
+// Metric returns a copy of the metric.
+func (h *Map) Metric() infer.Metric {
+	m := h.metric
+	m.Inverse, m.Mean = append([]float64(nil), m.Inverse...), append([]float64(nil), m.Mean...)
+	return m
+}
+
+func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
+
+// Forward writes μ + Ly to x.
+func (h *Map) Forward(y, x []float64) {
+	switch {
+	case h.scale != nil:
+		mean, scale := h.mean[:len(x)], h.scale[:len(x)]
+		y = y[:len(x)]
+		for i := range x {
+			x[i] = mean[i] + scale[i]*y[i]
+		}
+		return
+	case h.low != nil:
+		copy(x, y)
+		h.low.inner(h.low.roots, x)
+		floats.Mul(x, h.low.scale)
+	default:
+		copy(x, y)
+		blas64.Trmv(blas.Trans, h.upper, vector(x))
+	}
+	floats.Add(x, h.mean)
+}
+
+// Pull writes Lᵀg to w.
+func (h *Map) Pull(g, w []float64) {
+	switch {
+	case h.scale != nil:
+		scale := h.scale[:len(w)]
+		g = g[:len(w)]
+		for i := range w {
+			w[i] = scale[i] * g[i]
+		}
+	case h.low != nil:
+		floats.MulTo(w, h.low.scale, g)
+		h.low.inner(h.low.roots, w)
+	default:
+		copy(w, g)
+		blas64.Trmv(blas.NoTrans, h.upper, vector(w))
+	}
+}
+
+// Whiten writes L⁻¹(x - μ) to y and Lᵀg to w: a position and its score in the
+// coordinates in which the metric is the identity.
+func (h *Map) Whiten(x, g, y, w []float64) {
+	if len(x) == 0 {
+		return
+	}
+	floats.SubTo(y, x, h.mean)
+	switch {
+	case h.scale != nil:
+		floats.Div(y, h.scale)
+	case h.low != nil:
+		floats.Div(y, h.low.scale)
+		h.low.inner(h.low.inverse, y)
+	default:
+		blas64.Trsv(blas.Trans, h.upper, vector(y))
+	}
+	h.Pull(g, w)
+}

@@ -1,0 +1,161 @@
+package whiten_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/infertest"
+	"github.com/ppl-lang/ppl/infer/whiten"
+)
+
+// sample draws n points of a target with their scores; spread multiplies the
+// distances from zero, so that they are no draws any more.
+func sample(t *testing.T, target infertest.Exact, n int, spread float64) (s whiten.Sample) {
+	t.Helper()
+	rng := infer.Stream(5, n, "whiten", 0)
+	for range n {
+		x, g := make([]float64, target.Dim()), make([]float64, target.Dim())
+		target.Sample(rng, x)
+		for i := range x {
+			x[i] *= spread
+		}
+		if _, err := target.LogDensityGrad(x, g); err != nil {
+			t.Fatal(err)
+		}
+		s.Draws, s.Scores = append(s.Draws, x), append(s.Scores, g)
+	}
+	return s
+}
+
+// The covariance of a normal target follows from points that span the space,
+// whatever their distribution, for every way that an estimate is computed.
+func TestNormalIsExact(t *testing.T) {
+	for _, c := range []struct{ d, n int }{{3, 4}, {10, 12}, {10, 40}, {60, 29}, {60, 62}} {
+		target := infertest.AR1(c.d, 0.8)
+		s := sample(t, target, c.n, 3)
+		for _, kind := range []infer.MetricKind{infer.Dense, infer.LowRank} {
+			m, err := whiten.Fit(kind, s, whiten.Options{Shrink: 1e-9, Cutoff: 1 + 1e-9, Rank: c.d})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := whiten.Divergence(m, s.Draws, s.Scores)
+			if held := sample(t, target, 50, 1); c.n > c.d {
+				got = max(got, whiten.Divergence(m, held.Draws, held.Scores))
+			}
+			limit := 1e-6
+			if c.n < c.d { // what the points do not span is shrunk
+				limit = 1e-3
+			}
+			if !(got < limit) {
+				t.Errorf("%d points in %d dimensions, %s: divergence %g", c.n, c.d, kind, got)
+			}
+		}
+	}
+}
+
+// A diagonal normal is exact with two points.
+func TestDiagonalIsExact(t *testing.T) {
+	target := infertest.NewNormal([]float64{5, -3}, [][]float64{{1e-3, 0}, {0, 200}})
+	s := sample(t, target, 3, 1)
+	m, err := whiten.Fit(infer.Diagonal, s, whiten.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(m.Inverse[0]/1e-6-1) > 1e-9 || math.Abs(m.Inverse[1]/4e4-1) > 1e-9 || math.Abs(m.Mean[0]-5) > 1e-9 || math.Abs(m.Mean[1]+3) > 1e-9 {
+		t.Errorf("%+v", m)
+	}
+}
+
+// Chains that are far apart do not widen the estimate, and the held-out divergence
+// prefers what is right.
+func TestGroupsAndDivergence(t *testing.T) {
+	target := infertest.AR1(6, 0.9)
+	s := sample(t, target, 80, 1)
+	held := sample(t, target, 81, 1)
+	diagonal, err := whiten.Fit(infer.Diagonal, s, whiten.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dense, err := whiten.Fit(infer.Dense, s, whiten.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := whiten.Divergence(diagonal, held.Draws, held.Scores), whiten.Divergence(dense, held.Draws, held.Scores)
+	if !(b < 0.01 && a > 0.1) {
+		t.Errorf("divergence of the diagonal %v, of the dense metric %v", a, b)
+	}
+	for i := range s.Draws[:40] {
+		s.Draws[i] = append([]float64(nil), s.Draws[i]...)
+		for j := range s.Draws[i] {
+			s.Draws[i][j] += 1000
+		}
+	}
+	s.Groups = []int{40, 40}
+	apart, err := whiten.Fit(infer.Diagonal, s, whiten.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range apart.Inverse {
+		if math.Abs(math.Log(v/diagonal.Inverse[i])) > 0.5 {
+			t.Errorf("coordinate %d: %v, but %v for chains that are together", i, v, diagonal.Inverse[i])
+		}
+	}
+}
+
+// Map goes there and back, and scores go with it.
+func TestMap(t *testing.T) {
+	target := infertest.AR1(5, 0.7)
+	s := sample(t, target, 30, 1)
+	for _, kind := range []infer.MetricKind{infer.Diagonal, infer.LowRank, infer.Dense} {
+		m, err := whiten.Fit(kind, s, whiten.Options{Cutoff: 1.1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		to, err := whiten.NewMap(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, w, x := make([]float64, 5), make([]float64, 5), make([]float64, 5)
+		to.Whiten(s.Draws[0], s.Scores[0], y, w)
+		to.Forward(y, x)
+		slope, along := 0.0, 0.0
+		for i := range x {
+			if math.Abs(x[i]-s.Draws[0][i]) > 1e-10 {
+				t.Errorf("%s: coordinate %d comes back as %v, not %v", kind, i, x[i], s.Draws[0][i])
+			}
+			along += w[i] * 0.01 * float64(i+1)
+			y[i] += 0.01 * float64(i+1)
+		}
+		to.Forward(y, x)
+		for i := range x {
+			slope += s.Scores[0][i] * (x[i] - s.Draws[0][i])
+		}
+		if math.Abs(slope-along) > 1e-9 {
+			t.Errorf("%s: the score along a direction is %v, but %v in the other coordinates", kind, slope, along)
+		}
+	}
+}
+
+func TestBadSamples(t *testing.T) {
+	for name, s := range map[string]whiten.Sample{
+		"one draw":   {Draws: [][]float64{{1}}, Scores: [][]float64{{1}}},
+		"NaN":        {Draws: [][]float64{{1}, {math.NaN()}}, Scores: [][]float64{{1}, {2}}},
+		"overflow":   {Draws: [][]float64{{1e200}, {-1e200}}, Scores: [][]float64{{1}, {2}}},
+		"infinities": {Draws: [][]float64{{1}, {2}}, Scores: [][]float64{{1}, {math.Inf(1)}}},
+	} {
+		for _, kind := range []infer.MetricKind{infer.Diagonal, infer.LowRank, infer.Dense} {
+			if m, err := whiten.Fit(kind, s, whiten.Options{}); err == nil {
+				t.Errorf("%s, %s: %v", name, kind, fmt.Sprint(m))
+			}
+		}
+	}
+	// What has not moved, or is flat, is no error.
+	s := whiten.Sample{Draws: [][]float64{{1, 2, 3}, {1, 4, 3}, {1, 5, 3}}, Scores: [][]float64{{1, 0, 0}, {2, 0, 0}, {4, 0, 0}}}
+	for _, kind := range []infer.MetricKind{infer.Diagonal, infer.LowRank, infer.Dense} {
+		if m, err := whiten.Fit(kind, s, whiten.Options{}); err != nil || m.Check() != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
