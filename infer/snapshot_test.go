@@ -113,7 +113,7 @@ func TestResume(t *testing.T) {
 				for _, r := range []*infer.ChainReport{&a, &b} {
 					r.Warmup.Elapsed, r.Sampling.Elapsed = 0, 0
 					r.Warmup.Charged, r.Sampling.Charged = 0, 0 // by the clock
-					if r.Geometry != nil { // its account begins anew
+					if r.Geometry != nil {                      // its account begins anew
 						r.Geometry = nil
 					}
 				}
