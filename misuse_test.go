@@ -241,7 +241,7 @@ func TestMisuse(t *testing.T) {
 		"dense without numbers": {func() error {
 			_, err := ppl.Adapted{Metric: infer.Metric{Kind: infer.Dense, Dim: 2}}.MarshalJSON()
 			return err
-		}, "4 numbers"},
+		}, "instead of 4"},
 		"negative unit": {func() error {
 			_, err := ppl.Adapted{Metric: infer.Metric{Kind: infer.Unit, Dim: -1}}.MarshalJSON()
 			return err
@@ -249,7 +249,7 @@ func TestMisuse(t *testing.T) {
 		"diagonal and dim": {func() error {
 			_, err := ppl.Adapted{Metric: infer.Metric{Kind: infer.Diagonal, Dim: 2, Inverse: []float64{1}}}.MarshalJSON()
 			return err
-		}, "2 numbers"},
+		}, "instead of 2"},
 		"no JSON":                {func() error { return new(ppl.Adapted).UnmarshalJSON(nil) }, "JSON"},
 		"ragged":                 {func() error { return new(ppl.Adapted).UnmarshalJSON([]byte(`{"inv_metric": [[1], [1, 2]]}`)) }, "2 rows"},
 		"no file of metric":      {func() error { _, err := ppl.ReadAdapted(""); return err }, "no such"},
