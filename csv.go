@@ -65,7 +65,7 @@ func writeRows(w *draws.File, store *draws.Store, chain int) error {
 // output is the CSV files of a run, while they are written.
 type output struct {
 	files []*chainFile
-	thin  int
+	read  bool // of a run that was read, whose settings are what they are
 }
 
 // chainFile is the file of one chain.
@@ -85,7 +85,7 @@ func (e *outputError) Unwrap() error { return e.error }
 // createOutput creates the files, under names of their own until they are
 // complete. Nothing is left behind after an error.
 func (f *Fit) createOutput(base string) (*output, error) {
-	out := &output{thin: max(f.config.Thin, 1)}
+	out := &output{read: f.head != nil}
 	for i := range f.config.Chains {
 		id := f.config.FirstID + i
 		path := fmt.Sprintf("%s_%d.csv", base, id)
@@ -102,6 +102,54 @@ func (f *Fit) createOutput(base string) (*output, error) {
 	}
 	return out, nil
 }
+
+// drawOutput is where the draws of a run are written while they are made.
+type drawOutput interface {
+	// draw writes a draw; calls of a chain are in order and do not overlap others.
+	draw(session *infer.Session, d infer.Draw) error
+
+	// flush hands to the system what can be.
+	flush() error
+
+	// replayed says that a run that is resumed has come to where it was.
+	replayed() error
+
+	// finish completes the files of chains that have draws and returns their names.
+	finish(report infer.Report) ([]string, error)
+
+	// keep ends the files as they are, after an error of writing.
+	keep() ([]string, error)
+
+	// close removes what is not finished or kept.
+	close()
+
+	// chainBase begins the names of further files of a chain, counted from 0.
+	chainBase(chain int) string
+}
+
+// open starts the output of a run.
+func (f *Fit) open(o *Options) (drawOutput, error) {
+	switch o.Format {
+	case Zarr:
+		return f.createZarr(o.Output+".zarr", o.Resume)
+	case "", CSV:
+		return f.createOutput(o.Output)
+	}
+	return nil, fmt.Errorf("ppl: there is no format %q; there are csv and zarr", o.Format)
+}
+
+func (o *output) replayed() error { return nil }
+
+func (o *output) flush() error {
+	for _, file := range o.files {
+		if err := file.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *output) chainBase(chain int) string { return strings.TrimSuffix(o.files[chain].path, ".csv") }
 
 // draw writes one draw.
 func (o *output) draw(session *infer.Session, d infer.Draw) error {
@@ -141,8 +189,10 @@ func (o *output) finish(report infer.Report) ([]string, error) {
 		if !file.adapted && complete {
 			errs = append(errs, file.adaptation(r))
 		}
-		if err := file.restate(report.Chains[i], o.thin); err != nil {
-			errs = append(errs, err)
+		if !o.read {
+			if err := file.restate(report.Chains[i]); err != nil {
+				errs = append(errs, err)
+			}
 		}
 		if err := file.Finish(draws.Elapsed{Warmup: r.Warmup.Elapsed, Sampling: r.Sampling.Elapsed}); err != nil {
 			errs = append(errs, err)
@@ -158,8 +208,8 @@ func (o *output) finish(report infer.Report) ([]string, error) {
 
 // restate makes the head of a file say how many transitions it is of: fewer than
 // were planned, if the run was ended early. Readers conclude from it how many
-// lines there are, thinning taken into account.
-func (c *chainFile) restate(r infer.ChainReport, thin int) error {
+// lines there are.
+func (c *chainFile) restate(r infer.ChainReport) error {
 	if r.Sampling.Transitions == 0 && r.Warmup.Transitions == 0 {
 		return nil // nothing is known of the chain but its draws
 	}
@@ -216,6 +266,19 @@ func adapts(s infer.Sampler) bool {
 // files look for these names. Each file describes its own chain, so there is
 // one per file.
 func (f *Fit) settings(id int, path string) []draws.Setting {
+	if f.head != nil { // of a run that was read
+		var again []draws.Setting
+		for _, s := range f.head {
+			if s.Name == "id" {
+				s.Value, s.Default = strconv.Itoa(id), id == 1
+			}
+			if s.Name == "output" {
+				s = s.With("file", path).With("sig_figs", strconv.Itoa(f.digits()))
+			}
+			again = append(again, s)
+		}
+		return again
+	}
 	cfg := f.config
 	init := "user"
 	if u, ok := cfg.Init.(infer.Uniform); ok {
@@ -232,6 +295,14 @@ func (f *Fit) settings(id int, path string) []draws.Setting {
 		}},
 		ID: id, Init: init, Seed: cfg.Seed, SigFigs: f.sigFigs, Threads: cfg.Parallel, Refresh: cfg.Refresh, Started: f.started,
 	}, path)
+}
+
+// digits is the number of significant digits in files.
+func (f *Fit) digits() int {
+	if f.sigFigs <= 0 {
+		return draws.DefaultSigFigs
+	}
+	return f.sigFigs
 }
 
 // CSVOptions describe a file of [Posterior.CreateCSV].

@@ -1,6 +1,7 @@
 package ppl
 
 import (
+	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/predict"
 )
 
@@ -29,4 +30,10 @@ func (m *Model) DeriveWith(kind predict.Kind, o predict.Options) (*Derived, erro
 	}
 	derived := &Model{name: m.name, program: d.Program, texts: []sourceText{{m.name, d.Text}}}
 	return &Derived{derived, d.Outputs, d.Left}, nil
+}
+
+// DeriveReplicated derives the model that draws the data anew, for data that may lack
+// what is drawn.
+func (m *Model) DeriveReplicated(values *data.Set) (*Derived, error) {
+	return m.DeriveWith(predict.Replicated, predict.Options{Unknown: m.NotGiven(values)})
 }

@@ -16,6 +16,9 @@
 //	variables.go draws of a quantity or of a whole variable
 //	findings.go what is wrong with a run beyond its draws; rejections.go: what was rejected
 //	csv.go     draws as CmdStan's CSV files
+//	layout.go  columns as arrays
+//	zarr.go    draws as a Zarr store; zarrdraws.go: a group of draws; zarrgroups.go: what follows from them
+//	readzarr.go ReadZarr: a store read back
 //	folder.go  Record: what a folder keeps of a run beside its draws
 //	readfit.go ReadFit, ReadCSV: a run read back
 //	derive.go  Model.Derive: log likelihood of observations and replicated data, from the model's text

@@ -35,10 +35,11 @@ type Fit struct {
 	// had damaged files.
 	Salvaged []DamagedChain
 
-	posterior *Posterior   // nil of draws that were read, until it is asked for
-	dir       string       // of a fit that was read
-	record    *Record      // likewise
-	config    infer.Config // with its defaults filled in
+	posterior *Posterior      // nil of draws that were read, until it is asked for
+	dir       string          // of a fit that was read
+	record    *Record         // likewise
+	head      []draws.Setting // of a fit that was read: what its files say of how it was made
+	config    infer.Config    // with its defaults filled in
 	sigFigs   int
 	started   time.Time
 

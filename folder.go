@@ -17,6 +17,7 @@ import (
 
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/zarr"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
@@ -44,6 +45,9 @@ type Record struct {
 
 	// Name begins the names of the files of draws: Name_1.csv, …
 	Name string `json:"name,omitempty"`
+
+	// Format is that of the draws: Zarr, or "" for CSV.
+	Format Format `json:"format,omitempty"`
 
 	// Texts are the model, first, and what it includes. DataFile is the data as
 	// JSON; "" if there are none or they are too large, so that Data must be read.
@@ -281,6 +285,15 @@ func (r *Record) Remove(dir string) error {
 		digits := strings.TrimLeft(rest, "0123456789")
 		if ok && len(digits) < len(rest) && strings.HasPrefix(digits, ".") && !e.IsDir() {
 			remove(filepath.Join(dir, e.Name()))
+		}
+	}
+	for _, suffix := range []string{"", ".new", ".old"} {
+		store := filepath.Join(dir, r.base()+".zarr"+suffix)
+		if r.Format != Zarr || !zarr.Is(store) {
+			continue
+		}
+		if err := os.RemoveAll(store); err != nil {
+			errs = append(errs, fmt.Errorf("cannot remove the earlier run: %w", err))
 		}
 	}
 	tables, _ := filepath.Glob(filepath.Join(dir, tableFolder, "*.csv"))

@@ -39,8 +39,9 @@ type LogLik struct {
 
 	fit     *Fit
 	derived *Posterior
-	columns []int // of the fit or of what is generated, by element
-	group   []int // observation of each element
+	outputs []string // of derived, by Variables
+	columns []int    // of the fit or of what is generated, by element
+	group   []int    // observation of each element
 }
 
 // LogLik finds the log likelihoods of the observations that the model was fitted to. An
@@ -107,6 +108,7 @@ func (l *LogLik) derive() error {
 	for _, out := range derived.Outputs {
 		variables[out.Name] = out.Variable
 		l.Variables = append(l.Variables, out.Variable)
+		l.outputs = append(l.outputs, out.Name)
 	}
 	for i, n := range l.derived.GeneratedNames() {
 		if terms[i] > 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/hmc"
 	"github.com/ppl-lang/ppl/infer/nuts"
+	"github.com/ppl-lang/ppl/infer/zarr"
 )
 
 // ReadFit reads back the run in an output folder: its draws, what is known of
@@ -33,12 +34,7 @@ func ReadFit(dir string) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := record.base()
-	paths := chainFiles(dir, name)
-	if len(paths) == 0 {
-		return nil, fmt.Errorf("the run in %s has no draws: there is no file %s_1.csv", dir, name)
-	}
-	f, err := ReadCSV(paths...)
+	f, err := readDraws(dir, record)
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +71,23 @@ func ReadFit(dir string) (*Fit, error) {
 	return f, nil
 }
 
+// readDraws reads the draws in an output folder.
+func readDraws(dir string, record *Record) (*Fit, error) {
+	name := record.base()
+	if record.Format == Zarr {
+		path := filepath.Join(dir, name+".zarr")
+		if !zarr.Is(path) {
+			return nil, fmt.Errorf("the run in %s has no draws: there is no store %s.zarr", dir, name)
+		}
+		return ReadZarr(path)
+	}
+	paths := chainFiles(dir, name)
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("the run in %s has no draws: there is no file %s_1.csv", dir, name)
+	}
+	return ReadCSV(paths...)
+}
+
 // chainFiles lists name_1.csv, name_2.csv, … in a folder, by their numbers;
 // others that begin alike, such as tables, are left out.
 func chainFiles(dir, name string) []string {
@@ -105,7 +118,6 @@ func ReadCSV(paths ...string) (*Fit, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("cannot read draws: no files")
 	}
-	f := &Fit{Files: paths}
 	var all []*draws.Contents
 	for _, path := range paths {
 		c, err := draws.ReadFile(path)
@@ -117,12 +129,23 @@ func ReadCSV(paths ...string) (*Fit, error) {
 		}
 		all = append(all, c)
 	}
+	return fitOf(paths, all)
+}
+
+// fitOf makes a fit of what was read, chain by chain.
+func fitOf(paths []string, all []*draws.Contents) (*Fit, error) {
+	f := &Fit{Files: slices.Compact(paths)}
 	var err error
 	if f.Draws, err = draws.NewStoreFrom(paths, all); err != nil {
 		return nil, err
 	}
 	f.config = configOf(all[0].Config)
-	f.config.Chains = len(paths)
+	f.head = all[0].Config
+	f.sigFigs, _ = intSetting(f.head, "sig_figs")
+	if s, ok := draws.Lookup(f.head, "start_datetime"); ok {
+		f.started, _ = time.Parse(time.DateTime+" MST", s.Value)
+	}
+	f.config.Chains = len(all)
 	for i, c := range all {
 		r := infer.ChainReport{Chain: i, ID: i + 1, Started: true, StepSize: c.Adaptation.StepSize, Metric: c.Adaptation.Metric}
 		if id, ok := intSetting(c.Config, "id"); ok {
@@ -163,7 +186,7 @@ func configOf(settings []draws.Setting) infer.Config {
 	if s, ok := draws.Lookup(settings, "seed"); ok {
 		c.Seed, _ = strconv.ParseUint(s.Value, 10, 64)
 	}
-	if s, ok := draws.Lookup(settings, "save_warmup"); ok {
+	if s, ok := find(settings, "save_warmup"); ok {
 		c.SaveWarmup = s.Value == "1" || s.Value == "true"
 	}
 	switch s, _ := draws.Lookup(settings, "engine"); s.Value {

@@ -20,7 +20,7 @@ import (
 type recorder struct {
 	posterior *Posterior
 	fit       *Fit
-	out       *output // nil: none
+	out       drawOutput // nil: none
 
 	journals []*draws.Journal // by chain; nil: none
 	bases    []string         // of the journals
@@ -104,6 +104,9 @@ func (r *recorder) replay(session *infer.Session) error {
 		if err := j.Replay(chain, func(d infer.Draw) error { return r.take(session, d) }); err != nil {
 			return &outputError{err}
 		}
+	}
+	if err := r.out.replayed(); err != nil {
+		return &outputError{err}
 	}
 	return nil
 }
@@ -190,14 +193,14 @@ func (r *recorder) flushUntil(done <-chan struct{}) {
 		case <-tick.C:
 		}
 		r.mu.Lock()
-		for i, file := range r.out.files {
-			err := file.Flush()
-			if r.journals != nil && err == nil {
-				err = r.journals[i].Flush()
+		err := r.out.flush()
+		for _, j := range r.journals {
+			if err == nil {
+				err = j.Flush()
 			}
-			if err != nil && r.err == nil {
-				r.err = &outputError{err}
-			}
+		}
+		if err != nil && r.err == nil {
+			r.err = &outputError{err}
 		}
 		r.mu.Unlock()
 	}
@@ -218,8 +221,9 @@ func (r *recorder) finish(err error) error {
 	}
 	for i, c := range r.fit.Report.Chains {
 		for _, table := range c.Tables {
-			folder := filepath.Join(filepath.Dir(r.out.files[i].path), tableFolder)
-			path := filepath.Join(folder, fmt.Sprintf("%s_%s.csv", baseName(r.out.files[i].path), table.Name))
+			base := r.out.chainBase(i)
+			folder := filepath.Join(filepath.Dir(base), tableFolder)
+			path := filepath.Join(folder, fmt.Sprintf("%s_%s.csv", filepath.Base(base), table.Name))
 			e := os.MkdirAll(folder, 0o777)
 			if e == nil {
 				e = draws.WriteTable(path, table)

@@ -42,6 +42,11 @@ type Options struct {
 	Output  string
 	SigFigs int // significant digits in the files; 0: 8, 17 is exact
 
+	// Format is that of Output: CSV, which "" stands for, or Zarr, which is one
+	// store for all chains, out/fit.zarr, that can be read at any moment while it
+	// is written: of draws in chunks that are not complete, it has fill values.
+	Format Format
+
 	// Resumable keeps, beside the files of Output, what a run can be resumed
 	// from after it was interrupted or killed: out/fit_1.journal, the draws so
 	// far, and out/fit_1.state, the state of the chain. They are renewed about
@@ -130,7 +135,7 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 		return nil, err
 	}
 	if o.Output != "" {
-		if r.out, err = r.fit.createOutput(o.Output); err != nil {
+		if r.out, err = r.fit.open(&o); err != nil {
 			return nil, err
 		}
 		defer r.out.close()

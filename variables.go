@@ -3,8 +3,6 @@ package ppl
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/ppl-lang/ppl/lang/diag"
 )
@@ -72,41 +70,25 @@ func (v *Variable) Draw(chain, draw int) []float64 {
 // complex numbers the last extent is 2: real and imaginary part. The members of a
 // tuple are variables of their own, t.1. The error names the nearest variable.
 func (f *Fit) Variable(name string) (*Variable, error) {
-	type element struct {
-		column int
-		at     []int
+	all, err := layouts(f.Draws.Names())
+	if err != nil {
+		return nil, err
 	}
-	var elements []element
-	v := &Variable{Name: name}
-	for column, n := range f.Draws.Names() {
-		base, at := elementOf(n)
-		if base != name {
-			continue
-		}
-		elements = append(elements, element{column, at})
-		for d, i := range at {
-			if d == len(v.Shape) {
-				v.Shape = append(v.Shape, 0)
-			}
-			v.Shape[d] = max(v.Shape[d], i+1)
-		}
-	}
-	if elements == nil {
+	at := slices.IndexFunc(all, func(l layout) bool { return l.name == name })
+	if at < 0 {
 		return nil, f.unknown(name)
 	}
-	n := v.Size()
-	if n != len(elements) {
-		return nil, fmt.Errorf("ppl: the draws of %s have %d elements, but its indices are those of %d", name, len(elements), n)
+	l := all[at]
+	v := &Variable{Name: name, Shape: l.shape}
+	if len(l.shape) == 0 {
+		v.Shape = nil
 	}
+	n := v.Size()
 	var column []float64
 	for chain := range f.Draws.Chains() {
 		out := make([]float64, n*f.Draws.Len(chain))
-		for _, e := range elements {
-			k := 0
-			for d, i := range e.at {
-				k = k*v.Shape[d] + i
-			}
-			column = f.Draws.Column(column[:0], chain, e.column)
+		for k, c := range l.columns {
+			column = f.Draws.Column(column[:0], chain, c)
 			for i, x := range column {
 				out[i*n+k] = x
 			}
@@ -114,26 +96,4 @@ func (f *Fit) Variable(name string) (*Variable, error) {
 		v.Chains = append(v.Chains, out)
 	}
 	return v, f.Draws.Err()
-}
-
-// elementOf parts the name of a column, such as theta.2.1, t:1.2 or z.real, into
-// that of the variable, t.1, and the indices from 0.
-func elementOf(column string) (name string, at []int) {
-	var names []string
-	for member := range strings.SplitSeq(column, ":") {
-		parts := strings.Split(member, ".")
-		names = append(names, parts[0])
-		for _, p := range parts[1:] {
-			switch p {
-			case "real":
-				at = append(at, 0)
-			case "imag":
-				at = append(at, 1)
-			default:
-				i, _ := strconv.Atoi(p)
-				at = append(at, i-1)
-			}
-		}
-	}
-	return strings.Join(names, "."), at
 }

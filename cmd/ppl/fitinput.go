@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer/zarr"
 )
 
 // fitInput is the options of the commands that look at runs again: an output
@@ -43,8 +44,11 @@ func runsOf(args []string) ([][]string, error) {
 	return out, nil
 }
 
-// openFit reads a run: a folder, or CSV files.
+// openFit reads a run: a folder, which may be a Zarr store, or CSV files.
 func openFit(paths []string) (*ppl.Fit, error) {
+	if len(paths) == 1 && zarr.Is(paths[0]) {
+		return ppl.ReadZarr(paths[0])
+	}
 	if len(paths) == 1 && isFolder(paths[0]) {
 		return ppl.ReadFit(paths[0])
 	}

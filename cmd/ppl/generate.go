@@ -16,7 +16,6 @@ import (
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer/diagnose"
-	"github.com/ppl-lang/ppl/predict"
 )
 
 // quantityOptions are what the commands that compute quantities at draws share.
@@ -289,10 +288,4 @@ func leftNotes(d *ppl.Derived, what string) []string {
 		}
 	}
 	return notes
-}
-
-// replicated derives the model that draws the data anew, for data that may lack
-// what is drawn.
-func replicated(model *ppl.Model, values *data.Set) (*ppl.Derived, error) {
-	return model.DeriveWith(predict.Replicated, predict.Options{Unknown: model.NotGiven(values)})
 }

@@ -5,6 +5,7 @@
 //	ppl diagnose DIR                   what is wrong with a run
 //	ppl generate MODEL --fit DIR       generated quantities at the draws of a run
 //	ppl predict DIR                    replicated data at the draws of a run
+//	ppl convert DIR --to FORMAT        the draws of a run in another format
 //	ppl prior MODEL --data FILE        parameters and data from the prior
 //	ppl simulate MODEL --out DIR       data sets from given parameters or the prior
 //	ppl optimize MODEL --data FILE     the mode of the posterior
@@ -33,6 +34,7 @@
 //	run_start.go what a run starts from; run_record.go: what is kept of how it is made
 //	approximate.go what optimize, laplace, pathfinder and variational share
 //	criticised.go what commands share that judge a model by its draws
+//	parquet.go   what convert hands to the program for Parquet
 //	input.go     reading model and data
 //	samplers.go  the options of samplers, from the table of package sampler
 //	progress.go  progress as plain lines; bars.go: as bars on a terminal
@@ -84,7 +86,7 @@ from their posterior, without a C++ compiler.
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(meant(err, flagHelp(cmd, err))) })
 	root.SuggestionsMinimumDistance = -1 // commandHelp knows better
-	root.AddCommand(runCommand(), summaryCommand(), diagnoseCommand(), generateCommand(), predictCommand(), priorCommand(), simulateCommand(),
+	root.AddCommand(runCommand(), summaryCommand(), diagnoseCommand(), generateCommand(), predictCommand(), convertCommand(), priorCommand(), simulateCommand(),
 		optimizeCommand(), laplaceCommand(), pathfinderCommand(), variationalCommand(),
 		looCommand(), cvCommand(), compareCommand(), ppcCommand(), sensitivityCommand(), sbcCommand(),
 		logDensityCommand(), metricCommand(), benchCommand(), explainCommand(),

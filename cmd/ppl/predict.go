@@ -62,7 +62,7 @@ those observed.
 		if err != nil {
 			return err
 		}
-		d, err := replicated(m, values)
+		d, err := m.DeriveReplicated(values)
 		if err != nil {
 			return err
 		}

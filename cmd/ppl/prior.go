@@ -103,7 +103,7 @@ statement with ~; otherwise the prior is sampled by NUTS, and it is told why.`,
 		}
 		notes := []string{how}
 		all := &ppl.Generated{Draws: prior.Draws}
-		d, err := replicated(m, values)
+		d, err := m.DeriveReplicated(values)
 		if err != nil {
 			notes = append(notes, "No data are drawn: "+err.Error()+".")
 		} else {
@@ -158,7 +158,7 @@ refused.`,
 		if err != nil {
 			return err
 		}
-		d, err := replicated(m, values)
+		d, err := m.DeriveReplicated(values)
 		if err != nil {
 			return err
 		}

@@ -29,6 +29,8 @@ type runOptions struct {
 	chains, warmup, draws, thin int
 	init                        string
 	out                         string
+	format                      string
+	groups                      []string
 	sigFigs                     int
 	saveWarmup                  bool
 	parallel                    int
@@ -69,6 +71,10 @@ costs the time since then, not the run. The folder also holds, in
 run.json, the options and what warm-up has found, for --metric-file and --init
 of later runs; and, of samplers that are tuned, what was learnt, as tables.
 
+With --format zarr, --out has one Zarr store instead of the CSV files, NAME.zarr, for
+ArviZ, with the groups posterior, sample_stats, observed_data, constant_data, those of
+warm-up with --save-warmup and, once the run is complete, those of --groups.
+
 With --json, the summary is one JSON object. Its names are those of the CSV
 files, such as theta.1; "seconds" is wall-clock time, that of the run divided
 between warm-up and sampling as the chains' own times are; numbers that are not
@@ -98,6 +104,8 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 	f.BoolVar(&o.salvage, "salvage", false, "let --resume go on with what is whole of a run whose files are damaged")
 	f.BoolVar(&o.overwrite, "overwrite", false, "let --out replace a run that is there")
 	f.StringVarP(&o.out, "out", "o", "", "`folder` for the draws: one CSV file per chain in CmdStan's format")
+	f.StringVar(&o.format, "format", string(ppl.CSV), "`format` of the draws: csv, or zarr, one store for all chains that ArviZ reads and that\ncan be read while it is written")
+	groupsFlag(f, &o.groups)
 	f.IntVar(&o.sigFigs, "sig-figs", 8, "significant digits in the CSV files")
 	f.BoolVar(&o.saveWarmup, "save-warmup", false, "keep the draws of warm-up in the CSV files")
 	f.IntVar(&o.parallel, "parallel", 0, "chains that run at a time (default: one per processor)")
@@ -124,6 +132,9 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 			if err := flags.Set("seed", strconv.FormatUint(o.seed, 10)); err != nil { // for the record
 				return err
 			}
+		}
+		if err := o.checkFormat(flags.Changed("groups")); err != nil {
+			return err
 		}
 		if o.targetESS > 0 && !flags.Changed("draws") {
 			o.draws = 100000
@@ -227,6 +238,7 @@ func (o *running) run(stdout, stderr io.Writer) error {
 		SaveWarmup: o.saveWarmup,
 		Parallel:   o.parallel,
 		SigFigs:    o.sigFigs,
+		Format:     ppl.Format(o.format),
 		TargetESS:  o.targetESS,
 		Resumable:  o.out != "",
 		Resume:     o.saved != nil,
@@ -312,6 +324,9 @@ func (o *running) run(stdout, stderr io.Writer) error {
 		o.made.Remove(o.out)
 	default:
 		full := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
+		if err == nil {
+			err = o.addGroups(signaled, fit, shown.message)
+		}
 		o.made.Finish(fit, err)
 		if e := writeRecord(o.made, o.out); e != nil && !full {
 			err = errors.Join(err, e)

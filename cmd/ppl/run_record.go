@@ -26,6 +26,9 @@ func newRecord(model string, in *input, flags *pflag.FlagSet) *ppl.Record {
 		Program: "ppl " + ppl.Version(), Model: absolute(model), ModelSHA256: ppl.Digest(in.source.Text), Name: modelName(model),
 		Options: map[string][]string{}, Seed: in.seed, StanCompat: in.stanCompat, Counts: in.counts,
 	}
+	if f := flags.Lookup("format"); f != nil && f.Value.String() != string(ppl.CSV) {
+		m.Format = ppl.Format(f.Value.String())
+	}
 	if in.data != "" {
 		m.Data, m.DataSHA256 = absolute(in.data), ppl.Digest(in.text)
 	}

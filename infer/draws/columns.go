@@ -40,8 +40,8 @@ func (c Columns) check() error {
 	return nil
 }
 
-// appendStatistics appends the statistics of d, as far as they can be computed.
-func (c Columns) appendStatistics(dst []float64, d *infer.Draw) ([]float64, error) {
+// AppendStatistics appends the statistics of d, as far as they can be computed.
+func (c Columns) AppendStatistics(dst []float64, d *infer.Draw) ([]float64, error) {
 	for _, s := range c.Statistics {
 		if s.Value == nil {
 			return dst, fmt.Errorf("draws: the statistic %s can be read, but not computed", s.Name)
@@ -51,9 +51,9 @@ func (c Columns) appendStatistics(dst []float64, d *infer.Draw) ([]float64, erro
 	return dst, nil
 }
 
-// values gives what d holds for Names: its Values or, of a target without a
+// Values gives what d holds for Names: its Values or, of a target without a
 // Generator, its Position.
-func (c Columns) values(d *infer.Draw) ([]float64, error) {
+func (c Columns) Values(d *infer.Draw) ([]float64, error) {
 	values := d.Values
 	if values == nil && len(d.Position) == len(c.Names) {
 		values = d.Position

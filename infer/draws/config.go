@@ -5,12 +5,12 @@ import "strings"
 // Setting is one node of the configuration that a CSV file states in its
 // comments. CmdStan's clients look for lines "name = value".
 type Setting struct {
-	Name    string
-	Value   string
-	Default bool // " (Default)" is added
-	Group   bool // a heading: the name alone, no value
+	Name    string `json:"name"`
+	Value   string `json:"value,omitempty"`
+	Default bool   `json:"default,omitempty"` // " (Default)" is added
+	Group   bool   `json:"group,omitempty"`   // a heading: the name alone, no value
 
-	Children []Setting // indented by two spaces more
+	Children []Setting `json:"children,omitempty"` // indented by two spaces more
 }
 
 // With returns s with the value of the setting of a name replaced, wherever it

@@ -89,12 +89,12 @@ func (w *Writer) write() error {
 // Draw writes one draw of warm-up (before Adaptation) or sampling. Values that
 // it does not have are an error, but NaN for a draw of warm-up.
 func (w *Writer) Draw(d infer.Draw) error {
-	values, err := w.columns.values(&d)
+	values, err := w.columns.Values(&d)
 	if err != nil && !d.Warmup {
 		return fmt.Errorf("%s: %w", w.name, err)
 	}
 	var problem error
-	if w.row, problem = w.columns.appendStatistics(w.row[:0], &d); problem != nil {
+	if w.row, problem = w.columns.AppendStatistics(w.row[:0], &d); problem != nil {
 		return fmt.Errorf("%s: %w", w.name, problem)
 	}
 	for _, v := range w.row {

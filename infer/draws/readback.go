@@ -221,7 +221,7 @@ func (b *readBack) draw(s *Store, chain, i int) (statistics, values []float64) {
 		err = b.records(chain, b.first(s, chain)+i, 1, 0, journalFixed+8*len(values), func(_ int, bytes []byte) {
 			d := decodeHead(bytes)
 			d.Chain = chain
-			statistics, _ = s.columns.appendStatistics(nil, &d)
+			statistics, _ = s.columns.AppendStatistics(nil, &d)
 			decodeValues(values, bytes[journalFixed:])
 		})
 	}

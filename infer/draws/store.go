@@ -73,7 +73,7 @@ func (s *Store) Add(d infer.Draw) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.added = d
-	values, err := s.columns.values(&s.added)
+	values, err := s.columns.Values(&s.added)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (s *Store) Add(d infer.Draw) error {
 		s.counts[d.Chain]++
 		return nil
 	}
-	x, err := s.columns.appendStatistics(s.chains[d.Chain], &s.added)
+	x, err := s.columns.AppendStatistics(s.chains[d.Chain], &s.added)
 	if err != nil {
 		return err
 	}

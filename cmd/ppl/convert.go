@@ -1,0 +1,269 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer/zarr"
+)
+
+// groupsFlag declares --groups.
+func groupsFlag(f *pflag.FlagSet, groups *[]string) {
+	text := "`groups` to add to a Zarr store, separated by commas, or none, or all:"
+	var standard []string
+	for _, g := range ppl.ZarrGroups() {
+		text += fmt.Sprintf("\n%s: %s", g.Name, g.Doc)
+		if g.Default {
+			standard = append(standard, g.Name)
+		}
+	}
+	f.StringSliceVar(groups, "groups", standard, text+"\n")
+}
+
+// chosenGroups are the groups of a Zarr store that --groups names.
+func chosenGroups(names []string) ([]string, error) {
+	var all, out []string
+	for _, g := range ppl.ZarrGroups() {
+		all = append(all, g.Name)
+	}
+	for _, n := range names {
+		switch {
+		case n == "all":
+			out = append(out, all...)
+		case n == "none" && len(names) == 1:
+		case slices.Contains(all, n):
+			out = append(out, n)
+		default:
+			return nil, usagef("--groups: there is no group %q to add; there are %s, or all, or none", n, strings.Join(all, ", "))
+		}
+	}
+	return out, nil
+}
+
+// checkFormat looks at --format and --groups.
+func (o *runOptions) checkFormat(groups bool) error {
+	switch {
+	case !slices.Contains(ppl.Formats(), ppl.Format(o.format)):
+		return usagef("--format must be csv or zarr, but is %s; ppl convert makes others of a run", o.format)
+	case o.format != string(ppl.CSV) && o.out == "":
+		return usagef("--format %s needs --out, the folder for the draws", o.format)
+	case groups && o.format != string(ppl.Zarr):
+		return usagef("--groups are those of a Zarr store: give --format zarr too")
+	}
+	_, err := chosenGroups(o.groups)
+	return err
+}
+
+// addGroups adds what follows from the draws of a complete run to its store.
+func (o *running) addGroups(ctx context.Context, fit *ppl.Fit, tell func(string)) error {
+	groups, err := chosenGroups(o.groups)
+	if o.format != string(ppl.Zarr) || err != nil || len(groups) == 0 || len(fit.Files) == 0 || fit.Report.Interrupted {
+		return err
+	}
+	notes, err := fit.AddZarrGroups(ctx, fit.Files[0], ppl.ZarrGroupOptions{Groups: groups, Seed: o.seed})
+	if errors.Is(err, context.Canceled) {
+		tell("Interrupted: the groups of the store that follow from the draws are not made; ppl convert makes them.")
+		return nil
+	}
+	if !o.quiet {
+		for _, n := range notes {
+			tell(n)
+		}
+	}
+	return err
+}
+
+// conversion is the options of convert.
+type conversion struct {
+	criticised
+	to         string
+	out        string
+	overwrite  bool
+	groups     []string
+	priorDraws int
+}
+
+// conversions are the formats that a run can be converted to.
+var conversions = []struct {
+	name string
+	make func(o *conversion, ctx context.Context, fit *ppl.Fit, name string) (files, notes []string, err error)
+}{
+	{"zarr", (*conversion).zarr},
+	{"csv", (*conversion).csv},
+	{"parquet", (*conversion).parquet},
+}
+
+func convertCommand() *cobra.Command {
+	var o conversion
+	cmd := &cobra.Command{
+		Use:   "convert DIR… --to FORMAT --out PATH",
+		Short: "Write the draws of a run in another format",
+		Long: `Writes the draws of a run, the folder of ppl run --out, a Zarr store, or CSV files
+of CmdStan, in another format:
+
+  zarr     a Zarr store, a folder, for ArviZ and xarray, with the groups posterior,
+           sample_stats, observed_data, constant_data, those of warm-up if there are
+           draws of it, and those of --groups
+  csv      CmdStan's CSV files, one per chain, in a folder
+  parquet  a Parquet file with one row per draw, by the program ppl-parquet, which
+           is installed apart
+
+Of CSV files and stores alone, give the model by --model, and its data by --data, for
+what follows from these; without, the store has the draws only.`,
+		Example: `  ppl convert results --to zarr --out results.zarr
+  ppl convert results --to zarr --groups all --out results.zarr
+  ppl convert results.zarr --to csv --out csv`,
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVar(&o.to, "to", "", "`format`: zarr, csv or parquet")
+	f.StringVarP(&o.out, "out", "o", "", "`path` to write to: a folder, of parquet a file")
+	f.BoolVar(&o.overwrite, "overwrite", false, "replace what is there")
+	groupsFlag(f, &o.groups)
+	f.IntVar(&o.priorDraws, "prior-draws", 1000, "draws of the group prior")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers of the groups")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "no notes on stderr")
+	o.criticised.flags(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) }
+	return cmd
+}
+
+func (o *conversion) run(cmd *cobra.Command, args []string) error {
+	var names []string
+	at := -1
+	for i, c := range conversions {
+		names = append(names, c.name)
+		if c.name == o.to {
+			at = i
+		}
+	}
+	list := strings.Join(names, ", ")
+	switch {
+	case o.to == "":
+		return usagef("--to is missing: the format, one of %s", list)
+	case at < 0:
+		return usagef("--to must be one of %s, but is %q", list, o.to)
+	case o.out == "":
+		return usagef("--out is missing: where to write to")
+	case o.priorDraws < 1:
+		return usagef("--prior-draws must be at least 1, but is %d", o.priorDraws)
+	}
+	if _, err := chosenGroups(o.groups); err != nil {
+		return err
+	}
+	runs, err := runsOf(args)
+	if err != nil {
+		return err
+	}
+	if len(runs) != 1 {
+		return usagef("one run is converted at a time: its folder, its Zarr store, or its CSV files")
+	}
+	fit, err := openFit(runs[0])
+	if err != nil {
+		return err
+	}
+	if fit.Record() != nil || o.model != "" {
+		if _, err := o.posterior(fit, cmd.ErrOrStderr()); err != nil {
+			return err
+		}
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	files, notes, err := conversions[at].make(o, ctx, fit, nameOf(fit))
+	if err != nil {
+		return interrupted(err)
+	}
+	if !o.quiet {
+		for _, n := range notes {
+			fmt.Fprintln(cmd.ErrOrStderr(), shown(cmd.ErrOrStderr(), n))
+		}
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "Draws: %s\n", filesText(files))
+	return err
+}
+
+// nameOf is what the files of a run are named after.
+func nameOf(fit *ppl.Fit) string {
+	if r := fit.Record(); r != nil && r.Name != "" {
+		return r.Name
+	}
+	name := modelName(fit.Files[0])
+	if i := strings.LastIndexByte(name, '_'); i > 0 && strings.Trim(name[i+1:], "0123456789") == "" {
+		name = name[:i]
+	}
+	return name
+}
+
+// zarr writes a store beside its place, so that there is a whole one or none.
+func (o *conversion) zarr(ctx context.Context, fit *ppl.Fit, _ string) (files, notes []string, err error) {
+	if err := o.free(zarr.Is); err != nil {
+		return nil, nil, err
+	}
+	groups, err := chosenGroups(o.groups)
+	if err != nil {
+		return nil, nil, err
+	}
+	beside := o.out + ".new"
+	if zarr.Is(beside) { // of a conversion that was killed
+		if err := os.RemoveAll(beside); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := fit.WriteZarr(beside); err != nil {
+		return nil, nil, err
+	}
+	defer os.RemoveAll(beside)
+	if fit.Record() == nil && o.model == "" {
+		if len(groups) > 0 {
+			notes = append(notes, "The store has the draws only: which model and data they are of is not known; --model and --data say it.")
+		}
+	} else if notes, err = fit.AddZarrGroups(ctx, beside, ppl.ZarrGroupOptions{Groups: groups, Seed: o.seed, PriorDraws: o.priorDraws}); err != nil {
+		return nil, nil, err
+	}
+	store, err := zarr.Open(beside)
+	if err != nil {
+		return nil, nil, err
+	}
+	os.Remove(o.out) // an empty folder
+	return []string{o.out}, notes, store.Move(o.out)
+}
+
+// free refuses to write where there is something, unless it may be replaced: what is
+// says that it is of the same kind.
+func (o *conversion) free(is func(string) bool) error {
+	info, err := os.Lstat(o.out)
+	if err != nil {
+		return nil // what is wrong is told when it is written
+	}
+	if info.IsDir() {
+		if entries, err := os.ReadDir(o.out); err == nil && len(entries) == 0 {
+			return nil
+		}
+	}
+	switch {
+	case !is(o.out):
+		return fmt.Errorf("%s is there already, and is no %s: choose another place by --out", o.out, o.to)
+	case !o.overwrite:
+		return fmt.Errorf("%s is there already. Choose another place by --out, or replace it by --overwrite", o.out)
+	}
+	return nil
+}
+
+// csv writes a file per chain.
+func (o *conversion) csv(_ context.Context, fit *ppl.Fit, name string) (files, notes []string, err error) {
+	folder := quantityOptions{out: o.out, overwrite: o.overwrite}
+	if err := folder.makeFolder(name + "_[0-9]*.csv"); err != nil {
+		return nil, nil, err
+	}
+	files, err = fit.WriteCSV(filepath.Join(o.out, name))
+	return files, nil, err
+}

@@ -1,0 +1,146 @@
+package zarr
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Spec describes an array.
+type Spec struct {
+	Type       Type
+	Shape      []int    // extents; nil for a single number
+	Chunks     []int    // of a chunk, each at least 1; nil: one chunk for all
+	Dimensions []string // their names
+	Attributes map[string]any
+
+	// Gzip compresses chunks.
+	Gzip bool
+}
+
+// Array is an array of numbers in a store. Its chunks may be written by several
+// goroutines at a time, one each.
+type Array struct {
+	Spec
+	name  string // with that of its group
+	store *Store
+}
+
+// dir is the folder of the array.
+func (a *Array) dir() string { return filepath.Join(a.store.dir, filepath.FromSlash(a.name)) }
+
+// maxChunk is the largest number of elements of a chunk: 2 GiB of numbers.
+const maxChunk = 1 << 28
+
+// check looks at what an array is to be.
+func (s *Spec) check() error {
+	if s.Type.fill() == nil {
+		return fmt.Errorf("elements of type %q are not supported", s.Type)
+	}
+	if len(s.Chunks) != len(s.Shape) || s.Dimensions != nil && len(s.Dimensions) != len(s.Shape) {
+		return fmt.Errorf("%d extents, %d of chunks and %d names of dimensions", len(s.Shape), len(s.Chunks), len(s.Dimensions))
+	}
+	elements := 1
+	for i, n := range s.Shape {
+		if n < 0 || s.Chunks[i] < 1 {
+			return fmt.Errorf("an extent of %d in chunks of %d", n, s.Chunks[i])
+		}
+		if elements > maxChunk/s.Chunks[i] {
+			return fmt.Errorf("chunks of more than %d elements", maxChunk)
+		}
+		elements *= s.Chunks[i]
+	}
+	return nil
+}
+
+// chunkNumbers is how many numbers a chunk holds.
+func (s *Spec) chunkNumbers() int {
+	n := s.Type.numbers()
+	for _, c := range s.Chunks {
+		n *= c
+	}
+	return n
+}
+
+// path is the file of a chunk.
+func (a *Array) path(chunk []int) string {
+	var b strings.Builder
+	b.WriteByte('c')
+	for _, i := range chunk {
+		b.WriteByte('.')
+		b.WriteString(strconv.Itoa(i))
+	}
+	return filepath.Join(a.dir(), b.String())
+}
+
+// WriteChunk writes a chunk, given by its place along each dimension, counted in
+// chunks. Values are its numbers in row-major order, those beyond the array's end too,
+// two for each complex number. Integers and logical values are given as float64; NaN
+// is their fill value.
+func (a *Array) WriteChunk(chunk []int, values []float64) error {
+	if n := a.chunkNumbers(); len(values) != n || len(chunk) != len(a.Shape) {
+		return fmt.Errorf("zarr: %d values for chunk %v of %s, which has %d", len(values), chunk, a.name, n)
+	}
+	b := a.Type.encode(make([]byte, 0, len(values)*a.Type.size()), values)
+	if a.Gzip {
+		b = compress(b)
+	}
+	path := a.path(chunk)
+	if err := replace(path, b); err != nil {
+		return err
+	}
+	a.store.mu.Lock()
+	a.store.written = append(a.store.written, path)
+	a.store.mu.Unlock()
+	return nil
+}
+
+// Compressible says whether gzip makes a chunk of these values smaller by a tenth at
+// least, which is worth its time.
+func (a *Array) Compressible(values []float64) bool {
+	b := a.Type.encode(nil, values)
+	return len(compress(b)) <= len(b)/10*9
+}
+
+// WriteAll writes an array that is one chunk.
+func (a *Array) WriteAll(values []float64) error {
+	if len(values) == 0 {
+		return nil
+	}
+	return a.WriteChunk(make([]int, len(a.Shape)), values)
+}
+
+// HasChunk reports whether a chunk was written.
+func (a *Array) HasChunk(chunk []int) bool {
+	_, err := os.Stat(a.path(chunk))
+	return err == nil
+}
+
+// ReadChunk reads a chunk: the numbers that WriteChunk was given, all fill values
+// (NaN, for integers too; false for logical ones) if there is none.
+func (a *Array) ReadChunk(chunk []int) ([]float64, error) {
+	n := a.chunkNumbers()
+	b, err := os.ReadFile(a.path(chunk))
+	if errors.Is(err, fs.ErrNotExist) {
+		if a.Type == Bool {
+			return make([]float64, n), nil
+		}
+		return slices.Repeat([]float64{math.NaN()}, n), nil
+	}
+	if err == nil && a.Gzip {
+		b, err = decompress(b, n*a.Type.size())
+	}
+	if err == nil && len(b) != n*a.Type.size() {
+		err = fmt.Errorf("%d bytes instead of %d", len(b), n*a.Type.size())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the chunk %s: %w", a.path(chunk), err)
+	}
+	return a.Type.decode(make([]float64, 0, n), b), nil
+}

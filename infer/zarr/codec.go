@@ -1,0 +1,136 @@
+package zarr
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+)
+
+// Type is what the elements of an array are, by the name that the format gives it.
+type Type string
+
+// The types of elements.
+const (
+	Float64    Type = "float64"
+	Complex128 Type = "complex128" // two numbers for each element
+	Int64      Type = "int64"
+	Bool       Type = "bool"
+)
+
+// NoInt is the fill value of integers: what an element reads as that was not
+// written. Float64 and Complex128 have NaN, Bool has false.
+const NoInt = math.MinInt64
+
+// fill is the fill value as metadata state it.
+func (t Type) fill() any {
+	switch t {
+	case Float64:
+		return "NaN"
+	case Complex128:
+		return []string{"NaN", "NaN"}
+	case Int64:
+		return int64(NoInt)
+	case Bool:
+		return false
+	}
+	return nil
+}
+
+// numbers is how many numbers an element is made of.
+func (t Type) numbers() int {
+	if t == Complex128 {
+		return 2
+	}
+	return 1
+}
+
+// size is the number of bytes of a number.
+func (t Type) size() int {
+	if t == Bool {
+		return 1
+	}
+	return 8
+}
+
+// encode turns numbers into bytes. A number that is none becomes the fill value.
+func (t Type) encode(dst []byte, values []float64) []byte {
+	for _, v := range values {
+		switch t {
+		case Bool:
+			b := byte(0)
+			if v != 0 && !math.IsNaN(v) {
+				b = 1
+			}
+			dst = append(dst, b)
+		case Int64:
+			i := int64(NoInt)
+			if v >= -1<<63 && v < 1<<63 {
+				i = int64(v)
+			}
+			dst = binary.LittleEndian.AppendUint64(dst, uint64(i))
+		default:
+			dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(v))
+		}
+	}
+	return dst
+}
+
+// decode turns bytes into numbers, the fill value of integers into NaN.
+func (t Type) decode(dst []float64, b []byte) []float64 {
+	for ; len(b) >= t.size(); b = b[t.size():] {
+		switch t {
+		case Bool:
+			dst = append(dst, float64(min(b[0], 1)))
+		case Int64:
+			i := int64(binary.LittleEndian.Uint64(b))
+			if i == NoInt {
+				dst = append(dst, math.NaN())
+			} else {
+				dst = append(dst, float64(i))
+			}
+		default:
+			dst = append(dst, math.Float64frombits(binary.LittleEndian.Uint64(b)))
+		}
+	}
+	return dst
+}
+
+// level is that of gzip: the fastest. Draws of real numbers can hardly be compressed
+// at any, those of integers well at each.
+const level = gzip.BestSpeed
+
+// compress applies gzip. The header has no time, so equal bytes stay equal.
+func compress(b []byte) []byte {
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, level)
+	if err == nil {
+		_, err = w.Write(b)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		panic(err) // a buffer takes everything, and the level is one that there is
+	}
+	return out.Bytes()
+}
+
+// decompress undoes compress; what is longer than size is an error, not memory.
+func decompress(b []byte, size int) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	out := make([]byte, size)
+	if _, err := io.ReadFull(r, out); err != nil {
+		return nil, err
+	}
+	var more [1]byte
+	if n, err := r.Read(more[:]); n != 0 || err != io.EOF {
+		return nil, fmt.Errorf("the chunk holds more than %d bytes", size)
+	}
+	return out, nil
+}

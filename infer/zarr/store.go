@@ -1,0 +1,423 @@
+package zarr
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// metadataName is the file with the metadata of a group or an array.
+const metadataName = "zarr.json"
+
+// Store is a Zarr store in a folder: a group with groups in it, which hold arrays.
+type Store struct {
+	dir        string
+	Attributes map[string]any // of the store as a whole; written by Save
+	groups     map[string]*Group
+
+	mu      sync.Mutex
+	written []string // files of chunks that were not synced yet
+}
+
+// Group is a group of arrays.
+type Group struct {
+	Attributes map[string]any // written by Save
+
+	name   string
+	store  *Store
+	arrays map[string]*Array
+}
+
+// Create makes a store in a folder, which must not exist or be empty. Nothing can be
+// read of it before the first Save.
+func Create(dir string) (*Store, error) {
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		return nil, fmt.Errorf("cannot make a Zarr store in %s: the folder is not empty", dir)
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("cannot make a Zarr store: %w", err)
+	}
+	return &Store{dir: dir, groups: map[string]*Group{}, Attributes: map[string]any{}}, nil
+}
+
+// Dir is the folder of the store.
+func (s *Store) Dir() string { return s.dir }
+
+// Move renames the folder of the store. What is in the way, a store too, is removed.
+func (s *Store) Move(dir string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	aside := dir + ".old"
+	err := os.RemoveAll(aside)
+	if err == nil && Is(dir) {
+		err = os.Rename(dir, aside)
+	}
+	if err == nil {
+		err = os.Rename(s.dir, dir)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write the Zarr store: %w", err)
+	}
+	for i, path := range s.written {
+		s.written[i] = dir + strings.TrimPrefix(path, s.dir)
+	}
+	s.dir = dir
+	return os.RemoveAll(aside)
+}
+
+// Group is the group of a name; nil if there is none.
+func (s *Store) Group(name string) *Group { return s.groups[name] }
+
+// Groups lists the names of the groups.
+func (s *Store) Groups() []string { return slices.Sorted(maps.Keys(s.groups)) }
+
+// AddGroup makes a group. Its name has no slashes.
+func (s *Store) AddGroup(name string, attributes map[string]any) (*Group, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	if s.groups[name] != nil {
+		return nil, fmt.Errorf("zarr: there is a group %s in %s already", name, s.dir)
+	}
+	if err := os.MkdirAll(filepath.Join(s.dir, name), 0o777); err != nil {
+		return nil, fmt.Errorf("cannot write to the Zarr store: %w", err)
+	}
+	if attributes == nil {
+		attributes = map[string]any{}
+	}
+	g := &Group{Attributes: attributes, name: name, store: s, arrays: map[string]*Array{}}
+	s.groups[name] = g
+	return g, nil
+}
+
+// RemoveGroup removes a group with its arrays.
+func (s *Store) RemoveGroup(name string) error {
+	if s.groups[name] == nil {
+		return nil
+	}
+	delete(s.groups, name)
+	if err := s.Save(); err != nil { // first, so that nobody looks for it
+		return err
+	}
+	return os.RemoveAll(filepath.Join(s.dir, name))
+}
+
+// Array is the array of a name; nil if there is none.
+func (g *Group) Array(name string) *Array { return g.arrays[name] }
+
+// Arrays lists the names of the arrays.
+func (g *Group) Arrays() []string { return slices.Sorted(maps.Keys(g.arrays)) }
+
+// AddArray makes an array, none of whose chunks is written yet.
+func (g *Group) AddArray(name string, spec Spec) (*Array, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	if g.arrays[name] != nil {
+		return nil, fmt.Errorf("zarr: there is an array %s in the group %s already", name, g.name)
+	}
+	if spec.Chunks == nil {
+		for _, n := range spec.Shape {
+			spec.Chunks = append(spec.Chunks, max(n, 1))
+		}
+	}
+	if err := spec.check(); err != nil {
+		return nil, fmt.Errorf("zarr: array %s: %w", name, err)
+	}
+	a := &Array{Spec: spec, name: g.name + "/" + name, store: g.store}
+	if err := os.MkdirAll(a.dir(), 0o777); err != nil {
+		return nil, fmt.Errorf("cannot write to the Zarr store: %w", err)
+	}
+	g.arrays[name] = a
+	return a, nil
+}
+
+// checkName refuses names that are no name of a file.
+func checkName(name string) error {
+	if name == "" || strings.Trim(name, ".") == "" || strings.HasPrefix(name, "__") || strings.ContainsAny(name, "/\\:") {
+		return fmt.Errorf("zarr: %q cannot be the name of a group or an array", name)
+	}
+	return nil
+}
+
+// metadata is what a zarr.json holds.
+type metadata struct {
+	Format     int            `json:"zarr_format"`
+	Node       string         `json:"node_type"`
+	Attributes map[string]any `json:"attributes,omitempty"`
+
+	// of arrays
+	Shape        []int      `json:"shape"`
+	Type         Type       `json:"data_type,omitempty"`
+	Grid         *extension `json:"chunk_grid,omitempty"`
+	Keys         *extension `json:"chunk_key_encoding,omitempty"`
+	Fill         any        `json:"fill_value,omitempty"`
+	Codecs       []codec    `json:"codecs,omitempty"`
+	Dimensions   []string   `json:"dimension_names,omitempty"`
+	Transformers []any      `json:"storage_transformers,omitempty"`
+
+	// of groups
+	Consolidated *consolidated `json:"consolidated_metadata,omitempty"`
+}
+
+// extension is a part of the metadata that has a name and options.
+type extension struct {
+	Name          string        `json:"name"`
+	Configuration configuration `json:"configuration"`
+}
+
+// configuration is the options of those extensions that are supported.
+type configuration struct {
+	ChunkShape []int  `json:"chunk_shape,omitempty"`
+	Separator  string `json:"separator,omitempty"`
+	Endian     string `json:"endian,omitempty"`
+}
+
+// codec is a step from numbers to the bytes of a file.
+type codec struct {
+	Name          string         `json:"name"`
+	Configuration map[string]any `json:"configuration,omitempty"`
+}
+
+// consolidated is the metadata of all that is below a group, by path.
+type consolidated struct {
+	Kind           string              `json:"kind"`
+	MustUnderstand bool                `json:"must_understand"`
+	Metadata       map[string]metadata `json:"metadata"`
+}
+
+func (a *Array) metadata() metadata {
+	m := metadata{
+		Format: 3, Node: "array", Attributes: a.Attributes, Shape: append([]int{}, a.Shape...), Type: a.Type, Fill: a.Type.fill(), Dimensions: a.Dimensions,
+		Grid:   &extension{Name: "regular", Configuration: configuration{ChunkShape: a.Chunks}},
+		Keys:   &extension{Name: "default", Configuration: configuration{Separator: "."}},
+		Codecs: []codec{{Name: "bytes"}},
+	}
+	if a.Type != Bool {
+		m.Codecs[0].Configuration = map[string]any{"endian": "little"}
+	}
+	if a.Gzip {
+		m.Codecs = append(m.Codecs, codec{Name: "gzip", Configuration: map[string]any{"level": level}})
+	}
+	return m
+}
+
+// MarshalJSON writes what a node of its kind has: groups no shape, and the chunks of a
+// single number an empty list of extents.
+func (m metadata) MarshalJSON() ([]byte, error) {
+	if m.Node == "group" {
+		attributes := m.Attributes
+		if attributes == nil {
+			attributes = map[string]any{}
+		}
+		return json.Marshal(struct {
+			Format       int            `json:"zarr_format"`
+			Node         string         `json:"node_type"`
+			Attributes   map[string]any `json:"attributes"`
+			Consolidated *consolidated  `json:"consolidated_metadata,omitempty"`
+		}{m.Format, m.Node, attributes, m.Consolidated})
+	}
+	type plain metadata
+	grid := struct {
+		Name          string           `json:"name"`
+		Configuration map[string][]int `json:"configuration"`
+	}{m.Grid.Name, map[string][]int{"chunk_shape": append([]int{}, m.Grid.Configuration.ChunkShape...)}}
+	return json.Marshal(struct {
+		plain
+		Grid any `json:"chunk_grid"`
+		Fill any `json:"fill_value"` // false too
+	}{plain(m), grid, m.Fill})
+}
+
+// Save writes the metadata: those of each array and group, and in each group those of
+// all that is below it. A shape that was changed is read from then on.
+func (s *Store) Save() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := map[string]metadata{}
+	for name, g := range s.groups {
+		own := map[string]metadata{}
+		for array, a := range g.arrays {
+			m := a.metadata()
+			if err := replaceJSON(a.dir(), m); err != nil {
+				return err
+			}
+			own[array], all[name+"/"+array] = m, m
+		}
+		group := metadata{Format: 3, Node: "group", Attributes: g.Attributes}
+		empty := group
+		empty.Consolidated = &consolidated{Kind: "inline", Metadata: map[string]metadata{}}
+		all[name] = empty
+		group.Consolidated = &consolidated{Kind: "inline", Metadata: own}
+		if err := replaceJSON(filepath.Join(s.dir, name), group); err != nil {
+			return err
+		}
+	}
+	return replaceJSON(s.dir, metadata{Format: 3, Node: "group", Attributes: s.Attributes, Consolidated: &consolidated{Kind: "inline", Metadata: all}})
+}
+
+// Sync makes sure that the chunks written so far are on the disk.
+func (s *Store) Sync() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// Several at a time: file systems write what is waiting together.
+	var waiting sync.WaitGroup
+	errs := make([]error, 16)
+	for k := range errs {
+		waiting.Go(func() {
+			for i := k; i < len(s.written); i += len(errs) {
+				if err := syncFile(s.written[i]); err != nil {
+					errs[k] = err
+				}
+			}
+		})
+	}
+	waiting.Wait()
+	s.written = nil
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("cannot write to the Zarr store: %w", err)
+	}
+	return nil
+}
+
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // of a group that was removed
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+func replaceJSON(dir string, m metadata) error {
+	text, err := json.MarshalIndent(m, "", " ")
+	if err != nil {
+		return fmt.Errorf("zarr: %w", err)
+	}
+	return replace(filepath.Join(dir, metadataName), append(text, '\n'))
+}
+
+// replace writes a file beside its place and renames it.
+func replace(path string, content []byte) error {
+	err := os.WriteFile(path+".tmp", content, 0o666)
+	if err == nil {
+		err = os.Rename(path+".tmp", path)
+	}
+	if err != nil {
+		os.Remove(path + ".tmp")
+		return fmt.Errorf("cannot write to the Zarr store: %w", err)
+	}
+	return nil
+}
+
+// Is reports whether a folder is a Zarr store.
+func Is(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, metadataName))
+	return err == nil
+}
+
+// Open reads the metadata of a store, whose groups hold arrays. More may be written to
+// it. Errors name the file.
+func Open(dir string) (*Store, error) {
+	m, err := readMetadata(dir, "group")
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{dir: dir, groups: map[string]*Group{}, Attributes: attributesOf(m)}
+	groups, err := folders(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range groups {
+		path := filepath.Join(dir, name)
+		if m, err = readMetadata(path, "group"); err != nil {
+			return nil, err
+		}
+		g := &Group{Attributes: attributesOf(m), name: name, store: s, arrays: map[string]*Array{}}
+		arrays, err := folders(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, array := range arrays {
+			path := filepath.Join(path, array)
+			if m, err = readMetadata(path, "array"); err != nil {
+				return nil, err
+			}
+			a := &Array{name: name + "/" + array, store: s}
+			if a.Spec, err = m.spec(); err != nil {
+				return nil, fmt.Errorf("%s: %w", filepath.Join(path, metadataName), err)
+			}
+			g.arrays[array] = a
+		}
+		s.groups[name] = g
+	}
+	return s, nil
+}
+
+func attributesOf(m metadata) map[string]any {
+	if m.Attributes == nil {
+		return map[string]any{}
+	}
+	return m.Attributes
+}
+
+// folders lists the folders in a folder that hold metadata.
+func folders(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the Zarr store: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() && Is(filepath.Join(dir, e.Name())) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+func readMetadata(dir, node string) (m metadata, err error) {
+	path := filepath.Join(dir, metadataName)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return m, fmt.Errorf("cannot read the Zarr store: %w", err)
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, fmt.Errorf("%s: %w", path, err)
+	}
+	if m.Format != 3 || m.Node != node {
+		return m, fmt.Errorf("%s: a %s of Zarr's version %d, where a %s of version 3 is expected", path, m.Node, m.Format, node)
+	}
+	return m, nil
+}
+
+// spec is what the metadata say of an array, if that is supported.
+func (m *metadata) spec() (Spec, error) {
+	s := Spec{Type: m.Type, Shape: m.Shape, Dimensions: m.Dimensions, Attributes: m.Attributes}
+	if m.Grid == nil || m.Keys == nil || m.Grid.Name != "regular" || m.Keys.Name != "default" || m.Keys.Configuration.Separator != "." || len(m.Transformers) > 0 {
+		return s, errors.New("chunks that are not regular, or whose files are named in another way than by ppl")
+	}
+	s.Chunks = m.Grid.Configuration.ChunkShape
+	for i, c := range m.Codecs {
+		switch {
+		case i == 0 && c.Name == "bytes" && (m.Type == Bool || c.Configuration["endian"] == "little"):
+		case i == 1 && c.Name == "gzip":
+			s.Gzip = true
+		default:
+			return s, fmt.Errorf("the codec %s is not supported here", c.Name)
+		}
+	}
+	if len(m.Codecs) == 0 {
+		return s, errors.New("no codecs")
+	}
+	return s, s.check()
+}

@@ -1,0 +1,151 @@
+package ppl
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// layout is a variable as the columns of a draw have it.
+type layout struct {
+	name    string // of the variable: theta, or t.1 of the member of a tuple
+	shape   []int  // extents, outermost first; the parts of complex numbers are the last
+	complex bool
+	columns []int // of the elements, in row-major order
+
+	// pattern is the name of its columns with a star for each index, such as
+	// theta.*.*, and .~ for the part of a complex number.
+	pattern string
+}
+
+// elementOf parts the name of a column, such as theta.2.1, t:1.2 or z.real, into
+// that of the variable, t.1, the indices from 0, and its pattern.
+func elementOf(column string) (name string, at []int, pattern string) {
+	var names, patterns []string
+	for member := range strings.SplitSeq(column, ":") {
+		parts := strings.Split(member, ".")
+		names = append(names, parts[0])
+		p := parts[0]
+		for _, part := range parts[1:] {
+			switch part {
+			case "real":
+				at = append(at, 0)
+				p += ".~"
+			case "imag":
+				at = append(at, 1)
+				p += ".~"
+			default:
+				i, _ := strconv.Atoi(part)
+				at = append(at, i-1)
+				p += ".*"
+			}
+		}
+		patterns = append(patterns, p)
+	}
+	return strings.Join(names, "."), at, strings.Join(patterns, ":")
+}
+
+// layouts finds the variables of columns, in the order of their first columns. An
+// error says that the indices of one are not those of an array.
+func layouts(columns []string) ([]layout, error) {
+	type element struct {
+		column int
+		at     []int
+	}
+	var all []layout
+	var elements [][]element
+	index := map[string]int{}
+	for column, n := range columns {
+		name, at, pattern := elementOf(n)
+		i, ok := index[name]
+		if !ok {
+			i = len(all)
+			index[name] = i
+			all = append(all, layout{name: name, shape: make([]int, len(at)), pattern: pattern, complex: strings.HasSuffix(pattern, "~")})
+			elements = append(elements, nil)
+		}
+		l := &all[i]
+		if pattern != l.pattern || slices.ContainsFunc(at, func(i int) bool { return i < 0 }) {
+			return nil, fmt.Errorf("ppl: the columns of %s have indices that are not those of an array, such as %s", name, n)
+		}
+		for d, i := range at {
+			l.shape[d] = max(l.shape[d], i+1)
+		}
+		elements[i] = append(elements[i], element{column, at})
+	}
+	for i := range all {
+		l := &all[i]
+		n := 1
+		for _, extent := range l.shape {
+			if n *= extent; n > len(elements[i]) {
+				break
+			}
+		}
+		if n != len(elements[i]) {
+			return nil, fmt.Errorf("ppl: the draws of %s have %d elements, but its indices are those of %v", l.name, len(elements[i]), l.shape)
+		}
+		l.columns = slices.Repeat([]int{-1}, n)
+		for _, e := range elements[i] {
+			k := 0
+			for d, i := range e.at {
+				k = k*l.shape[d] + i
+			}
+			if l.columns[k] >= 0 {
+				return nil, fmt.Errorf("ppl: there are two columns %s", columns[e.column])
+			}
+			l.columns[k] = e.column
+		}
+	}
+	return all, nil
+}
+
+// columnNames undoes layouts: the names of the columns of variables one after another,
+// of each the first index running fastest, but the parts of a complex number together.
+func columnNames(all []layout) []string {
+	var names []string
+	for _, l := range all {
+		n := 1
+		for _, extent := range l.shape {
+			n *= extent
+		}
+		at := make([]int, len(l.shape))
+		for range n {
+			name := l.pattern
+			for _, i := range at {
+				place := strings.IndexAny(name, "*~")
+				part := strconv.Itoa(i + 1)
+				if name[place] == '~' {
+					part = [...]string{"real", "imag"}[i]
+				}
+				name = name[:place] + part + name[place+1:]
+			}
+			names = append(names, name)
+			for k := range at {
+				d := k
+				if l.complex { // its part runs fastest
+					d = (k + len(at) - 1) % len(at)
+				}
+				if at[d]++; at[d] < l.shape[d] {
+					break
+				}
+				at[d] = 0
+			}
+		}
+	}
+	return names
+}
+
+// integers names the variables among vars that are declared as integers.
+func integers(vars []*ir.Var) map[string]bool {
+	out := map[string]bool{}
+	for _, v := range vars {
+		if v.Type.Kind == types.Int {
+			out[v.Name] = true
+		}
+	}
+	return out
+}

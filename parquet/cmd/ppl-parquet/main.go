@@ -1,0 +1,187 @@
+// Command ppl-parquet writes a Parquet file of rows that it reads from its standard
+// input. `ppl convert --to parquet` runs it, so that ppl itself needs no library for
+// Parquet: it is a module of its own.
+//
+//	ppl-parquet FILE
+//
+// The input is a line of JSON, then the rows:
+//
+//	{"version": 1, "rows": 4000, "columns": [{"name": ".chain", "type": "int64"}, …], "metadata": {"key": "value"}}
+//
+// A row has a float64, little-endian, for each column, also for those of type int64 and
+// bool; NaN is a missing value of these. Metadata become those of the file. There must
+// be as many rows as is said; the file has its name once it is complete.
+package main
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: ppl-parquet FILE <ROWS; ppl convert --to parquet runs it")
+		os.Exit(2)
+	}
+	if err := write(os.Args[1], os.Stdin); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// header is the first line of the input.
+type header struct {
+	Version  int               `json:"version"`
+	Rows     int               `json:"rows"`
+	Columns  []column          `json:"columns"`
+	Metadata map[string]string `json:"metadata"`
+}
+
+// column is a column of the file.
+type column struct {
+	Name string `json:"name"`
+	Type string `json:"type"` // float64, int64 or bool
+}
+
+// node is the type of a column in Parquet; integers and logical values may be missing.
+func (c column) node() (parquet.Node, error) {
+	switch c.Type {
+	case "float64":
+		return parquet.Leaf(parquet.DoubleType), nil
+	case "int64":
+		return parquet.Optional(parquet.Int(64)), nil
+	case "bool":
+		return parquet.Optional(parquet.Leaf(parquet.BooleanType)), nil
+	}
+	return nil, fmt.Errorf("column %s has the type %q, which is not supported", c.Name, c.Type)
+}
+
+// ordered is a group whose fields keep their order: parquet.Group sorts them by name.
+type ordered struct {
+	parquet.Group
+	fields []parquet.Field
+}
+
+func (o ordered) Fields() []parquet.Field { return o.fields }
+
+// rowGroup is how many numbers are kept before they are written, about: 64 MiB.
+const rowGroup = 8 << 20
+
+// write writes the file; after an error there is none.
+func write(path string, in io.Reader) (err error) {
+	r := bufio.NewReaderSize(in, 1<<20)
+	line, err := r.ReadBytes('\n')
+	if err != nil {
+		return fmt.Errorf("cannot read the line that describes the rows: %w", err)
+	}
+	var h header
+	if err := json.Unmarshal(line, &h); err != nil {
+		return fmt.Errorf("cannot read the line that describes the rows: %w", err)
+	}
+	if h.Version != 1 || len(h.Columns) == 0 || h.Rows < 0 {
+		return errors.New("the rows are of another version of ppl, or have no columns")
+	}
+	schema, err := h.schema()
+	if err != nil {
+		return err
+	}
+	partial := path + ".tmp"
+	file, err := os.Create(partial)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			file.Close()
+			os.Remove(partial)
+		}
+	}()
+	w := parquet.NewWriter(file, schema, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(int64(max(1, rowGroup/len(h.Columns)))))
+	for key, value := range h.Metadata {
+		w.SetKeyValueMetadata(key, value)
+	}
+	if err := h.copy(w, r); err != nil {
+		return err
+	}
+	if err := errors.Join(w.Close(), file.Sync()); err != nil {
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	return os.Rename(partial, path)
+}
+
+// schema is that of the file.
+func (h *header) schema() (*parquet.Schema, error) {
+	group := ordered{Group: parquet.Group{}}
+	for _, c := range h.Columns {
+		n, err := c.node()
+		if err != nil {
+			return nil, err
+		}
+		if group.Group[c.Name] != nil {
+			return nil, fmt.Errorf("there are two columns %s", c.Name)
+		}
+		group.Group[c.Name] = n
+	}
+	at := map[string]parquet.Field{}
+	for _, f := range group.Group.Fields() {
+		at[f.Name()] = f
+	}
+	for _, c := range h.Columns {
+		group.fields = append(group.fields, at[c.Name])
+	}
+	return parquet.NewSchema("draws", group), nil
+}
+
+// copy writes the rows.
+func (h *header) copy(w *parquet.Writer, in io.Reader) error {
+	bytes := make([]byte, 8*len(h.Columns))
+	row := make(parquet.Row, len(h.Columns))
+	for i := range h.Rows {
+		if _, err := io.ReadFull(in, bytes); err != nil {
+			return fmt.Errorf("there are %d rows instead of %d: %w", i, h.Rows, err)
+		}
+		for k, c := range h.Columns {
+			v := math.Float64frombits(binary.LittleEndian.Uint64(bytes[8*k:]))
+			row[k] = c.value(v).Level(0, c.level(v), k)
+		}
+		if _, err := w.WriteRows([]parquet.Row{row}); err != nil {
+			return err
+		}
+	}
+	if n, _ := in.Read(bytes); n > 0 {
+		return fmt.Errorf("there are more than %d rows", h.Rows)
+	}
+	return nil
+}
+
+// value is a number as a column has it.
+func (c column) value(v float64) parquet.Value {
+	switch {
+	case c.Type == "float64":
+		return parquet.DoubleValue(v)
+	case math.IsNaN(v):
+		return parquet.NullValue()
+	case c.Type == "bool":
+		return parquet.BooleanValue(v != 0)
+	}
+	return parquet.Int64Value(int64(v))
+}
+
+// level says whether an optional value is there.
+func (c column) level(v float64) int {
+	if c.Type == "float64" || math.IsNaN(v) {
+		return 0
+	}
+	return 1
+}

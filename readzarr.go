@@ -1,0 +1,230 @@
+package ppl
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ppl-lang/ppl/infer/draws"
+	"github.com/ppl-lang/ppl/infer/sampler"
+	"github.com/ppl-lang/ppl/infer/zarr"
+)
+
+// ReadZarr reads the draws of a run from a Zarr store that ppl has written; of a run
+// that still goes on, or was killed, those of its whole chunks. Of which model and data
+// they are, the store does not say: see [Fit.Of].
+func ReadZarr(dir string) (*Fit, error) {
+	store, err := zarr.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if store.Attributes[creatorKey] != "ppl" || store.Group("posterior") == nil || store.Group("sample_stats") == nil {
+		return nil, fmt.Errorf("cannot read draws: %s is no Zarr store of a run of ppl", dir)
+	}
+	var settings []draws.Setting
+	if err := again(store.Attributes[settingsKey], &settings); err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", dir, settingsKey, err)
+	}
+	columns, sampled, err := readPhase(store, "")
+	if err != nil {
+		return nil, fmt.Errorf("cannot read draws from %s: %w", dir, err)
+	}
+	var warmed [][]float64
+	if store.Group("warmup_posterior") != nil {
+		if _, warmed, err = readPhase(store, "warmup_"); err != nil {
+			return nil, fmt.Errorf("cannot read draws from %s: %w", dir, err)
+		}
+	}
+	first, _ := intSetting(settings, "id")
+	all := make([]*draws.Contents, len(sampled))
+	for i := range all {
+		all[i] = &draws.Contents{Columns: columns, Draws: sampled[i]}
+		for _, s := range settings {
+			all[i].Config = append(all[i].Config, s.With("id", strconv.Itoa(first+i)))
+		}
+		if i < len(warmed) {
+			all[i].Warmup = warmed[i]
+		}
+	}
+	f, err := fitOf(slices.Repeat([]string{dir}, len(all)), all)
+	if err == nil {
+		f.sigFigs = 17 // the numbers are exact
+		for i := range f.Report.Chains {
+			if steps, ok := f.Draws.Statistic(nil, i, "stepsize__"); ok && len(steps) > 0 {
+				f.Report.Chains[i].StepSize = steps[len(steps)-1]
+			}
+		}
+	}
+	return f, err
+}
+
+// again reads an attribute as what it was written from.
+func again(attribute, dst any) error {
+	if text, ok := attribute.(string); ok {
+		return json.Unmarshal([]byte(text), dst)
+	}
+	text, err := json.Marshal(attribute)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, dst)
+}
+
+// readPhase reads the draws of warm-up or sampling: by chain, statistics first.
+func readPhase(store *zarr.Store, prefix string) (columns draws.Columns, chains [][]float64, err error) {
+	var stored [2][]zarrVariable
+	lengths := []int(nil)
+	for i, name := range []string{prefix + "sample_stats", prefix + "posterior"} {
+		g := store.Group(name)
+		if g == nil {
+			return columns, nil, fmt.Errorf("there is no group %s", name)
+		}
+		if stored[i], err = zarrVariables(g); err != nil {
+			return columns, nil, fmt.Errorf("group %s: %w", name, err)
+		}
+		n, err := storedLengths(g, stored[i])
+		if err != nil {
+			return columns, nil, fmt.Errorf("group %s: %w", name, err)
+		}
+		if lengths == nil || len(stored[0]) == 0 {
+			lengths = n
+		}
+		if len(lengths) != len(n) && len(stored[i]) > 0 {
+			return columns, nil, fmt.Errorf("group %s: %d chains, but %d in sample_stats", name, len(n), len(lengths))
+		}
+		for chain, n := range n {
+			lengths[chain] = min(lengths[chain], n)
+		}
+	}
+	for _, v := range stored[0] {
+		columns.Statistics = append(columns.Statistics, sampler.Column{Name: v.pattern})
+	}
+	var plain []layout
+	for _, v := range stored[1] {
+		plain = append(plain, v.layout)
+	}
+	columns.Names = columnNames(plain)
+	if names, ok := store.Group(prefix + "posterior").Attributes[columnsKey]; ok {
+		if err := again(names, &columns.Names); err != nil {
+			return columns, nil, err
+		}
+	}
+	placed, err := layouts(columns.Names)
+	if err != nil {
+		return columns, nil, err
+	}
+	for _, l := range placed {
+		i := slices.IndexFunc(stored[1], func(v zarrVariable) bool { return v.name == l.name && slices.Equal(v.shape, l.shape) })
+		if i < 0 {
+			return columns, nil, fmt.Errorf("there is no array of the columns of %s", l.name)
+		}
+		stored[1][i].columns = l.columns
+	}
+	width := len(columns.Statistics) + len(columns.Names)
+	for chain, n := range lengths {
+		rows := make([]float64, n*width)
+		for i, v := range stored[0] {
+			if err := v.read(rows, chain, n, width, []int{i}, 0); err != nil {
+				return columns, nil, err
+			}
+		}
+		for _, v := range stored[1] {
+			if err := v.read(rows, chain, n, width, v.columns, len(columns.Statistics)); err != nil {
+				return columns, nil, err
+			}
+		}
+		chains = append(chains, rows)
+	}
+	return columns, chains, nil
+}
+
+// zarrVariables finds the arrays of draws of a group in their order.
+func zarrVariables(g *zarr.Group) ([]zarrVariable, error) {
+	var order []string
+	if o, ok := g.Attributes[orderKey]; ok && o != nil {
+		if err := again(o, &order); err != nil {
+			return nil, err
+		}
+	} else {
+		for _, name := range g.Arrays() {
+			if name != "chain" && name != "draw" {
+				order = append(order, name)
+			}
+		}
+	}
+	var out []zarrVariable
+	for _, name := range order {
+		a := g.Array(name)
+		if a == nil {
+			return nil, fmt.Errorf("there is no array %s", name)
+		}
+		pattern, _ := a.Attributes[columnsKey].(string)
+		if pattern == "" || len(a.Shape) < 2 || a.Chunks[0] != 1 || !slices.Equal(a.Shape[2:], a.Chunks[2:]) {
+			return nil, fmt.Errorf("the array %s is none of draws", name)
+		}
+		v := zarrVariable{layout: layout{name: name, shape: slices.Clone(a.Shape[2:]), pattern: pattern, complex: a.Type == zarr.Complex128}, array: a}
+		if v.complex {
+			v.shape = append(v.shape, 2)
+		}
+		if strings.Count(pattern, "*")+strings.Count(pattern, "~") != len(v.shape) || strings.Contains(pattern, "~") != v.complex {
+			return nil, fmt.Errorf("the array %s has %d dimensions, but its columns are %s", name, len(a.Shape), pattern)
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// storedLengths is the number of draws of each chain: as is stated of a group that is
+// complete, else what is in whole chunks of all arrays.
+func storedLengths(g *zarr.Group, all []zarrVariable) ([]int, error) {
+	if len(all) == 0 {
+		return nil, nil
+	}
+	shape, chunk := all[0].array.Shape, all[0].array.Chunks[1]
+	var stated []int
+	if n, ok := g.Attributes[lengthsKey]; ok {
+		if err := again(n, &stated); err != nil {
+			return nil, err
+		}
+		if len(stated) != shape[0] || slices.Max(append(stated, 0)) > shape[1] || slices.Min(append(stated, 0)) < 0 {
+			return nil, fmt.Errorf("draws of chains %v in arrays of %v", stated, shape[:2])
+		}
+	}
+	w := &zarrDraws{chunk: chunk, planned: slices.Repeat([]int{shape[1]}, shape[0])}
+	for _, v := range all {
+		if v.array.Shape[0] != shape[0] || v.array.Shape[1] != shape[1] || v.array.Chunks[1] != chunk {
+			return nil, fmt.Errorf("the array %s has other chains or draws than %s", v.name, all[0].name)
+		}
+		w.variables = append(w.variables, v)
+	}
+	if stated != nil {
+		return stated, nil
+	}
+	return w.whole(), nil
+}
+
+// read places the first n draws of a chain in its rows.
+func (v *zarrVariable) read(rows []float64, chain, n, width int, columns []int, offset int) error {
+	chunk := v.array.Chunks[1]
+	at := make([]int, len(v.array.Shape))
+	at[0] = chain
+	for from := 0; from < n; from += chunk {
+		at[1] = from / chunk
+		values, err := v.array.ReadChunk(at)
+		if err != nil {
+			return err
+		}
+		if len(values) != chunk*len(columns) {
+			return fmt.Errorf("the array %s has chunks of %d numbers, not %d", v.name, len(values), chunk*len(columns))
+		}
+		for i := range min(chunk, n-from) {
+			row := rows[(from+i)*width+offset:]
+			for k, c := range columns {
+				row[c] = values[i*len(columns)+k]
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,278 @@
+package ppl
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/ppl-lang/ppl/infer/zarr"
+)
+
+// This file: draws as a group of a Zarr store.
+
+const (
+	// Draws that a chunk is of: as many as lets a reader see a twentieth of the run
+	// at a time, within these bounds and, where draws are large, that of memory.
+	minChunkDraws, maxChunkDraws = 100, 500
+
+	// chunkMemory bounds the bytes of the chunks that are not complete.
+	chunkMemory = 64 << 20
+)
+
+// statisticNames are those of samplers' statistics in a store, with their types.
+// Others keep their names without the underscores, as real numbers.
+var statisticNames = map[string]struct {
+	name string
+	typ  zarr.Type
+}{
+	"lp__":          {"lp", zarr.Float64},
+	"accept_stat__": {"acceptance_rate", zarr.Float64},
+	"stepsize__":    {"step_size", zarr.Float64},
+	"treedepth__":   {"tree_depth", zarr.Int64},
+	"n_leapfrog__":  {"n_steps", zarr.Int64},
+	"divergent__":   {"diverging", zarr.Bool},
+	"energy__":      {"energy", zarr.Float64},
+}
+
+// variableType is the type of a variable's elements in a store.
+func variableType(l layout, integers map[string]bool) zarr.Type {
+	switch {
+	case l.complex:
+		return zarr.Complex128
+	case integers[l.name]:
+		return zarr.Int64
+	}
+	return zarr.Float64
+}
+
+// zarrVariable is an array of draws.
+type zarrVariable struct {
+	layout
+	array *zarr.Array
+}
+
+// zarrDraws writes draws to a group, whose arrays have the dimensions chain, draw and
+// those of the variable. Draws may come in any order, from several goroutines.
+type zarrDraws struct {
+	group     *zarr.Group
+	store     *zarr.Store
+	variables []zarrVariable
+	chunk     int   // draws
+	planned   []int // draws by chain
+
+	mu      sync.Mutex
+	open    map[[2]int]*openChunk // by chain and chunk
+	free    []*openChunk
+	decided bool // which arrays are compressed
+}
+
+// openChunk is the draws of a chunk that is not complete, by variable.
+type openChunk struct {
+	values [][]float64
+	n      int
+}
+
+// zarrColumns is what a group of draws is to hold.
+type zarrColumns struct {
+	layouts []layout
+	types   []zarr.Type
+	names   []string // of the arrays; nil: those of the variables
+}
+
+// addZarrDraws makes a group for the planned numbers of draws by chain.
+func addZarrDraws(store *zarr.Store, name string, attributes map[string]any, c zarrColumns, planned []int) (*zarrDraws, error) {
+	group, err := store.AddGroup(name, attributes)
+	if err != nil {
+		return nil, err
+	}
+	w := &zarrDraws{group: group, store: store, planned: slices.Clone(planned), open: map[[2]int]*openChunk{}}
+	length, width := max(1, slices.Max(planned)), 0
+	for _, l := range c.layouts {
+		width += len(l.columns)
+	}
+	w.chunk = min(max(minChunkDraws, length/20), maxChunkDraws, length)
+	w.chunk = max(1, min(w.chunk, chunkMemory/max(1, 8*width*len(planned))))
+	for i, l := range c.layouts {
+		v := zarrVariable{layout: l}
+		array := l.name
+		if c.names != nil {
+			array = c.names[i]
+		}
+		extents := l.shape
+		if l.complex {
+			extents = extents[:len(extents)-1]
+		}
+		spec := zarr.Spec{
+			Type: c.types[i], Shape: append([]int{len(planned), slices.Max(planned)}, extents...), Chunks: append([]int{1, w.chunk}, extents...),
+			Dimensions: append([]string{"chain", "draw"}, dimensions(array, len(extents))...), Attributes: map[string]any{columnsKey: l.pattern},
+		}
+		if v.array, err = group.AddArray(array, spec); err != nil {
+			return nil, err
+		}
+		w.variables = append(w.variables, v)
+	}
+	if err := w.coordinate("chain", len(planned)); err != nil {
+		return nil, err
+	}
+	return w, w.coordinate("draw", length)
+}
+
+// dimensions are the names of the extents of a variable, as ArviZ makes them.
+func dimensions(variable string, n int) []string {
+	var names []string
+	for i := range n {
+		names = append(names, fmt.Sprintf("%s_dim_%d", variable, i))
+	}
+	return names
+}
+
+// coordinate writes the numbers of chains or draws.
+func (w *zarrDraws) coordinate(name string, n int) error {
+	if w.group.Array(name) != nil {
+		return fmt.Errorf("a variable that is called %s cannot be in a Zarr store of draws: it is the name of a dimension", name)
+	}
+	a, err := w.group.AddArray(name, zarr.Spec{Type: zarr.Int64, Shape: []int{n}, Dimensions: []string{name}, Gzip: true})
+	if err != nil {
+		return err
+	}
+	values := make([]float64, n)
+	for i := range values {
+		values[i] = float64(i)
+	}
+	return a.WriteAll(values)
+}
+
+// put takes in a draw, whose values are those of the columns that the layouts are of.
+func (w *zarrDraws) put(chain, draw int, values []float64) error {
+	key := [2]int{chain, draw / w.chunk}
+	w.mu.Lock()
+	c := w.open[key]
+	if c == nil {
+		c = w.newChunk()
+		w.open[key] = c
+	}
+	at := draw % w.chunk
+	for i, v := range w.variables {
+		row := c.values[i][at*len(v.columns):]
+		for k, column := range v.columns {
+			row[k] = values[column]
+		}
+	}
+	c.n++
+	if c.n < min(w.chunk, w.planned[chain]-key[1]*w.chunk) {
+		w.mu.Unlock()
+		return nil
+	}
+	delete(w.open, key)
+	err := w.decide(c)
+	w.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return w.write(key, c)
+}
+
+func (w *zarrDraws) newChunk() *openChunk {
+	if n := len(w.free); n > 0 {
+		c := w.free[n-1]
+		w.free = w.free[:n-1]
+		c.n = 0
+		for _, v := range c.values {
+			for i := range v {
+				v[i] = math.NaN()
+			}
+		}
+		return c
+	}
+	c := &openChunk{}
+	for _, v := range w.variables {
+		c.values = append(c.values, slices.Repeat([]float64{math.NaN()}, w.chunk*len(v.columns)))
+	}
+	return c
+}
+
+// decide says at the first chunk of a group which arrays are compressed: those that
+// become smaller by it.
+func (w *zarrDraws) decide(c *openChunk) error {
+	if w.decided {
+		return nil
+	}
+	w.decided = true
+	for i, v := range w.variables {
+		v.array.Gzip = v.array.Compressible(c.values[i])
+	}
+	return w.store.Save()
+}
+
+// write writes a chunk of every variable.
+func (w *zarrDraws) write(key [2]int, c *openChunk) error {
+	for i, v := range w.variables {
+		at := make([]int, len(v.array.Shape))
+		at[0], at[1] = key[0], key[1]
+		if err := v.array.WriteChunk(at, c.values[i]); err != nil {
+			return err
+		}
+	}
+	w.mu.Lock()
+	w.free = append(w.free, c)
+	w.mu.Unlock()
+	return nil
+}
+
+// finish writes what is left and cuts the arrays to the draws that there are; the
+// metadata are to be saved then.
+func (w *zarrDraws) finish(lengths []int) error {
+	for key, c := range w.open {
+		if err := w.decide(c); err != nil {
+			return err
+		}
+		if err := w.write(key, c); err != nil {
+			return err
+		}
+	}
+	w.open = map[[2]int]*openChunk{}
+	return w.cut(lengths)
+}
+
+// cut makes the arrays as long as the longest chain, and says how long each is.
+func (w *zarrDraws) cut(lengths []int) error {
+	n := slices.Max(lengths)
+	for _, v := range w.variables {
+		v.array.Shape[1] = n
+	}
+	if a := w.group.Array("draw"); a != nil {
+		a.Shape[0] = n
+	}
+	w.group.Attributes[lengthsKey] = slices.Clone(lengths)
+	return nil
+}
+
+// whole is the number of draws of each chain in chunks that are written.
+func (w *zarrDraws) whole() []int {
+	out := make([]int, len(w.planned))
+	for chain := range out {
+		for out[chain] < w.planned[chain] && w.has(chain, out[chain]/w.chunk) {
+			out[chain] = min(out[chain]+w.chunk, w.planned[chain])
+		}
+	}
+	return out
+}
+
+// has reports whether a chunk of every variable was written.
+func (w *zarrDraws) has(chain, chunk int) bool {
+	return !slices.ContainsFunc(w.variables, func(v zarrVariable) bool {
+		at := make([]int, len(v.array.Shape))
+		at[0], at[1] = chain, chunk
+		return !v.array.HasChunk(at)
+	})
+}
+
+// StatisticType is the type of a sampler's statistic of that name, such as
+// divergent__, in files that have types: float64, int64 or bool.
+func StatisticType(name string) string {
+	if s, ok := statisticNames[name]; ok {
+		return string(s.typ)
+	}
+	return string(zarr.Float64)
+}

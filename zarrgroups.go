@@ -1,0 +1,315 @@
+package ppl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/infer/draws"
+	"github.com/ppl-lang/ppl/infer/zarr"
+)
+
+// This file: the groups of a Zarr store that follow from draws, model and data.
+
+// ZarrGroup is a group, or several, of a Zarr store that [Fit.AddZarrGroups] can add.
+type ZarrGroup struct {
+	Name    string
+	Doc     string
+	Default bool // part of a store if nothing else is asked for
+
+	groups []string // that it makes
+	make   func(*zarrMaker) error
+}
+
+// zarrGroups are the groups, in the order in which they are made.
+var zarrGroups = []ZarrGroup{
+	{"log_likelihood", "log likelihood of each observation, of the model's log_lik or derived from its statements", true, []string{"log_likelihood"}, (*zarrMaker).logLikelihood},
+	{"posterior_predictive", "the data drawn anew at each draw, derived from the statements", true, []string{"posterior_predictive"}, (*zarrMaker).posteriorPredictive},
+	{"prior", "parameters drawn from the prior, and data from them (prior_predictive)", false, []string{"prior", "prior_predictive"}, (*zarrMaker).prior},
+}
+
+// ZarrGroups lists the groups that can be added to a store.
+func ZarrGroups() []ZarrGroup { return slices.Clone(zarrGroups) }
+
+// ZarrGroupOptions are options of [Fit.AddZarrGroups].
+type ZarrGroupOptions struct {
+	Groups []string // names of ZarrGroups
+	Seed   uint64   // of the random numbers
+
+	// PriorDraws is how many draws, of one chain, the prior group has; 0: 1000.
+	PriorDraws int
+}
+
+// zarrMaker makes groups.
+type zarrMaker struct {
+	ctx     context.Context
+	fit     *Fit
+	store   *zarr.Store
+	options ZarrGroupOptions
+	notes   []string
+}
+
+// AddZarrGroups adds groups to the store of a fit: what follows from its draws with the
+// model and the data. What is there already is made anew. Draws are worked on one after
+// another, so memory does not grow with them. What cannot be made of this model is left
+// out; notes say why.
+func (f *Fit) AddZarrGroups(ctx context.Context, path string, o ZarrGroupOptions) (notes []string, err error) {
+	store, err := zarr.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	m := &zarrMaker{ctx: ctx, fit: f, store: store, options: o}
+	for _, name := range o.Groups {
+		if !slices.ContainsFunc(zarrGroups, func(g ZarrGroup) bool { return g.Name == name }) {
+			return nil, fmt.Errorf("ppl: there is no group %q", name)
+		}
+	}
+	for _, g := range zarrGroups {
+		if !slices.Contains(o.Groups, g.Name) {
+			continue
+		}
+		for _, made := range g.groups {
+			if err := store.RemoveGroup(made); err != nil {
+				return nil, err
+			}
+		}
+		err := g.make(m)
+		if left := new(leftOut); errors.As(err, &left) {
+			m.notes = append(m.notes, fmt.Sprintf("The group %s is left out: %s.", g.Name, strings.TrimSuffix(left.Error(), ".")))
+			continue
+		}
+		if err != nil {
+			for _, made := range g.groups {
+				err = errors.Join(err, store.RemoveGroup(made))
+			}
+			return nil, err
+		}
+	}
+	if err := store.Save(); err != nil {
+		return nil, err
+	}
+	return m.notes, store.Sync()
+}
+
+// leftOut is why a group cannot be made of a model.
+type leftOut struct{ error }
+
+func (e *leftOut) Unwrap() error { return e.error }
+
+// lengths are the numbers of draws by chain.
+func (m *zarrMaker) lengths() ([]int, error) {
+	lengths := make([]int, m.fit.Draws.Chains())
+	for i := range lengths {
+		lengths[i] = m.fit.Draws.Len(i)
+	}
+	if len(lengths) == 0 || slices.Max(lengths) == 0 {
+		return nil, &leftOut{errors.New("there are no draws")}
+	}
+	return lengths, nil
+}
+
+func (m *zarrMaker) logLikelihood() error {
+	lengths, err := m.lengths()
+	if err != nil {
+		return err
+	}
+	l, err := m.fit.LogLik(LogLikOptions{})
+	if err != nil {
+		return &leftOut{err}
+	}
+	names := m.fit.Names()
+	if l.derived != nil {
+		names = l.derived.GeneratedNames()
+	}
+	all, err := layouts(names)
+	if err != nil {
+		return err
+	}
+	// Elements of which no statement is about are no observations: where there are
+	// such, or only some variables of the fit are meant, what remains is a vector.
+	at := map[int]int{} // place among the observations, by column
+	for i, c := range l.columns {
+		at[c] = i
+	}
+	c := zarrColumns{}
+	for _, v := range all {
+		var own []int
+		for _, column := range v.columns {
+			if i, ok := at[column]; ok {
+				own = append(own, i)
+			}
+		}
+		if own == nil {
+			continue
+		}
+		if len(own) < len(v.columns) {
+			v.shape, v.pattern = []int{len(own)}, ""
+		}
+		v.columns = own
+		v.name = m.observed(l, v.name)
+		c.layouts, c.types = append(c.layouts, v), append(c.types, zarr.Float64)
+	}
+	attributes := m.fit.zarrAttributes()
+	attributes["source"] = l.Source
+	w, err := addZarrDraws(m.store, "log_likelihood", attributes, c, lengths)
+	if err != nil {
+		return err
+	}
+	if err := l.each(m.ctx, w.put); err != nil {
+		return err
+	}
+	for _, left := range l.Left {
+		m.notes = append(m.notes, fmt.Sprintf("The log likelihood has nothing of %s.", left))
+	}
+	return w.finish(lengths)
+}
+
+// observed is the variable of the data that derived log likelihoods are about.
+func (m *zarrMaker) observed(l *LogLik, name string) string {
+	for i, out := range l.outputs {
+		if out == name {
+			return l.Variables[i]
+		}
+	}
+	return name
+}
+
+func (m *zarrMaker) posteriorPredictive() error {
+	lengths, err := m.lengths()
+	if err != nil {
+		return err
+	}
+	model, err := m.fit.Model()
+	if err != nil {
+		return err
+	}
+	values, err := m.fit.Data()
+	if err != nil {
+		return err
+	}
+	return m.predictive("posterior_predictive", model, values, m.fit, lengths)
+}
+
+// predictive draws the data anew at the draws of a fit.
+func (m *zarrMaker) predictive(group string, model *Model, values *data.Set, f *Fit, lengths []int) error {
+	p, variables, err := m.replicated(model, values)
+	if err != nil {
+		return err
+	}
+	names := p.GeneratedNames()
+	all, err := layouts(names)
+	if err != nil {
+		return err
+	}
+	whole := integers(p.model.program.IR().GeneratedQuantityVars)
+	c := zarrColumns{}
+	for _, l := range all {
+		if variables[l.name] == "" {
+			continue
+		}
+		c.types = append(c.types, variableType(l, whole))
+		l.name = variables[l.name]
+		c.layouts = append(c.layouts, l)
+	}
+	w, err := addZarrDraws(m.store, group, m.fit.zarrAttributes(), c, lengths)
+	if err != nil {
+		return err
+	}
+	g, err := p.GenerateFrom(m.ctx, f, GenerateOptions{Seed: m.options.Seed, Each: w.put})
+	if err != nil {
+		return err
+	}
+	if g.Failed > 0 {
+		m.notes = append(m.notes, fmt.Sprintf("The group %s has no values at %d draws: %v.", group, g.Failed, g.Reason))
+	}
+	return w.finish(lengths)
+}
+
+// replicated is the posterior that draws the data anew, and the variables of the data
+// by the names of what it generates.
+func (m *zarrMaker) replicated(model *Model, values *data.Set) (*Posterior, map[string]string, error) {
+	d, err := model.DeriveReplicated(values)
+	if err != nil {
+		return nil, nil, &leftOut{err}
+	}
+	variables := map[string]string{}
+	for _, out := range d.Outputs {
+		variables[out.Name] = out.Variable
+	}
+	p, err := d.BindWith(values, m.binding())
+	return p, variables, err
+}
+
+// binding is how the model of the fit was bound.
+func (m *zarrMaker) binding() BindOptions {
+	if r := m.fit.record; r != nil {
+		return BindOptions{Seed: r.Seed, StanCompat: r.StanCompat}
+	}
+	if p := m.fit.posterior; p != nil {
+		return BindOptions{Seed: p.options.Seed, StanCompat: p.options.StanCompat}
+	}
+	return BindOptions{}
+}
+
+func (m *zarrMaker) prior() error {
+	model, err := m.fit.Model()
+	if err != nil {
+		return err
+	}
+	values, err := m.fit.Data()
+	if err != nil {
+		return err
+	}
+	n := def(m.options.PriorDraws, 1000)
+	prior, err := model.SamplePrior(m.ctx, values, m.binding(), Options{Chains: 1, Draws: n, Seed: m.options.Seed})
+	if err != nil {
+		if m.ctx.Err() != nil {
+			return err
+		}
+		return &leftOut{err}
+	}
+	all, err := layouts(prior.Names())
+	if err != nil {
+		return err
+	}
+	c := zarrColumns{layouts: all}
+	for _, l := range all {
+		c.types = append(c.types, variableType(l, nil))
+	}
+	lengths := []int{prior.Draws.Len(0)}
+	w, err := addZarrDraws(m.store, "prior", m.fit.zarrAttributes(), c, lengths)
+	if err != nil {
+		return err
+	}
+	if err := eachDraw(prior.Draws, w.put); err != nil {
+		return err
+	}
+	if err := w.finish(lengths); err != nil {
+		return err
+	}
+	if !prior.Direct {
+		m.notes = append(m.notes, fmt.Sprintf("The prior was sampled by NUTS, as %s.", prior.Reason))
+	}
+	err = m.predictive("prior_predictive", model, values, prior.Fit, lengths)
+	if left := new(leftOut); errors.As(err, &left) {
+		m.notes = append(m.notes, fmt.Sprintf("The group prior_predictive is left out: %s.", left))
+		return nil
+	}
+	return err
+}
+
+// eachDraw gives the values of all draws.
+func eachDraw(store *draws.Store, f func(chain, draw int, values []float64) error) error {
+	for chain := range store.Chains() {
+		for i := range store.Len(chain) {
+			_, values := store.Draw(chain, i)
+			if err := f(chain, i, values); err != nil {
+				return err
+			}
+		}
+	}
+	return store.Err()
+}
