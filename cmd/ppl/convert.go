@@ -64,11 +64,13 @@ func (o *runOptions) checkFormat(groups bool) error {
 }
 
 // addGroups adds what follows from the draws of a complete run to its store.
-func (o *running) addGroups(ctx context.Context, fit *ppl.Fit, tell func(string)) error {
+func (o *running) addGroups(fit *ppl.Fit, tell func(string)) error {
 	groups, err := chosenGroups(o.groups)
 	if o.format != string(ppl.Zarr) || err != nil || len(groups) == 0 || len(fit.Files) == 0 || fit.Report.Interrupted {
 		return err
 	}
+	ctx, stop := interruptible(nil)
+	defer stop()
 	notes, err := fit.AddZarrGroups(ctx, fit.Files[0], ppl.ZarrGroupOptions{Groups: groups, Seed: o.seed})
 	if errors.Is(err, context.Canceled) {
 		tell("Interrupted: the groups of the store that follow from the draws are not made; ppl convert makes them.")
@@ -176,7 +178,7 @@ func (o *conversion) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	ctx, stop := interruptible()
+	ctx, stop := interruptible(nil)
 	defer stop()
 	files, notes, err := conversions[at].make(o, ctx, fit, nameOf(fit))
 	if err != nil {

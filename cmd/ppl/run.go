@@ -325,7 +325,7 @@ func (o *running) run(stdout, stderr io.Writer) error {
 	default:
 		full := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 		if err == nil {
-			err = o.addGroups(signaled, fit, shown.message)
+			err = o.addGroups(fit, shown.message)
 		}
 		o.made.Finish(fit, err)
 		if e := writeRecord(o.made, o.out); e != nil && !full {
