@@ -250,9 +250,10 @@ func (r *recorder) removeJournals() error {
 	return errors.Join(errs...)
 }
 
-// enough says whether the first n transitions of the chains, as far as they
-// have not failed, have the effective sample size.
-func (r *recorder) enough(n int, target float64) bool {
+// precision is the least effective sample size, in the bulk and in the tails, and the
+// largest R-hat of the quantities that vary, of the first n transitions of the chains, as
+// far as they have not failed; 0 if there are none.
+func (r *recorder) precision(n int) (ess, rhat float64) {
 	thin := r.fit.config.Thin
 	v := prefix{r.fit.Draws, nil, (n + thin - 1) / thin}
 	for chain := range r.fit.Draws.Chains() {
@@ -261,17 +262,22 @@ func (r *recorder) enough(n int, target float64) bool {
 		}
 	}
 	if len(v.chains) == 0 {
-		return false
+		return 0, math.NaN()
 	}
+	ess = math.Inf(1)
 	for _, row := range diagnose.Summarize(v) {
 		if row.SD == 0 {
 			continue // a constant
 		}
-		if !(row.ESSBulk >= target) || !(row.ESSTail >= target || math.IsNaN(row.ESSTail)) || !(row.Rhat < 1.01) {
-			return false
+		if math.IsNaN(row.ESSBulk) || math.IsNaN(row.Rhat) {
+			return 0, math.NaN()
+		}
+		ess, rhat = min(ess, row.ESSBulk), max(rhat, row.Rhat)
+		if !math.IsNaN(row.ESSTail) {
+			ess = min(ess, row.ESSTail)
 		}
 	}
-	return true
+	return ess, rhat
 }
 
 // prefix is the first draws of some chains.

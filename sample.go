@@ -76,6 +76,11 @@ type Options struct {
 	// Chains then run all at a time. 0: there is no such target.
 	TargetESS float64
 
+	// Reached, if not nil, is told what TargetESS looks at, each time that it does: the
+	// least effective sample size and the largest R-hat of all quantities after so many
+	// draws of each chain. Calls overlap neither each other nor those of Progress.
+	Reached func(draws int, ess, rhat float64)
+
 	// Progress, if not nil, is told how far chains are: after the first
 	// transition of each, after every Refresh transitions (0: 100) and at the
 	// end of warm-up and sampling. Calls do not overlap.
@@ -122,7 +127,13 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 	}
 	r := &recorder{posterior: p}
 	if o.TargetESS > 0 {
-		config.Enough = func(n int) bool { return r.enough(n, o.TargetESS) }
+		config.Enough = func(n int) bool {
+			ess, rhat := r.precision(n)
+			if o.Reached != nil && ess > 0 {
+				o.Reached(n, ess, rhat)
+			}
+			return ess >= o.TargetESS && rhat < 1.01
+		}
 	}
 	session, err := infer.NewSession(p, config)
 	if err != nil {

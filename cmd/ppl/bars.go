@@ -34,6 +34,7 @@ type bars struct {
 	mu     sync.Mutex
 	chains []barState
 	total  int // transitions per chain
+	eta    *eta
 	frame  []int
 	closed bool
 }
@@ -41,16 +42,14 @@ type bars struct {
 // barState is how far a chain is.
 type barState struct {
 	infer.Progress
-	begun      time.Time // of its first transition
-	phaseBegun time.Time
-	phaseFirst int // transitions before the phase
-	updated    time.Time
+	begun   time.Time // of its first transition
+	updated time.Time
 }
 
 const frameTime = 100 * time.Millisecond
 
-func newBars(w io.Writer, title string, chains, total int) *bars {
-	return &bars{w: w, title: title, unicode: unicodeTerminal(), color: colored(w), chains: make([]barState, chains), total: total}
+func newBars(w io.Writer, title string, e *eta) *bars {
+	return &bars{w: w, title: title, unicode: unicodeTerminal(), color: colored(w), chains: make([]barState, len(e.chains)), total: e.warmup + e.draws, eta: e}
 }
 
 func (b *bars) start() {
@@ -80,12 +79,16 @@ func (b *bars) update(p infer.Progress) {
 	defer b.mu.Unlock()
 	c, now := &b.chains[p.Chain], time.Now()
 	if c.begun.IsZero() {
-		c.begun, c.phaseBegun = now, now
-	}
-	if c.Warmup && !p.Warmup {
-		c.phaseBegun, c.phaseFirst = c.updated, c.Iteration
+		c.begun = now
 	}
 	c.Progress, c.updated = p, now
+	b.eta.update(p, now)
+}
+
+func (b *bars) reached(draws int, ess, rhat float64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.eta.reached(draws, ess, rhat)
 }
 
 func (b *bars) message(text string) {
@@ -110,8 +113,8 @@ func (b *bars) stop(*ppl.Fit, bool) {
 	b.ended.Wait()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.draw()
 	b.closed = true
+	b.draw()
 }
 
 const (
@@ -145,12 +148,15 @@ func (b *bars) draw() {
 		s.WriteString(text + clearLine + "\n")
 		b.frame = append(b.frame, length)
 	}
-	if len(b.chains) > height-3 {
+	if len(b.chains) > height-4 {
 		put(b.summary(width - 1))
 	} else {
 		for i := range b.chains {
 			put(b.line(i, width-1))
 		}
+	}
+	if text := cut(b.left(), width-1); text != "" {
+		put(b.paint("2", text), utf8.RuneCountInString(text))
 	}
 	s.WriteString(clearBelow)
 	io.WriteString(b.w, s.String())
@@ -174,9 +180,7 @@ func (b *bars) line(i, width int) (string, int) {
 	label := fmt.Sprintf("chain %*d ", digits, i+1)
 	percent := fmt.Sprintf(" %3d %%", 100*c.Iteration/max(b.total, 1))
 	var extra string
-	if left := c.left(b.total); left > 0 {
-		extra = "  " + clock(left) + " left"
-	} else if c.Iteration == b.total && !c.begun.IsZero() {
+	if c.Iteration == b.total && !c.begun.IsZero() {
 		extra = "  " + clock(c.updated.Sub(c.begun))
 	}
 	if c.Divergences > 0 && !c.Warmup {
@@ -236,19 +240,18 @@ func (b *bars) bar(columns, iteration int) (bar string, filled int) {
 	return bar + strings.Repeat(empty, columns-n), len(bar)
 }
 
-// left estimates the time to the end from the speed within the phase; 0 if it
-// is too early to say.
-func (c *barState) left(total int) time.Duration {
-	n := c.Iteration - c.phaseFirst
-	if c.begun.IsZero() || n < 10 || c.Iteration >= total {
-		return 0
+// left says what is left of the whole run; nothing in its first seconds, and at its end.
+func (b *bars) left() string {
+	now := time.Now()
+	if b.closed || b.began.IsZero() || now.Sub(b.began) < 2*time.Second {
+		return ""
 	}
-	elapsed := c.updated.Sub(c.phaseBegun)
-	if time.Since(c.begun) < 2*time.Second {
-		return 0
+	for i := range b.chains {
+		if b.chains[i].Iteration != b.total {
+			return b.eta.text(now)
+		}
 	}
-	left := time.Duration(float64(elapsed)/float64(n)*float64(total-c.Iteration)) - time.Since(c.updated)
-	return max(left, time.Second)
+	return ""
 }
 
 func (b *bars) paint(style, text string) string {

@@ -15,7 +15,8 @@ import (
 type progress interface {
 	start()
 	update(infer.Progress)
-	message(string) // a line of the model's print statements, or a remark
+	reached(draws int, ess, rhat float64) // of --target-ess, when it is looked at
+	message(string)                       // a line of the model's print statements, or a remark
 	stop(fit *ppl.Fit, interrupted bool)
 }
 
@@ -24,9 +25,9 @@ func newProgress(w io.Writer, model string, o *runOptions) progress {
 	title := fmt.Sprintf("%s: %s of %d warm-up + %d draws, %s, seed %d", model,
 		count(o.chains, "chain", "chains"), o.warmup, o.draws, o.samplerFlags.name, o.seed)
 	if _, _, ok := terminalSize(w); ok {
-		return newBars(w, title, o.chains, o.warmup+o.draws)
+		return newBars(w, title, newETA(o))
 	}
-	return &lines{w: w, title: title, chains: make([]lineState, o.chains)}
+	return &lines{w: w, title: title, chains: make([]lineState, o.chains), eta: newETA(o)}
 }
 
 func count(n int, one, many string) string {
@@ -39,10 +40,12 @@ func count(n int, one, many string) string {
 // silent passes on messages only.
 type silent struct{ w io.Writer }
 
-func (silent) start()                  {}
-func (silent) update(infer.Progress)   {}
-func (s silent) message(text string)   { fmt.Fprintln(s.w, shown(s.w, text)) }
-func (silent) stop(_ *ppl.Fit, _ bool) {}
+func (silent) start()                {}
+func (silent) update(infer.Progress) {}
+
+func (silent) reached(int, float64, float64) {}
+func (s silent) message(text string)         { fmt.Fprintln(s.w, shown(s.w, text)) }
+func (silent) stop(_ *ppl.Fit, _ bool)       {}
 
 // lines tells progress as plain lines, for files and pipes: per chain a line at
 // the start and at the end, and between them one per tenth of the way, but no
@@ -54,6 +57,13 @@ type lines struct {
 	mu     sync.Mutex
 	began  time.Time
 	chains []lineState
+	eta    *eta
+}
+
+func (l *lines) reached(draws int, ess, rhat float64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.eta.reached(draws, ess, rhat)
 }
 
 type lineState struct {
@@ -74,6 +84,7 @@ func (l *lines) start() {
 func (l *lines) update(p infer.Progress) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.eta.update(p, time.Now())
 	c := &l.chains[p.Chain]
 	tenth := 10 * p.Iteration / max(p.Total, 1)
 	now := time.Now()
@@ -86,8 +97,12 @@ func (l *lines) update(p infer.Progress) {
 	if p.Warmup {
 		phase = "warm-up"
 	}
-	fmt.Fprintf(l.w, "chain %d: %d / %d (%d %%), %s, %s\n",
-		p.Chain+1, p.Iteration, p.Total, 100*p.Iteration/max(p.Total, 1), phase, clock(now.Sub(l.began)))
+	left := ""
+	if !first && now.Sub(l.began) > linePause {
+		left = "; " + l.eta.text(now)
+	}
+	fmt.Fprintf(l.w, "chain %d: %d / %d (%d %%), %s, %s%s\n",
+		p.Chain+1, p.Iteration, p.Total, 100*p.Iteration/max(p.Total, 1), phase, clock(now.Sub(l.began)), left)
 }
 
 func (l *lines) message(text string) {

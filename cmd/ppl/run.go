@@ -295,7 +295,7 @@ func (o *running) run(stdout, stderr io.Writer) error {
 			return err
 		}
 	}
-	options.Progress = shown.update
+	options.Progress, options.Reached = shown.update, shown.reached
 
 	signaled, quiet := interruptible(func() {
 		shown.message("Interrupted: stopping at the next draw. Press Ctrl-C again to quit at once.")

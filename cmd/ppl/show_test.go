@@ -25,10 +25,9 @@ func TestBarsFit(t *testing.T) {
 			continue // not begun
 		}
 		b.chains[i] = barState{
-			Progress:   infer.Progress{Iteration: min(2000, 190*i), Warmup: 190*i < 1000, Divergences: 100 * i},
-			begun:      b.began,
-			phaseBegun: b.began,
-			updated:    time.Now(),
+			Progress: infer.Progress{Iteration: min(2000, 190*i), Warmup: 190*i < 1000, Divergences: 100 * i},
+			begun:    b.began,
+			updated:  time.Now(),
 		}
 	}
 	for width := 0; width < 150; width++ {
@@ -54,7 +53,7 @@ func TestBarsFit(t *testing.T) {
 
 func TestLines(t *testing.T) {
 	var out strings.Builder
-	l := &lines{w: &out, title: "m: 1 chain", chains: make([]lineState, 1)}
+	l := &lines{w: &out, title: "m: 1 chain", chains: make([]lineState, 1), eta: newETA(&runOptions{chains: 1, warmup: 100, draws: 100})}
 	l.start()
 	for i := range 200 {
 		l.update(infer.Progress{Iteration: i + 1, Total: 200, Warmup: i < 100})

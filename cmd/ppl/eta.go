@@ -1,0 +1,193 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"time"
+
+	"github.com/ppl-lang/ppl/infer"
+)
+
+// eta estimates the time to the end of a run, warm-up and sampling of all chains: from
+// the time that a gradient takes and the gradients that a transition takes, as measured
+// of late. It says so where that is not known yet. It is not safe for concurrent use.
+type eta struct {
+	warmup, draws int // transitions of a chain
+	parallel      int // chains that run at a time
+	target        float64
+	chains        []etaChain
+
+	looked    bool // the effective sample size has been looked at
+	at        int  // after that many draws of each chain
+	ess, rhat float64
+}
+
+// etaChain is what is known of a chain: its phase, and when it was how far.
+type etaChain struct {
+	begun, warm bool
+	done        bool
+	points      []etaPoint // of this phase, in order
+}
+
+type etaPoint struct {
+	when        time.Time
+	transitions int // of the phase
+	gradients   int64
+}
+
+func newETA(o *runOptions) *eta {
+	e := &eta{warmup: o.warmup, draws: o.draws, parallel: o.parallel, target: o.targetESS, chains: make([]etaChain, o.chains)}
+	if e.parallel <= 0 {
+		e.parallel = runtime.GOMAXPROCS(0)
+	}
+	if e.target > 0 {
+		e.parallel = o.chains // all run at a time
+	}
+	return e
+}
+
+// update takes in how far a chain is.
+func (e *eta) update(p infer.Progress, now time.Time) {
+	c := &e.chains[p.Chain]
+	if !c.begun || c.warm != p.Warmup {
+		c.points = c.points[:0]
+	}
+	c.begun, c.warm = true, p.Warmup
+	c.done = p.Iteration == p.Total
+	n := p.Iteration
+	if !p.Warmup {
+		n -= e.warmup
+	}
+	c.points = append(c.points, etaPoint{now, n, p.Gradients})
+}
+
+// reached takes in the least effective sample size and the largest R-hat after so many
+// draws of each chain.
+func (e *eta) reached(draws int, ess, rhat float64) {
+	e.looked, e.at, e.ess, e.rhat = true, draws, ess, rhat
+}
+
+// The transitions of a phase from which on what they take is taken for known: at first,
+// trees are far from what they will be, and the step size is being found.
+const (
+	leastWarmup   = 100
+	leastSampling = 20
+)
+
+// rates are the seconds that a gradient takes, and the gradients that a transition takes,
+// over the last half of what is known of the phase.
+func (c *etaChain) rates() (seconds, gradients float64, ok bool) {
+	if len(c.points) < 2 {
+		return 0, 0, false
+	}
+	last := c.points[len(c.points)-1]
+	first := c.points[0]
+	for _, p := range c.points {
+		if 2*p.transitions <= last.transitions {
+			first = p
+		}
+	}
+	g, n := float64(last.gradients-first.gradients), float64(last.transitions-first.transitions)
+	if n <= 0 || g <= 0 {
+		return 0, 0, false
+	}
+	return last.when.Sub(first.when).Seconds() / g, g / n, true
+}
+
+// left is the time to the end of the run, if it is known.
+func (e *eta) left(now time.Time) (time.Duration, bool) {
+	draws := e.draws
+	if e.target > 0 {
+		var ok bool
+		if draws, ok = e.needed(); !ok {
+			return 0, false
+		}
+	}
+	// The gradients of a transition of sampling, of the chains that are there.
+	tree, n := 0.0, 0
+	for i := range e.chains {
+		if c := &e.chains[i]; c.begun && !c.warm && len(c.points) > 0 && c.points[len(c.points)-1].transitions >= min(leastSampling, draws) {
+			if _, g, ok := c.rates(); ok {
+				tree += g
+				n++
+			}
+		}
+	}
+	if n > 0 {
+		tree /= float64(n)
+	}
+	longest, sum, whole, known, waiting := 0.0, 0.0, 0.0, 0, 0
+	for i := range e.chains {
+		c := &e.chains[i]
+		if !c.begun {
+			waiting++
+			continue
+		}
+		if c.done && e.target == 0 {
+			continue
+		}
+		seconds, gradients, ok := c.rates()
+		last := c.points[len(c.points)-1]
+		each := tree
+		if n == 0 {
+			each = gradients // of warm-up
+		}
+		left := 0.0
+		switch {
+		case !ok:
+			return 0, false
+		case c.warm && last.transitions < min(leastWarmup, e.warmup):
+			return 0, false
+		case c.warm:
+			left = (float64(e.warmup-last.transitions)*gradients + float64(draws)*each) * seconds
+		case last.transitions >= draws:
+		default:
+			if n == 0 {
+				return 0, false
+			}
+			left = float64(draws-last.transitions) * gradients * seconds
+		}
+		left -= now.Sub(last.when).Seconds()
+		left = max(left, 0)
+		longest, sum = max(longest, left), sum+left
+		// What a whole chain would take, for those that wait.
+		whole += (float64(e.warmup)*gradients + float64(draws)*each) * seconds
+		known++
+	}
+	if waiting > 0 {
+		if known == 0 {
+			return 0, false
+		}
+		whole /= float64(known)
+		sum += float64(waiting) * whole
+		// Those that wait begin as others end.
+		longest = max(longest, whole*math.Ceil(float64(waiting)/float64(e.parallel)))
+	}
+	return time.Duration(max(longest, sum/float64(min(e.parallel, len(e.chains)))) * float64(time.Second)), true
+}
+
+// needed is the number of draws of each chain after which the target will be reached, by
+// the rate so far, if that tells.
+func (e *eta) needed() (int, bool) {
+	if !e.looked || !(e.ess > 0) || e.ess >= e.target {
+		return 0, false // with enough of it, the chains do not agree: who knows when
+	}
+	return min(e.draws, int(math.Ceil(float64(e.at)*e.target/e.ess))), true
+}
+
+// text says what is left in words; empty where there is nothing to say.
+func (e *eta) text(now time.Time) string {
+	so := ""
+	if e.target > 0 && e.looked {
+		so = fmt.Sprintf("ESS %.0f of %g after %d draws per chain", e.ess, e.target, e.at)
+		if !(e.rhat < 1.01) {
+			so += fmt.Sprintf(", R-hat %.3f", e.rhat)
+		}
+		so += "; "
+	}
+	if left, ok := e.left(now); ok {
+		return so + "about " + clock(max(left, time.Second).Round(time.Second)) + " left"
+	}
+	return so + "time left not known yet"
+}
