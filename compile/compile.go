@@ -90,21 +90,7 @@ func checked(f *source.File, o Options) (*ast.File, *check.Info, diag.List) {
 	if list.HasErrors() {
 		// What else is wrong comes after the errors of syntax.
 		if lang.Recovered(list) {
-			_, more := check.Check(tree, stdlib.Language())
-			type place struct {
-				file *source.File
-				at   int
-			}
-			said := map[place]bool{}
-			for _, e := range list {
-				said[place{e.Span.File, e.Span.Start}] = true
-			}
-			for _, d := range more.Errors() {
-				if at := (place{d.Span.File, d.Span.Start}); !said[at] {
-					list = append(list, d) // what is said of a place already is one mistake
-					said[at] = true
-				}
-			}
+			_, list = check.After(tree, list, stdlib.Language())
 		}
 		return tree, nil, list
 	}

@@ -13,6 +13,7 @@
 //	                  upgrading of older syntax
 //	check             names, types, rules of blocks: tree to check.Info
 //	format            the canonical layout, comments kept
+//	service           what editors ask of programs, half-written ones too
 //
 // internal/errtest is the test harness for diagnostics, shared by Parse and
 // check. spec.md, at the root of the repository, is the language in words; each

@@ -18,6 +18,10 @@ type Options struct {
 	// refused. The error completes "cannot include NAME: …".
 	Include func(name string) (*source.File, error)
 
+	// SkipMissing leaves out what an #include line names but Include does not find,
+	// and reads the rest: for tools that work with programs which are being written.
+	SkipMissing bool
+
 	// Legacy reads the syntax of older versions of Stan as if it were written as
 	// it is today, with a warning for each place. Known then tells the functions
 	// of the library.
@@ -75,11 +79,12 @@ func ParseWith(f *source.File, o Options) (*ast.File, diag.List) {
 	}
 	var included diag.List
 	if o.Include != nil {
-		if f, included = expand(f, o.Include, limit); included.HasErrors() {
+		if f, included = expand(f, o.Include, limit); included.HasErrors() && !o.SkipMissing {
 			return &ast.File{Base: ast.Base{Pos: source.Span{File: f, End: len(f.Text)}}, Source: f}, included
 		}
 	}
 	tree, list := grammar.Parse(f, grammar.Options{KeepIncludes: o.KeepIncludes, Legacy: o.Legacy})
+	list = append(included, list...)
 	if o.Legacy && !list.HasErrors() {
 		known := o.Known
 		if known == nil {

@@ -314,3 +314,19 @@ func (f *Func) Parameters() []string {
 	}
 	return out
 }
+
+// ArgumentNames are the names of all arguments of a density or of another function of a
+// distribution; nil for other functions.
+func (f *Func) ArgumentNames() []string {
+	if f.Dist == nil {
+		return nil
+	}
+	var out []string
+	if !f.Random {
+		out = append(out, "y")
+	}
+	for _, p := range f.Dist.Params {
+		out = append(out, p.Name)
+	}
+	return out
+}

@@ -63,6 +63,7 @@ lang/internal/legacy:
 lang:                    lang/source lang/diag lang/ast lang/internal/grammar lang/internal/legacy
 lang/check:              lang/source lang/diag lang/ast lang/types lang/internal/legacy
 lang/format:             lang/source lang/diag lang/ast lang
+lang/service:            lang lang/source lang/diag lang/ast lang/types lang/check lang/format lang/internal/grammar
 lang/check/checktest:    lang/types
 lang/internal/errtest:   lang/source lang/diag
 

@@ -47,8 +47,8 @@ func writeFamilies(w io.Writer) error {
 		var names []string
 		for _, n := range f.Names {
 			n = strings.TrimPrefix(n, "operator")
-			for _, suffix := range distributionSuffixes {
-				if base, ok := strings.CutSuffix(n, suffix); ok && len(documented(base)) > 0 {
+			for _, suffix := range stdlib.DistributionSuffixes {
+				if base, ok := strings.CutSuffix(n, suffix); ok && len(stdlib.Language().Documented(base)) > 0 {
 					n = base
 					break
 				}
@@ -72,21 +72,18 @@ func writeFamilies(w io.Writer) error {
 	return err
 }
 
-// distributionSuffixes end the names of the functions of a distribution.
-var distributionSuffixes = []string{"_lpdf", "_lpmf", "_lcdf", "_lccdf", "_cdf", "_rng", "_lcdf_unnorm", "_lccdf_unnorm"}
-
 // writeDoc writes the documentation of a name.
 func writeDoc(w io.Writer, name string) error {
-	names := documented(name)
-	if len(names) == 0 {
+	doc, ok := stdlib.Language().Describe(name)
+	if !ok {
 		return noSuchName(name)
 	}
 	var b strings.Builder
-	if d := distribution(name); d != nil {
+	if d := doc.Distribution; d != nil && d.Name == name {
 		writeDistribution(&b, d)
 	}
-	for _, n := range names {
-		writeFunction(&b, n)
+	for _, f := range doc.Functions {
+		writeFunction(&b, f)
 	}
 	_, err := io.WriteString(w, strings.TrimPrefix(b.String(), "\n"))
 	return err
@@ -98,8 +95,8 @@ func noSuchName(name string) error {
 	const most = 24
 	var like, all []string
 	for n := range stdlib.Language().Names() {
-		for _, suffix := range distributionSuffixes {
-			if base, ok := strings.CutSuffix(n, suffix); ok && len(documented(base)) > 0 {
+		for _, suffix := range stdlib.DistributionSuffixes {
+			if base, ok := strings.CutSuffix(n, suffix); ok && len(stdlib.Language().Documented(base)) > 0 {
 				n = base
 				break
 			}
@@ -125,38 +122,8 @@ func noSuchName(name string) error {
 	return fmt.Errorf("there is no function %q", name)
 }
 
-// documented are the functions that a name stands for: itself, its operator, or
-// the functions of the distribution.
-func documented(name string) []string {
-	lang := stdlib.Language()
-	for _, n := range []string{name, "operator" + name} {
-		if len(lang.Lookup(n)) > 0 {
-			return []string{n}
-		}
-	}
-	var names []string
-	for _, suffix := range distributionSuffixes {
-		if len(lang.Lookup(name+suffix)) > 0 {
-			names = append(names, name+suffix)
-		}
-	}
-	return names
-}
-
-// distribution is the declared distribution of that name, or nil.
-func distribution(name string) *stdlib.Dist {
-	for _, suffix := range []string{"_lpdf", "_lpmf"} {
-		for _, o := range stdlib.Universe().Lookup(name + suffix) {
-			if f := o.(*stdlib.Func); f.Dist != nil && f.Dist.Name == name {
-				return f.Dist
-			}
-		}
-	}
-	return nil
-}
-
-func writeDistribution(b *strings.Builder, d *stdlib.Dist) {
-	fmt.Fprintf(b, "\n%s: %s\n\n", d.Name, d.Doc)
+func writeDistribution(b *strings.Builder, d *types.DistributionDoc) {
+	fmt.Fprintf(b, "\n%s: %s\n\n", d.Name, d.Text)
 	kind := "density"
 	if d.Discrete {
 		kind = "mass"
@@ -164,59 +131,25 @@ func writeDistribution(b *strings.Builder, d *stdlib.Dist) {
 	if d.Formula != "" {
 		fmt.Fprintf(b, "  %-8s %s\n", kind, d.Formula)
 	}
-	fmt.Fprintf(b, "  %-8s %s\n", "source", d.Source())
-	row := func(name, is string, c types.Constraint) {
-		if c.Text != "" && !c.NaN {
-			is += ", must be " + c.Text
+	fmt.Fprintf(b, "  %-8s %s\n", "source", d.Source)
+	for _, a := range d.Arguments {
+		is := a.Is
+		if a.Must.Text != "" {
+			is += ", must be " + a.Must.Text
 		}
-		fmt.Fprintf(b, "  %-8s %s\n", name, is)
-	}
-	row("y", "random variable", d.Variate)
-	for _, p := range d.Params {
-		row(p.Name, strings.ToLower(p.Is), p.In)
+		fmt.Fprintf(b, "  %-8s %s\n", a.Name, is)
 	}
 }
 
-// writeFunction writes texts and forms of a function; forms with the same text
-// share it.
-func writeFunction(b *strings.Builder, name string) {
-	fmt.Fprintf(b, "\n%s\n", name)
-	var texts []string
-	forms := map[string][]string{}
-	examples := map[string][]string{}
-	for _, o := range stdlib.Language().Lookup(name) {
-		var text string
-		if w, ok := o.(types.Written); ok {
-			text = w.Doc
+// writeFunction writes texts and forms of a function.
+func writeFunction(b *strings.Builder, f types.FunctionDoc) {
+	fmt.Fprintf(b, "\n%s\n", f.Name)
+	for _, t := range f.Texts {
+		fmt.Fprintf(b, "\n  %s\n", t.Text)
+		for _, form := range t.Forms {
+			fmt.Fprintf(b, "    %s\n", form)
 		}
-		if f, ok := o.(*stdlib.Func); ok {
-			text = f.Doc
-			if call, value, ok := f.Demonstration(); ok && len(examples[text]) < 2 {
-				note := ""
-				if f.Random {
-					note = "    (one draw)"
-				}
-				examples[text] = append(examples[text], call+"  =  "+value+note)
-			}
-		}
-		if !slices.Contains(texts, text) {
-			texts = append(texts, text)
-		}
-		forms[text] = append(forms[text], o.String())
-	}
-	for _, e := range stdlib.Examples(name) { // under the first text
-		line := e.Call + "  =  " + e.Value
-		if e.Adds != "" {
-			line += "    (adds " + e.Adds + " to the log density)"
-		}
-		examples[texts[0]] = append(append(examples[texts[0]], e.Functions...), line)
-	}
-	for _, t := range texts {
-		fmt.Fprintf(b, "\n  %s\n", t)
-		for _, f := range forms[t] {
-			fmt.Fprintf(b, "    %s\n", f)
-		}
-		for i, e := range examples[t] {
+		for i, e := range t.Examples {
 			if i == 0 {
 				b.WriteString("  Example\n")
 			}

@@ -130,20 +130,19 @@ func replaceFile(name, text string) error {
 // unifiedDiff is the change from a to b in the form that patch reads, with
 // three lines of context.
 func unifiedDiff(name, a, b string) string {
-	x, y := splitLines(a), splitLines(b)
-	edits := lineEdits(x, y)
+	edits := format.Lines(a, b)
 	var out strings.Builder
 	fmt.Fprintf(&out, "--- %s\n+++ %s\n", name, name)
 	const context = 3
 	for i := 0; i < len(edits); {
-		if edits[i].op == ' ' {
+		if edits[i].Op == ' ' {
 			i++
 			continue
 		}
 		from := max(0, i-context)
 		to, quiet := i, 0
 		for to < len(edits) && quiet <= 2*context {
-			if edits[to].op == ' ' {
+			if edits[to].Op == ' ' {
 				quiet++
 			} else {
 				quiet = 0
@@ -154,18 +153,18 @@ func unifiedDiff(name, a, b string) string {
 		hunk := edits[from:to]
 		nx, ny := 0, 0
 		for _, e := range hunk {
-			if e.op != '+' {
+			if e.Op != '+' {
 				nx++
 			}
-			if e.op != '-' {
+			if e.Op != '-' {
 				ny++
 			}
 		}
-		fmt.Fprintf(&out, "@@ -%s +%s @@\n", hunkRange(hunk[0].x, nx), hunkRange(hunk[0].y, ny))
+		fmt.Fprintf(&out, "@@ -%s +%s @@\n", hunkRange(hunk[0].Before, nx), hunkRange(hunk[0].After, ny))
 		for _, e := range hunk {
-			out.WriteByte(e.op)
-			out.WriteString(e.line)
-			if !strings.HasSuffix(e.line, "\n") {
+			out.WriteByte(e.Op)
+			out.WriteString(e.Line)
+			if !strings.HasSuffix(e.Line, "\n") {
 				out.WriteString("\n\\ No newline at end of file\n")
 			}
 		}
@@ -183,80 +182,4 @@ func hunkRange(before, n int) string {
 		return fmt.Sprint(before + 1)
 	}
 	return fmt.Sprintf("%d,%d", before+1, n)
-}
-
-func splitLines(s string) []string {
-	var out []string
-	for l := range strings.Lines(s) {
-		out = append(out, l)
-	}
-	return out
-}
-
-// edit is a line that stays (' '), goes ('-') or comes ('+'), with how many
-// lines of each text are before it.
-type edit struct {
-	op   byte
-	line string
-	x, y int
-}
-
-// lineEdits is a short way from x to y: the longest common subsequence of what
-// is between their common beginning and end.
-func lineEdits(x, y []string) []edit {
-	lo := 0
-	for lo < len(x) && lo < len(y) && x[lo] == y[lo] {
-		lo++
-	}
-	hi := 0
-	for hi < len(x)-lo && hi < len(y)-lo && x[len(x)-1-hi] == y[len(y)-1-hi] {
-		hi++
-	}
-	n, m := len(x)-lo-hi, len(y)-lo-hi
-	// common[i][j] is the length for x[lo+i:], y[lo+j:]. Very long texts are
-	// replaced as a whole.
-	var common [][]int
-	if n*m <= 10_000_000 {
-		common = make([][]int, n+1)
-		for i := range common {
-			common[i] = make([]int, m+1)
-		}
-		for i := n - 1; i >= 0; i-- {
-			for j := m - 1; j >= 0; j-- {
-				if x[lo+i] == y[lo+j] {
-					common[i][j] = common[i+1][j+1] + 1
-				} else {
-					common[i][j] = max(common[i+1][j], common[i][j+1])
-				}
-			}
-		}
-	}
-	var out []edit
-	i, j := 0, 0
-	step := func(op byte, line string) {
-		out = append(out, edit{op, line, i, j})
-		if op != '+' {
-			i++
-		}
-		if op != '-' {
-			j++
-		}
-	}
-	for i < lo {
-		step(' ', x[i])
-	}
-	for i < lo+n || j < lo+m {
-		switch {
-		case common != nil && i < lo+n && j < lo+m && x[i] == y[j]:
-			step(' ', x[i])
-		case i < lo+n && (j >= lo+m || common == nil || common[i-lo+1][j-lo] >= common[i-lo][j-lo+1]):
-			step('-', x[i])
-		default:
-			step('+', y[j])
-		}
-	}
-	for i < len(x) {
-		step(' ', x[i])
-	}
-	return out
 }

@@ -174,7 +174,7 @@ func argumentNames(name string, skip int, o types.Overload) string {
 		return ""
 	}
 	lead := "its arguments are "
-	if _, suffix := splitSuffix(name); skip == 0 && conditional(suffix) {
+	if _, suffix := SplitSuffix(name); skip == 0 && TakesBar(suffix) {
 		lead = "after the variate stand "
 	} else if len(p.Parameters()) == 1 {
 		lead = "its argument is "
@@ -252,7 +252,7 @@ func countOf(n int) string {
 
 // argument names the i-th argument, from 0, of which skip are not counted.
 func argument(name string, i, skip int) string {
-	if _, suffix := splitSuffix(name); i == 0 && (conditional(suffix) || skip > 0) {
+	if _, suffix := SplitSuffix(name); i == 0 && (TakesBar(suffix) || skip > 0) {
 		return "the variate"
 	}
 	return fmt.Sprintf("argument %d", i+1-skip)
@@ -309,16 +309,20 @@ func typeList(ts []types.Type) string {
 // places where such functions may be called.
 func (c *checker) callRules(e *ast.CallExpr) {
 	name := e.Func.Name
-	_, suffix := splitSuffix(name)
+	_, suffix := SplitSuffix(name)
 	switch {
-	case conditional(suffix) && !e.Bar && len(e.Args) > 1:
+	case TakesBar(suffix) && !e.Bar && len(e.Args) > 1:
 		d := diag.Errorf(diag.Bar, e.Func.Span(), "%s is called with a bar after the variate", name)
 		d.Fix = fmt.Sprintf("write %s(%s | …)", name, brief(e.Args[0], "x"))
 		if rest := brief(ast.Base{Pos: source.Span{File: e.Span().File, Start: e.Args[1].Span().Start, End: e.Args[len(e.Args)-1].Span().End}}, ""); rest != "" {
 			d.Fix = fmt.Sprintf("write %s(%s | %s)", name, brief(e.Args[0], "x"), rest)
 		}
+		comma := source.Span{File: e.Span().File, Start: e.Args[0].Span().End, End: e.Args[1].Span().Start}
+		if strings.TrimSpace(comma.Text()) == "," {
+			d.Edits = []diag.Edit{{Span: comma, Text: " | "}}
+		}
 		c.diags.Add(d)
-	case e.Bar && !conditional(suffix):
+	case e.Bar && !TakesBar(suffix):
 		c.report(diag.Errorf(diag.Bar, e.Func.Span(), "%s is called with commas only", name),
 			"A bar is for densities and distribution functions: names that end in _lpdf, _lpmf, _lcdf, _lccdf or _cdf.")
 	}

@@ -201,6 +201,29 @@ func Check(f *ast.File, u Universe) (*Info, diag.List) {
 	return c.info, c.diags
 }
 
+// After checks a tree for which the parser has reported the list, errors included,
+// and adds the errors that it finds: where something is said of a place already, it
+// is one mistake. The tree must be one that lang.Recovered approves of, for the
+// errors to mean something; the Info is of use for any tree.
+func After(f *ast.File, list diag.List, u Universe) (*Info, diag.List) {
+	info, more := Check(f, u)
+	type place struct {
+		file *source.File
+		at   int
+	}
+	said := map[place]bool{}
+	for _, d := range list {
+		said[place{d.Span.File, d.Span.Start}] = true
+	}
+	for _, d := range more.Errors() {
+		if at := (place{d.Span.File, d.Span.Start}); !said[at] {
+			list = append(list, d)
+			said[at] = true
+		}
+	}
+	return info, list
+}
+
 // order returns the blocks in the order of the language. The parser has
 // reported those that are written twice or out of order; all are checked, in
 // the right order, so that disorder does not make names unknown.
@@ -265,6 +288,19 @@ func (c *checker) report(d diag.Diagnostic, detail string, notes ...diag.Note) {
 		}
 	}
 	c.diags.Add(d)
+}
+
+// before and after are the empty spans at the ends of a node, where an edit inserts.
+func before(n ast.Node) source.Span {
+	s := n.Span()
+	s.End = s.Start
+	return s
+}
+
+func after(n ast.Node) source.Span {
+	s := n.Span()
+	s.Start = s.End
+	return s
 }
 
 // note is a remark on the place of a node.

@@ -37,8 +37,8 @@ func (c *checker) domains(f *ast.File) {
 			c.domainsOf(n, n.Dist.Name, append([]ast.Expr{n.Variate}, n.Args...), n.Trunc == nil, true)
 			c.uniformWarning(n)
 		case *ast.CallExpr:
-			name, suffix := splitSuffix(n.Func.Name)
-			c.domainsOf(n, name, n.Args, conditional(suffix) && strings.HasPrefix(suffix, "_lp") || strings.HasPrefix(suffix, "_lup"), suffix != "_rng")
+			name, suffix := SplitSuffix(n.Func.Name)
+			c.domainsOf(n, name, n.Args, TakesBar(suffix) && strings.HasPrefix(suffix, "_lp") || strings.HasPrefix(suffix, "_lup"), suffix != "_rng")
 		}
 		return true
 	}, nil)
@@ -118,6 +118,7 @@ func (c *checker) numberWarning(u use) {
 		}
 		d.Related = []diag.Note{note(&v.Ident, "it is declared here")}
 		d.Fix = "declare it with " + v.within(u.domain.In)
+		d.Edits = v.declareWith(v.within(u.domain.In))
 	} else {
 		d.Fix = c.link(u)
 		if init := c.meaning(u.e); init != nil {
@@ -153,6 +154,38 @@ func (v *Var) within(in types.Constraint) string {
 		return "<lower=" + lo + ">"
 	}
 	return "<lower=" + lo + ", upper=" + hi + ">"
+}
+
+// declareWith is the change that declares a variable with other bounds; nil unless it
+// is declared alone, with lower and upper bounds or none.
+func (v *Var) declareWith(bounds string) []diag.Edit {
+	d, ok := v.Decl.(*ast.VarDecl)
+	if !ok || v.Constraint != types.Unconstrained && v.Constraint != types.LowerUpper || d.Type.Elem == "tuple" {
+		return nil
+	}
+	file := d.Span().File
+	alone := strings.TrimSpace(file.Text[d.Type.Span().End:d.Name.Span().Start]) == "" &&
+		strings.HasSuffix(d.Span().Text(), ";") // not one of several names
+	at := before(d.Type)
+	if n := len(d.Type.ArrayDims); n > 0 {
+		at = after(d.Type.ArrayDims[n-1])
+	}
+	i := strings.Index(file.Text[at.Start:d.Type.Span().End], d.Type.Elem)
+	if i < 0 || !alone {
+		return nil
+	}
+	at.Start += i + len(d.Type.Elem)
+	at.End = at.Start
+	if n := len(d.Type.Bounds); n > 0 {
+		last := d.Type.Bounds[n-1].Span().End
+		close := strings.IndexByte(file.Text[last:], '>')
+		open := strings.IndexByte(file.Text[at.Start:], '<')
+		if close < 0 || open < 0 {
+			return nil
+		}
+		at.Start, at.End = at.Start+open, last+close+1
+	}
+	return []diag.Edit{{Span: at, Text: bounds}}
 }
 
 // link says what to write in place of an expression without bounds.
@@ -194,7 +227,9 @@ func (c *checker) uniformWarning(s *ast.Tilde) {
 	d := diag.Warnf(diag.OutsideSupport, s.Variate.Span(), "the parameter `%s` can leave the support of its distribution %s", v.Name, s.Dist.Name)
 	d.Detail = "Such points have no probability or are rejected, which the sampler meets again and again."
 	d.Related = []diag.Note{note(&v.Ident, "it is declared here")}
-	d.Fix = fmt.Sprintf("declare it with <lower=%s, upper=%s>", ast.String(s.Args[0]), ast.String(s.Args[1]))
+	bounds := fmt.Sprintf("<lower=%s, upper=%s>", ast.String(s.Args[0]), ast.String(s.Args[1]))
+	d.Fix = "declare it with " + bounds
+	d.Edits = v.declareWith(bounds)
 	c.diags.Add(d)
 }
 

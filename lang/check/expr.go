@@ -298,15 +298,16 @@ func (c *checker) binary(e *ast.Binary) TypeLevel {
 
 // intDivision warns that int / int drops the remainder.
 func (c *checker) intDivision(e *ast.Binary) {
-	fix := e.X.Span().Text() + " * 1.0 / " + e.Y.Span().Text()
+	fix, edit := e.X.Span().Text()+" * 1.0 / "+e.Y.Span().Text(), diag.Edit{Span: e.OpPos, Text: "* 1.0 /"}
 	if l, ok := e.X.(*ast.IntLit); ok {
-		fix = l.Text + ".0 / " + e.Y.Span().Text()
+		fix, edit = l.Text+".0 / "+e.Y.Span().Text(), diag.Edit{Span: after(l), Text: ".0"}
 	} else if l, ok := e.Y.(*ast.IntLit); ok {
-		fix = e.X.Span().Text() + " / " + l.Text + ".0"
+		fix, edit = e.X.Span().Text()+" / "+l.Text+".0", diag.Edit{Span: after(l), Text: ".0"}
 	}
 	d := diag.Warnf(diag.IntDivision, e.OpPos, "int / int drops the remainder")
 	d.Detail = "The result is an int, rounded towards zero."
 	d.Fix = "write " + fix + " for the real quotient, or %/% if rounding is meant"
+	d.Edits = []diag.Edit{edit}
 	c.diags.Add(d)
 }
 

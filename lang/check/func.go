@@ -59,7 +59,7 @@ func (c *checker) declareFunc(d *ast.FunctionDecl) *Func {
 		ft.Params = append(ft.Params, types.Param{Type: params[i], DataOnly: p.DataOnly})
 		valid = valid && params[i].Kind != types.Invalid
 	}
-	_, suffix := splitSuffix(d.Name.Name)
+	_, suffix := SplitSuffix(d.Name.Name)
 	f := &Func{FuncType: ft, Name: d.Name.Name, Suffix: suffix, Decl: d, invalid: !valid}
 	c.checkName(d.Name)
 	if valid {
@@ -136,7 +136,7 @@ func sameParams(f, g *types.FuncType) bool {
 
 // suffixRules checks what the suffix of a name promises.
 func (c *checker) suffixRules(f *Func, d *ast.FunctionDecl) {
-	if !conditional(f.Suffix) || unnormalised(f.Name) {
+	if !TakesBar(f.Suffix) || unnormalised(f.Name) {
 		return
 	}
 	if !f.Result.Equal(types.RealType) {

@@ -154,8 +154,8 @@ func (t *tracer) distributed(variate ast.Expr) {
 func (t *tracer) term(e ast.Expr) {
 	switch e := unparen(e).(type) {
 	case *ast.CallExpr:
-		_, suffix := splitSuffix(e.Func.Name)
-		if conditional(suffix) && len(e.Args) > 0 {
+		_, suffix := SplitSuffix(e.Func.Name)
+		if TakesBar(suffix) && len(e.Args) > 0 {
 			t.distributed(e.Args[0])
 			return
 		}
@@ -180,7 +180,7 @@ func (t *tracer) term(e ast.Expr) {
 
 // calls takes what a function that adds to the target is given as distributed.
 func (t *tracer) calls(e *ast.CallExpr) {
-	if _, suffix := splitSuffix(e.Func.Name); suffix == "_lp" {
+	if _, suffix := SplitSuffix(e.Func.Name); suffix == "_lp" {
 		for _, a := range e.Args {
 			t.distributed(a)
 		}

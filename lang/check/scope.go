@@ -128,6 +128,7 @@ func (c *checker) unknownVariable(n ast.Node, name string) {
 		d.Related = append(d.Related, diag.Note{Span: other.at, Message: "it is declared here"})
 	} else if near := c.nearest(name, c.visible()); near != "" {
 		d.Fix = "did you mean " + quote(near) + "?"
+		d.Replace(near)
 		d.Related = append(d.Related, note(&c.lookup(near).Ident, quote(near)+" is declared here"))
 	} else if near := c.nearest(name, maps.Keys(c.funcs)); near != "" {
 		d.Fix = "did you mean the function " + quote(near) + "?"
@@ -271,6 +272,7 @@ func (c *checker) unknownFunction(id ast.Ident) {
 	}
 	if near := c.nearest(id.Name, c.functionNames()); d.Fix == "" && near != "" {
 		d.Fix = "did you mean " + quote(near) + "?"
+		d.Replace(near)
 	}
 	c.diags.Add(d)
 }
@@ -278,7 +280,7 @@ func (c *checker) unknownFunction(id ast.Ident) {
 // otherSuffix is advice for the name of a density that exists with another
 // suffix, or of a distribution without one; "" if there is none.
 func (c *checker) otherSuffix(name string) string {
-	base, suffix := splitSuffix(name)
+	base, suffix := SplitSuffix(name)
 	switch suffix {
 	case "_lpdf", "_lupdf":
 		if c.exists(base + "_lpmf") {
@@ -328,8 +330,8 @@ func quote(s string) string { return "`" + s + "`" }
 // where one ends like another.
 var suffixes = []string{"_lupdf", "_lupmf", "_lpdf", "_lpmf", "_lccdf", "_lcdf", "_cdf", "_rng", "_jacobian", "_lp"}
 
-// splitSuffix takes the meaningful suffix off a function's name.
-func splitSuffix(name string) (base, suffix string) {
+// SplitSuffix takes the meaningful suffix off a function's name.
+func SplitSuffix(name string) (base, suffix string) {
 	for _, s := range suffixes {
 		if b, ok := strings.CutSuffix(name, s); ok && b != "" {
 			return b, s
@@ -338,9 +340,9 @@ func splitSuffix(name string) (base, suffix string) {
 	return name, ""
 }
 
-// conditional reports whether a function of that suffix is called with a bar
+// TakesBar reports whether a function of that suffix is called with a bar
 // after the first argument.
-func conditional(suffix string) bool {
+func TakesBar(suffix string) bool {
 	switch suffix {
 	case "_lpdf", "_lpmf", "_lupdf", "_lupmf", "_lcdf", "_lccdf", "_cdf":
 		return true

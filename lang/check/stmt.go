@@ -101,6 +101,7 @@ func (c *checker) forEach(s *ast.ForEach) {
 		d.Detail = "A loop runs over a range, as in 1:N, or over the elements of an array, vector, row_vector or matrix."
 		if o.Type.Equal(types.IntType) {
 			d.Fix = "write 1:" + s.Over.Span().Text()
+			d.Edits = []diag.Edit{{Span: before(s.Over), Text: "1:"}}
 		}
 		c.diags.Add(d)
 	}

@@ -36,8 +36,8 @@ func (c *checker) tilde(s *ast.Tilde) {
 		}
 	}
 	name := s.Dist.Name
-	base, suffix := splitSuffix(name)
-	if conditional(suffix) {
+	base, suffix := SplitSuffix(name)
+	if TakesBar(suffix) {
 		if suffix == "_lpdf" || suffix == "_lpmf" || suffix == "_lupdf" || suffix == "_lupmf" {
 			d := diag.Errorf(diag.TildeSuffix, s.Dist.Span(), "the name after ~ has no suffix")
 			d.Fix = "write ~ " + base + "(…)"
@@ -218,7 +218,7 @@ func (c *checker) unknownDistribution(s *ast.Tilde) {
 	d := diag.Errorf(diag.UnknownDistribution, s.Dist.Span(), "there is no distribution `%s`", name)
 	near := c.nearest(name, func(yield func(string) bool) {
 		for f := range c.functionNames() {
-			if base, suffix := splitSuffix(f); (suffix == "_lpdf" || suffix == "_lpmf") && !yield(base) {
+			if base, suffix := SplitSuffix(f); (suffix == "_lpdf" || suffix == "_lpmf") && !yield(base) {
 				return
 			}
 		}
@@ -229,6 +229,7 @@ func (c *checker) unknownDistribution(s *ast.Tilde) {
 		d.Fix = other
 	case near != "":
 		d.Fix = "did you mean " + quote(near) + "?"
+		d.Replace(near)
 	case c.exists(name):
 		d.Detail = "There is a function " + quote(name) + ", but ~ needs a density: " + name + "_lpdf or " + name + "_lpmf."
 	case strings.Contains(name, "_"):

@@ -48,7 +48,17 @@ type Diagnostic struct {
 	Span     source.Span // the tightest text that is wrong
 	Related  []Note      // other places that matter, such as an earlier declaration
 	Fix      string      // optional: what to do; shown after "help:"
+	Edits    []Edit      // the changes that Fix describes, where they are exact; editors offer them
 }
+
+// Edit replaces the text of a span. A span of length zero inserts.
+type Edit struct {
+	Span source.Span
+	Text string
+}
+
+// Replace sets the edit that writes text in place of what the diagnostic is about.
+func (d *Diagnostic) Replace(text string) { d.Edits = []Edit{{d.Span, text}} }
 
 // Note is a remark on another place.
 type Note struct {

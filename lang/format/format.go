@@ -8,6 +8,7 @@
 //	stmt.go      blocks, declarations, statements
 //	expr.go      expressions and types
 //	comments.go  where comments go
+//	edits.go     what changes from one text to another, line by line
 //
 // The formatted program has the same tree (ast.Equal), and formatting it again
 // changes nothing; tests hold both over every program at hand.

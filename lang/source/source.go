@@ -7,6 +7,7 @@
 package source
 
 import (
+	"slices"
 	"sort"
 	"strings"
 )
@@ -61,6 +62,28 @@ func (s Span) Origin() Span {
 	}
 	f, start := s.File.Origin(s.Start)
 	return Span{f, start, min(start+s.End-s.Start, len(f.Text))}
+}
+
+// Placed is where the text at an offset of another file stands in f, which was put
+// together from it and others; ok is false if f has no such part. Of a part that
+// occurs several times it is the first.
+func (f *File) Placed(of *File, offset int) (at int, ok bool) {
+	if f == of {
+		return offset, true
+	}
+	for i, p := range f.parts {
+		at, ok := p.from.File.Placed(of, offset)
+		if !ok || at < p.from.Start || at > p.from.End {
+			continue
+		}
+		// At a seam within one file, as around an #include line, the part that
+		// begins there is meant.
+		if at == p.from.End && slices.ContainsFunc(f.parts[i+1:], func(q part) bool { return q.from.File == p.from.File && q.from.Start == at }) {
+			continue
+		}
+		return p.start + at - p.from.Start, true
+	}
+	return 0, false
 }
 
 // NewFile indexes the lines of text.

@@ -12,6 +12,7 @@
 // leaves.go: the simple values that tuples and complex numbers consist of.
 // functor.go: functions that take functions. resolve.go: overload resolution.
 // constraint.go: constraints. structure.go: the table of constrained types.
+// documentation.go: what the library says of its names.
 package types
 
 import "strings"

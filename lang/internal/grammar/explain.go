@@ -184,6 +184,7 @@ func singleQuotes(s *situation) (d diag.Diagnostic, ok bool) {
 	d = s.error(diag.UnexpectedToken, s.tok, "strings stand between double quotes")
 	d.Span.End += n + 1
 	d.Fix = "write `\"" + line[:n] + "\"`"
+	d.Replace(`"` + line[:n] + `"`)
 	return d, true
 }
 
@@ -263,6 +264,7 @@ func parameterWithoutType(s *situation) (d diag.Diagnostic, ok bool) {
 	if near := nearestType(s.tok.Value); near != "" {
 		d = s.error(diag.UnknownType, s.tok, "there is no type called `%s`", s.tok.Value)
 		d.Fix = "did you mean `" + near + "`?"
+		d.Replace(near)
 	}
 	return d, true
 }
@@ -358,6 +360,7 @@ func equalsAsComparison(s *situation) (d diag.Diagnostic, ok bool) {
 	}
 	d = s.error(diag.EqualsAsComparison, s.tok, "`=` assigns and cannot stand within an expression")
 	d.Fix = "to compare, write `==`"
+	d.Replace("==")
 	return d, true
 }
 
@@ -431,11 +434,13 @@ func foreignOperator(s *situation) (d diag.Diagnostic, ok bool) {
 		d = s.error(diag.UnexpectedToken, s.tok, "there is no operator `=%s`", next.Value)
 		d.Span.End++
 		d.Fix = "write `" + next.Value + "=`"
+		d.Replace(next.Value + "=")
 		return d, true
 	case s.tok.Value == ":" && isPunct(next, "=") && next.Pos.Offset == end(&s.tok):
 		d = s.error(diag.ArrowAssign, s.tok, "`:=` does not assign")
 		d.Span.End++
 		d.Fix = "write `=`"
+		d.Replace("=")
 		return d, true
 	case s.tok.Value == "|":
 		d = s.error(diag.UnexpectedToken, s.tok, "`|` stands after the first argument of a density only")
@@ -465,6 +470,7 @@ func unknownTypeAt(s *situation, t lexer.Token) diag.Diagnostic {
 	d := s.error(diag.UnknownType, t, "there is no type called `%s`", t.Value)
 	if near := nearestType(t.Value); near != "" {
 		d.Fix = "did you mean `" + near + "`?"
+		d.Replace(near)
 	}
 	switch t.Value {
 	case "function", "func", "def", "fn":
@@ -528,6 +534,8 @@ func unclosedBracket(s *situation) (d diag.Diagnostic, ok bool) {
 	}
 	d.Related = []diag.Note{{Span: spanOf(s.lowerer, open), Message: "this `" + open.Value + "` is not closed"}}
 	d.Fix = "add `" + closer + "`"
+	at := end(&s.prev)
+	d.Edits = []diag.Edit{{Span: s.span(at, at), Text: closer}}
 	return d, true
 }
 
@@ -565,6 +573,7 @@ func missingSemicolon(s *situation) (d diag.Diagnostic, ok bool) {
 	if beginsType(s.first) {
 		d.Fix = "end the declaration with `;`"
 	}
+	d.Replace(";")
 	if isWord(&s.tok, "if") && !s.newLine() {
 		d.Detail = "A condition stands before the statement, as in `if (x > 0) y = 1;`. A choice between two values is written `condition ? a : b`."
 	}

@@ -286,11 +286,14 @@ func (s *scanner) number() {
 	switch tail := rest[n:bad]; {
 	case tail[0] == '_':
 		d.Detail = "An underscore may only stand between two digits."
-		d.Fix = "write `" + strings.Trim(strings.ReplaceAll(rest[:bad], "_", ""), "_") + "`"
+		plain := strings.Trim(strings.ReplaceAll(rest[:bad], "_", ""), "_")
+		d.Fix = "write `" + plain + "`"
+		d.Replace(plain)
 	case tail[0] == 'e' || tail[0] == 'E':
 		d.Detail = "The `e` of a number is followed by a whole exponent, as in `1e5` or `1e-5`."
 	default:
 		d.Fix = "write `" + rest[:n] + " * " + tail + "` for a product; a name cannot begin with a digit"
+		d.Replace(rest[:n] + " * " + tail)
 	}
 	s.diags.Add(d)
 	s.emit(tokBad, bad)
@@ -351,6 +354,7 @@ func (s *scanner) hash() {
 	} else {
 		d = diag.Errorf(diag.HashComment, s.span(s.pos, s.pos+1), "`#` does not begin a comment")
 		d.Fix = "begin the comment with `//`"
+		d.Replace("//")
 		if s.options.Legacy {
 			d.Code, d.Severity = diag.LegacySyntax, diag.Warning
 		}
@@ -363,6 +367,7 @@ func (s *scanner) hash() {
 func (s *scanner) invalid() {
 	rest := s.text[s.pos:]
 	first, n := utf8.DecodeRuneInString(rest)
+	one := n                                        // bytes of the first character
 	for n < len(rest) && rest[n] >= utf8.RuneSelf { // the rest of a foreign word is one mistake
 		n++
 	}
@@ -398,8 +403,17 @@ func (s *scanner) invalid() {
 	case first >= utf8.RuneSelf:
 		d.Detail = "Outside comments and strings only ASCII characters are used; write out Greek letters, as in `alpha`."
 	}
+	if plain, ok := plainSigns[first]; ok && n == one {
+		d.Replace(plain)
+	}
 	s.diags.Add(d)
 	s.emit(tokBad, n)
+}
+
+// plainSigns are the characters of the language for some that look like them.
+var plainSigns = map[rune]string{
+	'‘': "'", '’': "'", '´': "'", '−': "-", '–': "-", '—': "-", '×': "*", '·': "*", '\u00a0': " ", '\u200b': " ", '\u3000': " ",
+	'∼': "~", '˜': "~", '～': "~", '≤': "<=", '≥': ">=", '≠': "!=",
 }
 
 // lineLength is the number of bytes before the line break.

@@ -204,7 +204,9 @@ func (l *lowerer) exprStmt(s *ExprStmt, base ast.Base) ast.Stmt {
 			for l.file.Text[at] != '<' {
 				at++
 			}
-			l.older(diag.ArrowAssign, l.span(at, at+2), "`<-` does not assign").Fix = "write `=`"
+			d := l.older(diag.ArrowAssign, l.span(at, at+2), "`<-` does not assign")
+			d.Fix = "write `=`"
+			d.Replace("=")
 		}
 		out := &ast.Assign{Base: base, LHS: l.expr(&s.LHS.Expr), Op: s.Op, RHS: l.expr(s.RHS)}
 		if bad := notAssignable(out.LHS); bad != nil {
@@ -243,14 +245,18 @@ func (l *lowerer) notAStatement(g *Expr, x ast.Expr) {
 	for e := g; e.Kind == exprBinary || e.Kind == exprCond; e = e.Kids[0] {
 		if e.Kind == exprBinary && e.Tok.Value == "<" && strings.HasPrefix(l.file.Text[e.Tok.Pos.Offset:], "<-") {
 			at := e.Tok.Pos.Offset
-			l.add(diag.ArrowAssign, l.span(at, at+2), "`<-` does not assign").Fix = "write `=`"
+			d := l.add(diag.ArrowAssign, l.span(at, at+2), "`<-` does not assign")
+			d.Fix = "write `=`"
+			d.Replace("=")
 			return
 		}
 	}
 	switch b, _ := x.(*ast.Binary); {
 	case g.Kind == exprBad: // reported by the lexer
 	case b != nil && b.Op == "==":
-		l.add(diag.ComparisonAsStatement, b.OpPos, "`==` compares and has no effect as a statement").Fix = "to assign, write `=`"
+		d := l.add(diag.ComparisonAsStatement, b.OpPos, "`==` compares and has no effect as a statement")
+		d.Fix = "to assign, write `=`"
+		d.Replace("=")
 	default:
 		d := l.add(diag.NotAStatement, x.Span(), "an expression alone is not a statement")
 		if _, ok := x.(*ast.VarExpr); ok {

@@ -216,6 +216,7 @@ func (l *lowerer) bounds(t *Elem, rule typeRule) []ast.Bound {
 			kinds := map[string]bool{"lower": true, "upper": true, "offset": true, "multiplier": true}
 			if near := diag.Nearest(b.Kind, maps.Keys(kinds)); near != "" {
 				d.Fix = "did you mean `" + near + "`?"
+				d.Replace(near)
 			}
 		case twice:
 			l.add(diag.BadBound, name, "`%s` is given twice", b.Kind).Related = []diag.Note{{Span: prev, Message: "it is given here first"}}

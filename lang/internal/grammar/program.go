@@ -216,6 +216,7 @@ func (l *lowerer) unknownHeader(lex *lexer.PeekingLexer) (h header, ok bool) {
 		d.Fix = "write `generated quantities`"
 	case known:
 		d.Fix = "did you mean `" + near + "`?"
+		d.Replace(near)
 	default:
 		d.Detail = "The blocks are: functions, data, transformed data, parameters, transformed parameters, model, generated quantities."
 	}

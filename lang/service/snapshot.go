@@ -1,0 +1,194 @@
+package service
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ppl-lang/ppl/lang"
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/internal/grammar"
+	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Library is the library of functions, with its documentation.
+type Library interface {
+	check.Universe
+	// Describe is the documentation of a function, an operator such as "+", or a
+	// distribution; ok is false if there is no such name.
+	Describe(name string) (doc types.Documentation, ok bool)
+}
+
+// Options of [Analyse].
+type Options struct {
+	Library Library
+
+	// Include finds the file that an #include line names; nil: none is found. It
+	// gives the same *source.File for the same text, as long as that is not changed.
+	Include func(name string) (*source.File, error)
+
+	// Functions says that the text is the inside of a functions block, as files are
+	// that are named NAME.stanfunctions.
+	Functions bool
+
+	// Ints are the integers that the data give, by the names of data variables: with
+	// them, hints show sizes as numbers. Nil if no data are known.
+	Ints map[string]int64
+}
+
+// Snapshot is one version of a program, analysed. It is immutable and safe for
+// concurrent use.
+type Snapshot struct {
+	File        *source.File // the text of the document
+	Tree        *ast.File    // of the whole program, with what it includes
+	Info        *check.Info
+	Diagnostics diag.List // each in the file from which its text came
+
+	options Options
+	whole   *source.File // the text of the whole program
+	files   []*source.File
+
+	mu     sync.Mutex
+	tokens map[*source.File][]grammar.Token
+	ints   func() map[*check.Var]int64
+}
+
+// Analyse parses and checks a program and never fails.
+func Analyse(f *source.File, o Options) *Snapshot {
+	s := &Snapshot{File: f, options: o, tokens: map[*source.File][]grammar.Token{}}
+	text := f
+	if o.Functions {
+		before, after := source.NewFile("", "functions {\n"), source.NewFile("", "\n}\n")
+		text = source.Assemble(f.Name, []source.Span{whole(before), whole(f), whole(after)})
+	}
+	missing := false // whether something included was not found
+	include := func(name string) (*source.File, error) {
+		if o.Include == nil {
+			missing = true
+			return nil, errNoFolder
+		}
+		found, err := o.Include(name)
+		missing = missing || err != nil
+		if err == nil && !slices.Contains(s.files, found) {
+			s.files = append(s.files, found)
+		}
+		return found, err
+	}
+	s.files = []*source.File{f}
+	tree, list := lang.ParseWith(text, lang.Options{Include: include, SkipMissing: true})
+	s.Tree, s.whole = tree, tree.Source
+	switch {
+	case !list.HasErrors():
+		var more diag.List
+		s.Info, more = check.Check(tree, o.Library)
+		list = append(list, more...)
+	case lang.Recovered(withoutIncludes(list)):
+		s.Info, list = check.After(tree, list, o.Library)
+	default:
+		s.Info, _ = check.Check(tree, o.Library)
+	}
+	if missing {
+		// What the file would have declared is not known.
+		list = slices.DeleteFunc(list, func(d diag.Diagnostic) bool {
+			return d.Code == diag.UnknownVariable || d.Code == diag.UnknownFunction || d.Code == diag.UnknownDistribution
+		})
+	}
+	for i := range list {
+		list[i] = s.placed(list[i])
+	}
+	list.Sort()
+	s.Diagnostics = list
+	s.ints = sync.OnceValue(s.knownInts)
+	return s
+}
+
+type plainError string
+
+func (e plainError) Error() string { return string(e) }
+
+const errNoFolder = plainError("it is not known where to look for files")
+
+func whole(f *source.File) source.Span { return source.Span{File: f, End: len(f.Text)} }
+
+// withoutIncludes is the list without the files that were not found: the rest of the
+// program can be checked all the same.
+func withoutIncludes(list diag.List) diag.List {
+	var out diag.List
+	for _, d := range list {
+		if d.Code != diag.Include {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// placed gives a diagnostic the places in the files from which its text came.
+func (s *Snapshot) placed(d diag.Diagnostic) diag.Diagnostic {
+	d.Span = s.origin(d.Span)
+	d.Related = slices.Clone(d.Related)
+	for i := range d.Related {
+		d.Related[i].Span = s.origin(d.Related[i].Span)
+	}
+	d.Edits = slices.Clone(d.Edits)
+	for i := range d.Edits {
+		at := d.Edits[i].Span.Origin()
+		if !slices.Contains(s.files, at.File) {
+			d.Edits = nil // in text that is no file's
+			break
+		}
+		d.Edits[i].Span = at
+	}
+	return d
+}
+
+// origin is the span in the file from which its text came; what lies in no file of the
+// program is told at the start of the document.
+func (s *Snapshot) origin(span source.Span) source.Span {
+	span = span.Origin()
+	if !slices.Contains(s.files, span.File) {
+		return source.Span{File: s.File}
+	}
+	return span
+}
+
+// Files are the files of the program, the document first.
+func (s *Snapshot) Files() []*source.File { return s.files }
+
+// at is the offset in the whole program of a place in one of its files.
+func (s *Snapshot) at(f *source.File, offset int) (int, bool) {
+	return s.whole.Placed(f, max(0, min(offset, len(f.Text))))
+}
+
+// fileTokens are the tokens of one of the files.
+func (s *Snapshot) fileTokens(f *source.File) []grammar.Token {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ts, ok := s.tokens[f]
+	if !ok {
+		ts = grammar.Tokens(f)
+		s.tokens[f] = ts
+	}
+	return ts
+}
+
+// block is the program block around an offset of the whole program; nil outside of all.
+// What follows a block that is not closed belongs to it.
+func (s *Snapshot) block(at int) *ast.Block {
+	var last *ast.Block
+	for _, b := range s.Tree.Blocks {
+		if b.Pos.Start <= at {
+			last = b
+		}
+	}
+	if last == nil {
+		return nil
+	}
+	closed := strings.HasSuffix(last.Pos.Text(), "}")
+	if closed && at >= last.Pos.End || at < last.Pos.Start+len(last.Kind.String()) {
+		return nil
+	}
+	return last
+}

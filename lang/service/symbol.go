@@ -1,0 +1,232 @@
+package service
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/internal/grammar"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// Symbol is what a name refers to: a variable, a function of the program, or a name of
+// the library. One of the three is set.
+type Symbol struct {
+	Var     *check.Var
+	Func    string // full name of a function of the program, such as foo_lpdf
+	Library string // name as the library describes it
+
+	Span source.Span // the name at the place, in its file
+}
+
+// symbolAt finds what a name at a place refers to; ok is false if there is no name, or
+// if it refers to nothing.
+func (s *Snapshot) symbolAt(f *source.File, offset int) (sym Symbol, ok bool) {
+	at, placed := s.at(f, offset)
+	if placed {
+		if sym, ok := s.nodeSymbol(s.path(at)); ok {
+			sym.Span = sym.Span.Origin()
+			return sym, true
+		}
+	}
+	// The statement may not be in the tree.
+	w := s.word(f, offset)
+	name := w.Text()
+	if name == "" || !placed {
+		return sym, false
+	}
+	sym.Span = w
+	for _, v := range s.visible(at) {
+		if v.Name == name {
+			sym.Var = v
+			return sym, true
+		}
+	}
+	if full := s.userFunction(name); full != "" {
+		sym.Func = full
+		return sym, true
+	}
+	if _, known := s.options.Library.Describe(name); known {
+		sym.Library = name
+		return sym, true
+	}
+	return sym, false
+}
+
+// nodeSymbol is the symbol of the innermost node of a path.
+func (s *Snapshot) nodeSymbol(path []ast.Node) (sym Symbol, ok bool) {
+	if len(path) < 2 {
+		return sym, false
+	}
+	n, parent := path[len(path)-1], path[len(path)-2]
+	sym.Span = n.Span()
+	switch n := n.(type) {
+	case *ast.VarExpr:
+		if v := s.Info.Uses[n]; v != nil {
+			sym.Var = v
+			return sym, true
+		}
+		if fn := s.Info.Functors[n]; fn != nil {
+			sym.Func = fn.Name
+			return sym, true
+		}
+	case *ast.Ident:
+		switch p := parent.(type) {
+		case *ast.FunctionDecl:
+			sym.Func = p.Name.Name
+			return sym, true
+		case *ast.CallExpr, *ast.Tilde:
+			return s.called(p, n)
+		default:
+			sym.Var = s.Info.Defs[parent]
+			return sym, sym.Var != nil
+		}
+	}
+	return sym, false
+}
+
+// called is the symbol of the name in a call or a distribution statement.
+func (s *Snapshot) called(call ast.Node, name *ast.Ident) (sym Symbol, ok bool) {
+	sym.Span = name.Span()
+	if c := s.Info.Calls[call]; c != nil && c.Func != nil {
+		sym.Func = c.Func.Name
+		return sym, true
+	}
+	full := name.Name
+	if base, suffix := check.SplitSuffix(full); suffix == "_lupdf" || suffix == "_lupmf" {
+		full = base + "_l" + suffix[3:]
+	}
+	if s.Info.Calls[call] == nil {
+		if fn := s.userFunction(full); fn != "" {
+			sym.Func = fn
+			return sym, true
+		}
+	}
+	_, known := s.options.Library.Describe(full)
+	sym.Library = full
+	return sym, known
+}
+
+// userFunction is the full name of the program's function that a name stands for: the
+// name itself, or that of a density of a distribution; "" if there is none.
+func (s *Snapshot) userFunction(name string) string {
+	for _, f := range s.Info.Funcs {
+		if f.Name == name || f.Name == name+"_lpdf" || f.Name == name+"_lpmf" {
+			return f.Name
+		}
+	}
+	return ""
+}
+
+// functions are the program's functions of a name.
+func (s *Snapshot) functions(name string) []*check.Func {
+	var out []*check.Func
+	for _, f := range s.Info.Funcs {
+		if f.Name == name {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Definition is where the name at a place is declared; a function has as many places as
+// definitions. Nil for names of the library. On an #include line it is the file.
+func (s *Snapshot) Definition(f *source.File, offset int) []source.Span {
+	if t, ok := s.token(f, offset); ok && t.Kind == grammar.IncludeLine && s.options.Include != nil {
+		if found, err := s.options.Include(includeName(t)); err == nil {
+			return []source.Span{{File: found}}
+		}
+		return nil
+	}
+	sym, ok := s.symbolAt(f, offset)
+	switch {
+	case !ok:
+	case sym.Var != nil:
+		return []source.Span{sym.Var.Ident.Span().Origin()}
+	case sym.Func != "":
+		var out []source.Span
+		for _, fn := range s.functions(sym.Func) {
+			out = append(out, fn.Decl.Name.Span().Origin())
+		}
+		return out
+	}
+	return nil
+}
+
+// Reference is a place at which a name stands.
+type Reference struct {
+	Span        source.Span
+	Declaration bool
+	Written     bool // assigned to, or declared
+}
+
+// References are all places of the name at a place, in all files of the program, in
+// their order; a file that is included twice counts once.
+func (s *Snapshot) References(f *source.File, offset int) []Reference {
+	sym, ok := s.symbolAt(f, offset)
+	if !ok {
+		return nil
+	}
+	return s.references(sym)
+}
+
+func (s *Snapshot) references(sym Symbol) []Reference {
+	var out []Reference
+	add := func(r Reference) {
+		r.Span = r.Span.Origin()
+		if slices.Contains(s.files, r.Span.File) && !slices.ContainsFunc(out, func(o Reference) bool { return o.Span == r.Span }) {
+			out = append(out, r)
+		}
+	}
+	var parents []ast.Node
+	written := map[ast.Node]bool{}
+	ast.Walk(s.Tree, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Assign:
+			assigned(n.LHS, written)
+		case *ast.VarExpr:
+			if sym.Var != nil && s.Info.Uses[n] == sym.Var || sym.Func != "" && s.Info.Functors[n] != nil && s.Info.Functors[n].Name == sym.Func {
+				add(Reference{Span: n.Span(), Written: written[n]})
+			}
+		case *ast.Ident:
+			switch p := parents[len(parents)-1].(type) {
+			case *ast.FunctionDecl:
+				if sym.Func == n.Name {
+					add(Reference{Span: n.Span(), Declaration: true, Written: true})
+				}
+			case *ast.CallExpr, *ast.Tilde:
+				if is, ok := s.called(p, n); ok && sym.Var == nil && is.Func == sym.Func && is.Library == sym.Library {
+					add(Reference{Span: n.Span()})
+				}
+			default:
+				if sym.Var != nil && s.Info.Defs[p] == sym.Var {
+					add(Reference{Span: n.Span(), Declaration: true, Written: true})
+				}
+			}
+		}
+		parents = append(parents, n)
+		return true
+	}, func(ast.Node) { parents = parents[:len(parents)-1] })
+	slices.SortStableFunc(out, func(a, b Reference) int {
+		return cmp.Or(strings.Compare(a.Span.File.Name, b.Span.File.Name), a.Span.Start-b.Span.Start)
+	})
+	return out
+}
+
+// assigned marks the variables that an assignment to an expression changes.
+func assigned(e ast.Expr, set map[ast.Node]bool) {
+	switch e := e.(type) {
+	case *ast.VarExpr:
+		set[e] = true
+	case *ast.IndexExpr:
+		assigned(e.X, set)
+	case *ast.TupleMember:
+		assigned(e.X, set)
+	case *ast.TupleExpr:
+		for _, m := range e.Elems {
+			assigned(m, set)
+		}
+	}
+}

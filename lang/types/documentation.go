@@ -1,0 +1,39 @@
+package types
+
+// Documentation is what the library knows of a name.
+type Documentation struct {
+	Name string
+	// Distribution is set for the name of a distribution and for functions that
+	// were derived from one.
+	Distribution *DistributionDoc
+	Functions    []FunctionDoc
+}
+
+// DistributionDoc describes a distribution.
+type DistributionDoc struct {
+	Name, Text string
+	Discrete   bool
+	Formula    string        // the density or mass in y and the parameters, as an expression of the language; may be empty
+	Source     string        // where the formula is from
+	Arguments  []ArgumentDoc // the variate y, then the parameters
+}
+
+// ArgumentDoc describes an argument.
+type ArgumentDoc struct {
+	Name string
+	Is   string     // what it is, such as "scale parameter"
+	Must Constraint // what it must be; Text is empty if anything goes
+}
+
+// FunctionDoc describes a function by its texts, each with the forms it is about.
+type FunctionDoc struct {
+	Name  string
+	Texts []TextDoc
+}
+
+// TextDoc is what several forms of a function compute.
+type TextDoc struct {
+	Text     string
+	Forms    []string // as Overload.String has them
+	Examples []string // calls with their values
+}
