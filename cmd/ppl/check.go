@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"runtime/debug"
@@ -15,7 +16,7 @@ import (
 )
 
 func checkCommand() *cobra.Command {
-	var o ppl.CompileOptions
+	var in input
 	var asJSON, pedantic bool
 	cmd := &cobra.Command{
 		Use:   "check MODEL…",
@@ -26,14 +27,20 @@ to be a mistake gives warnings. --pedantic adds warnings of what is often meant:
 parameters without a prior of their own, very wide uniform ones, conditions on
 parameters, and more: those whose code begins with W06 in ` + "`ppl explain-error`" + `.
 
+With --data, one model is also bound to its data, which shows what is wrong with
+these, and with sizes and indices that they decide.
+
 With --json, the messages go to stdout as an array of objects with the keys
 severity, code, summary, detail, help, file, line, column, endLine, endColumn
 and notes; lines and columns count from 1, in characters, and the end is the
 place after the last character. Keys without a value are left out.`,
-		Example: "  ppl check eight_schools.model\n  ppl check *.stan --json\n  ppl check --pedantic mine.stan",
+		Example: "  ppl check eight_schools.model\n  ppl check *.stan --json\n  ppl check --pedantic mine.stan\n  ppl check eight_schools.model --data eight_schools.data.json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef("MODEL is missing")
+			}
+			if in.data != "" && len(args) > 1 {
+				return usagef("--data is for one model")
 			}
 			return nil
 		},
@@ -41,11 +48,19 @@ place after the last character. Keys without a value are left out.`,
 			debug.SetGCPercent(400) // the command is over before collecting pays
 			var all diag.List
 			for _, name := range args {
-				list, err := checkFile(cmd.InOrStdin(), name, o, pedantic)
-				if err != nil {
+				if err := in.read(name); err != nil {
 					return err
 				}
+				list := checkFile(in.source, name, in.compile, pedantic)
+				if in.data != "" && !list.HasErrors() {
+					wrong, err := in.bound(cmd.Context(), name)
+					if err != nil {
+						return err
+					}
+					list = append(list, wrong...)
+				}
 				all = append(all, list...)
+				in.source = nil
 			}
 			if err := showAll(cmd.OutOrStdout(), cmd.ErrOrStderr(), all, asJSON); err != nil {
 				return err
@@ -56,19 +71,26 @@ place after the last character. Keys without a value are left out.`,
 			return nil
 		},
 	}
-	compileFlags(cmd, &o)
+	in.flags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the messages as JSON")
 	cmd.Flags().BoolVar(&pedantic, "pedantic", false, "also warn of what is often meant")
 	return cmd
 }
 
-func checkFile(stdin io.Reader, name string, o ppl.CompileOptions, pedantic bool) (diag.List, error) {
-	f, err := readModel(stdin, name, o.MaxSource)
-	if err != nil {
-		return nil, err
-	}
+// checkFile checks a model that has been read.
+func checkFile(f *source.File, name string, o ppl.CompileOptions, pedantic bool) diag.List {
 	folders := append([]string{modelFolder(name)}, o.IncludePaths...)
-	return compile.Check(f, compile.Options{Legacy: o.Legacy, Pedantic: pedantic, MaxSource: o.MaxSource, Include: lang.IncludeFrom(o.MaxSource, folders...)}), nil
+	return compile.Check(f, compile.Options{Legacy: o.Legacy, Pedantic: pedantic, MaxSource: o.MaxSource, Include: lang.IncludeFrom(o.MaxSource, folders...)})
+}
+
+// bound says what is wrong with the data of a model without errors.
+func (in *input) bound(ctx context.Context, name string) (diag.List, error) {
+	in.quiet = true // its warnings are told already
+	_, err := in.load(ctx, name, io.Discard)
+	if list := ppl.Diagnostics(err); list != nil {
+		return list, nil
+	}
+	return nil, err
 }
 
 func showAll(stdout, stderr io.Writer, list diag.List, asJSON bool) error {

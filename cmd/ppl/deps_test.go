@@ -43,11 +43,12 @@ infer:      infer gonum
 predict:    predict lang compile stdlib
 criticise:  criticise infer gonum
 .:          . lang ad stdlib compile infer predict criticise
-cmd/ppl:    . cmd/ppl lang ad stdlib compile infer predict criticise internal/serve internal/web cobra pflag term sys
+cmd/ppl:    . cmd/ppl lang ad stdlib compile infer predict criticise internal/serve internal/web internal/lsp cobra pflag term sys
 examples:   . examples lang ad stdlib compile infer predict criticise plot
 internal:   . internal lang ad stdlib compile infer predict criticise gonum
 internal/web:   internal/web
 internal/serve: internal/web internal/serve sys
+internal/lsp:   internal/lsp lang stdlib compile/data jrpc2
 `
 
 // packages is the finer order: for each package, what of its own area (and of
@@ -114,6 +115,7 @@ cmd/ppl:                 *
 examples:                *
 internal/web:
 internal/serve:          internal/web sys
+internal/lsp:            lang lang/source lang/diag lang/ast lang/service compile/data jrpc2
 internal/cmd/examplegen: compile/data
 internal/cmd/stanc3suite: lang stdlib
 `
@@ -127,6 +129,7 @@ var modules = map[string]string{
 	"cobra":       "github.com/spf13/cobra",
 	"pflag":       "github.com/spf13/pflag",
 	"term":        "golang.org/x/term",
+	"jrpc2":       "github.com/creachadair/jrpc2",
 	"sys":         "golang.org/x/sys",
 	"go-internal": "github.com/rogpeppe/go-internal",
 }

@@ -27,6 +27,7 @@
 //	ppl explain-error CODE             what a message means, with examples
 //	ppl doc NAME                       what a function of the language does
 //	ppl serve                          check and run models of others over HTTP
+//	ppl lsp                            tell editors about models: a language server
 //	ppl version                        the version of this program
 //
 // Each subcommand is a file of its name; what they share:
@@ -90,7 +91,7 @@ from their posterior, without a C++ compiler.
 		optimizeCommand(), laplaceCommand(), pathfinderCommand(), variationalCommand(),
 		looCommand(), cvCommand(), compareCommand(), ppcCommand(), sensitivityCommand(), sbcCommand(),
 		logDensityCommand(), metricCommand(), benchCommand(), explainCommand(),
-		checkCommand(), fmtCommand(), docCommand(), explainErrorCommand(), versionCommand(), serveCommand(), workCommand())
+		checkCommand(), fmtCommand(), docCommand(), explainErrorCommand(), versionCommand(), serveCommand(), workCommand(), lspCommand())
 	// A word that is no command is told of before the options after it.
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !strings.HasPrefix(args[0], "__complete") && args[0] != "help" && args[0] != "completion" {
 		if found, _, err := root.Find(args); err != nil || found == root {

@@ -230,3 +230,9 @@ func assigned(e ast.Expr, set map[ast.Node]bool) {
 		}
 	}
 }
+
+// VariableAt is the variable that the name at a place refers to; nil if it is none.
+func (s *Snapshot) VariableAt(f *source.File, offset int) *check.Var {
+	sym, _ := s.symbolAt(f, offset)
+	return sym.Var
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/internal/lsp"
+	"github.com/ppl-lang/ppl/stdlib"
+)
+
+func lspCommand() *cobra.Command {
+	var includePaths []string
+	cmd := &cobra.Command{
+		Use:   "lsp",
+		Short: "Tell editors about models: a language server",
+		Long: `Answers an editor on standard input and output in the Language Server Protocol:
+messages as one types, with changes that mend what they are about; completion,
+documentation, signatures, definitions and references also through #include,
+renaming, outline, layout, highlighting, types and shapes beside expressions, and
+commands that run a model or check it with the data beside it, NAME.data.json.
+
+Editors start it; doc/editors.md says how to set them up. The exit code is 0 if the
+editor has ended the session as the protocol asks for.`,
+		Args: arguments(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			program, err := os.Executable()
+			if err != nil {
+				return err
+			}
+			if runtime.GOOS == "linux" {
+				program = "/proc/self/exe" // this very program, even when a newer one has taken its place
+			}
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return lsp.Serve(ctx, cmd.InOrStdin(), os.Stdout, lsp.Options{
+				Library:      stdlib.Language(),
+				Version:      ppl.Version(),
+				IncludePaths: includePaths,
+				Command: func(ctx context.Context, args ...string) *exec.Cmd {
+					c := exec.CommandContext(ctx, program, args...)
+					c.Args[0] = os.Args[0]
+					return c
+				},
+				Log: cmd.ErrOrStderr(),
+			})
+		},
+	}
+	cmd.Flags().StringArrayVar(&includePaths, "include-path", nil, "`folder` to search for files of #include, after that of the model; may be repeated")
+	cmd.Flags().Bool("stdio", true, "talk over standard input and output, as always; some editors give it")
+	return cmd
+}

@@ -1,0 +1,71 @@
+package lsp
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/ppl-lang/ppl/compile/data"
+)
+
+// maxHintData bounds the files of data that are read for the sizes that hints show: it
+// is done at every change of the model.
+const maxHintData = 8 << 20
+
+// dataFile is the file of data beside a model: NAME.data.json, or NAME.json; "" if there
+// is none.
+func dataFile(model string) string {
+	if model == "" {
+		return ""
+	}
+	base := strings.TrimSuffix(model, filepath.Ext(model))
+	for _, name := range []string{base + ".data.json", base + ".json"} {
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			return name
+		}
+	}
+	return ""
+}
+
+// dataInts are the integers in the file of data beside a model.
+func (c *intsCache) dataInts(model string) map[string]int64 {
+	name := dataFile(model)
+	if name == "" {
+		return nil
+	}
+	info, err := os.Stat(name)
+	if err != nil || info.Size() > maxHintData {
+		return nil
+	}
+	return c.of(name, info)
+}
+
+// intsCache remembers the integers of the file that was read last, as long as it does
+// not change.
+type intsCache struct {
+	mu   sync.Mutex
+	name string
+	info os.FileInfo
+	ints map[string]int64
+}
+
+func (c *intsCache) of(name string, info os.FileInfo) map[string]int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.name == name && c.info.Size() == info.Size() && c.info.ModTime().Equal(info.ModTime()) {
+		return c.ints
+	}
+	c.name, c.info, c.ints = name, info, nil
+	set, err := data.ReadJSON(name)
+	if err != nil {
+		return nil // it is told when the data are used
+	}
+	c.ints = map[string]int64{}
+	for _, n := range set.Names() {
+		if v, ok := set.Get(n); ok && v.IsInt && v.Shape == nil && len(v.Ints) == 1 {
+			c.ints[n] = v.Ints[0]
+		}
+	}
+	return c.ints
+}

@@ -1,0 +1,88 @@
+package lsp
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// maxMessage bounds the length of a message, so that a wrong header does not ask for
+// all memory.
+const maxMessage = 64 << 20
+
+// framing is a channel of jrpc2: messages after headers, as the protocol has them. The
+// one that comes with jrpc2 ends the connection at content types that the protocol
+// allows, and takes any length.
+type framing struct {
+	in   *bufio.Reader
+	from *io.PipeReader
+	out  io.WriteCloser
+}
+
+// newFraming reads through a pipe, so that Close ends a Recv that waits: closing
+// standard input would not.
+func newFraming(in io.Reader, out io.WriteCloser) *framing {
+	from, to := io.Pipe()
+	go func() {
+		_, err := io.Copy(to, in)
+		to.CloseWithError(err) // nil is the end of the file
+	}()
+	return &framing{in: bufio.NewReader(from), from: from, out: out}
+}
+
+// Send implements channel.Channel.
+func (f *framing) Send(message []byte) error {
+	_, err := f.out.Write(append([]byte("Content-Length: "+strconv.Itoa(len(message))+"\r\n\r\n"), message...))
+	return err
+}
+
+// Recv implements channel.Channel.
+func (f *framing) Recv() ([]byte, error) {
+	length := -1
+	for first := true; ; first = false {
+		line, err := f.line()
+		if err != nil {
+			if err == io.EOF && !(first && line == "") {
+				err = io.ErrUnexpectedEOF
+			}
+			return nil, err
+		}
+		if line == "" {
+			break
+		}
+		name, value, ok := strings.Cut(line, ":")
+		if !ok {
+			return nil, fmt.Errorf("%.40q is no header: messages begin with Content-Length: N", line)
+		}
+		if strings.EqualFold(strings.TrimSpace(name), "Content-Length") {
+			if length, err = strconv.Atoi(strings.TrimSpace(value)); err != nil || length < 0 || length > maxMessage {
+				return nil, fmt.Errorf("%.40q is no length of a message", strings.TrimSpace(value))
+			}
+		}
+	}
+	if length < 0 {
+		return nil, fmt.Errorf("a message has no Content-Length")
+	}
+	message := make([]byte, length)
+	if _, err := io.ReadFull(f.in, message); err != nil {
+		return nil, io.ErrUnexpectedEOF
+	}
+	return message, nil
+}
+
+// line reads a line of a header, which is short.
+func (f *framing) line() (string, error) {
+	text, err := f.in.ReadSlice('\n')
+	if err == bufio.ErrBufferFull {
+		return "", fmt.Errorf("a header is too long")
+	}
+	return strings.TrimRight(string(text), "\r\n"), err
+}
+
+// Close implements channel.Channel.
+func (f *framing) Close() error {
+	f.from.CloseWithError(io.EOF)
+	return f.out.Close()
+}

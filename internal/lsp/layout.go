@@ -1,0 +1,207 @@
+package lsp
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/service"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// whole is a document with the program that it is part of.
+func (s *server) whole(uri string) (*document, *program, error) {
+	d, err := s.workspace.get(uri)
+	if err != nil {
+		return nil, nil, err
+	}
+	return d, s.workspace.host(d), nil
+}
+
+// symbolKinds are the protocol's numbers: module, function, variable.
+var symbolKinds = map[service.OutlineKind]int{service.OutlineBlock: 2, service.OutlineFunction: 12, service.OutlineVariable: 13}
+
+func (s *server) documentSymbol(_ context.Context, p *DocumentParams) (any, error) {
+	d, prog, err := s.whole(p.TextDocument.URI)
+	if err != nil {
+		return nil, err
+	}
+	return symbols(prog.Outlines(d.file)), nil
+}
+
+func symbols(list []service.Outline) []DocumentSymbol {
+	out := []DocumentSymbol{}
+	for _, o := range list {
+		x := DocumentSymbol{Name: o.Name, Detail: o.Detail, Kind: symbolKinds[o.Kind], Range: rangeOf(o.Span), SelectionRange: rangeOf(o.Head)}
+		if len(o.Inner) > 0 {
+			x.Children = symbols(o.Inner)
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+func (s *server) foldingRange(_ context.Context, p *DocumentParams) (any, error) {
+	d, prog, err := s.whole(p.TextDocument.URI)
+	if err != nil {
+		return nil, err
+	}
+	out := []FoldingRange{}
+	for _, f := range prog.Folds(d.file) {
+		r := rangeOf(f.Span)
+		x := FoldingRange{StartLine: r.Start.Line, EndLine: r.End.Line}
+		if f.Comment {
+			x.Kind = "comment"
+		} else {
+			x.EndLine-- // the line of the brace stays
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+// formatting lays out the document, or with a range the lines in it; nothing is changed
+// where the program has errors.
+func (s *server) formatting(_ context.Context, p *DocumentParams) (any, error) {
+	d, _, err := s.whole(p.TextDocument.URI)
+	if err != nil {
+		return nil, err
+	}
+	var part *source.Span
+	if p.Range != nil {
+		span := spanOf(d.file, *p.Range)
+		part = &span
+	}
+	edits, ok := s.workspace.own(d).Format(d.file, part)
+	if !ok {
+		return nil, nil
+	}
+	return textEdits(edits, d.file), nil
+}
+
+func (s *server) semanticTokens(_ context.Context, p *DocumentParams) (any, error) {
+	d, prog, err := s.whole(p.TextDocument.URI)
+	if err != nil {
+		return nil, err
+	}
+	part := source.Span{File: d.file, End: len(d.file.Text)}
+	if p.Range != nil {
+		part = spanOf(d.file, *p.Range)
+	}
+	out := SemanticTokens{Data: []int{}}
+	last := Position{}
+	for _, t := range prog.SemanticTokens(d.file) {
+		if t.Span.End < part.Start || t.Span.Start > part.End {
+			continue
+		}
+		// Tokens of several lines are told line by line, which all clients take.
+		for at := t.Span.Start; at < t.Span.End; {
+			line := d.file.Text[at:t.Span.End]
+			if i := strings.IndexByte(line, '\n'); i >= 0 {
+				line = line[:i+1]
+			}
+			begin := positionOf(d.file, at)
+			at += len(line)
+			n := units(strings.TrimRight(line, "\r\n"))
+			if n == 0 {
+				continue
+			}
+			if begin.Line != last.Line {
+				last.Character = 0
+			}
+			out.Data = append(out.Data, begin.Line-last.Line, begin.Character-last.Character, n, int(t.Type), int(t.Modifiers))
+			last = begin
+		}
+	}
+	return out, nil
+}
+
+func (s *server) inlayHint(_ context.Context, p *DocumentParams) (any, error) {
+	d, prog, err := s.whole(p.TextDocument.URI)
+	if err != nil {
+		return nil, err
+	}
+	out := []InlayHint{}
+	for _, h := range prog.Hints(d.file) {
+		at := positionOf(d.file, h.At)
+		if p.Range == nil || at.Line >= p.Range.Start.Line && at.Line <= p.Range.End.Line {
+			out = append(out, InlayHint{Position: at, Label: strings.TrimSpace(h.Text), Kind: 1, PaddingLeft: strings.HasPrefix(h.Text, " ")})
+		}
+	}
+	return out, nil
+}
+
+// codeLens offers to run a model, above its first block, and to check it with the data
+// beside it.
+func (s *server) codeLens(_ context.Context, p *DocumentParams) (any, error) {
+	d, prog, err := s.whole(p.TextDocument.URI)
+	if err != nil {
+		return nil, err
+	}
+	out := []CodeLens{}
+	blocks := prog.Tree.Blocks
+	if d.path == "" || prog.uri != d.uri || len(blocks) == 0 || blocks[len(blocks)-1].Kind == 0 {
+		return out, nil
+	}
+	file := dataFile(d.path)
+	if file == "" && prog.Tree.Block(1) != nil {
+		return out, nil // it needs data, and there are none beside it
+	}
+	first := blocks[0].Span().Origin()
+	if first.File != d.file {
+		first = source.Span{File: d.file}
+	}
+	first.End = first.Start
+	with := ""
+	if file != "" {
+		with = " with " + filepath.Base(file)
+		out = append(out, CodeLens{rangeOf(first), &Command{"check" + with, commandCheck, []any{d.uri}}})
+	}
+	return append([]CodeLens{{rangeOf(first), &Command{"run" + with, commandRun, []any{d.uri}}}}, out...), nil
+}
+
+// codeAction offers what mends the diagnostics of a range.
+func (s *server) codeAction(_ context.Context, p *CodeActionParams) (any, error) {
+	d, prog, err := s.whole(p.TextDocument.URI)
+	if err != nil {
+		return nil, err
+	}
+	wanted := func(kind string) bool {
+		return len(p.Context.Only) == 0 || slices.ContainsFunc(p.Context.Only, func(only string) bool {
+			return kind == only || strings.HasPrefix(kind, only+".")
+		})
+	}
+	out := []CodeAction{}
+	add := func(kind string, f service.Fix, preferred bool) {
+		out = append(out, CodeAction{
+			Title: f.Title, Kind: kind, Diagnostics: s.diagnostics(f.Diagnostics), IsPreferred: preferred, Edit: s.workspace.changes(f.Edits),
+		})
+	}
+	span := spanOf(d.file, p.Range)
+	if wanted("quickfix") {
+		for _, f := range prog.Fixes(d.file, span.Start, span.End) {
+			add("quickfix", f, true)
+		}
+	}
+	if wanted("source.fixAll") {
+		if f, ok := prog.FixAll(d.file); ok {
+			add("source.fixAll", f, false)
+		}
+	}
+	if wanted("refactor.rewrite") {
+		if f, ok := prog.Upgrade(d.file); ok {
+			add("refactor.rewrite", f, false)
+		}
+	}
+	return out, nil
+}
+
+func (s *server) diagnostics(list []diag.Diagnostic) []Diagnostic {
+	var out []Diagnostic
+	for _, d := range list {
+		out = append(out, s.diagnostic(d))
+	}
+	return out
+}

@@ -1,0 +1,137 @@
+package lsp
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// publishSoon sends the diagnostics of a document, and of what it includes, when they
+// are known; unless there is a newer version by then.
+func (s *server) publishSoon(d *document) {
+	s.background.Go(func() {
+		defer func() {
+			if p := recover(); p != nil {
+				s.log.Printf("internal error with %s: %v", d.uri, p)
+			}
+		}()
+		w := s.workspace
+		p := w.host(d)
+		w.publishing.Lock()
+		defer w.publishing.Unlock()
+		if now, err := w.get(d.uri); err != nil || now != d || w.host(d) != p {
+			return
+		}
+		s.publish(d, p)
+	})
+}
+
+// publish sends the diagnostics of a program, which an open document is or is part of.
+func (s *server) publish(d *document, p *program) {
+	w := s.workspace
+	found := map[string][]Diagnostic{d.uri: {}}
+	if p.uri != "" {
+		found[p.uri] = []Diagnostic{}
+	}
+	for _, x := range p.Diagnostics {
+		uri := w.uri(x.Span.File)
+		found[uri] = append(found[uri], s.diagnostic(x))
+	}
+	w.mu.Lock()
+	for uri, list := range w.checked[p.uri] {
+		found[uri] = append(found[uri], list...)
+	}
+	gone := append(w.published[p.uri], w.published[d.uri]...)
+	delete(w.published, d.uri)
+	w.published[p.uri] = nil
+	for uri := range found {
+		w.published[p.uri] = append(w.published[p.uri], uri)
+	}
+	w.mu.Unlock()
+	for _, uri := range gone {
+		if found[uri] == nil {
+			found[uri] = []Diagnostic{}
+		}
+	}
+	for uri, list := range found {
+		params := PublishDiagnosticsParams{URI: uri, Diagnostics: list}
+		if uri == d.uri {
+			params.Version = &d.version
+		}
+		s.notify("textDocument/publishDiagnostics", params)
+	}
+}
+
+// withdraw takes back the diagnostics that came with a document which is closed.
+func (s *server) withdraw(uri string) {
+	w := s.workspace
+	w.publishing.Lock()
+	defer w.publishing.Unlock()
+	w.mu.Lock()
+	gone := w.published[uri]
+	delete(w.published, uri)
+	delete(w.checked, uri)
+	w.mu.Unlock()
+	for _, u := range gone {
+		s.notify("textDocument/publishDiagnostics", PublishDiagnosticsParams{URI: u, Diagnostics: []Diagnostic{}})
+	}
+}
+
+// diagnostic gives a diagnostic the form of the protocol.
+func (s *server) diagnostic(d diag.Diagnostic) Diagnostic {
+	out := Diagnostic{Range: rangeOf(d.Span), Severity: 1, Code: string(d.Code), Source: "ppl", Message: message(d)}
+	switch {
+	case d.Code.Pedantic():
+		out.Severity = 3
+	case d.Severity == diag.Warning:
+		out.Severity = 2
+	}
+	switch d.Code {
+	case diag.Unused:
+		out.Tags = []int{1} // shown faded
+	case diag.DeprecatedForm:
+		out.Tags = []int{2} // shown struck through
+	}
+	for _, n := range d.Related {
+		out.Related = append(out.Related, RelatedLocation{s.workspace.location(n.Span), n.Message})
+	}
+	if e, ok := diag.Explain(d.Code); ok {
+		out.Data = &DiagnosticData{e.Title, strings.TrimSpace(e.Text), e.Example, e.Fixed}
+	}
+	return out
+}
+
+// message is all that a diagnostic says.
+func message(d diag.Diagnostic) string {
+	text := d.Summary
+	if d.Detail != "" {
+		text += "\n" + d.Detail
+	}
+	if d.Fix != "" {
+		text += "\nhelp: " + d.Fix
+	}
+	return text
+}
+
+// changes are edits as the protocol has them.
+func (w *workspace) changes(edits []diag.Edit) *WorkspaceEdit {
+	out := &WorkspaceEdit{Changes: map[string][]TextEdit{}}
+	for _, e := range edits {
+		uri := w.uri(e.Span.File)
+		out.Changes[uri] = append(out.Changes[uri], TextEdit{rangeOf(e.Span), e.Text})
+	}
+	return out
+}
+
+// textEdits are the edits of one file.
+func textEdits(edits []diag.Edit, f *source.File) []TextEdit {
+	out := []TextEdit{}
+	for _, e := range slices.Backward(edits) {
+		if e.Span.File == f {
+			out = append(out, TextEdit{rangeOf(e.Span), e.Text})
+		}
+	}
+	return out
+}

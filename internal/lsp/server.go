@@ -1,0 +1,187 @@
+package lsp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/creachadair/jrpc2"
+
+	"github.com/ppl-lang/ppl/lang/service"
+)
+
+// Options of [Serve].
+type Options struct {
+	Library service.Library
+	Version string
+
+	// IncludePaths are folders in which #include looks after that of the model.
+	IncludePaths []string
+
+	// Command is ppl with arguments, to run and check models.
+	Command func(ctx context.Context, args ...string) *exec.Cmd
+
+	// Log receives what goes wrong in the server itself.
+	Log io.Writer
+}
+
+// Serve answers a client on in and out until it says exit, or closes in. The error is
+// nil if the client has said shutdown before, as the protocol asks for.
+func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, o Options) error {
+	s := &server{options: o, log: log.New(o.Log, "ppl lsp: ", 0), methods: table(), runs: map[string]*execution{}}
+	s.workspace = newWorkspace(s)
+	s.ctx, s.stop = context.WithCancel(ctx)
+	defer s.stop()
+	// Requests that wait for a model that runs must not hold up others.
+	s.rpc = jrpc2.NewServer(s, &jrpc2.ServerOptions{AllowPush: true, DisableBuiltin: true, Concurrency: 64, NewContext: func() context.Context { return s.ctx }})
+	s.rpc.Start(newFraming(in, out))
+	context.AfterFunc(s.ctx, s.rpc.Stop)
+	status := s.rpc.WaitStatus()
+	s.stop()
+	s.background.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case status.Err != nil && !s.exited:
+		return status.Err
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case s.state != stateShutdown:
+		return errors.New("the client has gone without a word")
+	}
+	return nil
+}
+
+// state is how far a session has come.
+type state int
+
+const (
+	stateNew state = iota
+	stateInitialized
+	stateShutdown
+)
+
+// server is one session.
+type server struct {
+	options   Options
+	methods   []method
+	log       *log.Logger
+	rpc       *jrpc2.Server
+	ctx       context.Context // of all that is under way
+	stop      context.CancelFunc
+	workspace *workspace
+
+	background sync.WaitGroup // what goes on beside requests
+
+	mu       sync.Mutex
+	state    state
+	exited   bool
+	settings Settings
+	client   InitializeParams
+	runs     map[string]*execution // by document
+	tokens   int                   // of progress
+}
+
+// mayHandle says whether a method can be answered now.
+func (s *server) mayHandle(name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case name == "exit":
+	case s.state == stateNew && name != "initialize":
+		return jrpc2.Errorf(serverNotInitialized, "the session begins with initialize")
+	case s.state == stateInitialized && name == "initialize":
+		return jrpc2.Errorf(jrpc2.InvalidRequest, "the session has begun already")
+	case s.state == stateShutdown && !strings.HasPrefix(name, "$/"):
+		return jrpc2.Errorf(jrpc2.InvalidRequest, "the session is over but for exit")
+	}
+	return nil
+}
+
+func (s *server) initialize(_ context.Context, p *InitializeParams) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state = stateInitialized
+	s.client = *p
+	if p.InitializationOptions != nil {
+		s.settings = *p.InitializationOptions
+	}
+	return InitializeResult{
+		Capabilities: capabilities(),
+		ServerInfo:   map[string]string{"name": "ppl", "version": s.options.Version},
+	}, nil
+}
+
+// initialized asks to be told when files change that models include, or their data.
+func (s *server) initialized(context.Context, *none) (any, error) {
+	if !s.client.Capabilities.Workspace.DidChangeWatchedFiles.DynamicRegistration {
+		return nil, nil
+	}
+	watchers := []map[string]string{{"globPattern": "**/*.{stan,stanfunctions,model,json}"}}
+	s.ask("client/registerCapability", map[string]any{"registrations": []any{map[string]any{
+		"id": "files", "method": "workspace/didChangeWatchedFiles", "registerOptions": map[string]any{"watchers": watchers},
+	}}})
+	return nil, nil
+}
+
+func (s *server) shutdown(context.Context, *none) (any, error) {
+	s.mu.Lock()
+	s.state = stateShutdown
+	runs := s.runs
+	s.runs = map[string]*execution{}
+	s.mu.Unlock()
+	for _, r := range runs {
+		r.cancel(errEnded)
+	}
+	return nil, nil
+}
+
+func (s *server) exit(context.Context, *none) (any, error) {
+	s.mu.Lock()
+	s.exited = true
+	s.mu.Unlock()
+	// From another goroutine: stopping waits for this handler.
+	go s.stop()
+	return nil, nil
+}
+
+type cancelParams struct {
+	ID rawID `json:"id"`
+}
+
+// rawID is an identifier as written: a number or a string in quotes.
+type rawID string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (id *rawID) UnmarshalJSON(text []byte) error { *id = rawID(text); return nil }
+
+func (s *server) cancelRequest(_ context.Context, p *cancelParams) (any, error) {
+	s.rpc.CancelRequest(string(p.ID))
+	return nil, nil
+}
+
+// notify sends a notification; a client that has gone is noticed elsewhere.
+func (s *server) notify(method string, params any) {
+	if err := s.rpc.Notify(s.ctx, method, params); err != nil && s.ctx.Err() == nil {
+		s.log.Printf("%s: %v", method, err)
+	}
+}
+
+// ask sends a request whose answer does not matter, without waiting for it.
+func (s *server) ask(method string, params any) {
+	s.background.Go(func() {
+		ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
+		defer cancel()
+		s.rpc.Callback(ctx, method, params) // a client that refuses gets along without
+	})
+}
+
+// show tells the user something.
+func (s *server) show(kind int, text string) {
+	s.notify("window/showMessage", MessageParams{kind, text})
+}

@@ -1,0 +1,374 @@
+package lsp
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/creachadair/jrpc2"
+
+	"github.com/ppl-lang/ppl/lang"
+	"github.com/ppl-lang/ppl/lang/service"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// workspace holds the open documents and the programs that they belong to.
+//
+// A document is a program of its own, or a file that another program includes: then it
+// is understood as a part of that one, its host, which may be open or lie beside it.
+type workspace struct {
+	server *server
+
+	mu        sync.Mutex
+	documents map[string]*document // open ones, by URI
+	published map[string][]string  // by the URI of a program: the URIs with diagnostics
+	checked   map[string]checked   // by URI: what checking with data has found
+
+	publishing sync.Mutex // held while diagnostics are sent, so that old ones do not follow new ones
+	ints       intsCache
+}
+
+// document is one version of an open text.
+type document struct {
+	uri     string
+	path    string // "" if it is in no file
+	version int
+	file    *source.File
+	saved   bool // the text is that of the file
+
+	// analysis is the program that the document is, analysed when first needed.
+	analysis func() *program
+	host     func() *program // of which it is a part; itself mostly
+}
+
+// program is an analysed program.
+type program struct {
+	*service.Snapshot
+	uri     string
+	path    string
+	version *int // of the open document; nil if it is not open
+}
+
+func newWorkspace(s *server) *workspace {
+	return &workspace{server: s, documents: map[string]*document{}, published: map[string][]string{}, checked: map[string]checked{}}
+}
+
+// put sets the text of a document.
+func (w *workspace) put(uri string, version int, text string, saved bool) *document {
+	path := pathOf(uri)
+	name := path
+	if name == "" {
+		name = uri
+	}
+	d := &document{uri: uri, path: path, version: version, file: source.NewFile(name, text), saved: saved}
+	w.mu.Lock()
+	w.documents[uri] = d
+	delete(w.checked, uri)
+	w.renew(d)
+	w.mu.Unlock()
+	return d
+}
+
+// renew forgets the analysis of a document and of those that include it.
+func (w *workspace) renew(changed *document) {
+	for _, d := range w.documents {
+		if d == changed || changed == nil || d.uses(changed.path) {
+			d.analysis = sync.OnceValue(func() *program { return w.analyse(d) })
+		}
+		d.host = sync.OnceValue(func() *program { return w.findHost(d) })
+	}
+}
+
+// uses reports whether the program of a document includes a file, as far as is known.
+func (d *document) uses(path string) bool {
+	if path == "" {
+		return false
+	}
+	return strings.Contains(d.file.Text, "#include")
+}
+
+// program of a document alone, and of its host.
+func (w *workspace) own(d *document) *program {
+	return w.of(d, func(d *document) func() *program { return d.analysis })
+}
+func (w *workspace) host(d *document) *program {
+	return w.of(d, func(d *document) func() *program { return d.host })
+}
+
+func (w *workspace) of(d *document, which func(*document) func() *program) *program {
+	w.mu.Lock()
+	f := which(d)
+	w.mu.Unlock()
+	return f()
+}
+
+// get is an open document.
+func (w *workspace) get(uri string) (*document, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	d := w.documents[uri]
+	if d == nil {
+		return nil, jrpc2.Errorf(jrpc2.InvalidParams, "%s is not open", uri)
+	}
+	return d, nil
+}
+
+// open lists the open documents.
+func (w *workspace) open() []*document {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []*document
+	for _, d := range w.documents {
+		out = append(out, d)
+	}
+	slices.SortFunc(out, func(a, b *document) int { return strings.Compare(a.uri, b.uri) })
+	return out
+}
+
+// analyse analyses the program of an open document.
+func (w *workspace) analyse(d *document) *program {
+	p := w.program(d.file, d.path)
+	p.uri, p.version = d.uri, &d.version
+	return p
+}
+
+// program analyses a text as a program.
+func (w *workspace) program(f *source.File, path string) *program {
+	p := &program{path: path}
+	if path != "" {
+		p.uri = uriOf(path)
+	}
+	p.Snapshot = service.Analyse(f, service.Options{
+		Library:   w.server.options.Library,
+		Include:   w.includer(path),
+		Functions: strings.HasSuffix(f.Name, ".stanfunctions"),
+		Ints:      w.ints.dataInts(path),
+	})
+	return p
+}
+
+// folders are those in which the includes of a model are looked for.
+func (w *workspace) folders(path string) []string {
+	w.server.mu.Lock()
+	defer w.server.mu.Unlock()
+	out := []string{filepath.Dir(path)}
+	for _, f := range slices.Concat(w.server.settings.IncludePaths, w.server.options.IncludePaths) {
+		if !filepath.IsAbs(f) {
+			if root := pathOf(w.server.client.RootURI); root != "" {
+				f = filepath.Join(root, f)
+			}
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// includer finds the files that a model includes: open documents as they are, others
+// from disk, each read once.
+func (w *workspace) includer(path string) func(string) (*source.File, error) {
+	if path == "" {
+		return nil
+	}
+	folders := w.folders(path)
+	read := lang.IncludeFrom(0, folders...)
+	var mu sync.Mutex
+	found := map[string]*source.File{}
+	return func(name string) (*source.File, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if f := found[name]; f != nil {
+			return f, nil
+		}
+		f := w.opened(folders, name)
+		if f == nil {
+			var err error
+			if f, err = read(name); err != nil {
+				return nil, err
+			}
+			for _, other := range found { // the same file by another name
+				if other.Name == f.Name {
+					f = other
+				}
+			}
+		}
+		found[name] = f
+		return f, nil
+	}
+}
+
+// opened is the open document that an include means; nil if there is none. Like files,
+// it must lie in one of the folders.
+func (w *workspace) opened(folders []string, name string) *source.File {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, folder := range folders {
+		full := filepath.Join(folder, filepath.FromSlash(name))
+		if rel, err := filepath.Rel(folder, full); err != nil || !filepath.IsLocal(rel) {
+			continue
+		}
+		for _, d := range w.documents {
+			if d.path == full {
+				return d.file
+			}
+		}
+		if _, err := os.Stat(full); err == nil {
+			return nil // the file of an earlier folder counts
+		}
+	}
+	return nil
+}
+
+// maxNeighbours bounds the files that are looked at to find what includes a document.
+const maxNeighbours = 200
+
+// findHost is the program that a document is a part of: one that is open, or else one
+// beside it; itself if nothing includes it.
+func (w *workspace) findHost(d *document) *program {
+	own := w.own(d)
+	if d.path == "" || own.Tree.Block(0) != nil || len(own.Tree.Blocks) > 0 && len(own.Tree.Lost) == 0 {
+		return own // it has blocks of its own
+	}
+	for _, other := range w.open() {
+		if other != d && strings.Contains(other.file.Text, "#include") {
+			if p := w.own(other); slices.Contains(p.Files(), d.file) {
+				return p
+			}
+		}
+	}
+	folder := filepath.Dir(d.path)
+	base := filepath.Base(d.path)
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return own
+	}
+	for _, e := range entries[:min(len(entries), maxNeighbours)] {
+		name := filepath.Join(folder, e.Name())
+		if ext := filepath.Ext(name); ext != ".stan" && ext != ".model" || name == d.path || e.Type()&fs.ModeType != 0 {
+			continue
+		}
+		text, err := source.ReadFile(name, 0)
+		if err != nil || !strings.Contains(text, "#include") || !strings.Contains(text, base) {
+			continue
+		}
+		if p := w.program(source.NewFile(name, text), name); slices.Contains(p.Files(), d.file) {
+			return p
+		}
+	}
+	return own
+}
+
+// place is a place in a document, with the program that it is part of.
+type place struct {
+	*program
+	file   *source.File
+	offset int
+}
+
+// at finds a place.
+func (w *workspace) at(uri string, p Position) (place, error) {
+	d, err := w.get(uri)
+	if err != nil {
+		return place{}, err
+	}
+	return place{w.host(d), d.file, offsetOf(d.file, p)}, nil
+}
+
+// location is a span as the protocol has it.
+func (w *workspace) location(span source.Span) Location {
+	return Location{w.uri(span.File), rangeOf(span)}
+}
+
+// uri is the URI of a file: that of its document if it is open, as the client wrote it.
+func (w *workspace) uri(f *source.File) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, d := range w.documents {
+		if d.file == f || d.path != "" && d.path == f.Name {
+			return d.uri
+		}
+	}
+	if strings.Contains(f.Name, ":") && !filepath.IsAbs(f.Name) {
+		return f.Name // of a text that is in no file and no longer open
+	}
+	return uriOf(f.Name)
+}
+
+func (s *server) didOpen(_ context.Context, p *DidOpenParams) (any, error) {
+	t := p.TextDocument
+	d := s.workspace.put(t.URI, t.Version, t.Text, true)
+	s.changed(d)
+	return nil, nil
+}
+
+func (s *server) didChange(_ context.Context, p *DidChangeParams) (any, error) {
+	d, err := s.workspace.get(p.TextDocument.URI)
+	if err != nil {
+		return nil, err
+	}
+	f := d.file
+	for _, c := range p.ContentChanges {
+		text := c.Text
+		if c.Range != nil {
+			span := spanOf(f, *c.Range)
+			text = f.Text[:span.Start] + c.Text + f.Text[span.End:]
+		}
+		f = source.NewFile(f.Name, text)
+	}
+	d = s.workspace.put(d.uri, p.TextDocument.Version, f.Text, false)
+	s.changed(d)
+	return nil, nil
+}
+
+func (s *server) didSave(_ context.Context, p *DocumentParams) (any, error) {
+	w := s.workspace
+	d, err := w.get(p.TextDocument.URI)
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	d.saved = true
+	w.mu.Unlock()
+	return nil, nil
+}
+
+func (s *server) didClose(_ context.Context, p *DocumentParams) (any, error) {
+	w := s.workspace
+	w.mu.Lock()
+	d := w.documents[p.TextDocument.URI]
+	delete(w.documents, p.TextDocument.URI)
+	w.renew(d)
+	w.mu.Unlock()
+	if d != nil {
+		s.withdraw(d.uri)
+	}
+	return nil, nil
+}
+
+// filesChanged takes note of files that have changed on disk.
+func (s *server) filesChanged() {
+	w := s.workspace
+	w.mu.Lock()
+	w.renew(nil)
+	w.mu.Unlock()
+	for _, d := range w.open() {
+		s.publishSoon(d)
+	}
+	if s.client.Capabilities.Workspace.InlayHint.RefreshSupport {
+		s.ask("workspace/inlayHint/refresh", nil)
+	}
+}
+
+// changed publishes what is wrong with a document that has changed, and with those that
+// may include it.
+func (s *server) changed(d *document) {
+	s.publishSoon(d)
+	for _, other := range s.workspace.open() {
+		if other != d && other.uses(d.path) {
+			s.publishSoon(other)
+		}
+	}
+}
