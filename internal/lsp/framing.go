@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // maxMessage bounds the length of a message, so that a wrong header does not ask for
@@ -19,7 +20,15 @@ type framing struct {
 	in   *bufio.Reader
 	from *io.PipeReader
 	out  io.WriteCloser
+
+	ended  bool // in has ended
+	closed chan struct{}
+	once   sync.Once
 }
+
+// methodGone stands for the end of the input: as a message like others, it comes after
+// those before it are dealt with, where an end would drop what waits.
+const methodGone = "$/ppl/gone"
 
 // newFraming reads through a pipe, so that Close ends a Recv that waits: closing
 // standard input would not.
@@ -29,7 +38,7 @@ func newFraming(in io.Reader, out io.WriteCloser) *framing {
 		_, err := io.Copy(to, in)
 		to.CloseWithError(err) // nil is the end of the file
 	}()
-	return &framing{in: bufio.NewReader(from), from: from, out: out}
+	return &framing{in: bufio.NewReader(from), from: from, out: out, closed: make(chan struct{})}
 }
 
 // Send implements channel.Channel.
@@ -40,18 +49,28 @@ func (f *framing) Send(message []byte) error {
 
 // Recv implements channel.Channel.
 func (f *framing) Recv() ([]byte, error) {
+	if f.ended {
+		<-f.closed
+		return nil, io.EOF
+	}
 	length := -1
-	for first := true; ; first = false {
+	for first := true; ; {
 		line, err := f.line()
 		if err != nil {
-			if err == io.EOF && !(first && line == "") {
+			if err == io.EOF && first && line == "" {
+				f.ended = true
+				return []byte(`{"jsonrpc":"2.0","method":"` + methodGone + `"}`), nil
+			} else if err == io.EOF {
 				err = io.ErrUnexpectedEOF
 			}
 			return nil, err
 		}
-		if line == "" {
+		if line == "" && first {
+			continue // an empty line before the headers
+		} else if line == "" {
 			break
 		}
+		first = false
 		name, value, ok := strings.Cut(line, ":")
 		if !ok {
 			return nil, fmt.Errorf("%.40q is no header: messages begin with Content-Length: N", line)
@@ -83,6 +102,7 @@ func (f *framing) line() (string, error) {
 
 // Close implements channel.Channel.
 func (f *framing) Close() error {
+	f.once.Do(func() { close(f.closed) })
 	f.from.CloseWithError(io.EOF)
 	return f.out.Close()
 }

@@ -81,7 +81,7 @@ func (s *server) withdraw(uri string) {
 
 // diagnostic gives a diagnostic the form of the protocol.
 func (s *server) diagnostic(d diag.Diagnostic) Diagnostic {
-	out := Diagnostic{Range: rangeOf(d.Span), Severity: 1, Code: string(d.Code), Source: "ppl", Message: message(d)}
+	out := Diagnostic{Range: rangeOf(d.Span), Severity: 1, Code: string(d.Code), Source: "ppl", Message: messageText(d)}
 	switch {
 	case d.Code.Pedantic():
 		out.Severity = 3
@@ -103,8 +103,8 @@ func (s *server) diagnostic(d diag.Diagnostic) Diagnostic {
 	return out
 }
 
-// message is all that a diagnostic says.
-func message(d diag.Diagnostic) string {
+// messageText is all that a diagnostic says.
+func messageText(d diag.Diagnostic) string {
 	text := d.Summary
 	if d.Detail != "" {
 		text += "\n" + d.Detail

@@ -77,6 +77,7 @@ type server struct {
 	workspace *workspace
 
 	background sync.WaitGroup // what goes on beside requests
+	requests   sync.WaitGroup // that are under way, but for exit
 
 	mu       sync.Mutex
 	state    state
@@ -87,12 +88,12 @@ type server struct {
 	tokens   int                   // of progress
 }
 
-// mayHandle says whether a method can be answered now.
+// mayHandle says whether a method can be answered where it comes in the session.
 func (s *server) mayHandle(name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case name == "exit":
+	case name == "exit" || name == methodGone:
 	case s.state == stateNew && name != "initialize":
 		return jrpc2.Errorf(serverNotInitialized, "the session begins with initialize")
 	case s.state == stateInitialized && name == "initialize":
@@ -100,13 +101,18 @@ func (s *server) mayHandle(name string) error {
 	case s.state == stateShutdown && !strings.HasPrefix(name, "$/"):
 		return jrpc2.Errorf(jrpc2.InvalidRequest, "the session is over but for exit")
 	}
+	switch name {
+	case "initialize":
+		s.state = stateInitialized
+	case "shutdown":
+		s.state = stateShutdown
+	}
 	return nil
 }
 
 func (s *server) initialize(_ context.Context, p *InitializeParams) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.state = stateInitialized
 	s.client = *p
 	if p.InitializationOptions != nil {
 		s.settings = *p.InitializationOptions
@@ -131,7 +137,6 @@ func (s *server) initialized(context.Context, *none) (any, error) {
 
 func (s *server) shutdown(context.Context, *none) (any, error) {
 	s.mu.Lock()
-	s.state = stateShutdown
 	runs := s.runs
 	s.runs = map[string]*execution{}
 	s.mu.Unlock()
@@ -141,12 +146,33 @@ func (s *server) shutdown(context.Context, *none) (any, error) {
 	return nil, nil
 }
 
-func (s *server) exit(context.Context, *none) (any, error) {
+func (s *server) exit(ctx context.Context, _ *none) (any, error) {
 	s.mu.Lock()
 	s.exited = true
 	s.mu.Unlock()
+	return s.gone(ctx, nil)
+}
+
+// patience is how long the end waits for requests under way.
+const patience = 2 * time.Second
+
+// gone ends the session when the requests before it are answered.
+func (s *server) gone(context.Context, *none) (any, error) {
+	s.mu.Lock()
+	for _, r := range s.runs {
+		r.cancel(errEnded)
+	}
+	s.mu.Unlock()
 	// From another goroutine: stopping waits for this handler.
-	go s.stop()
+	go func() {
+		done := make(chan struct{})
+		go func() { s.requests.Wait(); close(done) }()
+		select {
+		case <-done:
+		case <-time.After(patience):
+		}
+		s.stop()
+	}()
 	return nil, nil
 }
 

@@ -443,7 +443,7 @@ func TestPrefixes(t *testing.T) {
 	step := 0
 	for _, text := range texts {
 		// Of long programs not all prefixes are tried, and other ones of each.
-		for n := step % 7; n <= len(text); n += 1 + len(text)/10 {
+		for n := step % 7; n <= len(text); n += 1 + len(text)/4 {
 			step++
 			f := source.NewFile("m.stan", text[:n])
 			s := analyse(f)
