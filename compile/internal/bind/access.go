@@ -127,16 +127,11 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 			if ix.B != nil {
 				to = b.eval(ix.B)
 			}
-			if from.ints == nil || to.ints == nil || b.hiddenAxis(from.axis) || b.hiddenAxis(to.axis) {
+			if from.ints == nil || to.ints == nil {
 				return access{}, false
 			}
 			ax := innermost(from.axis, to.axis)
-			n, starts := 0, from
-			if ax != nil {
-				n, starts = sliceLanes(from, to, ax)
-			} else {
-				n = int(max(0, to.ints[0]-from.ints[0]+1))
-			}
+			n, starts := b.sliceLanes(from, to, ax)
 			if wrong := wrongParts(ix.Part, from, to, size); wrong.ints != nil {
 				check(wrong)
 			}
@@ -217,9 +212,9 @@ func wrongParts(part ir.Part, from, to value, size int) (wrong value) {
 
 // sliceLanes is a slice whose bounds differ between iterations: its length, which
 // must be the same in all, and where it starts.
-func sliceLanes(from, to value, ax *axis) (n int, starts value) {
+func (b *binder) sliceLanes(from, to value, ax *axis) (n int, starts value) {
 	sizes, starts := sizesOf(from, to, ax)
-	n = int(mustAgree(sizes, "a slice whose length differs between iterations"))
+	n = int(b.mustAgree(sizes, differ))
 	if n == 0 { // an empty slice, wherever it lies
 		for l := range starts.ints {
 			starts.ints[l] = 1
@@ -239,7 +234,7 @@ func (b *binder) inRange(i value, size, dimension int, ix ir.Index, what string)
 	}
 	bad := value{typ: i.typ, shape: i.shape, axis: i.axis, ints: make([]int64, len(i.ints))}
 	excluded := b.excluded(i.axis)
-	n, rest := i.size(), int64(0)
+	n, rest := i.size(), (*int64)(nil) // the first that is wrong
 	ints := slices.Clone(i.ints)
 	for p, x := range ints {
 		if !wrong(x) {
@@ -247,7 +242,9 @@ func (b *binder) inRange(i value, size, dimension int, ix ir.Index, what string)
 		}
 		ints[p] = 1
 		if excluded == nil || !excluded[p/n] {
-			bad.ints[p], rest = 1, x
+			if bad.ints[p] = 1; rest == nil {
+				rest = &x
+			}
 			continue
 		}
 		if out == nil && i.axis != nil {
@@ -263,7 +260,7 @@ func (b *binder) inRange(i value, size, dimension int, ix ir.Index, what string)
 		return in, out, size == 0
 	}
 	if b.inspecting || !b.mayBeSkipped() {
-		b.fail(ix.At, diag.IndexRange, "index %d is out of range", rest).
+		b.fail(ix.At, diag.IndexRange, "index %d is out of range", *rest).
 			detailf("%s has %d element%s in dimension %d; indices count from 1.", what, size, plural(size), dimension).throw()
 	}
 	b.emitEffect([]value{b.numeric(bad), b.numeric(i)}, func(g *ad.Graph, a []ad.Ref) {
@@ -363,7 +360,7 @@ func innermost(a, b *axis) *axis {
 		return a
 	}
 	if !a.within(b) {
-		panic(&abort{reason: "values that vary over different loops"})
+		panic(&fault{reason: "values that vary over different loops"})
 	}
 	return b
 }
@@ -427,7 +424,7 @@ func (b *binder) gather(v value, acc access, typ types.Type) value {
 		r = lvl.g.Unlane(v.ref)
 	} else {
 		if v.axis != nil {
-			panic(&abort{reason: "lanes of an outer region"})
+			panic(&fault{reason: "lanes of an outer region"})
 		}
 		r = b.use(v, lvl, nil)
 	}
@@ -445,7 +442,7 @@ func (b *binder) flatten(v value, ax *axis) value {
 		})
 	}
 	if v.lvl.depth > ax.lvl.depth {
-		panic(&abort{reason: "a value computed in a branch"})
+		panic(&fault{reason: "a value computed in a branch"})
 	}
 	g := ax.lvl.g
 	r := g.Spread(b.use(v, ax.lvl, ax), ax.n)

@@ -153,13 +153,10 @@ func (b *binder) complaints(fn func()) (err error) {
 			p := b.fail(b.span, diag.NotSupported, "this cannot be evaluated: %v", r)
 			err = &Error{List: diag.List{p.d}, fault: true}
 		case *problem:
-			err = &Error{}
-			err.(*Error).List.Add(r.d)
-		case *abort:
-			err = &Error{}
+			err = &Error{List: diag.List{r.d}}
+		case *fault:
 			p := b.fail(b.span, diag.NotSupported, "this cannot be evaluated: %s", r.reason)
-			err.(*Error).List.Add(p.d)
-			err.(*Error).fault = r.reason != targetRead
+			err = &Error{List: diag.List{p.d}, fault: true}
 		default:
 			panic(r)
 		}

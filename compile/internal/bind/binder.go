@@ -35,6 +35,7 @@ type binder struct {
 
 	inspecting bool                     // nothing that is evaluated stays
 	pure       map[*ir.Function]effects // of functions looked at
+	sized      map[*ir.Function]sizes   // likewise
 
 	marking   bool      // densities are represented by inputs, see information.go
 	densities []density // so far
@@ -46,10 +47,8 @@ type binder struct {
 	lastSite ad.Site
 	siteOf   map[source.Span]ad.Site
 
-	stats   Stats
-	mistake bool // whether the attempt that was given up last came upon a mistake of the user
-	journal *cellJournal
-	free    func() // gives back what the present graph does not keep
+	stats Stats
+	free  func() // gives back what the present graph does not keep
 }
 
 type callSite struct {
@@ -59,7 +58,7 @@ type callSite struct {
 }
 
 func newBinder(p *ir.Program, o Options) *binder {
-	b := &binder{prog: p, opts: o, pure: map[*ir.Function]effects{}, siteOf: map[source.Span]ad.Site{}, sites: make([]source.Span, 1)}
+	b := &binder{prog: p, opts: o, pure: map[*ir.Function]effects{}, sized: map[*ir.Function]sizes{}, siteOf: map[source.Span]ad.Site{}, sites: make([]source.Span, 1)}
 	b.begin()
 	return b
 }
@@ -129,7 +128,6 @@ func (b *binder) store(c *cell, acc access, val value) {
 		}
 	}
 	b.saveForBranch(c)
-	b.journal.note(c)
 	b.writeLocal(c, acc, val, b.axis)
 }
 

@@ -179,7 +179,6 @@ func (b *binder) region(cond value, then, els func() signal) signal {
 		v := next(c.typ, c.param)
 		v.ints = nil
 		b.saveForBranch(c)
-		b.journal.note(c)
 		b.writeLocal(c, wholeOf(c.shape), v, b.axis)
 	}
 	if !union.certain() {
@@ -400,20 +399,4 @@ func (b *binder) knownChoice(e *ir.Cond, cond value) (v value, ok bool) {
 type mask struct {
 	cond value
 	side bool
-}
-
-// branchMark is what a failed attempt must restore of a branch under way.
-type branchMark struct {
-	target, order int
-}
-
-func (br *branch) mark() branchMark {
-	return branchMark{len(br.target), len(br.order)}
-}
-
-func (br *branch) restore(m branchMark) {
-	for _, c := range br.order[m.order:] {
-		delete(br.saved, c)
-	}
-	br.target, br.order = br.target[:m.target], br.order[:m.order]
 }

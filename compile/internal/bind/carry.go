@@ -28,9 +28,10 @@ type regionBody struct {
 	regs []ad.Ref
 
 	cells []*cell // proxies of the carried variables
-	state *value  // how the loop has ended so far, if it may end early
-	ret   *value  // what it returns then
 	count *value  // iterations so far, of a loop whose number is computed
+	state *value  // how the loop has ended so far, if it may end early
+	jumps signal  // in which ways it may
+	ret   *value  // what it returns then
 }
 
 // carriedVars are the variables of outside that a statement assigns, in order.
@@ -126,51 +127,30 @@ func (b *binder) outputCarried(r *regionBody) {
 	}
 }
 
-// ending says how a loop may end early: by which jumps, and the value that it
-// then returns.
-type ending struct {
-	jumps  signal
-	result *value // its type, shape and level; nil if nothing is returned
-}
-
-// findEnding evaluates a body once to see how it may end.
-func (b *binder) findEnding(evaluate func() signal) (e ending, why string) {
-	found := false
-	why, _ = b.attempt(func() {
-		sig := evaluate()
-		e = ending{jumps: sig & (breaks | returns), result: b.result}
-		if sig&returns == 0 {
-			e.result = nil
-		}
-		found = true
-		panic(&abort{reason: carried}) // it only looks
-	})
-	if found {
-		return e, ""
-	}
-	return e, why
-}
-
-// guard runs body unless the loop has ended, and gives the state after it.
+// guard runs a body that may jump, unless the loop has ended.
 func (b *binder) guard(r *regionBody, body func() signal) signal {
-	if r.state == nil {
-		return body()
-	}
-	return b.choose(b.isOneOf(*r.state, goesOn), body, func() signal {
+	r.addState()
+	return b.choose(b.isOneOf(*r.state, goesOn), func() signal {
+		sig := body()
+		r.addEnding(sig, b.result)
+		return sig
+	}, func() signal {
 		b.code, b.result = *r.state, r.ret
-		return breaks | returns
+		return max(r.jumps, goesOn)
 	})
 }
 
-// addEnding adds the registers of a loop that may end early.
-func (r *regionBody) addEnding(e ending) {
-	if e.jumps == 0 {
-		return
-	}
+// addState adds the register that tells how a loop has ended.
+func (r *regionBody) addState() {
 	s := r.register(types.IntType, nil)
 	r.state = &s
-	if e.result != nil {
-		v := e.result.each(func(_ int, leaf value) value {
+}
+
+// addEnding notes how a body may end, and adds registers for what it then returns.
+func (r *regionBody) addEnding(sig signal, result *value) {
+	r.jumps = sig & (breaks | returns)
+	if sig&returns != 0 && result != nil {
+		v := result.each(func(_ int, leaf value) value {
 			reg := r.register(leaf.typ, leaf.shape)
 			reg.param = leaf.param
 			return reg
@@ -201,39 +181,47 @@ func (b *binder) outputEnding(r *regionBody, sig signal) {
 }
 
 // startEnding are their values before the loop.
-func (b *binder) startEnding(e ending) []value {
-	if e.jumps == 0 {
-		return nil
+func (b *binder) startEnding(r *regionBody) (out []value) {
+	if r.state != nil {
+		out = append(out, b.numeric(intValue(int64(goesOn))))
 	}
-	out := []value{b.numeric(intValue(int64(goesOn)))}
-	if e.result != nil {
-		for _, leaf := range e.result.parts() {
+	if r.ret != nil {
+		for _, leaf := range r.ret.parts() {
 			out = append(out, value{typ: leaf.typ, shape: leaf.shape, lvl: b.root, ref: b.root.g.Broadcast(b.root.g.Const(0), leaf.shape)})
 		}
 	}
 	return out
 }
 
-// finishRegion stores the results of a region: next gives them one after another.
-func (b *binder) finishRegion(r *regionBody, e ending, hasTarget bool, next func(typ types.Type, param bool) value) signal {
+// finishRegion stores the results of a region that runs in the lanes of ax in parent:
+// final gives what a register holds in the end, and sum what the body added to the log
+// density, None if that is nothing.
+func (b *binder) finishRegion(r *regionBody, parent *level, ax *axis, final func(k int) ad.Ref, sum ad.Ref) signal {
+	k := 0
+	next := func(typ types.Type, param bool) value {
+		v := b.wrap(final(k), parent, ax, typ, param)
+		v.ints = nil
+		k++
+		return v
+	}
 	for i, v := range r.vars {
 		c := b.storage(v)
 		b.store(c, wholeOf(c.shape), next(c.typ, r.cells[i].param))
 	}
-	sig := goesOn
-	if e.jumps != 0 {
+	if r.count != nil {
+		k++
+	}
+	if r.state != nil {
 		b.code = next(types.IntType, false)
-		b.code.ints = nil
-		sig = goesOn | e.jumps
-		if e.result != nil {
-			v := e.result.each(func(_ int, leaf value) value { return next(leaf.typ, leaf.param) })
-			b.result = &v
-		}
 	}
-	if hasTarget {
-		b.addTarget(next(types.RealType, true))
+	if r.ret != nil {
+		v := r.ret.each(func(_ int, leaf value) value { return next(leaf.typ, leaf.param) })
+		b.result = &v
 	}
-	return b.loopEnds(sig)
+	if sum != ad.None {
+		b.addTarget(b.wrap(sum, parent, ax, types.RealType, true))
+	}
+	return b.loopEnds(goesOn | r.jumps)
 }
 
 // surroundings are the level and the axis in force where a region is to stand.
@@ -254,24 +242,43 @@ func mostUnrolled(total int) int {
 	return smallUnrolled
 }
 
+// carriedBy are the variables that a loop carries as a whole.
+func (b *binder) carriedBy(lp *loop) []*ir.Var {
+	return slices.DeleteFunc(b.carriedVars(lp.body), func(v *ir.Var) bool {
+		return slices.ContainsFunc(lp.tracked, func(t tracked) bool { return t.v == v })
+	})
+}
+
+// notCarried is why a loop of so many iterations, in all lanes of ax, is not evaluated
+// as one scan; "" if it can be.
+func (b *binder) notCarried(ax *axis, steps int, lp *loop) (why string) {
+	total := 0
+	for _, v := range b.carriedBy(lp) {
+		total += b.cell(v).size
+	}
+	vary := map[*ir.Var]bool{lp.v: true}
+	for _, v := range b.carriedVars(lp.body) {
+		vary[v] = true
+	}
+	switch {
+	case total*ax.n > maxHistory:
+		return "too much to carry"
+	case total > smallCarried && steps <= mostUnrolled(total) && !mayJump(lp.body) && !hasWhile(lp.body):
+		return "few enough iterations to unroll instead of carrying arrays"
+	case b.effectsOfStmt(lp.body)&looks != 0:
+		return targetRead
+	case b.sizesVary(lp.body, vary):
+		return differ
+	}
+	return ""
+}
+
 // carry evaluates a loop of known iterations, so many steps per lane of the axis
 // in force, as one scan. active tells, if not nil, the iterations that there are.
 func (b *binder) carry(ax *axis, steps int, lp *loop, i value, active *value) signal {
 	parent, outer := b.surroundings()
-	vars := slices.DeleteFunc(b.carriedVars(lp.body), func(v *ir.Var) bool {
-		return slices.ContainsFunc(lp.tracked, func(t tracked) bool { return t.v == v })
-	})
+	vars := b.carriedBy(lp)
 	inits := b.initial(vars)
-	total := 0
-	for _, v := range inits {
-		total += v.size()
-	}
-	switch {
-	case total*ax.n > maxHistory:
-		panic(&abort{reason: "too much to carry"})
-	case total > smallCarried && steps <= mostUnrolled(total) && active == nil && !mayJump(lp.body) && !hasWhile(lp.body):
-		panic(&abort{reason: "few enough iterations to unroll instead of carrying arrays"})
-	}
 	step := func() signal {
 		run := func() signal {
 			defer b.private(lp)()
@@ -283,35 +290,24 @@ func (b *binder) carry(ax *axis, steps int, lp *loop, i value, active *value) si
 		}
 		return run()
 	}
-	region := func(e ending) (r *regionBody, sig signal) {
-		lvl := newLevel(parent, outer)
-		lvl.loop, lvl.steps = ax, steps
-		old := b.axis
-		b.axis = ax
-		r = b.enterBody(vars, lvl)
-		b.axis = old
-		r.addEnding(e)
-		b.within(r, func() {
-			b.result = nil
+	lvl := newLevel(parent, outer)
+	lvl.loop, lvl.steps = ax, steps
+	old := b.axis
+	b.axis = ax
+	r := b.enterBody(vars, lvl)
+	b.axis = old
+	b.within(r, func() {
+		b.result = nil
+		sig := goesOn
+		if leaves(lp.body) {
 			sig = b.guard(r, step)
-			b.outputCarried(r)
-			b.outputEnding(r, sig)
-		})
-		return r, sig
-	}
-	e := ending{}
-	if mayJump(lp.body) {
-		var why string
-		e, why = b.findEnding(func() signal {
-			_, sig := region(ending{})
-			return sig
-		})
-		if why != "" {
-			panic(&abort{reason: why})
+		} else {
+			step()
 		}
-	}
-	r, _ := region(e)
-	inits = append(inits, b.startEnding(e)...)
+		b.outputCarried(r)
+		b.outputEnding(r, sig)
+	})
+	inits = append(inits, b.startEnding(r)...)
 	g, body := parent.g, r.lvl.g
 	var args, inputs []ad.Ref
 	for k, v := range inits {
@@ -322,11 +318,7 @@ func (b *binder) carry(ax *axis, steps int, lp *loop, i value, active *value) si
 		args, inputs = append(args, l.outer), append(inputs, l.in)
 	}
 	setInputs(body, inputs)
-	sums := 0
-	if len(r.br.target) > 0 {
-		sums = 1
-		body.Output(sumOf(body, r.br.target))
-	}
+	sums := b.outputTarget(r)
 	if len(body.Outputs) == 0 && len(body.Effects) == 0 {
 		b.settle(lp)
 		return goesOn
@@ -336,23 +328,25 @@ func (b *binder) carry(ax *axis, steps int, lp *loop, i value, active *value) si
 	if len(body.Effects) > 0 {
 		g.Effects = append(g.Effects, sc)
 	}
-	k := 0
-	sig := b.finishRegion(r, e, sums > 0, func(typ types.Type, param bool) value {
-		ref := ad.None
-		if k < len(r.regs) {
-			ref = g.Final(sc, k)
-		} else {
-			ref = g.SumOf(sc, 0)
-		}
-		k++
-		v := b.wrap(ref, parent, outer, typ, param)
-		v.ints = nil
-		return v
-	})
+	sum := ad.None
+	if sums > 0 {
+		sum = g.SumOf(sc, 0)
+	}
+	sig := b.finishRegion(r, parent, outer, func(k int) ad.Ref { return g.Final(sc, k) }, sum)
 	b.settle(lp)
 	b.stats.Carried++
 	b.keepPlan(Plan{Line: lineOf(lp), Way: "carried", Iterations: ax.n, Why: lp.why})
 	return sig
+}
+
+// outputTarget makes what a region adds to the log density its last result, if it adds
+// anything; sums tells how many results that are.
+func (b *binder) outputTarget(r *regionBody) (sums int) {
+	if len(r.br.target) == 0 {
+		return 0
+	}
+	r.lvl.g.Output(sumOf(r.lvl.g, r.br.target))
+	return 1
 }
 
 // spreadFirst makes sure that a region outside the log density runs once per
@@ -393,100 +387,70 @@ func (b *binder) iterate(lp iterated) signal {
 	parent, outer := b.surroundings()
 	vars := b.carriedVars(lp.body)
 	inits := b.initial(vars)
-	side := func(e ending, fn func(r *regionBody)) *regionBody {
+	enter := func() *regionBody {
 		r := b.enterBody(vars, newLevel(parent, outer))
 		if lp.counted {
 			c := r.register(types.IntType, nil)
 			r.count = &c
 		}
-		r.addEnding(e)
-		b.within(r, func() { fn(r) })
+		if leaves(lp.body) {
+			r.addState()
+		}
 		return r
 	}
-	body := func(e ending) (r *regionBody, sig signal) {
-		r = side(e, func(r *regionBody) {
-			b.result = nil
-			sig = lp.run(r.count) // the condition makes sure that the loop has not ended
-			b.outputCarried(r)
-			if lp.counted {
-				next := b.emit(types.RealType, []value{*r.count}, func(g *ad.Graph, a []ad.Ref) ad.Ref { return g.Add(a[0], g.Const(1)) })
-				b.output(r, next, nil)
-			}
-			b.outputEnding(r, sig)
-		})
-		return r, sig
-	}
-	e := ending{}
-	if mayJump(lp.body) {
-		var why string
-		e, why = b.findEnding(func() signal {
-			_, sig := body(ending{})
-			return sig
-		})
-		if why != "" {
-			panic(&abort{reason: why})
+	body := enter()
+	b.within(body, func() {
+		b.result = nil
+		sig := lp.run(body.count) // the condition makes sure that the loop has not ended
+		body.addEnding(sig, b.result)
+		b.outputCarried(body)
+		if lp.counted {
+			next := b.emit(types.RealType, []value{*body.count}, func(g *ad.Graph, a []ad.Ref) ad.Ref { return g.Add(a[0], g.Const(1)) })
+			b.output(body, next, nil)
 		}
-	}
-	cond := side(e, func(r *regionBody) {
-		r.lvl.branch = false // nothing may be added to the log density
-		more := func() signal {
-			v := b.notZero(lp.cond(r.count))
+		b.outputEnding(body, sig)
+	})
+	cond := enter()
+	cond.addEnding(body.jumps, body.ret)
+	b.within(cond, func() {
+		cond.lvl.branch = false // nothing may be added to the log density
+		answer := func(v value) signal {
 			b.result = &v
 			return returns
 		}
-		b.result = nil
-		if r.state != nil {
-			b.choose(b.isOneOf(*r.state, goesOn), more, func() signal {
-				v := intValue(0)
-				b.result = &v
-				return returns
-			})
+		more := func() signal { return answer(b.notZero(lp.cond(cond.count))) }
+		if cond.state != nil {
+			b.choose(b.isOneOf(*cond.state, goesOn), more, func() signal { return answer(intValue(0)) })
 		} else {
 			more()
 		}
-		b.output(r, *b.result, nil)
+		b.output(cond, *b.result, nil)
 	})
-	r, _ := body(e)
 	if lp.counted {
 		inits = append(inits, b.numeric(intValue(0)))
 	}
-	inits = append(inits, b.startEnding(e)...)
+	inits = append(inits, b.startEnding(body)...)
 	g := parent.g
 	var args []ad.Ref
 	for k, v := range inits {
-		args = append(args, g.Broadcast(b.use(v, parent, outer), r.lvl.g.Type(r.regs[k]).Shape))
+		args = append(args, g.Broadcast(b.use(v, parent, outer), body.lvl.g.Type(body.regs[k]).Shape))
 	}
 	b.spreadFirst(g, args, outer)
-	sums := 0
-	if len(r.br.target) > 0 {
-		sums = 1
-		r.lvl.g.Output(sumOf(r.lvl.g, r.br.target))
-	}
-	captured := unifyInputs(cond.lvl, r.lvl)
-	for _, x := range []*regionBody{cond, r} {
+	sums := b.outputTarget(body)
+	captured := unifyInputs(cond.lvl, body.lvl)
+	for _, x := range []*regionBody{cond, body} {
 		setInputs(x.lvl.g, append(slices.Clone(x.regs), x.lvl.g.Inputs...))
 	}
 	g.SetSite(b.site())
-	w := g.DoWhile(&ad.While{Cond: cond.lvl.g, Body: r.lvl.g, Carries: len(r.regs), Sums: sums, Snapshots: ad.DefaultSnapshots}, append(args, captured...))
-	if len(cond.lvl.g.Effects)+len(r.lvl.g.Effects) > 0 {
+	w := g.DoWhile(&ad.While{Cond: cond.lvl.g, Body: body.lvl.g, Carries: len(body.regs), Sums: sums, Snapshots: ad.DefaultSnapshots}, append(args, captured...))
+	if len(cond.lvl.g.Effects)+len(body.lvl.g.Effects) > 0 {
 		g.Effects = append(g.Effects, w)
 	}
-	k := 0
-	sig := b.finishRegion(r, e, sums > 0, func(typ types.Type, param bool) value {
-		if lp.counted && k == len(vars) {
-			k++
-		}
-		ref := ad.None
-		if k < len(r.regs) {
-			ref = g.Final(w, k)
-		} else {
-			ref = g.SumOf(w, 0)
-		}
-		k++
-		v := b.wrap(ref, parent, outer, typ, param)
-		v.ints = nil
-		return v
-	})
+	sum := ad.None
+	if sums > 0 {
+		sum = g.SumOf(w, 0)
+	}
+	sig := b.finishRegion(body, parent, outer, func(k int) ad.Ref { return g.Final(w, k) }, sum)
 	b.stats.Iterated++
 	b.keepPlan(Plan{Line: lp.body.Span().Begin().Line, Way: "iterated"})
 	return sig
@@ -527,7 +491,7 @@ func (b *binder) iterateFor(s *ir.For, from, to value) signal {
 func (b *binder) carryRagged(s *ir.For, from, to value) signal {
 	ax := innermost(b.axis, innermost(from.axis, to.axis))
 	if b.axis != ax {
-		panic(&abort{reason: "loop bounds that differ between iterations"})
+		panic(&fault{reason: "loop bounds that differ between iterations"})
 	}
 	upFrom, upTo := upTo(ax, from.axis), upTo(ax, to.axis)
 	steps := int64(0)

@@ -193,7 +193,7 @@ func (b *binder) writeLocal(c *cell, acc access, v value, ax *axis) {
 	}
 	if acc.axis != nil && (b.hiddenAxis(acc.axis) || b.scanning()) {
 		if !distinct(acc.offsets()) {
-			panic(&abort{reason: "an assignment to one element twice"})
+			panic(&fault{reason: "an assignment to one element twice"})
 		}
 		c.setWhole(b.replace(b.pack(c), v, positions(acc)))
 		return
@@ -211,7 +211,7 @@ func (b *binder) writeLocal(c *cell, acc access, v value, ax *axis) {
 	}
 	// Elements that differ between lanes, or some of the lanes only.
 	if ax == nil {
-		panic(&abort{reason: "a write outside its lanes"})
+		panic(&fault{reason: "a write outside its lanes"})
 	}
 	flatten := c.home != nil
 	if flatten {

@@ -89,19 +89,22 @@ func (b *binder) computedPositions(shape []int, indices []ir.Index) value {
 			if ix.B != nil {
 				to = b.eval(ix.B)
 			}
-			lo, ok1 := from.scalarInt()
-			hi, ok2 := to.scalarInt()
-			if !ok1 || !ok2 {
+			if from.ints == nil || to.ints == nil {
 				b.unsupported(ix.At, "a slice whose size is known only when the program runs", "go through the elements by a loop, as in `for (i in a:b)`")
 			}
-			if wrong, is := ix.Part.Wrong(lo, hi, size); is {
-				b.checkIndex(intValue(wrong), size, k+1, ix)
+			if wrong := wrongParts(ix.Part, from, to, size); wrong.ints != nil {
+				b.checkIndex(wrong, size, k+1, ix)
 			}
-			var list []int64
-			for ; lo <= hi; lo++ {
-				list = append(list, lo)
+			ax := innermost(from.axis, to.axis)
+			n, starts := b.sliceLanes(from, to, ax)
+			list := make([]int64, 0, n*len(starts.ints))
+			for _, first := range starts.ints {
+				for k := range int64(n) {
+					list = append(list, first+k)
+				}
 			}
-			i = known(list, []int{len(list)})
+			i = known(list, []int{n})
+			i.axis = ax
 		case ir.IndexAll:
 			list := make([]int64, size)
 			for j := range list {

@@ -24,6 +24,7 @@ type overlay struct {
 
 // evaluate evaluates the planned nest of a loop.
 func (b *binder) evaluate(n *nest, lp *loop) {
+	b.keepPlan(n.describe(lp))
 	nest, axis, cells := b.nest, b.axis, b.cells
 	b.nest = n
 	for _, g := range n.groups {
@@ -46,85 +47,25 @@ func (b *binder) evaluate(n *nest, lp *loop) {
 	b.settle(lp)
 }
 
-// unit evaluates a unit over its domain. If it stumbles over sizes that differ
-// between iterations, these are evaluated by groups of equal sizes.
+// unit evaluates a unit over its domain.
 func (b *binder) unit(u *unit) {
 	b.nest.unit = u
 	b.axis, b.cells = u.dom, u.cells
-	lp := &loop{}
-	for wide := false; ; {
-		a := b.tryUnit(u, lp, wide)
-		switch {
-		case a == nil:
-			return
-		case a.split != nil && lp.groups.refineTo(u.dom, a.split, u.dom.n):
-		case a.reason == unforeseen && !wide:
-			wide = true
-		default:
-			panic(a)
-		}
-	}
-}
-
-// unforeseen is the reason of a unit that uses other elements of a variable than the
-// inspector knew: an index that is known per iteration may not be so in a region.
-const unforeseen = "elements that were not foreseen"
-
-// tryUnit evaluates a unit by groups of iterations, if there are any; with wide, on
-// copies of whole variables.
-func (b *binder) tryUnit(u *unit, lp *loop, wide bool) (failed *abort) {
-	saved := *b
-	marks := effectMarks(b.lvl)
-	branches := len(b.branches)
-	targets := make([]int, branches)
-	for k, br := range b.branches {
-		targets[k] = len(br.target)
-	}
-	defer func() {
-		r := recover()
-		if r == nil {
-			return
-		}
-		a, ok := r.(*abort)
-		if !ok || a.split == nil && a.reason != unforeseen {
-			panic(r)
-		}
-		sites, siteOf := b.sites, b.siteOf
-		*b = saved
-		b.sites, b.siteOf = sites, siteOf
-		for k, br := range b.branches {
-			br.target = br.target[:targets[k]]
-		}
-		marks.restore()
-		failed = a
-	}()
-	grouped := lp.groups.n > 0
-	b.enterUnit(u, grouped || wide, wide)
-	if grouped {
-		for k := range lp.groups.n {
-			b.choose(lp.groups.condition(u.dom, k), func() signal { b.runUnit(u); return goesOn }, func() signal { return goesOn })
-		}
-	} else {
-		b.runUnit(u)
-	}
+	b.enterUnit(u)
+	b.runUnit(u)
 	b.leaveUnit(u)
-	return nil
 }
 
-// enterUnit makes the overlays of a unit: those that it needs, or all, and of whole
-// variables with wide.
-func (b *binder) enterUnit(u *unit, all, wide bool) {
+// enterUnit makes the overlays that a unit needs.
+func (b *binder) enterUnit(u *unit) {
 	u.overlays = nil
 	made := map[*cell]*overlay{}
 	for _, h := range b.nest.order {
 		w := h.ofUnit(u)
-		if w == nil || !w.overlaid && !all {
+		if w == nil || !w.overlaid {
 			continue
 		}
 		acc := w.acc
-		if wide {
-			acc = wholeOf(h.c.shape)
-		}
 		o := &overlay{w: w, whole: acc.isWhole(h.c.size), delta: w.add && (h.sum || b.nest.summing == h)}
 		typ := h.c.typ
 		shape := acc.ix.Shape()
@@ -157,9 +98,7 @@ func (b *binder) leaveUnit(u *unit) {
 		}
 		if o := u.overlays[h.c]; o != nil {
 			w.negate = false
-			if w.val = b.pack(o.temp); o.whole && !w.acc.isWhole(h.c.size) {
-				w.val = b.readLocal(o.temp, w.acc, o.temp.typ)
-			}
+			w.val = b.pack(o.temp)
 		} else if w.val.lvl == nil && w.val.ints == nil { // a jump or a rejection before it
 			w.val = b.unset(h.c.typ, w.acc.ix.Shape())
 		}
@@ -192,7 +131,7 @@ func (b *binder) runUnit(u *unit) {
 			b.cells = slices.Clone(b.cells)
 		}
 		if sig := b.execAll(u.stmts); sig&^(goesOn|continues) != 0 {
-			panic(&abort{reason: "a jump out of a unit"})
+			panic(&fault{reason: "a jump out of a unit"})
 		}
 	}
 }
@@ -207,7 +146,7 @@ func (b *binder) resolve(c *cell, acc access) (*cell, access) {
 		case b.sameElements(o.w, acc):
 			acc = wholeOf(o.temp.shape)
 		default:
-			panic(&abort{reason: unforeseen})
+			panic(&fault{reason: "elements that were not foreseen"})
 		}
 		c = o.temp
 	}
@@ -263,7 +202,7 @@ func allEqual(t []int32) bool {
 func (b *binder) record(h *history, val value, negate bool) {
 	w := h.ofUnit(b.nest.unit)
 	if w == nil {
-		panic(&abort{reason: "a write that was not foreseen"})
+		panic(&fault{reason: "a write that was not foreseen"})
 	}
 	w.val, w.negate = val, negate
 }

@@ -24,11 +24,13 @@ func (e *Error) Error() string {
 	return "the program cannot be bound to these data"
 }
 
-// abort ends the attempt to evaluate a loop once for all iterations; the loop
-// is then evaluated in the next simpler way.
-type abort struct {
+// fault is what should not happen: an evaluation that meets what the plan did not
+// foresee. It ends the binding; tests fail, users have their program interpreted. Only
+// the inspector looks at one: where the sizes in a loop differ between iterations, it
+// inspects them by groups.
+type fault struct {
 	reason string
-	split  *split // the loop may be tried by groups of iterations
+	split  *split
 }
 
 // halt ends the binding, whatever is being attempted: a budget is exhausted, or
@@ -50,8 +52,8 @@ func (b *binder) reserve(bytes int, sizes ...int) {
 // reserveLanes asks for the memory of the numbers and maps of an axis.
 func (b *binder) reserveLanes(n ...int) { b.reserve(32, n...) }
 
-// refund gives back what is taken from now on, but for what the graph keeps: of an
-// attempt that is given up, or at the end of a part of the program.
+// refund gives back what is taken from now on, but for what the graph keeps, at the end
+// of a part of the program.
 func (b *binder) refund() (free func()) {
 	g, budget := b.root.g, b.opts.Budget
 	kept, used := g.Taken(), budget.Used()

@@ -396,7 +396,7 @@ func (b *binder) apply(f *stdlib.Func, name string, args []value, typ types.Type
 	}
 	v := b.build(lvl, ax, f, name, args, typ)
 	if f.Random && ax != nil && v.axis == nil {
-		panic(&abort{reason: "random draws without lanes"})
+		panic(&fault{reason: "random draws without lanes"})
 	}
 	return v
 }
@@ -673,7 +673,7 @@ const targetRead = "target() in a loop that is evaluated as a whole"
 // branches under way.
 func (b *binder) targetValue(e *ir.TargetValue) value {
 	if b.axis != nil || slices.ContainsFunc(b.branches, func(br *branch) bool { return br.trips }) {
-		panic(&abort{reason: targetRead})
+		b.unsupported(e.At, targetRead, "")
 	}
 	so := slices.Clone(b.targets)
 	for _, br := range b.branches {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -27,6 +28,7 @@ type inspection struct {
 	declared map[*ir.Var]bool // in the nest
 	assigned map[*ir.Var]bool // in the nest
 	decided  []*ir.If         // conditionals on data around the statement
+	ragged   bool             // the sizes in the unit differ between iterations
 
 	known findings
 	again bool   // something was found that an earlier statement should have been told
@@ -74,8 +76,11 @@ func (in *inspection) run(ax *axis, lp *loop, i value) (last int) {
 		switch r := recover().(type) {
 		case nil:
 		case *problem:
-			in.why = r.d.Summary // the iteration that is to blame will tell
-		case *abort:
+			if !unknown(diag.List{r.d}) && !leaves(lp.body) && !b.mayBeSkipped() {
+				panic(r) // a mistake of the user; of a loop that may end, the iteration that is to blame will tell
+			}
+			in.why = r.d.Summary
+		case *fault:
 			if r.split == nil || !in.known.groups.refine(ax, r.split) {
 				in.why = r.reason
 				return

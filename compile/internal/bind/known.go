@@ -80,7 +80,8 @@ type effects uint8
 const (
 	prints  effects = 1 << iota
 	draws           // random numbers
-	targets         // reads or changes the log density
+	targets         // adds to the log density
+	looks           // reads the log density
 	opaque          // what the interpreter of the library's texts does
 )
 
@@ -100,24 +101,25 @@ func (b *binder) effectsOf(f *ir.Function) effects {
 			out |= b.effectsOf(f.Of)
 		}
 	} else {
-		walkStmts(f.Body, func(s ir.Stmt) {
-			switch s := s.(type) {
-			case *ir.Print:
-				out |= prints
-			case *ir.Target, *ir.Tilde:
-				out |= targets
-			case *ir.Assign:
-				for _, ix := range s.Indices {
-					out |= b.effectsIn(ix.A) | b.effectsIn(ix.B)
-				}
-				out |= b.effectsIn(s.Value)
-			}
-			for _, e := range expressions(s) {
-				out |= b.effectsIn(e)
-			}
-		})
+		out = b.effectsOfStmt(f.Body)
 	}
 	b.pure[f] = out
+	return out
+}
+
+// effectsOfStmt are the effects that a statement may have beside assigning variables.
+func (b *binder) effectsOfStmt(s ir.Stmt) (out effects) {
+	walkStmts(s, func(s ir.Stmt) {
+		switch s.(type) {
+		case *ir.Print:
+			out |= prints
+		case *ir.Target, *ir.Tilde:
+			out |= targets
+		}
+		for _, e := range expressions(s) {
+			out |= b.effectsIn(e)
+		}
+	})
 	return out
 }
 
@@ -132,7 +134,7 @@ func (b *binder) effectsIn(e ir.Expr) (out effects) {
 		case *ir.UserCall:
 			out |= b.effectsOf(e.Func)
 		case *ir.TargetValue:
-			out |= targets
+			out |= looks
 		}
 		return true
 	})

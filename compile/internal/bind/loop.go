@@ -52,7 +52,8 @@ func (b *binder) execFor(s *ir.For) signal {
 	if !hasReturn(s.Body) {
 		lp.tracked = b.track(ax, lp, i, nil)
 		var n *nest
-		if n, _, why = b.planned(ax, lp, i); n != nil && b.carryOut(n, lp) {
+		if n, _, why = b.planned(ax, lp, i); n != nil {
+			b.evaluate(n, lp)
 			return goesOn
 		}
 	}
@@ -144,12 +145,11 @@ func (b *binder) run(n int, lp *loop) signal {
 	if n > b.smallCarry() && !b.opts.Unroll {
 		ax, i := b.iterations(n)
 		lp.tracked = b.track(ax, lp, i, nil)
-		sig := goesOn
-		why, ok := b.attempt(func() { sig = b.carry(ax, n, lp, i, nil) })
-		if ok {
-			return sig
+		if why := b.notCarried(ax, n, lp); why == "" {
+			return b.carry(ax, n, lp, i, nil)
+		} else {
+			b.note(lp, why)
 		}
-		b.note(lp, why)
 	}
 	b.stats.Unrolled++
 	if len(lp.why) > 0 { // rather than because it is short
@@ -195,24 +195,8 @@ func (b *binder) runLaned(steps int, lp *loop) bool {
 		b.note(lp, why)
 		return false
 	}
-	return b.carryOut(n, lp)
-}
-
-// carryOut evaluates a nest as planned. If that turns out to be impossible, which is
-// a fault of the planner, everything is as before, and the fault is noted.
-func (b *binder) carryOut(n *nest, lp *loop) bool {
-	plan := n.describe(lp)
-	why, ok := b.attempt(func() {
-		b.keepPlan(plan)
-		b.evaluate(n, lp)
-	})
-	if !ok {
-		b.note(lp, why)
-		if !b.mistake {
-			b.stats.Faults = append(b.stats.Faults, fmt.Sprintf("line %d: %s", lineOf(lp), why))
-		}
-	}
-	return ok
+	b.evaluate(n, lp)
+	return true
 }
 
 // planned is the nest of a loop with its plan, nil and the reason if there is none.
@@ -332,107 +316,6 @@ func (b *binder) bindVar(lp *loop, i value) {
 // jumps is the reason of a loop that may end early.
 const jumps = "break or return in the loop"
 
-// attempt runs fn; if fn gives up, everything but unused nodes is as before and
-// the reason is returned.
-func (b *binder) attempt(fn func()) (why string, ok bool) {
-	saved, free := *b, b.refund()
-	calls, branches := len(b.calls), len(b.branches)
-	var effects []int
-	for l := b.lvl; l != nil; l = l.parent {
-		effects = append(effects, len(l.g.Effects))
-	}
-	cells := append([]*cell(nil), b.cells...)
-	journal := b.journal
-	b.journal = &cellJournal{outer: journal}
-	var marks []branchMark
-	for _, br := range b.branches {
-		marks = append(marks, br.mark())
-	}
-	defer func() {
-		r := recover()
-		if r == nil {
-			b.journal.keep()
-			b.journal = journal
-			return
-		}
-		var p *abort
-		switch r := r.(type) {
-		case *abort:
-			p = r
-			saved.mistake = false
-		case *problem:
-			saved.mistake = true
-			p = &abort{reason: r.d.Summary} // reported by the next way, with the iteration known
-		default:
-			panic(r)
-		}
-		free()
-		b.journal.undo()
-		notes, faults, siteOf, sites, aligned := b.stats.Notes, b.stats.Faults, b.siteOf, b.sites, b.aligned
-		*b = saved
-		b.stats.Notes, b.stats.Faults, b.siteOf, b.sites, b.aligned = notes, faults, siteOf, sites, aligned
-		b.calls, b.branches, b.journal = b.calls[:calls], b.branches[:branches], journal
-		copy(b.cells, cells)
-		for k, l := 0, b.lvl; l != nil; k, l = k+1, l.parent {
-			l.g.Effects = l.g.Effects[:effects[k]]
-		}
-		for k, br := range b.branches {
-			br.restore(marks[k])
-		}
-		why, ok = p.reason, false
-	}()
-	fn()
-	return "", true
-}
-
-// cellJournal keeps the contents of cells that an attempt changes.
-type cellJournal struct {
-	outer *cellJournal
-	cells []*cell
-	old   []state
-	seen  map[*cell]bool
-}
-
-// note keeps c's content if this is its first change.
-func (j *cellJournal) note(c *cell) {
-	if j == nil || j.seen[c] {
-		return
-	}
-	if j.seen == nil {
-		j.seen = map[*cell]bool{}
-	}
-	j.seen[c] = true
-	s := c.state
-	s.owned = false
-	c.owned = false
-	j.cells = append(j.cells, c)
-	j.old = append(j.old, s)
-}
-
-func (j *cellJournal) undo() {
-	for i, c := range j.cells {
-		c.state = j.old[i]
-	}
-}
-
-// keep hands the contents to the attempt around, whose failure would undo them.
-func (j *cellJournal) keep() {
-	o := j.outer
-	if o == nil {
-		return
-	}
-	for i, c := range j.cells {
-		if !o.seen[c] {
-			if o.seen == nil {
-				o.seen = map[*cell]bool{}
-			}
-			o.seen[c] = true
-			o.cells = append(o.cells, c)
-			o.old = append(o.old, j.old[i])
-		}
-	}
-}
-
 // execWhile runs a while loop.
 func (b *binder) execWhile(s *ir.While) signal { return b.loopEnds(b.whileFrom(s, 0)) }
 
@@ -446,7 +329,7 @@ func (b *binder) whileFrom(s *ir.While, trip int) signal {
 				return b.iterateWhile(s)
 			}
 			if trip > maxLaneTrips {
-				panic(&abort{reason: "a while loop of many trips, which differ between iterations"})
+				panic(&fault{reason: "a while loop of many trips, which differ between iterations"})
 			}
 			return b.choose(cond, func() signal {
 				return b.onlyIf(b.exec(s.Body), goesOn|continues, func() signal { return b.whileFrom(s, trip+1) })

@@ -162,7 +162,7 @@ func (b *binder) outside(fn func()) {
 func (b *binder) readCarried(n *nest, h *history, acc access, ax *axis, typ types.Type) value {
 	r := n.scan
 	if ax != r.dom {
-		panic(&abort{reason: irregularly})
+		panic(&fault{reason: irregularly})
 	}
 	skip := acc.out
 	if ex := b.excluded(ax); ex != nil {
@@ -178,7 +178,7 @@ func (b *binder) readCarried(n *nest, h *history, acc access, ax *axis, typ type
 		return b.gather(b.readCarried(n, h, wholeOf(h.c.shape), ax, h.c.typ), acc, typ)
 	}
 	if !ok {
-		panic(&abort{reason: irregularly})
+		panic(&fault{reason: irregularly})
 	}
 	shape := acc.ix.Shape()
 	elem := types.Type{Kind: types.Real, Dims: 1}
@@ -235,7 +235,7 @@ func (b *binder) readCarried(n *nest, h *history, acc access, ax *axis, typ type
 			flat[p] = outsideAt + int32(p)
 		case x.d == 0:
 			if !x.w.done {
-				panic(&abort{reason: "a value that is not there yet"})
+				panic(&fault{reason: "a value that is not there yet"})
 			}
 			size := len(x.w.offs)
 			flat[p] = add(partKey{x.w, 0}, b.reshape(b.numeric(x.w.val), []int{size}, elem)) + int32(x.pos)

@@ -266,7 +266,7 @@ func (b *binder) mergeResults(outs []outcome, axes []*axis, union signal) {
 		for i, v := range o.result.parts() {
 			c := cells[i]
 			if !slices.Equal(v.shape, c.shape) {
-				panic(&abort{reason: "a function whose result has different sizes in different iterations"})
+				panic(&fault{reason: "a function whose result has different sizes in different iterations"})
 			}
 			c.param = c.param || v.param
 			b.axis = axes[k]

@@ -12,24 +12,33 @@ import (
 // attempt to run all iterations at once stumbles over.
 
 // split is a size in the body of a loop: one number for each lane of an axis,
-// which differ.
+// which differ; negative where it does not matter.
 type split struct {
 	axis  *axis
 	sizes []int64
 }
 
-// mustAgree is a size that must be the same in all lanes; where it is not, the
-// evaluation of the loop is given up, and may be tried again by groups.
-func mustAgree(v value, reason string) int64 {
-	if len(v.ints) == 0 {
-		return 0 // in no lane
-	}
-	for _, x := range v.ints {
-		if x != v.ints[0] {
-			panic(&abort{reason: reason, split: &split{v.axis, v.ints}})
+// differ is the reason of what cannot be evaluated once for iterations of several sizes.
+const differ = "a size that differs between iterations"
+
+// mustAgree is a size that must be the same in all lanes but those that conditions
+// leave out. The inspector makes sure of it.
+func (b *binder) mustAgree(v value, reason string) int64 {
+	excluded := b.excluded(v.axis)
+	size, some, agree := int64(0), false, true
+	sizes := slices.Clone(v.ints)
+	for l, x := range sizes {
+		if excluded != nil && excluded[l] {
+			sizes[l] = -1
+			continue
 		}
+		agree = agree && (!some || x == size)
+		size, some = x, true
 	}
-	return v.ints[0]
+	if !agree {
+		panic(&fault{reason: reason, split: &split{v.axis, sizes}})
+	}
+	return size
 }
 
 // groups are the iterations of a loop by their sizes.
@@ -57,6 +66,9 @@ func (g *groups) refineTo(ax *axis, s *split, most int) bool {
 		sizes[l] = -1
 	}
 	for l, x := range s.sizes {
+		if x < 0 {
+			continue
+		}
 		at := l
 		if up != nil {
 			at = int(up[l])
@@ -123,11 +135,11 @@ func (g *groups) condition(ax *axis, k int) value {
 // sizesOf are the sizes of slices from one place to another, per lane of ax, and
 // where they start.
 func sizesOf(from, to value, ax *axis) (sizes, starts value) {
-	sizes = value{typ: types.IntType, axis: ax, ints: make([]int64, ax.n)}
+	sizes = value{typ: types.IntType, axis: ax, ints: make([]int64, lanesOf(ax))}
 	starts = sizes
 	starts.ints = slices.Clone(sizes.ints)
 	uf, ut := upTo(ax, from.axis), upTo(ax, to.axis)
-	for l := range ax.n {
+	for l := range sizes.ints {
 		lo := intAt(from, ax, uf, l, 0)
 		sizes.ints[l], starts.ints[l] = max(0, intAt(to, ax, ut, l, 0)-lo+1), lo
 	}

@@ -128,7 +128,7 @@ func (b *binder) sizes(v *ir.Var) []int {
 	for i, e := range v.Sizes {
 		n := b.knownInt(e, "a size")
 		if n.axis != nil {
-			n = intValue(mustAgree(b.narrow(n), "a size that differs between iterations"))
+			n = intValue(b.mustAgree(b.narrow(n), differ))
 		}
 		if n.ints[0] < 0 {
 			b.fail(e.Span(), diag.NegativeSize, "the size of `%s` is %d", v.Name, n.ints[0]).
@@ -308,7 +308,7 @@ func (b *binder) message(args []ir.Expr, fatal bool) (*ad.Message, []value) {
 
 func (b *binder) print(s *ir.Print) {
 	if !b.inOrder() {
-		panic(&abort{reason: "print: its order matters"})
+		panic(&fault{reason: "print: its order matters"})
 	}
 	m, vals := b.message(s.Args, false)
 	b.emitEffect(vals, func(g *ad.Graph, refs []ad.Ref) { g.Print(m, refs...) })

@@ -39,6 +39,9 @@ type follower struct {
 func (b *binder) track(ax *axis, lp *loop, i value, active *value) (list []tracked) {
 	var vars []*ir.Var
 	for _, v := range b.carriedVars(lp.body) {
+		if o := b.overlayOf(b.cell(v)); o != nil && !o.whole {
+			continue
+		}
 		if v.Type.Kind == types.Int && b.cell(v).size <= maxTracked {
 			vars = append(vars, v)
 		}
@@ -46,26 +49,20 @@ func (b *binder) track(ax *axis, lp *loop, i value, active *value) (list []track
 	if len(vars) == 0 {
 		return nil
 	}
-	b.attempt(func() {
-		number := value{}
-		if lp.v.Type.Kind == types.Int && lp.v.Type.Dims == 0 {
-			number = lp.bind(i)
+	number := value{}
+	if lp.v.Type.Kind == types.Int && lp.v.Type.Dims == 0 {
+		number = lp.bind(i)
+	}
+	for len(vars) > 0 {
+		f := &follower{b: b, ax: ax, loaded: map[*ir.Var]value{}, ups: map[*axis][]int32{}, follow: map[*ir.Var]bool{}}
+		for _, v := range vars {
+			f.follow[v] = true
 		}
-		for list == nil && len(vars) > 0 {
-			f := &follower{b: b, ax: ax, loaded: map[*ir.Var]value{}, ups: map[*axis][]int32{}, follow: map[*ir.Var]bool{}}
-			for _, v := range vars {
-				f.follow[v] = true
-			}
-			list = f.run(vars, lp, number, active)
-			if list == nil {
-				if f.lost == nil {
-					break
-				}
-				vars = slices.DeleteFunc(vars, func(v *ir.Var) bool { return v == f.lost })
-			}
+		if list = f.run(vars, lp, number, active); list != nil || f.lost == nil {
+			break
 		}
-		panic(&abort{reason: carried}) // it only looks
-	})
+		vars = slices.DeleteFunc(vars, func(v *ir.Var) bool { return v == f.lost })
+	}
 	return list
 }
 
@@ -479,6 +476,9 @@ func (f *follower) element(v *ir.Var, indices []ir.Index) (num, bool) {
 	}
 	c := f.b.cell(v)
 	if len(indices) != len(c.shape) {
+		return num{}, false
+	}
+	if o := f.b.overlayOf(c); o != nil && !o.whole {
 		return num{}, false
 	}
 	x, ok := f.loaded[v]

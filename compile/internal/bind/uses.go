@@ -93,26 +93,127 @@ func (in *inspection) within(s ir.Stmt) {
 	if in.again {
 		return
 	}
+	vary := map[*ir.Var]bool{}
 	in.hiding(local, func() {
 		walkStmts(s, func(s ir.Stmt) {
-			switch s := s.(type) {
-			case *ir.Assign:
-				if local[s.Var] {
-					for _, ix := range s.Indices {
-						in.uses(ix.A)
-						in.uses(ix.B)
+			for _, e := range expressions(s) {
+				walkVars(e, func(v *ir.Var) {
+					if c := in.b.cells[v.ID]; c != nil && c.whole != nil && c.whole.ints != nil && c.whole.axis != nil {
+						vary[v] = true
 					}
-					in.uses(s.Value)
-					return
-				}
-				in.assigns(s)
-			default:
-				for _, e := range expressions(s) {
-					in.uses(e)
-				}
+				})
 			}
 		})
+		if in.ragged = in.b.sizesVary(s, vary); in.ragged {
+			defer func() { in.ragged = false }()
+		}
+		in.withinStmt(s)
 	})
+}
+
+// withinStmt is within, with what is local to the unit hidden. Where data decide a
+// condition, its sides leave out iterations.
+func (in *inspection) withinStmt(s ir.Stmt) {
+	if a, ok := s.(*ir.Assign); ok && in.isWatched(a.Var) {
+		in.assigns(a)
+		return
+	}
+	for _, e := range expressions(s) {
+		in.uses(e)
+	}
+	switch s := s.(type) {
+	case *ir.Block:
+		for _, t := range s.Stmts {
+			in.withinStmt(t)
+		}
+	case *ir.If:
+		cond, ok := in.lookInt(s.Cond)
+		side := func(s ir.Stmt, then bool) {
+			if s == nil {
+				return
+			}
+			if masks := in.b.masks; ok {
+				in.b.masks = append(slices.Clone(masks), mask{cond, then})
+				defer func() { in.b.masks = masks }()
+			}
+			in.withinStmt(s)
+		}
+		side(s.Then, true)
+		side(s.Else, false)
+	case *ir.For:
+		in.withinStmt(s.Body)
+	case *ir.ForEach:
+		in.withinStmt(s.Body)
+	case *ir.While:
+		in.withinStmt(s.Body)
+	case *ir.Declare:
+		for _, e := range s.Var.Sizes {
+			in.size(e)
+		}
+	}
+}
+
+// sizes makes sure that what decides the sizes of values that an expression makes, but
+// for those in it, is the same in all iterations.
+func (in *inspection) sizes(e ir.Expr) {
+	switch e := e.(type) {
+	case *ir.Call:
+		for _, a := range sizeArgs(e) {
+			in.size(a)
+		}
+	case *ir.UserCall:
+		for _, a := range in.b.sizesOf(e.Func).args(e) {
+			in.size(a)
+		}
+	case *ir.IndexExpr:
+		for _, ix := range e.Indices {
+			if ix.Kind != ir.IndexRange {
+				continue
+			}
+			from, to := intValue(1), intValue(0)
+			ok := ix.A == nil && ix.B == nil
+			if ix.A != nil {
+				from, ok = in.lookInt(ix.A)
+			}
+			if ix.B != nil {
+				var is bool
+				to, is = in.lookInt(ix.B)
+				ok = is && (ix.A == nil || ok)
+			}
+			if !ok {
+				in.unknownSize()
+			} else if ax := innermost(from.axis, to.axis); ax != nil {
+				in.b.sliceLanes(from, to, ax)
+			}
+		}
+	}
+}
+
+// size makes sure that a size is the same in all iterations.
+func (in *inspection) size(e ir.Expr) {
+	v, ok := in.lookInt(e)
+	switch n := v.size(); {
+	case !ok:
+		in.unknownSize()
+	case v.axis != nil:
+		v = in.b.narrow(v)
+		for k := range n {
+			at := v
+			at.shape, at.ints = nil, make([]int64, v.axis.n)
+			for l := range at.ints {
+				at.ints[l] = v.ints[l*n+k]
+			}
+			in.b.mustAgree(at, differ)
+		}
+	}
+}
+
+// unknownSize is a size that is not known here. In a statement in which no size differs
+// between iterations it may become known.
+func (in *inspection) unknownSize() {
+	if in.ragged {
+		in.refuse(differ)
+	}
 }
 
 // hiding runs fn with the variables in local unknown and not of the nest.
@@ -135,6 +236,12 @@ func expressions(s ir.Stmt) []ir.Expr {
 		return append(slices.Clone(s.Var.Sizes), s.Init)
 	case *ir.Unpack:
 		return []ir.Expr{s.Value}
+	case *ir.Assign:
+		list := []ir.Expr{s.Value}
+		for _, ix := range s.Indices {
+			list = append(list, ix.A, ix.B)
+		}
+		return list
 	case *ir.Target:
 		return []ir.Expr{s.Value}
 	case *ir.Tilde:
@@ -181,6 +288,7 @@ func (in *inspection) assigns(s *ir.Assign) {
 func (in *inspection) uses(e ir.Expr) {
 	b := in.b
 	ir.Walk(e, func(e ir.Expr) bool {
+		in.sizes(e)
 		switch e := e.(type) {
 		case *ir.VarRef:
 			in.touch(e.Var, nil, reads)
@@ -261,9 +369,6 @@ func (in *inspection) touch(v *ir.Var, indices []ir.Index, how use) {
 		return
 	}
 	if !in.isWatched(v) {
-		if how == reads && len(indices) > 0 {
-			in.sliced(c, indices)
-		}
 		return
 	}
 	u := in.n.units[len(in.n.units)-1]
@@ -287,13 +392,6 @@ func (in *inspection) touch(v *ir.Var, indices []ir.Index, how use) {
 	}
 	in.history(t.c, v)
 	u.touches = append(u.touches, t)
-}
-
-// sliced finds slices of different lengths of a variable that the nest only reads.
-func (in *inspection) sliced(c *cell, indices []ir.Index) {
-	if slices.ContainsFunc(indices, func(ix ir.Index) bool { return ix.Kind == ir.IndexRange }) {
-		in.elements(c, indices)
-	}
 }
 
 // elements are those that indices select; ok is false if they are not known, or

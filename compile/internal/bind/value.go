@@ -174,7 +174,7 @@ func (b *binder) enter(v value, lvl *level) ad.Ref {
 	var path []*level // from v's level inwards
 	for l := lvl; l != v.lvl; l = l.parent {
 		if l == nil {
-			panic(&abort{reason: "a value of another region"})
+			panic(&fault{reason: "a value of another region"})
 		}
 		path = append(path, l)
 	}
@@ -204,7 +204,7 @@ func (b *binder) enter(v value, lvl *level) ad.Ref {
 			around = nil
 		}
 		if last.loop != v.axis || around != path[0].outer && around != nil {
-			panic(&abort{reason: "a value that varies over some iterations of a region"})
+			panic(&fault{reason: "a value that varies over some iterations of a region"})
 		}
 		g := v.lvl.g
 		var shape []int
@@ -253,7 +253,7 @@ func (b *binder) align(v value, ax *axis) ad.Ref {
 		return v.ref
 	}
 	if ax == nil || !v.axis.within(ax) {
-		panic(&abort{reason: "a value that varies over another loop's iterations"})
+		panic(&fault{reason: "a value that varies over another loop's iterations"})
 	}
 	g := v.lvl.g
 	key := alignKey{g, v.ref, ax}

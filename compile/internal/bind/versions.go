@@ -282,7 +282,7 @@ func (b *binder) valueOf(n *nest, h *history, from []origin, acc access, ax *axi
 	}
 	for _, o := range from {
 		if o.w != nil && !o.w.done {
-			panic(&abort{reason: "a value that is not there yet"})
+			panic(&fault{reason: "a value that is not there yet"})
 		}
 	}
 	if v, ok := b.inEveryLane(n, h, from, acc, ax, typ); ok {
