@@ -281,9 +281,13 @@ func (b *binder) carry(ax *axis, steps int, lp *loop, i value, active *value) si
 	inits := b.initial(vars)
 	step := func() signal {
 		run := func() signal {
-			defer b.private(lp)()
+			cells := b.cells
+			b.cells = slices.Clone(cells)
+			b.privatise(lp)
 			b.bindVar(lp, i)
-			return b.exec(lp.body)
+			sig := b.exec(lp.body)
+			b.cells = cells
+			return sig
 		}
 		if active != nil {
 			return b.choose(*active, run, func() signal { return goesOn })

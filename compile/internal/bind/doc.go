@@ -3,7 +3,7 @@
 //
 // Map of the package; what stands further down uses what stands above:
 //
-//	errors.go      diagnostics, and giving up what cannot be evaluated so
+//	errors.go      diagnostics, faults, budgets
 //	tuning.go      the numbers that steer binding, with the measurements behind them
 //	value.go       values, axes (the lanes of loops), levels (graphs within graphs), emission of nodes
 //	known.go       known integers in lanes; which expressions data decide, which functions have effects
@@ -19,6 +19,7 @@
 //	inspect.go     the inspector: the units of a nest, over which iterations they run
 //	uses.go        … and the elements of variables that they read and write
 //	track.go       integers that a loop carries and data decide
+//	sizes.go       which integers decide the sizes of values
 //	split.go       ragged data: iterations by groups of equal sizes
 //	versions.go    who wrote the element that a read sees
 //	plan.go        the planner: dependences, their strongly connected components, their order
@@ -96,6 +97,7 @@
 // loops. But for that, the graph does not grow with the number of iterations.
 //
 // Stats holds the plans (`ppl explain` prints them) and counts how loops came out. A plan
-// that cannot be carried out is a fault: tests fail; a user's loop is evaluated in the next
-// way, a program in the last resort by package interp.
+// is carried out once: nothing is tried, and nothing taken back. Where the evaluation meets
+// what the plan did not foresee, that is a fault: tests fail, and a user's program is
+// interpreted.
 package bind

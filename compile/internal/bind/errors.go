@@ -33,7 +33,7 @@ type fault struct {
 	split  *split
 }
 
-// halt ends the binding, whatever is being attempted: a budget is exhausted, or
+// halt ends the binding, whatever is being looked at: a budget is exhausted, or
 // whoever asked for it wants it no more.
 type halt struct{ err error }
 

@@ -106,7 +106,7 @@ func (in *inspection) run(ax *axis, lp *loop, i value) (last int) {
 			in.assigned[s.Var] = true
 		}
 	})
-	lp.tracked = in.followed(lp.tracked)
+	lp.tracked = in.followed(slices.Clone(lp.tracked))
 	tracked := map[*ir.Var]bool{}
 	for _, t := range lp.tracked {
 		tracked[t.v] = true

@@ -201,6 +201,7 @@ func (b *binder) runLaned(steps int, lp *loop) bool {
 
 // planned is the nest of a loop with its plan, nil and the reason if there is none.
 func (b *binder) planned(ax *axis, lp *loop, i value) (n *nest, last int, why string) {
+	tracked := lp.tracked
 	for _, m := range []struct {
 		unroll int
 		joined bool
@@ -208,7 +209,7 @@ func (b *binder) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 		if m.unroll > smallLoop && !m.joined && !hasLoop(lp.body) {
 			continue
 		}
-		lp.groups = groups{}
+		lp.groups, lp.tracked = groups{}, tracked
 		n, last, why = b.inspect(ax, lp, i, m.unroll, m.joined)
 		if last > 0 && last < ax.n {
 			return nil, last, why

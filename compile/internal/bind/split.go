@@ -9,7 +9,7 @@ import (
 // Ragged data: where sizes in a loop's body differ between iterations, which data
 // decide, the iterations of each size run in lanes of their own, as if the body
 // stood in conditionals on its sizes. The sizes that matter are those that the
-// attempt to run all iterations at once stumbles over.
+// inspector comes upon.
 
 // split is a size in the body of a loop: one number for each lane of an axis,
 // which differ; negative where it does not matter.

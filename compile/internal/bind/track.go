@@ -528,22 +528,6 @@ func (b *binder) privatise(lp *loop) {
 	}
 }
 
-// private gives the present iteration its own tracked variables, and returns
-// what puts the variables of outside back.
-func (b *binder) private(lp *loop) (restore func()) {
-	cells := b.cells // restore may run while an abort unwinds the calls of functions
-	old := make([]*cell, len(lp.tracked))
-	for k, t := range lp.tracked {
-		old[k] = cells[t.v.ID]
-	}
-	b.privatise(lp)
-	return func() {
-		for k, t := range lp.tracked {
-			cells[t.v.ID] = old[k]
-		}
-	}
-}
-
 // settle stores the tracked variables after the loop.
 func (b *binder) settle(lp *loop) {
 	for _, t := range lp.tracked {

@@ -98,7 +98,7 @@ func (in *inspection) within(s ir.Stmt) {
 		walkStmts(s, func(s ir.Stmt) {
 			for _, e := range expressions(s) {
 				walkVars(e, func(v *ir.Var) {
-					if c := in.b.cells[v.ID]; c != nil && c.whole != nil && c.whole.ints != nil && c.whole.axis != nil {
+					if c := in.b.cells[v.ID]; c != nil && in.isWatched(v) && v.Type.Kind == types.Int || c != nil && c.whole != nil && c.whole.ints != nil && c.whole.axis != nil {
 						vary[v] = true
 					}
 				})
@@ -211,8 +211,8 @@ func (in *inspection) size(e ir.Expr) {
 // unknownSize is a size that is not known here. In a statement in which no size differs
 // between iterations it may become known.
 func (in *inspection) unknownSize() {
-	if in.ragged {
-		in.refuse(differ)
+	if k := len(in.n.units); in.ragged || k > 0 && !in.n.units[k-1].compound {
+		in.refuse("a size that data do not decide")
 	}
 }
 
