@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -46,6 +47,10 @@ type CompileOptions struct {
 	// included, also by way of ".." and symbolic links.
 	IncludePaths []string
 
+	// Included are texts of #include lines by the names that these have, which come
+	// before those of files.
+	Included map[string]string
+
 	// Legacy reads the syntax of older versions of Stan, such as real x[N], as
 	// what replaced it, with a warning for each place.
 	Legacy bool
@@ -66,6 +71,18 @@ func CompileContext(ctx context.Context, name, text string, o CompileOptions) (*
 	var include func(string) (*source.File, error)
 	if len(o.IncludePaths) > 0 {
 		include = lang.IncludeFrom(o.MaxSource, o.IncludePaths...)
+	}
+	if o.Included != nil {
+		files := include
+		include = func(name string) (*source.File, error) {
+			if text, ok := o.Included[name]; ok {
+				return source.NewFile(name, text), nil
+			}
+			if files == nil {
+				return nil, fs.ErrNotExist
+			}
+			return files(name)
+		}
 	}
 	return compileText(ctx, name, text, o, include)
 }
@@ -120,6 +137,16 @@ func CompileFileContext(ctx context.Context, path string, o CompileOptions) (*Mo
 
 // Program is the compiled program, for packages that derive from it.
 func (m *Model) Program() *compile.Program { return m.program }
+
+// Included are the texts of the #include lines of the model, by the names in them:
+// for [CompileOptions.Included].
+func (m *Model) Included() map[string]string {
+	all := map[string]string{}
+	for _, t := range m.texts[1:] {
+		all[t.Name] = t.Text
+	}
+	return all
+}
 
 // Text is the source text, without what it includes.
 func (m *Model) Text() string { return m.texts[0].Text }
@@ -377,7 +404,15 @@ func (p *Posterior) Clone() infer.LogDensity {
 	return p.bound.Clone()
 }
 
-// clone is Clone with its type.
+// Copy is [Posterior.Clone] with its type.
+func (p *Posterior) Copy() *Posterior {
+	if p.missing() != nil {
+		return p
+	}
+	return p.clone()
+}
+
+// clone is Copy of a posterior that there is.
 func (p *Posterior) clone() *Posterior {
 	c := *p
 	c.bound = p.bound.Clone().(*compile.Model)

@@ -29,7 +29,8 @@ const module = "github.com/ppl-lang/ppl"
 // Package infer and what is below it, and ad, can be used without the language;
 // lang does not know the library of functions but is handed a Universe; compile
 // and infer do not know each other; predict derives programs and draws nothing
-// itself. What serves strangers knows no models: their
+// itself. What looks like CmdStan is beside the command, which is thin: the grammar of
+// its arguments and its files are nobody else's business. What serves strangers knows no models: their
 // processes do, which cmd/ppl makes. Of compile, only the executor uses gonum, for
 // its matrix products, and the passes, for a factorisation. Examples alone draw.
 const areas = `
@@ -43,8 +44,9 @@ infer:      infer gonum
 predict:    predict lang compile stdlib
 criticise:  criticise infer gonum
 .:          . lang ad stdlib compile infer predict criticise
-cmd/ppl:    . cmd/ppl lang ad stdlib compile infer predict criticise internal/serve internal/web internal/lsp cobra pflag term sys
+cmd/ppl:    . cmd/ppl lang ad stdlib compile infer predict criticise internal/serve internal/web internal/cmdstan internal/lsp cobra pflag term sys
 examples:   . examples lang ad stdlib compile infer predict criticise plot
+internal/cmdstan: . internal/cmdstan lang stdlib compile infer pflag
 internal:   . internal lang ad stdlib compile infer predict criticise gonum
 internal/web:   internal/web
 internal/serve: internal/web internal/serve sys
@@ -116,6 +118,12 @@ examples:                *
 internal/web:
 internal/serve:          internal/web sys
 internal/lsp:            lang lang/source lang/diag lang/ast lang/service compile/data jrpc2
+internal/cmdstan/stan:
+internal/cmdstan/grammar: infer/sampler infer/draws
+internal/cmdstan/executable: . internal/cmdstan/grammar internal/cmdstan/stan compile compile/data infer infer/sampler infer/draws infer/optimize lang/diag
+internal/cmdstan/stanc:  . internal/cmdstan/stan compile lang stdlib
+internal/cmdstan/tools:  . internal/cmdstan/grammar infer/draws infer/diagnose pflag
+internal/cmdstan/home:   . internal/cmdstan
 internal/cmd/examplegen: compile/data
 internal/cmd/stanc3suite: lang stdlib
 `

@@ -26,6 +26,8 @@
 //	ppl fmt MODEL…                     lay models out in the canonical form
 //	ppl explain-error CODE             what a message means, with examples
 //	ppl doc NAME                       what a function of the language does
+//	ppl cmdstan-home DIR               a folder that front ends take for CmdStan
+//	ppl build MODEL -o EXE             an executable as CmdStan makes it of a model
 //	ppl serve                          check and run models of others over HTTP
 //	ppl lsp                            tell editors about models: a language server
 //	ppl version                        the version of this program
@@ -46,6 +48,7 @@
 //	number.go    numbers in JSON
 //	helps.go     what leads from a wrong command line to the right one
 //	serve_work.go what the processes of serve do
+//	cmdstan.go   what front ends of CmdStan call
 //	escape.go    text of models and data on terminals
 //	failure.go   errors, how they are shown, exit codes
 //
@@ -64,6 +67,9 @@ import (
 )
 
 func main() {
+	if code, ok := cmdstanProgram(os.Args); ok {
+		os.Exit(code)
+	}
 	os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
 }
 
@@ -91,7 +97,7 @@ from their posterior, without a C++ compiler.
 		optimizeCommand(), laplaceCommand(), pathfinderCommand(), variationalCommand(),
 		looCommand(), cvCommand(), compareCommand(), ppcCommand(), sensitivityCommand(), sbcCommand(),
 		logDensityCommand(), metricCommand(), benchCommand(), explainCommand(),
-		checkCommand(), fmtCommand(), docCommand(), explainErrorCommand(), versionCommand(), serveCommand(), workCommand(), lspCommand())
+		checkCommand(), fmtCommand(), docCommand(), explainErrorCommand(), versionCommand(), serveCommand(), workCommand(), lspCommand(), cmdstanHomeCommand(), buildCommand())
 	// A word that is no command is told of before the options after it.
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !strings.HasPrefix(args[0], "__complete") && args[0] != "help" && args[0] != "completion" {
 		if found, _, err := root.Find(args); err != nil || found == root {

@@ -3,7 +3,8 @@
 // is possible. Comments stay where they are, up to one empty line is kept
 // between statements, and nothing else of the layout matters.
 //
-//	format.go    Source: text to text
+//	format.go    Source, With: text to text
+//	canonical.go what With takes out of a tree, and puts into it
 //	layout.go    documents whose line breaks are decided by what fits
 //	stmt.go      blocks, declarations, statements
 //	expr.go      expressions and types
@@ -23,20 +24,52 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
+// Options say how a program is laid out, and what is rewritten. The zero value is what
+// Source does.
+type Options struct {
+	Width int // columns that lines keep to where they can; 0: 80
+
+	// Known tells the functions of the library. If it is not nil, what is written as
+	// older versions of Stan had it is rewritten.
+	Known func(name string) bool
+
+	Parentheses bool // take out parentheses that change nothing
+	Braces      bool // put single statements of loops and conditionals into braces
+
+	// Include finds the files of #include lines, whose texts replace them. nil: the lines
+	// are kept.
+	Include func(name string) (*source.File, error)
+}
+
 // Source formats a program. Where the list has errors, the program could not be
 // read and the text is empty. #include lines are kept as they are.
-func Source(f *source.File) (string, diag.List) {
-	tree, list := lang.ParseWith(f, lang.Options{KeepIncludes: true})
+func Source(f *source.File) (string, diag.List) { return With(f, Options{}) }
+
+// Upgrade formats a program and rewrites what is written as older versions of
+// Stan had it; known tells the functions of the library. The list holds a
+// warning for each change, or errors.
+func Upgrade(f *source.File, known func(name string) bool) (string, diag.List) {
+	return With(f, Options{Known: known})
+}
+
+// With formats a program. The list holds a warning for each change of older syntax, or
+// errors: then the text is empty.
+func With(f *source.File, o Options) (string, diag.List) {
+	tree, list := lang.ParseWith(f, lang.Options{
+		KeepIncludes: o.Include == nil, Include: o.Include,
+		Legacy: o.Known != nil, Known: o.Known, Rename: o.Known != nil,
+	})
 	if list.HasErrors() {
 		return "", list
 	}
-	return settled(tree), list
+	canonical(tree, o)
+	return settled(tree, o.Width), list
 }
 
 // settled formats a tree until formatting again changes nothing: where a comment
 // stands can depend on the line breaks around it, which formatting moves.
-func settled(tree *ast.File) string {
-	text := Tree(tree)
+func settled(tree *ast.File, width int) string {
+	text := laidOut(tree, width)
 	if len(tree.Comments) == 0 {
 		return text
 	}
@@ -45,7 +78,7 @@ func settled(tree *ast.File) string {
 		if list.HasErrors() {
 			return text // a defect, which tests would show
 		}
-		next := Tree(again)
+		next := laidOut(again, width)
 		if next == text {
 			break
 		}
@@ -57,20 +90,14 @@ func settled(tree *ast.File) string {
 // rounds bounds how often a program is formatted; one is nearly always enough.
 const rounds = 8
 
-// Upgrade formats a program and rewrites what is written as older versions of
-// Stan had it; known tells the functions of the library. The list holds a
-// warning for each change, or errors.
-func Upgrade(f *source.File, known func(name string) bool) (string, diag.List) {
-	tree, list := lang.ParseWith(f, lang.Options{KeepIncludes: true, Legacy: true, Known: known, Rename: true})
-	if list.HasErrors() {
-		return "", list
-	}
-	return settled(tree), list
-}
-
 // Tree formats a tree that was parsed without errors.
-func Tree(f *ast.File) string {
-	p := &printer{src: f.Source.Text, file: f.Source, comments: f.Comments}
+func Tree(f *ast.File) string { return laidOut(f, 0) }
+
+func laidOut(f *ast.File, width int) string {
+	if width <= 0 {
+		width = standard
+	}
+	p := &printer{src: f.Source.Text, file: f.Source, comments: f.Comments, w: writer{width: width}}
 	p.program(f)
 	out := strings.TrimLeft(string(p.w.b), "\n")
 	if strings.HasPrefix(f.Source.Text, "\ufeff") {

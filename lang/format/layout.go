@@ -53,13 +53,14 @@ type (
 )
 
 const (
-	width     = 80 // columns that lines keep to where they can
+	standard  = 80 // columns that lines keep to where they can, if nothing else is asked for
 	level     = 2  // indentation of blocks and of what stands in brackets
 	continued = 4  // indentation of the rest of a statement
 )
 
 // writer lays docs out.
 type writer struct {
+	width   int // columns that lines keep to where they can
 	b       []byte
 	col     int
 	pending []string // suffixes of the present line
@@ -116,11 +117,11 @@ func (w *writer) lay(d doc, indent int, flat bool) {
 	case nest:
 		w.lay(d.d, indent+d.n, flat)
 	case group:
-		w.lay(d.d, indent, flat || !breaks(d.d) && fits(d.d, width-w.at(indent)))
+		w.lay(d.d, indent, flat || !breaks(d.d) && fits(d.d, w.width-w.at(indent)))
 	case fill:
 		for i, x := range d {
 			if s, ok := x.(soft); ok && i+1 < len(d) {
-				if flat || !breaks(d[i-1]) && !breaks(d[i+1]) && fits(concat{s, d[i+1]}, width-w.at(indent)-1) {
+				if flat || !breaks(d[i-1]) && !breaks(d[i+1]) && fits(concat{s, d[i+1]}, w.width-w.at(indent)-1) {
 					w.write(s.flat)
 				} else {
 					w.newline(indent)

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/internal/cmdstan/executable"
+	"github.com/ppl-lang/ppl/internal/cmdstan/home"
+	"github.com/ppl-lang/ppl/internal/cmdstan/stan"
+)
+
+// cmdstanProgram runs this program as what front ends of CmdStan have called: an
+// executable of a model, or a tool; ok is false if it was called as itself.
+func cmdstanProgram(args []string) (code int, ok bool) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	debug.SetGCPercent(400) // there is little to collect
+	return home.Dispatch(ctx, args, executable.Streams{Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv})
+}
+
+func cmdstanHomeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "cmdstan-home DIR",
+		Short: "Make a folder that front ends take for CmdStan",
+		Long: `Makes a folder that CmdStanPy, CmdStanR, brms and other front ends take for an
+installation of CmdStan: with its makefile, bin/stanc, bin/stansummary and
+bin/diagnose. Models are then run by ppl, with no C++ compiler.
+
+    ppl cmdstan-home ~/.cmdstan/cmdstan-` + stan.Version + `
+
+is where CmdStanPy and CmdStanR look by themselves; elsewhere, tell them with
+cmdstanpy.set_cmdstan_path or cmdstanr::set_cmdstan_path, or by the environment
+variable CMDSTAN. The program ppl must stay where it is, or be on the PATH.
+
+The environment variable ` + executable.EngineVariable + ` names another sampler to use in the place of NUTS,
+with its options: ` + executable.EngineVariable + `="ahmc batches=20".`,
+		Example: "  ppl cmdstan-home ~/.cmdstan/cmdstan-" + stan.Version,
+		Args:    arguments("DIR"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			program, err := ownPath()
+			if err != nil {
+				return err
+			}
+			dir, err := filepath.Abs(args[0])
+			if err != nil {
+				return err
+			}
+			if err := home.Write(dir, program); err != nil {
+				return fmt.Errorf("cannot make the folder: %w", err)
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "CmdStan %s, by ppl: %s\n", stan.Version, dir)
+			return err
+		},
+	}
+}
+
+// buildOptions are the options of build.
+type buildOptions struct {
+	ppl.CompileOptions
+	output     string
+	name       string
+	threads    bool
+	standalone bool
+}
+
+func buildCommand() *cobra.Command {
+	var o buildOptions
+	cmd := &cobra.Command{
+		Use:   "build MODEL",
+		Short: "Make an executable as CmdStan makes it of a model",
+		Long: `Checks a model and makes a program of it that takes CmdStan's arguments and writes
+CmdStan's files: sample, optimize, laplace, pathfinder, variational,
+generate_quantities, log_prob, diagnose; EXE help-all tells all.
+
+The program is a script that carries the model and starts ppl, which must stay
+where it is or be on the PATH. With --standalone, and on Windows, it is a copy of
+ppl that carries the model: 20 MB, and needs nothing else.`,
+		Example: "  ppl build bernoulli.stan -o bernoulli\n  ./bernoulli sample num_chains=4 data file=bernoulli.data.json",
+		Args:    arguments("MODEL"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
+	}
+	compileFlags(cmd, &o.CompileOptions)
+	f := cmd.Flags()
+	f.StringVarP(&o.output, "output", "o", "", "the `program` (default: the model's name without its extension)")
+	f.StringVar(&o.name, "name", "", "the model's name in files (default: that of its file, with _model)")
+	f.BoolVar(&o.threads, "threads", false, "tell front ends to run all chains in one process")
+	f.BoolVar(&o.standalone, "standalone", false, "make a copy of ppl that carries the model")
+	return cmd
+}
+
+func (o *buildOptions) run(cmd *cobra.Command, path string) error {
+	model, err := ppl.CompileFileWith(path, o.CompileOptions)
+	if err != nil {
+		return err
+	}
+	base := strings.TrimSuffix(path, filepath.Ext(path))
+	if o.output == "" {
+		o.output = base
+		if runtime.GOOS == "windows" {
+			o.output += ".exe"
+		}
+	}
+	if o.name == "" {
+		o.name = filepath.Base(base) + "_model"
+	}
+	if same, _ := filepath.Abs(o.output); same == absolute(path) {
+		return usagef("the program would replace the model %s; name another file by --output", path)
+	}
+	program, err := ownPath()
+	if err != nil {
+		return err
+	}
+	err = home.Build(o.output, program, home.Options{
+		Name: o.name, File: path, Flags: map[string]bool{"STAN_THREADS": o.threads}, Compiled: model, Standalone: o.standalone,
+	})
+	if err != nil {
+		return fmt.Errorf("cannot make the program: %w", err)
+	}
+	return nil
+}
+
+// ownPath is where this program is.
+func ownPath() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("cannot tell where this program is: %w", err)
+	}
+	return filepath.EvalSymlinks(path)
+}

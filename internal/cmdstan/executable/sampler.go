@@ -1,0 +1,164 @@
+package executable
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/hmc"
+	"github.com/ppl-lang/ppl/infer/nuts"
+	"github.com/ppl-lang/ppl/infer/sampler"
+	"github.com/ppl-lang/ppl/infer/warmup"
+	"github.com/ppl-lang/ppl/internal/cmdstan/grammar"
+)
+
+// The paths of arguments that are asked for often.
+const (
+	adaptPath  = "method.sample.adapt."
+	hmcPath    = "method.sample.algorithm.hmc."
+	enginePath = hmcPath + "engine"
+	metricPath = hmcPath + "metric"
+)
+
+// EngineVariable is the environment variable that names the engine, with options as on
+// the command line, that stands in the place of NUTS: front ends cannot ask for it.
+const EngineVariable = "PPL_ENGINE"
+
+// fromEnvironment puts another engine in the place of NUTS.
+func (r *run) fromEnvironment() error {
+	words := strings.Fields(r.env(EngineVariable))
+	if len(words) == 0 || r.config.Text("method") != "sample" || r.text("sample.algorithm") != "hmc" || r.config.Text(enginePath) != "nuts" {
+		return nil
+	}
+	if err := r.config.SetWithin("method.sample.algorithm.hmc", append([]string{"engine=" + strings.TrimPrefix(words[0], "engine=")}, words[1:]...)); err != nil {
+		return fmt.Errorf("%s=%s: %w", EngineVariable, r.env(EngineVariable), err)
+	}
+	if depth := hmcPath + "engine.nuts.max_depth"; r.config.IsGiven(depth) {
+		r.config.Set(enginePath+"."+r.config.Text(enginePath)+".max_depth", r.config.Text(depth))
+	}
+	return nil
+}
+
+// chosen is a sampler with what files have to know of it.
+type chosen struct {
+	infer.Sampler
+	columns  []sampler.Column
+	adapts   bool   // there is a block with step size and metric
+	geometry string // not Euclidean: its name
+	metric   string // as the head of a file states it
+}
+
+// sampler makes the sampler that the arguments ask for.
+func (r *run) sampler(dim int) (*chosen, error) {
+	if r.text("sample.algorithm") == "fixed_param" || dim == 0 {
+		row, _ := sampler.Lookup("fixed_param")
+		return &chosen{Sampler: sampler.Fixed{}, columns: row.AllColumns(), metric: r.config.Text(metricPath)}, nil
+	}
+	metric, engine := r.config.Text(metricPath), r.config.Text(enginePath)
+	row, _ := sampler.Lookup("nuts")
+	c := &chosen{adapts: true, columns: row.AllColumns(), metric: metric}
+	euclidean := metric == "unit_e" || metric == "diag_e" || metric == "dense_e"
+	switch {
+	case engine == "static" && euclidean:
+		c.columns = staticColumns()
+		c.Sampler = hmc.Sampler{
+			Kernel: hmc.Kernel{IntTime: r.config.Real(enginePath + ".static.int_time"), FixedLength: true, MaxSteps: 1 << 24, Jitter: r.config.Real(hmcPath + "stepsize_jitter")},
+			Adapt:  r.adaptation(),
+		}
+		return c, nil
+	case engine == "nuts" && euclidean:
+		c.Sampler = nuts.Sampler{MaxDepth: r.config.Int(enginePath + ".nuts.max_depth"), Jitter: r.config.Real(hmcPath + "stepsize_jitter"), Adapt: r.adaptation()}
+		return c, nil
+	}
+	return c, r.own(c, engine)
+}
+
+// staticColumns are those of trajectories of fixed length.
+func staticColumns() []sampler.Column {
+	row, _ := sampler.Lookup("hmc")
+	var columns []sampler.Column
+	for _, column := range row.AllColumns() {
+		switch column.Name {
+		case "lp__", "accept_stat__", "stepsize__", "int_time__", "energy__":
+			columns = append(columns, column)
+		}
+	}
+	return columns
+}
+
+// adaptation are the options of warm-up.
+func (r *run) adaptation() warmup.Options {
+	engaged := r.config.Bool(adaptPath + "engaged")
+	length := func(name string) int {
+		if n := r.config.Int(adaptPath + name); n > 0 {
+			return n
+		}
+		return -1 // none; 0 would be the default
+	}
+	return warmup.Options{
+		StepSize: r.config.Real(hmcPath + "stepsize"), FixedStepSize: !engaged,
+		Metric: infer.MetricKind(r.config.Text(metricPath)), FixedMetric: !engaged,
+		Averaging: warmup.Averaging{
+			Delta: r.config.Real(adaptPath + "delta"), Gamma: r.config.Real(adaptPath + "gamma"),
+			Kappa: r.config.Real(adaptPath + "kappa"), T0: r.config.Real(adaptPath + "t0"),
+		},
+		StartBuffer: length("init_buffer"), EndBuffer: length("term_buffer"), BaseWindow: length("window"),
+	}
+}
+
+// own makes a sampler that CmdStan does not have, by the table of package sampler.
+func (r *run) own(c *chosen, engine string) error {
+	name := engine
+	if name == "static" {
+		name = "hmc"
+	}
+	row, ok := sampler.Lookup(name)
+	if !ok {
+		return fmt.Errorf("there is no engine %s", engine)
+	}
+	fs := flag.NewFlagSet(name, flag.ContinueOnError)
+	build := row.Options(fs)
+	set := func(path, value string) error {
+		option := grammar.ToFlag(path[strings.LastIndexByte(path, '.')+1:])
+		if fs.Lookup(option) == nil {
+			return nil
+		}
+		if err := fs.Set(option, value); err != nil {
+			return fmt.Errorf("%s is not a valid value for \"%s\": %w", value, grammar.FromFlag(option), err)
+		}
+		return nil
+	}
+	// Of the arguments that have a place of their own, those that were given: the engine's
+	// defaults are others than CmdStan's.
+	for _, path := range r.config.GivenPaths() {
+		if strings.HasPrefix(path, adaptPath) || strings.HasPrefix(path, hmcPath) {
+			if strings.HasPrefix(path, enginePath) && !strings.HasPrefix(path, enginePath+"."+engine+".") || path == hmcPath+"metric_file" {
+				continue
+			}
+			if err := set(path, r.config.Text(path)); err != nil {
+				return err
+			}
+		}
+	}
+	var err error
+	if c.Sampler, err = build(); err != nil {
+		return err
+	}
+	c.metric = "unit_e"
+	switch s := c.Sampler.(type) {
+	case sampler.CrossValidated:
+		return errors.New("reward=predictive needs folds of the data, which ppl run makes")
+	case sampler.Geometric:
+		c.geometry = string(s.Riemannian.Kind)
+		if s.Riemannian.Frozen {
+			c.metric, c.geometry = string(infer.Dense), ""
+		}
+	default:
+		if f := fs.Lookup("metric"); r.config.IsGiven(metricPath) || f != nil && f.DefValue == "diag_e" {
+			c.metric = r.config.Text(metricPath)
+		}
+	}
+	return nil
+}

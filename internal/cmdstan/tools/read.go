@@ -1,0 +1,130 @@
+package tools
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/draws"
+)
+
+// fit is a run that was read.
+type fit struct {
+	store    *draws.Store
+	contents []*draws.Contents
+	model    string
+	engine   string
+	maxDepth int
+	warmup   time.Duration
+	sampling time.Duration
+}
+
+// readFit reads the files of the chains of a run.
+func readFit(paths []string) (*fit, error) {
+	f := &fit{maxDepth: 10}
+	for _, path := range paths {
+		if _, err := os.Stat(path); err != nil {
+			return nil, fmt.Errorf("Cannot read input csv file: %s.", path)
+		}
+		c, err := draws.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("Cannot parse input csv file: %s%v.", path, err)
+		}
+		if c.Len() == 0 {
+			return nil, fmt.Errorf("Cannot parse input csv file: %s: it holds no draws.", path)
+		}
+		f.contents = append(f.contents, c)
+		f.warmup += c.Elapsed.Warmup
+		f.sampling += c.Elapsed.Sampling
+	}
+	if len(f.contents) == 0 {
+		return nil, errors.New("input_files is required")
+	}
+	var err error
+	if f.store, err = draws.NewStoreFrom(paths, f.contents); err != nil {
+		return nil, err
+	}
+	config := f.contents[0].Config
+	if s, ok := draws.Lookup(config, "model"); ok {
+		f.model = s.Value
+	}
+	if s, ok := draws.Lookup(config, "method", "sample", "algorithm", "hmc", "engine"); ok {
+		f.engine = s.Value
+		if d, ok := draws.Lookup(config, "method", "sample", "algorithm", "hmc", "engine", s.Value, "max_depth"); ok {
+			f.maxDepth, _ = strconv.Atoi(d.Value)
+		}
+	}
+	return f, nil
+}
+
+// quantity is a column of the files.
+type quantity struct {
+	name      string // as people read it
+	statistic bool
+	chains    [][]float64
+}
+
+// quantities are all columns, statistics first, lp__ before all.
+func (f *fit) quantities() []quantity {
+	var all []quantity
+	for _, name := range f.store.Columns().StatisticNames() {
+		q := quantity{name: name, statistic: true}
+		for chain := range f.store.Chains() {
+			values, _ := f.store.Statistic(nil, chain, name)
+			q.chains = append(q.chains, values)
+		}
+		all = append(all, q)
+	}
+	for i, name := range f.store.Names() {
+		q := quantity{name: ppl.DisplayName(name)}
+		for chain := range f.store.Chains() {
+			q.chains = append(q.chains, f.store.Column(nil, chain, i))
+		}
+		all = append(all, q)
+	}
+	return all
+}
+
+// pooled are the draws of all chains.
+func (q quantity) pooled() []float64 {
+	var all []float64
+	for _, c := range q.chains {
+		all = append(all, c...)
+	}
+	return all
+}
+
+// slices hands quantities to package diagnose.
+func slicesOf(all []quantity) diagnose.Draws {
+	names := make([]string, len(all))
+	var chains [][][]float64
+	for i, q := range all {
+		names[i] = q.name
+		for c, column := range q.chains {
+			if c >= len(chains) {
+				chains = append(chains, make([][]float64, len(column)))
+				for d := range chains[c] {
+					chains[c][d] = make([]float64, len(all))
+				}
+			}
+			for d, v := range column {
+				if d < len(chains[c]) {
+					chains[c][d][i] = v
+				}
+			}
+		}
+	}
+	return diagnose.Slices(names, chains)
+}
+
+// base is a variable's name without indices.
+func base(name string) string {
+	name, _, _ = strings.Cut(name, "[")
+	name, _, _ = strings.Cut(name, ".")
+	return name
+}
