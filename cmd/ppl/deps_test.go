@@ -120,7 +120,7 @@ internal/serve:          internal/web sys
 internal/lsp:            lang lang/source lang/diag lang/ast lang/service compile/data jrpc2
 internal/cmdstan/stan:
 internal/cmdstan/grammar: infer/sampler infer/draws
-internal/cmdstan/executable: . internal/cmdstan/grammar internal/cmdstan/stan compile compile/data infer infer/sampler infer/draws infer/optimize lang/diag
+internal/cmdstan/executable: . internal/cmdstan/grammar internal/cmdstan/stan compile compile/data infer lang/ast lang/diag
 internal/cmdstan/stanc:  . internal/cmdstan/stan compile lang stdlib
 internal/cmdstan/tools:  . internal/cmdstan/grammar infer/draws infer/diagnose pflag
 internal/cmdstan/home:   . internal/cmdstan

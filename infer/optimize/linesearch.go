@@ -105,10 +105,13 @@ func (l *lineSearch) zoom(lo, hi trial) (bool, error) {
 				alpha = c
 			}
 		}
+		if alpha <= left || alpha >= right {
+			return false, nil // no number lies between: minInterval is less than their distance
+		}
 		at, ok, err := l.try(alpha)
 		for err == nil && !ok {
 			alpha = (alpha + left) / 2
-			if alpha-left < minInterval {
+			if alpha-left < minInterval || alpha <= left {
 				return false, nil
 			}
 			at, ok, err = l.try(alpha)

@@ -2,6 +2,7 @@ package format
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/ppl-lang/ppl/lang/ast"
 )
@@ -12,15 +13,10 @@ func (p *printer) typ(t *ast.TypeExpr) doc {
 	pos := t.Pos.Start
 	if len(t.ArrayDims) > 0 {
 		out = append(out, p.leaf(pos, "array"), text("["))
-		for i, d := range t.ArrayDims {
-			switch {
-			case d != nil && i > 0:
-				out = append(out, text(", "), p.expr(d))
-			case d != nil:
-				out = append(out, p.expr(d))
-			case i > 0:
-				out = append(out, text(","))
-			}
+		if t.ArrayDims[0] != nil {
+			out = append(out, p.sizes(t.ArrayDims))
+		} else {
+			out = append(out, text(strings.Repeat(",", len(t.ArrayDims)-1)))
 		}
 		out = append(out, text("] "))
 	}
@@ -55,16 +51,22 @@ func (p *printer) typ(t *ast.TypeExpr) doc {
 		out = append(out, text(">"))
 	}
 	if len(t.Sizes) > 0 {
-		out = append(out, text("["))
-		for i, e := range t.Sizes {
-			if i > 0 {
-				out = append(out, text(", "))
-			}
-			out = append(out, p.expr(e))
-		}
-		out = append(out, text("]"))
+		out = append(out, text("["), p.sizes(t.Sizes), text("]"))
 	}
 	return out
+}
+
+// sizes writes the sizes of a type, on further lines where one does not hold them.
+func (p *printer) sizes(list []ast.Expr) doc {
+	var out fill
+	for i, e := range list {
+		if i == len(list)-1 {
+			out = append(out, p.expr(e))
+		} else {
+			out = append(out, concat{p.expr(e), text(",")}, soft{" "})
+		}
+	}
+	return nest{out, continued}
 }
 
 // list writes expressions in brackets: on one line, else on a line of their own

@@ -63,13 +63,13 @@ func With(f *source.File, o Options) (string, diag.List) {
 		return "", list
 	}
 	canonical(tree, o)
-	return settled(tree, o.Width), list
+	return settled(tree, o), list
 }
 
 // settled formats a tree until formatting again changes nothing: where a comment
 // stands can depend on the line breaks around it, which formatting moves.
-func settled(tree *ast.File, width int) string {
-	text := laidOut(tree, width)
+func settled(tree *ast.File, o Options) string {
+	text := laidOut(tree, o)
 	if len(tree.Comments) == 0 {
 		return text
 	}
@@ -78,7 +78,7 @@ func settled(tree *ast.File, width int) string {
 		if list.HasErrors() {
 			return text // a defect, which tests would show
 		}
-		next := laidOut(again, width)
+		next := laidOut(again, o)
 		if next == text {
 			break
 		}
@@ -91,13 +91,13 @@ func settled(tree *ast.File, width int) string {
 const rounds = 8
 
 // Tree formats a tree that was parsed without errors.
-func Tree(f *ast.File) string { return laidOut(f, 0) }
+func Tree(f *ast.File) string { return laidOut(f, Options{}) }
 
-func laidOut(f *ast.File, width int) string {
-	if width <= 0 {
-		width = standard
+func laidOut(f *ast.File, o Options) string {
+	if o.Width <= 0 {
+		o.Width = standard
 	}
-	p := &printer{src: f.Source.Text, file: f.Source, comments: f.Comments, w: writer{width: width}}
+	p := &printer{src: f.Source.Text, file: f.Source, comments: f.Comments, w: writer{width: o.Width}, addsBraces: o.Braces}
 	p.program(f)
 	out := strings.TrimLeft(string(p.w.b), "\n")
 	if strings.HasPrefix(f.Source.Text, "\ufeff") {
@@ -115,6 +115,8 @@ type printer struct {
 	depth    int // of nested blocks
 	last     int // end of the source that has been written, for empty lines
 	top      bool
+
+	addsBraces bool // bodies that have none get braces
 }
 
 func (p *printer) indent() int { return level * p.depth }

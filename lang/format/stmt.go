@@ -166,9 +166,10 @@ func (p *printer) nested(s ast.Stmt) {
 	p.depth--
 }
 
-// braced tells a block from a declaration of several variables.
+// braced tells a block from a declaration of several variables, and from a statement
+// that is to have braces.
 func (p *printer) braced(b *ast.BlockStmt) bool {
-	return b.Pos.Start < len(p.src) && p.src[b.Pos.Start] == '{'
+	return p.addsBraces || b.Pos.Start < len(p.src) && p.src[b.Pos.Start] == '{'
 }
 
 func (p *printer) block(b *ast.BlockStmt) { p.braces(b.Pos.Start, b.Pos.End, b.Stmts) }

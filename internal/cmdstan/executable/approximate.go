@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -154,10 +153,15 @@ func (r *run) pathfinder(p *ppl.Posterior) error {
 	at := infer.At{}
 	for path := range r.chains {
 		x, err := r.find(p, start, path, false)
-		if err != nil {
-			return err
+		if err != nil { // the other paths may do
+			r.complain("%s\nPathfinder iteration: %d failed.", exception(err), path)
+			continue
 		}
 		at.Positions = append(at.Positions, x)
+	}
+	if len(at.Positions) == 0 {
+		r.say("No pathfinders ran successfully")
+		return status(1)
 	}
 	lp := r.flag("pathfinder.calculate_lp")
 	single := r.chains == 1
@@ -165,7 +169,7 @@ func (r *run) pathfinder(p *ppl.Posterior) error {
 	begun := time.Now()
 	result, err := optimize.Pathfinder(r.ctx, p, optimize.PathfinderOptions{
 		PathOptions: optimize.PathOptions{Options: options, Draws: perPath, ELBODraws: r.integer("pathfinder.num_elbo_draws"), NoLogDensity: !lp},
-		Paths:       r.chains, Resampled: resampled, NoResample: !resample, Init: at, Seed: r.config.Seed(), FirstID: r.firstID(),
+		Paths:       len(at.Positions), Resampled: resampled, NoResample: !resample, Init: at, Seed: r.config.Seed(), FirstID: r.firstID(),
 	})
 	if err != nil {
 		if r.ctx.Err() == nil {
@@ -195,19 +199,16 @@ func (r *run) pathfinder(p *ppl.Posterior) error {
 	if resample {
 		after = elapsed(took, "Pathfinders", time.Duration(0), "PSIS", took, "Total")
 	}
-	return r.writeDraws(p, r.fileNamesOf(1)(r.config.Text("output.file"), "", ".csv")[0], []string{"lp_approx__", "lp__"}, result.Points,
+	return r.writeDraws(p, r.config.Text("output.file"), []string{"lp_approx__", "lp__"}, result.Points,
 		func(i int) []float64 { return []float64{result.LogQ[i], result.LogP[i]} }, nil, after)
 }
 
-// fileNamesOf is fileNames for another number of chains.
-func (r *run) fileNamesOf(chains int) func(name, tag, kind string) []string {
-	c := *r.withChains(chains)
-	return c.fileNames
-}
-
-// withChains is a run that names files for so many chains.
-func (r *run) withChains(chains int) *run {
-	return &run{config: r.config, chains: chains, id: r.id}
+// withSuffix is a name that ends in .csv if it had no suffix.
+func withSuffix(name string) string {
+	if _, suffix := splitSuffix(name); suffix == "" {
+		name += ".csv"
+	}
+	return name
 }
 
 // savePaths writes the draws of each path, if that is asked for.
@@ -331,6 +332,3 @@ func (r *run) unconstrain(p *ppl.Posterior, values *data.Set) ([]float64, error)
 	}
 	return x, nil
 }
-
-// base is the last part of a path.
-func base(path string) string { return filepath.Base(path) }

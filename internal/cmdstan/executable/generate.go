@@ -21,7 +21,7 @@ type csvFile struct {
 	rows   [][]float64
 }
 
-// readCSV reads a file of any method, without the draws of warm-up.
+// readCSV reads a file of any method; draws of warm-up come first.
 func readCSV(name string) (*csvFile, error) {
 	if !exists(name) {
 		return nil, fmt.Errorf("Can't open specified file, \"%s\"", name)
@@ -36,8 +36,10 @@ func readCSV(name string) (*csvFile, error) {
 	}
 	skip := len(c.Columns.Statistics)
 	width := skip + len(f.names)
-	for i := 0; width > 0 && i+width <= len(c.Draws); i += width {
-		f.rows = append(f.rows, c.Draws[i+skip:i+width])
+	for _, part := range [][]float64{c.Warmup, c.Draws} {
+		for i := 0; width > 0 && i+width <= len(part); i += width {
+			f.rows = append(f.rows, part[i+skip:i+width])
+		}
 	}
 	return f, nil
 }

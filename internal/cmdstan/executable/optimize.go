@@ -2,7 +2,6 @@ package executable
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer"
@@ -54,6 +53,7 @@ func (r *run) optimize(p *ppl.Posterior) error {
 	if err != nil {
 		return err
 	}
+	r.evaluations, r.generated, r.point = result.Evaluations, 1, result.X
 	if w.err == nil && (!w.all || w.written != result.Iterations+1) {
 		w.row(result.LogDensity, result.X)
 	}
@@ -126,17 +126,6 @@ func (w *climbWriter) iteration(i *optimize.Iteration) {
 }
 
 const climbHeader = "    Iter      log prob        ||dx||      ||grad||       alpha      alpha0  # evals  Notes "
-
-// mean is a mean that leaves NaN out of account.
-func mean(all []float64) float64 {
-	sum, n := 0.0, 0
-	for _, v := range all {
-		if !math.IsNaN(v) {
-			sum, n = sum+v, n+1
-		}
-	}
-	return sum / float64(n)
-}
 
 // number formats a number for the console.
 func number(x float64) string { return fmt.Sprintf("%.6g", x) }

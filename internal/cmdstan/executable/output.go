@@ -24,7 +24,7 @@ func (r *run) digits() int {
 // create starts a CSV file; it has its name when it is complete. columns are the
 // statistics, names the values.
 func (r *run) create(path string, columns []sampler.Column, names []string, replaced map[string]string) (*draws.File, error) {
-	return draws.Create(path, draws.Header{
+	return draws.Create(withSuffix(path), draws.Header{
 		Config:  r.heads(replaced),
 		Columns: draws.Columns{Statistics: columns, Names: names},
 		SigFigs: r.digits(),

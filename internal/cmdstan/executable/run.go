@@ -16,7 +16,6 @@ import (
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
-	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/internal/cmdstan/grammar"
 	"github.com/ppl-lang/ppl/internal/cmdstan/stan"
@@ -46,7 +45,11 @@ type run struct {
 
 	chains int
 	id     int
-	fatal  bool // something was logged as an error
+
+	// For the times of profile statements: how often the density and generated
+	// quantities were evaluated, and a point.
+	evaluations, generated int64
+	point                  []float64
 }
 
 // status is an error that has been told: the exit code.
@@ -236,11 +239,27 @@ func exception(err error) string {
 		return err.Error()
 	}
 	var b strings.Builder
+	if words, _, ok := strings.Cut(err.Error(), "\n"); ok && strings.HasPrefix(words, "Exception: ") {
+		b.WriteString(words + "\n") // what was said of it already
+	}
 	for _, d := range list {
-		fmt.Fprintf(&b, "Exception: %s%s\n", d.Summary, place(d.Span.File != nil, d))
+		fmt.Fprintf(&b, "Exception: %s%s%s\n", standing(d), d.Summary, place(d.Span.IsValid(), d))
 	}
 	diag.Render(&b, list, diag.Options{})
 	return b.String()
+}
+
+// standing are the words that CmdStan has for what is wrong with data, where front ends
+// know them.
+func standing(d diag.Diagnostic) string {
+	name := strings.TrimSpace(d.Span.Text())
+	switch d.Code {
+	case diag.DataMissing:
+		return "variable does not exist; processing stage=data initialization; variable name=" + name + "; "
+	case diag.DataSize:
+		return "mismatch in dimension declared and found in context; processing stage=data initialization; variable name=" + name + "; "
+	}
+	return ""
 }
 
 // rejected is what is said of a point that the model refuses.
@@ -317,9 +336,3 @@ func replaceFile(path string, text []byte) error {
 	}
 	return nil
 }
-
-// stream is a source of random numbers.
-func (r *run) stream(chain int, purpose string) uint64 { return r.config.Seed() }
-
-// meter counts evaluations of a posterior.
-func meter(p *ppl.Posterior) *infer.Meter { return infer.NewMeter(p) }

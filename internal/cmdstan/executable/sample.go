@@ -58,9 +58,9 @@ func (r *run) sample(p *ppl.Posterior) error {
 	}
 	s := &sampling{run: r, sampler: c, warmup: r.integer("sample.num_warmup"), draws: r.integer("sample.num_samples")}
 	if !c.adapts {
-		s.fixed, s.warmup = true, 0
-		if r.text("sample.algorithm") != "fixed_param" {
-			r.say("Model contains no parameters, running fixed_param sampler, no updates to Markov chain")
+		s.fixed = true
+		if !c.empty {
+			s.warmup = 0
 		}
 	}
 	config := infer.Config{
@@ -103,7 +103,13 @@ func (r *run) sample(p *ppl.Posterior) error {
 	if err := s.draw(session); err != nil {
 		return err
 	}
-	return s.finish(session.Report())
+	report := session.Report()
+	for _, c := range report.Chains {
+		s.evaluations += c.Warmup.Gradients + c.Sampling.Gradients
+		s.generated += int64(c.Sampling.Transitions)
+		s.point = c.Last
+	}
+	return s.finish(report)
 }
 
 // none is a number of transitions for a session, where 0 is the default.
@@ -248,6 +254,10 @@ func (s *sampling) draw(session *infer.Session) error {
 // adaptation writes the block between warm-up and draws.
 func (s *sampling) adaptation(f *sampleFile, c infer.ChainReport) error {
 	f.adapted = true
+	if s.sampler.empty {
+		kind := infer.MetricKind(s.sampler.metric)
+		return f.Adaptation(draws.Adaptation{StepSize: math.NaN(), Metric: infer.Metric{Kind: kind}})
+	}
 	if s.fixed {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package executable
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -45,6 +46,7 @@ func (r *run) fromEnvironment() error {
 type chosen struct {
 	infer.Sampler
 	columns  []sampler.Column
+	empty    bool   // the model has no parameters
 	adapts   bool   // there is a block with step size and metric
 	geometry string // not Euclidean: its name
 	metric   string // as the head of a file states it
@@ -52,9 +54,13 @@ type chosen struct {
 
 // sampler makes the sampler that the arguments ask for.
 func (r *run) sampler(dim int) (*chosen, error) {
-	if r.text("sample.algorithm") == "fixed_param" || dim == 0 {
+	if r.text("sample.algorithm") == "fixed_param" {
 		row, _ := sampler.Lookup("fixed_param")
 		return &chosen{Sampler: sampler.Fixed{}, columns: row.AllColumns(), metric: r.config.Text(metricPath)}, nil
+	}
+	if dim == 0 { // as CmdStan: what NUTS would write, with nothing to tell
+		row, _ := sampler.Lookup("nuts")
+		return &chosen{Sampler: still{}, columns: row.AllColumns(), metric: r.config.Text(metricPath), empty: true}, nil
 	}
 	metric, engine := r.config.Text(metricPath), r.config.Text(enginePath)
 	row, _ := sampler.Lookup("nuts")
@@ -73,6 +79,30 @@ func (r *run) sampler(dim int) (*chosen, error) {
 		return c, nil
 	}
 	return c, r.own(c, engine)
+}
+
+// still is the sampler of a model without parameters, which makes the transitions of
+// warm-up too: they may be asked for.
+type still struct{ sampler.Fixed }
+
+// Plan implements [infer.Sampler].
+func (s still) Plan(target *infer.Meter, n int) (infer.Plan, error) {
+	plan, err := s.Fixed.Plan(target, n)
+	plan.Stages = []infer.Stage{idle(n)}
+	return plan, err
+}
+
+// idle is a stage of so many transitions.
+type idle int
+
+// Run implements [infer.Stage].
+func (n idle) Run(_ context.Context, s *infer.State) error {
+	for range n {
+		if _, err := s.Advance(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // staticColumns are those of trajectories of fixed length.

@@ -6,10 +6,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer"
 )
 
@@ -19,6 +21,7 @@ const attempts = 100
 // starting is where chains start.
 type starting struct {
 	at     []infer.Init // by chain
+	failed []error      // by chain: why there is no start
 	radius float64
 	random bool // something of it is: trying again may help
 }
@@ -26,7 +29,7 @@ type starting struct {
 // starts reads the argument init.
 func (r *run) starts(p *ppl.Posterior) (*starting, error) {
 	init := r.config.Text("init")
-	s := &starting{at: make([]infer.Init, r.chains), radius: 2}
+	s := &starting{at: make([]infer.Init, r.chains), failed: make([]error, r.chains), radius: 2}
 	if x, err := strconv.ParseFloat(init, 64); err == nil {
 		s.radius, s.random = math.Abs(x), x != 0
 		for i := range s.at {
@@ -41,8 +44,8 @@ func (r *run) starts(p *ppl.Posterior) (*starting, error) {
 	for i, values := range files {
 		x, err := p.Unconstrain(values)
 		if err != nil {
-			r.complain("Unrecoverable error evaluating the log probability at the initial value.")
-			return nil, err
+			s.failed[i] = unfit(err, values)
+			continue
 		}
 		for _, v := range x {
 			s.random = s.random || v != v
@@ -52,9 +55,26 @@ func (r *run) starts(p *ppl.Posterior) (*starting, error) {
 	return s, nil
 }
 
+// unfit adds to the error of values that cannot be started from what CmdStan says of it.
+func unfit(err error, values *data.Set) error {
+	var e *data.Error
+	if !errors.As(err, &e) || !strings.Contains(e.Message, "outside its declared bounds") {
+		return err
+	}
+	v, _ := values.Get(e.Path)
+	if v.Size() != 1 {
+		return err
+	}
+	return fmt.Errorf("Exception: Bounded variable is %v, but must be within its bounds\n%w", v.Reals[0], err)
+}
+
 // find tries starts of a chain until the density is finite there, and says what was
 // wrong with those that were rejected. Timing tells how long a gradient takes.
 func (r *run) find(p *ppl.Posterior, s *starting, chain int, timing bool) ([]float64, error) {
+	if err := s.failed[chain]; err != nil {
+		r.complain("Unrecoverable error evaluating the log probability at the initial value.")
+		return nil, err
+	}
 	x, grad := make([]float64, p.Dim()), make([]float64, p.Dim())
 	rng := infer.Stream(r.config.Seed(), r.id+chain, "init", 0)
 	tries := 1
