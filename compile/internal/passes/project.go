@@ -377,7 +377,7 @@ func (p *projector) known(a *affine, from, to int, set func(i, j int, v float64)
 	for _, t := range a.terms {
 		var base []float64
 		all := 0
-		if t.matrix != ad.None {
+		if t.matrix != ad.None && t.width > 0 {
 			base = p.old.Nodes[t.matrix].Data
 			all = len(base) / t.width
 		}
