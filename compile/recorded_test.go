@@ -209,6 +209,36 @@ model {
 			return lp - d*d/2 - math.Log(0.5*math.Erfc(-t/math.Sqrt2))
 		},
 	},
+	{
+		// Sizes that do not match in branches that parameters decide are rejections
+		// there, and nothing elsewhere.
+		name: "wrong sizes where parameters may lead",
+		text: `
+functions {
+  real sized(vector x, int n) {
+    vector[n] s = rep_vector(0.5, 1);
+    return sum(s) + sum(x);
+  }
+}
+data { int N; vector[N] x; array[N] int g; }
+parameters { real a; }
+model {
+  a ~ normal(0, 1);
+  if (a < -0.3) target += 0.5 * a * sized(x, N);
+  for (n in 1:N) {
+    if (a > 0.8) target += a * sized(x[1:n], g[n]);
+  }
+}`,
+		json:   `{"N": 3, "x": [1, 2, 4], "g": [1, 1, 1]}`,
+		points: [][]float64{{0.1}, {1.5}},
+		want: func(x []float64) float64 {
+			lp := -x[0] * x[0] / 2
+			if x[0] > 0.8 {
+				lp += x[0] * (1.5 + 3.5 + 7.5)
+			}
+			return lp
+		},
+	},
 }
 
 // DecidedPrograms are the texts and the data of these programs, for tests from

@@ -122,7 +122,7 @@ func Bind(prog *ir.Program, set *data.Set, o Options) (*Bound, error) {
 		var refused *Error
 		switch {
 		case err == nil:
-		case errors.As(err, &refused) && unknown(refused.List):
+		case errors.As(err, &refused) && (unknown(refused.List) || refused.skippable):
 			d := refused.List[0]
 			notes = append(notes, fmt.Sprintf("line %d: %s: %s", d.Span.Begin().Line, part.instead, d.Summary))
 			if refused.fault {
@@ -153,7 +153,7 @@ func (b *binder) complaints(fn func()) (err error) {
 			p := b.fail(b.span, diag.NotSupported, "this cannot be evaluated: %v", r)
 			err = &Error{List: diag.List{p.d}, fault: true}
 		case *problem:
-			err = &Error{List: diag.List{r.d}}
+			err = &Error{List: diag.List{r.d}, skippable: b.mayBeSkipped()}
 		case *fault:
 			p := b.fail(b.span, diag.NotSupported, "this cannot be evaluated: %s", r.reason)
 			err = &Error{List: diag.List{p.d}, fault: true}

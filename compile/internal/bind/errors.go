@@ -14,6 +14,9 @@ import (
 type Error struct {
 	List  diag.List
 	fault bool // of the planner, rather than something that no graph can hold
+	// skippable tells that it stands where parameters may never lead, so that it is
+	// no more than a rejection when they do.
+	skippable bool
 }
 
 // Error implements error: the first diagnostic's first line.
