@@ -30,12 +30,11 @@ Editors start it; doc/editors.md says how to set them up. The exit code is 0 if 
 editor has ended the session as the protocol asks for.`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			program, err := os.Executable()
-			if err != nil {
-				return err
-			}
-			if runtime.GOOS == "linux" {
-				program = "/proc/self/exe" // this very program, even when a newer one has taken its place
+			program, err := "/proc/self/exe", error(nil) // this very program, even when a newer one has taken its place
+			if runtime.GOOS != "linux" {
+				if program, err = os.Executable(); err != nil {
+					return err
+				}
 			}
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 			defer stop()

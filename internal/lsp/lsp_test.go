@@ -574,7 +574,7 @@ func TestForever(t *testing.T) {
 	if m := c.answer(again); m.Error == nil || m.Error.Code != -32800 {
 		t.Errorf("%+v", m)
 	}
-	id = c.send("workspace/executeCommand", run)
+	c.send("workspace/executeCommand", run)
 	progress(4)
 	c.end()
 }

@@ -415,6 +415,9 @@ func programs(t testing.TB) []string {
 		if err != nil {
 			return err
 		}
+		if d.IsDir() && d.Name() == "node_modules" {
+			return fs.SkipDir
+		}
 		if ext := filepath.Ext(name); !d.IsDir() && (ext == ".stan" || ext == ".model") {
 			text, err := os.ReadFile(name)
 			if err != nil {

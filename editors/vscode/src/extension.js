@@ -1,0 +1,68 @@
+// The extension starts `ppl lsp` and shows what runs give; all else is the server's.
+const vscode = require('vscode');
+const { LanguageClient } = require('vscode-languageclient/node');
+
+let client;
+
+// start begins a session with the server.
+async function start() {
+  const settings = vscode.workspace.getConfiguration('ppl');
+  client = new LanguageClient(
+    'ppl',
+    'ppl',
+    { command: settings.get('path'), args: ['lsp'] },
+    {
+      documentSelector: [{ language: 'stan' }],
+      initializationOptions: {
+        includePaths: settings.get('includePaths'),
+        runSeconds: settings.get('runSeconds'),
+        runArguments: settings.get('runArguments'),
+      },
+      middleware: { executeCommand: execute },
+    },
+  );
+  try {
+    await client.start();
+  } catch (error) {
+    const open = 'Open settings';
+    const chosen = await vscode.window.showErrorMessage(
+      `ppl cannot be started (${error.message ?? error}). Install it, or set where it is.`, open);
+    if (chosen === open) {
+      vscode.commands.executeCommand('workbench.action.openSettings', 'ppl.path');
+    }
+  }
+}
+
+// execute passes a command on for the model that it names, or that is being edited, and
+// shows the output of a run beside it.
+async function execute(command, args, next) {
+  const uri = args?.[0] ?? vscode.window.activeTextEditor?.document.uri.toString();
+  if (!uri || !vscode.workspace.isTrusted) {
+    vscode.window.showErrorMessage(uri ? 'Models are run in workspaces that you trust.' : 'No model is being edited.');
+    return undefined;
+  }
+  const result = await next(command, [String(uri)]);
+  if (command === 'ppl.run' && result) {
+    const document = await vscode.workspace.openTextDocument({ content: result.output, language: 'plaintext' });
+    await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true, preview: true });
+  }
+  return result;
+}
+
+exports.activate = async (context) => {
+  context.subscriptions.push(
+    vscode.commands.registerCommand('ppl.restart', async () => {
+      await client?.stop().catch(() => {});
+      await start();
+    }),
+    vscode.workspace.onDidChangeConfiguration(async (event) => {
+      if (event.affectsConfiguration('ppl') && !event.affectsConfiguration('ppl.trace')) {
+        await client?.stop().catch(() => {});
+        await start();
+      }
+    }),
+  );
+  await start();
+};
+
+exports.deactivate = () => client?.stop();
