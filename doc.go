@@ -28,6 +28,7 @@
 //	moments.go LogLik.MatchMoments: the same for influential observations
 //	holdout.go Model.Holdout: refits without observations
 //	predictive.go Fit.Predictive, Fit.Sensitivity: the data beside replications; prior and likelihood
+//	criticism.go what is wrong with predictions and with what was estimated of them
 //	calibrate.go Model.Calibrate: simulation-based calibration
 //	approximate.go draws of approximations, and what to make of them
 //	errors.go  Diagnostics: errors with the places that they are about

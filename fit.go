@@ -42,6 +42,7 @@ type Fit struct {
 	config    infer.Config    // with its defaults filled in
 	sigFigs   int
 	started   time.Time
+	running   bool // the chains go on, see Options.Watch
 
 	once sync.Once
 	rows []diagnose.Row
@@ -83,6 +84,9 @@ func (f *Fit) Findings() []diagnose.Finding {
 	})
 	if i := slices.IndexFunc(found, func(d diagnose.Finding) bool { return d.Code == "no-draws" }); i >= 0 {
 		return found
+	}
+	if f.running { // that there are few draws yet is no finding
+		found = slices.DeleteFunc(found, func(d diagnose.Finding) bool { return d.Code == "incomplete" || d.Code == "few-draws" })
 	}
 	found = f.approximationFindings(found)
 	// First what explains the others.
@@ -144,16 +148,29 @@ func plain(s infer.Sampler) infer.Sampler {
 type displayed struct {
 	*draws.Store
 	names []string
+	least int // draws of a chain, else it counts as empty
 }
 
 func (d displayed) Names() []string { return d.names }
 
-func (f *Fit) displayed() diagnose.Draws {
-	names := slices.Clone(f.Draws.Names())
-	for i, name := range names {
-		names[i] = DisplayName(name)
+func (d displayed) Len(chain int) int {
+	if n := d.Store.Len(chain); n >= d.least {
+		return n
 	}
-	return displayed{f.Draws, names}
+	return 0
+}
+
+func (f *Fit) displayed() diagnose.Draws {
+	d := displayed{Store: f.Draws, names: slices.Clone(f.Draws.Names())}
+	for i, name := range d.names {
+		d.names[i] = DisplayName(name)
+	}
+	if f.running { // a chain that has only begun is not to cut the others to its length
+		for chain := range f.Draws.Chains() {
+			d.least = max(d.least, f.Draws.Len(chain)/2)
+		}
+	}
+	return d
 }
 
 // DisplayName turns the name of an element as files have it (b.2.3, t.1:2, z.real)

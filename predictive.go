@@ -35,7 +35,20 @@ type PredictiveVariable struct {
 	PIT     []float64
 	Uniform *criticise.Uniformity // of PIT
 	K       []float64             // Pareto k of the weights that PIT rests on
+
+	// Observed are the data, and Replicated some of the replicated data sets: of all
+	// observations or, of many, of some that lie equally far apart, numbered from 0 in
+	// Shown.
+	Shown      []int
+	Observed   []float64
+	Replicated [][]float64
 }
+
+// The bounds of what is shown of replicated data: data sets, and observations of each.
+const (
+	shownSets         = 20
+	shownObservations = 5000
+)
 
 // maxPIT bounds the observations whose PIT is computed: draws × observations are kept for
 // them.
@@ -99,6 +112,9 @@ type replicated struct {
 	y          []float64
 	statistics []string    // one only, of a single number
 	results    [][]float64 // by statistic: of each draw
+
+	shown []int // observations of shownSets
+	sets  [][]float64
 
 	picked []int // observations whose PIT is computed
 	likely []int // their places in logLik
@@ -199,6 +215,10 @@ func (r *replication) run(ctx context.Context, seed uint64) error {
 		for s := range v.results {
 			v.results[s] = make([]float64, draws)
 		}
+		for i := 0; i < len(v.y); i += (len(v.y) + shownObservations - 1) / shownObservations {
+			v.shown = append(v.shown, i)
+		}
+		v.sets = make([][]float64, min(shownSets, draws))
 		v.yrep = criticise.NewMatrix(chains, len(v.picked))
 		picked += len(v.picked)
 	}
@@ -212,6 +232,11 @@ func (r *replication) run(ctx context.Context, seed uint64) error {
 			}
 			for k, i := range v.picked {
 				v.yrep.Columns[k][at] = y[i]
+			}
+			if set, ok := keptSet(at, draws, len(v.sets)); ok {
+				for _, i := range v.shown {
+					v.sets[set] = append(v.sets[set], y[i])
+				}
 			}
 			for s, value := range v.describe(y) {
 				v.results[s][at] = value
@@ -241,6 +266,13 @@ func (r *replication) run(ctx context.Context, seed uint64) error {
 	})
 }
 
+// keptSet says which of the replicated data sets that are kept a draw makes, if any:
+// they lie equally far apart.
+func keptSet(draw, draws, sets int) (set int, ok bool) {
+	set = draw * sets / draws
+	return set, draw == (set*draws+sets-1)/sets
+}
+
 // describe computes the statistics of data, which it sorts.
 func (v *replicated) describe(y []float64) []float64 {
 	if len(y) == 1 {
@@ -253,7 +285,10 @@ func (v *replicated) describe(y []float64) []float64 {
 
 // finish compares.
 func (v *replicated) finish(r *replication, rng *rand.Rand) PredictiveVariable {
-	p := PredictiveVariable{Name: v.name, Observations: len(v.y), Counts: v.counts}
+	p := PredictiveVariable{Name: v.name, Observations: len(v.y), Counts: v.counts, Shown: v.shown, Replicated: v.sets}
+	for _, i := range v.shown {
+		p.Observed = append(p.Observed, v.y[i])
+	}
 	for s, observed := range v.describe(slices.Clone(v.y)) {
 		p.Checks = append(p.Checks, criticise.NewCheck(v.statistics[s], observed, v.results[s]))
 	}

@@ -68,7 +68,30 @@ func ReadFit(dir string) (*Fit, error) {
 			}
 		}
 	}
-	return f, nil
+	return f, f.readTables(dir, record.base())
+}
+
+// readTables reads what kernels have learnt, as recorder.finish writes it.
+func (f *Fit) readTables(dir, name string) error {
+	for i := range f.Report.Chains {
+		c := &f.Report.Chains[i]
+		prefix := filepath.Join(dir, tableFolder, fmt.Sprintf("%s_%d_", name, c.ID))
+		paths, _ := filepath.Glob(escapeGlob(prefix) + "*.csv")
+		for _, path := range paths {
+			t, err := draws.ReadTable(path, strings.TrimSuffix(strings.TrimPrefix(path, prefix), ".csv"))
+			if err != nil {
+				return err
+			}
+			c.Tables = append(c.Tables, t)
+			f.Tables = append(f.Tables, path)
+		}
+	}
+	return nil
+}
+
+// escapeGlob keeps the characters of a path from being read as a pattern.
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
 }
 
 // readDraws reads the draws in an output folder.

@@ -87,6 +87,12 @@ type Options struct {
 	Progress func(infer.Progress)
 	Refresh  int
 
+	// Watch, if not nil, is called once, before the first draw, with a function
+	// that gives the fit so far: the draws made up to the call, for those who look
+	// at a run while it goes on. It may be called by any goroutine at any time, as
+	// long as the fit that Sample returns is not closed.
+	Watch func(sofar func() *Fit)
+
 	snapshotEvery time.Duration // for tests
 	keepInMemory  int           // likewise; 0: keepInMemory
 }
@@ -164,6 +170,12 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 				return nil, err
 			}
 		}
+	}
+	if o.Watch != nil {
+		whole := r.fit
+		o.Watch(func() *Fit {
+			return &Fit{Draws: whole.Draws.Snapshot(), Report: session.Report(), posterior: p, config: cfg, sigFigs: o.SigFigs, started: whole.started, running: true}
+		})
 	}
 	// Leaving the loop stops the chains; the report is complete after it.
 	err = r.record(ctx, session)

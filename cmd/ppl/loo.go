@@ -166,7 +166,7 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	findings := looFindings(l, r, args[0], o.match)
+	findings := l.Findings(r, args[0], o.match)
 	for i, name := range l.Names {
 		const vague = 0.3
 		if slices.Contains(refitted, name) && !(r.MCSE[i] <= vague) {
@@ -286,56 +286,6 @@ func holdout(fit *ppl.Fit) (*ppl.Holdout, ppl.Options, error) {
 	}
 	o = ppl.Options{Chains: max(c.Chains, 1), Warmup: c.Warmup, Draws: fit.Draws.Len(0) * max(c.Thin, 1), Thin: c.Thin, Seed: c.Seed, Sampler: c.Sampler}
 	return h, o, nil
-}
-
-// looFindings says what is wrong with the estimates.
-func looFindings(l *ppl.LogLik, r *criticise.Result, dir string, match bool) []diagnose.Finding {
-	findings := []diagnose.Finding{}
-	limit := psis.Limit(r.Draws)
-	if bad := r.Bad(); len(bad) > 0 {
-		shown := ""
-		for n, i := range bad[:min(5, len(bad))] {
-			if n > 0 {
-				shown += ", "
-			}
-			shown += fmt.Sprintf("%s (%.2g)", l.Names[i], r.K[i])
-		}
-		if len(bad) > 5 {
-			shown += ", …"
-		}
-		advice := "ppl loo " + dir + " --moment-match moves the draws for each, "
-		if match {
-			advice = "Moving the draws is not enough. "
-		}
-		findings = append(findings, diagnose.Finding{Code: "pareto-k", Severity: diagnose.Problem,
-			Summary: fmt.Sprintf("%d of %d observations have a Pareto k above %.2g: %s. Their estimates cannot be relied on.", len(bad), len(r.K), limit, shown),
-			Advice:  "Look at these observations: the model finds them surprising. " + advice + "ppl loo " + dir + " --exact fits the model again without each; ppl cv " + dir + " uses larger folds."})
-	}
-	for _, left := range l.Left {
-		findings = append(findings, diagnose.Finding{Code: "left-out", Severity: diagnose.Problem,
-			Summary: "Not part of the log likelihood: " + left.String() + ".",
-			Advice:  "Compute a log_lik of your own in generated quantities that has it, if it is about the data."})
-	}
-	if high := slices.MaxFunc(append(slices.Clone(r.PWAIC), 0), func(a, b float64) int {
-		switch {
-		case a < b || math.IsNaN(a):
-			return -1
-		case a > b:
-			return 1
-		}
-		return 0
-	}); high > 0.4 && len(findings) == 0 {
-		n := 0
-		for _, p := range r.PWAIC {
-			if p > 0.4 {
-				n++
-			}
-		}
-		findings = append(findings, diagnose.Finding{Code: "p-waic", Severity: diagnose.Note,
-			Summary: fmt.Sprintf("WAIC is not to be relied on: %d of %d observations have a p_waic above 0.4.", n, len(r.PWAIC)),
-			Advice:  "Use elpd_loo."})
-	}
-	return findings
 }
 
 func twice(values []float64) []float64 {

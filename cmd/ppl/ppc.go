@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/criticise"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
@@ -102,7 +101,7 @@ func (o *checking) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return ended(ctx, cmd.ErrOrStderr(), err)
 	}
-	findings := predictiveFindings(p)
+	findings := p.Findings()
 	if o.json {
 		j := ppcJSON{Method: "ppc", Variables: []ppcVariable{}, Findings: findings}
 		for _, v := range p.Variables {
@@ -136,45 +135,4 @@ func (o *checking) run(cmd *cobra.Command, args []string) error {
 	writeFindings(&b, findings, lineWidth(w))
 	_, err = io.WriteString(w, b.String())
 	return err
-}
-
-// predictiveFindings says what the model does not reproduce.
-func predictiveFindings(p *ppl.Predictive) []diagnose.Finding {
-	findings := []diagnose.Finding{}
-	for _, v := range p.Variables {
-		var odd []string
-		for _, c := range v.Checks {
-			if c.P < 0.01 || c.P > 0.99 {
-				odd = append(odd, fmt.Sprintf("%s (%s; predicted %s to %s)", c.Name, figure(c.Observed, -1), figure(c.Q5, -1), figure(c.Q95, -1)))
-			}
-		}
-		if odd != nil {
-			findings = append(findings, diagnose.Finding{Code: "predictive", Severity: diagnose.Problem,
-				Summary: fmt.Sprintf("The model does not reproduce %s: %s.", v.Name, strings.Join(odd, ", ")),
-				Advice:  "Change what the statistic is about: the family or its tails (min, max, sd), structure that is missing (mean, quartiles), a share of zeros of their own."})
-		}
-		if u := v.Uniform; u != nil && u.P < 0.05 {
-			shape := "in some other way"
-			switch {
-			case u.Variance > 1.0/12*1.15:
-				shape = "predictions are too narrow"
-			case u.Variance < 1.0/12*0.85:
-				shape = "predictions are too wide"
-			case math.Abs(u.Mean-0.5) > 0.05:
-				shape = "predictions are too low"
-				if u.Mean < 0.5 {
-					shape = "predictions are too high"
-				}
-			}
-			findings = append(findings, diagnose.Finding{Code: "loo-pit", Severity: diagnose.Problem,
-				Summary: fmt.Sprintf("The predictions of %s are not calibrated (p = %s): %s.", v.Name, fixed(u.P, 3), shape),
-				Advice:  "Look at the observations' LOO-PIT (--json): which have values near 0 or 1? A family with other tails or variance may fit."})
-		}
-	}
-	for _, left := range p.Left {
-		findings = append(findings, diagnose.Finding{Code: "left-out", Severity: diagnose.Note,
-			Summary: "Not replicated: " + left.String() + ".",
-			Advice:  "Generate such data in generated quantities, and compare them by hand."})
-	}
-	return findings
 }

@@ -8,7 +8,7 @@
 //	readback.go Store.ReadBack: draws that are read from journals, not kept in memory
 //	journal.go  Journal: exact draws and snapshots, to resume a run from
 //	recover.go  FindJournal: what of a journal is whole, and going on from there
-//	table.go    WriteTable: what a kernel has learnt
+//	table.go    WriteTable, ReadTable: what a kernel has learnt
 //	read.go     Read, ReadFile, ReadStore: what Writer and CmdStan write
 //
 // # From a run to both

@@ -108,7 +108,7 @@ func (b *readBack) grown(n int) error {
 
 // first is the record of a store's first draw of a chain.
 func (b *readBack) first(s *Store, chain int) int {
-	if s == b.main {
+	if s.warmup != nil { // the main store, or a snapshot of it
 		return s.warmup.counts[chain]
 	}
 	return 0

@@ -128,6 +128,26 @@ func (s *Store) length(chain int) int {
 	return len(s.chains[chain]) / s.columns.width()
 }
 
+// Snapshot is the draws that there are now, for readers that need the same ones
+// each time they ask while others are added. It takes no memory of its own: draws
+// are added after those that are there, never changed. Nothing is to be added to it.
+func (s *Store) Snapshot() *Store {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	of := func(s *Store) *Store {
+		out := &Store{columns: s.columns, mu: s.mu, back: s.back, counts: slices.Clone(s.counts), chains: make([][]float64, len(s.chains))}
+		for i, x := range s.chains {
+			out.chains[i] = x[:len(x):len(x)]
+		}
+		return out
+	}
+	out := of(s)
+	if s.warmup != nil {
+		out.warmup = of(s.warmup)
+	}
+	return out
+}
+
 // Column appends one value of all draws of a chain so far to dst.
 func (s *Store) Column(dst []float64, chain, quantity int) []float64 {
 	return s.column(dst, chain, len(s.columns.Statistics)+quantity)

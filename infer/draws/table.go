@@ -3,7 +3,9 @@ package draws
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
+	"strings"
 
 	"github.com/ppl-lang/ppl/infer"
 )
@@ -37,4 +39,31 @@ func WriteTable(path string, t infer.Table) error {
 		return fmt.Errorf("cannot write %s: %w", path, err)
 	}
 	return nil
+}
+
+// ReadTable reads what WriteTable has written.
+func ReadTable(path, name string) (infer.Table, error) {
+	t := infer.Table{Name: name}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return t, err
+	}
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Split(strings.TrimSpace(line), ",")
+		if t.Columns == nil {
+			t.Columns = fields
+			continue
+		}
+		if len(fields) != len(t.Columns) {
+			return t, fmt.Errorf("cannot read %s: a row of %d values for %d columns", path, len(fields), len(t.Columns))
+		}
+		row := make([]float64, len(fields))
+		for i, field := range fields {
+			if row[i], err = parseNumber(field); err != nil {
+				return t, fmt.Errorf("cannot read %s: %q is not a number", path, field)
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t, nil
 }
