@@ -53,6 +53,9 @@ func (f *Fit) complete() bool {
 	return !f.Report.Interrupted && !slices.ContainsFunc(f.Report.Chains, func(c infer.ChainReport) bool { return c.Err != nil })
 }
 
+// Running reports whether the chains go on, see [Options.Watch].
+func (f *Fit) Running() bool { return f.running }
+
 // Close releases the files of a run with [Options.Resumable] that Draws are read
 // back from, if any. Draws and what is computed from them are then no longer to
 // be asked for. Without it, they are released with the Fit.

@@ -24,6 +24,9 @@ import (
 // RecordName is the file in an output folder that says how the run was made.
 const RecordName = "run.json"
 
+// ReportName is the file in an output folder that shows the run, see package report.
+const ReportName = "report.html"
+
 // maxKeptData is the size of data, in bytes as JSON, up to which a folder keeps
 // them; of larger ones it has the place and the digest.
 const maxKeptData = 100 << 20
@@ -268,7 +271,7 @@ func (r *Record) base() string {
 }
 
 // Remove removes from a folder all that belongs to the run: draws, tables,
-// journals, model, data and the record.
+// journals, model, data, the report and the record.
 func (r *Record) Remove(dir string) error {
 	var errs []error
 	remove := func(path string) {
@@ -308,6 +311,7 @@ func (r *Record) Remove(dir string) error {
 	if r.DataFile != "" {
 		remove(filepath.Join(dir, filepath.FromSlash(r.DataFile)))
 	}
+	remove(filepath.Join(dir, ReportName))
 	remove(filepath.Join(dir, RecordName))
 	return errors.Join(errs...)
 }

@@ -32,7 +32,8 @@ const module = "github.com/ppl-lang/ppl"
 // itself. What looks like CmdStan is beside the command, which is thin: the grammar of
 // its arguments and its files are nobody else's business. What serves strangers knows no models: their
 // processes do, which cmd/ppl makes. Of compile, only the executor uses gonum, for
-// its matrix products, and the passes, for a factorisation. Examples alone draw.
+// its matrix products, and the passes, for a factorisation. Reports and examples alone
+// draw, and only who writes plots as files depends on fonts and images.
 const areas = `
 lang:       lang participle
 ad:         ad gonum
@@ -44,7 +45,8 @@ infer:      infer gonum
 predict:    predict lang compile stdlib
 criticise:  criticise infer gonum
 .:          . lang ad stdlib compile infer predict criticise
-cmd/ppl:    . cmd/ppl lang ad stdlib compile infer predict criticise internal/serve internal/web internal/cmdstan internal/lsp cobra pflag term sys
+report:     . report infer criticise plot
+cmd/ppl:    . cmd/ppl report lang ad stdlib compile infer predict criticise internal/serve internal/web internal/cmdstan internal/lsp cobra pflag term sys
 examples:   . examples lang ad stdlib compile infer predict criticise plot
 internal/cmdstan: . internal/cmdstan lang stdlib compile infer pflag
 internal:   . internal lang ad stdlib compile infer predict criticise gonum
@@ -111,6 +113,9 @@ infer/zarr:
 infer/optimize:          infer infer/psis gonum
 
 criticise:               infer/psis infer/diagnose gonum
+
+report:                  . criticise infer infer/diagnose infer/psis infer/sampler
+report/plotfile:         report plot
 
 .:                       *
 cmd/ppl:                 *

@@ -3,6 +3,7 @@
 //	ppl run MODEL --data FILE          draw from the posterior and summarise it
 //	ppl summary DIR                    the summary of a run again
 //	ppl diagnose DIR                   what is wrong with a run
+//	ppl report DIR                     a run as one HTML file, with plots
 //	ppl generate MODEL --fit DIR       generated quantities at the draws of a run
 //	ppl predict DIR                    replicated data at the draws of a run
 //	ppl convert DIR --to FORMAT        the draws of a run in another format
@@ -93,7 +94,7 @@ from their posterior, without a C++ compiler.
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(meant(err, flagHelp(cmd, err))) })
 	root.SuggestionsMinimumDistance = -1 // commandHelp knows better
-	root.AddCommand(runCommand(), summaryCommand(), diagnoseCommand(), generateCommand(), predictCommand(), convertCommand(), priorCommand(), simulateCommand(),
+	root.AddCommand(runCommand(), summaryCommand(), diagnoseCommand(), reportCommand(), generateCommand(), predictCommand(), convertCommand(), priorCommand(), simulateCommand(),
 		optimizeCommand(), laplaceCommand(), pathfinderCommand(), variationalCommand(),
 		looCommand(), cvCommand(), compareCommand(), ppcCommand(), sensitivityCommand(), sbcCommand(),
 		logDensityCommand(), metricCommand(), benchCommand(), explainCommand(),

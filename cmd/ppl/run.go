@@ -42,6 +42,9 @@ type runOptions struct {
 	resume     string
 	salvage    bool
 	overwrite  bool
+
+	watch  bool
+	listen string
 }
 
 func runCommand() *cobra.Command {
@@ -74,6 +77,12 @@ of later runs; and, of samplers that are tuned, what was learnt, as tables.
 With --format zarr, --out has one Zarr store instead of the CSV files, NAME.zarr, for
 ArviZ, with the groups posterior, sample_stats, observed_data, constant_data, those of
 warm-up with --save-warmup and, once the run is complete, those of --groups.
+
+With --watch, a page on this machine shows the run while it goes on: how far the
+chains are, findings, traces, R-hat and effective sample sizes, and a button that
+stops it as Ctrl-C does. Closing the page does not disturb the run. At the end the
+page has the whole report, which is also written: report.html in the folder of --out,
+else a file for the time being that is told. ppl help report.
 
 With --json, the summary is one JSON object. Its names are those of the CSV
 files, such as theta.1; "seconds" is wall-clock time, that of the run divided
@@ -109,6 +118,8 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 	f.IntVar(&o.sigFigs, "sig-figs", 8, "significant digits in the CSV files")
 	f.BoolVar(&o.saveWarmup, "save-warmup", false, "keep the draws of warm-up in the CSV files")
 	f.IntVar(&o.parallel, "parallel", 0, "chains that run at a time (default: one per processor)")
+	f.BoolVar(&o.watch, "watch", false, "show the run in a browser while it goes on, at an address that is told")
+	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` of this machine for --watch; port 0 is any free one")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress and no warnings on stderr")
 	f.BoolVar(&o.json, "json", false, "print the summary as JSON")
 	o.rows.flags(cmd)
@@ -301,8 +312,23 @@ func (o *running) run(stdout, stderr io.Writer) error {
 		shown.message("Interrupted: stopping at the next draw. Press Ctrl-C again to quit at once.")
 	})
 	defer quiet()
-	ctx, cancel := within(signaled)
+	stoppable, stopRun := context.WithCancel(signaled)
+	defer stopRun()
+	ctx, cancel := within(stoppable)
 	defer cancel()
+	var watched *watching
+	if o.watch {
+		if watched, err = o.watchAt(o.listen, name, stopRun); err != nil {
+			return err
+		}
+		defer watched.end()
+		options.Watch = watched.follow
+		options.Progress = func(p infer.Progress) {
+			shown.update(p)
+			watched.update(p)
+		}
+		fmt.Fprintf(stderr, "Watch the run at %s\n", watched.url())
+	}
 	shown.start()
 	fit, err := ppl.Sample(ctx, l.posterior, options)
 	interrupted := ctx.Err() != nil && fit != nil && fit.Report.Interrupted
@@ -337,7 +363,21 @@ func (o *running) run(stdout, stderr io.Writer) error {
 	}
 	s := newSession(o.runOptions, l, fit, interrupted, err)
 	s.timeUp = interrupted && errors.Is(context.Cause(ctx), errTimeLimit)
-	return s.report(stdout, stderr)
+	if watched == nil {
+		return s.report(stdout, stderr)
+	}
+	told := s.report(stdout, stderr)
+	making, stop := interruptible(nil)
+	defer stop()
+	if err := watched.finish(making, fit, stderr); err != nil {
+		if err = ended(making, stderr, err); !errors.As(err, new(exitCode)) {
+			showError(stderr, err)
+		}
+		if told == nil {
+			told = exitCode(exitError)
+		}
+	}
+	return told
 }
 
 // modelName is the name of a model's file without its extension.

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/report"
+	"github.com/ppl-lang/ppl/report/plotfile"
+)
+
+// reporting is a run of report.
+type reporting struct {
+	fitInput
+	rows  rowOptions // --vars alone
+	out   string
+	plots string
+	title string
+	size  byteSize
+	quick bool
+	json  bool
+}
+
+func reportCommand() *cobra.Command {
+	var o reporting
+	cmd := &cobra.Command{
+		Use:   "report DIR | FILE.csv…",
+		Short: "Show a run as one HTML file, with plots",
+		Long: `Writes one HTML file that shows a run: what is wrong with it and what to do, the
+summary, traces, ranks, densities, pairs with divergences, intervals, energy, what a
+tuner has learnt and, where the model is known, its predictions beside the data. The
+file needs no network and no other file. doc/report.md says how to read it.
+
+DIR is the folder of a run with --out; or CSV files, one per chain, whose model and
+data, if they are given by --model and --data, add predictions. The report is
+report.html in that folder unless --out says otherwise.
+
+The summary has all quantities. Plots are there of those that findings name and of the
+worst, as many as --size allows, and of those that --vars chooses.
+
+--plots also writes plots as PNG and SVG files: of the run, and of the quantities that
+--vars chooses or else the worst ten.
+
+With --json, the data of the report are printed instead, as they are in the page.`,
+		Example: `  ppl report fit
+  ppl report fit --vars beta,theta[1:5] --out report.html --plots plots
+  ppl report output_1.csv output_2.csv --model m.stan --data d.json`,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVarP(&o.out, "out", "o", "", "`file` to write (default: "+ppl.ReportName+" in the folder of the run); - is standard output")
+	f.StringVar(&o.plots, "plots", "", "`folder` for plots as PNG and SVG files")
+	f.StringVar(&o.rows.vars, "vars", "", "show plots of these `quantities`, such as beta,Omega[1,2],theta[1:5]")
+	f.StringVar(&o.title, "title", "", "title of the report (default: the name of the model)")
+	f.Var(&o.size, "size", "use up to this `size` for draws and plots of quantities (default 8MiB)")
+	f.BoolVar(&o.quick, "quick", false, "leave out what needs the model to be run again: predictions and influence of observations")
+	f.StringVar(&o.model, "model", "", "`file` of the model, for CSV files, which do not keep it")
+	o.input.flags(cmd)
+	f.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers of predictions")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "no warnings on stderr")
+	f.BoolVar(&o.json, "json", false, "print the data of the report as JSON, and write no file")
+	f.SetNormalizeFunc(dashes)
+	return cmd
+}
+
+func (o *reporting) run(cmd *cobra.Command, args []string) error {
+	if _, err := selectors(o.rows.vars); err != nil {
+		return err
+	}
+	if o.json && (o.out != "" || o.plots != "") {
+		return usagef("--json prints the report; it cannot be given with --out or --plots")
+	}
+	runs, err := runsOf(args)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(runs) == 0:
+		return usagef("DIR is missing: the folder of a run, or CSV files")
+	case len(runs) > 1:
+		return usagef("unexpected argument %q: one folder, or the CSV files of one run", args[1])
+	}
+	fit, err := openFit(runs[0])
+	if err != nil {
+		return err
+	}
+	if o.model != "" {
+		if _, err := o.posterior(fit, cmd.ErrOrStderr()); err != nil {
+			return err
+		}
+	} else if o.data != "" && fit.Record() == nil {
+		return usagef("--data is given without --model")
+	}
+	if err := o.rows.known(fit.Names()); err != nil {
+		return err
+	}
+	ctx, stop := interruptible(nil)
+	defer stop()
+	folder := ""
+	if isFolder(args[0]) {
+		folder = args[0]
+	}
+	r, err := report.New(ctx, fit, o.options(folder))
+	if err != nil {
+		return ended(ctx, cmd.ErrOrStderr(), err)
+	}
+	if o.json {
+		return writeJSON(cmd.OutOrStdout(), r)
+	}
+	path := o.out
+	if path == "" && folder != "" {
+		path = filepath.Join(folder, ppl.ReportName)
+	} else if path == "" {
+		path = filepath.Join(filepath.Dir(args[0]), ppl.ReportName)
+	}
+	if path == "-" {
+		return r.WriteHTML(cmd.OutOrStdout())
+	}
+	if err := writeReport(r, path); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "Report: %s\n", path)
+	if o.plots == "" {
+		return nil
+	}
+	files, err := o.drawPlots(ctx, r)
+	if err != nil {
+		return ended(ctx, cmd.ErrOrStderr(), fmt.Errorf("--plots: %w", err))
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "Plots: %s\n", filesText(files))
+	return nil
+}
+
+// options are those of the report.
+func (o *reporting) options(folder string) report.Options {
+	return report.Options{Title: o.title, Folder: folder, Chosen: chosenBy(o.rows.vars), Size: int(o.size), Quick: o.quick, Seed: o.seed}
+}
+
+// chosenBy says which quantities --vars selects; nil if it is not given.
+func chosenBy(vars string) func(name string) bool {
+	wanted, err := selectors(vars)
+	if err != nil || wanted == nil {
+		return nil
+	}
+	return func(name string) bool {
+		for _, s := range wanted {
+			if s.matches(name) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// drawnByDefault is the number of quantities whose plots are written as files, unless
+// they are chosen.
+const drawnByDefault = 10
+
+func (o *reporting) drawPlots(ctx context.Context, r *report.Report) ([]string, error) {
+	chosen := chosenBy(o.rows.vars)
+	var names []string
+	for _, q := range r.Quantities {
+		if chosen != nil && chosen(q.Name) || chosen == nil && len(names) < drawnByDefault {
+			names = append(names, q.Name)
+		}
+	}
+	if err := os.MkdirAll(o.plots, 0o777); err != nil {
+		return nil, err
+	}
+	return plotfile.Write(ctx, r, o.plots, names)
+}
+
+// writeReport writes the page; a file that is there is replaced only if it is a
+// report.
+func writeReport(r *report.Report, path string) error {
+	info, err := os.Stat(path)
+	fresh := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !fresh {
+		return fmt.Errorf("cannot write the report: %w", plainPathError(err))
+	}
+	regular := fresh || info.Mode().IsRegular()
+	if !fresh && regular {
+		old, err := os.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("cannot write the report: %w", plainPathError(err))
+		}
+		if !report.IsPage(old) {
+			return fmt.Errorf("%s is there already, and is no report; choose another file by --out", path)
+		}
+	}
+	var b bytes.Buffer
+	if err := r.WriteHTML(&b); err != nil {
+		return err
+	}
+	if regular {
+		// Beside its place, so that there is never half a report.
+		partial := path + ".tmp"
+		if err = os.WriteFile(partial, b.Bytes(), 0o666); err == nil {
+			err = os.Rename(partial, path)
+		}
+		if err != nil {
+			os.Remove(partial)
+		}
+	} else {
+		err = os.WriteFile(path, b.Bytes(), 0o666)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write the report: %w", plainPathError(err))
+	}
+	return nil
+}

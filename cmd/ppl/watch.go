@@ -1,0 +1,295 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/internal/web"
+	"github.com/ppl-lang/ppl/report"
+)
+
+// watching shows a run in a browser while it goes on. Its methods may be called by
+// several goroutines.
+type watching struct {
+	title   string
+	options report.Options
+	server  *web.Server
+	stop    func() // the run
+	open    bool   // the run may be longer than its number of draws says, or shorter
+	live    report.Live
+	ended   chan struct{} // closed when the server has
+	close   context.CancelFunc
+
+	mu        sync.Mutex
+	began     time.Time
+	chains    []watchedChain
+	total     int // transitions per chain
+	stopping  bool
+	finishing bool
+	sofar     func() *ppl.Fit
+	viewers   int
+	version   int
+	text      []byte        // the report of that version
+	last      []byte        // that of the whole run, once there is one
+	changed   chan struct{} // closed when any of these has changed
+}
+
+// watchedChain is how far a chain is, as the page is told.
+type watchedChain struct {
+	ID          int    `json:"id"`
+	Iteration   int    `json:"iteration"`
+	Total       int    `json:"total"`
+	Phase       string `json:"phase"` // waiting, warm-up, sampling, done
+	Divergences int    `json:"divergences"`
+}
+
+// watchedRun is how far the run is.
+type watchedRun struct {
+	Title     string         `json:"title"`
+	Seconds   float64        `json:"seconds"`
+	Left      float64        `json:"left,omitempty"` // seconds, about; 0: it is too early to say
+	Stopping  bool           `json:"stopping"`
+	Finishing bool           `json:"finishing"`
+	Chains    []watchedChain `json:"chains"`
+}
+
+// Pages are told of progress so often; what they show of the draws is computed anew no
+// more often than that, and takes no more than a part of the time of the run.
+const (
+	watchEvery   = 500 * time.Millisecond
+	refreshEvery = 1500 * time.Millisecond
+	refreshPart  = 20
+)
+
+// watch opens the address. Pages are answered from now on.
+func (o *runOptions) watchAt(address, title string, stop func()) (*watching, error) {
+	server, err := web.Listen(web.Options{Address: address, Token: os.Getenv(tokenVariable), Grace: 5 * time.Second})
+	if err != nil {
+		return nil, fmt.Errorf("--watch: %w", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	w := &watching{title: title, server: server, stop: stop, close: cancel, ended: make(chan struct{}), total: o.warmup + o.draws, open: o.targetESS > 0,
+		began: time.Now(), chains: make([]watchedChain, o.chains), changed: make(chan struct{}),
+		options: report.Options{Title: title, Folder: o.out, Chosen: chosenBy(o.rows.vars), Seed: 1}}
+	for i := range w.chains {
+		w.chains[i] = watchedChain{ID: i + 1, Total: w.total, Phase: "waiting"}
+	}
+	page, policy := report.LivePage(title)
+	// The page tells nothing; the token is in the part of its address that browsers
+	// keep to themselves.
+	server.HandleOpen("GET /{$}", http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Content-Type", "text/html; charset=utf-8")
+		rw.Header().Set("Content-Security-Policy", policy)
+		rw.Write(page)
+	}))
+	server.Handle("GET /events", http.HandlerFunc(w.events))
+	server.Handle("GET /report", http.HandlerFunc(w.report))
+	server.Handle("GET /quantity", http.HandlerFunc(w.quantity))
+	server.Handle("POST /stop", http.HandlerFunc(w.stopRun))
+	go func() {
+		defer close(w.ended)
+		_ = server.Serve(ctx) // a page that does not listen is no failure of the run
+	}()
+	go w.refresh(ctx)
+	return w, nil
+}
+
+// url is the address of the page.
+func (w *watching) url() string { return w.server.URL() + "/#token=" + w.server.Token() }
+
+// change makes a change and tells those who wait for one.
+func (w *watching) change(f func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f()
+	close(w.changed)
+	w.changed = make(chan struct{})
+}
+
+// update takes in the progress of a chain.
+func (w *watching) update(p infer.Progress) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := &w.chains[p.Chain]
+	c.Iteration, c.Total, c.Divergences, c.Phase = p.Iteration, p.Total, p.Divergences, "sampling"
+	if p.Warmup {
+		c.Phase, c.Divergences = "warm-up", 0
+	}
+	if p.Iteration == p.Total {
+		c.Phase = "done"
+	}
+}
+
+// follow takes in where the fit so far is to be had.
+func (w *watching) follow(sofar func() *ppl.Fit) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sofar, w.began = sofar, time.Now()
+}
+
+// state is what pages are told of progress.
+func (w *watching) state() watchedRun {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := watchedRun{Title: w.title, Seconds: time.Since(w.began).Seconds(), Stopping: w.stopping, Finishing: w.finishing, Chains: append([]watchedChain{}, w.chains...)}
+	made := 0
+	for _, c := range w.chains {
+		made += c.Iteration
+	}
+	if all := w.total * len(w.chains); made > all/50 && s.Seconds > 2 && !w.open {
+		s.Left = s.Seconds * float64(all-made) / float64(made)
+	}
+	return s
+}
+
+// events tells a page of progress until there is the report of the whole run.
+func (w *watching) events(rw http.ResponseWriter, r *http.Request) {
+	w.change(func() { w.viewers++ })
+	defer w.change(func() { w.viewers-- })
+	stream := web.NewStream(rw)
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	seen := 0
+	var told []byte
+	for {
+		w.mu.Lock()
+		version, last, changed := w.version, w.last, w.changed
+		w.mu.Unlock()
+		if last != nil {
+			_ = stream.Send("report", bytes.NewReader(last), int64(len(last)))
+			return
+		}
+		if text, err := json.Marshal(w.state()); err == nil && !bytes.Equal(text, told) {
+			told = text
+			if stream.Send("progress", bytes.NewReader(text), int64(len(text))) != nil {
+				return
+			}
+		}
+		if version != seen {
+			seen = version
+			if stream.SendJSON("changed", map[string]int{"version": version}) != nil {
+				return
+			}
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-changed:
+		case <-tick.C:
+		}
+	}
+}
+
+// refresh makes reports of the draws so far, while somebody looks.
+func (w *watching) refresh(ctx context.Context) {
+	pause := refreshEvery / 5
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		w.mu.Lock()
+		sofar, wanted := w.sofar, w.viewers > 0 && !w.finishing
+		w.mu.Unlock()
+		if sofar == nil || !wanted {
+			continue
+		}
+		begun := time.Now()
+		fit := sofar()
+		draws := 0
+		for i := range fit.Draws.Chains() {
+			draws += fit.Draws.Len(i)
+		}
+		if draws == 0 {
+			continue // warm-up
+		}
+		r, err := w.live.New(ctx, fit, w.options)
+		if err != nil {
+			return
+		}
+		text, err := json.Marshal(r)
+		if err != nil {
+			return
+		}
+		w.change(func() { w.version, w.text = w.version+1, text })
+		pause = max(refreshEvery, refreshPart*time.Since(begun))
+	}
+}
+
+func (w *watching) report(rw http.ResponseWriter, _ *http.Request) {
+	w.mu.Lock()
+	text := w.text
+	w.mu.Unlock()
+	if text == nil {
+		web.Fail(rw, &web.Error{Status: http.StatusNotFound, Kind: "request", Message: "there are no draws yet"})
+		return
+	}
+	rw.Header().Set("Content-Type", "application/json")
+	rw.Write(text)
+}
+
+func (w *watching) quantity(rw http.ResponseWriter, r *http.Request) {
+	row, err := strconv.Atoi(r.URL.Query().Get("row"))
+	q, ok := w.live.Quantity(row)
+	if err != nil || !ok {
+		web.Fail(rw, &web.Error{Status: http.StatusNotFound, Kind: "request", Message: "there is no such quantity"})
+		return
+	}
+	web.Answer(rw, http.StatusOK, q)
+}
+
+func (w *watching) stopRun(rw http.ResponseWriter, _ *http.Request) {
+	w.change(func() { w.stopping = true })
+	w.stop()
+	web.Answer(rw, http.StatusOK, map[string]bool{"stopping": true})
+}
+
+// finish makes the report of the run, writes it to a file, shows it in the pages that
+// are open, and ends the server.
+func (w *watching) finish(ctx context.Context, fit *ppl.Fit, stderr io.Writer) error {
+	w.change(func() { w.finishing = true })
+	defer w.end()
+	r, err := report.New(ctx, fit, w.options)
+	if err != nil {
+		return err
+	}
+	var path string
+	if w.options.Folder != "" {
+		path = filepath.Join(w.options.Folder, ppl.ReportName)
+	} else {
+		dir, err := os.MkdirTemp("", "ppl-report-")
+		if err != nil {
+			return fmt.Errorf("cannot write the report: %w", err)
+		}
+		path = filepath.Join(dir, w.title+".html")
+	}
+	if err := writeReport(r, path); err != nil {
+		return err
+	}
+	r.File = path
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	w.change(func() { w.last = text })
+	fmt.Fprintf(stderr, "Report: %s\n", path)
+	return nil
+}
+
+// end ends the server, as soon as pages have what they are to have.
+func (w *watching) end() {
+	w.close()
+	<-w.ended
+}

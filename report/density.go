@@ -1,0 +1,136 @@
+package report
+
+import (
+	"math"
+	"slices"
+)
+
+// gridded is a density or a histogram over equally spaced values.
+type gridded struct {
+	from, step float64
+	y          [][]float64 // by sample
+}
+
+const (
+	densityPoints = 100 // of a curve
+	fineBins      = 800 // from which curves are computed
+	wholeNumbers  = 60  // at most so many different ones are shown one by one
+)
+
+// densities estimates those of several samples at the same points: by a Gaussian
+// kernel whose width follows Silverman's rule of thumb (0.9 times the smaller of the
+// standard deviation and the interquartile range over 1.34, by the fifth root of the
+// number of values), between the smallest and the largest value. Values far out, more
+// than the range of the middle 98 % away from it, are left out of the picture and
+// counted. ok is false if there is nothing to show.
+func densities(samples [][]float64) (g gridded, outside int, ok bool) {
+	var all []float64
+	for _, s := range samples {
+		all = append(all, finite(s)...)
+	}
+	if len(all) < 2 {
+		return g, 0, false
+	}
+	slices.Sort(all)
+	low, high := limits(all)
+	if !(low < high) || math.IsInf(high-low, 0) {
+		return g, 0, false
+	}
+	for _, v := range all {
+		if v < low || v > high {
+			outside++
+		}
+	}
+	g.from, g.step = low, (high-low)/(densityPoints-1)
+	for _, s := range samples {
+		g.y = append(g.y, smooth(finite(s), low, high))
+	}
+	return g, outside, true
+}
+
+// limits are the least and the largest value shown of a sorted sample.
+func limits(sorted []float64) (low, high float64) {
+	n := len(sorted)
+	a, b := sorted[n/100], sorted[n-1-n/100]
+	return max(sorted[0], a-(b-a)), min(sorted[n-1], b+(b-a))
+}
+
+// smooth is the density of a sample at densityPoints values from low to high.
+func smooth(sample []float64, low, high float64) []float64 {
+	out := make([]float64, densityPoints)
+	if len(sample) < 2 {
+		return nil
+	}
+	sorted := slices.Sorted(slices.Values(sample))
+	quantile := func(p float64) float64 { return sorted[int(p*float64(len(sorted)-1))] }
+	spread := deviation(sample)
+	if iqr := (quantile(0.75) - quantile(0.25)) / 1.34; iqr > 0 {
+		spread = min(spread, iqr)
+	}
+	width := 0.9 * spread * math.Pow(float64(len(sample)), -0.2)
+	bin := (high - low) / fineBins
+	width = max(width, bin) // of a sample that hardly varies: as narrow as can be drawn
+	counts := make([]float64, fineBins+1)
+	for _, v := range sample {
+		if v < low || v > high {
+			continue
+		}
+		// Each value is shared among the two neighbouring points of the fine grid.
+		at := (v - low) / bin
+		i := min(int(at), fineBins-1)
+		counts[i] += 1 - (at - float64(i))
+		counts[i+1] += at - float64(i)
+	}
+	reach := min(int(4*width/bin)+1, fineBins)
+	kernel := make([]float64, reach+1)
+	for i := range kernel {
+		z := float64(i) * bin / width
+		kernel[i] = math.Exp(-z*z/2) / (width * math.Sqrt(2*math.Pi) * float64(len(sample)))
+	}
+	for k := range out {
+		centre := int(math.Round(float64(k) * fineBins / (densityPoints - 1)))
+		for j := max(0, centre-reach); j <= min(fineBins, centre+reach); j++ {
+			if counts[j] != 0 {
+				out[k] += counts[j] * kernel[max(j-centre, centre-j)]
+			}
+		}
+	}
+	return out
+}
+
+func deviation(sample []float64) float64 {
+	mean, sum := 0.0, 0.0
+	for _, v := range sample {
+		mean += v / float64(len(sample))
+	}
+	for _, v := range sample {
+		sum += (v - mean) * (v - mean)
+	}
+	return math.Sqrt(sum / float64(max(len(sample)-1, 1)))
+}
+
+// shares counts whole numbers, one bar each, if all values are such and there are few
+// of them; ok is false otherwise.
+func shares(samples [][]float64) (g gridded, ok bool) {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, s := range samples {
+		for _, v := range s {
+			if v != math.Trunc(v) || math.IsInf(v, 0) || math.Abs(v) > 1<<40 {
+				return g, false // NaN too
+			}
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	if !(low <= high) || high-low >= wholeNumbers {
+		return g, false
+	}
+	g.from, g.step = low-0.5, 1
+	for _, s := range samples {
+		y := make([]float64, int(high-low)+1)
+		for _, v := range s {
+			y[int(v-low)] += 1 / float64(len(s))
+		}
+		g.y = append(g.y, y)
+	}
+	return g, true
+}

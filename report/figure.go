@@ -1,0 +1,104 @@
+package report
+
+import "math"
+
+// Figure is a plot as data: what its axes say and what is drawn between them. The
+// script of the page and package plotfile draw the same figures.
+type Figure struct {
+	Kind   string   `json:"kind"`           // of [Kinds]
+	Of     []string `json:"of,omitempty"`   // quantities, a variable, or a chain
+	X      Axis     `json:"x"`              //
+	Y      Axis     `json:"y"`              //
+	Layers []Layer  `json:"layers"`         // the first below the others
+	Alt    string   `json:"alt,omitempty"`  // what is to be seen, for those who do not see it
+	Note   string   `json:"note,omitempty"` // what is left out, or why there is nothing
+}
+
+// Axis is one of the two axes of a figure.
+type Axis struct {
+	Label string   `json:"label"`
+	Log   bool     `json:"log,omitempty"`
+	Zero  bool     `json:"zero,omitempty"`  // begins at zero
+	Names []string `json:"names,omitempty"` // of the positions 0, 1, …, instead of numbers
+	Range []Number `json:"range,omitempty"` // the least and the largest value; else those drawn
+}
+
+// Mark is how a layer is drawn.
+type Mark string
+
+// The marks, with the fields of a layer that they use.
+const (
+	Line   Mark = "line"   // X, Y
+	Step   Mark = "step"   // heights Y of bars next to each other, the first from From to From+Step
+	Points Mark = "points" // X, Y
+	Band   Mark = "band"   // X, Low, High
+	Range  Mark = "range"  // horizontal, from Low to High at Y
+	Cells  Mark = "cells"  // X and Y are the columns and rows of a grid, Z its values, row after row
+	Rule   Mark = "rule"   // a line across, at X or at Y
+)
+
+// Role is what a layer stands for, which decides its colour.
+type Role string
+
+// The roles.
+const (
+	OfChain    Role = "chain"      // by Layer.Chain
+	Observed   Role = "observed"   // data
+	Replicated Role = "replicated" // data drawn by the model
+	Divergent  Role = "divergent"  // transitions that diverged
+	Bad        Role = "bad"        // beyond a limit
+	Reference  Role = "reference"  // what to compare with
+	First      Role = "first"      // of two things shown
+	Second     Role = "second"     // of two things shown
+	Inner      Role = "inner"      // the middle half of something, on top of all of it
+	Surface    Role = "surface"    // values as colours
+	Chosen     Role = "chosen"     // what was decided for
+)
+
+// Layer is a set of marks. Where X is nil, its values are From, From+Step, …
+type Layer struct {
+	Mark  Mark    `json:"mark"`
+	Role  Role    `json:"role"`
+	Chain int     `json:"chain,omitempty"` // its place in the run, from 1
+	Label string  `json:"label,omitempty"` // in the legend; "": not there
+	From  float64 `json:"from,omitempty"`
+	Step  float64 `json:"step,omitempty"`
+	X     Values  `json:"x,omitempty"`
+	Y     Values  `json:"y,omitempty"`
+	Low   Values  `json:"low,omitempty"`
+	High  Values  `json:"high,omitempty"`
+	Z     Values  `json:"z,omitempty"`
+
+	// XOf and YOf name quantities whose draws are the values: those of Chain, of all
+	// chains if it is 0, or of the transitions that diverged if that is the role. They
+	// take the place of X and Y, so that the page has draws once.
+	XOf string `json:"x_of,omitempty"`
+	YOf string `json:"y_of,omitempty"`
+
+	Names []string `json:"names,omitempty"` // of the points
+}
+
+// empty reports whether there is nothing to draw.
+func (l *Layer) empty() bool {
+	if l.XOf != "" || l.YOf != "" || l.Mark == Rule || l.Mark == Cells {
+		return false
+	}
+	for _, v := range [][]float64{l.Y, l.Low} {
+		for _, x := range v {
+			if !math.IsNaN(x) && !math.IsInf(x, 0) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Empty reports whether a figure has nothing to show; its Note then says why.
+func (f *Figure) Empty() bool {
+	for i := range f.Layers {
+		if l := &f.Layers[i]; l.Role != Reference && !l.empty() {
+			return false
+		}
+	}
+	return true
+}

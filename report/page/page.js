@@ -1,0 +1,373 @@
+// ---- The page ----
+
+const $ = (id) => document.getElementById(id);
+
+// Page shows a report. What a reader has chosen is kept when the report changes.
+class Page {
+  constructor() {
+    this.report = null;
+    this.chosen = "";
+    this.pair = null;
+    this.log = { x: false, y: false };
+    this.only = 0; // chain that is looked at; 0: all
+    this.quantities = new Map();
+    this.drawn = []; // figures that are drawn anew when the window changes
+    this.fetchQuantity = null; // of a live page
+    this.table = new SummaryTable((i) => this.choose(this.report.summary.name[i], true), () => this.remember());
+  }
+
+  // ---- Frame ----
+
+  build() {
+    const section = (id, title, ...children) => h("section", { id, "aria-labelledby": `${id}-title` }, h("h2", { id: `${id}-title` }, title), ...children);
+    this.place = {};
+    const place = (name, attributes) => (this.place[name] = h("div", attributes || {}));
+    this.quantityTitle = h("span", {});
+    const quantity = section("quantity", "", place("quantity"));
+    quantity.querySelector("h2").append(this.quantityTitle);
+    $("head").replaceChildren(place("head"), place("live"));
+    $("main").replaceChildren(
+      (this.nav = h("nav", { "aria-label": "Parts of the report" })),
+      section("findings", "Findings", place("findings")),
+      section("summary", "Summary", this.table.element),
+      quantity,
+      (this.pairsSection = section("pairs", "Pairs", place("pairs"))),
+      (this.intervalsSection = section("intervals", "Intervals", place("intervals", { class: "figures" }))),
+      (this.dataSection = section("data-section", "Data and predictions", place("dataTables", { class: "tables" }), place("data", { class: "figures" }))),
+      (this.samplerSection = section("sampler", "Sampler", place("tables", { class: "tables" }), place("sampler", { class: "figures" }))),
+      (this.notesSection = section("notes", "What is left out", place("notes"))));
+    document.addEventListener("keydown", (e) => this.keys(e));
+    let width = window.innerWidth;
+    new ResizeObserver(() => {
+      if (window.innerWidth === width) return;
+      width = window.innerWidth;
+      this.redraw();
+    }).observe(document.documentElement);
+    window.addEventListener("hashchange", () => this.recall());
+  }
+
+  keys(e) {
+    const typing = e.target.closest("input, select, textarea");
+    if (e.key === "/" && !typing && !e.ctrlKey && !e.metaKey) {
+      e.preventDefault();
+      $("find").focus();
+    }
+  }
+
+  // show takes in a report.
+  show(report) {
+    this.report = report;
+    document.title = `${report.title} – ppl report`;
+    this.kinds = new Map(report.kinds.map((k) => [k.name, k]));
+    if (!this.fetchQuantity || !report.run.running) this.quantities = new Map(report.quantities.map((q) => [q.name, this.decode(q)]));
+    this.drawn = [];
+    this.head();
+    this.findings();
+    this.table.update(report);
+    if (!this.chosen || !report.summary.name.includes(this.chosen)) this.chosen = this.first();
+    this.choose(this.chosen, false);
+    this.figures("intervals", report.figures.filter((f) => f.kind === "intervals"), this.intervalsSection);
+    this.showPairs();
+    this.figures("sampler", report.figures.filter((f) => this.kinds.get(f.kind).scope === "run"));
+    this.fillKeeping("tables", report.tables.filter((t) => t.kind === "chains").map(smallTable));
+    this.samplerSection.hidden = !this.place.sampler.children.length && !this.place.tables.children.length;
+    const data = report.figures.filter((f) => this.kinds.get(f.kind).scope === "data");
+    const tables = report.tables.filter((t) => t.kind !== "chains");
+    this.fillKeeping("dataTables", tables.map(smallTable));
+    this.figures("data", data);
+    this.dataSection.hidden = data.length + tables.length === 0;
+    this.place.notes.replaceChildren(h("ul", {}, report.notes.map((n) => h("li", {}, n))));
+    this.notesSection.hidden = report.notes.length === 0;
+    this.navigation();
+    $("foot").replaceChildren(h("p", {}, `${report.program}, ${report.made.replace("T", " ").replace("Z", " UTC")}. The page needs no network and sends nothing.`));
+  }
+
+  navigation() {
+    const parts = [...$("main").querySelectorAll("section")].filter((p) => !p.hidden);
+    const links = parts.map((p) => h("a", { href: `#${p.id}`, onclick: (e) => { e.preventDefault(); p.scrollIntoView(); p.querySelector("h2").setAttribute("tabindex", "-1"); p.querySelector("h2").focus({ preventScroll: true }); } }, p.id === "quantity" ? "Quantity" : p.querySelector("h2").textContent));
+    if (this.nav.childElementCount !== links.length) this.nav.replaceChildren(...links);
+  }
+
+  // fillKeeping replaces children only if they look different, so that nothing flickers.
+  fillKeeping(name, children) {
+    const box = h("div", {}, ...children);
+    if (box.innerHTML !== this.place[name].innerHTML) this.place[name].replaceChildren(...box.childNodes);
+  }
+
+  // ---- Head and findings ----
+
+  head() {
+    const { report } = this, r = report.run;
+    const chains = report.kept.counts.length;
+    const problems = report.findings.filter((f) => f.severity === "problem").length, notes = report.findings.length - problems;
+    let verdict = problems ? plural(problems, "problem", "problems") : "No problems found";
+    if (notes) verdict += `, ${plural(notes, "note", "notes")}`;
+    const facts = [
+      [r.method ? "Approximation" : "Sampler", r.method || r.sampler],
+      [chains === 1 ? "Draws" : `Draws of ${chains} chains`, count(r.draws)],
+      ["Warm-up each", r.method ? "" : count(r.warmup)],
+      ["Divergent", r.method ? "" : count(r.divergences)],
+      ["Gradients", r.gradients ? count(r.gradients) : ""],
+      ["Time", numeric(r.seconds) > 0 ? clock(numeric(r.seconds)) : ""],
+      ["Seed", r.method ? "" : r.seed],
+    ].filter(([, v]) => v);
+    const state = r.running ? "The chains are running" : r.interrupted ? "The run was interrupted" : "";
+    this.themeButton = h("button", { type: "button", class: "quiet", onclick: () => this.theme(true) });
+    this.place.head.replaceChildren(
+      h("div", { class: "title" },
+        h("div", {}, h("p", { class: "over" }, r.running ? "ppl, live" : "ppl report"), h("h1", {}, report.title)),
+        h("div", { class: "buttons" }, this.saveButton(), this.themeButton)),
+      h("p", { class: `verdict ${problems ? "is-problem" : "is-well"}` }, h("span", { class: "sign", "aria-hidden": "true" }, problems ? "▲" : "✓"), ` ${verdict}`, state ? h("span", { class: "state" }, ` · ${state}`) : null),
+      h("dl", { class: "facts" }, facts.map(([k, v]) => h("div", {}, h("dt", {}, k), h("dd", {}, v)))));
+    this.theme(false);
+  }
+
+  // theme goes through the system's, light and dark.
+  theme(next) {
+    const all = ["system", "light", "dark"], root = document.documentElement;
+    let now = root.dataset.theme || "system";
+    if (next) now = all[(all.indexOf(now) + 1) % all.length];
+    if (now === "system") delete root.dataset.theme;
+    else root.dataset.theme = now;
+    this.themeButton.textContent = { system: "Theme: as the system", light: "Theme: light", dark: "Theme: dark" }[now];
+  }
+
+  saveButton() {
+    return this.fetchQuantity && this.live && this.live.ended ? h("button", { type: "button", class: "quiet", onclick: () => this.live.save() }, "Save this report") : null;
+  }
+
+  findings() {
+    const list = this.report.findings.map((f) => h("li", { class: `finding ${f.severity}` },
+      h("p", { class: "what" }, h("span", { class: "mark" }, f.severity === "problem" ? "▲ Problem" : "● Note"), h("strong", {}, f.summary)),
+      h("p", { class: "advice" }, spelled(f.advice)),
+      (f.quantities || []).length || f.plot ? h("p", { class: "where" },
+        (f.quantities || []).map((q) => h("button", { type: "button", onclick: () => this.look(f, q) }, q)),
+        f.plot && !(f.quantities || []).length ? h("button", { type: "button", onclick: () => this.look(f) }, `See ${this.kinds.get(f.plot).title.toLowerCase()}`) : null) : null));
+    this.place.findings.replaceChildren(list.length ? h("ul", { class: "findings" }, list)
+      : h("p", { class: "well" }, this.report.run.running ? "Nothing is wrong so far." : "No problems found: the chains agree, and there are enough effective draws for means and intervals."));
+  }
+
+  // look goes to what shows a finding.
+  look(f, quantity) {
+    const kind = this.kinds.get(f.plot), scope = kind ? kind.scope : "quantity";
+    if (quantity) this.choose(quantity, scope === "quantity");
+    if (scope === "pair") {
+      const others = f.quantities || [];
+      if (quantity) this.pair = [quantity, others.find((q) => q !== quantity) || (this.pair && this.pair.find((q) => q !== quantity)) || quantity];
+      this.showPairs();
+      this.pairsSection.scrollIntoView();
+    } else if (scope === "run") this.samplerSection.scrollIntoView();
+    else if (scope === "data") this.dataSection.scrollIntoView();
+    else if (!quantity) $("quantity").scrollIntoView();
+  }
+
+  // ---- Figures ----
+
+  // decode reads the draws of a quantity.
+  decode(q) {
+    const lazy = {};
+    return {
+      ...q,
+      get data() {
+        if (!lazy.data) lazy.data = { all: unpack(q.draws, q.centre), divergent: unpack(q.divergent, q.centre) };
+        return lazy.data;
+      },
+    };
+  }
+
+  // values are the draws of a quantity, by chain and together; null if they are not here.
+  values(name) {
+    const q = this.quantities.get(name);
+    if (!q) return null;
+    const chains = [];
+    let from = 0;
+    for (const n of (q.kept || this.report.kept).counts) chains.push(q.data.all.subarray(from, (from += n)));
+    return { all: q.data.all, chains, divergent: q.data.divergent };
+  }
+
+  // card shows a figure with its caption.
+  card(fig, wide) {
+    const kind = this.kinds.get(fig.kind);
+    const box = h("div", { class: "canvas" });
+    const of = kind.scope === "quantity" || kind.scope === "pair" ? "" : (fig.of || []).join(", ");
+    const card = h("figure", { class: `card kind-${fig.kind}${wide ? " wide" : ""}` },
+      h("figcaption", {}, h("h3", {}, kind.title, of ? h("span", { class: "of" }, ` ${of}`) : null)),
+      box,
+      this.legend(fig),
+      fig.note ? h("p", { class: "remark" }, fig.note) : null,
+      h("details", {}, h("summary", {}, "How to read it"), h("p", {}, kind.shows)));
+    const draw = () => {
+      const width = Math.max(240, Math.floor(box.clientWidth || 320));
+      const empty = !fig.layers.some((l) => l.role !== "reference");
+      box.replaceChildren(empty ? h("p", { class: "empty" }, fig.note || "There is nothing to show.") : drawFigure(fig, (n) => this.values(n), width, fig.kind === "pairs" || fig.kind === "surface" ? Math.min(420, Math.max(280, width * 0.7)) : 230));
+      this.dim(box);
+    };
+    if (!fig.layers.some((l) => l.role !== "reference")) card.querySelector(".remark")?.remove();
+    this.drawn.push({ box, draw });
+    return card;
+  }
+
+  legend(fig) {
+    const entries = fig.layers.filter((l) => l.label && l.role !== "chain");
+    if (!entries.length) return null;
+    return h("ul", { class: "legend" }, entries.map((l) => h("li", {}, swatch(l), l.label)));
+  }
+
+  figures(name, list, section) {
+    this.place[name].replaceChildren(...list.map((f) => this.card(f, false)));
+    if (section) section.hidden = list.length === 0;
+    this.redraw(this.place[name]);
+  }
+
+  // redraw draws the figures that are in a part of the page.
+  redraw(within) {
+    this.drawn = this.drawn.filter((d) => d.box.isConnected);
+    for (const d of this.drawn) if (!within || within.contains(d.box)) d.draw();
+  }
+
+  // dim puts other chains than the one that is looked at into the background.
+  dim(box) {
+    for (const e of box.querySelectorAll(".chain")) e.classList.toggle("dim", this.only > 0 && !e.classList.contains(`n${this.only}`));
+  }
+
+  // ---- A quantity ----
+
+  first() {
+    const r = this.report;
+    if (r.quantities.length) return r.quantities[0].name;
+    for (const f of r.findings) for (const q of f.quantities || []) return q;
+    return r.summary.name[0] || "";
+  }
+
+  choose(name, go) {
+    this.chosen = name;
+    this.table.choosing(name);
+    const i = this.report.summary.name.indexOf(name);
+    $("quantity").hidden = i < 0;
+    if (i < 0) return;
+    this.quantityTitle.textContent = name;
+    if (this.fetchQuantity && this.report.run.running) this.fetchQuantity(i, name);
+    else this.showQuantity();
+    if (go) {
+      $("quantity").scrollIntoView();
+      this.remember();
+    }
+  }
+
+  showQuantity() {
+    const { report, chosen } = this, i = report.summary.name.indexOf(chosen), q = this.quantities.get(chosen), t = this.table;
+    const d = decimals(t.columns.mcse_mean[i], t.columns.sd[i]);
+    const facts = [["mean", figure(t.columns.mean[i], d)], ["± mcse", figure(t.columns.mcse_mean[i], d)], ["sd", figure(t.columns.sd[i], d)], ["90 %", `${figure(t.columns.q5[i], d)} … ${figure(t.columns.q95[i], d)}`],
+      ["ESS", `${fixed(t.columns.ess_bulk[i], 0)} bulk, ${fixed(t.columns.ess_tail[i], 0)} tail`], ["R-hat", fixed(t.columns.rhat[i], 3)]];
+    const list = report.quantities.map((x) => x.name);
+    const at = list.indexOf(chosen);
+    const step = (by, text) => h("button", { type: "button", disabled: at < 0 || !list[at + by], onclick: () => this.choose(list[at + by], false) }, text);
+    const keep = this.place.quantity.contains(document.activeElement) ? document.activeElement.textContent : null;
+    const parts = [
+      h("div", { class: "tools" }, h("dl", { class: "facts small" }, facts.map(([k, v]) => h("div", {}, h("dt", {}, k), h("dd", {}, v)))),
+        list.length > 1 ? h("span", { class: "steps" }, step(-1, "‹ Previous"), step(1, "Next ›")) : null),
+    ];
+    if (q) {
+      parts.push(this.chains(q), h("div", { class: "figures quantity-figures" }, q.figures.map((f) => this.card(f, f.kind === "trace"))));
+    } else {
+      parts.push(h("p", { class: "empty" }, "The plots of this quantity are not in this file. Make them by: ", h("code", {}, `ppl report DIR --vars '${chosen}'`)));
+    }
+    const height = this.place.quantity.offsetHeight;
+    this.place.quantity.style.minHeight = `${height}px`; // the page does not jump
+    this.place.quantity.replaceChildren(...parts);
+    this.redraw(this.place.quantity);
+    this.place.quantity.style.minHeight = "";
+    if (keep) [...this.place.quantity.querySelectorAll("button")].find((b) => b.textContent === keep)?.focus({ preventScroll: true });
+  }
+
+  // chains is the legend of chains; each can be looked at alone.
+  chains(q) {
+    const seen = q.figures.find((f) => f.kind === "trace").layers.filter((l) => l.role === "chain");
+    if (seen.length < 2) return null;
+    const list = h("div", { class: "chains", role: "group", "aria-label": "Chains; press one to see it alone" });
+    for (const l of seen) {
+      list.append(h("button", { type: "button", "aria-pressed": this.only === l.chain ? "true" : "false", onclick: () => {
+        this.only = this.only === l.chain ? 0 : l.chain;
+        [...list.children].forEach((b, k) => b.setAttribute("aria-pressed", this.only === seen[k].chain ? "true" : "false"));
+        this.dim(this.place.quantity);
+      } }, swatch({ mark: "line", role: "chain", chain: l.chain }), l.label));
+    }
+    return list;
+  }
+
+  // ---- Pairs ----
+
+  showPairs() {
+    const base = this.report.figures.find((f) => f.kind === "pairs");
+    this.pairsSection.hidden = !base;
+    if (!base) return;
+    const names = this.report.quantities.map((q) => q.name);
+    if (!this.pair || this.pair.some((n) => !this.quantities.has(n))) this.pair = base.of;
+    const [x, y] = this.pair;
+    const positive = (n) => this.values(n).all.every((v) => v > 0);
+    const box = (axis, name) => {
+      const list = h("datalist", { id: `names-${axis}` }, names.slice(0, 2000).map((n) => h("option", { value: n })));
+      const input = h("input", { value: name, list: list.id, "aria-label": `Quantity on the ${axis === "x" ? "horizontal" : "vertical"} axis`, autocomplete: "off", spellcheck: "false", onfocus: () => input.select(), onchange: () => {
+        if (!this.quantities.has(input.value)) { input.value = name; return; }
+        this.pair = axis === "x" ? [input.value, y] : [x, input.value];
+        this.log[axis] = false;
+        this.showPairs();
+        this.remember();
+      } });
+      const log = h("input", { type: "checkbox", checked: this.log[axis], onchange: () => { this.log[axis] = log.checked; this.showPairs(); } });
+      return h("span", { class: "axis-choice" }, h("span", { "aria-hidden": "true" }, axis === "x" ? "across" : "up"), input, list, positive(name) ? h("label", { class: "check" }, log, " log") : null);
+    };
+    const fig = { ...base, of: [x, y], x: { label: x, log: this.log.x && positive(x) }, y: { label: y, log: this.log.y && positive(y) }, alt: base.alt.replace(/^.*?;/, `Draws of ${y} against ${x};`), layers: base.layers.map((l) => ({ ...l, x_of: x, y_of: y })) };
+    this.place.pairs.replaceChildren(h("div", { class: "tools" }, box("x", x), box("y", y)), h("div", { class: "figures one" }, this.card(fig, true)));
+    this.redraw(this.place.pairs);
+  }
+
+  // ---- What is chosen, in the address ----
+
+  remember() {
+    const p = new URLSearchParams();
+    if (this.chosen) p.set("q", this.chosen);
+    if (this.table.find) p.set("find", this.table.find);
+    if (this.table.onlyBad) p.set("doubt", "1");
+    if (this.table.sort.key) p.set("sort", `${this.table.sort.key} ${this.table.sort.direction}`);
+    if (this.pair) p.set("pair", JSON.stringify(this.pair));
+    this.remembered = `#${p}`;
+    try { history.replaceState(null, "", this.remembered); } catch { /* not everywhere */ }
+  }
+
+  // recall reads the address.
+  recall() {
+    if (!location.hash.includes("=") || location.hash === this.remembered || !this.report) return;
+    const p = new URLSearchParams(location.hash.slice(1)), t = this.table;
+    t.find = t.input.value = p.get("find") || "";
+    t.onlyBad = t.bad.checked = p.get("doubt") === "1";
+    const [key, direction] = (p.get("sort") || "").split(" ");
+    t.sort = summaryColumns.some((c) => c.key === key) ? { key, direction: direction === "ascending" ? direction : "descending" } : { key: "", direction: "" };
+    t.first = 0;
+    t.show();
+    if (p.get("theme")) { document.documentElement.dataset.theme = p.get("theme"); this.theme(false); }
+    try { this.pair = JSON.parse(p.get("pair")) || this.pair; } catch { /* as it was */ }
+    if (this.pair) this.showPairs();
+    if (this.report.summary.name.includes(p.get("q"))) this.choose(p.get("q"), false);
+  }
+}
+
+// spelled keeps options in a text, such as --delta, from being broken.
+function spelled(text) {
+  return text.split(/(--[a-z][a-z-]*)/).map((part, i) => (i % 2 ? h("code", { class: "option" }, part) : part));
+}
+
+function begin() {
+  const page = new Page();
+  const data = JSON.parse($("data").textContent);
+  page.build();
+  if (data) {
+    page.show(data);
+    page.recall();
+  } else {
+    page.live = new Live(page);
+    page.live.start();
+  }
+}
+
+begin();

@@ -1,0 +1,338 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ppl-lang/ppl/infer/diagnose"
+)
+
+// columns is the draws of a quantity by chain.
+type columns struct {
+	place int
+	name  string
+	row   diagnose.Row
+	all   [][]float64 // of every chain of the run, as far as it has come
+	even  [][]float64 // those with draws, cut to the same length
+	odd   int         // draws of all chains that are NaN or infinite
+}
+
+func (w *work) columns(i int) *columns {
+	c := &columns{place: i, name: w.names[i], row: w.rows[i], all: make([][]float64, w.fit.Draws.Chains())}
+	for chain, n := range w.lengths() {
+		c.all[chain] = w.fit.Draws.Column(nil, chain, i)
+		c.all[chain] = c.all[chain][:min(n, len(c.all[chain]))]
+	}
+	for _, chain := range w.chains {
+		c.even = append(c.even, c.all[chain][:w.length])
+		c.odd += len(c.all[chain]) - len(finite(c.all[chain]))
+	}
+	return c
+}
+
+// lengths are the numbers of draws by chain.
+func (w *work) lengths() []int {
+	n := make([]int, w.fit.Draws.Chains())
+	for i := range n {
+		n[i] = w.fit.Draws.Len(i)
+	}
+	return n
+}
+
+// chain is a layer of a chain, by its place in the run.
+func (w *work) chain(mark Mark, chain int) Layer {
+	return Layer{Mark: mark, Role: OfChain, Chain: chain + 1, Label: w.chainName(chain)}
+}
+
+func (w *work) chainName(chain int) string {
+	return fmt.Sprintf("chain %d", w.fit.Report.Chains[chain].ID)
+}
+
+// oddNote counts the draws that cannot be shown.
+func (c *columns) oddNote() string {
+	if c.odd == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d draws are NaN or infinite and cannot be shown.", c.odd)
+}
+
+func trace(w *work, c *columns) Figure {
+	f := Figure{X: Axis{Label: "draw"}, Y: Axis{Label: c.name}, Note: c.oddNote()}
+	every := float64(w.report.Kept.Every)
+	for _, chain := range w.chains {
+		l := w.chain(Line, chain)
+		l.From, l.Step, l.YOf = 1, every, c.name
+		f.Layers = append(f.Layers, l)
+	}
+	marks := Layer{Mark: Points, Role: Divergent, Label: "divergent", X: Values{}, Y: Values{}}
+	for _, t := range w.report.Divergent {
+		marks.X = append(marks.X, float64(t.Draw+1))
+	}
+	if len(marks.X) > 0 {
+		marks.Y = nil // at the bottom
+		f.Layers = append(f.Layers, marks)
+	}
+	if c.odd > 0 && c.odd == w.report.Run.Draws {
+		f.Layers = []Layer{}
+	}
+	f.Alt = fmt.Sprintf("Draws of %s in order, by chain; R-hat %.3f.", c.name, c.row.Rhat)
+	return f
+}
+
+const rankBins = 20
+
+func rankHistogram(w *work, c *columns) Figure {
+	f := Figure{X: Axis{Label: "rank among all draws"}, Y: Axis{Label: "draws", Zero: true}, Layers: []Layer{}}
+	type place struct {
+		v            float64
+		chain, order int
+	}
+	var all []place
+	for i, column := range c.even {
+		for k, v := range column {
+			if math.IsNaN(v) {
+				f.Note = "There are no ranks: some draws are NaN."
+				return f
+			}
+			all = append(all, place{v, i, k})
+		}
+	}
+	if len(c.even) < 2 || w.length < rankBins {
+		f.Note = fmt.Sprintf("Ranks are compared among two chains or more, of at least %d draws each.", rankBins)
+		return f
+	}
+	if c.row.SD == 0 {
+		f.Note = "All draws are the same."
+		return f
+	}
+	slices.SortFunc(all, func(a, b place) int {
+		switch {
+		case a.v < b.v:
+			return -1
+		case a.v > b.v:
+			return 1
+		case a.order != b.order: // ties: as if they had come in turns
+			return a.order - b.order
+		}
+		return a.chain - b.chain
+	})
+	counts := make([][]float64, len(c.even))
+	for i := range counts {
+		counts[i] = make([]float64, rankBins)
+	}
+	for rank, p := range all {
+		counts[p.chain][rank*rankBins/len(all)]++
+	}
+	width := float64(len(all)) / rankBins
+	even := float64(w.length) / rankBins
+	f.Layers = append(f.Layers, Layer{Mark: Rule, Role: Reference, Label: "if chains agree", Y: Values{even}})
+	most := 0.0
+	for i, y := range counts {
+		l := w.chain(Step, w.chains[i])
+		l.From, l.Step, l.Y = 0, width, y
+		f.Layers = append(f.Layers, l)
+		for _, v := range y {
+			most = max(most, math.Abs(v-even))
+		}
+	}
+	f.Alt = fmt.Sprintf("Ranks of %s by chain: counts differ from the expected %.0f by up to %.0f.", c.name, even, most)
+	return f
+}
+
+func density(w *work, c *columns) Figure {
+	f := Figure{X: Axis{Label: c.name}, Y: Axis{Label: "density", Zero: true}, Layers: []Layer{}, Note: c.oddNote()}
+	var samples [][]float64
+	for _, chain := range w.chains {
+		samples = append(samples, c.all[chain])
+	}
+	mark := Line
+	g, ok := shares(samples)
+	if ok {
+		mark, f.Y.Label = Step, "share of draws"
+	} else {
+		var outside int
+		if g, outside, ok = densities(samples); outside > 0 {
+			f.Note = fmt.Sprintf("%d draws lie far outside of what is shown.", outside)
+		}
+	}
+	if !ok {
+		switch {
+		case f.Note == "" && c.row.SD == 0:
+			f.Note = "All draws are the same."
+		case f.Note == "":
+			f.Note = "There are too few draws for a density."
+		}
+		return f
+	}
+	for i, y := range g.y {
+		l := w.chain(mark, w.chains[i])
+		l.From, l.Step, l.Y = g.from, g.step, coarse(y)
+		f.Layers = append(f.Layers, l)
+	}
+	f.Alt = fmt.Sprintf("Distribution of %s by chain: median %.4g, 90 %% between %.4g and %.4g.", c.name, c.row.Q50, c.row.Q5, c.row.Q95)
+	return f
+}
+
+// maxLag is how far autocorrelations go.
+const maxLag = 50
+
+func autocorrelation(w *work, c *columns) Figure {
+	f := Figure{X: Axis{Label: "lag (draws)", Zero: true}, Y: Axis{Label: "correlation", Range: []Number{-0.25, 1}}, Layers: []Layer{}}
+	if c.odd > 0 || c.row.SD == 0 || w.length < 4 {
+		f.Note = "There is no autocorrelation: " + c.why("too few draws") + "."
+		return f
+	}
+	f.Layers = append(f.Layers, Layer{Mark: Rule, Role: Reference, Y: Values{0}})
+	largest, at, least := 0.0, 0, -0.25
+	for i, column := range c.even {
+		y := diagnose.AutoCorrelation(column, min(maxLag, w.length/2))
+		l := w.chain(Line, w.chains[i])
+		l.From, l.Step, l.Y = 0, 1, coarse(y)
+		f.Layers = append(f.Layers, l)
+		for lag, v := range y {
+			if lag == 1 && v > largest {
+				largest, at = v, i
+			}
+			least = min(least, v)
+		}
+	}
+	if math.IsNaN(least) {
+		least = -0.25
+	}
+	f.Y.Range[0] = Number(math.Floor(least*4) / 4)
+	f.Alt = fmt.Sprintf("Autocorrelation of %s: at lag 1 up to %.2f, in %s.", c.name, largest, w.chainName(w.chains[at]))
+	return f
+}
+
+// why says why something cannot be computed.
+func (c *columns) why(otherwise string) string {
+	switch {
+	case c.odd > 0:
+		return "some draws are NaN or infinite"
+	case c.row.SD == 0:
+		return "all draws are the same"
+	}
+	return otherwise
+}
+
+// essPoints is the number of lengths at which the effective sample size is computed.
+const essPoints = 10
+
+func essGrowth(w *work, c *columns) Figure {
+	f := Figure{X: Axis{Label: "draws of all chains", Zero: true}, Y: Axis{Label: "effective sample size", Zero: true}, Layers: []Layer{}}
+	if c.odd > 0 || c.row.SD == 0 || w.length < 2*essPoints {
+		f.Note = "There is no effective sample size: " + c.why("too few draws") + "."
+		return f
+	}
+	bulk := Layer{Mark: Line, Role: First, Label: "bulk"}
+	tail := Layer{Mark: Line, Role: Second, Label: "tail"}
+	part := make([][]float64, len(c.even))
+	for k := 1; k <= essPoints; k++ {
+		n := w.length * k / essPoints
+		for i, column := range c.even {
+			part[i] = column[:n]
+		}
+		at := float64(n * len(c.even))
+		b, t := c.row.ESSBulk, c.row.ESSTail
+		if k < essPoints {
+			b, t = diagnose.ESSBulk(part), diagnose.ESSTail(part)
+		}
+		bulk.X, bulk.Y = append(bulk.X, at), append(bulk.Y, b)
+		tail.X, tail.Y = append(tail.X, at), append(tail.Y, t)
+	}
+	bulk.Y, tail.Y = coarse(bulk.Y), coarse(tail.Y)
+	f.Layers = append(f.Layers, Layer{Mark: Rule, Role: Reference, Label: "least to rely on", Y: Values{float64(100 * len(c.even))}}, bulk, tail)
+	f.Alt = fmt.Sprintf("Effective sample size of %s by the number of draws: in the end %.0f in the bulk, %.0f in the tails.", c.name, c.row.ESSBulk, c.row.ESSTail)
+	return f
+}
+
+// pairs is the pair to begin with: the quantities in which divergences crowd, else the
+// worst two of different variables, or of one.
+func pairs(w *work) []Figure {
+	r := w.report
+	if len(r.Quantities) < 2 {
+		return nil
+	}
+	var names []string
+	add := func(name string) {
+		if len(names) < 2 && !slices.Contains(names, name) && slices.ContainsFunc(r.Quantities, func(q Quantity) bool { return q.Name == name }) {
+			names = append(names, name)
+		}
+	}
+	for _, f := range r.Findings {
+		if f.Code == "divergences" {
+			for _, q := range f.Quantities {
+				add(q)
+			}
+		}
+	}
+	for _, q := range r.Quantities {
+		if row := w.rows[q.Row]; row.SD > 0 && (len(names) == 0 || variableOf(q.Name) != variableOf(names[0])) {
+			add(q.Name)
+		}
+	}
+	for _, q := range r.Quantities {
+		add(q.Name)
+	}
+	return []Figure{w.pair(names[0], names[1])}
+}
+
+// Pair is the plot of the draws of two quantities of a report.
+func (r *Report) Pair(x, y string) Figure {
+	f := Figure{Kind: "pairs", Of: []string{x, y}, X: Axis{Label: x}, Y: Axis{Label: y}}
+	f.Layers = []Layer{{Mark: Points, Role: First, Label: "draws", XOf: x, YOf: y}}
+	if len(r.Divergent) > 0 {
+		f.Layers = append(f.Layers, Layer{Mark: Points, Role: Divergent, Label: "divergent", XOf: x, YOf: y})
+	}
+	f.Alt = fmt.Sprintf("Draws of %s against %s; %d transitions diverged.", y, x, r.Run.Divergences)
+	return f
+}
+
+func (w *work) pair(x, y string) Figure { return w.report.Pair(x, y) }
+
+// Resolve gives the layers of a figure with all coordinates: the draws that they name,
+// and values that lie equally far apart. Layers whose draws the report does not have
+// are empty.
+func (r *Report) Resolve(f Figure) []Layer {
+	draws := func(name string, l *Layer) Values {
+		i := slices.IndexFunc(r.Quantities, func(q Quantity) bool { return q.Name == name })
+		if i < 0 {
+			return nil
+		}
+		q := r.Quantities[i]
+		packed := q.Draws
+		switch {
+		case l.Role == Divergent:
+			packed = q.Divergent
+		case l.Chain > 0:
+			from := 0
+			for _, n := range r.Kept.Counts[:l.Chain-1] {
+				from += n
+			}
+			packed = packed[from : from+r.Kept.Counts[l.Chain-1]]
+		}
+		out := make(Values, len(packed))
+		for k, v := range packed {
+			out[k] = float64(v) + float64(q.Centre)
+		}
+		return out
+	}
+	layers := slices.Clone(f.Layers)
+	for i := range layers {
+		l := &layers[i]
+		if l.XOf != "" {
+			l.X = draws(l.XOf, l)
+		}
+		if l.YOf != "" {
+			l.Y = draws(l.YOf, l)
+		}
+		if l.X == nil && l.Step != 0 && l.Mark == Line {
+			l.X = make(Values, len(l.Y))
+			for k := range l.X {
+				l.X[k] = l.From + float64(k)*l.Step
+			}
+		}
+	}
+	return layers
+}
