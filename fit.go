@@ -43,6 +43,7 @@ type Fit struct {
 	sigFigs   int
 	started   time.Time
 	running   bool // the chains go on, see Options.Watch
+	every     int  // Summary then rests on every so manieth draw
 
 	once sync.Once
 	rows []diagnose.Row
@@ -53,8 +54,9 @@ func (f *Fit) complete() bool {
 	return !f.Report.Interrupted && !slices.ContainsFunc(f.Report.Chains, func(c infer.ChainReport) bool { return c.Err != nil })
 }
 
-// Running reports whether the chains go on, see [Options.Watch].
-func (f *Fit) Running() bool { return f.running }
+// Running reports whether the chains go on, see [Options.Watch]. Of many draws, the
+// summary then rests on every n-th, and effective sample sizes are those of these.
+func (f *Fit) Running() (every int, running bool) { return max(f.every, 1), f.running }
 
 // Close releases the files of a run with [Options.Resumable] that Draws are read
 // back from, if any. Draws and what is computed from them are then no longer to
@@ -71,8 +73,50 @@ func (f *Fit) Names() []string { return f.Draws.Names() }
 // precise they are and whether the chains agree. Elements are named theta[1].
 // It is computed at the first call; the slice is not to be modified.
 func (f *Fit) Summary() []diagnose.Row {
-	f.once.Do(func() { f.rows = diagnose.Summarize(f.displayed()) })
+	f.once.Do(func() {
+		d := f.displayed()
+		if f.every > 1 {
+			f.rows = diagnose.Summarize(thinned{d, f.every})
+		} else {
+			f.rows = diagnose.Summarize(d)
+		}
+	})
 	return f.rows
+}
+
+// What is computed of a run while it goes on takes time from the chains. Its summary
+// rests on as many draws as are this many numbers, but on so many draws at least.
+const (
+	summarisedNumbers = 2_000_000
+	summarisedDraws   = 1000
+)
+
+// watched is the fit so far of a run that goes on.
+func (f *Fit) watched() *Fit {
+	draws := 0
+	for i := range f.Draws.Chains() {
+		draws += f.Draws.Len(i)
+	}
+	f.running = true
+	f.every = max(1, draws/max(summarisedDraws, summarisedNumbers/max(1, len(f.Draws.Names()))))
+	return f
+}
+
+// thinned has every n-th draw of each chain, without the statistics of the sampler.
+type thinned struct {
+	diagnose.Draws
+	every int
+}
+
+func (t thinned) Len(chain int) int { return (t.Draws.Len(chain) + t.every - 1) / t.every }
+
+func (t thinned) Column(dst []float64, chain, quantity int) []float64 {
+	for i, v := range t.Draws.Column(nil, chain, quantity) {
+		if i%t.every == 0 {
+			dst = append(dst, v)
+		}
+	}
+	return dst
 }
 
 // Precision says how precise the figures of Summary are, row by row.
@@ -89,7 +133,9 @@ func (f *Fit) Findings() []diagnose.Finding {
 		return found
 	}
 	if f.running { // that there are few draws yet is no finding
-		found = slices.DeleteFunc(found, func(d diagnose.Finding) bool { return d.Code == "incomplete" || d.Code == "few-draws" })
+		found = slices.DeleteFunc(found, func(d diagnose.Finding) bool {
+			return d.Code == "incomplete" || d.Code == "few-draws" || d.Code == "ess" && f.every > 1
+		})
 	}
 	found = f.approximationFindings(found)
 	// First what explains the others.

@@ -174,7 +174,8 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 	if o.Watch != nil {
 		whole := r.fit
 		o.Watch(func() *Fit {
-			return &Fit{Draws: whole.Draws.Snapshot(), Report: session.Report(), posterior: p, config: cfg, sigFigs: o.SigFigs, started: whole.started, running: true}
+			now := &Fit{Draws: whole.Draws.Snapshot(), Report: session.Report(), posterior: p, config: cfg, sigFigs: o.SigFigs, started: whole.started}
+			return now.watched()
 		})
 	}
 	// Leaving the loop stops the chains; the report is complete after it.

@@ -24,8 +24,10 @@ func (w *work) columns(i int) *columns {
 		c.all[chain] = w.fit.Draws.Column(nil, chain, i)
 		c.all[chain] = c.all[chain][:min(n, len(c.all[chain]))]
 	}
-	for _, chain := range w.chains {
+	for _, chain := range w.level {
 		c.even = append(c.even, c.all[chain][:w.length])
+	}
+	for _, chain := range w.chains {
 		c.odd += len(c.all[chain]) - len(finite(c.all[chain]))
 	}
 	return c
@@ -129,7 +131,7 @@ func rankHistogram(w *work, c *columns) Figure {
 	f.Layers = append(f.Layers, Layer{Mark: Rule, Role: Reference, Label: "if chains agree", Y: Values{even}})
 	most := 0.0
 	for i, y := range counts {
-		l := w.chain(Step, w.chains[i])
+		l := w.chain(Step, w.level[i])
 		l.From, l.Step, l.Y = 0, width, y
 		f.Layers = append(f.Layers, l)
 		for _, v := range y {
@@ -187,7 +189,7 @@ func autocorrelation(w *work, c *columns) Figure {
 	largest, at, least := 0.0, 0, -0.25
 	for i, column := range c.even {
 		y := diagnose.AutoCorrelation(column, min(maxLag, w.length/2))
-		l := w.chain(Line, w.chains[i])
+		l := w.chain(Line, w.level[i])
 		l.From, l.Step, l.Y = 0, 1, coarse(y)
 		f.Layers = append(f.Layers, l)
 		for lag, v := range y {
@@ -201,7 +203,7 @@ func autocorrelation(w *work, c *columns) Figure {
 		least = -0.25
 	}
 	f.Y.Range[0] = Number(math.Floor(least*4) / 4)
-	f.Alt = fmt.Sprintf("Autocorrelation of %s: at lag 1 up to %.2f, in %s.", c.name, largest, w.chainName(w.chains[at]))
+	f.Alt = fmt.Sprintf("Autocorrelation of %s: at lag 1 up to %.2f, in %s.", c.name, largest, w.chainName(w.level[at]))
 	return f
 }
 
@@ -216,26 +218,27 @@ func (c *columns) why(otherwise string) string {
 	return otherwise
 }
 
-// essPoints is the number of lengths at which the effective sample size is computed.
-const essPoints = 10
+// essAt are the parts of the chains, in tenths, after which the effective sample size
+// is computed: few, as each takes as long as a row of the summary.
+var essAt = []int{1, 2, 4, 6, 8, 10}
 
 func essGrowth(w *work, c *columns) Figure {
 	f := Figure{X: Axis{Label: "draws of all chains", Zero: true}, Y: Axis{Label: "effective sample size", Zero: true}, Layers: []Layer{}}
-	if c.odd > 0 || c.row.SD == 0 || w.length < 2*essPoints {
+	if c.odd > 0 || c.row.SD == 0 || w.length < 20 {
 		f.Note = "There is no effective sample size: " + c.why("too few draws") + "."
 		return f
 	}
 	bulk := Layer{Mark: Line, Role: First, Label: "bulk"}
 	tail := Layer{Mark: Line, Role: Second, Label: "tail"}
 	part := make([][]float64, len(c.even))
-	for k := 1; k <= essPoints; k++ {
-		n := w.length * k / essPoints
+	for _, tenths := range essAt {
+		n := w.length * tenths / 10
 		for i, column := range c.even {
 			part[i] = column[:n]
 		}
 		at := float64(n * len(c.even))
 		b, t := c.row.ESSBulk, c.row.ESSTail
-		if k < essPoints {
+		if tenths < 10 {
 			b, t = diagnose.ESSBulk(part), diagnose.ESSTail(part)
 		}
 		bulk.X, bulk.Y = append(bulk.X, at), append(bulk.Y, b)

@@ -169,7 +169,8 @@ type work struct {
 	rows   []diagnose.Row
 
 	chains []int // those with draws
-	length int   // of the shortest of them
+	level  []int // those that can be compared: of a run that goes on, without beginners
+	length int   // of the shortest of these
 
 	tried      bool            // to replicate the data
 	replicated *ppl.Predictive // nil: not possible
@@ -239,12 +240,20 @@ func newWork(ctx context.Context, fit *ppl.Fit, o Options) *work {
 	if r.Findings == nil {
 		r.Findings = []Finding{}
 	}
+	longest := 0
 	for chain := range fit.Draws.Chains() {
 		if n := fit.Draws.Len(chain); n > 0 {
-			if len(w.chains) == 0 || n < w.length {
+			w.chains = append(w.chains, chain)
+			longest = max(longest, n)
+		}
+	}
+	_, running := fit.Running()
+	for _, chain := range w.chains {
+		if n := fit.Draws.Len(chain); !running || n >= longest/2 {
+			if len(w.level) == 0 || n < w.length {
 				w.length = n
 			}
-			w.chains = append(w.chains, chain)
+			w.level = append(w.level, chain)
 		}
 	}
 	w.run()
@@ -259,7 +268,11 @@ func (w *work) run() {
 	c := fit.Config()
 	r.Warmup, r.Interrupted, r.Method = c.Warmup, fit.Report.Interrupted, fit.Approximate()
 	r.Seconds = Number(fit.Report.Elapsed.Seconds())
-	r.Running = fit.Running()
+	every, running := fit.Running()
+	r.Running = running
+	if every > 1 {
+		w.note("While the chains run, the summary rests on every %s draw; effective sample sizes are those of these draws.", ordinal(every))
+	}
 	r.Seed = strconv.FormatUint(c.Seed, 10)
 	r.Sampler = samplerName(fit)
 	t := Table{Kind: "chains", Title: "Chains", Rows: [][]any{}, Columns: []Column{{"chain", 0}, {"draws", 0}, {"divergent", 0}, {"deepest", 0},

@@ -69,7 +69,7 @@ func (w *work) list(members []int) Figure {
 		f.Y.Names[n-1-k] = w.names[i]
 		r := w.rows[i]
 		draws = draws[:0]
-		for _, chain := range w.chains {
+		for _, chain := range w.level {
 			draws = append(draws, w.fit.Draws.Column(nil, chain, i)[:w.length]...)
 		}
 		outer.Y, outer.Low, outer.High = append(outer.Y, at), append(outer.Low, r.Q5), append(outer.High, r.Q95)
