@@ -288,7 +288,11 @@ func (r *Report) Pair(x, y string) Figure {
 	if len(r.Divergent) > 0 {
 		f.Layers = append(f.Layers, Layer{Mark: Points, Role: Divergent, Label: "divergent", XOf: x, YOf: y})
 	}
-	f.Alt = fmt.Sprintf("Draws of %s against %s; %d transitions diverged.", y, x, r.Run.Divergences)
+	f.Alt = fmt.Sprintf("Draws of %s against %s", y, x)
+	if n := r.Run.Divergences; n != nil {
+		f.Alt += fmt.Sprintf("; %d transitions diverged", *n)
+	}
+	f.Alt += "."
 	return f
 }
 

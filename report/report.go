@@ -76,10 +76,10 @@ type Report struct {
 // Run is how the run was made.
 type Run struct {
 	Sampler     string `json:"sampler,omitempty"`
-	Seed        string `json:"seed,omitempty"` // a text, as JSON's numbers end at 2⁵³
-	Warmup      int    `json:"warmup"`         // transitions per chain
+	Seed        string `json:"seed,omitempty"`   // a text, as JSON's numbers end at 2⁵³
+	Warmup      int    `json:"warmup,omitempty"` // transitions per chain
 	Draws       int    `json:"draws"`          // of all chains
-	Divergences int    `json:"divergences"`
+	Divergences *int   `json:"divergences"` // null: the sampler does not report them
 	Gradients   int64  `json:"gradients"`
 	Seconds     Number `json:"seconds"`
 	Interrupted bool   `json:"interrupted"`
@@ -273,15 +273,20 @@ func (w *work) run() {
 	if every > 1 {
 		w.note("While the chains run, the summary rests on every %s draw; effective sample sizes are those of these draws.", ordinal(every))
 	}
-	r.Seed = strconv.FormatUint(c.Seed, 10)
-	r.Sampler = samplerName(fit)
+	if r.Sampler = samplerName(fit); r.Sampler != "" {
+		r.Seed = strconv.FormatUint(c.Seed, 10)
+	}
+	diverged := 0
+	if _, ok := fit.Draws.Statistic(nil, 0, "divergent__"); ok && fit.Draws.Chains() > 0 {
+		r.Divergences = &diverged
+	}
 	t := Table{Kind: "chains", Title: "Chains", Rows: [][]any{}, Columns: []Column{{"chain", 0}, {"draws", 0}, {"divergent", 0}, {"deepest", 0},
 		{"accepted", 3}, {"E-BFMI", 2}, {"step size", 4}, {"gradients", 0}, {"seconds", 2}}}
 	r.Chains = []int{}
 	for i, s := range fit.Sampling() {
 		chain := fit.Report.Chains[i]
 		r.Draws += s.Draws
-		r.Divergences += s.Divergences
+		diverged += s.Divergences
 		r.Gradients += chain.Warmup.Gradients + chain.Sampling.Gradients
 		r.Chains = append(r.Chains, chain.ID)
 		t.Rows = append(t.Rows, []any{Number(chain.ID), Number(s.Draws), Number(s.Divergences), Number(s.Saturated), Number(s.AcceptStat),

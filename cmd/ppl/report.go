@@ -135,6 +135,10 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return ended(ctx, cmd.ErrOrStderr(), fmt.Errorf("--plots: %w", err))
 	}
+	if len(files) == 0 {
+		fmt.Fprintln(cmd.OutOrStdout(), "Plots: none; there is nothing to draw")
+		return nil
+	}
 	fmt.Fprintf(cmd.OutOrStdout(), "Plots: %s\n", filesText(files))
 	return nil
 }

@@ -145,7 +145,7 @@ function path(xs, ys, x, y) {
     if (!drawable(ys[i]) || !drawable(xs[i])) { pen = "M"; continue; }
     const b = y(ys[i]), a = x(xs[i]);
     if (!Number.isFinite(a) || !Number.isFinite(b)) { pen = "M"; continue; }
-    d += `${pen}${px(a)} ${px(b)}`;
+    d += `${pen}${px(a)} ${px(b)}${pen === "M" ? "h0" : ""}`; // a single one is a dot
     pen = "L";
   }
   return d;
@@ -166,7 +166,7 @@ function marks(l, x, y, box) {
       return [s("path", { d, class: `line ${cls}` })];
     }
     case "band": {
-      const back = (values) => path([...l.x].reverse(), [...values].reverse(), x, y).replace(/^M/, "L");
+      const back = (values) => path([...l.x].reverse(), [...values].reverse(), x, y).replace("h0", "").replace(/^M/, "L");
       return [s("path", { d: path(l.x, l.high, x, y) + back(l.low) + "Z", class: `area ${cls}` })];
     }
     case "range":

@@ -105,8 +105,8 @@ class Page {
     const facts = [
       [r.method ? "Approximation" : "Sampler", r.method || r.sampler],
       [chains === 1 ? "Draws" : `Draws of ${chains} chains`, count(r.draws)],
-      ["Warm-up each", r.method ? "" : count(r.warmup)],
-      ["Divergent", r.method ? "" : count(r.divergences)],
+      ["Warm-up each", r.method || !r.warmup ? "" : count(r.warmup)],
+      ["Divergent", r.method || r.divergences === null ? "" : count(r.divergences)],
       ["Gradients", r.gradients ? count(r.gradients) : ""],
       ["Time", numeric(r.seconds) > 0 ? clock(numeric(r.seconds)) : ""],
       ["Seed", r.method ? "" : r.seed],
@@ -274,7 +274,7 @@ class Page {
     }
     const height = this.place.quantity.offsetHeight;
     this.place.quantity.style.minHeight = `${height}px`; // the page does not jump
-    this.place.quantity.replaceChildren(...parts);
+    this.place.quantity.replaceChildren(...parts.filter(Boolean));
     this.redraw(this.place.quantity);
     this.place.quantity.style.minHeight = "";
     if (keep) [...this.place.quantity.querySelectorAll("button")].find((b) => b.textContent === keep)?.focus({ preventScroll: true });
@@ -317,7 +317,7 @@ class Page {
       const log = h("input", { type: "checkbox", checked: this.log[axis], onchange: () => { this.log[axis] = log.checked; this.showPairs(); } });
       return h("span", { class: "axis-choice" }, h("span", { "aria-hidden": "true" }, axis === "x" ? "across" : "up"), input, list, positive(name) ? h("label", { class: "check" }, log, " log") : null);
     };
-    const fig = { ...base, of: [x, y], x: { label: x, log: this.log.x && positive(x) }, y: { label: y, log: this.log.y && positive(y) }, alt: base.alt.replace(/^.*?;/, `Draws of ${y} against ${x};`), layers: base.layers.map((l) => ({ ...l, x_of: x, y_of: y })) };
+    const fig = { ...base, of: [x, y], x: { label: x, log: this.log.x && positive(x) }, y: { label: y, log: this.log.y && positive(y) }, alt: base.alt.replace(/^[^;]*/, `Draws of ${y} against ${x}`), layers: base.layers.map((l) => ({ ...l, x_of: x, y_of: y })) };
     this.place.pairs.replaceChildren(h("div", { class: "tools" }, box("x", x), box("y", y)), h("div", { class: "figures one" }, this.card(fig, true)));
     this.redraw(this.place.pairs);
   }
