@@ -78,8 +78,8 @@ type Run struct {
 	Sampler     string `json:"sampler,omitempty"`
 	Seed        string `json:"seed,omitempty"`   // a text, as JSON's numbers end at 2⁵³
 	Warmup      int    `json:"warmup,omitempty"` // transitions per chain
-	Draws       int    `json:"draws"`          // of all chains
-	Divergences *int   `json:"divergences"` // null: the sampler does not report them
+	Draws       int    `json:"draws"`            // of all chains
+	Divergences *int   `json:"divergences"`      // null: the sampler does not report them
 	Gradients   int64  `json:"gradients"`
 	Seconds     Number `json:"seconds"`
 	Interrupted bool   `json:"interrupted"`
@@ -277,7 +277,7 @@ func (w *work) run() {
 		r.Seed = strconv.FormatUint(c.Seed, 10)
 	}
 	diverged := 0
-	if _, ok := fit.Draws.Statistic(nil, 0, "divergent__"); ok && fit.Draws.Chains() > 0 {
+	if fit.Draws.Chains() > 0 && slices.ContainsFunc(fit.Draws.Columns().Statistics, func(c sampler.Column) bool { return c.Name == "divergent__" }) {
 		r.Divergences = &diverged
 	}
 	t := Table{Kind: "chains", Title: "Chains", Rows: [][]any{}, Columns: []Column{{"chain", 0}, {"draws", 0}, {"divergent", 0}, {"deepest", 0},
