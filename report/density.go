@@ -3,6 +3,8 @@ package report
 import (
 	"math"
 	"slices"
+
+	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
 // gridded is a density or a histogram over equally spaced values.
@@ -61,10 +63,8 @@ func smooth(sample []float64, low, high float64) []float64 {
 	if len(sample) < 2 {
 		return nil
 	}
-	sorted := slices.Sorted(slices.Values(sample))
-	quantile := func(p float64) float64 { return sorted[int(p*float64(len(sorted)-1))] }
 	spread := deviation(sample)
-	if iqr := (quantile(0.75) - quantile(0.25)) / 1.34; iqr > 0 {
+	if iqr := (diagnose.Quantile(sample, 0.75) - diagnose.Quantile(sample, 0.25)) / 1.34; iqr > 0 {
 		spread = min(spread, iqr)
 	}
 	width := 0.9 * spread * math.Pow(float64(len(sample)), -0.2)

@@ -51,8 +51,8 @@ func (v Values) MarshalJSON() ([]byte, error) {
 func coarse(v []float64) Values {
 	largest := 0.0
 	for _, x := range v {
-		if !math.IsInf(x, 0) {
-			largest = max(largest, math.Abs(x))
+		if a := math.Abs(x); a > largest && !math.IsInf(a, 0) {
+			largest = a
 		}
 	}
 	if largest == 0 {

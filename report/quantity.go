@@ -75,7 +75,10 @@ func trace(w *work, c *columns) Figure {
 		marks.Y = nil // at the bottom
 		f.Layers = append(f.Layers, marks)
 	}
-	if c.odd > 0 && c.odd == w.report.Run.Draws {
+	switch {
+	case w.report.Run.Draws == 0:
+		f.Layers, f.Note = []Layer{}, "There are no draws."
+	case c.odd == w.report.Run.Draws:
 		f.Layers = []Layer{}
 	}
 	f.Alt = fmt.Sprintf("Draws of %s in order, by chain; R-hat %.3f.", c.name, c.row.Rhat)

@@ -21,6 +21,7 @@ import (
 var otherCommands = map[string]string{
 	"sample": "run", "fit": "run", "mcmc": "run", "nuts": "run", "sampling": "run",
 	"stansummary": "summary", "summarize": "summary", "summarise": "summary", "print": "summary",
+	"plot": "report", "plots": "report", "html": "report", "dashboard": "run --watch", "watch": "run --watch", "view": "report", "shinystan": "report",
 	"compile": "check", "build": "check", "stanc": "check", "lint": "check", "validate": "check",
 	"format": "fmt", "help-all": "help",
 	"generate_quantities": "generate", "generated": "generate", "gq": "generate",

@@ -45,6 +45,7 @@
 //	session.go   what is told of a run; run_json.go: as JSON
 //	show.go      the summary, findings, times; rows.go: which quantities; table.go: the table
 //	fitinput.go  reading runs
+//	report.go    the report as a page; watch.go: live, while a run goes on
 //	terminal.go  what the terminal can show
 //	number.go    numbers in JSON
 //	helps.go     what leads from a wrong command line to the right one

@@ -497,3 +497,70 @@ func BenchmarkWriter(b *testing.B) {
 		}
 	}
 }
+
+// A snapshot stays as it is while draws are added, in memory and once they are read
+// back from journals.
+func TestSnapshot(t *testing.T) {
+	for _, limit := range []int{1 << 20, 100} {
+		columns := Columns{Statistics: nutsColumns, Names: []string{"a", "b"}}
+		s, err := NewStore(columns, 1, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, err := CreateJournal(filepath.Join(t.TempDir(), "x_1"), JournalKey{ID: 1, Values: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer j.Close()
+		s.ReadBack([]*Journal{j}, limit)
+		add := func(i int, warmup bool) {
+			d := infer.Draw{Values: []float64{float64(i), -float64(i)}, Position: []float64{0, 0}, Warmup: warmup}
+			if err := errors.Join(j.Add(d), s.Add(d)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		add(100, true)
+		for i := range 3 {
+			add(i, false)
+		}
+		early := s.Snapshot()
+		for i := 3; i < 40; i++ {
+			add(i, false)
+		}
+		late := s.Snapshot()
+		add(40, false)
+		for _, c := range []struct {
+			snapshot *Store
+			n        int
+		}{{early, 3}, {late, 40}} {
+			column := c.snapshot.Column(nil, 0, 1)
+			_, last := c.snapshot.Draw(0, c.n-1)
+			if c.snapshot.Len(0) != c.n || len(column) != c.n || column[c.n-1] != -float64(c.n-1) || last[0] != float64(c.n-1) || c.snapshot.Warmup().Len(0) != 1 {
+				t.Errorf("limit %d: %d draws, want %d: %v", limit, c.snapshot.Len(0), c.n, column)
+			}
+		}
+		if err := s.Err(); err != nil {
+			t.Error(err)
+		}
+		s.Close()
+	}
+}
+
+// Tables are read as they were written.
+func TestReadTable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.csv")
+	want := infer.Table{Name: "t", Columns: []string{"x", "y"}, Rows: [][]float64{{0.1, math.Inf(1)}, {-3, 1e-300}}}
+	if err := WriteTable(path, want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadTable(path, "t")
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if err := os.WriteFile(path, []byte("x,y\n1\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadTable(path, "t"); err == nil {
+		t.Error("a row that is too short is taken")
+	}
+}
