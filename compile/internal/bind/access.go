@@ -273,56 +273,6 @@ func (b *binder) inRange(i value, size, dimension int, ix ir.Index, what string)
 	return in, out, size == 0
 }
 
-// mayBeSkipped reports whether what is evaluated may never be reached: it stands
-// in a branch that parameters decide.
-func (b *binder) mayBeSkipped() bool {
-	for l := b.lvl; l != nil; l = l.parent {
-		if l.branch && l.loop == nil {
-			return true
-		}
-	}
-	return false
-}
-
-// excluded tells for every lane of an axis whether the branches under way, whose
-// conditions are known, leave it out; nil if none does.
-func (b *binder) excluded(ax *axis) []bool {
-	var out []bool
-	for _, m := range b.masks {
-		if ax == nil || m.cond.axis == nil {
-			continue
-		}
-		lane := make([]bool, ax.n)
-		switch {
-		case m.cond.axis.within(ax):
-			up := upTo(ax, m.cond.axis)
-			for l := range lane {
-				lane[l] = intAt(m.cond, ax, up, l, 0) != 0 != m.side
-			}
-		case ax.within(m.cond.axis): // the index varies less: all iterations of a lane must be out
-			for l := range lane {
-				lane[l] = true
-			}
-			up := m.cond.axis.lanesOf(ax)
-			for l := range m.cond.axis.n {
-				if intAt(m.cond, m.cond.axis, nil, l, 0) != 0 == m.side {
-					lane[up[l]] = false
-				}
-			}
-		default:
-			continue
-		}
-		if out == nil {
-			out = lane
-			continue
-		}
-		for l := range out {
-			out[l] = out[l] || lane[l]
-		}
-	}
-	return out
-}
-
 // flatBase returns, for every lane of ax (which is inside both the access's
 // axis and the home axis of the container), the element offset in the flat
 // storage of all of the container's lanes.

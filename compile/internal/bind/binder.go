@@ -16,22 +16,18 @@ type binder struct {
 	opts Options
 
 	root *level // the graph being built
-	lvl  *level // where effects and conditional work go
-	axis *axis  // iterations in force; nil: the uniform context
-	nest *nest  // the loop whose units are being evaluated; nil: none
+	context
 
-	cells    []*cell // by ir.Var.ID of the frame in force
-	aligned  map[alignKey]ad.Ref
-	covered  map[[2]*axis]bool // whether every lane of the second axis has one of the first, which is inside it
-	branches []*branch
-	targets  []value // addends of the log density, without lanes, in the root level
-	calls    []callSite
-	propto   bool // whether _lupdf and ~ drop addends
-	inModel  bool
-	operand  *value // ir.Operand
-	code     value  // how statements ended, where their signal is not certain
-	result   *value // of a return
-	masks    []mask // conditions known per iteration of the branches under way, where lanes are hidden
+	cells   []*cell // by ir.Var.ID of the frame in force
+	aligned map[alignKey]ad.Ref
+	covered map[[2]*axis]bool // whether every lane of the second axis has one of the first, which is inside it
+	targets []value           // addends of the log density, without lanes, in the root level
+	calls   []callSite
+	propto  bool // whether _lupdf and ~ drop addends
+	inModel bool
+	operand *value // ir.Operand
+	code    value  // how statements ended, where their signal is not certain
+	result  *value // of a return
 
 	inspecting bool                     // nothing that is evaluated stays
 	pure       map[*ir.Function]effects // of functions looked at
@@ -67,10 +63,10 @@ func newBinder(p *ir.Program, o Options) *binder {
 func (b *binder) begin() {
 	b.root = &level{g: ad.NewGraph()}
 	b.root.g.Use(b.opts.Budget)
-	b.lvl, b.axis, b.nest = b.root, nil, nil
+	b.context = context{lvl: b.root}
 	b.aligned = map[alignKey]ad.Ref{}
 	b.covered = map[[2]*axis]bool{}
-	b.branches, b.targets, b.calls = nil, nil, nil
+	b.targets, b.calls = nil, nil
 }
 
 // at sets the position to which what follows belongs and returns the former.
@@ -173,8 +169,8 @@ func (b *binder) addTarget(v value) {
 		return
 	}
 	v = b.numeric(v)
-	if b.scanning() && v.lvl == b.nest.scan.lvl {
-		r := b.nest.scan
+	if b.scanning() && v.lvl == b.scan.lvl {
+		r := b.scan
 		r.targets = append(r.targets, v.lvl.g.Sum(v.ref))
 		return
 	}
@@ -197,10 +193,6 @@ func (b *binder) addTarget(v value) {
 	}
 	b.targets = append(b.targets, value{typ: types.RealType, lvl: b.lvl, ref: r, param: v.param})
 }
-
-// hidden reports whether the lanes in force belong to a level around the
-// present one.
-func (b *binder) hidden() bool { return b.axis != nil && b.axis.lvl != b.lvl }
 
 // totalHere sums r over its elements and over the lanes in force.
 func (b *binder) totalHere(r ad.Ref, v value) ad.Ref {

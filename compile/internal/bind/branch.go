@@ -41,14 +41,6 @@ func (b *binder) saveForBranch(c *cell) {
 	}
 }
 
-// regionLevel is the level around a region that begins here.
-func (b *binder) regionLevel() *level {
-	if b.scanning() {
-		return b.nest.scan.lvl
-	}
-	return b.lvl
-}
-
 // region evaluates both sides of a conditional that parameters decide, each
 // into a graph of its own, and adds the OpIf. What the sides assign, add to the
 // log density and return become its results.
@@ -72,17 +64,13 @@ func (b *binder) region(cond value, then, els func() signal) signal {
 		lvl.branch = true
 		br := &branch{lvl: lvl, saved: map[*cell]state{}}
 		sides[k] = br
-		oldLvl, masks := b.lvl, b.masks
+		at := b.context.into(br)
 		if cond.ints != nil {
-			b.masks = append(slices.Clone(masks), mask{cond, k == 0})
+			at = at.where(cond, k == 0)
 		}
-		b.lvl, b.result = lvl, nil
-		b.branches = append(b.branches, br)
-		br.sig = run()
+		b.result = nil
+		b.with(at, func() { br.sig = run() })
 		br.code, br.result = b.code, b.result
-		b.masks = masks
-		b.branches = b.branches[:len(b.branches)-1]
-		b.lvl = oldLvl
 		// Take the changed contents out of the cells and put the old ones back.
 		for _, c := range br.order {
 			changed := c.state
@@ -102,21 +90,15 @@ func (b *binder) region(cond value, then, els func() signal) signal {
 		}
 	}
 	outputs := func(br *branch) []value {
-		lvl := b.lvl
-		b.lvl = br.lvl
-		b.branches = append(b.branches, br)
 		var out []value
 		for _, c := range cells {
 			before := c.state
 			if s, ok := br.saved[c]; ok {
 				c.state = s
 			}
-			v := b.numeric(b.pack(c))
+			b.with(b.context.into(br), func() { out = append(out, b.numeric(b.pack(c))) })
 			c.state = before
-			out = append(out, v)
 		}
-		b.branches = b.branches[:len(b.branches)-1]
-		b.lvl = lvl
 		return out
 	}
 	outs := [2][]value{outputs(t), outputs(e)}
@@ -358,7 +340,7 @@ func (b *binder) choice(e *ir.Cond) value {
 	}
 	old := b.result
 	if cond.ints != nil && b.scanning() && !b.hiddenAxis(cond.axis) && b.outOfScan(e.Then) && b.outOfScan(e.Else) {
-		b.outside(func() { b.partition(cond, side(e.Then), side(e.Else)) })
+		b.with(b.context.outside(), func() { b.partition(cond, side(e.Then), side(e.Else)) })
 	} else {
 		b.choose(cond, side(e.Then), side(e.Else))
 	}
@@ -392,11 +374,4 @@ func (b *binder) knownChoice(e *ir.Cond, cond value) (v value, ok bool) {
 		}
 	}
 	return v, true
-}
-
-// mask is a condition known per iteration, where lanes are hidden, and the side
-// of it that is being evaluated.
-type mask struct {
-	cond value
-	side bool
 }

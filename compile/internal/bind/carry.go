@@ -93,7 +93,7 @@ func (r *regionBody) register(typ types.Type, shape []int) value {
 
 // within runs fn with the proxies in place and effects going to the region.
 func (b *binder) within(r *regionBody, fn func()) {
-	oldCells, oldLvl, oldAxis := b.cells, b.lvl, b.axis
+	cells, at := b.cells, b.context.into(r.br)
 	b.cells = slices.Clone(b.cells)
 	for i, v := range r.vars {
 		if o := b.overlayOf(b.cell(v)); o != nil { // the carried values take the place of the copy
@@ -104,14 +104,11 @@ func (b *binder) within(r *regionBody, fn func()) {
 			b.cells[v.ID] = r.cells[i]
 		}
 	}
-	b.lvl = r.lvl
 	if r.lvl.loop != nil {
-		b.axis = r.lvl.loop
+		at = at.in(r.lvl.loop)
 	}
-	b.branches = append(b.branches, r.br)
-	fn()
-	b.branches = b.branches[:len(b.branches)-1]
-	b.cells, b.lvl, b.axis = oldCells, oldLvl, oldAxis
+	b.with(at, fn)
+	b.cells = cells
 }
 
 // output makes v the next result of the region's graph.
@@ -214,7 +211,7 @@ func (b *binder) finishRegion(r *regionBody, parent *level, ax *axis, final func
 	if r.state != nil {
 		b.code = next(types.IntType, false)
 	}
-	if r.ret != nil {
+	if b.result = nil; r.ret != nil {
 		v := r.ret.each(func(_ int, leaf value) value { return next(leaf.typ, leaf.param) })
 		b.result = &v
 	}
@@ -222,15 +219,6 @@ func (b *binder) finishRegion(r *regionBody, parent *level, ax *axis, final func
 		b.addTarget(b.wrap(sum, parent, ax, types.RealType, true))
 	}
 	return b.loopEnds(goesOn | r.jumps)
-}
-
-// surroundings are the level and the axis in force where a region is to stand.
-func (b *binder) surroundings() (*level, *axis) {
-	parent := b.regionLevel()
-	if parent == b.lvl && !b.hidden() {
-		return parent, b.axis
-	}
-	return parent, nil
 }
 
 // mostUnrolled is the number of iterations up to which a loop is unrolled rather than
@@ -296,10 +284,8 @@ func (b *binder) carry(ax *axis, steps int, lp *loop, i value, active *value) si
 	}
 	lvl := newLevel(parent, outer)
 	lvl.loop, lvl.steps = ax, steps
-	old := b.axis
-	b.axis = ax
-	r := b.enterBody(vars, lvl)
-	b.axis = old
+	var r *regionBody
+	b.with(b.context.in(ax), func() { r = b.enterBody(vars, lvl) })
 	b.within(r, func() {
 		b.result = nil
 		sig := goesOn

@@ -25,35 +25,39 @@ type overlay struct {
 // evaluate evaluates the planned nest of a loop.
 func (b *binder) evaluate(n *nest, lp *loop) {
 	b.keepPlan(n.describe(lp))
-	nest, axis, cells := b.nest, b.axis, b.cells
-	b.nest = n
-	for _, g := range n.groups {
-		switch g.kind {
-		case inLanes:
-			b.unit(g.units[0])
-		case asSum:
-			b.sum(g.units)
-		case asRecurrence:
-			b.recurrence(n, g.units)
+	cells, at := b.cells, b.context
+	at.nest = n
+	b.with(at, func() {
+		for _, g := range n.groups {
+			switch g.kind {
+			case inLanes:
+				b.unit(g.units[0])
+			case asSum:
+				b.sum(g.units)
+			case asRecurrence:
+				b.recurrence(n, g.units)
+			}
 		}
-		b.axis, b.cells = axis, cells
-	}
-	b.nest = nest
-	for _, h := range n.order {
-		if !h.inside && len(h.writes) > 0 {
-			b.commit(n, h)
+	})
+	b.cells = cells
+	b.with(b.context.in(n.root.ax.parent), func() {
+		for _, h := range n.order {
+			if !h.inside && len(h.writes) > 0 {
+				b.commit(n, h)
+			}
 		}
-	}
+	})
 	b.settle(lp)
 }
 
 // unit evaluates a unit over its domain.
 func (b *binder) unit(u *unit) {
-	b.nest.unit = u
-	b.axis, b.cells = u.dom, u.cells
-	b.enterUnit(u)
-	b.runUnit(u)
-	b.leaveUnit(u)
+	b.nest.unit, b.cells = u, u.cells
+	b.with(b.context.in(u.dom), func() {
+		b.enterUnit(u)
+		b.runUnit(u)
+		b.leaveUnit(u)
+	})
 }
 
 // enterUnit makes the overlays that a unit needs.
@@ -268,7 +272,6 @@ func (b *binder) sum(units []*unit) {
 // beginnings are the values of origins as one array; pos is the element where
 // there is no write.
 func (b *binder) beginnings(n *nest, h *history, from []origin) value {
-	b.axis = n.root.ax.parent
 	var parts []value
 	total := int32(0)
 	index := map[*write]int32{}
@@ -316,7 +319,6 @@ func (b *binder) allBefore(n *nest, h *history) value {
 // commit stores what a nest did to a variable of outside.
 func (b *binder) commit(n *nest, h *history) {
 	c := h.c
-	b.axis = n.root.ax.parent
 	if h.sum {
 		for _, w := range h.writes {
 			b.commitSum(h, w)

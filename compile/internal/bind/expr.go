@@ -139,24 +139,6 @@ func (b *binder) promoted(v value, from, to types.Type) value {
 	return composed(to, []value{v, zero})
 }
 
-// emitEffect adds an effect on args, in the level where it applies.
-func (b *binder) emitEffect(args []value, add func(g *ad.Graph, a []ad.Ref)) {
-	lvl := b.lvl
-	for _, a := range args {
-		lvl = deeper(lvl, a.lvl)
-	}
-	ax := b.axis
-	if ax != nil && ax.lvl != lvl {
-		ax = nil
-	}
-	refs := make([]ad.Ref, len(args))
-	for i, a := range args {
-		refs[i] = b.use(a, lvl, ax)
-	}
-	lvl.g.SetSite(b.site())
-	add(lvl.g, refs)
-}
-
 // literal stacks the elements of {…} or […].
 func (b *binder) literal(typ types.Type, elems []ir.Expr) value {
 	vals := make([]value, len(elems))
@@ -233,13 +215,10 @@ func (b *binder) logical(x, y ir.Expr, and bool) value {
 		}
 		b.reserveLanes(len(open))
 		sub := &axis{n: len(open), parent: ax, up: open, lvl: ax.lvl, subset: true}
-		old := b.axis
-		b.axis = ax
-		c := b.newCell(nil, "condition", types.IntType, nil)
+		var c *cell
+		b.with(b.context.in(ax), func() { c = b.newCell(nil, "condition", types.IntType, nil) })
 		c.setWhole(out)
-		b.axis = sub
-		b.writeLocal(c, wholeOf(nil), b.notZero(b.eval(y)), sub)
-		b.axis = old
+		b.with(b.context.in(sub), func() { b.writeLocal(c, wholeOf(nil), b.notZero(b.eval(y)), sub) })
 		return b.pack(c)
 	}
 	if !b.plain(y) {
@@ -299,10 +278,6 @@ func truth(b bool) int64 {
 	}
 	return 0
 }
-
-// hiddenAxis reports whether lanes of ax cannot be told apart where evaluation
-// stands, because a region hides them.
-func (b *binder) hiddenAxis(ax *axis) bool { return ax != nil && ax.lvl != b.lvl }
 
 // maskOf is the truth of the known condition v in every lane of ax.
 func (b *binder) maskOf(v value, ax *axis) []bool {
@@ -588,7 +563,7 @@ func (b *binder) userCallInLanes(e *ir.UserCall) *value {
 		return b.userCall(e)
 	}
 	var v *value
-	b.outside(func() { v = b.userCall(e) })
+	b.with(b.context.outside(), func() { v = b.userCall(e) })
 	return v
 }
 

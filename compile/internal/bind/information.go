@@ -140,10 +140,10 @@ func (b *binder) lowerOf(e ir.Expr) *float64 {
 // scanOf is the recurrence whose steps evaluate lvl, in all lanes in force, if its
 // results come to the program's own graph.
 func (b *binder) scanOf(lvl *level) *recurrence {
-	if !b.scanning() || lvl != b.nest.scan.lvl || b.lvl != b.root || b.axis != b.nest.scan.dom {
+	if !b.scanning() || lvl != b.scan.lvl || b.lvl != b.root || b.axis != b.scan.dom {
 		return nil
 	}
-	return b.nest.scan
+	return b.scan
 }
 
 func (b *binder) leave(at source.Span, why string) {

@@ -116,7 +116,7 @@ func (in *inspection) run(ax *axis, lp *loop, i value) (last int) {
 			in.known.unknown[v] = true
 		}
 	}
-	b.axis = ax
+	b.context = b.context.in(ax)
 	b.cells = slices.Clone(b.cells)
 	b.privatise(lp)
 	b.bindVar(lp, i)
@@ -391,9 +391,7 @@ func (in *inspection) inner(s ir.Stmt, ax *axis, lp *loop, i value) {
 	outer, axis := in.loop, b.axis
 	in.loop = &loopNode{ax: ax, stmt: s, parent: outer}
 	outer.body = append(outer.body, in.loop)
-	b.axis = ax.parent
-	lp.tracked = in.followed(b.track(ax, lp, i, nil))
-	b.axis = ax
+	b.with(b.context.in(ax.parent), func() { lp.tracked = in.followed(b.track(ax, lp, i, nil)) })
 	known := map[*ir.Var]bool{}
 	for _, t := range lp.tracked {
 		known[t.v] = true
@@ -404,12 +402,14 @@ func (in *inspection) inner(s ir.Stmt, ax *axis, lp *loop, i value) {
 		}
 	}
 	cells := b.cells
-	in.scope(func() {
-		b.privatise(lp)
-		b.bindVar(lp, i)
-		in.stmt(lp.body)
+	b.with(b.context.in(ax), func() {
+		in.scope(func() {
+			b.privatise(lp)
+			b.bindVar(lp, i)
+			in.stmt(lp.body)
+		})
 	})
-	b.cells, b.axis = cells, axis // all that the body assigns and data decide is followed
+	b.cells = cells // all that the body assigns and data decide is followed
 	for _, t := range lp.tracked {
 		in.setKnown(t.v, func(c *cell) { b.writeLocal(c, wholeOf(c.shape), t.final, axis) })
 	}

@@ -35,13 +35,11 @@ func (b *binder) jacobian(e *ir.UserCall, args []value) value {
 	x.lvl, x.ref, x.axis, x.ints = lvl, in, nil, nil
 	args[e.Func.Arg] = x
 	var out value
-	oldLvl := b.lvl
-	b.lvl = lvl
-	b.branches = append(b.branches, &branch{lvl: lvl, saved: map[*cell]state{}})
-	out = *b.callWith(e.Func.Of, e.Span(), args)
-	r := b.use(b.numeric(out), lvl, nil)
-	b.branches = b.branches[:len(b.branches)-1]
-	b.lvl = oldLvl
+	var r ad.Ref
+	b.with(b.context.into(&branch{lvl: lvl, saved: map[*cell]state{}}), func() {
+		out = *b.callWith(e.Func.Of, e.Span(), args)
+		r = b.use(b.numeric(out), lvl, nil)
+	})
 	g := lvl.g
 	g.SetSite(b.site())
 	j := g.Jacobian(g.Broadcast(r, []int{out.size()}), in, lvl.laned)

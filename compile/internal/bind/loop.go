@@ -45,20 +45,21 @@ func (b *binder) execFor(s *ir.For) signal {
 	if ax.n == 0 {
 		return goesOn
 	}
-	old := b.axis
-	b.axis = ax.parent
-	defer func() { b.axis = old }()
-	why := jumps
-	if !hasReturn(s.Body) {
-		lp.tracked = b.track(ax, lp, i, nil)
-		var n *nest
-		if n, _, why = b.planned(ax, lp, i); n != nil {
-			b.evaluate(n, lp)
-			return goesOn
+	sig := goesOn
+	b.with(b.context.in(ax.parent), func() {
+		why := jumps
+		if !hasReturn(s.Body) {
+			lp.tracked = b.track(ax, lp, i, nil)
+			var n *nest
+			if n, _, why = b.planned(ax, lp, i); n != nil {
+				b.evaluate(n, lp)
+				return
+			}
 		}
-	}
-	b.note(lp, why)
-	return b.carryRagged(s, from, to)
+		b.note(lp, why)
+		sig = b.carryRagged(s, from, to)
+	})
+	return sig
 }
 
 // ragged is a loop whose bounds differ between lanes: one axis of all iterations.

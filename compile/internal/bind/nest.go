@@ -22,8 +22,7 @@ type nest struct {
 
 	summing *history // of the group under way, which only adds to it
 
-	unit *unit       // under way
-	scan *recurrence // under way
+	unit *unit // under way
 }
 
 // loopNode is a loop of a nest.

@@ -119,16 +119,10 @@ func (n *nest) regular(units []*unit) (why string) {
 	return ""
 }
 
-// scanning reports whether evaluation stands in the steps of a recurrence, outside
-// of its regions.
-func (b *binder) scanning() bool {
-	return b.nest != nil && b.nest.scan != nil && b.lvl == b.nest.scan.dom.lvl
-}
-
 // outOfScan reports whether an expression has nothing to do with the values of the
 // recurrence under way, so that it is evaluated in lanes.
 func (b *binder) outOfScan(e ir.Expr) bool {
-	r := b.nest.scan
+	r := b.scan
 	out := b.effectsIn(e) == 0
 	walkVars(e, func(v *ir.Var) {
 		c := b.cell(v)
@@ -149,18 +143,9 @@ func (b *binder) outOfScan(e ir.Expr) bool {
 	return out
 }
 
-// outside evaluates what has nothing to do with the recurrence under way: in lanes.
-func (b *binder) outside(fn func()) {
-	n := b.nest
-	scan := n.scan
-	n.scan = nil
-	defer func() { n.scan = scan }()
-	fn()
-}
-
 // readCarried reads elements that the recurrence under way writes.
 func (b *binder) readCarried(n *nest, h *history, acc access, ax *axis, typ types.Type) value {
-	r := n.scan
+	r := b.scan
 	if ax != r.dom {
 		panic(&fault{reason: irregularly})
 	}
@@ -268,7 +253,7 @@ func (r *recurrence) writes(o origin) bool { return o.w != nil && slices.Contain
 // outside is just that: in the first steps, the values that would have been written
 // in steps before them.
 func (b *binder) begins(n *nest, h *history, acc access, at []carriedFrom, from []origin, typ types.Type) bool {
-	r, width, most := n.scan, len(at), 0
+	r, width, most := b.scan, len(at), 0
 	if r.dom.parent != nil {
 		return false // the lanes around begin anew
 	}
@@ -302,11 +287,8 @@ func (b *binder) begins(n *nest, h *history, acc access, at []carriedFrom, from 
 			rest[i] = origin{none: true}
 		}
 	}
-	old := b.axis
-	b.axis = first
 	flat := new(value)
-	*flat = b.flatten(b.valueOf(n, h, rest, some, first, typ), first)
-	b.axis = old
+	b.with(b.context.in(first), func() { *flat = b.flatten(b.valueOf(n, h, rest, some, first, typ), first) })
 	same := func(k int, ch *chain, pos int, e element) bool {
 		was := ch.init[k][pos]
 		return was.from == nil || was.at == e.at && was.from.ref == e.from.ref && was.from.lvl == e.from.lvl
@@ -382,12 +364,13 @@ func (b *binder) recurrence(n *nest, units []*unit) {
 	r := &recurrence{n: n, units: units, dom: ax, chains: map[*write]*chain{}}
 	r.lvl = newLevel(b.lvl, nil)
 	r.lvl.loop, r.lvl.steps, r.lvl.flat = ax, ax.n, true
-	n.scan = r
-	for _, u := range units {
-		b.unit(u)
-	}
-	n.scan = nil
-	b.axis = ax
+	at := b.context
+	at.scan = r
+	b.with(at, func() {
+		for _, u := range units {
+			b.unit(u)
+		}
+	})
 	body := r.lvl.g
 	inBody := func(w *write) bool { return w.val.ints == nil && w.val.lvl == r.lvl }
 
@@ -537,9 +520,11 @@ func (b *binder) recurrence(n *nest, units []*unit) {
 			st.Args[k] = lane[a]
 		}
 	}
-	for _, x := range r.targets {
-		b.addTarget(b.wrap(lane[x], b.lvl, ax, types.RealType, true))
-	}
+	b.with(b.context.in(ax), func() {
+		for _, x := range r.targets {
+			b.addTarget(b.wrap(lane[x], b.lvl, ax, types.RealType, true))
+		}
+	})
 }
 
 // scanResults are the arrays over the steps of what a scan keeps, and of what it

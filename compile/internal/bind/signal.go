@@ -209,8 +209,6 @@ func (b *binder) partition(cond value, then, els func() signal) signal {
 		}
 		lanes[k] = append(lanes[k], int32(l))
 	}
-	old := b.axis
-	defer func() { b.axis = old }()
 	var outs []outcome
 	var axes []*axis
 	union := signal(0)
@@ -218,27 +216,33 @@ func (b *binder) partition(cond value, then, els func() signal) signal {
 		if len(lanes[k]) == 0 {
 			continue
 		}
-		b.axis = ax
-		if len(lanes[k]) == ax.n {
-			return side()
+		some := &axis{n: len(lanes[k]), parent: ax, up: lanes[k], lvl: ax.lvl, subset: true}
+		if some.n == ax.n {
+			some = ax
 		}
-		b.axis = &axis{n: len(lanes[k]), parent: ax, up: lanes[k], lvl: ax.lvl, subset: true}
-		b.result = nil
-		o := outcome{sig: side()}
-		o.code, o.result = b.code, b.result
-		outs, axes = append(outs, o), append(axes, b.axis)
+		o := outcome{}
+		b.with(b.context.in(some), func() {
+			b.result = nil
+			o.sig = side()
+			o.code, o.result = b.code, b.result
+		})
+		if some == ax {
+			return o.sig
+		}
+		outs, axes = append(outs, o), append(axes, some)
 		union |= o.sig
 	}
-	b.axis = ax
-	if !union.certain() {
-		c := b.newCell(nil, "code", types.IntType, nil)
-		c.setWhole(value{typ: types.IntType, axis: ax, ints: make([]int64, ax.n)})
-		for k, o := range outs {
-			b.writeLocal(c, wholeOf(nil), o.codeOf(), axes[k])
+	b.with(b.context.in(ax), func() {
+		if !union.certain() {
+			c := b.newCell(nil, "code", types.IntType, nil)
+			c.setWhole(value{typ: types.IntType, axis: ax, ints: make([]int64, ax.n)})
+			for k, o := range outs {
+				b.writeLocal(c, wholeOf(nil), o.codeOf(), axes[k])
+			}
+			b.code = b.pack(c)
 		}
-		b.code = b.pack(c)
-	}
-	b.mergeResults(outs, axes, union)
+		b.mergeResults(outs, axes, union)
+	})
 	return union
 }
 
@@ -250,7 +254,6 @@ func (b *binder) mergeResults(outs []outcome, axes []*axis, union signal) {
 	}
 	var cells []*cell
 	var typ types.Type
-	ax := b.axis
 	for k, o := range outs {
 		if o.sig&returns == 0 || o.result == nil {
 			continue
@@ -269,9 +272,7 @@ func (b *binder) mergeResults(outs []outcome, axes []*axis, union signal) {
 				panic(&fault{reason: "a function whose result has different sizes in different iterations"})
 			}
 			c.param = c.param || v.param
-			b.axis = axes[k]
-			b.writeLocal(c, wholeOf(c.shape), v, b.axis)
-			b.axis = ax
+			b.with(b.context.in(axes[k]), func() { b.writeLocal(c, wholeOf(c.shape), v, axes[k]) })
 		}
 	}
 	if cells != nil {

@@ -314,21 +314,6 @@ func (b *binder) print(s *ir.Print) {
 	b.emitEffect(vals, func(g *ad.Graph, refs []ad.Ref) { g.Print(m, refs...) })
 }
 
-// inOrder reports whether what is evaluated runs in the order of the program:
-// all loops under way are regions or unrolled.
-func (b *binder) inOrder() bool {
-	for ax := b.axis; ax != nil; ax = ax.parent {
-		l := b.lvl
-		for l != nil && l.loop != ax {
-			l = l.parent
-		}
-		if l == nil {
-			return false
-		}
-	}
-	return true
-}
-
 func (b *binder) reject(s *ir.Reject) {
 	m, vals := b.message(s.Args, s.Fatal)
 	b.emitEffect(vals, func(g *ad.Graph, refs []ad.Ref) { g.RejectIf(g.Const(1), m, refs...) })

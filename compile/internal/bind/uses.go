@@ -132,11 +132,11 @@ func (in *inspection) withinStmt(s ir.Stmt) {
 			if s == nil {
 				return
 			}
-			if masks := in.b.masks; ok {
-				in.b.masks = append(slices.Clone(masks), mask{cond, then})
-				defer func() { in.b.masks = masks }()
+			at := in.b.context
+			if ok {
+				at = at.where(cond, then)
 			}
-			in.withinStmt(s)
+			in.b.with(at, func() { in.withinStmt(s) })
 		}
 		side(s.Then, true)
 		side(s.Else, false)

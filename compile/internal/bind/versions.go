@@ -257,7 +257,7 @@ func (b *binder) readVersions(n *nest, h *history, acc access, typ types.Type) v
 	if len(h.writes) == 0 || h.sum {
 		return b.loadBefore(n, h, acc, typ)
 	}
-	if n.scan != nil && n.scan.has(h) {
+	if b.scan != nil && b.scan.has(h) {
 		return b.readCarried(n, h, acc, ax, typ)
 	}
 	v := b.valueOf(n, h, h.origins(n.unit, acc, ax, b.excluded(ax)), acc, ax, typ)
@@ -267,10 +267,9 @@ func (b *binder) readVersions(n *nest, h *history, acc access, typ types.Type) v
 
 // loadBefore reads what a variable of the nest n held before it.
 func (b *binder) loadBefore(n *nest, h *history, acc access, typ types.Type) value {
-	old := b.nest
-	b.nest = n.around
-	defer func() { b.nest = old }()
-	return b.load(h.c, acc, typ)
+	var v value
+	b.with(b.context.before(n), func() { v = b.load(h.c, acc, typ) })
+	return v
 }
 
 // valueOf is the value of the elements of acc that have these origins, in the
