@@ -6,7 +6,8 @@ import (
 	"github.com/ppl-lang/ppl/compile/ir"
 )
 
-// This file: from the values of a draw back to its unconstrained point.
+// This file: from the values of a draw back to its unconstrained point, and the
+// parameters of a point alone.
 
 // ParameterNames names the constrained values of the parameters alone, the first
 // of ConstrainedNames.
@@ -22,6 +23,28 @@ func (m *Model) ParameterNames() []string {
 
 // GeneratedNames names the generated quantities, the last of OutputNames.
 func (m *Model) GeneratedNames() []string { return m.bound.Names[m.bound.NumConstrained:] }
+
+// ConstrainParameters computes what ParameterNames names at x, without running
+// transformed parameters, which may reject it.
+func (m *Model) ConstrainParameters(x, dst []float64) error {
+	n := len(m.ParameterNames())
+	if err := m.fits(x, dst, n); err != nil {
+		return err
+	}
+	if n == m.bound.NumConstrained && len(m.program.TransformedParameters) == 0 {
+		return m.Constrain(x, dst)
+	}
+	plain, err := m.plain()
+	if err != nil {
+		return err
+	}
+	values, err := plain.Parameters(m.split(x), m.env)
+	if err != nil {
+		return m.rejection(err)
+	}
+	copy(dst, values)
+	return nil
+}
 
 // UnconstrainValues finds the unconstrained point x, of length Dim, of the
 // parameters' values in the order of ParameterNames. A value on the edge of its

@@ -47,6 +47,7 @@ criticise:  criticise infer gonum
 .:          . lang ad stdlib compile infer predict criticise
 report:     . report infer criticise plot
 cmd/ppl:    . cmd/ppl report lang ad stdlib compile infer predict criticise internal/serve internal/web internal/cmdstan internal/lsp cobra pflag term sys
+libppl:     internal
 examples:   . examples lang ad stdlib compile infer predict criticise plot
 internal/cmdstan: . internal/cmdstan lang stdlib compile infer pflag
 internal:   . internal lang ad stdlib compile infer predict criticise gonum
@@ -119,6 +120,7 @@ report/plotfile:         report plot
 
 .:                       *
 cmd/ppl:                 *
+libppl:                  internal/bridge
 examples:                *
 internal/web:
 internal/serve:          internal/web sys

@@ -138,6 +138,15 @@ func (m *Model) Outputs(x [][]float64, env *ad.Env, generated bool) (out []float
 	return out, nil
 }
 
+// Parameters evaluates the parameters alone, as Outputs has them.
+func (m *Model) Parameters(x [][]float64, env *ad.Env) (out []float64, err error) {
+	defer caught(&err)
+	o := m.options(env)
+	f := m.begin(&o, nil)
+	m.parameters(f, x)
+	return numbers(f, m.known.prog.Parameters, nil), nil
+}
+
 // options are those of an evaluation.
 func (m *Model) options(env *ad.Env) Options {
 	o := m.opts

@@ -1,0 +1,77 @@
+package bridge
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Program is the text of a model.
+type Program struct {
+	Name         string // of its file
+	Text         string
+	IncludePaths []string
+}
+
+// modelName is the name of the model as Stan's compiler makes it from that of a file.
+func (p Program) modelName() string {
+	name := strings.TrimSuffix(filepath.Base(p.Name), filepath.Ext(p.Name))
+	return strings.TrimSuffix(name, "_model") + "_model"
+}
+
+// ReadProgram reads the model in a file.
+func ReadProgram(path string) (Program, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Program{}, fmt.Errorf("cannot read the model: %w", err)
+	}
+	return Program{Name: path, Text: string(text), IncludePaths: []string{filepath.Dir(path)}}, nil
+}
+
+// Beside finds the model of a library by the name that this was opened under: of
+// folder/name_model.so it is folder/name_model.stan or folder/name.stan.
+func Beside(library string) (Program, error) {
+	base := strings.TrimSuffix(library, filepath.Ext(library))
+	for _, path := range []string{base + ".stan", strings.TrimSuffix(base, "_model") + ".stan"} {
+		if exists(path) {
+			return ReadProgram(path)
+		}
+	}
+	return Program{}, fmt.Errorf("which model is meant? There is no %s.stan beside the library, and the data do not begin with %q", strings.TrimSuffix(filepath.Base(base), "_model"), `{"__ppl": "model.stan"`)
+}
+
+// key begins data that say which model they are for.
+var key = regexp.MustCompile(`^\s*\{\s*"__ppl"\s*:`)
+
+// FromData takes the model from the data, whose first key may be __ppl: the text of a
+// model or the name of a file that ends in .stan. It returns the data without it; ok is
+// false if they have no such key.
+func FromData(text string) (p Program, rest string, ok bool, err error) {
+	at := key.FindStringIndex(text)
+	if at == nil {
+		return p, text, false, nil
+	}
+	d := json.NewDecoder(strings.NewReader(text[at[1]:]))
+	var model string
+	if err := d.Decode(&model); err != nil {
+		return p, "", true, fmt.Errorf("__ppl in the data must be a text, a model or the name of its file: %w", err)
+	}
+	rest = strings.TrimSpace(text[at[1]+int(d.InputOffset()):])
+	switch {
+	case strings.HasPrefix(rest, ","):
+		rest = "{" + rest[1:]
+	case rest == "}":
+		rest = ""
+	default:
+		return p, "", true, errors.New("the data are no JSON after __ppl")
+	}
+	if strings.HasSuffix(model, ".stan") && !strings.Contains(model, "\n") {
+		p, err = ReadProgram(model)
+		return p, rest, true, err
+	}
+	return Program{Name: "ppl.stan", Text: model}, rest, true, nil
+}
