@@ -63,7 +63,7 @@ func (m *Model) Calibrate(ctx context.Context, values any, o CalibrateOptions) (
 			return nil, errors.New("the numbers of simulations, ranks and transitions must be positive")
 		}
 	}
-	set, err := readData(values)
+	set, err := ReadData(values)
 	if err != nil {
 		return nil, err
 	}

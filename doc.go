@@ -11,7 +11,6 @@
 //	record.go  what becomes of draws while they are made: files, journals to resume from
 //	adapted.go what a later run can start from
 //	seal.go    the checksum in JSON files that are read back
-//	folds.go   cross-validation: posteriors without some observations, for tuning
 //	fit.go     Fit: draws, summary, what to make of it
 //	variables.go draws of a quantity or of a whole variable
 //	findings.go what is wrong with a run beyond its draws; rejections.go: what was rejected
@@ -55,8 +54,10 @@
 //
 // # Further in
 //
-// This package is a thin cover. Package compile has the compiled model, package
-// infer the samplers (usable with any log density written in Go), infer/draws
-// and infer/diagnose what becomes of draws, lang the language itself. The
-// command line program is cmd/ppl.
+// This package is a thin cover. Package compile has the compiled model, with second
+// derivatives and metrics ([Posterior.Compiled]), package infer the samplers
+// (usable with any log density written in Go), infer/draws and infer/diagnose what
+// becomes of draws, criticise the comparison of models, folds the folds by which
+// samplers can be tuned, lang the language itself. The command line program is
+// cmd/ppl.
 package ppl

@@ -32,7 +32,7 @@ type Holdout struct {
 
 // Holdout prepares for refits. An error says why observations cannot be left out.
 func (m *Model) Holdout(values any, o BindOptions) (*Holdout, error) {
-	set, err := readData(values)
+	set, err := ReadData(values)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (m *Model) Holdout(values any, o BindOptions) (*Holdout, error) {
 	if h.Rows, err = m.alike(out.Variable); err != nil {
 		return nil, err
 	}
-	if h.size, h.N, err = m.rows(set, h.Rows); err != nil {
+	if h.size, h.N, err = m.program.Rows(set, h.Rows); err != nil {
 		return nil, err
 	}
 	whole, err := m.BindWith(set, o)
@@ -80,7 +80,7 @@ func (h *Holdout) apart() error {
 	if err != nil {
 		return err
 	}
-	part, err := h.derived.BindWith(choose(h.values, h.Rows, h.size, some), h.options)
+	part, err := h.derived.BindWith(h.values.ChooseRows(h.Rows, h.size, some), h.options)
 	if err != nil || part.Dim() != whole.Dim() {
 		return nil // each refit says so itself
 	}
@@ -211,7 +211,7 @@ func (h *Holdout) Without(ctx context.Context, out, kept []int, o Options) (*Hel
 	if len(out) == 0 {
 		return nil, errors.New("there are no observations to leave out")
 	}
-	p, err := h.model.BindWith(choose(h.values, h.Rows, h.size, kept), h.options)
+	p, err := h.model.BindWith(h.values.ChooseRows(h.Rows, h.size, kept), h.options)
 	if err != nil {
 		return nil, fmt.Errorf("the data without %s: %w", h.name(out), err)
 	}
@@ -222,7 +222,7 @@ func (h *Holdout) Without(ctx context.Context, out, kept []int, o Options) (*Hel
 	if err != nil {
 		return nil, fmt.Errorf("the fit without %s: %w", h.name(out), err)
 	}
-	q, err := h.derived.BindWith(choose(h.values, h.Rows, h.size, out), BindOptions{Seed: h.options.Seed, StanCompat: h.options.StanCompat})
+	q, err := h.derived.BindWith(h.values.ChooseRows(h.Rows, h.size, out), BindOptions{Seed: h.options.Seed, StanCompat: h.options.StanCompat})
 	if err != nil {
 		return nil, fmt.Errorf("the likelihood of %s: %w", h.name(out), err)
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // RMHMC with the expected Fisher information, which the model's text yields.
-func ExamplePosterior_FisherMetric() {
+func ExamplePosterior_Compiled() {
 	model, err := ppl.Compile("regression.model", `
 		data { int N; vector[N] x; array[N] int<lower=0, upper=1> y; }
 		parameters { real a, b; }
@@ -30,7 +30,7 @@ func ExamplePosterior_FisherMetric() {
 		log.Fatal(err)
 	}
 	g := make([]float64, 4)
-	if err := posterior.FisherMetric([]float64{0, 0}, g); err != nil { // Σ (1, x)(1, x)ᵀ/4 + 1/4
+	if err := posterior.Compiled().FisherMetric([]float64{0, 0}, g); err != nil { // Σ (1, x)(1, x)ᵀ/4 + 1/4
 		log.Fatal(err)
 	}
 	fmt.Println(g)

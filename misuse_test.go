@@ -2,6 +2,7 @@ package ppl_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -100,25 +101,8 @@ func TestMisuse(t *testing.T) {
 		do   func() error
 		want string
 	}{
-		"nil model":  {func() error { _, err := (*ppl.Model)(nil).Bind(good); return err }, "no model"},
-		"zero model": {func() error { _, err := new(ppl.Model).Bind(good); return err }, "no model"},
-		"folds of nil model": {func() error {
-			_, err := (*ppl.Model)(nil).Folds(good, ppl.CrossValidation{}, ppl.BindOptions{})
-			return err
-		}, "no model"},
-		"folds of nothing": {func() error { _, err := model.Folds(nil, ppl.CrossValidation{}, ppl.BindOptions{}); return err }, "needs the names"},
-		"folds without data": {func() error {
-			_, err := model.Folds(nil, ppl.CrossValidation{Rows: []string{"y"}, Folds: 2}, ppl.BindOptions{})
-			return err
-		}, "no number for N"},
-		"folds of what is no data": {func() error {
-			_, err := model.Folds(good, ppl.CrossValidation{Rows: []string{"mu"}, Folds: 2}, ppl.BindOptions{})
-			return err
-		}, "the data of the model are"},
-		"many folds": {func() error {
-			_, err := model.Folds(good, ppl.CrossValidation{Rows: []string{"y"}, Folds: math.MaxInt}, ppl.BindOptions{})
-			return err
-		}, "at most as many"},
+		"nil model":          {func() error { _, err := (*ppl.Model)(nil).Bind(good); return err }, "no model"},
+		"zero model":         {func() error { _, err := new(ppl.Model).Bind(good); return err }, "no model"},
 		"missing file":       {func() error { _, err := ppl.CompileFile(filepath.Join(t.TempDir(), "none")); return err }, "cannot read"},
 		"a folder":           {func() error { _, err := ppl.CompileFile(t.TempDir()); return err }, "cannot read"},
 		"no text":            {func() error { _, err := ppl.Compile("", ""); return err }, ""},
@@ -162,15 +146,11 @@ func TestMisuse(t *testing.T) {
 		"nil posterior, explain":     {func() error { _, err := none.Explain(nil, time.Second); return err }, "no posterior"},
 		"nil posterior, unconstrain": {func() error { _, err := none.Unconstrain(good); return err }, "no posterior"},
 		"nil posterior, init":        {func() error { _, err := none.InitAt(good, 1); return err }, "no posterior"},
-		"nil posterior, metric": {func() error {
-			for _, err := range []error{none.FisherMetric(nil, nil), none.FisherTraceGrad(nil, nil, nil), none.Hessian(nil, nil),
-				none.HessianTraceGrad(nil, nil, nil), none.UserMetric(nil, nil), none.UserMetricTraceGrad(nil, nil, nil), none.MetricError("fisher")} {
-				if err == nil || !strings.Contains(err.Error(), "no posterior") {
-					return err
-				}
+		"nil posterior, compiled": {func() error {
+			if none.Compiled() == nil && none.Unwrap() == nil {
+				return errors.New("no posterior")
 			}
-			_, err := none.FisherLeftOut()
-			return err
+			return nil
 		}, "no posterior"},
 
 		"short point":           {func() error { _, err := posterior.LogDensity(x[1:]); return err }, "a point of length"},
@@ -183,11 +163,11 @@ func TestMisuse(t *testing.T) {
 		"generate without rng":  {func() error { return posterior.Generate(x, nil, out) }, "random numbers"},
 		"explain short":         {func() error { _, err := posterior.Explain(nil, time.Second); return err }, "a point of length 0"},
 		"explain without time":  {func() error { _, err := posterior.Explain(x, -time.Second); return err }, ""},
-		"metric short":          {func() error { return posterior.FisherMetric(x, square[1:]) }, "a matrix of"},
-		"trace gradient short":  {func() error { return posterior.FisherTraceGrad(x, square, x[1:]) }, "a gradient of length"},
-		"Hessian's short":       {func() error { return posterior.HessianTraceGrad(x, square, nil) }, "a gradient of length 0"},
-		"user's short":          {func() error { return posterior.UserMetricTraceGrad(x, square, nil) }, "a gradient of length 0"},
-		"unknown metric":        {func() error { return posterior.MetricError("?") }, ""},
+		"metric short":          {func() error { return posterior.Compiled().FisherMetric(x, square[1:]) }, "a matrix of"},
+		"trace gradient short":  {func() error { return posterior.Compiled().FisherTraceGrad(x, square, x[1:]) }, "a gradient of length"},
+		"Hessian's short":       {func() error { return posterior.Compiled().HessianTraceGrad(x, square, nil) }, "a gradient of length 0"},
+		"user's short":          {func() error { return posterior.Compiled().UserMetricTraceGrad(x, square, nil) }, "a gradient of length 0"},
+		"unknown metric":        {func() error { return posterior.Compiled().MetricError("?") }, ""},
 		"unconstrain nothing":   {func() error { _, err := posterior.Unconstrain(nil); return err }, ""},
 		"unconstrain short":     {func() error { _, err := posterior.Unconstrain(map[string]any{"s": []float64{1}}); return err }, "sizes"},
 		"unconstrain scalar":    {func() error { _, err := posterior.Unconstrain(map[string]any{"s": 1.0}); return err }, "sizes"},

@@ -136,7 +136,12 @@ func CompileFileContext(ctx context.Context, path string, o CompileOptions) (*Mo
 }
 
 // Program is the compiled program, for packages that derive from it.
-func (m *Model) Program() *compile.Program { return m.program }
+func (m *Model) Program() *compile.Program {
+	if m == nil {
+		return nil
+	}
+	return m.program
+}
 
 // Included are the texts of the #include lines of the model, by the names in them:
 // for [CompileOptions.Included].
@@ -264,7 +269,7 @@ func (m *Model) BindContext(ctx context.Context, values any, o BindOptions) (*Po
 	if err := m.missing(); err != nil {
 		return nil, err
 	}
-	set, err := readData(values)
+	set, err := ReadData(values)
 	if err != nil {
 		return nil, err
 	}
@@ -285,8 +290,8 @@ func (m *Model) BindContext(ctx context.Context, values any, o BindOptions) (*Po
 	return &Posterior{name: m.name, dataFile: set.File(), model: m, values: set, options: o, bound: bound}, nil
 }
 
-// readData makes a set of what Bind accepts.
-func readData(values any) (*data.Set, error) {
+// ReadData makes a set of what [Model.Bind] accepts, which accepts the set, too.
+func ReadData(values any) (*data.Set, error) {
 	switch v := values.(type) {
 	case JSON:
 		return data.ParseJSON("data", v)
@@ -419,6 +424,26 @@ func (p *Posterior) clone() *Posterior {
 	return &c
 }
 
+// Compiled is the compiled model at these data, for those who write samplers: it has
+// second derivatives, the metrics of Riemannian samplers, and what the density is made
+// of. Like the Posterior it is used by one goroutine at a time. It is nil if there is no
+// posterior.
+func (p *Posterior) Compiled() *compile.Model {
+	if p.missing() != nil {
+		return nil
+	}
+	return p.bound
+}
+
+// Unwrap implements [infer.Wrapper]: samplers look for derivatives in what Compiled
+// returns.
+func (p *Posterior) Unwrap() infer.LogDensity {
+	if p.missing() != nil {
+		return nil
+	}
+	return p.bound
+}
+
 // SetStop makes evaluations ask stop now and then, and end with an error that
 // wraps what it returns: a loop in the model that parameters end may go on for
 // ever. [Sample] does it by itself.
@@ -497,7 +522,7 @@ func (p *Posterior) Unconstrain(values any) ([]float64, error) {
 	if err := p.missing(); err != nil {
 		return nil, err
 	}
-	set, err := readData(values)
+	set, err := ReadData(values)
 	if err != nil {
 		return nil, err
 	}

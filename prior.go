@@ -28,7 +28,7 @@ type Prior struct {
 // be given. Options say how many draws of how many chains are made, with which
 // seed, and how they are sampled if they cannot be drawn directly.
 func (m *Model) SamplePrior(ctx context.Context, values any, b BindOptions, o Options) (*Prior, error) {
-	set, err := readData(values)
+	set, err := ReadData(values)
 	if err != nil {
 		return nil, err
 	}

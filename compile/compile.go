@@ -15,6 +15,7 @@
 //	model.go        Bind, Model: log density, outputs, inverse
 //	pipeline.go     the stages from a graph to what runs; what is made when first used
 //	interpreted.go  models, or parts of them, that have no graph
+//	rows.go         which variable of the data is the number of observations
 //	unconstrain.go  from the values of a draw to its point
 //	datacheck.go    all that is wrong with data
 //	print.go        what models print, within bounds

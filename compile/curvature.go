@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -85,6 +86,9 @@ func (m *Model) machineFor(p *vm.Program) *vm.Machine {
 // unconstrained point x to h, row by row: Dim()² numbers. The first call plans
 // it. An error is a rejection, as of LogDensityGrad.
 func (m *Model) Hessian(x, h []float64) error {
+	if err := m.fitsMatrix(x, h); err != nil {
+		return err
+	}
 	return m.derivative(&m.curvature.hessian, func(g *ad.Graph, x, density ad.Ref) ad.Ref { return g.Hessian(density, x) }, h, x)
 }
 
@@ -93,6 +97,9 @@ func (m *Model) Hessian(x, h []float64) error {
 // Riemannian samplers need of the third derivatives, at the cost of one reverse
 // sweep over the Hessian.
 func (m *Model) HessianTraceGrad(x, a, grad []float64) error {
+	if err := m.fitsTrace(x, a, grad); err != nil {
+		return err
+	}
 	return m.derivative(&m.curvature.traceGrad, func(g *ad.Graph, x, density ad.Ref) ad.Ref {
 		weights := g.Input(ad.Type{Shape: []int{m.dim, m.dim}})
 		return g.Grad(g.Sum(g.Mul(weights, g.Hessian(density, x))), x)[0]
@@ -105,6 +112,25 @@ func (m *Model) HessianVector(x, v, hv []float64) error {
 		direction := g.Input(ad.Type{Shape: []int{m.dim}})
 		return g.HVP(density, []ad.Ref{x}, []ad.Ref{direction})[0]
 	}, hv, x, v)
+}
+
+// fitsMatrix checks the sizes of a point and a matrix.
+func (m *Model) fitsMatrix(x, g []float64) error {
+	if len(x) != m.dim || len(g) != m.dim*m.dim {
+		return fmt.Errorf("a point of length %d and a matrix of %d numbers for a model of dimension %d", len(x), len(g), m.dim)
+	}
+	return nil
+}
+
+// fitsTrace checks the size of a gradient, too.
+func (m *Model) fitsTrace(x, a, grad []float64) error {
+	if err := m.fitsMatrix(x, a); err != nil {
+		return err
+	}
+	if len(grad) != m.dim {
+		return fmt.Errorf("a gradient of length %d for a model of dimension %d", len(grad), m.dim)
+	}
+	return nil
 }
 
 // second runs a program of second derivatives.

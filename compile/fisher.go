@@ -101,6 +101,9 @@ func (m *Model) parts(g *ad.Graph, x ad.Ref, body *ad.Graph) []ad.Ref {
 // variate and arguments. The first call plans it. An error is a rejection, as of
 // LogDensityGrad, or that of MetricError.
 func (m *Model) FisherMetric(x, g []float64) error {
+	if err := m.fitsMatrix(x, g); err != nil {
+		return err
+	}
 	if err := m.MetricError("fisher"); err != nil && !errors.As(err, new(*SingularError)) {
 		return err
 	}
@@ -111,6 +114,9 @@ func (m *Model) FisherMetric(x, g []float64) error {
 // expected Fisher information and the symmetric matrix a, row by row, is held
 // fixed.
 func (m *Model) FisherTraceGrad(x, a, grad []float64) error {
+	if err := m.fitsTrace(x, a, grad); err != nil {
+		return err
+	}
 	if m.planned.fisherTrace {
 		return m.second(m.curvature.fisherTrace, grad, x, a)
 	}
@@ -241,6 +247,9 @@ func (m *Model) planUser(p **vm.Program, build func(g *ad.Graph, x, metric ad.Re
 // parameters, transformed parameters), its value the metric of the unconstrained
 // parameters in their order.
 func (m *Model) UserMetric(x, g []float64) error {
+	if err := m.fitsMatrix(x, g); err != nil {
+		return err
+	}
 	if err := m.MetricError("user"); err != nil {
 		return err
 	}
@@ -266,6 +275,9 @@ func (m *Model) planUserMetric() error {
 
 // UserMetricTraceGrad is FisherTraceGrad of UserMetric.
 func (m *Model) UserMetricTraceGrad(x, a, grad []float64) error {
+	if err := m.fitsTrace(x, a, grad); err != nil {
+		return err
+	}
 	if m.planned.userTrace {
 		return m.second(m.curvature.userTrace, grad, x, a)
 	}

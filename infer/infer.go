@@ -50,6 +50,32 @@ type Stopper interface {
 	SetStop(stop func() error)
 }
 
+// Wrapper is the optional interface of a [LogDensity] that is a cover over another one:
+// what samplers may ask for beside the density, such as second derivatives, they look
+// for there.
+type Wrapper interface {
+	// Unwrap returns the target below; it is evaluated as the cover is, by one
+	// goroutine at a time.
+	Unwrap() LogDensity
+}
+
+// Innermost is the target below a [Meter] and below covers, see [Wrapper].
+func Innermost(target LogDensity) LogDensity {
+	for {
+		var below LogDensity
+		switch t := target.(type) {
+		case *Meter:
+			below = t.target
+		case Wrapper:
+			below = t.Unwrap()
+		}
+		if below == nil {
+			return target
+		}
+		target = below
+	}
+}
+
 // Generator is the optional interface of a [LogDensity] that computes what is
 // saved of a draw: constrained parameters, transformed parameters, generated
 // quantities.

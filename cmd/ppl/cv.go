@@ -176,12 +176,13 @@ func (o *validating) divide(h *ppl.Holdout) ([]criticise.Fold, error) {
 		if !(o.firstShare > 0 && o.firstShare < 1) {
 			return nil, usagef("--first must be a share between 0 and 1, but is %v", o.firstShare)
 		}
-		return criticise.FutureFolds(times, folds(o.folds), o.firstShare)
+		return criticise.FutureFolds(times, orTen(o.folds), o.firstShare)
 	}
-	return criticise.RandomFolds(h.N, min(folds(o.folds), h.N), rng)
+	return criticise.RandomFolds(h.N, min(orTen(o.folds), h.N), rng)
 }
 
-func folds(n int) int {
+// orTen is a number of folds that may not be given.
+func orTen(n int) int {
 	if n == 0 {
 		return 10
 	}

@@ -45,8 +45,9 @@ infer:      infer gonum
 predict:    predict lang compile stdlib
 criticise:  criticise infer gonum
 .:          . lang ad stdlib compile infer predict criticise
+folds:      . folds infer
 report:     . report infer criticise plot
-cmd/ppl:    . cmd/ppl report lang ad stdlib compile infer predict criticise internal/serve internal/web internal/cmdstan internal/lsp cobra pflag term sys
+cmd/ppl:    . folds cmd/ppl report lang ad stdlib compile infer predict criticise internal/serve internal/web internal/cmdstan internal/lsp cobra pflag term sys
 libppl:     internal
 examples:   . examples lang ad stdlib compile infer predict criticise plot
 internal/cmdstan: . internal/cmdstan lang stdlib compile infer pflag
@@ -119,6 +120,7 @@ report:                  . criticise infer infer/diagnose infer/psis infer/sampl
 report/plotfile:         report plot
 
 .:                       *
+folds:                   . infer infer/ahmc
 cmd/ppl:                 *
 libppl:                  internal/bridge
 examples:                *

@@ -110,7 +110,7 @@ func metricsAt(p *ppl.Posterior, kind riemann.Kind, alpha float64, xs [][]float6
 		return nil, err
 	}
 	if kind == riemann.Fisher {
-		left, err := p.FisherLeftOut()
+		left, err := p.Compiled().FisherLeftOut()
 		if err != nil {
 			return nil, err
 		}
@@ -151,14 +151,14 @@ func (o *running) metricNotes(p *ppl.Posterior, tell func(string)) error {
 		reason, _, _ := strings.Cut(why.Error(), "\n")
 		tell(fmt.Sprintf("The metric is %s, since the default cannot be had:\n  %s", kind, reason))
 	}
-	err := p.MetricError(string(kind))
+	err := p.Compiled().MetricError(string(kind))
 	if r := g.Riemannian; (r.Frozen || r.At != "") && errors.As(err, new(riemann.Uninformed)) {
 		err = nil // it is made regular
 	}
 	if err != nil || kind != riemann.Fisher {
 		return err
 	}
-	left, err := p.FisherLeftOut()
+	left, err := p.Compiled().FisherLeftOut()
 	if err != nil || len(left) == 0 || o.quiet {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/folds"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/optimize"
@@ -124,11 +125,11 @@ func (o *runOptions) initAtEnd(p *ppl.Posterior) (infer.Init, error) {
 func (o *running) validated(l *loaded, cv sampler.CrossValidated) (infer.Sampler, error) {
 	bind := o.bindOptions()
 	bind.Print = nil // as often as there are observations
-	folds, err := l.model.Folds(l.values, ppl.CrossValidation{Rows: cv.Rows, Folds: cv.Folds, Seed: o.seed}, bind)
+	held, err := folds.Make(l.model, l.values, folds.Options{Rows: cv.Rows, Folds: cv.Folds, Seed: o.seed}, bind)
 	if err != nil {
 		return nil, fmt.Errorf("--reward predictive: %w", err)
 	}
-	return cv.With(folds), nil
+	return cv.With(held), nil
 }
 
 // lastDraw gives the values of the last draw of a CSV file, as JSON.

@@ -103,6 +103,20 @@ func (s *Set) With(change func(name string, v Value) Value) *Set {
 	return out
 }
 
+// ChooseRows returns the set with only some of the rows of the named values, counted from
+// 0; the variable size holds their number.
+func (s *Set) ChooseRows(names []string, size string, rows []int) *Set {
+	return s.With(func(name string, v Value) Value {
+		switch {
+		case name == size:
+			return Value{IsInt: true, Ints: []int64{int64(len(rows))}, Reals: []float64{float64(len(rows))}}
+		case slices.Contains(names, name):
+			return v.Rows(rows)
+		}
+		return v
+	})
+}
+
 // Rows returns an array of some of the elements of v's outermost dimension, by
 // their places from 0.
 func (v Value) Rows(rows []int) Value {

@@ -33,7 +33,7 @@ func TestRegression(t *testing.T) {
 			if err := infertest.CheckGradient(r, x); err != nil {
 				t.Errorf("%s: %v", s.name, err)
 			}
-			if err := infertest.CheckMetric(x, r.FisherMetric, r.FisherTraceGrad); err != nil {
+			if err := infertest.CheckMetric(x, r.Compiled().FisherMetric, r.Compiled().FisherTraceGrad); err != nil {
 				t.Errorf("%s: %v", s.name, err)
 			}
 		}

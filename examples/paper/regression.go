@@ -70,7 +70,7 @@ func (r *regression) mode() (mode, g []float64, err error) {
 		if _, err := r.LogDensityGrad(mode, grad); err != nil {
 			return nil, nil, err
 		}
-		if err := r.FisherMetric(mode, g); err != nil {
+		if err := r.Compiled().FisherMetric(mode, g); err != nil {
 			return nil, nil, err
 		}
 		copy(factor, g)

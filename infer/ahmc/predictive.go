@@ -17,7 +17,7 @@ import (
 //
 //	log (1/S Σ_s p(y_i | x_s)),  x_s the batch's draws of that fold's chain.
 //
-// Model.Folds of package ppl makes the folds from a model and the names of data.
+// Make of package folds makes the folds from a model and the names of data.
 //
 // It is tuned for what a model is used for, where that is prediction. Folds
 // are chains beside the one that is sampled, in its metric, with the setting

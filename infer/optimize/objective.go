@@ -36,6 +36,7 @@ func newObjective(ctx context.Context, target infer.LogDensity) *objective {
 	if s, ok := inner.(infer.Stopper); ok {
 		s.SetStop(ctx.Err)
 	}
+	inner = infer.Innermost(inner)
 	if h, ok := inner.(Hessian); ok {
 		if e, ok := inner.(hessianError); !ok || e.MetricError("softabs") == nil {
 			o.exact = h

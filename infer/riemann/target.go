@@ -70,10 +70,7 @@ func ToFreeze(kind Kind, target infer.LogDensity, alpha float64) (Metric, error)
 }
 
 func fromTarget(kind Kind, target infer.LogDensity, alpha float64, singular bool) (Metric, error) {
-	inner := target
-	if m, ok := target.(*infer.Meter); ok {
-		inner = m.Target()
-	}
+	inner := infer.Innermost(target)
 	if err := infer.CheckOptions(map[string]float64{"softabs-alpha": alpha}); err != nil {
 		return nil, fmt.Errorf("riemann: %w", err)
 	}

@@ -1,4 +1,9 @@
-package ppl
+// Package folds makes the folds of cross-validation by which a sampler can be tuned for
+// predictions: package infer/ahmc takes them in its reward Predictive. Refits without
+// observations, which judge a model, are ppl.Holdout.
+//
+//	folds.go  Make; the likelihood of observations that were held out
+package folds
 
 import (
 	"errors"
@@ -6,17 +11,15 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 
-	"github.com/ppl-lang/ppl/compile/data"
-	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/ahmc"
 )
 
-// CrossValidation says which observations are held out together, for
-// [Model.Folds].
-type CrossValidation struct {
+// Options say which observations are held out together.
+type Options struct {
 	// Rows names the data whose first index runs over the observations: all that
 	// have it. Their number must be a variable of the data, as in
 	// array[N] real y.
@@ -26,21 +29,21 @@ type CrossValidation struct {
 	Seed  uint64 // selects which observations come into the same fold
 }
 
-// Folds makes the folds of cross-validation that the reward ahmc.Predictive
-// wants: for each, the posterior given the data without it, and the likelihood
+// Make makes the folds that the reward ahmc.Predictive wants: for each, the posterior given the data without it, and the likelihood
 // of each observation in it. The observations must be independent given the
 // parameters; then the likelihood of one is the ratio of two densities, with
 // and without it beside the same few others, and the model need not say what it
 // is.
-func (m *Model) Folds(values any, c CrossValidation, o BindOptions) ([]ahmc.Fold, error) {
-	if err := m.missing(); err != nil {
-		return nil, err
+func Make(m *ppl.Model, values any, c Options, o ppl.BindOptions) ([]ahmc.Fold, error) {
+	program := m.Program()
+	if program == nil {
+		return nil, errors.New("folds: there is no model; ppl.Compile makes one, if its error is nil")
 	}
-	set, err := readData(values)
+	set, err := ppl.ReadData(values)
 	if err != nil {
 		return nil, err
 	}
-	size, n, err := m.rows(set, c.Rows)
+	size, n, err := program.Rows(set, c.Rows)
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +69,8 @@ func (m *Model) Folds(values any, c CrossValidation, o BindOptions) ([]ahmc.Fold
 		}
 		slices.Sort(kept)
 		slices.Sort(held)
-		bind := func(rows []int, o BindOptions) (*Posterior, error) {
-			return m.BindWith(choose(set, c.Rows, size, rows), o)
+		bind := func(rows []int, o ppl.BindOptions) (*ppl.Posterior, error) {
+			return m.BindWith(set.ChooseRows(c.Rows, size, rows), o)
 		}
 		target, err := bind(kept, o)
 		if err != nil {
@@ -100,81 +103,11 @@ func (m *Model) Folds(values any, c CrossValidation, o BindOptions) ([]ahmc.Fold
 	return folds, nil
 }
 
-// rows finds the variable that holds the number of observations, and its value.
-func (m *Model) rows(set *data.Set, names []string) (size string, n int, err error) {
-	if len(names) == 0 {
-		return "", 0, errors.New("cross-validation needs the names of the data that have a row for each observation")
-	}
-	program := m.program.IR()
-	all := make([]string, len(program.Data))
-	for i, v := range program.Data {
-		all[i] = v.Name
-	}
-	for _, name := range names {
-		i := slices.Index(all, name)
-		if i < 0 {
-			return "", 0, fmt.Errorf("the rows of %s: the data of the model are %s", name, strings.Join(all, ", "))
-		}
-		v := program.Data[i]
-		if len(v.Sizes) == 0 {
-			return "", 0, fmt.Errorf("the rows of %s: it is a single number", name)
-		}
-		ref, ok := v.Sizes[0].(*ir.VarRef)
-		switch {
-		case !ok:
-			return "", 0, fmt.Errorf("the rows of %s: their number must be declared as a variable of the data, as in array[N] real %s, so that it can be made smaller", name, name)
-		case size == "":
-			size = ref.Var.Name
-		case ref.Var.Name != size:
-			return "", 0, fmt.Errorf("%s has %s rows, but %s has %s: the data with a row for each observation must have the same number", names[0], size, name, ref.Var.Name)
-		}
-	}
-	for _, v := range program.Data {
-		for i, s := range v.Sizes {
-			ref, ok := s.(*ir.VarRef)
-			if !ok || ref.Var.Name != size {
-				continue
-			}
-			if i > 0 {
-				return "", 0, fmt.Errorf("%s has %s columns, too: observations cannot be left out of it", v.Name, size)
-			}
-			if !slices.Contains(names, v.Name) {
-				return "", 0, fmt.Errorf("%s has %s rows as %s has: it must be named with it", v.Name, size, names[0])
-			}
-		}
-	}
-	number, ok := set.Get(size)
-	if !ok || len(number.Ints) != 1 {
-		return "", 0, fmt.Errorf("the data give no number for %s", size)
-	}
-	n = int(number.Ints[0])
-	for _, name := range names {
-		v, ok := set.Get(name)
-		if !ok || len(v.Shape) == 0 || v.Shape[0] != n {
-			return "", 0, fmt.Errorf("the data give no %d rows for %s", n, name)
-		}
-	}
-	return size, n, nil
-}
-
-// choose gives the data with only some of their rows.
-func choose(set *data.Set, names []string, size string, rows []int) *data.Set {
-	return set.With(func(name string, v data.Value) data.Value {
-		switch {
-		case name == size:
-			return data.Value{IsInt: true, Ints: []int64{int64(len(rows))}, Reals: []float64{float64(len(rows))}}
-		case slices.Contains(names, name):
-			return v.Rows(rows)
-		}
-		return v
-	})
-}
-
 // heldOut is the likelihood of observations: the density with each of them
 // beside some others, over that without it.
 type heldOut struct {
-	without *Posterior
-	with    []*Posterior
+	without infer.LogDensity
+	with    []infer.LogDensity
 
 	mu   sync.Mutex
 	free []*heldOut // for other goroutines
@@ -215,9 +148,9 @@ func (h *heldOut) take() *heldOut {
 		h.free = h.free[:n-1]
 		return c
 	}
-	c := &heldOut{without: h.without.clone(), x: make([]float64, h.without.Dim())}
+	c := &heldOut{without: h.without.(infer.Cloner).Clone(), x: make([]float64, h.without.Dim())}
 	for _, p := range h.with {
-		c.with = append(c.with, p.clone())
+		c.with = append(c.with, p.(infer.Cloner).Clone())
 	}
 	return c
 }

@@ -1,4 +1,4 @@
-package ppl_test
+package folds_test
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/folds"
 	"github.com/ppl-lang/ppl/infer/ahmc"
 )
 
@@ -39,7 +40,7 @@ func TestFolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	values := regressionData()
-	folds, err := m.Folds(values, ppl.CrossValidation{Rows: []string{"y", "x"}, Folds: 2, Seed: 3}, ppl.BindOptions{})
+	made, err := folds.Make(m, values, folds.Options{Rows: []string{"y", "x"}, Folds: 2, Seed: 3}, ppl.BindOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func TestFolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	held, n := 0.0, 0
-	for _, f := range folds {
+	for _, f := range made {
 		got := make([]float64, f.Held.Len())
 		if err := f.Held.LogLikelihood(at, got); err != nil {
 			t.Fatal(err)
@@ -96,18 +97,18 @@ func TestFolds(t *testing.T) {
 	if n != 5 || math.Abs(held-want) > 1e-12 {
 		t.Errorf("%d observations are held out, of likelihood %v instead of %v", n, held, want)
 	}
-	again, err := m.Folds(values, ppl.CrossValidation{Rows: []string{"x", "y"}, Folds: 2, Seed: 3}, ppl.BindOptions{})
+	again, err := folds.Make(m, values, folds.Options{Rows: []string{"x", "y"}, Folds: 2, Seed: 3}, ppl.BindOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b := make([]float64, folds[0].Held.Len()), make([]float64, again[0].Held.Len())
-	if folds[0].Held.LogLikelihood(at, a) != nil || again[0].Held.LogLikelihood(at, b) != nil || a[0] != b[0] {
+	a, b := make([]float64, made[0].Held.Len()), make([]float64, again[0].Held.Len())
+	if made[0].Held.LogLikelihood(at, a) != nil || again[0].Held.LogLikelihood(at, b) != nil || a[0] != b[0] {
 		t.Errorf("the same seed gives other folds: %v, %v", a, b)
 	}
 
 	// Tuned by them, the sampler comes to the posterior.
 	fit, err := ppl.Sample(t.Context(), whole, ppl.Options{Chains: 2, Warmup: 200, Draws: 300, Seed: 1, Sampler: ahmc.Sampler{
-		Reward: ahmc.Predictive{Folds: folds, Leapfrogs: 20}, StepSizePoints: 8, StepsPoints: 8, Freeze: true,
+		Reward: ahmc.Predictive{Folds: made, Leapfrogs: 20}, StepSizePoints: 8, StepsPoints: 8, Freeze: true,
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -153,9 +154,39 @@ func TestFoldsRefuses(t *testing.T) {
 		{fixed, map[string]any{"y": []float64{1, 2, 3}}, "y", 2, "must be declared as a variable"},
 		{bounded, map[string]any{"N": 5, "y": []float64{1, 2, 3, 4, 5}}, "y", 2, "without fold 1"},
 	} {
-		_, err := c.model.Folds(c.values, ppl.CrossValidation{Rows: strings.Fields(c.rows), Folds: c.folds}, ppl.BindOptions{})
+		_, err := folds.Make(c.model, c.values, folds.Options{Rows: strings.Fields(c.rows), Folds: c.folds}, ppl.BindOptions{})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("rows %q, %d folds: %v, not %q", c.rows, c.folds, err, c.want)
+		}
+	}
+}
+
+// Misuse gives errors.
+func TestFoldsMisuse(t *testing.T) {
+	m, err := ppl.Compile("regression", regression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, do := range map[string]func() error{
+		"no model": func() error {
+			_, err := folds.Make(nil, regressionData(), folds.Options{}, ppl.BindOptions{})
+			return err
+		},
+		"no model;": func() error {
+			_, err := folds.Make(new(ppl.Model), nil, folds.Options{}, ppl.BindOptions{})
+			return err
+		},
+		"no number for N": func() error {
+			_, err := folds.Make(m, nil, folds.Options{Rows: []string{"x", "y"}, Folds: 2}, ppl.BindOptions{})
+			return err
+		},
+		"at most as many": func() error {
+			_, err := folds.Make(m, regressionData(), folds.Options{Rows: []string{"x", "y"}, Folds: math.MaxInt}, ppl.BindOptions{})
+			return err
+		},
+	} {
+		if err := do(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, not %q", err, want)
 		}
 	}
 }
