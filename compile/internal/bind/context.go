@@ -105,10 +105,11 @@ func (c *context) mayBeSkipped() bool {
 	return false
 }
 
-// excluded tells for every lane of an axis whether the branches under way, whose
-// conditions are known, leave it out; nil if none does.
+// excluded tells for every lane of an axis whether it is left out where evaluation
+// stands: by branches under way whose conditions are known, or because no lane in force
+// belongs to it (a loop within has no iterations there); nil if none is.
 func (c *context) excluded(ax *axis) []bool {
-	var out []bool
+	out := c.empty(ax)
 	for _, m := range c.masks {
 		if ax == nil || m.cond.axis == nil {
 			continue
@@ -140,6 +141,29 @@ func (c *context) excluded(ax *axis) []bool {
 		for l := range out {
 			out[l] = out[l] || lane[l]
 		}
+	}
+	return out
+}
+
+// empty tells for every lane of an axis whether no lane in force belongs to it; nil if
+// some does to each.
+func (c *context) empty(ax *axis) []bool {
+	if ax == nil || c.axis == nil || ax == c.axis || !ax.within(c.axis) {
+		return nil
+	}
+	out := make([]bool, ax.n)
+	for l := range out {
+		out[l] = true
+	}
+	left := ax.n
+	for _, l := range c.axis.lanesOf(ax) {
+		if out[l] {
+			out[l] = false
+			left--
+		}
+	}
+	if left == 0 {
+		return nil
 	}
 	return out
 }
