@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/auto"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/nuts"
@@ -148,6 +149,8 @@ func (f *Fit) maxTreeDepth() int {
 	case nuts.Sampler:
 		return s.MaxDepth
 	case nuts.Sampler2011:
+		return s.MaxDepth
+	case auto.Sampler:
 		return s.MaxDepth
 	}
 	return -1

@@ -66,6 +66,7 @@ type chain struct {
 	stage     int             // of them done
 	resumed   bool            // from within the sampling phase
 	saved     int             // draws
+	skip      int             // draws that were yielded before a run was resumed from its beginning
 	answers   <-chan bool     // whether there is enough
 	canceled  <-chan struct{} // the run's context
 
@@ -107,6 +108,11 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 	if i < len(s.cfg.Resume) {
 		from = s.cfg.Resume[i]
 	}
+	if s.pool != nil {
+		defer s.pool.leave(i)
+		s.slots <- struct{}{}
+		defer func() { <-s.slots }()
+	}
 	if ctx.Err() != nil {
 		if from != nil {
 			c.report = from.report
@@ -114,6 +120,9 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 		c.report.Started, c.report.Interrupted = from != nil, true
 		s.publish(c.report)
 		return
+	}
+	if from != nil && s.again {
+		from, c.skip = nil, from.Draws
 	}
 	where := "initialization"
 	err := func() (err error) {
@@ -127,6 +136,9 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 			return err
 		}
 		where = "warm-up"
+		if s.pool != nil {
+			c.state.exchange = func(part any, combine func([]any) any) (any, error) { return s.meet(c, part, combine) }
+		}
 		for c.stage < len(c.stages) {
 			if err := c.stages[c.stage].Run(ctx, c.state); err != nil {
 				return err
@@ -170,6 +182,24 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 	}
 	s.publish(c.report)
 	c.flush(nil, err)
+}
+
+// meet is State.Exchange: the chain lets others compute while it waits.
+func (s *Session) meet(c *chain, part any, combine func([]any) any) (any, error) {
+	start := time.Now()
+	c.flush(nil, nil)
+	m := s.pool.join(c.report.Chain, part, combine)
+	<-s.slots
+	defer func() {
+		s.slots <- struct{}{}
+		c.waited += time.Since(start)
+	}()
+	select {
+	case <-m.done:
+		return m.result, m.err
+	case <-c.canceled:
+		return nil, ErrInterrupted
+	}
 }
 
 // beginPhase starts the account of warm-up or sampling.
@@ -361,6 +391,10 @@ func (c *chain) before() error {
 
 // save appends the state to the block of draws.
 func (c *chain) save(info Info) error {
+	if c.saved < c.skip { // the receiver has it
+		c.saved++
+		return nil
+	}
 	dim := c.meter.dim
 	values := 0
 	if c.generator != nil && (!c.warmup || c.cfg.WarmupValues) {

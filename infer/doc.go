@@ -10,6 +10,7 @@
 //	session.go   Run and Session: several chains, draws as they come
 //	chain.go     one chain from its start to its report
 //	snapshot.go  Snapshot: the state of a chain, to be resumed
+//	exchange.go  chains that learn from each other: Pooled, State.Exchange
 //	rounds.go    chains that wait for each other, for Config.Enough
 //	state.go     State, which warm-up is folded over
 //	meter.go     Meter: counts evaluations, keeps account of rejections
@@ -22,6 +23,7 @@
 //	whiten/      metrics learnt from draws and scores; coordinates in which they are the identity
 //	warmup/      stages: step size search, dual averaging, windows of metric estimation
 //	ahmc/        HMC tuned by Bayesian optimisation, in warm-up and for ever after
+//	auto/        the sampler that chooses metric and kernel by itself
 //	bayesopt/    Gaussian process regression and upper confidence bounds on a grid
 //	optimize/    modes; Laplace's approximation, Pathfinder, variational inference
 //	psis/        Pareto smoothed importance weights

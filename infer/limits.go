@@ -39,6 +39,9 @@ var limits = map[string]limit{
 	"steps-points":    {2, 1000, false},
 	"batches":         {1, million, false},
 	"batch-length":    {1, math.MaxInt32, false},
+	"first-round":     {5, million, false},
+	"race-batch":      {4, million, false},
+	"race-length":     {1, 1000, false},
 	"folds":           {2, 100_000, false},
 	"fold-leapfrogs":  {1, math.MaxInt32, false},
 }

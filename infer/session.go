@@ -40,8 +40,11 @@ type Session struct {
 	started atomic.Bool
 	cloning sync.Mutex // held during target.Clone
 
-	rounds *rounds     // of Config.Enough
-	blocks chan []Draw // that were yielded, for chains to use again
+	rounds *rounds       // of Config.Enough
+	pool   *exchange     // of chains that learn from each other; nil: they do not
+	slots  chan struct{} // those of them that compute
+	again  bool          // a run of such chains is resumed from its beginning
+	blocks chan []Draw   // that were yielded, for chains to use again
 
 	mu     sync.Mutex // guards report
 	report Report
@@ -108,6 +111,14 @@ func NewSession(target LogDensity, cfg Config) (*Session, error) {
 		cfg.Parallel = runtime.GOMAXPROCS(0)
 	}
 	cfg.Parallel = min(cfg.Parallel, cfg.Chains)
+	pooled := false
+	if p, ok := cfg.Sampler.(Pooled); ok && p.Pooled() && cfg.Chains > 1 && cfg.Warmup > 0 {
+		_, pooled = target.(Cloner)
+	}
+	var slots chan struct{}
+	if pooled {
+		slots = make(chan struct{}, cfg.Parallel)
+	}
 	if cfg.Enough != nil {
 		cfg.Parallel = cfg.Chains // none can wait for one that has not begun
 	}
@@ -117,7 +128,20 @@ func NewSession(target LogDensity, cfg Config) (*Session, error) {
 		}
 		cfg.Parallel = 1
 	}
-	s := &Session{target: target, cfg: cfg}
+	s := &Session{target: target, cfg: cfg, slots: slots}
+	if pooled {
+		s.pool = newExchange(cfg.Chains)
+		begun, warm := 0, 0
+		for i := range cfg.Chains {
+			if i < len(cfg.Resume) && cfg.Resume[i] != nil {
+				begun++
+				if cfg.Resume[i].sampling {
+					warm++
+				}
+			}
+		}
+		s.again = begun > 0 && warm < cfg.Chains
+	}
 	if g, ok := target.(Generator); ok {
 		s.names = g.OutputNames()
 	}
@@ -201,7 +225,11 @@ func (s *Session) Draws(ctx context.Context) iter.Seq2[Draw, error] {
 
 		var wg sync.WaitGroup
 		var next atomic.Int64
-		for range s.cfg.Parallel {
+		runners := s.cfg.Parallel
+		if s.pool != nil {
+			runners = s.cfg.Chains // none can wait for one that has not begun
+		}
+		for range runners {
 			wg.Go(func() {
 				for {
 					i := int(next.Add(1) - 1)

@@ -28,6 +28,8 @@ type State struct {
 	// Note keeps a sentence for ChainReport.Notes; nil: nobody listens.
 	Note func(sentence string)
 
+	exchange func(part any, combine func(parts []any) any) (any, error) // with the other chains; nil: alone
+
 	observe func(Info) error // the session's: saves the draw, reports progress
 	before  func() error     // likewise, before a transition: saves the state
 

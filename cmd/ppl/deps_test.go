@@ -106,7 +106,8 @@ infer/nuts:              infer infer/warmup infer/hmc
 infer/bayesopt:          gonum
 infer/ahmc:              infer infer/warmup infer/whiten infer/hmc infer/bayesopt gonum
 infer/riemann:           infer gonum
-infer/sampler:           infer infer/warmup infer/hmc infer/nuts infer/ahmc infer/riemann infer/bayesopt
+infer/auto:              infer infer/warmup infer/whiten infer/hmc infer/nuts infer/bayesopt infer/optimize
+infer/sampler:           infer infer/auto infer/warmup infer/hmc infer/nuts infer/ahmc infer/riemann infer/bayesopt
 infer/draws:             infer infer/sampler
 infer/diagnose:          gonum
 infer/infertest:         infer gonum

@@ -22,23 +22,19 @@ type Kernel struct {
 	target  *infer.Meter
 
 	// From begin on.
-	optimizer *bayesopt.Optimizer
+	tuner     *bayesopt.Tuner
 	objective Objective
 	box       Box
 	m, k      int
 
 	// γ_i, and what has been seen of batch i.
-	point    int // its number in the grid
 	stepSize float64
 	steps    int
-	batch    int // i
 	seen     int // transitions
 	accepted float64
 	drawn    int // leapfrog steps
 
 	history []Batch
-	changes int
-	frozen  bool
 }
 
 var (
@@ -59,9 +55,6 @@ type Batch struct {
 	Scale       float64 // s after the batch
 	Probability float64 // p_i
 	Adapted     bool    // u < p_i: a new setting was chosen (it may be the same)
-
-	point    int  // γ_i's number in the grid
-	observed bool // the reward was a number
 }
 
 // newKernel makes a kernel that does not tune yet. target may be nil where
@@ -80,7 +73,8 @@ func (a *Kernel) begin(box Box, m, k int, h infer.Hamiltonian) error {
 	if a.options.Reward.Signed() {
 		bayes.Scale = bayesopt.ScaleRange
 	}
-	optimizer, err := bayesopt.New(grid, bayes)
+	first := grid.Nearest(a.options.First.StepSize, float64(a.options.First.Steps)) // γ_1
+	tuner, err := bayesopt.NewTuner(grid, bayes, first, k, a.options.Power)
 	if err != nil {
 		return err
 	}
@@ -94,20 +88,19 @@ func (a *Kernel) begin(box Box, m, k int, h infer.Hamiltonian) error {
 		return err
 	}
 	a.hmc = hmc.Kernel{FixedLength: a.options.FixedLength, MaxEnergyError: a.options.MaxEnergyError}
-	a.optimizer, a.objective = optimizer, objective
+	a.tuner, a.objective = tuner, objective
 	a.box, a.m, a.k = box, m, k
-	a.batch = 1
-	a.use(grid.Nearest(a.options.First.StepSize, float64(a.options.First.Steps))) // γ_1
+	a.use()
 	return nil
 }
 
 // tuning reports whether Algorithm 2 has begun.
-func (a *Kernel) tuning() bool { return a.optimizer != nil }
+func (a *Kernel) tuning() bool { return a.tuner != nil }
 
-// use makes a point of the grid the setting.
-func (a *Kernel) use(point int) {
-	x := a.optimizer.Grid().Point(point)
-	a.point, a.stepSize, a.steps = point, x[0], int(x[1])
+// use makes the arm in use the setting.
+func (a *Kernel) use() {
+	x := a.tuner.Grid().Point(a.tuner.Point())
+	a.stepSize, a.steps = x[0], int(x[1])
 	a.hmc.Steps = a.steps
 }
 
@@ -126,7 +119,7 @@ func (a *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z 
 		// (Energy stays that of the proposal, if it would have been accepted.)
 		next, info.AcceptStat = z, 0
 	}
-	if a.frozen {
+	if a.tuner.Frozen() {
 		return next, info, nil
 	}
 	a.objective.Observe(z, next, info)
@@ -154,32 +147,13 @@ func (a *Kernel) adapt(rng *rand.Rand) error {
 		r /= a.options.Cost.divisor(setting)
 	}
 	r, ok := a.finite(r)
-	// Lines 5 to 8: D_i = D_{i-1} ∪ (γ_i, r_i); if r_i > sup r_j, s = α/r_i. The
-	// error is about points outside the grid and rewards that are not finite.
-	if ok {
-		_ = a.optimizer.Observe(a.point, r)
-	}
-	// Line 9: u ~ U[0, 1].
-	u := rng.Float64()
-	// Line 10: p_i.
-	p := probability(a.batch, a.k, a.options.Power)
-	done := Batch{
-		Number: a.batch, StepSize: a.stepSize, Steps: a.steps, Reward: r,
+	trial := a.tuner.End(r, ok, rng.Float64())
+	a.use()
+	a.history = append(a.history, Batch{
+		Number: len(a.history) + 1, StepSize: setting.StepSize, Steps: setting.Steps, Reward: r,
 		AcceptStat: a.accepted / n, Leapfrogs: a.drawn,
-		Scale: a.optimizer.Scale(), Probability: p, Adapted: u < p,
-		point: a.point, observed: ok,
-	}
-	// Lines 11 to 15: γ_{i+1} maximises the acquisition, or is γ_i.
-	if done.Adapted {
-		before := a.point
-		a.use(a.optimizer.Next(p))
-		if a.point != before {
-			a.changes++
-		}
-	}
-	a.history = append(a.history, done)
-	// Line 16: the next i.
-	a.batch++
+		Scale: trial.Scale, Probability: trial.Probability, Adapted: trial.Adapted,
+	})
 	a.seen, a.accepted, a.drawn = 0, 0, 0
 	return nil
 }
@@ -194,22 +168,7 @@ func (a *Kernel) finite(r float64) (_ float64, ok bool) {
 	if !a.options.Reward.Signed() {
 		return 0, true
 	}
-	least := math.Inf(1)
-	for _, b := range a.history {
-		if b.observed {
-			least = min(least, b.Reward)
-		}
-	}
-	return least, !math.IsInf(least, 1)
-}
-
-// probability is p_i = max(i-k+1, 1)^(-power), the power ½ in the paper.
-func probability(i, k int, power float64) float64 {
-	n := float64(max(i-k+1, 1))
-	if power == DefaultPower {
-		return 1 / math.Sqrt(n)
-	}
-	return math.Pow(n, -power)
+	return a.tuner.Least()
 }
 
 func outside(x []float64, radius float64) bool {
@@ -225,12 +184,9 @@ func outside(x []float64, radius float64) bool {
 // objective. Transitions of an unfinished batch are forgotten. Without any
 // finished batch the setting stays.
 func (a *Kernel) Freeze() {
-	if a.frozen || !a.tuning() {
-		return
-	}
-	a.frozen = true
-	if a.optimizer.Observations() > 0 {
-		a.use(a.optimizer.Next(0))
+	if a.tuning() {
+		a.tuner.Freeze()
+		a.use()
 	}
 }
 
@@ -254,7 +210,7 @@ func (a *Kernel) Surface() []bayesopt.Belief {
 	if !a.tuning() {
 		return nil
 	}
-	return a.optimizer.Surface()
+	return a.tuner.Surface()
 }
 
 // Describe implements [infer.Describer].
@@ -263,7 +219,7 @@ func (a *Kernel) Describe() map[string]float64 {
 		return nil
 	}
 	frozen := 0.0
-	if a.frozen {
+	if a.tuner.Frozen() {
 		frozen = 1
 	}
 	return map[string]float64{
@@ -271,8 +227,8 @@ func (a *Kernel) Describe() map[string]float64 {
 		"steps":         float64(a.steps),
 		"batches":       float64(len(a.history)),
 		"batch_length":  float64(a.m),
-		"changes":       float64(a.changes),
-		"settings":      float64(a.optimizer.Distinct()),
+		"changes":       float64(a.tuner.Changes()),
+		"settings":      float64(a.tuner.Distinct()),
 		"frozen":        frozen,
 		"min_step_size": a.box.MinStepSize,
 		"max_step_size": a.box.MaxStepSize,

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/bayesopt"
 )
 
 // saved is what SaveState writes.
@@ -38,11 +39,12 @@ type savedBatch struct {
 func (a *Kernel) SaveState() ([]byte, error) {
 	s := saved{Tuning: a.tuning(), Steps: a.hmc.Steps}
 	if a.tuning() {
-		s.Box, s.M, s.K, s.Point = a.box, a.m, a.k, a.point
-		s.Seen, s.Accepted, s.Drawn, s.Frozen = a.seen, a.accepted, a.drawn, a.frozen
+		s.Box, s.M, s.K, s.Point = a.box, a.m, a.k, a.tuner.Point()
+		s.Seen, s.Accepted, s.Drawn, s.Frozen = a.seen, a.accepted, a.drawn, a.tuner.Frozen()
 		s.Objective = a.objective.State()
-		for _, b := range a.history {
-			s.History = append(s.History, savedBatch{b.point, b.observed, b.Reward, b.AcceptStat, b.Leapfrogs, b.Probability, b.Adapted})
+		trials := a.tuner.History()
+		for i, b := range a.history {
+			s.History = append(s.History, savedBatch{trials[i].Point, trials[i].Observed, b.Reward, b.AcceptStat, b.Leapfrogs, b.Probability, b.Adapted})
 		}
 	}
 	var out bytes.Buffer
@@ -69,35 +71,28 @@ func (a *Kernel) LoadState(h infer.Hamiltonian, state []byte) error {
 	if err := a.begin(s.Box, s.M, s.K, h); err != nil {
 		return err
 	}
-	size := a.optimizer.Grid().Size()
+	size := a.tuner.Grid().Size()
 	for _, b := range s.History {
-		if b.Point != a.point {
-			return fmt.Errorf("ahmc: batch %d was made with another setting than its history leads to: was the run started by another version, or with other options?", a.batch)
+		if b.Point < 0 || b.Point >= size {
+			return errors.New("ahmc: the saved setting is none of the grid")
 		}
+		trial := bayesopt.Trial{Point: b.Point, Reward: b.Reward, Observed: b.Observed, Probability: b.Probability, Adapted: b.Adapted}
 		done := Batch{
-			Number: a.batch, StepSize: a.stepSize, Steps: a.steps, Reward: b.Reward, AcceptStat: b.AcceptStat,
-			Leapfrogs: b.Leapfrogs, Probability: b.Probability, Adapted: b.Adapted, point: b.Point, observed: b.Observed,
+			Number: len(a.history) + 1, StepSize: a.stepSize, Steps: a.steps, Reward: b.Reward, AcceptStat: b.AcceptStat,
+			Leapfrogs: b.Leapfrogs, Probability: b.Probability, Adapted: b.Adapted,
 		}
-		if b.Observed {
-			if err := a.optimizer.Observe(b.Point, b.Reward); err != nil {
-				return err
-			}
+		if err := a.tuner.Replay([]bayesopt.Trial{trial}); err != nil {
+			return fmt.Errorf("ahmc: %w", err)
 		}
-		done.Scale = a.optimizer.Scale()
-		if b.Adapted {
-			before := a.point
-			a.use(a.optimizer.Next(b.Probability))
-			if a.point != before {
-				a.changes++
-			}
-		}
+		history := a.tuner.History()
+		done.Scale = history[len(history)-1].Scale
+		a.use()
 		a.history = append(a.history, done)
-		a.batch++
 	}
 	if s.Frozen {
 		a.Freeze()
 	}
-	if s.Point < 0 || s.Point >= size || s.Point != a.point {
+	if s.Point != a.tuner.Point() {
 		return errors.New("ahmc: the saved setting is not the one that its history leads to")
 	}
 	a.seen, a.accepted, a.drawn = s.Seen, s.Accepted, s.Drawn

@@ -8,6 +8,7 @@
 //	process.go   the regression, exact and incremental
 //	options.go   Options: the paper's constants and its readings
 //	optimizer.go Optimizer: scale s, beta, acquisition, its maximum
+//	tuner.go     Tuner: arms, batches and their rewards, which samplers share
 //
 // # In short
 //

@@ -8,6 +8,7 @@
 //	objective.go   the target as an objective to minimise; its Hessian
 //	laplace.go     Laplace: the normal distribution with the mode's curvature
 //	pathfinder.go  Pathfinder: the best of the normal distributions along L-BFGS
+//	approach.go    FindTypical: where chains start
 //	estimate.go    the normal distribution that an L-BFGS history implies
 //	multipath.go   several paths, importance resampling, starting points for chains
 //	variational.go Variational: mean field and full rank, by stochastic ascent

@@ -93,7 +93,7 @@ func (l *lineSearch) accept(t trial) (bool, error) {
 func (l *lineSearch) zoom(lo, hi trial) (bool, error) {
 	for i := 1; ; i++ {
 		width := math.Abs(hi.alpha - lo.alpha)
-		if width < minInterval {
+		if width < minInterval || width <= 4*0x1p-52*max(lo.alpha, hi.alpha) { // by rounding it gets no smaller
 			return false, nil
 		}
 		left, right := min(lo.alpha, hi.alpha), max(lo.alpha, hi.alpha)

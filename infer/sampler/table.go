@@ -47,6 +47,7 @@ type Column struct {
 func Table() []Row {
 	return []Row{
 		nutsRow(),
+		autoRow(),
 		hmcRow(),
 		ahmcRow(),
 		rmhmcRow(),

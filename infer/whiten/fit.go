@@ -3,6 +3,7 @@ package whiten
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -70,6 +71,12 @@ func Fit(kind infer.MetricKind, s Sample, o Options) (infer.Metric, error) {
 	scale, err := scales(x, g)
 	if err != nil {
 		return m, err
+	}
+	if !s.Plain {
+		temper(x, g, scale)
+		if scale, err = scales(x, g); err != nil {
+			return m, err
+		}
 	}
 	var basis *basis
 	switch kind {
@@ -175,6 +182,34 @@ func scales(x, g [][]float64) ([]float64, error) {
 	return scale, nil
 }
 
+// mostScore is the largest squared score, in units of the median, that counts in
+// full.
+const mostScore = 3
+
+// temper gives less weight to draws with large scores: those in the neck of a funnel
+// would make an estimate that fits nothing but the neck. Of a normal target every
+// weighting gives the same estimate.
+func temper(x, g [][]float64, scale []float64) {
+	norms := make([]float64, len(g))
+	for i, row := range g {
+		for j, v := range row {
+			norms[i] += v * v * scale[j] * scale[j]
+		}
+	}
+	sorted := slices.Sorted(slices.Values(norms))
+	median := sorted[len(sorted)/2]
+	for i, v := range norms {
+		if v <= mostScore*median || !(median > 0) {
+			continue
+		}
+		root := math.Sqrt(mostScore * median / v)
+		for j := range g[i] {
+			x[i][j] *= root
+			g[i][j] *= root
+		}
+	}
+}
+
 // basis is an estimate Σ in scaled coordinates: the identity but for a space that
 // the columns of vectors span.
 type basis struct {
@@ -186,7 +221,7 @@ func newBasis(x, g [][]float64, shrink float64) (*basis, error) {
 	n, d := len(x), len(x[0])
 	var q *mat.Dense // d×r, orthonormal; nil: the identity
 	a, b := dense(x), dense(g)
-	if 2*n < d {
+	if 2*min(n, mostPoints) < d {
 		if n > mostPoints {
 			a, b, n = thin(a), thin(b), mostPoints
 		}

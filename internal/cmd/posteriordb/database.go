@@ -157,9 +157,29 @@ type figuresOfStan struct {
 		CPUMin float64 `json:"cpu_min"`
 	} `json:"grad_ns"`
 	NUTS struct {
-		Complete int     `json:"chains_complete"`
-		MaxRhat  float64 `json:"max_rhat"`
-		Chains   []struct {
+		Complete          int     `json:"chains_complete"`
+		WarmupLeapfrogs   float64 `json:"warmup_leapfrogs"`
+		SamplingLeapfrogs float64 `json:"sampling_leapfrogs"`
+		WarmupCPU         float64 `json:"warmup_cpu_s"`
+		SamplingCPU       float64 `json:"sampling_cpu_s"`
+		LP                struct {
+			Rhat number `json:"rhat"`
+			Bulk number `json:"ess_bulk"`
+			Tail number `json:"ess_tail"`
+		} `json:"lp"`
+		Summary struct {
+			Mean []number `json:"mean"`
+			SD   []number `json:"sd"`
+			Q5   []number `json:"q5"`
+			Q50  []number `json:"q50"`
+			Q95  []number `json:"q95"`
+			Rhat []number `json:"rhat"`
+			Bulk []number `json:"ess_bulk"`
+			Tail []number `json:"ess_tail"`
+			MCSE []number `json:"mcse_mean"`
+		} `json:"summary"`
+		MaxRhat float64 `json:"max_rhat"`
+		Chains  []struct {
 			Complete    bool `json:"complete"`
 			Divergences int  `json:"divergences"`
 		} `json:"chains"`

@@ -7,7 +7,8 @@
 // --ref holds Stan's figures, a JSON file for each posterior, and
 // reference_posteriors.json with the moments of posteriordb's reference draws.
 // The checks are density (values and gradients at given points), posterior (NUTS
-// against the reference draws) and speed (CPU time of a gradient). With --keep DIR the figures
+// against the reference draws), speed (CPU time of a gradient) and sampling (effective
+// draws per gradient, warm-up counted, of a sampler of ppl against Stan's NUTS). With --keep DIR the figures
 // of each posterior are kept there as they come, and a later run of the same
 // check, options and version makes only those that are missing.
 //
@@ -18,6 +19,7 @@
 //	scale.go      what errors are relative to
 //	posterior.go  the check of posteriors
 //	speed.go      the check of speed
+//	sampling.go   the check of sampling: effective draws per gradient against Stan's NUTS
 package main
 
 import (
@@ -66,6 +68,7 @@ var checks = map[string]func(o options, a about) report{
 	"density":   func(_ options, a about) report { return &densityReport{about: a} },
 	"posterior": func(o options, a about) report { return &posteriorReport{about: a, options: o} },
 	"speed":     func(o options, a about) report { return &speedReport{about: a, options: o} },
+	"sampling":  func(o options, a about) report { return &samplingReport{about: a, options: o} },
 }
 
 // options are those of single checks.
@@ -74,6 +77,11 @@ type options struct {
 	draws   int
 	runs    int
 	seed    uint64
+
+	sampler  string
+	seeds    int
+	runLimit time.Duration
+	parallel int
 }
 
 // about says when and where a report was made.
@@ -112,14 +120,20 @@ func run(args []string, stdout, stderr io.Writer) error {
 	flags.StringVar(&db.pdb, "pdb", "", "the `folder` posterior_database of a checkout of posteriordb")
 	flags.StringVar(&db.ref, "ref", "", "the `folder` of Stan's figures")
 	only := flags.String("only", "", "check the posteriors whose names match this `regexp`")
-	check := flags.String("check", "density", "what to check: density, posterior or speed")
+	check := flags.String("check", "density", "what to check: density, posterior, speed or sampling")
 	jsonFile := flags.String("json", "", "write the figures to this `file`")
 	markdown := flags.String("write", "", "put the table into the check's section of this Markdown `file`, which is made if it does not exist")
 	version := flags.String("version", commit(), "the version that the table names")
 	flags.IntVar(&o.batches, "batches", 10, "speed: batches of about 10 ms or one round of points, of which the fastest counts")
 	flags.IntVar(&o.draws, "draws", 1000, "posterior: draws per chain, after as many of warm-up")
 	flags.IntVar(&o.runs, "runs", 3, "posterior: most runs of a posterior, as long as its chains disagree")
+	flags.StringVar(&o.sampler, "sampler", "auto", "sampling: the sampler, with its options, as in \"auto -delta 0.9\"")
+	flags.IntVar(&o.seeds, "seeds", 3, "sampling: runs of each posterior, with seeds from --seed (101 unless given)")
+	flags.DurationVar(&o.runLimit, "run-limit", time.Minute, "sampling: a run that takes longer has failed")
+	flags.IntVar(&o.parallel, "parallel", 1, "sampling: chains that compute at the same time")
+	shard := flags.String("shard", "", "check the i-th of n parts of the posteriors, as in 3/16, so that several processes share the work; with --keep in one folder for all, a run without --shard then puts their figures together")
 	keep := flags.String("keep", "", "keep the figures of each posterior in this `folder`, and do not make again those that are there")
+	onlyKept := flags.Bool("only-kept", false, "put the figures of --keep together and make none")
 	limit := flags.Duration("limit", 3*time.Minute, "each posterior is checked by a process of its own, which is ended after this time; 0: all by this one")
 	flags.Uint64Var(&o.seed, "seed", 1, "posterior: selects the random numbers")
 	if err := flags.Parse(args); err != nil {
@@ -131,12 +145,15 @@ func run(args []string, stdout, stderr io.Writer) error {
 	if db.pdb == "" || db.ref == "" {
 		return errors.New("--pdb and --ref are required")
 	}
+	if o.seeds < 1 || o.parallel < 1 || o.runLimit <= 0 {
+		return errors.New("--seeds, --parallel and --run-limit must be positive")
+	}
 	if o.batches < 1 || o.draws < 100 || o.runs < 1 {
 		return errors.New("--batches and --runs must be at least 1, --draws at least 100")
 	}
 	make, ok := checks[*check]
 	if !ok {
-		return fmt.Errorf("--check is %q, must be density, posterior or speed", *check)
+		return fmt.Errorf("--check is %q, must be density, posterior, speed or sampling", *check)
 	}
 	match, err := regexp.Compile(*only)
 	if err != nil {
@@ -145,6 +162,20 @@ func run(args []string, stdout, stderr io.Writer) error {
 	names, err := db.names(match)
 	if err != nil {
 		return err
+	}
+	if *shard != "" {
+		i, n := 0, 0
+		if _, err := fmt.Sscanf(*shard, "%d/%d", &i, &n); err != nil || i < 1 || i > n {
+			return fmt.Errorf("--shard is %q, must be i/n with 1 ≤ i ≤ n", *shard)
+		}
+		names = sharded(names, i-1, n)
+	}
+	if *check == "sampling" {
+		given := false
+		flags.Visit(func(f *flag.Flag) { given = given || f.Name == "seed" })
+		if !given {
+			o.seed = 101
+		}
 	}
 	rep := make(o, about{time.Now().Format(time.DateOnly), *version, figures.ThisMachine()})
 	kept := keeping{folder: *keep, of: fmt.Sprintf("%s, %+v, version %s", *check, o, *version)}
@@ -160,6 +191,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 			if err := rep.take(rows); err != nil {
 				return err
 			}
+		case *onlyKept:
 		case *limit > 0:
 			alone(rep, name, *limit, args, kept)
 		default:
@@ -241,7 +273,7 @@ func write(file, check, text string) error {
 	}
 	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
 		page := "# posteriordb\n\nWhat ppl makes of the models and data of [posteriordb](https://github.com/stan-dev/posteriordb), compared with figures of Stan 2.32.2.\n"
-		for _, c := range []string{"density", "posterior", "speed"} {
+		for _, c := range []string{"density", "posterior", "speed", "sampling"} {
 			begin, end := section(c).Markers()
 			page += "\n" + begin + "\n" + end + "\n"
 		}

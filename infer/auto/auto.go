@@ -1,0 +1,136 @@
+package auto
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/hmc"
+	"github.com/ppl-lang/ppl/infer/nuts"
+)
+
+// Sampler makes the chains of a run. The zero value leaves every choice to it.
+type Sampler struct {
+	Metric infer.MetricKind // "": chosen by held-out Fisher divergence
+	Kind   Kind             // "": raced
+	Steps  int              // of a static kernel; 0: raced
+
+	Delta          float64 // target of the mean acceptance of NUTS; 0: 0.8, and more where there are divergences
+	MaxDepth       int     // of NUTS; 0: 10
+	MaxEnergyError float64 // beyond which a transition is divergent; 0: 1000
+
+	PlainStart bool // start where the run's rule says, without a climb
+	NoPool     bool // each chain learns from its own draws alone
+	NoEarlyEnd bool // make all of warm-up
+	FirstRound int  // transitions; 0: 15
+	RaceBatch  int  // transitions of a chain per batch of the race; 0: 6
+	RaceLength int  // batches; 0: 8
+}
+
+// Defaults of [Sampler].
+const (
+	DefaultDelta      = 0.8
+	DefaultFirstRound = 15
+	DefaultRaceBatch  = 6
+	DefaultRaceLength = 8
+)
+
+func (s Sampler) withDefaults() Sampler {
+	def := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	def(&s.FirstRound, DefaultFirstRound)
+	def(&s.RaceBatch, DefaultRaceBatch)
+	def(&s.RaceLength, DefaultRaceLength)
+	def(&s.MaxDepth, nuts.DefaultMaxDepth)
+	if s.Delta == 0 {
+		s.Delta = DefaultDelta
+	}
+	return s
+}
+
+// Validate says what is wrong with the options.
+func (s Sampler) Validate() error {
+	switch {
+	case s.Metric != "" && !slices.Contains(infer.MetricKinds(), s.Metric):
+		return fmt.Errorf("auto: unknown metric %q", s.Metric)
+	case s.Kind != "" && !slices.Contains(Kinds(), s.Kind):
+		return fmt.Errorf("auto: unknown kernel %q", s.Kind)
+	case s.Steps < 0 || s.Steps > 0 && s.Kind != Leapfrog && s.Kind != ExactNormal:
+		return fmt.Errorf("auto: a number of steps (%d) is for the kernels %s and %s", s.Steps, Leapfrog, ExactNormal)
+	case !(s.Delta >= 0 && s.Delta < 1):
+		return fmt.Errorf("auto: delta, the target of the mean acceptance, must be between 0 and 1, but is %v", s.Delta)
+	case s.MaxDepth < 0 || s.MaxDepth > nuts.MaxMaxDepth:
+		return fmt.Errorf("auto: the maximal tree depth must be between 1 and %d, but is %d", nuts.MaxMaxDepth, s.MaxDepth)
+	case !(s.MaxEnergyError >= 0):
+		return fmt.Errorf("auto: the limit on the energy error must be positive, but is %v", s.MaxEnergyError)
+	}
+	for name, n := range map[string]int{"first-round": s.FirstRound, "race-batch": s.RaceBatch, "race-length": s.RaceLength} {
+		if n != 0 {
+			if err := infer.CheckOption(name, n); err != nil {
+				return fmt.Errorf("auto: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// Pooled implements [infer.Pooled].
+func (s Sampler) Pooled() bool { return !s.NoPool }
+
+// Plan implements [infer.Sampler].
+func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
+	if err := s.Validate(); err != nil {
+		return infer.Plan{}, err
+	}
+	s = s.withDefaults()
+	h, err := hmc.NewWhitened(target, infer.Metric{})
+	if err != nil {
+		return infer.Plan{}, err
+	}
+	plan := infer.Plan{Hamiltonian: h, Kernel: newKernel(s), StepSize: 1}
+	if n > 0 {
+		plan.Stages = []infer.Stage{course{options: s, length: n}}
+	}
+	return plan, nil
+}
+
+// Kind names a kernel.
+type Kind string
+
+// The kernels.
+const (
+	NUTS        Kind = "nuts"
+	Leapfrog    Kind = "leapfrog"     // HMC, a fixed number of leapfrog steps of random size
+	ExactNormal Kind = "exact_normal" // HMC with the exact-normal splitting, likewise
+)
+
+// Kinds lists them.
+func Kinds() []Kind { return []Kind{NUTS, Leapfrog, ExactNormal} }
+
+// jitter is the random relative variation of the step size of static kernels, which
+// keeps trajectories from being periods.
+const jitter = 0.15
+
+// Setting is a kernel with its setting but for the step size.
+type Setting struct {
+	Kind  Kind
+	Steps int // of static kernels
+}
+
+func (s Setting) String() string {
+	switch s.Kind {
+	case Leapfrog, ExactNormal:
+		name := map[Kind]string{Leapfrog: "leapfrog HMC", ExactNormal: "exact-normal HMC"}[s.Kind]
+		if s.Steps == 1 {
+			return name + " with 1 step"
+		}
+		return fmt.Sprintf("%s with %d steps", name, s.Steps)
+	}
+	return "NUTS"
+}
+
+var infinity = math.Inf(1)

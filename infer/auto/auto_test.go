@@ -1,0 +1,119 @@
+package auto_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/auto"
+	"github.com/ppl-lang/ppl/infer/infertest"
+)
+
+// drawn is a run: the positions by chain, and its report.
+func drawn(t *testing.T, target infer.LogDensity, cfg infer.Config) ([][]float64, infer.Report) {
+	t.Helper()
+	session, err := infer.NewSession(target, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	draws := make([][]float64, session.Config().Chains)
+	for d, err := range session.Draws(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		draws[d.Chain] = append(draws[d.Chain], d.Position...)
+	}
+	return draws, session.Report()
+}
+
+// On a correlated normal, scaled badly, warm-up is short, the metric is not diagonal,
+// and a static kernel is chosen; every chain has chosen the same.
+func TestNormal(t *testing.T) {
+	factor := make([][]float64, 8)
+	mean := make([]float64, 8)
+	for i := range factor {
+		factor[i] = make([]float64, 8)
+		factor[i][i] = math.Pow(10, float64(i-4)/2)
+		if i > 0 {
+			factor[i][i-1] = 3 * factor[i][i]
+		}
+		mean[i] = float64(i)
+	}
+	target := infertest.NewNormal(mean, factor)
+	_, report := drawn(t, target, infer.Config{Sampler: auto.Sampler{}, Seed: 3})
+	for _, c := range report.Chains {
+		if c.Warmup.Transitions > 250 || c.Warmup.Gradients > 2000 || c.Sampling.Gradients > 4000 {
+			t.Errorf("warm-up of %d transitions, gradients %d + %d", c.Warmup.Transitions, c.Warmup.Gradients, c.Sampling.Gradients)
+		}
+		notes := strings.Join(c.Notes, " ")
+		if !strings.Contains(notes, "HMC") || !strings.Contains(notes, "Metric") || c.Metric.Kind == infer.Diagonal {
+			t.Errorf("metric %s; %s", c.Metric.Kind, notes)
+		}
+		if !slices.Equal(c.Metric.Inverse, report.Chains[0].Metric.Inverse) || c.StepSize != report.Chains[0].StepSize {
+			t.Errorf("chain %d has another metric or step size than chain 1", c.ID)
+		}
+	}
+}
+
+// Where trajectories of fixed length cannot be trusted, NUTS is kept; and what is
+// asked for by hand is done.
+func TestChoices(t *testing.T) {
+	for _, c := range []struct {
+		target  infer.LogDensity
+		sampler auto.Sampler
+		want    string
+	}{
+		{infertest.Funnel{D: 4}, auto.Sampler{}, "Kernel: NUTS"},
+		{infertest.EightSchools{}, auto.Sampler{}, "Kernel: NUTS"},
+		{infertest.AR1(5, 0.5), auto.Sampler{Kind: auto.NUTS}, "it was asked for"},
+		{infertest.AR1(5, 0.5), auto.Sampler{Kind: auto.Leapfrog, Steps: 3}, "leapfrog HMC with 3 steps"},
+		{infertest.AR1(5, 0.5), auto.Sampler{Kind: auto.ExactNormal, Steps: 2}, "exact-normal HMC with 2 steps"},
+		{infertest.AR1(5, 0.5), auto.Sampler{Metric: infer.Diagonal}, "Metric: diagonal"},
+		{infertest.AR1(5, 0.5), auto.Sampler{Metric: infer.Unit}, "Metric: the identity"},
+		{infertest.AR1(5, 0.5), auto.Sampler{Metric: infer.Dense}, "Metric: dense"},
+	} {
+		_, report := drawn(t, c.target, infer.Config{Sampler: c.sampler, Seed: 1, Warmup: 300, Draws: 50})
+		if notes := strings.Join(report.Chains[0].Notes, " "); !strings.Contains(notes, c.want) {
+			t.Errorf("%T, %+v: %s", c.target, c.sampler, notes)
+		}
+	}
+}
+
+// Draws do not depend on how many chains compute at a time.
+func TestThreads(t *testing.T) {
+	target := infertest.Banana{B: 0.2, Sigma: 1}
+	cfg := infer.Config{Sampler: auto.Sampler{}, Seed: 7, Warmup: 200, Draws: 50, Parallel: 1}
+	want, _ := drawn(t, target, cfg)
+	for _, parallel := range []int{2, 4} {
+		cfg.Parallel = parallel
+		got, _ := drawn(t, target, cfg)
+		for i := range want {
+			if !slices.Equal(want[i], got[i]) {
+				t.Errorf("chain %d differs with %d chains at a time", i, parallel)
+			}
+		}
+	}
+}
+
+func TestWithoutWarmup(t *testing.T) {
+	for _, n := range []int{-1, 1, 3} {
+		draws, _ := drawn(t, infertest.AR1(2, 0.5), infer.Config{Sampler: auto.Sampler{}, Seed: 7, Warmup: n, Draws: 5})
+		if len(draws[0]) != 10 {
+			t.Errorf("warm-up %d: %d numbers", n, len(draws[0]))
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for _, s := range []auto.Sampler{{Metric: "round"}, {Kind: "gibbs"}, {Steps: 3}, {Delta: 1}, {MaxDepth: 99}, {RaceBatch: -1}, {FirstRound: 1}, {MaxEnergyError: math.NaN()}} {
+		if s.Validate() == nil {
+			t.Errorf("%+v passes", s)
+		}
+	}
+	if err := (auto.Sampler{}).Validate(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,39 @@
+// Package auto is a sampler that needs no tuning: it finds a starting point, learns a
+// metric from the draws of all chains with their scores, and chooses between kernels
+// and their settings by trying them.
+//
+//	auto.go     Sampler: the options; the plan of a chain
+//	kernel.go   Kernel: NUTS, or HMC with the leapfrog step or the exact-normal splitting
+//	course.go   warm-up of a chain: start, rounds, race, in this order
+//	start.go    the climb to the typical set
+//	pool.go     what the chains make of their draws together: the metric, and whether
+//	            there is enough
+//	race.go     the race between kernels, by GP-UCB
+//	reward.go   what a batch of the race is worth
+//
+// # What happens
+//
+// Start: from a random point (Stan's rule) L-BFGS climbs to the typical set, where a
+// draw is made from the normal distribution that it has found on the way (package
+// optimize, FindTypical). Its steps give the first metric; in up to 100 dimensions
+// that is learnt from second derivatives by differences, with which the climb goes on
+// if L-BFGS has stopped short.
+//
+// Rounds: NUTS, of 15, 20, 30, 45, … transitions. After each the chains pool the later
+// half of their draws. A diagonal metric, some of low rank and, where there are
+// enough draws, dense ones are learnt from some chains and judged by the Fisher
+// divergence of the draws of the others (package whiten); the best is used from then
+// on. Warm-up ends early when the step size, the divergence and the means of the
+// chains have settled.
+//
+// Race: where the target is close to normal in the coordinates that the metric makes,
+// trajectories of one to a few steps may beat NUTS, which cannot choose them. Their
+// step size and number of steps are tuned by the Bayesian optimisation of package
+// bayesopt, in batches that all chains make together. A static kernel has to be
+// 1.15 times as good as NUTS.
+//
+// What was chosen, and why, is told by ChainReport.Notes. After warm-up nothing is
+// adapted.
+//
+// doc/auto.md has the experiments that this rests on.
+package auto

@@ -1,0 +1,200 @@
+package auto
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/bayesopt"
+	"github.com/ppl-lang/ppl/infer/warmup"
+)
+
+// The constants of the race.
+const (
+	nearNormal  = 0.15 // the largest held-out divergence, by the root of the dimension, at which static kernels are tried
+	advantage   = 1.15 // what a static kernel must be worth, in units of NUTS
+	leastAccept = 0.4  // mean acceptance, in any chain, of a static kernel
+	raceNoise   = 0.4  // variance of a batch's reward in units in which the rewards' range is 4
+)
+
+// arms are the grids of the static kernels: step size, in units of the metric, and
+// number of steps.
+var arms = map[Kind]bayesopt.Grid{
+	ExactNormal: {bayesopt.LogAxis(0.35, 1.75, 9), {Values: []float64{1, 2, 3, 4}, Log: true}},
+	Leapfrog:    {bayesopt.LogAxis(0.2, 1.4, 10), {Values: []float64{1, 2, 3, 4, 6, 8, 12, 16}, Log: true}},
+}
+
+// firstArms are tried first: what is best in theory on a target that is normal, or
+// nearly so.
+var firstArms = map[Kind][][2]float64{
+	ExactNormal: {{math.Pi / 2, 1}, {math.Pi / 4, 2}, {1, 1}},
+	Leapfrog:    {{1.1, 1}, {0.75, 2}, {0.6, 3}},
+}
+
+// near reports whether the target is so close to normal that trajectories of fixed
+// length can be trusted: what they do in tails that warm-up has hardly seen is not
+// known from trying them. One direction that is far from normal is enough to doubt
+// it; the divergence is a mean over all.
+func (v *verdict) near() bool {
+	return v.divergence*math.Sqrt(float64(v.metric.Dim)) < nearNormal
+}
+
+// race chooses the kernel.
+func (w *chain) race(v *verdict) error {
+	o, err := newWatched(v, infer.Stream(w.Seed, 0, "race", 0))
+	if err != nil {
+		return err
+	}
+	n := w.options.RaceBatch
+	// NUTS, whose step size is adapted to the metric in use.
+	w.kernel.use(Setting{Kind: NUTS})
+	avg := warmup.NewDualAveraging(w.averaging(w.delta), w.StepSize)
+	adapt := func(info infer.Info) { w.StepSize = avg.Update(info.AcceptStat) }
+	length := 2 * n
+	ofNUTS, err := w.share(o, length, adapt)
+	if err != nil {
+		return err
+	}
+	w.StepSize = avg.Final()
+	if w.StepSize, err = w.meanStep(); err != nil {
+		return err
+	}
+	nutsStep := w.StepSize
+	keep := func(why string) error {
+		w.kernel.use(Setting{Kind: NUTS})
+		w.StepSize = nutsStep
+		w.note(fmt.Sprintf("Kernel: NUTS with step size %.3g; %s.", nutsStep, why))
+		return nil
+	}
+	switch k := w.options.Kind; {
+	case k == NUTS:
+		return keep("it was asked for")
+	case k == "" && !v.near():
+		return keep("the target is too far from normal for trajectories of fixed length")
+	case k == "" && v.divergent > 0:
+		return keep("there were divergences")
+	}
+	type entry struct {
+		kind  Kind
+		tuner *bayesopt.Tuner
+		first [][2]float64
+		tried int
+	}
+	var entries []*entry
+	for _, kind := range []Kind{ExactNormal, Leapfrog} {
+		if w.options.Kind != "" && w.options.Kind != kind {
+			continue
+		}
+		grid := arms[kind]
+		if s := w.options.Steps; s > 0 {
+			grid = bayesopt.Grid{grid[0], {Values: []float64{float64(s)}, Log: true}}
+		}
+		tuner, err := bayesopt.NewTuner(grid, bayesopt.Options{Scale: bayesopt.ScaleRange, NoiseVariance: raceNoise, LengthScale: 0.3}, 0, 0, 1)
+		if err != nil {
+			return err
+		}
+		entries = append(entries, &entry{kind: kind, tuner: tuner, first: firstArms[kind]})
+	}
+	play := func(e *entry, point int, n int) (outcome, error) {
+		x := e.tuner.Grid().Point(point)
+		w.kernel.use(Setting{e.kind, int(x[1])})
+		w.StepSize = x[0]
+		return w.share(o, n, func(infer.Info) {})
+	}
+	// Batches go to the family that has the better best so far, each having had its
+	// first arms.
+	best := func(e *entry) float64 {
+		if _, r, ok := e.tuner.Best(); ok {
+			return r
+		}
+		return 0
+	}
+	for batch := range w.options.RaceLength {
+		e := entries[batch%len(entries)]
+		if len(entries) == 2 && entries[0].tried >= 3 && entries[1].tried >= 2 {
+			e = entries[0]
+			if best(entries[1]) > best(entries[0]) {
+				e = entries[1]
+			}
+		}
+		if e.tried < len(e.first) {
+			first := e.first[e.tried]
+			e.tuner.Use(e.tuner.Grid().Nearest(first[0], first[1]))
+		}
+		result, err := play(e, e.tuner.Point(), n)
+		if err != nil {
+			return err
+		}
+		e.tried++
+		e.tuner.End(result.reward, true, 0)
+	}
+	// The best of each is tried once more, at greater length: its reward so far is the
+	// largest of noisy figures.
+	var chosen *entry
+	var of outcome
+	var setting [2]float64
+	for _, e := range entries {
+		if e.tried == 0 {
+			continue
+		}
+		e.tuner.Freeze()
+		if len(entries) == 2 && best(e) < 0.7*max(best(entries[0]), best(entries[1])) {
+			continue
+		}
+		result, err := play(e, e.tuner.Point(), 2*n)
+		if err != nil {
+			return err
+		}
+		if chosen == nil || result.reward > of.reward {
+			chosen, of = e, result
+			x := e.tuner.Grid().Point(e.tuner.Point())
+			setting = [2]float64{x[0], x[1]}
+		}
+	}
+	ratio := of.reward / max(ofNUTS.reward, 1e-12)
+	w.kernel.told["race_ratio"] = ratio
+	if w.options.Kind == "" {
+		switch {
+		case of.divergent > 0 || of.accept < leastAccept:
+			return keep("trajectories of fixed length are rejected too often somewhere")
+		case ratio < advantage:
+			return keep(fmt.Sprintf("the best trajectories of fixed length are worth %.2g times as much per gradient", ratio))
+		}
+	}
+	use := Setting{chosen.kind, int(setting[1])}
+	w.kernel.use(use)
+	w.StepSize = setting[0]
+	w.note(fmt.Sprintf("Kernel: %v of size %.3g; it is worth %.2g times NUTS per gradient.", use, setting[0], ratio))
+	return nil
+}
+
+// share makes a batch, which all chains make, and returns its outcome.
+func (w *chain) share(o *watched, n int, each func(infer.Info)) (outcome, error) {
+	own, err := w.batch(o, n, each)
+	if err != nil {
+		return outcome{}, err
+	}
+	all, err := w.Exchange(own, func(parts []any) any { return o.worth(parts) })
+	if err != nil {
+		return outcome{}, err
+	}
+	return all.(outcome), nil
+}
+
+// meanStep is the geometric mean of the step sizes of all chains.
+func (w *chain) meanStep() (float64, error) {
+	all, err := w.Exchange(w.StepSize, func(parts []any) any {
+		sum, n := 0.0, 0.0
+		for _, p := range parts {
+			if eps, ok := p.(float64); ok {
+				sum += math.Log(eps)
+				n++
+			}
+		}
+		return math.Exp(sum / n)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return all.(float64), nil
+}

@@ -1,0 +1,94 @@
+package infer
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync"
+)
+
+// Pooled is the optional interface of a [Sampler] whose chains learn from each other
+// in warm-up, by [State.Exchange]. They all run at the same time then, though no
+// more than Config.Parallel compute at any moment, and a run that is resumed before
+// they all have finished warm-up makes warm-up again.
+type Pooled interface {
+	Pooled() bool
+}
+
+// exchange is where the chains of a run meet.
+type exchange struct {
+	mu      sync.Mutex
+	here    []bool
+	gone    []bool // has ended, or will never come
+	parts   []any
+	combine func(parts []any) any
+	round   *meeting
+}
+
+type meeting struct {
+	done   chan struct{} // closed when there is a result
+	result any
+	err    error
+}
+
+func newExchange(chains int) *exchange {
+	return &exchange{here: make([]bool, chains), gone: make([]bool, chains), parts: make([]any, chains)}
+}
+
+// join brings the part of a chain and returns the meeting, which is held when all
+// have come.
+func (e *exchange) join(chain int, part any, combine func(parts []any) any) *meeting {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.round == nil {
+		e.round = &meeting{done: make(chan struct{})}
+	}
+	r := e.round
+	e.here[chain], e.parts[chain], e.combine = true, part, combine
+	e.hold()
+	return r
+}
+
+// leave takes in that a chain has ended.
+func (e *exchange) leave(chain int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.gone[chain] = true
+	e.hold()
+}
+
+// hold holds the meeting if all are here who can come.
+func (e *exchange) hold() {
+	if e.round == nil {
+		return
+	}
+	for i, here := range e.here {
+		if !here && !e.gone[i] {
+			return
+		}
+	}
+	r := e.round
+	func() {
+		defer func() {
+			if p := recover(); p != nil {
+				r.err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			}
+		}()
+		r.result = e.combine(e.parts)
+	}()
+	e.round, e.combine, e.parts = nil, nil, make([]any, len(e.here))
+	clear(e.here)
+	close(r.done)
+}
+
+// Exchange hands part to the other chains of the run and waits for theirs: all
+// chains call it the same number of times, each time with a combine that does the
+// same. combine is called once, with the parts by chain, nil for chains that have
+// ended (it may be called by the goroutine of any chain); what it returns is what
+// every chain gets, to be read only. An error is final. A state that is used by
+// hand, or a chain whose target cannot be cloned, is alone.
+func (s *State) Exchange(part any, combine func(parts []any) any) (any, error) {
+	if s.exchange == nil {
+		return combine([]any{part}), nil
+	}
+	return s.exchange(part, combine)
+}

@@ -1,0 +1,126 @@
+package optimize
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/ppl-lang/ppl/infer"
+)
+
+// Approach is where [FindTypical] has led.
+type Approach struct {
+	X, Draw    []float64 // where the climb has ended; a draw from the normal distribution found there, nil: none
+	LogDensity float64   // at X
+
+	Scale []float64 // of each coordinate: standard deviations by the diagonal of L-BFGS
+
+	// Steps and Changes are those of L-BFGS with the changes of the gradient of the
+	// log density, of positive curvature, the latest last: Changes ≈ Hessian·Steps.
+	Steps, Changes [][]float64
+
+	Climbed bool // the typical set was reached
+}
+
+// mostGain is by how much less the log density of the draw may be than that of the
+// point that it is made from, in standard deviations of the log density of a normal
+// distribution beyond its mean.
+const mostGain = 8
+
+// settled is the number of steps that must have gained little before a climb ends:
+// what the first steps promise is a guess.
+const settled = 8
+
+// arrived is a gain, per dimension, that says that the mode itself has been reached.
+const arrived = 1e-3
+
+// FindTypical climbs from x by L-BFGS until a Newton step promises a gain of no more
+// than half the dimension, which is how far draws are from a mode, and the last few
+// steps have not gained more: it does not go on to the mode, nor up a funnel without end. There it draws from the normal
+// distribution that L-BFGS has found on the way. It takes at most most evaluations.
+func FindTypical(ctx context.Context, target infer.LogDensity, x []float64, rng *rand.Rand, most int) (*Approach, error) {
+	options := Options{History: 6, TolObj: -1, TolRelObj: -1, TolGrad: -1, TolRelGrad: -1, TolParam: -1}.withDefaults()
+	o := newObjective(ctx, target)
+	s, err := newAscent(o, x, options)
+	if err != nil {
+		return nil, err
+	}
+	d := len(x)
+	a := &Approach{}
+	// The first step is no longer than one, the unit of the unconstrained scale.
+	if norm := floats.Norm(s.g, 2); norm > 0 {
+		s.options.InitAlpha = min(s.options.InitAlpha, 1/norm)
+	}
+	begun := o.meter.Gradients()
+	alpha := make([]float64, d)
+	for i := range alpha {
+		alpha[i] = 1
+	}
+	var gains []float64
+	for d > 0 && s.reason == 0 && o.meter.Gradients()-begun < int64(most) {
+		if err := s.quasiNewton(); err != nil {
+			return nil, err
+		}
+		if s.reason == LineSearchFailed {
+			break
+		}
+		step, change := make([]float64, d), make([]float64, d)
+		floats.SubTo(step, s.x, s.oldX)
+		floats.SubTo(change, s.g, s.oldG)
+		if tame(step, change) {
+			improveDiagonal(alpha, step, change)
+			a.Steps, a.Changes = append(a.Steps, step), append(a.Changes, change)
+		}
+		gains = append(gains, s.oldF-s.f)
+		recent := 0.0
+		for _, gain := range gains[max(0, len(gains)-settled):] {
+			recent += gain
+		}
+		promise := -floats.Dot(s.p, s.g)
+		if gains[len(gains)-1] <= arrived*float64(d) && promise <= arrived*float64(d) ||
+			len(gains) >= settled && recent <= 0.5*float64(d) && promise <= float64(d) {
+			a.Climbed = true
+			break
+		}
+	}
+	a.X, a.LogDensity = s.x, -s.f
+	first := max(0, len(a.Steps)-options.History)
+	if a.Climbed {
+		if err := a.draw(o, s, rng, newInverse(s.x, s.g, alpha, a.Steps[first:], a.Changes[first:])); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range a.Changes {
+		floats.Scale(-1, c)
+	}
+	for _, v := range alpha {
+		a.Scale = append(a.Scale, math.Sqrt(v))
+	}
+	return a, nil
+}
+
+// draw makes a draw from q, unless the log density says that it is no good.
+func (a *Approach) draw(o *objective, s *ascent, rng *rand.Rand, q *inverse) error {
+	d := len(a.X)
+	if q == nil {
+		return nil
+	}
+	z, x, grad := make([]float64, d), make([]float64, d), make([]float64, d)
+	for i := range z {
+		z[i] = rng.NormFloat64()
+	}
+	q.transform(z, x)
+	if !finite(x) {
+		return nil
+	}
+	f, ok, err := o.at(x, grad)
+	if err != nil || !ok {
+		return err
+	}
+	if least := a.LogDensity - 0.5*float64(d) - mostGain*math.Sqrt(0.5*float64(d)); -f >= least {
+		a.Draw = x
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package sampler
+
+import (
+	"flag"
+	"fmt"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/auto"
+	"github.com/ppl-lang/ppl/infer/hmc"
+	"github.com/ppl-lang/ppl/infer/nuts"
+)
+
+func autoRow() Row {
+	return Row{
+		Name:    "auto",
+		Doc:     "Finds metric, kernel and its setting by itself, in a warm-up that its chains share.",
+		Adapts:  true,
+		Columns: []Column{stepSizeColumn, treeDepthColumn, leapfrogColumn, divergentColumn, energyColumn},
+		Options: func(fs *flag.FlagSet) Build {
+			s := &auto.Sampler{}
+			fs.Func("metric", "the metric: unit_e, diag_e, low_rank or dense_e (default: chosen by the draws that it was not learnt from)", func(v string) error {
+				kind := infer.MetricKind(v)
+				if err := (auto.Sampler{Metric: kind}).Validate(); err != nil || v == "" {
+					return fmt.Errorf("it can be unit_e, diag_e, low_rank or dense_e")
+				}
+				s.Metric = kind
+				return nil
+			})
+			kinds := []string{"auto"}
+			for _, k := range auto.Kinds() {
+				kinds = append(kinds, string(k))
+			}
+			choose(fs, "kernel", "what makes the transitions", kinds, func(i int) {
+				s.Kind = ""
+				if i > 0 {
+					s.Kind = auto.Kind(kinds[i])
+				}
+			})
+			fs.IntVar(&s.Steps, "steps", 0, "number of steps of -kernel leapfrog or exact_normal; 0: found by trying")
+			fs.Float64Var(&s.Delta, "delta", auto.DefaultDelta, "target of the mean acceptance statistic of NUTS, between 0 and 1")
+			fs.IntVar(&s.MaxDepth, "max-depth", nuts.DefaultMaxDepth, "largest depth of a tree, which then has 2^depth points")
+			fs.Float64Var(&s.MaxEnergyError, "max-energy-error", hmc.DefaultMaxEnergyError, "energy error beyond which a transition is divergent")
+			fs.BoolVar(&s.PlainStart, "plain-start", false, "begin where chains start, without a climb to the typical set")
+			fs.BoolVar(&s.NoPool, "no-pool", false, "let each chain learn from its own draws alone")
+			fs.BoolVar(&s.NoEarlyEnd, "no-early-end", false, "make all transitions of warm-up, also when it has settled")
+			fs.IntVar(&s.FirstRound, "first-round", auto.DefaultFirstRound, "transitions of the first round of warm-up, after which the metric is learnt; later rounds are longer")
+			fs.IntVar(&s.RaceBatch, "race-batch", auto.DefaultRaceBatch, "transitions of a chain in each batch of the race between kernels")
+			fs.IntVar(&s.RaceLength, "race-length", auto.DefaultRaceLength, "batches of that race")
+			return func() (infer.Sampler, error) { return *s, s.Validate() }
+		},
+	}
+}
