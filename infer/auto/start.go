@@ -58,12 +58,15 @@ func (w *chain) start(ctx context.Context, given bool) (pairs, error) {
 	step := make([]float64, d)
 	for i := 0; ; i++ {
 		local, err := w.curvature(scale)
-		if err != nil || len(local.steps) == 0 {
+		if err != nil {
 			return p, err
+		}
+		if len(local.steps) < min(2, d) {
+			break
 		}
 		m, err := whiten.Fit(infer.LowRank, whiten.Sample{Draws: local.steps, Scores: local.changes, Plain: true}, whiten.Options{Shrink: 1e-10, Cutoff: 1.01, Rank: d})
 		if err != nil {
-			return p, nil // the climb's own will do
+			break
 		}
 		p, scale = local, slices.Clone(m.Inverse[:d])
 		low := whiten.NewLowRank(m)
@@ -80,8 +83,11 @@ func (w *chain) start(ctx context.Context, given bool) (pairs, error) {
 			break // the density is not like a normal one there
 		}
 		climbed, err := w.climb(step, gain, next)
-		if err != nil || !climbed {
+		if err != nil {
 			return p, err
+		}
+		if !climbed {
+			break
 		}
 	}
 	return pairs{}, w.move(origin)

@@ -46,7 +46,7 @@ var errDraws = errors.New("whiten: draws or scores are not finite, or their vari
 const mostPoints = 128
 
 // Fit learns a metric of the kind Diagonal, LowRank or Dense with its mean from at
-// least 2 draws.
+// least 2 draws, or one difference.
 func Fit(kind infer.MetricKind, s Sample, o Options) (infer.Metric, error) {
 	if o.Shrink == 0 {
 		o.Shrink = 1e-5
@@ -58,7 +58,7 @@ func Fit(kind infer.MetricKind, s Sample, o Options) (infer.Metric, error) {
 		o.Rank = 64
 	}
 	n := len(s.Draws)
-	if n < 2 {
+	if n < 2 && !(s.Plain && n == 1) {
 		return infer.Metric{}, errors.New("whiten: there are fewer than two draws")
 	}
 	d := len(s.Draws[0])
