@@ -327,6 +327,10 @@ func (o *running) run(stdout, stderr io.Writer) error {
 			shown.update(p)
 			watched.update(p)
 		}
+		options.Reached = func(draws int, ess, rhat float64) {
+			shown.reached(draws, ess, rhat)
+			watched.reached(draws, ess, rhat)
+		}
 		fmt.Fprintf(stderr, "Watch the run at %s\n", watched.url())
 	}
 	shown.start()

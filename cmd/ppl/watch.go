@@ -26,13 +26,13 @@ type watching struct {
 	options report.Options
 	server  *web.Server
 	stop    func() // the run
-	open    bool   // the run may be longer than its number of draws says, or shorter
 	live    report.Live
 	ended   chan struct{} // closed when the server has
 	close   context.CancelFunc
 
 	mu        sync.Mutex
 	began     time.Time
+	eta       *eta
 	chains    []watchedChain
 	total     int // transitions per chain
 	stopping  bool
@@ -58,7 +58,7 @@ type watchedChain struct {
 type watchedRun struct {
 	Title     string         `json:"title"`
 	Seconds   float64        `json:"seconds"`
-	Left      float64        `json:"left,omitempty"` // seconds, about; 0: it is too early to say
+	Left      string         `json:"left"` // about how long it will take
 	Stopping  bool           `json:"stopping"`
 	Finishing bool           `json:"finishing"`
 	Chains    []watchedChain `json:"chains"`
@@ -79,7 +79,7 @@ func (o *runOptions) watchAt(address, title string, stop func()) (*watching, err
 		return nil, fmt.Errorf("--watch: %w", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	w := &watching{title: title, server: server, stop: stop, close: cancel, ended: make(chan struct{}), total: o.warmup + o.draws, open: o.targetESS > 0,
+	w := &watching{title: title, server: server, stop: stop, close: cancel, ended: make(chan struct{}), total: o.warmup + o.draws, eta: newETA(o),
 		began: time.Now(), chains: make([]watchedChain, o.chains), changed: make(chan struct{}),
 		options: report.Options{Title: title, Folder: o.out, Chosen: chosenBy(o.rows.vars), Seed: 1}}
 	for i := range w.chains {
@@ -121,6 +121,7 @@ func (w *watching) change(f func()) {
 func (w *watching) update(p infer.Progress) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.eta.update(p, time.Now())
 	c := &w.chains[p.Chain]
 	c.Iteration, c.Total, c.Divergences, c.Phase = p.Iteration, p.Total, p.Divergences, "sampling"
 	if p.Warmup {
@@ -129,6 +130,13 @@ func (w *watching) update(p infer.Progress) {
 	if p.Iteration == p.Total {
 		c.Phase = "done"
 	}
+}
+
+// reached takes in how far the run is with --target-ess.
+func (w *watching) reached(draws int, ess, rhat float64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.eta.reached(draws, ess, rhat)
 }
 
 // follow takes in where the fit so far is to be had.
@@ -143,12 +151,8 @@ func (w *watching) state() watchedRun {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := watchedRun{Title: w.title, Seconds: time.Since(w.began).Seconds(), Stopping: w.stopping, Finishing: w.finishing, Chains: append([]watchedChain{}, w.chains...)}
-	made := 0
-	for _, c := range w.chains {
-		made += c.Iteration
-	}
-	if all := w.total * len(w.chains); made > all/50 && s.Seconds > 2 && !w.open {
-		s.Left = s.Seconds * float64(all-made) / float64(made)
+	if s.Seconds > 2 { // before, it would only flicker
+		s.Left = w.eta.text(time.Now())
 	}
 	return s
 }

@@ -88,7 +88,7 @@ class Live {
     let state = p.stopping ? "Stopping at the next draw …" : p.finishing ? "The chains have ended; the report is made …" : "Running";
     if (!p.stopping && !p.finishing) {
       state += `, ${clock(p.seconds)}`;
-      if (p.left > 0) state += `, about ${clock(p.left)} left`;
+      if (p.left) state += `, ${p.left}`;
       if (divergent) state += `, ${plural(divergent, "divergent transition", "divergent transitions")}`;
     }
     this.say(state);

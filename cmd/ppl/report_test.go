@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"html"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// browserVariable is the environment variable with the path of Chromium, in which
+// pages are then looked at: it runs as a program and prints what a page has become.
+const browserVariable = "PPL_BROWSER"
+
+// The page in a browser: its table is what ppl summary prints, all plots are drawn, what
+// the address chooses is shown, and no name is read as HTML.
+func TestReportInBrowser(t *testing.T) {
+	browser := os.Getenv(browserVariable)
+	if browser == "" {
+		t.Skipf("no browser: %s is not set, as in %s=/usr/bin/chromium", browserVariable, browserVariable)
+	}
+	dir := t.TempDir()
+	data, err := filepath.Abs(filepath.Join("..", "..", "examples", "eight_schools", "eight_schools.data.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := filepath.Join(dir, "m.stan")
+	if err := os.WriteFile(model, []byte(`data { int<lower=0> J; vector[J] y; vector<lower=0>[J] sigma; }
+parameters { real mu; real<lower=0> tau; vector[J] theta; }
+model { mu ~ normal(0, 5); tau ~ cauchy(0, 5); theta ~ normal(mu, tau); y ~ normal(theta, sigma); }
+generated quantities { int above = mu > 4; vector[30] far; for (i in 1:30) far[i] = 1e9 * theta[1] + i; }`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) string {
+		t.Helper()
+		var out, errs strings.Builder
+		if code := execute(args, &out, &errs); code != 0 {
+			t.Fatalf("ppl %s: exit code %d\n%s", strings.Join(args, " "), code, errs.String())
+		}
+		return out.String()
+	}
+	fit := filepath.Join(dir, "fit")
+	run("run", model, "--data", data, "--seed", "1", "--draws", "300", "-q", "--out", fit)
+	run("report", fit)
+	// look is the page, as it is in the browser once its script has run.
+	look := func(path, state string, width int) string {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+		defer cancel()
+		address := (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String() + "#" + state
+		out, err := exec.CommandContext(ctx, browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--user-data-dir="+filepath.Join(dir, "profile"),
+			fmt.Sprintf("--window-size=%d,900", width), "--virtual-time-budget=3000", "--dump-dom", address).Output()
+		if err != nil {
+			t.Fatalf("%s: %v", browser, err)
+		}
+		return string(out)
+	}
+	tags := regexp.MustCompile(`<[^>]*>`)
+	rows := func(page string) [][]string {
+		var out [][]string
+		_, page, _ = strings.Cut(page, `<table class="summary">`)
+		page, _, _ = strings.Cut(page, "</table>")
+		for _, m := range regexp.MustCompile(`(?s)<tr[^>]*>(.*?)</tr>`).FindAllStringSubmatch(page, -1) {
+			var cells []string
+			for _, c := range regexp.MustCompile(`(?s)<t[hd][^>]*>(.*?)</t[hd]>`).FindAllStringSubmatch(m[1], -1) {
+				cells = append(cells, html.UnescapeString(tags.ReplaceAllString(c[1], "")))
+			}
+			out = append(out, cells)
+		}
+		return out
+	}
+	for _, width := range []int{360, 900, 1600} {
+		page := look(filepath.Join(fit, "report.html"), "q=tau", width)
+		if n := strings.Count(page, `class="plot"`); n < 10 {
+			t.Errorf("at width %d there are %d plots", width, n)
+		}
+		var want [][]string
+		for line := range strings.Lines(run("summary", fit)) {
+			if f := strings.Fields(line); len(f) == 10 && len(want) < 20 {
+				want = append(want, f)
+			} else if len(f) == 0 {
+				break
+			}
+		}
+		got := rows(page)
+		if len(got) != 21 || len(want) != 20 {
+			t.Fatalf("at width %d: %d rows, want %d", width, len(got)-1, len(want))
+		}
+		for i := range want {
+			if !slices.Equal(got[i+1], want[i]) {
+				t.Errorf("at width %d: %v, but the summary says %v", width, got[i+1], want[i])
+			}
+		}
+	}
+	sorted := rows(look(filepath.Join(fit, "report.html"), "find=theta&sort=ess_tail+ascending", 900))
+	if len(sorted) != 9 {
+		t.Fatalf("%d rows with theta", len(sorted)-1)
+	}
+	last := -1
+	for _, r := range sorted[1:] {
+		var ess int
+		if _, err := fmt.Sscan(r[8], &ess); err != nil || ess < last || !strings.HasPrefix(r[0], "theta[") {
+			t.Errorf("sorted by ess_tail after %d: %v", last, r)
+		}
+		last = ess
+	}
+
+	odd := filepath.Join(dir, "odd_1.csv")
+	text := "lp__,<img src=x onerror=document.title='run'>,const,nan\n"
+	for i := range 40 {
+		text += fmt.Sprintf("0,%d.5,2.5,nan\n", (i*7)%11)
+	}
+	if err := os.WriteFile(odd, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	run("report", odd, "--out", filepath.Join(dir, "odd.html"))
+	page := look(filepath.Join(dir, "odd.html"), "", 900)
+	if strings.Contains(page, "<img") || !strings.Contains(page, "&lt;img src=x") || !strings.Contains(page, "<title>odd_1") {
+		t.Error("a name is read as HTML")
+	}
+}
