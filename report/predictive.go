@@ -44,12 +44,26 @@ func (w *work) predictive() *ppl.Predictive {
 	for _, v := range p.Variables {
 		t := Table{Kind: "checks", Title: "Predictive checks of " + v.Name, Columns: []Column{{"statistic", 0}, {"observed", -1}, {"predicted mean", -1}, {"5%", -1}, {"50%", -1}, {"95%", -1}, {"p", 3}}}
 		for _, c := range v.Checks {
+			t.Decimals = append(t.Decimals, decimals(c.SD))
 			t.Rows = append(t.Rows, []any{c.Name, Number(c.Observed), Number(c.Mean), Number(c.Q5), Number(c.Q50), Number(c.Q95), Number(c.P)})
 		}
 		t.Note = "p is the share of replicated data sets with a larger value."
 		w.report.Tables = append(w.report.Tables, t)
 	}
 	return p
+}
+
+// decimals is how many a figure with that standard deviation deserves, as ppl ppc has
+// them: two digits of a hundredth of it.
+func decimals(sd float64) int {
+	if !(sd > 0) || math.IsInf(sd, 1) {
+		return -1
+	}
+	d := 1 - int(math.Floor(math.Log10(sd/100)))
+	if d > 6 || d < -3 {
+		return -1
+	}
+	return max(d, 0)
 }
 
 // replications shows data among replicated data.

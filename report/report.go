@@ -115,10 +115,14 @@ type Table struct {
 	Columns []Column `json:"columns"`
 	Rows    [][]any  `json:"rows"` // strings and Numbers
 	Note    string   `json:"note,omitempty"`
+
+	// Decimals of the rows, for columns that leave them to these; -1: five significant
+	// digits.
+	Decimals []int `json:"decimals,omitempty"`
 }
 
-// Column says how the numbers of a column are shown: with Decimals, or with five
-// significant digits if it is -1.
+// Column says how the numbers of a column are shown: with Decimals or, if it is -1, those
+// of the row.
 type Column struct {
 	Name     string `json:"name"`
 	Decimals int    `json:"decimals"`

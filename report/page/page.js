@@ -60,7 +60,6 @@ class Page {
     document.title = `${report.title} – ppl report`;
     this.kinds = new Map(report.kinds.map((k) => [k.name, k]));
     if (!this.fetchQuantity || !report.run.running) this.quantities = new Map(report.quantities.map((q) => [q.name, this.decode(q)]));
-    this.drawn = [];
     this.head();
     this.findings();
     this.table.update(report);
@@ -112,13 +111,20 @@ class Page {
       ["Seed", r.method ? "" : r.seed],
     ].filter(([, v]) => v);
     const state = r.running ? "The chains are running" : r.interrupted ? "The run was interrupted" : "";
-    this.themeButton = h("button", { type: "button", class: "quiet", onclick: () => this.theme(true) });
-    this.place.head.replaceChildren(
-      h("div", { class: "title" },
-        h("div", {}, h("p", { class: "over" }, r.running ? "ppl, live" : "ppl report"), h("h1", {}, report.title)),
-        h("div", { class: "buttons" }, this.saveButton(), this.themeButton)),
-      h("p", { class: `verdict ${problems ? "is-problem" : "is-well"}` }, h("span", { class: "sign", "aria-hidden": "true" }, problems ? "▲" : "✓"), ` ${verdict}`, state ? h("span", { class: "state" }, ` · ${state}`) : null),
-      h("dl", { class: "facts" }, facts.map(([k, v]) => h("div", {}, h("dt", {}, k), h("dd", {}, v)))));
+    if (!this.headParts) { // made once, so that what has the focus keeps it
+      const parts = { over: h("p", { class: "over" }), title: h("h1", {}), verdict: h("p", {}), facts: h("dl", { class: "facts" }), buttons: h("div", { class: "buttons" }) };
+      this.themeButton = h("button", { type: "button", class: "quiet", onclick: () => this.theme(true) });
+      parts.buttons.append(this.themeButton);
+      this.place.head.replaceChildren(h("div", { class: "title" }, h("div", {}, parts.over, parts.title), parts.buttons), parts.verdict, parts.facts);
+      this.headParts = parts;
+    }
+    const parts = this.headParts;
+    parts.over.textContent = r.running ? "ppl, live" : "ppl report";
+    parts.title.textContent = report.title;
+    parts.verdict.className = `verdict ${problems ? "is-problem" : "is-well"}`;
+    parts.verdict.replaceChildren(h("span", { class: "sign", "aria-hidden": "true" }, problems ? "▲" : "✓"), ` ${verdict}`, h("span", { class: "state" }, state ? ` · ${state}` : ""));
+    parts.facts.replaceChildren(...facts.map(([k, v]) => h("div", {}, h("dt", {}, k), h("dd", {}, v))));
+    if (this.live && this.live.ended && parts.buttons.children.length === 1) parts.buttons.prepend(h("button", { type: "button", class: "quiet", onclick: () => this.live.save() }, "Save this report"));
     this.theme(false);
   }
 
@@ -132,11 +138,10 @@ class Page {
     this.themeButton.textContent = { system: "Theme: as the system", light: "Theme: light", dark: "Theme: dark" }[now];
   }
 
-  saveButton() {
-    return this.fetchQuantity && this.live && this.live.ended ? h("button", { type: "button", class: "quiet", onclick: () => this.live.save() }, "Save this report") : null;
-  }
-
   findings() {
+    const text = JSON.stringify([this.report.findings, this.report.run.running]);
+    if (text === this.found) return;
+    this.found = text;
     const list = this.report.findings.map((f) => h("li", { class: `finding ${f.severity}` },
       h("p", { class: "what" }, h("span", { class: "mark" }, f.severity === "problem" ? "▲ Problem" : "● Note"), h("strong", {}, f.summary)),
       h("p", { class: "advice" }, spelled(f.advice)),
@@ -185,38 +190,55 @@ class Page {
     return { all: q.data.all, chains, divergent: q.data.divergent };
   }
 
-  // card shows a figure with its caption.
+  // card shows a figure with its caption. Its figure can be replaced by another one of
+  // the same kind, without a flicker.
   card(fig, wide) {
     const kind = this.kinds.get(fig.kind);
-    const box = h("div", { class: "canvas" });
-    const of = kind.scope === "quantity" || kind.scope === "pair" ? "" : (fig.of || []).join(", ");
+    const box = h("div", { class: "canvas" }), legend = h("ul", { class: "legend" }), remark = h("p", { class: "remark" }), of = h("span", { class: "of" });
     const card = h("figure", { class: `card kind-${fig.kind}${wide ? " wide" : ""}` },
-      h("figcaption", {}, h("h3", {}, kind.title, of ? h("span", { class: "of" }, ` ${of}`) : null)),
-      box,
-      this.legend(fig),
-      fig.note ? h("p", { class: "remark" }, fig.note) : null,
+      h("figcaption", {}, h("h3", {}, kind.title, of)), box, legend, remark,
       h("details", {}, h("summary", {}, "How to read it"), h("p", {}, kind.shows)));
+    const update = (f) => {
+      fig = f;
+      const empty = this.empty(f);
+      of.textContent = kind.scope === "quantity" || kind.scope === "pair" ? "" : ` ${(f.of || []).join(", ")}`;
+      const entries = empty ? [] : f.layers.filter((l) => l.label && l.role !== "chain");
+      legend.replaceChildren(...entries.map((l) => h("li", {}, swatch(l), l.label)));
+      legend.hidden = entries.length === 0;
+      remark.textContent = f.note || "";
+      remark.hidden = empty || !f.note;
+    };
     const draw = () => {
-      const width = Math.max(240, Math.floor(box.clientWidth || 320));
-      const empty = !fig.layers.some((l) => l.role !== "reference");
-      box.replaceChildren(empty ? h("p", { class: "empty" }, fig.note || "There is nothing to show.") : drawFigure(fig, (n) => this.values(n), width, fig.kind === "pairs" || fig.kind === "surface" ? Math.min(420, Math.max(280, width * 0.7)) : 230));
+      const width = Math.max(240, Math.floor(box.clientWidth || 320)), tall = fig.kind === "pairs" || fig.kind === "surface";
+      box.replaceChildren(this.empty(fig) ? h("p", { class: "empty" }, fig.note || "There is nothing to show.")
+        : drawFigure(fig, (n) => this.values(n), width, tall ? Math.min(420, Math.max(280, width * 0.7)) : 230));
       this.dim(box);
     };
-    if (!fig.layers.some((l) => l.role !== "reference")) card.querySelector(".remark")?.remove();
+    update(fig);
     this.drawn.push({ box, draw });
+    card.update = (f) => { update(f); draw(); };
     return card;
   }
 
-  legend(fig) {
-    const entries = fig.layers.filter((l) => l.label && l.role !== "chain");
-    if (!entries.length) return null;
-    return h("ul", { class: "legend" }, entries.map((l) => h("li", {}, swatch(l), l.label)));
+  empty(fig) {
+    return !fig.layers.some((l) => l.role !== "reference");
+  }
+
+  // fill puts figures into a place: into the cards that are there, if they are of the
+  // same kinds.
+  fill(place, list) {
+    const kinds = list.map((f) => f.kind).join(" ");
+    if (place.kinds === kinds) list.forEach((f, i) => place.children[i].update(f));
+    else {
+      place.kinds = kinds;
+      place.replaceChildren(...list.map((f) => this.card(f, f.kind === "trace")));
+      this.redraw(place);
+    }
   }
 
   figures(name, list, section) {
-    this.place[name].replaceChildren(...list.map((f) => this.card(f, false)));
+    this.fill(this.place[name], list);
     if (section) section.hidden = list.length === 0;
-    this.redraw(this.place[name]);
   }
 
   // redraw draws the figures that are in a part of the page.
@@ -262,22 +284,23 @@ class Page {
     const list = report.quantities.map((x) => x.name);
     const at = list.indexOf(chosen);
     const step = (by, text) => h("button", { type: "button", disabled: at < 0 || !list[at + by], onclick: () => this.choose(list[at + by], false) }, text);
-    const keep = this.place.quantity.contains(document.activeElement) ? document.activeElement.textContent : null;
-    const parts = [
-      h("div", { class: "tools" }, h("dl", { class: "facts small" }, facts.map(([k, v]) => h("div", {}, h("dt", {}, k), h("dd", {}, v)))),
-        list.length > 1 ? h("span", { class: "steps" }, step(-1, "‹ Previous"), step(1, "Next ›")) : null),
-    ];
+    const top = this.quantityTop ||= h("div", { class: "tools" }), grid = this.quantityGrid ||= h("div", { class: "figures quantity-figures" });
+    const legend = this.quantityChains ||= h("div", {}), missing = this.quantityMissing ||= h("p", { class: "empty" });
+    if (!top.isConnected) this.place.quantity.replaceChildren(top, legend, grid, missing);
+    const keep = top.contains(document.activeElement) ? document.activeElement.textContent : null;
+    top.replaceChildren(h("dl", { class: "facts small" }, facts.map(([k, v]) => h("div", {}, h("dt", {}, k), h("dd", {}, v)))),
+      list.length > 1 ? h("span", { class: "steps" }, step(-1, "‹ Previous"), step(1, "Next ›")) : "");
+    if (keep) [...top.querySelectorAll("button")].find((b) => b.textContent === keep)?.focus({ preventScroll: true });
+    legend.hidden = grid.hidden = !q;
+    missing.hidden = !!q;
     if (q) {
-      parts.push(this.chains(q), h("div", { class: "figures quantity-figures" }, q.figures.map((f) => this.card(f, f.kind === "trace"))));
+      const shown = q.figures[0].layers.filter((l) => l.role === "chain").map((l) => l.label).join();
+      if (legend.shown !== shown) legend.replaceChildren(...[this.chains(q)].filter(Boolean));
+      legend.shown = shown;
+      this.fill(grid, q.figures);
     } else {
-      parts.push(h("p", { class: "empty" }, "The plots of this quantity are not in this file. Make them by: ", h("code", {}, `ppl report DIR --vars '${chosen}'`)));
+      missing.replaceChildren("The plots of this quantity are not in this file. Make them by: ", h("code", {}, `ppl report DIR --vars '${chosen}'`));
     }
-    const height = this.place.quantity.offsetHeight;
-    this.place.quantity.style.minHeight = `${height}px`; // the page does not jump
-    this.place.quantity.replaceChildren(...parts.filter(Boolean));
-    this.redraw(this.place.quantity);
-    this.place.quantity.style.minHeight = "";
-    if (keep) [...this.place.quantity.querySelectorAll("button")].find((b) => b.textContent === keep)?.focus({ preventScroll: true });
   }
 
   // chains is the legend of chains; each can be looked at alone.

@@ -143,12 +143,12 @@ class SummaryTable {
 
 // smallTable shows a table of texts and numbers.
 function smallTable(t) {
-  const cell = (v, c) => (typeof v === "number" || ["NaN", "Infinity", "-Infinity"].includes(v) ? figure(numeric(v), c.decimals) : String(v));
+  const cell = (v, c, i) => (typeof v === "number" || ["NaN", "Infinity", "-Infinity"].includes(v) ? figure(numeric(v), c.decimals < 0 && t.decimals ? t.decimals[i] : c.decimals) : String(v));
   return h("figure", { class: "card table-card" },
     h("figcaption", {}, h("h3", {}, t.title)),
     h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t.title },
       h("table", {},
         h("thead", {}, h("tr", {}, t.columns.map((c, k) => h("th", { scope: "col", class: k || t.kind === "chains" ? "number" : null }, c.name)))),
-        h("tbody", {}, t.rows.map((r) => h("tr", {}, r.map((v, k) => (k ? h("td", { class: "number" }, cell(v, t.columns[k])) : h("th", { scope: "row", class: t.kind === "chains" ? "number" : null }, cell(v, t.columns[k]))))))))),
+        h("tbody", {}, t.rows.map((r, i) => h("tr", {}, r.map((v, k) => (k ? h("td", { class: "number" }, cell(v, t.columns[k], i)) : h("th", { scope: "row", class: t.kind === "chains" ? "number" : null }, cell(v, t.columns[k], i))))))))),
     t.note ? h("p", { class: "remark" }, t.note) : null);
 }
