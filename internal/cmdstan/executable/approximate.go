@@ -199,8 +199,25 @@ func (r *run) pathfinder(p *ppl.Posterior) error {
 	if resample {
 		after = elapsed(took, "Pathfinders", time.Duration(0), "PSIS", took, "Total")
 	}
-	return r.writeDraws(p, r.config.Text("output.file"), []string{"lp_approx__", "lp__"}, result.Points,
-		func(i int) []float64 { return []float64{result.LogQ[i], result.LogP[i]} }, nil, after)
+	if single {
+		return r.writeDraws(p, r.config.Text("output.file"), []string{"lp_approx__", "lp__"}, result.Points,
+			func(i int) []float64 { return []float64{result.LogQ[i], result.LogP[i]} }, nil, after)
+	}
+	from := r.pathsOf(result)
+	return r.writeDraws(p, r.config.Text("output.file"), []string{"lp_approx__", "lp__", "path__"}, result.Points,
+		func(i int) []float64 { return []float64{result.LogQ[i], result.LogP[i], from(i)} }, nil, after)
+}
+
+// pathsOf tells which path a draw comes from, by its point, which resampling does not
+// copy.
+func (r *run) pathsOf(result *optimize.PathfinderResult) func(i int) float64 {
+	path := map[*float64]int{}
+	for _, p := range result.Paths {
+		for _, x := range p.Points {
+			path[&x[0]] = p.ID
+		}
+	}
+	return func(i int) float64 { return float64(path[&result.Points[i][0]]) }
 }
 
 // withSuffix is a name that ends in .csv if it had no suffix.

@@ -148,5 +148,10 @@ func (r *run) generateChain(p *ppl.Posterior, from *csvFile, columns []int, chai
 			return err
 		}
 	}
-	return file.FinishWith(elapsed(time.Since(begun), "Generated Quantities")...)
+	lines := elapsed(time.Since(begun), "Generated Quantities")
+	if err := file.FinishWith(lines...); err != nil {
+		return err
+	}
+	r.say("%s", strings.Join(lines, "\n"))
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -252,7 +253,8 @@ func exception(err error) string {
 // standing are the words that CmdStan has for what is wrong with data, where front ends
 // know them.
 func standing(d diag.Diagnostic) string {
-	name := strings.TrimSpace(d.Span.Text())
+	_, name, _ := strings.Cut(d.Summary, "`") // the first that it names
+	name, _, _ = strings.Cut(name, "`")
 	switch d.Code {
 	case diag.DataMissing:
 		return "variable does not exist; processing stage=data initialization; variable name=" + name + "; "
@@ -264,7 +266,22 @@ func standing(d diag.Diagnostic) string {
 
 // rejected is what is said of a point that the model refuses.
 func rejected(r *compile.Rejection) string {
-	return "Exception: " + r.Err.Error() + place(r.Span.IsValid(), diag.Diagnostic{Span: r.Span})
+	return "Exception: " + stanWords(r.Err.Error()) + place(r.Span.IsValid(), diag.Diagnostic{Span: r.Span})
+}
+
+var (
+	checkWords = regexp.MustCompile(`^(.*) must be (.*), but is (\S+)$`)
+	placeWords = regexp.MustCompile(`^(.*) \(([^()]*):(\d+):(\d+)\)$`)
+)
+
+// stanWords puts the message of a check as Stan's library does, for those who look for
+// its words: sigma is -1, but must be positive!
+func stanWords(text string) string {
+	if m := placeWords.FindStringSubmatch(text); m != nil {
+		column, _ := strconv.Atoi(m[4])
+		return fmt.Sprintf("%s (in '%s', line %s, column %d)", stanWords(m[1]), m[2], m[3], column-1)
+	}
+	return checkWords.ReplaceAllString(text, "$1 is $3, but must be $2!")
 }
 
 // place is where a message is about, in the words of generated C++.

@@ -75,15 +75,6 @@ func (r *run) sample(p *ppl.Posterior) error {
 	if err != nil {
 		return err
 	}
-	at := infer.At{}
-	for chain := range r.chains {
-		x, err := r.find(p, start, chain, c.adapts)
-		if err != nil {
-			return err
-		}
-		at.Positions = append(at.Positions, x)
-	}
-	config.Init = at
 	if r.refresh() > 0 {
 		config.Progress = s.progress
 	}
@@ -96,6 +87,16 @@ func (r *run) sample(p *ppl.Posterior) error {
 	if err := s.create(p, record); err != nil {
 		return err
 	}
+	at := infer.At{}
+	for chain := range r.chains {
+		x, err := r.find(p, start, chain, c.adapts)
+		if err != nil {
+			// Front ends want files of chains that cannot start, too: they hold no draws.
+			return errors.Join(err, s.finishEmpty())
+		}
+		at.Positions = append(at.Positions, x)
+	}
+	config.Init = at
 	session, err := infer.NewSession(p, config)
 	if err != nil {
 		return err
@@ -195,6 +196,18 @@ func (s *sampling) create(p *ppl.Posterior, record *recorder) error {
 		s.files[i].diagnostic = d
 	}
 	return nil
+}
+
+// finishEmpty completes files without draws.
+func (s *sampling) finishEmpty() error {
+	var errs []error
+	for _, f := range s.files {
+		errs = append(errs, f.FinishWith())
+		if f.diagnostic != nil {
+			errs = append(errs, f.diagnostic.FinishWith())
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func (s *sampling) close() {
@@ -352,7 +365,7 @@ func (s *sampling) tellRejections(report infer.Report) {
 				s.say("%sInformational Message: The current Metropolis proposal is about to be rejected because of the following issue:\n%sException: %s\n"+
 					"%sIf this warning occurs sporadically, such as for highly constrained variable types like covariance matrices, then the sampler is fine,\n"+
 					"%sbut if this warning occurs often then your model may be either severely ill-conditioned or misspecified.\n",
-					s.prefix(c.Chain), s.prefix(c.Chain), r.Message, s.prefix(c.Chain), s.prefix(c.Chain))
+					s.prefix(c.Chain), s.prefix(c.Chain), stanWords(r.Message), s.prefix(c.Chain), s.prefix(c.Chain))
 			}
 		}
 	}
