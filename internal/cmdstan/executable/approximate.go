@@ -301,7 +301,9 @@ func (r *run) variational(p *ppl.Posterior) error {
 		r.say("Begin eta adaptation.")
 	}
 	begun := false
+	since := time.Now()
 	options.Progress = func(e optimize.ELBO) {
+		r.iterations = append(r.iterations, []float64{float64(e.Iteration), time.Since(since).Seconds(), e.Value})
 		if !begun {
 			begun = true
 			r.say("Begin stochastic gradient ascent.\n  iter             ELBO   delta_ELBO_mean   delta_ELBO_med   notes ")

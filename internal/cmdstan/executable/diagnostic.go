@@ -108,3 +108,24 @@ func (k *recordedKernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps flo
 	k.iteration++
 	return end, info, err
 }
+
+// writeIterations writes the diagnostic file of the methods that have no draws to tell of:
+// the evidence lower bound of variational, nothing of the others.
+func (r *run) writeIterations() error {
+	name := r.config.Text("output.diagnostic_file")
+	switch method := r.config.Text("method"); {
+	case name == "" || method == "sample" || method == "laplace" || method == "pathfinder":
+		return nil
+	}
+	file, err := r.create(name, nil, []string{"iter", "time_in_seconds", "ELBO"}, nil)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	for _, row := range r.iterations {
+		if err := file.Row(nil, row); err != nil {
+			return err
+		}
+	}
+	return file.FinishWith()
+}

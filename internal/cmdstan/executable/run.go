@@ -51,6 +51,8 @@ type run struct {
 	// quantities were evaluated, and a point.
 	evaluations, generated int64
 	point                  []float64
+
+	iterations [][]float64 // for the diagnostic file of variational
 }
 
 // status is an error that has been told: the exit code.
@@ -161,6 +163,9 @@ func (r *run) do(environment int) error {
 		return err
 	}
 	if err := method.do(r, p); err != nil {
+		return err
+	}
+	if err := r.writeIterations(); err != nil {
 		return err
 	}
 	return r.writeProfile(p)

@@ -117,7 +117,7 @@ func Compile(ctx context.Context, args []string, stdout, stderr io.Writer) (*Opt
 		}
 		return nil, nil, exitError
 	}
-	o.tell(stderr, model.Warnings())
+	o.tell(stderr, o.check(source.NewFile(o.FileName(), text)))
 	return o, model, 0
 }
 
@@ -138,7 +138,7 @@ func (o *Options) folders() []string {
 }
 
 func (o *Options) compileOptions() compile.Options {
-	return compile.Options{Include: lang.IncludeFrom(0, o.folders()...)}
+	return compile.Options{Pedantic: o.pedantic, Include: lang.IncludeFrom(0, o.folders()...)}
 }
 
 // check says what is wrong with a model. Functions without a body are let pass where
@@ -183,13 +183,10 @@ func (o *Options) lay(f *source.File) (string, diag.List) {
 	return format.With(f, options)
 }
 
-// tell shows messages: first a line as front ends know them, then all that is to be
-// known. Warnings are for pedants, but those of syntax that is going away.
+// tell shows messages: first a line as front ends know them, then, of errors, all that is
+// to be known.
 func (o *Options) tell(w io.Writer, list diag.List) {
 	for _, d := range list {
-		if d.Severity != diag.Error && !o.pedantic {
-			continue
-		}
 		kind := "Semantic error"
 		switch {
 		case d.Severity != diag.Error:
@@ -204,6 +201,11 @@ func (o *Options) tell(w io.Writer, list diag.List) {
 			fmt.Fprintf(w, "%s: ", kind)
 		}
 		if kind == "Warning" {
+			if d.Code == diag.NoPriorOfItsOwn { // front ends look for these words
+				_, name, _ := strings.Cut(d.Summary, "`")
+				name, _, _ = strings.Cut(name, "`")
+				fmt.Fprintf(w, "The parameter %s has no priors. ", name)
+			}
 			fmt.Fprintln(w, d.Summary)
 			continue
 		}

@@ -1,0 +1,147 @@
+#!/usr/bin/env bash
+# Runs the front ends of CmdStan on ppl, in a Debian root of its own: CmdStanPy's and
+# CmdStanR's own tests, models of brms, and the pages for R and Python.
+#
+#   SOURCES=DIR internal/clients/run.sh ROOT [STEP…]
+#
+# ROOT is a folder for the Debian root, which is made if there is none (as root, by
+# debootstrap, with the mirror that the machine's apt uses; 3 GB, a few minutes). SOURCES
+# has the published sources of the front ends in the folders cmdstanpy, cmdstanr and
+# stanio. The steps, all by default:
+#
+#   python   CmdStanPy's tests
+#   r        CmdStanR's tests; r=NAME… only some files, such as r=csv,model-sample
+#   brms     models of brms, through cmdstanr
+#   pages    doc/r.md and doc/python.md, their code executed
+#   quick    one file of each suite and the pages
+#
+# What cannot pass, and why, is in doc/cmdstan-suites.md. The exit code is 1 if anything
+# else fails.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../.." && pwd)
+(($# > 0)) || { sed -n '2,20p' "$0"; exit 2; }
+root=$1
+shift
+(($# > 0)) || set -- python r brms pages
+: "${SOURCES:?set SOURCES to the folder with cmdstanpy, cmdstanr and stanio}"
+version=$(sed -n 's/^\tMajor = \(.*\)/\1/p;s/^\tMinor = \(.*\)/.\1/p;s/^\tPatch = \(.*\)/.\1/p' "$top/internal/cmdstan/stan/stan.go" | tr -d '\n')
+
+packages=(make git dpkg-dev
+  python3 python3-numpy python3-pandas python3-pytest python3-pytest-order python3-xarray python3-zarr python3-tqdm
+  python3-testfixtures python3-setuptools python3-matplotlib
+  r-base-core r-cran-posterior r-cran-brms r-cran-rstan r-cran-processx r-cran-checkmate r-cran-data.table r-cran-jsonlite
+  r-cran-r6 r-cran-testthat r-cran-withr r-cran-bayesplot r-cran-loo r-cran-knitr r-cran-rlang r-cran-mockery)
+
+# Makes the root, or what of it there is not.
+install() {
+  local mirror
+  if [[ ! -e $root/usr/bin/apt-get ]]; then
+    command -v debootstrap >/dev/null || { apt-get update -qq; apt-get install -y -qq debootstrap; }
+    mirror=$(sed -n 's/^URIs: *\([^ ]*\).*/\1/p' /etc/apt/sources.list.d/*.sources 2>/dev/null | head -1)
+    debootstrap --variant=minbase trixie "$root" ${mirror:+"$mirror"} >/dev/null
+  fi
+  mountpoint -q "$root/proc" || mount --bind /proc "$root/proc"
+  mountpoint -q "$root/dev" || mount --bind /dev "$root/dev"
+  if [[ ! -e $root/clients/installed ]]; then
+    chroot "$root" apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive chroot "$root" apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
+    chroot "$root" useradd -m tester 2>/dev/null || true
+    mkdir -p "$root/clients"
+    touch "$root/clients/installed"
+  fi
+  rm -rf "$root"/clients/{cmdstanpy,cmdstanr,stanio,pages}
+  cp -r "$SOURCES"/{cmdstanpy,cmdstanr,stanio} "$root/clients/"
+  cp "$here"/*.R "$here"/*.py "$root/clients/"
+  CGO_ENABLED=0 go build -C "$top" -o "$root/usr/local/bin/ppl" ./cmd/ppl
+  chroot "$root" /usr/local/bin/ppl cmdstan-home "/clients/cmdstan-$version"
+  chroot "$root" chown -R tester /clients
+}
+
+# Runs a command in the root as a user without rights, as the tests want.
+inside() {
+  chroot "$root" runuser -u tester -- env -i HOME=/home/tester LC_ALL=C.UTF-8 NOT_CRAN=true \
+    PATH=/usr/local/bin:/usr/bin:/bin CMDSTAN="/clients/cmdstan-$version" PYTHONPATH=/clients/cmdstanpy:/clients/stanio \
+    R_LIBS=/clients/rlib sh -c "cd $1; $2"
+}
+
+# The tests that cannot pass: the first column of the tables in the document.
+known() { sed -n 's/^| `\([^`]*\)` |.*/\1/p' "$top/doc/cmdstan-suites.md"; }
+
+# Compares the tests that failed, a name to a line, with those known; prints the counts.
+judge() {
+  local suite=$1 passed=$2 skipped=$3 failed=$4 unknown
+  unknown=$(comm -23 <(sort -u "$failed") <(known | sort -u))
+  echo "$suite: $passed passed, $skipped skipped, $(grep -c . "$failed" || true) failed"
+  if [[ -n $unknown ]]; then
+    echo "failed, and not listed:"
+    sed 's/^/  /' <<<"$unknown"
+    status=1
+  fi
+}
+
+python() {
+  local out="$root/clients/python.log"
+  inside /clients/cmdstanpy "timeout 1800 python3 -m pytest -q -rA -p no:cacheprovider ${1:-test}" >"$out" 2>&1 || true
+  sed -n 's/^\(FAILED\|ERROR\) \([^ ]*\).*/\2/p' "$out" | sort -u >"$out.failed"
+  judge CmdStanPy "$(grep -c '^PASSED' "$out")" "$(grep -c '^SKIPPED' "$out" || true)" "$out.failed"
+}
+
+r() {
+  local out="$root/clients/r.log" files
+  [[ -d $root/clients/rlib/cmdstanr ]] || inside /clients "mkdir -p rlib && R CMD INSTALL -l rlib cmdstanr >install.log 2>&1" || { tail "$root/clients/install.log"; return 1; }
+  files=${1:-$(cd "$root/clients/cmdstanr/tests/testthat" && ls test-*.R | sed 's/^test-//;s/\.R$//' | tr '\n' ' ')}
+  : >"$out"
+  for file in ${files//,/ }; do
+    inside /clients/cmdstanr "timeout 900 Rscript /clients/tests.R $file" >>"$out" 2>/dev/null || echo "RESULT FAIL $file" >>"$out"
+  done
+  sed -n 's/^RESULT FAIL //p' "$out" | sed 's/ *$//' | sort -u >"$out.failed"
+  judge CmdStanR "$(grep -c '^RESULT PASS' "$out")" "$(grep -c '^RESULT SKIP' "$out" || true)" "$out.failed"
+}
+
+brms() {
+  r_installed
+  inside /home/tester "timeout 3000 Rscript /clients/brms.R" 2>/dev/null | grep '^BRMS' || status=1
+}
+
+r_installed() { [[ -d $root/clients/rlib/cmdstanr ]] || inside /clients "mkdir -p rlib && R CMD INSTALL -l rlib cmdstanr >install.log 2>&1"; }
+
+# Executes the code of a page, in a folder of its own: blocks of shell, R and Python one
+# after the other.
+pages() {
+  r_installed
+  for page in r python; do
+    rm -rf "$root/clients/pages"
+    mkdir -p "$root/clients/pages"
+    cp "$top"/examples/eight_schools/eight_schools.{model,data.json} "$root/clients/pages/"
+    awk -v dir="$root/clients/pages" '
+      /^```(sh|r|python)$/ { kind = substr($0, 4); name = sprintf("%02d.%s", ++n, kind); next }
+      /^```/ { name = ""; next }
+      name { print > (dir "/" name) }' "$top/doc/$page.md"
+    chroot "$root" chown -R tester /clients/pages
+    # One session for all blocks of a language: they build on each other.
+    inside /clients/pages 'set -e; for f in *.sh; do [ ! -e $f ] || sh -e $f; done
+      cat *.r > all.R 2>/dev/null && Rscript all.R; cat *.python > all.py 2>/dev/null && python3 all.py; true' \
+      >"$root/clients/pages.log" 2>&1
+    if grep -q -i -e '^Error' -e Traceback -e 'not found' "$root/clients/pages.log"; then
+      echo "doc/$page.md:"
+      tail -20 "$root/clients/pages.log"
+      status=1
+    else
+      echo "doc/$page.md: its code runs"
+    fi
+  done
+}
+
+status=0
+install
+for step in "$@"; do
+  case $step in
+    python | brms | pages) $step ;;
+    r) r ;;
+    r=*) r "${step#r=}" ;;
+    quick) python test/test_optimize.py; r csv; pages ;;
+    *) echo "no step $step"; exit 2 ;;
+  esac
+done
+exit $status
