@@ -382,6 +382,46 @@ func (b *binder) gather(v value, acc access, typ types.Type) value {
 	return b.wrap(lvl.g.Lane(lvl.g.Gather(r, ix)), lvl, ax, typ, v.param)
 }
 
+// assembly is an array that is put together from elements of other arrays, its parts,
+// which are known by keys.
+type assembly[K comparable] struct {
+	parts []value
+	start map[K]int32 // of each part, where it begins in all of them together
+	total int32
+}
+
+// part is where the part of a key begins, which get gives when it is first asked for.
+func (a *assembly[K]) part(key K, get func() value) int32 {
+	at, ok := a.start[key]
+	if !ok {
+		v := get()
+		if a.start == nil {
+			a.start = map[K]int32{}
+		}
+		at = a.total
+		a.start[key] = at
+		a.parts = append(a.parts, v)
+		a.total += int32(v.size())
+	}
+	return at
+}
+
+// elementsOf are the elements at those places of arrays that stand one after another, in
+// one dimension.
+func (b *binder) elementsOf(parts []value, at []int32, kind types.Kind) value {
+	ix := affine(ad.Index{Dims: []ad.Dim{tableDim(at)}})
+	if kind != types.Int {
+		kind = types.Real
+	}
+	return b.emitMove(types.Type{Kind: kind, Dims: 1}, parts, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+		src := a[0]
+		if len(a) > 1 {
+			src = g.Concat(a...)
+		}
+		return g.Gather(src, ix)
+	})
+}
+
 // flatten gives the values of v in all lanes of ax as one array of dimension
 // one: lane after lane.
 func (b *binder) flatten(v value, ax *axis) value {

@@ -34,28 +34,6 @@ type regionBody struct {
 	ret   *value  // what it returns then
 }
 
-// carriedVars are the variables of outside that a statement assigns, in order.
-func (b *binder) carriedVars(body ir.Stmt) []*ir.Var {
-	inside, seen := map[*ir.Var]bool{}, map[*ir.Var]bool{}
-	var list []*ir.Var
-	walkStmts(body, func(s ir.Stmt) {
-		switch s := s.(type) {
-		case *ir.Declare:
-			inside[s.Var] = true
-		case *ir.Unpack:
-			for _, v := range s.Vars {
-				inside[v] = true
-			}
-		case *ir.Assign:
-			if !seen[s.Var] {
-				seen[s.Var] = true
-				list = append(list, s.Var)
-			}
-		}
-	})
-	return slices.DeleteFunc(list, func(v *ir.Var) bool { return inside[v] })
-}
-
 // initial are the values of the carried variables before the loop.
 func (b *binder) initial(vars []*ir.Var) []value {
 	var out []value
@@ -232,9 +210,7 @@ func mostUnrolled(total int) int {
 
 // carriedBy are the variables that a loop carries as a whole.
 func (b *binder) carriedBy(lp *loop) []*ir.Var {
-	return slices.DeleteFunc(b.carriedVars(lp.body), func(v *ir.Var) bool {
-		return slices.ContainsFunc(lp.tracked, func(t tracked) bool { return t.v == v })
-	})
+	return slices.DeleteFunc(carriedVars(lp.body), lp.tracks)
 }
 
 // notCarried is why a loop of so many iterations, in all lanes of ax, is not evaluated
@@ -245,13 +221,13 @@ func (b *binder) notCarried(ax *axis, steps int, lp *loop) (why string) {
 		total += b.cell(v).size
 	}
 	vary := map[*ir.Var]bool{lp.v: true}
-	for _, v := range b.carriedVars(lp.body) {
+	for _, v := range carriedVars(lp.body) {
 		vary[v] = true
 	}
 	switch {
 	case total*ax.n > maxHistory:
 		return "too much to carry"
-	case total > smallCarried && steps <= mostUnrolled(total) && !mayJump(lp.body) && !hasWhile(lp.body):
+	case total > smallCarried && steps <= mostUnrolled(total) && !mayJump(lp.body) && !has(lp.body, isWhile):
 		return "few enough iterations to unroll instead of carrying arrays"
 	case b.effectsOfStmt(lp.body)&looks != 0:
 		return targetRead
@@ -375,7 +351,7 @@ type iterated struct {
 // iterate evaluates a loop whose end is computed as one OpWhile.
 func (b *binder) iterate(lp iterated) signal {
 	parent, outer := b.surroundings()
-	vars := b.carriedVars(lp.body)
+	vars := carriedVars(lp.body)
 	inits := b.initial(vars)
 	enter := func() *regionBody {
 		r := b.enterBody(vars, newLevel(parent, outer))
@@ -506,16 +482,4 @@ func (b *binder) carryRagged(s *ir.For, from, to value) signal {
 	lp := &loop{body: s.Body, v: s.Var, bind: func(i value) value { return i }}
 	lp.tracked = b.track(inner, lp, i, &active)
 	return b.carry(inner, int(steps), lp, i, &active)
-}
-
-// hasWhile reports whether a body contains a while loop, beside whose trips the
-// copies of what is carried cost little.
-func hasWhile(body ir.Stmt) bool {
-	found := false
-	walkStmts(body, func(s ir.Stmt) {
-		if _, ok := s.(*ir.While); ok {
-			found = true
-		}
-	})
-	return found
 }

@@ -75,38 +75,19 @@ func (b *binder) pack(c *cell) value {
 
 // pick returns the elements at the given places of c's parts, as one dimension.
 func (b *binder) pick(c *cell, places []place) value {
-	remap := make([]int32, len(c.parts))
-	for i := range remap {
-		remap[i] = -1
-	}
-	var used []value
-	var start []int32
-	total := int32(0)
+	var a assembly[int32]
+	start := make([]int32, len(c.parts)) // plus 1
 	t := make([]int32, len(places))
 	for i, p := range places {
-		if remap[p.part] < 0 {
-			remap[p.part] = int32(len(used))
-			used = append(used, c.parts[p.part])
-			start = append(start, total)
-			total += int32(c.parts[p.part].size())
+		if start[p.part] == 0 {
+			start[p.part] = 1 + a.part(p.part, func() value { return c.parts[p.part] })
 		}
-		t[i] = start[remap[p.part]] + p.pos
+		t[i] = start[p.part] - 1 + p.pos
 	}
-	if len(used) == 0 {
+	if len(places) == 0 {
 		return value{typ: c.typ, shape: []int{0}, lvl: b.root, ref: b.root.g.ConstArray(ad.Type{Shape: []int{0}}, nil)}
 	}
-	elem := types.Type{Kind: types.Real, Dims: 1}
-	if c.typ.Kind == types.Int {
-		elem.Kind = types.Int
-	}
-	ix := affine(ad.Index{Dims: []ad.Dim{tableDim(t)}})
-	return b.emitMove(elem, used, func(g *ad.Graph, a []ad.Ref) ad.Ref {
-		src := a[0]
-		if len(a) > 1 {
-			src = g.Concat(a...)
-		}
-		return g.Gather(src, ix)
-	})
+	return b.elementsOf(a.parts, t, c.typ.Kind)
 }
 
 // shaped is v with that shape, which may be the one it has.

@@ -272,39 +272,21 @@ func (b *binder) sum(units []*unit) {
 // beginnings are the values of origins as one array; pos is the element where
 // there is no write.
 func (b *binder) beginnings(n *nest, h *history, from []origin) value {
-	var parts []value
-	total := int32(0)
-	index := map[*write]int32{}
+	var a assembly[*write]
 	t := make([]int32, len(from))
 	for i, o := range from {
-		at, ok := index[o.w]
-		if !ok {
-			var v value
-			if o.w == nil {
-				v = b.allBefore(n, h)
-			} else {
-				v = b.flatWrite(o.w)
-			}
-			at = total
-			index[o.w] = at
-			parts = append(parts, v)
-			total += int32(v.size())
-		}
+		t[i] = o.pos
 		if o.w != nil {
-			t[i] = at + o.w.at(o.pos)
-		} else {
-			t[i] = at + o.pos
+			t[i] = o.w.at(o.pos)
 		}
+		t[i] += a.part(o.w, func() value {
+			if o.w == nil {
+				return b.allBefore(n, h)
+			}
+			return b.flatWrite(o.w)
+		})
 	}
-	elem := types.Type{Kind: types.Real, Dims: 1}
-	ix := affine(ad.Index{Dims: []ad.Dim{tableDim(t)}})
-	return b.emitMove(elem, parts, func(g *ad.Graph, a []ad.Ref) ad.Ref {
-		src := a[0]
-		if len(a) > 1 {
-			src = g.Concat(a...)
-		}
-		return g.Gather(src, ix)
-	})
+	return b.elementsOf(a.parts, t, types.Real)
 }
 
 // allBefore is what a variable of the nest held before it, in all lanes of its
@@ -356,10 +338,7 @@ func (b *binder) commit(n *nest, h *history) {
 		for i, x := range elems {
 			full[x] = int32(i)
 		}
-		ix := affine(ad.Index{Dims: []ad.Dim{tableDim(full)}})
-		val = b.emitMove(val.typ, []value{val, old}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
-			return g.Gather(g.Concat(a...), ix)
-		})
+		val = b.elementsOf([]value{val, old}, full, val.typ.Kind)
 	}
 	b.storeLanes(c, b.unflatten(val, c.home, c.shape, c.typ))
 }

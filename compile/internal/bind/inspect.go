@@ -93,26 +93,14 @@ func (in *inspection) run(ax *axis, lp *loop, i value) (last int) {
 	root := &loopNode{ax: ax, stmt: lp.body}
 	in.n = &nest{around: b.nest, root: root, watched: map[*cell]*history{}}
 	in.loop = root
-	in.declared, in.assigned = map[*ir.Var]bool{}, map[*ir.Var]bool{}
-	walkStmts(lp.body, func(s ir.Stmt) {
-		switch s := s.(type) {
-		case *ir.Declare:
-			in.declared[s.Var] = true
-		case *ir.Unpack:
-			for _, v := range s.Vars {
-				in.declared[v] = true
-			}
-		case *ir.Assign:
-			in.assigned[s.Var] = true
-		}
-	})
-	lp.tracked = in.followed(slices.Clone(lp.tracked))
-	tracked := map[*ir.Var]bool{}
-	for _, t := range lp.tracked {
-		tracked[t.v] = true
+	vars := variablesOf(lp.body)
+	in.declared, in.assigned = vars.declared, map[*ir.Var]bool{}
+	for _, v := range vars.assigned {
+		in.assigned[v] = true
 	}
-	for v := range in.assigned {
-		if v.Type.Kind == types.Int && !in.declared[v] && !tracked[v] {
+	lp.tracked = in.followed(slices.Clone(lp.tracked))
+	for _, v := range carriedInts(lp.body) {
+		if !lp.tracks(v) {
 			in.known.unknown[v] = true
 		}
 	}
@@ -197,30 +185,20 @@ func (in *inspection) stmt(s ir.Stmt) signal {
 	return goesOn
 }
 
-// stmts inspects statements in order; see binder.execAll.
+// stmts inspects statements in order.
 func (in *inspection) stmts(list []ir.Stmt) signal {
-	b := in.b
-	for k, s := range list {
-		rest := list[k+1:]
-		if blk, ok := s.(*ir.Block); ok && mayJump(blk) {
-			return in.stmts(slices.Concat(blk.Stmts, rest))
-		}
-		f, ok := s.(*ir.If)
-		if !ok {
-			if sig := in.stmt(s); sig != goesOn {
-				return b.onlyIf(sig, goesOn, func() signal { return in.stmts(rest) })
+	return in.b.sequence(list, func(s ir.Stmt, rest []ir.Stmt) (sig signal, done bool) {
+		switch s := s.(type) {
+		case *ir.Block:
+			if mayJump(s) {
+				return in.stmts(slices.Concat(s.Stmts, rest)), true
 			}
-			continue
+		case *ir.If:
+			sig, done := in.conditional(s, rest)
+			return sig, done || in.why != ""
 		}
-		sig, done := in.conditional(f, rest)
-		if done || in.why != "" {
-			return sig
-		}
-		if sig != goesOn {
-			return b.onlyIf(sig, goesOn, func() signal { return in.stmts(rest) })
-		}
-	}
-	return goesOn
+		return in.stmt(s), false
+	})
 }
 
 // conditional inspects a conditional; done tells that rest, the statements after
@@ -250,55 +228,11 @@ func (in *inspection) conditional(s *ir.If, rest []ir.Stmt) (sig signal, done bo
 		in.compound(s)
 		return goesOn, true
 	}
-	then, els := neverGoesOn(s.Then), s.Else != nil && neverGoesOn(s.Else)
-	done = mayJump(s) && (then || els)
 	if mayJump(s) {
 		in.decided = append(in.decided, s)
 		defer func() { in.decided = in.decided[:len(in.decided)-1] }()
 	}
-	with := func(s ir.Stmt, ends bool) func() signal {
-		if ends || !done {
-			return func() signal { return in.stmt(s) }
-		}
-		return func() signal {
-			if s == nil {
-				return in.stmts(rest)
-			}
-			return in.stmts(append([]ir.Stmt{s}, rest...))
-		}
-	}
-	return b.choose(cond, with(s.Then, then), with(s.Else, els)), done
-}
-
-// leaves reports whether a statement may leave the loop around it, or the function.
-func leaves(s ir.Stmt) bool {
-	found := false
-	var visit func(s ir.Stmt, inner bool)
-	visit = func(s ir.Stmt, inner bool) {
-		switch s := s.(type) {
-		case *ir.Return:
-			found = true
-		case *ir.Break:
-			found = found || !inner
-		case *ir.Block:
-			for _, t := range s.Stmts {
-				visit(t, inner)
-			}
-		case *ir.If:
-			visit(s.Then, inner)
-			if s.Else != nil {
-				visit(s.Else, inner)
-			}
-		case *ir.For:
-			visit(s.Body, true)
-		case *ir.ForEach:
-			visit(s.Body, true)
-		case *ir.While:
-			visit(s.Body, true)
-		}
-	}
-	visit(s, false)
-	return found
+	return b.sides(s, cond, rest, in.stmts)
 }
 
 // jumpsOut notes that parameters may end the innermost loop.
@@ -319,13 +253,7 @@ func (in *inspection) compound(s ir.Stmt) {
 // binds reports whether a conditional assigns a variable of the nest that is no
 // integer that data decide.
 func (in *inspection) binds(s ir.Stmt) bool {
-	found := false
-	walkStmts(s, func(s ir.Stmt) {
-		if a, ok := s.(*ir.Assign); ok && in.isWatched(a.Var) {
-			found = true
-		}
-	})
-	return found
+	return slices.ContainsFunc(variablesOf(s).assigned, in.isWatched)
 }
 
 // ---- loops ----
@@ -392,12 +320,8 @@ func (in *inspection) inner(s ir.Stmt, ax *axis, lp *loop, i value) {
 	in.loop = &loopNode{ax: ax, stmt: s, parent: outer}
 	outer.body = append(outer.body, in.loop)
 	b.with(b.context.in(ax.parent), func() { lp.tracked = in.followed(b.track(ax, lp, i, nil)) })
-	known := map[*ir.Var]bool{}
-	for _, t := range lp.tracked {
-		known[t.v] = true
-	}
-	for _, v := range b.carriedVars(lp.body) {
-		if v.Type.Kind == types.Int && !in.known.unknown[v] && !known[v] {
+	for _, v := range carriedInts(lp.body) {
+		if !in.known.unknown[v] && !lp.tracks(v) {
 			in.lose(v)
 		}
 	}

@@ -48,7 +48,7 @@ func (b *binder) execFor(s *ir.For) signal {
 	sig := goesOn
 	b.with(b.context.in(ax.parent), func() {
 		why := jumps
-		if !hasReturn(s.Body) {
+		if !has(s.Body, isReturn) {
 			lp.tracked = b.track(ax, lp, i, nil)
 			var n *nest
 			if n, _, why = b.planned(ax, lp, i); n != nil {
@@ -180,7 +180,7 @@ func (b *binder) iterations(n int) (*axis, value) {
 
 // runLaned evaluates the loop as a nest, if that can be done.
 func (b *binder) runLaned(steps int, lp *loop) bool {
-	if hasReturn(lp.body) {
+	if has(lp.body, isReturn) {
 		b.note(lp, jumps)
 		return false
 	}
@@ -207,7 +207,7 @@ func (b *binder) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 		unroll int
 		joined bool
 	}{{smallLoop, false}, {mediumLoop, false}, {mediumLoop, true}, {maxUnits, false}} {
-		if m.unroll > smallLoop && !m.joined && !hasLoop(lp.body) {
+		if m.unroll > smallLoop && !m.joined && !has(lp.body, isFor) {
 			continue
 		}
 		lp.groups, lp.tracked = groups{}, tracked
@@ -224,18 +224,6 @@ func (b *binder) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 		}
 	}
 	return nil, 0, why
-}
-
-// hasLoop reports whether a statement holds a loop whose iterations may be known.
-func hasLoop(s ir.Stmt) bool {
-	found := false
-	walkStmts(s, func(s ir.Stmt) {
-		switch s.(type) {
-		case *ir.For, *ir.ForEach:
-			found = true
-		}
-	})
-	return found
 }
 
 // count counts the loops of a nest.
@@ -355,16 +343,6 @@ func (b *binder) whileFrom(s *ir.While, trip int) signal {
 	}
 	b.fail(s.Cond.Span(), diag.EndlessLoop, "this while loop does not end").throw()
 	return goesOn
-}
-
-// walkVars calls f for every variable that an expression reads.
-func walkVars(e ir.Expr, f func(*ir.Var)) {
-	ir.Walk(e, func(e ir.Expr) bool {
-		if v, ok := e.(*ir.VarRef); ok {
-			f(v.Var)
-		}
-		return true
-	})
 }
 
 // note records why a loop is not evaluated in a way that would be faster.

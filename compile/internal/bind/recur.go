@@ -197,47 +197,24 @@ func (b *binder) readCarried(n *nest, h *history, acc access, ax *axis, typ type
 		w *write
 		d int
 	}
-	var parts []value
-	start := map[partKey]int32{}
-	total := int32(0)
-	outsideAt := int32(-1)
-	add := func(k partKey, v value) int32 {
-		s, ok := start[k]
-		if !ok {
-			s = total
-			start[k] = s
-			parts = append(parts, v)
-			total += int32(v.size())
-		}
-		return s
-	}
+	var a assembly[partKey]
 	for p, x := range at {
 		switch {
 		case x.w == nil: // from outside in every step
-			if outsideAt < 0 {
-				outsideAt = add(partKey{}, outside)
-			}
-			flat[p] = outsideAt + int32(p)
+			flat[p] = int32(p) + a.part(partKey{}, func() value { return outside })
 		case x.d == 0:
 			if !x.w.done {
 				panic(&fault{reason: "a value that is not there yet"})
 			}
-			size := len(x.w.offs)
-			flat[p] = add(partKey{x.w, 0}, b.reshape(b.numeric(x.w.val), []int{size}, elem)) + int32(x.pos)
+			flat[p] = int32(x.pos) + a.part(partKey{x.w, 0}, func() value { return b.reshape(b.numeric(x.w.val), []int{len(x.w.offs)}, elem) })
 		default:
 			ch := r.chain(x.w, x.d)
-			reg := value{typ: elem, shape: []int{ch.size}, lvl: r.lvl, ref: ch.reg[x.d-1], param: true}
-			flat[p] = add(partKey{x.w, x.d}, reg) + int32(x.pos)
+			flat[p] = int32(x.pos) + a.part(partKey{x.w, x.d}, func() value {
+				return value{typ: elem, shape: []int{ch.size}, lvl: r.lvl, ref: ch.reg[x.d-1], param: true}
+			})
 		}
 	}
-	ix := affine(ad.Index{Dims: []ad.Dim{tableDim(flat)}})
-	v := b.emitMove(elem, parts, func(g *ad.Graph, a []ad.Ref) ad.Ref {
-		src := a[0]
-		if len(a) > 1 {
-			src = g.Concat(a...)
-		}
-		return g.Gather(src, ix)
-	})
+	v := b.elementsOf(a.parts, flat, types.Real)
 	if mixed {
 		v = b.choosing(b.maskOutside(r, from, width), outside, v, elem)
 	}
@@ -570,32 +547,18 @@ func (b *binder) scanned(s *ad.Scan, args []ad.Ref) scanResults {
 
 // beforeScan is what register k of a chain holds before the scan.
 func (b *binder) beforeScan(ch *chain, k int) ad.Ref {
-	g := b.lvl.g
-	var parts []ad.Ref
-	start := map[*value]int32{}
-	total := int32(0)
+	var a assembly[*value]
 	t := make([]int32, ch.size)
 	for p, e := range ch.init[k] {
-		if e.from == nil { // no step reads it: anything will do
-			continue
+		if e.from != nil { // else no step reads it: anything will do
+			t[p] = e.at + a.part(e.from, func() value { return *e.from })
 		}
-		at, ok := start[e.from]
-		if !ok {
-			at = total
-			start[e.from] = at
-			parts = append(parts, b.use(*e.from, b.lvl, nil))
-			total += int32(e.from.size())
-		}
-		t[p] = at + e.at
 	}
-	if len(parts) == 0 {
+	if len(a.parts) == 0 {
+		g := b.lvl.g
 		return g.Broadcast(g.Const(0), []int{ch.size})
 	}
-	src := parts[0]
-	if len(parts) > 1 {
-		src = g.Concat(parts...)
-	}
-	return g.Gather(src, affine(ad.Index{Dims: []ad.Dim{tableDim(t)}}))
+	return b.use(b.elementsOf(a.parts, t, types.Real), b.lvl, nil)
 }
 
 // copyNodes adds to g copies of the marked nodes of body; to holds, by node of

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
-	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -21,51 +20,6 @@ const (
 )
 
 func (s signal) certain() bool { return s&(s-1) == 0 }
-
-// mayJump reports whether a statement holds a return, or a break or continue of
-// a loop around it.
-func mayJump(s ir.Stmt) bool {
-	switch s := s.(type) {
-	case nil:
-		return false
-	case *ir.Break, *ir.Continue, *ir.Return:
-		return true
-	case *ir.Block:
-		return slices.ContainsFunc(s.Stmts, mayJump)
-	case *ir.If:
-		return mayJump(s.Then) || s.Else != nil && mayJump(s.Else)
-	case *ir.For:
-		return hasReturn(s.Body)
-	case *ir.ForEach:
-		return hasReturn(s.Body)
-	case *ir.While:
-		return hasReturn(s.Body)
-	}
-	return false
-}
-
-// neverGoesOn reports whether a statement ends in a jump whatever happens.
-func neverGoesOn(s ir.Stmt) bool {
-	switch s := s.(type) {
-	case *ir.Break, *ir.Continue, *ir.Return:
-		return true
-	case *ir.Block:
-		return slices.ContainsFunc(s.Stmts, neverGoesOn)
-	case *ir.If:
-		return s.Else != nil && neverGoesOn(s.Then) && neverGoesOn(s.Else)
-	}
-	return false
-}
-
-func hasReturn(s ir.Stmt) bool {
-	found := false
-	walkStmts(s, func(s ir.Stmt) {
-		if _, ok := s.(*ir.Return); ok {
-			found = true
-		}
-	})
-	return found
-}
 
 // outcome is how one side of a conditional ended.
 type outcome struct {

@@ -10,8 +10,11 @@ import (
 )
 
 func (b *binder) exec(s ir.Stmt) signal {
-	if s == nil {
+	switch s.(type) {
+	case nil:
 		return goesOn
+	case *ir.If:
+		return b.execAll([]ir.Stmt{s})
 	}
 	old := b.at(s.Span())
 	defer b.setSpan(old)
@@ -31,8 +34,6 @@ func (b *binder) exec(s ir.Stmt) signal {
 		b.userCall(s.Call)
 	case *ir.Block:
 		return b.execAll(s.Stmts)
-	case *ir.If:
-		return b.choose(b.eval(s.Cond), func() signal { return b.exec(s.Then) }, func() signal { return b.exec(s.Else) })
 	case *ir.For:
 		return b.execFor(s)
 	case *ir.ForEach:
@@ -58,66 +59,51 @@ func (b *binder) exec(s ir.Stmt) signal {
 	return goesOn
 }
 
-// execAll runs statements in order. The statements after a conditional that may
-// jump are evaluated once: in the side that goes on if the other never does, else
-// after the conditional, where it goes on.
+// execAll runs statements in order.
 func (b *binder) execAll(stmts []ir.Stmt) signal {
+	return b.sequence(stmts, func(s ir.Stmt, rest []ir.Stmt) (sig signal, done bool) {
+		f, ok := s.(*ir.If)
+		if !ok {
+			return b.exec(s), false
+		}
+		old := b.at(s.Span())
+		defer b.setSpan(old)
+		b.step()
+		return b.sides(f, b.eval(f.Cond), rest, b.execAll)
+	})
+}
+
+// sequence runs statements in order, where those before go on: each by one, which
+// tells by done that it ran the rest, too.
+func (b *binder) sequence(stmts []ir.Stmt, one func(s ir.Stmt, rest []ir.Stmt) (sig signal, done bool)) signal {
 	for i, s := range stmts {
 		rest := stmts[i+1:]
-		if f, ok := s.(*ir.If); ok && mayJump(f) {
-			if sig, done := b.execJumping(f, rest); done {
-				return sig
-			} else if sig != goesOn {
-				return b.onlyIf(sig, goesOn, func() signal { return b.execAll(rest) })
-			}
-			continue
-		}
-		if sig := b.exec(s); sig != goesOn {
-			return b.onlyIf(sig, goesOn, func() signal { return b.execAll(rest) })
+		if sig, done := one(s, rest); done {
+			return sig
+		} else if sig != goesOn {
+			return b.onlyIf(sig, goesOn, func() signal { return b.sequence(rest, one) })
 		}
 	}
 	return goesOn
 }
 
-// execJumping runs a conditional that may jump; done tells that it ran rest, the
-// statements after it, too.
-func (b *binder) execJumping(s *ir.If, rest []ir.Stmt) (sig signal, done bool) {
-	old := b.at(s.Span())
-	defer b.setSpan(old)
+// sides runs the sides of a conditional. The statements after it, rest, are run once:
+// in the side that goes on if the other never does, which done tells, else after the
+// conditional, where it goes on.
+func (b *binder) sides(s *ir.If, cond value, rest []ir.Stmt, run func([]ir.Stmt) signal) (sig signal, done bool) {
 	then, els := neverGoesOn(s.Then), s.Else != nil && neverGoesOn(s.Else)
-	done = then || els
-	with := func(s ir.Stmt, ends bool) func() signal {
-		if ends || !done {
-			return func() signal { return b.exec(s) }
+	done = mayJump(s) && (then || els)
+	side := func(s ir.Stmt, ends bool) func() signal {
+		var list []ir.Stmt
+		if s != nil {
+			list = append(list, s)
 		}
-		return func() signal { return b.execAll(append([]ir.Stmt{s}, rest...)) }
-	}
-	return b.choose(b.eval(s.Cond), with(s.Then, then), with(s.Else, els)), done
-}
-
-// walkStmts calls f for s and every statement inside it.
-func walkStmts(s ir.Stmt, f func(ir.Stmt)) {
-	if s == nil {
-		return
-	}
-	f(s)
-	switch s := s.(type) {
-	case *ir.Block:
-		for _, t := range s.Stmts {
-			walkStmts(t, f)
+		if done && !ends {
+			list = append(list, rest...)
 		}
-	case *ir.If:
-		walkStmts(s.Then, f)
-		if s.Else != nil {
-			walkStmts(s.Else, f)
-		}
-	case *ir.For:
-		walkStmts(s.Body, f)
-	case *ir.ForEach:
-		walkStmts(s.Body, f)
-	case *ir.While:
-		walkStmts(s.Body, f)
+		return func() signal { return run(list) }
 	}
+	return b.choose(cond, side(s.Then, then), side(s.Else, els)), done
 }
 
 // ---- declarations and assignments ----

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -17,6 +18,11 @@ type tracked struct {
 	v     *ir.Var
 	start value // before each iteration, in lanes of the loop
 	final value // after the loop, in the lanes around it
+}
+
+// tracks reports whether a variable is among those of the loop.
+func (lp *loop) tracks(v *ir.Var) bool {
+	return slices.ContainsFunc(lp.tracked, func(t tracked) bool { return t.v == v })
 }
 
 // follower runs a loop's statements on integers alone.
@@ -37,15 +43,10 @@ type follower struct {
 // carries; i is its number, and active tells, unless it is nil, which iterations
 // there are. It changes nothing.
 func (b *binder) track(ax *axis, lp *loop, i value, active *value) (list []tracked) {
-	var vars []*ir.Var
-	for _, v := range b.carriedVars(lp.body) {
-		if o := b.overlayOf(b.cell(v)); o != nil && !o.whole {
-			continue
-		}
-		if v.Type.Kind == types.Int && b.cell(v).size <= maxTracked {
-			vars = append(vars, v)
-		}
-	}
+	vars := slices.DeleteFunc(carriedInts(lp.body), func(v *ir.Var) bool {
+		o := b.overlayOf(b.cell(v))
+		return o != nil && !o.whole || b.cell(v).size > maxTracked
+	})
 	if len(vars) == 0 {
 		return nil
 	}
@@ -69,23 +70,13 @@ func (b *binder) track(ax *axis, lp *loop, i value, active *value) (list []track
 // run follows the variables through all iterations; nil if that cannot be done.
 func (f *follower) run(vars []*ir.Var, lp *loop, number value, active *value) []tracked {
 	b := f.b
+	inside := variablesOf(lp.body)
 	f.inside = map[*ir.Var]bool{lp.v: true}
-	walkStmts(lp.body, func(s ir.Stmt) {
-		switch s := s.(type) {
-		case *ir.Assign:
-			f.inside[s.Var] = true
-		case *ir.Declare:
-			f.inside[s.Var] = true
-		case *ir.Unpack:
-			for _, v := range s.Vars {
-				f.inside[v] = true
-			}
-		case *ir.For:
-			f.inside[s.Var] = true
-		case *ir.ForEach:
-			f.inside[s.Var] = true
-		}
-	})
+	for _, v := range inside.assigned {
+		f.inside[v] = true
+	}
+	maps.Copy(f.inside, inside.declared)
+	maps.Copy(f.inside, inside.ofLoops)
 	outer := f.ax.parent
 	lanes := 1
 	if outer != nil {
@@ -147,26 +138,22 @@ func (f *follower) run(vars []*ir.Var, lp *loop, number value, active *value) []
 
 // forget makes what a statement assigns unknown.
 func (f *follower) forget(s ir.Stmt) {
-	walkStmts(s, func(s ir.Stmt) {
-		if a, ok := s.(*ir.Assign); ok {
-			delete(f.env, a.Var)
-			if f.follow[a.Var] {
-				f.lost = a.Var
-			}
-		}
-	})
+	for _, v := range variablesOf(s).assigned {
+		f.unknown(v)
+	}
+}
+
+func (f *follower) unknown(v *ir.Var) {
+	delete(f.env, v)
+	if f.follow[v] {
+		f.lost = v
+	}
 }
 
 // matters reports whether the body of a loop assigns integers, or leaves the
 // function; its other jumps end at the loop.
 func (f *follower) matters(s ir.Stmt) bool {
-	found := hasReturn(s)
-	walkStmts(s, func(s ir.Stmt) {
-		if a, ok := s.(*ir.Assign); ok && a.Var.Type.Kind == types.Int {
-			found = true
-		}
-	})
-	return found
+	return has(s, isReturn) || slices.ContainsFunc(variablesOf(s).assigned, func(v *ir.Var) bool { return v.Type.Kind == types.Int })
 }
 
 func (f *follower) exec(s ir.Stmt) (signal, bool) {
@@ -275,12 +262,7 @@ func (f *follower) exec(s ir.Stmt) (signal, bool) {
 }
 
 func (f *follower) assign(s *ir.Assign) {
-	unknown := func() {
-		delete(f.env, s.Var)
-		if f.follow[s.Var] {
-			f.lost = s.Var
-		}
-	}
+	unknown := func() { f.unknown(s.Var) }
 	at, shape := 0, []int(nil)
 	if s.Var.Type.Dims > 0 {
 		if !f.follow[s.Var] {

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -69,27 +70,17 @@ func (in *inspection) unit(u *unit) {
 // within notes what the statements of a compound unit use. What they assign, and
 // the variables of loops, have no known values there.
 func (in *inspection) within(s ir.Stmt) {
-	local := map[*ir.Var]bool{}
-	walkStmts(s, func(s ir.Stmt) {
-		switch s := s.(type) {
-		case *ir.Declare:
-			local[s.Var] = true
-		case *ir.Unpack:
-			for _, v := range s.Vars {
-				local[v] = true
-			}
-		case *ir.For:
-			local[s.Var] = true
-		case *ir.ForEach:
-			local[s.Var] = true
-		case *ir.Assign:
-			if !in.isWatched(s.Var) && !local[s.Var] {
-				in.lose(s.Var)
-			}
-		case *ir.Print:
-			in.refuse("print: its order matters")
+	vars := variablesOf(s)
+	local := vars.declared
+	maps.Copy(local, vars.ofLoops)
+	for _, v := range vars.assigned {
+		if !in.isWatched(v) && !local[v] {
+			in.lose(v)
 		}
-	})
+	}
+	if in.b.effectsOfStmt(s)&prints != 0 {
+		in.refuse("print: its order matters")
+	}
 	if in.again {
 		return
 	}
@@ -226,44 +217,6 @@ func (in *inspection) hiding(local map[*ir.Var]bool, fn func()) {
 	}
 	fn()
 	b.cells = cells
-}
-
-// expressions are those that a statement evaluates itself, not the statements in
-// it.
-func expressions(s ir.Stmt) []ir.Expr {
-	switch s := s.(type) {
-	case *ir.Declare:
-		return append(slices.Clone(s.Var.Sizes), s.Init)
-	case *ir.Unpack:
-		return []ir.Expr{s.Value}
-	case *ir.Assign:
-		list := []ir.Expr{s.Value}
-		for _, ix := range s.Indices {
-			list = append(list, ix.A, ix.B)
-		}
-		return list
-	case *ir.Target:
-		return []ir.Expr{s.Value}
-	case *ir.Tilde:
-		return []ir.Expr{s.Density}
-	case *ir.CallStmt:
-		return []ir.Expr{s.Call}
-	case *ir.For:
-		return []ir.Expr{s.From, s.To}
-	case *ir.ForEach:
-		return []ir.Expr{s.Over}
-	case *ir.While:
-		return []ir.Expr{s.Cond}
-	case *ir.If:
-		return []ir.Expr{s.Cond}
-	case *ir.Return:
-		return []ir.Expr{s.Value}
-	case *ir.Print:
-		return s.Args
-	case *ir.Reject:
-		return s.Args
-	}
-	return nil
 }
 
 // assigns notes what an assignment to a variable of the nest uses.

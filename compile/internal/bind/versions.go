@@ -288,43 +288,18 @@ func (b *binder) valueOf(n *nest, h *history, from []origin, acc access, ax *axi
 		return v
 	}
 	// Gather from all lanes of the writes and, where there was none, from before.
-	var parts []value
-	var start []int32
-	total := int32(0)
-	index := map[*write]int{}
-	add := func(v value) int {
-		parts, start = append(parts, v), append(start, total)
-		total += int32(v.size())
-		return len(parts) - 1
-	}
-	before := -1
+	var a assembly[*write]
 	t := make([]int32, len(from))
 	for i, o := range from {
 		switch {
 		case o.none:
 		case o.w == nil:
-			if before < 0 {
-				before = add(b.flatten(b.loadBefore(n, h, acc, typ), ax))
-			}
-			t[i] = start[before] + int32(i)
+			t[i] = int32(i) + a.part(nil, func() value { return b.flatten(b.loadBefore(n, h, acc, typ), ax) })
 		default:
-			k, ok := index[o.w]
-			if !ok {
-				k = add(b.flatWrite(o.w))
-				index[o.w] = k
-			}
-			t[i] = start[k] + o.w.at(o.pos)
+			t[i] = o.w.at(o.pos) + a.part(o.w, func() value { return b.flatWrite(o.w) })
 		}
 	}
-	ix := affine(ad.Index{Dims: []ad.Dim{tableDim(t)}})
-	flat := b.emitMove(typ, parts, func(g *ad.Graph, a []ad.Ref) ad.Ref {
-		src := a[0]
-		if len(a) > 1 {
-			src = g.Concat(a...)
-		}
-		return g.Gather(src, ix)
-	})
-	return b.unflatten(flat, ax, shape, typ)
+	return b.unflatten(b.elementsOf(a.parts, t, typ.Kind), ax, shape, typ)
 }
 
 // at is the place of a position in the flat value.
@@ -406,10 +381,6 @@ func (b *binder) inEveryLane(n *nest, h *history, from []origin, acc access, ax 
 	vals := make([]value, len(parts))
 	start := make([]int32, len(parts))
 	total := int32(0)
-	elem := types.Type{Kind: types.Real, Dims: 1}
-	if typ.Kind == types.Int {
-		elem.Kind = types.Int
-	}
 	for k, x := range parts {
 		if x.w == nil {
 			vals[k] = b.loadBefore(n, h, acc, typ)
@@ -428,23 +399,13 @@ func (b *binder) inEveryLane(n *nest, h *history, from []origin, acc access, ax 
 	if identity {
 		return b.shaped(vals[0], shape, typ), true
 	}
-	known := true
-	for k := range vals {
-		known = known && vals[k].ints != nil
-		if vals[k].ints == nil || len(vals) > 1 {
-			vals[k] = b.numeric(vals[k])
-		}
-		vals[k] = b.reshape(vals[k], []int{vals[k].size()}, elem)
+	elem := types.Type{Kind: typ.Kind, Dims: 1}
+	if v := vals[0]; len(vals) == 1 && v.ints != nil {
+		v = b.reshape(v, []int{v.size()}, elem)
+		return b.shaped(b.gather(v, access{ix: affine(ad.Index{Dims: []ad.Dim{tableDim(at)}})}, elem), shape, typ), true
 	}
-	if known && len(vals) == 1 {
-		return b.shaped(b.gather(vals[0], access{ix: affine(ad.Index{Dims: []ad.Dim{tableDim(at)}})}, elem), shape, typ), true
+	for k, v := range vals {
+		vals[k] = b.reshape(b.numeric(v), []int{v.size()}, elem)
 	}
-	ix := affine(ad.Index{Dims: []ad.Dim{tableDim(at)}})
-	return b.emitMove(typ, vals, func(g *ad.Graph, a []ad.Ref) ad.Ref {
-		src := a[0]
-		if len(a) > 1 {
-			src = g.Concat(a...)
-		}
-		return g.Reshape(g.Gather(src, ix), shape)
-	}), true
+	return b.reshape(b.elementsOf(vals, at, typ.Kind), shape, typ), true
 }

@@ -1,0 +1,190 @@
+package bind
+
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// What can be read off statements alone, whatever the data.
+
+// walkStmts calls f for s and every statement inside it.
+func walkStmts(s ir.Stmt, f func(ir.Stmt)) {
+	if s == nil {
+		return
+	}
+	f(s)
+	switch s := s.(type) {
+	case *ir.Block:
+		for _, t := range s.Stmts {
+			walkStmts(t, f)
+		}
+	case *ir.If:
+		walkStmts(s.Then, f)
+		if s.Else != nil {
+			walkStmts(s.Else, f)
+		}
+	case *ir.For:
+		walkStmts(s.Body, f)
+	case *ir.ForEach:
+		walkStmts(s.Body, f)
+	case *ir.While:
+		walkStmts(s.Body, f)
+	}
+}
+
+// expressions are those that a statement evaluates itself, not the statements in
+// it.
+func expressions(s ir.Stmt) []ir.Expr {
+	switch s := s.(type) {
+	case *ir.Declare:
+		return append(slices.Clone(s.Var.Sizes), s.Init)
+	case *ir.Unpack:
+		return []ir.Expr{s.Value}
+	case *ir.Assign:
+		list := []ir.Expr{s.Value}
+		for _, ix := range s.Indices {
+			list = append(list, ix.A, ix.B)
+		}
+		return list
+	case *ir.Target:
+		return []ir.Expr{s.Value}
+	case *ir.Tilde:
+		return []ir.Expr{s.Density}
+	case *ir.CallStmt:
+		return []ir.Expr{s.Call}
+	case *ir.For:
+		return []ir.Expr{s.From, s.To}
+	case *ir.ForEach:
+		return []ir.Expr{s.Over}
+	case *ir.While:
+		return []ir.Expr{s.Cond}
+	case *ir.If:
+		return []ir.Expr{s.Cond}
+	case *ir.Return:
+		return []ir.Expr{s.Value}
+	case *ir.Print:
+		return s.Args
+	case *ir.Reject:
+		return s.Args
+	}
+	return nil
+}
+
+// walkVars calls f for every variable that an expression reads.
+func walkVars(e ir.Expr, f func(*ir.Var)) {
+	ir.Walk(e, func(e ir.Expr) bool {
+		if v, ok := e.(*ir.VarRef); ok {
+			f(v.Var)
+		}
+		return true
+	})
+}
+
+// neverGoesOn reports whether a statement ends in a jump whatever happens.
+func neverGoesOn(s ir.Stmt) bool {
+	switch s := s.(type) {
+	case *ir.Break, *ir.Continue, *ir.Return:
+		return true
+	case *ir.Block:
+		return slices.ContainsFunc(s.Stmts, neverGoesOn)
+	case *ir.If:
+		return s.Else != nil && neverGoesOn(s.Then) && neverGoesOn(s.Else)
+	}
+	return false
+}
+
+// has reports whether there is such a statement within s.
+func has(s ir.Stmt, such func(s ir.Stmt) bool) bool {
+	found := false
+	walkStmts(s, func(s ir.Stmt) { found = found || such(s) })
+	return found
+}
+
+func isReturn(s ir.Stmt) bool {
+	_, ok := s.(*ir.Return)
+	return ok
+}
+
+func isWhile(s ir.Stmt) bool {
+	_, ok := s.(*ir.While)
+	return ok
+}
+
+// isFor is of loops whose iterations may be known.
+func isFor(s ir.Stmt) bool {
+	switch s.(type) {
+	case *ir.For, *ir.ForEach:
+		return true
+	}
+	return false
+}
+
+// mayJump reports whether a statement holds a return, or a break or continue of
+// a loop around it.
+func mayJump(s ir.Stmt) bool { return jumpsOut(s, true) }
+
+// leaves reports whether a statement may leave the loop around it, or the function.
+func leaves(s ir.Stmt) bool { return jumpsOut(s, false) }
+
+// jumpsOut reports whether a statement holds a jump out of it, or, without continues,
+// one of another kind.
+func jumpsOut(s ir.Stmt, continues bool) bool {
+	switch s := s.(type) {
+	case *ir.Continue:
+		return continues
+	case *ir.Break, *ir.Return:
+		return true
+	case *ir.Block:
+		return slices.ContainsFunc(s.Stmts, func(s ir.Stmt) bool { return jumpsOut(s, continues) })
+	case *ir.If:
+		return jumpsOut(s.Then, continues) || s.Else != nil && jumpsOut(s.Else, continues)
+	case *ir.For, *ir.ForEach, *ir.While:
+		return has(s, isReturn)
+	}
+	return false
+}
+
+// variables are those that a statement brings into being: declared ones, and those of
+// its loops; and those that it assigns, in order.
+type variables struct {
+	declared, ofLoops map[*ir.Var]bool
+	assigned          []*ir.Var
+}
+
+func variablesOf(s ir.Stmt) variables {
+	out := variables{declared: map[*ir.Var]bool{}, ofLoops: map[*ir.Var]bool{}}
+	seen := map[*ir.Var]bool{}
+	walkStmts(s, func(s ir.Stmt) {
+		switch s := s.(type) {
+		case *ir.Declare:
+			out.declared[s.Var] = true
+		case *ir.Unpack:
+			for _, v := range s.Vars {
+				out.declared[v] = true
+			}
+		case *ir.For:
+			out.ofLoops[s.Var] = true
+		case *ir.ForEach:
+			out.ofLoops[s.Var] = true
+		case *ir.Assign:
+			if !seen[s.Var] {
+				seen[s.Var] = true
+				out.assigned = append(out.assigned, s.Var)
+			}
+		}
+	})
+	return out
+}
+
+// carriedVars are the variables of outside that a statement assigns, in order.
+func carriedVars(body ir.Stmt) []*ir.Var {
+	vars := variablesOf(body)
+	return slices.DeleteFunc(vars.assigned, func(v *ir.Var) bool { return vars.declared[v] })
+}
+
+// carriedInts are those of carriedVars that are integers.
+func carriedInts(body ir.Stmt) []*ir.Var {
+	return slices.DeleteFunc(carriedVars(body), func(v *ir.Var) bool { return v.Type.Kind != types.Int })
+}
