@@ -120,13 +120,7 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 			}
 			acc.ix.Dims = append(acc.ix.Dims, tableDim(t))
 		case ir.IndexRange:
-			from, to := intValue(1), intValue(int64(size))
-			if ix.A != nil {
-				from = b.eval(ix.A)
-			}
-			if ix.B != nil {
-				to = b.eval(ix.B)
-			}
+			from, to := b.bounds(ix, size)
 			if from.ints == nil || to.ints == nil {
 				return access{}, false
 			}
@@ -176,6 +170,18 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 		}
 	}
 	return acc, true
+}
+
+// bounds are those of a slice of a dimension.
+func (b *binder) bounds(ix ir.Index, size int) (from, to value) {
+	from, to = intValue(1), intValue(int64(size))
+	if ix.A != nil {
+		from = b.eval(ix.A)
+	}
+	if ix.B != nil {
+		to = b.eval(ix.B)
+	}
+	return from, to
 }
 
 // outLanes are lanes of an axis that a condition leaves out, whose index is wrong.

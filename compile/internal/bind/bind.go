@@ -278,7 +278,7 @@ func (b *binder) parameter(v *ir.Var, leaf ParamLeaf, in ad.Ref, positions ad.In
 	g, shape, tr := b.root.g, leaf.Shape, b.transformOf(v)
 	g.SetSite(b.site())
 	x := g.Reshape(g.Gather(in, positions), leaf.free)
-	bounds := b.bounds(v)
+	bounds := b.boundsOf(v)
 	item := shape[v.Type.Dims:]
 	y, jac := tr.Each(g, v.Type.Dims, x, item, func(x ad.Ref) (ad.Ref, []ad.Ref) { return tr.Constrain(g, x, item, bounds) })
 	if v.Constraint.Kind == types.LowerUpper && bounds.Lower != ad.None && bounds.Upper != ad.None {
@@ -321,8 +321,8 @@ func (b *binder) transformOf(v *ir.Var) transform.Transform {
 	return transform.Of(v.Constraint.Kind, b.opts.Transforms)
 }
 
-// bounds evaluates the arguments of a declared constraint.
-func (b *binder) bounds(v *ir.Var) transform.Bounds {
+// boundsOf evaluates the arguments of a declared constraint.
+func (b *binder) boundsOf(v *ir.Var) transform.Bounds {
 	arg := func(e ir.Expr) ad.Ref {
 		if e == nil {
 			return ad.None

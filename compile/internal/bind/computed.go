@@ -82,13 +82,7 @@ func (b *binder) computedPositions(shape []int, indices []ir.Index) value {
 		case ir.IndexSingle, ir.IndexMulti:
 			i = b.eval(ix.A)
 		case ir.IndexRange:
-			from, to := intValue(1), intValue(int64(size))
-			if ix.A != nil {
-				from = b.eval(ix.A)
-			}
-			if ix.B != nil {
-				to = b.eval(ix.B)
-			}
+			from, to := b.bounds(ix, size)
 			if from.ints == nil || to.ints == nil {
 				b.unsupported(ix.At, "a slice whose size is known only when the program runs", "go through the elements by a loop, as in `for (i in a:b)`")
 			}

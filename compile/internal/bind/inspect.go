@@ -63,33 +63,49 @@ func (b *binder) inspect(ax *axis, lp *loop, i value, unrollTo int, joined bool)
 
 // run inspects the loop once.
 func (in *inspection) run(ax *axis, lp *loop, i value) (last int) {
-	b := in.b
+	switch r := in.b.looking(func() { last = in.look(ax, lp, i) }).(type) {
+	case nil:
+		return last
+	case *problem:
+		if !unknown(diag.List{r.d}) && !leaves(lp.body) && !in.b.mayBeSkipped() {
+			panic(r) // a mistake of the user; of a loop that may end, the iteration that is to blame will tell
+		}
+		in.why = r.d.Summary
+	case *fault:
+		if in.again = r.split != nil && in.known.groups.refine(ax, r.split); !in.again {
+			in.why = r.reason
+		}
+	default:
+		panic(r)
+	}
+	return 0
+}
+
+// looking runs fn, which finds something out: nothing that it does stays but nodes that
+// nobody uses. It returns what ended fn early.
+func (b *binder) looking(fn func()) (failed any) {
 	saved := *b
-	old := b.inspecting
-	b.inspecting = true
-	marks := effectMarks(b.lvl)
+	var levels []*level
+	var effects []int
+	for l := b.lvl; l != nil; l = l.parent {
+		levels, effects = append(levels, l), append(effects, len(l.g.Effects))
+	}
 	defer func() {
-		stats, sites, siteOf, aligned, covered := b.stats, b.sites, b.siteOf, b.aligned, b.covered
+		failed = recover()
+		saved.stats, saved.sites = b.stats, b.sites
 		*b = saved
-		b.inspecting, b.stats, b.sites, b.siteOf, b.aligned, b.covered = old, stats, sites, siteOf, aligned, covered
-		marks.restore()
-		switch r := recover().(type) {
-		case nil:
-		case *problem:
-			if !unknown(diag.List{r.d}) && !leaves(lp.body) && !b.mayBeSkipped() {
-				panic(r) // a mistake of the user; of a loop that may end, the iteration that is to blame will tell
-			}
-			in.why = r.d.Summary
-		case *fault:
-			if r.split == nil || !in.known.groups.refine(ax, r.split) {
-				in.why = r.reason
-				return
-			}
-			in.again = true
-		default:
-			panic(r)
+		for k, l := range levels {
+			l.g.Effects = l.g.Effects[:effects[k]]
 		}
 	}()
+	b.inspecting = true
+	fn()
+	return nil
+}
+
+// look finds the units of the loop.
+func (in *inspection) look(ax *axis, lp *loop, i value) (last int) {
+	b := in.b
 	root := &loopNode{ax: ax, stmt: lp.body}
 	in.n = &nest{around: b.nest, root: root, watched: map[*cell]*history{}}
 	in.loop = root

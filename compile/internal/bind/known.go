@@ -1,7 +1,6 @@
 package bind
 
 import (
-	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/types"
 )
@@ -139,26 +138,4 @@ func (b *binder) effectsIn(e ir.Expr) (out effects) {
 		return true
 	})
 	return out
-}
-
-// effectMark is where the effects of a level and of those around it ended.
-type effectMark struct {
-	g *ad.Graph
-	n int
-}
-
-type effectList []effectMark
-
-func effectMarks(l *level) effectList {
-	var out effectList
-	for ; l != nil; l = l.parent {
-		out = append(out, effectMark{l.g, len(l.g.Effects)})
-	}
-	return out
-}
-
-func (list effectList) restore() {
-	for _, m := range list {
-		m.g.Effects = m.g.Effects[:m.n]
-	}
 }

@@ -52,7 +52,7 @@ func (z *sizing) stmt(s ir.Stmt, some bool) {
 		for _, ix := range s.Indices {
 			z.assign(s.Var, z.varies(ix.A) || z.varies(ix.B))
 		}
-		for _, e := range bounds(s.Indices) {
+		for _, e := range sliceBounds(s.Indices) {
 			z.found = z.found || z.varies(e)
 		}
 	case *ir.Block:
@@ -108,7 +108,7 @@ func (z *sizing) expr(e ir.Expr) {
 		var list []ir.Expr
 		switch e := e.(type) {
 		case *ir.IndexExpr:
-			list = bounds(e.Indices)
+			list = sliceBounds(e.Indices)
 		case *ir.Call:
 			list = sizeArgs(e)
 		case *ir.UserCall:
@@ -121,8 +121,8 @@ func (z *sizing) expr(e ir.Expr) {
 	})
 }
 
-// bounds are those of slices.
-func bounds(indices []ir.Index) (list []ir.Expr) {
+// sliceBounds are those of slices.
+func sliceBounds(indices []ir.Index) (list []ir.Expr) {
 	for _, ix := range indices {
 		if ix.Kind == ir.IndexRange {
 			list = append(list, ix.A, ix.B)

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -161,20 +162,17 @@ func (in *inspection) sizes(e ir.Expr) {
 			if ix.Kind != ir.IndexRange {
 				continue
 			}
-			from, to := intValue(1), intValue(0)
-			ok := ix.A == nil && ix.B == nil
+			from, to, ok := intValue(1), intValue(math.MaxInt32), true // any end is as good: it is the same in all
 			if ix.A != nil {
 				from, ok = in.lookInt(ix.A)
 			}
-			if ix.B != nil {
-				var is bool
-				to, is = in.lookInt(ix.B)
-				ok = is && (ix.A == nil || ok)
+			if ix.B != nil && ok {
+				to, ok = in.lookInt(ix.B)
 			}
-			if !ok {
+			if ok {
+				in.b.sliceLanes(from, to, innermost(from.axis, to.axis))
+			} else {
 				in.unknownSize()
-			} else if ax := innermost(from.axis, to.axis); ax != nil {
-				in.b.sliceLanes(from, to, ax)
 			}
 		}
 	}
@@ -302,16 +300,21 @@ func (in *inspection) lookInt(e ir.Expr) (v value, ok bool) {
 	if !in.isKnown(e) {
 		return v, false
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			if _, is := r.(*problem); !is {
-				panic(r)
-			}
-			ok = false // nobody may get here
-		}
-	}()
-	v = in.b.eval(e)
-	return v, v.ints != nil
+	ok = in.passes(func() { v = in.b.eval(e) })
+	return v, ok && v.ints != nil
+}
+
+// passes runs fn and reports whether it came upon no mistake of the user: one in what
+// nobody may get to is told when that is evaluated.
+func (in *inspection) passes(fn func()) bool {
+	switch r := in.b.looking(fn).(type) {
+	case nil:
+		return true
+	case *problem:
+		return false
+	default:
+		panic(r)
+	}
 }
 
 // touch notes a use of a variable.
@@ -347,22 +350,13 @@ func (in *inspection) touch(v *ir.Var, indices []ir.Index, how use) {
 	u.touches = append(u.touches, t)
 }
 
-// elements are those that indices select; ok is false if they are not known, or
-// wrong, which is told when the unit is evaluated.
+// elements are those that indices select; ok is false if they are not known, or wrong.
 func (in *inspection) elements(c *cell, indices []ir.Index) (acc access, ok bool) {
 	for _, ix := range indices {
 		if ix.A != nil && !in.isKnown(ix.A) || ix.B != nil && !in.isKnown(ix.B) {
 			return acc, false
 		}
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			if _, is := r.(*problem); !is {
-				panic(r)
-			}
-			ok = false
-		}
-	}()
-	acc, ok = in.b.access(c.shape, indices, "")
-	return acc, ok && !acc.none
+	passes := in.passes(func() { acc, ok = in.b.access(c.shape, indices, "") })
+	return acc, passes && ok && !acc.none
 }
