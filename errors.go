@@ -14,7 +14,9 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/draws"
+	"github.com/ppl-lang/ppl/infer/warmup"
 	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/predict"
 )
 
 // InterruptedError says that the context of [Sample] was cancelled before all
@@ -136,11 +138,33 @@ func Diagnostics(err error) diag.List {
 	return diag.List{d}
 }
 
+// withoutPrior says which parameters have no prior, and what that may mean; "" if all
+// have one.
+func (m *Model) withoutPrior() string {
+	priors := predict.PriorsOf(m.program)
+	if len(priors.Without) == 0 {
+		return ""
+	}
+	text := "Without a prior: " + strings.Join(priors.Without, ", ") + "."
+	if priors.Logistic {
+		return text + " On the logit scale that is what complete separation does: the predictors tell the outcomes apart without error, and the likelihood grows for ever with the coefficients. Give them a prior, such as normal(0, 2.5)."
+	}
+	return text
+}
+
 // locate finds the statement behind a failed search for a starting point that
 // has no place yet, because the log density was not finite without anything
 // being rejected.
 func locate(p *Posterior, err error) error {
 	var chain *infer.ChainError
+	if errors.As(err, &chain) && errors.Is(err, warmup.ErrImproper) {
+		if why := p.model.withoutPrior(); why != "" {
+			flat := *chain
+			flat.Err = fmt.Errorf("%w\n%s", chain.Err, why)
+			return &flat
+		}
+		return err
+	}
 	var start *infer.InitError
 	var rejection *compile.Rejection
 	if !errors.As(err, &chain) || !errors.As(err, &start) || errors.As(err, &rejection) {

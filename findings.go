@@ -41,6 +41,30 @@ func (f *Fit) failedQuantities() []diagnose.Finding {
 	}}
 }
 
+// planFaults are the parts of the model that were to be compiled and could not be.
+func (f *Fit) planFaults() []string {
+	switch {
+	case f.posterior != nil:
+		return f.posterior.bound.Loops().Faults
+	case f.record != nil:
+		return f.record.PlanFaults
+	}
+	return nil
+}
+
+// slowly tells of a fault of this program that makes a run slow, but not wrong.
+func (f *Fit) slowly() []diagnose.Finding {
+	faults := f.planFaults()
+	if len(faults) == 0 {
+		return nil
+	}
+	return []diagnose.Finding{{
+		Code: "plan-fault", Severity: diagnose.Note,
+		Summary: fmt.Sprintf("A part of the model could not be compiled as planned, and is interpreted (%s).", strings.TrimSuffix(strings.Join(faults, "; "), ".")),
+		Advice:  "The draws are right, but slower than need be. That is a fault of ppl, not of the model: please report it with the model.",
+	}}
+}
+
 // improper tells of parameters without prior that the data do not hold.
 func (f *Fit) improper() []diagnose.Finding {
 	if f.posterior == nil && f.record == nil {

@@ -140,7 +140,7 @@ func (f *Fit) Findings() []diagnose.Finding {
 	}
 	found = f.approximationFindings(found)
 	// First what explains the others.
-	return slices.Insert(found, 0, append(f.improper(), f.failedQuantities()...)...)
+	return slices.Insert(found, 0, slices.Concat(f.improper(), f.failedQuantities(), f.slowly())...)
 }
 
 // maxTreeDepth is the limit of a sampler that has one, else -1.

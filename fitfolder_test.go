@@ -13,6 +13,7 @@ import (
 
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/draws"
 )
 
@@ -286,5 +287,30 @@ func TestImpossibleData(t *testing.T) {
 	}
 	if len(ppl.Diagnostics(err)) != 1 {
 		t.Errorf("%v", ppl.Diagnostics(err))
+	}
+}
+
+// A fault of planning is told, with a run and with its folder.
+func TestPlanFaults(t *testing.T) {
+	fit := lineFit(t, lines)
+	dir := filepath.Join(t.TempDir(), "fit")
+	if err := fit.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	back, err := ppl.ReadFit(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	has := func() bool {
+		return slices.ContainsFunc(back.Findings(), func(f diagnose.Finding) bool {
+			return f.Code == "plan-fault" && strings.Contains(f.Summary, "is interpreted (line 3: a plan).")
+		})
+	}
+	if has() {
+		t.Error("a fault is told that there is not")
+	}
+	back.Record().PlanFaults = []string{"line 3: a plan"}
+	if !has() {
+		t.Error("a fault is not told")
 	}
 }

@@ -63,6 +63,10 @@ type Record struct {
 	Seed       uint64 `json:"seed,omitempty"`
 	StanCompat string `json:"stan_compat,omitempty"`
 
+	// PlanFaults are the parts of the model that are interpreted by a fault of this
+	// program, see the finding "plan-fault".
+	PlanFaults []string `json:"plan_faults,omitempty"`
+
 	// At the end of the run: what chains have adapted and where they have ended,
 	// what a later run can start from; how they have fared.
 	Chains  []Adapted     `json:"chains,omitempty"`
@@ -176,6 +180,7 @@ func (r *Record) Finish(f *Fit, err error) {
 	r.Complete = err == nil && !f.Report.Interrupted
 	r.Chains, r.Reports = f.Adapted(), nil
 	r.Elapsed = f.Report.Elapsed.Seconds()
+	r.PlanFaults = f.planFaults()
 	for _, c := range f.Report.Chains {
 		j := ChainRecord{ID: c.ID, Warmup: phaseRecord(c.Warmup), Sampling: phaseRecord(c.Sampling), Rejected: c.Rejected,
 			Ungenerated: c.Ungenerated, UngeneratedReason: c.UngeneratedReason}

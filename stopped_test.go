@@ -3,6 +3,7 @@ package ppl_test
 import (
 	"context"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,4 +37,25 @@ func TestStoppedClock(t *testing.T) {
 			t.Errorf("the run waited for %v", d)
 		}
 	})
+}
+
+// Data that are separated completely are told from other flat densities, also where no
+// step size is found.
+func TestSeparationWithoutDraws(t *testing.T) {
+	for text, want := range map[string]string{
+		`data { vector[6] x; array[6] int y; } parameters { real a; real b; } model { y ~ bernoulli_logit(a + b * x); }`: "Without a prior: a, b. On the logit scale that is what complete separation does",
+		`data { vector[6] x; array[6] int y; } parameters { real a; } model { target += 0 * a; }`:                        "Without a prior: a.",
+	} {
+		model, err := ppl.Compile("m", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := model.Bind(map[string]any{"x": []float64{-3, -2, -1, 1, 2, 3}, "y": []int{0, 0, 0, 1, 1, 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ppl.Sample(context.Background(), p, ppl.Options{Seed: 2, Chains: 1}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, not %q", err, want)
+		}
+	}
 }

@@ -21,10 +21,11 @@ const (
 	tinyStep = 1e-100
 )
 
-var (
-	errImproper = errors.New("no step size is too large: the density seems to be improper (flat); check that every parameter has a proper prior")
-	errNoStep   = errors.New("no step size is small enough: the log density seems to be discontinuous, or its gradient wrong")
-)
+// ErrImproper is the error of a search for a step size in a density that is flat, as far as
+// can be told.
+var ErrImproper = errors.New("no step size is too large: the density seems to be improper (flat); check that every parameter has a proper prior")
+
+var errNoStep = errors.New("no step size is small enough: the log density seems to be discontinuous, or its gradient wrong")
 
 // Run implements [infer.Stage].
 func (Search) Run(_ context.Context, s *infer.State) error {
@@ -68,7 +69,7 @@ func (Search) Run(_ context.Context, s *infer.State) error {
 func CheckStepSize(eps float64) error {
 	switch {
 	case eps > hugeStep:
-		return errImproper
+		return ErrImproper
 	case eps < tinyStep:
 		return errNoStep
 	}
