@@ -65,23 +65,27 @@ func (s *server) executeCommand(ctx context.Context, p *ExecuteCommandParams) (a
 	settings := s.settings
 	s.mu.Unlock()
 	seconds := float64(checkSeconds)
-	args := []string{"check", "-", "--json"}
+	text, err := s.text(uri, path)
+	if err != nil {
+		return nil, err
+	}
+	model := "-" // what is being written, from standard input
+	if saved, err := os.ReadFile(path); err == nil && string(saved) == text {
+		model = "." + string(filepath.Separator) + filepath.Base(path)
+	}
+	args := []string{"check", model, "--json"}
 	if p.Command == commandRun {
 		seconds = defaultSeconds
 		if settings.RunSeconds > 0 {
 			seconds = settings.RunSeconds
 		}
-		args = append([]string{"run", "-"}, settings.RunArguments...)
+		args = append([]string{"run", model}, settings.RunArguments...)
 	}
 	for _, folder := range s.workspace.folders(path) {
 		args = append(args, "--include-path", folder)
 	}
 	if data := dataFile(path); data != "" {
 		args = append(args, "--data", data)
-	}
-	text, err := s.text(uri, path)
-	if err != nil {
-		return nil, err
 	}
 	result, err := s.execute(ctx, p, uri, path, text, args, time.Duration(seconds*float64(time.Second)))
 	if err != nil || p.Command != commandCheck || result.Stopped != "" {
@@ -161,6 +165,8 @@ func (s *server) execute(ctx context.Context, p *ExecuteCommandParams, uri, path
 		kind, word := messageInfo, "has run"
 		if result.ExitCode != 0 {
 			kind, word = messageError, "did not run: "+firstLine(errs.messages())
+		} else if i := strings.Index("\n"+result.Output, "\nProblem: "); i >= 0 {
+			kind, word = messageWarning, "has run. "+firstLine(result.Output[i:])
 		}
 		s.notify("window/logMessage", MessageParams{messageLog, result.Output})
 		s.show(kind, filepath.Base(path)+" "+word)

@@ -4,6 +4,10 @@ const { LanguageClient } = require('vscode-languageclient/node');
 
 let client;
 
+// The outputs of runs by the URIs of the texts that show them, which cannot be edited.
+const outputs = new Map();
+const changed = new vscode.EventEmitter();
+
 // start begins a session with the server.
 async function start() {
   const settings = vscode.workspace.getConfiguration('ppl');
@@ -43,7 +47,10 @@ async function execute(command, args, next) {
   }
   const result = await next(command, [String(uri)]);
   if (command === 'ppl.run' && result) {
-    const document = await vscode.workspace.openTextDocument({ content: result.output, language: 'plaintext' });
+    const shown = vscode.Uri.from({ scheme: 'ppl-run', path: `${vscode.Uri.parse(String(uri)).path}.txt` });
+    outputs.set(shown.toString(), result.output);
+    changed.fire(shown);
+    const document = await vscode.workspace.openTextDocument(shown);
     await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true, preview: true });
   }
   return result;
@@ -51,6 +58,10 @@ async function execute(command, args, next) {
 
 exports.activate = async (context) => {
   context.subscriptions.push(
+    vscode.workspace.registerTextDocumentContentProvider('ppl-run', {
+      onDidChange: changed.event,
+      provideTextDocumentContent: (uri) => outputs.get(uri.toString()) ?? '',
+    }),
     vscode.commands.registerCommand('ppl.restart', async () => {
       await client?.stop().catch(() => {});
       await start();
