@@ -2,6 +2,7 @@ package ppl_test
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -29,6 +30,20 @@ func TestReadmeLinks(t *testing.T) {
 	for _, m := range regexp.MustCompile(`\]\(([^)#:]+)\)`).FindAllStringSubmatch(readme, -1) {
 		if _, err := os.Stat(m[1]); err != nil {
 			t.Errorf("link to %s: %v", m[1], err)
+		}
+	}
+}
+
+// The index of the documentation has every page.
+func TestDocIndex(t *testing.T) {
+	index := read(t, filepath.Join("doc", "README.md"))
+	pages, err := filepath.Glob(filepath.Join("doc", "*.md"))
+	if err != nil || len(pages) < 10 {
+		t.Fatalf("%d pages, %v", len(pages), err)
+	}
+	for _, p := range pages {
+		if name := filepath.Base(p); name != "README.md" && !strings.Contains(index, "("+name+")") {
+			t.Errorf("doc/README.md does not lead to %s", name)
 		}
 	}
 }
