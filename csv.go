@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -468,25 +467,3 @@ func def[T comparable](v, standard T) T {
 
 // number prints a setting as CmdStan does.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 8, 64) }
-
-// Version is the version of this module, as far as the build knows it.
-func Version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "devel"
-	}
-	const path = "github.com/ppl-lang/ppl"
-	version := ""
-	if info.Main.Path == path {
-		version = info.Main.Version
-	}
-	for _, m := range info.Deps {
-		if m.Path == path {
-			version = m.Version
-		}
-	}
-	if version == "" || version == "(devel)" {
-		return "devel"
-	}
-	return version
-}

@@ -30,6 +30,7 @@
 //	criticism.go what is wrong with predictions and with what was estimated of them
 //	calibrate.go Model.Calibrate: simulation-based calibration
 //	approximate.go draws of approximations, and what to make of them
+//	version.go Version, BuildOf, CPULevel: which build this is, on which processor
 //	errors.go  Diagnostics: errors with the places that they are about
 //
 // The three steps are separate because each takes its own time and is used

@@ -101,3 +101,12 @@ func (o *once) program(m *Model, g *ad.Graph) (*vm.Program, error) {
 	})
 	return o.p, o.err
 }
+
+// CPULevel says in words which instructions of this processor models are evaluated
+// with: results are the same within a level, and within rounding errors between them.
+func CPULevel() string {
+	if vm.Native() {
+		return "machine code with AVX2 and FMA, made for each model"
+	}
+	return "portable code, as Go compiles it for any processor of this kind"
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -10,13 +11,47 @@ import (
 )
 
 func versionCommand() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of this program",
-		Args:  arguments(),
+		Long: `Prints the version of this program, the system and the version of Go that it was
+built for and by; the commit that it was built from, as far as the build knew it;
+and which instructions of this processor are used for models: their results agree
+to rounding errors, not to the last bit, between processors with and without them.`,
+		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "ppl %s %s/%s %s\n", ppl.Version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+			b := ppl.BuildOf()
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), versionJSON{b.Version, b.Commit, b.Changed, b.Time, runtime.GOOS, runtime.GOARCH, runtime.Version(), ppl.CPULevel()})
+			}
+			var out strings.Builder
+			fmt.Fprintf(&out, "ppl %s %s/%s %s\n", b.Version, runtime.GOOS, runtime.GOARCH, runtime.Version())
+			commit := "not known"
+			if b.Commit != "" {
+				commit = b.Commit + " of " + b.Time
+			}
+			if b.Changed {
+				commit += ", with changes"
+			}
+			fmt.Fprintf(&out, "commit: %s\n", commit)
+			fmt.Fprintf(&out, "processor: %s\n", ppl.CPULevel())
+			_, err := fmt.Fprint(cmd.OutOrStdout(), out.String())
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
+	return cmd
+}
+
+// versionJSON is what version prints as JSON.
+type versionJSON struct {
+	Version   string `json:"version"`
+	Commit    string `json:"commit"`
+	Changed   bool   `json:"changed"`
+	Time      string `json:"time"`
+	OS        string `json:"os"`
+	Arch      string `json:"arch"`
+	Go        string `json:"go"`
+	Processor string `json:"processor"`
 }

@@ -24,6 +24,9 @@ type segment struct {
 	from, to int
 }
 
+// Native reports whether programs are run as machine code here.
+func Native() bool { return native.Available() }
+
 // makeNative makes machine code of what blocks it can; none where the processor
 // or the system has no use for it.
 func (p *Program) makeNative() {

@@ -1,0 +1,56 @@
+package ppl
+
+import (
+	"runtime/debug"
+
+	"github.com/ppl-lang/ppl/compile"
+)
+
+// Build is what a build knows of where it came from.
+type Build struct {
+	Version string // of this module; devel if it is none that was released
+	Commit  string // its hash; "" if the build did not know it
+	Time    string // of the commit, RFC 3339
+	Changed bool   // the tree had changes beside the commit
+}
+
+// BuildOf tells of this build. Commit and so on are those of the program's own module,
+// known if it is this one.
+func BuildOf() Build {
+	b := Build{Version: "devel"}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	const path = "github.com/ppl-lang/ppl"
+	version := ""
+	if info.Main.Path == path {
+		version = info.Main.Version
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				b.Commit = s.Value
+			case "vcs.time":
+				b.Time = s.Value
+			case "vcs.modified":
+				b.Changed = s.Value == "true"
+			}
+		}
+	}
+	for _, m := range info.Deps {
+		if m.Path == path {
+			version = m.Version
+		}
+	}
+	if version != "" && version != "(devel)" {
+		b.Version = version
+	}
+	return b
+}
+
+// Version is the version of this module, as far as the build knows it.
+func Version() string { return BuildOf().Version }
+
+// CPULevel says in words which instructions of this processor models are evaluated
+// with.
+func CPULevel() string { return compile.CPULevel() }
