@@ -153,7 +153,7 @@ func (b *binder) complaints(fn func()) (err error) {
 			p := b.fail(b.span, diag.NotSupported, "this cannot be evaluated: %v", r)
 			err = &Error{List: diag.List{p.d}, fault: true}
 		case *problem:
-			err = &Error{List: diag.List{r.d}, skippable: b.mayBeSkipped()}
+			err = &Error{List: diag.List{r.d}, skippable: r.skippable}
 		case *fault:
 			p := b.fail(b.span, diag.NotSupported, "this cannot be evaluated: %s", r.reason)
 			err = &Error{List: diag.List{p.d}, fault: true}

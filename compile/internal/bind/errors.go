@@ -110,7 +110,10 @@ func (out *Bound) Limited(err error, g *ad.Graph) error {
 }
 
 // problem is a diagnostic under construction; throw ends the evaluation.
-type problem struct{ d diag.Diagnostic }
+type problem struct {
+	d         diag.Diagnostic
+	skippable bool // see Error
+}
 
 func (b *binder) fail(at source.Span, code diag.Code, format string, args ...any) *problem {
 	if !at.IsValid() {
@@ -122,7 +125,7 @@ func (b *binder) fail(at source.Span, code diag.Code, format string, args ...any
 		c := b.calls[i]
 		d.Related = append(d.Related, diag.Note{Span: c.at, Message: "in a call of " + c.name})
 	}
-	return &problem{d}
+	return &problem{d, b.mayBeSkipped()}
 }
 
 func (p *problem) detailf(format string, args ...any) *problem {
