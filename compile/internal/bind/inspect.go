@@ -67,7 +67,7 @@ func (in *inspection) run(ax *axis, lp *loop, i value) (last int) {
 	case nil:
 		return last
 	case *problem:
-		if !unknown(diag.List{r.d}) && !leaves(lp.body) && !in.b.mayBeSkipped() {
+		if !unknown(diag.List{r.d}) && !leaves(lp.body) && !r.skippable {
 			panic(r) // a mistake of the user; of a loop that may end, the iteration that is to blame will tell
 		}
 		in.why = r.d.Summary
