@@ -29,12 +29,15 @@ local function execute(command, buffer)
       vim.notify(err.message, vim.log.levels.ERROR)
     elseif command == 'ppl.run' and result then
       show('ppl run ' .. vim.fs.basename(vim.uri_to_fname(uri)), result.output)
+      vim.lsp.codelens.refresh({ bufnr = buffer })
+    elseif command == 'ppl.report' and result and result.report then
+      vim.ui.open(result.report)
     end
   end, buffer)
 end
 
 -- What the lenses above a model do.
-for _, command in ipairs({ 'ppl.run', 'ppl.check' }) do
+for _, command in ipairs({ 'ppl.run', 'ppl.check', 'ppl.report' }) do
   vim.lsp.commands[command] = function(_, context) execute(command, context.bufnr) end
 end
 
@@ -62,6 +65,7 @@ vim.api.nvim_create_autocmd('LspAttach', {
       callback = function() vim.lsp.codelens.refresh({ bufnr = event.buf }) end,
     })
     vim.api.nvim_buf_create_user_command(event.buf, 'PplRun', function() execute('ppl.run', event.buf) end, {})
+    vim.api.nvim_buf_create_user_command(event.buf, 'PplReport', function() execute('ppl.report', event.buf) end, {})
     vim.api.nvim_buf_create_user_command(event.buf, 'PplCheck', function() execute('ppl.check', event.buf) end, {})
   end,
 })

@@ -101,6 +101,21 @@ async function session(browser) {
   await until('the result of the run', async () => /sigma\s+[\d.]+/.test(await text()));
   await sleep(1000);
   await shot('run');
+
+  await page.keyboard.press('F1');
+  await sleep(1500);
+  await page.keyboard.type('Show the report of the last run', { delay: 20 });
+  await sleep(1500);
+  await page.keyboard.press('Enter');
+  await until('the report', async () => {
+    for (const frame of page.frames()) {
+      const found = await frame.evaluate(() => /ppl report/.test(document.body?.innerText ?? '')).catch(() => false);
+      if (found) return true;
+    }
+    return false;
+  });
+  await sleep(1500);
+  await shot('report');
 }
 
 (async () => {

@@ -17,13 +17,15 @@ import (
 
 // The commands that the client can ask for, each with the URI of a model.
 const (
-	commandRun   = "ppl.run"   // draws from the posterior and gives the summary
-	commandCheck = "ppl.check" // checks with the data beside the model, publishes what is wrong
+	commandRun    = "ppl.run"    // draws from the posterior and gives the summary
+	commandCheck  = "ppl.check"  // checks with the data beside the model, publishes what is wrong
+	commandReport = "ppl.report" // writes the report of the last run as an HTML file
 )
 
 const (
 	defaultSeconds = 600     // of a run
 	checkSeconds   = 60      // of a check
+	reportSeconds  = 300     // of a report
 	maxOutput      = 1 << 20 // bytes of output that are kept
 )
 
@@ -45,6 +47,7 @@ type CommandResult struct {
 	ExitCode int    `json:"exitCode"`
 	Stopped  string `json:"stopped,omitempty"` // why it was ended early
 	Output   string `json:"output"`
+	Report   string `json:"report,omitempty"` // the file of a report
 }
 
 func (s *server) executeCommand(ctx context.Context, p *ExecuteCommandParams) (any, error) {
@@ -58,6 +61,8 @@ func (s *server) executeCommand(ctx context.Context, p *ExecuteCommandParams) (a
 	}
 	switch p.Command {
 	case commandRun, commandCheck:
+	case commandReport:
+		return s.report(ctx, p, uri, path)
 	default:
 		return nil, jrpc2.Errorf(jrpc2.InvalidParams, "there is no command %q", p.Command)
 	}
@@ -79,7 +84,11 @@ func (s *server) executeCommand(ctx context.Context, p *ExecuteCommandParams) (a
 		if settings.RunSeconds > 0 {
 			seconds = settings.RunSeconds
 		}
-		args = append([]string{"run", model}, settings.RunArguments...)
+		folder, err := s.runFolder(uri)
+		if err != nil {
+			return nil, jrpc2.Errorf(requestFailed, "no folder for the draws: %v", err)
+		}
+		args = append([]string{"run", model, "--out", folder}, settings.RunArguments...)
 	}
 	for _, folder := range s.workspace.folders(path) {
 		args = append(args, "--include-path", folder)
@@ -92,6 +101,51 @@ func (s *server) executeCommand(ctx context.Context, p *ExecuteCommandParams) (a
 		return result, err
 	}
 	return s.checkedWithData(uri, path, result)
+}
+
+// runFolder makes a folder for the draws of a run, in place of that of the last.
+func (s *server) runFolder(uri string) (string, error) {
+	folder, err := os.MkdirTemp("", "ppl-lsp-")
+	if err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	old := s.folders[uri]
+	s.folders[uri] = folder
+	s.mu.Unlock()
+	if old != "" {
+		os.RemoveAll(old)
+	}
+	return filepath.Join(folder, "fit"), nil
+}
+
+// removeFolders removes what runs have left.
+func (s *server) removeFolders() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, folder := range s.folders {
+		os.RemoveAll(folder)
+	}
+}
+
+// report writes the report of the last run of a model.
+func (s *server) report(ctx context.Context, p *ExecuteCommandParams, uri, path string) (any, error) {
+	s.mu.Lock()
+	folder := s.folders[uri]
+	s.mu.Unlock()
+	fit := filepath.Join(folder, "fit")
+	if _, err := os.Stat(fit); folder == "" || err != nil {
+		return nil, jrpc2.Errorf(requestFailed, "run the model first: the report is of its last run")
+	}
+	file := filepath.Join(folder, "report.html")
+	args := []string{"report", fit, "--out", file, "--title", filepath.Base(path)}
+	result, err := s.execute(ctx, p, uri, path, "", args, reportSeconds*time.Second)
+	if err == nil && result.ExitCode == 0 {
+		result.Report = file
+	} else if err == nil && result.Stopped == "" {
+		s.show(messageError, firstLine(result.Output))
+	}
+	return result, err
 }
 
 // text is that of a document as it is open, or else of the file.
@@ -169,6 +223,9 @@ func (s *server) execute(ctx context.Context, p *ExecuteCommandParams, uri, path
 			kind, word = messageWarning, "has run. "+firstLine(result.Output[i:])
 		}
 		s.notify("window/logMessage", MessageParams{messageLog, result.Output})
+		if s.client.Capabilities.Workspace.CodeLens.RefreshSupport {
+			s.ask("workspace/codeLens/refresh", nil) // there is a report now
+		}
 		s.show(kind, filepath.Base(path)+" "+word)
 	}
 	return result, nil

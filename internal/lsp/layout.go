@@ -159,7 +159,13 @@ func (s *server) codeLens(_ context.Context, p *DocumentParams) (any, error) {
 		with = " with " + filepath.Base(file)
 		out = append(out, CodeLens{rangeOf(first), &Command{"check" + with, commandCheck, []any{d.uri}}})
 	}
-	return append([]CodeLens{{rangeOf(first), &Command{"run" + with, commandRun, []any{d.uri}}}}, out...), nil
+	out = append([]CodeLens{{rangeOf(first), &Command{"run" + with, commandRun, []any{d.uri}}}}, out...)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.folders[d.uri] != "" {
+		out = append(out, CodeLens{rangeOf(first), &Command{"report of the last run", commandReport, []any{d.uri}}})
+	}
+	return out, nil
 }
 
 // codeAction offers what mends the diagnostics of a range.

@@ -38,6 +38,14 @@ func TestMain(m *testing.M) {
 	case "run":
 		model, _ := io.ReadAll(os.Stdin)
 		fmt.Println(strings.Join(os.Args[1:], " "), len(model))
+	case "session":
+		for i, a := range os.Args {
+			if a == "--out" && os.Args[1] == "run" {
+				os.Mkdir(os.Args[i+1], 0o777)
+			} else if a == "--out" {
+				os.WriteFile(os.Args[i+1], []byte("<html>"), 0o666)
+			}
+		}
 	case "garbage":
 		fmt.Println("no JSON")
 		os.Exit(2)
@@ -352,7 +360,7 @@ func TestSession(t *testing.T) {
 	contains(t, "hints", c.ask("textDocument/inlayHint", map[string]any{"textDocument": in(uri)["textDocument"], "range": Range{Position{0, 0}, Position{99, 0}}}), `"= 3"`, `": [3]"`)
 	contains(t, "lens", c.ask("textDocument/codeLens", in(uri)), `"run with m.data.json"`, `"command":"ppl.check"`)
 	contains(t, "run", c.ask("workspace/executeCommand", map[string]any{"command": "ppl.run", "arguments": []any{uri}}),
-		"run - --include-path", "m.data.json", strconv.Itoa(len(model)), `"exitCode":0`)
+		"run - --out", "fit --include-path", "m.data.json", strconv.Itoa(len(model)), `"exitCode":0`)
 	c.told("$/progress", `"kind":"begin"`)
 	c.told("$/progress", `"kind":"end"`)
 
@@ -577,6 +585,35 @@ func TestForever(t *testing.T) {
 	c.send("workspace/executeCommand", run)
 	progress(4)
 	c.end()
+}
+
+// The report of the last run; what runs leave is gone with the session.
+func TestReport(t *testing.T) {
+	dir := t.TempDir()
+	uri := uriOf(write(t, dir, "m.stan", "model { }\n"))
+	ask := func(command string) map[string]any {
+		return map[string]any{"command": command, "arguments": []any{uri}}
+	}
+	c := start(t, "session")
+	c.begin(dir)
+	c.open(uri, "model { }\n")
+	if code, text := c.refused("workspace/executeCommand", ask("ppl.report")); code != -32803 || !strings.Contains(text, "run the model first") {
+		t.Errorf("%d %s", code, text)
+	}
+	c.ask("workspace/executeCommand", ask("ppl.run"))
+	c.ask("workspace/executeCommand", ask("ppl.run"))
+	contains(t, "lens", c.ask("textDocument/codeLens", in(uri)), "report of the last run")
+	var result CommandResult
+	if err := json.Unmarshal([]byte(c.ask("workspace/executeCommand", ask("ppl.report"))), &result); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(result.Report); err != nil || string(text) != "<html>" {
+		t.Errorf("%s %v", text, err)
+	}
+	c.end()
+	if _, err := os.Stat(filepath.Dir(result.Report)); err == nil {
+		t.Error("the folder of the run is still there")
+	}
 }
 
 func TestLimit(t *testing.T) {

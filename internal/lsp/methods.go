@@ -60,7 +60,7 @@ func table() []method {
 		{"textDocument/inlayHint", "inlayHintProvider", true, with((*server).inlayHint)},
 		{"textDocument/codeLens", "codeLensProvider", map[string]any{}, with((*server).codeLens)},
 		{"textDocument/codeAction", "codeActionProvider", map[string]any{"codeActionKinds": []string{"quickfix", "source.fixAll", "refactor.rewrite"}}, with((*server).codeAction)},
-		{"workspace/executeCommand", "executeCommandProvider", map[string]any{"commands": []string{commandRun, commandCheck}}, with((*server).executeCommand)},
+		{"workspace/executeCommand", "executeCommandProvider", map[string]any{"commands": []string{commandRun, commandCheck, commandReport}}, with((*server).executeCommand)},
 	}
 }
 

@@ -50,6 +50,9 @@ type InitializeParams struct {
 			} `json:"completion"`
 		} `json:"textDocument"`
 		Workspace struct {
+			CodeLens struct {
+				RefreshSupport bool `json:"refreshSupport"`
+			} `json:"codeLens"`
 			InlayHint struct {
 				RefreshSupport bool `json:"refreshSupport"`
 			} `json:"inlayHint"`

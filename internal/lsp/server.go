@@ -33,7 +33,7 @@ type Options struct {
 // Serve answers a client on in and out until it says exit, or closes in. The error is
 // nil if the client has said shutdown before, as the protocol asks for.
 func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, o Options) error {
-	s := &server{options: o, log: log.New(o.Log, "ppl lsp: ", 0), methods: table(), runs: map[string]*execution{}}
+	s := &server{options: o, log: log.New(o.Log, "ppl lsp: ", 0), methods: table(), runs: map[string]*execution{}, folders: map[string]string{}}
 	s.workspace = newWorkspace(s)
 	s.ctx, s.stop = context.WithCancel(ctx)
 	defer s.stop()
@@ -44,6 +44,7 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, o Options) err
 	status := s.rpc.WaitStatus()
 	s.stop()
 	s.background.Wait()
+	s.removeFolders()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -84,7 +85,8 @@ type server struct {
 	exited   bool
 	settings Settings
 	client   InitializeParams
-	runs     map[string]*execution // by document
+	runs     map[string]*execution // by command and document
+	folders  map[string]string     // by document: where its last run is
 	tokens   int                   // of progress
 }
 

@@ -1,4 +1,6 @@
 // The extension starts `ppl lsp` and shows what runs give; all else is the server's.
+const fs = require('node:fs/promises');
+const path = require('node:path');
 const vscode = require('vscode');
 const { LanguageClient } = require('vscode-languageclient/node');
 
@@ -52,6 +54,13 @@ async function execute(command, args, next) {
     changed.fire(shown);
     const document = await vscode.workspace.openTextDocument(shown);
     await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true, preview: true });
+  }
+  if (command === 'ppl.report' && result?.report) {
+    // The page brings all that it needs, and reaches nothing.
+    const panel = vscode.window.createWebviewPanel(
+      'ppl.report', `Report of ${path.basename(vscode.Uri.parse(String(uri)).path)}`,
+      { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true }, { enableScripts: true, localResourceRoots: [], enableFindWidget: true });
+    panel.webview.html = await fs.readFile(result.report, 'utf8');
   }
   return result;
 }
