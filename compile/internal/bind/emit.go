@@ -47,6 +47,7 @@ func (b *binder) evaluate(n *nest, lp *loop) {
 			}
 		}
 	})
+	b.opts.Budget.Back(b.opts.Budget.Used() - n.taken)
 	b.settle(lp)
 }
 

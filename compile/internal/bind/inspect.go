@@ -107,7 +107,7 @@ func (b *binder) looking(fn func()) (failed any) {
 func (in *inspection) look(ax *axis, lp *loop, i value) (last int) {
 	b := in.b
 	root := &loopNode{ax: ax, stmt: lp.body}
-	in.n = &nest{around: b.nest, root: root, watched: map[*cell]*history{}}
+	in.n = &nest{b: b, around: b.nest, root: root, watched: map[*cell]*history{}}
 	in.loop = root
 	vars := variablesOf(lp.body)
 	in.declared, in.assigned = vars.declared, map[*ir.Var]bool{}

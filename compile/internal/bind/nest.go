@@ -13,6 +13,7 @@ import (
 // before it in the order of the program. So units may be evaluated in any order
 // in which writes come before the reads that see them.
 type nest struct {
+	b       *binder
 	around  *nest // the nest that the unit under way belongs to, in which this one stands; nil: none
 	root    *loopNode
 	units   []*unit // in the order of the program
@@ -20,6 +21,7 @@ type nest struct {
 	order   []*history // of watched, in order of first mention
 	groups  []group    // of units, in the order of evaluation
 
+	taken   int64    // bytes of memory that the plan takes
 	summing *history // of the group under way, which only adds to it
 
 	unit *unit // under way

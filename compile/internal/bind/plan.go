@@ -14,6 +14,13 @@ import (
 
 // plan orders the units; why is not "" if that cannot be done.
 func (n *nest) plan() (why string) {
+	budget := n.b.opts.Budget
+	used := budget.Used()
+	defer func() {
+		if n.taken = budget.Used() - used; why != "" {
+			budget.Back(used)
+		}
+	}()
 	if why := n.collectWrites(); why != "" {
 		return why
 	}
@@ -29,7 +36,7 @@ func (n *nest) plan() (why string) {
 	}
 	for _, h := range n.order {
 		if len(h.writes) > 0 {
-			h.index(n)
+			h.index()
 		}
 	}
 	return n.group()
@@ -116,6 +123,7 @@ func (n *nest) schedule() {
 		}
 		switch x := x.(type) {
 		case *unit:
+			n.b.reserve(8, x.dom.n)
 			x.time = make([]int64, x.dom.n)
 		case *loopNode:
 			for _, y := range x.body {
@@ -376,6 +384,7 @@ func (n *nest) isSum(units []*unit) bool {
 	}
 	for _, w := range h.writes {
 		if among[w] {
+			n.b.reserve(4, len(w.base), len(w.offs))
 			w.slot = make([]int32, len(w.base)*len(w.offs))
 		}
 	}

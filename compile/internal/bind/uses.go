@@ -15,7 +15,7 @@ import (
 func (in *inspection) history(c *cell, v *ir.Var) *history {
 	h := in.n.watched[c]
 	if h == nil {
-		h = &history{c: c, v: v, inside: in.declared[v]}
+		h = &history{n: in.n, c: c, v: v, inside: in.declared[v]}
 		in.n.watched[c] = h
 		in.n.order = append(in.n.order, h)
 	}

@@ -13,6 +13,7 @@ import (
 // history is what the units of a nest do to one variable: the versions of its
 // elements, each of which one unit wrote in one iteration.
 type history struct {
+	n      *nest
 	c      *cell
 	v      *ir.Var
 	inside bool // declared in the nest
@@ -90,10 +91,11 @@ func lanesOf(ax *axis) int {
 }
 
 // index prepares the look-up of versions.
-func (h *history) index(n *nest) {
+func (h *history) index() {
 	if h.sum || h.private {
 		return
 	}
+	h.n.b.reserve(4, h.c.total()+1)
 	h.starts = make([]int32, h.c.total()+1)
 	for _, w := range h.writes {
 		for l, s := range w.base {
@@ -108,6 +110,7 @@ func (h *history) index(n *nest) {
 	for i := range h.c.total() {
 		h.starts[i+1] += h.starts[i]
 	}
+	h.n.b.reserve(16, int(h.starts[len(h.starts)-1]))
 	h.versions = make([]version, h.starts[len(h.starts)-1])
 	next := slices.Clone(h.starts)
 	for _, w := range h.writes {
@@ -166,6 +169,9 @@ func (h *history) ofUnit(u *unit) *write {
 // each lane of ax. skip are lanes in which it does not matter.
 func (h *history) origins(u *unit, acc access, ax *axis, skip []bool) []origin {
 	base, offs := h.c.elements(acc, ax)
+	used := h.n.b.opts.Budget.Used()
+	h.n.b.reserve(16, len(base), len(offs))
+	defer h.n.b.opts.Budget.Back(used) // the caller keeps less of it
 	out := make([]origin, len(base)*len(offs))
 	if h.private {
 		h.privateOrigins(u, base, offs, ax, out)
