@@ -463,3 +463,19 @@ func plural(n int) string {
 	}
 	return "s"
 }
+
+// take reads the elements at positions, counted from 0 in x taken as flat.
+func (b *binder) take(x, pos value, typ types.Type) value {
+	v := b.emit(typ, []value{b.numeric(x), b.numeric(pos)}, func(g *ad.Graph, a []ad.Ref) ad.Ref { return g.Take(a[0], a[1]) })
+	v.param = x.param
+	return v
+}
+
+// replace is x with the elements of v at positions.
+func (b *binder) replace(x, v, pos value) value {
+	out := b.emit(x.typ, []value{b.numeric(x), b.numeric(v), b.numeric(pos)}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+		return g.Replace(a[0], g.Broadcast(a[1], g.Type(a[2]).Shape), a[2])
+	})
+	out.param = x.param || v.param
+	return out
+}

@@ -7,7 +7,6 @@ import (
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/lang/types"
-	"github.com/ppl-lang/ppl/stdlib"
 )
 
 // binder evaluates a program with data known and parameters symbolic.
@@ -207,5 +206,20 @@ func (b *binder) totalHere(r ad.Ref, v value) ad.Ref {
 	return g.SumLanes(r)
 }
 
-// dist returns the declaration of a resolved call.
-func funcOf(c *ir.Call) *stdlib.Func { return c.Overload.(*stdlib.Func) }
+// saveForBranch keeps a cell's content before a branch writes to it.
+func (b *binder) saveForBranch(c *cell) {
+	for i := len(b.branches) - 1; i >= 0; i-- {
+		br := b.branches[i]
+		if c.depth >= br.lvl.depth {
+			return // declared inside
+		}
+		if _, ok := br.saved[c]; ok {
+			continue
+		}
+		s := c.state
+		s.owned = false
+		c.owned = false
+		br.saved[c] = s
+		br.order = append(br.order, c)
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
-	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -21,24 +20,6 @@ type branch struct {
 
 func (a access) equal(b access) bool {
 	return a.axis == b.axis && slices.Equal(a.base, b.base) && slices.Equal(a.offsets(), b.offsets())
-}
-
-// saveForBranch keeps a cell's content before a branch writes to it.
-func (b *binder) saveForBranch(c *cell) {
-	for i := len(b.branches) - 1; i >= 0; i-- {
-		br := b.branches[i]
-		if c.depth >= br.lvl.depth {
-			return // declared inside
-		}
-		if _, ok := br.saved[c]; ok {
-			continue
-		}
-		s := c.state
-		s.owned = false
-		c.owned = false
-		br.saved[c] = s
-		br.order = append(br.order, c)
-	}
 }
 
 // region evaluates both sides of a conditional that parameters decide, each
@@ -228,150 +209,4 @@ func unifyInputs(a, b *level) []ad.Ref {
 		l.g.Inputs = inputs
 	}
 	return args
-}
-
-// conditional is ?: . Its level is that of both sides, whichever is taken.
-func (b *binder) conditional(e *ir.Cond) value {
-	levels := b.paramLevels(e)
-	return b.choice(e).each(func(k int, leaf value) value {
-		leaf.param = levels[k]
-		return leaf
-	})
-}
-
-// paramLevels are the autodiff levels of the leaves of an expression.
-func (b *binder) paramLevels(e ir.Expr) []bool {
-	leaves := e.Type().Leaves()
-	out := make([]bool, len(leaves))
-	highest := func(es ...ir.Expr) {
-		for _, x := range es {
-			for k, p := range b.paramLevels(x) {
-				out[k] = out[k] || p
-			}
-		}
-	}
-	switch e := e.(type) {
-	case *ir.Cond:
-		highest(e.Then, e.Else)
-	case *ir.ArrayLit:
-		highest(e.Elems...)
-	case *ir.RowVectorLit:
-		highest(e.Elems...)
-	case *ir.IndexExpr:
-		highest(e.X)
-	case *ir.Tuple:
-		out = out[:0]
-		for _, x := range e.Elems {
-			out = append(out, b.paramLevels(x)...)
-		}
-	case *ir.Member:
-		from, to := e.X.Type().LeafRange(e.I)
-		out = b.paramLevels(e.X)[from:to]
-	case *ir.Promote:
-		out = promotedLevels(b.paramLevels(e.X), e.X.Type(), e.Ty)
-	default:
-		p := b.paramLevel(e)
-		for k := range out {
-			out[k] = p
-		}
-	}
-	for k, leaf := range leaves {
-		switch {
-		case leaf.Type.Kind == types.Int:
-			out[k] = false
-		case leaf.Part == types.ImagPart:
-			out[k-1] = out[k-1] || out[k]
-			out[k] = out[k-1]
-		}
-	}
-	return out
-}
-
-// promotedLevels are the levels of a promoted value.
-func promotedLevels(levels []bool, from, to types.Type) []bool {
-	switch {
-	case from.Kind == types.Tuple:
-		var out []bool
-		for i, m := range from.Members {
-			lo, hi := from.LeafRange(i)
-			out = append(out, promotedLevels(levels[lo:hi], m, to.Members[i])...)
-		}
-		return out
-	case to.Composite() && !from.Composite():
-		return []bool{levels[0], levels[0]}
-	}
-	return levels
-}
-
-// paramLevel reports whether an expression has the autodiff level of parameters,
-// by what it is made from. Integers have none.
-func (b *binder) paramLevel(e ir.Expr) bool {
-	param := false
-	ir.Walk(e, func(e ir.Expr) bool {
-		switch e := e.(type) {
-		case *ir.VarRef:
-			param = param || b.cell(e.Var).param
-		case *ir.TargetValue:
-			param = true
-		}
-		return e.Type().Kind != types.Int
-	})
-	return param
-}
-
-func (b *binder) choice(e *ir.Cond) value {
-	cond := b.eval(e.Cond)
-	if i, ok := cond.scalarInt(); ok {
-		if i != 0 {
-			return b.eval(e.Then)
-		}
-		return b.eval(e.Else)
-	}
-	if v, ok := b.knownChoice(e, cond); ok {
-		return v
-	}
-	side := func(x ir.Expr) func() signal {
-		return func() signal {
-			types := e.Type().Leaves()
-			v := b.eval(x).each(func(k int, leaf value) value { return b.convert(leaf, types[k].Type) })
-			b.result = &v
-			return returns
-		}
-	}
-	old := b.result
-	if cond.ints != nil && b.scanning() && !b.hiddenAxis(cond.axis) && b.outOfScan(e.Then) && b.outOfScan(e.Else) {
-		b.with(b.context.outside(), func() { b.partition(cond, side(e.Then), side(e.Else)) })
-	} else {
-		b.choose(cond, side(e.Then), side(e.Else))
-	}
-	v := *b.result
-	b.result = old
-	v.typ = e.Type()
-	return v
-}
-
-// knownChoice chooses between integers that are known, by a condition that is known
-// per iteration, where a region would hide that they are.
-func (b *binder) knownChoice(e *ir.Cond, cond value) (v value, ok bool) {
-	if cond.ints == nil || e.Ty.Kind != types.Int || e.Ty.Dims > 0 || !b.hiddenAxis(cond.axis) && !b.hidden() && !b.scanning() {
-		return v, false
-	}
-	if !b.plain(e.Then) || !b.plain(e.Else) {
-		return v, false
-	}
-	x, y := b.eval(e.Then), b.eval(e.Else)
-	if x.ints == nil || y.ints == nil {
-		return v, false
-	}
-	ax := innermost(cond.axis, innermost(x.axis, y.axis))
-	uc, ux, uy := upTo(ax, cond.axis), upTo(ax, x.axis), upTo(ax, y.axis)
-	v = value{typ: types.IntType, axis: ax, ints: make([]int64, ax.n)}
-	for l := range v.ints {
-		if intAt(cond, ax, uc, l, 0) != 0 {
-			v.ints[l] = intAt(x, ax, ux, l, 0)
-		} else {
-			v.ints[l] = intAt(y, ax, uy, l, 0)
-		}
-	}
-	return v, true
 }

@@ -331,14 +331,6 @@ func setInputs(g *ad.Graph, inputs []ad.Ref) {
 	g.Inputs = inputs
 }
 
-func sumOf(g *ad.Graph, list []ad.Ref) ad.Ref {
-	sum := list[0]
-	for _, r := range list[1:] {
-		sum = g.Add(sum, r)
-	}
-	return sum
-}
-
 // iterated is a loop whose trips are counted only when the program runs.
 type iterated struct {
 	body ir.Stmt

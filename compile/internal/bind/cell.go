@@ -5,6 +5,8 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -46,8 +48,6 @@ func (b *binder) newCell(v *ir.Var, name string, typ types.Type, shape []int) *c
 	}
 	return c
 }
-
-func sizeOf(shape []int) int { return ad.SizeOf(shape) }
 
 // setWhole replaces the content.
 func (c *cell) setWhole(v value) {
@@ -273,4 +273,36 @@ func (b *binder) writeInts(c *cell, acc access, v value, ax *axis) {
 			w.ints[s+o] = v.ints[k*len(offs)+p]
 		}
 	}
+}
+
+func (b *binder) checkShape(at source.Span, name string, want, got []int) {
+	if len(want) == len(got) {
+		same := true
+		for i := range want {
+			same = same && want[i] == got[i]
+		}
+		if same {
+			return
+		}
+	}
+	b.fail(at, diag.SizeMismatch, "sizes do not match in the assignment to `%s`", name).
+		detailf("`%s` here has %s; the value has %s.", name, sizeText(want), sizeText(got)).throw()
+}
+
+// unset is the content of a variable before its first assignment.
+func (b *binder) unset(typ types.Type, shape []int) value {
+	n := sizeOf(shape)
+	if typ.Kind == types.Int {
+		b.reserve(8, n)
+		ints := make([]int64, n)
+		for i := range ints {
+			ints[i] = -1 << 31
+		}
+		return value{typ: typ, shape: shape, ints: ints}
+	}
+	if n == 0 {
+		return value{typ: typ, shape: shape, lvl: b.root, ref: b.root.g.ConstArray(ad.Type{Shape: shape}, nil)}
+	}
+	nan := b.root.g.Const(nan)
+	return value{typ: typ, shape: shape, lvl: b.root, ref: b.root.g.Broadcast(nan, shape)}
 }

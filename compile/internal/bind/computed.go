@@ -42,22 +42,6 @@ func (b *binder) assignComputed(c *cell, s *ir.Assign) {
 	b.store(c, whole, b.replace(old, v, pos))
 }
 
-// take reads the elements at positions, counted from 0 in x taken as flat.
-func (b *binder) take(x, pos value, typ types.Type) value {
-	v := b.emit(typ, []value{b.numeric(x), b.numeric(pos)}, func(g *ad.Graph, a []ad.Ref) ad.Ref { return g.Take(a[0], a[1]) })
-	v.param = x.param
-	return v
-}
-
-// replace is x with the elements of v at positions.
-func (b *binder) replace(x, v, pos value) value {
-	out := b.emit(x.typ, []value{b.numeric(x), b.numeric(v), b.numeric(pos)}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
-		return g.Replace(a[0], g.Broadcast(a[1], g.Type(a[2]).Shape), a[2])
-	})
-	out.param = x.param || v.param
-	return out
-}
-
 // computedPositions are the positions of the elements in a container of that
 // shape, taken as flat, in the shape of what is read or assigned. Each index is
 // checked when the program runs.
@@ -161,18 +145,4 @@ func (b *binder) checkIndex(i value, size, dimension int, ix ir.Index) {
 		g.RejectIf(bad, &ad.Message{Parts: []ad.MessagePart{
 			{Text: "index ", Arg: -1}, {Arg: 0}, {Text: fmt.Sprintf(" is out of range; dimension %d has %d element%s", dimension, size, plural(size)), Arg: -1}}}, a[0])
 	})
-}
-
-// distinct reports whether no element stands twice in the list.
-func distinct(list []int32) bool {
-	rising := true
-	for i := 1; i < len(list) && rising; i++ {
-		rising = list[i] > list[i-1]
-	}
-	if rising {
-		return true
-	}
-	s := slices.Clone(list)
-	slices.Sort(s)
-	return len(slices.Compact(s)) == len(list)
 }

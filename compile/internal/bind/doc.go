@@ -5,37 +5,44 @@
 //
 //	errors.go      diagnostics, faults, budgets
 //	tuning.go      the numbers that steer binding, with the measurements behind them
-//	value.go       values, axes (the lanes of loops), levels (graphs within graphs), emission of nodes
-//	known.go       known integers in lanes; which expressions data decide, which functions have effects
-//	access.go      indices and slices
-//	computed.go    indices that are computed when the program runs
-//	cell.go        variables: whole or scattered content
-//	binder.go      the state of an evaluation; loading, storing, adding to the log density
-//	signal.go      how statements end (break, continue, return), decided by data or by parameters
-//	branch.go      conditionals: decided by data (per lane), or by parameters (regions)
-//	expr.go        expressions and calls
-//	stmt.go        statements
-//	nest.go        loops as nests of units: the types of what follows
-//	inspect.go     the inspector: the units of a nest, over which iterations they run
-//	uses.go        … and the elements of variables that they read and write
-//	track.go       integers that a loop carries and data decide
-//	sizes.go       which integers decide the sizes of values
+//	syntax.go      what can be read off statements alone
+//	value.go       values, axes (the lanes of loops), levels (graphs within graphs)
+//	known.go       known integers in lanes; which functions have effects
+//	context.go     where evaluation stands; emission of nodes there
 //	split.go       ragged data: iterations by groups of equal sizes
+//	access.go      indices and slices; arrays put together from others
+//	cell.go        variables: whole or scattered content
+//	overlay.go     copies of variables on which units work
+//	binder.go      the state of an evaluation; loading, storing, adding to the log density
+//	computed.go    indices that are computed when the program runs
+//	branch.go      regions: conditionals that parameters decide
+//	signal.go      how statements end (break, continue, return), and conditionals
+//	expr.go        expressions and calls
+//	choice.go      conditional expressions
+//	stmt.go        statements
+//	iterations.go  loops as the iterations that they have
+//	nest.go        loops as nests of units: the types of what follows
+//	sizes.go       which integers decide the sizes of values
+//	track.go       integers that a loop carries and data decide
+//	uses.go        the inspector: what it knows; the elements that units read and write
+//	inspect.go     … and the units of a nest, over which iterations they run
 //	versions.go    who wrote the element that a read sees
 //	plan.go        the planner: dependences, their strongly connected components, their order
 //	describe.go    plans as values that can be printed and tested
-//	emit.go        evaluating a nest as planned
 //	recur.go       recurrences: scans of just what recurs
+//	emit.go        evaluating a nest as planned
 //	carry.go       loops as one region that carries variables whole; loops whose end is computed
 //	loop.go        loops: the ways to evaluate them, in their order
 //	intrinsic.go   what the library's texts need beyond the language: Jacobians, constants
-//	information.go densities with expected information; metrics that a program defines
 //	declared.go    checks of declared types and bounds
 //	bind.go        Bind: the density, the outputs; data and transformed data come from package interp
+//	information.go densities with expected information; metrics that a program defines
 //
 // # How a loop is evaluated
 //
-// With data known, a loop is first inspected, then planned, then evaluated once.
+// With data known, a loop is first inspected, then planned, then evaluated once: where
+// that goes, into which graph and lanes and under which conditions, is one value, the
+// context.
 //
 // The inspector (inspect.go, uses.go) walks the body with the loop variable standing
 // for all iterations: an axis of lanes. Integers that data decide are known for every

@@ -11,17 +11,6 @@ import (
 // Evaluating a nest as planned: group by group, each unit over its domain, with
 // the variables in scope that it had for the inspector.
 
-// overlay is a unit's own copy of elements of a variable: of a statement that
-// parameters hold together, or whose elements are not known beforehand. Within
-// the unit it is an ordinary variable; what it holds in the end is what the unit
-// writes.
-type overlay struct {
-	w     *write
-	whole bool
-	temp  *cell
-	delta bool // of additions alone: what is added
-}
-
 // evaluate evaluates the planned nest of a loop.
 func (b *binder) evaluate(n *nest, lp *loop) {
 	b.keepPlan(n.describe(lp))
@@ -141,59 +130,6 @@ func (b *binder) runUnit(u *unit) {
 	}
 }
 
-// resolve is the variable that an access is to, and the access to it, where units
-// under way work on copies: the unit of a nest on a copy of what the unit around works
-// on.
-func (b *binder) resolve(c *cell, acc access) (*cell, access) {
-	for o := b.overlayOn(b.nest, c); o != nil; o = b.overlayOn(b.nest, c) {
-		switch {
-		case o.whole:
-		case b.sameElements(o.w, acc):
-			acc = wholeOf(o.temp.shape)
-		default:
-			panic(&fault{reason: "elements that were not foreseen"})
-		}
-		c = o.temp
-	}
-	return c, acc
-}
-
-// overlayOn is the overlay of the units of n and of the nests around it for a cell.
-func (b *binder) overlayOn(n *nest, c *cell) *overlay {
-	for ; n != nil; n = n.around {
-		if n.unit != nil && n.unit.overlays[c] != nil {
-			return n.unit.overlays[c]
-		}
-	}
-	return nil
-}
-
-// overlayOf is the innermost overlay of units under way for a variable, nil if there is
-// none.
-func (b *binder) overlayOf(c *cell) (last *overlay) {
-	for o := b.overlayOn(b.nest, c); o != nil; o = b.overlayOn(b.nest, o.temp) {
-		last = o
-	}
-	return last
-}
-
-// storage is the cell that holds a variable, or the copy of it or of elements of it
-// on which a unit under way works.
-func (b *binder) storage(v *ir.Var) *cell {
-	c := b.cell(v)
-	if o := b.overlayOf(c); o != nil {
-		return o.temp
-	}
-	return c
-}
-
-// sameElements reports whether an access by the unit under way, perhaps known for
-// more iterations than execute it, is to the elements of the write.
-func (b *binder) sameElements(w *write, acc access) bool {
-	ax := innermost(w.u.dom, acc.axis)
-	return slices.Equal(acc.offsets(), w.acc.offsets()) && slices.Equal(acc.flatBase(nil, ax, 0), w.acc.flatBase(nil, ax, 0))
-}
-
 func allEqual(t []int32) bool {
 	for _, v := range t {
 		if v != t[0] {
@@ -201,15 +137,6 @@ func allEqual(t []int32) bool {
 		}
 	}
 	return true
-}
-
-// record keeps the value that the unit under way writes.
-func (b *binder) record(h *history, val value, negate bool) {
-	w := h.ofUnit(b.nest.unit)
-	if w == nil {
-		panic(&fault{reason: "a write that was not foreseen"})
-	}
-	w.val, w.negate = val, negate
 }
 
 // sum evaluates units that only add to one variable: the additions to an element

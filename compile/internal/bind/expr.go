@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl/ad"
-	"github.com/ppl-lang/ppl/compile/internal/interp"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -15,8 +14,6 @@ import (
 )
 
 var nan = math.NaN()
-
-func sizeText(shape []int) string { return interp.SizeText(shape) }
 
 // eval evaluates an expression.
 func (b *binder) eval(e ir.Expr) value {
@@ -185,120 +182,6 @@ func (b *binder) stack(typ types.Type, elems []ir.Expr, vals []value) value {
 	return b.emitMove(typ, vals, func(g *ad.Graph, a []ad.Ref) ad.Ref { return g.Stack(a...) })
 }
 
-// logical is && or ||: the right side is evaluated only where the left leaves
-// it open.
-func (b *binder) logical(x, y ir.Expr, and bool) value {
-	l := b.eval(x)
-	if i, ok := l.scalarInt(); ok {
-		if (i != 0) != and {
-			return intValue(truth(!and))
-		}
-		r := b.eval(y)
-		return b.notZero(r)
-	}
-	if l.ints != nil && !b.hiddenAxis(l.axis) && !b.scanning() {
-		// Known per iteration: only the iterations that need it look at y.
-		ax := innermost(b.axis, l.axis)
-		mask := b.maskOf(l, ax)
-		var open []int32
-		for i, t := range mask {
-			if t == and {
-				open = append(open, int32(i))
-			}
-		}
-		out := value{typ: types.IntType, axis: ax, ints: make([]int64, ax.n)}
-		for i, t := range mask {
-			out.ints[i] = truth(t)
-		}
-		if len(open) == 0 {
-			return out
-		}
-		b.reserveLanes(len(open))
-		sub := &axis{n: len(open), parent: ax, up: open, lvl: ax.lvl, subset: true}
-		var c *cell
-		b.with(b.context.in(ax), func() { c = b.newCell(nil, "condition", types.IntType, nil) })
-		c.setWhole(out)
-		b.with(b.context.in(sub), func() { b.writeLocal(c, wholeOf(nil), b.notZero(b.eval(y)), sub) })
-		return b.pack(c)
-	}
-	if !b.plain(y) {
-		side := func(needed bool) func() signal {
-			return func() signal {
-				v := intValue(truth(!and))
-				if needed {
-					v = b.notZero(b.eval(y))
-				}
-				b.result = &v
-				return returns
-			}
-		}
-		old := b.result
-		b.choose(l, side(and), side(!and))
-		v := *b.result
-		b.result = old
-		return v
-	}
-	r := b.eval(y)
-	return b.emit(types.IntType, []value{l, r}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
-		zero := g.Const(0)
-		lx, ly := g.Do(ad.OpNotEqual, nil, a[0], zero), g.Do(ad.OpNotEqual, nil, a[1], zero)
-		if and {
-			return g.Select(lx, ly, zero)
-		}
-		return g.Select(lx, g.Const(1), ly)
-	})
-}
-
-// plain reports whether an expression can be evaluated where it is not asked for,
-// because nobody would notice: it has no effects and cannot fail.
-func (b *binder) plain(e ir.Expr) bool {
-	plain := true
-	ir.Walk(e, func(e ir.Expr) bool {
-		switch e := e.(type) {
-		case *ir.UserCall:
-			plain = false
-		case *ir.Call:
-			plain = plain && strings.HasPrefix(e.Name, "operator") && e.Type().IsScalar() &&
-				(e.Type().Kind != types.Int || e.Name != "operator/" && e.Name != "operator%" && e.Name != "operator%/%")
-		case *ir.IndexExpr:
-			for _, ix := range e.Indices {
-				v, ok := ix.A.(*ir.VarRef)
-				_, literal := ix.A.(*ir.IntLit)
-				plain = plain && ix.Kind == ir.IndexSingle && (literal || ok && b.eval(v).ints != nil)
-			}
-		}
-		return plain
-	})
-	return plain
-}
-
-func truth(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// maskOf is the truth of the known condition v in every lane of ax.
-func (b *binder) maskOf(v value, ax *axis) []bool {
-	mask := make([]bool, ax.n)
-	var up []int32
-	if v.axis != nil {
-		up = ax.lanesOf(v.axis)
-	}
-	for l := range mask {
-		k := 0
-		if v.axis != nil {
-			k = l
-			if up != nil {
-				k = int(up[l])
-			}
-		}
-		mask[l] = v.ints[k] != 0
-	}
-	return mask
-}
-
 // ---- calls ----
 
 // call calls a library function.
@@ -324,21 +207,6 @@ func (b *binder) call(e *ir.Call) value {
 		return b.applyLeaves(f, e, args)
 	}
 	return b.apply(f, e.Name, args, e.Type())
-}
-
-// notZero is the truth of an int, 0 or 1.
-func (b *binder) notZero(v value) value {
-	if v.ints != nil {
-		ints := make([]int64, len(v.ints))
-		for i, x := range v.ints {
-			ints[i] = truth(x != 0)
-		}
-		v.ints = ints
-		return v
-	}
-	return b.emit(types.IntType, []value{v}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
-		return g.Do(ad.OpNotEqual, nil, a[0], g.Const(0))
-	})
 }
 
 // apply evaluates a function that is not a density.

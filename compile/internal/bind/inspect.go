@@ -5,42 +5,9 @@ import (
 
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
-	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// The inspector finds out what a loop does before anything of it is evaluated:
-// the units of its nest, their domains, and the elements that they use. What
-// data decide is known for all iterations at once: conditions and loop bounds
-// split and widen the axis in force as they do when the loop is evaluated, and
-// integers have a value per lane. Variables of integers that data decide are
-// single-assignment here: every assignment makes a new cell, and a unit keeps
-// the cells that are in scope where it stands.
-
-// inspection is the state of an inspector.
-type inspection struct {
-	b    *binder
-	n    *nest
-	loop *loopNode
-
-	unrollTo int  // inner loops of no more iterations become statements one after another
-	joined   bool // conditionals on data that assign variables of the nest are compound
-
-	declared map[*ir.Var]bool // in the nest
-	assigned map[*ir.Var]bool // in the nest
-	decided  []*ir.If         // conditionals on data around the statement
-	ragged   bool             // the sizes in the unit differ between iterations
-
-	known findings
-	again bool   // something was found that an earlier statement should have been told
-	why   string // not "": the loop cannot be evaluated statement by statement
-}
-
-// findings are what one inspection tells the next of the same loop.
-type findings struct {
-	unknown  map[*ir.Var]bool // integers that data do not decide everywhere
-	compound map[ir.Stmt]bool // statements that parameters hold together
-	groups   groups           // iterations by the sizes of what they declare
-}
+// The inspector: the units of a nest, and over which iterations they run.
 
 // inspect finds the units of the loop in the lanes of ax; nil, with the reason,
 // if it cannot be evaluated statement by statement. last is the number of
@@ -79,28 +46,6 @@ func (in *inspection) run(ax *axis, lp *loop, i value) (last int) {
 		panic(r)
 	}
 	return 0
-}
-
-// looking runs fn, which finds something out: nothing that it does stays but nodes that
-// nobody uses. It returns what ended fn early.
-func (b *binder) looking(fn func()) (failed any) {
-	saved := *b
-	var levels []*level
-	var effects []int
-	for l := b.lvl; l != nil; l = l.parent {
-		levels, effects = append(levels, l), append(effects, len(l.g.Effects))
-	}
-	defer func() {
-		failed = recover()
-		saved.stats, saved.sites = b.stats, b.sites
-		*b = saved
-		for k, l := range levels {
-			l.g.Effects = l.g.Effects[:effects[k]]
-		}
-	}()
-	b.inspecting = true
-	fn()
-	return nil
 }
 
 // look finds the units of the loop.
@@ -153,12 +98,6 @@ func (in *inspection) groups(ax *axis, lp *loop) signal {
 		}, func() signal { return goesOn })
 	}
 	return goesOn
-}
-
-func (in *inspection) refuse(why string) {
-	if in.why == "" {
-		in.why = why
-	}
 }
 
 // stmt inspects a statement.
@@ -409,24 +348,9 @@ func (in *inspection) readsWatched(e ir.Expr) bool {
 
 // ---- variables ----
 
-// isWatched reports whether a variable is one that units assign, rather than an
-// integer that data decide or one that the nest only reads.
-func (in *inspection) isWatched(v *ir.Var) bool {
-	if !in.declared[v] && !in.assigned[v] {
-		return false
-	}
-	return v.Type.Kind != types.Int || in.known.unknown[v]
-}
-
 // followed leaves out integers that data turned out not to decide everywhere.
 func (in *inspection) followed(list []tracked) []tracked {
 	return slices.DeleteFunc(list, func(t tracked) bool { return in.known.unknown[t.v] })
-}
-
-// lose notes that data do not decide an integer.
-func (in *inspection) lose(v *ir.Var) {
-	in.known.unknown[v] = true
-	in.again = true
 }
 
 // setKnown gives an integer a new cell, which change alters.

@@ -2,7 +2,6 @@ package bind
 
 import (
 	"github.com/ppl-lang/ppl/compile/ir"
-	"github.com/ppl-lang/ppl/lang/types"
 )
 
 // intAt is position p of known integers in lane l of ax; up maps the lanes of ax
@@ -31,46 +30,6 @@ func upTo(ax, of *axis) []int32 {
 }
 
 // ---- what data decide ----
-
-// isKnown reports whether data decide the value of an expression.
-func (in *inspection) isKnown(e ir.Expr) bool {
-	known := true
-	ir.Walk(e, func(e ir.Expr) bool {
-		switch e := e.(type) {
-		case *ir.VarRef:
-			known = known && in.isKnownVar(e.Var)
-		case *ir.TargetValue, *ir.Operand:
-			_, known = e.(*ir.Operand)
-		case *ir.Call:
-			known = known && !funcOf(e).Random
-		case *ir.UserCall:
-			known = known && in.b.isPure(e.Func)
-		}
-		return known
-	})
-	return known
-}
-
-func (in *inspection) isKnownVar(v *ir.Var) bool {
-	b := in.b
-	c := b.cells[v.ID]
-	if c == nil || c.whole == nil || in.isWatched(v) {
-		return false
-	}
-	for n := b.nest; n != nil; n = n.around {
-		if n.watched[c] != nil {
-			return false
-		}
-	}
-	if v.Type.Kind == types.Int {
-		return c.whole.ints != nil
-	}
-	if c.whole.lvl == nil {
-		return c.whole.ints != nil
-	}
-	_, ok := c.whole.lvl.g.Value(c.whole.ref)
-	return ok
-}
 
 // effects are what calls of a function may do beside returning a value that
 // follows from the arguments.
@@ -138,4 +97,24 @@ func (b *binder) effectsIn(e ir.Expr) (out effects) {
 		return true
 	})
 	return out
+}
+
+// maskOf is the truth of the known condition v in every lane of ax.
+func (b *binder) maskOf(v value, ax *axis) []bool {
+	mask := make([]bool, ax.n)
+	var up []int32
+	if v.axis != nil {
+		up = ax.lanesOf(v.axis)
+	}
+	for l := range mask {
+		k := 0
+		if v.axis != nil {
+			k = l
+			if up != nil {
+				k = int(up[l])
+			}
+		}
+		mask[l] = v.ints[k] != 0
+	}
+	return mask
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
-	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -60,11 +59,6 @@ const irregularly = "a carried value whose distance varies"
 // carried is the reason of a loop whose iterations depend on earlier ones.
 const carried = "iterations that depend on earlier ones"
 
-// has reports whether the group writes a variable.
-func (r *recurrence) has(h *history) bool {
-	return slices.ContainsFunc(h.writes, func(w *write) bool { return slices.Contains(r.units, w.u) })
-}
-
 // patternOf finds where the positions of a read come from, in each step the same
 // but for those that read from outside; ok is false if there is no such pattern.
 func patternOf(units []*unit, from []origin, width int) (at []carriedFrom, ok bool) {
@@ -117,30 +111,6 @@ func (n *nest) regular(units []*unit) (why string) {
 		}
 	}
 	return ""
-}
-
-// outOfScan reports whether an expression has nothing to do with the values of the
-// recurrence under way, so that it is evaluated in lanes.
-func (b *binder) outOfScan(e ir.Expr) bool {
-	r := b.scan
-	out := b.effectsIn(e) == 0
-	walkVars(e, func(v *ir.Var) {
-		c := b.cell(v)
-		if o := b.overlayOf(c); o != nil {
-			c = o.temp
-		}
-		if h := b.nest.watched[c]; h != nil && r.has(h) {
-			out = false
-		}
-		if c.whole != nil {
-			out = out && c.whole.lvl != r.lvl
-			return
-		}
-		for _, p := range c.parts {
-			out = out && p.lvl != r.lvl
-		}
-	})
-	return out
 }
 
 // readCarried reads elements that the recurrence under way writes.

@@ -4,7 +4,6 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
-	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/lang/types"
 	"github.com/ppl-lang/ppl/stdlib"
 )
@@ -164,38 +163,6 @@ func (b *binder) unpack(s *ir.Unpack) {
 		c.setWhole(b.convert(leaf, v.Type))
 		b.cells[v.ID] = c
 	}
-}
-
-// unset is the content of a variable before its first assignment.
-func (b *binder) unset(typ types.Type, shape []int) value {
-	n := sizeOf(shape)
-	if typ.Kind == types.Int {
-		b.reserve(8, n)
-		ints := make([]int64, n)
-		for i := range ints {
-			ints[i] = -1 << 31
-		}
-		return value{typ: typ, shape: shape, ints: ints}
-	}
-	if n == 0 {
-		return value{typ: typ, shape: shape, lvl: b.root, ref: b.root.g.ConstArray(ad.Type{Shape: shape}, nil)}
-	}
-	nan := b.root.g.Const(nan)
-	return value{typ: typ, shape: shape, lvl: b.root, ref: b.root.g.Broadcast(nan, shape)}
-}
-
-func (b *binder) checkShape(at source.Span, name string, want, got []int) {
-	if len(want) == len(got) {
-		same := true
-		for i := range want {
-			same = same && want[i] == got[i]
-		}
-		if same {
-			return
-		}
-	}
-	b.fail(at, diag.SizeMismatch, "sizes do not match in the assignment to `%s`", name).
-		detailf("`%s` here has %s; the value has %s.", name, sizeText(want), sizeText(got)).throw()
 }
 
 func (b *binder) assign(s *ir.Assign) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/stdlib"
 )
 
 // What can be read off statements alone, whatever the data.
@@ -188,3 +189,6 @@ func carriedVars(body ir.Stmt) []*ir.Var {
 func carriedInts(body ir.Stmt) []*ir.Var {
 	return slices.DeleteFunc(carriedVars(body), func(v *ir.Var) bool { return v.Type.Kind != types.Int })
 }
+
+// dist returns the declaration of a resolved call.
+func funcOf(c *ir.Call) *stdlib.Func { return c.Overload.(*stdlib.Func) }

@@ -9,7 +9,124 @@ import (
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// What the units of a nest use: the elements that their statements read and write.
+// The inspector finds out what a loop does before anything of it is evaluated:
+// the units of its nest, their domains, and the elements that they use. What
+// data decide is known for all iterations at once: conditions and loop bounds
+// split and widen the axis in force as they do when the loop is evaluated, and
+// integers have a value per lane. Variables of integers that data decide are
+// single-assignment here: every assignment makes a new cell, and a unit keeps
+// the cells that are in scope where it stands.
+//
+// This file: what the inspector knows, and the elements that units read and write.
+
+// inspection is the state of an inspector.
+type inspection struct {
+	b    *binder
+	n    *nest
+	loop *loopNode
+
+	unrollTo int  // inner loops of no more iterations become statements one after another
+	joined   bool // conditionals on data that assign variables of the nest are compound
+
+	declared map[*ir.Var]bool // in the nest
+	assigned map[*ir.Var]bool // in the nest
+	decided  []*ir.If         // conditionals on data around the statement
+	ragged   bool             // the sizes in the unit differ between iterations
+
+	known findings
+	again bool   // something was found that an earlier statement should have been told
+	why   string // not "": the loop cannot be evaluated statement by statement
+}
+
+// findings are what one inspection tells the next of the same loop.
+type findings struct {
+	unknown  map[*ir.Var]bool // integers that data do not decide everywhere
+	compound map[ir.Stmt]bool // statements that parameters hold together
+	groups   groups           // iterations by the sizes of what they declare
+}
+
+func (in *inspection) refuse(why string) {
+	if in.why == "" {
+		in.why = why
+	}
+}
+
+// lose notes that data do not decide an integer.
+func (in *inspection) lose(v *ir.Var) {
+	in.known.unknown[v] = true
+	in.again = true
+}
+
+// isWatched reports whether a variable is one that units assign, rather than an
+// integer that data decide or one that the nest only reads.
+func (in *inspection) isWatched(v *ir.Var) bool {
+	if !in.declared[v] && !in.assigned[v] {
+		return false
+	}
+	return v.Type.Kind != types.Int || in.known.unknown[v]
+}
+
+// isKnown reports whether data decide the value of an expression.
+func (in *inspection) isKnown(e ir.Expr) bool {
+	known := true
+	ir.Walk(e, func(e ir.Expr) bool {
+		switch e := e.(type) {
+		case *ir.VarRef:
+			known = known && in.isKnownVar(e.Var)
+		case *ir.TargetValue, *ir.Operand:
+			_, known = e.(*ir.Operand)
+		case *ir.Call:
+			known = known && !funcOf(e).Random
+		case *ir.UserCall:
+			known = known && in.b.isPure(e.Func)
+		}
+		return known
+	})
+	return known
+}
+
+func (in *inspection) isKnownVar(v *ir.Var) bool {
+	b := in.b
+	c := b.cells[v.ID]
+	if c == nil || c.whole == nil || in.isWatched(v) {
+		return false
+	}
+	for n := b.nest; n != nil; n = n.around {
+		if n.watched[c] != nil {
+			return false
+		}
+	}
+	if v.Type.Kind == types.Int {
+		return c.whole.ints != nil
+	}
+	if c.whole.lvl == nil {
+		return c.whole.ints != nil
+	}
+	_, ok := c.whole.lvl.g.Value(c.whole.ref)
+	return ok
+}
+
+// looking runs fn, which finds something out: nothing that it does stays but nodes that
+// nobody uses. It returns what ended fn early.
+func (b *binder) looking(fn func()) (failed any) {
+	saved := *b
+	var levels []*level
+	var effects []int
+	for l := b.lvl; l != nil; l = l.parent {
+		levels, effects = append(levels, l), append(effects, len(l.g.Effects))
+	}
+	defer func() {
+		failed = recover()
+		saved.stats, saved.sites = b.stats, b.sites
+		*b = saved
+		for k, l := range levels {
+			l.g.Effects = l.g.Effects[:effects[k]]
+		}
+	}()
+	b.inspecting = true
+	fn()
+	return nil
+}
 
 // history is where what units assign to a variable is kept.
 func (in *inspection) history(c *cell, v *ir.Var) *history {

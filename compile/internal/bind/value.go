@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/interp"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -383,3 +384,51 @@ func (b *binder) narrow(v value) value {
 	v.ints, v.axis = ints, b.axis
 	return v
 }
+
+func sizeOf(shape []int) int { return ad.SizeOf(shape) }
+
+func sumOf(g *ad.Graph, list []ad.Ref) ad.Ref {
+	sum := list[0]
+	for _, r := range list[1:] {
+		sum = g.Add(sum, r)
+	}
+	return sum
+}
+
+func truth(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// notZero is the truth of an int, 0 or 1.
+func (b *binder) notZero(v value) value {
+	if v.ints != nil {
+		ints := make([]int64, len(v.ints))
+		for i, x := range v.ints {
+			ints[i] = truth(x != 0)
+		}
+		v.ints = ints
+		return v
+	}
+	return b.emit(types.IntType, []value{v}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+		return g.Do(ad.OpNotEqual, nil, a[0], g.Const(0))
+	})
+}
+
+// distinct reports whether no element stands twice in the list.
+func distinct(list []int32) bool {
+	rising := true
+	for i := 1; i < len(list) && rising; i++ {
+		rising = list[i] > list[i-1]
+	}
+	if rising {
+		return true
+	}
+	s := slices.Clone(list)
+	slices.Sort(s)
+	return len(slices.Compact(s)) == len(list)
+}
+
+func sizeText(shape []int) string { return interp.SizeText(shape) }
