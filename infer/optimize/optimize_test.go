@@ -371,3 +371,30 @@ func TestVariational(t *testing.T) {
 		}
 	}
 }
+
+// steep is the log density of the logarithm u of a scale, given a number that is large:
+// -½(c/eᵘ)² - u, where eᵘ is a number.
+type steep struct{ c float64 }
+
+func (steep) Dim() int { return 1 }
+
+func (s steep) LogDensityGrad(x, grad []float64) (float64, error) {
+	scale := math.Exp(x[0])
+	if math.IsInf(scale, 1) {
+		return 0, errors.New("the scale is infinite")
+	}
+	z := s.c / scale
+	grad[0] = z*z - 1
+	return -0.5*z*z - x[0], nil
+}
+
+// From a start so steep that every step that Stan tries ends where nothing can be
+// evaluated, a short step leads on.
+func TestSteepStart(t *testing.T) {
+	for _, algorithm := range Algorithms() {
+		r, err := Maximize(context.Background(), steep{1e6}, []float64{0}, Options{Algorithm: algorithm})
+		if err != nil || !r.Reason.Converged() || math.Abs(r.X[0]-math.Log(1e6)) > 1e-3 {
+			t.Errorf("%s: %v, %v, %v", algorithm, r.X, r.Reason, err)
+		}
+	}
+}

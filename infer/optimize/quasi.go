@@ -23,6 +23,7 @@ func (s *ascent) quasiNewton() error {
 	s.iteration++
 	s.note = ""
 	reset := s.iteration == 1
+	short := false
 	for failures := 0; ; failures++ {
 		if reset {
 			floats.ScaleTo(s.p, -1, s.g)
@@ -32,6 +33,9 @@ func (s *ascent) quasiNewton() error {
 			// Where the last step was best, if the objective is a cubic along it.
 			along := cubicMinimum(floats.Dot(s.oldG, s.oldP), s.oldAlpha, s.f-s.oldF, floats.Dot(s.g, s.oldP), minAlpha, 1)
 			s.alpha0 = min(1, 1.01*along)
+		}
+		if short {
+			s.alpha0 = 1 / floats.Norm(s.g, 2)
 		}
 		l := lineSearch{objective: s.objective, x: s.x, g: s.g, p: s.p, f: s.f}
 		found, err := l.run(s.alpha0, s.oldX, s.oldG)
@@ -47,7 +51,15 @@ func (s *ascent) quasiNewton() error {
 			s.f, s.oldF = l.newF, s.f
 			break
 		}
-		if reset {
+		switch {
+		case !reset:
+		case s.iteration == 1 && !short:
+			// Stan gives up here. From a steep start, such as that of data on a large
+			// scale, even its retreats end where nothing can be evaluated; a step of
+			// length one is a last attempt.
+			short = true
+			continue
+		default:
 			s.reason = LineSearchFailed
 			return nil
 		}
