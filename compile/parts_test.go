@@ -54,3 +54,26 @@ model { for (n in 1:N) target += mu * n + sum(` + call + `); }`
 		}
 	}
 }
+
+// An index that is wrong in an iteration in which a loop within has none is told as
+// elsewhere.
+func TestIndexBesideInnerLoop(t *testing.T) {
+	prog, list := compile.Compile(source.NewFile("m.stan", `
+data { int T; }
+parameters { real mu; }
+model {
+  vector[T] nu;
+  for (t in 0:T) {
+    nu[t] = mu;
+    for (i in 1:t) nu[t] += 0.25;
+  }
+}`))
+	if prog == nil {
+		t.Fatal(list)
+	}
+	for _, n := range []string{"1", "5", "40"} {
+		if _, err := prog.Bind(parsed(t, `{"T": `+n+`}`), compile.BindOptions{}); err == nil || !strings.Contains(err.Error(), "index 0 is out of range") {
+			t.Errorf("T = %s: %v", n, err)
+		}
+	}
+}

@@ -307,6 +307,19 @@ func (a access) flatBase(home, ax *axis, size int) []int32 {
 	return out
 }
 
+// outIn tells for every lane of ax, that of the access or one within it, whether its
+// index is wrong where conditions leave it out; nil if none is.
+func (a access) outIn(ax *axis) []bool {
+	if a.out == nil || ax == a.axis {
+		return a.out
+	}
+	out := make([]bool, ax.n)
+	for l, up := range ax.lanesOf(a.axis) {
+		out[l] = a.out[up]
+	}
+	return out
+}
+
 // innermost is the deeper of two nested axes.
 func innermost(a, b *axis) *axis {
 	if a == nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -156,6 +157,9 @@ func (b *binder) complaints(fn func()) (err error) {
 			err = &Error{List: diag.List{r.d}, skippable: r.skippable}
 		case *fault:
 			p := b.fail(b.span, diag.NotSupported, "this cannot be evaluated: %s", r.reason)
+			err = &Error{List: diag.List{p.d}, fault: true}
+		case runtime.Error: // a fault as well: who embeds the package is not to be ended by it
+			p := b.fail(b.span, diag.NotSupported, "this cannot be evaluated: %v", r)
 			err = &Error{List: diag.List{p.d}, fault: true}
 		default:
 			panic(r)

@@ -105,7 +105,7 @@ func (n *nest) regular(units []*unit) (why string) {
 			if width == 0 {
 				continue
 			}
-			if _, ok := patternOf(units, h.origins(u, t.acc, t.ax, t.acc.out), width); !ok {
+			if _, ok := patternOf(units, h.origins(u, t.acc, t.ax, t.acc.outIn(t.ax)), width); !ok {
 				return irregularly
 			}
 		}
@@ -119,7 +119,7 @@ func (b *binder) readCarried(n *nest, h *history, acc access, ax *axis, typ type
 	if ax != r.dom {
 		panic(&fault{reason: irregularly})
 	}
-	skip := acc.out
+	skip := acc.outIn(ax)
 	if ex := b.excluded(ax); ex != nil {
 		skip = ex
 	}

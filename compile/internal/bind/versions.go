@@ -98,8 +98,9 @@ func (h *history) index() {
 	h.n.b.reserve(4, h.c.total()+1)
 	h.starts = make([]int32, h.c.total()+1)
 	for _, w := range h.writes {
+		out := w.acc.outIn(w.u.dom)
 		for l, s := range w.base {
-			if w.acc.out != nil && w.acc.out[l] {
+			if out != nil && out[l] {
 				continue
 			}
 			for _, o := range w.offs {
@@ -114,9 +115,9 @@ func (h *history) index() {
 	h.versions = make([]version, h.starts[len(h.starts)-1])
 	next := slices.Clone(h.starts)
 	for _, w := range h.writes {
-		width := int32(len(w.offs))
+		width, out := int32(len(w.offs)), w.acc.outIn(w.u.dom)
 		for l, s := range w.base {
-			if w.acc.out != nil && w.acc.out[l] {
+			if out != nil && out[l] {
 				continue
 			}
 			t := w.u.time[l]
