@@ -36,7 +36,7 @@ h <- rpois(n, exp(1 + 0.5 * x)); h[h == 0] <- 1
 fit("hurdle_poisson", y ~ x, data.frame(x, y = zi * h), hurdle_poisson(), function(s, m) abs(s["x", 1] - 0.5) < 0.3)
 fit("hurdle_gamma", y ~ x, data.frame(x, y = zi * rgamma(n, 2, 2 / exp(1 + 0.5 * x))), hurdle_gamma(), function(s, m) near(s, "x", 0.5))
 fit("hurdle_lognormal", y ~ x, data.frame(x, y = zi * rlnorm(n, 1 + 0.5 * x, 0.5)), hurdle_lognormal(), function(s, m) near(s, "x", 0.5))
-fit("com_poisson", y ~ x, data.frame(x, y = rpois(n, exp(1 + 0.3 * x))), brmsfamily("com_poisson"), function(s, m) abs(s["x", 1] - 0.3) < 0.3)
+fit("com_poisson", y ~ x, data.frame(x, y = rpois(n, exp(0.5 + 0.3 * x)))[1:60, ], brmsfamily("com_poisson"), function(s, m) abs(s["x", 1] - 0.3) < 0.3)
 fit("negbinomial, spline", y ~ s(x), data.frame(x, y = rnbinom(n, mu = exp(1 + sin(x)), size = 3)), negbinomial(), function(s, m) TRUE, control = list(adapt_delta = 0.95))
 fit("cumulative", y ~ x, data.frame(x, y = ordered(cut(x + rlogis(n), c(-Inf, -1, 1, Inf), labels = 1:3))), cumulative(), function(s, m) near(s, "x", 1))
 fit("beta", y ~ x, data.frame(x, y = rbeta(n, plogis(x) * 5, (1 - plogis(x)) * 5)), Beta(), function(s, m) near(s, "x", 1))

@@ -481,8 +481,8 @@ func TestProgram(t *testing.T) {
 
 func TestStanWords(t *testing.T) {
 	for text, want := range map[string]string{
-		"normal_lpdf: Scale parameter must be positive, but is -1":                "normal_lpdf: Scale parameter is -1, but must be positive!",
-		"normal_lpdf: Scale parameter must be positive, but is -1 (a b.stan:3:5)": "normal_lpdf: Scale parameter is -1, but must be positive! (in 'a b.stan', line 3, column 4)",
+		"normal_lpdf: Scale parameter must be positive, but is -1":                              "normal_lpdf: Scale parameter is -1, but must be positive!",
+		"normal_lpdf: Scale parameter must be positive, but is -1 (a b.stan, line 3, column 5)": "normal_lpdf: Scale parameter is -1, but must be positive! (in 'a b.stan', line 3, column 4)",
 		"never 1": "never 1",
 	} {
 		if got := stanWords(text); got != want {

@@ -276,7 +276,7 @@ func rejected(r *compile.Rejection) string {
 
 var (
 	checkWords = regexp.MustCompile(`^(.*) must be (.*), but is (\S+)$`)
-	placeWords = regexp.MustCompile(`^(.*) \(([^()]*):(\d+):(\d+)\)$`)
+	placeWords = regexp.MustCompile(`^(.*) \(([^()]*), line (\d+), column (\d+)\)$`)
 )
 
 // stanWords puts the message of a check as Stan's library does, for those who look for

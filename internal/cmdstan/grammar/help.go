@@ -36,11 +36,7 @@ func (p *parser) help(a *Argument, depth int, recurse bool) {
 		line(a.Name + "=<" + typeNames[a.Kind] + ">")
 		line("  " + a.Help)
 		line("  Valid values:" + a.valid())
-		standard := a.Default
-		if a.Kind == Text {
-			standard = `"` + standard + `"`
-		}
-		line("  Defaults to " + standard)
+		line("  Defaults to " + a.shown(a.Default)) // nothing after it if it is the empty text
 	}
 	fmt.Fprintln(p.out)
 	if recurse {
