@@ -53,6 +53,10 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("this needs %s of memory; %s of %s are left", FormatBytes(e.Asked), FormatBytes(e.Left), FormatBytes(e.Limit))
 }
 
+// Fatal reports that a run is to end: points that need too much are not impossible, and
+// to reject them would change what is drawn.
+func (e *LimitError) Fatal() bool { return true }
+
 // Detail says why there is a limit, for users.
 func (e *LimitError) Detail() string {
 	return "What a model takes is bounded, so that a mistake in it or in its data cannot take the whole machine."
@@ -131,6 +135,13 @@ func (b *Budget) Used() int64 {
 func (b *Budget) Back(used int64) {
 	if b != nil {
 		b.used = min(b.used, max(used, 0))
+	}
+}
+
+// Return gives back so many bytes that were taken.
+func (b *Budget) Return(bytes int64) {
+	if b != nil {
+		b.used = max(b.used-bytes, 0)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -178,5 +179,100 @@ func TestShortSlices(t *testing.T) {
 	}
 	if x, err := m.Unconstrain(nil); err != nil || len(x) != 3 {
 		t.Error(x, err)
+	}
+}
+
+// TestLiveValues: values that are each within the budget are refused where they are too
+// much together, and not where one takes the place of another.
+func TestLiveValues(t *testing.T) {
+	const megabyte = "rep_vector(1, 125000)"
+	many := func(text, between string, n int) string {
+		return strings.TrimSuffix(strings.Repeat(text+between, n), between)
+	}
+	declared := ""
+	for i := range 120 {
+		declared += fmt.Sprintf("vector[125000] v%d = %s; ", i, megabyte)
+	}
+	functions := "functions { real deep(int n) { vector[125000] v = " + megabyte + "; return n == 0 ? sum(v) : deep(n - 1) + v[n]; }\n" +
+		"vector twice(vector v) { return append_row(v, v); }\n" +
+		"real wide(int n) { " + declared[:strings.LastIndex(declared, "v119")-15] + " return n == 0 ? v0[1] : 1; } }\n"
+	for _, c := range []struct {
+		text    string
+		refused bool
+	}{
+		{declared, true},
+		{"real s = deep(120);", true},
+		{"real s = sum({" + many(megabyte+"[1]", ", ", 120) + "});", false},
+		{"array[120] vector[125000] s = {" + many(megabyte, ", ", 120) + "};", true},
+		{"real s = num_elements({" + many(megabyte, ", ", 120) + "});", true},
+		{"array[100000] int k = rep_array(1, 100000); matrix[2, 2] m = identity_matrix(2); int s = num_elements(m[k, k]);", true},
+		{"array[100000] int k = rep_array(1, 100000); array[2, 2] int m = rep_array(1, 2, 2); int s = size(m[k, k]);", true},
+		{"vector[20000] v = rep_vector(1, 20000); for (i in 1:5) { vector[num_elements(v) * 2] w = twice(v); v[1] += w[2]; }", false},
+		{"real s = 0; for (i in 1:150) { vector[125000] v = " + megabyte + "; s += v[i]; }", false},
+		{"real s = 0; vector[125000] v; for (i in 1:150) { v = v + " + megabyte + "; s += v[i]; }", false},
+		{"real s = 0; for (i in 1:40) s += deep(3) + sum(twice(" + megabyte + "));", false},
+		{"real s = 0; for (i in 1:20) s += sum(" + many(megabyte, " + ", 8) + ");", false},
+		{"real s = 0; for (i in 1:120) { for (x in " + megabyte + ") { s += x; if (s > 3) break; } }", false},
+	} {
+		prog, list := Compile(source.NewFile("live.model", functions+"transformed data {\n"+c.text+"\n}"))
+		if prog == nil {
+			t.Fatalf("%.200s\n%v", c.text, list)
+		}
+		_, err := prog.Bind(nil, BindOptions{Memory: 100e6})
+		var e *Error
+		refused := errors.As(err, &e) && e.List[0].Code == diag.TooLarge
+		if refused != c.refused || err != nil && !refused {
+			t.Errorf("%.200s\n%v", c.text, err)
+		}
+	}
+}
+
+// TestDeepRecursion: a recursion ends before the stack does, however deep the calls stand
+// in expressions and statements, and ends the run.
+func TestDeepRecursion(t *testing.T) {
+	for name, f := range map[string]string{
+		"plain":      "return f(x + 1);",
+		"expression": "return " + strings.Repeat("exp(", 900) + "f(x + 1)" + strings.Repeat(")", 900) + ";",
+		"statements": strings.Repeat("if (x > -1) { ", 450) + "return f(x + 1);" + strings.Repeat(" }", 450) + " return 1;",
+		"sum":        "return f(x + 1)" + strings.Repeat(" + 1", 9000) + ";",
+		"variables":  strings.Repeat("{ real y = 1; }", 3000) + "return f(x + 1);",
+	} {
+		text := "functions { real f(real x) { " + f + " } }\n"
+		prog, list := Compile(source.NewFile("deep.model", text+"transformed data { real y = f(1); }"))
+		if prog == nil {
+			t.Fatal(list)
+		}
+		begin := time.Now()
+		_, err := prog.Bind(nil, BindOptions{Memory: 200e6})
+		var e *Error
+		if !errors.As(err, &e) || e.List[0].Code != diag.EndlessRecursion && e.List[0].Code != diag.TooLarge {
+			t.Errorf("%s: %v", name, err)
+		}
+		if d := time.Since(begin); d > 3*time.Second {
+			t.Errorf("%s: refused after %s", name, d)
+		}
+	}
+	prog, list := Compile(source.NewFile("deep.model", "functions { real f(real x) { return f(x + 1) + 1; } }\nparameters { real x; }\nmodel { target += f(x); }"))
+	if prog == nil {
+		t.Fatal(list)
+	}
+	m, err := prog.Bind(nil, BindOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r *Rejection
+	if _, err := m.LogDensityGrad([]float64{1}, []float64{0}); !errors.As(err, &r) || !r.Fatal() || r.Span.Begin().Line != 1 {
+		t.Error(err)
+	}
+	// What is right is evaluated: thousands of calls.
+	prog, list = Compile(source.NewFile("deep.model", "functions { real f(int n, real x) { if (n == 0) { return x; } else { return 0.5 * f(n - 1, x) + 1; } } }\nparameters { real x; }\nmodel { target += -square(f(9000, x)); }"))
+	if prog == nil {
+		t.Fatal(list)
+	}
+	if m, err = prog.Bind(nil, BindOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if lp, err := m.LogDensityGrad([]float64{1}, []float64{0}); err != nil || lp != -4 {
+		t.Error(lp, err)
 	}
 }

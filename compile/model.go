@@ -233,10 +233,12 @@ func (r *Rejection) Error() string {
 // Unwrap returns what was wrong.
 func (r *Rejection) Unwrap() error { return r.Err }
 
-// Fatal reports whether the rejection ends the run (fatal_error).
+// Fatal reports whether the rejection ends the run: fatal_error, a limit that is passed,
+// a recursion without end.
 func (r *Rejection) Fatal() bool {
 	var e *ad.RejectError
-	return errors.As(r.Err, &e) && e.Fatal
+	var fatal interface{ Fatal() bool }
+	return errors.As(r.Err, &e) && e.Fatal || errors.As(r.Err, &fatal) && fatal.Fatal()
 }
 
 func (m *Model) rejection(err error) error {

@@ -34,9 +34,19 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // callSite is a call of a user function that is under way.
 type callSite struct {
-	name string
-	at   source.Span
+	name   string
+	at     source.Span
+	levels int // of statements and expressions that it stands in, in its function
 }
+
+// recursionError says that too many calls are under way. The next point will not do
+// better: it ends a run.
+type recursionError struct{ text string }
+
+func (e *recursionError) Error() string { return e.text }
+
+// Fatal reports that the run is to end.
+func (e *recursionError) Fatal() bool { return true }
 
 // fail is an error under construction; throw ends the evaluation.
 func (m *machine) fail(at source.Span, code diag.Code, format string, args ...any) *Error {

@@ -7,11 +7,14 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
 // expr resolves an expression.
 func (s *scope) expr(e ir.Expr) expr {
+	s.depth++
+	defer func() { s.depth-- }()
 	switch e := e.(type) {
 	case *ir.IntLit:
 		x := float64(e.Value)
@@ -202,16 +205,22 @@ func promotedLevels(levels []ir.Level, from, to types.Type) []ir.Level {
 
 func (s *scope) tuple(e *ir.Tuple) expr {
 	var parts []func(*frame) []*array
+	var fresh []bool
 	var levels []ir.Level
 	for _, x := range e.Elems {
 		p := s.expr(x)
-		parts, levels = append(parts, p.parts()), append(levels, p.levels...)
+		parts, fresh, levels = append(parts, p.parts()), append(fresh, p.fresh), append(levels, p.levels...)
 	}
+	at := e.Span()
 	return ofLeaves(settle(e.Ty, levels), false, func(f *frame) []*array {
 		var out []*array
-		for _, p := range parts {
-			out = append(out, p(f)...)
+		held := int64(0)
+		for i, p := range parts {
+			values := p(f)
+			held += f.m.hold(at, fresh[i], values...)
+			out = append(out, values...)
 		}
+		f.m.budget.Return(held)
 		return out
 	})
 }
@@ -225,9 +234,10 @@ func (s *scope) literal(t types.Type, elems []ir.Expr) expr {
 	kinds := t.Leaves()
 	levels := settle(t, highest(parts, len(kinds)))
 	join := func(f *frame) []*array {
-		rows := make([][]*array, len(parts))
+		rows, held := make([][]*array, len(parts)), int64(0)
 		for i, p := range parts {
 			rows[i] = p.parts()(f)
+			held += f.m.hold(elems[i].Span(), p.fresh && p.int == nil && p.real == nil, rows[i]...)
 		}
 		out := make([]*array, len(kinds))
 		for k, leaf := range kinds {
@@ -240,8 +250,10 @@ func (s *scope) literal(t types.Type, elems []ir.Expr) expr {
 				}
 				f.m.fits(elems[i].Span(), "the literal", shape, r[k].shape)
 			}
+			f.m.reserve(elems[0].Span(), len(column)*count(shape))
 			out[k] = f.m.stack(leaf.Type, shape, column)
 		}
+		f.m.budget.Return(held)
 		return out
 	}
 	if t.Composite() {
@@ -305,26 +317,23 @@ func (s *scope) call(e *ir.UserCall) (run func(f *frame) (r *result, ok bool), l
 		x := s.expr(a)
 		levels = append(levels, x.levels...)
 		n := len(x.levels)
-		pass = append(pass, passArgs(e.Func.Params[next:next+n], x))
+		pass = append(pass, passArgs(a.Span(), e.Func.Params[next:next+n], x))
 		next += n
 	}
 	fn := s.function(e.Func, levels[1:], propto)
-	site := callSite{e.Func.Name, e.At}
+	site := callSite{e.Func.Name, e.At, s.depth + 1}
 	run = func(f *frame) (*result, bool) {
 		m := f.m
 		if m.ticks--; m.ticks < 0 {
 			m.ask(site.at)
 		}
-		inner := m.enter(fn)
+		inner := m.enter(site.at, fn)
 		for _, p := range pass {
 			p(f, inner)
 		}
-		if m.calls = append(m.calls, site); len(m.calls) > maxCalls {
-			m.fail(site.at, diag.EndlessRecursion, "`%s` calls itself without end", site.name).
-				detailf("10,000 calls are under way.").throw()
-		}
+		m.call(site)
 		sig := fn.body(inner)
-		m.calls = m.calls[:len(m.calls)-1]
+		m.returned(site)
 		m.leave(fn, inner)
 		return &inner.result, sig == returns
 	}
@@ -333,7 +342,7 @@ func (s *scope) call(e *ir.UserCall) (run func(f *frame) (r *result, ok bool), l
 
 // passArgs stores an argument in the parameters that are its leaves. Arrays
 // stay the caller's: no function changes its arguments.
-func passArgs(params []*ir.Var, x expr) func(from, to *frame) {
+func passArgs(at source.Span, params []*ir.Var, x expr) func(from, to *frame) {
 	id := params[0].ID
 	switch {
 	case x.int != nil && params[0].Type.Kind == types.Int:
@@ -348,6 +357,9 @@ func passArgs(params []*ir.Var, x expr) func(from, to *frame) {
 	sets := make([]func(*frame, *array), len(params))
 	for k, p := range params {
 		sets[k] = set(p)
+		if x.fresh {
+			sets[k] = keep(at, p)
+		}
 	}
 	return func(from, to *frame) {
 		for k, a := range parts(from) {
@@ -367,19 +379,21 @@ func (s *scope) jacobian(e *ir.UserCall) expr {
 		levels, parts = append(levels, x.levels...), append(parts, x.parts())
 	}
 	fn := s.function(e.Func.Of, levels, s.propto)
-	by, at := e.Func.Arg, e.At
+	by, site := e.Func.Arg, callSite{e.Func.Of.Name, e.At, s.depth + 1}
 	return ofArray(uniform(types.RealType, []expr{{levels: levels}})[0], true, func(f *frame) *array {
 		var args []*array
 		for _, p := range parts {
 			args = append(args, p(f)...)
 		}
-		return f.m.jacobian(fn, callSite{e.Func.Of.Name, at}, args, by)
+		return f.m.jacobian(fn, site, args, by)
 	})
 }
 
 func (m *machine) jacobian(fn *function, site callSite, args []*array, by int) *array {
 	outer := m.rec
 	inner := &recorder{g: ad.NewGraph(), sites: newSites()}
+	inner.g.Use(m.budget)
+	defer func() { m.budget.Return(inner.g.Taken()) }()
 	if outer != nil {
 		inner.sites = outer.sites
 	}
@@ -389,7 +403,7 @@ func (m *machine) jacobian(fn *function, site callSite, args []*array, by int) *
 	if refs[0] == none && outer != nil {
 		refs[0] = outer.g.ConstArray(ad.Type{Shape: x.shape}, slices.Clone(x.reals))
 	}
-	to := m.enter(fn)
+	to := m.enter(site.at, fn)
 	for i, a := range args {
 		b := *a
 		b.rec = nil
@@ -405,9 +419,9 @@ func (m *machine) jacobian(fn *function, site callSite, args []*array, by int) *
 		m.rec = outer
 	}
 	m.rec = inner
-	m.calls = append(m.calls, site)
+	m.call(site)
 	sig := fn.body(to)
-	m.calls = m.calls[:len(m.calls)-1]
+	m.returned(site)
 	if sig != returns {
 		m.fail(site.at, diag.NoReturn, "`%s` ended without a return statement", site.name).throw()
 	}
@@ -419,6 +433,7 @@ func (m *machine) jacobian(fn *function, site callSite, args []*array, by int) *
 	m.leave(fn, to)
 	m.rec = outer
 	rows, columns := len(out.reals), len(x.reals)
+	m.reserve(site.at, count([]int{rows, columns}))
 	zeros := &array{shape: []int{rows, columns}, reals: make([]float64, rows*columns)}
 	if r == none {
 		return zeros

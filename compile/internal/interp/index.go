@@ -132,8 +132,8 @@ func (p *places) at(k int) int {
 	return p.list[k]
 }
 
-// take copies selected elements.
-func (m *machine) take(a *array, p places) *array {
+// pick copies selected elements.
+func (m *machine) pick(a *array, p places) *array {
 	if p.list == nil {
 		return m.part(a, p.start, count(p.shape), p.shape)
 	}
@@ -149,10 +149,12 @@ func (m *machine) places(shape []int, picks []pick, what string) places {
 	var at []int
 	whole := true // since the first dimension of which not one element is selected, all are
 	n := 1
+	var whence source.Span // of the last index that is written
 	for k, size := range shape {
 		p := pick{kind: ir.IndexAll}
 		if k < len(picks) {
 			p = picks[k]
+			whence = p.at
 		}
 		switch p.kind {
 		case ir.IndexSingle:
@@ -197,6 +199,7 @@ func (m *machine) places(shape []int, picks []pick, what string) places {
 				out.start, n = out.start*size, n*size
 				continue
 			}
+			m.reserve(p.at, count([]int{max(len(at), n), length, 2}))
 			at = cross(spread(at, out.start, n), size, length, func(j int) int { return int(p.lo-1) + j })
 		case ir.IndexMulti:
 			for _, i := range p.list {
@@ -205,6 +208,7 @@ func (m *machine) places(shape []int, picks []pick, what string) places {
 				}
 			}
 			out.shape = append(out.shape, len(p.list))
+			m.reserve(p.at, count([]int{max(len(at), n), len(p.list), 2}))
 			at = cross(spread(at, out.start, n), size, len(p.list), func(j int) int { return int(p.list[j] - 1) })
 		case ir.IndexAll:
 			out.shape = append(out.shape, size)
@@ -212,6 +216,7 @@ func (m *machine) places(shape []int, picks []pick, what string) places {
 				out.start, n = out.start*size, n*size
 				continue
 			}
+			m.reserve(whence, count([]int{len(at), size, 2}))
 			at = cross(at, size, size, func(j int) int { return j })
 		}
 	}
@@ -267,7 +272,7 @@ func (s *scope) index(e *ir.IndexExpr) expr {
 		return typed(e.Ty, []ir.Level{level}, true, func(f *frame) *array {
 			picks := picked(f)
 			a := f.arrays[id]
-			return f.m.take(a, f.m.places(a.shape, picks, what))
+			return f.m.pick(a, f.m.places(a.shape, picks, what))
 		})
 	}
 	x, picked := s.expr(e.X), s.selection(e.Indices)
@@ -277,7 +282,7 @@ func (s *scope) index(e *ir.IndexExpr) expr {
 			leaves, picks := x.leaves(f), picked(f)
 			out := make([]*array, len(leaves))
 			for k, a := range leaves {
-				out[k] = f.m.take(a, f.m.places(a.shape, picks, what))
+				out[k] = f.m.pick(a, f.m.places(a.shape, picks, what))
 			}
 			return out
 		}
@@ -285,6 +290,6 @@ func (s *scope) index(e *ir.IndexExpr) expr {
 	}
 	return typed(e.Ty, x.levels, true, func(f *frame) *array {
 		a := x.array(f)
-		return f.m.take(a, f.m.places(a.shape, picked(f), what))
+		return f.m.pick(a, f.m.places(a.shape, picked(f), what))
 	})
 }

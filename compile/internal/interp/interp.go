@@ -1,11 +1,13 @@
 package interp
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/stdlib/transform"
 )
@@ -18,7 +20,7 @@ type Options struct {
 	Rand       *rand.Rand   // for _rng functions; nil: they fail
 	Transforms transform.Edition
 	Stop       func() error // asked every few thousand iterations and calls; its error ends the evaluation
-	Memory     int64        // bytes that a value, a call of the library, or a record may take; 0: there is no bound
+	Memory     int64        // bytes that values and the record may take at a time; 0: there is no bound
 	Statements int64        // of iterations and calls of one evaluation; 0: there is no bound
 }
 
@@ -44,6 +46,7 @@ type machine struct {
 	target  density   // so far
 	inModel bool      // whether the log density counts
 	calls   []callSite
+	levels  int // of statements and expressions within one another, in all of these calls
 	ticks   int // until Stop is asked
 	budget  *ad.Budget
 
@@ -73,6 +76,7 @@ type frame struct {
 	reals  []float64
 	refs   []ad.Ref
 	arrays []*array
+	sizes  []int64 // bytes taken from the budget for these
 
 	ref     ad.Ref // how the real that was evaluated last was recorded
 	operand operand
@@ -97,8 +101,13 @@ type result struct {
 }
 
 const (
-	askEvery = 4096   // iterations and calls between questions to Stop
-	maxCalls = 10_000 // bounds the depth of recursion
+	askEvery = 4096 // iterations and calls between questions to Stop
+
+	// What bounds the depth of recursion: calls that are under way, and statements and
+	// expressions within one another in them, each of which takes some 250 bytes of the
+	// stack. Go ends a program whose stack grows beyond a gigabyte.
+	maxCalls  = 10_000
+	maxLevels = 150_000
 )
 
 func newMachine(o *Options) *machine {
@@ -108,8 +117,11 @@ func newMachine(o *Options) *machine {
 }
 
 func newFrame(m *machine, n int) *frame {
-	return &frame{m: m, ints: make([]int64, n), reals: make([]float64, n), refs: absent(n), arrays: make([]*array, n), ref: ad.None}
+	return &frame{m: m, ints: make([]int64, n), reals: make([]float64, n), refs: absent(n), arrays: make([]*array, n), sizes: make([]int64, n), ref: ad.None}
 }
+
+// frameSize is the size of a frame by the number of its variables, in bytes.
+func frameSize(n int) int64 { return 256 + 36*int64(n) }
 
 // ask asks whether to go on.
 func (m *machine) ask(at source.Span) {
@@ -119,17 +131,78 @@ func (m *machine) ask(at source.Span) {
 	}
 }
 
-// reserve fails unless a value of so many elements is within bounds.
-func (m *machine) reserve(at source.Span, n int) {
-	used := m.budget.Used()
-	if err := m.budget.Take(8 * int64(min(n, math.MaxInt/8))); err != nil {
+// Memory is counted where it is held: by variables (keep, set), and by values that wait
+// while others are evaluated (hold). What is made in between is no more than a few of
+// these, and is asked for (reserve) if its size is none of theirs.
+
+// take takes memory from the budget.
+func (m *machine) take(at source.Span, bytes int64) {
+	if err := m.budget.Take(bytes); err != nil {
 		m.limited(at, err)
 	}
-	m.budget.Back(used)
+}
+
+// reserve fails unless a value of so many elements is within bounds.
+func (m *machine) reserve(at source.Span, n int) {
+	bytes := 8 * int64(min(n, math.MaxInt/8))
+	m.take(at, bytes)
+	m.budget.Return(bytes)
+}
+
+// hold takes the memory of values of which nobody else has a share; what is returned
+// is to be given back when they are not needed any more.
+func (m *machine) hold(at source.Span, fresh bool, values ...*array) (bytes int64) {
+	if !fresh {
+		return 0
+	}
+	for _, a := range values {
+		bytes += a.bytes()
+	}
+	m.take(at, bytes)
+	return bytes
+}
+
+// keep gives a variable a value that belongs to it alone.
+func (f *frame) keep(at source.Span, id int, a *array) {
+	if n := a.bytes(); n != f.sizes[id] {
+		if n > f.sizes[id] {
+			f.m.take(at, n-f.sizes[id])
+		} else {
+			f.m.budget.Return(f.sizes[id] - n)
+		}
+		f.sizes[id] = n
+	}
+	f.arrays[id] = a
+}
+
+// lend gives a variable a value that somebody else keeps.
+func (f *frame) lend(id int, a *array) {
+	if f.sizes[id] != 0 {
+		f.m.budget.Return(f.sizes[id])
+		f.sizes[id] = 0
+	}
+	f.arrays[id] = a
+}
+
+// call begins a call; the levels of what it stands in come on top of those of the calls
+// that are under way.
+func (m *machine) call(site callSite) {
+	m.calls, m.levels = append(m.calls, site), m.levels+site.levels
+	if len(m.calls) > maxCalls || m.levels > maxLevels {
+		e := m.fail(site.at, diag.EndlessRecursion, "`%s` calls itself without end", site.name).
+			detailf("%d calls are under way, which is the limit.", len(m.calls)-1)
+		e.Err = &recursionError{fmt.Sprintf("`%s` calls itself without end: %d calls are under way", site.name, len(m.calls)-1)}
+		e.throw()
+	}
+}
+
+// returned ends a call.
+func (m *machine) returned(site callSite) {
+	m.calls, m.levels = m.calls[:len(m.calls)-1], m.levels-site.levels
 }
 
 // enter is the frame of a new call.
-func (m *machine) enter(fn *function) *frame {
+func (m *machine) enter(at source.Span, fn *function) *frame {
 	for len(m.frames) <= fn.id {
 		m.frames = append(m.frames, nil)
 	}
@@ -137,6 +210,7 @@ func (m *machine) enter(fn *function) *frame {
 		m.frames[fn.id] = free[:len(free)-1]
 		return free[len(free)-1]
 	}
+	m.take(at, frameSize(fn.of.NumVars))
 	return newFrame(m, fn.of.NumVars)
 }
 

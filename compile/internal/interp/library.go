@@ -42,15 +42,24 @@ func (s *scope) library(e *ir.Call) expr {
 	}
 	c := &call{e: e, fn: fn, propto: s.propto && e.Propto, levels: make([][]ir.Level, len(args))}
 	parts := make([]func(*frame) []*array, len(args))
+	waits := make([]bool, len(args)) // for those after it
 	for i, a := range args {
 		parts[i], c.levels[i] = a.parts(), a.levels
+		waits[i] = a.fresh && a.int == nil && a.real == nil && i < len(args)-1
 	}
 	run := func(f *frame) []*array {
 		var list []*array
-		for _, p := range parts {
-			list = append(list, p(f)...)
+		held := int64(0)
+		for i, p := range parts {
+			values := p(f)
+			if waits[i] {
+				held += f.m.hold(e.At, true, values...)
+			}
+			list = append(list, values...)
 		}
-		return f.m.call(c, list)
+		out := f.m.library(c, list)
+		f.m.budget.Return(held)
+		return out
 	}
 	if e.Ty.Composite() {
 		return ofLeaves(levels, true, run)
@@ -151,8 +160,8 @@ type call struct {
 	plans  plans
 }
 
-// call evaluates a call of a library function for the leaves of its arguments.
-func (m *machine) call(c *call, args []*array) []*array {
+// library evaluates a call of a library function for the leaves of its arguments.
+func (m *machine) library(c *call, args []*array) []*array {
 	e := c.e
 	leaves := e.Ty.Leaves()
 	// What has no derivative is computed from constants.

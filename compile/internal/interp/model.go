@@ -63,7 +63,7 @@ func (s *scope) parameter(f *frame, leaves []*ir.Var) parameter {
 	var p parameter
 	var free [][]int
 	for _, v := range leaves {
-		l := leaf{v: v, tr: transform.Of(v.Constraint.Kind, s.opts.Transforms), shape: s.sizes(v)(f), store: set(v)}
+		l := leaf{v: v, tr: transform.Of(v.Constraint.Kind, s.opts.Transforms), shape: s.sizes(v)(f), store: keep(v.Span, v)}
 		if l.free = l.shape; l.tr.Free != nil {
 			d := v.Type.Dims
 			l.free = append(slices.Clone(l.shape[:d]), l.tr.Free(l.shape[d:])...)

@@ -123,7 +123,7 @@ func (p *plan) run(m *machine, at source.Span, args []*array, records bool) []*a
 		m.ask(at)
 	}
 	if cap(m.space) < p.total {
-		m.reserve(at, p.total)
+		m.take(at, 8*int64(p.total-cap(m.space)))
 		m.space = make([]float64, p.total)
 	}
 	space, v := m.space[:p.total], m.values

@@ -181,7 +181,7 @@ func (m *machine) compute(at source.Span, args []*array, plain bool, build func(
 	if m.ticks -= statements; m.ticks < 0 {
 		m.ask(at)
 	}
-	g, used := ad.NewGraph(), m.budget.Used()
+	g := ad.NewGraph()
 	g.Use(m.budget)
 	g.Eager()
 	refs := make([]ad.Ref, len(args))
@@ -222,7 +222,7 @@ func (m *machine) compute(at source.Span, args []*array, plain bool, build func(
 			out[k].reals = []float64{}
 		}
 	}
-	m.budget.Back(used) // what is left of it is values
+	m.budget.Return(g.Taken()) // what is left of it is values
 	if !records || known {
 		return out
 	}

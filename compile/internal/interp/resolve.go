@@ -7,6 +7,7 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -33,6 +34,7 @@ type scope struct {
 	fn     *function  // nil in blocks
 	levels []ir.Level // of variables
 	local  ir.Level   // in a function: of the reals that it declares
+	depth  int        // of the statement or expression that is resolved, in others
 	propto bool       // whether `~` and _lupdf drop terms
 }
 
@@ -200,12 +202,21 @@ func settle(t types.Type, levels []ir.Level) []ir.Level {
 // addsToTarget reports whether a function adds to the log density itself, and so goes by the statement that calls it.
 func addsToTarget(fn *ir.Function) bool { return strings.HasSuffix(fn.Name, "_lp") }
 
-// set stores a value in a variable of that type, which it then belongs to.
+// keep stores a value in a variable of that type, which it then belongs to.
+func keep(at source.Span, v *ir.Var) func(f *frame, a *array) {
+	if isNumber(v.Type) {
+		return set(v)
+	}
+	id := v.ID
+	return func(f *frame, a *array) { f.keep(at, id, a) }
+}
+
+// set stores a value, which somebody else keeps, in a variable of that type.
 func set(v *ir.Var) func(f *frame, a *array) {
 	id := v.ID
 	switch {
 	case !isNumber(v.Type):
-		return func(f *frame, a *array) { f.arrays[id] = a }
+		return func(f *frame, a *array) { f.lend(id, a) }
 	case v.Type.Kind == types.Int:
 		return func(f *frame, a *array) { f.ints[id] = a.ints[0] }
 	}

@@ -55,6 +55,8 @@ func (s *scope) block(list []ir.Stmt) stmt {
 }
 
 func (s *scope) stmt(st ir.Stmt) stmt {
+	s.depth++
+	defer func() { s.depth-- }()
 	switch st := st.(type) {
 	case *ir.Block:
 		return s.block(st.Stmts)
@@ -123,7 +125,7 @@ func (s *scope) declare(st *ir.Declare) func(f *frame) {
 		init = s.expr(st.Init) // before the variable is of the new level
 	}
 	s.levels[v.ID] = s.declaredLevel(v)
-	id := v.ID
+	id, declared := v.ID, v.Span
 	switch {
 	case isNumber(v.Type) && v.Type.Kind == types.Int:
 		if st.Init == nil {
@@ -142,7 +144,7 @@ func (s *scope) declare(st *ir.Declare) func(f *frame) {
 		return func(f *frame) {
 			// The array of an earlier execution is nobody else's.
 			if shape, old := sizes(f), f.arrays[id]; old == nil || !slices.Equal(shape, old.shape) {
-				f.arrays[id] = unset(v.Type, shape)
+				f.keep(declared, id, unset(v.Type, shape))
 			} else {
 				old.clear()
 			}
@@ -153,7 +155,7 @@ func (s *scope) declare(st *ir.Declare) func(f *frame) {
 		shape := sizes(f)
 		a := value(f)
 		f.m.fits(at, v.Name, shape, a.shape)
-		f.arrays[id] = a
+		f.keep(at, id, a)
 	}
 }
 
@@ -162,7 +164,7 @@ func (s *scope) unpack(st *ir.Unpack) func(f *frame) {
 	parts := e.ownParts()
 	sets := make([]func(*frame, *array), len(st.Vars))
 	for k, v := range st.Vars {
-		sets[k] = set(v)
+		sets[k] = keep(st.Value.Span(), v)
 		s.levels[v.ID] = e.levels[k]
 	}
 	return func(f *frame) {
@@ -218,7 +220,7 @@ func (s *scope) assign(st *ir.Assign) func(f *frame) {
 		f.operand.array = old
 		a := own(f)
 		f.m.fits(at, v.Name, old.shape, a.shape)
-		f.arrays[id] = a
+		f.keep(at, id, a)
 	}
 }
 
@@ -259,7 +261,7 @@ func (s *scope) assignElements(st *ir.Assign, value expr) func(f *frame) {
 		a := f.arrays[id]
 		pl := f.m.places(a.shape, picks, what)
 		if compound {
-			f.operand.array = f.m.take(a, pl)
+			f.operand.array = f.m.pick(a, pl)
 		}
 		b := value.array(f)
 		f.m.fits(at, name, pl.shape, b.shape)
@@ -346,7 +348,7 @@ func (s *scope) loop(st *ir.For) stmt {
 func (s *scope) forEach(st *ir.ForEach) stmt {
 	over := s.expr(st.Over)
 	s.levels[st.Var.ID] = over.levels[0]
-	body, store, at := s.stmt(st.Body), set(st.Var), st.At
+	body, store, at := s.stmt(st.Body), keep(st.At, st.Var), st.At
 	values := over.own() // the body may assign to what it runs over
 	t := st.Over.Type()
 	byColumns := t.Dims == 0 && t.Kind == types.Matrix
@@ -358,7 +360,8 @@ func (s *scope) forEach(st *ir.ForEach) stmt {
 			a = f.m.gather(a, places, []int{len(places)})
 			shape = nil
 		}
-		n := count(shape)
+		n, held := count(shape), f.m.hold(at, true, a)
+		defer func() { f.m.budget.Return(held) }()
 		for i := range a.shape[0] {
 			if f.m.ticks--; f.m.ticks < 0 {
 				f.m.ask(at)
@@ -405,7 +408,7 @@ func (s *scope) returns(st *ir.Return) stmt {
 	if ref, ok := st.Value.(*ir.VarRef); ok && !slices.Contains(s.fn.of.Params, ref.Var) {
 		value = func(f *frame) *array { // of a variable that ends with the call
 			a := f.arrays[ref.Var.ID]
-			f.arrays[ref.Var.ID] = nil
+			f.lend(ref.Var.ID, nil)
 			return a
 		}
 	}

@@ -35,6 +35,15 @@ func count(shape []int) int {
 	return ad.SizeOf(shape)
 }
 
+// bytes is what the numbers take, and how they were recorded.
+func (a *array) bytes() int64 {
+	n := 8 * int64(len(a.ints)+len(a.reals))
+	if a.rec != nil {
+		n += 4 * int64(len(a.rec.refs))
+	}
+	return n
+}
+
 func (a *array) isInt() bool { return a.ints != nil }
 
 // floats are the numbers as reals; they are not to be changed.
