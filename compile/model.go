@@ -75,8 +75,9 @@ func (p *Program) Bind(d *data.Set, o BindOptions) (*Model, error) {
 // BindContext evaluates the program with data known. The error is *Error where there
 // are positions to show; where ctx ended it, it wraps the cause of that.
 func (p *Program) BindContext(ctx context.Context, d *data.Set, o BindOptions) (m *Model, err error) {
-	var sites []source.Span
-	defer func() { err = placed(err, sites) }()
+	var bound *bind.Bound
+	var graph *ad.Graph // that something is made of
+	defer func() { err = placed(err, bound, graph) }()
 	defer ad.Recover(&err)
 	if d == nil {
 		d = data.Empty()
@@ -98,14 +99,13 @@ func (p *Program) BindContext(ctx context.Context, d *data.Set, o BindOptions) (
 	}
 	prints := newPrinter(o.Print, o.MaxPrint)
 	options := bind.Options{Seed: o.Seed, Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Print: prints.function(), Transforms: edition, Budget: budget}
-	bound, err := bind.Bind(p.ir, d, options)
+	bound, err = bind.Bind(p.ir, d, options)
 	if err != nil {
 		if all := dataErrors(p.ir, d, options); all != nil {
 			return nil, all
 		}
 		return nil, err
 	}
-	sites = bound.Sites
 	m = &Model{
 		program: p.ir, bound: bound, made: &made{}, without: o.Without, prints: prints, env: &ad.Env{Print: prints.function()}, curvature: &curvature{},
 		options: interp.Options{Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Transforms: edition, Memory: o.Memory, Statements: o.Statements},
@@ -115,8 +115,9 @@ func (p *Program) BindContext(ctx context.Context, d *data.Set, o BindOptions) (
 		m.dim += par.Size
 	}
 	for _, g := range []*ad.Graph{bound.Constrained, bound.Generated} { // made when first used
+		graph = g
 		if err := largest(g, budget); err != nil {
-			return nil, bound.Limited(err, g)
+			return nil, err
 		}
 	}
 	if bound.Density == nil {
@@ -125,15 +126,16 @@ func (p *Program) BindContext(ctx context.Context, d *data.Set, o BindOptions) (
 	}
 	w := &work{graph: bound.Density}
 	w.graph.Use(budget)
+	defer func() { graph = w.graph }()
 	if err := w.differentiate(passes.Options{Without: o.Without, Stop: budget.Stop, Trace: func(s *passes.Step) { m.early = append(m.early, effect(s)) }}); err != nil {
-		return nil, bound.Limited(err, w.graph)
+		return nil, err
 	}
 	bound.Density = w.graph
 	if err := w.assemble(passes.Options{Without: o.Without, Stop: budget.Stop}); err != nil {
-		return nil, bound.Limited(err, w.graph)
+		return nil, err
 	}
 	if err := budget.Take(int64(w.program.Memory())); err != nil {
-		return nil, bound.Limited(err, w.graph)
+		return nil, err
 	}
 	m.density = w.program
 	m.machine = m.density.New()
@@ -173,13 +175,18 @@ func (m *Model) Clone() interface {
 	return &c
 }
 
-// placed gives an error in building graphs its place in the program.
-func placed(err error, sites []source.Span) error {
-	var build *ad.BuildError
-	if !errors.As(err, &build) || int(build.Site) >= len(sites) {
+// placed gives an error in making something of a graph its place in the program: where a
+// budget is exhausted, that of the node that asked, or of the largest value.
+func placed(err error, bound *bind.Bound, g *ad.Graph) error {
+	if err == nil || bound == nil {
 		return err
 	}
-	return &Error{List: diag.List{diag.Errorf(diag.NotSupported, sites[build.Site], "this cannot be evaluated: %v", build)}}
+	err = bound.Limited(err, g)
+	var build *ad.BuildError
+	if !errors.As(err, &build) || int(build.Site) >= len(bound.Sites) {
+		return err
+	}
+	return &Error{List: diag.List{diag.Errorf(diag.NotSupported, bound.Sites[build.Site], "this cannot be evaluated: %v", build)}}
 }
 
 // SetStop makes evaluations by m, not those by its clones, ask stop now and then

@@ -95,9 +95,7 @@ func (o *once) program(m *Model, g *ad.Graph) (*vm.Program, error) {
 			o.p = w.program
 			o.err = ad.NewBudget(m.options.Memory, 0).Take(int64(o.p.Memory()))
 		}
-		if o.err != nil {
-			o.err = m.bound.Limited(o.err, g)
-		}
+		o.err = placed(o.err, m.bound, g)
 	})
 	return o.p, o.err
 }

@@ -17,12 +17,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/internal/serve"
+	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
@@ -114,10 +116,30 @@ func failed(err error) error {
 		return refusedf("%s", strings.ReplaceAll(err.Error(), "--", "")) // options are keys here
 	}
 	f := &serve.Failure{Kind: "model", Message: err.Error()}
-	if list := ppl.Diagnostics(err); list != nil {
+	list := ppl.Diagnostics(err)
+	if list != nil {
 		f.Messages = messages(list[:min(len(list), maxMessages)])
 	}
+	if f.Limit = passed(err, list); f.Limit != "" {
+		f.Kind = "limit"
+	}
 	return f
+}
+
+// passed is the limit that an error is about, if the engine has counted it.
+func passed(err error, list diag.List) string {
+	if limit := (*ad.LimitError)(nil); errors.As(err, &limit) {
+		return limit.What
+	}
+	if len(list) == 0 || list[0].Code != diag.TooLarge {
+		return ""
+	}
+	for _, l := range []string{"statements", "memory"} {
+		if (&ad.LimitError{What: l}).Fix() == list[0].Fix {
+			return l
+		}
+	}
+	return "memory" // no limit of bytes would be enough
 }
 
 // take reads the part of a request that all models have, lowers the limits, and
@@ -163,7 +185,7 @@ func (r *modelRequest) load(c *serve.Call, in *input) (*loaded, error) {
 	if int64(elements) > c.Limits.Elements {
 		return nil, serve.Passed("elements", "the data have %d numbers, but the limit is %d", elements, c.Limits.Elements)
 	}
-	in.memory = byteSize(c.Limits.Memory / 2) // the collector needs as much again
+	in.memory, in.statements = byteSize(c.Limits.Memory/2), c.Limits.Statements // the collector needs as much again
 	options := in.bindOptions()
 	err = timed(&l.bind, func() (err error) {
 		l.posterior, err = l.model.BindWith(l.values, options)

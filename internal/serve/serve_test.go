@@ -201,8 +201,8 @@ func TestMisdeeds(t *testing.T) {
 	}{
 		{"echo", `{"a":1}`, 200, `{"a":1}`, false},
 		{"steps", `{}`, 422, `{"error":{"kind":"model","message":"no"}}`, false},
-		{"lower", `{"seconds":3,"bytes":1099511627776}`, 200, `{"bytes":16777216,"elements":10000000,"draws":1000000,"prints":1000,"seconds":3,"memory":314572800}`, false},
-		{"lower", `{"hours":3}`, 400, `{"error":{"kind":"request","message":"there is no limit \"hours\", but bytes, elements, draws, prints, seconds, memory"}}`, false},
+		{"lower", `{"seconds":3,"bytes":1099511627776}`, 200, `{"bytes":16777216,"elements":10000000,"statements":100000000,"draws":1000000,"prints":1000,"seconds":3,"memory":314572800}`, false},
+		{"lower", `{"hours":3}`, 400, `{"error":{"kind":"request","message":"there is no limit \"hours\", but bytes, elements, statements, draws, prints, seconds, memory"}}`, false},
 		{"hog", `{}`, 422, `{"error":{"kind":"limit","limit":"memory","message":"the work needs more memory than its limit"}}`, true},
 		{"deep", `{}`, 422, `{"error":{"kind":"limit","limit":"memory",`, true},
 		{"panic", `{}`, 500, `{"error":{"kind":"internal","message":"the work has failed by a fault of this program; the log of the server says more"}}`, false},
