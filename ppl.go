@@ -390,7 +390,10 @@ func (p *Posterior) LogDensity(x []float64) (float64, error) {
 // constant, and writes its gradient to grad; both slices have length Dim. Log
 // Jacobians of transforms are included. A value of -Inf means that x has no
 // probability; an error that the model rejects x (an argument outside its
-// domain, a reject statement). It does not allocate.
+// domain, a reject statement). It does not allocate. A loop that parameters end may go
+// on for ever: [Posterior.SetStop] bounds that, as in
+//
+//	p.SetStop(func() error { return context.Cause(ctx) })
 func (p *Posterior) LogDensityGrad(x, grad []float64) (float64, error) {
 	if err := p.missing(); err != nil {
 		return 0, err

@@ -304,19 +304,47 @@ func timed(d *time.Duration, f func() error) error {
 	return err
 }
 
-// loadAt loads a model and reads the points that its command is about. What the
-// program prints goes to stderr, beside what is told.
-func (in *input) loadAt(model, points string, stderr io.Writer) (*loaded, [][]float64, error) {
-	if points == "" {
-		return nil, nil, usagef("--points is missing: a file with the points, such as {\"points\": [[0.1, -0.5]]}")
+// pointed is the options of commands that evaluate something at given points.
+type pointed struct {
+	input
+	points    string
+	timeLimit time.Duration
+}
+
+// flags declares them.
+func (o *pointed) flags(cmd *cobra.Command) {
+	o.input.flags(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&o.points, "points", "p", "", "`file` of unconstrained points")
+	f.DurationVar(&o.timeLimit, "time-limit", 0, "give up after that time, such as 90s, all in all")
+	f.Uint64Var(&o.seed, "seed", 0, "seed of random numbers in transformed data")
+	f.StringSliceVar(&o.without, "without", nil, "leave out the compiler's `pass` of this name")
+}
+
+// load loads a model and reads the points that its command is about. What the
+// program prints goes to stderr, beside what is told. Evaluations of the posterior end
+// when the time is up, with an error that wraps errTimeLimit; end frees the clock.
+func (o *pointed) load(model string, stderr io.Writer) (l *loaded, xs [][]float64, end func(), err error) {
+	if o.points == "" {
+		return nil, nil, nil, usagef("--points is missing: a file with the points, such as {\"points\": [[0.1, -0.5]]}")
 	}
-	in.print = func(s string) { fmt.Fprintln(stderr, shown(stderr, s)) }
-	l, err := in.load(context.Background(), model, stderr)
+	if o.timeLimit < 0 {
+		return nil, nil, nil, usagef("--time-limit must be positive, but is %s", o.timeLimit)
+	}
+	ctx, cancel := context.Background(), func() {}
+	if o.timeLimit > 0 {
+		ctx, cancel = context.WithTimeoutCause(ctx, o.timeLimit, errTimeLimit)
+	}
+	o.print = func(s string) { fmt.Fprintln(stderr, shown(stderr, s)) }
+	if l, err = o.input.load(ctx, model, stderr); err == nil {
+		xs, err = o.readPoints(o.points, l.posterior.Dim())
+	}
 	if err != nil {
-		return nil, nil, err
+		cancel()
+		return nil, nil, nil, err
 	}
-	xs, err := in.readPoints(points, l.posterior.Dim())
-	return l, xs, err
+	l.posterior.SetStop(func() error { return context.Cause(ctx) })
+	return l, xs, cancel, nil
 }
 
 // readPoints reads {"points": [[…], …]}: unconstrained points.

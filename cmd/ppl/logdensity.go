@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/ad"
 )
 
 // densities is what logdensity prints; a stable format.
@@ -20,8 +22,7 @@ type densities struct {
 }
 
 func logDensityCommand() *cobra.Command {
-	var in input
-	var points string
+	var o pointed
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "logdensity MODEL --data FILE --points FILE",
@@ -41,30 +42,32 @@ reason is told on stderr.`,
 		Args: arguments("MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			stderr := cmd.ErrOrStderr()
-			l, xs, err := in.loadAt(args[0], points, stderr)
+			l, xs, end, err := o.load(args[0], stderr)
 			if err != nil {
 				return err
 			}
-			d := evaluate(l.posterior, xs, stderr)
+			defer end()
+			d, err := evaluate(l.posterior, xs, stderr)
+			if err != nil {
+				return err
+			}
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), d)
 			}
 			return d.show(cmd.OutOrStdout())
 		},
 	}
-	in.flags(cmd)
+	o.flags(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&points, "points", "p", "", "`file` of unconstrained points")
-	f.BoolVar(&in.noPropto, "no-propto", false, "keep the constant terms that statements with ~ drop")
-	f.BoolVar(&in.noJacobian, "no-jacobian", false, "leave out the log Jacobians of constrained parameters")
-	f.Uint64Var(&in.seed, "seed", 0, "seed of random numbers in transformed data")
-	f.StringSliceVar(&in.without, "without", nil, "leave out the compiler's `pass` of this name")
+	f.BoolVar(&o.noPropto, "no-propto", false, "keep the constant terms that statements with ~ drop")
+	f.BoolVar(&o.noJacobian, "no-jacobian", false, "leave out the log Jacobians of constrained parameters")
 	f.BoolVar(&asJSON, "json", false, "print JSON, with 17 significant digits")
 	return cmd
 }
 
-// evaluate computes everything at each point.
-func evaluate(p *ppl.Posterior, xs [][]float64, stderr io.Writer) *densities {
+// evaluate computes everything at each point. The error is one that would come at every
+// other point too: the time is up, or a limit is passed.
+func evaluate(p *ppl.Posterior, xs [][]float64, stderr io.Writer) (*densities, error) {
 	d := &densities{
 		UnconstrainedNames: notNil(p.UnconstrainedNames()),
 		LogDensity:         []exact{},
@@ -75,6 +78,9 @@ func evaluate(p *ppl.Posterior, xs [][]float64, stderr io.Writer) *densities {
 	for i, x := range xs {
 		grad := make([]float64, len(x))
 		lp, err := p.LogDensityGrad(x, grad)
+		if ends(err) {
+			return nil, err
+		}
 		if err != nil {
 			fmt.Fprintf(stderr, "point %d is rejected: %s\n", i+1, shown(stderr, err.Error()))
 			lp = math.Inf(-1)
@@ -84,6 +90,9 @@ func evaluate(p *ppl.Posterior, xs [][]float64, stderr io.Writer) *densities {
 		d.Gradient = append(d.Gradient, exacts(grad))
 
 		values, cerr := p.Constrain(x)
+		if ends(cerr) {
+			return nil, cerr
+		}
 		if cerr != nil {
 			if err == nil { // else it is the same
 				fmt.Fprintf(stderr, "point %d: %s\n", i+1, shown(stderr, cerr.Error()))
@@ -93,7 +102,12 @@ func evaluate(p *ppl.Posterior, xs [][]float64, stderr io.Writer) *densities {
 		}
 		d.Constrained = append(d.Constrained, exacts(values))
 	}
-	return d
+	return d, nil
+}
+
+// ends reports whether an error of an evaluation is not about the point.
+func ends(err error) bool {
+	return errors.Is(err, errTimeLimit) || errors.As(err, new(*ad.LimitError))
 }
 
 // show prints the same for people.

@@ -26,8 +26,8 @@ type metrics struct {
 }
 
 func metricCommand() *cobra.Command {
-	var in input
-	var points, kind string
+	var o pointed
+	var kind string
 	var alpha float64
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -69,10 +69,11 @@ point, it can be the constant metric of a run: --metric FILE.`,
 				return usagef("--%w", err)
 			}
 			stderr := cmd.ErrOrStderr()
-			l, xs, err := in.loadAt(args[0], points, stderr)
+			l, xs, end, err := o.load(args[0], stderr)
 			if err != nil {
 				return err
 			}
+			defer end()
 			m, err := metricsAt(l.posterior, riemann.Kind(kind), alpha, xs, stderr)
 			if err != nil {
 				return err
@@ -83,13 +84,10 @@ point, it can be the constant metric of a run: --metric FILE.`,
 			return m.show(cmd.OutOrStdout())
 		},
 	}
-	in.flags(cmd)
+	o.flags(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&points, "points", "p", "", "`file` of unconstrained points")
 	f.StringVar(&kind, "metric", string(riemann.Fisher), "the `kind`: "+strings.Join(metricKinds(), ", "))
 	f.Float64Var(&alpha, "softabs-alpha", riemann.DefaultAlpha, "hardness of the metric softabs")
-	f.Uint64Var(&in.seed, "seed", 0, "seed of random numbers in transformed data")
-	f.StringSliceVar(&in.without, "without", nil, "leave out the compiler's `pass` of this name")
 	f.BoolVar(&asJSON, "json", false, "print JSON, with 17 significant digits")
 	return cmd
 }
@@ -122,6 +120,9 @@ func metricsAt(p *ppl.Posterior, kind riemann.Kind, alpha float64, xs [][]float6
 	for i, x := range xs {
 		g := make([]float64, d*d)
 		err := metric.Metric(x, g)
+		if ends(err) {
+			return nil, err
+		}
 		if err != nil {
 			fmt.Fprintf(stderr, "point %d is rejected: %s\n", i+1, shown(stderr, err.Error()))
 			fill(g, math.NaN())

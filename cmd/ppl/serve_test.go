@@ -267,7 +267,7 @@ func TestServeStrangers(t *testing.T) {
 		{"run", `{"model": "#include ../../go.mod\nparameters { real x; }"}`, 422, `files cannot be included here`},
 		{"run", `{"model": "parameters { real x; } model { reject(\"no\"); }"}`, 422, `no starting point found`},
 		{"run", `{"model": "parameters { real x; } model { x ~ normal(0, -1); }", "chains": 1}`, 422, `"kind":"model"`},
-		{"run", `{"model": "transformed data { for (i in 1:2000) { } }", "limits": {"statements": 1000}}`, 422, `"limit":"statements","message":"model.stan:1:`},
+		{"run", `{"model": "transformed data { for (i in 1:20000) { } }", "limits": {"statements": 1000}}`, 422, `"limit":"statements","message":"model.stan:1:`},
 		{"run", `{"model": "transformed data { vector[400000000] v; }"}`, 422, `"limit":"memory"`},
 		{"run", `{"model": "transformed data { array[60000, 60000] int v; }"}`, 422, `"limit":"memory"`},
 		{"run", `{"model": "functions { real f(real x) { return f(x + 1); } } parameters { real x; } model { target += f(x); }"}`, 422, `calls itself without end`},

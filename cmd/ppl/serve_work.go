@@ -248,7 +248,10 @@ func densityWork(_ context.Context, c *serve.Call) (any, error) {
 		return nil, serve.Passed("elements", "the answer would have %d numbers, but the limit is %d", n, c.Limits.Elements)
 	}
 	var notes strings.Builder
-	d := evaluate(l.posterior, r.Points, &notes)
+	d, err := evaluate(l.posterior, r.Points, &notes)
+	if err != nil {
+		return nil, failed(err)
+	}
 	answer := struct {
 		*densities
 		Warnings []string `json:"warnings,omitempty"`
