@@ -6,44 +6,82 @@ import (
 	"strconv"
 )
 
-// limit is what an option that is a number may be: from least, which Above
-// excludes, to most.
+// limit is what an option that is a number may be: from least to most, of which open
+// excludes the one or both.
 type limit struct {
 	least, most float64
-	above       bool
+	open        ends
 }
 
-const million = 1_000_000
+type ends uint8
+
+const (
+	closed ends = 0
+	above  ends = 1 // least is excluded
+	below  ends = 2 // most is excluded
+)
+
+const (
+	million = 1_000_000
+	huge    = 1e300
+)
 
 // limits are those of the options of a run and of its samplers, by the names
-// that they have on a command line; options that no number but NaN and negative
-// ones can harm are checked by the samplers themselves. They keep a slip of the pen, or a number
+// that they have on a command line. They keep a slip of the pen, or a number
 // that comes from a stranger, from making a run that cannot end or does not fit
 // in memory; NaN is never allowed. What the numbers mean together is checked by
-// those who use them.
+// those who use them; the options of package bayesopt, which knows nothing of runs, are
+// checked there.
 var limits = map[string]limit{
-	"chains":      {1, 10_000, false},
-	"warmup":      {0, math.MaxInt32, false},
-	"draws":       {0, math.MaxInt32, false},
-	"thin":        {1, math.MaxInt32, false},
-	"first-id":    {0, math.MaxInt32, false},
-	"parallel":    {0, 10_000, false},
-	"refresh":     {0, math.MaxInt32, false},
-	"sig-figs":    {1, 18, false},
-	"target-ess":  {0, 1e9, true},
-	"init-radius": {0, 1e300, false},
+	"chains":      {1, 10_000, closed},
+	"warmup":      {0, math.MaxInt32, closed},
+	"draws":       {0, math.MaxInt32, closed},
+	"thin":        {1, math.MaxInt32, closed},
+	"first-id":    {0, math.MaxInt32, closed},
+	"parallel":    {0, 10_000, closed},
+	"refresh":     {0, math.MaxInt32, closed},
+	"sig-figs":    {1, 18, closed},
+	"target-ess":  {0, 1e9, above},
+	"init-radius": {0, huge, closed},
 
-	"softabs-alpha":   {0, 1e300, true},
-	"fixed-points":    {1, million, false},
-	"stepsize-points": {2, 1000, false}, // of a grid that is gone through in every batch
-	"steps-points":    {2, 1000, false},
-	"batches":         {1, million, false},
-	"batch-length":    {1, math.MaxInt32, false},
-	"first-round":     {5, million, false},
-	"race-batch":      {4, million, false},
-	"race-length":     {1, 1000, false},
-	"folds":           {2, 100_000, false},
-	"fold-leapfrogs":  {1, math.MaxInt32, false},
+	"stepsize":         {0, huge, above},
+	"delta":            {0, 1, above | below},
+	"gamma":            {0, huge, above},
+	"kappa":            {0, huge, above},
+	"reach":            {0, huge, above},
+	"t0":               {0, huge, above},
+	"init-buffer":      {0, math.MaxInt32, closed},
+	"window":           {0, math.MaxInt32, closed},
+	"term-buffer":      {0, math.MaxInt32, closed},
+	"max-depth":        {1, 30, closed}, // a tree has 2^depth points
+	"max-energy-error": {0, math.Inf(1), above},
+	"stepsize-jitter":  {0, 1, closed},
+	"steps":            {1, math.MaxInt32, closed},
+	"int-time":         {0, huge, above},
+	"most-steps":       {1, math.MaxInt32, closed},
+
+	"min-stepsize":   {0, huge, above},
+	"max-stepsize":   {0, huge, above},
+	"first-stepsize": {0, huge, above},
+	"radius":         {0, huge, above},
+	"adapt-power":    {0, huge, above},
+	"min-steps":      {1, math.MaxInt32, closed},
+	"max-steps":      {1, math.MaxInt32, closed},
+	"first-steps":    {1, math.MaxInt32, closed},
+
+	"implicit-tolerance": {0, 1, above},
+	"return-tolerance":   {0, 1, above},
+	"softabs-alpha":      {0, huge, above},
+	"fixed-points":       {1, million, closed},
+	"stepsize-points":    {2, 1000, closed}, // of a grid that is gone through in every batch
+	"steps-points":       {2, 1000, closed},
+	"batches":            {1, million, closed},
+	"batch-length":       {1, math.MaxInt32, closed},
+	"first-round":        {5, million, closed},
+	"race-batch":         {4, million, closed},
+	"race-length":        {1, 1000, closed},
+	"folds":              {2, 100_000, closed},
+	"fold-leapfrogs":     {1, math.MaxInt32, closed},
 }
 
 // CheckOption says what is wrong with a number among the options of a run, by
@@ -55,17 +93,19 @@ func CheckOption[T int | float64](name string, value T) error {
 	switch {
 	case !ok:
 		return fmt.Errorf("there is no option %s", name)
-	case v >= l.least && v <= l.most && !(l.above && v == l.least):
+	case v >= l.least && v <= l.most && !(l.open&above != 0 && v == l.least) && !(l.open&below != 0 && v == l.most):
 		return nil
 	}
 	bound := func(v float64) string { return strconv.FormatFloat(v, 'g', 10, 64) }
 	want := "must be "
 	switch {
+	case v >= l.most && l.open&below != 0:
+		want += "less than " + bound(l.most)
 	case v > l.most:
 		want += "at most " + bound(l.most)
-	case l.above && l.least == 0:
+	case l.open&above != 0 && l.least == 0:
 		want += "positive"
-	case l.above:
+	case l.open&above != 0:
 		want += "more than " + bound(l.least)
 	default:
 		want += "at least " + bound(l.least)

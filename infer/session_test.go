@@ -666,14 +666,14 @@ func TestInit(t *testing.T) {
 func TestNewSessionErrors(t *testing.T) {
 	target := infertest.AR1(2, 0)
 	for want, cfg := range map[string]infer.Config{
-		"Sampler is nil":      {},
-		"chains":              {Sampler: nuts.Sampler{}, Chains: -1},
-		"must be at least 1":  {Sampler: nuts.Sampler{}, Thin: -1},
-		"2 metrics":           {Sampler: nuts.Sampler{}, Metric: make([]infer.Metric, 2)},
-		"3 of 4":              {Sampler: nuts.Sampler{}, Init: infer.At{Positions: make([][]float64, 3)}},
-		"delta":               {Sampler: nuts.Sampler{Adapt: warmup.Options{Averaging: warmup.Averaging{Delta: 3}}}},
-		"maximal tree depth":  {Sampler: nuts.Sampler{MaxDepth: 99}},
-		"the number of steps": {Sampler: hmc.Sampler{Kernel: hmc.Kernel{Steps: -1}}},
+		"Sampler is nil":     {},
+		"chains":             {Sampler: nuts.Sampler{}, Chains: -1},
+		"must be at least 1": {Sampler: nuts.Sampler{}, Thin: -1},
+		"2 metrics":          {Sampler: nuts.Sampler{}, Metric: make([]infer.Metric, 2)},
+		"3 of 4":             {Sampler: nuts.Sampler{}, Init: infer.At{Positions: make([][]float64, 3)}},
+		"delta":              {Sampler: nuts.Sampler{Adapt: warmup.Options{Averaging: warmup.Averaging{Delta: 3}}}},
+		"max-depth":          {Sampler: nuts.Sampler{MaxDepth: 99}},
+		"hmc: steps":         {Sampler: hmc.Sampler{Kernel: hmc.Kernel{Steps: -1}}},
 	} {
 		if _, err := infer.NewSession(target, cfg); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want an error about %q", err, want)

@@ -3,7 +3,6 @@ package ahmc
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/bayesopt"
@@ -102,27 +101,22 @@ func (s Sampler) withDefaults() Sampler {
 // Validate says what is wrong with the options.
 func (s Sampler) Validate() error {
 	b := s.Box
-	if err := infer.CheckOptions(map[string]int{"stepsize-points": s.StepSizePoints, "steps-points": s.StepsPoints, "batches": s.Batches, "batch-length": s.BatchLength}); err != nil {
+	err := infer.CheckOptions(map[string]int{"stepsize-points": s.StepSizePoints, "steps-points": s.StepsPoints, "batches": s.Batches, "batch-length": s.BatchLength,
+		"min-steps": b.MinSteps, "max-steps": b.MaxSteps, "first-steps": s.First.Steps})
+	if err == nil {
+		err = infer.CheckOptions(map[string]float64{"min-stepsize": b.MinStepSize, "max-stepsize": b.MaxStepSize, "first-stepsize": s.First.StepSize,
+			"radius": s.Radius, "adapt-power": s.Power, "max-energy-error": s.MaxEnergyError})
+	}
+	if err != nil {
 		return fmt.Errorf("ahmc: %w", err)
 	}
-	for _, v := range []float64{b.MinStepSize, b.MaxStepSize, s.Radius, s.First.StepSize, s.Power} {
-		if !(v >= 0) || math.IsInf(v, 1) {
-			return fmt.Errorf("ahmc: step sizes, radius and power must be positive and finite, or 0 for the default; one is %v", v)
-		}
-	}
 	switch {
-	case s.First.Steps < 0:
-		return fmt.Errorf("ahmc: the first number of steps must be positive, but is %d", s.First.Steps)
-	case b.MinSteps < 0 || b.MaxSteps < 0:
-		return fmt.Errorf("ahmc: the numbers of steps must be positive, but are %d and %d", b.MinSteps, b.MaxSteps)
 	case b.MaxStepSize > 0 && b.MinStepSize > b.MaxStepSize:
 		return fmt.Errorf("ahmc: the least step size %v is more than the largest, %v", b.MinStepSize, b.MaxStepSize)
 	case b.MaxSteps > 0 && b.MinSteps > b.MaxSteps:
 		return fmt.Errorf("ahmc: the least number of steps %d is more than the largest, %d", b.MinSteps, b.MaxSteps)
 	case s.Cost < 0 || s.Cost > CostDrawn:
 		return fmt.Errorf("ahmc: an unknown cost: %d", int(s.Cost))
-	case !(s.MaxEnergyError >= 0):
-		return fmt.Errorf("ahmc: the limit on the energy error must be positive, but is %v", s.MaxEnergyError)
 	}
 	if err := (warmup.Options{Metric: s.Metric}).Validate(); err != nil {
 		return fmt.Errorf("ahmc: %w", err)

@@ -155,17 +155,12 @@ type Sampler struct {
 // Validate says what is wrong with the options.
 func (s Sampler) Validate() error {
 	k := s.Kernel
-	switch {
-	case k.Steps < 0:
-		return fmt.Errorf("hmc: the number of steps must be positive, but is %d", k.Steps)
-	case !(k.IntTime >= 0) || math.IsInf(k.IntTime, 1):
-		return fmt.Errorf("hmc: the integration time must be positive and finite, but is %v", k.IntTime)
-	case !(k.Jitter >= 0 && k.Jitter <= 1):
-		return fmt.Errorf("hmc: the step size jitter must be between 0 and 1, but is %v", k.Jitter)
-	case !(k.MaxEnergyError >= 0):
-		return fmt.Errorf("hmc: the limit on the energy error must be positive, but is %v", k.MaxEnergyError)
-	case k.MaxSteps < 0:
-		return fmt.Errorf("hmc: the largest number of steps must be positive, but is %d", k.MaxSteps)
+	err := infer.CheckOptions(map[string]int{"steps": k.Steps, "most-steps": k.MaxSteps})
+	if err == nil {
+		err = infer.CheckOptions(map[string]float64{"int-time": k.IntTime, "stepsize-jitter": k.Jitter, "max-energy-error": k.MaxEnergyError})
+	}
+	if err != nil {
+		return fmt.Errorf("hmc: %w", err)
 	}
 	return s.Adapt.Validate()
 }

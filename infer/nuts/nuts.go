@@ -21,21 +21,24 @@ type Sampler struct {
 	Hamiltonian func(target *infer.Meter) (infer.Hamiltonian, error)
 }
 
-// MaxMaxDepth bounds the option MaxDepth: a tree that deep has a thousand
-// million points.
-const MaxMaxDepth = 30
-
 // Validate says what is wrong with the options.
 func (s Sampler) Validate() error {
-	switch {
-	case s.MaxDepth < 0 || s.MaxDepth > MaxMaxDepth:
-		return fmt.Errorf("nuts: the maximal tree depth must be between 1 and %d, but is %d", MaxMaxDepth, s.MaxDepth)
-	case !(s.MaxEnergyError >= 0):
-		return fmt.Errorf("nuts: the limit on the energy error must be positive, but is %v", s.MaxEnergyError)
-	case !(s.Jitter >= 0 && s.Jitter <= 1):
-		return fmt.Errorf("nuts: the step size jitter must be between 0 and 1, but is %v", s.Jitter)
+	if err := checkTree(s.MaxDepth, s.MaxEnergyError, s.Jitter); err != nil {
+		return err
 	}
 	return s.Adapt.Validate()
+}
+
+// checkTree says what is wrong with options of trees, which are 0 for their defaults.
+func checkTree(depth int, energyError, jitter float64) error {
+	err := infer.CheckOptions(map[string]int{"max-depth": depth})
+	if err == nil {
+		err = infer.CheckOptions(map[string]float64{"max-energy-error": energyError, "stepsize-jitter": jitter})
+	}
+	if err != nil {
+		return fmt.Errorf("nuts: %w", err)
+	}
+	return nil
 }
 
 // Plan implements [infer.Sampler].

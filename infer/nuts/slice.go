@@ -2,7 +2,6 @@ package nuts
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -150,11 +149,8 @@ func (s Sampler2011) adapt() warmup.Options {
 
 // Validate says what is wrong with the options.
 func (s Sampler2011) Validate() error {
-	switch {
-	case s.MaxDepth < 0 || s.MaxDepth > MaxMaxDepth:
-		return fmt.Errorf("nuts: the maximal tree depth must be between 1 and %d, but is %d", MaxMaxDepth, s.MaxDepth)
-	case !(s.MaxEnergyError >= 0):
-		return fmt.Errorf("nuts: the limit on the energy error must be positive, but is %v", s.MaxEnergyError)
+	if err := checkTree(s.MaxDepth, s.MaxEnergyError, 0); err != nil {
+		return err
 	}
 	return s.adapt().Validate()
 }

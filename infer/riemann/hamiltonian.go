@@ -77,10 +77,15 @@ func (o Options) Validate() error {
 	switch d := o.withDefaults(); {
 	case d.Mode != Reversible && d.Mode != Published:
 		return fmt.Errorf("riemann: unknown mode %q; it can be %s or %s", o.Mode, Reversible, Published)
-	case infer.CheckOption("fixed-points", d.Iterations) != nil:
-		return fmt.Errorf("riemann: %w", infer.CheckOption("fixed-points", d.Iterations))
-	case !(d.Tolerance > 0) || !(d.ReturnTolerance > 0) || !(o.Ridge >= 0 && o.Ridge < 1) || d.Tolerance > 1 || d.ReturnTolerance > 1:
-		return fmt.Errorf("riemann: tolerances must be positive and at most 1, but are %v and %v", o.Tolerance, o.ReturnTolerance)
+	case !(o.Ridge >= 0 && o.Ridge < 1):
+		return fmt.Errorf("riemann: the ridge must be at least 0 and less than 1, but is %v", o.Ridge)
+	}
+	err := infer.CheckOptions(map[string]int{"fixed-points": o.Iterations})
+	if err == nil {
+		err = infer.CheckOptions(map[string]float64{"implicit-tolerance": o.Tolerance, "return-tolerance": o.ReturnTolerance})
+	}
+	if err != nil {
+		return fmt.Errorf("riemann: %w", err)
 	}
 	return nil
 }

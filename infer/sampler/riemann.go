@@ -182,6 +182,9 @@ func (g Geometric) Validate() error {
 
 // of gives a sampler the geometry, by set, if there is one.
 func (r Riemannian) of(set func(func(*infer.Meter) (infer.Hamiltonian, error)) infer.Sampler) (infer.Sampler, error) {
+	if err := (Geometric{Riemannian: r}).Validate(); err != nil {
+		return nil, err // also where there is no such metric
+	}
 	s := set(r.hamiltonian())
 	if r.Kind != "" {
 		s = Geometric{s, r}

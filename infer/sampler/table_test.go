@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -248,6 +249,46 @@ func TestImpossibleOptions(t *testing.T) {
 		}
 		if _, err := build(); err == nil {
 			t.Errorf("%s takes %v", name, option)
+		}
+	}
+}
+
+// TestImpossibleNumbers: every option that is a number has its limits, of which none
+// allows NaN, and a number beyond them is refused before a run, by the option's name.
+func TestImpossibleNumbers(t *testing.T) {
+	for _, row := range sampler.Table() {
+		var names []string
+		fs := flag.NewFlagSet(row.Name, flag.ContinueOnError)
+		row.Options(fs)
+		fs.VisitAll(func(f *flag.Flag) {
+			if _, err := strconv.ParseFloat(f.DefValue, 64); err == nil {
+				names = append(names, f.Name)
+			}
+		})
+		if len(names) < 3 && row.Name != "fixed_param" {
+			t.Errorf("%s: only the options %v are numbers", row.Name, names)
+		}
+		for _, name := range names {
+			for _, bad := range []string{"NaN", "-1", "-Inf", "-1e300", "9223372036854775807", "2147483648", "1e999", "-9223372036854775808"} {
+				fs := flag.NewFlagSet(row.Name, flag.ContinueOnError)
+				fs.SetOutput(io.Discard)
+				build := row.Options(fs)
+				if fs.Parse([]string{"-" + name, bad}) != nil {
+					continue // not even a number of its kind
+				}
+				v, _ := strconv.ParseFloat(bad, 64)
+				ours := !strings.HasPrefix(name, "gp-") && name != "reward-maximum" && name != "ucb-delta" // those of package bayesopt
+				if ours && infer.CheckOption(name, v) == nil {
+					continue // it is large, but possible
+				}
+				_, err := build()
+				if !ours && v > 0 && !math.IsInf(v, 0) && err == nil {
+					continue
+				}
+				if err == nil || ours && !strings.Contains(err.Error(), name) && !strings.Contains(err.Error(), "folds") {
+					t.Errorf("%s -%s %s: %v", row.Name, name, bad, err)
+				}
+			}
 		}
 	}
 }

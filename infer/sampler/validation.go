@@ -53,7 +53,7 @@ func (v *validation) check(err error) error {
 	case !v.asked && (v.rows != "" || v.folds != 0):
 		return errors.New("ahmc: rows and folds are for the reward predictive")
 	case !v.asked:
-		return nil
+		return infer.CheckOptions(map[string]int{"fold-leapfrogs": v.leapfrogs})
 	case len(names) == 0:
 		return errors.New("ahmc: the reward predictive needs the names of the data that have a row for each observation, such as rows x,y")
 	case len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(names):

@@ -2,7 +2,6 @@ package warmup
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/ppl-lang/ppl/infer"
 )
@@ -26,23 +25,12 @@ type Options struct {
 
 // Validate says what is wrong with the options.
 func (o Options) Validate() error {
-	a := o.Averaging.withDefaults()
-	positive := func(name string, v float64) error {
-		if !(v > 0) || math.IsInf(v, 1) {
-			return fmt.Errorf("%s must be positive and finite, but is %v", name, v)
-		}
-		return nil
+	a := o.Averaging
+	if err := infer.CheckOptions(map[string]float64{"stepsize": o.StepSize, "delta": a.Delta, "gamma": a.Gamma, "kappa": a.Kappa, "t0": a.T0, "reach": a.Reach}); err != nil {
+		return err
 	}
-	for _, c := range []struct {
-		name string
-		v    float64
-	}{{"the step size", o.Start()}, {"delta", a.Delta}, {"gamma", a.Gamma}, {"kappa", a.Kappa}, {"t0", a.T0}, {"reach", a.Reach}} {
-		if err := positive(c.name, c.v); err != nil {
-			return err
-		}
-	}
-	if a.Delta >= 1 {
-		return fmt.Errorf("delta, the target of the mean acceptance, must be less than 1, but is %v", a.Delta)
+	if err := infer.CheckOptions(map[string]int{"init-buffer": max(0, o.StartBuffer), "window": max(0, o.BaseWindow), "term-buffer": max(0, o.EndBuffer)}); err != nil {
+		return err
 	}
 	switch o.Metric {
 	case "", infer.Unit, infer.Diagonal, infer.Dense, infer.LowRank:
