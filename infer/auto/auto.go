@@ -61,19 +61,13 @@ func (s Sampler) Validate() error {
 		return fmt.Errorf("auto: unknown kernel %q", s.Kind)
 	case s.Steps < 0 || s.Steps > 0 && s.Kind != Leapfrog && s.Kind != ExactNormal:
 		return fmt.Errorf("auto: a number of steps (%d) is for the kernels %s and %s", s.Steps, Leapfrog, ExactNormal)
-	case !(s.Delta >= 0 && s.Delta < 1):
-		return fmt.Errorf("auto: delta, the target of the mean acceptance, must be between 0 and 1, but is %v", s.Delta)
-	case s.MaxDepth < 0 || s.MaxDepth > nuts.MaxMaxDepth:
-		return fmt.Errorf("auto: the maximal tree depth must be between 1 and %d, but is %d", nuts.MaxMaxDepth, s.MaxDepth)
-	case !(s.MaxEnergyError >= 0):
-		return fmt.Errorf("auto: the limit on the energy error must be positive, but is %v", s.MaxEnergyError)
 	}
-	for name, n := range map[string]int{"first-round": s.FirstRound, "race-batch": s.RaceBatch, "race-length": s.RaceLength} {
-		if n != 0 {
-			if err := infer.CheckOption(name, n); err != nil {
-				return fmt.Errorf("auto: %w", err)
-			}
-		}
+	err := infer.CheckOptions(map[string]int{"first-round": s.FirstRound, "race-batch": s.RaceBatch, "race-length": s.RaceLength, "steps": s.Steps, "max-depth": s.MaxDepth})
+	if err == nil {
+		err = infer.CheckOptions(map[string]float64{"delta": s.Delta, "max-energy-error": s.MaxEnergyError})
+	}
+	if err != nil {
+		return fmt.Errorf("auto: %w", err)
 	}
 	return nil
 }
