@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -9,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/internal/lsp"
@@ -38,7 +40,10 @@ editor has ended the session as the protocol asks for.`,
 			}
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			return lsp.Serve(ctx, cmd.InOrStdin(), os.Stdout, lsp.Options{
+			if term.IsTerminal(int(os.Stdin.Fd())) {
+				fmt.Fprintln(cmd.ErrOrStderr(), "This is for editors, which start it by themselves: doc/editors.md says how. Ctrl-C ends it.")
+			}
+			err = lsp.Serve(ctx, cmd.InOrStdin(), os.Stdout, lsp.Options{
 				Library:      stdlib.Language(),
 				Version:      ppl.Version(),
 				IncludePaths: includePaths,
@@ -49,6 +54,10 @@ editor has ended the session as the protocol asks for.`,
 				},
 				Log: cmd.ErrOrStderr(),
 			})
+			if ctx.Err() != nil {
+				return exitCode(exitInterrupted)
+			}
+			return err
 		},
 	}
 	cmd.Flags().StringArrayVar(&includePaths, "include-path", nil, "`folder` to search for files of #include, after that of the model; may be repeated")

@@ -48,7 +48,7 @@ func (s *Snapshot) symbolAt(f *source.File, offset int) (sym Symbol, ok bool) {
 		sym.Func = full
 		return sym, true
 	}
-	if _, known := s.options.Library.Describe(name); known {
+	if s.inLibrary(name) {
 		sym.Library = name
 		return sym, true
 	}
@@ -104,9 +104,18 @@ func (s *Snapshot) called(call ast.Node, name *ast.Ident) (sym Symbol, ok bool) 
 			return sym, true
 		}
 	}
-	_, known := s.options.Library.Describe(full)
 	sym.Library = full
-	return sym, known
+	return sym, s.inLibrary(full)
+}
+
+// inLibrary reports whether the library describes a name: a function, or a distribution.
+func (s *Snapshot) inLibrary(name string) bool {
+	for _, suffix := range []string{"", "_lpdf", "_lpmf"} {
+		if len(s.options.Library.Lookup(name+suffix)) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // userFunction is the full name of the program's function that a name stands for: the
@@ -174,9 +183,11 @@ func (s *Snapshot) References(f *source.File, offset int) []Reference {
 
 func (s *Snapshot) references(sym Symbol) []Reference {
 	var out []Reference
+	seen := map[source.Span]bool{}
 	add := func(r Reference) {
 		r.Span = r.Span.Origin()
-		if slices.Contains(s.files, r.Span.File) && !slices.ContainsFunc(out, func(o Reference) bool { return o.Span == r.Span }) {
+		if slices.Contains(s.files, r.Span.File) && !seen[r.Span] {
+			seen[r.Span] = true
 			out = append(out, r)
 		}
 	}
