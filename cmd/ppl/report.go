@@ -188,13 +188,13 @@ func writeReport(r *report.Report, path string) error {
 	info, err := os.Stat(path)
 	fresh := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !fresh {
-		return fmt.Errorf("cannot write the report: %w", plainPathError(err))
+		return unwritten(path, err)
 	}
 	regular := fresh || info.Mode().IsRegular()
 	if !fresh && regular {
 		old, err := os.ReadFile(path)
 		if err != nil {
-			return fmt.Errorf("cannot write the report: %w", plainPathError(err))
+			return unwritten(path, err)
 		}
 		if !report.IsPage(old) {
 			return fmt.Errorf("%s is there already, and is no report; choose another file by --out", path)
@@ -217,7 +217,15 @@ func writeReport(r *report.Report, path string) error {
 		err = os.WriteFile(path, b.Bytes(), 0o666)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot write the report: %w", plainPathError(err))
+		return unwritten(path, err)
 	}
 	return nil
+}
+
+// unwritten says why there is no report.
+func unwritten(path string, err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		err = p.Err
+	}
+	return fmt.Errorf("cannot write the report to %s: %w", path, err)
 }
