@@ -252,6 +252,10 @@ func (v *verdict) choose(p *pool, recent []record) {
 		// Scores of a way to the typical set, or of a funnel's neck, mislead.
 		v.metric, v.why = varianceOf(whole), "the variance of the draws"
 	}
+	if !v.near() && p.options.Metric == "" && n >= mostTrusted {
+		// Scores are largest in the bulk: of long tails they make too little.
+		widen(&v.metric, whole)
+	}
 	v.why += fmt.Sprintf(", whose held-out Fisher divergence per dimension is %.2g", v.divergence)
 	if c := candidates[best]; c.kind != infer.Diagonal && candidates[0].kind == infer.Diagonal {
 		v.why += fmt.Sprintf(" (diagonal: %.2g)", divergences[0])
@@ -261,6 +265,50 @@ func (v *verdict) choose(p *pool, recent []record) {
 // hopeless is a held-out divergence per dimension above which the variance of the
 // draws is used, as Stan has it.
 const hopeless = 5
+
+// mostTrusted is the number of draws from which on, on a target that is far from
+// normal, each coordinate has the variance of the draws and scores only tell how
+// coordinates go together.
+const mostTrusted = 100
+
+// widen gives each coordinate the variance of the draws.
+func widen(m *infer.Metric, s whiten.Sample) {
+	variance := varianceOf(s)
+	d := m.Dim
+	own := func(i int) float64 {
+		switch m.Kind {
+		case infer.Dense:
+			return m.Inverse[i*(d+1)]
+		case infer.LowRank:
+			scale, values, vectors := m.LowRank()
+			sum := 1.0
+			for k, u := range vectors {
+				sum += (values[k] - 1) * u[i] * u[i]
+			}
+			return scale[i] * scale[i] * sum
+		}
+		return m.Inverse[i]
+	}
+	factor := make([]float64, d)
+	for i := range factor {
+		factor[i] = math.Sqrt(variance.Inverse[i] / own(i))
+		if !(factor[i] > 1e-3 && factor[i] < 1e3) {
+			return
+		}
+	}
+	for i, f := range factor {
+		switch m.Kind {
+		case infer.Dense:
+			for j, g := range factor {
+				m.Inverse[i*d+j] *= f * g
+			}
+		case infer.LowRank:
+			m.Inverse[i] *= f
+		case infer.Diagonal:
+			m.Inverse[i] *= f * f
+		}
+	}
+}
 
 func varianceOf(s whiten.Sample) infer.Metric {
 	d, n := len(s.Draws[0]), float64(len(s.Draws))

@@ -43,7 +43,7 @@ var errDraws = errors.New("whiten: draws or scores are not finite, or their vari
 
 // mostPoints bounds the draws that a low-rank estimate is made of where they are
 // fewer than the dimensions would want: it takes the cube of their number.
-const mostPoints = 128
+const mostPoints = 80
 
 // Fit learns a metric of the kind Diagonal, LowRank or Dense with its mean from at
 // least 2 draws, or one difference.
@@ -92,7 +92,7 @@ func Fit(kind infer.MetricKind, s Sample, o Options) (infer.Metric, error) {
 				g[i][j] *= v
 			}
 		}
-		if basis, err = newBasis(x, g, o.Shrink); err != nil {
+		if basis, err = newBasis(x, g, o.Shrink, kind == infer.Dense); err != nil {
 			return m, err
 		}
 		if kind == infer.LowRank {
@@ -215,9 +215,11 @@ func temper(x, g [][]float64, scale []float64) {
 type basis struct {
 	vectors *mat.Dense // d×r: eigenvectors of Σ
 	values  []float64  // its eigenvalues, ascending
+
+	sigma *mat.SymDense // Σ, where that is all that is asked for
 }
 
-func newBasis(x, g [][]float64, shrink float64) (*basis, error) {
+func newBasis(x, g [][]float64, shrink float64, whole bool) (*basis, error) {
 	n, d := len(x), len(x[0])
 	var q *mat.Dense // d×r, orthonormal; nil: the identity
 	a, b := dense(x), dense(g)
@@ -270,6 +272,9 @@ func newBasis(x, g [][]float64, shrink float64) (*basis, error) {
 	if err != nil {
 		return nil, err
 	}
+	if q == nil && whole { // the matrix itself will do
+		return &basis{sigma: sigma}, nil
+	}
 	values, vectors, err := eigen(sigma)
 	if err != nil {
 		return nil, err
@@ -282,50 +287,49 @@ func newBasis(x, g [][]float64, shrink float64) (*basis, error) {
 		full.Mul(q, vectors)
 		vectors = &full
 	}
-	return &basis{vectors, values}, nil
+	return &basis{vectors: vectors, values: values}, nil
 }
 
-// geometricMean solves Σ B Σ = A: Σ = B^-½ (B^½ A B^½)^½ B^-½. No eigenvalue of B is
-// less than floor, but for rounding.
+// geometricMean solves Σ B Σ = A: with B = LLᵀ it is L⁻ᵀ (LᵀAL)^½ L⁻¹. No eigenvalue
+// of B is less than floor, but for rounding.
 func geometricMean(a, b *mat.SymDense, floor float64) (*mat.SymDense, error) {
 	r := a.SymmetricDim()
-	values, vectors, err := eigen(b)
-	if err != nil {
-		return nil, err
-	}
-	for k, v := range values {
-		values[k] = max(v, floor)
-	}
-	power := func(values []float64, vectors *mat.Dense, p float64) *mat.SymDense {
-		scaled := mat.DenseCopyOf(vectors)
-		for k, v := range values {
-			f := math.Pow(max(v, 0), p/2)
-			for i := range r {
-				scaled.Set(i, k, scaled.At(i, k)*f)
-			}
+	var factor mat.Cholesky
+	for boost := floor; !factor.Factorize(b); boost *= 10 {
+		if !(boost < 1e10) {
+			return nil, errDraws
 		}
-		s := mat.NewSymDense(r, nil)
-		s.SymOuterK(1, scaled)
-		return s
-	}
-	between := func(outer, inner *mat.SymDense) *mat.SymDense {
-		var t, m mat.Dense
-		t.Mul(outer, inner)
-		m.Mul(&t, outer)
-		s := mat.NewSymDense(r, nil)
 		for i := range r {
-			for j := i; j < r; j++ {
-				s.SetSym(i, j, 0.5*(m.At(i, j)+m.At(j, i)))
-			}
+			b.SetSym(i, i, b.At(i, i)+boost)
 		}
-		return s
 	}
-	rootB, inverseRoot := power(values, vectors, 0.5), power(values, vectors, -0.5)
-	innerValues, innerVectors, err := eigen(between(rootB, a))
+	var lower mat.TriDense
+	factor.LTo(&lower)
+	var t, inner mat.Dense
+	t.Mul(lower.T(), a)
+	inner.Mul(&t, &lower)
+	middle := mat.NewSymDense(r, nil)
+	for i := range r {
+		for j := i; j < r; j++ {
+			middle.SetSym(i, j, 0.5*(inner.At(i, j)+inner.At(j, i)))
+		}
+	}
+	values, vectors, err := eigen(middle)
 	if err != nil {
 		return nil, err
 	}
-	return between(inverseRoot, power(innerValues, innerVectors, 0.5)), nil
+	// Σ = WWᵀ with W = L⁻ᵀ Q Λ^¼.
+	w := vectors
+	for k, v := range values {
+		f := math.Sqrt(math.Sqrt(max(v, 0)))
+		for i := range r {
+			w.Set(i, k, w.At(i, k)*f)
+		}
+	}
+	blas64.Trsm(blas.Left, blas.Trans, 1, lower.RawTriangular(), w.RawMatrix())
+	sigma := mat.NewSymDense(r, nil)
+	sigma.SymOuterK(1, w)
+	return sigma, nil
 }
 
 func eigen(s *mat.SymDense) ([]float64, *mat.Dense, error) {
@@ -365,6 +369,15 @@ func thin(m *mat.Dense) *mat.Dense {
 // dense is the inverse metric as infer.Dense has it.
 func (b *basis) dense(scale []float64) []float64 {
 	d := len(scale)
+	if b.sigma != nil {
+		out := make([]float64, d*d)
+		for i := range d {
+			for j := range d {
+				out[i*d+j] = scale[i] * b.sigma.At(i, j) * scale[j]
+			}
+		}
+		return out
+	}
 	scaled := mat.DenseCopyOf(b.vectors)
 	_, r := scaled.Dims()
 	full := r == d
