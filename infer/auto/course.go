@@ -3,6 +3,7 @@ package auto
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/hmc"
@@ -81,13 +82,20 @@ func (c course) Run(ctx context.Context, s *infer.State) error {
 		if pairs, err = w.start(ctx, given); err != nil {
 			return err
 		}
+		pairs.position, pairs.logDensity = slices.Clone(s.Point.Position), s.Point.LogDensity
 	}
 	if !given {
-		m, err := w.firstMetric(pairs)
+		f, err := w.firstMetric(pairs)
 		if err != nil {
 			return err
 		}
-		if err := w.h.SetMetric(m); err != nil {
+		if f.trails(pairs, d) {
+			w.note(fmt.Sprintf("Chain %d began in a mode whose log density is %.3g lower than that of another chain's, and was moved there.", s.ID, f.best.logDensity-pairs.logDensity))
+			if err := w.move(f.best.position); err != nil {
+				return err
+			}
+		}
+		if err := w.h.SetMetric(f.metric); err != nil {
 			return err
 		}
 	}

@@ -12,16 +12,41 @@ import (
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
-// pairs are the steps of an optimiser with the changes of the gradient.
-type pairs struct{ steps, changes [][]float64 }
+// pairs are the steps of an optimiser with the changes of the gradient, and where it
+// has led.
+type pairs struct {
+	steps, changes [][]float64
 
-// firstMetric is learnt from the climbs of all chains.
-func (w *chain) firstMetric(own pairs) (infer.Metric, error) {
+	settled    bool // at a draw from a normal distribution that fits there
+	position   []float64
+	logDensity float64
+}
+
+// first is what the starts of all chains come to.
+type first struct {
+	metric infer.Metric
+	best   pairs // the settled start with the largest log density
+}
+
+// trails reports whether a start is where next to nothing of the distribution is: in a
+// mode so much lower that no draw of the run should be there.
+func (f *first) trails(p pairs, d int) bool {
+	return p.settled && f.best.settled && p.logDensity < f.best.logDensity-100-10*float64(d)
+}
+
+// firstMetric puts the climbs of all chains together.
+func (w *chain) firstMetric(own pairs) (*first, error) {
 	d := w.Target.Dim()
 	all, err := w.Exchange(own, func(parts []any) any {
 		s := whiten.Sample{Plain: true}
+		f := &first{metric: infer.Metric{Kind: infer.Unit, Dim: d}}
 		for _, part := range parts {
-			if p, ok := part.(pairs); ok {
+			if p, ok := part.(pairs); ok && p.settled && (!f.best.settled || p.logDensity > f.best.logDensity) {
+				f.best = p
+			}
+		}
+		for _, part := range parts {
+			if p, ok := part.(pairs); ok && !f.trails(p, d) {
 				s.Draws, s.Scores = append(s.Draws, p.steps...), append(s.Scores, p.changes...)
 			}
 		}
@@ -33,15 +58,15 @@ func (w *chain) firstMetric(own pairs) (infer.Metric, error) {
 		if err != nil {
 			m, err = whiten.Fit(infer.Diagonal, s, whiten.Options{})
 		}
-		if err != nil {
-			return infer.Metric{Kind: infer.Unit, Dim: d}
+		if err == nil {
+			f.metric = m
 		}
-		return m
+		return f
 	})
 	if err != nil {
-		return infer.Metric{}, err
+		return nil, err
 	}
-	return all.(infer.Metric), nil
+	return all.(*first), nil
 }
 
 // pool is what has been seen by all chains so far. Every chain has one of its own,

@@ -37,13 +37,14 @@ func (w *chain) start(ctx context.Context, given bool) (pairs, error) {
 	if err != nil {
 		return pairs{}, err
 	}
-	p := pairs{a.Steps, a.Changes}
+	p := pairs{steps: a.Steps, changes: a.Changes}
 	if most := max(12, d); len(p.steps) > most { // what is far tells little
 		p.steps, p.changes = p.steps[len(p.steps)-most:], p.changes[len(p.changes)-most:]
 	}
 	if given || d > mostCurvature {
 		switch {
 		case a.Draw != nil:
+			p.settled = true
 			return p, w.move(a.Draw)
 		case a.Climbed: // the density is not like a normal one there
 			return pairs{}, w.move(origin)
@@ -78,6 +79,7 @@ func (w *chain) start(ctx context.Context, given bool) (pairs, error) {
 		if gain <= max(0.25*float64(d), 0.5) {
 			drawn, err := w.draw(m, step, gain, draw, next)
 			if err != nil || drawn {
+				p.settled = drawn
 				return p, err
 			}
 			break // the density is not like a normal one there
