@@ -66,6 +66,9 @@ func (h *Map) Metric() infer.Metric {
 
 func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
 
+// fewRows is the dimension up to which loops beat the calls of a library.
+const fewRows = 48
+
 // Forward writes μ + Ly to x.
 func (h *Map) Forward(y, x []float64) {
 	switch {
@@ -80,6 +83,17 @@ func (h *Map) Forward(y, x []float64) {
 		copy(x, y)
 		h.low.inner(h.low.roots, x)
 		floats.Mul(x, h.low.scale)
+	case len(x) <= fewRows:
+		d := len(x)
+		copy(x, h.mean)
+		for i, v := range y[:d] {
+			row := h.upper.Data[i*d+i : (i+1)*d]
+			out := x[i:][:len(row)]
+			for j, u := range row {
+				out[j] += u * v
+			}
+		}
+		return
 	default:
 		copy(x, y)
 		blas64.Trmv(blas.Trans, h.upper, vector(x))
@@ -99,6 +113,22 @@ func (h *Map) Pull(g, w []float64) {
 	case h.low != nil:
 		floats.MulTo(w, h.low.scale, g)
 		h.low.inner(h.low.roots, w)
+	case len(w) <= fewRows:
+		d := len(w)
+		for i := range w {
+			row := h.upper.Data[i*d+i : (i+1)*d]
+			in := g[i:d][:len(row)]
+			sum, sum1 := 0.0, 0.0 // a single sum would wait for its last addition
+			j := 0
+			for ; j+1 < len(row); j += 2 {
+				sum += row[j] * in[j]
+				sum1 += row[j+1] * in[j+1]
+			}
+			if j < len(row) {
+				sum += row[j] * in[j]
+			}
+			w[i] = sum + sum1
+		}
 	default:
 		copy(w, g)
 		blas64.Trmv(blas.NoTrans, h.upper, vector(w))
