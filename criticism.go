@@ -3,12 +3,14 @@ package ppl
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/criticise"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/psis"
+	"github.com/ppl-lang/ppl/predict"
 )
 
 // This file: findings about how well a model predicts.
@@ -65,10 +67,22 @@ func (l *LogLik) Findings(r *criticise.Result, dir string, moved bool) []diagnos
 	return findings
 }
 
+// partial reports whether a statement that cannot be replicated is about a variable too.
+func (p *Predictive) partial(name string) bool {
+	word := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
+	return slices.ContainsFunc(p.Left, func(l predict.Left) bool { return word.MatchString(l.Text) })
+}
+
 // Findings says what the model does not reproduce.
 func (p *Predictive) Findings() []diagnose.Finding {
 	findings := []diagnose.Finding{}
 	for _, v := range p.Variables {
+		if p.partial(v.Name) {
+			// Real values of one kind stand beside replications of another.
+			findings = append(findings, diagnose.Finding{Code: "partly-replicated", Severity: diagnose.Note, Quantities: []string{v.Name},
+				Summary: fmt.Sprintf("Some values of %s, such as censored ones, are not replicated: its statistics and its LOO-PIT compare unlike things, and say nothing about the model.", v.Name)})
+			continue
+		}
 		var odd []string
 		for _, c := range v.Checks {
 			if c.P < 0.01 || c.P > 0.99 {
