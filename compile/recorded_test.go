@@ -210,6 +210,32 @@ model {
 		},
 	},
 	{
+		// A search that runs past the end is a rejection where parameters lead there.
+		name: "a while loop past the end where parameters may lead",
+		text: `
+data { int K; array[K] real knots; array[2] real x; }
+parameters { real a; }
+model {
+  a ~ normal(0, 1);
+  for (n in 1:2) {
+    if (a > n) {
+      int i = 1;
+      while (x[n] > knots[i + 1]) i += 1;
+      target += a * i;
+    }
+  }
+}`,
+		json:   `{"K": 3, "knots": [0, 1, 2], "x": [1.5, 3]}`,
+		points: [][]float64{{0.1}, {1.5}},
+		want: func(x []float64) float64 {
+			lp := -x[0] * x[0] / 2
+			if x[0] > 1 {
+				lp += 2 * x[0]
+			}
+			return lp
+		},
+	},
+	{
 		// Sizes that do not match in branches that parameters decide are rejections
 		// there, and nothing elsewhere.
 		name: "wrong sizes where parameters may lead",

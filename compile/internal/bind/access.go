@@ -269,6 +269,7 @@ func (b *binder) inRange(i value, size, dimension int, ix ir.Index, what string)
 		b.fail(ix.At, diag.IndexRange, "index %d is out of range", *rest).
 			detailf("%s has %d element%s in dimension %d; indices count from 1.", what, size, plural(size), dimension).throw()
 	}
+	b.instead++
 	b.emitEffect([]value{b.numeric(bad), b.numeric(i)}, func(g *ad.Graph, a []ad.Ref) {
 		if len(g.Type(a[0]).Shape) > 0 {
 			a[0] = g.Sum(a[0])

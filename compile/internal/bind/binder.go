@@ -29,6 +29,7 @@ type binder struct {
 	result  *value // of a return
 
 	inspecting bool                     // nothing that is evaluated stays
+	instead    int                      // indices that are wrong where parameters may never lead, and stand as 1
 	pure       map[*ir.Function]effects // of functions looked at
 	sized      map[*ir.Function]sizes   // likewise
 

@@ -202,8 +202,11 @@ func (b *binder) execWhile(s *ir.While) signal { return b.loopEnds(b.whileFrom(s
 
 // whileFrom runs the trips of a while loop from one on.
 func (b *binder) whileFrom(s *ir.While, trip int) signal {
-	for ; trip < maxTrips; trip++ {
+	for instead := b.instead; trip < maxTrips; trip++ {
 		cond := b.eval(s.Cond)
+		if b.instead != instead { // it would go on with another element, perhaps for ever
+			b.fail(s.Cond.Span(), diag.IndexRange, "a while loop uses an index that is out of range").throw()
+		}
 		i, ok := cond.scalarInt()
 		if !ok {
 			if cond.ints == nil || b.hidden() || b.hiddenAxis(cond.axis) {
