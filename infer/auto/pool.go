@@ -105,6 +105,15 @@ func (p *pool) adopt(v *verdict) {
 
 var errNoChains = errors.New("auto: no chain is left")
 
+// The acceptance that NUTS aims at is raised, a step after each round, while more than
+// these shares of the transitions diverge; one or two divergences prove nothing.
+var (
+	deltas    = []float64{0.9, 0.95, 0.98, 0.99}
+	deltaFrom = []float64{0.003, 0.01, 0.03, 0.03}
+)
+
+const fewDivergent = 3
+
 // judge makes the verdict of a round.
 func (p *pool) judge(parts []any, last bool) *verdict {
 	v := &verdict{delta: p.options.Delta}
@@ -152,8 +161,13 @@ func (p *pool) judge(parts []any, last bool) *verdict {
 	}
 	// A step size at which nothing diverges is worth more than one that is optimal
 	// elsewhere. (The first rounds come from outside.)
-	if v.rhat < 1.2 && v.divergent > 0.002 && p.options.Delta == DefaultDelta {
-		v.delta = []float64{0.9, 0.95, 0.98, 0.99, 0.99}[min(slices.Index([]float64{0.8, 0.9, 0.95, 0.98, 0.99}, v.delta), 4)]
+	if v.rhat < 1.2 && divergent >= fewDivergent && p.options.Delta == DefaultDelta {
+		for i, d := range deltas {
+			if v.delta < d && v.divergent > deltaFrom[i] {
+				v.delta = d
+				break
+			}
+		}
 	}
 	fewest := fewestRounds
 	if before != nil && v.near() && before.near() {
