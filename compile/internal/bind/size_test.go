@@ -47,6 +47,17 @@ model {
     target += -square(v[n]);
   }
 }`,
+		"a guard under a condition": `data { int N; array[N] int g; vector[N] y; }
+parameters { vector[N] z; real b; }
+model {
+  vector[N] v;
+  for (n in 1:N) {
+    v[n] = 2 * z[n];
+    if (z[n] > b) {
+      if (n > 1) target += v[n - 1] * y[n];
+    }
+  }
+}`,
 		"early end": `data { int N; array[N] int g; vector[N] y; }
 parameters { vector[N] z; }
 model {
