@@ -26,6 +26,7 @@ shift
 (($# > 0)) || set -- python r brms pages
 : "${SOURCES:?set SOURCES to the folder with cmdstanpy, cmdstanr and stanio}"
 version=$(sed -n 's/^\tMajor = \(.*\)/\1/p;s/^\tMinor = \(.*\)/.\1/p;s/^\tPatch = \(.*\)/.\1/p' "$top/internal/cmdstan/stan/stan.go" | tr -d '\n')
+home=/home/tester/.cmdstan/cmdstan-$version # where front ends look by themselves
 
 packages=(make git dpkg-dev
   python3 python3-numpy python3-pandas python3-pytest python3-pytest-order python3-xarray python3-zarr python3-tqdm
@@ -54,14 +55,14 @@ install() {
   cp -r "$SOURCES"/{cmdstanpy,cmdstanr,stanio} "$root/clients/"
   cp "$here"/*.R "$here"/*.py "$root/clients/"
   CGO_ENABLED=0 go build -C "$top" -o "$root/usr/local/bin/ppl" ./cmd/ppl
-  chroot "$root" /usr/local/bin/ppl cmdstan-home "/clients/cmdstan-$version"
-  chroot "$root" chown -R tester /clients
+  chroot "$root" /usr/local/bin/ppl cmdstan-home "$home"
+  chroot "$root" chown -R tester /clients /home/tester
 }
 
 # Runs a command in the root as a user without rights, as the tests want.
 inside() {
   chroot "$root" runuser -u tester -- env -i HOME=/home/tester LC_ALL=C.UTF-8 NOT_CRAN=true \
-    PATH=/usr/local/bin:/usr/bin:/bin CMDSTAN="/clients/cmdstan-$version" PYTHONPATH=/clients/cmdstanpy:/clients/stanio \
+    PATH=/usr/local/bin:/usr/bin:/bin CMDSTAN="$home" PYTHONPATH=/clients/cmdstanpy:/clients/stanio \
     R_LIBS=/clients/rlib sh -c "cd $1; $2"
 }
 
