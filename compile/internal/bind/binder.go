@@ -22,6 +22,7 @@ type binder struct {
 	covered map[[2]*axis]bool // whether every lane of the second axis has one of the first, which is inside it
 	targets []value           // addends of the log density, without lanes, in the root level
 	calls   []callSite
+	levels  int  // of statements and expressions that are evaluated within one another
 	propto  bool // whether _lupdf and ~ drop addends
 	inModel bool
 	operand *value // ir.Operand
@@ -66,7 +67,7 @@ func (b *binder) begin() {
 	b.context = context{lvl: b.root}
 	b.aligned = map[alignKey]ad.Ref{}
 	b.covered = map[[2]*axis]bool{}
-	b.targets, b.calls = nil, nil
+	b.targets, b.calls, b.levels = nil, nil, 0
 }
 
 // at sets the position to which what follows belongs and returns the former.

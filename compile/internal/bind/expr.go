@@ -17,6 +17,8 @@ var nan = math.NaN()
 
 // eval evaluates an expression.
 func (b *binder) eval(e ir.Expr) value {
+	b.deeper(e.Span())
+	defer b.shallower()
 	switch e := e.(type) {
 	case *ir.IntLit:
 		return intValue(e.Value)

@@ -18,6 +18,8 @@ func (b *binder) exec(s ir.Stmt) signal {
 	old := b.at(s.Span())
 	defer b.setSpan(old)
 	b.step()
+	b.deeper(s.Span())
+	defer b.shallower()
 	switch s := s.(type) {
 	case *ir.Declare:
 		b.declare(s)
