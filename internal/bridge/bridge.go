@@ -36,7 +36,6 @@ type Model struct {
 	options compile.BindOptions
 
 	first *compile.Model // with constants dropped and Jacobians; never evaluated, only cloned
-	tp    int            // numbers of transformed parameters, for names
 
 	mu       sync.Mutex
 	variants map[variant]*variantOf

@@ -56,9 +56,6 @@ type carriedFrom struct {
 // irregularly is the reason of a recurrence whose reads follow no pattern.
 const irregularly = "a carried value whose distance varies"
 
-// carried is the reason of a loop whose iterations depend on earlier ones.
-const carried = "iterations that depend on earlier ones"
-
 // patternOf finds where the positions of a read come from, in each step the same
 // but for those that read from outside; ok is false if there is no such pattern.
 func patternOf(units []*unit, from []origin, width int) (at []carriedFrom, ok bool) {

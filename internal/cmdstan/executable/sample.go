@@ -1,5 +1,7 @@
 package executable
 
+//lint:file-ignore ST1005 errors are in CmdStan's words, which front ends look for
+
 import (
 	"context"
 	"errors"
@@ -40,7 +42,6 @@ type sampling struct {
 	warmup  int
 	draws   int
 	files   []*sampleFile
-	started bool
 }
 
 // sampleFile is the file of a chain.
@@ -253,15 +254,15 @@ func (s *sampling) draw(session *infer.Session) error {
 		s.keep(session.Report())
 		return context.Cause(s.ctx)
 	}
-	for _, err := range failures {
-		s.tellRejections(session.Report())
-		var chain *infer.ChainError
-		if errors.As(err, &chain) {
-			err = chain.Err
-		}
-		return err
+	if len(failures) == 0 {
+		return nil
 	}
-	return nil
+	s.tellRejections(session.Report())
+	err := failures[0]
+	if chain := (*infer.ChainError)(nil); errors.As(err, &chain) {
+		err = chain.Err
+	}
+	return err
 }
 
 // adaptation writes the block between warm-up and draws.

@@ -1,5 +1,7 @@
 package executable
 
+//lint:file-ignore ST1005 errors are in CmdStan's words, which front ends look for
+
 import (
 	"errors"
 	"fmt"
