@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -21,7 +22,7 @@ type framing struct {
 	from *io.PipeReader
 	out  io.WriteCloser
 
-	ended  bool // in has ended
+	ended  bool // in has ended, or the client has said exit
 	closed chan struct{}
 	once   sync.Once
 }
@@ -87,6 +88,12 @@ func (f *framing) Recv() ([]byte, error) {
 	message := make([]byte, length)
 	if _, err := io.ReadFull(f.in, message); err != nil {
 		return nil, io.ErrUnexpectedEOF
+	}
+	// Nothing comes after exit: what did, while the server stops, would be one message
+	// too many for jrpc2, which sends on a channel that is closed by then.
+	var m struct{ Method string }
+	if length < 1000 && json.Unmarshal(message, &m) == nil && m.Method == "exit" {
+		f.ended = true
 	}
 	return message, nil
 }
