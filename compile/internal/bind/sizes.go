@@ -15,16 +15,25 @@ import (
 // iterations, and whether the size of a value depends on one of them. It goes
 // through the statements as often as it takes until no further variable is found.
 type sizing struct {
-	b     *binder
-	vary  map[*ir.Var]bool
-	found bool // a size that varies
+	b      *binder
+	vary   map[*ir.Var]bool
+	params map[*ir.Var]int // of the function whose body is followed, by their place
+	spans  []span          // slices from one of them to another, of which the caller takes care
+	found  bool            // a size that varies
 }
+
+// span is a slice from one parameter of a function to another: its size is decided by
+// how far they are apart.
+type span struct{ from, to int }
 
 // sizesVary reports whether the sizes of values that a statement makes depend on
 // variables that differ between iterations: on those given, or on what follows from
 // them.
 func (b *binder) sizesVary(s ir.Stmt, vary map[*ir.Var]bool) bool {
-	z := &sizing{b: b, vary: vary}
+	return (&sizing{b: b, vary: vary}).run(s)
+}
+
+func (z *sizing) run(s ir.Stmt) bool {
 	for known := -1; known < len(z.vary) && !z.found; {
 		known = len(z.vary)
 		z.stmt(s, false)
@@ -52,9 +61,7 @@ func (z *sizing) stmt(s ir.Stmt, some bool) {
 		for _, ix := range s.Indices {
 			z.assign(s.Var, z.varies(ix.A) || z.varies(ix.B))
 		}
-		for _, e := range sliceBounds(s.Indices) {
-			z.found = z.found || z.varies(e)
-		}
+		z.slices(s.Indices)
 	case *ir.Block:
 		for _, t := range s.Stmts {
 			z.stmt(t, some)
@@ -108,11 +115,15 @@ func (z *sizing) expr(e ir.Expr) {
 		var list []ir.Expr
 		switch e := e.(type) {
 		case *ir.IndexExpr:
-			list = sliceBounds(e.Indices)
+			z.slices(e.Indices)
 		case *ir.Call:
 			list = sizeArgs(e)
 		case *ir.UserCall:
-			list = z.b.sizesOf(e.Func).args(e)
+			d := z.b.sizesOf(e.Func)
+			list = d.args(e)
+			for _, s := range d.spans {
+				z.slice(argument(e, s.from), argument(e, s.to))
+			}
 		}
 		for _, x := range list {
 			z.found = z.found || z.varies(x)
@@ -121,14 +132,48 @@ func (z *sizing) expr(e ir.Expr) {
 	})
 }
 
-// sliceBounds are those of slices.
-func sliceBounds(indices []ir.Index) (list []ir.Expr) {
+// slices looks at the sizes of slices.
+func (z *sizing) slices(indices []ir.Index) {
 	for _, ix := range indices {
-		if ix.Kind == ir.IndexRange {
-			list = append(list, ix.A, ix.B)
+		if ix.Kind != ir.IndexRange {
+			continue
+		}
+		if n := countOf(ix); n != nil {
+			z.found = z.found || z.varies(n)
+		} else {
+			z.slice(ix.A, ix.B)
 		}
 	}
-	return list
+}
+
+// slice looks at the size of a slice with these bounds.
+func (z *sizing) slice(from, to ir.Expr) {
+	if v, ok := from.(*ir.VarRef); ok {
+		if w, ok := to.(*ir.VarRef); ok {
+			i, ok1 := z.params[v.Var]
+			j, ok2 := z.params[w.Var]
+			if ok1 && ok2 {
+				if s := (span{i, j}); !slices.Contains(z.spans, s) {
+					z.spans = append(z.spans, s)
+				}
+				return
+			}
+		}
+	}
+	z.found = z.found || z.varies(from) || z.varies(to)
+}
+
+// countOf is the number of elements of a slice whose bounds are made from it, as
+// segment's are from where it begins: A to A+n-1; nil of others.
+func countOf(ix ir.Index) ir.Expr {
+	last, ok := ix.B.(*ir.Call)
+	if ix.Part != ir.Positioned || !ok || last.Name != "operator-" {
+		return nil
+	}
+	if sum, ok := last.Args[0].(*ir.Call); ok && sum.Name == "operator+" && sum.Args[0] == ix.A {
+		return sum.Args[1]
+	}
+	return nil
 }
 
 // sizeArgs are the arguments of a library function that decide the size of its value:
@@ -157,35 +202,60 @@ func sizeArgs(e *ir.Call) []ir.Expr {
 	return list
 }
 
-// sizes tells what decides the sizes of the values that a function makes: for each of
-// its parameters, whether that one does.
-type sizes []bool
+// sizes tells what decides the sizes of the values that a function makes.
+type sizes struct {
+	decides []bool // for each of its parameters, whether that one does
+	spans   []span // the pairs of which the distance does
+}
 
 // sizesOf finds out what decides the sizes in a function.
 func (b *binder) sizesOf(f *ir.Function) sizes {
 	if d, ok := b.sized[f]; ok {
 		return d
 	}
-	d := make(sizes, len(f.Params))
+	d := sizes{decides: make([]bool, len(f.Params))}
 	b.sized[f] = d // of calls of itself
 	if f.Body == nil {
 		return d
 	}
+	params := map[*ir.Var]int{}
 	for k, p := range f.Params {
-		d[k] = b.sizesVary(f.Body, map[*ir.Var]bool{p: true})
+		params[p] = k
 	}
+	for k, p := range f.Params {
+		z := &sizing{b: b, vary: map[*ir.Var]bool{p: true}, params: params}
+		d.decides[k] = z.run(f.Body)
+		for _, s := range z.spans {
+			if !slices.Contains(d.spans, s) {
+				d.spans = append(d.spans, s)
+			}
+		}
+	}
+	b.sized[f] = d
 	return d
 }
 
-// args are the arguments of a call that decide sizes.
+// args are the arguments of a call that decide sizes by themselves.
 func (d sizes) args(e *ir.UserCall) (list []ir.Expr) {
 	k := 0
 	for _, a := range e.Args {
 		n := len(a.Type().Leaves())
-		if slices.Contains(d[k:k+n], true) {
+		if slices.Contains(d.decides[k:k+n], true) {
 			list = append(list, a)
 		}
 		k += n
 	}
 	return list
+}
+
+// argument is the argument of a call for the k-th parameter, an integer.
+func argument(e *ir.UserCall, k int) ir.Expr {
+	for _, a := range e.Args {
+		n := len(a.Type().Leaves())
+		if k < n {
+			return a
+		}
+		k -= n
+	}
+	return nil
 }

@@ -271,27 +271,36 @@ func (in *inspection) sizes(e ir.Expr) {
 			in.size(a)
 		}
 	case *ir.UserCall:
-		for _, a := range in.b.sizesOf(e.Func).args(e) {
+		d := in.b.sizesOf(e.Func)
+		for _, a := range d.args(e) {
 			in.size(a)
+		}
+		for _, s := range d.spans {
+			in.slice(argument(e, s.from), argument(e, s.to))
 		}
 	case *ir.IndexExpr:
 		for _, ix := range e.Indices {
-			if ix.Kind != ir.IndexRange {
-				continue
-			}
-			from, to, ok := intValue(1), intValue(math.MaxInt32), true // any end is as good: it is the same in all
-			if ix.A != nil {
-				from, ok = in.lookInt(ix.A)
-			}
-			if ix.B != nil && ok {
-				to, ok = in.lookInt(ix.B)
-			}
-			if ok {
-				in.b.sliceLanes(from, to, innermost(from.axis, to.axis))
-			} else {
-				in.unknownSize()
+			if ix.Kind == ir.IndexRange {
+				in.slice(ix.A, ix.B)
 			}
 		}
+	}
+}
+
+// slice makes sure that a slice with these bounds, of which either may be nil, has the
+// same size in all iterations.
+func (in *inspection) slice(first, last ir.Expr) {
+	from, to, ok := intValue(1), intValue(math.MaxInt32), true // any end is as good: it is the same in all
+	if first != nil {
+		from, ok = in.lookInt(first)
+	}
+	if last != nil && ok {
+		to, ok = in.lookInt(last)
+	}
+	if ok {
+		in.b.sliceLanes(from, to, innermost(from.axis, to.axis))
+	} else {
+		in.unknownSize()
 	}
 }
 
