@@ -192,7 +192,13 @@ func (b *binder) logical(x, y ir.Expr, and bool) value {
 		b.with(b.context.in(sub), func() { b.writeLocal(c, wholeOf(nil), b.notZero(b.eval(y)), sub) })
 		return b.pack(c)
 	}
-	if !b.plain(y) {
+	at := b.context
+	if l.ints != nil { // of iterations that are hidden: those that do not need y have no part in it
+		at = at.where(l, and)
+	}
+	plain := false
+	b.with(at, func() { plain = b.plain(y) })
+	if !plain {
 		side := func(needed bool) func() signal {
 			return func() signal {
 				v := intValue(truth(!and))
@@ -209,7 +215,8 @@ func (b *binder) logical(x, y ir.Expr, and bool) value {
 		b.result = old
 		return v
 	}
-	r := b.eval(y)
+	var r value
+	b.with(at, func() { r = b.eval(y) })
 	return b.emit(types.IntType, []value{l, r}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
 		zero := g.Const(0)
 		lx, ly := g.Do(ad.OpNotEqual, nil, a[0], zero), g.Do(ad.OpNotEqual, nil, a[1], zero)
@@ -218,6 +225,25 @@ func (b *binder) logical(x, y ir.Expr, and bool) value {
 		}
 		return g.Select(lx, g.Const(1), ly)
 	})
+}
+
+// inside reports whether an index is a number or variable that is known, and within a
+// dimension wherever evaluation stands.
+func (b *binder) inside(index ir.Expr, size int) bool {
+	var at value
+	switch e := index.(type) {
+	case *ir.IntLit:
+		at = intValue(e.Value)
+	case *ir.VarRef:
+		at = b.eval(e)
+	}
+	excluded := b.excluded(at.axis)
+	for l, i := range at.ints {
+		if (i < 1 || i > int64(size)) && (excluded == nil || !excluded[l]) {
+			return false
+		}
+	}
+	return at.ints != nil
 }
 
 // plain reports whether an expression can be evaluated where it is not asked for,
@@ -232,10 +258,14 @@ func (b *binder) plain(e ir.Expr) bool {
 			plain = plain && strings.HasPrefix(e.Name, "operator") && e.Type().IsScalar() &&
 				(e.Type().Kind != types.Int || e.Name != "operator/" && e.Name != "operator%" && e.Name != "operator%/%")
 		case *ir.IndexExpr:
-			for _, ix := range e.Indices {
-				v, ok := ix.A.(*ir.VarRef)
-				_, literal := ix.A.(*ir.IntLit)
-				plain = plain && ix.Kind == ir.IndexSingle && (literal || ok && b.eval(v).ints != nil)
+			x, ok := e.X.(*ir.VarRef)
+			if !ok {
+				plain = false
+				break
+			}
+			shape := b.cell(x.Var).shape
+			for k, ix := range e.Indices {
+				plain = plain && ix.Kind == ir.IndexSingle && b.inside(ix.A, shape[k])
 			}
 		}
 		return plain
