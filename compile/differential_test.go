@@ -112,11 +112,27 @@ func TestRandomModels(t *testing.T) {
 			run(text, p.Data, seed)
 		}
 	}
-	examples, err := filepath.Glob("../examples/*/*.model")
-	if err != nil || len(examples) == 0 {
+	for _, example := range smallExamples(t) {
+		for seed := range mutants / 6 {
+			if text, ok := contest.Mutate(example[0], seed); ok {
+				run(text, example[1], seed)
+			}
+		}
+	}
+	t.Logf("points: %d compared, %d rejected, %d ill-conditioned", total.Compared, total.Rejected, total.Vague)
+	if total.Compared < int(models) {
+		t.Errorf("only %d points were compared", total.Compared)
+	}
+}
+
+// smallExamples are the programs of the examples with their data, cut to few rows.
+func smallExamples(t testing.TB) (list [][2]string) {
+	t.Helper()
+	files, err := filepath.Glob("../examples/*/*.model")
+	if err != nil || len(files) == 0 {
 		t.Fatal("no programs", err)
 	}
-	for _, file := range examples {
+	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -133,16 +149,9 @@ func TestRandomModels(t *testing.T) {
 		if err != nil {
 			t.Fatal(file, err)
 		}
-		for seed := range mutants / 6 {
-			if text, ok := contest.Mutate(string(text), seed); ok {
-				run(text, cut, seed)
-			}
-		}
+		list = append(list, [2]string{string(text), cut})
 	}
-	t.Logf("points: %d compared, %d rejected, %d ill-conditioned", total.Compared, total.Rejected, total.Vague)
-	if total.Compared < int(models) {
-		t.Errorf("only %d points were compared", total.Compared)
-	}
+	return list
 }
 
 // TestWrittenPrograms compares the ways on the programs that package bind is

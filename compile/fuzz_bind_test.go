@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -81,30 +82,7 @@ func seedPrograms(t testing.TB) (list [][2]string) {
 			list = append(list, [2]string{string(text), strings.TrimPrefix(first, "// DATA ")})
 		}
 	}
-	files, err := filepath.Glob("../examples/*/*.model")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no examples", err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		values, err := os.ReadFile(strings.TrimSuffix(file, ".model") + ".data.json")
-		if err != nil {
-			t.Fatal(err)
-		}
-		few := map[string]int{}
-		for name, n := range contest.Sizes(string(text), string(values)) {
-			few[name] = min(n, 12)
-		}
-		small, err := contest.Resized(string(text), string(values), few)
-		if err != nil {
-			small = string(values)
-		}
-		list = append(list, [2]string{string(text), small})
-	}
-	return append(list, compile.DecidedPrograms()...)
+	return slices.Concat(list, smallExamples(t), compile.DecidedPrograms())
 }
 
 // FuzzBind: whatever a program and its data are, they are compiled, bound and evaluated,

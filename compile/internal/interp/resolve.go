@@ -14,9 +14,11 @@ import (
 // resolver makes functions of a program's statements and expressions, which run
 // on frames. The result is never changed and may be shared.
 type resolver struct {
-	prog  *ir.Program
-	opts  *Options
-	calls map[string]*function
+	waiting   []func() // functions that are still to be resolved
+	resolving bool     // one is
+	prog      *ir.Program
+	opts      *Options
+	calls     map[string]*function
 }
 
 // function is a user function for given autodiff levels of its arguments: Stan,
@@ -64,7 +66,19 @@ func (s *scope) function(of *ir.Function, levels []ir.Level, propto bool) *funct
 		inner.levels[p.ID] = levels[i]
 		inner.local = max(inner.local, levels[i])
 	}
-	fn.body = inner.block(of.Body.Stmts)
+	// One after another, so that a long chain of functions takes no more of the stack
+	// than the deepest of them.
+	s.waiting = append(s.waiting, func() { fn.body = inner.block(of.Body.Stmts) })
+	if s.resolving {
+		return fn
+	}
+	s.resolving = true
+	defer func() { s.resolving = false }()
+	for len(s.waiting) > 0 {
+		resolve := s.waiting[0]
+		s.waiting = s.waiting[1:]
+		resolve()
+	}
 	return fn
 }
 
