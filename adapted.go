@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer"
 )
 
@@ -17,7 +18,12 @@ import (
 type Adapted struct {
 	StepSize float64      // 0: not known
 	Metric   infer.Metric // without a Kind: not known, or not constant
-	Position []float64    // unconstrained; nil: not known
+
+	// Recentring is what the Metric is over, see [infer.Recentring]: for each effect that
+	// can be centred a number from 1, centred, to 0, non-centred; nil: the model's own
+	// coordinates.
+	Recentring []float64
+	Position   []float64 // unconstrained; nil: not known
 }
 
 type adaptedJSON struct {
@@ -27,12 +33,13 @@ type adaptedJSON struct {
 	Values   []float64       `json:"low_rank_values,omitempty"`  // of low_rank, whose inv_metric has
 	Vectors  [][]float64     `json:"low_rank_vectors,omitempty"` // the scales: S(I + Uᵀ(Λ - I)U)S
 	Mean     []float64       `json:"mean,omitempty"`
+	Effects  []float64       `json:"recentring,omitempty"`
 	Position []float64       `json:"position,omitempty"`
 }
 
 // MarshalJSON implements [json.Marshaler].
 func (a Adapted) MarshalJSON() ([]byte, error) {
-	j := adaptedJSON{StepSize: a.StepSize, Kind: string(a.Metric.Kind), Position: a.Position}
+	j := adaptedJSON{StepSize: a.StepSize, Kind: string(a.Metric.Kind), Effects: a.Recentring, Position: a.Position}
 	var inverse any
 	if a.Metric.Kind != "" {
 		if err := a.Metric.CheckSize(); err != nil {
@@ -77,7 +84,12 @@ func (a *Adapted) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &j); err != nil {
 		return err
 	}
-	*a = Adapted{StepSize: j.StepSize, Position: j.Position}
+	*a = Adapted{StepSize: j.StepSize, Recentring: j.Effects, Position: j.Position}
+	for _, v := range j.Effects {
+		if !(v >= 0 && v <= 1) {
+			return fmt.Errorf("the elements of recentring must be between 0 and 1, but one is %v", v)
+		}
+	}
 	if j.StepSize < 0 || math.IsInf(j.StepSize, 0) {
 		return fmt.Errorf("the step size must be positive, but is %v", j.StepSize)
 	}
@@ -131,7 +143,7 @@ func (a *Adapted) UnmarshalJSON(text []byte) error {
 func (f *Fit) Adapted() []Adapted {
 	out := make([]Adapted, len(f.Report.Chains))
 	for i, c := range f.Report.Chains {
-		out[i] = Adapted{StepSize: c.StepSize, Metric: c.Metric, Position: c.Last}
+		out[i] = Adapted{StepSize: c.StepSize, Metric: c.Metric, Recentring: c.Recentring, Position: c.Last}
 	}
 	return out
 }
@@ -140,11 +152,11 @@ func (f *Fit) Adapted() []Adapted {
 // chain, as the command ppl run leaves it in its output folder, or a single
 // one, such as a metric alone: {"inv_metric": [0.1, 2.5]}.
 func ReadAdapted(path string) ([]Adapted, error) {
-	text, err := os.ReadFile(path)
+	text, err := data.ReadText(path, data.Options{Memory: compile.DefaultMemory()})
 	if err != nil {
 		return nil, err
 	}
-	return ParseAdapted(path, text)
+	return ParseAdapted(path, []byte(text))
 }
 
 // ParseAdapted is [ReadAdapted] of a text; path stands in messages.

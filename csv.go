@@ -12,6 +12,7 @@ import (
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/ahmc"
+	"github.com/ppl-lang/ppl/infer/auto"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/hmc"
 	"github.com/ppl-lang/ppl/infer/nuts"
@@ -74,6 +75,7 @@ type chainFile struct {
 	rows    int
 	adapted bool // the adaptation block has been written
 	fixed   bool // the sampler adapts nothing, so that there is none
+	chosen  bool // the kind of the metric is known only then
 }
 
 // outputError says that draws could not be written.
@@ -97,7 +99,7 @@ func (f *Fit) createOutput(base string) (*output, error) {
 			out.close()
 			return nil, &outputError{err}
 		}
-		out.files = append(out.files, &chainFile{File: file, path: path, fixed: !adapts(f.config.Sampler)})
+		out.files = append(out.files, &chainFile{File: file, path: path, fixed: !adapts(f.config.Sampler), chosen: chooses(f.config.Sampler)})
 	}
 	return out, nil
 }
@@ -172,7 +174,50 @@ func (c *chainFile) adaptation(r infer.ChainReport) error {
 	for _, name := range slices.Sorted(maps.Keys(r.Adapted)) {
 		notes = append(notes, name+" = "+number(r.Adapted[name]))
 	}
+	if r.Recentring != nil { // the metric is over coordinates that a CSV file has not
+		r.Metric = infer.Metric{}
+		notes = append(notes, "effects have other coordinates, and the metric is over these: see the file of the run")
+	}
+	if c.chosen { // readers of CmdStan's files know two kinds, which they compare with the head
+		r.Metric = inRows(r.Metric)
+		kind := r.Metric.Kind
+		if kind == "" {
+			kind = infer.Unit
+		}
+		if err := c.Restate("metric", string(kind)); err != nil {
+			return err
+		}
+	}
 	return c.Adaptation(draws.Adaptation{StepSize: r.StepSize, Metric: r.Metric, Notes: notes})
+}
+
+// mostRows is the largest dimension of a metric of low rank that is written as rows.
+const mostRows = 300
+
+// inRows is a metric of low rank as a dense one, and none where that is too large.
+func inRows(m infer.Metric) infer.Metric {
+	if m.Kind != infer.LowRank {
+		return m
+	}
+	d := m.Dim
+	if d > mostRows {
+		return infer.Metric{}
+	}
+	scale, values, vectors := m.LowRank()
+	dense := infer.Metric{Kind: infer.Dense, Dim: d, Inverse: make([]float64, d*d), Mean: m.Mean}
+	for i := range d {
+		for j := range d {
+			sum := 0.0
+			if i == j {
+				sum = 1
+			}
+			for k, u := range vectors {
+				sum += (values[k] - 1) * u[i] * u[j]
+			}
+			dense.Inverse[i*d+j] = scale[i] * sum * scale[j]
+		}
+	}
+	return dense
 }
 
 // finish completes the files of chains that have draws and returns their names.
@@ -255,6 +300,12 @@ func statistics(s infer.Sampler) []sampler.Column {
 	return all
 }
 
+// chooses reports whether a sampler may choose the kind of its metric.
+func chooses(s infer.Sampler) bool {
+	_, ok := s.(auto.Sampler)
+	return ok
+}
+
 // adapts reports whether a sampler has anything to adapt in warm-up.
 func adapts(s infer.Sampler) bool {
 	row, ok := sampler.Of(s)
@@ -325,6 +376,9 @@ type CSVOptions struct {
 // posterior that come about in another way than by [Sample]: rows of Statistics
 // and of what [Posterior.Generate] computes.
 func (p *Posterior) CreateCSV(path string, o CSVOptions) (*draws.File, error) {
+	if err := p.missing(); err != nil {
+		return nil, err
+	}
 	columns := draws.Columns{Names: p.OutputNames()}
 	for _, name := range o.Statistics {
 		columns.Statistics = append(columns.Statistics, sampler.Column{Name: name})
@@ -391,6 +445,12 @@ func algorithm(s infer.Sampler) []draws.Setting {
 		return engine("static", s.Adapt, s.Kernel.Jitter,
 			setting("int_time", number(def(s.Kernel.IntTime, hmc.DefaultIntTime)), "6.2831853"),
 			setting("steps", strconv.Itoa(s.Kernel.Steps), "0"))
+	case auto.Sampler:
+		settings := engine("auto", warmup.Options{Metric: def(s.Metric, infer.Diagonal)}, 0,
+			setting("max_depth", strconv.Itoa(def(s.MaxDepth, nuts.DefaultMaxDepth)), "10"))
+		// It adapts in its own way.
+		settings[0].Children = append(settings[0].Children[:1:1], setting("delta", number(def(s.Delta, auto.DefaultDelta)), "0.8"))
+		return settings
 	case nuts.Sampler2011:
 		return engine("nuts2011", warmup.Options{StepSize: s.StepSize, FixedStepSize: s.FixedStepSize, FixedMetric: true, Metric: infer.Unit,
 			Averaging: warmup.Averaging{Delta: def(s.Averaging.Delta, nuts.DefaultDelta2011), Gamma: s.Averaging.Gamma, Kappa: s.Averaging.Kappa, T0: s.Averaging.T0}}, 0,

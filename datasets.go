@@ -47,6 +47,12 @@ func (p *Posterior) FitAt(values any, n int) (*Fit, error) {
 // JoinGenerated puts the draws of a fit and what was generated at them side by
 // side.
 func JoinGenerated(f *Fit, g *Generated) (*Generated, error) {
+	if err := f.missing(); err != nil {
+		return nil, err
+	}
+	if g == nil || g.Draws == nil {
+		return nil, errors.New("ppl: there are no generated quantities to join")
+	}
 	var all []*draws.Contents
 	names := slices.Concat(f.Draws.Names(), g.Draws.Names())
 	for chain := range f.Draws.Chains() {
@@ -62,51 +68,27 @@ func JoinGenerated(f *Fit, g *Generated) (*Generated, error) {
 	return &Generated{Draws: store, Failed: g.Failed, Reason: g.Reason}, err
 }
 
-// WriteDataSets writes a data set for each draw of the parameters, in which the
-// variables that the model draws are those that d, which was derived from it by
-// [Model.Derive] to draw replicated data, draws at it: base_1.data.json and so on,
-// and the parameters beside them, base_1.params.json. It returns the names of the
-// data sets.
-func WriteDataSets(ctx context.Context, d *Derived, values *data.Set, parameters *Fit, b BindOptions, seed uint64, base string) ([]string, error) {
-	for _, o := range d.Outputs {
-		if !o.Data {
-			return nil, fmt.Errorf("%s is computed from the data; a data set cannot have it drawn", o.Variable)
-		}
-	}
-	p, err := d.BindWith(values, b)
-	if err != nil {
-		return nil, err
-	}
-	g, err := p.GenerateFrom(ctx, parameters, GenerateOptions{Seed: seed})
-	if err != nil {
-		return nil, err
-	}
-	if g.Failed > 0 {
-		return nil, fmt.Errorf("%d of the data sets cannot be drawn: %w", g.Failed, g.Reason)
-	}
+// WriteDataSets writes the data sets of a simulator up to a number of them:
+// base_1.data.json and so on, and the parameters beside them, base_1.params.json. It
+// returns the names of the data sets.
+func (s *Simulator) WriteDataSets(ctx context.Context, sets int, base string) ([]string, error) {
 	var files []string
-	n := 0
-	for chain := range g.Draws.Chains() {
-		for i := range g.Draws.Len(chain) {
-			n++
-			_, drawn := g.Draws.Draw(chain, i)
-			set, err := p.redrawn(values, d, g.Draws.Names(), drawn)
-			if err != nil {
-				return files, err
-			}
-			name := fmt.Sprintf("%s_%d.data.json", base, n)
-			if err := writeSet(name, set); err != nil {
-				return files, err
-			}
-			files = append(files, name)
-			_, row := parameters.Draws.Draw(chain, i)
-			if set, err = setOf(parameters.Draws.Names(), row, nil); err != nil {
-				return files, err
-			}
-			if err := writeSet(fmt.Sprintf("%s_%d.params.json", base, n), set); err != nil {
-				return files, err
-			}
+	for n := range sets {
+		if err := ctx.Err(); err != nil {
+			return files, err
 		}
+		made, err := s.Set(n)
+		if err != nil {
+			return files, fmt.Errorf("data set %d: %w", n+1, err)
+		}
+		name := fmt.Sprintf("%s_%d.data.json", base, n+1)
+		if err := writeSet(name, made.Values); err != nil {
+			return files, err
+		}
+		if err := writeSet(fmt.Sprintf("%s_%d.params.json", base, n+1), made.Params); err != nil {
+			return files, err
+		}
+		files = append(files, name)
 	}
 	return files, nil
 }

@@ -24,6 +24,9 @@ func (m *Model) Derive(kind predict.Kind) (*Derived, error) {
 
 // DeriveWith is [Model.Derive] with options.
 func (m *Model) DeriveWith(kind predict.Kind, o predict.Options) (*Derived, error) {
+	if err := m.missing(); err != nil {
+		return nil, err
+	}
 	d, err := predict.Derive(m.program, kind, o)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@
 //	variables.go draws of a quantity or of a whole variable
 //	findings.go what is wrong with a run beyond its draws; rejections.go: what was rejected
 //	csv.go     draws as CmdStan's CSV files
+//	gather.go  Gather: a run whose chains are drawn apart
 //	layout.go  columns as arrays
 //	zarr.go    draws as a Zarr store; zarrdraws.go: a group of draws; zarrgroups.go: what follows from them
 //	readzarr.go ReadZarr: a store read back
@@ -25,10 +26,10 @@
 //	generate.go Posterior.GenerateFrom: generated quantities of old draws
 //	loglik.go  Fit.LogLik: log likelihoods of observations, leave-one-out cross-validation
 //	moments.go LogLik.MatchMoments: the same for influential observations
-//	holdout.go Model.Holdout: refits without observations
+//	holdout.go Model.Holdout: data without some observations, and what fits to them say of these
 //	predictive.go Fit.Predictive, Fit.Sensitivity: the data beside replications; prior and likelihood
 //	criticism.go what is wrong with predictions and with what was estimated of them
-//	calibrate.go Model.Calibrate: simulation-based calibration
+//	simulator.go Model.Simulator: data sets as the model says that they come about; datasets.go: as files
 //	approximate.go draws of approximations, and what to make of them
 //	version.go Version, BuildOf, CPULevel: which build this is, on which processor
 //	errors.go  Diagnostics: errors with the places that they are about
@@ -47,6 +48,12 @@
 //	}
 //
 // # Errors
+//
+// What a Go program does wrong is an error: no model or posterior where one is wanted, nil,
+// or made without [Compile] and [Model.Bind]; points and data of wrong sizes; cyclic data.
+// Methods of what else functions return, such as a [Fit], are for what they have returned
+// without an error, or with one where they say so: those of a nil or zero value panic, as a
+// map that is nil does when it is written to.
 //
 // What is wrong with a model or its data is told with file, line and column.
 // The Error method gives the first line of the first message; [Diagnostics] takes

@@ -19,6 +19,9 @@ import (
 	"github.com/ppl-lang/ppl/predict"
 )
 
+// errNoContext says that a context is nil.
+var errNoContext = errors.New("ppl: there is no context; context.Background() is one that never ends")
+
 // InterruptedError says that the context of [Sample] was cancelled before all
 // draws were made. Cause is the cancellation's.
 type InterruptedError struct{ Cause error }

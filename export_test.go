@@ -12,3 +12,10 @@ func KeepLittle(o Options) Options {
 	o.keepInMemory = 1000
 	return o
 }
+
+// TablesAlways makes a run that is watched show what its sampler has learnt after every
+// transition, as far as that takes little of its time.
+func TablesAlways(o Options) Options {
+	o.tablesEvery = 1
+	return o
+}

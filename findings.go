@@ -66,7 +66,7 @@ func (f *Fit) slowly() []diagnose.Finding {
 }
 
 // improper tells of parameters without prior that the data do not hold.
-func (f *Fit) improper() []diagnose.Finding {
+func (f *Fit) improper(rows []diagnose.Row) []diagnose.Finding {
 	if f.posterior == nil && f.record == nil {
 		return nil
 	}
@@ -90,9 +90,15 @@ func (f *Fit) improper() []diagnose.Finding {
 	var worst []string
 	largest := 0.0
 	var column []float64
-	rows := f.Summary()
 	for i, name := range f.Draws.Names() {
-		if !slices.Contains(priors.Without, variable(name)) || rows[i].Rhat < 1.01 && !(math.Abs(rows[i].Q95) > farOff) {
+		if !slices.Contains(priors.Without, variable(name)) {
+			continue
+		}
+		row := diagnose.Row{Rhat: math.NaN()} // of one that is not summarised, the draws tell
+		if at := slices.IndexFunc(rows, func(r diagnose.Row) bool { return r.Name == DisplayName(name) }); at >= 0 {
+			row = rows[at]
+		}
+		if row.Rhat < 1.01 && !(math.Abs(row.Q95) > farOff) {
 			continue
 		}
 		far := 0.0
@@ -104,7 +110,7 @@ func (f *Fit) improper() []diagnose.Finding {
 		}
 		// Chains that go straight on until they are stopped, each its own way, go
 		// along a ridge without end.
-		if far > limit || rows[i].Rhat > 1.05 && 10*saturated > draws {
+		if far > limit || row.Rhat > 1.05 && 10*saturated > draws {
 			worst = append(worst, DisplayName(name))
 			largest = max(largest, far)
 		}

@@ -1,6 +1,7 @@
 package ppl
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -48,6 +49,9 @@ type Fit struct {
 
 	once sync.Once
 	rows []diagnose.Row
+
+	labelled sync.Once
+	labels   []string
 }
 
 // complete reports whether all chains have come to their end.
@@ -58,6 +62,14 @@ func (f *Fit) complete() bool {
 // Running reports whether the chains go on, see [Options.Watch]. Of many draws, the
 // summary then rests on every n-th, and effective sample sizes are those of these.
 func (f *Fit) Running() (every int, running bool) { return max(f.every, 1), f.running }
+
+// missing is what is wrong where a fit is wanted and none given.
+func (f *Fit) missing() error {
+	if f == nil || f.Draws == nil {
+		return errors.New("ppl: there is no fit; Sample makes one, and ReadFit reads one")
+	}
+	return nil
+}
 
 // Close releases the files of a run with [Options.Resumable] that Draws are read
 // back from, if any. Draws and what is computed from them are then no longer to
@@ -83,6 +95,13 @@ func (f *Fit) Summary() []diagnose.Row {
 		}
 	})
 	return f.rows
+}
+
+// SummaryOf is [Fit.Summary] of some quantities, by their numbers among [Fit.Names], and
+// measures, anew at each call. nil are all quantities. What the summarizer keeps, it keeps
+// for other fits.
+func (f *Fit) SummaryOf(s *diagnose.Summarizer, quantities []int, measures diagnose.Measures) []diagnose.Row {
+	return s.Rows(f.displayed(), quantities, measures)
 }
 
 // What is computed of a run while it goes on takes time from the chains. Its summary
@@ -125,8 +144,12 @@ func (f *Fit) Precision() []diagnose.Precision { return diagnose.Precisions(f.Dr
 
 // Findings says what is wrong with the run, with advice: divergences, chains
 // that disagree, too few effective draws. It is empty if nothing is.
-func (f *Fit) Findings() []diagnose.Finding {
-	found := diagnose.Check(f.displayed(), f.Summary(), diagnose.Options{
+func (f *Fit) Findings() []diagnose.Finding { return f.FindingsOf(f.Summary()) }
+
+// FindingsOf is [Fit.Findings] by rows of [Fit.SummaryOf]: of quantities and measures that
+// are not among these nothing is said.
+func (f *Fit) FindingsOf(rows []diagnose.Row) []diagnose.Finding {
+	found := diagnose.Check(f.displayed(), rows, diagnose.Options{
 		MaxTreeDepth: f.maxTreeDepth(),
 		PlannedDraws: (f.planned() + f.config.Thin - 1) / f.config.Thin,
 	})
@@ -140,7 +163,7 @@ func (f *Fit) Findings() []diagnose.Finding {
 	}
 	found = f.approximationFindings(found)
 	// First what explains the others.
-	return slices.Insert(found, 0, slices.Concat(f.improper(), f.failedQuantities(), f.slowly())...)
+	return slices.Insert(found, 0, slices.Concat(f.improper(rows), f.failedQuantities(), f.slowly())...)
 }
 
 // maxTreeDepth is the limit of a sampler that has one, else -1.

@@ -105,7 +105,7 @@ func TestReadFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(back.Names(), fit.Names()) || back.Draws.Chains() != 2 || back.Draws.Warmup().Len(1) != 200 {
+	if !slices.Equal(back.Names(), fit.Names()) || back.Draws.Chains() != 2 || back.Draws.Warmup().Len(1) != fit.Draws.Warmup().Len(1) {
 		t.Fatalf("%v, %d chains, %d draws of warm-up", back.Names(), back.Draws.Chains(), back.Draws.Warmup().Len(1))
 	}
 	for i := range 2 {

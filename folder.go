@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/zarr"
@@ -57,6 +58,9 @@ type Record struct {
 	Texts    []KeptText `json:"texts,omitempty"`
 	DataFile string     `json:"data_file,omitempty"`
 	Counts   []string   `json:"counts,omitempty"` // what was counted in a table, N or J=column
+
+	// Levels are the texts of the columns of a table that are factors, that of 1 first.
+	Levels map[string][]string `json:"levels,omitempty"`
 
 	// How the model was compiled and bound.
 	Legacy     bool   `json:"legacy,omitempty"`
@@ -105,15 +109,39 @@ type PhaseRecord struct {
 // its checksum is wrong there is a record too.
 func ReadRecord(dir string) (*Record, error) {
 	path := filepath.Join(dir, RecordName)
-	text, err := os.ReadFile(path)
+	text, err := source.ReadFile(path, maxRecord)
 	if err != nil {
 		return nil, err
 	}
 	r := &Record{}
-	if err := json.Unmarshal(text, r); err != nil {
+	if err := json.Unmarshal([]byte(text), r); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return r, CheckSeal(path, text)
+	if err := r.local(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, CheckSeal(path, []byte(text))
+}
+
+// maxRecord is the greatest length of a record: it has a dense metric for each chain.
+const maxRecord = 1 << 30
+
+// local refuses a record that names files outside its folder. Folders are handed on,
+// and what a record names is read, and removed by those who overwrite it.
+func (r *Record) local() error {
+	names := []string{r.DataFile}
+	for _, t := range r.Texts {
+		names = append(names, t.File)
+	}
+	for _, name := range names {
+		if name != "" && !filepath.IsLocal(filepath.FromSlash(name)) {
+			return fmt.Errorf("it names a file outside its folder: %s", name)
+		}
+	}
+	if r.Name != "" && (r.Name != filepath.Base(r.Name) || !filepath.IsLocal(r.Name)) {
+		return fmt.Errorf("the name of its files is not one: %s", r.Name)
+	}
+	return nil
 }
 
 // Write replaces the record in a folder, which must exist.
@@ -145,7 +173,7 @@ func (r *Record) Keep(dir string, m *Model, values *data.Set) error {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
 	}
-	r.Texts, r.DataFile = nil, ""
+	r.Texts, r.DataFile, r.Levels = nil, "", nil
 	for i, t := range m.texts {
 		name := filepath.Base(filepath.FromSlash(t.Name))
 		if i > 0 {
@@ -164,6 +192,7 @@ func (r *Record) Keep(dir string, m *Model, values *data.Set) error {
 	if values == nil || len(values.Names()) == 0 {
 		return nil
 	}
+	r.Levels = values.Reading().Levels
 	var b bytes.Buffer
 	if err := values.WriteJSON(&b); err != nil {
 		return err
@@ -216,11 +245,11 @@ func (r *Record) ReadModel(dir string) (*Model, error) {
 	}
 	texts := make([]sourceText, len(r.Texts))
 	for i, t := range r.Texts {
-		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(t.File)))
+		text, err := source.ReadFile(filepath.Join(dir, filepath.FromSlash(t.File)), maxRecord)
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the model that belongs to the draws: %w", err)
 		}
-		texts[i] = sourceText{t.Name, string(text)}
+		texts[i] = sourceText{t.Name, text}
 	}
 	include := func(name string) (*source.File, error) {
 		for _, t := range texts[1:] {
@@ -236,20 +265,25 @@ func (r *Record) ReadModel(dir string) (*Model, error) {
 // ReadData reads the data that are kept in the folder of the run or, where they
 // are too large, those of the file, if they are still the same.
 func (r *Record) ReadData(dir string) (*data.Set, error) {
+	o := data.Options{Memory: compile.DefaultMemory(), Counts: counts(r.Counts)}
 	switch {
 	case r.DataFile != "":
-		return data.ReadJSON(filepath.Join(dir, filepath.FromSlash(r.DataFile)))
+		s, err := data.ReadJSON(filepath.Join(dir, filepath.FromSlash(r.DataFile)), o)
+		if err != nil {
+			return nil, err
+		}
+		return s.Read(data.Reading{Levels: r.Levels, Counts: o.Counts}), nil
 	case r.Data == "":
 		return data.Empty(), nil
 	}
-	text, err := data.ReadText(r.Data, 0)
+	text, err := data.ReadText(r.Data, o)
 	if err != nil {
 		return nil, fmt.Errorf("the folder %s does not keep the data of the run, as they are large: %w", dir, err)
 	}
 	if Digest(text) != r.DataSHA256 {
 		return nil, fmt.Errorf("the data in %s are not those of the run in %s, which does not keep them, as they are large", r.Data, dir)
 	}
-	return data.Parse(r.Data, text, data.Options{Counts: counts(r.Counts)})
+	return data.Parse(r.Data, text, o)
 }
 
 // Digest is the SHA-256 of a text in hexadecimal.
@@ -278,9 +312,15 @@ func (r *Record) base() string {
 // Remove removes from a folder all that belongs to the run: draws, tables,
 // journals, model, data, the report and the record.
 func (r *Record) Remove(dir string) error {
+	// Not by way of links that lead out of the folder.
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
 	var errs []error
-	remove := func(path string) {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	remove := func(name string) {
+		if err := root.Remove(filepath.FromSlash(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("cannot remove the earlier run: %w", err))
 		}
 	}
@@ -292,7 +332,7 @@ func (r *Record) Remove(dir string) error {
 		rest, ok := strings.CutPrefix(e.Name(), r.base()+"_")
 		digits := strings.TrimLeft(rest, "0123456789")
 		if ok && len(digits) < len(rest) && strings.HasPrefix(digits, ".") && !e.IsDir() {
-			remove(filepath.Join(dir, e.Name()))
+			remove(e.Name())
 		}
 	}
 	for _, suffix := range []string{"", ".new", ".old"} {
@@ -304,20 +344,20 @@ func (r *Record) Remove(dir string) error {
 			errs = append(errs, fmt.Errorf("cannot remove the earlier run: %w", err))
 		}
 	}
-	tables, _ := filepath.Glob(filepath.Join(dir, tableFolder, "*.csv"))
-	for _, path := range tables {
-		remove(path)
+	tables, _ := fs.Glob(root.FS(), tableFolder+"/*.csv")
+	for _, name := range tables {
+		remove(name)
 	}
-	remove(filepath.Join(dir, tableFolder))
+	remove(tableFolder)
 	for _, t := range r.Texts {
-		remove(filepath.Join(dir, filepath.FromSlash(t.File)))
+		remove(t.File)
 	}
-	remove(filepath.Join(dir, textFolder))
+	remove(textFolder)
 	if r.DataFile != "" {
-		remove(filepath.Join(dir, filepath.FromSlash(r.DataFile)))
+		remove(r.DataFile)
 	}
-	remove(filepath.Join(dir, ReportName))
-	remove(filepath.Join(dir, RecordName))
+	remove(ReportName)
+	remove(RecordName)
 	return errors.Join(errs...)
 }
 

@@ -1,6 +1,7 @@
 package ppl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,17 +16,30 @@ import (
 
 // ParameterNames names the values of the parameters alone, the first of
 // [Posterior.ConstrainedNames].
-func (p *Posterior) ParameterNames() []string { return p.bound.ParameterNames() }
+func (p *Posterior) ParameterNames() []string {
+	if p.missing() != nil {
+		return nil
+	}
+	return p.bound.ParameterNames()
+}
 
 // GeneratedNames names the generated quantities, the last of
 // [Posterior.OutputNames].
-func (p *Posterior) GeneratedNames() []string { return p.bound.GeneratedNames() }
+func (p *Posterior) GeneratedNames() []string {
+	if p.missing() != nil {
+		return nil
+	}
+	return p.bound.GeneratedNames()
+}
 
 // UnconstrainValues finds the unconstrained point, of length Dim, of parameters
 // that are given by their values in the order of [Posterior.ParameterNames]. A
 // value on the edge of its bounds has an infinite coordinate, one outside of
 // them NaN.
 func (p *Posterior) UnconstrainValues(values []float64) ([]float64, error) {
+	if err := p.missing(); err != nil {
+		return nil, err
+	}
 	x := make([]float64, p.Dim())
 	return x, p.bound.UnconstrainValues(values, x)
 }
@@ -61,6 +75,12 @@ type Generated struct {
 // with other generated quantities, or of one that was derived from it. An error
 // names a parameter that the fit does not have, or has in another size.
 func (p *Posterior) GenerateFrom(ctx context.Context, f *Fit, o GenerateOptions) (*Generated, error) {
+	if err := cmp.Or(p.missing(), f.missing()); err != nil {
+		return nil, err
+	}
+	if ctx == nil {
+		return nil, errNoContext
+	}
 	columns, err := p.columnsIn(f)
 	if err != nil {
 		return nil, err

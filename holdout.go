@@ -13,8 +13,8 @@ import (
 	"github.com/ppl-lang/ppl/predict"
 )
 
-// Holdout refits a model without some of its observations, and tells how well they are
-// predicted. The observations are the rows of all data whose first size is that of the
+// Holdout parts data so that a model can be fitted without some of its observations, and
+// asked how well it predicts them. The observations are the rows of all data whose first size is that of the
 // variable which the model's statements are about; they must be independent given the
 // parameters.
 type Holdout struct {
@@ -198,9 +198,9 @@ func (h *HeldOut) ELPD(observation int) (elpd, mcse float64) {
 	return top + math.Log(mean), math.Sqrt(variance / n)
 }
 
-// Without fits the model to the observations in kept, all that are not in out if it is
-// nil, and gives the log likelihoods of those in out. Rows count from 0.
-func (h *Holdout) Without(ctx context.Context, out, kept []int, o Options) (*HeldOut, error) {
+// Split parts the data: train has the observations in kept, all that are not in out if it
+// is nil; test has those in out. Rows count from 0.
+func (h *Holdout) Split(out, kept []int) (train, test *data.Set, err error) {
 	if kept == nil {
 		for i := range h.N {
 			if !slices.Contains(out, i) {
@@ -209,36 +209,36 @@ func (h *Holdout) Without(ctx context.Context, out, kept []int, o Options) (*Hel
 		}
 	}
 	if len(out) == 0 {
-		return nil, errors.New("there are no observations to leave out")
+		return nil, nil, errors.New("there are no observations to leave out")
 	}
-	p, err := h.model.BindWith(h.values.ChooseRows(h.Rows, h.size, kept), h.options)
+	return h.values.ChooseRows(h.Rows, h.size, kept), h.values.ChooseRows(h.Rows, h.size, out), nil
+}
+
+// Dim is the number of unconstrained parameters with all observations. A fit without some
+// must have as many: parameters that belong to single observations cannot be learnt
+// without them.
+func (h *Holdout) Dim() int { return h.dim }
+
+// HeldOut is what the draws of a fit say about the rows of data that it has not seen, such
+// as those of [Holdout.Split]; d is derived by [Model.Derive] as [predict.LogLikelihood].
+func (d *Derived) HeldOut(ctx context.Context, fit *Fit, test *data.Set, rows int, o BindOptions) (*HeldOut, error) {
+	q, err := d.BindWith(test, o)
 	if err != nil {
-		return nil, fmt.Errorf("the data without %s: %w", h.name(out), err)
-	}
-	if p.Dim() != h.dim {
-		return nil, fmt.Errorf("the model has %d unconstrained parameters with all observations and %d without %s: parameters that belong to single observations cannot be learnt without them", h.dim, p.Dim(), h.name(out))
-	}
-	fit, err := Sample(ctx, p, o)
-	if err != nil {
-		return nil, fmt.Errorf("the fit without %s: %w", h.name(out), err)
-	}
-	q, err := h.derived.BindWith(h.values.ChooseRows(h.Rows, h.size, out), BindOptions{Seed: h.options.Seed, StanCompat: h.options.StanCompat})
-	if err != nil {
-		return nil, fmt.Errorf("the likelihood of %s: %w", h.name(out), err)
+		return nil, fmt.Errorf("the likelihood of what is held out: %w", err)
 	}
 	held := &HeldOut{Fit: fit}
 	l := &LogLik{fit: fit, derived: q}
 	for i, n := range q.GeneratedNames() {
 		l.columns, l.group, l.Names = append(l.columns, i), append(l.group, i), append(l.Names, n)
 	}
-	if len(l.columns)%len(out) != 0 {
-		return nil, fmt.Errorf("%d log likelihoods of %d observations", len(l.columns), len(out))
+	if rows < 1 || len(l.columns)%rows != 0 {
+		return nil, fmt.Errorf("%d log likelihoods of %d observations", len(l.columns), rows)
 	}
 	// Of further dimensions, a row's elements count together; the first index runs fastest.
 	for i := range l.group {
-		l.group[i] = i % len(out)
+		l.group[i] = i % rows
 	}
-	l.Names = l.Names[:len(out)]
+	l.Names = l.Names[:rows]
 	m, err := l.Matrix(ctx)
 	if err != nil {
 		return nil, err
@@ -247,10 +247,14 @@ func (h *Holdout) Without(ctx context.Context, out, kept []int, o Options) (*Hel
 	return held, nil
 }
 
-// name says which observations are meant.
-func (h *Holdout) name(rows []int) string {
-	if len(rows) == 1 {
-		return fmt.Sprintf("%s[%d]", h.Variable, rows[0]+1)
+// Joint is the log predictive density of all observations held out, together; with its
+// Monte Carlo standard error.
+func (h *HeldOut) Joint() (elpd, mcse float64) {
+	sum := slices.Clone(h.LogLik[0])
+	for _, column := range h.LogLik[1:] {
+		for s, v := range column {
+			sum[s] += v
+		}
 	}
-	return fmt.Sprintf("%d observations, among them %s[%d]", len(rows), h.Variable, rows[0]+1)
+	return (&HeldOut{LogLik: [][]float64{sum}}).ELPD(0)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/predict"
 )
 
 const lines = `data { int N; vector[N] x; vector[N] y; array[N] int g; }
@@ -124,7 +125,23 @@ func TestHoldout(t *testing.T) {
 		t.Errorf("%d rows of %v", h.N, h.Rows)
 	}
 	for _, i := range []int{0, 7} {
-		held, err := h.Without(ctx, []int{i}, nil, ppl.Options{Seed: 2, Draws: 1000, Warmup: 500})
+		train, test, err := h.Split([]int{i}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := model.Bind(train)
+		if err != nil || p.Dim() != h.Dim() {
+			t.Fatal(err, p.Dim(), h.Dim())
+		}
+		without, err := ppl.Sample(ctx, p, ppl.Options{Seed: 2, Draws: 1000, Warmup: 500})
+		if err != nil {
+			t.Fatal(err)
+		}
+		derived, err := model.Derive(predict.LogLikelihood)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held, err := derived.HeldOut(ctx, without, test, 1, ppl.BindOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -161,6 +161,7 @@ func TestMisuse(t *testing.T) {
 		"generate to short":     {func() error { return posterior.Generate(x, rng, out[1:]) }, "a place for"},
 		"generate to nil":       {func() error { return posterior.Generate(x, rng, nil) }, "a place for 0"},
 		"generate without rng":  {func() error { return posterior.Generate(x, nil, out) }, "random numbers"},
+		"explain value short":   {func() error { _, err := posterior.ExplainValue(nil, time.Second); return err }, "a point of length 0"},
 		"explain short":         {func() error { _, err := posterior.Explain(nil, time.Second); return err }, "a point of length 0"},
 		"explain without time":  {func() error { _, err := posterior.Explain(x, -time.Second); return err }, ""},
 		"metric short":          {func() error { return posterior.Compiled().FisherMetric(x, square[1:]) }, "a matrix of"},

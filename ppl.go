@@ -89,6 +89,9 @@ func CompileContext(ctx context.Context, name, text string, o CompileOptions) (*
 
 // compileText compiles a text and keeps it, with what it includes.
 func compileText(ctx context.Context, name, text string, o CompileOptions, include func(string) (*source.File, error)) (*Model, error) {
+	if ctx == nil {
+		return nil, errNoContext
+	}
 	m := &Model{name: name, options: o, texts: []sourceText{{name, text}}}
 	options := compile.Options{Legacy: o.Legacy, MaxSource: o.MaxSource}
 	if include != nil {
@@ -147,6 +150,9 @@ func (m *Model) Program() *compile.Program {
 // for [CompileOptions.Included].
 func (m *Model) Included() map[string]string {
 	all := map[string]string{}
+	if m.missing() != nil {
+		return all
+	}
 	for _, t := range m.texts[1:] {
 		all[t.Name] = t.Text
 	}
@@ -154,7 +160,12 @@ func (m *Model) Included() map[string]string {
 }
 
 // Text is the source text, without what it includes.
-func (m *Model) Text() string { return m.texts[0].Text }
+func (m *Model) Text() string {
+	if m.missing() != nil {
+		return ""
+	}
+	return m.texts[0].Text
+}
 
 // Name is the name that the model was compiled under.
 func (m *Model) Name() string {
@@ -191,10 +202,13 @@ type JSONFile string
 // DataFile is the name of a file with data in any of the formats that the command
 // ppl reads, by its name or text: JSON, CSV, R's dump format, each also compressed
 // by gzip; for [Model.Bind]. Counts are variables that a CSV file lacks: N, the
-// number of its rows, or J=school, that of the levels of a column.
+// number of its rows, or J=school, that of the levels of a column. As, if not nil, are
+// data that were read before, such as those of [Fit.Data]: a CSV file is read as they
+// were, the levels of a factor numbered as there, and the same is counted.
 type DataFile struct {
 	Path   string
 	Counts []string
+	As     *data.Set
 }
 
 // BindOptions are options of [Model.BindWith]. The zero value is the default.
@@ -269,7 +283,7 @@ func (m *Model) BindContext(ctx context.Context, values any, o BindOptions) (*Po
 	if err := m.missing(); err != nil {
 		return nil, err
 	}
-	set, err := ReadData(values)
+	set, err := readData(values, o.Memory)
 	if err != nil {
 		return nil, err
 	}
@@ -291,18 +305,23 @@ func (m *Model) BindContext(ctx context.Context, values any, o BindOptions) (*Po
 }
 
 // ReadData makes a set of what [Model.Bind] accepts, which accepts the set, too.
-func ReadData(values any) (*data.Set, error) {
+func ReadData(values any) (*data.Set, error) { return readData(values, 0) }
+
+// readData is ReadData within so many bytes of memory; 0: the default.
+func readData(values any, memory int64) (*data.Set, error) {
+	o := data.Options{Memory: compile.MemoryOr(memory)}
 	switch v := values.(type) {
 	case JSON:
-		return data.ParseJSON("data", v)
+		return data.ParseText("data", string(v), o)
 	case JSONFile:
-		return data.ReadJSON(string(v))
+		return data.ReadJSON(string(v), o)
 	case DataFile:
-		text, err := data.ReadText(v.Path, 0)
+		text, err := data.ReadText(v.Path, o)
 		if err != nil {
 			return nil, err
 		}
-		return data.Parse(v.Path, text, data.Options{Counts: counts(v.Counts)})
+		o.Counts, o.As = counts(v.Counts), v.As
+		return data.Parse(v.Path, text, o)
 	}
 	return data.FromGo(values)
 }
@@ -351,6 +370,7 @@ var (
 	_ infer.Cloner     = (*Posterior)(nil)
 	_ infer.Generator  = (*Posterior)(nil)
 	_ infer.Stopper    = (*Posterior)(nil)
+	_ infer.Recentrer  = (*Posterior)(nil)
 )
 
 // missing is the error of what should be done with a posterior that there is not.
@@ -410,6 +430,28 @@ func (p *Posterior) Clone() infer.LogDensity {
 		return p
 	}
 	return p.bound.Clone()
+}
+
+// Recentring implements [infer.Recentrer]: other coordinates for the effects of
+// hierarchical models, nil where there are none. [Posterior.Sites] lists them.
+func (p *Posterior) Recentring() (infer.Recentring, error) {
+	if err := p.missing(); err != nil {
+		return nil, err
+	}
+	return p.bound.Recentring()
+}
+
+// Sites are the groups of effects that can be sampled centred, non-centred or between
+// these, as the sampler auto does.
+func (p *Posterior) Sites() ([]compile.Site, error) {
+	if err := p.missing(); err != nil {
+		return nil, err
+	}
+	r, err := p.bound.Map()
+	if r == nil {
+		return nil, err
+	}
+	return r.Sites(), err
 }
 
 // Copy is [Posterior.Clone] with its type.
@@ -516,6 +558,14 @@ func (p *Posterior) Explain(x []float64, budget time.Duration) (*compile.Explana
 		return nil, err
 	}
 	return p.bound.Explain(x, budget)
+}
+
+// ExplainValue tells the same of the log density alone, without its gradient.
+func (p *Posterior) ExplainValue(x []float64, budget time.Duration) (*compile.Explanation, error) {
+	if err := p.at(x); err != nil {
+		return nil, err
+	}
+	return p.bound.ExplainValue(x, budget)
 }
 
 // Unconstrain finds the unconstrained point of parameters that are given as

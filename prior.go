@@ -54,7 +54,8 @@ func (m *Model) SamplePrior(ctx context.Context, values any, b BindOptions, o Op
 			return v
 		}
 		chains, n := count(o.Chains, 4), count(o.Draws, 1000)
-		f, err := p.simulate(ctx, chains, n, o.Seed, o.Parallel)
+		thin := max(o.Thin, 1)
+		f, err := p.simulate(ctx, chains, (n+thin-1)/thin, o.Seed, o.Parallel)
 		if err != nil {
 			return nil, err
 		}
@@ -79,6 +80,9 @@ func (m *Model) SamplePrior(ctx context.Context, values any, b BindOptions, o Op
 // on data, and that a set does not have.
 func (m *Model) NotGiven(set *data.Set) []string {
 	var out []string
+	if m.missing() != nil || set == nil {
+		return nil
+	}
 	d, err := predict.Derive(m.program, predict.Replicated, predict.Options{})
 	if err != nil {
 		return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/auto"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/hmc"
 	"github.com/ppl-lang/ppl/infer/nuts"
@@ -64,7 +65,7 @@ func ReadFit(dir string) (*Fit, error) {
 		if n := c.ID - f.config.FirstID; n >= 0 && n < len(record.Chains) {
 			c.Last = record.Chains[n].Position
 			if m := record.Chains[n].Metric; m.Kind != "" {
-				c.Metric = m
+				c.Metric, c.Recentring = m, record.Chains[n].Recentring
 			}
 		}
 	}
@@ -216,6 +217,9 @@ func configOf(settings []draws.Setting) infer.Config {
 	case "nuts":
 		depth, _ := intSetting(settings, "max_depth")
 		c.Sampler = nuts.Sampler{MaxDepth: depth}
+	case "auto":
+		depth, _ := intSetting(settings, "max_depth")
+		c.Sampler = auto.Sampler{MaxDepth: depth}
 	case "nuts2011":
 		depth, _ := intSetting(settings, "max_depth")
 		c.Sampler = nuts.Sampler2011{MaxDepth: depth}

@@ -1,27 +1,36 @@
 package ppl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/auto"
 	"github.com/ppl-lang/ppl/infer/draws"
-	"github.com/ppl-lang/ppl/infer/nuts"
 )
 
-// Options say how [Sample] runs. The zero value is Stan's default: NUTS, four
-// chains, 1000 transitions of warm-up and 1000 draws each.
+// Options say how [Sample] runs. The zero value is that of the command: the sampler that
+// tunes itself, four chains, at most 1000 transitions of warm-up and 1000 draws each.
 type Options struct {
-	// Sampler is nuts.Sampler, hmc.Sampler or another with its options set; nil
-	// is nuts.Sampler{}.
+	// Sampler is nuts.Sampler, which is Stan's, hmc.Sampler or another with its options
+	// set; nil is auto.Sampler{}, which finds metric, kernel and its setting by itself.
 	Sampler infer.Sampler
 
 	Chains int // 0: 4
 	Warmup int // transitions per chain; 0: 1000, negative: none
 	Draws  int // transitions per chain after warm-up; 0: 1000, negative: none
 	Thin   int // keep every Thin-th draw; 0: 1
+
+	// FirstID is the number of the first chain; the others follow. Random numbers go by
+	// it: chain 3 of four can be had alone, by Chains 1 and FirstID 3, and put together
+	// with the others by [Gather]. 0: 1.
+	FirstID int
 
 	// Seed selects the random numbers. Draws depend on model, data, options and
 	// seed alone, not on the number of processors.
@@ -68,6 +77,10 @@ type Options struct {
 	StepSize []float64
 	Metric   []infer.Metric
 
+	// Recentring is what Metric is over, see [Adapted], one for all chains or one per
+	// chain; nil: the model's own coordinates.
+	Recentring [][]float64
+
 	// TargetESS ends the run as soon as every quantity has an effective sample
 	// size of at least that, in the bulk and in the tails, and an R-hat below
 	// 1.01, after the same number of draws of each chain; Draws is then the
@@ -94,8 +107,13 @@ type Options struct {
 	Watch func(sofar func() *Fit)
 
 	snapshotEvery time.Duration // for tests
+	tablesEvery   time.Duration // likewise
 	keepInMemory  int           // likewise; 0: keepInMemory
 }
+
+// tablesEvery is how often what a sampler has learnt is brought up to date for those who
+// watch.
+const tablesEvery = 300 * time.Millisecond
 
 // Sample draws from the posterior. It returns when all chains have ended, or
 // soon after the context is cancelled.
@@ -110,26 +128,20 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 		return nil, err
 	}
 	if o.Sampler == nil {
-		o.Sampler = nuts.Sampler{}
+		o.Sampler = auto.Sampler{}
+	}
+	if err := o.withinMemory(p); err != nil {
+		return nil, err
 	}
 	if err := errors.Join(infer.CheckOptions(map[string]int{"sig-figs": o.SigFigs}), infer.CheckOptions(map[string]float64{"target-ess": o.TargetESS})); err != nil {
 		return nil, fmt.Errorf("ppl: %w", err)
 	}
-	config := infer.Config{
-		Sampler:      o.Sampler,
-		Chains:       o.Chains,
-		Warmup:       o.Warmup,
-		Draws:        o.Draws,
-		Thin:         o.Thin,
-		Seed:         o.Seed,
-		Init:         o.Init,
-		Metric:       o.Metric,
-		StepSize:     o.StepSize,
-		SaveWarmup:   o.SaveWarmup,
-		WarmupValues: o.SaveWarmup,
-		Parallel:     o.Parallel,
-		Progress:     o.Progress,
-		Refresh:      o.Refresh,
+	config := o.config()
+	if o.Watch != nil {
+		config.TablesEvery = tablesEvery
+		if o.tablesEvery > 0 {
+			config.TablesEvery = o.tablesEvery
+		}
 	}
 	r := &recorder{posterior: p}
 	if o.TargetESS > 0 {
@@ -187,6 +199,50 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 	return r.fit, r.finish(err)
 }
 
+// config is what a session is told of the options.
+func (o *Options) config() infer.Config {
+	return infer.Config{
+		Sampler:      o.Sampler,
+		Chains:       o.Chains,
+		Warmup:       o.Warmup,
+		Draws:        o.Draws,
+		Thin:         o.Thin,
+		FirstID:      o.FirstID,
+		Seed:         o.Seed,
+		Init:         o.Init,
+		Metric:       o.Metric,
+		Recentring:   o.Recentring,
+		StepSize:     o.StepSize,
+		SaveWarmup:   o.SaveWarmup,
+		WarmupValues: o.SaveWarmup,
+		Parallel:     o.Parallel,
+		Progress:     o.Progress,
+		Refresh:      o.Refresh,
+	}
+}
+
+// withinMemory lets no more chains run at a time than the memory of the posterior is
+// enough for. Draws do not depend on that.
+func (o *Options) withinMemory(p *Posterior) error {
+	each := p.bound.Memory()
+	if each == 0 {
+		return nil
+	}
+	const usual = 4 // as infer.Config has it
+	all, chains := compile.MemoryOr(p.options.Memory), cmp.Or(max(o.Chains, 0), usual)
+	fit := int(max(all/each, 1))
+	pool, ok := o.Sampler.(infer.Pooled)
+	if together := o.TargetESS > 0 || ok && pool.Pooled(); together && chains > fit {
+		return fmt.Errorf("ppl: each of the %d chains takes %s of memory, and they run together, but there is %s: enough for %d; run fewer chains, or allow for more memory",
+			chains, ad.FormatBytes(each), ad.FormatBytes(all), fit)
+	}
+	if o.Parallel <= 0 {
+		o.Parallel = runtime.GOMAXPROCS(0)
+	}
+	o.Parallel = min(o.Parallel, fit)
+	return nil
+}
+
 // check looks at what a session does not look at.
 func (o *Options) check(ctx context.Context, p *Posterior) error {
 	if err := p.missing(); err != nil {
@@ -194,7 +250,7 @@ func (o *Options) check(ctx context.Context, p *Posterior) error {
 	}
 	switch {
 	case ctx == nil:
-		return errors.New("ppl: there is no context; context.Background() is one that never ends")
+		return errNoContext
 	case o.Output == "" && (o.Resume || o.Resumable):
 		return errors.New("ppl: a run can be resumed only from files; set Options.Output")
 	}

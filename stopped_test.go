@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer/nuts"
 )
 
 // A run whose clock stands still, but where it waits, makes the draws that it
@@ -54,7 +55,7 @@ func TestSeparationWithoutDraws(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ppl.Sample(context.Background(), p, ppl.Options{Seed: 2, Chains: 1}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ppl.Sample(context.Background(), p, ppl.Options{Sampler: nuts.Sampler{}, Seed: 2, Chains: 1}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, not %q", err, want)
 		}
 	}

@@ -107,6 +107,34 @@ func TestMatMulLanes(t *testing.T) {
 	}
 }
 
+// A quadratic form with a symmetric constant and its derivative share one product.
+func TestQuadraticForm(t *testing.T) {
+	for _, c := range []struct {
+		p        []float64
+		products int
+	}{{[]float64{2, 0.5, 0.5, 1}, 1}, {[]float64{2, 0.5, 0.25, 1}, 2}} {
+		g := NewGraph()
+		d := g.Input(Type{Shape: []int{1, 2}})
+		form := g.Sum(g.Mul(d, g.MatMul(d, g.ConstArray(Type{Shape: []int{2, 2}}, c.p))))
+		g.Output(form)
+		g.Output(g.Grad(form, d)[0])
+		products := 0
+		for _, n := range g.Nodes {
+			if n.Op == OpMatMul {
+				products++
+			}
+		}
+		if products != c.products {
+			t.Errorf("%d products instead of %d", products, c.products)
+		}
+		out, err := g.Eval([][]float64{{3, -1}}, &Env{})
+		off := c.p[1] + c.p[2]
+		if err != nil || out[0][0] != 9*c.p[0]-3*off+c.p[3] || out[1][0] != 6*c.p[0]-off || out[1][1] != 3*off-2*c.p[3] {
+			t.Fatal(out, err)
+		}
+	}
+}
+
 // TestUntaken: where a branch of a select is not taken, its infinite slope
 // spoils no derivative of any order.
 func TestUntaken(t *testing.T) {

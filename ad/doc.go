@@ -23,6 +23,7 @@
 //	untaken.go     sides of choices that were not taken, whose adjoints are 0
 //	jvp.go         JVP: forward mode, likewise
 //	hessian.go     Hessian-vector products, Hessians, Jacobians
+//	origin.go      where elements come from that are only moved
 //	fisher.go      the expected Fisher information of sampling statements
 //	fisherpattern.go which elements depend on which, for sparse derivatives
 //	eval.go        the kernels and the evaluation of one node

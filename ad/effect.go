@@ -27,6 +27,10 @@ type Check struct {
 	Function string // "normal_lpdf"
 	Name     string // "Scale parameter": what the argument is, as the message names it
 	Want     string // "positive": completes "must be …"
+
+	// Elements are, where the argument has some of the user's elements only, which these
+	// are; nil: it has all.
+	Elements []int32
 }
 
 // CheckError is a failed argument check: a rejection of this point.
@@ -171,11 +175,13 @@ func RunEffect(n *Node, types []Type, args [][]float64, print func(string)) erro
 		for i, x := range args[0] {
 			if !attr.Set.Contains(x) {
 				at := -1
-				if len(args[0]) > 1 {
+				switch {
+				case attr.Elements != nil:
+					at = int(attr.Elements[i])
+				case len(args[0]) > 1 && types[0].IsScalar():
+					at = i
+				case len(args[0]) > 1:
 					at = i % max(types[0].Size(), 1)
-					if types[0].IsScalar() {
-						at = i
-					}
 				}
 				return &CheckError{Check: attr, Value: x, Index: at, Site: n.Site}
 			}

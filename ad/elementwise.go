@@ -199,7 +199,7 @@ func elementwiseOps() map[OpCode]Op {
 			}},
 
 		OpExp: un("exp", math.Exp, func(g *Graph, x, y Ref) Ref { return y }, anyReal),
-		OpExpm1: un("expm1", math.Expm1,
+		OpExpm1: un("expm1", kernel.Expm1,
 			func(g *Graph, x, y Ref) Ref { return g.Exp(x) }, anyReal), // y + 1 cancels for x < 0
 		OpExp2: un("exp2", math.Exp2,
 			func(g *Graph, x, y Ref) Ref { return g.Scale(math.Ln2, y) }, anyReal),
@@ -257,8 +257,8 @@ func elementwiseOps() map[OpCode]Op {
 		OpLogit: un("logit", func(p float64) float64 { return math.Log(p / (1 - p)) },
 			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Mul(x, g.Sub(g.Const(1), x))) }, unit),
 
-		OpSin: un("sin", math.Sin, func(g *Graph, x, y Ref) Ref { return g.Do(OpCos, nil, x) }, anyReal),
-		OpCos: un("cos", math.Cos, func(g *Graph, x, y Ref) Ref { return g.Neg(g.Do(OpSin, nil, x)) }, anyReal),
+		OpSin: un("sin", kernel.Sin, func(g *Graph, x, y Ref) Ref { return g.Do(OpCos, nil, x) }, anyReal),
+		OpCos: un("cos", kernel.Cos, func(g *Graph, x, y Ref) Ref { return g.Neg(g.Do(OpSin, nil, x)) }, anyReal),
 		OpTan: un("tan", math.Tan,
 			func(g *Graph, x, y Ref) Ref { return g.Add(g.Const(1), g.Square(y)) },
 			func(_ int, z float64) float64 { return math.Tanh(z) }),
@@ -277,7 +277,7 @@ func elementwiseOps() map[OpCode]Op {
 			}},
 		OpSinh: un("sinh", math.Sinh, func(g *Graph, x, y Ref) Ref { return g.Do(OpCosh, nil, x) }, anyReal),
 		OpCosh: un("cosh", math.Cosh, func(g *Graph, x, y Ref) Ref { return g.Do(OpSinh, nil, x) }, anyReal),
-		OpTanh: un("tanh", math.Tanh, // 1 - y² cancels in the tails
+		OpTanh: un("tanh", kernel.Tanh, // 1 - y² cancels in the tails
 			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Square(g.Do(OpCosh, nil, x))) }, anyReal),
 		OpAsinh: un("asinh", math.Asinh,
 			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Sqrt(g.Add(g.Square(x), g.Const(1)))) }, anyReal),

@@ -45,7 +45,7 @@ func incompleteOps() map[OpCode]Op {
 		return g.Select(inside, g.Exp(g.Sub(l, g.Add(g.Log(x), g.Do(OpLog1m, nil, x)))), zero)
 	}
 	digamma := func(g *Graph, x Ref) Ref { return g.Do(OpDigamma, nil, x) }
-	rise := func(g *Graph, x, d Ref) Ref { return g.Do(OpPolygammaRise, nil, g.Const(0), x, d) }
+	rise := func(g *Graph, x, d Ref) Ref { return g.Do(OpDigammaRise, nil, x, d) }
 	// byA and byB are the derivatives of the log density by a and b.
 	byA := func(g *Graph, x, a, b Ref) Ref { return g.Add(g.Log(x), rise(g, a, b)) }
 	byB := func(g *Graph, x, a, b Ref) Ref { return g.Add(g.Do(OpLog1m, nil, x), rise(g, b, a)) }

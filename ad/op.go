@@ -174,7 +174,8 @@ const (
 	OpLbeta
 	OpLchoose
 	OpLmultichoose    // (x, n): log Γ(x+n)/(Γ(x) Γ(n+1)), for n of x kinds with repetition
-	OpPolygammaRise   // (n, x, d): polygamma(n, x+d) - polygamma(n, x); n a constant
+	OpPolygammaRise   // (n, x, d): polygamma(n, x+d) - polygamma(n, x); n a constant ≥ 1
+	OpDigammaRise     // (x, d): digamma(x+d) - digamma(x)
 	OpXLogY           // x log y, 0 where x is 0
 	OpPhiRatio        // φ(x)/Φ(x), the derivative of log Phi
 	OpPhiExcess       // x + φ(x)/Φ(x), positive

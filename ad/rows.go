@@ -403,7 +403,31 @@ func (g *Graph) matMul(a, b Ref, ta, tb bool) Ref {
 			return g.Lane(g.Reshape(p, []int{B.Lanes, g.Type(p).Shape[1], 1}))
 		}
 	}
+	// A symmetric constant is its own transpose, so that the product in a quadratic
+	// form and the one in its derivative are the same.
+	ta, tb = ta && !g.symmetric(a), tb && !g.symmetric(b)
 	return g.Do(OpMatMul, MatMulAttr{ta, tb}, a, b)
+}
+
+// symmetric reports whether x is known to be a symmetric matrix.
+func (g *Graph) symmetric(x Ref) bool {
+	t := g.Type(x)
+	if t.Lanes > 0 || len(t.Shape) != 2 || t.Shape[0] != t.Shape[1] {
+		return false
+	}
+	v, known := g.Value(x)
+	if !known {
+		return false
+	}
+	n := t.Shape[0]
+	for i := range n {
+		for j := range i {
+			if v[i*n+j] != v[j*n+i] {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // untransposed is the source of a transposition and the other flag, or the

@@ -26,11 +26,16 @@ func specialOps() map[OpCode]Op {
 		}
 		return math.Exp(z)
 	}
-	rise := func(g *Graph, n float64, x, d Ref) Ref { return g.Do(OpPolygammaRise, nil, g.Const(n), x, d) }
+	rise := func(g *Graph, n float64, x, d Ref) Ref {
+		if n == 0 {
+			return g.Do(OpDigammaRise, nil, x, d)
+		}
+		return g.Do(OpPolygammaRise, nil, g.Const(n), x, d)
+	}
 	rows := map[OpCode]Op{
-		OpErf: un("erf", math.Erf,
+		OpErf: un("erf", kernel.Erf,
 			func(g *Graph, x, y Ref) Ref { return gauss(g, twoOverSqrtPi, 1, x) }, anyReal),
-		OpErfc: un("erfc", math.Erfc,
+		OpErfc: un("erfc", kernel.Erfc,
 			func(g *Graph, x, y Ref) Ref { return gauss(g, -twoOverSqrtPi, 1, x) }, anyReal),
 		OpPhi: un("Phi", kernel.Phi,
 			func(g *Graph, x, y Ref) Ref { return gauss(g, 1/sqrt2Pi, 0.5, x) }, anyReal),
@@ -91,14 +96,19 @@ func specialOps() map[OpCode]Op {
 		OpPolygammaRise: {Name: "polygamma_rise", Class: Elementwise, Arity: 3, F3: kernel.PolygammaRise,
 			Domain: func(arg int, z float64) float64 {
 				if arg == 0 {
-					return 0
+					return 1
 				}
 				return math.Exp(z)
 			},
-			Points: [][]float64{{0, 30, 0.5}, {0, 0.3, 40}, {1, 3, 0.01}, {2, 0.5, 3}, {1, 40, 1}},
+			Points: [][]float64{{1, 3, 0.01}, {2, 0.5, 3}, {1, 40, 1}},
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
 				n := g.order(OpPolygammaRise, a[0]) + 1
 				return []Ref{None, rise(g, n, a[1], a[2]), g.Do(OpPolygamma, nil, g.Const(n), g.Add(a[1], a[2]))}
+			}},
+		OpDigammaRise: {Name: "digamma_rise", Class: Elementwise, Arity: 2, F2: kernel.DigammaRise, Domain: positive,
+			Points: [][]float64{{30, 0.5}, {0.3, 40}, {5.9, 0.2}, {8, -7.5}, {-1.5, 4}},
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
+				return []Ref{rise(g, 1, a[0], a[1]), g.Do(OpTrigamma, nil, g.Add(a[0], a[1]))}
 			}},
 		OpLbeta: {Name: "lbeta", Class: Elementwise, Arity: 2, F2: kernel.Lbeta, Domain: positive,
 			Points: [][]float64{{0.1, 0.2}, {1, 1}, {3, 25}, {30, 40}, {0.5, 200}},

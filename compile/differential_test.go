@@ -276,6 +276,44 @@ func TestCompositePrograms(t *testing.T) {
 	}
 }
 
+// TestReducedSlices compares the ways on slices whose size parameters decide and that are
+// reduced at once, which a graph can hold: elements that were never set, slices of none,
+// and ends that are no elements are among them.
+func TestReducedSlices(t *testing.T) {
+	for _, call := range []string{"sum(x[:n])", "prod(x[2:n])", "dot_self(x[1:n])", "log_sum_exp(x[1:n])",
+		"max(x[1:n])", "min(x[1:n])", "log_sum_exp(x[max(n, 1):])", "sum(x[max(n, 1):3])", "sum(x[(n - 3):n])", "sum(r[1:n])", "log_sum_exp(a[2:n])"} {
+		text := `
+functions {
+  real reduced(real b, real c) {
+    vector[6] x = rep_vector(0.5, 6);
+    row_vector[6] r;
+    array[6] real a;
+    int n = 0;
+    while (n < 6 && n < exp(b)) {
+      n += 1;
+      x[n] = c * n;
+      r[n] = x[n] ^ 2;
+      a[n] = exp(-x[n]);
+    }
+    n -= c > 1 ? 1 : 0;
+    return inv_logit(` + call + `);
+  }
+}
+data { int N; vector[N] y; }
+parameters { real b; real c; }
+model {
+  y ~ normal(0, 1);
+  for (i in 1:N) {
+    target += -square(reduced(b + y[i], c)) - square(b) - square(c);
+  }
+}`
+		rep := contest.Contend(text, "reduced.model", parsed(t, `{"N": 4, "y": [-0.5, 0.3, 0.9, -9]}`), 3, 12)
+		if before := strings.Contains(call, "n - 3"); rep.Wrong != nil || rep.Unsupported != "" || rep.Vague > 0 || before != (rep.Compared == 0) {
+			t.Errorf("%s: %+v, %+v", call, rep, rep.Wrong)
+		}
+	}
+}
+
 // TestDecidedPrograms compares the ways on programs that no graph can hold.
 func TestDecidedPrograms(t *testing.T) {
 	for i, p := range compile.DecidedPrograms() {

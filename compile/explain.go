@@ -57,15 +57,32 @@ type PassEffect struct {
 	BlocksBefore, BlocksNow int // 0 before blocks are formed
 }
 
-// Explain lowers the log density again, verifying the form after every pass,
-// and measures it at x for about the budget.
+// Explain lowers the log density with its gradient again, verifying the form after
+// every pass, and measures it at x for about the budget.
 func (m *Model) Explain(x []float64, budget time.Duration) (*Explanation, error) {
+	if m.Interpreted() {
+		return m.explainInterpreted(x, budget, false)
+	}
+	return m.explain(m.bound.Density, x, budget)
+}
+
+// ExplainValue does the same for the log density without its gradient, as a program of
+// its own. What it tells of a line is the forward part of what [Model.Explain] tells;
+// the two are measured apart, and in the program of both the parts are interleaved and
+// share what they compute.
+func (m *Model) ExplainValue(x []float64, budget time.Duration) (*Explanation, error) {
+	if m.Interpreted() {
+		return m.explainInterpreted(x, budget, true)
+	}
+	value := *m.bound.Density
+	value.Outputs = value.Outputs[:1:1]
+	return m.explain(&value, x, budget)
+}
+
+func (m *Model) explain(g *ad.Graph, x []float64, budget time.Duration) (*Explanation, error) {
 	e := &Explanation{Loops: m.Loops(), Passes: slices.Clone(m.early)}
 	o := passes.Options{Without: m.without, Verify: true, Trace: func(s *passes.Step) { e.Passes = append(e.Passes, effect(s)) }}
-	if m.Interpreted() {
-		return m.explainInterpreted(e, x, budget)
-	}
-	w := &work{graph: m.bound.Density}
+	w := &work{graph: g}
 	if err := w.assemble(o); err != nil {
 		return nil, err
 	}

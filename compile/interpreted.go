@@ -111,8 +111,9 @@ func (m *Model) interpretSecond(build func(g *ad.Graph, x, density ad.Ref) ad.Re
 
 // explainInterpreted measures an interpreted log density. The time is shared out
 // among the lines by the operations that were recorded of each, those of the
-// derivative included.
-func (m *Model) explainInterpreted(e *Explanation, x []float64, budget time.Duration) (*Explanation, error) {
+// derivative included; of the value alone, they get its share of the operations.
+func (m *Model) explainInterpreted(x []float64, budget time.Duration, value bool) (*Explanation, error) {
+	e := &Explanation{Loops: m.Loops(), Passes: slices.Clone(m.early)}
 	quiet := *m
 	quiet.env = &ad.Env{Stop: m.env.Stop}
 	grad := make([]float64, m.dim)
@@ -129,9 +130,15 @@ func (m *Model) explainInterpreted(e *Explanation, x []float64, budget time.Dura
 		return nil, err
 	}
 	g := r.Graph
+	forward := len(g.Nodes)
 	g.Grad(g.Outputs[0], g.Inputs...)
 	lines, all := map[source.Position]*LineCost{}, 0.0
 	for i := range g.Nodes {
+		n := float64(g.Nodes[i].Type.Total())
+		all += n
+		if value && i >= forward {
+			continue
+		}
 		at := lineOf(r.Sites, g.Nodes[i].Site)
 		if lines[at] == nil {
 			lines[at] = &LineCost{File: at.File, Line: at.Line}
@@ -139,11 +146,17 @@ func (m *Model) explainInterpreted(e *Explanation, x []float64, budget time.Dura
 				lines[at].Text = strings.TrimSpace(r.Sites[g.Nodes[i].Site].File.Line(at.Line))
 			}
 		}
-		n := float64(g.Nodes[i].Type.Total())
 		lines[at].Ops += n
-		all += n
 	}
 	e.lines(lines, func(l *LineCost) { l.NS = share(l.Ops, all) * e.NS })
+	if value {
+		computed := 0.0
+		for _, l := range e.Lines {
+			computed += l.Ops
+		}
+		e.NS *= share(computed, all)
+		all = computed
+	}
 	e.Blocks = []BlockCost{{Title: "what is executed, statement by statement, and its derivative", NS: e.NS, Share: 1, Ops: all}}
 	return e, nil
 }

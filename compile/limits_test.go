@@ -18,6 +18,9 @@ import (
 var greedy = []string{
 	"real s = sum(linspaced_vector(2147483647, 0, 1));",
 	"real s = sum(identity_matrix(2147483647));",
+	"real s = falling_factorial(3.0, 2147483647);",
+	"real s = rising_factorial(3.0, 2147483647);",
+	"real s = lmgamma(2147483647, 2.0);",
 	"real s = sum(identity_matrix(30000));",
 	"real s = sum(one_hot_vector(2147483647, 1));",
 	"int s = sum(zeros_int_array(2147483647));",

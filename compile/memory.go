@@ -3,6 +3,7 @@ package compile
 import (
 	"math"
 	"os"
+	"path"
 	"strconv"
 	"strings"
 )
@@ -14,12 +15,12 @@ const DefaultStatements = 1_000_000_000
 // unknownMemory is half of what a machine is taken to have that does not tell.
 const unknownMemory = 4 << 30
 
-// DefaultMemory is half of the memory that the machine has, or that the control group of
-// the process may use, in bytes; 4 GiB where that is not known (other systems than
+// DefaultMemory is half of the memory that the machine has, or that the process or its
+// control group may use, in bytes; 4 GiB where that is not known (other systems than
 // Linux).
 func DefaultMemory() int64 {
 	total := int64(math.MaxInt64)
-	for _, file := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
+	for _, file := range append(groupLimits(), "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes") {
 		if text, err := os.ReadFile(file); err == nil {
 			if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && n > 0 {
 				total = min(total, n)
@@ -31,10 +32,60 @@ func DefaultMemory() int64 {
 			total = min(total, n)
 		}
 	}
+	if text, err := os.ReadFile("/proc/self/limits"); err == nil {
+		if n, ok := addressLimit(string(text)); ok {
+			total = min(total, n)
+		}
+	}
 	if total == math.MaxInt64 {
 		return unknownMemory
 	}
 	return total / 2
+}
+
+// MemoryOr is a limit or, if it is 0, [DefaultMemory], which takes some system calls.
+func MemoryOr(limit int64) int64 {
+	if limit != 0 {
+		return limit
+	}
+	return DefaultMemory()
+}
+
+// groupLimits are the files with the limits of the control group of the process and of
+// those that it lies in, which bound it too.
+func groupLimits() (files []string) {
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return nil
+	}
+	for line := range strings.Lines(string(text)) {
+		f := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(f) < 3 {
+			continue
+		}
+		folder, file := "/sys/fs/cgroup", "memory.max"
+		if f[1] == "memory" { // the first version of groups
+			folder, file = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
+		} else if f[1] != "" {
+			continue
+		}
+		for group := path.Clean("/" + f[2]); group != "/"; group = path.Dir(group) {
+			files = append(files, path.Join(folder, group, file))
+		}
+	}
+	return files
+}
+
+// addressLimit finds the line "Max address space  8589934592  unlimited  bytes", which
+// ulimit -v sets.
+func addressLimit(text string) (bytes int64, ok bool) {
+	for line := range strings.Lines(text) {
+		if rest, found := strings.CutPrefix(line, "Max address space"); found {
+			n, err := strconv.ParseInt(strings.Fields(rest + " 0")[0], 10, 64)
+			return n, err == nil && n > 0
+		}
+	}
+	return 0, false
 }
 
 // memTotal finds the line "MemTotal: 16318940 kB".

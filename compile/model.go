@@ -43,7 +43,8 @@ type BindOptions struct {
 	Statements int64
 }
 
-// Model is a program bound to data. Its methods are not safe for concurrent
+// Model is a program bound to data, made by [Program.Bind]: the methods of a nil or zero
+// Model, Program or Rejection panic. Its methods are not safe for concurrent
 // use; Clone is.
 type Model struct {
 	program *ir.Program
@@ -82,7 +83,7 @@ func (p *Program) BindContext(ctx context.Context, d *data.Set, o BindOptions) (
 	if d == nil {
 		d = data.Empty()
 	}
-	o.Memory, o.Statements = cmp.Or(o.Memory, DefaultMemory()), cmp.Or(o.Statements, DefaultStatements)
+	o.Memory, o.Statements = MemoryOr(o.Memory), cmp.Or(o.Statements, DefaultStatements)
 	budget := ad.NewBudget(o.Memory, o.Statements)
 	budget.Stop = func() error {
 		if ctx.Err() != nil {
@@ -92,6 +93,12 @@ func (p *Program) BindContext(ctx context.Context, d *data.Set, o BindOptions) (
 	}
 	if err := budget.Stop(); err != nil {
 		return nil, err
+	}
+	if err := vm.CheckProcessor(); err != nil {
+		return nil, err
+	}
+	if limit := (*ad.LimitError)(nil); errors.As(budget.Take(d.Memory()), &limit) {
+		return nil, fmt.Errorf("the data take %s of memory, and a model may take %s with them; allow for more memory", ad.FormatBytes(limit.Asked), ad.FormatBytes(limit.Limit))
 	}
 	edition, err := transform.EditionOf(o.StanCompat)
 	if err != nil {
@@ -158,6 +165,16 @@ func largest(g *ad.Graph, budget *ad.Budget) error {
 	err := budget.Take(8 * int64(most))
 	budget.Back(used)
 	return err
+}
+
+// Memory is the number of bytes that a clone of the model takes for its evaluations of
+// the log density, beside the program that clones share. One that is interpreted takes
+// what its statements take, evaluation by evaluation: 0.
+func (m *Model) Memory() int64 {
+	if m.density == nil {
+		return 0
+	}
+	return int64(m.density.Memory())
 }
 
 // Clone returns a model that shares the program but not its memory.

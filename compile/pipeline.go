@@ -77,6 +77,7 @@ type made struct {
 	constrained, generated once
 	plain                  sync.Once
 	interpreter            interpreter
+	recentred              recentred
 }
 
 // once is a program that is made at most once.
@@ -101,10 +102,6 @@ func (o *once) program(m *Model, g *ad.Graph) (*vm.Program, error) {
 }
 
 // CPULevel says in words which instructions of this processor models are evaluated
-// with: results are the same within a level, and within rounding errors between them.
-func CPULevel() string {
-	if vm.Native() {
-		return "machine code with AVX2 and FMA, made for each model"
-	}
-	return "portable code, as Go compiles it for any processor of this kind"
-}
+// with, which the environment variable PPL_PROCESSOR may fix: results are the same within
+// a level, and within rounding errors between them.
+func CPULevel() string { return vm.Level() }

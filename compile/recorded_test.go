@@ -32,7 +32,7 @@ functions {
       i += 1;
       t[i] = nu * ((i - 1) * log_mu - lgamma(i));
     }
-    return log_sum_exp(t[1:(i + 0)]);
+    return log_sum_exp(t[1:i] + 0);
   }
   real com_poisson_lpmf(int y, real mu, real nu) {
     return nu * (y * log(mu) - lgamma(y + 1)) - log_Z(log(mu), nu);
@@ -373,10 +373,54 @@ func TestInterpretedModel(t *testing.T) {
 	if e, err := m.Explain(c.points[0], 0); err != nil || e.NS <= 0 || len(e.Loops.Notes) == 0 {
 		t.Errorf("explained as %+v, %v", e, err)
 	}
+	forwardIsLess(t, m, c.points[0])
 	stop := errors.New("stop")
 	endless := bindSource(t, `parameters { real a; } model { int n = 0; while (a < 1e9) n += 1; vector[n] x; }`, "{}")
 	endless.SetStop(func() error { return stop })
 	if _, err := endless.LogDensityGrad([]float64{0}, grad[:1]); !errors.Is(err, stop) {
 		t.Errorf("an endless loop ends with %v", err)
 	}
+}
+
+// forwardIsLess checks that a log density without its gradient is explained as computing
+// something, and less than with it, on lines that stand in the whole too.
+func forwardIsLess(t *testing.T, m *Model, x []float64) {
+	t.Helper()
+	whole, err := m.Explain(x, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := m.ExplainValue(x, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ops := func(e *Explanation) (sum float64) {
+		for _, b := range e.Blocks {
+			sum += b.Ops
+		}
+		return sum
+	}
+	if !(value.NS > 0 && 0 < ops(value) && ops(value) < ops(whole)) {
+		t.Errorf("the value takes %v ns and computes %v numbers, the whole %v", value.NS, ops(value), ops(whole))
+	}
+	lines := map[int]bool{}
+	for _, l := range whole.Lines {
+		lines[l.Line] = true
+	}
+	for _, l := range value.Lines {
+		if !lines[l.Line] {
+			t.Errorf("line %d is computed for the value alone", l.Line)
+		}
+	}
+}
+
+func TestExplainValue(t *testing.T) {
+	m := bindSource(t, `
+data { int N; vector[N] x; vector[N] y; }
+parameters { real a; vector<lower=0>[2] s; }
+model {
+  s ~ exponential(1);
+  y ~ normal(a * exp(x), s[1] + s[2]);
+}`, `{"N": 3, "x": [1, 2, 3], "y": [1, 2, 4]}`)
+	forwardIsLess(t, m, []float64{0.5, 0.1, -0.1})
 }

@@ -87,6 +87,8 @@ func TestSolverControl(t *testing.T) {
   array[] real old(real t, array[] real y, array[] real k, array[] real r, array[] int i) { return {-k[1] * y[1] * (1 + cos(5 * t))}; }
   vector system(vector y, vector k, array[] real r, array[] int i) { return exp(y) - k; }
   real f(real x, real xc, real k) { return 1 / (1e-4 + square(x - k)); }
+  vector explosion(real t, vector y, real k) { return k * y .* y; }
+  vector implicit(real t, vector y, vector yp, real k) { return yp - k * y .* y; }
 }
 transformed data { array[0] real none; array[0] int no; }
 parameters { real k; }
@@ -96,6 +98,9 @@ model { target += `
 		"integrate_ode_rk45(old, {1}, 0, {50}, {k}, none, no, 1e-8, 1e-8, 5)[1, 1]":                        "took more than 5 steps",
 		"integrate_ode_bdf(old, {1}, 0, {50}, {k}, none, no, 1e-8, 1e-8, 5.0)[1, 1]":                       "took more than 5 steps",
 		"algebra_solver(system, [30]', [k]', none, no, 1e-9, 1e-9, 3)[1]":                                  "the equations are not solved after 3 steps",
+		"ode_rk45(explosion, [1]', 0, {0.5, 2}, k)[2, 1]":                                                  "too short at time 1",
+		"ode_bdf(explosion, [1]', 0, {0.5, 2}, k)[2, 1]":                                                   "too short at time 1",
+		"dae(implicit, [1]', [k]', 0, {0.5, 2}, k)[2, 1]":                                                  "too short at time 1",
 		"integrate_1d_double_exponential_tol(f, -1, 1, 1e-9, 0, 2, k - 0.9)":                               "does not converge to a relative error of 1e-09",
 		"integrate_1d_double_exponential_tol(f, -1, 1, 1e-9, 0, 12, k - 0.9)":                              "",
 		"integrate_1d_double_exponential_tol(f, -1, 1, 1e-9, 1000, 2, k - 0.9)":                            "",

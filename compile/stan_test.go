@@ -60,7 +60,7 @@ func TestStanTransforms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			set, err := data.ReadJSON(base + ".data.json")
+			set, err := data.ReadJSON(base+".data.json", data.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,5 +1,3 @@
-// Package examples holds example models; its tests compare each of them with
-// what real Stan gave (expected.json, see README.md).
 package examples
 
 import (

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -51,6 +52,7 @@ const (
 
 // chain runs one chain and sends what it draws.
 type chain struct {
+	turn      func() // lets other chains compute; nil: none waits for it
 	cfg       *Config
 	report    ChainReport
 	publish   func(ChainReport)
@@ -59,6 +61,7 @@ type chain struct {
 
 	streams   *streams
 	meter     *Meter
+	chart     *Chart // nil: the coordinates are the target's own
 	generator Generator
 	names     int
 	state     *State
@@ -72,6 +75,7 @@ type chain struct {
 
 	began      time.Time // the chain, in this process
 	snapshotAt time.Time // when the next snapshot is due
+	tablesAt   time.Time // when the tables are due, see Config.TablesEvery
 
 	// the phase under way
 	warmup    bool
@@ -112,6 +116,12 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 		defer s.pool.leave(i)
 		s.slots <- struct{}{}
 		defer func() { <-s.slots }()
+		if cap(s.slots) < s.cfg.Chains {
+			c.turn = func() {
+				<-s.slots
+				s.slots <- struct{}{}
+			}
+		}
 	}
 	if ctx.Err() != nil {
 		if from != nil {
@@ -158,6 +168,11 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 	c.endPhase()
 	if c.state != nil {
 		c.report.Last = slices.Clone(c.state.Point.Position)
+		if c.chart != nil {
+			if _, errMap := c.chart.Original(c.state.Point.Position, c.report.Last); errMap != nil {
+				c.report.Last = nil
+			}
+		}
 		if t, ok := c.state.Kernel.(Tabler); ok {
 			c.report.Tables = t.Tables()
 		}
@@ -235,6 +250,16 @@ func (c *chain) initialize(ctx context.Context, target LogDensity, from *Snapsho
 	c.began = c.sentAt
 	c.snapshotAt = c.began.Add(c.cfg.snapshotDelay(0, 0))
 	c.beginPhase(true, &c.report.Warmup)
+	c.generator, _ = target.(Generator)
+	if r, ok := c.cfg.Sampler.(Recentred); ok && r.Recentred() || len(c.cfg.Recentring) > 0 {
+		var err error
+		if c.chart, err = chartOf(target); err != nil {
+			return err
+		}
+		if c.chart != nil {
+			target = c.chart
+		}
+	}
 	c.meter = NewMeter(target)
 	c.meter.done = ctx.Done()
 	if t, ok := target.(Stopper); ok {
@@ -245,7 +270,6 @@ func (c *chain) initialize(ctx context.Context, target LogDensity, from *Snapsho
 			return nil
 		})
 	}
-	c.generator, _ = target.(Generator)
 	c.streams = newStreams(c.cfg.Seed, c.report.ID)
 
 	plan, err := c.cfg.Sampler.Plan(c.meter, c.cfg.Warmup)
@@ -288,11 +312,32 @@ func (c *chain) initialize(ctx context.Context, target LogDensity, from *Snapsho
 	}
 	c.state.KeepStep = len(c.cfg.StepSize) > 0 && c.cfg.Warmup == 0
 	c.adopt(plan)
-	return nil
+	return c.recentre()
+}
+
+// recentre gives a new chain the coordinates of an earlier run.
+func (c *chain) recentre() error {
+	n := len(c.cfg.Recentring)
+	if n == 0 {
+		return nil
+	}
+	lambda := c.cfg.Recentring[min(c.report.Chain, n-1)]
+	if lambda == nil {
+		return nil
+	}
+	if c.chart == nil {
+		return errors.New("the metric given is one over other coordinates of effects, but this target has none that could have such")
+	}
+	done, err := c.state.Recentre(lambda)
+	if err == nil && !done {
+		err = errors.New("the chain cannot start where it is in the coordinates that the metric given is over")
+	}
+	return err
 }
 
 // adopt makes the state the chain's own.
 func (c *chain) adopt(plan Plan) {
+	c.state.Chart = c.chart
 	c.state.Chain, c.state.ID, c.state.Seed = c.report.Chain, c.report.ID, c.cfg.Seed
 	c.state.observe, c.state.before, c.state.Note = c.observe, c.before, c.note
 	c.stages = plan.Stages
@@ -316,6 +361,9 @@ func (c *chain) sample() error {
 		if e, ok := c.state.Hamiltonian.(Euclidean); ok {
 			c.report.Metric = e.Metric()
 		}
+		if c.chart != nil {
+			c.report.Recentring = slices.Clone(c.chart.lambda)
+		}
 		c.describe()
 		c.report.Adapted = c.report.Kernel
 	}
@@ -330,12 +378,21 @@ func (c *chain) sample() error {
 			}
 			round = nextRound(round)
 		}
+		if c.turn != nil && c.phase.Transitions%turnEvery == 0 {
+			start := time.Now()
+			c.turn()
+			c.waited += time.Since(start)
+		}
 		if _, err := c.state.Advance(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// turnEvery is after how many draws a chain of those that have made warm-up together
+// lets another one compute: a run that is stopped has draws of all of them.
+const turnEvery = 50
 
 // wait ends a round: it reports whether there is enough.
 func (c *chain) wait(round int) (enough bool, err error) {
@@ -373,11 +430,28 @@ func (c *chain) observe(info Info) error {
 	if (!c.warmup || c.cfg.SaveWarmup) && (p.Transitions-1)%c.cfg.Thin == 0 {
 		err = c.save(info)
 	}
+	if c.cfg.TablesEvery > 0 && time.Now().After(c.tablesAt) {
+		c.show()
+	}
 	c.tell(p)
 	if err == nil && !c.warmup && c.cfg.Snapshot != nil && time.Now().After(c.snapshotAt) {
 		err = c.takeSnapshot()
 	}
 	return err
+}
+
+// show publishes the report with what the kernel has learnt so far. Making the tables
+// takes a twentieth of the chain's time at most.
+func (c *chain) show() {
+	began := time.Now()
+	if t, ok := c.state.Kernel.(Tabler); ok {
+		c.report.Tables = t.Tables()
+	}
+	c.phase.Elapsed = time.Since(c.started) - c.waited
+	c.phase.Gradients, c.phase.Charged = c.account()
+	c.publish(c.report)
+	now := time.Now()
+	c.tablesAt = now.Add(max(c.cfg.TablesEvery, 20*now.Sub(began)))
 }
 
 // before is called before each transition, when a stage of warm-up has taken
@@ -419,6 +493,13 @@ func (c *chain) save(info Info) error {
 		Stats:      info.Stats,
 	}
 	copy(d.Position, c.state.Point.Position)
+	if c.chart != nil && c.chart.lambda != nil {
+		jacobian, err := c.chart.Original(c.state.Point.Position, d.Position)
+		if err != nil {
+			return err
+		}
+		d.LogDensity -= jacobian
+	}
 	var final error
 	if values > 0 {
 		d.Values = c.take(values)
@@ -488,6 +569,11 @@ func (c *chain) flush(p *Progress, err error) {
 func (c *chain) send(m message) {
 	c.block, c.floats = nil, nil
 	start := time.Now()
+	if runtime.GOOS == "js" {
+		// Nothing there takes the processor from a goroutine: without this, the consumer
+		// would see nothing before the channel is full.
+		defer runtime.Gosched()
+	}
 	select {
 	case c.out <- m:
 		c.sentAt = start

@@ -29,6 +29,10 @@ type Config struct {
 	Init   Init     // where chains start; nil: Uniform{Radius: 2}
 	Metric []Metric // to start with, one for all chains or one per chain; nil: the sampler's
 
+	// Recentring are the coordinates that Metric is over, see [ChainReport], one for
+	// all chains or one per chain; nil: the target's own, or what the sampler learns.
+	Recentring [][]float64
+
 	// StepSize to start with, one for all chains or one per chain; nil: the
 	// sampler's. Without warm-up it is that of sampling.
 	StepSize []float64
@@ -58,6 +62,11 @@ type Config struct {
 	// follow every transition. Large ones (a dense metric) are taken less
 	// often.
 	SnapshotEvery time.Duration
+
+	// TablesEvery, if positive, is how often the report of a chain that goes on is brought
+	// up to date, with [ChainReport.Tables], for those who look at it; 0: only between
+	// warm-up and sampling, and at the end. Draws do not depend on it.
+	TablesEvery time.Duration
 
 	// Resume holds snapshots of chains to go on from, by chain; chains without
 	// one start anew. Only draws that follow are yielded. All other options
@@ -161,11 +170,14 @@ type ChainReport struct {
 	// warm-up). Metric.Kind is empty if the geometry is not Euclidean.
 	StepSize float64
 	Metric   Metric
-	Adapted  map[string]float64 // what the kernel said of itself then, see Describer
-	Kernel   map[string]float64 // what it says at the end
-	Geometry map[string]float64 // what the Hamiltonian says of itself, likewise
-	Last     []float64          // the unconstrained position at the end of the chain; nil if it never started
-	Tables   []Table            // what the kernel has learnt, at the end of the chain, see Tabler
+	// Recentring is the λ of the coordinates that Metric is over, see [Recentring];
+	// nil: they are the target's own.
+	Recentring []float64
+	Adapted    map[string]float64 // what the kernel said of itself then, see Describer
+	Kernel     map[string]float64 // what it says at the end
+	Geometry   map[string]float64 // what the Hamiltonian says of itself, likewise
+	Last       []float64          // the unconstrained position at the end of the chain; nil if it never started
+	Tables     []Table            // what the kernel has learnt, at the end of the chain, see Tabler
 
 	Warmup   Phase
 	Sampling Phase

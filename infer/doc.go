@@ -10,6 +10,7 @@
 //	session.go   Run and Session: several chains, draws as they come
 //	chain.go     one chain from its start to its report
 //	snapshot.go  Snapshot: the state of a chain, to be resumed
+//	chart.go     coordinates of effects: Recentrer, Chart, State.Recentre
 //	exchange.go  chains that learn from each other: Pooled, State.Exchange
 //	rounds.go    chains that wait for each other, for Config.Enough
 //	state.go     State, which warm-up is folded over

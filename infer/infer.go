@@ -233,6 +233,12 @@ type Sampler interface {
 	Plan(target *Meter, warmup int) (Plan, error)
 }
 
+// Recentred is the optional interface of a [Sampler] that may give a target with effects,
+// see [Recentrer], other coordinates. Others see the target as it is.
+type Recentred interface {
+	Recentred() bool
+}
+
 // Plan holds the moving parts of one chain.
 type Plan struct {
 	Hamiltonian Hamiltonian

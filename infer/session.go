@@ -96,6 +96,9 @@ func NewSession(target LogDensity, cfg Config) (*Session, error) {
 	if n := len(cfg.StepSize); n > 1 && n != cfg.Chains {
 		return nil, fmt.Errorf("infer: %d step sizes for %d chains; give one, or one per chain", n, cfg.Chains)
 	}
+	if n := len(cfg.Recentring); n > 1 && n != cfg.Chains {
+		return nil, fmt.Errorf("infer: coordinates of effects for %d of %d chains; give one, or one per chain", n, cfg.Chains)
+	}
 	for _, eps := range cfg.StepSize {
 		if !(eps > 0) || math.IsInf(eps, 1) {
 			return nil, fmt.Errorf("infer: the step size must be positive and finite, but is %v", eps)
@@ -115,12 +118,12 @@ func NewSession(target LogDensity, cfg Config) (*Session, error) {
 	if p, ok := cfg.Sampler.(Pooled); ok && p.Pooled() && cfg.Chains > 1 && cfg.Warmup > 0 {
 		_, pooled = target.(Cloner)
 	}
-	var slots chan struct{}
-	if pooled {
-		slots = make(chan struct{}, cfg.Parallel)
-	}
 	if cfg.Enough != nil {
 		cfg.Parallel = cfg.Chains // none can wait for one that has not begun
+	}
+	var slots chan struct{}
+	if pooled { // a chain that waits for a round keeps its slot
+		slots = make(chan struct{}, cfg.Parallel)
 	}
 	if _, ok := target.(Cloner); !ok {
 		if cfg.Enough != nil && cfg.Chains > 1 {

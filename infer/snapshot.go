@@ -31,7 +31,8 @@ type Snapshot struct {
 	logDensity float64
 	stepSize   float64
 	metric     Metric
-	kernel     []byte // of a Resumable
+	recentring []float64 // see Chart; nil: as written
+	kernel     []byte    // of a Resumable
 	rng        []byte
 	report     ChainReport
 }
@@ -51,6 +52,7 @@ type snapshotGob struct {
 	Metric               Metric
 	Kernel, Rng          []byte
 	Report               ChainReport
+	Recentring           []float64
 }
 
 const snapshotVersion = 2
@@ -62,7 +64,7 @@ func (s *Snapshot) GobEncode() ([]byte, error) {
 	var out bytes.Buffer
 	err := gob.NewEncoder(&out).Encode(snapshotGob{
 		snapshotVersion, s.Chain, s.ID, s.Seed, s.Draws, s.stage, s.within, s.sampling, s.iteration,
-		s.position, s.logDensity, s.stepSize, s.metric, s.kernel, s.rng, report,
+		s.position, s.logDensity, s.stepSize, s.metric, s.kernel, s.rng, report, s.recentring,
 	})
 	return out.Bytes(), err
 }
@@ -80,7 +82,7 @@ func (s *Snapshot) GobDecode(b []byte) error {
 		return fmt.Errorf("infer: a snapshot cannot be used: %w", err)
 	}
 	*s = Snapshot{g.Chain, g.ID, g.Seed, g.Draws, g.Stage, g.Within, g.Sampling, g.Iteration,
-		g.Position, g.LogDensity, g.StepSize, g.Metric, g.Kernel, g.Rng, g.Report}
+		g.Position, g.LogDensity, g.StepSize, g.Metric, g.Recentring, g.Kernel, g.Rng, g.Report}
 	return nil
 }
 
@@ -129,6 +131,9 @@ func (c *chain) snapshot() (*Snapshot, error) {
 		Draws: c.saved, stage: c.stage, sampling: !c.warmup, iteration: c.state.Iteration,
 		position: slices.Clone(c.state.Point.Position), logDensity: c.state.Point.LogDensity,
 		stepSize: c.state.StepSize, report: c.report,
+	}
+	if c.chart != nil {
+		s.recentring = slices.Clone(c.chart.lambda)
 	}
 	if c.warmup && c.state.keep != nil {
 		s.within = c.state.keep()
@@ -181,6 +186,14 @@ func (c *chain) resume(s *Snapshot, plan Plan) error {
 			return errors.New("the snapshot to resume from has a constant metric, but the sampler's is not constant")
 		}
 		if err := e.SetMetric(s.metric); err != nil {
+			return err
+		}
+	}
+	if s.recentring != nil {
+		if c.chart == nil {
+			return errors.New("the snapshot to resume from has other coordinates of effects, which this target has not")
+		}
+		if err := c.chart.Use(s.recentring); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ type State struct {
 
 	Rng         *rand.Rand // of the transitions
 	Target      *Meter
+	Chart       *Chart // below Target: coordinates that can be changed; nil: they cannot
 	Hamiltonian Hamiltonian
 	Kernel      Kernel
 	Point       *Point  // the current state; Reset

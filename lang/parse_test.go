@@ -383,3 +383,14 @@ func TestTooDeep(t *testing.T) {
 		}
 	}
 }
+
+// TestManyStrings: a line of strings is read once, not once for each.
+func TestManyStrings(t *testing.T) {
+	began := time.Now()
+	if len(parse(source.NewFile("m", "model { "+strings.Repeat(`"`, 2_000_000)))) == 0 {
+		t.Fatal("accepted")
+	}
+	if d := time.Since(began); d > 20*time.Second { // minutes, if each looks for the end of the line
+		t.Error(d)
+	}
+}

@@ -20,6 +20,7 @@
 //	predictive.go what needs the model again: replicated data, Pareto k
 //	density.go    densities and histograms
 //	number.go     numbers in JSON
+//	study.go      Study: what many fits have come to
 //	html.go       WriteHTML, the page that shows a run live
 //	page/         the page: its frame, its style, and the script that draws
 //	plotfile/     Figures as PNG and SVG

@@ -28,7 +28,17 @@ var (
 	pageScript string
 	//go:embed page/live.js
 	liveScript string
+	//go:embed page/start.js
+	startScript string
+	//go:embed page/study.js
+	studyScript string
 )
+
+// Parts are the style and the script of the page, for other pages that show reports: the
+// classes Page and SummaryTable, and what draws figures. Nothing is begun.
+func Parts() (css, script string) {
+	return style, "\"use strict\";\n" + formatScript + drawScript + tableScript + pageScript
+}
 
 // WriteHTML writes the report as one HTML file that needs no other, nor a network.
 func (r *Report) WriteHTML(w io.Writer) error {
@@ -37,8 +47,26 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	page, _ := page(r.Title, text)
+	page, _ := page(r.Title, text, liveScript+pageScript+startScript)
 	_, err = w.Write(page)
+	return err
+}
+
+// WriteEmbedded writes the report as one HTML element, a frame that holds the page of
+// WriteHTML, for documents and notebooks. It is one line, which Markdown leaves as it is.
+func (r *Report) WriteEmbedded(w io.Writer) error {
+	return embedded(w, r.Title, r.WriteHTML)
+}
+
+// embedded writes a page within an element.
+func embedded(w io.Writer, title string, write func(io.Writer) error) error {
+	var page strings.Builder
+	if err := write(&page); err != nil {
+		return err
+	}
+	text := strings.NewReplacer("&", "&amp;", "\"", "&quot;", "\n", "&#10;").Replace(page.String())
+	_, err := fmt.Fprintf(w, "<iframe title=\"%s\" style=\"width: 100%%; height: 44rem; border: 1px solid #8888; border-radius: 6px; resize: vertical\" srcdoc=\"%s\"></iframe>\n",
+		html.EscapeString("Report of "+title), text)
 	return err
 }
 
@@ -51,13 +79,14 @@ func IsPage(text []byte) bool { return bytes.Contains(text[:min(len(text), 200)]
 // LivePage is the page that shows a run while it goes on: it asks the server that it
 // comes from for everything. The policy is for the header Content-Security-Policy.
 func LivePage(title string) (text []byte, policy string) {
-	return page(title, []byte("null"))
+	return page(title, []byte("null"), liveScript+pageScript+startScript)
 }
 
-// page puts style, script and data into the frame. Nothing but its own script may
+// page puts style, script and data into the frame; own is what follows the parts of the
+// script that all pages have. Nothing but its own script may
 // run in the page, and it may load nothing, but from the server of a live one.
-func page(title string, data []byte) (text []byte, policy string) {
-	script := "\"use strict\";\n" + formatScript + drawScript + tableScript + liveScript + pageScript
+func page(title string, data []byte, own string) (text []byte, policy string) {
+	script := "\"use strict\";\n" + formatScript + drawScript + tableScript + own
 	sum := sha256.Sum256([]byte(script))
 	connect := "'none'"
 	if string(data) == "null" {

@@ -97,6 +97,7 @@ type Finding struct {
 // Summary is the table of quantities by column.
 type Summary struct {
 	Name     []string `json:"name"`
+	Label    []string `json:"label,omitempty"` // what their indices stand for, where the data tell
 	Mean     []Number `json:"mean"`
 	MCSEMean []Number `json:"mcse_mean"`
 	SD       []Number `json:"sd"`
@@ -226,7 +227,7 @@ func newWork(ctx context.Context, fit *ppl.Fit, o Options) *work {
 	}
 	w.names = make([]string, len(w.rows))
 	s := &r.Summary
-	s.Name = make([]string, 0, len(w.rows))
+	s.Name, s.Label = make([]string, 0, len(w.rows)), fit.Labels()
 	for i, row := range w.rows {
 		w.names[i] = row.Name
 		s.Name = append(s.Name, row.Name)
@@ -489,13 +490,16 @@ type Live struct {
 	last *work
 }
 
-// New is the report of the fit so far, without plots of quantities; see
-// [Live.Quantity]. What needs the model again is left out.
+// New is the report of the fit so far, without plots of quantities but of the two that
+// are shown as a pair; see [Live.Quantity]. What needs the model again is left out.
 func (l *Live) New(ctx context.Context, fit *ppl.Fit, o Options) (*Report, error) {
 	o.Quick, o.Size = true, 1
 	w := newWork(ctx, fit, o)
 	for _, k := range Kinds() {
-		if k.run != nil && k.Scope == OfRun {
+		if k.Scope == OfPair {
+			w.pairOf()
+		}
+		if k.run != nil && k.Scope != OfData {
 			w.report.Figures = append(w.report.Figures, k.run(w)...)
 		}
 	}
@@ -506,6 +510,27 @@ func (l *Live) New(ctx context.Context, fit *ppl.Fit, o Options) (*Report, error
 	defer l.mu.Unlock()
 	l.last = w
 	return w.report, ctx.Err()
+}
+
+// pairOf puts the two quantities into the report that [pairs] begins with.
+func (w *work) pairOf() {
+	list, _ := w.order()
+	if len(list) < 2 {
+		return
+	}
+	second := list[1]
+	for _, i := range list[1:] {
+		if variableOf(w.names[i]) != variableOf(w.names[list[0]]) && w.rows[i].SD > 0 {
+			second = i
+			break
+		}
+	}
+	w.report.Quantities = nil
+	for _, i := range []int{list[0], second} {
+		q := w.quantity(i)
+		q.Kept = &w.report.Kept
+		w.report.Quantities = append(w.report.Quantities, q)
+	}
 }
 
 // Quantity makes the plots of a quantity, by its place in the summary, of the last

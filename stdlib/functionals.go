@@ -55,6 +55,7 @@ vector residual(real t, vector y, vector yp $params) { return f(t, y, yp $args);
 matrix jacobian_residual_1(real t, vector y, vector yp $params) { reject(""); }
 matrix jacobian_residual_2(real t, vector y, vector yp $params) { reject(""); }
 vector detach(vector x) { reject(""); }
+matrix detach(matrix x) { reject(""); }
 real detach(real x) { reject(""); }`
 	integrandHead = `
 real f(real x, real xc $params) { reject(""); }
@@ -121,7 +122,7 @@ var functionals = func() []functional {
 		{names: "ode_adams", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 8 (DOP853) whose steps are adapted; for systems that are not stiff. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances.", files: "adaptive dop853", lead: 2, head: odeHead + stubs, plain: tight, control: tightTol},
 		{names: "ode_bdf", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an implicit extrapolation method of order 6 (SEULEX) whose steps are adapted; for stiff systems. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances.", files: "adaptive seulex", lead: 2, head: odeHead + stubs, plain: implicit, control: implicitTol},
 		{names: "ode_adjoint_tol_ctl", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, with control arguments: relative and absolute tolerances of the solution, of the adjoint system and of quadratures, most steps, steps between checkpoints, kind of interpolation, solver forward and backward (1 for systems that are not stiff, 2 for stiff ones). Derivatives are those of the steps; of the control arguments only the first two, most steps and the solver forward count.", files: "adaptive dop853 seulex", lead: 2, head: odeHead + stubs, plain: adjointEntry},
-		{names: "dae", doc: "The solution of the implicit system 0 = f(t, y, dy/dt, …), of index 1 at most, at the times ts, from y0 with derivatives yp0 at t0, by the method Radau IIA of order 5, whose steps are adapted; yp0 only helps to begin. The solution is held to 3 % of the tolerances.", files: "adaptive dae", lead: 3, head: daeHead, plain: `
+		{names: "dae", doc: "The solution of the implicit system 0 = f(t, y, dy/dt, …), of index 1 at most, at the times ts, from y0 with derivatives yp0 at t0, by the method Radau IIA of order 9, whose steps are adapted; yp0 only helps to begin. The error of a formula of order 5 is held to them, or to more where they are below 1e-4: to 1e-8 for 1e-10.", files: "adaptive dae", lead: 3, head: daeHead, plain: `
 array[] vector solve(vector y0, vector yp0, real t0, array[] real ts $params) {
   return integrate_implicit(y0, yp0, t0, ts, ` + tightTolerances + ` $args);
 }`, control: `

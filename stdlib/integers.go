@@ -94,6 +94,7 @@ func factorials() []Func {
 			for _, k := range v {
 				least, most = min(least, k), max(most, k)
 			}
+			g.Reserve(256, int(most)) // a node for each factor
 			for k := 0.; k < most; k++ {
 				f := plus(g, x, step*k)
 				if k >= least {
@@ -112,6 +113,9 @@ func factorials() []Func {
 			p := int64(1)
 			for k := range max(a[1], 0) {
 				var err error
+				if p == 0 {
+					break // however many factors follow
+				}
 				if p, err = mulInt(p, a[0]+step*k); err != nil {
 					return 0, err
 				}

@@ -16,8 +16,18 @@ import (
 // half the logarithm of the determinant of the covariance, and whiten turns
 // rows d into rows z with z zᵀ = d Σ⁻¹ dᵀ.
 type scatter struct {
-	logDet ad.Ref
-	whiten func(d ad.Ref) ad.Ref
+	logDet    ad.Ref
+	whiten    func(d ad.Ref) ad.Ref
+	precision ad.Ref // Σ⁻¹, if it is data; else None
+}
+
+// squares are numbers whose sum over a row d is d Σ⁻¹ dᵀ. With a precision matrix
+// that is data one product gives them and their derivative; whitening takes two.
+func (s scatter) squares(g *ad.Graph, d ad.Ref) ad.Ref {
+	if s.precision != ad.None {
+		return g.Mul(d, g.MatMul(d, s.precision))
+	}
+	return g.Square(s.whiten(d))
 }
 
 // scatters are the three parametrisations, of argument i of a call.
@@ -33,7 +43,11 @@ var scatters = map[string]func(b *Builder, a []Arg, i int) scatter{
 	},
 	"_prec": func(b *Builder, a []Arg, i int) scatter {
 		g, l := b.G, b.factor(a, i, "Precision matrix")
-		return scatter{g.Neg(logDiagonal(g, l)), func(d ad.Ref) ad.Ref { return g.MatMul(d, l) }}
+		s := scatter{g.Neg(logDiagonal(g, l)), func(d ad.Ref) ad.Ref { return g.MatMul(d, l) }, ad.None}
+		if _, known := g.Value(a[i].Ref); known {
+			s.precision = a[i].Ref
+		}
+		return s
 	},
 }
 
@@ -49,7 +63,7 @@ func (b *Builder) lowerScatter(l ad.Ref) scatter {
 			return g.Lane(g.Reshape(g.TriSolve(l, rows, solve), []int{t.Lanes, t.Shape[0], k}))
 		}
 		return g.TriSolve(l, d, solve)
-	}}
+	}, ad.None}
 }
 
 // differences checks variate y and location mu, vectors or arrays of them, and
@@ -77,7 +91,7 @@ func multiNormal(form string) func(b *Builder, a []Arg) []ad.Ref {
 		return b.kept(a,
 			Term{Value: b.G.Const(-logSqrt2Pi * rows * float64(k))},
 			Term{Value: s.logDet, Weight: -rows, Of: 1 << 2},
-			Term{Value: b.G.Square(s.whiten(d)), Weight: -0.5, Of: always})
+			Term{Value: s.squares(b.G, d), Weight: -0.5, Of: always})
 	}
 }
 
@@ -94,7 +108,7 @@ func multiStudent(form string) func(b *Builder, a []Arg) []ad.Ref {
 		}
 		rows, dim := float64(n), float64(k)
 		half, all := g.Scale(0.5, nu), g.Scale(0.5, plus(g, nu, dim))
-		square := sumRows(g, g.Square(s.whiten(d)))
+		square := sumRows(g, s.squares(g, d))
 		return b.kept(a,
 			Term{Value: g.Sub(g.Sub(g.Lgamma(all), g.Lgamma(half)), g.Scale(0.5*dim, g.Log(nu))), Weight: rows, Of: 1 << 1},
 			Term{Value: g.Const(-0.5 * dim * rows * math.Log(math.Pi))},
@@ -149,7 +163,7 @@ func multiGP(factor func(b *Builder, a []Arg) ad.Ref) func(b *Builder, a []Arg) 
 			Term{Value: g.Const(-logSqrt2Pi * rows * cols)},
 			Term{Value: sc.logDet, Weight: -rows, Of: 1 << 1},
 			Term{Value: g.Log(w), Weight: 0.5 * cols, Of: 1 << 2},
-			Term{Value: g.Mul(w, sumRows(g, g.Square(sc.whiten(y)))), Weight: -0.5, Of: always})
+			Term{Value: g.Mul(w, sumRows(g, sc.squares(g, y))), Weight: -0.5, Of: always})
 	}
 }
 

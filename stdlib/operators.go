@@ -223,11 +223,7 @@ func comparisons() []Func {
 	for _, r := range rows {
 		ints := twoInts(func(x, y int64) (int64, error) { return bit(r.holds(x, y)), nil }, of2(r.f))
 		ints.Doc = r.doc
-		forms := []Func{ints}
-		if r.name != "logical_and" && r.name != "logical_or" {
-			forms = append(forms, fixed("", r.doc, tInt, list(tReal, tReal), of2(r.f)))
-		}
-		fs = append(fs, named(forms, r.op, r.name)...)
+		fs = append(fs, named([]Func{ints, fixed("", r.doc, tInt, list(tReal, tReal), of2(r.f))}, r.op, r.name)...)
 	}
 	not := op1(ad.OpNot)
 	const notDoc = "1 if the argument is 0, else 0."
@@ -235,6 +231,7 @@ func comparisons() []Func {
 		fixed("", notDoc, tInt, list(tInt), of1(not)).with(func(f *Func) {
 			f.Int = func(a []int64) (int64, error) { return bit(a[0] == 0), nil }
 		}),
+		fixed("", notDoc, tInt, list(tReal), of1(func(g *ad.Graph, x ad.Ref) ad.Ref { return g.Do(ad.OpEqual, nil, x, g.Const(0)) })),
 	}, "operator!", "logical_negation")...)
 }
 

@@ -61,8 +61,15 @@ func (b *Builder) compressed(a []Arg) []ad.Ref {
 		b.FailUnknown("the matrix must be known when the data are bound: which elements are zero decides the size of the result")
 	}
 	s := b.shape(a[0])
-	var at []int
-	var starts, cols []float64
+	n := 0
+	for _, x := range v {
+		if x != 0 {
+			n++
+		}
+	}
+	b.G.Reserve(8, s[0]) // starts, also of a matrix without columns
+	b.G.Reserve(16, n)
+	at, cols, starts := make([]int, 0, n), make([]float64, 0, n), make([]float64, 0, s[0]+1)
 	for i := range s[0] {
 		starts = append(starts, float64(len(at)+1))
 		for j := range s[1] {

@@ -130,6 +130,7 @@ func buildLmgamma(b *Builder, a []Arg) ad.Ref {
 	if len(v) == 0 {
 		return sum
 	}
+	g.Reserve(256, int(max(slices.Max(v), 0))) // nodes for each term
 	for j := 1.; j <= slices.Max(v); j++ {
 		part := g.Lgamma(plus(g, a[1].Ref, (1-j)/2))
 		if j > slices.Min(v) {

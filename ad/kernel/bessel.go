@@ -89,7 +89,15 @@ func LogBesselK(v, x float64) float64 {
 
 // BesselJ and BesselY are the Bessel functions of the first and the second kind
 // of whole order n; Y is NaN for x < 0.
-func BesselJ(n, x float64) float64 { return math.Jn(int(n), x) }
+func BesselJ(n, x float64) float64 {
+	// |J_n(x)| ≤ (|x|/2)^n/n!. Recurrences take n steps to find out that this is 0.
+	if m := math.Abs(n); m > 100 && m > math.Abs(x) {
+		if factorial, _ := math.Lgamma(m + 1); m*math.Log(math.Abs(x)/2)-factorial < -750 {
+			return 0
+		}
+	}
+	return math.Jn(int(n), x)
+}
 
 // BesselY: see BesselJ.
 func BesselY(n, x float64) float64 {

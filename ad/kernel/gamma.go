@@ -5,90 +5,6 @@ import "math"
 // bernoulli holds the Bernoulli numbers B₂, B₄, ….
 var bernoulli = [...]float64{1. / 6, -1. / 30, 1. / 42, -1. / 30, 5. / 66, -691. / 2730, 7. / 6, -3617. / 510, 43867. / 798, -174611. / 330}
 
-// Lgamma is log |Γ(x)|; +Inf at the poles and at both infinities.
-func Lgamma(x float64) float64 {
-	y, _ := math.Lgamma(x)
-	return y
-}
-
-// digammaOneTwo holds the coefficients, in powers of 2x-3, of x·ψ(x)/(x-x₀) on
-// [1, 2], where x₀ is the positive zero of ψ. The factor x removes the pole at
-// 0, so that the expansion (by Chebyshev polynomials, with mpmath) converges
-// like 9.9⁻ⁿ; its relative error is below 2e-16.
-var digammaOneTwo = [...]float64{
-	1.4265838140477494,
-	0.157807372054821,
-	-0.015703423730069967,
-	0.002241887457492048,
-	-0.00037011477341078144,
-	6.579764199763865e-05,
-	-1.220128692356284e-05,
-	2.32139620112953e-06,
-	-4.4892268187702756e-07,
-	8.774407522432728e-08,
-	-1.7272607115362942e-08,
-	3.4183888372678187e-09,
-	-6.785065313606386e-10,
-	1.330595453313934e-10,
-	-2.6457399005945186e-11,
-	6.367160792998949e-12,
-	-1.284136486648876e-12,
-}
-
-// The zero of ψ near 1.46, in two parts.
-const (
-	digammaZeroHi = 1.4616321449683622
-	digammaZeroLo = 9.549995429965697e-17
-)
-
-// Digamma is ψ(x), the derivative of log Γ: NaN at the poles 0, -1, -2, ….
-//
-// From 10 on it is the asymptotic series log x - 1/2x - Σ B₂ₖ/(2k x²ᵏ) (DLMF
-// 5.11.2). Below, the argument is brought to [1, 2], where a polynomial keeps
-// full relative accuracy at the zero of ψ, by ψ(x+1) = ψ(x) + 1/x: downwards
-// from (2, 10), which adds positive terms only, upwards from (0, 1). Negative
-// arguments are reflected.
-func Digamma(x float64) float64 {
-	switch {
-	case math.IsNaN(x) || math.IsInf(x, -1):
-		return math.NaN()
-	case x <= 0:
-		if x == math.Floor(x) {
-			return math.NaN()
-		}
-		return Digamma(1-x) - math.Pi/tanPi(x)
-	case x >= 10:
-		if math.IsInf(x, 1) {
-			return x
-		}
-		i := 1 / x
-		q, s := i*i, 0.0
-		for k := 7; k >= 0; k-- {
-			s = s*q + bernoulli[k]/float64(2*k+2)
-		}
-		return math.Log(x) - 0.5*i - q*s
-	}
-	sum := 0.0
-	if x < 1 {
-		sum = -1 / x
-		x++
-	}
-	for x > 2 {
-		x--
-		sum += 1 / x
-	}
-	s, p := 2*x-3, 0.0
-	for k := len(digammaOneTwo) - 1; k >= 0; k-- {
-		p = p*s + digammaOneTwo[k]
-	}
-	return ((x-digammaZeroHi)-digammaZeroLo)*p/x + sum
-}
-
-// tanPi is tan(πx), with the argument reduced before π enters.
-func tanPi(x float64) float64 {
-	return math.Tan(math.Pi * (x - math.Round(x)))
-}
-
 // Trigamma is ψ′(x).
 func Trigamma(x float64) float64 { return Polygamma(1, x) }
 
@@ -137,33 +53,19 @@ func Polygamma(n, x float64) float64 {
 
 // PolygammaRise is Polygamma(n, x+d) - Polygamma(n, x), for n = 0 that of
 // Digamma, without the cancellation of the difference where d is small beside
-// x. The same recurrence and expansions are used as there, term by term.
+// x.
 func PolygammaRise(n, x, d float64) float64 {
+	if n == 0 {
+		return DigammaRise(x, d)
+	}
 	end := x + d
 	if !(x > 0) || !(end > 0) || math.IsInf(end, 1) || n != math.Floor(n) || n < 0 || n > 50 {
 		return Polygamma(n, end) - Polygamma(n, x)
 	}
-	if n > 0 {
-		if math.Abs(d) > 0.1*x {
-			return Polygamma(n, end) - Polygamma(n, x)
-		}
-		return polygammaRise(n, x, d)
+	if math.Abs(d) > 0.1*x {
+		return Polygamma(n, end) - Polygamma(n, x)
 	}
-	sum := 0.0
-	for x < 10 || end < 10 {
-		sum += d / (x * end)
-		x, end = x+1, end+1
-	}
-	u, v := 1/x, 1/end
-	// Differences of 1/x²ᵏ from those of lower powers.
-	p, step := u*u, -d*(2*x+d)*(u*u)*(v*v)
-	diff, power, rest := step, p, 0.0
-	for k := range 8 {
-		rest += bernoulli[k] / float64(2*k+2) * diff
-		diff = diff*v*v + power*step
-		power *= p
-	}
-	return math.Log1p(d*u) + 0.5*d*u*v - rest + sum
+	return polygammaRise(n, x, d)
 }
 
 // polygammaRise is PolygammaRise for n > 0 and small d/x.
@@ -248,18 +150,6 @@ func Lchoose(n, k float64) float64 {
 		return math.Inf(1)
 	}
 	return -math.Log1p(n) - Lbeta(n-k+1, k+1)
-}
-
-// Lmultichoose is log |Γ(x+n)/(Γ(x) Γ(n+1))|, the logarithm of the number of
-// multisets of n of x kinds for whole numbers.
-func Lmultichoose(x, n float64) float64 {
-	switch {
-	case n == 0:
-		return 0
-	case !(x > 0) || n < 0:
-		return Lgamma(x+n) - Lgamma(x) - Lgamma(n+1)
-	}
-	return -math.Log(x+n) - Lbeta(x, n+1)
 }
 
 // XLogY is x·log y, and 0 where x is 0.

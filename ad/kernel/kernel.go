@@ -2,7 +2,9 @@
 // of float64, with no knowledge of graphs.
 //
 // Files: kernel.go, exponentials that avoid overflow and cancellation; gamma.go,
-// the gamma function and its relatives; normal.go, the normal distribution;
+// relatives of the gamma function; normal.go, of the normal distribution; text_*.go, these
+// functions themselves, printed from the texts of which machine code is made (package
+// compile/internal/native);
 // incomplete.go, the incomplete gamma and beta functions; bessel.go, Bessel functions;
 // lambert.go, owens.go, inverse.go, Lambert's W, Owen's T, quantiles; vonmises.go
 // and wiener.go, these distributions; pow.go, powers, and tables.go, what they, exponentials
@@ -18,18 +20,6 @@ func Log1pExp(x float64) float64 {
 		return x + math.Log1p(math.Exp(-x))
 	}
 	return math.Log1p(math.Exp(x))
-}
-
-// Log1mExp is log(1 - eˣ), NaN for x > 0. Near 0 it goes through expm1, far
-// from 0 through log1p (Mächler 2012).
-func Log1mExp(x float64) float64 {
-	switch {
-	case x > 0:
-		return math.NaN()
-	case x > -math.Ln2:
-		return math.Log(-math.Expm1(x))
-	}
-	return math.Log1p(-math.Exp(x))
 }
 
 // LogDiffExp is log(eˣ - eʸ), NaN for x < y.

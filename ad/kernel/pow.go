@@ -6,11 +6,13 @@ import "math"
 // 2^-66, times y, and the exponential. Errors are below 0.51 units in the last
 // place, so that powers which are numbers are exact; math.Pow, which multiplies repeatedly, errs by about as
 // many units as y, and is wrong for subnormal x. Special values are as those of math.Pow.
+// Every product is rounded by itself: machine code computes the same bits, and Go may contract
+// x*y + z on other processors.
 func Pow(x, y float64) float64 {
 	if x >= 0x1p-1022 && x <= math.MaxFloat64 {
 		if high, low := powLog(x, 0, y); math.Abs(high) < PowMost {
 			s, p := powExp(high, low)
-			return s + s*p
+			return s + float64(s*p)
 		}
 		return powEnds(x, y)
 	}
@@ -44,7 +46,7 @@ func powEnds(x, y float64) float64 {
 	}
 	high = min(max(high, -746), 710)
 	n := math.Round(high / math.Ln2)
-	return math.Ldexp(math.Exp((high-n*Ln2Hi)-n*Ln2Lo+low), int(n))
+	return math.Ldexp(math.Exp((high-float64(n*Ln2Hi))-float64(n*Ln2Lo)+low), int(n))
 }
 
 // powLog is y·(log x + k·log 2), in two parts, for normal x.
@@ -56,37 +58,37 @@ func powLog(x, k, y float64) (high, low float64) {
 	bits -= t &^ (1<<52 - 1)
 	z := math.Float64frombits(bits)
 	zh := math.Float64frombits(bits &^ (1<<27 - 1))
-	rh, rl := zh*c.Inv-1, (z-zh)*c.Inv
+	rh, rl := float64(zh*c.Inv)-1, float64((z-zh)*c.Inv)
 	r := rh + rl
 	lost := rl - (r - rh)
-	a := k * Ln2Hi
+	a := float64(k * Ln2Hi)
 	w := a + c.Hi
 	h := w + r
-	low = w - h + r + (k*Ln2Lo + c.Lo + (a - w + c.Hi)) + (lost - lost*r)
+	low = w - h + r + (float64(k*Ln2Lo) + c.Lo + (a - w + c.Hi)) + (lost - float64(lost*r))
 	half := -0.5 * r
-	q := r * half
+	q := float64(r * half)
 	low += math.FMA(half, r, -q)
 	high = h + q
 	low += h - high + q
-	r2 := r * r
-	p := (1./3 + r*(-1./4)) + (1./5+r*(-1./6))*r2
-	p += ((1./7 + r*(-1./8)) + (1./9+r*(-1./10))*r2) * (r2 * r2)
-	low += p * (r2 * r)
+	r2 := float64(r * r)
+	p := (1./3 + float64(r*(-1./4))) + float64((1./5+float64(r*(-1./6)))*r2)
+	p += float64(((1./7 + float64(r*(-1./8))) + float64((1./9+float64(r*(-1./10)))*r2)) * float64(r2*r2))
+	low += float64(p * float64(r2*r))
 	l := high + low
 	low += high - l
-	e := l * y
-	return e, low*y + math.FMA(l, y, -e)
+	e := float64(l * y)
+	return e, float64(low*y) + math.FMA(l, y, -e)
 }
 
 // powExp is e^(high+low), as s + s·p; p is accurate to 2^-60, so that powers which
 // are numbers are found exactly.
 func powExp(high, low float64) (s, p float64) {
-	n := high*InvLn2N + Shift
+	n := float64(high*InvLn2N) + Shift
 	bits := math.Float64bits(n)
 	n -= Shift
-	r := high - n*Ln2NHi - n*Ln2NLo + low
+	r := high - float64(n*Ln2NHi) - float64(n*Ln2NLo) + low
 	s = math.Float64frombits(ExpTable[bits&127] + bits<<45)
-	r2 := r * r
+	r2 := float64(r * r)
 	tail := math.Float64frombits(ExpTable[128+bits&127])
-	return s, tail + (r + r2*(0.5+r*(1./6)) + (r2*r2)*(1./24+r*(1./120)))
+	return s, tail + (r + float64(r2*(0.5+float64(r*(1./6)))) + float64(float64(r2*r2)*(1./24+float64(r*(1./120)))))
 }

@@ -271,7 +271,7 @@ func (a *approximation) report(w io.Writer, r *result, j approximationJSON, line
 		writeParagraph(&b, "", line, lineWidth(w))
 	}
 	for _, file := range j.Files {
-		b.WriteString("Draws: " + file + "\n")
+		b.WriteString("Draws: " + escaped(file) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -29,13 +28,15 @@ const (
 	batchTime  = 50 * time.Millisecond // at least
 	batchCount = 15
 
-	benchPoints   = 6
-	benchAttempts = 1000 // to find one of them
+	benchPoints = 6
+
+	// How long points are looked for: so many attempts, and no longer than this.
+	searchAttempts = 500
+	searchTime     = 5 * time.Second
 )
 
 func benchCommand() *cobra.Command {
-	var in input
-	var points string
+	in := pointed{random: benchPoints}
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "bench MODEL --data FILE",
@@ -49,14 +50,11 @@ The points are read from a file as for logdensity, or are %d random points of
 the unconstrained space, uniform in (-2, 2), where the log density is finite.`, batchCount, batchTime, benchPoints),
 		Args: arguments("MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := in.load(context.Background(), args[0], cmd.ErrOrStderr())
+			l, xs, end, err := in.load(args[0], cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
-			xs, err := in.pointsFor(l.posterior, points)
-			if err != nil {
-				return err
-			}
+			defer end()
 			t := measure(l.posterior, xs)
 			t.BindMS = number(float64(l.bind) / 1e6)
 			if asJSON {
@@ -70,50 +68,46 @@ the unconstrained space, uniform in (-2, 2), where the log density is finite.`, 
 	}
 	in.flags(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&points, "points", "p", "", "`file` of unconstrained points")
-	f.Uint64Var(&in.seed, "seed", 0, "seed of the random points, and of transformed data")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-// pointsFor reads the points of a file, or makes some if there is none.
-func (in *input) pointsFor(p *ppl.Posterior, file string) ([][]float64, error) {
-	if file == "" {
-		return randomPoints(p, in.seed)
-	}
-	xs, err := in.readPoints(file, p.Dim())
-	if err == nil && len(xs) == 0 {
-		err = fmt.Errorf("%s has no points", file)
-	}
-	return xs, err
-}
-
-// randomPoints finds points where the log density is finite.
-func randomPoints(p *ppl.Posterior, seed uint64) ([][]float64, error) {
+// randomPoints finds n points where the log density is finite, or fewer if they are
+// rare. stop ends an evaluation early.
+func randomPoints(p *ppl.Posterior, seed uint64, n int, stop func() error) ([][]float64, error) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var points [][]float64
 	grad := make([]float64, p.Dim())
 	reason := errors.New("its log density is not finite")
-	for range benchAttempts * benchPoints {
+	began, attempts := time.Now(), 0
+	errLong := fmt.Errorf("one evaluation takes more than %s", searchTime)
+	p.SetStop(func() error {
+		if time.Since(began) > searchTime {
+			return errLong
+		}
+		return stop()
+	})
+	defer p.SetStop(stop)
+	for ; attempts < searchAttempts && len(points) < n && time.Since(began) < searchTime; attempts++ {
 		x := make([]float64, p.Dim())
 		for i := range x {
 			x[i] = 4*rng.Float64() - 2
 		}
 		lp, err := p.LogDensityGrad(x, grad)
-		if err != nil {
+		if stopped := stop(); stopped != nil {
+			return nil, stopped
+		}
+		if err != nil && (!errors.Is(err, errLong) || attempts == 0) {
 			reason = err
 		}
-		if err != nil || math.IsInf(lp, 0) || math.IsNaN(lp) {
-			continue
-		}
-		if points = append(points, x); len(points) == benchPoints {
-			return points, nil
+		if err == nil && !math.IsInf(lp, 0) && !math.IsNaN(lp) {
+			points = append(points, x)
 		}
 	}
 	if len(points) > 0 {
 		return points, nil
 	}
-	err := fmt.Errorf("none of %d random points has a finite log density (give points by --points); at the last one: %w", benchAttempts*benchPoints, reason)
+	err := fmt.Errorf("none of %d random points has a finite log density (give points by --points); at the last one: %w", attempts, reason)
 	if rejection := (*compile.Rejection)(nil); errors.As(reason, &rejection) {
 		return nil, &compile.Rejection{Span: rejection.Span, Err: err}
 	}

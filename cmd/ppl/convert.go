@@ -14,6 +14,7 @@ import (
 
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer/zarr"
+	"github.com/ppl-lang/ppl/study"
 )
 
 // groupsFlag declares --groups.
@@ -117,7 +118,8 @@ of CmdStan, in another format:
            draws of it, and those of --groups
   csv      CmdStan's CSV files, one per chain, in a folder
   parquet  a Parquet file with one row per draw, by the program ppl-parquet, which
-           is installed apart
+           is installed apart; of the folder of a study, with its results, one row
+           per fit and quantity
 
 Of CSV files and stores alone, give the model by --model, and its data by --data, for
 what follows from these; without, the store has the draws only.`,
@@ -161,6 +163,9 @@ func (o *conversion) run(cmd *cobra.Command, args []string) error {
 	}
 	if _, err := chosenGroups(o.groups); err != nil {
 		return err
+	}
+	if len(args) == 1 && study.IsFolder(args[0]) {
+		return o.study(cmd, args[0])
 	}
 	runs, err := runsOf(args)
 	if err != nil {

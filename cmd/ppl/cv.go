@@ -5,24 +5,27 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl"
-	"github.com/ppl-lang/ppl/criticise"
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/study"
 )
 
 // validating is a run of cv.
 type validating struct {
 	input
+	studyOptions
 	folds                 int
 	by, time              string
 	firstShare            float64
 	chains, warmup, draws int
+	bindSeed              uint64
 	pointwise             string
 	json                  bool
 }
@@ -42,7 +45,8 @@ That takes as many fits as folds, and relies on no approximation.
                 (--first, a share) in --folds blocks, each from all before it
 
 DIR is the folder of a run with --out, whose numbers of chains and draws are used; or a
-model with its data. Observations are the rows of the data that have as many as the
+model with its data. The fits are a study: with --out, they are kept as they come, and the
+same command goes on where it was stopped. Observations are the rows of the data that have as many as the
 variable on the left of the model's statements; they must be independent given the
 parameters.`,
 		Example: `  ppl cv fit --folds 10
@@ -61,7 +65,7 @@ parameters.`,
 	f.IntVar(&o.draws, "draws", 1000, "draws per chain after warm-up")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers")
 	f.StringVar(&o.pointwise, "pointwise", "", "write the figures of each observation to this CSV `file`")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress and no warnings on stderr")
+	o.studyOptions.flags(f, "`folder` for the fits, and to go on from")
 	f.BoolVar(&o.json, "json", false, "print the result as JSON")
 	f.SetNormalizeFunc(dashes)
 	return cmd
@@ -75,43 +79,53 @@ func (o *validating) run(cmd *cobra.Command, arg string) error {
 	if o.chains < 1 || o.warmup < 0 || o.draws < 1 {
 		return usagef("--chains and --draws must be at least 1, --warmup at least 0")
 	}
-	h, options, err := o.prepare(cmd, arg)
+	o.input.quiet = o.studyOptions.quiet
+	if o.time != "" && !(o.firstShare > 0 && o.firstShare < 1) {
+		return usagef("--first must be a share between 0 and 1, but is %v", o.firstShare)
+	}
+	h, m, options, err := o.prepare(cmd, arg)
 	if err != nil {
 		return err
 	}
-	folds, err := o.divide(h)
+	folds, err := study.NewFolds(h, study.FoldOptions{K: o.folds, By: o.by, Time: o.time, First: o.firstShare, Seed: o.seed})
 	if err != nil {
 		return err
+	}
+	folds.Seed = o.bindSeed
+	for i := range folds.Folds {
+		f := &folds.Folds[i]
+		f.Name = fmt.Sprintf("fold %d: %s predicted from %d", i+1, count(len(f.Test), "observation", "observations"), len(f.Train))
 	}
 	ctx, stop := interruptible(nil)
 	defer stop()
 	j := looJSON{Method: "cv", Observations: 0, Source: "derived from the statements on " + h.Variable, Moved: []string{}, Refitted: []string{}, Findings: []diagnose.Finding{}}
 	var elpd, mcse []float64
 	problems := map[string]int{}
-	for n, fold := range folds {
-		if !o.quiet {
-			fmt.Fprintf(stderr, "Fold %d of %d: %s predicted from %d\n", n+1, len(folds), count(len(fold.Test), "observation", "observations"), len(fold.Train))
+	p := &study.Plan{Parts: []study.Part{{Models: []*study.Model{m}, Source: folds}}, Options: options, Seed: o.seed, Keep: study.Keep{NoSummary: true}}
+	if _, err := o.studyOptions.run(ctx, stderr, p, "", func(u *study.Unit, r *study.Result) error {
+		if r.Status == study.Failed {
+			return fmt.Errorf("%s: %s", u.Data, r.Message)
 		}
-		held, err := h.Without(ctx, fold.Test, fold.Train, options)
-		if err != nil {
-			return ended(ctx, stderr, fmt.Errorf("fold %d: %w", n+1, err))
-		}
-		for _, f := range held.Fit.Findings() {
-			if f.Severity == diagnose.Problem {
+		var codes []string
+		for _, f := range r.Findings {
+			if f.Severity == diagnose.Problem && !slices.Contains(codes, f.Code) {
+				codes = append(codes, f.Code)
 				problems[f.Code]++
 			}
 		}
-		j.Draws = len(held.LogLik[0])
-		for k, row := range fold.Test {
-			e, s := held.ELPD(k)
-			elpd, mcse = append(elpd, e), append(mcse, s)
+		j.Draws = r.Draws
+		for k, row := range folds.Folds[u.Number].Test {
+			elpd, mcse = append(elpd, r.HeldOut[k].ELPD), append(mcse, r.HeldOut[k].MCSE)
 			j.Pointwise.Name = append(j.Pointwise.Name, fmt.Sprintf("%s[%d]", h.Variable, row+1))
 		}
+		return nil
+	}); err != nil {
+		return err
 	}
-	o.arrange(&j, folds, elpd, mcse)
+	o.arrange(&j, folds.Folds, elpd, mcse)
 	for code, n := range problems {
 		j.Findings = append(j.Findings, diagnose.Finding{Code: code, Severity: diagnose.Problem,
-			Summary: fmt.Sprintf("%d of the %d fits had the problem %s.", n, len(folds), code),
+			Summary: fmt.Sprintf("%d of the %d fits had the problem %s.", n, len(folds.Folds), code),
 			Advice:  "Run the model on all data, and see what ppl run says about it; more draws, or more warm-up, may help."})
 	}
 	if o.pointwise != "" {
@@ -123,70 +137,40 @@ func (o *validating) run(cmd *cobra.Command, arg string) error {
 	if o.json {
 		return writeJSON(cmd.OutOrStdout(), j)
 	}
-	return o.show(cmd.OutOrStdout(), h, &j, len(folds))
+	return o.show(cmd.OutOrStdout(), h, &j, len(folds.Folds))
 }
 
 // prepare reads a folder, or a model with its data.
-func (o *validating) prepare(cmd *cobra.Command, arg string) (*ppl.Holdout, ppl.Options, error) {
-	options := ppl.Options{Chains: o.chains, Warmup: orNone(o.warmup), Draws: o.draws, Seed: o.seed}
+func (o *validating) prepare(cmd *cobra.Command, arg string) (*ppl.Holdout, *study.Model, study.Options, error) {
+	given := study.Options{"chains": strconv.Itoa(o.chains), "warmup": strconv.Itoa(o.warmup), "draws": strconv.Itoa(o.draws), "stan-compat": o.stanCompat}
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
 		fit, err := ppl.ReadFit(arg)
 		if err != nil {
-			return nil, options, err
+			return nil, nil, nil, err
 		}
-		h, own, err := holdout(fit)
+		h, m, own, err := holdout(fit)
 		if err != nil {
-			return nil, options, err
+			return nil, nil, nil, err
 		}
-		own.Seed = o.seed
-		for name, set := range map[string]func(){
-			"chains": func() { own.Chains = o.chains },
-			"warmup": func() { own.Warmup = orNone(o.warmup) },
-			"draws":  func() { own.Draws = o.draws },
-		} {
+		for name, value := range given {
 			if cmd.Flags().Changed(name) {
-				set()
+				own[name] = value
 			}
 		}
-		return h, own, nil
+		o.bindSeed = bindSeed(fit)
+		return h, m, own, nil
 	}
 	l, err := o.load(context.Background(), arg, cmd.ErrOrStderr())
 	if err != nil {
-		return nil, options, err
+		return nil, nil, nil, err
 	}
 	h, err := l.model.Holdout(l.values, o.bindOptions())
-	return h, options, err
-}
-
-// divide makes the folds.
-func (o *validating) divide(h *ppl.Holdout) ([]criticise.Fold, error) {
-	rng := rand.New(rand.NewPCG(o.seed, 0x666f6c6473))
-	switch {
-	case o.by != "":
-		groups, _, err := h.Groups(o.by)
-		if err != nil {
-			return nil, fmt.Errorf("--by: %w", err)
-		}
-		return criticise.GroupedFolds(groups, o.folds, rng)
-	case o.time != "":
-		times, err := h.Values(o.time)
-		if err != nil {
-			return nil, fmt.Errorf("--time: %w", err)
-		}
-		if !(o.firstShare > 0 && o.firstShare < 1) {
-			return nil, usagef("--first must be a share between 0 and 1, but is %v", o.firstShare)
-		}
-		return criticise.FutureFolds(times, orTen(o.folds), o.firstShare)
+	if err != nil {
+		return nil, nil, nil, err
 	}
-	return criticise.RandomFolds(h.N, min(orTen(o.folds), h.N), rng)
-}
-
-// orTen is a number of folds that may not be given.
-func orTen(n int) int {
-	if n == 0 {
-		return 10
-	}
-	return n
+	o.bindSeed = o.seed
+	m, err := study.NewModel(modelName(arg), l.model, o.compile.Legacy)
+	return h, m, given, err
 }
 
 // floats is the reverse of numbersOf.
@@ -199,7 +183,7 @@ func floats(values []number) []float64 {
 }
 
 // arrange puts what was predicted fold by fold in the order of the observations.
-func (o *validating) arrange(j *looJSON, folds []criticise.Fold, elpd, mcse []float64) {
+func (o *validating) arrange(j *looJSON, folds []study.Fold, elpd, mcse []float64) {
 	at := map[int]int{}
 	last := 0
 	n := 0

@@ -33,7 +33,8 @@ const module = "github.com/ppl-lang/ppl"
 // its arguments and its files are nobody else's business. What serves strangers knows no models: their
 // processes do, which cmd/ppl makes. Of compile, only the executor uses gonum, for
 // its matrix products, and the passes, for a factorisation. Reports and examples alone
-// draw, and only who writes plots as files depends on fonts and images.
+// draw, and only who writes plots as files depends on fonts and images. The playground's
+// engine has nothing that a page would download in vain: no plots as files, no server.
 const areas = `
 lang:       lang participle
 ad:         ad gonum
@@ -47,9 +48,11 @@ criticise:  criticise infer gonum
 .:          . lang ad stdlib compile infer predict criticise
 folds:      . folds infer
 report:     . report infer criticise plot
-cmd/ppl:    . folds cmd/ppl report lang ad stdlib compile infer predict criticise internal/serve internal/web internal/cmdstan internal/lsp cobra pflag term sys
+study:      . lang compile infer predict criticise gonum yaml
+web:        . web report examples lang stdlib compile/data infer/sampler infer
+cmd/ppl:    . folds study cmd/ppl report lang ad stdlib compile infer predict criticise internal/serve internal/web internal/cmdstan internal/lsp web cobra pflag term sys
 libppl:     internal
-examples:   . examples lang ad stdlib compile infer predict criticise plot
+examples:   . examples lang ad stdlib compile infer predict criticise study gonum plot
 internal/cmdstan: . internal/cmdstan lang stdlib compile infer pflag
 internal:   . internal lang ad stdlib compile infer predict criticise gonum
 internal/web:   internal/web
@@ -84,10 +87,12 @@ stdlib/stdlibtest:       stdlib stdlib/transform ad lang/types
 compile/data:            lang/source lang/diag
 compile/ir:              lang lang/source lang/diag lang/ast lang/types lang/check
 stdlib/transform:        ad lang/types
-compile/internal/loopnest: ad
-compile/internal/passes: compile/internal/loopnest ad gonum
 compile/internal/native: ad/kernel
-compile/internal/vm:     compile/internal/loopnest compile/internal/native compile/internal/passes ad ad/kernel gonum
+compile/internal/dense:  compile/internal/native
+compile/internal/ops:    compile/internal/native ad ad/kernel
+compile/internal/loopnest: compile/internal/ops ad
+compile/internal/passes: compile/internal/loopnest compile/internal/ops ad gonum
+compile/internal/vm:     compile/internal/dense compile/internal/loopnest compile/internal/native compile/internal/ops compile/internal/passes ad ad/kernel gonum
 compile/internal/direct: compile/data compile/ir stdlib/transform ad stdlib lang/source lang/diag lang/types
 compile/internal/interp: compile/data compile/ir stdlib/transform ad stdlib lang/source lang/diag lang/types
 compile/internal/proggen:
@@ -120,6 +125,12 @@ criticise:               infer/psis infer/diagnose gonum
 report:                  . criticise infer infer/diagnose infer/psis infer/sampler
 report/plotfile:         report plot
 
+study:                   . lang compile compile/data infer infer/diagnose infer/sampler infer/zarr predict criticise gonum yaml
+web:                     . report examples
+web/engine:              . report lang/source lang/ast lang/types lang/diag lang/service lang/check stdlib compile/data predict infer infer/sampler
+web/wasm:                web/engine
+web/build:               web
+
 .:                       *
 folds:                   . infer infer/ahmc
 cmd/ppl:                 *
@@ -149,6 +160,7 @@ var modules = map[string]string{
 	"term":        "golang.org/x/term",
 	"jrpc2":       "github.com/creachadair/jrpc2",
 	"sys":         "golang.org/x/sys",
+	"yaml":        "go.yaml.in/yaml/v4",
 	"go-internal": "github.com/rogpeppe/go-internal",
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strconv"
@@ -24,6 +23,7 @@ type explained struct {
 	Lines       []explainedLine `json:"lines"`  // by time, longest first
 	Blocks      []explainedPart `json:"blocks"` // in order of execution
 	Loops       explainedLoops  `json:"loops"`
+	Effects     []explainedSite `json:"effects"` // that can be centred or not, see the sampler auto
 	Passes      []explainedPass `json:"passes"`  // in order
 	Program     string          `json:"program"` // empty if the log density is interpreted
 }
@@ -43,6 +43,15 @@ type explainedPart struct {
 	Ops   number `json:"ops"`
 	Bytes number `json:"bytes"`
 	Lines []int  `json:"lines"`
+}
+
+// explainedSite is a group of effects with location and scale.
+type explainedSite struct {
+	Line    int      `json:"line"`
+	Density string   `json:"density"`
+	Centred bool     `json:"centred"` // as it is written
+	Names   []string `json:"names"`   // unconstrained
+	text    string
 }
 
 type explainedLoops struct {
@@ -89,8 +98,7 @@ type explainedPass struct {
 const explainTime = 300 * time.Millisecond
 
 func explainCommand() *cobra.Command {
-	var in input
-	var points string
+	in := pointed{random: 1}
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "explain MODEL --data FILE",
@@ -109,19 +117,20 @@ The times are measured at the first point of a file as for logdensity, or at a
 random point.`,
 		Args: arguments("MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := in.load(context.Background(), args[0], cmd.ErrOrStderr())
+			l, xs, end, err := in.load(args[0], cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
-			xs, err := in.pointsFor(l.posterior, points)
-			if err != nil {
-				return err
-			}
+			defer end()
 			e, err := l.posterior.Explain(xs[0], explainTime)
 			if err != nil {
 				return err
 			}
-			x := explanation(e)
+			sites, err := l.posterior.Sites()
+			if err != nil {
+				return err
+			}
+			x := explanation(e, sites)
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), x)
 			}
@@ -130,9 +139,6 @@ random point.`,
 	}
 	in.flags(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&points, "points", "p", "", "`file` of unconstrained points")
-	f.Uint64Var(&in.seed, "seed", 0, "seed of the random point, and of transformed data")
-	f.StringSliceVar(&in.without, "without", nil, "leave out the compiler's `pass` of this name, to see what it does")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -149,11 +155,18 @@ func explainedPlans(e *compile.Explanation) []explainedPlan {
 	return out
 }
 
-func explanation(e *compile.Explanation) *explained {
+func explanation(e *compile.Explanation, sites []compile.Site) *explained {
 	x := &explained{
 		NS: number(e.NS), MemoryBytes: e.Memory, Program: e.Text,
-		Loops: explainedLoops{e.Loops.Laned, e.Loops.Scanned, e.Loops.Carried, e.Loops.Iterated, e.Loops.Unrolled, e.Loops.Ifs, notNil(e.Loops.Notes), explainedPlans(e)},
-		Lines: []explainedLine{}, Blocks: []explainedPart{}, Passes: []explainedPass{},
+		Loops:   explainedLoops{e.Loops.Laned, e.Loops.Scanned, e.Loops.Carried, e.Loops.Iterated, e.Loops.Unrolled, e.Loops.Ifs, notNil(e.Loops.Notes), explainedPlans(e)},
+		Effects: []explainedSite{}, Lines: []explainedLine{}, Blocks: []explainedPart{}, Passes: []explainedPass{},
+	}
+	for _, s := range sites {
+		line := 0
+		if s.Span.IsValid() {
+			line = s.Span.Begin().Line
+		}
+		x.Effects = append(x.Effects, explainedSite{line, s.Density, s.Centred, s.Names, s.String()})
 	}
 	for _, l := range e.Lines {
 		x.Lines = append(x.Lines, explainedLine{l.Line, l.Text, number(l.NS), number(l.Share), number(l.Ops)})
@@ -211,6 +224,13 @@ func (x *explained) show(w io.Writer) error {
 			break
 		}
 		fmt.Fprintf(w, "  %s\n", strings.ReplaceAll(p.text, "\n", "\n  "))
+	}
+
+	if len(x.Effects) > 0 {
+		fmt.Fprintf(w, "\nEffects that --sampler auto can centre, more or less\n\n")
+		for _, s := range x.Effects {
+			fmt.Fprintf(w, "  %s\n", s.text)
+		}
 	}
 
 	fmt.Fprintf(w, "\nBlocks, in order\n\n")

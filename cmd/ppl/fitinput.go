@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl"
@@ -52,7 +53,15 @@ func openFit(paths []string) (*ppl.Fit, error) {
 	if len(paths) == 1 && isFolder(paths[0]) {
 		return ppl.ReadFit(paths[0])
 	}
-	for _, p := range paths {
+	for i, p := range paths {
+		if p == "-" {
+			paths = slices.Clone(paths)
+			paths[i] = "/dev/stdin"
+			continue
+		}
+		if info, err := os.Stat(p); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+			continue // a pipe, whose name says nothing
+		}
 		if !strings.HasSuffix(strings.ToLower(p), ".csv") {
 			if _, err := os.Stat(p); err == nil {
 				return nil, usagef("%s is neither the folder of a run (--out) nor a CSV file of draws", p)

@@ -257,6 +257,12 @@ func (o *quantityOptions) given(fit *ppl.Fit) (*data.Set, error) {
 	if o.textErr != nil {
 		return nil, o.textErr
 	}
+	if r := fit.Record(); r != nil && len(r.Levels)+len(r.Counts) > 0 {
+		var err error
+		if o.as, err = fit.Data(); err != nil {
+			return nil, err
+		}
+	}
 	return o.parse(fileName(o.data), o.text)
 }
 

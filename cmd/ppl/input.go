@@ -42,6 +42,7 @@ type input struct {
 	source  *source.File // the model, once read
 	text    string       // of the data, once read
 	textErr error        // why they could not be
+	as      *data.Set    // the data are read as these were, such as those of a fit; nil: by themselves
 
 	// The run that model and data are kept of, and its folder; nil: they are read.
 	record    *ppl.Record
@@ -100,16 +101,21 @@ func (in *input) read(model string) error {
 	return nil
 }
 
+// reading is what reading data may take.
+func (in *input) reading() data.Options {
+	return data.Options{Limit: int64(in.maxData), Memory: compile.MemoryOr(int64(in.memory))}
+}
+
 // readText reads a file of data, or standard input for "-".
 func (in *input) readText(path, option string) (string, error) {
 	if path != "-" {
-		return data.ReadText(path, int64(in.maxData))
+		return data.ReadText(path, in.reading())
 	}
 	if in.stdinAs != "" {
 		return "", usagef("%s cannot be standard input: it is %s already", option, in.stdinAs)
 	}
 	in.stdinAs = option
-	return data.ReadTextFrom(os.Stdin, stdinName, int64(in.maxData))
+	return data.ReadTextFrom(os.Stdin, stdinName, in.reading())
 }
 
 // stdinName stands for standard input in messages and in the names of files.
@@ -243,12 +249,13 @@ func (in *input) values(text string) (*data.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	return data.ParseText(fileName(text), content)
+	return data.ParseText(fileName(text), content, in.reading())
 }
 
 // parse reads the text of a file of data.
 func (in *input) parse(name, text string) (*data.Set, error) {
-	o := data.Options{Limit: int64(in.maxData)}
+	o := in.reading()
+	o.As = in.as
 	for _, c := range in.counts {
 		name, of, _ := strings.Cut(c, "=")
 		if strings.TrimSpace(name) == "" {
@@ -308,6 +315,7 @@ func timed(d *time.Duration, f func() error) error {
 type pointed struct {
 	input
 	points    string
+	random    int // how many points are made where no file is given; 0: it must be
 	timeLimit time.Duration
 }
 
@@ -317,7 +325,7 @@ func (o *pointed) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.points, "points", "p", "", "`file` of unconstrained points")
 	f.DurationVar(&o.timeLimit, "time-limit", 0, "give up after that time, such as 90s, all in all")
-	f.Uint64Var(&o.seed, "seed", 0, "seed of random numbers in transformed data")
+	f.Uint64Var(&o.seed, "seed", 0, "seed of random points, and of random numbers in transformed data")
 	f.StringSliceVar(&o.without, "without", nil, "leave out the compiler's `pass` of this name")
 }
 
@@ -325,7 +333,7 @@ func (o *pointed) flags(cmd *cobra.Command) {
 // program prints goes to stderr, beside what is told. Evaluations of the posterior end
 // when the time is up, with an error that wraps errTimeLimit; end frees the clock.
 func (o *pointed) load(model string, stderr io.Writer) (l *loaded, xs [][]float64, end func(), err error) {
-	if o.points == "" {
+	if o.points == "" && o.random == 0 {
 		return nil, nil, nil, usagef("--points is missing: a file with the points, such as {\"points\": [[0.1, -0.5]]}")
 	}
 	if o.timeLimit < 0 {
@@ -336,14 +344,19 @@ func (o *pointed) load(model string, stderr io.Writer) (l *loaded, xs [][]float6
 		ctx, cancel = context.WithTimeoutCause(ctx, o.timeLimit, errTimeLimit)
 	}
 	o.print = func(s string) { fmt.Fprintln(stderr, shown(stderr, s)) }
+	stop := func() error { return context.Cause(ctx) }
 	if l, err = o.input.load(ctx, model, stderr); err == nil {
-		xs, err = o.readPoints(o.points, l.posterior.Dim())
+		if o.points == "" {
+			xs, err = randomPoints(l.posterior, o.seed, o.random, stop)
+		} else if xs, err = o.readPoints(o.points, l.posterior.Dim()); err == nil && len(xs) == 0 {
+			err = fmt.Errorf("%s has no points", o.points)
+		}
 	}
 	if err != nil {
 		cancel()
 		return nil, nil, nil, err
 	}
-	l.posterior.SetStop(func() error { return context.Cause(ctx) })
+	l.posterior.SetStop(stop)
 	return l, xs, cancel, nil
 }
 
@@ -353,7 +366,7 @@ func (in *input) readPoints(path string, dim int) ([][]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := data.ParseText(fileName(path), text)
+	set, err := data.ParseText(fileName(path), text, in.reading())
 	if err != nil {
 		return nil, err
 	}

@@ -3,20 +3,26 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/criticise"
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/nuts"
 	"github.com/ppl-lang/ppl/infer/psis"
+	"github.com/ppl-lang/ppl/infer/sampler"
+	"github.com/ppl-lang/ppl/study"
 )
 
 // estimateOf is a sum over observations with its standard error, in JSON.
@@ -60,6 +66,7 @@ type looJSON struct {
 type judging struct {
 	criticised
 	likelihood
+	studyOptions
 	exact     bool
 	match     bool
 	pointwise string
@@ -107,7 +114,8 @@ as y ~ normal(mu, sigma); a generated quantity log_lik is used if there is one.
 An observation whose Pareto k is too large cannot be left out by weighting draws.
 --moment-match moves the draws to where the posterior is without it, which takes some
 evaluations of the model at each draw; --exact fits the model again without each of
-these, or with both, of those that are left.`,
+these, or with both, of those that are left. These fits are a study: with --out, they are
+kept as they come, and the same command goes on where it was stopped.`,
 		Example: `  ppl run m.model -d d.json --out fit && ppl loo fit
   ppl loo fit --moment-match --exact
   ppl loo fit --by school --pointwise loo.csv
@@ -120,13 +128,14 @@ these, or with both, of those that are left.`,
 	f.BoolVar(&o.match, "moment-match", false, "move the draws for each observation whose Pareto k is too large")
 	f.BoolVar(&o.exact, "exact", false, "fit the model again without each observation whose Pareto k is too large")
 	f.StringVar(&o.pointwise, "pointwise", "", "write the figures of each observation to this CSV `file`")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress and no warnings on stderr")
+	o.studyOptions.flags(f, "with --exact: `folder` for the fits, and to go on from")
 	f.BoolVar(&o.json, "json", false, "print the result as JSON")
 	f.SetNormalizeFunc(dashes)
 	return cmd
 }
 
 func (o *judging) run(cmd *cobra.Command, args []string) error {
+	o.input.quiet = o.studyOptions.quiet
 	memory, err := o.bytes()
 	if err != nil {
 		return err
@@ -157,7 +166,7 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 	var refitted []string
 	if o.exact {
 		if refitted, err = o.refit(ctx, cmd.ErrOrStderr(), fit, l, r); err != nil {
-			return ended(ctx, cmd.ErrOrStderr(), err)
+			return err
 		}
 	}
 	if o.pointwise != "" {
@@ -200,7 +209,7 @@ func ended(ctx context.Context, stderr io.Writer, err error) error {
 func (o *judging) moveDraws(ctx context.Context, stderr io.Writer, l *ppl.LogLik, r *criticise.Result) ([]string, error) {
 	bad := r.Bad()
 	_, err := l.MatchMoments(ctx, r, bad, func(n, i int) {
-		if !o.quiet {
+		if !o.studyOptions.quiet {
 			fmt.Fprintf(stderr, "Moving draws, %d of %d: without %s\n", n+1, len(bad), l.Names[i])
 		}
 	})
@@ -223,7 +232,7 @@ func (o *judging) refit(ctx context.Context, stderr io.Writer, fit *ppl.Fit, l *
 	if len(bad) == 0 {
 		return nil, nil
 	}
-	h, options, err := holdout(fit)
+	h, m, options, err := holdout(fit)
 	if err != nil {
 		return nil, fmt.Errorf("--exact: %w", err)
 	}
@@ -237,55 +246,82 @@ func (o *judging) refit(ctx context.Context, stderr io.Writer, fit *ppl.Fit, l *
 	} else if h.N != l.Observations() {
 		return nil, fmt.Errorf("--exact: there are %d rows of %s, but %d observations: they cannot be left out one by one", h.N, h.Variable, l.Observations())
 	}
-	var names []string
-	for n, i := range bad {
-		if !o.quiet {
-			fmt.Fprintf(stderr, "Fit %d of %d: without %s\n", n+1, len(bad), l.Names[i])
-		}
-		held, err := h.Without(ctx, out(i), nil, options)
-		if err != nil {
-			return nil, err
-		}
-		elpd, mcse := jointELPD(held)
-		r.Replace(i, elpd, mcse)
-		names = append(names, l.Names[i])
+	folds := &study.Folds{Holdout: h, Seed: bindSeed(fit)}
+	for _, i := range bad {
+		folds.Folds = append(folds.Folds, study.Fold{Name: "without " + l.Names[i], Test: out(i)})
 	}
-	return names, nil
+	var names []string
+	p := &study.Plan{Parts: []study.Part{{Models: []*study.Model{m}, Source: folds}}, Options: options, Seed: fit.Config().Seed, Keep: study.Keep{NoSummary: true}}
+	_, err = o.studyOptions.run(ctx, stderr, p, "", func(u *study.Unit, result *study.Result) error {
+		i := bad[u.Number]
+		if result.Status == study.Failed {
+			return fmt.Errorf("the fit %s: %s", u.Data, result.Message)
+		}
+		r.Replace(i, result.Joint.ELPD, result.Joint.MCSE)
+		names = append(names, l.Names[i])
+		return nil
+	})
+	return names, err
 }
 
-// jointELPD is the log predictive density of all observations held out, together.
-func jointELPD(held *ppl.HeldOut) (elpd, mcse float64) {
-	sum := slices.Clone(held.LogLik[0])
-	for _, column := range held.LogLik[1:] {
-		for s, v := range column {
-			sum[s] += v
-		}
+// bindSeed is the seed that the data of a fit were bound with.
+func bindSeed(fit *ppl.Fit) uint64 {
+	if record := fit.Record(); record != nil {
+		return record.Seed
 	}
-	return (&ppl.HeldOut{LogLik: [][]float64{sum}}).ELPD(0)
+	return fit.Config().Seed
 }
 
 // holdout prepares refits as the fit was made.
-func holdout(fit *ppl.Fit) (*ppl.Holdout, ppl.Options, error) {
-	var o ppl.Options
+func holdout(fit *ppl.Fit) (*ppl.Holdout, *study.Model, study.Options, error) {
 	m, err := fit.Model()
 	if err != nil {
-		return nil, o, err
+		return nil, nil, nil, err
 	}
 	values, err := fit.Data()
 	if err != nil {
-		return nil, o, err
+		return nil, nil, nil, err
 	}
 	c := fit.Config()
-	bind := ppl.BindOptions{Seed: c.Seed}
+	bind := ppl.BindOptions{Seed: bindSeed(fit)}
+	o := study.Options{"chains": strconv.Itoa(max(c.Chains, 1)), "draws": strconv.Itoa(fit.Draws.Len(0) * max(c.Thin, 1)), "thin": strconv.Itoa(max(c.Thin, 1))}
+	if c.Warmup > 0 {
+		o["warmup"] = strconv.Itoa(c.Warmup)
+	}
+	legacy := false
 	if record := fit.Record(); record != nil {
-		bind.Seed, bind.StanCompat = record.Seed, record.StanCompat
+		bind.StanCompat, legacy = record.StanCompat, record.Legacy
+		o["stan-compat"] = record.StanCompat
+		name := record.Option("sampler")
+		if row, ok := sampler.Lookup(name); ok {
+			o["sampler"] = name
+			fs := flag.NewFlagSet(name, flag.ContinueOnError)
+			row.Options(fs)
+			fs.VisitAll(func(f *flag.Flag) {
+				if v := record.Option(f.Name); v != "" {
+					o[f.Name] = v
+				}
+			})
+		}
+	}
+	if s, ok := c.Sampler.(nuts.Sampler); ok && o["sampler"] == "" {
+		o["sampler"] = "nuts"
+		if s.MaxDepth > 0 {
+			o["max-depth"] = strconv.Itoa(s.MaxDepth)
+		}
+	}
+	if o["sampler"] == "auto" { // files say how long its warm-up was, which is no limit for another
+		delete(o, "warmup")
+		if record := fit.Record(); record != nil && record.Option("warmup") != "" {
+			o["warmup"] = record.Option("warmup")
+		}
 	}
 	h, err := m.Holdout(values, bind)
 	if err != nil {
-		return nil, o, err
+		return nil, nil, nil, err
 	}
-	o = ppl.Options{Chains: max(c.Chains, 1), Warmup: c.Warmup, Draws: fit.Draws.Len(0) * max(c.Thin, 1), Thin: c.Thin, Seed: c.Seed, Sampler: c.Sampler}
-	return h, o, nil
+	named, err := study.NewModel(modelName(m.Name()), m, legacy)
+	return h, named, o, err
 }
 
 func twice(values []float64) []float64 {
@@ -352,12 +388,12 @@ func showLoo(w io.Writer, l *ppl.LogLik, r *criticise.Result, moved, refitted []
 
 // readPredictions reads a saved result of loo or cv.
 func readPredictions(path string) (*looJSON, error) {
-	text, err := os.ReadFile(path)
+	text, err := data.ReadText(path, data.Options{Memory: compile.DefaultMemory()})
 	if err != nil {
 		return nil, err
 	}
 	j := &looJSON{}
-	if err := json.Unmarshal(text, j); err != nil || len(j.Pointwise.ELPD) == 0 {
+	if err := json.Unmarshal([]byte(text), j); err != nil || len(j.Pointwise.ELPD) == 0 {
 		return nil, fmt.Errorf("%s holds no result of ppl loo --json or ppl cv --json", path)
 	}
 	return j, nil

@@ -19,6 +19,8 @@
 //	ppl ppc DIR                        the data beside what the model predicts for them
 //	ppl sensitivity DIR                how much results depend on prior and likelihood
 //	ppl sbc MODEL --data FILE          whether the model can be inferred, by simulated data
+//	ppl study PLAN --out DIR           many fits: models, data sets and a grid of options
+//	ppl task DIR --of N                a share of a study, as a task of an array of jobs
 //	ppl logdensity MODEL --points FILE log density and gradient at given points
 //	ppl metric MODEL --points FILE     the metric of Riemannian samplers at given points
 //	ppl bench MODEL --data FILE        time the gradient
@@ -31,6 +33,7 @@
 //	ppl build MODEL -o EXE             an executable as CmdStan makes it of a model
 //	ppl serve                          check and run models of others over HTTP
 //	ppl lsp                            tell editors about models: a language server
+//	ppl playground                     write and run models in a browser
 //	ppl version                        the version of this program
 //
 // Each subcommand is a file of its name; what they share:
@@ -45,6 +48,7 @@
 //	session.go   what is told of a run; run_json.go: as JSON
 //	show.go      the summary, findings, times; rows.go: which quantities; table.go: the table
 //	fitinput.go  reading runs
+//	study_engine.go where the fits of a study are made; study_progress.go: how far it is; study_report.go: what it has come to
 //	report.go    the report as a page; watch.go: live, while a run goes on
 //	terminal.go  what the terminal can show
 //	number.go    numbers in JSON
@@ -97,9 +101,9 @@ from their posterior, without a C++ compiler.
 	root.SuggestionsMinimumDistance = -1 // commandHelp knows better
 	root.AddCommand(runCommand(), summaryCommand(), diagnoseCommand(), reportCommand(), generateCommand(), predictCommand(), convertCommand(), priorCommand(), simulateCommand(),
 		optimizeCommand(), laplaceCommand(), pathfinderCommand(), variationalCommand(),
-		looCommand(), cvCommand(), compareCommand(), ppcCommand(), sensitivityCommand(), sbcCommand(),
+		looCommand(), cvCommand(), compareCommand(), ppcCommand(), sensitivityCommand(), sbcCommand(), studyCommand(), taskCommand(),
 		logDensityCommand(), metricCommand(), benchCommand(), explainCommand(),
-		checkCommand(), fmtCommand(), docCommand(), explainErrorCommand(), versionCommand(), serveCommand(), workCommand(), lspCommand(), cmdstanHomeCommand(), buildCommand())
+		checkCommand(), fmtCommand(), docCommand(), explainErrorCommand(), versionCommand(), serveCommand(), workCommand(), lspCommand(), playgroundCommand(), cmdstanHomeCommand(), buildCommand())
 	// A word that is no command is told of before the options after it.
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !strings.HasPrefix(args[0], "__complete") && args[0] != "help" && args[0] != "completion" {
 		if found, _, err := root.Find(args); err != nil || found == root {

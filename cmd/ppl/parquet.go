@@ -10,9 +10,13 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/study"
 )
 
 // This file: Parquet, by a program of a module of its own, ppl-parquet.
@@ -37,6 +41,11 @@ type parquetColumn struct {
 // as R's package posterior has them, the statistics of the sampler, then the quantities,
 // theta[1].
 func (o *conversion) parquet(ctx context.Context, fit *ppl.Fit, _ string) (files, notes []string, err error) {
+	return o.parquetFile(ctx, func(w *bufio.Writer) error { return writeParquetRows(ctx, w, fit) })
+}
+
+// parquetFile has the program write a file of the rows that write gives it.
+func (o *conversion) parquetFile(ctx context.Context, write func(*bufio.Writer) error) (files, notes []string, err error) {
 	isFile := func(path string) bool { return !isFolder(path) }
 	if err := o.free(isFile); err != nil {
 		return nil, nil, err
@@ -56,7 +65,7 @@ func (o *conversion) parquet(ctx context.Context, fit *ppl.Fit, _ string) (files
 		return nil, nil, fmt.Errorf("cannot run %s: %w", program, err)
 	}
 	w := bufio.NewWriterSize(in, 1<<20)
-	written := writeParquetRows(ctx, w, fit)
+	written := write(w)
 	written = errors.Join(written, w.Flush(), in.Close())
 	if err := cmd.Wait(); err != nil {
 		os.Remove(o.out + ".tmp") // of a program that was killed
@@ -68,9 +77,70 @@ func (o *conversion) parquet(ctx context.Context, fit *ppl.Fit, _ string) (files
 	return []string{o.out}, nil, written
 }
 
+// writeParquetHeader writes the first line of the input of the program.
+func writeParquetHeader(w *bufio.Writer, h parquetHeader) error {
+	h.Version, h.Metadata = 1, map[string]string{"inference_library": "ppl", "inference_library_version": ppl.Version()}
+	line, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(line, '\n'))
+	return err
+}
+
+// study writes the results of a study, a row for each fit and quantity.
+func (o *conversion) study(cmd *cobra.Command, dir string) error {
+	if o.to != "parquet" {
+		return usagef("the results of a study can be converted to parquet, not to %s: %s is there already, and kept draws are a Zarr store", o.to, study.ResultsName)
+	}
+	ctx, stop := interruptible(nil)
+	defer stop()
+	h := parquetHeader{}
+	var columns []study.ResultColumn
+	begin := func(list []study.ResultColumn) error {
+		columns = list
+		for _, c := range list {
+			h.Columns = append(h.Columns, parquetColumn{c.Name, map[study.ColumnKind]string{study.Figures: "float64", study.WholeNumbers: "int64", study.Texts: "string"}[c.Kind]})
+		}
+		return nil
+	}
+	if err := study.EachResult(dir, begin, func([]string) error { h.Rows++; return ctx.Err() }); err != nil {
+		return interrupted(err)
+	}
+	files, _, err := o.parquetFile(ctx, func(w *bufio.Writer) error {
+		if err := writeParquetHeader(w, h); err != nil {
+			return err
+		}
+		var row []byte
+		return study.EachResult(dir, func([]study.ResultColumn) error { return nil }, func(fields []string) error {
+			row = row[:0]
+			for i, c := range columns {
+				if c.Kind == study.Texts {
+					row = append(binary.LittleEndian.AppendUint64(row, uint64(len(fields[i]))), fields[i]...)
+					continue
+				}
+				v, err := strconv.ParseFloat(fields[i], 64)
+				if err != nil && fields[i] != "" {
+					return fmt.Errorf("%s: %w", c.Name, err)
+				} else if err != nil {
+					v = math.NaN()
+				}
+				row = binary.LittleEndian.AppendUint64(row, math.Float64bits(v))
+			}
+			_, err := w.Write(row)
+			return errors.Join(err, ctx.Err())
+		})
+	})
+	if err != nil {
+		return interrupted(err)
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "Results: %s\n", filesText(files))
+	return err
+}
+
 // writeParquetRows writes the input of the program.
 func writeParquetRows(ctx context.Context, w *bufio.Writer, fit *ppl.Fit) error {
-	h := parquetHeader{Version: 1, Metadata: map[string]string{"inference_library": "ppl", "inference_library_version": ppl.Version()}}
+	var h parquetHeader
 	for _, name := range []string{".chain", ".iteration", ".draw"} {
 		h.Columns = append(h.Columns, parquetColumn{name, "int64"})
 	}
@@ -83,11 +153,7 @@ func writeParquetRows(ctx context.Context, w *bufio.Writer, fit *ppl.Fit) error 
 	for chain := range fit.Draws.Chains() {
 		h.Rows += fit.Draws.Len(chain)
 	}
-	line, err := json.Marshal(h)
-	if err != nil {
-		return err
-	}
-	if _, err := w.Write(append(line, '\n')); err != nil {
+	if err := writeParquetHeader(w, h); err != nil {
 		return err
 	}
 	row := make([]byte, 0, 8*len(h.Columns))

@@ -158,43 +158,29 @@ refused.`,
 		if err != nil {
 			return err
 		}
-		d, err := m.DeriveReplicated(values)
-		if err != nil {
-			return err
-		}
-		if notes := leftNotes(d, "data"); len(notes) > 0 {
-			return fmt.Errorf("the model does not say how all of its data come about: %s", notes[0])
-		}
-		bind := o.bindOptions()
 		ctx, stop := interruptible(nil)
 		defer stop()
-		var parameters *ppl.Fit
+		options := ppl.SimulatorOptions{Warmup: orNone(o.warmup), Bind: o.bindOptions()}
 		how := "The parameters are those given."
 		if params != "" {
-			given, err := o.values(params)
-			if err != nil {
+			if options.Params, err = o.values(params); err != nil {
 				return err
 			}
-			p, err := d.BindWith(values, bind)
-			if err != nil {
-				return err
-			}
-			if parameters, err = p.FitAt(given, sets); err != nil {
-				return err
-			}
-		} else {
-			o.chains, o.draws = 1, sets
-			prior, text, err := o.sample(ctx, m, values)
-			if err != nil {
-				return err
-			}
-			parameters, how = prior.Fit, text
+		}
+		simulator, err := m.Simulator(ctx, values, sets, o.seed, options)
+		switch {
+		case err != nil:
+			return interrupted(err)
+		case params == "" && simulator.Direct:
+			how = "The parameters were drawn from their priors, in the order of dependence."
+		case params == "":
+			how = fmt.Sprintf("The prior was sampled by NUTS, as %s.", simulator.Reason)
 		}
 		base := modelName(args[0])
 		if err := o.makeFolder(base + "_[0-9]*.json"); err != nil {
 			return err
 		}
-		written, err := ppl.WriteDataSets(ctx, d, values, parameters, bind, o.seed, filepath.Join(o.out, base))
+		written, err := simulator.WriteDataSets(ctx, sets, filepath.Join(o.out, base))
 		if err != nil {
 			return interrupted(err)
 		}

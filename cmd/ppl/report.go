@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/report"
 	"github.com/ppl-lang/ppl/report/plotfile"
+	"github.com/ppl-lang/ppl/study"
 )
 
 // reporting is a run of report.
@@ -26,13 +28,14 @@ type reporting struct {
 	size  byteSize
 	quick bool
 	json  bool
+	embed bool
 }
 
 func reportCommand() *cobra.Command {
 	var o reporting
 	cmd := &cobra.Command{
 		Use:   "report DIR | FILE.csv…",
-		Short: "Show a run as one HTML file, with plots",
+		Short: "Show a run as one HTML file, with plots; or what the fits of a study have come to",
 		Long: `Writes one HTML file that shows a run: what is wrong with it and what to do, the
 summary, traces, ranks, densities, pairs with divergences, intervals, energy, what a
 tuner has learnt and, where the model is known, its predictions beside the data. The
@@ -48,10 +51,16 @@ worst, as many as --size allows, and of those that --vars chooses.
 --plots also writes plots as PNG and SVG files: of the run, and of the quantities that
 --vars chooses or else the worst ten.
 
-With --json, the data of the report are printed instead, as they are in the page.`,
+Of the folder of a study, it shows how R-hat, effective sample sizes, failures and, where
+data were simulated, coverage and ranks are distributed over its fits, as an HTML file and
+in the terminal.
+
+With --json, the data of the report are printed instead, as they are in the page; with
+--embed, an HTML element that shows the page in a document or notebook.`,
 		Example: `  ppl report fit
   ppl report fit --vars beta,theta[1:5] --out report.html --plots plots
-  ppl report output_1.csv output_2.csv --model m.stan --data d.json`,
+  ppl report output_1.csv output_2.csv --model m.stan --data d.json
+  ppl report study`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	f := cmd.Flags()
@@ -67,6 +76,7 @@ With --json, the data of the report are printed instead, as they are in the page
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers of predictions")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no warnings on stderr")
 	f.BoolVar(&o.json, "json", false, "print the data of the report as JSON, and write no file")
+	f.BoolVar(&o.embed, "embed", false, "print the report as an HTML element for documents and notebooks, and write no file")
 	f.SetNormalizeFunc(dashes)
 	return cmd
 }
@@ -77,6 +87,12 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 	}
 	if o.json && (o.out != "" || o.plots != "") {
 		return usagef("--json prints the report; it cannot be given with --out or --plots")
+	}
+	if o.embed && (o.out != "" || o.plots != "" || o.json) {
+		return usagef("--embed prints the report; it cannot be given with --out, --plots or --json")
+	}
+	if len(args) == 1 && study.IsFolder(args[0]) {
+		return o.reportStudy(cmd.OutOrStdout(), args[0])
 	}
 	runs, err := runsOf(args)
 	if err != nil {
@@ -115,6 +131,9 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 	if o.json {
 		return writeJSON(cmd.OutOrStdout(), r)
 	}
+	if o.embed {
+		return r.WriteEmbedded(cmd.OutOrStdout())
+	}
 	path := o.out
 	if path == "" && folder != "" {
 		path = filepath.Join(folder, ppl.ReportName)
@@ -124,7 +143,7 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 	if path == "-" {
 		return r.WriteHTML(cmd.OutOrStdout())
 	}
-	if err := writeReport(r, path); err != nil {
+	if err := writeReport(r.WriteHTML, path); err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "Report: %s\n", path)
@@ -184,7 +203,7 @@ func (o *reporting) drawPlots(ctx context.Context, r *report.Report) ([]string, 
 
 // writeReport writes the page; a file that is there is replaced only if it is a
 // report.
-func writeReport(r *report.Report, path string) error {
+func writeReport(page func(io.Writer) error, path string) error {
 	info, err := os.Stat(path)
 	fresh := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !fresh {
@@ -201,7 +220,7 @@ func writeReport(r *report.Report, path string) error {
 		}
 	}
 	var b bytes.Buffer
-	if err := r.WriteHTML(&b); err != nil {
+	if err := page(&b); err != nil {
 		return err
 	}
 	if regular {

@@ -85,10 +85,13 @@ func (o *rowOptions) table(b io.Writer, fit *ppl.Fit, width int) error {
 // rows adds the percentiles to the rows of some quantities.
 func (o *rowOptions) rows(fit *ppl.Fit, chosen []int) []row {
 	var out []row
-	summary := fit.Summary()
+	summary, labels := fit.Summary(), fit.Labels()
 	var draws []float64
 	for _, q := range chosen {
 		r := row{Row: summary[q]}
+		if labels != nil {
+			r.label = labels[q]
+		}
 		draws = draws[:0]
 		for _, p := range o.percentiles {
 			switch p {

@@ -55,6 +55,10 @@ func runCommand() *cobra.Command {
 		Long: `Draws from the posterior of a model given data, with several chains in parallel,
 and prints a summary and what is to be said about the run.
 
+The sampler, auto, needs no tuning: its chains find a metric, a kernel and its setting
+together, in a warm-up that ends when it has settled, after --warmup transitions at the
+latest; what was chosen is told. --sampler nuts is that of Stan, with its options.
+
 Progress is told on stderr, the summary goes to stdout. The same seed gives the
 same draws, whatever the number of processors.
 
@@ -136,6 +140,11 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 			if saved.Complete {
 				fmt.Fprintf(cmd.ErrOrStderr(), "The run in %s is complete: there is nothing to go on with.\n", o.resume)
 				return nil
+			}
+		}
+		if o.asked = flags.Changed("sampler"); !o.asked {
+			if err := flags.Set("sampler", o.name); err != nil { // for the record, whatever is the default later
+				return err
 			}
 		}
 		if !flags.Changed("seed") {

@@ -85,6 +85,8 @@ type summaryJSON struct {
 	GeyerUncapped number `json:"ess_geyer_uncapped"`
 
 	Percentiles map[string]number `json:"percentiles,omitempty"` // those asked for, if others than 5, 50 and 95
+
+	Label string `json:"label,omitempty"` // what its indices stand for, where the data tell
 }
 
 // choose keeps some rows of the summary, in an order, with the percentiles asked
@@ -115,16 +117,19 @@ func (j *runJSON) choose(s *session, o *rowOptions) error {
 func summaryRow(name string, r diagnose.Row, p diagnose.Precision) summaryJSON {
 	return summaryJSON{name, number(r.Mean), number(r.MCSEMean), number(r.SD),
 		number(r.Q5), number(r.Q50), number(r.Q95), number(r.ESSBulk), number(r.ESSTail), number(r.Rhat),
-		number(p.MCSESD), number(p.MCSEQ5), number(p.MCSEQ50), number(p.MCSEQ95), number(p.ESSSquares), number(p.Geyer), number(p.GeyerUncapped), nil}
+		number(p.MCSESD), number(p.MCSEQ5), number(p.MCSEQ50), number(p.MCSEQ95), number(p.ESSSquares), number(p.Geyer), number(p.GeyerUncapped), nil, ""}
 }
 
 func (s *session) asJSON(failures []error) *runJSON {
 	j := &runJSON{Summary: []summaryJSON{}, Sampler: s.options.samplerFlags.name, Chains: s.options.chains, Divergences: s.divergences, Warnings: []string{}}
 	j.Notes = s.notes()
 	names := s.fit.Names()
-	precision := s.fit.Precision()
+	precision, labels := s.fit.Precision(), s.fit.Labels()
 	for i, r := range s.fit.Summary() {
 		j.Summary = append(j.Summary, summaryRow(names[i], r, precision[i]))
+		if labels != nil {
+			j.Summary[i].Label = labels[i]
+		}
 	}
 	j.Gradients.Warmup, j.Gradients.Sampling = s.gradWarmup, s.gradSample
 	if s.loaded != nil {

@@ -174,6 +174,11 @@ func (o *runOptions) recall(flags *pflag.FlagSet) (*ppl.Record, error) {
 			}
 		}
 	}
+	if _, ok := m.Options["sampler"]; !ok { // the default when that was not recorded
+		if err := flags.Set("sampler", "nuts"); err != nil {
+			return nil, err
+		}
+	}
 	o.out = o.resume
 	return m, nil
 }

@@ -71,7 +71,7 @@ func (o *runOptions) initFrom(p *ppl.Posterior) (infer.Init, error) {
 	if err != nil {
 		return nil, err
 	}
-	values, err := data.ParseText(fileName(o.init), text)
+	values, err := data.ParseText(fileName(o.init), text, o.reading())
 	if err != nil {
 		return nil, err
 	}
@@ -233,6 +233,7 @@ func (o *runOptions) adapted() ([]ppl.Adapted, map[string]string, error) {
 // startFrom fills in what chains start with; there may be more or fewer of them
 // than in the earlier run.
 func (o *running) startFrom(options *ppl.Options, p *ppl.Posterior) error {
+	recentred := false
 	for i := range o.chains {
 		if len(o.adapted) == 0 {
 			return nil
@@ -246,7 +247,12 @@ func (o *running) startFrom(options *ppl.Options, p *ppl.Posterior) error {
 				return fmt.Errorf("--metric-file %s: a metric of dimension %d, but the model has %d unconstrained parameters", o.metricFile, a.Metric.Dim, p.Dim())
 			}
 			options.Metric = append(options.Metric, a.Metric)
+			options.Recentring = append(options.Recentring, a.Recentring)
+			recentred = recentred || a.Recentring != nil
 		}
+	}
+	if !recentred {
+		options.Recentring = nil
 	}
 	if n := len(options.StepSize); n > 0 && n < o.chains {
 		return fmt.Errorf("--metric-file %s: there is a step size for some chains only", o.metricFile)

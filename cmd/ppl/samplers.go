@@ -19,6 +19,7 @@ import (
 // used depends on --sampler, so they are kept as text until it is known.
 type samplerFlags struct {
 	name   string
+	asked  bool // for the sampler, by name; else it is the default
 	values map[string]*samplerFlag
 }
 
@@ -64,6 +65,8 @@ func (s *samplerFlags) flags(cmd *cobra.Command) *pflag.FlagSet {
 			if !ok {
 				v = &samplerFlag{flag: f}
 				s.values[f.Name] = v
+			} else if len(f.Usage) > len(v.flag.Usage) { // what one has beyond others is told
+				v.flag = f
 			}
 			v.samplers = append(v.samplers, row.Name)
 		})
@@ -127,7 +130,12 @@ func (s *samplerFlags) build(flags *pflag.FlagSet, assumed map[string]string) (i
 			return
 		}
 		if !slices.Contains(v.samplers, row.Name) {
-			err = usagef("--%s is not an option of the sampler %s, but of %s", f.Name, row.Name, strings.Join(v.samplers, ", "))
+			if s.asked {
+				err = usagef("--%s is not an option of the sampler %s, but of %s", f.Name, row.Name, strings.Join(v.samplers, ", "))
+			} else {
+				err = usagef("--%s is not an option of the sampler %s, which is used unless another is asked for, but of %s; add --sampler %s, or leave --%s out",
+					f.Name, row.Name, strings.Join(v.samplers, ", "), v.samplers[0], f.Name)
+			}
 			return
 		}
 		if e := fs.Set(f.Name, v.text); e != nil {

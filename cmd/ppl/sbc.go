@@ -1,15 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,16 +15,15 @@ import (
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/criticise"
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/study"
 )
 
 // calibrating is a run of sbc.
 type calibrating struct {
 	input
-	model     string
-	options   ppl.CalibrateOptions
-	out       string
-	overwrite bool
-	json      bool
+	studyOptions
+	simulations, ranks, thin, warmup int
+	json                             bool
 }
 
 // sbcJSON is what sbc prints with --json; a stable format.
@@ -62,8 +57,9 @@ posterior; many times, on all processors. The ranks are uniform if model, sample
 program are right. p is the probability of ranks that depart as much from uniform.
 
 The data give sizes and covariates; what the model's statements are about is simulated.
-With --out, ranks are kept as they come, and the same command goes on where it was
-stopped.`,
+It is a study: with --out, fits are kept as they come, and the same command goes on where
+it was stopped; the folder has results.csv and can be shown by ppl report. --engine makes
+the fits on other machines.`,
 		Example: `  ppl sbc m.stan -d d.json --simulations 500 --out calibration`,
 		Args:    arguments("MODEL"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
@@ -71,15 +67,12 @@ stopped.`,
 	o.input.flags(cmd)
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.IntVar(&o.options.Simulations, "simulations", 200, "number of data sets")
-	f.IntVar(&o.options.Ranks, "ranks", 99, "draws that a parameter is ranked among")
-	f.IntVar(&o.options.Thin, "thin", 10, "transitions between these draws")
-	f.IntVar(&o.options.Warmup, "warmup", 1000, "transitions of warm-up")
+	f.IntVar(&o.simulations, "simulations", 200, "number of data sets")
+	f.IntVar(&o.ranks, "ranks", 99, "draws that a parameter is ranked among")
+	f.IntVar(&o.thin, "thin", 10, "transitions between these draws")
+	f.IntVar(&o.warmup, "warmup", 1000, "transitions of warm-up")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers")
-	f.IntVar(&o.options.Parallel, "parallel", 0, "fits at a time (default: one per processor)")
-	f.StringVarP(&o.out, "out", "o", "", "`folder` for the ranks, in sbc.csv")
-	f.BoolVar(&o.overwrite, "overwrite", false, "begin anew if there are ranks in the folder")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress and no warnings on stderr")
+	o.studyOptions.flags(f, "`folder` for the fits, and to go on from")
 	f.BoolVar(&o.json, "json", false, "print the result as JSON")
 	f.SetNormalizeFunc(dashes)
 	return cmd
@@ -88,138 +81,88 @@ stopped.`,
 func (o *calibrating) run(cmd *cobra.Command, model string) error {
 	stderr := cmd.ErrOrStderr()
 	for _, c := range []struct {
-		name         string
-		value, least int
-	}{{"simulations", o.options.Simulations, 1}, {"ranks", o.options.Ranks, 1}, {"thin", o.options.Thin, 1}, {"warmup", o.options.Warmup, 1}, {"parallel", o.options.Parallel, 0}} {
-		if c.value < c.least {
-			return usagef("--%s must be at least %d, but is %d", c.name, c.least, c.value)
+		name  string
+		value int
+	}{{"simulations", o.simulations}, {"ranks", o.ranks}, {"thin", o.thin}, {"warmup", o.warmup}} {
+		if c.value < 1 {
+			return usagef("--%s must be at least 1, but is %d", c.name, c.value)
 		}
 	}
-	o.model = model
+	o.input.quiet = o.studyOptions.quiet
 	l, err := o.load(context.Background(), model, stderr)
 	if err != nil {
 		return err
 	}
-	o.options.Seed = o.seed
-	names := l.posterior.ParameterNames()
-	journal, err := o.journal(names)
-	if err != nil {
-		return err
-	}
-	if journal != nil {
-		defer journal.Close()
-	}
-	made := len(o.options.Done)
-	if made > 0 && !o.quiet {
-		fmt.Fprintf(stderr, "%d of %d simulations are in %s.\n", made, o.options.Simulations, o.out)
-	}
-	o.options.Each = func(s ppl.Simulation) error {
-		made++
-		if !o.quiet && (made%max(1, o.options.Simulations/10) == 0 || made == o.options.Simulations) {
-			fmt.Fprintf(stderr, "%d of %d simulations\n", made, o.options.Simulations)
-		}
-		if journal == nil || s.Err != nil {
-			return nil
-		}
-		line := strconv.Itoa(s.Number) + "," + strconv.Itoa(s.Divergences)
-		for _, r := range s.Ranks {
-			line += "," + strconv.Itoa(r)
-		}
-		_, err := journal.WriteString(line + "\n")
-		return err
-	}
 	ctx, stop := interruptible(nil)
 	defer stop()
-	c, err := l.model.Calibrate(ctx, l.values, o.options)
+	simulator, err := l.model.Simulator(ctx, l.values, o.simulations, o.seed, ppl.SimulatorOptions{Bind: o.bindOptions()})
 	if err != nil {
-		if ctx.Err() != nil && o.out != "" {
-			fmt.Fprintf(stderr, "Interrupted: the same command goes on with what is in %s.\n", o.out)
-			return exitCode(exitInterrupted)
-		}
 		return ended(ctx, stderr, err)
+	}
+	m, err := study.NewModel(modelName(model), l.model, o.compile.Legacy)
+	if err != nil {
+		return err
+	}
+	p := &study.Plan{
+		Parts: []study.Part{{Models: []*study.Model{m}, Source: &study.Simulated{Simulator: simulator, Count: o.simulations, Seed: o.seed}}},
+		Seed:  o.seed,
+		Options: study.Options{"chains": "1", "warmup": strconv.Itoa(o.warmup), "draws": strconv.Itoa(o.ranks * o.thin), "thin": strconv.Itoa(o.thin),
+			"stan-compat": o.stanCompat},
+	}
+	c := &calibration{names: l.posterior.ParameterNames(), draws: o.ranks, simulations: o.simulations}
+	if _, err := o.studyOptions.run(ctx, stderr, p, "", c.add); err != nil {
+		return err
 	}
 	return o.report(cmd.OutOrStdout(), c)
 }
 
-// journal opens the file of ranks and reads what is in it.
-func (o *calibrating) journal(names []string) (*os.File, error) {
-	if o.out == "" {
-		return nil, nil
+// calibration is the ranks of parameters among the draws of the fits to data that were
+// made from them.
+type calibration struct {
+	names              []string
+	draws, simulations int
+	ranks              [][]int // by simulation that did not fail, then parameter
+	failed, divergent  int
+	reason             string // why the last that failed did
+}
+
+func (c *calibration) add(_ *study.Unit, r *study.Result) error {
+	if r.Status == study.Failed {
+		c.failed++
+		c.reason = r.Message
+		return nil
 	}
-	if err := os.MkdirAll(o.out, 0o777); err != nil {
-		return nil, fmt.Errorf("cannot make the output folder: %w; choose another one by --out", err)
+	if r.Divergences > 0 {
+		c.divergent++
 	}
-	path := filepath.Join(o.out, "sbc.csv")
-	head := fmt.Sprintf("# model = %s, data = %s, seed = %d, ranks = %d, thin = %d, warmup = %d\nsimulation,divergences,%s\n",
-		ppl.Digest(o.model), ppl.Digest(o.data), o.seed, o.options.Ranks, o.options.Thin, o.options.Warmup, strings.Join(names, ","))
-	text, err := os.ReadFile(path)
-	if err == nil && !o.overwrite {
-		if !strings.HasPrefix(string(text), head) {
-			return nil, fmt.Errorf("%s holds the ranks of another calibration (another model, data, seed or options). Choose another folder by --out, or begin anew by --overwrite", path)
-		}
-		kept := head
-		in := bufio.NewScanner(strings.NewReader(string(text[len(head):])))
-		in.Buffer(nil, 1<<26)
-		for in.Scan() {
-			fields := strings.Split(in.Text(), ",")
-			if len(fields) != len(names)+2 {
-				continue // cut off when it was stopped
-			}
-			var all []int
-			for _, f := range fields {
-				v, err := strconv.Atoi(f)
-				if err != nil {
-					return nil, fmt.Errorf("%s: %q is not a number", path, f)
-				}
-				all = append(all, v)
-			}
-			o.options.Done = append(o.options.Done, ppl.Simulation{Number: all[0], Divergences: all[1], Ranks: all[2:]})
-			kept += in.Text() + "\n"
-		}
-		head = kept
-	} else if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
+	by := map[string]int{}
+	for _, row := range r.Rows {
+		by[row.Name] = row.Rank
 	}
-	file, err := os.Create(path)
-	if err != nil {
-		return nil, err
+	ranks := make([]int, len(c.names))
+	for i, name := range c.names {
+		ranks[i] = by[ppl.DisplayName(name)]
 	}
-	if _, err := file.WriteString(head); err != nil {
-		file.Close()
-		return nil, err
-	}
-	return file, nil
+	c.ranks = append(c.ranks, ranks)
+	return nil
 }
 
 // report tests the ranks.
-func (o *calibrating) report(w io.Writer, c *ppl.Calibration) error {
+func (o *calibrating) report(w io.Writer, c *calibration) error {
 	rng := rand.New(rand.NewPCG(o.seed, 0x736263))
-	j := sbcJSON{Method: "sbc", Simulations: len(c.Simulations), Draws: c.Draws, Parameters: []sbcParameter{}, Findings: []diagnose.Finding{}}
-	var reason error
-	divergent := 0
-	for _, s := range c.Simulations {
-		if s.Err != nil {
-			j.Failed++
-			reason = s.Err
-		} else if s.Divergences > 0 {
-			divergent++
-		}
-	}
+	j := sbcJSON{Method: "sbc", Simulations: c.simulations, Failed: c.failed, Draws: c.draws, Parameters: []sbcParameter{}, Findings: []diagnose.Finding{}}
 	var wrong []string
 	shape := ""
-	for i, name := range c.Names {
+	for i, name := range c.names {
 		var values []float64
 		p := sbcParameter{Name: name, Ranks: []int{}}
-		for _, s := range c.Simulations {
-			if s.Err != nil {
-				continue
-			}
-			p.Ranks = append(p.Ranks, s.Ranks[i])
-			values = append(values, (float64(s.Ranks[i])+rng.Float64())/float64(c.Draws+1))
+		for _, ranks := range c.ranks {
+			p.Ranks = append(p.Ranks, ranks[i])
+			values = append(values, (float64(ranks[i])+rng.Float64())/float64(c.draws+1))
 		}
 		u := criticise.Uniform(values, rng)
 		p.P, p.Points, p.Difference, p.Lower, p.Upper = number(u.P), numbersOf(u.Points), numbersOf(u.Difference), numbersOf(u.Lower), numbersOf(u.Upper)
-		if u.P < 0.05/float64(len(c.Names)) {
+		if u.P < 0.05/float64(len(c.names)) {
 			wrong = append(wrong, ppl.DisplayName(name))
 			switch {
 			case shape != "":
@@ -241,14 +184,14 @@ func (o *calibrating) report(w io.Writer, c *ppl.Calibration) error {
 			Advice:  "Look for an error in the model, such as a Jacobian that is missing, or a sampler in trouble: does ppl run find problems with simulated data?"})
 	}
 	if j.Failed > 0 {
-		text, _, _ := strings.Cut(reason.Error(), "\n")
+		text, _, _ := strings.Cut(c.reason, "\n")
 		j.Findings = append(j.Findings, diagnose.Finding{Code: "failed", Severity: diagnose.Problem,
 			Summary: fmt.Sprintf("%d of %d simulations failed, for instance: %s", j.Failed, j.Simulations, text),
 			Advice:  "Those that are left are no fair sample. Priors that allow extreme parameters are a frequent cause."})
 	}
-	if divergent*20 > j.Simulations {
+	if c.divergent*20 > j.Simulations {
 		j.Findings = append(j.Findings, diagnose.Finding{Code: "divergences", Severity: diagnose.Note,
-			Summary: fmt.Sprintf("%d of %d fits had divergent transitions.", divergent, j.Simulations),
+			Summary: fmt.Sprintf("%d of %d fits had divergent transitions.", c.divergent, j.Simulations),
 			Advice:  "Reparametrise, if ranks are not uniform."})
 	}
 	if o.json {

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -27,7 +28,8 @@ var commands = map[string]func(){"ppl": main, "signalled": signalled}
 // these arguments, which sends the signal to itself as soon as the chain whose
 // files begin with BASE has saved its state after its journal had so many
 // bytes. A script that waited for files and sent the signal from without would
-// be too late for a run of tenths of a second.
+// be too late for a run of tenths of a second. A BASE that is the journal of a study,
+// name.frames, has no state that is waited for.
 func signalled() {
 	if len(os.Args) < 4 {
 		log.Fatal("usage: signalled SIGNAL BASE SIZE ARGUMENT…")
@@ -43,6 +45,9 @@ func signalled() {
 		log.Fatal(err)
 	}
 	journal, state := os.Args[2]+".journal", os.Args[2]+".state"
+	if strings.HasSuffix(os.Args[2], ".frames") {
+		journal, state = os.Args[2], ""
+	}
 	os.Args = append([]string{"ppl"}, os.Args[4:]...)
 	go func() {
 		until := func(reached func() bool) {
@@ -57,7 +62,7 @@ func signalled() {
 		before, _ := os.Stat(state)
 		until(func() bool {
 			now, err := os.Stat(state)
-			return err == nil && (before == nil || !os.SameFile(before, now))
+			return state == "" || err == nil && (before == nil || !os.SameFile(before, now))
 		})
 		if err := self.Signal(signal); err != nil {
 			log.Fatal(err)
@@ -74,6 +79,7 @@ func signalled() {
 //	wait-for FILE [SIZE]  until there is such a file, of so many bytes at least
 //	json FILE KEY…        the file is a JSON object with exactly these keys
 //	flip FILE BYTE        change a bit of a file
+//	truncate FILE SIZE    cut a file off, as a process that is killed may leave it
 //
 // the program `signalled`, and the condition [root].
 func TestScript(t *testing.T) {
@@ -99,6 +105,7 @@ func TestScript(t *testing.T) {
 			"wait-for": waitFor,
 			"json":     jsonKeys,
 			"flip":     flip,
+			"truncate": truncate,
 		},
 	})
 }
@@ -154,6 +161,20 @@ func flip(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	text[at] ^= 1
 	ts.Check(os.WriteFile(path, text, 0o666))
+}
+
+func truncate(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: truncate FILE SIZE")
+	}
+	size, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	info, err := os.Stat(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if size >= info.Size() {
+		ts.Fatalf("%s has %d bytes", args[0], info.Size())
+	}
+	ts.Check(os.Truncate(ts.MkAbs(args[0]), size))
 }
 
 func jsonKeys(ts *testscript.TestScript, neg bool, args []string) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ppl-lang/ppl/internal/serve"
 	"github.com/ppl-lang/ppl/internal/web"
+	"github.com/ppl-lang/ppl/lang/source"
 )
 
 // tokenVariable is the environment variable with the token of the server.
@@ -74,7 +75,7 @@ func (o *serveOptions) token() (string, error) {
 	if o.tokenFile == "" {
 		return os.Getenv(tokenVariable), nil
 	}
-	text, err := os.ReadFile(o.tokenFile)
+	text, err := source.ReadFile(o.tokenFile, 1<<16)
 	if err != nil {
 		return "", fmt.Errorf("cannot read the token: %w", err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -70,9 +71,9 @@ func writeFindings(b *strings.Builder, findings []diagnose.Finding, width int) {
 // filesText names files.
 func filesText(names []string) string {
 	if len(names) == 1 {
-		return names[0]
+		return escaped(names[0])
 	}
-	return fmt.Sprintf("%s … %s", names[0], names[len(names)-1])
+	return escaped(fmt.Sprintf("%s … %s", names[0], names[len(names)-1]))
 }
 
 // times is the line about times and gradients.
@@ -89,7 +90,7 @@ func (s *session) times() string {
 	if e.MinSquares < least {
 		least, name = e.MinSquares, e.WorstSquares+", squared deviations"
 	}
-	if least > 0 && s.sampling > 0 {
+	if least > 0 && s.sampling > 0 && !math.IsNaN(e.PerGradient) { // of few draws some sizes are not known
 		text += fmt.Sprintf("\nLeast effective sample size: %.0f (%s), ", least, name)
 		if s.options.resume == "" { // else the time of the earlier parts is not known
 			text += fmt.Sprintf("%.3g per second and ", least/s.sampling.Seconds())

@@ -77,7 +77,7 @@ func TestTable(t *testing.T) {
 	var b strings.Builder
 	var lines []row
 	for _, r := range rows {
-		lines = append(lines, row{r, []float64{r.Q5, r.Q50, r.Q95}})
+		lines = append(lines, row{r, []float64{r.Q5, r.Q50, r.Q95}, ""})
 	}
 	percentiles := []float64{5, 50, 95}
 	writeTable(&b, lines, percentiles, 0)

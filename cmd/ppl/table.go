@@ -24,6 +24,7 @@ type column struct {
 type row struct {
 	diagnose.Row
 	percentiles []float64
+	label       string // what its indices stand for, where the data tell
 }
 
 // columns lists those of the table with these percentiles.
@@ -52,6 +53,15 @@ func columns(percentiles []float64) []column {
 // is none.
 func writeTable(b io.Writer, rows []row, percentiles []float64, width int) {
 	columns := columns(percentiles)
+	longest := 0 // label; they begin below one another
+	for _, r := range rows {
+		longest = max(longest, utf8.RuneCountInString(r.label))
+	}
+	if longest > 0 {
+		columns = append(columns, column{"", func(r row, _ int) string {
+			return r.label + strings.Repeat(" ", longest-utf8.RuneCountInString(r.label))
+		}, 1})
+	}
 	cells := make([][]string, len(columns))
 	widths := make([]int, len(columns))
 	for c, col := range columns {

@@ -279,7 +279,7 @@ func (w *watching) finish(ctx context.Context, fit *ppl.Fit, stderr io.Writer) e
 		}
 		path = filepath.Join(dir, w.title+".html")
 	}
-	if err := writeReport(r, path); err != nil {
+	if err := writeReport(r.WriteHTML, path); err != nil {
 		return err
 	}
 	r.File = path

@@ -118,9 +118,19 @@ func TestWatch(t *testing.T) {
 	var now struct {
 		Run     struct{ Running bool }
 		Summary struct{ Name []string }
+
+		Figures    []struct{ Kind string }
+		Quantities []struct{ Name string }
 	}
 	if err := json.NewDecoder(ask(t, "GET", url+"/report", token).Body).Decode(&now); err != nil || !now.Run.Running || fmt.Sprint(now.Summary.Name) != "[x[1] x[2] x[3]]" {
 		t.Errorf("the report so far: %+v, %v", now, err)
+	}
+	kinds := map[string]bool{}
+	for _, f := range now.Figures {
+		kinds[f.Kind] = true
+	}
+	if !kinds["pairs"] || !kinds["intervals"] || !kinds["energy"] || len(now.Quantities) != 2 {
+		t.Errorf("figures of the report so far: %v, quantities %v", kinds, now.Quantities)
 	}
 	var q struct {
 		Name    string

@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -88,7 +89,8 @@ func (s *Set) Replace(with *Set, rename map[string]string) *Set {
 	for name, v := range s.values {
 		out.values[name] = v
 	}
-	for name, v := range with.values {
+	for _, name := range slices.Sorted(maps.Keys(with.values)) { // always in the same order
+		v := with.values[name]
 		to, ok := rename[name]
 		if !ok {
 			to = name

@@ -105,7 +105,10 @@ func TestParseJSONErrors(t *testing.T) {
 		{`{"y": {"1": 2, "2": [1, x]}}`, "y.2[2]", "1:25", "x, which is not a number"},
 		{`{"y": [{"1": 2}, {"1": [2]}]}`, "y", "1:7", "y[2] has other members or sizes than y[1]"},
 		{`{"y": [{"1": 2}, 3]}`, "y[2]", "1:18", "is not a tuple"},
+		{`{"y": {"1": {}, "1": 2}}`, "y.1", "1:17", "two values for y.1"},
 		{`{"y": 1, "y": 2}`, "y", "1:10", "two values for y"},
+		{`{"y": {"1": 2}, "y.1": 2}`, "y.1", "1:17", "two values for y.1"},
+		{`{"y.1": 2, "y": {"1": 2}}`, "y", "1:12", "two values for y"},
 		{`{"y": .5}`, "y", "1:7", ".5, which is not a number"},
 		{`{"y": 5.}`, "y", "1:7", "5., which is not a number"},
 		{`{"y": 01}`, "y", "1:7", "01, which is not a number"},
@@ -207,7 +210,7 @@ func TestSpan(t *testing.T) {
 }
 
 func TestReadJSON(t *testing.T) {
-	_, err := ReadJSON(filepath.Join(t.TempDir(), "absent.json"))
+	_, err := ReadJSON(filepath.Join(t.TempDir(), "absent.json"), Options{})
 	if err == nil || !strings.Contains(err.Error(), "absent.json: cannot read the data: no such file") {
 		t.Errorf("error %v", err)
 	}
@@ -215,7 +218,7 @@ func TestReadJSON(t *testing.T) {
 	if err := os.WriteFile(name, []byte(`{"N": 1}`), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if set, err := ReadJSON(name); err != nil || set.File() != name {
+	if set, err := ReadJSON(name, Options{}); err != nil || set.File() != name {
 		t.Errorf("%v", err)
 	}
 }
@@ -329,6 +332,7 @@ func FuzzParseJSON(f *testing.F) {
 	for _, seed := range []string{
 		`{"N": 3, "y": [1, 2.5, "NaN"], "z": [[], []]}`,
 		`{"y": [[1, 2], [3]]}`, `{"a": -Infinity, "b": [NaN]}`, `{"y": [1, 2,]}`, `{"y": 1e999}`, "{\"\\u00e9\": 1}", `{`,
+		`{"y": {}}`, `{"y": {"1": [1, 2], "2": {"2": 3.5, "1": [[], []]}}, "z": [{"1": 2}, {"1": 3}]}`, `{"y": {"1": 2}, "y.2": 3}`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -354,18 +358,11 @@ func FuzzParseJSON(f *testing.F) {
 		if len(generic) != len(set.Names()) {
 			t.Fatalf("%d names, want %d", len(set.Names()), len(generic))
 		}
+		want := 0
 		for _, name := range set.Names() {
 			if e := set.Fault(name); e != nil {
 				_ = e.Diagnostic()
 				continue
-			}
-			v, _ := set.Get(name)
-			size := 1
-			for _, n := range v.Shape {
-				size *= n
-			}
-			if size != v.Size() {
-				t.Fatalf("%s has shape %v but %d elements", name, v.Shape, v.Size())
 			}
 			var flat []float64
 			var value any
@@ -373,6 +370,11 @@ func FuzzParseJSON(f *testing.F) {
 				t.Fatalf("%s: accepted, but encoding/json says %v", name, err)
 			}
 			flatten(value, &flat)
+			want += len(flat)
+			v, simple := set.Get(name)
+			if !simple {
+				continue // a tuple
+			}
 			if len(flat) != v.Size() {
 				t.Fatalf("%s has %d elements, want %d", name, v.Size(), len(flat))
 			}
@@ -385,6 +387,20 @@ func FuzzParseJSON(f *testing.F) {
 				}
 			}
 		}
+		count := 0
+		for name, v := range set.values { // of tuples, the members
+			size := 1
+			for _, n := range v.Shape {
+				size *= n
+			}
+			if size != v.Size() {
+				t.Fatalf("%s has shape %v but %d elements", name, v.Shape, v.Size())
+			}
+			count += size
+		}
+		if count != want {
+			t.Fatalf("%d elements, want %d", count, want)
+		}
 	})
 }
 
@@ -395,6 +411,10 @@ func flatten(v any, out *[]float64) {
 	case string:
 		*out = append(*out, math.NaN())
 	case []any:
+		for _, e := range v {
+			flatten(e, out)
+		}
+	case map[string]any:
 		for _, e := range v {
 			flatten(e, out)
 		}

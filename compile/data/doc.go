@@ -1,8 +1,9 @@
 // Package data reads the values that a model is bound to.
 //
 //	set.go    Value and Set: named values with shapes, and where they were written
-//	json.go   ParseJSON, ReadJSON: Stan's JSON data format
-//	read.go   Parse: data in any of the formats, gzip
+//	allow.go  Options: what reading may take
+//	json.go   ParseJSON, ReadJSON: Stan's JSON data format; jsonfault.go: values in it that are no numbers
+//	read.go   ReadText, and Parse: data in any of the formats, gzip
 //	table.go  ParseTable: CSV
 //	dump.go   ParseDump: R's dump format
 //	write.go  Set.WriteJSON

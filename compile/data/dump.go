@@ -19,11 +19,12 @@ import (
 
 // ParseDump reads data in R's dump format. The name of the file is used in
 // messages only. The error, if any, is an [*Error].
-func ParseDump(file, text string) (*Set, error) { return readDump(file, text, DefaultLimit) }
-
-// readDump is ParseDump for data of at most limit bytes.
-func readDump(file, text string, limit int64) (*Set, error) {
-	p := &dump{text: text, set: &Set{file: file, values: map[string]Value{}}, short: int(limit / shortSize)}
+func ParseDump(file, text string, o Options) (*Set, error) {
+	memory, err := o.allow(file, len(text))
+	if err != nil {
+		return nil, err
+	}
+	p := &dump{text: text, set: &Set{file: file, values: map[string]Value{}}, memory: memory, short: int(o.limit() / shortSize)}
 	for {
 		p.space()
 		if p.pos == len(p.text) {
@@ -36,12 +37,13 @@ func readDump(file, text string, limit int64) (*Set, error) {
 }
 
 type dump struct {
-	text  string
-	pos   int
-	set   *Set
-	name  string
-	depth int // of c(…) and structure(…) in one another
-	short int // how many more elements ranges, integer(n) and numeric(n) may stand for
+	text   string
+	pos    int
+	set    *Set
+	name   string
+	depth  int // of c(…) and structure(…) in one another
+	memory *allowance
+	short  int // how many more elements ranges, integer(n) and numeric(n) may stand for
 }
 
 func (p *dump) errorf(at int, fix, format string, args ...any) error {
@@ -114,6 +116,9 @@ func (p *dump) assign() error {
 	if p.set.has(name) {
 		return p.errorf(start, "remove one of them", "there are two values for %s", name)
 	}
+	if err := p.memory.take(variableSize + int64(len(name))); err != nil {
+		return err
+	}
 	p.space()
 	at := p.pos
 	v, err := p.value()
@@ -128,20 +133,34 @@ func (p *dump) assign() error {
 
 // list collects numbers.
 type list struct {
-	v     Value
-	shape bool // it is no single number
+	v      Value
+	shape  bool // it is no single number
+	memory *allowance
+	more   func() int // guesses how many follow
 }
 
-func (l *list) add(x float64, isInt bool) {
+func (l *list) add(x float64, isInt bool) (err error) {
 	if l.v.IsInt && !isInt {
 		l.v.IsInt, l.v.firstReal = false, len(l.v.Reals)
 	}
+	if len(l.v.Reals) == cap(l.v.Reals) {
+		if l.v.Reals, err = grown(l.memory, l.v.Reals, l.more); err != nil {
+			return err
+		}
+	}
 	l.v.Reals = append(l.v.Reals, x)
+	return nil
+}
+
+// more guesses how many numbers follow in a list: that of the commas up to its end.
+func (p *dump) more() int {
+	rest, _, _ := strings.Cut(p.text[p.pos:], ")")
+	return strings.Count(rest, ",") + 1
 }
 
 // value reads a value in row-major order.
 func (p *dump) value() (Value, error) {
-	l := &list{v: Value{IsInt: true, Reals: []float64{}}}
+	l := &list{v: Value{IsInt: true, Reals: []float64{}}, memory: p.memory, more: p.more}
 	dims, err := p.elements(l)
 	if err != nil {
 		return Value{}, err
@@ -160,11 +179,18 @@ func (p *dump) value() (Value, error) {
 			}
 		}
 		v.Shape = dims
+		if err := p.memory.take(8 * int64(n)); err != nil {
+			return Value{}, err
+		}
+		p.memory.give(8 * int64(n)) // the list, once it has been turned
 		v.Reals = rowMajor(v.Reals, dims)
 	case l.shape || len(v.Reals) != 1:
 		v.Shape = []int{len(v.Reals)}
 	}
 	if v.IsInt {
+		if err := p.memory.take(8 * int64(len(v.Reals))); err != nil {
+			return Value{}, err
+		}
 		v.Ints = make([]int64, len(v.Reals))
 		for i, x := range v.Reals {
 			v.Ints[i] = int64(x)
@@ -226,19 +252,17 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 	if !p.take("(") {
 		switch word {
 		case "TRUE", "T":
-			l.add(1, true)
+			return nil, l.add(1, true)
 		case "FALSE", "F":
-			l.add(0, true)
+			return nil, l.add(0, true)
 		case "NaN":
-			l.add(math.NaN(), false)
+			return nil, l.add(math.NaN(), false)
 		case "Inf":
-			l.add(math.Inf(1), false)
+			return nil, l.add(math.Inf(1), false)
 		case "NA", "NA_integer_", "NA_real_":
 			return nil, p.errorf(start, "leave out what is missing, or give the places and the values of what is there as data of their own", "%s has a missing value, and the language has none", p.name)
-		default:
-			return nil, p.errorf(start, "", "a number, c(…) or structure(…) is wanted here")
 		}
-		return nil, nil
+		return nil, p.errorf(start, "", "a number, c(…) or structure(…) is wanted here")
 	}
 	l.shape = true
 	if p.depth++; p.depth > maxDims {
@@ -261,7 +285,7 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 			}
 		}
 	case "integer", "double", "numeric":
-		n := &list{v: Value{IsInt: true}}
+		n := &list{v: Value{IsInt: true}, memory: p.memory, more: p.more}
 		if err := p.number(n); err != nil {
 			return nil, err
 		}
@@ -272,7 +296,9 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 			return nil, err
 		}
 		for range int(n.v.Reals[0]) {
-			l.add(0, word == "integer")
+			if err := l.add(0, word == "integer"); err != nil {
+				return nil, err
+			}
 		}
 		return nil, nil
 	case "structure":
@@ -288,7 +314,7 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 			if attribute != ".Dim" && attribute != "dim" {
 				return nil, p.errorf(at, "write the numbers alone, with .Dim for their dimensions", "the attribute %s of %s is not known", attribute, p.name)
 			}
-			d := &list{v: Value{IsInt: true}}
+			d := &list{v: Value{IsInt: true}, memory: p.memory, more: p.more}
 			if _, err := p.elements(d); err != nil {
 				return nil, err
 			}
@@ -328,8 +354,7 @@ func (p *dump) number(l *list) error {
 		return err
 	}
 	if !p.take(":") {
-		l.add(first, isInt)
-		return nil
+		return l.add(first, isInt)
 	}
 	start := p.pos
 	last, alsoInt, err := p.literal()
@@ -348,7 +373,9 @@ func (p *dump) number(l *list) error {
 		step = -1
 	}
 	for x := first; x != last+step; x += step {
-		l.add(x, true)
+		if err := l.add(x, true); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -75,6 +75,49 @@ func TestParseTable(t *testing.T) {
 	}
 }
 
+// A table that is read as one before has its levels, also where only some of them are
+// there, and what was counted.
+func TestParseTableAs(t *testing.T) {
+	first, err := ParseTable("d.csv", "g,b,k,y\npear,yes,3,1\napple,TRUE,1,2\nfig,no,2,3\n", Options{Counts: []Count{{"N", ""}, {"J", "g"}, {"K", "k"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := first.WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := ParseJSON("d.json", b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept = kept.Read(first.Reading())
+	for _, as := range []*Set{first, kept} {
+		for _, c := range []struct {
+			text   string
+			counts []Count
+			want   string
+		}{
+			{"g,b,k\npear,TRUE,1\nfig,TRUE,1\n", nil, "g: [2] int [3 2] of apple|fig|pear\nb: [2] int [1 1] of TRUE|no|yes\nk: [2] int [1 1]\nN: [] int [2]\nJ: [] int [3]\nK: [] int [3]"},
+			{"g,N\nfig,7\n", nil, "g: [1] int [2] of apple|fig|pear\nN: [1] int [7]\nJ: [] int [3]\nK: [] int [3]"},
+			{"k\n2\n", []Count{{"J", "k"}}, "k: [1] int [2]\nJ: [] int [2]\nN: [] int [1]\nK: [] int [3]"},
+			{"g\n", nil, "g: [0] int [] of apple|fig|pear\nN: [] int [0]\nJ: [] int [3]\nK: [] int [3]"},
+			{"g\nfig\n3\n", nil, "g: fault\nN: [] int [2]\nJ: [] int [3]\nK: [] int [3]"},
+		} {
+			s, err := ParseTable("n.csv", c.text, Options{Counts: c.counts, As: as})
+			if err != nil {
+				t.Errorf("%q: %v", c.text, err)
+				continue
+			}
+			if got := described(s); got != c.want {
+				t.Errorf("%q:\n%s\nnot\n%s", c.text, got, c.want)
+			}
+			if f := s.Fault("g"); f != nil && f.Error() != `n.csv:3:1: g is "3" in row 2, which is none of the 3 levels in the data of the fit` {
+				t.Error(f)
+			}
+		}
+	}
+}
+
 func TestParseDump(t *testing.T) {
 	text := `# written by rstan::stan_rdump
 N <- 8
@@ -106,7 +149,7 @@ my_name: [] int [1]
 special: [3] real [NaN +Inf -Inf]
 mixed: [4] int [1 2 3 7]
 empty: [0 3] int []`
-	s, err := ParseDump("d.R", text)
+	s, err := ParseDump("d.R", text, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +173,7 @@ empty: [0 3] int []`
 		{"x <- structure(integer(0), .Dim = c(65536, 65536, 65536, 65536))", "d.R:1:64: x has 0 elements, but its dimensions [65536 65536 65536 65536] are those of 9223372036854775807"},
 		{"x <- " + strings.Repeat("c(", 100000), "d.R:1:134: x has more than 64 values in one another"},
 	} {
-		if _, err := ParseDump("d.R", c.text); err == nil || err.Error() != c.want {
+		if _, err := ParseDump("d.R", c.text, Options{}); err == nil || err.Error() != c.want {
 			t.Errorf("%q: %v, not %s", c.text, err, c.want)
 		}
 	}

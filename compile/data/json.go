@@ -2,10 +2,7 @@ package data
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"maps"
 	"math"
 	"slices"
@@ -30,6 +27,12 @@ import (
 // NaN, cannot tell 1 from 1.0, and knows no positions. It reads into flat
 // slices at 100 MB/s and more.
 
+// What a variable, and a member of a tuple, takes beside its numbers, in bytes.
+const (
+	variableSize = 384
+	memberSize   = 768
+)
+
 // maxDims bounds the nesting of arrays.
 const maxDims = 64
 
@@ -38,62 +41,27 @@ const maxDims = 64
 const DefaultLimit = 1 << 30
 
 // ReadJSON reads a file of data in Stan's JSON format. See [ParseJSON].
-func ReadJSON(path string) (*Set, error) {
-	text, err := ReadText(path, 0)
+func ReadJSON(path string, o Options) (*Set, error) {
+	text, err := ReadText(path, o)
 	if err != nil {
 		return nil, err
 	}
-	return ParseText(path, text)
-}
-
-// ReadText reads a file of data, which may be a pipe, once and to its end. No
-// more than limit bytes (0: [DefaultLimit]) are read. The error is an [*Error].
-func ReadText(path string, limit int64) (string, error) {
-	if limit <= 0 {
-		limit = DefaultLimit
-	}
-	text, err := source.ReadFile(path, limit)
-	if err != nil {
-		return "", readError(path, err)
-	}
-	return text, nil
-}
-
-// ReadTextFrom is [ReadText] of what is open already, such as standard input.
-func ReadTextFrom(in io.Reader, name string, limit int64) (string, error) {
-	if limit <= 0 {
-		limit = DefaultLimit
-	}
-	text, err := source.ReadAll(in, name, limit)
-	if err != nil {
-		return "", readError(name, err)
-	}
-	return text, nil
-}
-
-// readError says why a file of data cannot be read.
-func readError(name string, err error) error {
-	if long := (*source.TooLongError)(nil); errors.As(err, &long) {
-		return &Error{File: name, Message: "the data are longer than " + source.Bytes(long.Limit), Fix: "allow for more by --max-data"}
-	}
-	reason, fix := err.Error(), "check the name of the file"
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		reason = pe.Err.Error()
-	}
-	if errors.Is(err, fs.ErrPermission) {
-		fix = "check that you may read it"
-	}
-	return &Error{File: name, Message: "cannot read the data: " + reason, Fix: fix}
+	return ParseText(path, text, o)
 }
 
 // ParseJSON reads data in Stan's JSON format. The name of the file is used in
 // messages only. The error, if any, is an [*Error].
-func ParseJSON(file string, text []byte) (*Set, error) { return ParseText(file, string(text)) }
+func ParseJSON(file string, text []byte) (*Set, error) {
+	return ParseText(file, string(text), Options{})
+}
 
-// ParseText is [ParseJSON] of a string.
-func ParseText(file, text string) (*Set, error) {
-	p := &parser{text: text, set: &Set{file: file, values: map[string]Value{}}}
+// ParseText is [ParseJSON] of a string, within the options' memory.
+func ParseText(file, text string, o Options) (*Set, error) {
+	memory, err := o.allow(file, len(text))
+	if err != nil {
+		return nil, err
+	}
+	p := &parser{text: text, set: &Set{file: file, values: map[string]Value{}}, memory: memory}
 	p.set.text = p.text
 	if err := p.file(); err != nil {
 		return nil, err
@@ -108,6 +76,7 @@ type parser struct {
 	pos  int
 	set  *Set
 
+	memory *allowance
 	source *source.File // for messages, made when first used; the text does not change then
 	name   string       // of the variable being read
 	depth  int          // of tuples and of arrays of tuples
@@ -258,8 +227,15 @@ func (p *parser) member() error {
 	}
 	p.pos++
 	p.name = name
-	if p.set.has(name) {
+	twice := func() error {
+		p.name, p.index = name, p.index[:0]
 		return p.errorAt(start, start+len(name)+2, "remove one of them", "there are two values for %s", name)
+	}
+	if p.set.has(name) {
+		return twice()
+	}
+	if err := p.memory.take(variableSize + int64(len(name))); err != nil {
+		return err
 	}
 	p.space()
 	begin := p.pos
@@ -268,7 +244,9 @@ func (p *parser) member() error {
 		if err != nil {
 			return p.fault(name, begin, err)
 		}
-		p.set.addMembers(name, ms)
+		if !p.set.addMembers(name, ms) {
+			return twice()
+		}
 		return nil
 	}
 	v, err := p.value()
@@ -276,27 +254,6 @@ func (p *parser) member() error {
 		return p.fault(name, begin, err)
 	}
 	p.set.add(name, v)
-	return nil
-}
-
-// fault keeps an error in the value of a variable, which begins at start, and
-// goes on after it, if it is JSON. Otherwise there is no telling where it ends.
-func (p *parser) fault(name string, start int, err error) error {
-	e, ok := err.(*Error)
-	d := json.NewDecoder(strings.NewReader(p.text[start:]))
-	var raw json.RawMessage
-	if !ok || d.Decode(&raw) != nil {
-		return err
-	}
-	p.pos = start + int(d.InputOffset())
-	if p.space(); p.peek() != ',' && p.peek() != '}' {
-		return err
-	}
-	if p.set.faults == nil {
-		p.set.faults = map[string]*Error{}
-	}
-	p.set.faults[name] = e
-	p.set.addMembers(name, nil)
 	return nil
 }
 
@@ -340,7 +297,7 @@ func (p *parser) members(path string) (members, error) {
 			if err != nil {
 				return nil, err
 			}
-			if keys[key] != nil {
+			if _, twice := keys[key]; twice {
 				return nil, p.errorAt(at, at+1, "remove one of them", "there are two values for %s.%d", path, key)
 			}
 			keys[key] = e
@@ -388,6 +345,9 @@ func (p *parser) tupleMember(path string) (n int, ms members, err error) {
 	if p.peek() != ':' {
 		return 0, nil, p.unexpected("a colon", fmt.Sprintf("after the name %q", key))
 	}
+	if err := p.memory.take(memberSize); err != nil {
+		return 0, nil, err
+	}
 	p.pos++
 	p.space()
 	p.name = path + "." + key
@@ -419,6 +379,9 @@ func (p *parser) value() (Value, error) {
 		v.Shape = append([]int(nil), p.shape...)
 	}
 	if p.isInt {
+		if err := p.memory.take(8 * int64(len(p.ints))); err != nil {
+			return Value{}, err
+		}
 		v.Reals = make([]float64, len(p.ints))
 		for i, n := range p.ints {
 			v.Reals[i] = float64(n)
@@ -532,13 +495,11 @@ func (p *parser) number() error {
 				v = -v
 			}
 			p.pos = i
-			p.integer(v)
-			return nil
+			return p.integer(v)
 		}
 		if v, err := strconv.ParseInt(text[start:i], 10, 64); err == nil {
 			p.pos = i
-			p.integer(v)
-			return nil
+			return p.integer(v)
 		}
 		// beyond int64: a real
 	}
@@ -560,8 +521,7 @@ func (p *parser) number() error {
 				v = -v
 			}
 			p.pos = i
-			p.real(v)
-			return nil
+			return p.real(v)
 		}
 	}
 	if i < len(text) && text[i]|0x20 == 'e' {
@@ -586,8 +546,7 @@ func (p *parser) number() error {
 			"%s is %s, which is too large for a 64-bit floating-point number", p.path(), clip(text[start:i]))
 	}
 	p.pos = i
-	p.real(v)
-	return nil
+	return p.real(v)
 }
 
 var tens = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
@@ -597,24 +556,50 @@ func delimits(c byte) bool {
 	return c == ',' || c == ']' || c == '}' || c == ' ' || c == '\n' || c == '\r' || c == '\t'
 }
 
-func (p *parser) integer(v int64) {
-	if p.isInt {
-		p.ints = append(p.ints, v)
-	} else {
-		p.reals = append(p.reals, float64(v))
+func (p *parser) integer(v int64) (err error) {
+	if !p.isInt {
+		return p.append(float64(v))
 	}
+	if len(p.ints) == cap(p.ints) {
+		if p.ints, err = grown(p.memory, p.ints, p.more); err != nil {
+			return err
+		}
+	}
+	p.ints = append(p.ints, v)
+	return nil
 }
 
-func (p *parser) real(v float64) {
+func (p *parser) real(v float64) error {
 	if p.isInt {
 		p.isInt, p.first = false, len(p.ints)
-		p.reals = make([]float64, len(p.ints), max(2*len(p.ints), 16))
+		if err := p.memory.take(8 * int64(cap(p.ints))); err != nil {
+			return err
+		}
+		p.reals = make([]float64, len(p.ints), cap(p.ints))
 		for i, n := range p.ints {
 			p.reals[i] = float64(n)
 		}
+		p.memory.give(8 * int64(cap(p.ints)))
 		p.ints = nil
 	}
+	return p.append(v)
+}
+
+// more guesses how many numbers follow in a value: that of the commas up to the next
+// colon, which is that of the next variable.
+func (p *parser) more() int {
+	rest, _, _ := strings.Cut(p.text[p.pos:], ":")
+	return strings.Count(rest, ",") + 1
+}
+
+func (p *parser) append(v float64) (err error) {
+	if len(p.reals) == cap(p.reals) {
+		if p.reals, err = grown(p.memory, p.reals, p.more); err != nil {
+			return err
+		}
+	}
 	p.reals = append(p.reals, v)
+	return nil
 }
 
 // word reads what is no ordinary number: NaN and infinities, bare or as a
@@ -628,8 +613,7 @@ func (p *parser) word() error {
 			return err
 		}
 		if v, ok := special(s, true); ok {
-			p.real(v)
-			return nil
+			return p.real(v)
 		}
 		return p.errorAt(start, p.pos, `data are numbers; only "NaN", "Infinity" and "-Infinity" may be strings`,
 			"%s is the string %q", p.path(), clip(s))
@@ -638,8 +622,7 @@ func (p *parser) word() error {
 	word = p.text[start:end]
 	if v, ok := special(word, false); ok {
 		p.pos = end
-		p.real(v)
-		return nil
+		return p.real(v)
 	}
 	switch {
 	case start == len(p.text):

@@ -2,10 +2,10 @@ package data
 
 import (
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	"errors"
 	"io"
+	"io/fs"
 	"path"
 	"regexp"
 	"strings"
@@ -13,20 +13,45 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// Options say how data are read that are not JSON. The zero value is the default.
-type Options struct {
-	// Counts names variables that a table does not have, for [ParseTable].
-	Counts []Count
-
-	// Limit bounds the length in bytes of data that were compressed; 0:
-	// [DefaultLimit].
-	Limit int64
-}
-
 // Count is a variable that counts.
 type Count struct {
 	Name string
 	Of   string // the column whose levels are counted; "": the rows
+}
+
+// ReadText reads a file of data, which may be a pipe, once and to its end, as far as
+// the options allow. The error is an [*Error].
+func ReadText(path string, o Options) (string, error) {
+	text, err := source.ReadFile(path, o.within())
+	if err != nil {
+		return "", o.readError(path, err)
+	}
+	return text, nil
+}
+
+// ReadTextFrom is [ReadText] of what is open already, such as standard input.
+func ReadTextFrom(in io.Reader, name string, o Options) (string, error) {
+	text, err := source.ReadAll(in, name, o.within())
+	if err != nil {
+		return "", o.readError(name, err)
+	}
+	return text, nil
+}
+
+// readError says why a file of data cannot be read.
+func (o Options) readError(name string, err error) error {
+	if e := o.tooLong(name, "", err); e != nil {
+		return e
+	}
+	reason, fix := err.Error(), "check the name of the file"
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		reason = pe.Err.Error()
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		fix = "check that you may read it"
+	}
+	return &Error{File: name, Message: "cannot read the data: " + reason, Fix: fix}
 }
 
 // Parse reads data in any of the formats: JSON, a table with a header line (CSV,
@@ -36,9 +61,9 @@ type Count struct {
 func Parse(file, text string, o Options) (*Set, error) {
 	name := file
 	if strings.HasPrefix(text, "\x1f\x8b") {
-		plain, err := unzip(text, o.Limit)
-		if long := (*source.TooLongError)(nil); errors.As(err, &long) {
-			return nil, &Error{File: file, Message: "the data are longer than " + source.Bytes(long.Limit) + " when they are unpacked", Fix: "allow for more by --max-data"}
+		plain, err := unzip(text, o.within())
+		if e := o.tooLong(file, " when they are unpacked", err); e != nil {
+			return nil, e
 		}
 		if err != nil {
 			return nil, &Error{File: file, Message: "the compressed data are damaged: " + err.Error(), Fix: "compress the file again"}
@@ -70,14 +95,14 @@ func parseOther(file, text string, o Options) (*Set, error) {
 	if len(o.Counts) > 0 {
 		return nil, &Error{File: file, Message: "only the rows of a table (CSV) can be counted; these data are JSON", Fix: "leave out --count, and give " + o.Counts[0].Name + " in the data"}
 	}
-	return ParseText(file, text)
+	return ParseText(file, text, o)
 }
 
 func parseDump(file, text string, o Options) (*Set, error) {
 	if len(o.Counts) > 0 {
 		return nil, &Error{File: file, Message: "only the rows of a table (CSV) can be counted; these data are an R dump", Fix: "leave out --count, and give " + o.Counts[0].Name + " in the data"}
 	}
-	return readDump(file, text, cmp.Or(o.Limit, DefaultLimit))
+	return ParseDump(file, text, o)
 }
 
 // assignment is how an R dump begins.
@@ -90,9 +115,6 @@ func firstLine(s string) string {
 
 // unzip unpacks text, but no more than the limit.
 func unzip(text string, limit int64) (string, error) {
-	if limit <= 0 {
-		limit = DefaultLimit
-	}
 	in, err := gzip.NewReader(strings.NewReader(text))
 	if err != nil {
 		return "", err

@@ -60,11 +60,41 @@ type Set struct {
 	faults map[string]*Error // by name: values that are no numbers
 	named  map[string]bool   // the names, while values are added; nil: not yet made
 	levels map[string][]string
+	counts []Count
+	table  bool
+}
+
+// Reading is what a set has beyond its values that matters to data which are read
+// later, see [Options].As.
+type Reading struct {
+	Levels map[string][]string // of the factors
+	Counts []Count             // what was counted in a table
+}
+
+// Reading is how the set was read.
+func (s *Set) Reading() Reading { return Reading{s.levels, s.counts} }
+
+// Read returns the set as one that was read like this. Levels of what has other
+// integers than their numbers are left out.
+func (s *Set) Read(r Reading) *Set {
+	out := *s
+	out.named, out.counts, out.levels = nil, r.Counts, map[string][]string{}
+	for name, levels := range r.Levels {
+		v, ok := s.values[name]
+		if ok && v.IsInt && !slices.ContainsFunc(v.Ints, func(i int64) bool { return i < 1 || i > int64(len(levels)) }) {
+			out.levels[name] = levels
+		}
+	}
+	return &out
 }
 
 // Levels are the texts that the integers of a factor stand for, that of 1 first;
 // nil for other variables.
 func (s *Set) Levels(name string) []string { return s.levels[name] }
+
+// Table reports whether the set is of a table, whose values are columns, but for what
+// is counted.
+func (s *Set) Table() bool { return s.table }
 
 // Get returns the value of a name. The members of a tuple t are t.1, t.2 and so
 // on; for an array of tuples they are arrays.
@@ -78,6 +108,12 @@ func (s *Set) Get(name string) (Value, bool) {
 // is. It is the user of the value who reports it: other programs' files also
 // hold what is of no use to a model, such as labels.
 func (s *Set) Fault(name string) *Error {
+	if e := s.faults[name]; e != nil {
+		return e
+	}
+	if _, ok := s.values[name]; ok {
+		return nil // names of strangers' files may have dots of their own
+	}
 	name, _, _ = strings.Cut(name, ".")
 	return s.faults[name]
 }
@@ -143,15 +179,16 @@ func (s *Set) has(name string) bool {
 			s.named[n] = true
 		}
 	}
-	return s.named[name]
+	_, member := s.values[name] // of a tuple, which a stranger's name with a dot can be that of
+	return member || s.named[name]
 }
 
 // add appends a value; it reports whether the name is new.
 func (s *Set) add(name string, v Value) bool { return s.addMembers(name, members{{"", v}}) }
 
-// addMembers appends the members of a tuple.
+// addMembers appends the members of a tuple; it reports whether their names are new.
 func (s *Set) addMembers(name string, ms members) bool {
-	if s.has(name) {
+	if s.has(name) || slices.ContainsFunc(ms, func(m member) bool { return s.has(name + m.path) }) {
 		return false
 	}
 	if s.values == nil {

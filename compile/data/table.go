@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/ppl-lang/ppl/lang/source"
 )
@@ -24,7 +26,8 @@ import (
 //   - 0 and 1, if all are FALSE or TRUE, or false or true;
 //   - otherwise a factor: its levels, the different texts in the order of the
 //     alphabet, are counted from 1, as R does. The set keeps them, see
-//     [Set.Levels].
+//     [Set.Levels]. A column most of whose fields are numbers is none: a text in it
+//     is a fault.
 //
 // A field that is empty or NA is missing, and a fault of its column: the
 // language has no missing values. Characters of a name that are not letters,
@@ -34,24 +37,26 @@ import (
 // error, if any, is an [*Error].
 func ParseTable(file, text string, o Options) (*Set, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
+	memory, err := o.allow(file, len(text))
+	if err != nil {
+		return nil, err
+	}
+	if err := memory.take(recordMemory(text)); err != nil {
+		return nil, err
+	}
 	fail := func(line int, fix, format string, args ...any) error {
 		return &Error{File: file, Line: line, Column: 1, Message: fmt.Sprintf(format, args...), Fix: fix}
 	}
-	r := csv.NewReader(strings.NewReader(text))
-	r.Comment = '#'
-	r.ReuseRecord = true
-	r.TrimLeadingSpace = true
-	if head := firstLine(text); strings.ToLower(path.Ext(strings.TrimSuffix(file, ".gz"))) == ".tsv" || !strings.Contains(head, ",") && strings.Contains(head, "\t") {
-		r.Comma = '\t'
-	} else if !strings.Contains(head, ",") && strings.Contains(head, ";") {
-		r.Comma = ';'
-	}
+	r := rowsOf(file, text)
 	header, err := r.Read()
 	if errors.Is(err, io.EOF) {
 		return nil, &Error{File: file, Message: "the file is empty", Fix: "write a header line with the names of the columns, then a line for each row"}
 	}
 	if err != nil {
 		return nil, tableError(file, err)
+	}
+	if err := memory.take(variableSize * int64(len(header))); err != nil {
+		return nil, err
 	}
 	columns := make([]column, len(header))
 	used := map[string]int{}
@@ -70,8 +75,12 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 			return nil, fail(1, "write a first line with the names of the columns", "the first line has numbers and no names: %s", strings.TrimSpace(h))
 		}
 		used[name] = i
-		columns[i].name = name
+		columns[i] = column{name: name, integers: true, numbers: true, truths: true, reals: []float64{}}
+		if o.As != nil {
+			columns[i].given = o.As.levels[name]
+		}
 	}
+	more := sync.OnceValue(func() int { return strings.Count(text, "\n") })
 	for {
 		fields, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -82,38 +91,61 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 		}
 		line, _ := r.FieldPos(0)
 		for i, f := range fields {
-			columns[i].add(strings.TrimSpace(f), line)
+			if err := columns[i].add(memory, strings.TrimSpace(f), line, more); err != nil {
+				return nil, err
+			}
 		}
 	}
-	s := &Set{file: file, values: map[string]Value{}}
+	if err := levels(memory, rowsOf(file, text), columns); err != nil {
+		return nil, err
+	}
+	s := &Set{file: file, values: map[string]Value{}, table: true}
 	rows := 0
 	for i := range columns {
 		c := &columns[i]
-		rows = len(c.fields)
-		v, levels := c.value()
-		if c.missing > 0 {
+		rows = len(c.reals)
+		if c.fault != nil {
 			if s.faults == nil {
 				s.faults = map[string]*Error{}
 			}
-			s.faults[c.name] = newError(lineSpan(file, text, c.missing), fmt.Sprintf("%s[%d]", c.name, c.missingRow),
-				fmt.Sprintf("%s has no value in row %d, and the language has no missing values", c.name, c.missingRow),
-				"leave out the row, or give the places and the values of what is there as data of their own")
+			c.fault.File, c.fault.span = file, lineSpan(file, text, c.fault.Line)
+			s.faults[c.name] = c.fault
 			s.addMembers(c.name, nil)
 			continue
 		}
+		v, err := c.value(memory)
+		if err != nil {
+			return nil, err
+		}
 		s.add(c.name, v)
-		if levels != nil {
+		if c.levels != nil {
 			if s.levels == nil {
 				s.levels = map[string][]string{}
 			}
-			s.levels[c.name] = levels
+			s.levels[c.name] = c.levels
 		}
 	}
-	for _, count := range o.Counts {
+	counts := o.Counts
+	if o.As != nil {
+		counts = slices.Clone(counts)
+		for _, c := range o.As.counts {
+			if !s.has(c.Name) && !slices.ContainsFunc(o.Counts, func(given Count) bool { return given.Name == c.Name }) {
+				counts = append(counts, c)
+			}
+		}
+	}
+	s.counts = counts
+	for _, count := range counts {
 		n := rows
 		if count.Of != "" {
 			v, ok := s.values[count.Of]
+			earlier, counted := Value{}, false
+			if o.As != nil && slices.Contains(o.As.counts, count) {
+				earlier, counted = o.As.values[count.Name]
+			}
 			switch {
+			case counted && len(earlier.Ints) == 1:
+				n = int(earlier.Ints[0])
 			case !ok:
 				return nil, &Error{File: file, Message: fmt.Sprintf("there is no column %s whose levels could be counted", count.Of), Fix: "the columns are " + strings.Join(s.names, ", ")}
 			case !v.IsInt:
@@ -166,67 +198,213 @@ func variableName(h string) string {
 	return strings.Trim(name, "_")
 }
 
+// rowsOf reads the rows of a table, the header first.
+func rowsOf(file, text string) *csv.Reader {
+	r := csv.NewReader(strings.NewReader(text))
+	r.Comment = '#'
+	r.ReuseRecord = true
+	r.TrimLeadingSpace = true
+	if head := firstLine(text); strings.ToLower(path.Ext(strings.TrimSuffix(file, ".gz"))) == ".tsv" || !strings.Contains(head, ",") && strings.Contains(head, "\t") {
+		r.Comma = '\t'
+	} else if !strings.Contains(head, ",") && strings.Contains(head, ";") {
+		r.Comma = ';'
+	}
+	return r
+}
+
+// recordMemory bounds what the reader of rows takes for the longest of them: a string
+// and a place for each field. A field in quotes may be as long as the text.
+func recordMemory(text string) int64 {
+	longest := 0
+	for rest := text; rest != ""; {
+		line := firstLine(rest)
+		longest = max(longest, len(line))
+		rest = rest[min(len(line)+1, len(rest)):]
+	}
+	n := 48 * int64(longest)
+	if strings.Contains(text, `"`) {
+		n += 3 * int64(len(text))
+	}
+	return n
+}
+
 // column is one that is being read.
 type column struct {
-	name                string
-	fields              []string
-	missing, missingRow int // line and row of the first that is missing; 0: none
+	name                      string
+	integers, numbers, truths bool // what all fields are so far
+	reals                     []float64
+	firstReal                 int      // the first that is no integer
+	count                     int      // of numbers
+	text                      string   // the first that is none
+	textRow, textLine         int      // where it stands
+	given                     []string // the levels that it must have; nil: those that it has
+	levels                    []string // of a factor
+	fault                     *Error
 }
 
-func (c *column) add(field string, line int) {
-	c.fields = append(c.fields, strings.Clone(field))
-	if c.missing == 0 && (field == "" || field == "NA") {
-		c.missing, c.missingRow = line, len(c.fields)
+// add takes a field; more guesses how many follow.
+func (c *column) add(memory *allowance, field string, line int, more func() int) (err error) {
+	row := len(c.reals) + 1
+	if c.fault == nil && (field == "" || field == "NA") {
+		c.fault = &Error{Line: line, Column: 1, Path: fmt.Sprintf("%s[%d]", c.name, row),
+			Message: fmt.Sprintf("%s has no value in row %d, and the language has no missing values", c.name, row),
+			Fix:     "leave out the row, or give the places and the values of what is there as data of their own"}
 	}
+	if c.reals, err = grown(memory, c.reals, more); err != nil {
+		return err
+	}
+	x, isInteger := tableInteger(field)
+	isNumber, isTruth := isInteger, false
+	if !isInteger {
+		x, isNumber = tableNumber(field)
+	}
+	if !isNumber {
+		x, isTruth = truth[field]
+	}
+	if !isInteger && c.integers {
+		c.firstReal = row - 1
+	}
+	if isNumber {
+		c.count++
+	} else if c.textRow == 0 {
+		c.text, c.textRow, c.textLine = strings.Clone(field), row, line
+	}
+	c.integers, c.numbers, c.truths = c.integers && isInteger, c.numbers && isNumber, c.truths && isTruth
+	c.reals = append(c.reals, x)
+	return nil
 }
 
-// value makes an array of a column; levels are those of a factor, else nil.
-func (c *column) value() (v Value, levels []string) {
-	v = Value{Shape: []int{len(c.fields)}, IsInt: true, Reals: make([]float64, 0, len(c.fields))}
-	all := func(f func(field string) bool) bool {
-		return !slices.ContainsFunc(c.fields, func(field string) bool { return !f(field) })
+// factor reports whether a column has texts, whose levels are to be counted.
+func (c *column) factor() bool {
+	return c.fault == nil && (c.given != nil || !c.integers && !c.numbers && !c.truths)
+}
+
+// levels counts those of the columns that are factors, which takes reading the rows
+// once more: few tables have any, and then the texts of few columns are kept.
+func levels(memory *allowance, r *csv.Reader, columns []column) error {
+	codes := make([]map[string]float64, len(columns))
+	some := false
+	for i := range columns {
+		c := &columns[i]
+		if !c.factor() {
+			continue
+		}
+		if c.given == nil && c.count > len(c.reals)/2 {
+			c.fault = &Error{Line: c.textLine, Column: 1, Path: fmt.Sprintf("%s[%d]", c.name, c.textRow),
+				Message: fmt.Sprintf("%s is %q in row %d, and a number in %d of %d rows", c.name, clip(c.text), c.textRow, c.count, len(c.reals)),
+				Fix:     "write a number; if the column is a factor, let the names of its levels not be numbers"}
+			continue
+		}
+		codes[i], some = map[string]float64{}, true
 	}
-	add := func(x float64) {
-		v.Reals = append(v.Reals, x)
-		if v.IsInt {
-			v.Ints = append(v.Ints, int64(x))
+	if !some {
+		return nil
+	}
+	if _, err := r.Read(); err != nil {
+		return err
+	}
+	for row := 0; ; row++ {
+		fields, err := r.Read()
+		if err != nil {
+			break // the end: all rows have been read before
+		}
+		for i, f := range fields {
+			if codes[i] == nil {
+				continue
+			}
+			f = strings.TrimSpace(f)
+			code, ok := codes[i][f]
+			if !ok {
+				if given := columns[i].given; given != nil && !slices.Contains(given, f) {
+					line, _ := r.FieldPos(i)
+					columns[i].fault, codes[i] = unknownLevel(columns[i].name, f, row+1, line, given), nil
+					continue
+				}
+				if err := memory.take(levelSize + int64(len(f))); err != nil {
+					return err
+				}
+				code = float64(len(codes[i]))
+				codes[i][strings.Clone(f)] = code
+			}
+			columns[i].reals[row] = code
 		}
 	}
-	switch {
-	case all(func(f string) bool {
-		n, err := strconv.ParseInt(f, 10, 64)
-		return err == nil && n > -1<<53 && n < 1<<53
-	}):
-		for _, f := range c.fields {
-			n, _ := strconv.ParseInt(f, 10, 64)
-			add(float64(n))
+	for i, m := range codes {
+		if m == nil {
+			continue
 		}
-	case all(func(f string) bool { _, ok := tableNumber(f); return ok }):
-		v.IsInt = false
-		v.firstReal = slices.IndexFunc(c.fields, func(f string) bool { _, err := strconv.ParseInt(f, 10, 64); return err != nil })
-		for _, f := range c.fields {
-			x, _ := tableNumber(f)
-			add(x)
+		c := &columns[i]
+		if c.levels = c.given; c.levels == nil {
+			c.levels = slices.Sorted(maps.Keys(m))
 		}
-	case all(func(f string) bool { _, ok := truth[f]; return ok }):
-		for _, f := range c.fields {
-			add(truth[f])
+		order := make([]float64, len(m)) // from 1, of a code
+		for k, level := range c.levels {
+			if code, ok := m[level]; ok {
+				order[int(code)] = float64(k + 1)
+			}
 		}
-	default:
-		levels = slices.Clone(c.fields)
-		slices.Sort(levels)
-		levels = slices.Compact(levels)
-		for _, f := range c.fields {
-			i, _ := slices.BinarySearch(levels, f)
-			add(float64(i + 1))
+		for row, code := range c.reals {
+			c.reals[row] = order[int(code)]
 		}
+		c.integers = true
 	}
-	return v, levels
+	return nil
+}
+
+// unknownLevel is the fault of a column with a text that is none of the levels that it
+// must have.
+func unknownLevel(name, text string, row, line int, given []string) *Error {
+	const shown = 12
+	list := strings.Join(given[:min(len(given), shown)], ", ")
+	if len(given) > shown {
+		list += ", …"
+	}
+	return &Error{Line: line, Column: 1, Path: fmt.Sprintf("%s[%d]", name, row),
+		Message: fmt.Sprintf("%s is %q in row %d, which is none of the %d levels in the data of the fit", name, clip(text), row, len(given)),
+		Fix:     "the levels are " + list + "; of others the draws say nothing"}
+}
+
+// levelSize is what a level takes beside its text, in bytes.
+const levelSize = 128
+
+// value makes an array of a column.
+func (c *column) value(memory *allowance) (Value, error) {
+	v := Value{Shape: []int{len(c.reals)}, Reals: c.reals}
+	if c.integers || !c.numbers && c.truths {
+		if err := memory.take(8 * int64(len(c.reals))); err != nil {
+			return v, err
+		}
+		v.IsInt, v.Ints = true, make([]int64, len(c.reals))
+		for i, x := range c.reals {
+			v.Ints[i] = int64(x)
+		}
+		return v, nil
+	}
+	v.firstReal = c.firstReal
+	return v, nil
 }
 
 var truth = map[string]float64{"TRUE": 1, "True": 1, "true": 1, "FALSE": 0, "False": 0, "false": 0}
 
+// tableInteger reads an integer that a float64 can hold.
+func tableInteger(f string) (float64, bool) {
+	digits := strings.TrimLeft(f, "+-")
+	if digits == "" || len(digits) < len(f)-1 {
+		return 0, false
+	}
+	for i := range len(digits) {
+		if digits[i]-'0' > 9 {
+			return 0, false
+		}
+	}
+	n, err := strconv.ParseInt(f, 10, 64)
+	return float64(n), err == nil && n > -1<<53 && n < 1<<53
+}
+
 func tableNumber(f string) (float64, bool) {
+	if f == "" || strings.IndexByte("+-.0123456789iInN", f[0]) < 0 {
+		return 0, false
+	}
 	switch strings.ToLower(f) {
 	case "nan":
 		return math.NaN(), true

@@ -15,7 +15,7 @@ import (
 // out; the levels of a factor g are written as g__levels, which no variable can be
 // called.
 func (s *Set) WriteJSON(w io.Writer) error {
-	out := bufio.NewWriterSize(w, 1<<16)
+	out := bufio.NewWriter(w)
 	out.WriteString("{")
 	first := true
 	tuples := s.tuples()

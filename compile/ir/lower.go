@@ -166,9 +166,9 @@ func (l *lowerer) stmt(s ast.Stmt) Stmt {
 		}
 		return &ForEach{Pos: pos, Var: l.variable(l.info.Defs[s])[0], Over: over, Body: l.body(s.Body)}
 	case *ast.While:
-		return &While{Pos: pos, Cond: l.expr(s.Cond), Body: l.body(s.Body)}
+		return &While{Pos: pos, Cond: l.truth(s.Cond), Body: l.body(s.Body)}
 	case *ast.If:
-		out := &If{Pos: pos, Cond: l.expr(s.Cond), Then: l.body(s.Then)}
+		out := &If{Pos: pos, Cond: l.truth(s.Cond), Then: l.body(s.Then)}
 		if s.Else != nil {
 			out.Else = l.body(s.Else)
 		}
@@ -251,6 +251,15 @@ func (l *lowerer) library(name string, args ...Expr) Expr {
 
 // ---- Expressions ----
 
+// truth lowers a condition to an int. A real is true unless it is 0.
+func (l *lowerer) truth(e ast.Expr) Expr {
+	x := l.expr(e)
+	if x != nil && x.Type().Equal(types.RealType) {
+		return l.library("operator!=", x, &RealLit{Typed: Typed{At: e.Span(), Ty: types.RealType}})
+	}
+	return x
+}
+
 func (l *lowerer) exprs(es []ast.Expr) []Expr {
 	var out []Expr
 	for _, e := range es {
@@ -295,13 +304,13 @@ func (l *lowerer) expr(e ast.Expr) Expr {
 		}
 		return l.resolved(ty, l.info.Calls[e], []Expr{x})
 	case *ast.Binary:
-		x, y := l.expr(e.X), l.expr(e.Y)
 		switch e.Op {
 		case "&&":
-			return &And{ty, x, y}
+			return &And{ty, l.truth(e.X), l.truth(e.Y)}
 		case "||":
-			return &Or{ty, x, y}
+			return &Or{ty, l.truth(e.X), l.truth(e.Y)}
 		}
+		x, y := l.expr(e.X), l.expr(e.Y)
 		return l.resolved(ty, l.info.Calls[e], []Expr{x, y})
 	case *ast.Cond:
 		return &Cond{ty, l.expr(e.Cond), promote(l.expr(e.Then), ty.Ty), promote(l.expr(e.Else), ty.Ty)}

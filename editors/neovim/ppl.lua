@@ -49,7 +49,7 @@ vim.api.nvim_create_autocmd('FileType', {
       name = 'ppl',
       cmd = { 'ppl', 'lsp' },
       root_dir = vim.fs.root(event.buf, { '.git' }) or vim.fs.dirname(vim.api.nvim_buf_get_name(event.buf)),
-      -- init_options = { includePaths = { 'functions' }, runSeconds = 600, runArguments = { '--seed', '1' } },
+      -- init_options = { includePaths = { 'functions' }, runSeconds = 600, hints = 'all', runArguments = { '--seed', '1' } },
     }, { bufnr = event.buf })
   end,
 })

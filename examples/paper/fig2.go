@@ -59,6 +59,7 @@ type group struct {
 // the second of any, so that what an interrupted program has kept can be
 // compared. Arms of which a report has no chain are left out.
 func (w *workshop) runArms(ctx context.Context, title string, p problem, arms []arm, n func(arm) plan) ([]group, error) {
+	arms = w.wanted(arms)
 	lists := make([][]chain, len(arms))
 	groups := make([]group, len(arms))
 	var all []chain

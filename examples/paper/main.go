@@ -1,8 +1,8 @@
-// Command paper repeats the first experiments of Wang, Mohamed and de Freitas,
+// Command paper repeats the experiments of Wang, Mohamed and de Freitas,
 // "Adaptive Hamiltonian and Riemann Manifold Monte Carlo Samplers" (2013), on
 // the public packages of this module:
 //
-//	go run ./examples/paper [--quick] [--only fig1,fig2,table1] [--data-dir DIR] --out DIR
+//	go run ./examples/paper [--quick] [--only fig1,fig2,…] [--data-dir DIR] --out DIR
 //
 //	fig1    three settings of HMC on a bivariate normal
 //	fig2    effective sample sizes per leapfrog step on five logistic
@@ -10,21 +10,31 @@
 //	        adaptive against plain Riemann manifold HMC (bottom)
 //	table1  the same of adaptive HMC and the no-U-turn sampler on a stochastic
 //	        volatility model with 2003 dimensions
+//	fig3    both comparisons on log-Gaussian Cox processes with 1024 and 4096 cells
+//	fig4    what the samplers say of their fields, beside the truth
+//	table2  a Bayesian neural network that classifies texts, its sampler tuned
+//	        by cross-validation
+//	joint   the Cox process with its hyper-parameters, and its calibration
+//	auto    the same targets by a sampler that needs no settings; after fig2
+//	        and table1, whose tables it reads
 //
 // Beside each, what today's samplers make of the same targets. The results of
 // full runs are in doc/paper.
 //
 // With --data-dir, a folder with blr/NAME.csv for ripley, pima, heart,
-// australian and german (covariates, then y, with a header) and
-// sv/stochvol1.csv (columns t, y, x_true), the data are the paper's; without it
+// australian and german (covariates, then y, with a header), sv/stochvol1.csv
+// (columns t, y, x_true), lgc/lgc64.csv (columns i, j, y, x_true, i fastest) and
+// dexter/dexter_train.data.gz, .labels.gz and the same of valid (as the feature
+// selection challenge has them), the data are the paper's; without it
 // they are simulated with the same shape, and the tables say so. --quick makes
 // few and short chains, in about three minutes on two cores; a full run takes
-// hours of one core, most of them for table1. --chains, --deltas and
-// --short reduce it; --report makes tables of what is complete.
+// a day of one core. --chains, --deltas, --side, --variant, --arms, --seeds
+// and --short reduce it; --report makes tables of what is complete.
 //
 // Results are kept in the output folder, one file for each chain, so a program
 // that was stopped goes on where it was; only chains that were not complete
-// start again. All random numbers are keyed by problem, sampler and chain:
+// start again. Progress is told with an estimate of the time that is left of a
+// comparison. All random numbers are keyed by problem, sampler and chain:
 // results depend neither on the number of cores nor on interruptions. At the
 // end it writes NAME.md and NAME.csv, a row for each chain, and the figures,
 // NAME.png and NAME.svg.
@@ -32,15 +42,18 @@
 //	main.go       options, the work to do
 //	protocol.go   numbers and lengths of chains, samplers with their constants, seeds
 //	work.go       chains that run in parallel and are kept
+//	progress.go   what is told of them
 //	data.go       the data of the regressions
 //	regression.go their posterior with its metric, dispersed starting points
 //	volatility.go data and posterior of the volatility model, whitened too
-//	linear.go     Cholesky factors
-//	fig1.go, fig2.go, table1.go
+//	cox.go        data and posterior of the Cox process; its field in parts
+//	dexter.go     the texts, the networks and what they predict
+//	fig1.go, fig2.go, table1.go, fig3.go, table2.go, joint.go, automatic.go
 //	              the comparisons and their tables
 //	published.go  figures of the paper and of others
 //	stats.go      means, ratios with bootstrap intervals, gates, tables
-//	figures.go    drawing
+//	figures.go, figures_cox.go
+//	              drawing
 package main
 
 import (
@@ -66,7 +79,11 @@ type options struct {
 	out     string
 	chains  int       // of each arm; 0: the protocol's
 	deltas  []float64 // nil: the protocol's
-	short   int       // divides the lengths of Table 1's chains; 0: 1
+	short   int       // divides the lengths of the chains of Table 1 and Figure 3; 0: 1
+	side    int       // of the grids of Figure 3; 0: all of the protocol
+	variant string    // of the Cox process; "": both
+	arms    []string  // samplers by their names in file names; nil: all
+	seeds   int       // of Table 2; 0: the protocol's
 	report  bool      // run nothing
 }
 
@@ -78,17 +95,33 @@ var exhibits = []struct {
 	{"fig1", figure1},
 	{"fig2", figure2},
 	{"table1", table1},
+	{"fig3", figure3},
+	{"fig4", figure4},
+	{"table2", table2},
+	{"joint", joint},
+	{"auto", automatic},
+}
+
+func names() (list []string) {
+	for _, e := range exhibits {
+		list = append(list, e.name)
+	}
+	return list
 }
 
 func main() {
 	var o options
-	only := flag.String("only", "", "make only these, separated by commas: fig1, fig2, table1")
+	only := flag.String("only", "", "make only these, separated by commas: "+strings.Join(names(), ", "))
 	flag.BoolVar(&o.quick, "quick", false, "short chains, for a first look")
 	flag.StringVar(&o.dataDir, "data-dir", "", "folder with the paper's data")
 	flag.StringVar(&o.out, "out", "", "folder for the results")
 	flag.IntVar(&o.chains, "chains", 0, "chains of each sampler (default: 10; 4 with --quick)")
 	deltas := flag.String("deltas", "", "targets of the acceptance statistic that NUTS is tried with, separated by commas (default: 0.25, 0.3, ... 0.95)")
-	flag.IntVar(&o.short, "short", 1, "divides the lengths of the chains of table1")
+	flag.IntVar(&o.short, "short", 1, "divides the lengths of the chains of table1 and fig3")
+	flag.IntVar(&o.side, "side", 0, "only the Cox processes on grids with this side: 32 or 64")
+	flag.StringVar(&o.variant, "variant", "", "only this Cox process: A or B")
+	arms := flag.String("arms", "", "only these samplers, separated by commas, by the names that their files have")
+	flag.IntVar(&o.seeds, "seeds", 0, "seeds of table2 (default: 10; 2 with --quick)")
 	flag.BoolVar(&o.report, "report", false, "run nothing: tables and figures of the chains that are complete")
 	flag.Parse()
 	if *deltas != "" {
@@ -100,6 +133,9 @@ func main() {
 			}
 			o.deltas = append(o.deltas, v)
 		}
+	}
+	if *arms != "" {
+		o.arms = strings.Split(*arms, ",")
 	}
 	if *only != "" {
 		o.only = strings.Split(*only, ",")
@@ -117,14 +153,8 @@ func run(ctx context.Context, o options) error {
 		return fmt.Errorf("--out is missing: the folder for the results")
 	}
 	for _, name := range o.only {
-		known := slices.ContainsFunc(exhibits, func(e struct {
-			name string
-			make func(context.Context, *workshop) error
-		}) bool {
-			return e.name == name
-		})
-		if !known {
-			return fmt.Errorf("--only %s: there is no such exhibit", name)
+		if !slices.Contains(names(), name) {
+			return fmt.Errorf("--only %s: there is no such exhibit; there are %s", name, strings.Join(names(), ", "))
 		}
 	}
 	w, err := newWorkshop(o)

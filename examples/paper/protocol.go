@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"hash/fnv"
+	"slices"
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/ahmc"
@@ -36,6 +37,16 @@ type protocol struct {
 
 	days                        int // of the series
 	volatility, volatilityTries plan
+
+	cox      []coxSize // grids of the Cox process
+	coxTries plan
+
+	networks networks
+
+	joint       []coxSize // with hyper-parameters
+	calibration calibration
+
+	automatic automaticPlan
 }
 
 func (o options) protocol() protocol {
@@ -49,6 +60,13 @@ func (o options) protocol() protocol {
 		days:            2000,
 		volatility:      plan{10, 10000, 20000},
 		volatilityTries: plan{1, 2000, 5000},
+		cox:             []coxSize{{32, plan{10, 1000, 5000}}, {coxSide, plan{1, 1000, 5000}}},
+		coxTries:        plan{1, 500, 1500},
+		networks: networks{network: network{295, 20, 8}, documents: 300, folds: 8, seeds: 10,
+			batches: 40, batch: 4, fold: 400, burnIn: 3000, steps: 7000, warmup: 100},
+		joint:       []coxSize{{64, plan{2, 300, 300}}, {32, plan{4, 500, 500}}},
+		calibration: calibration{16, 100, 63, 2, 150},
+		automatic:   automaticPlan{3, 4, 2000},
 	}
 	for d := 25; d <= 95; d += 5 { // the grid of Hoffman and Gelman
 		p.deltas = append(p.deltas, float64(d)/100)
@@ -65,6 +83,13 @@ func (o options) protocol() protocol {
 			days:            200,
 			volatility:      plan{4, 1000, 2000},
 			volatilityTries: plan{1, 500, 1000},
+			cox:             []coxSize{{8, plan{3, 300, 600}}},
+			coxTries:        plan{1, 200, 400},
+			networks: networks{network: network{30, 6, 3}, documents: 60, folds: 4, seeds: 2,
+				batches: 10, batch: 3, fold: 100, burnIn: 500, steps: 1000, warmup: 50},
+			joint:       []coxSize{{6, plan{2, 200, 200}}},
+			calibration: calibration{4, 10, 15, 2, 100},
+			automatic:   automaticPlan{2, 2, 500},
 		}
 	}
 	if len(o.deltas) > 0 {
@@ -73,9 +98,30 @@ func (o options) protocol() protocol {
 	if o.short > 1 {
 		p.volatility.burnIn /= o.short
 		p.volatility.draws /= o.short
+		for i := range p.cox {
+			p.cox[i].plan.burnIn /= o.short
+			p.cox[i].plan.draws /= o.short
+		}
+		for i := range p.joint {
+			p.joint[i].plan.burnIn /= o.short
+			p.joint[i].plan.draws /= o.short
+		}
 	}
 	if o.chains > 0 {
 		p.regression.chains, p.riemann.chains, p.volatility.chains = o.chains, o.chains, o.chains
+		for i := range p.cox {
+			p.cox[i].plan.chains = o.chains
+		}
+		for i := range p.joint {
+			p.joint[i].plan.chains = o.chains
+		}
+	}
+	if o.seeds > 0 {
+		p.networks.seeds = o.seeds
+	}
+	if o.side > 0 {
+		other := func(c coxSize) bool { return c.d != o.side }
+		p.cox, p.joint = slices.DeleteFunc(p.cox, other), slices.DeleteFunc(p.joint, other)
 	}
 	return p
 }
@@ -171,9 +217,14 @@ type problem struct {
 	exhibit, name string
 	target        infer.LogDensity
 	starts        [][]float64
-	metric        *infer.Metric     // for samplers whose metric is given
-	kind          string            // of protocol and data
-	present       func(x []float64) // see chain
+	metric        *infer.Metric               // for samplers whose metric is given
+	kind          string                      // of protocol and data
+	present       func(x []float64) []float64 // see chain
+}
+
+// wanted drops the arms that are not among those asked for.
+func (w *workshop) wanted(arms []arm) []arm {
+	return slices.DeleteFunc(slices.Clone(arms), func(a arm) bool { return len(w.arms) > 0 && !slices.Contains(w.arms, a.name) })
 }
 
 // chains are those of an arm. tag, if any, makes them others with other random

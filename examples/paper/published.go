@@ -37,4 +37,13 @@ var (
 	paperFigure1 = [3]struct{ lag1, lag1Error, accept float64 }{
 		{0.18, 0.05, 0.70}, {0.87, 0.03, 0.68}, {0.58, 0.04, 0.996},
 	}
+
+	// paperTable2 are errors on the test set.
+	paperTable2 = struct{ expert, mean, median, vote float64 }{0.0510, 0.0498, 0.0458, 0.0355}
+
+	// girolamiCox are the same of the log-Gaussian Cox process, their table 10.
+	girolamiCox = [3]float64{1951, 4545, 5000}
 )
+
+// girolamiDraws is the number of draws of Girolami and Calderhead's figures.
+const girolamiDraws = 5000

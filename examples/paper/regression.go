@@ -3,6 +3,11 @@ package main
 import (
 	"errors"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer"
@@ -65,7 +70,7 @@ func (s set) load(dir string) (*regression, error) {
 // minus the Hessian.
 func (r *regression) mode() (mode, g []float64, err error) {
 	mode, g = make([]float64, r.k), make([]float64, r.k*r.k)
-	grad, factor := make([]float64, r.k), make([]float64, r.k*r.k)
+	grad := make([]float64, r.k)
 	for range 50 {
 		if _, err := r.LogDensityGrad(mode, grad); err != nil {
 			return nil, nil, err
@@ -73,14 +78,16 @@ func (r *regression) mode() (mode, g []float64, err error) {
 		if err := r.Compiled().FisherMetric(mode, g); err != nil {
 			return nil, nil, err
 		}
-		copy(factor, g)
-		if !cholesky(factor, r.k) {
+		var factor mat.Cholesky
+		step := mat.NewVecDense(r.k, nil)
+		if !factor.Factorize(mat.NewSymDense(r.k, slices.Clone(g))) {
 			return nil, nil, errors.New("no mode was found")
 		}
-		solveLower(factor, grad)
-		solveUpper(factor, grad)
+		if err := factor.SolveVecTo(step, mat.NewVecDense(r.k, grad)); err != nil {
+			return nil, nil, err
+		}
 		for j := range mode {
-			mode[j] += grad[j]
+			mode[j] += step.AtVec(j)
 		}
 	}
 	return mode, g, nil
@@ -96,9 +103,12 @@ func (r *regression) starts(n int, name string) ([][]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !cholesky(g, r.k) {
+	var factor mat.Cholesky
+	var upper mat.TriDense
+	if !factor.Factorize(mat.NewSymDense(r.k, g)) {
 		return nil, errors.New("the metric is not positive definite at the mode")
 	}
+	factor.UTo(&upper)
 	points := make([][]float64, n)
 	for i := range points {
 		rng := infer.Stream(masterSeed, i+1, "start "+name, 0)
@@ -111,7 +121,7 @@ func (r *regression) starts(n int, name string) ([][]float64, error) {
 		for j := range z {
 			z[j] = startSpread * rng.NormFloat64() / math.Sqrt(chi/4)
 		}
-		solveUpper(g, z)
+		blas64.Trsv(blas.NoTrans, upper.RawTriangular(), blas64.Vector{N: r.k, Inc: 1, Data: z})
 		for j := range z {
 			z[j] += mode[j]
 		}

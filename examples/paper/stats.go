@@ -69,6 +69,9 @@ func resample(rng *rand.Rand, v []float64) []float64 {
 }
 
 func (r ratio) String() string {
+	if math.IsInf(r.high, 1) { // of a single chain
+		return short(r.value)
+	}
 	return fmt.Sprintf("%s (%s, %s)", short(r.value), short(r.low), short(r.high))
 }
 

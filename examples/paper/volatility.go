@@ -170,8 +170,8 @@ func (w *whitened) LogDensityGrad(z, grad []float64) (float64, error) {
 	return lp, err
 }
 
-// present replaces z by the point of the target.
-func (w *whitened) present(z []float64) {
+// present replaces z by the point of the target, and returns it.
+func (w *whitened) present(z []float64) []float64 {
 	for j := range w.scale {
 		z[j] = w.centre[j] + w.scale[j]*z[j]
 	}
@@ -181,6 +181,7 @@ func (w *whitened) present(z []float64) {
 		x[t] = (x[t] - w.side[t]*after) / w.diagonal[t]
 		after = x[t]
 	}
+	return z
 }
 
 // whiten replaces a point of the target by its z, the inverse of present.

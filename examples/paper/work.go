@@ -73,7 +73,7 @@ func (w *workshop) preface(b *strings.Builder) {
 		b.WriteString("**Of the chains that are complete; their numbers stand with the results.**\n\n")
 	}
 	if w.options.chains > 0 {
-		fmt.Fprintf(b, "**%d chains of each sampler, not the protocol's.**\n\n", w.options.chains)
+		fmt.Fprintf(b, "**Chains of each sampler: %d, not the protocol's number.**\n\n", w.options.chains)
 	}
 }
 
@@ -96,7 +96,22 @@ type chain struct {
 	seed    uint64    // of problem and sampler
 	start   []float64 // nil: at random
 	metric  *infer.Metric
-	present func(x []float64) // changes a draw, before anything is computed of it, to what is to be reported
+	present func(x []float64) []float64 // makes of a draw what is to be reported
+
+	// Where budget is not 0 the chain ends when it has taken so many leapfrog steps after
+	// warm-up, and only the means of its predictions are kept.
+	budget      int64
+	expected    int // transitions, for progress
+	predictions int
+	predict     func(x, p []float64)
+}
+
+// transitions is how many the chain is expected to make.
+func (c chain) transitions() int {
+	if c.expected > 0 {
+		return c.expected
+	}
+	return c.warmup + c.draws
 }
 
 // result is what is kept of a chain.
@@ -123,6 +138,8 @@ type result struct {
 	Head        [][]float32 // the first draws, by coordinate, of few dimensions
 	Correlation []float64   // autocorrelations of the first coordinate
 
+	Predicted []float64 // means of predictions
+
 	Batches []ahmc.Batch      // of adaptive HMC
 	Surface []bayesopt.Belief // of the first chain
 }
@@ -134,62 +151,17 @@ const (
 	keptCorrelations = 100
 )
 
-// progress is shown on the terminal, or, where there is none, a line for each
-// chain.
-type progress struct {
-	mu          sync.Mutex
-	terminal    bool
-	title       string
-	chains, all int // done; to do
-	transitions int
-	planned     int
-	shown       time.Time
-}
-
-func (p *progress) begin(title string, chains []chain) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	info, err := os.Stderr.Stat()
-	p.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
-	p.title, p.chains, p.all, p.transitions, p.planned = title, 0, len(chains), 0, 0
-	for _, c := range chains {
-		p.planned += c.warmup + c.draws
-	}
-}
-
-// skip adds a chain that need not be run.
-func (p *progress) skip(transitions int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.transitions += transitions
-	p.chains++
-}
-
-// advance adds transitions, and done chains.
-func (p *progress) advance(transitions, chains int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.transitions += transitions
-	p.chains += chains
-	switch {
-	case p.terminal && (time.Since(p.shown) > time.Second || p.chains == p.all):
-		p.shown = time.Now()
-		fmt.Fprintf(os.Stderr, "\r%s: %d of %d chains, %d %%   ", p.title, p.chains, p.all, 100*p.transitions/p.planned)
-		if p.chains == p.all {
-			fmt.Fprintln(os.Stderr)
-		}
-	case !p.terminal && chains > 0:
-		fmt.Fprintf(os.Stderr, "%s: %d of %d chains\n", p.title, p.chains, p.all)
-	}
-}
-
 // run runs chains in parallel, but those whose results there are already, and
 // returns the results in their order; for a report nil for those that are not
 // complete.
 func (w *workshop) run(ctx context.Context, title string, chains []chain) ([]*result, error) {
 	results := make([]*result, len(chains))
 	errs := make([]error, len(chains))
-	w.progress.begin(title, chains)
+	transitions := 0
+	for _, c := range chains {
+		transitions += c.transitions()
+	}
+	w.progress.begin(title, len(chains), transitions)
 	next := make(chan int)
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
@@ -216,41 +188,42 @@ func (w *workshop) run(ctx context.Context, title string, chains []chain) ([]*re
 // one runs a chain, or reads its result.
 func (w *workshop) one(ctx context.Context, c chain) (*result, error) {
 	path := filepath.Join(w.out, "chains", c.name+".gob")
-	if r, err := readResult(path); err == nil {
-		w.progress.skip(c.warmup + c.draws)
+	if r := (&result{}); readGob(path, r) == nil {
+		w.progress.skip(c.transitions())
 		return r, nil
 	}
 	if w.report {
 		return nil, nil
 	}
-	r, err := c.run(ctx, func(n int) { w.progress.advance(n, 0) })
+	told := 0
+	r, err := c.run(ctx, func(n int) { told += n; w.progress.advance(n, 0) })
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.name, err)
 	}
-	if err := writeResult(path, r); err != nil {
+	if err := writeGob(path, r); err != nil {
 		return nil, err
 	}
-	w.progress.advance(0, 1)
+	w.progress.advance(c.transitions()-told, 1)
 	return r, nil
 }
 
-func readResult(path string) (*result, error) {
+// readGob reads what writeGob has written.
+func readGob(path string, v any) error {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer file.Close()
-	r := &result{}
-	return r, gob.NewDecoder(file).Decode(r)
+	return gob.NewDecoder(file).Decode(v)
 }
 
-// writeResult leaves a whole file or none.
-func writeResult(path string, r *result) error {
+// writeGob leaves a whole file or none.
+func writeGob(path string, v any) error {
 	file, err := os.Create(path + ".tmp")
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(gob.NewEncoder(file).Encode(r), file.Close()); err != nil {
+	if err := errors.Join(gob.NewEncoder(file).Encode(v), file.Close()); err != nil {
 		return err
 	}
 	return os.Rename(path+".tmp", path)
@@ -292,19 +265,28 @@ func (c chain) run(ctx context.Context, tell func(transitions int)) (*result, er
 	}
 	r := &result{}
 	// Single precision, of which there may be 40 million numbers.
-	x := make([][]float32, c.target.Dim())
-	for i := range x {
-		x[i] = make([]float32, 0, c.draws)
-	}
+	var x [][]float32
+	predicted := make([]float64, c.predictions)
+	r.Predicted = make([]float64, c.predictions)
 	for d, err := range session.Draws(ctx) {
 		if err != nil {
 			return nil, err
 		}
 		if c.present != nil {
-			c.present(d.Position)
+			d.Position = c.present(d.Position)
 		}
-		for i, v := range d.Position {
-			x[i] = append(x[i], float32(v))
+		if c.budget > 0 {
+			c.predict(d.Position, predicted)
+			for i, p := range predicted {
+				r.Predicted[i] += p
+			}
+		} else {
+			for i, v := range d.Position {
+				if r.Draws == 0 {
+					x = append(x, make([]float32, 0, c.draws))
+				}
+				x[i] = append(x[i], float32(v))
+			}
 		}
 		r.Leapfrogs += int64(d.Stats.Leapfrogs)
 		r.AcceptStat += d.Stats.AcceptStat
@@ -312,12 +294,18 @@ func (c chain) run(ctx context.Context, tell func(transitions int)) (*result, er
 			r.Divergences++
 		}
 		r.Draws++
+		if c.budget > 0 && r.Leapfrogs >= c.budget {
+			break
+		}
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	r.Seconds = time.Since(began).Seconds()
 	r.AcceptStat /= float64(r.Draws)
+	for i := range r.Predicted {
+		r.Predicted[i] /= float64(r.Draws)
+	}
 	report := session.Report().Chains[0]
 	r.WarmupGradients, r.Gradients = report.Warmup.Gradients, report.Sampling.Gradients
 	r.StepSize, r.Steps = report.StepSize, report.Kernel["steps"]
@@ -332,7 +320,9 @@ func (c chain) run(ctx context.Context, tell func(transitions int)) (*result, er
 			r.Surface = kernel.Surface()
 		}
 	}
-	r.measure(x)
+	if c.budget == 0 {
+		r.measure(x)
+	}
 	return r, nil
 }
 

@@ -20,6 +20,11 @@ type Sampler struct {
 	MaxDepth       int     // of NUTS; 0: 10
 	MaxEnergyError float64 // beyond which a transition is divergent; 0: 1000
 
+	// Recentre is for targets with effects, see [infer.Recentrer]: "" or "learn": their
+	// coordinates are learnt; "off": they are the target's own; a number: between
+	// centred, 1, and non-centred, 0.
+	Recentre string
+
 	PlainStart bool // start where the run's rule says, without a climb
 	NoPool     bool // each chain learns from its own draws alone
 	NoEarlyEnd bool // make all of warm-up
@@ -61,6 +66,9 @@ func (s Sampler) Validate() error {
 		return fmt.Errorf("auto: unknown kernel %q", s.Kind)
 	case s.Steps < 0 || s.Steps > 0 && s.Kind != Leapfrog && s.Kind != ExactNormal:
 		return fmt.Errorf("auto: a number of steps (%d) is for the kernels %s and %s", s.Steps, Leapfrog, ExactNormal)
+	}
+	if _, _, err := s.fixedRecentring(); err != nil {
+		return err
 	}
 	err := infer.CheckOptions(map[string]int{"first-round": s.FirstRound, "race-batch": s.RaceBatch, "race-length": s.RaceLength, "steps": s.Steps, "max-depth": s.MaxDepth})
 	if err == nil {

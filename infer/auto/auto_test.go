@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/auto"
@@ -115,5 +116,61 @@ func TestValidate(t *testing.T) {
 	}
 	if err := (auto.Sampler{}).Validate(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A run to a target of precision, whose chains wait for each other after warm-up, ends
+// also where fewer of them compute at a time than there are.
+func TestEnough(t *testing.T) {
+	ended := make(chan error, 1)
+	go func() {
+		var err error
+		for _, e := range infer.Run(context.Background(), infertest.AR1(3, 0.5), infer.Config{
+			Sampler: auto.Sampler{}, Chains: 3, Warmup: 60, Draws: 150, Seed: 1, Parallel: 1, Enough: func(n int) bool { return n >= 100 },
+		}) {
+			err = e
+		}
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("the run does not end")
+	}
+}
+
+// Warm-up is never longer than was asked for, however short that is.
+func TestLengthOfWarmup(t *testing.T) {
+	for _, n := range []int{1, 2, 7, 15, 40, 62, 130, 200, 400} {
+		for _, s := range []auto.Sampler{{}, {Kind: auto.Leapfrog}, {Kind: auto.ExactNormal, Steps: 2}, {Kind: auto.NUTS}, {NoEarlyEnd: true}} {
+			_, report := drawn(t, infertest.AR1(3, 0.5), infer.Config{Sampler: s, Chains: 2, Warmup: n, Draws: 5, Seed: 1})
+			for _, c := range report.Chains {
+				if c.Warmup.Transitions > n || s.NoEarlyEnd && c.Warmup.Transitions < n*2/3 {
+					t.Errorf("%+v: %d transitions of warm-up of %d", s, c.Warmup.Transitions, n)
+				}
+			}
+		}
+	}
+}
+
+// A run that is stopped has draws of all chains, also where fewer of them compute at a
+// time than there are.
+func TestTurns(t *testing.T) {
+	var draws [4]int
+	all := 0
+	for d, err := range infer.Run(context.Background(), infertest.AR1(3, 0.5), infer.Config{Sampler: auto.Sampler{}, Warmup: 100, Draws: 100000, Seed: 1, Parallel: 1}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		draws[d.Chain]++
+		if all++; all == 20000 {
+			break
+		}
+	}
+	if slices.Min(draws[:]) < 2000 {
+		t.Errorf("draws of the chains: %v", draws)
 	}
 }

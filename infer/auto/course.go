@@ -38,24 +38,30 @@ type chain struct {
 	h      *hmc.Whitened
 	kernel *Kernel
 	delta  float64
-	made   int // transitions
+	made   int  // transitions
+	learns bool // coordinates of effects
 
 	record record // of the round under way
 }
 
 // record is what a chain has seen in a round.
 type record struct {
-	draws, scores [][]float64
+	draws, scores [][]float64 // in the target's own coordinates
 	logDensity    []float64
 	divergent     int
 	steps         int // integration steps
 	saturated     int
 	stepSize      float64
+	unused        []bool // of draws put together, from the last one back: made when the chain was useless
+	useless       bool   // to learn from: the chain was not where the others were, or did not move
 }
 
-func (r *record) take(z *infer.Point, info infer.Info, maxDepth int) {
-	row := append(append(make([]float64, 0, 2*len(z.Position)), z.Position...), z.Gradient...)
+func (r *record) take(c *infer.Chart, z *infer.Point, info infer.Info, maxDepth int) {
 	d := len(z.Position)
+	row := append(append(make([]float64, 0, 2*d), z.Position...), z.Gradient...)
+	if c != nil {
+		_ = c.Scores(z.Position, z.Gradient, row[:d], row[d:]) // what is not finite is not used
+	}
 	r.draws, r.scores = append(r.draws, row[:d:d]), append(r.scores, row[d:])
 	r.logDensity = append(r.logDensity, z.LogDensity)
 	r.steps += info.Leapfrogs
@@ -76,6 +82,9 @@ func (c course) Run(ctx context.Context, s *infer.State) error {
 	}
 	given := w.h.Metric().Kind != infer.Unit // by the run
 	begun := s.Target.Gradients()
+	if err := w.beginRecentred(given); err != nil {
+		return err
+	}
 	var pairs pairs
 	if !c.options.PlainStart {
 		var err error
@@ -90,7 +99,7 @@ func (c course) Run(ctx context.Context, s *infer.State) error {
 			return err
 		}
 		if f.trails(pairs, d) {
-			w.note(fmt.Sprintf("Chain %d began in a mode whose log density is %.3g lower than that of another chain's, and was moved there.", s.ID, f.best.logDensity-pairs.logDensity))
+			w.note(fmt.Sprintf("Chain %d began where next to nothing of the distribution is, compared with the start of another chain, and was moved there.", s.ID))
 			if err := w.move(f.best.position); err != nil {
 				return err
 			}
@@ -101,10 +110,10 @@ func (c course) Run(ctx context.Context, s *infer.State) error {
 	}
 	started := s.Target.Gradients()
 	w.kernel.use(Setting{Kind: NUTS})
-	if err := (warmup.Search{}).Run(ctx, s); err != nil {
+	if err := w.search(ctx, given); err != nil {
 		return err
 	}
-	v, err := w.rounds(given)
+	v, err := w.rounds(ctx, given)
 	if err != nil {
 		return err
 	}
@@ -121,6 +130,24 @@ func (c course) Run(ctx context.Context, s *infer.State) error {
 	return nil
 }
 
+// search finds a first step size, with the identity as the metric if there is none with
+// that from the climb, which may fit nothing where the chain is.
+func (w *chain) search(ctx context.Context, given bool) error {
+	begun := w.StepSize
+	err := (warmup.Search{}).Run(ctx, w.State)
+	if err == nil || given || ctx.Err() != nil {
+		return err
+	}
+	if e := w.h.SetMetric(infer.Metric{Kind: infer.Unit, Dim: w.Target.Dim()}); e != nil {
+		return e
+	}
+	w.StepSize = begun
+	if (warmup.Search{}).Run(ctx, w.State) != nil {
+		return err
+	}
+	return nil
+}
+
 // advance makes n transitions that adapt the step size, and records them.
 func (w *chain) advance(n int, maxDepth int) error {
 	w.record = record{}
@@ -132,7 +159,7 @@ func (w *chain) advance(n int, maxDepth int) error {
 			return err
 		}
 		w.StepSize = avg.Update(info.AcceptStat)
-		w.record.take(w.Point, info, w.kernel.nuts.MaxDepth)
+		w.record.take(w.Chart, w.Point, info, w.kernel.nuts.MaxDepth)
 	}
 	w.StepSize = avg.Final()
 	w.record.stepSize = w.StepSize
@@ -142,19 +169,24 @@ func (w *chain) advance(n int, maxDepth int) error {
 }
 
 // rounds makes the rounds and returns the last verdict.
-func (w *chain) rounds(given bool) (*verdict, error) {
-	p := &pool{course: w.course, given: given}
+func (w *chain) rounds(ctx context.Context, given bool) (*verdict, error) {
+	p := &pool{course: w.course, given: given, chart: w.Chart, learns: w.learns}
 	length := float64(w.options.FirstRound)
+	unripe, surveyed := false, false
+	ofRounds := w.length - min(w.options.ofRace(), w.length/3)
 	for round := 1; ; round++ {
-		n := min(int(length), w.length-w.made)
+		n := min(int(length), ofRounds-w.made)
 		depth := w.options.MaxDepth
 		if round <= 2 {
 			depth = firstMaxDepth + 2*(round-1)
 		}
+		if unripe { // scores tell what the metric is, however near to each other the draws are
+			depth = firstMaxDepth
+		}
 		if err := w.advance(n, depth); err != nil {
 			return nil, err
 		}
-		last := w.made >= w.length
+		last := w.made >= ofRounds
 		p.metric = w.h.Metric()
 		all, err := w.Exchange(w.record, func(parts []any) any { return p.judge(parts, last) })
 		if err != nil {
@@ -165,16 +197,46 @@ func (w *chain) rounds(given bool) (*verdict, error) {
 			return nil, v.err
 		}
 		p.adopt(v)
+		if to := v.rescued[w.Chain]; to != nil {
+			w.note(fmt.Sprintf("Chain %d was stuck, or far from where the others were, after %d transitions of warm-up, and was moved to a draw of another chain.", w.ID, w.made))
+			if err := w.rescue(to, v.lambda); err != nil {
+				return nil, err
+			}
+		} else if w.learns && !slices.Equal(v.lambda, w.Chart.Lambda()) {
+			if err := w.recentre(v.lambda); err != nil {
+				return nil, err
+			}
+		}
 		if !given {
 			if err := w.h.SetMetric(v.metric); err != nil {
 				return nil, err
 			}
 		}
-		w.delta = v.delta
-		if v.rhat < apart || v.done {
+		w.delta, unripe = v.delta, v.unripe
+		if v.rhat < apart || v.done || v.rescued[w.Chain] != nil {
 			w.StepSize = v.stepSize
 		}
+		if v.unripe && !surveyed && round > 1 && !v.done {
+			surveyed, unripe = true, false
+			m, err := w.survey(v)
+			if err != nil {
+				return nil, err
+			}
+			if err := w.h.SetMetric(m); err != nil {
+				return nil, err
+			}
+			if err := (warmup.Search{}).Run(ctx, w.State); err != nil {
+				return nil, err
+			}
+		}
 		if v.done {
+			if w.Chart != nil && w.options.Recentre != RecentreOff {
+				lambda := w.Chart.Lambda()
+				if lambda == nil {
+					lambda = w.Chart.Of().Written()
+				}
+				w.note(toldRecentring(lambda))
+			}
 			w.note(fmt.Sprintf("Metric: %s.", v.why))
 			if v.warn != "" {
 				w.note(v.warn)
@@ -183,6 +245,22 @@ func (w *chain) rounds(given bool) (*verdict, error) {
 		}
 		length *= roundGrowth
 	}
+}
+
+// rescue moves the chain to a draw x of another one, in the coordinates of λ.
+func (w *chain) rescue(x, lambda []float64) error {
+	u := slices.Clone(x)
+	if w.Chart != nil {
+		if w.learns {
+			if err := w.Chart.Use(lambda); err != nil {
+				return err
+			}
+		}
+		if err := w.Chart.At(x, u); err != nil {
+			return err
+		}
+	}
+	return w.move(u)
 }
 
 func (w *chain) note(sentence string) {

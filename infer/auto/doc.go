@@ -6,9 +6,11 @@
 //	kernel.go   Kernel: NUTS, or HMC with the leapfrog step or the exact-normal splitting
 //	course.go   warm-up of a chain: start, rounds, race, in this order
 //	start.go    the climb to the typical set
-//	pool.go     what the chains make of their draws together: the metric, and whether
-//	            there is enough
+//	pool.go     what the chains make of their draws together: whether there is enough,
+//	            which chains are lost
+//	metric.go   the metric that the draws tell of
 //	race.go     the race between kernels, by GP-UCB
+//	recentre.go  coordinates of the effects of hierarchical models
 //	reward.go   what a batch of the race is worth
 //
 // # What happens

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/gob"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -17,6 +18,8 @@ type Kernel struct {
 	setting Setting
 	nuts    nuts.Kernel
 	static  hmc.Kernel
+	relief  float64            // step size of NUTS, which makes every reliefEvery-th transition in place of a static kernel; 0: none
+	made    int                // transitions with relief
 	told    map[string]float64 // what warm-up has found, for Describe
 }
 
@@ -41,7 +44,7 @@ func newKernel(o Sampler) *Kernel {
 
 // use makes a setting the one in use.
 func (k *Kernel) use(s Setting) {
-	k.setting = s
+	k.setting, k.relief, k.made = s, 0, 0
 	k.static.Steps = max(1, s.Steps)
 }
 
@@ -56,18 +59,33 @@ func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z 
 	if k.setting.Kind == NUTS {
 		return k.nuts.Transition(rng, h, eps, z)
 	}
+	if k.relief > 0 {
+		if k.made++; k.made%reliefEvery == 0 {
+			if w, ok := h.(*hmc.Whitened); ok {
+				w.Rotate = false
+			}
+			return k.nuts.Transition(rng, h, k.relief, z)
+		}
+	}
 	return k.static.Transition(rng, h, eps, z)
 }
 
+// reliefEvery is how often NUTS makes a transition in place of a static kernel that was
+// chosen: where the target is not as normal as it seemed, in tails that warm-up has hardly
+// seen, trajectories of fixed length may be rejected for ever.
+const reliefEvery = 4
+
 type savedKernel struct {
 	Setting Setting
+	Relief  float64
+	Made    int
 	Told    map[string]float64
 }
 
 // SaveState implements [infer.Resumable].
 func (k *Kernel) SaveState() ([]byte, error) {
 	var out bytes.Buffer
-	err := gob.NewEncoder(&out).Encode(savedKernel{k.setting, k.told})
+	err := gob.NewEncoder(&out).Encode(savedKernel{k.setting, k.relief, k.made, k.told})
 	return out.Bytes(), err
 }
 
@@ -77,10 +95,11 @@ func (k *Kernel) LoadState(_ infer.Hamiltonian, state []byte) error {
 	if err := gob.NewDecoder(bytes.NewReader(state)).Decode(&s); err != nil {
 		return fmt.Errorf("auto: the saved state of the kernel cannot be read: %w", err)
 	}
-	if !slices.Contains(Kinds(), s.Setting.Kind) || s.Setting.Steps < 0 {
+	if !slices.Contains(Kinds(), s.Setting.Kind) || s.Setting.Steps < 0 || !(s.Relief >= 0) || math.IsInf(s.Relief, 1) || s.Made < 0 {
 		return fmt.Errorf("auto: the saved state of the kernel makes no sense")
 	}
 	k.use(s.Setting)
+	k.relief, k.made = s.Relief, s.Made
 	if s.Told != nil {
 		k.told = s.Told
 	}

@@ -1,12 +1,11 @@
 package auto
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/whiten"
@@ -20,17 +19,29 @@ type pairs struct {
 	settled    bool // at a draw from a normal distribution that fits there
 	position   []float64
 	logDensity float64
+	hasMass    bool
+	mass       float64 // logarithm, of the normal distribution there, but for a constant
 }
+
+// lesserMass, and half the dimension for what normal distributions miss, is how much less
+// the logarithm of the mass of a mode is whose draws are not worth having.
+const lesserMass = 20
 
 // first is what the starts of all chains come to.
 type first struct {
 	metric infer.Metric
-	best   pairs // the settled start with the largest log density
+	best   pairs // the settled start with the largest log density, or mass
 }
 
 // trails reports whether a start is where next to nothing of the distribution is: in a
 // mode so much lower that no draw of the run should be there.
 func (f *first) trails(p pairs, d int) bool {
+	if !p.settled && f.best.settled && p.position != nil { // it has not found anything
+		return p.logDensity < f.best.logDensity-100-10*float64(d)
+	}
+	if p.hasMass && f.best.hasMass {
+		return p.mass < f.best.mass-lesserMass-0.5*float64(d)
+	}
 	return p.settled && f.best.settled && p.logDensity < f.best.logDensity-100-10*float64(d)
 }
 
@@ -41,7 +52,15 @@ func (w *chain) firstMetric(own pairs) (*first, error) {
 		s := whiten.Sample{Plain: true}
 		f := &first{metric: infer.Metric{Kind: infer.Unit, Dim: d}}
 		for _, part := range parts {
-			if p, ok := part.(pairs); ok && p.settled && (!f.best.settled || p.logDensity > f.best.logDensity) {
+			p, ok := part.(pairs)
+			if !ok || !p.settled {
+				continue
+			}
+			larger := p.logDensity > f.best.logDensity
+			if p.hasMass && f.best.hasMass {
+				larger = p.mass > f.best.mass
+			}
+			if !f.best.settled || larger {
 				f.best = p
 			}
 		}
@@ -54,7 +73,11 @@ func (w *chain) firstMetric(own pairs) (*first, error) {
 		if kind == "" || kind == infer.Dense {
 			kind = infer.LowRank
 		}
-		m, err := whiten.Fit(kind, s, whiten.Options{Shrink: 1e-6, Cutoff: 1.1})
+		o := whiten.Options{Shrink: 1e-6, Cutoff: 1.1}
+		if d <= mostCurvature { // all second derivatives are known
+			o.Shrink, o.Rank = 1e-10, d
+		}
+		m, err := whiten.Fit(kind, s, o)
 		if err != nil {
 			m, err = whiten.Fit(infer.Diagonal, s, whiten.Options{})
 		}
@@ -74,6 +97,8 @@ func (w *chain) firstMetric(own pairs) (*first, error) {
 type pool struct {
 	course
 	given   bool
+	chart   *infer.Chart // nil: the target has no effects
+	learns  bool         // their coordinates
 	metric  infer.Metric // in use
 	rounds  [][]record   // by round, then chain
 	history []*verdict
@@ -83,19 +108,26 @@ type pool struct {
 type verdict struct {
 	rounds [][]record // of the pool, with this one
 
-	metric     infer.Metric
-	why        string
-	warn       string
-	divergence float64 // held-out, of the metric chosen
-	stepSize   float64 // of all chains
-	delta      float64
-	divergent  float64 // share of the transitions, in the later half
-	perDraw    float64 // integration steps per transition, likewise
-	rhat       float64 // largest
-	scales     []float64
-	slow       []int // whitened coordinates, the slowest first
-	done       bool
-	err        error
+	rescued     map[int][]float64 // by chain: the draw of another one to which it is moved
+	lambda      []float64         // coordinates of effects; nil: the target's own
+	metric      infer.Metric
+	why         string
+	warn        string
+	divergence  float64 // held-out, of the metric chosen
+	attainable  float64 // the least that a metric may have
+	unripe      bool    // a metric that needs more draws than there are would have a much lower one
+	stepSize    float64 // of all chains
+	delta       float64
+	divergent   float64 // share of the transitions of the last round
+	divergences int
+	perDraw     float64 // integration steps per transition, likewise
+	rhat        float64 // largest
+	scales      []float64
+	slow        []int       // whitened coordinates, the slowest first
+	tails       [][]float64 // positions where a coordinate is as extreme as a longer run may be
+	chains      int         // of the run
+	done        bool
+	err         error
 }
 
 func (p *pool) adopt(v *verdict) {
@@ -112,7 +144,10 @@ var (
 	deltaFrom = []float64{0.003, 0.01, 0.03, 0.03}
 )
 
-const fewDivergent = 3
+const (
+	fewDivergent = 3
+	ripeRound    = 4 // from which on the metric is good enough for divergences to tell of the target
+)
 
 // judge makes the verdict of a round.
 func (p *pool) judge(parts []any, last bool) *verdict {
@@ -127,25 +162,36 @@ func (p *pool) judge(parts []any, last bool) *verdict {
 		v.err = errNoChains
 		return v
 	}
+	v.chains = len(parts)
 	v.rounds = append(slices.Clone(p.rounds), now)
+	if !p.options.NoPool {
+		v.rescue(parts, len(v.rounds) > 1)
+	}
 	recent := later(v.rounds)
 	v.stepSize = 0
 	steps, divergent, count := 0, 0, 0
+	kept := 0
 	for _, r := range now {
-		v.stepSize += math.Log(r.stepSize) / float64(len(now))
+		if !r.useless {
+			v.stepSize += math.Log(r.stepSize)
+			kept++
+		}
 	}
-	v.stepSize = math.Exp(v.stepSize)
+	v.stepSize = math.Exp(v.stepSize / float64(max(1, kept)))
 	for _, r := range recent {
 		count += len(r.draws)
 	}
 	total := 0
 	for _, r := range now {
+		if r.useless {
+			continue
+		}
 		steps += r.steps
 		divergent += r.divergent
 		total += len(r.draws)
 	}
-	v.perDraw, v.divergent = float64(steps)/float64(total), float64(divergent)/float64(total)
-	v.choose(p, recent)
+	v.perDraw, v.divergent, v.divergences = float64(steps)/float64(total), float64(divergent)/float64(total), divergent
+	recent = v.chooseCoordinates(p, recent)
 	to, err := whiten.NewMap(v.metric)
 	if err != nil {
 		v.err = err
@@ -161,7 +207,7 @@ func (p *pool) judge(parts []any, last bool) *verdict {
 	}
 	// A step size at which nothing diverges is worth more than one that is optimal
 	// elsewhere. (The first rounds come from outside.)
-	if v.rhat < 1.2 && divergent >= fewDivergent && p.options.Delta == DefaultDelta {
+	if v.rhat < 1.2 && len(v.rounds) >= ripeRound && divergent >= fewDivergent && p.options.Delta == DefaultDelta {
 		for i, d := range deltas {
 			if v.delta < d && v.divergent > deltaFrom[i] {
 				v.delta = d
@@ -173,10 +219,11 @@ func (p *pool) judge(parts []any, last bool) *verdict {
 	if before != nil && v.near() && before.near() {
 		fewest = fewestNear
 	}
-	settled := before != nil && len(v.rounds) >= fewest &&
+	settled := before != nil && len(v.rescued) == 0 && !(v.unripe && v.metric.Dim <= mostDenseNormal) && len(v.rounds) >= fewest &&
 		(math.Abs(math.Log(v.stepSize/before.stepSize)) < 0.5 || v.near() && before.near()) &&
 		math.Abs(v.divergence-before.divergence) < 0.05+0.2*v.divergence &&
 		v.rhat < 1.05+4/float64(count/len(now)) && v.delta == before.delta
+	v.extremes(to, recent)
 	v.done = last || settled && !p.options.NoEarlyEnd
 	if last && !settled && !p.options.NoEarlyEnd {
 		v.warn = fmt.Sprintf("Warm-up has not settled: R-hat is up to %.2f in its later half, %.1f %% of its last transitions diverge.", v.rhat, 100*v.divergent)
@@ -192,6 +239,7 @@ func later(rounds [][]record) []record {
 	}
 	keep := (total + 1) / 2
 	out := make([]record, len(rounds[len(rounds)-1]))
+	useless := make([]bool, len(out))
 	for _, r := range slices.Backward(rounds) {
 		if len(r) != len(out) { // a chain has ended since
 			break
@@ -201,6 +249,10 @@ func later(rounds [][]record) []record {
 		for i := range out {
 			out[i].draws = append(slices.Clone(r[i].draws[n-take:]), out[i].draws...)
 			out[i].scores = append(slices.Clone(r[i].scores[n-take:]), out[i].scores...)
+			useless[i] = useless[i] || r[i].useless
+			for range take {
+				out[i].unused = append(out[i].unused, useless[i])
+			}
 			out[i].logDensity = append(slices.Clone(r[i].logDensity[n-take:]), out[i].logDensity...)
 		}
 		if keep -= take; keep == 0 {
@@ -210,183 +262,171 @@ func later(rounds [][]record) []record {
 	return out
 }
 
-// candidate is a way to learn a metric.
-type candidate struct {
-	kind   infer.MetricKind
-	shrink float64
-	name   string
+// mostWorse is how much larger the divergence may be in the coordinates learnt, which
+// are better where the draws have hardly been.
+const mostWorse = 1.1
+
+// chooseCoordinates learns coordinates of effects, and the metric in the better ones of
+// them and those in use, in which it returns the draws.
+func (v *verdict) chooseCoordinates(p *pool, original []record) []record {
+	learn := usable(original)
+	if p.chart == nil {
+		v.choose(p, learn, true)
+		return original
+	}
+	v.lambda = p.chart.Lambda()
+	recent := in(p.chart, v.lambda, original)
+	v.choose(p, in(p.chart, v.lambda, learn), true)
+	if !p.learns {
+		return recent
+	}
+	learnt := learnRecentring(p.chart, learn)
+	now := v.lambda
+	if now == nil {
+		now = p.chart.Of().Written()
+	}
+	if learnt == nil || similar(learnt, now) {
+		return recent
+	}
+	other := *v
+	other.choose(p, in(p.chart, learnt, learn), false)
+	if other.err == nil && (v.err != nil || other.divergence < mostWorse*v.divergence+0.02) {
+		*v = other
+		v.lambda = learnt
+		return in(p.chart, learnt, original)
+	}
+	return recent
 }
 
-// mostDense is the largest dimension of dense metrics.
-const mostDense = 150
+// usable are the draws to learn from: not those of chains that were useless then, nor
+// those on the way to the typical set.
+func usable(recent []record) []record {
+	var levels []float64
+	for i, r := range recent {
+		for t, l := range r.logDensity {
+			if !recent[i].unused[len(r.unused)-1-t] {
+				levels = append(levels, l)
+			}
+		}
+	}
+	if len(levels) == 0 {
+		return recent
+	}
+	slices.Sort(levels)
+	n := len(levels)
+	least := levels[n/2] - farBelow - farBelow*(levels[n*3/4]-levels[n/4])
+	var out []record
+	for _, r := range recent {
+		var kept record
+		for t, l := range r.logDensity {
+			if l >= least && !r.unused[len(r.unused)-1-t] {
+				kept.draws, kept.scores, kept.logDensity = append(kept.draws, r.draws[t]), append(kept.scores, r.scores[t]), append(kept.logDensity, l)
+			}
+		}
+		if len(kept.draws) > 2 {
+			out = append(out, kept)
+		}
+	}
+	if len(out) == 0 || len(recent) > 1 && len(out) == 1 {
+		return recent
+	}
+	return out
+}
 
-// choose learns the candidates from some chains and judges them by the others.
-func (v *verdict) choose(p *pool, recent []record) {
-	if p.given {
-		v.metric, v.why = p.metric, "given"
-		s := sampleOf(recent)
-		v.divergence = whiten.Divergence(v.metric, s.Draws, s.Scores)
+// farBelow is how much less a log density is, in itself and in distances between
+// quartiles, where nothing of the distribution is.
+const farBelow = 10
+
+// The share of transitions that diverge in a chain that is stuck, and in others.
+const stuck, moving = 0.5, 0.2
+
+// rescue finds chains from which nothing is to be learnt: almost all of whose
+// transitions diverge, while those of others do not, or whose log density is far below
+// that of others. After the first round they are moved.
+func (v *verdict) rescue(parts []any, move bool) {
+	now := slices.Clone(v.rounds[len(v.rounds)-1])
+	v.rounds[len(v.rounds)-1] = now
+	middle, share := make([]float64, len(now)), make([]float64, len(now))
+	best, width := -infinity, 0.0
+	for i, r := range now {
+		levels := slices.Sorted(slices.Values(r.logDensity))
+		n := len(levels)
+		middle[i], share[i] = levels[n/2], float64(r.divergent)/float64(n)
+		best = max(best, middle[i])
+		width = max(width, levels[n*3/4]-levels[n/4])
+	}
+	d := float64(len(now[0].draws[0]))
+	width = min(width, 3*math.Sqrt(d)) // but for chains on their way
+	calm := slices.Sorted(slices.Values(share))[(len(share)-1)/2] < moving
+	var healthy []int
+	for i := range now {
+		if middle[i] < best-farBelow-farBelow*width || calm && share[i] > stuck {
+			now[i].useless = true
+		} else {
+			healthy = append(healthy, i)
+		}
+	}
+	if len(healthy) == 0 {
+		for i := range now {
+			now[i].useless = false
+		}
 		return
 	}
-	d := len(recent[0].draws[0])
-	n := 0
+	if !move {
+		return
+	}
+	v.rescued = map[int][]float64{}
+	k := 0
+	for chain, part := range parts {
+		if _, ok := part.(record); !ok {
+			continue
+		}
+		if now[k].useless {
+			from := now[healthy[k%len(healthy)]]
+			v.rescued[chain] = from.draws[len(from.draws)*(k+1)/(len(now)+1)]
+		}
+		k++
+	}
+}
+
+// How many tails are looked at, and how much farther out than the draws, in the
+// coordinate that makes them extreme.
+const (
+	mostTails = 12
+	farther   = 1.5
+)
+
+// extremes finds the draws with the most extreme whitened coordinates and moves them
+// farther out.
+func (v *verdict) extremes(to *whiten.Map, recent []record) {
+	d := v.metric.Dim
+	type extreme struct {
+		size       float64
+		coordinate int
+		y          []float64
+	}
+	var all []extreme
+	w := make([]float64, d)
 	for _, r := range recent {
-		n += len(r.draws)
-	}
-	candidates := []candidate{{infer.Diagonal, 0, "diagonal"}}
-	for _, shrink := range []float64{1e-4, 3e-2} {
-		candidates = append(candidates, candidate{infer.LowRank, shrink, "a diagonal plus low rank"})
-		if d <= mostDense && n >= 2*d {
-			candidates = append(candidates, candidate{infer.Dense, shrink, "dense"})
-		}
-	}
-	if kind := p.options.Metric; kind != "" {
-		candidates = slices.DeleteFunc(candidates, func(c candidate) bool { return c.kind != kind })
-		if kind == infer.Dense && len(candidates) == 0 {
-			candidates = []candidate{{infer.Dense, 3e-2, "dense"}}
-		}
-		if kind == infer.Unit {
-			v.metric, v.why = infer.Metric{Kind: infer.Unit, Dim: d}, "the identity, as asked for"
-			s := sampleOf(recent)
-			v.divergence = whiten.Divergence(v.metric, s.Draws, s.Scores)
-			return
-		}
-	}
-	parts := folds(recent)
-	best, least := 0, infinity
-	divergences := make([]float64, len(candidates))
-	for i, c := range candidates {
-		for f := range parts {
-			m, err := whiten.Fit(c.kind, sampleOf(parts[1-f]), whiten.Options{Shrink: c.shrink})
-			if err != nil {
-				divergences[i] = infinity
-				break
+		for t, x := range r.draws {
+			y := make([]float64, d)
+			to.Whiten(x, r.scores[t], y, w)
+			e := extreme{y: y}
+			for j, c := range y {
+				if math.Abs(c) > e.size {
+					e.size, e.coordinate = math.Abs(c), j
+				}
 			}
-			held := sampleOf(parts[f])
-			divergences[i] += whiten.Divergence(m, held.Draws, held.Scores) / 2
-		}
-		// The simpler one, unless another is clearly better.
-		if divergences[i] < 0.95*least-0.005 || i == 0 {
-			best, least = i, divergences[i]
+			all = append(all, e)
 		}
 	}
-	whole := sampleOf(recent)
-	for ; ; best = 0 {
-		c := candidates[best]
-		var err error
-		v.metric, err = whiten.Fit(c.kind, whole, whiten.Options{Shrink: c.shrink})
-		if err == nil {
-			v.divergence, v.why = divergences[best], c.name
-			if c.kind == infer.LowRank {
-				v.why = fmt.Sprintf("a diagonal plus rank %d", (len(v.metric.Inverse)-d)/(d+1))
-			}
-			break
-		}
-		if best == 0 {
-			v.err = err
-			return
-		}
+	slices.SortStableFunc(all, func(a, b extreme) int { return cmp.Compare(b.size, a.size) })
+	for _, e := range all[:min(mostTails, len(all))] {
+		e.y[e.coordinate] *= farther
+		x := make([]float64, d)
+		to.Forward(e.y, x)
+		v.tails = append(v.tails, x)
 	}
-	if v.divergence > hopeless && p.options.Metric == "" {
-		// Scores of a way to the typical set, or of a funnel's neck, mislead.
-		v.metric, v.why = varianceOf(whole), "the variance of the draws"
-	}
-	if !v.near() && p.options.Metric == "" && n >= mostTrusted {
-		// Scores are largest in the bulk: of long tails they make too little.
-		widen(&v.metric, whole)
-	}
-	v.why += fmt.Sprintf(", whose held-out Fisher divergence per dimension is %.2g", v.divergence)
-	if c := candidates[best]; c.kind != infer.Diagonal && candidates[0].kind == infer.Diagonal {
-		v.why += fmt.Sprintf(" (diagonal: %.2g)", divergences[0])
-	}
-}
-
-// hopeless is a held-out divergence per dimension above which the variance of the
-// draws is used, as Stan has it.
-const hopeless = 5
-
-// mostTrusted is the number of draws from which on, on a target that is far from
-// normal, each coordinate has the variance of the draws and scores only tell how
-// coordinates go together.
-const mostTrusted = 100
-
-// widen gives each coordinate the variance of the draws.
-func widen(m *infer.Metric, s whiten.Sample) {
-	variance := varianceOf(s)
-	d := m.Dim
-	own := func(i int) float64 {
-		switch m.Kind {
-		case infer.Dense:
-			return m.Inverse[i*(d+1)]
-		case infer.LowRank:
-			scale, values, vectors := m.LowRank()
-			sum := 1.0
-			for k, u := range vectors {
-				sum += (values[k] - 1) * u[i] * u[i]
-			}
-			return scale[i] * scale[i] * sum
-		}
-		return m.Inverse[i]
-	}
-	factor := make([]float64, d)
-	for i := range factor {
-		factor[i] = math.Sqrt(variance.Inverse[i] / own(i))
-		if !(factor[i] > 1e-3 && factor[i] < 1e3) {
-			return
-		}
-	}
-	for i, f := range factor {
-		switch m.Kind {
-		case infer.Dense:
-			for j, g := range factor {
-				m.Inverse[i*d+j] *= f * g
-			}
-		case infer.LowRank:
-			m.Inverse[i] *= f
-		case infer.Diagonal:
-			m.Inverse[i] *= f * f
-		}
-	}
-}
-
-func varianceOf(s whiten.Sample) infer.Metric {
-	d, n := len(s.Draws[0]), float64(len(s.Draws))
-	m := infer.Metric{Kind: infer.Diagonal, Dim: d, Inverse: make([]float64, d), Mean: make([]float64, d)}
-	for _, x := range s.Draws {
-		floats.AddScaled(m.Mean, 1/n, x)
-	}
-	for _, x := range s.Draws {
-		for i, v := range x {
-			m.Inverse[i] += (v - m.Mean[i]) * (v - m.Mean[i]) / n
-		}
-	}
-	for i, v := range m.Inverse {
-		m.Inverse[i] = max(n/(n+5)*v+1e-3*5/(n+5), 1e-12)
-	}
-	return m
-}
-
-// folds are two parts of the draws: every other chain, or the halves of one.
-func folds(r []record) [2][]record {
-	var parts [2][]record
-	if len(r) > 1 {
-		for i, c := range r {
-			parts[i%2] = append(parts[i%2], c)
-		}
-		return parts
-	}
-	half := len(r[0].draws) / 2
-	parts[0] = []record{{draws: r[0].draws[:half], scores: r[0].scores[:half]}}
-	parts[1] = []record{{draws: r[0].draws[half:], scores: r[0].scores[half:]}}
-	return parts
-}
-
-func sampleOf(records []record) (s whiten.Sample) {
-	for _, r := range records {
-		s.Draws, s.Scores = append(s.Draws, r.draws...), append(s.Scores, r.scores...)
-		s.Groups = append(s.Groups, len(r.draws))
-	}
-	return s
 }
 
 // diagnose finds R-hat of the log density and of the whitened coordinates, their

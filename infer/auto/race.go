@@ -1,6 +1,7 @@
 package auto
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -11,10 +12,13 @@ import (
 
 // The constants of the race.
 const (
-	nearNormal  = 0.15 // the largest held-out divergence, by the root of the dimension, at which static kernels are tried
-	advantage   = 1.15 // what a static kernel must be worth, in units of NUTS
-	leastAccept = 0.4  // mean acceptance, in any chain, of a static kernel
-	raceNoise   = 0.4  // variance of a batch's reward in units in which the rewards' range is 4
+	nearNormal    = 0.15 // the largest held-out divergence, by the root of the dimension, at which static kernels are tried
+	advantage     = 1.15 // what a static kernel must be worth, in units of NUTS
+	fewestBatches = 4    // that tell anything
+	tailTries     = 6    // of a static kernel at a tail
+	tailAccept    = 0.4  // least mean acceptance there
+	leastAccept   = 0.4  // mean acceptance, in any chain, of a static kernel
+	raceNoise     = 0.4  // variance of a batch's reward in units in which the rewards' range is 4
 )
 
 // arms are the grids of the static kernels: step size, in units of the metric, and
@@ -36,10 +40,18 @@ var firstArms = map[Kind][][2]float64{
 // known from trying them. One direction that is far from normal is enough to doubt
 // it; the divergence is a mean over all.
 func (v *verdict) near() bool {
-	return v.divergence*math.Sqrt(float64(v.metric.Dim)) < nearNormal
+	return isNear(v.divergence, v.metric.Dim)
 }
 
-// race chooses the kernel.
+func isNear(divergence float64, d int) bool {
+	return divergence*math.Sqrt(float64(d)) < nearNormal
+}
+
+// ofRace is the number of transitions that the race takes: of NUTS, of its batches, and of
+// the best of two families, at greater length.
+func (s Sampler) ofRace() int { return (2 + s.RaceLength + 2*2) * s.RaceBatch }
+
+// race chooses the kernel, in the transitions that are left of warm-up.
 func (w *chain) race(v *verdict) error {
 	o, err := newWatched(v, infer.Stream(w.Seed, 0, "race", 0))
 	if err != nil {
@@ -50,12 +62,17 @@ func (w *chain) race(v *verdict) error {
 	w.kernel.use(Setting{Kind: NUTS})
 	avg := warmup.NewDualAveraging(w.averaging(w.delta), w.StepSize)
 	adapt := func(info infer.Info) { w.StepSize = avg.Update(info.AcceptStat) }
-	length := 2 * n
+	left := w.length - w.made
+	length := min(2*n, left)
+	batches := min(w.options.RaceLength, (left-length)/n-2*2)
+	short := batches < min(fewestBatches, w.options.RaceLength)
 	ofNUTS, err := w.share(o, length, adapt)
 	if err != nil {
 		return err
 	}
-	w.StepSize = avg.Final()
+	if length > 0 {
+		w.StepSize = avg.Final()
+	}
 	if w.StepSize, err = w.meanStep(); err != nil {
 		return err
 	}
@@ -69,10 +86,20 @@ func (w *chain) race(v *verdict) error {
 	switch k := w.options.Kind; {
 	case k == NUTS:
 		return keep("it was asked for")
+	case k == "" && short:
+		return keep("warm-up was too short to try others")
 	case k == "" && !v.near():
 		return keep("the target is too far from normal for trajectories of fixed length")
-	case k == "" && v.divergent > 0:
+	case k == "" && v.divergences >= fewDivergent:
 		return keep("there were divergences")
+	}
+	if short {
+		x := firstArms[w.options.Kind][0]
+		use := Setting{w.options.Kind, cmp.Or(w.options.Steps, int(x[1]))}
+		w.kernel.use(use)
+		w.StepSize = x[0]
+		w.note(fmt.Sprintf("Kernel: %v of size %.3g; warm-up was too short to try others.", use, x[0]))
+		return nil
 	}
 	type entry struct {
 		kind  Kind
@@ -109,7 +136,7 @@ func (w *chain) race(v *verdict) error {
 		}
 		return 0
 	}
-	for batch := range w.options.RaceLength {
+	for batch := range batches {
 		e := entries[batch%len(entries)]
 		if len(entries) == 2 && entries[0].tried >= 3 && entries[1].tried >= 2 {
 			e = entries[0]
@@ -141,31 +168,94 @@ func (w *chain) race(v *verdict) error {
 		if len(entries) == 2 && best(e) < 0.7*max(best(entries[0]), best(entries[1])) {
 			continue
 		}
-		result, err := play(e, e.tuner.Point(), 2*n)
+		// As it would be used.
+		x := e.tuner.Grid().Point(e.tuner.Point())
+		w.kernel.use(Setting{e.kind, int(x[1])})
+		if w.options.Kind == "" {
+			w.kernel.relief = nutsStep
+		}
+		w.StepSize = x[0]
+		result, err := w.share(o, 2*n, func(infer.Info) {})
 		if err != nil {
 			return err
 		}
 		if chosen == nil || result.reward > of.reward {
 			chosen, of = e, result
-			x := e.tuner.Grid().Point(e.tuner.Point())
 			setting = [2]float64{x[0], x[1]}
 		}
 	}
 	ratio := of.reward / max(ofNUTS.reward, 1e-12)
 	w.kernel.told["race_ratio"] = ratio
+	use := Setting{chosen.kind, int(setting[1])}
+	w.kernel.use(use)
+	tail, err := w.acceptInTails(v, setting)
+	if err != nil {
+		return err
+	}
+	w.kernel.told["tail_acceptance"] = tail
 	if w.options.Kind == "" {
 		switch {
 		case of.divergent > 0 || of.accept < leastAccept:
 			return keep("trajectories of fixed length are rejected too often somewhere")
+		case ratio >= advantage && tail < tailAccept:
+			return keep("trajectories of fixed length would be rejected in the tails")
 		case ratio < advantage:
 			return keep(fmt.Sprintf("the best trajectories of fixed length are worth %.2g times as much per gradient", ratio))
 		}
 	}
-	use := Setting{chosen.kind, int(setting[1])}
 	w.kernel.use(use)
+	if w.options.Kind == "" {
+		w.kernel.relief = nutsStep
+	}
 	w.StepSize = setting[0]
-	w.note(fmt.Sprintf("Kernel: %v of size %.3g; it is worth %.2g times NUTS per gradient.", use, setting[0], ratio))
+	with := ""
+	if w.kernel.relief > 0 {
+		with = fmt.Sprintf(", with NUTS of step size %.3g for every %dth transition", nutsStep, reliefEvery)
+	}
+	w.note(fmt.Sprintf("Kernel: %v of size %.3g%s; it is worth %.2g times NUTS per gradient.", use, setting[0], with, ratio))
 	return nil
+}
+
+// acceptInTails is the least mean acceptance of the static kernel in use at the tails, of
+// which each chain tries some.
+func (w *chain) acceptInTails(v *verdict, setting [2]float64) (float64, error) {
+	w.h.Rotate = w.kernel.setting.Kind == ExactNormal
+	least := 1.0
+	z := infer.NewPoint(w.Target.Dim())
+	for k, x := range v.tails {
+		if k%v.chains != w.Chain%v.chains {
+			continue
+		}
+		copy(z.Position, x)
+		if err := w.h.Reset(z); err != nil {
+			return 0, err
+		}
+		if math.IsInf(z.LogDensity, -1) {
+			continue
+		}
+		sum := 0.0
+		for range tailTries {
+			_, info, err := w.kernel.static.Transition(w.Rng, w.h, setting[0], z)
+			if err != nil {
+				return 0, err
+			}
+			sum += info.AcceptStat
+		}
+		least = min(least, sum/tailTries)
+	}
+	all, err := w.Exchange(least, func(parts []any) any {
+		least := 1.0
+		for _, p := range parts {
+			if v, ok := p.(float64); ok {
+				least = min(least, v)
+			}
+		}
+		return least
+	})
+	if err != nil {
+		return 0, err
+	}
+	return all.(float64), nil
 }
 
 // share makes a batch, which all chains make, and returns its outcome.

@@ -15,14 +15,16 @@ import (
 
 // The constants of the start.
 const (
-	climbs        = 100 // evaluations of L-BFGS, and twice the root of the dimension
-	mostCurvature = 100 // dimensions in which the first metric is that of all second derivatives
-	difference    = 1e-3
-	newtonSteps   = 6
-	halvings      = 12
+	climbs            = 100 // evaluations of L-BFGS, and twice the root of the dimension
+	mostCurvature     = 100 // dimensions in which the first metric is that of all second derivatives
+	difference        = 1e-3
+	newtonSteps       = 6 // at most, and in few dimensions as many as take newtonEvaluations
+	newtonEvaluations = 160
+	halvings          = 12
 	// A draw may have a log density that is less than that of its centre by half the
 	// dimension and so many of its standard deviations.
 	farthest = 8
+	tries    = 2 // points to climb from, until one leads to where a normal distribution fits
 )
 
 // start moves the chain to the typical set: up by L-BFGS and, in few dimensions, on by
@@ -30,9 +32,27 @@ const (
 // from the normal distribution found there. The pairs are what the first metric is
 // learnt from. Where the climb does not end, or leads to where the density is not like
 // a normal one, as those of hierarchical models do, the chain stays where it was.
-func (w *chain) start(ctx context.Context, given bool) (pairs, error) {
+func (w *chain) start(ctx context.Context, given bool) (p pairs, err error) {
+	first := slices.Clone(w.Point.Position)
+	from := slices.Clone(first)
+	for i := range tries {
+		p, err = w.startFrom(ctx, from, given)
+		if none := (*infer.InitError)(nil); i > 0 && errors.As(err, &none) { // the density is zero there
+			break
+		}
+		if err != nil || p.settled {
+			return p, err
+		}
+		for i := range from {
+			from[i] = 2 * (2*w.Rng.Float64() - 1)
+		}
+	}
+	return pairs{}, w.move(first)
+}
+
+// startFrom is start from one point.
+func (w *chain) startFrom(ctx context.Context, origin []float64, given bool) (pairs, error) {
 	d := w.Target.Dim()
-	origin := slices.Clone(w.Point.Position)
 	a, err := w.ascend(ctx, origin)
 	if err != nil {
 		return pairs{}, err
@@ -58,7 +78,7 @@ func (w *chain) start(ctx context.Context, given bool) (pairs, error) {
 	next, draw := infer.NewPoint(d), make([]float64, d)
 	step := make([]float64, d)
 	for i := 0; ; i++ {
-		local, err := w.curvature(scale)
+		local, err := w.curvature(scale, 0, 1)
 		if err != nil {
 			return p, err
 		}
@@ -73,13 +93,22 @@ func (w *chain) start(ctx context.Context, given bool) (pairs, error) {
 		low := whiten.NewLowRank(m)
 		low.Velocity(w.Point.Gradient, step)
 		gain := floats.Dot(step, w.Point.Gradient)
-		if gain > max(0.25*float64(d), 0.5) && i == newtonSteps {
+		if gain > max(0.25*float64(d), 0.5) && i >= max(newtonSteps, newtonEvaluations/d) {
 			break // on the way up a funnel gains do not end
 		}
 		if gain <= max(0.25*float64(d), 0.5) {
+			centre := w.Point.LogDensity
 			drawn, err := w.draw(m, step, gain, draw, next)
 			if err != nil || drawn {
-				p.settled = drawn
+				p.settled, p.hasMass = drawn, drawn
+				// Half the logarithm of the determinant of the covariance.
+				p.mass = centre + 0.5*min(gain, float64(d))
+				for _, v := range m.Inverse[:d] {
+					p.mass += math.Log(v)
+				}
+				for _, v := range m.Inverse[d : d+(len(m.Inverse)-d)/(d+1)] {
+					p.mass += 0.5 * math.Log(v)
+				}
 				return p, err
 			}
 			break // the density is not like a normal one there
@@ -185,12 +214,13 @@ func finite(x []float64) bool {
 	return true
 }
 
-// curvature makes pairs of small steps along each coordinate, which span the space: a Hessian by differences of the gradient. Steps out of the support
-// are left out.
-func (w *chain) curvature(scale []float64) (p pairs, err error) {
+// curvature makes pairs of small steps along coordinates, those whose number leaves
+// the rest part when divided by of; all of them span the space: a Hessian by
+// differences of the gradient. Steps out of the support are left out.
+func (w *chain) curvature(scale []float64, part, of int) (p pairs, err error) {
 	d := len(scale)
 	x, g := make([]float64, d), make([]float64, d)
-	for i := range scale {
+	for i := part; i < d; i += of {
 		copy(x, w.Point.Position)
 		h := difference * scale[i]
 		x[i] += h
@@ -202,15 +232,18 @@ func (w *chain) curvature(scale []float64) (p pairs, err error) {
 		if h == 0 || math.IsInf(lp, -1) {
 			continue
 		}
-		// In units of the coordinate's scale, so that all count alike.
-		step, change := make([]float64, d), make([]float64, d)
-		step[i] = scale[i]
-		finite := true
-		for j := range change {
-			change[j] = (g[j] - w.Point.Gradient[j]) * scale[i] / h
-			finite = finite && !math.IsNaN(change[j]) && !math.IsInf(change[j], 0)
+		for j := range g {
+			g[j] = (g[j] - w.Point.Gradient[j]) / h
 		}
-		if finite {
+		// In units of the coordinate's own width, so that all count alike.
+		unit := scale[i]
+		if v := 1 / math.Sqrt(math.Abs(g[i])); v > 0 && !math.IsInf(v, 0) {
+			unit = v
+		}
+		step, change := make([]float64, d), make([]float64, d)
+		step[i] = unit
+		floats.AddScaled(change, unit, g)
+		if finite(change) {
 			p.steps, p.changes = append(p.steps, step), append(p.changes, change)
 		}
 	}

@@ -1,10 +1,11 @@
 package diagnose
 
 import (
-	"cmp"
 	"math"
 	"slices"
+	"sync"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mathext"
 )
 
@@ -15,76 +16,126 @@ const constantRange = 16 * 0x1p-52
 // workspace holds everything that depends only on the shape of a run (number
 // of chains, draws per chain) plus scratch memory, so that thousands of
 // quantities are diagnosed without allocating. One per goroutine.
+//
+// What is done for every draw decides how long a summary takes, and a summary
+// of thousands of quick fits weighs as much as their sampling if it is done
+// plainly. Hence one sort per quantity, which ranks, folded ranks, quantiles
+// and tail indicators share; sums by gonum's vector instructions; and the
+// autocovariances of indicators by counting bits.
 type workspace struct {
 	chains, length int // as given
 	parts, half    int // after splitting: number of half-chains, their length
 	lags           *autocovariances
-	scores         []float64 // normal score by twice the average rank, see normalScores
+	indicators     *indicators
+	scores         *scoreTable
+	places         []int32 // of the pooled draws among the split ones, -1: left out; nil: the same
 
 	pooled  []float64 // the chains one after another, all draws
-	split   []float64 // the half-chains one after another
-	order   []ranked  // pooled draws, sorted
-	sorted  []float64 // their values
-	ranks   []float64 // scratch: normal scores, indicators, powers
-	fold    []ranked  // scratch: folded draws, sorted
-	usable  bool      // no NaN among the draws
-	finite  bool      // usable and no infinity
-	varying bool      // finite range beyond rounding, or infinite range
-}
+	split   []float64 // the half-chains one after another; pooled itself where places is nil
+	sorted  []float64 // the pooled draws, ascending
+	order   []int32   // where each of them stands in split, -1: left out
+	ranks   []float64 // scratch: normal scores, powers
+	folds   []float64 // scratch: folded draws, ascending
+	folded  []int32   // where each of them stands in split
+	centred []float64 // scratch: pooled draws about their mean
+	sorter  sorter
 
-// ranked is a draw and its place in workspace.split (-1: left out by splitting).
-type ranked struct {
-	value float64
-	place int
+	usable  bool    // no NaN among the draws
+	finite  bool    // usable and no infinity
+	varying bool    // finite range beyond rounding, or infinite range
+	low     float64 // the range
+	high    float64
+	loaded  bool // sorted and order are those of pooled
+
+	bulkESS, bulkRhat float64 // once bulkKnown
+	bulkKnown         bool
+	mean, variance    float64 // once momentsKnown
+	momentsKnown      bool
 }
 
 // newWorkspace prepares for chains of the given length. scores may be shared
-// between workspaces of the same shape, nil to compute them.
-func newWorkspace(chains, length int, scores []float64) *workspace {
+// between workspaces of the same shape, nil to have their own.
+func newWorkspace(chains, length int, scores *scoreTable) *workspace {
 	w := &workspace{chains: chains, length: length, parts: 2 * chains, half: length / 2}
 	if length == 1 { // nothing to split
 		w.parts, w.half = chains, 1
 	}
+	n := chains * length
 	if scores == nil {
-		scores = normalScores(w.parts * w.half)
+		scores = &scoreTable{n: w.parts * w.half}
 	}
 	w.scores = scores
 	w.lags = newAutocovariances(w.half)
-	w.split = make([]float64, w.parts*w.half)
+	w.indicators = newIndicators(w.parts, w.half)
+	if w.parts*w.half != n { // the middle draws of an odd number are left out
+		w.split = make([]float64, w.parts*w.half)
+		w.places = make([]int32, n)
+		for i := range w.places {
+			chain, draw := i/length, i%length
+			switch second := length - w.half; {
+			case draw < w.half:
+				w.places[i] = int32(2*chain*w.half + draw)
+			case draw >= second:
+				w.places[i] = int32((2*chain+1)*w.half + draw - second)
+			default:
+				w.places[i] = -1
+			}
+		}
+	}
+	w.pooled = make([]float64, 0, n)
 	w.ranks = make([]float64, w.parts*w.half)
-	w.sorted = make([]float64, chains*length)
-	w.order = make([]ranked, chains*length)
-	w.fold = make([]ranked, 0, w.parts*w.half)
+	w.sorted, w.order = make([]float64, n), make([]int32, n)
+	w.folds, w.folded = make([]float64, n), make([]int32, n)
 	return w
 }
 
-// normalScores tabulates z = Phi^-1((r - 3/8)/(S + 1/4)) (Blom's scores,
-// Vehtari et al. 2021, eq. 14) for ranks r = 1, 1½, 2, … S at index 2r: averaged
-// ranks of ties are multiples of one half, so the table has all of them.
-func normalScores(S int) []float64 {
-	scores := make([]float64, 2*S+1)
-	for twice := 2; twice <= 2*S; twice++ {
-		scores[twice] = mathext.NormalQuantile((float64(twice)/2 - 0.375) / (float64(S) + 0.25))
-	}
-	return scores
+// scoreTable has the normal scores of ranks, made when they are first needed.
+type scoreTable struct {
+	n     int // ranks
+	once  sync.Once
+	whole []float64 // by rank, from 0
+	half  []float64 // by twice the rank, from 1
+}
+
+// at tabulates z = Phi^-1((r - 3/8)/(S + 1/4)) (Blom's scores, Vehtari et al.
+// 2021, eq. 14) for ranks r = 1, 1½, 2, … S at index 2r: averaged ranks of ties
+// are multiples of one half, so the table has all of them. The upper half is
+// the lower one mirrored. The whole ranks also stand in a table of their own.
+func (t *scoreTable) at() (whole, half []float64) {
+	t.once.Do(func() {
+		t.half = make([]float64, 2*t.n+1)
+		for twice := 2; twice <= t.n+1; twice++ {
+			z := mathext.NormalQuantile((float64(twice)/2 - 0.375) / (float64(t.n) + 0.25))
+			t.half[twice] = z
+			if mirror := 2*t.n + 2 - twice; mirror > twice {
+				t.half[mirror] = -z
+			}
+		}
+		for twice := 2; twice <= 2*t.n; twice += 2 {
+			t.whole = append(t.whole, t.half[twice])
+		}
+	})
+	return t.whole, t.half
 }
 
 // load takes one quantity's draws, chain after chain, in w.pooled (which the
-// caller has filled) and derives the sorted and the split forms.
+// caller has filled), and looks at their range.
 func (w *workspace) load() {
-	w.usable, w.finite, w.varying = true, true, false
-	low, high := math.Inf(1), math.Inf(-1)
+	w.usable, w.finite, w.varying, w.loaded, w.bulkKnown, w.momentsKnown = false, false, false, false, false, false
+	if len(w.pooled) == 0 {
+		return
+	}
+	low, high := w.pooled[0], w.pooled[0]
 	for _, v := range w.pooled {
-		if math.IsNaN(v) {
-			w.usable, w.finite = false, false
+		if v >= low && v <= high {
+			continue
+		}
+		if math.IsNaN(v) || math.IsNaN(low) {
 			return
 		}
 		low, high = min(low, v), max(high, v)
 	}
-	if len(w.pooled) == 0 {
-		w.usable, w.finite = false, false
-		return
-	}
+	w.usable, w.low, w.high = true, low, high
 	w.finite = !math.IsInf(low, 0) && !math.IsInf(high, 0)
 	if w.finite {
 		// Halved, so that a range over the whole line does not overflow.
@@ -92,53 +143,60 @@ func (w *workspace) load() {
 	} else {
 		w.varying = low != high
 	}
-	second := w.length - w.half // where the second half starts
-	for i, v := range w.pooled {
-		chain, draw := i/w.length, i%w.length
-		place := -1
-		switch {
-		case w.length == 1:
-			place = chain
-		case draw < w.half:
-			place = 2*chain*w.half + draw
-		case draw >= second:
-			place = (2*chain+1)*w.half + draw - second
-		}
-		w.order[i] = ranked{v, place}
+	if w.places == nil {
+		w.split = w.pooled
+		return
+	}
+	for i, place := range w.places {
 		if place >= 0 {
-			w.split[place] = v
+			w.split[place] = w.pooled[i]
 		}
 	}
-	slices.SortFunc(w.order, func(a, b ranked) int { // no NaN here, so no cmp.Compare
-		switch {
-		case a.value < b.value:
-			return -1
-		case a.value > b.value:
-			return 1
+}
+
+// sort makes w.sorted and w.order, unless they are made. There is no NaN.
+func (w *workspace) sort() {
+	if w.loaded {
+		return
+	}
+	w.loaded = true
+	w.sorter.sort(w.sorted, w.order, w.pooled, w.low, w.high)
+	if w.places != nil {
+		for i, at := range w.order {
+			w.order[i] = w.places[at]
 		}
-		return 0
-	})
-	for i, r := range w.order {
-		w.sorted[i] = r.value
 	}
 }
 
 // scoreRanks writes the normal scores of the split draws into w.ranks, given
-// them in ascending order. Ties get the score of their average rank.
-func (w *workspace) scoreRanks(order []ranked) {
+// values in ascending order and where they stand in w.split. Ties get the score of
+// their average rank.
+func (w *workspace) scoreRanks(values []float64, places []int32) {
+	whole, half := w.scores.at()
+	ranks := w.ranks
 	before := 0 // draws of the split chains with smaller values
-	for start := 0; start < len(order); {
+	places = places[:len(values)]
+	for start := 0; start < len(values); {
+		v, place := values[start], places[start]
+		if start+1 == len(values) || values[start+1] != v {
+			if place >= 0 {
+				ranks[place] = whole[before]
+				before++
+			}
+			start++
+			continue
+		}
 		end, members := start, 0
-		for ; end < len(order) && order[end].value == order[start].value; end++ {
-			if order[end].place >= 0 {
+		for ; end < len(values) && values[end] == v; end++ {
+			if places[end] >= 0 {
 				members++
 			}
 		}
 		if members > 0 {
-			score := w.scores[2*before+members+1] // twice the average rank
-			for _, r := range order[start:end] {
-				if r.place >= 0 {
-					w.ranks[r.place] = score
+			score := half[2*before+members+1] // twice the average rank
+			for _, place := range places[start:end] {
+				if place >= 0 {
+					ranks[place] = score
 				}
 			}
 			before += members
@@ -147,49 +205,81 @@ func (w *workspace) scoreRanks(order []ranked) {
 	}
 }
 
-// bulkScores gives the rank-normalised split draws.
-func (w *workspace) bulkScores() []float64 {
-	w.scoreRanks(w.order)
-	return w.ranks
-}
-
 // foldedScores gives the rank-normalised distances of the split draws from the
 // median of all draws; ok is false if they are undefined (infinite median) or
 // do not vary. The distances are sorted by merging the draws below the median,
 // read backwards, with those above: no second sort.
 func (w *workspace) foldedScores() (scores []float64, ok bool) {
+	w.sort()
 	median := quantileSorted(w.sorted, 0.5)
 	if math.IsInf(median, 0) || math.IsNaN(median) {
 		return nil, false
 	}
-	w.fold = w.fold[:0]
-	push := func(r ranked) {
-		if r.place >= 0 {
-			w.fold = append(w.fold, ranked{math.Abs(r.value - median), r.place})
+	w.fold(median)
+	folds, folded := w.folds, w.folded
+	if w.places != nil {
+		n := 0
+		for i, place := range folded {
+			if place >= 0 {
+				folds[n], folded[n] = folds[i], place
+				n++
+			}
 		}
+		folds, folded = folds[:n], folded[:n]
 	}
-	above, _ := slices.BinarySearchFunc(w.order, median, func(r ranked, m float64) int { return cmp.Compare(r.value, m) })
-	below := above - 1
-	for below >= 0 && above < len(w.order) {
-		if median-w.order[below].value <= w.order[above].value-median {
-			push(w.order[below])
-			below--
-		} else {
-			push(w.order[above])
-			above++
-		}
-	}
-	for ; below >= 0; below-- {
-		push(w.order[below])
-	}
-	for ; above < len(w.order); above++ {
-		push(w.order[above])
-	}
-	if len(w.fold) == 0 || w.fold[len(w.fold)-1].value == w.fold[0].value {
+	if len(folds) == 0 || folds[len(folds)-1] == folds[0] {
 		return nil, false
 	}
-	w.scoreRanks(w.fold)
+	w.scoreRanks(folds, folded)
 	return w.ranks, true
+}
+
+// fold writes the distances from the median into w.folds, ascending, and where they stand
+// into w.folded. Which side is next is a coin toss: it is computed, as guesses of the
+// processor would be wrong half of the time; and the merge goes on at both ends at a time,
+// since every step waits for the one before.
+func (w *workspace) fold(median float64) {
+	sorted := w.sorted
+	n := len(sorted)
+	order, folds, folded := w.order[:n], w.folds[:n], w.folded[:n]
+	above, _ := slices.BinarySearch(sorted, median)
+	below := above - 1
+	near, far := 0, n // what is written: folds[:near] and folds[far:]
+	if 2*above == n { // neither side ends before the other half is merged
+		first, last := 0, n-1
+		for near < n/2 {
+			left := 0
+			if median-sorted[below] <= sorted[above]-median {
+				left = 1
+			}
+			at := above ^ ((above ^ below) & -left)
+			folds[near], folded[near] = math.Abs(sorted[at]-median), order[at]
+			below -= left
+			above += 1 - left
+			near++
+
+			right := 0
+			if median-sorted[first] <= sorted[last]-median {
+				right = 1
+			}
+			at = first ^ ((first ^ last) & -right)
+			far--
+			folds[far], folded[far] = math.Abs(sorted[at]-median), order[at]
+			last -= right
+			first += 1 - right
+		}
+		return
+	}
+	for ; near < n; near++ {
+		at := above
+		if above == n || below >= 0 && median-sorted[below] <= sorted[above]-median {
+			at = below
+			below--
+		} else {
+			above++
+		}
+		folds[near], folded[near] = math.Abs(sorted[at]-median), order[at]
+	}
 }
 
 // splitInto applies f to the split draws, into w.ranks.
@@ -198,6 +288,60 @@ func (w *workspace) splitInto(f func(float64) float64) []float64 {
 		w.ranks[i] = f(v)
 	}
 	return w.ranks
+}
+
+// moments gives the mean and the sample variance of all draws, and leaves the draws about
+// that mean in w.centred.
+func (w *workspace) moments() (centre, spread float64) {
+	if w.momentsKnown {
+		return w.mean, w.variance
+	}
+	w.momentsKnown = true
+	defer func() { w.mean, w.variance = centre, spread }()
+	w.centred = append(w.centred[:0], w.pooled...)
+	centre, ok := centreAt(w.centred)
+	if !ok || len(w.pooled) < 2 {
+		return mean(w.pooled), variance(w.pooled)
+	}
+	return centre, floats.Dot(w.centred, w.centred) / float64(len(w.centred)-1)
+}
+
+// centreAt subtracts from x its mean, which it returns with a correction against rounding.
+// What is constant is zero afterwards. ok is false, and x without meaning, where sums
+// overflow or values are not finite.
+func centreAt(x []float64) (centre float64, ok bool) {
+	n := float64(len(x))
+	centre = sum(x) / n
+	if math.IsInf(centre, 0) || math.IsNaN(centre) {
+		return centre, false
+	}
+	floats.AddConst(-centre, x)
+	rest := sum(x) / n
+	// Mostly too little to make a difference; not if the mean is large, or x constant.
+	if math.Abs(rest) > 1e-14*math.Abs(x[0]) {
+		floats.AddConst(-rest, x)
+	}
+	return centre + rest, true
+}
+
+// sum adds up in eight partial sums, which is faster and more accurate than in one.
+// gonum's depends on where in memory x lies, and results are to be the same everywhere.
+func sum(x []float64) float64 {
+	var s0, s1, s2, s3, s4, s5, s6, s7 float64
+	for ; len(x) >= 8; x = x[8:] {
+		s0 += x[0]
+		s1 += x[1]
+		s2 += x[2]
+		s3 += x[3]
+		s4 += x[4]
+		s5 += x[5]
+		s6 += x[6]
+		s7 += x[7]
+	}
+	for _, v := range x {
+		s0 += v
+	}
+	return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
 }
 
 // mean is the arithmetic mean, with one correction pass against rounding.

@@ -100,7 +100,8 @@ var checks = []check{
 }
 
 // Check looks at a run and returns what is wrong with it, or an empty slice.
-// rows are those of [Summarize] on the same draws, nil to have them computed.
+// rows are those of [Summarize] on the same draws, nil to have them computed, or of some
+// quantities and measures: then nothing is said of the others.
 // Statistics are looked at where d has them (see [Statistics]).
 func Check(d Draws, rows []Row, options Options) []Finding {
 	if rows == nil {
@@ -164,8 +165,8 @@ func findFewDraws(e *evidence) (string, []string) {
 func findStuckChain(e *evidence) (string, []string) {
 	const enough = 10
 	var varying []int
-	for q, row := range e.rows {
-		if row.SD > 0 && len(varying) < enough {
+	for i, row := range e.rows {
+		if q := e.column(i); row.SD > 0 && q >= 0 && len(varying) < enough {
 			varying = append(varying, q)
 		}
 	}
@@ -191,6 +192,15 @@ func findStuckChain(e *evidence) (string, []string) {
 		return "", nil
 	}
 	return fmt.Sprintf("%s never moved.", chainList(stuck)), nil
+}
+
+// column is the number of the quantity of a row; -1 if there is none.
+func (e *evidence) column(row int) int {
+	names := e.draws.Names()
+	if len(names) == len(e.rows) {
+		return row
+	}
+	return slices.Index(names, e.rows[row].Name)
 }
 
 // tally counts the draws of all chains whose statistic satisfies yes.
@@ -237,8 +247,16 @@ func findDivergences(e *evidence) (string, []string) {
 	if count == 0 {
 		return "", nil
 	}
+	var columns []int
+	most := 0
+	for i := range e.rows[:min(crowdQuantities, len(e.rows))] {
+		if q := e.column(i); q >= 0 {
+			columns = append(columns, q)
+			most = max(most, q+1)
+		}
+	}
 	return fmt.Sprintf("%d of %d transitions diverged (%s %%), in %s.",
-		count, total, percent(count, total), lower(chainList(chains))), crowded(e.draws, divergences(e.draws, min(crowdQuantities, len(e.draws.Names()))))
+		count, total, percent(count, total), lower(chainList(chains))), crowded(e.draws, divergences(e.draws, most), columns)
 }
 
 func findTreeDepth(e *evidence) (string, []string) {

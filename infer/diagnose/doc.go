@@ -19,13 +19,15 @@
 // # Files
 //
 //	draws.go     Draws, Slices; how chains of unequal length are cut
-//	chains.go    one quantity's chains: pooled, split, sorted, ranked, folded
+//	chains.go    one quantity's chains: pooled, split, ranked, folded
+//	sort.go      sorting draws by digits
 //	lags.go      mean autocovariance, directly or by Fourier transform
+//	indicators.go  likewise, of indicators, by counting bits
 //	measures.go  R-hat, ESS, MCSE: the formulas
 //	single.go    measures of one chain: E-BFMI, Geyer's monotone sequence
 //	sampling.go  divergences with their positions, how each chain's sampler has
 //	             fared, effective sample sizes by gradient and second
-//	summary.go   Row, Summarize (parallel over quantities)
+//	summary.go   Row, Summarize (parallel over quantities), Summarizer
 //	precision.go Precision, Precisions: MCSE of all that a Row has, and more ESS
 //	check.go     Finding, Check and the one table of checks
 //

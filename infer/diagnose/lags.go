@@ -1,6 +1,9 @@
 package diagnose
 
-import "gonum.org/v1/gonum/dsp/fourier"
+import (
+	"gonum.org/v1/gonum/dsp/fourier"
+	"gonum.org/v1/gonum/floats"
+)
 
 // directLags is the number of autocovariances computed as sums of products
 // before the Fourier transform takes over. Chains that mix well need a dozen
@@ -12,6 +15,7 @@ const directLags = 24
 type autocovariances struct {
 	n       int
 	centred []float64 // the sequences one after another, each about its mean
+	means   []float64 // of the sequences
 	direct  [directLags]float64
 	known   int       // so many of direct are computed
 	lagged  []float64 // all lags, once the transform has run
@@ -27,13 +31,18 @@ func newAutocovariances(n int) *autocovariances { return &autocovariances{n: n} 
 
 // reset takes the sequences x[0:n], x[n:2n], …, which it copies.
 func (a *autocovariances) reset(x []float64) {
-	a.centred = append(a.centred[:0], x...)
+	a.centred, a.means = append(a.centred[:0], x...), a.means[:0]
 	for start := 0; start+a.n <= len(x); start += a.n {
 		sequence := a.centred[start : start+a.n]
-		centre := mean(sequence)
-		for i := range sequence {
-			sequence[i] -= centre
+		centre, ok := centreAt(sequence)
+		if !ok {
+			copy(sequence, x[start:])
+			centre = mean(sequence)
+			for i := range sequence {
+				sequence[i] -= centre
+			}
 		}
+		a.means = append(a.means, centre)
 	}
 	a.known, a.done = 0, false
 }
@@ -52,29 +61,11 @@ func (a *autocovariances) at(lag int) float64 {
 		sum := 0.0
 		for start := 0; start < len(a.centred); start += a.n {
 			sequence := a.centred[start : start+a.n]
-			sum += dot(sequence[:a.n-a.known], sequence[a.known:])
+			sum += floats.Dot(sequence[:a.n-a.known], sequence[a.known:])
 		}
 		a.direct[a.known] = sum / float64(len(a.centred))
 	}
 	return a.direct[lag]
-}
-
-// dot is the inner product, in four partial sums: faster and more accurate
-// than one.
-func dot(x, y []float64) float64 {
-	var s0, s1, s2, s3 float64
-	y = y[:len(x)]
-	i := 0
-	for ; i+4 <= len(x); i += 4 {
-		s0 += x[i] * y[i]
-		s1 += x[i+1] * y[i+1]
-		s2 += x[i+2] * y[i+2]
-		s3 += x[i+3] * y[i+3]
-	}
-	for ; i < len(x); i++ {
-		s0 += x[i] * y[i]
-	}
-	return s0 + s1 + s2 + s3
 }
 
 // transform computes all lags by the fast Fourier transform, O(n log n). The

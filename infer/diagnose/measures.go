@@ -96,33 +96,44 @@ func (w *workspace) rhat() float64 {
 	if !w.usable || !w.varying {
 		return math.NaN()
 	}
-	rhat := w.splitRhat(w.bulkScores())
+	w.bulk()
+	rhat := w.bulkRhat
 	if scores, ok := w.foldedScores(); ok {
+		w.lags.reset(scores)
 		// A comparison, not max: should one be NaN, the other counts.
-		if folded := w.splitRhat(scores); folded > rhat || math.IsNaN(rhat) {
+		if folded := w.splitRhat(w.lags); folded > rhat || math.IsNaN(rhat) {
 			rhat = folded
 		}
 	}
 	return rhat
 }
 
-// splitRhat is the potential scale reduction of half-chains x: the square root
+// bulk computes what rests on the normal scores of the draws.
+func (w *workspace) bulk() {
+	if w.bulkKnown {
+		return
+	}
+	w.bulkKnown = true
+	w.sort()
+	w.scoreRanks(w.sorted, w.order)
+	w.bulkRhat, w.bulkESS = math.NaN(), math.NaN()
+	w.lags.reset(w.ranks)
+	w.bulkRhat = w.splitRhat(w.lags)
+	if w.half >= 3 && !constant(w.ranks) {
+		w.bulkESS = w.essOf(w.lags.at, w.lags.means)
+	}
+}
+
+// splitRhat is the potential scale reduction of half-chains: the square root
 // of the pooled over the mean within-chain variance, Vehtari et al. (2021),
 // eqs. 1 to 4. +Inf for chains that are constant but different.
-func (w *workspace) splitRhat(x []float64) float64 {
+func (w *workspace) splitRhat(x *autocovariances) float64 {
 	n := float64(w.half)
 	if w.half < 2 {
 		return math.NaN()
 	}
-	means := make([]float64, 0, 64)
-	within := 0.0
-	for start := 0; start < len(x); start += w.half {
-		part := x[start : start+w.half]
-		means = append(means, mean(part))
-		within += variance(part)
-	}
-	within /= float64(w.parts)
-	between := n * variance(means)
+	within := x.at(0) * n / (n - 1)
+	between := n * variance(x.means)
 	return math.Sqrt((between/within + n - 1) / n)
 }
 
@@ -130,7 +141,8 @@ func (w *workspace) essBulk() float64 {
 	if !w.usable || !w.varying {
 		return math.NaN()
 	}
-	return w.ess(w.bulkScores())
+	w.bulk()
+	return w.bulkESS
 }
 
 func (w *workspace) essTail() float64 {
@@ -145,10 +157,20 @@ func (w *workspace) essMean() float64 {
 	if !w.finite || !w.varying {
 		return math.NaN()
 	}
-	// About the median, lest the means of the half-chains round to the
+	// About the mean of all, lest the means of the half-chains round to the
 	// magnitude of the draws: 1e6 ± 1e-3 would cost seven digits.
-	median := quantileSorted(w.sorted, 0.5)
-	return w.ess(w.splitInto(func(v float64) float64 { return v - median }))
+	if _, spread := w.moments(); math.IsNaN(spread) || math.IsInf(spread, 0) {
+		return w.ess(w.split)
+	}
+	if w.places == nil {
+		return w.ess(w.centred)
+	}
+	for i, place := range w.places {
+		if place >= 0 {
+			w.ranks[place] = w.centred[i]
+		}
+	}
+	return w.ess(w.ranks)
 }
 
 func (w *workspace) essSD() float64 {
@@ -174,17 +196,28 @@ func (w *workspace) essQuantile(p float64) float64 {
 	if p == 1 { // every draw is at most the maximum: step just below it
 		p = (float64(len(w.pooled)) - 0.5) / float64(len(w.pooled))
 	}
+	w.sort()
 	threshold := quantileSorted(w.sorted, p)
-	return w.ess(w.splitInto(func(v float64) float64 {
-		if v <= threshold {
-			return 1
+	ones, _ := slices.BinarySearchFunc(w.sorted, threshold, func(v, t float64) int {
+		if v <= t {
+			return -1
 		}
-		return 0
-	}))
+		return 1
+	})
+	// The indicator of the other side has the same autocovariances.
+	places := w.order[:ones]
+	if 2*ones > len(w.order) {
+		places = w.order[ones:]
+	}
+	if !w.indicators.reset(places) || w.half < 3 {
+		return math.NaN()
+	}
+	return w.essOf(w.indicators.at, w.indicators.means)
 }
 
 func (w *workspace) mcseMean() float64 {
-	return math.Sqrt(variance(w.pooled)) / math.Sqrt(w.essMean())
+	_, spread := w.moments()
+	return math.Sqrt(spread) / math.Sqrt(w.essMean())
 }
 
 func (w *workspace) mcseSD() float64 {
@@ -212,7 +245,7 @@ func (w *workspace) mcseQuantile(p float64) float64 {
 	// Phi(-1) and Phi(1), to the seven digits that posterior uses.
 	const lowProbability, highProbability = 0.1586553, 0.8413447
 	a, b := ess*p+1, ess*(1-p)+1
-	n := len(w.sorted)
+	n := len(w.sorted) // sorted for ess
 	low := int(math.Floor(mathext.InvRegIncBeta(a, b, lowProbability) * float64(n)))
 	high := int(math.Ceil(mathext.InvRegIncBeta(a, b, highProbability) * float64(n)))
 	low, high = min(max(low, 1), n), max(min(high, n), 1)
@@ -227,20 +260,21 @@ func (w *workspace) ess(x []float64) float64 {
 	if w.half < 3 || constant(x) {
 		return math.NaN()
 	}
-	n := float64(w.half)
 	w.lags.reset(x)
-	pooled := w.lags.at(0)
+	return w.essOf(w.lags.at, w.lags.means)
+}
+
+// essOf is ess by the autocovariances at each lag and the means of the half-chains.
+func (w *workspace) essOf(at func(lag int) float64, means []float64) float64 {
+	n := float64(w.half)
+	pooled := at(0)
 	within := pooled * n / (n - 1)
 	if w.parts > 1 {
-		means := make([]float64, 0, 64)
-		for start := 0; start < len(x); start += w.half {
-			means = append(means, mean(x[start:start+w.half]))
-		}
 		pooled += variance(means)
 	}
-	rho := func(lag int) float64 { return 1 - (within-w.lags.at(lag))/pooled }
+	rho := func(lag int) float64 { return 1 - (within-at(lag))/pooled }
 	tau := integratedTime(rho, w.half)
-	S := float64(len(x))
+	S := float64(w.parts * w.half)
 	return S / max(tau, 1/math.Log10(S))
 }
 
@@ -273,6 +307,23 @@ func integratedTime(rho func(lag int) float64, n int) float64 {
 
 // constant reports whether all values are the same up to rounding.
 func constant(x []float64) bool {
-	low, high := slices.Min(x), slices.Max(x)
+	low, high := x[0], x[0]
+	for _, v := range x {
+		if v != v {
+			return false
+		}
+		if v < low {
+			low = v
+		} else if v > high {
+			high = v
+		} else {
+			continue
+		}
+		// Mostly known after a few. By a factor, so that larger values to come, which make
+		// for a larger range too, cannot change it.
+		if high/2-low/2 > 4*constantRange*max(math.Abs(low), math.Abs(high))/2 {
+			return false
+		}
+	}
 	return high/2-low/2 <= constantRange*max(math.Abs(low), math.Abs(high))/2
 }

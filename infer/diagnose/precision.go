@@ -1,7 +1,7 @@
 package diagnose
 
 import (
-	"runtime"
+	"math"
 	"sync"
 	"sync/atomic"
 )
@@ -20,37 +20,63 @@ type Precision struct {
 // the same draws.
 func Precisions(d Draws) []Precision {
 	out := make([]Precision, len(d.Names()))
-	chains, length := comparableChains(d)
-	shared(len(out), func() func(q int) {
-		columns := make([][]float64, len(chains))
-		return func(q int) {
-			p := &out[q]
-			for i, chain := range chains {
-				columns[i] = d.Column(columns[i][:0], chain, q)[:length]
-				capped, uncapped := InitialMonotoneESS(columns[i])
-				p.Geyer += capped
-				p.GeyerUncapped += uncapped
-			}
-			p.MCSESD = MCSESD(columns)
-			p.MCSEQ5, p.MCSEQ50, p.MCSEQ95 = MCSEQuantile(columns, 0.05), MCSEQuantile(columns, 0.5), MCSEQuantile(columns, 0.95)
-			p.ESSSquares = ESSSquares(columns)
+	new(Summarizer).each(d, all(len(out)), func(q int, w *workspace) {
+		nan := math.NaN()
+		if w == nil {
+			out[q] = Precision{MCSESD: nan, MCSEQ5: nan, MCSEQ50: nan, MCSEQ95: nan, ESSSquares: nan}
+			return
+		}
+		p := &out[q]
+		for start := 0; start < len(w.pooled); start += w.length {
+			capped, uncapped := InitialMonotoneESS(w.pooled[start : start+w.length])
+			p.Geyer += capped
+			p.GeyerUncapped += uncapped
+		}
+		p.MCSESD, p.ESSSquares = w.mcseSD(), w.essSquares()
+		p.MCSEQ5, p.MCSEQ50, p.MCSEQ95 = w.mcseQuantile(0.05), w.mcseQuantile(0.5), w.mcseQuantile(0.95)
+	})
+	return out
+}
+
+// Squares is [ESSSquares] of every quantity, in the order of [Summarize].
+func Squares(d Draws) []float64 {
+	out := make([]float64, len(d.Names()))
+	new(Summarizer).each(d, all(len(out)), func(q int, w *workspace) {
+		if out[q] = math.NaN(); w != nil {
+			out[q] = w.essSquares()
 		}
 	})
 	return out
 }
 
-// shared calls what worker returns for 0, 1, … n−1, shared among GOMAXPROCS
-// goroutines with a worker each.
-func shared(n int, worker func() func(q int)) {
+// all is the numbers 0, 1, … n−1.
+func all(n int) []int {
+	numbers := make([]int, n)
+	for i := range numbers {
+		numbers[i] = i
+	}
+	return numbers
+}
+
+// shared calls what worker returns first for 0, 1, … n−1, shared among some
+// goroutines with a worker each, and then what it returns second. One goroutine is the
+// caller's own.
+func shared(n, parallel int, worker func() (work func(q int), done func())) {
+	if n == 0 {
+		return
+	}
 	var next atomic.Int64
 	var running sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
-		running.Go(func() {
-			work := worker()
-			for q := int(next.Add(1)) - 1; q < n; q = int(next.Add(1)) - 1 {
-				work(q)
-			}
-		})
+	run := func() {
+		work, done := worker()
+		defer done()
+		for q := int(next.Add(1)) - 1; q < n; q = int(next.Add(1)) - 1 {
+			work(q)
+		}
 	}
+	for range min(parallel, n) - 1 {
+		running.Go(run)
+	}
+	run()
 	running.Wait()
 }

@@ -62,9 +62,9 @@ const (
 	crowdTail        = 0.02 // part of the draws on either side
 )
 
-// crowded names the quantities in which divergent draws differ most from the
-// others, by their mean rank, the worst first.
-func crowded(d Draws, divergences []Divergence) []string {
+// crowded names the quantities, among those of some columns, in which divergent draws
+// differ most from the others, by their mean rank, the worst first.
+func crowded(d Draws, divergences []Divergence, columns []int) []string {
 	n := float64(len(divergences))
 	// Of a few, only the quantities are named in which all lie far out.
 	limit := crowdScore / math.Sqrt(12*n)
@@ -76,26 +76,18 @@ func crowded(d Draws, divergences []Divergence) []string {
 		score float64
 	}
 	var shifts []shift
-	var pooled, column []float64
-	for q, name := range d.Names() {
-		if q == crowdQuantities {
-			break
-		}
-		pooled = pooled[:0]
-		for chain := range d.Chains() {
-			column = d.Column(column[:0], chain, q)
-			pooled = append(pooled, column...)
-		}
-		slices.Sort(pooled)
-		mean := 0.0
+	var column, marks []float64
+	for _, q := range columns {
+		marks = marks[:0]
 		for _, v := range divergences {
-			// The middle rank of ties, in (0, 1).
-			low, _ := slices.BinarySearch(pooled, v.Values[q])
-			high, _ := slices.BinarySearch(pooled, math.Nextafter(v.Values[q], math.Inf(1)))
-			mean += 0.5 * float64(low+high) / float64(len(pooled)) / n
+			marks = append(marks, v.Values[q])
 		}
-		if score := math.Abs(mean - 0.5); score > limit && pooled[0] < pooled[len(pooled)-1] {
-			shifts = append(shifts, shift{name, score})
+		column = column[:0]
+		for chain := range d.Chains() {
+			column = d.Column(column, chain, q)
+		}
+		if score := math.Abs(meanRank(marks, column) - 0.5); score > limit && !constant(column) {
+			shifts = append(shifts, shift{d.Names()[q], score})
 		}
 	}
 	slices.SortStableFunc(shifts, func(a, b shift) int { return cmp.Compare(b.score, a.score) })
@@ -104,6 +96,50 @@ func crowded(d Draws, divergences []Divergence) []string {
 		names[i] = s.name
 	}
 	return names
+}
+
+// meanRank is the mean of the ranks of marks among values, which they belong to, as a share
+// from 0 to 1; ties have the middle of theirs. It sorts the marks.
+func meanRank(marks, values []float64) float64 {
+	const few = 8
+	twice := 0 // the ranks, from 0
+	if len(marks) <= few {
+		for _, m := range marks {
+			for _, v := range values {
+				less, least := 0, 0 // without branches, which would be guessed wrong
+				if v < m {
+					less = 1
+				}
+				if v <= m {
+					least = 1
+				}
+				twice += less + least
+			}
+		}
+		return 0.5 * float64(twice) / float64(len(marks)*len(values))
+	}
+	// Each value is looked for among the marks, which are fewer than the values.
+	slices.Sort(marks)
+	below, equal := make([]int, len(marks)+1), make([]int, len(marks))
+	for _, v := range values {
+		if i, found := slices.BinarySearch(marks, v); found {
+			equal[i]++
+		} else {
+			below[i]++
+		}
+	}
+	before, at := 0, 0
+	for i := range marks {
+		if i == 0 || marks[i] != marks[i-1] {
+			if i > 0 {
+				before += equal[at]
+			}
+			at = i
+		}
+		before += below[i]
+		twice += 2*before + equal[at]
+	}
+	return 0.5 * float64(twice) / float64(len(marks)*len(values))
 }
 
 // Sampling is how the sampler of one chain has fared, after warm-up.
@@ -205,20 +241,4 @@ func EfficiencyOf(rows []Row, squares []float64, warmupGradients, samplingGradie
 	e.PerGradientAll = per(warmupGradients + samplingGradients)
 	e.PerSecondAll = per(warmupSeconds + samplingSeconds)
 	return e
-}
-
-// Squares is [ESSSquares] of every quantity, in the order of [Summarize].
-func Squares(d Draws) []float64 {
-	out := make([]float64, len(d.Names()))
-	chains, length := comparableChains(d)
-	shared(len(out), func() func(q int) {
-		columns := make([][]float64, len(chains))
-		return func(q int) {
-			for i, chain := range chains {
-				columns[i] = d.Column(columns[i][:0], chain, q)[:length]
-			}
-			out[q] = ESSSquares(columns)
-		}
-	})
-	return out
 }

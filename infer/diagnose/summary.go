@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
-	"sync/atomic"
 )
 
 // Row summarises one quantity. A figure that does not exist is NaN (null in
@@ -23,66 +23,187 @@ type Row struct {
 	Rhat     float64 `json:"rhat"` // rank-normalised, split, folded
 }
 
+// Measures are those figures of a [Row] that are computed beside mean and standard
+// deviation; the others are NaN.
+type Measures uint
+
+// The measures. Quantiles, ranks and tails of a quantity share one sort of its draws.
+const (
+	MeasureMCSE Measures = 1 << iota
+	MeasureQuantiles
+	MeasureESSBulk
+	MeasureESSTail
+	MeasureRhat
+
+	AllMeasures = MeasureMCSE | MeasureQuantiles | MeasureESSBulk | MeasureESSTail | MeasureRhat
+)
+
+// measureNames are the names that figures have as JSON and in tables, with what has to be
+// computed for them.
+var measureNames = []struct {
+	name string
+	is   Measures
+}{
+	{"mean", 0}, {"mcse_mean", MeasureMCSE}, {"sd", 0}, {"q5", MeasureQuantiles}, {"q50", MeasureQuantiles}, {"q95", MeasureQuantiles},
+	{"ess_bulk", MeasureESSBulk}, {"ess_tail", MeasureESSTail}, {"rhat", MeasureRhat},
+}
+
+// MeasureNames are the names of all figures of a row.
+func MeasureNames() []string {
+	var names []string
+	for _, m := range measureNames {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+// MeasuresOf is what has to be computed for figures of the names that [MeasureNames] has;
+// others count for nothing.
+func MeasuresOf(names []string) Measures {
+	var all Measures
+	for _, m := range measureNames {
+		if slices.Contains(names, m.name) {
+			all |= m.is
+		}
+	}
+	return all
+}
+
+// Summarizer makes the rows of many runs, and keeps its memory and tables for others of the
+// same shapes. Its methods may be called by several goroutines at a time. The zero value is
+// ready.
+type Summarizer struct {
+	Parallel int // goroutines of one call; 0: GOMAXPROCS
+
+	mu     sync.Mutex
+	shapes []*shape // the last used first
+}
+
+// shape is what is kept for chains of a number and a length.
+type shape struct {
+	chains, length int
+	idle           []*workspace
+	scores         *scoreTable
+}
+
+// keptShapes is how many shapes a Summarizer keeps something for.
+const keptShapes = 4
+
 // Summarize gives one row per quantity of d, in its order. The chains are cut
 // to the length of the shortest that has draws; those without are left out.
 //
 // Quantities are shared among GOMAXPROCS goroutines; each row depends on its
 // own draws only, so the result does not depend on how.
-func Summarize(d Draws) []Row {
+func Summarize(d Draws) []Row { return new(Summarizer).Rows(d, nil, AllMeasures) }
+
+// Rows is [Summarize] for chosen quantities, by number, and measures. nil are all
+// quantities.
+func (s *Summarizer) Rows(d Draws, quantities []int, measures Measures) []Row {
 	names := d.Names()
-	rows := make([]Row, len(names))
-	chains, length := comparableChains(d)
-	if len(chains) == 0 {
-		nan := math.NaN()
-		for q, name := range names {
-			rows[q] = Row{name, nan, nan, nan, nan, nan, nan, nan, nan, nan}
-		}
-		return rows
+	if quantities == nil {
+		quantities = all(len(names))
 	}
-	first := newWorkspace(len(chains), length, nil)
-	var next atomic.Int64
-	var running sync.WaitGroup
-	for worker := range min(runtime.GOMAXPROCS(0), len(names)) {
-		w := first
-		if worker > 0 {
-			w = newWorkspace(len(chains), length, first.scores)
+	rows := make([]Row, len(quantities))
+	s.each(d, quantities, func(i int, w *workspace) {
+		if w == nil {
+			nan := math.NaN()
+			rows[i] = Row{names[quantities[i]], nan, nan, nan, nan, nan, nan, nan, nan, nan}
+			return
 		}
-		running.Go(func() {
-			var column []float64
-			for q := int(next.Add(1)) - 1; q < len(names); q = int(next.Add(1)) - 1 {
-				w.pooled = w.pooled[:0]
-				for _, chain := range chains {
-					column = d.Column(column[:0], chain, q)
-					w.pooled = append(w.pooled, column[:length]...)
-				}
-				w.load()
-				rows[q] = w.row(names[q])
-			}
-		})
-	}
-	running.Wait()
+		rows[i] = w.row(names[quantities[i]], measures)
+	})
 	return rows
 }
 
+// each calls f for each of some quantities, by their place, with a workspace that has
+// loaded it; with nil if there are no draws. The calls are shared among goroutines.
+func (s *Summarizer) each(d Draws, quantities []int, f func(i int, w *workspace)) {
+	chains, length := comparableChains(d)
+	if len(chains) == 0 {
+		for i := range quantities {
+			f(i, nil)
+		}
+		return
+	}
+	parallel := s.Parallel
+	if parallel <= 0 {
+		parallel = runtime.GOMAXPROCS(0)
+	}
+	shared(len(quantities), parallel, func() (work func(i int), done func()) {
+		w := s.take(len(chains), length)
+		return func(i int) {
+			w.pooled = w.pooled[:0]
+			for chain, number := range chains {
+				w.pooled = d.Column(w.pooled, number, quantities[i])[:(chain+1)*length]
+			}
+			w.load()
+			f(i, w)
+		}, func() { s.give(w) }
+	})
+}
+
+// take gives a workspace for chains of a length.
+func (s *Summarizer) take(chains, length int) *workspace {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.shapes, func(h *shape) bool { return h.chains == chains && h.length == length })
+	if i < 0 {
+		i = min(len(s.shapes), keptShapes-1)
+		s.shapes = append(s.shapes[:i], &shape{chains: chains, length: length})
+	}
+	h := s.shapes[i]
+	copy(s.shapes[1:i+1], s.shapes[:i])
+	s.shapes[0] = h
+	if n := len(h.idle); n > 0 {
+		w := h.idle[n-1]
+		h.idle = h.idle[:n-1]
+		return w
+	}
+	w := newWorkspace(chains, length, h.scores)
+	h.scores = w.scores
+	return w
+}
+
+// give takes a workspace back, if its shape is still kept.
+func (s *Summarizer) give(w *workspace) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, h := range s.shapes {
+		if h.scores == w.scores {
+			h.idle = append(h.idle, w)
+		}
+	}
+}
+
 // row measures the loaded quantity.
-func (w *workspace) row(name string) Row {
+func (w *workspace) row(name string, measures Measures) Row {
 	nan := math.NaN()
 	row := Row{name, nan, nan, nan, nan, nan, nan, nan, nan, nan}
-	row.Mean = mean(w.pooled)
 	if !w.usable {
+		row.Mean = mean(w.pooled)
 		return row
 	}
-	row.Q5 = quantileSorted(w.sorted, 0.05)
-	row.Q50 = quantileSorted(w.sorted, 0.5)
-	row.Q95 = quantileSorted(w.sorted, 0.95)
-	row.SD = math.Sqrt(variance(w.pooled))
+	centre, spread := w.moments()
+	row.Mean, row.SD = centre, math.Sqrt(spread)
 	if w.finite && !w.varying {
 		row.SD = 0 // not the rounding error of a sum of squares
 	}
-	row.MCSEMean = w.mcseMean()
-	row.ESSBulk = w.essBulk()
-	row.ESSTail = w.essTail()
-	row.Rhat = w.rhat()
+	if measures&MeasureQuantiles != 0 {
+		w.sort()
+		row.Q5, row.Q50, row.Q95 = quantileSorted(w.sorted, 0.05), quantileSorted(w.sorted, 0.5), quantileSorted(w.sorted, 0.95)
+	}
+	if measures&MeasureMCSE != 0 {
+		row.MCSEMean = math.Sqrt(spread) / math.Sqrt(w.essMean())
+	}
+	if measures&MeasureESSBulk != 0 {
+		row.ESSBulk = w.essBulk()
+	}
+	if measures&MeasureESSTail != 0 {
+		row.ESSTail = w.essTail()
+	}
+	if measures&MeasureRhat != 0 {
+		row.Rhat = w.rhat()
+	}
 	return row
 }
 

@@ -301,7 +301,7 @@ func (f *File) complete(err error) error {
 	}
 	f.done = true
 	if err = f.file.Close(); err == nil && f.path != "" {
-		err = os.Rename(f.partial, f.path)
+		err = rename(f.partial, f.path)
 	}
 	if err != nil {
 		if f.path != "" {
@@ -380,7 +380,7 @@ func (f *File) Keep() (bool, error) {
 		return false, os.Remove(f.partial)
 	}
 	if err == nil {
-		err = os.Rename(f.partial, f.path)
+		err = rename(f.partial, f.path)
 	}
 	if err != nil {
 		return false, fmt.Errorf("cannot keep the draws in %s: %w", f.name, err)

@@ -14,6 +14,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -284,6 +285,18 @@ func RemoveJournal(base string) error {
 	return nil
 }
 
+// rename gives a file the name of another, which it replaces. On Windows that is refused
+// while another process looks at it, such as a report of a run that goes on or a program
+// that searches for viruses; it is tried again for a second.
+func rename(from, to string) error {
+	err := os.Rename(from, to)
+	for try := 0; err != nil && runtime.GOOS == "windows" && !errors.Is(err, fs.ErrNotExist) && try < 100; try++ {
+		time.Sleep(10 * time.Millisecond)
+		err = os.Rename(from, to)
+	}
+	return err
+}
+
 // writeWhole writes a file beside its place and renames it, so that there is
 // always a whole one.
 func writeWhole(path string, sync bool, write func(io.Writer) error) error {
@@ -301,7 +314,7 @@ func writeWhole(path string, sync bool, write func(io.Writer) error) error {
 	}
 	err = errors.Join(err, file.Close())
 	if err == nil {
-		err = os.Rename(file.Name(), path)
+		err = rename(file.Name(), path)
 	}
 	if err != nil {
 		os.Remove(file.Name())

@@ -25,6 +25,10 @@ type Contents struct {
 	Adaptation Adaptation
 	Timed      bool // there is an elapsed time
 	Elapsed    Elapsed
+
+	// Cut is how many values the last line has if the file breaks off in the middle of
+	// it, which is then no draw; 0 if it does not.
+	Cut int
 }
 
 // Len gives the number of draws after warm-up.
@@ -43,11 +47,32 @@ func ReadFile(path string) (*Contents, error) {
 		return nil, fmt.Errorf("cannot read draws: %w", err)
 	}
 	defer file.Close()
-	c, err := Read(file)
+	c, err := Read(bounded(file))
 	if err != nil {
 		return nil, fmt.Errorf("cannot read draws from %s: %w", path, err)
 	}
 	return c, nil
+}
+
+// longestPipe is how much is read of what is no regular file, in bytes.
+const longestPipe = 1 << 30
+
+// bounded reads a file to its end; of a pipe or a device, which may have none, a part.
+func bounded(file *os.File) io.Reader {
+	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+		return file
+	}
+	return io.MultiReader(io.LimitReader(file, longestPipe), endless{file})
+}
+
+// endless is an error where there is more to read.
+type endless struct{ file io.Reader }
+
+func (e endless) Read(p []byte) (int, error) {
+	if n, err := e.file.Read(p[:min(1, len(p))]); n == 0 {
+		return 0, err
+	}
+	return 0, errors.New("there is more than 1 GiB; write it to a file first")
 }
 
 // Read reads the CSV of one chain. Where the file breaks off (an interrupted
@@ -95,11 +120,7 @@ func (r *reader) line(text string, whole bool) error {
 	before, count := len(r.rows), 0
 	for field := range strings.SplitSeq(text, ",") {
 		v, err := parseNumber(strings.TrimSpace(field))
-		if err != nil {
-			if !whole {
-				r.rows = r.rows[:before]
-				return nil
-			}
+		if err != nil && whole {
 			return fmt.Errorf("%q is not a number", field)
 		}
 		r.rows = append(r.rows, v)
@@ -108,6 +129,7 @@ func (r *reader) line(text string, whole bool) error {
 	switch {
 	case count == width && whole:
 	case !whole:
+		r.contents.Cut = count
 		r.rows = r.rows[:before]
 	default:
 		return fmt.Errorf("%d values for %d columns", count, width)

@@ -1,6 +1,7 @@
 package draws
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -91,6 +92,24 @@ func (s *Store) Add(d infer.Draw) error {
 	s.chains[d.Chain] = append(x, values...)
 	s.added = infer.Draw{} // whose slices are the caller's
 	return s.back.grown(s.columns.width())
+}
+
+// AddRows appends draws to a chain: for each the statistics, then the values, as
+// [Store.Draw] gives them. An error says that they are of another width.
+func (s *Store) AddRows(chain int, rows []float64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	width := s.columns.width()
+	switch {
+	case chain < 0 || chain >= len(s.chains):
+		return fmt.Errorf("draws: draws of chain %d for a store of %d chains", chain, len(s.chains))
+	case s.counts != nil || s.warmup == nil:
+		return errors.New("draws: rows for a store that is read back, or that of warm-up")
+	case width == 0 || len(rows)%width != 0:
+		return fmt.Errorf("draws: %d numbers for draws of %d each", len(rows), width)
+	}
+	s.chains[chain] = append(s.chains[chain], rows...)
+	return nil
 }
 
 // Warmup returns the store of the warm-up draws; it is empty where they were

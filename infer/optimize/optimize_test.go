@@ -398,3 +398,36 @@ func TestSteepStart(t *testing.T) {
 		}
 	}
 }
+
+// cliff is a density that rises to an edge and is far lower beyond: no step along it
+// satisfies the conditions of the line search, and the interval in which it looks for
+// one shrinks to two neighbouring numbers.
+type cliff struct {
+	at    float64
+	calls *int
+}
+
+func (cliff) Dim() int { return 1 }
+func (c cliff) LogDensityGrad(x, grad []float64) (float64, error) {
+	if *c.calls++; *c.calls > 2000 {
+		return 0, fmt.Errorf("%w: the line search does not end", infer.ErrFatal)
+	}
+	if grad[0] = 1; x[0] > c.at {
+		return -1000, nil
+	}
+	return x[0], nil
+}
+
+// A line search ends where no number lies between those that it has tried, however far
+// apart these are. (Stan's ends when they differ by less than 1e-16, which numbers above
+// one never do.)
+func TestCliff(t *testing.T) {
+	for _, at := range []float64{1.1, 1e6 + 0.1, 1e15 / 3} {
+		for _, algorithm := range []Algorithm{LBFGS, BFGS} {
+			r, err := Maximize(context.Background(), cliff{at, new(int)}, []float64{0}, Options{Algorithm: algorithm, InitAlpha: at / 3})
+			if err != nil || r.Reason != LineSearchFailed {
+				t.Errorf("edge at %v, %s: %+v, %v", at, algorithm, r, err)
+			}
+		}
+	}
+}

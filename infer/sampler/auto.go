@@ -21,7 +21,7 @@ func autoRow() Row {
 			fs.Func("metric", "the metric: unit_e, diag_e, low_rank or dense_e (default: chosen by the draws that it was not learnt from)", func(v string) error {
 				kind := infer.MetricKind(v)
 				if err := (auto.Sampler{Metric: kind}).Validate(); err != nil || v == "" {
-					return fmt.Errorf("it can be unit_e, diag_e, low_rank or dense_e")
+					return fmt.Errorf("it can be unit_e, diag_e, low_rank or dense_e; for a file, or a metric that depends on the position, add --sampler nuts")
 				}
 				s.Metric = kind
 				return nil
@@ -40,6 +40,7 @@ func autoRow() Row {
 			fs.Float64Var(&s.Delta, "delta", auto.DefaultDelta, "target of the mean acceptance statistic of NUTS, between 0 and 1")
 			fs.IntVar(&s.MaxDepth, "max-depth", nuts.DefaultMaxDepth, "largest depth of a tree, which then has 2^depth points")
 			fs.Float64Var(&s.MaxEnergyError, "max-energy-error", hmc.DefaultMaxEnergyError, "energy error beyond which a transition is divergent")
+			fs.StringVar(&s.Recentre, "recentre", auto.RecentreLearn, "coordinates of the effects of hierarchical models: learn, off, or a number between 0 (non-centred) and 1 (centred)")
 			fs.BoolVar(&s.PlainStart, "plain-start", false, "begin where chains start, without a climb to the typical set")
 			fs.BoolVar(&s.NoPool, "no-pool", false, "let each chain learn from its own draws alone")
 			fs.BoolVar(&s.NoEarlyEnd, "no-early-end", false, "make all transitions of warm-up, also when it has settled")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -271,7 +272,7 @@ func (r *Riemannian) setKind(s, can string) error {
 
 // readJSON reads the file s; can says what else s may be.
 func readJSON(s, can string, to any) error {
-	raw, err := os.ReadFile(s)
+	raw, err := readFile(s)
 	if err != nil {
 		if pe := (*os.PathError)(nil); errors.As(err, &pe) {
 			err = pe.Err
@@ -282,6 +283,22 @@ func readJSON(s, can string, to any) error {
 		return fmt.Errorf("%s: %w", s, err)
 	}
 	return nil
+}
+
+// readFile reads a file to its end, but no more than a metric of 4000 parameters takes:
+// it may be a device.
+func readFile(path string) ([]byte, error) {
+	const longest = 1 << 29
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	raw, err := io.ReadAll(io.LimitReader(in, longest+1))
+	if err == nil && len(raw) > longest {
+		err = errors.New("it is longer than 512 MiB")
+	}
+	return raw, err
 }
 
 // kindNames are the values of --metric that mean a Riemannian geometry.

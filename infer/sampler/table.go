@@ -43,11 +43,11 @@ type Column struct {
 	Value func(d *infer.Draw) float64
 }
 
-// Table returns the rows, the default sampler first.
+// Table returns the rows, the default sampler of the command first.
 func Table() []Row {
 	return []Row{
-		nutsRow(),
 		autoRow(),
+		nutsRow(),
 		hmcRow(),
 		ahmcRow(),
 		rmhmcRow(),
@@ -127,7 +127,7 @@ var (
 func adaptFlags(fs *flag.FlagSet, o *warmup.Options, r *Riemannian) {
 	averagingFlags(fs, o)
 	o.Metric = infer.Diagonal
-	fs.Func("metric", "the metric: unit_e, diag_e, dense_e, or low_rank, a diagonal plus a matrix of low rank; one that depends on the position, "+list(kindNames())+"; or a constant one from a `file`, {\"metric\": [[2, 0.1], [0.1, 1]]} (default diag_e)", func(s string) error {
+	fs.Func("metric", "the metric (auto: one of the first four, chosen from the draws): unit_e, diag_e, dense_e, or low_rank, a diagonal plus a matrix of low rank; one that depends on the position, "+list(kindNames())+"; or a constant one from a `file`, {\"metric\": [[2, 0.1], [0.1, 1]]} (default diag_e)", func(s string) error {
 		m := warmup.Options{Metric: infer.MetricKind(s)}
 		if m.Validate() == nil {
 			r.Kind, o.Metric = "", m.MetricKind()

@@ -2,9 +2,11 @@
 // of the log density at them.
 //
 //	fit.go       Fit: diagonal, diagonal plus low rank, dense; by the Fisher divergence
+//	curvature.go Curvature: dense, from second derivatives
 //	map.go       Map: to coordinates in which a metric is the identity, and back
 //	lowrank.go   LowRank: products with a metric of low rank
-//	held.go      Divergence: how well a metric fits draws that it was not learnt from
+//	held.go      Divergence: how well a metric fits draws that it was not learnt from;
+//	             Attainable: how well one can fit at best
 //
 // A normal distribution N(μ, Σ) has the scores -Σ⁻¹(x - μ). The Fisher divergence of
 // a target from it, measured in the coordinates in which it is standard,

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/ppl-lang/ppl/infer"
@@ -37,6 +38,10 @@ type Options struct {
 	// than the factor Cutoff, the Rank most different ones. 0: 2 and 64.
 	Cutoff float64
 	Rank   int
+
+	// Refine makes LowRank's diagonal that of what the low rank leaves: right for
+	// a few common factors, which are in every coordinate's variance.
+	Refine bool
 }
 
 var errDraws = errors.New("whiten: draws or scores are not finite, or their variance overflows: the density seems to be improper or extremely wide; check that every parameter has a proper prior")
@@ -94,6 +99,11 @@ func Fit(kind infer.MetricKind, s Sample, o Options) (infer.Metric, error) {
 		}
 		if basis, err = newBasis(x, g, o.Shrink, kind == infer.Dense); err != nil {
 			return m, err
+		}
+		if kind == infer.LowRank && o.Refine {
+			if basis, err = basis.refine(x, g, scale, o); err != nil {
+				return m, err
+			}
 		}
 		if kind == infer.LowRank {
 			m.Inverse = basis.lowRank(scale, o)
@@ -223,7 +233,7 @@ func newBasis(x, g [][]float64, shrink float64, whole bool) (*basis, error) {
 	n, d := len(x), len(x[0])
 	var q *mat.Dense // d×r, orthonormal; nil: the identity
 	a, b := dense(x), dense(g)
-	if 2*min(n, mostPoints) < d {
+	if 2*min(n, mostPoints) < d && !(whole && n >= d) {
 		if n > mostPoints {
 			a, b, n = thin(a), thin(b), mostPoints
 		}
@@ -412,11 +422,56 @@ func (b *basis) dense(scale []float64) []float64 {
 	return out
 }
 
-// lowRank is the inverse metric as infer.LowRank has it.
-func (b *basis) lowRank(scale []float64, o Options) []float64 {
+// refinements is how often refine estimates the diagonal anew.
+const refinements = 4
+
+// refine estimates the scales from what is left of draws and scores when the
+// directions that lowRank keeps are taken off, as in the analysis of factors, and the
+// basis with them. It changes x, g and scale.
+func (b *basis) refine(x, g [][]float64, scale []float64, o Options) (*basis, error) {
 	d := len(scale)
+	o.Rank = min(o.Rank, d/4)
+	for range refinements {
+		low, high := b.kept(o)
+		if low == 0 && high == len(b.values) {
+			return b, nil
+		}
+		less := func(rows [][]float64) [][]float64 {
+			out := make([][]float64, len(rows))
+			u := make([]float64, d)
+			for i, row := range rows {
+				out[i] = append([]float64(nil), row...)
+				for k := range b.values {
+					if k < low || k >= high {
+						mat.Col(u, k, b.vectors)
+						floats.AddScaled(out[i], -floats.Dot(u, row), u)
+					}
+				}
+			}
+			return out
+		}
+		again, err := scales(less(x), less(g))
+		if err != nil {
+			return nil, err
+		}
+		for j, v := range again {
+			scale[j] *= v
+			for i := range x {
+				x[i][j] /= v
+				g[i][j] *= v
+			}
+		}
+		if b, err = newBasis(x, g, o.Shrink, false); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// kept says which eigenvalues lowRank keeps: [0, low) and [high, …).
+func (b *basis) kept(o Options) (low, high int) {
 	limit := math.Log(o.Cutoff)
-	low, high := 0, len(b.values) // kept: [0, low) and [high, …)
+	high = len(b.values)
 	for low+len(b.values)-high < o.Rank && low < high {
 		first, last := -math.Log(b.values[low]), math.Log(b.values[high-1])
 		if max(first, last) <= limit {
@@ -428,6 +483,13 @@ func (b *basis) lowRank(scale []float64, o Options) []float64 {
 			high--
 		}
 	}
+	return low, high
+}
+
+// lowRank is the inverse metric as infer.LowRank has it.
+func (b *basis) lowRank(scale []float64, o Options) []float64 {
+	d := len(scale)
+	low, high := b.kept(o)
 	out := append([]float64(nil), scale...)
 	var kept []int
 	for k := range b.values {
@@ -444,10 +506,20 @@ func (b *basis) lowRank(scale []float64, o Options) []float64 {
 	return out
 }
 
+// Centre gives a metric the mean that suits it best, by the draws and their scores.
+func Centre(m infer.Metric, s Sample) infer.Metric {
+	_, x := s.centre(s.Draws)
+	_, g := s.centre(s.Scores)
+	m.Mean = mean(m, x, g)
+	return m
+}
+
 // mean is μ = E x + Σ E g.
 func mean(m infer.Metric, x, g []float64) []float64 {
 	out := append([]float64(nil), x...)
 	switch m.Kind {
+	case infer.Unit:
+		floats.Add(out, g)
 	case infer.Diagonal:
 		for i, v := range m.Inverse {
 			out[i] += v * g[i]

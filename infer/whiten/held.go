@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/ppl-lang/ppl/infer"
 )
 
@@ -37,4 +39,69 @@ func Divergence(m infer.Metric, draws, scores [][]float64) float64 {
 		total += v / float64(len(each))
 	}
 	return total
+}
+
+// mostPairs bounds the draws of each side that Attainable compares.
+const mostPairs = 40
+
+// Attainable estimates the least Fisher divergence per dimension that any metric can
+// reach, from two sets of draws with their scores that do not depend on each other:
+// near 0 for a normal target in whatever coordinates, from fewer draws than
+// dimensions and whether or not they are distributed as the target is.
+//
+// With the normal distribution N(μ, Σ) that fits best, g = -Σ⁻¹(x - μ) + r. The
+// products g(x)ᵀ(y - ȳ) and g(y)ᵀ(x - x̄) of two draws are the same but for what r
+// contributes, in all coordinates: if r is independent of the other draw, the mean of
+// their squared difference is 2D/(1+D) times that of their squares, where D is the
+// divergence. Medians take the place of means here. +Inf where they tell nothing.
+func Attainable(a, b Sample) float64 {
+	a, b = a.some(), b.some()
+	if len(a.Draws) < 2 || len(b.Draws) < 2 {
+		return math.Inf(1)
+	}
+	xa, _ := a.centre(a.Draws)
+	ga, _ := a.centre(a.Scores)
+	xb, _ := b.centre(b.Draws)
+	gb, _ := b.centre(b.Scores)
+	var differences, squares []float64
+	for i := range xa {
+		for j := range xb {
+			p, q := floats.Dot(ga[i], xb[j]), floats.Dot(gb[j], xa[i])
+			differences = append(differences, (p-q)*(p-q))
+			squares = append(squares, p*p, q*q)
+		}
+	}
+	slices.Sort(differences)
+	slices.Sort(squares)
+	share := differences[len(differences)/2] / (2 * squares[len(squares)/2])
+	if !(share < 1) {
+		return math.Inf(1)
+	}
+	return share / (1 - share)
+}
+
+// some keeps at most mostPairs of the draws, evenly, with their groups.
+func (s Sample) some() Sample {
+	n := len(s.Draws)
+	if n <= mostPairs {
+		return s
+	}
+	groups := s.Groups
+	if groups == nil {
+		groups = []int{n}
+	}
+	var out Sample
+	k, end := 0, 0
+	for _, size := range groups {
+		end += size
+		kept := 0
+		for ; k < mostPairs && k*n/mostPairs < end; k++ {
+			out.Draws, out.Scores = append(out.Draws, s.Draws[k*n/mostPairs]), append(out.Scores, s.Scores[k*n/mostPairs])
+			kept++
+		}
+		if kept > 0 {
+			out.Groups = append(out.Groups, kept)
+		}
+	}
+	return out
 }

@@ -63,7 +63,7 @@ func New(p Program, text string, seed uint64, print func(string)) (*Model, error
 	case strings.TrimSpace(text) == "":
 		m.values = data.Empty()
 	case strings.HasSuffix(text, ".json"):
-		m.values, err = data.ReadJSON(text)
+		m.values, err = data.ReadJSON(text, data.Options{Memory: compile.DefaultMemory()})
 	default:
 		m.values, err = data.ParseJSON("data", []byte(text))
 	}

@@ -7,32 +7,35 @@
 # ROOT is a folder for the Debian root, which is made if there is none (as root, by
 # debootstrap, with the mirror that the machine's apt uses; 3 GB, a few minutes). SOURCES
 # has the published sources of the front ends in the folders cmdstanpy, cmdstanr and
-# stanio. The steps, all by default:
+# stanio, and for ArviZ in arviz (0.23), arviz-base, arviz-stats and xarray-einstats. The
+# steps, all by default:
 #
 #   python   CmdStanPy's tests
 #   r        CmdStanR's tests; r=NAME… only some files, such as r=csv,model-sample
-#   brms     models of brms, through cmdstanr
+#   brms     models of brms, through cmdstanr; brms=NAME only those that begin so
+#   arviz    ArviZ, old and new, reads CSV and Zarr; left out without its sources
 #   pages    doc/r.md and doc/python.md, their code executed
-#   quick    one file of each suite and the pages
+#   quick    one file of each suite, one model of brms, ArviZ and the pages
 #
 # What cannot pass, and why, is in doc/cmdstan-suites.md. The exit code is 1 if anything
-# else fails.
+# else fails. What was said stays in ROOT/clients/log. WRAP, if it is set, is put before
+# each command that takes long, such as WRAP="nice timeout 900".
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
-(($# > 0)) || { sed -n '2,20p' "$0"; exit 2; }
+(($# > 0)) || { sed -n '2,27p' "$0"; exit 2; }
 root=$1
 shift
-(($# > 0)) || set -- python r brms pages
+(($# > 0)) || set -- python r brms arviz pages
 : "${SOURCES:?set SOURCES to the folder with cmdstanpy, cmdstanr and stanio}"
 version=$(sed -n 's/^\tMajor = \(.*\)/\1/p;s/^\tMinor = \(.*\)/.\1/p;s/^\tPatch = \(.*\)/.\1/p' "$top/internal/cmdstan/stan/stan.go" | tr -d '\n')
 home=/home/tester/.cmdstan/cmdstan-$version # where front ends look by themselves
 
 packages=(make git dpkg-dev
-  python3 python3-numpy python3-pandas python3-pytest python3-pytest-order python3-xarray python3-zarr python3-tqdm
-  python3-testfixtures python3-setuptools python3-matplotlib
-  r-base-core r-cran-posterior r-cran-brms r-cran-rstan r-cran-processx r-cran-checkmate r-cran-data.table r-cran-jsonlite
-  r-cran-r6 r-cran-testthat r-cran-withr r-cran-bayesplot r-cran-loo r-cran-knitr r-cran-rlang r-cran-mockery)
+  python3 python3-numpy python3-pandas python3-scipy python3-pytest python3-pytest-order python3-xarray python3-zarr python3-tqdm
+  python3-testfixtures python3-setuptools python3-matplotlib python3-h5netcdf python3-platformdirs python3-lazy-loader
+  r-base-core r-cran-posterior r-cran-brms r-cran-rstan r-cran-splines2 r-cran-processx r-cran-checkmate r-cran-data.table
+  r-cran-jsonlite r-cran-r6 r-cran-testthat r-cran-withr r-cran-bayesplot r-cran-loo r-cran-knitr r-cran-rlang r-cran-mockery)
 
 # Makes the root, or what of it there is not.
 install() {
@@ -51,8 +54,12 @@ install() {
     mkdir -p "$root/clients"
     touch "$root/clients/installed"
   fi
-  rm -rf "$root"/clients/{cmdstanpy,cmdstanr,stanio,pages}
+  rm -rf "$root"/clients/{cmdstanpy,cmdstanr,stanio,arviz,pages,log}
+  mkdir -p "$root"/clients/{arviz,log}
   cp -r "$SOURCES"/{cmdstanpy,cmdstanr,stanio} "$root/clients/"
+  if [[ -d $SOURCES/arviz ]]; then
+    cp -r "$SOURCES"/{arviz/arviz,arviz-base/src/arviz_base,arviz-stats/src/arviz_stats,xarray-einstats/src/xarray_einstats} "$root/clients/arviz/"
+  fi
   cp "$here"/*.R "$here"/*.py "$root/clients/"
   CGO_ENABLED=0 go build -C "$top" -o "$root/usr/local/bin/ppl" ./cmd/ppl
   chroot "$root" /usr/local/bin/ppl cmdstan-home "$home"
@@ -61,8 +68,8 @@ install() {
 
 # Runs a command in the root as a user without rights, as the tests want.
 inside() {
-  chroot "$root" runuser -u tester -- env -i HOME=/home/tester LC_ALL=C.UTF-8 NOT_CRAN=true \
-    PATH=/usr/local/bin:/usr/bin:/bin CMDSTAN="$home" PYTHONPATH=/clients/cmdstanpy:/clients/stanio \
+  ${WRAP:-} chroot "$root" runuser -u tester -- env -i HOME=/home/tester LC_ALL=C.UTF-8 NOT_CRAN=true \
+    PATH=/usr/local/bin:/usr/bin:/bin CMDSTAN="$home" PYTHONPATH=/clients/cmdstanpy:/clients/stanio:/clients/arviz \
     R_LIBS=/clients/rlib sh -c "cd $1; $2"
 }
 
@@ -84,35 +91,59 @@ judge() {
 }
 
 python() {
-  local out="$root/clients/python.log"
+  local out="$root/clients/log/python.log"
   inside /clients/cmdstanpy "timeout 1800 python3 -m pytest -q -rA -p no:cacheprovider ${1:-test}" >"$out" 2>&1 || true
   sed -n 's/^\(FAILED\|ERROR\) \([^ ]*\).*/\2/p' "$out" | sort -u >"$out.failed"
-  judge CmdStanPy "$(grep -c '^PASSED' "$out")" "$(grep -c '^SKIPPED' "$out" || true)" "$out.failed"
+  judge CmdStanPy "$(grep -c '^PASSED' "$out" || true)" "$(grep -c '^SKIPPED' "$out" || true)" "$out.failed"
 }
 
+# A file of tests that takes too long counts as one failure; its time is told.
 r() {
-  local out="$root/clients/r.log" files
-  [[ -d $root/clients/rlib/cmdstanr ]] || inside /clients "mkdir -p rlib && R CMD INSTALL -l rlib cmdstanr >install.log 2>&1" || { tail "$root/clients/install.log"; return 1; }
+  local log="$root/clients/log" files file began
+  cmdstanr_installed || return 0
   files=${1:-$(cd "$root/clients/cmdstanr/tests/testthat" && ls test-*.R | sed 's/^test-//;s/\.R$//' | tr '\n' ' ')}
-  : >"$out"
   for file in ${files//,/ }; do
-    inside /clients/cmdstanr "timeout 900 Rscript /clients/tests.R $file" >>"$out" 2>/dev/null || echo "RESULT FAIL $file" >>"$out"
+    began=$SECONDS
+    inside /clients/cmdstanr "timeout 800 Rscript /clients/tests.R $file" >"$log/r-$file.log" 2>"$log/r-$file.err" ||
+      echo "RESULT FAIL $file :: did not end" >>"$log/r-$file.log"
+    echo "  $file: $(grep -c '^RESULT PASS' "$log/r-$file.log" || true) passed, $(grep -c '^RESULT FAIL' "$log/r-$file.log" || true) failed, $((SECONDS - began)) s"
   done
-  sed -n 's/^RESULT FAIL //p' "$out" | sed 's/ *$//' | sort -u >"$out.failed"
-  judge CmdStanR "$(grep -c '^RESULT PASS' "$out")" "$(grep -c '^RESULT SKIP' "$out" || true)" "$out.failed"
+  cat "$log"/r-*.log >"$log/r.log"
+  sed -n 's/^RESULT FAIL //p' "$log/r.log" | sed 's/ *$//' | sort -u >"$log/r.failed"
+  judge CmdStanR "$(grep -c '^RESULT PASS' "$log/r.log" || true)" "$(grep -c '^RESULT SKIP' "$log/r.log" || true)" "$log/r.failed"
+}
+
+cmdstanr_installed() {
+  [[ -d $root/clients/rlib/cmdstanr ]] && return
+  inside /clients "mkdir -p rlib && R CMD INSTALL -l rlib cmdstanr >log/install.log 2>&1" && return
+  echo "cmdstanr cannot be installed:"
+  tail "$root/clients/log/install.log"
+  status=1
+  return 1
 }
 
 brms() {
-  r_installed
-  inside /home/tester "timeout 3000 Rscript /clients/brms.R" 2>/dev/null | grep '^BRMS' || status=1
+  cmdstanr_installed || return 0
+  inside /home/tester "timeout 3000 Rscript /clients/brms.R $*" 2>"$root/clients/log/brms.err" | tee "$root/clients/log/brms.log" | grep '^BRMS' || true
+  grep -q '^BRMS 0 failed$' "$root/clients/log/brms.log" || status=1
 }
 
-r_installed() { [[ -d $root/clients/rlib/cmdstanr ]] || inside /clients "mkdir -p rlib && R CMD INSTALL -l rlib cmdstanr >install.log 2>&1"; }
+arviz() {
+  if [[ ! -d $root/clients/arviz/arviz_base ]]; then
+    echo "ArviZ: left out, its sources are not there"
+    return
+  fi
+  rm -rf "$root/clients/az"
+  mkdir "$root/clients/az"
+  cp "$top"/examples/eight_schools/eight_schools.{model,data.json} "$here/schools.stan" "$root/clients/az/"
+  chroot "$root" chown -R tester /clients/az
+  inside /clients/az "timeout 900 python3 ../arviz.py" 2>"$root/clients/log/arviz.err" || status=1
+}
 
 # Executes the code of a page, in a folder of its own: blocks of shell, R and Python one
 # after the other.
 pages() {
-  r_installed
+  cmdstanr_installed || return 0
   for page in r python; do
     rm -rf "$root/clients/pages"
     mkdir -p "$root/clients/pages"
@@ -125,10 +156,10 @@ pages() {
     # One session for all blocks of a language: they build on each other.
     inside /clients/pages 'set -e; for f in *.sh; do [ ! -e $f ] || sh -e $f; done
       cat *.r > all.R 2>/dev/null && Rscript all.R; cat *.python > all.py 2>/dev/null && python3 all.py; true' \
-      >"$root/clients/pages.log" 2>&1
-    if grep -q -i -e '^Error' -e Traceback -e 'not found' "$root/clients/pages.log"; then
+      >"$root/clients/log/pages.log" 2>&1
+    if grep -q -i -e '^Error' -e Traceback -e 'not found' "$root/clients/log/pages.log"; then
       echo "doc/$page.md:"
-      tail -20 "$root/clients/pages.log"
+      tail -20 "$root/clients/log/pages.log"
       status=1
     else
       echo "doc/$page.md: its code runs"
@@ -140,10 +171,11 @@ status=0
 install
 for step in "$@"; do
   case $step in
-    python | brms | pages) $step ;;
+    python | brms | arviz | pages) $step ;;
     r) r ;;
     r=*) r "${step#r=}" ;;
-    quick) python test/test_optimize.py; r csv; pages ;;
+    brms=*) brms "${step#brms=}" ;;
+    quick) python test/test_optimize.py; r csv; brms student; arviz; pages ;;
     *) echo "no step $step"; exit 2 ;;
   esac
 done

@@ -57,7 +57,7 @@ func (c *intsCache) of(name string, info os.FileInfo) map[string]int64 {
 		return c.ints
 	}
 	c.name, c.info, c.ints = name, info, nil
-	set, err := data.ReadJSON(name)
+	set, err := data.ReadJSON(name, data.Options{Memory: 1 << 30})
 	if err != nil {
 		return nil // it is told when the data are used
 	}

@@ -25,6 +25,18 @@ type framing struct {
 	ended  bool // in has ended, or the client has said exit
 	closed chan struct{}
 	once   sync.Once
+
+	// Calls of the client that have no answer yet, by their id. A handler that has
+	// returned is not enough: its answer is written later.
+	mu       sync.Mutex
+	open     map[string]bool
+	answered sync.WaitGroup
+}
+
+// envelope is what tells calls, which have both, from answers and notifications.
+type envelope struct {
+	ID     json.RawMessage
+	Method string
 }
 
 // methodGone stands for the end of the input: as a message like others, it comes after
@@ -39,12 +51,21 @@ func newFraming(in io.Reader, out io.WriteCloser) *framing {
 		_, err := io.Copy(to, in)
 		to.CloseWithError(err) // nil is the end of the file
 	}()
-	return &framing{in: bufio.NewReader(from), from: from, out: out, closed: make(chan struct{})}
+	return &framing{in: bufio.NewReader(from), from: from, out: out, closed: make(chan struct{}), open: map[string]bool{}}
 }
 
 // Send implements channel.Channel.
 func (f *framing) Send(message []byte) error {
 	_, err := f.out.Write(append([]byte("Content-Length: "+strconv.Itoa(len(message))+"\r\n\r\n"), message...))
+	var m envelope
+	if json.Unmarshal(message, &m) == nil && m.Method == "" {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.open[string(m.ID)] {
+			delete(f.open, string(m.ID))
+			f.answered.Done()
+		}
+	}
 	return err
 }
 
@@ -91,9 +112,15 @@ func (f *framing) Recv() ([]byte, error) {
 	}
 	// Nothing comes after exit: what did, while the server stops, would be one message
 	// too many for jrpc2, which sends on a channel that is closed by then.
-	var m struct{ Method string }
-	if length < 1000 && json.Unmarshal(message, &m) == nil && m.Method == "exit" {
-		f.ended = true
+	var m envelope
+	if json.Unmarshal(message, &m) == nil && m.Method != "" {
+		f.ended = m.Method == "exit"
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if id := string(m.ID); id != "" && id != "null" && !f.open[id] {
+			f.open[id] = true
+			f.answered.Add(1)
+		}
 	}
 	return message, nil
 }

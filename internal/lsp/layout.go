@@ -124,7 +124,13 @@ func (s *server) inlayHint(_ context.Context, p *DocumentParams) (any, error) {
 		return nil, err
 	}
 	out := []InlayHint{}
-	for _, h := range prog.Hints(d.file) {
+	which := service.HintResults
+	s.mu.Lock()
+	if s.settings.Hints == "all" {
+		which = service.HintExpressions
+	}
+	s.mu.Unlock()
+	for _, h := range prog.Hints(d.file, which) {
 		at := positionOf(d.file, h.At)
 		if p.Range == nil || at.Line >= p.Range.Start.Line && at.Line <= p.Range.End.Line {
 			out = append(out, InlayHint{Position: at, Label: strings.TrimSpace(h.Text), Kind: 1, PaddingLeft: strings.HasPrefix(h.Text, " ")})

@@ -616,6 +616,23 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// Of every expression there are hints where an editor asks for it, and only there.
+func TestHintsOfAll(t *testing.T) {
+	dir := t.TempDir()
+	uri := uriOf(write(t, dir, "m.stan", "data { int N; vector[N] x; }\nparameters { real b; }\nmodel { target += sum(square(x) * b); }\n"))
+	write(t, dir, "m.data.json", `{"N":3,"x":[1, 2, 3]}`)
+	for setting, want := range map[string]bool{"": false, "results": false, "all": true} {
+		c := start(t, "true")
+		c.ask("initialize", map[string]any{"capabilities": map[string]any{}, "initializationOptions": map[string]any{"hints": setting}})
+		c.open(uri, "data { int N; vector[N] x; }\nparameters { real b; }\nmodel { target += sum(square(x) * b); }\n")
+		got := c.ask("textDocument/inlayHint", map[string]any{"textDocument": map[string]any{"uri": uri}})
+		if strings.Contains(got, `": vector[3]"`) != want {
+			t.Errorf("hints %q: %s", setting, got)
+		}
+		c.end()
+	}
+}
+
 func TestLimit(t *testing.T) {
 	dir := t.TempDir()
 	uri := uriOf(write(t, dir, "m.stan", "model { }\n"))

@@ -109,21 +109,14 @@ const (
 )
 
 // Assign implements jrpc2.Assigner.
-func (s *server) Assign(ctx context.Context, name string) jrpc2.Handler {
-	r := jrpc2.InboundRequest(ctx)
+func (s *server) Assign(_ context.Context, name string) jrpc2.Handler {
 	for _, m := range s.methods {
 		if m.name == name {
 			// This is called in the order of the messages, what it gives is not.
 			refused := s.mayHandle(name)
-			if !r.IsNotification() {
-				s.requests.Add(1)
-			}
 			return func(ctx context.Context, r *jrpc2.Request) (result any, err error) {
 				// A mistake of ours in one answer must not end the session.
 				defer func() {
-					if !r.IsNotification() {
-						s.requests.Done()
-					}
 					if p := recover(); p != nil {
 						err = fmt.Errorf("internal error in %s: %v", name, p)
 						s.log.Print(err)

@@ -39,7 +39,8 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, o Options) err
 	defer s.stop()
 	// Requests that wait for a model that runs must not hold up others.
 	s.rpc = jrpc2.NewServer(s, &jrpc2.ServerOptions{AllowPush: true, DisableBuiltin: true, Concurrency: 64, NewContext: func() context.Context { return s.ctx }})
-	s.rpc.Start(newFraming(in, out))
+	s.connection = newFraming(in, out)
+	s.rpc.Start(s.connection)
 	context.AfterFunc(s.ctx, s.rpc.Stop)
 	status := s.rpc.WaitStatus()
 	s.stop()
@@ -69,16 +70,16 @@ const (
 
 // server is one session.
 type server struct {
-	options   Options
-	methods   []method
-	log       *log.Logger
-	rpc       *jrpc2.Server
-	ctx       context.Context // of all that is under way
-	stop      context.CancelFunc
-	workspace *workspace
+	options    Options
+	methods    []method
+	log        *log.Logger
+	rpc        *jrpc2.Server
+	connection *framing
+	ctx        context.Context // of all that is under way
+	stop       context.CancelFunc
+	workspace  *workspace
 
 	background sync.WaitGroup // what goes on beside requests
-	requests   sync.WaitGroup // that are under way, but for exit
 
 	mu       sync.Mutex
 	state    state
@@ -155,7 +156,7 @@ func (s *server) exit(ctx context.Context, _ *none) (any, error) {
 	return s.gone(ctx, nil)
 }
 
-// patience is how long the end waits for requests under way.
+// patience is how long the end waits for answers.
 const patience = 2 * time.Second
 
 // gone ends the session when the requests before it are answered.
@@ -168,7 +169,7 @@ func (s *server) gone(context.Context, *none) (any, error) {
 	// From another goroutine: stopping waits for this handler.
 	go func() {
 		done := make(chan struct{})
-		go func() { s.requests.Wait(); close(done) }()
+		go func() { s.connection.answered.Wait(); close(done) }()
 		select {
 		case <-done:
 		case <-time.After(patience):

@@ -429,3 +429,23 @@ func FuzzFrames(f *testing.F) {
 		}
 	})
 }
+
+// TestSlowBodies: requests that come slowly keep no other from being done.
+func TestSlowBodies(t *testing.T) {
+	s := testServer(t, func(o *Options) { o.Processes, o.Queue = 1, 2 })
+	address := strings.TrimPrefix(s.url, "http://")
+	for range 20 {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := fmt.Fprintf(c, "POST /v1/echo HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nAuthorization: Bearer %s\r\nContent-Length: 1000\r\n\r\n{", address, token); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(50 * time.Millisecond) // so that they have come
+	if status, answer, err := s.post(t.Context(), "echo", "", "{}"); err != nil || status != http.StatusOK {
+		t.Error(status, answer, err)
+	}
+}

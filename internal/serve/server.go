@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -120,7 +121,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, kind string) {
 // work reads the request, waits for its turn, and has it done.
 func (s *Server) work(r *http.Request, a *answer, kind string) *web.Error {
 	ctx := r.Context()
-	// Admission comes first: it bounds how many requests are in memory.
+	if err := readAhead(r); err != nil {
+		return &web.Error{Status: http.StatusBadRequest, Kind: "request", Message: "the request does not come in whole: " + err.Error()}
+	}
+	// Admission comes before the rest: it bounds how many requests are in memory.
 	if s.waiting.Add(1) > int64(s.o.Processes+s.o.Queue) {
 		s.waiting.Add(-1)
 		a.w.Header().Set("Retry-After", "1")
@@ -171,6 +175,18 @@ func (s *Server) work(r *http.Request, a *answer, kind string) *web.Error {
 		out = &Failure{Kind: "internal", Message: "the work has failed by a fault of this program; the log of the server says more"}
 	}
 	return refuse(out)
+}
+
+// readAhead reads the beginning of a request, which for most is all of it, so that one
+// that comes slowly does not keep others from being admitted.
+func readAhead(r *http.Request) error {
+	const ahead = 64 << 10
+	head, err := io.ReadAll(io.LimitReader(r.Body, ahead))
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(head), r.Body), r.Body}
+	return err
 }
 
 // gone is the answer when the context of a request is done: nobody waits for it,

@@ -58,10 +58,14 @@ func ReadJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	}
 	tooLarge := &Error{Status: http.StatusRequestEntityTooLarge, Kind: "limit", Limit: "bytes", Message: fmt.Sprintf("the request has more than %d bytes", limit)}
 	if r.ContentLength > limit {
+		if r.Header.Get("Expect") == "" { // else the client waits before it sends
+			drain(r)
+		}
 		return nil, tooLarge
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	if errors.As(err, new(*http.MaxBytesError)) {
+		drain(r)
 		return nil, tooLarge
 	}
 	if err != nil {
@@ -70,3 +74,10 @@ func ReadJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	// The time for reading a request is not to end it while it is worked on.
 	return body, http.NewResponseController(w).SetReadDeadline(time.Time{})
 }
+
+// maxDrained bounds what is read of a body that is not wanted.
+const maxDrained = 128 << 20
+
+// drain reads on, within the time for a request: a client that is still sending when the
+// connection is closed is told of a reset, and not of the answer.
+func drain(r *http.Request) { io.CopyN(io.Discard, r.Body, maxDrained) }

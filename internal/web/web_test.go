@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -100,6 +101,24 @@ func TestWalls(t *testing.T) {
 		if err != nil || got.StatusCode != test.status || !strings.Contains(string(text), test.answer) {
 			t.Errorf("%v: status %d, %s, %v", test, got.StatusCode, text, err)
 		}
+	}
+}
+
+// A client that sends all of a body before it reads an answer is told that it is too large.
+func TestLargeRequest(t *testing.T) {
+	s := testServer(t, Options{})
+	c, err := net.Dial("tcp", strings.TrimPrefix(s.URL(), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	const size = 40 << 20
+	fmt.Fprintf(c, "POST /echo HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", token, size)
+	if _, err := c.Write(make([]byte, size)); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := bufio.NewReader(c).ReadString('\n'); err != nil || !strings.Contains(answer, " 413 ") {
+		t.Errorf("%q, %v", answer, err)
 	}
 }
 

@@ -163,7 +163,7 @@ func TestPrintAddsParentheses(t *testing.T) {
 		{tr(bin("*", a, b)), "(a * b)'"},
 		{&ast.Cond{Cond: &ast.Cond{Cond: a, Then: b, Else: c}, Then: b, Else: c}, "(a ? b : c) ? b : c"},
 		{bin("+", a, &ast.Cond{Cond: a, Then: b, Else: c}), "a + (a ? b : c)"},
-		{&ast.IndexExpr{X: tr(a), Indices: []ast.Index{&ast.All{}, &ast.Range{To: b}}}, "(a')[, :b]"},
+		{&ast.IndexExpr{X: tr(a), Indices: []ast.Index{&ast.All{}, &ast.Range{To: b}}}, "a'[, :b]"},
 		{&ast.TupleMember{X: bin("+", a, b), Member: 2}, "(a + b).2"},
 		{&ast.TupleExpr{Elems: []ast.Expr{a}}, "(a,)"},
 	}

@@ -328,8 +328,7 @@ const (
 	levelCond    = 1
 	levelUnary   = 9
 	levelPow     = 10
-	levelPostfix = 11
-	levelPrimary = 12
+	levelPrimary = 11
 )
 
 func levelOf(op string) int {
@@ -363,7 +362,7 @@ func level(e Expr) int {
 		return levelOf(e.Op)
 	case *Unary:
 		if e.Op == "'" {
-			return levelPostfix
+			return levelPrimary
 		}
 		return levelUnary
 	}
@@ -396,7 +395,7 @@ func (p *printer) expr(e Expr, want int) {
 		p.write("target()")
 	case *Unary:
 		if e.Op == "'" {
-			p.expr(e.X, levelPostfix)
+			p.expr(e.X, levelPrimary)
 			p.write("'")
 			return
 		}

@@ -149,6 +149,18 @@ func (c *checker) intExpr(e ast.Expr, what string) {
 	}
 }
 
+// condition checks the condition of a statement: an int, or a real, which is true unless
+// it is 0.
+func (c *checker) condition(e ast.Expr, of string) {
+	o := c.wanting(true, e)
+	if o.Type.Kind != types.Invalid && !truth(o.Type) {
+		c.diags.Add(diag.Errorf(diag.IntExpected, e.Span(), "the condition of %s must be int or real, but is %s", of, o.Type))
+	}
+}
+
+// truth reports whether values of a type are true or false.
+func truth(t types.Type) bool { return t.Equal(types.IntType) || t.Equal(types.RealType) }
+
 // declareAsInt advises to declare a variable of reals that e is or indexes, where
 // an int is wanted, with integers.
 func (c *checker) declareAsInt(d *diag.Diagnostic, e ast.Expr) {
@@ -269,8 +281,8 @@ func (c *checker) binary(e *ast.Binary) TypeLevel {
 			e ast.Expr
 			o TypeLevel
 		}{{e.X, x}, {e.Y, y}} {
-			if k := side.o.Type; k.Kind != types.Invalid && !k.Equal(types.IntType) {
-				c.report(diag.Errorf(diag.BadOperand, side.e.Span(), "the operands of %s must be int, but this is %s", e.Op, k),
+			if k := side.o.Type; k.Kind != types.Invalid && !truth(k) {
+				c.report(diag.Errorf(diag.BadOperand, side.e.Span(), "the operands of %s must be int or real, but this is %s", e.Op, k),
 					"Compare numbers first, as in x > 0.")
 			}
 		}
@@ -281,6 +293,11 @@ func (c *checker) binary(e *ast.Binary) TypeLevel {
 		c.report(diag.Warnf(diag.ChainedComparison, e.OpPos, "a chained comparison compares 0 or 1 with the last operand"),
 			fmt.Sprintf("This means (%s %s %s) %s %s. If that is meant, write the parentheses; else write %s %s %s && %s %s %s.",
 				x, inner.Op, mid, e.Op, y, x, inner.Op, mid, mid, e.Op, y))
+	}
+	if inner, ok := e.X.(*ast.Unary); ok && inner.Op == "!" && comparison(e.Op) {
+		x, y := inner.X.Span().Text(), e.Y.Span().Text()
+		c.report(diag.Warnf(diag.ChainedComparison, e.OpPos, "! binds more strongly than %s, so that 0 or 1 is compared", e.Op),
+			fmt.Sprintf("This means (!%s) %s %s. If that is meant, write the parentheses; else write !(%s %s %s).", x, e.Op, y, x, e.Op, y))
 	}
 	if e.Op == "/" && x.Type.Equal(types.IntType) && y.Type.Equal(types.IntType) {
 		_, lit1 := e.X.(*ast.IntLit)

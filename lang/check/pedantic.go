@@ -204,7 +204,7 @@ func (c *checker) priors(b *ast.Block, t *tracer) {
 		case r.bounded() && !t.used[v]:
 			c.report(diag.Warnf(diag.OnlyBounds, v.Ident.Span(), "the density does not depend on the parameter `%s`", v.Name),
 				"It is uniform between its bounds.")
-		case r.hi-r.lo >= wide && !t.own[v]:
+		case r.bounded() && r.hi-r.lo >= wide && !t.own[v]:
 			c.report(diag.Warnf(diag.WideUniform, v.Ident.Span(), "the parameter `%s` is uniform between %g and %g", v.Name, r.lo, r.hi),
 				"Nearly all of that is far from zero. Half-normal or exponential priors say what is plausible, without an edge.")
 		}

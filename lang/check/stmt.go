@@ -41,12 +41,12 @@ func (c *checker) stmt(s ast.Stmt) {
 	case *ast.ForEach:
 		c.forEach(s)
 	case *ast.While:
-		c.intExpr(s.Cond, "the condition of while")
+		c.condition(s.Cond, "while")
 		c.loops++
 		c.nested(s.Body)
 		c.loops--
 	case *ast.If:
-		c.intExpr(s.Cond, "the condition of if")
+		c.condition(s.Cond, "if")
 		c.nested(s.Then)
 		if s.Else != nil {
 			c.nested(s.Else)

@@ -35,7 +35,7 @@ const (
 	//	}
 	IntDivision Code = "W0301"
 
-	// ChainedComparison: a comparison is compared.
+	// ChainedComparison: a comparison, or a negation, is compared.
 	//
 	// Example:
 	//

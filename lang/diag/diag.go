@@ -94,7 +94,7 @@ func place(s source.Span) string {
 		return ""
 	}
 	p := s.Begin()
-	return fmt.Sprintf("%s:%d:%d: ", p.File, p.Line, p.Column)
+	return fmt.Sprintf("%s:%d:%d: ", clean(p.File), p.Line, p.Column)
 }
 
 // List is a list of diagnostics in the order in which they were found.

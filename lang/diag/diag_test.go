@@ -225,3 +225,16 @@ func TestRenderLongLine(t *testing.T) {
 		t.Errorf("column %d, not %d", last.Column, want)
 	}
 }
+
+// TestRenderNames: names may be long, and names of files hold anything.
+func TestRenderNames(t *testing.T) {
+	f := source.NewFile("\x1b[31mred\a.stan", "model { }")
+	d := diag.Errorf(diag.UnexpectedToken, source.Span{File: f, Start: 0, End: 1}, "`%s` is not declared", strings.Repeat("é", 1e6))
+	var b strings.Builder
+	if err := diag.Render(&b, diag.List{d}, diag.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.String(); len(text) > 3000 || strings.ContainsAny(text, "\x1b\a") || !strings.Contains(text, "` is not declared") {
+		t.Errorf("%d bytes: %q", len(text), text[:min(len(text), 200)])
+	}
+}

@@ -224,8 +224,13 @@ func window(c cells, first, last, width int) (cells, int, int) {
 }
 
 // clean replaces control characters, which user text quoted in a message may
-// contain.
+// contain, and cuts the middle out of what names of thousands of characters have made
+// too long to be read.
 func clean(s string) string {
+	const longest = 2000
+	if len(s) > longest {
+		s = strings.ToValidUTF8(s[:longest/2], "") + " … " + strings.ToValidUTF8(s[len(s)-longest/2:], "")
+	}
 	return strings.Map(func(ru rune) rune {
 		if unicode.IsControl(ru) {
 			return unicode.ReplacementChar

@@ -15,7 +15,7 @@ import (
 // that formatting again changes, and for old programs on which upgrading
 // panics.
 func FuzzFormat(f *testing.F) {
-	names, _ := filepath.Glob("testdata/*")
+	names, _ := filepath.Glob("testdata/*.*")
 	more, _ := filepath.Glob("../testdata/*/*.model")
 	for _, name := range append(names, more...) {
 		text, err := os.ReadFile(name)

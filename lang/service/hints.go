@@ -2,6 +2,7 @@ package service
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -16,16 +17,42 @@ type Hint struct {
 	Text string
 }
 
-// Hints are the types and shapes of the expressions of a file that are more than a name
-// or number and are assigned or given to distributions, and, where data are known, the
-// sizes of variables and the values of ints.
-func (s *Snapshot) Hints(f *source.File) []Hint {
+// HintRange is of which expressions there are hints.
+type HintRange uint8
+
+// The ranges. HintResults are the types and shapes of what is assigned or given to
+// distributions, if it is more than a name or number and has parts; HintExpressions, of all
+// expressions within these too, and of single numbers that are made of containers.
+const (
+	HintResults HintRange = iota
+	HintExpressions
+)
+
+// Hints are the types and shapes of expressions of a file, and, where data are known, the
+// sizes of variables and the values of ints. Of expressions that end at the same place
+// there is a hint for the largest.
+func (s *Snapshot) Hints(f *source.File, which HintRange) []Hint {
 	var out []Hint
+	taken := map[int]bool{}
 	add := func(n source.Span, text string) {
 		end := source.Span{File: n.File, Start: max(n.Start, n.End-1), End: n.End}.Origin()
-		if end.File == f {
+		if end.File == f && !taken[end.End] {
+			taken[end.End] = true
 			out = append(out, Hint{f, end.End, text})
 		}
+	}
+	// single reports whether a single number tells something: it comes of containers.
+	single := func(e ast.Expr) bool {
+		var of []ast.Expr
+		switch e := e.(type) {
+		case *ast.CallExpr:
+			of = e.Args
+		case *ast.IndexExpr:
+			return true
+		case *ast.Binary:
+			of = []ast.Expr{e.X, e.Y}
+		}
+		return slices.ContainsFunc(of, func(x ast.Expr) bool { return s.Info.Types[x].Type.Rank() > 0 })
 	}
 	expression := func(e ast.Expr) {
 		switch e.(type) {
@@ -34,7 +61,10 @@ func (s *Snapshot) Hints(f *source.File) []Hint {
 			return
 		}
 		t := s.Info.Types[e].Type
-		if t.Rank() == 0 || t.Kind == types.Invalid || t.Kind == types.Function {
+		if t.Kind == types.Invalid || t.Kind == types.Function || t.Kind == types.Void {
+			return
+		}
+		if t.Rank() == 0 && !(which == HintExpressions && single(e)) {
 			return
 		}
 		text := t.String()
@@ -75,6 +105,10 @@ func (s *Snapshot) Hints(f *source.File) []Hint {
 			expression(n.Variate)
 			for _, a := range n.Args {
 				expression(a)
+			}
+		case ast.Expr:
+			if which == HintExpressions {
+				expression(n)
 			}
 		}
 		return true

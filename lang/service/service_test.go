@@ -255,15 +255,17 @@ func TestRename(t *testing.T) {
 func TestHints(t *testing.T) {
 	f := source.NewFile("m.stan", program("  y ~ normal(X * beta + alpha, exp(y) * sigma);\n  for (v in beta) target += v;"))
 	for _, c := range []struct {
-		ints map[string]int64
-		want string
+		ints  map[string]int64
+		which service.HintRange
+		want  string
 	}{
-		{nil, "vector[N] vector[N] real"},
-		{map[string]int64{"N": 5, "K": 2}, "= 5 = 2 [5, 2] [5] [2] vector[5] vector[5] real"},
+		{nil, service.HintResults, "vector[N] vector[N] real"},
+		{map[string]int64{"N": 5, "K": 2}, service.HintResults, "= 5 = 2 [5, 2] [5] [2] vector[5] vector[5] real"},
+		{nil, service.HintExpressions, "vector[N] vector[N] vector[N] vector[N] real"},
 	} {
 		s := service.Analyse(f, service.Options{Library: library{checktest.Universe()}, Ints: c.ints})
 		var got []string
-		for _, h := range s.Hints(f) {
+		for _, h := range s.Hints(f, c.which) {
 			got = append(got, strings.TrimPrefix(strings.TrimSpace(h.Text), ": "))
 		}
 		if strings.Join(got, " ") != c.want {
@@ -405,7 +407,7 @@ func all(s *service.Snapshot, f *source.File) {
 	s.Outlines(f)
 	s.Folds(f)
 	s.SemanticTokens(f)
-	s.Hints(f)
+	s.Hints(f, service.HintExpressions)
 }
 
 // programs are the programs of the repository.

@@ -13,6 +13,7 @@ function resolve(layer, look) {
     l.y = of(y);
     if (x) l.x = of(x);
   }
+  if (l.mark === "line" || l.mark === "step") l.y ||= []; // nothing, so far
   const at = (i) => (l.from || 0) + (l.step || 0) * i;
   if (l.mark === "line" && !l.x) l.x = Array.from(l.y || [], (_, i) => at(i));
   return l;

@@ -59,7 +59,9 @@ class Page {
     this.report = report;
     document.title = `${report.title} – ppl report`;
     this.kinds = new Map(report.kinds.map((k) => [k.name, k]));
-    if (!this.fetchQuantity || !report.run.running) this.quantities = new Map(report.quantities.map((q) => [q.name, this.decode(q)]));
+    // A run that goes on brings a pair; others have been asked for.
+    if (!this.fetchQuantity || !report.run.running) this.quantities = new Map();
+    for (const q of report.quantities) this.quantities.set(q.name, this.decode(q));
     this.head();
     this.findings();
     this.table.update(report);
@@ -84,7 +86,7 @@ class Page {
   navigation() {
     const parts = [...$("main").querySelectorAll("section")].filter((p) => !p.hidden);
     const links = parts.map((p) => h("a", { href: `#${p.id}`, onclick: (e) => { e.preventDefault(); p.scrollIntoView(); p.querySelector("h2").setAttribute("tabindex", "-1"); p.querySelector("h2").focus({ preventScroll: true }); } }, p.id === "quantity" ? "Quantity" : p.querySelector("h2").textContent));
-    if (this.nav.childElementCount !== links.length) this.nav.replaceChildren(...links);
+    if (this.nav.textContent !== links.map((a) => a.textContent).join("")) this.nav.replaceChildren(...links);
   }
 
   // fillKeeping replaces children only if they look different, so that nothing flickers.
@@ -324,7 +326,7 @@ class Page {
     const base = this.report.figures.find((f) => f.kind === "pairs");
     this.pairsSection.hidden = !base;
     if (!base) return;
-    const names = this.report.quantities.map((q) => q.name);
+    const names = [...this.quantities.keys()];
     if (!this.pair || this.pair.some((n) => !this.quantities.has(n))) this.pair = base.of;
     const [x, y] = this.pair;
     const positive = (n) => this.values(n).all.every((v) => v > 0);
@@ -379,18 +381,3 @@ class Page {
 function spelled(text) {
   return text.split(/(--[a-z][a-z-]*)/).map((part, i) => (i % 2 ? h("code", { class: "option" }, part) : part));
 }
-
-function begin() {
-  const page = new Page();
-  const data = JSON.parse($("data").textContent);
-  page.build();
-  if (data) {
-    page.show(data);
-    page.recall();
-  } else {
-    page.live = new Live(page);
-    page.live.start();
-  }
-}
-
-begin();

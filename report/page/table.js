@@ -16,9 +16,10 @@ const summaryColumns = [
   { key: "rhat", title: "rhat", hint: "R-hat, 1 if the chains agree", text: (v) => fixed(v, 3), bad: (v) => v > 1.01, worst: "descending" },
 ];
 
-// SummaryTable shows the quantities and tells which is chosen.
+// SummaryTable shows the quantities, in some columns, and tells which is chosen.
 class SummaryTable {
-  constructor(choose, changed) {
+  constructor(choose, changed, shown = summaryColumns) {
+    this.shown = shown;
     this.choose = choose;
     this.changed = changed;
     this.sort = { key: "", direction: "" };
@@ -30,7 +31,7 @@ class SummaryTable {
     this.bad = h("input", { type: "checkbox", id: "bad", onchange: () => { this.onlyBad = this.bad.checked; this.first = 0; this.show(); this.changed(); } });
     this.status = h("span", { class: "status", role: "status" });
     this.body = h("tbody", { onkeydown: (e) => this.keys(e) });
-    this.heads = summaryColumns.map((c) => h("th", { scope: "col", class: "number" }, h("button", { type: "button", title: c.hint || null, onclick: () => this.sortBy(c) }, c.title)));
+    this.heads = this.shown.map((c) => h("th", { scope: "col", class: "number" }, h("button", { type: "button", title: c.hint || null, onclick: () => this.sortBy(c) }, c.title)));
     this.nameHead = h("th", { scope: "col" }, h("button", { type: "button", onclick: () => this.sortBy(null) }, "quantity"));
     this.previous = h("button", { type: "button", onclick: () => this.turn(-1) }, "‹ Previous");
     this.next = h("button", { type: "button", onclick: () => this.turn(1) }, "Next ›");
@@ -46,15 +47,16 @@ class SummaryTable {
   update(report) {
     const t = report.summary;
     this.names = t.name;
-    this.lower = t.name.map((n) => n.toLowerCase());
+    this.labels = t.label || [];
+    this.lower = t.name.map((n, i) => `${n} ${this.labels[i] || ""}`.toLowerCase());
     this.columns = {};
-    for (const c of summaryColumns) this.columns[c.key] = (t[c.key] || []).map(numeric);
-    this.leastESS = 100 * Math.max(1, report.kept.counts.filter((n) => n > 0).length);
+    for (const c of this.shown) this.columns[c.key] = (t[c.key] || []).map(numeric);
+    this.leastESS = report.kept ? 100 * Math.max(1, report.kept.counts.filter((n) => n > 0).length) : 0;
     this.show();
   }
 
   doubtful(i) {
-    return summaryColumns.some((c) => c.bad && c.bad(this.columns[c.key][i], this)) || !Number.isFinite(this.columns.mean[i]);
+    return this.shown.some((c) => c.bad && c.bad(this.columns[c.key][i], this, i)) || (this.columns.mean && !Number.isFinite(this.columns.mean[i]));
   }
 
   // rows lists the quantities to show, in order.
@@ -115,7 +117,7 @@ class SummaryTable {
     const focused = this.body.contains(document.activeElement) ? document.activeElement.closest("tr").dataset.name : null;
     this.body.replaceChildren(...shown.map((i) => this.row(i)));
     if (focused !== null) for (const row of this.body.rows) if (row.dataset.name === focused) row.querySelector("button").focus({ preventScroll: true });
-    summaryColumns.forEach((c, k) => {
+    this.shown.forEach((c, k) => {
       if (this.sort.key === c.key) this.heads[k].setAttribute("aria-sort", this.sort.direction);
       else this.heads[k].removeAttribute("aria-sort");
     });
@@ -126,16 +128,16 @@ class SummaryTable {
     this.pager.hidden = found <= rowsAtOnce;
     this.previous.disabled = this.first === 0;
     this.next.disabled = this.first + rowsAtOnce >= found;
-    if (found === 0) this.body.append(h("tr", {}, h("td", { colspan: summaryColumns.length + 1, class: "nothing" }, many === 0 ? "The model has no parameters and no generated quantities." : "No quantity is like that.")));
+    if (found === 0) this.body.append(h("tr", {}, h("td", { colspan: this.shown.length + 1, class: "nothing" }, many === 0 ? "The model has no parameters and no generated quantities." : "No quantity is like that.")));
   }
 
   row(i) {
-    const d = decimals(this.columns.mcse_mean[i], this.columns.sd[i]), name = this.names[i];
+    const d = this.columns.sd ? decimals(this.columns.mcse_mean[i], this.columns.sd[i]) : 0, name = this.names[i];
     return h("tr", { "data-name": name, class: name === this.chosen ? "chosen" : null },
-      h("th", { scope: "row" }, h("button", { type: "button", onclick: () => this.choose(i) }, name)),
-      summaryColumns.map((c) => {
+      h("th", { scope: "row" }, h("button", { type: "button", onclick: () => this.choose(i) }, name), this.labels[i] ? h("span", { class: "stands-for" }, ` ${this.labels[i]}`) : null),
+      this.shown.map((c) => {
         const v = this.columns[c.key][i];
-        const bad = c.bad && c.bad(v, this);
+        const bad = c.bad && c.bad(v, this, i);
         return h("td", { class: bad ? "number bad" : "number" }, c.text(v, d));
       }));
   }

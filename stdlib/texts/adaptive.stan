@@ -22,6 +22,13 @@ real stretch(real error, real order) {
   return fmin(5, fmax(0.2, 0.9 * pow(error, -1 / order)));
 }
 
+// Steps that no longer move the time on are the end: the solution is not finite there, or
+// the tolerances ask for more digits than numbers have.
+void check_step(real t, real s) {
+  if (!(t + 0.1 * s > t))
+    reject("the steps of the solution become too short at time ", t, ": it may not be finite beyond, or the tolerances are too small");
+}
+
 void check_times(real t0, array[] real ts, real rtol, real atol) {
   for (i in 1:size(ts)) {
     real before = i == 1 ? t0 : ts[i - 1];

@@ -19,6 +19,8 @@ array[] vector integrate(vector y0, real t0, array[] real ts, real relative, rea
     while (t < end) {
       int last = t + 1.001 * h >= end;
       real s = last ? end - t : h;
+      if (!last)
+        check_step(t, detach(s));
       vector[n] k2 = rhs(t + s * 0.05260015195876773, y + s * (0.05260015195876773 * k1) $args);
       vector[n] k3 = rhs(t + s * 0.0789002279381516, y + s * (0.0197250569845379 * k1 + 0.0591751709536137 * k2) $args);
       vector[n] k4 = rhs(t + s * 0.1183503419072274, y + s * (0.02958758547680685 * k1 + 0.08876275643042054 * k3) $args);

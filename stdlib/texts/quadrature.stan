@@ -21,7 +21,6 @@ real weighted(real t, real a, real b, int kind $params) {
 real area(real a, real b, real tolerance, real absolute, int refinements $params) {
   int kind = (b == positive_infinity() ? 1 : 0) + (a == negative_infinity() ? 2 : 0);
   real range = kind == 0 ? 3.2 : 4.2;
-  real h = range / 8;
   real sum = weighted(0, a, b, kind $args);
   real total;
   real error;
@@ -30,18 +29,17 @@ real area(real a, real b, real tolerance, real absolute, int refinements $params
   if (!(a <= b))
     reject("the lower limit of the integral must not be above the upper one, but they are ", a, " and ", b);
   for (k in 1:8)
-    sum += weighted(k * h, a, b, kind $args) + weighted(-k * h, a, b, kind $args);
-  total = h * sum;
+    sum += weighted(k * range / 8, a, b, kind $args) + weighted(-k * range / 8, a, b, kind $args);
+  total = range / 8 * sum;
   error = positive_infinity();
   for (level in 1:refinements)
     if (error > fmax(absolute, tolerance * abs(detach(total)))) {
       real old = total;
       int n = 8;
       for (l in 2:level) n *= 2;
-      h *= 0.5;
       for (k in 1:n)
-        sum += weighted((2 * k - 1) * h, a, b, kind $args) + weighted(-(2 * k - 1) * h, a, b, kind $args);
-      total = h * sum;
+        sum += weighted((2 * k - 1) * range / (2 * n), a, b, kind $args) + weighted(-(2 * k - 1) * range / (2 * n), a, b, kind $args);
+      total = range / (2 * n) * sum;
       error = abs(detach(total - old));
     }
   if (refinements > 0 && !(error <= fmax(absolute, tolerance * abs(detach(total)))))

@@ -18,6 +18,8 @@ array[] vector integrate_stiff(vector y0, real t0, array[] real ts, real relativ
     while (t < end) {
       int last = t + 1.001 * h >= end;
       real s = last ? end - t : h;
+      if (!last)
+        check_step(t, detach(s));
       matrix[n, n] slope = jacobian_rhs_1(t, y $args);
       array[6] vector[n] table;
       real error;

@@ -2,11 +2,13 @@ package bind
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/stdlib"
 )
 
 // Indices that are computed when the program runs: integers that were drawn or
@@ -19,6 +21,81 @@ func (b *binder) computedIndex(x value, indices []ir.Index, typ types.Type) valu
 	v := b.take(x, pos, typ)
 	v.param = x.param
 	return v
+}
+
+// neutral are the functions of one container from which an element can be left out by
+// putting a number in its place, and that number: what they are of no elements.
+var neutral = map[string]float64{
+	"sum": 0, "prod": 1, "dot_self": 0, "log_sum_exp": math.Inf(-1), "max": math.Inf(-1), "min": math.Inf(1),
+}
+
+// reducedSlice is the argument of a call of one of these functions if it is a slice,
+// log_sum_exp(x[m:n]); nil of any other call.
+func reducedSlice(e *ir.Call) *ir.IndexExpr {
+	if _, ok := neutral[e.Name]; !ok || len(e.Args) != 1 || e.Type().Kind == types.Int {
+		return nil
+	}
+	x, ok := e.Args[0].(*ir.IndexExpr)
+	if !ok || x.X.Type().Composite() || x.X.Type().Rank() != 1 || len(x.Indices) != 1 {
+		return nil
+	}
+	if ix := x.Indices[0]; ix.Kind != ir.IndexRange || ix.Part != ir.NoPart || mayAct(ix.A) || mayAct(ix.B) || mayAct(x.X) {
+		return nil
+	}
+	return x
+}
+
+// reduceSlice calls one of these functions on a slice whose size is known only when the
+// program runs, by leaving out the elements that are not in it. ok is false for any
+// other call.
+func (b *binder) reduceSlice(e *ir.Call, f *stdlib.Func) (v value, ok bool) {
+	x := reducedSlice(e)
+	if x == nil {
+		return v, false
+	}
+	ix := x.Indices[0]
+	all := b.eval(x.X)
+	size := all.shape[0]
+	from, to := b.bounds(ix, size)
+	if from.ints != nil && to.ints != nil {
+		return v, false
+	}
+	old := b.at(e.Span())
+	defer b.setSpan(old)
+	bounds := []value{b.numeric(from), b.numeric(to)}
+	b.emitEffect(bounds, func(g *ad.Graph, a []ad.Ref) {
+		low, high := g.Less(a[0], g.Const(1)), g.Less(g.Const(float64(size)), a[1])
+		bad := g.Select(g.Less(a[1], a[0]), g.Const(0), g.Add(low, high))
+		g.RejectIf(bad, outOfRange(1, size), g.Select(low, a[0], a[1]))
+	})
+	positions := make([]int64, size)
+	for i := range positions {
+		positions[i] = int64(i) + 1
+	}
+	at := b.numeric(value{typ: types.Type{Kind: types.Int, Dims: 1}, shape: []int{size}, ints: positions})
+	all = b.numeric(all)
+	part := b.emit(all.typ, append(bounds, at, all), func(g *ad.Graph, a []ad.Ref) ad.Ref {
+		no := g.Const(neutral[e.Name])
+		return g.Select(g.Less(a[2], a[0]), no, g.Select(g.Less(a[1], a[2]), no, a[3]))
+	})
+	part.param = all.param
+	return b.apply(f, e.Name, []value{part}, e.Type()), true
+}
+
+// mayAct reports whether an expression calls functions of the program or draws, so that
+// it must not be evaluated twice.
+func mayAct(e ir.Expr) bool {
+	acts := false
+	ir.Walk(e, func(e ir.Expr) bool {
+		switch e := e.(type) {
+		case *ir.UserCall:
+			acts = true
+		case *ir.Call:
+			acts = acts || funcOf(e).Random
+		}
+		return !acts
+	})
+	return acts
 }
 
 // assignComputed assigns to elements whose indices are computed: the variable
@@ -142,7 +219,12 @@ func (b *binder) checkIndex(i value, size, dimension int, ix ir.Index) {
 		if len(g.Type(bad).Shape) > 0 {
 			bad = g.Sum(bad)
 		}
-		g.RejectIf(bad, &ad.Message{Parts: []ad.MessagePart{
-			{Text: "index ", Arg: -1}, {Arg: 0}, {Text: fmt.Sprintf(" is out of range; dimension %d has %d element%s", dimension, size, plural(size)), Arg: -1}}}, a[0])
+		g.RejectIf(bad, outOfRange(dimension, size), a[0])
 	})
+}
+
+// outOfRange says that an index, the argument, is none of a dimension.
+func outOfRange(dimension, size int) *ad.Message {
+	return &ad.Message{Parts: []ad.MessagePart{
+		{Text: "index ", Arg: -1}, {Arg: 0}, {Text: fmt.Sprintf(" is out of range; dimension %d has %d element%s", dimension, size, plural(size)), Arg: -1}}}
 }

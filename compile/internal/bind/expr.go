@@ -202,6 +202,9 @@ func (b *binder) call(e *ir.Call) value {
 			return sum
 		})
 	}
+	if v, ok := b.reduceSlice(e, f); ok {
+		return v
+	}
 	args := b.args(e.Args)
 	old := b.at(e.Span())
 	defer b.setSpan(old)
@@ -440,8 +443,12 @@ func (b *binder) userCallInLanes(e *ir.UserCall) *value {
 // userCall evaluates a user's function in place; nil for a void function.
 func (b *binder) userCall(e *ir.UserCall) *value {
 	if len(b.calls) > 10_000 || len(b.calls) > maxNested && b.lvl.depth > maxNested {
-		b.fail(e.Span(), diag.EndlessRecursion, "`%s` calls itself without end", e.Func.Name).
-			detailf("%d calls are under way; in a graph, a recursion must be ended by data.", len(b.calls)).throw()
+		what, detail := "calls itself without end", "; in a graph, a recursion must be ended by data"
+		if !slices.ContainsFunc(b.calls, func(c callSite) bool { return c.name == e.Func.Name }) {
+			what, detail = "is called by too many functions that call one another", ", which is the limit"
+		}
+		b.fail(e.Span(), diag.EndlessRecursion, "`%s` %s", e.Func.Name, what).
+			detailf("%d calls are under way%s.", len(b.calls), detail).throw()
 	}
 	if e.Func.Intrinsic != ir.NoIntrinsic {
 		return b.intrinsic(e)

@@ -25,7 +25,15 @@ type Information struct {
 	// not matter to the statements.
 	Graph      *ad.Graph
 	Statements []ad.Statement
+	Calls      []Call // of the statements
 	LeftOut    []LeftOut
+}
+
+// Call is the call of a density that a statement is.
+type Call struct {
+	At       source.Span
+	Name     string // of the function: normal_lpdf
+	Weighted bool   // with a weight that is not 1, the last of the statement's Args
 }
 
 // LeftOut is a part of the log density that is not among the statements.
@@ -181,10 +189,11 @@ func (b *binder) statements() *Information {
 			w = g.Lane(w)
 		}
 		for _, s := range d.statements {
+			call := Call{At: d.at, Name: d.name}
 			if slices.ContainsFunc(data, func(v float64) bool { return v != 1 }) {
-				s = weighted(s, w)
+				s, call.Weighted = weighted(s, w), true
 			}
-			info.Statements = append(info.Statements, s)
+			info.Statements, info.Calls = append(info.Statements, s), append(info.Calls, call)
 		}
 	}
 	rest := func(r ad.Ref) bool { // depends on parameters other than through densities

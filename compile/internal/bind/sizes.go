@@ -20,6 +20,11 @@ type sizing struct {
 	params map[*ir.Var]int // of the function whose body is followed, by their place
 	spans  []span          // slices from one of them to another, of which the caller takes care
 	found  bool            // a size that varies
+
+	// reals tells that vary began with real numbers alone. What integers follow from
+	// them is known only when the program runs, and slices with such bounds that are
+	// reduced at once are no values of their own: see reduceSlice.
+	reals bool
 }
 
 // span is a slice from one parameter of a function to another: its size is decided by
@@ -111,13 +116,18 @@ func (z *sizing) varies(e ir.Expr) bool {
 // expr looks at the sizes of what an expression makes: the bounds of slices, and
 // arguments of functions.
 func (z *sizing) expr(e ir.Expr) {
+	var reduced *ir.IndexExpr
 	ir.Walk(e, func(e ir.Expr) bool {
 		var list []ir.Expr
 		switch e := e.(type) {
 		case *ir.IndexExpr:
-			z.slices(e.Indices)
+			if e != reduced {
+				z.slices(e.Indices)
+			}
 		case *ir.Call:
-			list = sizeArgs(e)
+			if list = sizeArgs(e); z.reals {
+				reduced = reducedSlice(e)
+			}
 		case *ir.UserCall:
 			d := z.b.sizesOf(e.Func)
 			list = d.args(e)
@@ -223,7 +233,7 @@ func (b *binder) sizesOf(f *ir.Function) sizes {
 		params[p] = k
 	}
 	for k, p := range f.Params {
-		z := &sizing{b: b, vary: map[*ir.Var]bool{p: true}, params: params}
+		z := &sizing{b: b, vary: map[*ir.Var]bool{p: true}, params: params, reals: p.Type.Kind != types.Int}
 		d.decides[k] = z.run(f.Body)
 		for _, s := range z.spans {
 			if !slices.Contains(d.spans, s) {

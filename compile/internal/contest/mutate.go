@@ -281,6 +281,9 @@ func (s *site) swap() (string, bool) {
 		return "", false
 	}
 	a, b := p.stmt.Span(), p.list[p.at+1].Span()
+	if b.Start < a.End { // a statement that an earlier change has put into another's place
+		return "", false
+	}
 	return s.text[:a.Start] + s.text[b.Start:b.End] + s.text[a.End:b.Start] + s.text[a.Start:a.End] + s.text[b.End:], true
 }
 

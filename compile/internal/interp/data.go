@@ -2,6 +2,7 @@ package interp
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -101,6 +102,10 @@ func (r *reading) value() *array {
 		r.missing()
 	}
 	r.fits(d)
+	if levels := r.set.Levels(v.Name); levels != nil && v.Type.Kind != types.Int {
+		(&Error{Diagnostic: diag.Diagnostic{Summary: fmt.Sprintf("`%s` is declared with real numbers, but in %s it is a column of texts, such as %q", v.Name, r.set.File(), levels[0]), Span: v.Span,
+			Fix: "if its levels are to be numbered, declare it with int"}}).throw()
+	}
 	if v.Part != types.NotComplex {
 		d = d.Half(int(v.Part - types.RealPart))
 	}
@@ -119,6 +124,8 @@ func (r *reading) missing() {
 	e := r.m.fail(v.Span, diag.DataMissing, "the data have no value for `%s`", v.Name)
 	if near := diag.Nearest(v.Name, slices.Values(r.set.Names())); near != "" {
 		e.fix("did you mean `%s`, which the data have?", near)
+	} else if r.set.Table() && v.Type.Kind == types.Int && len(r.shape) == 0 {
+		e.fix("if it is the number of rows, say so by --count %s; if it is that of the levels of a column, by --count %s=column", v.Name, v.Name)
 	} else {
 		e.fix("add `%s` (%s) to the data%s", v.Name, r.declared(), in)
 	}
@@ -139,6 +146,8 @@ func (r *reading) fits(d data.Value) {
 	case v.Part == types.NotComplex && len(d.Shape) == 0 && count(written) == 1:
 		n := len(written)
 		advice = "write `%s` in brackets, also where it has a single element: " + strings.Repeat("[", n) + plainly(d.Reals[0]) + strings.Repeat("]", n)
+	case r.set.Table() && v.Type.Kind == types.Int && len(written) == 0:
+		advice = "`%s` is a column of the table; remove or rename it, and name the number of rows by --count"
 	case v.Part == types.NotComplex && len(written) == 0 && d.Size() == 1:
 		advice = "write `%s` without brackets: " + plainly(d.Reals[0])
 	case len(written) == 2 && slices.Equal(d.Shape, []int{written[1], written[0]}):

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
@@ -189,9 +190,14 @@ func (f *frame) lend(id int, a *array) {
 func (m *machine) call(site callSite) {
 	m.calls, m.levels = append(m.calls, site), m.levels+site.levels
 	if len(m.calls) > maxCalls || m.levels > maxLevels {
-		e := m.fail(site.at, diag.EndlessRecursion, "`%s` calls itself without end", site.name).
-			detailf("%d calls are under way, which is the limit.", len(m.calls)-1)
-		e.Err = &recursionError{fmt.Sprintf("`%s` calls itself without end: %d calls are under way", site.name, len(m.calls)-1)}
+		under := m.calls[:len(m.calls)-1]
+		what := "calls itself without end"
+		if !slices.ContainsFunc(under, func(c callSite) bool { return c.name == site.name }) {
+			what = "is called by too many functions that call one another"
+		}
+		e := m.fail(site.at, diag.EndlessRecursion, "`%s` %s", site.name, what).
+			detailf("%d calls are under way, which is the limit.", len(under))
+		e.Err = &recursionError{fmt.Sprintf("`%s` %s: %d calls are under way", site.name, what, len(under))}
 		e.throw()
 	}
 }

@@ -1,6 +1,9 @@
 package loopnest
 
-import "github.com/ppl-lang/ppl/ad"
+import (
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/ops"
+)
 
 // Cost is what one evaluation spends on some nodes.
 type Cost struct {
@@ -69,25 +72,9 @@ func weight(n *Node) float64 {
 		if n.N > 1 && !n.Map.Uniform() && !n.Map.Contiguous() {
 			return w + 0.5
 		}
-		if n.Op == OpSumLog {
-			return w + 0.5
-		}
-		return w
+		return w + ops.Of(n.Op).Cost
 	case Array:
 		return 10
 	}
-	switch n.Op {
-	case ad.OpNeg, ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpAbs, ad.OpSquare, ad.OpMulGuarded, ad.OpLess, ad.OpLessEqual, ad.OpEqual,
-		ad.OpNotEqual, ad.OpNot, ad.OpSelect, ad.OpCheck, OpNotLessEqual, OpMulAdd, OpMulSub, OpSubMul, OpMaxPlus0, OpMinMinus0, OpMaxPlus:
-		return w
-	case ad.OpDiv, ad.OpInv, ad.OpSqrt, OpSigmoid:
-		return w + 1
-	case ad.OpExp, OpExpNegAbs, OpExpNegDiff:
-		return w + 3.5
-	case ad.OpLog, ad.OpLog1p, ad.OpLog1m:
-		return w + 5.5
-	case ad.OpPow:
-		return w + 12
-	}
-	return w + 20
+	return w + ops.Of(n.Op).Cost
 }

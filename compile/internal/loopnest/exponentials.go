@@ -1,6 +1,9 @@
 package loopnest
 
-import "github.com/ppl-lang/ppl/ad"
+import (
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/ops"
+)
 
 // ShareExponentials takes logistic functions apart into an
 // exponential, a logarithm and what is cheap, so that functions of the same
@@ -45,9 +48,9 @@ func (b *Body) shareExponentials() {
 			e, ok := exps[key]
 			if !ok {
 				if key.b.Buf == None {
-					e = emit(OpExpNegAbs, key.a)
+					e = emit(ops.ExpNegAbs, key.a)
 				} else {
-					e = emit(OpExpNegDiff, key.a, key.b)
+					e = emit(ops.ExpNegDiff, key.a, key.b)
 				}
 				exps[key] = e
 			}
@@ -64,19 +67,19 @@ func (b *Body) shareExponentials() {
 		x := n.Args[0]
 		switch n.Op {
 		case ad.OpInvLogit:
-			emitTo(n.Dst, OpSigmoid, x, exponential(b.distance(x)))
+			emitTo(n.Dst, ops.Sigmoid, x, exponential(b.distance(x)))
 		case ad.OpLog1pExp:
-			emitTo(n.Dst, OpMaxPlus0, x, logarithm(exponential(b.distance(x))))
+			emitTo(n.Dst, ops.MaxPlus0, x, logarithm(exponential(b.distance(x))))
 		case ad.OpLogInvLogit:
-			emitTo(n.Dst, OpMinMinus0, x, logarithm(exponential(b.distance(x))))
+			emitTo(n.Dst, ops.MinMinus0, x, logarithm(exponential(b.distance(x))))
 		case ad.OpLog1mInvLogit:
-			emitTo(n.Dst, ad.OpNeg, emit(OpMaxPlus0, x, logarithm(exponential(b.distance(x)))))
+			emitTo(n.Dst, ad.OpNeg, emit(ops.MaxPlus0, x, logarithm(exponential(b.distance(x)))))
 		case ad.OpDistance:
 			y := n.Args[1]
 			emitTo(n.Dst, ad.OpSelect, emit(ad.OpEqual, x, y), b.Constant(0), emit(ad.OpSub, x, y))
 		case ad.OpLogAddExp:
 			y := n.Args[1]
-			emitTo(n.Dst, OpMaxPlus, x, y, logarithm(exponential(pair{x, y})))
+			emitTo(n.Dst, ops.MaxPlus, x, y, logarithm(exponential(pair{x, y})))
 		}
 	}
 	b.setNodes(nodes, from)
@@ -130,7 +133,7 @@ func (b *Body) logSumExp(nodes *[]Node, n Node, k int) {
 	}
 	if k == 2 {
 		x, y := terms[0], terms[1]
-		emitTo(n.Dst, OpMaxPlus, x, y, emit(ad.OpLog1p, emit(OpExpNegDiff, x, y)))
+		emitTo(n.Dst, ops.MaxPlus, x, y, emit(ad.OpLog1p, emit(ops.ExpNegDiff, x, y)))
 		return
 	}
 	greatest := terms[0]

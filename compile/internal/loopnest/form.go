@@ -60,7 +60,7 @@ type Kind uint8
 const (
 	Elementwise Kind = iota // Op, element by element; operands have N elements or 1. Checks too
 	Load                    // Dst = Args[0] through Map: strided, gathered or broadcast
-	Accumulate              // Dst through Map += Args[0] (OpDot: products), or = with Store: sums, scatters, placements
+	Accumulate              // Dst through Map += Args[0] (ops.Dot: products), or = with Store: sums, scatters, placements
 	MatMul
 	Array   // Op on whole arrays, per lane
 	Random  // draws numbers

@@ -2,6 +2,7 @@ package loopnest
 
 import (
 	"fmt"
+	"github.com/ppl-lang/ppl/compile/internal/ops"
 	"io"
 	"strconv"
 	"strings"
@@ -184,18 +185,18 @@ func (p *printer) node(n *Node) string {
 		}
 		what := ""
 		switch {
-		case n.Op == OpDot:
+		case n.Op == ops.Dot:
 			what = "dot "
-		case n.Op == OpSumLog:
+		case n.Op == ops.SumLog:
 			what = "sum log "
 		case n.N > 1 && n.Map.Uniform():
 			what = "sum "
 		}
 		return fmt.Sprintf("%s %s %s%s", to, op, what, strings.Join(args, " "))
 	case Regions:
-		return OpName(n.Op)
+		return ops.Of(n.Op).Name
 	}
-	text := OpName(n.Op)
+	text := ops.Of(n.Op).Name
 	switch a := n.Src; {
 	case a == nil:
 	case n.Op == ad.OpCheck:
@@ -315,7 +316,7 @@ func plural(n int, what string) string {
 
 // Title is "scan 200 steps", "if" and the like.
 func (r *Region) Title() string {
-	t := OpName(r.Node.Op)
+	t := ops.Of(r.Node.Op).Name
 	if r.Scan != nil {
 		t += " " + plural(r.Scan.Steps, "step")
 		if r.Scan.Reverse {

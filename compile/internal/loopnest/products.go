@@ -1,41 +1,9 @@
 package loopnest
 
-import "github.com/ppl-lang/ppl/ad"
-
-// Ops of this package's own, made by passes from those of ad.
-//
-// The first are two ops at the cost of little more than one: a pass over a strip
-// costs 0.35 to 0.5 ns per element, most of it for loading and storing, and an
-// instruction of scalar code 3.4 ns, most of it for the jump and for waiting for
-// the store of the operand.
-//
-// The others take the logistic functions apart, so that a value and its
-// derivative share their exponential: with e = exp(-|x|) and l = log1p(e),
-// log1p_exp is max(x, 0) + l and inv_logit 1/(1+e) or e/(1+e).
-const (
-	OpMulAdd       ad.OpCode = 1<<12 + iota // a·b + c
-	OpMulSub                                // a·b - c
-	OpSubMul                                // c - a·b
-	OpDot                                   // of an Accumulate: sums a·b
-	OpSumLog                                // of an Accumulate: sums log a
-	OpNotLessEqual                          // not (a ≤ b), of arrays
-
-	OpExpNegAbs  // exp(-|a|)
-	OpExpNegDiff // exp(-|a-b|), 1 where they are equal
-	OpSigmoid    // inv_logit(a), with b = exp(-|a|)
-	OpMaxPlus0   // max(a, 0) + b
-	OpMinMinus0  // min(a, 0) - b
-	OpMaxPlus    // max(a, b) + c
+import (
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
-
-// OpName is the name of an op of ad or of this package.
-func OpName(op ad.OpCode) string {
-	if op < OpMulAdd {
-		return op.String()
-	}
-	return [...]string{"mul_add", "mul_sub", "sub_mul", "dot", "sum_log", "not_less_equal", "exp_neg_abs", "exp_neg_diff", "sigmoid", "max_plus0",
-		"min_minus0", "max_plus"}[op-OpMulAdd]
-}
 
 // JoinProducts joins a product with the sum or difference that alone reads it,
 // and logarithms with their sum, which takes one logarithm of a product.
@@ -82,11 +50,11 @@ func (b *Body) joinProducts(uses []int32) {
 				}
 				switch {
 				case n.Op == ad.OpAdd:
-					n.Op = OpMulAdd
+					n.Op = ops.MulAdd
 				case k == 0:
-					n.Op = OpMulSub
+					n.Op = ops.MulSub
 				default:
-					n.Op = OpSubMul
+					n.Op = ops.SubMul
 				}
 				n.Args = []Value{x, y, n.Args[1-k]}
 				dead[p] = true
@@ -96,18 +64,18 @@ func (b *Body) joinProducts(uses []int32) {
 			a := n.Args[0]
 			if m := b.maker(a); m != nil && m.Op == ad.OpLessEqual && uses[a.Buf] == 1 && !b.Buffers[a.Buf].Shared && b.Buffers[a.Buf].In == None {
 				dead[b.Buffers[a.Buf].Makers[0]] = true
-				n.Op, n.Args = OpNotLessEqual, m.Args
+				n.Op, n.Args = ops.NotLessEqual, m.Args
 			}
 		case n.Kind == Accumulate && !n.Store && n.N > 1 && n.Map.Uniform():
 			if a := n.Args[0]; n.Op == ad.OpScatter && uses[a.Buf] == 1 && !b.Buffers[a.Buf].Shared && b.Buffers[a.Buf].In == None {
 				if m := b.maker(a); m != nil && m.Op == ad.OpLog && m.N == n.N && m.Args[0].N == n.N {
 					dead[b.Buffers[a.Buf].Makers[0]] = true
-					n.Op, n.Args = OpSumLog, m.Args
+					n.Op, n.Args = ops.SumLog, m.Args
 					continue
 				}
 			}
 			if x, y, p, ok := product(n.Args[0], n.N); ok && x.N == y.N {
-				n.Op = OpDot
+				n.Op = ops.Dot
 				n.Args = []Value{x, y}
 				dead[p] = true
 			}

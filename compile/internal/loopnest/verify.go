@@ -2,6 +2,7 @@ package loopnest
 
 import (
 	"fmt"
+	"github.com/ppl-lang/ppl/compile/internal/ops"
 
 	"github.com/ppl-lang/ppl/ad"
 )
@@ -84,7 +85,7 @@ func (v *verifier) value(b *Body, x Value, who string) {
 func (v *verifier) body(b *Body) {
 	for i := range b.Nodes {
 		n := &b.Nodes[i]
-		who := fmt.Sprintf("node %d (%s)", i, OpName(n.Op))
+		who := fmt.Sprintf("node %d (%s)", i, ops.Of(n.Op).Name)
 		for k, a := range n.Args {
 			v.value(b, a, who)
 			if v.err != nil {
@@ -147,7 +148,7 @@ func (v *verifier) node(b *Body, n *Node, who string) {
 		}
 	case Accumulate:
 		want := 1
-		if n.Op == OpDot {
+		if n.Op == ops.Dot {
 			want = 2
 		}
 		if len(n.Args) != want || n.Args[0].N != n.N || n.Map.N != n.N || n.Args[want-1].N != n.N {

@@ -1,22 +1,36 @@
 package native
 
+import (
+	"runtime"
+	"unsafe"
+)
+
+// Code is executable memory. Whoever calls its functions keeps it referenced.
+type Code struct{ base uintptr }
+
 // Func is a function of executable code.
 type Func struct{ entry uintptr }
 
 // Make makes the code executable and returns its functions, by their labels. It
-// is freed when nobody references the Code.
+// is freed when nobody references the Code. Memory is never writable and executable
+// at once.
 func (a *Asm) Make(entries []Label) (*Code, []Func, error) {
-	offsets := make([]int, len(entries))
-	for i, l := range entries {
-		offsets[i] = a.labels[l]
-	}
-	c, err := newCode(a.finish())
+	code, at := a.finish()
+	mem, free, err := executable(code)
 	if err != nil {
 		return nil, nil, err
 	}
+	c := &Code{uintptr(mem)}
+	runtime.AddCleanup(c, func(free func()) { free() }, free)
 	fs := make([]Func, len(entries))
-	for i := range fs {
-		fs[i] = Func{c.base + uintptr(offsets[i])}
+	for i, l := range entries {
+		fs[i] = Func{c.base + uintptr(at(l))}
 	}
 	return c, fs, nil
+}
+
+// Run calls the function: Memory is mem, Views views, Scratch scratch, R0 first, R1
+// last, R2 end. The result is what it leaves in T0.
+func (f Func) Run(mem, views, scratch unsafe.Pointer, first, last, end int) int {
+	return run(f.entry, mem, views, scratch, first, last, end)
 }

@@ -1,4 +1,4 @@
-//go:build !linux || !amd64
+//go:build !((amd64 || arm64) && (linux || darwin || freebsd || windows))
 
 package native
 
@@ -7,13 +7,16 @@ import (
 	"unsafe"
 )
 
-// Code is executable memory.
-type Code struct{ base uintptr }
+// Supported reports whether there may be machine code. Where there is none, as in a browser,
+// the linker leaves the assembler out of who asks this first.
+const Supported = false
 
-func newCode([]byte) (*Code, error) { return nil, errors.ErrUnsupported }
+// executable makes nothing: the interpreter does all the work.
+func executable([]byte) (unsafe.Pointer, func(), error) { return nil, nil, errors.ErrUnsupported }
 
-// Run is never called: no code is made.
-func (f Func) Run(mem, views, scratch unsafe.Pointer, first, last, end int) int { return 0 }
+// run is never called: no code is made.
+func run(entry uintptr, mem, views, scratch unsafe.Pointer, first, last, end int) int { return 0 }
 
-// Available is false.
-func Available() bool { return false }
+func hasAVX2() bool   { return false }
+func hasAVX512() bool { return false }
+func hasNEON() bool   { return false }

@@ -2,13 +2,14 @@ package native
 
 import (
 	"math"
+	"slices"
+	"unsafe"
 
 	"github.com/ppl-lang/ppl/ad/kernel"
 )
 
-// Routine is a function of one number: from vector register 0 to vector register
-// 0. It overwrites registers up to LastOfRoutines, AX, BX and R11, and words of
-// the scratch memory below ScratchOfRoutines.
+// Routine is a function that texts call. Its code is there once in each width, for all
+// that call it.
 type Routine int
 
 // The routines.
@@ -16,264 +17,324 @@ const (
 	Exp Routine = iota
 	Log
 	Log1p
-	Pow // of registers 0 and 1
+	Pow
+	Phi
+	LogPhi
+	PhiRatio
+	PhiExcess
+	LogExpModTail
+	InvPhi
+	Erf
+	Erfc
+	Lgamma
+	Digamma
+	DigammaRise
+	Lmultichoose
+	Expm1
+	Tanh
+	Log1mExp
+	Sin
+	Cos
 	numRoutines
 )
 
-// What routines use.
-const (
-	LastOfRoutines    Vec = 6
-	ScratchOfRoutines int = 32
-	powScratch            = 8 // where those of powers begin
-)
+// routine is what there is of one.
+type routine struct {
+	operands int
+	// text computes the function; unless ordinary holds in all lanes, rest does, for which
+	// it calls slow: it must compute the same of ordinary numbers. If there is no rest, it
+	// does not.
+	text func(b *Builder, x []Value, slow func(ordinary Value)) Value
+	rest func(b *Builder, x []Value) Value
+	// name and doc are those of the function in package kernel that is printed from the
+	// text, in a file of that name; "": there is none.
+	name, doc, file string
+}
 
-// Scratch holds the address of the scratch memory.
-const Scratch = R10
-
-// Tables are those of exponentials and logarithms: the words of 2^(i/128) less
-// i·2^45, and triples of a reciprocal and its logarithm in two parts.
-type Tables struct{ Exp, Log uintptr }
-
-const (
-	normal   = 0x1p-1022
-	exponent = 0xfff << 52
-)
-
-// Apply makes register 0 the function of register 0.
-func (l Lanes) Apply(r Routine) {
-	k := &l.routines[r][l.Width>>1]
-	if *k == 0 {
-		*k = l.NewLabel() + 1
+// body is a function of a row; none where there is no machine code, so that the linker
+// leaves it out.
+func body[F any](f F) (none F) {
+	if !Supported {
+		return none
 	}
-	l.Call(*k - 1)
+	return f
+}
+
+// routineTable is filled by init, because texts have calls of routines.
+var routineTable [numRoutines]routine
+
+func init() {
+	routineTable = [numRoutines]routine{
+		Exp:   {operands: 1, text: body(expText), rest: body(expAll)},
+		Log:   {operands: 1, text: body(logText), rest: body(logAll)},
+		Log1p: {operands: 1, text: body(log1pText), rest: body(log1pAll)},
+		Pow:   {operands: 2, text: body(powText), rest: body(powAll)},
+
+		Phi: {operands: 1, text: body(phiText), name: "Phi", file: "normal",
+			doc: "Phi is the standard normal cumulative distribution function."},
+		LogPhi: {operands: 1, text: body(logPhiText), name: "LogPhi", file: "normal",
+			doc: "LogPhi is log Φ(x), accurate in both tails."},
+		PhiRatio: {operands: 1, text: body(phiRatioText), name: "PhiRatio", file: "normal",
+			doc: "PhiRatio is φ(x)/Φ(x), the derivative of log Φ: about -x in the left tail."},
+		PhiExcess: {operands: 1, text: body(phiExcessText), name: "PhiExcess", file: "normal",
+			doc: "PhiExcess is x + PhiRatio(x): about -1/x in the left tail."},
+		LogExpModTail: {operands: 2, text: body(logExpModTailText), name: "LogExpModTail", file: "normal",
+			doc: "LogExpModTail is v²/2 - vz + log Φ(z-v), of z = x and v = y > 0."},
+		InvPhi: {operands: 1, text: body(invPhiText), rest: body(invPhiAll), name: "InvPhi", file: "invphi",
+			doc: "InvPhi is the quantile function of the standard normal distribution."},
+		Erf: {operands: 1, text: body(erfText), name: "Erf", file: "erf",
+			doc: "Erf is the error function 2Φ(√2 x) - 1."},
+		Erfc: {operands: 1, text: body(erfcText), name: "Erfc", file: "erf",
+			doc: "Erfc is 1 - Erf(x), accurate in the right tail."},
+
+		Lgamma: {operands: 1, text: body(lgammaText), rest: body(lgammaAll), name: "Lgamma", file: "lgamma",
+			doc: "Lgamma is log |Γ(x)|; +Inf at the poles and at both infinities."},
+		Digamma: {operands: 1, text: body(digammaText), rest: body(digammaAll), name: "Digamma", file: "digamma",
+			doc: "Digamma is ψ(x), the derivative of log Γ: NaN at the poles 0, -1, -2, …."},
+		DigammaRise: {operands: 2, text: body(digammaRiseText), rest: body(digammaRiseAll), name: "DigammaRise", file: "digammarise",
+			doc: "DigammaRise is ψ(x+y) - ψ(x), without cancellation where y is small beside x."},
+		Lmultichoose: {operands: 2, text: body(lmultichooseText), rest: body(lmultichooseAll), name: "Lmultichoose", file: "lmultichoose",
+			doc: "Lmultichoose is log |Γ(x+n)/(Γ(x) Γ(n+1))| for n = y, the logarithm of the number of\n// multisets of n of x kinds for whole numbers; 0 where n is."},
+
+		Expm1: {operands: 1, text: body(expm1Text), rest: body(expm1All), name: "Expm1", file: "elementary",
+			doc: "Expm1 is eˣ - 1."},
+		Tanh: {operands: 1, text: body(tanhText), name: "Tanh", file: "elementary",
+			doc: "Tanh is the hyperbolic tangent."},
+		Log1mExp: {operands: 1, text: body(log1mExpText), rest: body(log1mExpAll), name: "Log1mExp", file: "elementary",
+			doc: "Log1mExp is log(1 - eˣ), NaN for x > 0."},
+
+		Sin: {operands: 1, text: body(circularText(0)), rest: body(circularAll(0)), name: "Sin", file: "circular",
+			doc: "Sin is the sine, of arguments of any size."},
+		Cos: {operands: 1, text: body(circularText(1)), rest: body(circularAll(1)), name: "Cos", file: "circular",
+			doc: "Cos is the cosine, of arguments of any size."},
+	}
+}
+
+func (r Routine) operands() int { return routineTable[r].operands }
+
+// routine is where a routine's code will be.
+func (a *Asm) routine(r Routine, v vectors) Label {
+	w := slices.Index([]vectors{a.single, a.half, a.whole}, v)
+	l := &a.routines[r][w]
+	if *l == 0 {
+		*l = a.NewLabel() + 1
+	}
+	return *l - 1
 }
 
 // Routines puts the routines that the code calls behind it.
-func (a *Asm) Routines(t Tables) {
+func (a *Asm) Routines() {
 	for r := range a.routines {
 		for w, label := range a.routines[r] {
 			if label == 0 {
 				continue
 			}
-			l := Lanes{a, 1 << w}
+			row := &routineTable[r]
+			slow, n := a.NewLabel(), []vectors{a.single, a.half, a.whole}[w].lanes()
 			a.Place(label - 1)
-			switch Routine(r) {
-			case Exp:
-				l.exp(t)
-			case Log:
-				l.log(t, false)
-			case Log1p:
-				l.log(t, true)
-			case Pow:
-				l.pow(t)
+			a.text(n, row.operands, func(b *Builder, x []Value) Value {
+				return row.text(b, x, func(ordinary Value) { b.unless(ordinary, slow) })
+			})
+			a.End()
+			if row.rest != nil {
+				a.Place(slow)
+				a.text(n, row.operands, row.rest)
 			}
 		}
 	}
 }
 
-// unless jumps to slow if not every lane's sign of x is set.
-func (l Lanes) unless(x Vec, slow Label) {
-	l.Signs(AX, x)
-	if l.Width > 1 {
-		l.CmpImm(AX, 1<<l.Width-1)
-		l.If(NotEqual, slow)
-		return
+// text makes code that computes register 0 of the first registers.
+func (a *Asm) text(n, operands int, f func(b *Builder, x []Value) Value) {
+	frame := a.Frame(n)
+	frame.inner = true
+	frame.free[ofVectors] &= 1<<a.routineVectors(frame.v) - 1
+	b := &Builder{}
+	x := make([]Value, operands)
+	for i := range x {
+		x[i] = b.In(Vec(i))
 	}
-	l.TestImm(AX, 1)
-	l.If(Equal, slow)
+	b.Out(0, f(b, x))
+	frame.Emit(b, frame.Lanes())
+	a.Return()
 }
 
-// exp is the exponential by table and polynomial, see vm's expLoop.
-func (l Lanes) exp(t Tables) {
-	slow := l.NewLabel()
-	l.MovImm(R11, uint64(t.Exp))
-	l.CompareMem(GT, 1, 0, l.Number(-708))
-	l.CompareMem(LT, 2, 0, l.Number(709))
-	l.Do(And, 1, 1, 2)
-	l.unless(1, slow)
-	l.expReduce(false)
-	l.shiftLeft(1, 2, 45)
-	l.addWords(3, 3, 1)
-	l.expFinish(false)
-	l.Ret()
+// The tables of exponentials and logarithms: words, and triples of a reciprocal and
+// its logarithm in two parts.
+var (
+	expTable = uintptr(unsafe.Pointer(&kernel.ExpTable))
+	logTable = uintptr(unsafe.Pointer(&kernel.LogTable))
+)
 
-	// Beyond ±708 the power of two is multiplied by in two parts.
-	l.Place(slow)
-	l.Load(1, l.Number(-746))
-	l.Do(Max, 0, 1, 0)
-	l.Load(1, l.Number(710))
-	l.Do(Min, 0, 1, 0)
-	l.expReduce(false)
-	l.shiftLeft(1, 1, 45)
-	l.addWords(3, 3, 1)
-	l.expFinish(false)
-	l.expScale()
-	l.Ret()
+const normal = 0x1p-1022
+
+// between is the truth of lo ≤ x ≤ hi.
+func between(b *Builder, x Value, lo, hi float64) Value {
+	return b.Both(b.Compare(GE, x, b.Number(lo)), b.Compare(LE, x, b.Number(hi)))
 }
 
-// expReduce takes the number in 0 apart: 0 the rest, 1 the index and 3 the entry
-// of the table, 2 the bits, 6 its tail if asked for; 4 is overwritten.
-func (l Lanes) expReduce(tail bool) {
-	l.DoMem(Mul, 1, 0, l.Number(kernel.InvLn2N))
-	l.DoMem(Add, 1, 1, l.Number(kernel.Shift))
-	l.Copy(2, 1)
-	l.DoMem(Sub, 1, 1, l.Number(kernel.Shift))
-	l.DoMem(Mul, 3, 1, l.Number(kernel.Ln2NHi))
-	l.Do(Sub, 0, 0, 3)
-	l.DoMem(Mul, 3, 1, l.Number(kernel.Ln2NLo))
-	l.Do(Sub, 0, 0, 3)
-	l.DoMem(And, 1, 2, l.Word(127))
-	if tail {
-		l.gather([]Vec{3, 6}, []int32{0, 8 * 128}, 1, 4, R11)
-	} else {
-		l.gather([]Vec{3}, []int32{0}, 1, 4, R11)
+// scaled is an exponential taken apart: s·(1 + p)·2^k for a rest, of which p is a
+// polynomial; bits are those of k, the lowest seven aside, which chose s.
+type scaled struct{ rest, s, bits Value }
+
+// reduce takes x apart for the exponential; tail is what s lacks, if that is asked for.
+func reduce(b *Builder, x Value, tail *Value) scaled {
+	k := b.Add(b.Mul(x, b.Number(kernel.InvLn2N)), b.Number(kernel.Shift))
+	bits := k
+	k = b.Sub(k, b.Number(kernel.Shift))
+	r := b.Sub(x, b.Mul(k, b.Number(kernel.Ln2NHi)))
+	r = b.Sub(r, b.Mul(k, b.Number(kernel.Ln2NLo)))
+	index := b.And(bits, b.Word(127))
+	if tail == nil {
+		return scaled{r, b.Fetch(expTable, index, 0)[0], bits}
 	}
+	s := b.Fetch(expTable, index, 0, 8*128)
+	*tail = s[1]
+	return scaled{r, s[0], bits}
 }
 
-// expFinish is 0 = s + s·p(0), s in 3, p with the tail in 6 if there is one; 1 and
-// 4 are overwritten.
-func (l Lanes) expFinish(tail bool) {
-	l.Do(Mul, 1, 0, 0)
-	l.DoMem(Mul, 4, 0, l.Number(1./6))
-	l.DoMem(Add, 4, 4, l.Number(0.5))
-	l.Do(Mul, 4, 1, 4)
-	l.Do(Add, 4, 0, 4)
-	l.DoMem(Mul, 0, 0, l.Number(1./120))
-	l.DoMem(Add, 0, 0, l.Number(1./24))
-	l.Do(Mul, 1, 1, 1)
-	l.Do(Mul, 0, 1, 0)
-	l.Do(Add, 4, 4, 0)
-	if tail {
-		l.Do(Add, 4, 6, 4)
+// polynomial is p, with tail added if there is one.
+func (e scaled) polynomial(b *Builder, tail *Value) Value {
+	r := e.rest
+	r2 := b.Mul(r, r)
+	low := b.Mul(r2, b.Add(b.Mul(r, b.Number(1./6)), b.Number(0.5)))
+	high := b.Mul(b.Mul(r2, r2), b.Add(b.Mul(r, b.Number(1./120)), b.Number(1./24)))
+	p := b.Add(b.Add(r, low), high)
+	if tail != nil {
+		p = b.Add(*tail, p)
 	}
-	l.Do(Mul, 4, 3, 4)
-	l.Do(Add, 0, 3, 4)
+	return p
 }
 
-// expScale multiplies 0 by the power of two that the bits in 2 tell, in two
-// parts, so that the result may be subnormal or infinite.
-func (l Lanes) expScale() {
-	l.shiftInts(3, 2, 8)
-	l.shiftInts(2, 2, 7)
-	l.subInts(2, 2, 3)
-	for _, v := range []Vec{3, 2} {
-		l.addIntsMem(v, v, l.Word(1023))
-		l.shiftLeft(v, v, 52)
-		l.Do(Mul, 0, 0, v)
-	}
+// finish is s + s·p.
+func (e scaled) finish(b *Builder, s Value, tail *Value) Value {
+	return b.Add(s, b.Mul(s, e.polynomial(b, tail)))
 }
 
-// log is the logarithm of x or of 1 + x, see vm's logLoop and log1pLoop.
-func (l Lanes) log(t Tables, plus1 bool) {
-	slow := l.NewLabel()
-	xs, es := At(Scratch, 0), At(Scratch, 32)
-	l.MovImm(R11, uint64(t.Log))
-	if plus1 {
-		l.DoMem(Add, 1, 0, l.Number(1))
-		l.DoMem(Sub, 2, 1, l.Number(1))
-		l.Do(Sub, 2, 0, 2)
-		l.Store(es, 2)
-		l.Copy(0, 1)
-	}
-	// Numbers beyond a limit are multiplied by a power of two first.
-	beyond, limit, factor, change := LT, normal, 0x1p54, -54*math.Ln2
-	most := math.MaxFloat64
-	if plus1 {
-		beyond, limit, factor, change = GT, 0x1p1000, 0x1p-54, 54*math.Ln2
-		most = limit
-	}
-	l.CompareMem(GE, 1, 0, l.Number(normal))
-	l.CompareMem(LE, 2, 0, l.Number(most))
-	l.Do(And, 1, 1, 2)
-	l.unless(1, slow)
-	l.logNormal(plus1, es)
-	l.Ret()
-
-	l.Place(slow)
-	l.Store(xs, 0)
-	l.CompareMem(beyond, 1, 0, l.Number(limit))
-	l.DoMem(Mul, 2, 0, l.Number(factor))
-	l.Blend(0, 0, 2, 1)
-	l.logNormal(plus1, es)
-	l.Load(1, xs)
-	l.CompareMem(beyond, 2, 1, l.Number(limit))
-	l.DoMem(And, 2, 2, l.Number(change))
-	l.Do(Add, 0, 0, 2)
-	l.CompareMem(NLE, 2, 1, l.Number(math.MaxFloat64))
-	l.Blend(0, 0, 1, 2)
-	l.CompareMem(LT, 2, 1, l.Number(0))
-	l.BlendMem(0, 0, l.Number(math.NaN()), 2)
-	l.CompareMem(EQ, 2, 1, l.Number(0))
-	l.BlendMem(0, 0, l.Number(math.Inf(-1)), 2)
-	l.Ret()
+// direct is the exponential whose power of two does not leave the range of numbers.
+func (e scaled) direct(b *Builder, tail *Value) Value {
+	return e.finish(b, b.AddWord(e.s, b.Shl(e.bits, 45)), tail)
 }
 
-// logNormal is the logarithm of normal numbers, plus the number at e over them if
-// that is asked for.
-func (l Lanes) logNormal(plus bool, e Mem) {
-	l.logReduce()
-	if plus {
-		l.Load(4, l.Word(1023<<52))
-		l.subWords(4, 4, 1)
-		l.DoMem(Mul, 4, 4, e)
-		l.Store(e, 4)
-	}
-	l.gather([]Vec{1, 4, 5}, []int32{0, 8, 16}, 3, 6, R11)
-	if plus {
-		l.DoMem(Mul, 6, 1, e)
-		l.Store(e, 6)
-	}
-	l.DoMem(And, 3, 0, l.Word(^uint64(1<<27-1)))
-	l.Do(Mul, 6, 3, 1)
-	l.DoMem(Sub, 6, 6, l.Number(1))
-	l.Do(Sub, 0, 0, 3)
-	l.Do(Mul, 0, 0, 1)
-	l.Do(Add, 0, 6, 0) // r
-	l.DoMem(Mul, 1, 2, l.Number(kernel.Ln2Hi))
-	l.Do(Add, 1, 1, 4) // w
-	l.Do(Add, 3, 1, 0) // h
-	l.Do(Sub, 1, 1, 3)
-	l.Do(Add, 1, 1, 0)
-	l.DoMem(Mul, 2, 2, l.Number(kernel.Ln2Lo))
-	l.Do(Add, 2, 2, 5)
-	l.Do(Add, 1, 1, 2) // l
-	l.Do(Mul, 2, 0, 0) // r²
-	l.DoMem(Mul, 4, 0, l.Number(1./3))
-	l.DoMem(Add, 4, 4, l.Number(-0.5))
-	l.DoMem(Mul, 5, 0, l.Number(1./5))
-	l.DoMem(Add, 5, 5, l.Number(-0.25))
-	l.Do(Mul, 5, 2, 5)
-	l.Do(Add, 4, 4, 5)
-	l.DoMem(Mul, 5, 0, l.Number(1./7))
-	l.DoMem(Add, 5, 5, l.Number(-1./6))
-	l.DoMem(Mul, 6, 2, l.Number(1./8))
-	l.Do(Sub, 5, 5, 6)
-	l.Do(Mul, 6, 2, 2)
-	l.Do(Mul, 5, 6, 5)
-	l.Do(Add, 4, 4, 5) // p
-	l.Do(Mul, 4, 2, 4)
-	if plus {
-		l.Load(5, e)
-		l.Do(Add, 4, 4, 5)
-	}
-	l.Do(Add, 1, 1, 4)
-	l.Do(Add, 0, 3, 1)
+// everywhere multiplies by the power of two in two parts, so that the result may be
+// subnormal or infinite.
+func (e scaled) everywhere(b *Builder, tail *Value) Value {
+	s, factors := e.unscaled(b)
+	y := e.finish(b, s, tail)
+	return b.Mul(b.Mul(y, factors[0]), factors[1])
 }
 
-// logReduce takes the normal number in 0 apart: 0 the number between those of the
-// table, 1 the change of the exponent's bits, 2 the exponent, 3 the index of the
-// entry's first word; 4 is overwritten.
-func (l Lanes) logReduce() {
-	l.Load(1, l.Word(kernel.LogBits))
-	l.subWords(1, 0, 1) // t
-	l.DoMem(Xor, 2, 1, l.Word(1<<63))
-	l.shiftRight(2, 2, 52)
-	l.DoMem(Or, 2, 2, l.Number(0x1p52))
-	l.DoMem(Sub, 2, 2, l.Number(0x1p52+2048)) // k
-	l.shiftRight(3, 1, 45)
-	l.DoMem(And, 3, 3, l.Word(127))
-	l.shiftLeft(4, 3, 1)
-	l.addWords(3, 3, 4) // index of the triple's first word
-	l.DoMem(And, 1, 1, l.Word(exponent))
-	l.subWords(0, 0, 1) // z
+// unscaled is s without the power of two, and that as two factors.
+func (e scaled) unscaled(b *Builder) (s Value, factors [2]Value) {
+	index := b.And(e.bits, b.Word(127))
+	s = b.AddWord(e.s, b.Shl(index, 45))
+	// k/128 + 4096, positive, in halves.
+	const bias = 4096
+	shift := math.Float64bits(kernel.Shift)
+	k := b.Shr(b.AddWord(b.SubWord(e.bits, b.Word(shift)), b.Word(bias<<7)), 7)
+	half := b.Shr(k, 1)
+	for i, part := range []Value{half, b.SubWord(k, half)} {
+		factors[i] = b.Shl(b.SubWord(part, b.Word(bias/2-1023)), 52)
+	}
+	return s, factors
+}
+
+// expText is the exponential by table and polynomial, of numbers between -708 and 709.
+func expText(b *Builder, x []Value, slow func(Value)) Value {
+	slow(b.Both(b.Compare(GT, x[0], b.Number(-708)), b.Compare(LT, x[0], b.Number(709))))
+	return reduce(b, x[0], nil).direct(b, nil)
+}
+
+func expAll(b *Builder, x []Value) Value {
+	return reduce(b, within(b, x[0]), nil).everywhere(b, nil)
+}
+
+// within is x, or what has the same exponential, 0 or infinity, if it is far out.
+func within(b *Builder, x Value) Value {
+	return b.Min(b.Number(710), b.Max(b.Number(-746), x))
+}
+
+// entry is a normal number taken apart for the logarithm: z·2^k, and of the table the
+// reciprocal of a number near z and its logarithm in two parts.
+type entry struct{ z, k, power, inv, high, low Value }
+
+func lookUp(b *Builder, x Value) entry {
+	t := b.SubWord(x, b.Word(kernel.LogBits))
+	power := b.And(t, b.Word(0xfff<<52))
+	// The exponent as a number, by way of one of a known exponent.
+	k := b.Or(b.Shr(b.Xor(t, b.Word(signBit)), 52), b.Number(0x1p52))
+	k = b.Sub(k, b.Number(0x1p52+2048))
+	i := b.And(b.Shr(t, 45), b.Word(127))
+	i = b.AddWord(i, b.Shl(i, 1))
+	fields := b.Fetch(logTable, i, 0, 8, 16)
+	return entry{b.SubWord(x, power), k, power, fields[0], fields[1], fields[2]}
+}
+
+// finish is the logarithm, plus lost if there is any; see package ops.
+func (e entry) finish(b *Builder, lost *Value) Value {
+	h, l, p := e.parts(b, lost)
+	return b.Add(h, b.Add(l, p))
+}
+
+// parts is it as h + (l + p), where h is by far the greatest.
+func (e entry) parts(b *Builder, lost *Value) (h, l, p Value) {
+	zh := upper(b, e.z)
+	r := b.Add(b.Sub(b.Mul(zh, e.inv), b.Number(1)), b.Mul(b.Sub(e.z, zh), e.inv))
+	w := b.Add(b.Mul(e.k, b.Number(kernel.Ln2Hi)), e.high)
+	h = b.Add(w, r)
+	l = b.Add(b.Sub(w, h), r)
+	l = b.Add(l, b.Add(b.Mul(e.k, b.Number(kernel.Ln2Lo)), e.low))
+	r2 := b.Mul(r, r)
+	p = b.Add(b.Mul(r, b.Number(1./3)), b.Number(-0.5))
+	p = b.Add(p, b.Mul(r2, b.Add(b.Mul(r, b.Number(1./5)), b.Number(-0.25))))
+	q := b.Sub(b.Add(b.Mul(r, b.Number(1./7)), b.Number(-1./6)), b.Mul(r2, b.Number(1./8)))
+	p = b.Mul(r2, b.Add(p, b.Mul(b.Mul(r2, r2), q)))
+	if lost != nil {
+		p = b.Add(p, *lost)
+	}
+	return h, l, p
+}
+
+func logText(b *Builder, x []Value, slow func(Value)) Value {
+	slow(between(b, x[0], normal, math.MaxFloat64))
+	return lookUp(b, x[0]).finish(b, nil)
+}
+
+// logAll multiplies subnormal numbers by a power of two first.
+func logAll(b *Builder, x []Value) Value {
+	small := b.Compare(LT, x[0], b.Number(normal))
+	y := b.Select(small, b.Mul(x[0], b.Number(0x1p54)), x[0])
+	y = b.Add(lookUp(b, y).finish(b, nil), b.Keep(small, b.Number(-54*math.Ln2)))
+	return logEnds(b, x[0], y)
+}
+
+// logEnds is y, but the logarithm of x where that is not positive and finite.
+func logEnds(b *Builder, x, y Value) Value {
+	y = b.Select(b.Compare(NLE, x, b.Number(math.MaxFloat64)), x, y)
+	y = b.Select(b.Compare(LT, x, b.Number(0)), b.Number(math.NaN()), y)
+	return b.Select(b.Compare(EQ, x, b.Number(0)), b.Number(math.Inf(-1)), y)
+}
+
+// log1pText makes up for the rounding of 1 + x by what was lost over 1 + x.
+func log1pText(b *Builder, x []Value, slow func(Value)) Value {
+	u := b.Add(x[0], b.Number(1))
+	slow(between(b, u, normal, 0x1p1000))
+	e := lookUp(b, u)
+	lost := e.over(b, b.Sub(x[0], b.Sub(u, b.Number(1))))
+	return e.finish(b, &lost)
+}
+
+// over is x over z·2^k, about.
+func (e entry) over(b *Builder, x Value) Value {
+	return b.Mul(b.Mul(b.SubWord(b.Word(1023<<52), e.power), x), e.inv)
+}
+
+// log1pAll divides large numbers by a power of two first.
+func log1pAll(b *Builder, x []Value) Value {
+	u := b.Add(x[0], b.Number(1))
+	large := b.Compare(GT, u, b.Number(0x1p1000))
+	e := lookUp(b, b.Select(large, b.Mul(u, b.Number(0x1p-54)), u))
+	lost := e.over(b, b.Sub(x[0], b.Sub(u, b.Number(1))))
+	y := b.Add(e.finish(b, &lost), b.Keep(large, b.Number(54*math.Ln2)))
+	return logEnds(b, u, y)
 }

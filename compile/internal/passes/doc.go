@@ -8,6 +8,8 @@
 //	tuning.go      the numbers that steer the passes
 //	rebuild.go     rebuilding graphs, by ad.Rewriter
 //	project.go     sums of squares of residuals freed of their data
+//	merge.go       rows of data that are alike added up once
+//	choose.go      conditionals in lanes made selections
 //	rewrite.go     the list of legal rewrites
 //	slices.go      index tables that are a few slices
 //	specialise.go  scans freed of constant streams

@@ -45,7 +45,7 @@ func project(g *ad.Graph) *ad.Graph {
 	for _, s := range roots {
 		p.cover(covered, s.of)
 	}
-	return rebuild(g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuildTo(g.Beside(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if s := roots[r]; s != nil {
 			return p.short(w, s, n.Type)
 		}

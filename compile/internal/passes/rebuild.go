@@ -12,7 +12,13 @@ import (
 // rebuilt by inner, on their own; nil leaves them as they are. What nobody needs is
 // left out.
 func rebuild(g *ad.Graph, inner func(*ad.Graph) *ad.Graph, node func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref) *ad.Graph {
-	w := ad.NewRewriter(g, ad.NewGraph())
+	return rebuildTo(ad.NewGraph(), g, inner, node)
+}
+
+// rebuildTo is rebuild to an empty graph: to one beside g if what comes later is bounded by its
+// budget.
+func rebuildTo(to, g *ad.Graph, inner func(*ad.Graph) *ad.Graph, node func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref) *ad.Graph {
+	w := ad.NewRewriter(g, to)
 	w.Body, w.Keep = inner, mustRun
 	w.Node = func(r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref { return node(w, r, n, attr, args) }
 	w.To.Nodes = make([]ad.Node, 0, len(g.Nodes)+len(g.Nodes)/8)

@@ -3,8 +3,9 @@ package passes
 import "github.com/ppl-lang/ppl/ad"
 
 // shareReciprocals makes one reciprocal of several divisions of arrays by the
-// same array: a density and its derivatives divide by a scale up to four times,
-// and a division takes as long as three products.
+// same array, and of every division of an array by one number: a density and its
+// derivatives divide by a scale up to four times, and a division takes as long as three
+// products.
 func shareReciprocals(g *ad.Graph) *ad.Graph {
 	count := map[ad.Ref]int{} // divisions, by denominator
 	regions, shared := false, false
@@ -14,6 +15,7 @@ func shareReciprocals(g *ad.Graph) *ad.Graph {
 				count[d]++
 				shared = shared || count[d] > 1
 			}
+			shared = shared || byNumber(g, n)
 			regions = regions || n.Op.Row().Class == ad.Region
 		}
 	}
@@ -21,7 +23,7 @@ func shareReciprocals(g *ad.Graph) *ad.Graph {
 		return g
 	}
 	return rebuild(g, shareReciprocals, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
-		if d := denominator(g, n); n.Op == ad.OpDiv && d != ad.None && count[d] > 1 {
+		if d := denominator(g, n); n.Op == ad.OpDiv && (d != ad.None && count[d] > 1 || byNumber(g, n)) {
 			return w.To.Mul(args[0], w.To.Do(ad.OpInv, nil, args[1]))
 		}
 		return w.Same(n, attr, args)
@@ -43,4 +45,9 @@ func denominator(g *ad.Graph, n *ad.Node) ad.Ref {
 		return ad.None
 	}
 	return d
+}
+
+// byNumber reports whether n divides an array by one number that is no constant.
+func byNumber(g *ad.Graph, n *ad.Node) bool {
+	return n.Op == ad.OpDiv && n.Type.Total() > 1 && g.Type(n.Args[1]).Total() == 1 && g.Nodes[n.Args[1]].Op != ad.OpConst
 }

@@ -38,6 +38,11 @@ func Table() []Pass {
 		{Name: "project", Density: project,
 			Exact: "a few roundings of the sums; an element beyond the first that leaves the range of numbers is not named",
 			Doc:   "sums of squares of residuals over rows of data become sums over as many rows as there are coefficients"},
+		{Name: "merge", Density: mergeRows,
+			Exact: "rounding of sums, which are added up in another order",
+			Doc:   "sums over rows of data become sums over the rows that differ, with weights"},
+		{Name: "choose", Density: choose,
+			Doc: "conditionals in lanes with short sides become selections"},
 
 		{Name: "rewrite", Graph: rewriteGraph,
 			Exact: "see the list of rewrites",
@@ -56,7 +61,7 @@ func Table() []Pass {
 			Doc:   "moves factors that are one number for a whole array to where they cost least, mostly out of sums"},
 		{Name: "reciprocals", Graph: graph(shareReciprocals), After: []string{"factors"},
 			Exact: "1.5 instead of 0.5 units in the last place of a quotient; infinite for denominators below 5.6e-309",
-			Doc:   "makes one reciprocal of several divisions of arrays by the same array"},
+			Doc:   "makes one reciprocal of several divisions of arrays by the same array, and of divisions of an array by one number"},
 
 		{Name: "share", Nest: loopnest.Share,
 			Doc: "makes what is computed twice once"},
@@ -82,7 +87,7 @@ func Table() []Pass {
 		{Name: MemoryPass, After: []string{"order"},
 			Doc: "values whose lives do not meet share memory: one frame for all strips, steps and adjoints"},
 		{Name: NativePass, After: []string{MemoryPass},
-			Doc: "makes machine code of scalar code, strips, products, conditionals and recurrences, where the processor is amd64 with AVX2 and FMA and the system is Linux"},
+			Doc: "makes machine code of scalar code, strips, products, conditionals and recurrences, where the processor is amd64 with AVX2 and FMA, or AVX-512, or arm64"},
 	}
 }
 

@@ -21,6 +21,20 @@ const (
 	blockRows = 1024
 )
 
+// Of merge.
+const (
+	// leastMerged is the number of rows from which rows that are alike are merged.
+	leastMerged = 32
+
+	// mostCompared bounds how many rows, and nodes, are looked at when a model is bound, at
+	// about 50 ns each.
+	mostCompared = 1 << 24
+)
+
+// mostChosen is what both sides of a conditional may cost in each lane, in nanoseconds, to
+// become selections: about what sorting a lane costs.
+const mostChosen = 100
+
 // Of distribute and recurrences. A step's operation costs 3.4 ns in scalar code of the
 // interpreter, 0.5 as a lane. With machine code a hidden Markov model takes 1.23 times as
 // long if no scan is taken apart, GARCH 1.03, volatility as long.

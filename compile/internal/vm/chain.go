@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/ppl-lang/ppl/ad"
-	"github.com/ppl-lang/ppl/compile/internal/loopnest"
+	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
 // A chain is the body of a scan that carries one number through a row of ops,
@@ -143,10 +143,10 @@ func makeLink(in instr, n int32, operand func(int32) (linkOperand, bool)) (l lin
 		x, ok := operand(place)
 		return link{op, x, noOperand}, ok && place != n
 	}
-	switch op := ad.OpCode(in.op) &^ run; op {
+	switch op := in.op; op {
 	case ad.OpNeg, ad.OpSquare, ad.OpSqrt, ad.OpInv, ad.OpExp, ad.OpLog:
-		ops := map[ad.OpCode]linkOp{ad.OpNeg: linkNeg, ad.OpSquare: linkSquare, ad.OpSqrt: linkSqrt, ad.OpInv: linkInv, ad.OpExp: linkExp, ad.OpLog: linkLog}
-		return link{ops[op], noOperand, noOperand}, in.a == n
+		kinds := map[ad.OpCode]linkOp{ad.OpNeg: linkNeg, ad.OpSquare: linkSquare, ad.OpSqrt: linkSqrt, ad.OpInv: linkInv, ad.OpExp: linkExp, ad.OpLog: linkLog}
+		return link{kinds[op], noOperand, noOperand}, in.a == n
 	case ad.OpAdd, ad.OpMul:
 		kind := linkAdd
 		if op == ad.OpMul {
@@ -167,18 +167,18 @@ func makeLink(in instr, n int32, operand func(int32) (linkOperand, bool)) (l lin
 		}
 		l, ok = one(kinds[1], in.a)
 		return l, ok && in.b == n
-	case loopnest.OpMulAdd, loopnest.OpMulSub, loopnest.OpSubMul:
+	case ops.MulAdd, ops.MulSub, ops.SubMul:
 		a, b := in.a, in.b
 		if b == n {
 			a, b = b, a
 		}
 		switch {
 		case a == n && b != n && in.c != n:
-			kind := map[ad.OpCode]linkOp{loopnest.OpMulAdd: linkMulAdd, loopnest.OpMulSub: linkMulSub, loopnest.OpSubMul: linkSubMul}[op]
+			kind := map[ad.OpCode]linkOp{ops.MulAdd: linkMulAdd, ops.MulSub: linkMulSub, ops.SubMul: linkSubMul}[op]
 			x, ok1 := operand(b)
 			y, ok2 := operand(in.c)
 			return link{kind, x, y}, ok1 && ok2
-		case in.c == n && a != n && b != n && op == loopnest.OpMulAdd:
+		case in.c == n && a != n && b != n && op == ops.MulAdd:
 			x, ok1 := operand(a)
 			y, ok2 := operand(b)
 			return link{linkAddMul, x, y}, ok1 && ok2
@@ -252,7 +252,7 @@ func (m *Machine) runChain(p *regionPlan, c *chain, lane int) {
 func linearRecurrence(n float64, steps int, x, y, history, keeps walkOperand) float64 {
 	for range steps {
 		history.data[history.pos] = n
-		n = n*x.data[x.pos] + y.data[y.pos]
+		n = float64(n*x.data[x.pos]) + y.data[y.pos]
 		keeps.data[keeps.pos] = n
 		history.pos += history.step
 		keeps.pos += keeps.step
@@ -281,7 +281,7 @@ func sqrtRecurrence(n float64, steps int, x, y, history, keeps walkOperand) floa
 	v := n * n
 	for range steps {
 		history.data[history.pos] = n
-		v = v*x.data[x.pos] + y.data[y.pos]
+		v = float64(v*x.data[x.pos]) + y.data[y.pos]
 		if v < 0 {
 			v = math.NaN() // as its root is
 		}
@@ -297,7 +297,6 @@ func sqrtRecurrence(n float64, steps int, x, y, history, keeps walkOperand) floa
 
 // chainLoop runs any chain; ws holds two operands for each link.
 func chainLoop(n float64, steps int, links []link, ws, history, keeps []walkOperand) float64 {
-	var one [1]float64
 	for range steps {
 		for i := range history {
 			h := &history[i]
@@ -320,13 +319,13 @@ func chainLoop(n float64, steps int, links []link, ws, history, keeps []walkOper
 			case linkDivInto:
 				n = x.data[x.pos] / n
 			case linkMulAdd:
-				n = n*x.data[x.pos] + y.data[y.pos]
+				n = float64(n*x.data[x.pos]) + y.data[y.pos]
 			case linkMulSub:
-				n = n*x.data[x.pos] - y.data[y.pos]
+				n = float64(n*x.data[x.pos]) - y.data[y.pos]
 			case linkSubMul:
-				n = y.data[y.pos] - n*x.data[x.pos]
+				n = y.data[y.pos] - float64(n*x.data[x.pos])
 			case linkAddMul:
-				n = x.data[x.pos]*y.data[y.pos] + n
+				n = float64(x.data[x.pos]*y.data[y.pos]) + n
 			case linkNeg:
 				n = -n
 			case linkSquare:
@@ -336,13 +335,9 @@ func chainLoop(n float64, steps int, links []link, ws, history, keeps []walkOper
 			case linkInv:
 				n = 1 / n
 			case linkExp: // as strips, scalar code and machine code do
-				one[0] = n
-				expLoop(one[:], one[:])
-				n = one[0]
+				n = ops.Of(ad.OpExp).F1(n)
 			case linkLog:
-				one[0] = n
-				logLoop(one[:], one[:])
-				n = one[0]
+				n = ops.Of(ad.OpLog).F1(n)
 			}
 			x.pos += x.step
 			y.pos += y.step

@@ -13,9 +13,10 @@
 //	exec.go        running blocks, scans, conditionals and while loops
 //	scalar.go      the interpreter of scalar code
 //	chain.go       recurrences of one number
-//	strip.go, loops.go, transcend.go   strips and their loops
-//	matmul.go, lse.go   products of matrices, log_sum_exp
-//	native.go        machine code: what is compiled, registers, elementwise ops
+//	strip.go, loops.go, sumlog.go   strips, and their loops that are not elementwise
+//	matmul.go, sparse.go, lse.go   products of matrices, of those that are mostly 0, log_sum_exp
+//	dense.go       factorisations and triangular solves, by package dense
+//	native.go        machine code: what is compiled, and for which processor
 //	nativescalar.go, nativestrip.go, nativescan.go, nativematmul.go   by kind of block
 //	nativerun.go     blocks in a row and conditionals as one function
 //	profile.go     times of blocks
@@ -57,8 +58,6 @@
 //     4 KB, not the size of the data) and of vector kernels, which will be
 //     bound by memory; wanted are fewer passes, hence the next points.
 //
-//   - Loops inlined in the interpreter: 8 % slower than out of line.
-//
 //   - Products joined with sums, sums of products: hierarchical regression
 //     116 → 107 µs, schools of scalars 630 → 400 ns.
 //
@@ -89,6 +88,9 @@
 //   - Cholesky factors by such tiles, their adjoint by one kernel instead of two
 //     triangular solves and a product: Gaussian process of 100 points 1050 → 269
 //     µs (by hand 459); of 20 points 10.2 µs (11.1), of 400 10.3 ms (24.1).
+//     By package dense, on a Sapphire Rapids with AVX-512, measured in turn: 20 points 4.3 →
+//     2.9 µs, 100 points 150 → 53 µs, 400 points 7.2 → 2.1 ms; covariances of 50 outcomes
+//     118 → 79 µs.
 //
 //   - Machine code (package native) for all that is elementwise: on a machine
 //     with 30 to 70 other jobs, least of a few batches, so that only the ratios

@@ -261,7 +261,7 @@ func (x *context) scalarCode(b *block, nodes []int32, start int) {
 		n := &x.Nodes[i]
 		t := x.time
 		x.time += 2
-		in := instr{op: uint16(n.Op)}
+		in := instr{op: n.Op}
 		ops := [3]*int32{&in.a, &in.b, &in.c}
 		for k, a := range n.Args {
 			*ops[k] = x.slot(a, t, true)
@@ -274,9 +274,9 @@ func (x *context) scalarCode(b *block, nodes []int32, start int) {
 		case n.Kind == loopnest.Accumulate:
 			x.clearing(b, n.Dst, start)
 			in.dst = x.slot(val{Buf: n.Dst, Off: n.Map.Off, N: 1}, t+1, false)
-			in.op = uint16(ad.OpReshape)
+			in.op = ad.OpReshape
 			if !n.Store {
-				in.op, in.b = uint16(ad.OpAdd), in.a
+				in.op, in.b = ad.OpAdd, in.a
 				in.a = in.dst
 			}
 		default:
@@ -285,7 +285,6 @@ func (x *context) scalarCode(b *block, nodes []int32, start int) {
 		}
 		b.code = append(b.code, in)
 	}
-	findRuns(b.code)
 }
 
 // single emits a node that runs alone.
@@ -308,6 +307,9 @@ func (x *context) single(b *block, n *node, t int) {
 	switch n.Kind {
 	case loopnest.MatMul:
 		b.kind = matmulBlock
+		if b.sparse = x.sparseOf(n); b.sparse == nil {
+			x.workspace(b, x.productWork(b), t)
+		}
 	case loopnest.Random:
 		b.kind = randomBlock
 	case loopnest.Effect:
@@ -318,10 +320,15 @@ func (x *context) single(b *block, n *node, t int) {
 		if w := n.Op.Row().Work; w != nil {
 			work = w(n.Types, n.Src.Attr)
 		}
-		r := x.newRoot(work, x.Body, false)
-		x.touch(r, t, false)
-		b.work = x.view(x.whole(r))
+		x.workspace(b, max(work, x.denseWork(b)), t)
 	}
+}
+
+// workspace gives a block a work space of so many numbers at time t.
+func (x *context) workspace(b *block, n, t int) {
+	r := x.newRoot(n, x.Body, false)
+	x.touch(r, t, false)
+	b.work = x.view(x.whole(r))
 }
 
 // emitRegion emits a region's bodies and what surrounds them.
@@ -492,7 +499,7 @@ func (x *context) next(reg *loopnest.Region, p *regionPlan, t int) {
 			src = x.whole(tmp)
 		}
 		if n == 1 {
-			p.nextScalars = append(p.nextScalars, instr{op: uint16(ad.OpReshape), dst: x.slot(x.whole(c.Buf), t, false), a: x.slot(src, t, true)})
+			p.nextScalars = append(p.nextScalars, instr{op: ad.OpReshape, dst: x.slot(x.whole(c.Buf), t, false), a: x.slot(src, t, true)})
 		} else {
 			p.nexts = append(p.nexts, copying{dst: x.view(x.whole(c.Buf)), src: x.view(src), n: n, rep: src.Rep})
 		}

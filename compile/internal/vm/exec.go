@@ -106,9 +106,13 @@ func (m *Machine) single(b *block) error {
 		return nil
 	}
 	row := n.Op.Row()
+	eval := row.Eval
 	dst, work := m.views[b.dst], m.views[b.work]
+	if b.dense != nil {
+		eval = b.denseEval
+	}
 	if n.Type.Lanes == 0 || row.OwnLanes {
-		return opError(n, row.Eval(dst, args, b.types, n.Attr, work))
+		return opError(n, eval(dst, args, b.types, n.Attr, work))
 	}
 	size := n.Type.Size()
 	for l := range n.Type.Lanes {
@@ -119,7 +123,7 @@ func (m *Machine) single(b *block) error {
 				lane[k] = a[l*w : (l+1)*w]
 			}
 		}
-		if err := row.Eval(dst[l*size:(l+1)*size], lane, b.types, n.Attr, work); err != nil {
+		if err := eval(dst[l*size:(l+1)*size], lane, b.types, n.Attr, work); err != nil {
 			return opError(n, err)
 		}
 	}
@@ -395,6 +399,9 @@ func (m *Machine) matmul(b *block) {
 	if attr.TransB {
 		c = sy[0]
 	}
+	if b.sparse != nil && b.sparse.multiply(dst[:r*c], y[:k*c], c, attr.TransA) {
+		return
+	}
 	lx, ly := 0, 0
 	if b.types[0].Lanes > 0 {
 		lx = r * k
@@ -403,6 +410,10 @@ func (m *Machine) matmul(b *block) {
 		ly = k * c
 	}
 	for l := range max(b.node.Type.Lanes, 1) {
+		if b.dense != nil {
+			b.dense.Product(dst[l*r*c:(l+1)*r*c], x[l*lx:l*lx+r*k], y[l*ly:l*ly+k*c], r, c, k, attr.TransA, attr.TransB, m.views[b.work])
+			continue
+		}
 		multiply(dst[l*r*c:(l+1)*r*c], x[l*lx:l*lx+r*k], y[l*ly:l*ly+k*c], r, c, k, attr.TransA, attr.TransB)
 	}
 }

@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ppl-lang/ppl/ad"
-	"github.com/ppl-lang/ppl/compile/internal/loopnest"
+	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
 // String is a listing of the program, for its developers. Operands of scalar
@@ -34,20 +33,16 @@ func (p *Program) list(w *strings.Builder, bs []block, indent string) {
 		}
 		w.WriteByte('\n')
 		for _, in := range b.code {
-			op, mode := ad.OpCode(in.op)&^run, ""
-			if b.kind == stripBlock {
-				op, mode = op>>2, "."+[]string{"vv", "vs", "sv", "ss"}[in.op&3]
-			}
 			name := ""
-			switch {
-			case op >= loopnest.OpMulAdd:
-				name = loopnest.OpName(op)
-			case op == ad.OpConst || op == ad.OpInput:
-				name = ad.OpCode(in.x).String()
-			default:
-				name = op.String()
+			if in.op >= sum {
+				name = stripOpNames[in.op-sum]
+			} else {
+				name = ops.Of(in.op).Name
 			}
-			fmt.Fprintf(w, "%s\t%s%s %d = %d %d %d\n", indent, name, mode, in.dst, in.a, in.b, in.c)
+			if in.x != 0 {
+				name += fmt.Sprintf(".%03b", in.x)
+			}
+			fmt.Fprintf(w, "%s\t%s %d = %d %d %d\n", indent, name, in.dst, in.a, in.b, in.c)
 		}
 		if r := b.reg; r != nil {
 			fmt.Fprintf(w, "%s  lanes %d, steps %d; moves %d %d, loads %d %d, history %d %d, keeps %d %d, nexts %d %d, stages %d, finals %d\n",

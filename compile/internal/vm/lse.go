@@ -1,6 +1,11 @@
 package vm
 
-import "math"
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/ops"
+)
 
 // logSumExps is dst[i] = log Σ exp over row i of x, rows of k elements; many
 // rows at a time, for the loops of exponentials and logarithms. work holds
@@ -31,7 +36,7 @@ func logSumExps(dst, x []float64, k int, work []float64) {
 				w[j] = v - m
 			}
 		}
-		expLoop(work[:n*k], work[:n*k])
+		exponentials(work[:n*k])
 		for i := range d {
 			s := 0.0
 			for _, v := range work[i*k : (i+1)*k] {
@@ -39,7 +44,7 @@ func logSumExps(dst, x []float64, k int, work []float64) {
 			}
 			work[i] = s // row i's place has been read
 		}
-		logLoop(work[:n], work[:n])
+		ops.Of(ad.OpLog).Loop(work[:n], work, nil, nil)
 		for i, m := range d {
 			if !math.IsInf(m, 0) {
 				d[i] = m + work[i]
@@ -61,7 +66,7 @@ func logSumExpLong(row, work []float64) float64 {
 		for j := range w {
 			w[j] = row[j] - m
 		}
-		expLoop(w, w)
+		exponentials(w)
 		s += sumLoop(w)
 		row = row[len(w):]
 	}
@@ -78,3 +83,6 @@ func maxOf(xs []float64) float64 {
 	}
 	return m
 }
+
+// exponentials replaces numbers by their exponentials.
+func exponentials(x []float64) { ops.Of(ad.OpExp).Loop(x, x, nil, nil) }

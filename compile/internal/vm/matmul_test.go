@@ -2,12 +2,16 @@ package vm
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"testing"
 	"time"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
 // TestMeasureProducts compares products with gonum's: VM_MEASURE=products.
@@ -76,5 +80,110 @@ func TestMultiply(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestProducts compares products in machine code with the graph's, across the heights of
+// tiles and the widths of what is left beside them.
+func TestProducts(t *testing.T) {
+	for r := 1; r <= 7; r++ {
+		for _, c := range []int{1, 2, 3, 4, 7, 23, 24, 27, 41, 47, 70} {
+			for _, k := range []int{1, 3, 6, 67} {
+				for mode := range 3 {
+					attr := ad.MatMulAttr{TransA: mode == 1, TransB: mode == 2}
+					sa, sb := []int{r, k}, []int{k, c}
+					if attr.TransA {
+						sa = []int{k, r}
+					}
+					if attr.TransB {
+						sb = []int{c, k}
+					}
+					g := ad.NewGraph()
+					a, b := g.Input(ad.Type{Shape: sa}), g.Input(ad.Type{Shape: sb})
+					g.Output(g.Do(ad.OpMatMul, attr, a, b))
+					x, y := normals(r*k, 3), normals(k*c, 4)
+					want, err := g.Eval([][]float64{x, y}, &ad.Env{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					p, err := Compile(g, passes.Options{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					m := p.New()
+					if p.mistake != "" {
+						t.Fatalf("%d × %d × %d: %s", r, k, c, p.mistake)
+					}
+					copy(m.Input(0), x)
+					copy(m.Input(1), y)
+					if err := m.Run(&ad.Env{}); err != nil {
+						t.Fatal(err)
+					}
+					for i, v := range want[0] {
+						if got := m.Output(0)[i]; !agree(v, got, 1e-12) {
+							t.Fatalf("%d × %d × %d, %+v: element %d is %v, want %v", r, k, c, attr, i, got, v)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestSparse compares products with data that are mostly 0 with the graph's, those with
+// numbers that are not finite too.
+func TestSparse(t *testing.T) {
+	const r, k = 60, 50
+	data := normals(r*k, 5)
+	for i := range data {
+		if i%61 != 0 {
+			data[i] = 0
+		}
+	}
+	for _, c := range []int{1, 5} {
+		for _, trans := range []bool{false, true} {
+			rows := k
+			if trans {
+				rows = r
+			}
+			for _, special := range []float64{1, math.Inf(1), math.NaN()} {
+				g := ad.NewGraph()
+				y := g.Input(ad.Type{Shape: []int{rows, c}})
+				g.Output(g.Do(ad.OpMatMul, ad.MatMulAttr{TransA: trans}, g.ConstArray(ad.Type{Shape: []int{r, k}}, data), y))
+				p, err := Compile(g, passes.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				used := false
+				for _, b := range p.blocks {
+					used = used || b.sparse != nil
+				}
+				if !used {
+					t.Errorf("%d columns: the matrix is taken for dense", c)
+				}
+				x := normals(rows*c, 6)
+				x[rows*c/2] = special
+				want, err := g.Eval([][]float64{x}, &ad.Env{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				m := p.New()
+				copy(m.Input(0), x)
+				if err := m.Run(&ad.Env{}); err != nil {
+					t.Fatal(err)
+				}
+				for i, v := range want[0] {
+					if got := m.Output(0)[i]; !agree(v, got, 1e-12) {
+						t.Fatalf("%d columns, transposed %t, with %v: element %d is %v, want %v", c, trans, special, i, got, v)
+					}
+				}
+			}
+		}
+	}
+	for i := range data {
+		data[i] = 1
+	}
+	if newSparse(data, r, 5) != nil || newSparse(data, r, 1) != nil {
+		t.Error("a dense matrix is taken for sparse")
 	}
 }

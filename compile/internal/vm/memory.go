@@ -83,7 +83,7 @@ func patchCode(code []instr, places []int32) {
 		in := &code[k]
 		in.dst = places[in.dst]
 		in.a = places[in.a]
-		if in.op != uint16(ad.OpCheck) {
+		if in.op != ad.OpCheck {
 			in.b, in.c = places[in.b], places[in.c]
 		}
 	}

@@ -1,67 +1,109 @@
 package vm
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
 	"testing"
 	"unsafe"
 
+	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/ad/kernel"
 	"github.com/ppl-lang/ppl/compile/internal/native"
+	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// runRoutine applies a routine as machine code to all xs, and ys if it has two
-// arguments; their number is a multiple of width.
-func runRoutine(t *testing.T, routine native.Routine, width int, xs, ys []float64) []float64 {
+// widths calls f for every target that this processor is, and every number of lanes that
+// it has.
+func widths(t *testing.T, f func(t *testing.T, target *native.Target, lanes int)) {
 	t.Helper()
-	a := &native.Asm{}
-	l := native.Lanes{Asm: a, Width: width}
-	entry := a.NewLabel()
-	a.Place(entry)
-	l.Load(0, native.At(native.DI, 0))
-	if ys != nil {
-		l.Load(1, native.At(native.SI, 0))
+	none := true
+	for _, target := range native.Targets {
+		if native.Find(target.Name) == nil {
+			continue
+		}
+		none = false
+		done := map[int]bool{}
+		for _, n := range []int{1, 2, 8} {
+			if lanes := target.NewAsm().Frame(n).Lanes(); !done[lanes] {
+				done[lanes] = true
+				t.Run(fmt.Sprintf("%s %d", target.Name, lanes), func(t *testing.T) { f(t, target, lanes) })
+			}
+		}
 	}
-	l.Apply(routine)
-	l.Store(native.At(native.DI, 0), 0)
-	l.ZeroUpper()
-	l.Ret()
-	a.Routines(tables())
-	code, fs, err := a.Make([]native.Label{entry})
+	if none {
+		t.Skip("no machine code here")
+	}
+}
+
+// runText applies a text as machine code to as many operands as the first ones, the last
+// of them with fewer lanes.
+func runText(t *testing.T, target *native.Target, lanes int, text *native.Text, args [3][]float64) []float64 {
+	t.Helper()
+	g := target.NewAsm()
+	function := func(active int) native.Label {
+		l := g.NewLabel()
+		g.Place(l)
+		g.Enter()
+		b := &native.Builder{}
+		var x []native.Value
+		for _, r := range []native.Reg{native.Memory, native.Views, native.R0} {
+			x = append(x, b.Load(native.Place{Base: r, Index: native.NoReg}))
+		}
+		b.Store(native.Place{Base: native.R1, Index: native.NoReg}, b.Text(text, x), false)
+		g.Frame(lanes).Emit(b, active)
+		g.Leave()
+		g.End()
+		return l
+	}
+	n := len(args[0])
+	entries := []native.Label{function(lanes)}
+	if rest := n % lanes; rest > 0 {
+		entries = append(entries, function(rest))
+	}
+	g.Routines()
+	code, fs, err := g.Make(entries)
 	if err != nil {
 		t.Fatal(err)
 	}
-	scratch := make([]float64, native.ScratchOfRoutines)
-	got := append([]float64(nil), xs...)
-	for i := 0; i < len(got); i += width {
-		var second unsafe.Pointer
-		if ys != nil {
-			second = unsafe.Pointer(&ys[i])
+	scratch := make([]float64, g.Numbers+1)
+	got := make([]float64, n+1)
+	got[n] = 12345
+	for k, a := range args {
+		if a == nil {
+			args[k] = make([]float64, n)
 		}
-		fs[0].Run(unsafe.Pointer(&got[i]), second, unsafe.Pointer(&scratch[0]), 0, 0, 0)
+	}
+	for i := 0; i < n; i += lanes {
+		f := fs[0]
+		if i+lanes > n {
+			f = fs[1]
+		}
+		pointer := func(x []float64) int { return int(uintptr(unsafe.Pointer(&x[i]))) }
+		f.Run(unsafe.Pointer(&args[0][i]), unsafe.Pointer(&args[1][i]), unsafe.Pointer(&scratch[0]), pointer(args[2]), pointer(got), 0)
 	}
 	runtime.KeepAlive(code)
-	return got
+	runtime.KeepAlive(args)
+	if got[n] != 12345 {
+		t.Error("the code writes beyond the end")
+	}
+	return got[:n]
 }
 
 // TestRoutines compares the machine's exponentials and logarithms with the
 // portable loops, bit by bit where these use their tables, and else with package
 // math.
 func TestRoutines(t *testing.T) {
-	if !native.Available() {
-		t.Skip("no machine code here")
-	}
 	functions := []struct {
 		name     string
-		routine  native.Routine
-		loop     func(d, a []float64)
+		op       ad.OpCode
 		exact    func(float64) float64
 		ordinary func(x float64) bool
 	}{
-		{"exp", native.Exp, expLoop, math.Exp, func(x float64) bool { return x > -680 && x < 709 }},
-		{"log", native.Log, logLoop, kernel.Log, func(x float64) bool { return x >= 0x1p-1022 && x <= math.MaxFloat64 }},
-		{"log1p", native.Log1p, log1pLoop, math.Log1p, func(x float64) bool { return x > -1 && x <= math.MaxFloat64 }},
+		{"exp", ad.OpExp, math.Exp, func(x float64) bool { return x > -680 && x < 709 }},
+		{"log", ad.OpLog, kernel.Log, func(x float64) bool { return x >= 0x1p-1022 && x <= math.MaxFloat64 }},
+		{"log1p", ad.OpLog1p, math.Log1p, func(x float64) bool { return x > -1 && x <= math.MaxFloat64 }},
 	}
 	xs := []float64{0, math.Copysign(0, -1), 1, -1, 0.5, -0.5, math.Inf(1), math.Inf(-1), math.NaN(), 708, 709, 709.78, 709.79, 710, 1e10, -708, -708.5,
 		-745, -745.2, -746, -1e10, 1e300, 5e-324, 1e-310, 0x1p-1022, math.MaxFloat64, 1e-20, -1e-20, 0.99999999, 2}
@@ -69,14 +111,13 @@ func TestRoutines(t *testing.T) {
 	for range 20000 {
 		xs = append(xs, rng.NormFloat64()*math.Pow(10, 4*rng.Float64()-2), math.Exp(rng.NormFloat64()*100))
 	}
-	for len(xs)%4 != 0 {
-		xs = append(xs, 1)
-	}
 	for _, f := range functions {
 		want := make([]float64, len(xs))
-		f.loop(want, xs)
-		for _, width := range []int{1, 2, 4} {
-			got := runRoutine(t, f.routine, width, xs, nil)
+		for i, x := range xs {
+			want[i] = ops.Of(f.op).F1(x)
+		}
+		widths(t, func(t *testing.T, target *native.Target, lanes int) {
+			got := runText(t, target, lanes, ops.Of(f.op).Text, [3][]float64{xs})
 			bad := 0
 			for i, x := range xs {
 				same := math.Float64bits(got[i]) == math.Float64bits(want[i]) || math.IsNaN(got[i]) && math.IsNaN(want[i])
@@ -85,9 +126,65 @@ func TestRoutines(t *testing.T) {
 					continue
 				}
 				if bad++; bad < 10 {
-					t.Errorf("%s(%v), width %v: %v, want %v (math: %v)", f.name, x, width, got[i], want[i], e)
+					t.Errorf("%s(%v) = %v, want %v (math: %v)", f.name, x, got[i], want[i], e)
 				}
 			}
+		})
+	}
+}
+
+// TestTexts compares the machine code of every op that has any with its function, bit
+// by bit, at odd numbers and others, at every width. What calls routines is compared
+// where these promise the same bits.
+func TestTexts(t *testing.T) {
+	odd := []float64{0, math.Copysign(0, -1), 1, -1, 0.5, -0.5, 2.5, -2.5, 1e300, -1e300, 5e-324, 1e-310, math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN()}
+	var args [3][]float64
+	for _, x := range odd {
+		for _, y := range odd {
+			for _, z := range []float64{odd[len(args[0])%len(odd)], 1, math.NaN(), -3} {
+				args[0], args[1], args[2] = append(args[0], x), append(args[1], y), append(args[2], z)
+			}
 		}
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range 2001 {
+		for k := range args {
+			x := rng.NormFloat64() * math.Exp(2*rng.NormFloat64())
+			if i%4 == 0 { // of any size
+				x = math.Copysign(math.Pow(10, 600*rng.Float64()-300), x)
+			}
+			args[k] = append(args[k], x)
+		}
+	}
+	n, tested := len(args[0]), 0
+	for op := range ad.OpCode(1 << 13) {
+		if op > ad.OpRandom && op < ops.MulAdd || op > ops.MaxPlus {
+			continue
+		}
+		row := ops.Of(op)
+		if row.Text == nil {
+			continue
+		}
+		tested++
+		want := make([]float64, n)
+		row.Loop(want, args[0], args[1], args[2])
+		widths(t, func(t *testing.T, target *native.Target, lanes int) {
+			got := runText(t, target, lanes, row.Text, args)
+			bad := 0
+			for i, w := range want {
+				if math.Float64bits(got[i]) == math.Float64bits(w) || math.IsNaN(got[i]) && math.IsNaN(w) {
+					continue
+				}
+				if row.Text.Rounds() && samePower(got[i], w) {
+					continue
+				}
+				if bad++; bad < 5 {
+					t.Errorf("%s(%v, %v, %v) = %v, want %v", row.Name, args[0][i], args[1][i], args[2][i], got[i], w)
+				}
+			}
+		})
+	}
+	if tested < 30 {
+		t.Errorf("only %d ops have machine code", tested)
 	}
 }

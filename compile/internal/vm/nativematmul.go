@@ -6,7 +6,7 @@ import (
 )
 
 // Products of matrices in machine code, with contracted multiplications and
-// additions: tiles of four rows, whose sums stay in registers, over the numbers
+// additions: tiles of four rows, or two, whose sums stay in registers, over the numbers
 // that are summed.
 
 // product is a product of matrices: C(i, j) = Σ A(i, t) B(t, j), of r rows, c
@@ -16,41 +16,50 @@ type product struct {
 	transA, transB bool
 }
 
-// productOf is the product of a block, if machine code does it: one without
-// lanes, of at most one transposed matrix.
-func productOf(b *block) (p product, ok bool) {
+// dimensions are those of the product of a block, of one lane.
+func dimensions(b *block) product {
 	attr := b.node.Attr.(ad.MatMulAttr)
-	x, y := &b.types[0], &b.types[1]
-	p = product{r: x.Shape[0], k: x.Shape[1], c: y.Shape[1], transA: attr.TransA, transB: attr.TransB}
+	x, y := b.types[0].Shape, b.types[1].Shape
+	p := product{r: x[0], k: x[1], c: y[1], transA: attr.TransA, transB: attr.TransB}
 	if p.transA {
 		p.r, p.k = p.k, p.r
 	}
 	if p.transB {
-		p.c = y.Shape[0]
+		p.c = y[0]
 	}
+	if p.k == 1 { // a column times a row, which are held alike either way
+		p.transA, p.transB = false, false
+	}
+	return p
+}
+
+// productOf is the product of a block, if machine code does it: one without
+// lanes, of at most one transposed matrix.
+func productOf(b *block) (p product, ok bool) {
+	p = dimensions(b)
+	x, y := &b.types[0], &b.types[1]
 	return p, max(b.node.Type.Lanes, x.Lanes, y.Lanes) <= 1 && p.r > 0 && p.c > 0 && p.k > 0 && !(p.transA && p.transB)
 }
 
 // Registers of a product.
 const (
-	rowA, colB, rowC  = native.DX, native.CX, native.BX // of the tile
-	atA, atB, atC     = native.R8, native.R9, native.R11
-	terms, rows, cols = native.R12, native.R13, native.R15
+	rowA, colB, rowC  = native.R1, native.R0, native.T1 // of the tile
+	atA, atB, atC     = native.R2, native.R3, native.T2
+	terms, rows, cols = native.T3, native.T4, native.T5
 )
 
 // matmul makes a product.
 func (g *generator) matmul(b *block) {
 	p, _ := productOf(b)
-	startB := native.At(native.Scratch, int32(8*g.scratch))
-	g.scratch++
+	startB := native.At(native.Scratch, 8*g.Reserve(1))
 	x, y := b.args[0], b.args[1]
 	if p.transA && p.c == 1 { // Aᵀv as vᵀA, by rows
 		x, y = y, x
 		p = product{r: 1, c: p.r, k: p.k}
 	}
-	g.Lea(colB, g.elementOf(y, 0))
-	g.Lea(rowA, g.elementOf(x, 0))
-	g.Lea(rowC, g.elementOf(b.dst, 0))
+	g.LeaPlace(colB, g.uniform(y))
+	g.LeaPlace(rowA, g.uniform(x))
+	g.LeaPlace(rowC, g.uniform(b.dst))
 	// A vector on the right is the same held either way; so is one on the left.
 	if p.c == 1 && !p.transA {
 		p.transB = true
@@ -59,34 +68,35 @@ func (g *generator) matmul(b *block) {
 		p.transA = false
 	}
 	g.MovStore(startB, colB)
-	for _, tile := range [2]struct{ rows, count int }{{4, p.r / 4}, {1, p.r % 4}} {
+	for _, tile := range [3]struct{ rows, count int }{{4, p.r / 4}, {2, p.r % 4 / 2}, {1, p.r % 2}} {
 		if tile.count == 0 {
 			continue
 		}
-		loop := g.NewLabel()
-		g.MovImm(rows, uint64(tile.count))
-		g.Place(loop)
-		g.MovLoad(colB, startB)
-		g.Mov(atC, rowC)
-		if p.transB {
-			g.dots(p, tile.rows)
-		} else {
-			g.sums4(p, tile.rows)
-		}
-		stepA := p.k
-		if p.transA {
-			stepA = 1
-		}
-		g.AddImm(rowA, int32(8*tile.rows*stepA))
-		g.AddImm(rowC, int32(8*tile.rows*p.c))
-		g.AddImm(rows, -1)
-		g.If(native.NotEqual, loop)
+		g.repeat(rows, tile.count, func() {
+			g.MovLoad(colB, startB)
+			g.Mov(atC, rowC)
+			if p.transB {
+				g.dots(p, tile.rows)
+			} else {
+				g.sums4(p, tile.rows)
+			}
+			stepA := p.k
+			if p.transA {
+				stepA = 1
+			}
+			g.AddImm(rowA, int32(8*tile.rows*stepA))
+			g.AddImm(rowC, int32(8*tile.rows*p.c))
+		})
 	}
 }
 
 // repeat makes code that runs n times, counted by a register.
 func (g *generator) repeat(counter native.Reg, n int, code func()) {
-	if n == 0 {
+	switch n {
+	case 0:
+		return
+	case 1:
+		code()
 		return
 	}
 	loop := g.NewLabel()
@@ -94,126 +104,107 @@ func (g *generator) repeat(counter native.Reg, n int, code func()) {
 	g.Place(loop)
 	code()
 	g.AddImm(counter, -1)
+	g.CmpImm(counter, 0)
 	g.If(native.NotEqual, loop)
+}
+
+// beyond is a place at a distance from an address.
+func beyond(r native.Reg, disp int) native.Place {
+	return native.Place{Base: r, Index: native.NoReg, Disp: int32(disp)}
+}
+
+// tile is a frame with accumulators for r rows of n vectors.
+func (g *generator) tile(width, r, n int) *native.Frame {
+	f := g.frame(width)
+	f.Accumulators(r * n)
+	return f
 }
 
 // sums4 makes a tile's row of C from rows of B, as many columns at a time as
 // there are registers.
 func (g *generator) sums4(p product, r int) {
-	one := native.Lanes{Asm: g.Asm, Width: 1}
 	stepA, stepRow := 1, p.k
 	if p.transA {
 		stepA, stepRow = p.r, 1
 	}
-	most := 8
-	if r == 1 {
-		most = 40
-	}
-	tile := func(w int) { // of w columns
-		width := min(w, 4)
-		l := native.Lanes{Asm: g.Asm, Width: width}
-		n := (w + 3) / 4 // registers by row
-		sum := func(i, j int) native.Vec { return native.Vec(4 + i*n + j) }
-		for i := range r {
-			for j := range n {
-				l.Zero(sum(i, j))
-			}
-		}
+	tile := func(w, size int) { // of w columns, as vectors for a size
+		lanes := g.frame(size).Lanes()
+		n := (w + lanes - 1) / lanes
+		f := g.tile(size, r, n)
+		last := w - (n-1)*lanes // what the last vector holds
 		g.Mov(atA, rowA)
 		g.Mov(atB, colB)
 		g.repeat(terms, p.k, func() {
-			if r > 1 {
-				for j := range n {
-					l.Load(native.Vec(j), native.At(atB, int32(32*j)))
-				}
-			}
-			for i := range r {
-				l.Broadcast(3, native.At(atA, int32(8*i*stepRow)))
-				for j := range n {
-					switch {
-					case r > 1:
-						l.MulAdd(sum(i, j), 3, native.Vec(j))
-					case width == 1: // an operand in memory would be two numbers
-						one.Load(0, native.At(atB, 0))
-						l.MulAdd(sum(i, j), 3, 0)
-					default:
-						l.MulAddMem(sum(i, j), 3, native.At(atB, int32(32*j)))
+			full := w / lanes
+			for _, part := range []struct{ from, to, active int }{{0, full, lanes}, {full, n, last}} {
+				b := &native.Builder{}
+				for j := part.from; j < part.to; j++ {
+					y := b.Load(beyond(atB, 8*lanes*j))
+					for i := range r {
+						b.Product(i*n+j, b.Broadcast(beyond(atA, 8*i*stepRow)), y)
 					}
 				}
+				f.Emit(b, part.active)
 			}
 			g.AddImm(atA, int32(8*stepA))
 			g.AddImm(atB, int32(8*p.c))
 		})
 		for i := range r {
 			for j := range n {
-				l.Store(native.At(atC, int32(8*i*p.c+32*j)), sum(i, j))
+				active := lanes
+				if j == n-1 {
+					active = last
+				}
+				f.StoreAccumulator(i*n+j, beyond(atC, 8*(i*p.c+lanes*j)), active)
 			}
 		}
 		g.AddImm(atC, int32(8*w))
 		g.AddImm(colB, int32(8*w))
 	}
 	for left := p.c; left > 0; {
-		w := min(left&^3, most)
-		if left < 4 {
-			w = left &^ (left >> 1) // 2 of 3 and 2, 1 of 1
-			if left == 3 {
-				w = 2
-			}
-		}
-		g.repeat(cols, left/w, func() { tile(w) })
+		f := g.frame(left)
+		w := min((f.Free()-r-2)/r*f.Lanes(), left) // a row of B, r elements of A, and one more
+		g.repeat(cols, left/w, func() { tile(w, left) })
 		left %= w
 	}
 }
 
 // dots makes a tile's row of C from inner products with rows of B.
 func (g *generator) dots(p product, r int) {
-	l, one := native.Lanes{Asm: g.Asm, Width: 4}, native.Lanes{Asm: g.Asm, Width: 1}
 	tile := func(w int) { // of w rows of B
-		sum := func(i, j int) native.Vec { return native.Vec(6 + i*w + j) }
-		for i := range r * w {
-			l.Zero(native.Vec(6 + i))
-		}
+		f := g.tile(p.k, r, w)
+		lanes := f.Lanes()
 		g.Mov(atA, rowA)
 		g.Mov(atB, colB)
-		step := func(n int) { // what is beyond the n numbers is 0
-			part := native.Lanes{Asm: g.Asm, Width: n}
+		step := func(active int) {
+			b := &native.Builder{}
+			whole := func(x native.Value) native.Value {
+				if active < lanes {
+					return b.Active(x)
+				}
+				return x
+			}
+			var ys []native.Value
 			for j := range w {
-				part.Load(native.Vec(j), native.At(atB, int32(8*j*p.k)))
+				ys = append(ys, whole(b.Load(beyond(atB, 8*j*p.k))))
 			}
 			for i := range r {
-				if n == 4 && w == 1 {
-					l.MulAddMem(sum(i, 0), 0, native.At(atA, int32(8*i*p.k)))
-					continue
-				}
-				part.Load(3, native.At(atA, int32(8*i*p.k)))
-				for j := range w {
-					l.MulAdd(sum(i, j), 3, native.Vec(j))
+				x := whole(b.Load(beyond(atA, 8*i*p.k)))
+				for j, y := range ys {
+					b.Product(i*w+j, x, y)
 				}
 			}
-			g.AddImm(atA, int32(8*n))
-			g.AddImm(atB, int32(8*n))
+			f.Emit(b, active)
+			g.AddImm(atA, int32(8*active))
+			g.AddImm(atB, int32(8*active))
 		}
-		g.repeat(terms, p.k/4, func() { step(4) })
-		if p.k&2 != 0 {
-			step(2)
+		g.repeat(terms, p.k/lanes, func() { step(lanes) })
+		if rest := p.k % lanes; rest > 0 {
+			step(rest)
 		}
-		if p.k&1 != 0 {
-			step(1)
-		}
-		if r == 4 && p.c == 1 {
-			two := native.Lanes{Asm: g.Asm, Width: 2}
-			for i := 0; i < 4; i += 2 {
-				l.AddPairs(0, sum(i, 0), sum(i+1, 0))
-				l.Upper(1, 0)
-				two.Do(native.Add, 0, 0, 1)
-				two.Store(native.At(atC, int32(8*i)), 0)
-			}
-		} else {
-			for i := range r {
-				for j := range w {
-					l.SumLanes(0, sum(i, j))
-					one.Store(native.At(atC, int32(8*(i*p.c+j))), 0)
-				}
+		for i := range r {
+			for j := range w {
+				f.StoreTotal(i*w+j, beyond(atC, 8*(i*p.c+j)))
 			}
 		}
 		g.AddImm(atC, int32(8*w))

@@ -61,14 +61,14 @@ func (g *generator) fusible(b *block) bool {
 			return false
 		}
 		for k := range b.code {
-			if in := &b.code[k]; in.op == div|modeVS || !g.stripNative(b, in) {
+			if !g.stripNative(b, &b.code[k]) {
 				return false
 			}
 		}
 		return true
 	case matmulBlock:
 		_, ok := productOf(b)
-		return ok
+		return ok && b.sparse == nil && b.dense == nil
 	case effectBlock:
 		_, message := b.node.Attr.(*ad.Message)
 		return message && b.node.Op == ad.OpReject && b.types[0].Lanes == 0 && b.types[0].Size() == 1
@@ -101,14 +101,13 @@ func (g *generator) fuse(bs []block) {
 	g.enter(&r.fn)
 	done := g.NewLabel()
 	g.inline(bs, r, done)
-	g.MovImm(native.AX, 0)
+	g.MovImm(native.T0, 0)
 	g.Place(done)
-	g.ZeroUpper()
-	g.Ret()
+	g.leave()
 }
 
 // inline makes the code of blocks; where a check fails it goes to done with the
-// number of the place in AX, from 1.
+// number of the place in T0, from 1.
 func (g *generator) inline(bs []block, r *fusedRun, done native.Label) {
 	for i := range bs {
 		b := &bs[i]
@@ -117,7 +116,7 @@ func (g *generator) inline(bs []block, r *fusedRun, done native.Label) {
 		}
 		fail := func(k int) {
 			r.fails = append(r.fails, failPlace{b, int32(k)})
-			g.MovImm(native.AX, uint64(len(r.fails)))
+			g.MovImm(native.T0, uint64(len(r.fails)))
 			g.Jump(done)
 		}
 		switch b.kind {
@@ -128,13 +127,23 @@ func (g *generator) inline(bs []block, r *fusedRun, done native.Label) {
 		case matmulBlock:
 			g.matmul(b)
 		case effectBlock:
-			g.rejection(b, func() { fail(whole) })
+			g.rejection(b, g.failing(func() { fail(whole) }))
 		case arrayBlock:
-			g.taking(b, func() { fail(whole) })
+			g.taking(b, g.failing(func() { fail(whole) }))
 		default:
 			g.conditional(b.reg, r, done)
 		}
 	}
+}
+
+// failing is a place behind the function where fail happens.
+func (g *generator) failing(fail func()) native.Label {
+	l := g.NewLabel()
+	g.After(func() {
+		g.Place(l)
+		fail()
+	})
+	return l
 }
 
 // Places of failures that are no instruction of scalar code.
@@ -143,100 +152,80 @@ const (
 	whole     = -2 // the block, whose op fails
 )
 
+// ifNumber goes to l if a number compares so with 0.
+func (g *generator) ifNumber(c native.Comparison, view int32, l native.Label) {
+	b := &native.Builder{}
+	b.Branch(b.Compare(c, b.Load(g.uniform(view)), b.Number(0)), l)
+	g.Frame(1).Emit(b, 1)
+}
+
 // rejection makes the code of a rejection: where its condition holds, the op
 // itself is run, which fails.
-func (g *generator) rejection(b *block, fail func()) {
-	one := native.Lanes{Asm: g.Asm, Width: 1}
-	fine := g.NewLabel()
-	one.Load(0, g.uniformMem(b.args[0]))
-	one.CompareMem(native.NEQ, 0, 0, g.Number(0))
-	one.Signs(native.AX, 0)
-	g.TestImm(native.AX, 1)
-	g.If(native.Equal, fine)
-	fail()
-	g.Place(fine)
+func (g *generator) rejection(b *block, wrong native.Label) {
+	g.ifNumber(native.NEQ, b.args[0], wrong)
 }
 
 // taking makes the code that takes elements at computed places; beyond the end the
 // op itself is run, which fails.
-func (g *generator) taking(b *block, fail func()) {
-	one := native.Lanes{Asm: g.Asm, Width: 1}
-	wrong, fine := g.NewLabel(), g.NewLabel()
-	g.Lea(native.R11, g.elementOf(b.args[0], 0))
-	g.Lea(native.BX, g.elementOf(b.dst, 0))
+func (g *generator) taking(b *block, wrong native.Label) {
+	g.LeaPlace(native.T2, g.uniform(b.args[0]))
+	g.LeaPlace(native.T1, g.uniform(b.dst))
+	g.LeaPlace(native.T3, g.uniform(b.args[1]))
 	for k := range b.node.Type.Size() {
-		one.ToInt(native.AX, g.elementOf(b.args[1], k))
-		g.CmpImm(native.AX, int32(b.types[0].Size()))
+		g.ToInt(native.T0, native.At(native.T3, int32(8*k)))
+		g.CmpImm(native.T0, int32(b.types[0].Size()))
 		g.If(native.AboveE, wrong)
-		one.Load(0, native.Indexed(native.R11, native.AX, 8, 0))
-		one.Store(native.At(native.BX, int32(8*k)), 0)
+		g.MovLoad(native.T0, native.Indexed(native.T2, native.T0, 8, 0))
+		g.MovStore(native.At(native.T1, int32(8*k)), native.T0)
 	}
-	g.Jump(fine)
-	g.Place(wrong)
-	fail()
-	g.Place(fine)
 }
 
 // shortStrip makes the code of a block of a single strip.
 func (g *generator) shortStrip(b *block, fail func(int)) {
-	g.begin(b, b.code, 4)
-	g.Mov(temps, native.DI)
-	first, last := g.stripBegin()
-	pos := 0
-	if b.n > unrolled {
+	g.Mov(temps, native.Memory)
+	s := g.newStrip(b, b.code, nil)
+	full := b.n / eight * eight
+	g.MovImm(element, 0)
+	switch {
+	case full > eight:
 		loop := g.NewLabel()
-		g.MovImm(element, 0)
 		g.Place(loop)
-		g.lanesOnce(first, last, nil)
-		g.AddImm(element, 4)
-		pos = b.n &^ 3
-		g.CmpImm(element, int32(pos))
+		s.elements(eight)
+		g.AddImm(element, eight)
+		g.CmpImm(element, int32(full))
 		g.If(native.Less, loop)
+	case full > 0:
+		s.elements(eight)
+		g.AddImm(element, eight)
 	}
-	for pos < b.n {
-		w := 4
-		for w > b.n-pos {
-			w /= 2
-		}
-		g.MovImm(element, uint64(pos))
-		g.lanes.Width = w
-		g.lanesOnce(first, last, nil)
-		pos += w
+	if full < b.n {
+		s.elements(b.n - full)
 	}
-	g.stripEnd()
-	if g.checks {
-		fine := g.NewLabel()
-		native.Lanes{Asm: g.Asm, Width: 4}.Signs(native.AX, g.bad)
-		g.CmpImm(native.AX, 0)
-		g.If(native.Equal, fine)
-		fail(someCheck)
-		g.Place(fine)
-	}
+	s.end(g.failing(func() { fail(someCheck) }))
 }
 
 // conditional makes the code of a conditional.
 func (g *generator) conditional(p *regionPlan, r *fusedRun, done native.Label) {
-	one := native.Lanes{Asm: g.Asm, Width: 1}
 	for _, w := range p.laneMoves {
-		g.Lea(native.AX, g.elementOf(w.src, w.off))
-		g.MovStore(native.At(native.SI, 24*w.dst), native.AX)
+		g.LeaPlace(native.T0, g.element(w.src, w.off))
+		g.MovStore(native.At(native.Views, 24*w.dst), native.T0)
 		g.moved = append(g.moved, viewLength{w.dst, w.n})
 	}
+	move := func(to, from native.Place) {
+		g.LeaPlace(native.T1, from)
+		g.LeaPlace(native.T2, to)
+		g.MovLoad(native.T1, native.At(native.T1, 0))
+		g.MovStore(native.At(native.T2, 0), native.T1)
+	}
 	for _, s := range p.laneLoads {
-		one.Load(0, g.elementOf(s.view, s.off))
-		one.Store(native.At(native.DI, 8*s.slot), 0)
+		move(slot(s.slot), g.element(s.view, s.off))
 	}
 	otherwise, end := g.NewLabel(), g.NewLabel()
-	one.Load(0, g.uniformMem(p.cond))
-	one.CompareMem(native.EQ, 0, 0, g.Number(0))
-	one.Signs(native.AX, 0)
-	g.TestImm(native.AX, 1)
-	g.If(native.NotEqual, otherwise)
+	g.ifNumber(native.EQ, p.cond, otherwise)
 	for side, body := range p.bodies {
 		g.inline(body, r, done)
 		for _, s := range p.keeps[side].scalars {
-			one.Load(0, native.At(native.DI, 8*s.slot))
-			one.Store(g.elementOf(s.view, s.off), 0)
+			move(g.element(s.view, s.off), slot(s.slot))
 		}
 		for _, c := range p.keeps[side].arrays {
 			g.copying(&c)
@@ -249,44 +238,38 @@ func (g *generator) conditional(p *regionPlan, r *fusedRun, done native.Label) {
 	g.Place(end)
 }
 
-// elementOf is element off of a view; AX is overwritten.
-func (g *generator) elementOf(view int32, off int) native.Mem {
-	m := g.uniformMem(view)
-	m.Disp += int32(8 * off)
-	return m
-}
-
-// widths calls f for n elements in parts of four, two and one.
-func widths(n int, f func(at, w int)) {
-	for at, w := 0, 4; at < n; at += w {
-		for w > n-at {
-			w /= 2
-		}
-		f(at, w)
+// inParts calls f for n elements in parts of as many as there are lanes.
+func (g *generator) inParts(n int, f func(b *native.Builder, at int32)) {
+	frame := g.frame(n)
+	for at := 0; at < n; at += frame.Lanes() {
+		b := &native.Builder{}
+		f(b, int32(8*at))
+		frame.Emit(b, min(frame.Lanes(), n-at))
 	}
 }
 
 // copying makes the copy of a value without lanes.
 func (g *generator) copying(c *copying) {
-	g.Lea(native.BX, g.elementOf(c.src, 0))
-	g.Lea(native.R11, g.elementOf(c.dst, 0))
-	widths(c.n, func(at, w int) {
-		l := native.Lanes{Asm: g.Asm, Width: w}
+	g.LeaPlace(native.T2, g.uniform(c.src))
+	g.LeaPlace(native.T3, g.uniform(c.dst))
+	g.inParts(c.n, func(b *native.Builder, at int32) {
+		from := native.Place{Base: native.T2, Index: native.NoReg}
+		x := native.Value(0)
 		if c.rep {
-			l.Broadcast(0, native.At(native.BX, 0))
+			x = b.Broadcast(from)
 		} else {
-			l.Load(0, native.At(native.BX, int32(8*at)))
+			from.Disp = at
+			x = b.Load(from)
 		}
-		l.Store(native.At(native.R11, int32(8*at)), 0)
+		b.Store(native.Place{Base: native.T3, Index: native.NoReg, Disp: at}, x, false)
 	})
 }
 
 // clear makes the elements of a view 0.
 func (g *generator) clear(view int32) {
-	g.Lea(native.R11, g.elementOf(view, 0))
-	native.Lanes{Asm: g.Asm, Width: 4}.Zero(0)
-	widths(g.p.views[view].n, func(at, w int) {
-		native.Lanes{Asm: g.Asm, Width: w}.Store(native.At(native.R11, int32(8*at)), 0)
+	g.LeaPlace(native.T3, g.uniform(view))
+	g.inParts(g.p.views[view].n, func(b *native.Builder, at int32) {
+		b.Store(native.Place{Base: native.T3, Index: native.NoReg, Disp: at}, b.Number(0), false)
 	})
 }
 

@@ -8,12 +8,9 @@ import (
 )
 
 // strides are the registers that count steps times a stride, in numbers.
-var strides = [...]native.Reg{native.CX, native.DX, native.R8, native.R9, native.R12, native.R13}
+var strides = [...]native.Reg{native.R0, native.R1, native.R2, native.R3, native.T3, native.T4}
 
-const stepCount = native.R15
-
-// maxCarried is how many carried numbers have registers of their own.
-const maxCarried = 5
+const stepCount = native.T5
 
 // scanFunction makes one function of the steps of a scan of scalar code, which is
 // given the lane. Carried numbers stay in registers, streams are read where they
@@ -48,11 +45,9 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 	fn := &native.Func{}
 	g.scans[p] = fn
 	g.enter(fn)
-	g.begin(b, b.code, 1)
-	l := g.lanes
 
 	// Addresses: fixed ones, and those that depend on the run, in scratch memory.
-	at := make([]native.Mem, len(moves))
+	at := make([]native.Place, len(moves))
 	for i := range moves {
 		s := &moves[i]
 		index := native.NoReg
@@ -61,90 +56,73 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 		}
 		v := &g.p.views[s.view]
 		if !v.unset && v.data == nil && (s.lane == 0 || p.lanes == 1) {
-			at[i] = native.Indexed(native.DI, index, 8, int32(8*(v.off+s.off)))
+			at[i] = native.Place{Base: native.Memory, Index: index, Disp: int32(8 * (v.off + s.off))}
 			continue
 		}
-		at[i] = native.Indexed(native.NoReg, index, 8, int32(8*g.scratch))
-		g.scratch++
-		l.Lea(native.R11, g.elementOf(s.view, s.off))
-		l.MulImm(native.BX, native.CX, int32(8*s.lane))
-		l.Add(native.R11, native.BX)
-		l.MovStore(native.At(native.Scratch, at[i].Disp), native.R11)
-	}
-	address := func(i int) native.Mem { // BX is overwritten
-		m := at[i]
-		if m.Base == native.NoReg {
-			l.MovLoad(native.BX, native.At(native.Scratch, m.Disp))
-			m.Base, m.Disp = native.BX, 0
-		}
-		return m
+		saved := g.Reserve(1)
+		at[i] = native.Place{Base: native.NoReg, Saved: saved + 1, Index: index}
+		g.LeaPlace(native.T2, g.element(s.view, s.off))
+		g.MulImm(native.T1, native.R0, int32(8*s.lane))
+		g.Add(native.T2, native.T1)
+		g.MovStore(native.At(native.Scratch, 8*saved), native.T2)
 	}
 	for i, s := range steps {
 		first := 0
 		if p.reverse {
 			first = (p.steps - 1) * s
 		}
-		l.MovImm(strides[i], uint64(int64(first)))
+		g.MovImm(strides[i], uint64(int64(first)))
 	}
-	l.MovImm(stepCount, uint64(p.steps))
+	g.MovImm(stepCount, uint64(p.steps))
 
 	var carried []int32 // places
 	for _, c := range p.inits {
 		carried = append(carried, int32(g.p.views[c.dst].off))
 	}
 	for k := range b.code { // sums are carried, too
-		if c := b.code[k].dst; ad.OpCode(b.code[k].op) != ad.OpCheck && g.isSum(p, c) && !slices.Contains(carried, c) {
+		if c := b.code[k].dst; b.code[k].op != ad.OpCheck && g.isSum(p, c) && !slices.Contains(carried, c) {
 			carried = append(carried, c)
 		}
 	}
-	held := carried[:min(len(carried), maxCarried)] // those with a register
-	own := func(i int) native.Vec { return native.Vec(15 - i) }
-	for i, c := range held {
-		l.Load(own(i), native.At(native.DI, 8*c))
+	// Some carried numbers have a register.
+	frame := g.Frame(1)
+	if !calls(b.code) {
+		frame.Spare(8)
 	}
-	loop, done := g.NewLabel(), g.NewLabel()
-	l.Place(loop)
-	g.cache.reset(g.firstOpen(), native.Vec(15-len(held)))
-	g.lazy, g.streams = true, map[int32]native.Mem{}
-	for i, c := range held {
-		g.cache.held[own(i)] = 2 * c
-	}
-	for _, s := range keeps {
-		g.wanted = append(g.wanted, 2*s.slot)
-	}
+	own := map[int32]native.Vec{}
+	var held []int32
 	for _, c := range carried {
-		g.wanted = append(g.wanted, 2*c)
-	}
-	for _, n := range p.nextScalars {
-		g.wanted = append(g.wanted, 2*n.a)
-	}
-	value := func(slot int32) native.Vec {
-		if r, ok := g.cache.find(2 * slot); ok {
-			return r
+		r, ok := frame.Reserve()
+		if !ok {
+			break
 		}
-		l.Load(0, g.home(2*slot))
-		return 0
+		own[c], held = r, append(held, c)
 	}
-	for i, s := range loads {
-		if at[i].Base == native.DI {
-			g.streams[s.slot] = at[i]
-			continue
-		}
-		l.Load(0, address(i))
-		l.Store(native.At(native.DI, 8*s.slot), 0)
+	before := &native.Builder{}
+	for _, c := range held {
+		before.Out(own[c], before.Load(slot(c)))
 	}
-	for i, s := range history {
-		r := value(s.slot)
-		l.Store(address(len(loads)+i), r)
+	frame.Emit(before, 1)
+	loop, done := g.NewLabel(), g.NewLabel()
+	g.Place(loop)
+	s := newScalars(g)
+	for _, c := range held {
+		s.values[c] = s.In(own[c])
 	}
-	g.findUses(scalarOperands)
-	g.scalarInstrs(0, func(k int) {
-		l.MovImm(native.AX, uint64(k+1))
-		l.Jump(done)
-	})
-	for i, s := range keeps {
-		r := value(s.slot)
-		l.Store(address(len(loads)+len(history)+i), r)
+	for i, l := range loads {
+		s.at[l.slot] = at[i]
+	}
+	for i, h := range history {
+		s.Store(at[len(loads)+i], s.value(h.slot), false)
+	}
+	for k := range b.code {
+		s.instr(&b.code[k], false, func() {
+			g.MovImm(native.T0, uint64(k+1))
+			g.Jump(done)
+		})
+	}
+	for i, k := range keeps {
+		s.Store(at[len(loads)+len(history)+i], s.value(k.slot), false)
 	}
 	// Carried numbers without a register are passed on in memory.
 	next := map[int32]int32{}
@@ -153,33 +131,36 @@ func (g *generator) scanFunction(p *regionPlan) bool {
 	}
 	for _, c := range carried[len(held):] {
 		if a, ok := next[c]; ok {
-			l.Store(native.At(native.DI, 8*c), value(a))
-		} else if g.pending[2*c] {
-			l.Store(native.At(native.DI, 8*c), value(c))
+			s.Store(slot(c), s.value(a), false)
+		} else if v, ok := s.values[c]; ok {
+			s.Store(slot(c), v, false)
 		}
 	}
-	for i, c := range held {
+	for _, c := range held {
 		if a, ok := next[c]; ok {
-			l.Copy(own(i), value(a))
+			s.Out(own[c], s.value(a))
 		} else {
-			l.Copy(own(i), value(c))
+			s.Out(own[c], s.value(c))
 		}
 	}
+	frame.Emit(s.Builder, 1)
 	for i, s := range steps {
 		if p.reverse {
 			s = -s
 		}
-		l.AddImm(strides[i], int32(s))
+		g.AddImm(strides[i], int32(s))
 	}
-	l.AddImm(stepCount, -1)
-	l.If(native.NotEqual, loop)
-	for i, c := range held {
-		l.Store(native.At(native.DI, 8*c), own(i))
+	g.AddImm(stepCount, -1)
+	g.CmpImm(stepCount, 0)
+	g.If(native.NotEqual, loop)
+	after := &native.Builder{}
+	for _, c := range held {
+		after.Store(slot(c), after.In(own[c]), false)
 	}
-	l.MovImm(native.AX, 0)
-	l.Place(done)
-	l.ZeroUpper()
-	l.Ret()
+	frame.Emit(after, 1)
+	g.MovImm(native.T0, 0)
+	g.Place(done)
+	g.leave()
 	return true
 }
 

@@ -6,238 +6,299 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/native"
+	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// Registers of the code of a strip: CX is the number of the element within the
-// block, DX where the last four begin, R8 the end, R9 what makes a place of a
-// temporary of CX. The others hold addresses.
+// Registers of the code of a strip: the number of the element within the block, where the
+// last full eight end, where the strip does, and what makes a place of a temporary of the
+// number of the element.
 const (
-	element  = native.CX
-	lastFour = native.DX
-	endOf    = native.R8
-	temps    = native.R9
+	element  = native.R0
+	lastFull = native.R1
+	endOf    = native.R2
+	temps    = native.R3
 )
 
-// sumPlace is where a sum of lanes is kept: a register or scratch memory.
-type sumPlace struct {
-	reg native.Vec // 0: none
-	at  int32
-	dst int32 // view
-}
-
-// operands of an instruction of a strip: views, and which are one number in all
-// lanes.
-type stripOperands struct {
-	op      ad.OpCode // on the lanes
-	views   [3]int32
-	uniform [3]bool
-	n       int
-}
-
-// stripForm takes an instruction apart.
-func stripForm(in *instr) (f stripOperands) {
-	mode := in.op & 3
-	f.op, f.views, f.n = ad.OpCode(in.op>>2), [3]int32{in.a, in.b, in.c}, 1
-	switch in.op {
-	case fill:
-		f.uniform[0] = true
-		return
-	case move1, check, sum, not, isNaN, expNegAbs:
-		return
-	case dot, expNegDiff, maxPlus0, minMinus0, sigmoid:
-		f.n = 2
-		return
-	case maxPlus:
-		f.n = 3
-		return
-	}
-	switch in.op &^ 3 {
-	case add, sub, mul, div, guarded, less, lessEq, notLessEq:
-		f.n = 2
-		f.uniform = [3]bool{mode == modeSV, mode == modeVS}
-	case generic1 &^ 3:
-		f.op = ad.OpCode(in.x)
-	case generic2:
-		f.op, f.n = ad.OpCode(in.x), 2
-		f.uniform = [3]bool{mode == modeSV, mode == modeVS}
-	case choose, mulAdd, mulSub, subMul:
-		f.n = 3
-		f.uniform = [3]bool{false, mode&modeVS != 0, mode&modeSV != 0}
-	}
-	return
-}
+// eight is the number of elements that the code of a strip takes at a time, on every
+// processor: sums are in eight parts, which are added up as a tree.
+const eight = 8
 
 // stripNative reports whether an instruction of a strip has machine code.
-func (g *generator) stripNative(b *block, in *instr) bool {
+func (g *generator) stripNative(_ *block, in *instr) bool {
 	switch in.op {
-	case fill, move1, neg, square, abs, sqrt, inv, exp, log, log1p, log1m, check, sum, not, isNaN, dot, expNegAbs, expNegDiff, maxPlus0, minMinus0,
-		sigmoid, maxPlus:
-		return true
-	case loadTable, loadRuns, loadAffine:
-		return true
-	case generic1, generic2, generic2 | modeVS, generic2 | modeSV:
-		switch ad.OpCode(in.x) {
-		case ad.OpDetach, ad.OpFloor, ad.OpCeil, ad.OpTrunc, ad.OpMax, ad.OpMin, ad.OpPow, ad.OpIsInf, ad.OpEqual, ad.OpNotEqual:
-			return true
-		}
-		return false
-	}
-	switch in.op &^ 3 {
-	case add, sub, mul, div, guarded, less, lessEq, notLessEq, choose, mulAdd, mulSub, subMul:
+	case ad.OpCheck, ops.Dot, sum, loadTable, loadRuns, loadAffine:
 		return true
 	}
-	return false
+	return in.op < sum && ops.Of(in.op).Text != nil
 }
 
-func (g *generator) stripOperands(in *instr) (reads []key, writes key) {
-	writes = 2 * in.dst
-	switch in.op {
-	case loadTable, loadRuns, loadAffine:
-		return nil, writes
-	case check, sum, dot:
-		writes = -2
-	}
-	f := stripForm(in)
-	for i := range f.n {
-		k := 2 * f.views[i]
-		if f.uniform[i] {
-			k++
-		}
-		reads = append(reads, k)
-	}
-	return reads, writes
+// stripMaker makes the code of a strip.
+type stripMaker struct {
+	*generator
+	b     *block
+	code  []instr
+	frame *native.Frame
+	lanes int
+	sums  [][]int        // by sum: its accumulators, in the order of lanes
+	live  map[int32]bool // temporaries that others read
+	fails bool
+
+	uniforms map[int32]native.Vec // registers of views that are one number for all elements
+	windows  map[int32]int32      // views that windows show part of
 }
 
 // stripFunction makes the instructions from from to to of a strip. The function
 // returns whether a check fails; then nothing that it has computed counts.
 func (g *generator) stripFunction(b *block, from, to int) {
-	g.begin(b, b.code[from:to], 4)
-	l := g.lanes
-	g.invert()
-	l.Mov(temps, element)
-	l.Shl(temps, 3)
-	l.Mov(native.AX, native.DI)
-	l.Sub(native.AX, temps)
-	l.Mov(temps, native.AX)
-	first, last := g.stripBegin()
-	live := g.liveOut(b, to)
-	loop, rest := g.NewLabel(), g.NewLabel()
-	l.Cmp(element, lastFour)
-	l.If(native.GreaterE, rest)
-	l.Place(loop)
-	g.lanesOnce(first, last, live)
-	l.AddImm(element, 4)
-	l.Cmp(element, lastFour)
-	l.If(native.Less, loop)
-	l.Place(rest)
-	for _, w := range []int{2, 1} {
-		none := g.NewLabel()
-		l.Mov(native.AX, endOf)
-		l.Sub(native.AX, element)
-		l.TestImm(native.AX, int32(w))
-		l.If(native.Equal, none)
-		g.lanes.Width = w
-		g.lanesOnce(first, last, live)
-		l.AddImm(element, int32(w))
-		l.Place(none)
+	g.MulImm(native.T0, element, 8)
+	g.Mov(temps, native.Memory)
+	g.Sub(temps, native.T0)
+	s := g.newStrip(b, b.code[from:to], g.liveOut(b, to))
+	loop, rest, done := g.NewLabel(), g.NewLabel(), g.NewLabel()
+	if b.n >= eight {
+		g.Cmp(element, lastFull)
+		g.If(native.GreaterE, rest)
+		g.Place(loop)
+		s.elements(eight)
+		g.AddImm(element, eight)
+		g.Cmp(element, lastFull)
+		g.If(native.Less, loop)
+		g.Place(rest)
 	}
-	g.lanes.Width = 4
-	g.stripEnd()
-	l.MovImm(native.AX, 0)
-	if g.checks {
-		l.Signs(native.AX, g.bad)
+	if n := b.n % eight; n > 0 {
+		g.Cmp(element, endOf)
+		g.If(native.GreaterE, done)
+		s.elements(n)
+		g.Place(done)
 	}
-	l.ZeroUpper()
-	l.Ret()
+	bad := g.NewLabel()
+	s.end(bad)
+	g.MovImm(native.T0, 0)
+	g.Leave()
+	g.Place(bad)
+	g.MovImm(native.T0, 1)
+	g.leave()
 }
 
-// stripBegin makes what comes before the lanes and returns which registers they
-// may use: failures and sums have their own, from the last one downwards.
-func (g *generator) stripBegin() (first, last native.Vec) {
-	l := native.Lanes{Asm: g.Asm, Width: 4}
-	first, last = g.firstOpen(), 15
-	for k := range g.code {
-		g.checks = g.checks || g.code[k].op == check
+// frame is a frame of vectors for n numbers.
+func (g *generator) frame(n int) *native.Frame {
+	if n >= wideFrom {
+		return g.Frame(eight)
 	}
-	if g.checks {
-		g.bad = last
-		last--
-		l.Zero(g.bad)
+	return g.Frame(min(max(n, 2), 4))
+}
+
+// newStrip makes what comes before the elements.
+func (g *generator) newStrip(b *block, code []instr, live map[int32]bool) *stripMaker {
+	s := &stripMaker{generator: g, b: b, code: code, frame: g.frame(b.n), live: live}
+	s.lanes = s.frame.Lanes()
+	s.windows = map[int32]int32{}
+	for i := range b.wins {
+		s.windows[b.wins[i].dst] = b.wins[i].src
 	}
-	zero := false
-	for k := range g.code {
-		in := &g.code[k]
-		if in.op != sum && in.op != dot {
+	if !calls(code) {
+		s.frame.Spare(6)
+	}
+	for k := range code {
+		s.fails = s.fails || code[k].op == ad.OpCheck
+	}
+	if s.fails {
+		s.frame.Mark()
+	}
+	for k := range code {
+		if op := code[k].op; op != sum && op != ops.Dot {
 			continue
 		}
-		s := sumPlace{dst: in.dst}
-		if last >= first+4 {
-			s.reg = last
-			last--
-			l.Zero(s.reg)
-		} else {
-			s.at = int32(g.scratch)
-			g.scratch += 4
-			if !zero {
-				l.Zero(0)
-				zero = true
+		var accs []int
+		for at := 0; at < min(b.n, eight); at += s.lanes {
+			accs = append(accs, s.frame.Accumulator())
+		}
+		s.sums = append(s.sums, accs)
+	}
+	s.keepUniforms()
+	return s
+}
+
+// keepUniforms has the numbers that all elements share in registers, as far as there are
+// enough: of 16 there are none to spare, and loading them each time is as fast on amd64. NEON
+// takes two instructions for that, for every two elements.
+func (s *stripMaker) keepUniforms() {
+	s.uniforms = map[int32]native.Vec{}
+	if s.Target.Vectors <= 16 {
+		return
+	}
+	s.frame.Spare(max(leftByUniforms, s.frame.Spared()))
+	before := &native.Builder{}
+	for k := range s.code {
+		in := &s.code[k]
+		for i, view := range []int32{in.a, in.b, in.c}[:arity(in)] {
+			if _, known := s.known(view); known || in.x>>i&1 == 0 || s.uniforms[view] != 0 {
+				continue
 			}
-			l.Store(native.At(native.Scratch, 8*s.at), 0)
+			r, ok := s.frame.Reserve()
+			if !ok {
+				break
+			}
+			s.uniforms[view] = r
+			before.Out(r, before.Broadcast(s.uniform(view)))
 		}
-		g.sums = append(g.sums, s)
 	}
-	return first, last
+	s.frame.Emit(before, s.lanes)
 }
 
-// stripEnd adds sums to where they belong.
-func (g *generator) stripEnd() {
-	l, one := native.Lanes{Asm: g.Asm, Width: 4}, native.Lanes{Asm: g.Asm, Width: 1}
-	for _, s := range g.sums {
-		x := s.reg
-		if x == 0 {
-			x = 1
-			l.Load(x, native.At(native.Scratch, 8*s.at))
+// arity is how many operands an instruction of a strip has that are numbers.
+func arity(in *instr) int {
+	switch in.op {
+	case loadTable, loadRuns, loadAffine:
+		return 0
+	case sum:
+		return 1
+	}
+	return ops.Of(in.op).Arity
+}
+
+// end adds sums to where they belong, and goes to bad if a check has failed.
+func (s *stripMaker) end(bad native.Label) {
+	k := 0
+	for i := range s.code {
+		if in := &s.code[i]; in.op == sum || in.op == ops.Dot {
+			s.frame.AddSum(s.sums[k], s.uniform(in.dst))
+			k++
 		}
-		l.SumLanes(0, x)
-		m := g.uniformMem(s.dst)
-		one.DoMem(native.Add, 0, 0, m)
-		one.Store(m, 0)
+	}
+	s.frame.IfMarked(bad)
+}
+
+// elements makes the instructions for the next n elements, eight at most.
+func (s *stripMaker) elements(n int) {
+	for at := 0; at < n; at += s.lanes {
+		v := &stripValues{stripMaker: s, Builder: &native.Builder{}, at: at, values: map[int32]native.Value{}}
+		v.active = min(s.lanes, n-at)
+		for k := range s.code {
+			v.instr(&s.code[k])
+		}
+		s.frame.Emit(v.Builder, v.active)
 	}
 }
 
-// invert computes the reciprocals of numbers that lanes are divided by; where one
-// is not normal, the interpreter is to divide.
-func (g *generator) invert() {
-	g.inverses = map[int32]int32{}
-	l := native.Lanes{Asm: g.Asm, Width: 1}
-	for k := range g.code {
-		in := &g.code[k]
-		if in.op != div|modeVS {
-			continue
-		}
-		if _, ok := g.inverses[in.b]; ok {
-			continue
-		}
-		at := int32(g.scratch)
-		g.scratch += 4
-		g.inverses[in.b] = at
-		other := g.NewLabel()
-		l.Load(1, g.uniformMem(in.b))
-		l.DoMem(native.And, 0, 1, g.Word(^uint64(signBit)))
-		l.CompareMem(native.GT, 2, 0, g.Number(1e-300))
-		l.CompareMem(native.LT, 3, 0, g.Number(1e300))
-		l.Do(native.And, 2, 2, 3)
-		l.Signs(native.AX, 2)
-		l.TestImm(native.AX, 1)
-		l.If(native.NotEqual, other)
-		l.MovImm(native.AX, stripOther)
-		l.ZeroUpper()
-		l.Ret()
-		l.Place(other)
-		l.Load(0, g.Number(1))
-		l.Do(native.Div, 0, 0, 1)
-		l.Store(native.At(native.Scratch, 8*at), 0)
+// stripValues writes the code of some elements down: the values of views, times two,
+// plus one for those that are one number in all lanes, as far as they are known.
+type stripValues struct {
+	*stripMaker
+	*native.Builder
+	at     int // of the first element, beyond that which the register tells
+	active int
+	sum    int // the next one
+	values map[int32]native.Value
+}
+
+func (v *stripValues) instr(in *instr) {
+	switch in.op {
+	case loadTable, loadRuns, loadAffine:
+		v.write(in.dst, v.gather(in))
+		return
 	}
+	n := arity(in)
+	var x [3]native.Value
+	for i, view := range []int32{in.a, in.b, in.c}[:n] {
+		x[i] = v.value(view, in.x>>i&1 != 0)
+	}
+	switch in.op {
+	case ad.OpCheck:
+		v.Fail(outside(v.Builder, x[0], &v.p.stripChecks[in.b].node.Attr.(*ad.Check).Set))
+	case sum, ops.Dot:
+		if in.op == ops.Dot {
+			x[0] = v.Mul(x[0], x[1])
+		}
+		if v.active < v.lanes {
+			x[0] = v.Active(x[0])
+		}
+		v.Sum(v.sums[v.sum][v.at/v.lanes], x[0])
+		v.sum++
+	default:
+		v.write(in.dst, v.Text(ops.Of(in.op).Text, x[:n]))
+	}
+}
+
+// value is that of a view, in lanes or one number.
+func (v *stripValues) value(view int32, uniform bool) native.Value {
+	k := 2 * view
+	if uniform {
+		k++
+	}
+	x, ok := v.values[k]
+	if ok {
+		return x
+	}
+	if !uniform {
+		x = v.Load(v.place(view))
+	} else if c, ok := v.known(view); ok {
+		x = v.Number(c)
+	} else if r := v.uniforms[view]; r != 0 {
+		x = v.In(r)
+	} else {
+		x = v.Broadcast(v.uniform(view))
+	}
+	v.values[k] = x
+	return x
+}
+
+// write keeps a result: in memory, unless it is a temporary that nobody else reads.
+func (v *stripValues) write(view int32, x native.Value) {
+	if v.b.temps[view] {
+		if v.live[view] {
+			v.Store(v.place(view), x, true)
+		}
+	} else {
+		v.dropOverlaps(view)
+		v.Store(v.place(view), x, true)
+	}
+	v.values[2*view] = x
+}
+
+// dropOverlaps forgets what is known of memory that view shows part of.
+func (v *stripValues) dropOverlaps(view int32) {
+	written := &v.p.views[v.whole(view)]
+	for k := range v.values {
+		if k/2 == view || v.b.temps[k/2] {
+			continue
+		}
+		s := &v.p.views[v.whole(k/2)]
+		if s.data == nil && (s.unset || written.unset || s.off < written.off+written.n && written.off < s.off+s.n) {
+			delete(v.values, k)
+		}
+	}
+}
+
+// place is that of the first of the elements in a view.
+func (v *stripValues) place(view int32) native.Place {
+	at := v.uniform(v.whole(view))
+	if v.b.temps[view] {
+		at.Base = temps
+	}
+	at.Index = element
+	at.Disp += int32(8 * v.at)
+	return at
+}
+
+// gather loads elements by a table.
+func (v *stripValues) gather(in *instr) native.Value {
+	m := &v.p.maps[in.c]
+	from := v.uniform(in.a)
+	if m.table == nil && m.n1 >= v.b.n && m.s1 <= 1 && m.s1 >= 0 { // neighbours, or all the same one
+		from.Disp += int32(8 * m.off)
+		if m.s1 == 0 {
+			return v.Broadcast(from)
+		}
+		from.Index = element
+		from.Disp += int32(8 * v.at)
+		return v.Load(from)
+	}
+	if m.table != nil {
+		from.Disp += int32(8 * m.off)
+	}
+	table := m.elements(v.b.n)
+	return v.Gather(from, uintptr(unsafe.Pointer(unsafe.SliceData(table))), element, int32(4*v.at))
 }
 
 // liveOut are the temporaries that instructions from to on read.
@@ -253,150 +314,12 @@ func (g *generator) liveOut(b *block, to int) map[int32]bool {
 	return live
 }
 
-// lanesOnce makes the instructions for four lanes.
-func (g *generator) lanesOnce(first, last native.Vec, live map[int32]bool) {
-	g.cache.reset(first, last)
-	g.spills, g.pending = map[int32]int32{}, map[int32]bool{}
-	g.findUses(g.stripOperands)
-	l, all := g.lanes, native.Lanes{Asm: g.Asm, Width: 4}
-	sums := g.sums
-	for k := range g.code {
-		in := &g.code[k]
-		f, us := stripForm(in), g.uses[k]
-		dst := us[0]
-		var v [3]native.Vec
-		for i, u := range us[1:] {
-			v[i] = g.stripValue(u)
-		}
-		switch in.op {
-		case check:
-			set := &g.p.stripChecks[in.b].node.Attr.(*ad.Check).Set
-			lo, hi := bounds(set)
-			l.CompareMem(lo, 0, v[0], g.Number(set.Lo))
-			l.CompareMem(hi, 1, v[0], g.Number(set.Hi))
-			l.Do(native.Or, 0, 0, 1)
-			l.Alone(0, 0)
-			all.Do(native.Or, g.bad, g.bad, 0)
-			g.unpin()
-			continue
-		case sum, dot:
-			x := v[0]
-			if in.op == dot {
-				l.Do(native.Mul, 0, v[0], v[1])
-				x = 0
-			}
-			if l.Width < 4 {
-				l.Alone(0, x)
-				x = 0
-			}
-			if s := sums[0]; s.reg > 0 {
-				all.Do(native.Add, s.reg, s.reg, x)
-			} else {
-				at := native.At(native.Scratch, 8*s.at)
-				all.DoMem(native.Add, 0, x, at)
-				all.Store(at, 0)
-			}
-			sums = sums[1:]
-			g.unpin()
-			continue
-		}
-		// The operands are read after the result's register may be written,
-		// but by one instruction.
-		_, two := operation(f.op)
-		if two || in.op == square || in.op == sqrt || in.op == neg || in.op == abs || in.op == move1 || in.op == fill {
-			for i, u := range us[1:] {
-				if u.next == never {
-					g.cache.pins[v[i]] = false
-				}
-			}
-		}
-		g.forget(dst.key)
-		d := g.take(dst.key, dst.next)
-		switch in.op {
-		case loadTable, loadRuns, loadAffine:
-			g.gather(d, in)
-		case div | modeVS: // see divVS
-			l.Broadcast(0, native.At(native.Scratch, 8*g.inverses[in.b]))
-			l.Do(native.Mul, d, v[0], 0)
-		default:
-			g.elementwise(f.op, d, v[0], v[1], v[2])
-		}
-		g.written(dst, d, live)
-		g.unpin()
-	}
-}
-
-// written keeps a result: in memory, or in a register alone if it is a temporary
-// that nobody else reads.
-func (g *generator) written(dst use, d native.Vec, live map[int32]bool) {
-	view := dst.key / 2
-	if !g.b.temps[view] {
-		g.store(view, d)
-		return
-	}
-	if dst.next == never && live[view] {
-		g.store(view, d)
-		return
-	}
-	if live[view] { // it is read here and there
-		g.store(view, d)
-	}
-	g.pending[dst.key] = true
-}
-
-func (g *generator) store(view int32, d native.Vec) {
-	if !g.b.temps[view] {
-		g.dropOverlaps(view)
-	}
-	g.lanes.Store(g.elementMem(view), d)
-}
-
-// dropOverlaps forgets what registers hold of memory that view shows part of.
-func (g *generator) dropOverlaps(view int32) {
-	written := &g.p.views[g.whole(view)]
-	for r, k := range g.cache.held {
-		if k < 0 || k/2 == view || g.b.temps[k/2] {
-			continue
-		}
-		s := &g.p.views[g.whole(k/2)]
-		if s.data == nil && (s.unset || written.unset || s.off < written.off+written.n && written.off < s.off+s.n) {
-			g.cache.held[r] = -1
-		}
-	}
-}
-
 // whole is the view that a view of the strip is part of.
-func (g *generator) whole(view int32) int32 {
-	for i := range g.b.wins {
-		if w := &g.b.wins[i]; w.dst == view {
-			return w.src
-		}
+func (s *stripMaker) whole(view int32) int32 {
+	if src, ok := s.windows[view]; ok {
+		return src
 	}
 	return view
-}
-
-// stripValue is an operand in a register.
-func (g *generator) stripValue(u use) native.Vec {
-	l := g.lanes
-	r, ok := g.cache.find(u.key)
-	if !ok {
-		r = g.take(u.key, u.next)
-		view := u.key / 2
-		switch at, spilled := g.spills[u.key]; {
-		case spilled:
-			l.Load(r, native.At(native.Scratch, 8*at))
-		case u.key%2 == 1:
-			if x, ok := g.known(view); ok {
-				l.Load(r, g.Number(x))
-			} else {
-				l.Broadcast(r, g.uniformMem(view))
-			}
-		default:
-			l.Load(r, g.elementMem(view))
-		}
-	}
-	g.cache.next[r], g.cache.pins[r] = u.next, true
-	return r
 }
 
 // known is the number that a view shows if it is constant.
@@ -407,89 +330,7 @@ func (g *generator) known(view int32) (float64, bool) {
 	return 0, false
 }
 
-// uniformMem is the first element of a view; AX is overwritten.
-func (g *generator) uniformMem(view int32) native.Mem {
-	s := &g.p.views[view]
-	switch {
-	case s.unset:
-		g.MovLoad(native.AX, native.At(native.SI, 24*view))
-		return native.At(native.AX, 0)
-	case s.data != nil:
-		g.MovImm(native.AX, uint64(uintptr(unsafe.Pointer(unsafe.SliceData(s.data)))))
-		return native.At(native.AX, 0)
-	}
-	return native.At(native.DI, int32(8*s.off))
-}
-
-// elementMem is the element of a view that CX tells; AX is overwritten.
-func (g *generator) elementMem(view int32) native.Mem {
-	temp := g.b.temps[view]
-	view = g.whole(view)
-	s := &g.p.views[view]
-	switch {
-	case temp:
-		return native.Indexed(temps, element, 8, int32(8*s.off))
-	case s.unset:
-		g.MovLoad(native.AX, native.At(native.SI, 24*view))
-		return native.Indexed(native.AX, element, 8, 0)
-	case s.data != nil:
-		g.MovImm(native.AX, uint64(uintptr(unsafe.Pointer(unsafe.SliceData(s.data)))))
-		return native.Indexed(native.AX, element, 8, 0)
-	}
-	return native.Indexed(native.DI, element, 8, int32(8*s.off))
-}
-
-// gather loads elements by a table, which is padded for the last lanes.
-func (g *generator) gather(d native.Vec, in *instr) {
-	m := &g.p.maps[in.c]
-	l, one := g.lanes, native.Lanes{Asm: g.Asm, Width: 1}
-	base, at := native.R11, native.BX
-	off := m.off
-	if m.table == nil {
-		if m.n1 >= g.b.n && m.s1 <= 1 && m.s1 >= 0 { // neighbours, or all the same one
-			src := g.uniformMem(in.a)
-			src.Disp += int32(8 * m.off)
-			if m.s1 == 0 {
-				l.Broadcast(d, src)
-			} else {
-				src.Index, src.Scale = element, 8
-				l.Load(d, src)
-			}
-			return
-		}
-		off = 0 // it is in the table
-	}
-	table := m.elements(g.b.n)
-	if src := g.uniformMem(in.a); src.Base == native.AX {
-		l.Mov(base, native.AX)
-		if off != 0 {
-			l.AddImm(base, int32(8*off))
-		}
-	} else {
-		src.Disp += int32(8 * off)
-		l.Lea(base, src)
-	}
-	l.MovImm(at, uint64(uintptr(unsafe.Pointer(unsafe.SliceData(table)))))
-	pair := func(to native.Vec, k int32) {
-		l.MovLoad32(native.AX, native.Indexed(at, element, 4, 4*k))
-		one.Load(to, native.Indexed(base, native.AX, 8, 0))
-		l.MovLoad32(native.AX, native.Indexed(at, element, 4, 4*k+4))
-		one.LoadHigh(to, to, native.Indexed(base, native.AX, 8, 0))
-	}
-	switch l.Width {
-	case 4:
-		pair(0, 0)
-		pair(1, 2)
-		l.Join(d, 0, 1)
-	case 2:
-		pair(d, 0)
-	default:
-		l.MovLoad32(native.AX, native.Indexed(at, element, 4, 0))
-		l.Load(d, native.Indexed(base, native.AX, 8, 0))
-	}
-}
-
-// elements is the table of n elements, off included if the mapping has none.
+// elements is the table of n elements, its offset included if the mapping has none.
 func (m *mapping) elements(n int) []int32 {
 	if m.table != nil {
 		return m.table
@@ -497,18 +338,12 @@ func (m *mapping) elements(n int) []int32 {
 	if m.written == nil {
 		m.written = make([]int32, n)
 		for i := range m.written {
-			e, _ := m.first(i)
+			e, _, _ := m.first(i)
 			m.written[i] = int32(e)
 		}
 	}
 	return m.written
 }
-
-// Results of a function of a strip.
-const (
-	stripDone  = 0
-	stripOther = 16 // not run: the interpreter is to run it; others: a check fails
-)
 
 // nativeStrips runs a block's segments over n elements, a strip at a time.
 func (m *Machine) nativeStrips(b *block) error {
@@ -540,18 +375,14 @@ var errDisagree = errors.New("machine code rejects what the interpreter accepts"
 // segments runs a strip from element pos to end. It reports whether all checks
 // hold.
 func (m *Machine) segments(b *block, pos, end int) bool {
-	last := pos + (end-pos)&^3
+	last := pos + (end-pos)&^(eight-1)
 	for i := range b.native {
 		s := &b.native[i]
 		if s.native {
-			switch s.fn.Run(m.memory, m.viewTable, m.scratchMemory, pos, last, end) {
-			case stripDone:
-				continue
-			case stripOther:
-				m.windows(b, pos, end-pos)
-			default:
+			if s.fn.Run(m.memory, m.viewTable, m.scratchMemory, pos, last, end) != 0 {
 				return false
 			}
+			continue
 		}
 		if m.strip(b.code[s.from:s.to], pos) >= 0 {
 			return false

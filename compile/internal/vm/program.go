@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/dense"
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 	"github.com/ppl-lang/ppl/compile/internal/native"
 	"github.com/ppl-lang/ppl/compile/internal/passes"
@@ -15,8 +16,8 @@ import (
 // instr is one instruction, of scalar code or of a strip. In scalar code the
 // operands are elements of the machine's memory; in a strip they are views.
 type instr struct {
-	op           uint16 // an ad.OpCode; in a strip, with a mode in its two low bits
-	x            uint16 // the op of generic loops
+	op           ad.OpCode
+	x            uint16 // of a strip: which operands are one number for all elements, by a bit each
 	dst, a, b, c int32
 }
 
@@ -53,7 +54,10 @@ type block struct {
 	args  []int32 // views
 	dst   int32   // view
 	work  int32
+	dense *dense.Kernels // what runs it in place of its row; nil: the row
 	reg   *regionPlan
+
+	sparse *sparse // of a product, its left matrix, if that is data and mostly 0
 }
 
 // stripCheck is a check within a strip.
@@ -165,12 +169,14 @@ type Program struct {
 	cursors         int // most that a tight scan needs
 	operands        int // most that a chain needs
 
-	portable bool // no machine code
-	long     bool // an evaluation may take long, see stop.go
-	apart    bool // a function for each block
-	moved    []viewLength
-	once     sync.Once
-	native   *nativeCode // nil: none
+	target  *native.Target // what machine code is made for; nil: none
+	dense   *dense.Kernels // of dense linear algebra; nil: none yet
+	long    bool           // an evaluation may take long, see stop.go
+	apart   bool           // a function for each block
+	moved   []viewLength
+	once    sync.Once
+	native  *nativeCode // nil: none
+	mistake string      // why none was made though it could, for tests
 }
 
 type initial struct {
@@ -220,7 +226,10 @@ func (p *Program) vast() bool {
 // Assemble makes code of a loop nest, by those passes that are its own: values
 // whose lives do not meet share memory; machine code.
 func Assemble(nest *loopnest.Program, o passes.Options) *Program {
-	p := &Program{checkTypes: []ad.Type{ad.Scalar}, maxArgs: 1, portable: !o.Has(passes.NativePass)}
+	p := &Program{checkTypes: []ad.Type{ad.Scalar}, maxArgs: 1}
+	if o.Has(passes.NativePass) {
+		p.target = Target()
+	}
 	e := newEmitter(p, nest)
 	x := e.body(nest.Main)
 	const forever = int(^uint(0) >> 1)
@@ -238,7 +247,9 @@ func Assemble(nest *loopnest.Program, o passes.Options) *Program {
 	}
 	e.finish(o.Has(passes.MemoryPass))
 	p.long = mayTakeLong(nest)
-	p.portable = p.portable || p.vast()
+	if p.vast() {
+		p.target = nil
+	}
 	return p
 }
 
@@ -251,7 +262,7 @@ type Machine struct {
 	draw     []float64
 	curs     []cursor
 	operands []walkOperand
-	work     []float64 // of maxStrip elements
+	work     []float64 // of three strips
 	// What machine code sees of it.
 	memory, viewTable, scratchMemory unsafe.Pointer
 	env                              *ad.Env
@@ -262,7 +273,7 @@ type Machine struct {
 // New returns a machine.
 func (p *Program) New() *Machine {
 	m := &Machine{p: p, mem: make([]float64, p.memory), views: make([][]float64, len(p.views)),
-		args: make([][]float64, 2*p.maxArgs), draw: make([]float64, p.maxArgs), curs: make([]cursor, p.cursors), operands: make([]walkOperand, p.operands), work: make([]float64, maxStrip)}
+		args: make([][]float64, 2*p.maxArgs), draw: make([]float64, p.maxArgs), curs: make([]cursor, p.cursors), operands: make([]walkOperand, p.operands), work: make([]float64, 3*maxStrip)}
 	for i, v := range p.views {
 		switch {
 		case v.unset:

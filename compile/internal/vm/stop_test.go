@@ -26,8 +26,8 @@ func TestVastMemory(t *testing.T) {
 		if limit := (*ad.LimitError)(nil); errors.As(err, &limit) != c.tooLarge {
 			t.Fatalf("%d: %v", c.n, err)
 		}
-		if err == nil && (p.vast() != c.vast || c.vast && !p.portable) {
-			t.Errorf("%d: vast %t, portable %t", c.n, p.vast(), p.portable)
+		if err == nil && (p.vast() != c.vast || c.vast && p.target != nil) {
+			t.Errorf("%d: vast %t", c.n, p.vast())
 		}
 	}
 }

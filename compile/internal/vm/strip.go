@@ -2,6 +2,7 @@ package vm
 
 import (
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
 // strips runs a block's code over n elements, a strip at a time. Where several
@@ -73,10 +74,13 @@ func (f failure) error() error {
 	if f.check == nil {
 		return nil
 	}
-	if n := f.check.typ.Size(); !f.check.typ.IsScalar() {
+	check := f.check.node.Attr.(*ad.Check)
+	if n := f.check.typ.Size(); check.Elements != nil {
+		f.at = int(check.Elements[f.at])
+	} else if !f.check.typ.IsScalar() {
 		f.at %= n
 	}
-	return &ad.CheckError{Check: f.check.node.Attr.(*ad.Check), Value: f.value, Index: f.at, Site: f.check.node.Site}
+	return &ad.CheckError{Check: check, Value: f.value, Index: f.at, Site: f.check.node.Site}
 }
 
 // strip runs code over one strip, which begins at element pos. It returns -1, or
@@ -87,156 +91,16 @@ func (m *Machine) strip(code []instr, pos int) int {
 		in := &code[k]
 		d, a := v[in.dst], v[in.a]
 		switch in.op {
-		case check:
+		case ad.OpCheck:
 			if !within(a, m.p.stripChecks[in.b].node.Attr.(*ad.Check).Set) {
 				return k
 			}
-		case fill:
-			fillLoop(d, a[0])
-		case move1:
-			copy(d, a)
-		case neg:
-			negLoop(d, a)
-		case square:
-			mulVV(d, a, a)
-		case abs:
-			absLoop(d, a)
-		case sqrt:
-			sqrtLoop(d, a)
-		case inv:
-			invLoop(d, a)
-		case exp:
-			expLoop(d, a)
-		case log:
-			logLoop(d, a)
-		case log1p:
-			log1pLoop(d, a)
-		case log1m:
-			negLoop(d, a)
-			log1pLoop(d, d)
-		case expNegAbs:
-			negAbsLoop(d, a)
-			expLoop(d, d)
-		case expNegDiff:
-			negDiffLoop(d, a, v[in.b])
-			expLoop(d, d)
-		case sigmoid:
-			sigmoidLoop(d, a, v[in.b])
-		case maxPlus0:
-			maxPlus0Loop(d, a, v[in.b])
-		case minMinus0:
-			minMinus0Loop(d, a, v[in.b])
-		case maxPlus:
-			maxPlusLoop(d, a, v[in.b], v[in.c])
-		case add:
-			addVV(d, a, v[in.b])
-		case add | modeVS:
-			addVS(d, a, v[in.b][0])
-		case add | modeSV:
-			addVS(d, v[in.b], a[0])
-		case sub:
-			subVV(d, a, v[in.b])
-		case sub | modeVS:
-			addVS(d, a, -v[in.b][0])
-		case sub | modeSV:
-			subSV(d, a[0], v[in.b])
-		case mul:
-			mulVV(d, a, v[in.b])
-		case mul | modeVS:
-			mulVS(d, a, v[in.b][0])
-		case mul | modeSV:
-			mulVS(d, v[in.b], a[0])
-		case div:
-			divVV(d, a, v[in.b])
-		case div | modeVS:
-			divVS(d, a, v[in.b][0])
-		case div | modeSV:
-			divSV(d, a[0], v[in.b])
-		case guarded:
-			guardedVV(d, a, v[in.b])
-		case guarded | modeVS:
-			guardedVS(d, a, v[in.b][0])
-		case guarded | modeSV:
-			if x := a[0]; x == 0 {
-				clear(d)
-			} else {
-				mulVS(d, v[in.b], x)
-			}
-		case less:
-			lessVV(d, a, v[in.b])
-		case less | modeVS:
-			lessVS(d, a, v[in.b][0])
-		case less | modeSV:
-			lessSV(d, a[0], v[in.b])
-		case lessEq:
-			lessEqVV(d, a, v[in.b])
-		case lessEq | modeVS:
-			lessEqVS(d, a, v[in.b][0])
-		case lessEq | modeSV:
-			lessEqSV(d, a[0], v[in.b])
-		case notLessEq:
-			notLessEqVV(d, a, v[in.b])
-		case notLessEq | modeVS:
-			notLessEqVS(d, a, v[in.b][0])
-		case notLessEq | modeSV:
-			notLessEqSV(d, a[0], v[in.b])
-		case choose:
-			chooseVV(d, a, v[in.b], v[in.c])
-		case choose | modeVS:
-			chooseSV(d, a, v[in.b][0], v[in.c])
-		case choose | modeSV:
-			chooseVS(d, a, v[in.b], v[in.c][0])
-		case choose | modeVS | modeSV:
-			chooseSS(d, a, v[in.b][0], v[in.c][0])
-		case mulAdd:
-			mulAddVV(d, a, v[in.b], v[in.c])
-		case mulAdd | modeVS:
-			mulAddSV(d, a, v[in.b][0], v[in.c])
-		case mulAdd | modeSV:
-			mulAddVS(d, a, v[in.b], v[in.c][0])
-		case mulAdd | modeVS | modeSV:
-			mulAddSS(d, a, v[in.b][0], v[in.c][0])
-		case mulSub:
-			mulSubVV(d, a, v[in.b], v[in.c])
-		case mulSub | modeVS:
-			mulSubSV(d, a, v[in.b][0], v[in.c])
-		case mulSub | modeSV:
-			mulSubVS(d, a, v[in.b], v[in.c][0])
-		case mulSub | modeVS | modeSV:
-			mulSubSS(d, a, v[in.b][0], v[in.c][0])
-		case subMul:
-			subMulVV(d, a, v[in.b], v[in.c])
-		case subMul | modeVS:
-			subMulSV(d, a, v[in.b][0], v[in.c])
-		case subMul | modeSV:
-			subMulVS(d, a, v[in.b], v[in.c][0])
-		case subMul | modeVS | modeSV:
-			subMulSS(d, a, v[in.b][0], v[in.c][0])
-		case generic1:
-			f := ad.OpCode(in.x).Row().F1
-			for i, x := range a[:len(d)] {
-				d[i] = f(x)
-			}
-		case generic2:
-			f, b := ad.OpCode(in.x).Row().F2, v[in.b]
-			for i := range d {
-				d[i] = f(a[i], b[i])
-			}
-		case generic2 | modeVS:
-			f, y := ad.OpCode(in.x).Row().F2, v[in.b][0]
-			for i := range d {
-				d[i] = f(a[i], y)
-			}
-		case generic2 | modeSV:
-			f, b, x := ad.OpCode(in.x).Row().F2, v[in.b], a[0]
-			for i := range d {
-				d[i] = f(x, b[i])
-			}
-		case generic3:
-			f, b, c := ad.OpCode(in.x).Row().F3, v[in.b], v[in.c]
-			for i := range d {
-				d[i] = f(a[i], b[i], c[i])
-			}
+		case sum:
+			d[0] += sumLoop(a)
+		case ops.Dot:
+			d[0] += dotLoop(a, v[in.b])
+		case ops.SumLog:
+			d[0] += sumLogLoop(a)
 		case loadTable:
 			g := &m.p.maps[in.c]
 			loadTableLoop(d, a[g.off:], g.table[pos:pos+len(d)])
@@ -256,16 +120,6 @@ func (m *Machine) strip(code []instr, pos int) int {
 			}
 		case loadAffine:
 			loadAffineLoop(d, a, &m.p.maps[in.c], pos)
-		case sum:
-			d[0] += sumLoop(a)
-		case sumLog:
-			d[0] += sumLogLoop(a)
-		case not:
-			notLoop(d, a)
-		case isNaN:
-			isNaNLoop(d, a)
-		case dot:
-			d[0] += dotLoop(a, v[in.b])
 		case addTable:
 			g := &m.p.maps[in.c]
 			addTableLoop(d[g.off:], a, g.table[pos:pos+len(a)])
@@ -279,7 +133,20 @@ func (m *Machine) strip(code []instr, pos int) int {
 			}
 		case setAffine:
 			setAffineLoop(d, a, &m.p.maps[in.c], pos)
+		default:
+			ops.Of(in.op).Loop(d, m.lanes(in, 0, a, len(d)), m.lanes(in, 1, v[in.b], len(d)), m.lanes(in, 2, v[in.c], len(d)))
 		}
 	}
 	return -1
+}
+
+// lanes is operand k of an elementwise instruction for n elements, one number
+// repeated if it is that.
+func (m *Machine) lanes(in *instr, k int, x []float64, n int) []float64 {
+	if in.x>>k&1 == 0 {
+		return x
+	}
+	w := m.work[k*maxStrip:][:n]
+	fillLoop(w, x[0])
+	return w
 }

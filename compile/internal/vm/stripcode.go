@@ -3,68 +3,25 @@ package vm
 import (
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
+	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// Ops of strips are an ad.OpCode and a mode: which operands are uniform.
+// Ops of strips that are not elementwise. The field x of an elementwise instruction,
+// and of a sum, tells which operands are one number for the whole strip, by a bit each.
 const (
-	modeVV = 0
-	modeVS = 1 // for select: the second operand
-	modeSV = 2 // for select: the third; 3: both
-
-	neg    = uint16(ad.OpNeg) << 2
-	square = uint16(ad.OpSquare) << 2
-	abs    = uint16(ad.OpAbs) << 2
-	sqrt   = uint16(ad.OpSqrt) << 2
-	inv    = uint16(ad.OpInv) << 2
-	exp    = uint16(ad.OpExp) << 2
-	log    = uint16(ad.OpLog) << 2
-	log1p  = uint16(ad.OpLog1p) << 2
-	log1m  = uint16(ad.OpLog1m) << 2
-
-	add     = uint16(ad.OpAdd) << 2
-	sub     = uint16(ad.OpSub) << 2
-	mul     = uint16(ad.OpMul) << 2
-	div     = uint16(ad.OpDiv) << 2
-	guarded = uint16(ad.OpMulGuarded) << 2
-	less    = uint16(ad.OpLess) << 2
-	lessEq  = uint16(ad.OpLessEqual) << 2
-	choose  = uint16(ad.OpSelect) << 2
-
-	mulAdd = uint16(loopnest.OpMulAdd) << 2
-	mulSub = uint16(loopnest.OpMulSub) << 2
-	subMul = uint16(loopnest.OpSubMul) << 2
-	dot    = uint16(loopnest.OpDot) << 2
-
-	sumLog    = uint16(loopnest.OpSumLog) << 2
-	notLessEq = uint16(loopnest.OpNotLessEqual) << 2
-	not       = uint16(ad.OpNot) << 2
-	isNaN     = uint16(ad.OpIsNaN) << 2
-
-	expNegAbs  = uint16(loopnest.OpExpNegAbs) << 2
-	expNegDiff = uint16(loopnest.OpExpNegDiff) << 2
-	sigmoid    = uint16(loopnest.OpSigmoid) << 2
-	maxPlus0   = uint16(loopnest.OpMaxPlus0) << 2
-	minMinus0  = uint16(loopnest.OpMinMinus0) << 2
-	maxPlus    = uint16(loopnest.OpMaxPlus) << 2
-
-	// Loops over any scalar function.
-	generic1 = uint16(ad.OpConst)<<2 | 1
-	generic3 = uint16(ad.OpConst)<<2 | 3
-	generic2 = uint16(ad.OpInput) << 2 // with a mode
-
-	fill       = uint16(ad.OpReshape) << 2   // dst = a[0]
-	move1      = uint16(ad.OpReshape)<<2 | 1 // dst = a
-	loadTable  = uint16(ad.OpGather) << 2    // dst = a[table], mapping c
-	loadAffine = uint16(ad.OpGather)<<2 | 1
-	loadRuns   = uint16(ad.OpGather)<<2 | 2
-	sum        = uint16(ad.OpScatter) << 2 // dst[0] += Σ a
-	addTable   = uint16(ad.OpScatter)<<2 | 1
-	addAffine  = uint16(ad.OpScatter)<<2 | 2
-	addRuns    = uint16(ad.OpScatter)<<2 | 3
-	check      = uint16(ad.OpCheck) << 2 // of a, by strip check b
-	setTable   = uint16(ad.OpConcat) << 2
-	setAffine  = uint16(ad.OpConcat)<<2 | 1
+	sum       ad.OpCode = 1<<13 + iota // dst[0] += Σ a
+	loadTable                          // dst = a[table], mapping c
+	loadAffine
+	loadRuns
+	addTable // dst[table] += a, mapping c
+	addAffine
+	addRuns
+	setTable // dst[table] = a, mapping c
+	setAffine
 )
+
+// stripOpNames are the names of these.
+var stripOpNames = [...]string{"sum", "load_table", "load_affine", "load_runs", "add_table", "add_affine", "add_runs", "set_table", "set_affine"}
 
 // stripper translates one block of strips.
 type stripper struct {
@@ -145,57 +102,13 @@ func (s *stripper) out(in instr) { s.b.code = append(s.b.code, in) }
 
 func (s *stripper) node(i int32) {
 	n := &s.Nodes[i]
-	var ops [3]int32
-	var uniform [3]bool
+	in := instr{op: n.Op}
+	operands := [3]*int32{&in.a, &in.b, &in.c}
 	if n.Kind != loopnest.Load {
 		for k, a := range n.Args {
-			ops[k], uniform[k] = s.operand(a), a.N == 1
-		}
-	}
-	var filled []int32
-	needVector := func(k int) {
-		if uniform[k] {
-			r := s.temp()
-			s.out(instr{op: fill, dst: r, a: ops[k]})
-			filled = append(filled, r)
-			ops[k] = r
-		}
-	}
-	in := instr{op: uint16(n.Op) << 2, x: uint16(n.Op)}
-	if n.Kind == loopnest.Elementwise && n.Op != ad.OpCheck {
-		switch len(n.Args) {
-		case 1:
-			if !hasLoop(n.Op) {
-				in.op = generic1
-			}
-		case 2:
-			if !hasLoop(n.Op) {
-				in.op = generic2
-			}
-			switch {
-			case n.Op > loopnest.OpNotLessEqual: // no modes
-				needVector(0)
-				needVector(1)
-			case uniform[0]:
-				in.op |= modeSV
-			case uniform[1]:
-				in.op |= modeVS
-			}
-		case 3:
-			needVector(0)
-			if n.Op != ad.OpSelect && n.Op < loopnest.OpMulAdd || n.Op > loopnest.OpDot {
-				if n.Op < loopnest.OpMulAdd {
-					in.op = generic3
-				}
-				needVector(1)
-				needVector(2)
-				break
-			}
-			if uniform[1] {
-				in.op |= modeVS
-			}
-			if uniform[2] {
-				in.op |= modeSV
+			*operands[k] = s.operand(a)
+			if a.N == 1 {
+				in.x |= 1 << k
 			}
 		}
 	}
@@ -206,11 +119,9 @@ func (s *stripper) node(i int32) {
 			delete(s.last, a.Buf)
 		}
 	}
-	s.free = append(s.free, filled...)
-	in.a, in.b, in.c = ops[0], ops[1], ops[2]
 	switch {
 	case n.Op == ad.OpCheck:
-		in.op, in.dst, in.b = check, ops[0], int32(len(s.p.stripChecks))
+		in.dst, in.b = in.a, int32(len(s.p.stripChecks))
 		s.p.stripChecks = append(s.p.stripChecks, stripCheck{node: n.Src, typ: n.Types[0], perm: n.Perm})
 	case n.Kind == loopnest.Elementwise:
 		in.dst = s.result(n)
@@ -251,14 +162,14 @@ func (s *stripper) accumulate(n *node, in *instr) {
 	switch {
 	case n.Map.Contiguous():
 		in.dst = s.window(s.view(val{Buf: n.Dst, Off: n.Map.Off, N: n.Map.N}), false)
-		in.op = move1
+		in.op = ad.OpReshape
 		if !n.Store {
-			in.op, in.b = add, in.a
-			in.a = in.dst
+			in.op, in.x = ad.OpAdd, in.x<<1
+			in.a, in.b = in.dst, in.a
 		}
 	case n.Map.Uniform():
 		in.dst = s.view(val{Buf: n.Dst, Off: n.Map.Off, N: 1})
-		if n.Op != loopnest.OpDot && n.Op != loopnest.OpSumLog {
+		if n.Op != ops.Dot && n.Op != ops.SumLog {
 			in.op = sum
 		}
 	default:
@@ -320,14 +231,4 @@ func (g *mapping) findRuns(strip int) {
 func (g *mapping) stripRuns(pos int) []tableRun {
 	k := pos / maxStrip
 	return g.runs[g.strips[k]:g.strips[k+1]]
-}
-
-// hasLoop reports whether strips have a loop of their own for op.
-func hasLoop(op ad.OpCode) bool {
-	switch op {
-	case ad.OpNeg, ad.OpSquare, ad.OpAbs, ad.OpSqrt, ad.OpInv, ad.OpExp, ad.OpLog, ad.OpLog1p, ad.OpLog1m,
-		ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpDiv, ad.OpMulGuarded, ad.OpLess, ad.OpLessEqual, ad.OpNot, ad.OpIsNaN:
-		return true
-	}
-	return op >= loopnest.OpMulAdd
 }

@@ -10,10 +10,6 @@ package vm
 // 1.01 times as long. Above 1000 sumLogLoop leaves the range of numbers.
 const maxStrip = 512
 
-// minRunOfOps is the number of equal ops in a row from which the interpreter of scalar
-// code runs them in a loop of their own: eight schools of scalars 400 → 320 ns.
-const minRunOfOps = 4
-
 // manyArrays is the number of arrays above which the search for the first gap,
 // which looks at all that are alive, gives way to placeMany: a loop unrolled to
 // 55,000 operations took 25 s to place.
@@ -32,6 +28,34 @@ const (
 	// the interpreter: it would leave the second-level cache, where unrolled code is
 	// no faster.
 	maxNative = 20000
+
+	// wideFrom is the number of elements from which strips use vectors of 512 bits: while
+	// these are under way, one of the two other units is off, which costs scalar code
+	// around short strips more than they gain.
+	wideFrom = 64
+
+	// fromDense is the order of matrices from which package dense factorises: of order 8 a
+	// factor takes 118 instead of 180 ns, of order 12 324 instead of 266, of order 16 295
+	// instead of 501; adjoints gain from order 8 on.
+	fromDense = 8
+
+	// leftByUniforms is how many vector registers the numbers that all elements of a strip
+	// share leave to what is computed.
+	leftByUniforms = 10
+
+	// fromSolve and fromSolution are the least order and number of right sides, and the least
+	// number of elements of the solution, from which it solves triangular systems: of order 3
+	// with 32 right sides 0.9 to 1.3 times as fast, with 100 1.4 to 2.6; of order 12 with 8
+	// 1.0 to 2.1; of order 50 with 4 1.1 to 2.3; of order 100 with 100 2.8 to 4.9.
+	fromSolve, fromSolution = 3, 96
+
+	// fromProduct and fromProducts are the least dimension, and the least number of products of
+	// numbers, from which package dense multiplies matrices; with few terms it does so if the
+	// right one is transposed. Measured against tiles made for the very sizes, which copy
+	// nothing: squares of order 50 gain 0.96 to 1.11, of 100 1.16 to 1.40, of 256 1.24 to
+	// 1.72; 100 × 100 with 2 to 16 terms, transposed, 1.4 to 1.7, without 0.6 to 0.8; a
+	// dimension of 20 loses (0.5 to 0.8).
+	fromProduct, fromProducts = 50, 500000
 
 	// Most elements that are copied or cleared by code without loops where blocks in a row
 	// are one function; beyond, blocks stay apart.

@@ -123,6 +123,9 @@ func TestRandomGraphs(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := p.New()
+		if p.mistake != "" {
+			t.Errorf("seed %d: %s", seed, p.mistake)
+		}
 		name := "seed " + strconv.FormatUint(seed, 10)
 		// Other inputs between: values must not depend on history.
 		without := names[seed%uint64(len(names))]

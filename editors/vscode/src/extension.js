@@ -22,6 +22,7 @@ async function start() {
       initializationOptions: {
         includePaths: settings.get('includePaths'),
         runSeconds: settings.get('runSeconds'),
+        hints: settings.get('hints'),
         runArguments: settings.get('runArguments'),
       },
       middleware: { executeCommand: execute },

@@ -26,10 +26,16 @@ import (
 const stanVersion = "2.32"
 
 // database is a folder posterior_database and one of Stan's figures.
-type database struct{ pdb, ref string }
+type database struct {
+	pdb, ref string
+	outside  bool // posteriors that are not of posteriordb, which needs no folders
+}
 
 // names are the posteriors that the expression matches, in order.
 func (db database) names(only *regexp.Regexp) ([]string, error) {
+	if db.outside {
+		return outsideNames(only), nil
+	}
 	files, err := filepath.Glob(filepath.Join(db.pdb, "posteriors", "*.json"))
 	if err != nil {
 		return nil, err
@@ -57,6 +63,9 @@ type subject struct {
 
 // load reads a posterior.
 func (db database) load(name string) (*subject, error) {
+	if db.outside {
+		return loadOutside(name)
+	}
 	var posterior struct {
 		Model string `json:"model_name"`
 		Data  string `json:"data_name"`

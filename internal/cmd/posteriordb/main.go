@@ -8,7 +8,9 @@
 // reference_posteriors.json with the moments of posteriordb's reference draws.
 // The checks are density (values and gradients at given points), posterior (NUTS
 // against the reference draws), speed (CPU time of a gradient) and sampling (effective
-// draws per gradient, warm-up counted, of a sampler of ppl against Stan's NUTS). With --keep DIR the figures
+// draws per gradient, warm-up counted, of a sampler of ppl against Stan's NUTS) and its like on
+// posteriors outside posteriordb (outside, which needs neither folder), and modes
+// (where L-BFGS ends, against Stan's from the same points, which --modes holds). With --keep DIR the figures
 // of each posterior are kept there as they come, and a later run of the same
 // check, options and version makes only those that are missing.
 //
@@ -19,7 +21,9 @@
 //	scale.go      what errors are relative to
 //	posterior.go  the check of posteriors
 //	speed.go      the check of speed
+//	modes.go      the check of modes
 //	sampling.go   the check of sampling: effective draws per gradient against Stan's NUTS
+//	outside.go    posteriors that are not of posteriordb
 package main
 
 import (
@@ -69,6 +73,8 @@ var checks = map[string]func(o options, a about) report{
 	"posterior": func(o options, a about) report { return &posteriorReport{about: a, options: o} },
 	"speed":     func(o options, a about) report { return &speedReport{about: a, options: o} },
 	"sampling":  func(o options, a about) report { return &samplingReport{about: a, options: o} },
+	"outside":   func(o options, a about) report { return &samplingReport{about: a, options: o, outside: true} },
+	"modes":     func(o options, a about) report { return &modesReport{about: a, folder: o.modes} },
 }
 
 // options are those of single checks.
@@ -79,9 +85,12 @@ type options struct {
 	seed    uint64
 
 	sampler  string
+	against  string // "": Stan's recorded runs
 	seeds    int
 	runLimit time.Duration
 	parallel int
+
+	modes string
 }
 
 // about says when and where a report was made.
@@ -120,17 +129,19 @@ func run(args []string, stdout, stderr io.Writer) error {
 	flags.StringVar(&db.pdb, "pdb", "", "the `folder` posterior_database of a checkout of posteriordb")
 	flags.StringVar(&db.ref, "ref", "", "the `folder` of Stan's figures")
 	only := flags.String("only", "", "check the posteriors whose names match this `regexp`")
-	check := flags.String("check", "density", "what to check: density, posterior, speed or sampling")
+	check := flags.String("check", "density", "what to check: density, posterior, speed, sampling, outside or modes")
 	jsonFile := flags.String("json", "", "write the figures to this `file`")
 	markdown := flags.String("write", "", "put the table into the check's section of this Markdown `file`, which is made if it does not exist")
 	version := flags.String("version", commit(), "the version that the table names")
 	flags.IntVar(&o.batches, "batches", 10, "speed: batches of about 10 ms or one round of points, of which the fastest counts")
 	flags.IntVar(&o.draws, "draws", 1000, "posterior: draws per chain, after as many of warm-up")
 	flags.IntVar(&o.runs, "runs", 3, "posterior: most runs of a posterior, as long as its chains disagree")
-	flags.StringVar(&o.sampler, "sampler", "auto", "sampling: the sampler, with its options, as in \"auto -delta 0.9\"")
-	flags.IntVar(&o.seeds, "seeds", 3, "sampling: runs of each posterior, with seeds from --seed (101 unless given)")
-	flags.DurationVar(&o.runLimit, "run-limit", time.Minute, "sampling: a run that takes longer has failed")
-	flags.IntVar(&o.parallel, "parallel", 1, "sampling: chains that compute at the same time")
+	flags.StringVar(&o.sampler, "sampler", "auto", "sampling, outside: the sampler, with its options, as in \"auto -delta 0.9\"")
+	flags.StringVar(&o.against, "against", "", "sampling, outside: the sampler that is the measure in place of Stan's runs; outside: nuts unless given")
+	flags.IntVar(&o.seeds, "seeds", 3, "sampling, outside: runs of each posterior, with seeds from --seed (101 unless given)")
+	flags.DurationVar(&o.runLimit, "run-limit", time.Minute, "sampling, outside: a run that takes more processor time has failed")
+	flags.IntVar(&o.parallel, "parallel", 1, "sampling, outside: chains that compute at the same time")
+	flags.StringVar(&o.modes, "modes", "", "modes: the `folder` of Stan's optima, a JSON file for each posterior")
 	shard := flags.String("shard", "", "check the i-th of n parts of the posteriors, as in 3/16, so that several processes share the work; with --keep in one folder for all, a run without --shard then puts their figures together")
 	keep := flags.String("keep", "", "keep the figures of each posterior in this `folder`, and do not make again those that are there")
 	onlyKept := flags.Bool("only-kept", false, "put the figures of --keep together and make none")
@@ -142,7 +153,11 @@ func run(args []string, stdout, stderr io.Writer) error {
 	if flags.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
-	if db.pdb == "" || db.ref == "" {
+	db.outside = *check == "outside"
+	if db.outside && o.against == "" {
+		o.against = "nuts"
+	}
+	if !db.outside && (db.pdb == "" || db.ref == "") {
 		return errors.New("--pdb and --ref are required")
 	}
 	if o.seeds < 1 || o.parallel < 1 || o.runLimit <= 0 {
@@ -153,7 +168,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	}
 	make, ok := checks[*check]
 	if !ok {
-		return fmt.Errorf("--check is %q, must be density, posterior, speed or sampling", *check)
+		return fmt.Errorf("--check is %q, must be density, posterior, speed, sampling, outside or modes", *check)
 	}
 	match, err := regexp.Compile(*only)
 	if err != nil {
@@ -170,7 +185,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 		}
 		names = sharded(names, i-1, n)
 	}
-	if *check == "sampling" {
+	if *check == "sampling" || db.outside {
 		given := false
 		flags.Visit(func(f *flag.Flag) { given = given || f.Name == "seed" })
 		if !given {
@@ -273,7 +288,7 @@ func write(file, check, text string) error {
 	}
 	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
 		page := "# posteriordb\n\nWhat ppl makes of the models and data of [posteriordb](https://github.com/stan-dev/posteriordb), compared with figures of Stan 2.32.2.\n"
-		for _, c := range []string{"density", "posterior", "speed", "sampling"} {
+		for _, c := range []string{"density", "posterior", "speed", "sampling", "outside"} {
 			begin, end := section(c).Markers()
 			page += "\n" + begin + "\n" + end + "\n"
 		}

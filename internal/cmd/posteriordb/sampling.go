@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer"
@@ -36,6 +37,9 @@ type samplingRow struct {
 	Easy   bool          `json:"easy,omitempty"`   // at most 60 dimensions, marginals near normal or log-normal by Stan's quantiles
 	Runs   []samplingRun `json:"runs,omitempty"`
 
+	Against []samplingRun `json:"against,omitempty"` // runs of the rival, where that is not Stan
+
+	// Of Stan, or of the median of Against.
 	Stan       number   `json:"stan"` // least of bulk and tail ESS per leapfrog, warm-up counted; NaN: none
 	StanFailed []string `json:"stan_failed,omitempty"`
 	StanCPU    number   `json:"stan_cpu_per_ess"` // seconds, compiling not counted
@@ -61,7 +65,7 @@ type samplingRun struct {
 	Sampling    number   `json:"sampling"`
 	Start       number   `json:"start"` // of Warmup
 	Race        number   `json:"race"`
-	Seconds     float64  `json:"seconds"` // of all chains' own time
+	Seconds     float64  `json:"seconds"` // of processor time, all chains
 	Z           number   `json:"z"`       // largest from the reference moments; NaN: there are none
 	WorstZ      string   `json:"worst_z,omitempty"`
 	Notes       []string `json:"notes,omitempty"`
@@ -81,11 +85,12 @@ type samplingReport struct {
 	Rows    []samplingRow `json:"posteriors"`
 
 	options     options
+	outside     bool // posteriors that are not of posteriordb
 	ofReference map[string]reference
 }
 
 func (r *samplingReport) add(db database, name string) {
-	if r.ofReference == nil {
+	if r.ofReference == nil && !db.outside {
 		r.ofReference = map[string]reference{}
 		if err := readJSON(filepath.Join(db.ref, "reference_posteriors.json"), &r.ofReference); err != nil {
 			r.fail(name, err.Error())
@@ -154,10 +159,6 @@ func (row *samplingRow) sample(db database, refs map[string]reference, o options
 		return err
 	}
 	row.Dim = p.Dim()
-	with, err := samplerOf(o.sampler)
-	if err != nil {
-		return err
-	}
 	var params map[string]bool // those of the parameters block, where Stan's figures name them
 	if s.stan != nil {
 		params = map[string]bool{}
@@ -165,22 +166,63 @@ func (row *samplingRow) sample(db database, refs map[string]reference, o options
 			params[n] = true
 		}
 	}
-	for i := range o.seeds {
-		run := samplingRun{Seed: o.seed + uint64(i)}
-		ctx, cancel := context.WithTimeout(context.Background(), o.runLimit)
-		fit, err := ppl.Sample(ctx, p, ppl.Options{Seed: run.Seed, Sampler: with, Draws: o.draws, Warmup: o.draws, Parallel: o.parallel})
-		if ctx.Err() != nil {
-			err = fmt.Errorf("not done within %v", o.runLimit)
-		}
-		cancel()
+	runs := func(of string) (made []samplingRun, err error) {
+		with, err := samplerOf(of)
 		if err != nil {
-			run.Error = says(err)
+			return nil, err
 		}
-		run.measure(fit, params, ref, known)
-		row.Runs = append(row.Runs, run)
+		for i := range o.seeds {
+			run := samplingRun{Seed: o.seed + uint64(i)}
+			ctx, cancel := limited(o.runLimit)
+			begun := figures.ProcessTime()
+			fit, err := ppl.Sample(ctx, p, ppl.Options{Seed: run.Seed, Sampler: with, Draws: o.draws, Warmup: o.draws, Parallel: o.parallel})
+			run.Seconds = (figures.ProcessTime() - begun).Seconds()
+			if ctx.Err() != nil {
+				err = fmt.Errorf("not done within %v", o.runLimit)
+			}
+			cancel()
+			if err != nil {
+				run.Error = says(err)
+			}
+			run.measure(fit, params, ref, known)
+			made = append(made, run)
+		}
+		return made, nil
+	}
+	if row.Runs, err = runs(o.sampler); err != nil {
+		return err
+	}
+	if o.against != "" {
+		if row.Against, err = runs(o.against); err != nil {
+			return err
+		}
+		row.ofRival()
 	}
 	row.judge()
 	return nil
+}
+
+// limited is a context that ends when the process has used so much more processor
+// time, whatever else the machine does meanwhile.
+func limited(limit time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	until := figures.ProcessTime() + limit
+	go func() {
+		tick := time.NewTicker(50 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if figures.ProcessTime() > until {
+					cancel()
+					return
+				}
+			}
+		}
+	}()
+	return ctx, cancel
 }
 
 // measure takes in a fit, which is nil where there is none.
@@ -196,7 +238,6 @@ func (r *samplingRun) measure(fit *ppl.Fit, params map[string]bool, ref referenc
 		r.Divergences += c.Sampling.Divergences
 		r.Warmup += number(c.Warmup.Cost())
 		r.Sampling += number(c.Sampling.Cost())
-		r.Seconds += (c.Warmup.Elapsed + c.Sampling.Elapsed).Seconds()
 		r.Start += number(c.Adapted["start_gradients"])
 		r.Race += number(c.Adapted["race_gradients"])
 		for _, note := range c.Notes {
@@ -330,6 +371,26 @@ func (row *samplingRow) ofStan(f *figuresOfStan, ref reference, known bool) {
 	row.StanCPU = number((n.WarmupCPU + n.SamplingCPU) / ess)
 }
 
+// ofRival takes in the runs of a sampler that stands in Stan's place.
+func (row *samplingRow) ofRival() {
+	row.StanFailed = nil
+	row.Stan, row.StanCPU = number(math.NaN()), number(math.NaN())
+	var score, cpu []float64
+	for i := range row.Against {
+		r := &row.Against[i]
+		if len(r.Failures) > 0 {
+			row.StanFailed = append(row.StanFailed, r.Failures...)
+			continue
+		}
+		score, cpu = append(score, r.score()), append(cpu, r.Seconds/float64(r.ESS))
+	}
+	if 2*len(score) <= len(row.Against) {
+		return
+	}
+	row.StanFailed = nil
+	row.Stan, row.StanCPU = number(median(score)), number(median(cpu))
+}
+
 // near reports whether the marginals are near normal, as they are or their
 // logarithms, by the quantiles that Stan found.
 func (row *samplingRow) near(f *figuresOfStan) bool {
@@ -385,12 +446,20 @@ func (r *samplingReport) line() string {
 		return fmt.Sprintf("%-45s %s", row.Name, row.Reason)
 	}
 	run := row.Runs[0]
-	text := fmt.Sprintf("%-45s d %3d  ratio %6.2f  score %.4f  Stan %.4f  failed %d/%d (Stan %v)", row.Name, row.Dim, float64(row.Ratio), float64(row.Score), float64(row.Stan), row.Failed, len(row.Runs), len(row.StanFailed) > 0)
+	text := fmt.Sprintf("%-45s d %3d  ratio %6.2f  score %.4f  rival %.4f  failed %d/%d (rival %v)", row.Name, row.Dim, float64(row.Ratio), float64(row.Score), float64(row.Stan), row.Failed, len(row.Runs), len(row.StanFailed) > 0)
 	text += fmt.Sprintf("  cost %.0f+%.0f", float64(run.Warmup), float64(run.Sampling))
 	if run.Failures != nil {
 		text += "  " + strings.Join(run.Failures, ", ") + " (" + run.Worst + ") " + run.Error
 	}
 	return text
+}
+
+// rival is what the sampler is compared with.
+func (r *samplingReport) rival() string {
+	if r.options.against != "" {
+		return r.options.against + " of ppl"
+	}
+	return "Stan"
 }
 
 func (r *samplingReport) conclude() {
@@ -504,10 +573,10 @@ func (r *samplingReport) summary() string {
 	q := quartiles(ratios)
 	var b strings.Builder
 	all := func(*samplingRow) bool { return true }
-	fmt.Fprintf(&b, "Score over Stan's, geometric mean: %v. Mean over %d families: %s.\n", r.bootstrap(all), len(families), figures.Number(math.Exp(mean)))
+	fmt.Fprintf(&b, "Score over that of %s, geometric mean: %v. Mean over %d families: %s.\n", r.rival(), r.bootstrap(all), len(families), figures.Number(math.Exp(mean)))
 	fmt.Fprintf(&b, "Without the easy posteriors: %v; the easy ones: %v.\n", r.bootstrap(func(w *samplingRow) bool { return !w.Easy }), r.bootstrap(func(w *samplingRow) bool { return w.Easy }))
 	fmt.Fprintf(&b, "10 %% quantile %s, quartiles %s, %s, %s. Below 1: %d of %d.\n", figures.Number(ratios[len(ratios)/10]), figures.Number(q[0]), figures.Number(q[1]), figures.Number(q[2]), below, compared)
-	fmt.Fprintf(&b, "Failures: %d posteriors where Stan passes, %d passes where Stan fails or was not done, %d where both fail.\n", ours, stan, both)
+	fmt.Fprintf(&b, "Failures: %d posteriors where %s passes, %d passes where it fails or was not done, %d where both fail.\n", ours, r.rival(), stan, both)
 	return b.String()
 }
 
@@ -523,15 +592,25 @@ func (r *samplingReport) failures() int {
 
 func (r *samplingReport) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## Sampling\n\n%s\n", r.made("sampling"))
-	fmt.Fprintf(&b, "The sampler %q: %d runs of four chains with at most %d + %d transitions each, seeds from %d. The score is the least, over the constrained parameters that vary and the log density, of the effective sample sizes of bulk, tails and squares, "+
-		"each at most the number of draws, per gradient, with everything counted that was evaluated; the median over the runs, 0 for one that fails. Stan's is that of its recorded runs, of bulk and tails alone, per leapfrog, the climb to its first step size not counted. "+
-		"A run fails by an R-hat above %v, a least effective sample size below %d, more than %v %% divergent transitions, an error, %v of running, or a moment more than %v standard errors from posteriordb's reference.\n\n%s\n",
-		r.options.sampler, r.options.seeds, r.options.draws, r.options.draws, r.options.seed, failRhat, failESS, 100*failDivergent, r.options.runLimit, failZ, r.summary())
-	if _, _, _, _, _, low := r.tally(); len(low) > 0 {
-		fmt.Fprintf(&b, "Below Stan: %s.\n\n", strings.Join(low, ", "))
+	title, of, limit := "## Sampling", "Stan's is that of its recorded runs, of bulk and tails alone, per leapfrog, the climb to its first step size not counted. ", ", or a moment more than %v standard errors from posteriordb's reference"
+	check := "sampling"
+	if r.outside {
+		title, check, limit = "## Sampling outside posteriordb", "outside", ""
+	} else {
+		limit = fmt.Sprintf(limit, failZ)
 	}
-	b.WriteString("| posterior | d | ratio | score | Stan | failed | gradients: warm-up (start, race) + sampling | µs CPU per effective draw (Stan) | what was chosen, or what failed |\n| --- | --: | --: | --: | --: | --: | --- | --: | --- |\n")
+	if r.options.against != "" {
+		of = fmt.Sprintf("That of %s is measured in the same way, with the same seeds. ", r.rival())
+	}
+	fmt.Fprintf(&b, "%s\n\n%s\n", title, r.made(check))
+	fmt.Fprintf(&b, "The sampler %q: %d runs of four chains with at most %d + %d transitions each, seeds from %d. The score is the least, over the constrained parameters that vary and the log density, of the effective sample sizes of bulk, tails and squares, "+
+		"each at most the number of draws, per gradient, with everything counted that was evaluated; the median over the runs, 0 for one that fails. %s"+
+		"A run fails by an R-hat above %v, a least effective sample size below %d, more than %v %% divergent transitions, an error, %v of processor time%s.\n\n%s\n",
+		r.options.sampler, r.options.seeds, r.options.draws, r.options.draws, r.options.seed, of, failRhat, failESS, 100*failDivergent, r.options.runLimit, limit, r.summary())
+	if _, _, _, _, _, low := r.tally(); len(low) > 0 {
+		fmt.Fprintf(&b, "Below %s: %s.\n\n", r.rival(), strings.Join(low, ", "))
+	}
+	fmt.Fprintf(&b, "| posterior | d | ratio | score | %[1]s | failed | gradients: warm-up (start, race) + sampling | µs CPU per effective draw (%[1]s) | what was chosen, or what failed |\n| --- | --: | --: | --: | --: | --: | --- | --: | --- |\n", r.rival())
 	for _, w := range r.Rows {
 		if w.Reason != "" {
 			fmt.Fprintf(&b, "| %s | | | | | | | | %s |\n", w.Name, w.Reason)

@@ -88,7 +88,7 @@ func (r *run) readValues(name string) (*data.Set, error) {
 	r.complain("Warning: file '%s' is being read as an 'RDump' file.\n"+
 		"\tThis format is deprecated and will not receive new features.\n"+
 		"\tConsider saving your data in JSON format instead.", name)
-	return data.ParseDump(name, string(text))
+	return data.ParseDump(name, string(text), data.Options{})
 }
 
 // readEach reads values for each chain: those of name_ID.json if there is one for the

@@ -32,12 +32,15 @@ func readCSV(name string) (*csvFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("Error reading fitted param names from sample csv file \"%s\"\n%w", name, err)
 	}
+	skip := len(c.Columns.Statistics)
+	width := skip + len(c.Columns.Names)
+	if c.Cut > 0 && c.Cut < width {
+		return nil, fmt.Errorf("Error: expected %d columns, but found %d instead for row %d", width, c.Cut, c.Len()+1)
+	}
 	f := &csvFile{names: c.Columns.Names}
 	if s, ok := draws.Lookup(c.Config, "method"); ok {
 		f.method = s.Value
 	}
-	skip := len(c.Columns.Statistics)
-	width := skip + len(f.names)
 	for _, part := range [][]float64{c.Warmup, c.Draws} {
 		for i := 0; width > 0 && i+width <= len(part); i += width {
 			f.rows = append(f.rows, part[i+skip:i+width])

@@ -62,7 +62,9 @@ func (r *run) optimize(p *ppl.Posterior) error {
 	}
 	if !w.newton {
 		if result.Reason < 0 {
-			r.say("Optimization terminated with error: \n  %s", result.Reason)
+			// CmdStanR takes the optimisation for successful if it reads this on the
+			// standard output.
+			r.complain("Optimization terminated with error: \n  %s", result.Reason)
 		} else {
 			r.say("Optimization terminated normally: \n  %s", result.Reason)
 		}

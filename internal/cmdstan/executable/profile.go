@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/internal/cmdstan/grammar"
 	"github.com/ppl-lang/ppl/lang/ast"
@@ -23,44 +24,66 @@ type profiled struct {
 
 // writeProfile writes the times of the model's profile statements, if it has any. The
 // density and its gradient are one program here, whose parts are measured after the run
-// and multiplied by how often it ran; what a line costs forwards and backwards is not
-// told apart, and all of it is given as forward time.
+// and multiplied by how often it ran. What the density alone takes, as a program of its
+// own, is forward time; the rest is reverse time.
 func (r *run) writeProfile(p *ppl.Posterior) error {
 	all := r.profiles()
 	if len(all) == 0 {
 		return nil
 	}
-	costs := map[string]map[int]float64{} // ns by file and line
+	var whole, value lineTimes
 	if x, err := r.profilePoint(p); err == nil && p.Dim() > 0 {
-		e, err := p.Explain(x, measuring)
-		if err != nil {
+		if whole, err = measure(p.Explain, x); err != nil {
 			return err
 		}
-		for _, line := range e.Lines {
-			if costs[line.File] == nil {
-				costs[line.File] = map[int]float64{}
-			}
-			costs[line.File][line.Line] += line.NS
+		if value, err = measure(p.ExplainValue, x); err != nil {
+			return err
 		}
 	}
 	var b strings.Builder
 	b.WriteString("name,thread_id,total_time,forward_time,reverse_time,chain_stack,no_chain_stack,autodiff_calls,no_autodiff_calls\n")
 	for _, q := range all {
-		ns, calls := 0.0, int64(0)
+		total, forward, calls := 0.0, 0.0, int64(0)
 		for _, block := range q.blocks {
-			span := block.Span().Origin()
-			to := span.File.Position(span.End).Line
-			for line := span.Begin().Line; line <= to; line++ {
-				ns += costs[span.File.Name][line]
-			}
+			total += whole.of(block)
+			forward += value.of(block)
 		}
+		forward = min(forward, total) // which measurements need not obey
 		if q.model {
 			calls = r.evaluations
 		}
-		seconds := grammar.Number(ns*1e-9*float64(calls), r.digits())
-		fmt.Fprintf(&b, "%s,1,%s,%s,0,0,0,%d,%d\n", q.name, seconds, seconds, calls, r.generated)
+		seconds := func(ns float64) string { return grammar.Number(ns*1e-9*float64(calls), r.digits()) }
+		fmt.Fprintf(&b, "%s,1,%s,%s,%s,0,0,%d,%d\n", q.name, seconds(total), seconds(forward), seconds(total-forward), calls, r.generated)
 	}
 	return replaceFile(r.config.Text("output.profile_file"), []byte(b.String()))
+}
+
+// lineTimes are times of an evaluation in nanoseconds, by file and line.
+type lineTimes map[string]map[int]float64
+
+func measure(explain func([]float64, time.Duration) (*compile.Explanation, error), x []float64) (lineTimes, error) {
+	e, err := explain(x, measuring)
+	if err != nil {
+		return nil, err
+	}
+	t := lineTimes{}
+	for _, line := range e.Lines {
+		if t[line.File] == nil {
+			t[line.File] = map[int]float64{}
+		}
+		t[line.File][line.Line] += line.NS
+	}
+	return t, nil
+}
+
+// of is the time of the lines of a statement.
+func (t lineTimes) of(block *ast.Profile) float64 {
+	span := block.Span().Origin()
+	lines, ns := t[span.File.Name], 0.0
+	for line := span.Begin().Line; line <= span.File.Position(span.End).Line; line++ {
+		ns += lines[line]
+	}
+	return ns
 }
 
 // profiles finds the profile statements of the model, by name.

@@ -16,7 +16,13 @@ import (
 var files embed.FS
 
 // toolNames are the programs in bin.
-var toolNames = []string{"stanc", "stansummary", "diagnose", "print"}
+func toolNames() []string {
+	names := []string{"stanc", "stansummary", "diagnose", "print", "make"}
+	if runtime.GOOS == "windows" {
+		names = append(names, "mingw32-make")
+	}
+	return names
+}
 
 // Write makes dir a folder that front ends take for an installation of CmdStan, whose
 // programs run the program ppl, an absolute path. What the user has put into make/local is
@@ -48,28 +54,38 @@ func Write(dir, ppl string) error {
 	if err != nil {
 		return err
 	}
-	bin := filepath.Join(dir, "bin")
+	return writeTools(filepath.Join(dir, "bin"), ppl, toolNames()...)
+}
+
+// writeTools writes programs into the folder bin.
+func writeTools(bin, ppl string, tools ...string) error {
 	if err := os.MkdirAll(bin, 0o777); err != nil {
 		return err
 	}
-	if runtime.GOOS == "windows" {
-		// As the programs of a folder have no make there, it gets one.
-		for _, tool := range append(toolNames, "make", "mingw32-make") {
-			if err := copyFile(ppl, filepath.Join(bin, tool+".exe")); err != nil {
+	for _, tool := range tools {
+		path := filepath.Join(bin, toolFile(tool))
+		if runtime.GOOS == "windows" {
+			if err := copyFile(ppl, path); err != nil {
 				return err
 			}
-		}
-		return nil
-	}
-	for _, tool := range append(toolNames, "make") {
-		if tool == "make" { // beside the others, for systems without one: MAKE=DIR/bin/ppl-make
-			tool = "ppl-make"
-		}
-		if err := writeExecutable(filepath.Join(bin, tool), []byte(script(ppl, toolWord, strings.TrimPrefix(tool, "ppl-")))); err != nil {
+		} else if err := writeExecutable(path, []byte(script(ppl, toolWord, tool))); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// toolFile is the file of a tool in the folder bin. As the programs of a folder have no
+// make on Windows, it gets one; elsewhere ours stands beside the system's, for systems
+// without one: MAKE=DIR/bin/ppl-make.
+func toolFile(tool string) string {
+	switch {
+	case runtime.GOOS == "windows":
+		return tool + ".exe"
+	case tool == "make":
+		return "ppl-make"
+	}
+	return tool
 }
 
 // fill puts what is known now into a file.
@@ -114,6 +130,11 @@ func writeExecutable(path string, text []byte) error {
 
 // copyFile copies a program, by a link if that is possible.
 func copyFile(from, to string) error {
+	if a, err := os.Stat(from); err == nil {
+		if b, err := os.Stat(to); err == nil && os.SameFile(a, b) {
+			return nil // and may be running, so that it could not be replaced
+		}
+	}
 	os.Remove(to)
 	if os.Link(from, to) == nil {
 		return nil

@@ -103,10 +103,40 @@ func TestMake(t *testing.T) {
 	}
 	var out, wrong strings.Builder
 	d := &dispatcher{Streams: executable.Streams{Out: &out, Err: &wrong}}
-	if code := d.make(context.Background(), []string{"STANCFLAGS+=--warn-pedantic", "print-STANCFLAGS", "print-STAN_THREADS", "print-CXX", "build"}); code != 0 {
+	if code := d.make(context.Background(), []string{"STANCFLAGS+=--warn-pedantic", "print-STANCFLAGS", "print-STAN_THREADS", "print-CXX", "print-CMDSTAN_VERSION", "build"}); code != 0 {
 		t.Fatalf("exit code %d, %s", code, wrong.String())
 	}
-	if want := "STANCFLAGS = --O1 --warn-pedantic\nSTAN_THREADS = true\nCXX =\n--- CmdStan v2.39.0 built ---\n"; out.String() != want {
+	if want := "STANCFLAGS = --O1 --warn-pedantic\nSTAN_THREADS = true\nCXX =\nCMDSTAN_VERSION = 2.39.0\n--- CmdStan v2.39.0 built ---\n"; out.String() != want {
+		t.Errorf("%q", out.String())
+	}
+}
+
+// A tool that was removed is made again.
+func TestMakeTool(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	program := filepath.Join(dir, "program") // which is not run, so that links to it can be removed anywhere
+	if err := os.WriteFile(program, nil, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(dir, program); err != nil {
+		t.Fatal(err)
+	}
+	tool := filepath.Join("bin", toolFile("diagnose"))
+	if err := os.Remove(tool); err != nil {
+		t.Fatal(err)
+	}
+	var out, wrong strings.Builder
+	d := &dispatcher{Streams: executable.Streams{Out: &out, Err: &wrong}, program: program}
+	for range 2 {
+		if code := d.make(context.Background(), []string{"bin/diagnose"}); code != 0 {
+			t.Fatalf("exit code %d, %s", code, wrong.String())
+		}
+		if _, err := os.Stat(tool); err != nil {
+			t.Error(err)
+		}
+	}
+	if want := "make: 'bin/diagnose' is up to date.\n"; out.String() != want {
 		t.Errorf("%q", out.String())
 	}
 }

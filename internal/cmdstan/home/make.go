@@ -15,7 +15,7 @@ import (
 // make does what front ends ask make for in a home, without the makefile: models, print-NAME,
 // and targets for which there is nothing to do. It is for systems that have no make.
 func (d *dispatcher) make(ctx context.Context, args []string) int {
-	variables := map[string][]string{}
+	variables := map[string][]string{"CMDSTAN_VERSION": {stan.Version}}
 	d.readLocal(variables)
 	var targets []string
 	for _, arg := range args {
@@ -70,6 +70,19 @@ func (d *dispatcher) target(ctx context.Context, target string, variables map[st
 	}
 	if slices.Contains(idle, target) {
 		fmt.Fprintf(d.Out, "--- CmdStan v%s built ---\n", stan.Version)
+		return 0
+	}
+	for _, tool := range toolNames() {
+		path := filepath.Join("bin", toolFile(tool))
+		if strings.TrimSuffix(filepath.Clean(filepath.FromSlash(target)), ".exe") != strings.TrimSuffix(path, ".exe") {
+			continue
+		}
+		if _, err := os.Stat(path); err == nil {
+			fmt.Fprintf(d.Out, "make: '%s' is up to date.\n", target)
+		} else if err := writeTools("bin", d.program, tool); err != nil {
+			fmt.Fprintln(d.Err, err)
+			return 1
+		}
 		return 0
 	}
 	model := strings.TrimSuffix(target, ".exe") + ".stan"

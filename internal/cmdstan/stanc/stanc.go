@@ -185,6 +185,13 @@ func (o *Options) lay(f *source.File) (string, diag.List) {
 	return format.With(f, options)
 }
 
+// stancWords are stanc's words for a warning about a parameter, for which front ends look.
+var stancWords = map[diag.Code]string{
+	diag.NoPriorOfItsOwn: "The parameter %s has no priors.",
+	diag.NoPrior:         "The parameter %s was declared but was not used in the density calculation.",
+	diag.OnlyBounds:      "The parameter %s was declared but was not used in the density calculation.",
+}
+
 // tell shows messages: first a line as front ends know them, then, of errors, all that is
 // to be known.
 func (o *Options) tell(w io.Writer, list diag.List) {
@@ -203,10 +210,10 @@ func (o *Options) tell(w io.Writer, list diag.List) {
 			fmt.Fprintf(w, "%s: ", kind)
 		}
 		if kind == "Warning" {
-			if d.Code == diag.NoPriorOfItsOwn { // front ends look for these words
+			if words, ok := stancWords[d.Code]; ok {
 				_, name, _ := strings.Cut(d.Summary, "`")
 				name, _, _ = strings.Cut(name, "`")
-				fmt.Fprintf(w, "The parameter %s has no priors. ", name)
+				fmt.Fprintf(w, words+" ", name)
 			}
 			fmt.Fprintln(w, d.Summary)
 			continue

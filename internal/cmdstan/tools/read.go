@@ -37,6 +37,9 @@ func readFit(paths []string) (*fit, error) {
 		if err != nil {
 			return nil, fmt.Errorf("Cannot parse input csv file: %s%v.", path, err)
 		}
+		if width := len(c.Columns.Statistics) + len(c.Columns.Names); c.Cut > 0 && c.Cut < width {
+			return nil, fmt.Errorf("Cannot parse input csv file: %sError: expected %d columns, but found %d instead for row %d.", path, width, c.Cut, c.Len()+1)
+		}
 		if c.Len() == 0 {
 			return nil, fmt.Errorf("Cannot parse input csv file: %s: it holds no draws.", path)
 		}

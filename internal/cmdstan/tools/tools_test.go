@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -126,6 +127,22 @@ func TestDiagnose(t *testing.T) {
 	for _, args := range []string{"", "nosuch.csv", "--nosuch"} {
 		if code := Diagnose(strings.Fields(args), &out, &out); code != 1 {
 			t.Errorf("%s: exit code %d", args, code)
+		}
+	}
+}
+
+// A file that breaks off in the middle of a draw is refused, as by CmdStan.
+func TestCut(t *testing.T) {
+	path := write(t)
+	cut, _, _ := strings.Cut(chain, ",80,7")
+	if err := os.WriteFile(path, []byte(cut), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for name, run := range map[string]func([]string, io.Writer, io.Writer) int{"stansummary": Summary, "diagnose": Diagnose, "print": Print} {
+		out.Reset()
+		if code := run([]string{path}, &out, &out); code != 1 || !strings.Contains(out.String(), "Error: expected 10 columns, but found 8 instead for row 8.\n") {
+			t.Errorf("%s: exit code %d, %s", name, code, out.String())
 		}
 	}
 }

@@ -659,9 +659,6 @@ func plain(s *situation) (d diag.Diagnostic, ok bool) {
 				d.Fix = "write `else if (…)`"
 			}
 		}
-		if isPunct(s.prev, "'") && isPunct(s.tok, "[") {
-			d.Fix = "to index a transpose, write `(x')[…]`"
-		}
 	default:
 		d = s.error(diag.UnexpectedToken, s.tok, "expected %s, found %s", s.fail.want, describe(s.tok))
 		opener := lexer.Token{}

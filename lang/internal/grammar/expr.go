@@ -303,15 +303,10 @@ func (p *exprParser) unary() (*Expr, error) {
 		}
 		return p.node(&Expr{Kind: exprUnary, Start: op.Pos.Offset, End: x.End, Tok: op, Kids: []*Expr{x}})
 	}
-	x, err := p.primary()
-	for err == nil && at(p.PeekingLexer, "'") {
-		op := p.Next()
-		x, err = p.node(&Expr{Kind: exprUnary, Start: x.Start, End: end(op), Tok: op, Kids: []*Expr{x}})
-	}
-	return x, err
+	return p.primary()
 }
 
-// primary parses an atom and the indices and members that follow it.
+// primary parses an atom and the indices, members and transposes that follow it.
 func (p *exprParser) primary() (*Expr, error) {
 	x, err := p.atom()
 	for err == nil {
@@ -322,6 +317,9 @@ func (p *exprParser) primary() (*Expr, error) {
 			x, err = p.node(&Expr{Kind: exprMember, Start: x.Start, End: end(t), Tok: t, Kids: []*Expr{x}})
 		case t.Type == tokPunct && t.Value == "[":
 			x, err = p.index(x)
+		case t.Type == tokPunct && t.Value == "'":
+			p.Next()
+			x, err = p.node(&Expr{Kind: exprUnary, Start: x.Start, End: end(t), Tok: t, Kids: []*Expr{x}})
 		default:
 			return x, nil
 		}

@@ -326,11 +326,12 @@ func exponent(s string) int {
 // str reads a string, which ends on its line. There are no escapes.
 func (s *scanner) str() {
 	rest := s.text[s.pos:]
-	line := lineLength(rest)
-	if n := strings.IndexByte(rest[1:line], '"'); n >= 0 {
+	// Not to the end of the line first: it may be long, and have many strings.
+	if n := strings.IndexAny(rest[1:], "\"\n"); n >= 0 && rest[1+n] == '"' {
 		s.emit(tokString, n+2)
 		return
 	}
+	line := lineLength(rest)
 	d := diag.Errorf(diag.UnterminatedString, s.span(s.pos, s.pos+line), "this string is not closed on its line")
 	d.Fix = "close the string with `\"`"
 	s.diags.Add(d)

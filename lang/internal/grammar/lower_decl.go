@@ -2,6 +2,7 @@ package grammar
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/lang/ast"
@@ -244,6 +245,10 @@ func (l *lowerer) oldArray(t *ast.TypeExpr, old *Sizes, name string) *ast.TypeEx
 		l.diags[n].Summary = "the size of a " + t.Elem + " stands before the name"
 		l.diags[n].Span = l.span(old.Start, old.End)
 		l.diags[n].Fix = "write `" + text[t.Pos.Start:t.Pos.End] + dims + " " + name + "`"
+		return t
+	}
+	if !t.Unsized && slices.Contains(old.List, nil) {
+		l.add(diag.BadSize, l.span(old.Start, old.End), "a variable needs the size of every array dimension").Fix = "write `array[N] " + text[t.Pos.Start:t.Pos.End] + " " + name + "` with the size"
 		return t
 	}
 	d := l.older(diag.OldArraySyntax, l.span(old.Start, old.End), "sizes after the name do not make an array")

@@ -9,8 +9,10 @@
 //	{"version": 1, "rows": 4000, "columns": [{"name": ".chain", "type": "int64"}, …], "metadata": {"key": "value"}}
 //
 // A row has a float64, little-endian, for each column, also for those of type int64 and
-// bool; NaN is a missing value of these. Metadata become those of the file. There must
-// be as many rows as is said; the file has its name once it is complete.
+// bool; NaN is a missing value of these. A text, of a column of type string, is the number
+// of its bytes, an unsigned integer of 64 bits, little-endian, and the bytes, in UTF-8.
+// Metadata become those of the file. There must be as many rows as is said; the file has
+// its name once it is complete.
 package main
 
 import (
@@ -48,7 +50,7 @@ type header struct {
 // column is a column of the file.
 type column struct {
 	Name string `json:"name"`
-	Type string `json:"type"` // float64, int64 or bool
+	Type string `json:"type"` // float64, int64, bool or string
 }
 
 // node is the type of a column in Parquet; integers and logical values may be missing.
@@ -60,6 +62,8 @@ func (c column) node() (parquet.Node, error) {
 		return parquet.Optional(parquet.Int(64)), nil
 	case "bool":
 		return parquet.Optional(parquet.Leaf(parquet.BooleanType)), nil
+	case "string":
+		return parquet.Encoded(parquet.String(), &parquet.RLEDictionary), nil
 	}
 	return nil, fmt.Errorf("column %s has the type %q, which is not supported", c.Name, c.Type)
 }
@@ -140,26 +144,41 @@ func (h *header) schema() (*parquet.Schema, error) {
 	for _, c := range h.Columns {
 		group.fields = append(group.fields, at[c.Name])
 	}
-	return parquet.NewSchema("draws", group), nil
+	return parquet.NewSchema("rows", group), nil
 }
+
+// maxText bounds the texts, in bytes.
+const maxText = 1 << 20
 
 // copy writes the rows.
 func (h *header) copy(w *parquet.Writer, in io.Reader) error {
-	bytes := make([]byte, 8*len(h.Columns))
+	var number [8]byte
 	row := make(parquet.Row, len(h.Columns))
 	for i := range h.Rows {
-		if _, err := io.ReadFull(in, bytes); err != nil {
-			return fmt.Errorf("there are %d rows instead of %d: %w", i, h.Rows, err)
-		}
 		for k, c := range h.Columns {
-			v := math.Float64frombits(binary.LittleEndian.Uint64(bytes[8*k:]))
-			row[k] = c.value(v).Level(0, c.level(v), k)
+			if _, err := io.ReadFull(in, number[:]); err != nil {
+				return fmt.Errorf("there are %d rows instead of %d: %w", i, h.Rows, err)
+			}
+			bits := binary.LittleEndian.Uint64(number[:])
+			if c.Type != "string" {
+				v := math.Float64frombits(bits)
+				row[k] = c.value(v).Level(0, c.level(v), k)
+				continue
+			}
+			if bits > maxText {
+				return fmt.Errorf("row %d: a text of %d bytes in column %s", i+1, bits, c.Name)
+			}
+			text := make([]byte, bits)
+			if _, err := io.ReadFull(in, text); err != nil {
+				return fmt.Errorf("there are %d rows instead of %d: %w", i, h.Rows, err)
+			}
+			row[k] = parquet.ByteArrayValue(text).Level(0, 0, k)
 		}
 		if _, err := w.WriteRows([]parquet.Row{row}); err != nil {
 			return err
 		}
 	}
-	if n, _ := in.Read(bytes); n > 0 {
+	if n, _ := in.Read(number[:]); n > 0 {
 		return fmt.Errorf("there are more than %d rows", h.Rows)
 	}
 	return nil

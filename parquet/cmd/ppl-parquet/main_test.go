@@ -14,13 +14,45 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// input is the rows as ppl writes them.
-func input(header string, values ...float64) *bytes.Buffer {
+// input is the rows as ppl writes them, of numbers and texts.
+func input(header string, values ...any) *bytes.Buffer {
 	b := bytes.NewBufferString(header + "\n")
 	for _, v := range values {
-		binary.Write(b, binary.LittleEndian, v)
+		switch v := v.(type) {
+		case string:
+			binary.Write(b, binary.LittleEndian, uint64(len(v)))
+			b.WriteString(v)
+		case int:
+			binary.Write(b, binary.LittleEndian, float64(v))
+		default:
+			binary.Write(b, binary.LittleEndian, v)
+		}
 	}
 	return b
+}
+
+// Texts are texts, also those with commas, line breaks and nothing.
+func TestTexts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "results.parquet")
+	if err := write(path, input(`{"version":1,"rows":3,"columns":[{"name":"data","type":"string"},{"name":"mean","type":"float64"}]}`,
+		"a, \"b\"\nε", 1.5, "", 2, "a", math.NaN())); err != nil {
+		t.Fatal(err)
+	}
+	type row struct {
+		Data string  `parquet:"data"`
+		Mean float64 `parquet:"mean"`
+	}
+	rows, err := parquet.ReadFile[row](path)
+	if err != nil || len(rows) != 3 {
+		t.Fatal(rows, err)
+	}
+	if rows[0] != (row{"a, \"b\"\nε", 1.5}) || rows[1] != (row{"", 2}) || rows[2].Data != "a" || !math.IsNaN(rows[2].Mean) {
+		t.Errorf("%v", rows)
+	}
+	err = write(path, input(`{"version":1,"rows":1,"columns":[{"name":"data","type":"string"}]}`, 1))
+	if err == nil || !strings.Contains(err.Error(), "a text of") {
+		t.Errorf("a number for a text: %v", err)
+	}
 }
 
 const columns = `"columns":[{"name":".chain","type":"int64"},{"name":"b[1,2]","type":"float64"},{"name":"a","type":"float64"},{"name":"diverging","type":"bool"}]`

@@ -100,7 +100,7 @@ func check(o options) error {
 		if err != nil {
 			return err
 		}
-		set, err := data.ReadJSON(strings.TrimSuffix(file, ".stan") + ".json")
+		set, err := data.ReadJSON(strings.TrimSuffix(file, ".stan")+".json", data.Options{})
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Writes ulps.txt: python3 testdata/ulps.py > testdata/ulps.txt
+
+Each line is a function, its arguments, its value and what the value's rounding lost, as
+hexadecimal numbers, computed by mpmath: for the functions whose errors are tested in
+units of the last place.
+"""
+import random
+from mpmath import *
+mp.dps = 60
+
+def mills(t):  # the series 1 - 1/t² + 3/t⁴ - … of t Φ(-t)/φ(t)
+    s = term = mpf(1)
+    for k in range(1, 60):
+        term *= -(2 * k - 1) / (t * t)
+        s += term
+    return s
+def Phi(x): return erfc(-x / sqrt(mpf(2))) / 2
+def logphi(x):
+    if x > 0: return log1p(-Phi(-x)) if x < 12 else -Phi(-x)
+    return log(Phi(x)) if x > -300 else -x * x / 2 - log(2 * pi) / 2 - log(-x) + log(mills(-x))
+def ratio(x):
+    with workdps(120):
+        return exp(-x * x / 2) / sqrt(2 * pi) / Phi(x) if x > -300 else -x / mills(-x)
+def excess(x):
+    with workdps(120): return x + ratio(x)
+def lgam(x): return log(abs(gamma(x))) if x < 0 else loggamma(x)
+def rise(x, d):
+    with workdps(420): return psi(0, x + d) - psi(0, x)
+def lmulti(x, n):
+    with workdps(420): return loggamma(x + n) - loggamma(x) - loggamma(n + 1)
+
+random.seed(1)
+def spread(n, centre, lo, hi, tiny=True):
+    """Numbers around 0, over [lo, hi], and of small magnitude."""
+    out = [random.uniform(-centre, centre) for _ in range(n // 2)] + [random.uniform(lo, hi) for _ in range(n // 4)]
+    return out + [random.choice([-1, 1]) * 10 ** random.uniform(-300 if k % 4 == 0 else -12, 0) for k in range(n // 4)]
+def positive(n):
+    out = [random.uniform(0, 10) for _ in range(n // 2)] + [random.uniform(0, 300) for _ in range(n // 4)]
+    return out + [10 ** random.uniform(-12, 12) for _ in range(n // 8)] + [10 ** random.uniform(-290, 290) for _ in range(n // 8)]
+def counts(n): return [float(random.randint(1, 60)) for _ in range(n)]
+left = [-10 ** random.uniform(1, 150) for _ in range(10)]
+near = [c + s * 10 ** random.uniform(-12, -1) for c in (1, 2, 1.4616321449683622, 0.7, 6) for s in (-1, 1) for _ in range(4)]
+negative = [-random.uniform(0, 30) for _ in range(20)]
+
+def exactly(f):
+    def g(x):
+        with workdps(400): return f(x)
+    return g
+# Near multiples of π/2, and of any size; the last is the worst of all.
+turns = [float(k * pi / 2) for k in list(range(1, 12)) + [random.randint(1, 2 ** 30) for _ in range(20)]]
+turns += [10 ** random.uniform(6, 300) for _ in range(40)] + [6381956970095103.0 * 2.0 ** 797, float.fromhex("0x1.6ac5b262ca1ffp+849")]
+
+def invphi(p):
+    with workdps(80):
+        q = min(p, 1 - p)
+        x = findroot(lambda t: log(erfc(-t / sqrt(mpf(2))) / 2) - log(q), -sqrt(-2 * log(q)) if q < 0.1 else -sqrt(mpf(2)) * erfinv(1 - 2 * q))
+        return x if p <= 0.5 else -x
+probabilities = [random.uniform(0, 1) for _ in range(60)] + [10 ** random.uniform(-300, -1) for _ in range(30)]
+probabilities += [1 - 10 ** random.uniform(-15, -1) for _ in range(20)] + [0.5 + random.uniform(-1, 1) * 10 ** random.uniform(-12, -2) for _ in range(20)]
+
+tables = [
+    ("Phi", Phi, [(x,) for x in spread(80, 6, -37, 9)]),
+    ("LogPhi", logphi, [(x,) for x in spread(80, 6, -40, 37) + left]),
+    ("PhiRatio", ratio, [(x,) for x in spread(80, 6, -40, 37) + left]),
+    ("PhiExcess", excess, [(x,) for x in spread(80, 6, -40, 37) + left]),
+    ("LogExpModTail", lambda z, v: v * v / 2 - v * z + logphi(z - v), [(z, abs(v)) for z, v in zip(spread(100, 6, -40, 37), reversed(spread(100, 6, -40, 37)))]),
+    ("InvPhi", invphi, [(p,) for p in probabilities]),
+    ("Erf", erf, [(x,) for x in spread(80, 2, -7, 7)]),
+    ("Erfc", erfc, [(x,) for x in spread(80, 3, -7, 26)]),
+    ("Lgamma", lgam, [(x,) for x in positive(120) + near]),
+    ("LgammaNegative", lgam, [(x,) for x in negative]),
+    ("Digamma", lambda x: psi(0, x), [(x,) for x in positive(120) + near[:16] + near[24:]]),
+    ("DigammaNegative", lambda x: psi(0, x), [(x,) for x in negative]),
+    ("DigammaRise", rise, list(zip(positive(120), positive(60) + counts(60))) + [(10 ** random.uniform(2, 12), random.uniform(0, 1)) for _ in range(20)]),
+    ("Lmultichoose", lmulti, list(zip(positive(120), counts(120))) + [(10 ** random.uniform(-2, 8), 10 ** random.uniform(0, 8)) for _ in range(30)]),
+    ("Expm1", expm1, [(x,) for x in spread(160, 3, -40, 700)]),
+    ("Tanh", tanh, [(x,) for x in spread(160, 3, -25, 25)]),
+    ("Sin", exactly(sin), [(x,) for x in spread(80, 10, -1e6, 1e6) + turns]),
+    ("Cos", exactly(cos), [(x,) for x in spread(80, 10, -1e6, 1e6) + turns]),
+    ("Log1mExp", lambda x: log(-expm1(x)) if x > -80 else -exp(x), [(-abs(x),) for x in spread(160, 3, -700, 40)]),
+]
+
+for name, f, points in tables:
+    for args in points:
+        y = f(*(mpf(a) for a in args))
+        high = float(y)
+        if high == 0 or abs(high) < 1e-290 or abs(high) > 1e300:
+            continue  # units in the last place of subnormal numbers are no measure
+        print(name, *(float(a).hex() for a in args), high.hex(), float(y - mpf(high)).hex())

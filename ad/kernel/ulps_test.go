@@ -1,0 +1,84 @@
+package kernel_test
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl/ad/kernel"
+)
+
+// TestUlps compares with mpmath in units of the last place, as testdata/ulps.py wrote
+// the values down.
+func TestUlps(t *testing.T) {
+	near := 4e-15 // of values that cancel: the error beside 1
+	functions := map[string]struct {
+		f     func(a []float64) float64
+		bound float64
+		floor float64 // values below count as large as that
+	}{
+		"Phi":           {one(kernel.Phi), 1, 0},
+		"LogPhi":        {one(kernel.LogPhi), 1, 0},
+		"PhiRatio":      {one(kernel.PhiRatio), 1, 0},
+		"PhiExcess":     {one(kernel.PhiExcess), 1.25, 0},
+		"LogExpModTail": {two(kernel.LogExpModTail), 1, 0},
+		"InvPhi":        {one(kernel.InvPhi), 3, 0},
+		"Erf":           {one(kernel.Erf), 1, 0},
+		"Erfc":          {one(kernel.Erfc), 1, 0},
+		"Lgamma":        {one(kernel.Lgamma), 2.1, 0},
+		// Relative to 1 near the zeros of negative arguments, which reflection does not find.
+		"LgammaNegative":  {one(kernel.Lgamma), 3, 1},
+		"Digamma":         {one(kernel.Digamma), 2, 0},
+		"DigammaNegative": {one(kernel.Digamma), 8, 1},
+		"DigammaRise":     {two(kernel.DigammaRise), 4, 0},
+		// Sums of terms of up to 50.
+		"Expm1":        {one(kernel.Expm1), 1, 0},
+		"Tanh":         {one(kernel.Tanh), 1, 0},
+		"Sin":          {one(kernel.Sin), 1, 0},
+		"Cos":          {one(kernel.Cos), 1, 0},
+		"Log1mExp":     {one(kernel.Log1mExp), 1, 0},
+		"Lmultichoose": {two(kernel.Lmultichoose), near / 2.2e-16, 1},
+	}
+	file, err := os.Open("testdata/ulps.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	worst, count := map[string]float64{}, map[string]int{}
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		fields := strings.Fields(lines.Text())
+		c, ok := functions[fields[0]]
+		if !ok {
+			t.Fatalf("nothing is said of %s", fields[0])
+		}
+		var xs []float64
+		for _, s := range fields[1:] {
+			x, err := strconv.ParseFloat(s, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			xs = append(xs, x)
+		}
+		n := len(xs) - 2
+		got, want, rest := c.f(xs[:n]), xs[n], xs[n+1]
+		size := max(math.Abs(want), c.floor)
+		u := math.Abs((got-want)-rest) / (math.Nextafter(size, math.Inf(1)) - size)
+		count[fields[0]]++
+		worst[fields[0]] = max(worst[fields[0]], u)
+		if !(u <= c.bound) {
+			t.Errorf("%s%v = %v errs by %.2f units in the last place of %v", fields[0], xs[:n], got, u, want)
+		}
+	}
+	var said []string
+	for name := range functions {
+		if count[name] < 15 {
+			t.Errorf("%d values of %s", count[name], name)
+		}
+		said = append(said, fmt.Sprintf("%s %.2f", name, worst[name]))
+	}
+	t.Logf("worst errors: %s", strings.Join(said, ", "))
+}

@@ -1,0 +1,66 @@
+package ad
+
+// Moves tells of a node that only moves elements of its arguments (an index, a
+// transposition, a repetition, a concatenation) where each of its elements comes from:
+// element e, counted over all lanes, is element from[e] of argument arg[e]. ok is false
+// for other nodes.
+func (g *Graph) Moves(r Ref) (arg, from []int32, ok bool) {
+	n := &g.Nodes[r]
+	switch n.Op {
+	case OpGather, OpReshape, OpConcat, OpLane, OpUnlane:
+	default:
+		return nil, nil, false
+	}
+	// Evaluated on the numbers of the elements, counted through all arguments.
+	types, values := make([]Type, len(n.Args)), make([][]float64, len(n.Args))
+	var first []int
+	total := 0
+	for i, a := range n.Args {
+		types[i] = g.Type(a)
+		values[i] = make([]float64, types[i].Total())
+		first = append(first, total)
+		for e := range values[i] {
+			values[i][e] = float64(total)
+			total++
+		}
+	}
+	out := make([]float64, n.Type.Total())
+	if err := evalNode(n, types, values, out); err != nil {
+		return nil, nil, false
+	}
+	arg, from = make([]int32, len(out)), make([]int32, len(out))
+	for e, v := range out {
+		k := len(first) - 1
+		for int(v) < first[k] {
+			k--
+		}
+		arg[e], from[e] = int32(k), int32(int(v)-first[k])
+	}
+	return arg, from, true
+}
+
+// Operand is the element of an argument of type t, which is broadcast as elementwise ops
+// do it, that element e of a value of type to is made from.
+func Operand(t, to Type, e int) int {
+	size := to.Size()
+	lane, k := e/max(1, size), e%max(1, size)
+	if t.Lanes == 0 {
+		lane = 0
+	}
+	if t.Size() == 1 {
+		k = 0
+	}
+	return lane*t.Size() + k
+}
+
+// Depends finds for each of refs on which of the n elements of wrt each of its elements
+// may depend: the function calls f with their numbers. A ref that depends on none has
+// none.
+func (g *Graph) Depends(refs []Ref, wrt Ref) func(r Ref, element int, f func(i int)) {
+	found := g.patterns(refs, wrt)
+	return func(r Ref, element int, f func(int)) {
+		if p, ok := found[r]; ok {
+			eachBit(p.row(element), f)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"mime"
+	"net/http"
+	"os"
+	"os/signal"
+	"path"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl/internal/web"
+	playground "github.com/ppl-lang/ppl/web"
+)
+
+func playgroundCommand() *cobra.Command {
+	var address, export string
+	cmd := &cobra.Command{
+		Use:   "playground",
+		Short: "Write and run models in a browser",
+		Long: `Serves a page on this machine in which models are written, checked and run: with
+messages as one types, completion and documentation; data as JSON or CSV; all samplers;
+and the report of ppl report. The models run in the browser, in WebAssembly; the page
+sends nothing anywhere.
+
+With --export, the page is written to a folder instead, which any web server can offer as
+it is.
+
+A released program carries the page whole. One that was installed by go install builds the
+part that runs in the browser when it is first needed, with the Go toolchain.`,
+		Args: arguments(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			exported := cmd.Flags().Changed("export")
+			var server *web.Server
+			if exported {
+				if err := exportable(export); err != nil {
+					return err
+				}
+			} else {
+				var err error
+				if server, err = web.Listen(web.Options{Address: address, Grace: time.Second}); err != nil {
+					return err
+				}
+				defer server.Close()
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			files, err := playgroundFiles(ctx, func(text string) { fmt.Fprintln(cmd.ErrOrStderr(), text) })
+			if err != nil {
+				if ctx.Err() != nil {
+					return exitCode(exitInterrupted)
+				}
+				return err
+			}
+			if exported {
+				if err := exportFiles(export, files); err != nil {
+					return err
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "The playground is in %s: offer the folder by any web server.\n", export)
+				return nil
+			}
+			servePlayground(server, files)
+			fmt.Fprintf(cmd.OutOrStdout(), "The playground is at %s/ (Ctrl-C ends it)\n", server.URL())
+			return server.Serve(ctx)
+		},
+	}
+	cmd.Flags().StringVar(&address, "listen", "127.0.0.1:8722", "`address` to listen on, of this machine alone; port 0 is any free one")
+	cmd.Flags().StringVar(&export, "export", "", "write the page to this `folder`, which must not exist or be empty, and end")
+	return cmd
+}
+
+// playgroundFiles are the files of the playground's folder.
+func playgroundFiles(ctx context.Context, say func(string)) (map[string][]byte, error) {
+	files, err := playground.Page()
+	if err != nil {
+		return nil, err
+	}
+	engine, err := playground.Engine(ctx, say)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(files, engine)
+	return files, nil
+}
+
+// servePlayground has the server answer with the files.
+func servePlayground(server *web.Server, files map[string][]byte) {
+	answer := func(name string) http.Handler {
+		kind := mime.TypeByExtension(path.Ext(name))
+		switch path.Ext(name) { // the same on every system
+		case ".html":
+			kind = "text/html; charset=utf-8"
+		case ".js":
+			kind = "text/javascript; charset=utf-8"
+		case ".css":
+			kind = "text/css; charset=utf-8"
+		case ".json":
+			kind = "application/json"
+		case ".gz":
+			kind = "application/gzip"
+		case ".svg":
+			kind = "image/svg+xml"
+		default:
+			if kind == "" {
+				kind = "text/plain; charset=utf-8"
+			}
+		}
+		text := files[name]
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			w.Header().Set("Content-Length", fmt.Sprint(len(text)))
+			if r.Method != http.MethodHead {
+				w.Write(text)
+			}
+		})
+	}
+	for name := range files {
+		server.HandleOpen("GET /"+name, answer(name))
+	}
+	server.HandleOpen("GET /{$}", answer("index.html"))
+}
+
+// exportable reports whether files can be written to a folder: it is new or empty.
+func exportable(dir string) error {
+	if dir == "" {
+		return usagef("--export needs the name of a folder")
+	}
+	entries, err := os.ReadDir(dir)
+	switch {
+	case err == nil && len(entries) > 0:
+		return fmt.Errorf("the folder %s is not empty", dir)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return plainPathError(err)
+	}
+	return nil
+}
+
+// exportFiles writes the files to a folder, which is made.
+func exportFiles(dir string, files map[string][]byte) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return plainPathError(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := os.WriteFile(filepath.Join(dir, name), files[name], 0o666); err != nil {
+			return plainPathError(err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,356 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/study"
+)
+
+// studyOptions are the options of the commands that make many fits.
+type studyOptions struct {
+	out      string
+	engine   engineFlags
+	progress string
+	retry    bool
+	quiet    bool
+}
+
+func (o *studyOptions) flags(f *pflag.FlagSet, out string) {
+	f.StringVarP(&o.out, "out", "o", "", out)
+	o.engine.flags(f)
+	f.BoolVar(&o.retry, "retry", false, "make fits again that have failed, for want of memory for instance")
+	f.StringVar(&o.progress, "progress", "text", "`how` progress is told on stderr: text, or json, an object per line")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress and no warnings on stderr")
+}
+
+// run does the fits of a plan, of which text is what is kept. each is given the results in
+// the order of the fits.
+func (o *studyOptions) run(ctx context.Context, stderr io.Writer, p *study.Plan, text string, each func(*study.Unit, *study.Result) error) (study.Progress, error) {
+	if o.progress != "text" && o.progress != "json" {
+		return study.Progress{}, usagef("--progress can be text or json, but is %q", o.progress)
+	}
+	engine, err := o.engine.build(o.out)
+	if err != nil {
+		return study.Progress{}, err
+	}
+	if o.out != "" {
+		if err := studyFolder(o.out); err != nil {
+			return study.Progress{}, err
+		}
+		release, err := lockFolder(o.out)
+		if err != nil {
+			return study.Progress{}, err
+		}
+		defer release()
+	}
+	// Fits need little memory and make much garbage: to collect it less often than usual
+	// costs some megabytes and saves a twentieth of the time.
+	if os.Getenv("GOGC") == "" {
+		defer debug.SetGCPercent(debug.SetGCPercent(400))
+	}
+	options := study.RunOptions{Engine: engine, Folder: o.out, Text: text, Each: each, Retry: o.retry}
+	if !o.quiet {
+		t := &studyProgress{w: stderr, json: o.progress == "json"}
+		options.Progress, options.Note = t.tell, t.note
+	}
+	progress, err := study.Run(ctx, p, options)
+	if stopped := (*study.InterruptedError)(nil); errors.As(err, &stopped) {
+		fmt.Fprintf(stderr, "Interrupted: %d of %s are done.", stopped.Done, count(stopped.Total, "fit", "fits"))
+		if o.out != "" {
+			fmt.Fprintf(stderr, " The same command goes on with what is in %s.", o.out)
+		}
+		fmt.Fprintln(stderr)
+		return progress, exitCode(exitInterrupted)
+	}
+	return progress, err
+}
+
+// studyFolder makes the folder of a study; one that holds something else is refused.
+func studyFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("cannot make the output folder: %w; choose another one by --out", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	if len(entries) > 0 && !study.IsFolder(dir) {
+		return fmt.Errorf("the folder %s holds other things than a study, %s for instance; choose another one by --out", dir, entries[0].Name())
+	}
+	return nil
+}
+
+// studying is a run of study.
+type studying struct {
+	studyOptions
+	compile   ppl.CompileOptions
+	data      []string
+	grid      []string
+	counts    []string
+	repeat    int
+	seed      uint64
+	keepDraws []string
+	timeLimit time.Duration
+	manifest  manifestFlags
+	print     bool
+	json      bool
+}
+
+// studyJSON is what study prints with --json; a stable format.
+type studyJSON struct {
+	Fits     int            `json:"fits"`
+	OK       int            `json:"ok"`
+	Problems int            `json:"problems"`
+	Failed   int            `json:"failed"`
+	Reused   int            `json:"reused"`
+	Seconds  number         `json:"seconds"`
+	Sampling number         `json:"sampling_seconds"`
+	Findings map[string]int `json:"findings"` // fits by the code of a finding
+	Failures []failureJSON  `json:"failures"` // the first
+	Out      string         `json:"out"`
+}
+
+type failureJSON struct {
+	Fit     int    `json:"fit"`
+	Model   string `json:"model"`
+	Data    string `json:"data"`
+	Message string `json:"message"`
+}
+
+// shownFailures is how many fits that failed are listed.
+const shownFailures = 5
+
+func studyCommand() *cobra.Command {
+	var o studying
+	cmd := &cobra.Command{
+		Use:   "study PLAN | MODEL… --out DIR",
+		Short: "Make many fits: models, data sets and a grid of options",
+		Long: `Makes the fits that a plan names, on all processors or, by --engine, on many machines.
+
+PLAN is a file in YAML or JSON:
+
+    models: [pooled.stan, partial.stan]      # each is fitted to all data
+    data:
+      - files: "clinics/*.json"              # a data set per file
+      - table: visits.csv                    # a data set per group of rows
+        by: [clinic]
+        count: [N]                           # the variable N is the number of rows
+      - simulate: true                       # data from the prior, with what they came from
+        data: sizes.json
+        sets: 200
+      - folds: 10                            # data without a fold, which is predicted
+        data: all.json
+    options: {chains: 2, draws: 500}         # as ppl run has them
+    grid: {delta: [0.8, 0.95]}               # options with several values
+    seed: 1
+    time-limit: 10m                          # of a fit
+    keep: {summary: [mu, tau], draws: [theta]}
+
+With MODEL, a plan is made of --data and --grid; --print shows it.
+
+DIR has results.csv at the end, a row for each fit and quantity. A fit that fails, or has
+problems, is a row that says so, and the study goes on. A study that was stopped in
+whatever way goes on by the same command, with the fits that have no result yet; after a
+change of the plan, only those that are new are made. Results depend on the plan alone,
+not on where, in which order and how often its fits were made. doc/scale.md has more.`,
+		Example: `  ppl study plan.yaml --out study
+  ppl study m.stan --data 'sets/*.json' --grid delta=0.8,0.95 --out study
+  ppl study plan.yaml --out /shared/study --engine slurm --tasks 100
+  ppl report study`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("PLAN is missing: a file in YAML, or models")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	o.studyOptions.flags(f, "`folder` for the results, and to go on from")
+	f.StringArrayVarP(&o.data, "data", "d", nil, "with MODEL: `file` of data, or a pattern such as 'sets/*.json', a fit per file; may be repeated")
+	f.StringArrayVar(&o.grid, "grid", nil, "with MODEL: `option` with values, such as chains=2 or delta=0.8,0.95; may be repeated")
+	f.StringArrayVar(&o.counts, "count", nil, "with MODEL: `name` a variable that has the number of rows of a CSV file; may be repeated")
+	f.StringArrayVar(&o.keepDraws, "keep-draws", nil, "with MODEL: `quantity` whose draws are kept; may be repeated")
+	f.IntVar(&o.repeat, "repeat", 1, "with MODEL: fits of each, with other seeds")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers (default: that of the plan)")
+	f.DurationVar(&o.timeLimit, "time-limit", 0, "let a fit fail that takes longer than that time, such as 90s (default: that of the plan)")
+	compileFlags(cmd, &o.compile)
+	o.manifest.flags(f)
+	f.BoolVar(&o.print, "print", false, "print the plan, and make no fits")
+	f.BoolVar(&o.json, "json", false, "print what came of it as JSON")
+	f.SetNormalizeFunc(dashes)
+	return cmd
+}
+
+func (o *studying) run(cmd *cobra.Command, args []string) error {
+	stderr := cmd.ErrOrStderr()
+	name, text, dir, err := o.plan(cmd, args)
+	if err != nil {
+		return err
+	}
+	if o.print {
+		_, err := io.WriteString(cmd.OutOrStdout(), text)
+		return err
+	}
+	if o.out == "" {
+		return usagef("--out is missing: the folder for the results")
+	}
+	ctx, stop := interruptible(nil)
+	defer stop()
+	p, err := study.ReadPlan(ctx, name, text, study.ReadOptions{Dir: dir, Compile: o.compile, Warn: func(m *ppl.Model) {
+		if w := m.Warnings(); len(w) > 0 && !o.quiet {
+			diag.Render(stderr, w, diagOptions(stderr))
+		}
+	}})
+	if err != nil {
+		return ended(ctx, stderr, err)
+	}
+	if cmd.Flags().Changed("seed") {
+		p.Seed = o.seed
+	}
+	if cmd.Flags().Changed("time-limit") {
+		if p.TimeLimit = o.timeLimit; p.TimeLimit <= 0 {
+			return usagef("--time-limit must be positive, but is %s", o.timeLimit)
+		}
+	}
+	if o.manifest.kind != "" {
+		return o.manifest.write(ctx, cmd, &o.engine, o.out, p)
+	}
+	j := studyJSON{Findings: map[string]int{}, Failures: []failureJSON{}, Out: o.out}
+	progress, err := o.studyOptions.run(ctx, stderr, p, text, func(u *study.Unit, r *study.Result) error {
+		j.Fits++
+		switch r.Status {
+		case study.OK:
+			j.OK++
+		case study.Problems:
+			j.Problems++
+		case study.Failed:
+			j.Failed++
+			if len(j.Failures) < shownFailures {
+				text, _, _ := strings.Cut(r.Message, "\n")
+				j.Failures = append(j.Failures, failureJSON{u.Number + 1, u.Model, u.Data, text})
+			}
+		}
+		var codes []string
+		for _, f := range r.Findings {
+			if !slices.Contains(codes, f.Code) {
+				codes = append(codes, f.Code)
+				j.Findings[f.Code]++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	j.Reused, j.Seconds, j.Sampling = progress.Reused, number(progress.Seconds), number(progress.Sampling)
+	if o.json {
+		return writeJSON(cmd.OutOrStdout(), j)
+	}
+	return j.show(cmd.OutOrStdout(), &progress)
+}
+
+// plan is the text of the plan: that of a file, or made of options. dir is what its names
+// are relative to.
+func (o *studying) plan(cmd *cobra.Command, args []string) (name, text, dir string, err error) {
+	flags := cmd.Flags()
+	isPlan := func(path string) bool {
+		return slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(path))) || path == "-"
+	}
+	if slices.ContainsFunc(args, isPlan) {
+		if len(args) > 1 {
+			return "", "", "", usagef("%s is a plan; it stands alone", args[slices.IndexFunc(args, isPlan)])
+		}
+		for _, only := range []string{"data", "grid", "count", "keep-draws", "repeat"} {
+			if flags.Changed(only) {
+				return "", "", "", usagef("--%s goes with models; write it into the plan %s", only, args[0])
+			}
+		}
+		if args[0] == "-" {
+			content, err := io.ReadAll(os.Stdin)
+			return stdinName, string(content), ".", err
+		}
+		content, err := os.ReadFile(args[0])
+		return args[0], string(content), filepath.Dir(args[0]), err
+	}
+	type object = map[string]any
+	p := object{"models": args, "seed": o.seed}
+	if o.repeat != 1 {
+		p["repeat"] = o.repeat
+	}
+	if o.data != nil {
+		source := object{"files": o.data}
+		if o.counts != nil {
+			source["count"] = o.counts
+		}
+		p["data"] = []object{source}
+	}
+	if o.grid != nil {
+		options, grid := object{}, object{}
+		for _, g := range o.grid {
+			name, values, ok := strings.Cut(g, "=")
+			if !ok || name == "" || values == "" {
+				return "", "", "", usagef("--grid %s: write an option with its values, such as delta=0.8,0.95", g)
+			}
+			if list := strings.Split(values, ","); len(list) > 1 {
+				grid[name] = list
+			} else {
+				options[name] = values
+			}
+		}
+		if len(options) > 0 {
+			p["options"] = options
+		}
+		if len(grid) > 0 {
+			p["grid"] = grid
+		}
+	}
+	if o.keepDraws != nil {
+		p["keep"] = object{"draws": o.keepDraws}
+	}
+	content, err := json.MarshalIndent(p, "", "  ")
+	return "the options", string(content) + "\n", ".", err
+}
+
+// show tells what came of a study.
+func (j *studyJSON) show(w io.Writer, p *study.Progress) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %d in order, %d with problems, %d failed.\n", count(j.Fits, "fit", "fits"), j.OK, j.Problems, j.Failed)
+	if made := j.Fits - j.Reused; made > 0 && p.Busy > 0 {
+		fmt.Fprintf(&b, "%d made in %s.", made, clockOf(p.Seconds))
+		fmt.Fprintf(&b, " Sampling took %.0f %% of the time of a fit.\n", 100*p.Sampling/p.Busy)
+	}
+	if len(j.Findings) > 0 {
+		b.WriteString("\n")
+		cells := [][]string{{"finding", "fits"}}
+		for _, code := range byCount(j.Findings) {
+			cells = append(cells, []string{code, fmt.Sprint(j.Findings[code])})
+		}
+		writeEstimates(&b, w, cells)
+	}
+	for _, f := range j.Failures {
+		writeParagraph(&b, "", fmt.Sprintf("Fit %d failed (%s, %s): %s", f.Fit, f.Model, f.Data, f.Message), lineWidth(w))
+	}
+	if more := j.Failed - len(j.Failures); more > 0 {
+		fmt.Fprintf(&b, "… and %d more; results.csv has them all.\n", more)
+	}
+	fmt.Fprintf(&b, "\nResults: %s\n", filepath.Join(j.Out, study.ResultsName))
+	_, err := io.WriteString(w, b.String())
+	return err
+}

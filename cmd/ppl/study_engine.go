@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ppl-lang/ppl/study"
+)
+
+// engineFlags are the options about where the fits of a study are made.
+type engineFlags struct {
+	name     string
+	parallel int
+	tasks    int
+	sbatch   []string
+
+	nats, natsToken, natsCA string
+}
+
+// engineNames are what --engine may be.
+var engineNames = []string{"local", "slurm", "nats"}
+
+func (o *engineFlags) flags(f *pflag.FlagSet) {
+	f.StringVar(&o.name, "engine", engineNames[0], "where fits are made: local, on this machine; slurm, by an array of jobs; nats, by workers of\nppl-nats")
+	f.IntVar(&o.parallel, "parallel", 0, "fits at a time (default: one per processor; of each task of slurm: 1)")
+	f.IntVar(&o.tasks, "tasks", 0, "tasks of the array, with --engine slurm or --manifest (default 10)")
+	f.StringArrayVar(&o.sbatch, "sbatch", nil, "`option` for sbatch, such as --sbatch=--time=1:00:00; may be repeated")
+	f.StringVar(&o.nats, "nats", "nats://127.0.0.1:4222", "with --engine nats: `URL` of the server, as ppl-nats serve tells it")
+	f.StringVar(&o.natsToken, "nats-token-file", "", "with --engine nats: `file` with the token (default: the variable PPL_NATS_TOKEN)")
+	f.StringVar(&o.natsCA, "nats-ca", "", "with --engine nats: `file` with the certificate by which a server with tls:// is known")
+}
+
+// natsProgram takes fits to workers; its documentation has more.
+const natsProgram = "ppl-nats"
+
+// build makes the engine.
+func (o *engineFlags) build(folder string) (study.Engine, error) {
+	if o.parallel < 0 || o.tasks < 0 {
+		return nil, usagef("--parallel and --tasks must be at least 1")
+	}
+	if o.name != "slurm" && o.sbatch != nil {
+		return nil, usagef("--sbatch goes with --engine slurm")
+	}
+	switch o.name {
+	case "local":
+		return study.Local{Parallel: o.parallel}, nil
+	case "slurm":
+		if folder == "" {
+			return nil, usagef("--engine slurm needs --out: a folder that all nodes share")
+		}
+		return study.Slurm{Tasks: o.arrayTasks(), Parallel: o.parallel, Options: o.sbatch}, nil
+	}
+	if o.name == "nats" {
+		path, err := exec.LookPath(natsProgram)
+		if err != nil {
+			return nil, fmt.Errorf("--engine nats needs the program %s, which is not on the PATH; install it by: go install github.com/ppl-lang/ppl/nats/cmd/%s@latest", natsProgram, natsProgram)
+		}
+		command := []string{path, "run", o.nats}
+		if o.natsToken != "" {
+			command = append(command, "--token-file", o.natsToken)
+		}
+		if o.natsCA != "" {
+			command = append(command, "--ca", o.natsCA)
+		}
+		return study.Program{Command: command}, nil
+	}
+	return nil, usagef("there is no engine %q; it can be %s", o.name, strings.Join(engineNames, ", "))
+}
+
+func (o *engineFlags) arrayTasks() int {
+	if o.tasks == 0 {
+		return 10
+	}
+	return o.tasks
+}
+
+// manifestFlags are the options about files for schedulers.
+type manifestFlags struct {
+	kind string
+	study.Manifest
+}
+
+func (o *manifestFlags) flags(f *pflag.FlagSet) {
+	var names []string
+	for _, k := range study.ManifestKinds() {
+		names = append(names, k.Name)
+	}
+	f.StringVar(&o.kind, "manifest", "", "make no fits, but files by which a `scheduler` does: "+strings.Join(names, ", "))
+	f.StringVar(&o.Name, "job-name", "ppl-study", "with --manifest: name of the job")
+	f.StringVar(&o.Image, "image", "", "with --manifest: `image` of a container with the command ppl")
+	f.StringVar(&o.Mount, "mount", "/study", "with --manifest: where the container has the `folder` of --out")
+	f.StringVar(&o.Volume, "volume", "", "with --manifest: what is mounted there: a persistent volume `claim`, an EFS file system,\nor SERVER:/PATH of NFS")
+	f.StringVar(&o.Queue, "queue", "", "with --manifest aws-batch: the job `queue`")
+	f.IntVar(&o.Memory, "task-memory", 2048, "with --manifest: MiB of memory of a task")
+}
+
+// write prepares the folder and writes the files.
+func (o *manifestFlags) write(ctx context.Context, cmd *cobra.Command, engine *engineFlags, folder string, p *study.Plan) error {
+	for _, kind := range study.ManifestKinds() {
+		if kind.Name != o.kind {
+			continue
+		}
+		if err := studyFolder(folder); err != nil {
+			return err
+		}
+		release, err := lockFolder(folder)
+		if err != nil {
+			return err
+		}
+		defer release()
+		o.Tasks, o.CPUs = engine.arrayTasks(), engine.parallel
+		files, fits, err := study.Prepare(ctx, p, folder, kind, o.Manifest)
+		if err != nil {
+			return ended(ctx, cmd.ErrOrStderr(), err)
+		}
+		if fits == 0 {
+			fmt.Fprintln(cmd.OutOrStdout(), "All fits have results: the same command without --manifest makes the tables.")
+			return nil
+		}
+		var names []any
+		for _, f := range files {
+			names = append(names, f)
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%s in %s. Submit the job by\n\n    "+kind.Next+"\n\nand, when it has ended, run the same command without --manifest.\n",
+			append([]any{count(fits, "fit", "fits"), filepath.Join(folder, "tasks")}, names...)...)
+		return nil
+	}
+	return usagef("there is no --manifest %q; it can be kubernetes, aws-batch or gcp-batch", o.kind)
+}
+
+func taskCommand() *cobra.Command {
+	var t study.Task
+	cmd := &cobra.Command{
+		Use:   "task DIR --of N | task -",
+		Short: "Make a share of the fits of a study, as a task of an array of jobs",
+		Long: `Makes each N-th of the fits that ppl study has prepared in DIR, by --engine slurm or
+--manifest. Schedulers run it. The number of the task, from 0, is what the scheduler says
+in the environment (SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX,
+BATCH_TASK_INDEX), or --number.
+
+A task that was killed goes on where it was when it is run again.
+
+With -, fits come on standard input and results go to standard output, in the format of
+package study: what workers of ppl-nats run.`,
+		Example: `  ppl task study --of 100 --number 7`,
+		Args:    arguments("DIR"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] == "-" {
+				ctx, stop := interruptible(nil)
+				defer stop()
+				return ended(ctx, cmd.ErrOrStderr(), study.Serve(ctx, os.Stdin, cmd.OutOrStdout()))
+			}
+			t.Folder = args[0]
+			if t.Of < 1 {
+				return usagef("--of is missing: the number of tasks")
+			}
+			if !cmd.Flags().Changed("number") {
+				var err error
+				if t.Number, err = study.TaskNumber(os.Getenv); err != nil {
+					return usagef("%v by --number", err)
+				}
+			}
+			ctx, stop := interruptible(nil)
+			defer stop()
+			return ended(ctx, cmd.ErrOrStderr(), t.Run(ctx))
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&t.Of, "of", 0, "number of tasks")
+	f.IntVar(&t.Number, "number", 0, "which of them this is, from 0 (default: as the scheduler says)")
+	f.IntVar(&t.Parallel, "parallel", 0, "fits at a time (default: one per processor)")
+	f.SetNormalizeFunc(dashes)
+	return cmd
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/ppl-lang/ppl/study"
+)
+
+// studyProgress tells how far a study is: a line that is written over on a terminal, lines
+// now and then elsewhere, or JSON.
+type studyProgress struct {
+	w    io.Writer
+	json bool
+
+	mu    sync.Mutex
+	last  time.Time
+	shown bool // there is a line to be written over
+	at    int  // fits that were told of
+}
+
+// studyPause is the least time between two lines where they are not written over.
+const studyPause = 5 * time.Second
+
+func (t *studyProgress) tell(p study.Progress) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.json {
+		writeJSON(t.w, p)
+		return
+	}
+	text := studyLine(p)
+	width, _, terminal := terminalSize(t.w)
+	switch {
+	case terminal:
+		io.WriteString(t.w, "\r"+cut(text, width-1)+clearLine)
+		if t.shown = !p.Finished; p.Finished {
+			io.WriteString(t.w, "\n")
+		}
+	case p.Finished && t.at != p.Done || time.Since(t.last) > studyPause && t.at != p.Done:
+		t.last, t.at = time.Now(), p.Done
+		fmt.Fprintln(t.w, text)
+	}
+}
+
+func (t *studyProgress) note(text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.json {
+		writeJSON(t.w, map[string]string{"note": text})
+		return
+	}
+	if t.shown {
+		io.WriteString(t.w, "\r"+clearLine)
+		t.shown = false
+	}
+	fmt.Fprintln(t.w, shown(t.w, text))
+}
+
+// studyLine says how far a study is.
+func studyLine(p study.Progress) string {
+	text := fmt.Sprintf("%d of %s", p.Done, count(p.Total, "fit", "fits"))
+	if p.Reused > 0 {
+		text += fmt.Sprintf(" (%d there already)", p.Reused)
+	}
+	if p.Problems > 0 {
+		text += fmt.Sprintf(", %d with problems", p.Problems)
+	}
+	if p.Failed > 0 {
+		text += fmt.Sprintf(", %d failed", p.Failed)
+	}
+	if p.Rate > 0 {
+		text += fmt.Sprintf("; %.3g per second", p.Rate)
+	}
+	switch {
+	case p.Finished:
+		text += "; " + clockOf(p.Seconds)
+	case p.Left >= 0:
+		text += "; about " + clockOf(p.Left) + " left"
+	}
+	return text
+}
+
+func clockOf(seconds float64) string { return clock(time.Duration(seconds * float64(time.Second))) }

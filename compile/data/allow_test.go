@@ -1,0 +1,110 @@
+package data
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// hungry are files that take much more memory than they are long.
+var hungry = map[string]func(n int) string{
+	"reals.json":  func(n int) string { return `{"x":[0.5` + strings.Repeat(",1.5", n) + "]}" },
+	"ints.json":   func(n int) string { return `{"x":[1` + strings.Repeat(",1", n) + "]}" },
+	"late.json":   func(n int) string { return `{"x":[1` + strings.Repeat(",1", n) + ",0.5]}" },
+	"tuples.json": func(n int) string { return `{"x":[{"1":1}` + strings.Repeat(`,{"1":1}`, n/4) + "]}" },
+	"names.json":  func(n int) string { return names(n/8, `{`, `"a%d":1`, `,`, `}`) },
+	"faulty.json": func(n int) string { return `{"x":["a"` + strings.Repeat(",1", 4*n) + "]}" },
+	"reals.R":     func(n int) string { return "x <- c(0.5" + strings.Repeat(",1.5", n) + ")" },
+	"matrix.R": func(n int) string {
+		return fmt.Sprintf("x <- structure(c(1%s), .Dim = c(1, %d))", strings.Repeat(",1", n), n+1)
+	},
+	"range.R":      func(n int) string { return fmt.Sprintf("x <- 1:%d", n) },
+	"names.R":      func(n int) string { return names(n/8, "", "a%d<-1", "\n", "") },
+	"rows.csv":     func(n int) string { return "x\n" + strings.Repeat("1.5\n", n) },
+	"columns.csv":  func(n int) string { return names(n/8, "", "a%d", ",", "\n") },
+	"factor.csv":   func(n int) string { return names(n/8, "x\n", "a%d", "\n", "\n") },
+	"wide.csv":     func(n int) string { return "x,y\n" + strings.Repeat(",", n) + "\n" },
+	"unclosed.csv": func(n int) string { return "x,y\n\"" + strings.Repeat("\n", 4*n) },
+}
+
+func names(n int, begin, name, sep, end string) string {
+	var b strings.Builder
+	b.WriteString(begin)
+	for i := range n {
+		if i > 0 {
+			b.WriteString(sep)
+		}
+		fmt.Fprintf(&b, name, i)
+	}
+	b.WriteString(end)
+	return b.String()
+}
+
+// TestMemory compares what reading takes with what it may take.
+func TestMemory(t *testing.T) {
+	const n, memory = 1_000_000, 3 << 20
+	for name, make := range hungry {
+		text := make(n)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Parse(name, text, Options{Memory: int64(len(text)) + memory})
+		runtime.ReadMemStats(&after)
+		e, ok := err.(*Error)
+		if !ok || e.File != name || !strings.Contains(e.Message, "more memory, but") || e.Fix == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+		// What was grown out of was given back, but not yet collected.
+		if took := after.TotalAlloc - before.TotalAlloc; took > 8*memory {
+			t.Errorf("%s: it may take %d bytes beside the text, and has taken %d", name, memory, took)
+		}
+	}
+	for name, make := range hungry {
+		text := make(20_000)
+		want, whole := Parse(name, text, Options{})
+		got, err := Parse(name, text, Options{Memory: 1 << 30})
+		if fmt.Sprint(whole) != fmt.Sprint(err) || err == nil && len(want.Names()) != len(got.Names()) {
+			t.Errorf("%s: %v with enough memory, %v without a bound", name, err, whole)
+		}
+	}
+}
+
+func TestMemoryOfText(t *testing.T) {
+	text := hungry["reals.json"](1000)
+	path := filepath.Join(t.TempDir(), "d.json")
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	const why = "more than 1000 bytes more memory, but 1000 bytes of 1000 bytes are left"
+	if _, err := ReadText(path, Options{Memory: 1000}); err == nil || !strings.Contains(err.Error(), why) {
+		t.Error(err)
+	}
+	if _, err := ReadTextFrom(strings.NewReader(text), "d.json", Options{Memory: 1000}); err == nil || !strings.Contains(err.Error(), why) {
+		t.Error(err)
+	}
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write([]byte(text))
+	z.Close()
+	if _, err := Parse("d.json.gz", b.String(), Options{Memory: 1000}); err == nil || !strings.Contains(err.Error(), why) {
+		t.Error(err)
+	}
+}
+
+// TestMixedColumn: one text among numbers is a mistake and no factor.
+func TestMixedColumn(t *testing.T) {
+	s, err := ParseTable("d.csv", "x,y,g\n1,1.5,1a\n2,oops,1\n3,2.5,b\n4,3.5,2\n", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := s.Fault("y"); e == nil || e.Error() != `d.csv:3:1: y is "oops" in row 2, and a number in 3 of 4 rows` {
+		t.Error(e)
+	}
+	if g, ok := s.Get("g"); !ok || fmt.Sprint(g.Ints) != "[2 1 4 3]" || fmt.Sprint(s.Levels("g")) != "[1 1a 2 b]" {
+		t.Error(g, s.Levels("g"), s.Fault("g"))
+	}
+}

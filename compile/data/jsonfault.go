@@ -1,0 +1,60 @@
+package data
+
+import "encoding/json"
+
+// fault keeps an error in the value of a variable, which begins at start, and
+// goes on after it, if it is JSON. Otherwise there is no telling where it ends.
+func (p *parser) fault(name string, start int, err error) error {
+	e, ok := err.(*Error)
+	p.pos = start
+	if !ok || e.Path == "" || !p.skip() {
+		return err
+	}
+	size := int64(p.pos - start)
+	if err := p.memory.take(size); err != nil {
+		return err
+	}
+	if !json.Valid([]byte(p.text[start:p.pos])) {
+		return err
+	}
+	p.memory.give(size)
+	if p.set.faults == nil {
+		p.set.faults = map[string]*Error{}
+	}
+	p.set.faults[name] = e
+	p.set.addMembers(name, nil)
+	return nil
+}
+
+// skip passes over a value that has not been understood, to what looks like its end.
+func (p *parser) skip() bool {
+	const deepest = 1000
+	var open []byte // closing brackets that are due
+	for i := p.pos; i < len(p.text); i++ {
+		switch c := p.text[i]; c {
+		case '"':
+			for i++; i < len(p.text) && p.text[i] != '"'; i++ {
+				if p.text[i] == '\\' {
+					i++
+				}
+			}
+		case '[', '{':
+			if len(open) == deepest {
+				return false
+			}
+			open = append(open, c+2) // as ASCII has them
+		case ']', '}':
+			if len(open) == 0 || open[len(open)-1] != c {
+				p.pos = i
+				return len(open) == 0
+			}
+			open = open[:len(open)-1]
+		case ',':
+			if len(open) == 0 {
+				p.pos = i
+				return true
+			}
+		}
+	}
+	return false
+}

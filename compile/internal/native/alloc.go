@@ -1,0 +1,737 @@
+package native
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// Frame is what a piece of code finds: which instructions, on one number or on as
+// many as there are lanes, and which registers are its own. Some are reserved for
+// what outlives a text: accumulators, carried numbers, the mark of failures.
+type Frame struct {
+	a      *Asm
+	v      vectors
+	free   [2]uint64 // registers that texts may use, by class
+	accs   []accumulator
+	marked bool
+	mark   Vec
+	spare  int  // registers that are not reserved
+	inner  bool // of a routine
+}
+
+// accumulator is a sum in lanes: in a register or in scratch memory.
+type accumulator struct {
+	reg Vec
+	mem bool
+	at  int32
+}
+
+// classes of registers.
+const (
+	ofVectors = 0
+	ofTruths  = 1
+)
+
+// Frame is a frame of instructions on one number, or on as many as there are lanes,
+// though not on more than what holds n.
+func (a *Asm) Frame(n int) *Frame {
+	f := &Frame{a: a, v: a.whole}
+	defer func() { f.spare = a.routineVectors(f.v) + 2 }()
+	f.free[ofVectors] = 1<<a.Target.Vectors - 1
+	switch {
+	case n == 1:
+		f.v = a.single
+	case n <= a.half.lanes():
+		f.v = a.half
+	default:
+		f.free[ofTruths] = (1<<a.Target.Truths - 1) << 1 // the first one cannot choose lanes
+		return f
+	}
+	if a.Target.Truths > 0 { // the instructions of narrower vectors have 16 registers
+		f.free[ofVectors] = 1<<16 - 1
+	}
+	return f
+}
+
+// Spare makes reservations leave no more than n registers.
+func (f *Frame) Spare(n int) { f.spare = n }
+
+// Spared is the n of Spare, or what routines and a text need.
+func (f *Frame) Spared() int { return f.spare }
+
+// Lanes is how many numbers an instruction is on.
+func (f *Frame) Lanes() int { return f.v.lanes() }
+
+// Free is how many vector registers are not reserved.
+func (f *Frame) Free() int { return bits.OnesCount64(f.free[ofVectors]) }
+
+// Reserve takes the last free vector register out, if enough are left.
+func (f *Frame) Reserve() (Vec, bool) {
+	if f.Free() <= f.spare {
+		return 0, false
+	}
+	r := 63 - bits.LeadingZeros64(f.free[ofVectors])
+	f.free[ofVectors] &^= 1 << r
+	return Vec(r), true
+}
+
+// Accumulator makes a sum of lanes that is 0; its number counts from 0.
+func (f *Frame) Accumulator() int {
+	r, ok := f.Reserve()
+	acc := accumulator{reg: r, mem: !ok}
+	if ok {
+		f.v.word(r, 0)
+	} else {
+		acc.at = f.a.Reserve(f.v.lanes())
+		f.v.word(0, 0)
+		f.v.store(At(Scratch, 8*acc.at), 0, f.v.lanes())
+	}
+	f.accs = append(f.accs, acc)
+	return len(f.accs) - 1
+}
+
+// Mark makes the mark of failures, which is false.
+func (f *Frame) Mark() {
+	f.marked = true
+	if t := f.free[ofTruths]; t != 0 {
+		f.mark = Vec(63 - bits.LeadingZeros64(t))
+		f.free[ofTruths] &^= 1 << f.mark
+	} else {
+		f.mark, _ = f.Reserve()
+	}
+	f.v.falseTruth(f.mark)
+}
+
+// IfMarked jumps if there was a failure.
+func (f *Frame) IfMarked(l Label) {
+	if f.marked {
+		f.v.ifAny(f.mark, l)
+	}
+}
+
+// AddSum adds the sum of accumulators, as many as hold eight numbers, to the number at
+// p. Registers are overwritten.
+func (f *Frame) AddSum(accs []int, p Place) {
+	xs := make([]Vec, len(accs))
+	for i, k := range accs {
+		if acc := f.accs[k]; acc.mem {
+			xs[i] = Vec(i + 1)
+			f.v.load(xs[i], At(Scratch, 8*acc.at), f.v.lanes())
+		} else {
+			xs[i] = acc.reg
+		}
+	}
+	f.v.sum(0, xs)
+	m := f.a.mem(p, T0)
+	f.a.single.opMem(primAdd, 0, 0, 0, m)
+	f.a.single.store(m, 0, 1)
+}
+
+// Accumulators makes n of them, which must have registers.
+func (f *Frame) Accumulators(n int) {
+	f.spare = 0
+	for range n {
+		if f.Accumulator(); f.accs[len(f.accs)-1].mem {
+			panic("native: no register for an accumulator")
+		}
+	}
+}
+
+// Release gives the registers of the accumulators, which have some, back to texts and
+// returns them: the next text finds the sums there by In.
+func (f *Frame) Release() []Vec {
+	rs := make([]Vec, len(f.accs))
+	for i, acc := range f.accs {
+		rs[i] = acc.reg
+		f.free[ofVectors] |= 1 << acc.reg
+	}
+	f.accs = nil
+	return rs
+}
+
+// StoreAccumulator stores the first active lanes of an accumulator.
+func (f *Frame) StoreAccumulator(k int, p Place, active int) {
+	f.v.store(f.a.mem(p, T0), f.accs[k].reg, active)
+}
+
+// StoreTotal stores the sum of the lanes of an accumulator, which is overwritten.
+func (f *Frame) StoreTotal(k int, p Place) {
+	f.v.sum(0, []Vec{f.accs[k].reg})
+	f.a.single.store(f.a.mem(p, T0), 0, 1)
+}
+
+// mem makes a place in memory of one, with the address in t if it needs a register.
+func (a *Asm) mem(p Place, t Reg) Mem {
+	base := p.Base
+	if base == NoReg {
+		base = t
+		switch {
+		case p.Pointer != 0:
+			return a.Fixed(t, p.Pointer, p.Index, 8, p.Disp)
+		case p.Saved != 0:
+			a.MovLoad(t, At(Scratch, 8*(p.Saved-1)))
+		default:
+			a.MovLoad(t, At(Views, 24*p.View))
+		}
+	}
+	return Indexed(base, p.Index, 8, p.Disp)
+}
+
+// LeaPlace makes r the address of a place.
+func (a *Asm) LeaPlace(r Reg, p Place) { a.Lea(r, a.mem(p, r)) }
+
+const (
+	never   = math.MaxInt32
+	nowhere = Vec(255)
+)
+
+// allocation is the making of one text in a frame. Values are put into registers as
+// they are needed; where there are none, that one is given up whose value is needed
+// last (Belady), to scratch memory unless it can be had again.
+type allocation struct {
+	*Frame
+	b      *Builder
+	active int
+	live   []bool
+	after  [][3]int // next use of an operand's value after the instruction
+	first  []int    // next use of a value after it is made
+	calls  []int    // the call at or after an instruction
+	next   []int    // of values, as the code stands
+	reg    []Vec
+	slot   []int32 // -1: none
+	stored []bool  // whether the value is at its home
+	held   [2][64]Value
+	pinned [2]uint64
+	used   int // slots
+}
+
+// Emit makes the code of what b has written, of which the first active lanes count.
+func (f *Frame) Emit(b *Builder, active int) {
+	x := &allocation{Frame: f, b: b, active: active}
+	x.analyse()
+	n := len(b.code)
+	x.next, x.reg, x.slot, x.stored = make([]int, n), make([]Vec, n), make([]int32, n), make([]bool, n)
+	for i := range n {
+		x.reg[i], x.slot[i] = nowhere, -1
+	}
+	for c := range x.held {
+		for r := range x.held[c] {
+			x.held[c][r] = -1
+		}
+	}
+	for i := range b.code {
+		if in := &b.code[i]; in.prim == primIn && x.first[i] != never {
+			x.place(Value(i), Vec(in.imm), x.first[i])
+		}
+	}
+	for i := range b.code {
+		if x.live[i] {
+			x.instruction(i)
+			x.pinned = [2]uint64{}
+		}
+	}
+	for _, o := range b.outs {
+		x.move(o.r, o.v)
+	}
+}
+
+// analyse finds what is needed, and when.
+func (x *allocation) analyse() {
+	code := x.b.code
+	n := len(code)
+	x.live, x.after, x.first, x.calls = make([]bool, n), make([][3]int, n), make([]int, n), make([]int, n+1)
+	next := make([]int, n)
+	for i := range next {
+		next[i] = never
+	}
+	for _, o := range x.b.outs {
+		next[o.v] = n
+	}
+	x.calls[n] = never
+	for i := n - 1; i >= 0; i-- {
+		in := &code[i]
+		x.first[i] = next[i]
+		x.calls[i] = x.calls[i+1]
+		if in.prim == primField { // a fetch is made whole
+			for k := i; ; k-- {
+				if code[k].prim == primFetch {
+					next[k] = min(next[k], next[i])
+					break
+				}
+			}
+		}
+		if !primitives[in.prim].effect && next[i] == never {
+			continue
+		}
+		x.live[i] = true
+		if in.prim == primCall {
+			x.calls[i] = i
+		}
+		vs := in.operands()
+		for k, v := range vs {
+			x.after[i][k] = next[v]
+		}
+		for _, v := range vs {
+			next[v] = i
+		}
+		if in.prim == primUnless { // the operands of the text are needed, too
+			for k := range code {
+				if code[k].prim == primIn {
+					next[k] = i
+				}
+			}
+		}
+	}
+}
+
+func (x *allocation) class(v Value) int {
+	if primitives[x.b.code[v].prim].truth && x.truths() {
+		return ofTruths
+	}
+	return ofVectors
+}
+
+// truths reports whether truths have registers of their own.
+func (f *Frame) truths() bool { return f.a.Target.Truths > 0 && f.v == f.a.whole }
+
+// place notes that a register holds a value.
+func (x *allocation) place(v Value, r Vec, next int) {
+	c := x.class(v)
+	x.reg[v], x.next[v], x.held[c][r] = r, next, v
+}
+
+// vacate notes that a register holds nothing.
+func (x *allocation) vacate(c int, r Vec) {
+	if v := x.held[c][r]; v >= 0 {
+		x.reg[v] = nowhere
+		x.held[c][r] = -1
+	}
+}
+
+// again reports whether a value can be had again without being kept.
+func (x *allocation) again(v Value) bool {
+	switch x.b.code[v].prim {
+	case primWord, primLoad, primBroadcast:
+		return true
+	}
+	return x.slot[v] >= 0 || x.stored[v]
+}
+
+// keep puts a value to scratch memory if it would be lost.
+func (x *allocation) keep(v Value) {
+	if x.again(v) {
+		return
+	}
+	if x.class(v) == ofTruths {
+		panic("native: no register for a truth")
+	}
+	slots := &x.a.slots
+	if x.inner {
+		slots = &x.a.inner
+	}
+	if x.used == len(*slots) {
+		*slots = append(*slots, x.a.Reserve(x.a.Target.Lanes))
+	}
+	x.slot[v] = (*slots)[x.used]
+	x.used++
+	x.v.store(At(Scratch, 8*x.slot[v]), x.reg[v], x.v.lanes())
+}
+
+// take is a register for a value that is needed next at next: beyond those that
+// routines use if there is a call before that.
+func (x *allocation) take(c, i, next int) Vec {
+	free := x.free[c]
+	best, last := nowhere, -1
+	across := c == ofVectors && i+1 < len(x.calls) && x.calls[i+1] < next
+	low := uint64(1)<<x.a.routineVectors(x.v) - 1
+	for _, part := range [2]uint64{low, ^low} {
+		if across {
+			part = ^part
+		}
+		for set := free & part &^ x.pinned[c]; set != 0; set &= set - 1 {
+			r := Vec(bits.TrailingZeros64(set))
+			v := x.held[c][r]
+			if v < 0 {
+				return r
+			}
+			if x.next[v] > last {
+				best, last = r, x.next[v]
+			}
+		}
+	}
+	if best == nowhere {
+		panic(fmt.Sprintf("native: no register in class %d", c))
+	}
+	x.keep(x.held[c][best])
+	x.vacate(c, best)
+	return best
+}
+
+// need is a register that holds a value, for instruction i.
+func (x *allocation) need(v Value, i int) Vec {
+	c := x.class(v)
+	r := x.reg[v]
+	if r == nowhere {
+		r = x.take(c, i, x.next[v])
+		x.load(v, r)
+		x.place(v, r, x.next[v])
+	}
+	x.pinned[c] |= 1 << r
+	return r
+}
+
+// load makes a register hold a value that is in none.
+func (x *allocation) load(v Value, r Vec) {
+	in := &x.b.code[v]
+	switch {
+	case x.slot[v] >= 0:
+		x.v.load(r, At(Scratch, 8*x.slot[v]), x.v.lanes())
+	case in.prim == primWord:
+		x.v.word(r, in.imm)
+	case in.prim == primLoad:
+		x.v.load(r, x.a.mem(x.b.places[in.imm], T0), x.active)
+	case in.prim == primBroadcast:
+		x.v.broadcast(r, x.a.mem(x.b.places[in.imm], T0))
+	case x.stored[v]:
+		x.v.load(r, x.a.mem(x.b.homes[v], T0), x.active)
+	default:
+		panic(fmt.Sprintf("native: value %d is lost", v))
+	}
+}
+
+// move makes a register hold a value, whatever it held before.
+func (x *allocation) move(r Vec, v Value) {
+	if x.reg[v] == nowhere {
+		x.load(v, r)
+	} else if x.reg[v] != r {
+		x.v.copy(r, x.reg[v])
+	}
+}
+
+// done gives up registers of operands that are not needed any more.
+func (x *allocation) done(i int) {
+	for k, v := range x.b.code[i].operands() {
+		x.next[v] = x.after[i][k]
+	}
+	for _, v := range x.b.code[i].operands() {
+		if x.next[v] == never && x.reg[v] != nowhere {
+			c := x.class(v)
+			r := x.reg[v]
+			x.vacate(c, r)
+			x.pinned[c] &^= 1 << r
+		}
+	}
+}
+
+// result is a register for the value of instruction i.
+func (x *allocation) result(i int) Vec {
+	v := Value(i)
+	r := x.take(x.class(v), i, x.first[i])
+	x.place(v, r, x.first[i])
+	return r
+}
+
+// inMemory is the place of an operand that need not be loaded: that of a load that
+// nobody reads later.
+func (x *allocation) inMemory(v Value, later int) (Place, bool) {
+	in := &x.b.code[v]
+	if x.reg[v] != nowhere || x.slot[v] >= 0 || later != never {
+		return Place{}, false
+	}
+	if in.prim == primLoad && x.active == x.v.lanes() {
+		return x.b.places[in.imm], true
+	}
+	if x.stored[v] && x.active == x.v.lanes() {
+		return x.b.homes[v], true
+	}
+	return Place{}, false
+}
+
+func (x *allocation) instruction(i int) {
+	in := &x.b.code[i]
+	switch in.prim {
+	case primField: // with the first of them
+		return
+	case primIn, primWord, primLoad, primBroadcast: // where they are needed
+		x.next[i] = x.first[i]
+		return
+	case primCall:
+		x.call(i)
+		return
+	case primUnless:
+		x.unless(i)
+		return
+	}
+	vs := in.operands()
+	if len(vs) == 2 && x.v.folds(in.prim) {
+		a, b := vs[0], vs[1]
+		commutes := in.prim == primAdd || in.prim == primMul || in.prim == primAnd || in.prim == primOr || in.prim == primXor
+		isWord := func(v Value) bool { return x.b.code[v].prim == primWord && x.reg[v] == nowhere }
+		if commutes && isWord(a) && !isWord(b) {
+			a, b = b, a
+		}
+		if isWord(b) {
+			ra := x.need(a, i)
+			x.done(i)
+			x.v.opWord(in.prim, in.imm, x.result(i), ra, x.b.code[b].imm)
+			return
+		}
+		if p, ok := x.inMemory(b, x.laterOf(i, b)); ok && a != b && in.prim != primAnd && in.prim != primOr && in.prim != primXor {
+			ra := x.need(a, i)
+			m := x.a.mem(p, T0)
+			x.done(i)
+			x.v.opMem(in.prim, in.imm, x.result(i), ra, m)
+			return
+		}
+	}
+	if in.prim == primProduct && x.v.lanes() > 1 {
+		if p, ok := x.inMemory(in.b, x.laterOf(i, in.b)); ok && in.a != in.b {
+			x.v.addProduct(x.accs[in.imm].reg, x.need(in.a, i), x.a.mem(p, T0))
+			x.done(i)
+			return
+		}
+	}
+	var r [3]Vec
+	for k, v := range vs {
+		r[k] = x.need(v, i)
+	}
+	switch in.prim {
+	case primStore:
+		x.v.store(x.a.mem(x.b.places[in.imm], T0), r[0], x.active)
+		if home, ok := x.b.homes[in.a]; ok && home == x.b.places[in.imm] && x.active == x.v.lanes() {
+			x.stored[in.a] = true
+		}
+		x.done(i)
+	case primSum, primProduct:
+		x.accumulate(in, r)
+		x.done(i)
+	case primFail:
+		x.v.op(primEither, 0, x.mark, x.mark, r[0], 0)
+		x.done(i)
+	case primExit:
+		x.exit(&x.b.exits[in.imm], r[0], r[1])
+		x.done(i)
+	case primBranch:
+		x.v.ifAny(r[0], Label(in.imm))
+		x.done(i)
+	case primActive:
+		x.done(i)
+		x.v.keepLanes(x.result(i), r[0], x.active)
+	case primGather:
+		g := &x.b.gather[in.imm]
+		x.a.LeaPlace(T2, g.from)
+		d := x.result(i)
+		x.pinned[ofVectors] |= 1 << d
+		t, u := x.temporaries(i)
+		x.v.gather(d, t, u, T2, x.a.Fixed(T3, g.table, g.index, 4, g.disp), x.active)
+	case primFetch:
+		x.fetch(i, r[0])
+	default:
+		x.done(i)
+		x.v.op(in.prim, in.imm, x.result(i), r[0], r[1], r[2])
+	}
+}
+
+// fetch loads from a table. Registers are written before all of the operand is read.
+func (x *allocation) fetch(i int, index Vec) {
+	x.a.MovImm(T2, x.b.code[i].imm)
+	distances := x.b.fields[x.b.code[i].b]
+	ds := make([]Vec, len(distances))
+	for k := range ds {
+		ds[k] = x.result(i + k)
+		x.pinned[ofVectors] |= 1 << ds[k]
+	}
+	t, u := x.temporaries(i)
+	x.v.fetch(ds, t, u, T2, distances, index)
+	x.done(i)
+}
+
+// temporaries are two registers that hold nothing.
+func (x *allocation) temporaries(i int) (t, u Vec) {
+	t = x.take(ofVectors, i, 0)
+	x.pinned[ofVectors] |= 1 << t
+	return t, x.take(ofVectors, i, 0)
+}
+
+// laterOf is when operand v of instruction i is needed next after it.
+func (x *allocation) laterOf(i int, v Value) int {
+	for k, o := range x.b.code[i].operands() {
+		if o == v {
+			return x.after[i][k]
+		}
+	}
+	return never
+}
+
+// accumulate adds a value, or a product, to an accumulator.
+func (x *allocation) accumulate(in *instruction, r [3]Vec) {
+	acc := &x.accs[in.imm]
+	if in.prim == primProduct {
+		x.v.op(primMulAdd, 0, acc.reg, r[0], r[1], acc.reg)
+		return
+	}
+	if !acc.mem {
+		x.v.op(primAdd, 0, acc.reg, acc.reg, r[0], 0)
+		return
+	}
+	t := x.take(ofVectors, 0, 0)
+	at := At(Scratch, 8*acc.at)
+	x.v.load(t, at, x.v.lanes())
+	x.v.op(primAdd, 0, t, t, r[0], 0)
+	x.v.store(at, t, x.v.lanes())
+}
+
+// exit jumps to code behind the function if a truth holds.
+func (x *allocation) exit(e *exit, t, keep Vec) {
+	l := x.a.NewLabel()
+	x.v.ifAny(t, l)
+	v := x.v
+	x.a.after = append(x.a.after, func() {
+		x.a.Place(l)
+		v.store(x.a.mem(e.at, T0), keep, v.lanes())
+		e.code()
+	})
+}
+
+// call calls a routine.
+func (x *allocation) call(i int) {
+	if x.inner { // return addresses are not stacked everywhere
+		panic("native: a routine calls another")
+	}
+	in := &x.b.code[i]
+	vs := in.operands()
+	low := Vec(x.a.routineVectors(x.v))
+	for k, v := range vs {
+		x.next[v] = x.after[i][k]
+		if r := x.reg[v]; r != nowhere {
+			x.pinned[ofVectors] |= 1 << r
+		}
+	}
+	// What is needed later leaves the registers of the routine.
+	for r := range low {
+		v := x.held[ofVectors][r]
+		if v < 0 || x.next[v] == never || x.again(v) {
+			continue
+		}
+		to := nowhere
+		for set := x.free[ofVectors] >> low << low; set != 0; set &= set - 1 {
+			if h := Vec(bits.TrailingZeros64(set)); x.held[ofVectors][h] < 0 {
+				to = h
+				break
+			}
+		}
+		if to == nowhere {
+			x.keep(v)
+			continue
+		}
+		x.v.copy(to, r)
+		x.vacate(ofVectors, r)
+		x.place(v, to, x.next[v])
+	}
+	x.arrange(vs)
+	for r := range low {
+		x.vacate(ofVectors, r)
+	}
+	for r, v := range x.held[ofTruths] {
+		if v >= 0 {
+			if x.next[v] != never && Vec(r) != x.mark {
+				panic("native: a truth is needed beyond a call")
+			}
+			x.vacate(ofTruths, Vec(r))
+		}
+	}
+	x.a.Call(x.a.routine(Routine(in.imm), x.v))
+	x.pinned = [2]uint64{}
+	for _, v := range vs {
+		if x.next[v] == never && x.reg[v] != nowhere {
+			x.vacate(ofVectors, x.reg[v])
+		}
+	}
+	if x.calls[i+1] < x.first[i] { // it is to outlive another call
+		x.held[ofVectors][0] = -1
+		x.pinned[ofVectors] = 1 // what take may not give out
+		if r := x.take(ofVectors, i, x.first[i]); r >= low {
+			x.v.copy(r, 0)
+			x.place(Value(i), r, x.first[i])
+			return
+		}
+	}
+	x.place(Value(i), 0, x.first[i])
+}
+
+// arrange makes the first registers hold values: the operands of a routine.
+func (x *allocation) arrange(vs []Value) {
+	switch {
+	case len(vs) == 1:
+		x.move(0, vs[0])
+	case x.reg[vs[1]] == 0 && x.reg[vs[0]] == 0:
+		x.move(1, vs[1])
+	case x.reg[vs[1]] == 0 && x.reg[vs[0]] == 1: // the one for the other
+		at := At(Scratch, 8*x.a.swapping())
+		x.v.store(at, 0, x.v.lanes())
+		x.v.copy(0, 1)
+		x.v.load(1, at, x.v.lanes())
+	case x.reg[vs[1]] == 0:
+		x.move(1, vs[1])
+		x.move(0, vs[0])
+	default:
+		x.move(0, vs[0])
+		x.move(1, vs[1])
+	}
+}
+
+// swapping is scratch memory for a register.
+func (a *Asm) swapping() int32 {
+	if len(a.inner) == 0 {
+		a.inner = append(a.inner, a.Reserve(a.Target.Lanes))
+	}
+	return a.inner[0]
+}
+
+// unless leaves a routine's text for another with the same operands.
+func (x *allocation) unless(i int) {
+	in := &x.b.code[i]
+	t := x.need(in.a, i)
+	l := x.a.NewLabel()
+	x.v.unlessAll(t, l)
+	x.done(i)
+	// What is where now.
+	then := *x
+	then.reg = append([]Vec(nil), x.reg...)
+	var ins []Value
+	for k := range x.b.code {
+		if x.b.code[k].prim == primIn {
+			ins = append(ins, Value(k))
+		}
+	}
+	x.a.after = append(x.a.after, func() {
+		x.a.Place(l)
+		then.arrange(ins)
+		x.a.Jump(Label(in.imm))
+	})
+	for _, v := range ins { // they may be needed nowhere else
+		x.next[v] = x.nextUse(v, i)
+		if x.next[v] == never && x.reg[v] != nowhere {
+			x.vacate(ofVectors, x.reg[v])
+		}
+	}
+}
+
+// nextUse is when a value is needed after instruction i.
+func (x *allocation) nextUse(v Value, i int) int {
+	for k := i + 1; k < len(x.b.code); k++ {
+		if !x.live[k] {
+			continue
+		}
+		if x.b.code[k].prim == primUnless {
+			return k
+		}
+		for _, o := range x.b.code[k].operands() {
+			if o == v {
+				return k
+			}
+		}
+	}
+	return never
+}

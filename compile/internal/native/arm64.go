@@ -1,0 +1,446 @@
+package native
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// arm64 assembles code of general registers for arm64, and what its vector instructions
+// share. Registers that package asm.go has no names for hold addresses and what instructions
+// need in between; those that Go or the system keeps things in (X18, X26 to X30) are left
+// alone, but for X30, which calls overwrite.
+type arm64 struct {
+	buffer
+	fixups  []reference
+	kept    [numKept]keptAddress
+	clock   int
+	reach   int // how far a conditional jump, or the load of a constant, reaches; 0: as far as it does
+	pending int // where the first of these is that has no target yet, plus 1; 0: there is none
+}
+
+const (
+	inBetween     Reg = 16 // for an instruction that needs another register
+	returnAddress Reg = 17
+	link          Reg = 30
+	zeroRegister      = 31
+)
+
+// keptRegisters hold addresses of places in memory, as far as these are known to be the same
+// or near: instructions reach 32 KB beyond an address in a register, but not with an index
+// besides.
+var keptRegisters = [numKept]Reg{4, 5, 14, 19, 20, 21, 22, 23, 24, 25}
+
+const numKept = 10
+
+// origin is where an address begins: base + index·scale, of a register or a fixed address.
+type origin struct {
+	base, index Reg
+	scale       uint8
+	fixed       uintptr // if base is NoReg
+}
+
+// keptAddress is what a kept register holds: an origin and a distance from there.
+type keptAddress struct {
+	origin
+	off  int32
+	used int // when it was used last; 0: it holds nothing
+}
+
+// reference is a place in the code that a distance is to be filled in.
+type reference struct {
+	at    int
+	to    int // label, or place among the constants
+	kind  byte
+	short bool // reaches 1 MB, not 128
+}
+
+const (
+	toLabel = iota
+	toConstant
+)
+
+// emit writes an instruction. Where the first reference that is open would not reach its
+// target otherwise, constants come before the next instruction, and jumps that reach.
+func (a *arm64) emit(w uint32) {
+	a.int32(int32(w))
+	limit := a.reach
+	if limit == 0 {
+		limit = 3 << 18
+	}
+	if a.pending > 0 && len(a.buf)-a.pending+len(a.constants) > limit {
+		a.island()
+	}
+}
+
+// island puts constants, and jumps in two steps, into the code, which jumps over them.
+func (a *arm64) island() {
+	over := len(a.buf)
+	a.int32(0)
+	base := a.pool()
+	open := a.fixups
+	a.fixups = nil
+	for _, f := range open {
+		switch {
+		case f.kind == toConstant:
+			a.fill(f, base+f.to)
+		case f.short && a.labels[f.to] < 0:
+			a.fill(f, len(a.buf))
+			a.fixups = append(a.fixups, reference{at: len(a.buf), to: f.to})
+			a.int32(0x14000000)
+		default:
+			a.fixups = append(a.fixups, f)
+		}
+	}
+	binary.LittleEndian.PutUint32(a.buf[over:], 0x14000000)
+	a.fill(reference{at: over}, len(a.buf))
+	a.pending = 0
+}
+
+// pool writes the constants down and tells where they begin.
+func (a *arm64) pool() int {
+	base := a.withConstants()
+	a.constants, a.known = nil, nil
+	return base
+}
+
+// fill fills in the distance to a place of the code.
+func (a *arm64) fill(f reference, target int) {
+	d := uint32(target-f.at) >> 2
+	w := binary.LittleEndian.Uint32(a.buf[f.at:])
+	if f.short {
+		w |= d & (1<<19 - 1) << 5
+	} else {
+		w |= d & (1<<26 - 1)
+	}
+	binary.LittleEndian.PutUint32(a.buf[f.at:], w)
+}
+
+// short writes an instruction whose target reaches 1 MB at most.
+func (a *arm64) short(w uint32, kind byte, to int) {
+	if a.pending == 0 {
+		a.pending = len(a.buf) + 1
+	}
+	a.fixups = append(a.fixups, reference{len(a.buf), to, kind, true})
+	a.emit(w)
+}
+
+// finish fills in distances and returns code with its constants.
+func (a *arm64) finish() ([]byte, func(Label) int) {
+	base := a.pool()
+	for _, f := range a.fixups {
+		target := base + f.to
+		if f.kind == toLabel {
+			target = a.labels[f.to]
+		}
+		a.fill(f, target)
+	}
+	return a.buf, func(l Label) int { return a.labels[l] }
+}
+
+// Place puts the label here: what registers hold is not known any more.
+func (a *arm64) Place(l Label) {
+	a.forget()
+	a.buffer.Place(l)
+}
+
+func (a *arm64) forget() {
+	for i := range a.kept {
+		a.kept[i].used = 0
+	}
+}
+
+// wrote forgets the addresses that begin at a register.
+func (a *arm64) wrote(r Reg) {
+	for i := range a.kept {
+		if k := &a.kept[i]; k.base == r || k.index == r {
+			k.used = 0
+		}
+	}
+}
+
+// rr, rrr are instructions on registers: d = n, d = n and m.
+func (a *arm64) rrr(op uint32, d, n, m byte) {
+	a.emit(op | uint32(m)<<16 | uint32(n)<<5 | uint32(d))
+}
+
+func (a *arm64) rr(op uint32, d, n byte) { a.rrr(op, d, n, 0) }
+
+// MovImm takes up to two instructions, or a constant.
+func (a *arm64) MovImm(r Reg, v uint64) {
+	a.immediate(r, v)
+	a.wrote(r)
+}
+
+func (a *arm64) immediate(r Reg, v uint64) {
+	move := func(op uint32, part int) {
+		a.emit(op | uint32(part)<<21 | uint32(v>>(16*part)&0xffff)<<5 | uint32(r))
+	}
+	parts := func(v uint64) (which []int) {
+		for k := range 4 {
+			if v>>(16*k)&0xffff != 0 {
+				which = append(which, k)
+			}
+		}
+		return which
+	}
+	const movz, movn, movk = 0xd2800000, 0x92800000, 0xf2800000
+	set, clear := parts(v), parts(^v)
+	switch {
+	case len(set) == 0:
+		move(movz, 0)
+	case len(clear) == 0:
+		v = 0
+		move(movn, 0)
+	case len(clear) == 1:
+		v = ^v
+		move(movn, clear[0])
+	case len(set) <= 2:
+		move(movz, set[0])
+		for _, k := range set[1:] {
+			move(movk, k)
+		}
+	default:
+		a.short(0x58000000|uint32(r), toConstant, a.constantAt(v, 1))
+	}
+}
+
+func (a *arm64) Mov(r, s Reg) {
+	a.rrr(0xaa0003e0, byte(r), 0, byte(s))
+	a.wrote(r)
+}
+
+// access is an instruction that loads or stores: its forms with an address in a register and
+// a distance without a sign, in units of its size, or one in bytes with a sign, and with an
+// index in units of the size.
+type access struct {
+	size                     int32
+	scaled, unscaled, byPlus uint32
+}
+
+var (
+	loadWord     = access{8, 0xf9400000, 0xf8400000, 0xf8607800}
+	storeWord    = access{8, 0xf9000000, 0xf8000000, 0xf8207800}
+	loadInteger  = access{4, 0xb9800000, 0xb8800000, 0xb8a07800}
+	loadNumber   = access{8, 0xfd400000, 0xfc400000, 0xfc607800}
+	storeNumber  = access{8, 0xfd000000, 0xfc000000, 0xfc207800}
+	loadNumbers  = access{16, 0x3dc00000, 0x3cc00000, 0x3ce07800}
+	storeNumbers = access{16, 0x3d800000, 0x3c800000, 0x3ca07800}
+)
+
+// fits reports whether a distance is part of the instruction.
+func (x *access) fits(disp int32) bool {
+	return disp >= -256 && disp < 256 || disp >= 0 && disp%x.size == 0 && disp/x.size < 4096
+}
+
+// access writes the instruction for a register and a place.
+func (a *arm64) access(x *access, r byte, m Mem) {
+	if m.Index != NoReg && m.Disp == 0 && int32(m.Scale) == x.size {
+		a.rrr(x.byPlus, r, byte(m.Base), byte(m.Index))
+		return
+	}
+	base, disp := a.address(m, x)
+	w := uint32(r) | uint32(base)<<5
+	if disp >= 0 && disp%x.size == 0 && disp/x.size < 4096 {
+		a.emit(x.scaled | w | uint32(disp/x.size)<<10)
+	} else {
+		a.emit(x.unscaled | w | uint32(disp)&511<<12)
+	}
+}
+
+// address makes a place one of a register and a distance that fits.
+func (a *arm64) address(m Mem, x *access) (Reg, int32) {
+	if m.Index == NoReg && x.fits(m.Disp) {
+		return m.Base, m.Disp
+	}
+	return a.near(origin{base: m.Base, index: m.Index, scale: m.Scale}, m.Disp, x)
+}
+
+// near is a register that holds an address from which the distance to the place fits: a
+// kept one, if there is any.
+func (a *arm64) near(o origin, disp int32, x *access) (Reg, int32) {
+	if o.index == NoReg {
+		o.scale = 1
+	}
+	a.clock++
+	closest := -1
+	for i := range a.kept {
+		k := &a.kept[i]
+		if k.used == 0 || k.origin != o {
+			continue
+		}
+		if x.fits(disp - k.off) {
+			k.used = a.clock
+			return keptRegisters[i], disp - k.off
+		}
+		if d := int64(disp) - int64(k.off); d > -4096 && d < 4096 {
+			closest = i
+		}
+	}
+	// The one that was used longest ago is made anew: for a distance that has twelve bits
+	// less, so that neighbours reach it too, unless these do not fit.
+	off := disp &^ 0xfff
+	switch {
+	case x.fits(disp):
+		off = 0
+	case !x.fits(disp - off):
+		off = disp
+	}
+	oldest := -1
+	for i, r := range keptRegisters {
+		if r != o.base && (oldest < 0 || a.kept[i].used < a.kept[oldest].used) {
+			oldest = i
+		}
+	}
+	r := keptRegisters[oldest]
+	a.wrote(r)
+	switch {
+	case closest >= 0 && closest != oldest:
+		off = disp
+		a.add(r, keptRegisters[closest], off-a.kept[closest].off)
+	case o.base == NoReg:
+		a.immediate(r, uint64(o.fixed)+uint64(int64(off)))
+		if o.index != NoReg {
+			a.addScaled(r, r, o.index, o.scale)
+		}
+	case o.index != NoReg:
+		a.addScaled(r, o.base, o.index, o.scale)
+		a.add(r, r, off)
+	default:
+		a.add(r, o.base, off)
+	}
+	a.kept[oldest] = keptAddress{o, off, a.clock}
+	return r, disp - off
+}
+
+// Fixed is a place from a fixed address on; see general.
+func (a *arm64) Fixed(_ Reg, p uintptr, index Reg, scale uint8, disp int32) Mem {
+	r, d := a.near(origin{base: NoReg, index: index, scale: scale, fixed: p}, disp, &loadNumber)
+	return At(r, d)
+}
+
+// addScaled is d = n + m·scale.
+func (a *arm64) addScaled(d, n, m Reg, scale uint8) {
+	a.rrr(0x8b000000|uint32(bits.TrailingZeros8(scale))<<10, byte(d), byte(n), byte(m))
+}
+
+// add is d = n + v.
+func (a *arm64) add(d, n Reg, v int32) {
+	op, w := uint32(0x91000000), uint32(v)
+	if v < 0 {
+		op, w = 0xd1000000, uint32(-int64(v))
+	}
+	switch {
+	case v == 0:
+		if d != n {
+			a.rrr(0xaa0003e0, byte(d), 0, byte(n))
+		}
+	case w >= 1<<24:
+		a.immediate(inBetween, uint64(int64(v)))
+		a.addScaled(d, n, inBetween, 1)
+	default:
+		if high := w >> 12; high > 0 {
+			a.rr(op|1<<22|high<<10, byte(d), byte(n))
+			n = d
+		}
+		if low := w & 0xfff; low > 0 {
+			a.rr(op|low<<10, byte(d), byte(n))
+		}
+	}
+}
+
+func (a *arm64) MovLoad(r Reg, m Mem)   { a.access(&loadWord, byte(r), m); a.wrote(r) }
+func (a *arm64) MovStore(m Mem, r Reg)  { a.access(&storeWord, byte(r), m) }
+func (a *arm64) MovLoad32(r Reg, m Mem) { a.access(&loadInteger, byte(r), m); a.wrote(r) }
+
+func (a *arm64) Lea(r Reg, m Mem) {
+	base := m.Base
+	if m.Index != NoReg {
+		a.addScaled(r, base, m.Index, m.Scale)
+		base = r
+	}
+	a.add(r, base, m.Disp)
+	a.wrote(r)
+}
+
+func (a *arm64) Add(r, s Reg)          { a.addScaled(r, r, s, 1); a.wrote(r) }
+func (a *arm64) Sub(r, s Reg)          { a.rrr(0xcb000000, byte(r), byte(r), byte(s)); a.wrote(r) }
+func (a *arm64) AddImm(r Reg, v int32) { a.add(r, r, v); a.wrote(r) }
+
+func (a *arm64) MulImm(r, s Reg, v int32) {
+	if v > 0 && v&(v-1) == 0 { // a shift
+		n := uint32(bits.TrailingZeros32(uint32(v)))
+		a.rr(0xd3400000|(64-n)&63<<16|(63-n)<<10, byte(r), byte(s))
+	} else {
+		a.immediate(inBetween, uint64(int64(v)))
+		a.rrr(0x9b007c00, byte(r), byte(s), byte(inBetween))
+	}
+	a.wrote(r)
+}
+
+func (a *arm64) Cmp(r, s Reg) { a.rrr(0xeb000000, zeroRegister, byte(r), byte(s)) }
+
+func (a *arm64) CmpImm(r Reg, v int32) {
+	switch {
+	case v >= 0 && v < 4096:
+		a.rr(0xf1000000|uint32(v)<<10, zeroRegister, byte(r))
+	case v < 0 && v > -4096:
+		a.rr(0xb1000000|uint32(-v)<<10, zeroRegister, byte(r))
+	default:
+		a.immediate(inBetween, uint64(int64(v)))
+		a.Cmp(r, inBetween)
+	}
+}
+
+// ToInt makes -1 of NaN.
+func (a *arm64) ToInt(r Reg, m Mem) {
+	const ordered = 7
+	a.access(&loadNumber, spareVec, m)
+	a.rr(0x9e780000, byte(r), spareVec)
+	a.rrr(0x1e602000, 0, spareVec, spareVec)
+	a.rrr(0xda800000|ordered<<12, byte(r), byte(r), zeroRegister)
+	a.wrote(r)
+}
+
+// conditionCodes are the conditions; the opposite one has the lowest bit changed.
+var conditionCodes = [...]uint32{Equal: 0, NotEqual: 1, Less: 0xb, GreaterE: 0xa, AboveE: 2}
+
+func (a *arm64) If(c Cond, l Label) {
+	a.branch(0x54000000|conditionCodes[c], 0x54000000|conditionCodes[c]^1, l)
+}
+
+// ifZero jumps if a register is 0, unlessZero if it is not.
+func (a *arm64) ifZero(r Reg, l Label)     { a.branch(0xb4000000|uint32(r), 0xb5000000|uint32(r), l) }
+func (a *arm64) unlessZero(r Reg, l Label) { a.branch(0xb5000000|uint32(r), 0xb4000000|uint32(r), l) }
+
+// branch is a conditional jump: where it would not reach back, the opposite one jumps over
+// a jump that does.
+func (a *arm64) branch(op, opposite uint32, l Label) {
+	if at := a.labels[l]; at >= 0 && len(a.buf)-at >= 1<<20-8 {
+		over := a.NewLabel()
+		a.short(opposite, toLabel, int(over))
+		a.Jump(l)
+		a.buffer.Place(over)
+		return
+	}
+	a.short(op, toLabel, int(l))
+}
+
+func (a *arm64) Jump(l Label) {
+	a.fixups = append(a.fixups, reference{at: len(a.buf), to: int(l)})
+	a.emit(0x14000000)
+}
+
+func (a *arm64) Call(l Label) {
+	a.fixups = append(a.fixups, reference{at: len(a.buf), to: int(l)})
+	a.emit(0x94000000)
+	a.forget()
+}
+
+// Enter keeps the return address out of the way of calls.
+func (a *arm64) Enter() {
+	a.forget()
+	a.Mov(returnAddress, link)
+}
+
+func (a *arm64) Leave()  { a.emit(0xd65f0000 | uint32(returnAddress)<<5) }
+func (a *arm64) Return() { a.emit(0xd65f0000 | uint32(link)<<5) }

@@ -1,0 +1,39 @@
+//go:build windows && (amd64 || arm64)
+
+package native
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+var (
+	kernel32       = syscall.NewLazyDLL("kernel32.dll")
+	virtualAlloc   = kernel32.NewProc("VirtualAlloc")
+	virtualProtect = kernel32.NewProc("VirtualProtect")
+	virtualFree    = kernel32.NewProc("VirtualFree")
+	flushCache     = kernel32.NewProc("FlushInstructionCache")
+)
+
+// executable makes a copy of code that can be executed, and what frees it.
+func executable(code []byte) (unsafe.Pointer, func(), error) {
+	const commitAndReserve, release, readWrite, executeRead = 0x3000, 0x8000, 0x04, 0x20
+	at, _, err := virtualAlloc.Call(0, uintptr(len(code)), commitAndReserve, readWrite)
+	if at == 0 {
+		return nil, nil, err
+	}
+	p := *(*unsafe.Pointer)(unsafe.Pointer(&at)) // memory that Go's collector does not know
+	copy(unsafe.Slice((*byte)(p), len(code)), code)
+	free := func() { _, _, _ = virtualFree.Call(at, 0, release) }
+	var before uint32
+	if ok, _, err := virtualProtect.Call(at, uintptr(len(code)), executeRead, uintptr(unsafe.Pointer(&before))); ok == 0 {
+		free()
+		return nil, nil, err
+	}
+	const thisProcess = ^uintptr(0)
+	if ok, _, err := flushCache.Call(thisProcess, at, uintptr(len(code))); ok == 0 {
+		free()
+		return nil, nil, err
+	}
+	return p, free, nil
+}

@@ -1,0 +1,64 @@
+package native
+
+import "math"
+
+// Functions of exponentials that keep their digits near 0.
+
+// expm1Of is exp(x) - 1 in two parts, for x between -708 and 709: of e^x = s(1+p), s-1
+// and s·p are added, where s is 1 near 0.
+func expm1Of(b *Builder, x Value) pair {
+	var tail Value
+	e := reduce(b, x, &tail)
+	s := b.AddWord(e.s, b.Shl(e.bits, 45))
+	r := e.rest
+	r2 := b.Mul(r, r)
+	p := b.Add(b.Mul(r, b.Number(1./6)), b.Number(0.5))
+	p = b.Add(p, b.Mul(r2, b.Add(b.Mul(r, b.Number(1./120)), b.Number(1./24))))
+	p, pl := fastSum(b, r, b.Add(b.Mul(r2, p), tail))
+	z, zl := twoSum(b, s, b.Number(-1))
+	y, yl := twoSum(b, z, b.Mul(s, p))
+	return pair{y, b.Add(b.Add(zl, yl), b.Mul(s, pl))}
+}
+
+func expm1Text(b *Builder, x []Value, slow func(Value)) Value {
+	slow(between(b, x[0], -700, 700))
+	y := expm1Of(b, x[0])
+	return b.Or(b.Add(y.high, y.low), b.And(x[0], b.Word(signBit))) // of zero, too
+}
+
+// expm1All is the exponential of what is large.
+func expm1All(b *Builder, x []Value) Value {
+	y := expm1Of(b, b.Min(b.Number(700), b.Max(b.Number(-700), x[0])))
+	small := b.Or(b.Add(y.high, y.low), b.And(x[0], b.Word(signBit)))
+	return b.Select(b.Compare(GT, x[0], b.Number(700)), expAll(b, x), small)
+}
+
+// tanhText is (e-1)/(e+1) of e = exp(2|x|).
+func tanhText(b *Builder, x []Value, _ func(Value)) Value {
+	m := magnitude(b, x[0], 20)
+	e := expm1Of(b, b.Add(m, m))
+	d, dl := twoSum(b, e.high, b.Number(2))
+	q := e.over(b, pair{d, b.Add(dl, e.low)})
+	return b.Or(b.Add(q.high, q.low), b.And(x[0], b.Word(signBit)))
+}
+
+// log1mExpText is log(1 - eˣ) for x ≤ 0: the logarithm of 1 - eˣ in two parts.
+func log1mExpText(b *Builder, x []Value, slow func(Value)) Value {
+	slow(between(b, x[0], -50, -normal))
+	return log1mExpOf(b, x[0])
+}
+
+func log1mExpOf(b *Builder, x Value) Value {
+	e := expm1Of(b, x)
+	w := lookUp(b, b.Neg(e.high))
+	lost := w.over(b, b.Neg(e.low))
+	return w.finish(b, &lost)
+}
+
+func log1mExpAll(b *Builder, x []Value) Value {
+	y := log1mExpOf(b, b.Max(b.Number(-700), x[0]))
+	y = b.Select(b.Compare(LT, x[0], b.Number(-50)), b.Neg(expAll(b, x)), y)
+	tiny := b.Compare(LT, b.Abs(x[0]), b.Number(normal)) // x is subnormal
+	y = b.Select(tiny, logAll(b, []Value{b.Neg(x[0])}), y)
+	return b.Select(b.Compare(GT, x[0], b.Number(0)), b.Number(math.NaN()), y)
+}

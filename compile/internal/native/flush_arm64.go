@@ -1,0 +1,20 @@
+//go:build linux || freebsd
+
+package native
+
+// flush makes instructions that were written as data visible to the fetch of instructions on
+// all processors: data are written back line by line to where both kinds of caches meet, and
+// lines of instructions given up. Both systems allow programs to do that.
+func flush(at, n uintptr) {
+	types := cacheTypes()
+	// The logarithms of the numbers of words of 32 bits in the smallest line of each kind.
+	writeBack(at, n, uintptr(4)<<(types>>16&15))
+	giveUp(at, n, uintptr(4)<<(types&15))
+}
+
+// cacheTypes is the register CTR_EL0.
+func cacheTypes() uint64
+
+// writeBack writes back data, giveUp gives up instructions, of lines of a size.
+func writeBack(at, n, line uintptr)
+func giveUp(at, n, line uintptr)

@@ -1,0 +1,393 @@
+package native
+
+import "math"
+
+// Value is a virtual register, by the number of the instruction that makes it: a
+// number, a word or a truth in each lane.
+type Value int32
+
+// prim is a primitive: what a processor does in one instruction or a few.
+type prim uint8
+
+const (
+	primIn        prim = iota // what register imm holds at the beginning; in a text, operand imm
+	primWord                  // imm in all lanes
+	primLoad                  // the numbers at place imm
+	primBroadcast             // the number at place imm, in all lanes
+	primGather                // numbers by a table of integers: gather imm
+	primFetch                 // the numbers at address imm + 8·a; the next instructions are those behind each
+	primField                 // one of these
+
+	primAdd // arithmetic: each rounded by itself
+	primSub
+	primMul
+	primDiv
+	primMax // a > b ? a : b
+	primMin // a < b ? a : b
+	primSqrt
+	primMulAdd // a·b + c, rounded once
+	primRound  // to an integer, by the Rounding imm
+	primAnd    // bits
+	primOr
+	primXor
+	primAddWord // integers of 64 bits
+	primSubWord
+	primShl // by imm bits
+	primShr
+	primCompare // truth, by the Comparison imm
+	primBoth    // of truths: a and b
+	primEither  // a or b
+	primSelect  // a ? b : c
+	primKeep    // a ? b : 0
+	primActive  // a in the lanes that count, 0 in the others
+	primCall    // the routine imm of a, and b if it has two arguments
+
+	// What has an effect.
+	primStore   // at place imm
+	primSum     // adds a to accumulator imm
+	primProduct // adds a·b to accumulator imm, rounded once
+	primFail    // makes the mark of failures true where a is
+	primExit    // leaves by exit imm if a is true in a lane; stores b
+	primBranch  // goes to label imm if a is true in a lane
+	primUnless  // goes to label imm, with the operands of the text, if a is not true in all lanes
+	numPrimitives
+)
+
+// primitives tells of each primitive how many operands it has, whether it has an
+// effect, and whether it is a truth.
+var primitives = [numPrimitives]struct {
+	operands      int
+	effect, truth bool
+}{
+	primFetch: {operands: 1}, primAdd: {operands: 2}, primSub: {operands: 2}, primMul: {operands: 2}, primDiv: {operands: 2},
+	primMax: {operands: 2}, primMin: {operands: 2}, primSqrt: {operands: 1}, primMulAdd: {operands: 3}, primRound: {operands: 1},
+	primAnd: {operands: 2}, primOr: {operands: 2}, primXor: {operands: 2}, primAddWord: {operands: 2}, primSubWord: {operands: 2},
+	primShl: {operands: 1}, primShr: {operands: 1}, primCompare: {operands: 2, truth: true}, primBoth: {operands: 2, truth: true},
+	primEither: {operands: 2, truth: true}, primSelect: {operands: 3}, primKeep: {operands: 2}, primCall: {operands: 1},
+	primStore: {operands: 1, effect: true}, primSum: {operands: 1, effect: true}, primProduct: {operands: 2, effect: true},
+	primFail: {operands: 1, effect: true}, primExit: {operands: 2, effect: true}, primBranch: {operands: 1, effect: true}, primActive: {operands: 1}, primUnless: {operands: 1, effect: true},
+}
+
+// instruction is one step.
+type instruction struct {
+	prim    prim
+	a, b, c Value
+	imm     uint64
+}
+
+// operands are those of an instruction.
+func (in *instruction) operands() []Value {
+	n := primitives[in.prim].operands
+	if in.prim == primCall {
+		n = Routine(in.imm).operands()
+	}
+	return [...][]Value{nil, {in.a}, {in.a, in.b}, {in.a, in.b, in.c}}[n]
+}
+
+// Text is straight-line code on lanes, as its primitives are: of any number of
+// lanes and for any processor.
+type Text struct {
+	code   []instruction
+	result Value
+}
+
+// NewText is the text that f writes for so many operands.
+func NewText(operands int, f func(b *Builder, x []Value) Value) *Text {
+	b := &Builder{}
+	x := make([]Value, operands)
+	for i := range x {
+		x[i] = b.In(Vec(i))
+	}
+	r := f(b, x)
+	return &Text{b.code, r}
+}
+
+// Calls reports whether the text calls a routine.
+func (t *Text) Calls() bool {
+	for i := range t.code {
+		if t.code[i].prim == primCall {
+			return true
+		}
+	}
+	return false
+}
+
+// Rounds reports whether the text calls a routine that does not compute the same bits as
+// its function everywhere.
+func (t *Text) Rounds() bool {
+	for i := range t.code {
+		if in := &t.code[i]; in.prim == primCall && routineTable[in.imm].name == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// Place is a place of numbers in memory: an address in a register, a pointer, one
+// that is kept in scratch memory, or, with none of these, that of a view; plus an index
+// times 8, plus a distance.
+type Place struct {
+	Base    Reg // NoReg: one of the next three
+	Pointer uintptr
+	Saved   int32 // a number of scratch memory that holds the address, from 1
+	View    int32
+	Index   Reg // NoReg: none
+	Disp    int32
+}
+
+// gathering is numbers by a table of integers of 32 bits.
+type gathering struct {
+	from  Place
+	table uintptr // of its first element
+	index Reg     // of the first lane
+	disp  int32   // in bytes of the table
+}
+
+// exit is what happens when a truth makes the code leave: where a value is stored
+// first.
+type exit struct {
+	at   Place
+	code func()
+}
+
+// Builder writes straight-line code down. What has no effect is made only if it is
+// used. A load is made where its value is first used, and may be made again.
+type Builder struct {
+	code   []instruction
+	places []Place
+	gather []gathering
+	exits  []exit
+	outs   []out
+	fields [][]int32 // of fetches
+	words  map[uint64]Value
+	homes  map[Value]Place
+}
+
+// out is a value that a register is to hold at the end.
+type out struct {
+	v Value
+	r Vec
+}
+
+func (b *Builder) do(in instruction) Value {
+	b.code = append(b.code, in)
+	return Value(len(b.code) - 1)
+}
+
+// In is what a register holds at the beginning.
+func (b *Builder) In(r Vec) Value { return b.do(instruction{prim: primIn, imm: uint64(r)}) }
+
+// Out makes a register hold a value at the end: one that is reserved. Registers are
+// written in the order of the calls.
+func (b *Builder) Out(r Vec, v Value) { b.outs = append(b.outs, out{v, r}) }
+
+// Word is a word, in all lanes.
+func (b *Builder) Word(w uint64) Value {
+	v, ok := b.words[w]
+	if !ok {
+		if b.words == nil {
+			b.words = map[uint64]Value{}
+		}
+		v = b.do(instruction{prim: primWord, imm: w})
+		b.words[w] = v
+	}
+	return v
+}
+
+// Number is a number, in all lanes.
+func (b *Builder) Number(x float64) Value { return b.Word(math.Float64bits(x)) }
+
+func (b *Builder) place(p Place) uint64 {
+	b.places = append(b.places, p)
+	return uint64(len(b.places) - 1)
+}
+
+// Load is the numbers at p, of as many lanes as there are. Nothing may be written there
+// as long as the value is used.
+func (b *Builder) Load(p Place) Value { return b.do(instruction{prim: primLoad, imm: b.place(p)}) }
+
+// Broadcast is the number at p in all lanes, under the same condition.
+func (b *Builder) Broadcast(p Place) Value {
+	return b.do(instruction{prim: primBroadcast, imm: b.place(p)})
+}
+
+// Store puts a value at p. With home, the value is found there as long as it is used.
+func (b *Builder) Store(p Place, x Value, home bool) {
+	if home {
+		if b.homes == nil {
+			b.homes = map[Value]Place{}
+		}
+		if _, ok := b.homes[x]; !ok {
+			b.homes[x] = p
+		}
+	}
+	b.do(instruction{prim: primStore, a: x, imm: b.place(p)})
+}
+
+// Gather is the numbers at p plus 8 times the integers in a table of integers of 32
+// bits at address table + 4·index + disp, one for each lane.
+func (b *Builder) Gather(p Place, table uintptr, index Reg, disp int32) Value {
+	b.gather = append(b.gather, gathering{p, table, index, disp})
+	return b.do(instruction{prim: primGather, imm: uint64(len(b.gather) - 1)})
+}
+
+// Fetch is the numbers at an address plus 8·x, x of words, plus each of the distances in
+// bytes: one value for each.
+func (b *Builder) Fetch(address uintptr, x Value, distances ...int32) []Value {
+	b.fields = append(b.fields, distances)
+	vs := []Value{b.do(instruction{prim: primFetch, a: x, imm: uint64(address), b: Value(len(b.fields) - 1)})}
+	for range distances[1:] {
+		vs = append(vs, b.do(instruction{prim: primField}))
+	}
+	return vs
+}
+
+// Arithmetic, rounded to the nearest number.
+
+func (b *Builder) Add(x, y Value) Value { return b.do(instruction{prim: primAdd, a: x, b: y}) }
+func (b *Builder) Sub(x, y Value) Value { return b.do(instruction{prim: primSub, a: x, b: y}) }
+func (b *Builder) Mul(x, y Value) Value { return b.do(instruction{prim: primMul, a: x, b: y}) }
+func (b *Builder) Div(x, y Value) Value { return b.do(instruction{prim: primDiv, a: x, b: y}) }
+func (b *Builder) Sqrt(x Value) Value   { return b.do(instruction{prim: primSqrt, a: x}) }
+
+// MulAdd is x·y + z, rounded once.
+func (b *Builder) MulAdd(x, y, z Value) Value {
+	return b.do(instruction{prim: primMulAdd, a: x, b: y, c: z})
+}
+
+// Max is x where x > y, else y; Min is x where x < y, else y: y where either is
+// no number.
+func (b *Builder) Max(x, y Value) Value { return b.do(instruction{prim: primMax, a: x, b: y}) }
+func (b *Builder) Min(x, y Value) Value { return b.do(instruction{prim: primMin, a: x, b: y}) }
+
+// Rounding is a way to make integers of numbers.
+type Rounding byte
+
+// The ways.
+const (
+	Floor Rounding = iota
+	Ceil
+	Trunc
+)
+
+// Round is x as an integer, by one of the ways.
+func (b *Builder) Round(r Rounding, x Value) Value {
+	return b.do(instruction{prim: primRound, a: x, imm: uint64(r)})
+}
+
+// Bits.
+
+func (b *Builder) And(x, y Value) Value { return b.do(instruction{prim: primAnd, a: x, b: y}) }
+func (b *Builder) Or(x, y Value) Value  { return b.do(instruction{prim: primOr, a: x, b: y}) }
+func (b *Builder) Xor(x, y Value) Value { return b.do(instruction{prim: primXor, a: x, b: y}) }
+
+const signBit = 1 << 63
+
+// Neg is -x, Abs |x|, NegAbs -|x|.
+func (b *Builder) Neg(x Value) Value    { return b.Xor(x, b.Word(signBit)) }
+func (b *Builder) Abs(x Value) Value    { return b.And(x, b.Word(^uint64(signBit))) }
+func (b *Builder) NegAbs(x Value) Value { return b.Or(x, b.Word(signBit)) }
+
+// Integers of 64 bits.
+
+func (b *Builder) AddWord(x, y Value) Value { return b.do(instruction{prim: primAddWord, a: x, b: y}) }
+func (b *Builder) SubWord(x, y Value) Value { return b.do(instruction{prim: primSubWord, a: x, b: y}) }
+func (b *Builder) Shl(x Value, n int) Value {
+	return b.do(instruction{prim: primShl, a: x, imm: uint64(n)})
+}
+func (b *Builder) Shr(x Value, n int) Value {
+	return b.do(instruction{prim: primShr, a: x, imm: uint64(n)})
+}
+
+// Comparison is a way to compare numbers.
+type Comparison byte
+
+// The comparisons.
+const (
+	EQ Comparison = iota // false if unordered, as the next ones
+	LT
+	LE
+	GE
+	GT
+	NEQ // true if unordered, as the next ones
+	NLT
+	NLE
+	NGE
+	NGT
+	UNORD
+)
+
+// Compare is the truth of a comparison.
+func (b *Builder) Compare(c Comparison, x, y Value) Value {
+	return b.do(instruction{prim: primCompare, a: x, b: y, imm: uint64(c)})
+}
+
+// Both and Either are truths of truths.
+func (b *Builder) Both(x, y Value) Value   { return b.do(instruction{prim: primBoth, a: x, b: y}) }
+func (b *Builder) Either(x, y Value) Value { return b.do(instruction{prim: primEither, a: x, b: y}) }
+
+// Select is x where t is true, else y.
+func (b *Builder) Select(t, x, y Value) Value {
+	return b.do(instruction{prim: primSelect, a: t, b: x, c: y})
+}
+
+// Keep is x where t is true, else 0.
+func (b *Builder) Keep(t, x Value) Value { return b.do(instruction{prim: primKeep, a: t, b: x}) }
+
+// Truth is 1 where t is true, else 0.
+func (b *Builder) Truth(t Value) Value { return b.Keep(t, b.Number(1)) }
+
+// Call is a routine of one or two numbers. No truth may be used after it that was made
+// before.
+func (b *Builder) Call(r Routine, x ...Value) Value {
+	in := instruction{prim: primCall, a: x[0], imm: uint64(r)}
+	if len(x) > 1 {
+		in.b = x[1]
+	}
+	return b.do(in)
+}
+
+// Sum adds x to an accumulator, Product x·y, rounded once.
+func (b *Builder) Sum(acc int, x Value) { b.do(instruction{prim: primSum, a: x, imm: uint64(acc)}) }
+func (b *Builder) Product(acc int, x, y Value) {
+	b.do(instruction{prim: primProduct, a: x, b: y, imm: uint64(acc)})
+}
+
+// Fail marks a failure where t is true.
+func (b *Builder) Fail(t Value) { b.do(instruction{prim: primFail, a: t}) }
+
+// Exit leaves to code made by f, after the function, if t is true in a lane; x is stored
+// at p before.
+func (b *Builder) Exit(t, x Value, p Place, f func()) {
+	b.exits = append(b.exits, exit{p, f})
+	b.do(instruction{prim: primExit, a: t, b: x, imm: uint64(len(b.exits) - 1)})
+}
+
+// Branch goes to l if t is true in a lane.
+func (b *Builder) Branch(t Value, l Label) { b.do(instruction{prim: primBranch, a: t, imm: uint64(l)}) }
+
+// Active is x in those lanes that count, 0 in the others.
+func (b *Builder) Active(x Value) Value { return b.do(instruction{prim: primActive, a: x}) }
+
+// unless goes to a label unless t is true in all lanes: of a routine's text, whose
+// operands are found there where they were at its beginning.
+func (b *Builder) unless(t Value, l Label) {
+	b.do(instruction{prim: primUnless, a: t, imm: uint64(l)})
+}
+
+// Text is a text with its operands.
+func (b *Builder) Text(t *Text, x []Value) Value {
+	at := make([]Value, len(t.code))
+	for i, in := range t.code {
+		switch in.prim {
+		case primIn:
+			at[i] = x[in.imm]
+		case primWord:
+			at[i] = b.Word(in.imm)
+		default:
+			in.a, in.b, in.c = at[in.a], at[in.b], at[in.c]
+			at[i] = b.do(in)
+		}
+	}
+	return at[t.result]
+}

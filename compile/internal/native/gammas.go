@@ -1,0 +1,315 @@
+package native
+
+import "math"
+
+// The gamma function's logarithm and derivatives: a polynomial up to 6, from there
+// Stirling's series, whose coefficients are fitted too (by interpolation at Chebyshev's
+// points with 50 digits, to 2e-18 of the value).
+
+const seriesFrom = 6
+
+// lgammaTerms are log Γ(x)/((x-1)(x-2)) in powers of u = 2(x-2)/(x+2), which maps
+// [0.7, 6] to [-1, 1] and puts the singularity at 0 far away.
+var lgammaTerms = []float64{
+	0.42278433509846713, -0.20063460334870784, 0.031542700810269296, -0.01737218589952384,
+	0.005183628759586745, -0.0027236372037123843, 0.0009738003834879416, -0.0005008379571779851,
+	0.0001950523222751902, -9.928484302169142e-05, 4.0664568024079394e-05, -2.0583855625268434e-05,
+	8.716873911927823e-06, -4.397756469549774e-06, 1.906447013439772e-06, -9.597782350831291e-07,
+	4.256832125427279e-07, -2.1399044320432056e-07, 9.159186522314334e-08, -4.600209066400769e-08,
+	2.716702824690712e-08, -1.3626432925058302e-08, -6.437629524663818e-10, 3.1821675450826675e-10,
+	5.026540825315051e-09, -2.517447489790996e-09, -1.4117774924523953e-09, 7.067743895361669e-10,
+	4.3437301076361803e-10, -2.1751608229395695e-10,
+}
+
+// stirlingTerms are x(log Γ(x) - ((x-½) log x - x + ½ log 2π)) in powers of 1/x², x ≥ 6.
+var stirlingTerms = []float64{
+	0.08333333333333333, -0.0027777777777734623, 0.0007936507903643918, -0.0005952371351851137,
+	0.0008416117568838537, -0.001906405156123843, 0.005901549297067006, -0.016450184918873966,
+}
+
+// digammaTerms are ψ(x)/(x-x₀) + u/2 for x in [1, 6], where x₀ is the zero of ψ, in
+// powers of u = 2.375 - 12/(x+2.5). u/2 was added so that most of the slope is exact.
+var digammaTerms = []float64{
+	0.667867563222097, 0.1302084570826493, 0.0990161490562095, -0.04156446222893671,
+	0.015716047820109342, -0.0066211122847207975, 0.00264805240928072, -0.0011093016228029184,
+	0.00045050165704959953, -0.00018780758267391545, 7.671048977360174e-05, -3.1879632894986105e-05,
+	1.3057950581916823e-05, -5.415991514232655e-06, 2.221788708537773e-06, -9.205377773859237e-07,
+	3.7864014878608915e-07, -1.5626806366859119e-07, 6.318073078325608e-08, -2.6927030962924478e-08,
+	1.2409149813896426e-08, -4.126346499918767e-09, 5.237215115885218e-10, -1.0962826481845227e-09,
+	1.1258220319832396e-09, 4.210052211998043e-11, -2.4587899945616186e-10, -7.144717826613737e-11,
+	6.400613934534941e-11,
+}
+
+const (
+	digammaLow    = -8.489869126361183e-18 // what the first of them lacks
+	digammaZero   = 1.4616321449683622
+	digammaZeroLo = 9.549995429965697e-17
+)
+
+// digammaSeries are x²(log x - 1/2x - ψ(x)) in powers of 1/x², x ≥ 6.
+var digammaSeries = []float64{
+	0.08333333333333331, -0.008333333333265424, 0.003968253916496818, -0.004166651522951171,
+	0.0075735577568517305, -0.020916085217393375, 0.0751835876696361, -0.2297854245497472,
+}
+
+// sinPiTerms are sin(πx)/x in powers of x², |x| ≤ ½.
+var sinPiTerms = []float64{
+	3.141592653589793, -5.16771278004997, 2.5501640398773455, -0.5992645293207869,
+	0.08214588661099356, -0.007370430943702132, 0.00046630278745929816, -2.191525030172846e-05,
+	7.948539034586525e-07, -2.2283711898523372e-08,
+}
+
+func sinPi(b *Builder, x Value) Value {
+	return b.Mul(x, polynomial(b, b.Mul(x, x), sinPiTerms))
+}
+
+func lgammaText(b *Builder, x []Value, slow func(Value)) Value {
+	slow(between(b, x[0], 1e-300, 1e300))
+	return lgammaOf(b, x[0])
+}
+
+// lgammaOf is log Γ of ordinary positive numbers: below 0.7 as log Γ(x+1) - log x.
+func lgammaOf(b *Builder, x Value) Value {
+	one, two := b.Number(1), b.Number(2)
+	h, l, p := lookUp(b, x).parts(b, nil)
+	l = b.Add(l, p)
+	small := b.Compare(LT, x, b.Number(0.7))
+	first := b.Select(small, x, b.Sub(x, one)) // y-1 for y = x or x+1
+	second := b.Sub(first, one)
+	u := b.Div(b.Mul(second, two), b.Add(second, b.Number(4)))
+	g, gl := fastSum(b, b.Number(lgammaTerms[0]), b.Mul(u, polynomial(b, u, lgammaTerms[1:])))
+	z, zl := product(b, first, second)
+	near := b.Sub(b.Mul(z, g), b.Keep(small, h))
+	near = b.Add(near, b.Sub(b.Add(b.Mul(zl, g), b.Mul(z, gl)), b.Keep(small, l)))
+	// (x-½) log x - x without rounding.
+	i := b.Div(one, x)
+	rest := b.Mul(polynomial(b, b.Mul(i, i), stirlingTerms), i)
+	half := b.Sub(x, b.Number(0.5))
+	m, ml := product(b, half, h)
+	y, yl := fastSum(b, m, b.Neg(x))
+	yl = b.Add(b.Add(yl, ml), b.Mul(half, l))
+	far := b.Add(y, b.Add(b.Number(logSqrt2Pi), b.Add(rest, yl)))
+	return b.Select(b.Compare(LT, x, b.Number(seriesFrom)), near, far)
+}
+
+// lgammaAll is log |Γ| of any numbers: negative ones by reflection.
+func lgammaAll(b *Builder, x []Value) Value {
+	inf := b.Number(math.Inf(1))
+	y := b.Abs(x[0])
+	l := logAll(b, []Value{y})
+	positive := lgammaOf(b, b.Min(b.Number(1e300), b.Max(b.Number(1e-300), y)))
+	positive = b.Select(b.Compare(GT, y, b.Number(1e300)), b.Mul(y, b.Sub(l, b.Number(1))), positive)
+	positive = b.Select(b.Compare(LT, y, b.Number(1e-300)), b.Neg(l), positive)
+	f := b.Sub(y, b.Round(Floor, y))
+	f = b.Min(f, b.Sub(b.Number(1), f))
+	sine := logAll(b, []Value{b.Mul(y, sinPi(b, f))})
+	reflected := b.Sub(b.Sub(b.Number(logPi), sine), positive)
+	reflected = b.Select(b.Compare(EQ, y, inf), inf, reflected)
+	negative := b.Both(b.Compare(LT, x[0], b.Number(-1e-100)), b.Compare(EQ, x[0], x[0]))
+	return b.Select(negative, reflected, positive)
+}
+
+const logPi = 1.1447298858494002
+
+func digammaText(b *Builder, x []Value, slow func(Value)) Value {
+	slow(b.Both(b.Compare(GT, x[0], b.Number(0)), b.Compare(LE, x[0], b.Number(math.MaxFloat64))))
+	return digammaOf(b, x[0])
+}
+
+// digammaOf is ψ of positive numbers.
+func digammaOf(b *Builder, x Value) Value {
+	one := b.Number(1)
+	h, l, p := lookUp(b, x).parts(b, nil)
+	i := b.Div(one, x)
+	far := b.Add(h, b.Sub(b.Add(l, p), digammaRest(b, i)))
+
+	small := b.Compare(LT, x, one)
+	y, yl := twoSum(b, x, b.Keep(small, one))
+	d, dl := twoSum(b, y, b.Number(2.5))
+	dl = b.Add(dl, yl)
+	k := b.Div(one, d)
+	kl := b.Mul(b.Sub(remainder(b, one, k, d), b.Mul(k, dl)), k)
+	v, vl := fastSum(b, b.Mul(k, b.Number(8)), b.Mul(k, b.Number(4)))
+	u, ul := twoSum(b, b.Number(2.375), b.Neg(v))
+	ul = b.Sub(ul, b.Add(vl, b.Mul(kl, b.Number(12))))
+	g, gl := fastSum(b, b.Number(digammaTerms[0]), b.Mul(u, b.Number(-0.5)))
+	gl = b.Add(gl, b.Sub(b.Number(digammaLow), b.Mul(ul, b.Number(0.4))))
+	g, gl = fastSum(b, g, b.Add(gl, b.Mul(u, polynomial(b, u, digammaTerms[1:]))))
+	n, nl := twoSum(b, y, b.Number(-digammaZero))
+	nl = b.Add(nl, b.Sub(yl, b.Number(digammaZeroLo)))
+	m, ml := product(b, n, g)
+	ml = b.Add(ml, b.Add(b.Mul(n, gl), b.Mul(nl, g)))
+	// Below 1 it is ψ(x+1) - 1/x.
+	small = b.Compare(LT, x, one)
+	z, zl := twoSum(b, b.Neg(b.Keep(small, i)), m)
+	near := b.Add(z, b.Add(ml, zl))
+	near = b.Select(b.Compare(LT, x, b.Number(1e-20)), b.Neg(i), near) // i may be infinite
+	return b.Select(b.Compare(LT, x, b.Number(seriesFrom)), near, far)
+}
+
+// digammaRest is log x - ψ(x) for x = 1/i ≥ 6.
+func digammaRest(b *Builder, i Value) Value {
+	q := b.Mul(i, i)
+	return b.Add(b.Mul(b.Number(0.5), i), b.Mul(q, polynomial(b, q, digammaSeries)))
+}
+
+// digammaAll is ψ of any numbers: ψ(1-x) - π/tan(πx) of negative ones.
+func digammaAll(b *Builder, x []Value) Value {
+	zero := b.Number(0)
+	negative := b.Compare(LE, x[0], zero)
+	y := b.Select(negative, b.Sub(b.Number(1), x[0]), x[0])
+	y = digammaOf(b, b.Min(b.Number(math.MaxFloat64), y))
+	f := b.Sub(x[0], b.Round(Floor, b.Add(x[0], b.Number(0.5))))
+	sine, cosine := sinPi(b, f), sinPi(b, b.Sub(b.Number(0.5), b.Abs(f)))
+	reflected := b.Sub(y, b.Div(b.Mul(b.Number(math.Pi), cosine), sine))
+	y = b.Select(b.Compare(LE, x[0], zero), reflected, y)
+	none := b.Either(b.Both(b.Compare(LE, x[0], zero), b.Compare(EQ, f, zero)), b.Compare(UNORD, f, f))
+	y = b.Select(none, b.Number(math.NaN()), y)
+	return b.Select(b.Compare(EQ, x[0], b.Number(math.Inf(1))), x[0], y)
+}
+
+// digammaRiseText is ψ(x+d) - ψ(x) without cancellation: both arguments are brought to 6
+// by adding six terms d/(x+j)(x+d+j), five as one fraction; from there it is log1p(d/x) and
+// the divided difference of the series.
+func digammaRiseText(b *Builder, x []Value, slow func(Value)) Value {
+	to := b.Add(x[0], x[1])
+	slow(b.Both(between(b, x[0], 1e-30, 1e15), between(b, to, 1e-30, 1e15)))
+	return digammaRiseOf(b, x[0], to, x[1])
+}
+
+func digammaRiseOf(b *Builder, from, to, d Value) Value {
+	one := b.Number(1)
+	num, den := b.Number(0), one
+	for j := 1; j < seriesFrom; j++ {
+		q := b.Mul(b.Add(from, b.Number(float64(j))), b.Add(to, b.Number(float64(j))))
+		if j == 1 {
+			num, den = one, q
+			continue
+		}
+		num, den = b.Add(b.Mul(num, q), den), b.Mul(den, q)
+	}
+	// The first term is most of the sum for small numbers.
+	sum := b.Add(b.Div(num, den), b.Div(one, b.Mul(from, to)))
+	near := b.Compare(LT, b.Min(from, to), b.Number(seriesFrom))
+	shift := b.Keep(near, b.Number(seriesFrom))
+	sum = b.Keep(b.Compare(LT, b.Min(from, to), b.Number(seriesFrom)), sum)
+	from, to = b.Add(from, shift), b.Add(to, shift)
+	return b.Add(riseFrom(b, from, to, d), b.Mul(d, sum))
+}
+
+// riseFrom is ψ(to) - ψ(from) for to = from + d, both at least 6.
+func riseFrom(b *Builder, from, to, d Value) Value {
+	one := b.Number(1)
+	w := b.Div(one, b.Mul(from, to))
+	u, v := b.Mul(w, to), b.Mul(w, from)
+	p, q := b.Mul(u, u), b.Mul(v, v)
+	step := b.Mul(b.Mul(b.Neg(d), b.Add(from, to)), b.Mul(w, w)) // q - p
+	n := len(digammaSeries)
+	value, slope := b.Number(digammaSeries[n-1]), b.Number(0)
+	for k := n - 2; k >= -1; k-- {
+		slope = b.Add(b.Mul(slope, q), value)
+		if k >= 0 {
+			value = b.Add(b.Mul(value, p), b.Number(digammaSeries[k]))
+		}
+	}
+	t := b.Mul(d, u)
+	y := log1pOf(b, t, b.Mul(remainder(b, d, t, from), u))
+	return b.Add(y, b.Sub(b.Mul(b.Mul(b.Number(0.5), d), w), b.Mul(slope, step)))
+}
+
+// log1pOf is log(1+x+xl) for x whose sum with 1 is an ordinary number.
+func log1pOf(b *Builder, x, xl Value) Value {
+	u := b.Add(x, b.Number(1))
+	e := lookUp(b, u)
+	lost := e.over(b, b.Add(b.Sub(x, b.Sub(u, b.Number(1))), xl))
+	return e.finish(b, &lost)
+}
+
+// digammaRiseAll is it of any numbers: of positive ones the terms one by one, of
+// others the difference.
+func digammaRiseAll(b *Builder, x []Value) Value {
+	from, d := x[0], x[1]
+	to := b.Add(from, d)
+	difference := b.Sub(digammaAll(b, []Value{to}), digammaAll(b, []Value{from}))
+	most := b.Number(math.MaxFloat64)
+	sum := b.Number(0)
+	for j := range seriesFrom {
+		sum = b.Add(sum, b.Div(b.Div(d, b.Add(from, b.Number(float64(j)))), b.Add(to, b.Number(float64(j)))))
+	}
+	near := b.Compare(LT, b.Min(from, to), b.Number(seriesFrom))
+	shift := b.Keep(near, b.Number(seriesFrom))
+	sum = b.Keep(b.Compare(LT, b.Min(from, to), b.Number(seriesFrom)), sum)
+	from6, to6 := b.Add(from, shift), b.Add(to, shift)
+	// If one is large, the logarithm of the quotient is most of it.
+	ratio := b.Div(to6, from6)
+	far := b.Select(b.Compare(LT, b.Abs(d), b.Mul(from6, b.Number(0.5))), log1pAll(b, []Value{b.Div(d, from6)}), logAll(b, []Value{ratio}))
+	one := b.Number(1)
+	far = b.Add(far, b.Sub(digammaRest(b, b.Div(one, from6)), digammaRest(b, b.Div(one, to6))))
+	ordinary := riseFrom(b, from6, to6, d)
+	large := b.Compare(GT, b.Max(from, to), b.Number(1e15))
+	y := b.Add(b.Select(large, far, ordinary), sum)
+	positive := b.Both(b.Compare(GT, from, b.Number(0)), b.Compare(GT, to, b.Number(0)))
+	positive = b.Both(positive, b.Both(b.Compare(LE, from, most), b.Compare(LE, to, most)))
+	y = b.Select(positive, y, difference)
+	ordinary = digammaRiseOf(b, from, to, d)
+	return b.Select(b.Both(between(b, from, 1e-30, 1e15), between(b, to, 1e-30, 1e15)), ordinary, y)
+}
+
+// lmultichooseText is log Γ(x+n)/(Γ(x) Γ(n+1)): with a = x, b = n+1, c = x+n, each made
+// at least 6 by a product P of six numbers, and A, B, C what they become, it is by
+// Stirling's formula, with L the larger one of A and B, and S the smaller one,
+//
+//	(L-½) log(C/L) - (S-½) log S + (C-L) log C - (C-A-B) - ½ log 2π
+//	 + rest(C) - rest(A) - rest(B) + log(P(a) P(b)/P(c)),
+//
+// where, if S is large too, the second and third terms are
+// (S-½) log(C/S) + (C-A-B+½) log C, lest they cancel.
+func lmultichooseText(b *Builder, x []Value, slow func(Value)) Value {
+	slow(b.Both(between(b, x[0], 1e-300, 1e300), between(b, x[1], 0, 1e300)))
+	return lmultichooseOf(b, x[0], x[1])
+}
+
+func lmultichooseOf(b *Builder, x, n Value) Value {
+	one, half := b.Number(1), b.Number(0.5)
+	args := [3]Value{x, b.Add(n, one), b.Add(x, n)}
+	var shift, at, rest, products [3]Value
+	for k, a := range args {
+		p := a
+		for j := 1; j < seriesFrom; j++ {
+			p = b.Mul(p, b.Add(a, b.Number(float64(j))))
+		}
+		small := b.Compare(LT, a, b.Number(seriesFrom))
+		products[k] = b.Select(small, p, one)
+		shift[k] = b.Keep(b.Compare(LT, a, b.Number(seriesFrom)), b.Number(seriesFrom))
+		at[k] = b.Add(a, shift[k])
+		i := b.Div(one, at[k])
+		rest[k] = b.Mul(polynomial(b, b.Mul(i, i), stirlingTerms), i)
+	}
+	C := at[2]
+	// The larger one of A and B, L, and the smaller one, S, with their shifts.
+	first := b.Compare(GT, at[0], at[1])
+	L, S := b.Select(first, at[0], at[1]), b.Select(first, at[1], at[0])
+	rise := b.Select(first, b.Add(n, b.Sub(shift[2], shift[0])), b.Add(x, b.Sub(b.Sub(shift[2], shift[1]), one))) // C - L
+	delta := b.Sub(b.Sub(b.Sub(shift[2], shift[0]), shift[1]), one)                                               // C - A - B
+	k := b.Div(one, L)
+	t := b.Mul(rise, k)
+	y := b.Mul(b.Sub(L, half), log1pOf(b, t, b.Mul(remainder(b, rise, t, L), k)))
+	small := b.Compare(LT, S, b.Number(16))
+	ls := lookUp(b, b.Select(small, S, b.Div(S, C))).finish(b, nil)
+	small = b.Compare(LT, S, b.Number(16))
+	y = b.Add(y, b.Mul(b.Select(small, rise, b.Add(delta, half)), lookUp(b, C).finish(b, nil)))
+	y = b.Sub(y, b.Mul(b.Sub(S, half), ls))
+	y = b.Sub(y, b.Add(delta, b.Number(logSqrt2Pi)))
+	y = b.Add(y, lookUp(b, b.Div(b.Mul(products[0], products[1]), products[2])).finish(b, nil))
+	y = b.Add(y, b.Sub(rest[2], b.Add(rest[0], rest[1])))
+	return b.Keep(b.Compare(NEQ, n, b.Number(0)), y)
+}
+
+// lmultichooseAll is it of any numbers, as the sum of logarithms.
+func lmultichooseAll(b *Builder, x []Value) Value {
+	all := func(v Value) Value { return lgammaAll(b, []Value{v}) }
+	y := b.Sub(b.Sub(all(b.Add(x[0], x[1])), all(x[0])), all(b.Add(x[1], b.Number(1))))
+	y = b.Keep(b.Compare(NEQ, x[1], b.Number(0)), y)
+	ordinary := lmultichooseOf(b, x[0], x[1])
+	return b.Select(b.Both(between(b, x[0], 1e-300, 1e300), between(b, x[1], 0, 1e300)), ordinary, y)
+}

@@ -1,0 +1,307 @@
+package native
+
+import "math"
+
+// The normal distribution and the error function. All of them are computed from
+// E(t) = φ(t)/Φ(-t) - t for t ≥ 0, which falls from 0.8 to 0 as 1/t: so
+// Φ(-t) = φ(t)/(t + E), without cancellation anywhere.
+
+// excessTerms are (t+4)·E(t) + u in powers of u = (t-4)/(t+4), which maps [0, ∞) to
+// [-1, 1): by interpolation at Chebyshev's points with 50 digits, to 2e-18. u was
+// added so that most of the slope is exact.
+var excessTerms = []float64{
+	1.8048571559157687, -0.1822045015192798, 0.4019567038062286, 0.0675179279228465,
+	-0.13822449147872118, 0.033703667650192635, 0.03165652747870675, -0.020800454247068063,
+	-0.004488589742739966, 0.007961410440624905, -0.0003735871523969663, -0.002485787341256449,
+	0.0005948621210070812, 0.0006654731716162328, -0.0002893133552822841, -0.00015025894760102609,
+	0.00010494035068547954, 2.5434614211576515e-05, -3.179970088990955e-05, -1.1922024853727769e-06,
+	8.224457128881878e-06, -1.428763505177387e-06, -1.7822262287235983e-06, 7.992969271589827e-07,
+	3.0550711106643485e-07, -2.5940020439035366e-07, -3.665185010524945e-08, 5.298480200665563e-08,
+	2.277203379331957e-09, -5.26555144242389e-09,
+}
+
+const (
+	excessLow = -9.139647225400203e-17 // what the first of them lacks
+
+	logSqrt2Pi     = 0.9189385332046728 // log √(2π), in two parts
+	logSqrt2PiLow  = -3.8782941580672414e-17
+	logSqrtPi2     = 0.22579135264472744 // log √(π/2)
+	logSqrtPi2Low  = -6.4622584878775846e-18
+	sqrt2          = 0x1.6a09e667f3bcdp0
+	sqrt2Low       = -9.667293313452913e-17
+	beyondGaussian = 39 // exp(-x²/2) is 0 there
+)
+
+// excessOf is E(t) in two parts, for t ≥ 0 that are finite.
+func excessOf(b *Builder, t Value) (high, low Value) {
+	d, dl := twoSum(b, t, b.Number(4))
+	one := b.Number(1)
+	k := b.Div(one, d)
+	kl := b.Mul(b.Sub(remainder(b, one, k, d), b.Mul(k, dl)), k)
+	v := b.Mul(k, b.Number(8))
+	u := b.Sub(one, v)
+	ul := b.Sub(b.Sub(b.Sub(one, u), v), b.Mul(kl, b.Number(8)))
+	h, hl := fastSum(b, b.Number(excessTerms[0]), b.Neg(u))
+	hl = b.Add(b.Sub(hl, ul), b.Number(excessLow))
+	p := polynomial(b, u, excessTerms[3:])
+	for k := 2; k > 0; k-- { // the greatest terms one by one: fewer roundings of their size
+		p = b.Add(b.Mul(p, u), b.Number(excessTerms[k]))
+	}
+	g, gl := fastSum(b, h, b.Add(hl, b.Mul(u, p)))
+	q, ql := product(b, g, k)
+	return q, b.Add(ql, b.Add(b.Mul(g, kl), b.Mul(gl, k)))
+}
+
+// pair is a number in two parts.
+type pair struct{ high, low Value }
+
+// ratioAt is t + E(t).
+func ratioAt(b *Builder, t Value) (s pair, excess Value) {
+	q, ql := excessOf(b, t)
+	h, l := twoSum(b, t, q)
+	return pair{h, b.Add(l, ql)}, q
+}
+
+// movedBy is it at t + tl: the derivative of s = t + E is s·E.
+func (s pair) movedBy(b *Builder, excess, tl Value) pair {
+	return pair{s.high, b.Add(s.low, b.Mul(tl, b.Mul(s.high, excess)))}
+}
+
+// gaussian is exp(-high-low-c-cl) in two parts, times 2^k; scale multiplies by that.
+func gaussian(b *Builder, high, low Value, c, cl float64) (e pair, scale func(Value) Value) {
+	x, xl := twoSum(b, b.Neg(high), b.Number(-c))
+	xl = b.Sub(xl, b.Add(low, b.Number(cl)))
+	var tail Value
+	r := reduce(b, x, &tail)
+	r.rest = b.Add(r.rest, xl)
+	s, factors := r.unscaled(b)
+	p := b.Mul(s, r.polynomial(b, &tail))
+	e.high, e.low = fastSum(b, s, p)
+	return e, func(y Value) Value { return b.Mul(b.Mul(y, factors[0]), factors[1]) }
+}
+
+// over is a/d in two parts.
+func (a pair) over(b *Builder, d pair) pair {
+	k := b.Div(b.Number(1), d.high)
+	q := b.Mul(a.high, k)
+	rest := b.Sub(b.Add(remainder(b, a.high, q, d.high), a.low), b.Mul(q, d.low))
+	return pair{q, b.Mul(rest, k)}
+}
+
+// less is n - q - ql for q ≤ n, in two parts.
+func less(b *Builder, n float64, q, ql Value) pair {
+	w := b.Sub(b.Number(n), q)
+	return pair{w, b.Sub(b.Sub(b.Sub(b.Number(n), w), q), ql)}
+}
+
+// magnitude is |x| but not more than most.
+func magnitude(b *Builder, x Value, most float64) Value { return b.Min(b.Number(most), b.Abs(x)) }
+
+// halfSquare is x²/2 in two parts, of |x| that is not more than most.
+func halfSquare(b *Builder, x Value, most float64) (high, low Value) {
+	high, low = square(b, magnitude(b, x, most))
+	half := b.Number(0.5)
+	return b.Mul(high, half), b.Mul(low, half)
+}
+
+func isLeft(b *Builder, x Value) Value { return b.Compare(LT, x, b.Number(0)) }
+
+// tailAt is Φ(-|x|) in two parts, times a power of two that scale multiplies by. To x
+// that was rounded is added what that lost, if it is given.
+func tailAt(b *Builder, x Value, s pair, moved *Value) (q pair, scale func(Value) Value) {
+	high, low := halfSquare(b, x, beyondGaussian)
+	if moved != nil {
+		low = b.Add(low, b.Mul(x, *moved))
+	}
+	e, scale := gaussian(b, high, low, logSqrt2Pi, logSqrt2PiLow)
+	return e.over(b, s), scale
+}
+
+func phiText(b *Builder, x []Value, _ func(Value)) Value {
+	s, _ := ratioAt(b, magnitude(b, x[0], beyondGaussian))
+	q, scale := tailAt(b, x[0], s, nil)
+	left := scale(b.Add(q.high, q.low))
+	right := less(b, 1, scale(q.high), scale(q.low))
+	return b.Select(isLeft(b, x[0]), left, b.Add(right.high, right.low))
+}
+
+// erfcText is Erfc by the tail at t = √2 |x|, whose square is exact.
+func erfcText(b *Builder, x []Value, _ func(Value)) Value {
+	q := erfcOf(b, x[0])
+	left := less(b, 2, q.high, q.low)
+	return b.Select(isLeft(b, x[0]), b.Add(left.high, left.low), b.Add(q.high, q.low))
+}
+
+// erfcOf is erfc |x|.
+func erfcOf(b *Builder, x Value) pair {
+	m := magnitude(b, x, 28)
+	t := b.Mul(m, b.Number(sqrt2))
+	mh := upper(b, m)
+	const high = 0x1.6a09e6p0 // of √2
+	tl := b.Sub(t, b.Mul(mh, b.Number(high)))
+	tl = b.Sub(tl, b.Mul(b.Sub(m, mh), b.Number(high)))
+	tl = b.Sub(tl, b.Mul(m, b.Number(sqrt2-high)))
+	s, excess := ratioAt(b, t)
+	s = s.movedBy(b, excess, b.Sub(b.Mul(m, b.Number(sqrt2Low)), tl))
+	h, l := square(b, m)
+	e, scale := gaussian(b, h, l, logSqrtPi2, logSqrtPi2Low)
+	q := e.over(b, s)
+	return pair{scale(q.high), scale(q.low)}
+}
+
+// erfTerms are erf(x)/x - 1 in powers of x² for |x| ≤ 0.75.
+var erfTerms = []float64{
+	0.1283791670955126, -0.37612638903183754, 0.11283791670955087, -0.026866170645118446,
+	0.005223977625222192, -0.0008548327001135946, 0.00012055331545294116, -1.4925589383821143e-05,
+	1.646038320985815e-06, -1.63332293434337e-07, 1.4413879289095029e-08, -9.502840894774706e-10,
+}
+
+func erfText(b *Builder, x []Value, _ func(Value)) Value {
+	q := erfcOf(b, x[0])
+	right := less(b, 1, q.high, q.low)
+	large := b.Or(b.Add(right.high, right.low), b.And(x[0], b.Word(signBit)))
+	small := magnitude(b, x[0], 1)
+	p := polynomial(b, b.Mul(small, small), erfTerms)
+	return b.Select(b.Compare(LT, b.Abs(x[0]), b.Number(0.75)), b.Add(x[0], b.Mul(x[0], p)), large)
+}
+
+func phiExcessText(b *Builder, x []Value, _ func(Value)) Value {
+	e, el := excessOf(b, magnitude(b, x[0], math.MaxFloat64))
+	s, sl := twoSum(b, b.Abs(x[0]), e)
+	r := phiRatioRight(b, x[0], pair{s, b.Add(sl, el)})
+	right, low := twoSum(b, x[0], r.high)
+	right = b.Select(b.Compare(GT, x[0], b.Number(beyondGaussian)), x[0], b.Add(right, b.Add(low, r.low)))
+	left := b.Keep(b.Compare(NEQ, x[0], b.Number(math.Inf(-1))), b.Add(e, el))
+	return b.Select(isLeft(b, x[0]), left, right)
+}
+
+// phiRatioText: on the left it is |x| + E.
+func phiRatioText(b *Builder, x []Value, _ func(Value)) Value {
+	s, _ := ratioAt(b, magnitude(b, x[0], math.MaxFloat64))
+	left := b.Select(b.Compare(EQ, x[0], b.Number(math.Inf(-1))), b.Number(math.Inf(1)), b.Add(s.high, s.low))
+	right := phiRatioRight(b, x[0], s)
+	return b.Select(isLeft(b, x[0]), left, b.Add(right.high, right.low))
+}
+
+// phiRatioRight is φ/(1-φ/s) = φ + φ·φ/(s-φ), in two parts.
+func phiRatioRight(b *Builder, x Value, s pair) pair {
+	high, low := halfSquare(b, x, beyondGaussian)
+	e, scale := gaussian(b, high, low, logSqrt2Pi, logSqrt2PiLow)
+	e = pair{scale(e.high), scale(e.low)}
+	d := b.Sub(s.high, e.high)
+	dl := b.Sub(b.Add(b.Sub(b.Sub(s.high, d), e.high), s.low), e.low)
+	z := e.over(b, pair{d, dl})
+	m, ml := product(b, e.high, z.high)
+	y, yl := fastSum(b, e.high, m)
+	yl = b.Add(b.Add(yl, ml), b.Mul(e.high, z.low))
+	return pair{y, b.Add(yl, b.Add(e.low, b.Mul(e.low, z.high)))}
+}
+
+// logPhiText: see logTail; what is added is -x²/2 on the left and nothing on the right.
+func logPhiText(b *Builder, x []Value, _ func(Value)) Value {
+	high, low := halfSquare(b, x[0], 1e200)
+	left := isLeft(b, x[0])
+	return logTail(b, x[0], nil, b.Neg(b.Keep(left, high)), b.Neg(b.Keep(left, low)))
+}
+
+// logTail is T + Tl plus log(1/√(2π)(t+E)) for t = -x > 0, plus log Φ(x) for x ≥ 0.
+func logTail(b *Builder, x Value, moved *Value, T, Tl Value) Value {
+	s, excess := ratioAt(b, magnitude(b, x, 1e300))
+	if moved != nil { // t is -x on the left
+		sign := b.And(x, b.Word(signBit))
+		s = s.movedBy(b, excess, b.Xor(*moved, sign))
+	}
+	q, scale := tailAt(b, x, s, moved)
+	right := less(b, 1, scale(q.high), scale(q.low))
+	left := isLeft(b, x)
+	w := lookUp(b, b.Select(left, s.high, right.high))
+	lost := w.over(b, b.Select(left, s.low, right.low))
+	h, l, p := w.parts(b, &lost)
+	l = b.Add(l, p)
+	sign := b.Keep(left, b.Word(signBit))
+	h, l = b.Xor(h, sign), b.Xor(l, sign)
+	y, yl := twoSum(b, T, b.Keep(left, b.Number(-logSqrt2Pi)))
+	z, zl := twoSum(b, y, h)
+	low := b.Add(b.Add(yl, zl), b.Add(b.Add(l, Tl), b.Keep(left, b.Number(-logSqrt2PiLow))))
+	// Infinities are no numbers by now.
+	infinite := b.Either(b.Compare(EQ, T, b.Number(math.Inf(-1))), b.Compare(EQ, x, b.Number(math.Inf(-1))))
+	return b.Select(infinite, b.Number(math.Inf(-1)), b.Add(z, low))
+}
+
+// logExpModTailText is -z²/2 + log(1/√(2π)(t+E)) for t = v-z > 0, else
+// v(v/2 - z) + log Φ(-t): sums of negative numbers both.
+func logExpModTailText(b *Builder, x []Value, _ func(Value)) Value {
+	z, v := x[0], x[1]
+	t, tl := twoSum(b, z, b.Neg(v))
+	tl = b.Keep(b.Compare(LT, b.Abs(t), b.Number(1e100)), tl)
+	left := isLeft(b, t)
+	high, low := halfSquare(b, z, 1e200)
+	half := b.Mul(v, b.Number(0.5))
+	d, dl := twoSum(b, half, b.Neg(z))
+	m, ml := product(b, v, d)
+	ml = b.Add(ml, b.Mul(v, dl))
+	return logTail(b, t, &tl, b.Select(left, b.Neg(high), m), b.Select(left, b.Neg(low), ml))
+}
+
+// invPhiText is the quantile function of the standard normal distribution: the rational
+// approximations of Wichura, algorithm AS 241 (PPND16), followed by one step of Newton's
+// method in the tails, on the logarithm of Φ.
+func invPhiText(b *Builder, x []Value, slow func(Value)) Value {
+	q := b.Sub(x[0], b.Number(0.5))
+	slow(b.Compare(LE, b.Abs(q), b.Number(0.425)))
+	return invPhiCentral(b, q)
+}
+
+func invPhiCentral(b *Builder, q Value) Value {
+	return b.Mul(q, quotient(b, b.Sub(b.Number(0.180625), b.Mul(q, q)), asA, asB))
+}
+
+// smallerTail is p or 1-p.
+func smallerTail(b *Builder, p Value) Value {
+	return b.Select(b.Compare(GT, p, b.Number(0.5)), b.Sub(b.Number(1), p), p)
+}
+
+// invPhiOf is it of a number that is not 0 and not 1, with the logarithm of its smaller
+// tail.
+func invPhiOf(b *Builder, p, l Value) Value {
+	q := b.Sub(p, b.Number(0.5))
+	r := b.Sqrt(b.Neg(l))
+	near := quotient(b, b.Sub(r, b.Number(1.6)), asC, asD)
+	far := quotient(b, b.Sub(r, b.Number(5)), asE, asF)
+	t := b.Select(b.Compare(LE, r, b.Number(5)), near, far) // minus the quantile of the lower tail
+	s, _ := ratioAt(b, t)
+	high, low := halfSquare(b, t, 1e200)
+	y := b.Add(t, b.Div(b.Sub(logTail(b, b.Neg(t), nil, b.Neg(high), b.Neg(low)), l), s.high))
+	outer := b.Select(b.Compare(GT, q, b.Number(0)), y, b.Neg(y))
+	return b.Select(b.Compare(LE, b.Abs(q), b.Number(0.425)), invPhiCentral(b, q), outer)
+}
+
+func invPhiAll(b *Builder, x []Value) Value {
+	p := x[0]
+	y := invPhiOf(b, p, logAll(b, []Value{smallerTail(b, p)}))
+	inf := math.Inf(1)
+	y = b.Select(b.Compare(EQ, p, b.Number(0)), b.Number(-inf), y)
+	y = b.Select(b.Compare(EQ, p, b.Number(1)), b.Number(inf), y)
+	return b.Select(between(b, p, 0, 1), y, b.Number(math.NaN()))
+}
+
+// quotient is a quotient of polynomials.
+func quotient(b *Builder, x Value, numerator, denominator []float64) Value {
+	return b.Div(horner(b, x, numerator), horner(b, x, denominator))
+}
+
+// Coefficients of AS 241: the centre, the near and the far tail.
+var (
+	asA = []float64{3.3871328727963666080, 1.3314166789178437745e2, 1.9715909503065514427e3, 1.3731693765509461125e4,
+		4.5921953931549871457e4, 6.7265770927008700853e4, 3.3430575583588128105e4, 2.5090809287301226727e3}
+	asB = []float64{1, 4.2313330701600911252e1, 6.8718700749205790830e2, 5.3941960214247511077e3,
+		2.1213794301586595867e4, 3.9307895800092710610e4, 2.8729085735721942674e4, 5.2264952788528545610e3}
+	asC = []float64{1.42343711074968357734, 4.63033784615654529590, 5.76949722146069140550, 3.64784832476320460504,
+		1.27045825245236838258, 2.41780725177450611770e-1, 2.27238449892691845833e-2, 7.74545014278341407640e-4}
+	asD = []float64{1, 2.05319162663775882187, 1.67638483018380384940, 6.89767334985100004550e-1,
+		1.48103976427480074590e-1, 1.51986665636164571966e-2, 5.47593808499534494600e-4, 1.05075007164441684324e-9}
+	asE = []float64{6.65790464350110377720, 5.46378491116411436990, 1.78482653991729133580, 2.96560571828504891230e-1,
+		2.65321895265761230930e-2, 1.24266094738807843860e-3, 2.71155556874348757815e-5, 2.01033439929228813265e-7}
+	asF = []float64{1, 5.99832206555887937690e-1, 1.36929880922735805310e-1, 1.48753612908506148525e-2,
+		7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7, 2.04426310338993978564e-15}
+)

@@ -1,0 +1,219 @@
+package ops
+
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/ad/kernel"
+	"github.com/ppl-lang/ppl/compile/internal/native"
+)
+
+// Costs per number in nanoseconds, on a Zen 3, beyond a pass over a strip.
+const (
+	unknownCost  = 20
+	divisionCost = 1
+	expCost      = 3.5
+	logCost      = 5.5
+	powCost      = 12
+	normalCost   = 20
+)
+
+// rows are the ops that have more than package ad's table tells.
+func rows() []Row {
+	return []Row{
+		// ad.OpReshape as an instruction copies a number.
+		{Op: ad.OpReshape, Name: "copy", Arity: 1, F1: same, Loop: func(d, a, _, _ []float64) { copy(d, a) }, Text: text1(itself)},
+		{Op: ad.OpDetach, Text: text1(itself)},
+		{Op: ad.OpNeg, Loop: negLoop, Text: text1((*builder).Neg)},
+		{Op: ad.OpAbs, Text: text1((*builder).Abs)},
+		{Op: ad.OpAdd, Loop: addLoop, Text: text2((*builder).Add)},
+		{Op: ad.OpSub, Loop: subLoop, Text: text2((*builder).Sub)},
+		{Op: ad.OpMul, Loop: mulLoop, Text: text2((*builder).Mul)},
+		{Op: ad.OpDiv, Loop: divLoop, Text: text2((*builder).Div), Cost: divisionCost},
+		{Op: ad.OpSquare, Loop: func(d, a, _, _ []float64) { mulLoop(d, a, a, nil) }, Text: text1(func(b *builder, x value) value { return b.Mul(x, x) })},
+		{Op: ad.OpSqrt, Text: text1((*builder).Sqrt), Cost: divisionCost},
+		{Op: ad.OpInv, Loop: invLoop, Text: text1(func(b *builder, x value) value { return b.Div(b.Number(1), x) }), Cost: divisionCost},
+		{Op: ad.OpMulGuarded, Text: text2(func(b *builder, x, y value) value { // 0 where x is 0, NaN where it is
+			return b.Keep(b.Compare(native.NEQ, x, b.Number(0)), b.Mul(x, y))
+		})},
+		{Op: MulAdd, Name: "mul_add", Arity: 3, F3: func(x, y, z float64) float64 { return float64(x*y) + z }, Loop: mulAddLoop,
+			Text: text3(func(b *builder, x, y, z value) value { return b.Add(b.Mul(x, y), z) })},
+		{Op: MulSub, Name: "mul_sub", Arity: 3, F3: func(x, y, z float64) float64 { return float64(x*y) - z }, Loop: mulSubLoop,
+			Text: text3(func(b *builder, x, y, z value) value { return b.Sub(b.Mul(x, y), z) })},
+		{Op: SubMul, Name: "sub_mul", Arity: 3, F3: func(x, y, z float64) float64 { return z - float64(x*y) }, Loop: subMulLoop,
+			Text: text3(func(b *builder, x, y, z value) value { return b.Sub(z, b.Mul(x, y)) })},
+		{Op: Dot, Name: "dot", Arity: 2},
+		{Op: SumLog, Name: "sum_log", Arity: 1, Cost: 0.5},
+
+		{Op: ad.OpFloor, Text: rounding(native.Floor)},
+		{Op: ad.OpCeil, Text: rounding(native.Ceil)},
+		{Op: ad.OpTrunc, Text: rounding(native.Trunc)},
+		{Op: ad.OpMax, Text: text2(func(b *builder, x, y value) value { // x if it is the greater one or y is NaN
+			return b.Select(b.Either(b.Compare(native.GT, x, y), b.Compare(native.UNORD, y, y)), x, y)
+		})},
+		{Op: ad.OpMin, Text: text2(func(b *builder, x, y value) value {
+			return b.Select(b.Either(b.Compare(native.LT, x, y), b.Compare(native.UNORD, y, y)), x, y)
+		})},
+
+		{Op: ad.OpLess, Loop: lessLoop, Text: comparison(native.LT)},
+		{Op: ad.OpLessEqual, Loop: lessEqualLoop, Text: comparison(native.LE)},
+		{Op: ad.OpEqual, Text: comparison(native.EQ)},
+		{Op: ad.OpNotEqual, Text: comparison(native.NEQ)},
+		{Op: NotLessEqual, Name: "not_less_equal", Arity: 2, F2: func(x, y float64) float64 { return truth(!(x <= y)) }, Text: comparison(native.NLE)},
+		{Op: ad.OpNot, Text: text1(func(b *builder, x value) value { return b.Truth(b.Compare(native.EQ, x, b.Number(0))) })},
+		{Op: ad.OpIsNaN, Text: text1(func(b *builder, x value) value { return b.Truth(b.Compare(native.UNORD, x, x)) })},
+		{Op: ad.OpIsInf, Text: text1(func(b *builder, x value) value {
+			return b.Truth(b.Compare(native.EQ, b.Abs(x), b.Number(math.Inf(1))))
+		})},
+		{Op: ad.OpSelect, Loop: selectLoop, Text: text3(func(b *builder, c, x, y value) value {
+			return b.Select(b.Compare(native.NEQ, c, b.Number(0)), x, y)
+		})},
+		{Op: ad.OpCheck, Name: "check", Arity: 1}, // machine code by the generator
+
+		{Op: ad.OpExp, F1: exp, Text: call(native.Exp), Cost: expCost},
+		{Op: ad.OpLog, F1: log, Text: call(native.Log), Cost: logCost},
+		{Op: ad.OpLog1p, F1: log1p, Text: call(native.Log1p), Cost: logCost},
+		{Op: ad.OpLog1m, F1: func(x float64) float64 { return log1p(-x) }, Cost: logCost,
+			Text: text1(func(b *builder, x value) value { return b.Call(native.Log1p, b.Neg(x)) })},
+		{Op: ad.OpPow, F2: kernel.Pow, Cost: powCost, Text: call2(native.Pow)},
+		{Op: ad.OpXLogY, Cost: logCost,
+			F2:   func(x, y float64) float64 { return timesLog(x, y, log(y)) },
+			Text: text2(func(b *builder, x, y value) value { return timesLogText(b, x, y, b.Call(native.Log, y)) })},
+		{Op: ad.OpXLog1mY, Cost: logCost,
+			F2:   func(x, y float64) float64 { return timesLog(x, y, log1p(-y)) },
+			Text: text2(func(b *builder, x, y value) value { return timesLogText(b, x, y, b.Call(native.Log1p, b.Neg(y))) })},
+		{Op: ad.OpLogit, Cost: logCost + divisionCost,
+			F1:   func(p float64) float64 { return log(p / (1 - p)) },
+			Text: text1(func(b *builder, p value) value { return b.Call(native.Log, b.Div(p, b.Sub(b.Number(1), p))) })},
+
+		{Op: ad.OpErf, Text: call(native.Erf), Cost: normalCost},
+		{Op: ad.OpErfc, Text: call(native.Erfc), Cost: normalCost},
+		{Op: ad.OpPhi, Text: call(native.Phi), Cost: normalCost},
+		{Op: ad.OpLogPhi, Text: call(native.LogPhi), Cost: normalCost},
+		{Op: ad.OpPhiRatio, Text: call(native.PhiRatio), Cost: normalCost},
+		{Op: ad.OpPhiExcess, Text: call(native.PhiExcess), Cost: normalCost},
+		{Op: ad.OpLogExpModTail, Text: call2(native.LogExpModTail), Cost: normalCost},
+		{Op: ad.OpInvPhi, Text: call(native.InvPhi), Cost: normalCost},
+		{Op: ad.OpExpm1, Text: call(native.Expm1), Cost: expCost},
+		{Op: ad.OpTanh, Text: call(native.Tanh), Cost: logCost},
+		{Op: ad.OpLog1mExp, Text: call(native.Log1mExp), Cost: powCost},
+		{Op: ad.OpLogDiffExp, Cost: powCost, Text: text2(func(b *builder, x, y value) value {
+			d := b.Add(x, b.Call(native.Log1mExp, b.Sub(y, x)))
+			// Of equal numbers it is -Inf, of those that are infinite only if negative; of
+			// others with x ≤ y none.
+			none := b.Select(b.Both(b.Compare(native.EQ, x, y), b.Compare(native.LT, x, b.Number(math.Inf(1)))), b.Number(math.Inf(-1)), b.Number(math.NaN()))
+			return b.Select(b.Compare(native.LE, x, y), none, d)
+		})},
+		{Op: ad.OpSin, Text: call(native.Sin), Cost: logCost},
+		{Op: ad.OpCos, Text: call(native.Cos), Cost: logCost},
+		{Op: ad.OpLgamma, Text: call(native.Lgamma), Cost: normalCost},
+		{Op: ad.OpDigamma, Text: call(native.Digamma), Cost: normalCost},
+		{Op: ad.OpDigammaRise, Text: call2(native.DigammaRise), Cost: normalCost},
+		{Op: ad.OpLmultichoose, Text: call2(native.Lmultichoose), Cost: 2 * normalCost},
+
+		{Op: ExpNegAbs, Name: "exp_neg_abs", Arity: 1, Cost: expCost,
+			F1:   func(x float64) float64 { return exp(-math.Abs(x)) },
+			Text: text1(func(b *builder, x value) value { return b.Call(native.Exp, b.NegAbs(x)) })},
+		{Op: ExpNegDiff, Name: "exp_neg_diff", Arity: 2, Cost: expCost,
+			F2: func(x, y float64) float64 {
+				if x == y {
+					return 1
+				}
+				return exp(-math.Abs(x - y))
+			},
+			Text: text2(func(b *builder, x, y value) value {
+				return b.Call(native.Exp, b.Keep(b.Compare(native.NEQ, x, y), b.NegAbs(b.Sub(x, y))))
+			})},
+		{Op: Sigmoid, Name: "sigmoid", Arity: 2, Cost: divisionCost,
+			F2: func(x, e float64) float64 {
+				if x < 0 {
+					return e / (1 + e)
+				}
+				return 1 / (1 + e)
+			},
+			Text: text2(func(b *builder, x, e value) value {
+				one := b.Number(1)
+				return b.Div(b.Select(b.Compare(native.LT, x, b.Number(0)), e, one), b.Add(e, one))
+			})},
+		{Op: MaxPlus0, Name: "max_plus0", Arity: 2, F2: func(x, l float64) float64 { return maxOf(x, 0) + l },
+			Text: text2(func(b *builder, x, l value) value { return b.Add(b.Max(b.Number(0), x), l) })},
+		{Op: MinMinus0, Name: "min_minus0", Arity: 2,
+			F2: func(x, l float64) float64 {
+				if x > 0 {
+					x = 0
+				}
+				return x - l
+			},
+			Text: text2(func(b *builder, x, l value) value { return b.Sub(b.Min(b.Number(0), x), l) })},
+		{Op: MaxPlus, Name: "max_plus", Arity: 3, F3: func(x, y, l float64) float64 { return maxOf(x, y) + l },
+			Text: text3(func(b *builder, x, y, l value) value { return b.Add(b.Max(y, x), l) })},
+	}
+}
+
+type (
+	builder = native.Builder
+	value   = native.Value
+)
+
+// Texts of one, two and three operands.
+
+func text1(f func(b *builder, x value) value) *native.Text {
+	return native.NewText(1, func(b *builder, x []value) value { return f(b, x[0]) })
+}
+
+func text2(f func(b *builder, x, y value) value) *native.Text {
+	return native.NewText(2, func(b *builder, x []value) value { return f(b, x[0], x[1]) })
+}
+
+func text3(f func(b *builder, x, y, z value) value) *native.Text {
+	return native.NewText(3, func(b *builder, x []value) value { return f(b, x[0], x[1], x[2]) })
+}
+
+// itself is x in a register of its own: what it was read from may be overwritten.
+func itself(b *builder, x value) value { return b.Or(x, x) }
+
+func rounding(r native.Rounding) *native.Text {
+	return text1(func(b *builder, x value) value { return b.Round(r, x) })
+}
+
+func comparison(c native.Comparison) *native.Text {
+	return text2(func(b *builder, x, y value) value { return b.Truth(b.Compare(c, x, y)) })
+}
+
+func call(r native.Routine) *native.Text {
+	return text1(func(b *builder, x value) value { return b.Call(r, x) })
+}
+
+func call2(r native.Routine) *native.Text {
+	return text2(func(b *builder, x, y value) value { return b.Call(r, x, y) })
+}
+
+func same(x float64) float64 { return x }
+
+// maxOf is x unless it is less than y.
+func maxOf(x, y float64) float64 {
+	if x < y {
+		return y
+	}
+	return x
+}
+
+// timesLog is x·l, 0 where x is 0 unless y is NaN, for the logarithm l of a function
+// of y.
+func timesLog(x, y, l float64) float64 {
+	if x == 0 && y == y {
+		return 0
+	}
+	return x * l
+}
+
+func timesLogText(b *builder, x, y, l value) value {
+	return b.Keep(b.Either(b.Compare(native.NEQ, x, b.Number(0)), b.Compare(native.UNORD, y, y)), b.Mul(x, l))
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,395 @@
+package passes
+
+import (
+	"math"
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+)
+
+// mergeRows adds up rows of data that are alike once, with weights: what a sum over N rows
+// computes of known numbers, known indices, and values that are the same for all rows needs as
+// many rows as differ. So discrete outcomes with categorical predictors take the time of their
+// table, whatever the number of data. It runs before the density is differentiated, so that
+// derivatives are short as well.
+//
+// Rows keep the order in which they first appear, so that a check fails at the element at which
+// it would fail, and says so.
+func mergeRows(g *ad.Graph) *ad.Graph {
+	roots, covered := map[ad.Ref]*merged{}, map[ad.Ref]*merged{}
+	live := g.Live(g.Outputs, true)
+	left := mostCompared
+	for i := range g.Nodes {
+		if !live[i] {
+			continue
+		}
+		if m := mergeable(g, ad.Ref(i), &left); m != nil {
+			roots[ad.Ref(i)] = m
+			for r, is := range m.row {
+				if is {
+					covered[r] = m
+				}
+			}
+		}
+	}
+	if len(roots) == 0 {
+		return g
+	}
+	return rebuildTo(g.Beside(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+		if m := roots[r]; m != nil {
+			x := m.build(w, n.Args[0])
+			w.To.SetSite(n.Site)
+			return w.To.Reshape(w.To.Sum(w.To.Mul(x, w.To.ConstArray(ad.Type{Shape: []int{len(m.first)}}, m.weights))), n.Type.Shape)
+		}
+		if c, ok := attr.(*ad.Check); ok && n.Op == ad.OpCheck && c.Elements == nil {
+			if m := covered[n.Args[0]]; m != nil {
+				named := *c
+				named.Elements = m.elements(g.Type(n.Args[0]))
+				args = []ad.Ref{m.build(w, n.Args[0])}
+				w.To.SetSite(n.Site)
+				return w.To.Do(n.Op, &named, args...)
+			}
+		}
+		return w.Same(n, attr, args)
+	})
+}
+
+// merged is a sum over rows of which some are alike.
+type merged struct {
+	old     *ad.Graph
+	left    *int // what may still be looked at, for all sums
+	rows    int
+	row     map[ad.Ref]bool // whether a value has a part for each row, which is a function of what is known of the row
+	class   []int32         // of rows, by what is known of them, in the order in which they appear; nil: nothing is
+	first   []int32         // row of each class
+	weights []float64       // rows of each class
+	most    int             // classes that are worth while
+	made    map[ad.Ref]ad.Ref
+}
+
+// mergeable is the sum that a node is, if at most half of its rows differ; nil otherwise.
+func mergeable(g *ad.Graph, r ad.Ref, left *int) *merged {
+	n := &g.Nodes[r]
+	if n.Op != ad.OpScatter || !number(n.Type) || *left < 0 {
+		return nil
+	}
+	t := g.Type(n.Args[0])
+	if t.Lanes > 0 || len(t.Shape) != 1 || t.Shape[0] < leastMerged || g.Nodes[n.Args[0]].Op == ad.OpConst {
+		return nil
+	}
+	for _, d := range n.Index().Dims {
+		if d.Table != nil || d.Stride != 0 {
+			return nil
+		}
+	}
+	m := &merged{old: g, left: left, rows: t.Shape[0], row: map[ad.Ref]bool{}, made: map[ad.Ref]ad.Ref{}}
+	m.most = m.rows / 2
+	m.first = []int32{0}
+	if !m.of(n.Args[0]) {
+		return nil
+	}
+	m.weights = make([]float64, len(m.first))
+	if m.class == nil { // nothing tells rows apart
+		m.weights[0] = float64(m.rows)
+	}
+	for _, c := range m.class {
+		m.weights[c]++
+	}
+	return m
+}
+
+// of reports whether r has a part for each row that is a function of what is known of the row,
+// and tells rows apart by that. It is false, too, once too many rows differ.
+func (m *merged) of(r ad.Ref) bool {
+	is, known := m.row[r]
+	if !known && m.spend(1) {
+		is = m.look(r)
+		m.row[r] = is
+	}
+	return is
+}
+
+// spend reports whether so many steps are left.
+func (m *merged) spend(n int) bool {
+	*m.left -= n
+	return *m.left >= 0
+}
+
+func (m *merged) look(r ad.Ref) bool {
+	n := &m.old.Nodes[r]
+	switch t := n.Type; {
+	case t.Lanes == m.rows && m.rows > 0:
+		if n.Op == ad.OpConst {
+			return m.numbers(n.Data, 1, t.Size())
+		}
+		if n.Op == ad.OpLane {
+			return m.of(n.Args[0])
+		}
+		row := n.Op.Row()
+		if row.OwnLanes || row.Class != ad.Elementwise && row.Class != ad.Linear && row.Class != ad.Array {
+			return false
+		}
+		for _, a := range n.Args {
+			if l := m.old.Type(a).Lanes; l > 0 && !m.of(a) {
+				return false
+			}
+		}
+		return true
+	case t.Lanes == 0 && len(t.Shape) > 0 && t.Shape[0] == m.rows:
+		return m.array(n)
+	}
+	return false
+}
+
+// array is look of a value whose first dimension is that of rows.
+func (m *merged) array(n *ad.Node) bool {
+	switch n.Op {
+	case ad.OpConst:
+		return m.numbers(n.Data, 1, n.Type.Size()/m.rows)
+	case ad.OpUnlane:
+		return m.of(n.Args[0])
+	case ad.OpReshape:
+		t := m.old.Type(n.Args[0])
+		return t.Lanes == 0 && len(t.Shape) > 0 && t.Shape[0] == m.rows && m.of(n.Args[0])
+	case ad.OpGather:
+		ix := n.Index()
+		if len(ix.Dims) == 0 || ix.Dims[0].N != m.rows || m.old.Type(n.Args[0]).Lanes > 0 {
+			return false
+		}
+		if m.aligned(ix, m.old.Type(n.Args[0])) {
+			return m.of(n.Args[0])
+		}
+		if each := m.within(n); each > 0 {
+			return m.of(n.Args[0]) && m.distinguish(func(i int) uint64 { return uint64(ix.Offset + int(ix.Dims[0].Table[i]) - i*each) })
+		}
+		if d := ix.Dims[0]; d.Table != nil {
+			return m.distinguish(func(i int) uint64 { return uint64(d.Table[i]) })
+		} else {
+			return d.Stride == 0
+		}
+	case ad.OpScatter:
+		t := m.old.Type(n.Args[0])
+		return t.Lanes == 0 && len(t.Shape) > 0 && t.Shape[0] == m.rows && m.aligned(n.Index(), n.Type) && m.of(n.Args[0])
+	case ad.OpMatMul:
+		attr, x := n.Attr.(ad.MatMulAttr), &m.old.Nodes[n.Args[0]]
+		if x.Op != ad.OpConst || x.Type.Lanes > 0 || m.old.Type(n.Args[1]).Lanes > 0 {
+			return false
+		}
+		if attr.TransA {
+			return m.numbers(x.Data, m.rows, x.Type.Shape[0])
+		}
+		return m.numbers(x.Data, 1, x.Type.Shape[1])
+	}
+	if n.Op.Row().Class != ad.Elementwise {
+		return false
+	}
+	for _, a := range n.Args {
+		t := m.old.Type(a)
+		if number(t) && len(t.Shape) == 0 {
+			continue
+		}
+		if t.Lanes > 0 || len(t.Shape) != len(n.Type.Shape) || !m.of(a) {
+			return false
+		}
+	}
+	return true
+}
+
+// aligned reports whether an index walks over the rows of a value of type t and stays within
+// each.
+func (m *merged) aligned(ix ad.Index, t ad.Type) bool {
+	if t.Lanes > 0 || len(t.Shape) == 0 || t.Shape[0] != m.rows || len(ix.Dims) == 0 || ix.Dims[0].N != m.rows {
+		return false
+	}
+	each := t.Size() / m.rows
+	switch d := ix.Dims[0]; {
+	case d.Table == nil && d.Stride != each:
+		return false
+	case d.Table != nil:
+		for i, e := range d.Table[:m.rows] {
+			if int(e) != i*each {
+				return false
+			}
+		}
+	}
+	least, most := ix.Offset, ix.Offset
+	for _, d := range ix.Dims[1:] {
+		switch {
+		case d.N == 0:
+			return false
+		case d.Table != nil:
+			least, most = least+int(slices.Min(d.Table[:d.N])), most+int(slices.Max(d.Table[:d.N]))
+		default:
+			span := (d.N - 1) * d.Stride
+			least, most = least+min(span, 0), most+max(span, 0)
+		}
+	}
+	return least >= 0 && most < each
+}
+
+// walk is an aligned index for the rows that differ.
+func (m *merged) walk(ix ad.Index, t ad.Type) ad.Index {
+	dims := slices.Clone(ix.Dims)
+	dims[0] = ad.Dim{N: len(m.first), Stride: t.Size() / m.rows}
+	return ad.Index{Offset: ix.Offset, Dims: dims}
+}
+
+// within is how many numbers a row of the argument has if n takes one of each row; else 0.
+func (m *merged) within(n *ad.Node) int {
+	ix, t := n.Index(), m.old.Type(n.Args[0])
+	if len(ix.Dims) != 1 || ix.Dims[0].Table == nil || t.Lanes > 0 || len(t.Shape) < 2 || t.Shape[0] != m.rows {
+		return 0
+	}
+	each := t.Size() / m.rows
+	for i, e := range ix.Dims[0].Table[:m.rows] {
+		if k := ix.Offset + int(e) - i*each; k < 0 || k >= each {
+			return 0
+		}
+	}
+	return each
+}
+
+// numbers tells rows apart by so many known numbers of each, which are apart by a distance; those
+// of a row follow each other if that is 1.
+func (m *merged) numbers(data []float64, apart, each int) bool {
+	for k := range each {
+		at := func(i int) int { return i*each + k }
+		if apart > 1 {
+			at = func(i int) int { return k*apart + i }
+		}
+		if !m.distinguish(func(i int) uint64 { return math.Float64bits(data[at(i)]) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// distinguish tells rows apart by a key of each. It is false if too many differ.
+func (m *merged) distinguish(key func(i int) uint64) bool {
+	type both struct {
+		class int32
+		key   uint64
+	}
+	if !m.spend(m.rows) {
+		return false
+	}
+	if m.class == nil {
+		m.class = make([]int32, m.rows)
+	}
+	classes := map[both]int32{}
+	m.first = m.first[:0]
+	for i := range m.class {
+		k := both{m.class[i], key(i)}
+		c, ok := classes[k]
+		if !ok {
+			c = int32(len(m.first))
+			if m.first = append(m.first, int32(i)); len(m.first) > m.most {
+				return false
+			}
+			classes[k] = c
+		}
+		m.class[i] = c
+	}
+	return true
+}
+
+// elements are which elements of a value with a part for each row those are that its counterpart
+// has; nil where messages count within a row.
+func (m *merged) elements(t ad.Type) []int32 {
+	each := t.Total() / m.rows
+	if t.Lanes > 0 && !t.IsScalar() {
+		return nil
+	}
+	out := make([]int32, 0, each*len(m.first))
+	for _, i := range m.first {
+		for k := range each {
+			out = append(out, i*int32(each)+int32(k))
+		}
+	}
+	return out
+}
+
+// build is the counterpart of a value with a part for each row that differs.
+func (m *merged) build(w *ad.Rewriter, r ad.Ref) ad.Ref {
+	if x, ok := m.made[r]; ok {
+		return x
+	}
+	n := &m.old.Nodes[r]
+	g := w.To
+	shape := n.Type.Shape
+	if n.Type.Lanes == 0 {
+		shape = append([]int{len(m.first)}, n.Type.Shape[1:]...)
+	}
+	var x ad.Ref
+	switch leaf := n.Type.Lanes == 0; {
+	case n.Op == ad.OpConst && leaf:
+		x = g.ConstArray(ad.Type{Shape: shape}, m.chosen(n.Data, 1, n.Type.Size()/m.rows))
+	case n.Op == ad.OpConst:
+		x = g.ConstArray(ad.Type{Lanes: len(m.first), Shape: shape}, m.chosen(n.Data, 1, n.Type.Size()))
+	case n.Op == ad.OpGather && leaf && m.aligned(n.Index(), m.old.Type(n.Args[0])):
+		x = g.Gather(m.build(w, n.Args[0]), m.walk(n.Index(), m.old.Type(n.Args[0])))
+	case n.Op == ad.OpScatter && leaf:
+		x = g.Scatter(m.build(w, n.Args[0]), m.walk(n.Index(), n.Type), shape)
+	case n.Op == ad.OpGather && leaf && m.within(n) > 0:
+		ix, each := n.Index(), int32(m.within(n))
+		d := ad.Dim{N: len(m.first), Table: make([]int32, len(m.first))}
+		for c, i := range m.first {
+			d.Table[c] = int32(c)*each + int32(ix.Offset) + ix.Dims[0].Table[i] - i*each
+		}
+		x = g.Gather(m.build(w, n.Args[0]), ad.Index{Dims: []ad.Dim{d}})
+	case n.Op == ad.OpGather && leaf:
+		ix := n.Index()
+		dims := slices.Clone(ix.Dims)
+		d := ad.Dim{N: len(m.first), Stride: dims[0].Stride}
+		if dims[0].Table != nil {
+			d.Table = make([]int32, len(m.first))
+			for c, i := range m.first {
+				d.Table[c] = dims[0].Table[i]
+			}
+		}
+		dims[0] = d
+		x = g.Gather(w.At(n.Args[0]), ad.Index{Offset: ix.Offset, Dims: dims})
+	case n.Op == ad.OpMatMul && leaf:
+		attr, t := n.Attr.(ad.MatMulAttr), m.old.Type(n.Args[0])
+		data := m.old.Nodes[n.Args[0]].Data
+		rows := ad.Type{Shape: []int{len(m.first), t.Shape[1]}}
+		if attr.TransA {
+			rows.Shape[1] = t.Shape[0]
+			data = m.chosen(data, m.rows, t.Shape[0])
+			attr.TransA = false
+		} else {
+			data = m.chosen(data, 1, t.Shape[1])
+		}
+		x = g.Do(ad.OpMatMul, attr, g.ConstArray(rows, data), w.At(n.Args[1]))
+	case n.Op == ad.OpReshape && leaf:
+		x = g.Reshape(m.build(w, n.Args[0]), shape)
+	default:
+		args := make([]ad.Ref, len(n.Args))
+		for k, a := range n.Args {
+			if t := m.old.Type(a); t.Lanes == 0 && n.Op != ad.OpLane && (n.Type.Lanes > 0 || number(t)) { // the same for all rows
+				args[k] = w.At(a)
+			} else {
+				args[k] = m.build(w, a)
+			}
+		}
+		g.SetSite(n.Site)
+		x = g.Do(n.Op, n.Attr, args...)
+	}
+	m.made[r] = x
+	return x
+}
+
+// chosen is the known numbers of the rows that differ; see numbers.
+func (m *merged) chosen(data []float64, apart, each int) []float64 {
+	out := make([]float64, 0, len(m.first)*each)
+	for _, i := range m.first {
+		for k := range each {
+			if apart > 1 {
+				out = append(out, data[k*apart+int(i)])
+			} else {
+				out = append(out, data[int(i)*each+k])
+			}
+		}
+	}
+	return out
+}

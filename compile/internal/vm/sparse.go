@@ -1,0 +1,119 @@
+package vm
+
+import (
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/ppl-lang/ppl/ad"
+)
+
+// sparse is a matrix of data of which few elements differ from 0, row by row: those of
+// row i have the numbers from start[i] to start[i+1].
+type sparse struct {
+	start, column []int32
+	value         []float64
+}
+
+// Of a product with a matrix of data of at least leastSparse elements, those that are 0 are
+// left out where that is faster. Measured beside machine code on one core: adding a
+// multiple of a row of c numbers takes 5 + 0.05 c ns, a dense product 0.042 ns per
+// multiplication; with a vector 1 and 0.14 ns per element. 300 × 295 inputs of a
+// neural network, 6 % of them not 0, times 20 columns: 35 instead of 74 µs.
+const (
+	leastSparse  = 2048
+	perRow       = 120.0 // multiplications of a dense product that cost as much as adding a row of no numbers
+	sparseVector = 0.07  // share of elements that are not 0 below which a product with a vector leaves out the others
+	sparseGain   = 1.5   // that is expected at least
+)
+
+// newSparse is the form of a constant matrix for a product with so many columns, or nil
+// if the dense one is better.
+func newSparse(data []float64, rows, columns int) *sparse {
+	if len(data) < leastSparse {
+		return nil
+	}
+	count := 0
+	for _, v := range data {
+		if v != 0 { // NaN too
+			count++
+		}
+	}
+	n, all, c := float64(count), float64(len(data)), float64(columns)
+	if columns == 1 && n*sparseGain > sparseVector*all || columns > 1 && n*(perRow+c)*sparseGain > all*c {
+		return nil
+	}
+	s := &sparse{start: make([]int32, 1, rows+1), column: make([]int32, 0, count), value: make([]float64, 0, count)}
+	k := len(data) / rows
+	for i := range rows {
+		for j, v := range data[i*k : (i+1)*k] {
+			if v != 0 {
+				s.column, s.value = append(s.column, int32(j)), append(s.value, v)
+			}
+		}
+		s.start = append(s.start, int32(len(s.value)))
+	}
+	return s
+}
+
+// sparseOf is the sparse form of the left matrix of a product, if it is data and of use.
+func (x *context) sparseOf(n *node) *sparse {
+	attr := n.Src.Attr.(ad.MatMulAttr)
+	a, b := &n.Types[0], &n.Types[1]
+	data := x.roots[n.Args[0].Buf].data
+	if data == nil || attr.TransB || max(n.Src.Type.Lanes, a.Lanes, b.Lanes) > 0 || len(data) < n.Args[0].Off+a.Size() {
+		return nil
+	}
+	return newSparse(data[n.Args[0].Off:n.Args[0].Off+a.Size()], a.Shape[0], b.Shape[1])
+}
+
+// multiply is dst = s y or, transposed, dst = sᵀ y, of so many columns. It does nothing and
+// says so where y has numbers that are not finite, whose products with 0 are not 0.
+func (s *sparse) multiply(dst, y []float64, columns int, trans bool) bool {
+	if !allFinite(y) {
+		return false
+	}
+	clear(dst)
+	for i := range len(s.start) - 1 {
+		from, to := s.start[i], s.start[i+1]
+		value := s.value[from:to]
+		column := s.column[from:to][:len(value)]
+		switch {
+		case columns == 1 && trans:
+			for e, j := range column {
+				dst[j] += value[e] * y[i]
+			}
+		case columns == 1:
+			sum := 0.0
+			for e, j := range column {
+				sum += value[e] * y[j]
+			}
+			dst[i] = sum
+		case trans:
+			row := y[i*columns : (i+1)*columns]
+			for e, j := range column {
+				floats.AddScaled(dst[int(j)*columns:(int(j)+1)*columns], value[e], row)
+			}
+		default:
+			row := dst[i*columns : (i+1)*columns]
+			for e, j := range column {
+				floats.AddScaled(row, value[e], y[int(j)*columns:(int(j)+1)*columns])
+			}
+		}
+	}
+	return true
+}
+
+// allFinite reports whether there is neither an infinity nor NaN.
+func allFinite(v []float64) bool {
+	var s [4]float64
+	for len(v) >= 4 {
+		s[0] += 0 * v[0]
+		s[1] += 0 * v[1]
+		s[2] += 0 * v[2]
+		s[3] += 0 * v[3]
+		v = v[4:]
+	}
+	for _, x := range v {
+		s[0] += 0 * x
+	}
+	return s == [4]float64{}
+}

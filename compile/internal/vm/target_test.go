@@ -1,0 +1,176 @@
+package vm
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/native"
+	"github.com/ppl-lang/ppl/compile/internal/ops"
+	"github.com/ppl-lang/ppl/compile/internal/passes"
+)
+
+// TestTargets: the interpreter and the machine code of every target that this processor
+// is compute the same bits, products of matrices aside, whose terms are added up as the
+// target's vectors have it.
+func TestTargets(t *testing.T) {
+	targets := []*native.Target{nil}
+	for _, x := range native.Targets {
+		if native.Find(x.Name) != nil {
+			targets = append(targets, x)
+		}
+	}
+	compared := 0
+	for seed := range uint64(250) {
+		g, inputs := randomGraph(seed+5000, 40)
+		if hasProduct(g) {
+			continue
+		}
+		var want [][]float64
+		for k, x := range targets {
+			p, err := Compile(g, passes.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.target = x
+			m := p.New()
+			for i, v := range inputs(1) {
+				copy(m.Input(i), v)
+			}
+			if p.mistake != "" {
+				t.Errorf("seed %d, %s: %s", seed, x.Name, p.mistake)
+			}
+			if m.Run(&ad.Env{Rand: rand.New(rand.NewPCG(5, 6)), Print: func(string) {}}) != nil {
+				break
+			}
+			for i := range g.Outputs {
+				got := append([]float64(nil), m.Output(i)...)
+				if k == 0 {
+					want = append(want, got)
+					continue
+				}
+				for e, v := range got {
+					if math.Float64bits(v) != math.Float64bits(want[i][e]) && !(math.IsNaN(v) && math.IsNaN(want[i][e])) {
+						t.Errorf("seed %d, %s: output %d[%d] is %v, by the interpreter %v", seed, x.Name, i, e, v, want[i][e])
+					}
+				}
+				compared++
+			}
+		}
+	}
+	if len(targets) > 1 && compared < 100 {
+		t.Errorf("only %d outputs compared", compared)
+	}
+}
+
+// hasProduct reports whether a graph or one of its regions multiplies matrices.
+func hasProduct(g *ad.Graph) bool {
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if n.Op == ad.OpMatMul {
+			return true
+		}
+		for _, b := range n.Bodies() {
+			if hasProduct(b) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// TestLengths: every op that has machine code, its sum, and gathers, of every length around
+// the multiples of the lanes of all targets and of a strip, have the interpreter's bits.
+func TestLengths(t *testing.T) {
+	odd := []float64{0, math.Copysign(0, -1), 5e-324, -1e-310, 1e300, -math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN()}
+	rng := rand.New(rand.NewPCG(7, 8))
+	lengths := []int{30, 31, 32, 33, 63, 64, 65, 511, 512, 513, 519, 1031}
+	for n := 1; n <= 26; n++ {
+		lengths = append(lengths, n)
+	}
+	for _, n := range lengths {
+		g, tested := ad.NewGraph(), 0
+		of := ad.Type{Shape: []int{n}}
+		// Numbers of every kind, and ordinary ones for what calls routines.
+		var args, ordinary []ad.Ref
+		var in [][]float64
+		for k := range 6 {
+			v := make([]float64, n)
+			for i := range v {
+				v[i] = rng.NormFloat64()
+				if k >= 3 {
+					v[i] = math.Exp(v[i])
+				} else if rng.IntN(4) == 0 {
+					v[i] = odd[rng.IntN(len(odd))]
+				}
+			}
+			in = append(in, v)
+			x := g.Input(of)
+			if k < 3 {
+				args = append(args, x)
+			} else {
+				ordinary = append(ordinary, x)
+			}
+		}
+		output := func(x ad.Ref) {
+			g.Output(x)
+			g.Output(g.Sum(x))
+		}
+		for op := range ad.OpRandom {
+			row := ops.Of(op)
+			if row.Text == nil || row.Arity == 0 || op == ad.OpReshape || op == ad.OpDetach {
+				continue
+			}
+			x := args
+			if row.Text.Calls() {
+				x = ordinary
+			}
+			output(g.Do(op, nil, x[:row.Arity]...))
+			tested++
+		}
+		if tested < 25 {
+			t.Fatalf("only %d ops have machine code", tested)
+		}
+		table := make([]int32, n)
+		for i := range table {
+			table[i] = int32(rng.IntN(n))
+		}
+		output(g.Gather(args[0], ad.Index{Dims: []ad.Dim{{N: n, Table: table}}}))
+		g.Output(g.Dot(args[1], ordinary[0]))
+		var want [][]float64
+		for _, x := range append([]*native.Target{nil}, native.Targets...) {
+			if x != nil && native.Find(x.Name) == nil {
+				continue
+			}
+			p, err := Compile(g, passes.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.target = x
+			m := p.New()
+			if p.mistake != "" {
+				t.Fatal(p.mistake)
+			}
+			for i, v := range in {
+				copy(m.Input(i), v)
+			}
+			if err := m.Run(nil); err != nil {
+				t.Fatal(err)
+			}
+			for i := range g.Outputs {
+				got := append([]float64(nil), m.Output(i)...)
+				if x == nil {
+					want = append(want, got)
+					continue
+				}
+				for e, v := range got {
+					if math.Float64bits(v) != math.Float64bits(want[i][e]) && !(math.IsNaN(v) && math.IsNaN(want[i][e])) {
+						t.Errorf("length %d, %s: output %d (%s), [%d], is %v, by the interpreter %v", n, x.Name, i, g.Nodes[g.Outputs[i]].Op.Row().Name, e, v, want[i][e])
+						break
+					}
+				}
+			}
+		}
+	}
+}

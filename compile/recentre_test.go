@@ -1,0 +1,208 @@
+package compile
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+const (
+	schools        = `data { int J; vector[J] y, s; } parameters { real mu; real<lower=0> tau; vector[J] theta; } `
+	schoolsCentred = schools + `model { mu ~ normal(0, 5); tau ~ cauchy(0, 5); theta ~ normal(mu, tau); y ~ normal(theta, s); }`
+	schoolsNot     = schools + `transformed parameters { vector[J] effect = mu + tau * theta; }
+		model { mu ~ normal(0, 5); tau ~ cauchy(0, 5); theta ~ std_normal(); y ~ normal(effect, s); }`
+)
+
+var hierarchies = []struct {
+	name, text string
+	data       map[string]any
+	effects    int // found
+}{
+	{"eight schools, centred", schoolsCentred, map[string]any{"J": 3, "y": []float64{28, 8, -3}, "s": []float64{15, 10, 16}}, 3},
+	{"eight schools, non-centred", schoolsNot, map[string]any{"J": 3, "y": []float64{28, 8, -3}, "s": []float64{15, 10, 16}}, 3},
+	{"groups of rows, in loops", `data { int N, J; array[N] int g; vector[N] y, x; vector[J] w; }
+		parameters { vector[J] a; vector[J] b; real m; real c; real<lower=0> sa; real<lower=0> sb; real<lower=0> sy; }
+		model { for (j in 1:J) a[j] ~ normal(m + c * w[j], sa); b ~ student_t(4, 0, sb); sa ~ normal(0, 1); sb ~ normal(0, 1); sy ~ normal(0, 1); m ~ normal(0, 1);
+		for (n in 1:N) y[n] ~ normal(a[g[n]] + b[g[n]] * x[n], sy); }`,
+		map[string]any{"N": 5, "J": 2, "g": []int{1, 2, 1, 2, 2}, "y": []float64{1, 2, 0.5, 1.5, 3}, "x": []float64{1, -1, 0.5, 2, 0}, "w": []float64{0.3, -1}}, 4},
+	{"effects of effects", `parameters { real m; real<lower=0> s; vector[2] a; real<lower=0> t; vector[4] b; }
+		model { m ~ normal(0, 1); s ~ normal(0, 1); t ~ normal(0, 1); a ~ normal(m, s); b[1:2] ~ normal(a[1], t); b[3:4] ~ normal(a[2], t); }`, nil, 6},
+	{"scales that are effects", `parameters { real m; vector[3] l; vector[3] e; } model { m ~ normal(0, 1); l ~ normal(m, exp(m)); e ~ normal(0, exp(l)); }`, nil, 6},
+	{"logarithms", `parameters { real m; real<lower=0> s; vector<lower=0>[3] a; } model { m ~ normal(0, 1); s ~ normal(0, 1); a ~ lognormal(m, s); }`, nil, 3},
+	{"offset and multiplier", `parameters { real m; real<lower=0> s; vector<offset=m, multiplier=s>[3] a; } model { m ~ normal(0, 1); s ~ normal(0, 1); a ~ normal(m, s); }`, nil, 3},
+	{"raw effects by group", `data { array[4] int g; } parameters { real m; vector<lower=0>[2] s; vector[2] r; vector[4] y; }
+		model { m ~ normal(0, 1); s ~ normal(0, 1); r ~ normal(0, 1); for (n in 1:4) y[n] ~ normal(m + s[g[n]] * r[g[n]], 1); }`, map[string]any{"g": []int{1, 2, 2, 1}}, 2},
+	{"no effects", `parameters { real m; real<lower=0> s; vector[3] y; } model { m ~ normal(0, 1); s ~ normal(0, 1); y ~ normal(m, 2); }`, nil, 0},
+	{"a recurrence", `parameters { real<lower=0> s; vector[9] y; } model { s ~ normal(0, 1); y[1] ~ normal(0, 1); for (t in 2:9) y[t] ~ normal(y[t - 1], s); }`, nil, 0},
+	{"two densities of one variate", `parameters { real<lower=0> s; vector[2] y; } model { s ~ normal(0, 1); y ~ normal(0, s); y ~ normal(1, s); }`, nil, 0},
+	{"a circle", `parameters { vector[2] y; } model { y[1] ~ normal(0, exp(y[2])); y[2] ~ normal(0, exp(y[1])); }`, nil, 1},
+}
+
+func recentredModel(t *testing.T, text string, values map[string]any) *Model {
+	t.Helper()
+	p, list := Compile(source.NewFile("m", text))
+	if p == nil {
+		t.Fatal(list)
+	}
+	set := data.Empty()
+	if values != nil {
+		var err error
+		if set, err = data.FromGo(values); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, err := p.Bind(set, BindOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// The map is one to one, its Jacobian is the determinant of its derivative, and it is
+// nothing at all where λ is as written, for every λ.
+func TestRecentring(t *testing.T) {
+	for _, c := range hierarchies {
+		t.Run(c.name, func(t *testing.T) {
+			m := recentredModel(t, c.text, c.data)
+			r, err := m.Map()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r == nil {
+				if c.effects > 0 {
+					t.Fatal("no effects are found")
+				}
+				return
+			}
+			if n := len(r.Elements()); n != c.effects {
+				t.Fatalf("%d effects, not %d: %v", n, c.effects, r.Sites())
+			}
+			rng := rand.New(rand.NewPCG(1, 2))
+			d := m.Dim()
+			for _, fixed := range []float64{0, 0.3, 1, math.NaN()} {
+				u, x, back := make([]float64, d), make([]float64, d), make([]float64, d)
+				for i := range u {
+					u[i] = rng.NormFloat64()
+				}
+				lambda := make([]float64, c.effects)
+				for k := range lambda {
+					if lambda[k] = fixed; math.IsNaN(fixed) {
+						lambda[k] = rng.Float64()
+					}
+				}
+				jacobian, err := r.Forward(u, lambda, x)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := r.Inverse(x, lambda, back); err != nil {
+					t.Fatal(err)
+				}
+				near(t, "there and back", back, u)
+				// The derivative, row by row.
+				none, row, ahead := make([]float64, d), make([]float64, d), make([]float64, d)
+				if err := r.Pull(u, lambda, none, none); err != nil { // the gradient of the log Jacobian alone
+					t.Fatal(err)
+				}
+				whole := mat.NewDense(d, d, nil)
+				for i := range d {
+					unit := make([]float64, d)
+					unit[i] = 1
+					if err := r.Pull(u, lambda, unit, row); err != nil {
+						t.Fatal(err)
+					}
+					for j := range d {
+						row[j] -= none[j]
+						whole.Set(i, j, row[j])
+					}
+				}
+				for j := range d { // by differences of the values
+					const h = 1e-5
+					moved := slices.Clone(u)
+					moved[j] += h
+					up, _ := r.Forward(moved, lambda, ahead)
+					above := slices.Clone(ahead)
+					moved[j] -= 2 * h
+					down, _ := r.Forward(moved, lambda, ahead)
+					if got := (up - down) / (2 * h); math.Abs(got-none[j]) > 1e-6*(1+math.Abs(got)) {
+						t.Errorf("λ %v: the gradient of the log Jacobian has the element %v, by differences %v", lambda, none[j], got)
+					}
+					for i := range d {
+						if got := (above[i] - ahead[i]) / (2 * h); math.Abs(got-whole.At(i, j)) > 1e-5*(1+math.Abs(got)) {
+							t.Errorf("λ %v: ∂x%d/∂u%d is %v, by differences %v", lambda, i, j, whole.At(i, j), got)
+						}
+					}
+				}
+				if got, sign := mat.LogDet(whole); sign != 1 || math.Abs(got-jacobian) > 1e-12*(1+math.Abs(got))*10 {
+					t.Errorf("λ %v: the log Jacobian is %v, but the derivative has the log determinant %v, sign %v", lambda, jacobian, got, sign)
+				}
+				// Scores go there and back too.
+				gx, gu, again := make([]float64, d), make([]float64, d), make([]float64, d)
+				for i := range gx {
+					gx[i] = rng.NormFloat64()
+				}
+				if err := r.Pull(u, lambda, gx, gu); err != nil {
+					t.Fatal(err)
+				}
+				if err := r.Push(x, lambda, gu, again); err != nil {
+					t.Fatal(err)
+				}
+				near(t, "scores there and back", again, gx)
+				if err := r.Inverse(x, r.Written(), back); err != nil || !slices.Equal(back, x) {
+					t.Errorf("as written, %v becomes %v (%v)", x, back, err)
+				}
+			}
+		})
+	}
+}
+
+// The densities of eight schools over λ-centred effects, written out by hand.
+func TestRecentringOfEightSchools(t *testing.T) {
+	y, s := []float64{28, 8, -3}, []float64{15, 10, 16}
+	u := []float64{1.2, -0.4, 2.5, -0.7, 0.9} // mu, log tau, effects
+	mu, tau := u[0], math.Exp(u[1])
+	normal := func(x, m, s float64) float64 { return -0.5 * (x - m) / s * (x - m) / s }
+	for _, lambda := range []float64{0, 0.3, 1} {
+		want := normal(mu, 0, 5) - math.Log1p(tau/5*tau/5) + u[1]
+		for j := range y {
+			// u - λμ is normal with mean (1-λ)μ·… : u = λμ + τ^(λ-1)(θ - μ) ~ normal(λμ, τ^λ).
+			want += normal(u[2+j], lambda*mu, math.Pow(tau, lambda)) - lambda*u[1]
+			theta := mu + math.Pow(tau, 1-lambda)*(u[2+j]-lambda*mu)
+			want += normal(y[j], theta, s[j])
+		}
+		for _, text := range []string{schoolsCentred, schoolsNot} {
+			m := recentredModel(t, text, map[string]any{"J": 3, "y": y, "s": s})
+			r, err := m.Map()
+			if err != nil {
+				t.Fatal(err)
+			}
+			x, g := make([]float64, 5), make([]float64, 5)
+			jacobian, err := r.Forward(u, slices.Repeat([]float64{lambda}, 3), x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lp, err := m.LogDensityGrad(x, g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := lp + jacobian; math.Abs(got-want) > 1e-12*math.Abs(want) {
+				t.Errorf("λ %v: %v, by hand %v", lambda, got, want)
+			}
+		}
+	}
+}
+
+func near(t *testing.T, what string, got, want []float64) {
+	t.Helper()
+	for i := range want {
+		if math.Abs(got[i]-want[i]) > 1e-12*(1+math.Abs(want[i]))*10 {
+			t.Errorf("%s: %v, not %v", what, got, want)
+			return
+		}
+	}
+}

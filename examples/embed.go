@@ -1,0 +1,11 @@
+// Package examples holds example models; its tests compare each of them with
+// what real Stan gave (expected.json, see README.md).
+package examples
+
+import "embed"
+
+// Files are the models of the examples with their data, in a folder each:
+// garch/garch.model and garch/garch.data.json.
+//
+//go:embed */*.model */*.data.json
+var Files embed.FS

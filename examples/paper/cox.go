@@ -1,0 +1,278 @@
+package main
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer"
+)
+
+// coxVariant is one of the two readings of the log-Gaussian Cox process. The
+// covariance that papers print has distances in cells; the programs of Girolami and
+// Calderhead, and the data that they made, have them in sides of the unit square.
+type coxVariant struct {
+	name  string
+	title string
+	reach func(d int) float64 // of the covariance, in cells
+	ours  bool                // simulated whatever the folder of data has
+}
+
+var coxVariants = []coxVariant{
+	{"A", "as run", func(d int) float64 { return float64(d) * coxSide / 33 }, false},
+	{"B", "as printed", func(d int) float64 { return float64(d) / 33 }, true},
+}
+
+// The hyper-parameters of Girolami and Calderhead, and the side of their grid.
+const (
+	coxVariance = 1.91
+	coxSide     = 64
+)
+
+var coxMean = math.Log(126) - coxVariance/2
+
+// cox is a data set of a log-Gaussian Cox process on a grid of d × d cells, column by
+// column, with what its two models have in Go too.
+type cox struct {
+	variant coxVariant
+	d       int
+	y       []int
+	truth   []float64
+	field   *field
+}
+
+// loadCox reads the counts of Girolami and Calderhead, on a coarser grid if d is less
+// than theirs, or simulates some.
+func loadCox(v coxVariant, dir string, d int) (*cox, error) {
+	f, err := newField(d, v.reach(d), math.Exp(coxMean+coxVariance)/float64(d*d))
+	if err != nil {
+		return nil, err
+	}
+	c := &cox{variant: v, d: d, field: f}
+	if v.ours || dir == "" {
+		rng := infer.Stream(masterSeed, 0, fmt.Sprintf("data cox %s %d", v.name, d), 0)
+		c.truth = f.draw(rng)
+		c.y = make([]int, d*d)
+		for i, x := range c.truth {
+			c.y[i] = poisson(rng, math.Exp(x)/float64(d*d))
+		}
+		return c, nil
+	}
+	return c, c.read(filepath.Join(dir, "lgc", "lgc64.csv"))
+}
+
+// read joins cells of the file: counts are added up, intensities averaged.
+func (c *cox) read(name string) error {
+	if coxSide%c.d != 0 {
+		return fmt.Errorf("%s has a grid with a side of %d, which cannot be reduced to %d", name, coxSide, c.d)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	records, err := csv.NewReader(file).ReadAll()
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if len(records) != 1+coxSide*coxSide {
+		return fmt.Errorf("%s: %d lines instead of %d", name, len(records), 1+coxSide*coxSide)
+	}
+	step := coxSide / c.d
+	c.y, c.truth = make([]int, c.d*c.d), make([]float64, c.d*c.d)
+	for k, record := range records[1:] { // columns i, j, y, x_true
+		y, err := strconv.Atoi(record[2])
+		x, err2 := strconv.ParseFloat(record[3], 64)
+		if err := errors.Join(err, err2); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		cell := k/coxSide/step*c.d + k%coxSide/step
+		c.y[cell] += y
+		c.truth[cell] += math.Exp(x) / float64(step*step)
+	}
+	for i, v := range c.truth {
+		c.truth[i] = math.Log(v)
+	}
+	return nil
+}
+
+// poisson draws by multiplication: means are small here.
+func poisson(rng *rand.Rand, mean float64) int {
+	n := 0
+	for p := rng.Float64(); p > math.Exp(-mean); p *= rng.Float64() {
+		n++
+	}
+	return n
+}
+
+// posterior binds one of the process's models to the data.
+func (c *cox) posterior(name string) (*ppl.Posterior, error) {
+	m, err := compileModel(name)
+	if err != nil {
+		return nil, err
+	}
+	return m.Bind(map[string]any{"d": c.d, "y": c.y, "mu": coxMean, "variance": coxVariance, "range": c.variant.reach(c.d)})
+}
+
+// compileModel compiles a model of the folder models, which may include others.
+func compileModel(name string) (*ppl.Model, error) {
+	text, err := models.ReadFile("models/" + name)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := models.ReadFile("models/" + coxPartsFile)
+	if err != nil {
+		return nil, err
+	}
+	return ppl.CompileWith(name, string(text), ppl.CompileOptions{Included: map[string]string{coxPartsFile: string(parts)}})
+}
+
+// coxPartsFile is included by others.
+const coxPartsFile = "parts.model"
+
+// field is a Gaussian field on a square grid as the sum of four that are even or odd
+// in rows and in columns, see models/cox.model; and a metric for what is known of it by
+// counts, of which all have the same information.
+type field struct {
+	d     int
+	prior [4]blas64.Triangular // upper U: the part's covariance is UᵀU
+	// Upper too: the part's metric, the inverse covariance plus the information, is
+	// UᵀU, with its inverse.
+	metric, inverse [4]blas64.Triangular
+}
+
+// The parts in the order of the coordinates of models/cox_metric.model; the third is the
+// transpose of what has the second's covariance.
+var coxParts = [4][2]float64{{1, 1}, {-1, 1}, {-1, 1}, {-1, -1}}
+
+func newField(d int, reach, information float64) (*field, error) {
+	if d < 2 || d%2 != 0 {
+		return nil, fmt.Errorf("a grid with a side of %d, which is not even", d)
+	}
+	f := &field{d: d}
+	h := d / 2
+	for p, sign := range coxParts {
+		if p == 2 {
+			f.prior[2], f.metric[2], f.inverse[2] = f.prior[1], f.metric[1], f.inverse[1]
+			continue
+		}
+		c := mat.NewSymDense(h*h, nil)
+		for a := range h * h {
+			for b := range a + 1 {
+				sum := 0.0
+				for image := range 4 {
+					i, j, weight := b%h, b/h, 1.0
+					if image&1 != 0 {
+						i, weight = d-1-i, sign[0]
+					}
+					if image&2 != 0 {
+						j, weight = d-1-j, weight*sign[1]
+					}
+					sum += weight * math.Exp(-math.Hypot(float64(a%h-i), float64(a/h-j))/reach)
+				}
+				c.SetSym(a, b, coxVariance*sum)
+			}
+		}
+		var factor mat.Cholesky
+		var u mat.TriDense
+		var precision mat.SymDense
+		if !factor.Factorize(c) {
+			return nil, errors.New("the covariance is not positive definite")
+		}
+		factor.UTo(&u)
+		f.prior[p] = u.RawTriangular()
+		if err := factor.InverseTo(&precision); err != nil {
+			return nil, err
+		}
+		for i := range h * h {
+			precision.SetSym(i, i, precision.At(i, i)+information)
+		}
+		var root, inverse mat.TriDense
+		if !factor.Factorize(&precision) {
+			return nil, errors.New("the metric is not positive definite")
+		}
+		factor.UTo(&root)
+		if err := inverse.InverseTri(&root); err != nil {
+			return nil, err
+		}
+		f.metric[p], f.inverse[p] = root.RawTriangular(), inverse.RawTriangular()
+	}
+	return f, nil
+}
+
+// draw is one from the prior.
+func (f *field) draw(rng *rand.Rand) []float64 {
+	z := make([]float64, f.d*f.d)
+	for i := range z {
+		z[i] = rng.NormFloat64()
+	}
+	f.multiply(f.prior, blas.Trans, z)
+	return f.unfold(z)
+}
+
+// multiply replaces the parts of v by their products with u or its transpose.
+func (f *field) multiply(u [4]blas64.Triangular, t blas.Transpose, v []float64) {
+	q := len(v) / 4
+	for p := range u {
+		blas64.Trmv(t, u[p], blas64.Vector{N: q, Inc: 1, Data: v[p*q : (p+1)*q]})
+	}
+}
+
+// fromMetric gives the field of coordinates in which the metric is the identity, and
+// toMetric is its inverse.
+func (f *field) fromMetric(z []float64) []float64 {
+	v := append([]float64(nil), z...)
+	f.multiply(f.inverse, blas.NoTrans, v)
+	return f.unfold(v)
+}
+
+func (f *field) toMetric(x []float64) []float64 {
+	v := f.fold(x)
+	f.multiply(f.metric, blas.NoTrans, v)
+	return v
+}
+
+// fold gives the four parts of a field, a quarter of the grid each; unfold is its
+// inverse. Less the mean it is an orthogonal matrix.
+func (f *field) fold(x []float64) []float64 {
+	d, h := f.d, f.d/2
+	v := make([]float64, d*d)
+	for j := range h {
+		for i := range h {
+			a, b := x[j*d+i]-coxMean, x[j*d+d-1-i]-coxMean
+			c, e := x[(d-1-j)*d+i]-coxMean, x[(d-1-j)*d+d-1-i]-coxMean
+			at, transposed := j*h+i, i*h+j
+			v[at] = 0.5 * (a + b + c + e)
+			v[h*h+at] = 0.5 * (a - b + c - e)
+			v[2*h*h+transposed] = 0.5 * (a + b - c - e)
+			v[3*h*h+at] = 0.5 * (a - b - c + e)
+		}
+	}
+	return v
+}
+
+func (f *field) unfold(v []float64) []float64 {
+	d, h := f.d, f.d/2
+	x := make([]float64, d*d)
+	for j := range h {
+		for i := range h {
+			at, transposed := j*h+i, i*h+j
+			s, t, u, w := 0.5*v[at], 0.5*v[h*h+at], 0.5*v[2*h*h+transposed], 0.5*v[3*h*h+at]
+			x[j*d+i] = coxMean + s + t + u + w
+			x[j*d+d-1-i] = coxMean + s - t + u - w
+			x[(d-1-j)*d+i] = coxMean + s + t - u - w
+			x[(d-1-j)*d+d-1-i] = coxMean + s - t - u + w
+		}
+	}
+	return x
+}

@@ -1,0 +1,91 @@
+package auto
+
+import (
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/hmc"
+)
+
+// standard is a normal target whose gradient costs next to nothing.
+type standard int
+
+func (d standard) Dim() int { return int(d) }
+func (standard) LogDensityGrad(x, grad []float64) (float64, error) {
+	sum := 0.0
+	for i, v := range x {
+		grad[i] = -v
+		sum += v * v
+	}
+	return -0.5 * sum, nil
+}
+
+// threadTime is the time of the processor that the calling thread has used.
+func threadTime() time.Duration {
+	const threadCPUTime = 3
+	var t syscall.Timespec
+	_, _, _ = syscall.Syscall(syscall.SYS_CLOCK_GETTIME, threadCPUTime, uintptr(unsafe.Pointer(&t)), 0)
+	return time.Duration(t.Nano())
+}
+
+// BenchmarkLeapfrog tells what an integration step costs a kernel, its trees, copies and
+// random numbers included, beyond the gradient, in the time of the processor; what other
+// processes take of the machine does not count, but how they share its caches does, so
+// the gradient is timed in turn with the kernel.
+func BenchmarkLeapfrog(b *testing.B) {
+	const d, turns = 10, 200
+	low := hmc.Identity(infer.LowRank, d)
+	for _, m := range []infer.Metric{hmc.Identity(infer.Diagonal, d), low, hmc.Identity(infer.Dense, d)} {
+		for _, s := range []Setting{{NUTS, 0}, {Leapfrog, 3}, {ExactNormal, 1}} {
+			b.Run(string(m.Kind)+"/"+s.String(), func(b *testing.B) {
+				runtime.LockOSThread()
+				defer runtime.UnlockOSThread()
+				meter := infer.NewMeter(standard(d))
+				h, err := hmc.NewWhitened(meter, m)
+				if err != nil {
+					b.Fatal(err)
+				}
+				k := newKernel(Sampler{}.withDefaults())
+				k.use(s)
+				rng := infer.Stream(1, 0, "bench", 0)
+				z := infer.NewPoint(d)
+				if err := h.Reset(z); err != nil {
+					b.Fatal(err)
+				}
+				eps := 0.7
+				if s.Kind == ExactNormal {
+					eps = 1.57
+				}
+				x, g := make([]float64, d), make([]float64, d)
+				var kernel, gradients time.Duration
+				steps := 0
+				for b.Loop() {
+					begun := threadTime()
+					made := 0
+					for range turns {
+						next, info, err := k.Transition(rng, h, eps, z)
+						if err != nil {
+							b.Fatal(err)
+						}
+						z = next
+						made += info.Leapfrogs
+					}
+					between := threadTime()
+					for range made {
+						_, _ = meter.LogDensityGrad(x, g)
+					}
+					kernel += between - begun
+					gradients += threadTime() - between
+					steps += made
+				}
+				b.ReportMetric(float64(kernel-gradients)/float64(steps), "own-ns/step")
+				b.ReportMetric(float64(gradients)/float64(steps), "ns/gradient")
+				b.ReportMetric(0, "ns/op")
+			})
+		}
+	}
+}

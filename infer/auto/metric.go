@@ -1,0 +1,332 @@
+package auto
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/whiten"
+)
+
+// candidate is a way to learn a metric.
+type candidate struct {
+	kind    infer.MetricKind
+	options whiten.Options
+	name    string
+	costly  bool // only tried where there is much to gain
+}
+
+// mostDense is the largest dimension of dense metrics; where the target is so nearly
+// normal that one is exact, the largest is mostDenseNormal, with which a step takes as
+// long as with one of low rank, and that of survey mostSurveyed.
+const (
+	mostDense       = 150
+	mostDenseNormal = 512
+	mostSurveyed    = 1024
+)
+
+// nearlyNormal is the divergence that a metric may reach at best, below which a target
+// is taken for normal in some coordinates. By worthTrying more than twice that, other
+// metrics must have for one to be tried that takes more time to learn, and by
+// worthWaiting more for warm-up to go on until there are draws enough for a dense one.
+const nearlyNormal, worthWaiting, worthTrying = 0.1, 0.5, 0.02
+
+// fewestOfMetric is how many a metric is learnt from at least, all chains together: two in each
+// half have a variance.
+const fewestOfMetric = 4
+
+// leastShrink is the shrinkage where scores are linear.
+const leastShrink = 1e-8
+
+// choose learns the candidates from some chains and judges them by the others.
+// same says that the metric in use is for the coordinates that the draws are in.
+func (v *verdict) choose(p *pool, recent []record, same bool) {
+	if p.given {
+		v.metric, v.why = p.metric, "given"
+		s := sampleOf(recent)
+		v.divergence = whiten.Divergence(v.metric, s.Draws, s.Scores)
+		return
+	}
+	d := len(recent[0].draws[0])
+	n := 0
+	for _, r := range recent {
+		n += len(r.draws)
+	}
+	if n < fewestOfMetric {
+		v.metric, v.why, v.divergence, v.attainable = p.metric, "that of the start, as warm-up had too few draws to learn one", infinity, infinity
+		if v.metric.Kind == "" {
+			v.metric = infer.Metric{Kind: infer.Unit, Dim: d}
+		}
+		return
+	}
+	parts := folds(recent)
+	v.attainable = whiten.Attainable(sampleOf(parts[0]), sampleOf(parts[1]))
+	normal := v.attainable < nearlyNormal // as far as the draws tell: scores are linear, and need no shrinkage
+	inUse, ofInUse := infer.Metric{}, infinity
+	if normal && same && p.options.Metric == "" {
+		inUse, ofInUse = centred(p.metric, recent)
+	}
+	candidates := []candidate{{infer.Diagonal, whiten.Options{}, "diagonal", false}}
+	for _, shrink := range []float64{1e-4, 3e-2} {
+		o := whiten.Options{Shrink: shrink}
+		candidates = append(candidates, candidate{infer.LowRank, o, "a diagonal plus low rank", false})
+		if d <= mostDense && n >= 2*d {
+			candidates = append(candidates, candidate{infer.Dense, o, "dense", false})
+		}
+	}
+	if normal {
+		candidates = append(candidates, candidate{infer.LowRank, whiten.Options{Shrink: 3e-2, Refine: true}, "a diagonal plus low rank", true})
+		if d <= mostDenseNormal && n >= 2*d {
+			candidates = append(candidates, candidate{infer.Dense, whiten.Options{Shrink: leastShrink}, "dense", true})
+		}
+	}
+	if kind := p.options.Metric; kind != "" {
+		candidates = slices.DeleteFunc(candidates, func(c candidate) bool { return c.kind != kind })
+		if kind == infer.Dense && len(candidates) == 0 {
+			candidates = []candidate{{infer.Dense, whiten.Options{Shrink: 3e-2}, "dense", false}}
+		}
+		if kind == infer.Unit {
+			v.metric, v.why = infer.Metric{Kind: infer.Unit, Dim: d}, "the identity, as asked for"
+			s := sampleOf(recent)
+			v.divergence = whiten.Divergence(v.metric, s.Draws, s.Scores)
+			return
+		}
+	}
+	best, least := 0, infinity
+	divergences := make([]float64, len(candidates))
+	for i, c := range candidates {
+		if c.costly && min(least, ofInUse) < 2*v.attainable+worthTrying {
+			divergences[i] = infinity
+			continue
+		}
+		for f := range parts {
+			m, err := whiten.Fit(c.kind, sampleOf(parts[1-f]), c.options)
+			if err != nil {
+				divergences[i] = infinity
+				break
+			}
+			held := sampleOf(parts[f])
+			divergences[i] += whiten.Divergence(m, held.Draws, held.Scores) / 2
+		}
+		// The simpler one, unless another is clearly better.
+		if divergences[i] < 0.95*least-0.005 || i == 0 {
+			best, least = i, divergences[i]
+		}
+	}
+	whole := sampleOf(recent)
+	for ; ; best = 0 {
+		c := candidates[best]
+		var err error
+		v.metric, err = whiten.Fit(c.kind, whole, c.options)
+		if err == nil {
+			v.divergence, v.why = divergences[best], c.name
+			if c.kind == infer.LowRank {
+				v.why = fmt.Sprintf("a diagonal plus rank %d", (len(v.metric.Inverse)-d)/(d+1))
+			}
+			break
+		}
+		if best == 0 {
+			v.err = err
+			return
+		}
+	}
+	v.unripe = p.options.Metric == "" && normal && d <= mostSurveyed && n < 2*d
+	if ofInUse < muchBetter*v.divergence-0.005 {
+		v.take(inUse, ofInUse)
+		return
+	}
+	v.unripe = v.unripe && v.divergence > 2*v.attainable+worthWaiting
+	if v.divergence > hopeless && !normal && p.options.Metric == "" {
+		// Scores of a way to the typical set, or of a funnel's neck, mislead.
+		v.metric, v.why = varianceOf(whole), "the variance of the draws"
+	}
+	if !v.near() && !isNear(v.attainable, d) && p.options.Metric == "" && n >= mostTrusted {
+		// Scores are largest in the bulk: of long tails they make too little.
+		widen(&v.metric, whole)
+	}
+	v.why += fmt.Sprintf(", whose held-out Fisher divergence per dimension is %.2g", v.divergence)
+	if c := candidates[best]; c.kind != infer.Diagonal && candidates[0].kind == infer.Diagonal {
+		v.why += fmt.Sprintf(" (diagonal: %.2g)", divergences[0])
+	}
+}
+
+// take takes the metric in use again, which is better by far than what the draws tell
+// of, as one from second derivatives may be while they are few.
+func (v *verdict) take(inUse infer.Metric, divergence float64) {
+	v.metric, v.divergence, v.unripe = inUse, divergence, false
+	v.why = fmt.Sprintf("%s, by second derivatives, whose Fisher divergence per dimension is %.2g", kindName(inUse), divergence)
+}
+
+func kindName(m infer.Metric) string {
+	switch m.Kind {
+	case infer.Dense:
+		return "dense"
+	case infer.LowRank:
+		return fmt.Sprintf("a diagonal plus rank %d", (len(m.Inverse)-m.Dim)/(m.Dim+1))
+	}
+	return "diagonal"
+}
+
+// muchBetter is by how much.
+const muchBetter = 0.5
+
+// centred gives the metric in use the mean that suits it best, and its divergence by draws
+// that it was not learnt from.
+func centred(inUse infer.Metric, recent []record) (infer.Metric, float64) {
+	var after whiten.Sample
+	for _, r := range recent {
+		from := len(r.draws) / 3
+		after.Draws, after.Scores = append(after.Draws, r.draws[from:]...), append(after.Scores, r.scores[from:]...)
+	}
+	if len(after.Draws) < 2 {
+		return inUse, infinity
+	}
+	inUse = whiten.Centre(inUse, after)
+	return inUse, whiten.Divergence(inUse, after.Draws, after.Scores)
+}
+
+// survey learns a dense metric from all second derivatives, where scores are so nearly
+// linear that it matters little where they are taken: each chain takes some of them,
+// by differences, where it is.
+func (w *chain) survey(v *verdict) (infer.Metric, error) {
+	m, d := v.metric, v.metric.Dim
+	scale := make([]float64, d)
+	for i, v := range variances(m) {
+		scale[i] = math.Sqrt(v)
+	}
+	own, err := w.curvature(scale, w.Chain%v.chains, v.chains)
+	if err != nil {
+		return m, err
+	}
+	all, err := w.Exchange(own, func(parts []any) any {
+		hessian := make([][]float64, d)
+		for _, part := range parts {
+			p, _ := part.(pairs)
+			for k, step := range p.steps {
+				for i, v := range step {
+					if v != 0 {
+						hessian[i] = p.changes[k]
+						floats.Scale(1/v, hessian[i])
+					}
+				}
+			}
+		}
+		for _, row := range hessian {
+			if row == nil {
+				return m
+			}
+		}
+		dense, err := whiten.Curvature(hessian)
+		if err != nil {
+			return m
+		}
+		dense.Mean = m.Mean
+		return dense
+	})
+	if err != nil {
+		return m, err
+	}
+	return all.(infer.Metric), nil
+}
+
+// hopeless is a held-out divergence per dimension above which the variance of the
+// draws is used, as Stan has it.
+const hopeless = 5
+
+// mostTrusted is the number of draws from which on, on a target that is far from
+// normal, each coordinate has the variance of the draws and scores only tell how
+// coordinates go together.
+const mostTrusted = 100
+
+// widen gives each coordinate the variance of the draws.
+func widen(m *infer.Metric, s whiten.Sample) {
+	variance := varianceOf(s)
+	d := m.Dim
+	own := variances(*m)
+	factor := make([]float64, d)
+	for i := range factor {
+		factor[i] = math.Sqrt(variance.Inverse[i] / own[i])
+		if !(factor[i] > 1e-3 && factor[i] < 1e3) {
+			return
+		}
+	}
+	for i, f := range factor {
+		switch m.Kind {
+		case infer.Dense:
+			for j, g := range factor {
+				m.Inverse[i*d+j] *= f * g
+			}
+		case infer.LowRank:
+			m.Inverse[i] *= f
+		case infer.Diagonal:
+			m.Inverse[i] *= f * f
+		}
+	}
+}
+
+// variances are the diagonal of an inverse metric.
+func variances(m infer.Metric) []float64 {
+	d := m.Dim
+	out := make([]float64, d)
+	for i := range out {
+		switch m.Kind {
+		case infer.Unit:
+			out[i] = 1
+		case infer.Diagonal:
+			out[i] = m.Inverse[i]
+		case infer.Dense:
+			out[i] = m.Inverse[i*(d+1)]
+		case infer.LowRank:
+			scale, values, vectors := m.LowRank()
+			sum := 1.0
+			for k, u := range vectors {
+				sum += (values[k] - 1) * u[i] * u[i]
+			}
+			out[i] = scale[i] * scale[i] * sum
+		}
+	}
+	return out
+}
+
+func varianceOf(s whiten.Sample) infer.Metric {
+	d, n := len(s.Draws[0]), float64(len(s.Draws))
+	m := infer.Metric{Kind: infer.Diagonal, Dim: d, Inverse: make([]float64, d), Mean: make([]float64, d)}
+	for _, x := range s.Draws {
+		floats.AddScaled(m.Mean, 1/n, x)
+	}
+	for _, x := range s.Draws {
+		for i, v := range x {
+			m.Inverse[i] += (v - m.Mean[i]) * (v - m.Mean[i]) / n
+		}
+	}
+	for i, v := range m.Inverse {
+		m.Inverse[i] = max(n/(n+5)*v+1e-3*5/(n+5), 1e-12)
+	}
+	return m
+}
+
+// folds are two parts of the draws: every other chain, or the halves of one.
+func folds(r []record) [2][]record {
+	var parts [2][]record
+	if len(r) > 1 {
+		for i, c := range r {
+			parts[i%2] = append(parts[i%2], c)
+		}
+		return parts
+	}
+	half := len(r[0].draws) / 2
+	parts[0] = []record{{draws: r[0].draws[:half], scores: r[0].scores[:half]}}
+	parts[1] = []record{{draws: r[0].draws[half:], scores: r[0].scores[half:]}}
+	return parts
+}
+
+func sampleOf(records []record) (s whiten.Sample) {
+	for _, r := range records {
+		s.Draws, s.Scores = append(s.Draws, r.draws...), append(s.Scores, r.scores...)
+		s.Groups = append(s.Groups, len(r.draws))
+	}
+	return s
+}

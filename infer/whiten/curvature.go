@@ -1,0 +1,55 @@
+package whiten
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/ppl-lang/ppl/infer"
+)
+
+// leastCurvature is the least curvature, relative to the largest in coordinates scaled
+// by their own, that is told from none.
+const leastCurvature = 1e-10
+
+// Curvature is the dense metric whose inverse is that of the negative Hessian, of whose
+// eigenvalues it takes the absolute values: exact for a normal distribution. Row i of
+// hessian has the second derivatives of the log density by coordinate i, which need not be
+// symmetric where they were taken in several places.
+func Curvature(hessian [][]float64) (infer.Metric, error) {
+	d := len(hessian)
+	m := infer.Metric{Kind: infer.Dense, Dim: d}
+	scale := make([]float64, d)
+	for i, row := range hessian {
+		scale[i] = 1 / math.Sqrt(math.Abs(row[i]))
+		if !(scale[i] > 1e-150 && scale[i] < 1e150) {
+			return m, errDraws
+		}
+	}
+	h := mat.NewSymDense(d, nil)
+	for i := range d {
+		for j := i; j < d; j++ {
+			h.SetSym(i, j, -0.5*(hessian[i][j]+hessian[j][i])*scale[i]*scale[j])
+		}
+	}
+	values, vectors, err := eigen(h)
+	if err != nil {
+		return m, err
+	}
+	largest := 0.0
+	for _, v := range values {
+		largest = max(largest, math.Abs(v))
+	}
+	for k, v := range values {
+		f := 1 / math.Sqrt(max(math.Abs(v), leastCurvature*largest))
+		for i := range d {
+			vectors.Set(i, k, vectors.At(i, k)*f)
+		}
+	}
+	h.SymOuterK(1, vectors)
+	m.Inverse = (&basis{sigma: h}).dense(scale)
+	if m.Check() != nil {
+		return m, errDraws
+	}
+	return m, nil
+}

@@ -1,0 +1,209 @@
+package ppl_test
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/auto"
+	"github.com/ppl-lang/ppl/infer/nuts"
+	"github.com/ppl-lang/ppl/infer/warmup"
+)
+
+const schoolsCentred = `data { int J; vector[J] y, s; } parameters { real mu; real<lower=0> tau; vector[J] theta; }
+	model { mu ~ normal(0, 5); tau ~ cauchy(0, 5); theta ~ normal(mu, tau); y ~ normal(theta, s); }`
+
+func schools(t *testing.T) *ppl.Posterior {
+	return bind(t, schoolsCentred, map[string]any{"J": 8, "y": []float64{28, 8, -3, 7, -1, 1, 18, 12}, "s": []float64{15, 10, 16, 11, 9, 11, 10, 18}})
+}
+
+// Users see nothing of the coordinates: lp__, values and positions are those of the
+// model, whatever λ.
+func TestRecentredDraws(t *testing.T) {
+	p := schools(t)
+	for _, how := range []string{"off", "0", "0.3", "1", "learn"} {
+		session, err := infer.NewSession(p, infer.Config{Sampler: auto.Sampler{Recentre: how}, Seed: 4, Chains: 2, Warmup: 100, Draws: 20, SaveWarmup: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		grad, values := make([]float64, p.Dim()), make([]float64, len(p.OutputNames()))
+		for d, err := range session.Draws(context.Background()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			lp, err := p.LogDensityGrad(d.Position, grad)
+			if err != nil || math.Abs(lp-d.LogDensity) > 1e-12*(1+math.Abs(lp))*10 {
+				t.Fatalf("%s: lp__ is %v, but the log density there is %v (%v)", how, d.LogDensity, lp, err)
+			}
+			if d.Warmup {
+				continue
+			}
+			if err := p.Generate(d.Position, infer.Stream(1, 1, "test", 0), values); err != nil || !slices.Equal(values, d.Values) {
+				t.Fatalf("%s: %v, not %v", how, d.Values, values)
+			}
+		}
+		for _, c := range session.Report().Chains {
+			x := slices.Clone(c.Last)
+			if lp, err := p.LogDensityGrad(x, grad); err != nil || math.IsInf(lp, 0) || (how == "1" || how == "off") != (c.Recentring == nil) {
+				t.Errorf("%s: the chain ends at %v with λ %v (%v)", how, x, c.Recentring, err)
+			}
+		}
+	}
+}
+
+// The centred model is sampled as well as the non-centred one, from whose moments, by
+// numerical integration over tau and mu, these are.
+func TestRecentredMoments(t *testing.T) {
+	fit, err := ppl.Sample(context.Background(), schools(t), ppl.Options{Sampler: auto.Sampler{}, Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, sd := schoolsByIntegration()
+	for _, r := range fit.Summary() {
+		for k, name := range []string{"mu", "tau"} {
+			if r.Name == name && (math.Abs(r.Mean-mean[k]) > 5*sd[k]/math.Sqrt(r.ESSBulk) || r.ESSBulk < 400) {
+				t.Errorf("%s has the mean %v with an ESS of %v, by integration %v", name, r.Mean, r.ESSBulk, mean[k])
+			}
+		}
+	}
+}
+
+// schoolsByIntegration is the mean and standard deviation of mu and tau: given both, the
+// effects integrate out.
+func schoolsByIntegration() (mean, sd [2]float64) {
+	y, s := []float64{28, 8, -3, 7, -1, 1, 18, 12}, []float64{15, 10, 16, 11, 9, 11, 10, 18}
+	var z float64
+	var first, second [2]float64
+	for lt := -12.0; lt < 6; lt += 0.02 {
+		tau := math.Exp(lt)
+		for mu := -25.0; mu < 30; mu += 0.25 {
+			l := -0.5*mu*mu/25 - math.Log1p(tau*tau/25) + lt
+			for j := range y {
+				v := s[j]*s[j] + tau*tau
+				l -= 0.5*(y[j]-mu)*(y[j]-mu)/v + 0.5*math.Log(v)
+			}
+			w := math.Exp(l + 30)
+			z += w
+			for k, x := range []float64{mu, tau} {
+				first[k] += w * x
+				second[k] += w * x * x
+			}
+		}
+	}
+	for k := range mean {
+		mean[k] = first[k] / z
+		sd[k] = math.Sqrt(second[k]/z - mean[k]*mean[k])
+	}
+	return mean, sd
+}
+
+// A run in other coordinates that is interrupted goes on with the very draws, and what its
+// warm-up has found serves another sampler.
+func TestRecentredResume(t *testing.T) {
+	whole, stopped := t.TempDir(), t.TempDir()
+	options := ppl.SnapshotAlways(ppl.Options{Sampler: auto.Sampler{Recentre: "0.4"}, Chains: 2, Warmup: 100, Draws: 60, Seed: 5, SigFigs: 17, Refresh: 1, Output: filepath.Join(whole, "m"), Resumable: true})
+	want, err := ppl.Sample(context.Background(), schools(t), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.Output = filepath.Join(stopped, "m")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	options.Progress = func(p infer.Progress) {
+		if !p.Warmup && p.Iteration >= p.Total-30 {
+			cancel()
+		}
+	}
+	if _, err := ppl.Sample(ctx, schools(t), options); err == nil {
+		t.Fatal("it was not interrupted")
+	}
+	options.Progress, options.Resume = nil, true
+	got, err := ppl.Sample(context.Background(), schools(t), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range want.Files {
+		if rows(t, got.Files[i]) != rows(t, want.Files[i]) {
+			t.Errorf("%s differs", got.Files[i])
+		}
+	}
+	text, err := json.Marshal(map[string]any{"chains": want.Adapted()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	adapted, err := ppl.ParseAdapted("adapted.json", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := ppl.Options{Sampler: nuts.Sampler{Adapt: warmup.Options{Metric: adapted[0].Metric.Kind}}, Chains: 1, Warmup: -1, Draws: 20, Seed: 5, StepSize: []float64{adapted[0].StepSize}, Metric: []infer.Metric{adapted[0].Metric}, Recentring: [][]float64{adapted[0].Recentring}}
+	fit, err := ppl.Sample(context.Background(), schools(t), again)
+	if err != nil || !slices.Equal(fit.Report.Chains[0].Recentring, slices.Repeat([]float64{0.4}, 8)) {
+		t.Errorf("%v", err)
+	}
+	other := bind(t, pair, nil)
+	again.Metric = nil
+	if _, err := ppl.Sample(context.Background(), other, again); err == nil || !strings.Contains(err.Error(), "other coordinates") {
+		t.Errorf("a target without effects: %v", err)
+	}
+}
+
+// So does one whose coordinates were learnt, wherever it is stopped: within warm-up, which
+// is then made again, in sampling, and while it goes on.
+func TestLearntResume(t *testing.T) {
+	whole, stopped := t.TempDir(), t.TempDir()
+	// Data that say much of each effect, for which coordinates between the two ends are best.
+	precise := func() *ppl.Posterior {
+		return bind(t, schoolsCentred, map[string]any{"J": 8, "y": []float64{28, 8, -3, 7, -1, 1, 18, 12}, "s": []float64{1, 2, 3, 4, 5, 6, 7, 8}})
+	}
+	options := ppl.SnapshotAlways(ppl.Options{Chains: 2, Warmup: 300, Draws: 60, Seed: 5, SigFigs: 17, Refresh: 1, Output: filepath.Join(whole, "m"), Resumable: true})
+	want, err := ppl.Sample(context.Background(), precise(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if learnt := want.Report.Chains[0].Recentring; len(learnt) != 8 || slices.Max(learnt) == 0 {
+		t.Fatalf("nothing was learnt: %v", learnt)
+	}
+	options.Output = filepath.Join(stopped, "m")
+	for _, of := range []struct {
+		warmup bool
+		count  int
+	}{{true, 20}, {false, 15}, {false, 60}} {
+		ctx, cancel := context.WithCancel(context.Background())
+		seen := 0
+		options.Progress = func(p infer.Progress) {
+			if p.Warmup == of.warmup {
+				seen++
+			}
+			if seen >= of.count {
+				cancel()
+			}
+		}
+		_, err := ppl.Sample(ctx, precise(), options)
+		cancel()
+		if err == nil {
+			t.Fatal("it was not interrupted")
+		}
+		options.Resume = true
+	}
+	options.Progress = nil
+	got, err := ppl.Sample(context.Background(), precise(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range want.Files {
+		if rows(t, got.Files[i]) != rows(t, want.Files[i]) {
+			t.Errorf("%s differs", got.Files[i])
+		}
+	}
+	for i, c := range got.Report.Chains {
+		if !slices.Equal(c.Recentring, want.Report.Chains[i].Recentring) {
+			t.Errorf("chain %d has the coordinates %v, not %v", c.ID, c.Recentring, want.Report.Chains[i].Recentring)
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package ppl
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/ppl-lang/ppl/compile/data"
+)
+
+// SimulatorOptions are options of [Model.Simulator]. The zero value is the default.
+type SimulatorOptions struct {
+	// Params are the parameters that all data sets are made from, as [Posterior.FitAt]
+	// takes them; nil: they are drawn from the prior for each.
+	Params any
+
+	Warmup int // transitions, where the prior cannot be drawn from directly; 0: 1000
+	Bind   BindOptions
+}
+
+// Simulator makes data sets as a model says that they come about. It is used by one
+// goroutine at a time.
+type Simulator struct {
+	// Direct says that parameters are drawn from their priors one after another, or were
+	// given; Reason why the prior is sampled by NUTS otherwise.
+	Direct bool
+	Reason string
+
+	values    *data.Set
+	prior     *Fit // draws of the parameters; one, for all sets, if they were given
+	given     bool
+	columns   []int
+	derived   *Derived
+	replicate *Posterior
+	seed      uint64
+}
+
+// Simulated is a data set, and the parameters that it was made from.
+type Simulated struct {
+	Values *data.Set
+	Params *data.Set
+}
+
+// Simulator prepares to make data sets, up to a number of them. values are data of the
+// sizes and with the covariates that are wanted; variables that the model's statements are
+// about are drawn and may be left out. The prior is that of [Model.SamplePrior].
+//
+// The first sets of a simulator are those of one for fewer sets with the same seed.
+func (m *Model) Simulator(ctx context.Context, values any, sets int, seed uint64, o SimulatorOptions) (*Simulator, error) {
+	set, err := ReadData(values)
+	if err != nil {
+		return nil, err
+	}
+	s := &Simulator{values: set, seed: seed, Direct: true}
+	if s.derived, err = m.DeriveReplicated(set); err != nil {
+		return nil, err
+	}
+	if len(s.derived.Left) > 0 {
+		return nil, fmt.Errorf("the model does not say how all of its data come about: %s", s.derived.Left[0])
+	}
+	for _, out := range s.derived.Outputs {
+		if !out.Data {
+			return nil, fmt.Errorf("%s is computed from the data, so that data that have it cannot be simulated", out.Variable)
+		}
+	}
+	if s.replicate, err = s.derived.BindWith(set, o.Bind); err != nil {
+		return nil, err
+	}
+	if o.Params != nil {
+		s.given = true
+		s.prior, err = s.replicate.FitAt(o.Params, 1)
+	} else {
+		err = s.drawPrior(ctx, m, sets, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.columns, err = s.replicate.columnsIn(s.prior)
+	return s, err
+}
+
+// drawPrior draws the parameters of all sets.
+func (s *Simulator) drawPrior(ctx context.Context, m *Model, sets int, o SimulatorOptions) error {
+	// The draws of a longer run begin with those of a shorter one. Enough to see whether
+	// the prior is proper; thinned, as those of NUTS depend on each other.
+	const chains, thin, least = 4, 10, 250
+	per := max((sets+chains-1)/chains, least)
+	prior, err := m.SamplePrior(ctx, s.values, o.Bind, Options{Chains: chains, Warmup: o.Warmup, Draws: per * thin, Thin: thin, Seed: s.seed})
+	if err != nil {
+		return fmt.Errorf("draws from the prior: %w", err)
+	}
+	if s.prior, s.Direct, s.Reason = prior.Fit, prior.Direct, prior.Reason; s.Direct {
+		return nil
+	}
+	for _, r := range s.prior.Summary() {
+		if r.Rhat > 1.05 {
+			return fmt.Errorf("the prior cannot be drawn from: the R-hat of %s is %.3f. Data can be simulated from proper priors of all parameters, without very long tails", r.Name, r.Rhat)
+		}
+	}
+	return nil
+}
+
+// Set makes the data set of a number, from 0, which does not depend on the others. A set
+// that cannot be made, as the draw from the prior is too extreme for instance, is an error;
+// others can be.
+func (s *Simulator) Set(n int) (*Simulated, error) {
+	chain, draw := n%s.prior.Draws.Chains(), n/s.prior.Draws.Chains()
+	if s.given {
+		chain, draw = 0, 0
+	}
+	if n < 0 || draw >= s.prior.Draws.Len(chain) {
+		return nil, fmt.Errorf("there is no data set %d of this simulator", n)
+	}
+	_, row := s.prior.Draws.Draw(chain, draw)
+	truth := make([]float64, len(s.columns))
+	for i, c := range s.columns {
+		truth[i] = row[c]
+	}
+	x, err := s.replicate.UnconstrainValues(truth)
+	if err != nil {
+		return nil, err
+	}
+	dst := make([]float64, len(s.replicate.OutputNames()))
+	if err := s.replicate.Generate(x, rand.New(rand.NewPCG(s.seed, uint64(n))), dst); err != nil {
+		return nil, fmt.Errorf("simulated data: %w", err)
+	}
+	names := s.replicate.GeneratedNames()
+	out := &Simulated{}
+	if out.Values, err = s.replicate.redrawn(s.values, s.derived, names, dst[len(dst)-len(names):]); err != nil {
+		return nil, err
+	}
+	out.Params, err = setOf(s.replicate.ParameterNames(), truth, nil)
+	return out, err
+}
+
+// ElementOf finds the value of a column, such as theta.2.1, in a set of values, such as
+// [Simulated.Params].
+func ElementOf(set *data.Set, column string) (float64, bool) {
+	if set == nil {
+		return 0, false
+	}
+	name := variable(column)
+	v, ok := set.Get(name)
+	if !ok {
+		return 0, false
+	}
+	at := column[len(name):]
+	k, d := 0, 0
+	for at != "" {
+		if at[0] != '.' || d == len(v.Shape) {
+			return 0, false
+		}
+		i, n := 0, 1
+		for n < len(at) && at[n] >= '0' && at[n] <= '9' {
+			i = 10*i + int(at[n]-'0')
+			n++
+		}
+		if i < 1 || i > v.Shape[d] {
+			return 0, false
+		}
+		k, at, d = k*v.Shape[d]+i-1, at[n:], d+1
+	}
+	if d != len(v.Shape) {
+		return 0, false
+	}
+	return v.Reals[k], true
+}

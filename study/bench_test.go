@@ -1,0 +1,46 @@
+package study_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/study"
+)
+
+// The fits of eight schools, b.N of them: how much of their time is sampling, with
+// everything kept of them and with what a simulation study asks for.
+func BenchmarkEightSchools(b *testing.B) {
+	for name, keep := range map[string]study.Keep{
+		"all":    {},
+		"chosen": {Summary: []string{"mu", "tau", "theta"}},
+		"few":    {Summary: []string{"mu", "tau"}, Statistics: []string{"mean", "sd", "ess_bulk", "rhat"}},
+	} {
+		b.Run(name, func(b *testing.B) { eightSchools(b, keep) })
+	}
+}
+
+func eightSchools(b *testing.B, keep study.Keep) {
+	m, err := ppl.CompileFile("../examples/eight_schools/eight_schools.model")
+	if err != nil {
+		b.Fatal(err)
+	}
+	model, err := study.NewModel("eight_schools", m, false)
+	if err != nil {
+		b.Fatal(err)
+	}
+	simulator, err := m.Simulator(context.Background(), ppl.JSONFile("../examples/eight_schools/eight_schools.data.json"), b.N, 1, ppl.SimulatorOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ResetTimer()
+	p, err := study.Run(context.Background(), &study.Plan{
+		Seed:  1,
+		Keep:  keep,
+		Parts: []study.Part{{Models: []*study.Model{model}, Source: &study.Simulated{Simulator: simulator, Count: b.N, Seed: 1}}},
+	}, study.RunOptions{Folder: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(100*p.Sampling/p.Busy, "%sampling")
+}

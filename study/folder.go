@@ -1,0 +1,75 @@
+package study
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/ppl-lang/ppl"
+)
+
+// The files in the folder of a study, beside journalFolder.
+const (
+	RecordName  = "study.json"  // what it is
+	PlanName    = "plan.yaml"   // the plan as it was written
+	ResultsName = "results.csv" // a row for each fit and quantity
+	TimesName   = "times.csv"   // a row for each fit: how long it took, and where
+	DrawsName   = "draws.zarr"  // draws that were kept
+)
+
+// Record is what the folder of a study keeps of it beside its results.
+type Record struct {
+	Program  string `json:"program"`
+	Fits     int    `json:"fits"`
+	Complete bool   `json:"complete"`
+}
+
+// IsFolder reports whether a folder is that of a study.
+func IsFolder(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, RecordName))
+	return err == nil
+}
+
+// ReadRecord reads the record in the folder of a study.
+func ReadRecord(dir string) (*Record, error) {
+	path := filepath.Join(dir, RecordName)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &Record{}
+	if err := json.Unmarshal(text, r); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, ppl.CheckSeal(path, text)
+}
+
+// writeRecord replaces the record, and the plan beside it.
+func (r *run) writeRecord(complete bool) error {
+	text, err := json.Marshal(Record{Program: "ppl " + ppl.Version(), Fits: r.progress.Total, Complete: complete})
+	if err != nil {
+		return err
+	}
+	dir := r.options.Folder
+	if err := replaceFile(filepath.Join(dir, RecordName), ppl.Seal(text)); err != nil {
+		return err
+	}
+	if r.options.Text == "" {
+		return nil
+	}
+	return replaceFile(filepath.Join(dir, PlanName), []byte(r.options.Text))
+}
+
+// replaceFile writes a file beside its place and renames it, so that there is always a
+// whole one.
+func replaceFile(path string, text []byte) error {
+	err := os.WriteFile(path+".tmp", text, 0o666)
+	if err == nil {
+		err = os.Rename(path+".tmp", path)
+	}
+	if err != nil {
+		os.Remove(path + ".tmp")
+	}
+	return err
+}

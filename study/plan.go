@@ -1,0 +1,227 @@
+package study
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ppl-lang/ppl/compile/data"
+)
+
+// Plan says which fits a study has: each model of a part on each of its data sets, with
+// the options of each point of the grid, so many times.
+type Plan struct {
+	Parts   []Part
+	Options Options // of all fits
+	Grid    []Axis
+	Repeat  int // fits of each, with other seeds; 0: 1
+	Seed    uint64
+	Keep    Keep
+
+	// TimeLimit is how long a fit may take, by the clock; 0: as long as it likes. One that
+	// takes longer fails. No result depends on it otherwise, so that fits that are there
+	// stay there when it is changed.
+	TimeLimit time.Duration
+
+	// Quantities, if not nil, is a model whose generated quantities are computed at the
+	// draws of each fit, whose parameters it must have.
+	Quantities *Model
+
+	points []point // of the grid; see Check
+}
+
+// Part is models, and the data that each of them is fitted to.
+type Part struct {
+	Models []*Model
+	Source Source
+}
+
+// Axis is an option with several values.
+type Axis struct {
+	Name   string
+	Values []string
+}
+
+// Source makes data sets, always the same in the same order.
+type Source interface {
+	// Len is how many there are.
+	Len() int
+
+	// Sets makes them one after another, so that they are not all in memory. It ends early
+	// if ctx does.
+	Sets(ctx context.Context) iter.Seq[DataSet]
+}
+
+// DataSet is what a fit is made to.
+type DataSet struct {
+	Name   string // in the results
+	Values *data.Set
+	Err    error // why there are none
+
+	// Faults are what is wrong with some of the values; an error for models that need them.
+	Faults map[string]error
+
+	Truth    *data.Set // parameters that they were made from; nil: not known
+	Test     *data.Set // observations that are held out, of the variables of Values; nil: none
+	TestRows int
+	Dim      int     // see Spec
+	BindSeed *uint64 // see Spec; nil: the seed of the fit
+}
+
+// point is a point of the grid.
+type point struct {
+	labels  []string
+	options Options
+}
+
+// maxPoints bounds the grid, which is in memory.
+const maxPoints = 1_000_000
+
+// Check looks at the plan before anything runs.
+func (p *Plan) Check() error {
+	if len(p.Parts) == 0 {
+		return errors.New("a study needs models and data")
+	}
+	if p.Repeat < 0 {
+		return fmt.Errorf("each fit can be made once or more often, but not %d times", p.Repeat)
+	}
+	p.points = []point{{options: maps.Clone(p.Options)}}
+	for _, axis := range p.Grid {
+		if len(axis.Values) == 0 {
+			return fmt.Errorf("the grid has no values for %s", axis.Name)
+		}
+		var next []point
+		for _, at := range p.points {
+			for _, v := range axis.Values {
+				o := maps.Clone(at.options)
+				if o == nil {
+					o = Options{}
+				}
+				o[axis.Name] = v
+				next = append(next, point{append(slices.Clone(at.labels), v), o})
+			}
+			if len(next) > maxPoints {
+				return fmt.Errorf("the grid has more than %d points", maxPoints)
+			}
+		}
+		p.points = next
+	}
+	for i := range p.points {
+		var err error
+		if p.points[i].options, err = p.points[i].options.Complete(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Len is the number of fits.
+func (p *Plan) Len() int {
+	n := 0
+	for _, part := range p.Parts {
+		n += len(part.Models) * part.Source.Len()
+	}
+	return n * len(p.points) * max(p.Repeat, 1)
+}
+
+// models are those of the study, by their digests.
+func (p *Plan) models() map[string][]byte {
+	out := map[string][]byte{}
+	for _, part := range p.Parts {
+		for _, m := range part.Models {
+			out[m.digest] = m.blob
+		}
+	}
+	if p.Quantities != nil {
+		out[p.Quantities.digest] = p.Quantities.blob
+	}
+	return out
+}
+
+// Units are the fits, one after another. Their order is that of the parts, data sets,
+// models, points of the grid and repetitions.
+func (p *Plan) Units(ctx context.Context) iter.Seq[*Unit] {
+	return func(yield func(*Unit) bool) {
+		n := 0
+		for _, part := range p.Parts {
+			for set := range part.Source.Sets(ctx) {
+				texts := newTexts(&set)
+				for _, m := range part.Models {
+					for _, at := range p.points {
+						for repeat := range max(p.Repeat, 1) {
+							u := p.unit(n, &set, texts, m, at, repeat)
+							n++
+							if ctx.Err() != nil || !yield(u) {
+								return
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// texts are the data of a set as bytes.
+type texts struct {
+	blobs             map[string][]byte
+	data, truth, test string // digests
+	err               error
+}
+
+func newTexts(set *DataSet) *texts {
+	t := &texts{blobs: map[string][]byte{}, err: set.Err}
+	for _, x := range []struct {
+		set *data.Set
+		to  *string
+	}{{set.Values, &t.data}, {set.Truth, &t.truth}, {set.Test, &t.test}} {
+		if x.set == nil || t.err != nil {
+			continue
+		}
+		var text []byte
+		if text, t.err = textOf(x.set); t.err == nil {
+			*x.to = digest(text)
+			t.blobs[*x.to] = text
+		}
+	}
+	return t
+}
+
+// unit is the fit of a number.
+func (p *Plan) unit(n int, set *DataSet, t *texts, m *Model, at point, repeat int) *Unit {
+	u := &Unit{Number: n, Model: m.Name, Data: set.Name, Labels: at.labels, Blobs: t.blobs, Err: t.err, TimeLimit: p.TimeLimit}
+	if max(p.Repeat, 1) > 1 {
+		u.Labels = append(slices.Clone(at.labels), fmt.Sprint(repeat+1))
+	}
+	if u.Err == nil {
+		u.Err = m.needed(set.Values, set.Faults)
+	}
+	if u.Err != nil {
+		return u
+	}
+	u.Spec = Spec{Version: version, Model: m.digest, Data: t.data, Truth: t.truth, Test: t.test, TestRows: set.TestRows, Dim: set.Dim,
+		Options: at.options, Seed: seedOf(p.Seed, t.data, t.test, repeat), Keep: p.Keep}
+	u.Spec.BindSeed = u.Spec.Seed
+	if set.BindSeed != nil {
+		u.Spec.BindSeed = *set.BindSeed
+	}
+	if p.Quantities != nil {
+		u.Spec.Quantities = p.Quantities.digest
+	}
+	u.Key = u.Spec.key()
+	return u
+}
+
+// seedOf is the seed of a fit: it depends on its data, so that fits to different ones
+// have independent random numbers, and is the same for all models and options, so that
+// these are compared with the same ones. It is short enough to be typed.
+func seedOf(seed uint64, data, test string, repeat int) uint64 {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %s %d", seed, data, test, repeat))
+	return uint64(binary.LittleEndian.Uint32(sum[:]))
+}

@@ -1,0 +1,181 @@
+package study
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+)
+
+// Status is what has become of a fit.
+type Status string
+
+const (
+	OK       Status = "ok"       // nothing is wrong
+	Problems Status = "problems" // it was made, but there are findings that say not to trust it
+	Failed   Status = "failed"   // there are no draws
+)
+
+// Row is what a fit says about a quantity.
+type Row struct {
+	diagnose.Row
+	Truth float64 // the value that the data were made from; NaN if there is none
+	Rank  int     // how many of the draws are smaller than it; -1 if there is none
+}
+
+// HeldOut is how well an observation is predicted that the fit has not seen.
+type HeldOut struct {
+	ELPD, MCSE float64
+}
+
+// Draws are draws of some quantities that were kept.
+type Draws struct {
+	Names         []string // as files have them: theta.1
+	Chains, Count int
+	Values        []float64 // by chain, then draw, then name
+}
+
+// Result is what has become of a unit.
+type Result struct {
+	Key         string
+	Status      Status
+	Message     string // why it failed
+	Findings    []diagnose.Finding
+	Draws       int // of all chains
+	Divergences int
+	Gradients   int64
+	Rows        []Row
+	HeldOut     []HeldOut // by observation
+	Joint       HeldOut   // of them together
+	Kept        *Draws
+
+	// How long it took, in seconds of the clock, and which instructions of the processor
+	// were used. What is above does not depend on these, but for the level: processors of
+	// other levels round differently.
+	Seconds, Sampling float64
+	CPU               string
+}
+
+// failed is the result of a unit that could not be done.
+func failed(key, code string, err error) *Result {
+	message := messageOf(err)
+	return &Result{Key: key, Status: Failed, Message: message,
+		Findings: []diagnose.Finding{{Code: code, Severity: diagnose.Problem, Summary: message}}}
+}
+
+// messageOf says in a line what is wrong, with its place in the model or in the file of
+// data; where data have become bytes of their own, there is none that is known to people.
+func messageOf(err error) string {
+	list := ppl.Diagnostics(err)
+	if len(list) == 0 {
+		return strings.ReplaceAll(err.Error(), "\n", "; ")
+	}
+	d := list[0]
+	if !d.Span.IsValid() || d.Span.File.Name == dataName {
+		return d.Summary
+	}
+	at := d.Span.Begin()
+	return fmt.Sprintf("%s:%d:%d: %s", at.File, at.Line, at.Column, d.Summary)
+}
+
+// resultHeader is what of a result is text; numbers are in the payload, exactly.
+type resultHeader struct {
+	Type        string             `json:"type"` // "result"
+	Key         string             `json:"key"`
+	Status      Status             `json:"status"`
+	Message     string             `json:"message,omitempty"`
+	Findings    []diagnose.Finding `json:"findings,omitempty"`
+	Draws       int                `json:"draws"`
+	Divergences int                `json:"divergences"`
+	Gradients   int64              `json:"gradients"`
+	Names       []string           `json:"names,omitempty"`
+	HeldOut     int                `json:"held_out,omitempty"`
+	Kept        []string           `json:"kept,omitempty"`
+	Chains      int                `json:"chains,omitempty"`
+	Count       int                `json:"count,omitempty"`
+	Seconds     float64            `json:"seconds"`
+	Sampling    float64            `json:"sampling"`
+	CPU         string             `json:"cpu,omitempty"`
+}
+
+// rowNumbers are the numbers of a row.
+const rowNumbers = 11
+
+func (r *Row) numbers() [rowNumbers]float64 {
+	return [rowNumbers]float64{r.Mean, r.MCSEMean, r.SD, r.Q5, r.Q50, r.Q95, r.ESSBulk, r.ESSTail, r.Rhat, r.Truth, float64(r.Rank)}
+}
+
+// appendResult appends the frame of a result.
+func appendResult(dst []byte, r *Result) ([]byte, error) {
+	h := resultHeader{Type: "result", Key: r.Key, Status: r.Status, Message: r.Message, Findings: r.Findings, Draws: r.Draws, Divergences: r.Divergences,
+		Gradients: r.Gradients, HeldOut: len(r.HeldOut), Seconds: r.Seconds, Sampling: r.Sampling, CPU: r.CPU}
+	var payload []byte
+	put := func(v float64) { payload = binary.LittleEndian.AppendUint64(payload, math.Float64bits(v)) }
+	for i := range r.Rows {
+		h.Names = append(h.Names, r.Rows[i].Name)
+		for _, v := range r.Rows[i].numbers() {
+			put(v)
+		}
+	}
+	if len(r.HeldOut) > 0 {
+		for _, e := range append(r.HeldOut[:len(r.HeldOut):len(r.HeldOut)], r.Joint) {
+			put(e.ELPD)
+			put(e.MCSE)
+		}
+	}
+	if k := r.Kept; k != nil {
+		h.Kept, h.Chains, h.Count = k.Names, k.Chains, k.Count
+		for _, v := range k.Values {
+			put(v)
+		}
+	}
+	return appendFrame(dst, h, payload)
+}
+
+// decodeResult reads what appendResult has written.
+func decodeResult(header, payload []byte) (*Result, error) {
+	var h resultHeader
+	if err := json.Unmarshal(header, &h); err != nil {
+		return nil, fmt.Errorf("a result that cannot be read: %w", err)
+	}
+	r := &Result{Key: h.Key, Status: h.Status, Message: h.Message, Findings: h.Findings, Draws: h.Draws, Divergences: h.Divergences,
+		Gradients: h.Gradients, Seconds: h.Seconds, Sampling: h.Sampling, CPU: h.CPU}
+	heldOut := 0
+	if h.HeldOut > 0 {
+		heldOut = 2 * (h.HeldOut + 1)
+	}
+	if h.HeldOut < 0 || h.Chains < 0 || h.Count < 0 || len(payload) != 8*(rowNumbers*len(h.Names)+heldOut+h.Chains*h.Count*len(h.Kept)) {
+		return nil, errors.New("a result that cannot be read: it has another number of figures than it says")
+	}
+	take := func() float64 {
+		v := math.Float64frombits(binary.LittleEndian.Uint64(payload))
+		payload = payload[8:]
+		return v
+	}
+	for _, name := range h.Names {
+		row := Row{Row: diagnose.Row{Name: name}}
+		for _, p := range []*float64{&row.Mean, &row.MCSEMean, &row.SD, &row.Q5, &row.Q50, &row.Q95, &row.ESSBulk, &row.ESSTail, &row.Rhat, &row.Truth} {
+			*p = take()
+		}
+		row.Rank = int(take())
+		r.Rows = append(r.Rows, row)
+	}
+	for range heldOut / 2 {
+		r.HeldOut = append(r.HeldOut, HeldOut{take(), take()})
+	}
+	if n := len(r.HeldOut); n > 0 {
+		r.Joint, r.HeldOut = r.HeldOut[n-1], r.HeldOut[:n-1]
+	}
+	if len(h.Kept) > 0 {
+		r.Kept = &Draws{Names: h.Kept, Chains: h.Chains, Count: h.Count, Values: make([]float64, h.Chains*h.Count*len(h.Kept))}
+		for i := range r.Kept.Values {
+			r.Kept.Values[i] = take()
+		}
+	}
+	return r, nil
+}

@@ -1,0 +1,176 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"path/filepath"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/criticise"
+)
+
+// Files are data sets in files, in any of the formats that [ppl.DataFile] knows.
+type Files struct {
+	Dir    string // that the paths are relative to; "": the working folder
+	Paths  []string
+	Counts []string  // what is counted in tables, see [ppl.DataFile]
+	With   *data.Set // values that all have, those of the file before them; nil: none
+}
+
+func (f *Files) Len() int { return len(f.Paths) }
+
+// Sets reads the files. One that cannot be read is a set with an error.
+func (f *Files) Sets(ctx context.Context) iter.Seq[DataSet] {
+	return func(yield func(DataSet) bool) {
+		for _, path := range f.Paths {
+			set := DataSet{Name: filepath.ToSlash(path)}
+			set.Values, set.Err = ppl.ReadData(ppl.DataFile{Path: f.path(path), Counts: f.Counts})
+			if set.Err == nil && f.With != nil {
+				for _, name := range set.Values.Names() {
+					if e := set.Values.Fault(name); e != nil {
+						if set.Faults == nil {
+							set.Faults = map[string]error{}
+						}
+						set.Faults[name] = e
+					}
+				}
+				set.Values = f.With.Replace(set.Values, nil)
+			}
+			if ctx.Err() != nil || !yield(set) {
+				return
+			}
+		}
+	}
+}
+
+func (f *Files) path(name string) string {
+	if name = filepath.FromSlash(name); filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(f.Dir, name)
+}
+
+// Values is a single data set.
+type Values struct {
+	Name string
+	Set  *data.Set
+}
+
+func (v *Values) Len() int { return 1 }
+
+// Sets gives it.
+func (v *Values) Sets(context.Context) iter.Seq[DataSet] {
+	return func(yield func(DataSet) bool) { yield(DataSet{Name: v.Name, Values: v.Set}) }
+}
+
+// Simulated are data sets that a model makes, as ppl simulate does, with the parameters
+// that they are made from: the fits are then calibrated or not.
+type Simulated struct {
+	Simulator *ppl.Simulator
+	Count     int
+	Seed      uint64
+}
+
+func (s *Simulated) Len() int { return s.Count }
+
+// Sets makes them. One that cannot be made is a set with an error.
+func (s *Simulated) Sets(ctx context.Context) iter.Seq[DataSet] {
+	return func(yield func(DataSet) bool) {
+		for n := range s.Count {
+			set := DataSet{Name: fmt.Sprintf("simulated %d", n+1), BindSeed: &s.Seed}
+			made, err := s.Simulator.Set(n)
+			if set.Err = err; err == nil {
+				set.Values, set.Truth = made.Values, made.Params
+			}
+			if ctx.Err() != nil || !yield(set) {
+				return
+			}
+		}
+	}
+}
+
+// Fold is observations that are held out, and those that the fit is made to; nil: all
+// others. Rows count from 0.
+type Fold struct {
+	Name        string
+	Test, Train []int
+}
+
+// Folds are data without some of the observations, whose predictive density is computed.
+type Folds struct {
+	Holdout *ppl.Holdout
+	Folds   []Fold
+	Seed    uint64 // of random numbers in transformed data
+}
+
+// FoldOptions say how observations are divided.
+type FoldOptions struct {
+	K     int     // folds; 0: 10, or one for each group
+	By    string  // data with a group for each observation: whole groups are held out
+	Time  string  // data with a time for each observation: the future is held out
+	First float64 // with Time: the share of the observations that are not held out; 0: a half
+	Seed  uint64
+}
+
+// NewFolds divides observations.
+func NewFolds(h *ppl.Holdout, o FoldOptions) (*Folds, error) {
+	rng := rand.New(rand.NewPCG(o.Seed, 0x666f6c6473))
+	k := o.K
+	if k == 0 {
+		k = 10
+	}
+	var folds []criticise.Fold
+	var err error
+	switch {
+	case o.By != "" && o.Time != "":
+		return nil, errors.New("folds by groups and by time exclude each other")
+	case o.By != "":
+		var groups [][]int
+		if groups, _, err = h.Groups(o.By); err == nil {
+			folds, err = criticise.GroupedFolds(groups, o.K, rng)
+		}
+	case o.Time != "":
+		if o.First == 0 {
+			o.First = 0.5
+		}
+		if !(o.First > 0 && o.First < 1) {
+			return nil, fmt.Errorf("the share of the first observations must be between 0 and 1, but is %v", o.First)
+		}
+		var times []float64
+		if times, err = h.Values(o.Time); err == nil {
+			folds, err = criticise.FutureFolds(times, k, o.First)
+		}
+	default:
+		folds, err = criticise.RandomFolds(h.N, min(k, h.N), rng)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := &Folds{Holdout: h, Seed: o.Seed}
+	for _, f := range folds {
+		out.Folds = append(out.Folds, Fold{Test: f.Test, Train: f.Train})
+	}
+	return out, nil
+}
+
+func (f *Folds) Len() int { return len(f.Folds) }
+
+// Sets parts the data.
+func (f *Folds) Sets(ctx context.Context) iter.Seq[DataSet] {
+	return func(yield func(DataSet) bool) {
+		for i, fold := range f.Folds {
+			set := DataSet{Name: fold.Name, TestRows: len(fold.Test), Dim: f.Holdout.Dim(), BindSeed: &f.Seed}
+			if set.Name == "" {
+				set.Name = fmt.Sprintf("fold %d", i+1)
+			}
+			set.Values, set.Test, set.Err = f.Holdout.Split(fold.Test, fold.Train)
+			if ctx.Err() != nil || !yield(set) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,320 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// RunOptions are options of [Run]. The zero value is the default.
+type RunOptions struct {
+	Engine Engine // nil: Local{}
+
+	// Folder keeps results while they come, and is where a study goes on. At the end it has
+	// them as tables, see [ResultsName]. "": nothing is kept.
+	Folder string
+	Text   string // the plan as it was written, which the folder keeps
+	Retry  bool   // make fits again that have failed, for want of memory for instance
+
+	// Progress, if not nil, is told how far the study is, twice a second and at the end.
+	Progress func(Progress)
+	Note     func(string)
+
+	// Each, if not nil, is given the results in the order of the fits, when all are there.
+	Each func(*Unit, *Result) error
+}
+
+// Progress is how far a study is. It is JSON as it stands.
+type Progress struct {
+	Total    int     `json:"total"`
+	Done     int     `json:"done"`   // those of earlier runs among them
+	Reused   int     `json:"reused"` // of earlier runs
+	Problems int     `json:"problems"`
+	Failed   int     `json:"failed"`
+	Seconds  float64 `json:"seconds"`           // since the start
+	Rate     float64 `json:"fits_per_second"`   // of late
+	Left     float64 `json:"seconds_left"`      // -1: not known yet
+	Sampling float64 `json:"sampling_seconds"`  // of the processors, in the fits of this run
+	Busy     float64 `json:"fitting_seconds"`   // likewise, with all that belongs to a fit
+	Finished bool    `json:"finished,omitzero"` // the last that is told
+}
+
+// InterruptedError says that a study was stopped before its end.
+type InterruptedError struct {
+	Done, Total int
+	Err         error
+}
+
+func (e *InterruptedError) Error() string {
+	return fmt.Sprintf("the study was interrupted: %d of %d fits are done: %v", e.Done, e.Total, e.Err)
+}
+func (e *InterruptedError) Unwrap() error { return e.Err }
+
+// run is the work of Run.
+type run struct {
+	plan    *Plan
+	options RunOptions
+	journal *journal
+
+	mu       sync.Mutex
+	progress Progress
+	began    time.Time
+	recent   []moment
+	again    map[shortKey]bool // fits that are made again, and have no new result yet
+}
+
+// moment is how many fits of this run there were at a time.
+type moment struct {
+	when time.Time
+	n    int
+}
+
+// Run does the fits of a plan of which there are no results yet, and hands over the
+// results of all. It returns how far it has come; with an *[InterruptedError] if ctx ended
+// before. Fits that fail are results, not errors.
+func Run(ctx context.Context, plan *Plan, o RunOptions) (Progress, error) {
+	if err := plan.Check(); err != nil {
+		return Progress{}, err
+	}
+	if o.Engine == nil {
+		o.Engine = Local{}
+	}
+	if o.Note == nil {
+		o.Note = func(string) {}
+	}
+	dir := o.Folder
+	if dir == "" {
+		var err error
+		if dir, err = os.MkdirTemp("", "ppl-study-"); err != nil {
+			return Progress{}, err
+		}
+		defer os.RemoveAll(dir)
+	}
+	j, err := openJournal(dir, "")
+	if err != nil {
+		return Progress{}, err
+	}
+	defer j.close()
+	r := &run{plan: plan, options: o, journal: j, began: time.Now(), recent: []moment{{time.Now(), 0}}, progress: Progress{Total: plan.Len(), Left: -1}, again: map[shortKey]bool{}}
+	if o.Folder != "" {
+		if err := r.writeRecord(false); err != nil {
+			return r.progress, err
+		}
+	}
+	if err := j.create("study"); err != nil {
+		return r.progress, err
+	}
+	stop := r.tell()
+	err = r.fit(ctx, dir)
+	stop()
+	r.now(true)
+	if err != nil {
+		if ctx.Err() != nil {
+			err = &InterruptedError{r.progress.Done, r.progress.Total, context.Cause(ctx)}
+		}
+		return r.progress, err
+	}
+	if err := r.collect(ctx, dir); err != nil {
+		if ctx.Err() != nil {
+			err = &InterruptedError{r.progress.Done, r.progress.Total, context.Cause(ctx)}
+		}
+		return r.progress, err
+	}
+	if o.Folder != "" {
+		err = r.writeRecord(true)
+	}
+	return r.progress, err
+}
+
+// fit has the units done that have no result.
+func (r *run) fit(ctx context.Context, dir string) error {
+	return r.options.Engine.Run(ctx, &Job{Models: r.plan.models(), Units: r.todo(ctx), Count: r.plan.Len(), Done: r.done, Folder: dir, Note: r.options.Note,
+		Refresh: r.refresh, Has: func(key string) bool { return r.journal.statusOf(key) != "" }, Lost: r.journal.lost, begun: r.journal.begunTimes})
+}
+
+// todo is the units that have no result, each once.
+func (r *run) todo(ctx context.Context) iter.Seq[*Unit] {
+	return func(yield func(*Unit) bool) {
+		seen := map[shortKey]bool{} // units that are the same fit
+		for u := range r.plan.Units(ctx) {
+			if u.Err != nil {
+				r.count(Failed, false)
+				continue
+			}
+			k, err := short(u.Key)
+			if err != nil {
+				continue
+			}
+			status := r.journal.statusOf(u.Key)
+			retry := status == Failed && r.options.Retry && !seen[k]
+			if status != "" && !retry {
+				r.count(status, true)
+				continue
+			}
+			if retry {
+				r.mu.Lock()
+				r.again[k] = true
+				r.mu.Unlock()
+			}
+			if seen[k] {
+				r.count(OK, true)
+				continue
+			}
+			seen[k] = true
+			if !yield(u) {
+				return
+			}
+		}
+	}
+}
+
+// refresh takes in results that workers have written to the journal.
+func (r *run) refresh() error {
+	more, err := r.journal.refresh()
+	for status, n := range more {
+		for range n {
+			r.count(status, false)
+		}
+	}
+	return err
+}
+
+// done takes a result of an engine.
+func (r *run) done(result *Result) error {
+	isNew, err := r.journal.put("", result)
+	if err != nil || !isNew && !r.retried(result) {
+		return err
+	}
+	r.mu.Lock()
+	r.progress.Sampling += result.Sampling
+	r.progress.Busy += result.Seconds
+	r.mu.Unlock()
+	r.count(result.Status, false)
+	return nil
+}
+
+// retried reports whether a result is that of a fit that was made again and has failed
+// again, for the first time.
+func (r *run) retried(result *Result) bool {
+	k, err := short(result.Key)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil || !r.again[k] {
+		return false
+	}
+	delete(r.again, k)
+	return result.Status == Failed
+}
+
+func (r *run) count(s Status, reused bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := &r.progress
+	p.Done++
+	if reused {
+		p.Reused++
+	}
+	switch s {
+	case Failed:
+		p.Failed++
+	case Problems:
+		p.Problems++
+	}
+}
+
+// tell tells of progress until the function that it returns is called.
+func (r *run) tell() (stop func()) {
+	if r.options.Progress == nil {
+		return func() {}
+	}
+	done := make(chan struct{})
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		tick := time.NewTicker(500 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				r.options.Progress(r.now(false))
+			case <-done:
+				r.options.Progress(r.now(true))
+				return
+			}
+		}
+	})
+	return func() { close(done); ended.Wait() }
+}
+
+// now is how far it is. The rate is that of the last minute or, where fits take long, of
+// as many as there are processors.
+func (r *run) now(last bool) Progress {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := &r.progress
+	now := time.Now()
+	p.Seconds, p.Finished = now.Sub(r.began).Seconds(), last
+	n := p.Done - p.Reused
+	r.recent = append(r.recent, moment{now, n})
+	for len(r.recent) > 2 && now.Sub(r.recent[1].when) > time.Minute && n-r.recent[1].n >= 2*runtime.GOMAXPROCS(0) {
+		r.recent = r.recent[1:]
+	}
+	p.Left = -1
+	first := r.recent[0]
+	if made := n - first.n; made > 0 {
+		p.Rate = float64(made) / now.Sub(first.when).Seconds()
+		p.Left = float64(p.Total-p.Done) / p.Rate
+	}
+	return *p
+}
+
+// errMissing is a fit without a result.
+var errMissing = errors.New("a fit has no result")
+
+// collect goes through the results in the order of the fits.
+func (r *run) collect(ctx context.Context, dir string) error {
+	var out *outputs
+	if r.options.Folder != "" {
+		var err error
+		if out, err = newOutputs(dir, r.plan); err != nil {
+			return err
+		}
+		defer out.abandon()
+	}
+	for u := range r.plan.Units(ctx) {
+		var result *Result
+		if u.Err != nil {
+			result = failed("", "data", u.Err)
+		} else {
+			var err error
+			if result, err = r.journal.get(u.Key); err != nil {
+				return err
+			}
+			if result == nil {
+				// Not the engine's fault alone: data that have changed meanwhile are others.
+				return fmt.Errorf("%w: that of %s to %s; the same study again makes it", errMissing, u.Model, u.Data)
+			}
+		}
+		if out != nil {
+			if err := out.add(u, result); err != nil {
+				return err
+			}
+		}
+		if r.options.Each != nil {
+			if err := r.options.Each(u, result); err != nil {
+				return err
+			}
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if out != nil {
+		return out.finish()
+	}
+	return nil
+}

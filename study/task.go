@@ -1,0 +1,109 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// taskFolder is the folder, within that of a study, with the fits that tasks share.
+const taskFolder = "tasks"
+
+// TaskVariables are environment variables that hold the number of a task of an array, from
+// 0, where schedulers set them.
+var TaskVariables = []struct{ Scheduler, Name string }{
+	{"Slurm", "SLURM_ARRAY_TASK_ID"},
+	{"Kubernetes", "JOB_COMPLETION_INDEX"},
+	{"AWS Batch", "AWS_BATCH_JOB_ARRAY_INDEX"},
+	{"Google Cloud Batch", "BATCH_TASK_INDEX"},
+}
+
+// TaskNumber is the number that the scheduler has given this process.
+func TaskNumber(getenv func(string) string) (int, error) {
+	for _, v := range TaskVariables {
+		if text := getenv(v.Name); text != "" {
+			n, err := strconv.Atoi(text)
+			if err != nil || n < 0 {
+				return 0, fmt.Errorf("the variable %s is %q, and no number of a task", v.Name, text)
+			}
+			return n, nil
+		}
+	}
+	return 0, errors.New("which task this is, no scheduler says; give its number")
+}
+
+// Task is a share of the fits of a study: each Of-th, from Number on.
+type Task struct {
+	Folder   string // of the study
+	Number   int
+	Of       int
+	Parallel int // fits at a time; 0: one per processor
+}
+
+// Run makes the fits of a task, but for those that an earlier process of the task has
+// made. Results go to the journal of the study, which needs no locks.
+func (t Task) Run(ctx context.Context) error {
+	if t.Of < 1 || t.Number < 0 || t.Number >= t.Of {
+		return fmt.Errorf("there is no task %d of %d; they count from 0", t.Number, t.Of)
+	}
+	p, err := openPack(filepath.Join(t.Folder, taskFolder))
+	if err != nil {
+		return err
+	}
+	own := fmt.Sprintf("task-%d-", t.Number)
+	j, err := openJournal(t.Folder, own)
+	if err != nil {
+		return err
+	}
+	defer j.close()
+	host, _ := os.Hostname()
+	if err := j.create(fmt.Sprintf("%s%s-%d-%d", own, filepath.Base(host), os.Getpid(), time.Now().UnixNano())); err != nil {
+		return err
+	}
+	parallel := t.Parallel
+	if parallel <= 0 {
+		parallel = runtime.GOMAXPROCS(0)
+	}
+	w := &Worker{Model: p.model}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	todo := make(chan *Unit)
+	var running sync.WaitGroup
+	for range parallel {
+		running.Go(func() {
+			for u := range todo {
+				_, err := j.put(u.Key, nil)
+				if err == nil {
+					r := w.Do(ctx, u)
+					if r == nil {
+						return
+					}
+					_, err = j.put("", r)
+				}
+				if err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	err = p.each(t.Number, t.Of, func(u *Unit) error {
+		if j.statusOf(u.Key) != "" {
+			return nil
+		}
+		select {
+		case todo <- u:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+	close(todo)
+	running.Wait()
+	return errors.Join(err, context.Cause(ctx))
+}

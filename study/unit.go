@@ -1,0 +1,175 @@
+package study
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+)
+
+// version is part of every key: it changes when the same specification gives other results.
+const version = 2
+
+// Spec is all that the result of a fit depends on. Models and data are named by the
+// SHA-256 of their texts.
+type Spec struct {
+	Version    int     `json:"version"`
+	Model      string  `json:"model"`
+	Quantities string  `json:"quantities,omitempty"` // a model whose generated quantities are computed at the draws
+	Data       string  `json:"data"`
+	Truth      string  `json:"truth,omitempty"`     // parameters that the data were made from
+	Test       string  `json:"test,omitempty"`      // data that are held out
+	TestRows   int     `json:"test_rows,omitempty"` // observations in them
+	Dim        int     `json:"dim,omitempty"`       // unconstrained parameters that there must be, if not 0
+	Options    Options `json:"options"`
+	Seed       uint64  `json:"seed"`
+	BindSeed   uint64  `json:"bind_seed"` // of random numbers in transformed data
+	Keep       Keep    `json:"keep"`
+}
+
+// Keep says what is kept of a fit beside its findings. Quantities are names of variables
+// or of elements, such as theta or theta[1]. Only what is kept is computed; findings rest
+// on the quantities that are kept and on the parameters, and on the statistics that are kept.
+type Keep struct {
+	Summary    []string `json:"summary"`              // quantities whose summary is kept; nil: all
+	NoSummary  bool     `json:"none,omitempty"`       // none of them
+	Statistics []string `json:"statistics,omitempty"` // of the summary, as [diagnose.MeasureNames]; nil: all
+	Draws      []string `json:"draws,omitempty"`      // quantities whose draws are kept
+}
+
+// measures is what has to be computed for the statistics.
+func (k *Keep) measures() diagnose.Measures {
+	if k.Statistics == nil {
+		return diagnose.AllMeasures
+	}
+	return diagnose.MeasuresOf(k.Statistics)
+}
+
+// summarised says whether the summary of a quantity, as people read it, is kept.
+func (k *Keep) summarised(quantity string) bool {
+	return !k.NoSummary && selected(k.Summary, quantity)
+}
+
+// key is the digest of a specification: the name of its result.
+func (s *Spec) key() string {
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // strings, numbers, and maps of strings
+	}
+	return digest(text)
+}
+
+func digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// Unit is a fit of a study.
+type Unit struct {
+	Number int // in the study, from 0
+	Key    string
+	Spec   Spec
+
+	// Model, Data and Labels say in words which fit it is: they stand in the results.
+	// Labels are by the axes of the grid, then the repetition.
+	Model, Data string
+	Labels      []string
+
+	// TimeLimit is that of the plan.
+	TimeLimit time.Duration
+
+	// Err says why there is nothing to fit: the data could not be read, for instance.
+	Err error
+
+	// Blobs are the texts that Spec names, but for those of models.
+	Blobs map[string][]byte
+}
+
+// modelText is a model as bytes.
+type modelText struct {
+	Name     string            `json:"name"`
+	Text     string            `json:"text"`
+	Included map[string]string `json:"included,omitempty"`
+	Legacy   bool              `json:"legacy,omitempty"`
+}
+
+// Model is a model of a study.
+type Model struct {
+	Name string // in the results
+
+	compiled *ppl.Model
+	blob     []byte
+	digest   string
+	needs    []string // variables of the data
+}
+
+// NewModel makes a model of a study. legacy is that of [ppl.CompileOptions].
+func NewModel(name string, m *ppl.Model, legacy bool) (*Model, error) {
+	included := m.Included()
+	if len(included) == 0 {
+		included = nil
+	}
+	blob, err := json.Marshal(modelText{Name: name, Text: m.Text(), Included: included, Legacy: legacy})
+	if err != nil {
+		return nil, err
+	}
+	out := &Model{Name: name, compiled: m, blob: blob, digest: digest(blob)}
+	for _, v := range m.Program().IR().Data {
+		out.needs = append(out.needs, v.Name)
+	}
+	return out, nil
+}
+
+// Compiled is the model.
+func (m *Model) Compiled() *ppl.Model { return m.compiled }
+
+// compileBlob makes a model of its bytes.
+func compileBlob(blob []byte) (*ppl.Model, error) {
+	var t modelText
+	if err := json.Unmarshal(blob, &t); err != nil {
+		return nil, fmt.Errorf("a model of the study is damaged: %w", err)
+	}
+	return ppl.CompileWith(t.Name, t.Text, ppl.CompileOptions{Included: t.Included, Legacy: t.Legacy})
+}
+
+// textOf writes a set as bytes, those of equal sets alike.
+func textOf(set *data.Set) ([]byte, error) {
+	var b bytes.Buffer
+	err := set.WriteJSON(&b)
+	return b.Bytes(), err
+}
+
+// needed says what is wrong with those values of a set that a model needs.
+func (m *Model) needed(set *data.Set, faults map[string]error) error {
+	for _, name := range m.needs {
+		if err := faults[name]; err != nil {
+			return err
+		}
+		if e := set.Fault(name); e != nil {
+			return e
+		}
+	}
+	return nil
+}
+
+// selected says whether a quantity, as people read it, is among names; nil are all.
+func selected(names []string, quantity string) bool {
+	if names == nil {
+		return true
+	}
+	return slices.ContainsFunc(names, func(n string) bool {
+		if n == quantity {
+			return true
+		}
+		rest, ok := strings.CutPrefix(quantity, n)
+		return ok && (rest[0] == '[' || rest[0] == '.')
+	})
+}

@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// places turns byte offsets of a text into those of its UTF-16 code units, which is how
+// browsers count, and back.
+type places struct {
+	text  string
+	units []int32 // by byte offset; nil of a text whose characters are one byte each
+}
+
+func newPlaces(text string) *places {
+	p := &places{text: text}
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			p.units = make([]int32, len(text)+1)
+			break
+		}
+	}
+	if p.units == nil {
+		return p
+	}
+	n := int32(0)
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		for k := range size {
+			p.units[i+k] = n
+		}
+		i += size
+		n += int32(max(1, utf16.RuneLen(r)))
+	}
+	p.units[len(text)] = n
+	return p
+}
+
+// unit is the place of a byte offset.
+func (p *places) unit(offset int) int {
+	offset = max(0, min(offset, len(p.text)))
+	if p.units == nil {
+		return offset
+	}
+	return int(p.units[offset])
+}
+
+// offset is the byte offset of a place.
+func (p *places) offset(unit int) int {
+	if p.units == nil {
+		return max(0, min(unit, len(p.text)))
+	}
+	low, high := 0, len(p.text)
+	for low < high {
+		mid := (low + high) / 2
+		if int(p.units[mid]) < unit {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low
+}
+
+// part is a part of a text, as the page counts.
+type part struct {
+	From int `json:"from"`
+	To   int `json:"to"`
+}
+
+func (p *places) part(s source.Span) part { return part{p.unit(s.Start), p.unit(s.End)} }

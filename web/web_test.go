@@ -1,0 +1,112 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The page is whole: what it names is there, and nothing comes from elsewhere.
+func TestPage(t *testing.T) {
+	files, err := Page()
+	if err != nil {
+		t.Fatal(err)
+	}
+	index := string(files["index.html"])
+	for _, m := range regexp.MustCompile(`(?:src|href)="([^"#:]+)"`).FindAllStringSubmatch(index, -1) {
+		if _, ok := files[m[1]]; !ok && !slices.Contains(built(), m[1]) {
+			t.Errorf("index.html names %s, which is not there", m[1])
+		}
+	}
+	for name, text := range files {
+		if strings.HasSuffix(name, ".js") {
+			if m := regexp.MustCompile(`(?:fetch|Worker|importScripts|import)\(\s*["']https?:`).Find(text); m != nil {
+				t.Errorf("%s fetches from elsewhere: %s", name, m)
+			}
+			for _, bad := range []string{"innerHTML =", "insertAdjacentHTML", "document.write", "eval(", "new Function"} {
+				if bytes.Contains(text, []byte(bad)) {
+					t.Errorf("%s has %s", name, bad)
+				}
+			}
+		}
+	}
+	if strings.Contains(index, "unsafe-eval'") && !strings.Contains(index, "'wasm-unsafe-eval'") || strings.Contains(index, " onclick=") || strings.Contains(index, "<style") {
+		t.Error("index.html permits what it need not")
+	}
+	// Every element that the scripts ask for by its name is there.
+	for name, text := range files {
+		if strings.HasSuffix(name, ".js") && name != "report.js" {
+			for _, m := range regexp.MustCompile(`\$\("([a-z-]+)"\)`).FindAllStringSubmatch(string(text), -1) {
+				if !strings.Contains(index, `id="`+m[1]+`"`) && !slices.Contains([]string{"messages-count", "model-text"}, m[1]) {
+					t.Errorf("%s asks for #%s", name, m[1])
+				}
+			}
+		}
+	}
+	var site struct {
+		Version  string
+		Examples []example
+	}
+	if err := json.Unmarshal(files["site.json"], &site); err != nil || len(site.Examples) < 6 || site.Version == "" {
+		t.Errorf("site.json: %+v, %v", site, err)
+	}
+	for _, e := range site.Examples {
+		if len(files[e.Model]) == 0 || len(files[e.Data]) == 0 {
+			t.Errorf("the example %s has no files", e.Name)
+		}
+	}
+}
+
+// buildVariable is the environment variable that has the engine built, which takes a
+// minute where nothing of it is in Go's cache.
+const buildVariable = "PPL_BUILD_PLAYGROUND"
+
+// maxWasm is how large the program may be that a page downloads, in bytes, compressed.
+const maxWasm = 6_000_000
+
+// The engine is small enough to be downloaded, has nothing in it that a page has no use
+// for, and comes with the licences of its parts.
+func TestBuild(t *testing.T) {
+	if exec.Command("go", "list", "-deps", "./wasm").Run() == nil {
+		t.Error("the program is built for this system, too")
+	}
+	list := exec.Command("go", "list", "-deps", "./wasm")
+	list.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dep := range strings.Lines(string(out)) {
+		dep = strings.TrimSpace(dep)
+		for _, bad := range []string{"net/http", "gonum.org/v1/plot", "github.com/spf13", "github.com/creachadair", module + "/internal", "golang.org/x/image"} {
+			if dep == bad || strings.HasPrefix(dep, bad+"/") {
+				t.Errorf("%s is in the engine", dep)
+			}
+		}
+	}
+	if os.Getenv(buildVariable) == "" {
+		t.Skipf("%s is not set: the engine is not built", buildVariable)
+	}
+	files, err := Build(context.Background(), "..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s: %d bytes", wasmFile, len(files[wasmFile]))
+	if n := len(files[wasmFile]); n > maxWasm {
+		t.Errorf("%s has %d bytes, more than %d: look at what has come in by go list -deps ./web/wasm, and at its size", wasmFile, n, maxWasm)
+	}
+	for _, want := range []string{"gonum.org/v1/gonum", "github.com/alecthomas/participle", module, "Go go1"} {
+		if !bytes.Contains(files[licencesFile], []byte(want)) {
+			t.Errorf("%s does not name %s", licencesFile, want)
+		}
+	}
+	if !bytes.Contains(files[scriptFile], []byte("class")) {
+		t.Errorf("%s is no script", scriptFile)
+	}
+}
