@@ -114,44 +114,6 @@ func stirlingRest(x float64) float64 {
 
 const logSqrt2Pi = 0.918938533204672741780329736405617640
 
-// Lbeta is log B(a, b) = log Γ(a) + log Γ(b) - log Γ(a+b) for a, b ≥ 0. With a
-// large argument the leading parts of Stirling's series cancel by hand, as the
-// plain difference would lose all digits (Didonato & Morris, TOMS 708).
-func Lbeta(a, b float64) float64 {
-	x, y := math.Min(a, b), math.Max(a, b)
-	switch {
-	case math.IsNaN(a) || math.IsNaN(b) || x < 0:
-		return math.NaN()
-	case x == 0:
-		return math.Inf(1)
-	case math.IsInf(y, 1):
-		return math.Inf(-1)
-	case y < 10:
-		return Lgamma(x) + Lgamma(y) - Lgamma(x+y)
-	case x < 10:
-		rise := (y-0.5)*math.Log1p(x/y) + x*(math.Log(x+y)-1) + stirlingRest(x+y) - stirlingRest(y)
-		return Lgamma(x) - rise
-	}
-	rest := stirlingRest(x) + stirlingRest(y) - stirlingRest(x+y)
-	return logSqrt2Pi - 0.5*math.Log(y) + (x-0.5)*math.Log(x/(x+y)) - y*math.Log1p(x/y) + rest
-}
-
-// Lchoose is the logarithm of the binomial coefficient, extended to real
-// arguments by Γ(n+1)/(Γ(k+1) Γ(n-k+1)); it needs n ≥ -1 and -1 ≤ k ≤ n+1.
-func Lchoose(n, k float64) float64 {
-	switch {
-	case math.IsNaN(n) || math.IsNaN(k) || n < -1 || k < -1 || n-k+1 < 0:
-		return math.NaN()
-	case k == 0 || n == k:
-		return 0
-	case n-k+1 == 0 || k == -1:
-		return math.Inf(-1)
-	case n == -1:
-		return math.Inf(1)
-	}
-	return -math.Log1p(n) - Lbeta(n-k+1, k+1)
-}
-
 // XLogY is x·log y, and 0 where x is 0.
 func XLogY(x, y float64) float64 {
 	if x == 0 && !math.IsNaN(y) {

@@ -6,28 +6,28 @@ import "math"
 
 // expm1Rest is Expm1 where that is not ordinary.
 func expm1Rest(x float64) float64 {
-	var v101 uint64
+	var v104 uint64
 	if x > 700.0 {
-		v62 := x
+		v65 := x
 		if -746.0 > x {
-			v62 = -746.0
+			v65 = -746.0
 		}
-		v63 := v62
-		if 710.0 < v62 {
-			v63 = 710.0
+		v66 := v65
+		if 710.0 < v65 {
+			v66 = 710.0
 		}
-		v65 := (float64(v63*184.6649652337873) + 6.755399441055744e+15)
-		v66 := (v65 - 6.755399441055744e+15)
-		v70 := ((v63 - float64(v66*0.005415212347998022)) - float64(v66*1.2655086083325438e-13))
-		v71 := (math.Float64bits(v65) & 127)
-		v72 := ExpTable[v71]
-		v75 := (v72 + (v71 << 45))
-		v79 := (((math.Float64bits(v65) - (0x867 << 51)) + 0x80000) >> 7)
-		v80 := (v79 >> 1)
-		v87 := float64(v70 * v70)
-		v96 := ((v70 + float64(v87*(float64(v70*0.16666666666666666)+0.5))) + float64(float64(v87*v87)*(float64(v70*0.008333333333333333)+0.041666666666666664)))
-		v99 := float64((math.Float64frombits(v75) + float64(math.Float64frombits(v75)*v96)) * math.Float64frombits(((v80 - 1025) << 52)))
-		v101 = math.Float64bits(float64(v99 * math.Float64frombits((((v79 - v80) - 1025) << 52))))
+		v68 := (float64(v66*184.6649652337873) + 6.755399441055744e+15)
+		v69 := (v68 - 6.755399441055744e+15)
+		v73 := ((v66 - float64(v69*0.005415212347998022)) - float64(v69*1.2655086083325438e-13))
+		v74 := (math.Float64bits(v68) & 127)
+		v75 := ExpTable[v74]
+		v78 := (v75 + (v74 << 45))
+		v82 := (((math.Float64bits(v68) - (0x867 << 51)) + 0x80000) >> 7)
+		v83 := (v82 >> 1)
+		v90 := float64(v73 * v73)
+		v99 := ((v73 + float64(v90*(float64(v73*0.16666666666666666)+0.5))) + float64(float64(v90*v90)*(float64(v73*0.008333333333333333)+0.041666666666666664)))
+		v102 := float64((math.Float64frombits(v78) + float64(math.Float64frombits(v78)*v99)) * math.Float64frombits(((v83 - 1025) << 52)))
+		v104 = math.Float64bits(float64(v102 * math.Float64frombits((((v82 - v83) - 1025) << 52))))
 	} else {
 		v3 := x
 		if -700.0 > x {
@@ -44,96 +44,96 @@ func expm1Rest(x float64) float64 {
 		v19 := math.Float64frombits(ExpTable[128+(math.Float64bits(v8)&127)])
 		v21 := (v18 + (math.Float64bits(v8) << 45))
 		v22 := float64(v15 * v15)
-		v32 := ((float64(v15*0.16666666666666666) + 0.5) + float64(v22*(float64(v15*0.008333333333333333)+0.041666666666666664)))
-		v34 := (float64(v22*v32) + v19)
-		v35 := (v15 + v34)
-		v39 := (math.Float64frombits(v21) + -1.0)
-		v40 := (v39 - math.Float64frombits(v21))
-		v45 := float64(math.Float64frombits(v21) * v35)
-		v46 := (v39 + v45)
-		v47 := (v46 - v39)
-		v54 := ((((math.Float64frombits(v21) - (v39 - v40)) + (-1.0 - v40)) + ((v39 - (v46 - v47)) + (v45 - v47))) + float64(math.Float64frombits(v21)*(v34-(v35-v15))))
-		v101 = (math.Float64bits((v46 + v54)) | (math.Float64bits(x) & (0x1 << 63)))
+		v34 := float64(v22 * ((float64(v15*0.008333333333333333) + 0.041666666666666664) + float64(v22*0.001388888888888889)))
+		v37 := (float64(v22*((float64(v15*0.16666666666666666)+0.5)+v34)) + v19)
+		v38 := (v15 + v37)
+		v42 := float64(math.Float64frombits(v21) * v38)
+		v44 := (math.Float64frombits(v21) + -1.0)
+		v45 := (v44 - math.Float64frombits(v21))
+		v50 := (v44 + v42)
+		v51 := (v50 - v44)
+		v57 := ((((math.Float64frombits(v21) - (v44 - v45)) + (-1.0 - v45)) + ((v44 - (v50 - v51)) + (v42 - v51))) + float64(math.Float64frombits(v21)*(v37-(v38-v15))))
+		v104 = (math.Float64bits((v50 + v57)) | (math.Float64bits(x) & (0x1 << 63)))
 	}
-	return math.Float64frombits(v101)
+	return math.Float64frombits(v104)
 }
 
 // log1mExpRest is Log1mExp where that is not ordinary.
 func log1mExpRest(x float64) float64 {
-	var v233 float64
+	var v236 float64
 	if x > 0.0 {
-		v233 = math.NaN()
+		v236 = math.NaN()
 	} else {
-		var v231 float64
+		var v234 float64
 		if math.Abs(x) < 2.2250738585072014e-308 {
-			v169 := -(x)
-			var v230 float64
-			if v169 == 0.0 {
-				v230 = math.Inf(-1)
+			v172 := -(x)
+			var v233 float64
+			if v172 == 0.0 {
+				v233 = math.Inf(-1)
 			} else {
-				var v228 float64
-				if v169 < 0.0 {
-					v228 = math.NaN()
+				var v231 float64
+				if v172 < 0.0 {
+					v231 = math.NaN()
 				} else {
-					var v224 float64
-					if !(v169 <= 1.7976931348623157e+308) {
-						v224 = v169
+					var v227 float64
+					if !(v172 <= 1.7976931348623157e+308) {
+						v227 = v172
 					} else {
-						v170 := v169 < 2.2250738585072014e-308
-						var v173 float64
-						if v170 {
-							v173 = float64(v169 * 1.8014398509481984e+16)
+						v173 := v172 < 2.2250738585072014e-308
+						var v176 float64
+						if v173 {
+							v176 = float64(v172 * 1.8014398509481984e+16)
 						} else {
-							v173 = v169
+							v176 = v172
 						}
-						v174 := (math.Float64bits(v173) - (0x1ff3 << 49))
-						v179 := (math.Float64frombits((((v174 ^ (0x1 << 63)) >> 52) | (0x433 << 52))) - 4.503599627372544e+15)
-						v184 := LogTable[((v174 >> 45) & 127)].Inv
-						v185 := LogTable[((v174 >> 45) & 127)].Hi
-						v186 := LogTable[((v174 >> 45) & 127)].Lo
-						v187 := (math.Float64bits(v173) - (v174 & (0xfff << 52)))
-						v188 := (v187 & (0x1fffffffff << 27))
-						v193 := ((float64(math.Float64frombits(v188)*v184) - 1.0) + float64((math.Float64frombits(v187)-math.Float64frombits(v188))*v184))
-						v195 := (float64(v179*0.693147180559663) + v185)
-						v196 := (v195 + v193)
-						v202 := float64(v193 * v193)
-						v214 := float64(float64(v202*v202) * ((float64(v193*0.14285714285714285) + -0.16666666666666666) - float64(v202*0.125)))
-						v215 := (((float64(v193*0.3333333333333333) + -0.5) + float64(v202*(float64(v193*0.2)+-0.25))) + v214)
-						v218 := (v196 + ((((v195 - v196) + v193) + (float64(v179*2.8235290563031577e-13) + v186)) + float64(v202*v215)))
-						var v220 float64
-						if v170 {
-							v220 = -37.42994775023705
+						v177 := (math.Float64bits(v176) - (0x1ff3 << 49))
+						v182 := (math.Float64frombits((((v177 ^ (0x1 << 63)) >> 52) | (0x433 << 52))) - 4.503599627372544e+15)
+						v187 := LogTable[((v177 >> 45) & 127)].Inv
+						v188 := LogTable[((v177 >> 45) & 127)].Hi
+						v189 := LogTable[((v177 >> 45) & 127)].Lo
+						v190 := (math.Float64bits(v176) - (v177 & (0xfff << 52)))
+						v191 := (v190 & (0x1fffffffff << 27))
+						v196 := ((float64(math.Float64frombits(v191)*v187) - 1.0) + float64((math.Float64frombits(v190)-math.Float64frombits(v191))*v187))
+						v198 := (float64(v182*0.693147180559663) + v188)
+						v199 := (v198 + v196)
+						v205 := float64(v196 * v196)
+						v217 := float64(float64(v205*v205) * ((float64(v196*0.14285714285714285) + -0.16666666666666666) - float64(v205*0.125)))
+						v218 := (((float64(v196*0.3333333333333333) + -0.5) + float64(v205*(float64(v196*0.2)+-0.25))) + v217)
+						v221 := (v199 + ((((v198 - v199) + v196) + (float64(v182*2.8235290563031577e-13) + v189)) + float64(v205*v218)))
+						var v223 float64
+						if v173 {
+							v223 = -37.42994775023705
 						}
-						v224 = (v218 + v220)
+						v227 = (v221 + v223)
 					}
-					v228 = v224
+					v231 = v227
 				}
-				v230 = v228
+				v233 = v231
 			}
-			v231 = v230
+			v234 = v233
 		} else {
-			var v164 float64
+			var v167 float64
 			if x < -50.0 {
-				v124 := x
+				v127 := x
 				if -746.0 > x {
-					v124 = -746.0
+					v127 = -746.0
 				}
-				v125 := v124
-				if 710.0 < v124 {
-					v125 = 710.0
+				v128 := v127
+				if 710.0 < v127 {
+					v128 = 710.0
 				}
-				v127 := (float64(v125*184.6649652337873) + 6.755399441055744e+15)
-				v128 := (v127 - 6.755399441055744e+15)
-				v132 := ((v125 - float64(v128*0.005415212347998022)) - float64(v128*1.2655086083325438e-13))
-				v133 := (math.Float64bits(v127) & 127)
-				v134 := ExpTable[v133]
-				v137 := (v134 + (v133 << 45))
-				v141 := (((math.Float64bits(v127) - (0x867 << 51)) + 0x80000) >> 7)
-				v142 := (v141 >> 1)
-				v149 := float64(v132 * v132)
-				v158 := ((v132 + float64(v149*(float64(v132*0.16666666666666666)+0.5))) + float64(float64(v149*v149)*(float64(v132*0.008333333333333333)+0.041666666666666664)))
-				v161 := float64((math.Float64frombits(v137) + float64(math.Float64frombits(v137)*v158)) * math.Float64frombits(((v142 - 1025) << 52)))
-				v164 = -(float64(v161 * math.Float64frombits((((v141 - v142) - 1025) << 52))))
+				v130 := (float64(v128*184.6649652337873) + 6.755399441055744e+15)
+				v131 := (v130 - 6.755399441055744e+15)
+				v135 := ((v128 - float64(v131*0.005415212347998022)) - float64(v131*1.2655086083325438e-13))
+				v136 := (math.Float64bits(v130) & 127)
+				v137 := ExpTable[v136]
+				v140 := (v137 + (v136 << 45))
+				v144 := (((math.Float64bits(v130) - (0x867 << 51)) + 0x80000) >> 7)
+				v145 := (v144 >> 1)
+				v152 := float64(v135 * v135)
+				v161 := ((v135 + float64(v152*(float64(v135*0.16666666666666666)+0.5))) + float64(float64(v152*v152)*(float64(v135*0.008333333333333333)+0.041666666666666664)))
+				v164 := float64((math.Float64frombits(v140) + float64(math.Float64frombits(v140)*v161)) * math.Float64frombits(((v145 - 1025) << 52)))
+				v167 = -(float64(v164 * math.Float64frombits((((v144 - v145) - 1025) << 52))))
 			} else {
 				v2 := x
 				if -700.0 > x {
@@ -146,36 +146,36 @@ func log1mExpRest(x float64) float64 {
 				v17 := math.Float64frombits(ExpTable[128+(math.Float64bits(v6)&127)])
 				v19 := (v16 + (math.Float64bits(v6) << 45))
 				v20 := float64(v13 * v13)
-				v30 := ((float64(v13*0.16666666666666666) + 0.5) + float64(v20*(float64(v13*0.008333333333333333)+0.041666666666666664)))
-				v32 := (float64(v20*v30) + v17)
-				v33 := (v13 + v32)
-				v37 := (math.Float64frombits(v19) + -1.0)
-				v38 := (v37 - math.Float64frombits(v19))
-				v43 := float64(math.Float64frombits(v19) * v33)
-				v44 := (v37 + v43)
-				v45 := (v44 - v37)
-				v52 := ((((math.Float64frombits(v19) - (v37 - v38)) + (-1.0 - v38)) + ((v37 - (v44 - v45)) + (v43 - v45))) + float64(math.Float64frombits(v19)*(v32-(v33-v13))))
-				v54 := -(v44)
-				v56 := (math.Float64bits(v54) - (0x1ff3 << 49))
-				v58 := (v56 & (0xfff << 52))
-				v64 := (math.Float64frombits((((v56 ^ (0x1 << 63)) >> 52) | (0x433 << 52))) - 4.503599627372544e+15)
-				v69 := LogTable[((v56 >> 45) & 127)].Inv
-				v70 := LogTable[((v56 >> 45) & 127)].Hi
-				v71 := LogTable[((v56 >> 45) & 127)].Lo
-				v72 := (math.Float64bits(v54) - v58)
-				v79 := (v72 & (0x1fffffffff << 27))
-				v84 := ((float64(math.Float64frombits(v79)*v69) - 1.0) + float64((math.Float64frombits(v72)-math.Float64frombits(v79))*v69))
-				v87 := (float64(v64*0.693147180559663) + v70)
-				v88 := (v87 + v84)
-				v95 := float64(v84 * v84)
-				v114 := float64(float64(v95*v95) * ((float64(v84*0.14285714285714285) + -0.16666666666666666) - float64(v95*0.125)))
-				v116 := float64(v95 * (((float64(v84*0.3333333333333333) + -0.5) + float64(v95*(float64(v84*0.2)+-0.25))) + v114))
-				v118 := ((((v87 - v88) + v84) + (float64(v64*2.8235290563031577e-13) + v71)) + (v116 + float64(float64(math.Float64frombits(((0x3ff<<52)-v58))*-(v52))*v69)))
-				v164 = (v88 + v118)
+				v32 := float64(v20 * ((float64(v13*0.008333333333333333) + 0.041666666666666664) + float64(v20*0.001388888888888889)))
+				v35 := (float64(v20*((float64(v13*0.16666666666666666)+0.5)+v32)) + v17)
+				v36 := (v13 + v35)
+				v40 := float64(math.Float64frombits(v19) * v36)
+				v42 := (math.Float64frombits(v19) + -1.0)
+				v43 := (v42 - math.Float64frombits(v19))
+				v48 := (v42 + v40)
+				v49 := (v48 - v42)
+				v55 := ((((math.Float64frombits(v19) - (v42 - v43)) + (-1.0 - v43)) + ((v42 - (v48 - v49)) + (v40 - v49))) + float64(math.Float64frombits(v19)*(v35-(v36-v13))))
+				v57 := -(v48)
+				v59 := (math.Float64bits(v57) - (0x1ff3 << 49))
+				v61 := (v59 & (0xfff << 52))
+				v67 := (math.Float64frombits((((v59 ^ (0x1 << 63)) >> 52) | (0x433 << 52))) - 4.503599627372544e+15)
+				v72 := LogTable[((v59 >> 45) & 127)].Inv
+				v73 := LogTable[((v59 >> 45) & 127)].Hi
+				v74 := LogTable[((v59 >> 45) & 127)].Lo
+				v75 := (math.Float64bits(v57) - v61)
+				v82 := (v75 & (0x1fffffffff << 27))
+				v87 := ((float64(math.Float64frombits(v82)*v72) - 1.0) + float64((math.Float64frombits(v75)-math.Float64frombits(v82))*v72))
+				v90 := (float64(v67*0.693147180559663) + v73)
+				v91 := (v90 + v87)
+				v98 := float64(v87 * v87)
+				v117 := float64(float64(v98*v98) * ((float64(v87*0.14285714285714285) + -0.16666666666666666) - float64(v98*0.125)))
+				v119 := float64(v98 * (((float64(v87*0.3333333333333333) + -0.5) + float64(v98*(float64(v87*0.2)+-0.25))) + v117))
+				v121 := ((((v90 - v91) + v87) + (float64(v67*2.8235290563031577e-13) + v74)) + (v119 + float64(float64(math.Float64frombits(((0x3ff<<52)-v61))*-(v55))*v72)))
+				v167 = (v91 + v121)
 			}
-			v231 = v164
+			v234 = v167
 		}
-		v233 = v231
+		v236 = v234
 	}
-	return v233
+	return v236
 }

@@ -10,10 +10,10 @@ func Lmultichoose(x, y float64) float64 {
 	if !((x >= 1e-300 && x <= 1e+300) && (y >= 0.0 && y <= 1e+300)) {
 		return lmultichooseRest(x, y)
 	}
-	var v385 float64
+	var v386 float64
 	if y != 0.0 {
-		v15 := (y + 1.0)
-		v16 := (x + y)
+		v14 := (y + 1.0)
+		v15 := (x + y)
 		v32 := x < 6.0
 		var v33 float64
 		if v32 {
@@ -33,10 +33,10 @@ func Lmultichoose(x, y float64) float64 {
 		v40 := float64(v39 * v39)
 		v58 := ((float64(0.0008416117568838537*v40) + 0.08333333333333333) + float64(v38*(float64(-0.001906405156123843*v40)+-0.0027777777777734623)))
 		v60 := ((float64(0.005901549297067006*v40) + 0.0007936507903643918) + float64(v38*(float64(-0.016450184918873966*v40)+-0.0005952371351851137)))
-		v74 := v15 < 6.0
+		v74 := v14 < 6.0
 		var v75 float64
 		if v74 {
-			v73 := float64(float64(float64(float64(float64(v15*(v15+1.0))*(v15+2.0))*(v15+3.0))*(v15+4.0)) * (v15 + 5.0))
+			v73 := float64(float64(float64(float64(float64(v14*(v14+1.0))*(v14+2.0))*(v14+3.0))*(v14+4.0)) * (v14 + 5.0))
 			v75 = v73
 		} else {
 			v75 = 1.0
@@ -45,17 +45,17 @@ func Lmultichoose(x, y float64) float64 {
 		if v74 {
 			v77 = 6.0
 		}
-		v78 := (v15 + v77)
+		v78 := (v14 + v77)
 		v79 := (1.0 / v78)
 		v80 := float64(v79 * v79)
 		v81 := float64(v80 * v80)
 		v82 := float64(v81 * v81)
 		v92 := ((float64(0.0008416117568838537*v82) + 0.08333333333333333) + float64(v80*(float64(-0.001906405156123843*v82)+-0.0027777777777734623)))
 		v94 := ((float64(0.005901549297067006*v82) + 0.0007936507903643918) + float64(v80*(float64(-0.016450184918873966*v82)+-0.0005952371351851137)))
-		v108 := v16 < 6.0
+		v108 := v15 < 6.0
 		var v109 float64
 		if v108 {
-			v107 := float64(float64(float64(float64(float64(v16*(v16+1.0))*(v16+2.0))*(v16+3.0))*(v16+4.0)) * (v16 + 5.0))
+			v107 := float64(float64(float64(float64(float64(v15*(v15+1.0))*(v15+2.0))*(v15+3.0))*(v15+4.0)) * (v15 + 5.0))
 			v109 = v107
 		} else {
 			v109 = 1.0
@@ -64,7 +64,7 @@ func Lmultichoose(x, y float64) float64 {
 		if v108 {
 			v111 = 6.0
 		}
-		v112 := (v16 + v111)
+		v112 := (v15 + v111)
 		v113 := (1.0 / v112)
 		v114 := float64(v113 * v113)
 		v115 := float64(v114 * v114)
@@ -84,96 +84,96 @@ func Lmultichoose(x, y float64) float64 {
 		} else {
 			v134 = v36
 		}
-		v135 := (v111 - v35)
-		var v140 float64
+		v138 := (v111 - v35)
+		var v141 float64
 		if v132 {
-			v140 = (y + v135)
+			v141 = (y + v138)
 		} else {
-			v140 = (x + ((v111 - v77) - 1.0))
+			v141 = (x + ((v111 - v77) + -1.0))
 		}
-		v143 := ((v135 - v77) - 1.0)
-		v144 := (1.0 / v133)
-		v145 := float64(v140 * v144)
-		v148 := (math.Float64bits(v145) & (0x1fffffffff << 27))
-		v149 := (math.Float64bits(v133) & (0x1fffffffff << 27))
-		v154 := ((v140 - float64(math.Float64frombits(v148)*math.Float64frombits(v149))) - float64(math.Float64frombits(v148)*(v133-math.Float64frombits(v149))))
-		v159 := (v145 + 1.0)
-		v161 := (math.Float64bits(v159) - (0x1ff3 << 49))
-		v163 := (v161 & (0xfff << 52))
-		v170 := (math.Float64frombits((((v161 ^ (0x1 << 63)) >> 52) | (0x433 << 52))) - 4.503599627372544e+15)
-		v176 := LogTable[((v161 >> 45) & 127)].Inv
-		v177 := LogTable[((v161 >> 45) & 127)].Hi
-		v178 := LogTable[((v161 >> 45) & 127)].Lo
-		v179 := (math.Float64bits(v159) - v163)
-		v182 := ((v145 - (v159 - 1.0)) + float64((v154-float64((v145-math.Float64frombits(v148))*v133))*v144))
-		v186 := (v179 & (0x1fffffffff << 27))
-		v191 := ((float64(math.Float64frombits(v186)*v176) - 1.0) + float64((math.Float64frombits(v179)-math.Float64frombits(v186))*v176))
-		v194 := (float64(v170*0.693147180559663) + v177)
-		v195 := (v194 + v191)
-		v202 := float64(v191 * v191)
-		v221 := float64(float64(v202*v202) * ((float64(v191*0.14285714285714285) + -0.16666666666666666) - float64(v202*0.125)))
-		v222 := (((float64(v191*0.3333333333333333) + -0.5) + float64(v202*(float64(v191*0.2)+-0.25))) + v221)
-		v224 := (float64(v202*v222) + float64(float64(math.Float64frombits(((0x3ff<<52)-v163))*v182)*v176))
-		v227 := float64((v133 - 0.5) * (v195 + ((((v194 - v195) + v191) + (float64(v170*2.8235290563031577e-13) + v178)) + v224)))
-		v229 := v134 < 16.0
-		var v231 float64
-		if v229 {
-			v231 = v134
+		v144 := ((v138 - v77) + -1.0)
+		v145 := (1.0 / v133)
+		v146 := float64(v141 * v145)
+		v149 := (math.Float64bits(v146) & (0x1fffffffff << 27))
+		v150 := (math.Float64bits(v133) & (0x1fffffffff << 27))
+		v155 := ((v141 - float64(math.Float64frombits(v149)*math.Float64frombits(v150))) - float64(math.Float64frombits(v149)*(v133-math.Float64frombits(v150))))
+		v160 := (v146 + 1.0)
+		v162 := (math.Float64bits(v160) - (0x1ff3 << 49))
+		v164 := (v162 & (0xfff << 52))
+		v171 := (math.Float64frombits((((v162 ^ (0x1 << 63)) >> 52) | (0x433 << 52))) - 4.503599627372544e+15)
+		v177 := LogTable[((v162 >> 45) & 127)].Inv
+		v178 := LogTable[((v162 >> 45) & 127)].Hi
+		v179 := LogTable[((v162 >> 45) & 127)].Lo
+		v180 := (math.Float64bits(v160) - v164)
+		v183 := ((v146 - (v160 - 1.0)) + float64((v155-float64((v146-math.Float64frombits(v149))*v133))*v145))
+		v187 := (v180 & (0x1fffffffff << 27))
+		v192 := ((float64(math.Float64frombits(v187)*v177) - 1.0) + float64((math.Float64frombits(v180)-math.Float64frombits(v187))*v177))
+		v195 := (float64(v171*0.693147180559663) + v178)
+		v196 := (v195 + v192)
+		v203 := float64(v192 * v192)
+		v222 := float64(float64(v203*v203) * ((float64(v192*0.14285714285714285) + -0.16666666666666666) - float64(v203*0.125)))
+		v223 := (((float64(v192*0.3333333333333333) + -0.5) + float64(v203*(float64(v192*0.2)+-0.25))) + v222)
+		v225 := (float64(v203*v223) + float64(float64(math.Float64frombits(((0x3ff<<52)-v164))*v183)*v177))
+		v228 := float64((v133 - 0.5) * (v196 + ((((v195 - v196) + v192) + (float64(v171*2.8235290563031577e-13) + v179)) + v225)))
+		v230 := v134 < 16.0
+		var v232 float64
+		if v230 {
+			v232 = v134
 		} else {
-			v231 = (v134 / v112)
+			v232 = (v134 / v112)
 		}
-		v232 := (math.Float64bits(v231) - (0x1ff3 << 49))
-		v237 := (math.Float64frombits((((v232 ^ (0x1 << 63)) >> 52) | (0x433 << 52))) - 4.503599627372544e+15)
-		v242 := LogTable[((v232 >> 45) & 127)].Inv
-		v243 := LogTable[((v232 >> 45) & 127)].Hi
-		v244 := LogTable[((v232 >> 45) & 127)].Lo
-		v245 := (math.Float64bits(v231) - (v232 & (0xfff << 52)))
-		v246 := (v245 & (0x1fffffffff << 27))
-		v251 := ((float64(math.Float64frombits(v246)*v242) - 1.0) + float64((math.Float64frombits(v245)-math.Float64frombits(v246))*v242))
-		v253 := (float64(v237*0.693147180559663) + v243)
-		v254 := (v253 + v251)
-		v260 := float64(v251 * v251)
-		v272 := float64(float64(v260*v260) * ((float64(v251*0.14285714285714285) + -0.16666666666666666) - float64(v260*0.125)))
-		v273 := (((float64(v251*0.3333333333333333) + -0.5) + float64(v260*(float64(v251*0.2)+-0.25))) + v272)
-		v276 := (v254 + ((((v253 - v254) + v251) + (float64(v237*2.8235290563031577e-13) + v244)) + float64(v260*v273)))
-		var v279 float64
-		if v229 {
-			v279 = v140
+		v233 := (math.Float64bits(v232) - (0x1ff3 << 49))
+		v238 := (math.Float64frombits((((v233 ^ (0x1 << 63)) >> 52) | (0x433 << 52))) - 4.503599627372544e+15)
+		v243 := LogTable[((v233 >> 45) & 127)].Inv
+		v244 := LogTable[((v233 >> 45) & 127)].Hi
+		v245 := LogTable[((v233 >> 45) & 127)].Lo
+		v246 := (math.Float64bits(v232) - (v233 & (0xfff << 52)))
+		v247 := (v246 & (0x1fffffffff << 27))
+		v252 := ((float64(math.Float64frombits(v247)*v243) - 1.0) + float64((math.Float64frombits(v246)-math.Float64frombits(v247))*v243))
+		v254 := (float64(v238*0.693147180559663) + v244)
+		v255 := (v254 + v252)
+		v261 := float64(v252 * v252)
+		v273 := float64(float64(v261*v261) * ((float64(v252*0.14285714285714285) + -0.16666666666666666) - float64(v261*0.125)))
+		v274 := (((float64(v252*0.3333333333333333) + -0.5) + float64(v261*(float64(v252*0.2)+-0.25))) + v273)
+		v277 := (v255 + ((((v254 - v255) + v252) + (float64(v238*2.8235290563031577e-13) + v245)) + float64(v261*v274)))
+		var v280 float64
+		if v230 {
+			v280 = v141
 		} else {
-			v279 = (v143 + 0.5)
+			v280 = (v144 + 0.5)
 		}
-		v280 := (math.Float64bits(v112) - (0x1ff3 << 49))
-		v285 := (math.Float64frombits((((v280 ^ (0x1 << 63)) >> 52) | (0x433 << 52))) - 4.503599627372544e+15)
-		v290 := LogTable[((v280 >> 45) & 127)].Inv
-		v291 := LogTable[((v280 >> 45) & 127)].Hi
-		v292 := LogTable[((v280 >> 45) & 127)].Lo
-		v293 := (math.Float64bits(v112) - (v280 & (0xfff << 52)))
-		v294 := (v293 & (0x1fffffffff << 27))
-		v299 := ((float64(math.Float64frombits(v294)*v290) - 1.0) + float64((math.Float64frombits(v293)-math.Float64frombits(v294))*v290))
-		v301 := (float64(v285*0.693147180559663) + v291)
-		v302 := (v301 + v299)
-		v308 := float64(v299 * v299)
-		v320 := float64(float64(v308*v308) * ((float64(v299*0.14285714285714285) + -0.16666666666666666) - float64(v308*0.125)))
-		v321 := (((float64(v299*0.3333333333333333) + -0.5) + float64(v308*(float64(v299*0.2)+-0.25))) + v320)
-		v324 := (v302 + ((((v301 - v302) + v299) + (float64(v285*2.8235290563031577e-13) + v292)) + float64(v308*v321)))
-		v334 := (float64(v33*v75) / v109)
-		v335 := (math.Float64bits(v334) - (0x1ff3 << 49))
-		v340 := (math.Float64frombits((((v335 ^ (0x1 << 63)) >> 52) | (0x433 << 52))) - 4.503599627372544e+15)
-		v345 := LogTable[((v335 >> 45) & 127)].Inv
-		v346 := LogTable[((v335 >> 45) & 127)].Hi
-		v347 := LogTable[((v335 >> 45) & 127)].Lo
-		v348 := (math.Float64bits(v334) - (v335 & (0xfff << 52)))
-		v349 := (v348 & (0x1fffffffff << 27))
-		v354 := ((float64(math.Float64frombits(v349)*v345) - 1.0) + float64((math.Float64frombits(v348)-math.Float64frombits(v349))*v345))
-		v356 := (float64(v340*0.693147180559663) + v346)
-		v357 := (v356 + v354)
-		v363 := float64(v354 * v354)
-		v375 := float64(float64(v363*v363) * ((float64(v354*0.14285714285714285) + -0.16666666666666666) - float64(v363*0.125)))
-		v376 := (((float64(v354*0.3333333333333333) + -0.5) + float64(v363*(float64(v354*0.2)+-0.25))) + v375)
-		v379 := (v357 + ((((v356 - v357) + v354) + (float64(v340*2.8235290563031577e-13) + v347)) + float64(v363*v376)))
-		v380 := ((((v227 + float64(v279*v324)) - float64((v134-0.5)*v276)) - (v143 + 0.9189385332046728)) + v379)
-		v382 := (float64((v126+float64(v115*v128))*v113) - (float64((v58+float64(v39*v60))*v37) + float64((v92+float64(v81*v94))*v79)))
-		v385 = (v380 + v382)
+		v281 := (math.Float64bits(v112) - (0x1ff3 << 49))
+		v286 := (math.Float64frombits((((v281 ^ (0x1 << 63)) >> 52) | (0x433 << 52))) - 4.503599627372544e+15)
+		v291 := LogTable[((v281 >> 45) & 127)].Inv
+		v292 := LogTable[((v281 >> 45) & 127)].Hi
+		v293 := LogTable[((v281 >> 45) & 127)].Lo
+		v294 := (math.Float64bits(v112) - (v281 & (0xfff << 52)))
+		v295 := (v294 & (0x1fffffffff << 27))
+		v300 := ((float64(math.Float64frombits(v295)*v291) - 1.0) + float64((math.Float64frombits(v294)-math.Float64frombits(v295))*v291))
+		v302 := (float64(v286*0.693147180559663) + v292)
+		v303 := (v302 + v300)
+		v309 := float64(v300 * v300)
+		v321 := float64(float64(v309*v309) * ((float64(v300*0.14285714285714285) + -0.16666666666666666) - float64(v309*0.125)))
+		v322 := (((float64(v300*0.3333333333333333) + -0.5) + float64(v309*(float64(v300*0.2)+-0.25))) + v321)
+		v325 := (v303 + ((((v302 - v303) + v300) + (float64(v286*2.8235290563031577e-13) + v293)) + float64(v309*v322)))
+		v335 := (float64(v33*v75) / v109)
+		v336 := (math.Float64bits(v335) - (0x1ff3 << 49))
+		v341 := (math.Float64frombits((((v336 ^ (0x1 << 63)) >> 52) | (0x433 << 52))) - 4.503599627372544e+15)
+		v346 := LogTable[((v336 >> 45) & 127)].Inv
+		v347 := LogTable[((v336 >> 45) & 127)].Hi
+		v348 := LogTable[((v336 >> 45) & 127)].Lo
+		v349 := (math.Float64bits(v335) - (v336 & (0xfff << 52)))
+		v350 := (v349 & (0x1fffffffff << 27))
+		v355 := ((float64(math.Float64frombits(v350)*v346) - 1.0) + float64((math.Float64frombits(v349)-math.Float64frombits(v350))*v346))
+		v357 := (float64(v341*0.693147180559663) + v347)
+		v358 := (v357 + v355)
+		v364 := float64(v355 * v355)
+		v376 := float64(float64(v364*v364) * ((float64(v355*0.14285714285714285) + -0.16666666666666666) - float64(v364*0.125)))
+		v377 := (((float64(v355*0.3333333333333333) + -0.5) + float64(v364*(float64(v355*0.2)+-0.25))) + v376)
+		v380 := (v358 + ((((v357 - v358) + v355) + (float64(v341*2.8235290563031577e-13) + v348)) + float64(v364*v377)))
+		v381 := ((((v228 + float64(v280*v325)) - float64((v134-0.5)*v277)) - (v144 + 0.9189385332046728)) + v380)
+		v383 := (float64((v126+float64(v115*v128))*v113) - (float64((v58+float64(v39*v60))*v37) + float64((v92+float64(v81*v94))*v79)))
+		v386 = (v381 + v383)
 	}
-	return v385
+	return v386
 }

@@ -5,6 +5,7 @@ Each line is a function, its arguments, its value and what the value's rounding 
 hexadecimal numbers, computed by mpmath: for the functions whose errors are tested in
 units of the last place.
 """
+import math as m
 import random
 from mpmath import *
 mp.dps = 60
@@ -79,6 +80,45 @@ tables = [
     ("Sin", exactly(sin), [(x,) for x in spread(80, 10, -1e6, 1e6) + turns]),
     ("Cos", exactly(cos), [(x,) for x in spread(80, 10, -1e6, 1e6) + turns]),
     ("Log1mExp", lambda x: log(-expm1(x)) if x > -80 else -exp(x), [(-abs(x),) for x in spread(160, 3, -700, 40)]),
+]
+
+def lbeta(x, y):
+    with workdps(700): return loggamma(x) + loggamma(y) - loggamma(x + y)
+def lchoose(n, k):
+    with workdps(420): return loggamma(n + 1) - loggamma(k + 1) - loggamma(n - k + 1)
+def many(f):  # more digits for arguments whose sum with 1 loses them
+    def g(*x):
+        with workdps(700): return f(*x)
+    return g
+ones = [random.choice([-1, 1]) * (1 - 10 ** random.uniform(-16, -1)) for _ in range(30)]
+sizes = [random.choice([-1, 1]) * 10 ** random.uniform(-280, 280) for _ in range(30)]
+above = [1 + 10 ** random.uniform(-15, 1) for _ in range(60)] + [10 ** random.uniform(0, 280) for _ in range(20)]
+units = spread(120, 1, -1, 1) + ones
+logs = positive(120) + [1 + random.uniform(-1, 1) * 10 ** random.uniform(-12, -1) for _ in range(40)]
+choices = [(n, n * random.uniform(0, 1)) for n in positive(60)] + [(float(n), float(random.randint(0, n))) for n in [random.randint(1, 1000) for _ in range(60)]]
+choices += [(n, random.uniform(-0.9, 9)) for n in [10 ** random.uniform(1, 12) for _ in range(30)]]
+# The ends of what tables of exponentials and logarithms leave to polynomials.
+ends = [s * (random.randint(0, 300) + 0.5 + random.uniform(-0.03, 0.03)) * m.log(2) / 128 for k in range(30) for s in (-1, 1)]
+ends += [s * (0.5 + random.uniform(-0.06, 0)) * m.log(2) / 128 for k in range(30) for s in (-1, 1)]
+fine = [s * 10 ** random.uniform(-16, -2) for k in range(60) for s in (-1, 1)]
+tables += [
+    ("Expm1", many(expm1), [(x,) for x in ends]),
+    ("Tanh", many(tanh), [(x,) for x in ends]),
+    ("Exp2", lambda x: mpf(2) ** x, [(x,) for x in spread(160, 3, -960, 990)]),
+    ("Log2", lambda x: log(x) / log(mpf(2)), [(x,) for x in logs] + [(2.0 ** k,) for k in (-900, -1, 1, 3, 77)]),
+    ("Log10", log10, [(x,) for x in logs] + [(10.0 ** k,) for k in range(1, 23)]),
+    ("Tan", exactly(tan), [(x,) for x in spread(80, 10, -1e6, 1e6) + turns]),
+    ("Asin", many(asin), [(x,) for x in units]),
+    ("Acos", many(acos), [(x,) for x in units]),
+    ("Atan", many(atan), [(x,) for x in spread(160, 3, -100, 100) + sizes]),
+    ("Atan2", many(atan2), list(zip(spread(160, 3, -100, 100), reversed(spread(160, 3, -100, 100)))) + list(zip(sizes, reversed(sizes)))),
+    ("Sinh", many(sinh), [(x,) for x in spread(160, 3, -690, 690) + ends]),
+    ("Cosh", many(cosh), [(x,) for x in spread(160, 3, -690, 690) + ends]),
+    ("Asinh", many(asinh), [(x,) for x in spread(160, 3, -100, 100) + sizes + fine]),
+    ("Acosh", many(acosh), [(x,) for x in above]),
+    ("Atanh", many(atanh), [(x,) for x in units + fine]),
+    ("Lbeta", lbeta, list(zip(positive(120), reversed(positive(120)))) + [(a, b) for a in (1e-10, 0.1, 2.5, 50.5, 1e8) for b in (0.3, 5.0, 1e6, 1e12)] + [(0.5, 1e305), (2.0, 3e303), (1e-250, 1e-251), (1e-250, 3.0), (1e302, 1e303)]),
+    ("Lchoose", lchoose, choices + [(1e305, 2.5), (1e303, 4e302), (1 + 1e-8, 1.0), (2.0, 1 - 1e-9), (4.5, -0.5)]),
 ]
 
 for name, f, points in tables:

@@ -87,16 +87,31 @@ func manyTurns(b *Builder, x Value) turns {
 
 const halfPiLow = 0x1.1a62633145c07p-54 // what π/2 lacks
 
-// sine is the sine after that many further quarter turns.
-func (t turns) sine(b *Builder, further uint64) Value {
+// terms are sine and cosine of the rest, as what is by far the greatest and what is added to it.
+func (t turns) terms(b *Builder) (sine, cosine pair) {
 	r, rl := t.rest.high, t.rest.low
 	z := b.Mul(r, r)
 	half := b.Mul(z, b.Number(0.5))
 	w := b.Sub(b.Number(1), half)
 	s := b.Mul(b.Mul(r, z), horner(b, z, sineTerms))
-	s = b.Add(r, b.Add(s, b.Mul(rl, w)))
+	s = b.Add(s, b.Mul(rl, w))
 	c := b.Sub(b.Mul(b.Mul(z, z), horner(b, z, cosineTerms)), b.Mul(r, rl))
-	c = b.Add(w, b.Add(b.Sub(b.Sub(b.Number(1), w), half), c))
+	c = b.Add(b.Sub(b.Sub(b.Number(1), w), half), c)
+	return pair{r, s}, pair{w, c}
+}
+
+// parts are these in two parts.
+func (t turns) parts(b *Builder) (sine, cosine pair) {
+	s, c := t.terms(b)
+	sh, sl := fastSum(b, s.high, s.low)
+	ch, cl := fastSum(b, c.high, c.low)
+	return pair{sh, sl}, pair{ch, cl}
+}
+
+// sine is the sine after that many further quarter turns.
+func (t turns) sine(b *Builder, further uint64) Value {
+	sine, cosine := t.terms(b)
+	s, c := b.Add(sine.high, sine.low), b.Add(cosine.high, cosine.low)
 	quarter := b.AddWord(t.n, b.Word(further))
 	odd := b.Shl(b.And(quarter, b.Word(1)), 62) // 2 where it is odd, as a number, else 0
 	y := b.Select(b.Compare(NEQ, odd, b.Number(0)), c, s)
@@ -123,9 +138,13 @@ func circular(b *Builder, x Value, t turns, further uint64) Value {
 
 func circularAll(further uint64) func(b *Builder, x []Value) Value {
 	return func(b *Builder, x []Value) Value {
-		few, many := turnsOf(b, x[0]), manyTurns(b, x[0])
-		choose := func(x0, y, z Value) Value { return b.Select(isFewTurns(b, x0), y, z) }
-		t := turns{choose(x[0], few.n, many.n), pair{choose(x[0], few.rest.high, many.rest.high), choose(x[0], few.rest.low, many.rest.low)}}
-		return circular(b, x[0], t, further)
+		return circular(b, x[0], anyTurns(b, x[0]), further)
 	}
+}
+
+// anyTurns is it for numbers of any size.
+func anyTurns(b *Builder, x Value) turns {
+	few, many := turnsOf(b, x), manyTurns(b, x)
+	choose := func(y, z Value) Value { return b.Select(isFewTurns(b, x), y, z) }
+	return turns{choose(few.n, many.n), pair{choose(few.rest.high, many.rest.high), choose(few.rest.low, many.rest.low)}}
 }

@@ -7,8 +7,10 @@
 //	alloc.go     Frame: the making of such code, which finds registers for values
 //	routines.go, pow.go   exponentials, logarithms and powers, as texts that others call, and
 //	                      the table of all such routines
-//	normal.go, gammas.go, elementary.go, circular.go   the normal distribution, the gamma
-//	                      function, functions of exponentials, sine and cosine, likewise
+//	normal.go, gammas.go, elementary.go, logarithms.go   the normal distribution, the gamma
+//	                      function, functions of exponentials, other bases than e, likewise
+//	circular.go, angles.go, hyperbolic.go   sine, cosine and tangent, their inverses,
+//	                      hyperbolic functions and theirs, likewise
 //	sums.go               sums, products and quotients in two parts; polynomials
 //	target.go    Target, Asm: a processor and its instructions
 //	asm.go       registers, places in memory, labels, the instructions on general registers
@@ -92,6 +94,15 @@
 //	log1m_exp         11  3.9  2.6      log_exp_mod_tail  35    12  8.5
 //	erf               20  7.8  5.7      lgamma            15   6.1  4.2
 //	digamma           19  7.8  5.1      lmultichoose      30    12  8.0
+//
+// On a Zen 5:
+//
+//	log2, log10      7.8  2.9  1.9      sinh, cosh        18   4.2  2.7
+//	exp2             3.0  0.9  0.9      asinh             33   9.3  6.0
+//	tan               17  4.6  2.3      acosh             20   6.1  4.3
+//	asin, acos        30  7.5  3.6      atanh             12   3.4  2.3
+//	atan              12  3.9  1.8      lbeta, lchoose    60    48    30
+//	atan2             13  5.5  2.4      Phi_approx       6.1   1.3   0.9
 //
 // What they cost is their instructions, nearly two in a cycle: log_Phi has 291 for eight
 // numbers. The primitive that multiplies and adds with one rounding would save a tenth, but is computed by software where the

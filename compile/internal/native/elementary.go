@@ -5,30 +5,40 @@ import "math"
 // Functions of exponentials that keep their digits near 0.
 
 // expm1Of is exp(x) - 1 in two parts, for x between -708 and 709: of e^x = s(1+p), s-1
-// and s·p are added, where s is 1 near 0.
-func expm1Of(b *Builder, x Value) pair {
+// and s·p are added, where s is 1 near 0. The product, and the rest of
+// x, are rounded unless it is to be exact.
+func expm1Of(b *Builder, x Value, exact bool) pair {
 	var tail Value
 	e := reduce(b, x, &tail)
 	s := b.AddWord(e.s, b.Shl(e.bits, 45))
 	r := e.rest
 	r2 := b.Mul(r, r)
 	p := b.Add(b.Mul(r, b.Number(1./6)), b.Number(0.5))
-	p = b.Add(p, b.Mul(r2, b.Add(b.Mul(r, b.Number(1./120)), b.Number(1./24))))
+	last := b.Add(b.Add(b.Mul(r, b.Number(1./120)), b.Number(1./24)), b.Mul(r2, b.Number(1./720)))
+	p = b.Add(p, b.Mul(r2, last))
+	if exact {
+		tail = b.Add(tail, e.lost(b, x))
+	}
 	p, pl := fastSum(b, r, b.Add(b.Mul(r2, p), tail))
+	low := b.Mul(s, pl)
+	m := b.Mul(s, p)
+	if exact {
+		low = b.Sub(low, remainder(b, m, s, p))
+	}
 	z, zl := twoSum(b, s, b.Number(-1))
-	y, yl := twoSum(b, z, b.Mul(s, p))
-	return pair{y, b.Add(b.Add(zl, yl), b.Mul(s, pl))}
+	y, yl := twoSum(b, z, m)
+	return pair{y, b.Add(b.Add(zl, yl), low)}
 }
 
 func expm1Text(b *Builder, x []Value, slow func(Value)) Value {
 	slow(between(b, x[0], -700, 700))
-	y := expm1Of(b, x[0])
+	y := expm1Of(b, x[0], false)
 	return b.Or(b.Add(y.high, y.low), b.And(x[0], b.Word(signBit))) // of zero, too
 }
 
 // expm1All is the exponential of what is large.
 func expm1All(b *Builder, x []Value) Value {
-	y := expm1Of(b, b.Min(b.Number(700), b.Max(b.Number(-700), x[0])))
+	y := expm1Of(b, b.Min(b.Number(700), b.Max(b.Number(-700), x[0])), false)
 	small := b.Or(b.Add(y.high, y.low), b.And(x[0], b.Word(signBit)))
 	return b.Select(b.Compare(GT, x[0], b.Number(700)), expAll(b, x), small)
 }
@@ -36,7 +46,7 @@ func expm1All(b *Builder, x []Value) Value {
 // tanhText is (e-1)/(e+1) of e = exp(2|x|).
 func tanhText(b *Builder, x []Value, _ func(Value)) Value {
 	m := magnitude(b, x[0], 20)
-	e := expm1Of(b, b.Add(m, m))
+	e := expm1Of(b, b.Add(m, m), false)
 	d, dl := twoSum(b, e.high, b.Number(2))
 	q := e.over(b, pair{d, b.Add(dl, e.low)})
 	return b.Or(b.Add(q.high, q.low), b.And(x[0], b.Word(signBit)))
@@ -49,7 +59,7 @@ func log1mExpText(b *Builder, x []Value, slow func(Value)) Value {
 }
 
 func log1mExpOf(b *Builder, x Value) Value {
-	e := expm1Of(b, x)
+	e := expm1Of(b, x, false)
 	w := lookUp(b, b.Neg(e.high))
 	lost := w.over(b, b.Neg(e.low))
 	return w.finish(b, &lost)

@@ -255,23 +255,33 @@ func digammaRiseAll(b *Builder, x []Value) Value {
 	return b.Select(b.Both(between(b, from, 1e-30, 1e15), between(b, to, 1e-30, 1e15)), ordinary, y)
 }
 
-// lmultichooseText is log Γ(x+n)/(Γ(x) Γ(n+1)): with a = x, b = n+1, c = x+n, each made
-// at least 6 by a product P of six numbers, and A, B, C what they become, it is by
-// Stirling's formula, with L the larger one of A and B, and S the smaller one,
+// lmultichooseText is log Γ(x+n)/(Γ(x) Γ(n+1)).
+func lmultichooseText(b *Builder, x []Value, slow func(Value)) Value {
+	slow(isMultiset(b, x))
+	return lmultichooseOf(b, x[0], x[1])
+}
+
+func isMultiset(b *Builder, x []Value) Value {
+	return b.Both(between(b, x[0], 1e-300, 1e300), between(b, x[1], 0, 1e300))
+}
+
+func lmultichooseOf(b *Builder, x, n Value) Value {
+	y := gammaRatio(b, x, b.Add(n, b.Number(1)), b.Add(x, n), n, -1)
+	return b.Keep(b.Compare(NEQ, n, b.Number(0)), y)
+}
+
+// gammaRatio is log Γ(c)/(Γ(a) Γ(b)) for c = a + b + gap, given rise = c-a. With each made at
+// least 6 by a product P of six numbers, and A, B, C what they become, it is by Stirling's
+// formula, with L the larger one of A and B, and S the smaller one,
 //
 //	(L-½) log(C/L) - (S-½) log S + (C-L) log C - (C-A-B) - ½ log 2π
 //	 + rest(C) - rest(A) - rest(B) + log(P(a) P(b)/P(c)),
 //
 // where, if S is large too, the second and third terms are
 // (S-½) log(C/S) + (C-A-B+½) log C, lest they cancel.
-func lmultichooseText(b *Builder, x []Value, slow func(Value)) Value {
-	slow(b.Both(between(b, x[0], 1e-300, 1e300), between(b, x[1], 0, 1e300)))
-	return lmultichooseOf(b, x[0], x[1])
-}
-
-func lmultichooseOf(b *Builder, x, n Value) Value {
+func gammaRatio(b *Builder, first, second, third, rise Value, gap float64) Value {
 	one, half := b.Number(1), b.Number(0.5)
-	args := [3]Value{x, b.Add(n, one), b.Add(x, n)}
+	args := [3]Value{first, second, third}
 	var shift, at, rest, products [3]Value
 	for k, a := range args {
 		p := a
@@ -287,22 +297,22 @@ func lmultichooseOf(b *Builder, x, n Value) Value {
 	}
 	C := at[2]
 	// The larger one of A and B, L, and the smaller one, S, with their shifts.
-	first := b.Compare(GT, at[0], at[1])
-	L, S := b.Select(first, at[0], at[1]), b.Select(first, at[1], at[0])
-	rise := b.Select(first, b.Add(n, b.Sub(shift[2], shift[0])), b.Add(x, b.Sub(b.Sub(shift[2], shift[1]), one))) // C - L
-	delta := b.Sub(b.Sub(b.Sub(shift[2], shift[0]), shift[1]), one)                                               // C - A - B
+	larger := b.Compare(GT, at[0], at[1])
+	L, S := b.Select(larger, at[0], at[1]), b.Select(larger, at[1], at[0])
+	back := b.Add(b.Sub(shift[2], shift[1]), b.Number(gap))                              // C - B, but for a
+	step := b.Select(larger, b.Add(rise, b.Sub(shift[2], shift[0])), b.Add(first, back)) // C - L
+	delta := b.Add(b.Sub(b.Sub(shift[2], shift[0]), shift[1]), b.Number(gap))            // C - A - B
 	k := b.Div(one, L)
-	t := b.Mul(rise, k)
-	y := b.Mul(b.Sub(L, half), log1pOf(b, t, b.Mul(remainder(b, rise, t, L), k)))
+	t := b.Mul(step, k)
+	y := b.Mul(b.Sub(L, half), log1pOf(b, t, b.Mul(remainder(b, step, t, L), k)))
 	small := b.Compare(LT, S, b.Number(16))
 	ls := lookUp(b, b.Select(small, S, b.Div(S, C))).finish(b, nil)
 	small = b.Compare(LT, S, b.Number(16))
-	y = b.Add(y, b.Mul(b.Select(small, rise, b.Add(delta, half)), lookUp(b, C).finish(b, nil)))
+	y = b.Add(y, b.Mul(b.Select(small, step, b.Add(delta, half)), lookUp(b, C).finish(b, nil)))
 	y = b.Sub(y, b.Mul(b.Sub(S, half), ls))
 	y = b.Sub(y, b.Add(delta, b.Number(logSqrt2Pi)))
 	y = b.Add(y, lookUp(b, b.Div(b.Mul(products[0], products[1]), products[2])).finish(b, nil))
-	y = b.Add(y, b.Sub(rest[2], b.Add(rest[0], rest[1])))
-	return b.Keep(b.Compare(NEQ, n, b.Number(0)), y)
+	return b.Add(y, b.Sub(rest[2], b.Add(rest[0], rest[1])))
 }
 
 // lmultichooseAll is it of any numbers, as the sum of logarithms.
@@ -310,6 +320,97 @@ func lmultichooseAll(b *Builder, x []Value) Value {
 	all := func(v Value) Value { return lgammaAll(b, []Value{v}) }
 	y := b.Sub(b.Sub(all(b.Add(x[0], x[1])), all(x[0])), all(b.Add(x[1], b.Number(1))))
 	y = b.Keep(b.Compare(NEQ, x[1], b.Number(0)), y)
-	ordinary := lmultichooseOf(b, x[0], x[1])
-	return b.Select(b.Both(between(b, x[0], 1e-300, 1e300), between(b, x[1], 0, 1e300)), ordinary, y)
+	return b.Select(isMultiset(b, x), lmultichooseOf(b, x[0], x[1]), y)
+}
+
+// lbetaText is log Γ(x) Γ(y)/Γ(x+y), where one of them is large.
+func lbetaText(b *Builder, x []Value, slow func(Value)) Value {
+	inside := b.Both(between(b, x[0], leastBeta, mostBeta), between(b, x[1], leastBeta, mostBeta))
+	slow(b.Both(inside, b.Compare(GE, b.Add(x[0], x[1]), b.Number(fewGammas))))
+	return lbetaOf(b, x[0], x[1])
+}
+
+// What is less than fewGammas has logarithms of gamma functions that are better added up: so
+// results near 0 keep their digits.
+const leastBeta, mostBeta, fewGammas = 1e-140, 1e300, 10
+
+// sumOfGammas is log Γ(c)/(Γ(a) Γ(b)) by three logarithms, for c < fewGammas.
+func sumOfGammas(b *Builder, first, second, third Value) Value {
+	l := func(v Value) Value { return lgammaOf(b, b.Min(b.Number(fewGammas), b.Max(b.Number(leastBeta), v))) }
+	return b.Sub(l(third), b.Add(l(first), l(second)))
+}
+
+func lbetaOf(b *Builder, x, y Value) Value { return b.Neg(gammaRatio(b, x, y, b.Add(x, y), y, 0)) }
+
+// lbetaAll is it of any numbers. With a tiny argument m and another M, it is
+// log(1/m + 1/M); with a huge one M it is log Γ(m) - m log M, unless both are huge, where it
+// grows as they do.
+func lbetaAll(b *Builder, x []Value) Value {
+	m, M := b.Min(x[0], x[1]), b.Max(x[0], x[1])
+	isHuge := func() Value { return b.Compare(GT, M, b.Number(mostBeta)) }
+	scale := b.Select(isHuge(), b.Number(0x1p40), b.Number(1))
+	inside := func(v Value) Value {
+		return b.Min(b.Number(mostBeta), b.Max(b.Number(leastBeta), b.Div(v, scale)))
+	}
+	y := b.Mul(lbetaOf(b, inside(m), inside(M)), scale)
+	one := b.Sub(lgammaOf(b, b.Max(b.Number(leastBeta), m)), b.Mul(m, logAll(b, []Value{M})))
+	y = b.Select(b.Both(isHuge(), b.Compare(LT, m, b.Number(1e280))), one, y)
+	c := b.Add(x[0], x[1])
+	y = b.Select(b.Compare(LT, c, b.Number(fewGammas)), b.Neg(sumOfGammas(b, x[0], x[1], c)), y)
+	tiny := b.Sub(log1pAll(b, []Value{b.Div(m, M)}), logAll(b, []Value{m}))
+	y = b.Select(b.Compare(LT, m, b.Number(leastBeta)), tiny, y)
+	inf := b.Number(math.Inf(1))
+	y = b.Select(b.Compare(EQ, M, inf), b.Neg(inf), y)
+	y = b.Select(b.Compare(EQ, m, b.Number(0)), inf, y)
+	defined := b.Both(b.Compare(GE, x[0], b.Number(0)), b.Compare(GE, x[1], b.Number(0)))
+	return b.Select(defined, y, b.Number(math.NaN()))
+}
+
+// lchooseText is log Γ(n+1)/(Γ(k+1) Γ(n-k+1)), of n = x and k = y, of which all arguments
+// are ordinary numbers and the first one is large.
+func lchooseText(b *Builder, x []Value, slow func(Value)) Value {
+	a := chosen(b, x)
+	slow(b.Both(isChoice(b, a), b.Compare(GE, a[2], b.Number(fewGammas))))
+	return lchooseOf(b, x)
+}
+
+// chosen are n-k+1, k+1 and n+1.
+func chosen(b *Builder, x []Value) [3]Value {
+	one := b.Number(1)
+	return [3]Value{b.Add(b.Sub(x[0], x[1]), one), b.Add(x[1], one), b.Add(x[0], one)}
+}
+
+func isChoice(b *Builder, a [3]Value) Value {
+	t := between(b, a[0], 1e-100, mostBeta)
+	for _, v := range a[1:] {
+		t = b.Both(t, between(b, v, 1e-100, mostBeta))
+	}
+	return t
+}
+
+// lchooseOf is exactly 0 where k is 0 or n.
+func lchooseOf(b *Builder, x []Value) Value {
+	a := chosen(b, x)
+	y := gammaRatio(b, a[0], a[1], a[2], x[1], -1)
+	some := b.Both(b.Compare(NEQ, x[1], b.Number(0)), b.Compare(NEQ, x[1], x[0]))
+	return b.Keep(some, y)
+}
+
+// lchooseAll is it of any numbers; none for n or k below -1, or k above n+1. Of a huge n it
+// is k log n - log Γ(k+1) for the lesser k of k and n-k, unless that is huge, too.
+func lchooseAll(b *Builder, x []Value) Value {
+	zero, one, nan, inf := b.Number(0), b.Number(1), b.Number(math.NaN()), b.Number(math.Inf(1))
+	isHuge := func() Value { return b.Compare(GT, x[0], b.Number(mostBeta)) }
+	scale := b.Select(isHuge(), b.Number(0x1p40), one)
+	y := b.Mul(lchooseOf(b, []Value{b.Div(x[0], scale), b.Div(x[1], scale)}), scale)
+	k := b.Min(x[1], b.Sub(x[0], x[1]))
+	few := b.Sub(b.Mul(k, logAll(b, x[:1])), lgammaOf(b, b.Max(one, b.Add(k, one))))
+	y = b.Select(b.Both(isHuge(), b.Compare(LT, k, b.Number(1e280))), few, y)
+	a := chosen(b, x)
+	y = b.Select(b.Compare(LT, a[2], b.Number(fewGammas)), sumOfGammas(b, a[0], a[1], a[2]), y)
+	y = b.Select(b.Compare(EQ, a[2], zero), inf, y)
+	y = b.Select(b.Either(b.Compare(EQ, a[0], zero), b.Compare(EQ, a[1], zero)), b.Neg(inf), y)
+	y = b.Keep(b.Both(b.Compare(NEQ, x[1], zero), b.Compare(NEQ, x[1], x[0])), y)
+	negative := b.Either(b.Compare(NGE, a[0], zero), b.Either(b.Compare(NGE, a[1], zero), b.Compare(NGE, a[2], zero)))
+	return b.Select(b.Either(negative, b.Compare(EQ, x[0], inf)), nan, y)
 }

@@ -30,11 +30,26 @@ const (
 	Digamma
 	DigammaRise
 	Lmultichoose
+	Lbeta
+	Lchoose
+	Exp2
+	Log2
+	Log10
 	Expm1
 	Tanh
 	Log1mExp
 	Sin
 	Cos
+	Tan
+	Asin
+	Acos
+	Atan
+	Atan2
+	Sinh
+	Cosh
+	Asinh
+	Acosh
+	Atanh
 	numRoutines
 )
 
@@ -95,7 +110,17 @@ func init() {
 			doc: "DigammaRise is ψ(x+y) - ψ(x), without cancellation where y is small beside x."},
 		Lmultichoose: {operands: 2, text: body(lmultichooseText), rest: body(lmultichooseAll), name: "Lmultichoose", file: "lmultichoose",
 			doc: "Lmultichoose is log |Γ(x+n)/(Γ(x) Γ(n+1))| for n = y, the logarithm of the number of\n// multisets of n of x kinds for whole numbers; 0 where n is."},
+		Lbeta: {operands: 2, text: body(lbetaText), rest: body(lbetaAll), name: "Lbeta", file: "lbeta",
+			doc: "Lbeta is log B(x, y) = log Γ(x) + log Γ(y) - log Γ(x+y) for x, y ≥ 0."},
+		Lchoose: {operands: 2, text: body(lchooseText), rest: body(lchooseAll), name: "Lchoose", file: "lchoose",
+			doc: "Lchoose is the logarithm of the binomial coefficient of n = x and k = y, extended to real\n// arguments by Γ(n+1)/(Γ(k+1) Γ(n-k+1)); it needs n ≥ -1 and -1 ≤ k ≤ n+1."},
 
+		Exp2: {operands: 1, text: body(exp2Text), rest: body(exp2All), name: "Exp2", file: "logarithms",
+			doc: "Exp2 is 2 to the power of x."},
+		Log2: {operands: 1, text: body(baseTwo.text), rest: body(baseTwo.all), name: "Log2", file: "logarithms",
+			doc: "Log2 is the binary logarithm."},
+		Log10: {operands: 1, text: body(baseTen.text), rest: body(baseTen.all), name: "Log10", file: "logarithms",
+			doc: "Log10 is the decimal logarithm."},
 		Expm1: {operands: 1, text: body(expm1Text), rest: body(expm1All), name: "Expm1", file: "elementary",
 			doc: "Expm1 is eˣ - 1."},
 		Tanh: {operands: 1, text: body(tanhText), name: "Tanh", file: "elementary",
@@ -107,6 +132,26 @@ func init() {
 			doc: "Sin is the sine, of arguments of any size."},
 		Cos: {operands: 1, text: body(circularText(1)), rest: body(circularAll(1)), name: "Cos", file: "circular",
 			doc: "Cos is the cosine, of arguments of any size."},
+		Tan: {operands: 1, text: body(tanText), rest: body(tanAll), name: "Tan", file: "circular",
+			doc: "Tan is the tangent, of arguments of any size."},
+		Asin: {operands: 1, text: body(asinText), name: "Asin", file: "angles",
+			doc: "Asin is the inverse of the sine, between -π/2 and π/2."},
+		Acos: {operands: 1, text: body(acosText), name: "Acos", file: "angles",
+			doc: "Acos is the inverse of the cosine, between 0 and π."},
+		Atan: {operands: 1, text: body(atanText), name: "Atan", file: "angles",
+			doc: "Atan is the inverse of the tangent, between -π/2 and π/2."},
+		Atan2: {operands: 2, text: body(atan2Text), rest: body(atan2All), name: "Atan2", file: "angles",
+			doc: "Atan2 is the angle of the point whose second coordinate is x and whose first is y, as that of\n// math.Atan2."},
+		Sinh: {operands: 1, text: body(sinhText), rest: body(sinhAll), name: "Sinh", file: "hyperbolic",
+			doc: "Sinh is the hyperbolic sine."},
+		Cosh: {operands: 1, text: body(coshText), rest: body(coshAll), name: "Cosh", file: "hyperbolic",
+			doc: "Cosh is the hyperbolic cosine."},
+		Asinh: {operands: 1, text: body(asinhText), rest: body(asinhAll), name: "Asinh", file: "hyperbolic",
+			doc: "Asinh is the inverse of the hyperbolic sine."},
+		Acosh: {operands: 1, text: body(acoshText), rest: body(acoshAll), name: "Acosh", file: "hyperbolic",
+			doc: "Acosh is the inverse of the hyperbolic cosine, NaN below 1."},
+		Atanh: {operands: 1, text: body(atanhText), rest: body(atanhAll), name: "Atanh", file: "hyperbolic",
+			doc: "Atanh is the inverse of the hyperbolic tangent, NaN beyond ±1."},
 	}
 }
 
@@ -191,6 +236,13 @@ func reduce(b *Builder, x Value, tail *Value) scaled {
 	s := b.Fetch(expTable, index, 0, 8*128)
 	*tail = s[1]
 	return scaled{r, s[0], bits}
+}
+
+// lost is what the rest of x was rounded by.
+func (e scaled) lost(b *Builder, x Value) Value {
+	k := b.Sub(e.bits, b.Number(kernel.Shift))
+	r := b.Sub(x, b.Mul(k, b.Number(kernel.Ln2NHi)))
+	return b.Sub(b.Sub(r, e.rest), b.Mul(k, b.Number(kernel.Ln2NLo)))
 }
 
 // polynomial is p, with tail added if there is one.

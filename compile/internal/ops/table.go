@@ -48,6 +48,14 @@ func rows() []Row {
 		{Op: ad.OpFloor, Text: rounding(native.Floor)},
 		{Op: ad.OpCeil, Text: rounding(native.Ceil)},
 		{Op: ad.OpTrunc, Text: rounding(native.Trunc)},
+		{Op: ad.OpRound, Text: text1(func(b *builder, x value) value { // halves away from 0
+			t, sign := b.Round(native.Trunc, x), b.And(x, b.Word(1<<63))
+			away := b.Keep(b.Compare(native.GE, b.Abs(b.Sub(x, t)), b.Number(0.5)), b.Number(1))
+			return b.Or(b.Add(t, b.Or(away, sign)), sign)
+		})},
+		{Op: ad.OpDistance, Text: text2(func(b *builder, x, y value) value { // 0 of equal numbers, infinite ones too
+			return b.Keep(b.Compare(native.NEQ, x, y), b.Sub(x, y))
+		})},
 		{Op: ad.OpMax, Text: text2(func(b *builder, x, y value) value { // x if it is the greater one or y is NaN
 			return b.Select(b.Either(b.Compare(native.GT, x, y), b.Compare(native.UNORD, y, y)), x, y)
 		})},
@@ -94,6 +102,16 @@ func rows() []Row {
 		{Op: ad.OpPhiExcess, Text: call(native.PhiExcess), Cost: normalCost},
 		{Op: ad.OpLogExpModTail, Text: call2(native.LogExpModTail), Cost: normalCost},
 		{Op: ad.OpInvPhi, Text: call(native.InvPhi), Cost: normalCost},
+		{Op: ad.OpPhiApprox, Cost: expCost + divisionCost,
+			F1: func(x float64) float64 {
+				u := float64(x * (float64(0.07056*float64(x*x)) + 1.5976))
+				e := exp(-math.Abs(u))
+				return sigmoid(u, e)
+			},
+			Text: text1(func(b *builder, x value) value {
+				u := b.Mul(x, b.Add(b.Mul(b.Number(0.07056), b.Mul(x, x)), b.Number(1.5976)))
+				return sigmoidText(b, u, b.Call(native.Exp, b.NegAbs(u)))
+			})},
 		{Op: ad.OpExpm1, Text: call(native.Expm1), Cost: expCost},
 		{Op: ad.OpTanh, Text: call(native.Tanh), Cost: logCost},
 		{Op: ad.OpLog1mExp, Text: call(native.Log1mExp), Cost: powCost},
@@ -104,12 +122,27 @@ func rows() []Row {
 			none := b.Select(b.Both(b.Compare(native.EQ, x, y), b.Compare(native.LT, x, b.Number(math.Inf(1)))), b.Number(math.Inf(-1)), b.Number(math.NaN()))
 			return b.Select(b.Compare(native.LE, x, y), none, d)
 		})},
+		{Op: ad.OpExp2, Text: call(native.Exp2), Cost: expCost},
+		{Op: ad.OpLog2, Text: call(native.Log2), Cost: logCost},
+		{Op: ad.OpLog10, Text: call(native.Log10), Cost: logCost},
 		{Op: ad.OpSin, Text: call(native.Sin), Cost: logCost},
 		{Op: ad.OpCos, Text: call(native.Cos), Cost: logCost},
+		{Op: ad.OpTan, Text: call(native.Tan), Cost: powCost},
+		{Op: ad.OpAsin, Text: call(native.Asin), Cost: powCost},
+		{Op: ad.OpAcos, Text: call(native.Acos), Cost: powCost},
+		{Op: ad.OpAtan, Text: call(native.Atan), Cost: logCost},
+		{Op: ad.OpAtan2, Text: call2(native.Atan2), Cost: powCost},
+		{Op: ad.OpSinh, Text: call(native.Sinh), Cost: logCost},
+		{Op: ad.OpCosh, Text: call(native.Cosh), Cost: logCost},
+		{Op: ad.OpAsinh, Text: call(native.Asinh), Cost: powCost},
+		{Op: ad.OpAcosh, Text: call(native.Acosh), Cost: powCost},
+		{Op: ad.OpAtanh, Text: call(native.Atanh), Cost: powCost},
 		{Op: ad.OpLgamma, Text: call(native.Lgamma), Cost: normalCost},
 		{Op: ad.OpDigamma, Text: call(native.Digamma), Cost: normalCost},
 		{Op: ad.OpDigammaRise, Text: call2(native.DigammaRise), Cost: normalCost},
 		{Op: ad.OpLmultichoose, Text: call2(native.Lmultichoose), Cost: 2 * normalCost},
+		{Op: ad.OpLbeta, Text: call2(native.Lbeta), Cost: 2 * normalCost},
+		{Op: ad.OpLchoose, Text: call2(native.Lchoose), Cost: 2 * normalCost},
 
 		{Op: ExpNegAbs, Name: "exp_neg_abs", Arity: 1, Cost: expCost,
 			F1:   func(x float64) float64 { return exp(-math.Abs(x)) },
@@ -125,16 +158,7 @@ func rows() []Row {
 				return b.Call(native.Exp, b.Keep(b.Compare(native.NEQ, x, y), b.NegAbs(b.Sub(x, y))))
 			})},
 		{Op: Sigmoid, Name: "sigmoid", Arity: 2, Cost: divisionCost,
-			F2: func(x, e float64) float64 {
-				if x < 0 {
-					return e / (1 + e)
-				}
-				return 1 / (1 + e)
-			},
-			Text: text2(func(b *builder, x, e value) value {
-				one := b.Number(1)
-				return b.Div(b.Select(b.Compare(native.LT, x, b.Number(0)), e, one), b.Add(e, one))
-			})},
+			F2: sigmoid, Text: text2(sigmoidText)},
 		{Op: MaxPlus0, Name: "max_plus0", Arity: 2, F2: func(x, l float64) float64 { return maxOf(x, 0) + l },
 			Text: text2(func(b *builder, x, l value) value { return b.Add(b.Max(b.Number(0), x), l) })},
 		{Op: MinMinus0, Name: "min_minus0", Arity: 2,
@@ -209,6 +233,19 @@ func timesLog(x, y, l float64) float64 {
 
 func timesLogText(b *builder, x, y, l value) value {
 	return b.Keep(b.Either(b.Compare(native.NEQ, x, b.Number(0)), b.Compare(native.UNORD, y, y)), b.Mul(x, l))
+}
+
+// sigmoid is inv_logit x of e = exp(-|x|).
+func sigmoid(x, e float64) float64 {
+	if x < 0 {
+		return e / (1 + e)
+	}
+	return 1 / (1 + e)
+}
+
+func sigmoidText(b *builder, x, e value) value {
+	one := b.Number(1)
+	return b.Div(b.Select(b.Compare(native.LT, x, b.Number(0)), e, one), b.Add(e, one))
 }
 
 func truth(b bool) float64 {

@@ -42,7 +42,9 @@ func TestMeasureTexts(t *testing.T) {
 	}{
 		{ad.OpExp, true}, {ad.OpLog, false}, {ad.OpPow, false}, {ad.OpExpm1, true}, {ad.OpTanh, true}, {ad.OpSin, true}, {ad.OpCos, true}, {ad.OpLog1mExp, true},
 		{ad.OpErf, true}, {ad.OpErfc, true}, {ad.OpPhi, true}, {ad.OpLogPhi, true}, {ad.OpPhiRatio, true}, {ad.OpInvPhi, false}, {ad.OpPhiExcess, true},
-		{ad.OpLogExpModTail, true}, {ad.OpLgamma, false}, {ad.OpDigamma, false}, {ad.OpDigammaRise, false}, {ad.OpLmultichoose, false},
+		{ad.OpLogExpModTail, true}, {ad.OpLgamma, false}, {ad.OpDigamma, false}, {ad.OpDigammaRise, false}, {ad.OpLmultichoose, false}, {ad.OpLbeta, false}, {ad.OpLchoose, false},
+		{ad.OpExp2, true}, {ad.OpLog2, false}, {ad.OpLog10, false}, {ad.OpTan, true}, {ad.OpAsin, false}, {ad.OpAcos, false}, {ad.OpAtan, true}, {ad.OpAtan2, true},
+		{ad.OpSinh, true}, {ad.OpCosh, true}, {ad.OpAsinh, true}, {ad.OpAcosh, false}, {ad.OpAtanh, false}, {ad.OpPhiApprox, true},
 	} {
 		row := ops.Of(c.op)
 		var args [2][]float64
@@ -52,8 +54,12 @@ func TestMeasureTexts(t *testing.T) {
 				switch {
 				case c.op == ad.OpLog1mExp:
 					x = -x
-				case c.op == ad.OpInvPhi:
+				case c.op == ad.OpInvPhi, c.op == ad.OpAsin, c.op == ad.OpAcos, c.op == ad.OpAtanh:
 					x /= 1 + x
+				case c.op == ad.OpAcosh, c.op == ad.OpLchoose && k == 0:
+					x += 1
+				case c.op == ad.OpLchoose:
+					x = args[0][len(args[1])] / (1 + x)
 				case c.negative && k == 0:
 					x = 2 * rng.NormFloat64()
 				}
