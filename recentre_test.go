@@ -207,3 +207,67 @@ func TestLearntResume(t *testing.T) {
 		}
 	}
 }
+
+// The scale of a random walk whose states are observed, whatever their coordinates: the
+// oracle is Kalman's filter over a grid of scales. Where observations tell little of each
+// state its coordinate becomes its innovation, where they tell all it stays itself.
+func TestRecentredWalk(t *testing.T) {
+	const text = `data { int T; vector[T] y; real e; } parameters { real<lower=0> s; vector[T] x; }
+		model { s ~ normal(0, 1); x[1] ~ normal(0, 3); x[2:T] ~ normal(x[1:(T - 1)], s); y ~ normal(x, e); }`
+	const n = 30
+	for _, c := range []struct {
+		e   float64
+		how string
+		has func(lambda float64) bool
+	}{
+		{1, "learn", func(l float64) bool { return l < 0.3 }},
+		{1, "0.5", func(l float64) bool { return math.Abs(l-0.5) < 1e-12 }},
+		{0.02, "learn", func(l float64) bool { return l > 0.9 }},
+	} {
+		rng := infer.Stream(5, 1, "walk", 0)
+		y, x := make([]float64, n), 0.0
+		for i := range y {
+			x += 0.3 * rng.NormFloat64()
+			y[i] = x + c.e*rng.NormFloat64()
+		}
+		var weight, first, second float64
+		for s := 0.001; s < 3; s += 0.002 {
+			m, v, lp := 0.0, 9.0, -s*s/2
+			for _, at := range y {
+				f := v + c.e*c.e
+				lp -= 0.5 * (math.Log(f) + (at-m)*(at-m)/f)
+				m, v = m+v/f*(at-m), v*c.e*c.e/f+s*s
+			}
+			w := math.Exp(lp)
+			weight, first, second = weight+w, first+w*s, second+w*s*s
+		}
+		mean := first / weight
+		sd := math.Sqrt(second/weight - mean*mean)
+		p := bind(t, text, map[string]any{"T": n, "y": y, "e": c.e})
+		session, err := infer.NewSession(p, infer.Config{Sampler: auto.Sampler{Recentre: c.how}, Seed: 8, Chains: 4, Warmup: 400, Draws: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sum, squares, count float64
+		for d, err := range session.Draws(context.Background()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := math.Exp(d.Position[0])
+			sum, squares, count = sum+v, squares+v*v, count+1
+		}
+		got := sum / count
+		// At least some 400 effective draws: four of their standard errors.
+		if spread := math.Sqrt(squares/count - got*got); math.Abs(got-mean) > 0.2*sd || math.Abs(spread/sd-1) > 0.2 {
+			t.Errorf("noise %v, %s: the scale is %.4f ± %.4f, by the filter %.4f ± %.4f", c.e, c.how, got, spread, mean, sd)
+		}
+		lambda := session.Report().Chains[0].Recentring
+		mean = 0
+		for _, l := range lambda {
+			mean += l / (n - 1)
+		}
+		if len(lambda) != n-1 || !c.has(mean) {
+			t.Errorf("noise %v, %s: λ = %v", c.e, c.how, lambda)
+		}
+	}
+}

@@ -24,7 +24,7 @@ import (
 //
 // has w = 1 where x is θ, and w = 0 where x is (θ - μ)/σ, because the program is written
 // that way: effects with a standard normal distribution that are only used as μ + σx.
-// μ and σ depend on no effect of their own statement, so the derivative of the whole map is
+// μ and σ depend on no effect of their own statement (but for chains, recurrence.go), so the derivative of the whole map is
 // triangular with positive diagonal, and its log Jacobian is Σ (w-λ) log σ: the map is
 // exact, whatever else the program does with these parameters. Only whether it pays
 // rests on what is found here.
@@ -37,6 +37,7 @@ type Site struct {
 	Span     source.Span // of the statement with the location and scale, or where they are applied
 	Density  string      // such as "normal"
 	Centred  bool        // as it is written
+	Chain    bool        // each has a location that the one before it decides, or begins a chain
 	Elements []int       // of the unconstrained point
 	Names    []string    // of these
 }
@@ -117,6 +118,7 @@ func (m *Model) Map() (*Recentring, error) {
 func (m *Model) Recentring() (interface {
 	Elements() []int
 	Written() []float64
+	Chained() []bool
 	Forward(u, lambda, x []float64) (float64, error)
 	Pull(u, lambda, gx, gu []float64) error
 	Inverse(x, lambda, u []float64) error
@@ -139,6 +141,15 @@ func (r *Recentring) Clone() *Recentring {
 
 // Sites lists the groups of effects.
 func (r *Recentring) Sites() []Site { return r.sites }
+
+// Chained tells which effects are in chains.
+func (r *Recentring) Chained() []bool {
+	var all []bool
+	for _, s := range r.sites {
+		all = append(all, slices.Repeat([]bool{s.Chain}, len(s.Elements))...)
+	}
+	return all
+}
 
 // Elements are the places of the effects in the point, one for each number of λ.
 func (r *Recentring) Elements() []int { return r.elements }
@@ -276,8 +287,12 @@ func (r *Recentring) build(h, source *ad.Graph, levels [][]*group, u ad.Ref) (x,
 		e := r.effects(h, source, l, x, lambda, &done)
 		// Where λ is as written, a is 1 and the value exactly that of u.
 		a := h.Exp(h.Mul(h.Sub(e.written, e.lambda), e.logScale))
-		moved := h.Add(h.Mul(a, e.of(h, u)), h.Mul(e.location, h.Sub(e.written, h.Mul(e.lambda, a))))
-		x = e.put(h, x, moved)
+		alone, factor := h.Mul(a, e.of(h, u)), h.Sub(e.written, h.Mul(e.lambda, a))
+		if slices.ContainsFunc(l, func(s *group) bool { return s.Chain }) {
+			x = e.put(h, x, r.along(h, source, e, x, alone, factor))
+		} else {
+			x = e.put(h, x, h.Add(alone, h.Mul(collect(h, source, x, e.locations), factor)))
+		}
 		jacobian = h.Add(jacobian, h.Sum(h.Mul(h.Sub(e.written, e.lambda), e.logScale)))
 		scales = append(scales, e.logScale)
 	}
@@ -290,27 +305,31 @@ func (r *Recentring) invert(h, source *ad.Graph, levels [][]*group, x ad.Ref) (u
 	done := 0
 	e := r.effects(h, source, slices.Concat(levels...), x, lambda, &done)
 	a := h.Exp(h.Mul(h.Sub(e.lambda, e.written), e.logScale))
-	moved := h.Add(h.Mul(a, e.of(h, x)), h.Mul(e.location, h.Sub(e.lambda, h.Mul(e.written, a))))
+	moved := h.Add(h.Mul(a, e.of(h, x)), h.Mul(collect(h, source, x, e.locations), h.Sub(e.lambda, h.Mul(e.written, a))))
 	return e.put(h, x, moved), h.Sum(h.Mul(h.Sub(e.lambda, e.written), e.logScale)), e.logScale
 }
 
 // effects are some of the effects in a graph.
 type effects struct {
-	elements                            []int
-	location, logScale, written, lambda ad.Ref // vectors
+	elements                  []int
+	locations                 []element
+	logScale, written, lambda ad.Ref // vectors
 }
 
 // effects are those of groups at x, of which done are done.
 func (r *Recentring) effects(h, source *ad.Graph, groups []*group, x, lambda ad.Ref, done *int) effects {
 	var e effects
-	var location, scale []element
+	var scale []element
 	for _, s := range groups {
 		e.elements = append(e.elements, s.Elements...)
-		location, scale = append(location, s.location...), append(scale, s.scale...)
+		e.locations, scale = append(e.locations, s.location...), append(scale, s.scale...)
 	}
 	n := len(e.elements)
-	e.location = collect(h, source, x, location)
-	e.logScale = h.Log(collect(h, source, x, scale))
+	// Of what a standard variable is multiplied with only the size matters, and it may have
+	// either sign.
+	size := collect(h, source, x, scale)
+	size = h.Select(h.Less(size, h.Const(0)), h.Neg(size), size)
+	e.logScale = h.Log(size)
 	e.written = h.ConstArray(ad.Type{Shape: []int{n}}, r.written[*done:*done+n])
 	e.lambda = h.Slice(lambda, *done, []int{n})
 	*done += n
@@ -502,18 +521,28 @@ func (m *Model) sites(g *ad.Graph, x ad.Ref, statements []ad.Statement, calls []
 	names := m.UnconstrainedNames()
 	groups := m.centred(t, statements, calls, depends)
 	groups = append(groups, m.noncentred(t, statements, calls)...)
+	on := func(e element, f func(int)) {
+		if e.ref != ad.None {
+			dependence(e.ref, e.at, f)
+		}
+	}
+	touches := func(e element, i int) bool {
+		any := false
+		dependence(e.ref, e.at, func(j int) { any = any || j == i })
+		return any
+	}
 	var found []*group
 	site := map[int]*group{}
 	for _, s := range groups {
 		s.depends = map[int]bool{}
 		for k := range s.Elements {
-			for _, e := range []element{s.location[k], s.scale[k]} {
-				if e.ref != ad.None {
-					dependence(e.ref, e.at, func(i int) { s.depends[i] = true })
-				}
-			}
+			on(s.location[k], func(i int) { s.depends[i] = true })
+			on(s.scale[k], func(i int) { s.depends[i] = true })
 		}
-		if len(s.Elements) == 0 || slices.ContainsFunc(s.Elements, func(i int) bool { return s.depends[i] || site[i] != nil }) {
+		if len(s.Elements) == 0 || slices.ContainsFunc(s.Elements, func(i int) bool { return site[i] != nil }) {
+			continue
+		}
+		if slices.ContainsFunc(s.Elements, func(i int) bool { return s.depends[i] }) && !(s.Centred && s.chain(t, x, on, touches)) {
 			continue
 		}
 		for _, i := range s.Elements {
@@ -528,7 +557,7 @@ func (m *Model) sites(g *ad.Graph, x ad.Ref, statements []ad.Statement, calls []
 		for _, s := range found {
 			waits := false
 			for i := range s.depends {
-				if o := site[i]; o != nil && slices.Contains(found, o) {
+				if o := site[i]; o != nil && o != s && slices.Contains(found, o) {
 					waits = true
 				}
 			}
@@ -538,11 +567,12 @@ func (m *Model) sites(g *ad.Graph, x ad.Ref, statements []ad.Statement, calls []
 				ready = append(ready, s)
 			}
 		}
-		if len(ready) == 0 { // in a circle: one of them stays as it is
-			for _, i := range rest[0].Elements {
+		if len(ready) == 0 { // in a circle: one of them stays as it is, rather a factor than a variate
+			k := max(0, slices.IndexFunc(rest, func(s *group) bool { return !s.Centred }))
+			for _, i := range rest[k].Elements {
 				delete(site, i)
 			}
-			found = rest[1:]
+			found = slices.Delete(rest, k, k+1)
 			continue
 		}
 		levels, found = append(levels, ready), rest
@@ -689,6 +719,9 @@ func (s Site) String() string {
 	what := s.Names[0]
 	if n := len(s.Names); n > 1 {
 		what = fmt.Sprintf("%s … %s (%d)", s.Names[0], s.Names[n-1], n)
+	}
+	if s.Chain {
+		what += ", a chain"
 	}
 	written := "centred"
 	if !s.Centred {

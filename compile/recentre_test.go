@@ -38,8 +38,17 @@ var hierarchies = []struct {
 	{"offset and multiplier", `parameters { real m; real<lower=0> s; vector<offset=m, multiplier=s>[3] a; } model { m ~ normal(0, 1); s ~ normal(0, 1); a ~ normal(m, s); }`, nil, 3},
 	{"raw effects by group", `data { array[4] int g; } parameters { real m; vector<lower=0>[2] s; vector[2] r; vector[4] y; }
 		model { m ~ normal(0, 1); s ~ normal(0, 1); r ~ normal(0, 1); for (n in 1:4) y[n] ~ normal(m + s[g[n]] * r[g[n]], 1); }`, map[string]any{"g": []int{1, 2, 2, 1}}, 2},
+	{"factors of either sign", `data { vector[3] y; } parameters { real b; vector[3] z; } model { b ~ normal(0, 1); z ~ normal(0, 1); y ~ normal(2 + (2 * b - 1) * z, 1); }`, map[string]any{"y": []float64{1, 2, 4}}, 3},
 	{"no effects", `parameters { real m; real<lower=0> s; vector[3] y; } model { m ~ normal(0, 1); s ~ normal(0, 1); y ~ normal(m, 2); }`, nil, 0},
-	{"a recurrence", `parameters { real<lower=0> s; vector[9] y; } model { s ~ normal(0, 1); y[1] ~ normal(0, 1); for (t in 2:9) y[t] ~ normal(y[t - 1], s); }`, nil, 0},
+	{"a recurrence", `parameters { real<lower=0> s; vector[9] y; } model { s ~ normal(0, 1); y[1] ~ normal(0, 1); for (t in 2:9) y[t] ~ normal(y[t - 1], s); }`, nil, 8},
+	{"an autoregression with a beginning", `parameters { real m; real c; real<lower=0> s; vector[6] y; } model { m ~ normal(0, 1); c ~ normal(0, 1); s ~ normal(0, 1);
+		y[1] ~ normal(m, s / sqrt(1 + square(c))); y[2:6] ~ normal(m + c * (y[1:5] - m) / 2, s); }`, nil, 6},
+	{"a recurrence that runs back", `parameters { real c; real<lower=0> s; vector[5] y; } model { c ~ normal(0, 1); s ~ normal(0, 1); y[1:4] ~ student_t(5, 0.1 - c * y[2:5], s); }`, nil, 4},
+	{"chains side by side", `parameters { real<lower=0> s; vector[2] l; matrix[2, 4] y; } model { s ~ normal(0, 1); l ~ normal(0, 1); y[, 1] ~ normal(0, s); for (i in 1:2) for (t in 2:4) y[i, t] ~ normal(0.9 * y[i, t - 1], exp(l[i])); }`, nil, 8},
+	{"effects about a chain", `parameters { real<lower=0> s, r; vector[4] y; vector[4] e; } model { s ~ normal(0, 1); r ~ normal(0, 1); y[1] ~ normal(0, s); y[2:4] ~ normal(y[1:3], s); e ~ normal(2 * y, r); }`, nil, 8},
+	{"a recurrence that is not linear", `parameters { real<lower=0> s; vector[5] y; } model { s ~ normal(0, 1); y[2:5] ~ normal(square(y[1:4]), s); }`, nil, 0},
+	{"a scale that is the state before", `parameters { real<lower=0> s; vector[5] y; } model { s ~ normal(0, 1); y[2:5] ~ normal(y[1:4], s * exp(y[1:4])); }`, nil, 0},
+	{"two states before", `parameters { real<lower=0> s; vector[6] y; } model { s ~ normal(0, 1); y[3:6] ~ normal(2 * y[2:5] - y[1:4], s); }`, nil, 0},
 	{"two densities of one variate", `parameters { real<lower=0> s; vector[2] y; } model { s ~ normal(0, 1); y ~ normal(0, s); y ~ normal(1, s); }`, nil, 0},
 	{"a circle", `parameters { vector[2] y; } model { y[1] ~ normal(0, exp(y[2])); y[2] ~ normal(0, exp(y[1])); }`, nil, 1},
 }
@@ -200,7 +209,7 @@ func TestRecentringOfEightSchools(t *testing.T) {
 func near(t *testing.T, what string, got, want []float64) {
 	t.Helper()
 	for i := range want {
-		if math.Abs(got[i]-want[i]) > 1e-12*(1+math.Abs(want[i]))*10 {
+		if !(math.Abs(got[i]-want[i]) <= 1e-12*(1+math.Abs(want[i]))*10) {
 			t.Errorf("%s: %v, not %v", what, got, want)
 			return
 		}

@@ -21,6 +21,7 @@ type Recentrer interface {
 type Recentring = interface {
 	Elements() []int    // of a position, one for each number of λ
 	Written() []float64 // the λ at which u is x
+	Chained() []bool    // effects that follow each other, as the states of a time series
 
 	// Forward writes x(u) and returns the log Jacobian of the map.
 	Forward(u, lambda, x []float64) (float64, error)

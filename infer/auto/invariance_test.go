@@ -146,6 +146,7 @@ func (m funnelMap) Inverse(x, lambda, u []float64) error {
 	return nil
 }
 func (m funnelMap) Push(x, lambda, gu, gx []float64) error { panic("not used") }
+func (m funnelMap) Chained() []bool                        { return make([]bool, len(m.Elements())) }
 func (m funnelMap) LogScales(x, dst []float64) error {
 	for i := range dst {
 		dst[i] = x[0] / 2

@@ -88,6 +88,10 @@ const (
 // makes σ move slowly. That is λ = Iσ²/(1 + Iσ²) at the smallest σ. (The Fisher divergence of
 // draws tells what is best where they are, not in a neck that they have hardly entered,
 // and a λ that makes the width vary least between small and large σ leaves a weak neck.)
+// The score of an effect that others follow has their precisions in it too, so I is taken
+// from what is left of it without the densities of the innovations: what the data tell of
+// this effect alone. Where that is little beside 1/σ², innovations are best, however much
+// the data tell of many effects together: that concerns few directions, which the metric has.
 func learnRecentring(c *infer.Chart, recent []record) []float64 {
 	elements := c.Of().Elements()
 	n := 0
@@ -99,8 +103,11 @@ func learnRecentring(c *infer.Chart, recent []record) []float64 {
 	}
 	every := (n + mostLearnt - 1) / mostLearnt
 	k, d := len(elements), len(recent[0].draws[0])
-	centred := slices.Repeat([]float64{1}, k)
+	centred, innovations := slices.Repeat([]float64{1}, k), make([]float64, k)
+	chained := c.Of().Chained()
+	chains := slices.Contains(chained, true)
 	theta, score, logs := make([]float64, d), make([]float64, d), make([]float64, k)
+	told := make([]float64, d)     // the scores without the densities of the innovations
 	scales := make([][]float64, k) // logarithms, by effect
 	squares := make([][]float64, k)
 	for _, r := range recent {
@@ -109,8 +116,17 @@ func learnRecentring(c *infer.Chart, recent []record) []float64 {
 			if c.Of().LogScales(x, logs) != nil || c.Of().Inverse(x, centred, theta) != nil || c.Of().Pull(theta, centred, r.scores[t], score) != nil {
 				continue
 			}
+			if chains {
+				if err := withoutInnovations(c.Of(), chained, x, r.scores[t], innovations, theta, told); err != nil {
+					continue
+				}
+			}
 			for j, i := range elements {
-				if g := score[i] * score[i]; !math.IsNaN(logs[j]+g) && !math.IsInf(logs[j], 0) && !math.IsInf(g, 0) {
+				g := score[i] * score[i]
+				if chained[j] {
+					g = told[i]*told[i] + math.Exp(-2*logs[j])
+				}
+				if !math.IsNaN(logs[j]+g) && !math.IsInf(logs[j], 0) && !math.IsInf(g, 0) {
 					scales[j], squares[j] = append(scales[j], logs[j]), append(squares[j], g)
 				}
 			}
@@ -126,6 +142,24 @@ func learnRecentring(c *infer.Chart, recent []record) []float64 {
 		out[j] = centredness(s, informed)
 	}
 	return out
+}
+
+// withoutInnovations writes the score at x less that of the densities of the effects in
+// chains, which are taken to be normal: in the coordinates where effects are innovations,
+// λ = 0, these have -u; the rest goes back to x.
+func withoutInnovations(of infer.Recentring, chained []bool, x, score, lambda, u, told []float64) error {
+	if err := of.Inverse(x, lambda, u); err != nil {
+		return err
+	}
+	if err := of.Pull(u, lambda, score, told); err != nil {
+		return err
+	}
+	for j, i := range of.Elements() {
+		if chained[j] {
+			told[i] += u[i]
+		}
+	}
+	return of.Push(x, lambda, told, told)
 }
 
 // information is the precision that the data contribute, from the logarithms of scales
