@@ -1,5 +1,7 @@
 package ad
 
+import "math"
+
 // Information declares the joint expected information of a distribution's
 // variate and arguments, element by element: for args, of which the first is the
 // variate, it returns the matrix of E[-∂² log p/∂a∂b] as graph expressions, the
@@ -350,7 +352,7 @@ func (f *fisher) trace(p *part, a Ref) {
 		if m == 1 {
 			q, w = g.Sum(q), g.Sum(w)
 		}
-		t := g.Sum(g.guarded(q, w))
+		t := g.Sum(g.guarded(q, g.informing(q, w)))
 		if i != k {
 			t = g.Scale(2, t)
 		}
@@ -391,7 +393,7 @@ func (f *fisher) products(p *part) Ref {
 		if !g.Type(w).Equal(Scalar) {
 			w = g.Gather(g.Reshape(g.Unlane(g.Expand(w, p.place)), []int{p.place.Total()}), Index{Dims: []Dim{{N: n, Table: s.element}}})
 		}
-		if t = g.guarded(t, w); sum == None {
+		if t = g.guarded(t, g.informing(t, w)); sum == None {
 			sum = t
 		} else {
 			sum = g.Add(sum, t)
@@ -473,3 +475,14 @@ func (g *Graph) weighted(a, b, w Ref, place Type) Ref {
 // guarded is a·w, 0 where a is: an element that no parameter moves contributes
 // nothing, even where its information is infinite (a probability of 1).
 func (g *Graph) guarded(a, w Ref) Ref { return g.Do(OpMulGuarded, nil, a, w) }
+
+// informing is w, but 0 where it is not finite and a is 0: guarded has the adjoint w of a,
+// which the derivative of a would not make 0 again.
+func (g *Graph) informing(a, w Ref) Ref {
+	if g.finiteConst(w) {
+		return w
+	}
+	zero := g.Const(0)
+	finite := g.Less(g.Do(OpAbs, nil, w), g.Const(math.Inf(1)))
+	return g.Select(finite, w, g.Select(g.Do(OpNotEqual, nil, a, zero), w, zero))
+}

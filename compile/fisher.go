@@ -144,11 +144,10 @@ func (m *Model) planFisher() error {
 	err = m.planOnce(&m.curvature.fisher, func() (*ad.Graph, ad.Ref, error) {
 		g, x := m.point()
 		statements := m.statements(g, x, info)
-		var without []string
-		names := m.UnconstrainedNames()
+		var without []int
 		for i, reached := range g.FisherReaches(x, statements) {
 			if !reached {
-				without = append(without, names[i])
+				without = append(without, i)
 			}
 		}
 		if len(without) > 0 {
@@ -165,19 +164,23 @@ func (m *Model) planFisher() error {
 // SingularError says that the expected Fisher information of a model does not know
 // some of its parameters: it is singular everywhere.
 type SingularError struct {
-	Without []string // their names
+	Without []int // their places among the unconstrained ones
 	text    string
 }
 
 func (e *SingularError) Error() string { return e.text }
 
-// Uninformed tells those who can do with a metric that is made regular.
-func (e *SingularError) Uninformed() []string { return e.Without }
+// Uninformed tells those who make the metric regular.
+func (e *SingularError) Uninformed() []int { return e.Without }
 
 // singular is the error of a metric that does not know these parameters.
-func (m *Model) singular(without []string) *SingularError {
+func (m *Model) singular(without []int) *SingularError {
 	const shown = 5
-	which := strings.Join(without[:min(shown, len(without))], ", ")
+	var first []string
+	for _, i := range without[:min(shown, len(without))] {
+		first = append(first, m.UnconstrainedNames()[i])
+	}
+	which := strings.Join(first, ", ")
 	if n := len(without) - shown; n > 0 {
 		which += fmt.Sprintf(" and %d more", n)
 	}

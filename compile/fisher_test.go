@@ -464,3 +464,17 @@ model { `
 		}
 	}
 }
+
+// TestFisherUnmoved: an outcome whose probability is 1 whatever the parameters are, where
+// its information is infinite, contributes nothing to the metric nor to its derivative.
+func TestFisherUnmoved(t *testing.T) {
+	const head = "data { array[3] int y; vector[3] n; } parameters { vector[3] a; } model { "
+	for _, text := range []string{
+		"for (i in 1:3) y[i] ~ bernoulli(inv_logit(a[1] + a[2]) ^ n[i]); a ~ std_normal();", // dense
+		"for (i in 1:3) y[i] ~ bernoulli(inv_logit(a[i]) ^ n[i]); a[2:3] ~ std_normal();",   // an element for each parameter
+		"for (i in 1:3) target += bernoulli_lpmf(y[i] | exp(-n[i] * exp(a[1]))); a ~ std_normal();",
+	} {
+		m := boundText(t, head+text+" }", map[string]any{"y": []int{1, 0, 1}, "n": []float64{0, 1, 2}})
+		checkTraceGrad(t, text, m.FisherMetric, m.FisherTraceGrad, []float64{0.3, -0.4, 0.9})
+	}
+}

@@ -148,12 +148,17 @@ func (o *running) metricNotes(p *ppl.Posterior, tell func(string)) error {
 		return nil
 	}
 	kind, why := g.Riemannian.Settle(p)
+	completed := why != nil && kind == g.Riemannian.Kind
 	if why != nil && !o.quiet {
 		reason, _, _ := strings.Cut(why.Error(), "\n")
-		tell(fmt.Sprintf("The metric is %s, since the default cannot be had:\n  %s", kind, reason))
+		if completed {
+			tell("The metric takes these parameters to have a width of 1 on the unconstrained scale:\n  " + reason)
+		} else {
+			tell(fmt.Sprintf("The metric is %s, since the default cannot be had:\n  %s", kind, reason))
+		}
 	}
 	err := p.Compiled().MetricError(string(kind))
-	if r := g.Riemannian; (r.Frozen || r.At != "") && errors.As(err, new(riemann.Uninformed)) {
+	if r := g.Riemannian; (completed || r.Frozen || r.At != "") && errors.As(err, new(riemann.Uninformed)) {
 		err = nil // it is made regular
 	}
 	if err != nil || kind != riemann.Fisher {

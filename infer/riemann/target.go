@@ -41,9 +41,9 @@ type (
 type MetricError = interface{ MetricError(kind string) error }
 
 // Uninformed is the optional interface of an error of MetricError: there is a
-// metric, but it is singular everywhere, as it does not know these parameters. It
-// can be frozen, see [Freeze].
-type Uninformed = interface{ Uninformed() []string }
+// metric, but it is singular everywhere, as it does not know the parameters of these
+// places. It can be frozen, see [Freeze], or completed, see [Completed].
+type Uninformed = interface{ Uninformed() []int }
 
 // Kind names a metric that is made from what a target offers.
 type Kind string
@@ -67,6 +67,29 @@ func FromTarget(kind Kind, target infer.LogDensity, alpha float64) (Metric, erro
 // ToFreeze is FromTarget of a metric to be frozen, which may be singular.
 func ToFreeze(kind Kind, target infer.LogDensity, alpha float64) (Metric, error) {
 	return fromTarget(kind, target, alpha, true)
+}
+
+// Completed is FromTarget of a metric that does not know some parameters: about them its
+// information is 1, as for a width of 1 on the unconstrained scale. (In all else it is
+// what it was: its rows of them are 0.)
+func Completed(kind Kind, target infer.LogDensity, alpha float64) (Metric, error) {
+	m, err := ToFreeze(kind, target, alpha)
+	if err != nil {
+		return nil, err
+	}
+	e, ok := infer.Innermost(target).(MetricError)
+	var gap Uninformed
+	if !ok || !errors.As(e.MetricError(string(kind)), &gap) {
+		return m, nil
+	}
+	places, d := gap.Uninformed(), m.Dim()
+	return Func{D: d, TraceGrad: m.TraceGrad, G: func(x, g []float64) error {
+		err := m.Metric(x, g)
+		for _, i := range places {
+			g[i*(d+1)]++
+		}
+		return err
+	}}.Of(), nil
 }
 
 func fromTarget(kind Kind, target infer.LogDensity, alpha float64, singular bool) (Metric, error) {

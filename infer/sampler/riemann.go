@@ -61,25 +61,38 @@ func (r Riemannian) metric(target *infer.Meter) (riemann.Metric, error) {
 		}
 		return riemann.Constant{D: d, G: r.Matrix}, nil
 	}
-	kind, _ := r.Settle(target)
-	if r.frozen() {
+	kind, why := r.Settle(target)
+	switch {
+	case r.frozen():
 		return riemann.ToFreeze(kind, target, r.Alpha)
+	case kind == r.Kind && why != nil:
+		return riemann.Completed(kind, target, r.Alpha)
 	}
 	return riemann.FromTarget(kind, target, r.Alpha)
 }
 
 // Limits of Settle.
 const (
-	settleDim    = 100 // largest dimension in which SoftAbs, O(dim³) per evaluation, is anybody's default
-	settlePoints = 5   // at which the metric must not be singular everywhere
+	settleDim    = 100  // largest dimension in which SoftAbs, whose eigenvalues take as long as 30 factors, is anybody's default
+	completeDim  = 2048 // likewise, of a metric that is completed
+	settlePoints = 5    // at which the metric must not be singular everywhere
 )
 
 // Settle gives the kind of metric for a target. It is Kind, unless that is only a
 // default and cannot be had there, or is singular wherever it is tried: then
-// SoftAbs, and why says what is the matter with Kind.
+// SoftAbs, and why says what is the matter with Kind. In many dimensions it is Kind with a
+// reason if there are parameters that the metric does not know: it is completed then.
 func (r Riemannian) Settle(target infer.LogDensity) (kind riemann.Kind, why error) {
 	d := target.Dim()
-	if !r.Default || d == 0 || d > settleDim {
+	if !r.Default || d == 0 {
+		return r.Kind, nil
+	}
+	if d > settleDim {
+		if d <= completeDim {
+			if _, err := riemann.FromTarget(r.Kind, target, r.Alpha); errors.As(err, new(riemann.Uninformed)) {
+				return r.Kind, err
+			}
+		}
 		return r.Kind, nil
 	}
 	m, err := riemann.FromTarget(r.Kind, target, r.Alpha)
