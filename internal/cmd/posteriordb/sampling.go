@@ -61,7 +61,8 @@ type samplingRun struct {
 	Rhat        number   `json:"rhat"`
 	Divergences int      `json:"divergences"`
 	Draws       int      `json:"draws"`
-	Warmup      number   `json:"warmup"` // cost in gradients, all chains
+	Transitions int      `json:"transitions"` // with those of warm-up
+	Warmup      number   `json:"warmup"`      // cost in gradients, all chains
 	Sampling    number   `json:"sampling"`
 	Start       number   `json:"start"` // of Warmup
 	Race        number   `json:"race"`
@@ -229,12 +230,13 @@ func limited(limit time.Duration) (context.Context, context.CancelFunc) {
 func (r *samplingRun) measure(fit *ppl.Fit, params map[string]bool, ref reference, known bool) {
 	nan := number(math.NaN())
 	r.ESS, r.Rhat, r.Z = nan, nan, nan
-	if r.Error != "" || fit == nil {
+	if fit == nil {
 		r.Failures = []string{"error"}
 		return
 	}
 	for i, c := range fit.Report.Chains {
 		r.Draws += fit.Draws.Len(i)
+		r.Transitions += c.Warmup.Transitions + c.Sampling.Transitions
 		r.Divergences += c.Sampling.Divergences
 		r.Warmup += number(c.Warmup.Cost())
 		r.Sampling += number(c.Sampling.Cost())
@@ -245,6 +247,10 @@ func (r *samplingRun) measure(fit *ppl.Fit, params map[string]bool, ref referenc
 				r.Notes = append(r.Notes, note)
 			}
 		}
+	}
+	if r.Error != "" {
+		r.Failures = []string{"error"}
+		return
 	}
 	r.ESS, r.Rhat = number(math.Inf(1)), 1
 	most := float64(r.Draws)

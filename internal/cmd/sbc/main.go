@@ -55,7 +55,8 @@ type settings struct {
 	name       string // of the sampler
 	replicates int
 	warmup     int
-	draws      int // kept of each posterior
+	draws      int // kept of each posterior, of all chains together
+	chains     int // whose warm-up a sampler may share
 	thin       int
 	seed       uint64
 }
@@ -68,6 +69,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	flags.IntVar(&s.replicates, "replicates", 1000, "data sets per model")
 	flags.IntVar(&s.warmup, "warmup", 400, "transitions of warm-up per data set")
 	flags.IntVar(&s.draws, "draws", 63, "draws of each posterior, one less than there are ranks")
+	flags.IntVar(&s.chains, "chains", 1, "chains of each posterior, of which each makes its part of the draws")
 	flags.IntVar(&s.thin, "thin", 8, "transitions per draw, so that draws are nearly independent")
 	flags.Uint64Var(&s.seed, "seed", 1, "selects the random numbers")
 	only := flags.String("only", "", "the models whose names match this `regexp`")
@@ -86,8 +88,8 @@ func run(args []string, stdout, stderr io.Writer) error {
 	if s.sampler, err = row.Default(); err != nil {
 		return err
 	}
-	if flags.NArg() > 0 || s.replicates < 20 || s.warmup < 0 || s.draws < 3 || s.thin < 1 {
-		return errors.New("there must be no further arguments, at least 20 replicates and 3 draws, and thin at least 1")
+	if flags.NArg() > 0 || s.replicates < 20 || s.warmup < 0 || s.draws < 3 || s.thin < 1 || s.chains < 1 || s.draws%s.chains != 0 {
+		return errors.New("there must be no further arguments, at least 20 replicates and 3 draws, a multiple of the chains, and thin at least 1")
 	}
 	entries, err := models.ReadDir("models")
 	if err != nil {
@@ -154,10 +156,10 @@ func report(all []calibration, s settings, took time.Duration) (string, int) {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Made on %s by `go run ./internal/cmd/sbc`, in %s; %v.\n\n", time.Now().Format(time.DateOnly), took.Round(time.Second), figures.ThisMachine())
-	fmt.Fprintf(&b, "%d models, each on %d data sets that it draws itself; sampler %s with its defaults, %d transitions of warm-up, %d draws, one of %d transitions each; seed %d. "+
+	fmt.Fprintf(&b, "%d models, each on %d data sets that it draws itself; sampler %s with its defaults, chains %d, %d transitions of warm-up, %d draws, one of %d transitions each; seed %d. "+
 		"The rank of the parameter that made the data, among the draws, must be uniform. Tested by the distance of the ranks' distribution function from the uniform one "+
 		"(at most %.3f, the band of Dvoretzky, Kiefer, Wolfowitz and Massart), and by chi-square over %d classes (p at least %.1g): a faultless program fails in any of them with probability %g.\n\n",
-		len(all), s.replicates, s.name, s.warmup, s.draws, s.thin, s.seed, band, classes, alpha, familyWise)
+		len(all), s.replicates, s.name, s.chains, s.warmup, s.draws, s.thin, s.seed, band, classes, alpha, familyWise)
 	fmt.Fprintf(&b, "%d of %d quantities are calibrated.", quantities-failures, quantities)
 	divergent, total := 0, 0
 	for _, c := range all {

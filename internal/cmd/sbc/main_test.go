@@ -21,7 +21,7 @@ func TestCalibration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := settings{sampler: nuts.Sampler{}, name: "nuts", replicates: 100, warmup: 200, draws: 31, thin: 4, seed: 3}
+	s := settings{sampler: nuts.Sampler{}, name: "nuts", replicates: 100, warmup: 200, draws: 31, chains: 1, thin: 4, seed: 3}
 	for _, c := range []struct{ fault, old, new string }{
 		{"", "", ""},
 		{"another prior", "mu ~ normal(1, 2)", "mu ~ normal(3, 0.5)"},
@@ -52,7 +52,7 @@ func TestModels(t *testing.T) {
 	if err != nil || len(entries) != 10 {
 		t.Fatal(err, len(entries))
 	}
-	s := settings{sampler: nuts.Sampler{}, warmup: 50, draws: 7, thin: 1}
+	s := settings{sampler: nuts.Sampler{}, warmup: 50, draws: 8, chains: 2, thin: 1}
 	for _, e := range entries {
 		text, err := models.ReadFile("models/" + e.Name())
 		if err != nil {
@@ -98,7 +98,7 @@ func TestRun(t *testing.T) {
 	if err != nil || strings.Count(string(page), "| proportions | p[4] |") != 1 {
 		t.Errorf("%v\n%s", err, page)
 	}
-	for _, bad := range [][]string{{"--sampler", "gibbs"}, {"--replicates", "1"}, {"more"}, {"--only", "("}} {
+	for _, bad := range [][]string{{"--sampler", "gibbs"}, {"--replicates", "1"}, {"more"}, {"--only", "("}, {"--chains", "4"}} {
 		if run(bad, io.Discard, io.Discard) == nil {
 			t.Errorf("%v passes", bad)
 		}

@@ -98,7 +98,7 @@ func replicate(model *ppl.Model, s settings, r int) (names []string, ranks []int
 		warmup = -1
 	}
 	fit, err := ppl.Sample(context.Background(), p, ppl.Options{
-		Sampler: s.sampler, Chains: 1, Warmup: warmup, Draws: s.draws * s.thin, Thin: s.thin, Seed: seed,
+		Sampler: s.sampler, Chains: s.chains, Parallel: 1, Warmup: warmup, Draws: s.draws / s.chains * s.thin, Thin: s.thin, Seed: seed,
 	})
 	if err != nil {
 		return nil, nil, false, err
@@ -108,13 +108,18 @@ func replicate(model *ppl.Model, s settings, r int) (names []string, ranks []int
 			continue
 		}
 		sum := 0.0
-		for _, v := range fit.Draws.Column(nil, 0, k) {
-			sum += v
+		for c := range s.chains {
+			for _, v := range fit.Draws.Column(nil, c, k) {
+				sum += v
+			}
 		}
 		names = append(names, ppl.DisplayName(strings.TrimPrefix(name, prefix)))
 		ranks = append(ranks, int(sum))
 	}
-	return names, ranks, fit.Sampling()[0].Divergences > 0, nil
+	for _, phase := range fit.Sampling() {
+		diverged = diverged || phase.Divergences > 0
+	}
+	return names, ranks, diverged, nil
 }
 
 // uniformity tests ranks of 0 … most.
