@@ -265,5 +265,5 @@ func toldRecentring(lambda []float64) string {
 	if sorted[0] == sorted[n-1] {
 		return fmt.Sprintf("Effects: %d, all with λ = %.2g (1 is centred, 0 non-centred).", n, sorted[0])
 	}
-	return fmt.Sprintf("Effects: %d, with λ from %.2g to %.2g, half of them below %.2g (1 is centred, 0 non-centred).", n, sorted[0], sorted[n-1], sorted[n/2])
+	return fmt.Sprintf("Effects: %d, with λ from %.2g to %.2g, %.2g in the median (1 is centred, 0 non-centred).", n, sorted[0], sorted[n-1], sorted[n/2])
 }
