@@ -79,14 +79,15 @@ func (g *Graph) FisherTrace(wrt, a Ref, statements []Statement) Ref {
 // the statements may depend on it; without, the Fisher information is singular.
 func (g *Graph) FisherReaches(wrt Ref, statements []Statement) []bool {
 	reached := make([]bool, g.Type(wrt).Size())
+	d := g.dependence(wrt)
+	var any growing
 	for _, s := range statements {
-		found := g.patterns(s.Args, wrt)
 		for _, a := range s.Args {
-			if p, ok := found[a]; ok {
-				eachBit(p.all().rows, func(i int) { reached[i] = true })
-			}
+			d.all(&any, a)
 		}
 	}
+	any.order()
+	any.each(func(i int) { reached[i] = true })
 	return reached
 }
 
@@ -96,10 +97,12 @@ type fisher struct {
 	wrt   Ref
 	n     int
 	total Ref
+
+	depends *dependence
 }
 
 func newFisher(g *Graph, wrt Ref) *fisher {
-	return &fisher{g: g, wrt: wrt, n: g.Type(wrt).Size(), total: None}
+	return &fisher{g: g, wrt: wrt, n: g.Type(wrt).Size(), total: None, depends: g.dependence(wrt)}
 }
 
 func (f *fisher) add(t Ref) {
@@ -141,14 +144,7 @@ func (f *fisher) part(s Statement) *part {
 			}
 		}
 	}
-	found, words := g.patterns(args, f.wrt), (f.n+63)/64
-	all := newPattern(1, words)
-	for _, a := range args {
-		if rows, ok := found[a]; ok {
-			all.add(0, rows.all().rows)
-		}
-	}
-	eachBit(all.rows, func(i int) { p.cols = append(p.cols, i) })
+	f.depends.union(args)[0].each(func(i int) { p.cols = append(p.cols, i) })
 	if len(p.cols) == 0 {
 		return p
 	}
@@ -165,16 +161,17 @@ func (f *fisher) part(s Statement) *part {
 		return p
 	}
 	p.info = s.Info(g, s.Args)
-	if total := p.place.Total(); total*words <= maxPattern {
-		rows := newPattern(total, words)
+	if b, ok := f.depends.newBuilder(p.place.Total()); ok {
 		for _, a := range args {
-			if r, ok := found[a]; ok {
-				for e := range total {
-					rows.add(e, r.row(min(e, g.Type(a).Total()-1)))
+			if r, ok := f.depends.of(a); ok {
+				for e := range b.rows {
+					b.add(e, r.row(min(e, g.Type(a).Total()-1)))
 				}
 			}
 		}
-		p.sparse = entriesOf(rows, p.cols, f.n)
+		if rows, ok := b.done(); ok {
+			p.sparse = entriesOf(rows, p.cols, f.n)
+		}
 	}
 	p.tangent = g.directions(args, f.wrt, f.seeds(p), false, func(_ *Graph, t []Ref) []Ref { return t })
 	return p
@@ -183,11 +180,11 @@ func (f *fisher) part(s Statement) *part {
 // entriesOf chooses the directions of a statement whose elements depend on these
 // columns; nil where a dense matrix is less work.
 func entriesOf(rows pattern, cols []int, n int) *entries {
-	elements := len(rows.rows) / rows.words
+	elements := len(rows)
 	products := 0
 	for e := range elements {
 		k := 0
-		eachBit(rows.row(e), func(int) { k++ })
+		rows[e].each(func(int) { k++ })
 		products += k * (k + 1) / 2
 	}
 	if products > maxLaneWork || sparseCost*products > len(cols)*len(cols)*elements {
@@ -196,7 +193,7 @@ func entriesOf(rows pattern, cols []int, n int) *entries {
 	s := &entries{of: make([]int32, n)}
 	members := make([][]int32, n) // elements by column
 	for e := range elements {
-		eachBit(rows.row(e), func(q int) { members[q] = append(members[q], int32(e)) })
+		rows[e].each(func(q int) { members[q] = append(members[q], int32(e)) })
 	}
 	// Greedy colouring: no element may have two columns in one direction.
 	taken := make([][]bool, elements) // by element: its directions
@@ -220,8 +217,8 @@ func entriesOf(rows pattern, cols []int, n int) *entries {
 		s.directions = max(s.directions, d+1)
 	}
 	for e := range elements {
-		eachBit(rows.row(e), func(p int) {
-			eachBit(rows.row(e), func(q int) {
+		rows[e].each(func(p int) {
+			rows[e].each(func(q int) {
 				if q <= p {
 					s.element, s.p, s.q = append(s.element, int32(e)), append(s.p, int32(p)), append(s.q, int32(q))
 				}

@@ -1,92 +1,237 @@
 package ad
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
-// A pattern says for every element of a value, over all lanes, on which of the n
-// elements of a vector it may depend: row e of n bits. A single row stands for
-// all elements.
-type pattern struct {
-	words int
-	rows  []uint64
+// A row is the elements of a vector, of n, that something may depend on: in ascending order
+// while they are few, as n bits where that takes less memory. Rows are shared, and not
+// modified once they are made.
+type row struct {
+	few  []int32
+	bits []uint64
 }
 
-func newPattern(elements, words int) pattern { return pattern{words, make([]uint64, elements*words)} }
+func (r row) empty() bool { return len(r.few) == 0 && r.bits == nil }
 
-// row is that of element e.
-func (p pattern) row(e int) []uint64 {
-	if len(p.rows) == p.words {
-		return p.rows
+// each calls f with the numbers of the elements.
+func (r row) each(f func(int)) {
+	for _, i := range r.few {
+		f(int(i))
 	}
-	return p.rows[e*p.words : (e+1)*p.words]
-}
-
-func (p pattern) add(e int, row []uint64) {
-	to := p.rows[e*p.words : (e+1)*p.words]
-	for i, w := range row {
-		to[i] |= w
-	}
-}
-
-// all is the union of the rows, as a pattern for all elements.
-func (p pattern) all() pattern {
-	u := newPattern(1, p.words)
-	for e := 0; e < len(p.rows); e += p.words {
-		u.add(0, p.rows[e:e+p.words])
-	}
-	return u
-}
-
-// each calls f with the numbers of the bits that are set.
-func eachBit(row []uint64, f func(int)) {
-	for i, w := range row {
+	for i, w := range r.bits {
 		for ; w != 0; w &= w - 1 {
 			f(64*i + bits.TrailingZeros64(w))
 		}
 	}
 }
 
-// patterns finds how nodes depend on the elements of wrt, as far as their ops
-// tell; what they do not tell counts as dependence. Missing are nodes that do not
-// depend on wrt.
-func (g *Graph) patterns(outs []Ref, wrt Ref) map[Ref]pattern {
-	last := wrt
-	for _, r := range outs {
-		last = max(last, r)
+// has reports whether all elements of o are among those of r, where that is quick to tell.
+func (r row) has(o row) bool {
+	if r.bits != nil {
+		return o.bits == nil && !slices.ContainsFunc(o.few, func(i int32) bool { return r.bits[i/64]>>(i%64)&1 == 0 })
 	}
-	active, live := g.dependents([]Ref{wrt}, int(last)+1), g.Live(outs, false)
-	n := g.Type(wrt).Size()
-	words := (n + 63) / 64
-	found := map[Ref]pattern{}
-	eye := newPattern(n, words)
-	for i := range n {
-		eye.rows[i*words+i/64] |= 1 << (i % 64)
+	if o.bits != nil || len(o.few) > 8 {
+		return false
 	}
-	found[wrt] = eye
-	for i := int(wrt) + 1; i <= int(last); i++ {
-		if active[i] && live[i] && Ref(i) != wrt {
-			found[Ref(i)] = g.patternOf(&g.Nodes[i], words, found)
+	for _, i := range o.few {
+		if _, ok := slices.BinarySearch(r.few, i); !ok {
+			return false
 		}
 	}
-	return found
+	return true
 }
 
-// patternOf is that of a node, from those of its arguments.
-func (g *Graph) patternOf(n *Node, words int, found map[Ref]pattern) pattern {
-	total := n.Type.Total()
-	union := func() pattern { // all elements depend on what any argument depends on
-		u := newPattern(1, words)
-		for _, a := range n.Args {
-			if p, ok := found[a]; ok {
-				u.add(0, p.all().rows)
-			}
-		}
-		return u
+// growing is a row that is being made.
+type growing struct {
+	row
+	own   bool // whether row is not shared
+	clean int  // length of few when it was last in order; what follows is not
+}
+
+// add adds the elements of o. It returns the words of memory that took.
+func (r *growing) add(o row, words int) (took int) {
+	switch {
+	case o.empty():
+		return 0
+	case r.empty():
+		r.row = o
+		return 0
+	case !r.own && r.has(o):
+		return 0
+	case !r.own && o.has(r.row):
+		r.row = o
+		return 0
 	}
-	if total*words > maxPattern || total == 0 {
-		return union()
+	if !r.own {
+		r.own, r.clean = true, len(r.few)
+		r.few, r.bits = slices.Clone(r.few), slices.Clone(r.bits)
+		took += len(r.few)/2 + len(r.bits)
+	}
+	if o.bits != nil && r.bits == nil {
+		took += r.spread(words)
+	}
+	if r.bits != nil {
+		o.each(func(i int) { r.bits[i/64] |= 1 << (i % 64) })
+		return took
+	}
+	r.few = append(r.few, o.few...)
+	took += len(o.few)/2 + 1
+	if len(r.few) > 2*r.clean+32 {
+		r.order()
+	}
+	if len(r.few) > 2*words {
+		took += r.spread(words)
+	}
+	return took
+}
+
+// order puts the elements in order, each once.
+func (r *growing) order() {
+	if r.own && r.bits == nil && len(r.few) > r.clean {
+		slices.Sort(r.few)
+		r.few = slices.Compact(r.few)
+		r.clean = len(r.few)
+	}
+}
+
+// spread makes the row one of bits.
+func (r *growing) spread(words int) int {
+	r.bits = make([]uint64, words)
+	for _, i := range r.few {
+		r.bits[i/64] |= 1 << (i % 64)
+	}
+	r.few = nil
+	return words
+}
+
+// A pattern has for every element of a value, over all lanes, the elements of a vector that
+// it may depend on. A single row stands for all elements.
+type pattern []row
+
+// row is that of element e.
+func (p pattern) row(e int) row {
+	if len(p) == 1 {
+		return p[0]
+	}
+	return p[e]
+}
+
+// builder is a pattern that is being made.
+type builder struct {
+	rows  []growing
+	words int // of a row as bits
+	left  int // words of memory that it may still take
+}
+
+// rowWords is the memory of a row that is being made, beside its elements, in words.
+const rowWords = 8
+
+// newBuilder makes the pattern of so many elements; ok is false if that takes too much.
+func (d *dependence) newBuilder(elements int) (b *builder, ok bool) {
+	if elements == 0 || elements > maxPattern/rowWords {
+		return nil, false
+	}
+	return &builder{make([]growing, elements), d.words, maxPattern - elements*rowWords}, true
+}
+
+func (b *builder) add(e int, r row) {
+	if b.left >= 0 {
+		b.left -= b.rows[e].add(r, b.words)
+	}
+}
+
+// done is the pattern; ok is false if it took too much.
+func (b *builder) done() (p pattern, ok bool) {
+	if b.left < 0 {
+		return nil, false
+	}
+	p = make(pattern, len(b.rows))
+	for e := range b.rows {
+		b.rows[e].order()
+		p[e] = b.rows[e].row
+	}
+	return p, true
+}
+
+// dependence finds how nodes depend on the n elements of wrt, as far as their ops tell; what
+// they do not tell counts as dependence. Each node is looked at once.
+type dependence struct {
+	g     *Graph
+	wrt   Ref
+	words int
+	found map[Ref]pattern // nil: does not depend on wrt
+}
+
+func (g *Graph) dependence(wrt Ref) *dependence {
+	n := g.Type(wrt).Size()
+	numbers, eye := make([]int32, n), make(pattern, n)
+	for i := range n {
+		numbers[i] = int32(i)
+		eye[i] = row{few: numbers[i : i+1 : i+1]}
+	}
+	return &dependence{g, wrt, (n + 63) / 64, map[Ref]pattern{wrt: eye}}
+}
+
+// of is the pattern of a node; ok is false if it does not depend on wrt.
+func (d *dependence) of(r Ref) (p pattern, ok bool) {
+	// Not by recursion: graphs are deep.
+	waiting := []Ref{r}
+	for len(waiting) > 0 {
+		r := waiting[len(waiting)-1]
+		if _, known := d.found[r]; known || r < d.wrt {
+			waiting = waiting[:len(waiting)-1]
+			continue
+		}
+		ready, active := true, false
+		for _, a := range d.g.Nodes[r].Args {
+			p, known := d.found[a]
+			if !known && a > d.wrt {
+				waiting, ready = append(waiting, a), false
+			}
+			active = active || p != nil
+		}
+		switch {
+		case !ready:
+		case active:
+			d.found[r] = d.look(&d.g.Nodes[r])
+		default:
+			d.found[r] = nil
+		}
+	}
+	p = d.found[r]
+	return p, p != nil
+}
+
+// all adds what any element of a value depends on.
+func (d *dependence) all(to *growing, r Ref) {
+	if p, ok := d.of(r); ok {
+		for _, o := range p {
+			to.add(o, d.words)
+		}
+	}
+}
+
+// union is the pattern of a node all of whose elements depend on what any argument depends
+// on.
+func (d *dependence) union(args []Ref) pattern {
+	var u growing
+	for _, a := range args {
+		d.all(&u, a)
+	}
+	u.order()
+	return pattern{u.row}
+}
+
+// look is the pattern of a node, from those of its arguments.
+func (d *dependence) look(n *Node) pattern {
+	g, found := d.g, d.found
+	out, ok := d.newBuilder(n.Type.Total())
+	if !ok {
+		return d.union(n.Args)
 	}
 	lanes, size := max(n.Type.Lanes, 1), n.Type.Size()
-	out := newPattern(total, words)
 	// from calls f with every lane of the result and the first element of the
 	// same lane of an argument.
 	from := func(a Ref, f func(lane, first int)) {
@@ -102,8 +247,8 @@ func (g *Graph) patternOf(n *Node, words int, found map[Ref]pattern) pattern {
 	switch {
 	case table[n.Op].Class == Elementwise:
 		for _, a := range n.Args {
-			p, ok := found[a]
-			if !ok {
+			p := found[a]
+			if p == nil {
 				continue
 			}
 			one := g.Type(a).Size() == 1
@@ -133,7 +278,7 @@ func (g *Graph) patternOf(n *Node, words int, found map[Ref]pattern) pattern {
 		offset := 0
 		for _, a := range n.Args {
 			k := g.Type(a).Size()
-			if p, ok := found[a]; ok {
+			if p := found[a]; p != nil {
 				from(a, func(l, first int) {
 					for e := range k {
 						out.add(l*size+offset+e, p.row(first+e))
@@ -143,16 +288,20 @@ func (g *Graph) patternOf(n *Node, words int, found map[Ref]pattern) pattern {
 			offset += k
 		}
 	case n.Op == OpMatMul:
-		g.patternOfProduct(n, out, found, from)
+		d.product(n, out, from)
 	default:
-		return union()
+		return d.union(n.Args)
 	}
-	return out
+	if p, ok := out.done(); ok {
+		return p
+	}
+	return d.union(n.Args)
 }
 
-// patternOfProduct is that of a matrix product; factors that are known to be 0
-// do not count.
-func (g *Graph) patternOfProduct(n *Node, out pattern, found map[Ref]pattern, from func(a Ref, f func(lane, first int))) {
+// product adds what the elements of a matrix product depend on; factors that are known to
+// be 0 do not count.
+func (d *dependence) product(n *Node, out *builder, from func(a Ref, f func(lane, first int))) {
+	g, found := d.g, d.found
 	m := n.Attr.(MatMulAttr)
 	a, b := n.Args[0], n.Args[1]
 	A, B := g.Type(a).Shape, g.Type(b).Shape
@@ -165,8 +314,8 @@ func (g *Graph) patternOfProduct(n *Node, out pattern, found map[Ref]pattern, fr
 	}
 	// factor takes one argument's rows along the products with the other.
 	factor := func(r, other Ref, element, otherElement func(i, j, k int) int) {
-		p, ok := found[r]
-		if !ok {
+		p := found[r]
+		if p == nil {
 			return
 		}
 		known, isKnown := g.Value(other)

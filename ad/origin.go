@@ -53,14 +53,13 @@ func Operand(t, to Type, e int) int {
 	return lane*t.Size() + k
 }
 
-// Depends finds for each of refs on which of the n elements of wrt each of its elements
-// may depend: the function calls f with their numbers. A ref that depends on none has
-// none.
-func (g *Graph) Depends(refs []Ref, wrt Ref) func(r Ref, element int, f func(i int)) {
-	found := g.patterns(refs, wrt)
+// Depends finds on which of the n elements of wrt each element of a node may depend: the
+// function calls f with their numbers.
+func (g *Graph) Depends(wrt Ref) func(r Ref, element int, f func(i int)) {
+	d := g.dependence(wrt)
 	return func(r Ref, element int, f func(int)) {
-		if p, ok := found[r]; ok {
-			eachBit(p.row(element), f)
+		if p, ok := d.of(r); ok {
+			p.row(element).each(f)
 		}
 	}
 }

@@ -31,8 +31,8 @@ const (
 	// about: two gathers and a scatter beside a multiplication.
 	sparseCost = 4
 
-	// maxPattern bounds the words of one value's pattern of dependence, 128 MB, beyond which
-	// all its elements have one row.
+	// maxPattern bounds the words of memory of one value's pattern of dependence, 128 MB,
+	// beyond which all its elements have one row.
 	maxPattern = 1 << 24
 )
 

@@ -510,7 +510,7 @@ func (m *Model) sites(g *ad.Graph, x ad.Ref, statements []ad.Statement, calls []
 		refs = append(refs, s.Args...)
 	}
 	t := &tracer{g: g, origins: map[ad.Ref][]origin{}, moves: map[ad.Ref]moves{}, places: map[int]element{}, mixed: map[int]bool{}, seen: map[int]origin{}, sites: map[int]ad.Site{}}
-	dependence := g.Depends(refs, x)
+	dependence := g.Depends(x)
 	depends := func(e element) bool {
 		any := false
 		dependence(e.ref, e.at, func(int) { any = true })
@@ -554,10 +554,14 @@ func (m *Model) sites(g *ad.Graph, x ad.Ref, statements []ad.Statement, calls []
 	var levels [][]*group
 	for len(found) > 0 && len(levels) < mostLevels {
 		var ready, rest []*group
+		left := map[*group]bool{}
+		for _, s := range found {
+			left[s] = true
+		}
 		for _, s := range found {
 			waits := false
 			for i := range s.depends {
-				if o := site[i]; o != nil && o != s && slices.Contains(found, o) {
+				if o := site[i]; o != s && left[o] {
 					waits = true
 				}
 			}

@@ -168,11 +168,10 @@ func (b *binder) statements() *Information {
 	b.left = nil
 	params := g.Inputs[:len(b.prog.Parameters)]
 	wrt := slices.Clone(params)
-	isInput := map[ad.Ref]bool{}
 	for _, d := range b.densities {
 		wrt = append(wrt, d.input)
-		isInput[d.input] = true
 	}
+	made := madeFrom(g, wrt[len(params):])
 	weights := g.Backprop([]ad.Ref{total}, []ad.Ref{g.Const(1)}, wrt)
 	info := &Information{Graph: g}
 	for i, d := range b.densities {
@@ -180,7 +179,7 @@ func (b *binder) statements() *Information {
 		if w == ad.None {
 			continue
 		}
-		if why := b.unusable(d, w, isInput); why != "" {
+		if why := b.unusable(d, w, made); why != "" {
 			b.leave(d.at, why)
 			continue
 		}
@@ -222,8 +221,21 @@ func (b *binder) statements() *Information {
 	return info
 }
 
-// unusable says why a density of weight w is no statement, "" if it is one.
-func (b *binder) unusable(d density, w ad.Ref, isInput map[ad.Ref]bool) string {
+// madeFrom tells which nodes of a graph depend on some of them.
+func madeFrom(g *ad.Graph, from []ad.Ref) []bool {
+	made := make([]bool, len(g.Nodes))
+	for _, r := range from {
+		made[r] = true
+	}
+	for i := range g.Nodes {
+		made[i] = made[i] || slices.ContainsFunc(g.Nodes[i].Args, func(a ad.Ref) bool { return made[a] })
+	}
+	return made
+}
+
+// unusable says why a density of weight w is no statement, "" if it is one. made tells
+// which nodes are made from densities.
+func (b *binder) unusable(d density, w ad.Ref, made []bool) string {
 	g := b.root.g
 	data, ok := g.Value(w)
 	if !ok {
@@ -235,10 +247,8 @@ func (b *binder) unusable(d density, w ad.Ref, isInput map[ad.Ref]bool) string {
 		}
 	}
 	for _, s := range d.statements {
-		for i, live := range g.Live(s.Args, false) {
-			if live && isInput[ad.Ref(i)] {
-				return "an argument of " + d.name + " is made from another density"
-			}
+		if slices.ContainsFunc(s.Args, func(r ad.Ref) bool { return made[r] }) {
+			return "an argument of " + d.name + " is made from another density"
 		}
 	}
 	return ""

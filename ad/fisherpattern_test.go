@@ -1,0 +1,69 @@
+package ad
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// Rows are made of others in any order, few and many, shared and not.
+func TestRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{1, 2, 63, 64, 65, 1000} {
+		words := (n + 63) / 64
+		var made []row
+		for i := range n {
+			made = append(made, row{few: []int32{int32(i)}})
+		}
+		for range 300 {
+			var r growing
+			want := make([]bool, n)
+			for range rng.IntN(2 + n/4) {
+				o := made[rng.IntN(len(made))]
+				o.each(func(i int) { want[i] = true })
+				r.add(o, words)
+			}
+			r.order()
+			got := make([]bool, n)
+			last := -1
+			r.each(func(i int) {
+				if i <= last {
+					t.Fatalf("of %d: %d after %d", n, i, last)
+				}
+				got[i], last = true, i
+			})
+			if !slices.Equal(got, want) {
+				t.Fatalf("of %d: %v, want %v", n, got, want)
+			}
+			made = append(made, r.row)
+		}
+	}
+}
+
+// What elements depend on takes memory as there is of it, and not the square of their number:
+// a million have a pattern of 128 GB otherwise.
+func TestDependenceOfMany(t *testing.T) {
+	const n = 1 << 20
+	g := NewGraph()
+	x := g.Input(Type{Shape: []int{n}})
+	first := g.Gather(x, Index{Offset: 7})
+	moved := g.Mul(g.Exp(x), first)
+	sum := g.Sum(moved)
+	depends := g.Depends(x)
+	of := func(r Ref, e int) (all []int) {
+		depends(r, e, func(i int) { all = append(all, i) })
+		return all
+	}
+	for _, e := range []int{0, 7, 8, n - 1} {
+		want := []int{min(e, 7), max(e, 7)}
+		if got := of(moved, e); !slices.Equal(got, slices.Compact(want)) {
+			t.Errorf("element %d depends on %v, want %v", e, got, want)
+		}
+	}
+	if got := of(sum, 0); len(got) != n {
+		t.Errorf("the sum depends on %d elements, want %d", len(got), n)
+	}
+	if got := of(g.Const(2), 0); got != nil {
+		t.Errorf("a constant depends on %v", got)
+	}
+}
