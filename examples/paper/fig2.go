@@ -115,18 +115,17 @@ func (s set) problem(w *workshop) (problem, error) {
 		return problem{}, err
 	}
 	p := problem{exhibit: "fig2", name: s.name, target: r.Posterior, kind: w.kind()}
-	if p.starts, err = r.starts(max(w.protocol.regression.chains, w.protocol.reference.chains), s.name); err != nil {
+	if p.mode, _, err = r.mode(); err != nil {
 		return problem{}, err
 	}
-	mode, _, err := r.mode()
-	if err != nil {
+	if p.starts, err = r.starts(max(w.protocol.regression.chains, w.protocol.reference.chains), s.name); err != nil {
 		return problem{}, err
 	}
 	fisher, err := riemann.FromTarget(riemann.Fisher, p.target, 0)
 	if err != nil {
 		return p, err
 	}
-	metric, _, err := riemann.Freeze(fisher, mode)
+	metric, _, err := riemann.Freeze(fisher, p.mode)
 	p.metric = &metric
 	return p, err
 }
@@ -137,12 +136,14 @@ var parts = []struct {
 	title string
 	arms  []arm
 	nuts  bool // and NUTS of 2011
+	mode  bool // from the mode instead of dispersed points
 	plan  func(protocol) plan
 }{
-	{"top", []arm{ahmcArm}, true, func(p protocol) plan { return p.regression }},
-	{"bottom", []arm{rmhmcArm, armhmcArm}, false, func(p protocol) plan { return p.riemann }},
-	{"ours", []arm{nutsDiagonalArm, nutsDenseArm, ahmcDenseArm, whitenedArm}, false, func(p protocol) plan { return p.regression }},
-	{"reversible", []arm{reversibleArm}, false, func(p protocol) plan { return p.reversible }},
+	{"top", []arm{ahmcArm}, true, false, func(p protocol) plan { return p.regression }},
+	{"bottom", []arm{rmhmcArm, armhmcArm}, false, false, func(p protocol) plan { return p.riemann }},
+	{"ours", []arm{nutsDiagonalArm, nutsDenseArm, ahmcDenseArm, whitenedArm}, false, false, func(p protocol) plan { return p.regression }},
+	{"from the mode", []arm{ahmcArm}, true, true, func(p protocol) plan { return p.regression }},
+	{"reversible", []arm{reversibleArm}, false, false, func(p protocol) plan { return p.reversible }},
 }
 
 // regressions runs all chains of Figure 2.
@@ -175,13 +176,17 @@ func (w *workshop) regressions(ctx context.Context) ([]*regressionResults, error
 			if part.nuts {
 				arms = append(arms[:len(arms):len(arms)], nutsAt(r.delta))
 			}
-			groups, err := w.runArms(ctx, "figure 2, "+r.set.name+", "+part.title, problems[i], arms, func(arm) plan { return part.plan(w.protocol) })
+			p, suffix := problems[i], ""
+			if part.mode {
+				p, arms, suffix = p.fromMode(arms)
+			}
+			groups, err := w.runArms(ctx, "figure 2, "+r.set.name+", "+part.title, p, arms, func(arm) plan { return part.plan(w.protocol) })
 			if err != nil {
 				return nil, err
 			}
 			for _, g := range groups {
-				if g.name == nutsAt(r.delta).name {
-					g.name = "nuts"
+				if g.name == nutsAt(r.delta).name+suffix {
+					g.name = "nuts" + suffix
 				}
 				r.groups[g.name] = g
 				r.order = append(r.order, g.name)
@@ -189,6 +194,19 @@ func (w *workshop) regressions(ctx context.Context) ([]*regressionResults, error
 		}
 	}
 	return all, nil
+}
+
+// fromMode makes the problem and its arms those that begin where the authors' released
+// program does, with another name.
+func (p problem) fromMode(arms []arm) (problem, []arm, string) {
+	const suffix = "-mode"
+	p.starts = [][]float64{p.mode}
+	arms = slices.Clone(arms)
+	for i := range arms {
+		arms[i].name += suffix
+		arms[i].title += ", from the mode"
+	}
+	return p, arms, suffix
 }
 
 // statistics are what a figure or table has of effective sample sizes.
@@ -255,6 +273,20 @@ func topTables(b *strings.Builder, w *workshop, sets []*regressionResults) {
 		t.add(append(row, short(summarise(values(a, warm)).mean), short(summarise(values(n, warm)).mean))...)
 	}
 	t.markdown(b)
+	if from := with(sets, "ahmc-mode", "nuts-mode"); len(from) > 0 {
+		b.WriteString("From the mode, where the authors' released program begins, instead of dispersed points:\n\n")
+		t = table{head: []string{"set", "chains", "AHMC min ESS/L", "NUTS min ESS/L", "ratio", "ratio, honest", "AHMC over AHMC from dispersed points"}}
+		for _, s := range from {
+			a, n := s.groups["ahmc-mode"].results, s.groups["nuts-mode"].results
+			row := []string{s.set.name, counts(a, n), summarise(values(a, perStep(least))).String(), summarise(values(n, perStep(least))).String(),
+				compare(values(a, perStep(least)), values(n, perStep(least)), s.set.name).String(), compare(values(a, honest), values(n, honest), s.set.name).String(), "-"}
+			if d := s.groups["ahmc"].results; len(d) > 0 {
+				row[len(row)-1] = compare(values(a, perStep(least)), values(d, perStep(least)), s.set.name).String()
+			}
+			t.add(row...)
+		}
+		t.markdown(b)
+	}
 	b.WriteString("What AHMC has settled on (means over chains at the end of the chain), and the spread between chains:\n\n")
 	t = table{head: []string{"set", "step size", "L", "acceptance", "min ESS/L: least, median, largest of the chains", "NUTS: the same"}}
 	for _, s := range with(sets, "ahmc", "nuts") {

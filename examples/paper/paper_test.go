@@ -219,15 +219,15 @@ func TestRun(t *testing.T) {
 	if image, err := png.Decode(bytes.NewReader(first["fig2.png"])); err != nil || image.Bounds().Dx() < 500 {
 		t.Errorf("fig2.png: %v", err)
 	}
-	// Nine arms on the data set, two references, two tries; on the series four
+	// Nine arms on the data set, two from its mode, two references, two tries; on the series four
 	// arms, two tries, a wider box, a pilot; on either Cox process eight arms, two tries;
 	// two tunings, three members three times; two arms with hyper-parameters, the
 	// calibration; two runs without settings on either target.
 	kept, _ := filepath.Glob(filepath.Join(dir, "chains", "*.gob"))
-	if want := 2*9 + 2*2 + 2 + 2*5 + 2 + 1 + 2*(2*8+2) + 2 + 3*3 + 2*2 + 1 + 2*2; len(kept) != want {
+	if want := 2*11 + 2*2 + 2 + 2*5 + 2 + 1 + 2*(2*8+2) + 2 + 3*3 + 2*2 + 1 + 2*2; len(kept) != want {
 		t.Errorf("%d chains are kept instead of %d", len(kept), want)
 	}
-	if rows := strings.Count(string(first["fig2.csv"]), "\n"); rows != 1+2*9 {
+	if rows := strings.Count(string(first["fig2.csv"]), "\n"); rows != 1+2*11 {
 		t.Errorf("fig2.csv has %d lines", rows)
 	}
 	before, _ := os.Stat(kept[0])

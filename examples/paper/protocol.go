@@ -54,8 +54,8 @@ func (o options) protocol() protocol {
 		kind:            "full",
 		regression:      plan{10, 1000, 5000},
 		riemann:         plan{10, 1000, 5000},
-		reversible:      plan{3, 1000, 5000}, // expensive, and not the paper's
-		tries:           plan{2, 1000, 2000},
+		reversible:      plan{10, 1000, 5000},
+		tries:           plan{10, 1000, 2000},
 		reference:       plan{4, 1000, 25000},
 		days:            2000,
 		volatility:      plan{10, 10000, 20000},
@@ -66,7 +66,7 @@ func (o options) protocol() protocol {
 			batches: 40, batch: 4, fold: 400, burnIn: 3000, steps: 7000, warmup: 100},
 		joint:       []coxSize{{64, plan{2, 300, 300}}, {32, plan{4, 500, 500}}},
 		calibration: calibration{16, 100, 63, 2, 150},
-		automatic:   automaticPlan{3, 4, 2000},
+		automatic:   automaticPlan{5, 4, 2000},
 	}
 	for d := 25; d <= 95; d += 5 { // the grid of Hoffman and Gelman
 		p.deltas = append(p.deltas, float64(d)/100)
@@ -217,6 +217,7 @@ type problem struct {
 	exhibit, name string
 	target        infer.LogDensity
 	starts        [][]float64
+	mode          []float64                   // nil: not known
 	metric        *infer.Metric               // for samplers whose metric is given
 	kind          string                      // of protocol and data
 	present       func(x []float64) []float64 // see chain

@@ -83,6 +83,32 @@ func TestChoices(t *testing.T) {
 	}
 }
 
+// quartic is normal but for tails that are lighter.
+type quartic struct {
+	d int
+	c float64
+}
+
+func (q quartic) Dim() int { return q.d }
+
+func (q quartic) LogDensityGrad(x, grad []float64) (float64, error) {
+	lp := 0.0
+	for i, v := range x {
+		lp -= v*v/2 + q.c*v*v*v*v
+		grad[i] = -v - 4*q.c*v*v*v
+	}
+	return lp, nil
+}
+
+// Where tails reject the steps that are best the same length in smaller ones is tried
+// before trajectories of fixed length are given up.
+func TestGentlerSteps(t *testing.T) {
+	_, report := drawn(t, quartic{3, 0.005}, infer.Config{Sampler: auto.Sampler{}, Seed: 2, Draws: 50})
+	if notes := strings.Join(report.Chains[0].Notes, " "); !strings.Contains(notes, "HMC with 2 steps") {
+		t.Error(notes)
+	}
+}
+
 // Draws do not depend on how many chains compute at a time.
 func TestThreads(t *testing.T) {
 	target := infertest.Banana{B: 0.2, Sigma: 1}

@@ -15,10 +15,12 @@ const (
 	nearNormal    = 0.15 // the largest held-out divergence, by the root of the dimension, at which static kernels are tried
 	advantage     = 1.15 // what a static kernel must be worth, in units of NUTS
 	fewestBatches = 4    // that tell anything
-	tailTries     = 6    // of a static kernel at a tail
-	tailAccept    = 0.4  // least mean acceptance there
-	leastAccept   = 0.4  // mean acceptance, in any chain, of a static kernel
-	raceNoise     = 0.4  // variance of a batch's reward in units in which the rewards' range is 4
+	finals        = 3 * 2
+	tailTries     = 6   // of a static kernel at a tail
+	gentler       = 2   // how often steps that tails reject are halved
+	tailAccept    = 0.4 // least mean acceptance there
+	leastAccept   = 0.4 // mean acceptance, in any chain, of a static kernel
+	raceNoise     = 0.4 // variance of a batch's reward in units in which the rewards' range is 4
 )
 
 // arms are the grids of the static kernels: step size, in units of the metric, and
@@ -48,8 +50,8 @@ func isNear(divergence float64, d int) bool {
 }
 
 // ofRace is the number of transitions that the race takes: of NUTS, of its batches, and of
-// the best of two families, at greater length.
-func (s Sampler) ofRace() int { return (2 + s.RaceLength + 2*2) * s.RaceBatch }
+// the best of two families and of a gentler one, at greater length.
+func (s Sampler) ofRace() int { return (2 + s.RaceLength + finals) * s.RaceBatch }
 
 // race chooses the kernel, in the transitions that are left of warm-up.
 func (w *chain) race(v *verdict) error {
@@ -64,7 +66,7 @@ func (w *chain) race(v *verdict) error {
 	adapt := func(info infer.Info) { w.StepSize = avg.Update(info.AcceptStat) }
 	left := w.length - w.made
 	length := min(2*n, left)
-	batches := min(w.options.RaceLength, (left-length)/n-2*2)
+	batches := min(w.options.RaceLength, (left-length)/n-finals)
 	short := batches < min(fewestBatches, w.options.RaceLength)
 	ofNUTS, err := w.share(o, length, adapt)
 	if err != nil {
@@ -155,8 +157,17 @@ func (w *chain) race(v *verdict) error {
 		e.tried++
 		e.tuner.End(result.reward, true, 0)
 	}
-	// The best of each is tried once more, at greater length: its reward so far is the
-	// largest of noisy figures.
+	// final tries a setting at greater length, as it would be used.
+	final := func(kind Kind, x [2]float64) (outcome, error) {
+		w.kernel.use(Setting{kind, int(x[1])})
+		if w.options.Kind == "" {
+			w.kernel.relief = nutsStep
+		}
+		w.StepSize = x[0]
+		return w.share(o, 2*n, func(infer.Info) {})
+	}
+	// The best of each is tried once more: its reward so far is the largest of noisy
+	// figures.
 	var chosen *entry
 	var of outcome
 	var setting [2]float64
@@ -168,14 +179,8 @@ func (w *chain) race(v *verdict) error {
 		if len(entries) == 2 && best(e) < 0.7*max(best(entries[0]), best(entries[1])) {
 			continue
 		}
-		// As it would be used.
 		x := e.tuner.Grid().Point(e.tuner.Point())
-		w.kernel.use(Setting{e.kind, int(x[1])})
-		if w.options.Kind == "" {
-			w.kernel.relief = nutsStep
-		}
-		w.StepSize = x[0]
-		result, err := w.share(o, 2*n, func(infer.Info) {})
+		result, err := final(e.kind, [2]float64{x[0], x[1]})
 		if err != nil {
 			return err
 		}
@@ -184,15 +189,30 @@ func (w *chain) race(v *verdict) error {
 			setting = [2]float64{x[0], x[1]}
 		}
 	}
-	ratio := of.reward / max(ofNUTS.reward, 1e-12)
-	w.kernel.told["race_ratio"] = ratio
-	use := Setting{chosen.kind, int(setting[1])}
-	w.kernel.use(use)
-	tail, err := w.acceptInTails(v, setting)
+	over := func(r outcome) float64 { return r.reward / max(ofNUTS.reward, 1e-12) }
+	ratio := over(of)
+	tail, err := w.acceptInTails(v, chosen.kind, setting)
 	if err != nil {
 		return err
 	}
+	// Where tails would reject it the same length in smaller steps may do.
+	for k, x := 0, setting; k < gentler && w.options.Kind == "" && tail < tailAccept && ratio >= advantage; k++ {
+		x[0], x[1] = x[0]/2, 2*x[1]
+		t, err := w.acceptInTails(v, chosen.kind, x)
+		if err != nil {
+			return err
+		}
+		if t < tailAccept {
+			continue
+		}
+		if of, err = final(chosen.kind, x); err != nil {
+			return err
+		}
+		tail, setting, ratio = t, x, over(of)
+	}
+	w.kernel.told["race_ratio"] = ratio
 	w.kernel.told["tail_acceptance"] = tail
+	use := Setting{chosen.kind, int(setting[1])}
 	if w.options.Kind == "" {
 		switch {
 		case of.divergent > 0 || of.accept < leastAccept:
@@ -216,10 +236,11 @@ func (w *chain) race(v *verdict) error {
 	return nil
 }
 
-// acceptInTails is the least mean acceptance of the static kernel in use at the tails, of
-// which each chain tries some.
-func (w *chain) acceptInTails(v *verdict, setting [2]float64) (float64, error) {
-	w.h.Rotate = w.kernel.setting.Kind == ExactNormal
+// acceptInTails is the least mean acceptance of a static kernel at the tails, of which each
+// chain tries some.
+func (w *chain) acceptInTails(v *verdict, kind Kind, setting [2]float64) (float64, error) {
+	w.kernel.use(Setting{kind, int(setting[1])})
+	w.h.Rotate = kind == ExactNormal
 	least := 1.0
 	z := infer.NewPoint(w.Target.Dim())
 	for k, x := range v.tails {
