@@ -109,6 +109,28 @@ func TestGentlerSteps(t *testing.T) {
 	}
 }
 
+// Where a transition is worth little, those that warm-up has left are made between draws,
+// unless that is switched off, and never more of them.
+func TestSpareTransitions(t *testing.T) {
+	gradients := map[bool]int64{}
+	for _, off := range []bool{false, true} {
+		_, report := drawn(t, infertest.StudentT{D: 2, Nu: 2}, infer.Config{Sampler: auto.Sampler{NoSpare: off}, Seed: 2, Draws: 400})
+		c := report.Chains[0]
+		per, told := c.Adapted["transitions_per_draw"]
+		if told == off || told != strings.Contains(strings.Join(c.Notes, " "), "Draws: of") || per > 2 || !off && per != 1+float64(1000-c.Warmup.Transitions)/1000 {
+			t.Errorf("switched off %v: %v, %v transitions per draw after %d of warm-up", off, c.Notes, per, c.Warmup.Transitions)
+		}
+		gradients[off] = c.Sampling.Gradients
+	}
+	if !(gradients[false] > gradients[true]*5/4) {
+		t.Errorf("gradients with and without: %v", gradients)
+	}
+	_, report := drawn(t, infertest.AR1(5, 0.5), infer.Config{Sampler: auto.Sampler{}, Seed: 2, Draws: 400})
+	if _, told := report.Chains[0].Adapted["transitions_per_draw"]; told {
+		t.Errorf("a normal target: %v", report.Chains[0].Notes)
+	}
+}
+
 // Draws do not depend on how many chains compute at a time.
 func TestThreads(t *testing.T) {
 	target := infertest.Banana{B: 0.2, Sigma: 1}

@@ -121,12 +121,14 @@ func (c course) Run(ctx context.Context, s *infer.State) error {
 	if err := w.race(v); err != nil {
 		return err
 	}
+	w.spend(v)
 	told := w.kernel.told
 	told["start_gradients"] = float64(started - begun)
 	told["rounds_gradients"] = float64(learnt - started)
 	told["race_gradients"] = float64(s.Target.Gradients() - learnt)
 	told["warmup_transitions"] = float64(w.made)
 	told["divergence"] = v.divergence
+	told["worth"] = v.worth
 	return nil
 }
 

@@ -12,6 +12,7 @@
 //	race.go     the race between kernels, by GP-UCB
 //	recentre.go  coordinates of the effects of hierarchical models
 //	reward.go   what a batch of the race is worth
+//	spare.go    what becomes of the transitions that warm-up has not needed
 //
 // # What happens
 //
@@ -33,6 +34,9 @@
 // step size and number of steps are tuned by the Bayesian optimisation of package
 // bayesopt, in batches that all chains make together. A static kernel has to be
 // 1.15 times as good as NUTS.
+//
+// Transitions that warm-up has left are made between draws where one transition is worth
+// little.
 //
 // What was chosen, and why, is told by ChainReport.Notes. After warm-up nothing is
 // adapted.

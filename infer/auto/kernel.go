@@ -20,6 +20,8 @@ type Kernel struct {
 	static  hmc.Kernel
 	relief  float64            // step size of NUTS, which makes every reliefEvery-th transition in place of a static kernel; 0: none
 	made    int                // transitions with relief
+	spare   float64            // transitions per draw beside the first, in the mean: those that warm-up has left
+	owed    float64            // of them, for the draws so far
 	told    map[string]float64 // what warm-up has found, for Describe
 }
 
@@ -44,15 +46,37 @@ func newKernel(o Sampler) *Kernel {
 
 // use makes a setting the one in use.
 func (k *Kernel) use(s Setting) {
-	k.setting, k.relief, k.made = s, 0, 0
+	k.setting, k.relief, k.made, k.spare, k.owed = s, 0, 0, 0, 0
 	k.static.Steps = max(1, s.Steps)
 }
 
 // Setting is the setting in use.
 func (k *Kernel) Setting() Setting { return k.setting }
 
-// Transition implements [infer.Kernel].
+// Transition implements [infer.Kernel]. It may be several transitions, of which Info has
+// the sums, means and largest numbers; which of them are is settled when warm-up ends, so
+// that each leaves the target invariant.
 func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {
+	z, info, err := k.single(rng, h, eps, z)
+	if k.spare == 0 || err != nil {
+		return z, info, err
+	}
+	n := 1.0
+	for k.owed += k.spare; k.owed >= 1; k.owed-- {
+		before := info.Stats
+		if z, info, err = k.single(rng, h, eps, z); err != nil {
+			return z, info, err
+		}
+		n++
+		info.AcceptStat = before.AcceptStat + (info.AcceptStat-before.AcceptStat)/n
+		info.Leapfrogs += before.Leapfrogs
+		info.TreeDepth = max(info.TreeDepth, before.TreeDepth)
+		info.Divergent = info.Divergent || before.Divergent
+	}
+	return z, info, nil
+}
+
+func (k *Kernel) single(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {
 	if w, ok := h.(*hmc.Whitened); ok {
 		w.Rotate = k.setting.Kind == ExactNormal
 	}
@@ -79,13 +103,15 @@ type savedKernel struct {
 	Setting Setting
 	Relief  float64
 	Made    int
+	Spare   float64
+	Owed    float64
 	Told    map[string]float64
 }
 
 // SaveState implements [infer.Resumable].
 func (k *Kernel) SaveState() ([]byte, error) {
 	var out bytes.Buffer
-	err := gob.NewEncoder(&out).Encode(savedKernel{k.setting, k.relief, k.made, k.told})
+	err := gob.NewEncoder(&out).Encode(savedKernel{k.setting, k.relief, k.made, k.spare, k.owed, k.told})
 	return out.Bytes(), err
 }
 
@@ -95,11 +121,11 @@ func (k *Kernel) LoadState(_ infer.Hamiltonian, state []byte) error {
 	if err := gob.NewDecoder(bytes.NewReader(state)).Decode(&s); err != nil {
 		return fmt.Errorf("auto: the saved state of the kernel cannot be read: %w", err)
 	}
-	if !slices.Contains(Kinds(), s.Setting.Kind) || s.Setting.Steps < 0 || !(s.Relief >= 0) || math.IsInf(s.Relief, 1) || s.Made < 0 {
+	if !slices.Contains(Kinds(), s.Setting.Kind) || s.Setting.Steps < 0 || !(s.Relief >= 0) || math.IsInf(s.Relief, 1) || s.Made < 0 || !(s.Spare >= 0 && s.Spare <= 1) || !(s.Owed >= 0 && s.Owed < 1) {
 		return fmt.Errorf("auto: the saved state of the kernel makes no sense")
 	}
 	k.use(s.Setting)
-	k.relief, k.made = s.Relief, s.Made
+	k.relief, k.made, k.spare, k.owed = s.Relief, s.Made, s.Spare, s.Owed
 	if s.Told != nil {
 		k.told = s.Told
 	}
@@ -111,6 +137,9 @@ func (k *Kernel) Describe() map[string]float64 {
 	d := map[string]float64{"kernel": float64(slices.Index(Kinds(), k.setting.Kind))}
 	if k.setting.Kind != NUTS {
 		d["trajectory_steps"] = float64(k.setting.Steps)
+	}
+	if k.spare > 0 {
+		d["transitions_per_draw"] = 1 + k.spare
 	}
 	for name, v := range k.told {
 		d[name] = v

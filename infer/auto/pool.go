@@ -122,6 +122,7 @@ type verdict struct {
 	divergences int
 	perDraw     float64 // integration steps per transition, likewise
 	rhat        float64 // largest
+	worth       float64 // effective draws per transition of NUTS, of the poorest quantity
 	scales      []float64
 	slow        []int       // whitened coordinates, the slowest first
 	tails       [][]float64 // positions where a coordinate is as extreme as a longer run may be
@@ -224,7 +225,9 @@ func (p *pool) judge(parts []any, last bool) *verdict {
 		math.Abs(v.divergence-before.divergence) < 0.05+0.2*v.divergence &&
 		v.rhat < 1.05+4/float64(count/len(now)) && v.delta == before.delta
 	v.extremes(to, recent)
-	v.done = last || settled && !p.options.NoEarlyEnd
+	if v.done = last || settled && !p.options.NoEarlyEnd; v.done {
+		v.worth = worthOf(usable(later(v.rounds)))
+	}
 	if last && !settled && !p.options.NoEarlyEnd {
 		v.warn = fmt.Sprintf("Warm-up has not settled: R-hat is up to %.2f in its later half, %.1f %% of its last transitions diverge.", v.rhat, 100*v.divergent)
 	}

@@ -1,0 +1,85 @@
+package auto
+
+import "fmt"
+
+// poor is the number of effective draws per transition of NUTS, of the poorest quantity,
+// below which the transitions that warm-up has left are made between draws: four chains
+// of 1000 draws should have several times the 400 that R-hat and quantiles need. (The
+// estimate is from few transitions, many of which had another metric.)
+const poor = 0.5
+
+// spend gives the transitions that warm-up has not needed to draws that are worth little.
+// A target far from normal often has a short warm-up here and short trajectories, worth
+// more per gradient than longer ones, but less per draw. A draw takes two transitions at
+// most; with as many draws as warm-up was to have transitions, all are as many
+// as were asked for.
+func (w *chain) spend(v *verdict) {
+	left := w.length - w.made
+	if w.options.NoSpare || w.kernel.setting.Kind != NUTS || left <= 0 || !(v.worth < poor) {
+		return
+	}
+	w.kernel.spare = float64(left) / float64(w.length)
+	w.note(fmt.Sprintf("Draws: of %.2g transitions each in the mean, as one is worth %.2g effective draws or less and warm-up has left %d of its %d.", 1+w.kernel.spare, v.worth, left, w.length))
+}
+
+// worthOf estimates the effective draws per transition of the poorest of coordinates, of
+// their squared distances from the mean, and of the log density, as if autocorrelations
+// were geometric. Chains that are in different places make it small.
+func worthOf(recent []record) float64 {
+	if len(recent) == 0 {
+		return 0
+	}
+	least := 1.0
+	chains := make([][]float64, len(recent))
+	for i, r := range recent {
+		chains[i] = make([]float64, len(r.draws))
+	}
+	for j := range recent[0].draws[0] {
+		for i, r := range recent {
+			for t, x := range r.draws {
+				chains[i][t] = x[j]
+			}
+		}
+		least = min(least, worthOfChains(chains))
+	}
+	for i, r := range recent {
+		copy(chains[i], r.logDensity)
+	}
+	return min(least, worthOfChains(chains))
+}
+
+// worthOfChains is that of one quantity, whose values it replaces by the squared distances
+// from their mean.
+func worthOfChains(chains [][]float64) float64 {
+	least := 1.0
+	for range 2 {
+		mean, n := 0.0, 0.0
+		for _, c := range chains {
+			for _, v := range c {
+				mean += v
+				n++
+			}
+		}
+		mean /= n
+		variance, lag, pairs := 0.0, 0.0, 0.0
+		for _, c := range chains {
+			for t, v := range c {
+				variance += (v - mean) * (v - mean) / n
+				if t > 0 {
+					lag += (v - c[t-1]) * (v - c[t-1])
+					pairs++
+				}
+			}
+		}
+		if pairs > 0 && variance > 0 {
+			moved := lag / pairs / (2 * variance) // 1 - ρ
+			least = min(least, moved/max(2-moved, 0.05))
+		}
+		for _, c := range chains {
+			for t, v := range c {
+				c[t] = (v - mean) * (v - mean)
+			}
+		}
+	}
+	return least
+}

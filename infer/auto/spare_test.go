@@ -1,0 +1,120 @@
+package auto
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/hmc"
+	"github.com/ppl-lang/ppl/infer/infertest"
+)
+
+// The worth of a transition is (1-ρ)/(1+ρ) of the slowest quantity of which the
+// autocorrelation is ρ: a coordinate, a square, or the log density.
+func TestWorth(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	walk := func(rho float64, n int) []float64 {
+		v := make([]float64, n)
+		x := rng.NormFloat64()
+		for i := range v {
+			x = rho*x + math.Sqrt(1-rho*rho)*rng.NormFloat64()
+			v[i] = x
+		}
+		return v
+	}
+	const n = 20000
+	flipped := walk(0.9, n) // of which the sign is new at every draw, but not the square
+	for i := range flipped {
+		if rng.IntN(2) == 0 {
+			flipped[i] *= -1
+		}
+	}
+	fresh := func() []float64 { return walk(0, n) }
+	shift := func(v []float64, by float64) []float64 {
+		for i := range v {
+			v[i] += by
+		}
+		return v
+	}
+	for name, c := range map[string]struct {
+		a, b  []float64 // of two chains
+		level []float64
+		want  float64
+	}{
+		"independent":         {fresh(), fresh(), fresh(), 1},
+		"a coordinate":        {walk(0.8, n), walk(0.8, n), fresh(), 0.2 / 1.8},
+		"a square":            {flipped, flipped, fresh(), 0.19 / 1.81},
+		"the log density":     {fresh(), fresh(), walk(0.7, n), 0.3 / 1.7},
+		"chains of two modes": {fresh(), shift(fresh(), 10), fresh(), 1. / 51},
+	} {
+		records := []record{{logDensity: c.level}, {logDensity: c.level}}
+		for t := range n {
+			records[0].draws = append(records[0].draws, []float64{c.a[t], rng.NormFloat64()})
+			records[1].draws = append(records[1].draws, []float64{c.b[t], rng.NormFloat64()})
+		}
+		if got := worthOf(records); math.Abs(got/c.want-1) > 0.07 {
+			t.Errorf("%s: %.4f, want %.4f", name, got, c.want)
+		}
+	}
+}
+
+// Draws with spare transitions are those of the transitions one by one, of which Info
+// tells the sums; a chain that goes on from what was saved makes the same.
+func TestSpare(t *testing.T) {
+	target := infertest.Banana{B: 0.2, Sigma: 1}
+	begin := func(spare float64) (*Kernel, infer.Hamiltonian, *infer.Point, *rand.Rand) {
+		h, err := hmc.NewWhitened(target, hmc.Identity(infer.Dense, 2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := infer.NewPoint(2)
+		z.Position[0] = 0.5
+		if err := h.Reset(z); err != nil {
+			t.Fatal(err)
+		}
+		k := newKernel(Sampler{}.withDefaults())
+		k.spare = spare
+		return k, h, z, rand.New(rand.NewPCG(3, 4))
+	}
+	const transitions = 700 // of 400 draws
+	k, h, z, rng := begin(0)
+	var single [][]float64
+	leapfrogs := 0
+	for range transitions {
+		next, info, err := k.Transition(rng, h, 0.5, z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, leapfrogs = next, leapfrogs+info.Leapfrogs
+		single = append(single, slices.Clone(z.Position))
+	}
+	k, h, z, rng = begin(0.75)
+	for draw := range 400 {
+		if draw == 201 {
+			state, err := k.SaveState()
+			if err != nil {
+				t.Fatal(err)
+			}
+			k = newKernel(Sampler{}.withDefaults())
+			if err := k.LoadState(h, state); err != nil {
+				t.Fatal(err)
+			}
+		}
+		next, info, err := k.Transition(rng, h, 0.5, z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, leapfrogs = next, leapfrogs-info.Leapfrogs
+		if at := int(float64(draw+1) * 1.75); !slices.Equal(z.Position, single[at-1]) {
+			t.Fatalf("draw %d is not that of transition %d", draw, at)
+		}
+	}
+	if leapfrogs != 0 {
+		t.Errorf("%d steps more of single transitions", leapfrogs)
+	}
+	if err := newKernel(Sampler{}.withDefaults()).LoadState(h, []byte{1, 2}); err == nil {
+		t.Error("a damaged state is loaded")
+	}
+}
