@@ -54,8 +54,9 @@ func (k *Kernel) use(s Setting) {
 func (k *Kernel) Setting() Setting { return k.setting }
 
 // Transition implements [infer.Kernel]. It may be several transitions, of which Info has
-// the sums, means and largest numbers; which of them are is settled when warm-up ends, so
-// that each leaves the target invariant.
+// the sums, means and largest numbers; which they are is settled when warm-up ends, so
+// that each leaves the target invariant. Beside a static kernel those to spare are made by
+// NUTS, which gets to tails and back where trajectories of fixed length hardly do.
 func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {
 	z, info, err := k.single(rng, h, eps, z)
 	if k.spare == 0 || err != nil {
@@ -64,7 +65,12 @@ func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z 
 	n := 1.0
 	for k.owed += k.spare; k.owed >= 1; k.owed-- {
 		before := info.Stats
-		if z, info, err = k.single(rng, h, eps, z); err != nil {
+		if k.relief > 0 {
+			z, info, err = k.byNUTS(rng, h, k.relief, z)
+		} else {
+			z, info, err = k.single(rng, h, eps, z)
+		}
+		if err != nil {
 			return z, info, err
 		}
 		n++
@@ -76,22 +82,27 @@ func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z 
 	return z, info, nil
 }
 
+// single makes one transition, of the kernel in use or of NUTS that relieves it.
 func (k *Kernel) single(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {
-	if w, ok := h.(*hmc.Whitened); ok {
-		w.Rotate = k.setting.Kind == ExactNormal
-	}
 	if k.setting.Kind == NUTS {
-		return k.nuts.Transition(rng, h, eps, z)
+		return k.byNUTS(rng, h, eps, z)
 	}
 	if k.relief > 0 {
 		if k.made++; k.made%reliefEvery == 0 {
-			if w, ok := h.(*hmc.Whitened); ok {
-				w.Rotate = false
-			}
-			return k.nuts.Transition(rng, h, k.relief, z)
+			return k.byNUTS(rng, h, k.relief, z)
 		}
 	}
+	if w, ok := h.(*hmc.Whitened); ok {
+		w.Rotate = k.setting.Kind == ExactNormal
+	}
 	return k.static.Transition(rng, h, eps, z)
+}
+
+func (k *Kernel) byNUTS(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {
+	if w, ok := h.(*hmc.Whitened); ok {
+		w.Rotate = false
+	}
+	return k.nuts.Transition(rng, h, eps, z)
 }
 
 // reliefEvery is how often NUTS makes a transition in place of a static kernel that was

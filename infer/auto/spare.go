@@ -1,12 +1,20 @@
 package auto
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // poor is the number of effective draws per transition of NUTS, of the poorest quantity,
 // below which the transitions that warm-up has left are made between draws: four chains
 // of 1000 draws should have several times the 400 that R-hat and quantiles need. (The
 // estimate is from few transitions, many of which had another metric.)
 const poor = 0.5
+
+// barelyNormal is the held-out divergence, by the root of the dimension, from which on
+// static kernels are helped too: they are tried up to nearNormal, but above half of it
+// the tails that warm-up has hardly seen may be slow.
+const barelyNormal = nearNormal / 2
 
 // spend gives the transitions that warm-up has not needed to draws that are worth little.
 // A target far from normal often has a short warm-up here and short trajectories, worth
@@ -15,11 +23,17 @@ const poor = 0.5
 // as were asked for.
 func (w *chain) spend(v *verdict) {
 	left := w.length - w.made
-	if w.options.NoSpare || w.kernel.setting.Kind != NUTS || left <= 0 || !(v.worth < poor) {
+	why := fmt.Sprintf("one is worth about %.2g effective draws", v.worth)
+	help := v.worth < poor
+	if w.kernel.setting.Kind != NUTS {
+		why = "the target is only just normal enough for trajectories of fixed length"
+		help = v.divergence*math.Sqrt(float64(v.metric.Dim)) > barelyNormal
+	}
+	if w.options.NoSpare || left <= 0 || !help {
 		return
 	}
 	w.kernel.spare = float64(left) / float64(w.length)
-	w.note(fmt.Sprintf("Draws: of %.2g transitions each in the mean, as one is worth %.2g effective draws or less and warm-up has left %d of its %d.", 1+w.kernel.spare, v.worth, left, w.length))
+	w.note(fmt.Sprintf("Draws: of %.2g transitions each in the mean, as %s and warm-up has left %d transitions of its %d.", 1+w.kernel.spare, why, left, w.length))
 }
 
 // worthOf estimates the effective draws per transition of the poorest of coordinates, of

@@ -114,6 +114,17 @@ func TestSpare(t *testing.T) {
 	if leapfrogs != 0 {
 		t.Errorf("%d steps more of single transitions", leapfrogs)
 	}
+	// Beside a static kernel they are made by NUTS.
+	k, h, z, rng = begin(1)
+	k.use(Setting{ExactNormal, 1})
+	k.relief, k.spare = 0.5, 1
+	for range 20 {
+		next, info, err := k.Transition(rng, h, 0.5, z)
+		if err != nil || info.TreeDepth == 0 {
+			t.Fatalf("a transition to spare is not made by NUTS: %+v, %v", info, err)
+		}
+		z = next
+	}
 	if err := newKernel(Sampler{}.withDefaults()).LoadState(h, []byte{1, 2}); err == nil {
 		t.Error("a damaged state is loaded")
 	}
