@@ -526,6 +526,11 @@ func (g *Graph) simplify(op OpCode, attr any, a []Ref) (Ref, bool) {
 		if n.Op == OpReshape {
 			return g.Do(OpReshape, attr, n.Args[0]), true
 		}
+	case OpTake:
+		// Of what has just been put there.
+		if n := &g.Nodes[a[0]]; n.Op == OpReplace && n.Args[2] == a[1] && g.Type(a[1]).Total() == 1 && g.Type(n.Args[1]).Equal(g.typeOf(op, &table[op], attr, a)) {
+			return n.Args[1], true
+		}
 	case OpConcat:
 		if len(a) == 1 {
 			return g.Reshape(a[0], []int{g.Nodes[a[0]].Type.Size()}), true

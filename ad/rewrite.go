@@ -56,9 +56,14 @@ func (w *Rewriter) PutAll(rs, xs []Ref) {
 // Inputs adds inputs like those of the graph that is copied.
 func (w *Rewriter) Inputs() {
 	for _, r := range w.From.Inputs {
-		w.To.site = w.From.Nodes[r].Site
-		w.to[r] = w.To.Input(w.From.Nodes[r].Type)
+		w.Input(r)
 	}
+}
+
+// Input adds an input like r.
+func (w *Rewriter) Input(r Ref) {
+	w.To.site = w.From.Nodes[r].Site
+	w.to[r] = w.To.Input(w.From.Nodes[r].Type)
 }
 
 // At is the counterpart of r, which Outside gives if there is none yet; None where

@@ -10,6 +10,7 @@
 //	project.go     sums of squares of residuals freed of their data
 //	merge.go       rows of data that are alike added up once
 //	choose.go      conditionals in lanes made selections
+//	carries.go     while loops freed of what nobody needs
 //	rewrite.go     the list of legal rewrites
 //	slices.go      index tables that are a few slices
 //	specialise.go  scans freed of constant streams

@@ -44,6 +44,8 @@ func Table() []Pass {
 		{Name: "choose", Density: choose,
 			Doc: "conditionals in lanes with short sides become selections"},
 
+		{Name: "carries", Graph: graph(dropCarries),
+			Doc: "frees while loops of what they carry though nobody needs it, mostly in derivatives"},
 		{Name: "rewrite", Graph: rewriteGraph,
 			Exact: "see the list of rewrites",
 			Doc:   "applies the list of legal rewrites; each can be switched off by its own name"},

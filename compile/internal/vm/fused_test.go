@@ -139,3 +139,31 @@ func TestChainsSameBits(t *testing.T) {
 		}
 	}
 }
+
+// TestPut: elements replaced, and added, at computed places, which may lie outside and, when they
+// are added, be the same, in a loop whose body is one function.
+func TestPut(t *testing.T) {
+	array, few := ad.Type{Shape: []int{30}}, ad.Type{Shape: []int{3}}
+	graphs := [2]*ad.Graph{ad.NewGraph(), ad.NewGraph()}
+	var k, a, p, at [2]ad.Ref
+	for i, g := range graphs {
+		k[i], a[i], p[i], at[i] = g.Input(ad.Scalar), g.Input(array), g.Input(array), g.Input(few)
+	}
+	cond, body := graphs[0], graphs[1]
+	cond.Output(cond.Less(k[0], cond.Const(9)))
+	places := body.Add(at[1], body.Scale(3.25, k[1]))
+	values := body.Do(ad.OpSin, nil, places)
+	body.Output(body.Add(k[1], body.Const(1)))
+	body.Output(body.Replace(a[1], values, places))
+	body.Output(body.Add(p[1], body.Do(ad.OpPut, ad.PutAttr{Shape: array.Shape}, values, body.Do(ad.OpFloor, nil, body.Scale(0.5, places)))))
+
+	g := ad.NewGraph()
+	first, second, in := g.Input(array), g.Input(array), g.Input(few)
+	r := g.DoWhile(&ad.While{Cond: cond, Body: body, Carries: 3, Snapshots: 2}, []ad.Ref{g.Const(0), first, second, in})
+	g.Output(g.Final(r, 1))
+	g.Output(g.Final(r, 2))
+	nan := math.NaN()
+	for _, places := range [][]float64{{0, 1, 2}, {-5, 7, 29.5}, {nan, math.Inf(1), -1e300}, {4, 5, 2}} {
+		runGraph(t, g, normals(30, 1), normals(30, 2), places)
+	}
+}

@@ -1,6 +1,8 @@
 package vm
 
 import (
+	"slices"
+
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
@@ -73,7 +75,7 @@ func (g *generator) fusible(b *block) bool {
 		_, message := b.node.Attr.(*ad.Message)
 		return message && b.node.Op == ad.OpReject && b.types[0].Lanes == 0 && b.types[0].Size() == 1
 	case arrayBlock:
-		return b.node.Op == ad.OpTake && b.node.Type.Lanes == 0 && b.types[0].Lanes == 0 && b.node.Type.Size() <= unrolled
+		return g.movable(b)
 	case regionBlock:
 		p := b.reg
 		if !p.conditional || p.lanes != 1 {
@@ -90,6 +92,22 @@ func (g *generator) fusible(b *block) bool {
 			}
 		}
 		return true
+	}
+	return false
+}
+
+// movable reports whether elements at computed places are few enough to be taken, or put, one
+// by one.
+func (g *generator) movable(b *block) bool {
+	if b.node.Type.Lanes > 0 || slices.ContainsFunc(b.types, func(t ad.Type) bool { return t.Lanes > 0 }) {
+		return false
+	}
+	n := b.types[len(b.types)-1].Size() // of the positions
+	switch b.node.Op {
+	case ad.OpTake:
+		return n <= unrolled
+	case ad.OpReplace, ad.OpPut:
+		return n <= unrolled && b.node.Type.Size() <= maxCleared
 	}
 	return false
 }
@@ -129,7 +147,11 @@ func (g *generator) inline(bs []block, r *fusedRun, done native.Label) {
 		case effectBlock:
 			g.rejection(b, g.failing(func() { fail(whole) }))
 		case arrayBlock:
-			g.taking(b, g.failing(func() { fail(whole) }))
+			if b.node.Op == ad.OpTake {
+				g.taking(b, g.failing(func() { fail(whole) }))
+			} else {
+				g.putting(b)
+			}
 		default:
 			g.conditional(b.reg, r, done)
 		}
@@ -177,6 +199,37 @@ func (g *generator) taking(b *block, wrong native.Label) {
 		g.If(native.AboveE, wrong)
 		g.MovLoad(native.T0, native.Indexed(native.T2, native.T0, 8, 0))
 		g.MovStore(native.At(native.T1, int32(8*k)), native.T0)
+	}
+}
+
+// putting makes the code that replaces elements at computed places, or adds to zeros there;
+// those beyond the end are left out.
+func (g *generator) putting(b *block) {
+	size, values := b.node.Type.Size(), b.args[0]
+	if b.node.Op == ad.OpReplace {
+		values = b.args[1]
+		g.copying(&copying{dst: b.dst, src: b.args[0], n: size})
+	} else {
+		g.clear(b.dst)
+	}
+	positions := b.args[len(b.args)-1]
+	g.LeaPlace(native.T1, g.uniform(b.dst))
+	g.LeaPlace(native.T2, g.uniform(values))
+	g.LeaPlace(native.T3, g.uniform(positions))
+	for k := range b.types[len(b.types)-1].Size() {
+		beyond := g.NewLabel()
+		g.ToInt(native.T0, native.At(native.T3, int32(8*k)))
+		g.CmpImm(native.T0, int32(size))
+		g.If(native.AboveE, beyond)
+		to := native.Place{Base: native.T1, Index: native.T0}
+		x := &native.Builder{}
+		v := x.Load(native.Place{Base: native.T2, Index: native.NoReg, Disp: int32(8 * k)})
+		if b.node.Op == ad.OpPut {
+			v = x.Add(x.Load(to), v)
+		}
+		x.Store(to, v, false)
+		g.Frame(1).Emit(x, 1)
+		g.Place(beyond)
 	}
 }
 
