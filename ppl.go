@@ -424,6 +424,16 @@ func (p *Posterior) LogDensityGrad(x, grad []float64) (float64, error) {
 	return p.bound.LogDensityGrad(x, grad)
 }
 
+// MemoryLimit is the number of bytes that what is computed with the posterior may take, see
+// [BindOptions]. It implements infer.Limited: dense metrics and Hessians of very many
+// parameters are refused before they are made.
+func (p *Posterior) MemoryLimit() int64 {
+	if p.missing() != nil {
+		return 0
+	}
+	return compile.MemoryOr(p.options.Memory)
+}
+
 // Clone returns a copy that may be used by another goroutine.
 func (p *Posterior) Clone() infer.LogDensity {
 	if p.missing() != nil {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/draws"
@@ -18,6 +19,7 @@ import (
 // recorder takes in the draws of a run: it stores them, and writes them where
 // that is asked for.
 type recorder struct {
+	left      int64 // bytes that draws may still take, unless they are read back from journals
 	posterior *Posterior
 	fit       *Fit
 	out       drawOutput // nil: none
@@ -111,8 +113,26 @@ func (r *recorder) replay(session *infer.Session) error {
 	return nil
 }
 
+// drawBytes is the memory that a draw takes.
+func (r *recorder) drawBytes() int64 {
+	c := r.fit.Draws.Columns()
+	return 8 * int64(len(c.Statistics)+len(c.Names))
+}
+
+// tooMany is the error of so many draws that cannot all be in memory.
+func (r *recorder) tooMany(n int) error {
+	limit := r.fit.posterior.MemoryLimit()
+	return fmt.Errorf("ppl: %d draws of %d numbers do not fit into the %s of memory that a run may take: write them to a folder, by --out or by Options.Output with Resumable, from which they are read back; or make fewer, or allow for more memory",
+		n, r.drawBytes()/8, ad.FormatBytes(limit))
+}
+
 // take stores a draw and writes it to the file of its chain.
 func (r *recorder) take(session *infer.Session, d infer.Draw) error {
+	if r.journals == nil {
+		if r.left -= r.drawBytes(); r.left < 0 {
+			return r.tooMany(int(r.fit.posterior.MemoryLimit()/r.drawBytes()) + 1)
+		}
+	}
 	if err := r.fit.Draws.Add(d); err != nil {
 		return err
 	}

@@ -163,6 +163,13 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 	if r.fit.Draws, err = draws.NewStore(columns, cfg.Chains, (cfg.Draws+cfg.Thin-1)/cfg.Thin); err != nil {
 		return nil, err
 	}
+	if !o.Resumable && !o.Resume {
+		r.left = p.MemoryLimit()
+		// With a target there may be many draws at most, and few in the end.
+		if kept := (cfg.Draws + cfg.Thin - 1) / cfg.Thin; o.TargetESS <= 0 && float64(r.drawBytes())*float64(cfg.Chains)*float64(kept) > float64(r.left) {
+			return nil, r.tooMany(cfg.Chains * kept)
+		}
+	}
 	if o.Output != "" {
 		if r.out, err = r.fit.open(&o); err != nil {
 			return nil, err

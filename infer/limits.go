@@ -128,3 +128,30 @@ func CheckOptions[T int | float64](values map[string]T) error {
 	}
 	return found
 }
+
+// Limited is the optional interface of a [LogDensity] that says how much memory may be taken
+// besides its own.
+type Limited interface {
+	MemoryLimit() int64 // in bytes
+}
+
+// Squares is the optional interface of a [Sampler] whose chains keep matrices with a row and
+// a column for each parameter.
+type Squares interface {
+	Squares() int // about how many a chain keeps at most; 0: none
+}
+
+// CheckSquares says whether so many matrices with a row and a column for each parameter of a
+// target fit into its memory limit, if it has one; instead is what to do if not.
+func CheckSquares(target LogDensity, matrices int, instead string) error {
+	l, ok := target.(Limited)
+	if !ok {
+		return nil
+	}
+	d := float64(target.Dim())
+	if need, limit := 8*d*d*float64(matrices), float64(l.MemoryLimit()); need > limit {
+		return fmt.Errorf("with %d parameters a matrix of a row and a column for each takes %.3g GB, and about %d are needed; there are %.3g GB: %s",
+			target.Dim(), 8*d*d/1e9, matrices, limit/1e9, instead)
+	}
+	return nil
+}

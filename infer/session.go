@@ -131,6 +131,20 @@ func NewSession(target LogDensity, cfg Config) (*Session, error) {
 		}
 		cfg.Parallel = 1
 	}
+	if q, ok := cfg.Sampler.(Squares); ok {
+		const instead = "choose another metric, diag_e or low_rank, or allow for more memory"
+		n, err := q.Squares(), error(nil)
+		if pooled || cfg.Enough != nil {
+			err = CheckSquares(target, n*cfg.Chains, instead)
+		} else if err = CheckSquares(target, n, instead); err == nil {
+			for cfg.Parallel > 1 && CheckSquares(target, n*cfg.Parallel, instead) != nil {
+				cfg.Parallel--
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("infer: %w", err)
+		}
+	}
 	s := &Session{target: target, cfg: cfg, slots: slots}
 	if pooled {
 		s.pool = newExchange(cfg.Chains)

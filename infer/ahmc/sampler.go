@@ -132,6 +132,9 @@ func (s Sampler) stepSizeAxis(b Box) bayesopt.Axis {
 	return bayesopt.LogAxis(b.MinStepSize, b.MaxStepSize, s.StepSizePoints)
 }
 
+// Squares implements [infer.Squares].
+func (s Sampler) Squares() int { return warmup.Options{Metric: s.Metric}.Squares() }
+
 // Plan implements [infer.Sampler].
 func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	if err := s.Validate(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/hmc"
 	"github.com/ppl-lang/ppl/infer/nuts"
+	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
 // Sampler makes the chains of a run. The zero value leaves every choice to it.
@@ -83,6 +84,9 @@ func (s Sampler) Validate() error {
 
 // Pooled implements [infer.Pooled].
 func (s Sampler) Pooled() bool { return !s.NoPool }
+
+// Squares implements [infer.Squares].
+func (s Sampler) Squares() int { return warmup.Options{Metric: s.Metric}.Squares() }
 
 // Plan implements [infer.Sampler].
 func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {

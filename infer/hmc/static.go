@@ -165,6 +165,9 @@ func (s Sampler) Validate() error {
 	return s.Adapt.Validate()
 }
 
+// Squares implements [infer.Squares].
+func (s Sampler) Squares() int { return s.Adapt.Squares() }
+
 // Plan implements [infer.Sampler].
 func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	if err := s.Validate(); err != nil {

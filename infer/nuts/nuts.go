@@ -41,6 +41,9 @@ func checkTree(depth int, energyError, jitter float64) error {
 	return nil
 }
 
+// Squares implements [infer.Squares].
+func (s Sampler) Squares() int { return s.Adapt.Squares() }
+
 // Plan implements [infer.Sampler].
 func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	if err := s.Validate(); err != nil {

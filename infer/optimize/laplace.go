@@ -38,6 +38,9 @@ type LaplaceResult struct {
 // no maximum, among others.
 func Laplace(ctx context.Context, target infer.LogDensity, mode []float64, rng *rand.Rand, options LaplaceOptions) (*LaplaceResult, error) {
 	def(&options.Draws, 1000)
+	if err := infer.CheckSquares(target, 4, "allow for more memory, or approximate by pathfinder or variational inference"); err != nil {
+		return nil, err
+	}
 	o := newObjective(ctx, target)
 	d := o.meter.Dim()
 	if len(mode) != d {

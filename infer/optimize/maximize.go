@@ -158,6 +158,11 @@ func Maximize(ctx context.Context, target infer.LogDensity, x []float64, options
 	if err := options.check(); err != nil {
 		return nil, err
 	}
+	if options.Algorithm == Newton || options.Algorithm == BFGS {
+		if err := infer.CheckSquares(target, 4, fmt.Sprintf("use the algorithm %s, or allow for more memory", LBFGS)); err != nil {
+			return nil, err
+		}
+	}
 	o := newObjective(ctx, target)
 	s, err := newAscent(o, x, options)
 	if err != nil {

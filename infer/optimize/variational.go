@@ -93,6 +93,11 @@ func Variational(ctx context.Context, target infer.LogDensity, x []float64, rng 
 	if err := options.check(); err != nil {
 		return nil, err
 	}
+	if options.Family == FullRank {
+		if err := infer.CheckSquares(target, 6, fmt.Sprintf("use the family %s, or allow for more memory", MeanField)); err != nil {
+			return nil, err
+		}
+	}
 	o := newObjective(ctx, target)
 	if len(x) != o.meter.Dim() {
 		return nil, fmt.Errorf("a start of %d numbers for a log density of %d parameters", len(x), o.meter.Dim())

@@ -141,6 +141,9 @@ type Geometric struct {
 	Riemannian    Riemannian
 }
 
+// Squares implements [infer.Squares]: the metric, its factors and derivatives.
+func (g Geometric) Squares() int { return 12 }
+
 // Plan implements [infer.Sampler].
 func (g Geometric) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	r := g.Riemannian

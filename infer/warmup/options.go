@@ -23,6 +23,15 @@ type Options struct {
 	StartBuffer, EndBuffer, BaseWindow int
 }
 
+// Squares is that of [infer.Squares] for a sampler whose metric these options choose: those of
+// a dense metric, its factor and the covariance that it is learnt from.
+func (o Options) Squares() int {
+	if o.Metric == infer.Dense {
+		return 6
+	}
+	return 0
+}
+
 // Validate says what is wrong with the options.
 func (o Options) Validate() error {
 	a := o.Averaging
