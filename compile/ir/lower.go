@@ -59,6 +59,7 @@ type lowerer struct {
 	made     map[string]*Function // from texts of the library
 	frame    *int                 // number of variables of the present frame
 	fn       *Function            // the function being lowered; nil outside
+	drops    *check.Func          // calls of this one drop the terms of level Data; nil: of none
 }
 
 func (l *lowerer) function(fn *check.Func) {
@@ -423,7 +424,7 @@ func (l *lowerer) resolved(ty Typed, call *check.Call, args []Expr) Expr {
 		ty.Lv = Data
 	}
 	if call.Func != nil {
-		return &UserCall{ty, l.funcs[call.Func], args, call.Propto}
+		return &UserCall{ty, l.funcs[call.Func], args, call.Propto || call.Func == l.drops}
 	}
 	return &Call{ty, call.Name, call.Overload, args, call.Propto}
 }

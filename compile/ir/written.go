@@ -31,8 +31,9 @@ import (
 // the control tuple, those of the likelihood's tuple (or the arguments of the
 // library's likelihood) and those of the covariance function's.
 
-// written lowers a call of a library function that is a text. Propto is of no
-// matter: no text has terms that may be dropped.
+// written lowers a call of a library function that is a text. Texts have no terms
+// that may be dropped, but a density that reduce_sum takes may have been passed by
+// the name that drops them.
 func (l *lowerer) written(at source.Span, es []ast.Expr, call *check.Call, w types.Written) *UserCall {
 	var t textCall
 	if o, ok := w.Overload.(types.Laplace); ok {
@@ -44,6 +45,7 @@ func (l *lowerer) written(at source.Span, es []ast.Expr, call *check.Call, w typ
 					t.extra[0] = f.FuncType.Params[w.Lead:]
 				}
 				t.passed = append(t.passed, l.funcs[f])
+				t.drops = t.drops || check.Unnormalised(unparen(a).(*ast.VarExpr).Name)
 				continue
 			}
 			t.args = append(t.args, promote(l.expr(a), call.Match.Params[i]))
@@ -53,13 +55,14 @@ func (l *lowerer) written(at source.Span, es []ast.Expr, call *check.Call, w typ
 	for _, a := range t.args {
 		ty.Lv = max(ty.Lv, a.Level())
 	}
-	return &UserCall{Typed: ty, Func: l.make(w, t), Args: t.args, Propto: call.Propto}
+	return &UserCall{Typed: ty, Func: l.make(w, t), Args: t.args, Propto: call.Propto || t.drops}
 }
 
 // textCall is a call of a text: what stands for f and g, what is passed on to
 // each, and the arguments of solve.
 type textCall struct {
 	passed []*Function
+	drops  bool // f drops the terms of level Data: it was passed as NAME_lupdf
 	extra  [2][]types.Param
 	args   []Expr
 }
@@ -109,16 +112,20 @@ func members(e Expr) []Expr {
 	return out
 }
 
-// functor is the function that an argument names; nil if it names none.
-func (l *lowerer) functor(e ast.Expr) *check.Func {
+// unparen is an expression without the parentheses around it.
+func unparen(e ast.Expr) ast.Expr {
 	for {
 		p, ok := e.(*ast.Paren)
 		if !ok {
-			break
+			return e
 		}
 		e = p.X
 	}
-	v, ok := e.(*ast.VarExpr)
+}
+
+// functor is the function that an argument names; nil if it names none.
+func (l *lowerer) functor(e ast.Expr) *check.Func {
+	v, ok := unparen(e).(*ast.VarExpr)
 	if !ok {
 		return nil
 	}
@@ -128,6 +135,7 @@ func (l *lowerer) functor(e ast.Expr) *check.Func {
 // make is the function of a text for a call.
 func (l *lowerer) make(w types.Written, t textCall) *Function {
 	var key strings.Builder
+	fmt.Fprintf(&key, "%t ", t.drops)
 	var replace []string
 	for k, end := range []string{"", "2"} {
 		name := [...]string{"passed", "further"}[k] // that no text uses
@@ -169,6 +177,9 @@ func (l *lowerer) make(w types.Written, t textCall) *Function {
 		switch fn.Name {
 		case "f":
 			out = t.passed[0]
+			if t.drops {
+				sub.drops = fn
+			}
 		case "g":
 			out = t.passed[1]
 		case "detach":

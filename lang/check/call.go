@@ -28,7 +28,7 @@ func (c *checker) call(e *ast.CallExpr) TypeLevel {
 	if call == nil {
 		return invalid
 	}
-	call.Propto = unnormalised(name)
+	call.Propto = Unnormalised(name)
 	c.deprecation(e.Func.Span(), name)
 	c.info.Calls[e] = call
 	return result(call, args)

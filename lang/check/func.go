@@ -136,7 +136,7 @@ func sameParams(f, g *types.FuncType) bool {
 
 // suffixRules checks what the suffix of a name promises.
 func (c *checker) suffixRules(f *Func, d *ast.FunctionDecl) {
-	if !TakesBar(f.Suffix) || unnormalised(f.Name) {
+	if !TakesBar(f.Suffix) || Unnormalised(f.Name) {
 		return
 	}
 	if !f.Result.Equal(types.RealType) {

@@ -17,7 +17,7 @@ func (c *checker) argument(e ast.Expr) TypeLevel {
 		return c.wanting(false, e)
 	}
 	v := unparen(e).(*ast.VarExpr)
-	if unnormalised(v.Name) {
+	if Unnormalised(v.Name) {
 		c.unnormalisedRules(v, v.Name)
 	}
 	for _, f := range fs {

@@ -85,7 +85,7 @@ func (c *checker) declare(v *Var) {
 // checkName reports names that may not be declared, beyond the reserved words
 // that the parser refuses.
 func (c *checker) checkName(id ast.Ident) {
-	if unnormalised(id.Name) {
+	if Unnormalised(id.Name) {
 		c.report(diag.Errorf(diag.ReservedName, id.Span(), "names cannot end in _lupdf or _lupmf"),
 			"The function NAME_lupdf exists as soon as NAME_lpdf is declared.")
 	}
@@ -350,14 +350,14 @@ func TakesBar(suffix string) bool {
 	return false
 }
 
-// unnormalised reports the names that drop constant terms.
-func unnormalised(name string) bool {
+// Unnormalised reports the names that drop constant terms.
+func Unnormalised(name string) bool {
 	return strings.HasSuffix(name, "_lupdf") || strings.HasSuffix(name, "_lupmf")
 }
 
 // normalised is the name of the density that keeps all terms.
 func normalised(name string) string {
-	if unnormalised(name) {
+	if Unnormalised(name) {
 		n := len(name)
 		return name[:n-4] + name[n-3:] // _lupdf without its u
 	}
