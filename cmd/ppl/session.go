@@ -114,7 +114,7 @@ func (s *session) goesOn() string {
 	}
 	states, _ := filepath.Glob(filepath.Join(escapedGlob(s.options.out), "*.state"))
 	if len(states) == 0 {
-		return "Nothing of it is kept yet: chains save their state about twice a second.\nThe same run begins anew with: ppl run --resume " + s.options.out
+		return "Nothing of it is kept yet: chains save their state about twice a second, those that learn together (auto) from the end of warm-up on.\nThe same run begins anew with: ppl run --resume " + s.options.out
 	}
 	return fmt.Sprintf("The state of %s is kept. The run goes on with: ppl run --resume %s",
 		count(len(states), "chain", "chains"), s.options.out)

@@ -26,10 +26,10 @@ func (w *chain) spend(v *verdict) {
 	why := fmt.Sprintf("one is worth about %.2g effective draws", v.worth)
 	help := v.worth < poor
 	if w.kernel.setting.Kind != NUTS {
-		why = "the target is only just normal enough for trajectories of fixed length"
+		why = "the target is not quite normal"
 		help = v.divergence*math.Sqrt(float64(v.metric.Dim)) > barelyNormal
 	}
-	if w.options.NoSpare || left <= 0 || !help {
+	if w.options.NoSpare || w.options.NoEarlyEnd || left <= 0 || !help {
 		return
 	}
 	w.kernel.spare = float64(left) / float64(w.length)
