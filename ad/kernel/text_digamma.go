@@ -9,12 +9,12 @@ func Digamma(x float64) float64 {
 	if !(x > 0.0 && x <= 1.7976931348623157e+308) {
 		return digammaRest(x)
 	}
-	v67 := (1.0 / x)
+	v8 := (1.0 / x)
 	var v291 float64
 	if x < 6.0 {
 		var v288 float64
 		if x < 1e-20 {
-			v288 = -(v67)
+			v288 = -(v8)
 		} else {
 			v100 := x < 1.0
 			var v101 float64
@@ -64,7 +64,7 @@ func Digamma(x float64) float64 {
 			v273 := (-(v265 - float64((v249-math.Float64frombits(v259))*v245)) + (float64(v249*(v244-(v245-v151))) + v271))
 			var v275 float64
 			if v100 {
-				v275 = v67
+				v275 = v8
 			}
 			v276 := -(v275)
 			v277 := (v276 + v258)
@@ -73,26 +73,26 @@ func Digamma(x float64) float64 {
 		}
 		v291 = v288
 	} else {
-		v9 := (math.Float64bits(x) - (0x1ff3 << 49))
-		v18 := (math.Float64frombits((((v9 ^ (0x1 << 63)) >> 52) | (0x433 << 52))) - 4.503599627372544e+15)
-		v24 := LogTable[((v9 >> 45) & 127)].Inv
-		v25 := LogTable[((v9 >> 45) & 127)].Hi
-		v26 := LogTable[((v9 >> 45) & 127)].Lo
-		v27 := (math.Float64bits(x) - (v9 & (0xfff << 52)))
-		v29 := (v27 & (0x1fffffffff << 27))
-		v34 := ((float64(math.Float64frombits(v29)*v24) - 1.0) + float64((math.Float64frombits(v27)-math.Float64frombits(v29))*v24))
-		v37 := (float64(v18*0.693147180559663) + v25)
-		v38 := (v37 + v34)
-		v45 := float64(v34 * v34)
-		v64 := float64(float64(v45*v45) * ((float64(v34*0.14285714285714285) + -0.16666666666666666) - float64(v45*0.125)))
-		v66 := float64(v45 * (((float64(v34*0.3333333333333333) + -0.5) + float64(v45*(float64(v34*0.2)+-0.25))) + v64))
-		v69 := float64(v67 * v67)
+		v10 := (math.Float64bits(x) - (0x1ff3 << 49))
+		v19 := (math.Float64frombits((((v10 ^ (0x1 << 63)) >> 52) | (0x433 << 52))) - 4.503599627372544e+15)
+		v25 := LogTable[((v10 >> 45) & 127)].Inv
+		v26 := LogTable[((v10 >> 45) & 127)].Hi
+		v27 := LogTable[((v10 >> 45) & 127)].Lo
+		v28 := (math.Float64bits(x) - (v10 & (0xfff << 52)))
+		v30 := (v28 & (0x1fffffffff << 27))
+		v35 := ((float64(math.Float64frombits(v30)*v25) - 1.0) + float64((math.Float64frombits(v28)-math.Float64frombits(v30))*v25))
+		v38 := (float64(v19*0.693147180559663) + v26)
+		v39 := (v38 + v35)
+		v46 := float64(v35 * v35)
+		v65 := float64(float64(v46*v46) * ((float64(v35*0.14285714285714285) + -0.16666666666666666) - float64(v46*0.125)))
+		v67 := float64(v46 * (((float64(v35*0.3333333333333333) + -0.5) + float64(v46*(float64(v35*0.2)+-0.25))) + v65))
+		v69 := float64(v8 * v8)
 		v72 := float64(v69 * v69)
 		v73 := float64(v72 * v72)
 		v91 := ((float64(0.0075735577568517305*v73) + 0.08333333333333331) + float64(v69*(float64(-0.020916085217393375*v73)+-0.008333333333265424)))
 		v93 := ((float64(0.0751835876696361*v73) + 0.003968253916496818) + float64(v69*(float64(-0.2297854245497472*v73)+-0.004166651522951171)))
-		v98 := (((((v37 - v38) + v34) + (float64(v18*2.8235290563031577e-13) + v26)) + v66) - (float64(0.5*v67) + float64(v69*(v91+float64(v72*v93)))))
-		v291 = (v38 + v98)
+		v98 := (((((v38 - v39) + v35) + (float64(v19*2.8235290563031577e-13) + v27)) + v67) - (float64(0.5*v8) + float64(v69*(v91+float64(v72*v93)))))
+		v291 = (v39 + v98)
 	}
 	return v291
 }

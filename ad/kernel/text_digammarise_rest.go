@@ -245,12 +245,12 @@ func digammaRiseRest(x, y float64) float64 {
 					if 1.7976931348623157e+308 < v7 {
 						v9 = 1.7976931348623157e+308
 					}
-					v69 := (1.0 / v9)
+					v10 := (1.0 / v9)
 					var v293 float64
 					if v9 < 6.0 {
 						var v290 float64
 						if v9 < 1e-20 {
-							v290 = -(v69)
+							v290 = -(v10)
 						} else {
 							v102 := v9 < 1.0
 							var v103 float64
@@ -300,7 +300,7 @@ func digammaRiseRest(x, y float64) float64 {
 							v275 := (-(v267 - float64((v251-math.Float64frombits(v261))*v247)) + (float64(v251*(v246-(v247-v153))) + v273))
 							var v277 float64
 							if v102 {
-								v277 = v69
+								v277 = v10
 							}
 							v278 := -(v277)
 							v279 := (v278 + v260)
@@ -309,26 +309,26 @@ func digammaRiseRest(x, y float64) float64 {
 						}
 						v293 = v290
 					} else {
-						v11 := (math.Float64bits(v9) - (0x1ff3 << 49))
-						v20 := (math.Float64frombits((((v11 ^ (0x1 << 63)) >> 52) | (0x433 << 52))) - 4.503599627372544e+15)
-						v26 := LogTable[((v11 >> 45) & 127)].Inv
-						v27 := LogTable[((v11 >> 45) & 127)].Hi
-						v28 := LogTable[((v11 >> 45) & 127)].Lo
-						v29 := (math.Float64bits(v9) - (v11 & (0xfff << 52)))
-						v31 := (v29 & (0x1fffffffff << 27))
-						v36 := ((float64(math.Float64frombits(v31)*v26) - 1.0) + float64((math.Float64frombits(v29)-math.Float64frombits(v31))*v26))
-						v39 := (float64(v20*0.693147180559663) + v27)
-						v40 := (v39 + v36)
-						v47 := float64(v36 * v36)
-						v66 := float64(float64(v47*v47) * ((float64(v36*0.14285714285714285) + -0.16666666666666666) - float64(v47*0.125)))
-						v68 := float64(v47 * (((float64(v36*0.3333333333333333) + -0.5) + float64(v47*(float64(v36*0.2)+-0.25))) + v66))
-						v71 := float64(v69 * v69)
+						v12 := (math.Float64bits(v9) - (0x1ff3 << 49))
+						v21 := (math.Float64frombits((((v12 ^ (0x1 << 63)) >> 52) | (0x433 << 52))) - 4.503599627372544e+15)
+						v27 := LogTable[((v12 >> 45) & 127)].Inv
+						v28 := LogTable[((v12 >> 45) & 127)].Hi
+						v29 := LogTable[((v12 >> 45) & 127)].Lo
+						v30 := (math.Float64bits(v9) - (v12 & (0xfff << 52)))
+						v32 := (v30 & (0x1fffffffff << 27))
+						v37 := ((float64(math.Float64frombits(v32)*v27) - 1.0) + float64((math.Float64frombits(v30)-math.Float64frombits(v32))*v27))
+						v40 := (float64(v21*0.693147180559663) + v28)
+						v41 := (v40 + v37)
+						v48 := float64(v37 * v37)
+						v67 := float64(float64(v48*v48) * ((float64(v37*0.14285714285714285) + -0.16666666666666666) - float64(v48*0.125)))
+						v69 := float64(v48 * (((float64(v37*0.3333333333333333) + -0.5) + float64(v48*(float64(v37*0.2)+-0.25))) + v67))
+						v71 := float64(v10 * v10)
 						v74 := float64(v71 * v71)
 						v75 := float64(v74 * v74)
 						v93 := ((float64(0.0075735577568517305*v75) + 0.08333333333333331) + float64(v71*(float64(-0.020916085217393375*v75)+-0.008333333333265424)))
 						v95 := ((float64(0.0751835876696361*v75) + 0.003968253916496818) + float64(v71*(float64(-0.2297854245497472*v75)+-0.004166651522951171)))
-						v100 := (((((v39 - v40) + v36) + (float64(v20*2.8235290563031577e-13) + v28)) + v68) - (float64(0.5*v69) + float64(v71*(v93+float64(v74*v95)))))
-						v293 = (v40 + v100)
+						v100 := (((((v40 - v41) + v37) + (float64(v21*2.8235290563031577e-13) + v29)) + v69) - (float64(0.5*v10) + float64(v71*(v93+float64(v74*v95)))))
+						v293 = (v41 + v100)
 					}
 					var v358 float64
 					if v4 {
@@ -374,12 +374,12 @@ func digammaRiseRest(x, y float64) float64 {
 					if 1.7976931348623157e+308 < v371 {
 						v372 = 1.7976931348623157e+308
 					}
-					v416 := (1.0 / v372)
+					v373 := (1.0 / v372)
 					var v591 float64
 					if v372 < 6.0 {
 						var v589 float64
 						if v372 < 1e-20 {
-							v589 = -(v416)
+							v589 = -(v373)
 						} else {
 							v440 := v372 < 1.0
 							var v441 float64
@@ -429,7 +429,7 @@ func digammaRiseRest(x, y float64) float64 {
 							v575 := (-(v567 - float64((v552-math.Float64frombits(v561))*v549)) + (float64(v552*(v548-(v549-v485))) + v573))
 							var v577 float64
 							if v440 {
-								v577 = v416
+								v577 = v373
 							}
 							v578 := -(v577)
 							v579 := (v578 + v560)
@@ -438,26 +438,26 @@ func digammaRiseRest(x, y float64) float64 {
 						}
 						v591 = v589
 					} else {
-						v373 := (math.Float64bits(v372) - (0x1ff3 << 49))
-						v378 := (math.Float64frombits((((v373 ^ (0x1 << 63)) >> 52) | (0x433 << 52))) - 4.503599627372544e+15)
-						v383 := LogTable[((v373 >> 45) & 127)].Inv
-						v384 := LogTable[((v373 >> 45) & 127)].Hi
-						v385 := LogTable[((v373 >> 45) & 127)].Lo
-						v386 := (math.Float64bits(v372) - (v373 & (0xfff << 52)))
-						v387 := (v386 & (0x1fffffffff << 27))
-						v392 := ((float64(math.Float64frombits(v387)*v383) - 1.0) + float64((math.Float64frombits(v386)-math.Float64frombits(v387))*v383))
-						v394 := (float64(v378*0.693147180559663) + v384)
-						v395 := (v394 + v392)
-						v401 := float64(v392 * v392)
-						v413 := float64(float64(v401*v401) * ((float64(v392*0.14285714285714285) + -0.16666666666666666) - float64(v401*0.125)))
-						v414 := (((float64(v392*0.3333333333333333) + -0.5) + float64(v401*(float64(v392*0.2)+-0.25))) + v413)
-						v418 := float64(v416 * v416)
+						v374 := (math.Float64bits(v372) - (0x1ff3 << 49))
+						v379 := (math.Float64frombits((((v374 ^ (0x1 << 63)) >> 52) | (0x433 << 52))) - 4.503599627372544e+15)
+						v384 := LogTable[((v374 >> 45) & 127)].Inv
+						v385 := LogTable[((v374 >> 45) & 127)].Hi
+						v386 := LogTable[((v374 >> 45) & 127)].Lo
+						v387 := (math.Float64bits(v372) - (v374 & (0xfff << 52)))
+						v388 := (v387 & (0x1fffffffff << 27))
+						v393 := ((float64(math.Float64frombits(v388)*v384) - 1.0) + float64((math.Float64frombits(v387)-math.Float64frombits(v388))*v384))
+						v395 := (float64(v379*0.693147180559663) + v385)
+						v396 := (v395 + v393)
+						v402 := float64(v393 * v393)
+						v414 := float64(float64(v402*v402) * ((float64(v393*0.14285714285714285) + -0.16666666666666666) - float64(v402*0.125)))
+						v415 := (((float64(v393*0.3333333333333333) + -0.5) + float64(v402*(float64(v393*0.2)+-0.25))) + v414)
+						v418 := float64(v373 * v373)
 						v420 := float64(v418 * v418)
 						v421 := float64(v420 * v420)
 						v431 := ((float64(0.0075735577568517305*v421) + 0.08333333333333331) + float64(v418*(float64(-0.020916085217393375*v421)+-0.008333333333265424)))
 						v433 := ((float64(0.0751835876696361*v421) + 0.003968253916496818) + float64(v418*(float64(-0.2297854245497472*v421)+-0.004166651522951171)))
-						v438 := (((((v394 - v395) + v392) + (float64(v378*2.8235290563031577e-13) + v385)) + float64(v401*v414)) - (float64(0.5*v416) + float64(v418*(v431+float64(v420*v433)))))
-						v591 = (v395 + v438)
+						v438 := (((((v395 - v396) + v393) + (float64(v379*2.8235290563031577e-13) + v386)) + float64(v402*v415)) - (float64(0.5*v373) + float64(v418*(v431+float64(v420*v433)))))
+						v591 = (v396 + v438)
 					}
 					var v645 float64
 					if v369 {

@@ -104,6 +104,10 @@
 //	atan              12  3.9  1.8      lbeta, lchoose    60    48    30
 //	atan2             13  5.5  2.4      Phi_approx       6.1   1.3   0.9
 //
+// lgamma and digamma of numbers that are all at least 6 take a shorter way to the same bits:
+// a regression whose normalising constants are sums over such (Conway-Maxwell-Poisson) takes
+// a tenth to a sixth less.
+//
 // What they cost is their instructions, nearly two in a cycle: log_Phi has 291 for eight
 // numbers. The primitive that multiplies and adds with one rounding would save a tenth, but is computed by software where the
 // printed functions run without one, as in a browser.

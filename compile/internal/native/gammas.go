@@ -68,6 +68,13 @@ func lgammaText(b *Builder, x []Value, slow func(Value)) Value {
 	return lgammaOf(b, x[0])
 }
 
+// lgammaFirst is it of numbers from seriesFrom on.
+func lgammaFirst(b *Builder, x []Value, slow func(Value)) Value {
+	slow(between(b, x[0], seriesFrom, 1e300))
+	h, l, p := lookUp(b, x[0]).parts(b, nil)
+	return lgammaFar(b, x[0], h, b.Add(l, p))
+}
+
 // lgammaOf is log Γ of ordinary positive numbers: below 0.7 as log Γ(x+1) - log x.
 func lgammaOf(b *Builder, x Value) Value {
 	one, two := b.Number(1), b.Number(2)
@@ -81,15 +88,20 @@ func lgammaOf(b *Builder, x Value) Value {
 	z, zl := product(b, first, second)
 	near := b.Sub(b.Mul(z, g), b.Keep(small, h))
 	near = b.Add(near, b.Sub(b.Add(b.Mul(zl, g), b.Mul(z, gl)), b.Keep(small, l)))
-	// (x-½) log x - x without rounding.
-	i := b.Div(one, x)
+	far := lgammaFar(b, x, h, l)
+	return b.Select(b.Compare(LT, x, b.Number(seriesFrom)), near, far)
+}
+
+// lgammaFar is (x-½) log x - x without rounding, and the rest of Stirling's series, of which
+// the logarithm is given in two parts.
+func lgammaFar(b *Builder, x, h, l Value) Value {
+	i := b.Div(b.Number(1), x)
 	rest := b.Mul(polynomial(b, b.Mul(i, i), stirlingTerms), i)
 	half := b.Sub(x, b.Number(0.5))
 	m, ml := product(b, half, h)
 	y, yl := fastSum(b, m, b.Neg(x))
 	yl = b.Add(b.Add(yl, ml), b.Mul(half, l))
-	far := b.Add(y, b.Add(b.Number(logSqrt2Pi), b.Add(rest, yl)))
-	return b.Select(b.Compare(LT, x, b.Number(seriesFrom)), near, far)
+	return b.Add(y, b.Add(b.Number(logSqrt2Pi), b.Add(rest, yl)))
 }
 
 // lgammaAll is log |Γ| of any numbers: negative ones by reflection.
@@ -116,12 +128,23 @@ func digammaText(b *Builder, x []Value, slow func(Value)) Value {
 	return digammaOf(b, x[0])
 }
 
+// digammaFirst is it of numbers from seriesFrom on.
+func digammaFirst(b *Builder, x []Value, slow func(Value)) Value {
+	slow(between(b, x[0], seriesFrom, math.MaxFloat64))
+	return digammaFar(b, x[0], b.Div(b.Number(1), x[0]))
+}
+
+// digammaFar is ψ(x) by the series in i = 1/x.
+func digammaFar(b *Builder, x, i Value) Value {
+	h, l, p := lookUp(b, x).parts(b, nil)
+	return b.Add(h, b.Sub(b.Add(l, p), digammaRest(b, i)))
+}
+
 // digammaOf is ψ of positive numbers.
 func digammaOf(b *Builder, x Value) Value {
 	one := b.Number(1)
-	h, l, p := lookUp(b, x).parts(b, nil)
 	i := b.Div(one, x)
-	far := b.Add(h, b.Sub(b.Add(l, p), digammaRest(b, i)))
+	far := digammaFar(b, x, i)
 
 	small := b.Compare(LT, x, one)
 	y, yl := twoSum(b, x, b.Keep(small, one))

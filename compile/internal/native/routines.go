@@ -61,6 +61,9 @@ type routine struct {
 	// does not.
 	text func(b *Builder, x []Value, slow func(ordinary Value)) Value
 	rest func(b *Builder, x []Value) Value
+	// first is a shorter way to the same bits, for a part of the ordinary numbers; in machine
+	// code it is tried before, if there is one.
+	first func(b *Builder, x []Value, slow func(ordinary Value)) Value
 	// name and doc are those of the function in package kernel that is printed from the
 	// text, in a file of that name; "": there is none.
 	name, doc, file string
@@ -102,9 +105,9 @@ func init() {
 		Erfc: {operands: 1, text: body(erfcText), name: "Erfc", file: "erf",
 			doc: "Erfc is 1 - Erf(x), accurate in the right tail."},
 
-		Lgamma: {operands: 1, text: body(lgammaText), rest: body(lgammaAll), name: "Lgamma", file: "lgamma",
+		Lgamma: {operands: 1, first: body(lgammaFirst), text: body(lgammaText), rest: body(lgammaAll), name: "Lgamma", file: "lgamma",
 			doc: "Lgamma is log |Γ(x)|; +Inf at the poles and at both infinities."},
-		Digamma: {operands: 1, text: body(digammaText), rest: body(digammaAll), name: "Digamma", file: "digamma",
+		Digamma: {operands: 1, first: body(digammaFirst), text: body(digammaText), rest: body(digammaAll), name: "Digamma", file: "digamma",
 			doc: "Digamma is ψ(x), the derivative of log Γ: NaN at the poles 0, -1, -2, …."},
 		DigammaRise: {operands: 2, text: body(digammaRiseText), rest: body(digammaRiseAll), name: "DigammaRise", file: "digammarise",
 			doc: "DigammaRise is ψ(x+y) - ψ(x), without cancellation where y is small beside x."},
@@ -177,16 +180,26 @@ func (a *Asm) Routines() {
 			row := &routineTable[r]
 			slow, n := a.NewLabel(), []vectors{a.single, a.half, a.whole}[w].lanes()
 			a.Place(label - 1)
-			a.text(n, row.operands, func(b *Builder, x []Value) Value {
-				return row.text(b, x, func(ordinary Value) { b.unless(ordinary, slow) })
-			})
-			a.End()
+			if row.first != nil {
+				longer := a.NewLabel()
+				a.unlessSlow(n, row.operands, row.first, longer)
+				a.Place(longer)
+			}
+			a.unlessSlow(n, row.operands, row.text, slow)
 			if row.rest != nil {
 				a.Place(slow)
 				a.text(n, row.operands, row.rest)
 			}
 		}
 	}
+}
+
+// unlessSlow makes code of a text that goes to slow unless all numbers are ordinary.
+func (a *Asm) unlessSlow(n, operands int, text func(*Builder, []Value, func(Value)) Value, slow Label) {
+	a.text(n, operands, func(b *Builder, x []Value) Value {
+		return text(b, x, func(ordinary Value) { b.unless(ordinary, slow) })
+	})
+	a.End()
 }
 
 // text makes code that computes register 0 of the first registers.
