@@ -13,13 +13,10 @@ import (
 func TestNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	functions := map[string]any{
-		"CheckSeal": ppl.CheckSeal, "Compile": ppl.Compile, "CompileContext": ppl.CompileContext, "CompileFile": ppl.CompileFile,
-		"CompileFileContext": ppl.CompileFileContext, "CompileFileWith": ppl.CompileFileWith, "CompileWith": ppl.CompileWith,
-		"Diagnostics": ppl.Diagnostics, "Digest": ppl.Digest, "DisplayName": ppl.DisplayName, "ElementOf": ppl.ElementOf,
-		"Gather": ppl.Gather, "GroupRejections": ppl.GroupRejections, "JoinGenerated": ppl.JoinGenerated,
-		"JudgeApproximation": ppl.JudgeApproximation, "ParseAdapted": ppl.ParseAdapted, "ReadAdapted": ppl.ReadAdapted,
-		"ReadCSV": ppl.ReadCSV, "ReadData": ppl.ReadData, "ReadFit": ppl.ReadFit, "ReadRecord": ppl.ReadRecord,
-		"ReadZarr": ppl.ReadZarr, "Sample": ppl.Sample, "Seal": ppl.Seal, "StatisticType": ppl.StatisticType,
+		"Compile": ppl.Compile, "CompileContext": ppl.CompileContext, "CompileFile": ppl.CompileFile,
+		"CompileFileContext": ppl.CompileFileContext, "Diagnostics": ppl.Diagnostics, "Gather": ppl.Gather,
+		"ReadCSV": ppl.ReadCSV, "ReadData": ppl.ReadData, "ReadFit": ppl.ReadFit, "ReadZarr": ppl.ReadZarr,
+		"Sample": ppl.Sample, "Version": ppl.Version, "ZarrGroups": ppl.ZarrGroups,
 	}
 	for _, r := range []any{&ppl.Model{}, (*ppl.Model)(nil), &ppl.Posterior{}, (*ppl.Posterior)(nil)} {
 		v := reflect.ValueOf(r)

@@ -4,11 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/ahmc"
@@ -19,10 +17,6 @@ import (
 	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
-
-// stanVersion is the version of Stan whose CSV layout is followed: programs
-// that read the files ask for it.
-var stanVersion = [3]int{2, 39, 0}
 
 // WriteCSV writes the draws as CSV files in CmdStan's format, one per chain:
 // base "out/fit" makes out/fit_1.csv and so on. It returns their names. See
@@ -334,7 +328,8 @@ func (f *Fit) settings(id int, path string) []draws.Setting {
 	if u, ok := cfg.Init.(infer.Uniform); ok {
 		init = number(u.Radius)
 	}
-	return f.posterior.settings(CSVOptions{
+	return draws.Configuration{
+		Model: f.posterior.name, DataFile: f.posterior.dataFile, Program: "ppl " + Version(),
 		Method: draws.Setting{Name: "method", Value: "sample", Default: true, Children: []draws.Setting{
 			{Name: "sample", Group: true, Children: append([]draws.Setting{
 				setting("num_samples", strconv.Itoa(cfg.Draws), "1000"),
@@ -344,7 +339,7 @@ func (f *Fit) settings(id int, path string) []draws.Setting {
 			}, append(algorithm(cfg.Sampler), setting("num_chains", "1", "1"))...)},
 		}},
 		ID: id, Init: init, Seed: cfg.Seed, SigFigs: f.sigFigs, Threads: cfg.Parallel, Refresh: cfg.Refresh, Started: f.started,
-	}, path)
+	}.Settings(path)
 }
 
 // digits is the number of significant digits in files.
@@ -353,62 +348,6 @@ func (f *Fit) digits() int {
 		return draws.DefaultSigFigs
 	}
 	return f.sigFigs
-}
-
-// CSVOptions describe a file of [Posterior.CreateCSV].
-type CSVOptions struct {
-	// Method is the part of the configuration that names method and options.
-	Method draws.Setting
-
-	// Statistics are the columns before those of OutputNames, such as lp__.
-	Statistics []string
-
-	ID      int    // of the chain or path; 0: 1
-	Init    string // where it starts, as CmdStan states it; "": 2
-	Seed    uint64
-	SigFigs int // significant digits; 0: 8
-	Threads int // 0: 1
-	Refresh int // 0: 100
-	Started time.Time
-}
-
-// CreateCSV starts a file in CmdStan's format for draws or estimates of the
-// posterior that come about in another way than by [Sample]: rows of Statistics
-// and of what [Posterior.Generate] computes.
-func (p *Posterior) CreateCSV(path string, o CSVOptions) (*draws.File, error) {
-	if err := p.missing(); err != nil {
-		return nil, err
-	}
-	columns := draws.Columns{Names: p.OutputNames()}
-	for _, name := range o.Statistics {
-		columns.Statistics = append(columns.Statistics, sampler.Column{Name: name})
-	}
-	return draws.Create(path, draws.Header{Config: p.settings(o, path), Columns: columns, SigFigs: o.SigFigs})
-}
-
-func (p *Posterior) settings(o CSVOptions, path string) []draws.Setting {
-	model := strings.TrimSuffix(filepath.Base(p.name), filepath.Ext(p.name))
-	return []draws.Setting{
-		{Name: "stan_version_major", Value: strconv.Itoa(stanVersion[0])},
-		{Name: "stan_version_minor", Value: strconv.Itoa(stanVersion[1])},
-		{Name: "stan_version_patch", Value: strconv.Itoa(stanVersion[2])},
-		{Name: "model", Value: model + "_model"},
-		{Name: "start_datetime", Value: o.Started.UTC().Format(time.DateTime + " UTC")},
-		o.Method,
-		setting("id", strconv.Itoa(def(o.ID, 1)), "1"),
-		{Name: "data", Group: true, Children: []draws.Setting{setting("file", p.dataFile, "")}},
-		setting("init", def(o.Init, "2"), "2"),
-		{Name: "random", Group: true, Children: []draws.Setting{{Name: "seed", Value: strconv.FormatUint(o.Seed, 10)}}},
-		{Name: "output", Group: true, Children: []draws.Setting{
-			setting("file", path, "output.csv"),
-			setting("diagnostic_file", "", ""),
-			setting("refresh", strconv.Itoa(def(o.Refresh, 100)), "100"),
-			setting("sig_figs", strconv.Itoa(max(o.SigFigs, draws.DefaultSigFigs)), strconv.Itoa(draws.DefaultSigFigs)),
-		}},
-		setting("num_threads", strconv.Itoa(def(o.Threads, 1)), "1"),
-		{Name: "stanc_version", Value: "ppl " + Version()},
-		{Name: "stancflags"},
-	}
 }
 
 func count(yes bool) int {

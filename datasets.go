@@ -10,6 +10,7 @@ import (
 
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer/draws"
+	"github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -44,9 +45,8 @@ func (p *Posterior) FitAt(values any, n int) (*Fit, error) {
 	return &Fit{Draws: store}, nil
 }
 
-// JoinGenerated puts the draws of a fit and what was generated at them side by
-// side.
-func JoinGenerated(f *Fit, g *Generated) (*Generated, error) {
+// Join puts the draws of a fit, and what was generated at them, side by side.
+func (g *Generated) Join(f *Fit) (*Generated, error) {
 	if err := f.missing(); err != nil {
 		return nil, err
 	}
@@ -77,15 +77,15 @@ func (s *Simulator) WriteDataSets(ctx context.Context, sets int, base string) ([
 		if err := ctx.Err(); err != nil {
 			return files, err
 		}
-		made, err := s.Set(n)
+		values, params, err := s.Set(n)
 		if err != nil {
 			return files, fmt.Errorf("data set %d: %w", n+1, err)
 		}
 		name := fmt.Sprintf("%s_%d.data.json", base, n+1)
-		if err := writeSet(name, made.Values); err != nil {
+		if err := writeSet(name, values); err != nil {
 			return files, err
 		}
-		if err := writeSet(fmt.Sprintf("%s_%d.params.json", base, n+1), made.Params); err != nil {
+		if err := writeSet(fmt.Sprintf("%s_%d.params.json", base, n+1), params); err != nil {
 			return files, err
 		}
 		files = append(files, name)
@@ -98,7 +98,7 @@ func writeSet(path string, set *data.Set) error {
 	if err := set.WriteJSON(&b); err != nil {
 		return err
 	}
-	return replaceFile(path, b.Bytes())
+	return files.Replace(path, b.Bytes())
 }
 
 // redrawn is a data set with the variables that were drawn.

@@ -4,35 +4,51 @@
 //
 // # Map
 //
-//	ppl.go     Compile, CompileFile: source text to a Model
-//	           Model.Bind: a Model and data to a Posterior
-//	           Posterior: log density, gradient, constrained values
-//	sample.go  Sample: a Posterior and Options to a Fit
+// What is exported, by file, and what for:
+//
+//	ppl.go     [Compile], [CompileFile]: source text to a [Model]; with [CompileOptions] and
+//	           a context, [CompileContext], [CompileFileContext]
+//	           [Model.Bind]: a Model and data ([JSON], [DataFile], values of Go, or what
+//	           [ReadData] makes of them) to a [Posterior], with [BindOptions]
+//	           [Posterior]: log density, gradient, constrained values
+//	           [Version]: which ppl this is, for those who keep results
+//	sample.go  [Sample]: a Posterior and [Options] to a [Fit]
 //	record.go  what becomes of draws while they are made: files, journals to resume from
-//	adapted.go what a later run can start from
-//	seal.go    the checksum in JSON files that are read back
-//	fit.go     Fit: draws, summary, what to make of it
-//	variables.go draws of a quantity or of a whole variable
-//	findings.go what is wrong with a run beyond its draws; rejections.go: what was rejected
+//	gather.go  [Gather], [Gathered]: a run whose chains are drawn by processes of their own
+//	fit.go     [Fit]: draws, summary, what to make of it
+//	variables.go [Variable]: draws of a whole variable, with its shape
+//	findings.go what is wrong with a run beyond its draws
+//	labels.go  what indices stand for, by the levels of factors
 //	csv.go     draws as CmdStan's CSV files
-//	gather.go  Gather: a run whose chains are drawn apart
 //	layout.go  columns as arrays
-//	zarr.go    draws as a Zarr store; zarrdraws.go: a group of draws; zarrgroups.go: what follows from them
-//	readzarr.go ReadZarr: a store read back
-//	folder.go  Record: what a folder keeps of a run beside its draws
-//	readfit.go ReadFit, ReadCSV: a run read back
-//	derive.go  Model.Derive: log likelihood of observations and replicated data, from the model's text
-//	prior.go   Model.SamplePrior: draws from the prior
-//	generate.go Posterior.GenerateFrom: generated quantities of old draws
-//	loglik.go  Fit.LogLik: log likelihoods of observations, leave-one-out cross-validation
-//	moments.go LogLik.MatchMoments: the same for influential observations
-//	holdout.go Model.Holdout: data without some observations, and what fits to them say of these
-//	predictive.go Fit.Predictive, Fit.Sensitivity: the data beside replications; prior and likelihood
+//	zarr.go    draws as a Zarr store: [Format], which Options asks for; zarrdraws.go: a group
+//	           of draws; zarrgroups.go: what follows from them, [ZarrGroups], each a
+//	           [ZarrGroup], with [ZarrGroupOptions]
+//	save.go    [Fit.Save]: a folder that every later step can read
+//	readfit.go [ReadFit], [ReadCSV]: a run read back; readzarr.go: [ReadZarr]
+//	derive.go  [Model.Derive]: a [Derived] model, of the log likelihood of observations or of
+//	           replicated data, from the model's text
+//	prior.go   [Model.SamplePrior]: draws from the [Prior]
+//	generate.go [Posterior.GenerateFrom]: what is [Generated] at old draws, with [GenerateOptions]
+//	loglik.go  [Fit.LogLik], with [LogLikOptions]: log likelihoods of observations, a [LogLik];
+//	           leave-one-out cross-validation
+//	moments.go [LogLik.MatchMoments]: the same for influential observations
+//	holdout.go [Model.Holdout]: a [Holdout] is data without some observations; [HeldOut], what
+//	           fits to them say of these
+//	predictive.go [Fit.Predictive]: the data beside replications, [Predictive], each a
+//	           [PredictiveVariable]; [Fit.Sensitivity]: prior and likelihood, [Sensitivity]
 //	criticism.go what is wrong with predictions and with what was estimated of them
-//	simulator.go Model.Simulator: data sets as the model says that they come about; datasets.go: as files
+//	simulator.go [Model.Simulator]: a [Simulator] of data sets, with [SimulatorOptions];
+//	           datasets.go: these as files
 //	approximate.go draws of approximations, and what to make of them
-//	version.go Version, BuildOf, CPULevel: which build this is, on which processor
-//	errors.go  Diagnostics: errors with the places that they are about
+//	errors.go  [Diagnostics]: errors with the places that they are about; [InterruptedError],
+//	           where there are draws none the less; [DamagedError], where some can be saved
+//
+// Each type is what one of these functions takes or gives. What only the command, the
+// authors of samplers or other programs of this module need lives elsewhere: the record of
+// a run in package folder, what a chain has adapted in infer, heads of CmdStan's files
+// in infer/draws, names as people read them in infer/diagnose, judgements of approximations
+// in criticise, explanations of the compiled program in compile.
 //
 // The three steps are separate because each takes its own time and is used
 // more often than the one before: a Model is compiled once, in milliseconds; it
@@ -65,7 +81,7 @@
 // This package is a thin cover. Package compile has the compiled model, with second
 // derivatives and metrics ([Posterior.Compiled]), package infer the samplers
 // (usable with any log density written in Go), infer/draws and infer/diagnose what
-// becomes of draws, criticise the comparison of models, folds the folds by which
-// samplers can be tuned, lang the language itself. The command line program is
+// becomes of draws, folder what a folder keeps beside them, criticise the comparison of
+// models, folds the folds by which samplers can be tuned, lang the language itself. The command line program is
 // cmd/ppl.
 package ppl

@@ -34,13 +34,7 @@ func (e *InterruptedError) Unwrap() error { return e.Cause }
 
 // DamagedError says that a run cannot be resumed from its files as they are,
 // and what could be saved with [Options.Salvage].
-type DamagedError struct{ Chains []DamagedChain }
-
-// DamagedChain is a chain whose journal is damaged.
-type DamagedChain struct {
-	ID int
-	*draws.Found
-}
+type DamagedError struct{ Chains []draws.DamagedChain }
 
 func (e *DamagedError) Error() string {
 	text := "what was saved of the run is damaged:"

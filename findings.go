@@ -78,10 +78,10 @@ func (f *Fit) improper(rows []diagnose.Row) []diagnose.Finding {
 	if len(priors.Without) == 0 {
 		return nil
 	}
-	saturated, draws := 0, 0
+	saturated, transitions := 0, 0
 	for _, c := range f.Sampling() {
 		saturated += c.Saturated
-		draws += c.Draws
+		transitions += c.Draws
 	}
 	limit := farOff
 	if priors.Logistic {
@@ -95,7 +95,7 @@ func (f *Fit) improper(rows []diagnose.Row) []diagnose.Finding {
 			continue
 		}
 		row := diagnose.Row{Rhat: math.NaN()} // of one that is not summarised, the draws tell
-		if at := slices.IndexFunc(rows, func(r diagnose.Row) bool { return r.Name == DisplayName(name) }); at >= 0 {
+		if at := slices.IndexFunc(rows, func(r diagnose.Row) bool { return r.Name == diagnose.DisplayName(name) }); at >= 0 {
 			row = rows[at]
 		}
 		if row.Rhat < 1.01 && !(math.Abs(row.Q95) > farOff) {
@@ -110,8 +110,8 @@ func (f *Fit) improper(rows []diagnose.Row) []diagnose.Finding {
 		}
 		// Chains that go straight on until they are stopped, each its own way, go
 		// along a ridge without end.
-		if far > limit || row.Rhat > 1.05 && 10*saturated > draws {
-			worst = append(worst, DisplayName(name))
+		if far > limit || row.Rhat > 1.05 && 10*saturated > transitions {
+			worst = append(worst, diagnose.DisplayName(name))
 			largest = max(largest, far)
 		}
 	}
@@ -119,11 +119,11 @@ func (f *Fit) improper(rows []diagnose.Row) []diagnose.Finding {
 		return nil
 	}
 	code, what, advice := "improper",
-		"has no prior, and its draws wander off",
-		"Nothing in the model holds it: the posterior seems to be improper, and then no draws describe it. Give it a prior, such as "+
+		"has no prior, and its transitions wander off",
+		"Nothing in the model holds it: the posterior seems to be improper, and then no transitions describe it. Give it a prior, such as "+
 			worst[0]+" ~ normal(0, 10) on its scale, or bounds on both sides."
 	if priors.Logistic {
-		code, what = "separation", "has no prior, and its draws wander off on the logit scale"
+		code, what = "separation", "has no prior, and its transitions wander off on the logit scale"
 		advice = "That is what complete separation does: some combination of the predictors tells the outcomes apart without error, and the likelihood grows for ever with the coefficients. Give them a prior, such as normal(0, 2.5)."
 	}
 	return []diagnose.Finding{{

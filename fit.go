@@ -3,10 +3,10 @@ package ppl
 import (
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/auto"
 	"github.com/ppl-lang/ppl/infer/diagnose"
@@ -35,11 +35,11 @@ type Fit struct {
 
 	// Salvaged says of a run that was resumed with [Options.Salvage] which chains
 	// had damaged files.
-	Salvaged []DamagedChain
+	Salvaged []draws.DamagedChain
 
 	posterior *Posterior      // nil of draws that were read, until it is asked for
 	dir       string          // of a fit that was read
-	record    *Record         // likewise
+	record    *folder.Record  // likewise
 	head      []draws.Setting // of a fit that was read: what its files say of how it was made
 	config    infer.Config    // with its defaults filled in
 	sigFigs   int
@@ -238,7 +238,7 @@ func (d displayed) Len(chain int) int {
 func (f *Fit) displayed() diagnose.Draws {
 	d := displayed{Store: f.Draws, names: slices.Clone(f.Draws.Names())}
 	for i, name := range d.names {
-		d.names[i] = DisplayName(name)
+		d.names[i] = diagnose.DisplayName(name)
 	}
 	if f.running { // a chain that has only begun is not to cut the others to its length
 		for chain := range f.Draws.Chains() {
@@ -246,27 +246,4 @@ func (f *Fit) displayed() diagnose.Draws {
 		}
 	}
 	return d
-}
-
-// DisplayName turns the name of an element as files have it (b.2.3, t.1:2, z.real)
-// into the one that people read (b[2,3], t[1].2, z.real).
-func DisplayName(name string) string {
-	members := strings.Split(name, ":")
-	for i, m := range members {
-		base, indices, ok := strings.Cut(m, ".")
-		if !ok {
-			continue
-		}
-		part := ""
-		for _, suffix := range []string{"real", "imag"} {
-			if rest, ok := strings.CutSuffix("."+indices, "."+suffix); ok {
-				indices, part = strings.TrimPrefix(rest, "."), "."+suffix
-			}
-		}
-		if indices != "" {
-			base += "[" + strings.ReplaceAll(indices, ".", ",") + "]"
-		}
-		members[i] = base + part
-	}
-	return strings.Join(members, ".")
 }

@@ -25,7 +25,7 @@ func (f *Fit) makeLabels() []string {
 	case f.posterior != nil:
 		r = f.posterior.values.Reading()
 	case f.record != nil:
-		r = data.Reading{Levels: f.record.Levels, Counts: counts(f.record.Counts)}
+		r = data.Reading{Levels: f.record.Levels, Counts: data.ReadCounts(f.record.Counts)}
 	}
 	levels := map[string][]string{} // by the variable that counts them
 	for _, c := range r.Counts {

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/ppl-lang/ppl/criticise"
+	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/predict"
 )
 
@@ -55,7 +56,7 @@ func (f *Fit) LogLik(o LogLikOptions) (*LogLik, error) {
 	if name != "" {
 		for i, n := range f.Names() {
 			if variable(n) == name {
-				l.columns, l.Names = append(l.columns, i), append(l.Names, DisplayName(n))
+				l.columns, l.Names = append(l.columns, i), append(l.Names, diagnose.DisplayName(n))
 			}
 		}
 		if l.columns == nil {
@@ -114,7 +115,7 @@ func (l *LogLik) derive() error {
 		if terms[i] > 0 {
 			own := variable(n)
 			l.columns = append(l.columns, i)
-			l.Names = append(l.Names, DisplayName(variables[own]+strings.TrimPrefix(n, own)))
+			l.Names = append(l.Names, diagnose.DisplayName(variables[own]+strings.TrimPrefix(n, own)))
 		}
 	}
 	if l.columns == nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/ahmc"
+	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/nuts"
 )
@@ -117,7 +118,7 @@ func TestMisuse(t *testing.T) {
 		"function":            {bind(func() {}), "want a map"},
 		"number":              {bind(1), "want a map"},
 		"empty JSON":          {bind(ppl.JSON(nil)), "empty"},
-		"missing JSON file":   {bind(ppl.JSONFile("")), "cannot read"},
+		"missing JSON file":   {bind(ppl.DataFile{Path: ""}), "cannot read"},
 		"nil value":           {y(nil), "nil"},
 		"nil pointer":         {y((*float64)(nil)), "nil"},
 		"nil matrix":          {y((*arms)(nil)), "nil"},
@@ -143,7 +144,6 @@ func TestMisuse(t *testing.T) {
 		"nil posterior, clone":       {func() error { _, err := none.Clone().LogDensityGrad(nil, nil); return err }, "no posterior"},
 		"nil posterior, constrain":   {func() error { _, err := none.Constrain(nil); return err }, "no posterior"},
 		"nil posterior, generate":    {func() error { return none.Generate(nil, rng, nil) }, "no posterior"},
-		"nil posterior, explain":     {func() error { _, err := none.Explain(nil, time.Second); return err }, "no posterior"},
 		"nil posterior, unconstrain": {func() error { _, err := none.Unconstrain(good); return err }, "no posterior"},
 		"nil posterior, init":        {func() error { _, err := none.InitAt(good, 1); return err }, "no posterior"},
 		"nil posterior, compiled": {func() error {
@@ -161,9 +161,9 @@ func TestMisuse(t *testing.T) {
 		"generate to short":     {func() error { return posterior.Generate(x, rng, out[1:]) }, "a place for"},
 		"generate to nil":       {func() error { return posterior.Generate(x, rng, nil) }, "a place for 0"},
 		"generate without rng":  {func() error { return posterior.Generate(x, nil, out) }, "random numbers"},
-		"explain value short":   {func() error { _, err := posterior.ExplainValue(nil, time.Second); return err }, "a point of length 0"},
-		"explain short":         {func() error { _, err := posterior.Explain(nil, time.Second); return err }, "a point of length 0"},
-		"explain without time":  {func() error { _, err := posterior.Explain(x, -time.Second); return err }, ""},
+		"explain value short":   {func() error { _, err := posterior.Compiled().ExplainValue(nil, time.Second); return err }, "a point of length 0"},
+		"explain short":         {func() error { _, err := posterior.Compiled().Explain(nil, time.Second); return err }, "a point of length 0"},
+		"explain without time":  {func() error { _, err := posterior.Compiled().Explain(x, -time.Second); return err }, ""},
 		"metric short":          {func() error { return posterior.Compiled().FisherMetric(x, square[1:]) }, "a matrix of"},
 		"trace gradient short":  {func() error { return posterior.Compiled().FisherTraceGrad(x, square, x[1:]) }, "a gradient of length"},
 		"Hessian's short":       {func() error { return posterior.Compiled().HessianTraceGrad(x, square, nil) }, "a gradient of length 0"},
@@ -220,24 +220,23 @@ func TestMisuse(t *testing.T) {
 		"folds that lack":        {sample(ctx, posterior, ppl.Options{Chains: 1, Sampler: ahmc.Sampler{Reward: ahmc.Predictive{}}}), ""},
 
 		"dense without numbers": {func() error {
-			_, err := ppl.Adapted{Metric: infer.Metric{Kind: infer.Dense, Dim: 2}}.MarshalJSON()
+			_, err := infer.Adapted{Metric: infer.Metric{Kind: infer.Dense, Dim: 2}}.MarshalJSON()
 			return err
 		}, "instead of 4"},
 		"negative unit": {func() error {
-			_, err := ppl.Adapted{Metric: infer.Metric{Kind: infer.Unit, Dim: -1}}.MarshalJSON()
+			_, err := infer.Adapted{Metric: infer.Metric{Kind: infer.Unit, Dim: -1}}.MarshalJSON()
 			return err
 		}, "dimension"},
 		"diagonal and dim": {func() error {
-			_, err := ppl.Adapted{Metric: infer.Metric{Kind: infer.Diagonal, Dim: 2, Inverse: []float64{1}}}.MarshalJSON()
+			_, err := infer.Adapted{Metric: infer.Metric{Kind: infer.Diagonal, Dim: 2, Inverse: []float64{1}}}.MarshalJSON()
 			return err
 		}, "instead of 2"},
-		"no JSON":                {func() error { return new(ppl.Adapted).UnmarshalJSON(nil) }, "JSON"},
-		"ragged":                 {func() error { return new(ppl.Adapted).UnmarshalJSON([]byte(`{"inv_metric": [[1], [1, 2]]}`)) }, "2 rows"},
-		"no file of metric":      {func() error { _, err := ppl.ReadAdapted(""); return err }, "no such"},
+		"no JSON":                {func() error { return new(infer.Adapted).UnmarshalJSON(nil) }, "JSON"},
+		"ragged":                 {func() error { return new(infer.Adapted).UnmarshalJSON([]byte(`{"inv_metric": [[1], [1, 2]]}`)) }, "2 rows"},
 		"interrupted by nothing": {func() error { return &ppl.InterruptedError{} }, "interrupted"},
 		"diagnostics of nil":     {func() error { return fmt.Errorf("%d", len(ppl.Diagnostics(nil))) }, "0"},
 		"name": {func() error {
-			return fmt.Errorf("%q", ppl.DisplayName("")+ppl.DisplayName(".")+ppl.DisplayName(":..:"))
+			return fmt.Errorf("%q", diagnose.DisplayName("")+diagnose.DisplayName(".")+diagnose.DisplayName(":..:"))
 		}, ""},
 	} {
 		err := func() (err error) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/criticise"
+	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
 // MatchMoments improves the estimates of some observations in a result of [LogLik.LOO],
@@ -97,7 +98,7 @@ func (l *LogLik) source(p *Posterior) (*Posterior, []int, error) {
 	for _, c := range l.columns {
 		i, ok := at[l.fit.Names()[c]]
 		if !ok {
-			return nil, nil, fmt.Errorf("the model has no %s", DisplayName(l.fit.Names()[c]))
+			return nil, nil, fmt.Errorf("the model has no %s", diagnose.DisplayName(l.fit.Names()[c]))
 		}
 		columns = append(columns, i)
 	}

@@ -8,13 +8,12 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
-	"time"
 
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/internal/buildinfo"
 	"github.com/ppl-lang/ppl/lang"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -37,10 +36,10 @@ type sourceText struct{ Name, Text string }
 // messages. The error holds everything that is wrong with the text, see
 // [Diagnostics].
 func Compile(name, text string) (*Model, error) {
-	return CompileWith(name, text, CompileOptions{})
+	return CompileContext(context.Background(), name, text, CompileOptions{})
 }
 
-// CompileOptions are options of [CompileWith]. The zero value is the default.
+// CompileOptions are options of [CompileContext] and [CompileFileContext]. The zero value is the default.
 type CompileOptions struct {
 	// IncludePaths are the folders in which the files of #include lines are
 	// looked for, in this order. Only regular files in and below them can be
@@ -60,13 +59,8 @@ type CompileOptions struct {
 	MaxSource int64
 }
 
-// CompileWith is [Compile] with options.
-func CompileWith(name, text string, o CompileOptions) (*Model, error) {
-	return CompileContext(context.Background(), name, text, o)
-}
-
-// CompileContext is [CompileWith] that returns when ctx ends; the error then wraps its
-// cause.
+// CompileContext is [Compile] with options, that returns when ctx ends; the error then
+// wraps its cause.
 func CompileContext(ctx context.Context, name, text string, o CompileOptions) (*Model, error) {
 	var include func(string) (*source.File, error)
 	if len(o.IncludePaths) > 0 {
@@ -118,17 +112,11 @@ func compileText(ctx context.Context, name, text string, o CompileOptions, inclu
 // CompileFile compiles the model in a file. Files of #include lines are looked
 // for in the same folder.
 func CompileFile(path string) (*Model, error) {
-	return CompileFileWith(path, CompileOptions{})
+	return CompileFileContext(context.Background(), path, CompileOptions{})
 }
 
-// CompileFileWith is [CompileFile] with options. Include paths are searched
-// after the folder of the file.
-func CompileFileWith(path string, o CompileOptions) (*Model, error) {
-	return CompileFileContext(context.Background(), path, o)
-}
-
-// CompileFileContext is [CompileFileWith] that returns when ctx ends; the error then
-// wraps its cause.
+// CompileFileContext is [CompileFile] with options, that returns when ctx ends; the error
+// then wraps its cause. Include paths are searched after the folder of the file.
 func CompileFileContext(ctx context.Context, path string, o CompileOptions) (*Model, error) {
 	text, err := source.ReadFile(path, o.MaxSource)
 	if err != nil {
@@ -195,10 +183,6 @@ func (m *Model) missing() error {
 // JSON is data in Stan's JSON format, for [Model.Bind].
 type JSON []byte
 
-// JSONFile is the name of a file with data in Stan's JSON format, for
-// [Model.Bind].
-type JSONFile string
-
 // DataFile is the name of a file with data in any of the formats that the command
 // ppl reads, by its name or text: JSON, CSV, R's dump format, each also compressed
 // by gzip; for [Model.Bind]. Counts are variables that a CSV file lacks: N, the
@@ -258,7 +242,7 @@ type BindOptions struct {
 //   - a map from names to values, such as map[string]any;
 //   - a struct, or a pointer to one, with fields named by tags `ppl:"name"` or
 //     `json:"name"` or by themselves;
-//   - [JSON], a [JSONFile] or a [DataFile];
+//   - [JSON] or a [DataFile];
 //   - a *data.Set;
 //   - nil for a model without data.
 //
@@ -313,27 +297,15 @@ func readData(values any, memory int64) (*data.Set, error) {
 	switch v := values.(type) {
 	case JSON:
 		return data.ParseText("data", string(v), o)
-	case JSONFile:
-		return data.ReadJSON(string(v), o)
 	case DataFile:
 		text, err := data.ReadText(v.Path, o)
 		if err != nil {
 			return nil, err
 		}
-		o.Counts, o.As = counts(v.Counts), v.As
+		o.Counts, o.As = data.ReadCounts(v.Counts), v.As
 		return data.Parse(v.Path, text, o)
 	}
 	return data.FromGo(values)
-}
-
-// counts reads what is to be counted in a table.
-func counts(list []string) []data.Count {
-	var out []data.Count
-	for _, c := range list {
-		name, of, _ := strings.Cut(c, "=")
-		out = append(out, data.Count{Name: strings.TrimSpace(name), Of: strings.TrimSpace(of)})
-	}
-	return out
 }
 
 // serial makes f safe for concurrent use.
@@ -443,25 +415,12 @@ func (p *Posterior) Clone() infer.LogDensity {
 }
 
 // Recentring implements [infer.Recentrer]: other coordinates for the effects of
-// hierarchical models, nil where there are none. [Posterior.Sites] lists them.
+// hierarchical models, nil where there are none.
 func (p *Posterior) Recentring() (infer.Recentring, error) {
 	if err := p.missing(); err != nil {
 		return nil, err
 	}
 	return p.bound.Recentring()
-}
-
-// Sites are the groups of effects that can be sampled centred, non-centred or between
-// these, as the sampler auto does.
-func (p *Posterior) Sites() ([]compile.Site, error) {
-	if err := p.missing(); err != nil {
-		return nil, err
-	}
-	r, err := p.bound.Map()
-	if r == nil {
-		return nil, err
-	}
-	return r.Sites(), err
 }
 
 // Copy is [Posterior.Clone] with its type.
@@ -561,23 +520,6 @@ func (p *Posterior) Generate(x []float64, rng *rand.Rand, dst []float64) error {
 	return p.bound.Generate(x, rng, dst)
 }
 
-// Explain tells how the log density and its gradient are evaluated and where
-// their time goes, measured at the unconstrained point x for about the budget.
-func (p *Posterior) Explain(x []float64, budget time.Duration) (*compile.Explanation, error) {
-	if err := p.at(x); err != nil {
-		return nil, err
-	}
-	return p.bound.Explain(x, budget)
-}
-
-// ExplainValue tells the same of the log density alone, without its gradient.
-func (p *Posterior) ExplainValue(x []float64, budget time.Duration) (*compile.Explanation, error) {
-	if err := p.at(x); err != nil {
-		return nil, err
-	}
-	return p.bound.ExplainValue(x, budget)
-}
-
 // Unconstrain finds the unconstrained point of parameters that are given as
 // data are given to [Model.Bind]. Coordinates of parameters that are not given
 // are NaN.
@@ -601,3 +543,6 @@ func (p *Posterior) InitAt(values any, radius float64) (infer.Init, error) {
 	}
 	return infer.At{Positions: [][]float64{x}, Radius: radius}, nil
 }
+
+// Version is the version of this module, as far as the build knows it.
+func Version() string { return buildinfo.Read().Version }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/criticise"
+	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/predict"
 )
 
@@ -137,7 +138,7 @@ func (r *replication) add(out predict.Output) error {
 			return nil // tuples and complex numbers: not compared
 		}
 		v.columns = append(v.columns, i)
-		v.elements = append(v.elements, DisplayName(out.Variable+strings.TrimPrefix(name, out.Name)))
+		v.elements = append(v.elements, diagnose.DisplayName(out.Variable+strings.TrimPrefix(name, out.Name)))
 		v.y = append(v.y, value.Reals[at])
 	}
 	if len(v.y) == 0 {

@@ -156,16 +156,10 @@ func (g *Generated) writeChain(base, model string, seed uint64, chain int) (stri
 	file, err := draws.Create(path, draws.Header{
 		Columns: g.Draws.Columns(),
 		SigFigs: 17,
-		Config: []draws.Setting{
-			{Name: "stan_version_major", Value: strconv.Itoa(stanVersion[0])},
-			{Name: "stan_version_minor", Value: strconv.Itoa(stanVersion[1])},
-			{Name: "stan_version_patch", Value: strconv.Itoa(stanVersion[2])},
-			{Name: "model", Value: baseName(model) + "_model"},
-			{Name: "method", Value: "generate_quantities"},
-			setting("id", id, "1"),
-			{Name: "random", Group: true, Children: []draws.Setting{{Name: "seed", Value: strconv.FormatUint(seed, 10)}}},
-			{Name: "stanc_version", Value: "ppl " + Version()},
-		},
+		Config: draws.Configuration{
+			Model: model, Program: "ppl " + Version(), Method: draws.Setting{Name: "method", Value: "generate_quantities"},
+			ID: chain + 1, Seed: seed, SigFigs: 17,
+		}.Settings(path),
 	})
 	if err != nil {
 		return "", err

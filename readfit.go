@@ -1,6 +1,7 @@
 package ppl
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,8 +13,10 @@ import (
 	"time"
 
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/auto"
+	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/hmc"
 	"github.com/ppl-lang/ppl/infer/nuts"
@@ -25,12 +28,12 @@ import (
 // Of an interrupted run it reads what its CSV files hold. An error says that
 // there is no run in the folder, or names what is wrong with a file.
 func ReadFit(dir string) (*Fit, error) {
-	record, err := ReadRecord(dir)
+	record, err := folder.Read(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, statErr := os.Stat(dir); statErr != nil {
 			return nil, fmt.Errorf("cannot read a run: there is no folder %s", dir)
 		}
-		return nil, fmt.Errorf("the folder %s holds no run: there is no %s", dir, RecordName)
+		return nil, fmt.Errorf("the folder %s holds no run: there is no %s", dir, folder.RecordFile)
 	}
 	if err != nil {
 		return nil, err
@@ -52,15 +55,7 @@ func ReadFit(dir string) (*Fit, error) {
 			if r.ID != c.ID {
 				continue
 			}
-			c.Warmup, c.Sampling, c.Rejected = r.Warmup.phase(), r.Sampling.phase(), r.Rejected
-			c.Ungenerated, c.UngeneratedReason = r.Ungenerated, r.UngeneratedReason
-			for message, n := range r.Rejections {
-				c.Rejections = append(c.Rejections, infer.Rejection{Message: message, Count: n})
-			}
-			slices.SortFunc(c.Rejections, func(a, b infer.Rejection) int { return b.Count - a.Count })
-			if r.Error != "" {
-				c.Err = errors.New(r.Error)
-			}
+			r.Report(c)
 		}
 		if n := c.ID - f.config.FirstID; n >= 0 && n < len(record.Chains) {
 			c.Last = record.Chains[n].Position
@@ -69,14 +64,14 @@ func ReadFit(dir string) (*Fit, error) {
 			}
 		}
 	}
-	return f, f.readTables(dir, record.base())
+	return f, f.readTables(dir, record.Base())
 }
 
 // readTables reads what kernels have learnt, as recorder.finish writes it.
 func (f *Fit) readTables(dir, name string) error {
 	for i := range f.Report.Chains {
 		c := &f.Report.Chains[i]
-		prefix := filepath.Join(dir, tableFolder, fmt.Sprintf("%s_%d_", name, c.ID))
+		prefix := filepath.Join(dir, folder.TableFolder, fmt.Sprintf("%s_%d_", name, c.ID))
 		paths, _ := filepath.Glob(escapeGlob(prefix) + "*.csv")
 		for _, path := range paths {
 			t, err := draws.ReadTable(path, strings.TrimSuffix(strings.TrimPrefix(path, prefix), ".csv"))
@@ -96,9 +91,9 @@ func escapeGlob(path string) string {
 }
 
 // readDraws reads the draws in an output folder.
-func readDraws(dir string, record *Record) (*Fit, error) {
-	name := record.base()
-	if record.Format == Zarr {
+func readDraws(dir string, record *folder.Record) (*Fit, error) {
+	name := record.Base()
+	if record.Format == string(Zarr) {
 		path := filepath.Join(dir, name+".zarr")
 		if !zarr.Is(path) {
 			return nil, fmt.Errorf("the run in %s has no draws: there is no store %s.zarr", dir, name)
@@ -253,7 +248,7 @@ func find(settings []draws.Setting, name string) (draws.Setting, bool) {
 
 // Record is what the folder keeps of the run beside its draws; nil if the fit
 // was not read by [ReadFit].
-func (f *Fit) Record() *Record { return f.record }
+func (f *Fit) Record() *folder.Record { return f.record }
 
 // Of says of which model, bound to which data, the draws are; for draws that
 // [ReadCSV] has read. An error names a parameter that the draws do not have.
@@ -265,7 +260,7 @@ func (f *Fit) Of(p *Posterior) error {
 	}
 	for _, n := range names {
 		if !have[n] {
-			return fmt.Errorf("the draws have no %s, which is a parameter of %s", DisplayName(n), p.name)
+			return fmt.Errorf("the draws have no %s, which is a parameter of %s", diagnose.DisplayName(n), p.name)
 		}
 	}
 	f.posterior = p
@@ -281,7 +276,12 @@ func (f *Fit) Model() (*Model, error) {
 	case f.record == nil:
 		return nil, errors.New("the draws do not say of which model they are")
 	}
-	return f.record.ReadModel(f.dir)
+	source, err := f.record.ReadModel(f.dir)
+	if err != nil {
+		return nil, err
+	}
+	return CompileContext(context.Background(), source.Name, source.Text,
+		CompileOptions{Legacy: f.record.Legacy, Included: source.Included, IncludePaths: source.IncludePaths})
 }
 
 // Data are those that the run was made with: for a fit that was read from a

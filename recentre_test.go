@@ -133,11 +133,11 @@ func TestRecentredResume(t *testing.T) {
 			t.Errorf("%s differs", got.Files[i])
 		}
 	}
-	text, err := json.Marshal(map[string]any{"chains": want.Adapted()})
+	text, err := json.Marshal(map[string]any{"chains": want.Report.Adapted()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	adapted, err := ppl.ParseAdapted("adapted.json", text)
+	adapted, err := infer.ParseAdapted("adapted.json", text)
 	if err != nil {
 		t.Fatal(err)
 	}

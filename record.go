@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/draws"
@@ -56,7 +57,7 @@ func (r *recorder) openJournals(o *Options) ([]*infer.Snapshot, error) {
 		}
 		found = append(found, f)
 		if f.Damage != nil {
-			damaged.Chains = append(damaged.Chains, DamagedChain{ID: id, Found: f})
+			damaged.Chains = append(damaged.Chains, draws.DamagedChain{ID: id, Found: f})
 		}
 	}
 	if damaged.Chains != nil {
@@ -245,9 +246,9 @@ func (r *recorder) finish(err error) error {
 	for i, c := range r.fit.Report.Chains {
 		for _, table := range c.Tables {
 			base := r.out.chainBase(i)
-			folder := filepath.Join(filepath.Dir(base), tableFolder)
-			path := filepath.Join(folder, fmt.Sprintf("%s_%s.csv", filepath.Base(base), table.Name))
-			e := os.MkdirAll(folder, 0o777)
+			dir := filepath.Join(filepath.Dir(base), folder.TableFolder)
+			path := filepath.Join(dir, fmt.Sprintf("%s_%s.csv", filepath.Base(base), table.Name))
+			e := os.MkdirAll(dir, 0o777)
 			if e == nil {
 				e = draws.WriteTable(path, table)
 			}

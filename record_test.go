@@ -335,12 +335,12 @@ func TestAdapted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, a := range fit.Adapted() {
+	for i, a := range fit.Report.Adapted() {
 		text, err := a.MarshalJSON()
 		if err != nil {
 			t.Fatal(err)
 		}
-		var b ppl.Adapted
+		var b infer.Adapted
 		if err := b.UnmarshalJSON(text); err != nil || fmt.Sprint(a) != fmt.Sprint(b) {
 			t.Errorf("chain %d: %v, %v, not %v", i, err, b, a)
 		}
@@ -349,14 +349,14 @@ func TestAdapted(t *testing.T) {
 		}
 	}
 	for _, m := range []infer.Metric{{Kind: infer.Unit, Dim: 2}, {Kind: infer.Dense, Dim: 2, Inverse: []float64{1, 2, 3, 4}}} {
-		text, err := ppl.Adapted{Metric: m}.MarshalJSON()
-		var b ppl.Adapted
+		text, err := infer.Adapted{Metric: m}.MarshalJSON()
+		var b infer.Adapted
 		if err != nil || b.UnmarshalJSON(text) != nil || fmt.Sprint(b.Metric) != fmt.Sprint(m) {
 			t.Errorf("%s: %v", text, b.Metric)
 		}
 	}
 	for _, bad := range []string{`{"inv_metric": 3}`, `{"inv_metric": [[1,2],[3]]}`, `{"metric_type": "dense_e", "inv_metric": [1]}`, `{"stepsize": -1}`, `[]`} {
-		if new(ppl.Adapted).UnmarshalJSON([]byte(bad)) == nil {
+		if new(infer.Adapted).UnmarshalJSON([]byte(bad)) == nil {
 			t.Errorf("%s passes", bad)
 		}
 	}
@@ -391,7 +391,7 @@ func FuzzAdapted(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		all, err := ppl.ParseAdapted("f", text)
+		all, err := infer.ParseAdapted("f", text)
 		if err != nil {
 			return
 		}

@@ -35,12 +35,6 @@ type Simulator struct {
 	seed      uint64
 }
 
-// Simulated is a data set, and the parameters that it was made from.
-type Simulated struct {
-	Values *data.Set
-	Params *data.Set
-}
-
 // Simulator prepares to make data sets, up to a number of them. values are data of the
 // sizes and with the covariates that are wanted; variables that the model's statements are
 // about are drawn and may be left out. The prior is that of [Model.SamplePrior].
@@ -100,16 +94,17 @@ func (s *Simulator) drawPrior(ctx context.Context, m *Model, sets int, o Simulat
 	return nil
 }
 
-// Set makes the data set of a number, from 0, which does not depend on the others. A set
+// Set makes the data set of a number, from 0, which does not depend on the others, and
+// tells the parameters that it was made from. A set
 // that cannot be made, as the draw from the prior is too extreme for instance, is an error;
 // others can be.
-func (s *Simulator) Set(n int) (*Simulated, error) {
+func (s *Simulator) Set(n int) (values, params *data.Set, err error) {
 	chain, draw := n%s.prior.Draws.Chains(), n/s.prior.Draws.Chains()
 	if s.given {
 		chain, draw = 0, 0
 	}
 	if n < 0 || draw >= s.prior.Draws.Len(chain) {
-		return nil, fmt.Errorf("there is no data set %d of this simulator", n)
+		return nil, nil, fmt.Errorf("there is no data set %d of this simulator", n)
 	}
 	_, row := s.prior.Draws.Draw(chain, draw)
 	truth := make([]float64, len(s.columns))
@@ -118,50 +113,16 @@ func (s *Simulator) Set(n int) (*Simulated, error) {
 	}
 	x, err := s.replicate.UnconstrainValues(truth)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	dst := make([]float64, len(s.replicate.OutputNames()))
 	if err := s.replicate.Generate(x, rand.New(rand.NewPCG(s.seed, uint64(n))), dst); err != nil {
-		return nil, fmt.Errorf("simulated data: %w", err)
+		return nil, nil, fmt.Errorf("simulated data: %w", err)
 	}
 	names := s.replicate.GeneratedNames()
-	out := &Simulated{}
-	if out.Values, err = s.replicate.redrawn(s.values, s.derived, names, dst[len(dst)-len(names):]); err != nil {
-		return nil, err
+	if values, err = s.replicate.redrawn(s.values, s.derived, names, dst[len(dst)-len(names):]); err != nil {
+		return nil, nil, err
 	}
-	out.Params, err = setOf(s.replicate.ParameterNames(), truth, nil)
-	return out, err
-}
-
-// ElementOf finds the value of a column, such as theta.2.1, in a set of values, such as
-// [Simulated.Params].
-func ElementOf(set *data.Set, column string) (float64, bool) {
-	if set == nil {
-		return 0, false
-	}
-	name := variable(column)
-	v, ok := set.Get(name)
-	if !ok {
-		return 0, false
-	}
-	at := column[len(name):]
-	k, d := 0, 0
-	for at != "" {
-		if at[0] != '.' || d == len(v.Shape) {
-			return 0, false
-		}
-		i, n := 0, 1
-		for n < len(at) && at[n] >= '0' && at[n] <= '9' {
-			i = 10*i + int(at[n]-'0')
-			n++
-		}
-		if i < 1 || i > v.Shape[d] {
-			return 0, false
-		}
-		k, at, d = k*v.Shape[d]+i-1, at[n:], d+1
-	}
-	if d != len(v.Shape) {
-		return 0, false
-	}
-	return v.Reals[k], true
+	params, err = setOf(s.replicate.ParameterNames(), truth, nil)
+	return values, params, err
 }

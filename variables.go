@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
@@ -13,7 +14,7 @@ func (f *Fit) Values(name string) ([]float64, error) {
 	names := f.Draws.Names()
 	i := slices.Index(names, name)
 	if i < 0 {
-		i = slices.IndexFunc(names, func(n string) bool { return DisplayName(n) == name })
+		i = slices.IndexFunc(names, func(n string) bool { return diagnose.DisplayName(n) == name })
 	}
 	if i < 0 {
 		return nil, f.unknown(name)
@@ -29,7 +30,7 @@ func (f *Fit) Values(name string) ([]float64, error) {
 func (f *Fit) unknown(name string) error {
 	near := diag.Nearest(name, func(yield func(string) bool) {
 		for _, n := range f.Draws.Names() {
-			if !yield(DisplayName(n)) || !yield(variable(n)) {
+			if !yield(diagnose.DisplayName(n)) || !yield(variable(n)) {
 				return
 			}
 		}

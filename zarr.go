@@ -12,6 +12,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/draws"
+	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/infer/zarr"
 )
 
@@ -23,9 +24,6 @@ const (
 	CSV  Format = "csv"  // CmdStan's, one file for each chain
 	Zarr Format = "zarr" // one store for all chains, as ArviZ's DataTree has them
 )
-
-// Formats lists the formats.
-func Formats() []Format { return []Format{CSV, Zarr} }
 
 // The attributes of a store that are ppl's own.
 const (
@@ -127,10 +125,10 @@ func (o *zarrOutput) phase(prefix string, n int) (*zarrPhase, error) {
 	for i, name := range o.columns.StatisticNames() {
 		known, ok := statisticNames[name]
 		if !ok {
-			known.name, known.typ = strings.TrimRight(name, "_"), zarr.Float64
+			known = strings.TrimRight(name, "_")
 		}
 		s.layouts = append(s.layouts, layout{name: name, pattern: name, columns: []int{i}})
-		s.names, s.types = append(s.names, known.name), append(s.types, known.typ)
+		s.names, s.types = append(s.names, known), append(s.types, zarr.Type(sampler.TypeOf(name)))
 	}
 	attributes = o.fit.zarrAttributes()
 	attributes[orderKey] = textOf(s.names)

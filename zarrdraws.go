@@ -20,19 +20,16 @@ const (
 	chunkMemory = 64 << 20
 )
 
-// statisticNames are those of samplers' statistics in a store, with their types.
-// Others keep their names without the underscores, as real numbers.
-var statisticNames = map[string]struct {
-	name string
-	typ  zarr.Type
-}{
-	"lp__":          {"lp", zarr.Float64},
-	"accept_stat__": {"acceptance_rate", zarr.Float64},
-	"stepsize__":    {"step_size", zarr.Float64},
-	"treedepth__":   {"tree_depth", zarr.Int64},
-	"n_leapfrog__":  {"n_steps", zarr.Int64},
-	"divergent__":   {"diverging", zarr.Bool},
-	"energy__":      {"energy", zarr.Float64},
+// statisticNames are those of samplers' statistics in a store. Others keep their names
+// without the underscores.
+var statisticNames = map[string]string{
+	"lp__":          "lp",
+	"accept_stat__": "acceptance_rate",
+	"stepsize__":    "step_size",
+	"treedepth__":   "tree_depth",
+	"n_leapfrog__":  "n_steps",
+	"divergent__":   "diverging",
+	"energy__":      "energy",
 }
 
 // variableType is the type of a variable's elements in a store.
@@ -266,13 +263,4 @@ func (w *zarrDraws) has(chain, chunk int) bool {
 		at[0], at[1] = chain, chunk
 		return !v.array.HasChunk(at)
 	})
-}
-
-// StatisticType is the type of a sampler's statistic of that name, such as
-// divergent__, in files that have types: float64, int64 or bool.
-func StatisticType(name string) string {
-	if s, ok := statisticNames[name]; ok {
-		return string(s.typ)
-	}
-	return string(zarr.Float64)
 }

@@ -60,6 +60,9 @@ type PassEffect struct {
 // Explain lowers the log density with its gradient again, verifying the form after
 // every pass, and measures it at x for about the budget.
 func (m *Model) Explain(x []float64, budget time.Duration) (*Explanation, error) {
+	if err := m.at(x); err != nil {
+		return nil, err
+	}
 	if m.Interpreted() {
 		return m.explainInterpreted(x, budget, false)
 	}
@@ -71,12 +74,23 @@ func (m *Model) Explain(x []float64, budget time.Duration) (*Explanation, error)
 // the two are measured apart, and in the program of both the parts are interleaved and
 // share what they compute.
 func (m *Model) ExplainValue(x []float64, budget time.Duration) (*Explanation, error) {
+	if err := m.at(x); err != nil {
+		return nil, err
+	}
 	if m.Interpreted() {
 		return m.explainInterpreted(x, budget, true)
 	}
 	value := *m.bound.Density
 	value.Outputs = value.Outputs[:1:1]
 	return m.explain(&value, x, budget)
+}
+
+// at is what is wrong with a point to explain.
+func (m *Model) at(x []float64) error {
+	if len(x) != m.dim {
+		return fmt.Errorf("a point of length %d for a model of dimension %d", len(x), m.dim)
+	}
+	return nil
 }
 
 func (m *Model) explain(g *ad.Graph, x []float64, budget time.Duration) (*Explanation, error) {

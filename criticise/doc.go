@@ -6,6 +6,7 @@
 //	moments.go   Moments: better estimates of influential observations, from draws that are moved
 //	matrix.go    Matrix: draws × observations in memory; Of: LOO of one, with relative efficiencies
 //	compare.go   Compare: differences of expected log predictive densities
+//	approximation.go Approximation: are draws of an approximation close to the posterior?
 //	stacking.go  Stacking, PseudoBMA: weights of models
 //	folds.go     Folds: which observations are held out together
 //	predictive.go Check: replicated data beside the data; PIT, and LOO-PIT with weights

@@ -5,6 +5,7 @@
 // # Map
 //
 //	infer.go     the vocabulary: LogDensity, Point, Hamiltonian, Kernel, Stage, Sampler, Metric
+//	adapted.go   Adapted: what another run can start from
 //	config.go    what goes into a run and what comes out: Config, Draw, Progress, Report
 //	limits.go    what numbers among the options may be
 //	session.go   Run and Session: several chains, draws as they come

@@ -29,7 +29,7 @@ func eightSchools(b *testing.B, keep study.Keep) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	simulator, err := m.Simulator(context.Background(), ppl.JSONFile("../examples/eight_schools/eight_schools.data.json"), b.N, 1, ppl.SimulatorOptions{})
+	simulator, err := m.Simulator(context.Background(), ppl.DataFile{Path: "../examples/eight_schools/eight_schools.data.json"}, b.N, 1, ppl.SimulatorOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

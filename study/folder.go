@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // The files in the folder of a study, beside journalFolder.
@@ -42,7 +43,7 @@ func ReadRecord(dir string) (*Record, error) {
 	if err := json.Unmarshal(text, r); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return r, ppl.CheckSeal(path, text)
+	return r, files.CheckSeal(path, text)
 }
 
 // writeRecord replaces the record, and the plan beside it.
@@ -52,24 +53,11 @@ func (r *run) writeRecord(complete bool) error {
 		return err
 	}
 	dir := r.options.Folder
-	if err := replaceFile(filepath.Join(dir, RecordName), ppl.Seal(text)); err != nil {
+	if err := files.Replace(filepath.Join(dir, RecordName), files.Seal(text)); err != nil {
 		return err
 	}
 	if r.options.Text == "" {
 		return nil
 	}
-	return replaceFile(filepath.Join(dir, PlanName), []byte(r.options.Text))
-}
-
-// replaceFile writes a file beside its place and renames it, so that there is always a
-// whole one.
-func replaceFile(path string, text []byte) error {
-	err := os.WriteFile(path+".tmp", text, 0o666)
-	if err == nil {
-		err = os.Rename(path+".tmp", path)
-	}
-	if err != nil {
-		os.Remove(path + ".tmp")
-	}
-	return err
+	return files.Replace(filepath.Join(dir, PlanName), []byte(r.options.Text))
 }

@@ -82,10 +82,7 @@ func (s *Simulated) Sets(ctx context.Context) iter.Seq[DataSet] {
 	return func(yield func(DataSet) bool) {
 		for n := range s.Count {
 			set := DataSet{Name: fmt.Sprintf("simulated %d", n+1), BindSeed: &s.Seed}
-			made, err := s.Simulator.Set(n)
-			if set.Err = err; err == nil {
-				set.Values, set.Truth = made.Values, made.Params
-			}
+			set.Values, set.Truth, set.Err = s.Simulator.Set(n)
 			if ctx.Err() != nil || !yield(set) {
 				return
 			}

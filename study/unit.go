@@ -2,6 +2,7 @@ package study
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -137,7 +138,7 @@ func compileBlob(blob []byte) (*ppl.Model, error) {
 	if err := json.Unmarshal(blob, &t); err != nil {
 		return nil, fmt.Errorf("a model of the study is damaged: %w", err)
 	}
-	return ppl.CompileWith(t.Name, t.Text, ppl.CompileOptions{Included: t.Included, Legacy: t.Legacy})
+	return ppl.CompileContext(context.Background(), t.Name, t.Text, ppl.CompileOptions{Included: t.Included, Legacy: t.Legacy})
 }
 
 // textOf writes a set as bytes, those of equal sets alike.

@@ -75,7 +75,7 @@ func (w *Worker) Do(ctx context.Context, u *Unit) (result *Result) {
 			result = failed(u.Key, "panic", fmt.Errorf("the fit ended by a fault of this program: %v\n%s", p, firstFrames(debug.Stack())))
 		}
 		if result != nil {
-			result.Seconds, result.CPU = time.Since(began).Seconds(), ppl.CPULevel()
+			result.Seconds, result.CPU = time.Since(began).Seconds(), compile.CPULevel()
 		}
 	}()
 	r := &Result{Key: u.Key, Status: OK}
@@ -213,7 +213,7 @@ func (w *Worker) rows(u *Unit, p *ppl.Posterior, fit *ppl.Fit, r *Result) error 
 	keep := &u.Spec.Keep
 	var quantities []int
 	for i, name := range fit.Names() {
-		if parameters[name] || keep.summarised(ppl.DisplayName(name)) {
+		if parameters[name] || keep.summarised(diagnose.DisplayName(name)) {
 			quantities = append(quantities, i)
 		}
 	}
@@ -230,7 +230,7 @@ func (w *Worker) rows(u *Unit, p *ppl.Posterior, fit *ppl.Fit, r *Result) error 
 		}
 		row := Row{summary[i], math.NaN(), -1}
 		if parameters[name] && truth != nil {
-			if v, ok := ppl.ElementOf(truth, name); ok {
+			if v, ok := truth.Element(name); ok {
 				row.Truth, row.Rank = v, 0
 				for chain := range fit.Draws.Chains() {
 					column = fit.Draws.Column(column[:0], chain, q)
@@ -255,7 +255,7 @@ func (r *Result) keep(fit *ppl.Fit, names []string) {
 	var columns []int
 	k := &Draws{Chains: fit.Draws.Chains()}
 	for i, n := range fit.Names() {
-		if selected(names, ppl.DisplayName(n)) {
+		if selected(names, diagnose.DisplayName(n)) {
 			columns = append(columns, i)
 			k.Names = append(k.Names, n)
 		}
@@ -302,7 +302,7 @@ func (w *Worker) quantities(ctx context.Context, u *Unit, values *data.Set, s *s
 	}
 	quantities := []int{}
 	for i, name := range generated.Names() {
-		if u.Spec.Keep.summarised(ppl.DisplayName(name)) {
+		if u.Spec.Keep.summarised(diagnose.DisplayName(name)) {
 			quantities = append(quantities, i)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/zarr"
 )
 
@@ -155,7 +156,7 @@ func variablesOf(names []string) []keptVariable {
 		}
 		if !whole || size != len(elements) {
 			for _, e := range elements {
-				out = append(out, keptVariable{ppl.DisplayName(names[e.column]), nil, []int{e.column}})
+				out = append(out, keptVariable{diagnose.DisplayName(names[e.column]), nil, []int{e.column}})
 			}
 			continue
 		}

@@ -17,9 +17,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/draws"
+	"github.com/ppl-lang/ppl/infer/sampler"
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // This file: what the commands optimize, laplace, pathfinder and variational share.
@@ -127,13 +130,13 @@ func (a *approximation) generate(p *ppl.Posterior, points [][]float64) *result {
 	return r
 }
 
-// write writes a CSV file and what belongs to it to the folder of --out. Statistics
-// are the columns before the others, by row.
-func (a *approximation) write(l *loaded, o ppl.CSVOptions, statistics [][]float64, rows [][]float64, before, after []string) (string, error) {
+// write writes a CSV file and what belongs to it to the folder of --out: statistics, by
+// their names and by row, before the other columns.
+func (a *approximation) write(l *loaded, method draws.Setting, names []string, statistics, rows [][]float64, before, after []string) (string, error) {
 	if a.out == "" {
 		return "", nil
 	}
-	if _, err := ppl.ReadRecord(a.out); err == nil && !a.overwrite {
+	if _, err := folder.Read(a.out); err == nil && !a.overwrite {
 		return "", fmt.Errorf("the folder %s holds a run. Choose another folder by --out, or replace it by --overwrite", a.out)
 	}
 	if err := os.MkdirAll(a.out, 0o777); err != nil {
@@ -146,19 +149,25 @@ func (a *approximation) write(l *loaded, o ppl.CSVOptions, statistics [][]float6
 			return "", fmt.Errorf("cannot remove the earlier run: %w", err)
 		}
 	}
-	record := &ppl.Record{
-		Program: "ppl " + ppl.Version(), Model: absolute(a.model), ModelSHA256: ppl.Digest(a.model), Name: name,
-		Seed: a.seed, StanCompat: a.stanCompat, Complete: true,
+	record := &folder.Record{
+		Program: "ppl " + ppl.Version(), Model: absolute(a.model), ModelSHA256: files.Digest(a.source.Text), Name: name,
+		Seed: a.seed, StanCompat: a.stanCompat, Legacy: a.compile.Legacy, Complete: true,
 	}
 	if a.data != "" {
-		record.Data, record.DataSHA256 = absolute(a.data), ppl.Digest(a.data)
+		record.Data, record.DataSHA256 = absolute(a.data), files.Digest(a.text)
 	}
-	if err := record.Keep(a.out, l.model, l.values); err != nil {
+	if err := record.Keep(a.out, sourceOf(l.model), l.values); err != nil {
 		return "", fmt.Errorf("cannot write to the output folder: %w; choose another one by --out", err)
 	}
 	path := filepath.Join(a.out, name+"_1.csv")
-	o.Init, o.Seed, o.SigFigs, o.Started = a.init, a.seed, a.sigFigs, a.started
-	file, err := l.posterior.CreateCSV(path, o)
+	columns := draws.Columns{Names: l.posterior.OutputNames()}
+	for _, name := range names {
+		columns.Statistics = append(columns.Statistics, sampler.Column{Name: name})
+	}
+	file, err := draws.Create(path, draws.Header{Columns: columns, SigFigs: a.sigFigs, Config: draws.Configuration{
+		Model: l.model.Name(), DataFile: l.values.File(), Program: "ppl " + ppl.Version(),
+		Method: method, Init: a.init, Seed: a.seed, SigFigs: a.sigFigs, Started: a.started,
+	}.Settings(path)})
 	if err != nil {
 		return "", err
 	}
@@ -231,7 +240,7 @@ type approximationJSON struct {
 func (r *result) summary() []diagnose.Row {
 	names := make([]string, len(r.names))
 	for i, n := range r.names {
-		names[i] = ppl.DisplayName(n)
+		names[i] = diagnose.DisplayName(n)
 	}
 	return diagnose.Summarize(diagnose.Slices(names, [][][]float64{r.rows}))
 }

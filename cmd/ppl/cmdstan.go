@@ -99,7 +99,7 @@ ppl that carries the model: 20 MB, and needs nothing else.`,
 }
 
 func (o *buildOptions) run(cmd *cobra.Command, path string) error {
-	model, err := ppl.CompileFileWith(path, o.CompileOptions)
+	model, err := ppl.CompileFileContext(context.Background(), path, o.CompileOptions)
 	if err != nil {
 		return err
 	}

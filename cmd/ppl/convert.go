@@ -53,7 +53,7 @@ func chosenGroups(names []string) ([]string, error) {
 // checkFormat looks at --format and --groups.
 func (o *runOptions) checkFormat(groups bool) error {
 	switch {
-	case !slices.Contains(ppl.Formats(), ppl.Format(o.format)):
+	case !slices.Contains([]ppl.Format{ppl.CSV, ppl.Zarr}, ppl.Format(o.format)):
 		return usagef("--format must be csv or zarr, but is %s; ppl convert makes others of a run", o.format)
 	case o.format != string(ppl.CSV) && o.out == "":
 		return usagef("--format %s needs --out, the folder for the draws", o.format)

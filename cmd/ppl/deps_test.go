@@ -31,7 +31,8 @@ const module = "github.com/ppl-lang/ppl"
 // and infer do not know each other; predict derives programs and draws nothing
 // itself. What looks like CmdStan is beside the command, which is thin: the grammar of
 // its arguments and its files are nobody else's business. What serves strangers knows no models: their
-// processes do, which cmd/ppl makes. Of compile, only the executor uses gonum, for
+// processes do, which cmd/ppl makes. What a folder keeps of a run is written and read by
+// package folder, which knows neither the root's models nor its fits. Of compile, only the executor uses gonum, for
 // its matrix products, and the passes, for a factorisation. Reports and examples alone
 // draw, and only who writes plots as files depends on fonts and images. The playground's
 // engine has nothing that a page would download in vain: no plots as files, no server.
@@ -45,16 +46,19 @@ compile/internal/cmd: compile lang ad stdlib internal
 infer:      infer gonum
 predict:    predict lang compile stdlib
 criticise:  criticise infer gonum
-.:          . lang ad stdlib compile infer predict criticise
+.:          . lang ad stdlib compile infer predict criticise folder internal/files internal/buildinfo
+folder:     folder compile infer lang/source internal/files
 folds:      . folds infer
 report:     . report infer criticise plot
-study:      . lang compile infer predict criticise gonum yaml
+study:      . lang compile infer predict criticise internal/files gonum yaml
 web:        . web report examples lang stdlib compile/data infer/sampler infer
-cmd/ppl:    . folds study cmd/ppl report lang ad stdlib compile infer predict criticise internal/serve internal/web internal/cmdstan internal/lsp web cobra pflag term sys
+cmd/ppl:    . folder folds study cmd/ppl report lang ad stdlib compile infer predict criticise internal/files internal/buildinfo internal/serve internal/web internal/cmdstan internal/lsp web cobra pflag term sys
 libppl:     internal
 examples:   . examples lang ad stdlib compile infer predict criticise study gonum plot
 internal/cmdstan: . internal/cmdstan lang stdlib compile infer pflag
 internal:   . internal lang ad stdlib compile infer predict criticise gonum
+internal/files:
+internal/buildinfo:
 internal/web:   internal/web
 internal/serve: internal/web internal/serve sys
 internal/lsp:   internal/lsp lang stdlib compile/data jrpc2
@@ -125,16 +129,19 @@ criticise:               infer/psis infer/diagnose gonum
 report:                  . criticise infer infer/diagnose infer/psis infer/sampler
 report/plotfile:         report plot
 
-study:                   . lang compile compile/data infer infer/diagnose infer/sampler infer/zarr predict criticise gonum yaml
+study:                   . lang compile compile/data infer infer/diagnose infer/sampler infer/zarr predict criticise internal/files gonum yaml
 web:                     . report examples
 web/engine:              . report lang/source lang/ast lang/types lang/diag lang/service lang/check stdlib compile/data predict infer infer/sampler
 web/wasm:                web/engine
 web/build:               web
 
 .:                       *
+folder:                  compile compile/data infer infer/zarr lang/source internal/files
 folds:                   . infer infer/ahmc
 cmd/ppl:                 *
 libppl:                  internal/bridge
+internal/files:
+internal/buildinfo:
 examples:                *
 internal/web:
 internal/serve:          internal/web sys

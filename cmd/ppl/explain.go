@@ -122,13 +122,17 @@ random point.`,
 				return err
 			}
 			defer end()
-			e, err := l.posterior.Explain(xs[0], explainTime)
+			e, err := l.posterior.Compiled().Explain(xs[0], explainTime)
 			if err != nil {
 				return err
 			}
-			sites, err := l.posterior.Sites()
+			effects, err := l.posterior.Compiled().Map()
 			if err != nil {
 				return err
+			}
+			var sites []compile.Site
+			if effects != nil {
+				sites = effects.Sites()
 			}
 			x := explanation(e, sites)
 			if asJSON {

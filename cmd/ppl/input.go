@@ -17,6 +17,7 @@ import (
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
 )
@@ -45,7 +46,7 @@ type input struct {
 	as      *data.Set    // the data are read as these were, such as those of a fit; nil: by themselves
 
 	// The run that model and data are kept of, and its folder; nil: they are read.
-	record    *ppl.Record
+	record    *folder.Record
 	recordDir string
 }
 
@@ -225,7 +226,11 @@ func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loa
 // keeps. Warnings are shown on stderr.
 func (in *input) compiled(ctx context.Context, model string, stderr io.Writer) (m *ppl.Model, err error) {
 	if in.record != nil {
-		m, err = in.record.ReadModel(in.recordDir)
+		var s *folder.Source
+		if s, err = in.record.ReadModel(in.recordDir); err == nil {
+			m, err = ppl.CompileContext(ctx, s.Name, s.Text,
+				ppl.CompileOptions{Legacy: in.record.Legacy, Included: s.Included, IncludePaths: s.IncludePaths})
+		}
 	} else {
 		o := in.compile
 		o.IncludePaths = append([]string{modelFolder(model)}, o.IncludePaths...)

@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/criticise"
+	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/optimize"
@@ -85,7 +87,7 @@ func (o *laplacing) run(cmd *cobra.Command, model string) error {
 	var no *optimize.MaximumError
 	if errors.As(err, &no) {
 		return fmt.Errorf("there is no normal approximation: the second derivative along a direction that is mostly %s is %.3g, not negative, so the point is no maximum.\n"+
-			"Give a maximum by --mode (found with --jacobian), start elsewhere, or use ppl pathfinder", ppl.DisplayName(l.posterior.UnconstrainedNames()[no.Coordinate]), no.Curvature)
+			"Give a maximum by --mode (found with --jacobian), start elsewhere, or use ppl pathfinder", diagnose.DisplayName(l.posterior.UnconstrainedNames()[no.Coordinate]), no.Curvature)
 	}
 	if err != nil {
 		return o.interrupted(ctx, err)
@@ -95,11 +97,9 @@ func (o *laplacing) run(cmd *cobra.Command, model string) error {
 
 func (o *laplacing) finish(cmd *cobra.Command, l *loaded, r *optimize.LaplaceResult) error {
 	res := o.generate(l.posterior, r.Points)
-	path, err := o.write(l, ppl.CSVOptions{
-		Method: method("laplace", option("mode", o.mode, ""), option("jacobian", !o.noJacobian, true), option("draws", o.draws, 1000),
-			option("calculate_lp", !o.noLP, true)),
-		Statistics: []string{"log_p__", "log_q__"},
-	}, pairs(r.LogP, r.LogQ), res.rows, nil, nil)
+	path, err := o.write(l, method("laplace", option("mode", o.mode, ""), option("jacobian", !o.noJacobian, true), option("draws", o.draws, 1000),
+		option("calculate_lp", !o.noLP, true)), []string{"log_p__", "log_q__"},
+		pairs(r.LogP, r.LogQ), res.rows, nil, nil)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (o *laplacing) finish(cmd *cobra.Command, l *loaded, r *optimize.LaplaceRes
 	var findings []diagnose.Finding
 	if !o.noLP {
 		_, k = r.Weights()
-		findings = ppl.JudgeApproximation(len(r.Points), k)
+		findings = criticise.Approximation(len(r.Points), k)
 	}
 	if gain := r.Gain(); gain > 1e-3 {
 		findings = append(findings, diagnose.Finding{Code: "no-mode", Severity: diagnose.Problem,
@@ -149,7 +149,7 @@ func pairs(a, b []float64) [][]float64 {
 func (o *laplacing) readMode(p *ppl.Posterior) ([]float64, error) {
 	path := o.mode
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		record, err := ppl.ReadRecord(path)
+		record, err := folder.Read(path)
 		if err != nil {
 			return nil, fmt.Errorf("--mode %s: the folder holds no optimum: %w", o.mode, err)
 		}
@@ -173,7 +173,7 @@ func (o *laplacing) readMode(p *ppl.Posterior) ([]float64, error) {
 		if _, err := os.Stat(path); err != nil {
 			return nil, fmt.Errorf("--mode %s: neither a folder nor a file nor parameters as JSON", o.mode)
 		}
-		values = ppl.JSONFile(path)
+		values = ppl.DataFile{Path: path}
 	}
 	x, err := p.Unconstrain(values)
 	if err != nil {
@@ -181,7 +181,7 @@ func (o *laplacing) readMode(p *ppl.Posterior) ([]float64, error) {
 	}
 	for i, v := range x {
 		if v != v {
-			return nil, fmt.Errorf("--mode %s: there is no value of %s", o.mode, ppl.DisplayName(p.UnconstrainedNames()[i]))
+			return nil, fmt.Errorf("--mode %s: there is no value of %s", o.mode, diagnose.DisplayName(p.UnconstrainedNames()[i]))
 		}
 	}
 	return x, nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
 // densities is what logdensity prints; a stable format.
@@ -118,14 +119,14 @@ func (d *densities) show(w io.Writer) error {
 		}
 		fmt.Fprintf(w, "point %d: log density %.17g\n", i+1, float64(lp))
 		for j, name := range d.UnconstrainedNames {
-			fmt.Fprintf(w, "  gradient of %s: %.17g\n", ppl.DisplayName(name), float64(d.Gradient[i][j]))
+			fmt.Fprintf(w, "  gradient of %s: %.17g\n", diagnose.DisplayName(name), float64(d.Gradient[i][j]))
 		}
 		if d.Constrained[i] == nil {
 			fmt.Fprintln(w, "  no constrained values: the point is rejected")
 			continue
 		}
 		for j, name := range d.ConstrainedNames {
-			fmt.Fprintf(w, "  %s = %.17g\n", ppl.DisplayName(name), float64(d.Constrained[i][j]))
+			fmt.Fprintf(w, "  %s = %.17g\n", diagnose.DisplayName(name), float64(d.Constrained[i][j]))
 		}
 	}
 	return nil

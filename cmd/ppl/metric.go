@@ -12,6 +12,7 @@ import (
 
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/riemann"
 	"github.com/ppl-lang/ppl/infer/sampler"
 )
@@ -184,7 +185,7 @@ func (o *running) metricNotes(p *ppl.Posterior, tell func(string)) error {
 func (m *metrics) show(w io.Writer) error {
 	width := 0
 	for _, name := range m.UnconstrainedNames {
-		width = max(width, len(ppl.DisplayName(name)))
+		width = max(width, len(diagnose.DisplayName(name)))
 	}
 	for i, rows := range m.Metric {
 		if i > 0 {
@@ -192,7 +193,7 @@ func (m *metrics) show(w io.Writer) error {
 		}
 		fmt.Fprintf(w, "point %d: log determinant %.9g\n", i+1, float64(m.LogDeterminant[i]))
 		for k, row := range rows {
-			fmt.Fprintf(w, "  %-*s", width, ppl.DisplayName(m.UnconstrainedNames[k]))
+			fmt.Fprintf(w, "  %-*s", width, diagnose.DisplayName(m.UnconstrainedNames[k]))
 			for _, v := range row {
 				fmt.Fprintf(w, " %12.6g", float64(v))
 			}

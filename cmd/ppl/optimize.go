@@ -235,11 +235,9 @@ func (o *optimizing) finish(w io.Writer, l *loaded, r *optimize.Result, trace []
 	if o.algorithm == "newton" {
 		algorithm = nil
 	}
-	path, err := o.write(l, ppl.CSVOptions{
-		Method: method("optimize", choice("algorithm", o.algorithm, "lbfgs", algorithm...), option("jacobian", o.jacobian, false),
-			option("iter", o.iterations, 2000), option("save_iterations", o.saveIterations, false)),
-		Statistics: []string{"lp__", "converged__"},
-	}, statistics, res.rows, nil, nil)
+	path, err := o.write(l, method("optimize", choice("algorithm", o.algorithm, "lbfgs", algorithm...), option("jacobian", o.jacobian, false),
+		option("iter", o.iterations, 2000), option("save_iterations", o.saveIterations, false)), []string{"lp__", "converged__"},
+		statistics, res.rows, nil, nil)
 	if err != nil {
 		return err
 	}
@@ -265,7 +263,7 @@ func (o *optimizing) finish(w io.Writer, l *loaded, r *optimize.Result, trace []
 	var b strings.Builder
 	cells := [][]string{{"", "estimate"}, {"lp__", figure(r.LogDensity, -1)}}
 	for i, name := range res.names {
-		cells = append(cells, []string{ppl.DisplayName(name), figure(values[i], -1)})
+		cells = append(cells, []string{diagnose.DisplayName(name), figure(values[i], -1)})
 	}
 	writeEstimates(&b, w, cells)
 	writeFindings(&b, findings, lineWidth(w))
@@ -328,7 +326,7 @@ func (o *optimizing) atBounds(p *ppl.Posterior, x []float64) []string {
 			change = max(change, math.Abs(values[k]-base[k])/max(1, math.Abs(base[k])))
 		}
 		if change < 1e-5 {
-			names = append(names, ppl.DisplayName(p.UnconstrainedNames()[i]))
+			names = append(names, diagnose.DisplayName(p.UnconstrainedNames()[i]))
 		}
 	}
 	return names

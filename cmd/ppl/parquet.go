@@ -16,6 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/study"
 )
 
@@ -145,10 +147,10 @@ func writeParquetRows(ctx context.Context, w *bufio.Writer, fit *ppl.Fit) error 
 		h.Columns = append(h.Columns, parquetColumn{name, "int64"})
 	}
 	for _, name := range fit.Draws.Columns().StatisticNames() {
-		h.Columns = append(h.Columns, parquetColumn{name, ppl.StatisticType(name)})
+		h.Columns = append(h.Columns, parquetColumn{name, sampler.TypeOf(name)})
 	}
 	for _, name := range fit.Draws.Names() {
-		h.Columns = append(h.Columns, parquetColumn{ppl.DisplayName(name), "float64"})
+		h.Columns = append(h.Columns, parquetColumn{diagnose.DisplayName(name), "float64"})
 	}
 	for chain := range fit.Draws.Chains() {
 		h.Rows += fit.Draws.Len(chain)

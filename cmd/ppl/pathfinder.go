@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/criticise"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/optimize"
@@ -96,16 +96,14 @@ func (o *pathfinding) run(cmd *cobra.Command, model string) error {
 	}
 	took := time.Since(o.started)
 	res := o.generate(l.posterior, r.Points)
-	path, err := o.write(l, ppl.CSVOptions{
-		Method: method("pathfinder", append(o.climbing.settings(), option("num_psis_draws", o.draws, 1000), option("num_paths", o.paths, 4),
-			option("save_single_paths", false, false), option("psis_resample", !o.noResample, true), option("calculate_lp", !o.noLP, true),
-			option("max_lbfgs_iters", o.iterations, 1000), option("num_draws", o.pathDraws, 1000), option("num_elbo_draws", o.elboDraws, 25))...),
-		Statistics: []string{"lp_approx__", "lp__"},
-	}, pairs(r.LogQ, r.LogP), res.rows, nil, elapsed(took, "Total"))
+	path, err := o.write(l, method("pathfinder", append(o.climbing.settings(), option("num_psis_draws", o.draws, 1000), option("num_paths", o.paths, 4),
+		option("save_single_paths", false, false), option("psis_resample", !o.noResample, true), option("calculate_lp", !o.noLP, true),
+		option("max_lbfgs_iters", o.iterations, 1000), option("num_draws", o.pathDraws, 1000), option("num_elbo_draws", o.elboDraws, 25))...), []string{"lp_approx__", "lp__"},
+		pairs(r.LogQ, r.LogP), res.rows, nil, elapsed(took, "Total"))
 	if err != nil {
 		return err
 	}
-	findings := ppl.JudgeApproximation(len(r.Candidates.Points), r.K)
+	findings := criticise.Approximation(len(r.Candidates.Points), r.K)
 	details := []pathJSON{}
 	var evaluations int64
 	var failed []string

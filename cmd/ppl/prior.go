@@ -115,7 +115,7 @@ statement with ~; otherwise the prior is sampled by NUTS, and it is told why.`,
 			if err != nil {
 				return interrupted(err)
 			}
-			if all, err = ppl.JoinGenerated(prior.Fit, g); err != nil {
+			if all, err = g.Join(prior.Fit); err != nil {
 				return err
 			}
 			notes = append(notes, leftNotes(d, "replicated data")...)

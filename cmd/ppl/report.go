@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/report"
 	"github.com/ppl-lang/ppl/report/plotfile"
 	"github.com/ppl-lang/ppl/study"
@@ -65,7 +65,7 @@ With --json, the data of the report are printed instead, as they are in the page
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVarP(&o.out, "out", "o", "", "`file` to write (default: "+ppl.ReportName+" in the folder of the run); - is standard output")
+	f.StringVarP(&o.out, "out", "o", "", "`file` to write (default: "+folder.ReportFile+" in the folder of the run); - is standard output")
 	f.StringVar(&o.plots, "plots", "", "`folder` for plots as PNG and SVG files")
 	f.StringVar(&o.rows.vars, "vars", "", "show plots of these `quantities`, such as beta,Omega[1,2],theta[1:5]")
 	f.StringVar(&o.title, "title", "", "title of the report (default: the name of the model)")
@@ -120,11 +120,11 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 	}
 	ctx, stop := interruptible(nil)
 	defer stop()
-	folder := ""
+	dir := ""
 	if isFolder(args[0]) {
-		folder = args[0]
+		dir = args[0]
 	}
-	r, err := report.New(ctx, fit, o.options(folder))
+	r, err := report.New(ctx, fit, o.options(dir))
 	if err != nil {
 		return ended(ctx, cmd.ErrOrStderr(), err)
 	}
@@ -135,10 +135,10 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 		return r.WriteEmbedded(cmd.OutOrStdout())
 	}
 	path := o.out
-	if path == "" && folder != "" {
-		path = filepath.Join(folder, ppl.ReportName)
+	if path == "" && dir != "" {
+		path = filepath.Join(dir, folder.ReportFile)
 	} else if path == "" {
-		path = filepath.Join(filepath.Dir(args[0]), ppl.ReportName)
+		path = filepath.Join(filepath.Dir(args[0]), folder.ReportFile)
 	}
 	if path == "-" {
 		return r.WriteHTML(cmd.OutOrStdout())

@@ -176,7 +176,7 @@ func (o *rowOptions) known(names []string) error {
 	}
 	rows := make([]diagnose.Row, len(names))
 	for i, n := range names {
-		rows[i].Name = ppl.DisplayName(n)
+		rows[i].Name = diagnose.DisplayName(n)
 	}
 	for _, s := range wanted {
 		if !slices.ContainsFunc(rows, func(r diagnose.Row) bool { return s.matches(r.Name) }) {
@@ -342,7 +342,7 @@ func selectors(text string) ([]selector, error) {
 		s := selector{text: item, base: item}
 		// theta.3, as files have it, is theta[3].
 		if !strings.Contains(item, "[") {
-			item = ppl.DisplayName(item)
+			item = diagnose.DisplayName(item)
 			s.base = item
 		}
 		if base, rest, ok := strings.Cut(item, "["); ok {

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/sampler"
 )
@@ -131,7 +132,7 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 	group.SortFlags = true
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		flags := cmd.Flags()
-		var saved *ppl.Record
+		var saved *folder.Record
 		if o.resume != "" {
 			var err error
 			if saved, err = o.recall(flags); err != nil {
@@ -227,9 +228,9 @@ type running struct {
 	*runOptions
 	model   string
 	sampler infer.Sampler
-	adapted []ppl.Adapted // to start from
-	saved   *ppl.Record   // of the run that is resumed; nil: a new one
-	made    *ppl.Record   // of this run
+	adapted []infer.Adapted // to start from
+	saved   *folder.Record  // of the run that is resumed; nil: a new one
+	made    *folder.Record  // of this run
 }
 
 // errTimeLimit is why a run with --time-limit ends.
@@ -306,7 +307,7 @@ func (o *running) run(stdout, stderr io.Writer) error {
 			if err := o.replace(name); err != nil {
 				return err
 			}
-			if err := o.made.Keep(o.out, l.model, l.values); err != nil {
+			if err := o.made.Keep(o.out, sourceOf(l.model), l.values); err != nil {
 				return fmt.Errorf("cannot write to the output folder: %w; choose another one by --out", err)
 			}
 		}
@@ -366,7 +367,7 @@ func (o *running) run(stdout, stderr io.Writer) error {
 		if err == nil {
 			err = o.addGroups(fit, shown.message)
 		}
-		o.made.Finish(fit, err)
+		o.made.Finish(fit.Report, l.posterior.Compiled().Loops().Faults, err)
 		if e := writeRecord(o.made, o.out); e != nil && !full {
 			err = errors.Join(err, e)
 		}

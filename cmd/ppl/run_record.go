@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/folder"
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // Options that concern how a run is shown and how long it may take, not what it
@@ -21,16 +23,16 @@ var passing = []string{"json", "vars", "sort", "limit", "percentiles", "quiet", 
 var paths = []string{"data", "out", "init", "metric-file", "include-path"}
 
 // newRecord describes a run by its command line and what was read for it.
-func newRecord(model string, in *input, flags *pflag.FlagSet) *ppl.Record {
-	m := &ppl.Record{
-		Program: "ppl " + ppl.Version(), Model: absolute(model), ModelSHA256: ppl.Digest(in.source.Text), Name: modelName(model),
-		Options: map[string][]string{}, Seed: in.seed, StanCompat: in.stanCompat, Counts: in.counts,
+func newRecord(model string, in *input, flags *pflag.FlagSet) *folder.Record {
+	m := &folder.Record{
+		Program: "ppl " + ppl.Version(), Model: absolute(model), ModelSHA256: files.Digest(in.source.Text), Name: modelName(model),
+		Options: map[string][]string{}, Seed: in.seed, StanCompat: in.stanCompat, Legacy: in.compile.Legacy, Counts: in.counts,
 	}
 	if f := flags.Lookup("format"); f != nil && f.Value.String() != string(ppl.CSV) {
-		m.Format = ppl.Format(f.Value.String())
+		m.Format = f.Value.String()
 	}
 	if in.data != "" {
-		m.Data, m.DataSHA256 = absolute(in.data), ppl.Digest(in.text)
+		m.Data, m.DataSHA256 = absolute(in.data), files.Digest(in.text)
 	}
 	flags.Visit(func(f *pflag.Flag) {
 		if slices.Contains(passing, f.Name) {
@@ -53,6 +55,11 @@ func newRecord(model string, in *input, flags *pflag.FlagSet) *ppl.Record {
 	return m
 }
 
+// sourceOf is the text of a model, for the folder of a run.
+func sourceOf(m *ppl.Model) *folder.Source {
+	return &folder.Source{Name: m.Name(), Text: m.Text(), Included: m.Included()}
+}
+
 func absolute(path string) string {
 	if path == "-" {
 		return path
@@ -65,18 +72,18 @@ func absolute(path string) string {
 
 // unchanged refuses model and data that are given and are not those of the run
 // to resume.
-func (o *runOptions) unchanged(m *ppl.Record) error {
-	if o.source != nil && ppl.Digest(o.source.Text) != m.ModelSHA256 {
+func (o *runOptions) unchanged(m *folder.Record) error {
+	if o.source != nil && files.Digest(o.source.Text) != m.ModelSHA256 {
 		return fmt.Errorf("--resume %s: the model %s is not that of the run; without it, the run goes on with the one that is kept in the folder", o.resume, o.source.Name)
 	}
-	if o.data != "" && o.textErr == nil && ppl.Digest(o.text) != m.DataSHA256 {
+	if o.data != "" && o.textErr == nil && files.Digest(o.text) != m.DataSHA256 {
 		return fmt.Errorf("--resume %s: the data in %s are not those of the run; without them, the run goes on with those that are kept in the folder", o.resume, fileName(o.data))
 	}
 	return o.textErr
 }
 
 // writeRecord replaces the record in the output folder.
-func writeRecord(m *ppl.Record, dir string) error {
+func writeRecord(m *folder.Record, dir string) error {
 	if err := m.Write(dir); err != nil {
 		return fmt.Errorf("cannot write to the output folder: %w; choose another one by --out", err)
 	}
@@ -87,7 +94,7 @@ func writeRecord(m *ppl.Record, dir string) error {
 // it may be overwritten, and is then removed as a whole, so that no chains of it
 // are left beside those of the new one.
 func (o *runOptions) replace(name string) error {
-	old, err := ppl.ReadRecord(o.out)
+	old, err := folder.Read(o.out)
 	if errors.As(err, new(*fs.PathError)) {
 		// No run of ppl; but there may be draws of the same names.
 		found, _ := filepath.Glob(filepath.Join(o.out, name+"_[0-9]*.csv"))
@@ -126,7 +133,7 @@ func (o *runOptions) sameScale(option, path string) error {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		path = filepath.Dir(path)
 	}
-	m, err := ppl.ReadRecord(path)
+	m, err := folder.Read(path)
 	if m != nil && err != nil {
 		return fmt.Errorf("--%s: %w", option, err)
 	}
@@ -144,7 +151,7 @@ func (o *runOptions) sameScale(option, path string) error {
 
 // recall reads the record of the run to resume and sets the options that it
 // was made with.
-func (o *runOptions) recall(flags *pflag.FlagSet) (*ppl.Record, error) {
+func (o *runOptions) recall(flags *pflag.FlagSet) (*folder.Record, error) {
 	var wrong string
 	flags.Visit(func(f *pflag.Flag) {
 		if !slices.Contains(passing, f.Name) && f.Name != "data" && wrong == "" {
@@ -154,9 +161,9 @@ func (o *runOptions) recall(flags *pflag.FlagSet) (*ppl.Record, error) {
 	if wrong != "" {
 		return nil, usagef("--%s cannot be given with --resume: the run goes on with its own options", wrong)
 	}
-	m, err := ppl.ReadRecord(o.resume)
+	m, err := folder.Read(o.resume)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("--resume %s: the folder holds no run: there is no %s", o.resume, ppl.RecordName)
+		return nil, fmt.Errorf("--resume %s: the folder holds no run: there is no %s", o.resume, folder.RecordFile)
 	}
 	if err != nil { // --salvage does not help: with other options, the draws would be others
 		return nil, fmt.Errorf("--resume: %w", err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/folds"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/draws"
@@ -94,15 +95,15 @@ func (o *runOptions) initByPathfinder(p *ppl.Posterior, tell func(string)) (infe
 
 // initAtEnd starts the chains where those of an earlier run have ended.
 func (o *runOptions) initAtEnd(p *ppl.Posterior) (infer.Init, error) {
-	all, err := ppl.ReadAdapted(filepath.Join(o.init, ppl.RecordName))
-	if err != nil {
+	record, err := folder.Read(o.init)
+	if record == nil {
 		return nil, fmt.Errorf("--init %s: the folder holds no run: %w", o.init, err)
 	}
 	if err := o.sameScale("init", o.init); err != nil {
 		return nil, err
 	}
 	var ends [][]float64
-	for _, a := range all {
+	for _, a := range record.Chains {
 		if a.Position != nil {
 			ends = append(ends, a.Position)
 		}
@@ -195,26 +196,26 @@ func placeIn(at any, path []string, v float64) (any, error) {
 
 // adapted reads --metric-file. Options of the sampler that are not set follow
 // it: the kind of the metric.
-func (o *runOptions) adapted() ([]ppl.Adapted, map[string]string, error) {
+func (o *runOptions) adapted() ([]infer.Adapted, map[string]string, error) {
 	if o.metricFile == "" {
 		return nil, nil, nil
 	}
 	path := o.metricFile
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, ppl.RecordName)
+		path = filepath.Join(path, folder.RecordFile)
 	}
 	text, err := o.readText(path, "--metric-file")
 	if err != nil {
 		return nil, nil, fmt.Errorf("--metric-file: %w", err)
 	}
-	all, err := ppl.ParseAdapted(fileName(path), []byte(text))
+	all, err := infer.ParseAdapted(fileName(path), []byte(text))
 	if err != nil {
 		return nil, nil, fmt.Errorf("--metric-file: %w", err)
 	}
 	if err := o.sameScale("metric-file", o.metricFile); err != nil {
 		return nil, nil, err
 	}
-	var usable []ppl.Adapted
+	var usable []infer.Adapted
 	for _, a := range all {
 		if a.StepSize > 0 || a.Metric.Kind != "" {
 			usable = append(usable, a)

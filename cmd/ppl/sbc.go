@@ -141,7 +141,7 @@ func (c *calibration) add(_ *study.Unit, r *study.Result) error {
 	}
 	ranks := make([]int, len(c.names))
 	for i, name := range c.names {
-		ranks[i] = by[ppl.DisplayName(name)]
+		ranks[i] = by[diagnose.DisplayName(name)]
 	}
 	c.ranks = append(c.ranks, ranks)
 	return nil
@@ -163,7 +163,7 @@ func (o *calibrating) report(w io.Writer, c *calibration) error {
 		u := criticise.Uniform(values, rng)
 		p.P, p.Points, p.Difference, p.Lower, p.Upper = number(u.P), numbersOf(u.Points), numbersOf(u.Difference), numbersOf(u.Lower), numbersOf(u.Upper)
 		if u.P < 0.05/float64(len(c.names)) {
-			wrong = append(wrong, ppl.DisplayName(name))
+			wrong = append(wrong, diagnose.DisplayName(name))
 			switch {
 			case shape != "":
 			case u.Variance > 1.0/12*1.15:
@@ -218,7 +218,7 @@ func (o *calibrating) report(w io.Writer, c *calibration) error {
 		for _, d := range p.Difference {
 			largest = math.Max(largest, math.Abs(float64(d)))
 		}
-		cells = append(cells, []string{ppl.DisplayName(p.Name), fixed(float64(p.P), 3), fixed(mean, 1), fixed(largest, 3)})
+		cells = append(cells, []string{diagnose.DisplayName(p.Name), fixed(float64(p.P), 3), fixed(mean, 1), fixed(largest, 3)})
 	}
 	writeEstimates(&b, w, cells)
 	writeFindings(&b, j.Findings, lineWidth(w))

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/criticise"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
@@ -90,7 +89,7 @@ func (o *scaling) run(cmd *cobra.Command, args []string) error {
 		p, l := s.Prior.Sensitivity[i], s.Likelihood.Sensitivity[i]
 		d := diagnosis(p, l)
 		quantities = append(quantities, scaledJSON{name, number(p), number(l), d})
-		suspects[d] = append(suspects[d], ppl.DisplayName(name))
+		suspects[d] = append(suspects[d], diagnose.DisplayName(name))
 	}
 	findings := []diagnose.Finding{}
 	for _, f := range []struct{ what, code, advice string }{
@@ -128,7 +127,7 @@ func (o *scaling) run(cmd *cobra.Command, args []string) error {
 	var b strings.Builder
 	cells := [][]string{{"", "prior", "likelihood", "diagnosis"}}
 	for _, q := range quantities {
-		cells = append(cells, []string{ppl.DisplayName(q.Name), fixed(float64(q.Prior), 3), fixed(float64(q.Likelihood), 3), q.Diagnosis})
+		cells = append(cells, []string{diagnose.DisplayName(q.Name), fixed(float64(q.Prior), 3), fixed(float64(q.Likelihood), 3), q.Diagnosis})
 	}
 	writeEstimates(&b, w, cells)
 	writeFindings(&b, findings, lineWidth(w))

@@ -162,7 +162,7 @@ func (r *modelRequest) load(c *serve.Call, in *input) (*loaded, error) {
 	l := &loaded{values: data.Empty()}
 	in.seed, in.stanCompat = *r.Seed, r.StanCompat
 	err := timed(&l.compile, func() (err error) {
-		l.model, err = ppl.CompileWith(r.Name, r.Model, ppl.CompileOptions{Legacy: r.Legacy})
+		l.model, err = ppl.CompileContext(context.Background(), r.Name, r.Model, ppl.CompileOptions{Legacy: r.Legacy})
 		return err
 	})
 	if err != nil {

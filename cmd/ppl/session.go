@@ -211,20 +211,20 @@ func (s *session) showRejections(w io.Writer) {
 		total += c.Rejected
 	}
 	fmt.Fprintf(w, "The model rejected %d of %d evaluations (harmless if few):\n", total, s.gradWarmup+s.gradSample)
-	groups := ppl.GroupRejections(s.rejections)
+	groups := groupRejections(s.rejections)
 	listed := 0
 	for i, g := range groups {
 		if i == 5 {
 			break
 		}
 		example := ""
-		if g.Messages > 1 {
+		if g.messages > 1 {
 			example = "e.g. "
 		}
-		listed += g.Count
-		fmt.Fprintf(w, "  %d × %s%s\n", g.Count, example, shown(w, strings.ReplaceAll(g.Message, "\n", "\n      ")))
-		if g.Advice != "" {
-			fmt.Fprintf(w, "      %s\n", g.Advice)
+		listed += g.count
+		fmt.Fprintf(w, "  %d × %s%s\n", g.count, example, shown(w, strings.ReplaceAll(g.message, "\n", "\n      ")))
+		if g.advice != "" {
+			fmt.Fprintf(w, "      %s\n", g.advice)
 		}
 	}
 	if listed < total {

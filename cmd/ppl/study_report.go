@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/report"
 	"github.com/ppl-lang/ppl/study"
 )
@@ -113,7 +114,7 @@ func (o *reporting) reportStudy(w io.Writer, dir string) error {
 		return page.WriteHTML(w)
 	default:
 		if o.out == "" {
-			o.out = filepath.Join(dir, ppl.ReportName)
+			o.out = filepath.Join(dir, folder.ReportFile)
 		}
 		if err := writeReport(page.WriteHTML, o.out); err != nil {
 			return err

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/criticise"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/optimize"
@@ -107,18 +107,16 @@ func (o *varying) run(cmd *cobra.Command, model string) error {
 	if adapt {
 		before = []string{"Stepsize adaptation complete.", fmt.Sprintf("eta = %g", r.Eta)}
 	}
-	path, err := o.write(l, ppl.CSVOptions{
-		Method: method("variational", choice("algorithm", o.family, "meanfield"), option("iter", o.options.Iterations, 10000),
-			option("grad_samples", o.options.GradientDraws, 1), option("elbo_samples", o.options.ELBODraws, 100), option("eta", r.Eta, 1.0),
-			option("tol_rel_obj", o.options.TolRelObj, 0.01), option("eval_elbo", o.options.EvalELBO, 100), option("output_samples", o.options.Draws, 1000)),
-		Statistics: []string{"lp__", "log_p__", "log_g__"},
-	}, statistics, all.rows, before, elapsed(took, "Total"))
+	path, err := o.write(l, method("variational", choice("algorithm", o.family, "meanfield"), option("iter", o.options.Iterations, 10000),
+		option("grad_samples", o.options.GradientDraws, 1), option("elbo_samples", o.options.ELBODraws, 100), option("eta", r.Eta, 1.0),
+		option("tol_rel_obj", o.options.TolRelObj, 0.01), option("eval_elbo", o.options.EvalELBO, 100), option("output_samples", o.options.Draws, 1000)), []string{"lp__", "log_p__", "log_g__"},
+		statistics, all.rows, before, elapsed(took, "Total"))
 	if err != nil {
 		return err
 	}
 	o.showRejections(r.Rejections, r.Evaluations)
 	_, k := r.Weights()
-	findings := ppl.JudgeApproximation(len(r.Points), k)
+	findings := criticise.Approximation(len(r.Points), k)
 	if !r.Converged || r.Receded {
 		summary := fmt.Sprintf("The fit has not converged in %d iterations.", r.Iterations)
 		if r.Receded {

@@ -7,7 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/internal/buildinfo"
 )
 
 func versionCommand() *cobra.Command {
@@ -22,9 +23,9 @@ PPL_PROCESSOR chooses others: AVX-512, AVX2, NEON, or none. Results agree betwee
 the last bit but for products of matrices and numbers at the ends of the range.`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			b := ppl.BuildOf()
+			b := buildinfo.Read()
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), versionJSON{b.Version, b.Commit, b.Changed, b.Time, runtime.GOOS, runtime.GOARCH, runtime.Version(), ppl.CPULevel()})
+				return writeJSON(cmd.OutOrStdout(), versionJSON{b.Version, b.Commit, b.Changed, b.Time, runtime.GOOS, runtime.GOARCH, runtime.Version(), compile.CPULevel()})
 			}
 			var out strings.Builder
 			fmt.Fprintf(&out, "ppl %s %s/%s %s\n", b.Version, runtime.GOOS, runtime.GOARCH, runtime.Version())
@@ -36,7 +37,7 @@ the last bit but for products of matrices and numbers at the ends of the range.`
 				commit += ", with changes"
 			}
 			fmt.Fprintf(&out, "commit: %s\n", commit)
-			fmt.Fprintf(&out, "processor: %s\n", ppl.CPULevel())
+			fmt.Fprintf(&out, "processor: %s\n", compile.CPULevel())
 			_, err := fmt.Fprint(cmd.OutOrStdout(), out.String())
 			return err
 		},

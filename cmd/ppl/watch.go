@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/internal/web"
 	"github.com/ppl-lang/ppl/report"
@@ -271,7 +272,7 @@ func (w *watching) finish(ctx context.Context, fit *ppl.Fit, stderr io.Writer) e
 	}
 	var path string
 	if w.options.Folder != "" {
-		path = filepath.Join(w.options.Folder, ppl.ReportName)
+		path = filepath.Join(w.options.Folder, folder.ReportFile)
 	} else {
 		dir, err := os.MkdirTemp("", "ppl-report-")
 		if err != nil {

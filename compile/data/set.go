@@ -321,3 +321,38 @@ func subscript(shape []int, element int) string {
 func (s *Set) Errorf(name string, element int, format string, args ...any) *Error {
 	return newError(s.Span(name, element), s.Path(name, element), fmt.Sprintf(format, args...), "")
 }
+
+// Element finds the value of an element by its name as in CmdStan's files, theta.2.1.
+func (s *Set) Element(column string) (float64, bool) {
+	if s == nil {
+		return 0, false
+	}
+	name := column
+	if i := strings.IndexAny(column, ".:"); i >= 0 {
+		name = column[:i]
+	}
+	v, ok := s.Get(name)
+	if !ok {
+		return 0, false
+	}
+	at := column[len(name):]
+	k, d := 0, 0
+	for at != "" {
+		if at[0] != '.' || d == len(v.Shape) {
+			return 0, false
+		}
+		i, n := 0, 1
+		for n < len(at) && at[n] >= '0' && at[n] <= '9' {
+			i = 10*i + int(at[n]-'0')
+			n++
+		}
+		if i < 1 || i > v.Shape[d] {
+			return 0, false
+		}
+		k, at, d = k*v.Shape[d]+i-1, at[n:], d+1
+	}
+	if d != len(v.Shape) {
+		return 0, false
+	}
+	return v.Reals[k], true
+}

@@ -416,3 +416,13 @@ func tableNumber(f string) (float64, bool) {
 	x, err := strconv.ParseFloat(f, 64)
 	return x, (err == nil || errors.Is(err, strconv.ErrRange)) && !strings.ContainsAny(f, "xX_pPnN")
 }
+
+// ReadCounts reads what is to be counted in a table, N or J=column.
+func ReadCounts(list []string) []Count {
+	var out []Count
+	for _, c := range list {
+		name, of, _ := strings.Cut(c, "=")
+		out = append(out, Count{Name: strings.TrimSpace(name), Of: strings.TrimSpace(of)})
+	}
+	return out
+}

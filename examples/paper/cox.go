@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -134,7 +135,7 @@ func compileModel(name string) (*ppl.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ppl.CompileWith(name, string(text), ppl.CompileOptions{Included: map[string]string{coxPartsFile: string(parts)}})
+	return ppl.CompileContext(context.Background(), name, string(text), ppl.CompileOptions{Included: map[string]string{coxPartsFile: string(parts)}})
 }
 
 // coxPartsFile is included by others.

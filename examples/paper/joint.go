@@ -18,6 +18,7 @@ import (
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/ahmc"
+	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/nuts"
 	"github.com/ppl-lang/ppl/infer/warmup"
 	"github.com/ppl-lang/ppl/study"
@@ -273,7 +274,7 @@ func (w *workshop) calibrate(ctx context.Context) ([]kept, error) {
 			}
 			k := kept{Divergences: r.Divergences}
 			for _, name := range posterior.ParameterNames() {
-				k.Ranks = append(k.Ranks, rank[ppl.DisplayName(name)])
+				k.Ranks = append(k.Ranks, rank[diagnose.DisplayName(name)])
 			}
 			done = append(done, k)
 			return nil

@@ -20,6 +20,7 @@
 //
 //	draws.go     Draws, Slices; how chains of unequal length are cut
 //	chains.go    one quantity's chains: pooled, split, ranked, folded
+//	names.go     DisplayName: names of elements as people read them
 //	sort.go      sorting draws by digits
 //	lags.go      mean autocovariance, directly or by Fourier transform
 //	indicators.go  likewise, of indicators, by counting bits

@@ -3,7 +3,7 @@
 //	columns.go  Columns: what is saved of a draw
 //	store.go    Store: the draws of several chains, appendable while they run
 //	number.go   numbers as C++ streams print them
-//	config.go   Setting: the comments at the head of a CSV file
+//	config.go   Setting: the comments at the head of a CSV file; configuration.go: which there are
 //	csv.go      Writer, Create: one CSV file per chain, renamed into place when complete
 //	readback.go Store.ReadBack: draws that are read from journals, not kept in memory
 //	journal.go  Journal: exact draws and snapshots, to resume a run from

@@ -38,6 +38,12 @@ type Found struct {
 	whole bool   // the newest snapshot and the journal's beginning are
 }
 
+// DamagedChain is a chain, by its number, whose journal is damaged.
+type DamagedChain struct {
+	ID int
+	*Found
+}
+
 // Range is draws From to To of a chain, counted from 1 in the order in which
 // they were made, saved ones of warm-up included.
 type Range struct{ From, To int }

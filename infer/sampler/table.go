@@ -162,3 +162,15 @@ func dualFlags(fs *flag.FlagSet, a *warmup.Averaging, delta float64) {
 	fs.Float64Var(&a.Reach, "reach", 10, "step size adaptation: multiple of the first step size towards which it is shrunk")
 	fs.Float64Var(&a.T0, "t0", 10, "step size adaptation: damping of the first iterations")
 }
+
+// TypeOf is the type of a column of that name in files that have types: float64, int64 or
+// bool.
+func TypeOf(name string) string {
+	switch name {
+	case treeDepthColumn.Name, leapfrogColumn.Name:
+		return "int64"
+	case divergentColumn.Name:
+		return "bool"
+	}
+	return "float64"
+}

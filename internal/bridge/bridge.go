@@ -54,7 +54,7 @@ type variantOf struct {
 // .json, or empty; seed is that of transformed data. What the model prints goes to
 // print, one call per statement.
 func New(p Program, text string, seed uint64, print func(string)) (*Model, error) {
-	model, err := ppl.CompileWith(p.Name, p.Text, ppl.CompileOptions{IncludePaths: p.IncludePaths})
+	model, err := ppl.CompileContext(context.Background(), p.Name, p.Text, ppl.CompileOptions{IncludePaths: p.IncludePaths})
 	if err != nil {
 		return nil, told(err)
 	}

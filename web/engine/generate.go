@@ -106,11 +106,8 @@ func simulate(c *call, model *ppl.Model, predictors *data.Set, o ppl.Options, b 
 	if err != nil {
 		return nil, err
 	}
-	made, err := s.Set(0)
-	if err != nil {
-		return nil, err
-	}
-	return made.Values, nil
+	values, _, err := s.Set(0)
+	return values, err
 }
 
 // dataDeclarations are the variables of the data block.

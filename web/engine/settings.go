@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -115,7 +116,7 @@ func (s *Settings) compiled() (*ppl.Model, error) {
 	if strings.TrimSpace(s.Model) == "" {
 		return nil, errors.New("there is no model yet")
 	}
-	return ppl.CompileWith(def(s.Name, "model.stan"), s.Model, ppl.CompileOptions{})
+	return ppl.CompileContext(context.Background(), def(s.Name, "model.stan"), s.Model, ppl.CompileOptions{})
 }
 
 // bind compiles the model and binds it to the data. print receives what the model

@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/zip"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -234,7 +235,7 @@ func (s *subject) compile() (m *ppl.Model, legacy bool, err error) {
 	if err == nil {
 		return m, false, nil
 	}
-	old, errLegacy := ppl.CompileWith(s.model, s.text, ppl.CompileOptions{Legacy: true})
+	old, errLegacy := ppl.CompileContext(context.Background(), s.model, s.text, ppl.CompileOptions{Legacy: true})
 	if errLegacy != nil {
 		return nil, true, errLegacy
 	}

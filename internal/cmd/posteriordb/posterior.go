@@ -160,7 +160,7 @@ func (row *posteriorRow) compare(fit *ppl.Fit, ref reference) error {
 	}
 	names := fit.Names()
 	for i, n := range names {
-		names[i] = ppl.DisplayName(n)
+		names[i] = diagnose.DisplayName(n)
 	}
 	params := make([]string, 0, len(ref.Parameters))
 	for n := range ref.Parameters {

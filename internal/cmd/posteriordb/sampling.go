@@ -297,9 +297,9 @@ func (r *samplingRun) measure(fit *ppl.Fit, params map[string]bool, ref referenc
 	if known {
 		r.Z = 0
 		for k, n := range names {
-			want, ok := ref.Parameters[ppl.DisplayName(n)]
+			want, ok := ref.Parameters[diagnose.DisplayName(n)]
 			if !ok {
-				want, ok = ref.Parameters[strings.ReplaceAll(ppl.DisplayName(n), ",", ", ")]
+				want, ok = ref.Parameters[strings.ReplaceAll(diagnose.DisplayName(n), ",", ", ")]
 			}
 			if !ok {
 				continue
@@ -346,8 +346,8 @@ func (row *samplingRow) ofStan(f *figuresOfStan, ref reference, known bool) {
 		row.StanFailed = []string{"not done"}
 		return
 	}
-	draws := 1000 * float64(n.Complete)
-	ess, rhat := min(float64(n.LP.Bulk), float64(n.LP.Tail), draws), float64(n.LP.Rhat)
+	total := 1000 * float64(n.Complete)
+	ess, rhat := min(float64(n.LP.Bulk), float64(n.LP.Tail), total), float64(n.LP.Rhat)
 	worst, near := 0.0, row.near(f)
 	for k := range f.Params {
 		sd := float64(n.Summary.SD[k])
@@ -361,7 +361,7 @@ func (row *samplingRow) ofStan(f *figuresOfStan, ref reference, known bool) {
 		}
 		rhat = larger(rhat, float64(n.Summary.Rhat[k]))
 		if known {
-			if want, ok := ref.Parameters[strings.ReplaceAll(ppl.DisplayName(f.Params[k]), " ", "")]; ok {
+			if want, ok := ref.Parameters[strings.ReplaceAll(diagnose.DisplayName(f.Params[k]), " ", "")]; ok {
 				score := (float64(n.Summary.Mean[k]) - want.Mean) / math.Hypot(float64(n.Summary.MCSE[k]), sd/math.Sqrt(float64(ref.Draws)))
 				worst = larger(worst, math.Abs(score))
 			}
@@ -372,7 +372,7 @@ func (row *samplingRow) ofStan(f *figuresOfStan, ref reference, known bool) {
 		divergences += c.Divergences
 	}
 	row.Easy = near && f.Dim <= 60
-	row.StanFailed = failuresOf(rhat, ess, float64(divergences)/draws, worst)
+	row.StanFailed = failuresOf(rhat, ess, float64(divergences)/total, worst)
 	row.Stan = number(ess / (n.WarmupLeapfrogs + n.SamplingLeapfrogs))
 	row.StanCPU = number((n.WarmupCPU + n.SamplingCPU) / ess)
 }

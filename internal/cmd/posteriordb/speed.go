@@ -155,7 +155,7 @@ func (row *speedRow) measure(db database, batches int) (err error) {
 	}
 	row.StanNS = s.stan.GradNS.CPUMin
 	row.Ratio = figures.Ratio(row.StanNS, row.NS)
-	e, err := p.Explain(points[0], 100*time.Millisecond)
+	e, err := p.Compiled().Explain(points[0], 100*time.Millisecond)
 	if err != nil {
 		row.Block = says(err)
 		return nil

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
 // classes is the number of classes of ranks for the test by chi-square.
@@ -113,7 +114,7 @@ func replicate(model *ppl.Model, s settings, r int) (names []string, ranks []int
 				sum += v
 			}
 		}
-		names = append(names, ppl.DisplayName(strings.TrimPrefix(name, prefix)))
+		names = append(names, diagnose.DisplayName(strings.TrimPrefix(name, prefix)))
 		ranks = append(ranks, int(sum))
 	}
 	for _, phase := range fit.Sampling() {

@@ -33,10 +33,10 @@ func (r *run) writeProfile(p *ppl.Posterior) error {
 	}
 	var whole, value lineTimes
 	if x, err := r.profilePoint(p); err == nil && p.Dim() > 0 {
-		if whole, err = measure(p.Explain, x); err != nil {
+		if whole, err = measure(p.Compiled().Explain, x); err != nil {
 			return err
 		}
-		if value, err = measure(p.ExplainValue, x); err != nil {
+		if value, err = measure(p.Compiled().ExplainValue, x); err != nil {
 			return err
 		}
 	}

@@ -344,7 +344,7 @@ func (s *sampling) finish(report infer.Report) error {
 func (s *sampling) saveMetrics(report infer.Report) error {
 	for i, path := range s.fileNames(s.config.Text("output.file"), "_metric", ".json") {
 		c := report.Chains[i]
-		text, err := ppl.Adapted{StepSize: c.StepSize, Metric: c.Metric}.MarshalJSON()
+		text, err := infer.Adapted{StepSize: c.StepSize, Metric: c.Metric}.MarshalJSON()
 		if err != nil {
 			return err
 		}

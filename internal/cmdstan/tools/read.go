@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/draws"
 )
@@ -86,7 +85,7 @@ func (f *fit) quantities() []quantity {
 		all = append(all, q)
 	}
 	for i, name := range f.store.Names() {
-		q := quantity{name: ppl.DisplayName(name)}
+		q := quantity{name: diagnose.DisplayName(name)}
 		for chain := range f.store.Chains() {
 			q.chains = append(q.chains, f.store.Column(nil, chain, i))
 		}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/internal/cmdstan/grammar"
 )
@@ -133,7 +132,7 @@ func (t *table) compute(percentiles []percentile, include []string) error {
 	t.columns = append(t.columns, "ESS_bulk", "ESS_tail", "ESS_bulk/s", "R_hat")
 	wanted := map[string]bool{}
 	for _, name := range include {
-		wanted[ppl.DisplayName(name)] = true
+		wanted[diagnose.DisplayName(name)] = true
 	}
 	var statistics, rest []quantity
 	for _, q := range t.fit.quantities() {

@@ -1,15 +1,40 @@
-package ppl
+// Package files writes and checks the small files of which others are made: each is
+// replaced as a whole, and those that are read back long after they were written have a
+// checksum.
+package files
 
 import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
+	"os"
 )
 
+// Replace writes a file beside its place and renames it, so that there is
+// always a whole one.
+func Replace(path string, text []byte) error {
+	err := os.WriteFile(path+".tmp", text, 0o666)
+	if err == nil {
+		err = os.Rename(path+".tmp", path)
+	}
+	if err != nil {
+		os.Remove(path + ".tmp")
+	}
+	return err
+}
+
+// Digest is the SHA-256 of a text in hexadecimal.
+func Digest(text string) string {
+	h := sha256.New()
+	io.WriteString(h, text)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
 // The seal is the last member of an object in JSON: the SHA-256 of the text
-// before it. A file that is read back long after it was written may have been
-// damaged, and a digit that is another one is still JSON.
+// before it. A file may have been damaged, and a digit that is another one is
+// still JSON.
 const sealKey = `,"sha256":"`
 
 // Seal adds the seal to an object in JSON that has members.

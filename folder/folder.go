@@ -1,17 +1,17 @@
-package ppl
+// Package folder is what an output folder keeps of a run beside its draws: the file
+// run.json, the text of the model and the data. The draws are read by ppl.ReadFit.
+package folder
 
 import (
 	"bytes"
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,14 +19,15 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/zarr"
+	"github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// RecordName is the file in an output folder that says how the run was made.
-const RecordName = "run.json"
+// RecordFile is the file in an output folder that says how the run was made.
+const RecordFile = "run.json"
 
-// ReportName is the file in an output folder that shows the run, see package report.
-const ReportName = "report.html"
+// ReportFile is the file in an output folder that shows the run, see package report.
+const ReportFile = "report.html"
 
 // maxKeptData is the size of data, in bytes as JSON, up to which a folder keeps
 // them; of larger ones it has the place and the digest.
@@ -50,14 +51,14 @@ type Record struct {
 	// Name begins the names of the files of draws: Name_1.csv, …
 	Name string `json:"name,omitempty"`
 
-	// Format is that of the draws: Zarr, or "" for CSV.
-	Format Format `json:"format,omitempty"`
+	// Format is that of the draws: zarr, or "" for CSV.
+	Format string `json:"format,omitempty"`
 
 	// Texts are the model, first, and what it includes. DataFile is the data as
 	// JSON; "" if there are none or they are too large, so that Data must be read.
-	Texts    []KeptText `json:"texts,omitempty"`
-	DataFile string     `json:"data_file,omitempty"`
-	Counts   []string   `json:"counts,omitempty"` // what was counted in a table, N or J=column
+	Texts    []Text   `json:"texts,omitempty"`
+	DataFile string   `json:"data_file,omitempty"`
+	Counts   []string `json:"counts,omitempty"` // what was counted in a table, N or J=column
 
 	// Levels are the texts of the columns of a table that are factors, that of 1 first.
 	Levels map[string][]string `json:"levels,omitempty"`
@@ -73,22 +74,29 @@ type Record struct {
 
 	// At the end of the run: what chains have adapted and where they have ended,
 	// what a later run can start from; how they have fared.
-	Chains  []Adapted     `json:"chains,omitempty"`
-	Reports []ChainRecord `json:"reports,omitempty"`
-	Elapsed float64       `json:"elapsed,omitempty"` // seconds on the clock
+	Chains  []infer.Adapted `json:"chains,omitempty"`
+	Reports []Chain         `json:"reports,omitempty"`
+	Elapsed float64         `json:"elapsed,omitempty"` // seconds on the clock
 }
 
-// KeptText is a source text of the model in an output folder.
-type KeptText struct {
+// Source is the text of a model, with what it is compiled with.
+type Source struct {
+	Name, Text   string
+	Included     map[string]string // texts of #include lines by their names
+	IncludePaths []string          // folders in which they are looked for beside these
+}
+
+// Text is a source text of the model in an output folder.
+type Text struct {
 	Name string `json:"name"` // of the file, or as an #include line has it
 	File string `json:"file"` // in the folder
 }
 
-// ChainRecord is how a chain has fared.
-type ChainRecord struct {
+// Chain is how a chain has fared.
+type Chain struct {
 	ID         int            `json:"id"`
-	Warmup     PhaseRecord    `json:"warmup"`
-	Sampling   PhaseRecord    `json:"sampling"`
+	Warmup     Phase          `json:"warmup"`
+	Sampling   Phase          `json:"sampling"`
 	Rejected   int            `json:"rejected,omitempty"` // evaluations
 	Rejections map[string]int `json:"rejections,omitempty"`
 	Error      string         `json:"error,omitempty"`
@@ -97,18 +105,18 @@ type ChainRecord struct {
 	UngeneratedReason string `json:"ungenerated_reason,omitempty"`
 }
 
-// PhaseRecord is the account of warm-up or sampling.
-type PhaseRecord struct {
+// Phase is the account of warm-up or sampling.
+type Phase struct {
 	Transitions int     `json:"transitions"`
 	Gradients   int64   `json:"gradients"`
 	Divergences int     `json:"divergences"`
 	Seconds     float64 `json:"seconds"`
 }
 
-// ReadRecord reads the record in an output folder. With an error that says that
+// Read reads the record in an output folder. With an error that says that
 // its checksum is wrong there is a record too.
-func ReadRecord(dir string) (*Record, error) {
-	path := filepath.Join(dir, RecordName)
+func Read(dir string) (*Record, error) {
+	path := filepath.Join(dir, RecordFile)
 	text, err := source.ReadFile(path, maxRecord)
 	if err != nil {
 		return nil, err
@@ -120,7 +128,7 @@ func ReadRecord(dir string) (*Record, error) {
 	if err := r.local(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return r, CheckSeal(path, []byte(text))
+	return r, files.CheckSeal(path, []byte(text))
 }
 
 // maxRecord is the greatest length of a record: it has a dense metric for each chain.
@@ -150,45 +158,30 @@ func (r *Record) Write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(dir, RecordName), Seal(text))
-}
-
-// replaceFile writes a file beside its place and renames it, so that there is
-// always a whole one.
-func replaceFile(path string, text []byte) error {
-	err := os.WriteFile(path+".tmp", text, 0o666)
-	if err == nil {
-		err = os.Rename(path+".tmp", path)
-	}
-	if err != nil {
-		os.Remove(path + ".tmp")
-	}
-	return err
+	return files.Replace(filepath.Join(dir, RecordFile), files.Seal(text))
 }
 
 // Keep writes the text of the model, with what it includes, and the data to a
 // folder and notes in the record where they are.
-func (r *Record) Keep(dir string, m *Model, values *data.Set) error {
+func (r *Record) Keep(dir string, m *Source, values *data.Set) error {
 	folder := filepath.Join(dir, textFolder)
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
 	}
 	r.Texts, r.DataFile, r.Levels = nil, "", nil
-	for i, t := range m.texts {
-		name := filepath.Base(filepath.FromSlash(t.Name))
-		if i > 0 {
-			name = fmt.Sprintf("include_%d_%s", i, name)
-		}
-		kept := KeptText{Name: t.Name, File: textFolder + "/" + name}
-		if i == 0 {
-			kept.Name = name
-		}
-		if err := replaceFile(filepath.Join(folder, name), []byte(t.Text)); err != nil {
+	keep := func(name, base, text string) error {
+		r.Texts = append(r.Texts, Text{Name: name, File: textFolder + "/" + base})
+		return files.Replace(filepath.Join(folder, base), []byte(text))
+	}
+	base := func(name string) string { return filepath.Base(filepath.FromSlash(name)) }
+	if err := keep(base(m.Name), base(m.Name), m.Text); err != nil {
+		return err
+	}
+	for i, name := range slices.Sorted(maps.Keys(m.Included)) {
+		if err := keep(name, fmt.Sprintf("include_%d_%s", i+1, base(name)), m.Included[name]); err != nil {
 			return err
 		}
-		r.Texts = append(r.Texts, kept)
 	}
-	r.Legacy = m.options.Legacy
 	if values == nil || len(values.Names()) == 0 {
 		return nil
 	}
@@ -201,17 +194,18 @@ func (r *Record) Keep(dir string, m *Model, values *data.Set) error {
 		return nil
 	}
 	r.DataFile = "data.json"
-	return replaceFile(filepath.Join(dir, r.DataFile), b.Bytes())
+	return files.Replace(filepath.Join(dir, r.DataFile), b.Bytes())
 }
 
-// Finish notes what a run has come to; err is that of [Sample].
-func (r *Record) Finish(f *Fit, err error) {
-	r.Complete = err == nil && !f.Report.Interrupted
-	r.Chains, r.Reports = f.Adapted(), nil
-	r.Elapsed = f.Report.Elapsed.Seconds()
-	r.PlanFaults = f.planFaults()
-	for _, c := range f.Report.Chains {
-		j := ChainRecord{ID: c.ID, Warmup: phaseRecord(c.Warmup), Sampling: phaseRecord(c.Sampling), Rejected: c.Rejected,
+// Finish notes what a run has come to: the report of its chains, the parts of the model
+// that are interpreted by a fault of this program, and the error that it has ended with.
+func (r *Record) Finish(report infer.Report, planFaults []string, err error) {
+	r.Complete = err == nil && !report.Interrupted
+	r.Chains, r.Reports = report.Adapted(), nil
+	r.Elapsed = report.Elapsed.Seconds()
+	r.PlanFaults = planFaults
+	for _, c := range report.Chains {
+		j := Chain{ID: c.ID, Warmup: phaseOf(c.Warmup), Sampling: phaseOf(c.Sampling), Rejected: c.Rejected,
 			Ungenerated: c.Ungenerated, UngeneratedReason: c.UngeneratedReason}
 		for _, x := range c.Rejections {
 			if j.Rejections == nil {
@@ -226,46 +220,60 @@ func (r *Record) Finish(f *Fit, err error) {
 	}
 }
 
-func phaseRecord(p infer.Phase) PhaseRecord {
-	return PhaseRecord{p.Transitions, p.Gradients, p.Divergences, p.Elapsed.Seconds()}
+// Report notes in the report of a chain what the record knows of it.
+func (c Chain) Report(to *infer.ChainReport) {
+	to.Warmup, to.Sampling, to.Rejected = c.Warmup.phase(), c.Sampling.phase(), c.Rejected
+	to.Ungenerated, to.UngeneratedReason = c.Ungenerated, c.UngeneratedReason
+	for message, n := range c.Rejections {
+		to.Rejections = append(to.Rejections, infer.Rejection{Message: message, Count: n})
+	}
+	slices.SortFunc(to.Rejections, func(a, b infer.Rejection) int { return b.Count - a.Count })
+	if c.Error != "" {
+		to.Err = errors.New(c.Error)
+	}
 }
 
-func (p PhaseRecord) phase() infer.Phase {
+func phaseOf(p infer.Phase) Phase {
+	return Phase{p.Transitions, p.Gradients, p.Divergences, p.Elapsed.Seconds()}
+}
+
+func (p Phase) phase() infer.Phase {
 	return infer.Phase{Transitions: p.Transitions, Gradients: p.Gradients, Divergences: p.Divergences, Elapsed: time.Duration(p.Seconds * float64(time.Second))}
 }
 
-// ReadModel compiles the text that is kept in the folder of the run; of a run of
-// an older version, which keeps none, that of the file.
-func (r *Record) ReadModel(dir string) (*Model, error) {
+// ReadModel reads the text of the model that is kept in the folder of the run, the name
+// that it is to be compiled under, and what it includes by name; of a run of an older
+// version, which keeps none, that of the file, whose includes stand beside it.
+func (r *Record) ReadModel(dir string) (*Source, error) {
 	if len(r.Texts) == 0 {
 		if r.Model == "" {
 			return nil, fmt.Errorf("%s does not say of which model it is", dir)
 		}
-		return CompileFileWith(r.Model, CompileOptions{Legacy: r.Legacy})
+		text, err := source.ReadFile(r.Model, 0)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the model: %w", err)
+		}
+		return &Source{Name: r.Model, Text: text, IncludePaths: []string{filepath.Dir(r.Model)}}, nil
 	}
-	texts := make([]sourceText, len(r.Texts))
+	s := &Source{Included: map[string]string{}}
 	for i, t := range r.Texts {
 		text, err := source.ReadFile(filepath.Join(dir, filepath.FromSlash(t.File)), maxRecord)
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the model that belongs to the draws: %w", err)
 		}
-		texts[i] = sourceText{t.Name, text}
-	}
-	include := func(name string) (*source.File, error) {
-		for _, t := range texts[1:] {
-			if t.Name == name {
-				return source.NewFile(name, t.Text), nil
-			}
+		if i == 0 {
+			s.Name, s.Text = t.Name, text
+			continue
 		}
-		return nil, errors.New("it is not in the folder of the run")
+		s.Included[t.Name] = text
 	}
-	return compileText(context.Background(), texts[0].Name, texts[0].Text, CompileOptions{Legacy: r.Legacy}, include)
+	return s, nil
 }
 
 // ReadData reads the data that are kept in the folder of the run or, where they
 // are too large, those of the file, if they are still the same.
 func (r *Record) ReadData(dir string) (*data.Set, error) {
-	o := data.Options{Memory: compile.DefaultMemory(), Counts: counts(r.Counts)}
+	o := data.Options{Memory: compile.DefaultMemory(), Counts: data.ReadCounts(r.Counts)}
 	switch {
 	case r.DataFile != "":
 		s, err := data.ReadJSON(filepath.Join(dir, filepath.FromSlash(r.DataFile)), o)
@@ -280,17 +288,10 @@ func (r *Record) ReadData(dir string) (*data.Set, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the folder %s does not keep the data of the run, as they are large: %w", dir, err)
 	}
-	if Digest(text) != r.DataSHA256 {
+	if files.Digest(text) != r.DataSHA256 {
 		return nil, fmt.Errorf("the data in %s are not those of the run in %s, which does not keep them, as they are large", r.Data, dir)
 	}
 	return data.Parse(r.Data, text, o)
-}
-
-// Digest is the SHA-256 of a text in hexadecimal.
-func Digest(text string) string {
-	h := sha256.New()
-	io.WriteString(h, text)
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 // Option is the value of an option of the command line, "" if it was not given.
@@ -301,12 +302,12 @@ func (r *Record) Option(name string) string {
 	return ""
 }
 
-// base begins the names of the files of draws.
-func (r *Record) base() string {
+// Base begins the names of the files of draws.
+func (r *Record) Base() string {
 	if r.Name != "" {
 		return r.Name
 	}
-	return baseName(r.Model)
+	return BaseName(r.Model)
 }
 
 // Remove removes from a folder all that belongs to the run: draws, tables,
@@ -329,26 +330,26 @@ func (r *Record) Remove(dir string) error {
 		return err
 	}
 	for _, e := range entries {
-		rest, ok := strings.CutPrefix(e.Name(), r.base()+"_")
+		rest, ok := strings.CutPrefix(e.Name(), r.Base()+"_")
 		digits := strings.TrimLeft(rest, "0123456789")
 		if ok && len(digits) < len(rest) && strings.HasPrefix(digits, ".") && !e.IsDir() {
 			remove(e.Name())
 		}
 	}
 	for _, suffix := range []string{"", ".new", ".old"} {
-		store := filepath.Join(dir, r.base()+".zarr"+suffix)
-		if r.Format != Zarr || !zarr.Is(store) {
+		store := filepath.Join(dir, r.Base()+".zarr"+suffix)
+		if r.Format != "zarr" || !zarr.Is(store) {
 			continue
 		}
 		if err := os.RemoveAll(store); err != nil {
 			errs = append(errs, fmt.Errorf("cannot remove the earlier run: %w", err))
 		}
 	}
-	tables, _ := fs.Glob(root.FS(), tableFolder+"/*.csv")
+	tables, _ := fs.Glob(root.FS(), TableFolder+"/*.csv")
 	for _, name := range tables {
 		remove(name)
 	}
-	remove(tableFolder)
+	remove(TableFolder)
 	for _, t := range r.Texts {
 		remove(t.File)
 	}
@@ -356,47 +357,18 @@ func (r *Record) Remove(dir string) error {
 	if r.DataFile != "" {
 		remove(r.DataFile)
 	}
-	remove(ReportName)
-	remove(RecordName)
+	remove(ReportFile)
+	remove(RecordFile)
 	return errors.Join(errs...)
 }
 
 // The folders within an output folder.
 const (
 	textFolder  = "model"  // the model and what it includes
-	tableFolder = "tuning" // what kernels have learnt: apart from the draws, as readers take all CSV files for chains
+	TableFolder = "tuning" // what kernels have learnt: apart from the draws, as readers take all CSV files for chains
 )
 
-// baseName is the name of a file without folder and extension.
-func baseName(path string) string {
+// BaseName is the name of a file without folder and extension.
+func BaseName(path string) string {
 	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-}
-
-// Save writes the fit to a folder, which is made: the draws as CSV files in
-// CmdStan's format, exactly, with the model, the data and how the run was made,
-// so that [ReadFit] and the command ppl find all that later steps need. A folder
-// that holds a run is refused.
-func (f *Fit) Save(dir string) error {
-	p, err := f.Posterior()
-	if err != nil {
-		return err
-	}
-	if _, err := os.Stat(filepath.Join(dir, RecordName)); err == nil {
-		return fmt.Errorf("ppl: the folder %s holds a run already", dir)
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
-	r := &Record{
-		Program: "ppl " + Version(), Model: p.name, Name: baseName(p.name), Seed: p.options.Seed, StanCompat: p.options.StanCompat,
-	}
-	if err := r.Keep(dir, p.model, p.values); err != nil {
-		return err
-	}
-	exact := &Fit{Draws: f.Draws, Report: f.Report, posterior: p, config: f.config, sigFigs: 17, started: f.started}
-	if f.Files, err = exact.WriteCSV(filepath.Join(dir, r.Name)); err != nil {
-		return err
-	}
-	r.Finish(f, nil)
-	return r.Write(dir)
 }

@@ -1,4 +1,4 @@
-package ppl
+package main
 
 import (
 	"regexp"
@@ -8,37 +8,37 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// RejectionGroup is messages of rejections that differ only in their numbers.
-type RejectionGroup struct {
-	Message  string // one of them
-	Messages int    // different ones
-	Count    int    // rejections
-	Advice   string // what to declare, if that is known
+// rejectionGroup is messages of rejections that differ only in their numbers.
+type rejectionGroup struct {
+	message  string // one of them
+	messages int    // different ones
+	count    int    // rejections
+	advice   string // what to declare, if that is known
 }
 
 var (
 	figures = regexp.MustCompile(`[-+]?(\d+(\.\d+)?([eE][-+]?\d+)?|\bnan\b|\binf\b)`)
-	place   = regexp.MustCompile(`\([^()]*, line \d+, column \d+\)$`)
+	where   = regexp.MustCompile(`\([^()]*, line \d+, column \d+\)$`)
 )
 
-// GroupRejections puts messages together that say the same of the same place, the
+// groupRejections puts messages together that say the same of the same place, the
 // most frequent first.
-func GroupRejections(list []infer.Rejection) []RejectionGroup {
-	var groups []RejectionGroup
+func groupRejections(list []infer.Rejection) []rejectionGroup {
+	var groups []rejectionGroup
 	index := map[string]int{}
 	for _, r := range list {
-		at := place.FindString(r.Message)
+		at := where.FindString(r.Message)
 		key := figures.ReplaceAllString(strings.TrimSuffix(r.Message, at), "#") + at
 		i, ok := index[key]
 		if !ok {
 			i = len(groups)
 			index[key] = i
-			groups = append(groups, RejectionGroup{Message: r.Message, Advice: declaration(r.Message)})
+			groups = append(groups, rejectionGroup{message: r.Message, advice: declaration(r.Message)})
 		}
-		groups[i].Messages++
-		groups[i].Count += r.Count
+		groups[i].messages++
+		groups[i].count += r.Count
 	}
-	slices.SortStableFunc(groups, func(a, b RejectionGroup) int { return b.Count - a.Count })
+	slices.SortStableFunc(groups, func(a, b rejectionGroup) int { return b.count - a.count })
 	return groups
 }
 

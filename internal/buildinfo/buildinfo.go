@@ -1,10 +1,7 @@
-package ppl
+// Package buildinfo tells which build of this module a program is.
+package buildinfo
 
-import (
-	"runtime/debug"
-
-	"github.com/ppl-lang/ppl/compile"
-)
+import "runtime/debug"
 
 // Build is what a build knows of where it came from.
 type Build struct {
@@ -14,9 +11,9 @@ type Build struct {
 	Changed bool   // the tree had changes beside the commit
 }
 
-// BuildOf tells of this build. Commit and so on are those of the program's own module,
+// Read tells of this build. Commit and so on are those of the program's own module,
 // known if it is this one.
-func BuildOf() Build {
+func Read() Build {
 	b := Build{Version: "devel"}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -47,10 +44,3 @@ func BuildOf() Build {
 	}
 	return b
 }
-
-// Version is the version of this module, as far as the build knows it.
-func Version() string { return BuildOf().Version }
-
-// CPULevel says in words which instructions of this processor models are evaluated
-// with.
-func CPULevel() string { return compile.CPULevel() }

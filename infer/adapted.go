@@ -1,14 +1,10 @@
-package ppl
+package infer
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-
-	"github.com/ppl-lang/ppl/compile"
-	"github.com/ppl-lang/ppl/compile/data"
-	"github.com/ppl-lang/ppl/infer"
 )
 
 // Adapted is what the warm-up of a chain has found, and where the chain has
@@ -16,10 +12,10 @@ import (
 // keys of the files that CmdStan writes with save_metric, so that these can be
 // read too: stepsize, metric_type, inv_metric; and position.
 type Adapted struct {
-	StepSize float64      // 0: not known
-	Metric   infer.Metric // without a Kind: not known, or not constant
+	StepSize float64 // 0: not known
+	Metric   Metric  // without a Kind: not known, or not constant
 
-	// Recentring is what the Metric is over, see [infer.Recentring]: for each effect that
+	// Recentring is what the Metric is over, see [Recentring]: for each effect that
 	// can be centred a number from 1, centred, to 0, non-centred; nil: the model's own
 	// coordinates.
 	Recentring []float64
@@ -43,22 +39,22 @@ func (a Adapted) MarshalJSON() ([]byte, error) {
 	var inverse any
 	if a.Metric.Kind != "" {
 		if err := a.Metric.CheckSize(); err != nil {
-			return nil, fmt.Errorf("ppl: %w", err)
+			return nil, err
 		}
 		j.Mean = a.Metric.Mean
 	}
 	switch m := a.Metric; m.Kind {
-	case infer.Unit:
+	case Unit:
 		inverse = ones(m.Dim)
-	case infer.Diagonal:
+	case Diagonal:
 		inverse = m.Inverse
-	case infer.Dense:
+	case Dense:
 		rows := make([][]float64, m.Dim)
 		for i := range rows {
 			rows[i] = m.Inverse[i*m.Dim : (i+1)*m.Dim]
 		}
 		inverse = rows
-	case infer.LowRank:
+	case LowRank:
 		inverse, j.Values, j.Vectors = m.LowRank()
 	}
 	if inverse != nil {
@@ -99,11 +95,11 @@ func (a *Adapted) UnmarshalJSON(text []byte) error {
 	var diagonal []float64
 	var rows [][]float64
 	switch {
-	case j.Kind == string(infer.LowRank):
+	case j.Kind == string(LowRank):
 		if err := json.Unmarshal(j.Inverse, &diagonal); err != nil {
 			return errors.New("inv_metric of a metric of the type low_rank must be an array of numbers, the scales")
 		}
-		a.Metric = infer.Metric{Kind: infer.LowRank, Dim: len(diagonal), Inverse: append(diagonal, j.Values...)}
+		a.Metric = Metric{Kind: LowRank, Dim: len(diagonal), Inverse: append(diagonal, j.Values...)}
 		if len(j.Vectors) != len(j.Values) {
 			return fmt.Errorf("low_rank_vectors has %d rows, but there are %d low_rank_values", len(j.Vectors), len(j.Values))
 		}
@@ -114,12 +110,12 @@ func (a *Adapted) UnmarshalJSON(text []byte) error {
 			a.Metric.Inverse = append(a.Metric.Inverse, row...)
 		}
 	case json.Unmarshal(j.Inverse, &diagonal) == nil:
-		a.Metric = infer.Metric{Kind: infer.Diagonal, Dim: len(diagonal), Inverse: diagonal}
-		if j.Kind == string(infer.Unit) {
-			a.Metric = infer.Metric{Kind: infer.Unit, Dim: len(diagonal)}
+		a.Metric = Metric{Kind: Diagonal, Dim: len(diagonal), Inverse: diagonal}
+		if j.Kind == string(Unit) {
+			a.Metric = Metric{Kind: Unit, Dim: len(diagonal)}
 		}
 	case json.Unmarshal(j.Inverse, &rows) == nil:
-		a.Metric = infer.Metric{Kind: infer.Dense, Dim: len(rows)}
+		a.Metric = Metric{Kind: Dense, Dim: len(rows)}
 		for i, row := range rows {
 			if len(row) != len(rows) {
 				return fmt.Errorf("row %d of inv_metric has %d elements, but there are %d rows", i+1, len(row), len(rows))
@@ -140,26 +136,17 @@ func (a *Adapted) UnmarshalJSON(text []byte) error {
 }
 
 // Adapted tells for each chain what another run can start from.
-func (f *Fit) Adapted() []Adapted {
-	out := make([]Adapted, len(f.Report.Chains))
-	for i, c := range f.Report.Chains {
+func (r Report) Adapted() []Adapted {
+	out := make([]Adapted, len(r.Chains))
+	for i, c := range r.Chains {
 		out[i] = Adapted{StepSize: c.StepSize, Metric: c.Metric, Recentring: c.Recentring, Position: c.Last}
 	}
 	return out
 }
 
-// ReadAdapted reads a JSON file: either {"chains": [...]} with an Adapted per
-// chain, as the command ppl run leaves it in its output folder, or a single
-// one, such as a metric alone: {"inv_metric": [0.1, 2.5]}.
-func ReadAdapted(path string) ([]Adapted, error) {
-	text, err := data.ReadText(path, data.Options{Memory: compile.DefaultMemory()})
-	if err != nil {
-		return nil, err
-	}
-	return ParseAdapted(path, []byte(text))
-}
-
-// ParseAdapted is [ReadAdapted] of a text; path stands in messages.
+// ParseAdapted reads the text of a file in JSON: either {"chains": [...]} with an Adapted
+// per chain, as the command ppl run leaves it in its output folder, or a single one, such as
+// a metric alone: {"inv_metric": [0.1, 2.5]}. path stands in messages.
 func ParseAdapted(path string, text []byte) ([]Adapted, error) {
 	var file struct {
 		Chains []Adapted `json:"chains"`

@@ -1,0 +1,26 @@
+package diagnose
+
+import "strings"
+
+// DisplayName turns the name of an element as files have it (b.2.3, t.1:2, z.real)
+// into the one that people read (b[2,3], t[1].2, z.real).
+func DisplayName(name string) string {
+	members := strings.Split(name, ":")
+	for i, m := range members {
+		base, indices, ok := strings.Cut(m, ".")
+		if !ok {
+			continue
+		}
+		part := ""
+		for _, suffix := range []string{"real", "imag"} {
+			if rest, ok := strings.CutSuffix("."+indices, "."+suffix); ok {
+				indices, part = strings.TrimPrefix(rest, "."), "."+suffix
+			}
+		}
+		if indices != "" {
+			base += "[" + strings.ReplaceAll(indices, ".", ",") + "]"
+		}
+		members[i] = base + part
+	}
+	return strings.Join(members, ".")
+}

@@ -1,0 +1,38 @@
+package ppl
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/ppl-lang/ppl/folder"
+)
+
+// Save writes the fit to a folder, which is made: the draws as CSV files in
+// CmdStan's format, exactly, with the model, the data and how the run was made,
+// so that [ReadFit] and the command ppl find all that later steps need. A folder
+// that holds a run is refused.
+func (f *Fit) Save(dir string) error {
+	p, err := f.Posterior()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(dir, folder.RecordFile)); err == nil {
+		return fmt.Errorf("ppl: the folder %s holds a run already", dir)
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	r := &folder.Record{
+		Program: "ppl " + Version(), Model: p.name, Name: folder.BaseName(p.name), Seed: p.options.Seed, StanCompat: p.options.StanCompat, Legacy: p.model.options.Legacy,
+	}
+	if err := r.Keep(dir, &folder.Source{Name: p.model.Name(), Text: p.model.Text(), Included: p.model.Included()}, p.values); err != nil {
+		return err
+	}
+	exact := &Fit{Draws: f.Draws, Report: f.Report, posterior: p, config: f.config, sigFigs: 17, started: f.started}
+	if f.Files, err = exact.WriteCSV(filepath.Join(dir, r.Name)); err != nil {
+		return err
+	}
+	r.Finish(f.Report, f.planFaults(), nil)
+	return r.Write(dir)
+}
