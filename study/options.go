@@ -132,11 +132,8 @@ func (o Options) read() (*settings, error) {
 		if err := fs.Set(name, o[name]); err != nil {
 			return nil, &OptionError{name, fmt.Errorf("%q: %w", o[name], err)}
 		}
-		// Samplers take 0 for "the default", which is not what was asked for.
-		if x, err := strconv.ParseFloat(o[name], 64); err == nil && x == 0 {
-			if d, err := strconv.ParseFloat(f.DefValue, 64); err == nil && d != 0 {
-				return nil, &OptionError{name, fmt.Errorf("it cannot be %s; leave it out for the default, %s", o[name], f.DefValue)}
-			}
+		if sampler.MeansDefault(f, o[name]) {
+			return nil, &OptionError{name, fmt.Errorf("it cannot be %s; leave it out for the default, %s", o[name], f.DefValue)}
 		}
 	}
 	var err error

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,11 +38,6 @@ func (f *samplerFlag) Type() string {
 	}
 	name, _ := flag.UnquoteUsage(f.flag)
 	return name
-}
-
-func isZero(text string) bool {
-	x, err := strconv.ParseFloat(text, 64)
-	return err == nil && x == 0
 }
 
 func isBool(f *flag.Flag) bool {
@@ -140,8 +134,7 @@ func (s *samplerFlags) build(flags *pflag.FlagSet, assumed map[string]string) (i
 		}
 		if e := fs.Set(f.Name, v.text); e != nil {
 			err = usagef("invalid value %q for --%s: %w", v.text, f.Name, e)
-		} else if isZero(v.text) && !isZero(v.flag.DefValue) && !isBool(v.flag) {
-			// Samplers take 0 for "the default", which is not what was asked for.
+		} else if sampler.MeansDefault(v.flag, v.text) {
 			err = usagef("--%s cannot be %s; leave it out for the default, %s", f.Name, v.text, v.flag.DefValue)
 		}
 	})

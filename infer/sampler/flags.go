@@ -52,3 +52,14 @@ func list(words []string) string {
 	}
 	return strings.Join(words, "")
 }
+
+// MeansDefault reports whether a text for an option says 0 where samplers take 0 for the
+// option's default, which is another number: it is not what was asked for.
+func MeansDefault(f *flag.Flag, text string) bool {
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || x != 0 {
+		return false
+	}
+	d, err := strconv.ParseFloat(f.DefValue, 64)
+	return err == nil && d != 0
+}
