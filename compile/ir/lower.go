@@ -158,12 +158,18 @@ func (l *lowerer) stmt(s ast.Stmt) Stmt {
 		call, _ := l.call(s.Call).(*UserCall)
 		return &CallStmt{Pos: pos, Call: call}
 	case *ast.For:
+		if l.assigns(s.Body, s.To) {
+			return l.stepped(s)
+		}
 		from, to := l.expr(s.From), l.expr(s.To)
 		return &For{Pos: pos, Var: l.variable(l.info.Defs[s])[0], From: from, To: to, Body: l.body(s.Body)}
 	case *ast.ForEach:
 		over := l.expr(s.Over)
 		if over.Type().Composite() {
 			return l.forEach(s, over)
+		}
+		if v, ok := over.(*VarRef); ok && (v.Ty.Kind != types.Matrix || v.Ty.Dims > 0) && l.assigns(s.Body, s.Over) {
+			return l.eachAtItsTurn(s, v)
 		}
 		return &ForEach{Pos: pos, Var: l.variable(l.info.Defs[s])[0], Over: over, Body: l.body(s.Body)}
 	case *ast.While:

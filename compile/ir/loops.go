@@ -1,0 +1,95 @@
+package ir
+
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// Stan evaluates the upper bound of a loop before each iteration, and the element
+// of a loop over elements at its turn. That matters only where the body assigns to
+// what they are made of: all other loops are lowered as if these were evaluated
+// once, which is what the evaluators are good at.
+
+// assigns reports whether a statement assigns to a variable that e reads.
+func (l *lowerer) assigns(s ast.Stmt, e ast.Expr) bool {
+	var reads []*check.Var
+	ast.Walk(e, func(n ast.Node) bool {
+		if v, ok := n.(*ast.VarExpr); ok && l.info.Uses[v] != nil {
+			reads = append(reads, l.info.Uses[v])
+		}
+		return true
+	}, nil)
+	found := false
+	ast.Walk(s, func(n ast.Node) bool {
+		if a, ok := n.(*ast.Assign); ok && !found {
+			ast.Walk(a.LHS, func(n ast.Node) bool {
+				if x, ok := n.(*ast.IndexExpr); ok {
+					n = x.X
+					for {
+						x, ok := n.(*ast.IndexExpr)
+						if !ok {
+							break
+						}
+						n = x.X
+					}
+					if v, ok := n.(*ast.VarExpr); ok {
+						found = found || slices.Contains(reads, l.info.Uses[v])
+						return false // what its indices read is not assigned
+					}
+				}
+				if v, ok := n.(*ast.VarExpr); ok {
+					found = found || slices.Contains(reads, l.info.Uses[v])
+				}
+				return true
+			}, nil)
+		}
+		return !found
+	}, nil)
+	return found
+}
+
+// stepped lowers a loop whose body changes its upper bound:
+//
+//	next = from;
+//	while (next <= to) { i = next; next += 1; body }
+//
+// The counter goes on before the body, so that continue leaves it right.
+func (l *lowerer) stepped(s *ast.For) Stmt {
+	pos, at := Pos{s.Span()}, s.Span()
+	from := l.expr(s.From)
+	next := &Var{ID: *l.frame, Name: "next", Type: types.IntType, Block: ast.Functions, Span: at}
+	*l.frame++
+	number := func() Expr { return &VarRef{leaf(at, types.IntType, Data), next} }
+	one := &IntLit{leaf(at, types.IntType, Data), 1}
+	cond := l.library("operator<=", number(), l.expr(s.To))
+	i := l.variable(l.info.Defs[s])[0]
+	body := &Block{Pos: pos, Stmts: []Stmt{
+		&Unpack{pos, []*Var{i}, number()},
+		&Assign{Pos: pos, Var: next, Value: l.library("operator+", number(), one)},
+		l.body(s.Body),
+	}}
+	return &Block{Pos: pos, Stmts: []Stmt{
+		&Unpack{pos, []*Var{next}, from},
+		&While{Pos: pos, Cond: cond, Body: body},
+	}}
+}
+
+// eachAtItsTurn lowers a loop over the elements of a variable that its body
+// changes: for (i in 1:size(x)) { element = x[i]; body }.
+func (l *lowerer) eachAtItsTurn(s *ast.ForEach, over *VarRef) Stmt {
+	pos, at := Pos{s.Span()}, over.Span()
+	i := &Var{ID: *l.frame, Name: "element", Type: types.IntType, Block: ast.Functions, Loop: true, Span: at}
+	*l.frame++
+	place := Index{Kind: IndexSingle, A: &VarRef{leaf(at, types.IntType, Data), i}, At: at}
+	v := l.variable(l.info.Defs[s])[0]
+	return &For{
+		Pos: pos, Var: i, From: &IntLit{leaf(at, types.IntType, Data), 1}, To: l.library("size", over),
+		Body: &Block{Pos: pos, Stmts: []Stmt{
+			&Unpack{pos, []*Var{v}, &IndexExpr{leaf(at, v.Type, over.Level()), over, []Index{place}}},
+			l.body(s.Body),
+		}},
+	}
+}

@@ -1,0 +1,43 @@
+// Loops whose bodies change what their bounds and elements are made of: the upper bound is
+// evaluated before each iteration, the lower one once, elements at their turn.
+functions {
+  real shrinking(vector x) {
+    real s = 0;
+    int n = num_elements(x);
+    for (i in 1:n) {
+      if (x[i] > 0.5) {
+        n -= 1;
+        continue;
+      }
+      s += i * x[i];
+    }
+    return s + n;
+  }
+}
+data {
+  int<lower=3> N;
+  vector[N] y;
+}
+parameters {
+  vector[N] b;
+}
+model {
+  {
+    int i = N;
+    for (j in 1:i) { i = 2; target += j * b[1]; }
+    for (j in 1:i) { if (j == 2) i = N; target += -j * b[2]; }
+    for (j in i:N) { i = N; target += square(j * b[3]) * -0.1; }
+  }
+  {
+    vector[N] v = b;
+    for (x in v) { v[3] = 10; target += x * b[1]; }
+    for (x in v) { v = y; target += x * b[2]; }
+  }
+  {
+    array[3] real v = {b[1], 2, 3};
+    for (x in v) { v[2] = 10; if (x > 9) break; target += x * b[2]; }
+    array[3] int k = {1, 2, 3};
+    for (x in k) { k[3] = 10; target += x * b[3]; }
+  }
+  target += shrinking(y) * b[1] + shrinking(b) - dot_self(b);
+}
