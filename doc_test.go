@@ -5,7 +5,7 @@ import (
 	"go/doc"
 	"go/parser"
 	"go/token"
-	"io/fs"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -14,19 +14,26 @@ import (
 // has no place there belongs to another package.
 func TestMap(t *testing.T) {
 	set := token.NewFileSet()
-	found, err := parser.ParseDir(set, ".", func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }, parser.ParseComments)
+	names, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var files []*ast.File
-	for _, f := range found["ppl"].Files {
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(set, name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
 		files = append(files, f)
 	}
 	p, err := doc.NewFromFiles(set, files, "github.com/ppl-lang/ppl")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var names []string
+	names = nil
 	for _, f := range p.Funcs {
 		names = append(names, f.Name)
 	}
