@@ -267,6 +267,19 @@ func (b *binder) place(args []value, move bool) (*level, *axis) {
 	return lvl, ax
 }
 
+// placeChecked is place of what checks its arguments: in a branch that parameters decide
+// the checks belong to the branch, of constants too.
+func (b *binder) placeChecked(args []value) (*level, *axis) {
+	lvl, ax := b.place(args, false)
+	if b.lvl.branch {
+		lvl = deeper(lvl, b.lvl)
+		if ax != nil && ax.lvl != lvl {
+			ax = nil
+		}
+	}
+	return lvl, ax
+}
+
 // domain is the axis on which something is computed whose arguments have the
 // lanes of ax: these, unless the iterations in force leave some of them out.
 func (b *binder) domain(ax *axis) *axis {

@@ -235,7 +235,7 @@ func (b *binder) apply(f *stdlib.Func, name string, args []value, typ types.Type
 	case f.Int != nil && known:
 		return b.applyInt(f, name, args, typ)
 	}
-	lvl, ax := b.place(args, false)
+	lvl, ax := b.placeChecked(args)
 	if f.Random {
 		lvl, ax = deeper(lvl, b.lvl), b.axis
 		if ax != nil && ax.lvl != lvl { // hidden by a region, or the step of a scan
@@ -251,7 +251,7 @@ func (b *binder) apply(f *stdlib.Func, name string, args []value, typ types.Type
 
 // applyLeaves evaluates a function whose value has leaves.
 func (b *binder) applyLeaves(f *stdlib.Func, e *ir.Call, args []value) value {
-	lvl, ax := b.place(args, false)
+	lvl, ax := b.placeChecked(args)
 	sargs, param := b.stdArgs(lvl, ax, args, false)
 	lvl.g.SetSite(b.site())
 	var params []types.Type
@@ -404,13 +404,7 @@ func (b *binder) terms(e *ir.Call, f *stdlib.Func, propto bool) []value {
 	args := b.args(e.Args)
 	old := b.at(e.Span())
 	defer b.setSpan(old)
-	lvl, ax := b.place(args, false)
-	if b.lvl.branch { // argument checks belong to the branch
-		lvl = deeper(lvl, b.lvl)
-		if ax != nil && ax.lvl != lvl {
-			ax = nil
-		}
-	}
+	lvl, ax := b.placeChecked(args)
 	sargs, param := b.stdArgs(lvl, ax, args, false)
 	lvl.g.SetSite(b.site())
 	var refs []ad.Ref
