@@ -272,12 +272,23 @@ func (j *journal) put(key string, r *Result) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	isNew, due, err := j.add(header, frame, r)
+	if err == nil && due != nil {
+		// Not under the lock: a disk may take long, and the other fits go on meanwhile.
+		err = due.Sync()
+	}
+	return isNew, err
+}
+
+// add writes a record to the file of this process, unless its unit has a result already. It
+// reports whether there is a new result, and gives the file if it is time to force it to disk.
+func (j *journal) add(header frameType, frame []byte, r *Result) (isNew bool, due *os.File, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if k, err := short(header.Key); err != nil {
-		return false, err
+		return false, nil, err
 	} else if old, there := j.at[k]; there && (r == nil || !replaces(r.Status, old.status)) {
-		return false, nil
+		return false, nil, nil
 	}
 	f := j.files[j.ownAt]
 	if _, err := j.own.Write(frame); err != nil {
@@ -286,17 +297,17 @@ func (j *journal) put(key string, r *Result) (bool, error) {
 		if _, e := j.own.Seek(f.read, io.SeekStart); e != nil {
 			err = errors.Join(err, e)
 		}
-		return false, fmt.Errorf("cannot write the results: %w", err)
+		return false, nil, fmt.Errorf("cannot write the results: %w", err)
 	}
 	text, _ := json.Marshal(header)
-	isNew := j.note(text, place{j.ownAt, f.read, len(frame), ""})
+	isNew = j.note(text, place{j.ownAt, f.read, len(frame), ""})
 	f.read += int64(len(frame))
 	// A loss of power costs what was made since then, which is made again.
 	if now := time.Now(); now.Sub(j.synced) > 5*time.Second {
 		j.synced = now
-		return isNew, j.own.Sync()
+		return isNew, j.own, nil
 	}
-	return isNew, nil
+	return isNew, nil, nil
 }
 
 // begunTimes is how often units were begun that have no result.
