@@ -360,6 +360,9 @@ func (r *reader) source(n *yaml.Node) error {
 		return nil
 	case s.values != nil:
 		set, err := r.values(s.values)
+		if s.name == "" {
+			s.name = fmt.Sprintf("values in line %d", n.Line)
+		}
 		if err == nil {
 			r.plan.Parts = append(r.plan.Parts, Part{r.models, &Values{s.name, set}})
 		}

@@ -36,11 +36,10 @@ func folder(t *testing.T, dir string, groups, draws int) (plan string) {
 		}
 	}
 	plan = fmt.Sprintf(`models: line.stan
-data: [{table: table.csv, by: g, count: N}, {values: {N: 2, y: [1, "x"]}, name: broken}]
+data: [{table: table.csv, by: g, count: N}, {files: missing.json}]
 options: {chains: 2, warmup: %d, draws: %d}
 keep: {draws: [mu]}
 `, draws, draws)
-	plan = strings.Replace(plan, `, {values: {N: 2, y: [1, "x"]}, name: broken}`, `, {files: missing.json}`, 1)
 	for name, text := range map[string]string{"line.stan": lineModel, "table.csv": table.String(), "plan.yaml": plan} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)

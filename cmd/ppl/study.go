@@ -345,7 +345,7 @@ func (j *studyJSON) show(w io.Writer, p *study.Progress) error {
 		writeEstimates(&b, w, cells)
 	}
 	for _, f := range j.Failures {
-		writeParagraph(&b, "", fmt.Sprintf("Fit %d failed (%s, %s): %s", f.Fit, f.Model, f.Data, f.Message), lineWidth(w))
+		writeParagraph(&b, "", fmt.Sprintf("Fit %d failed (%s): %s", f.Fit, joinWords(f.Model, f.Data), f.Message), lineWidth(w))
 	}
 	if more := j.Failed - len(j.Failures); more > 0 {
 		fmt.Fprintf(&b, "… and %d more; results.csv has them all.\n", more)

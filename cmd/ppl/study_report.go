@@ -151,7 +151,7 @@ func printStudy(w io.Writer, r *study.Report, vars string) error {
 			fmt.Fprintf(&b, "… and %s.\n", count(len(r.Failures)-i, "other reason", "other reasons"))
 			break
 		}
-		writeParagraph(&b, "", fmt.Sprintf("%s failed (the first is fit %d, %s): %s", count(f.Fits, "fit", "fits"), f.First, f.Data, f.Message), lineWidth(w))
+		writeParagraph(&b, "", fmt.Sprintf("%s failed (the first is %s): %s", count(f.Fits, "fit", "fits"), joinWords(fmt.Sprint("fit ", f.First), f.Data), f.Message), lineWidth(w))
 	}
 	showQuantities(&b, w, r, vars != "")
 	for i, d := range r.Densities {
@@ -306,4 +306,9 @@ func newStudyReport(r *study.Report) studyReportJSON {
 		j.Densities = append(j.Densities, studyDensityJSON{d.Model, d.Observations, number(d.ELPD)})
 	}
 	return j
+}
+
+// joinWords puts commas between those that are not empty.
+func joinWords(words ...string) string {
+	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), ", ")
 }
