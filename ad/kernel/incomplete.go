@@ -6,24 +6,15 @@ import "math"
 // Taylor polynomial, of which the k-th is the k-th derivative over k!.
 type series [4]float64
 
-func (s series) mul(t series) (p series) {
-	for k := range p {
+// mul is the product up to the n-th coefficient; a value alone does not pay for
+// derivatives, here and below.
+func (s series) mul(n int, t series) (p series) {
+	for k := range n + 1 {
 		for i := range k + 1 {
 			p[k] += s[i] * t[k-i]
 		}
 	}
 	return p
-}
-
-func (s series) div(t series) (q series) {
-	for k := range q {
-		c := s[k]
-		for i := range k {
-			c -= q[i] * t[k-i]
-		}
-		q[k] = c / t[0]
-	}
-	return q
 }
 
 func (s series) add(t series) series {
@@ -41,9 +32,9 @@ func (s series) scale(c float64) series {
 }
 
 // log is log s; the constant coefficient is given, as it may be known better.
-func (s series) log(c float64) (l series) {
+func (s series) log(n int, c float64) (l series) {
 	l[0] = c
-	for k := 1; k < len(s); k++ {
+	for k := 1; k <= n; k++ {
 		v := float64(k) * s[k]
 		for i := 1; i < k; i++ {
 			v -= float64(i) * l[i] * s[k-i]
@@ -53,9 +44,9 @@ func (s series) log(c float64) (l series) {
 	return l
 }
 
-func (s series) exp() (e series) {
+func (s series) exp(n int) (e series) {
 	e[0] = math.Exp(s[0])
-	for k := 1; k < len(s); k++ {
+	for k := 1; k <= n; k++ {
 		for i := 1; i <= k; i++ {
 			e[k] += float64(i) * s[i] * e[k-i]
 		}
@@ -65,10 +56,10 @@ func (s series) exp() (e series) {
 }
 
 // log1mExp is log(1 - eˢ).
-func (s series) log1mExp() series {
-	e := s.exp().scale(-1)
+func (s series) log1mExp(n int) series {
+	e := s.exp(n).scale(-1)
 	e[0] = -math.Expm1(s[0])
-	return e.log(Log1mExp(s[0]))
+	return e.log(n, Log1mExp(s[0]))
 }
 
 // variable is x itself.
@@ -110,9 +101,17 @@ func LogPoisson(a, x float64) float64 {
 	return logPoisson(a, x)
 }
 
-// logPoissonTerm is logPoisson as a function of a.
-func logPoissonTerm(a, x float64) series {
-	return series{logPoisson(a, x), math.Log(x) - Digamma(a+1), -Trigamma(a+1) / 2, -Polygamma(2, a+1) / 6}
+// powerOverGamma is log(xᵃ/Γ(a+1)) as a function of a, up to the n-th coefficient and
+// but for the constant one, which is given.
+func powerOverGamma(n int, a, x, c float64) series {
+	s := series{c}
+	if n > 0 {
+		s[1] = math.Log(x) - Digamma(a+1)
+	}
+	for k, f := 2, -2.0; k <= n; k, f = k+1, f*float64(k+1) {
+		s[k] = Polygamma(float64(k-1), a+1) / f
+	}
+	return s
 }
 
 // lgamma1p is log Γ(1+a) for |a| ≤ 0.2, by its Taylor series (DLMF 5.7.3), with
@@ -133,73 +132,140 @@ var zeta = [...]float64{1.6449340668482264, 1.2020569031595942, 1.08232323371113
 // smallGamma is Q(a, x) for a ≤ 0.2 and x < a+1, where Q is small, as a
 // function of a: Q = -(e^L - 1) - a e^L Σ (-x)ᵏ/(k! (a+k)) with L = a log x - log
 // Γ(1+a) (DLMF 8.7.1), the sum from k = 1.
-func smallGamma(a, x float64) series {
-	l := series{a*math.Log(x) - lgamma1p(a), math.Log(x) - Digamma(a+1), -Trigamma(a+1) / 2, -Polygamma(2, a+1) / 6}
+func smallGamma(n int, a, x float64) series {
+	l := powerOverGamma(n, a, x, a*math.Log(x)-lgamma1p(a))
 	sum, term := series{}, 1.0
 	for k := 1.; k < 40; k++ {
 		term *= -x / k
-		sum = sum.add(series{term}.div(series{a + k, 1}))
+		r := 1 / (a + k)
+		c := term * r
+		for i := range n + 1 {
+			sum[i] += c
+			c *= -r
+		}
 	}
-	e := l.exp()
+	e := l.exp(n)
 	q := e.scale(-1)
 	q[0] = -math.Expm1(l[0])
-	return q.add(variable(a).mul(e).mul(sum).scale(-1))
+	return q.add(variable(a).mul(n, e).mul(n, sum).scale(-1))
 }
 
 // incompleteGamma is log P(a, x), the regularised lower incomplete gamma
-// function, or with upper log Q(a, x), as functions of a. Below a+1 by the
-// series xᵃe⁻ˣ/Γ(a+1) Σ xⁿ/((a+1)…(a+n)) of P (DLMF 8.7.1), above by the
-// continued fraction of Q (DLMF 8.9.2); the other of the two is its complement.
-func incompleteGamma(a, x float64, upper bool) series {
-	const most = 1_000_000
+// function, or with upper log Q(a, x), as functions of a, up to the n-th
+// coefficient. Where Q is not small it is P by the series xᵃe⁻ˣ/Γ(a+1) Σ
+// xᵐ/((a+1)…(a+m)) (DLMF 8.7.1), elsewhere Q by its continued fraction (DLMF
+// 8.9.2); the other of the two is its complement. The series takes less than the
+// fraction near a+1, and costs its complement at most two digits there; for large a
+// it would cost the derivatives more.
+func incompleteGamma(n int, a, x float64, upper bool) series {
 	if a <= 0.2 && x < a+1 {
-		q := smallGamma(a, x)
+		q := smallGamma(n, a, x)
 		if upper {
-			return q.log(math.Log(q[0]))
+			return q.log(n, math.Log(q[0]))
 		}
 		p := q.scale(-1)
 		p[0] += 1
-		return p.log(math.Log1p(-q[0]))
+		return p.log(n, math.Log1p(-q[0]))
 	}
-	lead := logPoissonTerm(a, x)
-	if x < a+1 {
-		sum, term := series{1}, series{1}
-		for n := 1.; n < most; n++ {
-			term = term.mul(series{x}.div(series{a + n, 1}))
-			sum = sum.add(term)
-			if term[0] < 1e-17*sum[0] && math.Abs(term[3]) < 1e-17*math.Abs(sum[3])+1e-300 {
-				break
-			}
-		}
-		p := lead.add(sum.log(math.Log(sum[0])))
+	lead := powerOverGamma(n, a, x, logPoisson(a, x))
+	if x < a+1 || a > 0.2 && x < a+1+min(math.Sqrt(a+1), 5) {
+		sum := lowerSum(n, a, x)
+		p := lead.add(sum.log(n, math.Log(sum[0])))
 		if upper {
-			return p.log1mExp()
+			return p.log1mExp(n)
 		}
 		return p
 	}
-	// Modified Lentz: x+1-a - 1(1-a)/(x+3-a - 2(2-a)/(x+5-a - …)).
-	va := variable(a).scale(-1)
-	b := va.add(series{x + 1})
-	c := series{1e300}
-	d := series{1}.div(b)
-	h := d
-	for n := 1.; n < most; n++ {
-		an := va.add(series{n}).scale(-n)
-		b = b.add(series{2})
-		d = series{1}.div(an.mul(d).add(b))
-		c = b.add(an.div(c))
-		delta := c.mul(d)
-		h = h.mul(delta)
-		if math.Abs(delta[0]-1) < 1e-16 && math.Abs(delta[1]) < 1e-16 && math.Abs(delta[2]) < 1e-16 && math.Abs(delta[3]) < 1e-16 {
-			break
-		}
-	}
 	// xᵃe⁻ˣ/Γ(a) = a times the leading term.
-	q := lead.add(variable(a).log(math.Log(a))).add(h.log(math.Log(h[0])))
+	h := upperFraction(n, a, x)
+	q := lead.add(variable(a).log(n, math.Log(a))).add(h.log(n, math.Log(h[0])))
 	if upper {
 		return q
 	}
-	return q.log1mExp()
+	return q.log1mExp(n)
+}
+
+// mostTerms bounds the terms of a series or fraction.
+const mostTerms = 1_000_000
+
+// lowerSum is Σ xᵐ/((a+1)…(a+m)) as a function of a. The logarithm of a term has
+// the derivatives -Σ1/(a+i), Σ1/(a+i)², …, so that a term takes one division
+// whatever n, and all terms of a derivative have one sign.
+func lowerSum(n int, a, x float64) series {
+	s0, s1, s2, s3 := 1.0, 0.0, 0.0, 0.0
+	h1, h2, h3, t := 0.0, 0.0, 0.0, 1.0
+	for m := 1.; m < mostTerms; m++ {
+		r := 1 / (a + m)
+		t *= x * r
+		s0 += t
+		last, sum := t, s0
+		if n > 0 {
+			h1 += r
+			last, sum = t*h1, s1+t*h1
+			s1 = sum
+		}
+		if n > 1 {
+			h2 += r * r
+			last = t * (h1*h1 + h2)
+			s2 += last
+			sum = s2
+		}
+		if n > 2 {
+			h3 += r * r * r
+			last = t * (h1*(h1*h1+3*h2) + 2*h3)
+			s3 += last
+			sum = s3
+		}
+		// Beyond x the terms fall faster than by halves soon after.
+		if last < 1e-17*sum && m > x {
+			break
+		}
+	}
+	return series{s0, -s1, s2 / 2, -s3 / 6}
+}
+
+// upperFraction is 1/(x+1-a - 1(1-a)/(x+3-a - 2(2-a)/(x+5-a - …))) as a function of
+// a, by Steed's method: D = 1/(b + aD) and the change of the fraction by a term,
+// -aD₋₁D times that by the one before.
+func upperFraction(n int, a, x float64) series {
+	b := x + 1 - a
+	d0 := 1 / b
+	d1 := d0 * d0 // coefficients of D
+	d2 := d1 * d0
+	d3 := d2 * d0
+	c0, c1, c2, c3 := d0, d1, d2, d3 // of the change
+	h := series{d0, d1, d2, d3}
+	for m := 1.; m < mostTerms; m++ {
+		b += 2
+		f := m * (a - m)
+		// Of the term times D, of the next D, and of the factor of the change.
+		e0, e1 := f*d0, f*d1+m*d0
+		e2, e3 := f*d2+m*d1, f*d3+m*d2
+		d0 = 1 / (b + e0)
+		r := (1 - e1) * d0
+		d1 = r * d0
+		u0, u1 := -e0*d0, -(e0*d1 + e1*d0)
+		size := 0.0
+		if n > 1 {
+			d2 = r*d1 - e2*d0*d0
+			d3 = r*d2 - (e2*d1+e3*d0)*d0
+			u2 := -(e0*d2 + e1*d1 + e2*d0)
+			u3 := -(e0*d3 + e1*d2 + e2*d1 + e3*d0)
+			c3 = c0*u3 + c1*u2 + c2*u1 + c3*u0
+			c2 = c0*u2 + c1*u1 + c2*u0
+			h[2] += c2
+			h[3] += c3
+			size = math.Abs(c2) + math.Abs(c3)
+		}
+		c1 = c0*u1 + c1*u0
+		c0 *= u0
+		h[0] += c0
+		h[1] += c1
+		if math.Abs(c0)+math.Abs(c1)+size < 1e-17*h[0] {
+			break
+		}
+	}
+	return h
 }
 
 func incompleteGammaOrder(n, a, x float64, upper bool) float64 {
@@ -212,7 +278,7 @@ func incompleteGammaOrder(n, a, x float64, upper bool) float64 {
 		}
 		return 0
 	}
-	return incompleteGamma(a, x, upper)[int(n)] * [...]float64{1, 1, 2, 6}[int(n)]
+	return incompleteGamma(int(n), a, x, upper)[int(n)] * [...]float64{1, 1, 2, 6}[int(n)]
 }
 
 // LogGammaP is the n-th derivative with respect to a, n ≤ 3, of log P(a, x), P
