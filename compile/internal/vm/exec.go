@@ -347,13 +347,7 @@ func (m *Machine) loop(p *regionPlan, lane int) error {
 			break
 		}
 		if trips == p.snapshots*stride {
-			m.histories(p, lane, func(h []float64, k int) {
-				half := len(h) / k / 2
-				for r := range half {
-					copy(h[r*k:(r+1)*k], h[2*r*k:])
-				}
-				clear(h[half*k:])
-			})
+			m.thin(p, lane)
 			stride *= 2
 		}
 		if trips%stride == 0 {
@@ -371,6 +365,17 @@ func (m *Machine) loop(p *regionPlan, lane int) error {
 		m.views[p.stride][lane] = float64(stride)
 	}
 	return nil
+}
+
+// thin drops every other snapshot of the lane's histories.
+func (m *Machine) thin(p *regionPlan, lane int) {
+	m.histories(p, lane, func(h []float64, k int) {
+		half := len(h) / k / 2
+		for r := range half {
+			copy(h[r*k:(r+1)*k], h[2*r*k:])
+		}
+		clear(h[half*k:])
+	})
 }
 
 // histories calls f for the lane's part of every history, with the size of a

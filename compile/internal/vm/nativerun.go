@@ -2,24 +2,19 @@ package vm
 
 import (
 	"slices"
+	"unsafe"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
 // fusedRun is one function for blocks that follow each other, with the
-// conditionals among them.
+// conditionals and while loops among them.
 type fusedRun struct {
-	fn    native.Func
-	n     int // blocks
-	fails []failPlace
-}
-
-// failPlace is a check that may fail: instruction k of scalar code, some check of a
-// strip, or the block's op.
-type failPlace struct {
-	b *block
-	k int32
+	fn     native.Func
+	n      int     // blocks
+	events []event // what it leaves for, by its result from 1 on
+	trips  int32   // of scratch memory: trips until it asks whether to stop
 }
 
 // viewLength is a view whose address machine code moves.
@@ -78,17 +73,17 @@ func (g *generator) fusible(b *block) bool {
 		return g.movable(b)
 	case regionBlock:
 		p := b.reg
-		if !p.conditional || p.lanes != 1 {
+		if p.snapshots > 0 {
+			return g.loopable(p)
+		}
+		if !p.conditional {
 			return false
 		}
-		for side, body := range p.bodies {
-			for _, c := range p.keeps[side].arrays {
-				if c.n > maxCopied {
+		for _, body := range p.bodies {
+			for i := range body {
+				if !g.fusible(&body[i]) {
 					return false
 				}
-			}
-			if g.eligible(body) < len(body) {
-				return false
 			}
 		}
 		return true
@@ -112,48 +107,78 @@ func (g *generator) movable(b *block) bool {
 	return false
 }
 
-// fuse makes one function of the blocks.
+// fuse makes one function of the blocks, which is given the number of the event after
+// which it goes on, or 0.
 func (g *generator) fuse(bs []block) {
 	r := &fusedRun{n: len(bs)}
 	g.runs[&bs[0]] = r
 	g.enter(&r.fn)
+	loops := hasLoop(bs)
+	later := g.NewLabel()
+	if loops {
+		g.CmpImm(native.R0, 0)
+		g.If(native.NotEqual, later)
+		r.trips = g.Reserve(1)
+		g.setWord(r.trips, pauseEvery)
+	}
 	done := g.NewLabel()
 	g.inline(bs, r, done)
 	g.MovImm(native.T0, 0)
 	g.Place(done)
 	g.leave()
+	if loops {
+		g.Place(later)
+		for i := range r.events {
+			if r.events[i].kind.resumes() {
+				g.CmpImm(native.R0, int32(i+1))
+				g.If(native.Equal, r.events[i].resume)
+			}
+		}
+		g.Jump(done)
+	}
+	// Blocks that Go runs may have functions of their own.
+	for i := range r.events {
+		if r.events[i].kind == runBlock {
+			g.blocks(r.events[i].b)
+		}
+	}
 }
 
 // inline makes the code of blocks; where a check fails it goes to done with the
-// number of the place in T0, from 1.
+// number of the event in T0.
 func (g *generator) inline(bs []block, r *fusedRun, done native.Label) {
 	for i := range bs {
 		b := &bs[i]
+		if !g.fusible(b) { // in a loop
+			g.goOut(r, event{kind: runBlock, b: bs[i : i+1]}, done)
+			continue
+		}
 		for _, v := range b.clears {
 			g.clear(v)
 		}
-		fail := func(k int) {
-			r.fails = append(r.fails, failPlace{b, int32(k)})
-			g.MovImm(native.T0, uint64(len(r.fails)))
+		fail := func(kind eventKind, k int) {
+			r.events = append(r.events, event{kind: kind, b: bs[i : i+1], k: int32(k)})
+			g.MovImm(native.T0, uint64(len(r.events)))
 			g.Jump(done)
 		}
+		opFails := func() { fail(opFails, 0) }
 		switch b.kind {
 		case scalarBlock:
-			g.scalarCode(b, 0, len(b.code), fail)
+			g.scalarCode(b, 0, len(b.code), func(k int) { fail(checkFails, k) })
 		case stripBlock:
-			g.shortStrip(b, fail)
+			g.shortStrip(b, g.failing(func() { fail(stripFails, 0) }))
 		case matmulBlock:
 			g.matmul(b)
 		case effectBlock:
-			g.rejection(b, g.failing(func() { fail(whole) }))
+			g.rejection(b, g.failing(opFails))
 		case arrayBlock:
 			if b.node.Op == ad.OpTake {
-				g.taking(b, g.failing(func() { fail(whole) }))
+				g.taking(b, g.failing(opFails))
 			} else {
 				g.putting(b)
 			}
 		default:
-			g.conditional(b.reg, r, done)
+			g.region(b.reg, r, done)
 		}
 	}
 }
@@ -168,23 +193,20 @@ func (g *generator) failing(fail func()) native.Label {
 	return l
 }
 
-// Places of failures that are no instruction of scalar code.
-const (
-	someCheck = -1 // of a strip
-	whole     = -2 // the block, whose op fails
-)
-
-// ifNumber goes to l if a number compares so with 0.
-func (g *generator) ifNumber(c native.Comparison, view int32, l native.Label) {
-	b := &native.Builder{}
-	b.Branch(b.Compare(c, b.Load(g.uniform(view)), b.Number(0)), l)
-	g.Frame(1).Emit(b, 1)
+// ifNumber goes to l if a number, in a view that has moved, compares so with 0.
+func (g *generator) ifNumber(c native.Comparison, view int32, by moving, l native.Label) {
+	at := g.uniform(view)
+	if by.word >= 0 && by.by != 0 {
+		g.address(native.T1, view, 0, by)
+		at = native.Place{Base: native.T1, Index: native.NoReg}
+	}
+	g.number(func(b *native.Builder) { b.Branch(b.Compare(c, b.Load(at), b.Number(0)), l) })
 }
 
 // rejection makes the code of a rejection: where its condition holds, the op
 // itself is run, which fails.
 func (g *generator) rejection(b *block, wrong native.Label) {
-	g.ifNumber(native.NEQ, b.args[0], wrong)
+	g.ifNumber(native.NEQ, b.args[0], moving{-1, 0}, wrong)
 }
 
 // taking makes the code that takes elements at computed places; beyond the end the
@@ -208,7 +230,7 @@ func (g *generator) putting(b *block) {
 	size, values := b.node.Type.Size(), b.args[0]
 	if b.node.Op == ad.OpReplace {
 		values = b.args[1]
-		g.copying(&copying{dst: b.dst, src: b.args[0], n: size})
+		g.copying(&copying{dst: b.dst, src: b.args[0], n: size}, moving{-1, 0}, moving{-1, 0})
 	} else {
 		g.clear(b.dst)
 	}
@@ -233,8 +255,9 @@ func (g *generator) putting(b *block) {
 	}
 }
 
-// shortStrip makes the code of a block of a single strip.
-func (g *generator) shortStrip(b *block, fail func(int)) {
+// shortStrip makes the code of a block of a single strip, which goes to wrong if a check
+// fails.
+func (g *generator) shortStrip(b *block, wrong native.Label) {
 	g.Mov(temps, native.Memory)
 	s := g.newStrip(b, b.code, nil)
 	full := b.n / eight * eight
@@ -254,98 +277,57 @@ func (g *generator) shortStrip(b *block, fail func(int)) {
 	if full < b.n {
 		s.elements(b.n - full)
 	}
-	s.end(g.failing(func() { fail(someCheck) }))
-}
-
-// conditional makes the code of a conditional.
-func (g *generator) conditional(p *regionPlan, r *fusedRun, done native.Label) {
-	for _, w := range p.laneMoves {
-		g.LeaPlace(native.T0, g.element(w.src, w.off))
-		g.MovStore(native.At(native.Views, 24*w.dst), native.T0)
-		g.moved = append(g.moved, viewLength{w.dst, w.n})
-	}
-	move := func(to, from native.Place) {
-		g.LeaPlace(native.T1, from)
-		g.LeaPlace(native.T2, to)
-		g.MovLoad(native.T1, native.At(native.T1, 0))
-		g.MovStore(native.At(native.T2, 0), native.T1)
-	}
-	for _, s := range p.laneLoads {
-		move(slot(s.slot), g.element(s.view, s.off))
-	}
-	otherwise, end := g.NewLabel(), g.NewLabel()
-	g.ifNumber(native.EQ, p.cond, otherwise)
-	for side, body := range p.bodies {
-		g.inline(body, r, done)
-		for _, s := range p.keeps[side].scalars {
-			move(g.element(s.view, s.off), slot(s.slot))
-		}
-		for _, c := range p.keeps[side].arrays {
-			g.copying(&c)
-		}
-		if side == 0 {
-			g.Jump(end)
-			g.Place(otherwise)
-		}
-	}
-	g.Place(end)
-}
-
-// inParts calls f for n elements in parts of as many as there are lanes.
-func (g *generator) inParts(n int, f func(b *native.Builder, at int32)) {
-	frame := g.frame(n)
-	for at := 0; at < n; at += frame.Lanes() {
-		b := &native.Builder{}
-		f(b, int32(8*at))
-		frame.Emit(b, min(frame.Lanes(), n-at))
-	}
-}
-
-// copying makes the copy of a value without lanes.
-func (g *generator) copying(c *copying) {
-	g.LeaPlace(native.T2, g.uniform(c.src))
-	g.LeaPlace(native.T3, g.uniform(c.dst))
-	g.inParts(c.n, func(b *native.Builder, at int32) {
-		from := native.Place{Base: native.T2, Index: native.NoReg}
-		x := native.Value(0)
-		if c.rep {
-			x = b.Broadcast(from)
-		} else {
-			from.Disp = at
-			x = b.Load(from)
-		}
-		b.Store(native.Place{Base: native.T3, Index: native.NoReg, Disp: at}, x, false)
-	})
-}
-
-// clear makes the elements of a view 0.
-func (g *generator) clear(view int32) {
-	g.LeaPlace(native.T3, g.uniform(view))
-	g.inParts(g.p.views[view].n, func(b *native.Builder, at int32) {
-		b.Store(native.Place{Base: native.T3, Index: native.NoReg, Disp: at}, b.Number(0), false)
-	})
+	s.end(wrong)
 }
 
 // runFused runs the function of blocks.
 func (m *Machine) runFused(r *fusedRun) error {
-	k := r.fn.Run(m.memory, m.viewTable, m.scratchMemory, 0, 0, 0)
-	if k == 0 {
-		return nil
-	}
-	f := &r.fails[k-1]
-	if f.k >= 0 {
-		return m.failedCheck(f.b, f.k)
-	}
-	if f.k == whole {
-		if err := m.single(f.b); err != nil {
+	for at := 0; ; {
+		at = r.fn.Run(m.memory, m.viewTable, m.scratchMemory, at, 0, 0)
+		if at == 0 {
+			return nil
+		}
+		if err := m.happen(&r.events[at-1]); err != nil {
 			return err
 		}
-		return errDisagree
 	}
-	if k := m.strip(f.b.code, 0); k >= 0 {
-		return m.failed(failure{k: len(f.b.code)}, f.b.code, k, 0).error()
+}
+
+// happen does what a function has left for.
+func (m *Machine) happen(e *event) error {
+	var err error
+	switch e.kind {
+	case pause:
+		if w := m.watch; w != nil && w.left.Load() {
+			return errLeft
+		}
+		if m.env.Stop != nil {
+			return m.env.Stop()
+		}
+		return nil
+	case historyFull:
+		lane := 0
+		if e.lane >= 0 {
+			lane = int(*(*int64)(unsafe.Add(m.scratchMemory, 8*e.lane)))
+		}
+		m.thin(e.reg, lane)
+		return nil
+	case runBlock:
+		return m.run(e.b)
+	case checkFails:
+		return m.failedCheck(&e.b[0], e.k)
+	case opFails:
+		err = m.single(&e.b[0])
+	case stripFails:
+		code := e.b[0].code
+		if k := m.strip(code, 0); k >= 0 {
+			err = m.failed(failure{k: len(code)}, code, k, 0).error()
+		}
 	}
-	return errDisagree
+	if err == nil {
+		err = errDisagree
+	}
+	return err
 }
 
 // setLengths gives the views that machine code moves their lengths: it changes

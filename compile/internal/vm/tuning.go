@@ -57,10 +57,13 @@ const (
 	// dimension of 20 loses (0.5 to 0.8).
 	fromProduct, fromProducts = 50, 500000
 
-	// Most elements that are copied or cleared by code without loops where blocks in a row
-	// are one function; beyond, blocks stay apart.
-	maxCopied  = 64
+	// maxCleared is the most elements that are cleared where blocks in a row are one function;
+	// beyond, blocks stay apart.
 	maxCleared = 256
+
+	// maxWritten is the number of vectors up to which copies are written out; beyond they are
+	// loops.
+	maxWritten = 16
 
 	// unrolled is the number of elements up to which the lanes of a strip, and the
 	// elements taken at computed places, are written out.

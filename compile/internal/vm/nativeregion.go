@@ -1,0 +1,336 @@
+package vm
+
+import (
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/native"
+)
+
+// Regions within a function of blocks: conditionals and while loops, in each of their
+// lanes. Where such code needs Go it leaves, with the number of an event, and goes on behind
+// that place when it is called again with that number: nothing is in registers there.
+
+// pauseEvery is how many trips, of all loops of a function together, pass between two
+// questions whether to stop. Machine code is not interrupted, so that it is less than what
+// ad.StopEvery lets pass; a question costs about as much as a short trip.
+const pauseEvery = ad.StopEvery / 8
+
+// event is what a function leaves for.
+type event struct {
+	kind   eventKind
+	b      []block     // the block in question, alone
+	k      int32       // of a failed check of scalar code, its instruction
+	reg    *regionPlan // of full histories
+	lane   int32       // the number of scratch memory that holds its lane; -1: the first one
+	resume native.Label
+}
+
+type eventKind uint8
+
+const (
+	checkFails  eventKind = iota // of scalar code
+	stripFails                   // some check of a strip
+	opFails                      // the block's op
+	pause                        // time to ask whether to stop
+	historyFull                  // every other snapshot is to go
+	runBlock                     // a block that has no machine code here
+)
+
+// resumes reports whether the function goes on after the event.
+func (k eventKind) resumes() bool { return k >= pause }
+
+// hasLoop reports whether a while loop is among the blocks.
+func hasLoop(bs []block) bool {
+	for i := range bs {
+		if p := bs[i].reg; p != nil && (p.snapshots > 0 || p.conditional && (hasLoop(p.bodies[0]) || hasLoop(p.bodies[1]))) {
+			return true
+		}
+	}
+	return false
+}
+
+// loopable reports whether a while loop can be part of a function: what it sums up is
+// memory of the machine.
+func (g *generator) loopable(p *regionPlan) bool {
+	for _, v := range p.clears {
+		if s := &g.p.views[v]; s.unset || s.data != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// goOut makes the code leave for an event and go on behind it.
+func (g *generator) goOut(r *fusedRun, e event, done native.Label) {
+	e.resume = g.NewLabel()
+	r.events = append(r.events, e)
+	g.MovImm(native.T0, uint64(len(r.events)))
+	g.Jump(done)
+	g.Place(e.resume)
+}
+
+// region makes the code of a conditional or a while loop.
+func (g *generator) region(p *regionPlan, r *fusedRun, done native.Label) {
+	if p.lanes == 1 {
+		g.lane(p, -1, r, done)
+		return
+	}
+	lane := g.Reserve(1)
+	g.setWord(lane, 0)
+	next := g.NewLabel()
+	g.Place(next)
+	g.lane(p, lane, r, done)
+	g.addWord(lane, 1)
+	g.CmpImm(native.T0, int32(p.lanes))
+	g.If(native.Less, next)
+}
+
+// lane makes the code of the lane whose number a word of scratch memory holds; -1: 0.
+func (g *generator) lane(p *regionPlan, lane int32, r *fusedRun, done native.Label) {
+	for _, w := range p.laneMoves {
+		g.address(native.T1, w.src, w.off, moving{lane, w.lane})
+		g.MovStore(native.At(native.Views, 24*w.dst), native.T1)
+		g.moved = append(g.moved, viewLength{w.dst, w.n})
+	}
+	for _, s := range p.laneLoads {
+		g.address(native.T1, s.view, s.off, moving{lane, s.lane})
+		g.copyNumber(slot(s.slot), native.Place{Base: native.T1, Index: native.NoReg})
+	}
+	if p.conditional {
+		g.conditional(p, lane, r, done)
+		return
+	}
+	for i := range p.inits {
+		c := &p.inits[i]
+		g.copying(c, moving{-1, 0}, moving{lane, c.lane})
+	}
+	for _, v := range p.clears {
+		g.clear(v)
+	}
+	g.loop(p, lane, r, done)
+	for i := range p.finals {
+		c := &p.finals[i]
+		g.copying(c, moving{lane, c.lane}, moving{-1, 0})
+	}
+}
+
+// conditional makes the code of a conditional's lane.
+func (g *generator) conditional(p *regionPlan, lane int32, r *fusedRun, done native.Label) {
+	otherwise, end := g.NewLabel(), g.NewLabel()
+	g.ifNumber(native.EQ, p.cond, moving{lane, p.condLane}, otherwise)
+	for side, body := range p.bodies {
+		g.inline(body, r, done)
+		g.keep(&p.keeps[side], lane, -1)
+		if side == 0 {
+			g.Jump(end)
+			g.Place(otherwise)
+		}
+	}
+	g.Place(end)
+}
+
+// loop makes the code of a while loop's lane; see ad.While for the snapshots. Scratch memory
+// holds the number of trips, that of the trip before which the next snapshot is taken,
+// the stride, as numbers, and the row of the next snapshot.
+func (g *generator) loop(p *regionPlan, lane int32, r *fusedRun, done native.Label) {
+	for _, s := range p.history.scalars {
+		g.clearPart(s.view, p.snapshots, moving{lane, s.lane})
+	}
+	for _, c := range p.history.arrays {
+		g.clearPart(c.dst, p.snapshots*c.n, moving{lane, c.lane})
+	}
+	taken := p.stride >= 0 || len(p.history.scalars)+len(p.history.arrays) > 0
+	counted := taken || p.trips >= 0
+	state := g.Reserve(4)
+	trips, next, stride, row := scratch(state), scratch(state+1), scratch(state+2), state+3
+	if counted {
+		g.number(func(b *native.Builder) {
+			b.Store(trips, b.Number(0), false)
+			b.Store(next, b.Number(0), false)
+			b.Store(stride, b.Number(1), false)
+		})
+		g.setWord(row, 0)
+	}
+	again, end := g.NewLabel(), g.NewLabel()
+	g.Place(again)
+	g.addWord(r.trips, -1)
+	g.CmpImm(native.T0, 0)
+	ask, asked := g.NewLabel(), g.NewLabel()
+	g.If(native.Equal, ask)
+	g.Place(asked)
+	g.After(func() {
+		g.Place(ask)
+		g.goOut(r, event{kind: pause}, done)
+		g.setWord(r.trips, pauseEvery)
+		g.Jump(asked)
+	})
+	g.inline(p.bodies[0], r, done)
+	g.ifNumber(native.EQ, p.cond, moving{-1, 0}, end)
+	if taken {
+		skip, full, room := g.NewLabel(), g.NewLabel(), g.NewLabel()
+		g.number(func(b *native.Builder) { b.Branch(b.Compare(native.NEQ, b.Load(trips), b.Load(next)), skip) })
+		g.MovLoad(native.T0, native.At(native.Scratch, 8*row))
+		g.CmpImm(native.T0, int32(p.snapshots))
+		g.If(native.Equal, full)
+		g.Place(room)
+		g.After(func() {
+			g.Place(full)
+			g.goOut(r, event{kind: historyFull, reg: p, lane: lane}, done)
+			g.setWord(row, int64(p.snapshots/2))
+			g.number(func(b *native.Builder) { b.Store(stride, b.Add(b.Load(stride), b.Load(stride)), false) })
+			g.Jump(room)
+		})
+		g.keep(&p.history, lane, row)
+		g.addWord(row, 1)
+		g.number(func(b *native.Builder) { b.Store(next, b.Add(b.Load(next), b.Load(stride)), false) })
+		g.Place(skip)
+	}
+	if counted {
+		g.number(func(b *native.Builder) { b.Store(trips, b.Add(b.Load(trips), b.Number(1)), false) })
+	}
+	g.inline(p.bodies[1], r, done)
+	g.next(p)
+	g.Jump(again)
+	g.Place(end)
+	for _, c := range []struct {
+		view int32
+		from native.Place
+	}{{p.trips, trips}, {p.stride, stride}} {
+		if c.view >= 0 {
+			g.address(native.T1, c.view, 0, moving{lane, 1})
+			g.copyNumber(native.Place{Base: native.T1, Index: native.NoReg}, c.from)
+		}
+	}
+}
+
+// next makes the code that passes carried values on.
+func (g *generator) next(p *regionPlan) {
+	still := moving{-1, 0}
+	for i := range p.stages {
+		g.copying(&p.stages[i], still, still)
+	}
+	for i := range p.nextScalars {
+		g.copyNumber(slot(p.nextScalars[i].dst), slot(p.nextScalars[i].a))
+	}
+	for i := range p.nexts {
+		g.copying(&p.nexts[i], still, still)
+	}
+}
+
+// keep makes the code that keeps values of a body, at a lane and a step.
+func (g *generator) keep(k *keeps, lane, step int32) {
+	for _, s := range k.scalars {
+		g.address(native.T1, s.view, s.off, moving{lane, s.lane}, moving{step, s.step})
+		g.copyNumber(native.Place{Base: native.T1, Index: native.NoReg}, slot(s.slot))
+	}
+	for i := range k.arrays {
+		c := &k.arrays[i]
+		g.copying(c, moving{lane, c.lane}, moving{-1, 0}, moving{step, c.step})
+	}
+}
+
+// moving is how far a slice has moved: by so many numbers times a word of scratch memory;
+// -1: that is 0.
+type moving struct {
+	word int32
+	by   int
+}
+
+// address makes r the address of element off of a view, plus what it has moved by.
+func (g *generator) address(r native.Reg, view int32, off int, by ...moving) {
+	g.LeaPlace(r, g.element(view, off))
+	for _, m := range by {
+		if m.word < 0 || m.by == 0 {
+			continue
+		}
+		g.MovLoad(native.T0, native.At(native.Scratch, 8*m.word))
+		g.MulImm(native.T0, native.T0, int32(8*m.by))
+		g.Add(r, native.T0)
+	}
+}
+
+// setWord makes a word of scratch memory v; addWord adds v to it, and to T0 what comes of
+// that.
+func (g *generator) setWord(at int32, v int64) {
+	g.MovImm(native.T0, uint64(v))
+	g.MovStore(native.At(native.Scratch, 8*at), native.T0)
+}
+
+func (g *generator) addWord(at, v int32) {
+	g.MovLoad(native.T0, native.At(native.Scratch, 8*at))
+	g.AddImm(native.T0, v)
+	g.MovStore(native.At(native.Scratch, 8*at), native.T0)
+}
+
+// scratch is a number of scratch memory.
+func scratch(at int32) native.Place {
+	return native.Place{Base: native.Scratch, Index: native.NoReg, Disp: 8 * at}
+}
+
+// number makes code on single numbers.
+func (g *generator) number(f func(b *native.Builder)) {
+	b := &native.Builder{}
+	f(b)
+	g.Frame(1).Emit(b, 1)
+}
+
+// copyNumber makes the copy of one number, neither place being one of T2.
+func (g *generator) copyNumber(to, from native.Place) {
+	g.LeaPlace(native.T2, from)
+	g.MovLoad(native.T2, native.At(native.T2, 0))
+	g.LeaPlace(native.T0, to)
+	g.MovStore(native.At(native.T0, 0), native.T2)
+}
+
+// inParts calls f for n elements in parts of as many as there are lanes: at element at
+// beyond index, which is a register where there are many.
+func (g *generator) inParts(n int, f func(b *native.Builder, index native.Reg, at int32)) {
+	frame := g.frame(n)
+	lanes := frame.Lanes()
+	part := func(index native.Reg, at, n int) {
+		b := &native.Builder{}
+		f(b, index, int32(8*at))
+		frame.Emit(b, n)
+	}
+	done := 0
+	if n > maxWritten*lanes {
+		done = n / lanes * lanes
+		g.MovImm(element, 0)
+		loop := g.NewLabel()
+		g.Place(loop)
+		part(element, 0, lanes)
+		g.AddImm(element, int32(lanes))
+		g.CmpImm(element, int32(done))
+		g.If(native.Less, loop)
+	}
+	for ; done < n; done += lanes {
+		part(native.NoReg, done, min(lanes, n-done))
+	}
+}
+
+// copying makes the copy of a value without lanes, between slices that have moved.
+func (g *generator) copying(c *copying, dst, src moving, more ...moving) {
+	g.address(native.T2, c.src, 0, src)
+	g.address(native.T3, c.dst, 0, append(more, dst)...)
+	g.inParts(c.n, func(b *native.Builder, index native.Reg, at int32) {
+		from := native.Place{Base: native.T2, Index: native.NoReg}
+		x := native.Value(0)
+		if c.rep {
+			x = b.Broadcast(from)
+		} else {
+			from.Index, from.Disp = index, at
+			x = b.Load(from)
+		}
+		b.Store(native.Place{Base: native.T3, Index: index, Disp: at}, x, false)
+	})
+}
+
+// clear makes the elements of a view 0.
+func (g *generator) clear(view int32) { g.clearPart(view, g.p.views[view].n, moving{-1, 0}) }
+
+// clearPart makes n elements of a view 0.
+func (g *generator) clearPart(view int32, n int, by moving) {
+	g.address(native.T3, view, 0, by)
+	g.inParts(n, func(b *native.Builder, index native.Reg, at int32) {
+		b.Store(native.Place{Base: native.T3, Index: index, Disp: at}, b.Number(0), false)
+	})
+}
