@@ -1,4 +1,4 @@
-// For stiff systems: the linearly implicit Euler method, extrapolated to order 6
+// For stiff systems: the linearly implicit Euler method, extrapolated to order 8
 // (P. Deuflhard, SIAM Review 27, 1985; Hairer and Wanner, Solving Ordinary
 // Differential Equations II, section IV.9). The lengths of the steps have no
 // derivatives: the steps are those of a fixed grid.
@@ -21,9 +21,9 @@ array[] vector integrate_stiff(vector y0, real t0, array[] real ts, real relativ
       if (!last)
         check_step(t, detach(s));
       matrix[n, n] slope = jacobian_rhs_1(t, y $args);
-      array[6] vector[n] table;
+      array[8] vector[n] table;
       real error;
-      for (j in 1:6) {
+      for (j in 1:8) {
         real g = s / j;
         matrix[n, n] a = identity_matrix(n) - g * slope;
         vector[n] w = y;
@@ -42,7 +42,7 @@ array[] vector integrate_stiff(vector y0, real t0, array[] real ts, real relativ
         if (last) t = end; else t += s;
       }
       if (!(last && error <= 1))
-        h = detach(s) * stretch(error, 6);
+        h = detach(s) * stretch(error, 8);
     }
     out[i] = y;
   }

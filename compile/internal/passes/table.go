@@ -46,6 +46,9 @@ func Table() []Pass {
 
 		{Name: "carries", Graph: graph(dropCarries),
 			Doc: "frees while loops of what they carry though nobody needs it, mostly in derivatives"},
+		{Name: "systems", Graph: graph(writeSystems),
+			Exact: "a few roundings of the solution",
+			Doc:   "writes systems of few equations out; those with the same matrix share its factors"},
 		{Name: "rewrite", Graph: rewriteGraph,
 			Exact: "see the list of rewrites",
 			Doc:   "applies the list of legal rewrites; each can be switched off by its own name"},

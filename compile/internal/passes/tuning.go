@@ -68,3 +68,7 @@ const (
 	// maxProof is how many ops deep a proof goes that a value is not negative.
 	maxProof = 8
 )
+
+// mostEquations and mostSolved are how many equations systems have, and numbers their solutions,
+// that are written out: of an implicit solver for three states a gradient takes 0.21 of the time.
+const mostEquations, mostSolved = 4, 16
