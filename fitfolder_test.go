@@ -124,7 +124,7 @@ func TestReadFit(t *testing.T) {
 			}
 		}
 	}
-	p, err = back.Posterior()
+	p, err = back.Posterior(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

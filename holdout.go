@@ -30,8 +30,9 @@ type Holdout struct {
 	options BindOptions
 }
 
-// Holdout prepares for refits. An error says why observations cannot be left out.
-func (m *Model) Holdout(values any, o BindOptions) (*Holdout, error) {
+// Holdout prepares for refits, unless ctx ends before. An error says why observations
+// cannot be left out.
+func (m *Model) Holdout(ctx context.Context, values any, o BindOptions) (*Holdout, error) {
 	set, err := ReadData(values)
 	if err != nil {
 		return nil, err
@@ -57,18 +58,18 @@ func (m *Model) Holdout(values any, o BindOptions) (*Holdout, error) {
 	if h.size, h.N, err = m.program.Rows(set, h.Rows); err != nil {
 		return nil, err
 	}
-	whole, err := m.BindWith(set, o)
+	whole, err := m.BindContext(ctx, set, o)
 	if err != nil {
 		return nil, err
 	}
 	h.dim = whole.Dim()
-	return h, h.apart()
+	return h, h.apart(ctx)
 }
 
 // apart checks that the log likelihood of a row is the same without other rows: it is not
 // in a time series, or where all rows together enter, as in a mean that is subtracted in
 // the transformed data. At some points only: what differs, mostly does everywhere.
-func (h *Holdout) apart() error {
+func (h *Holdout) apart(ctx context.Context) error {
 	var some []int
 	for i := 0; i < h.N; i += 2 {
 		some = append(some, i)
@@ -76,11 +77,11 @@ func (h *Holdout) apart() error {
 	if len(some) == h.N {
 		return nil
 	}
-	whole, err := h.derived.BindWith(h.values, h.options)
+	whole, err := h.derived.BindContext(ctx, h.values, h.options)
 	if err != nil {
 		return err
 	}
-	part, err := h.derived.BindWith(h.values.ChooseRows(h.Rows, h.size, some), h.options)
+	part, err := h.derived.BindContext(ctx, h.values.ChooseRows(h.Rows, h.size, some), h.options)
 	if err != nil || part.Dim() != whole.Dim() {
 		return nil // each refit says so itself
 	}
@@ -222,7 +223,7 @@ func (h *Holdout) Dim() int { return h.dim }
 // HeldOut is what the draws of a fit say about the rows of data that it has not seen, such
 // as those of [Holdout.Split]; d is derived by [Model.Derive] as [predict.LogLikelihood].
 func (d *Derived) HeldOut(ctx context.Context, fit *Fit, test *data.Set, rows int, o BindOptions) (*HeldOut, error) {
-	q, err := d.BindWith(test, o)
+	q, err := d.BindContext(ctx, test, o)
 	if err != nil {
 		return nil, fmt.Errorf("the likelihood of what is held out: %w", err)
 	}

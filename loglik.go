@@ -45,9 +45,9 @@ type LogLik struct {
 	group   []int    // observation of each element
 }
 
-// LogLik finds the log likelihoods of the observations that the model was fitted to. An
-// error says why there are none.
-func (f *Fit) LogLik(o LogLikOptions) (*LogLik, error) {
+// LogLik finds the log likelihoods of the observations that the model was fitted to,
+// unless ctx ends before. An error says why there are none.
+func (f *Fit) LogLik(ctx context.Context, o LogLikOptions) (*LogLik, error) {
 	l := &LogLik{fit: f}
 	name := o.Name
 	if name == "" && !o.Derive && slices.ContainsFunc(f.Names(), func(n string) bool { return variable(n) == "log_lik" }) {
@@ -63,7 +63,7 @@ func (f *Fit) LogLik(o LogLikOptions) (*LogLik, error) {
 			return nil, fmt.Errorf("the fit has no %s", name)
 		}
 		l.Source = name + " of the model"
-	} else if err := l.derive(); err != nil {
+	} else if err := l.derive(ctx); err != nil {
 		return nil, err
 	}
 	for i := range l.columns {
@@ -76,7 +76,7 @@ func (f *Fit) LogLik(o LogLikOptions) (*LogLik, error) {
 }
 
 // derive finds the elements that statements are about.
-func (l *LogLik) derive() error {
+func (l *LogLik) derive(ctx context.Context) error {
 	m, err := l.fit.Model()
 	if err != nil {
 		return err
@@ -89,14 +89,14 @@ func (l *LogLik) derive() error {
 	if err != nil {
 		return fmt.Errorf("there is no log likelihood of observations: %w", err)
 	}
-	if l.derived, err = derived.Bind(values); err != nil {
+	if l.derived, err = derived.BindContext(ctx, values, l.fit.binding()); err != nil {
 		return err
 	}
 	counts, err := m.Derive(predict.Terms)
 	if err != nil {
 		return err
 	}
-	counter, err := counts.Bind(values)
+	counter, err := counts.BindContext(ctx, values, l.fit.binding())
 	if err != nil {
 		return err
 	}

@@ -47,11 +47,11 @@ func lineFit(t *testing.T, text string) *ppl.Fit {
 func TestLogLik(t *testing.T) {
 	ctx := context.Background()
 	fit := lineFit(t, lines+` generated quantities { vector[N] log_lik; for (n in 1:N) log_lik[n] = normal_lpdf(y[n] | a + b * x[n], s); }`)
-	own, err := fit.LogLik(ppl.LogLikOptions{})
+	own, err := fit.LogLik(t.Context(), ppl.LogLikOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	derived, err := fit.LogLik(ppl.LogLikOptions{Derive: true})
+	derived, err := fit.LogLik(t.Context(), ppl.LogLikOptions{Derive: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestLogLik(t *testing.T) {
 			t.Errorf("observation %d: %v, %v, %v", i, a.ELPD[i], b.ELPD[i], c.ELPD[i])
 		}
 	}
-	groups, err := fit.LogLik(ppl.LogLikOptions{Derive: true, By: "g"})
+	groups, err := fit.LogLik(t.Context(), ppl.LogLikOptions{Derive: true, By: "g"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestLogLik(t *testing.T) {
 		t.Errorf("groups %v: %v, want %v", groups.Names, gm.Columns[1][77], sum)
 	}
 	for _, o := range []ppl.LogLikOptions{{Name: "ll"}, {By: "h"}, {By: "x"}, {By: "N"}} {
-		if _, err := fit.LogLik(o); err == nil {
+		if _, err := fit.LogLik(t.Context(), o); err == nil {
 			t.Errorf("%+v is no error", o)
 		}
 	}
@@ -105,10 +105,56 @@ func TestLogLik(t *testing.T) {
 
 // The density of an observation that was left out, by a refit, is what importance
 // sampling estimates.
+// What is derived from a fit is bound as its model was: transformed data may draw random
+// numbers.
+func TestDerivedSeed(t *testing.T) {
+	model, err := ppl.Compile("m", `data { int N; vector[N] y; }
+transformed data { real shift = normal_rng(0, 100); }
+parameters { real a; }
+model { a ~ normal(0, 100); y ~ normal(a + shift, 1); }
+generated quantities { vector[N] log_lik; for (n in 1:N) log_lik[n] = normal_lpdf(y[n] | a + shift, 1); }`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := model.BindContext(t.Context(), map[string]any{"N": 2, "y": []float64{1, 2}}, ppl.BindOptions{Seed: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, err := ppl.Sample(t.Context(), p, ppl.Options{Seed: 1, Chains: 1, Draws: 20, Warmup: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := fit.Save(dir + "/fit"); err != nil {
+		t.Fatal(err)
+	}
+	read, err := ppl.ReadFit(dir + "/fit")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []*ppl.Fit{fit, read} {
+		var sums [2]float64
+		for i, o := range []ppl.LogLikOptions{{}, {Derive: true}} {
+			l, err := f.LogLik(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, err := l.Sums(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			sums[i] = all[0]
+		}
+		if math.Abs(sums[0]-sums[1]) > 1e-9 {
+			t.Errorf("log likelihood %v by the model, %v derived", sums[0], sums[1])
+		}
+	}
+}
+
 func TestHoldout(t *testing.T) {
 	ctx := context.Background()
 	fit := lineFit(t, lines)
-	l, err := fit.LogLik(ppl.LogLikOptions{})
+	l, err := fit.LogLik(t.Context(), ppl.LogLikOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +163,7 @@ func TestHoldout(t *testing.T) {
 		t.Fatal(err)
 	}
 	model, _ := fit.Model()
-	h, err := model.Holdout(lineData(), ppl.BindOptions{})
+	h, err := model.Holdout(t.Context(), lineData(), ppl.BindOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +208,7 @@ func TestHoldout(t *testing.T) {
 			t.Fatal(err)
 		}
 		data := map[string]any{"N": 3, "y": []float64{1, 2, 4}, "z": []float64{1, 2, 5}, "x": []float64{3, 2, 5}}
-		if _, err := m.Holdout(data, ppl.BindOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := m.Holdout(t.Context(), data, ppl.BindOptions{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

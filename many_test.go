@@ -96,7 +96,7 @@ func TestManyBinds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := model.BindWith(s.data(5+i%30), ppl.BindOptions{Memory: 100e6, Print: func(string) {}})
+		p, err := model.BindContext(t.Context(), s.data(5+i%30), ppl.BindOptions{Memory: 100e6, Print: func(string) {}})
 		if err != nil {
 			if i%len(strangers) != 3 {
 				t.Fatal(err)
@@ -200,7 +200,7 @@ func TestStress(t *testing.T) {
 					}
 					cancel()
 				case "bind":
-					if _, err := models[0].BindWith(shared, ppl.BindOptions{Memory: 50e6}); err != nil {
+					if _, err := models[0].BindContext(t.Context(), shared, ppl.BindOptions{Memory: 50e6}); err != nil {
 						t.Error(err)
 					}
 					ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rng.IntN(3))*time.Millisecond)

@@ -23,7 +23,7 @@ func TestTooManyParameters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := model.BindWith(nil, ppl.BindOptions{Memory: 1 << 30})
+	p, err := model.BindContext(t.Context(), nil, ppl.BindOptions{Memory: 1 << 30})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -102,13 +102,16 @@ func TestMisuse(t *testing.T) {
 		do   func() error
 		want string
 	}{
-		"nil model":          {func() error { _, err := (*ppl.Model)(nil).Bind(good); return err }, "no model"},
-		"zero model":         {func() error { _, err := new(ppl.Model).Bind(good); return err }, "no model"},
-		"missing file":       {func() error { _, err := ppl.CompileFile(filepath.Join(t.TempDir(), "none")); return err }, "cannot read"},
-		"a folder":           {func() error { _, err := ppl.CompileFile(t.TempDir()); return err }, "cannot read"},
-		"no text":            {func() error { _, err := ppl.Compile("", ""); return err }, ""},
-		"binary":             {func() error { _, err := ppl.Compile("\x00", "\x00\xff\xfe"); return err }, "E0"},
-		"unknown transforms": {func() error { _, err := model.BindWith(good, ppl.BindOptions{StanCompat: "1"}); return err }, "1"},
+		"nil model":    {func() error { _, err := (*ppl.Model)(nil).Bind(good); return err }, "no model"},
+		"zero model":   {func() error { _, err := new(ppl.Model).Bind(good); return err }, "no model"},
+		"missing file": {func() error { _, err := ppl.CompileFile(filepath.Join(t.TempDir(), "none")); return err }, "cannot read"},
+		"a folder":     {func() error { _, err := ppl.CompileFile(t.TempDir()); return err }, "cannot read"},
+		"no text":      {func() error { _, err := ppl.Compile("", ""); return err }, ""},
+		"binary":       {func() error { _, err := ppl.Compile("\x00", "\x00\xff\xfe"); return err }, "E0"},
+		"unknown transforms": {func() error {
+			_, err := model.BindContext(t.Context(), good, ppl.BindOptions{StanCompat: "1"})
+			return err
+		}, "1"},
 
 		"nil data":            {bind(nil), "have no value for"},
 		"nil map":             {bind(map[string]any(nil)), "have no value for"},

@@ -23,7 +23,7 @@ func (l *LogLik) MatchMoments(ctx context.Context, r *criticise.Result, which []
 	if len(which) == 0 {
 		return 0, nil
 	}
-	p, err := l.fit.Posterior()
+	p, err := l.fit.Posterior(ctx)
 	if err != nil {
 		return 0, err
 	}

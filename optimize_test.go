@@ -25,7 +25,7 @@ func TestModesAgainstStan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := model.BindWith(ppl.DataFile{Path: path + ".data.json"}, ppl.BindOptions{NoJacobian: true})
+		p, err := model.BindContext(t.Context(), ppl.DataFile{Path: path + ".data.json"}, ppl.BindOptions{NoJacobian: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -195,7 +195,7 @@ type DataFile struct {
 	As     *data.Set
 }
 
-// BindOptions are options of [Model.BindWith]. The zero value is the default.
+// BindOptions are options of [Model.BindContext]. The zero value is the default.
 type BindOptions struct {
 	// Seed of random numbers that are drawn in transformed data.
 	Seed uint64
@@ -253,16 +253,11 @@ type BindOptions struct {
 // Values may share parts, but not contain themselves. The error says which
 // variable is wrong and why, see [Diagnostics].
 func (m *Model) Bind(values any) (*Posterior, error) {
-	return m.BindWith(values, BindOptions{})
+	return m.BindContext(context.Background(), values, BindOptions{})
 }
 
-// BindWith is [Model.Bind] with options.
-func (m *Model) BindWith(values any, o BindOptions) (*Posterior, error) {
-	return m.BindContext(context.Background(), values, o)
-}
-
-// BindContext is [Model.BindWith] that ends early, within some 50 ms, when ctx does; the
-// error then wraps its cause. The posterior does not depend on ctx.
+// BindContext is [Model.Bind] with options. It ends early, within some 50 ms, when ctx
+// does; the error then wraps its cause. The posterior does not depend on ctx.
 func (m *Model) BindContext(ctx context.Context, values any, o BindOptions) (*Posterior, error) {
 	if err := m.missing(); err != nil {
 		return nil, err

@@ -269,7 +269,7 @@ func TestPrint(t *testing.T) {
 	}
 	var printing sync.Mutex
 	lines := 0
-	p, err := model.BindWith(nil, ppl.BindOptions{Print: func(s string) {
+	p, err := model.BindContext(t.Context(), nil, ppl.BindOptions{Print: func(s string) {
 		if !printing.TryLock() {
 			t.Error("calls overlap")
 			return

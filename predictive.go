@@ -70,7 +70,7 @@ func (f *Fit) Predictive(ctx context.Context, seed uint64) (*Predictive, error) 
 	if err != nil {
 		return nil, fmt.Errorf("the data cannot be replicated: %w", err)
 	}
-	q, err := derived.Bind(values)
+	q, err := derived.BindContext(ctx, values, f.binding())
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (f *Fit) Predictive(ctx context.Context, seed uint64) (*Predictive, error) 
 			return nil, err
 		}
 	}
-	r.likelihoods()
+	r.likelihoods(ctx)
 	if err := r.run(ctx, seed); err != nil {
 		return nil, err
 	}
@@ -174,8 +174,8 @@ func offset(suffix string, shape []int) (int, bool) {
 }
 
 // likelihoods finds out which elements have a log likelihood of their own.
-func (r *replication) likelihoods() {
-	l, err := r.fit.LogLik(LogLikOptions{Derive: true})
+func (r *replication) likelihoods(ctx context.Context) {
+	l, err := r.fit.LogLik(ctx, LogLikOptions{Derive: true})
 	if err != nil {
 		return
 	}
@@ -327,7 +327,7 @@ type Sensitivity struct {
 // Sensitivity raises prior and likelihood to powers near one. The likelihood is that of
 // the statements on data, the prior all else.
 func (f *Fit) Sensitivity(ctx context.Context) (*Sensitivity, error) {
-	l, err := f.LogLik(LogLikOptions{Derive: true})
+	l, err := f.LogLik(ctx, LogLikOptions{Derive: true})
 	if err != nil {
 		return nil, err
 	}
@@ -335,7 +335,7 @@ func (f *Fit) Sensitivity(ctx context.Context) (*Sensitivity, error) {
 	if err != nil {
 		return nil, err
 	}
-	joint, err := f.logDensities()
+	joint, err := f.logDensities(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -343,7 +343,7 @@ func (f *Fit) Sensitivity(ctx context.Context) (*Sensitivity, error) {
 	for i := range prior {
 		prior[i] = joint[i] - likelihood[i]
 	}
-	p, err := f.Posterior()
+	p, err := f.Posterior(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -375,7 +375,7 @@ func (f *Fit) Sensitivity(ctx context.Context) (*Sensitivity, error) {
 
 // logDensities are those of the parameters, on the scale on which they are declared, with
 // all constant terms, at every draw.
-func (f *Fit) logDensities() ([]float64, error) {
+func (f *Fit) logDensities(ctx context.Context) ([]float64, error) {
 	m, err := f.Model()
 	if err != nil {
 		return nil, err
@@ -384,13 +384,13 @@ func (f *Fit) logDensities() ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := f.Posterior()
+	p, err := f.Posterior(ctx)
 	if err != nil {
 		return nil, err
 	}
 	o := p.options
 	o.NoPropto, o.NoJacobian = true, true
-	q, err := m.BindWith(values, o)
+	q, err := m.BindContext(ctx, values, o)
 	if err != nil {
 		return nil, err
 	}
@@ -398,6 +398,7 @@ func (f *Fit) logDensities() ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+	q.SetStop(func() error { return context.Cause(ctx) })
 	grad, point := make([]float64, q.Dim()), make([]float64, len(columns))
 	var out []float64
 	for chain := range f.Draws.Chains() {
@@ -409,6 +410,9 @@ func (f *Fit) logDensities() ([]float64, error) {
 			x, err := q.UnconstrainValues(point)
 			if err != nil {
 				return nil, err
+			}
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
 			}
 			lp, err := q.LogDensityGrad(x, grad)
 			if err != nil {

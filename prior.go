@@ -40,7 +40,7 @@ func (m *Model) SamplePrior(ctx context.Context, values any, b BindOptions, o Op
 	case err != nil:
 		return nil, err
 	default:
-		p, err := forward.BindWith(set, b)
+		p, err := forward.BindContext(ctx, set, b)
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +65,7 @@ func (m *Model) SamplePrior(ctx context.Context, values any, b BindOptions, o Op
 	if err != nil {
 		return nil, err
 	}
-	p, err := derived.BindWith(set, b)
+	p, err := derived.BindContext(ctx, set, b)
 	if err != nil {
 		return nil, err
 	}

@@ -296,9 +296,22 @@ func (f *Fit) Data() (*data.Set, error) {
 	return f.record.ReadData(f.dir)
 }
 
+// binding is how the model of the fit was bound, for what is derived from it: transformed
+// data may draw random numbers.
+func (f *Fit) binding() BindOptions {
+	switch {
+	case f.posterior != nil:
+		o := f.posterior.options
+		return BindOptions{Seed: o.Seed, StanCompat: o.StanCompat, Memory: o.Memory, Statements: o.Statements}
+	case f.record != nil:
+		return BindOptions{Seed: f.record.Seed, StanCompat: f.record.StanCompat}
+	}
+	return BindOptions{}
+}
+
 // Posterior is the model bound to the data that the run was made with. It is
-// made at the first call; see [Fit.Model] and [Fit.Data].
-func (f *Fit) Posterior() (*Posterior, error) {
+// made at the first call, unless ctx ends before; see [Fit.Model] and [Fit.Data].
+func (f *Fit) Posterior(ctx context.Context) (*Posterior, error) {
 	if f.posterior != nil {
 		return f.posterior, nil
 	}
@@ -310,7 +323,7 @@ func (f *Fit) Posterior() (*Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := m.BindWith(values, BindOptions{Seed: f.record.Seed, StanCompat: f.record.StanCompat})
+	p, err := m.BindContext(ctx, values, f.binding())
 	if err != nil {
 		return nil, err
 	}

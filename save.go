@@ -1,6 +1,7 @@
 package ppl
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,7 +14,7 @@ import (
 // so that [ReadFit] and the command ppl find all that later steps need. A folder
 // that holds a run is refused.
 func (f *Fit) Save(dir string) error {
-	p, err := f.Posterior()
+	p, err := f.Posterior(context.Background())
 	if err != nil {
 		return err
 	}

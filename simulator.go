@@ -57,7 +57,7 @@ func (m *Model) Simulator(ctx context.Context, values any, sets int, seed uint64
 			return nil, fmt.Errorf("%s is computed from the data, so that data that have it cannot be simulated", out.Variable)
 		}
 	}
-	if s.replicate, err = s.derived.BindWith(set, o.Bind); err != nil {
+	if s.replicate, err = s.derived.BindContext(ctx, set, o.Bind); err != nil {
 		return nil, err
 	}
 	if o.Params != nil {

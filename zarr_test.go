@@ -193,7 +193,7 @@ func TestZarrGroups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := fit.LogLik(ppl.LogLikOptions{})
+	l, err := fit.LogLik(t.Context(), ppl.LogLikOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

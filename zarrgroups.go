@@ -116,7 +116,7 @@ func (m *zarrMaker) logLikelihood() error {
 	if err != nil {
 		return err
 	}
-	l, err := m.fit.LogLik(LogLikOptions{})
+	l, err := m.fit.LogLik(m.ctx, LogLikOptions{})
 	if err != nil {
 		return &leftOut{err}
 	}
@@ -239,19 +239,8 @@ func (m *zarrMaker) replicated(model *Model, values *data.Set) (*Posterior, map[
 	for _, out := range d.Outputs {
 		variables[out.Name] = out.Variable
 	}
-	p, err := d.BindWith(values, m.binding())
+	p, err := d.BindContext(m.ctx, values, m.fit.binding())
 	return p, variables, err
-}
-
-// binding is how the model of the fit was bound.
-func (m *zarrMaker) binding() BindOptions {
-	if r := m.fit.record; r != nil {
-		return BindOptions{Seed: r.Seed, StanCompat: r.StanCompat}
-	}
-	if p := m.fit.posterior; p != nil {
-		return BindOptions{Seed: p.options.Seed, StanCompat: p.options.StanCompat}
-	}
-	return BindOptions{}
 }
 
 func (m *zarrMaker) prior() error {
@@ -264,7 +253,7 @@ func (m *zarrMaker) prior() error {
 		return err
 	}
 	n := def(m.options.PriorDraws, 1000)
-	prior, err := model.SamplePrior(m.ctx, values, m.binding(), Options{Chains: 1, Draws: n, Seed: m.options.Seed})
+	prior, err := model.SamplePrior(m.ctx, values, m.fit.binding(), Options{Chains: 1, Draws: n, Seed: m.options.Seed})
 	if err != nil {
 		if m.ctx.Err() != nil {
 			return err

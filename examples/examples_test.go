@@ -53,7 +53,7 @@ func load(t *testing.T, name string, o ppl.BindOptions) (*ppl.Posterior, expecte
 	if err != nil {
 		t.Fatal(err)
 	}
-	posterior, err := model.BindWith(ppl.DataFile{Path: filepath.Join(name, name+".data.json")}, o)
+	posterior, err := model.BindContext(t.Context(), ppl.DataFile{Path: filepath.Join(name, name+".data.json")}, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@
 package folds
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -33,8 +34,8 @@ type Options struct {
 // of each observation in it. The observations must be independent given the
 // parameters; then the likelihood of one is the ratio of two densities, with
 // and without it beside the same few others, and the model need not say what it
-// is.
-func Make(m *ppl.Model, values any, c Options, o ppl.BindOptions) ([]ahmc.Fold, error) {
+// is. It ends early when ctx does.
+func Make(ctx context.Context, m *ppl.Model, values any, c Options, o ppl.BindOptions) ([]ahmc.Fold, error) {
 	program := m.Program()
 	if program == nil {
 		return nil, errors.New("folds: there is no model; ppl.Compile makes one, if its error is nil")
@@ -52,7 +53,7 @@ func Make(m *ppl.Model, values any, c Options, o ppl.BindOptions) ([]ahmc.Fold, 
 	}
 	full := o
 	full.NoPropto = true // densities with different data are compared
-	whole, err := m.BindWith(set, o)
+	whole, err := m.BindContext(ctx, set, o)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func Make(m *ppl.Model, values any, c Options, o ppl.BindOptions) ([]ahmc.Fold, 
 		slices.Sort(kept)
 		slices.Sort(held)
 		bind := func(rows []int, o ppl.BindOptions) (*ppl.Posterior, error) {
-			return m.BindWith(set.ChooseRows(c.Rows, size, rows), o)
+			return m.BindContext(ctx, set.ChooseRows(c.Rows, size, rows), o)
 		}
 		target, err := bind(kept, o)
 		if err != nil {

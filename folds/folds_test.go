@@ -40,7 +40,7 @@ func TestFolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	values := regressionData()
-	made, err := folds.Make(m, values, folds.Options{Rows: []string{"y", "x"}, Folds: 2, Seed: 3}, ppl.BindOptions{})
+	made, err := folds.Make(t.Context(), m, values, folds.Options{Rows: []string{"y", "x"}, Folds: 2, Seed: 3}, ppl.BindOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestFolds(t *testing.T) {
 	if n != 5 || math.Abs(held-want) > 1e-12 {
 		t.Errorf("%d observations are held out, of likelihood %v instead of %v", n, held, want)
 	}
-	again, err := folds.Make(m, values, folds.Options{Rows: []string{"x", "y"}, Folds: 2, Seed: 3}, ppl.BindOptions{})
+	again, err := folds.Make(t.Context(), m, values, folds.Options{Rows: []string{"x", "y"}, Folds: 2, Seed: 3}, ppl.BindOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestFoldsRefuses(t *testing.T) {
 		{fixed, map[string]any{"y": []float64{1, 2, 3}}, "y", 2, "must be declared as a variable"},
 		{bounded, map[string]any{"N": 5, "y": []float64{1, 2, 3, 4, 5}}, "y", 2, "without fold 1"},
 	} {
-		_, err := folds.Make(c.model, c.values, folds.Options{Rows: strings.Fields(c.rows), Folds: c.folds}, ppl.BindOptions{})
+		_, err := folds.Make(t.Context(), c.model, c.values, folds.Options{Rows: strings.Fields(c.rows), Folds: c.folds}, ppl.BindOptions{})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("rows %q, %d folds: %v, not %q", c.rows, c.folds, err, c.want)
 		}
@@ -169,19 +169,19 @@ func TestFoldsMisuse(t *testing.T) {
 	}
 	for want, do := range map[string]func() error{
 		"no model": func() error {
-			_, err := folds.Make(nil, regressionData(), folds.Options{}, ppl.BindOptions{})
+			_, err := folds.Make(t.Context(), nil, regressionData(), folds.Options{}, ppl.BindOptions{})
 			return err
 		},
 		"no model;": func() error {
-			_, err := folds.Make(new(ppl.Model), nil, folds.Options{}, ppl.BindOptions{})
+			_, err := folds.Make(t.Context(), new(ppl.Model), nil, folds.Options{}, ppl.BindOptions{})
 			return err
 		},
 		"no number for N": func() error {
-			_, err := folds.Make(m, nil, folds.Options{Rows: []string{"x", "y"}, Folds: 2}, ppl.BindOptions{})
+			_, err := folds.Make(t.Context(), m, nil, folds.Options{Rows: []string{"x", "y"}, Folds: 2}, ppl.BindOptions{})
 			return err
 		},
 		"at most as many": func() error {
-			_, err := folds.Make(m, regressionData(), folds.Options{Rows: []string{"x", "y"}, Folds: math.MaxInt}, ppl.BindOptions{})
+			_, err := folds.Make(t.Context(), m, regressionData(), folds.Options{Rows: []string{"x", "y"}, Folds: math.MaxInt}, ppl.BindOptions{})
 			return err
 		},
 	} {

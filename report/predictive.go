@@ -20,7 +20,7 @@ func (w *work) judged() bool {
 	if w.o.Quick || len(w.chains) == 0 || w.fit.Approximate() != "" {
 		return false
 	}
-	_, err := w.fit.Posterior()
+	_, err := w.fit.Posterior(w.ctx)
 	return err == nil
 }
 
@@ -142,7 +142,7 @@ func paretoK(w *work) []Figure {
 	if !w.judged() {
 		return nil
 	}
-	l, err := w.fit.LogLik(ppl.LogLikOptions{})
+	l, err := w.fit.LogLik(w.ctx, ppl.LogLikOptions{})
 	if err != nil {
 		w.note("There is no leave-one-out cross-validation: %v", err)
 		return nil

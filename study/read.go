@@ -498,7 +498,7 @@ func (r *reader) folded(s *sourceFields) error {
 		}
 	}
 	for _, m := range r.models {
-		h, err := m.compiled.Holdout(values, ppl.BindOptions{Seed: o.Seed, StanCompat: r.plan.Options["stan-compat"]})
+		h, err := m.compiled.Holdout(r.ctx, values, ppl.BindOptions{Seed: o.Seed, StanCompat: r.plan.Options["stan-compat"]})
 		if err != nil {
 			return r.located(s.node, err)
 		}

@@ -232,7 +232,7 @@ func TestResult(t *testing.T) {
 	}
 	p := &study.Plan{Parts: []study.Part{{Models: []*study.Model{model}, Source: &study.Values{Name: "v", Set: set}}}, Options: study.Options{"draws": "100"}, Keep: study.Keep{Draws: []string{"tau"}}}
 	_, err = study.Run(context.Background(), p, study.RunOptions{Each: func(u *study.Unit, r *study.Result) error {
-		posterior, err := m.BindWith(values, ppl.BindOptions{Seed: u.Spec.Seed})
+		posterior, err := m.BindContext(t.Context(), values, ppl.BindOptions{Seed: u.Spec.Seed})
 		if err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -66,7 +65,7 @@ func (a *approximation) begin(cmd *cobra.Command, model string) (*loaded, error)
 		a.seed = uint64(rand.Uint32())
 	}
 	a.print = func(s string) { fmt.Fprintln(a.stderr, s) }
-	l, err := a.load(context.Background(), model, a.stderr)
+	l, err := a.load(cmd.Context(), model, a.stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -82,28 +81,20 @@ func (a *approximation) tell(format string, args ...any) {
 }
 
 // starts reads --init for n starting points.
-func (a *approximation) starts(p *ppl.Posterior, n int) (infer.Init, error) {
+func (a *approximation) starts(ctx context.Context, p *ppl.Posterior, n int) (infer.Init, error) {
 	o := runOptions{input: a.input, init: a.init, chains: n}
-	return o.inits(p, func(s string) { a.tell("%s", s) })
+	return o.inits(ctx, p, func(s string) { a.tell("%s", s) })
 }
 
 // start finds a starting point with a finite density.
-func (a *approximation) start(p *ppl.Posterior) ([]float64, error) {
-	init, err := a.starts(p, 1)
+func (a *approximation) start(ctx context.Context, p *ppl.Posterior) ([]float64, error) {
+	init, err := a.starts(ctx, p, 1)
 	if err != nil {
 		return nil, err
 	}
+	p.SetStop(asked(ctx))
 	x, _, err := infer.FindStart(init, 0, infer.NewMeter(p), infer.Stream(a.seed, 1, "init", 0))
 	return x, err
-}
-
-// interrupted turns an error that comes of Ctrl-C into the exit code.
-func (a *approximation) interrupted(ctx context.Context, err error) error {
-	if ctx.Err() != nil && errors.Is(err, infer.ErrInterrupted) {
-		fmt.Fprintln(a.stderr, "Interrupted.")
-		return exitCode(exitInterrupted)
-	}
-	return err
 }
 
 // result is the draws of an approximation, with what is computed of them.
@@ -114,10 +105,15 @@ type result struct {
 	reason error       // of the first
 }
 
-// generate computes parameters, transformed parameters and generated quantities.
-func (a *approximation) generate(p *ppl.Posterior, points [][]float64) *result {
+// generate computes parameters, transformed parameters and generated quantities, unless
+// ctx ends before.
+func (a *approximation) generate(ctx context.Context, p *ppl.Posterior, points [][]float64) (*result, error) {
 	r := &result{names: p.OutputNames()}
+	p.SetStop(asked(ctx))
 	for i, x := range points {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		row := make([]float64, len(r.names))
 		fill(row, math.NaN())
 		if err := p.Generate(x, infer.Stream(a.seed, 1, "generate", uint64(i)), row); err != nil {
@@ -127,7 +123,7 @@ func (a *approximation) generate(p *ppl.Posterior, points [][]float64) *result {
 		}
 		r.rows = append(r.rows, row)
 	}
-	return r
+	return r, nil
 }
 
 // write writes a CSV file and what belongs to it to the folder of --out: statistics, by

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -50,12 +51,14 @@ The points are read from a file as for logdensity, or are %d random points of
 the unconstrained space, uniform in (-2, 2), where the log density is finite.`, batchCount, batchTime, benchPoints),
 		Args: arguments("MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, xs, end, err := in.load(args[0], cmd.ErrOrStderr())
+			l, xs, err := in.load(cmd.Context(), args[0], cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
-			defer end()
-			t := measure(l.posterior, xs)
+			t, err := measure(cmd.Context(), l.posterior, xs)
+			if err != nil {
+				return err
+			}
 			t.BindMS = number(float64(l.bind) / 1e6)
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), t)
@@ -114,8 +117,8 @@ func randomPoints(p *ppl.Posterior, seed uint64, n int, stop func() error) ([][]
 	return nil, err
 }
 
-// measure times the gradient.
-func measure(p *ppl.Posterior, xs [][]float64) timings {
+// measure times the gradient, unless ctx ends before.
+func measure(ctx context.Context, p *ppl.Posterior, xs [][]float64) (timings, error) {
 	grad := make([]float64, p.Dim())
 	next := 0
 	batch := func(n int) time.Duration {
@@ -132,6 +135,9 @@ func measure(p *ppl.Posterior, xs [][]float64) timings {
 	n := 1
 	for {
 		d := batch(n)
+		if ctx.Err() != nil {
+			return timings{}, context.Cause(ctx)
+		}
 		if d >= batchTime {
 			break
 		}
@@ -145,6 +151,9 @@ func measure(p *ppl.Posterior, xs [][]float64) timings {
 	runtime.ReadMemStats(&before)
 	for len(per) < batchCount {
 		d := batch(n)
+		if ctx.Err() != nil {
+			return timings{}, context.Cause(ctx)
+		}
 		total += n
 		if d < batchTime {
 			n = n + n/4 + 1 // the machine has become faster: the batch does not count
@@ -159,7 +168,7 @@ func measure(p *ppl.Posterior, xs [][]float64) timings {
 		MedianNS:           number(per[len(per)/2]),
 		AllocsPerGradient:  number(float64((after.Mallocs - before.Mallocs) / uint64(total))),
 		evaluationsInTotal: total,
-	}
+	}, nil
 }
 
 // nanoseconds shows a duration with three significant digits.

@@ -85,7 +85,7 @@ func (o *comparing) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible(nil)
+	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
 	var all []predictions
 	for _, arg := range args {
@@ -103,11 +103,11 @@ func (o *comparing) run(cmd *cobra.Command, args []string) error {
 				}
 			}
 		} else {
-			fit, err := o.read([]string{arg}, cmd.ErrOrStderr())
+			fit, err := o.read(cmd, []string{arg})
 			if err != nil {
 				return err
 			}
-			l, err := fit.LogLik(o.LogLikOptions)
+			l, err := fit.LogLik(ctx, o.LogLikOptions)
 			if err != nil {
 				return fmt.Errorf("%s: %w", arg, err)
 			}

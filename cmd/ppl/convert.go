@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -65,16 +64,20 @@ func (o *runOptions) checkFormat(groups bool) error {
 }
 
 // addGroups adds what follows from the draws of a complete run to its store.
-func (o *running) addGroups(fit *ppl.Fit, tell func(string)) error {
+func (o *running) addGroups(ctx context.Context, fit *ppl.Fit, tell func(string)) error {
 	groups, err := chosenGroups(o.groups)
 	if o.format != string(ppl.Zarr) || err != nil || len(groups) == 0 || len(fit.Files) == 0 || fit.Report.Interrupted {
 		return err
 	}
-	ctx, stop := interruptible(nil)
+	ctx, stop := interruptible(ctx, nil)
 	defer stop()
 	notes, err := fit.AddZarrGroups(ctx, fit.Files[0], ppl.ZarrGroupOptions{Groups: groups, Seed: o.seed})
-	if errors.Is(err, context.Canceled) {
-		tell("Interrupted: the groups of the store that follow from the draws are not made; ppl convert makes them.")
+	if err != nil && ctx.Err() != nil {
+		why := "Interrupted"
+		if timeUp(ctx) != nil {
+			why = "The time is up"
+		}
+		tell(why + ": the groups of the store that follow from the draws are not made; ppl convert makes them.")
 		return nil
 	}
 	if !o.quiet {
@@ -179,15 +182,15 @@ func (o *conversion) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if fit.Record() != nil || o.model != "" {
-		if _, err := o.posterior(fit, cmd.ErrOrStderr()); err != nil {
+		if _, err := o.posterior(cmd, fit); err != nil {
 			return err
 		}
 	}
-	ctx, stop := interruptible(nil)
+	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
 	files, notes, err := conversions[at].make(o, ctx, fit, nameOf(fit))
 	if err != nil {
-		return interrupted(err)
+		return ended(ctx, cmd.ErrOrStderr(), err)
 	}
 	if !o.quiet {
 		for _, n := range notes {

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -23,7 +22,7 @@ func (c *criticised) flags(cmd *cobra.Command) {
 }
 
 // read reads one run, with the model and the data that belong to it.
-func (c *criticised) read(args []string, stderr io.Writer) (*ppl.Fit, error) {
+func (c *criticised) read(cmd *cobra.Command, args []string) (*ppl.Fit, error) {
 	runs, err := runsOf(args)
 	if err != nil {
 		return nil, err
@@ -38,7 +37,7 @@ func (c *criticised) read(args []string, stderr io.Writer) (*ppl.Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = c.posterior(fit, stderr)
+	_, err = c.posterior(cmd, fit)
 	return fit, err
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"math"
@@ -85,7 +84,7 @@ func (o *validating) run(cmd *cobra.Command, arg string) error {
 	}
 	h, m, options, err := o.prepare(cmd, arg)
 	if err != nil {
-		return err
+		return ended(cmd.Context(), stderr, err)
 	}
 	folds, err := study.NewFolds(h, study.FoldOptions{K: o.folds, By: o.by, Time: o.time, First: o.firstShare, Seed: o.seed})
 	if err != nil {
@@ -96,7 +95,7 @@ func (o *validating) run(cmd *cobra.Command, arg string) error {
 		f := &folds.Folds[i]
 		f.Name = fmt.Sprintf("fold %d: %s predicted from %d", i+1, count(len(f.Test), "observation", "observations"), len(f.Train))
 	}
-	ctx, stop := interruptible(nil)
+	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
 	j := looJSON{Method: "cv", Observations: 0, Source: "derived from the statements on " + h.Variable, Moved: []string{}, Refitted: []string{}, Findings: []diagnose.Finding{}}
 	var elpd, mcse []float64
@@ -148,7 +147,7 @@ func (o *validating) prepare(cmd *cobra.Command, arg string) (*ppl.Holdout, *stu
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		h, m, own, err := holdout(fit)
+		h, m, own, err := holdout(cmd.Context(), fit)
 		if err != nil {
 			return nil, nil, nil, err
 		}
@@ -160,11 +159,11 @@ func (o *validating) prepare(cmd *cobra.Command, arg string) (*ppl.Holdout, *stu
 		o.bindSeed = bindSeed(fit)
 		return h, m, own, nil
 	}
-	l, err := o.load(context.Background(), arg, cmd.ErrOrStderr())
+	l, err := o.load(cmd.Context(), arg, cmd.ErrOrStderr())
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	h, err := l.model.Holdout(l.values, o.bindOptions())
+	h, err := l.model.Holdout(cmd.Context(), l.values, o.bindOptions())
 	if err != nil {
 		return nil, nil, nil, err
 	}

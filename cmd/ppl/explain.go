@@ -117,11 +117,10 @@ The times are measured at the first point of a file as for logdensity, or at a
 random point.`,
 		Args: arguments("MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, xs, end, err := in.load(args[0], cmd.ErrOrStderr())
+			l, xs, err := in.load(cmd.Context(), args[0], cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
-			defer end()
 			e, err := l.posterior.Compiled().Explain(xs[0], explainTime)
 			if err != nil {
 				return err

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"context"
-	"io"
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer/zarr"
@@ -73,16 +73,17 @@ func openFit(paths []string) (*ppl.Fit, error) {
 
 // posterior is the model of a run bound to its data: those that the folder keeps
 // or, of CSV files, those that --model and --data give.
-func (in *fitInput) posterior(fit *ppl.Fit, stderr io.Writer) (*ppl.Posterior, error) {
+func (in *fitInput) posterior(cmd *cobra.Command, fit *ppl.Fit) (*ppl.Posterior, error) {
 	if in.model == "" {
 		if fit.Record() == nil {
 			return nil, usagef("the draws do not say of which model they are: give it by --model, and the data by --data")
 		}
-		return fit.Posterior()
+		p, err := fit.Posterior(cmd.Context())
+		return p, ended(cmd.Context(), cmd.ErrOrStderr(), err)
 	}
-	l, err := in.load(context.Background(), in.model, stderr)
+	l, err := in.load(cmd.Context(), in.model, cmd.ErrOrStderr())
 	if err != nil {
-		return nil, err
+		return nil, ended(cmd.Context(), cmd.ErrOrStderr(), err)
 	}
 	if fit.Record() == nil {
 		err = fit.Of(l.posterior)

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -139,35 +137,6 @@ func (o *quantityOptions) makeFolder(pattern string) error {
 	return nil
 }
 
-// interruptible is a context that Ctrl-C cancels, after it has been told if there
-// is somebody to tell; the second ends the program.
-func interruptible(tell func()) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(context.Background())
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		select {
-		case <-signals:
-			signal.Stop(signals)
-			if tell != nil {
-				tell()
-			}
-			cancel()
-		case <-ctx.Done():
-			signal.Stop(signals)
-		}
-	}()
-	return ctx, cancel
-}
-
-// interruption makes the error of an interrupted command short.
-func interrupted(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return exitCode(exitInterrupted)
-	}
-	return err
-}
-
 func generateCommand() *cobra.Command {
 	var o quantityOptions
 	var from string
@@ -212,10 +181,10 @@ must be among the draws, in the same sizes.`,
 			}
 			model, err := o.compiled(cmd.Context(), args[0], cmd.ErrOrStderr())
 			if err != nil {
-				return err
+				return ended(cmd.Context(), cmd.ErrOrStderr(), err)
 			}
-			if p, err = o.boundTo(model, fit); err != nil {
-				return err
+			if p, err = o.boundTo(cmd.Context(), model, fit); err != nil {
+				return ended(cmd.Context(), cmd.ErrOrStderr(), err)
 			}
 		} else {
 			model, err := fit.Model()
@@ -226,15 +195,15 @@ must be among the draws, in the same sizes.`,
 			if o.data != "" {
 				o.text, o.textErr = o.readText(o.data, "--data")
 			}
-			if p, err = o.boundTo(model, fit); err != nil {
-				return err
+			if p, err = o.boundTo(cmd.Context(), model, fit); err != nil {
+				return ended(cmd.Context(), cmd.ErrOrStderr(), err)
 			}
 		}
-		ctx, stop := interruptible(nil)
+		ctx, stop := interruptible(cmd.Context(), nil)
 		defer stop()
 		g, err := p.GenerateFrom(ctx, fit, ppl.GenerateOptions{Seed: o.seed, Parallel: o.parallel})
 		if err != nil {
-			return interrupted(err)
+			return ended(ctx, cmd.ErrOrStderr(), err)
 		}
 		if len(p.GeneratedNames()) == 0 {
 			return errors.New("the model has no generated quantities")
@@ -267,7 +236,7 @@ func (o *quantityOptions) given(fit *ppl.Fit) (*data.Set, error) {
 }
 
 // boundTo binds a model to the data that are given, else to those of the run.
-func (o *quantityOptions) boundTo(model *ppl.Model, fit *ppl.Fit) (*ppl.Posterior, error) {
+func (o *quantityOptions) boundTo(ctx context.Context, model *ppl.Model, fit *ppl.Fit) (*ppl.Posterior, error) {
 	values, err := o.given(fit)
 	if err != nil {
 		return nil, err
@@ -279,7 +248,7 @@ func (o *quantityOptions) boundTo(model *ppl.Model, fit *ppl.Fit) (*ppl.Posterio
 			bind.StanCompat = r.StanCompat
 		}
 	}
-	return model.BindWith(values, bind)
+	return model.BindContext(ctx, values, bind)
 }
 
 // leftNotes tell of what could not be derived.

@@ -59,6 +59,7 @@ func (in *input) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&in.stanCompat, "stan-compat", "", "constrain parameters as this `version` of Stan does: 2.32, whose simplexes differ")
 	cmd.Flags().Var(&in.memory, "memory", "refuse models and data that ask for more memory than this `size`, such as 500MB or 8GiB\n(default: the variable "+memoryVariable+", else half of what the machine has)")
 	cmd.Flags().Int64Var(&in.statements, "statements", 0, "refuse models that run more statements than this `number` before the first evaluation\n(default 1000000000)")
+	timeLimitFlag(cmd)
 	compileFlags(cmd, &in.compile)
 }
 
@@ -319,9 +320,8 @@ func timed(d *time.Duration, f func() error) error {
 // pointed is the options of commands that evaluate something at given points.
 type pointed struct {
 	input
-	points    string
-	random    int // how many points are made where no file is given; 0: it must be
-	timeLimit time.Duration
+	points string
+	random int // how many points are made where no file is given; 0: it must be
 }
 
 // flags declares them.
@@ -329,27 +329,19 @@ func (o *pointed) flags(cmd *cobra.Command) {
 	o.input.flags(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&o.points, "points", "p", "", "`file` of unconstrained points")
-	f.DurationVar(&o.timeLimit, "time-limit", 0, "give up after that time, such as 90s, all in all")
 	f.Uint64Var(&o.seed, "seed", 0, "seed of random points, and of random numbers in transformed data")
 	f.StringSliceVar(&o.without, "without", nil, "leave out the compiler's `pass` of this name")
 }
 
 // load loads a model and reads the points that its command is about. What the
 // program prints goes to stderr, beside what is told. Evaluations of the posterior end
-// when the time is up, with an error that wraps errTimeLimit; end frees the clock.
-func (o *pointed) load(model string, stderr io.Writer) (l *loaded, xs [][]float64, end func(), err error) {
+// when ctx does, with an error that wraps its cause.
+func (o *pointed) load(ctx context.Context, model string, stderr io.Writer) (l *loaded, xs [][]float64, err error) {
 	if o.points == "" && o.random == 0 {
-		return nil, nil, nil, usagef("--points is missing: a file with the points, such as {\"points\": [[0.1, -0.5]]}")
-	}
-	if o.timeLimit < 0 {
-		return nil, nil, nil, usagef("--time-limit must be positive, but is %s", o.timeLimit)
-	}
-	ctx, cancel := context.Background(), func() {}
-	if o.timeLimit > 0 {
-		ctx, cancel = context.WithTimeoutCause(ctx, o.timeLimit, errTimeLimit)
+		return nil, nil, usagef("--points is missing: a file with the points, such as {\"points\": [[0.1, -0.5]]}")
 	}
 	o.print = func(s string) { fmt.Fprintln(stderr, shown(stderr, s)) }
-	stop := func() error { return context.Cause(ctx) }
+	stop := asked(ctx)
 	if l, err = o.input.load(ctx, model, stderr); err == nil {
 		if o.points == "" {
 			xs, err = randomPoints(l.posterior, o.seed, o.random, stop)
@@ -358,11 +350,10 @@ func (o *pointed) load(model string, stderr io.Writer) (l *loaded, xs [][]float6
 		}
 	}
 	if err != nil {
-		cancel()
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	l.posterior.SetStop(stop)
-	return l, xs, cancel, nil
+	return l, xs, nil
 }
 
 // readPoints reads {"points": [[…], …]}: unconstrained points.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -72,7 +73,7 @@ func (o *laplacing) run(cmd *cobra.Command, model string) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible(nil)
+	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
 	var mode []float64
 	if o.mode == "" {
@@ -81,7 +82,7 @@ func (o *laplacing) run(cmd *cobra.Command, model string) error {
 		mode, err = o.readMode(l.posterior)
 	}
 	if err != nil {
-		return o.interrupted(ctx, err)
+		return ended(ctx, o.stderr, err)
 	}
 	r, err := optimize.Laplace(ctx, l.posterior, mode, infer.Stream(o.seed, 1, "laplace", 0), optimize.LaplaceOptions{Draws: o.draws, NoLogDensity: o.noLP})
 	var no *optimize.MaximumError
@@ -90,13 +91,16 @@ func (o *laplacing) run(cmd *cobra.Command, model string) error {
 			"Give a maximum by --mode (found with --jacobian), start elsewhere, or use ppl pathfinder", diagnose.DisplayName(l.posterior.UnconstrainedNames()[no.Coordinate]), no.Curvature)
 	}
 	if err != nil {
-		return o.interrupted(ctx, err)
+		return ended(ctx, o.stderr, err)
 	}
-	return o.finish(cmd, l, r)
+	return o.finish(ctx, cmd, l, r)
 }
 
-func (o *laplacing) finish(cmd *cobra.Command, l *loaded, r *optimize.LaplaceResult) error {
-	res := o.generate(l.posterior, r.Points)
+func (o *laplacing) finish(ctx context.Context, cmd *cobra.Command, l *loaded, r *optimize.LaplaceResult) error {
+	res, err := o.generate(ctx, l.posterior, r.Points)
+	if err != nil {
+		return ended(ctx, o.stderr, err)
+	}
 	path, err := o.write(l, method("laplace", option("mode", o.mode, ""), option("jacobian", !o.noJacobian, true), option("draws", o.draws, 1000),
 		option("calculate_lp", !o.noLP, true)), []string{"log_p__", "log_q__"},
 		pairs(r.LogP, r.LogQ), res.rows, nil, nil)

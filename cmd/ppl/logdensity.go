@@ -43,11 +43,10 @@ reason is told on stderr.`,
 		Args: arguments("MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			stderr := cmd.ErrOrStderr()
-			l, xs, end, err := o.load(args[0], stderr)
+			l, xs, err := o.load(cmd.Context(), args[0], stderr)
 			if err != nil {
 				return err
 			}
-			defer end()
 			d, err := evaluate(l.posterior, xs, stderr)
 			if err != nil {
 				return err
@@ -108,7 +107,7 @@ func evaluate(p *ppl.Posterior, xs [][]float64, stderr io.Writer) (*densities, e
 
 // ends reports whether an error of an evaluation is not about the point.
 func ends(err error) bool {
-	return errors.Is(err, errTimeLimit) || errors.As(err, new(*ad.LimitError))
+	return errors.As(err, new(*timeLimitError)) || errors.As(err, new(*ad.LimitError))
 }
 
 // show prints the same for people.

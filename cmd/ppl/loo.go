@@ -143,15 +143,15 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 	// What is kept of the draws is most of the memory, and lives long: the collector is
 	// not to wait until there is twice as much.
 	debug.SetMemoryLimit(int64(memory) + int64(memory)/2)
-	fit, err := o.read(args, cmd.ErrOrStderr())
+	fit, err := o.read(cmd, args)
 	if err != nil {
 		return err
 	}
-	l, err := fit.LogLik(o.LogLikOptions)
+	l, err := fit.LogLik(cmd.Context(), o.LogLikOptions)
 	if err != nil {
-		return err
+		return ended(cmd.Context(), cmd.ErrOrStderr(), err)
 	}
-	ctx, stop := interruptible(nil)
+	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
 	r, err := l.LOO(ctx, memory)
 	if err != nil {
@@ -195,15 +195,6 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 	return showLoo(cmd.OutOrStdout(), l, r, moved, refitted, findings)
 }
 
-// ended turns an error that comes of Ctrl-C into the exit code.
-func ended(ctx context.Context, stderr io.Writer, err error) error {
-	if err != nil && ctx.Err() != nil {
-		fmt.Fprintln(stderr, "Interrupted.")
-		return exitCode(exitInterrupted)
-	}
-	return err
-}
-
 // moveDraws improves the estimates of the bad observations by moment matching; it
 // returns those that are good enough now.
 func (o *judging) moveDraws(ctx context.Context, stderr io.Writer, l *ppl.LogLik, r *criticise.Result) ([]string, error) {
@@ -232,7 +223,7 @@ func (o *judging) refit(ctx context.Context, stderr io.Writer, fit *ppl.Fit, l *
 	if len(bad) == 0 {
 		return nil, nil
 	}
-	h, m, options, err := holdout(fit)
+	h, m, options, err := holdout(ctx, fit)
 	if err != nil {
 		return nil, fmt.Errorf("--exact: %w", err)
 	}
@@ -273,7 +264,7 @@ func bindSeed(fit *ppl.Fit) uint64 {
 }
 
 // holdout prepares refits as the fit was made.
-func holdout(fit *ppl.Fit) (*ppl.Holdout, *study.Model, study.Options, error) {
+func holdout(ctx context.Context, fit *ppl.Fit) (*ppl.Holdout, *study.Model, study.Options, error) {
 	m, err := fit.Model()
 	if err != nil {
 		return nil, nil, nil, err
@@ -316,7 +307,7 @@ func holdout(fit *ppl.Fit) (*ppl.Holdout, *study.Model, study.Options, error) {
 			o["warmup"] = record.Option("warmup")
 		}
 	}
-	h, err := m.Holdout(values, bind)
+	h, err := m.Holdout(ctx, values, bind)
 	if err != nil {
 		return nil, nil, nil, err
 	}

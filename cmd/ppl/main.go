@@ -55,6 +55,7 @@
 //	helps.go     what leads from a wrong command line to the right one
 //	serve_work.go what the processes of serve do
 //	cmdstan.go   what front ends of CmdStan call
+//	ending.go    how commands end early: Ctrl-C, --time-limit
 //	escape.go    text of models and data on terminals
 //	failure.go   errors, how they are shown, exit codes
 //
@@ -63,6 +64,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -114,7 +116,9 @@ from their posterior, without a C++ compiler.
 			return fail(stderr, root, usagef("%s", text))
 		}
 	}
-	cmd, err := root.ExecuteC()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	cmd, err := root.ExecuteContextC(ctx)
 	// Not every way to print tells what came of it: help texts, tables.
 	if code, told := errors.AsType[exitCode](err); out.err != nil && (err == nil || told && code != exitError) {
 		err = fmt.Errorf("cannot write to standard output: %w", out.err)

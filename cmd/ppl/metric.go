@@ -70,11 +70,10 @@ point, it can be the constant metric of a run: --metric FILE.`,
 				return usagef("--%w", err)
 			}
 			stderr := cmd.ErrOrStderr()
-			l, xs, end, err := o.load(args[0], stderr)
+			l, xs, err := o.load(cmd.Context(), args[0], stderr)
 			if err != nil {
 				return err
 			}
-			defer end()
 			m, err := metricsAt(l.posterior, riemann.Kind(kind), alpha, xs, stderr)
 			if err != nil {
 				return err

@@ -153,26 +153,26 @@ func (o *optimizing) run(cmd *cobra.Command, model string) error {
 	if err != nil {
 		return err
 	}
-	start, err := o.start(l.posterior)
-	if err != nil {
-		return err
-	}
-	ctx, stop := interruptible(nil)
+	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
+	start, err := o.start(ctx, l.posterior)
+	if err != nil {
+		return ended(ctx, o.stderr, err)
+	}
 	r, trace, err := o.climb(ctx, l.posterior, start, options)
 	if r == nil {
-		return o.interrupted(ctx, err)
+		return ended(ctx, o.stderr, err)
 	}
 	cut := err != nil && ctx.Err() != nil
 	if err != nil && !cut {
 		return err
 	}
 	o.showRejections(r.Rejections, r.Evaluations)
-	if err := o.finish(cmd.OutOrStdout(), l, r, trace, cut); err != nil {
+	if err := o.finish(ctx, cmd.OutOrStdout(), l, r, trace, cut); err != nil {
 		return err
 	}
 	switch {
-	case cut:
+	case cut && timeUp(ctx) == nil:
 		return exitCode(exitInterrupted)
 	case r.Reason == optimize.LineSearchFailed:
 		return exitCode(exitError)
@@ -217,7 +217,7 @@ func (o *optimizing) climb(ctx context.Context, p *ppl.Posterior, start []float6
 }
 
 // finish writes the file and prints the result.
-func (o *optimizing) finish(w io.Writer, l *loaded, r *optimize.Result, trace [][]float64, cut bool) error {
+func (o *optimizing) finish(ctx context.Context, w io.Writer, l *loaded, r *optimize.Result, trace [][]float64, cut bool) error {
 	p := l.posterior
 	if !o.saveIterations || len(trace) == 0 {
 		trace = [][]float64{append([]float64{r.LogDensity, 0}, r.X...)}
@@ -227,7 +227,18 @@ func (o *optimizing) finish(w io.Writer, l *loaded, r *optimize.Result, trace []
 	for i, row := range trace {
 		statistics[i], points[i] = row[:2], row[2:]
 	}
-	res := o.generate(p, points)
+	res, err := o.generate(ctx, p, points)
+	if err != nil && timeUp(ctx) == nil && !cut {
+		return ended(ctx, o.stderr, err)
+	}
+	if err != nil { // what was reached is kept
+		statistics, points = statistics[len(points)-1:], points[len(points)-1:]
+		allowed, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), grace, context.Cause(ctx))
+		defer cancel()
+		if res, err = o.generate(allowed, p, points); err != nil {
+			return err
+		}
+	}
 	algorithm := o.climbing.settings()
 	if o.algorithm != "lbfgs" {
 		algorithm = algorithm[:len(algorithm)-1] // no history
@@ -241,13 +252,16 @@ func (o *optimizing) finish(w io.Writer, l *loaded, r *optimize.Result, trace []
 	if err != nil {
 		return err
 	}
-	findings := o.findings(p, r, res)
 	values := res.rows[len(res.rows)-1]
 	norm := r.GradientNorm()
 	reason := r.Reason.String()
 	if cut {
 		reason = "Interrupted"
+		if timeUp(ctx) != nil {
+			reason = "Time limit reached"
+		}
 	}
+	findings := o.findings(p, r, res, reason)
 	if o.json {
 		j := optimumJSON{Method: "optimize", Algorithm: o.algorithm, Jacobian: o.jacobian, LogDensity: exact(r.LogDensity),
 			Converged: r.Reason.Converged(), Code: int(r.Reason), Reason: reason, Iterations: r.Iterations, Evaluations: r.Evaluations,
@@ -282,11 +296,11 @@ func (o *optimizing) finish(w io.Writer, l *loaded, r *optimize.Result, trace []
 }
 
 // findings says what is wrong with an optimum.
-func (o *optimizing) findings(p *ppl.Posterior, r *optimize.Result, res *result) []diagnose.Finding {
+func (o *optimizing) findings(p *ppl.Posterior, r *optimize.Result, res *result, reason string) []diagnose.Finding {
 	findings := []diagnose.Finding{}
-	if !r.Reason.Converged() && r.Reason != 0 {
+	if !r.Reason.Converged() && len(r.X) > 0 {
 		findings = append(findings, diagnose.Finding{Code: "not-converged", Severity: diagnose.Problem,
-			Summary: "The optimisation has not converged: " + r.Reason.String() + ".",
+			Summary: "The optimisation has not converged: " + reason + ".",
 			Advice:  "Allow more iterations (--iter), try other starting points (--init, --seed) or --algorithm newton. A density that grows without bound, as that of a hierarchical scale can, has no maximum: use --jacobian, a prior that keeps the scale away from 0, or ppl run."})
 	}
 	if flat := o.atBounds(p, r.X); len(flat) > 0 {
@@ -334,7 +348,7 @@ func (o *optimizing) atBounds(p *ppl.Posterior, x []float64) []string {
 
 // modeOf finds the mode of the unconstrained parameters, for laplace.
 func (a *approximation) modeOf(ctx context.Context, p *ppl.Posterior) ([]float64, error) {
-	start, err := a.start(p)
+	start, err := a.start(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -95,7 +95,7 @@ func (o *conversion) study(cmd *cobra.Command, dir string) error {
 	if o.to != "parquet" {
 		return usagef("the results of a study can be converted to parquet, not to %s: %s is there already, and kept draws are a Zarr store", o.to, study.ResultsName)
 	}
-	ctx, stop := interruptible(nil)
+	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
 	h := parquetHeader{}
 	var columns []study.ResultColumn
@@ -107,7 +107,7 @@ func (o *conversion) study(cmd *cobra.Command, dir string) error {
 		return nil
 	}
 	if err := study.EachResult(dir, begin, func([]string) error { h.Rows++; return ctx.Err() }); err != nil {
-		return interrupted(err)
+		return ended(ctx, cmd.ErrOrStderr(), err)
 	}
 	files, _, err := o.parquetFile(ctx, func(w *bufio.Writer) error {
 		if err := writeParquetHeader(w, h); err != nil {
@@ -134,7 +134,7 @@ func (o *conversion) study(cmd *cobra.Command, dir string) error {
 		})
 	})
 	if err != nil {
-		return interrupted(err)
+		return ended(ctx, cmd.ErrOrStderr(), err)
 	}
 	_, err = fmt.Fprintf(cmd.OutOrStdout(), "Results: %s\n", filesText(files))
 	return err

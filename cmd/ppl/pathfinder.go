@@ -81,21 +81,24 @@ func (o *pathfinding) run(cmd *cobra.Command, model string) error {
 	if err != nil {
 		return err
 	}
-	init, err := o.starts(l.posterior, o.paths)
-	if err != nil {
-		return err
-	}
-	ctx, stop := interruptible(nil)
+	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
+	init, err := o.starts(ctx, l.posterior, o.paths)
+	if err != nil {
+		return ended(ctx, o.stderr, err)
+	}
 	r, err := optimize.Pathfinder(ctx, l.posterior, optimize.PathfinderOptions{
 		PathOptions: optimize.PathOptions{Options: options, Draws: o.pathDraws, ELBODraws: o.elboDraws, NoLogDensity: o.noLP},
 		Paths:       o.paths, Resampled: o.draws, NoResample: o.noResample, Init: init, Seed: o.seed,
 	})
 	if err != nil {
-		return o.interrupted(ctx, err)
+		return ended(ctx, o.stderr, err)
 	}
 	took := time.Since(o.started)
-	res := o.generate(l.posterior, r.Points)
+	res, err := o.generate(ctx, l.posterior, r.Points)
+	if err != nil {
+		return ended(ctx, o.stderr, err)
+	}
 	path, err := o.write(l, method("pathfinder", append(o.climbing.settings(), option("num_psis_draws", o.draws, 1000), option("num_paths", o.paths, 4),
 		option("save_single_paths", false, false), option("psis_resample", !o.noResample, true), option("calculate_lp", !o.noLP, true),
 		option("max_lbfgs_iters", o.iterations, 1000), option("num_draws", o.pathDraws, 1000), option("num_elbo_draws", o.elboDraws, 25))...), []string{"lp_approx__", "lp__"},

@@ -91,11 +91,11 @@ DIR is the folder of a run with --out; or CSV files, with --model and --data.`,
 }
 
 func (o *checking) run(cmd *cobra.Command, args []string) error {
-	fit, err := o.read(args, cmd.ErrOrStderr())
+	fit, err := o.read(cmd, args)
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible(nil)
+	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
 	p, err := fit.Predictive(ctx, o.seed)
 	if err != nil {

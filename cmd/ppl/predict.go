@@ -44,7 +44,7 @@ those observed.
 		}
 		if model != "" {
 			in := fitInput{input: o.input, model: model}
-			if _, err := in.posterior(fit, cmd.ErrOrStderr()); err != nil {
+			if _, err := in.posterior(cmd, fit); err != nil {
 				return err
 			}
 		}
@@ -75,15 +75,15 @@ those observed.
 			bind.Seed = r.Seed
 			bind.StanCompat = r.StanCompat
 		}
-		p, err := d.BindWith(values, bind)
-		if err != nil {
-			return err
-		}
-		ctx, stop := interruptible(nil)
+		ctx, stop := interruptible(cmd.Context(), nil)
 		defer stop()
+		p, err := d.BindContext(ctx, values, bind)
+		if err != nil {
+			return ended(ctx, cmd.ErrOrStderr(), err)
+		}
 		g, err := p.GenerateFrom(ctx, fit, ppl.GenerateOptions{Seed: o.seed, Parallel: o.parallel})
 		if err != nil {
-			return interrupted(err)
+			return ended(ctx, cmd.ErrOrStderr(), err)
 		}
 		return o.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), modelName(m.Name())+"_rep", g, leftNotes(d, "replicated data"))
 	}

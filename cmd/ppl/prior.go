@@ -25,11 +25,11 @@ func (o *priorOptions) flags(cmd *cobra.Command) {
 }
 
 // load compiles the model and reads the data.
-func (o *priorOptions) load(model string, stderr io.Writer) (*ppl.Model, *data.Set, error) {
+func (o *priorOptions) load(ctx context.Context, model string, stderr io.Writer) (*ppl.Model, *data.Set, error) {
 	if err := o.read(model); err != nil {
 		return nil, nil, err
 	}
-	m, err := o.compiled(context.Background(), model, stderr)
+	m, err := o.compiled(ctx, model, stderr)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -52,7 +52,7 @@ func (o *priorOptions) sample(ctx context.Context, m *ppl.Model, values *data.Se
 		Chains: o.chains, Draws: orNone(o.draws), Warmup: orNone(o.warmup), Seed: o.seed, Parallel: o.parallel,
 	})
 	if err != nil {
-		return nil, "", interrupted(err)
+		return nil, "", err
 	}
 	how := "The parameters were drawn from their priors, in the order of dependence."
 	if !prior.Direct {
@@ -90,16 +90,16 @@ statement with ~; otherwise the prior is sampled by NUTS, and it is told why.`,
 			return usagef("--chains and --draws must be at least 1")
 		}
 		o.print = printer(cmd.ErrOrStderr())
-		m, values, err := o.load(args[0], cmd.ErrOrStderr())
+		m, values, err := o.load(cmd.Context(), args[0], cmd.ErrOrStderr())
 		if err != nil {
-			return err
+			return ended(cmd.Context(), cmd.ErrOrStderr(), err)
 		}
 		bind := o.bindOptions()
-		ctx, stop := interruptible(nil)
+		ctx, stop := interruptible(cmd.Context(), nil)
 		defer stop()
 		prior, how, err := o.sample(ctx, m, values)
 		if err != nil {
-			return err
+			return ended(ctx, cmd.ErrOrStderr(), err)
 		}
 		notes := []string{how}
 		all := &ppl.Generated{Draws: prior.Draws}
@@ -107,13 +107,13 @@ statement with ~; otherwise the prior is sampled by NUTS, and it is told why.`,
 		if err != nil {
 			notes = append(notes, "No data are drawn: "+err.Error()+".")
 		} else {
-			p, err := d.BindWith(values, bind)
+			p, err := d.BindContext(ctx, values, bind)
 			if err != nil {
-				return err
+				return ended(ctx, cmd.ErrOrStderr(), err)
 			}
 			g, err := p.GenerateFrom(ctx, prior.Fit, ppl.GenerateOptions{Seed: o.seed, Parallel: o.parallel})
 			if err != nil {
-				return interrupted(err)
+				return ended(ctx, cmd.ErrOrStderr(), err)
 			}
 			if all, err = g.Join(prior.Fit); err != nil {
 				return err
@@ -154,11 +154,11 @@ refused.`,
 		if sets < 1 {
 			return usagef("--sets must be at least 1, but is %d", sets)
 		}
-		m, values, err := o.load(args[0], cmd.ErrOrStderr())
+		m, values, err := o.load(cmd.Context(), args[0], cmd.ErrOrStderr())
 		if err != nil {
-			return err
+			return ended(cmd.Context(), cmd.ErrOrStderr(), err)
 		}
-		ctx, stop := interruptible(nil)
+		ctx, stop := interruptible(cmd.Context(), nil)
 		defer stop()
 		options := ppl.SimulatorOptions{Warmup: orNone(o.warmup), Bind: o.bindOptions()}
 		how := "The parameters are those given."
@@ -170,7 +170,7 @@ refused.`,
 		simulator, err := m.Simulator(ctx, values, sets, o.seed, options)
 		switch {
 		case err != nil:
-			return interrupted(err)
+			return ended(ctx, cmd.ErrOrStderr(), err)
 		case params == "" && simulator.Direct:
 			how = "The parameters were drawn from their priors, in the order of dependence."
 		case params == "":
@@ -182,7 +182,7 @@ refused.`,
 		}
 		written, err := simulator.WriteDataSets(ctx, sets, filepath.Join(o.out, base))
 		if err != nil {
-			return interrupted(err)
+			return ended(ctx, cmd.ErrOrStderr(), err)
 		}
 		if o.json {
 			return writeJSON(cmd.OutOrStdout(), map[string]any{"files": written, "notes": []string{how}})

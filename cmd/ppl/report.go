@@ -109,7 +109,7 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if o.model != "" {
-		if _, err := o.posterior(fit, cmd.ErrOrStderr()); err != nil {
+		if _, err := o.posterior(cmd, fit); err != nil {
 			return err
 		}
 	} else if o.data != "" && fit.Record() == nil {
@@ -118,7 +118,7 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 	if err := o.rows.known(fit.Names()); err != nil {
 		return err
 	}
-	ctx, stop := interruptible(nil)
+	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
 	dir := ""
 	if isFolder(args[0]) {

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -37,7 +36,6 @@ type runOptions struct {
 	parallel                    int
 	json                        bool
 
-	timeLimit  time.Duration
 	targetESS  float64
 	metricFile string
 	resume     string
@@ -112,7 +110,6 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 	f.Uint64Var(&o.seed, "seed", 0, "seed of the random numbers (default: a random one, which is told)")
 	f.StringVar(&o.init, "init", "2", "where chains `start`: the radius of random values on the unconstrained scale; values of\nparameters as JSON, in a file or as they are; the end of an earlier run: its\nfolder, or a CSV file; or pathfinder: at draws of ppl pathfinder")
 	f.StringVar(&o.metricFile, "metric-file", "", "start with the step size and metric of an earlier run, its `folder`, or of a JSON file:\n{\"inv_metric\": [0.1, 2], \"stepsize\": 0.5}, inv_metric a diagonal or rows")
-	f.DurationVar(&o.timeLimit, "time-limit", 0, "end the run after that time, such as 90s or 2h, with the draws made till then; the time\nto compile and bind the model counts")
 	f.Float64Var(&o.targetESS, "target-ess", 0, "end the run when every quantity has this effective sample size, bulk and tail,\nand R-hat < 1.01; --draws is then a limit (default 100000)")
 	f.StringVar(&o.resume, "resume", "", "go on with the run whose draws are in this `folder`")
 	f.BoolVar(&o.salvage, "salvage", false, "let --resume go on with what is whole of a run whose files are damaged")
@@ -193,7 +190,7 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 				o.data = saved.Data
 			}
 		}
-		return r.run(cmd.OutOrStdout(), cmd.ErrOrStderr())
+		return r.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
 	return cmd
 }
@@ -214,9 +211,6 @@ func (o *runOptions) check() error {
 	if err := o.rows.check(); err != nil {
 		return err
 	}
-	if o.timeLimit < 0 {
-		return usagef("--time-limit must be positive, but is %s", o.timeLimit)
-	}
 	if err := infer.CheckOptions(map[string]float64{"target-ess": o.targetESS}); err != nil {
 		return usagef("--%w", err)
 	}
@@ -233,18 +227,8 @@ type running struct {
 	made    *folder.Record  // of this run
 }
 
-// errTimeLimit is why a run with --time-limit ends.
-var errTimeLimit = errors.New("the time limit is reached")
-
-// run does it all.
-func (o *running) run(stdout, stderr io.Writer) error {
-	deadline := time.Now().Add(o.timeLimit)
-	within := func(ctx context.Context) (context.Context, context.CancelFunc) {
-		if o.timeLimit == 0 {
-			return ctx, func() {}
-		}
-		return context.WithDeadlineCause(ctx, deadline, errTimeLimit)
-	}
+// run does it all. The context is that of the command, which --time-limit ends.
+func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 	name := o.made.Name
 	if name == "" {
 		name = modelName(o.model)
@@ -271,11 +255,9 @@ func (o *running) run(stdout, stderr io.Writer) error {
 		shown = newProgress(stderr, name, o.runOptions)
 	}
 	o.print = shown.message
-	loading, cancel := within(context.Background())
-	defer cancel()
-	l, err := o.load(loading, o.model, stderr)
+	l, err := o.load(limited, o.model, stderr)
 	if err != nil {
-		return err
+		return ended(limited, stderr, err)
 	}
 	if err := o.rows.known(l.posterior.OutputNames()); err != nil {
 		return err
@@ -284,12 +266,12 @@ func (o *running) run(stdout, stderr io.Writer) error {
 		return err
 	}
 	if cv, ok := o.sampler.(sampler.CrossValidated); ok {
-		if options.Sampler, err = o.validated(l, cv); err != nil {
-			return err
+		if options.Sampler, err = o.validated(limited, l, cv); err != nil {
+			return ended(limited, stderr, err)
 		}
 	}
-	if options.Init, err = o.inits(l.posterior, shown.message); err != nil {
-		return err
+	if options.Init, err = o.inits(limited, l.posterior, shown.message); err != nil {
+		return ended(limited, stderr, err)
 	}
 	if err := o.startFrom(&options, l.posterior); err != nil {
 		return err
@@ -318,14 +300,12 @@ func (o *running) run(stdout, stderr io.Writer) error {
 	}
 	options.Progress, options.Reached = shown.update, shown.reached
 
-	signaled, quiet := interruptible(func() {
+	signaled, quiet := interruptible(limited, func() {
 		shown.message("Interrupted: stopping at the next draw. Press Ctrl-C again to quit at once.")
 	})
 	defer quiet()
-	stoppable, stopRun := context.WithCancel(signaled)
+	ctx, stopRun := context.WithCancel(signaled)
 	defer stopRun()
-	ctx, cancel := within(stoppable)
-	defer cancel()
 	var watched *watching
 	if o.watch {
 		if watched, err = o.watchAt(o.listen, name, stopRun); err != nil {
@@ -365,7 +345,7 @@ func (o *running) run(stdout, stderr io.Writer) error {
 	default:
 		full := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 		if err == nil {
-			err = o.addGroups(fit, shown.message)
+			err = o.addGroups(limited, fit, shown.message)
 		}
 		o.made.Finish(fit.Report, l.posterior.Compiled().Loops().Faults, err)
 		if e := writeRecord(o.made, o.out); e != nil && !full {
@@ -376,12 +356,12 @@ func (o *running) run(stdout, stderr io.Writer) error {
 		}
 	}
 	s := newSession(o.runOptions, l, fit, interrupted, err)
-	s.timeUp = interrupted && errors.Is(context.Cause(ctx), errTimeLimit)
+	s.timeUp = timeUp(ctx)
 	if watched == nil {
 		return s.report(stdout, stderr)
 	}
 	told := s.report(stdout, stderr)
-	making, stop := interruptible(nil)
+	making, stop := interruptible(context.WithoutCancel(limited), nil)
 	defer stop()
 	if err := watched.finish(making, fit, stderr); err != nil {
 		if err = ended(making, stderr, err); !errors.As(err, new(exitCode)) {

@@ -26,9 +26,9 @@ import (
 const initRadius = 2
 
 // inits reads --init. What is to be known of it is told.
-func (o *runOptions) inits(p *ppl.Posterior, tell func(string)) (infer.Init, error) {
+func (o *runOptions) inits(ctx context.Context, p *ppl.Posterior, tell func(string)) (infer.Init, error) {
 	if o.init == "pathfinder" {
-		return o.initByPathfinder(p, tell)
+		return o.initByPathfinder(ctx, p, tell)
 	}
 	if radius, err := strconv.ParseFloat(o.init, 64); err == nil {
 		if !(radius >= 0) || radius > 1e300 {
@@ -80,8 +80,8 @@ func (o *runOptions) initFrom(p *ppl.Posterior) (infer.Init, error) {
 }
 
 // initByPathfinder starts chains at draws of Pathfinder.
-func (o *runOptions) initByPathfinder(p *ppl.Posterior, tell func(string)) (infer.Init, error) {
-	r, err := optimize.Pathfinder(context.Background(), p, optimize.PathfinderOptions{
+func (o *runOptions) initByPathfinder(ctx context.Context, p *ppl.Posterior, tell func(string)) (infer.Init, error) {
+	r, err := optimize.Pathfinder(ctx, p, optimize.PathfinderOptions{
 		PathOptions: optimize.PathOptions{Draws: 250}, Paths: max(4, o.chains), NoResample: true, Seed: o.seed, Init: infer.Uniform{Radius: initRadius},
 	})
 	if err != nil {
@@ -123,10 +123,10 @@ func (o *runOptions) initAtEnd(p *ppl.Posterior) (infer.Init, error) {
 }
 
 // validated gives a sampler that is tuned for predictions its folds of the data.
-func (o *running) validated(l *loaded, cv sampler.CrossValidated) (infer.Sampler, error) {
+func (o *running) validated(ctx context.Context, l *loaded, cv sampler.CrossValidated) (infer.Sampler, error) {
 	bind := o.bindOptions()
 	bind.Print = nil // as often as there are observations
-	held, err := folds.Make(l.model, l.values, folds.Options{Rows: cv.Rows, Folds: cv.Folds, Seed: o.seed}, bind)
+	held, err := folds.Make(ctx, l.model, l.values, folds.Options{Rows: cv.Rows, Folds: cv.Folds, Seed: o.seed}, bind)
 	if err != nil {
 		return nil, fmt.Errorf("--reward predictive: %w", err)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"math"
@@ -89,11 +88,11 @@ func (o *calibrating) run(cmd *cobra.Command, model string) error {
 		}
 	}
 	o.input.quiet = o.studyOptions.quiet
-	l, err := o.load(context.Background(), model, stderr)
+	l, err := o.load(cmd.Context(), model, stderr)
 	if err != nil {
-		return err
+		return ended(cmd.Context(), stderr, err)
 	}
-	ctx, stop := interruptible(nil)
+	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
 	simulator, err := l.model.Simulator(ctx, l.values, o.simulations, o.seed, ppl.SimulatorOptions{Bind: o.bindOptions()})
 	if err != nil {

@@ -73,11 +73,11 @@ func diagnosis(prior, likelihood float64) string {
 }
 
 func (o *scaling) run(cmd *cobra.Command, args []string) error {
-	fit, err := o.read(args, cmd.ErrOrStderr())
+	fit, err := o.read(cmd, args)
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible(nil)
+	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
 	s, err := fit.Sensitivity(ctx)
 	if err != nil {

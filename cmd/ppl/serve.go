@@ -53,7 +53,7 @@ Ctrl-C or SIGTERM ends it: requests under way may take the time of --grace.`,
 		Example: `  ppl serve
   PPL_TOKEN=$(cat token) ppl serve --listen 127.0.0.1:9000 --max-seconds 10`,
 		Args: arguments(),
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.serve(cmd.ErrOrStderr()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.serve(cmd.Context(), cmd.ErrOrStderr()) },
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
@@ -86,7 +86,7 @@ func (o *serveOptions) token() (string, error) {
 	return token, nil
 }
 
-func (o *serveOptions) serve(stderr io.Writer) error {
+func (o *serveOptions) serve(ctx context.Context, stderr io.Writer) error {
 	token, err := o.token()
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func (o *serveOptions) serve(stderr io.Writer) error {
 		return err
 	}
 	server.Mount(w)
-	ctx, stop := interruptible(nil)
+	ctx, stop := interruptible(ctx, nil)
 	defer stop()
 	fmt.Fprintf(stderr, "Listening on %s\n", w.URL())
 	if !serve.MemoryEnforced {

@@ -158,11 +158,11 @@ func (r *modelRequest) take(c *serve.Call) error {
 }
 
 // load compiles the model and binds it to its data.
-func (r *modelRequest) load(c *serve.Call, in *input) (*loaded, error) {
+func (r *modelRequest) load(ctx context.Context, c *serve.Call, in *input) (*loaded, error) {
 	l := &loaded{values: data.Empty()}
 	in.seed, in.stanCompat = *r.Seed, r.StanCompat
 	err := timed(&l.compile, func() (err error) {
-		l.model, err = ppl.CompileContext(context.Background(), r.Name, r.Model, ppl.CompileOptions{Legacy: r.Legacy})
+		l.model, err = ppl.CompileContext(ctx, r.Name, r.Model, ppl.CompileOptions{Legacy: r.Legacy})
 		return err
 	})
 	if err != nil {
@@ -188,7 +188,7 @@ func (r *modelRequest) load(c *serve.Call, in *input) (*loaded, error) {
 	in.memory, in.statements = byteSize(c.Limits.Memory/2), c.Limits.Statements // the collector needs as much again
 	options := in.bindOptions()
 	err = timed(&l.bind, func() (err error) {
-		l.posterior, err = l.model.BindWith(l.values, options)
+		l.posterior, err = l.model.BindContext(ctx, l.values, options)
 		return err
 	})
 	return l, failed(err)
@@ -220,7 +220,7 @@ func checkWork(_ context.Context, c *serve.Call) (any, error) {
 	return checked{OK: !list.HasErrors(), Messages: messages(list[:min(len(list), maxMessages)])}, nil
 }
 
-func densityWork(_ context.Context, c *serve.Call) (any, error) {
+func densityWork(ctx context.Context, c *serve.Call) (any, error) {
 	var r struct {
 		modelRequest
 		Points     [][]float64 `json:"points"`
@@ -234,7 +234,7 @@ func densityWork(_ context.Context, c *serve.Call) (any, error) {
 		return nil, err
 	}
 	p := newPrints(c)
-	l, err := r.load(c, &input{print: p.print, noPropto: r.NoPropto, noJacobian: r.NoJacobian})
+	l, err := r.load(ctx, c, &input{print: p.print, noPropto: r.NoPropto, noJacobian: r.NoJacobian})
 	if err != nil {
 		return nil, err
 	}
@@ -301,7 +301,6 @@ func (r *runRequest) options() (*running, error) {
 	if !(r.TimeLimit >= 0) || r.TimeLimit > 1e9 {
 		return nil, refusedf("time_limit must be a number of seconds, but is %v", r.TimeLimit)
 	}
-	o.timeLimit = time.Duration(r.TimeLimit * float64(time.Second))
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -342,7 +341,7 @@ func runWork(ctx context.Context, c *serve.Call) (any, error) {
 	}
 	p := newPrints(c)
 	o.print = p.print
-	l, err := r.load(c, &o.input)
+	l, err := r.load(ctx, c, &o.input)
 	if err != nil {
 		return nil, err
 	}
@@ -361,7 +360,7 @@ func runWork(ctx context.Context, c *serve.Call) (any, error) {
 		TargetESS: o.targetESS, Refresh: max(1, (o.warmup+o.draws)/100),
 	}
 	if cv, ok := o.sampler.(sampler.CrossValidated); ok {
-		if options.Sampler, err = o.validated(l, cv); err != nil {
+		if options.Sampler, err = o.validated(ctx, l, cv); err != nil {
 			return nil, failed(err)
 		}
 	}
@@ -371,9 +370,9 @@ func runWork(ctx context.Context, c *serve.Call) (any, error) {
 	if c.Stream {
 		options.Progress = func(p infer.Progress) { _ = c.Progress(toldProgress(p)) }
 	}
-	if o.timeLimit > 0 {
+	if limit := time.Duration(r.TimeLimit * float64(time.Second)); limit > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, o.timeLimit, errTimeLimit)
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, &timeLimitError{limit})
 		defer cancel()
 	}
 	fit, err := ppl.Sample(ctx, l.posterior, options)
@@ -381,7 +380,7 @@ func runWork(ctx context.Context, c *serve.Call) (any, error) {
 		return nil, failed(err)
 	}
 	s := newSession(o.runOptions, l, fit, ctx.Err() != nil && fit.Report.Interrupted, err)
-	s.timeUp = s.interrupted
+	s.timeUp = timeUp(ctx)
 	failures := s.failures()
 	if s.draws == 0 && len(failures) > 0 {
 		return nil, failed(failures[0])

@@ -20,8 +20,8 @@ type session struct {
 	loaded      *loaded
 	fit         *ppl.Fit
 	interrupted bool
-	timeUp      bool  // by --time-limit, as was asked for
-	err         error // of ppl.Sample
+	timeUp      *timeLimitError // by --time-limit, as was asked for; nil: not
+	err         error           // of ppl.Sample
 
 	warmup, sampling       time.Duration // wall-clock
 	gradWarmup, gradSample int64
@@ -66,7 +66,7 @@ func (s *session) report(stdout, stderr io.Writer) error {
 	}
 	code := error(nil)
 	switch {
-	case s.interrupted && !s.timeUp:
+	case s.interrupted && s.timeUp == nil:
 		code = exitCode(exitInterrupted)
 	case s.interrupted && s.draws == 0:
 		code = exitCode(exitError)
@@ -244,8 +244,8 @@ func (s *session) interruption() string {
 
 // ending says how an interrupted run has ended.
 func (s *session) ending() string {
-	if s.timeUp {
-		return fmt.Sprintf("has reached its time limit of %s", s.options.timeLimit)
+	if s.timeUp != nil {
+		return fmt.Sprintf("has reached its time limit of %s", s.timeUp.limit)
 	}
 	return "was interrupted"
 }

@@ -70,12 +70,16 @@ func (o *studyOptions) run(ctx context.Context, stderr io.Writer, p *study.Plan,
 	}
 	progress, err := study.Run(ctx, p, options)
 	if stopped := (*study.InterruptedError)(nil); errors.As(err, &stopped) {
-		fmt.Fprintf(stderr, "Interrupted: %d of %s are done.", stopped.Done, count(stopped.Total, "fit", "fits"))
+		why, code := "Interrupted", exitInterrupted
+		if limit := timeUp(ctx); limit != nil {
+			why, code = "Ended, as "+limit.Error(), exitError
+		}
+		fmt.Fprintf(stderr, why+": %d of %s are done.", stopped.Done, count(stopped.Total, "fit", "fits"))
 		if o.out != "" {
 			fmt.Fprintf(stderr, " The same command goes on with what is in %s.", o.out)
 		}
 		fmt.Fprintln(stderr)
-		return progress, exitCode(exitInterrupted)
+		return progress, exitCode(code)
 	}
 	return progress, err
 }
@@ -211,7 +215,7 @@ func (o *studying) run(cmd *cobra.Command, args []string) error {
 	if o.out == "" {
 		return usagef("--out is missing: the folder for the results")
 	}
-	ctx, stop := interruptible(nil)
+	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
 	p, err := study.ReadPlan(ctx, name, text, study.ReadOptions{Dir: dir, Compile: o.compile, Warn: func(m *ppl.Model) {
 		if w := m.Warnings(); len(w) > 0 && !o.quiet {

@@ -153,7 +153,7 @@ package study: what workers of ppl-nats run.`,
 		Args:    arguments("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] == "-" {
-				ctx, stop := interruptible(nil)
+				ctx, stop := interruptible(cmd.Context(), nil)
 				defer stop()
 				return ended(ctx, cmd.ErrOrStderr(), study.Serve(ctx, os.Stdin, cmd.OutOrStdout()))
 			}
@@ -167,7 +167,7 @@ package study: what workers of ppl-nats run.`,
 					return usagef("%v by --number", err)
 				}
 			}
-			ctx, stop := interruptible(nil)
+			ctx, stop := interruptible(cmd.Context(), nil)
 			defer stop()
 			return ended(ctx, cmd.ErrOrStderr(), t.Run(ctx))
 		},

@@ -82,23 +82,26 @@ func (o *varying) run(cmd *cobra.Command, model string) error {
 	if err != nil {
 		return err
 	}
-	start, err := o.start(l.posterior)
+	ctx, stop := interruptible(cmd.Context(), nil)
+	defer stop()
+	start, err := o.start(ctx, l.posterior)
 	if err != nil {
-		return err
+		return ended(ctx, o.stderr, err)
 	}
 	o.tell("  iter             ELBO   delta_ELBO_mean   delta_ELBO_med   notes")
 	o.options.Progress = func(e optimize.ELBO) {
 		o.tell("%6d  %15.3f  %16.3f  %15.3f   %s", e.Iteration, e.Value, e.Mean, e.Median, e.Note)
 	}
 	adapt := o.options.Eta == 0
-	ctx, stop := interruptible(nil)
-	defer stop()
 	r, err := optimize.Variational(ctx, l.posterior, start, infer.Stream(o.seed, 1, "variational", 0), o.options)
 	if err != nil {
-		return o.interrupted(ctx, err)
+		return ended(ctx, o.stderr, err)
 	}
 	took := time.Since(o.started)
-	all := o.generate(l.posterior, append([][]float64{r.Mean}, r.Points...))
+	all, err := o.generate(ctx, l.posterior, append([][]float64{r.Mean}, r.Points...))
+	if err != nil {
+		return ended(ctx, o.stderr, err)
+	}
 	statistics := [][]float64{{0, 0, 0}}
 	for i, p := range r.LogP {
 		statistics = append(statistics, []float64{0, p, r.LogQ[i]})

@@ -142,7 +142,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	posterior, err := model.BindWith(ppl.JSON(s.Data), ppl.BindOptions{Seed: 1})
+	posterior, err := model.BindContext(t.Context(), ppl.JSON(s.Data), ppl.BindOptions{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -122,7 +123,7 @@ func density(db database, name string) (row densityRow) {
 	var bound [3]*ppl.Posterior
 	for i, f := range forms {
 		t := time.Now()
-		if bound[i], err = m.BindWith(ppl.JSON(s.data), f.options); err != nil {
+		if bound[i], err = m.BindContext(context.Background(), ppl.JSON(s.data), f.options); err != nil {
 			row.fail(notBound, "%s", says(err))
 			return row
 		}
@@ -217,7 +218,7 @@ func (c *comparison) bindTight() error {
 		return err
 	}
 	for _, f := range forms {
-		p, err := m.BindWith(ppl.JSON(c.data), f.options)
+		p, err := m.BindContext(context.Background(), ppl.JSON(c.data), f.options)
 		if err != nil {
 			return err
 		}

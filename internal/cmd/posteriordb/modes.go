@@ -100,7 +100,7 @@ func (w *modesRow) measure(db database, folder string) error {
 	}
 	options := forms[0].options
 	options.NoJacobian = true
-	p, err := m.BindWith(ppl.JSON(s.data), options)
+	p, err := m.BindContext(context.Background(), ppl.JSON(s.data), options)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -92,7 +93,7 @@ func (s *subject) bind() (*ppl.Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.BindWith(ppl.JSON(s.data), forms[0].options)
+	return m.BindContext(context.Background(), ppl.JSON(s.data), forms[0].options)
 }
 
 // open reads and binds a posterior and returns Stan's points.

@@ -90,7 +90,7 @@ func calibrate(name string, model *ppl.Model, s settings) (calibration, error) {
 // each quantity the draws below.
 func replicate(model *ppl.Model, s settings, r int) (names []string, ranks []int, diverged bool, err error) {
 	seed := s.seed<<32 + uint64(r)
-	p, err := model.BindWith(nil, ppl.BindOptions{Seed: seed})
+	p, err := model.BindContext(context.Background(), nil, ppl.BindOptions{Seed: seed})
 	if err != nil {
 		return nil, nil, false, err
 	}
