@@ -229,7 +229,9 @@ type BindOptions struct {
 
 	// Statements is how many statements of the model may be run while it is bound, in
 	// transformed data for instance, and for the generated quantities of a draw where
-	// these are interpreted; a loop that never ends is left so. 0: a thousand million.
+	// these are interpreted; a loop that never ends is left so. A statement of the model
+	// itself counts for a hundred, each time that it is written out: in each trip of a loop
+	// that is unrolled, and in each call of a function. 0: a thousand million.
 	Statements int64
 
 	// Without leaves out passes of the compiler, by name. What is computed does

@@ -18,7 +18,7 @@ type Budget struct {
 
 	memory, used     int64 // bytes
 	statements, done int64
-	calls            uint8
+	calls, steps     uint8
 }
 
 // NewBudget is a budget of so many bytes of memory and so many statements; 0 stands
@@ -145,13 +145,13 @@ func (b *Budget) Return(bytes int64) {
 	}
 }
 
-// Step counts a statement. The errors are as of Take.
-func (b *Budget) Step() error {
+// Step counts a statement that counts for so many. The errors are as of Take.
+func (b *Budget) Step(cost int64) error {
 	if b == nil {
 		return nil
 	}
-	const every = 256
-	if b.done++; b.done%every != 0 && b.done <= b.statements {
+	b.steps++
+	if b.done += cost; b.steps != 0 && b.done <= b.statements {
 		return nil
 	}
 	return b.Steps(0)

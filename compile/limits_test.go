@@ -279,3 +279,36 @@ func TestDeepRecursion(t *testing.T) {
 		t.Error(lp, err)
 	}
 }
+
+// TestManyCalls: functions that call one another write out a statement any number of times,
+// without a node of a graph for each.
+func TestManyCalls(t *testing.T) {
+	for _, text := range []string{
+		`functions {
+  real f(real x, int n) {
+    if (n == 0) return x;
+    return f(x, n - 1) + f(x, n - 1);
+  }
+}
+parameters { real a; }
+model { target += f(a, 30); }`,
+		`functions {
+  real f(real x) { return x; }
+  real g(real x) { return f(f(f(f(f(f(f(f(f(f(x)))))))))); }
+  real h(real x) { return g(g(g(g(g(g(g(g(g(g(x)))))))))); }
+  real k(real x) { return h(h(h(h(h(h(h(h(h(h(x)))))))))); }
+}
+parameters { real a; }
+model { target += k(k(k(a))); }`,
+	} {
+		prog, list := Compile(source.NewFile("calls.model", text))
+		if prog == nil {
+			t.Fatal(list)
+		}
+		_, err := prog.Bind(data.Empty(), BindOptions{Statements: 100_000})
+		var e *Error
+		if !errors.As(err, &e) || e.List[0].Code != diag.TooLarge || e.List[0].Span.Begin().Line > 4 || !strings.Contains(err.Error(), "100000 statements") {
+			t.Error(err)
+		}
+	}
+}

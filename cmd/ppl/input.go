@@ -58,7 +58,7 @@ func (in *input) flags(cmd *cobra.Command) {
 	cmd.Flags().Var(&in.maxPrint, "max-print", "show what the model prints up to this `size` (default 64MiB)")
 	cmd.Flags().StringVar(&in.stanCompat, "stan-compat", "", "constrain parameters as this `version` of Stan does: 2.32, whose simplexes differ")
 	cmd.Flags().Var(&in.memory, "memory", "refuse models and data that ask for more memory than this `size`, such as 500MB or 8GiB\n(default: the variable "+memoryVariable+", else half of what the machine has)")
-	cmd.Flags().Int64Var(&in.statements, "statements", 0, "refuse models that run more statements than this `number` before the first evaluation\n(default 1000000000)")
+	cmd.Flags().Int64Var(&in.statements, "statements", 0, "refuse models that run more statements than this `number` before the first evaluation; one\nof the model itself, each time that it is written out, counts for 100 (default 1000000000)")
 	timeLimitFlag(cmd)
 	compileFlags(cmd, &in.compile)
 }

@@ -63,9 +63,9 @@ func (b *binder) refund() (free func()) {
 	return func() { budget.Back(used + g.Taken() - kept) }
 }
 
-// step counts a statement that is evaluated.
+// step counts a statement that is bound.
 func (b *binder) step() {
-	if err := b.opts.Budget.Step(); err != nil {
+	if err := b.opts.Budget.Step(statementCost); err != nil {
 		panic(&halt{b.limited(err, b.span)})
 	}
 }

@@ -84,3 +84,7 @@ const (
 	// its body again and again.
 	mostPlans = 200
 )
+
+// statementCost is how many of the statements that are interpreted, at 5 to 50 ns, one counts
+// for that is bound: some microseconds.
+const statementCost = 100
