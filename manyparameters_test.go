@@ -13,6 +13,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/hmc"
 	"github.com/ppl-lang/ppl/infer/nuts"
 	"github.com/ppl-lang/ppl/infer/optimize"
+	"github.com/ppl-lang/ppl/infer/riemann"
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
@@ -50,6 +51,10 @@ func TestTooManyParameters(t *testing.T) {
 		}(),
 		"full rank": func() error {
 			_, err := optimize.Variational(ctx, p, x, rng, optimize.VariationalOptions{Family: optimize.FullRank})
+			return err
+		}(),
+		"metric": func() error {
+			_, err := riemann.FromTarget(riemann.Fisher, p.Clone(), 0)
 			return err
 		}(),
 	} {

@@ -400,7 +400,7 @@ func (p *Posterior) MemoryLimit() int64 {
 	if p.missing() != nil {
 		return 0
 	}
-	return compile.MemoryOr(p.options.Memory)
+	return p.bound.MemoryLimit()
 }
 
 // Clone returns a copy that may be used by another goroutine.

@@ -24,7 +24,7 @@ type curvature struct {
 // onePoint returns a graph with the whole unconstrained point as its only input
 // x, and the log density there.
 func (m *Model) onePoint() (g *ad.Graph, x, density ad.Ref) {
-	g = ad.NewGraph()
+	g = m.within()
 	x = g.Input(ad.Type{Shape: []int{m.dim}})
 	// The first output is the density; the others are its gradient.
 	body := *m.bound.Density
@@ -65,8 +65,16 @@ func (m *Model) planOnce(p **vm.Program, build func() (*ad.Graph, ad.Ref, error)
 	if err := w.assemble(passes.Options{Without: m.without}); err != nil {
 		return err
 	}
+	g.Reserve(1, w.program.Memory())
 	*p = w.program
 	return nil
+}
+
+// within is a graph that takes no more memory than the model may.
+func (m *Model) within() *ad.Graph {
+	g := ad.NewGraph()
+	g.Use(ad.NewBudget(m.options.Memory, 0))
+	return g
 }
 
 // machineFor is the model's machine of a program.

@@ -195,9 +195,6 @@ func (m *Model) singular(without []int) *SingularError {
 // MetricError prepares the metric of a kind ("fisher", "softabs" or "user") and
 // says why there is none, if so.
 func (m *Model) MetricError(kind string) error {
-	if m.dim > maxMetric {
-		return fmt.Errorf("a metric is a dense matrix: for %d parameters it takes %.1f GB, which is too much", m.dim, 8*float64(m.dim)*float64(m.dim)/1e9)
-	}
 	var ready *bool
 	var plan func() error
 	switch kind {
@@ -218,9 +215,6 @@ func (m *Model) MetricError(kind string) error {
 	return nil
 }
 
-// maxMetric is the largest dimension of metrics: 2 GB.
-const maxMetric = 1 << 14
-
 // planned tells what one clone knows to be planned, so that it need not ask.
 type planned struct{ fisher, fisherTrace, user, userTrace bool }
 
@@ -229,7 +223,7 @@ const UserMetricName = "metric"
 
 // point returns a graph with the unconstrained point as its input.
 func (m *Model) point() (g *ad.Graph, x ad.Ref) {
-	g = ad.NewGraph()
+	g = m.within()
 	return g, g.Input(ad.Type{Shape: []int{m.dim}})
 }
 

@@ -212,6 +212,10 @@ func placed(err error, bound *bind.Bound, g *ad.Graph) error {
 // are not stopped. It implements infer.Stopper.
 func (m *Model) SetStop(stop func() error) { m.env.Stop = stop }
 
+// MemoryLimit is the number of bytes that what is computed with the model may take. It
+// implements infer.Limited.
+func (m *Model) MemoryLimit() int64 { return m.options.Memory }
+
 // Dim is the number of unconstrained parameters.
 func (m *Model) Dim() int { return m.dim }
 

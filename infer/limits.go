@@ -144,7 +144,7 @@ type Squares interface {
 // CheckSquares says whether so many matrices with a row and a column for each parameter of a
 // target fit into its memory limit, if it has one; instead is what to do if not.
 func CheckSquares(target LogDensity, matrices int, instead string) error {
-	l, ok := target.(Limited)
+	l, ok := Innermost(target).(Limited)
 	if !ok {
 		return nil
 	}

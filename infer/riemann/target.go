@@ -101,6 +101,10 @@ func fromTarget(kind Kind, target infer.LogDensity, alpha float64, singular bool
 	if d == 0 { // nothing to have a metric of
 		return Constant{}, nil
 	}
+	// The metric, the memory that it is computed in, a factor and what comes of it.
+	if err := infer.CheckSquares(target, 4, "allow for more memory"); err != nil {
+		return nil, fmt.Errorf("riemann: %w", err)
+	}
 	if m, ok := inner.(MetricError); ok {
 		if err := m.MetricError(string(kind)); err != nil && !(singular && errors.As(err, new(Uninformed))) {
 			return nil, err
