@@ -312,3 +312,21 @@ model { target += k(k(k(a))); }`,
 		}
 	}
 }
+
+// TestSizeOfWhatIsFilled: a loop to the size of what it fills is one of so many iterations, and
+// takes as much memory as one to that number.
+func TestSizeOfWhatIsFilled(t *testing.T) {
+	for _, text := range []string{
+		"parameters { real a; } model { vector[100000] x; for (i in 1:size(x)) x[i] = a * i; target += dot_self(x); }",
+		"parameters { real a; } generated quantities { vector[100000] x; for (i in 1:num_elements(x)) x[i] = std_normal_rng(); }",
+		"parameters { real a; } model { matrix[400, 300] x; for (i in 1:rows(x)) for (j in 1:cols(x)) x[i, j] = a * i + j; target += sum(x); }",
+	} {
+		prog, list := Compile(source.NewFile("filled.model", text))
+		if prog == nil {
+			t.Fatal(list)
+		}
+		if _, err := prog.Bind(data.Empty(), BindOptions{Memory: 50e6}); err != nil {
+			t.Errorf("%s\n%v", text, err)
+		}
+	}
+}

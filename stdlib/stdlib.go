@@ -62,6 +62,10 @@ type Func struct {
 	Dist *Dist
 }
 
+// OnlyShape reports whether a value of the function depends on nothing but the shapes of its
+// arguments, which assignments to their elements leave as they are.
+func (f *Func) OnlyShape() bool { return f.OfShape != nil }
+
 // Arg is an argument of a call.
 type Arg struct {
 	Type types.Type

@@ -13,10 +13,16 @@ import (
 // what they are made of: all other loops are lowered as if these were evaluated
 // once, which is what the evaluators are good at.
 
-// assigns reports whether a statement assigns to a variable that e reads.
+// assigns reports whether a statement assigns to a variable that e reads. That a bound tells
+// the size of a variable, as in for (i in 1:size(x)) x[i] = …, is not meant: assignments to
+// elements of it do not change that.
 func (l *lowerer) assigns(s ast.Stmt, e ast.Expr) bool {
-	var reads []*check.Var
+	var reads, sizes []*check.Var
 	ast.Walk(e, func(n ast.Node) bool {
+		if v := l.measured(n); v != nil {
+			sizes = append(sizes, v)
+			return false
+		}
 		if v, ok := n.(*ast.VarExpr); ok && l.info.Uses[v] != nil {
 			reads = append(reads, l.info.Uses[v])
 		}
@@ -41,7 +47,7 @@ func (l *lowerer) assigns(s ast.Stmt, e ast.Expr) bool {
 					}
 				}
 				if v, ok := n.(*ast.VarExpr); ok {
-					found = found || slices.Contains(reads, l.info.Uses[v])
+					found = found || slices.Contains(reads, l.info.Uses[v]) || slices.Contains(sizes, l.info.Uses[v])
 				}
 				return true
 			}, nil)
@@ -49,6 +55,30 @@ func (l *lowerer) assigns(s ast.Stmt, e ast.Expr) bool {
 		return !found
 	}, nil)
 	return found
+}
+
+// measured is the variable of which a call tells a size that no assignment to its elements
+// changes; nil of other expressions. The elements of arrays may be empty, and become longer.
+func (l *lowerer) measured(n ast.Node) *check.Var {
+	e, ok := n.(*ast.CallExpr)
+	if !ok || len(e.Args) != 1 {
+		return nil
+	}
+	call := l.info.Calls[e]
+	if call == nil {
+		return nil
+	}
+	if f, ok := call.Overload.(interface{ OnlyShape() bool }); !ok || !f.OnlyShape() {
+		return nil
+	}
+	x, ok := e.Args[0].(*ast.VarExpr)
+	if !ok || l.info.Uses[x] == nil {
+		return nil
+	}
+	if v := l.info.Uses[x]; v.Type.Dims == 0 || call.Name == "size" {
+		return v
+	}
+	return nil
 }
 
 // stepped lowers a loop whose body changes its upper bound:

@@ -205,6 +205,9 @@ func (b *binder) call(e *ir.Call) value {
 	if v, ok := b.reduceSlice(e, f); ok {
 		return v
 	}
+	if v := measured(e); v != nil && b.cell(v) != nil { // its elements need not be put together
+		return b.apply(f, e.Name, []value{{typ: v.Type, shape: b.cell(v).shape}}, e.Type())
+	}
 	args := b.args(e.Args)
 	old := b.at(e.Span())
 	defer b.setSpan(old)

@@ -192,3 +192,14 @@ func carriedInts(body ir.Stmt) []*ir.Var {
 
 // dist returns the declaration of a resolved call.
 func funcOf(c *ir.Call) *stdlib.Func { return c.Overload.(*stdlib.Func) }
+
+// measured is the variable of which a call tells a size, and nothing else; nil of other calls.
+func measured(c *ir.Call) *ir.Var {
+	if funcOf(c).OfShape == nil || len(c.Args) != 1 {
+		return nil
+	}
+	if v, ok := c.Args[0].(*ir.VarRef); ok && !v.Ty.Composite() {
+		return v.Var
+	}
+	return nil
+}

@@ -77,6 +77,9 @@ func (in *inspection) isKnown(e ir.Expr) bool {
 			_, known = e.(*ir.Operand)
 		case *ir.Call:
 			known = known && !funcOf(e).Random
+			if v := measured(e); v != nil && !in.declared[v] && in.b.cell(v) != nil {
+				return false
+			}
 		case *ir.UserCall:
 			known = known && in.b.isPure(e.Func)
 		}
@@ -371,6 +374,8 @@ func (in *inspection) uses(e ir.Expr) {
 			in.touch(e.Var, nil, reads)
 		case *ir.TargetValue:
 			in.refuse(targetRead)
+		case *ir.Call:
+			return measured(e) == nil
 		case *ir.UserCall:
 			if b.effectsOf(e.Func)&prints != 0 {
 				in.refuse("print: its order matters")
