@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/predict"
 )
 
-// TestNothing calls functions and the methods of models and posteriors with nothing:
-// no receiver, an empty one, no context, and arguments that are nil, zero or empty.
+// TestNothing calls functions and methods with nothing: no receiver, an empty one, no
+// context, and arguments that are nil, zero or empty.
 func TestNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	functions := map[string]any{
@@ -18,16 +19,50 @@ func TestNothing(t *testing.T) {
 		"ReadCSV": ppl.ReadCSV, "ReadData": ppl.ReadData, "ReadFit": ppl.ReadFit, "ReadZarr": ppl.ReadZarr,
 		"Sample": ppl.Sample, "Version": ppl.Version, "ZarrGroups": ppl.ZarrGroups,
 	}
-	for _, r := range []any{&ppl.Model{}, (*ppl.Model)(nil), &ppl.Posterior{}, (*ppl.Posterior)(nil)} {
-		v := reflect.ValueOf(r)
-		for i := range v.NumMethod() {
-			name := v.Type().String() + "." + v.Type().Method(i).Name
-			if v.IsNil() {
-				name += " of nil"
+	methods := func(what string, receivers ...any) {
+		for _, r := range receivers {
+			v := reflect.ValueOf(r)
+			for i := range v.NumMethod() {
+				functions[what+v.Type().String()+"."+v.Type().Method(i).Name] = v.Method(i).Interface()
 			}
-			functions[name] = v.Method(i).Interface()
 		}
 	}
+	methods("empty ", &ppl.Model{}, &ppl.Posterior{}, &ppl.Fit{}, &ppl.Prior{})
+	methods("nil ", (*ppl.Model)(nil), (*ppl.Posterior)(nil), (*ppl.Fit)(nil))
+	fit := lineFit(t, lines)
+	model, err := fit.Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	posterior, err := fit.Posterior(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	logLik, err := fit.LogLik(t.Context(), ppl.LogLikOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	holdout, err := model.Holdout(t.Context(), lineData(), ppl.BindOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	derived, err := model.Derive(predict.LogLikelihood)
+	if err != nil {
+		t.Fatal(err)
+	}
+	simulator, err := model.Simulator(t.Context(), lineData(), 2, 1, ppl.SimulatorOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	prior, err := model.SamplePrior(t.Context(), lineData(), ppl.BindOptions{}, ppl.Options{Chains: 1, Draws: 2, Warmup: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	generated, err := posterior.GenerateFrom(t.Context(), fit, ppl.GenerateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	methods("", model, posterior, fit, logLik, holdout, derived, simulator, prior, generated)
 	for name, f := range functions {
 		for _, empty := range []bool{false, true} {
 			func() {

@@ -23,6 +23,9 @@ var approximations = []struct{ method, own, density string }{
 // Approximate names the method that the draws come from if they are those of an
 // approximation of the posterior; "" if they were sampled.
 func (f *Fit) Approximate() string {
+	if f.missing() != nil {
+		return ""
+	}
 	for _, a := range approximations {
 		if slices.Contains(f.Draws.Columns().StatisticNames(), a.own) {
 			return a.method

@@ -20,6 +20,9 @@ import (
 // moved for observations whose Pareto k is too large.
 func (l *LogLik) Findings(r *criticise.Result, dir string, moved bool) []diagnose.Finding {
 	findings := []diagnose.Finding{}
+	if r == nil {
+		return findings
+	}
 	limit := psis.Limit(r.Draws)
 	if bad := r.Bad(); len(bad) > 0 {
 		shown := ""

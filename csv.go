@@ -22,6 +22,12 @@ import (
 // base "out/fit" makes out/fit_1.csv and so on. It returns their names. See
 // [Options.Output] for writing while sampling.
 func (f *Fit) WriteCSV(base string) ([]string, error) {
+	if err := f.missing(); err != nil {
+		return nil, err
+	}
+	if f.head == nil && f.posterior == nil {
+		return nil, errors.New("ppl: the draws were not sampled: Generated.WriteCSV writes what is generated")
+	}
 	out, err := f.createOutput(base)
 	if err != nil {
 		return nil, err

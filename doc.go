@@ -65,9 +65,9 @@
 //
 // # Errors
 //
-// What a Go program does wrong is an error: no model or posterior where one is wanted, nil,
-// or made without [Compile] and [Model.Bind]; points and data of wrong sizes; cyclic data.
-// Methods of what else functions return, such as a [Fit], are for what they have returned
+// What a Go program does wrong is an error: no model, posterior or fit where one is wanted, nil,
+// or made without [Compile], [Model.Bind] and [Sample]; no context; points and data of wrong sizes; cyclic data.
+// Methods of what else functions return, such as a [LogLik], are for what they have returned
 // without an error, or with one where they say so: those of a nil or zero value panic, as a
 // map that is nil does when it is written to.
 //

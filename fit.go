@@ -61,7 +61,12 @@ func (f *Fit) complete() bool {
 
 // Running reports whether the chains go on, see [Options.Watch]. Of many draws, the
 // summary then rests on every n-th, and effective sample sizes are those of these.
-func (f *Fit) Running() (every int, running bool) { return max(f.every, 1), f.running }
+func (f *Fit) Running() (every int, running bool) {
+	if f == nil {
+		return 1, false
+	}
+	return max(f.every, 1), f.running
+}
 
 // missing is what is wrong where a fit is wanted and none given.
 func (f *Fit) missing() error {
@@ -74,18 +79,36 @@ func (f *Fit) missing() error {
 // Close releases the files of a run with [Options.Resumable] that Draws are read
 // back from, if any. Draws and what is computed from them are then no longer to
 // be asked for. Without it, they are released with the Fit.
-func (f *Fit) Close() error { return f.Draws.Close() }
+func (f *Fit) Close() error {
+	if f.missing() != nil {
+		return nil
+	}
+	return f.Draws.Close()
+}
 
 // Config is how the run was made, with all defaults filled in.
-func (f *Fit) Config() infer.Config { return f.config }
+func (f *Fit) Config() infer.Config {
+	if f == nil {
+		return infer.Config{}
+	}
+	return f.config
+}
 
 // Names names the quantities as [Posterior.OutputNames] does: theta.1.
-func (f *Fit) Names() []string { return f.Draws.Names() }
+func (f *Fit) Names() []string {
+	if f.missing() != nil {
+		return nil
+	}
+	return f.Draws.Names()
+}
 
 // Summary has one row per quantity: mean, standard deviation, quantiles, how
 // precise they are and whether the chains agree. Elements are named theta[1].
 // It is computed at the first call; the slice is not to be modified.
 func (f *Fit) Summary() []diagnose.Row {
+	if f.missing() != nil {
+		return nil
+	}
 	f.once.Do(func() {
 		d := f.displayed()
 		if f.every > 1 {
@@ -101,6 +124,12 @@ func (f *Fit) Summary() []diagnose.Row {
 // measures, anew at each call. nil are all quantities. What the summarizer keeps, it keeps
 // for other fits.
 func (f *Fit) SummaryOf(s *diagnose.Summarizer, quantities []int, measures diagnose.Measures) []diagnose.Row {
+	if f.missing() != nil {
+		return nil
+	}
+	if s == nil {
+		s = &diagnose.Summarizer{}
+	}
 	return s.Rows(f.displayed(), quantities, measures)
 }
 
@@ -140,15 +169,28 @@ func (t thinned) Column(dst []float64, chain, quantity int) []float64 {
 }
 
 // Precision says how precise the figures of Summary are, row by row.
-func (f *Fit) Precision() []diagnose.Precision { return diagnose.Precisions(f.Draws) }
+func (f *Fit) Precision() []diagnose.Precision {
+	if f.missing() != nil {
+		return nil
+	}
+	return diagnose.Precisions(f.Draws)
+}
 
 // Findings says what is wrong with the run, with advice: divergences, chains
 // that disagree, too few effective draws. It is empty if nothing is.
-func (f *Fit) Findings() []diagnose.Finding { return f.FindingsOf(f.Summary()) }
+func (f *Fit) Findings() []diagnose.Finding {
+	if f.missing() != nil {
+		return nil
+	}
+	return f.FindingsOf(f.Summary())
+}
 
 // FindingsOf is [Fit.Findings] by rows of [Fit.SummaryOf]: of quantities and measures that
 // are not among these nothing is said.
 func (f *Fit) FindingsOf(rows []diagnose.Row) []diagnose.Finding {
+	if f.missing() != nil {
+		return nil
+	}
 	found := diagnose.Check(f.displayed(), rows, diagnose.Options{
 		MaxTreeDepth: f.maxTreeDepth(),
 		PlannedDraws: (f.planned() + f.config.Thin - 1) / f.config.Thin,
@@ -181,17 +223,30 @@ func (f *Fit) maxTreeDepth() int {
 
 // Divergences lists the transitions that diverged, with the values of their
 // draws as [Fit.Names] names them.
-func (f *Fit) Divergences() []diagnose.Divergence { return diagnose.Divergences(f.Draws) }
+func (f *Fit) Divergences() []diagnose.Divergence {
+	if f.missing() != nil {
+		return nil
+	}
+	return diagnose.Divergences(f.Draws)
+}
 
 // Sampling tells for each chain how its sampler has fared: divergences, trees
 // of the largest depth, E-BFMI and so on.
-func (f *Fit) Sampling() []diagnose.Sampling { return diagnose.SamplingOf(f.Draws, f.maxTreeDepth()) }
+func (f *Fit) Sampling() []diagnose.Sampling {
+	if f.missing() != nil {
+		return nil
+	}
+	return diagnose.SamplingOf(f.Draws, f.maxTreeDepth())
+}
 
 // Efficiency relates the least effective sample sizes to the gradients and to
 // the chains' own time, which is more than wall-clock time where chains run in
 // parallel. Evaluations of a Riemannian metric are charged as the gradients that
 // take as long.
 func (f *Fit) Efficiency() diagnose.Efficiency {
+	if f.missing() != nil {
+		return diagnose.Efficiency{}
+	}
 	var warm, samp, warmSeconds, sampSeconds float64
 	for _, c := range f.Report.Chains {
 		warm += c.Warmup.Cost()

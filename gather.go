@@ -56,6 +56,9 @@ const partVersion = 1
 // before, for [Gathered.Add], and tells how many draws there are then. It may be that
 // of [Options.Watch].
 func (f *Fit) Part(from int) (encoded []byte, n int, err error) {
+	if err := f.missing(); err != nil {
+		return nil, 0, err
+	}
 	if f.Draws.Chains() != 1 {
 		return nil, 0, fmt.Errorf("ppl: a part of %d chains; each is handed over by itself", f.Draws.Chains())
 	}

@@ -15,6 +15,9 @@ import (
 // The texts of several indices are separated by commas; an index without a text is left out, and what has
 // none at all is "". Nil if the data tell of no quantity.
 func (f *Fit) Labels() []string {
+	if f.missing() != nil {
+		return nil
+	}
 	f.labelled.Do(func() { f.labels = f.makeLabels() })
 	return f.labels
 }

@@ -48,6 +48,9 @@ type LogLik struct {
 // LogLik finds the log likelihoods of the observations that the model was fitted to,
 // unless ctx ends before. An error says why there are none.
 func (f *Fit) LogLik(ctx context.Context, o LogLikOptions) (*LogLik, error) {
+	if err := f.missing(); err != nil {
+		return nil, err
+	}
 	l := &LogLik{fit: f}
 	name := o.Name
 	if name == "" && !o.Derive && slices.ContainsFunc(f.Names(), func(n string) bool { return variable(n) == "log_lik" }) {

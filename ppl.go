@@ -264,6 +264,9 @@ func (m *Model) BindContext(ctx context.Context, values any, o BindOptions) (*Po
 	if err := m.missing(); err != nil {
 		return nil, err
 	}
+	if ctx == nil {
+		return nil, errNoContext
+	}
 	set, err := readData(values, o.Memory)
 	if err != nil {
 		return nil, err

@@ -58,6 +58,9 @@ const maxPIT = 1000
 // Predictive replicates the data at every draw of the fit and compares. An error says that
 // there is nothing to replicate.
 func (f *Fit) Predictive(ctx context.Context, seed uint64) (*Predictive, error) {
+	if err := f.missing(); err != nil {
+		return nil, err
+	}
 	m, err := f.Model()
 	if err != nil {
 		return nil, err
@@ -327,6 +330,9 @@ type Sensitivity struct {
 // Sensitivity raises prior and likelihood to powers near one. The likelihood is that of
 // the statements on data, the prior all else.
 func (f *Fit) Sensitivity(ctx context.Context) (*Sensitivity, error) {
+	if err := f.missing(); err != nil {
+		return nil, err
+	}
 	l, err := f.LogLik(ctx, LogLikOptions{Derive: true})
 	if err != nil {
 		return nil, err

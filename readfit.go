@@ -248,11 +248,22 @@ func find(settings []draws.Setting, name string) (draws.Setting, bool) {
 
 // Record is what the folder keeps of the run beside its draws; nil if the fit
 // was not read by [ReadFit].
-func (f *Fit) Record() *folder.Record { return f.record }
+func (f *Fit) Record() *folder.Record {
+	if f == nil {
+		return nil
+	}
+	return f.record
+}
 
 // Of says of which model, bound to which data, the draws are; for draws that
 // [ReadCSV] has read. An error names a parameter that the draws do not have.
 func (f *Fit) Of(p *Posterior) error {
+	if err := f.missing(); err != nil {
+		return err
+	}
+	if err := p.missing(); err != nil {
+		return err
+	}
 	names := p.bound.ParameterNames()
 	have := map[string]bool{}
 	for _, n := range f.Draws.Names() {
@@ -270,6 +281,9 @@ func (f *Fit) Of(p *Posterior) error {
 // Model is the model that the run was made with: for a fit that was read from a
 // folder, compiled from the text that is kept there.
 func (f *Fit) Model() (*Model, error) {
+	if f == nil {
+		return nil, f.missing()
+	}
 	switch {
 	case f.posterior != nil:
 		return f.posterior.model, nil
@@ -287,6 +301,9 @@ func (f *Fit) Model() (*Model, error) {
 // Data are those that the run was made with: for a fit that was read from a
 // folder, what is kept there.
 func (f *Fit) Data() (*data.Set, error) {
+	if f == nil {
+		return nil, f.missing()
+	}
 	switch {
 	case f.posterior != nil:
 		return f.posterior.values, nil
@@ -312,6 +329,9 @@ func (f *Fit) binding() BindOptions {
 // Posterior is the model bound to the data that the run was made with. It is
 // made at the first call, unless ctx ends before; see [Fit.Model] and [Fit.Data].
 func (f *Fit) Posterior(ctx context.Context) (*Posterior, error) {
+	if f == nil {
+		return nil, f.missing()
+	}
 	if f.posterior != nil {
 		return f.posterior, nil
 	}

@@ -14,6 +14,9 @@ import (
 // so that [ReadFit] and the command ppl find all that later steps need. A folder
 // that holds a run is refused.
 func (f *Fit) Save(dir string) error {
+	if err := f.missing(); err != nil {
+		return err
+	}
 	p, err := f.Posterior(context.Background())
 	if err != nil {
 		return err

@@ -11,6 +11,9 @@ import (
 // Values returns the draws of one quantity, chain after chain. Both theta.1 and
 // theta[1] are understood. The error names the nearest quantity there is.
 func (f *Fit) Values(name string) ([]float64, error) {
+	if err := f.missing(); err != nil {
+		return nil, err
+	}
 	names := f.Draws.Names()
 	i := slices.Index(names, name)
 	if i < 0 {
@@ -71,6 +74,9 @@ func (v *Variable) Draw(chain, draw int) []float64 {
 // complex numbers the last extent is 2: real and imaginary part. The members of a
 // tuple are variables of their own, t.1. The error names the nearest variable.
 func (f *Fit) Variable(name string) (*Variable, error) {
+	if err := f.missing(); err != nil {
+		return nil, err
+	}
 	all, err := layouts(f.Draws.Names())
 	if err != nil {
 		return nil, err

@@ -304,6 +304,9 @@ func chainBase(base string, id int) string { return fmt.Sprintf("%s_%d", base, i
 // draws of it, and, of a fit that knows its data, observed_data and constant_data. See
 // [Fit.AddZarrGroups] for more, and [Options.Format] for writing while sampling.
 func (f *Fit) WriteZarr(path string) error {
+	if err := f.missing(); err != nil {
+		return err
+	}
 	whole := *f.forZarr()
 	out, err := whole.createZarr(path, false)
 	if err != nil {
