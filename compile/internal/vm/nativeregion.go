@@ -76,6 +76,9 @@ func (g *generator) region(p *regionPlan, r *fusedRun, done native.Label) {
 	}
 	lane := g.Reserve(1)
 	g.setWord(lane, 0)
+	if g.inLanes(p, lane, r, done) {
+		return
+	}
 	next := g.NewLabel()
 	g.Place(next)
 	g.lane(p, lane, r, done)
@@ -152,17 +155,7 @@ func (g *generator) loop(p *regionPlan, lane int32, r *fusedRun, done native.Lab
 	}
 	again, end := g.NewLabel(), g.NewLabel()
 	g.Place(again)
-	g.addWord(r.trips, -1)
-	g.CmpImm(native.T0, 0)
-	ask, asked := g.NewLabel(), g.NewLabel()
-	g.If(native.Equal, ask)
-	g.Place(asked)
-	g.After(func() {
-		g.Place(ask)
-		g.goOut(r, event{kind: pause}, done)
-		g.setWord(r.trips, pauseEvery)
-		g.Jump(asked)
-	})
+	g.pausing(r, done)
 	g.inline(p.bodies[0], r, done)
 	g.ifNumber(native.EQ, p.cond, moving{-1, 0}, end)
 	if taken {
@@ -200,6 +193,21 @@ func (g *generator) loop(p *regionPlan, lane int32, r *fusedRun, done native.Lab
 			g.copyNumber(native.Place{Base: native.T1, Index: native.NoReg}, c.from)
 		}
 	}
+}
+
+// pausing makes the code that asks, once in a while, whether to stop.
+func (g *generator) pausing(r *fusedRun, done native.Label) {
+	g.addWord(r.trips, -1)
+	g.CmpImm(native.T0, 0)
+	ask, asked := g.NewLabel(), g.NewLabel()
+	g.If(native.Equal, ask)
+	g.Place(asked)
+	g.After(func() {
+		g.Place(ask)
+		g.goOut(r, event{kind: pause}, done)
+		g.setWord(r.trips, pauseEvery)
+		g.Jump(asked)
+	})
 }
 
 // next makes the code that passes carried values on.

@@ -1,0 +1,581 @@
+package vm
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/native"
+	"github.com/ppl-lang/ppl/compile/internal/ops"
+)
+
+// lanes makes code of a region for as many of its lanes at a time as a vector register holds:
+// numbers are vectors in scratch memory, masks tell which lanes take part. All lanes of a loop
+// make their trips together, so that counts of trips and rows of histories are the same, and
+// those that are done keep what they carry. Lanes whose trips overflow the histories, or where
+// something fails, are left to the code for single lanes, which begins with them anew.
+type lanes struct {
+	*generator
+	r     *fusedRun
+	done  native.Label
+	bail  native.Label
+	width int
+	first int32            // the word of scratch memory that holds the first of the lanes
+	moved map[int32]move   // views that move with the lane
+	lone  map[int32]int32  // of these, those of one number: where their vectors are
+	at    map[int32]int32  // places that the region writes, and where their vectors are
+	kept  map[int32]bool   // of these, those that outlive a trip
+	read  map[int32]bool   // places that it reads
+	table map[int32]*table // by place: histories of loops in the region
+	fits  bool
+}
+
+// table is an array that every lane has: element by element, in vectors.
+type table struct{ n, at int32 }
+
+// lanesOf surveys a region; nil if it is more than this code does.
+func (g *generator) lanesOf(p *regionPlan) *lanes {
+	v := &lanes{generator: g, width: g.Frame(eight).Lanes(), moved: map[int32]move{}, lone: map[int32]int32{}, at: map[int32]int32{},
+		kept: map[int32]bool{}, read: map[int32]bool{}, table: map[int32]*table{}, fits: true}
+	if p.lanes < v.width {
+		return nil
+	}
+	for _, w := range p.laneMoves {
+		v.moved[w.dst] = w
+		if w.n == 1 {
+			v.lone[w.dst] = 0
+		}
+	}
+	for _, s := range p.laneLoads {
+		v.at[s.slot] = 0
+	}
+	v.region(p, true)
+	for place := range v.read {
+		for off, t := range v.table {
+			v.need(place < off || place >= off+t.n)
+		}
+	}
+	if !v.fits {
+		return nil
+	}
+	for _, at := range []map[int32]int32{v.at, v.lone} {
+		for _, k := range slices.Sorted(maps.Keys(at)) {
+			at[k] = g.Reserve(v.width)
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(v.table)) {
+		v.table[k].at = g.Reserve(int(v.table[k].n) * v.width)
+	}
+	return v
+}
+
+// need notes a condition of the survey.
+func (v *lanes) need(ok bool) { v.fits = v.fits && ok }
+
+// place is that of a view of one number in memory.
+func (v *lanes) place(view int32) int32 {
+	s := &v.p.views[view]
+	v.need(!s.unset && s.data == nil && s.n == 1)
+	return int32(s.off)
+}
+
+// writes and reads note that the region writes, or reads, a view of one number.
+func (v *lanes) writes(view int32, kept bool) {
+	at := v.place(view)
+	v.at[at] = 0
+	v.kept[at] = v.kept[at] || kept
+}
+
+func (v *lanes) reads(view int32) {
+	if _, lone := v.lone[view]; !lone && v.p.views[view].data == nil {
+		v.read[v.place(view)] = true
+	}
+}
+
+// region surveys one.
+func (v *lanes) region(p *regionPlan, top bool) {
+	v.need(p.conditional || p.snapshots > 0)
+	v.need(top || p.lanes == 1 && len(p.laneMoves)+len(p.laneLoads) == 0)
+	v.need(len(p.nexts)+len(p.history.arrays)+len(p.keeps[0].arrays)+len(p.keeps[1].arrays) == 0)
+	if p.conditional {
+		v.need(!top || p.condLane <= 1)
+		if !top {
+			v.reads(p.cond)
+		}
+	} else {
+		v.reads(p.cond)
+	}
+	for _, c := range p.inits {
+		v.need(c.n == 1)
+		v.writes(c.dst, true)
+		if !top {
+			v.reads(c.src)
+		}
+	}
+	for _, view := range p.clears {
+		v.writes(view, true)
+	}
+	for _, s := range p.history.scalars {
+		v.read[s.slot] = true
+		v.need(s.off == 0 && s.step == 1)
+		if top {
+			v.need(s.lane == p.snapshots)
+			continue
+		}
+		spec := &v.p.views[s.view]
+		v.need(!spec.unset && spec.data == nil && spec.n == p.snapshots)
+		v.table[int32(spec.off)] = &table{n: int32(p.snapshots)}
+	}
+	for _, side := range p.keeps {
+		for _, s := range side.scalars {
+			v.read[s.slot] = true
+			if top {
+				v.need(s.lane == 1)
+			} else {
+				v.need(s.off == 0)
+				v.writes(s.view, true)
+			}
+		}
+	}
+	for _, c := range p.stages {
+		v.need(c.n == 1)
+		v.reads(c.src)
+		v.writes(c.dst, false)
+	}
+	for _, in := range p.nextScalars {
+		v.read[in.a] = true
+		v.at[in.dst] = 0
+	}
+	for _, c := range p.finals {
+		v.need(c.n == 1)
+		v.reads(c.src)
+		if !top {
+			v.writes(c.dst, false)
+		}
+	}
+	if p.snapshots > 0 && !top {
+		for _, view := range []int32{p.trips, p.stride} {
+			if view >= 0 {
+				v.writes(view, false)
+			}
+		}
+	}
+	for _, body := range p.bodies {
+		for i := range body {
+			v.survey(&body[i])
+		}
+	}
+}
+
+// survey looks at a block of a body.
+func (v *lanes) survey(b *block) {
+	for _, view := range b.clears {
+		v.writes(view, false)
+	}
+	switch {
+	case b.kind == scalarBlock:
+		v.need(v.fusible(b))
+		for k := range b.code {
+			in := &b.code[k]
+			for _, place := range []int32{in.a, in.b, in.c}[:scalarArity(in)] {
+				v.read[place] = true
+			}
+			if in.op != ad.OpCheck {
+				v.at[in.dst] = 0
+			}
+		}
+	case b.kind == arrayBlock && b.node.Op == ad.OpTake:
+		v.need(v.fusible(b) && b.node.Type.Size() == 1)
+		if v.fits {
+			v.reads(b.args[1])
+			v.writes(b.dst, false)
+			_, moves := v.moved[b.args[0]]
+			v.need(moves || !v.p.views[b.args[0]].unset)
+		}
+	case b.kind == effectBlock:
+		v.need(v.fusible(b))
+		if v.fits {
+			v.reads(b.args[0])
+		}
+	case b.kind == regionBlock:
+		v.region(b.reg, false)
+	default:
+		v.fits = false
+	}
+}
+
+// vectors makes code on vectors.
+func (v *lanes) vectors(f func(b *native.Builder)) {
+	b := &native.Builder{}
+	f(b)
+	v.Frame(eight).Emit(b, v.width)
+}
+
+// value is that of a place, in all lanes.
+func (v *lanes) value(b *native.Builder, place int32) native.Value {
+	if at, ok := v.at[place]; ok {
+		return b.Load(scratch(at))
+	}
+	return b.Broadcast(slot(place))
+}
+
+// viewed is that of a view of one number.
+func (v *lanes) viewed(b *native.Builder, view int32) native.Value {
+	if at, ok := v.lone[view]; ok {
+		return b.Load(scratch(at))
+	}
+	if s := &v.p.views[view]; s.data == nil {
+		return v.value(b, int32(s.off))
+	}
+	return b.Broadcast(v.uniform(view))
+}
+
+// in is the truth of taking part.
+func (v *lanes) in(b *native.Builder, mask int32) native.Value {
+	return b.Compare(native.NEQ, b.Load(scratch(mask)), b.Number(0))
+}
+
+// set makes a place hold a value: in the lanes that take part if it outlives a trip.
+func (v *lanes) set(b *native.Builder, place int32, x native.Value, mask int32) {
+	if v.kept[place] {
+		x = b.Select(v.in(b, mask), x, v.value(b, place))
+	}
+	b.Store(scratch(v.at[place]), x, false)
+}
+
+// run makes the code of the lanes from the first one on.
+func (v *lanes) run(p *regionPlan) {
+	mask := v.Reserve(v.width)
+	v.vectors(func(b *native.Builder) { b.Store(scratch(mask), b.Number(1), false) })
+	for _, s := range p.laneLoads {
+		v.load(v.at[s.slot], s.view, s.off, s.lane)
+	}
+	for _, w := range p.laneMoves {
+		if w.n == 1 {
+			v.load(v.lone[w.dst], w.src, w.off, w.lane)
+		}
+	}
+	if p.conditional {
+		v.address(native.T1, p.cond, 0, moving{v.first, p.condLane})
+		v.conditional(p, mask, true)
+		return
+	}
+	for _, c := range p.inits {
+		v.load(v.at[int32(v.p.views[c.dst].off)], c.src, 0, c.lane)
+	}
+	for _, s := range p.history.scalars {
+		v.clearPart(s.view, v.width*p.snapshots, moving{v.first, s.lane})
+	}
+	trips := v.loop(p, mask, true)
+	store := func(view int32, value func(b *native.Builder) native.Value) {
+		v.address(native.T1, view, 0, moving{v.first, 1})
+		v.vectors(func(b *native.Builder) {
+			b.Store(native.Place{Base: native.T1, Index: native.NoReg}, value(b), false)
+		})
+	}
+	for _, c := range p.finals {
+		store(c.dst, func(b *native.Builder) native.Value { return v.viewed(b, c.src) })
+	}
+	if p.trips >= 0 {
+		store(p.trips, func(b *native.Builder) native.Value { return b.Load(scratch(trips)) })
+	}
+	if p.stride >= 0 {
+		store(p.stride, func(b *native.Builder) native.Value { return b.Number(1) })
+	}
+}
+
+// load makes a vector of numbers that are so far apart.
+func (v *lanes) load(to, view int32, off, apart int) {
+	v.address(native.T1, view, off, moving{v.first, apart})
+	from := native.Place{Base: native.T1, Index: native.NoReg}
+	switch apart {
+	case 0:
+		v.vectors(func(b *native.Builder) { b.Store(scratch(to), b.Broadcast(from), false) })
+	case 1:
+		v.vectors(func(b *native.Builder) { b.Store(scratch(to), b.Load(from), false) })
+	default:
+		for l := range v.width {
+			v.MovLoad(native.T0, native.At(native.T1, int32(8*l*apart)))
+			v.MovStore(native.At(native.Scratch, 8*(to+int32(l))), native.T0)
+		}
+	}
+}
+
+// body makes the code of a body's blocks.
+func (v *lanes) body(bs []block, mask int32) {
+	for i := range bs {
+		b := &bs[i]
+		for _, view := range b.clears {
+			v.vectors(func(x *native.Builder) { v.set(x, int32(v.p.views[view].off), x.Number(0), mask) })
+		}
+		switch b.kind {
+		case scalarBlock:
+			v.vectors(func(x *native.Builder) { v.scalars(x, b.code, mask) })
+		case arrayBlock:
+			v.take(b, mask)
+		case effectBlock:
+			v.vectors(func(x *native.Builder) {
+				x.Branch(x.Both(v.in(x, mask), x.Compare(native.NEQ, v.viewed(x, b.args[0]), x.Number(0))), v.bail)
+			})
+		default:
+			if p := b.reg; p.conditional {
+				v.conditional(p, mask, false)
+			} else {
+				v.inner(p, mask)
+			}
+		}
+	}
+}
+
+// inner makes the code of a loop in a body.
+func (v *lanes) inner(p *regionPlan, mask int32) {
+	off := func(view int32) int32 { return int32(v.p.views[view].off) }
+	v.vectors(func(b *native.Builder) {
+		for _, c := range p.inits { // of all lanes: what others carry is of no matter before their first trip
+			b.Store(scratch(v.at[off(c.dst)]), v.viewed(b, c.src), false)
+		}
+		for _, s := range p.history.scalars {
+			t := v.table[off(s.view)]
+			for k := range t.n {
+				b.Store(scratch(t.at+k*int32(v.width)), b.Number(0), false)
+			}
+		}
+	})
+	trips := v.loop(p, mask, false)
+	v.vectors(func(b *native.Builder) {
+		for _, c := range p.finals {
+			v.set(b, off(c.dst), v.viewed(b, c.src), mask)
+		}
+		if p.trips >= 0 {
+			v.set(b, off(p.trips), b.Load(scratch(trips)), mask)
+		}
+		if p.stride >= 0 {
+			v.set(b, off(p.stride), b.Number(1), mask)
+		}
+	})
+}
+
+// loop makes the code of a loop's trips; the result is where it counts them.
+func (v *lanes) loop(p *regionPlan, outer int32, top bool) (trips int32) {
+	mask, trips, row := v.Reserve(v.width), v.Reserve(v.width), v.Reserve(1)
+	v.vectors(func(b *native.Builder) {
+		b.Store(scratch(mask), b.Load(scratch(outer)), false)
+		b.Store(scratch(trips), b.Number(0), false)
+		for _, view := range p.clears {
+			b.Store(scratch(v.at[int32(v.p.views[view].off)]), b.Number(0), false)
+		}
+	})
+	v.setWord(row, 0)
+	again, on, end := v.NewLabel(), v.NewLabel(), v.NewLabel()
+	v.Place(again)
+	v.pausing(v.r, v.done)
+	condition := p.bodies[0]
+	short := len(condition) == 1 && condition[0].kind == scalarBlock && len(condition[0].clears) == 0
+	if !short {
+		v.body(condition, mask)
+	}
+	v.vectors(func(b *native.Builder) {
+		if short {
+			v.scalars(b, condition[0].code, mask)
+		}
+		x := v.viewed(b, p.cond)
+		t := b.Both(v.in(b, mask), b.Compare(native.NEQ, x, b.Number(0)))
+		b.Store(scratch(mask), b.Truth(t), false)
+		b.Branch(t, on)
+	})
+	v.Jump(end)
+	v.Place(on)
+	if p.stride >= 0 || len(p.history.scalars) > 0 {
+		v.MovLoad(native.T0, native.At(native.Scratch, 8*row))
+		v.CmpImm(native.T0, int32(p.snapshots))
+		v.If(native.Equal, v.bail)
+		for _, s := range p.history.scalars {
+			v.snapshot(s, row, mask, top)
+		}
+		v.addWord(row, 1)
+	}
+	if p.trips >= 0 {
+		v.vectors(func(b *native.Builder) {
+			b.Store(scratch(trips), b.Add(b.Load(scratch(trips)), b.Load(scratch(mask))), false)
+		})
+	}
+	v.body(p.bodies[1], mask)
+	v.vectors(func(b *native.Builder) {
+		for _, c := range p.stages {
+			v.set(b, int32(v.p.views[c.dst].off), v.viewed(b, c.src), mask)
+		}
+		for _, in := range p.nextScalars {
+			v.set(b, in.dst, v.value(b, in.a), mask)
+		}
+	})
+	v.Jump(again)
+	v.Place(end)
+	return trips
+}
+
+// snapshot makes the code that keeps a value in a row: 0 of lanes that are done, as in rows
+// that are not in use.
+func (v *lanes) snapshot(s scalarMove, row, mask int32, top bool) {
+	if !top {
+		t := v.table[int32(v.p.views[s.view].off)]
+		v.Lea(native.T1, native.At(native.Scratch, 8*t.at))
+		v.MovLoad(native.T0, native.At(native.Scratch, 8*row))
+		v.MulImm(native.T0, native.T0, int32(8*v.width))
+		v.Add(native.T1, native.T0)
+		v.vectors(func(b *native.Builder) {
+			b.Store(native.Place{Base: native.T1, Index: native.NoReg}, b.Keep(v.in(b, mask), v.value(b, s.slot)), false)
+		})
+		return
+	}
+	x := v.Reserve(v.width)
+	v.vectors(func(b *native.Builder) { b.Store(scratch(x), b.Keep(v.in(b, mask), v.value(b, s.slot)), false) })
+	v.address(native.T1, s.view, s.off, moving{v.first, s.lane}, moving{row, s.step})
+	for l := range v.width {
+		v.MovLoad(native.T0, native.At(native.Scratch, 8*(x+int32(l))))
+		v.MovStore(native.At(native.T1, int32(8*l*s.lane)), native.T0)
+	}
+}
+
+// conditional makes the code of one; of the region itself the condition is at T1.
+func (v *lanes) conditional(p *regionPlan, outer int32, top bool) {
+	masks := [2]int32{v.Reserve(v.width), v.Reserve(v.width)}
+	v.vectors(func(b *native.Builder) {
+		var c native.Value
+		switch {
+		case !top:
+			c = v.viewed(b, p.cond)
+		case p.condLane == 0:
+			c = b.Broadcast(native.Place{Base: native.T1, Index: native.NoReg})
+		default:
+			c = b.Load(native.Place{Base: native.T1, Index: native.NoReg})
+		}
+		for side, test := range [2]native.Comparison{native.NEQ, native.EQ} {
+			b.Store(scratch(masks[side]), b.Truth(b.Both(v.in(b, outer), b.Compare(test, c, b.Number(0)))), false)
+		}
+	})
+	for side, body := range p.bodies {
+		mask := masks[side]
+		some, none := v.NewLabel(), v.NewLabel()
+		v.vectors(func(b *native.Builder) { b.Branch(v.in(b, mask), some) })
+		v.Jump(none)
+		v.Place(some)
+		v.body(body, mask)
+		for _, s := range p.keeps[side].scalars {
+			if !top {
+				v.vectors(func(b *native.Builder) {
+					v.set(b, int32(v.p.views[s.view].off), v.value(b, s.slot), mask)
+				})
+				continue
+			}
+			v.address(native.T1, s.view, s.off, moving{v.first, 1})
+			to := native.Place{Base: native.T1, Index: native.NoReg}
+			v.vectors(func(b *native.Builder) {
+				b.Store(to, b.Select(v.in(b, mask), v.value(b, s.slot), b.Load(to)), false)
+			})
+		}
+		v.Place(none)
+	}
+}
+
+// scalarArity is how many operands an instruction of scalar code has.
+func scalarArity(in *instr) int {
+	if in.op == ad.OpCheck {
+		return 1
+	}
+	return ops.Of(in.op).Arity
+}
+
+// scalars makes scalar code.
+func (v *lanes) scalars(b *native.Builder, code []instr, mask int32) {
+	values := map[int32]native.Value{}
+	value := func(place int32) native.Value {
+		x, ok := values[place]
+		if !ok {
+			x = v.value(b, place)
+			values[place] = x
+		}
+		return x
+	}
+	for k := range code {
+		in := &code[k]
+		if in.op == ad.OpCheck {
+			wrong := outside(b, value(in.a), &v.p.checks[in.b].Attr.(*ad.Check).Set)
+			b.Branch(b.Both(wrong, v.in(b, mask)), v.bail)
+			continue
+		}
+		var x [3]native.Value
+		n := scalarArity(in)
+		for i, place := range []int32{in.a, in.b, in.c}[:n] {
+			x[i] = value(place)
+		}
+		y := b.Text(ops.Of(in.op).Text, x[:n])
+		if v.kept[in.dst] {
+			y = b.Select(v.in(b, mask), y, value(in.dst))
+		}
+		b.Store(scratch(v.at[in.dst]), y, true)
+		values[in.dst] = y
+	}
+}
+
+// take makes the code that takes elements at computed places.
+func (v *lanes) take(b *block, mask int32) {
+	at := v.Reserve(v.width)
+	v.vectors(func(x *native.Builder) { // of others the first element
+		x.Store(scratch(at), x.Keep(v.in(x, mask), v.viewed(x, b.args[1])), false)
+	})
+	n, apart, by := int32(b.types[0].Size()), 0, 1
+	if w, ok := v.moved[b.args[0]]; ok {
+		v.address(native.T2, w.src, w.off, moving{v.first, w.lane})
+		apart = w.lane
+	} else if t := v.table[int32(v.p.views[b.args[0]].off)]; t != nil && v.p.views[b.args[0]].data == nil {
+		v.Lea(native.T2, native.At(native.Scratch, 8*t.at))
+		apart, by = 1, v.width
+	} else {
+		v.LeaPlace(native.T2, v.uniform(b.args[0]))
+	}
+	to := v.at[int32(v.p.views[b.dst].off)]
+	for l := range int32(v.width) {
+		v.ToInt(native.T0, native.At(native.Scratch, 8*(at+l)))
+		v.CmpImm(native.T0, n)
+		v.If(native.AboveE, v.bail)
+		if by > 1 {
+			v.MulImm(native.T0, native.T0, int32(by))
+		}
+		v.MovLoad(native.T0, native.Indexed(native.T2, native.T0, 8, 8*l*int32(apart)))
+		v.MovStore(native.At(native.Scratch, 8*(to+l)), native.T0)
+	}
+}
+
+// inLanes makes the code of a region with lanes: of vectors of lanes, where it is such.
+func (g *generator) inLanes(p *regionPlan, lane int32, r *fusedRun, done native.Label) bool {
+	v := g.lanesOf(p)
+	if v == nil {
+		return false
+	}
+	v.r, v.done, v.first, v.bail = r, done, lane, g.NewLabel()
+	stop := g.Reserve(1)
+	vectors, next, end, single := g.NewLabel(), g.NewLabel(), g.NewLabel(), g.NewLabel()
+	g.Place(vectors)
+	v.run(p)
+	g.addWord(lane, int32(v.width))
+	g.Place(next) // with the lane in T0; the last vector may have lanes of the one before
+	g.CmpImm(native.T0, int32(p.lanes))
+	g.If(native.GreaterE, end)
+	g.CmpImm(native.T0, int32(p.lanes-v.width+1))
+	g.If(native.Less, vectors)
+	g.setWord(lane, int64(p.lanes-v.width))
+	g.Jump(vectors)
+	g.Place(v.bail)
+	g.MovLoad(native.T0, native.At(native.Scratch, 8*lane))
+	g.AddImm(native.T0, int32(v.width))
+	g.MovStore(native.At(native.Scratch, 8*stop), native.T0)
+	g.Place(single)
+	g.lane(p, lane, r, done)
+	g.addWord(lane, 1)
+	g.MovLoad(native.T1, native.At(native.Scratch, 8*stop))
+	g.Cmp(native.T0, native.T1)
+	g.If(native.Less, single)
+	g.Jump(next)
+	g.Place(end)
+	return true
+}
