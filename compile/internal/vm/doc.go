@@ -18,7 +18,9 @@
 //	dense.go       factorisations and triangular solves, by package dense
 //	native.go        machine code: what is compiled, and for which processor
 //	nativescalar.go, nativestrip.go, nativescan.go, nativematmul.go   by kind of block
-//	nativerun.go     blocks in a row and conditionals as one function
+//	nativerun.go     blocks in a row as one function
+//	nativeregion.go  conditionals and while loops among them
+//	nativelanes.go   lanes of these as vectors
 //	profile.go     times of blocks
 //	listing.go     Program.String
 //
@@ -105,10 +107,13 @@
 //     second power: 40 → 7 ns each; dogs (hierarchical) 116 → 12 µs, dugongs 2.6 →
 //     0.4, loss curves 2.5 → 1.1.
 //
+//   - While loops within the functions of the blocks around them, and their lanes as
+//     vectors: a Conway-Maxwell-Poisson regression of 200 rows, whose loops parameters end,
+//     502 → 192 → 91 µs (Zen 5, AVX-512).
+//
 // # What it does not do
 //
-// Machine code leaves to Go's loops: special functions (gamma functions among
-// them), sums and scatters by tables and runs, sums of logarithms, loops of
-// scans and while loops whose bodies are more than scalar code, everything in lanes
-// of regions. Scans with lanes and scans whose bodies have lanes are not taken apart.
+// Machine code leaves to Go's loops: functions without a text (incomplete gamma functions
+// among them), sums and scatters by tables and runs, sums of logarithms, scans whose
+// bodies are more than scalar code, lanes of regions that work with arrays. Scans with lanes and scans whose bodies have lanes are not taken apart.
 package vm

@@ -552,6 +552,7 @@ func (g *generator) inLanes(p *regionPlan, lane int32, r *fusedRun, done native.
 	if v == nil {
 		return false
 	}
+	g.p.vectored++
 	v.r, v.done, v.first, v.bail = r, done, lane, g.NewLabel()
 	stop := g.Reserve(1)
 	vectors, next, end, single := g.NewLabel(), g.NewLabel(), g.NewLabel(), g.NewLabel()

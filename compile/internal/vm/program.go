@@ -177,6 +177,8 @@ type Program struct {
 	once    sync.Once
 	native  *nativeCode // nil: none
 	mistake string      // why none was made though it could, for tests
+	// vectored is the number of regions whose lanes are vectors, for tests.
+	vectored int
 }
 
 type initial struct {
