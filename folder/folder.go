@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
@@ -368,7 +369,18 @@ const (
 	TableFolder = "tuning" // what kernels have learnt: apart from the draws, as readers take all CSV files for chains
 )
 
-// BaseName is the name of a file without folder and extension.
+// BaseName is what the files of a run are named after: the name of the model's file without
+// folder and extension. A record is a text of valid characters, so that names are.
 func BaseName(path string) string {
-	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	name := strings.ToValidUTF8(strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), "_")
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '_'
+		}
+		return r
+	}, name)
+	if name == "" { // of .stan
+		return "model"
+	}
+	return name
 }

@@ -39,3 +39,14 @@ func TestOutside(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Files are named after models whose names a record can keep.
+func TestBaseName(t *testing.T) {
+	for path, want := range map[string]string{
+		"a/b.stan": "b", "b": "b", "a.b.model": "a.b", ".stan": "model", "a/x\xffy.stan": "x_y", "x\n\x1b[31m.stan": "x__[31m", "größe.stan": "größe",
+	} {
+		if got := folder.BaseName(path); got != want {
+			t.Errorf("%q: %q", path, got)
+		}
+	}
+}

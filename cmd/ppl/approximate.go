@@ -69,7 +69,7 @@ func (a *approximation) begin(cmd *cobra.Command, model string) (*loaded, error)
 	if err != nil {
 		return nil, err
 	}
-	a.tell("%s: %s, %s, seed %d", modelName(model), cmd.Name(), count(l.posterior.Dim(), "unconstrained parameter", "unconstrained parameters"), a.seed)
+	a.tell("%s: %s, %s, seed %d", folder.BaseName(model), cmd.Name(), count(l.posterior.Dim(), "unconstrained parameter", "unconstrained parameters"), a.seed)
 	return l, nil
 }
 
@@ -138,7 +138,7 @@ func (a *approximation) write(l *loaded, method draws.Setting, names []string, s
 	if err := os.MkdirAll(a.out, 0o777); err != nil {
 		return "", fmt.Errorf("cannot make the output folder: %w; choose another one by --out", err)
 	}
-	name := modelName(a.model)
+	name := folder.BaseName(a.model)
 	old, _ := filepath.Glob(filepath.Join(a.out, name+"_*.csv"))
 	for _, file := range old {
 		if err := os.Remove(file); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/infer/zarr"
 	"github.com/ppl-lang/ppl/study"
 )
@@ -206,7 +207,7 @@ func nameOf(fit *ppl.Fit) string {
 	if r := fit.Record(); r != nil && r.Name != "" {
 		return r.Name
 	}
-	name := modelName(fit.Files[0])
+	name := folder.BaseName(fit.Files[0])
 	if i := strings.LastIndexByte(name, '_'); i > 0 && strings.Trim(name[i+1:], "0123456789") == "" {
 		name = name[:i]
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/study"
 )
@@ -168,7 +169,7 @@ func (o *validating) prepare(cmd *cobra.Command, arg string) (*ppl.Holdout, *stu
 		return nil, nil, nil, err
 	}
 	o.bindSeed = o.seed
-	m, err := study.NewModel(modelName(arg), l.model, o.compile.Legacy)
+	m, err := study.NewModel(folder.BaseName(arg), l.model, o.compile.Legacy)
 	return h, m, given, err
 }
 

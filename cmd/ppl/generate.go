@@ -13,6 +13,7 @@ import (
 
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
@@ -175,7 +176,7 @@ must be among the draws, in the same sizes.`,
 		var p *ppl.Posterior
 		var name string
 		if len(args) == 1 {
-			name = modelName(args[0])
+			name = folder.BaseName(args[0])
 			if err := o.read(args[0]); err != nil {
 				return err
 			}
@@ -191,7 +192,7 @@ must be among the draws, in the same sizes.`,
 			if err != nil {
 				return err
 			}
-			name = modelName(model.Name())
+			name = folder.BaseName(model.Name())
 			if o.data != "" {
 				o.text, o.textErr = o.readText(o.data, "--data")
 			}

@@ -159,7 +159,7 @@ func (o *laplacing) readMode(p *ppl.Posterior) ([]float64, error) {
 		}
 		name := record.Name
 		if name == "" {
-			name = modelName(record.Model)
+			name = folder.BaseName(record.Model)
 		}
 		path = filepath.Join(path, name+"_1.csv")
 	}

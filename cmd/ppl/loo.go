@@ -18,6 +18,7 @@ import (
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/criticise"
+	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/nuts"
 	"github.com/ppl-lang/ppl/infer/psis"
@@ -311,7 +312,7 @@ func holdout(ctx context.Context, fit *ppl.Fit) (*ppl.Holdout, *study.Model, stu
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	named, err := study.NewModel(modelName(m.Name()), m, legacy)
+	named, err := study.NewModel(folder.BaseName(m.Name()), m, legacy)
 	return h, named, o, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/folder"
 )
 
 func predictCommand() *cobra.Command {
@@ -85,7 +86,7 @@ those observed.
 		if err != nil {
 			return ended(ctx, cmd.ErrOrStderr(), err)
 		}
-		return o.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), modelName(m.Name())+"_rep", g, leftNotes(d, "replicated data"))
+		return o.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), folder.BaseName(m.Name())+"_rep", g, leftNotes(d, "replicated data"))
 	}
 	return cmd
 }

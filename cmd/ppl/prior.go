@@ -10,6 +10,7 @@ import (
 
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/folder"
 )
 
 // priorOptions are those of the commands that draw from the prior.
@@ -120,7 +121,7 @@ statement with ~; otherwise the prior is sampled by NUTS, and it is told why.`,
 			}
 			notes = append(notes, leftNotes(d, "replicated data")...)
 		}
-		return o.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), modelName(args[0])+"_prior", all, notes)
+		return o.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), folder.BaseName(args[0])+"_prior", all, notes)
 	}
 	return cmd
 }
@@ -176,7 +177,7 @@ refused.`,
 		case params == "":
 			how = fmt.Sprintf("The prior was sampled by NUTS, as %s.", simulator.Reason)
 		}
-		base := modelName(args[0])
+		base := folder.BaseName(args[0])
 		if err := o.makeFolder(base + "_[0-9]*.json"); err != nil {
 			return err
 		}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -231,7 +230,7 @@ type running struct {
 func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 	name := o.made.Name
 	if name == "" {
-		name = modelName(o.model)
+		name = folder.BaseName(o.model)
 	}
 	options := ppl.Options{
 		Sampler:    o.sampler,
@@ -372,11 +371,6 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 		}
 	}
 	return told
-}
-
-// modelName is the name of a model's file without its extension.
-func modelName(path string) string {
-	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 }
 
 // orNone turns a count of 0 into what options take for none.

@@ -25,7 +25,7 @@ var paths = []string{"data", "out", "init", "metric-file", "include-path"}
 // newRecord describes a run by its command line and what was read for it.
 func newRecord(model string, in *input, flags *pflag.FlagSet) *folder.Record {
 	m := &folder.Record{
-		Program: "ppl " + ppl.Version(), Model: absolute(model), ModelSHA256: files.Digest(in.source.Text), Name: modelName(model),
+		Program: "ppl " + ppl.Version(), Model: absolute(model), ModelSHA256: files.Digest(in.source.Text), Name: folder.BaseName(model),
 		Options: map[string][]string{}, Seed: in.seed, StanCompat: in.stanCompat, Legacy: in.compile.Legacy, Counts: in.counts,
 	}
 	if f := flags.Lookup("format"); f != nil && f.Value.String() != string(ppl.CSV) {

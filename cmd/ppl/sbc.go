@@ -13,6 +13,7 @@ import (
 
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/criticise"
+	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/study"
 )
@@ -98,7 +99,7 @@ func (o *calibrating) run(cmd *cobra.Command, model string) error {
 	if err != nil {
 		return ended(ctx, stderr, err)
 	}
-	m, err := study.NewModel(modelName(model), l.model, o.compile.Legacy)
+	m, err := study.NewModel(folder.BaseName(model), l.model, o.compile.Legacy)
 	if err != nil {
 		return err
 	}

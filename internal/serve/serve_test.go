@@ -449,3 +449,21 @@ func TestSlowBodies(t *testing.T) {
 		t.Error(status, answer, err)
 	}
 }
+
+// TestExpect: a client that asks before it sends too much is told so at once, and not told to
+// go on.
+func TestExpect(t *testing.T) {
+	s := testServer(t, nil)
+	address := strings.TrimPrefix(s.url, "http://")
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := fmt.Fprintf(c, "POST /v1/echo HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nAuthorization: Bearer %s\r\nExpect: 100-continue\r\nContent-Length: 1000000000000\r\n\r\n", address, token); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := bufio.NewReader(c).ReadString('\n'); err != nil || !strings.Contains(answer, " 413 ") {
+		t.Errorf("%q, %v", answer, err)
+	}
+}

@@ -121,6 +121,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, kind string) {
 // work reads the request, waits for its turn, and has it done.
 func (s *Server) work(r *http.Request, a *answer, kind string) *web.Error {
 	ctx := r.Context()
+	if err, ok := errors.AsType[*web.Error](web.CheckJSON(r, s.o.Limits.Bytes)); ok {
+		return err
+	}
 	if err := readAhead(r); err != nil {
 		return &web.Error{Status: http.StatusBadRequest, Kind: "request", Message: "the request does not come in whole: " + err.Error()}
 	}

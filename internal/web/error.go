@@ -47,26 +47,40 @@ func Answer(w http.ResponseWriter, status int, v any) {
 	w.Write(b.Bytes()) // whoever asked may have gone
 }
 
-// ReadJSON reads the body of a request that must be JSON by its header, of at
-// most limit bytes. It does not look into it. The error is an *[Error], or that
-// of the connection.
-func ReadJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+// tooLarge says that a request is longer than limit bytes.
+func tooLarge(limit int64) error {
+	return &Error{Status: http.StatusRequestEntityTooLarge, Kind: "limit", Limit: "bytes", Message: fmt.Sprintf("the request has more than %d bytes", limit)}
+}
+
+// CheckJSON says by the header of a request, before anything of its body is asked for, that
+// [ReadJSON] does not take it: that it is no JSON, or longer than limit bytes. The error is
+// an *[Error].
+func CheckJSON(r *http.Request, limit int64) error {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {
 		// Browsers send other types to strangers' servers without asking them.
-		return nil, &Error{Status: http.StatusUnsupportedMediaType, Kind: "request", Message: "the body must be JSON, with the header Content-Type: application/json"}
+		return &Error{Status: http.StatusUnsupportedMediaType, Kind: "request", Message: "the body must be JSON, with the header Content-Type: application/json"}
 	}
-	tooLarge := &Error{Status: http.StatusRequestEntityTooLarge, Kind: "limit", Limit: "bytes", Message: fmt.Sprintf("the request has more than %d bytes", limit)}
 	if r.ContentLength > limit {
 		if r.Header.Get("Expect") == "" { // else the client waits before it sends
 			drain(r)
 		}
-		return nil, tooLarge
+		return tooLarge(limit)
+	}
+	return nil
+}
+
+// ReadJSON reads the body of a request that must be JSON by its header, of at
+// most limit bytes. It does not look into it. The error is an *[Error], or that
+// of the connection.
+func ReadJSON(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	if err := CheckJSON(r, limit); err != nil {
+		return nil, err
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	if errors.As(err, new(*http.MaxBytesError)) {
 		drain(r)
-		return nil, tooLarge
+		return nil, tooLarge(limit)
 	}
 	if err != nil {
 		return nil, err
