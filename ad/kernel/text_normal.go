@@ -274,54 +274,54 @@ func PhiRatio(x float64) float64 {
 	v158 := (((v4 - (v152 - v153)) + (v136 - v153)) + v151)
 	var v283 float64
 	if x < 0.0 {
-		var v163 float64
+		var v279 float64
 		if x == math.Inf(-1) {
-			v163 = math.Inf(1)
+			v279 = math.Inf(1)
 		} else {
-			v163 = (v152 + v158)
+			v279 = (v152 + v158)
 		}
-		v283 = v163
+		v283 = v279
 	} else {
-		v166 := v3
+		v161 := v3
 		if 39.0 < v3 {
-			v166 = 39.0
+			v161 = 39.0
 		}
-		v167 := (math.Float64bits(v166) & (0x1fffffffff << 27))
-		v175 := -(float64(float64(math.Float64frombits(v167)*math.Float64frombits(v167)) * 0.5))
-		v177 := (v175 + -0.9189385332046728)
-		v178 := (v177 - v175)
-		v184 := (float64(float64((v166-math.Float64frombits(v167))*(v166+math.Float64frombits(v167)))*0.5) + -3.8782941580672414e-17)
-		v189 := (float64(v177*184.6649652337873) + 6.755399441055744e+15)
-		v190 := (v189 - 6.755399441055744e+15)
-		v198 := (math.Float64bits(v189) & 127)
-		v199 := ExpTable[v198]
-		v200 := math.Float64frombits(ExpTable[128+v198])
-		v201 := (((v177 - float64(v190*0.005415212347998022)) - float64(v190*1.2655086083325438e-13)) + (((v175 - (v177 - v178)) + (-0.9189385332046728 - v178)) - v184))
-		v204 := (v199 + (v198 << 45))
-		v208 := (((math.Float64bits(v189) - (0x867 << 51)) + 0x80000) >> 7)
-		v209 := (v208 >> 1)
-		v213 := ((v209 - 1025) << 52)
-		v215 := (((v208 - v209) - 1025) << 52)
-		v216 := float64(v201 * v201)
-		v228 := ((v201 + float64(v216*(float64(v201*0.16666666666666666)+0.5))) + float64(float64(v216*v216)*(float64(v201*0.008333333333333333)+0.041666666666666664)))
-		v230 := float64(math.Float64frombits(v204) * (v200 + v228))
-		v231 := (math.Float64frombits(v204) + v230)
-		v235 := float64(float64(v231*math.Float64frombits(v213)) * math.Float64frombits(v215))
-		v237 := float64(float64((v230-(v231-math.Float64frombits(v204)))*math.Float64frombits(v213)) * math.Float64frombits(v215))
-		v238 := (v152 - v235)
-		v243 := (1.0 / v238)
-		v244 := float64(v235 * v243)
-		v245 := (math.Float64bits(v244) & (0x1fffffffff << 27))
-		v246 := (math.Float64bits(v238) & (0x1fffffffff << 27))
-		v251 := ((v235 - float64(math.Float64frombits(v245)*math.Float64frombits(v246))) - float64(math.Float64frombits(v245)*(v238-math.Float64frombits(v246))))
-		v252 := (v244 - math.Float64frombits(v245))
-		v258 := float64((((v251 - float64(v252*v238)) + v237) - float64(v244*((((v152-v238)-v235)+v158)-v237))) * v243)
-		v259 := float64(v235 * v244)
-		v260 := (math.Float64bits(v235) & (0x1fffffffff << 27))
-		v266 := ((v259 - float64(math.Float64frombits(v260)*math.Float64frombits(v245))) - float64(math.Float64frombits(v260)*v252))
-		v271 := (v235 + v259)
-		v276 := (((v259 - (v271 - v235)) + -(v266 - float64((v235-math.Float64frombits(v260))*v244))) + float64(v235*v258))
-		v283 = (v271 + (v276 + (v237 + float64(v237*v244))))
+		v162 := (math.Float64bits(v161) & (0x1fffffffff << 27))
+		v170 := -(float64(float64(math.Float64frombits(v162)*math.Float64frombits(v162)) * 0.5))
+		v172 := (v170 + -0.9189385332046728)
+		v173 := (v172 - v170)
+		v179 := (float64(float64((v161-math.Float64frombits(v162))*(v161+math.Float64frombits(v162)))*0.5) + -3.8782941580672414e-17)
+		v184 := (float64(v172*184.6649652337873) + 6.755399441055744e+15)
+		v185 := (v184 - 6.755399441055744e+15)
+		v193 := (math.Float64bits(v184) & 127)
+		v194 := ExpTable[v193]
+		v195 := math.Float64frombits(ExpTable[128+v193])
+		v196 := (((v172 - float64(v185*0.005415212347998022)) - float64(v185*1.2655086083325438e-13)) + (((v170 - (v172 - v173)) + (-0.9189385332046728 - v173)) - v179))
+		v199 := (v194 + (v193 << 45))
+		v203 := (((math.Float64bits(v184) - (0x867 << 51)) + 0x80000) >> 7)
+		v204 := (v203 >> 1)
+		v208 := ((v204 - 1025) << 52)
+		v210 := (((v203 - v204) - 1025) << 52)
+		v211 := float64(v196 * v196)
+		v223 := ((v196 + float64(v211*(float64(v196*0.16666666666666666)+0.5))) + float64(float64(v211*v211)*(float64(v196*0.008333333333333333)+0.041666666666666664)))
+		v225 := float64(math.Float64frombits(v199) * (v195 + v223))
+		v226 := (math.Float64frombits(v199) + v225)
+		v230 := float64(float64(v226*math.Float64frombits(v208)) * math.Float64frombits(v210))
+		v232 := float64(float64((v225-(v226-math.Float64frombits(v199)))*math.Float64frombits(v208)) * math.Float64frombits(v210))
+		v233 := (v152 - v230)
+		v238 := (1.0 / v233)
+		v239 := float64(v230 * v238)
+		v240 := (math.Float64bits(v239) & (0x1fffffffff << 27))
+		v241 := (math.Float64bits(v233) & (0x1fffffffff << 27))
+		v246 := ((v230 - float64(math.Float64frombits(v240)*math.Float64frombits(v241))) - float64(math.Float64frombits(v240)*(v233-math.Float64frombits(v241))))
+		v247 := (v239 - math.Float64frombits(v240))
+		v253 := float64((((v246 - float64(v247*v233)) + v232) - float64(v239*((((v152-v233)-v230)+v158)-v232))) * v238)
+		v254 := float64(v230 * v239)
+		v255 := (math.Float64bits(v230) & (0x1fffffffff << 27))
+		v261 := ((v254 - float64(math.Float64frombits(v255)*math.Float64frombits(v240))) - float64(math.Float64frombits(v255)*v247))
+		v266 := (v230 + v254)
+		v271 := (((v254 - (v266 - v230)) + -(v261 - float64((v230-math.Float64frombits(v255))*v239))) + float64(v230*v253))
+		v283 = (v266 + (v271 + (v232 + float64(v232*v239))))
 	}
 	return v283
 }

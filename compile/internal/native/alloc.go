@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // Frame is what a piece of code finds: which instructions, on one number or on as
@@ -194,10 +195,11 @@ type allocation struct {
 	b      *Builder
 	active int
 	live   []bool
-	after  [][3]int // next use of an operand's value after the instruction
-	first  []int    // next use of a value after it is made
-	calls  []int    // the call at or after an instruction
-	next   []int    // of values, as the code stands
+	after  [][3]int    // next use of an operand's value after the instruction
+	first  []int       // next use of a value after it is made
+	calls  []int       // the call at or after an instruction
+	second map[int]int // by call: the other result
+	next   []int       // of values, as the code stands
 	reg    []Vec
 	slot   []int32 // -1: none
 	stored []bool  // whether the value is at its home
@@ -208,6 +210,7 @@ type allocation struct {
 
 // Emit makes the code of what b has written, of which the first active lanes count.
 func (f *Frame) Emit(b *Builder, active int) {
+	b.callTogether()
 	x := &allocation{Frame: f, b: b, active: active}
 	x.analyse()
 	n := len(b.code)
@@ -231,8 +234,36 @@ func (f *Frame) Emit(b *Builder, active int) {
 			x.pinned = [2]uint64{}
 		}
 	}
+	if f.inner && len(b.outs) == 2 { // of a routine: one may be where the other is to be
+		x.arrange([]Value{b.outs[0].v, b.outs[1].v})
+		return
+	}
 	for _, o := range b.outs {
 		x.move(o.r, o.v)
+	}
+}
+
+// callTogether makes one call of two that are computed together.
+func (b *Builder) callTogether() {
+	for i := range b.code {
+		first := &b.code[i]
+		if first.prim != primCall {
+			continue
+		}
+		for k := i + 1; k < len(b.code); k++ {
+			second := &b.code[k]
+			if second.prim != primCall || !slices.Equal(first.operands(), second.operands()) {
+				continue
+			}
+			for r, of := range together {
+				swapped := Value(slices.Index(of[:], Routine(first.imm)))
+				if swapped >= 0 && of[1-swapped] == Routine(second.imm) {
+					first.imm, first.c = uint64(r), swapped
+					*second = instruction{prim: primSecond, imm: uint64(i)}
+					break
+				}
+			}
+		}
 	}
 }
 
@@ -241,6 +272,7 @@ func (x *allocation) analyse() {
 	code := x.b.code
 	n := len(code)
 	x.live, x.after, x.first, x.calls = make([]bool, n), make([][3]int, n), make([]int, n), make([]int, n+1)
+	x.second = map[int]int{}
 	next := make([]int, n)
 	for i := range next {
 		next[i] = never
@@ -260,6 +292,10 @@ func (x *allocation) analyse() {
 					break
 				}
 			}
+		}
+		if in.prim == primSecond && next[i] != never { // so is a call
+			next[in.imm] = min(next[in.imm], next[i])
+			x.second[int(in.imm)] = i
 		}
 		if !primitives[in.prim].effect && next[i] == never {
 			continue
@@ -451,7 +487,7 @@ func (x *allocation) inMemory(v Value, later int) (Place, bool) {
 func (x *allocation) instruction(i int) {
 	in := &x.b.code[i]
 	switch in.prim {
-	case primField: // with the first of them
+	case primField, primSecond: // with the first of them
 		return
 	case primIn, primWord, primLoad, primBroadcast: // where they are needed
 		x.next[i] = x.first[i]
@@ -648,16 +684,29 @@ func (x *allocation) call(i int) {
 			x.vacate(ofVectors, x.reg[v])
 		}
 	}
-	if x.calls[i+1] < x.first[i] { // it is to outlive another call
-		x.held[ofVectors][0] = -1
-		x.pinned[ofVectors] = 1 // what take may not give out
-		if r := x.take(ofVectors, i, x.first[i]); r >= low {
-			x.v.copy(r, 0)
-			x.place(Value(i), r, x.first[i])
-			return
+	results := []int{i}
+	if k, ok := x.second[i]; ok {
+		results = append(results, k)
+	}
+	for k, v := range results {
+		r := Vec(k)
+		if in.c == 1 {
+			r = 1 - r
+		}
+		x.place(Value(v), r, x.first[v])
+		x.pinned[ofVectors] |= 1 << r // what take may not give out
+	}
+	for _, v := range results {
+		if x.calls[i+1] >= x.first[v] {
+			continue
+		}
+		if r := x.take(ofVectors, i, x.first[v]); r >= low { // it is to outlive another call
+			x.v.copy(r, x.reg[v])
+			x.vacate(ofVectors, x.reg[v])
+			x.place(Value(v), r, x.first[v])
+			x.pinned[ofVectors] |= 1 << r
 		}
 	}
-	x.place(Value(i), 0, x.first[i])
 }
 
 // arrange makes the first registers hold values: the operands of a routine.

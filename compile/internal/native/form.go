@@ -41,6 +41,7 @@ const (
 	primKeep    // a ? b : 0
 	primActive  // a in the lanes that count, 0 in the others
 	primCall    // the routine imm of a, and b if it has two arguments
+	primSecond  // the other result of the routine that call imm calls
 
 	// What has an effect.
 	primStore   // at place imm

@@ -106,22 +106,28 @@ func halfSquare(b *Builder, x Value, most float64) (high, low Value) {
 
 func isLeft(b *Builder, x Value) Value { return b.Compare(LT, x, b.Number(0)) }
 
-// tailAt is Φ(-|x|) in two parts, times a power of two that scale multiplies by. To x
-// that was rounded is added what that lost, if it is given.
-func tailAt(b *Builder, x Value, s pair, moved *Value) (q pair, scale func(Value) Value) {
+// density is φ(x) in two parts, times a power of two that scale multiplies by.
+type density struct {
+	pair
+	scale func(Value) Value
+}
+
+// densityAt is that at x. To x that was rounded is added what that lost, if it is given.
+func densityAt(b *Builder, x Value, moved *Value) density {
 	high, low := halfSquare(b, x, beyondGaussian)
 	if moved != nil {
 		low = b.Add(low, b.Mul(x, *moved))
 	}
 	e, scale := gaussian(b, high, low, logSqrt2Pi, logSqrt2PiLow)
-	return e.over(b, s), scale
+	return density{e, scale}
 }
 
 func phiText(b *Builder, x []Value, _ func(Value)) Value {
 	s, _ := ratioAt(b, magnitude(b, x[0], beyondGaussian))
-	q, scale := tailAt(b, x[0], s, nil)
-	left := scale(b.Add(q.high, q.low))
-	right := less(b, 1, scale(q.high), scale(q.low))
+	e := densityAt(b, x[0], nil)
+	q := e.over(b, s) // Φ(-|x|)
+	left := e.scale(b.Add(q.high, q.low))
+	right := less(b, 1, e.scale(q.high), e.scale(q.low))
 	return b.Select(isLeft(b, x[0]), left, b.Add(right.high, right.low))
 }
 
@@ -168,26 +174,41 @@ func erfText(b *Builder, x []Value, _ func(Value)) Value {
 func phiExcessText(b *Builder, x []Value, _ func(Value)) Value {
 	e, el := excessOf(b, magnitude(b, x[0], math.MaxFloat64))
 	s, sl := twoSum(b, b.Abs(x[0]), e)
-	r := phiRatioRight(b, x[0], pair{s, b.Add(sl, el)})
-	right, low := twoSum(b, x[0], r.high)
-	right = b.Select(b.Compare(GT, x[0], b.Number(beyondGaussian)), x[0], b.Add(right, b.Add(low, r.low)))
-	left := b.Keep(b.Compare(NEQ, x[0], b.Number(math.Inf(-1))), b.Add(e, el))
-	return b.Select(isLeft(b, x[0]), left, right)
+	return phiExcessOf(b, x[0], e, el, phiRatioRight(b, pair{s, b.Add(sl, el)}, densityAt(b, x[0], nil)))
+}
+
+// phiExcessOf is it by the excess on the left, by the ratio on the right.
+func phiExcessOf(b *Builder, x, e, el Value, r pair) Value {
+	right, low := twoSum(b, x, r.high)
+	right = b.Select(b.Compare(GT, x, b.Number(beyondGaussian)), x, b.Add(right, b.Add(low, r.low)))
+	left := b.Keep(b.Compare(NEQ, x, b.Number(math.Inf(-1))), b.Add(e, el))
+	return b.Select(isLeft(b, x), left, right)
 }
 
 // phiRatioText: on the left it is |x| + E.
 func phiRatioText(b *Builder, x []Value, _ func(Value)) Value {
 	s, _ := ratioAt(b, magnitude(b, x[0], math.MaxFloat64))
-	left := b.Select(b.Compare(EQ, x[0], b.Number(math.Inf(-1))), b.Number(math.Inf(1)), b.Add(s.high, s.low))
-	right := phiRatioRight(b, x[0], s)
-	return b.Select(isLeft(b, x[0]), left, b.Add(right.high, right.low))
+	return phiRatioOf(b, x[0], s, phiRatioRight(b, s, densityAt(b, x[0], nil)))
+}
+
+func phiRatioOf(b *Builder, x Value, s, r pair) Value {
+	left := b.Select(b.Compare(EQ, x, b.Number(math.Inf(-1))), b.Number(math.Inf(1)), b.Add(s.high, s.low))
+	return b.Select(isLeft(b, x), left, b.Add(r.high, r.low))
+}
+
+// phiExcessAndRatioText is phiExcessText and phiRatioText.
+func phiExcessAndRatioText(b *Builder, x []Value) [2]Value {
+	t := magnitude(b, x[0], math.MaxFloat64)
+	e, el := excessOf(b, t)
+	h, l := twoSum(b, t, e)
+	s := pair{h, b.Add(l, el)}
+	r := phiRatioRight(b, s, densityAt(b, x[0], nil))
+	return [2]Value{phiExcessOf(b, x[0], e, el, r), phiRatioOf(b, x[0], s, r)}
 }
 
 // phiRatioRight is φ/(1-φ/s) = φ + φ·φ/(s-φ), in two parts.
-func phiRatioRight(b *Builder, x Value, s pair) pair {
-	high, low := halfSquare(b, x, beyondGaussian)
-	e, scale := gaussian(b, high, low, logSqrt2Pi, logSqrt2PiLow)
-	e = pair{scale(e.high), scale(e.low)}
+func phiRatioRight(b *Builder, s pair, f density) pair {
+	e := pair{f.scale(f.high), f.scale(f.low)}
 	d := b.Sub(s.high, e.high)
 	dl := b.Sub(b.Add(b.Sub(b.Sub(s.high, d), e.high), s.low), e.low)
 	z := e.over(b, pair{d, dl})
@@ -204,15 +225,36 @@ func logPhiText(b *Builder, x []Value, _ func(Value)) Value {
 	return logTail(b, x[0], nil, b.Neg(b.Keep(left, high)), b.Neg(b.Keep(left, low)))
 }
 
+// logPhiAndRatioText is logPhiText and phiRatioText.
+func logPhiAndRatioText(b *Builder, x []Value) [2]Value {
+	high, low := halfSquare(b, x[0], 1e200)
+	left := isLeft(b, x[0])
+	s, _ := ratioAt(b, magnitude(b, x[0], mostTail))
+	e := densityAt(b, x[0], nil)
+	log := logOfTail(b, x[0], s, e, b.Neg(b.Keep(left, high)), b.Neg(b.Keep(left, low)))
+	size := b.Abs(x[0])
+	all := b.Select(b.Compare(GT, size, b.Number(mostTail)), size, b.Add(s.high, s.low))
+	right := phiRatioRight(b, s, e)
+	return [2]Value{log, b.Select(left, all, b.Add(right.high, right.low))}
+}
+
+// mostTail is beyond where E is nothing beside x.
+const mostTail = 1e300
+
 // logTail is T + Tl plus log(1/√(2π)(t+E)) for t = -x > 0, plus log Φ(x) for x ≥ 0.
 func logTail(b *Builder, x Value, moved *Value, T, Tl Value) Value {
-	s, excess := ratioAt(b, magnitude(b, x, 1e300))
+	s, excess := ratioAt(b, magnitude(b, x, mostTail))
 	if moved != nil { // t is -x on the left
 		sign := b.And(x, b.Word(signBit))
 		s = s.movedBy(b, excess, b.Xor(*moved, sign))
 	}
-	q, scale := tailAt(b, x, s, moved)
-	right := less(b, 1, scale(q.high), scale(q.low))
+	return logOfTail(b, x, s, densityAt(b, x, moved), T, Tl)
+}
+
+// logOfTail is it by t + E and φ.
+func logOfTail(b *Builder, x Value, s pair, e density, T, Tl Value) Value {
+	q := e.over(b, s)
+	right := less(b, 1, e.scale(q.high), e.scale(q.low))
 	left := isLeft(b, x)
 	w := lookUp(b, b.Select(left, s.high, right.high))
 	lost := w.over(b, b.Select(left, s.low, right.low))

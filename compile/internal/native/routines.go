@@ -50,6 +50,9 @@ const (
 	Asinh
 	Acosh
 	Atanh
+	// Two at a time: see together.
+	logPhiAndRatio
+	phiExcessAndRatio
 	numRoutines
 )
 
@@ -64,6 +67,8 @@ type routine struct {
 	// first is a shorter way to the same bits, for a part of the ordinary numbers; in machine
 	// code it is tried before, if there is one.
 	first func(b *Builder, x []Value, slow func(ordinary Value)) Value
+	// both is the text of a routine that computes two others.
+	both func(b *Builder, x []Value) [2]Value
 	// name and doc are those of the function in package kernel that is printed from the
 	// text, in a file of that name; "": there is none.
 	name, doc, file string
@@ -155,10 +160,21 @@ func init() {
 			doc: "Acosh is the inverse of the hyperbolic cosine, NaN below 1."},
 		Atanh: {operands: 1, text: body(atanhText), rest: body(atanhAll), name: "Atanh", file: "hyperbolic",
 			doc: "Atanh is the inverse of the hyperbolic tangent, NaN beyond ±1."},
+
+		logPhiAndRatio:    {operands: 1, both: body(logPhiAndRatioText)},
+		phiExcessAndRatio: {operands: 1, both: body(phiExcessAndRatioText)},
 	}
 }
 
 func (r Routine) operands() int { return routineTable[r].operands }
+
+// together are routines of the same operands that share much of their work, mostly a
+// function and its derivative, by the routine that computes both. Code that calls the two
+// calls that one; the results are the same, bit by bit.
+var together = map[Routine][2]Routine{
+	logPhiAndRatio:    {LogPhi, PhiRatio},
+	phiExcessAndRatio: {PhiExcess, PhiRatio},
+}
 
 // routine is where a routine's code will be.
 func (a *Asm) routine(r Routine, v vectors) Label {
@@ -180,6 +196,10 @@ func (a *Asm) Routines() {
 			row := &routineTable[r]
 			slow, n := a.NewLabel(), []vectors{a.single, a.half, a.whole}[w].lanes()
 			a.Place(label - 1)
+			if row.both != nil {
+				a.text(n, row.operands, row.both)
+				continue
+			}
 			if row.first != nil {
 				longer := a.NewLabel()
 				a.unlessSlow(n, row.operands, row.first, longer)
@@ -188,7 +208,7 @@ func (a *Asm) Routines() {
 			a.unlessSlow(n, row.operands, row.text, slow)
 			if row.rest != nil {
 				a.Place(slow)
-				a.text(n, row.operands, row.rest)
+				a.text(n, row.operands, one(row.rest))
 			}
 		}
 	}
@@ -196,14 +216,22 @@ func (a *Asm) Routines() {
 
 // unlessSlow makes code of a text that goes to slow unless all numbers are ordinary.
 func (a *Asm) unlessSlow(n, operands int, text func(*Builder, []Value, func(Value)) Value, slow Label) {
-	a.text(n, operands, func(b *Builder, x []Value) Value {
+	a.text(n, operands, one(func(b *Builder, x []Value) Value {
 		return text(b, x, func(ordinary Value) { b.unless(ordinary, slow) })
-	})
+	}))
 	a.End()
 }
 
-// text makes code that computes register 0 of the first registers.
-func (a *Asm) text(n, operands int, f func(b *Builder, x []Value) Value) {
+// noValue is no value.
+const noValue = Value(-1)
+
+// one is a text of one result.
+func one(f func(b *Builder, x []Value) Value) func(b *Builder, x []Value) [2]Value {
+	return func(b *Builder, x []Value) [2]Value { return [2]Value{f(b, x), noValue} }
+}
+
+// text makes code that computes register 0, or the first two, of the first registers.
+func (a *Asm) text(n, operands int, f func(b *Builder, x []Value) [2]Value) {
 	frame := a.Frame(n)
 	frame.inner = true
 	frame.free[ofVectors] &= 1<<a.routineVectors(frame.v) - 1
@@ -212,7 +240,11 @@ func (a *Asm) text(n, operands int, f func(b *Builder, x []Value) Value) {
 	for i := range x {
 		x[i] = b.In(Vec(i))
 	}
-	b.Out(0, f(b, x))
+	for r, v := range f(b, x) {
+		if v != noValue {
+			b.Out(Vec(r), v)
+		}
+	}
 	frame.Emit(b, frame.Lanes())
 	a.Return()
 }

@@ -193,3 +193,44 @@ func TestTexts(t *testing.T) {
 		t.Errorf("only %d ops have machine code", tested)
 	}
 }
+
+// TestTogether: functions that are called with the same operands, and computed together, give
+// what they give alone, bit by bit, in either order and with other calls around them.
+func TestTogether(t *testing.T) {
+	xs := []float64{0, math.Copysign(0, -1), 1e-300, -1e-300, 5e-324, 38.9, 39, 39.1, -38.9, -39, -39.1, 1e100, -1e100, 1e299, -1e299, 1e301, -1e301,
+		math.MaxFloat64, -math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN()}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range 3001 {
+		xs = append(xs, rng.NormFloat64()*math.Exp(float64(i%5)*rng.NormFloat64()))
+	}
+	all := map[native.Routine]func(float64) float64{native.LogPhi: kernel.LogPhi, native.PhiRatio: kernel.PhiRatio, native.PhiExcess: kernel.PhiExcess}
+	which := make([]float64, len(xs))
+	for i := range which {
+		which[i] = float64(i % 3)
+	}
+	for _, rs := range [][3]native.Routine{{native.LogPhi, native.PhiRatio, native.LogPhi}, {native.PhiRatio, native.LogPhi, native.PhiExcess},
+		{native.PhiExcess, native.PhiRatio, native.LogPhi}, {native.PhiRatio, native.PhiExcess, native.PhiRatio}, {native.LogPhi, native.PhiExcess, native.PhiRatio}} {
+		for order := range 3 {
+			text := native.NewText(2, func(b *native.Builder, x []native.Value) native.Value {
+				var y [3]native.Value
+				for k := range y {
+					k = (k + order) % 3
+					y[k] = b.Call(rs[k], x[0])
+					b.Call(native.Exp, x[0]) // whose result nobody wants
+				}
+				e := b.Call(native.Exp, b.Number(0)) // 1; the results outlive it
+				z := b.Select(b.Compare(native.EQ, x[1], e), y[1], y[2])
+				return b.Select(b.Compare(native.EQ, x[1], b.Number(0)), y[0], z)
+			})
+			widths(t, func(t *testing.T, target *native.Target, lanes int) {
+				got := runText(t, target, lanes, text, [3][]float64{xs, which})
+				for i, x := range xs {
+					want := all[rs[i%3]](x)
+					if math.Float64bits(got[i]) != math.Float64bits(want) && !(math.IsNaN(want) && math.IsNaN(got[i])) {
+						t.Fatalf("function %d of %v at %v: %v, want %v", i%3, rs, x, got[i], want)
+					}
+				}
+			})
+		}
+	}
+}
