@@ -55,13 +55,6 @@ func (s series) exp(n int) (e series) {
 	return e
 }
 
-// log1mExp is log(1 - eˢ).
-func (s series) log1mExp(n int) series {
-	e := s.exp(n).scale(-1)
-	e[0] = -math.Expm1(s[0])
-	return e.log(n, Log1mExp(s[0]))
-}
-
 // variable is x itself.
 func variable(x float64) series { return series{x, 1} }
 
@@ -150,39 +143,40 @@ func smallGamma(n int, a, x float64) series {
 	return q.add(variable(a).mul(n, e).mul(n, sum).scale(-1))
 }
 
-// incompleteGamma is log P(a, x), the regularised lower incomplete gamma
-// function, or with upper log Q(a, x), as functions of a, up to the n-th
-// coefficient. Where Q is not small it is P by the series xᵃe⁻ˣ/Γ(a+1) Σ
-// xᵐ/((a+1)…(a+m)) (DLMF 8.7.1), elsewhere Q by its continued fraction (DLMF
-// 8.9.2); the other of the two is its complement. The series takes less than the
-// fraction near a+1, and costs its complement at most two digits there; for large a
-// it would cost the derivatives more.
-func incompleteGamma(n int, a, x float64, upper bool) series {
+// incompleteGamma is the n-th coefficient of log P(a, x), the regularised lower
+// incomplete gamma function, or with upper of log Q(a, x), as functions of a. Where Q
+// is not small it is P by the series xᵃe⁻ˣ/Γ(a+1) Σ xᵐ/((a+1)…(a+m)) (DLMF 8.7.1),
+// elsewhere Q by its continued fraction (DLMF 8.9.2); the other of the two is its
+// complement. The series takes less than the fraction near a+1, and costs its
+// complement at most two digits there; for large a it would cost the derivatives more.
+func incompleteGamma(n int, a, x float64, upper bool) float64 {
 	if a <= 0.2 && x < a+1 {
 		q := smallGamma(n, a, x)
 		if upper {
-			return q.log(n, math.Log(q[0]))
+			return q.log(n, math.Log(q[0]))[n]
 		}
 		p := q.scale(-1)
 		p[0] += 1
-		return p.log(n, math.Log1p(-q[0]))
+		return p.log(n, math.Log1p(-q[0]))[n]
 	}
-	lead := powerOverGamma(n, a, x, logPoisson(a, x))
-	if x < a+1 || a > 0.2 && x < a+1+min(math.Sqrt(a+1), 5) {
-		sum := lowerSum(n, a, x)
-		p := lead.add(sum.log(n, math.Log(sum[0])))
-		if upper {
-			return p.log1mExp(n)
+	// What xᵃe⁻ˣ/Γ(a+1) is multiplied by.
+	var factor series
+	bySeries := x < a+1 || a > 0.2 && x < a+1+min(math.Sqrt(a+1), 5)
+	if bySeries {
+		factor = lowerSum(n, a, x)
+	} else {
+		factor = variable(a).mul(n, upperFraction(n, a, x))
+	}
+	if upper != bySeries {
+		if n == 0 {
+			return logPoisson(a, x) + math.Log(factor[0])
 		}
-		return p
+		return powerOverGamma(n, a, x, 0)[n] + factor.log(n, 0)[n]
 	}
-	// xᵃe⁻ˣ/Γ(a) = a times the leading term.
-	h := upperFraction(n, a, x)
-	q := lead.add(variable(a).log(n, math.Log(a))).add(h.log(n, math.Log(h[0])))
-	if upper {
-		return q
-	}
-	return q.log1mExp(n)
+	rest := powerOverGamma(n, a, x, logPoisson(a, x)).exp(n).mul(n, factor).scale(-1)
+	log := math.Log1p(rest[0])
+	rest[0] += 1
+	return rest.log(n, log)[n]
 }
 
 // mostTerms bounds the terms of a series or fraction.
@@ -278,7 +272,7 @@ func incompleteGammaOrder(n, a, x float64, upper bool) float64 {
 		}
 		return 0
 	}
-	return incompleteGamma(int(n), a, x, upper)[int(n)] * [...]float64{1, 1, 2, 6}[int(n)]
+	return incompleteGamma(int(n), a, x, upper) * [...]float64{1, 1, 2, 6}[int(n)]
 }
 
 // LogGammaP is the n-th derivative with respect to a, n ≤ 3, of log P(a, x), P

@@ -195,11 +195,10 @@ type allocation struct {
 	b      *Builder
 	active int
 	live   []bool
-	after  [][3]int    // next use of an operand's value after the instruction
-	first  []int       // next use of a value after it is made
-	calls  []int       // the call at or after an instruction
-	second map[int]int // by call: the other result
-	next   []int       // of values, as the code stands
+	after  [][3]int // next use of an operand's value after the instruction
+	first  []int    // next use of a value after it is made
+	calls  []int    // the call at or after an instruction
+	next   []int    // of values, as the code stands
 	reg    []Vec
 	slot   []int32 // -1: none
 	stored []bool  // whether the value is at its home
@@ -243,6 +242,13 @@ func (f *Frame) Emit(b *Builder, active int) {
 	}
 }
 
+// paired tells of a call of a routine with two results which instruction has the second
+// one, and in which register the first one is.
+type paired struct {
+	second int
+	first  Vec
+}
+
 // callTogether makes one call of two that are computed together.
 func (b *Builder) callTogether() {
 	for i := range b.code {
@@ -256,10 +262,13 @@ func (b *Builder) callTogether() {
 				continue
 			}
 			for r, of := range together {
-				swapped := Value(slices.Index(of[:], Routine(first.imm)))
+				swapped := slices.Index(of[:], Routine(first.imm))
 				if swapped >= 0 && of[1-swapped] == Routine(second.imm) {
-					first.imm, first.c = uint64(r), swapped
-					*second = instruction{prim: primSecond, imm: uint64(i)}
+					first.imm, *second = uint64(r), instruction{prim: primSecond, imm: uint64(i)}
+					if b.pairs == nil {
+						b.pairs = map[int]paired{}
+					}
+					b.pairs[i] = paired{k, Vec(swapped)}
 					break
 				}
 			}
@@ -272,7 +281,6 @@ func (x *allocation) analyse() {
 	code := x.b.code
 	n := len(code)
 	x.live, x.after, x.first, x.calls = make([]bool, n), make([][3]int, n), make([]int, n), make([]int, n+1)
-	x.second = map[int]int{}
 	next := make([]int, n)
 	for i := range next {
 		next[i] = never
@@ -295,7 +303,6 @@ func (x *allocation) analyse() {
 		}
 		if in.prim == primSecond && next[i] != never { // so is a call
 			next[in.imm] = min(next[in.imm], next[i])
-			x.second[int(in.imm)] = i
 		}
 		if !primitives[in.prim].effect && next[i] == never {
 			continue
@@ -685,16 +692,14 @@ func (x *allocation) call(i int) {
 		}
 	}
 	results := []int{i}
-	if k, ok := x.second[i]; ok {
-		results = append(results, k)
+	pair, two := x.b.pairs[i]
+	x.place(Value(i), pair.first, x.first[i])
+	if two && x.live[pair.second] {
+		results = append(results, pair.second)
+		x.place(Value(pair.second), 1-pair.first, x.first[pair.second])
 	}
-	for k, v := range results {
-		r := Vec(k)
-		if in.c == 1 {
-			r = 1 - r
-		}
-		x.place(Value(v), r, x.first[v])
-		x.pinned[ofVectors] |= 1 << r // what take may not give out
+	for _, v := range results {
+		x.pinned[ofVectors] |= 1 << x.reg[v] // what take may not give out
 	}
 	for _, v := range results {
 		if x.calls[i+1] >= x.first[v] {

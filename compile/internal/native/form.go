@@ -162,6 +162,7 @@ type Builder struct {
 	fields [][]int32 // of fetches
 	words  map[uint64]Value
 	homes  map[Value]Place
+	pairs  map[int]paired // by call
 }
 
 // out is a value that a register is to hold at the end.
