@@ -35,13 +35,18 @@ func (l *LogLik) Findings(r *criticise.Result, dir string, moved bool) []diagnos
 		if len(bad) > 5 {
 			shown += ", …"
 		}
+		what, look, folds := l.What(), "Look at these observations: the model finds them surprising. ", "uses larger folds"
+		if l.groups != "" {
+			dir += " --by " + l.groups
+			look, folds = "Without a whole group, the posterior is far from what it is with it. ", "does so without each of all groups"
+		}
 		advice := "ppl loo " + dir + " --moment-match moves the draws for each, "
 		if moved {
 			advice = "Moving the draws is not enough. "
 		}
 		findings = append(findings, diagnose.Finding{Code: "pareto-k", Severity: diagnose.Problem,
-			Summary: fmt.Sprintf("%d of %d observations have a Pareto k above %.2g: %s. Their estimates cannot be relied on.", len(bad), len(r.K), limit, shown),
-			Advice:  "Look at these observations: the model finds them surprising. " + advice + "ppl loo " + dir + " --exact fits the model again without each; ppl cv " + dir + " uses larger folds."})
+			Summary: fmt.Sprintf("%d of %d %s have a Pareto k above %.2g: %s. Their estimates cannot be relied on.", len(bad), len(r.K), what, limit, shown),
+			Advice:  look + advice + "ppl loo " + dir + " --exact fits the model again without each; ppl cv " + dir + " " + folds + "."})
 	}
 	for _, left := range l.Left {
 		findings = append(findings, diagnose.Finding{Code: "left-out", Severity: diagnose.Problem,
@@ -64,7 +69,7 @@ func (l *LogLik) Findings(r *criticise.Result, dir string, moved bool) []diagnos
 			}
 		}
 		findings = append(findings, diagnose.Finding{Code: "p-waic", Severity: diagnose.Note,
-			Summary: fmt.Sprintf("WAIC is not to be relied on: %d of %d observations have a p_waic above 0.4.", n, len(r.PWAIC)),
+			Summary: fmt.Sprintf("WAIC is not to be relied on: %d of %d %s have a p_waic above 0.4.", n, len(r.PWAIC), l.What()),
 			Advice:  "Use elpd_loo."})
 	}
 	return findings

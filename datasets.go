@@ -65,7 +65,23 @@ func (g *Generated) Join(f *Fit) (*Generated, error) {
 		all = append(all, c)
 	}
 	store, err := draws.NewStoreFrom(make([]string, len(all)), all)
-	return &Generated{Draws: store, Failed: g.Failed, Reason: g.Reason}, err
+	return &Generated{Draws: store, Failed: g.Failed, Reason: g.Reason, labels: joined(f, g)}, err
+}
+
+// joined are the labels of the quantities of a fit and of what was generated; nil if
+// there are none.
+func joined(f *Fit, g *Generated) []string {
+	first, second := f.Labels(), g.labels
+	if first == nil && second == nil {
+		return nil
+	}
+	if first == nil {
+		first = make([]string, len(f.Names()))
+	}
+	if second == nil {
+		second = make([]string, len(g.Draws.Names()))
+	}
+	return slices.Concat(first, second)
 }
 
 // WriteDataSets writes the data sets of a simulator up to a number of them:

@@ -68,6 +68,8 @@ type Generated struct {
 	// NaN; Reason is why, at the first of them.
 	Failed int
 	Reason error
+
+	labels []string // of the columns of Draws, as [Fit.Labels]
 }
 
 // GenerateFrom computes the generated quantities of p at the draws of a fit,
@@ -86,7 +88,7 @@ func (p *Posterior) GenerateFrom(ctx context.Context, f *Fit, o GenerateOptions)
 		return nil, err
 	}
 	names := p.GeneratedNames()
-	out := &Generated{}
+	out := &Generated{labels: p.generatedLabels(f)}
 	if o.Each == nil {
 		contents := make([]*draws.Contents, f.Draws.Chains())
 		for i := range contents {
@@ -205,7 +207,8 @@ func (p *Posterior) columnsIn(f *Fit) ([]int, error) {
 		case sizes[v] == 0:
 			return nil, fmt.Errorf("the fit has no %s, which is a parameter of %s", v, p.name)
 		case !ok || sizes[v] != want[v]:
-			return nil, fmt.Errorf("the parameter %s has %d elements in %s with these data, but %d in the fit", v, want[v], p.name, sizes[v])
+			return nil, fmt.Errorf("the parameter %s has %d elements in %s with these data, but %d in the fit: of those that belong to single rows or groups, the draws say nothing of others; "+
+				"a program of its own can say how they go on, with the parameters of the fit and their sizes, and quantities that ppl generate computes", v, want[v], p.name, sizes[v])
 		}
 		columns = append(columns, i)
 	}

@@ -154,13 +154,22 @@ func (h *Holdout) Groups(name string) ([][]int, []string, error) {
 	groups := make([][]int, len(values))
 	names := make([]string, len(values))
 	for g, x := range values {
-		names[g] = fmt.Sprintf("%s = %v", name, x)
+		names[g] = groupName(h.values, name, x)
 	}
 	for i, x := range v.Reals {
 		g, _ := slices.BinarySearch(values, x)
 		groups[g] = append(groups[g], i)
 	}
 	return groups, names, nil
+}
+
+// groupName names the observations that have a value of a variable of the data: school = 3,
+// or, of a factor, school = Bolton.
+func groupName(values *data.Set, variable string, x float64) string {
+	if levels, n := values.Levels(variable), int(x); n >= 1 && n <= len(levels) && float64(n) == x {
+		return variable + " = " + levels[n-1]
+	}
+	return fmt.Sprintf("%s = %v", variable, x)
 }
 
 // Values are the numbers of a variable of the data, one for each row.

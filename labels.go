@@ -23,38 +23,74 @@ func (f *Fit) Labels() []string {
 }
 
 func (f *Fit) makeLabels() []string {
-	var r data.Reading
-	switch {
-	case f.posterior != nil:
-		r = f.posterior.values.Reading()
-	case f.record != nil:
-		r = data.Reading{Levels: f.record.Levels, Counts: data.ReadCounts(f.record.Counts)}
-	}
-	levels := map[string][]string{} // by the variable that counts them
-	for _, c := range r.Counts {
-		if l := r.Levels[c.Of]; c.Of != "" && l != nil {
-			levels[c.Name] = l
-		}
-	}
-	if len(levels) == 0 {
+	factors := f.factors()
+	if len(factors) == 0 {
 		return nil
 	}
 	m, err := f.Model()
 	if err != nil {
 		return nil
 	}
-	texts := levelsOfIndices(m.program.IR(), levels)
-	if len(texts) == 0 {
+	return labelsOf(m.program.IR(), f.Names(), factors)
+}
+
+// factor is a column of a table whose levels a variable of the data counts.
+type factor struct {
+	name   string
+	levels []string
+}
+
+// factors are those of the data, by the variable that has the number of their levels.
+func (f *Fit) factors() map[string]factor {
+	switch {
+	case f.posterior != nil:
+		return factorsOf(f.posterior.values.Reading())
+	case f.record != nil:
+		return factorsOf(data.Reading{Levels: f.record.Levels, Counts: data.ReadCounts(f.record.Counts)})
+	}
+	return nil
+}
+
+func factorsOf(r data.Reading) map[string]factor {
+	out := map[string]factor{}
+	for _, c := range r.Counts {
+		if l := r.Levels[c.Of]; c.Of != "" && l != nil {
+			out[c.Name] = factor{c.Of, l}
+		}
+	}
+	return out
+}
+
+// generatedLabels are the labels of what is generated at the draws of a fit. Sizes that the
+// data do not count, and that are those of the fit, count what they counted there.
+func (p *Posterior) generatedLabels(f *Fit) []string {
+	factors := factorsOf(p.values.Reading())
+	for size, by := range f.factors() {
+		v, ok := p.values.Get(size)
+		if _, own := factors[size]; !own && ok && len(v.Shape) == 0 && v.IsInt && len(v.Ints) == 1 && v.Ints[0] == int64(len(by.levels)) {
+			factors[size] = by
+		}
+	}
+	if len(factors) == 0 {
 		return nil
 	}
-	out := make([]string, len(f.Names()))
-	for i, name := range f.Names() {
+	return labelsOf(p.model.program.IR(), p.GeneratedNames(), factors)
+}
+
+// labelsOf are the texts that the indices of names stand for; nil if there are none.
+func labelsOf(p *ir.Program, names []string, factors map[string]factor) []string {
+	by := factorsOfIndices(p, factors)
+	if len(by) == 0 {
+		return nil
+	}
+	out := make([]string, len(names))
+	for i, name := range names {
 		base, indices, _ := strings.Cut(name, ".")
 		var parts []string
 		for k, index := range strings.Split(indices, ".") {
 			n, err := strconv.Atoi(index)
-			if by := texts[base]; err == nil && k < len(by) && n >= 1 && n <= len(by[k]) {
-				parts = append(parts, by[k][n-1])
+			if own := by[base]; err == nil && k < len(own) && n >= 1 && n <= len(own[k].levels) {
+				parts = append(parts, own[k].levels[n-1])
 			}
 		}
 		out[i] = strings.Join(parts, ", ")
@@ -62,20 +98,21 @@ func (f *Fit) makeLabels() []string {
 	return out
 }
 
-// levelsOfIndices are the levels that the indices of variables stand for: of those whose sizes
-// are counts of levels, by name and index; nil for other indices.
-func levelsOfIndices(p *ir.Program, levels map[string][]string) map[string][][]string {
-	out := map[string][][]string{}
+// factorsOfIndices are the factors that the indices of variables go through, by name and
+// index: where the size of a variable is the number of their levels. Other indices have
+// none, with an empty name.
+func factorsOfIndices(p *ir.Program, factors map[string]factor) map[string][]factor {
+	out := map[string][]factor{}
 	for _, v := range slices.Concat(p.Parameters, p.TransformedParameterVars, p.GeneratedQuantityVars) {
 		if v.Whole != nil {
 			continue // a member of a tuple, whose names have other places
 		}
-		by := make([][]string, len(v.Sizes))
+		by := make([]factor, len(v.Sizes))
 		some := false
 		for k, size := range v.Sizes {
 			if ref, ok := size.(*ir.VarRef); ok && slices.Contains(p.Data, ref.Var) {
-				by[k] = levels[ref.Var.Name]
-				some = some || by[k] != nil
+				by[k] = factors[ref.Var.Name]
+				some = some || by[k].name != ""
 			}
 		}
 		if some {

@@ -43,6 +43,7 @@ type LogLik struct {
 	outputs []string // of derived, by Variables
 	columns []int    // of the fit or of what is generated, by element
 	group   []int    // observation of each element
+	groups  string   // the variable that says which elements are one; "": none
 }
 
 // LogLik finds the log likelihoods of the observations that the model was fitted to,
@@ -173,14 +174,22 @@ func (l *LogLik) by(name string) error {
 	groups := slices.Clone(v.Ints)
 	slices.Sort(groups)
 	groups = slices.Compact(groups)
-	l.Names = nil
+	l.Names, l.groups = nil, name
 	for _, g := range groups {
-		l.Names = append(l.Names, fmt.Sprintf("%s = %d", name, g))
+		l.Names = append(l.Names, groupName(values, name, float64(g)))
 	}
 	for i, g := range v.Ints {
 		l.group[i], _ = slices.BinarySearch(groups, g)
 	}
 	return nil
+}
+
+// What says what the observations are: observations, or groups of them.
+func (l *LogLik) What() string {
+	if l.groups != "" {
+		return "groups"
+	}
+	return "observations"
 }
 
 // Observations is their number.

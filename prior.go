@@ -120,7 +120,8 @@ func (g *Generated) Fit() *Fit {
 	if g.Draws == nil {
 		return nil
 	}
-	f := &Fit{Draws: g.Draws, config: infer.Config{Chains: g.Draws.Chains(), Thin: 1, FirstID: 1}}
+	f := &Fit{Draws: g.Draws, labels: g.labels, config: infer.Config{Chains: g.Draws.Chains(), Thin: 1, FirstID: 1}}
+	f.labelled.Do(func() {}) // they are known
 	for i := range g.Draws.Chains() {
 		f.config.Draws = max(f.config.Draws, g.Draws.Len(i))
 		r := infer.ChainReport{Chain: i, ID: i + 1, Started: true, Sampling: infer.Phase{Transitions: g.Draws.Len(i)}}

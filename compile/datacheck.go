@@ -46,6 +46,10 @@ func dataErrors(p *ir.Program, d *data.Set, o bind.Options) *Error {
 				alone.Data = append(alone.Data, u)
 			}
 		}
+		if _, given := d.Get(v.Name); !given && len(v.Sizes) == 0 {
+			// It ends there, and what is declared with it tells what it is.
+			alone.Data = append(alone.Data, p.Data[i+1:]...)
+		}
 		var e *Error
 		if _, err := bind.Bind(alone, d, o); errors.As(err, &e) {
 			found.List = append(found.List, e.List...)

@@ -44,6 +44,10 @@ type Keep struct {
 	NoSummary  bool     `json:"none,omitempty"`       // none of them
 	Statistics []string `json:"statistics,omitempty"` // of the summary, as [diagnose.MeasureNames]; nil: all
 	Draws      []string `json:"draws,omitempty"`      // quantities whose draws are kept
+
+	// Ranks says that the draws are there for parameters to be ranked among them: they are
+	// few and of one chain, which is no finding then.
+	Ranks bool `json:"ranks,omitempty"`
 }
 
 // measures is what has to be computed for the statistics.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -222,6 +223,11 @@ func (w *Worker) rows(u *Unit, p *ppl.Posterior, fit *ppl.Fit, r *Result) error 
 	}
 	summary := fit.SummaryOf(&w.summarizer, quantities, keep.measures())
 	r.Findings = fit.FindingsOf(summary)
+	if keep.Ranks {
+		r.Findings = slices.DeleteFunc(r.Findings, func(f diagnose.Finding) bool {
+			return slices.Contains([]string{"few-draws", "one-chain", "rhat", "ess"}, f.Code)
+		})
+	}
 	var column []float64
 	for i, q := range quantities {
 		name := fit.Names()[q]

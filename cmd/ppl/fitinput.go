@@ -2,12 +2,14 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/infer/zarr"
 )
 
@@ -45,13 +47,32 @@ func runsOf(args []string) ([][]string, error) {
 	return out, nil
 }
 
+// drawFiles are the CSV files in a folder of ppl prior, ppl generate or ppl predict, by
+// chain; nil for the folder of a run, or where there are those of several.
+func drawFiles(dir string) []string {
+	if _, err := os.Stat(filepath.Join(dir, folder.RecordFile)); err == nil {
+		return nil
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "*_[0-9]*.csv"))
+	slices.SortFunc(files, natural)
+	base := func(path string) string { return path[:strings.LastIndexByte(path, '_')] }
+	if slices.ContainsFunc(files, func(f string) bool { return base(f) != base(files[0]) }) {
+		return nil
+	}
+	return files
+}
+
 // openFit reads a run: a folder, which may be a Zarr store, or CSV files.
 func openFit(paths []string) (*ppl.Fit, error) {
 	if len(paths) == 1 && zarr.Is(paths[0]) {
 		return ppl.ReadZarr(paths[0])
 	}
 	if len(paths) == 1 && isFolder(paths[0]) {
-		return ppl.ReadFit(paths[0])
+		files := drawFiles(paths[0])
+		if files == nil {
+			return ppl.ReadFit(paths[0])
+		}
+		paths = files
 	}
 	for i, p := range paths {
 		if p == "-" {

@@ -49,6 +49,9 @@ var otherFlags = map[string]string{
 	"verbose": "quiet", "include-paths": "include-path", "force": "overwrite", "save-warmup-draws": "save-warmup",
 	"thinning": "thin", "timeout": "time-limit", "ess": "target-ess", "probs": "percentiles", "quantiles": "percentiles",
 	"variables": "vars", "pars": "vars", "parameters": "vars",
+	"sets": "simulations", "sims": "simulations", "n-sims": "simulations", "num-simulations": "simulations", "replications": "simulations",
+	"k": "folds", "kfold": "folds", "nfolds": "folds", "n-folds": "folds", "group": "by", "groups": "by", "group-by": "by",
+	"newdata": "data", "new-data": "data", "reloo": "exact",
 }
 
 // readable are the extensions of models.

@@ -200,11 +200,13 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 // returns those that are good enough now.
 func (o *judging) moveDraws(ctx context.Context, stderr io.Writer, l *ppl.LogLik, r *criticise.Result) ([]string, error) {
 	bad := r.Bad()
+	line := &overwritten{w: stderr}
 	_, err := l.MatchMoments(ctx, r, bad, func(n, i int) {
 		if !o.studyOptions.quiet {
-			fmt.Fprintf(stderr, "Moving draws, %d of %d: without %s\n", n+1, len(bad), l.Names[i])
+			line.show(fmt.Sprintf("Moving draws, %d of %d: without %s", n+1, len(bad), l.Names[i]))
 		}
 	})
+	line.end()
 	if err != nil {
 		return nil, fmt.Errorf("--moment-match: %w", err)
 	}
@@ -346,11 +348,7 @@ func newLooJSON(l *ppl.LogLik, r *criticise.Result, moved, refitted []string, fi
 
 func showLoo(w io.Writer, l *ppl.LogLik, r *criticise.Result, moved, refitted []string, findings []diagnose.Finding) error {
 	var b strings.Builder
-	what := "observations"
-	if len(l.Names) > 0 && strings.Contains(l.Names[0], " = ") {
-		what = "groups"
-	}
-	writeParagraph(&b, "", fmt.Sprintf("%d draws, %d %s; log likelihood %s.", r.Draws, len(r.ELPD), what, l.Source), lineWidth(w))
+	writeParagraph(&b, "", fmt.Sprintf("%d draws, %d %s; log likelihood %s.", r.Draws, len(r.ELPD), l.What(), l.Source), lineWidth(w))
 	b.WriteString("\n")
 	cells := [][]string{{"", "estimate", "se"}}
 	for _, row := range []struct {

@@ -93,7 +93,15 @@ from their posterior, without a C++ compiler.
 		Args:          cobra.NoArgs,
 		SilenceErrors: true, // shown by fail
 		SilenceUsage:  true,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	version := root.Flags().Bool("version", false, "as the command version")
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *version {
+			c := versionCommand()
+			c.SetOut(cmd.OutOrStdout())
+			return c.RunE(c, nil)
+		}
+		return cmd.Help()
 	}
 	out := &checkedWriter{Writer: stdout}
 	root.SetArgs(args)

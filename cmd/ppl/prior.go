@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/folder"
 )
 
@@ -63,6 +65,24 @@ func (o *priorOptions) sample(ctx context.Context, m *ppl.Model, values *data.Se
 		}
 	}
 	return prior, how, nil
+}
+
+// drawn refuses --vars that name a quantity of the model that is not drawn, and says how
+// it is computed.
+func (o *priorOptions) drawn(m *ppl.Model, all *ppl.Generated) error {
+	err := o.rows.known(all.Draws.Names())
+	if err == nil {
+		return nil
+	}
+	p := m.Program().IR()
+	computed := slices.Concat(p.TransformedParameterVars, p.GeneratedQuantityVars)
+	wanted, _ := selectors(o.rows.vars)
+	for _, s := range wanted {
+		if slices.ContainsFunc(computed, func(v *ir.Var) bool { return v.Name == s.base }) {
+			return usagef("--vars: %s is computed from the parameters, and is not drawn: make a folder by --out prior, and write: ppl generate MODEL --data FILE --fit prior --vars %s", s.base, s.text)
+		}
+	}
+	return err
 }
 
 func priorCommand() *cobra.Command {
@@ -120,6 +140,9 @@ statement with ~; otherwise the prior is sampled by NUTS, and it is told why.`,
 				return err
 			}
 			notes = append(notes, leftNotes(d, "replicated data")...)
+		}
+		if err := o.drawn(m, all); err != nil {
+			return err
 		}
 		return o.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), folder.BaseName(args[0])+"_prior", all, notes)
 	}

@@ -25,10 +25,13 @@ type rowOptions struct {
 	percentiles []float64
 }
 
+// varsHelp is what --vars is, everywhere.
+const varsHelp = "show these `quantities` only, such as beta,Omega[1,2],theta[1:5],b[,2]"
+
 // flags declares them.
 func (o *rowOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.vars, "vars", "", "show these `quantities` only, such as beta,Omega[1,2],theta[1:5],b[,2]")
+	f.StringVar(&o.vars, "vars", "", varsHelp)
 	f.StringVar(&o.sort, "sort", "", "the order of rows: rhat or ess, the worst first, or name (default: that of the model)")
 	f.IntVar(&o.limit, "limit", 0, "show so many rows at most (default: all; on a terminal, many quantities are shown by variable)")
 	f.Float64SliceVar(&o.percentiles, "percentiles", []float64{5, 50, 95}, "show these percentiles")
@@ -184,6 +187,19 @@ func (o *rowOptions) known(names []string) error {
 		}
 	}
 	return nil
+}
+
+// chosenNames says which names --vars selects: all, if it is empty. An error names what
+// selects none.
+func chosenNames(vars string, names []string) (func(name string) bool, error) {
+	o := rowOptions{vars: vars}
+	if err := o.known(names); err != nil {
+		return nil, err
+	}
+	wanted, err := selectors(vars)
+	return func(name string) bool {
+		return wanted == nil || slices.ContainsFunc(wanted, func(s selector) bool { return s.matches(diagnose.DisplayName(name)) })
+	}, err
 }
 
 // natural compares names with their numbers taken as numbers: b[2] before b[10].

@@ -23,6 +23,7 @@ type calibrating struct {
 	input
 	studyOptions
 	simulations, ranks, thin, warmup int
+	vars                             string
 	json                             bool
 }
 
@@ -73,6 +74,7 @@ the fits on other machines.`,
 	f.IntVar(&o.warmup, "warmup", 1000, "transitions of warm-up")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers")
 	o.studyOptions.flags(f, "`folder` for the fits, and to go on from")
+	f.StringVar(&o.vars, "vars", "", varsHelp)
 	f.BoolVar(&o.json, "json", false, "print the result as JSON")
 	f.SetNormalizeFunc(dashes)
 	return cmd
@@ -93,6 +95,10 @@ func (o *calibrating) run(cmd *cobra.Command, model string) error {
 	if err != nil {
 		return ended(cmd.Context(), stderr, err)
 	}
+	chosen, err := chosenNames(o.vars, l.posterior.ParameterNames())
+	if err != nil {
+		return err
+	}
 	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
 	simulator, err := l.model.Simulator(ctx, l.values, o.simulations, o.seed, ppl.SimulatorOptions{Bind: o.bindOptions()})
@@ -106,10 +112,16 @@ func (o *calibrating) run(cmd *cobra.Command, model string) error {
 	p := &study.Plan{
 		Parts: []study.Part{{Models: []*study.Model{m}, Source: &study.Simulated{Simulator: simulator, Count: o.simulations, Seed: o.seed}}},
 		Seed:  o.seed,
+		Keep:  study.Keep{Ranks: true},
 		Options: study.Options{"chains": "1", "warmup": strconv.Itoa(o.warmup), "draws": strconv.Itoa(o.ranks * o.thin), "thin": strconv.Itoa(o.thin),
 			"stan-compat": o.stanCompat},
 	}
-	c := &calibration{names: l.posterior.ParameterNames(), draws: o.ranks, simulations: o.simulations}
+	c := &calibration{draws: o.ranks, simulations: o.simulations}
+	for _, name := range l.posterior.ParameterNames() {
+		if chosen(name) {
+			c.names = append(c.names, name)
+		}
+	}
 	if _, err := o.studyOptions.run(ctx, stderr, p, "", c.add); err != nil {
 		return err
 	}

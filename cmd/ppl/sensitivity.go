@@ -15,6 +15,7 @@ import (
 // scaling is a run of sensitivity.
 type scaling struct {
 	criticised
+	vars string
 	json bool
 }
 
@@ -54,6 +55,7 @@ hierarchical models the distribution of effects too.`,
 	}
 	o.criticised.flags(cmd)
 	f := cmd.Flags()
+	f.StringVar(&o.vars, "vars", "", varsHelp)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no warnings on stderr")
 	f.BoolVar(&o.json, "json", false, "print the result as JSON")
 	f.SetNormalizeFunc(dashes)
@@ -77,6 +79,10 @@ func (o *scaling) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	chosen, err := chosenNames(o.vars, fit.Names())
+	if err != nil {
+		return err
+	}
 	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
 	s, err := fit.Sensitivity(ctx)
@@ -86,6 +92,9 @@ func (o *scaling) run(cmd *cobra.Command, args []string) error {
 	var quantities []scaledJSON
 	suspects := map[string][]string{}
 	for i, name := range s.Names {
+		if !chosen(name) {
+			continue
+		}
 		p, l := s.Prior.Sensitivity[i], s.Likelihood.Sensitivity[i]
 		d := diagnosis(p, l)
 		quantities = append(quantities, scaledJSON{name, number(p), number(l), d})

@@ -59,6 +59,30 @@ func (t *studyProgress) note(text string) {
 	fmt.Fprintln(t.w, shown(t.w, text))
 }
 
+// overwritten is a line of progress that is written over on a terminal, and lines of
+// their own elsewhere.
+type overwritten struct {
+	w     io.Writer
+	shown bool
+}
+
+func (o *overwritten) show(text string) {
+	if width, _, terminal := terminalSize(o.w); terminal {
+		io.WriteString(o.w, "\r"+cut(shown(o.w, text), width-1)+clearLine)
+		o.shown = true
+		return
+	}
+	fmt.Fprintln(o.w, text)
+}
+
+// end removes the line.
+func (o *overwritten) end() {
+	if o.shown {
+		io.WriteString(o.w, "\r"+clearLine)
+		o.shown = false
+	}
+}
+
 // studyLine says how far a study is.
 func studyLine(p study.Progress) string {
 	text := fmt.Sprintf("%d of %s", p.Done, count(p.Total, "fit", "fits"))

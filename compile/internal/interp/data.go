@@ -30,7 +30,7 @@ func Data(prog *ir.Program, set *data.Set, o Options) (k *Known, err error) {
 	r := newResolver(prog, &o)
 	s := r.blocks(false)
 	for _, v := range prog.Data {
-		s.read(v, set)(f)
+		s.read(v, set, prog.Data)(f)
 	}
 	s.block(prog.TransformedData)(f)
 	s.checkAll(prog.TransformedDataVars)(f)
@@ -41,12 +41,15 @@ func Data(prog *ir.Program, set *data.Set, o Options) (k *Known, err error) {
 	return k, nil
 }
 
-// read takes a variable from the data, checking type, shape and bounds.
-func (s *scope) read(v *ir.Var, from *data.Set) func(f *frame) {
+// read takes a variable from the data, checking type, shape and bounds. all are those
+// that the data have.
+func (s *scope) read(v *ir.Var, from *data.Set, all []*ir.Var) func(f *frame) {
 	sizes, store, find := s.sizes(v), set(v), s.check(v)
 	return func(f *frame) {
-		r := &reading{m: f.m, v: v, set: from, shape: sizes(f)}
-		store(f, r.value())
+		r := &reading{m: f.m, v: v, set: from, all: all, shape: sizes(f)}
+		value := r.value()
+		r.counted(value)
+		store(f, value)
 		if find == nil {
 			return
 		}
@@ -61,7 +64,8 @@ type reading struct {
 	m     *machine
 	v     *ir.Var
 	set   *data.Set
-	shape []int // as declared
+	all   []*ir.Var // of the data
+	shape []int     // as declared
 }
 
 // declared is the type as a message writes it.
@@ -124,12 +128,62 @@ func (r *reading) missing() {
 	e := r.m.fail(v.Span, diag.DataMissing, "the data have no value for `%s`", v.Name)
 	if near := diag.Nearest(v.Name, slices.Values(r.set.Names())); near != "" {
 		e.fix("did you mean `%s`, which the data have?", near)
+	} else if column := r.rows(); column != nil {
+		e.fix("as it is the number of rows of `%s`, write --count %s", column.Name, v.Name)
+	} else if column := r.counts(); column != nil {
+		e.fix("as it is the upper bound of the column `%s`, count its levels: --count %s=%s", column.Name, v.Name, column.Name)
 	} else if r.set.Table() && v.Type.Kind == types.Int && len(r.shape) == 0 {
 		e.fix("if it is the number of rows, say so by --count %s; if it is that of the levels of a column, by --count %s=column", v.Name, v.Name)
 	} else {
 		e.fix("add `%s` (%s) to the data%s", v.Name, r.declared(), in)
 	}
 	e.throw()
+}
+
+// counts is a column of integers or levels that the variable, a scalar, is the upper bound
+// of, without being the number of its rows: it counts its levels. nil if there is none.
+func (r *reading) counts() *ir.Var {
+	return r.column(func(w *ir.Var) bool {
+		v, _ := r.set.Get(w.Name)
+		return v.IsInt && w.Type.Kind == types.Int && !r.is(w.Sizes[0]) && r.is(w.Constraint.Upper)
+	})
+}
+
+// rows is a column that the variable, a scalar, is the number of rows of.
+func (r *reading) rows() *ir.Var {
+	return r.column(func(w *ir.Var) bool { return r.is(w.Sizes[0]) })
+}
+
+// is reports whether an expression is the variable.
+func (r *reading) is(e ir.Expr) bool {
+	ref, ok := e.(*ir.VarRef)
+	return ok && ref.Var == r.v
+}
+
+// column is the first column of a table of which a condition holds that makes a scalar its
+// number of something; nil if there is none.
+func (r *reading) column(counted func(w *ir.Var) bool) *ir.Var {
+	if !r.set.Table() || r.v.Type.Kind != types.Int || len(r.shape) > 0 {
+		return nil
+	}
+	for _, w := range r.all {
+		if _, ok := r.set.Get(w.Name); ok && len(w.Sizes) == 1 && counted(w) {
+			return w
+		}
+	}
+	return nil
+}
+
+// counted complains about a number of rows where that of levels is meant.
+func (r *reading) counted(value *array) {
+	column := r.counts()
+	if column == nil || !slices.Contains(r.set.Reading().Counts, data.Count{Name: r.v.Name}) {
+		return
+	}
+	if levels := r.set.Levels(column.Name); levels != nil && int64(len(levels)) < value.ints[0] {
+		r.about(diag.DataBounds, -1, "`%s` is %d, the number of rows, but it bounds the column `%s`, which has %d levels", r.v.Name, value.ints[0], column.Name, len(levels)).
+			fix("count the levels: --count %s=%s", r.v.Name, column.Name).throw()
+	}
 }
 
 // fits complains about data of another shape than the declared one.
