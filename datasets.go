@@ -124,12 +124,19 @@ func (p *Posterior) redrawn(values *data.Set, d *Derived, names []string, drawn 
 	for _, o := range d.Outputs {
 		rename[o.Name] = o.Variable
 	}
+	var own []string // what is generated beside data is left out
+	var numbers []float64
+	for i, n := range names {
+		if _, ok := rename[variable(n)]; ok {
+			own, numbers = append(own, n), append(numbers, drawn[i])
+		}
+	}
 	for _, v := range d.program.IR().GeneratedQuantityVars {
 		if v.Type.Kind == types.Int {
 			whole[v.Name] = true
 		}
 	}
-	set, err := setOf(names, drawn, whole)
+	set, err := setOf(own, numbers, whole)
 	if err != nil {
 		return nil, err
 	}

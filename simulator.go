@@ -1,11 +1,15 @@
 package ppl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/predict"
 )
 
 // SimulatorOptions are options of [Model.Simulator]. The zero value is the default.
@@ -13,6 +17,11 @@ type SimulatorOptions struct {
 	// Params are the parameters that all data sets are made from, as [Posterior.FitAt]
 	// takes them; nil: they are drawn from the prior for each.
 	Params any
+
+	// Program makes the data in its generated quantities, whose names are those of
+	// variables of the data; its parameters are the model's. nil: they follow from the
+	// model's statements. It is for data that no statement tells of, such as censored ones.
+	Program *Model
 
 	Warmup int // transitions, where the prior cannot be drawn from directly; 0: 1000
 	Bind   BindOptions
@@ -46,16 +55,13 @@ func (m *Model) Simulator(ctx context.Context, values any, sets int, seed uint64
 		return nil, err
 	}
 	s := &Simulator{values: set, seed: seed, Direct: true}
-	if s.derived, err = m.DeriveReplicated(set); err != nil {
+	if o.Program != nil {
+		s.derived, err = m.madeBy(o.Program)
+	} else {
+		s.derived, err = m.replicatedWhole(set)
+	}
+	if err != nil {
 		return nil, err
-	}
-	if len(s.derived.Left) > 0 {
-		return nil, fmt.Errorf("the model does not say how all of its data come about: %s", s.derived.Left[0])
-	}
-	for _, out := range s.derived.Outputs {
-		if !out.Data {
-			return nil, fmt.Errorf("%s is computed from the data, so that data that have it cannot be simulated", out.Variable)
-		}
 	}
 	if s.replicate, err = s.derived.BindContext(ctx, set, o.Bind); err != nil {
 		return nil, err
@@ -71,6 +77,47 @@ func (m *Model) Simulator(ctx context.Context, values any, sets int, seed uint64
 	}
 	s.columns, err = s.replicate.columnsIn(s.prior)
 	return s, err
+}
+
+// replicatedWhole derives the program that draws all of a model's data.
+func (m *Model) replicatedWhole(set *data.Set) (*Derived, error) {
+	d, err := m.DeriveReplicated(set)
+	if err != nil {
+		return nil, err
+	}
+	if len(d.Left) > 0 {
+		return nil, fmt.Errorf("the model does not say how all of its data come about: %s; a program of its own can make them (--simulator)", d.Left[0])
+	}
+	for _, out := range d.Outputs {
+		if !out.Data {
+			return nil, fmt.Errorf("%s is computed from the data, so that data that have it cannot be simulated", out.Variable)
+		}
+	}
+	return d, nil
+}
+
+// madeBy is a program that makes the data of a model: all that its statements are about,
+// and what else is data and among the program's generated quantities.
+func (m *Model) madeBy(program *Model) (*Derived, error) {
+	if err := cmp.Or(m.missing(), program.missing()); err != nil {
+		return nil, err
+	}
+	d := &Derived{Model: program}
+	made := program.program.IR().GeneratedQuantityVars
+	for _, v := range m.program.IR().Data {
+		if slices.ContainsFunc(made, func(g *ir.Var) bool { return g.Name == v.Name }) {
+			d.Outputs = append(d.Outputs, predict.Output{Name: v.Name, Variable: v.Name, Data: true})
+		}
+	}
+	for _, name := range m.NotGiven(data.Empty()) {
+		if !slices.ContainsFunc(d.Outputs, func(o predict.Output) bool { return o.Variable == name }) {
+			return nil, fmt.Errorf("%s does not make %s: it must be one of its generated quantities, as the model's statements are about it", program.name, name)
+		}
+	}
+	if d.Outputs == nil {
+		return nil, fmt.Errorf("%s makes none of the data of %s: its generated quantities must have their names", program.name, m.name)
+	}
+	return d, nil
 }
 
 // drawPrior draws the parameters of all sets.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/infer/diagnose"
@@ -63,10 +64,17 @@ func (w *work) list(members []int) Figure {
 	median := Layer{Mark: Points, Role: Inner, Label: "median"}
 	n := len(members)
 	f.Y.Names = make([]string, n)
+	named := w.report.Summary.Label
+	if named != nil && slices.ContainsFunc(members, func(i int) bool { return named[i] == "" }) {
+		named = nil // numbers for all, where some have no names
+	}
 	var draws []float64
 	for k, i := range members {
 		at := float64(n - 1 - k)
 		f.Y.Names[n-1-k] = w.names[i]
+		if named != nil {
+			f.Y.Names[n-1-k] = named[i]
+		}
 		r := w.rows[i]
 		draws = draws[:0]
 		for _, chain := range w.level {

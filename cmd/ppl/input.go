@@ -246,6 +246,21 @@ func (in *input) compiled(ctx context.Context, model string, stderr io.Writer) (
 	return m, nil
 }
 
+// simulatorHelp is what --simulator is, everywhere.
+const simulatorHelp = "`file` of a program that makes the data, where the model's statements do not tell how, as\nof censored ones: with the model's parameters, and generated quantities with the names\nof data"
+
+// simulator compiles the program of --simulator; nil if there is none.
+func (in *input) simulator(ctx context.Context, path string, stderr io.Writer) (*ppl.Model, error) {
+	if path == "" {
+		return nil, nil
+	}
+	own := input{compile: in.compile, quiet: in.quiet}
+	if err := own.read(path); err != nil {
+		return nil, err
+	}
+	return own.compiled(ctx, path, stderr)
+}
+
 // values reads values of parameters as JSON, in a file or as they are.
 func (in *input) values(text string) (*data.Set, error) {
 	if strings.HasPrefix(strings.TrimSpace(text), "{") {

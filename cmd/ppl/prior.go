@@ -152,7 +152,7 @@ statement with ~; otherwise the prior is sampled by NUTS, and it is told why.`,
 func simulateCommand() *cobra.Command {
 	var o priorOptions
 	var sets int
-	var params string
+	var params, program string
 	cmd := &cobra.Command{
 		Use:   "simulate MODEL --data FILE --out DIR",
 		Short: "Make data sets from given parameters, or from the prior",
@@ -163,12 +163,13 @@ given by --params, the same for all sets, or are drawn from the prior for each.
 Each set is written as NAME_1.data.json and so on, to be used by ppl run as it is,
 beside the parameters that it was made from, NAME_1.params.json, which --init and
 --params understand. A model that does not say how all of its data come about is
-refused.`,
+refused, unless --simulator has a program that makes them.`,
 		Example: `  ppl simulate model.stan --data sizes.json --sets 20 --out sets
   ppl simulate model.stan --data sizes.json --params '{"mu": 1, "sigma": 2}' --out sets`,
 		Args: arguments("MODEL"),
 	}
 	cmd.Flags().IntVar(&sets, "sets", 1, "number of data sets")
+	cmd.Flags().StringVar(&program, "simulator", "", simulatorHelp)
 	cmd.Flags().StringVar(&params, "params", "", "`values` of the parameters, as JSON, in a file or as they are (default: drawn from the prior)")
 	o.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -185,6 +186,9 @@ refused.`,
 		ctx, stop := interruptible(cmd.Context(), nil)
 		defer stop()
 		options := ppl.SimulatorOptions{Warmup: orNone(o.warmup), Bind: o.bindOptions()}
+		if options.Program, err = o.simulator(ctx, program, cmd.ErrOrStderr()); err != nil {
+			return err
+		}
 		how := "The parameters are those given."
 		if params != "" {
 			if options.Params, err = o.values(params); err != nil {

@@ -23,7 +23,7 @@ type calibrating struct {
 	input
 	studyOptions
 	simulations, ranks, thin, warmup int
-	vars                             string
+	vars, program                    string
 	json                             bool
 }
 
@@ -74,6 +74,7 @@ the fits on other machines.`,
 	f.IntVar(&o.warmup, "warmup", 1000, "transitions of warm-up")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the random numbers")
 	o.studyOptions.flags(f, "`folder` for the fits, and to go on from")
+	f.StringVar(&o.program, "simulator", "", simulatorHelp)
 	f.StringVar(&o.vars, "vars", "", varsHelp)
 	f.BoolVar(&o.json, "json", false, "print the result as JSON")
 	f.SetNormalizeFunc(dashes)
@@ -101,7 +102,11 @@ func (o *calibrating) run(cmd *cobra.Command, model string) error {
 	}
 	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
-	simulator, err := l.model.Simulator(ctx, l.values, o.simulations, o.seed, ppl.SimulatorOptions{Bind: o.bindOptions()})
+	program, err := o.simulator(ctx, o.program, stderr)
+	if err != nil {
+		return err
+	}
+	simulator, err := l.model.Simulator(ctx, l.values, o.simulations, o.seed, ppl.SimulatorOptions{Program: program, Bind: o.bindOptions()})
 	if err != nil {
 		return ended(ctx, stderr, err)
 	}

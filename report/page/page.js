@@ -269,7 +269,8 @@ class Page {
     const i = this.report.summary.name.indexOf(name);
     $("quantity").hidden = i < 0;
     if (i < 0) return;
-    this.quantityTitle.textContent = name;
+    const label = (this.report.summary.label || [])[i];
+    this.quantityTitle.replaceChildren(name, label ? h("span", { class: "stands-for" }, ` ${label}`) : "");
     if (this.fetchQuantity && this.report.run.running) this.fetchQuantity(i, name);
     else this.showQuantity();
     if (go) {
