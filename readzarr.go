@@ -149,7 +149,7 @@ func zarrVariables(g *zarr.Group) ([]zarrVariable, error) {
 		}
 	} else {
 		for _, name := range g.Arrays() {
-			if name != "chain" && name != "draw" {
+			if name != "chain" && name != "draw" && g.Array(name).Type != zarr.String {
 				order = append(order, name)
 			}
 		}

@@ -108,6 +108,7 @@ func (o *zarrOutput) phase(prefix string, n int) (*zarrPhase, error) {
 	var whole map[string]bool
 	if m, err := o.fit.Model(); err == nil { // without one, all are real
 		whole = integers(m.program.IR().GeneratedQuantityVars)
+		c.factors = factorsOfIndices(m.program.IR(), o.fit.factors())
 	}
 	for _, l := range all {
 		c.types = append(c.types, variableType(l, whole))

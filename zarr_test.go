@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/zarr"
@@ -164,6 +165,76 @@ func TestZarrRun(t *testing.T) {
 	}
 	if !posterior.Array("k").Gzip || posterior.Array("mu").Gzip {
 		t.Error("integers are to be compressed, and real numbers not, of which nothing is gained")
+	}
+}
+
+// Dimensions that go through the levels of a factor have its name and its levels.
+func TestZarrLevels(t *testing.T) {
+	m, err := ppl.Compile("m", `data {
+  int N;
+  int J;
+  array[N] int<lower=1, upper=J> school;
+  vector[N] y;
+}
+parameters {
+  vector[J] a;
+  matrix[J, J] both;
+  vector[3] plain;
+}
+model {
+  a ~ std_normal();
+  to_vector(both) ~ std_normal();
+  plain ~ std_normal();
+  y ~ normal(a[school], 1);
+}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, err := data.ParseTable("d.csv", "school,y\nSt. Anne's,1\nŁódź,2\nBolton,0\n", data.Options{Counts: []data.Count{{Name: "N"}, {Name: "J", Of: "school"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Bind(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, err := ppl.Sample(context.Background(), p, ppl.Options{Chains: 1, Warmup: 20, Draws: 20, Seed: 1, Output: filepath.Join(t.TempDir(), "fit"), Format: ppl.Zarr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fit.AddZarrGroups(context.Background(), fit.Files[0], ppl.ZarrGroupOptions{Groups: []string{"prior"}}); err != nil {
+		t.Fatal(err)
+	}
+	store, err := zarr.Open(fit.Files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, group := range []string{"posterior", "prior"} {
+		g := store.Group(group)
+		for name, want := range map[string][]string{
+			"a": {"chain", "draw", "school"}, "both": {"chain", "draw", "school", "both_dim_1"}, "plain": {"chain", "draw", "plain_dim_0"},
+		} {
+			if got := g.Array(name).Dimensions; !slices.Equal(got, want) {
+				t.Errorf("%s of %s: %q, want %q", name, group, got, want)
+			}
+		}
+		for _, name := range []string{"school", "both_dim_1"} {
+			a := g.Array(name)
+			if a == nil {
+				t.Errorf("%s has no coordinate %s", group, name)
+				continue
+			}
+			if got, err := a.ReadTexts(); err != nil || !slices.Equal(got, []string{"Bolton", "St. Anne's", "Łódź"}) {
+				t.Errorf("%s of %s: %q, %v", name, group, got, err)
+			}
+		}
+		if g.Array("plain_dim_0") != nil {
+			t.Errorf("%s has a coordinate of what has no levels", group)
+		}
+	}
+	again, err := ppl.ReadZarr(fit.Files[0])
+	if err != nil || !slices.Equal(again.Names(), fit.Names()) {
+		t.Errorf("read again: %v, %v", again, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package ppl
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -75,6 +76,9 @@ type zarrColumns struct {
 	layouts []layout
 	types   []zarr.Type
 	names   []string // of the arrays; nil: those of the variables
+
+	// What the indices of variables go through, by their names, where the data tell.
+	factors map[string][]factor
 }
 
 // addZarrDraws makes a group for the planned numbers of draws by chain.
@@ -90,19 +94,13 @@ func addZarrDraws(store *zarr.Store, name string, attributes map[string]any, c z
 	}
 	w.chunk = min(max(minChunkDraws, length/20), maxChunkDraws, length)
 	w.chunk = max(1, min(w.chunk, chunkMemory/max(1, 8*width*len(planned))))
+	named, levels := c.dimensions()
 	for i, l := range c.layouts {
 		v := zarrVariable{layout: l}
-		array := l.name
-		if c.names != nil {
-			array = c.names[i]
-		}
-		extents := l.shape
-		if l.complex {
-			extents = extents[:len(extents)-1]
-		}
+		array, extents := c.array(i)
 		spec := zarr.Spec{
 			Type: c.types[i], Shape: append([]int{len(planned), slices.Max(planned)}, extents...), Chunks: append([]int{1, w.chunk}, extents...),
-			Dimensions: append([]string{"chain", "draw"}, dimensions(array, len(extents))...), Attributes: map[string]any{columnsKey: l.pattern},
+			Dimensions: append([]string{"chain", "draw"}, named[i]...), Attributes: map[string]any{columnsKey: l.pattern},
 		}
 		if v.array, err = group.AddArray(array, spec); err != nil {
 			return nil, err
@@ -112,7 +110,63 @@ func addZarrDraws(store *zarr.Store, name string, attributes map[string]any, c z
 	if err := w.coordinate("chain", len(planned)); err != nil {
 		return nil, err
 	}
-	return w, w.coordinate("draw", length)
+	if err := w.coordinate("draw", length); err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(levels)) {
+		a, err := group.AddArray(name, zarr.Spec{Type: zarr.String, Shape: []int{len(levels[name])}, Dimensions: []string{name}})
+		if err != nil {
+			return nil, err
+		}
+		if err := a.WriteTexts(levels[name]); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// array is the name of an array, and its extents beside chain and draw.
+func (c *zarrColumns) array(i int) (name string, extents []int) {
+	l := c.layouts[i]
+	name, extents = l.name, l.shape
+	if c.names != nil {
+		name = c.names[i]
+	}
+	if l.complex {
+		extents = extents[:len(extents)-1]
+	}
+	return name, extents
+}
+
+// dimensions are the names of the extents of all arrays, and the coordinates of those that
+// go through the levels of a factor: these are called as the factor is, unless an array has
+// the name, or another extent of the same array.
+func (c *zarrColumns) dimensions() (names [][]string, levels map[string][]string) {
+	taken := map[string]bool{"chain": true, "draw": true}
+	for i := range c.layouts {
+		name, _ := c.array(i)
+		taken[name] = true
+	}
+	levels = map[string][]string{}
+	for i, l := range c.layouts {
+		array, extents := c.array(i)
+		own := dimensions(array, len(extents))
+		by := c.factors[l.name]
+		for k := range min(len(own), len(by)) {
+			f := by[k]
+			if f.name == "" || len(f.levels) != extents[k] {
+				continue
+			}
+			if !taken[f.name] && !slices.Contains(own, f.name) {
+				own[k] = f.name
+			}
+			if !taken[own[k]] {
+				levels[own[k]] = f.levels
+			}
+		}
+		names = append(names, own)
+	}
+	return names, levels
 }
 
 // dimensions are the names of the extents of a variable, as ArviZ makes them.

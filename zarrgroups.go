@@ -264,7 +264,7 @@ func (m *zarrMaker) prior() error {
 	if err != nil {
 		return err
 	}
-	c := zarrColumns{layouts: all}
+	c := zarrColumns{layouts: all, factors: factorsOfIndices(model.program.IR(), m.fit.factors())}
 	for _, l := range all {
 		c.types = append(c.types, variableType(l, nil))
 	}

@@ -64,7 +64,9 @@ func writeFindings(b *strings.Builder, findings []diagnose.Finding, width int) {
 		if len(f.Quantities) > 1 || len(f.Quantities) == 1 && f.Code == "divergences" {
 			writeParagraph(b, "  ", "Most in "+strings.Join(f.Quantities, ", ")+".", width)
 		}
-		writeParagraph(b, "  ", f.Advice, width)
+		if f.Advice != "" {
+			writeParagraph(b, "  ", f.Advice, width)
+		}
 	}
 }
 

@@ -20,7 +20,7 @@ type Spec struct {
 	Dimensions []string // their names
 	Attributes map[string]any
 
-	// Gzip compresses chunks.
+	// Gzip compresses chunks, of numbers only.
 	Gzip bool
 }
 
@@ -42,6 +42,9 @@ const maxChunk = 1 << 28
 func (s *Spec) check() error {
 	if s.Type.fill() == nil {
 		return fmt.Errorf("elements of type %q are not supported", s.Type)
+	}
+	if s.Type == String && s.Gzip {
+		return errors.New("texts that are compressed")
 	}
 	if len(s.Chunks) != len(s.Shape) || s.Dimensions != nil && len(s.Dimensions) != len(s.Shape) {
 		return fmt.Errorf("%d extents, %d of chunks and %d names of dimensions", len(s.Shape), len(s.Chunks), len(s.Dimensions))
@@ -84,10 +87,17 @@ func (a *Array) path(chunk []int) string {
 // two for each complex number. Integers and logical values are given as float64; NaN
 // is their fill value.
 func (a *Array) WriteChunk(chunk []int, values []float64) error {
+	if a.Type == String {
+		return fmt.Errorf("zarr: %s has texts", a.name)
+	}
 	if n := a.chunkNumbers(); len(values) != n || len(chunk) != len(a.Shape) {
 		return fmt.Errorf("zarr: %d values for chunk %v of %s, which has %d", len(values), chunk, a.name, n)
 	}
-	b := a.Type.encode(make([]byte, 0, len(values)*a.Type.size()), values)
+	return a.put(chunk, a.Type.encode(make([]byte, 0, len(values)*a.Type.size()), values))
+}
+
+// put writes the bytes of a chunk.
+func (a *Array) put(chunk []int, b []byte) error {
 	if a.Gzip {
 		b = compress(b)
 	}
@@ -116,6 +126,31 @@ func (a *Array) WriteAll(values []float64) error {
 	return a.WriteChunk(make([]int, len(a.Shape)), values)
 }
 
+// WriteTexts writes an array of texts that is one chunk.
+func (a *Array) WriteTexts(texts []string) error {
+	if n := a.chunkNumbers(); a.Type != String || len(texts) != n || len(texts) == 0 {
+		return fmt.Errorf("zarr: %d texts for %s, which has %d elements of type %s", len(texts), a.name, n, a.Type)
+	}
+	return a.put(make([]int, len(a.Shape)), encodeTexts(texts))
+}
+
+// ReadTexts reads an array of texts that is one chunk.
+func (a *Array) ReadTexts() ([]string, error) {
+	if a.Type != String {
+		return nil, fmt.Errorf("zarr: %s has no texts", a.name)
+	}
+	path := a.path(make([]int, len(a.Shape)))
+	b, err := os.ReadFile(path)
+	var texts []string
+	if err == nil {
+		texts, err = decodeTexts(b, a.chunkNumbers())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the chunk %s: %w", path, err)
+	}
+	return texts, nil
+}
+
 // HasChunk reports whether a chunk was written.
 func (a *Array) HasChunk(chunk []int) bool {
 	_, err := os.Stat(a.path(chunk))
@@ -125,6 +160,9 @@ func (a *Array) HasChunk(chunk []int) bool {
 // ReadChunk reads a chunk: the numbers that WriteChunk was given, all fill values
 // (NaN, for integers too; false for logical ones) if there is none.
 func (a *Array) ReadChunk(chunk []int) ([]float64, error) {
+	if a.Type == String {
+		return nil, fmt.Errorf("zarr: %s has texts", a.name)
+	}
 	n := a.chunkNumbers()
 	b, err := os.ReadFile(a.path(chunk))
 	if errors.Is(err, fs.ErrNotExist) {

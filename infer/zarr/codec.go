@@ -18,6 +18,7 @@ const (
 	Complex128 Type = "complex128" // two numbers for each element
 	Int64      Type = "int64"
 	Bool       Type = "bool"
+	String     Type = "string" // of coordinates, written by [Array.WriteTexts]
 )
 
 // NoInt is the fill value of integers: what an element reads as that was not
@@ -35,8 +36,21 @@ func (t Type) fill() any {
 		return int64(NoInt)
 	case Bool:
 		return false
+	case String:
+		return ""
 	}
 	return nil
+}
+
+// serializer is the codec that makes bytes of elements.
+func (t Type) serializer() codec {
+	switch t {
+	case Bool:
+		return codec{Name: "bytes"}
+	case String:
+		return codec{Name: "vlen-utf8"}
+	}
+	return codec{Name: "bytes", Configuration: map[string]any{"endian": "little"}}
 }
 
 // numbers is how many numbers an element is made of.
@@ -76,6 +90,40 @@ func (t Type) encode(dst []byte, values []float64) []byte {
 		}
 	}
 	return dst
+}
+
+// encodeTexts is the codec vlen-utf8: the number of texts, and the length and the bytes of each.
+func encodeTexts(texts []string) []byte {
+	b := binary.LittleEndian.AppendUint32(nil, uint32(len(texts)))
+	for _, t := range texts {
+		b = append(binary.LittleEndian.AppendUint32(b, uint32(len(t))), t...)
+	}
+	return b
+}
+
+// decodeTexts undoes encodeTexts, of n texts.
+func decodeTexts(b []byte, n int) ([]string, error) {
+	next := func() (int, bool) {
+		if len(b) < 4 {
+			return 0, false
+		}
+		v := binary.LittleEndian.Uint32(b)
+		b = b[4:]
+		return int(v), uint64(v) <= math.MaxInt32
+	}
+	given, ok := next()
+	if !ok || given != n {
+		return nil, fmt.Errorf("texts that are not %d", n)
+	}
+	out := make([]string, 0, min(n, len(b)))
+	for range n {
+		size, ok := next()
+		if !ok || size > len(b) {
+			return nil, fmt.Errorf("the texts end after %d of %d", len(out), n)
+		}
+		out, b = append(out, string(b[:size])), b[size:]
+	}
+	return out, nil
 }
 
 // decode turns bytes into numbers, the fill value of integers into NaN.

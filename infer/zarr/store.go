@@ -198,10 +198,7 @@ func (a *Array) metadata() metadata {
 		Format: 3, Node: "array", Attributes: a.Attributes, Shape: append([]int{}, a.Shape...), Type: a.Type, Fill: a.Type.fill(), Dimensions: a.Dimensions,
 		Grid:   &extension{Name: "regular", Configuration: configuration{ChunkShape: a.Chunks}},
 		Keys:   &extension{Name: "default", Configuration: configuration{Separator: "."}},
-		Codecs: []codec{{Name: "bytes"}},
-	}
-	if a.Type != Bool {
-		m.Codecs[0].Configuration = map[string]any{"endian": "little"}
+		Codecs: []codec{a.Type.serializer()},
 	}
 	if a.Gzip {
 		m.Codecs = append(m.Codecs, codec{Name: "gzip", Configuration: map[string]any{"level": level}})
@@ -409,7 +406,7 @@ func (m *metadata) spec() (Spec, error) {
 	s.Chunks = m.Grid.Configuration.ChunkShape
 	for i, c := range m.Codecs {
 		switch {
-		case i == 0 && c.Name == "bytes" && (m.Type == Bool || c.Configuration["endian"] == "little"):
+		case i == 0 && c.Name == m.Type.serializer().Name && (c.Name != "bytes" || m.Type == Bool || c.Configuration["endian"] == "little"):
 		case i == 1 && c.Name == "gzip":
 			s.Gzip = true
 		default:

@@ -306,3 +306,48 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+func TestTexts(t *testing.T) {
+	want := []string{"", "St. Anne's", "Łódź", strings.Repeat("x", 300)}
+	for _, texts := range [][]string{want[:1], want[:2], want} {
+		dir := t.TempDir()
+		s, err := Create(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := s.AddGroup("posterior", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := g.AddArray("school", Spec{Type: String, Shape: []int{len(texts)}, Dimensions: []string{"school"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.WriteTexts(texts); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.WriteAll(make([]float64, len(texts))); err == nil {
+			t.Error("numbers are written as texts")
+		}
+		if err := a.WriteTexts(slices.Concat(texts, texts)); err == nil {
+			t.Error("more texts are written than there are elements")
+		}
+		mustSave(t, s)
+		if s, err = Open(dir); err != nil {
+			t.Fatal(err)
+		}
+		a = s.Group("posterior").Array("school")
+		got, err := a.ReadTexts()
+		if err != nil || !slices.Equal(got, texts) {
+			t.Errorf("%q, %v; want %q", got, err, texts)
+		}
+		if _, err := a.ReadChunk([]int{0}); err == nil {
+			t.Error("texts are read as numbers")
+		}
+	}
+	for _, bad := range [][]byte{nil, {1, 0, 0}, {2, 0, 0, 0}, {1, 0, 0, 0}, {1, 0, 0, 0, 9, 0, 0, 0, 'a'}, {1, 0, 0, 0, 255, 255, 255, 255, 'a'}} {
+		if texts, err := decodeTexts(bad, 1); err == nil {
+			t.Errorf("%v is read as %q", bad, texts)
+		}
+	}
+}
