@@ -65,6 +65,25 @@ func (b *Builder) pick(v ad.Ref, i Arg) ad.Ref {
 	return g.Reshape(picked, shape)
 }
 
+// reaches reports whether the index i has all positions of the vector v: then a function of
+// all of v has finite derivatives where the density is positive. Otherwise an element that
+// nobody asks for may be where the function has none, as the logarithm has none at 0.
+func (b *Builder) reaches(v ad.Ref, i Arg) bool {
+	at, known := b.G.Value(i.Ref)
+	t := b.G.Type(v)
+	k := t.Size()
+	if !known || t.Lanes > 0 || len(t.Shape) != 1 || len(at) < k {
+		return false
+	}
+	seen := make([]bool, k+1)
+	for _, x := range at {
+		if x >= 1 && x <= float64(k) && !seen[int(x)] {
+			seen[int(x)], k = true, k-1
+		}
+	}
+	return k == 0
+}
+
 func anyOutside(v []float64, lo, hi float64) bool {
 	for _, x := range v {
 		if x < lo || x > hi {
@@ -88,7 +107,10 @@ func categoricals() []Func {
 		if empty {
 			return nil
 		}
-		return b.kept(a, Term{Value: b.pick(b.G.Log(a[1].Ref), a[0]), Of: always})
+		if b.reaches(a[1].Ref, a[0]) { // one logarithm for each category
+			return b.kept(a, Term{Value: b.pick(b.G.Log(a[1].Ref), a[0]), Of: always})
+		}
+		return b.kept(a, Term{Value: b.G.Log(b.pick(a[1].Ref, a[0])), Of: always})
 	}
 	logit := func(b *Builder, a []Arg) []ad.Ref {
 		g, n := b.G, float64(b.size(a[0]))
