@@ -2,6 +2,7 @@ package ppl_test
 
 import (
 	"context"
+	"os"
 	"reflect"
 	"testing"
 
@@ -90,6 +91,38 @@ func TestNothing(t *testing.T) {
 				}
 				v.Call(args)
 			}()
+		}
+	}
+}
+
+// Draws that say nothing on where they come from can be written as others.
+func TestBareDraws(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("bare_1.csv", []byte("lp__,x.1,x.2\n-1,1,2\n-1,2,3\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	fit, err := ppl.ReadCSV("bare_1.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := fit.WriteCSV("again")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fit.WriteZarr("again.zarr"); err != nil {
+		t.Fatal(err)
+	}
+	csv, err := ppl.ReadCSV(files...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	zarr, err := ppl.ReadZarr("again.zarr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []*ppl.Fit{csv, zarr} {
+		if got, err := f.Values("x[2]"); err != nil || len(got) != 2 || got[0] != 2 || got[1] != 3 {
+			t.Error(got, err)
 		}
 	}
 }

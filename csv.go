@@ -25,9 +25,6 @@ func (f *Fit) WriteCSV(base string) ([]string, error) {
 	if err := f.missing(); err != nil {
 		return nil, err
 	}
-	if f.head == nil && f.posterior == nil {
-		return nil, errors.New("ppl: the draws were not sampled: Generated.WriteCSV writes what is generated")
-	}
 	out, err := f.createOutput(base)
 	if err != nil {
 		return nil, err
@@ -330,12 +327,16 @@ func (f *Fit) settings(id int, path string) []draws.Setting {
 		return again
 	}
 	cfg := f.config
+	model, dataFile := "unknown", ""
+	if f.posterior != nil { // draws that were read may be without a word on where they come from
+		model, dataFile = f.posterior.name, f.posterior.dataFile
+	}
 	init := "user"
 	if u, ok := cfg.Init.(infer.Uniform); ok {
 		init = number(u.Radius)
 	}
 	return draws.Configuration{
-		Model: f.posterior.name, DataFile: f.posterior.dataFile, Program: "ppl " + Version(),
+		Model: model, DataFile: dataFile, Program: "ppl " + Version(),
 		Method: draws.Setting{Name: "method", Value: "sample", Default: true, Children: []draws.Setting{
 			{Name: "sample", Group: true, Children: append([]draws.Setting{
 				setting("num_samples", strconv.Itoa(cfg.Draws), "1000"),
