@@ -84,4 +84,7 @@
 // becomes of draws, folder what a folder keeps beside them, criticise the comparison of
 // models, folds the folds by which samplers can be tuned, lang the language itself. The command line program is
 // cmd/ppl.
+//
+// These packages are for those who know what they hand over: a nil pointer, function or
+// interface where one is needed panics there, unless it is said that it need not be given.
 package ppl

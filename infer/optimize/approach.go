@@ -41,6 +41,9 @@ const arrived = 1e-3
 // steps have not gained more: it does not go on to the mode, nor up a funnel without end. There it draws from the normal
 // distribution that L-BFGS has found on the way. It takes at most most evaluations.
 func FindTypical(ctx context.Context, target infer.LogDensity, x []float64, rng *rand.Rand, most int) (*Approach, error) {
+	if err := wanted(ctx, target, rng); err != nil {
+		return nil, err
+	}
 	options := Options{History: 6, TolObj: -1, TolRelObj: -1, TolGrad: -1, TolRelGrad: -1, TolParam: -1}.withDefaults()
 	o := newObjective(ctx, target)
 	s, err := newAscent(o, x, options)

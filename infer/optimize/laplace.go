@@ -37,6 +37,9 @@ type LaplaceResult struct {
 // the curvature of the log density there. An error says that the curvature is that of
 // no maximum, among others.
 func Laplace(ctx context.Context, target infer.LogDensity, mode []float64, rng *rand.Rand, options LaplaceOptions) (*LaplaceResult, error) {
+	if err := wanted(ctx, target, rng); err != nil {
+		return nil, err
+	}
 	def(&options.Draws, 1000)
 	if err := infer.CheckSquares(target, 4, "allow for more memory, or approximate by pathfinder or variational inference"); err != nil {
 		return nil, err

@@ -154,6 +154,9 @@ type Result struct {
 // one of the target that is final. That it has not converged is no error: see
 // [Result.Reason].
 func Maximize(ctx context.Context, target infer.LogDensity, x []float64, options Options) (*Result, error) {
+	if err := wanted(ctx, target); err != nil {
+		return nil, err
+	}
 	options = options.withDefaults()
 	if err := options.check(); err != nil {
 		return nil, err

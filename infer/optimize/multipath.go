@@ -36,6 +36,9 @@ type PathfinderResult struct {
 // from their draws by importance resampling. Paths that fail have an Err and are left
 // out; the error says that all have failed, or that the run was interrupted.
 func Pathfinder(ctx context.Context, target infer.LogDensity, options PathfinderOptions) (*PathfinderResult, error) {
+	if err := wanted(ctx, target); err != nil {
+		return nil, err
+	}
 	def(&options.Paths, 4)
 	def(&options.Resampled, 1000)
 	def(&options.FirstID, 1)

@@ -5,9 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 
 	"github.com/ppl-lang/ppl/infer"
 )
+
+// wanted is what an algorithm cannot do without, and has not been given.
+func wanted(ctx context.Context, target infer.LogDensity, rng ...*rand.Rand) error {
+	switch {
+	case ctx == nil:
+		return errors.New("optimize: there is no context; context.Background() is one that never ends")
+	case target == nil:
+		return errors.New("optimize: there is no target")
+	case slices.Contains(rng, nil):
+		return errors.New("optimize: there is no random number generator")
+	}
+	return nil
+}
 
 // objective is the negative log density, to be minimised.
 type objective struct {

@@ -431,3 +431,32 @@ func TestCliff(t *testing.T) {
 		}
 	}
 }
+
+// Nothing where something is wanted is an error.
+func TestNothing(t *testing.T) {
+	var none context.Context
+	ctx, rng := t.Context(), rand.New(rand.NewPCG(1, 1))
+	for i, f := range []func() error{
+		func() error { _, err := Maximize(ctx, nil, nil, Options{}); return err },
+		func() error { _, err := Laplace(ctx, nil, nil, rng, LaplaceOptions{}); return err },
+		func() error { _, err := Pathfinder(ctx, nil, PathfinderOptions{}); return err },
+		func() error { _, err := FollowPath(ctx, nil, nil, rng, PathOptions{}); return err },
+		func() error {
+			_, err := Variational(ctx, nil, nil, rng, VariationalOptions{})
+			return err
+		},
+		func() error { _, err := FindTypical(ctx, nil, nil, rng, 1); return err },
+		func() error {
+			_, err := Maximize(none, infertest.Funnel{}, nil, Options{})
+			return err
+		},
+		func() error {
+			_, err := Laplace(ctx, infertest.Funnel{}, nil, nil, LaplaceOptions{})
+			return err
+		},
+	} {
+		if f() == nil {
+			t.Errorf("%d: no error", i)
+		}
+	}
+}

@@ -63,6 +63,9 @@ var errNoEstimate = errors.New("no point on the path to the mode gives an approx
 // from the curvature seen so far, and draws from that with the greatest evidence lower
 // bound. Random numbers come from rng alone.
 func FollowPath(ctx context.Context, target infer.LogDensity, x []float64, rng *rand.Rand, options PathOptions) (*Path, error) {
+	if err := wanted(ctx, target, rng); err != nil {
+		return nil, err
+	}
 	options = options.withDefaults()
 	if err := options.check(); err != nil {
 		return nil, err

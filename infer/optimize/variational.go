@@ -89,6 +89,9 @@ type VariationalResult struct {
 // of the evidence lower bound, from the given mean and the unit covariance (ADVI,
 // Kucukelbir et al. 2017), and draws from it.
 func Variational(ctx context.Context, target infer.LogDensity, x []float64, rng *rand.Rand, options VariationalOptions) (*VariationalResult, error) {
+	if err := wanted(ctx, target, rng); err != nil {
+		return nil, err
+	}
 	options = options.withDefaults()
 	if err := options.check(); err != nil {
 		return nil, err
