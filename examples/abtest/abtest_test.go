@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"net/http/httptest"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -98,6 +99,25 @@ func TestDeadline(t *testing.T) {
 	cancel()
 	if a, err := s.answer(ctx, &q); err == nil {
 		t.Errorf("an answer for nobody: %v", a)
+	}
+}
+
+// TestMemory: what a request allocates does not grow unnoticed.
+func TestMemory(t *testing.T) {
+	s := testService(t)
+	const requests = 20
+	var before, after runtime.MemStats
+	for range 2 { // the first time, tables are made
+		runtime.ReadMemStats(&before)
+		for range requests {
+			if w := ask(s, asked); w.Code != 200 {
+				t.Fatalf("status %d, %s", w.Code, w.Body)
+			}
+		}
+		runtime.ReadMemStats(&after)
+	}
+	if each := (after.TotalAlloc - before.TotalAlloc) / requests; each > 2e6 {
+		t.Errorf("a request allocates %d bytes", each)
 	}
 }
 

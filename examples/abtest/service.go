@@ -12,6 +12,7 @@ import (
 
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/diagnose"
 )
 
 //go:embed abtest.stan
@@ -23,6 +24,8 @@ type service struct {
 	timeout time.Duration // of a request
 	slots   chan struct{} // requests that sample at a time
 	seed    uint64
+
+	summarizer diagnose.Summarizer // keeps its memory from one request to the next
 }
 
 func newService(timeout time.Duration) (*service, error) {
@@ -93,7 +96,7 @@ func (s *service) answer(ctx context.Context, q *question) ([]answer, error) {
 	if err != nil {
 		return nil, &mistake{err}
 	}
-	posterior, err := s.model.Bind(data)
+	posterior, err := s.model.BindContext(ctx, data, ppl.BindOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +107,7 @@ func (s *service) answer(ctx context.Context, q *question) ([]answer, error) {
 	if err != nil { // a part of the draws is no answer here
 		return nil, err
 	}
-	rows := fit.Summary()
+	rows := fit.SummaryOf(&s.summarizer, nil, diagnose.MeasureQuantiles|diagnose.MeasureRhat)
 	k := len(q.Variants)
 	answers := make([]answer, k)
 	for i, v := range q.Variants {

@@ -324,6 +324,11 @@ func folds(r []record) [2][]record {
 }
 
 func sampleOf(records []record) (s whiten.Sample) {
+	n := 0
+	for _, r := range records {
+		n += len(r.draws)
+	}
+	s.Draws, s.Scores = make([][]float64, 0, n), make([][]float64, 0, n)
 	for _, r := range records {
 		s.Draws, s.Scores = append(s.Draws, r.draws...), append(s.Scores, r.scores...)
 		s.Groups = append(s.Groups, len(r.draws))

@@ -304,7 +304,11 @@ func (v *verdict) chooseCoordinates(p *pool, original []record) []record {
 // usable are the draws to learn from: not those of chains that were useless then, nor
 // those on the way to the typical set.
 func usable(recent []record) []record {
-	var levels []float64
+	n := 0
+	for _, r := range recent {
+		n += len(r.logDensity)
+	}
+	levels := make([]float64, 0, n)
 	for i, r := range recent {
 		for t, l := range r.logDensity {
 			if !recent[i].unused[len(r.unused)-1-t] {
@@ -316,11 +320,12 @@ func usable(recent []record) []record {
 		return recent
 	}
 	slices.Sort(levels)
-	n := len(levels)
+	n = len(levels)
 	least := levels[n/2] - farBelow - farBelow*(levels[n*3/4]-levels[n/4])
 	var out []record
 	for _, r := range recent {
-		var kept record
+		n := len(r.logDensity)
+		kept := record{draws: make([][]float64, 0, n), scores: make([][]float64, 0, n), logDensity: make([]float64, 0, n)}
 		for t, l := range r.logDensity {
 			if l >= least && !r.unused[len(r.unused)-1-t] {
 				kept.draws, kept.scores, kept.logDensity = append(kept.draws, r.draws[t]), append(kept.scores, r.scores[t]), append(kept.logDensity, l)

@@ -63,7 +63,8 @@ func Attainable(a, b Sample) float64 {
 	ga, _ := a.centre(a.Scores)
 	xb, _ := b.centre(b.Draws)
 	gb, _ := b.centre(b.Scores)
-	var differences, squares []float64
+	pairs := len(xa) * len(xb)
+	differences, squares := make([]float64, 0, pairs), make([]float64, 0, 2*pairs)
 	for i := range xa {
 		for j := range xb {
 			p, q := floats.Dot(ga[i], xb[j]), floats.Dot(gb[j], xa[i])
