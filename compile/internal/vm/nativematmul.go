@@ -113,11 +113,13 @@ func beyond(r native.Reg, disp int) native.Place {
 	return native.Place{Base: r, Index: native.NoReg, Disp: int32(disp)}
 }
 
-// tile is a frame with accumulators for r rows of n vectors.
-func (g *generator) tile(width, r, n int) *native.Frame {
-	f := g.frame(width)
-	f.Accumulators(r * n)
-	return f
+// productFrame is the frame for n columns of a product: of widest vectors where there are
+// many columns, or so many products of numbers that what is around them does not count.
+func (g *generator) productFrame(p product, n int) *native.Frame {
+	if n >= eight && float64(p.r)*float64(p.c)*float64(p.k) >= fromWide {
+		return g.Frame(eight)
+	}
+	return g.frame(n)
 }
 
 // sums4 makes a tile's row of C from rows of B, as many columns at a time as
@@ -128,41 +130,43 @@ func (g *generator) sums4(p product, r int) {
 		stepA, stepRow = p.r, 1
 	}
 	tile := func(w, size int) { // of w columns, as vectors for a size
-		lanes := g.frame(size).Lanes()
+		f := g.productFrame(p, size)
+		lanes := f.Lanes()
 		n := (w + lanes - 1) / lanes
-		f := g.tile(size, r, n)
-		last := w - (n-1)*lanes // what the last vector holds
+		f.Accumulators(r * n)
+		// The last vector has columns of the one before, if there is one and it is not full.
+		at, active := func(j int) int { return min(lanes*j, w-lanes) }, lanes
+		if w < lanes {
+			at, active = func(int) int { return 0 }, w
+		}
 		g.Mov(atA, rowA)
 		g.Mov(atB, colB)
 		g.repeat(terms, p.k, func() {
-			full := w / lanes
-			for _, part := range []struct{ from, to, active int }{{0, full, lanes}, {full, n, last}} {
-				b := &native.Builder{}
-				for j := part.from; j < part.to; j++ {
-					y := b.Load(beyond(atB, 8*lanes*j))
-					for i := range r {
-						b.Product(i*n+j, b.Broadcast(beyond(atA, 8*i*stepRow)), y)
-					}
-				}
-				f.Emit(b, part.active)
+			b := &native.Builder{}
+			var xs []native.Value
+			for i := range r {
+				xs = append(xs, b.Broadcast(beyond(atA, 8*i*stepRow)))
 			}
+			for j := range n {
+				y := b.Load(beyond(atB, 8*at(j)))
+				for i, x := range xs {
+					b.Product(i*n+j, x, y)
+				}
+			}
+			f.Emit(b, active)
 			g.AddImm(atA, int32(8*stepA))
 			g.AddImm(atB, int32(8*p.c))
 		})
 		for i := range r {
 			for j := range n {
-				active := lanes
-				if j == n-1 {
-					active = last
-				}
-				f.StoreAccumulator(i*n+j, beyond(atC, 8*(i*p.c+lanes*j)), active)
+				f.StoreAccumulator(i*n+j, beyond(atC, 8*(i*p.c+at(j))), active)
 			}
 		}
 		g.AddImm(atC, int32(8*w))
 		g.AddImm(colB, int32(8*w))
 	}
 	for left := p.c; left > 0; {
-		f := g.frame(left)
+		f := g.productFrame(p, left)
 		w := min((f.Free()-r-2)/r*f.Lanes(), left) // a row of B, r elements of A, and one more
 		g.repeat(cols, left/w, func() { tile(w, left) })
 		left %= w
@@ -172,7 +176,8 @@ func (g *generator) sums4(p product, r int) {
 // dots makes a tile's row of C from inner products with rows of B.
 func (g *generator) dots(p product, r int) {
 	tile := func(w int) { // of w rows of B
-		f := g.tile(p.k, r, w)
+		f := g.frame(p.k)
+		f.Accumulators(r * w)
 		lanes := f.Lanes()
 		g.Mov(atA, rowA)
 		g.Mov(atB, colB)
