@@ -326,9 +326,13 @@ func twice(values []float64) []float64 {
 	return out
 }
 
-// totalMCSE is the Monte Carlo standard error of the sum.
+// totalMCSE is the Monte Carlo standard error of the sum; NaN where that of a summand is
+// not known, as its Pareto k is too large.
 func totalMCSE(r *criticise.Result) float64 {
 	sum := 0.0
+	if len(r.Bad()) > 0 {
+		return math.NaN()
+	}
 	for _, v := range r.MCSE {
 		sum += v * v
 	}
@@ -361,6 +365,8 @@ func showLoo(w io.Writer, l *ppl.LogLik, r *criticise.Result, moved, refitted []
 	writeEstimates(&b, w, cells)
 	if e := totalMCSE(r); !math.IsNaN(e) {
 		writeParagraph(&b, "", fmt.Sprintf("Monte Carlo standard error of elpd_loo: %s.", figure(e, 2)), lineWidth(w))
+	} else if len(r.Bad()) > 0 {
+		writeParagraph(&b, "", "Monte Carlo standard error of elpd_loo: not known, as some Pareto k are too large.", lineWidth(w))
 	}
 	if len(moved) > 0 {
 		writeParagraph(&b, "", fmt.Sprintf("Draws were moved for: %s.", strings.Join(moved, ", ")), lineWidth(w))

@@ -8,11 +8,18 @@ import (
 	"testing"
 )
 
-// doc/workflow.md carries a model from the prior to a decision. Its commands are
-// run one after another, in a folder with its files, and print what it shows, but
+// doc/workflow.md carries a model from the prior to a decision, doc/decisions.md two more.
+// Their commands are run one after another, in a folder with its files, and print what it shows, but
 // for digits and blanks; a line "…" stands for any lines.
 func TestWorkflow(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "doc", "workflow.md"))
+	for page, commands := range map[string]int{"workflow": 16, "decisions": 13} {
+		t.Run(page, func(t *testing.T) { testPage(t, page+".md", commands) })
+	}
+}
+
+// testPage runs the commands of a page, of which there are so many at least.
+func testPage(t *testing.T, page string, least int) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "doc", page))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +79,7 @@ func TestWorkflow(t *testing.T) {
 			}
 		}
 	}
-	if commands < 9 {
+	if commands < least {
 		t.Errorf("only %d commands", commands)
 	}
 }
