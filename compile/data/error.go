@@ -34,8 +34,8 @@ func (e *Error) Error() string {
 // the file that it is about.
 func (e *Error) Diagnostic() diag.Diagnostic {
 	summary := e.Message
-	if e.Line == 0 && e.File != "" {
-		summary = e.File + ": " + summary
+	if !e.span.IsValid() {
+		summary = e.Error() // nothing else tells of the place
 	}
 	return diag.Diagnostic{Summary: summary, Span: e.span, Fix: e.Fix}
 }

@@ -339,3 +339,19 @@ func TestDecodedMap(t *testing.T) {
 		t.Errorf("%v", described(s))
 	}
 }
+
+// What is no text is told as that, and a mistake without a span says where it is.
+func TestNoText(t *testing.T) {
+	for name, text := range map[string]string{"a.csv": "\xff\xfea\x00,\x00b\x00", "program": "\x7fELF\x02\x01\x00"} {
+		_, err := Parse(name, text, Options{})
+		var e *Error
+		if !errors.As(err, &e) || !strings.HasPrefix(e.Diagnostic().Summary, name+": this is no text") || e.Fix == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	_, err := Parse("q.csv", "a,b\n\"x,1\n", Options{})
+	var e *Error
+	if !errors.As(err, &e) || !strings.HasPrefix(e.Diagnostic().Summary, "q.csv:2:") {
+		t.Errorf("%v", err)
+	}
+}

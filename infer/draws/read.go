@@ -240,7 +240,7 @@ func (r *reader) finish() (*Contents, error) {
 		return nil, m.CheckSize()
 	}
 	if m := c.Adaptation.Metric; m.Kind == infer.Dense && len(m.Inverse) != m.Dim*m.Dim {
-		return nil, fmt.Errorf("the inverse mass matrix has %d elements in rows of %d", len(m.Inverse), m.Dim)
+		return nil, fmt.Errorf("the inverse mass matrix has %d elements in rows of %d: the file is cut off, or damaged", len(m.Inverse), m.Dim)
 	}
 	return c, nil
 }
