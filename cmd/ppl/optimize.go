@@ -114,6 +114,9 @@ the maximum is the mode of the posterior, or, without priors, the maximum
 likelihood estimate. With --jacobian, it is that of the unconstrained parameters,
 which is where a normal approximation belongs (ppl laplace).
 
+What has been reached when --time-limit or Ctrl-C ends it is shown and written, as not
+converged.
+
 Algorithms: lbfgs, bfgs, and newton, which uses exact second derivatives. They end
 by the criteria of the options --tol-…, as Stan's do; the last line says which it
 was. With --out, the file has the columns of CmdStan's.`,

@@ -62,6 +62,7 @@ same draws, whatever the number of processors.
 
 The first Ctrl-C ends the run at the next draw; what has been drawn is kept and
 summarised, and the exit code is 130. The second ends the program at once.
+--time-limit ends it as the first does, with exit code 0 if there are draws.
 
 With --out, draws are written as they are made. A run that was interrupted or
 killed goes on by --resume with its folder, and makes the draws that it would
