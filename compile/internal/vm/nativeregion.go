@@ -9,10 +9,36 @@ import (
 // lanes. Where such code needs Go it leaves, with the number of an event, and goes on behind
 // that place when it is called again with that number: nothing is in registers there.
 
-// pauseEvery is how many trips, of all loops of a function together, pass between two
-// questions whether to stop. Machine code is not interrupted, so that it is less than what
-// ad.StopEvery lets pass; a question costs about as much as a short trip.
-const pauseEvery = ad.StopEvery / 8
+// Machine code is not interrupted: it asks whether to stop after pauseEvery trips, of all loops
+// of a function together, or fewer where the blocks of a function have so many operations on
+// numbers that pauseWork would pass before that, a few milliseconds. A question costs about as
+// much as a short trip.
+const (
+	pauseEvery = ad.StopEvery / 8
+	pauseWork  = 4e6
+)
+
+// tripsBetween is how many trips of the loops among the blocks pass between two questions.
+func tripsBetween(bs []block) int64 {
+	return int64(max(1, min(pauseEvery, pauseWork/(1+work(bs)))))
+}
+
+// work is how many operations on numbers the blocks have, each of them once.
+func work(bs []block) float64 {
+	w := 0.0
+	for i := range bs {
+		b := &bs[i]
+		w += float64(len(b.code)) * float64(max(b.n, 1))
+		if b.kind == matmulBlock {
+			p := dimensions(b)
+			w += float64(p.r) * float64(p.c) * float64(p.k)
+		}
+		if b.reg != nil {
+			w += work(b.reg.bodies[0]) + work(b.reg.bodies[1])
+		}
+	}
+	return w
+}
 
 // event is what a function leaves for.
 type event struct {
@@ -205,7 +231,7 @@ func (g *generator) pausing(r *fusedRun, done native.Label) {
 	g.After(func() {
 		g.Place(ask)
 		g.goOut(r, event{kind: pause}, done)
-		g.setWord(r.trips, pauseEvery)
+		g.setWord(r.trips, r.between)
 		g.Jump(asked)
 	})
 }

@@ -15,6 +15,8 @@ type fusedRun struct {
 	n      int     // blocks
 	events []event // what it leaves for, by its result from 1 on
 	trips  int32   // of scratch memory: trips until it asks whether to stop
+	// between is how many trips pass between two of these questions.
+	between int64
 }
 
 // viewLength is a view whose address machine code moves.
@@ -118,8 +120,8 @@ func (g *generator) fuse(bs []block) {
 	if loops {
 		g.CmpImm(native.R0, 0)
 		g.If(native.NotEqual, later)
-		r.trips = g.Reserve(1)
-		g.setWord(r.trips, pauseEvery)
+		r.trips, r.between = g.Reserve(1), tripsBetween(bs)
+		g.setWord(r.trips, r.between)
 	}
 	done := g.NewLabel()
 	g.inline(bs, r, done)
