@@ -311,6 +311,7 @@ func (c *chain) initialize(ctx context.Context, target LogDensity, from *Snapsho
 		return err
 	}
 	c.state.KeepStep = len(c.cfg.StepSize) > 0 && c.cfg.Warmup == 0
+	_, c.state.RandomStart = c.cfg.Init.(Uniform)
 	c.adopt(plan)
 	return c.recentre()
 }

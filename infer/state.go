@@ -23,6 +23,7 @@ type State struct {
 	StepSize    float64 // that Advance hands to the kernel
 	FirstStep   float64 // StepSize at the start of the chain: the plan's, or that of Config.StepSize
 	KeepStep    bool    // StepSize was given, for a run without warm-up: no stage should search for another
+	RandomStart bool    // Point began where Uniform drew it: nobody asked for the place
 
 	Iteration int // transitions made so far
 

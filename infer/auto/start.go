@@ -36,6 +36,13 @@ func (w *chain) start(ctx context.Context, given bool) (p pairs, err error) {
 	first := slices.Clone(w.Point.Position)
 	from := slices.Clone(first)
 	for i := range tries {
+		if w.learns && w.RandomStart {
+			// Effects of random size are noise, which is lost soonest by a scale that goes to
+			// nothing: a plateau, from which there is no way back. Their means are no noise.
+			for _, j := range w.Chart.Of().Elements() {
+				from[j] = 0
+			}
+		}
 		p, err = w.startFrom(ctx, from, given)
 		if none := (*infer.InitError)(nil); i > 0 && errors.As(err, &none) { // the density is zero there
 			break
