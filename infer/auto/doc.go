@@ -16,7 +16,7 @@
 //
 // # What happens
 //
-// Start: from a random point (Stan's rule) L-BFGS climbs to the typical set, where a
+// Start: from a random point (Stan's rule; effects near their means) L-BFGS climbs to the typical set, where a
 // draw is made from the normal distribution that it has found on the way (package
 // optimize, FindTypical). Its steps give the first metric; in up to 100 dimensions
 // that is learnt from second derivatives by differences, with which the climb goes on

@@ -23,8 +23,9 @@ const (
 	halvings          = 12
 	// A draw may have a log density that is less than that of its centre by half the
 	// dimension and so many of its standard deviations.
-	farthest = 8
-	tries    = 2 // points to climb from, until one leads to where a normal distribution fits
+	farthest  = 8
+	nearMeans = 0.6 // largest effect that a climb starts from, in units of its scale
+	tries     = 2   // points to climb from, until one leads to where a normal distribution fits
 )
 
 // start moves the chain to the typical set: up by L-BFGS and, in few dimensions, on by
@@ -37,10 +38,11 @@ func (w *chain) start(ctx context.Context, given bool) (p pairs, err error) {
 	from := slices.Clone(first)
 	for i := range tries {
 		if w.learns && w.RandomStart {
-			// Effects of random size are noise, which is lost soonest by a scale that goes to
-			// nothing: a plateau, from which there is no way back. Their means are no noise.
+			// Effects that are drawn far and wide are noise, of which a climb gets rid soonest by
+			// a scale that goes to nothing: a plateau, from which there is no way back. All at
+			// their means they may be a saddle, of loadings times factors for instance.
 			for _, j := range w.Chart.Of().Elements() {
-				from[j] = 0
+				from[j] = nearMeans * (2*w.Rng.Float64() - 1)
 			}
 		}
 		p, err = w.startFrom(ctx, from, given)
