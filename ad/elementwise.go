@@ -126,23 +126,15 @@ func elementwiseOps() map[OpCode]Op {
 		OpInv: un("inv", func(x float64) float64 { return 1 / x },
 			func(g *Graph, x, y Ref) Ref { return g.Neg(g.Square(y)) }, positive),
 		OpPow: {Name: "pow", Class: Elementwise, Arity: 2, F2: kernel.Pow, Domain: positive,
-			// ∂x = p x^(p-1), for constant p as p x^p/x, which costs no second power;
-			// ∂p = x^p log x, which is 0 where x is 0 (as in Stan).
+			// ∂x = p x^p/x, ∂p = x^p log x. Where x is 0 both are 0, as in Stan, but for
+			// x itself and its root.
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
 				x, p := a[0], a[1]
-				var dx Ref
-				if v, ok := g.Value(p); ok {
-					at0 := make([]float64, len(v))
-					for i, p := range v {
-						if p != 0 {
-							at0[i] = p * kernel.Pow(0, p-1)
-						}
-					}
-					dx = g.Select(g.Equal(x, g.Const(0)), g.ConstArray(g.Type(p), at0), g.Mul(p, g.Div(out, x)))
-				} else {
-					dx = g.Mul(p, g.Do(OpPow, nil, x, g.Sub(p, g.Const(1))))
-				}
-				dp := g.Select(g.Equal(x, g.Const(0)), g.Const(0), g.Mul(out, g.Log(x)))
+				is := func(v float64) Ref { return g.Equal(p, g.Const(v)) }
+				at0 := g.Select(is(1), g.Const(1), g.Select(is(0.5), g.Const(math.Inf(1)), g.Const(0)))
+				zero := g.Equal(x, g.Const(0))
+				dx := g.Select(zero, at0, g.Mul(p, g.Div(out, x)))
+				dp := g.Select(zero, g.Const(0), g.Mul(out, g.Log(x)))
 				return []Ref{dx, dp}
 			}},
 		OpFmod: {Name: "fmod", Class: Elementwise, Arity: 2, F2: math.Mod, Domain: positive,
@@ -254,7 +246,7 @@ func elementwiseOps() map[OpCode]Op {
 			func(g *Graph, x, y Ref) Ref { return g.Do(OpInvLogit, nil, g.Neg(x)) }, anyReal),
 		OpLog1mInvLogit: un("log1m_inv_logit", func(x float64) float64 { return -kernel.Log1pExp(x) },
 			func(g *Graph, x, y Ref) Ref { return g.Neg(g.Do(OpInvLogit, nil, x)) }, anyReal),
-		OpLogit: un("logit", func(p float64) float64 { return math.Log(p / (1 - p)) },
+		OpLogit: un("logit", func(p float64) float64 { return kernel.Log(p / (1 - p)) },
 			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Mul(x, g.Sub(g.Const(1), x))) }, unit),
 
 		OpSin: un("sin", kernel.Sin, func(g *Graph, x, y Ref) Ref { return g.Do(OpCos, nil, x) }, anyReal),

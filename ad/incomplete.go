@@ -159,7 +159,7 @@ func gammaByX(g *Graph, op OpCode, n int, sign float64, a, x Ref) Ref {
 	// At x = 0 its limit where that is finite, and 0 where the function is 0.
 	log, zero := order(0), g.Const(0)
 	inside := g.Less(g.Const(math.Inf(-1)), log)
-	safe := g.Do(OpMin, nil, g.Do(OpMax, nil, x, g.Const(1e-300)), g.Const(1e300))
+	safe := g.Do(OpMin, nil, g.Do(OpMax, nil, x, g.Const(3e-308)), g.Const(1e300))
 	l := g.Sub(g.Do(OpLogPoisson, nil, a, safe), g.Select(inside, log, zero))
 	h := g.Exp(g.Add(l, g.Sub(g.Log(a), g.Log(safe))))
 	h = g.Scale(sign, g.Select(inside, h, zero))

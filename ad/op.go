@@ -73,7 +73,7 @@ func (op OpCode) String() string { return table[op].Name }
 var table [numOps]Op
 
 func init() {
-	for _, rows := range []map[OpCode]Op{elementwiseOps(), specialOps(), structuralOps(), arrayOps(), takeOps(), matrixOps(), complexOps(), regionOps(), effectOps()} {
+	for _, rows := range []map[OpCode]Op{elementwiseOps(), specialOps(), structuralOps(), arrayOps(), takeOps(), orderOps(), matrixOps(), complexOps(), regionOps(), effectOps()} {
 		for op, row := range rows {
 			if table[op].Name != "" {
 				panic("ad: two rows for op " + row.Name)
@@ -222,6 +222,8 @@ const (
 	OpMatMul
 	OpLogSumExp // over the last dimension
 	OpMaxOf     // over the last dimension
+	OpFirstMax  // the position, from 0, of the first of the greatest elements, over the last dimension
+	OpOrder     // the positions, from 0, of the elements of a vector in ascending or descending order
 	OpTake      // (x, i): elements of x at the computed positions i, from 0
 	OpPut       // (v, i): zeros with the elements of v added at the positions i
 	OpReplace   // (x, v, i): x with the elements of v at the positions i

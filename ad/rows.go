@@ -210,13 +210,18 @@ func arrayOps() map[OpCode]Op {
 				}
 				return nil
 			},
-			// Ties share the adjoint, one equal part each.
+			// Of ties the first one has the adjoint, as in Stan.
 			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 				x := n.Args[0]
 				shape := g.Type(x).Shape
-				hit := g.Equal(x, g.alongLast(out, shape))
-				count := g.sumLast(hit)
-				return []Ref{g.times(g.alongLast(adj, shape), g.Div(hit, g.alongLast(count, shape)))}
+				k := shape[len(shape)-1]
+				at := make([]float64, k)
+				for i := range at {
+					at[i] = float64(i)
+				}
+				places := g.Gather(g.ConstArray(Type{Shape: []int{k}}, at), lastOf(shape))
+				hit := g.Equal(g.alongLast(g.Do(OpFirstMax, nil, x), shape), places)
+				return []Ref{g.Select(hit, g.alongLast(adj, shape), g.Const(0))}
 			}},
 	}
 }
@@ -328,6 +333,19 @@ func lastDimReduced(args []Type, _ any) (Type, error) {
 func lastMap(shape []int) Index {
 	ix := contiguous(shape[:len(shape)-1], 0)
 	ix.Dims = append(ix.Dims, Dim{N: shape[len(shape)-1]})
+	return ix
+}
+
+// lastOf maps positions of an array of that shape to those of its last dimension.
+func lastOf(shape []int) Index {
+	ix := Index{}
+	for i, n := range shape {
+		d := Dim{N: n}
+		if i == len(shape)-1 {
+			d.Stride = 1
+		}
+		ix.Dims = append(ix.Dims, d)
+	}
 	return ix
 }
 

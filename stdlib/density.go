@@ -39,15 +39,15 @@ func (d *Dist) funcs() []Func {
 	}
 	if d.LogCDF != nil {
 		add("_cdf", "The probability of at most y under ", func(b *Builder, a []Arg) ad.Ref {
-			return b.G.Exp(d.distribution(b, a, d.LogCDF))
+			return b.G.Exp(d.distribution(b, a, false, d.LogCDF))
 		})
 		add("_lcdf", "The logarithm of the probability of at most y under ", func(b *Builder, a []Arg) ad.Ref {
-			return d.distribution(b, a, d.LogCDF)
+			return d.distribution(b, a, false, d.LogCDF)
 		})
 	}
 	if d.LogCCDF != nil {
 		add("_lccdf", "The logarithm of the probability of more than y under ", func(b *Builder, a []Arg) ad.Ref {
-			return d.distribution(b, a, d.LogCCDF)
+			return d.distribution(b, a, true, d.LogCCDF)
 		})
 	}
 	if d.Rand != nil {
@@ -243,24 +243,91 @@ func (d *Dist) inSupport(g *ad.Graph, y ad.Ref) (safe, inside ad.Ref) {
 		}
 		in = r
 	}
-	some := 1. // a number in the support
 	if !math.IsInf(c.Lo, 0) {
 		and(g.Const(c.Lo), y, c.LoOpen)
-		some = c.Lo + 1
 	}
 	if !math.IsInf(c.Hi, 0) {
 		and(y, g.Const(c.Hi), c.HiOpen)
-		some = c.Hi - 1
-		if !math.IsInf(c.Lo, 0) {
-			some = (c.Lo + c.Hi) / 2
-		}
 	}
-	return g.Select(in, y, g.Const(some)), g.Select(in, g.Const(0), g.Const(math.Inf(-1)))
+	return g.Select(in, y, g.Const(within(c))), g.Select(in, g.Const(0), g.Const(math.Inf(-1)))
+}
+
+// within is a number in an interval that is longer than 1 or has two ends.
+func within(c types.Constraint) float64 {
+	switch lo, hi := !math.IsInf(c.Lo, 0), !math.IsInf(c.Hi, 0); {
+	case lo && hi:
+		return (c.Lo + c.Hi) / 2
+	case lo:
+		return c.Lo + 1
+	case hi:
+		return c.Hi - 1
+	}
+	return 1
+}
+
+// toEnds is a log distribution function, or with upper its complement, at y: 0 or
+// negative infinity at the ends of the support and beyond, whatever the parameters, and
+// so without derivatives; formulas have 0·∞ in them there. Truncations are often at an
+// end: T[0, ], or bounds that data say are infinite. Of a y that parameters decide, only
+// finite ends that do not belong to the support are looked for: at others there is a
+// density, hence a derivative by y.
+func (d *Dist) toEnds(g *ad.Graph, variate Arg, upper bool, f func(y ad.Ref) ad.Ref) ad.Ref {
+	y, c := variate.Ref, d.Support
+	if c == (types.Constraint{}) {
+		c = d.Variate
+	}
+	if c == (types.Constraint{}) || d.Discrete {
+		return f(y)
+	}
+	none, all := g.Const(negInf), g.Const(0)
+	if upper {
+		none, all = all, none
+	}
+	below, above := true, true
+	if variate.Param {
+		below, above = c.LoOpen && !math.IsInf(c.Lo, 0), c.HiOpen && !math.IsInf(c.Hi, 0)
+	}
+	if v, known := g.Value(y); known {
+		low, high := 0, 0
+		for _, y := range v {
+			if y <= c.Lo {
+				low++
+			} else if y >= c.Hi {
+				high++
+			}
+		}
+		switch len(v) {
+		case low:
+			return none
+		case high:
+			return all
+		}
+		below, above = low > 0, high > 0
+	}
+	if !below && !above {
+		return f(y)
+	}
+	low, high := g.Do(ad.OpLessEqual, nil, y, g.Const(c.Lo)), g.Do(ad.OpLessEqual, nil, g.Const(c.Hi), y)
+	inside := y
+	if below {
+		inside = g.Select(low, g.Const(within(c)), inside)
+	}
+	if above {
+		inside = g.Select(high, g.Const(within(c)), inside)
+	}
+	v := f(inside)
+	if below {
+		v = g.Select(low, none, v)
+	}
+	if above {
+		v = g.Select(high, all, v)
+	}
+	return v
 }
 
 // distribution is the sum of a (complementary) log distribution function over
-// the elements.
-func (d *Dist) distribution(b *Builder, a []Arg, f func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref) ad.Ref {
+// the elements; upper says which.
+func (d *Dist) distribution(b *Builder, a []Arg, upper bool, f func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref) ad.Ref {
 	n := b.common(a, d.what)
 	variate := d.CDFVariate
 	if variate == (types.Constraint{}) {
@@ -275,7 +342,7 @@ func (d *Dist) distribution(b *Builder, a []Arg, f func(g *ad.Graph, y ad.Ref, p
 			b.FailUnknown("argument %d must be known when the data are bound", i+1)
 		}
 	}
-	v := f(b.G, a[0].Ref, refs(a[1:]))
+	v := d.toEnds(b.G, a[0], upper, func(y ad.Ref) ad.Ref { return f(b.G, y, refs(a[1:])) })
 	if len(b.G.Type(v).Shape) > 0 {
 		return b.G.Sum(v)
 	}

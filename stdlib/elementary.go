@@ -29,6 +29,35 @@ var (
 	positiveReal = types.Positive
 )
 
+// checking adds checks of the arguments, as Stan has them: of each by its name and
+// what it must be.
+func (f Func) checking(cs ...argCheck) Func {
+	inner := f.Build
+	f.Build = func(b *Builder, a []Arg) ad.Ref {
+		for i, c := range cs {
+			check(b.G, b.Name, c.name, c.is, a[i].Ref)
+		}
+		return inner(b, a)
+	}
+	return f
+}
+
+type argCheck struct {
+	name string
+	is   types.Constraint
+}
+
+// greater declares fmax, or fmin, whose derivative at ties is by the second number, or
+// by the only one that parameters decide, as in Stan.
+func greater(name, doc string, op ad.OpCode) Func {
+	return Func{Overload: types.Binary(name), Name: name, Doc: doc, Build: func(b *Builder, a []Arg) ad.Ref {
+		if a[0].Param && !a[1].Param {
+			a = []Arg{a[1], a[0]}
+		}
+		return of2(op2(op))(b, a)
+	}}
+}
+
 // logMix is log(p eˣ + (1-p) eʸ).
 func logMix(g *ad.Graph, p, x, y ad.Ref) ad.Ref {
 	return g.Do(ad.OpLogAddExp, nil, g.Add(g.Log(p), x), g.Add(g.Do(ad.OpLog1m, nil, p), y))
@@ -50,7 +79,7 @@ func elementary() []Func {
 		Name: "ldexp", Doc: "x·2ⁿ.",
 		Build: of2(func(g *ad.Graph, x, n ad.Ref) ad.Ref { return g.Mul(x, g.Do(ad.OpExp2, nil, n)) })}
 	fdim := func(g *ad.Graph, x, y ad.Ref) ad.Ref {
-		return g.Select(g.Less(y, x), g.Sub(x, y), g.Mul(g.Const(0), g.Sub(x, y)))
+		return g.Select(g.Do(ad.OpLessEqual, nil, x, y), g.Const(0), g.Sub(x, y))
 	}
 	return []Func{
 		absInt, absReal, fma, ldexp,
@@ -68,8 +97,8 @@ func elementary() []Func {
 		unary("log", "The natural logarithm.", (*ad.Graph).Log, positiveReal),
 		unary("log2", "The logarithm to the base 2.", op1(ad.OpLog2), positiveReal).example("log2(8)", "3"),
 		unary("log10", "The logarithm to the base 10.", op1(ad.OpLog10), positiveReal).example("log10(0.01)", "-2"),
-		unary("log1p", "log(1 + x), accurate near 0.", op1(ad.OpLog1p), aboveMinus1),
-		unary("log1m", "log(1 - x), accurate near 0.", op1(ad.OpLog1m), belowOne),
+		unary("log1p", "log(1 + x), accurate near 0.", op1(ad.OpLog1p), aboveMinus1).checking(argCheck{"x", types.AtLeast(-1)}),
+		unary("log1m", "log(1 - x), accurate near 0.", op1(ad.OpLog1m), belowOne).checking(argCheck{"x", types.AtMost(1)}),
 		unary("log1p_exp", "log(1 + eˣ) without overflow.", op1(ad.OpLog1pExp)).example("log1p_exp(0)", "log(2)"),
 		unary("log1m_exp", "log(1 - eˣ) for x < 0.", op1(ad.OpLog1mExp), negative),
 		binary("log_diff_exp", "log(eˣ - eʸ) for x > y.", op2(ad.OpLogDiffExp), types.Between(1, 3), negative),
@@ -80,10 +109,13 @@ func elementary() []Func {
 		binary("log_inv_logit_diff", "log(inv_logit(x) - inv_logit(y)) for x > y.", logInvLogitDiff, types.Between(1, 3), negative),
 		unary("logit", "log(p/(1 - p)), the inverse of inv_logit.", op1(ad.OpLogit), openUnit),
 		unary("inv_cloglog", "1 - exp(-eˣ), the inverse of the complementary log-log.",
-			func(g *ad.Graph, x ad.Ref) ad.Ref { return g.Neg(g.Do(ad.OpExpm1, nil, g.Neg(g.Exp(x)))) }),
+			func(g *ad.Graph, x ad.Ref) ad.Ref {
+				x = g.Do(ad.OpMin, nil, x, g.Const(700)) // it is 1 from 4 on; exp must not overflow, for its derivative
+				return g.Neg(g.Do(ad.OpExpm1, nil, g.Neg(g.Exp(x))))
+			}),
 
-		binary("fmin", "The lesser of two numbers; a number if the other is not one.", op2(ad.OpMin)).example("fmin(2, -1)", "-1"),
-		binary("fmax", "The greater of two numbers; a number if the other is not one.", op2(ad.OpMax)).example("fmax(2, -1)", "2"),
+		greater("fmin", "The lesser of two numbers; a number if the other is not one.", ad.OpMin).example("fmin(2, -1)", "-1"),
+		greater("fmax", "The greater of two numbers; a number if the other is not one.", ad.OpMax).example("fmax(2, -1)", "2"),
 		binary("fdim", "x - y if that is positive, else 0.", fdim),
 		binary("fmod", "The remainder of x/y rounded toward zero.", op2(ad.OpFmod), positiveReal, positiveReal).example("fmod(7.5, 2)", "1.5"),
 		unary("floor", "The greatest whole number that is not greater.", op1(ad.OpFloor)).example("floor(-1.5)", "-2"),
@@ -91,7 +123,7 @@ func elementary() []Func {
 		unary("round", "The nearest whole number; halves are rounded away from zero.", op1(ad.OpRound)).example("round(-1.5)", "-2"),
 		unary("trunc", "The whole part.", op1(ad.OpTrunc)).example("trunc(-1.5)", "-1"),
 		fixed("step", "1 if x is 0 or positive, else 0.", tReal, list(tReal), of1(func(g *ad.Graph, x ad.Ref) ad.Ref {
-			return g.Do(ad.OpLessEqual, nil, g.Const(0), x)
+			return g.Do(ad.OpNot, nil, g.Less(x, g.Const(0)))
 		})).example("step(-0.1)", "0"),
 		fixed("is_nan", "1 if x is not a number, else 0.", tInt, list(tReal), of1(op1(ad.OpIsNaN))),
 		fixed("is_inf", "1 if x is infinite, else 0.", tInt, list(tReal), of1(op1(ad.OpIsInf))),
@@ -107,8 +139,8 @@ func elementary() []Func {
 		unary("cosh", "The hyperbolic cosine.", op1(ad.OpCosh)),
 		unary("tanh", "The hyperbolic tangent.", op1(ad.OpTanh)),
 		unary("asinh", "The inverse hyperbolic sine.", op1(ad.OpAsinh)),
-		unary("acosh", "The inverse hyperbolic cosine.", op1(ad.OpAcosh), aboveOne),
-		unary("atanh", "The inverse hyperbolic tangent.", op1(ad.OpAtanh), symmetric),
+		unary("acosh", "The inverse hyperbolic cosine.", op1(ad.OpAcosh), aboveOne).checking(argCheck{"x", types.AtLeast(1)}),
+		unary("atanh", "The inverse hyperbolic tangent.", op1(ad.OpAtanh), symmetric).checking(argCheck{"x", types.Between(-1, 1)}),
 	}
 }
 

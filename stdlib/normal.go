@@ -157,6 +157,7 @@ var doubleExponential = Dist{
 	Information: ofLocationScale(1, 1, 0),
 	Half:        half(ofLocationScale(1, 1, 0)),
 	Variate:     types.Finite,
+	CDFVariate:  types.NotNaN,
 	Params:      []Param{location, scale},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		return []Term{
@@ -190,7 +191,7 @@ var doubleExponential = Dist{
 func laplaceTail(g *ad.Graph, z ad.Ref) ad.Ref {
 	zero := g.Const(0)
 	left := g.Sub(g.Do(ad.OpMin, nil, z, zero), g.Const(math.Ln2))
-	right := g.Do(ad.OpLog1m, nil, g.Scale(0.5, g.Exp(g.Neg(g.Do(ad.OpMax, nil, z, zero)))))
+	right := g.Do(ad.OpLog1m, nil, g.Scale(0.5, g.Exp(g.Neg(g.Do(ad.OpMax, nil, zero, z))))) // at 0 the derivative is by z
 	return g.Select(g.Less(z, zero), left, right)
 }
 
@@ -200,6 +201,7 @@ var logistic = Dist{
 	Information: ofLocationScale(1./3, logisticSpread, 0),
 	Half:        half(ofLocationScale(1./3, logisticSpread, 0)),
 	Variate:     types.Finite,
+	CDFVariate:  types.NotNaN,
 	Params:      []Param{location, scale},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		z := standard(g, y, p[0], p[1])
@@ -240,7 +242,9 @@ var gumbel = Dist{
 		return g.Neg(g.Exp(g.Neg(standard(g, y, p[0], p[1]))))
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return g.Do(ad.OpLog1mExp, nil, g.Neg(g.Exp(g.Neg(standard(g, y, p[0], p[1])))))
+		// Far below it is 0, and exp must not overflow, for its derivative.
+		z := g.Do(ad.OpMax, nil, g.Const(-700), standard(g, y, p[0], p[1]))
+		return g.Do(ad.OpLog1mExp, nil, g.Neg(g.Exp(g.Neg(z))))
 	},
 	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref {
 		return g.Sub(p[0], g.Mul(p[1], g.Log(g.Neg(g.Log(q)))))

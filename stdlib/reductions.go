@@ -1,6 +1,7 @@
 package stdlib
 
 import (
+	"math"
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -38,14 +39,30 @@ func sumOf(g *ad.Graph, x ad.Ref, n int) ad.Ref { return g.Sum(x) }
 
 // reductions turn a container into a number, or into its running sums.
 func reductions() []Func {
+	// Of ties the first element counts, of matrices by columns.
 	maximum := func(g *ad.Graph, x ad.Ref, n int) ad.Ref { return g.Do(ad.OpMaxOf, nil, x) }
 	minimum := func(g *ad.Graph, x ad.Ref, n int) ad.Ref { return g.Neg(g.Do(ad.OpMaxOf, nil, g.Neg(x))) }
+	byColumns := func(f func(g *ad.Graph, x ad.Ref, n int) ad.Ref) build {
+		return func(b *Builder, a []Arg) ad.Ref {
+			x := a[0].Ref
+			if len(b.shape(a[0])) == 2 {
+				x = b.G.Transpose(x)
+			}
+			return f(b.G, b.G.Reshape(x, []int{b.size(a[0])}), b.size(a[0]))
+		}
+	}
 	mean := func(g *ad.Graph, x ad.Ref, n int) ad.Ref { return g.Div(g.Sum(x), g.Const(float64(n))) }
 	sd := func(g *ad.Graph, x ad.Ref, n int) ad.Ref {
 		if n == 1 {
 			return g.Scale(0, x)
 		}
-		return g.Sqrt(variance(g, x, n))
+		// Of equal numbers the derivative is 1/√n by each of them, as in Stan.
+		s := variance(g, x, n)
+		if _, known := g.Value(s); known {
+			return g.Sqrt(s)
+		}
+		same := g.Scale(1/math.Sqrt(float64(n)), g.Sum(g.Sub(x, g.Do(ad.OpDetach, nil, x))))
+		return g.Select(g.Equal(s, g.Const(0)), same, g.Sqrt(s))
 	}
 	none := types.Type{}
 	each := func(name, doc string, over []types.Type, f build) []Func {
@@ -60,9 +77,9 @@ func reductions() []Func {
 	fs := slices.Concat(
 		each("sum", sumDoc, realContainers, overAll(sumOf)), []Func{intsToInt("sum", sumDoc, overAll(sumOf))},
 		each("prod", prodDoc, realContainers, overAll(prod)), []Func{intsToInt("prod", prodDoc, overAll(prod))},
-		each("max", maxDoc+" Negative infinity if there is none.", realContainers, overAll(maximum)),
+		each("max", maxDoc+" Negative infinity if there is none.", realContainers, byColumns(maximum)),
 		[]Func{intsToInt("max", maxDoc, nonEmpty(maximum))},
-		each("min", minDoc+" Positive infinity if there is none.", realContainers, overAll(minimum)),
+		each("min", minDoc+" Positive infinity if there is none.", realContainers, byColumns(minimum)),
 		[]Func{intsToInt("min", minDoc, nonEmpty(minimum))},
 		each("mean", "The arithmetic mean.", realContainers, nonEmpty(mean)),
 		each("variance", "The sample variance Σ (x - mean)²/(n - 1); 0 for one element.", realContainers, nonEmpty(variance)),
@@ -88,7 +105,8 @@ func reductions() []Func {
 		b.sameSizes(a)
 		return length(b.G, b.G.Sub(a[0].Ref, a[1].Ref))
 	}
-	fs = append(fs, fixed("squared_distance", sqDoc, tReal, list(tReal, tReal), sqDist))
+	fs = append(fs, fixed("squared_distance", sqDoc, tReal, list(tReal, tReal), sqDist).
+		checking(argCheck{"x1", types.Finite}, argCheck{"x2", types.Finite}))
 	for _, t := range vectors {
 		for _, u := range vectors {
 			fs = append(fs,

@@ -118,7 +118,7 @@ func sides(g *ad.Graph, y ad.Ref, p []ad.Ref) (z, left, right ad.Ref) {
 func oneSided(g *ad.Graph, z, logA, a, logB, b ad.Ref) ad.Ref {
 	zero := g.Const(0)
 	below := g.Add(logA, g.Scale(2, g.Mul(a, g.Do(ad.OpMin, nil, z, zero))))
-	above := g.Sub(logB, g.Scale(2, g.Mul(b, g.Do(ad.OpMax, nil, z, zero))))
+	above := g.Sub(logB, g.Scale(2, g.Mul(b, g.Do(ad.OpMax, nil, zero, z))))
 	return g.Select(g.Less(z, zero), below, g.Do(ad.OpLog1mExp, nil, above))
 }
 

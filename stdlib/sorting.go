@@ -1,54 +1,18 @@
 package stdlib
 
 import (
-	"slices"
-
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
-// Order statistics. What is constant is sorted now. Otherwise an element's rank
-// is the number of elements that stand before it, counted by n² comparisons, so
-// that the derivative is that of the permutation; no op sorts.
-
-// sorted returns the element of x at each rank, or with of the element of of.
+// sorted returns the elements of of in the order of those of x: with of = x, x sorted.
+// Equal elements stand as in Stan (see ad.OpOrder).
 func sorted(b *Builder, x, of ad.Ref, descending bool) ad.Ref {
-	g := b.G
-	n := g.Type(x).Size()
-	if n < 2 {
+	check(b.G, b.Name, "container argument", types.NotNaN, x)
+	if b.G.Type(x).Size() < 2 {
 		return of
 	}
-	if v, ok := g.Value(x); ok && g.Type(x).Lanes == 0 {
-		at := make([]int, n)
-		for i := range at {
-			at[i] = i
-		}
-		slices.SortStableFunc(at, func(i, j int) int {
-			switch {
-			case v[i] == v[j]:
-				return 0
-			case v[i] < v[j] != descending:
-				return -1
-			}
-			return 1
-		})
-		return g.Gather(of, tableOf(at...))
-	}
-	shape := []int{n, n}
-	rows, cols := alongCols(g, x, shape), alongRows(g, x, shape) // element of the row, of the column
-	before := g.Less(cols, rows)
-	if descending {
-		before = g.Less(rows, cols)
-	}
-	earlier := g.Array(n, n) // of equal elements the first stands first
-	for i := range n {
-		for j := range i {
-			earlier[i*n+j] = 1
-		}
-	}
-	tie := g.Mul(g.Equal(cols, rows), g.ConstArray(ad.Type{Shape: shape}, earlier))
-	rank := sumRows(g, g.Add(before, tie))
-	return g.Do(ad.OpPut, ad.PutAttr{Shape: shape[:1]}, of, rank)
+	return b.G.Take(of, b.G.Do(ad.OpOrder, ad.OrderAttr{Descending: descending}, x))
 }
 
 // positions are 1, 2, …, n.

@@ -23,26 +23,31 @@ func special() []Func {
 		unary("erfc", "The complementary error function, 1 - erf(x).", op1(ad.OpErfc)),
 		unary("Phi", "The standard normal cumulative distribution function.", op1(ad.OpPhi)).example("Phi(0)", "0.5"),
 		unary("Phi_approx", "An approximation of Phi, inv_logit(0.07056 x³ + 1.5976 x).", op1(ad.OpPhiApprox)).example("Phi_approx(0)", "0.5"),
-		unary("inv_Phi", "The standard normal quantile function.", op1(ad.OpInvPhi), openUnit).example("inv_Phi(0.5)", "0"),
+		unary("inv_Phi", "The standard normal quantile function.", op1(ad.OpInvPhi), openUnit).
+			checking(aProbability).example("inv_Phi(0.5)", "0"),
 		unary("inv_erfc", "The inverse of erfc, -inv_Phi(x/2)/√2.", func(g *ad.Graph, x ad.Ref) ad.Ref {
 			return g.Scale(-math.Sqrt2/2, g.Do(ad.OpInvPhi, nil, g.Scale(0.5, x)))
-		}, types.Between(0.1, 1.9)).example("inv_erfc(1)", "0"),
-		unary("std_normal_qf", "The standard normal quantile function.", op1(ad.OpInvPhi), openUnit),
+		}, types.Between(0.1, 1.9)).checking(argCheck{"x", types.Constraint{Text: "in the interval (0, 2)", Hi: 2, LoOpen: true, HiOpen: true}}).example("inv_erfc(1)", "0"),
+		unary("std_normal_qf", "The standard normal quantile function.", op1(ad.OpInvPhi), openUnit).checking(aProbability),
 		unary("lgamma", "The logarithm of the absolute value of the gamma function.", lgamma, positiveReal).example("lgamma(5)", "log(24)"),
 		unary("tgamma", "The gamma function.", op1(ad.OpTgamma), positiveReal).example("tgamma(5)", "24"),
 		unary("digamma", "The derivative of lgamma.", op1(ad.OpDigamma), positiveReal),
 		unary("trigamma", "The derivative of digamma.", op1(ad.OpTrigamma), positiveReal).example("trigamma(1)", "pi()^2 / 6"),
 		lmgamma,
-		binary("lbeta", "The logarithm of the beta function.", lbeta, positiveReal, positiveReal).example("lbeta(1, 2)", "-log(2)"),
+		binary("lbeta", "The logarithm of the beta function.", lbeta, positiveReal, positiveReal).
+			checking(argCheck{"first argument", types.NonNegative}, argCheck{"second argument", types.NonNegative}).example("lbeta(1, 2)", "-log(2)"),
 		binary("beta", "The beta function Γ(a) Γ(b)/Γ(a + b).", expOf(lbeta), positiveReal, positiveReal).example("beta(2, 3)", "1.0 / 12"),
 		binary("lchoose", "The logarithm of the binomial coefficient, for real arguments too.", op2(ad.OpLchoose),
-			types.Between(6, 9), types.Between(0, 5)).example("lchoose(5, 2)", "log(10)"),
-		strict2("gamma_p", "The regularised lower incomplete gamma function P(a, x).", expOf(logGammaP), positiveReal, positiveReal),
-		strict2("gamma_q", "The regularised upper incomplete gamma function Q(a, x) = 1 - P(a, x).", expOf(logGammaQ), positiveReal, positiveReal),
+			types.Between(6, 9), types.Between(0, 5)).
+			checking(argCheck{"first argument", types.AtLeast(-1)}, argCheck{"second argument", types.AtLeast(-1)}).example("lchoose(5, 2)", "log(10)"),
+		strict2("gamma_p", "The regularised lower incomplete gamma function P(a, x).", expOf(logGammaP), positiveReal, positiveReal).checking(incompleteGamma...),
+		strict2("gamma_q", "The regularised upper incomplete gamma function Q(a, x) = 1 - P(a, x).", expOf(logGammaQ), positiveReal, positiveReal).checking(incompleteGamma...),
 		fixed("inc_beta", "The regularised incomplete beta function I_x(a, b), for arguments a, b, x.", tReal, list(tReal, tReal, tReal),
-			of3(func(g *ad.Graph, a, b, x ad.Ref) ad.Ref { return g.Exp(logBetaI(g, x, a, b)) })).in(positiveReal, positiveReal, openUnit),
+			of3(func(g *ad.Graph, a, b, x ad.Ref) ad.Ref { return g.Exp(logBetaI(g, x, a, b)) })).in(positiveReal, positiveReal, openUnit).
+			checking(argCheck{"a", types.NonNegative}, argCheck{"b", types.NonNegative}, argCheck{"x", types.UnitInterval}),
 		binary("log_modified_bessel_first_kind", "The logarithm of the modified Bessel function I_v(x) of the first kind, for v ≥ 0 and x ≥ 0.",
-			logBesselI, types.Between(0, 3), positiveReal),
+			logBesselI, types.Between(0, 3), positiveReal).
+			checking(argCheck{"first argument (order)", types.NonNegative}, argCheck{"second argument (variable)", types.NonNegative}),
 		{Overload: types.Elementwise{Name: "modified_bessel_first_kind", Args: []types.Kind{types.Int, types.Real}, Result: types.Real, Strict: true},
 			Name: "modified_bessel_first_kind", Doc: "The modified Bessel function I_n(x) of the first kind.",
 			Build: of2(modifiedBessel)},
@@ -51,26 +56,33 @@ func special() []Func {
 		besselOrder("bessel_first_kind", "The Bessel function J_n(x) of the first kind.", op2(ad.OpBesselJ), types.Constraint{}),
 		besselOrder("bessel_second_kind", "The Bessel function Y_n(x) of the second kind, for x > 0.", op2(ad.OpBesselY), positiveReal),
 		unary("lambert_w0", "The principal branch of Lambert's W, the w ≥ -1 with w eʷ = x (Corless et al. 1996).", op1(ad.OpLambertW0),
-			types.Between(-0.3, 4)).example("lambert_w0(0)", "0"),
+			types.Between(-0.3, 4)).checking(argCheck{"x", types.AtLeast(-1 / math.E)}).example("lambert_w0(0)", "0"),
 		unary("lambert_wm1", "The other real branch of Lambert's W, the w ≤ -1 with w eʷ = x, for -1/e ≤ x < 0 (Corless et al. 1996).", op1(ad.OpLambertWm1),
-			types.Between(-0.36, 0)),
+			types.Between(-0.36, 0)).checking(argCheck{"x", types.Between(-1/math.E, 0)}),
 		binary("owens_t", "Owen's T function 1/(2π) ∫₀ᵃ exp(-h²(1 + x²)/2)/(1 + x²) dx, for arguments h and a (Owen 1956).", op2(ad.OpOwensT)).
 			example("owens_t(0, 1)", "0.125"),
 		fixed("inv_inc_beta", "The x at which inc_beta(a, b, x) is p, for arguments a, b, p.", tReal, list(tReal, tReal, tReal),
 			of3(func(g *ad.Graph, a, b, p ad.Ref) ad.Ref { return g.Do(ad.OpInvBetaI, nil, p, a, b) })).in(positiveReal, positiveReal, openUnit),
-		unary("std_normal_log_qf", "The standard normal quantile function of the logarithm of a probability.", op1(ad.OpInvLogPhi), negative),
+		unary("std_normal_log_qf", "The standard normal quantile function of the logarithm of a probability.", op1(ad.OpInvLogPhi), negative).
+			checking(argCheck{"Log probability variable", types.AtMost(0)}),
 		studentQuantile,
 		fixed("hypergeometric_1F0", "The hypergeometric function ₁F₀(a; z) = (1 - z)⁻ᵃ, for z < 1.", tReal, list(tReal, tReal),
 			of2(func(g *ad.Graph, a, z ad.Ref) ad.Ref {
 				return g.Exp(g.Neg(g.Mul(a, g.Do(ad.OpLog1m, nil, z))))
 			})).in(types.Constraint{}, belowOne),
 		binary("lmultiply", "x log y, and 0 where both are 0.", lmultiply, positiveReal, positiveReal),
-		binary("log_rising_factorial", "log(Γ(x + n)/Γ(x)).", logRising, shape, shape),
+		binary("log_rising_factorial", "log(Γ(x + n)/Γ(x)).", logRising, shape, shape).checking(argCheck{"first argument", types.Positive}),
 		binary("log_falling_factorial", "log(Γ(x + 1)/Γ(x - n + 1)).", func(g *ad.Graph, x, n ad.Ref) ad.Ref {
 			return logRising(g, plus(g, g.Sub(x, n), 1), n)
-		}, types.Between(6, 9), shape),
+		}, types.Between(6, 9), shape).checking(argCheck{"first argument", types.Positive}),
 	}
 }
+
+// Checks of arguments.
+var (
+	aProbability    = argCheck{"Probability variable", types.UnitInterval}
+	incompleteGamma = []argCheck{{"first argument", types.Positive}, {"second argument", types.NonNegative}}
+)
 
 // besselOrder declares a function of a whole order n and a number x.
 func besselOrder(name, doc string, f fun2, x types.Constraint) Func {

@@ -243,6 +243,15 @@ var arrayCases = map[ad.OpCode]struct {
 		values, vectors := g.EigenSym(g.Add(definite(g, x), spread))
 		return g.Concat(g.Log(values), g.Square(vectors))
 	}},
+	ad.OpOrder: {5, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		at := g.Do(ad.OpOrder, ad.OrderAttr{}, x)
+		down := g.Do(ad.OpOrder, ad.OrderAttr{Descending: true}, g.Square(x))
+		return g.Concat(g.Square(g.Take(x, at)), g.Take(g.Exp(x), down))
+	}},
+	ad.OpFirstMax: {6, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		rows := g.Reshape(x, []int{2, 3})
+		return g.Mul(g.Do(ad.OpFirstMax, nil, rows), g.Exp(g.Do(ad.OpMaxOf, nil, rows)))
+	}},
 	ad.OpReplace: {7, func(g *ad.Graph, x ad.Ref) ad.Ref {
 		at := g.ConstArray(ad.Type{Shape: []int{3}}, []float64{3, 0, 3})
 		v := g.Slice(x, 4, []int{3})

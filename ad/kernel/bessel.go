@@ -8,7 +8,8 @@ import "math"
 //
 // For large x it is the asymptotic series Σ (-1)ᵏ aₖ(v)/xᵏ of √(2πx) e⁻ˣ I (DLMF
 // 10.40.1), otherwise the power series Σ (x/2)^(2k+v)/(k! Γ(k+v+1)), summed from
-// its greatest term in both directions: about 12√x terms, all positive.
+// its greatest term in both directions: about 12√x terms, all positive. For large
+// v it is the expansion that is uniform in x (DLMF 10.41.3).
 func LogBesselI(v, x float64) float64 {
 	switch {
 	case !(v >= 0) || !(x >= 0):
@@ -17,8 +18,17 @@ func LogBesselI(v, x float64) float64 {
 		return 0
 	case x == 0:
 		return math.Inf(-1)
-	case math.IsInf(x, 1):
+	case math.IsInf(x, 1) || math.IsInf(v, 1):
 		return math.Inf(-1)
+	case v > 1e4:
+		h := math.Hypot(v, x)
+		p := v / h
+		q := p * p
+		u1 := p * (3 - 5*q) / 24
+		u2 := q * (81 + q*(-462+q*385)) / 1152
+		u3 := p * q * (30375 + q*(-369603+q*(765765-q*425425))) / 414720
+		series := (u1 + (u2+u3/v)/v) / v
+		return v*(v/(h+x)) - v*math.Asinh(v/x) - 0.5*math.Log(2*math.Pi) - 0.5*math.Log(h) + math.Log1p(series)
 	case x > 40+2*v*v:
 		sum, term := 1.0, 1.0
 		for k := 1.; k < 100; k++ {
@@ -64,6 +74,8 @@ func LogBesselK(v, x float64) float64 {
 		return math.Inf(1)
 	case math.IsInf(x, 1):
 		return math.Inf(-1)
+	case math.IsInf(v, 1):
+		return math.Inf(1)
 	}
 	exponent := func(t float64) float64 {
 		s := math.Sinh(t / 2)

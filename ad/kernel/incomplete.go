@@ -155,9 +155,11 @@ func incompleteGamma(n int, a, x float64, upper bool) float64 {
 		if upper {
 			return q.log(n, math.Log(q[0]))[n]
 		}
-		p := q.scale(-1)
-		p[0] += 1
-		return p.log(n, math.Log1p(-q[0]))[n]
+		if q[0] < 0.5 { // otherwise 1 - q cancels
+			p := q.scale(-1)
+			p[0] += 1
+			return p.log(n, math.Log1p(-q[0]))[n]
+		}
 	}
 	// What xᵃe⁻ˣ/Γ(a+1) is multiplied by.
 	var factor series

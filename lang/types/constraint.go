@@ -102,6 +102,16 @@ func Between(lo, hi float64) Constraint {
 	return Constraint{Text: fmt.Sprintf("in the interval [%g, %g]", lo, hi), Lo: lo, Hi: hi}
 }
 
+// AtLeast is the interval [lo, ∞].
+func AtLeast(lo float64) Constraint {
+	return Constraint{Text: fmt.Sprintf("greater than or equal to %g", lo), Lo: lo, Hi: posInf}
+}
+
+// AtMost is the interval [-∞, hi].
+func AtMost(hi float64) Constraint {
+	return Constraint{Text: fmt.Sprintf("less than or equal to %g", hi), Lo: negInf, Hi: hi}
+}
+
 // Domain is what a distribution asks of one of its arguments; the zero In asks
 // nothing.
 type Domain struct {
