@@ -123,3 +123,34 @@ func (l *lowerer) eachAtItsTurn(s *ast.ForEach, over *VarRef) Stmt {
 		}},
 	}
 }
+
+// rowByRow lowers a loop over the elements of a matrix, which is two, as in Stan: by
+// rows, each element taken at its turn, so that break leaves a row and no more.
+//
+//	for (i in 1:rows(x)) for (j in 1:cols(x)) { element = x[i, j]; body }
+func (l *lowerer) rowByRow(s *ast.ForEach, over Expr) Stmt {
+	pos, at := Pos{s.Span()}, over.Span()
+	out := &Block{Pos: pos}
+	if _, ok := over.(*VarRef); !ok { // so that it is evaluated once
+		before, once := l.apart(pos, over)
+		out.Stmts, over = before, once[0]
+	}
+	number := func(name string) *Var {
+		*l.frame++
+		return &Var{ID: *l.frame - 1, Name: name, Type: types.IntType, Block: ast.Functions, Loop: true, Span: at}
+	}
+	loop := func(i *Var, size string, body Stmt) Stmt {
+		return &For{Pos: pos, Var: i, From: &IntLit{leaf(at, types.IntType, Data), 1}, To: l.library(size, over), Body: body}
+	}
+	place := func(i *Var) Index {
+		return Index{Kind: IndexSingle, A: &VarRef{leaf(at, types.IntType, Data), i}, At: at}
+	}
+	i, j := number("row"), number("column")
+	v := l.variable(l.info.Defs[s])[0]
+	body := &Block{Pos: pos, Stmts: []Stmt{
+		&Unpack{pos, []*Var{v}, &IndexExpr{leaf(at, v.Type, over.Level()), over, []Index{place(i), place(j)}}},
+		l.body(s.Body),
+	}}
+	out.Stmts = append(out.Stmts, loop(i, "rows", loop(j, "cols", body)))
+	return out
+}

@@ -168,7 +168,10 @@ func (l *lowerer) stmt(s ast.Stmt) Stmt {
 		if over.Type().Composite() {
 			return l.forEach(s, over)
 		}
-		if v, ok := over.(*VarRef); ok && (v.Ty.Kind != types.Matrix || v.Ty.Dims > 0) && l.assigns(s.Body, s.Over) {
+		if over.Type().Equal(types.MatrixType) {
+			return l.rowByRow(s, over)
+		}
+		if v, ok := over.(*VarRef); ok && l.assigns(s.Body, s.Over) {
 			return l.eachAtItsTurn(s, v)
 		}
 		return &ForEach{Pos: pos, Var: l.variable(l.info.Defs[s])[0], Over: over, Body: l.body(s.Body)}

@@ -39,5 +39,12 @@ model {
     array[3] int k = {1, 2, 3};
     for (x in k) { k[3] = 10; target += x * b[3]; }
   }
+  {
+    matrix[2, 3] A = to_matrix([b[1], b[2], b[3], 1, 2, b[1]]', 2, 3);
+    for (x in A) { A[2, 2] += x; target += x * A[1, 1]; }
+    for (x in A) { A = A + 1; if (x > 4.5) break; target += x * b[2]; }
+    int k = 0;
+    for (x in A * A') { k += 1; if (k == 2) continue; target += k * x; if (k == 3) break; }
+  }
   target += shrinking(y) * b[1] + shrinking(b) - dot_self(b);
 }
