@@ -185,8 +185,8 @@ type (
 		From, To Expr
 		Body     Stmt
 	}
-	// ForEach runs Body with Var = each element of Over (array elements; matrix
-	// elements in column-major order).
+	// ForEach runs Body with Var = each element of Over, an array or a vector. (A loop over
+	// a matrix is lowered to two, over its rows and over the elements of a row.)
 	ForEach struct {
 		Pos
 		Var  *Var

@@ -1,7 +1,6 @@
 package bind
 
 import (
-	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/types"
 )
@@ -80,16 +79,6 @@ func (b *binder) overElements(s *ir.ForEach) (int, *loop) {
 	element := func(i value) value {
 		acc := access{ix: contiguous(over.shape[1:])}
 		size := sizeOf(over.shape[1:])
-		if s.Over.Type().Kind == types.Matrix && s.Over.Type().Dims == 0 {
-			// Elements in column-major order.
-			rows, cols := int64(over.shape[0]), int64(over.shape[1])
-			acc.ix, size = ad.Index{}, 1
-			ints := make([]int64, len(i.ints))
-			for k, x := range i.ints {
-				ints[k] = (x-1)%rows*cols + (x-1)/rows + 1
-			}
-			i.ints = ints
-		}
 		if i.axis == nil {
 			acc.ix.Offset += int(i.ints[0]-1) * size
 		} else {
@@ -101,9 +90,6 @@ func (b *binder) overElements(s *ir.ForEach) (int, *loop) {
 		v := b.gather(over, acc, s.Var.Type)
 		v.typ = s.Var.Type
 		return v
-	}
-	if s.Over.Type().Kind == types.Matrix && s.Over.Type().Dims == 0 {
-		n = sizeOf(over.shape)
 	}
 	return n, &loop{body: s.Body, v: s.Var, bind: element}
 }

@@ -78,7 +78,7 @@ func (r *run) exec(s ir.Stmt) signal {
 		}
 	case *ir.ForEach:
 		over, level := r.eval(s.Over), r.level(s.Over)
-		for _, elem := range elements(over, s.Over.Type()) {
+		for _, elem := range elements(over) {
 			r.bind(s.Var, elem, level)
 			if left, sig := r.body(s.Body); left {
 				return sig
@@ -121,16 +121,9 @@ func (r *run) body(s ir.Stmt) (left bool, sig signal) {
 	return false, goesOn
 }
 
-// elements are what a foreach loop runs over: the elements of an array or a
-// vector, the numbers of a matrix by columns.
-func elements(v value, t types.Type) []value {
+// elements are what a foreach loop runs over: the elements of an array or a vector.
+func elements(v value) []value {
 	var out []value
-	if t.Dims == 0 && t.Kind == types.Matrix {
-		for _, x := range v.columnMajor() {
-			out = append(out, realOf(x))
-		}
-		return out
-	}
 	n := count(v.shape[1:])
 	for i := range v.shape[0] {
 		places := all(n)
