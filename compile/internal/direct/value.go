@@ -103,28 +103,6 @@ func (v value) with(places []int, w value) value {
 	return out
 }
 
-// columnMajor are the numbers with the first index fastest, as outputs have
-// them.
-func (v value) columnMajor() []float64 {
-	x := v.floats()
-	out := make([]float64, 0, len(x))
-	at := make([]int, len(v.shape))
-	for range x {
-		p := 0
-		for k, i := range at {
-			p = p*v.shape[k] + i
-		}
-		out = append(out, x[p])
-		for k := range at {
-			if at[k]++; at[k] < v.shape[k] {
-				break
-			}
-			at[k] = 0
-		}
-	}
-	return out
-}
-
 // all is 0, 1, … n-1.
 func all(n int) []int {
 	out := make([]int, n)
