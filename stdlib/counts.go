@@ -20,13 +20,21 @@ func weightedLog(g *ad.Graph, lg ad.OpCode, n, x ad.Ref) ad.Ref {
 		return g.Mul(n, g.Do(lg, nil, x))
 	}
 	if narrower(g, x, n) {
-		zero := g.Const(0)
-		return g.Select(g.Equal(n, zero), zero, g.Mul(n, g.Do(lg, nil, x)))
+		return weighted(g, n, g.Do(lg, nil, x))
 	}
 	if lg == ad.OpLog {
 		return g.Do(ad.OpXLogY, nil, n, x)
 	}
 	return g.Do(ad.OpXLog1mY, nil, n, x)
+}
+
+// weighted is n·v for a count n, and 0 where n is 0 even if v is infinite.
+func weighted(g *ad.Graph, n, v ad.Ref) ad.Ref {
+	if c, ok := g.Value(n); ok && !slices.Contains(c, 0) {
+		return g.Mul(n, v)
+	}
+	zero := g.Const(0)
+	return g.Select(g.Equal(n, zero), zero, g.Mul(n, v))
 }
 
 // narrower reports whether x is repeated to meet n, over elements or lanes.
@@ -125,8 +133,8 @@ var bernoulliLogit = Dist{
 	// log inv_logit(±α) = -log(1 + e^∓α).
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		if sum, n, total := pooled(g, y, p[0]); total {
-			v := g.Add(g.Mul(sum, g.Do(ad.OpLogInvLogit, nil, p[0])),
-				g.Mul(g.Sub(g.Const(n), sum), g.Do(ad.OpLog1mInvLogit, nil, p[0])))
+			v := g.Add(weighted(g, sum, g.Do(ad.OpLogInvLogit, nil, p[0])),
+				weighted(g, g.Sub(g.Const(n), sum), g.Do(ad.OpLog1mInvLogit, nil, p[0])))
 			return []Term{{Value: v, Of: always, Total: true}}
 		}
 		sign := g.Sub(g.Const(1), g.Scale(2, y))

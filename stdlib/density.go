@@ -114,7 +114,9 @@ func (b *Builder) common(a []Arg, what func(i int) string) int {
 }
 
 // checks adds the checks of the arguments; variate is that of the first one,
-// which generators do not have.
+// which generators do not have. Distribution functions that take a variate outside
+// of its support, by Dist.CDFVariate, take it beyond ends that are parameters too:
+// a binomial count of more than N.
 func (d *Dist) checks(b *Builder, y []Arg, variate types.Constraint, p []Arg) {
 	if y != nil {
 		check(b.G, b.Name, d.what(0), variate, y[0].Ref)
@@ -126,8 +128,9 @@ func (d *Dist) checks(b *Builder, y []Arg, variate types.Constraint, p []Arg) {
 		}
 		check(b.G, b.Name, d.what(i+1), in, a.Ref)
 	}
+	beyond := d.CDFVariate != (types.Constraint{}) && variate == d.CDFVariate
 	for _, r := range d.Relations {
-		if y == nil && (r.Arg == 0 || r.Than == 0) {
+		if (y == nil || beyond) && (r.Arg == 0 || r.Than == 0) {
 			continue
 		}
 		at := func(i int) ad.Ref {
