@@ -10,7 +10,10 @@ import "github.com/ppl-lang/ppl/ad"
 // Σr², Σr and r = y-μ.
 //
 // It is off by a few roundings, and differs otherwise only where a factor or a
-// product of factors leaves the range of numbers: 1/σ² for |σ| < 1e-154.
+// product of factors leaves the range of numbers: 1/σ² for |σ| < 1e-154. So that
+// neither repeated squares nor long products get there, no more than mostFactors
+// go together, of which the product may be 0, and the rest infinite, while what
+// they make is an ordinary number.
 func moveFactors(g *ad.Graph, o *Options) *ad.Graph {
 	byOp := o.rewrites()
 	var run func(g *ad.Graph) *ad.Graph
@@ -18,10 +21,10 @@ func moveFactors(g *ad.Graph, o *Options) *ad.Graph {
 		if !hasArrays(g) {
 			return g
 		}
-		f := &factorizer{rewriter{nil, byOp}, map[ad.Ref]scaled{}}
+		f := &factorizer{rewriter{nil, byOp}, map[ad.Ref]scaled{}, map[ad.Ref]int{}}
 		return rebuild(g, run, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 			f.g = w.To
-			if s, ok := f.scaled(n, attr, args); ok {
+			if s, ok := f.scaled(n, attr, args); ok && f.degree(s.coef) <= mostFactors {
 				return f.value(s, n.Type)
 			}
 			if x, ok := f.apply(n.Op, args); ok {
@@ -52,7 +55,31 @@ type scaled struct{ coef, base, off ad.Ref }
 // products themselves are in the graph, where they are dead unless needed.
 type factorizer struct {
 	rewriter
-	of map[ad.Ref]scaled
+	of      map[ad.Ref]scaled
+	degrees map[ad.Ref]int // of coefficients that are products: how many factors they have
+}
+
+// mostFactors is how many numbers a coefficient may be a product of. Densities with
+// their derivatives have up to five.
+const mostFactors = 8
+
+// degree is how many factors the coefficient has; None: 0.
+func (f *factorizer) degree(coef ad.Ref) int {
+	if coef == ad.None {
+		return 0
+	}
+	if d, ok := f.degrees[coef]; ok {
+		return d
+	}
+	return 1
+}
+
+// noted notes how many factors a coefficient has.
+func (f *factorizer) noted(coef ad.Ref, degree int) ad.Ref {
+	if degree > 1 {
+		f.degrees[coef] = max(degree, f.degrees[coef])
+	}
+	return coef
 }
 
 func (f *factorizer) parts(r ad.Ref) scaled {
@@ -87,14 +114,14 @@ func (f *factorizer) mul(a, b ad.Ref) ad.Ref {
 	case b == ad.None:
 		return a
 	}
-	return f.do(ad.OpMul, a, b)
+	return f.noted(f.do(ad.OpMul, a, b), f.degree(a)+f.degree(b))
 }
 
 func (f *factorizer) inv(a ad.Ref) ad.Ref {
 	if a == ad.None {
 		return a
 	}
-	return f.do(ad.OpInv, a)
+	return f.noted(f.do(ad.OpInv, a), f.degree(a))
 }
 
 // scaled is the node's value with factors apart; ok is false where there is
@@ -118,7 +145,7 @@ func (f *factorizer) scaled(n *ad.Node, attr any, args []ad.Ref) (s scaled, ok b
 		if a.coef == ad.None {
 			c = g.Const(-1)
 		} else {
-			c = f.do(ad.OpNeg, a.coef)
+			c = f.noted(f.do(ad.OpNeg, a.coef), f.degree(a.coef))
 		}
 		o := a.off
 		if o != ad.None {
@@ -129,7 +156,7 @@ func (f *factorizer) scaled(n *ad.Node, attr any, args []ad.Ref) (s scaled, ok b
 		if a.coef == ad.None || a.off != ad.None {
 			return s, false
 		}
-		return scaled{f.do(ad.OpSquare, a.coef), f.do(ad.OpSquare, a.base), ad.None}, true
+		return scaled{f.noted(f.do(ad.OpSquare, a.coef), 2*f.degree(a.coef)), f.do(ad.OpSquare, a.base), ad.None}, true
 	case ad.OpInv:
 		if a.coef == ad.None || a.off != ad.None {
 			return s, false
@@ -168,7 +195,7 @@ func (f *factorizer) scaled(n *ad.Node, attr any, args []ad.Ref) (s scaled, ok b
 		w := f.inv(v)
 		return scaled{f.mul(w, a.coef), a.base, f.both(w, a.off)}, true
 	case n.Op == ad.OpDiv && isU && whole(b) && b.off == ad.None && b.coef != ad.None:
-		return scaled{f.do(ad.OpDiv, u, b.coef), f.do(ad.OpInv, b.base), ad.None}, true
+		return scaled{f.noted(f.do(ad.OpDiv, u, b.coef), 1+f.degree(b.coef)), f.do(ad.OpInv, b.base), ad.None}, true
 	case n.Op == ad.OpAdd && isU && whole(b) && f.term(b):
 		return scaled{b.coef, b.base, f.plus(b.off, u)}, true
 	case n.Op == ad.OpAdd && isV && whole(a) && f.term(a):

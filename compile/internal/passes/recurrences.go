@@ -31,7 +31,7 @@ type recurrence struct {
 }
 
 func lineariseBody(body *ad.Graph, carries int) *ad.Graph {
-	r := &recurrence{factorizer: factorizer{of: map[ad.Ref]scaled{}}, carries: carries}
+	r := &recurrence{factorizer: factorizer{of: map[ad.Ref]scaled{}, degrees: map[ad.Ref]int{}}, carries: carries}
 	needed := body.Live(body.Outputs[:carries], false) // the rest leaves the scan as it is
 	return rebuild(body, nil, func(w *ad.Rewriter, at ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		r.g = w.To
