@@ -202,7 +202,8 @@ func (b *binder) execWhile(s *ir.While) signal { return b.loopEnds(b.whileFrom(s
 
 // whileFrom runs the trips of a while loop from one on.
 func (b *binder) whileFrom(s *ir.While, trip int) signal {
-	for instead := b.instead; trip < maxTrips; trip++ {
+	for ; trip < maxTrips; trip++ {
+		instead := b.instead // of what the condition reads; what iterations do not reach is no matter
 		cond := b.eval(s.Cond)
 		if b.instead != instead { // it would go on with another element, perhaps for ever
 			b.fail(s.Cond.Span(), diag.IndexRange, "a while loop uses an index that is out of range").throw()
