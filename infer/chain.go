@@ -311,7 +311,6 @@ func (c *chain) initialize(ctx context.Context, target LogDensity, from *Snapsho
 		return err
 	}
 	c.state.KeepStep = len(c.cfg.StepSize) > 0 && c.cfg.Warmup == 0
-	_, c.state.RandomStart = c.cfg.Init.(Uniform)
 	c.adopt(plan)
 	return c.recentre()
 }
@@ -340,6 +339,7 @@ func (c *chain) recentre() error {
 func (c *chain) adopt(plan Plan) {
 	c.state.Chart = c.chart
 	c.state.Chain, c.state.ID, c.state.Seed = c.report.Chain, c.report.ID, c.cfg.Seed
+	_, c.state.RandomStart = c.cfg.Init.(Uniform)
 	c.state.observe, c.state.before, c.state.Note = c.observe, c.before, c.note
 	c.stages = plan.Stages
 }

@@ -16,11 +16,11 @@
 //
 // # What happens
 //
-// Start: from a random point (Stan's rule; effects near their means) L-BFGS climbs to the typical set, where a
-// draw is made from the normal distribution that it has found on the way (package
-// optimize, FindTypical). Its steps give the first metric; in up to 100 dimensions
-// that is learnt from second derivatives by differences, with which the climb goes on
-// if L-BFGS has stopped short.
+// Start: from a random point (Stan's rule; effects near their means) L-BFGS climbs to
+// the typical set, where a draw is made from the normal distribution that it has found
+// on the way (package optimize, FindTypical). Its steps give the first metric; in up to
+// 100 dimensions that is learnt from second derivatives by differences, with which the
+// climb goes on if L-BFGS has stopped short.
 //
 // Rounds: NUTS, of 15, 20, 30, 45, … transitions. After each the chains pool the later
 // half of their draws. A diagonal metric, some of low rank and, where there are
