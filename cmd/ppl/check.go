@@ -48,7 +48,7 @@ place after the last character. Keys without a value are left out.`,
 			debug.SetGCPercent(400) // the command is over before collecting pays
 			var all diag.List
 			for _, name := range args {
-				if err := in.read(name); err != nil {
+				if err := in.read(cmd.Context(), name); err != nil {
 					return err
 				}
 				list := checkFile(in.source, name, in.compile, pedantic)

@@ -3,12 +3,12 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // criticised is the options of the commands that judge a model by its draws.
@@ -52,7 +52,7 @@ func writePointwise(path string, names []string, header []string, columns ...[]f
 		}
 		b.WriteString("\n")
 	}
-	if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
+	if err := files.Save(path, []byte(b.String())); err != nil {
 		return fmt.Errorf("--pointwise: %w", err)
 	}
 	return nil

@@ -177,7 +177,7 @@ must be among the draws, in the same sizes.`,
 		var name string
 		if len(args) == 1 {
 			name = folder.BaseName(args[0])
-			if err := o.read(args[0]); err != nil {
+			if err := o.read(cmd.Context(), args[0]); err != nil {
 				return err
 			}
 			model, err := o.compiled(cmd.Context(), args[0], cmd.ErrOrStderr())
@@ -194,7 +194,7 @@ must be among the draws, in the same sizes.`,
 			}
 			name = folder.BaseName(model.Name())
 			if o.data != "" {
-				o.text, o.textErr = o.readText(o.data, "--data")
+				o.text, o.textErr = o.readText(cmd.Context(), o.data, "--data")
 			}
 			if p, err = o.boundTo(cmd.Context(), model, fit); err != nil {
 				return ended(cmd.Context(), cmd.ErrOrStderr(), err)

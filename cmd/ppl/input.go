@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -76,7 +77,7 @@ func compileFlags(cmd *cobra.Command, o *ppl.CompileOptions) {
 // read reads model and data, each once: what is hashed is what is used, and a
 // pipe cannot be read again. What is wrong with the data is told when the model
 // has been compiled.
-func (in *input) read(model string) error {
+func (in *input) read(ctx context.Context, model string) error {
 	if in.source != nil {
 		return nil
 	}
@@ -92,13 +93,15 @@ func (in *input) read(model string) error {
 		}
 		in.stdinAs = "the model"
 	}
-	f, err := readModel(os.Stdin, model, in.compile.MaxSource)
+	f, err := unlessEnded(ctx, func() (*source.File, error) { return readModel(os.Stdin, model, in.compile.MaxSource) })
 	if err != nil {
 		return err
 	}
 	in.source = f
 	if in.data != "" {
-		in.text, in.textErr = in.readText(in.data, "--data")
+		if in.text, in.textErr = in.readText(ctx, in.data, "--data"); ctx.Err() != nil {
+			return in.textErr
+		}
 	}
 	return nil
 }
@@ -109,15 +112,15 @@ func (in *input) reading() data.Options {
 }
 
 // readText reads a file of data, or standard input for "-".
-func (in *input) readText(path, option string) (string, error) {
+func (in *input) readText(ctx context.Context, path, option string) (string, error) {
 	if path != "-" {
-		return data.ReadText(path, in.reading())
+		return unlessEnded(ctx, func() (string, error) { return data.ReadText(path, in.reading()) })
 	}
 	if in.stdinAs != "" {
 		return "", usagef("%s cannot be standard input: it is %s already", option, in.stdinAs)
 	}
 	in.stdinAs = option
-	return data.ReadTextFrom(os.Stdin, stdinName, in.reading())
+	return unlessEnded(ctx, func() (string, error) { return data.ReadTextFrom(os.Stdin, stdinName, in.reading()) })
 }
 
 // stdinName stands for standard input in messages and in the names of files.
@@ -176,7 +179,7 @@ func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loa
 		return nil, err
 	}
 	if in.record == nil {
-		if err := in.read(model); err != nil {
+		if err := in.read(ctx, model); err != nil {
 			return nil, err
 		}
 	}
@@ -255,18 +258,18 @@ func (in *input) simulator(ctx context.Context, path string, stderr io.Writer) (
 		return nil, nil
 	}
 	own := input{compile: in.compile, quiet: in.quiet}
-	if err := own.read(path); err != nil {
+	if err := own.read(ctx, path); err != nil {
 		return nil, err
 	}
 	return own.compiled(ctx, path, stderr)
 }
 
 // values reads values of parameters as JSON, in a file or as they are.
-func (in *input) values(text string) (*data.Set, error) {
+func (in *input) values(ctx context.Context, text string) (*data.Set, error) {
 	if strings.HasPrefix(strings.TrimSpace(text), "{") {
 		return data.ParseJSON("--params", []byte(text))
 	}
-	content, err := in.readText(text, "--params")
+	content, err := in.readText(ctx, text, "--params")
 	if err != nil {
 		return nil, err
 	}
@@ -297,7 +300,17 @@ func (in *input) limits() error {
 	if in.statements < 0 {
 		return usagef("--statements must be positive, but is %d", in.statements)
 	}
+	memory := compile.MemoryOr(int64(in.memory))
+	collectWithin(memory + memory/4)
 	return nil
+}
+
+// collectWithin makes the collector not wait, beyond that many bytes, until there is twice
+// as much as is needed. Of several such limits the lowest holds.
+func collectWithin(bytes int64) {
+	if bytes < debug.SetMemoryLimit(-1) {
+		debug.SetMemoryLimit(bytes)
+	}
 }
 
 // bindOptions are those that say how the model is bound, within the limits.
@@ -360,7 +373,7 @@ func (o *pointed) load(ctx context.Context, model string, stderr io.Writer) (l *
 	if l, err = o.input.load(ctx, model, stderr); err == nil {
 		if o.points == "" {
 			xs, err = randomPoints(l.posterior, o.seed, o.random, stop)
-		} else if xs, err = o.readPoints(o.points, l.posterior.Dim()); err == nil && len(xs) == 0 {
+		} else if xs, err = o.readPoints(ctx, o.points, l.posterior.Dim()); err == nil && len(xs) == 0 {
 			err = fmt.Errorf("%s has no points", o.points)
 		}
 	}
@@ -372,8 +385,8 @@ func (o *pointed) load(ctx context.Context, model string, stderr io.Writer) (l *
 }
 
 // readPoints reads {"points": [[…], …]}: unconstrained points.
-func (in *input) readPoints(path string, dim int) ([][]float64, error) {
-	text, err := in.readText(path, "--points")
+func (in *input) readPoints(ctx context.Context, path string, dim int) ([][]float64, error) {
+	text, err := in.readText(ctx, path, "--points")
 	if err != nil {
 		return nil, err
 	}

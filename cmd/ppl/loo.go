@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -141,9 +140,7 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	// What is kept of the draws is most of the memory, and lives long: the collector is
-	// not to wait until there is twice as much.
-	debug.SetMemoryLimit(int64(memory) + int64(memory)/2)
+	collectWithin(int64(memory) + int64(memory)/2) // what is kept of the draws lives long
 	fit, err := o.read(cmd, args)
 	if err != nil {
 		return err

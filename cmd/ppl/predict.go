@@ -54,7 +54,7 @@ those observed.
 			return usagef("%v: give it by --model", err)
 		}
 		if o.data != "" && model == "" {
-			o.text, o.textErr = o.readText(o.data, "--data")
+			o.text, o.textErr = o.readText(cmd.Context(), o.data, "--data")
 		}
 		values, err := fit.Data()
 		if model == "" || err != nil {

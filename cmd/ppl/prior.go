@@ -29,7 +29,7 @@ func (o *priorOptions) flags(cmd *cobra.Command) {
 
 // load compiles the model and reads the data.
 func (o *priorOptions) load(ctx context.Context, model string, stderr io.Writer) (*ppl.Model, *data.Set, error) {
-	if err := o.read(model); err != nil {
+	if err := o.read(ctx, model); err != nil {
 		return nil, nil, err
 	}
 	m, err := o.compiled(ctx, model, stderr)
@@ -191,7 +191,7 @@ refused, unless --simulator has a program that makes them.`,
 		}
 		how := "The parameters are those given."
 		if params != "" {
-			if options.Params, err = o.values(params); err != nil {
+			if options.Params, err = o.values(cmd.Context(), params); err != nil {
 				return err
 			}
 		}

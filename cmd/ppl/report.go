@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl/folder"
+	"github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/report"
 	"github.com/ppl-lang/ppl/report/plotfile"
 	"github.com/ppl-lang/ppl/study"
@@ -209,8 +210,7 @@ func writeReport(page func(io.Writer) error, path string) error {
 	if err != nil && !fresh {
 		return unwritten(path, err)
 	}
-	regular := fresh || info.Mode().IsRegular()
-	if !fresh && regular {
+	if !fresh && info.Mode().IsRegular() {
 		old, err := os.ReadFile(path)
 		if err != nil {
 			return unwritten(path, err)
@@ -223,19 +223,7 @@ func writeReport(page func(io.Writer) error, path string) error {
 	if err := page(&b); err != nil {
 		return err
 	}
-	if regular {
-		// Beside its place, so that there is never half a report.
-		partial := path + ".tmp"
-		if err = os.WriteFile(partial, b.Bytes(), 0o666); err == nil {
-			err = os.Rename(partial, path)
-		}
-		if err != nil {
-			os.Remove(partial)
-		}
-	} else {
-		err = os.WriteFile(path, b.Bytes(), 0o666)
-	}
-	if err != nil {
+	if err := files.Save(path, b.Bytes()); err != nil { // there is never half a report
 		return unwritten(path, err)
 	}
 	return nil

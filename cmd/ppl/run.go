@@ -160,7 +160,7 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 		if err := o.check(); err != nil {
 			return err
 		}
-		adapted, assumed, err := o.adapted()
+		adapted, assumed, err := o.adapted(cmd.Context())
 		if err != nil {
 			return err
 		}
@@ -169,9 +169,9 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 			return err
 		}
 		if len(args) == 0 && o.data != "" {
-			o.text, o.textErr = o.readText(o.data, "--data")
+			o.text, o.textErr = o.readText(cmd.Context(), o.data, "--data")
 		} else if len(args) > 0 {
-			if err := o.read(args[0]); err != nil {
+			if err := o.read(cmd.Context(), args[0]); err != nil {
 				return err
 			}
 		}

@@ -44,7 +44,7 @@ func (o *runOptions) inits(ctx context.Context, p *ppl.Posterior, tell func(stri
 		return p.InitAt(values, initRadius)
 	}
 	if o.init == "-" {
-		return o.initFrom(p)
+		return o.initFrom(ctx, p)
 	}
 	info, err := os.Stat(o.init)
 	if err != nil {
@@ -63,12 +63,12 @@ func (o *runOptions) inits(ctx context.Context, p *ppl.Posterior, tell func(stri
 		}
 		return p.InitAt(values, initRadius)
 	}
-	return o.initFrom(p)
+	return o.initFrom(ctx, p)
 }
 
 // initFrom starts the chains at the values in a file.
-func (o *runOptions) initFrom(p *ppl.Posterior) (infer.Init, error) {
-	text, err := o.readText(o.init, "--init")
+func (o *runOptions) initFrom(ctx context.Context, p *ppl.Posterior) (infer.Init, error) {
+	text, err := o.readText(ctx, o.init, "--init")
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func placeIn(at any, path []string, v float64) (any, error) {
 
 // adapted reads --metric-file. Options of the sampler that are not set follow
 // it: the kind of the metric.
-func (o *runOptions) adapted() ([]infer.Adapted, map[string]string, error) {
+func (o *runOptions) adapted(ctx context.Context) ([]infer.Adapted, map[string]string, error) {
 	if o.metricFile == "" {
 		return nil, nil, nil
 	}
@@ -204,7 +204,7 @@ func (o *runOptions) adapted() ([]infer.Adapted, map[string]string, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, folder.RecordFile)
 	}
-	text, err := o.readText(path, "--metric-file")
+	text, err := o.readText(ctx, path, "--metric-file")
 	if err != nil {
 		return nil, nil, fmt.Errorf("--metric-file: %w", err)
 	}

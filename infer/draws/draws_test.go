@@ -267,6 +267,7 @@ func TestReadCmdStan(t *testing.T) {
 		"lp__,a\n1,2\n1,x\n":   `line 3: "x" is not a number`,
 		"lp__,a\n1,2,3\n":      "3 values for 2",
 		"lp__,,a\n":            "column",
+		"\x00\x00":             "no text has",
 		"a\n# Step size = b\n": "not a number",
 	} {
 		if _, err := Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/sampler"
@@ -138,6 +139,9 @@ func (r *reader) line(text string, whole bool) error {
 }
 
 func (r *reader) names(text string) error {
+	if strings.ContainsFunc(text, unicode.IsControl) {
+		return fmt.Errorf("its first line, %.40q, has characters that no text has", text)
+	}
 	c := &r.contents.Columns
 	for name := range strings.SplitSeq(text, ",") {
 		name = strings.TrimSpace(name)

@@ -25,6 +25,15 @@ func Replace(path string, text []byte) error {
 	return err
 }
 
+// Save writes what somebody asked for under a name of theirs: like [Replace], but a device or
+// a pipe is written to.
+func Save(path string, text []byte) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return os.WriteFile(path, text, 0o666)
+	}
+	return Replace(path, text)
+}
+
 // Digest is the SHA-256 of a text in hexadecimal.
 func Digest(text string) string {
 	h := sha256.New()

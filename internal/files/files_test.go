@@ -2,10 +2,51 @@ package files_test
 
 import (
 	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/ppl-lang/ppl/internal/files"
 )
+
+// What somebody asked for replaces a file as a whole, and goes into what is no file.
+func TestSave(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a")
+	for _, text := range []string{"long text", "short"} {
+		if err := files.Save(path, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != text {
+			t.Errorf("%q, %v, want %q", got, err, text)
+		}
+	}
+	// A file that is being read keeps what it had: the new one is another.
+	old, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer old.Close()
+	if runtime.GOOS != "windows" { // where an open file cannot be replaced
+		if err := files.Save(path, []byte("new")); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(old); err != nil || string(got) != "short" {
+			t.Errorf("%q, %v", got, err)
+		}
+	}
+	if err := files.Save(os.DevNull, []byte("x")); err != nil {
+		t.Error(err)
+	}
+	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
+		t.Errorf("%s was replaced: %v", os.DevNull, err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*.tmp")); left != nil {
+		t.Errorf("%v are left", left)
+	}
+}
 
 // A sealed object is still JSON, and no bit of it can change unnoticed.
 func TestSeal(t *testing.T) {
