@@ -7,6 +7,7 @@
 //	cholesky.go   factors and their adjoints
 //	solve.go      triangular solves
 //	product.go    products
+//	small.go      the first three for few rows: texts that others include in their code
 //
 // # One tile
 //
@@ -39,6 +40,17 @@
 //	  128          77.1 µs  14.9 µs              181 µs  25.2 µs
 //	  256           546 µs  86.2 µs             1.25 ms   161 µs
 //	  512          4.38 ms  758 µs             9.80 ms  1.91 ms
+//
+// Straight-line code for few rows (small.go), on a Zen 5 as ppl explain tells, with what tiles
+// took before:
+//
+//	order   factor         adjoint        solve with one right side, by the op's row before
+//	    8   40 ns, 140      49 ns, 180     20 ns,  95
+//	   11  100 ns, 360     110 ns, 410     25 ns, 130
+//	   14  190 ns, 380     230 ns, 450     35 ns, 160
+//	   16  280 ns, 320     360 ns, 430     45 ns, 180
+//	   18  360 ns, 760     470 ns, 900     55 ns, 245
+//	   20  500 ns, 610     900 ns, 750     65 ns, 240
 //
 // Products of order 128 make 41 and 26 products of numbers a nanosecond (0.74 and 0.80 of the
 // peak), of order 256 43 and 27, of order 512 33 and 20; of the time of those of order 100

@@ -535,6 +535,9 @@ func (x *allocation) instruction(i int) {
 			return
 		}
 	}
+	if in.prim == primMulAdd && x.mulAddMem(i) {
+		return
+	}
 	var r [3]Vec
 	for k, v := range vs {
 		r[k] = x.need(v, i)
@@ -574,6 +577,61 @@ func (x *allocation) instruction(i int) {
 		x.done(i)
 		x.v.op(in.prim, in.imm, x.result(i), r[0], r[1], r[2])
 	}
+}
+
+// mulAddMem makes a·b + c where a or b is in memory and a register for it would be taken from
+// another value; it reports whether it did.
+func (x *allocation) mulAddMem(i int) bool {
+	in := &x.b.code[i]
+	if x.roomy() || in.c == in.a || in.c == in.b || in.a == in.b {
+		return false
+	}
+	a, b := in.a, in.b
+	p, ok := x.kept(b)
+	if !ok {
+		a, b = b, a
+		if p, ok = x.kept(b); !ok {
+			return false
+		}
+	}
+	ra, rc := x.need(a, i), x.need(in.c, i)
+	m := x.a.mem(p, T0)
+	d := rc
+	if x.done(i); x.reg[in.c] == nowhere {
+		x.place(Value(i), d, x.first[i])
+	} else {
+		x.pinned[ofVectors] |= 1 << ra
+		d = x.result(i)
+		x.v.copy(d, rc)
+	}
+	x.v.addProduct(d, ra, m)
+	return true
+}
+
+// roomy reports whether there is a vector register that holds nothing.
+func (x *allocation) roomy() bool {
+	for set := x.free[ofVectors] &^ x.pinned[ofVectors]; set != 0; set &= set - 1 {
+		if x.held[ofVectors][bits.TrailingZeros64(set)] < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// kept is the place of a value that is in memory and in no register.
+func (x *allocation) kept(v Value) (Place, bool) {
+	in := &x.b.code[v]
+	switch {
+	case x.reg[v] != nowhere:
+	case x.slot[v] >= 0:
+		return Place{Base: Scratch, Index: NoReg, Disp: 8 * x.slot[v]}, true
+	case x.active != x.v.lanes():
+	case in.prim == primLoad:
+		return x.b.places[in.imm], true
+	case x.stored[v]:
+		return x.b.homes[v], true
+	}
+	return Place{}, false
 }
 
 // fetch loads from a table. Registers are written before all of the operand is read.

@@ -117,6 +117,10 @@ func (l *avx2) opWord(p prim, imm uint64, d, a Vec, w uint64) {
 }
 
 func (l *avx2) addProduct(d, a Vec, m Mem) {
+	if l.n == 1 {
+		l.vrm(m0F38, p66, 1, 0, 0xb9, byte(d), byte(a), operand{Mem: m})
+		return
+	}
 	l.vrm(m0F38, p66, 1, l.width(), 0xb8, byte(d), byte(a), operand{Mem: m})
 }
 

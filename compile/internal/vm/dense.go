@@ -13,7 +13,7 @@ import (
 // does not.
 func (x *context) denseWork(b *block) int {
 	n := b.node
-	if x.p.target == nil {
+	if x.p.target == nil || small(x.p.target, b) {
 		return 0
 	}
 	a, size := b.types[0].Shape, n.Type.Size()

@@ -3,6 +3,7 @@ package vm
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -10,17 +11,23 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
-// factorGraph has a function of a Cholesky factor and of triangular solves with it, and its
-// gradient.
-func factorGraph(n, others int) *ad.Graph {
+// factorGraph has a function of Cholesky factors, one in each lane, and of triangular solves with
+// them, and its gradient.
+func factorGraph(lanes, n, others int) *ad.Graph {
 	g := ad.NewGraph()
-	a := g.Input(ad.Type{Shape: []int{n, n}})
+	a := g.Input(ad.Type{Lanes: lanes, Shape: []int{n, n}})
 	b := g.Input(ad.Type{Shape: []int{n, others}})
 	l := g.Cholesky(a)
 	x := g.TriSolve(l, b, ad.TriAttr{})
 	y := g.TriSolve(l, x, ad.TriAttr{Trans: true})
 	z := g.TriSolve(l, g.Transpose(y), ad.TriAttr{Right: true})
-	f := g.Add(g.Sum(g.Square(z)), g.Sum(g.Log(g.Diagonal(l))))
+	u := g.Transpose(l)
+	w := g.TriSolve(u, g.TriSolve(u, b, ad.TriAttr{Upper: true, Trans: true}), ad.TriAttr{Upper: true})
+	w = g.Transpose(g.TriSolve(l, g.Transpose(w), ad.TriAttr{Trans: true, Right: true}))
+	f := g.Add(g.Sum(g.Mul(g.Square(z), g.Transpose(w))), g.Sum(g.Log(g.Diagonal(l))))
+	if lanes > 0 {
+		f = g.SumLanes(f)
+	}
 	g.Output(f)
 	for _, d := range g.Grad(f, a, b) {
 		g.Output(d)
@@ -36,8 +43,13 @@ func TestDense(t *testing.T) {
 			continue
 		}
 		t.Setenv(processor, target.Name)
-		for _, n := range []int{8, 13, 20, 41} {
-			g := factorGraph(n, 12)
+		for _, c := range []struct{ lanes, n, others, dense int }{
+			{0, 20, 12, 8}, {0, 41, 12, 8}, {2, 22, 1, 2}, // dense are the blocks that package dense runs
+			{0, 1, 1, 0}, {0, 2, 1, 0}, {0, 3, 2, 0}, {0, 5, 8, 0}, {0, 8, 1, 0}, {0, 13, 3, 0}, {0, 18, 5, 0},
+			{7, 1, 3, 0}, {5, 2, 1, 0}, {3, 4, 7, 0}, {2, 11, 4, 0},
+		} {
+			lanes, n := max(c.lanes, 1), c.n
+			g := factorGraph(c.lanes, n, c.others)
 			fast, err := Compile(g, passes.Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -46,29 +58,38 @@ func TestDense(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			used := 0
-			for i := range fast.blocks {
-				if fast.blocks[i].dense != nil {
-					used++
-				}
-			}
-			if used < 8 {
-				t.Errorf("%s: %d blocks are run by package dense", target.Name, used)
-			}
 			f, s := fast.New(), slow.New()
-			x := normals(n*n, 3)
-			for _, m := range []*Machine{f, s} {
-				a := m.Input(0)
-				clear(a)
-				for i := range n {
-					for j := range n {
-						for k := range n {
-							a[i*n+j] += x[i*n+k] * x[j*n+k] / float64(n)
-						}
-					}
-					a[i*n+i]++
+			used, inGo, end := 0, 0, 0
+			for i := range fast.blocks {
+				b := &fast.blocks[i]
+				if b.fused != nil {
+					end = i + b.fused.n
 				}
-				copy(m.Input(1), normals(n*12, 4))
+				switch {
+				case b.dense != nil:
+					used++
+				case b.node != nil && i >= end && slices.Contains([]ad.OpCode{ad.OpCholesky, ad.OpCholeskyAdjoint, ad.OpTriSolve}, b.node.Op):
+					inGo++
+				}
+			}
+			if used < c.dense || c.dense == 0 && inGo > 0 {
+				t.Errorf("%s, %v: %d blocks are run by package dense, and %d by rows", target.Name, c, used, inGo)
+			}
+			x := normals(lanes*n*n, 3)
+			for _, m := range []*Machine{f, s} {
+				for lane := range lanes {
+					a, x := m.Input(0)[lane*n*n:], x[lane*n*n:]
+					for i := range n {
+						for j := range n {
+							a[i*n+j] = 0
+							for k := range n {
+								a[i*n+j] += x[i*n+k] * x[j*n+k] / float64(n)
+							}
+						}
+						a[i*n+i]++
+					}
+				}
+				copy(m.Input(1), normals(n*c.others, 4))
 				if err := m.Run(nil); err != nil {
 					t.Fatal(err)
 				}
@@ -76,17 +97,25 @@ func TestDense(t *testing.T) {
 			for i := range g.Outputs {
 				for e, w := range s.Output(i) {
 					if v := f.Output(i)[e]; !(math.Abs(v-w) <= 1e-10*(1+math.Abs(w))) {
-						t.Errorf("%s, order %d: output %d[%d] is %v, want %v", target.Name, n, i, e, v, w)
+						t.Errorf("%s, %v: output %d[%d] is %v, want %v", target.Name, c, i, e, v, w)
 					}
 				}
 			}
 			if k := testing.AllocsPerRun(10, func() { _ = f.Run(nil) }); k > 0 {
-				t.Errorf("%s, order %d: %v allocations", target.Name, n, k)
+				t.Errorf("%s, %v: %v allocations", target.Name, c, k)
 			}
-			f.Input(0)[(n-2)*(n+1)] = -1
-			var not *ad.NotPositiveError
-			if err := f.Run(nil); !errors.As(err, &not) || not.Pivot != n-1 {
-				t.Errorf("%s, order %d: the error is %v", target.Name, n, err)
+			p := max(n-2, 0)
+			good := f.Input(0)[p*(n+1)]
+			for _, bad := range []float64{-1, 0, math.NaN(), math.Inf(1)} {
+				f.Input(0)[p*(n+1)] = bad
+				var not *ad.NotPositiveError
+				if err := f.Run(nil); !errors.As(err, &not) || not.Pivot != p+1 && !math.IsInf(bad, 1) {
+					t.Errorf("%s, %v: the error for %v is %v", target.Name, c, bad, err)
+				}
+			}
+			f.Input(0)[p*(n+1)] = good
+			if err := f.Run(nil); err != nil {
+				t.Errorf("%s, %v: %v after an error", target.Name, c, err)
 			}
 		}
 	}

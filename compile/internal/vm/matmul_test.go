@@ -84,12 +84,16 @@ func TestMultiply(t *testing.T) {
 }
 
 // TestProducts compares products in machine code with the graph's, across the heights of
-// tiles and the widths of what is left beside them.
+// tiles and the widths of what is left beside them, and small ones in lanes.
 func TestProducts(t *testing.T) {
 	for r := 1; r <= 7; r++ {
 		for _, c := range []int{1, 2, 3, 4, 7, 23, 24, 27, 41, 47, 70} {
 			for _, k := range []int{1, 3, 6, 67} {
-				for mode := range 3 {
+				for mode := range 12 {
+					lanesA, lanesB := mode/3%2*3, mode/6*3
+					if mode = mode % 3; lanesA+lanesB > 0 && c*k > 50 {
+						continue
+					}
 					attr := ad.MatMulAttr{TransA: mode == 1, TransB: mode == 2}
 					sa, sb := []int{r, k}, []int{k, c}
 					if attr.TransA {
@@ -99,9 +103,9 @@ func TestProducts(t *testing.T) {
 						sb = []int{c, k}
 					}
 					g := ad.NewGraph()
-					a, b := g.Input(ad.Type{Shape: sa}), g.Input(ad.Type{Shape: sb})
+					a, b := g.Input(ad.Type{Lanes: lanesA, Shape: sa}), g.Input(ad.Type{Lanes: lanesB, Shape: sb})
 					g.Output(g.Do(ad.OpMatMul, attr, a, b))
-					x, y := normals(r*k, 3), normals(k*c, 4)
+					x, y := normals(max(lanesA, 1)*r*k, 3), normals(max(lanesB, 1)*k*c, 4)
 					want, err := g.Eval([][]float64{x, y}, &ad.Env{})
 					if err != nil {
 						t.Fatal(err)

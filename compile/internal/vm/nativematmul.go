@@ -33,12 +33,11 @@ func dimensions(b *block) product {
 	return p
 }
 
-// productOf is the product of a block, if machine code does it: one without
-// lanes, of at most one transposed matrix.
+// productOf is the product of a block, of each lane, if machine code does it: one of at most one
+// transposed matrix.
 func productOf(b *block) (p product, ok bool) {
 	p = dimensions(b)
-	x, y := &b.types[0], &b.types[1]
-	return p, max(b.node.Type.Lanes, x.Lanes, y.Lanes) <= 1 && p.r > 0 && p.c > 0 && p.k > 0 && !(p.transA && p.transB)
+	return p, p.r > 0 && p.c > 0 && p.k > 0 && !(p.transA && p.transB)
 }
 
 // Registers of a product.
@@ -48,18 +47,54 @@ const (
 	terms, rows, cols = native.T3, native.T4, native.T5
 )
 
-// matmul makes a product.
+// matmul makes a product, lane after lane.
 func (g *generator) matmul(b *block) {
 	p, _ := productOf(b)
 	startB := native.At(native.Scratch, 8*g.Reserve(1))
-	x, y := b.args[0], b.args[1]
+	x, y := 0, 1
 	if p.transA && p.c == 1 { // Aᵀv as vᵀA, by rows
 		x, y = y, x
 		p = product{r: 1, c: p.r, k: p.k}
 	}
-	g.LeaPlace(colB, g.uniform(y))
-	g.LeaPlace(rowA, g.uniform(x))
-	g.LeaPlace(rowC, g.uniform(b.dst))
+	operands := []struct {
+		reg  native.Reg
+		view int32
+		typ  *ad.Type
+		kept int32 // where scratch memory keeps its address
+	}{{colB, b.args[y], &b.types[y], 0}, {rowA, b.args[x], &b.types[x], 0}, {rowC, b.dst, &b.node.Type, 0}}
+	for i := range operands {
+		g.LeaPlace(operands[i].reg, g.uniform(operands[i].view))
+	}
+	lanes := max(b.node.Type.Lanes, 1)
+	if lanes == 1 {
+		g.tiles(p, startB)
+		return
+	}
+	lane := g.Reserve(1)
+	g.setWord(lane, 0)
+	for i := range operands {
+		o := &operands[i]
+		o.kept = g.Reserve(1)
+		g.MovStore(native.At(native.Scratch, 8*o.kept), o.reg)
+	}
+	again := g.NewLabel()
+	g.Place(again)
+	g.tiles(p, startB)
+	for i := range operands {
+		o := &operands[i]
+		g.MovLoad(o.reg, native.At(native.Scratch, 8*o.kept))
+		if o.typ.Lanes > 0 {
+			g.AddImm(o.reg, int32(8*o.typ.Size()))
+			g.MovStore(native.At(native.Scratch, 8*o.kept), o.reg)
+		}
+	}
+	g.addWord(lane, 1)
+	g.CmpImm(native.T0, int32(lanes))
+	g.If(native.Less, again)
+}
+
+// tiles makes a product of the matrices at rowA and colB, at rowC.
+func (g *generator) tiles(p product, startB native.Mem) {
 	// A vector on the right is the same held either way; so is one on the left.
 	if p.c == 1 && !p.transA {
 		p.transB = true

@@ -59,6 +59,7 @@ const (
 	pause                        // time to ask whether to stop
 	historyFull                  // every other snapshot is to go
 	runBlock                     // a block that has no machine code here
+	opInGo                       // the block's op, which fails or is left to its row
 )
 
 // resumes reports whether the function goes on after the event.

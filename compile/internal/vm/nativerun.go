@@ -72,7 +72,7 @@ func (g *generator) fusible(b *block) bool {
 		_, message := b.node.Attr.(*ad.Message)
 		return message && b.node.Op == ad.OpReject && b.types[0].Lanes == 0 && b.types[0].Size() == 1
 	case arrayBlock:
-		return g.movable(b)
+		return g.movable(b) || small(g.p.target, b)
 	case regionBlock:
 		p := b.reg
 		if p.snapshots > 0 {
@@ -117,9 +117,9 @@ func (g *generator) fuse(bs []block) {
 	g.enter(&r.fn)
 	loops := hasLoop(bs)
 	later := g.NewLabel()
+	g.CmpImm(native.R0, 0)
+	g.If(native.NotEqual, later)
 	if loops {
-		g.CmpImm(native.R0, 0)
-		g.If(native.NotEqual, later)
 		r.trips, r.between = g.Reserve(1), tripsBetween(bs)
 		g.setWord(r.trips, r.between)
 	}
@@ -128,16 +128,14 @@ func (g *generator) fuse(bs []block) {
 	g.MovImm(native.T0, 0)
 	g.Place(done)
 	g.leave()
-	if loops {
-		g.Place(later)
-		for i := range r.events {
-			if r.events[i].kind.resumes() {
-				g.CmpImm(native.R0, int32(i+1))
-				g.If(native.Equal, r.events[i].resume)
-			}
+	g.Place(later)
+	for i := range r.events {
+		if r.events[i].kind.resumes() {
+			g.CmpImm(native.R0, int32(i+1))
+			g.If(native.Equal, r.events[i].resume)
 		}
-		g.Jump(done)
 	}
+	g.Jump(done)
 	// Blocks that Go runs may have functions of their own.
 	for i := range r.events {
 		if r.events[i].kind == runBlock {
@@ -174,9 +172,12 @@ func (g *generator) inline(bs []block, r *fusedRun, done native.Label) {
 		case effectBlock:
 			g.rejection(b, g.failing(opFails))
 		case arrayBlock:
-			if b.node.Op == ad.OpTake {
+			switch {
+			case small(g.p.target, b):
+				g.smallMatrix(bs[i:i+1], r, done)
+			case b.node.Op == ad.OpTake:
 				g.taking(b, g.failing(opFails))
-			} else {
+			default:
 				g.putting(b)
 			}
 		default:
@@ -318,6 +319,8 @@ func (m *Machine) happen(e *event) error {
 		return m.run(e.b)
 	case checkFails:
 		return m.failedCheck(&e.b[0], e.k)
+	case opInGo:
+		return m.single(&e.b[0])
 	case opFails:
 		err = m.single(&e.b[0])
 	case stripFails:
