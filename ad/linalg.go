@@ -1,13 +1,10 @@
 package ad
 
 import (
-	"errors"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack"
-	lapackimpl "gonum.org/v1/gonum/lapack/gonum"
 )
 
 // The kernels of matrix ops, on row-major storage, without allocation. Those of
@@ -188,29 +185,6 @@ func solveLU(b, lu, pivots []float64, n, cols int, trans bool) {
 			swapRows(b, i, p, cols)
 		}
 	}
-}
-
-// eigenWork is the number of rows of workspace of eigenSym: LAPACK's block of
-// 32 and two vectors.
-const eigenWork = 34
-
-// eigenSym writes eigenvalues and eigenvectors one after the other; NaN where
-// a is not finite.
-func eigenSym(dst, a []float64, n int, work []float64) error {
-	if n == 0 {
-		return nil
-	}
-	if !finite(a) {
-		for i := range dst {
-			dst[i] = math.NaN()
-		}
-		return nil
-	}
-	copy(dst[n:], a)
-	if !(lapackimpl.Implementation{}).Dsyev(lapack.EVCompute, blas.Lower, n, dst[n:], n, dst[:n], work, len(work)) {
-		return errors.New("the eigenvalues of the matrix do not converge")
-	}
-	return nil
 }
 
 // product is the matrix product by definition: for operands that are not

@@ -202,6 +202,14 @@ func (g *Graph) onLower(s Ref) Ref {
 	return g.Scatter(g.Mul(g.halfDiagonal(shape[0]), both), ix, shape)
 }
 
+// Converged is the error of a symmetric eigendecomposition that has not come to an end.
+func Converged(ok bool) error {
+	if !ok {
+		return errors.New("the eigenvalues of the matrix do not converge")
+	}
+	return nil
+}
+
 func square(args []Type) error {
 	if s := args[0].Shape; len(s) != 2 || s[0] != s[1] {
 		return fmt.Errorf("a matrix of shape %v is not square", s)
@@ -417,9 +425,10 @@ func matrixOps() map[OpCode]Op {
 				return Type{Shape: []int{n + n*n}}, nil
 			},
 			Eval: func(dst []float64, args [][]float64, types []Type, _ any, work []float64) error {
-				return eigenSym(dst, args[0], types[0].Shape[0], work)
+				n := types[0].Shape[0]
+				return Converged(kernel.EigenSym(dst[:n], dst[n:], args[0], n, kernel.PortableEigenLoops{}, work))
 			},
-			Work: func(args []Type, _ any) int { return eigenWork * args[0].Shape[0] },
+			Work: func(args []Type, _ any) int { return kernel.EigenWork(args[0].Shape[0]) },
 			// V (diag(λ̄) + F∘(Vᵀ V̄)) Vᵀ with F(i,j) = 1/(λj - λi), 0 on the diagonal.
 			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 				k := g.Type(n.Args[0]).Shape[0]

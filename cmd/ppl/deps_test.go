@@ -92,7 +92,7 @@ compile/data:            lang/source lang/diag
 compile/ir:              lang lang/source lang/diag lang/ast lang/types lang/check
 stdlib/transform:        ad lang/types
 compile/internal/native: ad/kernel
-compile/internal/dense:  compile/internal/native
+compile/internal/dense:  compile/internal/native ad/kernel
 compile/internal/ops:    compile/internal/native ad ad/kernel
 compile/internal/loopnest: compile/internal/ops ad
 compile/internal/passes: compile/internal/loopnest compile/internal/ops ad gonum

@@ -8,6 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/lapack"
+	lapackimpl "gonum.org/v1/gonum/lapack/gonum"
+
 	"github.com/ppl-lang/ppl/ad/kernel"
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
@@ -104,6 +108,28 @@ func TestCholesky(t *testing.T) {
 					t.Errorf("%d: %v at %d is positive", n, bad, p)
 				}
 				a[p*n+p] = saved
+			}
+		}
+	})
+}
+
+// TestEigenSym: machine code computes the bits that package kernel does.
+func TestEigenSym(t *testing.T) {
+	each(t, func(t *testing.T, k *Kernels) {
+		for _, n := range sizes {
+			a := positive(n)
+			values, vectors := nans(n), nans(n*n)
+			wantValues, want := nans(n), nans(n*n)
+			if !kernel.EigenSym(wantValues, want, a, n, kernel.PortableEigenLoops{}, nans(kernel.EigenWork(n))) {
+				t.Fatalf("%d: no convergence", n)
+			}
+			if !k.EigenSym(values, vectors, a, n, nans(k.EigenWork(n))) {
+				t.Fatalf("%d: machine code does not converge", n)
+			}
+			for i, w := range append(wantValues, want...) {
+				if x := append(values, vectors...)[i]; math.Float64bits(x) != math.Float64bits(w) {
+					t.Fatalf("%d: element %d is %v, want %v", n, i, x, w)
+				}
 			}
 		}
 	})
@@ -226,6 +252,38 @@ func TestMeasure(t *testing.T) {
 			b1 := least(100*time.Millisecond, func() { k.CholeskyAdjoint(d, l, adj, n, work) })
 			n3 := math.Pow(float64(n), 3) / 6
 			fmt.Printf("%4d factor %10v %10v %.2f %5.1f G/s  adjoint %10v %10v %.2f %5.1f G/s\n", n, f0, f1, f0.Seconds()/f1.Seconds(), rate(f1, n3), b0, b1, b0.Seconds()/b1.Seconds(), rate(b1, 2*n3))
+		}
+	})
+}
+
+// TestMeasureEigen prints times of symmetric eigendecompositions.
+func TestMeasureEigen(t *testing.T) {
+	if os.Getenv("DENSE_MEASURE") == "" {
+		t.Skip("measures: set DENSE_MEASURE=1")
+	}
+	each(t, func(t *testing.T, k *Kernels) {
+		for _, n := range []int{2, 3, 5, 8, 10, 15, 20, 30, 50, 100, 200, 400} {
+			smooth := make([]float64, n*n)
+			for i := range n {
+				for j := range n {
+					smooth[i*n+j] = math.Exp(-float64((i-j)*(i-j)) / 50)
+				}
+			}
+			for _, a := range [][]float64{positive(n), smooth} {
+				for i := range n {
+					for j := range i {
+						a[j*n+i] = a[i*n+j]
+					}
+				}
+				values, vectors, work := make([]float64, n), make([]float64, n*n), make([]float64, k.EigenWork(n)+34*n)
+				t0 := least(50*time.Millisecond, func() {
+					copy(vectors, a)
+					lapackimpl.Implementation{}.Dsyev(lapack.EVCompute, blas.Lower, n, vectors, n, values, work, 34*n)
+				})
+				t1 := least(50*time.Millisecond, func() { kernel.EigenSym(values, vectors, a, n, kernel.PortableEigenLoops{}, work) })
+				t2 := least(50*time.Millisecond, func() { k.EigenSym(values, vectors, a, n, work) })
+				fmt.Printf("%4d gonum %10v Go %10v %.2f machine code %10v %.2f\n", n, t0, t1, t0.Seconds()/t1.Seconds(), t2, t0.Seconds()/t2.Seconds())
+			}
 		}
 	})
 }

@@ -1,5 +1,5 @@
 // Package dense is dense linear algebra in machine code: Cholesky factors, their adjoints,
-// triangular solves with many right sides, and products of matrices.
+// triangular solves with many right sides, products of matrices, and symmetric eigendecompositions.
 //
 // Map of the package:
 //
@@ -7,6 +7,7 @@
 //	cholesky.go   factors and their adjoints
 //	solve.go      triangular solves
 //	product.go    products
+//	eigen.go      the loops over rows of symmetric eigendecompositions; the rest is in package kernel
 //	small.go      the first three for few rows: texts that others include in their code
 //
 // # One tile
@@ -51,6 +52,18 @@
 //	   16  280 ns, 320     360 ns, 430     45 ns, 180
 //	   18  360 ns, 760     470 ns, 900     55 ns, 245
 //	   20  500 ns, 610     900 ns, 750     65 ns, 240
+//
+// Symmetric eigendecompositions, of random and of smooth matrices, on a Zen 5; they have the same
+// bits whoever runs the loops:
+//
+//	order   gonum              Go loops           AVX-512            AVX2
+//	    5   1.63 µs, 1.49 µs   1.29 µs, 1.01 µs   1.15 µs, 0.88 µs   1.12 µs, 0.85 µs
+//	   10   4.97 µs, 5.13 µs   4.49 µs, 4.18 µs   2.93 µs, 2.66 µs   2.89 µs, 2.63 µs
+//	   20   15.9 µs, 23.5 µs   12.3 µs, 17.4 µs   5.72 µs, 8.90 µs   5.95 µs, 9.14 µs
+//	   30   39.2 µs, 60.2 µs   26.4 µs, 43.1 µs   9.93 µs, 19.1 µs   10.4 µs, 18.8 µs
+//	   50    148 µs,  216 µs   97.2 µs,  152 µs   25.8 µs, 50.5 µs   29.8 µs, 58.0 µs
+//
+// There the chain of roots and quotients of the turns, 15 ns each, is two thirds of the time.
 //
 // Products of order 128 make 41 and 26 products of numbers a nanosecond (0.74 and 0.80 of the
 // peak), of order 256 43 and 27, of order 512 33 and 20; of the time of those of order 100

@@ -31,6 +31,8 @@ type Kernels struct {
 	transpose native.Func
 	factor    native.Func
 	corner    native.Func
+	// Of symmetric eigendecompositions.
+	combine, less1, less2, turn native.Func
 
 	layout
 }
@@ -41,6 +43,7 @@ type layout struct {
 	strideC, strideA, strideB   int // of numbers, of bytes, of bytes
 	strideFrom, strideTo        int // of a transposition: of numbers, of bytes
 	coefficients, inverses, end int
+	others                      int // two addresses
 }
 
 // New makes the functions; nil where there is no target or no executable memory.
@@ -55,6 +58,7 @@ func New(t *native.Target) *Kernels {
 	k.strideC, k.strideA, k.strideB, k.strideFrom, k.strideTo = one(), one(), one(), one(), one()
 	k.coefficients = int(g.Reserve(k.rows * k.rows))
 	k.inverses = int(g.Reserve(k.rows))
+	k.others = int(g.Reserve(2))
 	var entries []native.Label
 	function := func(make func()) {
 		l := g.NewLabel()
@@ -71,6 +75,10 @@ func New(t *native.Target) *Kernels {
 	function(g.transposition)
 	function(g.factorisation)
 	function(g.cornerSolve)
+	function(g.combination)
+	function(func() { g.subtraction(false) })
+	function(func() { g.subtraction(true) })
+	function(g.turning)
 	g.Routines()
 	code, fs, err := g.Make(entries)
 	if err != nil {
@@ -78,7 +86,9 @@ func New(t *native.Target) *Kernels {
 	}
 	k.code, k.end = code, (g.Numbers+7)/8*8
 	copy(k.tiles[:], fs)
-	k.transpose, k.factor, k.corner = fs[modes], fs[modes+1], fs[modes+2]
+	for i, f := range []*native.Func{&k.transpose, &k.factor, &k.corner, &k.combine, &k.less1, &k.less2, &k.turn} {
+		*f = fs[int(modes)+i]
+	}
 	return k
 }
 

@@ -7,7 +7,8 @@ import (
 
 // Factorisations, triangular solves and products of matrices by package dense, where
 // there is machine code and matrices are large enough. The rows of the ops are what is
-// meant; results differ from theirs by roundings.
+// meant; results differ from theirs by roundings, but for those of symmetric
+// eigendecompositions, which are the same bits.
 
 // denseWork is the size of the work space of a block that package dense runs; 0 if it
 // does not.
@@ -26,6 +27,10 @@ func (x *context) denseWork(b *block) int {
 		if a[0] < fromSolve || size < fromSolve*a[0] || size < fromSolution {
 			return 0
 		}
+	case ad.OpEigenSym:
+		if a[0] < fromEigen {
+			return 0
+		}
 	default:
 		return 0
 	}
@@ -36,6 +41,8 @@ func (x *context) denseWork(b *block) int {
 		return 0
 	case n.Op == ad.OpTriSolve:
 		return k.SolveWork(a[0], size/a[0])
+	case n.Op == ad.OpEigenSym:
+		return k.EigenWork(a[0])
 	}
 	return k.CholeskyWork(a[0])
 }
@@ -52,7 +59,8 @@ func (x *context) kernels() *dense.Kernels {
 // productWork is denseWork of a product of matrices.
 func (x *context) productWork(b *block) int {
 	s := dimensions(b)
-	large := min(s.r, s.c, s.k) >= fromProduct && s.r*s.c*s.k >= fromProducts
+	terms := s.r * s.c * s.k
+	large := min(s.r, s.c, s.k) >= fromProduct && terms >= fromProducts || s.transA && s.transB && terms >= fromBoth
 	flat := s.transB && min(s.r, s.c) >= fromProduct && 1 < s.k && s.k < fromProduct
 	if x.p.target == nil || !large && !flat {
 		return 0
@@ -73,6 +81,8 @@ func (b *block) denseEval(dst []float64, args [][]float64, types []ad.Type, attr
 		}
 	case ad.OpCholeskyAdjoint:
 		b.dense.CholeskyAdjoint(dst, args[0], args[1], n, work)
+	case ad.OpEigenSym:
+		return ad.Converged(b.dense.EigenSym(dst[:n], dst[n:], args[0], n, work))
 	case ad.OpTriSolve:
 		t := attr.(ad.TriAttr)
 		b.dense.Solve(dst, args[0], args[1], n, len(dst)/n, t.Upper, t.Trans, t.Right, work)

@@ -120,3 +120,47 @@ func TestDense(t *testing.T) {
 		}
 	}
 }
+
+// TestEigen: symmetric eigendecompositions by machine code have the bits of the op's row, in
+// lanes too.
+func TestEigen(t *testing.T) {
+	for _, target := range native.Targets {
+		if native.Find(target.Name) == nil {
+			continue
+		}
+		t.Setenv(processor, target.Name)
+		for _, n := range []int{1, 3, 4, 11, 33} {
+			const lanes = 2
+			g := ad.NewGraph()
+			values, vectors := g.EigenSym(g.Input(ad.Type{Lanes: lanes, Shape: []int{n, n}}))
+			g.Output(values)
+			g.Output(vectors)
+			x := normals(lanes*n*n, uint64(n))
+			var outs [2][2][]float64
+			for k, o := range []passes.Options{{}, {Without: []string{passes.NativePass}}} {
+				p, err := Compile(g, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				m := p.New()
+				copy(m.Input(0), x)
+				if err := m.Run(nil); err != nil {
+					t.Fatal(err)
+				}
+				if k == 0 && testing.AllocsPerRun(10, func() { _ = m.Run(nil) }) > 0 {
+					t.Errorf("%s, order %d: allocates", target.Name, n)
+				}
+				for i := range outs[k] {
+					outs[k][i] = m.Output(i)
+				}
+			}
+			for i := range outs[0] {
+				for e, w := range outs[1][i] {
+					if v := outs[0][i][e]; math.Float64bits(v) != math.Float64bits(w) {
+						t.Fatalf("%s, order %d: output %d[%d] is %v, want %v", target.Name, n, i, e, v, w)
+					}
+				}
+			}
+		}
+	}
+}
