@@ -17,7 +17,8 @@
 //	matmul.go, sparse.go, lse.go   products of matrices, of those that are mostly 0, log_sum_exp
 //	dense.go       factorisations and triangular solves, by package dense
 //	native.go        machine code: what is compiled, and for which processor
-//	nativescalar.go, nativestrip.go, nativescan.go, nativematmul.go, nativedense.go   by kind of block
+//	nativescalar.go, nativestrip.go, nativescan.go, nativematmul.go, nativesparse.go, nativedense.go   by
+//	                 kind of block
 //	nativerun.go     blocks in a row as one function
 //	nativeregion.go  conditionals and while loops among them
 //	nativelanes.go   lanes of these as vectors

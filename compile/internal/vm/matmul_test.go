@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/native"
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
 
@@ -137,14 +138,23 @@ func TestProducts(t *testing.T) {
 // TestSparse compares products with data that are mostly 0 with the graph's, those with
 // numbers that are not finite too.
 func TestSparse(t *testing.T) {
+	for _, target := range native.Targets {
+		if native.Find(target.Name) != nil {
+			t.Run(target.Name, func(t *testing.T) { testSparse(t, target) })
+		}
+	}
+}
+
+func testSparse(t *testing.T, target *native.Target) {
+	t.Setenv(processor, target.Name)
 	const r, k = 60, 50
 	data := normals(r*k, 5)
 	for i := range data {
-		if i%61 != 0 {
+		if i%61 != 0 && i%k != 7 || i/k == 9 {
 			data[i] = 0
 		}
 	}
-	for _, c := range []int{1, 5} {
+	for _, c := range []int{1, 4, 5, 8, 10, 17, 33, 70} {
 		for _, trans := range []bool{false, true} {
 			rows := k
 			if trans {
@@ -176,6 +186,9 @@ func TestSparse(t *testing.T) {
 				if err := m.Run(&ad.Env{}); err != nil {
 					t.Fatal(err)
 				}
+				if p.mistake != "" {
+					t.Fatal(p.mistake)
+				}
 				for i, v := range want[0] {
 					if got := m.Output(0)[i]; !agree(v, got, 1e-12) {
 						t.Fatalf("%d columns, transposed %t, with %v: element %d is %v, want %v", c, trans, special, i, got, v)
@@ -187,7 +200,7 @@ func TestSparse(t *testing.T) {
 	for i := range data {
 		data[i] = 1
 	}
-	if newSparse(data, r, 5) != nil || newSparse(data, r, 1) != nil {
+	if newSparse(data, r, 5, perRow) != nil || newSparse(data, r, 1, perRow) != nil {
 		t.Error("a dense matrix is taken for sparse")
 	}
 }

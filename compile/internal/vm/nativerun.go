@@ -66,8 +66,11 @@ func (g *generator) fusible(b *block) bool {
 		}
 		return true
 	case matmulBlock:
+		if b.sparse != nil {
+			return b.sparse.table != nil
+		}
 		_, ok := productOf(b)
-		return ok && b.sparse == nil && b.dense == nil
+		return ok && b.dense == nil
 	case effectBlock:
 		_, message := b.node.Attr.(*ad.Message)
 		return message && b.node.Op == ad.OpReject && b.types[0].Lanes == 0 && b.types[0].Size() == 1
@@ -168,7 +171,11 @@ func (g *generator) inline(bs []block, r *fusedRun, done native.Label) {
 		case stripBlock:
 			g.shortStrip(b, g.failing(func() { fail(stripFails, 0) }))
 		case matmulBlock:
-			g.matmul(b)
+			if b.sparse != nil {
+				g.sparseProduct(bs[i:i+1], r, done)
+			} else {
+				g.matmul(b)
+			}
 		case effectBlock:
 			g.rejection(b, g.failing(opFails))
 		case arrayBlock:
@@ -320,6 +327,10 @@ func (m *Machine) happen(e *event) error {
 	case checkFails:
 		return m.failedCheck(&e.b[0], e.k)
 	case opInGo:
+		if b := &e.b[0]; b.kind == matmulBlock {
+			m.matmul(b)
+			return nil
+		}
 		return m.single(&e.b[0])
 	case opFails:
 		err = m.single(&e.b[0])

@@ -11,23 +11,27 @@ import (
 type sparse struct {
 	start, column []int32
 	value         []float64
+	table         *sparseTable // for machine code; nil: Go's loops
 }
 
 // Of a product with a matrix of data of at least leastSparse elements, those that are 0 are
 // left out where that is faster. Measured beside machine code on one core: adding a
 // multiple of a row of c numbers takes 5 + 0.05 c ns, a dense product 0.042 ns per
 // multiplication; with a vector 1 and 0.14 ns per element. 300 × 295 inputs of a
-// neural network, 6 % of them not 0, times 20 columns: 35 instead of 74 µs.
+// neural network, 6 % of them not 0, times 20 columns: 35 instead of 74 µs. In machine code with
+// AVX-512, 100 × 785 inputs of which 19 % are not 0, times 10 columns: 12.6 instead of 23.5 µs,
+// the transpose 12.9 instead of 23.4.
 const (
 	leastSparse  = 2048
 	perRow       = 120.0 // multiplications of a dense product that cost as much as adding a row of no numbers
+	perTableRow  = 20.0  // likewise in machine code
 	sparseVector = 0.07  // share of elements that are not 0 below which a product with a vector leaves out the others
 	sparseGain   = 1.5   // that is expected at least
 )
 
 // newSparse is the form of a constant matrix for a product with so many columns, or nil
 // if the dense one is better.
-func newSparse(data []float64, rows, columns int) *sparse {
+func newSparse(data []float64, rows, columns int, perRow float64) *sparse {
 	if len(data) < leastSparse {
 		return nil
 	}
@@ -62,7 +66,24 @@ func (x *context) sparseOf(n *node) *sparse {
 	if data == nil || attr.TransB || max(n.Src.Type.Lanes, a.Lanes, b.Lanes) > 0 || len(data) < n.Args[0].Off+a.Size() {
 		return nil
 	}
-	return newSparse(data[n.Args[0].Off:n.Args[0].Off+a.Size()], a.Shape[0], b.Shape[1])
+	data = data[n.Args[0].Off : n.Args[0].Off+a.Size()]
+	columns := b.Shape[1]
+	if x.p.target == nil {
+		return newSparse(data, a.Shape[0], columns, perRow)
+	}
+	_, group, ok := sparseColumns(x.p.target, columns)
+	if !ok {
+		return newSparse(data, a.Shape[0], columns, perRow)
+	}
+	s := newSparse(data, a.Shape[0], columns, perTableRow)
+	if s != nil {
+		rows := a.Shape[0]
+		if attr.TransA {
+			rows = a.Shape[1]
+		}
+		s.table = s.tableOf(rows, group, columns, attr.TransA)
+	}
+	return s
 }
 
 // multiply is dst = s y or, transposed, dst = sᵀ y, of so many columns. It does nothing and
