@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/ppl-lang/ppl/ad/kernel"
 )
@@ -210,6 +211,32 @@ func Converged(ok bool) error {
 	return nil
 }
 
+// unclear is a matrix with the lower triangle of x, without the steps that do nothing but make
+// the upper one 0: adjoints of factors are sums of such.
+func (g *Graph) unclear(x Ref) Ref {
+	n := &g.Nodes[x]
+	switch args := n.Args; n.Op {
+	case OpAdd:
+		return g.Add(g.unclear(args[0]), g.unclear(args[1]))
+	case OpSub:
+		return g.Sub(g.unclear(args[0]), g.unclear(args[1]))
+	case OpNeg:
+		return g.Neg(g.unclear(args[0]))
+	case OpScatter:
+		of := &g.Nodes[args[0]]
+		if of.Op != OpGather || len(n.Type.Shape) != 2 || !shapeEqual(g.Type(of.Args[0]).Shape, n.Type.Shape) {
+			break
+		}
+		isLower := func(ix Index) bool {
+			return ix.Offset == 0 && len(ix.Dims) == 1 && slices.Equal(ix.Dims[0].Table, g.lowerIndex(n.Type.Shape[0]).Dims[0].Table)
+		}
+		if isLower(n.Attr.(scatterAttr).Index) && isLower(of.Attr.(Index)) {
+			return of.Args[0]
+		}
+	}
+	return x
+}
+
 func square(args []Type) error {
 	if s := args[0].Shape; len(s) != 2 || s[0] != s[1] {
 		return fmt.Errorf("a matrix of shape %v is not square", s)
@@ -282,7 +309,7 @@ func matrixOps() map[OpCode]Op {
 				return nil
 			},
 			VJP: func(g *Graph, n *Node, l, adj Ref, need []bool) []Ref {
-				return []Ref{g.reduceLanes(g.Do(OpCholeskyAdjoint, nil, l, adj), n.Args[0])}
+				return []Ref{g.reduceLanes(g.Do(OpCholeskyAdjoint, nil, l, g.unclear(adj)), n.Args[0])}
 			}},
 		OpCholeskyAdjoint: choleskyAdjoint(),
 		OpMatrixExp: {Name: "matrix exp", Class: Array, Arity: 1, Shape: sameSquare,
@@ -333,12 +360,12 @@ func matrixOps() map[OpCode]Op {
 					default:
 						da = g.matMul(p, q, false, true)
 					}
-					if t.Upper {
+					if da = g.reduceLanes(da, a); t.Upper {
 						da = g.Transpose(g.Lower(g.Transpose(da)))
 					} else {
 						da = g.Lower(da)
 					}
-					da = g.Neg(g.reduceLanes(da, a))
+					da = g.Neg(da)
 				}
 				return []Ref{da, g.reduceLanes(db, b)}
 			}},

@@ -243,3 +243,62 @@ func TestMatrixAllocations(t *testing.T) {
 		}
 	}
 }
+
+// TestUnclear: the adjoint of a factor is not cleared above the diagonal, where nobody reads it.
+func TestUnclear(t *testing.T) {
+	const n = 4
+	rng := rand.New(rand.NewPCG(1, 2))
+	g := NewGraph()
+	a, b := g.Input(Type{Shape: []int{n, n}}), g.Input(Type{Lanes: 3, Shape: []int{n, 1}})
+	l := g.Cholesky(a)
+	x := g.TriSolve(l, b, TriAttr{})
+	g.Output(g.Add(g.SumLanes(g.Sum(g.Square(x))), g.Sum(g.Log(g.Diagonal(l)))))
+	adjoint := g.Grad(g.Outputs[0], a)[0]
+	g.Output(adjoint)
+	var look func(r Ref)
+	look = func(r Ref) {
+		node := &g.Nodes[r]
+		if node.Op == OpScatter {
+			if ix := node.Attr.(scatterAttr).Index; len(ix.Dims) == 1 && len(ix.Dims[0].Table) > 0 {
+				t.Errorf("a triangle is cleared: %v", ix)
+			}
+		}
+		for _, a := range node.Args {
+			look(a)
+		}
+	}
+	look(adjoint)
+	// S = -Σ A⁻¹ b bᵀ A⁻¹ + A⁻¹/2 is the adjoint of the whole matrix.
+	spd, rhs := randomMatrix(rng, n, true), randomMatrix(rng, n, false)[:3*n]
+	out, err := g.Eval([][]float64{spd, rhs}, &Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := NewGraph()
+	inverse, err := func() ([][]float64, error) {
+		h.Output(h.Inverse(h.Input(Type{Shape: []int{n, n}})))
+		return h.Eval([][]float64{spd}, &Env{})
+	}()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		for j := range i + 1 {
+			want := inverse[0][i*n+j] / 2
+			for lane := range 3 {
+				u, v := 0.0, 0.0
+				for k := range n {
+					u += inverse[0][i*n+k] * rhs[lane*n+k]
+					v += inverse[0][j*n+k] * rhs[lane*n+k]
+				}
+				want -= u * v
+			}
+			if i != j {
+				want *= 2
+			}
+			if got := out[1][i*n+j]; !(math.Abs(got-want) <= 1e-9*(1+math.Abs(want))) {
+				t.Errorf("element %d, %d is %v, want %v", i, j, got, want)
+			}
+		}
+	}
+}
