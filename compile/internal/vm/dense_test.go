@@ -44,7 +44,7 @@ func TestDense(t *testing.T) {
 		}
 		t.Setenv(processor, target.Name)
 		for _, c := range []struct{ lanes, n, others, dense int }{
-			{0, 20, 12, 8}, {0, 41, 12, 8}, {2, 22, 1, 2}, // dense are the blocks that package dense runs
+			{0, 20, 12, 8}, {0, 41, 12, 8}, {2, 22, 1, 2}, {0, 25, 1, 2}, {2, 41, 1, 2}, {0, 64, 1, 2}, // dense are the blocks that package dense runs
 			{0, 1, 1, 0}, {0, 2, 1, 0}, {0, 3, 2, 0}, {0, 5, 8, 0}, {0, 8, 1, 0}, {0, 13, 3, 0}, {0, 18, 5, 0},
 			{7, 1, 3, 0}, {5, 2, 1, 0}, {3, 4, 7, 0}, {2, 11, 4, 0},
 		} {

@@ -18,9 +18,16 @@ func small(t *native.Target, b *block) bool {
 	case ad.OpCholesky, ad.OpCholeskyAdjoint:
 		return n[0] < fromDense
 	case ad.OpTriSolve:
-		return n[0] < fromSolves && b.node.Type.Size() <= n[0]*mostRight
+		return n[0] < fromSolves && b.node.Type.Size() <= n[0]*mostRight || inBlocks(b)
 	}
 	return false
+}
+
+// inBlocks reports whether a triangular solve has one right side and many equations, but not so
+// many that machine code, which is not interrupted, would take milliseconds.
+func inBlocks(b *block) bool {
+	n := b.types[0].Shape[0]
+	return n >= fromSolves && b.node.Type.Size() == n && !b.node.Attr.(ad.TriAttr).Upper && float64(n)*float64(n)*float64(max(b.node.Type.Lanes, 1)) <= pauseWork
 }
 
 // smallMatrix makes the code of one; where a matrix is not positive definite it leaves for the
@@ -50,7 +57,12 @@ func (g *generator) smallMatrix(bs []block, r *fusedRun, done native.Label) {
 			dense.FactorAdjoint(x, n, loads(x, regs[0], n), loads(x, regs[1], n), stores(x, regs[2], n))
 			g.Frame(1).Emit(x, 1)
 		case ad.OpTriSolve:
-			g.substitution(b, n, regs)
+			if inBlocks(b) {
+				t := b.node.Attr.(ad.TriAttr)
+				g.blockSubstitution(n, t.Trans != t.Right, regs)
+			} else {
+				g.substitution(b, n, regs)
+			}
 		}
 		for k, t := range types {
 			if t.Lanes > 0 {
@@ -115,4 +127,116 @@ func loads(b *native.Builder, r native.Reg, n int) dense.Load {
 
 func stores(b *native.Builder, r native.Reg, n int) dense.Store {
 	return func(i, j int, x native.Value) { b.Store(beyond(r, 8*(i*n+j)), x, true) }
+}
+
+// Registers of triangular solves in blocks of rows: the block's first row, its number, and the
+// number of a column.
+const (
+	blockRow, blockNumber, columnOf = native.T1, native.T2, native.R0
+)
+
+// blockSubstitution makes a triangular solve of a lower triangular matrix, or of its transpose,
+// with one right side, eight rows at a time: the rest of these rows, which vectors run along, is
+// multiplied with what is known of the solution, or, transposed, with what has just been found.
+func (g *generator) blockSubstitution(n int, trans bool, regs [3]native.Reg) {
+	sums := g.Reserve(eight)
+	within := func(r native.Reg, at int) native.Place {
+		return native.Place{Base: r, Index: blockNumber, Disp: int32(8 * at)}
+	}
+	a := func(r int) native.Place {
+		return native.Place{Base: blockRow, Index: columnOf, Disp: int32(8 * n * r)}
+	}
+	// along makes a loop over the columns in front of the block.
+	along := func(f *native.Frame, code func(x *native.Builder)) {
+		again, done := g.NewLabel(), g.NewLabel()
+		g.CmpImm(blockNumber, 0)
+		g.If(native.Equal, done)
+		g.MovImm(columnOf, 0)
+		g.Place(again)
+		x := &native.Builder{}
+		code(x)
+		f.Emit(x, f.Lanes())
+		g.AddImm(columnOf, int32(f.Lanes()))
+		g.Cmp(columnOf, blockNumber)
+		g.If(native.Less, again)
+		g.Place(done)
+	}
+	solution := native.Place{Base: regs[2], Index: columnOf}
+	triangle := func(rows int, right func(x *native.Builder, i int) native.Value) {
+		x := &native.Builder{}
+		known := map[int]native.Value{}
+		dense.Substitute(x, rows, false, trans, func(i, j int) native.Value {
+			v, ok := known[i*eight+j]
+			if !ok {
+				v = x.Load(within(blockRow, n*i+j))
+				known[i*eight+j] = v
+			}
+			return v
+		}, func(i int) native.Value { return right(x, i) }, func(i int, v native.Value) { x.Store(within(regs[2], i), v, true) })
+		g.Frame(1).Emit(x, 1)
+	}
+	forward := func(rows int) {
+		f := g.Frame(eight)
+		f.Accumulators(rows)
+		along(f, func(x *native.Builder) {
+			v := x.Load(solution)
+			for r := range rows {
+				x.Product(r, v, x.Load(a(r)))
+			}
+		})
+		for r := range rows {
+			f.StoreTotal(r, scratch(sums+int32(r)))
+		}
+		triangle(rows, func(x *native.Builder, i int) native.Value {
+			return x.Sub(x.Load(within(regs[1], i)), x.Load(scratch(sums+int32(i))))
+		})
+	}
+	backward := func(rows int) {
+		triangle(rows, func(x *native.Builder, i int) native.Value { return x.Load(within(regs[2], i)) })
+		f := g.Frame(eight)
+		f.Spare(4)
+		found := make([]native.Vec, rows)
+		x := &native.Builder{}
+		for r := range found {
+			found[r], _ = f.Reserve()
+			x.Out(found[r], x.Neg(x.Broadcast(within(regs[2], r))))
+		}
+		f.Emit(x, f.Lanes())
+		along(f, func(x *native.Builder) {
+			v := x.Load(solution)
+			for r := range rows {
+				v = x.MulAdd(x.In(found[r]), x.Load(a(r)), v)
+			}
+			x.Store(solution, v, false)
+		})
+	}
+	full, rest := n/eight, n%eight
+	g.Mov(blockRow, regs[0])
+	g.MovImm(blockNumber, 0)
+	if !trans {
+		g.repeat(rows, full, func() {
+			forward(eight)
+			g.AddImm(blockRow, int32(8*n*eight))
+			g.AddImm(blockNumber, eight)
+		})
+		if rest > 0 {
+			forward(rest)
+		}
+		return
+	}
+	g.Mov(native.T3, regs[2])
+	g.Mov(native.T2, regs[1])
+	g.inParts(n, func(x *native.Builder, index native.Reg, at int32) {
+		x.Store(native.Place{Base: native.T3, Index: index, Disp: at}, x.Load(native.Place{Base: native.T2, Index: index, Disp: at}), false)
+	})
+	g.MovImm(blockNumber, uint64(full*eight))
+	g.AddImm(blockRow, int32(8*n*eight*full))
+	if rest > 0 {
+		backward(rest)
+	}
+	g.repeat(rows, full, func() {
+		g.AddImm(blockRow, int32(-8*n*eight))
+		g.AddImm(blockNumber, -eight)
+		backward(eight)
+	})
 }

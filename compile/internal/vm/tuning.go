@@ -42,7 +42,8 @@ const (
 
 	// fromSolves is the order of triangular systems from which they are no straight-line code,
 	// and mostRight the most right sides of those that are: with one right side it takes 0.2 to
-	// 0.3 of the time of the op's row.
+	// 0.3 of the time of the op's row. Beyond, lower triangular systems with one right side are
+	// solved in blocks of rows, in 0.28 of the time (order 30), 0.26 (50), 0.22 (100).
 	fromSolves, mostRight = 25, 8
 
 	// fromWide is the number of products of numbers from which products of matrices of at
