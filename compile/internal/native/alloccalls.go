@@ -1,0 +1,158 @@
+package native
+
+import "math/bits"
+
+// Calls of routines among the texts that registers are found for.
+
+// call calls a routine.
+func (x *allocation) call(i int) {
+	if x.inner { // return addresses are not stacked everywhere
+		panic("native: a routine calls another")
+	}
+	in := &x.b.code[i]
+	vs := in.operands()
+	low := Vec(x.a.routineVectors(x.v))
+	for k, v := range vs {
+		x.next[v] = x.after[i][k]
+		if r := x.reg[v]; r != nowhere {
+			x.pinned[ofVectors] |= 1 << r
+		}
+	}
+	// What is needed later leaves the registers of the routine.
+	for r := range low {
+		v := x.held[ofVectors][r]
+		if v < 0 || x.next[v] == never || x.again(v) {
+			continue
+		}
+		to := nowhere
+		for set := x.free[ofVectors] >> low << low; set != 0; set &= set - 1 {
+			if h := Vec(bits.TrailingZeros64(set)); x.held[ofVectors][h] < 0 {
+				to = h
+				break
+			}
+		}
+		if to == nowhere {
+			x.keep(v)
+			continue
+		}
+		x.v.copy(to, r)
+		x.vacate(ofVectors, r)
+		x.place(v, to, x.next[v])
+	}
+	x.arrange(vs)
+	for r := range low {
+		x.vacate(ofVectors, r)
+	}
+	for r, v := range x.held[ofTruths] {
+		if v >= 0 {
+			if x.next[v] != never && Vec(r) != x.mark {
+				panic("native: a truth is needed beyond a call")
+			}
+			x.vacate(ofTruths, Vec(r))
+		}
+	}
+	x.a.Call(x.a.routine(Routine(in.imm), x.v))
+	x.pinned = [2]uint64{}
+	for _, v := range vs {
+		if x.next[v] == never && x.reg[v] != nowhere {
+			x.vacate(ofVectors, x.reg[v])
+		}
+	}
+	results := []int{i}
+	pair, two := x.b.pairs[i]
+	x.place(Value(i), pair.first, x.first[i])
+	if two && x.live[pair.second] {
+		results = append(results, pair.second)
+		x.place(Value(pair.second), 1-pair.first, x.first[pair.second])
+	}
+	for _, v := range results {
+		x.pinned[ofVectors] |= 1 << x.reg[v] // what take may not give out
+	}
+	for _, v := range results {
+		if x.calls[i+1] >= x.first[v] {
+			continue
+		}
+		if r := x.take(ofVectors, i, x.first[v]); r >= low { // it is to outlive another call
+			x.v.copy(r, x.reg[v])
+			x.vacate(ofVectors, x.reg[v])
+			x.place(Value(v), r, x.first[v])
+			x.pinned[ofVectors] |= 1 << r
+		}
+	}
+}
+
+// arrange makes the first registers hold values: the operands of a routine.
+func (x *allocation) arrange(vs []Value) {
+	switch {
+	case len(vs) == 1:
+		x.move(0, vs[0])
+	case x.reg[vs[1]] == 0 && x.reg[vs[0]] == 0:
+		x.move(1, vs[1])
+	case x.reg[vs[1]] == 0 && x.reg[vs[0]] == 1: // the one for the other
+		at := At(Scratch, 8*x.a.swapping())
+		x.v.store(at, 0, x.v.lanes())
+		x.v.copy(0, 1)
+		x.v.load(1, at, x.v.lanes())
+	case x.reg[vs[1]] == 0:
+		x.move(1, vs[1])
+		x.move(0, vs[0])
+	default:
+		x.move(0, vs[0])
+		x.move(1, vs[1])
+	}
+}
+
+// swapping is scratch memory for a register.
+func (a *Asm) swapping() int32 {
+	if len(a.inner) == 0 {
+		a.inner = append(a.inner, a.Reserve(a.Target.Lanes))
+	}
+	return a.inner[0]
+}
+
+// unless leaves a routine's text for another with the same operands.
+func (x *allocation) unless(i int) {
+	in := &x.b.code[i]
+	t := x.need(in.a, i)
+	l := x.a.NewLabel()
+	x.v.unlessAll(t, l)
+	x.done(i)
+	// What is where now.
+	then := *x
+	then.reg = append([]Vec(nil), x.reg...)
+	var ins []Value
+	for k := range x.b.code {
+		if x.b.code[k].prim == primIn {
+			ins = append(ins, Value(k))
+		}
+	}
+	x.a.after = append(x.a.after, func() {
+		x.a.Place(l)
+		then.arrange(ins)
+		x.a.Jump(Label(in.imm))
+	})
+	for _, v := range ins { // they may be needed nowhere else
+		x.next[v] = x.nextUse(v, i)
+		if x.next[v] == never && x.reg[v] != nowhere {
+			x.vacate(ofVectors, x.reg[v])
+		}
+	}
+}
+
+// nextUse is when a value is needed after instruction i.
+func (x *allocation) nextUse(v Value, i int) int {
+	for k := i + 1; k < len(x.b.code); k++ {
+		if !x.live[k] {
+			continue
+		}
+		if x.b.code[k].prim == primUnless {
+			return k
+		}
+		for _, o := range x.b.code[k].operands() {
+			if o == v {
+				return k
+			}
+		}
+	}
+	return never
+}
