@@ -307,6 +307,15 @@ func (b *Body) makes(id BufferID, i int32) {
 	}
 }
 
+// renumber brings makers up to date with nodes that write elsewhere than before.
+func (b *Body) renumber() {
+	from := make([]int32, len(b.Nodes))
+	for i := range from {
+		from[i] = int32(i)
+	}
+	b.setNodes(b.Nodes, from)
+}
+
 // drop removes dead nodes.
 func (b *Body) drop(dead []bool) {
 	n := 0

@@ -189,6 +189,8 @@ func (p *printer) node(n *Node) string {
 			what = "dot "
 		case n.Op == ops.SumLog:
 			what = "sum log "
+		case n.Op == ops.SumLog1p:
+			what = "sum log1p "
 		case n.N > 1 && n.Map.Uniform():
 			what = "sum "
 		}

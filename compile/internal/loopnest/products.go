@@ -1,6 +1,8 @@
 package loopnest
 
 import (
+	"slices"
+
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
@@ -13,7 +15,7 @@ func JoinProducts(p *Program) {
 }
 
 func (b *Body) joinProducts(uses []int32) {
-	dead := make([]bool, len(b.Nodes))
+	dead, split := make([]bool, len(b.Nodes)), false
 	product := func(a Value, n int) (a1, a2 Value, p int32, ok bool) {
 		r := &b.Buffers[a.Buf]
 		if r.Shared || r.In != None || uses[a.Buf] != 1 || b.maker(a) == nil {
@@ -73,6 +75,10 @@ func (b *Body) joinProducts(uses []int32) {
 					n.Op, n.Args = ops.SumLog, m.Args
 					continue
 				}
+				if b.splitLogistic(n, uses) {
+					split = true
+					continue
+				}
 			}
 			if x, y, p, ok := product(n.Args[0], n.N); ok && x.N == y.N {
 				n.Op = ops.Dot
@@ -81,7 +87,41 @@ func (b *Body) joinProducts(uses []int32) {
 			}
 		}
 	}
+	if split {
+		b.renumber()
+	}
 	b.drop(dead)
+}
+
+// splitLogistic makes of the sum of max(x, y) + log1p(e), for e = exp(-|x-y|), the sum of the
+// first and that of the second, which takes one logarithm of a product.
+func (b *Body) splitLogistic(n *Node, uses []int32) bool {
+	alone := func(v Value, what ...ad.OpCode) *Node {
+		m := b.maker(v)
+		if r := &b.Buffers[v.Buf]; m == nil || uses[v.Buf] != 1 || r.Shared || r.In != None || m.N != n.N || !slices.Contains(what, m.Op) {
+			return nil
+		}
+		return m
+	}
+	m := alone(n.Args[0], ops.MaxPlus0, ops.MaxPlus)
+	if m == nil {
+		return false
+	}
+	last := len(m.Args) - 1
+	l := alone(m.Args[last], ad.OpLog1p)
+	if l == nil {
+		return false
+	}
+	if e := b.maker(l.Args[0]); e == nil || e.N != n.N || e.Op != ops.ExpNegAbs && e.Op != ops.ExpNegDiff {
+		return false
+	}
+	l.Kind, l.Op, l.Dst, l.Map = Accumulate, ops.SumLog1p, n.Dst, n.Map
+	m.Args = append([]Value(nil), m.Args[:last]...)
+	if m.Op == ops.MaxPlus0 {
+		m.Args = append(m.Args, b.Constant(0))
+	}
+	m.Op = ops.MaxOf
+	return true
 }
 
 // Dead removes nodes whose values nobody reads.

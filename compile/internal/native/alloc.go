@@ -129,6 +129,20 @@ func (f *Frame) AddSum(accs []int, p Place) {
 	f.a.single.store(m, 0, 1)
 }
 
+// CallOn makes accumulators what a routine makes of them.
+func (f *Frame) CallOn(r Routine, accs []int) {
+	b := &Builder{}
+	for _, k := range accs {
+		if acc := f.accs[k]; acc.mem {
+			at := Place{Base: Scratch, Index: NoReg, Disp: 8 * acc.at}
+			b.Store(at, b.Call(r, b.Load(at)), false)
+		} else {
+			b.Out(acc.reg, b.Call(r, b.In(acc.reg)))
+		}
+	}
+	f.Emit(b, f.v.lanes())
+}
+
 // Accumulators makes n of them, which must have registers.
 func (f *Frame) Accumulators(n int) {
 	f.spare = 0
@@ -549,7 +563,7 @@ func (x *allocation) instruction(i int) {
 			x.stored[in.a] = true
 		}
 		x.done(i)
-	case primSum, primProduct:
+	case primSum, primProduct, primCompound:
 		x.accumulate(in, r)
 		x.done(i)
 	case primFail:
@@ -665,21 +679,29 @@ func (x *allocation) laterOf(i int, v Value) int {
 	return never
 }
 
-// accumulate adds a value, or a product, to an accumulator.
+// accumulate adds a value, or a product, to an accumulator, or multiplies it before.
 func (x *allocation) accumulate(in *instruction, r [3]Vec) {
 	acc := &x.accs[in.imm]
 	if in.prim == primProduct {
 		x.v.op(primMulAdd, 0, acc.reg, r[0], r[1], acc.reg)
 		return
 	}
+	add := func(to Vec) {
+		if in.prim == primCompound {
+			x.v.op(primMul, 0, to, to, r[0], 0)
+			x.v.op(primAdd, 0, to, to, r[1], 0)
+			return
+		}
+		x.v.op(primAdd, 0, to, to, r[0], 0)
+	}
 	if !acc.mem {
-		x.v.op(primAdd, 0, acc.reg, acc.reg, r[0], 0)
+		add(acc.reg)
 		return
 	}
 	t := x.take(ofVectors, 0, 0)
 	at := At(Scratch, 8*acc.at)
 	x.v.load(t, at, x.v.lanes())
-	x.v.op(primAdd, 0, t, t, r[0], 0)
+	add(t)
 	x.v.store(at, t, x.v.lanes())
 }
 

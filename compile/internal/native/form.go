@@ -44,13 +44,14 @@ const (
 	primSecond  // the other result of the routine that call imm calls
 
 	// What has an effect.
-	primStore   // at place imm
-	primSum     // adds a to accumulator imm
-	primProduct // adds a·b to accumulator imm, rounded once
-	primFail    // makes the mark of failures true where a is
-	primExit    // leaves by exit imm if a is true in a lane; stores b
-	primBranch  // goes to label imm if a is true in a lane
-	primUnless  // goes to label imm, with the operands of the text, if a is not true in all lanes
+	primStore    // at place imm
+	primSum      // adds a to accumulator imm
+	primProduct  // adds a·b to accumulator imm, rounded once
+	primCompound // multiplies accumulator imm by a and adds b
+	primFail     // makes the mark of failures true where a is
+	primExit     // leaves by exit imm if a is true in a lane; stores b
+	primBranch   // goes to label imm if a is true in a lane
+	primUnless   // goes to label imm, with the operands of the text, if a is not true in all lanes
 	numPrimitives
 )
 
@@ -65,7 +66,7 @@ var primitives = [numPrimitives]struct {
 	primAnd: {operands: 2}, primOr: {operands: 2}, primXor: {operands: 2}, primAddWord: {operands: 2}, primSubWord: {operands: 2},
 	primShl: {operands: 1}, primShr: {operands: 1}, primCompare: {operands: 2, truth: true}, primBoth: {operands: 2, truth: true},
 	primEither: {operands: 2, truth: true}, primSelect: {operands: 3}, primKeep: {operands: 2}, primCall: {operands: 1},
-	primStore: {operands: 1, effect: true}, primSum: {operands: 1, effect: true}, primProduct: {operands: 2, effect: true},
+	primStore: {operands: 1, effect: true}, primSum: {operands: 1, effect: true}, primProduct: {operands: 2, effect: true}, primCompound: {operands: 2, effect: true},
 	primFail: {operands: 1, effect: true}, primExit: {operands: 2, effect: true}, primBranch: {operands: 1, effect: true}, primActive: {operands: 1}, primUnless: {operands: 1, effect: true},
 }
 
@@ -353,6 +354,11 @@ func (b *Builder) Call(r Routine, x ...Value) Value {
 func (b *Builder) Sum(acc int, x Value) { b.do(instruction{prim: primSum, a: x, imm: uint64(acc)}) }
 func (b *Builder) Product(acc int, x, y Value) {
 	b.do(instruction{prim: primProduct, a: x, b: y, imm: uint64(acc)})
+}
+
+// Compound multiplies an accumulator by x and adds y.
+func (b *Builder) Compound(acc int, x, y Value) {
+	b.do(instruction{prim: primCompound, a: x, b: y, imm: uint64(acc)})
 }
 
 // Fail marks a failure where t is true.

@@ -63,6 +63,7 @@ const (
 	SubMul                                // c - a·b
 	Dot                                   // of an accumulation: sums a·b
 	SumLog                                // of an accumulation: sums log a
+	SumLog1p                              // of an accumulation: sums log1p a, of numbers between 0 and 1
 	NotLessEqual                          // not (a ≤ b), of arrays
 
 	ExpNegAbs  // exp(-|a|)
@@ -71,6 +72,7 @@ const (
 	MaxPlus0   // max(a, 0) + b
 	MinMinus0  // min(a, 0) - b
 	MaxPlus    // max(a, b) + c
+	MaxOf      // max(a, b), as these have it
 
 	end
 )
@@ -86,6 +88,9 @@ func Of(op ad.OpCode) *Row {
 	}
 	return &ads[op]
 }
+
+// Reduces reports whether an op of an accumulation is more than a sum.
+func Reduces(op ad.OpCode) bool { return op == Dot || op == SumLog || op == SumLog1p }
 
 var (
 	ads []Row // by ad.OpCode

@@ -44,6 +44,7 @@ func rows() []Row {
 			Text: text3(func(b *builder, x, y, z value) value { return b.Sub(z, b.Mul(x, y)) })},
 		{Op: Dot, Name: "dot", Arity: 2},
 		{Op: SumLog, Name: "sum_log", Arity: 1, Cost: 0.5},
+		{Op: SumLog1p, Name: "sum_log1p", Arity: 1},
 
 		{Op: ad.OpFloor, Text: rounding(native.Floor)},
 		{Op: ad.OpCeil, Text: rounding(native.Ceil)},
@@ -171,6 +172,7 @@ func rows() []Row {
 			Text: text2(func(b *builder, x, l value) value { return b.Sub(b.Min(b.Number(0), x), l) })},
 		{Op: MaxPlus, Name: "max_plus", Arity: 3, F3: func(x, y, l float64) float64 { return maxOf(x, y) + l },
 			Text: text3(func(b *builder, x, y, l value) value { return b.Add(b.Max(y, x), l) })},
+		{Op: MaxOf, Name: "max_of", Arity: 2, F2: maxOf, Text: text2(func(b *builder, x, y value) value { return b.Max(y, x) })},
 	}
 }
 

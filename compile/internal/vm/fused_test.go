@@ -2,6 +2,8 @@ package vm
 
 import (
 	"math"
+	"math/big"
+	"strings"
 	"testing"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -20,6 +22,60 @@ func TestSumLog(t *testing.T) {
 		}
 		copy(in[700:], odd)
 		runGraph(t, g, in)
+	}
+}
+
+// TestSumLog1p: sums of logistic functions that take one logarithm of a product are exact to
+// a few units in the last place, also where all terms are tiny, and right at odd
+// numbers.
+func TestSumLog1p(t *testing.T) {
+	const n = 1500
+	of := ad.Type{Shape: []int{n}}
+	for _, at := range []float64{0, 3, -3, -40, -600, 40} {
+		for _, odd := range [][]float64{nil, {0}, {math.Inf(1)}, {math.Inf(-1)}, {math.NaN()}, {1e300, -1e300}, {-745.1, -760}} {
+			g := ad.NewGraph()
+			x, y := g.Input(of), g.Input(of)
+			g.Output(g.Sum(g.Do(ad.OpLog1pExp, nil, x)))
+			g.Output(g.Sum(g.Do(ad.OpLogAddExp, nil, x, y)))
+			in, zeros := make([]float64, n), make([]float64, n)
+			for i, z := range normals(n, 3) {
+				in[i] = at + z
+			}
+			copy(in[700:], odd)
+			p, err := Compile(g, passes.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Count(p.String(), "sum_log1p") != 2 {
+				t.Fatalf("every term has its logarithm:\n%s", p)
+			}
+			m := p.New()
+			copy(m.Input(0), in)
+			copy(m.Input(1), zeros)
+			if err := m.Run(nil); err != nil {
+				t.Fatal(err)
+			}
+			// Terms are exact to a unit in the last place.
+			want := new(big.Float).SetPrec(200)
+			sum := 0.0
+			for _, x := range in {
+				term := math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x)))
+				sum += term
+				if !math.IsNaN(term) && !math.IsInf(term, 0) {
+					want.Add(want, new(big.Float).SetFloat64(term))
+				}
+			}
+			w, _ := want.Float64()
+			if math.IsNaN(sum) || math.IsInf(sum, 0) {
+				w = sum
+			}
+			for i := range g.Outputs {
+				got := m.Output(i)[0]
+				if got != w && !(math.Abs(got-w) <= 1e-15*w) && !(math.IsNaN(w) && math.IsNaN(got)) {
+					t.Errorf("around %v with %v, output %d: %v, want %v", at, odd, i, got, w)
+				}
+			}
+		}
 	}
 }
 

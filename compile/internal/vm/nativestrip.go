@@ -26,7 +26,7 @@ const eight = 8
 // stripNative reports whether an instruction of a strip has machine code.
 func (g *generator) stripNative(_ *block, in *instr) bool {
 	switch in.op {
-	case ad.OpCheck, ops.Dot, sum, loadTable, loadRuns, loadAffine:
+	case ad.OpCheck, ops.Dot, ops.SumLog1p, sum, loadTable, loadRuns, loadAffine:
 		return true
 	}
 	return in.op < sum && ops.Of(in.op).Text != nil
@@ -106,7 +106,7 @@ func (g *generator) newStrip(b *block, code []instr, live map[int32]bool) *strip
 		s.frame.Mark()
 	}
 	for k := range code {
-		if op := code[k].op; op != sum && op != ops.Dot {
+		if !reduces(code[k].op) {
 			continue
 		}
 		var accs []int
@@ -146,6 +146,9 @@ func (s *stripMaker) keepUniforms() {
 	s.frame.Emit(before, s.lanes)
 }
 
+// reduces reports whether an instruction of a strip adds to one number.
+func reduces(op ad.OpCode) bool { return op == sum || ops.Reduces(op) }
+
 // arity is how many operands an instruction of a strip has that are numbers.
 func arity(in *instr) int {
 	switch in.op {
@@ -161,7 +164,10 @@ func arity(in *instr) int {
 func (s *stripMaker) end(bad native.Label) {
 	k := 0
 	for i := range s.code {
-		if in := &s.code[i]; in.op == sum || in.op == ops.Dot {
+		if in := &s.code[i]; reduces(in.op) {
+			if in.op == ops.SumLog1p {
+				s.frame.CallOn(native.Log1p, s.sums[k])
+			}
 			s.frame.AddSum(s.sums[k], s.uniform(in.dst))
 			k++
 		}
@@ -206,15 +212,20 @@ func (v *stripValues) instr(in *instr) {
 	switch in.op {
 	case ad.OpCheck:
 		v.Fail(outside(v.Builder, x[0], &v.p.stripChecks[in.b].node.Attr.(*ad.Check).Set))
-	case sum, ops.Dot:
+	case sum, ops.Dot, ops.SumLog1p:
 		if in.op == ops.Dot {
 			x[0] = v.Mul(x[0], x[1])
 		}
 		if v.active < v.lanes {
 			x[0] = v.Active(x[0])
 		}
-		v.Sum(v.sums[v.sum][v.at/v.lanes], x[0])
+		acc := v.sums[v.sum][v.at/v.lanes]
 		v.sum++
+		if in.op == ops.SumLog1p {
+			v.Compound(acc, v.Add(x[0], v.Number(1)), x[0])
+		} else {
+			v.Sum(acc, x[0])
+		}
 	default:
 		v.write(in.dst, v.Text(ops.Of(in.op).Text, x[:n]))
 	}

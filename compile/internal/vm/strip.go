@@ -101,6 +101,8 @@ func (m *Machine) strip(code []instr, pos int) int {
 			d[0] += dotLoop(a, v[in.b])
 		case ops.SumLog:
 			d[0] += sumLogLoop(a)
+		case ops.SumLog1p:
+			d[0] += sumLog1pLoop(a)
 		case loadTable:
 			g := &m.p.maps[in.c]
 			loadTableLoop(d, a[g.off:], g.table[pos:pos+len(d)])

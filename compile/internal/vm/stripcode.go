@@ -169,7 +169,7 @@ func (s *stripper) accumulate(n *node, in *instr) {
 		}
 	case n.Map.Uniform():
 		in.dst = s.view(val{Buf: n.Dst, Off: n.Map.Off, N: 1})
-		if n.Op != ops.Dot && n.Op != ops.SumLog {
+		if !ops.Reduces(n.Op) {
 			in.op = sum
 		}
 	default:

@@ -3,7 +3,9 @@ package vm
 import (
 	"math"
 
+	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/ad/kernel"
+	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
 // sumLogLoop is the sum of log a: the logarithm of the product of the mantissas,
@@ -35,4 +37,21 @@ func sumLogLoop(a []float64) float64 {
 		l += math.Log(q)
 	}
 	return float64(float64(exponents)*math.Ln2) + l + odd
+}
+
+// sumLog1pLoop is the sum of log1p a for numbers between 0 and 1: the logarithm of
+// the product of all 1 + a, which is carried less 1, as p. Nothing cancels there, so that p
+// is exact to as many roundings as there are factors however small the numbers are. a has
+// fewer than 8000 elements, so that none of the eight products, those of the lanes of the
+// widest machine code, leaves the range of numbers.
+//
+//go:noinline
+func sumLog1pLoop(a []float64) float64 {
+	var p [8]float64
+	for i, x := range a {
+		q := &p[i&7]
+		*q = float64(*q*(x+1)) + x
+	}
+	ops.Of(ad.OpLog1p).Loop(p[:], p[:], nil, nil)
+	return sumLoop(p[:])
 }

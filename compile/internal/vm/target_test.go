@@ -138,6 +138,8 @@ func TestLengths(t *testing.T) {
 		}
 		output(g.Gather(args[0], ad.Index{Dims: []ad.Dim{{N: n, Table: table}}}))
 		g.Output(g.Dot(args[1], ordinary[0]))
+		g.Output(g.Sum(g.Do(ad.OpLog1pExp, nil, ordinary[1]))) // one logarithm of a product
+		g.Output(g.Sum(g.Do(ad.OpLogAddExp, nil, args[0], ordinary[2])))
 		var want [][]float64
 		for _, x := range append([]*native.Target{nil}, native.Targets...) {
 			if x != nil && native.Find(x.Name) == nil {
