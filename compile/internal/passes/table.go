@@ -76,7 +76,7 @@ func Table() []Pass {
 		{Name: "dead", Nest: loopnest.Dead, After: []string{"exponentials"},
 			Doc: "removes what nobody reads"},
 		{Name: "products", Nest: loopnest.JoinProducts, After: []string{"exponentials", "dead"},
-			Exact: "sums of logarithms: half a unit in the last place of 1 per term",
+			Exact: "sums of logarithms: half a unit in the last place of 1 per term; of logistic terms: a few units in the last place of the sum",
 			Doc:   "joins products with the sum, difference or reduction that alone reads them"},
 		{Name: "rows", Nest: loopnest.SortRows, After: []string{"products"},
 			Exact: "rounding of sums, which are added up in another order",
