@@ -55,12 +55,3 @@ func InvLogit(x float64) float64 {
 	}
 	return 1 / (1 + math.Exp(-x))
 }
-
-// Log is the natural logarithm. math.Log is wrong for subnormal numbers on amd64
-// (Go 1.26).
-func Log(x float64) float64 {
-	if x > 0 && x < 0x1p-1022 {
-		return math.Log(x*0x1p54) - 54*math.Ln2
-	}
-	return math.Log(x)
-}

@@ -69,6 +69,6 @@ func log1mExpAll(b *Builder, x []Value) Value {
 	y := log1mExpOf(b, b.Max(b.Number(-700), x[0]))
 	y = b.Select(b.Compare(LT, x[0], b.Number(-50)), b.Neg(expAll(b, x)), y)
 	tiny := b.Compare(LT, b.Abs(x[0]), b.Number(normal)) // x is subnormal
-	y = b.Select(tiny, logAll(b, []Value{b.Neg(x[0])}), y)
+	y = b.Select(tiny, exactLog(b, b.Neg(x[0])), y)
 	return b.Select(b.Compare(GT, x[0], b.Number(0)), b.Number(math.NaN()), y)
 }

@@ -320,7 +320,7 @@ func invPhiOf(b *Builder, p, l Value) Value {
 
 func invPhiAll(b *Builder, x []Value) Value {
 	p := x[0]
-	y := invPhiOf(b, p, logAll(b, []Value{smallerTail(b, p)}))
+	y := invPhiOf(b, p, exactLog(b, smallerTail(b, p)))
 	inf := math.Inf(1)
 	y = b.Select(b.Compare(EQ, p, b.Number(0)), b.Number(-inf), y)
 	y = b.Select(b.Compare(EQ, p, b.Number(1)), b.Number(inf), y)

@@ -88,10 +88,12 @@ var routineTable [numRoutines]routine
 
 func init() {
 	routineTable = [numRoutines]routine{
-		Exp:   {operands: 1, text: body(expText), rest: body(expAll)},
-		Log:   {operands: 1, text: body(logText), rest: body(logAll)},
-		Log1p: {operands: 1, text: body(log1pText), rest: body(log1pAll)},
-		Pow:   {operands: 2, text: body(powText), rest: body(powAll)},
+		Exp: {operands: 1, text: body(expText), rest: body(expAll)},
+		Log: {operands: 1, text: body(logText), rest: body(logAll), name: "Log", file: "log",
+			doc: "Log is the natural logarithm."},
+		Log1p: {operands: 1, text: body(log1pText), rest: body(log1pAll), name: "Log1p", file: "log",
+			doc: "Log1p is log(1 + x), accurate for small x."},
+		Pow: {operands: 2, text: body(powText), rest: body(powAll)},
 
 		Phi: {operands: 1, text: body(phiText), name: "Phi", file: "normal",
 			doc: "Phi is the standard normal cumulative distribution function."},
@@ -351,23 +353,31 @@ func within(b *Builder, x Value) Value {
 	return b.Min(b.Number(710), b.Max(b.Number(-746), x))
 }
 
+// split takes a normal number z·2^k apart, where z is between the number with the bits least
+// and twice that: power is the bits of 2^k, but for those of 1, so that z is x less these, and t
+// those of x beyond least.
+func split(b *Builder, x Value, least uint64) (k, power, t Value) {
+	t = b.SubWord(x, b.Word(least))
+	power = b.And(t, b.Word(0xfff<<52))
+	// The exponent as a number, by way of one of a known exponent.
+	k = b.Or(b.Shr(b.Xor(t, b.Word(signBit)), 52), b.Number(0x1p52))
+	k = b.Sub(k, b.Number(0x1p52+2048))
+	return k, power, t
+}
+
 // entry is a normal number taken apart for the logarithm: z·2^k, and of the table the
 // reciprocal of a number near z and its logarithm in two parts.
 type entry struct{ z, k, power, inv, high, low Value }
 
 func lookUp(b *Builder, x Value) entry {
-	t := b.SubWord(x, b.Word(kernel.LogBits))
-	power := b.And(t, b.Word(0xfff<<52))
-	// The exponent as a number, by way of one of a known exponent.
-	k := b.Or(b.Shr(b.Xor(t, b.Word(signBit)), 52), b.Number(0x1p52))
-	k = b.Sub(k, b.Number(0x1p52+2048))
+	k, power, t := split(b, x, kernel.LogBits)
 	i := b.And(b.Shr(t, 45), b.Word(127))
 	i = b.AddWord(i, b.Shl(i, 1))
 	fields := b.Fetch(logTable, i, 0, 8, 16)
 	return entry{b.SubWord(x, power), k, power, fields[0], fields[1], fields[2]}
 }
 
-// finish is the logarithm, plus lost if there is any; see package ops.
+// finish is the logarithm, plus lost if there is any.
 func (e entry) finish(b *Builder, lost *Value) Value {
 	h, l, p := e.parts(b, lost)
 	return b.Add(h, b.Add(l, p))
@@ -392,46 +402,27 @@ func (e entry) parts(b *Builder, lost *Value) (h, l, p Value) {
 	return h, l, p
 }
 
-func logText(b *Builder, x []Value, slow func(Value)) Value {
-	slow(between(b, x[0], normal, math.MaxFloat64))
-	return lookUp(b, x[0]).finish(b, nil)
-}
-
-// logAll multiplies subnormal numbers by a power of two first.
-func logAll(b *Builder, x []Value) Value {
-	small := b.Compare(LT, x[0], b.Number(normal))
-	y := b.Select(small, b.Mul(x[0], b.Number(0x1p54)), x[0])
-	y = b.Add(lookUp(b, y).finish(b, nil), b.Keep(small, b.Number(-54*math.Ln2)))
-	return logEnds(b, x[0], y)
-}
-
-// logEnds is y, but the logarithm of x where that is not positive and finite.
-func logEnds(b *Builder, x, y Value) Value {
-	y = b.Select(b.Compare(NLE, x, b.Number(math.MaxFloat64)), x, y)
-	y = b.Select(b.Compare(LT, x, b.Number(0)), b.Number(math.NaN()), y)
-	return b.Select(b.Compare(EQ, x, b.Number(0)), b.Number(math.Inf(-1)), y)
-}
-
-// log1pText makes up for the rounding of 1 + x by what was lost over 1 + x.
-func log1pText(b *Builder, x []Value, slow func(Value)) Value {
-	u := b.Add(x[0], b.Number(1))
-	slow(between(b, u, normal, 0x1p1000))
-	e := lookUp(b, u)
-	lost := e.over(b, b.Sub(x[0], b.Sub(u, b.Number(1))))
-	return e.finish(b, &lost)
-}
-
 // over is x over z·2^k, about.
 func (e entry) over(b *Builder, x Value) Value {
 	return b.Mul(b.Mul(b.SubWord(b.Word(1023<<52), e.power), x), e.inv)
 }
 
-// log1pAll divides large numbers by a power of two first.
-func log1pAll(b *Builder, x []Value) Value {
-	u := b.Add(x[0], b.Number(1))
+// exactLog is the logarithm of any number by table, with an error of little more than half a
+// unit in the last place, for what functions are made of. It multiplies subnormal numbers by a power
+// of two first.
+func exactLog(b *Builder, x Value) Value {
+	small := b.Compare(LT, x, b.Number(normal))
+	y := b.Select(small, b.Mul(x, b.Number(0x1p54)), x)
+	y = b.Add(lookUp(b, y).finish(b, nil), b.Keep(small, b.Number(-54*math.Ln2)))
+	return logEnds(b, x, y)
+}
+
+// exactLog1p is likewise log(1 + x). It divides large numbers by a power of two first.
+func exactLog1p(b *Builder, x Value) Value {
+	u := b.Add(x, b.Number(1))
 	large := b.Compare(GT, u, b.Number(0x1p1000))
 	e := lookUp(b, b.Select(large, b.Mul(u, b.Number(0x1p-54)), u))
-	lost := e.over(b, b.Sub(x[0], b.Sub(u, b.Number(1))))
+	lost := e.over(b, b.Sub(x, b.Sub(u, b.Number(1))))
 	y := b.Add(e.finish(b, &lost), b.Keep(large, b.Number(54*math.Ln2)))
 	return logEnds(b, u, y)
 }

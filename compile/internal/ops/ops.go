@@ -8,7 +8,7 @@
 //
 //	ops.go        Row, Of, and the ops that only passes make
 //	table.go      the rows
-//	functions.go  exponentials and logarithms of one number
+//	functions.go  the exponential of one number
 //	loops.go      loops over strips
 //
 // An op without a row here has that of package ad: it is computed number by number,

@@ -1,0 +1,84 @@
+package native
+
+import "math"
+
+// The natural logarithm, by a division and no table: a vector of divisions takes a fraction
+// of the time of loads of scattered numbers.
+
+// ratio is a number x = z·2^k taken apart for the logarithm, z between √½ and √2:
+// log z = f - (f²/2 - s·(f²/2 + R)) for f = z - 1 and s = f/(2+f), where R is the rest of
+// the series 2·atanh(s)/s = 2 + R.
+type ratio struct{ f, s, k, power Value }
+
+func ratioOf(b *Builder, x Value) ratio {
+	k, power, _ := split(b, x, math.Float64bits(math.Sqrt2/2))
+	f := b.Sub(b.SubWord(x, power), b.Number(1))
+	return ratio{f, b.Div(f, b.Add(f, b.Number(2))), k, power}
+}
+
+// log is the logarithm, plus lost if there is any, which is small. Errors are below 0.9
+// units in the last place.
+func (q ratio) log(b *Builder, lost *Value) Value {
+	line := func(x Value, a, c float64) Value { return b.Add(b.Mul(x, b.Number(c)), b.Number(a)) }
+	z := b.Mul(q.s, q.s)
+	z2 := b.Mul(z, z)
+	// The coefficients make the greatest error least: 2^-58.
+	high := b.Add(line(z, 0.18183572948605292, 0.15313162513434073), b.Mul(z2, b.Number(0.14810267350349626)))
+	r := b.Add(line(z, 0.28571428730258097, 0.22222199031471093), b.Mul(z2, high))
+	r = b.Mul(z, b.Add(line(z, 0.6666666666666711, 0.39999999999513286), b.Mul(z2, r)))
+	half := b.Mul(q.f, b.Mul(q.f, b.Number(0.5)))
+	// k·log 2 + f in two parts.
+	k := b.Mul(q.k, b.Number(0x1.62e42fee00000p-1))
+	w := b.Add(k, q.f)
+	low := b.Add(b.Add(b.Sub(k, w), q.f), b.Mul(q.k, b.Number(0x1.a39ef35793c76p-33)))
+	if lost != nil {
+		low = b.Add(low, *lost)
+	}
+	return b.Add(w, b.Add(b.Sub(low, half), b.Mul(q.s, b.Add(half, r))))
+}
+
+// over is x over z·2^k to some ten bits: 1/z is (1-s)/(1+s), about 1 - 2s + 2s².
+func (q ratio) over(b *Builder, x Value) Value {
+	twice := b.Add(q.s, q.s)
+	inv := b.Add(b.Sub(b.Mul(twice, q.s), twice), b.Number(1))
+	return b.Mul(b.Mul(b.SubWord(b.Word(1023<<52), q.power), x), inv)
+}
+
+func logText(b *Builder, x []Value, slow func(Value)) Value {
+	slow(between(b, x[0], normal, math.MaxFloat64))
+	return ratioOf(b, x[0]).log(b, nil)
+}
+
+// logAll multiplies subnormal numbers by a power of two first.
+func logAll(b *Builder, x []Value) Value {
+	small := b.Compare(LT, x[0], b.Number(normal))
+	y := b.Select(small, b.Mul(x[0], b.Number(0x1p54)), x[0])
+	y = b.Add(ratioOf(b, y).log(b, nil), b.Keep(small, b.Number(-54*math.Ln2)))
+	return logEnds(b, x[0], y)
+}
+
+// logEnds is y, but the logarithm of x where that is not positive and finite.
+func logEnds(b *Builder, x, y Value) Value {
+	y = b.Select(b.Compare(NLE, x, b.Number(math.MaxFloat64)), x, y)
+	y = b.Select(b.Compare(LT, x, b.Number(0)), b.Number(math.NaN()), y)
+	return b.Select(b.Compare(EQ, x, b.Number(0)), b.Number(math.Inf(-1)), y)
+}
+
+// log1pText makes up for the rounding of 1 + x by what was lost over 1 + x.
+func log1pText(b *Builder, x []Value, slow func(Value)) Value {
+	u := b.Add(x[0], b.Number(1))
+	slow(between(b, u, normal, 0x1p1000))
+	q := ratioOf(b, u)
+	lost := q.over(b, b.Sub(x[0], b.Sub(u, b.Number(1))))
+	return q.log(b, &lost)
+}
+
+// log1pAll divides large numbers by a power of two first.
+func log1pAll(b *Builder, x []Value) Value {
+	u := b.Add(x[0], b.Number(1))
+	large := b.Compare(GT, u, b.Number(0x1p1000))
+	q := ratioOf(b, b.Select(large, b.Mul(u, b.Number(0x1p-54)), u))
+	lost := q.over(b, b.Sub(x[0], b.Sub(u, b.Number(1))))
+	y := b.Add(q.log(b, &lost), b.Keep(large, b.Number(54*math.Ln2)))
+	return logEnds(b, u, y)
+}
