@@ -15,7 +15,7 @@ func JoinProducts(p *Program) {
 }
 
 func (b *Body) joinProducts(uses []int32) {
-	dead, split := make([]bool, len(b.Nodes)), false
+	dead, moved := make([]bool, len(b.Nodes)), false
 	product := func(a Value, n int) (a1, a2 Value, p int32, ok bool) {
 		r := &b.Buffers[a.Buf]
 		if r.Shared || r.In != None || uses[a.Buf] != 1 || b.maker(a) == nil {
@@ -39,7 +39,15 @@ func (b *Body) joinProducts(uses []int32) {
 		return
 	}
 	for i := range b.Nodes {
+		if b.joinSums(&b.Nodes[i], uses) {
+			dead[i], moved = true, true
+		}
+	}
+	for i := range b.Nodes {
 		n := &b.Nodes[i]
+		if dead[i] {
+			continue
+		}
 		switch {
 		case n.Kind == Elementwise && (n.Op == ad.OpAdd || n.Op == ad.OpSub):
 			for k := 1; k >= 0; k-- {
@@ -76,7 +84,7 @@ func (b *Body) joinProducts(uses []int32) {
 					continue
 				}
 				if b.splitLogistic(n, uses) {
-					split = true
+					moved = true
 					continue
 				}
 			}
@@ -87,10 +95,34 @@ func (b *Body) joinProducts(uses []int32) {
 			}
 		}
 	}
-	if split {
+	if moved {
 		b.renumber()
 	}
 	b.drop(dead)
+}
+
+// joinSums makes the sums that n alone adds up, such as those of groups, sums of all that
+// they are of, in the place of n.
+func (b *Body) joinSums(n *Node, uses []int32) bool {
+	plain := func(n *Node) bool { return n.Kind == Accumulate && n.Op == ad.OpScatter && !n.Store && n.N > 1 }
+	if !plain(n) || !n.Map.Uniform() {
+		return false
+	}
+	a := n.Args[0]
+	d := &b.Buffers[a.Buf]
+	if d.Body != b || d.Kept || d.Shared || d.In != None || uses[a.Buf] != 1 || a.N != d.N || a.Rep || len(d.Makers) == 0 {
+		return false
+	}
+	for _, i := range d.Makers {
+		if m := &b.Nodes[i]; !plain(m) || m.Dst != a.Buf {
+			return false
+		}
+	}
+	for _, i := range d.Makers {
+		m := &b.Nodes[i]
+		m.Dst, m.Map = n.Dst, Map{Off: n.Map.Off, Dims: []ad.Dim{{N: m.N}}, N: m.N}
+	}
+	return true
 }
 
 // splitLogistic makes of the sum of max(x, y) + log1p(e), for e = exp(-|x-y|), the sum of the

@@ -77,7 +77,7 @@ func Table() []Pass {
 			Doc: "removes what nobody reads"},
 		{Name: "products", Nest: loopnest.JoinProducts, After: []string{"exponentials", "dead"},
 			Exact: "sums of logarithms: half a unit in the last place of 1 per term; of logistic terms: a few units in the last place of the sum",
-			Doc:   "joins products with the sum, difference or reduction that alone reads them"},
+			Doc:   "joins products with the sum, difference or reduction that alone reads them, and sums with the sum of them"},
 		{Name: "rows", Nest: loopnest.SortRows, After: []string{"products"},
 			Exact: "rounding of sums, which are added up in another order",
 			Doc:   "sorts rows of data by a group index: gathers become broadcasts per group, scatters sums per group"},

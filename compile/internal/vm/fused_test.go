@@ -79,6 +79,32 @@ func TestSumLog1p(t *testing.T) {
 	}
 }
 
+// TestSumsOfSums: sums by group that only their sum needs are one sum of all; others stay.
+func TestSumsOfSums(t *testing.T) {
+	const n = 700
+	table := make([]int32, n)
+	for i := range table {
+		table[i] = int32(i * i % 5)
+	}
+	for _, needed := range []bool{false, true} {
+		g := ad.NewGraph()
+		x := g.Input(ad.Type{Shape: []int{n}})
+		groups := g.Scatter(g.Do(ad.OpLog1pExp, nil, x), ad.Index{Dims: []ad.Dim{{N: n, Table: table}}}, []int{5})
+		g.Output(g.Sum(groups))
+		if needed {
+			g.Output(groups)
+		}
+		runGraph(t, g, normals(n, 4))
+		p, err := Compile(g, passes.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(p.String(), "add_table"); got != needed {
+			t.Errorf("sums by group: %v, want %v\n%s", got, needed, p)
+		}
+	}
+}
+
 // TestNotLessEqual: NaN is not less than or equal to anything.
 func TestNotLessEqual(t *testing.T) {
 	g := ad.NewGraph()
