@@ -10,6 +10,7 @@
 //	index.go         index maps over flat storage
 //	share.go         the pass that makes equal nodes one
 //	exponentials.go  the pass that shares exponentials of logistic functions
+//	columns.go       the pass that writes products with narrow matrices out
 //	products.go      the passes that join products with sums, remove dead code, place parts
 //	rows.go          the pass that sorts rows of data by a group index
 //	blocks.go        the passes that form blocks and order scalar code

@@ -24,3 +24,10 @@ const (
 // most exponentials are of arguments below -708, which machine code finds on a way of its own,
 // those of 12 and 14 states take 1.5 times as long.
 const shortTerms = 16
+
+// A product with a matrix of data is part of the maps around it if that has so few columns, and
+// so many rows that the calls of the product's own loops do not matter.
+const (
+	fewColumns = 8
+	longColumn = 64
+)

@@ -176,3 +176,67 @@ func TestLengths(t *testing.T) {
 		}
 	}
 }
+
+// TestColumns: products of known narrow matrices and vectors, and of their transposes, lie they
+// in memory by rows or by columns, are what the reference says; written out over the rows they
+// have the same bits on every target.
+func TestColumns(t *testing.T) {
+	inf := math.Inf(1)
+	for _, rows := range []int{64, 100, 700} {
+		for cols := 1; cols <= 9; cols++ {
+			g := ad.NewGraph()
+			few, long := g.Input(ad.Type{Shape: []int{cols, 1}}), g.Input(ad.Type{Shape: []int{rows, 1}})
+			data := normals(rows*cols, uint64(rows+cols))
+			for _, shape := range [][]int{{rows, cols}, {cols, rows}} {
+				a := g.ConstArray(ad.Type{Shape: shape}, data)
+				by := ad.MatMulAttr{TransA: shape[0] == cols}
+				p := g.Do(ad.OpMatMul, by, a, few)
+				g.Output(p)
+				g.Output(g.Sum(g.Square(g.Add(p, long))))
+				by.TransA = !by.TransA
+				g.Output(g.Do(ad.OpMatMul, by, a, g.Mul(p, long)))
+			}
+			x, y := normals(cols, 1), normals(rows, 2)
+			runGraph(t, g, x, y)
+			y[rows/2], x[0] = inf, 0
+			runGraph(t, g, x, y)
+			if cols > 8 {
+				continue
+			}
+			var want [][]float64
+			for _, target := range append([]*native.Target{nil}, native.Targets...) {
+				if target != nil && native.Find(target.Name) == nil {
+					continue
+				}
+				p, err := Compile(g, passes.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range p.blocks {
+					if p.blocks[i].kind == matmulBlock {
+						t.Fatalf("%d × %d: a product was left\n%s", rows, cols, p)
+					}
+				}
+				p.target = target
+				m := p.New()
+				copy(m.Input(0), x)
+				copy(m.Input(1), y)
+				if err := m.Run(nil); err != nil {
+					t.Fatal(err)
+				}
+				for i := range g.Outputs {
+					got := append([]float64(nil), m.Output(i)...)
+					if target == nil {
+						want = append(want, got)
+						continue
+					}
+					for e, v := range got {
+						if math.Float64bits(v) != math.Float64bits(want[i][e]) && !(math.IsNaN(v) && math.IsNaN(want[i][e])) {
+							t.Fatalf("%d × %d, %s: output %d[%d] is %v, by the interpreter %v", rows, cols, target.Name, i, e, v, want[i][e])
+						}
+					}
+				}
+			}
+		}
+	}
+}
