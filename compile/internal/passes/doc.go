@@ -9,6 +9,7 @@
 //	rebuild.go     rebuilding graphs, by ad.Rewriter
 //	project.go     sums of squares of residuals freed of their data
 //	merge.go       rows of data that are alike added up once
+//	prefixes.go    concatenations that begin like others made of these
 //	choose.go      conditionals in lanes made selections
 //	carries.go     while loops freed of what nobody needs
 //	rewrite.go     the list of legal rewrites

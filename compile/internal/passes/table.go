@@ -41,6 +41,9 @@ func Table() []Pass {
 		{Name: "merge", Density: mergeRows,
 			Exact: "rounding of sums, which are added up in another order",
 			Doc:   "sums over rows of data become sums over the rows that differ, with weights"},
+		{Name: "prefixes", Density: nestConcats,
+			Exact: "rounding of derivatives, whose terms are added up in another order",
+			Doc:   "makes arrays that grow with the steps of unrolled loops parts of one another"},
 		{Name: "choose", Density: choose,
 			Doc: "conditionals in lanes with short sides become selections"},
 
