@@ -12,8 +12,9 @@ type ratio struct{ f, s, k, power Value }
 
 func ratioOf(b *Builder, x Value) ratio {
 	k, power, _ := split(b, x, math.Float64bits(math.Sqrt2/2))
-	f := b.Sub(b.SubWord(x, power), b.Number(1))
-	return ratio{f, b.Div(f, b.Add(f, b.Number(2))), k, power}
+	z := b.SubWord(x, power)
+	f := b.Sub(z, b.Number(1))
+	return ratio{f, b.Div(f, b.Add(z, b.Number(1))), k, power}
 }
 
 // log is the logarithm, plus lost if there is any, which is small. Errors are below 0.9
@@ -22,15 +23,16 @@ func (q ratio) log(b *Builder, lost *Value) Value {
 	line := func(x Value, a, c float64) Value { return b.Add(b.Mul(x, b.Number(c)), b.Number(a)) }
 	z := b.Mul(q.s, q.s)
 	z2 := b.Mul(z, z)
+	z4 := b.Mul(z2, z2)
 	// The coefficients make the greatest error least: 2^-58.
 	high := b.Add(line(z, 0.18183572948605292, 0.15313162513434073), b.Mul(z2, b.Number(0.14810267350349626)))
-	r := b.Add(line(z, 0.28571428730258097, 0.22222199031471093), b.Mul(z2, high))
-	r = b.Mul(z, b.Add(line(z, 0.6666666666666711, 0.39999999999513286), b.Mul(z2, r)))
+	low := b.Add(line(z, 0.6666666666666711, 0.39999999999513286), b.Mul(z2, line(z, 0.28571428730258097, 0.22222199031471093)))
+	r := b.Mul(z, b.Add(low, b.Mul(z4, high)))
 	half := b.Mul(q.f, b.Mul(q.f, b.Number(0.5)))
 	// k·log 2 + f in two parts.
 	k := b.Mul(q.k, b.Number(0x1.62e42fee00000p-1))
 	w := b.Add(k, q.f)
-	low := b.Add(b.Add(b.Sub(k, w), q.f), b.Mul(q.k, b.Number(0x1.a39ef35793c76p-33)))
+	low = b.Add(b.Add(b.Sub(k, w), q.f), b.Mul(q.k, b.Number(0x1.a39ef35793c76p-33)))
 	if lost != nil {
 		low = b.Add(low, *lost)
 	}
