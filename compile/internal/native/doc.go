@@ -4,7 +4,8 @@
 // Map of the package:
 //
 //	form.go      Builder and Text: straight-line code in primitives, on virtual registers
-//	alloc.go, alloccalls.go   Frame: the making of such code, which finds registers for values;
+//	frame.go     Frame: what a piece of code finds: registers, accumulators, the mark of failures
+//	alloc.go, alloccalls.go   the making of such code, which finds registers for values;
 //	             calls of routines in it
 //	routines.go, log.go, pow.go   exponentials, logarithms and powers, as texts that others call, and
 //	                              the table of all such routines

@@ -1,0 +1,192 @@
+package native
+
+import "math/bits"
+
+// Frame is what a piece of code finds: which instructions, on one number or on as
+// many as there are lanes, and which registers are its own. Some are reserved for
+// what outlives a text: accumulators, carried numbers, the mark of failures.
+type Frame struct {
+	a      *Asm
+	v      vectors
+	free   [2]uint64 // registers that texts may use, by class
+	accs   []accumulator
+	marked bool
+	mark   Vec
+	spare  int  // registers that are not reserved
+	inner  bool // of a routine
+}
+
+// accumulator is a sum in lanes: in a register or in scratch memory.
+type accumulator struct {
+	reg Vec
+	mem bool
+	at  int32
+}
+
+// classes of registers.
+const (
+	ofVectors = 0
+	ofTruths  = 1
+)
+
+// Frame is a frame of instructions on one number, or on as many as there are lanes,
+// though not on more than what holds n.
+func (a *Asm) Frame(n int) *Frame {
+	f := &Frame{a: a, v: a.whole}
+	defer func() { f.spare = a.routineVectors(f.v) + 2 }()
+	f.free[ofVectors] = 1<<a.Target.Vectors - 1
+	switch {
+	case n == 1:
+		f.v = a.single
+	case n <= a.half.lanes():
+		f.v = a.half
+	default:
+		f.free[ofTruths] = (1<<a.Target.Truths - 1) << 1 // the first one cannot choose lanes
+		return f
+	}
+	if a.Target.Truths > 0 { // the instructions of narrower vectors have 16 registers
+		f.free[ofVectors] = 1<<16 - 1
+	}
+	return f
+}
+
+// Spare makes reservations leave no more than n registers.
+func (f *Frame) Spare(n int) { f.spare = n }
+
+// Spared is the n of Spare, or what routines and a text need.
+func (f *Frame) Spared() int { return f.spare }
+
+// Lanes is how many numbers an instruction is on.
+func (f *Frame) Lanes() int { return f.v.lanes() }
+
+// Free is how many vector registers are not reserved.
+func (f *Frame) Free() int { return bits.OnesCount64(f.free[ofVectors]) }
+
+// Reserve takes the last free vector register out, if enough are left.
+func (f *Frame) Reserve() (Vec, bool) {
+	if f.Free() <= f.spare {
+		return 0, false
+	}
+	r := 63 - bits.LeadingZeros64(f.free[ofVectors])
+	f.free[ofVectors] &^= 1 << r
+	return Vec(r), true
+}
+
+// Accumulator makes a sum of lanes that is 0; its number counts from 0.
+func (f *Frame) Accumulator() int {
+	r, ok := f.Reserve()
+	acc := accumulator{reg: r, mem: !ok}
+	if ok {
+		f.v.word(r, 0)
+	} else {
+		acc.at = f.a.Reserve(f.v.lanes())
+		f.v.word(0, 0)
+		f.v.store(At(Scratch, 8*acc.at), 0, f.v.lanes())
+	}
+	f.accs = append(f.accs, acc)
+	return len(f.accs) - 1
+}
+
+// Mark makes the mark of failures, which is false.
+func (f *Frame) Mark() {
+	f.marked = true
+	if t := f.free[ofTruths]; t != 0 {
+		f.mark = Vec(63 - bits.LeadingZeros64(t))
+		f.free[ofTruths] &^= 1 << f.mark
+	} else {
+		f.mark, _ = f.Reserve()
+	}
+	f.v.falseTruth(f.mark)
+}
+
+// IfMarked jumps if there was a failure.
+func (f *Frame) IfMarked(l Label) {
+	if f.marked {
+		f.v.ifAny(f.mark, l)
+	}
+}
+
+// AddSum adds the sum of accumulators, as many as hold eight numbers, to the number at
+// p. Registers are overwritten.
+func (f *Frame) AddSum(accs []int, p Place) {
+	xs := make([]Vec, len(accs))
+	for i, k := range accs {
+		if acc := f.accs[k]; acc.mem {
+			xs[i] = Vec(i + 1)
+			f.v.load(xs[i], At(Scratch, 8*acc.at), f.v.lanes())
+		} else {
+			xs[i] = acc.reg
+		}
+	}
+	f.v.sum(0, xs)
+	m := f.a.mem(p, T0)
+	f.a.single.opMem(primAdd, 0, 0, 0, m)
+	f.a.single.store(m, 0, 1)
+}
+
+// CallOn makes accumulators what a routine makes of them.
+func (f *Frame) CallOn(r Routine, accs []int) {
+	b := &Builder{}
+	for _, k := range accs {
+		if acc := f.accs[k]; acc.mem {
+			at := Place{Base: Scratch, Index: NoReg, Disp: 8 * acc.at}
+			b.Store(at, b.Call(r, b.Load(at)), false)
+		} else {
+			b.Out(acc.reg, b.Call(r, b.In(acc.reg)))
+		}
+	}
+	f.Emit(b, f.v.lanes())
+}
+
+// Accumulators makes n of them, which must have registers.
+func (f *Frame) Accumulators(n int) {
+	f.spare = 0
+	for range n {
+		if f.Accumulator(); f.accs[len(f.accs)-1].mem {
+			panic("native: no register for an accumulator")
+		}
+	}
+}
+
+// Release gives the registers of the accumulators, which have some, back to texts and
+// returns them: the next text finds the sums there by In.
+func (f *Frame) Release() []Vec {
+	rs := make([]Vec, len(f.accs))
+	for i, acc := range f.accs {
+		rs[i] = acc.reg
+		f.free[ofVectors] |= 1 << acc.reg
+	}
+	f.accs = nil
+	return rs
+}
+
+// StoreAccumulator stores the first active lanes of an accumulator.
+func (f *Frame) StoreAccumulator(k int, p Place, active int) {
+	f.v.store(f.a.mem(p, T0), f.accs[k].reg, active)
+}
+
+// StoreTotal stores the sum of the lanes of an accumulator, which is overwritten.
+func (f *Frame) StoreTotal(k int, p Place) {
+	f.v.sum(0, []Vec{f.accs[k].reg})
+	f.a.single.store(f.a.mem(p, T0), 0, 1)
+}
+
+// mem makes a place in memory of one, with the address in t if it needs a register.
+func (a *Asm) mem(p Place, t Reg) Mem {
+	base := p.Base
+	if base == NoReg {
+		base = t
+		switch {
+		case p.Pointer != 0:
+			return a.Fixed(t, p.Pointer, p.Index, 8, p.Disp)
+		case p.Saved != 0:
+			a.MovLoad(t, At(Scratch, 8*(p.Saved-1)))
+		default:
+			a.MovLoad(t, At(Views, 24*p.View))
+		}
+	}
+	return Indexed(base, p.Index, 8, p.Disp)
+}
+
+// LeaPlace makes r the address of a place.
+func (a *Asm) LeaPlace(r Reg, p Place) { a.Lea(r, a.mem(p, r)) }
