@@ -46,7 +46,7 @@ func (a *approximation) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
 	f.Uint64Var(&a.seed, "seed", 0, "seed of the random numbers (default: a random one, which is told)")
-	f.StringVar(&a.init, "init", "2", "where it `starts`: the radius of random values on the unconstrained scale; values of\nparameters as JSON, in a file or as they are; or the end of a run: its folder, or a CSV file")
+	f.StringVar(&a.init, "init", "2", "where it `starts`: the radius of random values on the unconstrained scale; values of\nparameters, in a file (JSON or an R dump) or as JSON; or the end of a run: its folder, or a CSV file")
 	f.StringVarP(&a.out, "out", "o", "", "`folder` for a CSV file in CmdStan's format")
 	f.BoolVar(&a.overwrite, "overwrite", false, "let --out replace a run that is in the folder")
 	f.IntVar(&a.sigFigs, "sig-figs", 8, "significant digits in the CSV file")

@@ -264,7 +264,7 @@ func (in *input) simulator(ctx context.Context, path string, stderr io.Writer) (
 	return own.compiled(ctx, path, stderr)
 }
 
-// values reads values of parameters as JSON, in a file or as they are.
+// values reads values of parameters in a file, or as JSON as they are.
 func (in *input) values(ctx context.Context, text string) (*data.Set, error) {
 	if strings.HasPrefix(strings.TrimSpace(text), "{") {
 		return data.ParseJSON("--params", []byte(text))
@@ -273,7 +273,7 @@ func (in *input) values(ctx context.Context, text string) (*data.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	return data.ParseText(fileName(text), content, in.reading())
+	return data.Parse(fileName(text), content, in.reading())
 }
 
 // parse reads the text of a file of data.

@@ -170,7 +170,7 @@ refused, unless --simulator has a program that makes them.`,
 	}
 	cmd.Flags().IntVar(&sets, "sets", 1, "number of data sets")
 	cmd.Flags().StringVar(&program, "simulator", "", simulatorHelp)
-	cmd.Flags().StringVar(&params, "params", "", "`values` of the parameters, as JSON, in a file or as they are (default: drawn from the prior)")
+	cmd.Flags().StringVar(&params, "params", "", "`values` of the parameters, in a file (JSON or an R dump) or as JSON (default: drawn from the prior)")
 	o.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if o.out == "" {

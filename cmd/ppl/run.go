@@ -108,7 +108,7 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 	f.IntVar(&o.draws, "draws", 1000, "draws per chain after warm-up")
 	f.IntVar(&o.thin, "thin", 1, "keep every n-th draw")
 	f.Uint64Var(&o.seed, "seed", 0, "seed of the random numbers (default: a random one, which is told)")
-	f.StringVar(&o.init, "init", "2", "where chains `start`: the radius of random values on the unconstrained scale; values of\nparameters as JSON, in a file or as they are; the end of an earlier run: its\nfolder, or a CSV file; or pathfinder: at draws of ppl pathfinder")
+	f.StringVar(&o.init, "init", "2", "where chains `start`: the radius of random values on the unconstrained scale; values of\nparameters, in a file (JSON or an R dump) or as JSON; the end of an earlier run: its\nfolder, or a CSV file; or pathfinder: at draws of ppl pathfinder")
 	f.StringVar(&o.metricFile, "metric-file", "", "start with the step size and metric of an earlier run, its `folder`, or of a JSON file:\n{\"inv_metric\": [0.1, 2], \"stepsize\": 0.5}, inv_metric a diagonal or rows")
 	f.Float64Var(&o.targetESS, "target-ess", 0, "end the run when every quantity has this effective sample size, bulk and tail,\nand R-hat < 1.01; --draws is then a limit (default 100000)")
 	f.StringVar(&o.resume, "resume", "", "go on with the run whose draws are in this `folder`")

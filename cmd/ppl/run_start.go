@@ -72,7 +72,7 @@ func (o *runOptions) initFrom(ctx context.Context, p *ppl.Posterior) (infer.Init
 	if err != nil {
 		return nil, err
 	}
-	values, err := data.ParseText(fileName(o.init), text, o.reading())
+	values, err := data.Parse(fileName(o.init), text, o.reading())
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,9 @@ import (
 // 1:10, integer(0), numeric(n), or structure(c(…), .Dim = c(…)), whose elements
 // stand in column-major order. A number is an integer if it is written without
 // point and exponent, or with L. Arrays with dimensions are turned into row-major
-// order. TRUE and FALSE are 1 and 0.
+// order. TRUE and FALSE are 1 and 0. A structure with levels (.Label) is a factor; its
+// other attributes say nothing about numbers. What is no number, or is still to be
+// computed, matters only to those who ask for it.
 
 // ParseDump reads data in R's dump format. The name of the file is used in
 // messages only. The error, if any, is an [*Error].
@@ -41,9 +43,11 @@ type dump struct {
 	pos    int
 	set    *Set
 	name   string
-	depth  int // of c(…) and structure(…) in one another
+	depth  int      // of c(…) and structure(…) in one another
+	levels []string // of the value that is being read, if it is a factor
 	memory *allowance
-	short  int // how many more elements ranges, integer(n) and numeric(n) may stand for
+	short  int  // how many more elements ranges, integer(n) and numeric(n) may stand for
+	beyond bool // more than the options allow has been asked for
 }
 
 func (p *dump) errorf(at int, fix, format string, args ...any) error {
@@ -121,13 +125,20 @@ func (p *dump) assign() error {
 	}
 	p.space()
 	at := p.pos
+	p.levels = nil
 	v, err := p.value()
+	if err == nil {
+		err = p.ended()
+	}
+	p.set.text = p.text
 	if err != nil {
-		return err
+		return p.fault(name, at, err)
 	}
 	v.start, v.end, v.apart = at, p.pos, true
 	p.set.add(name, v)
-	p.set.text = p.text
+	if p.levels != nil {
+		p.set.addLevels(name, p.levels)
+	}
 	return nil
 }
 
@@ -186,6 +197,9 @@ func (p *dump) value() (Value, error) {
 		v.Reals = rowMajor(v.Reals, dims)
 	case l.shape || len(v.Reals) != 1:
 		v.Shape = []int{len(v.Reals)}
+	}
+	if !v.IsInt || slices.ContainsFunc(v.Reals, func(x float64) bool { return x < 1 || x > float64(len(p.levels)) }) {
+		p.levels = nil // they are those of something else
 	}
 	if v.IsInt {
 		if err := p.memory.take(8 * int64(len(v.Reals))); err != nil {
@@ -311,8 +325,18 @@ func (p *dump) elements(l *list) (dims []int, err error) {
 			if !p.take("=") {
 				return nil, p.errorf(at, "", "an attribute such as .Dim = c(2, 3) is wanted here")
 			}
-			if attribute != ".Dim" && attribute != "dim" {
-				return nil, p.errorf(at, "write the numbers alone, with .Dim for their dimensions", "the attribute %s of %s is not known", attribute, p.name)
+			switch attribute {
+			case ".Dim", "dim":
+			case ".Label", "levels":
+				if p.levels, err = p.texts(); err != nil {
+					return nil, err
+				}
+				continue
+			default:
+				if !p.skip() {
+					return nil, p.errorf(at, "", "the attribute %s of %s does not end", attribute, p.name)
+				}
+				continue
 			}
 			d := &list{v: Value{IsInt: true}, memory: p.memory, more: p.more}
 			if _, err := p.elements(d); err != nil {
@@ -341,6 +365,7 @@ const shortSize = 64
 // stands counts n elements that a few characters stand for.
 func (p *dump) stands(at int, n float64) error {
 	if n > float64(p.short) {
+		p.beyond = true
 		return p.errorf(at, "write the values out: c(…)", "ranges, integer(n) and numeric(n) may not stand for so many values")
 	}
 	p.short -= int(n)

@@ -134,6 +134,11 @@ my.name <- TRUE
 special <- c(NaN, Inf, -Inf)
 mixed <- c(1:3, 7)
 empty <- structure(integer(0), .Dim = c(0, 3))
+named <- structure(c(1, 2), .Names = c("a (", "b"))
+table <- structure(1:4, .Dim = c(2L, 2L), .Dimnames = list(NULL, c("a", "b")))
+group <- structure(c(2L, 1L, 2L), .Label = c("it's", "a \"b\""), class = "factor")
+kind <- structure(c(1L, 1L), levels = "only", class = "factor")
+other <- structure(c(1L, 3L), levels = c("a", "b"))
 `
 	want := `N: [] int [8]
 y: [5] real [28 8 -3 7.5 100]
@@ -148,7 +153,12 @@ zeros: [2] real [0 0]
 my_name: [] int [1]
 special: [3] real [NaN +Inf -Inf]
 mixed: [4] int [1 2 3 7]
-empty: [0 3] int []`
+empty: [0 3] int []
+named: [2] int [1 2]
+table: [2 2] int [1 3 2 4]
+group: [3] int [2 1 2] of it's|a "b"
+kind: [2] int [1 1] of only
+other: [2] int [1 3]`
 	s, err := ParseDump("d.R", text, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -159,22 +169,51 @@ empty: [0 3] int []`
 	for _, c := range []struct{ text, want string }{
 		{"N <- 3\nN <- 4", "d.R:2:1: there are two values for N"},
 		{"N 3", "d.R:1:3: `<-` is wanted after N"},
-		{"x <- c(1, NA)", "d.R:1:11: x has a missing value, and the language has none"},
-		{"x <- \"a\"", "d.R:1:6: x has a text, but data are numbers"},
-		{"x <- rnorm(3)", "d.R:1:6: the function rnorm is not known in data"},
-		{"x <- structure(1:6, .Dim = c(2, 2))", "d.R:1:35: x has 6 elements, but its dimensions [2 2] are those of 4"},
 		{"x <- c(1, 2", "d.R:1:12: `,` or `)` is wanted here"},
-		{"x <- 0x1F", "d.R:1:6: \"0x1F\" is not a number"},
 		{"x <-", "d.R:1:5: a number, c(…) or structure(…) is wanted here"},
-		{"x <- factor(1)", "d.R:1:6: the function factor is not known in data"},
-		{"x <- 1:1e9", "d.R:1:8: a range is one of integers, such as 1:10"},
+		{"x <- c(\"a, 2)", "d.R:1:8: x has a text, but data are numbers"},
+		{"x <- structure(1, .Names = c(1)", "d.R:1:32: `)` is wanted here"},
+		{"x <- structure(1, .Names = c(1", "d.R:1:18: the attribute .Names of x does not end"},
 		{"x <- c(1:9999999, 1:9999999)", "d.R:1:21: ranges, integer(n) and numeric(n) may not stand for so many values"},
 		{"x <- structure(integer(0), .Dim = c(999999999, 0))", "d.R:1:50: ranges, integer(n) and numeric(n) may not stand for so many values"},
-		{"x <- structure(integer(0), .Dim = c(65536, 65536, 65536, 65536))", "d.R:1:64: x has 0 elements, but its dimensions [65536 65536 65536 65536] are those of 9223372036854775807"},
 		{"x <- " + strings.Repeat("c(", 100000), "d.R:1:134: x has more than 64 values in one another"},
 	} {
 		if _, err := ParseDump("d.R", c.text, Options{}); err == nil || err.Error() != c.want {
 			t.Errorf("%q: %v, not %s", c.text, err, c.want)
+		}
+	}
+}
+
+// What an R dump holds beside numbers matters only to those who ask for it.
+func TestDumpFaults(t *testing.T) {
+	for _, c := range []struct{ x, want string }{
+		{"c(1, NA)", "d.R:2:11: x has a missing value, and the language has none"},
+		{`"a"`, "d.R:2:6: x has a text, but data are numbers"},
+		{"c(\"a # \\\" )\",\n 'b')", "d.R:2:8: x has a text, but data are numbers"},
+		{"rnorm(3)", "d.R:2:6: the function rnorm is not known in data"},
+		{"structure(1:6, .Dim = c(2, 2))", "d.R:2:35: x has 6 elements, but its dimensions [2 2] are those of 4"},
+		{"0x1F", "d.R:2:6: \"0x1F\" is not a number"},
+		{"factor(1)", "d.R:2:6: the function factor is not known in data"},
+		{"1:1e9", "d.R:2:8: a range is one of integers, such as 1:10"},
+		{"N + 1 +\n  2", "d.R:2:6: a number, c(…) or structure(…) is wanted here"},
+		{"3 * # three\n  N", "d.R:2:8: x is still to be computed"},
+		{"c(1, 2)[1]", "d.R:2:13: x is still to be computed"},
+		{"c(1, 2 * 3)", "d.R:2:13: `,` or `)` is wanted here"},
+		{"structure(list(a = 1, b = \"x\"), class = \"data.frame\")", "d.R:2:16: the function list is not known in data"},
+		{"structure(c(1L, NA), levels = \"a\", class = \"factor\")", "d.R:2:22: x has a missing value, and the language has none"},
+		{"structure(1L, levels = list(1))", "d.R:2:29: a text in quotes is wanted here"},
+		{"structure(integer(0), .Dim = c(65536, 65536, 65536, 65536))", "d.R:2:64: x has 0 elements, but its dimensions [65536 65536 65536 65536] are those of 9223372036854775807"},
+	} {
+		s, err := ParseDump("d.R", "N <- 8\nx <- "+c.x+"; y <- 2 # two\nz <- 3", Options{})
+		if err != nil {
+			t.Errorf("%s: %v", c.x, err)
+			continue
+		}
+		if got := described(s); got != "N: [] int [8]\nx: fault\ny: [] int [2]\nz: [] int [3]" {
+			t.Errorf("%s: %s", c.x, got)
+		}
+		if f := s.Fault("x"); f == nil || f.Error() != c.want {
+			t.Errorf("%s: %v, not %s", c.x, f, c.want)
 		}
 	}
 }

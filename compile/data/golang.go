@@ -114,11 +114,7 @@ func (s *Set) addFields(v reflect.Value, depth int) error {
 			if !ok || s.has(name) {
 				return err
 			}
-			if s.faults == nil {
-				s.faults = map[string]*Error{}
-			}
-			s.faults[name] = e
-			s.addMembers(name, nil)
+			s.addFault(name, e)
 		}
 	}
 	return nil

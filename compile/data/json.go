@@ -191,8 +191,8 @@ func (p *parser) notAnObject() error {
 	}
 	first, _, _ := strings.Cut(p.text[start:], "\n")
 	if strings.Contains(first, "<-") {
-		return p.errorAt(start, start+len(first), "write the data as JSON, such as "+`{"N": 3, "y": [1.5, 2, 0.1]}`,
-			"this looks like R's dump format, which is not supported yet")
+		return p.errorAt(start, start+len(first), "give a file of data a name that ends in .R, or write JSON, such as "+`{"N": 3, "y": [1.5, 2, 0.1]}`,
+			"this looks like R's dump format, but JSON is wanted here")
 	}
 	return p.errorAt(start, start+1, fix, "the data must be one JSON object, which begins with {")
 }

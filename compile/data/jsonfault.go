@@ -18,11 +18,7 @@ func (p *parser) fault(name string, start int, err error) error {
 		return err
 	}
 	p.memory.give(size)
-	if p.set.faults == nil {
-		p.set.faults = map[string]*Error{}
-	}
-	p.set.faults[name] = e
-	p.set.addMembers(name, nil)
+	p.set.addFault(name, e)
 	return nil
 }
 

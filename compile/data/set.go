@@ -202,6 +202,23 @@ func (s *Set) addMembers(name string, ms members) bool {
 	return true
 }
 
+// addFault appends a name whose value cannot be used.
+func (s *Set) addFault(name string, e *Error) {
+	if s.faults == nil {
+		s.faults = map[string]*Error{}
+	}
+	s.faults[name] = e
+	s.addMembers(name, nil)
+}
+
+// addLevels says that a name that has been added is a factor.
+func (s *Set) addLevels(name string, levels []string) {
+	if s.levels == nil {
+		s.levels = map[string][]string{}
+	}
+	s.levels[name] = levels
+}
+
 // members are the simple values within tuples, with the paths to them: .1, .2.1.
 type members []member
 

@@ -105,12 +105,8 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 		c := &columns[i]
 		rows = len(c.reals)
 		if c.fault != nil {
-			if s.faults == nil {
-				s.faults = map[string]*Error{}
-			}
 			c.fault.File, c.fault.span = file, lineSpan(file, text, c.fault.Line)
-			s.faults[c.name] = c.fault
-			s.addMembers(c.name, nil)
+			s.addFault(c.name, c.fault)
 			continue
 		}
 		v, err := c.value(memory)
@@ -119,10 +115,7 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 		}
 		s.add(c.name, v)
 		if c.levels != nil {
-			if s.levels == nil {
-				s.levels = map[string][]string{}
-			}
-			s.levels[c.name] = c.levels
+			s.addLevels(c.name, c.levels)
 		}
 	}
 	counts := o.Counts
