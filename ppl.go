@@ -342,6 +342,7 @@ var (
 	_ infer.Cloner     = (*Posterior)(nil)
 	_ infer.Generator  = (*Posterior)(nil)
 	_ infer.Stopper    = (*Posterior)(nil)
+	_ infer.Sharer     = (*Posterior)(nil)
 	_ infer.Recentrer  = (*Posterior)(nil)
 )
 
@@ -464,6 +465,15 @@ func (p *Posterior) Unwrap() infer.LogDensity {
 func (p *Posterior) SetStop(stop func() error) {
 	if p.missing() == nil {
 		p.bound.SetStop(stop)
+	}
+}
+
+// SetWorkers has evaluations of the log density, not those by clones, carried out by that
+// many goroutines at a time where one takes long enough, from about half a millisecond on. 1 is
+// the default. Results do not depend on it, to the last bit. [Sample] does it by itself.
+func (p *Posterior) SetWorkers(n int) {
+	if p.missing() == nil {
+		p.bound.SetWorkers(n)
 	}
 }
 

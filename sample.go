@@ -41,7 +41,11 @@ type Options struct {
 	Init infer.Init
 
 	SaveWarmup bool // keep the draws of warm-up too, apart from the others
-	Parallel   int  // chains that run at a time; 0: GOMAXPROCS
+
+	// Parallel is the number of processors that the run may take: how many chains run at a
+	// time and, where there are fewer chains, how many processors share an evaluation of the
+	// log density if that takes long. 0: GOMAXPROCS.
+	Parallel int
 
 	// Output, if not empty, is where draws are written while they are made, as
 	// CSV files in CmdStan's format. Output "out/fit" makes out/fit_1.csv for
@@ -242,6 +246,9 @@ func (o *Options) withinMemory(p *Posterior) error {
 	if together := o.TargetESS > 0 || ok && pool.Pooled(); together && chains > fit {
 		return fmt.Errorf("ppl: each of the %d chains takes %s of memory, and they run together, but there is %s: enough for %d; run fewer chains, or allow for more memory",
 			chains, ad.FormatBytes(each), ad.FormatBytes(all), fit)
+	}
+	if fit >= chains {
+		return nil
 	}
 	if o.Parallel <= 0 {
 		o.Parallel = runtime.GOMAXPROCS(0)

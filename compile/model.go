@@ -212,6 +212,15 @@ func placed(err error, bound *bind.Bound, g *ad.Graph) error {
 // are not stopped. It implements infer.Stopper.
 func (m *Model) SetStop(stop func() error) { m.env.Stop = stop }
 
+// SetWorkers has evaluations by m of the log density, not those by its clones, carried out
+// by that many goroutines at a time where they take long enough; 1 is the default. Results
+// do not depend on it, to the last bit. It implements infer.Sharer.
+func (m *Model) SetWorkers(n int) {
+	if m.machine != nil {
+		m.machine.SetWorkers(n)
+	}
+}
+
 // MemoryLimit is the number of bytes that what is computed with the model may take. It
 // implements infer.Limited.
 func (m *Model) MemoryLimit() int64 { return m.options.Memory }

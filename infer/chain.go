@@ -54,6 +54,7 @@ const (
 type chain struct {
 	turn      func() // lets other chains compute; nil: none waits for it
 	cfg       *Config
+	workers   int // goroutines that share an evaluation
 	report    ChainReport
 	publish   func(ChainReport)
 	out       chan<- message
@@ -96,6 +97,7 @@ type chain struct {
 func (s *Session) runChain(ctx context.Context, i int, out chan<- message, abandoned <-chan struct{}) {
 	c := &chain{
 		cfg:       &s.cfg,
+		workers:   s.workers,
 		report:    ChainReport{Chain: i, ID: s.cfg.FirstID + i, Started: true},
 		publish:   s.publish,
 		out:       out,
@@ -269,6 +271,9 @@ func (c *chain) initialize(ctx context.Context, target LogDensity, from *Snapsho
 			}
 			return nil
 		})
+	}
+	if t, ok := target.(Sharer); ok {
+		t.SetWorkers(c.workers)
 	}
 	c.streams = newStreams(c.cfg.Seed, c.report.ID)
 

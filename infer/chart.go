@@ -84,6 +84,13 @@ func (c *Chart) SetStop(stop func() error) {
 	}
 }
 
+// SetWorkers implements [Sharer].
+func (c *Chart) SetWorkers(n int) {
+	if s, ok := c.below.(Sharer); ok {
+		s.SetWorkers(n)
+	}
+}
+
 // LogDensityGrad implements [LogDensity] at u. Where the map is not finite the density
 // is zero.
 func (c *Chart) LogDensityGrad(u, grad []float64) (float64, error) {

@@ -40,7 +40,10 @@ type Config struct {
 	SaveWarmup   bool // yield the draws of warm-up too
 	WarmupValues bool // run the Generator for them as well
 
-	Parallel int // chains that run at the same time; 0: GOMAXPROCS
+	// Parallel is the number of processors that the run may take: how many chains run at the
+	// same time and, where there are fewer chains, how many goroutines share an
+	// evaluation of a target that is a [Sharer]. 0: GOMAXPROCS.
+	Parallel int
 
 	// Enough, if not nil, ends sampling before Draws when there is enough. It
 	// is asked by the goroutine that ranges over the draws, when all chains

@@ -50,6 +50,14 @@ type Stopper interface {
 	SetStop(stop func() error)
 }
 
+// Sharer is the optional interface of a [LogDensity] of which several goroutines can share an
+// evaluation.
+type Sharer interface {
+	// SetWorkers has later evaluations, by this value and not by its clones, carried out
+	// by that many goroutines at a time, where it is worth while. Results must not depend on it.
+	SetWorkers(n int)
+}
+
 // Wrapper is the optional interface of a [LogDensity] that is a cover over another one:
 // what samplers may ask for beside the density, such as second derivatives, they look
 // for there.

@@ -36,6 +36,9 @@ type Session struct {
 	target LogDensity
 	cfg    Config
 	names  []string // the Generator's
+	// workers is how many goroutines share an evaluation by a chain: processors that no chain
+	// runs on are shared out.
+	workers int
 
 	started atomic.Bool
 	cloning sync.Mutex // held during target.Clone
@@ -113,6 +116,7 @@ func NewSession(target LogDensity, cfg Config) (*Session, error) {
 	if cfg.Parallel <= 0 {
 		cfg.Parallel = runtime.GOMAXPROCS(0)
 	}
+	processors := cfg.Parallel
 	cfg.Parallel = min(cfg.Parallel, cfg.Chains)
 	pooled := false
 	if p, ok := cfg.Sampler.(Pooled); ok && p.Pooled() && cfg.Chains > 1 && cfg.Warmup > 0 {
@@ -145,7 +149,7 @@ func NewSession(target LogDensity, cfg Config) (*Session, error) {
 			return nil, fmt.Errorf("infer: %w", err)
 		}
 	}
-	s := &Session{target: target, cfg: cfg, slots: slots}
+	s := &Session{target: target, cfg: cfg, slots: slots, workers: max(1, processors/cfg.Parallel)}
 	if pooled {
 		s.pool = newExchange(cfg.Chains)
 		begun, warm := 0, 0

@@ -39,6 +39,7 @@ const (
 func benchCommand() *cobra.Command {
 	in := pointed{random: benchPoints}
 	var asJSON bool
+	parallel := 1
 	cmd := &cobra.Command{
 		Use:   "bench MODEL --data FILE",
 		Short: "Time the log density with its gradient",
@@ -55,6 +56,7 @@ the unconstrained space, uniform in (-2, 2), where the log density is finite.`, 
 			if err != nil {
 				return err
 			}
+			l.posterior.SetWorkers(parallel)
 			t, err := measure(cmd.Context(), l.posterior, xs)
 			if err != nil {
 				return err
@@ -71,6 +73,7 @@ the unconstrained space, uniform in (-2, 2), where the log density is finite.`, 
 	}
 	in.flags(cmd)
 	f := cmd.Flags()
+	f.IntVar(&parallel, "parallel", 1, "processors that share an evaluation, where it takes long enough")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

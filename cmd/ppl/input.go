@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -211,7 +212,9 @@ func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loa
 	l.values = values
 	options := in.bindOptions()
 	err = timed(&l.bind, func() (err error) {
-		l.posterior, err = l.model.BindContext(ctx, values, options)
+		if l.posterior, err = l.model.BindContext(ctx, values, options); err == nil {
+			l.posterior.SetWorkers(runtime.GOMAXPROCS(0)) // evaluations by itself; chains have clones
+		}
 		return err
 	})
 	var refused *compile.Error

@@ -119,7 +119,7 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 	groupsFlag(f, &o.groups)
 	f.IntVar(&o.sigFigs, "sig-figs", 8, "significant digits in the CSV files")
 	f.BoolVar(&o.saveWarmup, "save-warmup", false, "keep the draws of warm-up in the CSV files")
-	f.IntVar(&o.parallel, "parallel", 0, "chains that run at a time (default: one per processor)")
+	f.IntVar(&o.parallel, "parallel", 0, "processors that the run may take: chains that run at a time and, where there are fewer chains,\nprocessors that share an evaluation of a large model (default: all)")
 	f.BoolVar(&o.watch, "watch", false, "show the run in a browser while it goes on, at an address that is told")
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` of this machine for --watch; port 0 is any free one")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress and no warnings on stderr")

@@ -136,6 +136,9 @@ func parallel(target infer.LogDensity, n int, task func(i int, target infer.LogD
 	clones := make([]infer.LogDensity, n)
 	for i := range clones {
 		clones[i] = cloner.Clone()
+		if s, ok := clones[i].(infer.Sharer); ok {
+			s.SetWorkers(max(1, runtime.GOMAXPROCS(0)/n))
+		}
 	}
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup

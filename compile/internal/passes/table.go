@@ -99,13 +99,17 @@ func Table() []Pass {
 			Doc: "values whose lives do not meet share memory: one frame for all strips, steps and adjoints"},
 		{Name: NativePass, After: []string{MemoryPass},
 			Doc: "makes machine code of scalar code, strips, products, conditionals and recurrences, where the processor is amd64 with AVX2 and FMA, or AVX-512, or arm64"},
+		{Name: PartsPass, After: []string{NativePass},
+			Exact: "rounding of sums by index tables and of products of matrices with many terms, which are added up in parts",
+			Doc:   "does what takes long in parts, which several processors share where there are some to spare"},
 	}
 }
 
-// MemoryPass and NativePass name the passes that vm carries out.
+// The names of the passes that vm carries out.
 const (
 	MemoryPass = "memory"
 	NativePass = "native"
+	PartsPass  = "parts"
 )
 
 // Options say how to run the passes; the zero value is all of them, without

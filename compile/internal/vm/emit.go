@@ -22,6 +22,7 @@ type emitter struct {
 	consts  map[uint64]rootID
 	time    int
 	slots   []slotRef
+	weights []float64 // estimated times of blocks that may be done in parts; nil: none is
 	viewIDs map[viewKey]int32
 	specs   []viewKey // by view; root none: window
 }
@@ -49,7 +50,8 @@ type root struct {
 	lo, hi   int             // life, in the emitter's time; of roots with memory of their own
 	lastRead int
 	touched  bool
-	off      int // place in the arena
+	off      int  // place in the arena
+	own      bool // in the memory of each worker's own, from off on
 }
 
 // regionState is a region while its code is made.
@@ -244,11 +246,14 @@ func (x *context) emit() []block {
 		x.time += 2
 		switch nb.Kind {
 		case loopnest.SingleBlock:
-			x.single(&b, &x.Nodes[nb.Nodes[0]], start)
+			x.single(&b, &x.Nodes[nb.Nodes[0]], x.weight(k), start)
 		case loopnest.ScalarBlock:
 			x.scalarCode(&b, nb.Nodes, start)
 		default:
-			x.stripCode(&b, nb.Nodes, start)
+			x.stripCode(&b, k, nb.Nodes, start)
+		}
+		if b.split != nil {
+			x.p.splits++
 		}
 		bs = append(bs, b)
 	}
@@ -287,8 +292,8 @@ func (x *context) scalarCode(b *block, nodes []int32, start int) {
 	}
 }
 
-// single emits a node that runs alone.
-func (x *context) single(b *block, n *node, t int) {
+// single emits a node that runs alone, and takes so long if it may be done in parts.
+func (x *context) single(b *block, n *node, ns float64, t int) {
 	b.node, b.types = n.Src, n.Types
 	if n.Kind == loopnest.Regions {
 		b.kind = regionBlock
@@ -308,7 +313,9 @@ func (x *context) single(b *block, n *node, t int) {
 	case loopnest.MatMul:
 		b.kind = matmulBlock
 		if b.sparse = x.sparseOf(n); b.sparse == nil {
-			x.workspace(b, x.productWork(b), t)
+			work := x.productWork(b)
+			x.splitProduct(b, ns, t)
+			x.workspace(b, work, t)
 		}
 	case loopnest.Random:
 		b.kind = randomBlock
@@ -320,7 +327,9 @@ func (x *context) single(b *block, n *node, t int) {
 		if w := n.Op.Row().Work; w != nil {
 			work = w(n.Types, n.Src.Attr)
 		}
-		x.workspace(b, max(work, x.denseWork(b)), t)
+		work = max(work, x.denseWork(b))
+		x.splitArray(b, ns)
+		x.workspace(b, work, t)
 	}
 }
 
@@ -328,6 +337,9 @@ func (x *context) single(b *block, n *node, t int) {
 func (x *context) workspace(b *block, n, t int) {
 	r := x.newRoot(n, x.Body, false)
 	x.touch(r, t, false)
+	if b.split != nil {
+		x.makeOwn(b, r)
+	}
 	b.work = x.view(x.whole(r))
 }
 

@@ -69,7 +69,7 @@ func (m *Machine) failedCheck(b *block, k int32) error {
 
 // single runs an op that forms a block of its own.
 func (m *Machine) single(b *block) error {
-	args, lane := m.args[:len(b.args)], m.args[len(b.args):2*len(b.args)]
+	args := m.args[:len(b.args)]
 	for k, v := range b.args {
 		args[k] = m.views[v]
 	}
@@ -92,30 +92,44 @@ func (m *Machine) single(b *block) error {
 		}
 		return nil
 	}
+	if b.split != nil {
+		return m.singleInParts(b)
+	}
+	_, err := m.someLanes(b, 0, n.Type.Total()) // or fewer, as there are
+	return err
+}
+
+// someLanes runs an op on arrays in lanes, or for rows, from from on, up to to or as many as
+// there are. An error comes with its lane.
+func (m *Machine) someLanes(b *block, from, to int) (int, error) {
+	args, lane := m.args[:len(b.args)], m.args[len(b.args):2*len(b.args)]
+	for k, v := range b.args {
+		args[k] = m.views[v]
+	}
+	n, dst := b.node, m.views[b.dst]
+	to = min(to, len(dst))
 	switch n.Op {
 	case ad.OpLogSumExp:
-		dst := m.views[b.dst]
-		logSumExps(dst, args[0], len(args[0])/len(dst), m.work)
-		return nil
-	case ad.OpMaxOf:
-		dst := m.views[b.dst]
 		k := len(args[0]) / len(dst)
-		for i := range dst {
+		logSumExps(dst[from:to], args[0][from*k:to*k], k, m.work)
+		return 0, nil
+	case ad.OpMaxOf:
+		k := len(args[0]) / len(dst)
+		for i := from; i < to; i++ {
 			dst[i] = maxOf(args[0][i*k : (i+1)*k])
 		}
-		return nil
+		return 0, nil
 	}
 	row := n.Op.Row()
-	eval := row.Eval
-	dst, work := m.views[b.dst], m.views[b.work]
+	eval, work := row.Eval, m.views[b.work]
 	if b.dense != nil {
 		eval = b.denseEval
 	}
 	if n.Type.Lanes == 0 || row.OwnLanes {
-		return opError(n, eval(dst, args, b.types, n.Attr, work))
+		return 0, opError(n, eval(dst, args, b.types, n.Attr, work))
 	}
 	size := n.Type.Size()
-	for l := range n.Type.Lanes {
+	for l := from; l < min(to, n.Type.Lanes); l++ {
 		for k, a := range args {
 			lane[k] = a
 			if b.types[k].Lanes > 0 {
@@ -124,10 +138,10 @@ func (m *Machine) single(b *block) error {
 			}
 		}
 		if err := eval(dst[l*size:(l+1)*size], lane, b.types, n.Attr, work); err != nil {
-			return opError(n, err)
+			return l, opError(n, err)
 		}
 	}
-	return nil
+	return 0, nil
 }
 
 func opError(n *ad.Node, err error) error {
@@ -393,20 +407,20 @@ func (m *Machine) histories(p *regionPlan, lane int, f func(h []float64, k int))
 
 // matmul multiplies matrices, lane by lane.
 func (m *Machine) matmul(b *block) {
+	switch {
+	case b.sparse != nil && b.sparse.multiply(m.views[b.dst], m.views[b.args[1]], dimensions(b).c, b.node.Attr.(ad.MatMulAttr).TransA):
+	case b.split != nil:
+		m.productInParts(b)
+	default:
+		m.someProducts(b, 0, max(b.node.Type.Lanes, 1))
+	}
+}
+
+// someProducts multiplies matrices in some lanes.
+func (m *Machine) someProducts(b *block, from, to int) {
 	dst, x, y := m.views[b.dst], m.views[b.args[0]], m.views[b.args[1]]
-	attr := b.node.Attr.(ad.MatMulAttr)
-	sx, sy := b.types[0].Shape, b.types[1].Shape
-	r, k := sx[0], sx[1]
-	if attr.TransA {
-		r, k = k, r
-	}
-	c := sy[1]
-	if attr.TransB {
-		c = sy[0]
-	}
-	if b.sparse != nil && b.sparse.multiply(dst[:r*c], y[:k*c], c, attr.TransA) {
-		return
-	}
+	attr, p := b.node.Attr.(ad.MatMulAttr), dimensions(b)
+	r, c, k := p.r, p.c, p.k
 	lx, ly := 0, 0
 	if b.types[0].Lanes > 0 {
 		lx = r * k
@@ -414,7 +428,7 @@ func (m *Machine) matmul(b *block) {
 	if b.types[1].Lanes > 0 {
 		ly = k * c
 	}
-	for l := range max(b.node.Type.Lanes, 1) {
+	for l := from; l < to; l++ {
 		if b.dense != nil {
 			b.dense.Product(dst[l*r*c:(l+1)*r*c], x[l*lx:l*lx+r*k], y[l*ly:l*ly+k*c], r, c, k, attr.TransA, attr.TransB, m.views[b.work])
 			continue

@@ -26,7 +26,7 @@ func (c *emitter) finish(reuse bool) {
 	var scalars, arrays []rootID
 	for i := range c.roots {
 		r := &c.roots[i]
-		if !r.touched || r.in != none || r.data != nil {
+		if !r.touched || r.in != none || r.data != nil || r.own {
 			continue
 		}
 		if r.n == 1 {
@@ -64,7 +64,7 @@ func (c *emitter) finish(reuse bool) {
 		case r.bind != nil:
 			v.unset = true
 		default:
-			v.off, v.n = c.place(k.root)+k.off, k.n
+			v.off, v.n, v.own = c.place(k.root)+k.off, k.n, r.own
 		}
 	}
 }

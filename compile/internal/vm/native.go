@@ -15,6 +15,7 @@ import (
 type nativeCode struct {
 	code    *native.Code
 	scratch int // numbers that it needs
+	own     int // the first of them that are the program's
 }
 
 // segment is part of a block's code: a function, or instructions for the
@@ -70,7 +71,9 @@ func (p *Program) makeNative() {
 			p.native, p.mistake = nil, fmt.Sprint(r)
 		}
 	}()
-	g := &generator{p: p, Asm: t.NewAsm(), parts: map[*block][]segment{}, runs: map[*block]*fusedRun{}, scans: map[*regionPlan]*native.Func{}}
+	g := &generator{p: p, Asm: t.NewAsm(), parts: map[*block][]segment{}, runs: map[*block]*fusedRun{}, scans: map[*regionPlan]*native.Func{},
+		products: map[*block]*[2]native.Func{}}
+	g.own = int(g.Reserve(p.own))
 	g.blocks(p.blocks)
 	if len(g.entries) == 0 {
 		return
@@ -80,7 +83,7 @@ func (p *Program) makeNative() {
 	if err != nil {
 		return // the interpreter does without
 	}
-	p.native = &nativeCode{code, g.Numbers}
+	p.native = &nativeCode{code, g.Numbers, g.own}
 	for i, fn := range g.made {
 		*fn = fs[i]
 	}
@@ -89,6 +92,9 @@ func (p *Program) makeNative() {
 	}
 	for p, fn := range g.scans {
 		p.native = fn
+	}
+	for b, fns := range g.products {
+		b.split.product = fns
 	}
 	for b, r := range g.runs {
 		b.fused = r
@@ -105,7 +111,10 @@ type generator struct {
 	parts   map[*block][]segment
 	runs    map[*block]*fusedRun // by first block
 	scans   map[*regionPlan]*native.Func
-	moved   []viewLength
+	// products are the functions of products in parts: of a part, and of the last one.
+	products map[*block]*[2]native.Func
+	moved    []viewLength
+	own      int // where scratch memory holds what is a worker's own
 }
 
 func (g *generator) blocks(bs []block) {
@@ -122,8 +131,15 @@ func (g *generator) blocks(bs []block) {
 				g.block(b, g.scalarNative, g.scalarFunction)
 			}
 		case stripBlock:
+			if b.split != nil {
+				b.split.word = g.Reserve(1)
+			}
 			if len(b.code) <= maxNative {
 				g.block(b, g.stripNative, g.stripFunction)
+			}
+		case matmulBlock:
+			if _, ok := productOf(b); ok && b.split != nil && b.dense == nil {
+				g.productParts(b)
 			}
 		case regionBlock:
 			if g.scanFunction(b.reg) {
@@ -201,6 +217,8 @@ func (g *generator) uniform(view int32) native.Place {
 	s := &g.p.views[view]
 	at := native.Place{Base: native.NoReg, Index: native.NoReg}
 	switch {
+	case s.own:
+		at.Base, at.Disp = native.Scratch, int32(8*(g.own+s.off))
 	case s.unset:
 		at.View = view
 	case s.data != nil:

@@ -47,27 +47,95 @@ const (
 	terms, rows, cols = native.T3, native.T4, native.T5
 )
 
+// rows is the product with a column on the right, of a transposed matrix, written as that of a
+// row and the matrix, whose rows then follow one another.
+func (p product) rows() (q product, swapped bool) {
+	if p.transA && p.c == 1 {
+		return product{r: 1, c: p.r, k: p.k}, true
+	}
+	return p, false
+}
+
 // matmul makes a product, lane after lane.
 func (g *generator) matmul(b *block) {
 	p, _ := productOf(b)
+	p, swapped := p.rows()
+	g.product(p, b, swapped, max(b.node.Type.Lanes, 1), nil)
+}
+
+// productParts makes the functions of a product in parts: of a part, and of the last one. A
+// function is given its first unit, and the number of its first sum.
+func (g *generator) productParts(b *block) {
+	s := b.split
+	fns := &[2]native.Func{}
+	g.products[b] = fns
+	for i, n := range [2]int{s.each, s.units - (s.parts-1)*s.each} {
+		p, _ := productOf(b)
+		p, swapped := p.rows()
+		of, lanes := &partOf{dst: b.dst, stepA: p.k, terms: p.k}, 1
+		switch {
+		case b.node.Type.Lanes > 1:
+			x, y := 0, 1
+			if swapped {
+				x, y = y, x
+			}
+			lanes, of.stepA, of.stepB = n, perLane(&b.types[x]), perLane(&b.types[y])
+		case s.byTerms:
+			of.dst, of.stepA, of.stepB, of.terms = s.kept, 1, p.c, n
+		default:
+			p.r = n
+		}
+		g.enter(&fns[i])
+		g.product(p, b, swapped, lanes, of)
+		g.MovImm(native.T0, 0)
+		g.leave()
+	}
+}
+
+// perLane is how far a value moves with the lane.
+func perLane(t *ad.Type) int {
+	if t.Lanes > 0 {
+		return t.Size()
+	}
+	return 0
+}
+
+// partOf is a part of a product: from the unit that R0 tells, each of which moves the operands
+// so far, into a view from the number on that R1 tells, over so many terms.
+type partOf struct {
+	dst                 int32
+	stepA, stepB, terms int
+}
+
+// product makes a product in so many lanes; of is nil for the whole of one.
+func (g *generator) product(p product, b *block, swapped bool, lanes int, of *partOf) {
 	startB := native.At(native.Scratch, 8*g.Reserve(1))
-	x, y := 0, 1
-	if p.transA && p.c == 1 { // Aᵀv as vᵀA, by rows
+	x, y, dst, count := 0, 1, b.dst, p.k
+	if swapped {
 		x, y = y, x
-		p = product{r: 1, c: p.r, k: p.k}
+	}
+	if of != nil {
+		dst, count = of.dst, of.terms
+		g.MulImm(terms, native.R0, int32(8*of.stepA))
+		g.MulImm(rows, native.R0, int32(8*of.stepB))
+		g.MulImm(cols, native.R1, 8)
 	}
 	operands := []struct {
-		reg  native.Reg
-		view int32
-		typ  *ad.Type
-		kept int32 // where scratch memory keeps its address
-	}{{colB, b.args[y], &b.types[y], 0}, {rowA, b.args[x], &b.types[x], 0}, {rowC, b.dst, &b.node.Type, 0}}
+		reg   native.Reg
+		view  int32
+		typ   *ad.Type
+		first native.Reg // where a part begins
+		kept  int32      // where scratch memory keeps its address
+	}{{colB, b.args[y], &b.types[y], rows, 0}, {rowA, b.args[x], &b.types[x], terms, 0}, {rowC, dst, &b.node.Type, cols, 0}}
 	for i := range operands {
-		g.LeaPlace(operands[i].reg, g.uniform(operands[i].view))
+		o := &operands[i]
+		g.LeaPlace(o.reg, g.uniform(o.view))
+		if of != nil {
+			g.Add(o.reg, o.first)
+		}
 	}
-	lanes := max(b.node.Type.Lanes, 1)
 	if lanes == 1 {
-		g.tiles(p, startB)
+		g.tiles(p, count, startB)
 		return
 	}
 	lane := g.Reserve(1)
@@ -79,7 +147,7 @@ func (g *generator) matmul(b *block) {
 	}
 	again := g.NewLabel()
 	g.Place(again)
-	g.tiles(p, startB)
+	g.tiles(p, count, startB)
 	for i := range operands {
 		o := &operands[i]
 		g.MovLoad(o.reg, native.At(native.Scratch, 8*o.kept))
@@ -93,8 +161,8 @@ func (g *generator) matmul(b *block) {
 	g.If(native.Less, again)
 }
 
-// tiles makes a product of the matrices at rowA and colB, at rowC.
-func (g *generator) tiles(p product, startB native.Mem) {
+// tiles makes a product of the matrices at rowA and colB, at rowC, over so many terms.
+func (g *generator) tiles(p product, count int, startB native.Mem) {
 	// A vector on the right is the same held either way; so is one on the left.
 	if p.c == 1 && !p.transA {
 		p.transB = true
@@ -113,7 +181,7 @@ func (g *generator) tiles(p product, startB native.Mem) {
 			if p.transB {
 				g.dots(p, tile.rows)
 			} else {
-				g.sums4(p, tile.rows)
+				g.sums4(p, tile.rows, count)
 			}
 			stepA := p.k
 			if p.transA {
@@ -159,7 +227,7 @@ func (g *generator) productFrame(p product, n int) *native.Frame {
 
 // sums4 makes a tile's row of C from rows of B, as many columns at a time as
 // there are registers.
-func (g *generator) sums4(p product, r int) {
+func (g *generator) sums4(p product, r, count int) {
 	stepA, stepRow := 1, p.k
 	if p.transA {
 		stepA, stepRow = p.r, 1
@@ -176,7 +244,7 @@ func (g *generator) sums4(p product, r int) {
 		}
 		g.Mov(atA, rowA)
 		g.Mov(atB, colB)
-		g.repeat(terms, p.k, func() {
+		g.repeat(terms, count, func() {
 			b := &native.Builder{}
 			var xs []native.Value
 			for i := range r {

@@ -70,12 +70,12 @@ func (g *generator) fusible(b *block) bool {
 			return b.sparse.table != nil
 		}
 		_, ok := productOf(b)
-		return ok && b.dense == nil
+		return ok && b.dense == nil && b.split == nil
 	case effectBlock:
 		_, message := b.node.Attr.(*ad.Message)
 		return message && b.node.Op == ad.OpReject && b.types[0].Lanes == 0 && b.types[0].Size() == 1
 	case arrayBlock:
-		return g.movable(b) || small(g.p.target, b)
+		return b.split == nil && (g.movable(b) || small(g.p.target, b))
 	case regionBlock:
 		p := b.reg
 		if p.snapshots > 0 {

@@ -2,6 +2,7 @@ package vm
 
 import (
 	"errors"
+	"slices"
 	"unsafe"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -51,7 +52,11 @@ type stripMaker struct {
 // returns whether a check fails; then nothing that it has computed counts.
 func (g *generator) stripFunction(b *block, from, to int) {
 	g.MulImm(native.T0, element, 8)
-	g.Mov(temps, native.Memory)
+	if b.split != nil {
+		g.Mov(temps, native.Scratch)
+	} else {
+		g.Mov(temps, native.Memory)
+	}
 	g.Sub(temps, native.T0)
 	s := g.newStrip(b, b.code[from:to], g.liveOut(b, to))
 	loop, rest, done := g.NewLabel(), g.NewLabel(), g.NewLabel()
@@ -168,11 +173,26 @@ func (s *stripMaker) end(bad native.Label) {
 			if in.op == ops.SumLog1p {
 				s.frame.CallOn(native.Log1p, s.sums[k])
 			}
-			s.frame.AddSum(s.sums[k], s.uniform(in.dst))
+			if sp := s.b.split; sp != nil { // a routine has registers of its own
+				s.MovLoad(temps, native.At(native.Scratch, 8*sp.word))
+			}
+			s.frame.AddSum(s.sums[k], s.total(in.dst))
 			k++
 		}
 	}
 	s.frame.IfMarked(bad)
+}
+
+// total is where a sum is added to; of a block in parts, the strip's own.
+func (s *stripMaker) total(view int32) native.Place {
+	sp := s.b.split
+	if sp == nil {
+		return s.uniform(view)
+	}
+	at := s.uniform(sp.kept)
+	at.Index = temps // no longer needed
+	at.Disp += 8 * int32(slices.Index(sp.own, view))
+	return at
 }
 
 // elements makes the instructions for the next n elements, eight at most.
@@ -354,30 +374,6 @@ func (m *mapping) elements(n int) []int32 {
 		}
 	}
 	return m.written
-}
-
-// nativeStrips runs a block's segments over n elements, a strip at a time.
-func (m *Machine) nativeStrips(b *block) error {
-	fail := failure{k: len(b.code)}
-	mixed := len(b.native) > 1
-	for pos := 0; pos < b.n; pos += b.strip {
-		end := min(b.n, pos+b.strip)
-		if mixed {
-			m.windows(b, pos, end-pos)
-		}
-		if fail.check == nil && m.segments(b, pos, end) {
-			continue
-		}
-		// The interpreter finds out which check fails, and where.
-		m.windows(b, pos, end-pos)
-		code := b.code[:min(fail.k+1, len(b.code))]
-		if k := m.strip(code, pos); k >= 0 {
-			fail = m.failed(fail, code, k, pos)
-		} else if fail.check == nil {
-			return errDisagree
-		}
-	}
-	return fail.error()
 }
 
 // errDisagree is a mistake of this package's.

@@ -58,6 +58,7 @@ type block struct {
 	reg   *regionPlan
 
 	sparse *sparse // of a product, its left matrix, if that is data and mostly 0
+	split  *split  // how it is done in parts; nil: as a whole
 }
 
 // stripCheck is a check within a strip.
@@ -93,6 +94,7 @@ type viewSpec struct {
 	data   []float64
 	off, n int
 	unset  bool
+	own    bool // in the memory of each worker's own
 }
 
 // move sets a view to a slice of another: at each step or lane.
@@ -158,6 +160,8 @@ type keeps struct {
 type Program struct {
 	blocks          []block
 	memory          int
+	own             int // memory of each worker's own, in numbers
+	splits          int // blocks that are done in parts
 	views           []viewSpec
 	maps            []mapping
 	checks          []*ad.Node // of scalar code
@@ -233,6 +237,9 @@ func Assemble(nest *loopnest.Program, o passes.Options) *Program {
 		p.target = Target()
 	}
 	e := newEmitter(p, nest)
+	if o.Has(passes.PartsPass) {
+		e.weigh(nest.Main)
+	}
 	x := e.body(nest.Main)
 	const forever = int(^uint(0) >> 1)
 	for _, r := range nest.Inputs {
@@ -268,17 +275,21 @@ type Machine struct {
 	// What machine code sees of it.
 	memory, viewTable, scratchMemory unsafe.Pointer
 	env                              *ad.Env
-	watch                            *watch // of an evaluation that may be left, see stop.go
-	none                             ad.Env // where the caller has none
+	watch                            *watch  // of an evaluation that may be left, see stop.go
+	none                             ad.Env  // where the caller has none
+	team                             *team   // helpers; nil: none
+	fail                             failure // of a check, in the strips so far
+	err                              error   // of an op, and its lane
+	errAt                            int
 }
 
 // New returns a machine.
 func (p *Program) New() *Machine {
 	m := &Machine{p: p, mem: make([]float64, p.memory), views: make([][]float64, len(p.views)),
-		args: make([][]float64, 2*p.maxArgs), draw: make([]float64, p.maxArgs), curs: make([]cursor, p.cursors), operands: make([]walkOperand, p.operands), work: make([]float64, 3*maxStrip)}
+		curs: make([]cursor, p.cursors), operands: make([]walkOperand, p.operands)}
 	for i, v := range p.views {
 		switch {
-		case v.unset:
+		case v.unset || v.own:
 		case v.data != nil:
 			m.views[i] = v.data
 		default:
@@ -289,12 +300,57 @@ func (p *Program) New() *Machine {
 		m.mem[c.off] = c.v
 	}
 	p.once.Do(p.makeNative)
+	m.takeOwn()
 	if p.native != nil {
-		m.memory, m.viewTable = unsafe.Pointer(unsafe.SliceData(m.mem)), unsafe.Pointer(unsafe.SliceData(m.views))
-		m.scratchMemory = unsafe.Pointer(unsafe.SliceData(make([]float64, p.native.scratch)))
+		m.memory = unsafe.Pointer(unsafe.SliceData(m.mem))
 		m.setLengths()
 	}
 	return m
+}
+
+// takeOwn gives a worker the memory that is its own.
+func (m *Machine) takeOwn() {
+	p := m.p
+	m.args, m.draw, m.work = make([][]float64, 2*p.maxArgs), make([]float64, p.maxArgs), make([]float64, 3*maxStrip)
+	n, first := p.own, 0
+	if p.native != nil {
+		n, first = p.native.scratch, p.native.own
+	}
+	own := make([]float64, n)
+	m.viewTable, m.scratchMemory = unsafe.Pointer(unsafe.SliceData(m.views)), unsafe.Pointer(unsafe.SliceData(own))
+	for i, v := range p.views {
+		if v.own {
+			at := first + v.off
+			m.views[i] = own[at : at+v.n : at+v.n]
+		}
+	}
+}
+
+// second is a machine that does parts of blocks of m.
+func (m *Machine) second() *Machine {
+	s := &Machine{p: m.p, mem: m.mem, memory: m.memory, views: slices.Clone(m.views)}
+	s.takeOwn()
+	return s
+}
+
+// SetWorkers has evaluations carried out by that many goroutines at a time, the caller
+// included, where they take long enough. Results do not depend on it.
+func (m *Machine) SetWorkers(n int) {
+	switch {
+	case m.p.splits == 0:
+	case n < 2:
+		m.team = nil
+	case m.team == nil || len(m.team.helpers) != n-1:
+		m.team = newTeam(m, n-1)
+	}
+}
+
+// workers is how many there are.
+func (m *Machine) workers() int {
+	if m.team == nil {
+		return 1
+	}
+	return 1 + len(m.team.helpers)
 }
 
 // Input is the machine's memory of input i, to be written before Run; Run does

@@ -52,7 +52,7 @@ func (m *Machine) watched(env *ad.Env) error {
 				done <- nil
 			}
 		}()
-		done <- beside.run(m.p.blocks)
+		done <- beside.run(beside.p.blocks)
 	}()
 	tick := time.NewTicker(askEvery)
 	defer tick.Stop()
@@ -69,6 +69,7 @@ func (m *Machine) watched(env *ad.Env) error {
 				w.left.Store(true)
 				w.outside.Unlock()
 				fresh := m.p.New()
+				fresh.SetWorkers(m.workers())
 				for i := range m.p.inputs {
 					copy(fresh.Input(i), m.Input(i))
 				}

@@ -9,25 +9,35 @@ import (
 // checks fail, the error is that of the first of them, at its first element: the
 // other strips run on as far as they may fail before it.
 func (m *Machine) strips(b *block) error {
-	if b.native != nil {
-		return m.nativeStrips(b)
+	if b.split != nil {
+		return m.stripsInParts(b)
 	}
-	if len(b.wins) == 0 {
-		if k := m.strip(b.code, 0); k >= 0 {
-			return m.failed(failure{k: len(b.code)}, b.code, k, 0).error()
-		}
-		return nil
-	}
-	code, fail := b.code, failure{k: len(b.code)}
+	m.fail = failure{k: len(b.code)}
 	for pos := 0; pos < b.n; pos += b.strip {
-		w := min(b.strip, b.n-pos)
-		m.windows(b, pos, w)
-		if k := m.strip(code, pos); k >= 0 {
-			fail = m.failed(fail, code, k, pos)
-			code = b.code[:k+1]
+		m.stripAt(b, pos)
+	}
+	return m.fail.error()
+}
+
+// stripAt runs the strip from element pos on.
+func (m *Machine) stripAt(b *block, pos int) {
+	end := min(b.n, pos+b.strip)
+	if b.native != nil {
+		if len(b.native) > 1 {
+			m.windows(b, pos, end-pos)
+		}
+		if m.fail.check == nil && m.segments(b, pos, end) {
+			return
 		}
 	}
-	return fail.error()
+	// Of machine code the interpreter finds out which check fails, and where.
+	m.windows(b, pos, end-pos)
+	code := b.code[:min(m.fail.k+1, len(b.code))]
+	if k := m.strip(code, pos); k >= 0 {
+		m.fail = m.failed(m.fail, code, k, pos)
+	} else if b.native != nil && m.fail.check == nil {
+		m.fail.disagree = true
+	}
 }
 
 // windows moves the views of a block to the strip of w elements from pos on.
@@ -47,6 +57,9 @@ type failure struct {
 	k, at int
 	value float64
 	check *stripCheck
+	// disagree is set where machine code rejects what the interpreter accepts: a mistake of
+	// this package's.
+	disagree bool
 }
 
 // failed is the failure of instruction k in the strip at element pos, or f if
@@ -63,7 +76,7 @@ func (m *Machine) failed(f failure, code []instr, k, pos int) failure {
 			at = int(c.perm[at])
 		}
 		if k < f.k || at < f.at {
-			f = failure{k, at, x, c}
+			f = failure{k: k, at: at, value: x, check: c}
 		}
 	}
 	return f
@@ -71,7 +84,10 @@ func (m *Machine) failed(f failure, code []instr, k, pos int) failure {
 
 // error is the failure as the error that ad.RunEffect returns.
 func (f failure) error() error {
-	if f.check == nil {
+	switch {
+	case f.disagree:
+		return errDisagree
+	case f.check == nil:
 		return nil
 	}
 	check := f.check.node.Attr.(*ad.Check)

@@ -35,9 +35,9 @@ type stripper struct {
 	multi bool
 }
 
-// stripCode emits nodes of the same n as one block. Values that only the block
+// stripCode emits nodes of the same n, the body's block k, as one block. Values that only the block
 // reads, element by element, live in temporaries of one strip.
-func (x *context) stripCode(b *block, nodes []int32, t int) {
+func (x *context) stripCode(b *block, k int, nodes []int32, t int) {
 	b.kind = stripBlock
 	b.strip = min(b.n, maxStrip)
 	b.temps = map[int32]bool{}
@@ -54,8 +54,12 @@ func (x *context) stripCode(b *block, nodes []int32, t int) {
 			}
 		}
 	}
+	x.splitStrips(b, nodes, x.weight(k))
 	for _, i := range nodes {
 		s.node(i)
+	}
+	if b.split != nil {
+		s.keepSums()
 	}
 }
 
@@ -93,6 +97,9 @@ func (s *stripper) temp() int32 {
 	}
 	r := s.newRoot(s.b.strip, s.Body, false)
 	s.touch(r, s.t, false)
+	if s.b.split != nil {
+		s.makeOwn(s.b, r)
+	}
 	v := s.window(s.view(s.whole(r)), true)
 	s.b.temps[v] = true
 	return v
@@ -169,6 +176,9 @@ func (s *stripper) accumulate(n *node, in *instr) {
 		}
 	case n.Map.Uniform():
 		in.dst = s.view(val{Buf: n.Dst, Off: n.Map.Off, N: 1})
+		if s.b.split != nil {
+			in.dst = s.ownSum(in.dst)
+		}
 		if !ops.Reduces(n.Op) {
 			in.op = sum
 		}
@@ -188,6 +198,9 @@ func (s *stripper) accumulate(n *node, in *instr) {
 			in.op = setAffine
 		default:
 			in.op = addAffine
+		}
+		if s.b.split != nil && !n.Store {
+			in.dst = s.ownArray(n.Dst, in.dst)
 		}
 	}
 }

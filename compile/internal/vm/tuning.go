@@ -90,3 +90,32 @@ const (
 	// elements taken at computed places, are written out.
 	unrolled = 8
 )
+
+// Of blocks in parts, see split.go. What is done in parts depends on these numbers and on sizes, on
+// nothing else.
+var splitting = struct {
+	// block and program are the least estimated times, in ns, of a block that is done in parts,
+	// and of all such blocks of a program together. To wake a helper costs 16 µs, and 100 µs pass
+	// until it comes, if it has not been at work just before.
+	block, program float64
+	// part is how long a part should take: a hundred times what handing it over costs.
+	part float64
+}{block: 10e3, program: 150e3, part: 10e3}
+
+const (
+	// byMachine is how many times as fast as the weights of ops have it machine code is: with
+	// AVX-512 3 to 8 for maps of large models, 1.5 to 2.5 for products with a vector.
+	byMachine = 4
+	// leastParts is how many parts there should be, if units are as many, so that workers
+	// end at about the same time.
+	leastParts = 16
+	// fromTerms is the number of terms from which a product of matrices with one row adds them up in
+	// parts, of which there are mostTerms at most.
+	fromTerms, mostTerms = 4096, 64
+	// denseParts is into how many parts the rows of a product by package dense are cut.
+	denseParts = 4
+	// fewestParts is how few there may be where parts keep what they add to arrays, which are to be
+	// no more than mostKept for each number that is added: to clear one and to add it takes some
+	// 0.2 ns, to compute and to add a number several.
+	fewestParts, mostKept = 4, 0.25
+)

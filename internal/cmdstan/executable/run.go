@@ -189,7 +189,11 @@ func (r *run) bind(o ppl.BindOptions) (*ppl.Posterior, error) {
 func (r *run) rebind(o ppl.BindOptions) (*ppl.Posterior, error) {
 	o.Seed = r.config.Seed()
 	o.Print = func(s string) { r.say("%s", s) }
-	return r.model.BindContext(r.ctx, r.data, o)
+	p, err := r.model.BindContext(r.ctx, r.data, o)
+	if err == nil {
+		p.SetWorkers(r.threads()) // evaluations by itself; chains have clones
+	}
+	return p, err
 }
 
 // say prints a line of the console; complain one of the errors.

@@ -1,0 +1,298 @@
+package vm
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/native"
+	"github.com/ppl-lang/ppl/compile/internal/passes"
+)
+
+// finely has whatever can be done in parts done so, in parts as small as possible.
+func finely(t *testing.T) {
+	before := splitting
+	splitting.block, splitting.program, splitting.part = 0, 0, 1e-9
+	t.Cleanup(func() { splitting = before })
+}
+
+// bits are the results of a program with so many workers: those of the outputs, and the error.
+func bits(m *Machine, workers int, in [][]float64) ([]uint64, error) {
+	m.SetWorkers(workers)
+	for i, x := range in {
+		copy(m.Input(i), x)
+	}
+	err := m.Run(&ad.Env{Rand: rand.New(rand.NewPCG(5, 6)), Print: func(string) {}})
+	var all []uint64
+	if err == nil {
+		for k := range m.p.outputs {
+			for _, v := range m.Output(k) {
+				if math.IsNaN(v) {
+					v = math.NaN() // which one is not promised
+				}
+				all = append(all, math.Float64bits(v))
+			}
+		}
+	}
+	return all, err
+}
+
+// sameForAll compares the results of one worker with those of several, and with the reference;
+// those of all targets with those of the interpreter, where there are no products of matrices and no factors.
+func sameForAll(t *testing.T, name string, g *ad.Graph, in [][]float64, tol float64) (splits int) {
+	t.Helper()
+	type way struct {
+		passes.Options
+		target *native.Target
+	}
+	ways := []way{{}, {Options: passes.Options{Without: []string{passes.NativePass}}}}
+	for _, x := range native.Targets {
+		if native.Find(x.Name) != nil {
+			ways = append(ways, way{Options: passes.Options{Verify: true}, target: x})
+		}
+	}
+	ways = append(ways, way{passes.Options{Without: []string{passes.MemoryPass}}, Target()}, way{passes.Options{Without: []string{"rows"}}, Target()})
+	var byInterpreter []uint64
+	for k, o := range ways {
+		p, err := Compile(g, o.Options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.target = o.target
+		if p.mistake != "" {
+			t.Errorf("%s: %s", name, p.mistake)
+		}
+		m := p.New()
+		full := fmt.Sprintf("%s without %v", name, o.Without)
+		compare(t, full, g, m, in, tol)
+		want, errWant := bits(m, 1, in)
+		switch {
+		case k == 0:
+			byInterpreter = want
+		case o.target != nil && o.Verify && !hasProduct(g) && !factorises(g) && errWant == nil && !slices.Equal(want, byInterpreter):
+			t.Errorf("%s: machine code for %s computes other bits than the interpreter", name, o.target.Name)
+		}
+		for _, workers := range []int{2, 3, 7, 1, 2} {
+			for range 3 {
+				got, err := bits(m, workers, in)
+				if (err == nil) != (errWant == nil) || err != nil && err.Error() != errWant.Error() {
+					t.Fatalf("%s: %d workers: error %v, one: %v", full, workers, err, errWant)
+				}
+				if !slices.Equal(got, want) {
+					t.Fatalf("%s: %d workers compute other bits than one", full, workers)
+				}
+			}
+		}
+		splits = max(splits, p.splits)
+	}
+	return splits
+}
+
+func factorises(g *ad.Graph) bool {
+	return slices.ContainsFunc(g.Nodes, func(n ad.Node) bool { return n.Op == ad.OpCholesky })
+}
+
+// TestPartsOfRandomGraphs: random graphs in parts as small as possible.
+func TestPartsOfRandomGraphs(t *testing.T) {
+	finely(t)
+	splits := 0
+	for seed := range uint64(120) {
+		g, inputs := randomGraph(seed, 10+int(seed%60))
+		splits += sameForAll(t, fmt.Sprint("seed ", seed), g, inputs(0), 1e-12)
+	}
+	if splits < 40 {
+		t.Errorf("only %d blocks were done in parts", splits)
+	}
+}
+
+// partsGraph has all kinds of accumulation over n rows of data in k groups.
+func partsGraph(n, k int, seed uint64) *ad.Graph {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	g := ad.NewGraph()
+	a, c, s := g.Input(ad.Type{Shape: []int{k}}), g.Input(ad.Type{Shape: []int{k}}), g.Input(ad.Scalar)
+	table := func() ad.Index {
+		of := make([]int32, n)
+		for i := range of {
+			of[i] = int32(rng.IntN(k))
+		}
+		return ad.Index{Dims: []ad.Dim{{N: n, Table: of}}}
+	}
+	data := func() ad.Ref { return g.ConstArray(ad.Type{Shape: []int{n}}, normals(n, rng.Uint64())) }
+	first := g.Gather(a, table())
+	mu := g.Add(g.Add(first, g.Gather(c, table())), g.Mul(s, data()))
+	mu = g.Add(mu, g.Mul(g.Gather(a, table()), data()))
+	g.Check(&ad.Check{Set: ad.Interval{Lo: -1e300, Hi: 1e300}, Function: "f", Name: "mu", Want: "moderate"}, mu)
+	z := g.Sub(data(), mu)
+	f := g.Add(g.Sum(g.Square(z)), g.Sum(g.Log(g.Add(g.Square(mu), g.Const(1)))))
+	f = g.Add(f, g.Sum(g.Exp(g.Neg(g.Square(z)))))
+	f = g.Sub(f, g.Sum(g.Do(ad.OpLgamma, nil, g.Exp(first)))) // by Go's loops, in part
+	// Rows of a matrix: sums by rows and by columns.
+	rows := g.Reshape(mu, []int{n / 4, 4})
+	f = g.Add(f, g.Sum(g.LogSumExp(rows)))
+	g.Output(f)
+	g.Output(mu)
+	for _, d := range g.Grad(f, a, c, s) {
+		g.Output(d)
+	}
+	return g
+}
+
+// TestPartsOfMaps: at sizes around those of strips and parts.
+func TestPartsOfMaps(t *testing.T) {
+	finely(t)
+	for _, n := range []int{512, 516, 1020, 1024, 1028, 4096, 4100, 8192 + 508, 16*512 + 4, 20000} {
+		for _, k := range []int{1, 7, 40, n / 9, n} {
+			g := partsGraph(n, k, uint64(n+k))
+			in := [][]float64{normals(k, 1), normals(k, 2), {0.3}}
+			if splits := sameForAll(t, fmt.Sprintf("%d rows, %d groups", n, k), g, in, 1e-11); n >= 4096 && k < n && splits == 0 {
+				t.Errorf("%d rows, %d groups: nothing is done in parts", n, k)
+			}
+		}
+	}
+}
+
+// TestPartsOfProducts: by rows, by terms, by lanes, and by package dense.
+func TestPartsOfProducts(t *testing.T) {
+	finely(t)
+	for _, c := range []struct {
+		r, k, c, lanes int
+		transA, transB bool
+		parts          bool
+	}{
+		{r: 1000, k: 7, c: 1, parts: true}, {r: 1001, k: 20, c: 1, parts: true}, {r: 1003, k: 5, c: 3, parts: true}, {r: 130, k: 3, c: 2, transB: true, parts: true},
+		{r: 5, k: fromTerms, c: 1, transA: true, parts: true}, {r: 20, k: fromTerms + 1, c: 1, transA: true, parts: true}, {r: 33, k: 9999, c: 1, transA: true, parts: true},
+		{r: 1, k: fromTerms + 77, c: 12, parts: true}, {r: 1, k: fromTerms + 77, c: 12, transA: true, parts: true},
+		{r: 7, k: fromTerms - 1, c: 1, transA: true}, {r: 1, k: fromTerms, c: 12, transB: true}, {r: 3, k: 5000, c: 2, transA: true},
+		{r: 100, k: 110, c: 120, parts: true}, {r: 260, k: 64, c: 130, transB: true, parts: true}, {r: 131, k: 100, c: 70, parts: true},
+		{r: 3, k: 4, c: 5, lanes: 40, parts: true}, {r: 3, k: 4, c: 1, lanes: 40, transA: true, parts: true},
+	} {
+		shape := func(a, b int, trans bool) []int {
+			if trans {
+				a, b = b, a
+			}
+			return []int{a, b}
+		}
+		g := ad.NewGraph()
+		x := g.Input(ad.Type{Shape: shape(c.r, c.k, c.transA), Lanes: c.lanes})
+		y := g.Input(ad.Type{Shape: shape(c.k, c.c, c.transB), Lanes: c.lanes})
+		g.Output(g.Do(ad.OpMatMul, ad.MatMulAttr{TransA: c.transA, TransB: c.transB}, x, y))
+		in := [][]float64{normals(c.r*c.k*max(c.lanes, 1), 1), normals(c.k*c.c*max(c.lanes, 1), 2)}
+		if splits := sameForAll(t, fmt.Sprintf("%+v", c), g, in, 1e-11); (splits > 0) != c.parts {
+			t.Errorf("%+v: %d blocks are done in parts", c, splits)
+		}
+	}
+}
+
+// TestPartsOfArrays: ops on arrays by lanes and rows.
+func TestPartsOfArrays(t *testing.T) {
+	finely(t)
+	const n = fromDense + 5
+	g := ad.NewGraph()
+	x := g.Input(ad.Type{Shape: []int{700, 9}})
+	g.Output(g.LogSumExp(x))
+	y := g.Input(ad.Type{Shape: []int{3, 600}})
+	g.Output(g.LogSumExp(y))
+	l := g.Input(ad.Type{Shape: []int{n, n}, Lanes: 30})
+	g.Output(g.Unlane(g.Cholesky(l)))
+	in := [][]float64{normals(6300, 1), normals(1800, 2), nil}
+	for range 30 {
+		a := normals(n*n, 3)
+		for i := range n {
+			a[(n+1)*i] = 20
+			for j := range i {
+				a[n*i+j] = a[n*j+i]
+			}
+		}
+		in[2] = append(in[2], a...)
+	}
+	if splits := sameForAll(t, "arrays", g, in, 1e-12); splits < 3 {
+		t.Errorf("%d blocks are done in parts", splits)
+	}
+	in[2][25*n*n], in[2][7*n*n+n+1], in[2][29*n*n] = -1, -2, -3
+	sameForAll(t, "arrays that are rejected", g, in, 1e-12)
+}
+
+// TestPartsOfChecks: of checks that fail in several parts the first one is told, at its first element.
+func TestPartsOfChecks(t *testing.T) {
+	finely(t)
+	const n = 20 * 512
+	of := make([]int32, n)
+	for i := range of {
+		of[i] = int32(i * 7 % 11)
+	}
+	g := ad.NewGraph()
+	x, a := g.Input(ad.Type{Shape: []int{n}}), g.Input(ad.Type{Shape: []int{11}})
+	y := g.Exp(x)
+	g.Check(&ad.Check{Set: ad.Interval{Lo: 0, Hi: 10}, Function: "f", Name: "y", Want: "at most 10"}, y)
+	z := g.Add(y, g.Gather(a, ad.Index{Dims: []ad.Dim{{N: n, Table: of}}}))
+	g.Check(&ad.Check{Set: ad.Interval{Lo: -5, Hi: 5}, Function: "f", Name: "z", Want: "between -5 and 5"}, z)
+	g.Output(g.Sum(z))
+	for _, wrong := range []map[int]float64{nil, {9000: 3}, {9000: 3, 600: 3.1}, {600: 1.9}, {10000: 1.9, 700: 2}, {100: 2, 9999: 4}, {0: 2, n - 1: 2}} {
+		in := [][]float64{make([]float64, n), make([]float64, 11)}
+		for i, v := range wrong {
+			in[0][i] = v
+		}
+		sameForAll(t, fmt.Sprint(wrong), g, in, 1e-12)
+	}
+}
+
+// workFunc is work in parts.
+type workFunc func(m *Machine, k int)
+
+func (f workFunc) part(m *Machine, k int) { f(m, k) }
+
+// TestTeam: every part is done once, whoever does it; what one panics with reaches the caller,
+// and the team goes on; a machine without work has no goroutines for long.
+func TestTeam(t *testing.T) {
+	g := partsGraph(2048, 5, 1)
+	finely(t)
+	p, err := Compile(g, passes.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := p.New()
+	m.SetWorkers(4)
+	for n := range 300 {
+		times := make([]atomic.Int32, n)
+		m.team.each(m, workFunc(func(_ *Machine, k int) { times[k].Add(1) }), n)
+		for k := range times {
+			if times[k].Load() != 1 {
+				t.Fatalf("of %d parts, %d was done %d times", n, k, times[k].Load())
+			}
+		}
+	}
+	failure := errors.New("a mistake")
+	for _, at := range []int{0, 57, 99} {
+		done := atomic.Int32{}
+		func() {
+			defer func() {
+				if r := recover(); r != failure {
+					t.Errorf("recovered %v", r)
+				}
+			}()
+			m.team.each(m, workFunc(func(_ *Machine, k int) {
+				done.Add(1)
+				if k == at {
+					panic(failure)
+				}
+			}), 100)
+		}()
+		if done.Load() != 100 {
+			t.Errorf("%d parts were done beside one that panicked", done.Load())
+		}
+	}
+	in := [][]float64{normals(5, 1), normals(5, 2), {0.3}}
+	want, _ := bits(m, 1, in)
+	got, _ := bits(m, 4, in)
+	if !slices.Equal(got, want) {
+		t.Error("other bits than one worker")
+	}
+	if n := testing.AllocsPerRun(20, func() { _ = m.Run(nil) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

@@ -1,0 +1,461 @@
+package vm
+
+import (
+	"unsafe"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/loopnest"
+	"github.com/ppl-lang/ppl/compile/internal/native"
+)
+
+// Blocks in parts, for several workers (see team.go). How a block is cut depends on the
+// program alone, and whoever works alone does the same parts one after the other: no result
+// depends on the number of workers, to the last bit.
+//
+// Of a map the parts are strips in a row. Sums are kept by strip, and added up in their order
+// when all strips are done, which is how strips one after the other add them up. Of an
+// array to whose elements strips add by a map each part has what it may touch to itself; these
+// are added up in the order of parts. Temporaries are in a worker's own memory.
+
+// split says how a block is done in parts.
+type split struct {
+	parts, each int // how many, and how many units each has: strips, lanes or rows
+	units       int
+	memory      int // of a worker's own
+
+	// Of products of matrices.
+	byTerms bool            // the units are terms, and kept are the sums of each part
+	product *[2]native.Func // of a part, and of the last one; nil: none
+
+	// Of strips.
+	sums     []int32 // views of what sums are added to, for each sum of a strip
+	own      []int32 // views of a strip's own sums, which move with it
+	kept     int32   // view of the sums of all strips or parts, one after the other
+	word     int32   // of scratch memory: the number of the strip's first sum
+	scatters []*scatter
+}
+
+// scatter is an array to whose elements the strips of a block add by maps.
+type scatter struct {
+	buf   rootID
+	dst   int32  // view of it
+	own   int32  // view of a part's own, as if it were whole
+	kept  int32  // view of those of all parts
+	spans []span // by part: what it may touch, and where that is kept
+	size  int    // of what is kept
+}
+
+// span is elements lo to hi of an array, and from where on they are kept.
+type span struct{ lo, hi, at int }
+
+// weigh decides which blocks of the program are done in parts: the estimates of their times,
+// or nothing where it would not be worth while.
+func (e *emitter) weigh(b *loopnest.Body) {
+	e.weights = make([]float64, len(b.Blocks))
+	total := 0.0
+	for k := range b.Blocks {
+		ns := 0.0
+		for _, i := range b.Blocks[k].Nodes {
+			ns += b.Cost(&b.Nodes[i]).Guess
+		}
+		ns /= byMachine // everywhere, so that parts are the same with machine code and without
+		if ns >= splitting.block {
+			e.weights[k] = ns
+			total += ns
+		}
+	}
+	if total < splitting.program {
+		e.weights = nil
+	}
+}
+
+// weight is the estimated time of the body's block k if it may be done in parts, or 0.
+func (x *context) weight(k int) float64 {
+	if x.Parent != nil || x.weights == nil {
+		return 0
+	}
+	return x.weights[k]
+}
+
+// newSplit cuts n units, which take so long together, into parts; nil if it is no use.
+func newSplit(n int, ns float64) *split {
+	each := max(1, min(int(splitting.part/ns*float64(n)), n/leastParts))
+	s := &split{units: n}
+	s.cut(each)
+	if s.parts < 2 || s.parts > maxParts {
+		return nil
+	}
+	return s
+}
+
+// cut makes parts of so many units.
+func (s *split) cut(each int) { s.each, s.parts = each, (s.units+each-1)/each }
+
+// span is the units of part k.
+func (s *split) span(k int) (from, to int) { return k * s.each, min(s.units, (k+1)*s.each) }
+
+// makeOwn puts a root that only one block uses into the memory of each worker's own.
+func (x *context) makeOwn(b *block, r rootID) {
+	x.roots[r].own, x.roots[r].off = true, b.split.memory
+	b.split.memory += (x.roots[r].n + 7) &^ 7
+	x.p.own = max(x.p.own, b.split.memory)
+}
+
+// splitStrips decides whether a block of strips is done in parts.
+func (x *context) splitStrips(b *block, nodes []int32, ns float64) {
+	if b.n <= b.strip || ns == 0 {
+		return
+	}
+	into := map[rootID][]*node{}
+	var scattered []rootID
+	for _, i := range nodes {
+		n := &x.Nodes[i]
+		if n.Kind != loopnest.Accumulate || n.Store { // what is stored is stored once
+			continue
+		}
+		others := into[n.Dst]
+		for _, m := range others {
+			if way(m) != way(n) || way(n) == byLane && (m.Map.Off != n.Map.Off || m.N != n.N) {
+				return // parts would meet
+			}
+		}
+		if len(others) == 0 && way(n) == byMap {
+			scattered = append(scattered, n.Dst)
+		}
+		into[n.Dst] = append(others, n)
+	}
+	s := newSplit((b.n+b.strip-1)/b.strip, ns)
+	if s == nil {
+		return
+	}
+	for _, r := range scattered {
+		if !x.apart(r, into[r]) {
+			s.scatters = append(s.scatters, &scatter{buf: r, kept: -1})
+		}
+	}
+	if len(s.scatters) == 0 {
+		b.split = s
+		return
+	}
+	added := 0
+	for _, c := range s.scatters {
+		for _, n := range into[c.buf] {
+			added += n.N
+		}
+	}
+	for ; s.parts >= fewestParts; s.cut(2 * s.each) {
+		kept := 0
+		for _, c := range s.scatters {
+			c.touch(s, b.strip, x.roots[c.buf].n, into[c.buf])
+			kept += c.size
+		}
+		if float64(kept) <= mostKept*float64(added) {
+			b.split = s
+			return
+		}
+	}
+}
+
+// The ways to accumulate: each lane to an element of its own, all to one element, or by
+// another map.
+const (
+	byLane = iota
+	bySum
+	byMap
+)
+
+func way(n *node) int {
+	switch {
+	case n.Map.Contiguous():
+		return byLane
+	case n.Map.Uniform():
+		return bySum
+	}
+	return byMap
+}
+
+// apart reports whether nodes add to each element of an array once at most.
+func (x *context) apart(r rootID, nodes []*node) bool {
+	size := x.roots[r].n
+	all := 0
+	for _, n := range nodes {
+		all += n.N
+	}
+	if all > size {
+		return false
+	}
+	seen, twice := make([]bool, size), false
+	for _, n := range nodes {
+		n.Map.Each(func(_, elem int) {
+			twice = twice || seen[elem]
+			seen[elem] = true
+		})
+	}
+	return !twice
+}
+
+// touch finds what of an array of n elements each part touches.
+func (c *scatter) touch(s *split, strip, n int, nodes []*node) {
+	c.spans = make([]span, s.parts)
+	for k := range c.spans {
+		c.spans[k].lo = n
+	}
+	for _, node := range nodes {
+		node.Map.Each(func(pos, elem int) {
+			p := &c.spans[pos/strip/s.each]
+			p.lo, p.hi = min(p.lo, elem), max(p.hi, elem+1)
+		})
+	}
+	// Views of parts' own begin where element 0 would be.
+	end := 0
+	c.size = 0
+	for k := range c.spans {
+		p := &c.spans[k]
+		p.at = max(end, p.lo)
+		end = (p.at + p.hi - p.lo + 7) &^ 7 // workers do not share lines of the cache
+		c.size = max(c.size, p.at-p.lo+n)
+	}
+}
+
+// ownSum makes the destination of a sum, a view of one number, the strip's own.
+func (s *stripper) ownSum(dst int32) int32 {
+	sp, own := s.b.split, s.newView(viewKey{root: none})
+	sp.sums, sp.own = append(sp.sums, dst), append(sp.own, own)
+	return own
+}
+
+// ownArray makes the destination of what is added by a map the part's own, unless parts do
+// not meet there.
+func (s *stripper) ownArray(r rootID, dst int32) int32 {
+	for _, c := range s.b.split.scatters {
+		if c.buf != r {
+			continue
+		}
+		if c.kept < 0 {
+			c.dst, c.own, c.kept = dst, s.newView(viewKey{root: none}), s.keeping(c.size, s.t)
+		}
+		return c.own
+	}
+	return dst
+}
+
+// keeping is a view of memory for n numbers that the block keeps until its end.
+func (x *context) keeping(n, t int) int32 {
+	r := x.newRoot(n, x.Body, false)
+	x.touch(r, t, false)
+	return x.view(x.whole(r))
+}
+
+// splitProduct decides whether a product of matrices is done in parts: by lanes, by rows of
+// the result, or, where that is a single row, by terms, whose sums are added up in the order of parts.
+func (x *context) splitProduct(b *block, ns float64, t int) {
+	if ns == 0 {
+		return
+	}
+	if lanes := b.node.Type.Lanes; lanes > 1 {
+		b.split = newSplit(lanes, ns)
+		return
+	}
+	p, _ := dimensions(b).rows()
+	switch {
+	case p.r > 1 && !p.transA:
+		if s := newSplit(p.r, ns); s != nil {
+			if b.dense != nil { // which copies all of the other matrix for each part
+				s.each = p.r / denseParts
+			}
+			s.cut((s.each + eight - 1) &^ (eight - 1)) // whole tiles
+			if s.parts > 1 {
+				b.split = s
+			}
+		}
+	case p.r == 1 && p.c > 1 && !p.transB && p.k >= fromTerms:
+		if s := newSplit(p.k, ns); s != nil {
+			s.cut(max(s.each, (p.k+mostTerms-1)/mostTerms))
+			s.byTerms = true
+			b.split = s
+			s.kept = x.keeping(s.parts*p.c, t)
+		}
+	}
+}
+
+// splitArray decides whether an op on arrays is done in parts, by lanes or rows that do not
+// depend on one another.
+func (x *context) splitArray(b *block, ns float64) {
+	units := b.node.Type.Lanes
+	switch b.node.Op {
+	case ad.OpLogSumExp, ad.OpMaxOf:
+		units = b.node.Type.Total()
+	default:
+		if b.node.Op.Row().OwnLanes {
+			return
+		}
+	}
+	if ns > 0 && units > 1 && !small(x.p.target, b) {
+		b.split = newSplit(units, ns)
+	}
+}
+
+// keepSums makes room for the sums of all strips.
+func (s *stripper) keepSums() {
+	if sp := s.b.split; len(sp.sums) > 0 {
+		sp.kept = s.keeping(len(sp.sums)*sp.units, s.t)
+		s.b.clears = append(s.b.clears, sp.kept)
+	}
+}
+
+// stripsInParts runs a block of strips in parts.
+func (m *Machine) stripsInParts(b *block) error {
+	m.fail = failure{k: len(b.code)}
+	for _, h := range m.team.members() {
+		h.m.fail = m.fail
+	}
+	m.team.each(m, b, b.split.parts)
+	fail := m.fail
+	for _, h := range m.team.members() {
+		if h.m.fail.before(&fail) {
+			fail = h.m.fail
+		}
+	}
+	if err := fail.error(); err != nil {
+		return err
+	}
+	b.split.addUp(m)
+	return nil
+}
+
+// part does a part of the block.
+func (b *block) part(m *Machine, k int) {
+	switch b.kind {
+	case stripBlock:
+		b.someStrips(m, k)
+	case matmulBlock:
+		b.someProduct(m, k)
+	default:
+		from, to := b.split.span(k)
+		if m.err != nil {
+			return
+		}
+		if at, err := m.someLanes(b, from, to); err != nil {
+			m.err, m.errAt = err, at
+		}
+	}
+}
+
+// someProduct does a part of a product of matrices.
+func (b *block) someProduct(m *Machine, k int) {
+	s := b.split
+	from, to := s.span(k)
+	p := dimensions(b)
+	sum := from * p.c
+	switch {
+	case b.node.Type.Lanes > 1:
+		sum = from * p.r * p.c
+	case s.byTerms:
+		sum = k * p.r * p.c
+	}
+	if s.product != nil {
+		fn := s.product[0]
+		if k == s.parts-1 {
+			fn = s.product[1]
+		}
+		fn.Run(m.memory, m.viewTable, m.scratchMemory, from, sum, 0)
+		return
+	}
+	x, y, dst := m.views[b.args[0]], m.views[b.args[1]], m.views[b.dst]
+	switch {
+	case b.node.Type.Lanes > 1:
+		m.someProducts(b, from, to)
+	case b.dense != nil:
+		b.dense.Product(dst[sum:sum+(to-from)*p.c], x[from*p.k:to*p.k], y, to-from, p.c, p.k, false, p.transB, m.views[b.work])
+	case !s.byTerms:
+		multiply(dst[sum:sum+(to-from)*p.c], x[from*p.k:to*p.k], y, to-from, p.c, p.k, false, p.transB)
+	case p.c == 1:
+		multiply(m.views[s.kept][sum:sum+p.r], x[from*p.r:to*p.r], y[from:to], p.r, 1, to-from, true, false)
+	default:
+		multiply(m.views[s.kept][sum:sum+p.c], x[from:to], y[from*p.c:to*p.c], 1, p.c, to-from, false, false)
+	}
+}
+
+// productInParts multiplies matrices in parts.
+func (m *Machine) productInParts(b *block) {
+	s := b.split
+	if m.team == nil && b.dense != nil { // the rows are the same, and nothing is copied twice
+		m.someProducts(b, 0, max(b.node.Type.Lanes, 1))
+		return
+	}
+	m.team.each(m, b, s.parts)
+	if !s.byTerms {
+		return
+	}
+	dst, kept := m.views[b.dst], m.views[s.kept]
+	copy(dst, kept)
+	for n := len(dst); len(kept) > n; {
+		kept = kept[n:]
+		floats.Add(dst, kept[:n])
+	}
+}
+
+// singleInParts runs an op on arrays in parts; an error is that of the first lane that has one.
+func (m *Machine) singleInParts(b *block) error {
+	m.err = nil
+	for _, h := range m.team.members() {
+		h.m.err = nil
+	}
+	m.team.each(m, b, b.split.parts)
+	err, at := m.err, m.errAt
+	for _, h := range m.team.members() {
+		if h.m.err != nil && (err == nil || h.m.errAt < at) {
+			err, at = h.m.err, h.m.errAt
+		}
+	}
+	return err
+}
+
+// someStrips runs a part of a block of strips.
+func (b *block) someStrips(m *Machine, k int) {
+	s := b.split
+	for _, c := range s.scatters {
+		p, kept := c.spans[k], m.views[c.kept]
+		if p.lo < p.hi {
+			clear(kept[p.at : p.at+p.hi-p.lo])
+		}
+		m.views[c.own] = kept[p.at-p.lo:]
+	}
+	from, to := s.span(k)
+	for strip := from; strip < to; strip++ {
+		if n := len(s.sums); n > 0 {
+			kept := m.views[s.kept][strip*n : (strip+1)*n]
+			for q, v := range s.own {
+				m.views[v] = kept[q : q+1]
+			}
+			if b.native != nil {
+				*(*int64)(unsafe.Add(m.scratchMemory, 8*s.word)) = int64(strip * n)
+			}
+		}
+		m.stripAt(b, strip*b.strip)
+	}
+}
+
+// addUp adds to sums and arrays what strips and parts have kept, in their order.
+func (s *split) addUp(m *Machine) {
+	if n := len(s.sums); n > 0 {
+		for i, x := range m.views[s.kept] {
+			m.views[s.sums[i%n]][0] += x
+		}
+	}
+	for _, c := range s.scatters {
+		dst, kept := m.views[c.dst], m.views[c.kept]
+		for _, p := range c.spans {
+			if p.lo < p.hi {
+				floats.Add(dst[p.lo:p.hi], kept[p.at:p.at+p.hi-p.lo])
+			}
+		}
+	}
+}
+
+// before reports whether a failure comes before another.
+func (f *failure) before(o *failure) bool {
+	return f.disagree || f.check != nil && (o.check == nil || f.k < o.k || f.k == o.k && f.at < o.at)
+}

@@ -1,0 +1,199 @@
+package vm
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+)
+
+// Workers: an evaluation of a large program is carried out by several goroutines, block by
+// block. A block is cut into parts by its size alone (see split.go); whoever evaluates and
+// its helpers take one part after the other until there are none, so that it does not
+// matter who does which, nor how many there are.
+//
+// To wake a goroutine whose processor sleeps takes long: measured on a virtual machine, 100 µs until
+// it runs, and 16 µs of whoever wakes it; to hand a part to one that looks for work, half
+// a microsecond. So helpers look for work for as long as waking them would take, and then
+// end. A helper is no more than a running goroutine: a machine that rests has none, and
+// nothing has to be closed.
+
+const (
+	// lookFor is how long a helper looks for work before it ends: it wastes at most as much
+	// as waking it costs.
+	lookFor = 150 * time.Microsecond
+	// looks is how often work is looked for between two questions to the scheduler and the
+	// clock, about a microsecond.
+	looks = 200
+	// waitAwake is how long the evaluation looks whether the last parts are done before it
+	// sleeps between two looks, for nap: the system has taken a processor away from a helper.
+	waitAwake = 500 * time.Microsecond
+	nap       = 50 * time.Microsecond
+)
+
+// parts is work in parts that do not depend on one another.
+type parts interface {
+	// part does one of them, in the memory of a worker's own that m is.
+	part(m *Machine, k int)
+}
+
+// team is the helpers of a machine.
+type team struct {
+	helpers []*helper
+	work    parts // of the present block
+
+	// state is which block this is, how many parts it has and how many of them have been
+	// taken, of 16, 24 and 24 bits. Whoever adds one to it has taken a part, and nothing
+	// of the block changes before that part is done.
+	state atomic.Uint64
+	done  atomic.Int32 // parts
+
+	failure atomic.Pointer[failedPart]
+}
+
+// failedPart is what a part panicked with.
+type failedPart struct{ value any }
+
+// helper is a goroutine that takes parts, while it runs.
+type helper struct {
+	t       *team
+	m       *Machine
+	running atomic.Bool
+	start   func() // made once, so that starting it does not allocate
+}
+
+const (
+	countBits = 24
+	maxParts  = 1<<countBits - 1
+)
+
+// newTeam is the team of a machine with that many helpers.
+func newTeam(m *Machine, helpers int) *team {
+	t := &team{}
+	for range helpers {
+		h := &helper{t: t, m: m.second()}
+		h.start = h.run
+		t.helpers = append(t.helpers, h)
+	}
+	return t
+}
+
+// members are the helpers, of which no team has none.
+func (t *team) members() []*helper {
+	if t == nil {
+		return nil
+	}
+	return t.helpers
+}
+
+// each does n parts of some work: by m alone if t is nil.
+func (t *team) each(m *Machine, work parts, n int) {
+	if t == nil || n < 2 || n > maxParts {
+		for k := range n {
+			work.part(m, k)
+		}
+		return
+	}
+	t.work = work
+	t.done.Store(0)
+	block := t.state.Load() >> (2 * countBits)
+	t.state.Store((block+1)<<(2*countBits) | uint64(n)<<countBits)
+	for _, h := range t.helpers {
+		if !h.running.Load() && h.running.CompareAndSwap(false, true) {
+			go h.start()
+		}
+	}
+	for {
+		k, ok := t.take()
+		if !ok {
+			break
+		}
+		t.do(m, k)
+	}
+	t.await(int32(n))
+	if f := t.failure.Swap(nil); f != nil {
+		panic(f.value) // as if it had happened here
+	}
+}
+
+// take takes a part of the present block, if there is one.
+func (t *team) take() (k int, ok bool) {
+	for {
+		s := t.state.Load()
+		n, taken := s>>countBits&maxParts, s&maxParts
+		if taken >= n {
+			return 0, false
+		}
+		if t.state.CompareAndSwap(s, s+1) {
+			return int(taken), true
+		}
+	}
+}
+
+// do does a part that has been taken.
+func (t *team) do(m *Machine, k int) {
+	defer func() {
+		if r := recover(); r != nil {
+			t.failure.Store(&failedPart{r})
+		}
+		t.done.Add(1)
+	}()
+	t.work.part(m, k)
+}
+
+// await waits until n parts are done: helpers are about to finish the last ones.
+func (t *team) await(n int32) {
+	var since time.Time
+	for {
+		for range looks {
+			if t.done.Load() == n {
+				return
+			}
+		}
+		switch {
+		case since.IsZero():
+			since = time.Now()
+			runtime.Gosched()
+		case time.Since(since) < waitAwake:
+			runtime.Gosched()
+		default:
+			time.Sleep(nap)
+		}
+	}
+}
+
+// run takes parts, and looks for more while that is cheaper than to be woken again.
+func (h *helper) run() {
+	for {
+		h.look()
+		h.running.Store(false)
+		// What has been begun meanwhile took the helper to be running.
+		s := h.t.state.Load()
+		if s&maxParts >= s>>countBits&maxParts || !h.running.CompareAndSwap(false, true) {
+			return
+		}
+	}
+}
+
+// look takes parts until there have been none for a while.
+func (h *helper) look() {
+	var since time.Time
+	for {
+		if k, ok := h.t.take(); ok {
+			h.t.do(h.m, k)
+			since = time.Time{}
+			continue
+		}
+		if since.IsZero() {
+			since = time.Now()
+		} else if time.Since(since) > lookFor {
+			return
+		}
+		before := h.t.state.Load()
+		for range looks {
+			if h.t.state.Load() != before {
+				break
+			}
+		}
+		runtime.Gosched()
+	}
+}
