@@ -31,7 +31,7 @@ func choose(g *ad.Graph) *ad.Graph {
 		}
 		// Conditionals in the sides get their lanes by this; hence the next round.
 		results := map[ad.Ref][]ad.Ref{}
-		g = rebuild(g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+		g = rebuildTo(g.Beside(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 			if n.Op == ad.OpResult && chosen[n.Args[0]] {
 				return results[n.Args[0]][n.ResultIndex()]
 			}

@@ -2,6 +2,7 @@ package passes
 
 import (
 	"math"
+	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
 )
@@ -17,6 +18,11 @@ type Rewrite struct {
 	op    ad.OpCode
 	apply func(r *rewriter, a []ad.Ref) (ad.Ref, bool)
 }
+
+// early are the rewrites that the pass "logarithms" uses before a density is
+// differentiated. What they replace has a derivative that is 0/0 where the argument
+// of the logarithm has underflowed, though what is computed is finite there.
+var early = []string{"log_exp", "log_sqrt", "log_inv_logit", "log1m_inv_logit"}
 
 // Rewrites is the list of legal rewrites. "At least as exact" means that the
 // right side's rounding errors are bounded by the left side's, and that the two
@@ -169,12 +175,28 @@ func (o *Options) rewrites() map[ad.OpCode][]Rewrite {
 	return byOp
 }
 
+// rewriteLogarithms rebuilds g with the rewrites that come early.
+func rewriteLogarithms(g *ad.Graph) *ad.Graph {
+	byOp := map[ad.OpCode][]Rewrite{}
+	for _, w := range Rewrites() {
+		if slices.Contains(early, w.Name) {
+			byOp[w.op] = append(byOp[w.op], w)
+		}
+	}
+	return rewriteWith(g, byOp, (*ad.Graph).Beside) // what differentiation adds is bounded by its budget
+}
+
 // rewriteGraph rebuilds g with the legal rewrites.
 func rewriteGraph(g *ad.Graph, o *Options) *ad.Graph {
-	byOp := o.rewrites()
+	return rewriteWith(g, o.rewrites(), func(*ad.Graph) *ad.Graph { return ad.NewGraph() })
+}
+
+// rewriteWith rebuilds g with some rewrites; to makes the empty graphs that g and the
+// bodies of its regions are rebuilt to.
+func rewriteWith(g *ad.Graph, byOp map[ad.OpCode][]Rewrite, to func(g *ad.Graph) *ad.Graph) *ad.Graph {
 	var run func(g *ad.Graph) *ad.Graph
 	run = func(g *ad.Graph) *ad.Graph {
-		return rebuild(g, run, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+		return rebuildTo(to(g), g, run, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 			r := &rewriter{w.To, byOp}
 			if x, ok := r.apply(n.Op, args); ok {
 				return x
