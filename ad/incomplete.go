@@ -105,22 +105,29 @@ func incompleteOps() map[OpCode]Op {
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
 				return []Ref{studentDensity(g, a[0], a[1]), g.Do(OpLogStudentCDFNu, nil, a...)}
 			}},
-		// I′ = I_{v+1} + (v/x) I_v. A derivative by v is not known to us.
+		// I′ = I_{v+1} + (v/x) I_v.
 		OpLogBesselI: {Name: "log_bessel_i", Class: Elementwise, Arity: 2, F2: kernel.LogBesselI,
-			Domain: func(arg int, z float64) float64 {
-				if arg == 0 {
-					return math.Floor(math.Exp(z))
+			Domain: func(arg int, z float64) float64 { return math.Exp(float64(arg) + z) },
+			Points: [][]float64{{0.1, 0.1}, {0.1, 39}, {0.1, 60}, {2.5, 3}},
+			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
+				v, x := n.Args[0], n.Args[1]
+				byV := None
+				if need[0] {
+					byV = g.Mul(adj, g.Do(OpLogBesselIv, nil, v, x))
 				}
-				return math.Exp(1 + z)
-			},
-			Points: [][]float64{{0, 0.1}, {0, 39}, {0, 60}, {2.5, 3}},
+				return []Ref{byV, g.Mul(adj, g.Sub(g.Add(besselRatio(g, v, x, out), g.Div(v, x)), g.Const(1)))}
+			}},
+		OpLogBesselIv: {Name: "log_bessel_i_v", Class: Elementwise, Arity: 2, F2: kernel.LogBesselIv,
+			Domain: func(arg int, z float64) float64 { return math.Exp(1 + z) },
+			Points: [][]float64{{0.1, 0.1}, {0.5, 39}, {0.5, 60}, {2.5, 3}, {30, 3}},
 			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 				v, x := n.Args[0], n.Args[1]
 				if need[0] {
-					g.fail(OpLogBesselI, "has no derivative with respect to its order")
+					g.fail(OpLogBesselIv, noSecond)
 				}
-				ratio := g.Exp(g.Sub(g.Do(OpLogBesselI, nil, g.Add(v, g.Const(1)), x), out))
-				return []Ref{None, g.Mul(adj, g.Sub(g.Add(ratio, g.Div(v, x)), g.Const(1)))}
+				next := g.Do(OpLogBesselIv, nil, g.Add(v, g.Const(1)), x)
+				ratio := besselRatio(g, v, x, g.Do(OpLogBesselI, nil, v, x))
+				return []Ref{None, g.Mul(adj, g.Add(g.Mul(ratio, g.Sub(next, out)), g.Inv(x)))}
 			}},
 		OpLogStudentCDFNu: {Name: "log_student_cdf_nu", Class: Elementwise, Arity: 2, F2: kernel.LogStudentCDFNu, Domain: studentDomain,
 			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
@@ -137,6 +144,11 @@ func incompleteOps() map[OpCode]Op {
 				return []Ref{g.Mul(adj, g.Mul(studentDensity(g, t, nu), g.Sub(d, out))), None}
 			}},
 	}
+}
+
+// besselRatio is I_{v+1}(x)/I_v(x), given the logarithm of the denominator.
+func besselRatio(g *Graph, v, x, below Ref) Ref {
+	return g.Exp(g.Sub(g.Do(OpLogBesselI, nil, g.Add(v, g.Const(1)), x), below))
 }
 
 // studentDensity is the density of Student's distribution over its distribution

@@ -195,6 +195,7 @@ const (
 	OpLogStudentCDF   // (t, ν): log distribution function of Student's distribution
 	OpLogStudentCDFNu // its derivative by ν
 	OpLogBesselI      // (v, x): log(exp(-x) I_v(x)), I the modified Bessel function
+	OpLogBesselIv     // its derivative by v
 	OpLogBesselK      // (v, x): log(exp(x) K_v(x)), K the modified Bessel function of the second kind
 	OpBesselJ         // (n, x): the Bessel function of the first kind; n a whole constant
 	OpBesselY         // (n, x): of the second kind

@@ -23,7 +23,7 @@ func TestPartsOfContainers(t *testing.T) {
 		{"segment(v, 2, 2)", right}, {"segment(v, 3, 2)", wrong},
 		{"head(v, 0)", right}, {"head(v, -1)", wrong}, {"head(v, 3)", right}, {"head(v, 4)", wrong},
 		{"tail(v, 0)", right}, {"tail(v, -1)", wrong}, {"tail(v, 4)", wrong},
-		{"v[4:3]", right}, {"v[9:1]", right}, {"v[3:4]", wrong},
+		{"v[4:3]", wrong}, {"v[9:1]", wrong}, {"v[3:1]", right}, {"v[3:4]", wrong},
 		{"sub_row(m, 1, 4, 0)", wrong}, {"sub_row(m, 1, 3, 0)", right}, {"sub_col(m, 3, 1, 0)", wrong},
 	} {
 		for _, whole := range []bool{true, false} {

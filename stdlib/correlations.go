@@ -44,6 +44,9 @@ func lkjCholesky(b *Builder, a []Arg) []ad.Ref {
 	k := b.square(a, 0)
 	check(g, b.Name, "Shape parameter", types.Positive, eta)
 	checkLower(g, b.Name, "Random variable", l)
+	if k == 0 {
+		return nil
+	}
 	if k < 2 {
 		return b.kept(a, Term{Value: lkjConstant(g, eta, k), Of: 1 << 1})
 	}

@@ -83,6 +83,9 @@ var bernoulli = Dist{
 			v := g.Add(weightedLog(g, ad.OpLog, sum, theta), weightedLog(g, ad.OpLog1m, fails, theta))
 			return []Term{{Value: v, Of: always, Total: true}}
 		}
+		if v, ok := g.Value(y); ok && len(v) == 1 {
+			return []Term{{Value: g.Do(map[bool]ad.OpCode{true: ad.OpLog, false: ad.OpLog1m}[v[0] != 0], nil, theta), Of: always}}
+		}
 		if narrower(g, theta, y) {
 			return []Term{{Value: g.Select(y, g.Log(theta), g.Do(ad.OpLog1m, nil, theta)), Of: always}}
 		}
@@ -203,6 +206,16 @@ var (
 	drawnLogMean = types.Constraint{Text: "finite and less than 30 log 2", Lo: negInf, Hi: 30 * math.Ln2, LoOpen: true, HiOpen: true}
 )
 
+// loggedRate is the rate whose logarithm counts: a finite one for an infinite rate,
+// so that y log λ - λ is -∞ there instead of NaN. The logarithm of an exponential is
+// its argument, which is finite.
+func loggedRate(g *ad.Graph, lambda ad.Ref) ad.Ref {
+	if g.Nodes[lambda].Op == ad.OpExp {
+		return lambda
+	}
+	return g.Do(ad.OpMin, nil, lambda, g.Const(math.MaxFloat64))
+}
+
 var poisson = Dist{
 	Name: "poisson", Doc: "the Poisson distribution with rate lambda.", Discrete: true,
 	Formula:     "lambda^y * exp(-lambda) / tgamma(y + 1)",
@@ -212,7 +225,7 @@ var poisson = Dist{
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		sum, _, total := pooled(g, y, p[0])
 		return []Term{
-			{Value: weightedLog(g, ad.OpLog, sum, p[0]), Of: always, Total: total},
+			{Value: weightedLog(g, ad.OpLog, sum, loggedRate(g, p[0])), Of: always, Total: total},
 			{Value: p[0], Weight: -1, Of: of1st},
 			logFactorial(g, y),
 		}

@@ -60,7 +60,27 @@ func greater(name, doc string, op ad.OpCode) Func {
 
 // logMix is log(p eˣ + (1-p) eʸ).
 func logMix(g *ad.Graph, p, x, y ad.Ref) ad.Ref {
-	return g.Do(ad.OpLogAddExp, nil, g.Add(g.Log(p), x), g.Add(g.Do(ad.OpLog1m, nil, p), y))
+	if _, known := g.Value(p); known || g.Nodes[p].Op == ad.OpInvLogit { // whose logarithm has a derivative everywhere
+		return g.Do(ad.OpLogAddExp, nil, g.Add(g.Log(p), x), g.Add(g.Do(ad.OpLog1m, nil, p), y))
+	}
+	q := g.Sub(g.Const(1), p)
+	mix := g.Do(ad.OpLogAddExp, nil, g.Add(logOrNone(g, p, g.Log(p)), x), g.Add(logOrNone(g, q, g.Do(ad.OpLog1m, nil, p)), y))
+	return g.Add(mix, g.Add(shareOfNone(g, p, x, mix), shareOfNone(g, q, y, mix)))
+}
+
+// logOrNone is the logarithm l of a share p of a mixture; where that is 0 it is a
+// constant, whose derivative is 0 instead of 0/0.
+func logOrNone(g *ad.Graph, p, l ad.Ref) ad.Ref {
+	return g.Select(g.Equal(p, g.Const(0)), g.Const(negInf), l)
+}
+
+// shareOfNone is 0. Where the share p of a mixture is 0, its derivative by p is that
+// of the mixture's logarithm: the ratio exp(lp - mix) of the densities.
+func shareOfNone(g *ad.Graph, p, lp, mix ad.Ref) ad.Ref {
+	const most = 700 // whose exponential is finite, as 0 times infinity is not 0
+	none := g.Equal(p, g.Const(0))
+	ratio := g.Exp(g.Do(ad.OpMin, nil, g.Sub(lp, mix), g.Const(most)))
+	return g.Mul(g.Sub(p, g.Do(ad.OpDetach, nil, p)), g.Select(none, ratio, g.Const(0)))
 }
 
 // elementary are the functions of every element that are not operators: powers,

@@ -82,6 +82,9 @@ func (b *Builder) differences(y, mu, m Arg) (d ad.Ref, n, k int) {
 // multiNormal is -½ Σ (y-μ)ᵀ Σ⁻¹ (y-μ) - ½ log |Σ| - ½k log 2π.
 func multiNormal(form string) func(b *Builder, a []Arg) []ad.Ref {
 	return func(b *Builder, a []Arg) []ad.Ref {
+		if what := map[string]string{"": "covariance", "_prec": "precision"}[form]; what != "" {
+			b.hasRows(a[2], what+" matrix")
+		}
 		s := scatters[form](b, a, 2)
 		d, n, k := b.differences(a[0], a[1], a[2])
 		if n == 0 || k == 0 {
@@ -92,6 +95,15 @@ func multiNormal(form string) func(b *Builder, a []Arg) []ad.Ref {
 			Term{Value: b.G.Const(-logSqrt2Pi * rows * float64(k))},
 			Term{Value: s.logDet, Weight: -rows, Of: 1 << 2},
 			Term{Value: s.squares(b.G, d), Weight: -0.5, Of: always})
+	}
+}
+
+// hasRows fails for a matrix without elements. Stan wants elements of covariances,
+// precisions and kernels, but not of their Cholesky factors, nor of the scale of
+// Student's distribution.
+func (b *Builder) hasRows(m Arg, what string) {
+	if b.shape(m)[0] == 0 {
+		b.Fail("the %s has no rows", what)
 	}
 }
 
@@ -206,7 +218,10 @@ func multivariates() []Func {
 			[]types.Set{matrix, matrix, types.Just(tVec)}, []types.Constraint{{}, in, types.Positive}, multiGP(factor))
 	}
 	return append(fs,
-		gp("multi_gp_lpdf", "kernel matrix Sigma", types.CovMat, func(b *Builder, a []Arg) ad.Ref { return b.factor(a, 1, "Kernel") }),
+		gp("multi_gp_lpdf", "kernel matrix Sigma", types.CovMat, func(b *Builder, a []Arg) ad.Ref {
+			b.hasRows(a[1], "kernel matrix")
+			return b.factor(a, 1, "Kernel")
+		}),
 		gp("multi_gp_cholesky_lpdf", "Cholesky factor L of the kernel matrix", types.CholeskyCov, func(b *Builder, a []Arg) ad.Ref { return a[1].Ref }))
 }
 

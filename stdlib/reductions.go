@@ -119,15 +119,8 @@ func reductions() []Func {
 		list(tReal.Array(1), tReal.Array(1)), dot))
 }
 
-// length is √Σx². Its derivative at 0 is defined as 0 instead of 0/0.
-func length(g *ad.Graph, x ad.Ref) ad.Ref {
-	s := g.Sum(g.Square(x))
-	if _, ok := g.Value(s); ok {
-		return g.Sqrt(s)
-	}
-	zero := g.Const(0)
-	return g.Select(g.Equal(s, zero), zero, g.Sqrt(s))
-}
+// length is √Σx². It has no derivative at 0, where that is NaN, as in Stan.
+func length(g *ad.Graph, x ad.Ref) ad.Ref { return g.Sqrt(g.Sum(g.Square(x))) }
 
 func variance(g *ad.Graph, x ad.Ref, n int) ad.Ref {
 	if n == 1 {
@@ -212,11 +205,23 @@ func buildLogMix(b *Builder, a []Arg) ad.Ref {
 	}
 	check(g, b.Name, "theta", types.UnitInterval, theta)
 	check(g, b.Name, "lambda", types.Finite, lp)
-	w := g.Log(theta)
-	if len(shape) == 2 {
-		w = g.Gather(w, dims(0, shape[0], 0, k, 1))
+	if _, known := g.Value(theta); known {
+		w := g.Log(theta)
+		if len(shape) == 2 {
+			w = g.Gather(w, dims(0, shape[0], 0, k, 1))
+		}
+		return g.Sum(g.LogSumExp(g.Add(w, lp)))
 	}
-	return g.Sum(g.LogSumExp(g.Add(w, lp)))
+	w := logOrNone(g, theta, g.Log(theta))
+	if len(shape) == 2 {
+		w, theta = g.Gather(w, dims(0, shape[0], 0, k, 1)), g.Gather(theta, dims(0, shape[0], 0, k, 1))
+	}
+	mix := g.LogSumExp(g.Add(w, lp))
+	each := mix
+	if len(shape) == 2 {
+		each = g.Gather(mix, dims(0, shape[0], 1, k, 0))
+	}
+	return g.Add(g.Sum(mix), g.Sum(shareOfNone(g, theta, lp, each)))
 }
 
 // softmax is exp(logSoftmax(x - max x)), which is the same as without the

@@ -98,7 +98,7 @@ func build(g *ad.Graph, op ad.OpCode, x []float64, a []ad.Ref) ad.Ref {
 // derivatives by these themselves.
 func fixedArgs(op ad.OpCode) []int {
 	switch op {
-	case ad.OpPolygamma, ad.OpPolygammaRise, ad.OpSelect, ad.OpLogGammaP, ad.OpLogGammaQ, ad.OpLogBesselI, ad.OpLogBesselK,
+	case ad.OpPolygamma, ad.OpPolygammaRise, ad.OpSelect, ad.OpLogGammaP, ad.OpLogGammaQ, ad.OpLogBesselIv, ad.OpLogBesselK,
 		ad.OpBesselJ, ad.OpBesselY, ad.OpVonMisesMoment, ad.OpWienerRatio:
 		return []int{0}
 	case ad.OpLogBetaIa, ad.OpLogBetaIb, ad.OpLogBetaIca, ad.OpLogBetaIcb:

@@ -62,6 +62,59 @@ func LogBesselI(v, x float64) float64 {
 	return logPoisson(peak, x/2) + logPoisson(peak+v, x/2) + math.Log(sum)
 }
 
+// LogBesselIv is the derivative of log I_v(x) by v, for v ≥ 0 and x ≥ 0: that of the
+// expansions of LogBesselI. That of the power series is log(x/2) less the mean of
+// ψ(k+v+1) over its terms, of which only the differences are summed.
+func LogBesselIv(v, x float64) float64 {
+	switch {
+	case !(v >= 0) || !(x >= 0):
+		return math.NaN()
+	case x == 0 || math.IsInf(v, 1):
+		return math.Inf(-1)
+	case math.IsInf(x, 1):
+		return 0
+	case v > 1e4:
+		h := math.Hypot(v, x)
+		p := v / h
+		q := p * p
+		s := (3-5*q)/(24*h) + (81+q*(-462+q*385))/(1152*h*h)
+		ds := p * ((-13+15*q)/24 + (-1086+q*(3388-q*2310))/(1152*h)) / h / h
+		return -math.Asinh(v/x) - p/(2*h) + ds/(1+s)
+	case x > 40+2*v*v:
+		sum, term, slope, change := 1.0, 1.0, 0.0, 0.0
+		for k := 1.; k < 100; k++ {
+			odd, c := 2*k-1, 8*x*k
+			change = (change*(odd*odd-4*v*v) - 8*v*term) / c
+			term *= (odd*odd - 4*v*v) / c
+			sum, slope = sum+term, slope+change
+			if math.Abs(term) < 1e-17 && math.Abs(change) < 1e-17*math.Abs(slope) || change == 0 {
+				break
+			}
+		}
+		return slope / sum
+	}
+	peak := math.Floor((math.Hypot(v, x) - v) / 2)
+	q := x * x / 4
+	sum, slope := 1.0, 0.0
+	for k, term, rise := peak+1, 1.0, 0.0; ; k++ {
+		term *= q / (k * (k + v))
+		rise += 1 / (k + v)
+		sum, slope = sum+term, slope+term*rise
+		if term*(1+rise) < 1e-17*sum {
+			break
+		}
+	}
+	for k, term, rise := peak, 1.0, 0.0; k >= 1; k-- {
+		term *= k * (k + v) / q
+		rise -= 1 / (k + v)
+		sum, slope = sum+term, slope+term*rise
+		if term*(1-rise) < 1e-17*sum {
+			break
+		}
+	}
+	return math.Log(x/2) - Digamma(peak+v+1) - slope/sum
+}
+
 // LogBesselK is log(eˣ K_v(x)), K the modified Bessel function of the second
 // kind, for x > 0: by the trapezoidal rule for
 // ∫_0^∞ exp(-x (cosh t - 1)) cosh(vt) dt, which converges exponentially.

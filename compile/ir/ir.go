@@ -410,9 +410,9 @@ type Index struct {
 	At   source.Span
 }
 
-// Part tells what a range must hold to beside that its elements exist. A range
-// that is written, x[a:b], may be empty wherever it lies; what functions take out
-// of a container may not.
+// Part tells what a range must hold to beside that its elements exist. A range of
+// an array, x[a:b], may be empty wherever it lies, and so may one that is assigned
+// to; other ranges begin at an element even if they have none, as Stan has it.
 type Part uint8
 
 // The parts.
@@ -420,16 +420,18 @@ const (
 	NoPart     Part = iota
 	Counted         // the number of elements, B-A+1, is not negative: head, tail
 	Positioned      // and A is the position of an element, even of none: segment, block, sub_row, sub_col
+	Begun           // A is the position of an element, even if B is before it: x[a:b], x[a:] and x[:b] of vectors and matrices
 )
 
 // Wrong reports what of a range from lo to hi of a dimension is not as the part
 // demands: a negative number of elements, or the position before which none are
 // taken.
 func (p Part) Wrong(lo, hi int64, size int) (int64, bool) {
-	switch n := hi - lo + 1; {
-	case p != NoPart && n < 0:
+	n, outside := hi-lo+1, lo < 1 || lo > int64(size)
+	switch {
+	case (p == Counted || p == Positioned) && n < 0:
 		return n, true
-	case p == Positioned && n == 0 && (lo < 1 || lo > int64(size)):
+	case p == Positioned && n == 0 && outside, p == Begun && n <= 0 && outside:
 		return lo, true
 	}
 	return 0, false

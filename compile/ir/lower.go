@@ -349,6 +349,15 @@ func (l *lowerer) elems(es []ast.Expr, t types.Type) []Expr {
 // index lowers x[i…].
 func (l *lowerer) index(e *ast.IndexExpr, ty Typed) Expr {
 	x, is := l.expr(e.X), l.indices(e.Indices)
+	for k := range is {
+		switch {
+		case is[k].Kind != IndexRange:
+		case k >= x.Type().Dims:
+			is[k].Part = Begun
+		case is[k].B == nil: // x[a:] of an array
+			is[k].Part = Counted
+		}
+	}
 	if ty.Ty.Composite() || x.Type().Composite() {
 		if !slices.ContainsFunc(is, func(i Index) bool { return i.A != nil && !repeatable(i.A) || i.B != nil && !repeatable(i.B) }) {
 			if out := eachLeaf(ty, x, func(leaf Expr, ty Typed) Expr { return indexed(ty, leaf, is) }); out != nil {

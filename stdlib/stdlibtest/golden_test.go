@@ -158,7 +158,7 @@ func (f *goldenFunc) at(d *stdlib.Func, p goldenPoint, order int) (c computed, e
 // fewerOrders are the functions that have no second derivatives, or no first
 // ones (order 0), by all of their arguments.
 var fewerOrders = map[string]int{
-	"log_modified_bessel_first_kind": 0, // none by the order of the function
+	"log_modified_bessel_first_kind": 1, // none twice by the order of the function
 	// None twice by the shape parameters of the incomplete beta function.
 	"beta_lcdf": 1, "beta_lccdf": 1, "beta_proportion_lcdf": 1, "beta_proportion_lccdf": 1, "inc_beta": 1, "inv_inc_beta": 1,
 	"neg_binomial_lcdf": 1, "neg_binomial_lccdf": 1, "neg_binomial_2_lcdf": 1, "neg_binomial_2_lccdf": 1,
@@ -207,6 +207,7 @@ var inexact = map[string]string{
 	"inv_logit [37.5]: second":                             rounded,
 	"log_falling_factorial [5 1e-10]: value":               tinyShape,
 	"log_modified_bessel_first_kind [0 1e-08]: value":      scaledBessel,
+	"log_modified_bessel_first_kind [0 1e-08]: first":      scaledBessel,
 	"log_rising_factorial [5 1e-10]: value":                tinyShape,
 	"neg_binomial_2_lccdf [0 3 1e-06]: value":              tinyShape,
 	"neg_binomial_2_lccdf [100000 100000 1000]: first":     nearNormal,

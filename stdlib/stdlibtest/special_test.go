@@ -198,7 +198,6 @@ var otherThanStan = map[string]string{
 	"pareto_type_2_lcdf":  accepted + "; " + infinite,
 	"pareto_type_2_lpdf":  infinite,
 	"poisson_log_lpmf":    infiniteRate,
-	"poisson_lpmf":        infiniteRate,
 }
 
 const (

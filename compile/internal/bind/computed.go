@@ -39,7 +39,7 @@ func reducedSlice(e *ir.Call) *ir.IndexExpr {
 	if !ok || x.X.Type().Composite() || x.X.Type().Rank() != 1 || len(x.Indices) != 1 {
 		return nil
 	}
-	if ix := x.Indices[0]; ix.Kind != ir.IndexRange || ix.Part != ir.NoPart || mayAct(ix.A) || mayAct(ix.B) || mayAct(x.X) {
+	if ix := x.Indices[0]; ix.Kind != ir.IndexRange || ix.Part != ir.NoPart && ix.Part != ir.Begun || mayAct(ix.A) || mayAct(ix.B) || mayAct(x.X) {
 		return nil
 	}
 	return x
@@ -64,9 +64,14 @@ func (b *binder) reduceSlice(e *ir.Call, f *stdlib.Func) (v value, ok bool) {
 	defer b.setSpan(old)
 	bounds := []value{b.numeric(from), b.numeric(to)}
 	b.emitEffect(bounds, func(g *ad.Graph, a []ad.Ref) {
-		low, high := g.Less(a[0], g.Const(1)), g.Less(g.Const(float64(size)), a[1])
-		bad := g.Select(g.Less(a[1], a[0]), g.Const(0), g.Add(low, high))
-		g.RejectIf(bad, outOfRange(1, size), g.Select(low, a[0], a[1]))
+		limit := g.Const(float64(size))
+		outside := g.Do(ad.OpMax, nil, g.Less(a[0], g.Const(1)), g.Less(limit, a[0]))
+		empty := g.Const(0)
+		if ix.Part == ir.Begun {
+			empty = outside
+		}
+		bad := g.Select(g.Less(a[1], a[0]), empty, g.Do(ad.OpMax, nil, outside, g.Less(limit, a[1])))
+		g.RejectIf(bad, outOfRange(1, size), g.Select(outside, a[0], a[1]))
 	})
 	positions := make([]int64, size)
 	for i := range positions {

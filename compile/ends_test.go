@@ -1,0 +1,150 @@
+package compile
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// evaluate is the density with all constants and the gradient of a model at a point;
+// the error is that of binding or of the evaluation.
+func evaluate(t *testing.T, text, json string, x ...float64) (float64, []float64, error) {
+	t.Helper()
+	prog, list := Compile(source.NewFile("ends.stan", text))
+	if prog == nil {
+		t.Fatal(list[0])
+	}
+	set, err := data.ParseJSON("data.json", []byte(json))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := prog.Bind(set, BindOptions{NoPropto: true})
+	if err != nil {
+		return 0, nil, err
+	}
+	grad := make([]float64, m.Dim())
+	lp, err := m.LogDensityGrad(x, grad)
+	return lp, grad, err
+}
+
+// TestSlicesBegin: as in Stan 2.32, a slice of a vector or of a matrix that is read
+// begins at an element even if it has none; one of an array may be empty wherever it
+// lies, but for a[b:] with b far beyond it, and so may one that is assigned to.
+func TestSlicesBegin(t *testing.T) {
+	for _, c := range []struct {
+		read   string
+		lo, hi string // of data
+		fine   bool
+	}{
+		{"sum(v[lo:hi])", "3", "2", true},
+		{"sum(v[lo:hi])", "4", "3", false},
+		{"sum(v[lo:hi])", "1", "0", true},
+		{"sum(v[lo:hi])", "0", "-1", false},
+		{"sum(v[lo:hi])", "3", "-5", true},
+		{"sum(v[lo:hi]')", "4", "1", false},
+		{"sum(v[lo:])", "3", "0", true},
+		{"sum(v[lo:])", "4", "0", false},
+		{"sum(v[lo:])", "6", "0", false},
+		{"sum(v[:hi])", "0", "0", true},
+		{"sum(v[:hi])", "0", "-2", true},
+		{"sum(e[:hi])", "0", "0", false}, // which begins at 1
+		{"sum(e[lo:hi])", "1", "0", false},
+		{"sum(m[lo:hi])", "4", "3", false},
+		{"sum(m[lo:hi, 1])", "4", "3", false},
+		{"sum(m[, lo:hi])", "2", "1", true},
+		{"sum(m[, lo:hi])", "3", "2", false},
+		{"sum(m[1, lo:hi])", "3", "2", false},
+		{"sum(m[1:0, lo:hi])", "3", "2", false},
+		{"sum(a[lo:hi])", "4", "3", true},
+		{"sum(a[lo:hi])", "9", "3", true},
+		{"sum(a[lo:])", "4", "0", true},
+		{"sum(a[lo:])", "5", "0", false},
+		{"sum(b[2, lo:hi])", "4", "3", false},
+	} {
+		for _, bounds := range []struct{ what, lo, hi string }{
+			{"data", "lo", "hi"},
+			{"a parameter decides", "lo + zero", "hi + zero"},
+		} {
+			read := strings.NewReplacer("lo", bounds.lo, "hi", bounds.hi).Replace(c.read)
+			text := `data { int lo, hi; }
+parameters { real u; }
+model {
+  int zero = 0;
+  while (zero < 3 && u < -zero - 1e9) zero += 1;
+  vector[3] v = rep_vector(u, 3);
+  vector[0] e;
+  matrix[3, 2] m = rep_matrix(u, 3, 2);
+  array[3] real a = to_array_1d(v);
+  array[2] vector[3] b = rep_array(v, 2);
+  target += ` + read + `;
+  v[lo:hi] = rep_vector(0, max(hi - lo + 1, 0));
+}`
+			if !strings.Contains(read, "lo") || !strings.Contains(read, "hi") {
+				text = strings.Replace(text, "  v[lo:hi] = rep_vector(0, max(hi - lo + 1, 0));\n", "", 1)
+			}
+			json := `{"lo": ` + c.lo + `, "hi": ` + c.hi + `}`
+			_, _, err := evaluate(t, text, json, 1)
+			if fine := err == nil; fine != c.fine {
+				t.Errorf("%s, %s, %s: %v", read, json, bounds.what, err)
+			}
+		}
+	}
+}
+
+// TestEnds: values and derivatives where Stan 2.32 has none, or infinite ones.
+func TestEnds(t *testing.T) {
+	const lost = "lost"
+	for _, c := range []struct {
+		model string
+		x     []float64
+		lp    float64
+		grad  []float64
+		err   string
+	}{
+		{"target += norm2(t[1:2]);", []float64{0, 0, 1}, 0, []float64{math.NaN(), math.NaN(), 0}, ""},
+		{"target += distance(t[1:2], t[2:3]);", []float64{1, 1, 1}, 0, []float64{math.NaN(), math.NaN(), math.NaN()}, ""},
+		{"target += poisson_lpmf(3 | 1 / (t[1] - t[1]) ^ 2);", []float64{0, 0, 0}, math.Inf(-1), nil, ""},
+		{"target += poisson_lpmf({3, 0} | [1 / t[1], 1]');", []float64{0, 0, 0}, math.Inf(-1), nil, ""},
+		{"target += poisson_lpmf(0 | positive_infinity()) + t[1];", []float64{0, 0, 0}, math.Inf(-1), nil, ""},
+		{"matrix[0, 0] m; vector[0] e; e ~ multi_normal(e, m);", []float64{0, 0, 0}, 0, nil, "the covariance matrix has no rows"},
+		{"matrix[0, 0] m; vector[0] e; e ~ multi_normal_prec(e, m);", []float64{0, 0, 0}, 0, nil, "the precision matrix has no rows"},
+		{"matrix[0, 0] m; vector[0] e; m ~ multi_gp(m, e);", []float64{0, 0, 0}, 0, nil, "the kernel matrix has no rows"},
+		{"matrix[0, 0] m; vector[0] e; e ~ multi_normal_cholesky(e, m); e ~ multi_student_t(3, e, m);", []float64{0, 0, 0}, 0, []float64{0, 0, 0}, ""},
+		{"target += log_mix(0 * t[1], t[2], t[3]);", []float64{1, 2, 3}, 3, []float64{0, 0, 1}, ""},
+		{"target += log_mix([1 + 0 * t[1], 0 * t[2]]', t[2:3]);", []float64{1, 2, 3}, 2, []float64{0, 1, 0}, ""},
+		{"vector[2] q = softmax([800 * t[1], t[1]]'); target += log_mix(q, t[2:3]);", []float64{1, 2, 3}, 2, []float64{0, 1, 0}, ""},
+		{"real p = t[1] - 1; target += log_mix(p, t[2], t[3]);", []float64{1, 2, 3}, 3, []float64{math.Expm1(-1), 0, 1}, ""},
+		{"real p = t[1]; target += log_mix(p, t[2], t[3]);", []float64{1, 2, 3}, 2, []float64{-math.Expm1(1), 1, 0}, ""},
+		{"vector[2] q = [t[1] - 1, 2 - t[1]]'; target += log_mix(q, t[2:3]);", []float64{1, 2, 3}, 3, []float64{math.Expm1(-1), 0, 1}, ""},
+		// Stan's density is not finite here, as its probabilities are 1 and 0, or its
+		// distribution functions have underflowed.
+		{"target += bernoulli_lpmf({0, 0, 1} | inv_logit(t[1]));", []float64{40, 0, 0}, -80, []float64{-2, 0, 0}, ""},
+		{"target += log(inv_logit(t[1]));", []float64{-800, 0, 0}, -800, []float64{1, 0, 0}, ""},
+		{"900 ~ neg_binomial(exp(t[1]), exp(t[2])) T[700, 2100];", []float64{4.406599239782129, 1.0459995382105407, 0}, -250.39438432943564, nil, lost},
+	} {
+		lp, grad, err := evaluate(t, "parameters { vector[3] t; }\nmodel { "+c.model+" }", "{}", c.x...)
+		switch {
+		case c.err != "" && c.err != lost:
+			if err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%s: %v, want %s", c.model, err, c.err)
+			}
+			continue
+		case err != nil:
+			t.Errorf("%s: %v", c.model, err)
+			continue
+		case !(lp == c.lp || math.Abs(lp-c.lp) <= 1e-9*math.Abs(c.lp)):
+			t.Errorf("%s: %v, want %v", c.model, lp, c.lp)
+		}
+		for i, g := range grad {
+			switch {
+			case c.err == lost && (math.IsNaN(g) || math.IsInf(g, 0)):
+				t.Errorf("%s: the derivative %d is %v beside a finite density", c.model, i, g)
+			case c.grad != nil && !(math.Abs(g-c.grad[i]) <= 1e-14*math.Abs(g) || math.IsNaN(g) && math.IsNaN(c.grad[i])):
+				t.Errorf("%s: derivative %d is %v, want %v", c.model, i, g, c.grad[i])
+			}
+		}
+	}
+}
