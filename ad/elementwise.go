@@ -216,11 +216,9 @@ func elementwiseOps() map[OpCode]Op {
 				}
 				return 1 - math.Exp(z)
 			},
-			// Of a difference below 1e-308 the derivative would be infinite, and NaN
-			// times that of a distribution function which has underflowed.
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
 				d := g.Sub(a[1], a[0]) // negative
-				l := g.Do(OpMax, nil, g.Do(OpLog1mExp, nil, d), g.Const(-709))
+				l := g.Do(OpLog1mExp, nil, d)
 				return []Ref{g.Exp(g.Neg(l)), g.Neg(g.Exp(g.Sub(d, l)))}
 			}},
 		OpLogAddExp: {Name: "log_sum_exp2", Class: Elementwise, Arity: 2, F2: kernel.LogAddExp, Domain: anyReal,
