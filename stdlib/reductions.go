@@ -205,7 +205,9 @@ func buildLogMix(b *Builder, a []Arg) ad.Ref {
 	}
 	check(g, b.Name, "theta", types.UnitInterval, theta)
 	check(g, b.Name, "lambda", types.Finite, lp)
-	if _, known := g.Value(theta); known {
+	// Simplexes that are parameters are exponentials, whose logarithm has a derivative
+	// everywhere (pass logarithms).
+	if _, known := g.Value(theta); known || g.Nodes[theta].Op == ad.OpExp {
 		w := g.Log(theta)
 		if len(shape) == 2 {
 			w = g.Gather(w, dims(0, shape[0], 0, k, 1))
