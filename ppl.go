@@ -388,11 +388,11 @@ func (p *Posterior) LogDensity(x []float64) (float64, error) {
 //
 //	p.SetStop(func() error { return context.Cause(ctx) })
 func (p *Posterior) LogDensityGrad(x, grad []float64) (float64, error) {
-	if err := p.missing(); err != nil {
-		return 0, err
+	if p == nil || p.bound == nil {
+		return 0, p.missing()
 	}
-	if len(x) != p.Dim() || len(grad) != p.Dim() {
-		return 0, fmt.Errorf("ppl: a point of length %d and a gradient of length %d for a posterior of dimension %d", len(x), len(grad), p.Dim())
+	if dim := p.bound.Dim(); len(x) != dim || len(grad) != dim {
+		return 0, fmt.Errorf("ppl: a point of length %d and a gradient of length %d for a posterior of dimension %d", len(x), len(grad), dim)
 	}
 	return p.bound.LogDensityGrad(x, grad)
 }

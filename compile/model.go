@@ -240,16 +240,11 @@ func (m *Model) LogDensityGrad(x, grad []float64) (float64, error) {
 	if m.density == nil {
 		return m.interpretGrad(x, grad)
 	}
-	for i, p := range m.bound.Params {
-		copy(m.machine.Input(i), x[m.offsets[i]:m.offsets[i]+p.Size])
-	}
-	if err := m.machine.Run(m.env); err != nil {
+	lp, err := m.machine.Gradient(m.env, x, grad)
+	if err != nil {
 		return 0, m.rejection(err)
 	}
-	for i, p := range m.bound.Params {
-		copy(grad[m.offsets[i]:m.offsets[i]+p.Size], m.machine.Output(i+1))
-	}
-	return m.machine.Output(0)[0], nil
+	return lp, nil
 }
 
 // Rejection is an evaluation that the program rejects: an argument outside its

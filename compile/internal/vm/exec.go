@@ -15,7 +15,7 @@ func (m *Machine) run(bs []block) error {
 			return errLeft
 		}
 		if f := b.fused; f != nil {
-			if err := m.runFused(f); err != nil {
+			if err := m.runFused(f, 0, 0); err != nil {
 				return err
 			}
 			i += f.n - 1

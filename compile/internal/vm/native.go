@@ -74,7 +74,11 @@ func (p *Program) makeNative() {
 	g := &generator{p: p, Asm: t.NewAsm(), parts: map[*block][]segment{}, runs: map[*block]*fusedRun{}, scans: map[*regionPlan]*native.Func{},
 		products: map[*block]*[2]native.Func{}}
 	g.own = int(g.Reserve(p.own))
-	g.blocks(p.blocks)
+	if n := len(p.blocks); n > 0 && g.eligible(p.blocks) == n && !p.apart && g.exchanges() {
+		g.fuse(p.blocks, true)
+	} else {
+		g.blocks(p.blocks)
+	}
 	if len(g.entries) == 0 {
 		return
 	}
@@ -99,7 +103,7 @@ func (p *Program) makeNative() {
 	for b, r := range g.runs {
 		b.fused = r
 	}
-	p.moved = g.moved
+	p.moved, p.whole = g.moved, g.whole
 }
 
 // generator makes machine code.
@@ -114,13 +118,14 @@ type generator struct {
 	// products are the functions of products in parts: of a part, and of the last one.
 	products map[*block]*[2]native.Func
 	moved    []viewLength
+	whole    *fusedRun // of all blocks, which copies point and gradient; nil: none
 	own      int // where scratch memory holds what is a worker's own
 }
 
 func (g *generator) blocks(bs []block) {
 	for i := 0; i < len(bs); i++ {
 		if n := g.eligible(bs[i:]); n > 0 {
-			g.fuse(bs[i : i+n])
+			g.fuse(bs[i:i+n], false)
 			i += n - 1
 			continue
 		}

@@ -113,8 +113,9 @@ func (g *generator) movable(b *block) bool {
 }
 
 // fuse makes one function of the blocks, which is given the number of the event after
-// which it goes on, or 0.
-func (g *generator) fuse(bs []block) {
+// which it goes on, or 0. With exchange, it is also given the addresses of a point and of its
+// gradient, or 0.
+func (g *generator) fuse(bs []block, exchange bool) {
 	r := &fusedRun{n: len(bs)}
 	g.runs[&bs[0]] = r
 	g.enter(&r.fn)
@@ -122,12 +123,22 @@ func (g *generator) fuse(bs []block) {
 	later := g.NewLabel()
 	g.CmpImm(native.R0, 0)
 	g.If(native.NotEqual, later)
+	gradient := int32(0)
+	if exchange {
+		gradient = g.Reserve(1)
+		g.whole = r
+		g.MovStore(native.At(native.Scratch, 8*gradient), native.R2)
+		g.takePoint()
+	}
 	if loops {
 		r.trips, r.between = g.Reserve(1), tripsBetween(bs)
 		g.setWord(r.trips, r.between)
 	}
 	done := g.NewLabel()
 	g.inline(bs, r, done)
+	if exchange {
+		g.giveGradient(gradient)
+	}
 	g.MovImm(native.T0, 0)
 	g.Place(done)
 	g.leave()
@@ -290,10 +301,63 @@ func (g *generator) shortStrip(b *block, wrong native.Label) {
 	s.end(wrong)
 }
 
-// runFused runs the function of blocks.
-func (m *Machine) runFused(r *fusedRun) error {
+// exchanges reports whether the function of all blocks copies point and gradient.
+func (g *generator) exchanges() bool {
+	numbers := 0
+	for _, t := range slices.Concat(g.p.point, g.p.gradient) {
+		numbers += t.n
+	}
+	return numbers <= maxExchanged
+}
+
+// takePoint copies the numbers at R1 to the inputs, unless that is 0.
+func (g *generator) takePoint() {
+	none := g.NewLabel()
+	g.CmpImm(native.R1, 0)
+	g.If(native.Equal, none)
+	for _, t := range g.p.point {
+		for k := 0; k < t.n; {
+			f := g.Frame(min(t.n-k, 4))
+			n := min(f.Lanes(), t.n-k)
+			b := &native.Builder{}
+			b.Store(beyond(native.Memory, 8*(t.off+k)), b.Load(beyond(native.R1, 8*(t.at+k))), false)
+			f.Emit(b, n)
+			k += n
+		}
+	}
+	g.Place(none)
+}
+
+// giveGradient copies the gradient to the address that scratch memory holds, unless that is 0:
+// number by number, because they may just have been stored so, and a processor waits with
+// a load of several numbers that are not yet where all see them.
+func (g *generator) giveGradient(address int32) {
+	none := g.NewLabel()
+	g.MovLoad(native.R2, native.At(native.Scratch, 8*address))
+	g.CmpImm(native.R2, 0)
+	g.If(native.Equal, none)
+	for _, t := range g.p.gradient {
+		for k := range t.n {
+			from := beyond(native.Memory, 8*(t.off+k))
+			if t.view >= 0 {
+				from = g.element(t.view, k)
+			}
+			b := &native.Builder{}
+			b.Store(beyond(native.R2, 8*(t.at+k)), b.Load(from), false)
+			g.Frame(1).Emit(b, 1)
+		}
+	}
+	g.Place(none)
+}
+
+// pointerTo is the address of numbers, as machine code is given it.
+func pointerTo(x []float64) int { return int(uintptr(unsafe.Pointer(unsafe.SliceData(x)))) }
+
+// runFused runs the function of blocks, with the addresses of a point and of its gradient if
+// it copies them.
+func (m *Machine) runFused(r *fusedRun, point, gradient int) error {
 	for at := 0; ; {
-		at = r.fn.Run(m.memory, m.viewTable, m.scratchMemory, at, 0, 0)
+		at = r.fn.Run(m.memory, m.viewTable, m.scratchMemory, at, point, gradient)
 		if at == 0 {
 			return nil
 		}

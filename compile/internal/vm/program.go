@@ -169,6 +169,8 @@ type Program struct {
 	stripChecks     []stripCheck
 	init            []initial
 	inputs, outputs []int32 // views
+	point, gradient []transfer
+	whole           *fusedRun // all blocks as one function that copies these itself; nil: it does not
 	maxArgs         int
 	cursors         int // most that a tight scan needs
 	operands        int // most that a chain needs
@@ -255,6 +257,7 @@ func Assemble(nest *loopnest.Program, o passes.Options) *Program {
 		p.inputs = append(p.inputs, x.view(e.whole(r)))
 	}
 	e.finish(o.Has(passes.MemoryPass))
+	p.exchange()
 	p.long = mayTakeLong(nest)
 	if p.vast() {
 		p.target = nil
@@ -277,6 +280,7 @@ type Machine struct {
 	env                              *ad.Env
 	watch                            *watch  // of an evaluation that may be left, see stop.go
 	none                             ad.Env  // where the caller has none
+	point, grad                      []float64
 	team                             *team   // helpers; nil: none
 	fail                             failure // of a check, in the strips so far
 	err                              error   // of an op, and its lane
@@ -360,13 +364,94 @@ func (m *Machine) Input(i int) []float64 { return m.views[m.p.inputs[i]] }
 // Output is the value of output i, valid until the next Run.
 func (m *Machine) Output(i int) []float64 { return m.views[m.p.outputs[i]] }
 
+// transfer is numbers of a vector from at on, and what the machine holds of them.
+type transfer struct {
+	at, n int
+	view  int32 // -1: the memory from off on
+	off   int
+}
+
+// shortTransfer is the length up to which numbers are copied one by one: a call of memmove
+// takes as long as five of them.
+const shortTransfer = 6
+
+// exchange finds where the inputs are, one after the other as one vector, and all outputs
+// but the first, likewise. Those that are neighbours in memory are one transfer.
+func (p *Program) exchange() {
+	transfers := func(views []int32) (ts []transfer) {
+		at := 0
+		for _, v := range views {
+			s := &p.views[v]
+			t := transfer{at: at, n: s.n, view: -1, off: s.off}
+			if s.data != nil {
+				t.n, t.view = len(s.data), v
+			}
+			at += t.n
+			if k := len(ts) - 1; k >= 0 && t.view < 0 && ts[k].view < 0 && ts[k].off+ts[k].n == t.off {
+				ts[k].n += t.n
+			} else if t.n > 0 {
+				ts = append(ts, t)
+			}
+		}
+		return ts
+	}
+	p.point = transfers(p.inputs)
+	if len(p.outputs) > 0 {
+		p.gradient = transfers(p.outputs[1:])
+	}
+}
+
+// Gradient is Run for a program whose first output is a number, and whose others are as
+// long together as grad: its inputs, one after the other, are x. A model of few parameters
+// takes as long for copies of single inputs and outputs as for all it computes.
+func (m *Machine) Gradient(env *ad.Env, x, grad []float64) (float64, error) {
+	if r := m.p.whole; r != nil && !m.mayBeLeft(env) {
+		if m.env != env {
+			m.env = env
+		}
+		m.point, m.grad = x, grad // so that they are not on a stack, which moves
+		if err := m.runFused(r, pointerTo(x), pointerTo(grad)); err != nil {
+			return 0, err
+		}
+		return m.Output(0)[0], nil
+	}
+	for i := range m.p.point {
+		t := &m.p.point[i]
+		hand(m.mem[t.off:t.off+t.n], x[t.at:])
+	}
+	if err := m.Run(env); err != nil {
+		return 0, err
+	}
+	for i := range m.p.gradient {
+		t := &m.p.gradient[i]
+		from := m.mem[t.off:]
+		if t.view >= 0 {
+			from = m.views[t.view]
+		}
+		hand(grad[t.at:t.at+t.n], from)
+	}
+	return m.Output(0)[0], nil
+}
+
+// hand copies as many numbers as to has.
+func hand(to, from []float64) {
+	if len(to) > shortTransfer {
+		copy(to, from)
+		return
+	}
+	from = from[:len(to)]
+	for i, x := range from {
+		to[i] = x
+	}
+}
+
 // Run evaluates the outputs at the inputs and carries out the effects in order.
 // An error is a rejection: *ad.CheckError, *ad.RejectError, or *OpError.
 func (m *Machine) Run(env *ad.Env) error {
 	if env == nil {
 		env = &m.none
 	}
-	if m.p.long && env.Stop != nil {
+	if m.mayBeLeft(env) {
 		return m.watched(env)
 	}
 	m.env = env

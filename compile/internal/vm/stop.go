@@ -32,6 +32,9 @@ type watch struct {
 	outside sync.Mutex // held while it draws or prints, which the caller does too
 }
 
+// mayBeLeft reports whether an evaluation is to be left if its caller says so.
+func (m *Machine) mayBeLeft(env *ad.Env) bool { return m.p.long && env.Stop != nil }
+
 // watched is Run for a program that may take long.
 func (m *Machine) watched(env *ad.Env) error {
 	w, done := &watch{}, make(chan error, 1)

@@ -82,6 +82,10 @@ const (
 	// beyond, blocks stay apart.
 	maxCleared = 256
 
+	// maxExchanged is the number of elements of point and gradient together up to which the
+	// function of a program copies them, one by one.
+	maxExchanged = 128
+
 	// maxWritten is the number of vectors up to which copies are written out; beyond they are
 	// loops.
 	maxWritten = 16
