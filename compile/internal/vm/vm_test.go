@@ -40,6 +40,9 @@ func compare(t *testing.T, name string, g *ad.Graph, m *Machine, in [][]float64,
 			return false
 		}
 	}
+	if !sameByGradient(t, name, m, in, err) {
+		return false
+	}
 	var blur [][]float64
 	known := false
 	for k := range want {
@@ -59,6 +62,34 @@ func compare(t *testing.T, name string, g *ad.Graph, m *Machine, in [][]float64,
 				t.Errorf("%s: output %d[%d] = %v, want %v", name, k, e, got[e], v)
 				return false
 			}
+		}
+	}
+	return true
+}
+
+// sameByGradient reports whether Gradient, at the inputs of the run before, finds its outputs.
+func sameByGradient(t *testing.T, name string, m *Machine, in [][]float64, failed error) bool {
+	t.Helper()
+	var outputs []float64
+	for k := range m.p.outputs {
+		outputs = append(outputs, m.Output(k)...)
+	}
+	if len(m.p.outputs) == 0 || len(m.Output(0)) != 1 {
+		return true
+	}
+	grad := make([]float64, len(outputs)-1)
+	first, err := m.Gradient(&ad.Env{Rand: rand.New(rand.NewPCG(5, 6))}, slices.Concat(in...), grad)
+	if (err == nil) != (failed == nil) {
+		t.Errorf("%s: by Gradient, error %v, want %v", name, err, failed)
+		return false
+	}
+	if failed != nil {
+		return true
+	}
+	for k, v := range append([]float64{first}, grad...) {
+		if math.Float64bits(v) != math.Float64bits(outputs[k]) {
+			t.Errorf("%s: by Gradient, number %d is %v, want %v", name, k, v, outputs[k])
+			return false
 		}
 	}
 	return true
