@@ -119,7 +119,7 @@ type generator struct {
 	products map[*block]*[2]native.Func
 	moved    []viewLength
 	whole    *fusedRun // of all blocks, which copies point and gradient; nil: none
-	own      int // where scratch memory holds what is a worker's own
+	own      int       // where scratch memory holds what is a worker's own
 }
 
 func (g *generator) blocks(bs []block) {

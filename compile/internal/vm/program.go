@@ -278,8 +278,8 @@ type Machine struct {
 	// What machine code sees of it.
 	memory, viewTable, scratchMemory unsafe.Pointer
 	env                              *ad.Env
-	watch                            *watch  // of an evaluation that may be left, see stop.go
-	none                             ad.Env  // where the caller has none
+	watch                            *watch // of an evaluation that may be left, see stop.go
+	none                             ad.Env // where the caller has none
 	point, grad                      []float64
 	team                             *team   // helpers; nil: none
 	fail                             failure // of a check, in the strips so far
