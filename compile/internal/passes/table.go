@@ -46,6 +46,8 @@ func Table() []Pass {
 			Doc:   "makes arrays that grow with the steps of unrolled loops parts of one another"},
 		{Name: "choose", Density: choose,
 			Doc: "conditionals in lanes with short sides become selections"},
+		{Name: "unroll", Density: unroll,
+			Doc: "writes scans of few short steps out"},
 		{Name: "logarithms", Density: rewriteLogarithms,
 			Exact: "at least as exact",
 			Doc:   "rewrites logarithms of exponentials and logistic functions, so that their derivatives too are finite where these underflow"},

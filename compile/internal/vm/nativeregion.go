@@ -65,18 +65,18 @@ const (
 // resumes reports whether the function goes on after the event.
 func (k eventKind) resumes() bool { return k >= pause }
 
-// hasLoop reports whether a while loop is among the blocks.
+// hasLoop reports whether a while loop is among the blocks, or within them.
 func hasLoop(bs []block) bool {
 	for i := range bs {
-		if p := bs[i].reg; p != nil && (p.snapshots > 0 || p.conditional && (hasLoop(p.bodies[0]) || hasLoop(p.bodies[1]))) {
+		if p := bs[i].reg; p != nil && (p.snapshots > 0 || hasLoop(p.bodies[0]) || hasLoop(p.bodies[1])) {
 			return true
 		}
 	}
 	return false
 }
 
-// loopable reports whether a while loop can be part of a function: what it sums up is
-// memory of the machine.
+// loopable reports whether a loop can be part of a function: what it sums up is memory of the
+// machine.
 func (g *generator) loopable(p *regionPlan) bool {
 	for _, v := range p.clears {
 		if s := &g.p.views[v]; s.unset || s.data != nil {
@@ -95,7 +95,7 @@ func (g *generator) goOut(r *fusedRun, e event, done native.Label) {
 	g.Place(e.resume)
 }
 
-// region makes the code of a conditional or a while loop.
+// region makes the code of a conditional, a while loop or a scan.
 func (g *generator) region(p *regionPlan, r *fusedRun, done native.Label) {
 	if p.lanes == 1 {
 		g.lane(p, -1, r, done)
@@ -103,7 +103,7 @@ func (g *generator) region(p *regionPlan, r *fusedRun, done native.Label) {
 	}
 	lane := g.Reserve(1)
 	g.setWord(lane, 0)
-	if g.inLanes(p, lane, r, done) {
+	if (p.conditional || p.snapshots > 0) && g.inLanes(p, lane, r, done) {
 		return
 	}
 	next := g.NewLabel()
@@ -136,7 +136,11 @@ func (g *generator) lane(p *regionPlan, lane int32, r *fusedRun, done native.Lab
 	for _, v := range p.clears {
 		g.clear(v)
 	}
-	g.loop(p, lane, r, done)
+	if p.snapshots > 0 {
+		g.loop(p, lane, r, done)
+	} else {
+		g.steps(p, lane, r, done)
+	}
 	for i := range p.finals {
 		c := &p.finals[i]
 		g.copying(c, moving{lane, c.lane}, moving{-1, 0})

@@ -81,7 +81,7 @@ func (g *generator) fusible(b *block) bool {
 		if p.snapshots > 0 {
 			return g.loopable(p)
 		}
-		if !p.conditional {
+		if !p.conditional && !g.stepwise(p) {
 			return false
 		}
 		for _, body := range p.bodies {

@@ -171,3 +171,45 @@ func (g *generator) isSum(p *regionPlan, place int32) bool {
 		return int(place) >= v.off && int(place) < v.off+v.n
 	})
 }
+
+// stepwise reports whether the steps of a scan can be part of a function of blocks, if its body
+// can: one whose body is more than scalar code. Others have a function that keeps what they
+// carry in registers.
+func (g *generator) stepwise(p *regionPlan) bool {
+	return !p.tight && p.steps > 0 && g.loopable(p)
+}
+
+// steps makes the code of the steps of a scan in one lane: addresses of streams are put into the
+// table of views, where the body finds them, carried values are in memory.
+func (g *generator) steps(p *regionPlan, lane int32, r *fusedRun, done native.Label) {
+	step := g.Reserve(1)
+	first := 0
+	if p.reverse {
+		first = p.steps - 1
+	}
+	g.setWord(step, int64(first))
+	again := g.NewLabel()
+	g.Place(again)
+	for _, w := range p.stepMoves {
+		g.address(native.T1, w.src, w.off, moving{lane, w.lane}, moving{step, w.step})
+		g.MovStore(native.At(native.Views, 24*w.dst), native.T1)
+		g.moved = append(g.moved, viewLength{w.dst, w.n})
+	}
+	for _, s := range p.stepLoads {
+		g.address(native.T1, s.view, s.off, moving{lane, s.lane}, moving{step, s.step})
+		g.copyNumber(slot(s.slot), native.Place{Base: native.T1, Index: native.NoReg})
+	}
+	g.keep(&p.history, lane, step)
+	g.inline(p.bodies[0], r, done)
+	g.keep(&p.keeps[0], lane, step)
+	g.next(p)
+	if p.reverse {
+		g.addWord(step, -1)
+		g.CmpImm(native.T0, 0)
+		g.If(native.GreaterE, again)
+	} else {
+		g.addWord(step, 1)
+		g.CmpImm(native.T0, int32(p.steps))
+		g.If(native.Less, again)
+	}
+}
