@@ -371,10 +371,6 @@ type transfer struct {
 	off   int
 }
 
-// shortTransfer is the length up to which numbers are copied one by one: a call of memmove
-// takes as long as five of them.
-const shortTransfer = 6
-
 // exchange finds where the inputs are, one after the other as one vector, and all outputs
 // but the first, likewise. Those that are neighbours in memory are one transfer.
 func (p *Program) exchange() {
@@ -417,7 +413,7 @@ func (m *Machine) Gradient(env *ad.Env, x, grad []float64) (float64, error) {
 	}
 	for i := range m.p.point {
 		t := &m.p.point[i]
-		hand(m.mem[t.off:t.off+t.n], x[t.at:])
+		copy(m.mem[t.off:t.off+t.n], x[t.at:])
 	}
 	if err := m.Run(env); err != nil {
 		return 0, err
@@ -428,21 +424,9 @@ func (m *Machine) Gradient(env *ad.Env, x, grad []float64) (float64, error) {
 		if t.view >= 0 {
 			from = m.views[t.view]
 		}
-		hand(grad[t.at:t.at+t.n], from)
+		copy(grad[t.at:t.at+t.n], from)
 	}
 	return m.Output(0)[0], nil
-}
-
-// hand copies as many numbers as to has.
-func hand(to, from []float64) {
-	if len(to) > shortTransfer {
-		copy(to, from)
-		return
-	}
-	from = from[:len(to)]
-	for i, x := range from {
-		to[i] = x
-	}
 }
 
 // Run evaluates the outputs at the inputs and carries out the effects in order.
