@@ -17,8 +17,8 @@
 //	matmul.go, sparse.go, lse.go   products of matrices, of those that are mostly 0, log_sum_exp
 //	dense.go       factorisations and triangular solves, by package dense
 //	native.go        machine code: what is compiled, and for which processor
-//	nativescalar.go, nativestrip.go, nativescan.go, nativematmul.go, nativesparse.go, nativedense.go   by
-//	                 kind of block
+//	nativescalar.go, nativestrip.go, nativesums.go, nativescan.go, nativematmul.go, nativesparse.go,
+//	nativedense.go   by kind of block
 //	nativerun.go     blocks in a row as one function
 //	nativeregion.go  conditionals and loops among them
 //	nativelanes.go   lanes of these as vectors
@@ -118,6 +118,9 @@
 //     ns, one of five 63 → 26; eight schools 103 → 59, a linear regression of one predictor 83 → 56
 //     (Zen 3).
 //
+//   - Sums by runs of rows in machine code: regressions by group of 919 rows, intercepts and slopes
+//     2.3 → 1.5 µs, of 12573 rows, intercepts alone 16.1 → 12.3.
+//
 //   - While loops within the functions of the blocks around them, and their lanes as
 //     vectors: a Conway-Maxwell-Poisson regression of 200 rows, whose loops parameters end,
 //     502 → 192 → 91 µs (Zen 5, AVX-512).
@@ -134,7 +137,8 @@
 // # What it does not do
 //
 // Machine code leaves to Go's loops: functions without a text (incomplete gamma functions
-// among them), sums and scatters by tables and runs, sums of logarithms, lanes of regions that work with arrays. Scans with lanes and scans whose bodies have lanes are not taken apart.
+// among them), sums and scatters by tables, sums of logarithms, lanes of regions that work with
+// arrays. Scans with lanes and scans whose bodies have lanes are not taken apart.
 //
 // Workers do not share regions, a single factorisation or solve, products with sparse
 // matrices, products of a few rows with many terms, nor sums by index tables to nearly as

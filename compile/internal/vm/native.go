@@ -23,6 +23,7 @@ type nativeCode struct {
 type segment struct {
 	fn       native.Func
 	native   bool
+	runs     *mapping // of a function that sums up by its runs; nil for others
 	from, to int
 }
 
@@ -133,14 +134,20 @@ func (g *generator) blocks(bs []block) {
 		switch b.kind {
 		case scalarBlock:
 			if len(b.code) <= maxNative {
-				g.block(b, g.scalarNative, g.scalarFunction)
+				g.block(b, g.scalarNative, func(s *segment) { g.scalarFunction(b, s.from, s.to) })
 			}
 		case stripBlock:
 			if b.split != nil {
 				b.split.word = g.Reserve(1)
 			}
 			if len(b.code) <= maxNative {
-				g.block(b, g.stripNative, g.stripFunction)
+				g.block(b, g.stripNative, func(s *segment) {
+					if s.runs != nil {
+						g.runsFunction(b, s.from, s.to)
+					} else {
+						g.stripFunction(b, s.from, s.to)
+					}
+				})
 			}
 		case matmulBlock:
 			if _, ok := productOf(b); ok && b.split != nil && b.dense == nil {
@@ -156,18 +163,26 @@ func (g *generator) blocks(bs []block) {
 	}
 }
 
-// block cuts a block's code into segments.
-func (g *generator) block(b *block, can func(b *block, in *instr) bool, function func(b *block, from, to int)) {
+// block cuts a block's code into segments; function makes the code of one.
+func (g *generator) block(b *block, can func(b *block, in *instr) bool, function func(s *segment)) {
 	var segments []segment
 	any := false
+	of := func(k int) segment {
+		in := &b.code[k]
+		if b.kind == stripBlock && g.runsNative(b, in) {
+			return segment{native: true, runs: &g.p.maps[in.c]}
+		}
+		return segment{native: can(b, in)}
+	}
 	for k := 0; k < len(b.code); {
-		n := k
-		is := can(b, &b.code[k])
-		for n < len(b.code) && can(b, &b.code[n]) == is {
+		s := of(k)
+		n := k + 1
+		for n < len(b.code) && of(n) == s {
 			n++
 		}
-		segments = append(segments, segment{native: is, from: k, to: n})
-		any = any || is
+		any = any || s.native
+		s.from, s.to = k, n
+		segments = append(segments, s)
 		k = n
 	}
 	if !any {
@@ -176,7 +191,7 @@ func (g *generator) block(b *block, can func(b *block, in *instr) bool, function
 	for i := range segments {
 		if s := &segments[i]; s.native {
 			g.enter(&s.fn)
-			function(b, s.from, s.to)
+			function(s)
 		}
 	}
 	g.parts[b] = segments

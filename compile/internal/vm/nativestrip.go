@@ -385,6 +385,11 @@ func (m *Machine) segments(b *block, pos, end int) bool {
 	last := pos + (end-pos)&^(eight-1)
 	for i := range b.native {
 		s := &b.native[i]
+		if s.runs != nil {
+			k := pos / maxStrip
+			s.fn.Run(m.memory, m.viewTable, m.scratchMemory, int(s.runs.strips[k]), int(s.runs.strips[k+1]), pos)
+			continue
+		}
 		if s.native {
 			if s.fn.Run(m.memory, m.viewTable, m.scratchMemory, pos, last, end) != 0 {
 				return false

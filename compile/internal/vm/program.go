@@ -289,7 +289,7 @@ type Machine struct {
 
 // New returns a machine.
 func (p *Program) New() *Machine {
-	m := &Machine{p: p, mem: make([]float64, p.memory), views: make([][]float64, len(p.views)),
+	m := &Machine{p: p, mem: make([]float64, p.memory, p.memory+eight), views: make([][]float64, len(p.views)),
 		curs: make([]cursor, p.cursors), operands: make([]walkOperand, p.operands)}
 	for i, v := range p.views {
 		switch {
@@ -320,7 +320,7 @@ func (m *Machine) takeOwn() {
 	if p.native != nil {
 		n, first = p.native.scratch, p.native.own
 	}
-	own := make([]float64, n)
+	own := make([]float64, n, n+eight) // sums by runs read beyond the end
 	m.viewTable, m.scratchMemory = unsafe.Pointer(unsafe.SliceData(m.views)), unsafe.Pointer(unsafe.SliceData(own))
 	for i, v := range p.views {
 		if v.own {

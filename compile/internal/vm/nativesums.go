@@ -1,0 +1,108 @@
+package vm
+
+import (
+	"math"
+	"unsafe"
+
+	"github.com/ppl-lang/ppl/compile/internal/native"
+)
+
+// Sums by runs of a table in machine code, strip by strip: rows of data that are sorted by group
+// are added up for each group. Sums are in eight parts, as those of whole strips are.
+
+// partMasks are, from element 8-n on, eight words of which the first n are all ones.
+var partMasks = func() (masks [2 * eight]uint64) {
+	for i := range eight {
+		masks[i] = math.MaxUint64
+	}
+	return masks
+}()
+
+// runsNative reports whether an instruction is a sum by runs that has machine code: what it adds
+// up is memory of the machine, which may be read beyond the end of a run.
+func (g *generator) runsNative(b *block, in *instr) bool {
+	if in.op != addRuns {
+		return false
+	}
+	s := &g.p.views[b.whole(in.a)]
+	return !s.unset && s.data == nil
+}
+
+// whole is the view that a view of a strip is part of.
+func (b *block) whole(view int32) int32 {
+	for i := range b.wins {
+		if b.wins[i].dst == view {
+			return b.wins[i].src
+		}
+	}
+	return view
+}
+
+// runsFunction makes the instructions from from to to, sums by the runs of one mapping. The
+// function is given the numbers of the first run of the strip and of that after the last one, and
+// the strip's first element.
+func (g *generator) runsFunction(b *block, from, to int) {
+	const (
+		first, last, pos     = native.R0, native.R1, native.R2
+		sums, at, run, index = native.T1, native.T2, native.T3, native.R3
+		end, left            = native.T4, native.T5
+	)
+	runs := &g.p.maps[b.code[from].c]
+	table := uintptr(unsafe.Pointer(unsafe.SliceData(runs.runs)))
+	masks := uintptr(unsafe.Pointer(&partMasks[eight]))
+	for k := from; k < to; k++ {
+		in := &b.code[k]
+		for _, x := range [2]struct{ to, number native.Reg }{{run, first}, {end, last}} {
+			g.MovImm(x.to, uint64(table))
+			g.Lea(x.to, native.Indexed(x.to, x.number, 8, 0))
+		}
+		g.LeaPlace(sums, g.element(in.dst, runs.off))
+		g.LeaPlace(at, g.uniform(b.whole(in.a)))
+		if !b.temps[in.a] {
+			g.Lea(at, native.Indexed(at, pos, 8, 0))
+		}
+		frame := g.frame(b.n)
+		frame.Spare(6)
+		lanes := frame.Lanes()
+		parts := eight / lanes
+		next := g.NewLabel()
+		g.Place(next)
+		var accs []int
+		for range parts {
+			accs = append(accs, frame.Accumulator())
+		}
+		g.MovLoad32(left, native.At(run, 4))
+		add := func(mask bool) {
+			x := &native.Builder{}
+			for i, acc := range accs {
+				v := x.Load(beyond(at, 8*lanes*i))
+				if mask {
+					v = x.And(v, x.Load(native.Place{Base: native.NoReg, Pointer: masks, Index: index, Disp: int32(8 * lanes * i)}))
+				}
+				x.Sum(acc, v)
+			}
+			frame.Emit(x, lanes)
+		}
+		again, rest := g.NewLabel(), g.NewLabel()
+		g.CmpImm(left, eight)
+		g.If(native.Less, rest)
+		g.Place(again)
+		add(false)
+		g.AddImm(at, 8*eight)
+		g.AddImm(left, -eight)
+		g.CmpImm(left, eight)
+		g.If(native.GreaterE, again)
+		g.Place(rest)
+		g.MulImm(index, left, -1)
+		add(true)
+		g.Lea(at, native.Indexed(at, left, 8, 0))
+		g.MovLoad32(index, native.At(run, 0))
+		frame.AddSum(accs, native.Place{Base: sums, Index: index})
+		frame.Release()
+		g.AddImm(run, 8)
+		g.Cmp(run, end)
+		g.If(native.Less, next)
+	}
+	g.MovImm(native.T0, 0)
+	g.leave()
+}
