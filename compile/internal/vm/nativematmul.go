@@ -1,6 +1,8 @@
 package vm
 
 import (
+	"unsafe"
+
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
@@ -59,6 +61,10 @@ func (p product) rows() (q product, swapped bool) {
 // matmul makes a product, lane after lane.
 func (g *generator) matmul(b *block) {
 	p, _ := productOf(b)
+	if k, ok := g.knownOf(p, b); ok {
+		g.written(k, b.dst)
+		return
+	}
 	p, swapped := p.rows()
 	g.product(p, b, swapped, max(b.node.Type.Lanes, 1), nil)
 }
@@ -320,4 +326,102 @@ func (g *generator) dots(p product, r int) {
 	}
 	g.repeat(cols, p.c/2, func() { tile(2) })
 	g.repeat(cols, p.c%2, func() { tile(1) })
+}
+
+// knownProduct is the product of a known matrix of few rows and columns and a vector, of which
+// machine code writes every term out: columns of the matrix times numbers of the vector. Inner
+// products of its rows would load several numbers of the vector together, which wait until all
+// of them, computed just before, have left the processor's buffer of stores.
+type knownProduct struct {
+	columns      []float64 // each as long as vectors of the frame need
+	terms, outs  int
+	lanes, width int   // vectors, and numbers, of a column
+	vector       int32 // view
+}
+
+// knownOf finds the product of a block; ok is false if it is none, or too large.
+func (g *generator) knownOf(p product, b *block) (k knownProduct, ok bool) {
+	of := func(matrix int, outs int, at func(t, i int) int) bool {
+		s := &g.p.views[b.args[matrix]]
+		if s.data == nil || s.unset || p.k > mostWritten || outs > mostWritten {
+			return false
+		}
+		k = knownProduct{terms: p.k, outs: outs, vector: b.args[1-matrix], lanes: g.frame(outs).Lanes()}
+		k.width = (outs + k.lanes - 1) / k.lanes * k.lanes
+		k.columns = make([]float64, p.k*k.width)
+		for t := range p.k {
+			for i := range outs {
+				k.columns[t*k.width+i] = s.data[at(t, i)]
+			}
+		}
+		return true
+	}
+	switch {
+	case b.node.Type.Lanes > 0 || b.types[0].Lanes > 0 || b.types[1].Lanes > 0:
+		return k, false
+	case p.c == 1 && of(0, p.r, func(t, i int) int {
+		if p.transA {
+			return t*p.r + i
+		}
+		return i*p.k + t
+	}):
+		return k, true
+	case p.r == 1 && of(1, p.c, func(t, j int) int {
+		if p.transB {
+			return j*p.k + t
+		}
+		return t*p.c + j
+	}):
+		return k, true
+	}
+	return k, false
+}
+
+// written makes a product with every term written out. Of few sums two are kept of each, lest
+// one addition wait for the one before.
+func (g *generator) written(k knownProduct, dst int32) {
+	g.p.pinned = append(g.p.pinned, k.columns)
+	f := g.frame(k.outs)
+	f.Spare(6)
+	n := k.width / k.lanes
+	sums := make([]native.Vec, n)
+	for j := range sums {
+		r, ok := f.Reserve()
+		if !ok {
+			panic("vm: no register for a sum")
+		}
+		sums[j] = r
+	}
+	g.LeaPlace(atB, g.uniform(k.vector))
+	g.MovImm(atA, uint64(uintptr(unsafe.Pointer(unsafe.SliceData(k.columns)))))
+	g.LeaPlace(atC, g.uniform(dst))
+	b := &native.Builder{}
+	sets := 1
+	if n <= 2 && k.terms >= 4 {
+		sets = 2
+	}
+	values := make([]native.Value, sets*n)
+	for t := range k.terms {
+		x := b.Broadcast(beyond(atB, 8*t))
+		for j := range n {
+			v := &values[t%sets*n+j]
+			if y := b.Load(beyond(atA, 8*(t*k.width+j*k.lanes))); t < sets {
+				*v = b.Mul(x, y)
+			} else {
+				*v = b.MulAdd(x, y, *v)
+			}
+		}
+	}
+	for j, r := range sums {
+		if sets == 2 {
+			values[j] = b.Add(values[j], values[n+j])
+		}
+		b.Out(r, values[j])
+	}
+	f.Emit(b, k.lanes)
+	for j, r := range sums {
+		b := &native.Builder{}
+		b.Store(beyond(atC, 8*j*k.lanes), b.In(r), false)
+		f.Emit(b, min(k.lanes, k.outs-j*k.lanes))
+	}
 }

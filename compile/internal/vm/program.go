@@ -182,6 +182,7 @@ type Program struct {
 	moved   []viewLength
 	once    sync.Once
 	native  *nativeCode // nil: none
+	pinned  [][]float64 // numbers that only machine code refers to
 	mistake string      // why none was made though it could, for tests
 	// vectored is the number of regions whose lanes are vectors, for tests.
 	vectored int

@@ -82,6 +82,10 @@ const (
 	// beyond, blocks stay apart.
 	maxCleared = 256
 
+	// mostWritten is the number of rows, and of columns, up to which products of a known matrix
+	// and a vector are written out.
+	mostWritten = 24
+
 	// maxExchanged is the number of elements of point and gradient together up to which the
 	// function of a program copies them, one by one.
 	maxExchanged = 128
