@@ -11,9 +11,13 @@ import (
 	"github.com/ppl-lang/ppl/infer/riemann"
 )
 
+// The names of trials in books.
+const trialName, trialMean, trialError = "trial", "min_ess_per_step", "min_ess_per_step_error"
+
 // trial is what NUTS does at a δ, on chains that are used for nothing else.
 type trial struct {
 	delta   float64
+	chains  int
 	perStep spread // min ESS per leapfrog step
 }
 
@@ -23,22 +27,34 @@ func (w *workshop) bestDelta(ctx context.Context, title string, p problem, n pla
 	if len(w.protocol.deltas) == 1 { // nothing to choose
 		return w.protocol.deltas[0], nil, nil
 	}
+	// A δ that an earlier book has with as many chains is not tried again, unless they are kept.
 	var chains []chain
+	of := map[float64][]chain{}
 	for _, d := range w.protocol.deltas {
-		chains = append(chains, p.chains(nutsAt(d), "try-", n)...)
+		list := p.chains(nutsAt(d), "try-", n)
+		if w.keeps(list[0]) || p.book.trialChains(p.name, d) < n.chains {
+			of[d] = list
+			chains = append(chains, list...)
+		}
 	}
 	tried, err := w.run(ctx, title+", δ of NUTS", chains)
 	if err != nil {
 		return 0, nil, err
 	}
 	largest := math.Inf(-1)
-	for i, d := range w.protocol.deltas {
-		done := complete(tried[i*n.chains : (i+1)*n.chains])
-		if len(done) == 0 {
+	for _, d := range w.protocol.deltas {
+		done := complete(tried[:len(of[d])])
+		tried = tried[len(of[d]):]
+		s, count := spread{math.NaN(), math.NaN()}, len(done)
+		if count > 0 {
+			s = summarise(values(done, perStep(least)))
+		}
+		s.mean, count = p.book.note(figure{p.name, trialName, d, count, trialMean, s.mean})
+		s.se, _ = p.book.note(figure{p.name, trialName, d, count, trialError, s.se})
+		if math.IsNaN(s.mean) {
 			continue
 		}
-		s := summarise(values(done, perStep(least)))
-		trials = append(trials, trial{d, s})
+		trials = append(trials, trial{d, count, s})
 		if s.mean > largest {
 			largest, best = s.mean, d
 		}
@@ -62,19 +78,29 @@ func (w *workshop) runArms(ctx context.Context, title string, p problem, arms []
 	arms = w.wanted(arms)
 	lists := make([][]chain, len(arms))
 	groups := make([]group, len(arms))
+	before := make([]map[int]*result, len(arms))
 	var all []chain
 	type place struct{ arm, chain int }
 	var places []place
 	for i, a := range arms {
 		lists[i] = p.chains(a, "", n(a))
 		groups[i] = group{a, make([]*result, len(lists[i]))}
+		if p.book != nil {
+			before[i] = p.book.earlierChains(p.name, a)
+		}
 	}
 	for c, more := 0, true; more; c++ {
 		more = false
 		for i, list := range lists {
-			if c < len(list) {
-				all, places, more = append(all, list[c]), append(places, place{i, c}), true
+			if c >= len(list) {
+				continue
 			}
+			more = true
+			if r := before[i][c+1]; r != nil && r.BurnIn == list[c].warmup && r.Draws == list[c].draws && !w.keeps(list[c]) {
+				groups[i].results[c] = r
+				continue
+			}
+			all, places = append(all, list[c]), append(places, place{i, c})
 		}
 	}
 	results, err := w.run(ctx, title, all)
@@ -84,8 +110,18 @@ func (w *workshop) runArms(ctx context.Context, title string, p problem, arms []
 	for i, r := range results {
 		groups[places[i].arm].results[places[i].chain] = r
 	}
-	for i := range groups {
-		groups[i].results = complete(groups[i].results)
+	for i, g := range groups {
+		if len(complete(g.results)) == 0 { // of a report
+			for c := range g.results {
+				g.results[c] = before[i][c+1]
+			}
+		}
+		for c, r := range g.results {
+			if r != nil && p.book != nil {
+				p.book.enter(p.name, g.arm, c+1, r)
+			}
+		}
+		groups[i].results = complete(g.results)
 	}
 	return slices.DeleteFunc(groups, func(g group) bool { return len(g.results) == 0 }), nil
 }
@@ -93,7 +129,7 @@ func (w *workshop) runArms(ctx context.Context, title string, p problem, arms []
 // regressionResults are those of one data set.
 type regressionResults struct {
 	set    set
-	dim    int
+	book   *book
 	delta  float64 // the best
 	trials []trial
 	groups map[string]group
@@ -147,7 +183,7 @@ var parts = []struct {
 }
 
 // regressions runs all chains of Figure 2.
-func (w *workshop) regressions(ctx context.Context) ([]*regressionResults, error) {
+func (w *workshop) regressions(ctx context.Context, b *book) ([]*regressionResults, error) {
 	all := make([]*regressionResults, len(w.sets))
 	problems := make([]problem, len(w.sets))
 	for i, s := range w.sets {
@@ -156,15 +192,15 @@ func (w *workshop) regressions(ctx context.Context) ([]*regressionResults, error
 			return nil, err
 		}
 		title := "figure 2, " + s.name
-		r := &regressionResults{set: s, dim: p.target.Dim(), groups: map[string]group{}}
+		r := &regressionResults{set: s, book: b, groups: map[string]group{}}
 		long, err := w.runArms(ctx, title+", reference", p, []arm{referenceNUTSArm, referenceHMCArm}, func(arm) plan { return w.protocol.reference })
 		if err != nil {
 			return nil, err
 		}
-		if len(long) < 2 {
-			return nil, fmt.Errorf("the reference of %s is not complete", s.name)
+		if len(long) == 2 { // not of a report
+			r.gate = newGate(long[0].results, long[1].results)
 		}
-		r.gate = newGate(long[0].results, long[1].results)
+		p.book = b
 		if r.delta, r.trials, err = w.bestDelta(ctx, title, p, w.protocol.tries); err != nil {
 			return nil, err
 		}
@@ -176,20 +212,17 @@ func (w *workshop) regressions(ctx context.Context) ([]*regressionResults, error
 			if part.nuts {
 				arms = append(arms[:len(arms):len(arms)], nutsAt(r.delta))
 			}
-			p, suffix := problems[i], ""
+			p := problems[i]
 			if part.mode {
-				p, arms, suffix = p.fromMode(arms)
+				p, arms = p.fromMode(arms)
 			}
 			groups, err := w.runArms(ctx, "figure 2, "+r.set.name+", "+part.title, p, arms, func(arm) plan { return part.plan(w.protocol) })
 			if err != nil {
 				return nil, err
 			}
 			for _, g := range groups {
-				if g.name == nutsAt(r.delta).name+suffix {
-					g.name = "nuts" + suffix
-				}
-				r.groups[g.name] = g
-				r.order = append(r.order, g.name)
+				r.groups[g.column()] = g
+				r.order = append(r.order, g.column())
 			}
 		}
 	}
@@ -198,15 +231,16 @@ func (w *workshop) regressions(ctx context.Context) ([]*regressionResults, error
 
 // fromMode makes the problem and its arms those that begin where the authors' released
 // program does, with another name.
-func (p problem) fromMode(arms []arm) (problem, []arm, string) {
+func (p problem) fromMode(arms []arm) (problem, []arm) {
 	const suffix = "-mode"
 	p.starts = [][]float64{p.mode}
 	arms = slices.Clone(arms)
 	for i := range arms {
 		arms[i].name += suffix
+		arms[i].suffix = suffix
 		arms[i].title += ", from the mode"
 	}
-	return p, arms, suffix
+	return p, arms
 }
 
 // statistics are what a figure or table has of effective sample sizes.
@@ -218,11 +252,12 @@ var statistics = []struct {
 // figure2: effective sample size per leapfrog step on five logistic
 // regressions.
 func figure2(ctx context.Context, w *workshop) error {
-	sets, err := w.regressions(ctx)
+	book, err := w.open("fig2")
 	if err != nil {
 		return err
 	}
-	if err := w.write("fig2.csv", chainsCSV(sets)); err != nil {
+	sets, err := w.regressions(ctx, book)
+	if err != nil {
 		return err
 	}
 	if err := w.plotFigure2(sets); err != nil {
@@ -241,7 +276,7 @@ func figure2(ctx context.Context, w *workshop) error {
 	bottomTables(&b, w, sets)
 	oursTables(&b, w, sets)
 	checkTables(&b, w, sets)
-	return w.write("fig2.md", b.String())
+	return errors.Join(w.write("fig2.md", b.String()), book.close())
 }
 
 func topTables(b *strings.Builder, w *workshop, sets []*regressionResults) {
@@ -304,7 +339,8 @@ func topTables(b *strings.Builder, w *workshop, sets []*regressionResults) {
 	if len(w.protocol.deltas) == 1 {
 		return
 	}
-	fmt.Fprintf(b, "NUTS's min ESS/L by δ, on other chains (%v each):\n\n", w.protocol.tries)
+	n := w.protocol.tries
+	fmt.Fprintf(b, "NUTS's min ESS/L by δ, on other chains (%v each, or fewer as said):\n\n", n)
 	t = table{head: []string{"δ"}}
 	for _, s := range sets {
 		t.head = append(t.head, s.set.name)
@@ -316,6 +352,9 @@ func topTables(b *strings.Builder, w *workshop, sets []*regressionResults) {
 			for _, tr := range s.trials {
 				if tr.delta == delta {
 					cell = tr.perStep.String()
+					if tr.chains != n.chains {
+						cell += fmt.Sprintf(" (%d)", tr.chains)
+					}
 				}
 			}
 			row = append(row, cell)
@@ -360,11 +399,20 @@ func bottomTables(b *strings.Builder, w *workshop, sets []*regressionResults) {
 		return
 	}
 	b.WriteString("With implicit steps that are solved to a tolerance and checked for reversibility, those that fail being\nrejected:\n\n")
-	t = table{head: []string{"set", "chains", "min ESS/L", "over the published iterations", "failed steps"}}
+	t = table{head: []string{"set", "chains", "min ESS/L", "over the published iterations", "failed steps", "transitions that diverge", "step size: least, largest of the chains"}}
 	for _, s := range with(sets, "armhmc", "armhmc-reversible") {
 		a, r := s.groups["armhmc"].results, s.groups["armhmc-reversible"].results
+		draws := 0
+		for _, c := range r {
+			draws += c.Draws
+		}
+		divergent := percent(float64(divergences(r)) / float64(draws))
+		sizes := values(r, func(r *result) float64 { return r.StepSize })
+		spread := short(least(sizes)) + ", " + short(most(sizes))
 		t.add(s.set.name, counts(r), summarise(values(r, perStep(least))).String(), compare(values(r, perStep(least)), values(a, perStep(least)), s.set.name).String(),
-			percent(summarise(values(r, func(r *result) float64 { return r.Unsolved / r.ImplicitSteps })).mean))
+			percent(s.book.figure(s.set.name, s.groups["armhmc-reversible"], "failed_share", func() float64 {
+				return summarise(values(r, func(r *result) float64 { return r.Unsolved / r.ImplicitSteps })).mean
+			})), divergent, spread)
 	}
 	t.markdown(b)
 }
@@ -420,15 +468,12 @@ func checkTables(b *strings.Builder, w *workshop, sets []*regressionResults) {
 		"metrics, %v each.\n\n", gateRhat, gateDeviation, w.protocol.reference)
 	t := table{head: []string{"set", "sampler", "chains", "R-hat", "distance", "divergences", ""}}
 	for _, s := range sets {
-		t.add(s.set.name, "the two references", "-", "-", short(s.gate.agreement), "-", passed(s.gate.agreement <= gateDeviation))
+		agreement, _ := s.book.note(figure{s.set.name, "references", 0, 0, "distance", s.gate.agreement})
+		t.add(s.set.name, "the two references", "-", "-", short(agreement), "-", passed(agreement, gateDeviation))
 		for _, name := range s.order {
 			g := s.groups[name]
-			r, d := rhat(g.results), s.gate.deviation(g.results)
-			divergent := 0
-			for _, r := range g.results {
-				divergent += r.Divergences
-			}
-			t.add(s.set.name, g.title, counts(g.results), fmt.Sprintf("%.4f", r), short(d), fmt.Sprint(divergent), passed(r < gateRhat && d <= gateDeviation))
+			r, d := s.book.rhat(s.set.name, g), s.book.distance(s.set.name, g, s.gate)
+			t.add(s.set.name, g.title, counts(g.results), fourDigits(r), short(d), fmt.Sprint(divergences(g.results)), passed(r, gateRhat, d, gateDeviation))
 		}
 	}
 	t.markdown(b)
@@ -446,30 +491,23 @@ func counts(groups ...[]*result) string {
 	return b.String()
 }
 
-func passed(ok bool) string {
-	if ok {
-		return "passed"
-	}
-	return "**failed**"
-}
-
-// chainsCSV has a row for each chain.
-func chainsCSV(sets []*regressionResults) string {
-	var csv strings.Builder
-	csv.WriteString(csvHead)
-	for _, s := range sets {
-		for _, name := range s.order {
-			csvRows(&csv, s.set.name, s.groups[name])
+// passed judges figures by what each must not exceed; they come in pairs.
+func passed(pairs ...float64) string {
+	for i := 0; i < len(pairs); i += 2 {
+		switch v := pairs[i]; {
+		case math.IsNaN(v):
+			return "-"
+		case v > pairs[i+1]:
+			return "**failed**"
 		}
 	}
-	return csv.String()
+	return "passed"
 }
 
-const csvHead = "problem,sampler,chain,min_ess,median_ess,max_ess,min_uncapped,min_squares,leapfrogs,gradients_warmup,gradients,seconds,accept,step_size,steps,divergences,failed_steps\n"
-
-func csvRows(csv *strings.Builder, problem string, g group) {
-	for c, r := range g.results {
-		fmt.Fprintf(csv, "%s,%s,%d,%.1f,%.1f,%.1f,%.1f,%.1f,%d,%d,%d,%.1f,%.4g,%.4g,%g,%d,%g\n", problem, g.name, c+1, least(r.ESS), median(r.ESS), most(r.ESS),
-			least(r.Uncapped), least(r.Squares), r.Leapfrogs, r.WarmupGradients, r.Gradients, r.Seconds, r.AcceptStat, r.StepSize, r.Steps, r.Divergences, r.Unsolved)
+// divergences is their number in all chains.
+func divergences(results []*result) (n int) {
+	for _, r := range results {
+		n += r.Divergences
 	}
+	return n
 }

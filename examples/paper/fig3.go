@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/infer"
@@ -20,7 +22,7 @@ type coxSize struct {
 	plan plan
 }
 
-// The arms of Figure 3, but for NUTS of 2011. From the third to the last but one they run in the
+// The arms of Figure 3, but for NUTS of 2011. Between the first two and the last they run in the
 // coordinates of models/cox_metric.model: with a constant metric Riemann manifold HMC is
 // HMC in coordinates in which that is the identity.
 var (
@@ -32,9 +34,11 @@ var (
 		Kernel: hmc.Kernel{Steps: 30},
 		Adapt:  warmup.Options{StepSize: 0.1, FixedStepSize: true, Metric: infer.Unit},
 	}}
+	// Its reward is that of jumps of the field, see rewarded.
 	coxARMHMCArm = arm{name: "armhmc", title: "ARMHMC",
 		sampler: released(ahmc.Box{MinStepSize: 0.01, MaxStepSize: 1, MinSteps: 1, MaxSteps: 60})}
-	coxGradientArm = arm{name: "armhmc-gradient", title: "ARMHMC, reward per gradient", sampler: ahmc.Sampler{
+	coxMetricJumpArm = arm{name: "armhmc-metric", title: "ARMHMC, jumps in the metric", sampler: coxARMHMCArm.sampler}
+	coxGradientArm   = arm{name: "armhmc-gradient", title: "ARMHMC, reward per gradient", sampler: ahmc.Sampler{
 		Cost: ahmc.CostDrawn, StepsPoints: 60,
 		Box: ahmc.Box{MinStepSize: 0.05, MaxStepSize: 2, MinSteps: 1, MaxSteps: 30},
 	}}
@@ -45,7 +49,7 @@ var (
 // coxResults are those of one variant on one grid.
 type coxResults struct {
 	*cox
-	plan   plan
+	book   *book
 	delta  float64
 	trials []trial
 	groups map[string]group
@@ -66,9 +70,9 @@ func (c *coxResults) has(arms ...string) bool {
 
 // coxProblems are the process in the coordinates of the paper and in those of the
 // metric, with starting points from the prior.
-func (w *workshop) coxProblems(c *cox, chains int) (plain, metric problem, err error) {
+func (w *workshop) coxProblems(b *book, c *cox, chains int) (plain, metric problem, err error) {
 	name := fmt.Sprintf("%s-%d", c.variant.name, c.d)
-	plain = problem{exhibit: "fig3", name: name, kind: w.kind()}
+	plain = problem{book: b, exhibit: "fig3", name: name, kind: w.kind()}
 	if w.short > 1 {
 		plain.kind += fmt.Sprintf("-short%d", w.short)
 	}
@@ -103,15 +107,16 @@ type coxPart struct {
 var coxComparisons = []coxPart{
 	{"as published", false, []arm{coxArm}, true},
 	{"with the metric", true, []arm{coxRMHMCArm, coxARMHMCArm}, false},
-	{"ours", true, []arm{coxGradientArm, coxNUTSArm}, false},
+	{"ours", true, []arm{coxMetricJumpArm, coxGradientArm, coxNUTSArm}, false},
 	{"auto", false, []arm{coxAutoArm}, false},
 	{"wider box", false, []arm{coxWideArm}, false},
 }
 
-// processes runs all chains of Figure 3.
-func (w *workshop) processes(ctx context.Context) ([]*coxResults, error) {
+// processes runs all chains of Figure 3, or of its like on larger grids: there each
+// process has the δ of NUTS that was best on the smaller ones.
+func (w *workshop) processes(ctx context.Context, b *book, sizes []coxSize, large bool) ([]*coxResults, error) {
 	var all []*coxResults
-	for _, size := range w.protocol.cox {
+	for _, size := range sizes {
 		var plain, metric []problem
 		var these []*coxResults
 		for _, v := range coxVariants {
@@ -122,12 +127,13 @@ func (w *workshop) processes(ctx context.Context) ([]*coxResults, error) {
 			if err != nil {
 				return nil, err
 			}
-			p, m, err := w.coxProblems(c, max(size.plan.chains, w.protocol.coxTries.chains))
+			p, m, err := w.coxProblems(b, c, max(size.plan.chains, w.protocol.coxTries.chains))
 			if err != nil {
 				return nil, err
 			}
-			r := &coxResults{cox: c, plan: size.plan, groups: map[string]group{}}
-			if r.delta, r.trials, err = w.bestDelta(ctx, "figure 3, "+r.name(), p, w.protocol.coxTries); err != nil {
+			r := &coxResults{cox: c, book: b, delta: v.delta, groups: map[string]group{}}
+			if large {
+			} else if r.delta, r.trials, err = w.bestDelta(ctx, "figure 3, "+r.name(), p, w.protocol.coxTries); err != nil {
 				return nil, err
 			}
 			these, plain, metric = append(these, r), append(plain, p), append(metric, m)
@@ -136,7 +142,7 @@ func (w *workshop) processes(ctx context.Context) ([]*coxResults, error) {
 			for i, r := range these {
 				p, arms := plain[i], part.arms
 				if part.metric {
-					p = metric[i]
+					p, arms = metric[i], r.rewarded(arms)
 				}
 				if part.nuts {
 					arms = append(arms[:len(arms):len(arms)], nutsAt(r.delta))
@@ -146,11 +152,8 @@ func (w *workshop) processes(ctx context.Context) ([]*coxResults, error) {
 					return nil, err
 				}
 				for _, g := range groups {
-					if g.name == nutsAt(r.delta).name {
-						g.name = "nuts"
-					}
-					r.groups[g.name] = g
-					r.order = append(r.order, g.name)
+					r.groups[g.column()] = g
+					r.order = append(r.order, g.column())
 				}
 			}
 		}
@@ -161,39 +164,61 @@ func (w *workshop) processes(ctx context.Context) ([]*coxResults, error) {
 
 // figure3: effective sample sizes per leapfrog step on log-Gaussian Cox processes.
 func figure3(ctx context.Context, w *workshop) error {
-	all, err := w.processes(ctx)
+	return w.processTables(ctx, "fig3", w.protocol.cox, false)
+}
+
+// figure3Large: the same on the grid of Girolami and Calderhead.
+func figure3Large(ctx context.Context, w *workshop) error {
+	return w.processTables(ctx, "fig3-64", w.protocol.coxLarge, true)
+}
+
+// rewarded gives the paper's adaptive sampler its reward.
+func (c *coxResults) rewarded(arms []arm) []arm {
+	arms = slices.Clone(arms)
+	for i, a := range arms {
+		if a.name == coxARMHMCArm.name {
+			s := a.sampler.(ahmc.Sampler)
+			s.Reward = fieldJump{c.field}
+			arms[i].sampler = s
+		}
+	}
+	return arms
+}
+
+// processTables makes Figure 3 and its tables.
+func (w *workshop) processTables(ctx context.Context, name string, sizes []coxSize, large bool) error {
+	book, err := w.open(name)
 	if err != nil {
 		return err
 	}
-	var csv, b strings.Builder
-	csv.WriteString(csvHead)
-	for _, c := range all {
-		for _, name := range c.order {
-			csvRows(&csv, c.name(), c.groups[name])
-		}
-	}
-	if err := w.write("fig3.csv", csv.String()); err != nil {
+	all, err := w.processes(ctx, book, sizes, large)
+	if err != nil {
 		return err
 	}
-	if err := w.plotFigure3(all); err != nil {
+	var b strings.Builder
+	if err := w.plotFigure3(book.name, all); err != nil {
 		return err
 	}
 	b.WriteString("# Figure 3: the log-Gaussian Cox process\n\n")
 	w.preface(&b)
-	for _, size := range w.protocol.cox {
+	for _, size := range sizes {
 		fmt.Fprintf(&b, "- %d × %d cells: %v\n", size.d, size.d, size.plan)
 	}
 	b.WriteString("\nStarting points are draws from the prior. In A, \"as run\", the range of the covariance is 64/33 sides of the unit square, as the programs and\n" +
 		"the data of Girolami and Calderhead have it; on grids coarser than theirs cells are joined. In B, \"as printed\", it is d/33 cells, and the data\n" +
 		"are simulated. Hyper-parameters are fixed. The metric is the Fisher information that the model's text yields where the field is mu + variance\n" +
-		"throughout; being constant, its samplers run in coordinates in which it is the identity. ESS is capped at the number of draws as in the paper.\n" +
-		"Means ± standard errors over chains; ratios with 95 % intervals by bootstrap over chains.\n\n![scatter](fig3.png)\n\n")
+		"throughout; being constant, its samplers run in coordinates in which it is the identity, but the paper's ARMHMC is rewarded for jumps of the field.\n" +
+		"ESS is capped at the number of draws as in the paper. Means ± standard errors over chains; ratios with 95 % intervals by bootstrap over chains.\n\n")
+	if large {
+		b.WriteString("NUTS with the identity has the δ that was best with 32 × 32 cells.\n\n")
+	}
+	fmt.Fprintf(&b, "![scatter](%s.png)\n\n", book.name)
 	w.ratiosTable(&b, all)
 	w.girolamiTable(&b, all)
 	w.coxTable(&b, all)
 	w.coxGates(&b, all)
 	trialsTable(&b, w, all)
-	return w.write("fig3.md", b.String())
+	return errors.Join(w.write(book.name+".md", b.String()), book.close())
 }
 
 // ratiosTable has the paper's two comparisons.
@@ -275,11 +300,11 @@ func (w *workshop) girolamiTable(b *strings.Builder, all []*coxResults) {
 // coxTable has all samplers.
 func (w *workshop) coxTable(b *strings.Builder, all []*coxResults) {
 	b.WriteString("All samplers: ESS per leapfrog step; \"honest\" is min ESS per 1000 gradients, those of warm-up too; its ratio to that of NUTS with the identity.\n\n")
-	t := table{head: []string{"process", "sampler", "chains", "minimum", "median", "maximum", "minimum over NUTS's", "minimum, uncapped", "honest", "over NUTS's", "step size", "L", "steps per draw", "acceptance"}}
+	t := table{head: []string{"process", "sampler", "chains", "transitions", "minimum", "median", "maximum", "minimum over NUTS's", "minimum, uncapped", "honest", "over NUTS's", "step size", "L", "steps per draw", "acceptance"}}
 	for _, c := range all {
 		for _, name := range c.order {
 			g := c.groups[name]
-			row := []string{c.name(), g.title, counts(g.results)}
+			row := []string{c.name(), g.title, counts(g.results), lengths(g.results)}
 			for _, f := range statistics {
 				row = append(row, summarise(values(g.results, perStep(f.of))).String())
 			}
@@ -311,26 +336,20 @@ func (w *workshop) coxGates(b *strings.Builder, all []*coxResults) {
 		"metric together, in standard errors, at most %g.\n\n", gateRhat, coxGateDeviation)
 	t := table{head: []string{"process", "sampler", "chains", "R-hat", "distance", "divergences", ""}}
 	for _, c := range all {
-		if !c.has(coxReferences[0], coxReferences[1]) {
-			continue
-		}
 		gate := newGate(c.groups[coxReferences[0]].results, c.groups[coxReferences[1]].results)
-		t.add(c.name(), "the two references", "-", "-", short(gate.agreement), "-", passed(gate.agreement <= coxGateDeviation))
+		agreement, _ := c.book.note(figure{c.name(), "references", 0, 0, "distance", gate.agreement})
+		t.add(c.name(), "the two references", "-", "-", short(agreement), "-", passed(agreement, coxGateDeviation))
 		for _, name := range c.order {
 			g := c.groups[name]
-			r, d := rhat(g.results), gate.deviation(g.results)
-			divergent := 0
-			for _, r := range g.results {
-				divergent += r.Divergences
-			}
-			t.add(c.name(), g.title, counts(g.results), fmt.Sprintf("%.4f", r), short(d), fmt.Sprint(divergent), passed(r < gateRhat && d <= coxGateDeviation))
+			r, d := c.book.rhat(c.name(), g), c.book.distance(c.name(), g, gate)
+			t.add(c.name(), g.title, counts(g.results), fourDigits(r), short(d), fmt.Sprint(divergences(g.results)), passed(r, gateRhat, d, coxGateDeviation))
 		}
 	}
 	t.markdown(b)
 }
 
 func trialsTable(b *strings.Builder, w *workshop, all []*coxResults) {
-	if len(w.protocol.deltas) == 1 {
+	if !slices.ContainsFunc(all, func(c *coxResults) bool { return len(c.trials) > 0 }) {
 		return
 	}
 	fmt.Fprintf(b, "NUTS's min ESS per leapfrog step by δ, on other chains (%v each):\n\n", w.protocol.coxTries)
@@ -356,7 +375,11 @@ func trialsTable(b *strings.Builder, w *workshop, all []*coxResults) {
 
 // figure4: what AHMC and NUTS say of the field, beside the truth.
 func figure4(ctx context.Context, w *workshop) error {
-	all, err := w.processes(ctx)
+	book, err := w.open("fig3") // its chains, whose book Figure 3 writes
+	if err != nil {
+		return err
+	}
+	all, err := w.processes(ctx, book, w.protocol.cox, false)
 	if err != nil {
 		return err
 	}
@@ -367,8 +390,8 @@ func figure4(ctx context.Context, w *workshop) error {
 		"reference (RMHMC and NUTS with the metric together). The paper says that NUTS does not capture the variance of the field.\n\n")
 	t := table{head: []string{"process", "sampler", "mean: root mean square distance", "largest, in standard errors", "sd over the reference's: mean", "least", "largest", "correlation of the sds", "expected of exact draws"}}
 	for _, c := range all {
-		if !c.has("ahmc", "nuts", coxReferences[0], coxReferences[1]) {
-			continue
+		if !drawn(c.groups["ahmc"].results) || !drawn(c.groups["nuts"].results) || !drawn(c.groups[coxReferences[0]].results) || !drawn(c.groups[coxReferences[1]].results) {
+			continue // not run, or by an earlier program that kept no draws
 		}
 		reference := append(append([]*result(nil), c.groups[coxReferences[0]].results...), c.groups[coxReferences[1]].results...)
 		gate := newGate(c.groups[coxReferences[0]].results, c.groups[coxReferences[1]].results)

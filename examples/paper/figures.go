@@ -167,13 +167,15 @@ func (w *workshop) plotFigure2(sets []*regressionResults) error {
 	}
 	const columns = 3
 	var tiles [][]*plot.Plot
+	known := false
 	for i, s := range with(sets, "ahmc") {
 		if i%columns == 0 {
 			tiles = append(tiles, make([]*plot.Plot, columns))
 		}
 		tiles[i/columns][i%columns] = surfacePlot(s.set.name, s.groups["ahmc"])
+		known = known || learnt(s.groups["ahmc"]) != nil
 	}
-	if len(tiles) == 0 {
+	if !known {
 		return nil
 	}
 	return w.plotted("fig2-surface", tiles)
@@ -221,15 +223,22 @@ func (stepSizeTicks) Ticks(low, high float64) []plot.Tick {
 	return ticks
 }
 
+// learnt is the chain of which there is a surface, if there is one: of a report.
+func learnt(g group) *result {
+	if i := slices.IndexFunc(g.results, func(r *result) bool { return len(r.Surface) > 0 }); i >= 0 {
+		return g.results[i]
+	}
+	return nil
+}
+
 // surfacePlot is the learnt surface of the first chain, the larger the better,
 // and the points visited, their areas by the number of batches.
 func surfacePlot(title string, g group) *plot.Plot {
 	p := newPlot(title, "step size", "L")
-	first := slices.IndexFunc(g.results, func(r *result) bool { return len(r.Surface) > 0 })
-	if first < 0 { // of a report
+	r := learnt(g)
+	if r == nil {
 		return p
 	}
-	r := g.results[first]
 	p.X.Tick.Marker = stepSizeTicks{}
 	s := newSurface(r.Surface)
 	heat := plotter.NewHeatMap(s, moreland.Kindlmann().Palette(255))
@@ -262,7 +271,7 @@ func surfacePlot(title string, g group) *plot.Plot {
 }
 
 // plotTable1 draws the box plots and the surfaces of the volatility model.
-func (w *workshop) plotTable1(r *volatilityResults) error {
+func (w *workshop) plotTable1(file string, r *volatilityResults) error {
 	var row []*plot.Plot
 	for _, f := range statistics {
 		p, err := boxes(f.name, "ESS / mean leapfrog steps", []string{"volatility"}, func(string) (a, b group) {
@@ -273,16 +282,21 @@ func (w *workshop) plotTable1(r *volatilityResults) error {
 		}
 		row = append(row, p)
 	}
-	if err := w.plotted("table1", [][]*plot.Plot{row}); err != nil {
+	if err := w.plotted(file, [][]*plot.Plot{row}); err != nil {
 		return err
 	}
 	var surfaces []*plot.Plot
+	known := false
 	for _, name := range []string{"ahmc", "ahmc-wide", "ahmc-whitened"} {
 		if g, ok := r.groups[name]; ok {
 			surfaces = append(surfaces, surfacePlot(g.title, g))
+			known = known || learnt(g) != nil
 		}
 	}
-	return w.plotted("table1-surface", [][]*plot.Plot{surfaces})
+	if !known {
+		return nil
+	}
+	return w.plotted(file+"-surface", [][]*plot.Plot{surfaces})
 }
 
 // plotFigure1 draws trajectories, of fixed length as in the paper, and

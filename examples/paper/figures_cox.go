@@ -15,7 +15,7 @@ import (
 
 // plotFigure3 draws, for each process, the figures of each chain of one sampler against
 // those of the other's chain of the same number.
-func (w *workshop) plotFigure3(all []*coxResults) error {
+func (w *workshop) plotFigure3(file string, all []*coxResults) error {
 	var tiles [][]*plot.Plot
 	for _, pair := range [][2]string{{"ahmc", "nuts"}, {"armhmc", "rmhmc"}} {
 		var row []*plot.Plot
@@ -67,7 +67,7 @@ func (w *workshop) plotFigure3(all []*coxResults) error {
 	if len(tiles) == 0 {
 		return nil
 	}
-	return w.plotted("fig3", tiles)
+	return w.plotted(file, tiles)
 }
 
 // Red, blue and black, as the paper has them.

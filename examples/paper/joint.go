@@ -28,6 +28,9 @@ import (
 // the side has negative eigenvalues, see reachTable.
 const jointReach = 0.2
 
+// trueReach is the beta of the data.
+const trueReach = 1. / 33
+
 // calibration is the size of the calibration of that model.
 type calibration struct {
 	d, simulations, ranks, thin, warmup int
@@ -50,15 +53,18 @@ func (c *cox) jointPosterior() (*ppl.Posterior, error) {
 // joint: the Cox process as the paper says that it was sampled, with its
 // hyper-parameters; and its calibration.
 func joint(ctx context.Context, w *workshop) error {
-	var csv, b strings.Builder
-	csv.WriteString(csvHead)
+	book, err := w.open("joint")
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
 	b.WriteString("# The log-Gaussian Cox process with its hyper-parameters\n\n")
 	w.preface(&b)
 	fmt.Fprintf(&b, "The paper says that the field and its hyper-parameters were sampled jointly; with a matrix of all cells that takes a Cholesky factor of it for each step.\n"+
 		"[cox_joint.model](../../examples/paper/models/cox_joint.model) has the field as a part of one on a torus of twice the side, whose covariance Fourier transforms make diagonal.\n"+
 		"Both variance and beta have Gamma(2, 2) priors, as with Girolami and Calderhead; that of beta ends at %g, because the torus has negative eigenvalues beyond (below).\n"+
 		"Data: B, simulated with a variance of %g and beta 1/33 = 0.0303.\n\n", jointReach, coxVariance)
-	t := table{head: []string{"cells", "dimensions", "sampler", "chains", "parameter", "mean", "standard deviation", "truth", "ESS of all chains", "per 1000 gradients"}}
+	t := table{head: []string{"cells", "dimensions", "sampler", "chains", "transitions", "parameter", "mean", "standard deviation", "truth", "ESS of all chains", "per 1000 gradients"}}
 	u := table{head: []string{"cells", "sampler", "chains", "step size", "steps per draw", "acceptance", "divergences", "R-hat, parameters and cells", "least ESS of a cell", "per 1000 gradients, honest", "ms per gradient", "cells whose true field is within 1.645 standard deviations", "the same of cells without points"}}
 	var maps []*cox
 	var means [][]*result
@@ -71,7 +77,7 @@ func joint(ctx context.Context, w *workshop) error {
 		if err != nil {
 			return err
 		}
-		p := problem{exhibit: "joint", name: fmt.Sprintf("B-%d", c.d), kind: w.kind(), target: target, present: reportJoint(target, c)}
+		p := problem{book: book, exhibit: "joint", name: fmt.Sprintf("B-%d", c.d), kind: w.kind(), target: target, present: reportJoint(target, c)}
 		if w.short > 1 {
 			p.kind += fmt.Sprintf("-short%d", w.short)
 		}
@@ -80,6 +86,9 @@ func joint(ctx context.Context, w *workshop) error {
 			x := make([]float64, target.Dim())
 			for j := range x {
 				x[j] = rng.NormFloat64()
+			}
+			if i%2 == 1 { // the even ones begin at the hyper-parameters that made the data
+				x[0], x[1] = math.Log(coxVariance), math.Log(trueReach/(jointReach-trueReach))
 			}
 			p.starts = append(p.starts, x)
 		}
@@ -93,34 +102,44 @@ func joint(ctx context.Context, w *workshop) error {
 		}
 		fmt.Fprintf(&b, "%d × %d cells: %v.\n\n", c.d, c.d, size.plan)
 		for _, g := range groups {
-			csvRows(&csv, p.name, g)
-			mean, sd, ess := pool(g.results)
-			gradients, divergences := 0.0, 0
+			var mean, sd, ess []float64
+			if drawn(g.results) {
+				mean, sd, ess = pool(g.results)
+			}
+			of := func(quantity string, f func() float64) float64 { return book.figure(p.name, g, quantity, f) }
+			gradients := 0.0
 			for _, r := range g.results {
 				gradients += float64(r.WarmupGradients + r.Gradients)
-				divergences += r.Divergences
 			}
+			cells := fmt.Sprintf("%d × %d", c.d, c.d)
 			for i, name := range []string{"variance", "beta"} {
-				t.add(fmt.Sprintf("%d × %d", c.d, c.d), fmt.Sprint(target.Dim()), g.title, counts(g.results), name, short(mean[i]), short(sd[i]), short([]float64{coxVariance, 1. / 33}[i]), short(ess[i]), short(1000*ess[i]/gradients))
+				e := of(name+"_ess", func() float64 { return ess[i] })
+				t.add(cells, fmt.Sprint(target.Dim()), g.title, counts(g.results), lengths(g.results), name, short(of(name, func() float64 { return mean[i] })), short(of(name+"_sd", func() float64 { return sd[i] })),
+					short([]float64{coxVariance, trueReach}[i]), short(e), short(1000*e/gradients))
 			}
-			within, empty, emptyWithin := 0, 0, 0
-			for i, x := range c.truth {
-				inside := math.Abs(x-mean[2+i]) < 1.645*sd[2+i]
-				if inside {
-					within++
-				}
-				if c.y[i] == 0 {
-					empty++
-					if inside {
-						emptyWithin++
+			// The share of cells whose true field is within 90 % intervals.
+			within := func(among func(count int) bool) func() float64 {
+				return func() float64 {
+					n, inside := 0.0, 0.0
+					for i, x := range c.truth {
+						if !among(c.y[i]) {
+							continue
+						}
+						n++
+						if math.Abs(x-mean[2+i]) < 1.645*sd[2+i] {
+							inside++
+						}
 					}
+					return inside / n
 				}
 			}
 			average := func(f func(*result) float64) string { return short(summarise(values(g.results, f)).mean) }
-			u.add(fmt.Sprintf("%d × %d", c.d, c.d), g.title, counts(g.results), average(func(r *result) float64 { return r.StepSize }),
-				average(func(r *result) float64 { return float64(r.Leapfrogs) / float64(r.Draws) }), average(func(r *result) float64 { return r.AcceptStat }), fmt.Sprint(divergences),
-				fmt.Sprintf("%.4f", rhat(g.results)), short(least(ess[2:])), short(1000*least(ess[2:])/gradients), short(perGradient), percent(float64(within)/float64(len(c.y))), percent(float64(emptyWithin)/float64(empty)))
-			if g.name == jointNUTSArm.name {
+			leastESS := of("least_ess_cell", func() float64 { return least(ess[2:]) })
+			u.add(cells, g.title, counts(g.results), average(func(r *result) float64 { return r.StepSize }),
+				average(func(r *result) float64 { return float64(r.Leapfrogs) / float64(r.Draws) }), average(func(r *result) float64 { return r.AcceptStat }), fmt.Sprint(divergences(g.results)),
+				fourDigits(book.rhat(p.name, g)), short(leastESS), short(1000*leastESS/gradients), short(of("ms_per_gradient", func() float64 { return perGradient })),
+				percent(of("cells_within", within(func(int) bool { return true }))), percent(of("empty_cells_within", within(func(y int) bool { return y == 0 }))))
+			if g.name == jointNUTSArm.name && mean != nil {
 				maps, means = append(maps, c), append(means, g.results)
 			}
 		}
@@ -134,10 +153,10 @@ func joint(ctx context.Context, w *workshop) error {
 		b.WriteString("![the field](joint.png)\n\n")
 	}
 	reachTable(&b)
-	if err := w.calibrationTable(ctx, &b); err != nil {
+	if err := w.calibrationTable(ctx, book, &b); err != nil {
 		return err
 	}
-	return errors.Join(w.write("joint.csv", csv.String()), w.write("joint.md", b.String()))
+	return errors.Join(w.write(book.name+".md", b.String()), book.close())
 }
 
 // reportJoint makes variance, beta and the cells' field of a position.
@@ -200,7 +219,7 @@ func reachTable(b *strings.Builder) {
 	const d = 64
 	fmt.Fprintf(b, "Least eigenvalue of the correlation of %d × %d cells on a torus of 2, 4 and 8 times the side. A is beta = 64/33: no torus of these embeds it.\n\n", d, d)
 	t := table{head: []string{"beta", fmt.Sprint(2 * d), fmt.Sprint(4 * d), fmt.Sprint(8 * d)}}
-	for _, beta := range []float64{1. / 33, 0.1, jointReach, 0.25, 0.4, 0.5, 1, 64. / 33} {
+	for _, beta := range []float64{trueReach, 0.1, jointReach, 0.25, 0.4, 0.5, 1, 64. / 33} {
 		row := []string{short(beta)}
 		for _, times := range []int{2, 4, 8} {
 			row = append(row, short(leastEigenvalue(d, times, beta)))
@@ -292,25 +311,36 @@ func (w *workshop) calibrate(ctx context.Context) ([]kept, error) {
 }
 
 // calibrationTable judges simulation-based calibration.
-func (w *workshop) calibrationTable(ctx context.Context, b *strings.Builder) error {
+func (w *workshop) calibrationTable(ctx context.Context, book *book, b *strings.Builder) error {
 	n := w.protocol.calibration
 	done, err := w.calibrate(ctx)
-	if err != nil || len(done) == 0 {
+	if err != nil {
 		return err
 	}
-	divergences := 0
-	for _, k := range done {
-		divergences += k.Divergences
+	// A figure of the ranks, or the earlier one.
+	of := func(what, quantity string, f func() float64) float64 {
+		c := figure{fmt.Sprintf("calibration-%d", n.d), what, 0, len(done), quantity, math.NaN()}
+		if len(done) > 0 {
+			c.value = f()
+		}
+		v, _ := book.note(c)
+		return v
 	}
-	fmt.Fprintf(b, "## Calibration\n\n%d data sets of %d × %d cells that the model draws itself: NUTS, %d transitions of warm-up, %d draws, one of %d transitions each; %d divergences in all. The rank of what made\n"+
+	count := of("data_sets", "number", func() float64 { return float64(len(done)) })
+	if math.IsNaN(count) {
+		return nil
+	}
+	band := uniformBand(int(count))
+	divergences := of("data_sets", "divergences", func() float64 {
+		d := 0.0
+		for _, k := range done {
+			d += float64(k.Divergences)
+		}
+		return d
+	})
+	fmt.Fprintf(b, "## Calibration\n\n%g data sets of %d × %d cells that the model draws itself: NUTS, %d transitions of warm-up, %d draws, one of %d transitions each; %g divergences in all. The rank of what made\n"+
 		"the data among the draws must be uniform: the distance of its distribution function from that is below %s with probability 0.99 (Dvoretzky, Kiefer, Wolfowitz, Massart).\n\n",
-		len(done), n.d, n.d, n.warmup, n.ranks, n.thin, divergences, short(uniformBand(len(done))))
-	t := table{head: []string{"quantity", "distance", "mean rank, 0.5 expected", ""}}
-	add := func(name string, ranks []float64) {
-		mean, _ := moments(ranks)
-		d := uniformDistance(ranks)
-		t.add(name, short(d), fmt.Sprintf("%.3f ± %.3f", mean, 1/math.Sqrt(12*float64(len(ranks)))), passed(d < uniformBand(len(ranks))))
-	}
+		count, n.d, n.d, n.warmup, n.ranks, n.thin, divergences, short(band))
 	place := func(i int) []float64 {
 		v := make([]float64, len(done))
 		for k, s := range done {
@@ -318,23 +348,36 @@ func (w *workshop) calibrationTable(ctx context.Context, b *strings.Builder) err
 		}
 		return v
 	}
-	add("variance", place(0))
-	add("beta", place(1))
+	t := table{head: []string{"quantity", "distance", "mean rank, 0.5 expected", ""}}
 	// Coefficients of the field are exchangeable only in part: the first, its mean, and one
 	// in the middle, and all together.
-	add("z, the mean", place(2))
-	add("z, a middle frequency", place(2+n.d*n.d+n.d/2))
-	worst, count := 0.0, 0
-	for i := 2; i < len(done[0].Ranks); i++ {
-		d := uniformDistance(place(i))
-		worst = max(worst, d)
-		if d >= uniformBand(len(done)) {
-			count++
-		}
+	for _, q := range []struct {
+		name, key string
+		at        int
+	}{{"variance", "variance", 0}, {"beta", "beta", 1}, {"z, the mean", "z_first", 2}, {"z, a middle frequency", "z_middle", 2 + n.d*n.d + n.d/2}} {
+		distance := of(q.key, "distance", func() float64 { return uniformDistance(place(q.at)) })
+		mean := of(q.key, "mean_rank", func() float64 { m, _ := moments(place(q.at)); return m })
+		t.add(q.name, short(distance), fmt.Sprintf("%.3f ± %.3f", mean, 1/math.Sqrt(12*count)), passed(distance, band))
 	}
 	t.markdown(b)
-	fmt.Fprintf(b, "Of the %d coefficients of the field %s are beyond that band, where 1 %% are expected; the largest distance is %s.\n", len(done[0].Ranks)-2,
-		percent(float64(count)/float64(len(done[0].Ranks)-2)), short(worst))
+	coefficients := 4 * n.d * n.d
+	all := func(f func(distance float64) float64, join func(a, b float64) float64) func() float64 {
+		return func() float64 {
+			v := 0.0
+			for i := range coefficients {
+				v = join(v, f(uniformDistance(place(2+i))))
+			}
+			return v
+		}
+	}
+	beyond := of("z", "beyond", all(func(d float64) float64 {
+		if d >= band {
+			return 1 / float64(coefficients)
+		}
+		return 0
+	}, func(a, b float64) float64 { return a + b }))
+	largest := of("z", "largest_distance", all(func(d float64) float64 { return d }, func(a, b float64) float64 { return max(a, b) }))
+	fmt.Fprintf(b, "Of the %d coefficients of the field %s are beyond that band, where 1 %% are expected; the largest distance is %s.\n", coefficients, percent(beyond), short(largest))
 	return nil
 }
 

@@ -10,8 +10,9 @@
 //	        adaptive against plain Riemann manifold HMC (bottom)
 //	table1  the same of adaptive HMC and the no-U-turn sampler on a stochastic
 //	        volatility model with 2003 dimensions
-//	fig3    both comparisons on log-Gaussian Cox processes with 1024 and 4096 cells
+//	fig3    both comparisons on log-Gaussian Cox processes with 1024 cells
 //	fig4    what the samplers say of their fields, beside the truth
+//	fig3-64 as fig3, with 4096 cells
 //	table2  a Bayesian neural network that classifies texts, its sampler tuned
 //	        by cross-validation
 //	joint   the Cox process with its hyper-parameters, and its calibration
@@ -80,11 +81,12 @@ type options struct {
 	chains  int       // of each arm; 0: the protocol's
 	deltas  []float64 // nil: the protocol's
 	short   int       // divides the lengths of the chains of Table 1 and Figure 3; 0: 1
-	side    int       // of the grids of Figure 3; 0: all of the protocol
+	side    int       // of the grids of the joint process; 0: all of the protocol
 	variant string    // of the Cox process; "": both
 	arms    []string  // samplers by their names in file names; nil: all
 	seeds   int       // of Table 2; 0: the protocol's
 	report  bool      // run nothing
+	tables  string    // folder with the tables of an earlier run
 }
 
 // exhibits are the tables and figures, in the order in which they are made.
@@ -97,6 +99,7 @@ var exhibits = []struct {
 	{"table1", table1},
 	{"fig3", figure3},
 	{"fig4", figure4},
+	{"fig3-64", figure3Large},
 	{"table2", table2},
 	{"joint", joint},
 	{"auto", automatic},
@@ -118,10 +121,11 @@ func main() {
 	flag.IntVar(&o.chains, "chains", 0, "chains of each sampler (default: 10; 4 with --quick)")
 	deltas := flag.String("deltas", "", "targets of the acceptance statistic that NUTS is tried with, separated by commas (default: 0.25, 0.3, ... 0.95)")
 	flag.IntVar(&o.short, "short", 1, "divides the lengths of the chains of table1 and fig3")
-	flag.IntVar(&o.side, "side", 0, "only the Cox processes on grids with this side: 32 or 64")
+	flag.IntVar(&o.side, "side", 0, "only the grids of joint with this side: 32, 64 or 128")
 	flag.StringVar(&o.variant, "variant", "", "only this Cox process: A or B")
 	arms := flag.String("arms", "", "only these samplers, separated by commas, by the names that their files have")
 	flag.IntVar(&o.seeds, "seeds", 0, "seeds of table2 (default: 10; 2 with --quick)")
+	flag.StringVar(&o.tables, "tables", "", "folder with the tables of an earlier run, whose chains are not run again")
 	flag.BoolVar(&o.report, "report", false, "run nothing: tables and figures of the chains that are complete")
 	flag.Parse()
 	if *deltas != "" {

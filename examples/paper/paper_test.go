@@ -176,7 +176,7 @@ func small(t *testing.T, dir string) *workshop {
 	w.protocol = protocol{
 		kind: "test", deltas: []float64{0.5, 0.8}, regression: n, riemann: plan{2, 30, 60}, reversible: plan{2, 30, 60}, tries: plan{1, 50, 100}, reference: n,
 		days: 40, volatility: n, volatilityTries: plan{1, 50, 100},
-		cox: []coxSize{{4, n}}, coxTries: plan{1, 50, 100},
+		cox: []coxSize{{4, n}}, coxTries: plan{1, 50, 100}, coxLarge: []coxSize{{6, n}},
 		networks: networks{network: network{5, 3, 2}, documents: 24, folds: 3, seeds: 1, batches: 4, batch: 2, fold: 20, burnIn: 50, steps: 100, warmup: 20},
 		joint:    []coxSize{{4, n}}, calibration: calibration{2, 3, 5, 1, 20},
 		automatic: automaticPlan{2, 2, 100},
@@ -190,9 +190,9 @@ func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	w := small(t, dir)
 	files := []string{"fig2.md", "fig2.csv", "fig2.png", "fig2.svg", "fig2-surface.png", "table1.md", "table1.csv", "table1.png", "table1-surface.svg",
-		"fig3.md", "fig3.csv", "fig3.png", "fig4.md", "fig4-A-4.png", "fig4-B-4.svg", "table2.md", "table2.csv", "joint.csv", "joint.png", "auto.md"}
+		"fig3.md", "fig3.csv", "fig3.png", "fig3-groups.csv", "fig4.md", "fig3-64.md", "fig3-64.png", "fig4-A-4.png", "fig4-B-4.svg", "table2.md", "table2.csv", "joint.csv", "joint.png", "auto.md"}
 	read := func() map[string][]byte {
-		for _, make := range []func(context.Context, *workshop) error{figure2, table1, figure3, figure4, table2, joint, automatic} {
+		for _, make := range []func(context.Context, *workshop) error{figure2, table1, figure3, figure4, figure3Large, table2, joint, automatic} {
 			if err := make(context.Background(), w); err != nil {
 				t.Fatal(err)
 			}
@@ -220,11 +220,11 @@ func TestRun(t *testing.T) {
 		t.Errorf("fig2.png: %v", err)
 	}
 	// Nine arms on the data set, two from its mode, two references, two tries; on the series four
-	// arms, two tries, a wider box, a pilot; on either Cox process eight arms, two tries;
+	// arms, two tries, a wider box, a pilot; on either Cox process nine arms, two tries, on a larger grid no tries;
 	// two tunings, three members three times; two arms with hyper-parameters, the
 	// calibration; two runs without settings on either target.
 	kept, _ := filepath.Glob(filepath.Join(dir, "chains", "*.gob"))
-	if want := 2*11 + 2*2 + 2 + 2*5 + 2 + 1 + 2*(2*8+2) + 2 + 3*3 + 2*2 + 1 + 2*2; len(kept) != want {
+	if want := 2*11 + 2*2 + 2 + 2*5 + 2 + 1 + 2*(2*9+2) + 2*2*9 + 2 + 3*3 + 2*2 + 1 + 2*2; len(kept) != want {
 		t.Errorf("%d chains are kept instead of %d", len(kept), want)
 	}
 	if rows := strings.Count(string(first["fig2.csv"]), "\n"); rows != 1+2*11 {

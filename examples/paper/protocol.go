@@ -39,6 +39,7 @@ type protocol struct {
 	volatility, volatilityTries plan
 
 	cox      []coxSize // grids of the Cox process
+	coxLarge []coxSize // whose chains take hours
 	coxTries plan
 
 	networks networks
@@ -60,11 +61,12 @@ func (o options) protocol() protocol {
 		days:            2000,
 		volatility:      plan{10, 10000, 20000},
 		volatilityTries: plan{1, 2000, 5000},
-		cox:             []coxSize{{32, plan{10, 1000, 5000}}, {coxSide, plan{1, 1000, 5000}}},
+		cox:             []coxSize{{32, plan{10, 1000, 5000}}},
+		coxLarge:        []coxSize{{coxSide, plan{4, 500, 2500}}},
 		coxTries:        plan{1, 500, 1500},
 		networks: networks{network: network{295, 20, 8}, documents: 300, folds: 8, seeds: 10,
 			batches: 40, batch: 4, fold: 400, burnIn: 3000, steps: 7000, warmup: 100},
-		joint:       []coxSize{{64, plan{2, 300, 300}}, {32, plan{4, 500, 500}}},
+		joint:       []coxSize{{64, plan{4, 500, 1000}}, {32, plan{4, 500, 500}}},
 		calibration: calibration{16, 100, 63, 2, 150},
 		automatic:   automaticPlan{5, 4, 2000},
 	}
@@ -84,6 +86,7 @@ func (o options) protocol() protocol {
 			volatility:      plan{4, 1000, 2000},
 			volatilityTries: plan{1, 500, 1000},
 			cox:             []coxSize{{8, plan{3, 300, 600}}},
+			coxLarge:        []coxSize{{12, plan{2, 100, 200}}},
 			coxTries:        plan{1, 200, 400},
 			networks: networks{network: network{30, 6, 3}, documents: 60, folds: 4, seeds: 2,
 				batches: 10, batch: 3, fold: 100, burnIn: 500, steps: 1000, warmup: 50},
@@ -95,25 +98,21 @@ func (o options) protocol() protocol {
 	if len(o.deltas) > 0 {
 		p.deltas = o.deltas
 	}
-	if o.short > 1 {
-		p.volatility.burnIn /= o.short
-		p.volatility.draws /= o.short
-		for i := range p.cox {
-			p.cox[i].plan.burnIn /= o.short
-			p.cox[i].plan.draws /= o.short
+	plans := []*plan{&p.volatility}
+	for _, sizes := range [][]coxSize{p.cox, p.coxLarge, p.joint} {
+		for i := range sizes {
+			plans = append(plans, &sizes[i].plan)
 		}
-		for i := range p.joint {
-			p.joint[i].plan.burnIn /= o.short
-			p.joint[i].plan.draws /= o.short
+	}
+	if o.short > 1 {
+		for _, n := range plans {
+			n.burnIn /= o.short
+			n.draws /= o.short
 		}
 	}
 	if o.chains > 0 {
-		p.regression.chains, p.riemann.chains, p.volatility.chains = o.chains, o.chains, o.chains
-		for i := range p.cox {
-			p.cox[i].plan.chains = o.chains
-		}
-		for i := range p.joint {
-			p.joint[i].plan.chains = o.chains
+		for _, n := range append(plans, &p.regression, &p.riemann) {
+			n.chains = o.chains
 		}
 	}
 	if o.seeds > 0 {
@@ -121,7 +120,7 @@ func (o options) protocol() protocol {
 	}
 	if o.side > 0 {
 		other := func(c coxSize) bool { return c.d != o.side }
-		p.cox, p.joint = slices.DeleteFunc(p.cox, other), slices.DeleteFunc(p.joint, other)
+		p.joint = slices.DeleteFunc(p.joint, other)
 	}
 	return p
 }
@@ -131,6 +130,16 @@ type arm struct {
 	name    string
 	title   string
 	sampler infer.Sampler
+	delta   float64 // of NUTS of 2011, which has many; 0: another sampler
+	suffix  string  // of the name: where its chains begin
+}
+
+// column is the arm's name in tables, which have δ beside it.
+func (a arm) column() string {
+	if a.delta > 0 {
+		return "nuts" + a.suffix
+	}
+	return a.name
 }
 
 // released is adaptive HMC with the constants of the authors' released program:
@@ -138,7 +147,8 @@ type arm struct {
 // earlier one, and beta counts the observations so far. Its other constants are
 // the defaults of packages ahmc and bayesopt. Where that program searches a
 // continuous box by DIRECT and L-BFGS this one exhausts a grid, which the
-// convergence theorem needs: all integers L, 40 step sizes.
+// convergence theorem needs: 40 step sizes, and all integers L, or, where there are more
+// than 100 of them, as many, a twentieth of the Gaussian process's length scale apart.
 func released(box ahmc.Box) ahmc.Sampler {
 	return ahmc.Sampler{
 		Box:         box,
@@ -200,6 +210,7 @@ var (
 func nutsAt(delta float64) arm {
 	return arm{
 		name:    fmt.Sprintf("nuts%.2f", delta),
+		delta:   delta,
 		title:   fmt.Sprintf("NUTS, δ = %g", delta),
 		sampler: nuts.Sampler2011{Averaging: warmup.Averaging{Delta: delta}},
 	}
@@ -214,6 +225,7 @@ func seed(problem, sampler string) uint64 {
 
 // problem is a target with starting points.
 type problem struct {
+	book          *book // nil: its chains are in no table
 	exhibit, name string
 	target        infer.LogDensity
 	starts        [][]float64

@@ -120,11 +120,17 @@ func perStep(f func([]float64) float64) func(*result) float64 {
 
 // gate holds results to a reference: two long runs of independent samplers.
 type gate struct {
-	mean, sd, ess []float64
-	agreement     float64 // largest distance of the two, in standard errors
+	mean, sd, ess []float64 // nil: there are no draws
+	agreement     float64   // largest distance of the two, in standard errors
 }
 
+// noGate is what there is without draws.
+var noGate = gate{agreement: math.NaN()}
+
 func newGate(a, b []*result) gate {
+	if !drawn(a) || !drawn(b) {
+		return noGate
+	}
 	var g gate
 	ma, sa, ea := pool(a)
 	mb, sb, eb := pool(b)
@@ -163,6 +169,29 @@ func (g gate) deviation(results []*result) float64 {
 		worst = max(worst, math.Abs(mean[i]-g.mean[i])/se)
 	}
 	return worst
+}
+
+// rhat is the largest R-hat of a group's coordinates.
+func (b *book) rhat(problem string, g group) float64 {
+	return b.figure(problem, g, "rhat", func() float64 { return rhat(g.results) })
+}
+
+// distance is the largest distance of a group's means from a reference.
+func (b *book) distance(problem string, g group, reference gate) float64 {
+	return b.figure(problem, g, "distance", func() float64 {
+		if reference.mean == nil {
+			return math.NaN()
+		}
+		return reference.deviation(g.results)
+	})
+}
+
+// fourDigits shows an R-hat.
+func fourDigits(v float64) string {
+	if math.IsNaN(v) {
+		return "-"
+	}
+	return fmt.Sprintf("%.4f", v)
 }
 
 // honest is the least effective sample size per gradient, those of warm-up

@@ -42,7 +42,7 @@ type volatilityResults struct {
 }
 
 // volatility runs all chains of Table 1.
-func (w *workshop) volatility(ctx context.Context) (*volatilityResults, error) {
+func (w *workshop) volatility(ctx context.Context, b *book) (*volatilityResults, error) {
 	y, err := series(w.dataDir, w.protocol.days)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (w *workshop) volatility(ctx context.Context) (*volatilityResults, error) {
 	}
 	n := w.protocol.volatility
 	p := problem{
-		exhibit: "table1", name: "volatility", target: target, kind: w.kind(),
+		book: b, exhibit: "table1", name: "volatility", target: target, kind: w.kind(),
 		starts: volatilityStarts(y, max(n.chains, w.protocol.volatilityTries.chains)),
 	}
 	r := &volatilityResults{groups: map[string]group{}}
@@ -66,11 +66,8 @@ func (w *workshop) volatility(ctx context.Context) (*volatilityResults, error) {
 	add := func(title string, p problem, arms ...arm) error {
 		groups, err := w.runArms(ctx, "table 1, "+title, p, arms, func(arm) plan { return n })
 		for _, g := range groups {
-			if g.name == nutsAt(r.delta).name {
-				g.name = "nuts"
-			}
-			r.groups[g.name] = g
-			r.order = append(r.order, g.name)
+			r.groups[g.column()] = g
+			r.order = append(r.order, g.column())
 		}
 		return err
 	}
@@ -125,24 +122,21 @@ const factor1 = 1.5
 
 // table1: the stochastic volatility model.
 func table1(ctx context.Context, w *workshop) error {
-	r, err := w.volatility(ctx)
+	book, err := w.open("table1")
+	if err != nil {
+		return err
+	}
+	r, err := w.volatility(ctx, book)
 	if err != nil {
 		return err
 	}
 	if len(r.groups["ahmc"].results) == 0 || len(r.groups["nuts"].results) == 0 {
 		return errors.New("no chains of AHMC or NUTS are complete")
 	}
-	if err := w.plotTable1(r); err != nil {
+	if err := w.plotTable1(book.name, r); err != nil {
 		return err
 	}
-	var csv, b strings.Builder
-	csv.WriteString(csvHead)
-	for _, name := range r.order {
-		csvRows(&csv, "volatility", r.groups[name])
-	}
-	if err := w.write("table1.csv", csv.String()); err != nil {
-		return err
-	}
+	var b strings.Builder
 	b.WriteString("# Table 1: stochastic volatility\n\n")
 	w.preface(&b)
 	if w.short > 1 {
@@ -151,9 +145,9 @@ func table1(ctx context.Context, w *workshop) error {
 	fmt.Fprintf(&b, "%d days, %d dimensions, parameters and log variances together; %v from draws of the prior (beta: a lognormal\n"+
 		"about the deviation of the returns). \"ESS per leapfrog\" is ESS over the mean number of leapfrog steps per draw, for %d draws:\n"+
 		"only so is the paper's unit possible. Means ± standard errors over chains; ratios with 95 %% intervals by bootstrap over chains.\n\n",
-		w.protocol.days, r.groups["nuts"].dim(), w.protocol.volatility, paperDraws)
+		w.protocol.days, volatilityParameters+w.protocol.days, w.protocol.volatility, paperDraws)
 	b.WriteString("AHMC has the constants of the authors' released program, step sizes [1e-4, 1e-2], L {1..300}; NUTS is that of 2011 with the\n" +
-		"identity metric" + w.choice() + ".\n\n![box plots](table1.png)\n\n")
+		"identity metric" + w.choice() + ".\n\n![box plots](" + book.name + ".png)\n\n")
 	t := table{head: []string{"sampler", "", "minimum", "median", "maximum"}}
 	for _, name := range []string{"ahmc", "nuts"} {
 		g := r.groups[name]
@@ -186,11 +180,11 @@ func table1(ctx context.Context, w *workshop) error {
 	t.add(verdict...)
 	t.markdown(&b)
 	fmt.Fprintf(&b, "All samplers; \"honest\" is min ESS per 1000 gradients, those of warm-up too.\n\n")
-	t = table{head: []string{"sampler", "chains", "minimum", "median", "maximum", "honest", "its ratio to AHMC's", "step size", "L", "steps per draw", "acceptance", "R-hat", "largest distance of a mean from AHMC's"}}
+	t = table{head: []string{"sampler", "chains", "transitions", "minimum", "median", "maximum", "honest", "its ratio to AHMC's", "step size", "L", "steps per draw", "acceptance", "R-hat", "largest distance of a mean from AHMC's"}}
 	base := newGate(a, n)
 	for _, name := range r.order {
 		g := r.groups[name]
-		row := []string{g.title, counts(g.results)}
+		row := []string{g.title, counts(g.results), lengths(g.results)}
 		for _, f := range statistics {
 			row = append(row, summarise(values(g.results, perMeanSteps(f.of))).String())
 		}
@@ -199,14 +193,22 @@ func table1(ctx context.Context, w *workshop) error {
 		t.add(append(row, summarise(values(g.results, thousand)).String(), compare(values(g.results, honest), values(a, honest), name).String(),
 			mean(func(r *result) float64 { return r.StepSize }), mean(func(r *result) float64 { return r.Steps }),
 			mean(func(r *result) float64 { return float64(r.Leapfrogs) / float64(r.Draws) }), mean(func(r *result) float64 { return r.AcceptStat }),
-			fmt.Sprintf("%.4f", rhat(g.results)), short(newGate(a, g.results).agreement))...)
+			fourDigits(book.rhat("volatility", g)), short(book.figure("volatility", g, "distance", func() float64 { return newGate(a, g.results).agreement })))...)
 	}
 	t.markdown(&b)
 	b.WriteString("(The distance is in standard errors, the largest of all coordinates: of 2003, a faultless sampler has about 3.5.)\n\n" +
-		"![surfaces](table1-surface.png)\n\n")
+		"![surfaces](" + book.name + "-surface.png)\n\n")
 	t = table{head: []string{"parameter", "mean", "standard deviation"}}
 	for i, name := range []string{"beta", "gamma", "alpha"} {
-		t.add(name, short(base.mean[i]), short(base.sd[i]))
+		both := figure{"volatility", "ahmc and nuts", 0, len(a) + len(n), name, math.NaN()}
+		sd := both
+		sd.quantity += "_sd"
+		if base.mean != nil {
+			both.value, sd.value = base.mean[i], base.sd[i]
+		}
+		mean, _ := book.note(both)
+		deviation, _ := book.note(sd)
+		t.add(name, short(mean), short(deviation))
 	}
 	t.markdown(&b)
 	if len(r.trials) > 0 {
@@ -217,13 +219,24 @@ func table1(ctx context.Context, w *workshop) error {
 		}
 		t.markdown(&b)
 	}
-	if r.pilot == nil {
-		return w.write("table1.md", b.String())
+	pilot := figure{"volatility", "pilot", 0, volatilityPilot.chains, "gradients", math.NaN()}
+	if r.pilot != nil {
+		pilot.value = float64(r.pilot.WarmupGradients + r.pilot.Gradients)
 	}
-	fmt.Fprintf(&b, "The whitened arms have x = L⁻ᵀz with LLᵀ = I/2 + C⁻¹ at the means of a run of NUTS of %v, whose %d gradients are not among\n"+
-		"the \"honest\" ones. Their step sizes and L are in other units.\n", volatilityPilot, r.pilot.WarmupGradients+r.pilot.Gradients)
-	return w.write("table1.md", b.String())
+	if gradients, _ := book.note(pilot); !math.IsNaN(gradients) {
+		fmt.Fprintf(&b, "The whitened arms have x = L⁻ᵀz with LLᵀ = I/2 + C⁻¹ at the means of a run of NUTS of %v, whose %g gradients are not among\n"+
+			"the \"honest\" ones. Their step sizes and L are in other units.\n", volatilityPilot, gradients)
+	}
+	return errors.Join(w.write(book.name+".md", b.String()), book.close())
 }
 
-// dim is the dimension of the group's target.
-func (g group) dim() int { return len(g.results[0].Mean) }
+// lengths are those of the chains of a group.
+func lengths(results []*result) string {
+	var list []string
+	for _, r := range results {
+		if s := fmt.Sprintf("%d + %d", r.BurnIn, r.Draws); !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	return strings.Join(list, ", ")
+}

@@ -33,7 +33,18 @@ func complete(results []*result) []*result {
 	return slices.DeleteFunc(slices.Clone(results), func(r *result) bool { return r == nil })
 }
 
+// titled is the name of an exhibit's files; those of shortened chains have others.
+func (w *workshop) titled(name string) string {
+	if w.short > 1 {
+		return fmt.Sprintf("%s-short%d", name, w.short)
+	}
+	return name
+}
+
 func newWorkshop(o options) (*workshop, error) {
+	if o.tables != "" && (o.quick || o.dataDir == "") {
+		return nil, errors.New("--tables is for tables of whole chains on the paper's data: it wants --data-dir, and no --quick")
+	}
 	if err := os.MkdirAll(filepath.Join(o.out, "chains"), 0o777); err != nil {
 		return nil, err
 	}
@@ -71,6 +82,9 @@ func (w *workshop) preface(b *strings.Builder) {
 	}
 	if w.report {
 		b.WriteString("**Of the chains that are complete; their numbers stand with the results.**\n\n")
+	}
+	if w.tables != "" {
+		b.WriteString("**Chains of earlier runs count by the rows and figures of their tables.**\n\n")
 	}
 	if w.options.chains > 0 {
 		fmt.Fprintf(b, "**Chains of each sampler: %d, not the protocol's number.**\n\n", w.options.chains)
@@ -131,12 +145,12 @@ type result struct {
 	Unsolved        float64 // implicit steps that failed
 	ImplicitSteps   float64
 
-	Draws       int
-	Mean        []float64
-	SD          []float64
-	Thin        [][]float32 // some of the draws, by coordinate, for R-hat
-	Head        [][]float32 // the first draws, by coordinate, of few dimensions
-	Correlation []float64   // autocorrelations of the first coordinate
+	BurnIn, Draws int
+	Mean          []float64
+	SD            []float64
+	Thin          [][]float32 // some of the draws, by coordinate, for R-hat
+	Head          [][]float32 // the first draws, by coordinate, of few dimensions
+	Correlation   []float64   // autocorrelations of the first coordinate
 
 	Predicted []float64 // means of predictions
 
@@ -185,11 +199,21 @@ func (w *workshop) run(ctx context.Context, title string, chains []chain) ([]*re
 	return results, errors.Join(errs...)
 }
 
+// path is that of the file where the result of a chain is kept.
+func (w *workshop) path(c chain) string { return filepath.Join(w.out, "chains", c.name+".gob") }
+
+// keeps reports whether there is one.
+func (w *workshop) keeps(c chain) bool {
+	_, err := os.Stat(w.path(c))
+	return err == nil
+}
+
 // one runs a chain, or reads its result.
 func (w *workshop) one(ctx context.Context, c chain) (*result, error) {
-	path := filepath.Join(w.out, "chains", c.name+".gob")
+	path := w.path(c)
 	if r := (&result{}); readGob(path, r) == nil {
 		w.progress.skip(c.transitions())
+		r.BurnIn = c.warmup
 		return r, nil
 	}
 	if w.report {
@@ -263,7 +287,7 @@ func (c chain) run(ctx context.Context, tell func(transitions int)) (*result, er
 	if err != nil {
 		return nil, err
 	}
-	r := &result{}
+	r := &result{BurnIn: c.warmup}
 	// Single precision, of which there may be 40 million numbers.
 	var x [][]float32
 	predicted := make([]float64, c.predictions)
