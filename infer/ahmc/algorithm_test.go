@@ -230,6 +230,37 @@ func TestAlgorithm(t *testing.T) {
 	}
 }
 
+// The compact set holds before tuning begins too.
+func TestRadiusBefore(t *testing.T) {
+	target := infertest.AR1(1, 0)
+	h, err := hmc.NewEuclidean(target, infer.Metric{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernel := newKernel(Sampler{Radius: 0.5}.withDefaults(), infer.NewMeter(target))
+	rng := rand.New(rand.NewPCG(3, 3))
+	z := infer.NewPoint(1)
+	if err := h.Reset(z); err != nil {
+		t.Fatal(err)
+	}
+	moves := 0
+	for range 200 {
+		next, _, err := kernel.Transition(rng, h, 0.3, z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if next != z {
+			moves++
+		}
+		if z = next; math.Abs(z.Position[0]) > 0.5 {
+			t.Fatalf("a draw at %v", z.Position)
+		}
+	}
+	if moves < 20 {
+		t.Errorf("%d moves", moves)
+	}
+}
+
 // oneBatch makes a kernel and runs one batch by hand.
 func oneBatch(t *testing.T, options Sampler, h infer.Hamiltonian, target infer.LogDensity, m int) (Batch, []infer.Info, [][]float64) {
 	t.Helper()

@@ -85,10 +85,30 @@
 //
 // # Departures from the printed algorithm
 //
-// Those of the released program: step sizes are on a logarithmic scale, the
-// reward weighs the squared distance of each proposal with its acceptance
-// probability instead of waiting for the coin to fall (both can be undone by
-// options), and the covariance of the Gaussian process is one of differences
-// (see package bayesopt). The squared distance is in units of the metric, which
-// for the unit metric is the paper's.
+// Where the paper's text, its formulas and the authors' released program differ, or
+// what is printed cannot be meant, this package has:
+//
+//   - As the released program: step sizes are on a logarithmic scale; the reward weighs
+//     the squared distance of each proposal with its acceptance probability instead
+//     of waiting for the coin to fall (options undo both); the
+//     cost is the root of L, the largest number of steps, not of the one drawn (the text
+//     says L; see [Cost]); γ_1 is the cheapest corner; k is ⌊B/m⌋, so that annealing
+//     begins with sampling also where B is no multiple of 100; the function's
+//     variance is 25 and its noise's 0.1, which the paper leaves open; and the covariance
+//     is one of differences (see package bayesopt).
+//   - L = 0, which the paper's box for logistic regressions has, would be a reward of 0/0:
+//     L begins at 1. A reward that is no number counts as 0 (or as the least so
+//     far, where rewards may be negative), so that it cannot poison the regression.
+//   - The squared distance is in units of the metric, which for the unit metric, and for
+//     a Riemannian one, is the paper's. In a box with many numbers of steps those tried are
+//     StepsPoints of them; the length scale of the regression is a fifth of the
+//     axis, so that the surface between them is known.
+//   - In β_{i+1} i is the number of rewards that are numbers, which differs from the number
+//     of batches only as long as a signed reward has none.
+//   - s is α over the largest reward from the first one on, where the printed supremum
+//     of no rewards leaves it open (bayesopt.ScaleReleased is what the program does). While
+//     no reward is positive it is 1.
+//   - Signs: the listing's momentum moves as for a potential +log π; see package hmc.
+//   - Sampler.Radius is applied to all transitions, those that look for a box too. Without
+//     it nothing is rejected, as in the authors' programs.
 package ahmc

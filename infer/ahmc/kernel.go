@@ -79,8 +79,11 @@ func (a *Kernel) begin(box Box, m, k int, h infer.Hamiltonian) error {
 		return err
 	}
 	reward := a.options.Reward
-	if p, ok := reward.(Predictive); ok && p.Hamiltonian == nil {
-		p.Hamiltonian = a.options.Hamiltonian
+	if p, ok := reward.(Predictive); ok {
+		if p.Hamiltonian == nil {
+			p.Hamiltonian = a.options.Hamiltonian
+		}
+		p.fixedLength = a.options.FixedLength
 		reward = p
 	}
 	objective, err := reward.Start(h, a.target)
@@ -107,10 +110,10 @@ func (a *Kernel) use() {
 // Transition implements [infer.Kernel]: one iteration of HMC with γ_i (line 3),
 // and at the end of a batch the adaptation.
 func (a *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {
-	if !a.tuning() {
-		return a.hmc.Transition(rng, h, eps, z)
+	if a.tuning() {
+		eps = a.stepSize
 	}
-	next, info, err := a.hmc.Transition(rng, h, a.stepSize, z)
+	next, info, err := a.hmc.Transition(rng, h, eps, z)
 	if err != nil {
 		return next, info, err
 	}
@@ -119,7 +122,7 @@ func (a *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z 
 		// (Energy stays that of the proposal, if it would have been accepted.)
 		next, info.AcceptStat = z, 0
 	}
-	if a.tuner.Frozen() {
+	if !a.tuning() || a.tuner.Frozen() {
 		return next, info, nil
 	}
 	a.objective.Observe(z, next, info)

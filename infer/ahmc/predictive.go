@@ -34,6 +34,8 @@ type Predictive struct {
 	// Leapfrogs is the number of integration steps per fold and batch; 0: 1000.
 	// (A trajectory that has begun is finished.)
 	Leapfrogs int
+
+	fixedLength bool // of the trajectories of the folds, as of the sampler's
 }
 
 // Fold is one fold of the data.
@@ -98,7 +100,7 @@ func (p Predictive) Start(h infer.Hamiltonian, target *infer.Meter) (Objective, 
 			return nil, err
 		}
 		o.folds = append(o.folds, &foldChain{
-			meter: meter, held: f.Held, h: geometry, kernel: &hmc.Kernel{},
+			meter: meter, held: f.Held, h: geometry, kernel: &hmc.Kernel{FixedLength: p.fixedLength},
 			point: infer.NewPoint(target.Dim()),
 			one:   make([]float64, f.Held.Len()), sum: make([]float64, f.Held.Len()),
 		})

@@ -158,6 +158,24 @@ func TestPredictive(t *testing.T) {
 		t.Errorf("settled at step size %v, at which nothing moves", eps)
 	}
 
+	// Folds have the sampler's trajectories: of fixed length, 70 steps are ten of seven.
+	fixed := newKernel(Sampler{Reward: Predictive{Folds: p.Folds, Leapfrogs: 70}, FixedLength: true, StepSizePoints: 10, StepsPoints: 1}.withDefaults(), target)
+	if err := fixed.begin(Box{0.1, 1, 7, 7}, 1, 60, h); err != nil {
+		t.Fatal(err)
+	}
+	if z, _, err = fixed.Transition(rng, h, 1, z); err != nil { // puts the folds where they start
+		t.Fatal(err)
+	}
+	before := target.Gradients()
+	for range 10 {
+		if z, _, err = fixed.Transition(rng, h, 1, z); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := target.Gradients() - before; n != 10*(7+4*70) {
+		t.Errorf("%d gradients of trajectories of fixed length, want %d", n, 10*(7+4*70))
+	}
+
 	for _, bad := range []Predictive{{}, {Folds: p.Folds[:1]}, {Folds: []Fold{{rows{}, rows{}}, {rows{}, rows{}}}},
 		{Folds: []Fold{{infertest.AR1(2, 0), data}, {infertest.AR1(2, 0), data}}}} {
 		if _, err := bad.Start(h, target); err == nil {

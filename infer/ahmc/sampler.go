@@ -49,7 +49,7 @@ type Sampler struct {
 	Freeze bool
 
 	FixedLength bool    // every trajectory takes all L steps
-	Radius      float64 // of the compact set M: proposals with a coordinate beyond ±Radius are rejected; 0: none are
+	Radius      float64 // of the compact set M, in which chains must begin: proposals with a coordinate beyond ±Radius are rejected; 0: none are
 
 	Reward Reward // the objective; nil: SquaredJump{}
 	Cost   Cost   // what it is divided by
