@@ -63,15 +63,39 @@ func loadCox(v coxVariant, dir string, d int) (*cox, error) {
 	}
 	c := &cox{variant: v, d: d, field: f}
 	if v.ours || dir == "" {
-		rng := infer.Stream(masterSeed, 0, fmt.Sprintf("data cox %s %d", v.name, d), 0)
-		c.truth = f.draw(rng)
-		c.y = make([]int, d*d)
-		for i, x := range c.truth {
-			c.y[i] = poisson(rng, math.Exp(x)/float64(d*d))
-		}
+		c.simulate(0)
 		return c, nil
 	}
 	return c, c.read(filepath.Join(dir, "lgc", "lgc64.csv"))
+}
+
+// simulate makes one of many data sets, the first of which, 0, is what the others' samplers are
+// compared on.
+func (c *cox) simulate(number int) {
+	rng := infer.Stream(masterSeed, number, fmt.Sprintf("data cox %s %d", c.variant.name, c.d), 0)
+	c.truth = c.field.draw(rng)
+	c.y = make([]int, c.d*c.d)
+	for i, x := range c.truth {
+		c.y[i] = poisson(rng, math.Exp(x)/float64(c.d*c.d))
+	}
+}
+
+// joined gives the counts on a coarser grid.
+func (c *cox) joined(d int) []int {
+	y := make([]int, d*d)
+	for k, v := range c.y {
+		y[k/c.d/(c.d/d)*d+k%c.d/(c.d/d)] += v
+	}
+	return y
+}
+
+// points are the number of points, and of ordered pairs of them in a cell.
+func (c *cox) points() (points, pairs int) {
+	for _, y := range c.y {
+		points += y
+		pairs += y * (y - 1)
+	}
+	return points, pairs
 }
 
 // read joins cells of the file: counts are added up, intensities averaged.

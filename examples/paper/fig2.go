@@ -22,7 +22,9 @@ type trial struct {
 }
 
 // bestDelta tries all δ and gives the one with the largest mean of the least
-// effective sample size per leapfrog step, of which NUTS has one per gradient.
+// effective sample size per leapfrog step, of which NUTS has one per gradient. Of those
+// tried by chains of different number, as earlier books may have, only those with the most
+// count.
 func (w *workshop) bestDelta(ctx context.Context, title string, p problem, n plan) (best float64, trials []trial, err error) {
 	if len(w.protocol.deltas) == 1 { // nothing to choose
 		return w.protocol.deltas[0], nil, nil
@@ -41,7 +43,6 @@ func (w *workshop) bestDelta(ctx context.Context, title string, p problem, n pla
 	if err != nil {
 		return 0, nil, err
 	}
-	largest := math.Inf(-1)
 	for _, d := range w.protocol.deltas {
 		done := complete(tried[:len(of[d])])
 		tried = tried[len(of[d]):]
@@ -55,8 +56,11 @@ func (w *workshop) bestDelta(ctx context.Context, title string, p problem, n pla
 			continue
 		}
 		trials = append(trials, trial{d, count, s})
-		if s.mean > largest {
-			largest, best = s.mean, d
+	}
+	most, largest := 0, math.Inf(-1)
+	for _, t := range trials {
+		if t.chains > most || t.chains == most && t.perStep.mean > largest {
+			most, largest, best = t.chains, t.perStep.mean, t.delta
 		}
 	}
 	if len(trials) == 0 {
@@ -335,7 +339,8 @@ func topTables(b *strings.Builder, w *workshop, sets []*regressionResults) {
 			mean(func(r *result) float64 { return r.AcceptStat }), spread(a), spread(n))
 	}
 	t.markdown(b)
-	b.WriteString("The surfaces that AHMC has learnt in its first chain, with the points visited:\n\n![surfaces](fig2-surface.png)\n\n")
+	b.WriteString("The surfaces that AHMC has learnt in its first chain, with the points visited:\n\n")
+	w.picture(b, "surfaces", "fig2-surface")
 	if len(w.protocol.deltas) == 1 {
 		return
 	}

@@ -212,7 +212,7 @@ func (w *workshop) processTables(ctx context.Context, name string, sizes []coxSi
 	if large {
 		b.WriteString("NUTS with the identity has the δ that was best with 32 × 32 cells.\n\n")
 	}
-	fmt.Fprintf(&b, "![scatter](%s.png)\n\n", book.name)
+	w.picture(&b, "scatter", book.name)
 	w.ratiosTable(&b, all)
 	w.girolamiTable(&b, all)
 	w.coxTable(&b, all)

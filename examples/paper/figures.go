@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/palette/moreland"
@@ -65,6 +66,14 @@ func (w *workshop) plotted(name string, tiles [][]*plot.Plot) error {
 		}
 	}
 	return nil
+}
+
+// picture links to a picture of the output folder. There may be none: what it shows of chains is
+// not in the tables of an earlier run.
+func (w *workshop) picture(b *strings.Builder, what, name string) {
+	if _, err := os.Stat(filepath.Join(w.out, name+".png")); err == nil {
+		fmt.Fprintf(b, "![%s](%s.png)\n\n", what, name)
+	}
 }
 
 func writeTo(path string, from io.WriterTo) error {

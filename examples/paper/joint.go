@@ -150,7 +150,10 @@ func joint(ctx context.Context, w *workshop) error {
 		if err := w.plotJoint(maps, means); err != nil {
 			return err
 		}
-		b.WriteString("![the field](joint.png)\n\n")
+	}
+	w.picture(&b, "the field", "joint")
+	if err := w.otherData(ctx, book, &b); err != nil {
+		return err
 	}
 	reachTable(&b)
 	if err := w.calibrationTable(ctx, book, &b); err != nil {
@@ -172,6 +175,65 @@ func reportJoint(p *ppl.Posterior, c *cox) func([]float64) []float64 {
 		}
 		return append(slices.Clone(v[:2]), v[len(v)-len(c.y):]...)
 	}
+}
+
+// jointData is how many other data sets the joint model is given, on what grid.
+type jointData struct {
+	number int
+	size   coxSize
+	fine   int // side of the grid whose cells are joined
+}
+
+// otherData: what the joint model says of data sets that differ by chance alone, and of the
+// one on the largest grid with its cells joined.
+func (w *workshop) otherData(ctx context.Context, book *book, b *strings.Builder) error {
+	n := w.protocol.jointData
+	fmt.Fprintf(b, "## Other data\n\nThe joint model on %d other data sets of %d × %d cells that the same hyper-parameters make, variance %g and beta %s, and on the data of\n"+
+		"%d × %d cells with cells joined: NUTS, %v on each. \"Pairs\" are ordered pairs of points in a cell, in the grid's units.\n\n",
+		n.number, n.size.d, n.size.d, coxVariance, short(trueReach), n.fine, n.fine, n.size.plan)
+	t := table{head: []string{"data", "points", "pairs", "variance", "its distance from the truth, in standard deviations", "beta", "R-hat"}}
+	for number := range n.number + 1 {
+		c, err := loadCox(coxVariants[1], "", n.size.d)
+		if err != nil {
+			return err
+		}
+		name, title := fmt.Sprintf("B-%d-data%d", c.d, number), fmt.Sprint(number)
+		if number > 0 {
+			c.simulate(number)
+		} else {
+			fine, err := loadCox(coxVariants[1], "", n.fine)
+			if err != nil {
+				return err
+			}
+			c.y = fine.joined(c.d)
+			title = fmt.Sprintf("%d × %d, joined", fine.d, fine.d)
+		}
+		target, err := c.jointPosterior()
+		if err != nil {
+			return err
+		}
+		start := make([]float64, target.Dim())
+		rng := infer.Stream(masterSeed, 1, "start joint", 0)
+		for i := range start {
+			start[i] = rng.NormFloat64()
+		}
+		p := problem{book: book, exhibit: "joint", name: name, kind: w.kind(), target: target, present: reportJoint(target, c), starts: [][]float64{start}}
+		groups, err := w.runArms(ctx, "joint, data "+title, p, []arm{jointNUTSArm}, func(arm) plan { return n.size.plan })
+		if err != nil {
+			return err
+		}
+		for _, g := range groups {
+			of := func(quantity string, f func(r *result) float64) float64 {
+				return book.figure(name, g, quantity, func() float64 { return f(g.results[0]) })
+			}
+			variance, sd := of("variance", func(r *result) float64 { return r.Mean[0] }), of("variance_sd", func(r *result) float64 { return r.SD[0] })
+			points, pairs := c.points()
+			t.add(title, fmt.Sprint(points), fmt.Sprint(pairs), short(variance)+" ± "+short(sd), short((variance-coxVariance)/sd),
+				short(of("beta", func(r *result) float64 { return r.Mean[1] }))+" ± "+short(of("beta_sd", func(r *result) float64 { return r.SD[1] })), fourDigits(book.rhat(name, g)))
+		}
+	}
+	t.markdown(b)
+	return nil
 }
 
 // gradientTime is the least of a few times, in milliseconds.

@@ -30,19 +30,22 @@
 // they are simulated with the same shape, and the tables say so. --quick makes
 // few and short chains, in about three minutes on two cores; a full run takes
 // a day of one core. --chains, --deltas, --side, --variant, --arms, --seeds
-// and --short reduce it; --report makes tables of what is complete.
+// and --short reduce it; --report makes tables of what is complete. With --tables DIR
+// chains that have a row in the tables that an earlier run has left there are not run
+// again: --report --tables doc/paper --out doc/paper makes the tables of doc/paper anew.
 //
 // Results are kept in the output folder, one file for each chain, so a program
 // that was stopped goes on where it was; only chains that were not complete
 // start again. Progress is told with an estimate of the time that is left of a
 // comparison. All random numbers are keyed by problem, sampler and chain:
 // results depend neither on the number of cores nor on interruptions. At the
-// end it writes NAME.md and NAME.csv, a row for each chain, and the figures,
-// NAME.png and NAME.svg.
+// end it writes NAME.md and NAME.csv, a row for each chain, NAME-groups.csv, what takes the draws of all
+// chains of a sampler, and the figures, NAME.png and NAME.svg.
 //
 //	main.go       options, the work to do
 //	protocol.go   numbers and lengths of chains, samplers with their constants, seeds
 //	work.go       chains that run in parallel and are kept
+//	book.go       their tables, and those of an earlier run
 //	progress.go   what is told of them
 //	data.go       the data of the regressions
 //	regression.go their posterior with its metric, dispersed starting points

@@ -178,7 +178,7 @@ func small(t *testing.T, dir string) *workshop {
 		days: 40, volatility: n, volatilityTries: plan{1, 50, 100},
 		cox: []coxSize{{4, n}}, coxTries: plan{1, 50, 100}, coxLarge: []coxSize{{6, n}},
 		networks: networks{network: network{5, 3, 2}, documents: 24, folds: 3, seeds: 1, batches: 4, batch: 2, fold: 20, burnIn: 50, steps: 100, warmup: 20},
-		joint:    []coxSize{{4, n}}, calibration: calibration{2, 3, 5, 1, 20},
+		joint:    []coxSize{{4, n}}, jointData: jointData{1, coxSize{2, plan{1, 20, 20}}, 4}, calibration: calibration{2, 3, 5, 1, 20},
 		automatic: automaticPlan{2, 2, 100},
 	}
 	return w
@@ -221,10 +221,10 @@ func TestRun(t *testing.T) {
 	}
 	// Nine arms on the data set, two from its mode, two references, two tries; on the series four
 	// arms, two tries, a wider box, a pilot; on either Cox process nine arms, two tries, on a larger grid no tries;
-	// two tunings, three members three times; two arms with hyper-parameters, the
+	// two tunings, three members three times; two arms with hyper-parameters, two more data sets, the
 	// calibration; two runs without settings on either target.
 	kept, _ := filepath.Glob(filepath.Join(dir, "chains", "*.gob"))
-	if want := 2*11 + 2*2 + 2 + 2*5 + 2 + 1 + 2*(2*9+2) + 2*2*9 + 2 + 3*3 + 2*2 + 1 + 2*2; len(kept) != want {
+	if want := 2*11 + 2*2 + 2 + 2*5 + 2 + 1 + 2*(2*9+2) + 2*2*9 + 2 + 3*3 + 2*2 + 2 + 1 + 2*2; len(kept) != want {
 		t.Errorf("%d chains are kept instead of %d", len(kept), want)
 	}
 	if rows := strings.Count(string(first["fig2.csv"]), "\n"); rows != 1+2*11 {

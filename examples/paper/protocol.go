@@ -45,6 +45,7 @@ type protocol struct {
 	networks networks
 
 	joint       []coxSize // with hyper-parameters
+	jointData   jointData
 	calibration calibration
 
 	automatic automaticPlan
@@ -62,11 +63,12 @@ func (o options) protocol() protocol {
 		volatility:      plan{10, 10000, 20000},
 		volatilityTries: plan{1, 2000, 5000},
 		cox:             []coxSize{{32, plan{10, 1000, 5000}}},
-		coxLarge:        []coxSize{{coxSide, plan{4, 500, 2500}}},
+		coxLarge:        []coxSize{{coxSide, plan{4, 250, 1250}}},
 		coxTries:        plan{1, 500, 1500},
 		networks: networks{network: network{295, 20, 8}, documents: 300, folds: 8, seeds: 10,
 			batches: 40, batch: 4, fold: 400, burnIn: 3000, steps: 7000, warmup: 100},
 		joint:       []coxSize{{64, plan{4, 500, 1000}}, {32, plan{4, 500, 500}}},
+		jointData:   jointData{8, coxSize{32, plan{1, 250, 250}}, 64},
 		calibration: calibration{16, 100, 63, 2, 150},
 		automatic:   automaticPlan{5, 4, 2000},
 	}
@@ -91,6 +93,7 @@ func (o options) protocol() protocol {
 			networks: networks{network: network{30, 6, 3}, documents: 60, folds: 4, seeds: 2,
 				batches: 10, batch: 3, fold: 100, burnIn: 500, steps: 1000, warmup: 50},
 			joint:       []coxSize{{6, plan{2, 200, 200}}},
+			jointData:   jointData{1, coxSize{2, plan{1, 100, 100}}, 6},
 			calibration: calibration{4, 10, 15, 2, 100},
 			automatic:   automaticPlan{2, 2, 500},
 		}

@@ -147,7 +147,8 @@ func table1(ctx context.Context, w *workshop) error {
 		"only so is the paper's unit possible. Means ± standard errors over chains; ratios with 95 %% intervals by bootstrap over chains.\n\n",
 		w.protocol.days, volatilityParameters+w.protocol.days, w.protocol.volatility, paperDraws)
 	b.WriteString("AHMC has the constants of the authors' released program, step sizes [1e-4, 1e-2], L {1..300}; NUTS is that of 2011 with the\n" +
-		"identity metric" + w.choice() + ".\n\n![box plots](" + book.name + ".png)\n\n")
+		"identity metric" + w.choice() + ".\n\n")
+	w.picture(&b, "box plots", book.name)
 	t := table{head: []string{"sampler", "", "minimum", "median", "maximum"}}
 	for _, name := range []string{"ahmc", "nuts"} {
 		g := r.groups[name]
@@ -196,8 +197,8 @@ func table1(ctx context.Context, w *workshop) error {
 			fourDigits(book.rhat("volatility", g)), short(book.figure("volatility", g, "distance", func() float64 { return newGate(a, g.results).agreement })))...)
 	}
 	t.markdown(&b)
-	b.WriteString("(The distance is in standard errors, the largest of all coordinates: of 2003, a faultless sampler has about 3.5.)\n\n" +
-		"![surfaces](" + book.name + "-surface.png)\n\n")
+	b.WriteString("(The distance is in standard errors, the largest of all coordinates: of 2003, a faultless sampler has about 3.5.)\n\n")
+	w.picture(&b, "surfaces", book.name+"-surface")
 	t = table{head: []string{"parameter", "mean", "standard deviation"}}
 	for i, name := range []string{"beta", "gamma", "alpha"} {
 		both := figure{"volatility", "ahmc and nuts", 0, len(a) + len(n), name, math.NaN()}
@@ -208,9 +209,13 @@ func table1(ctx context.Context, w *workshop) error {
 		}
 		mean, _ := book.note(both)
 		deviation, _ := book.note(sd)
-		t.add(name, short(mean), short(deviation))
+		if !math.IsNaN(mean) {
+			t.add(name, short(mean), short(deviation))
+		}
 	}
-	t.markdown(&b)
+	if len(t.rows) > 0 {
+		t.markdown(&b)
+	}
 	if len(r.trials) > 0 {
 		fmt.Fprintf(&b, "NUTS by δ, on other chains (%v each), min ESS per mean number of steps:\n\n", w.protocol.volatilityTries)
 		t = table{head: []string{"δ", "minimum"}}
