@@ -1,0 +1,110 @@
+package passes
+
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad"
+)
+
+// writeTerms writes the log_sum_exp of a few numbers out that were computed one by one, as the
+// loops over states of hidden Markov models and over the parts of mixtures do: they need
+// not be put together, and the exponentials of the sum are those of its derivative. Where steps of a
+// scan do so, all of the step is scalar code.
+//
+// It runs before the density is differentiated.
+func writeTerms(g *ad.Graph) *ad.Graph {
+	if !hasTerms(g) {
+		return g
+	}
+	return termsIn(g.Beside(), g)
+}
+
+func hasTerms(g *ad.Graph) bool {
+	for i, live := range g.Live(g.Outputs, true) {
+		n := &g.Nodes[i]
+		if live && n.Op == ad.OpLogSumExp && apart(g, n) {
+			return true
+		}
+		for _, b := range n.Bodies() {
+			if live && hasTerms(b) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// apart reports whether the terms of a log_sum_exp, few in each lane, are numbers put together.
+func apart(g *ad.Graph, n *ad.Node) bool {
+	k := g.Type(n.Args[0]).Size()
+	return n.Type.Size() == 1 && k > 1 && k <= mostTerms && joined(g, n.Args[0], k)
+}
+
+// joined reports whether r is made, perhaps by sums, of k numbers that were put together.
+func joined(g *ad.Graph, r ad.Ref, k int) bool {
+	n := &g.Nodes[r]
+	switch n.Op {
+	case ad.OpConcat:
+		return len(n.Args) == k
+	case ad.OpReshape:
+		return joined(g, n.Args[0], k)
+	case ad.OpAdd, ad.OpSub:
+		return joined(g, n.Args[0], k) || joined(g, n.Args[1], k)
+	}
+	return false
+}
+
+func termsIn(to, g *ad.Graph) *ad.Graph {
+	inner := func(b *ad.Graph) *ad.Graph {
+		if !hasTerms(b) {
+			return b
+		}
+		return termsIn(b.Beside(), b)
+	}
+	return rebuildTo(to, g, inner, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+		if n.Op != ad.OpLogSumExp || !apart(g, n) {
+			return w.Same(n, attr, args)
+		}
+		terms := make([]ad.Ref, g.Type(n.Args[0]).Size())
+		for k := range terms {
+			terms[k] = termOf(w.To, args[0], k)
+		}
+		return w.To.Reshape(sumOfTerms(w.To, terms), n.Type.Shape)
+	})
+}
+
+// termOf is number k of r.
+func termOf(g *ad.Graph, r ad.Ref, k int) ad.Ref {
+	n := g.Nodes[r]
+	size := n.Type.Size()
+	switch {
+	case len(n.Type.Shape) == 0:
+		return r
+	case n.Op == ad.OpConcat && len(n.Args) == size:
+		return g.Reshape(n.Args[k], nil)
+	case n.Op == ad.OpReshape:
+		return termOf(g, n.Args[0], k)
+	case n.Op == ad.OpAdd || n.Op == ad.OpSub:
+		return g.Do(n.Op, nil, termOf(g, n.Args[0], k), termOf(g, n.Args[1], k))
+	}
+	return g.Slice(r, k, nil)
+}
+
+// sumOfTerms is log Σ exp(x). Where all terms are impossible it has no derivative, which is 0
+// then.
+func sumOfTerms(g *ad.Graph, x []ad.Ref) ad.Ref {
+	if len(x) == 2 {
+		return g.Do(ad.OpLogAddExp, nil, x[0], x[1])
+	}
+	greatest := x[0]
+	for _, v := range x[1:] {
+		greatest = g.Do(ad.OpMax, nil, greatest, v)
+	}
+	greatest = g.Do(ad.OpDetach, nil, greatest)
+	shift := g.Select(g.Do(ad.OpIsInf, nil, greatest), g.Const(0), greatest)
+	sum := g.Exp(g.Sub(x[0], shift))
+	for _, v := range x[1:] {
+		sum = g.Add(sum, g.Exp(g.Sub(v, shift)))
+	}
+	return g.Select(g.Equal(sum, g.Const(0)), g.Const(math.Inf(-1)), g.Add(shift, g.Log(sum)))
+}
