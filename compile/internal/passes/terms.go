@@ -37,19 +37,21 @@ func hasTerms(g *ad.Graph) bool {
 // apart reports whether the terms of a log_sum_exp, few in each lane, are numbers put together.
 func apart(g *ad.Graph, n *ad.Node) bool {
 	k := g.Type(n.Args[0]).Size()
-	return n.Type.Size() == 1 && k > 1 && k <= mostTerms && joined(g, n.Args[0], k)
+	return n.Type.Size() == 1 && k > 1 && k <= mostTerms && joined(g, n.Args[0], k, 0)
 }
 
 // joined reports whether r is made, perhaps by sums, of k numbers that were put together.
-func joined(g *ad.Graph, r ad.Ref, k int) bool {
+func joined(g *ad.Graph, r ad.Ref, k, depth int) bool {
 	n := &g.Nodes[r]
-	switch n.Op {
-	case ad.OpConcat:
+	switch {
+	case depth > mostSums:
+		return false
+	case n.Op == ad.OpConcat:
 		return len(n.Args) == k
-	case ad.OpReshape:
-		return joined(g, n.Args[0], k)
-	case ad.OpAdd, ad.OpSub:
-		return joined(g, n.Args[0], k) || joined(g, n.Args[1], k)
+	case n.Op == ad.OpReshape:
+		return joined(g, n.Args[0], k, depth+1)
+	case n.Op == ad.OpAdd || n.Op == ad.OpSub:
+		return joined(g, n.Args[0], k, depth+1) || joined(g, n.Args[1], k, depth+1)
 	}
 	return false
 }
@@ -67,14 +69,14 @@ func termsIn(to, g *ad.Graph) *ad.Graph {
 		}
 		terms := make([]ad.Ref, g.Type(n.Args[0]).Size())
 		for k := range terms {
-			terms[k] = termOf(w.To, args[0], k)
+			terms[k] = termOf(w.To, args[0], k, 0)
 		}
 		return w.To.Reshape(sumOfTerms(w.To, terms), n.Type.Shape)
 	})
 }
 
 // termOf is number k of r.
-func termOf(g *ad.Graph, r ad.Ref, k int) ad.Ref {
+func termOf(g *ad.Graph, r ad.Ref, k, depth int) ad.Ref {
 	n := g.Nodes[r]
 	size := n.Type.Size()
 	switch {
@@ -83,9 +85,9 @@ func termOf(g *ad.Graph, r ad.Ref, k int) ad.Ref {
 	case n.Op == ad.OpConcat && len(n.Args) == size:
 		return g.Reshape(n.Args[k], nil)
 	case n.Op == ad.OpReshape:
-		return termOf(g, n.Args[0], k)
-	case n.Op == ad.OpAdd || n.Op == ad.OpSub:
-		return g.Do(n.Op, nil, termOf(g, n.Args[0], k), termOf(g, n.Args[1], k))
+		return termOf(g, n.Args[0], k, depth)
+	case depth <= mostSums && (n.Op == ad.OpAdd || n.Op == ad.OpSub):
+		return g.Do(n.Op, nil, termOf(g, n.Args[0], k, depth+1), termOf(g, n.Args[1], k, depth+1))
 	}
 	return g.Slice(r, k, nil)
 }

@@ -39,8 +39,9 @@ const mostChosen = 100
 // than so many nanoseconds in each lane. Item responses of 4 and 5 categories took 1.7 and 1.4 times as long.
 const mostSteps, mostUnrolled = 8, 50
 
-// mostTerms is how many terms a log_sum_exp has that is written out.
-const mostTerms = 8
+// mostTerms is how many terms a log_sum_exp has that is written out, and mostSums how deep the
+// sums are in which numbers that were put together are looked for: each may have two.
+const mostTerms, mostSums = 8, 4
 
 // Of distribute and recurrences. A step's operation costs 3.4 ns in scalar code of the
 // interpreter, 0.5 as a lane. With machine code a hidden Markov model takes 1.23 times as
