@@ -50,6 +50,35 @@ func (c *cox) jointPosterior() (*ppl.Posterior, error) {
 	return m.Bind(map[string]any{"d": c.d, "y": c.y, "mu": coxMean, "reach": jointReach})
 }
 
+// loadJoint makes the process's data. On a grid too large for matrices of its parts the field is
+// drawn as the joint model itself has it.
+func loadJoint(d int) (*cox, error) {
+	if d <= coxSide {
+		return loadCox(coxVariants[1], "", d)
+	}
+	c := &cox{variant: coxVariants[1], d: d, y: make([]int, d*d)}
+	target, err := c.jointPosterior()
+	if err != nil {
+		return nil, err
+	}
+	rng := infer.Stream(masterSeed, 0, fmt.Sprintf("data cox %s %d", c.variant.name, d), 0)
+	x := make([]float64, target.Dim())
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	x[0], x[1] = trueHyper()
+	c.truth = reportJoint(target, c)(x)[2:]
+	for i, v := range c.truth {
+		c.y[i] = poisson(rng, math.Exp(v)/float64(d*d))
+	}
+	return c, nil
+}
+
+// trueHyper are the unconstrained coordinates of what made the data.
+func trueHyper() (variance, beta float64) {
+	return math.Log(coxVariance), math.Log(trueReach / (jointReach - trueReach))
+}
+
 // joint: the Cox process as the paper says that it was sampled, with its
 // hyper-parameters; and its calibration.
 func joint(ctx context.Context, w *workshop) error {
@@ -69,7 +98,7 @@ func joint(ctx context.Context, w *workshop) error {
 	var maps []*cox
 	var means [][]*result
 	for _, size := range w.protocol.joint {
-		c, err := loadCox(coxVariants[1], "", size.d)
+		c, err := loadJoint(size.d)
 		if err != nil {
 			return err
 		}
@@ -88,7 +117,7 @@ func joint(ctx context.Context, w *workshop) error {
 				x[j] = rng.NormFloat64()
 			}
 			if i%2 == 1 { // the even ones begin at the hyper-parameters that made the data
-				x[0], x[1] = math.Log(coxVariance), math.Log(trueReach/(jointReach-trueReach))
+				x[0], x[1] = trueHyper()
 			}
 			p.starts = append(p.starts, x)
 		}
@@ -191,6 +220,12 @@ func (w *workshop) otherData(ctx context.Context, book *book, b *strings.Builder
 	fmt.Fprintf(b, "## Other data\n\nThe joint model on %d other data sets of %d × %d cells that the same hyper-parameters make, variance %g and beta %s, and on the data of\n"+
 		"%d × %d cells with cells joined: NUTS, %v on each. \"Pairs\" are ordered pairs of points in a cell, in the grid's units.\n\n",
 		n.number, n.size.d, n.size.d, coxVariance, short(trueReach), n.fine, n.fine, n.size.plan)
+	fine, err := loadCox(coxVariants[1], "", n.fine)
+	if err != nil {
+		return err
+	}
+	joinedCounts := fine.joined(n.size.d)
+	w.pairsShare(book, fine, n.size.d, b)
 	t := table{head: []string{"data", "points", "pairs", "variance", "its distance from the truth, in standard deviations", "beta", "R-hat"}}
 	for number := range n.number + 1 {
 		c, err := loadCox(coxVariants[1], "", n.size.d)
@@ -201,11 +236,7 @@ func (w *workshop) otherData(ctx context.Context, book *book, b *strings.Builder
 		if number > 0 {
 			c.simulate(number)
 		} else {
-			fine, err := loadCox(coxVariants[1], "", n.fine)
-			if err != nil {
-				return err
-			}
-			c.y = fine.joined(c.d)
+			c.y = joinedCounts
 			title = fmt.Sprintf("%d × %d, joined", fine.d, fine.d)
 		}
 		target, err := c.jointPosterior()
@@ -234,6 +265,48 @@ func (w *workshop) otherData(ctx context.Context, book *book, b *strings.Builder
 	}
 	t.markdown(b)
 	return nil
+}
+
+// simulatedForPairs is how many data sets say how many pairs of points there are by chance.
+const simulatedForPairs = 400
+
+// pairsShare says how many of the data sets that the same hyper-parameters make have as few
+// pairs of points in a cell as these, on their grid and on a coarser one. It leaves the
+// counts of the last of them.
+func (w *workshop) pairsShare(book *book, c *cox, coarse int, b *strings.Builder) {
+	pairs := func() [2]int {
+		_, fine := c.points()
+		joined := *c
+		joined.y = c.joined(coarse)
+		_, wide := joined.points()
+		return [2]int{fine, wide}
+	}
+	ours := pairs()
+	points, _ := c.points()
+	names := [4]string{"pairs_share", "pairs_joined_share", "pairs_mean", "pairs_joined_mean"}
+	var shares [4]float64
+	known := true
+	for i, name := range names {
+		shares[i], _ = book.note(figure{fmt.Sprintf("B-%d", c.d), "simulated", 0, simulatedForPairs, name, math.NaN()})
+		known = known && !math.IsNaN(shares[i])
+	}
+	if !known {
+		shares = [4]float64{}
+		for number := range simulatedForPairs {
+			c.simulate(number + 1)
+			for i, v := range pairs() {
+				if v <= ours[i] {
+					shares[i] += 1. / simulatedForPairs
+				}
+				shares[2+i] += float64(v) / simulatedForPairs
+			}
+		}
+		for i, name := range names {
+			book.note(figure{fmt.Sprintf("B-%d", c.d), "simulated", 0, simulatedForPairs, name, shares[i]})
+		}
+	}
+	fmt.Fprintf(b, "The data of %d × %d cells have %d points, with %d pairs in a cell, and %d in one of %d × %d: of %d data sets that the same hyper-parameters make %s and %s have\n"+
+		"as few, which have %s and %s in the mean.\n\n", c.d, c.d, points, ours[0], ours[1], coarse, coarse, simulatedForPairs, percent(shares[0]), percent(shares[1]), short(shares[2]), short(shares[3]))
 }
 
 // gradientTime is the least of a few times, in milliseconds.
