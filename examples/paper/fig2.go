@@ -24,7 +24,7 @@ type trial struct {
 // bestDelta tries all δ and gives the one with the largest mean of the least
 // effective sample size per leapfrog step, of which NUTS has one per gradient. Of those
 // tried by chains of different number, as earlier books may have, only those with the most
-// count.
+// count. Of equal ones it is the largest.
 func (w *workshop) bestDelta(ctx context.Context, title string, p problem, n plan) (best float64, trials []trial, err error) {
 	if len(w.protocol.deltas) == 1 { // nothing to choose
 		return w.protocol.deltas[0], nil, nil
@@ -59,7 +59,7 @@ func (w *workshop) bestDelta(ctx context.Context, title string, p problem, n pla
 	}
 	most, largest := 0, math.Inf(-1)
 	for _, t := range trials {
-		if t.chains > most || t.chains == most && t.perStep.mean > largest {
+		if t.chains > most || t.chains == most && t.perStep.mean >= largest {
 			most, largest, best = t.chains, t.perStep.mean, t.delta
 		}
 	}
@@ -196,7 +196,7 @@ func (w *workshop) regressions(ctx context.Context, b *book) ([]*regressionResul
 			return nil, err
 		}
 		title := "figure 2, " + s.name
-		r := &regressionResults{set: s, book: b, groups: map[string]group{}}
+		r := &regressionResults{set: s, book: b, groups: map[string]group{}, gate: noGate}
 		long, err := w.runArms(ctx, title+", reference", p, []arm{referenceNUTSArm, referenceHMCArm}, func(arm) plan { return w.protocol.reference })
 		if err != nil {
 			return nil, err

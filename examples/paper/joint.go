@@ -129,7 +129,9 @@ func joint(ctx context.Context, w *workshop) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&b, "%d × %d cells: %v.\n\n", c.d, c.d, size.plan)
+		if len(groups) > 0 {
+			fmt.Fprintf(&b, "%d × %d cells: %v.\n\n", c.d, c.d, size.plan)
+		}
 		for _, g := range groups {
 			var mean, sd, ess []float64
 			if drawn(g.results) {

@@ -247,4 +247,9 @@ func (r ratio) within(band [2]float64) string {
 
 func bandOf(band [2]float64) string { return fmt.Sprintf("%g to %g", band[0], band[1]) }
 
-func percent(v float64) string { return short(100*v) + " %" }
+func percent(v float64) string {
+	if math.IsNaN(v) {
+		return "-"
+	}
+	return short(100*v) + " %"
+}

@@ -183,6 +183,10 @@ func table1(ctx context.Context, w *workshop) error {
 	fmt.Fprintf(&b, "All samplers; \"honest\" is min ESS per 1000 gradients, those of warm-up too.\n\n")
 	t = table{head: []string{"sampler", "chains", "transitions", "minimum", "median", "maximum", "honest", "its ratio to AHMC's", "step size", "L", "steps per draw", "acceptance", "R-hat", "largest distance of a mean from AHMC's"}}
 	base := newGate(a, n)
+	reference, note := a, ""
+	if !drawn(a) {
+		reference, note = r.groups[nutsWhitenedArm.name].results, " AHMC's draws are gone: that of AHMC, whitened, is from NUTS, whitened."
+	}
 	for _, name := range r.order {
 		g := r.groups[name]
 		row := []string{g.title, counts(g.results), lengths(g.results)}
@@ -194,10 +198,10 @@ func table1(ctx context.Context, w *workshop) error {
 		t.add(append(row, summarise(values(g.results, thousand)).String(), compare(values(g.results, honest), values(a, honest), name).String(),
 			mean(func(r *result) float64 { return r.StepSize }), mean(func(r *result) float64 { return r.Steps }),
 			mean(func(r *result) float64 { return float64(r.Leapfrogs) / float64(r.Draws) }), mean(func(r *result) float64 { return r.AcceptStat }),
-			fourDigits(book.rhat("volatility", g)), short(book.figure("volatility", g, "distance", func() float64 { return newGate(a, g.results).agreement })))...)
+			fourDigits(book.rhat("volatility", g)), short(book.figure("volatility", g, "distance", func() float64 { return newGate(reference, g.results).agreement })))...)
 	}
 	t.markdown(&b)
-	b.WriteString("(The distance is in standard errors, the largest of all coordinates: of 2003, a faultless sampler has about 3.5.)\n\n")
+	b.WriteString("(The distance is in standard errors, the largest of all coordinates: of 2003, a faultless sampler has about 3.5." + note + ")\n\n")
 	w.picture(&b, "surfaces", book.name+"-surface")
 	t = table{head: []string{"parameter", "mean", "standard deviation"}}
 	for i, name := range []string{"beta", "gamma", "alpha"} {
