@@ -94,6 +94,67 @@ model {
 	}
 }
 
+// TestSlicesOfNothing: what Stan 2.32 says of slices without elements that are written, and
+// of indices after an index of an array that selects nothing, which it does not look at.
+func TestSlicesOfNothing(t *testing.T) {
+	for _, c := range []struct {
+		statement string // lo and hi are 7 and 6
+		fine      bool
+	}{
+		{"v[lo:hi] = e;", true},
+		{"v[lo:hi] += e;", false},
+		{"v[(lo - 4):(hi - 4)] += e;", true},
+		{"v[(lo - 3):] = e;", false},
+		{"v[lo:] = e;", false},
+		{"v[:(hi - 6)] = e;", true},
+		{"m[(lo - 3):, 1] = e;", false},
+		{"m[(lo - 3):, ] = rep_matrix(u, 0, 2);", false},
+		{"m[1, (lo - 4):] = e';", false},
+		{"m[1:0, lo] = e;", false},
+		{"target += sum(m[1:0, lo]);", false},
+		{"a[lo:hi] = to_array_1d(e);", true},
+		{"a[(lo - 3):] = to_array_1d(e);", true},
+		{"a[(lo - 2):] = to_array_1d(e);", false},
+		{"b[(lo - 4):] = b[1:0];", true},
+		{"b[1:0, lo] = to_array_1d(e);", true},
+		{"b[none, lo] = to_array_1d(e);", true},
+		{"b[lo:hi, lo] = to_array_1d(e);", true},
+		{"b[1:0, lo:9] = b[1:0, 1:3];", true},
+		{"b[1, lo:hi] += e;", false},
+		{"target += sum(b[1:0, lo]);", true},
+		{"target += sum(b[none, lo]);", true},
+		{"target += size(b[1:0, lo:9]) + size(b[1:0, {lo, 9}]);", true},
+		{"target += sum(c[:, lo]) + sum(to_array_1d(c[1:0, lo]));", true},
+		{"target += sum(to_array_1d(c[1:0, lo]));", true},
+		{"target += sum(b[1:1, lo]);", false},
+		{"target += sum(b[1, lo:hi]);", false},
+	} {
+		for what, bounds := range map[string]string{"data": "lo", "a parameter decides": "(lo + zero)"} {
+			if what != "data" && strings.Contains(c.statement, ":") && strings.Contains(c.statement, "=") && !strings.HasPrefix(c.statement, "target") {
+				continue // sizes of what is assigned to
+			}
+			text := `data { int lo, hi; }
+parameters { real u; }
+model {
+  int zero = 0;
+  while (zero < 3 && u < -zero - 1e9) zero += 1;
+  vector[3] v = rep_vector(u, 3);
+  vector[0] e;
+  matrix[3, 2] m = rep_matrix(u, 3, 2);
+  array[3] real a = to_array_1d(v);
+  array[2] vector[3] b = rep_array(v, 2);
+  array[0, 4] real c;
+  array[0] int none;
+  ` + strings.ReplaceAll(c.statement, "lo", bounds) + `
+}`
+			_, _, err := evaluate(t, text, `{"lo": 7, "hi": 6}`, 1)
+			if fine := err == nil; fine != c.fine {
+				t.Errorf("%s, %s: %v", c.statement, what, err)
+			}
+		}
+	}
+}
+
 // TestEnds: values and derivatives where Stan 2.32 has none, or infinite ones.
 func TestEnds(t *testing.T) {
 	for _, c := range []struct {
@@ -107,6 +168,10 @@ func TestEnds(t *testing.T) {
 		{"target += distance(t[1:2], t[2:3]);", []float64{1, 1, 1}, 0, []float64{math.NaN(), math.NaN(), math.NaN()}, ""},
 		{"target += poisson_lpmf(3 | 1 / (t[1] - t[1]) ^ 2);", []float64{0, 0, 0}, math.Inf(-1), nil, ""},
 		{"target += poisson_lpmf({3, 0} | [1 / t[1], 1]');", []float64{0, 0, 0}, math.Inf(-1), nil, ""},
+		{"target += poisson_log_lpmf(2 | 1 / t[1]) + t[2];", []float64{0, 0, 0}, math.Inf(-1), nil, ""},
+		{"target += poisson_log_lpmf({3, 0} | [1 / t[1], 1]');", []float64{0, 0, 0}, math.Inf(-1), nil, ""},
+		{"target += poisson_log_lpmf(0 | positive_infinity() + t[1]) + t[2];", []float64{0, 0, 0}, math.Inf(-1), nil, ""},
+		{"target += log_mix(0.5, poisson_log_lpmf(2 | t[1] * positive_infinity()), t[2]);", []float64{1, 3, 0}, 3 - math.Ln2, []float64{0, 1, 0}, ""},
 		{"target += poisson_lpmf(0 | positive_infinity()) + t[1];", []float64{0, 0, 0}, math.Inf(-1), nil, ""},
 		{"matrix[0, 0] m; vector[0] e; e ~ multi_normal(e, m);", []float64{0, 0, 0}, 0, nil, "the covariance matrix has no rows"},
 		{"matrix[0, 0] m; vector[0] e; e ~ multi_normal_prec(e, m);", []float64{0, 0, 0}, 0, nil, "the precision matrix has no rows"},

@@ -216,6 +216,22 @@ func loggedRate(g *ad.Graph, lambda ad.Ref) ad.Ref {
 	return g.Do(ad.OpMin, nil, lambda, g.Const(math.MaxFloat64))
 }
 
+// mayBeInfinite reports whether x, which is not NaN, may be +∞ though parameters and data
+// are of moderate size. Sums and products are taken to be finite where their operands are:
+// linear predictors need no further look. So are operands more than depth ops away.
+func mayBeInfinite(g *ad.Graph, x ad.Ref, depth int) bool {
+	n := &g.Nodes[x]
+	switch n.Op {
+	case ad.OpConst:
+		return slices.Contains(n.Data, math.Inf(1)) || slices.Contains(n.Data, negInf)
+	case ad.OpInput:
+		return false
+	case ad.OpNeg, ad.OpAdd, ad.OpSub, ad.OpMul, ad.OpMatMul, ad.OpGather, ad.OpScatter, ad.OpReshape, ad.OpConcat:
+		return depth > 0 && slices.ContainsFunc(n.Args, func(a ad.Ref) bool { return mayBeInfinite(g, a, depth-1) })
+	}
+	return true
+}
+
 var poisson = Dist{
 	Name: "poisson", Doc: "the Poisson distribution with rate lambda.", Discrete: true,
 	Formula:     "lambda^y * exp(-lambda) / tgamma(y + 1)",
@@ -249,9 +265,15 @@ var poissonLog = Dist{
 	Params:      []Param{{Name: "alpha", Is: "Log rate parameter", In: types.NotNaN, Draws: drawnLogRate}},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		sum, _, total := pooled(g, y, p[0])
+		alpha, rate := p[0], g.Exp(p[0])
+		if mayBeInfinite(g, alpha, 4) { // then the mass is 0, whatever y is, and constant
+			finite := g.Less(alpha, g.Const(math.Inf(1)))
+			alpha = g.Select(finite, alpha, g.Const(0))
+			rate = g.Select(finite, g.Exp(alpha), g.Const(math.Inf(1)))
+		}
 		return []Term{
-			{Value: g.Mul(sum, p[0]), Of: always, Total: total},
-			{Value: g.Exp(p[0]), Weight: -1, Of: of1st},
+			{Value: g.Mul(sum, alpha), Of: always, Total: total},
+			{Value: rate, Weight: -1, Of: of1st},
 			logFactorial(g, y),
 		}
 	},

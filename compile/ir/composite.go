@@ -198,8 +198,8 @@ func (l *lowerer) places(lhs ast.Expr) ([]place, types.Type) {
 		}
 		return out, v.Type
 	case *ast.IndexExpr:
-		out, _ := l.places(e.X)
-		is := l.indices(e.Indices)
+		out, t := l.places(e.X)
+		is := l.indices(e.Indices, t.Dims)
 		for i := range out {
 			out[i].indices = append(slices.Clip(out[i].indices), is...)
 		}
@@ -227,6 +227,9 @@ func (l *lowerer) places(lhs ast.Expr) ([]place, types.Type) {
 func (l *lowerer) assign(s *ast.Assign) Stmt {
 	pos := Pos{s.Span()}
 	ps, t := l.places(s.LHS)
+	for _, p := range ps {
+		setParts(p.indices, s.Op != "=")
+	}
 	if !t.Composite() {
 		return l.assignSimple(s, ps[0], t)
 	}

@@ -404,23 +404,24 @@ const (
 
 // Index is one index, counted from 1.
 type Index struct {
-	Kind IndexKind
-	Part Part // of an IndexRange
-	A, B Expr
-	At   source.Span
+	Kind  IndexKind
+	Array bool // of a dimension of an array: where it selects nothing, as in Stan none of the indices after it is looked at
+	Part  Part // of an IndexRange
+	A, B  Expr
+	At    source.Span
 }
 
 // Part tells what a range must hold to beside that its elements exist. A range of
 // an array, x[a:b], may be empty wherever it lies, and so may one that is assigned
-// to; other ranges begin at an element even if they have none, as Stan has it.
+// to, x[a:b] = y; other ranges begin at an element even if they have none, as Stan has it.
 type Part uint8
 
 // The parts.
 const (
 	NoPart     Part = iota
-	Counted         // the number of elements, B-A+1, is not negative: head, tail
+	Counted         // the number of elements, B-A+1, is not negative: head, tail, x[a:] of arrays
 	Positioned      // and A is the position of an element, even of none: segment, block, sub_row, sub_col
-	Begun           // A is the position of an element, even if B is before it: x[a:b], x[a:] and x[:b] of vectors and matrices
+	Begun           // A is the position of an element, even if B is before it: x[a:b], x[a:] and x[:b] of vectors and matrices that are read, x[a:] that is assigned to
 )
 
 // Wrong reports what of a range from lo to hi of a dimension is not as the part

@@ -348,16 +348,9 @@ func (l *lowerer) elems(es []ast.Expr, t types.Type) []Expr {
 
 // index lowers x[i…].
 func (l *lowerer) index(e *ast.IndexExpr, ty Typed) Expr {
-	x, is := l.expr(e.X), l.indices(e.Indices)
-	for k := range is {
-		switch {
-		case is[k].Kind != IndexRange:
-		case k >= x.Type().Dims:
-			is[k].Part = Begun
-		case is[k].B == nil: // x[a:] of an array
-			is[k].Part = Counted
-		}
-	}
+	x := l.expr(e.X)
+	is := l.indices(e.Indices, x.Type().Dims)
+	setParts(is, true)
 	if ty.Ty.Composite() || x.Type().Composite() {
 		if !slices.ContainsFunc(is, func(i Index) bool { return i.A != nil && !repeatable(i.A) || i.B != nil && !repeatable(i.B) }) {
 			if out := eachLeaf(ty, x, func(leaf Expr, ty Typed) Expr { return indexed(ty, leaf, is) }); out != nil {
@@ -385,10 +378,25 @@ func allSingle(is []Index) bool {
 	return true
 }
 
-func (l *lowerer) indices(is []ast.Index) []Index {
+// setParts says what ranges must hold to that are read, or only written to.
+func setParts(is []Index, read bool) {
+	for k := range is {
+		switch ix := &is[k]; {
+		case ix.Kind != IndexRange:
+		case !ix.Array && (read || ix.B == nil):
+			ix.Part = Begun
+		case ix.Array && ix.B == nil:
+			ix.Part = Counted
+		}
+	}
+}
+
+// indices lowers the indices of a container, the first of whose dimensions are those of
+// an array.
+func (l *lowerer) indices(is []ast.Index, ofArray int) []Index {
 	var out []Index
-	for _, i := range is {
-		idx := Index{Kind: IndexAll, At: i.Span()}
+	for k, i := range is {
+		idx := Index{Kind: IndexAll, Array: k < ofArray, At: i.Span()}
 		switch i := i.(type) {
 		case *ast.Single:
 			idx.A = l.expr(i.X)

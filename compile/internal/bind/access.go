@@ -78,6 +78,7 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 		}
 	}
 	var outs []outLanes
+	nothing := false // an index of an array selects nothing: those after it are not looked at
 	for k, size := range shape {
 		stride /= max(size, 1)
 		if k >= len(indices) {
@@ -86,6 +87,9 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 		}
 		ix := indices[k]
 		check := func(i value) value {
+			if nothing {
+				return i
+			}
 			i, out, none := b.inRange(i, size, k+1, ix, what)
 			acc.none = acc.none || none
 			if out != nil {
@@ -99,7 +103,9 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 			if i.ints == nil {
 				return access{}, false
 			}
-			i = check(i)
+			if i = check(i); nothing {
+				continue
+			}
 			if i.axis == nil {
 				acc.ix.Offset += int(i.ints[0]-1) * stride
 			} else {
@@ -114,6 +120,7 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 				return access{}, false
 			}
 			i = check(i)
+			nothing = nothing || ix.Array && len(i.ints) == 0
 			t := make([]int32, len(i.ints))
 			for p, v := range i.ints {
 				t[p] = int32(int(v-1) * stride)
@@ -129,8 +136,9 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 			if wrong := wrongParts(ix.Part, from, to, size); wrong.ints != nil {
 				check(wrong)
 			}
-			if n == 0 { // an empty slice
-				acc.ix.Dims = append(acc.ix.Dims, ad.Dim{N: 0, Stride: stride})
+			nothing = nothing || ix.Array && n == 0
+			if n == 0 || nothing {
+				acc.ix.Dims = append(acc.ix.Dims, ad.Dim{N: n, Stride: stride})
 				continue
 			}
 			starts = check(starts)
@@ -154,6 +162,7 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 			}
 			acc.ix.Dims = append(acc.ix.Dims, ad.Dim{N: n, Stride: stride})
 		case ir.IndexAll:
+			nothing = nothing || ix.Array && size == 0
 			acc.ix.Dims = append(acc.ix.Dims, ad.Dim{N: size, Stride: stride})
 		}
 	}

@@ -116,10 +116,12 @@ func all(n int) []int {
 // that shape, in order, and the shape of the selection.
 func (r *run) places(shape []int, indices []ir.Index) (at, selected []int) {
 	at = []int{0}
+	nothing := false // an index of an array selects nothing: those after it are not looked at
 	for k, size := range shape {
 		picked, single := all(size), false
 		if k < len(indices) {
-			picked, single = r.picked(indices[k], size)
+			picked, single = r.picked(indices[k], size, !nothing)
+			nothing = nothing || indices[k].Array && len(picked) == 0
 		}
 		if !single {
 			selected = append(selected, len(picked))
@@ -136,8 +138,8 @@ func (r *run) places(shape []int, indices []ir.Index) (at, selected []int) {
 }
 
 // picked are the elements of one dimension, counted from 0, that an index
-// selects.
-func (r *run) picked(ix ir.Index, size int) (picked []int, single bool) {
+// selects; look tells whether these must exist.
+func (r *run) picked(ix ir.Index, size int, look bool) (picked []int, single bool) {
 	r.at = ix.At
 	var numbers []int64
 	switch ix.Kind {
@@ -153,7 +155,7 @@ func (r *run) picked(ix ir.Index, size int) (picked []int, single bool) {
 		if ix.B != nil {
 			hi = r.int(ix.B)
 		}
-		if wrong, is := ix.Part.Wrong(lo, hi, size); is {
+		if wrong, is := ix.Part.Wrong(lo, hi, size); is && look {
 			r.failf("%d is out of range: there are %d elements", wrong, size)
 		}
 		for i := lo; i <= hi; i++ { // empty if hi < lo, wherever that lies
@@ -161,7 +163,7 @@ func (r *run) picked(ix ir.Index, size int) (picked []int, single bool) {
 		}
 	}
 	for _, i := range numbers {
-		if i < 1 || i > int64(size) {
+		if look && (i < 1 || i > int64(size)) {
 			r.failf("index %d is out of range: there are %d elements", i, size)
 		}
 		picked = append(picked, int(i)-1)

@@ -71,13 +71,14 @@ func (s *scope) position(v *ir.Var, is []ir.Index) func(f *frame) (*array, int) 
 
 // pick is an index that has been evaluated.
 type pick struct {
-	kind ir.IndexKind
-	part ir.Part
-	at   source.Span
-	list []int64 // IndexSingle: of one; IndexMulti
-	lo   int64   // IndexRange
-	hi   int64
-	last bool // hi is the size of the dimension
+	kind  ir.IndexKind
+	array bool // of a dimension of an array
+	part  ir.Part
+	at    source.Span
+	list  []int64 // IndexSingle: of one; IndexMulti
+	lo    int64   // IndexRange
+	hi    int64
+	last  bool // hi is the size of the dimension
 }
 
 // selection evaluates indices, once for all leaves of a value.
@@ -88,7 +89,7 @@ func (s *scope) selection(is []ir.Index) func(f *frame) []pick {
 	}
 	list := make([]index, len(is))
 	for k, i := range is {
-		list[k].pick = pick{kind: i.Kind, part: i.Part, at: i.At, lo: 1, last: i.B == nil}
+		list[k].pick = pick{kind: i.Kind, array: i.Array, part: i.Part, at: i.At, lo: 1, last: i.B == nil}
 		if i.A != nil {
 			list[k].a = s.expr(i.A)
 		}
@@ -149,6 +150,12 @@ func (m *machine) places(shape []int, picks []pick, what string) places {
 	var at []int
 	whole := true // since the first dimension of which not one element is selected, all are
 	n := 1
+	nothing := false // an index of an array selects nothing: those after it are not looked at
+	inRange := func(p pick, i int64, k int) {
+		if !nothing && (i < 1 || i > int64(shape[k])) {
+			m.outOfRange(p.at, i, shape[k], k+1, what)
+		}
+	}
 	var whence source.Span // of the last index that is written
 	for k, size := range shape {
 		p := pick{kind: ir.IndexAll}
@@ -159,9 +166,7 @@ func (m *machine) places(shape []int, picks []pick, what string) places {
 		switch p.kind {
 		case ir.IndexSingle:
 			i := p.list[0]
-			if i < 1 || i > int64(size) {
-				m.outOfRange(p.at, i, size, k+1, what)
-			}
+			inRange(p, i, k)
 			if at == nil && n == 1 && len(out.shape) == 0 {
 				out.start = out.start*size + int(i-1)
 				continue
@@ -175,18 +180,16 @@ func (m *machine) places(shape []int, picks []pick, what string) places {
 			if p.last {
 				p.hi = int64(size)
 			}
-			if wrong, is := p.part.Wrong(p.lo, p.hi, size); is {
+			if wrong, is := p.part.Wrong(p.lo, p.hi, size); is && !nothing {
 				m.outOfRange(p.at, wrong, size, k+1, what)
 			}
 			length := int(max(0, p.hi-p.lo+1))
 			if length > 0 {
-				for _, i := range []int64{p.lo, p.hi} {
-					if i < 1 || i > int64(size) {
-						m.outOfRange(p.at, i, size, k+1, what)
-					}
-				}
+				inRange(p, p.lo, k)
+				inRange(p, p.hi, k)
 			}
 			out.shape = append(out.shape, length)
+			nothing = nothing || p.array && length == 0
 			if at == nil && n == 1 && whole && (len(out.shape) == 1 || length == size) {
 				out.start = out.start*size + max(0, int(p.lo-1))
 				n, whole = length, length == size
@@ -203,15 +206,15 @@ func (m *machine) places(shape []int, picks []pick, what string) places {
 			at = cross(spread(at, out.start, n), size, length, func(j int) int { return int(p.lo-1) + j })
 		case ir.IndexMulti:
 			for _, i := range p.list {
-				if i < 1 || i > int64(size) {
-					m.outOfRange(p.at, i, size, k+1, what)
-				}
+				inRange(p, i, k)
 			}
 			out.shape = append(out.shape, len(p.list))
+			nothing = nothing || p.array && len(p.list) == 0
 			m.reserve(p.at, count([]int{max(len(at), n), len(p.list), 2}))
 			at = cross(spread(at, out.start, n), size, len(p.list), func(j int) int { return int(p.list[j] - 1) })
 		case ir.IndexAll:
 			out.shape = append(out.shape, size)
+			nothing = nothing || p.array && size == 0
 			if at == nil {
 				out.start, n = out.start*size, n*size
 				continue
