@@ -177,6 +177,7 @@ func TestEnds(t *testing.T) {
 		{"matrix[0, 0] m; vector[0] e; e ~ multi_normal_prec(e, m);", []float64{0, 0, 0}, 0, nil, "the precision matrix has no rows"},
 		{"matrix[0, 0] m; vector[0] e; m ~ multi_gp(m, e);", []float64{0, 0, 0}, 0, nil, "the kernel matrix has no rows"},
 		{"matrix[0, 0] m; vector[0] e; e ~ multi_normal_cholesky(e, m); e ~ multi_student_t(3, e, m);", []float64{0, 0, 0}, 0, []float64{0, 0, 0}, ""},
+		{"vector[0] e; target += sum(softmax(e)) + sum(log_softmax(e));", []float64{0, 0, 0}, 0, nil, "x has no elements"},
 		{"target += log_mix(0 * t[1], t[2], t[3]);", []float64{1, 2, 3}, 3, []float64{0, 0, 1}, ""},
 		{"target += log_mix([1 + 0 * t[1], 0 * t[2]]', t[2:3]);", []float64{1, 2, 3}, 2, []float64{0, 1, 0}, ""},
 		{"vector[2] q = softmax([800 * t[1], t[1]]'); target += log_mix(q, t[2:3]);", []float64{1, 2, 3}, 2, []float64{0, 1, 0}, ""},
@@ -204,6 +205,29 @@ func TestEnds(t *testing.T) {
 			if c.grad != nil && !(math.Abs(g-c.grad[i]) <= 1e-14*math.Abs(g) || math.IsNaN(g) && math.IsNaN(c.grad[i])) {
 				t.Errorf("%s: derivative %d is %v, want %v", c.model, i, g, c.grad[i])
 			}
+		}
+	}
+}
+
+// TestIntegerOverflow: ints that no graph could hold are errors, where their call is reached.
+func TestIntegerOverflow(t *testing.T) {
+	const values = `{"a": [2000000000, 2000000000, 7]}`
+	for _, c := range []struct {
+		text string
+		fine bool
+	}{
+		{"parameters { real x; } model { target += x * prod(a); }", false},
+		{"parameters { real x; } model { target += x * sum(a); }", true},
+		{"transformed data { int p = prod(a); } parameters { real x; } model { target += x; }", false},
+		{"transformed data { int p = 1; for (k in a) p *= k; } parameters { real x; } model { target += x; }", false},
+		{"parameters { real x; } model { if (x > 2) target += prod(a); }", true},
+		{"parameters { real x; } model { if (x < 2) target += prod(a); }", false},
+		{"parameters { real x; } model { for (i in 1:3) if (i < 3) target += x * prod(a[1:i]); }", false},
+		{"parameters { real x; } model { for (i in 1:3) if (i < 2) target += x * prod(a[1:i]); }", true},
+	} {
+		_, _, err := evaluate(t, "data { array[3] int a; } "+c.text, values, 1)
+		if fine := err == nil; fine != c.fine || err != nil && !strings.Contains(err.Error(), "integer overflow") {
+			t.Errorf("%s: %v", c.text, err)
 		}
 	}
 }

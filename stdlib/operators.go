@@ -2,6 +2,7 @@ package stdlib
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -47,6 +48,14 @@ func mulInt(x, y int64) (int64, error) {
 		}
 	}
 	return x * y, nil
+}
+
+// Whole is the int that a function computed as a real.
+func Whole(x float64) (int64, error) {
+	if !(math.Abs(x) <= maxInt) {
+		return 0, fmt.Errorf("integer overflow: the result is beyond ±2⁵³")
+	}
+	return int64(x), nil
 }
 
 // quotient rounds toward zero, as in C.

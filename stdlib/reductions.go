@@ -190,7 +190,12 @@ func mixtures() []Func {
 	for _, t := range list(tVec, tRow, tVec.Array(1), tRow.Array(1)) {
 		fs = append(fs,
 			fixed("softmax", softDoc, t, list(t), softmax),
-			fixed("log_softmax", logSoft, t, list(t), logSoftmax))
+			fixed("log_softmax", logSoft, t, list(t), func(b *Builder, a []Arg) ad.Ref {
+				if shape := b.shape(a[0]); shape[len(shape)-1] == 0 && (len(shape) == 1 || shape[0] > 0) { // as in Stan; softmax has no elements then
+					b.Fail("x has no elements")
+				}
+				return logSoftmax(b, a)
+			}))
 	}
 	return fs
 }

@@ -280,7 +280,7 @@ func (b *binder) build(lvl *level, ax *axis, f *stdlib.Func, name string, args [
 		sb.Adjust = func(j ad.Ref) { b.addTarget(b.wrap(j, lvl, ax, types.RealType, param)) }
 	}
 	b.catch(func() { r = f.Build(sb, sargs) })
-	return b.wrap(r, lvl, ax, typ, param)
+	return b.exact(b.wrap(r, lvl, ax, typ, param))
 }
 
 // drawLanes is the number of lanes in which a generator draws, 0 for none: also
@@ -365,8 +365,7 @@ func (b *binder) applyInt(f *stdlib.Func, name string, args []value, typ types.T
 		}
 	}
 	x := make([]int64, len(args))
-	bad, why := value{typ: types.IntType, axis: ax, ints: make([]int64, n)}, ""
-	excluded := b.excluded(ax)
+	faults := b.intFaults(ax)
 	for l := range n {
 		for p := range size {
 			for i, a := range args {
@@ -383,23 +382,68 @@ func (b *binder) applyInt(f *stdlib.Func, name string, args []value, typ types.T
 				x[i] = a.ints[k]
 			}
 			r, err := f.Int(x)
-			switch {
-			case err == nil:
-				out.ints[l*size+p] = r
-			case excluded != nil && excluded[l]:
-			case b.inspecting || !b.mayBeSkipped():
-				b.fail(b.span, diag.IntArithmetic, "%v", err).throw()
-			default:
-				bad.ints[l], why = 1, err.Error()
+			if err != nil {
+				faults.add(l, err)
+				continue
 			}
+			out.ints[l*size+p] = r
 		}
 	}
-	if why != "" {
-		b.emitEffect([]value{b.numeric(bad)}, func(g *ad.Graph, a []ad.Ref) {
-			g.RejectIf(a[0], &ad.Message{Parts: []ad.MessagePart{{Text: why, Arg: -1}}})
+	faults.emit()
+	return out
+}
+
+// intFaults are lanes of an axis in which the arithmetic of known integers failed.
+type intFaults struct {
+	b        *binder
+	bad      value // 1 in these
+	why      string
+	excluded []bool
+}
+
+func (b *binder) intFaults(ax *axis) *intFaults {
+	n := 1
+	if ax != nil {
+		n = ax.n
+	}
+	return &intFaults{b: b, bad: value{typ: types.IntType, axis: ax, ints: make([]int64, n)}, excluded: b.excluded(ax)}
+}
+
+// add ends binding, unless no iteration that gets here has that lane, or this place may
+// never be reached.
+func (f *intFaults) add(lane int, err error) {
+	switch {
+	case f.excluded != nil && f.excluded[lane]:
+	case f.b.inspecting || !f.b.mayBeSkipped():
+		f.b.fail(f.b.span, diag.IntArithmetic, "%v", err).throw()
+	default:
+		f.bad.ints[lane], f.why = 1, err.Error()
+	}
+}
+
+// emit has the evaluation rejected where faults were added.
+func (f *intFaults) emit() {
+	if f.why != "" {
+		f.b.emitEffect([]value{f.b.numeric(f.bad)}, func(g *ad.Graph, a []ad.Ref) {
+			g.RejectIf(a[0], &ad.Message{Parts: []ad.MessagePart{{Text: f.why, Arg: -1}}})
 		})
 	}
-	return out
+}
+
+// exact refuses known integers of a call that were too large for a graph to hold.
+func (b *binder) exact(v value) value {
+	if v.ints == nil {
+		return v
+	}
+	faults := b.intFaults(v.axis)
+	data, _ := v.lvl.g.Value(v.ref)
+	for i, x := range data {
+		if _, err := stdlib.Whole(x); err != nil {
+			faults.add(i/max(v.size(), 1), err)
+		}
+	}
+	faults.emit()
+	return v
 }
 
 // terms evaluates a density: its addends, each one number per lane.

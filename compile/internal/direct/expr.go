@@ -262,7 +262,7 @@ func (r *run) library(e *ir.Call) value {
 		for k, leaf := range r.catch(func() []ad.Ref { return f.OfLeaves(b, sargs, params, e.Ty) }) {
 			v := r.computed(g, leaf)
 			if e.Ty.Leaves()[k].Type.Kind == types.Int {
-				v = wholes(v)
+				v = r.wholes(v)
 			}
 			out.leaves = append(out.leaves, v)
 		}
@@ -273,16 +273,20 @@ func (r *run) library(e *ir.Call) value {
 		r.add(r.computed(g, j).reals[0])
 	}
 	if e.Ty.Kind == types.Int {
-		return wholes(out)
+		return r.wholes(out)
 	}
 	return out
 }
 
 // wholes is a value of ints that was computed as reals.
-func wholes(v value) value {
+func (r *run) wholes(v value) value {
 	v.ints = make([]int64, len(v.reals))
 	for i, x := range v.reals {
-		v.ints[i] = int64(x)
+		n, err := stdlib.Whole(x)
+		if err != nil {
+			r.fail(err)
+		}
+		v.ints[i] = n
 	}
 	v.reals = nil
 	return v

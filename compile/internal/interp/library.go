@@ -168,7 +168,7 @@ func (m *machine) library(c *call, args []*array) []*array {
 	plain := !slices.ContainsFunc(leaves, func(l types.Leaf) bool { return l.Type.Kind != types.Int })
 	if p := c.plan(m, args); p != nil {
 		records := !plain && slices.ContainsFunc(args, func(a *array) bool { return m.refOf(a) != none })
-		return asDeclared(leaves, p.run(m, e.At, args, records))
+		return m.asDeclared(e.At, leaves, p.run(m, e.At, args, records))
 	}
 	addends := 0
 	out := m.compute(e.At, args, plain, func(g *ad.Graph, refs []ad.Ref) []ad.Ref {
@@ -184,14 +184,14 @@ func (m *machine) library(c *call, args []*array) []*array {
 	for _, j := range out[len(out)-addends:] {
 		m.addAll(j)
 	}
-	return asDeclared(leaves, out[:len(out)-addends])
+	return m.asDeclared(e.At, leaves, out[:len(out)-addends])
 }
 
 // asDeclared makes ints of what is declared so.
-func asDeclared(leaves []types.Leaf, out []*array) []*array {
+func (m *machine) asDeclared(at source.Span, leaves []types.Leaf, out []*array) []*array {
 	for k, leaf := range leaves {
 		if leaf.Type.Kind == types.Int {
-			out[k] = wholes(out[k])
+			out[k] = m.wholes(at, out[k])
 		}
 	}
 	return out
@@ -217,10 +217,14 @@ func (c *call) build(b *stdlib.Builder, args []stdlib.Arg) []ad.Ref {
 }
 
 // wholes is a value of ints that was computed as reals.
-func wholes(a *array) *array {
+func (m *machine) wholes(at source.Span, a *array) *array {
 	out := &array{shape: a.shape, ints: make([]int64, len(a.reals))}
 	for i, x := range a.reals {
-		out.ints[i] = int64(x)
+		n, err := stdlib.Whole(x)
+		if err != nil {
+			m.fail(at, diag.IntArithmetic, "%v", err).throw()
+		}
+		out.ints[i] = n
 	}
 	return out
 }
