@@ -40,8 +40,8 @@ const flushEvery = 400 * time.Millisecond
 const keepInMemory = 64 << 20
 
 // openJournals starts the journals, or opens those of the run to resume, and
-// returns the snapshots found.
-func (r *recorder) openJournals(o *Options) ([]*infer.Snapshot, error) {
+// returns the snapshots found, for a session like the one given.
+func (r *recorder) openJournals(o *Options, session *infer.Session) ([]*infer.Snapshot, error) {
 	snapshots := make([]*infer.Snapshot, r.fit.config.Chains)
 	var found []*draws.Found
 	damaged := &DamagedError{}
@@ -56,9 +56,19 @@ func (r *recorder) openJournals(o *Options) ([]*infer.Snapshot, error) {
 			return nil, &outputError{err}
 		}
 		found = append(found, f)
-		if f.Damage != nil {
-			damaged.Chains = append(damaged.Chains, draws.DamagedChain{ID: id, Found: f})
+		snapshots[i] = f.Snapshot
+	}
+	again := session.BeginsAgain(snapshots)
+	for i, f := range found {
+		if f.Damage == nil {
+			continue
 		}
+		if again && f.Lost != nil {
+			// The draws behind those that are lost could not be told from those made again.
+			f.Anew()
+			snapshots[i] = nil
+		}
+		damaged.Chains = append(damaged.Chains, draws.DamagedChain{ID: r.fit.config.FirstID + i, Found: f})
 	}
 	if damaged.Chains != nil {
 		if !o.Salvage {

@@ -15,6 +15,7 @@ import (
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/ahmc"
+	"github.com/ppl-lang/ppl/infer/auto"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/nuts"
 )
@@ -275,6 +276,55 @@ func TestSalvage(t *testing.T) {
 	for i, v := range resumed[400:] { // those of the run that was left alone, without one
 		if w := whole[400:]; v != w[i] && v != w[i+1] {
 			t.Fatalf("draw %d is %v, not %v", i, v, w[i])
+		}
+	}
+}
+
+// Chains that learn from each other make warm-up again: of a damaged journal none of their
+// draws is lost, and none is there twice.
+func TestSalvagePooled(t *testing.T) {
+	options := ppl.SnapshotAlways(ppl.Options{Sampler: auto.Sampler{}, Chains: 2, Warmup: 150, Draws: 100, SaveWarmup: true, Seed: 5, SigFigs: 17, Refresh: 1, Resumable: true})
+	options.Output = filepath.Join(t.TempDir(), "m")
+	want, err := ppl.Sample(context.Background(), bind(t, pair, nil), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	options.Output = filepath.Join(dir, "m")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	options.Progress = func(p infer.Progress) {
+		if p.Iteration >= 140 {
+			cancel()
+		}
+	}
+	if _, err := ppl.Sample(ctx, bind(t, pair, nil), options); err == nil {
+		t.Fatal("the run was not interrupted")
+	}
+	// The first chain has come less far: it has no state yet. Not all runs take long enough
+	// to have a spare one.
+	for _, name := range []string{"m_1.state", "m_1.synced", "m_2.synced"} {
+		_ = os.Remove(filepath.Join(dir, name))
+	}
+	path := filepath.Join(dir, "m_2.journal")
+	text := []byte(read(t, path))
+	record := 32 + 72 + 8*len(want.Names()) + 4
+	text[32+4*record+20] ^= 4
+	if err := os.WriteFile(path, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	options.Progress, options.Resume = nil, true
+	if _, err = ppl.Sample(context.Background(), bind(t, pair, nil), options); err == nil || !strings.Contains(err.Error(), "would start anew and make the same draws again") {
+		t.Fatalf("error %v", err)
+	}
+	options.Salvage = true
+	fit, err := ppl.Sample(context.Background(), bind(t, pair, nil), options)
+	if err != nil || len(fit.Salvaged) != 1 {
+		t.Fatalf("%v, %v", fit.Salvaged, err)
+	}
+	for i := range want.Files {
+		if rows(t, fit.Files[i]) != rows(t, want.Files[i]) {
+			t.Errorf("chain %d has other draws", i+1)
 		}
 	}
 }

@@ -181,7 +181,7 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 		defer r.out.close()
 		if o.Resumable || o.Resume {
 			// The session is made again, to go on from what is read.
-			if config.Resume, err = r.openJournals(&o); err != nil {
+			if config.Resume, err = r.openJournals(&o, session); err != nil {
 				return nil, err
 			}
 			defer r.closeJournals()

@@ -152,16 +152,7 @@ func NewSession(target LogDensity, cfg Config) (*Session, error) {
 	s := &Session{target: target, cfg: cfg, slots: slots, workers: max(1, processors/cfg.Parallel)}
 	if pooled {
 		s.pool = newExchange(cfg.Chains)
-		begun, warm := 0, 0
-		for i := range cfg.Chains {
-			if i < len(cfg.Resume) && cfg.Resume[i] != nil {
-				begun++
-				if cfg.Resume[i].sampling {
-					warm++
-				}
-			}
-		}
-		s.again = begun > 0 && warm < cfg.Chains
+		s.again = s.BeginsAgain(cfg.Resume)
 	}
 	if g, ok := target.(Generator); ok {
 		s.names = g.OutputNames()
@@ -176,6 +167,22 @@ func NewSession(target LogDensity, cfg Config) (*Session, error) {
 	s.rounds = newRounds(cfg.Chains)
 	s.blocks = make(chan []Draw, 2*cfg.Parallel)
 	return s, nil
+}
+
+// BeginsAgain reports whether chains that are resumed from these snapshots, nil for those
+// without one, make all their draws again, from the first: they learn from each other, and
+// warm-up was not done.
+func (s *Session) BeginsAgain(snapshots []*Snapshot) bool {
+	begun, warm := 0, 0
+	for _, from := range snapshots {
+		if from != nil {
+			begun++
+			if from.sampling {
+				warm++
+			}
+		}
+	}
+	return s.pool != nil && begun > 0 && warm < s.cfg.Chains
 }
 
 // Config returns the options with their defaults filled in.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,8 +63,13 @@ func drawFiles(dir string) []string {
 	return files
 }
 
-// openFit reads a run: a folder, which may be a Zarr store, or CSV files.
-func openFit(paths []string) (*ppl.Fit, error) {
+// openFit reads a run: a folder, which may be a Zarr store, or CSV files. It returns when
+// ctx ends, at the latest.
+func openFit(ctx context.Context, paths []string) (*ppl.Fit, error) {
+	return unlessEnded(ctx, func() (*ppl.Fit, error) { return readRun(paths) })
+}
+
+func readRun(paths []string) (*ppl.Fit, error) {
 	if len(paths) == 1 && zarr.Is(paths[0]) {
 		return ppl.ReadZarr(paths[0])
 	}

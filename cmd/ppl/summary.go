@@ -63,7 +63,7 @@ func eachFit(cmd *cobra.Command, args []string, o *rowOptions, show func(stdout 
 		return err
 	}
 	for _, paths := range runs {
-		fit, err := openFit(paths)
+		fit, err := openFit(cmd.Context(), paths)
 		if err != nil {
 			return err
 		}

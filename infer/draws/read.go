@@ -48,7 +48,11 @@ func ReadFile(path string) (*Contents, error) {
 		return nil, fmt.Errorf("cannot read draws: %w", err)
 	}
 	defer file.Close()
-	c, err := Read(bounded(file))
+	var size int64
+	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+		size = info.Size()
+	}
+	c, err := read(bounded(file), size)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read draws from %s: %w", path, err)
 	}
@@ -79,15 +83,26 @@ func (e endless) Read(p []byte) (int, error) {
 // Read reads the CSV of one chain. Where the file breaks off (an interrupted
 // run of CmdStan), what is complete is returned without error; a last line
 // that is cut off in the middle is dropped.
-func Read(in io.Reader) (*Contents, error) {
-	r := &reader{contents: &Contents{}}
+func Read(in io.Reader) (*Contents, error) { return read(in, 0) }
+
+// read reads the CSV of one chain from a file of that many bytes, 0 if it is not known.
+func read(in io.Reader, size int64) (*Contents, error) {
+	r := &reader{contents: &Contents{}, left: size}
 	buffered := bufio.NewReaderSize(in, 1<<16)
+	var line []byte
 	for number := 1; ; number++ {
-		line, err := buffered.ReadBytes('\n')
+		var err error
+		line = line[:0]
+		for err = bufio.ErrBufferFull; errors.Is(err, bufio.ErrBufferFull); {
+			var part []byte
+			part, err = buffered.ReadSlice('\n')
+			line = append(line, part...)
+		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
 		whole := err == nil
+		r.left -= int64(len(line))
 		text := string(bytes.TrimRight(line, "\r\n"))
 		if problem := r.line(text, whole); problem != nil {
 			return nil, fmt.Errorf("line %d: %w", number, problem)
@@ -104,6 +119,7 @@ type reader struct {
 	contents *Contents
 	header   bool // has been read
 	rows     []float64
+	left     int64            // bytes of the file behind this line; not above 0 if they are not known
 	metric   infer.MetricKind // whose elements the next comments hold
 }
 
@@ -118,6 +134,9 @@ func (r *reader) line(text string, whole bool) error {
 		return r.names(text)
 	}
 	width := r.contents.Columns.width()
+	if r.rows == nil {
+		r.reserve(width, len(text))
+	}
 	before, count := len(r.rows), 0
 	for field := range strings.SplitSeq(text, ",") {
 		v, err := parseNumber(strings.TrimSpace(field))
@@ -136,6 +155,14 @@ func (r *reader) line(text string, whole bool) error {
 		return fmt.Errorf("%d values for %d columns", count, width)
 	}
 	return nil
+}
+
+// reserve sets aside room for as many rows as a line of that many bytes lets one expect in
+// the rest of the file: to let them grow would take up to three times the memory. A line
+// that lies about the others costs no more than twice the size of the file.
+func (r *reader) reserve(width, line int) {
+	rows := 1 + max(r.left, 0)/int64(max(line, 4*width))
+	r.rows = make([]float64, 0, (rows+rows/64)*int64(width))
 }
 
 func (r *reader) names(text string) error {

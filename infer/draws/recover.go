@@ -217,6 +217,9 @@ func list(ranges []Range) string {
 	return text
 }
 
+// Anew lets the chain start anew, for one that makes all its draws again even so.
+func (f *Found) Anew() { f.Snapshot, f.Lost, f.Kept = nil, nil, 0 }
+
 // Outcome says what going on from Snapshot means for the draws of a damaged
 // journal.
 func (f *Found) Outcome() string {
@@ -226,7 +229,7 @@ func (f *Found) Outcome() string {
 	}
 	switch {
 	case f.Snapshot == nil:
-		return text + ", but no state to go on from is; the chain would start anew and make the same draws again"
+		return text + ", but not what the chain could go on from; it would start anew and make the same draws again"
 	case f.Lost != nil:
 		return fmt.Sprintf("%s; the chain would go on, without %s", text, list(f.Lost))
 	}
