@@ -62,7 +62,7 @@ func (m *Model) planOnce(p **vm.Program, build func() (*ad.Graph, ad.Ref, error)
 	}
 	g.Output(out)
 	w := &work{graph: g}
-	if err := w.assemble(passes.Options{Without: m.without}); err != nil {
+	if err := w.assemble(passes.Options{Without: m.without, Stop: m.env.Stop}); err != nil {
 		return err
 	}
 	g.Reserve(1, w.program.Memory())
@@ -70,10 +70,12 @@ func (m *Model) planOnce(p **vm.Program, build func() (*ad.Graph, ad.Ref, error)
 	return nil
 }
 
-// within is a graph that takes no more memory than the model may.
+// within is a graph that takes no more memory than the model may, and whose building ends
+// as evaluations by m do, see SetStop: that of second derivatives may take seconds.
 func (m *Model) within() *ad.Graph {
-	g := ad.NewGraph()
-	g.Use(ad.NewBudget(m.options.Memory, 0))
+	g, budget := ad.NewGraph(), ad.NewBudget(m.options.Memory, 0)
+	budget.Stop = m.env.Stop
+	g.Use(budget)
 	return g
 }
 

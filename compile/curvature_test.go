@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -87,5 +88,33 @@ model {
 	}
 	for i := range product {
 		near("product", hv[i], product[i])
+	}
+}
+
+// Planning second derivatives and metrics, which takes seconds for large models, ends as
+// evaluations do, and can be done afterwards all the same.
+func TestPlanningStops(t *testing.T) {
+	m := boundText(t, `data { int n; }
+parameters { vector[n] x; real<lower=0> s; }
+model {
+  x ~ normal(0, s);
+  for (i in 2:n) target += -square(x[i] - sin(x[i - 1])) / s;
+}`, map[string]any{"n": 60})
+	ended := errors.New("ended")
+	x, h, a, grad := make([]float64, 61), make([]float64, 61*61), make([]float64, 61*61), make([]float64, 61)
+	for name, plan := range map[string]func() error{
+		"Hessian":          func() error { return m.Hessian(x, h) },
+		"HessianTraceGrad": func() error { return m.HessianTraceGrad(x, a, grad) },
+		"FisherMetric":     func() error { return m.FisherMetric(x, h) },
+		"FisherTraceGrad":  func() error { return m.FisherTraceGrad(x, a, grad) },
+	} {
+		m.SetStop(func() error { return ended })
+		if err := plan(); !errors.Is(err, ended) {
+			t.Errorf("%s goes on: %v", name, err)
+		}
+		m.SetStop(nil)
+		if err := plan(); err != nil {
+			t.Errorf("%s, after it was stopped: %v", name, err)
+		}
 	}
 }

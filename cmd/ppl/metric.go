@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -141,13 +142,19 @@ func metricsAt(p *ppl.Posterior, kind riemann.Kind, alpha float64, xs [][]float6
 }
 
 // metricNotes says why a run can have no metric of its kind, and tells what is
-// not part of it.
-func (o *running) metricNotes(p *ppl.Posterior, tell func(string)) error {
+// not part of it. Metrics of large models are planned for seconds, unless ctx ends.
+func (o *running) metricNotes(ctx context.Context, p *ppl.Posterior, tell func(string)) error {
 	g, ok := o.sampler.(sampler.Geometric)
 	if !ok {
 		return nil
 	}
+	stop := asked(ctx)
+	p.SetStop(stop)
+	defer p.SetStop(nil)
 	kind, why := g.Riemannian.Settle(p)
+	if err := stop(); err != nil {
+		return err
+	}
 	completed := why != nil && kind == g.Riemannian.Kind
 	if why != nil && !o.quiet {
 		reason, _, _ := strings.Cut(why.Error(), "\n")

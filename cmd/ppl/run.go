@@ -262,8 +262,8 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 	if err := o.rows.known(l.posterior.OutputNames()); err != nil {
 		return err
 	}
-	if err := o.metricNotes(l.posterior, shown.message); err != nil {
-		return err
+	if err := o.metricNotes(limited, l.posterior, shown.message); err != nil {
+		return ended(limited, stderr, err)
 	}
 	if cv, ok := o.sampler.(sampler.CrossValidated); ok {
 		if options.Sampler, err = o.validated(limited, l, cv); err != nil {

@@ -352,7 +352,7 @@ func runWork(ctx context.Context, c *serve.Call) (any, error) {
 	if n := int64(o.chains) * int64((o.draws+o.thin-1)/o.thin) * int64(len(columns)); n > c.Limits.Elements {
 		return nil, serve.Passed("elements", "the answer would have %d numbers, but the limit is %d: name fewer columns, or thin the draws", n, c.Limits.Elements)
 	}
-	if err := o.metricNotes(l.posterior, p.print); err != nil {
+	if err := o.metricNotes(ctx, l.posterior, p.print); err != nil {
 		return nil, failed(err)
 	}
 	options := ppl.Options{
