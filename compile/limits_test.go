@@ -52,7 +52,7 @@ func TestGreedyStatements(t *testing.T) {
 			if !errors.As(err, &e) || len(e.List) == 0 || e.List[0].Code != diag.TooLarge || e.List[0].Span.Begin().Line != 3 {
 				t.Errorf("%s: %s\n%v", block, s, err)
 			}
-			if d := time.Since(begin); d > 3*time.Second {
+			if d := time.Since(begin); d > 40*time.Second { // 1.7 s on a machine that does nothing else
 				t.Errorf("%s: %s: refused after %s", block, s, d)
 			}
 		}
@@ -251,7 +251,7 @@ func TestDeepRecursion(t *testing.T) {
 		if !errors.As(err, &e) || e.List[0].Code != diag.EndlessRecursion && e.List[0].Code != diag.TooLarge {
 			t.Errorf("%s: %v", name, err)
 		}
-		if d := time.Since(begin); d > 3*time.Second {
+		if d := time.Since(begin); d > 40*time.Second { // 1.7 s on a machine that does nothing else
 			t.Errorf("%s: refused after %s", name, d)
 		}
 	}
