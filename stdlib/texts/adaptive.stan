@@ -30,6 +30,8 @@ void check_step(real t, real s) {
 }
 
 void check_times(real t0, array[] real ts, real rtol, real atol) {
+  if (size(ts) == 0)
+    reject("there must be at least one time of the solution, but there is none");
   for (i in 1:size(ts)) {
     real before = i == 1 ? t0 : ts[i - 1];
     if (!(i == 1 ? ts[i] > before : ts[i] >= before))
