@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -228,6 +229,31 @@ func TestIntegerOverflow(t *testing.T) {
 		_, _, err := evaluate(t, "data { array[3] int a; } "+c.text, values, 1)
 		if fine := err == nil; fine != c.fine || err != nil && !strings.Contains(err.Error(), "integer overflow") {
 			t.Errorf("%s: %v", c.text, err)
+		}
+	}
+}
+
+// TestODEWithoutTimes: a solution at no times is rejected, as by Stan, with data and with
+// parameters in its arguments.
+func TestODEWithoutTimes(t *testing.T) {
+	for _, call := range []string{
+		"ode_rk45(f, [1]', 0.0, ts, %s)", "ode_adams(f, [1]', 0.0, ts, %s)", "ode_bdf(f, [1]', 0.0, ts, %s)", "ode_ckrk_tol(f, [1]', 0.0, ts, 1e-8, 1e-8, 1000, %s)",
+	} {
+		for _, k := range []string{"k", "2.0"} {
+			text := `functions { vector f(real t, vector y, real k) { return -k * y; } }
+data { int n; array[n] real ts; }
+parameters { real k; }
+model {
+  k ~ std_normal();
+  array[n] vector[1] y = ` + fmt.Sprintf(call, k) + `;
+  target += n > 0 ? y[n][1] : 0;
+}`
+			if _, _, err := evaluate(t, text, `{"n": 0, "ts": []}`, 0.5); err == nil || !strings.Contains(err.Error(), "at least one time") {
+				t.Errorf("%s: %v", text, err)
+			}
+			if _, _, err := evaluate(t, text, `{"n": 1, "ts": [2]}`, 0.5); err != nil {
+				t.Errorf("%s: %v", text, err)
+			}
 		}
 	}
 }
