@@ -98,16 +98,22 @@ type Recentring struct {
 
 // recentred is what clones of a model share.
 type recentred struct {
-	sync.Once
-	r   *Recentring
-	err error
+	mu   sync.Mutex
+	done bool
+	r    *Recentring
+	err  error
 }
 
 // Map finds the effects that can be sampled in other coordinates; nil: there are
 // none. The first call evaluates the program once more. What it returns is the caller's.
 func (m *Model) Map() (*Recentring, error) {
 	o := &m.made.recentred
-	o.Do(func() { o.r, o.err = m.recentring() })
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.done {
+		o.r, o.err = m.recentring()
+		o.done = o.err == nil || m.env.Stop == nil || m.env.Stop() == nil // what was stopped can be done later
+	}
 	if o.r == nil {
 		return nil, o.err
 	}
