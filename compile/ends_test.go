@@ -31,6 +31,19 @@ func evaluate(t *testing.T, text, json string, x ...float64) (float64, []float64
 	return lp, grad, err
 }
 
+// slicedModel begins models with what is sliced; zero is 0, which parameters decide.
+const slicedModel = `data { int lo, hi; }
+parameters { real u; }
+model {
+  int zero = 0;
+  while (zero < 3 && u < -zero - 1e9) zero += 1;
+  vector[3] v = rep_vector(u, 3);
+  vector[0] e;
+  matrix[3, 2] m = rep_matrix(u, 3, 2);
+  array[3] real a = to_array_1d(v);
+  array[2] vector[3] b = rep_array(v, 2);
+`
+
 // TestSlicesBegin: as in Stan 2.32, a slice of a vector or of a matrix that is read
 // begins at an element even if it has none; one of an array may be empty wherever it
 // lies, but for a[b:] with b far beyond it, and so may one that is assigned to.
@@ -70,17 +83,7 @@ func TestSlicesBegin(t *testing.T) {
 			{"a parameter decides", "lo + zero", "hi + zero"},
 		} {
 			read := strings.NewReplacer("lo", bounds.lo, "hi", bounds.hi).Replace(c.read)
-			text := `data { int lo, hi; }
-parameters { real u; }
-model {
-  int zero = 0;
-  while (zero < 3 && u < -zero - 1e9) zero += 1;
-  vector[3] v = rep_vector(u, 3);
-  vector[0] e;
-  matrix[3, 2] m = rep_matrix(u, 3, 2);
-  array[3] real a = to_array_1d(v);
-  array[2] vector[3] b = rep_array(v, 2);
-  target += ` + read + `;
+			text := slicedModel + `  target += ` + read + `;
   v[lo:hi] = rep_vector(0, max(hi - lo + 1, 0));
 }`
 			if !strings.Contains(read, "lo") || !strings.Contains(read, "hi") {
@@ -134,17 +137,7 @@ func TestSlicesOfNothing(t *testing.T) {
 			if what != "data" && strings.Contains(c.statement, ":") && strings.Contains(c.statement, "=") && !strings.HasPrefix(c.statement, "target") {
 				continue // sizes of what is assigned to
 			}
-			text := `data { int lo, hi; }
-parameters { real u; }
-model {
-  int zero = 0;
-  while (zero < 3 && u < -zero - 1e9) zero += 1;
-  vector[3] v = rep_vector(u, 3);
-  vector[0] e;
-  matrix[3, 2] m = rep_matrix(u, 3, 2);
-  array[3] real a = to_array_1d(v);
-  array[2] vector[3] b = rep_array(v, 2);
-  array[0, 4] real c;
+			text := slicedModel + `  array[0, 4] real c;
   array[0] int none;
   ` + strings.ReplaceAll(c.statement, "lo", bounds) + `
 }`

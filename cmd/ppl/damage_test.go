@@ -27,14 +27,7 @@ func TestDamagedFolders(t *testing.T) {
 		t.Skip("set PPL_DAMAGED_FOLDERS to the number of folders that are to be damaged")
 	}
 	dir := t.TempDir()
-	program := filepath.Join(dir, "ppl")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	model := filepath.Join(dir, "killed.stan")
-	if err := os.WriteFile(model, []byte(killed), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	program, model := programAndModel(t, dir, "killed.stan", killed)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))

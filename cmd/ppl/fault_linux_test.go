@@ -37,14 +37,7 @@ func TestFullDisks(t *testing.T) {
 		t.Skip("set PPL_FULL_DISKS to the number of disks that are to become full")
 	}
 	dir := t.TempDir()
-	program := filepath.Join(dir, "ppl")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	model := filepath.Join(dir, "m.stan")
-	if err := os.WriteFile(model, []byte("parameters { vector[20] x; }\nmodel { x ~ normal(0, 1); }\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	program, model := programAndModel(t, dir, "m.stan", "parameters { vector[20] x; }\nmodel { x ~ normal(0, 1); }\n")
 	run := func(args ...string) (string, error) {
 		cmd := exec.Command(program, append([]string{"run", "-q"}, args...)...)
 		var said bytes.Buffer

@@ -51,14 +51,7 @@ func TestKill(t *testing.T) {
 		t.Skip("set PPL_KILLS to the number of times that runs are to be killed")
 	}
 	dir := t.TempDir()
-	program := filepath.Join(dir, "ppl")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	model := filepath.Join(dir, "killed.stan")
-	if err := os.WriteFile(model, []byte(killed), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	program, model := programAndModel(t, dir, "killed.stan", killed)
 	ppl := func(args ...string) *exec.Cmd {
 		return exec.Command(program, append([]string{"run", "-q"}, args...)...)
 	}
@@ -148,6 +141,19 @@ func TestKill(t *testing.T) {
 		t.Logf("%s: %d signals in %d runs; oldest state of a chain %v", options, n, folders, oldest.Round(10*time.Millisecond))
 	}
 	t.Logf("signals: %v", sent)
+}
+
+// programAndModel builds the program and writes a model, both into dir.
+func programAndModel(t *testing.T, dir, name, text string) (program, model string) {
+	t.Helper()
+	program, model = filepath.Join(dir, "ppl"), filepath.Join(dir, name)
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := os.WriteFile(model, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return program, model
 }
 
 // numbers are the lines of a CSV file but for comments.
