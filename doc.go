@@ -25,7 +25,8 @@
 //	           of draws; zarrgroups.go: what follows from them, [ZarrGroups], each a
 //	           [ZarrGroup], with [ZarrGroupOptions]
 //	save.go    [Fit.Save]: a folder that every later step can read
-//	readfit.go [ReadFit], [ReadCSV]: a run read back; readzarr.go: [ReadZarr]
+//	readfit.go [ReadFit], [ReadCSV]: a run read back; readzarr.go: [ReadZarr]; with
+//	           [ReadOptions], that bound what they may take
 //	derive.go  [Model.Derive]: a [Derived] model, of the log likelihood of observations or of
 //	           replicated data, from the model's text
 //	prior.go   [Model.SamplePrior]: draws from the [Prior]

@@ -204,7 +204,7 @@ func TestHeadOfCutRun(t *testing.T) {
 		fit, _ := ppl.Sample(ctx, p, options)
 		cancel()
 		for _, path := range fit.Files {
-			c, err := draws.ReadFile(path)
+			c, err := draws.ReadFile(path, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

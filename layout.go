@@ -103,17 +103,22 @@ func layouts(columns []string) ([]layout, error) {
 	return all, nil
 }
 
+// elements is how many columns a variable has.
+func (l *layout) elements() int {
+	n := 1
+	for _, extent := range l.shape {
+		n *= extent
+	}
+	return n
+}
+
 // columnNames undoes layouts: the names of the columns of variables one after another,
 // of each the first index running fastest, but the parts of a complex number together.
 func columnNames(all []layout) []string {
 	var names []string
 	for _, l := range all {
-		n := 1
-		for _, extent := range l.shape {
-			n *= extent
-		}
 		at := make([]int, len(l.shape))
-		for range n {
+		for range l.elements() {
 			name := l.pattern
 			for _, i := range at {
 				place := strings.IndexAny(name, "*~")

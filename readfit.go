@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/infer"
@@ -23,11 +24,25 @@ import (
 	"github.com/ppl-lang/ppl/infer/zarr"
 )
 
+// ReadOptions bounds what reading back a run may take. The zero value is what [ReadFit],
+// [ReadCSV] and [ReadZarr] use.
+type ReadOptions struct {
+	// Memory is how many bytes the draws may take; 0: half of what the machine, or the
+	// control group of the process, has. Draws that ask for more are an error.
+	Memory int64
+}
+
+// room is the memory for one run.
+func (o ReadOptions) room() *draws.Room { return &draws.Room{Limit: compile.MemoryOr(o.Memory)} }
+
 // ReadFit reads back the run in an output folder: its draws, what is known of
 // its chains, and the model and the data that belong to it, see [Fit.Posterior].
 // Of an interrupted run it reads what its CSV files hold. An error says that
 // there is no run in the folder, or names what is wrong with a file.
-func ReadFit(dir string) (*Fit, error) {
+func ReadFit(dir string) (*Fit, error) { return ReadOptions{}.Fit(dir) }
+
+// Fit is [ReadFit] within the limits of o.
+func (o ReadOptions) Fit(dir string) (*Fit, error) {
 	record, err := folder.Read(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, statErr := os.Stat(dir); statErr != nil {
@@ -38,7 +53,7 @@ func ReadFit(dir string) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := readDraws(dir, record)
+	f, err := o.draws(dir, record)
 	if err != nil {
 		return nil, err
 	}
@@ -90,21 +105,21 @@ func escapeGlob(path string) string {
 	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
 }
 
-// readDraws reads the draws in an output folder.
-func readDraws(dir string, record *folder.Record) (*Fit, error) {
+// draws reads the draws in an output folder.
+func (o ReadOptions) draws(dir string, record *folder.Record) (*Fit, error) {
 	name := record.Base()
 	if record.Format == string(Zarr) {
 		path := filepath.Join(dir, name+".zarr")
 		if !zarr.Is(path) {
 			return nil, fmt.Errorf("the run in %s has no draws: there is no store %s.zarr", dir, name)
 		}
-		return ReadZarr(path)
+		return o.Zarr(path)
 	}
 	paths := chainFiles(dir, name)
 	if len(paths) == 0 {
 		return nil, fmt.Errorf("the run in %s has no draws: there is no file %s_1.csv", dir, name)
 	}
-	return ReadCSV(paths...)
+	return o.CSV(paths...)
 }
 
 // chainFiles lists name_1.csv, name_2.csv, … in a folder, by their numbers;
@@ -133,13 +148,17 @@ func chainFiles(dir, name string) []string {
 // ReadCSV reads the draws of a run from CSV files in CmdStan's format, one per
 // chain, such as CmdStan's own. Of which model and data they are, the files do
 // not say: see [Fit.Of].
-func ReadCSV(paths ...string) (*Fit, error) {
+func ReadCSV(paths ...string) (*Fit, error) { return ReadOptions{}.CSV(paths...) }
+
+// CSV is [ReadCSV] within the limits of o.
+func (o ReadOptions) CSV(paths ...string) (*Fit, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("cannot read draws: no files")
 	}
 	var all []*draws.Contents
+	room := o.room()
 	for _, path := range paths {
-		c, err := draws.ReadFile(path)
+		c, err := draws.ReadFile(path, room)
 		if err != nil {
 			return nil, err
 		}

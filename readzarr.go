@@ -15,7 +15,11 @@ import (
 // ReadZarr reads the draws of a run from a Zarr store that ppl has written; of a run
 // that still goes on, or was killed, those of its whole chunks. Of which model and data
 // they are, the store does not say: see [Fit.Of].
-func ReadZarr(dir string) (*Fit, error) {
+func ReadZarr(dir string) (*Fit, error) { return ReadOptions{}.Zarr(dir) }
+
+// Zarr is [ReadZarr] within the limits of o.
+func (o ReadOptions) Zarr(dir string) (*Fit, error) {
+	room := o.room()
 	store, err := zarr.Open(dir)
 	if err != nil {
 		return nil, err
@@ -27,13 +31,13 @@ func ReadZarr(dir string) (*Fit, error) {
 	if err := again(store.Attributes[settingsKey], &settings); err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", dir, settingsKey, err)
 	}
-	columns, sampled, err := readPhase(store, "")
+	columns, sampled, err := readPhase(store, "", room)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read draws from %s: %w", dir, err)
 	}
 	var warmed [][]float64
 	if store.Group("warmup_posterior") != nil {
-		if _, warmed, err = readPhase(store, "warmup_"); err != nil {
+		if _, warmed, err = readPhase(store, "warmup_", room); err != nil {
 			return nil, fmt.Errorf("cannot read draws from %s: %w", dir, err)
 		}
 	}
@@ -73,7 +77,7 @@ func again(attribute, dst any) error {
 }
 
 // readPhase reads the draws of warm-up or sampling: by chain, statistics first.
-func readPhase(store *zarr.Store, prefix string) (columns draws.Columns, chains [][]float64, err error) {
+func readPhase(store *zarr.Store, prefix string, room *draws.Room) (columns draws.Columns, chains [][]float64, err error) {
 	var stored [2][]zarrVariable
 	lengths := []int(nil)
 	for i, name := range []string{prefix + "sample_stats", prefix + "posterior"} {
@@ -105,6 +109,11 @@ func readPhase(store *zarr.Store, prefix string) (columns draws.Columns, chains 
 	for _, v := range stored[1] {
 		plain = append(plain, v.layout)
 	}
+	for _, l := range plain {
+		if err := room.Take(l.elements(), columnMemory); err != nil {
+			return columns, nil, err
+		}
+	}
 	columns.Names = columnNames(plain)
 	if names, ok := store.Group(prefix + "posterior").Attributes[columnsKey]; ok {
 		if err := again(names, &columns.Names); err != nil {
@@ -124,14 +133,17 @@ func readPhase(store *zarr.Store, prefix string) (columns draws.Columns, chains 
 	}
 	width := len(columns.Statistics) + len(columns.Names)
 	for chain, n := range lengths {
+		if err := room.Take(n, 8*width); err != nil {
+			return columns, nil, err
+		}
 		rows := make([]float64, n*width)
 		for i, v := range stored[0] {
-			if err := v.read(rows, chain, n, width, []int{i}, 0); err != nil {
+			if err := v.read(rows, chain, n, width, []int{i}, 0, room); err != nil {
 				return columns, nil, err
 			}
 		}
 		for _, v := range stored[1] {
-			if err := v.read(rows, chain, n, width, v.columns, len(columns.Statistics)); err != nil {
+			if err := v.read(rows, chain, n, width, v.columns, len(columns.Statistics), room); err != nil {
 				return columns, nil, err
 			}
 		}
@@ -139,6 +151,15 @@ func readPhase(store *zarr.Store, prefix string) (columns draws.Columns, chains 
 	}
 	return columns, chains, nil
 }
+
+const (
+	// columnMemory is what a column takes beside its draws, in bytes: its name, and its place.
+	columnMemory = 128
+
+	// chunkBytes is what a number takes while its chunk is read: the file, the same unpacked,
+	// and the number.
+	chunkBytes = 24
+)
 
 // zarrVariables finds the arrays of draws of a group in their order.
 func zarrVariables(g *zarr.Group) ([]zarrVariable, error) {
@@ -206,8 +227,12 @@ func storedLengths(g *zarr.Group, all []zarrVariable) ([]int, error) {
 }
 
 // read places the first n draws of a chain in its rows.
-func (v *zarrVariable) read(rows []float64, chain, n, width int, columns []int, offset int) error {
+func (v *zarrVariable) read(rows []float64, chain, n, width int, columns []int, offset int, room *draws.Room) error {
 	chunk := v.array.Chunks[1]
+	if err := room.Take(v.elements(), chunkBytes*chunk); err != nil {
+		return err
+	}
+	defer room.Give(v.elements() * chunkBytes * chunk)
 	at := make([]int, len(v.array.Shape))
 	at[0] = chain
 	for from := 0; from < n; from += chunk {

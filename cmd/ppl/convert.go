@@ -178,7 +178,7 @@ func (o *conversion) run(cmd *cobra.Command, args []string) error {
 	if len(runs) != 1 {
 		return usagef("one run is converted at a time: its folder, its Zarr store, or its CSV files")
 	}
-	fit, err := openFit(cmd.Context(), runs[0])
+	fit, err := openFit(cmd.Context(), runs[0], &o.memory)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (c *criticised) read(cmd *cobra.Command, args []string) (*ppl.Fit, error) {
 	case len(runs) > 1:
 		return nil, usagef("unexpected argument %q: one folder, or the CSV files of one run", args[1])
 	}
-	fit, err := openFit(cmd.Context(), runs[0])
+	fit, err := openFit(cmd.Context(), runs[0], &c.memory)
 	if err != nil {
 		return nil, err
 	}

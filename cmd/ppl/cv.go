@@ -144,7 +144,7 @@ func (o *validating) run(cmd *cobra.Command, arg string) error {
 func (o *validating) prepare(cmd *cobra.Command, arg string) (*ppl.Holdout, *study.Model, study.Options, error) {
 	given := study.Options{"chains": strconv.Itoa(o.chains), "warmup": strconv.Itoa(o.warmup), "draws": strconv.Itoa(o.draws), "stan-compat": o.stanCompat}
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
-		fit, err := unlessEnded(cmd.Context(), func() (*ppl.Fit, error) { return ppl.ReadFit(arg) })
+		fit, err := openFit(cmd.Context(), []string{arg}, &o.memory)
 		if err != nil {
 			return nil, nil, nil, err
 		}

@@ -21,6 +21,7 @@ type findingsJSON struct {
 
 func diagnoseCommand() *cobra.Command {
 	var asJSON bool
+	var memory byteSize
 	cmd := &cobra.Command{
 		Use:   "diagnose DIR… | FILE.csv…",
 		Short: "Say again what is wrong with a run",
@@ -29,9 +30,10 @@ The run is that of a folder (ppl run --out) or that of the CSV files of CmdStan,
 one per chain.`,
 		Args: cobra.ArbitraryArgs,
 	}
+	memoryFlag(cmd, &memory)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return eachFit(cmd, args, &rowOptions{}, func(stdout io.Writer, name string, fit *ppl.Fit) error {
+		return eachFit(cmd, args, &rowOptions{}, &memory, func(stdout io.Writer, name string, fit *ppl.Fit) error {
 			s := newSession(&runOptions{chains: fit.Draws.Chains()}, nil, fit, false, nil)
 			if asJSON {
 				j := s.asJSON(nil)

@@ -65,18 +65,21 @@ func drawFiles(dir string) []string {
 
 // openFit reads a run: a folder, which may be a Zarr store, or CSV files. It returns when
 // ctx ends, at the latest.
-func openFit(ctx context.Context, paths []string) (*ppl.Fit, error) {
-	return unlessEnded(ctx, func() (*ppl.Fit, error) { return readRun(paths) })
+func openFit(ctx context.Context, paths []string, memory *byteSize) (*ppl.Fit, error) {
+	if err := limitMemory(memory); err != nil {
+		return nil, err
+	}
+	return unlessEnded(ctx, func() (*ppl.Fit, error) { return readRun(paths, ppl.ReadOptions{Memory: int64(*memory)}) })
 }
 
-func readRun(paths []string) (*ppl.Fit, error) {
+func readRun(paths []string, o ppl.ReadOptions) (*ppl.Fit, error) {
 	if len(paths) == 1 && zarr.Is(paths[0]) {
-		return ppl.ReadZarr(paths[0])
+		return o.Zarr(paths[0])
 	}
 	if len(paths) == 1 && isFolder(paths[0]) {
 		files := drawFiles(paths[0])
 		if files == nil {
-			return ppl.ReadFit(paths[0])
+			return o.Fit(paths[0])
 		}
 		paths = files
 	}
@@ -95,7 +98,7 @@ func readRun(paths []string) (*ppl.Fit, error) {
 			}
 		}
 	}
-	return ppl.ReadCSV(paths...)
+	return o.CSV(paths...)
 }
 
 // posterior is the model of a run bound to its data: those that the folder keeps

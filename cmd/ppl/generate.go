@@ -168,7 +168,7 @@ must be among the draws, in the same sizes.`,
 		if err := o.rows.check(); err != nil {
 			return err
 		}
-		fit, err := openFit(cmd.Context(), strings.Split(from, ","))
+		fit, err := openFit(cmd.Context(), strings.Split(from, ","), &o.memory)
 		if err != nil {
 			return err
 		}

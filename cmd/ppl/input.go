@@ -59,7 +59,7 @@ func (in *input) flags(cmd *cobra.Command) {
 	cmd.Flags().Var(&in.maxData, "max-data", "read files of data up to this `size` (default 1GiB)")
 	cmd.Flags().Var(&in.maxPrint, "max-print", "show what the model prints up to this `size` (default 64MiB)")
 	cmd.Flags().StringVar(&in.stanCompat, "stan-compat", "", "constrain parameters as this `version` of Stan does: 2.32, whose simplexes differ")
-	cmd.Flags().Var(&in.memory, "memory", "refuse models and data that ask for more memory than this `size`, such as 500MB or 8GiB\n(default: the variable "+memoryVariable+", else half of what the machine has)")
+	memoryFlag(cmd, &in.memory)
 	cmd.Flags().Int64Var(&in.statements, "statements", 0, "refuse models that run more statements than this `number` before the first evaluation; one\nof the model itself, each time that it is written out, counts for 100 (default 1000000000)")
 	timeLimitFlag(cmd)
 	compileFlags(cmd, &in.compile)
@@ -67,6 +67,24 @@ func (in *input) flags(cmd *cobra.Command) {
 
 // memoryVariable is the environment variable that --memory overrides.
 const memoryVariable = "PPL_MEMORY"
+
+// memoryFlag declares the limit of memory.
+func memoryFlag(cmd *cobra.Command, limit *byteSize) {
+	cmd.Flags().Var(limit, "memory", "refuse models, data and draws that ask for more memory than this `size`, such as 500MB or\n8GiB (default: the variable "+memoryVariable+", else half of what the machine has)")
+}
+
+// limitMemory takes the limit from the environment where the option does not give one, and
+// makes the collector keep to it.
+func limitMemory(limit *byteSize) error {
+	if text := os.Getenv(memoryVariable); text != "" && *limit == 0 {
+		if err := limit.Set(text); err != nil {
+			return usagef("%s is %q: %v", memoryVariable, text, err)
+		}
+	}
+	memory := compile.MemoryOr(int64(*limit))
+	collectWithin(memory + memory/4)
+	return nil
+}
 
 // compileFlags declares the options about reading models.
 func compileFlags(cmd *cobra.Command, o *ppl.CompileOptions) {
@@ -295,17 +313,10 @@ func (in *input) parse(name, text string) (*data.Set, error) {
 
 // limits checks how much a model may ask for, which the environment may say too.
 func (in *input) limits() error {
-	if text := os.Getenv(memoryVariable); text != "" && in.memory == 0 {
-		if err := in.memory.Set(text); err != nil {
-			return usagef("%s is %q: %v", memoryVariable, text, err)
-		}
-	}
 	if in.statements < 0 {
 		return usagef("--statements must be positive, but is %d", in.statements)
 	}
-	memory := compile.MemoryOr(int64(in.memory))
-	collectWithin(memory + memory/4)
-	return nil
+	return limitMemory(&in.memory)
 }
 
 // collectWithin makes the collector not wait, beyond that many bytes, until there is twice

@@ -168,7 +168,7 @@ func (o *laplacing) readMode(p *ppl.Posterior) ([]float64, error) {
 	case strings.HasPrefix(strings.TrimSpace(path), "{"):
 		values = ppl.JSON(path)
 	case strings.EqualFold(filepath.Ext(path), ".csv"):
-		last, err := lastDraw(path)
+		last, err := lastDraw(path, o.memory)
 		if err != nil {
 			return nil, fmt.Errorf("--mode: %w", err)
 		}

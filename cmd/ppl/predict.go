@@ -39,7 +39,7 @@ those observed.
 		if err := o.rows.check(); err != nil {
 			return err
 		}
-		fit, err := openFit(cmd.Context(), args)
+		fit, err := openFit(cmd.Context(), args, &o.memory)
 		if err != nil {
 			return err
 		}

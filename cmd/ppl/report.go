@@ -105,7 +105,7 @@ func (o *reporting) run(cmd *cobra.Command, args []string) error {
 	case len(runs) > 1:
 		return usagef("unexpected argument %q: one folder, or the CSV files of one run", args[1])
 	}
-	fit, err := openFit(cmd.Context(), runs[0])
+	fit, err := openFit(cmd.Context(), runs[0], &o.memory)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/folds"
@@ -57,7 +58,7 @@ func (o *runOptions) inits(ctx context.Context, p *ppl.Posterior, tell func(stri
 		return o.initAtEnd(p)
 	}
 	if strings.EqualFold(filepath.Ext(o.init), ".csv") {
-		values, err := lastDraw(o.init)
+		values, err := lastDraw(o.init, o.memory)
 		if err != nil {
 			return nil, fmt.Errorf("--init: %w", err)
 		}
@@ -134,8 +135,8 @@ func (o *running) validated(ctx context.Context, l *loaded, cv sampler.CrossVali
 }
 
 // lastDraw gives the values of the last draw of a CSV file, as JSON.
-func lastDraw(path string) (ppl.JSON, error) {
-	c, err := draws.ReadFile(path)
+func lastDraw(path string, memory byteSize) (ppl.JSON, error) {
+	c, err := draws.ReadFile(path, &draws.Room{Limit: compile.MemoryOr(int64(memory))})
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 func summaryCommand() *cobra.Command {
 	var o rowOptions
 	var asJSON bool
+	var memory byteSize
 	cmd := &cobra.Command{
 		Use:   "summary DIR… | FILE.csv…",
 		Short: "Summarise the draws of a run again",
@@ -32,9 +33,10 @@ ppl run --json.`,
 		Args: cobra.ArbitraryArgs,
 	}
 	o.flags(cmd)
+	memoryFlag(cmd, &memory)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the summary as JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return eachFit(cmd, args, &o, func(stdout io.Writer, name string, fit *ppl.Fit) error {
+		return eachFit(cmd, args, &o, &memory, func(stdout io.Writer, name string, fit *ppl.Fit) error {
 			s := newSession(&runOptions{rows: o, chains: fit.Draws.Chains()}, nil, fit, false, nil)
 			if asJSON {
 				j := s.asJSON(nil)
@@ -51,7 +53,7 @@ ppl run --json.`,
 
 // eachFit reads the runs that arguments name and calls show for each. name is ""
 // if there is only one.
-func eachFit(cmd *cobra.Command, args []string, o *rowOptions, show func(stdout io.Writer, name string, fit *ppl.Fit) error) error {
+func eachFit(cmd *cobra.Command, args []string, o *rowOptions, memory *byteSize, show func(stdout io.Writer, name string, fit *ppl.Fit) error) error {
 	if len(args) == 0 {
 		return usagef("DIR is missing: the folder of a run (--out), or CSV files of draws")
 	}
@@ -63,7 +65,7 @@ func eachFit(cmd *cobra.Command, args []string, o *rowOptions, show func(stdout 
 		return err
 	}
 	for _, paths := range runs {
-		fit, err := openFit(cmd.Context(), paths)
+		fit, err := openFit(cmd.Context(), paths, memory)
 		if err != nil {
 			return err
 		}

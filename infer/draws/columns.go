@@ -33,7 +33,7 @@ func (c Columns) check() error {
 	for _, names := range [][]string{c.StatisticNames(), c.Names} {
 		for _, name := range names {
 			if name == "" || strings.ContainsAny(name, ",#\"\r\n") {
-				return fmt.Errorf("draws: %q cannot be the name of a column of draws, such as theta.1", name)
+				return fmt.Errorf("draws: %.60q cannot be the name of a column of draws, such as theta.1", name)
 			}
 		}
 	}

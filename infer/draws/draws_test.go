@@ -334,7 +334,7 @@ func TestFile(t *testing.T) {
 	if _, err := Create(dir, header); err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("error %v", err)
 	}
-	if _, err := ReadFile(filepath.Join(dir, "none.csv")); err == nil || !strings.Contains(err.Error(), "none.csv") {
+	if _, err := ReadFile(filepath.Join(dir, "none.csv"), nil); err == nil || !strings.Contains(err.Error(), "none.csv") {
 		t.Errorf("error %v", err)
 	}
 	bad := header

@@ -303,7 +303,7 @@ func TestKeep(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, kept, err)
 		}
 		if kept {
-			c, err := draws.ReadFile(path)
+			c, err := draws.ReadFile(path, nil)
 			if err != nil || c.Len() != rows {
 				t.Errorf("%d rows, %v", c.Len(), err)
 			}

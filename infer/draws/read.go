@@ -40,9 +40,9 @@ func (c *Contents) Len() int {
 	return len(c.Draws) / c.Columns.width()
 }
 
-// ReadFile reads a CSV file written by this package or by CmdStan's sampler.
+// ReadFile reads a CSV file written by this package or by CmdStan's sampler, within room.
 // Errors name the file and the line.
-func ReadFile(path string) (*Contents, error) {
+func ReadFile(path string, room *Room) (*Contents, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read draws: %w", err)
@@ -52,7 +52,7 @@ func ReadFile(path string) (*Contents, error) {
 	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
 		size = info.Size()
 	}
-	c, err := read(bounded(file), size)
+	c, err := read(bounded(file), size, room)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read draws from %s: %w", path, err)
 	}
@@ -83,11 +83,11 @@ func (e endless) Read(p []byte) (int, error) {
 // Read reads the CSV of one chain. Where the file breaks off (an interrupted
 // run of CmdStan), what is complete is returned without error; a last line
 // that is cut off in the middle is dropped.
-func Read(in io.Reader) (*Contents, error) { return read(in, 0) }
+func Read(in io.Reader) (*Contents, error) { return read(in, 0, nil) }
 
 // read reads the CSV of one chain from a file of that many bytes, 0 if it is not known.
-func read(in io.Reader, size int64) (*Contents, error) {
-	r := &reader{contents: &Contents{}, left: size}
+func read(in io.Reader, size int64, room *Room) (*Contents, error) {
+	r := &reader{contents: &Contents{}, left: size, room: room}
 	buffered := bufio.NewReaderSize(in, 1<<16)
 	var line []byte
 	for number := 1; ; number++ {
@@ -96,6 +96,13 @@ func read(in io.Reader, size int64) (*Contents, error) {
 		for err = bufio.ErrBufferFull; errors.Is(err, bufio.ErrBufferFull); {
 			var part []byte
 			part, err = buffered.ReadSlice('\n')
+			if len(line)+len(part) > cap(line) {
+				// There will be a copy of it, or the parts of it.
+				if err := room.Take(cap(line)+len(part), 3); err != nil {
+					return nil, fmt.Errorf("line %d: %w", number, err)
+				}
+				line = slices.Grow(line, cap(line)+len(part))
+			}
 			line = append(line, part...)
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -121,6 +128,7 @@ type reader struct {
 	rows     []float64
 	left     int64            // bytes of the file behind this line; not above 0 if they are not known
 	metric   infer.MetricKind // whose elements the next comments hold
+	room     *Room
 }
 
 func (r *reader) line(text string, whole bool) error {
@@ -134,16 +142,18 @@ func (r *reader) line(text string, whole bool) error {
 		return r.names(text)
 	}
 	width := r.contents.Columns.width()
-	if r.rows == nil {
-		r.reserve(width, len(text))
+	if err := r.reserve(width, len(text)); err != nil {
+		return err
 	}
 	before, count := len(r.rows), 0
 	for field := range strings.SplitSeq(text, ",") {
 		v, err := parseNumber(strings.TrimSpace(field))
 		if err != nil && whole {
-			return fmt.Errorf("%q is not a number", field)
+			return fmt.Errorf("%.40q is not a number", field)
 		}
-		r.rows = append(r.rows, v)
+		if count < width {
+			r.rows = append(r.rows, v)
+		}
 		count++
 	}
 	switch {
@@ -157,12 +167,24 @@ func (r *reader) line(text string, whole bool) error {
 	return nil
 }
 
-// reserve sets aside room for as many rows as a line of that many bytes lets one expect in
-// the rest of the file: to let them grow would take up to three times the memory. A line
-// that lies about the others costs no more than twice the size of the file.
-func (r *reader) reserve(width, line int) {
-	rows := 1 + max(r.left, 0)/int64(max(line, 4*width))
-	r.rows = make([]float64, 0, (rows+rows/64)*int64(width))
+// reserve sets aside memory for a row, if there is none. For the first it is as much as all
+// rows take that its line, of that many bytes, lets one expect in the rest of the file: to let
+// them grow would take up to three times the memory. A line that lies about the others costs
+// no more than twice the size of the file.
+func (r *reader) reserve(width, line int) error {
+	if cap(r.rows)-len(r.rows) >= width {
+		return nil
+	}
+	rows := 1 + int(max(r.left, 0))/max(line, 4*width)
+	more := (rows + rows/64) * width
+	if r.rows != nil {
+		more = max(width, len(r.rows)/2)
+	}
+	if err := r.room.Take(more, 8); err != nil {
+		return err
+	}
+	r.rows = append(make([]float64, 0, len(r.rows)+more), r.rows...)
+	return nil
 }
 
 func (r *reader) names(text string) error {
@@ -170,6 +192,10 @@ func (r *reader) names(text string) error {
 		return fmt.Errorf("its first line, %.40q, has characters that no text has", text)
 	}
 	c := &r.contents.Columns
+	const header = 16 // bytes of a string beside its text
+	if err := r.room.Take(1+strings.Count(text, ","), header+2*8); err != nil {
+		return err
+	}
 	for name := range strings.SplitSeq(text, ",") {
 		name = strings.TrimSpace(name)
 		if strings.HasSuffix(name, "__") && len(c.Names) == 0 {
@@ -181,10 +207,17 @@ func (r *reader) names(text string) error {
 	return c.check()
 }
 
+// commentMemory is what a comment takes beside its text, in bytes. A number that is written
+// with two characters takes four times as much as they do.
+const commentMemory = 64
+
 // comment takes a comment line without its #.
 func (r *reader) comment(text string) error {
 	c := r.contents
 	body := strings.TrimSpace(text)
+	if err := r.room.Take(commentMemory+4*len(body), 1); err != nil {
+		return err
+	}
 	if !r.header {
 		if s, depth, ok := parseSetting(text); ok {
 			c.Config = place(c.Config, s, depth)
@@ -199,11 +232,12 @@ func (r *reader) comment(text string) error {
 	case body == "Adaptation terminated":
 		// What came so far was warm-up.
 		c.Adapted = true
-		c.Warmup, r.rows = r.rows, nil
+		n := len(r.rows)
+		c.Warmup, r.rows = r.rows[:n:n], r.rows[n:]
 	case strings.HasPrefix(body, "Step size ="):
 		v, err := parseNumber(strings.TrimSpace(strings.TrimPrefix(body, "Step size =")))
 		if err != nil {
-			return fmt.Errorf("the step size in %q is not a number", body)
+			return fmt.Errorf("the step size in %.60q is not a number", body)
 		}
 		c.Adaptation.StepSize = v
 	case body == "No free parameters for unit metric":
@@ -284,7 +318,7 @@ func ReadStore(paths ...string) (*Store, error) {
 	}
 	var all []*Contents
 	for _, path := range paths {
-		c, err := ReadFile(path)
+		c, err := ReadFile(path, nil)
 		if err != nil {
 			return nil, err
 		}

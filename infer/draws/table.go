@@ -41,12 +41,23 @@ func WriteTable(path string, t infer.Table) error {
 	return nil
 }
 
+// maxTable is the longest table that is read, in bytes.
+const maxTable = 1 << 26
+
 // ReadTable reads what WriteTable has written.
 func ReadTable(path, name string) (infer.Table, error) {
 	t := infer.Table{Name: name}
-	text, err := os.ReadFile(path)
+	file, err := os.Open(path)
 	if err != nil {
 		return t, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxTable+1))
+	if err == nil && len(text) > maxTable {
+		err = fmt.Errorf("%s is longer than %d bytes", path, maxTable)
+	}
+	if err != nil {
+		return t, fmt.Errorf("cannot read a table: %w", err)
 	}
 	for line := range strings.Lines(string(text)) {
 		fields := strings.Split(strings.TrimSpace(line), ",")
@@ -60,7 +71,7 @@ func ReadTable(path, name string) (infer.Table, error) {
 		row := make([]float64, len(fields))
 		for i, field := range fields {
 			if row[i], err = parseNumber(field); err != nil {
-				return t, fmt.Errorf("cannot read %s: %q is not a number", path, field)
+				return t, fmt.Errorf("cannot read %s: %.40q is not a number", path, field)
 			}
 		}
 		t.Rows = append(t.Rows, row)

@@ -140,7 +140,7 @@ func (a *Array) ReadTexts() ([]string, error) {
 		return nil, fmt.Errorf("zarr: %s has no texts", a.name)
 	}
 	path := a.path(make([]int, len(a.Shape)))
-	b, err := os.ReadFile(path)
+	b, err := readFile(path, maxMetadata)
 	var texts []string
 	if err == nil {
 		texts, err = decodeTexts(b, a.chunkNumbers())
@@ -164,7 +164,7 @@ func (a *Array) ReadChunk(chunk []int) ([]float64, error) {
 		return nil, fmt.Errorf("zarr: %s has texts", a.name)
 	}
 	n := a.chunkNumbers()
-	b, err := os.ReadFile(a.path(chunk))
+	b, err := readFile(a.path(chunk), 2*int64(n*a.Type.size())+maxHeader)
 	if errors.Is(err, fs.ErrNotExist) {
 		if a.Type == Bool {
 			return make([]float64, n), nil

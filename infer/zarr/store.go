@@ -382,9 +382,29 @@ func folders(dir string) ([]string, error) {
 	return names, nil
 }
 
+const (
+	maxMetadata = 1 << 28 // bytes of a file of metadata
+	maxHeader   = 1 << 16 // bytes that a chunk may be longer than twice its numbers
+)
+
+// readFile reads a regular file of at most so many bytes: others may have no end.
+func readFile(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file", path)
+	}
+	if info.Size() > limit {
+		return nil, fmt.Errorf("%s has %d bytes, and may have %d", path, info.Size(), limit)
+	}
+	return os.ReadFile(path)
+}
+
 func readMetadata(dir, node string) (m metadata, err error) {
 	path := filepath.Join(dir, metadataName)
-	text, err := os.ReadFile(path)
+	text, err := readFile(path, maxMetadata)
 	if err != nil {
 		return m, fmt.Errorf("cannot read the Zarr store: %w", err)
 	}

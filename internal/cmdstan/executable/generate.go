@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/draws"
 )
@@ -28,7 +29,7 @@ func readCSV(name string) (*csvFile, error) {
 	if !exists(name) {
 		return nil, fmt.Errorf("Can't open specified file, \"%s\"", name)
 	}
-	c, err := draws.ReadFile(name)
+	c, err := draws.ReadFile(name, &draws.Room{Limit: compile.DefaultMemory()})
 	if err != nil {
 		return nil, fmt.Errorf("Error reading fitted param names from sample csv file \"%s\"\n%w", name, err)
 	}

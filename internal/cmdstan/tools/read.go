@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/draws"
 )
@@ -28,11 +29,12 @@ type fit struct {
 // readFit reads the files of the chains of a run.
 func readFit(paths []string) (*fit, error) {
 	f := &fit{maxDepth: 10}
+	room := &draws.Room{Limit: compile.DefaultMemory()}
 	for _, path := range paths {
 		if _, err := os.Stat(path); err != nil {
 			return nil, fmt.Errorf("Cannot read input csv file: %s.", path)
 		}
-		c, err := draws.ReadFile(path)
+		c, err := draws.ReadFile(path, room)
 		if err != nil {
 			return nil, fmt.Errorf("Cannot parse input csv file: %s%v.", path, err)
 		}

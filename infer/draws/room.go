@@ -1,0 +1,47 @@
+package draws
+
+import (
+	"fmt"
+	"math"
+)
+
+// Room is the memory that draws which are read may take, in bytes. The files of one run
+// share it. There is no bound to that of a nil Room.
+type Room struct {
+	Limit int64
+	taken int64
+}
+
+// RoomError is what reading ends with where there is no more Room.
+type RoomError struct {
+	Asked, Left, Limit int64 // bytes
+}
+
+func (e *RoomError) Error() string {
+	const mb = 1e6
+	return fmt.Sprintf("to read the draws takes %.3g MB more memory, but %.3g of %.3g MB are left; allow for more memory", float64(e.Asked)/mb, float64(e.Left)/mb, float64(e.Limit)/mb)
+}
+
+// Take keeps n pieces of so many bytes. Of what does not fit nothing is taken, and the
+// error is a *[RoomError].
+func (r *Room) Take(n, bytes int) error {
+	if r == nil {
+		return nil
+	}
+	asked := int64(math.MaxInt64)
+	if int64(n) <= asked/int64(max(bytes, 1)) {
+		asked = int64(n) * int64(bytes)
+	}
+	if left := r.Limit - r.taken; asked > left {
+		return &RoomError{Asked: asked, Left: left, Limit: r.Limit}
+	}
+	r.taken += asked
+	return nil
+}
+
+// Give gives back what was taken for as many bytes.
+func (r *Room) Give(bytes int) {
+	if r != nil {
+		r.taken -= int64(bytes)
+	}
+}

@@ -1,0 +1,151 @@
+package ppl_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/infer/draws"
+)
+
+// What is read of draws keeps to a limit, whatever files say of themselves.
+
+func TestReadMemory(t *testing.T) {
+	m, err := ppl.Compile("m", "parameters { vector[10] x; } model { x ~ normal(0, 1); }")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Bind(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const numbers = 2 * 200 * 17 // chains, draws and columns
+	for _, format := range []ppl.Format{ppl.CSV, ppl.Zarr} {
+		base := filepath.Join(t.TempDir(), "a")
+		fit, err := ppl.Sample(context.Background(), p, ppl.Options{Chains: 2, Warmup: 100, Draws: 200, Output: base, Format: format})
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := func(limit int64) (*ppl.Fit, error) {
+			o := ppl.ReadOptions{Memory: limit}
+			if format == ppl.Zarr {
+				return o.Zarr(base + ".zarr")
+			}
+			return o.CSV(fit.Files...)
+		}
+		var full *draws.RoomError
+		if _, err := read(8 * numbers); !errors.As(err, &full) || full.Limit != 8*numbers || full.Asked <= full.Left {
+			t.Errorf("%s: %v", format, err)
+		}
+		if f, err := read(3 * 8 * numbers); err != nil || f.Draws.Chains() != 2 || f.Draws.Len(1) != 200 {
+			t.Errorf("%s: %v", format, err)
+		}
+	}
+}
+
+// Files that are small and ask for much.
+func TestReadMadeUp(t *testing.T) {
+	dir := t.TempDir()
+	long := func(head, piece string, n int) string { return head + strings.Repeat(piece, n) }
+	for name, text := range map[string]string{
+		"one line":          long("lp__,x\n1", ",1", 1_000_000),
+		"names":             long("lp__", ",x", 1_000_000),
+		"comments":          long("# method = sample\nlp__,x\n# Adaptation terminated\n", "#a\n", 200_000),
+		"settings":          long("", "# a = b\n", 200_000),
+		"a metric":          long("lp__,x\n# Adaptation terminated\n# Elements of inverse mass matrix:\n# 1", ",1", 1_000_000),
+		"rows that shorten": "lp__,x\n" + strings.Repeat(" ", 100_000) + "1,2\n" + long("", "1,2\n", 500_000),
+	} {
+		path := filepath.Join(dir, "a.csv")
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		var full *draws.RoomError
+		if _, err := (ppl.ReadOptions{Memory: 1 << 20}).CSV(path); !errors.As(err, &full) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	m, err := ppl.Compile("m", "parameters { real x; vector[3] v; } model { x ~ normal(0, 1); v ~ normal(0, 1); }")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Bind(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := filepath.Join(dir, "b")
+	if _, err := ppl.Sample(context.Background(), p, ppl.Options{Chains: 1, Warmup: 10, Draws: 10, Output: base, Format: ppl.Zarr}); err != nil {
+		t.Fatal(err)
+	}
+	array := filepath.Join(base+".zarr", "posterior", "v", "zarr.json")
+	good := contents(t, array)
+	for _, n := range []int{1 << 27, 1 << 40, math.MaxInt64} {
+		var changed map[string]any
+		if err := json.Unmarshal([]byte(good), &changed); err != nil {
+			t.Fatal(err)
+		}
+		changed["shape"] = []int{1, 10, n}
+		changed["chunk_grid"].(map[string]any)["configuration"].(map[string]any)["chunk_shape"] = []int{1, 1, n}
+		text, _ := json.Marshal(changed)
+		if err := os.WriteFile(array, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := (ppl.ReadOptions{Memory: 1 << 30}).Zarr(base + ".zarr"); err == nil {
+			t.Errorf("a vector of %d elements", n)
+		}
+	}
+	// As many draws, of all arrays.
+	for _, n := range []int{1 << 33, 1 << 50} {
+		store := base + ".zarr"
+		for _, group := range []string{"posterior", "sample_stats"} {
+			arrays, err := filepath.Glob(filepath.Join(store, group, "*", "zarr.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, path := range arrays {
+				text := contents(t, path)
+				if path == array {
+					text = good
+				}
+				var changed map[string]any
+				if err := json.Unmarshal([]byte(text), &changed); err != nil {
+					t.Fatal(err)
+				}
+				if shape := changed["shape"].([]any); len(shape) > 1 {
+					shape[1] = json.Number(fmt.Sprint(n))
+				}
+				out, _ := json.Marshal(changed)
+				if err := os.WriteFile(path, out, 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			path := filepath.Join(store, group, "zarr.json")
+			var changed map[string]any
+			if err := json.Unmarshal([]byte(contents(t, path)), &changed); err != nil {
+				t.Fatal(err)
+			}
+			attributes := changed["attributes"].(map[string]any)
+			for name, v := range attributes {
+				if list, ok := v.([]any); ok && len(list) == 1 {
+					if _, ok := list[0].(float64); ok {
+						attributes[name] = []json.Number{json.Number(fmt.Sprint(n))}
+					}
+				}
+			}
+			out, _ := json.Marshal(changed)
+			if err := os.WriteFile(path, out, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var full *draws.RoomError
+		if _, err := (ppl.ReadOptions{Memory: 1 << 30}).Zarr(store); !errors.As(err, &full) {
+			t.Errorf("%d draws: %v", n, err)
+		}
+	}
+}
