@@ -79,13 +79,14 @@ func layouts(columns []string) ([]layout, error) {
 	}
 	for i := range all {
 		l := &all[i]
-		n := 1
+		n, fits := 1, true
 		for _, extent := range l.shape {
-			if n *= extent; n > len(elements[i]) {
-				break
+			// A product of extents may overflow to any number.
+			if fits = fits && extent <= len(elements[i])/n; fits {
+				n *= extent
 			}
 		}
-		if n != len(elements[i]) {
+		if !fits || n != len(elements[i]) {
 			return nil, fmt.Errorf("ppl: the draws of %s have %d elements, but its indices are those of %v", l.name, len(elements[i]), l.shape)
 		}
 		l.columns = slices.Repeat([]int{-1}, n)
