@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/ppl-lang/ppl/ad/kernel"
 )
 
 // The kernels of matrix ops, on row-major storage, without allocation. Those of
@@ -185,6 +187,18 @@ func solveLU(b, lu, pivots []float64, n, cols int, trans bool) {
 			swapRows(b, i, p, cols)
 		}
 	}
+}
+
+// byBLAS is kernel.RowLoops by BLAS, where rows are long enough; the numbers are the same.
+type byBLAS struct{ kernel.PortableEigenLoops }
+
+// Less implements kernel.RowLoops.
+func (l byBLAS) Less(a []float64, stride int, u, v []float64) {
+	if len(v) > 8 {
+		blas64.Implementation().Dger(len(u), len(v), -1, u, 1, v, 1, a, stride)
+		return
+	}
+	l.PortableEigenLoops.Less(a, stride, u, v)
 }
 
 // product is the matrix product by definition: for operands that are not

@@ -398,17 +398,10 @@ func matrixOps() map[OpCode]Op {
 		OpInverse: {Name: "inverse", Class: Array, Arity: 1, Shape: sameSquare,
 			Eval: func(dst []float64, args [][]float64, types []Type, _ any, work []float64) error {
 				n := types[0].Shape[0]
-				lu, pivots := work[:n*n], work[n*n:]
-				copy(lu, args[0])
-				factorLU(lu, pivots, n)
-				clear(dst)
-				for i := range n {
-					dst[i*n+i] = 1
-				}
-				solveLU(dst, lu, pivots, n, n, false)
+				kernel.Invert(dst, args[0], n, n, byBLAS{}, work)
 				return nil
 			},
-			Work: luWork,
+			Work: func(args []Type, _ any) int { n := args[0].Shape[0]; return kernel.InvertWork(n, n) },
 			VJP: func(g *Graph, n *Node, x, adj Ref, need []bool) []Ref {
 				return []Ref{g.Neg(g.matMul(g.matMul(x, adj, true, false), x, false, true))}
 			}},

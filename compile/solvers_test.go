@@ -2,6 +2,7 @@ package compile
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -113,6 +114,28 @@ model { target += `
 			t.Errorf("%s: %v", call, err)
 		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
 			t.Errorf("%s: %v, want %s", call, err, want)
+		}
+	}
+}
+
+// TestIntegralsInLanes: the points of an integral are lanes, those of refinements included; where
+// there is an integral for each row, those that all rows have.
+func TestIntegralsInLanes(t *testing.T) {
+	const text = `functions {
+  real f(real x, real xc, array[] real k, data array[] real r, data array[] int i) { return exp(-k[1] * square(x - r[1])); }
+}
+data { int N; vector[N] y; }
+transformed data { array[0] int none; }
+parameters { real<lower=0> k; }
+model { `
+	for call, left := range map[string]int{
+		`target += log(integrate_1d(f, negative_infinity(), positive_infinity(), {k}, {0.5}, none));`: 0,
+		`target += log(integrate_1d(f, -1, 2, {k}, {0.5}, none));`:                                    0,
+		`for (n in 1:N) target += log(integrate_1d(f, -1, 2, {k}, {y[n]}, none));`:                    3,
+	} {
+		m := boundText(t, text+call+" }", map[string]any{"N": 40, "y": slices.Repeat([]float64{0.5, 1}, 20)})
+		if s := m.Loops(); s.Carried != left || s.Scanned+s.Iterated > 0 {
+			t.Errorf("%s\n%d loops are carried, %d scanned and %d iterated, want %d carried", call, s.Carried, s.Scanned, s.Iterated, left)
 		}
 	}
 }

@@ -12,8 +12,7 @@ import "math"
 type EigenLoops interface {
 	// Combine is y = Σ x[k]·(row k of a).
 	Combine(y, x, a []float64, stride int)
-	// Less subtracts u[i]·v from row i of a.
-	Less(a []float64, stride int, u, v []float64)
+	RowLoops
 	// LessBoth subtracts u[i]·v + s[i]·t from row i of a.
 	LessBoth(a []float64, stride int, u, v, s, t []float64)
 	// Turn turns row first + k·step of z, of n numbers, with the next one by the k-th (c, s) of

@@ -5,9 +5,10 @@ vector stage_residuals(real t, vector y, real h, matrix a, vector c, vector k $p
   int n = num_elements(y);
   int m = num_elements(c);
   matrix[n, m] slopes = to_matrix(k, n, m);
+  matrix[n, m] moves = h * slopes * a';
   matrix[n, m] out;
   for (i in 1:m)
-    out[, i] = residual(t + c[i] * h, y + h * (slopes * a[i]'), slopes[, i] $args);
+    out[, i] = residual(t + c[i] * h, y + moves[, i], slopes[, i] $args);
   return to_vector(out);
 }
 
@@ -16,9 +17,10 @@ matrix stage_inverse(real t, vector y, real h, matrix a, vector c, vector k $par
   int n = num_elements(y);
   int m = num_elements(c);
   matrix[n, m] slopes = to_matrix(k, n, m);
+  matrix[n, m] moves = h * slopes * a';
   matrix[n * m, n * m] j;
   for (i in 1:m) {
-    vector[n] w = y + h * (slopes * a[i]');
+    vector[n] w = y + moves[, i];
     matrix[n, n] by_state = jacobian_residual_1(t + c[i] * h, w, slopes[, i] $args);
     matrix[n, n] by_slope = jacobian_residual_2(t + c[i] * h, w, slopes[, i] $args);
     for (l in 1:m)
@@ -86,34 +88,62 @@ array[] vector integrate_implicit(vector y0, vector yp0, real t0, array[] real t
   if (!is_nan(sum(fits)))
     yp = fits;
   real h = first_step(detach(y0), yp, rtol, atol);
+  // What a step finds is carried to the next trip, which makes the step, so that the
+  // derivatives of a trip begin at what was found and do not find it again.
+  vector[5 * n] k = rep_vector(0, 5 * n);
+  real s = 0;
+  // The slopes of the next step start where the polynomial of the one before goes, unless
+  // that is far.
+  matrix[5, 5] coefficients = inverse(powers)';
+  vector[5 * n] next = to_vector(rep_matrix(yp, 5));
+  real known = 0; // length of the step that they come from
   for (i in 1:m) {
     real end = ts[i];
     int steps = 0;
-    while (t < end) {
-      int last = t + 1.001 * h >= end;
-      real s = last ? end - t : h;
-      if (!last)
-        check_step(t, detach(s));
-      vector[n] start = detach(y);
-      vector[5 * n] k = solved(t, start, s, a, c, to_vector(rep_matrix(yp, 5)), rtol, atol $args);
-      matrix[n, 5] slopes = to_matrix(k, n, 5);
-      real error = size_of(0.16 * s * (slopes * before - yp), start, start + s * (slopes * a[5]'), rtol, atol);
-      if (is_nan(error))
-        error = 1e6;
-      steps += 1;
-      if (steps > most)
-        reject("the solution of the system took more than ", most, " steps, at time ", t);
-      if (error <= 1) {
-        matrix[5 * n, 5 * n] inv = detach(stage_inverse(t, start, s, a, c, k $args));
+    int found = 0;
+    while (t < end || found) {
+      if (found) {
+        vector[5 * n] now = k;
+        matrix[5 * n, 5 * n] inv = detach(stage_inverse(t, detach(y), s, a, c, k $args));
         for (l in 1:3)
-          k -= inv * stage_residuals(t, y, s, a, c, k $args);
-        slopes = to_matrix(k, n, 5);
+          now -= inv * stage_residuals(t, y, s, a, c, now $args);
+        matrix[n, 5] slopes = to_matrix(now, n, 5);
         y += s * (slopes * a[5]');
         yp = detach(slopes[, 5]);
-        if (last) t = end; else t += s;
+        next = detach(now);
+        known = s;
+        if (found == 2) t = end; else t += s;
       }
-      if (!(last && error <= 1))
-        h = detach(s) * stretch(error, 6);
+      found = 0;
+      if (t < end) {
+        int last = t + 1.001 * h >= end;
+        s = last ? end - t : h;
+        if (!last)
+          check_step(t, detach(s));
+        vector[n] start = detach(y);
+        vector[5 * n] guess;
+        if (s <= 2 * known) {
+          vector[5] at = 1 + c * (s / known);
+          matrix[5, 5] there;
+          there[1] = rep_row_vector(1, 5);
+          for (l in 2:5)
+            there[l] = there[l - 1] .* at';
+          guess = to_vector(to_matrix(next, n, 5) * (coefficients * there));
+        } else
+          guess = to_vector(rep_matrix(yp, 5));
+        k = solved(t, start, s, a, c, guess, rtol, atol $args);
+        matrix[n, 5] slopes = to_matrix(k, n, 5);
+        real error = size_of(0.16 * s * (slopes * before - yp), start, start + s * (slopes * a[5]'), rtol, atol);
+        if (is_nan(error))
+          error = 1e6;
+        steps += 1;
+        if (steps > most)
+          reject("the solution of the system took more than ", most, " steps, at time ", t);
+        if (error <= 1)
+          found = 1 + last;
+        if (!(last && error <= 1))
+          h = detach(s) * stretch(error, 6);
+      }
     }
     out[i] = y;
   }

@@ -135,6 +135,23 @@ func TestEigenSym(t *testing.T) {
 	})
 }
 
+// TestInvert: machine code computes the bits that package kernel does.
+func TestInvert(t *testing.T) {
+	each(t, func(t *testing.T, k *Kernels) {
+		for _, n := range sizes {
+			a := normals(n*n, uint64(n))
+			got, want := nans(n*n), nans(n*n)
+			kernel.Invert(want, a, n, n, kernel.PortableEigenLoops{}, nans(kernel.InvertWork(n, n)))
+			k.Invert(got, a, n, nans(k.InvertWork(n)))
+			for i, w := range want {
+				if math.Float64bits(got[i]) != math.Float64bits(w) {
+					t.Fatalf("%d: element %d is %v, want %v", n, i, got[i], w)
+				}
+			}
+		}
+	})
+}
+
 // TestSolve compares with the definition, for every kind of system.
 func TestSolve(t *testing.T) {
 	each(t, func(t *testing.T, k *Kernels) {

@@ -1,5 +1,6 @@
 // Package dense is dense linear algebra in machine code: Cholesky factors, their adjoints,
-// triangular solves with many right sides, products of matrices, and symmetric eigendecompositions.
+// triangular solves with many right sides, products of matrices, inverses, and symmetric
+// eigendecompositions.
 //
 // Map of the package:
 //
@@ -7,7 +8,8 @@
 //	cholesky.go   factors and their adjoints
 //	solve.go      triangular solves
 //	product.go    products
-//	eigen.go      the loops over rows of symmetric eigendecompositions; the rest is in package kernel
+//	eigen.go      the loops over rows of symmetric eigendecompositions and of inverses; the rest is
+//	              in package kernel
 //	small.go      the first three for few rows: texts that others include in their code
 //
 // # One tile
@@ -64,6 +66,9 @@
 //	   50    148 µs,  216 µs   97.2 µs,  152 µs   25.8 µs, 50.5 µs   29.8 µs, 58.0 µs
 //
 // There the chain of roots and quotients of the turns, 15 ns each, is two thirds of the time.
+//
+// Inverses of order 5, 15, 30 and 60 take 220 ns, 1.03, 5.4 and 29 µs, where factors and
+// solves in Go took 310 ns, 1.9, 8.5 and 49 µs.
 //
 // Products of order 128 make 41 and 26 products of numbers a nanosecond (0.74 and 0.80 of the
 // peak), of order 256 43 and 27, of order 512 33 and 20; of the time of those of order 100

@@ -17,6 +17,19 @@ func (k *Kernels) EigenSym(values, vectors, a []float64, n int, work []float64) 
 	return kernel.EigenSym(values, vectors, a, n, eigenLoops{c}, c.take(kernel.EigenWork(n)))
 }
 
+// whole is n rounded up to whole vectors of any target.
+func whole(n int) int { return (n + 7) / 8 * 8 }
+
+// InvertWork is the size of the work space of Invert.
+func (k *Kernels) InvertWork(n int) int { return k.space() + 7 + kernel.InvertWork(n, whole(n)) }
+
+// Invert is that of package kernel, with its loop over rows in machine code, which computes
+// the same numbers.
+func (k *Kernels) Invert(dst, a []float64, n int, work []float64) {
+	c := k.begin(work)
+	kernel.Invert(dst, a, n, whole(n), eigenLoops{c}, c.take(kernel.InvertWork(n, whole(n))))
+}
+
 // eigenLoops implements kernel.EigenLoops. What it is given is part of a work space.
 type eigenLoops struct{ call }
 

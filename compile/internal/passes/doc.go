@@ -11,6 +11,7 @@
 //	merge.go       rows of data that are alike added up once
 //	prefixes.go    concatenations that begin like others made of these
 //	choose.go      conditionals in lanes made selections
+//	decide.go      conditionals in lanes made conditionals about all lanes
 //	carries.go     while loops freed of what nobody needs
 //	rewrite.go     the list of legal rewrites
 //	slices.go      index tables that are a few slices

@@ -46,6 +46,8 @@ func Table() []Pass {
 			Doc:   "makes arrays that grow with the steps of unrolled loops parts of one another"},
 		{Name: "choose", Density: choose,
 			Doc: "conditionals in lanes with short sides become selections"},
+		{Name: "decide", Density: decide, After: []string{"choose"},
+			Doc: "conditionals in lanes that all lanes decide alike become conditionals about all lanes"},
 		{Name: "unroll", Density: unroll,
 			Doc: "writes scans of few short steps out"},
 		{Name: "terms", Density: writeTerms,

@@ -8,7 +8,7 @@ import (
 // Factorisations, triangular solves and products of matrices by package dense, where
 // there is machine code and matrices are large enough. The rows of the ops are what is
 // meant; results differ from theirs by roundings, but for those of symmetric
-// eigendecompositions, which are the same bits.
+// eigendecompositions and inverses, which are the same bits.
 
 // denseWork is the size of the work space of a block that package dense runs; 0 if it
 // does not.
@@ -31,6 +31,10 @@ func (x *context) denseWork(b *block) int {
 		if a[0] < fromEigen {
 			return 0
 		}
+	case ad.OpInverse:
+		if a[0] < fromInverse {
+			return 0
+		}
 	default:
 		return 0
 	}
@@ -43,6 +47,8 @@ func (x *context) denseWork(b *block) int {
 		return k.SolveWork(a[0], size/a[0])
 	case n.Op == ad.OpEigenSym:
 		return k.EigenWork(a[0])
+	case n.Op == ad.OpInverse:
+		return k.InvertWork(a[0])
 	}
 	return k.CholeskyWork(a[0])
 }
@@ -83,6 +89,8 @@ func (b *block) denseEval(dst []float64, args [][]float64, types []ad.Type, attr
 		b.dense.CholeskyAdjoint(dst, args[0], args[1], n, work)
 	case ad.OpEigenSym:
 		return ad.Converged(b.dense.EigenSym(dst[:n], dst[n:], args[0], n, work))
+	case ad.OpInverse:
+		b.dense.Invert(dst, args[0], n, work)
 	case ad.OpTriSolve:
 		t := attr.(ad.TriAttr)
 		b.dense.Solve(dst, args[0], args[1], n, len(dst)/n, t.Upper, t.Trans, t.Right, work)
