@@ -44,12 +44,18 @@ type Simulator struct {
 	seed      uint64
 }
 
+// maxSets bounds the data sets of a simulator, whose parameters are drawn before them.
+const maxSets = 100_000_000
+
 // Simulator prepares to make data sets, up to a number of them. values are data of the
 // sizes and with the covariates that are wanted; variables that the model's statements are
 // about are drawn and may be left out. The prior is that of [Model.SamplePrior].
 //
 // The first sets of a simulator are those of one for fewer sets with the same seed.
 func (m *Model) Simulator(ctx context.Context, values any, sets int, seed uint64, o SimulatorOptions) (*Simulator, error) {
+	if sets > maxSets {
+		return nil, fmt.Errorf("ppl: %d data sets: a simulator makes up to %d", sets, maxSets)
+	}
 	set, err := ReadData(values)
 	if err != nil {
 		return nil, err

@@ -80,8 +80,10 @@ type point struct {
 	options Options
 }
 
-// maxPoints bounds the grid, which is in memory.
-const maxPoints = 1_000_000
+const (
+	maxPoints = 1_000_000     // of the grid, which is in memory
+	maxFits   = 1_000_000_000 // of a study
+)
 
 // Check looks at the plan before anything runs.
 func (p *Plan) Check() error {
@@ -117,6 +119,13 @@ func (p *Plan) Check() error {
 		if p.points[i].options, err = p.points[i].options.Complete(); err != nil {
 			return err
 		}
+	}
+	fits := 0.0 // as a product it may be larger than an int
+	for _, part := range p.Parts {
+		fits += float64(len(part.Models)) * float64(part.Source.Len())
+	}
+	if fits *= float64(len(p.points)) * float64(max(p.Repeat, 1)); fits > maxFits {
+		return fmt.Errorf("a study of %.3g fits: it can have %d", fits, maxFits)
 	}
 	return nil
 }

@@ -164,7 +164,7 @@ func (e *eta) left(now time.Time) (time.Duration, bool) {
 		// Those that wait begin as others end.
 		longest = max(longest, whole*math.Ceil(float64(waiting)/float64(e.parallel)))
 	}
-	return time.Duration(max(longest, sum/float64(min(e.parallel, len(e.chains)))) * float64(time.Second)), true
+	return duration(max(longest, sum/float64(min(e.parallel, len(e.chains))))), true
 }
 
 // needed is the number of draws of each chain after which the target will be reached, by

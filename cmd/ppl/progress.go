@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"sync"
 	"time"
 
@@ -117,6 +118,12 @@ func (l *lines) stop(fit *ppl.Fit, interrupted bool) {
 	if !interrupted && fit != nil {
 		fmt.Fprintf(l.w, "done in %s\n", clock(time.Since(l.began)))
 	}
+}
+
+// duration makes one of seconds; more than there can be, three centuries, are as many.
+func duration(seconds float64) time.Duration {
+	const most = math.MaxInt64 / int64(time.Second)
+	return time.Duration(min(seconds, float64(most-1)) * float64(time.Second))
 }
 
 // clock shows a duration for people: 0.3 s, 12 s, 3:05, 1:03:05.

@@ -216,4 +216,7 @@ func TestNumbers(t *testing.T) {
 	if got := fixed(-0.0001, 2) + " " + figure(1e9, 2); got != "0.00 1e+09" {
 		t.Error(got)
 	}
+	if got := clock(duration(1e300)); strings.HasPrefix(got, "-") {
+		t.Errorf("longer than a Duration: %s", got)
+	}
 }

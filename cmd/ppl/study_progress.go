@@ -107,4 +107,4 @@ func studyLine(p study.Progress) string {
 	return text
 }
 
-func clockOf(seconds float64) string { return clock(time.Duration(seconds * float64(time.Second))) }
+func clockOf(seconds float64) string { return clock(duration(seconds)) }
