@@ -130,7 +130,9 @@ func (g *Graph) Grad(out Ref, wrt ...Ref) []Ref {
 }
 
 // dependents marks the nodes below end that depend on wrt through ops with
-// derivatives.
+// derivatives. A region is marked if it reads one that is, its results only if they
+// depend on it in its bodies: a loop that only finds something has no derivative to
+// run for.
 func (g *Graph) dependents(wrt []Ref, end int) []bool {
 	dep := make([]bool, end)
 	for _, r := range wrt {
@@ -138,15 +140,28 @@ func (g *Graph) dependents(wrt []Ref, end int) []bool {
 			dep[r] = true
 		}
 	}
+	results := map[Ref][]bool{} // of regions that are marked
 	for i := range end {
-		if dep[i] || table[g.Nodes[i].Op].Flat || table[g.Nodes[i].Op].Class == Random {
+		n := &g.Nodes[i]
+		if dep[i] || table[n.Op].Flat || table[n.Op].Class == Random {
 			continue
 		}
-		for _, a := range g.Nodes[i].Args {
+		if n.Op == OpResult {
+			dep[i] = dep[n.Args[0]] && results[n.Args[0]][n.ResultIndex()]
+			continue
+		}
+		for _, a := range n.Args {
 			if dep[a] {
 				dep[i] = true
 				break
 			}
+		}
+		if dep[i] && table[n.Op].Class == Region {
+			need := make([]bool, len(n.Args))
+			for k, a := range n.Args {
+				need[k] = dep[a]
+			}
+			results[Ref(i)] = n.dependentResults(need)
 		}
 	}
 	return dep

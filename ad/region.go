@@ -416,6 +416,55 @@ func (g *Graph) outputOrZero(r Ref, t Type) {
 	g.Output(g.Broadcast(r, t.Shape))
 }
 
+// dependentResults marks the results of a region that depend on the arguments that are needed.
+func (n *Node) dependentResults(need []bool) []bool {
+	through := func(body *Graph, need []bool) []bool {
+		var from []Ref
+		for i, in := range body.Inputs {
+			if need[i] {
+				from = append(from, in)
+			}
+		}
+		dep := body.dependents(from, len(body.Nodes))
+		out := make([]bool, len(body.Outputs))
+		for i, r := range body.Outputs {
+			out[i] = dep[r]
+		}
+		return out
+	}
+	loop := func(body *Graph, carries int) []bool {
+		need := append(activeCarries(body, carries, need), need[carries:]...)
+		return through(body, need)
+	}
+	res := make([]bool, len(n.Results()))
+	switch a := n.Attr.(type) {
+	case *If:
+		then, otherwise := through(a.Then, need[1:]), through(a.Else, need[1:])
+		for i := range res {
+			res[i] = then[i] || otherwise[i]
+		}
+	case *Scan:
+		active := activeCarries(a.Body, a.Carries, need)
+		for i, d := range loop(a.Body, a.Carries) {
+			if i < a.Carries {
+				res[a.finalAt(i)], res[a.historyAt(i)] = active[i], active[i]
+			} else {
+				res[a.Carries+i] = d // kept values and sums follow
+			}
+		}
+	case *While:
+		active := a.active(need)
+		for i, d := range loop(a.Body, a.Carries) {
+			if i < a.Carries {
+				res[a.finalAt(i)], res[a.historyAt(i)] = active[i], active[i]
+			} else {
+				res[a.sumAt(i-a.Carries)] = d
+			}
+		}
+	}
+	return res
+}
+
 // activeCarries marks, among the first arguments of a region that carries them,
 // those that are needed or become dependent on what is.
 func activeCarries(body *Graph, carries int, need []bool) []bool {
