@@ -220,7 +220,8 @@ func core(t Type) Type { return Type{Shape: t.Shape} }
 // scanAdjoint: the adjoint of a scan is a scan in the opposite order. It carries
 // the adjoints of the carried values; each step recomputes the forward body
 // from the history of the carried values (storing every intermediate instead
-// costs memory traffic for what is mostly a few multiplications) and pulls the
+// costs memory traffic for what is mostly a few multiplications), but for what while
+// loops in it leave, where the scan keeps that (leftByWhile), and pulls the
 // adjoints back through it. Adjoints of captured values are summed over steps.
 // Carried values that depend on nothing that has a derivative carry no adjoint.
 func scanAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool) []Ref {
@@ -270,6 +271,12 @@ func scanAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool) []Ref 
 	}
 	for i := s.Carries; i < s.Carries+s.Streams; i++ {
 		inputs[i] = stream(n.Args[i], s.Body.Type(s.Body.Inputs[i]))
+	}
+	recalled := map[int]Ref{} // kept values that are not computed again, and the streams of them
+	for i, r2 := range s.Body.Outputs[s.Carries : s.Carries+s.Outs] {
+		if s.Body.leftByWhile(r2) {
+			recalled[i] = stream(g.Result(r, s.outAt(i)), s.Body.Type(r2))
+		}
 	}
 	for i := range s.Outs {
 		seeds[s.Carries+i] = stream(adjs[s.outAt(i)], s.Body.Type(s.Body.Outputs[s.Carries+i]))
@@ -327,10 +334,22 @@ func scanAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool) []Ref 
 		res[i] = a
 		nb.Output(a)
 	}
-	args := append(append(carries, streams...), captures...)
 	if len(nb.Outputs) == 0 {
 		return res
 	}
+	if len(recalled) > 0 {
+		instead := map[Ref]Ref{}
+		for i, in := range recalled {
+			instead[outs[s.Carries+i]] = in
+		}
+		var unread []int
+		back.Body, unread = nb.recalling(instead)
+		for _, i := range slices.Backward(unread) {
+			streams = slices.Delete(streams, i-back.Carries, i-back.Carries+1)
+		}
+		back.Streams = len(streams)
+	}
+	args := append(append(carries, streams...), captures...)
 	b := g.DoScan(back, args)
 	k = 0
 	for i, a := range n.Args {
@@ -348,6 +367,59 @@ func scanAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool) []Ref 
 		k++
 	}
 	return res
+}
+
+// leftByWhile reports whether r is a result of a while loop. Where a step of a scan keeps
+// one, the derivative takes it from what was kept, for to compute it again may take many
+// trips.
+func (g *Graph) leftByWhile(r Ref) bool {
+	n := &g.Nodes[r]
+	return n.Op == OpResult && g.Nodes[n.Args[0]].Op == OpWhile
+}
+
+// recalling is the graph with inputs in the place of some nodes, without those of these inputs that
+// nobody reads, whose numbers are returned, in order.
+func (g *Graph) recalling(instead map[Ref]Ref) (to *Graph, unread []int) {
+	read := make([]bool, len(g.Nodes))
+	for _, r := range g.Outputs {
+		read[r] = true
+	}
+	spare := map[Ref]bool{}
+	for i := len(g.Nodes) - 1; i >= 0; i-- {
+		if !read[i] {
+			continue
+		}
+		if in, ok := instead[Ref(i)]; ok {
+			read[in] = true
+			continue
+		}
+		for _, a := range g.Nodes[i].Args {
+			read[a] = true
+		}
+	}
+	for _, in := range instead {
+		spare[in] = !read[in]
+	}
+	to = NewGraph()
+	to.site = g.site
+	w := NewRewriter(g, to)
+	for k, in := range g.Inputs {
+		if spare[in] {
+			unread = append(unread, k)
+			continue
+		}
+		w.Input(in)
+	}
+	for r, in := range instead {
+		if read[in] {
+			w.Put(r, w.At(in))
+		}
+	}
+	w.Run(read)
+	for _, r := range g.Outputs {
+		to.Output(w.At(r))
+	}
+	return to, unread
 }
 
 // ifAdjoint: the adjoint of a conditional is the conditional of the adjoints; a

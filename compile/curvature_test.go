@@ -94,26 +94,27 @@ model {
 // Planning second derivatives and metrics, which takes seconds for large models, ends as
 // evaluations do, and can be done afterwards all the same.
 func TestPlanningStops(t *testing.T) {
-	m := boundText(t, `data { int n; }
+	const text = `data { int n; }
 parameters { vector[n] x; real<lower=0> s; }
 model {
   x ~ normal(0, s);
   for (i in 2:n) target += -square(x[i] - sin(x[i - 1])) / s;
-}`, map[string]any{"n": 60})
+}`
 	ended := errors.New("ended")
 	x, h, a, grad := make([]float64, 61), make([]float64, 61*61), make([]float64, 61*61), make([]float64, 61)
-	for name, plan := range map[string]func() error{
-		"Hessian":          func() error { return m.Hessian(x, h) },
-		"HessianTraceGrad": func() error { return m.HessianTraceGrad(x, a, grad) },
-		"FisherMetric":     func() error { return m.FisherMetric(x, h) },
-		"FisherTraceGrad":  func() error { return m.FisherTraceGrad(x, a, grad) },
+	for name, plan := range map[string]func(m *Model) error{
+		"Hessian":          func(m *Model) error { return m.Hessian(x, h) },
+		"HessianTraceGrad": func(m *Model) error { return m.HessianTraceGrad(x, a, grad) },
+		"FisherMetric":     func(m *Model) error { return m.FisherMetric(x, h) },
+		"FisherTraceGrad":  func(m *Model) error { return m.FisherTraceGrad(x, a, grad) },
 	} {
+		m := boundText(t, text, map[string]any{"n": 60}) // anew: one plan serves others
 		m.SetStop(func() error { return ended })
-		if err := plan(); !errors.Is(err, ended) {
+		if err := plan(m); !errors.Is(err, ended) {
 			t.Errorf("%s goes on: %v", name, err)
 		}
 		m.SetStop(nil)
-		if err := plan(); err != nil {
+		if err := plan(m); err != nil {
 			t.Errorf("%s, after it was stopped: %v", name, err)
 		}
 	}

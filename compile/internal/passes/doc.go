@@ -12,6 +12,7 @@
 //	prefixes.go    concatenations that begin like others made of these
 //	choose.go      conditionals in lanes made selections
 //	decide.go      conditionals in lanes made conditionals about all lanes
+//	recall.go      what while loops leave kept for derivatives
 //	carries.go     while loops freed of what nobody needs
 //	rewrite.go     the list of legal rewrites
 //	slices.go      index tables that are a few slices

@@ -50,6 +50,8 @@ func Table() []Pass {
 			Doc: "conditionals in lanes that all lanes decide alike become conditionals about all lanes"},
 		{Name: "unroll", Density: unroll,
 			Doc: "writes scans of few short steps out"},
+		{Name: "recall", Density: recall, After: []string{"unroll"},
+			Doc: "keeps what while loops in the steps of scans leave, so that derivatives need not run them again"},
 		{Name: "terms", Density: writeTerms,
 			Exact: "2 units in the last place, as the functions themselves",
 			Doc:   "writes sums of few exponentials, of numbers computed one by one, out, with exponentials that values and derivatives share"},

@@ -80,3 +80,11 @@ const (
 // mostEquations and mostSolved are how many equations systems have, and numbers their solutions,
 // that are written out: of an implicit solver for three states a gradient takes 0.21 of the time.
 const mostEquations, mostSolved = 4, 16
+
+// mostRecalled and mostRecalledInAll are how many numbers while loops may leave in a step of
+// a scan, and in all its steps and lanes, for its derivative to take them from there: 32 KB,
+// which are copied in a microsecond, and 2 MB, about a second-level cache.
+const (
+	mostRecalled      = 1 << 12
+	mostRecalledInAll = 1 << 18
+)
