@@ -29,7 +29,7 @@ type Sampler struct {
 	PlainStart bool // start where the run's rule says, without a climb
 	NoPool     bool // each chain learns from its own draws alone
 	NoEarlyEnd bool // make all of warm-up
-	NoSpare    bool // one transition per draw, however little draws are worth and however many transitions warm-up has left
+	NoSpare    bool // one transition per draw, however little draws are worth
 	FirstRound int  // transitions; 0: 15
 	RaceBatch  int  // transitions of a chain per batch of the race; 0: 6
 	RaceLength int  // batches; 0: 8

@@ -110,7 +110,7 @@ func TestGentlerSteps(t *testing.T) {
 }
 
 // Where a transition is worth little, those that warm-up has left are made between draws,
-// unless that is switched off, and never more of them.
+// unless that is switched off.
 func TestSpareTransitions(t *testing.T) {
 	gradients := map[bool]int64{}
 	for _, off := range []bool{false, true} {

@@ -35,8 +35,8 @@
 // bayesopt, in batches that all chains make together. A static kernel has to be
 // 1.15 times as good as NUTS.
 //
-// Transitions that warm-up has left are made between draws where one transition is worth
-// little.
+// Where one transition is worth little, those that warm-up has left are made between draws,
+// and up to four to a draw where it is worth next to nothing.
 //
 // What was chosen, and why, is told by ChainReport.Notes. After warm-up nothing is
 // adapted.

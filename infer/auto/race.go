@@ -12,7 +12,7 @@ import (
 
 // The constants of the race.
 const (
-	nearNormal    = 0.15 // the largest held-out divergence, by the root of the dimension, at which static kernels are tried
+	nearNormal    = 0.1  // the largest held-out divergence, by the root of the dimension, at which static kernels are tried
 	advantage     = 1.15 // what a static kernel must be worth, in units of NUTS
 	fewestBatches = 4    // that tell anything
 	finals        = 3 * 2

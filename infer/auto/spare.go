@@ -1,42 +1,48 @@
 package auto
 
-import (
-	"fmt"
-	"math"
+import "fmt"
+
+// Transitions of NUTS that are worth less than poor effective draws, of the poorest quantity,
+// are made several to a draw: those that warm-up has left or, where they are worth less than
+// poorest, mostPerDraw. Four chains of 1000 draws then have several times the 400 that
+// R-hat and quantiles need, though the estimate, from few transitions of which many had another
+// metric, may be three times too large. Per gradient nothing is lost: below poor a second
+// transition adds nearly as much as the first, and warm-up counts for less.
+const (
+	poor        = 0.3
+	poorest     = 0.125
+	mostPerDraw = 4
 )
 
-// poor is the number of effective draws per transition of NUTS, of the poorest quantity,
-// below which the transitions that warm-up has left are made between draws: four chains
-// of 1000 draws should have several times the 400 that R-hat and quantiles need. (The
-// estimate is from few transitions, many of which had another metric.)
-const poor = 0.5
-
-// barelyNormal is the held-out divergence, by the root of the dimension, from which on
-// static kernels are helped too: they are tried up to nearNormal, but above two thirds of it
-// the tails that warm-up has hardly seen may be slow. From half of it on, logistic
-// regressions, which need no help, had a third of their ESS per gradient. (What the race sees
-// of a static kernel's worth does not tell them from mixtures, whose tails are slow: 0.34 to
-// 0.56 effective draws per transition of either.)
-const barelyNormal = 2 * nearNormal / 3
-
-// spend gives the transitions that warm-up has not needed to draws that are worth little.
-// A target far from normal often has a short warm-up here and short trajectories, worth
-// more per gradient than longer ones, but less per draw. A draw takes two transitions at
-// most; with as many draws as warm-up was to have transitions, all are as many
-// as were asked for.
+// spend gives the transitions that warm-up has not needed to draws that are worth little,
+// and more where that does not do. (A target far from normal often has a short warm-up here and short
+// trajectories, worth more per gradient than longer ones, but less per draw.) Chains that are in different
+// places are not brought together by more of the same. Static kernels, which are
+// chosen where draws are worth much, are helped only where they were asked for on
+// another target.
 func (w *chain) spend(v *verdict) {
-	left := w.length - w.made
-	why := fmt.Sprintf("one is worth about %.2g effective draws", v.worth)
-	help := v.worth < poor
-	if w.kernel.setting.Kind != NUTS {
-		why = "the target is not quite normal"
-		help = v.divergence*math.Sqrt(float64(v.metric.Dim)) > barelyNormal
-	}
-	if w.options.NoSpare || w.options.NoEarlyEnd || left <= 0 || !help {
+	if w.options.NoSpare || w.options.NoEarlyEnd {
 		return
 	}
-	w.kernel.spare = float64(left) / float64(w.length)
-	w.note(fmt.Sprintf("Draws: of %.2g transitions each in the mean, as %s and warm-up has left %d transitions of its %d.", 1+w.kernel.spare, why, left, w.length))
+	left := w.length - w.made
+	perDraw := 1 + max(0, float64(left))/float64(w.length)
+	why, from := "the target is not quite normal", fmt.Sprintf(" and warm-up has left %d transitions of its %d", left, w.length)
+	if w.kernel.setting.Kind == NUTS {
+		if v.worth >= poor {
+			return
+		}
+		why = fmt.Sprintf("one is worth about %.2g effective draws", v.worth)
+		if v.worth < poorest && v.rhat < apart {
+			perDraw, from = mostPerDraw, ""
+		}
+	} else if v.near() {
+		return
+	}
+	if perDraw == 1 {
+		return
+	}
+	w.kernel.spare = perDraw - 1
+	w.note(fmt.Sprintf("Draws: of %.2g transitions each in the mean, as %s%s.", perDraw, why, from))
 }
 
 // worthOf estimates the effective draws per transition of the poorest of coordinates, of

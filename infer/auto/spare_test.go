@@ -78,41 +78,41 @@ func TestSpare(t *testing.T) {
 		k.spare = spare
 		return k, h, z, rand.New(rand.NewPCG(3, 4))
 	}
-	const transitions = 700 // of 400 draws
+	const draws = 400
 	k, h, z, rng := begin(0)
 	var single [][]float64
-	leapfrogs := 0
-	for range transitions {
+	steps := []int{0} // so far
+	for range draws * mostPerDraw {
 		next, info, err := k.Transition(rng, h, 0.5, z)
 		if err != nil {
 			t.Fatal(err)
 		}
-		z, leapfrogs = next, leapfrogs+info.Leapfrogs
+		z, steps = next, append(steps, steps[len(steps)-1]+info.Leapfrogs)
 		single = append(single, slices.Clone(z.Position))
 	}
-	k, h, z, rng = begin(0.75)
-	for draw := range 400 {
-		if draw == 201 {
-			state, err := k.SaveState()
+	for _, spare := range []float64{0.75, 1.5, mostPerDraw - 1} {
+		k, h, z, rng = begin(spare)
+		leapfrogs := 0
+		for draw := range draws {
+			if draw == 201 {
+				state, err := k.SaveState()
+				if err != nil {
+					t.Fatal(err)
+				}
+				k = newKernel(Sampler{}.withDefaults())
+				if err := k.LoadState(h, state); err != nil {
+					t.Fatal(err)
+				}
+			}
+			next, info, err := k.Transition(rng, h, 0.5, z)
 			if err != nil {
 				t.Fatal(err)
 			}
-			k = newKernel(Sampler{}.withDefaults())
-			if err := k.LoadState(h, state); err != nil {
-				t.Fatal(err)
+			z, leapfrogs = next, leapfrogs+info.Leapfrogs
+			if at := int(float64(draw+1) * (1 + spare)); !slices.Equal(z.Position, single[at-1]) || leapfrogs != steps[at] {
+				t.Fatalf("%v to spare: draw %d, of %d steps so far, is not that of transition %d, of %d", spare, draw, leapfrogs, at, steps[at])
 			}
 		}
-		next, info, err := k.Transition(rng, h, 0.5, z)
-		if err != nil {
-			t.Fatal(err)
-		}
-		z, leapfrogs = next, leapfrogs-info.Leapfrogs
-		if at := int(float64(draw+1) * 1.75); !slices.Equal(z.Position, single[at-1]) {
-			t.Fatalf("draw %d is not that of transition %d", draw, at)
-		}
-	}
-	if leapfrogs != 0 {
-		t.Errorf("%d steps more of single transitions", leapfrogs)
 	}
 	// Beside a static kernel they are made by NUTS.
 	k, h, z, rng = begin(1)
@@ -127,5 +127,41 @@ func TestSpare(t *testing.T) {
 	}
 	if err := newKernel(Sampler{}.withDefaults()).LoadState(h, []byte{1, 2}); err == nil {
 		t.Error("a damaged state is loaded")
+	}
+}
+
+// How many transitions a draw has.
+func TestSpend(t *testing.T) {
+	static := Setting{Leapfrog, 2}
+	normal := func(divergence float64) *verdict {
+		return &verdict{worth: 0.9, rhat: 1, divergence: divergence, metric: hmc.Identity(infer.Dense, 4)}
+	}
+	worth := func(worth, rhat float64) *verdict {
+		return &verdict{worth: worth, rhat: rhat, divergence: 1, metric: hmc.Identity(infer.Dense, 4)}
+	}
+	for name, c := range map[string]struct {
+		options Sampler
+		setting Setting
+		made    int
+		verdict *verdict
+		want    float64
+	}{
+		"worth much":                      {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.35, 1), 1},
+		"worth little":                    {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.2, 1), 1.8},
+		"none left":                       {Sampler{}, Setting{Kind: NUTS}, 1000, worth(0.2, 1), 1},
+		"worth next to nothing":           {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.1, 1), mostPerDraw},
+		"likewise, none left":             {Sampler{}, Setting{Kind: NUTS}, 1000, worth(0.1, 1), mostPerDraw},
+		"chains in different places":      {Sampler{}, Setting{Kind: NUTS}, 200, worth(0.1, 3), 1.8},
+		"switched off":                    {Sampler{NoSpare: true}, Setting{Kind: NUTS}, 200, worth(0.1, 1), 1},
+		"all of warm-up":                  {Sampler{NoEarlyEnd: true}, Setting{Kind: NUTS}, 1000, worth(0.1, 1), 1},
+		"a static kernel":                 {Sampler{}, static, 200, normal(0.01), 1},
+		"a static kernel that was wanted": {Sampler{Kind: Leapfrog}, static, 200, normal(0.2), 1.8},
+	} {
+		w := &chain{course: course{options: c.options, length: 1000}, State: &infer.State{}, kernel: newKernel(c.options.withDefaults()), made: c.made}
+		w.kernel.use(c.setting)
+		w.spend(c.verdict)
+		if got := 1 + w.kernel.spare; math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%s: %v transitions, want %v", name, got, c.want)
+		}
 	}
 }
