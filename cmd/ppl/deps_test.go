@@ -55,7 +55,7 @@ web:        . web report examples lang stdlib compile/data infer/sampler infer
 cmd/ppl:    . folder folds study cmd/ppl report lang ad stdlib compile infer predict criticise internal/files internal/buildinfo internal/serve internal/web internal/cmdstan internal/lsp web cobra pflag term sys
 libppl:     internal
 examples:   . examples lang ad stdlib compile infer predict criticise study gonum plot
-internal/cmdstan: . internal/cmdstan lang stdlib compile infer pflag
+internal/cmdstan: . internal/cmdstan internal/files lang stdlib compile infer pflag
 internal:   . internal lang ad stdlib compile infer predict criticise gonum
 internal/files:
 internal/buildinfo:
@@ -148,7 +148,7 @@ internal/serve:          internal/web sys
 internal/lsp:            lang lang/source lang/diag lang/ast lang/service compile/data jrpc2
 internal/cmdstan/stan:
 internal/cmdstan/grammar: infer/sampler infer/draws
-internal/cmdstan/executable: . internal/cmdstan/grammar internal/cmdstan/stan compile compile/data infer infer/warmup infer/hmc infer/nuts infer/sampler infer/draws infer/optimize lang/ast lang/diag
+internal/cmdstan/executable: . internal/cmdstan/grammar internal/cmdstan/stan internal/files compile compile/data infer infer/warmup infer/hmc infer/nuts infer/sampler infer/draws infer/optimize lang/ast lang/diag
 internal/cmdstan/stanc:  . internal/cmdstan/stan compile lang lang/source lang/diag lang/ast lang/types lang/check lang/format stdlib
 internal/cmdstan/tools:  . compile internal/cmdstan/grammar infer/draws infer/diagnose pflag
 internal/cmdstan/home:   . internal/cmdstan/stan internal/cmdstan/stanc internal/cmdstan/executable internal/cmdstan/tools

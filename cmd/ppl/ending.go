@@ -80,28 +80,6 @@ func interruptible(ctx context.Context, tell func()) (context.Context, context.C
 	return ctx, cancel
 }
 
-// unlessEnded does what nothing can end, such as reading a pipe that nobody writes to, and
-// returns when ctx ends at the latest; what has been begun then goes on until the program
-// ends.
-func unlessEnded[T any](ctx context.Context, do func() (T, error)) (T, error) {
-	type outcome struct {
-		value T
-		err   error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		value, err := do()
-		done <- outcome{value, err}
-	}()
-	select {
-	case o := <-done:
-		return o.value, o.err
-	case <-ctx.Done():
-		var none T
-		return none, fmt.Errorf("reading was interrupted: %w", context.Cause(ctx))
-	}
-}
-
 // ended makes of the error of a command what it ends with, where it was ended early: the
 // exit code after Ctrl-C, or that the time is up. What it was doing is lost.
 func ended(ctx context.Context, stderr io.Writer, err error) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/infer/zarr"
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // fitInput is the options of the commands that look at runs again: an output
@@ -69,7 +70,7 @@ func openFit(ctx context.Context, paths []string, memory *byteSize) (*ppl.Fit, e
 	if err := limitMemory(memory); err != nil {
 		return nil, err
 	}
-	return unlessEnded(ctx, func() (*ppl.Fit, error) { return readRun(paths, ppl.ReadOptions{Memory: int64(*memory)}) })
+	return files.Until(ctx, func() (*ppl.Fit, error) { return readRun(paths, ppl.ReadOptions{Memory: int64(*memory)}) })
 }
 
 func readRun(paths []string, o ppl.ReadOptions) (*ppl.Fit, error) {

@@ -20,6 +20,7 @@ import (
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/folder"
+	"github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
 )
@@ -112,7 +113,7 @@ func (in *input) read(ctx context.Context, model string) error {
 		}
 		in.stdinAs = "the model"
 	}
-	f, err := unlessEnded(ctx, func() (*source.File, error) { return readModel(os.Stdin, model, in.compile.MaxSource) })
+	f, err := files.Until(ctx, func() (*source.File, error) { return readModel(os.Stdin, model, in.compile.MaxSource) })
 	if err != nil {
 		return err
 	}
@@ -133,13 +134,13 @@ func (in *input) reading() data.Options {
 // readText reads a file of data, or standard input for "-".
 func (in *input) readText(ctx context.Context, path, option string) (string, error) {
 	if path != "-" {
-		return unlessEnded(ctx, func() (string, error) { return data.ReadText(path, in.reading()) })
+		return files.Until(ctx, func() (string, error) { return data.ReadText(path, in.reading()) })
 	}
 	if in.stdinAs != "" {
 		return "", usagef("%s cannot be standard input: it is %s already", option, in.stdinAs)
 	}
 	in.stdinAs = option
-	return unlessEnded(ctx, func() (string, error) { return data.ReadTextFrom(os.Stdin, stdinName, in.reading()) })
+	return files.Until(ctx, func() (string, error) { return data.ReadTextFrom(os.Stdin, stdinName, in.reading()) })
 }
 
 // stdinName stands for standard input in messages and in the names of files.

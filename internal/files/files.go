@@ -1,10 +1,11 @@
 // Package files writes and checks the small files of which others are made: each is
 // replaced as a whole, and those that are read back long after they were written have a
-// checksum.
+// checksum. Reading what may never come to its end is left when a context ends.
 package files
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -60,4 +61,26 @@ func CheckSeal(path string, text []byte) error {
 		return nil
 	}
 	return fmt.Errorf("%s is damaged, or was changed: its checksum is wrong", path)
+}
+
+// Until does what nothing can end, such as reading a pipe that nobody writes to, and
+// returns when ctx ends at the latest; what has been begun then goes on until the program
+// ends.
+func Until[T any](ctx context.Context, do func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		value, err := do()
+		done <- outcome{value, err}
+	}()
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-ctx.Done():
+		var none T
+		return none, fmt.Errorf("reading was interrupted: %w", context.Cause(ctx))
+	}
 }

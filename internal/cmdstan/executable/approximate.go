@@ -84,7 +84,7 @@ func (r *run) mode(p *ppl.Posterior) ([]float64, error) {
 			return nil, fmt.Errorf("%w\nBad or missing parameter values, cannot unconstrain.", err)
 		}
 	case ".csv":
-		c, err := readCSV(name)
+		c, err := r.readCSV(name)
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // coin is a model whose posterior is known: a beta distribution.
@@ -465,6 +467,8 @@ func TestFailures(t *testing.T) {
 		{coin, "sample init=@bad.json data file=@d.json output file=@o.csv", "Exception: Bounded variable is 1.5, but must be within its bounds\n"},
 		{coin, "sample data file=@d.json output file=@no/such/o.csv", "no/such/o.csv"},
 		{coin, "sample data file=@d.json output file=@", "Ill-formed output filename @\n"},
+		{coin, "sample num_chains=2000000000 data file=@d.json output file=@o.csv", "chains must be at most 10000, but is 2000000000\n"},
+		{coin, "pathfinder num_paths=2000000000 data file=@d.json output file=@o.csv", "chains must be at most 10000, but is 2000000000\n"},
 		{coin, "generate_quantities data file=@d.json output file=@o.csv", "Missing fitted_params argument, cannot run generate_quantities without fitted sample.\n"},
 		{coin, "generate_quantities fitted_params=@d.json data file=@d.json output file=@o.csv", "Fitted params file must be a CSV file.\n"},
 		{coin, "generate_quantities fitted_params=@cut.csv data file=@d.json output file=@o.csv", "Error: expected 3 columns, but found 2 instead for row 2\n"},
@@ -496,6 +500,30 @@ func TestFailures(t *testing.T) {
 	f.env["STAN_NUM_THREADS"] = "3"
 	if code, _, stderr := f.run(coin, "sample num_threads=2 data file=@d.json"); code != 1 || !strings.Contains(stderr, "STAN_NUM_THREADS= 3 but argument num_threads= 2.") {
 		t.Errorf("exit code %d, %s", code, stderr)
+	}
+}
+
+// What is read may have no end, or a writer that never comes.
+func TestEndless(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	defer r.Close()
+	pipe := fmt.Sprintf("/dev/fd/%d", r.Fd())
+	if _, err := os.Stat(pipe); err != nil {
+		t.Skip("there are no files of open pipes: ", err)
+	}
+	for _, line := range []string{"sample data file=" + pipe, "sample data file=@d.json init=" + pipe} {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		f := newFolder(t)
+		p := &Program{Name: "coin_model", File: "coin.stan", Text: coin}
+		args := strings.Fields(strings.ReplaceAll(line, "@", f.dir+string(filepath.Separator)))
+		if code := Run(ctx, "./coin", p, args, Streams{io.Discard, io.Discard, func(string) string { return "" }}); code != interrupted {
+			t.Errorf("%s: exit code %d", line, code)
+		}
+		cancel()
 	}
 }
 

@@ -9,7 +9,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // splitSuffix splits a name before its suffix, which begins with a dot.
@@ -78,17 +80,21 @@ func (r *run) readValues(name string) (*data.Set, error) {
 	if name == "" {
 		return data.Empty(), nil
 	}
-	text, err := os.ReadFile(name)
-	if err != nil {
+	if !exists(name) {
 		return nil, fmt.Errorf("Can't open specified file, \"%s\"", name)
 	}
+	o := data.Options{Memory: compile.DefaultMemory()}
+	text, err := files.Until(r.ctx, func() (string, error) { return data.ReadText(name, o) })
+	if err != nil {
+		return nil, err
+	}
 	if _, suffix := splitSuffix(name); suffix == ".json" {
-		return data.ParseJSON(name, text)
+		return data.ParseText(name, text, o)
 	}
 	r.complain("Warning: file '%s' is being read as an 'RDump' file.\n"+
 		"\tThis format is deprecated and will not receive new features.\n"+
 		"\tConsider saving your data in JSON format instead.", name)
-	return data.ParseDump(name, string(text), data.Options{})
+	return data.ParseDump(name, text, o)
 }
 
 // readEach reads values for each chain: those of name_ID.json if there is one for the

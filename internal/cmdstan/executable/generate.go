@@ -15,6 +15,7 @@ import (
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/draws"
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // csvFile is a file of draws or estimates that is read.
@@ -25,11 +26,13 @@ type csvFile struct {
 }
 
 // readCSV reads a file of any method; draws of warm-up come first.
-func readCSV(name string) (*csvFile, error) {
+func (r *run) readCSV(name string) (*csvFile, error) {
 	if !exists(name) {
 		return nil, fmt.Errorf("Can't open specified file, \"%s\"", name)
 	}
-	c, err := draws.ReadFile(name, &draws.Room{Limit: compile.DefaultMemory()})
+	c, err := files.Until(r.ctx, func() (*draws.Contents, error) {
+		return draws.ReadFile(name, &draws.Room{Limit: compile.DefaultMemory()})
+	})
 	if err != nil {
 		return nil, fmt.Errorf("Error reading fitted param names from sample csv file \"%s\"\n%w", name, err)
 	}
@@ -95,7 +98,7 @@ func (r *run) generate(p *ppl.Posterior) error {
 	columns := make([][]int, r.chains)
 	for i, name := range input {
 		var err error
-		if all[i], err = readCSV(name); err != nil {
+		if all[i], err = r.readCSV(name); err != nil {
 			return err
 		}
 		if columns[i], err = all[i].parameters(p, name); err != nil {

@@ -61,7 +61,7 @@ func (r *run) points(p *ppl.Posterior) ([][]float64, error) {
 			x, err := r.unconstrain(p, values)
 			return [][]float64{x}, err
 		}
-		c, err := readCSV(name)
+		c, err := r.readCSV(name)
 		if err != nil {
 			return nil, err
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/internal/cmdstan/grammar"
 	"github.com/ppl-lang/ppl/internal/cmdstan/stan"
@@ -137,6 +138,9 @@ func (r *run) do(environment int) error {
 		r.chains = r.integer("pathfinder.num_paths")
 	case "generate_quantities", "sample":
 		r.chains = r.integer(m + ".num_chains")
+	}
+	if err := infer.CheckOption("chains", r.chains); err != nil {
+		return err
 	}
 	if err := r.checkFiles(); err != nil {
 		return err
