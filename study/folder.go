@@ -8,6 +8,7 @@ import (
 
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/internal/files"
+	"github.com/ppl-lang/ppl/lang/source"
 )
 
 // The files in the folder of a study, beside journalFolder.
@@ -32,18 +33,21 @@ func IsFolder(dir string) bool {
 	return err == nil
 }
 
+// maxRecord bounds the record of a study, in bytes.
+const maxRecord = 1 << 28
+
 // ReadRecord reads the record in the folder of a study.
 func ReadRecord(dir string) (*Record, error) {
 	path := filepath.Join(dir, RecordName)
-	text, err := os.ReadFile(path)
+	text, err := source.ReadFile(path, maxRecord)
 	if err != nil {
 		return nil, err
 	}
 	r := &Record{}
-	if err := json.Unmarshal(text, r); err != nil {
+	if err := json.Unmarshal([]byte(text), r); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return r, files.CheckSeal(path, text)
+	return r, files.CheckSeal(path, []byte(text))
 }
 
 // writeRecord replaces the record, and the plan beside it.

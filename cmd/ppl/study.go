@@ -18,8 +18,12 @@ import (
 
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/study"
 )
+
+// maxPlan bounds the text of a plan, in bytes.
+const maxPlan = 64 << 20
 
 // studyOptions are the options of the commands that make many fits.
 type studyOptions struct {
@@ -287,11 +291,11 @@ func (o *studying) plan(cmd *cobra.Command, args []string) (name, text, dir stri
 			}
 		}
 		if args[0] == "-" {
-			content, err := io.ReadAll(os.Stdin)
-			return stdinName, string(content), ".", err
+			content, err := source.ReadAll(os.Stdin, stdinName, maxPlan)
+			return stdinName, content, ".", err
 		}
-		content, err := os.ReadFile(args[0])
-		return args[0], string(content), filepath.Dir(args[0]), err
+		content, err := source.ReadFile(args[0], maxPlan)
+		return args[0], content, filepath.Dir(args[0]), err
 	}
 	type object = map[string]any
 	p := object{"models": args, "seed": o.seed}

@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/ppl-lang/ppl/lang/source"
 )
 
 // Program is the text of a model.
@@ -25,11 +26,11 @@ func (p Program) modelName() string {
 
 // ReadProgram reads the model in a file.
 func ReadProgram(path string) (Program, error) {
-	text, err := os.ReadFile(path)
+	text, err := source.ReadFile(path, 0)
 	if err != nil {
 		return Program{}, fmt.Errorf("cannot read the model: %w", err)
 	}
-	return Program{Name: path, Text: string(text), IncludePaths: []string{filepath.Dir(path)}}, nil
+	return Program{Name: path, Text: text, IncludePaths: []string{filepath.Dir(path)}}, nil
 }
 
 // Beside finds the model of a library by the name that this was opened under: of
