@@ -83,3 +83,48 @@ model {
 		t.Errorf("an integer as variate of a density: %v, as real %v", a, b)
 	}
 }
+
+// TestTruncatedAtTheEnd: a lower bound where the support begins leaves nothing out, in the
+// derivatives too.
+func TestTruncatedAtTheEnd(t *testing.T) {
+	in := parsed(t, `{"one": 1, "zero": 0, "low": [1, 1]}`)
+	density := func(statement string) (float64, []float64) {
+		t.Helper()
+		text := "data { real one; real zero; vector[2] low; }\nparameters { real<lower=0> a; real<lower=0> b; }\nmodel {\n  b ~ normal(0, 1);\n  " + statement + "\n}\n"
+		rep := contest.Contend(text, "end.model", in, 3, 3)
+		if rep.Wrong != nil || rep.Unsupported != "" {
+			t.Fatalf("%s: %v%s", statement, rep.Wrong, rep.Unsupported)
+		}
+		grad := make([]float64, 2)
+		lp, err := bound(t, "end.model", text, in).LogDensityGrad([]float64{0.3, -0.4}, grad)
+		if err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+		return lp, grad
+	}
+	for _, c := range []struct{ variate, dist, end string }{
+		{"1.5", "pareto(1, a)", "1"},
+		{"1.5", "pareto(one, a)", "one"},
+		{"1.5", "pareto(b, a)", "b"},
+		{"[1.5, 1.2]'", "pareto(low, a)", "1"},
+		{"1.5", "pareto_type_2(0, b, a)", "0"},
+		{"1.5", "pareto_type_2(zero, b, a)", "zero"},
+		{"1.5", "pareto_type_2(b, 2, a)", "b"},
+		{"1.5", "exponential(a)", "0"},
+		{"1.5", "weibull(a, b)", "zero"},
+		{"1.5", "gamma(a, b)", "0"},
+		{"1.5", "lognormal(a, b)", "zero"},
+	} {
+		with, gradWith := density(fmt.Sprintf("%s ~ %s T[%s, 4];", c.variate, c.dist, c.end))
+		without, gradWithout := density(fmt.Sprintf("%s ~ %s T[, 4];", c.variate, c.dist))
+		if math.Abs(with-without) > 1e-12 {
+			t.Errorf("%s T[%s, 4]: %v, without the lower bound %v", c.dist, c.end, with, without)
+		}
+		for i, w := range gradWithout {
+			if !(math.Abs(gradWith[i]-w) <= 1e-12*math.Max(1, math.Abs(w))) {
+				t.Errorf("%s T[%s, 4]: derivatives %v, without the lower bound %v", c.dist, c.end, gradWith, gradWithout)
+				break
+			}
+		}
+	}
+}

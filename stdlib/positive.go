@@ -297,9 +297,7 @@ var pareto = Dist{
 		}
 	},
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		safe := g.Do(ad.OpMax, nil, y, p[0])
-		in := g.Do(ad.OpLog1mExp, nil, g.Mul(p[1], g.Sub(g.Log(p[0]), g.Log(safe))))
-		return g.Select(g.Less(y, p[0]), g.Const(negInf), in)
+		return logLeftOf(g, g.Less(p[0], y), g.Mul(p[1], g.Sub(g.Log(p[0]), g.Log(y))))
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		in := g.Mul(p[1], g.Sub(g.Log(p[0]), g.Log(g.Do(ad.OpMax, nil, y, p[0]))))
@@ -307,6 +305,15 @@ var pareto = Dist{
 	},
 	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref { return g.Mul(p[0], g.Exp(g.Div(waiting(g, q), p[1]))) },
 	Rand:     func(rng *rand.Rand, p []float64) float64 { return p[0] * math.Exp(rng.ExpFloat64()/p[1]) },
+}
+
+// logLeftOf is the log of the probability to the left of a variate, from that of the
+// probability to its right, or -Inf where the variate is not above the lower end of the
+// support. That end may be an argument of the distribution, and a truncation there leaves
+// nothing out: without a choice, the derivatives would be those of log(0).
+func logLeftOf(g *ad.Graph, above, right ad.Ref) ad.Ref {
+	safe := g.Select(above, right, g.Const(-1))
+	return g.Select(above, g.Do(ad.OpLog1mExp, nil, safe), g.Const(negInf))
 }
 
 // outside is the addend that is -Inf where out is 1, for supports that depend
@@ -330,7 +337,7 @@ var paretoType2 = Dist{
 		}
 	},
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return g.Do(ad.OpLog1mExp, nil, g.Neg(g.Mul(p[2], lomax(g, y, p))))
+		return logLeftOf(g, g.Less(p[0], y), g.Neg(g.Mul(p[2], lomax(g, y, p))))
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref { return g.Neg(g.Mul(p[2], lomax(g, y, p))) },
 	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref {
