@@ -45,7 +45,8 @@ real detach(real x) { reject(""); }`
 vector f(vector y $params) { reject(""); }
 vector system(vector y $params) { return f(y $args); }
 matrix jacobian_system_0(vector y $params) { reject(""); }
-vector detach(vector x) { reject(""); }`
+vector detach(vector x) { reject(""); }
+matrix detach(matrix x) { reject(""); }`
 	constantStubs = `
 vector detach(vector x) { reject(""); }
 real detach(real x) { reject(""); }`
@@ -103,6 +104,11 @@ array[] vector solve(vector y0, real t0, array[] real ts, real rtol, vector atol
   return integrate_stiff(y0, t0, ts, rtol, min(atol), most $args);
 }`
 
+const (
+	newtonDoc = "The y at which f(y, …) is a vector of zeros, by Newton's method from a guess, with derivatives by the implicit function theorem."
+	powellDoc = "The y at which f(y, …) is a vector of zeros, by Powell's hybrid method from a guess, with derivatives by the implicit function theorem."
+)
+
 // The default tolerances of Stan.
 const (
 	looseTolerances = "1e-6, 1e-6, 1000000"
@@ -132,13 +138,21 @@ array[] vector solve(vector y0, vector yp0, real t0, array[] real ts, real rtol,
 		{names: "integrate_ode integrate_ode_rk45", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 8 (DOP853) whose steps are adapted; for systems that are not stiff. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances.", files: "adaptive dop853", lead: 2, head: oldODEHead + stubs, plain: old, control: oldTol},
 		{names: "integrate_ode_adams", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 8 (DOP853) whose steps are adapted; for systems that are not stiff. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances.", files: "adaptive dop853", lead: 2, head: oldODEHead + stubs, plain: oldTight, control: oldTightTol},
 		{names: "integrate_ode_bdf", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an implicit extrapolation method of order 8 (SEULEX) whose steps are adapted; for stiff systems. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances.", files: "adaptive seulex", lead: 2, head: oldODEHead + stubs, plain: oldImplicit, control: oldImplicitTol},
-		{names: "solve_newton solve_powell", doc: "The y at which f(y, …) is a vector of zeros, by Newton's method from a guess, with derivatives by the implicit function theorem.", files: "newton", lead: 1, head: systemHead, plain: `
+		{names: "solve_newton", doc: newtonDoc, files: "implicit newton", lead: 1, head: systemHead, plain: `
 vector solve(vector guess $params) { return zero(guess, 1e-6, 200 $args); }`, control: `
 vector solve(vector guess, real scale, real tolerance, int most $params) { return zero(guess, tolerance, most $args); }`},
-		{names: "algebra_solver algebra_solver_newton", doc: "The y at which f(y, …) is a vector of zeros, by Newton's method from a guess, with derivatives by the implicit function theorem.", files: "newton", lead: 1, head: systemHead, plain: `
+		{names: "algebra_solver_newton", doc: newtonDoc, files: "implicit newton", lead: 1, head: systemHead, plain: `
 vector solve(vector guess $params) { return zero(guess, 1e-6, 200 $args); }`, control: `
 vector solve(vector guess $params, real scale, real tolerance, data real most) {
   return zero(guess, tolerance, to_int(fmin(most, 2147483647)) $args);
+}`},
+		{names: "solve_powell", doc: powellDoc, files: "implicit powell", lead: 1, head: systemHead, plain: `
+vector solve(vector guess $params) { return hybrid(guess, 1e-10, 1e-6, 200 $args); }`, control: `
+vector solve(vector guess, real relative, real tolerance, int most $params) { return hybrid(guess, relative, tolerance, most $args); }`},
+		{names: "algebra_solver", doc: powellDoc, files: "implicit powell", lead: 1, head: systemHead, plain: `
+vector solve(vector guess $params) { return hybrid(guess, 1e-10, 1e-6, 1000 $args); }`, control: `
+vector solve(vector guess $params, real relative, real tolerance, data real most) {
+  return hybrid(guess, relative, tolerance, to_int(fmin(most, 2147483647)) $args);
 }`},
 		{names: "integrate_1d_gauss_kronrod integrate_1d_double_exponential", doc: "The integral of f(x, xc, …) from a to b, which may be infinite, by the double exponential formula; xc is the distance to the nearer end, where that is small.", files: "quadrature", lead: 2, head: integrandHead, plain: `
 real solve(real a, real b $params) { return area(a, b, 1.4901161193847656e-8, 1e-12, 6 $args); }`, control: `
@@ -211,4 +225,4 @@ func written(name string, o types.Overload) (w types.Written, ok bool) {
 
 // oldArguments is the number of arguments of the older forms without control
 // arguments, by algorithm.
-var oldArguments = map[string]int{"dop853": 7, "seulex": 7, "newton": 5, "quadrature": 6}
+var oldArguments = map[string]int{"dop853": 7, "seulex": 7, "newton": 5, "powell": 5, "quadrature": 6}

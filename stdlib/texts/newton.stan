@@ -1,6 +1,4 @@
-// Newton's method with halved steps. The derivatives of the solution follow from
-// two more steps, at the solution, of which the first is exact to first and the
-// second to third order: there is nothing to differentiate in how it was found.
+// Newton's method with halved steps.
 vector zero(vector guess, real tolerance, int most $params) {
   int n = num_elements(guess);
   vector[n] y = detach(guess);
@@ -24,7 +22,5 @@ vector zero(vector guess, real tolerance, int most $params) {
   }
   if (!(r <= tolerance))
     reject("the equations cannot be solved from this guess; the largest residual is ", r);
-  for (i in 1:2)
-    y -= jacobian_system_0(y $args) \ system(y $args);
-  return y;
+  return exact(y $args);
 }
