@@ -67,7 +67,7 @@ func (o options) protocol() protocol {
 		coxTries:        plan{1, 500, 1500},
 		networks: networks{network: network{295, 20, 8}, documents: 300, folds: 8, seeds: 10,
 			batches: 40, batch: 4, fold: 400, burnIn: 3000, steps: 7000, warmup: 100},
-		joint:       []coxSize{{128, plan{1, 20, 20}}, {64, plan{4, 500, 1000}}, {32, plan{4, 500, 500}}},
+		joint:       []coxSize{{128, plan{2, 300, 500}}, {64, plan{4, 500, 2000}}, {32, plan{4, 500, 500}}},
 		jointData:   jointData{4, coxSize{32, plan{1, 250, 250}}, 64},
 		calibration: calibration{16, 100, 63, 2, 150},
 		automatic:   automaticPlan{5, 4, 2000},
