@@ -135,6 +135,11 @@ func (w *writer) put(line string) {
 	if strings.HasPrefix(line, "}") {
 		w.pop()
 	}
+	w.write(line)
+}
+
+// write is put of a line whose block, if it ends one, has been left.
+func (w *writer) write(line string) {
 	w.work += w.cost
 	w.lines = append(w.lines, strings.Repeat("  ", w.indent())+line)
 	if strings.HasSuffix(line, "{") {
@@ -411,6 +416,9 @@ func (c *copy) line(line string) {
 		if len(w.blocks) > 0 {
 			w.blocks[len(w.blocks)-1].nojumps = true
 		}
+	case strings.HasPrefix(line, "}"): // what it reads, as in else if, is outside
+		w.pop()
+		w.write(c.expand(line))
 	default:
 		for _, l := range strings.Split(c.expand(line), "\n") {
 			w.put(l)
