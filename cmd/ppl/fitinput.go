@@ -78,11 +78,11 @@ func readRun(paths []string, o ppl.ReadOptions) (*ppl.Fit, error) {
 		return o.Zarr(paths[0])
 	}
 	if len(paths) == 1 && isFolder(paths[0]) {
-		files := drawFiles(paths[0])
-		if files == nil {
+		csv := drawFiles(paths[0])
+		if csv == nil {
 			return o.Fit(paths[0])
 		}
-		paths = files
+		paths = csv
 	}
 	for i, p := range paths {
 		if p == "-" {
