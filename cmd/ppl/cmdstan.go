@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/internal/cmdstan/executable"
 	"github.com/ppl-lang/ppl/internal/cmdstan/home"
 	"github.com/ppl-lang/ppl/internal/cmdstan/stan"
@@ -25,7 +26,15 @@ func cmdstanProgram(args []string) (code int, ok bool) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	debug.SetGCPercent(400) // there is little to collect
-	return home.Dispatch(ctx, args, executable.Streams{Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv})
+	return home.Dispatch(ctx, args, executable.Streams{
+		Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv,
+		Memory: func() (int64, error) {
+			var limit byteSize
+			err := limitMemory(&limit)
+			return compile.MemoryOr(int64(limit)), err
+		},
+		Raise: "the environment variable " + memoryVariable,
+	})
 }
 
 func cmdstanHomeCommand() *cobra.Command {

@@ -150,7 +150,7 @@ internal/cmdstan/stan:
 internal/cmdstan/grammar: infer/sampler infer/draws
 internal/cmdstan/executable: . internal/cmdstan/grammar internal/cmdstan/stan internal/files compile compile/data infer infer/warmup infer/hmc infer/nuts infer/sampler infer/draws infer/optimize lang/ast lang/diag
 internal/cmdstan/stanc:  . internal/cmdstan/stan compile lang lang/source lang/diag lang/ast lang/types lang/check lang/format stdlib
-internal/cmdstan/tools:  . compile internal/cmdstan/grammar infer/draws infer/diagnose pflag
+internal/cmdstan/tools:  . compile internal/cmdstan/grammar infer/draws infer/diagnose internal/files pflag
 internal/cmdstan/home:   . internal/cmdstan/stan internal/cmdstan/stanc internal/cmdstan/executable internal/cmdstan/tools
 internal/cmd/examplegen: compile/data
 internal/cmd/stanc3suite: lang stdlib

@@ -63,7 +63,7 @@ func (f *folder) run(program, line string) (code int, stdout, stderr string) {
 	var out, wrong bytes.Buffer
 	args := strings.Fields(strings.ReplaceAll(line, "@", f.dir+string(filepath.Separator)))
 	p := &Program{Name: "coin_model", File: "coin.stan", Text: program}
-	code = Run(context.Background(), "./coin", p, args, Streams{&out, &wrong, func(name string) string { return f.env[name] }})
+	code = Run(context.Background(), "./coin", p, args, Streams{Out: &out, Err: &wrong, Getenv: func(name string) string { return f.env[name] }})
 	return code, out.String(), wrong.String()
 }
 
@@ -520,7 +520,7 @@ func TestEndless(t *testing.T) {
 		f := newFolder(t)
 		p := &Program{Name: "coin_model", File: "coin.stan", Text: coin}
 		args := strings.Fields(strings.ReplaceAll(line, "@", f.dir+string(filepath.Separator)))
-		if code := Run(ctx, "./coin", p, args, Streams{io.Discard, io.Discard, func(string) string { return "" }}); code != interrupted {
+		if code := Run(ctx, "./coin", p, args, Streams{Out: io.Discard, Err: io.Discard, Getenv: func(string) string { return "" }}); code != interrupted {
 			t.Errorf("%s: exit code %d", line, code)
 		}
 		cancel()

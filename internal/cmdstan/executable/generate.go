@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/ppl-lang/ppl"
-	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/internal/files"
@@ -31,7 +30,7 @@ func (r *run) readCSV(name string) (*csvFile, error) {
 		return nil, fmt.Errorf("Can't open specified file, \"%s\"", name)
 	}
 	c, err := files.Until(r.ctx, func() (*draws.Contents, error) {
-		return draws.ReadFile(name, &draws.Room{Limit: compile.DefaultMemory()})
+		return draws.ReadFile(name, &draws.Room{Limit: r.memory})
 	})
 	if err != nil {
 		return nil, fmt.Errorf("Error reading fitted param names from sample csv file \"%s\"\n%w", name, err)

@@ -30,6 +30,19 @@ import (
 type Streams struct {
 	Out, Err io.Writer
 	Getenv   func(string) string
+
+	// Memory is what a run may take, in bytes; nil: [compile.DefaultMemory]. Raise says in
+	// messages what raises it.
+	Memory func() (int64, error)
+	Raise  string
+}
+
+// Limit is what a run may take.
+func (s Streams) Limit() (int64, error) {
+	if s.Memory == nil {
+		return compile.DefaultMemory(), nil
+	}
+	return s.Memory()
 }
 
 // run is one run of an executable.
@@ -38,6 +51,8 @@ type run struct {
 	program *Program
 	config  *grammar.Config
 	env     func(string) string
+	memory  int64
+	raise   string // what raises it, for messages
 	started time.Time
 
 	mu  sync.Mutex // of out and err
@@ -83,8 +98,11 @@ func Run(ctx context.Context, exe string, program *Program, args []string, s Str
 		}
 		return 1
 	}
-	r := &run{ctx: ctx, program: program, config: config, env: s.Getenv, started: time.Now(), out: s.Out, err: s.Err}
+	r := &run{ctx: ctx, program: program, config: config, env: s.Getenv, raise: s.Raise, started: time.Now(), out: s.Out, err: s.Err}
 	err := threadsErr
+	if err == nil {
+		r.memory, err = s.Limit()
+	}
 	if err == nil {
 		err = r.do(threads)
 	}
@@ -192,6 +210,7 @@ func (r *run) bind(o ppl.BindOptions) (*ppl.Posterior, error) {
 // rebind binds the model to the data again, otherwise.
 func (r *run) rebind(o ppl.BindOptions) (*ppl.Posterior, error) {
 	o.Seed = r.config.Seed()
+	o.Memory = r.memory
 	o.Print = func(s string) { r.say("%s", s) }
 	p, err := r.model.BindContext(r.ctx, r.data, o)
 	if err == nil {

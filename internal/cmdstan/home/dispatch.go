@@ -65,6 +65,17 @@ func Dispatch(ctx context.Context, args []string, s executable.Streams) (code in
 
 // tool finds a tool by its name.
 func (d *dispatcher) tool(name string) (run func(context.Context, []string) int, ok bool) {
+	// of runs a tool that reads draws.
+	of := func(tool func(context.Context, []string, int64, io.Writer, io.Writer) int) (func(context.Context, []string) int, bool) {
+		return func(ctx context.Context, args []string) int {
+			memory, err := d.Limit()
+			if err != nil {
+				fmt.Fprintln(d.Err, err)
+				return 1
+			}
+			return tool(ctx, args, memory, d.Out, d.Err)
+		}, true
+	}
 	switch name {
 	case "stanc":
 		return func(ctx context.Context, args []string) int {
@@ -74,11 +85,11 @@ func (d *dispatcher) tool(name string) (run func(context.Context, []string) int,
 			return stanc.Run(ctx, args, d.Out, d.Err)
 		}, true
 	case "stansummary":
-		return func(_ context.Context, args []string) int { return tools.Summary(args, d.Out, d.Err) }, true
+		return of(tools.Summary)
 	case "diagnose":
-		return func(_ context.Context, args []string) int { return tools.Diagnose(args, d.Out, d.Err) }, true
+		return of(tools.Diagnose)
 	case "print":
-		return func(_ context.Context, args []string) int { return tools.Print(args, d.Out, d.Err) }, true
+		return of(tools.Print)
 	case "make":
 		return d.make, true
 	}

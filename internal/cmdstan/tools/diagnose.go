@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -18,8 +19,8 @@ const (
 	rhatBeyond = 1.01499 // what is shown as more than rhatLimit
 )
 
-// Diagnose runs diagnose and returns its exit code.
-func Diagnose(args []string, stdout, _ io.Writer) int {
+// Diagnose runs diagnose within so many bytes of memory and returns its exit code.
+func Diagnose(ctx context.Context, args []string, memory int64, stdout, _ io.Writer) int {
 	var paths []string
 	for _, a := range args {
 		switch {
@@ -36,7 +37,10 @@ func Diagnose(args []string, stdout, _ io.Writer) int {
 		fmt.Fprintln(stdout, "input_files is required\nRun with --help for more information.")
 		return 1
 	}
-	f, err := readFit(paths)
+	f, err := readFit(ctx, paths, memory)
+	if ctx.Err() != nil {
+		return interrupted
+	}
 	if err != nil {
 		fmt.Fprintln(stdout, err)
 		return 1

@@ -3,6 +3,7 @@ package tools
 //lint:file-ignore ST1005 errors are in CmdStan's words, which front ends look for
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/draws"
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // fit is a run that was read.
@@ -26,15 +27,21 @@ type fit struct {
 	sampling time.Duration
 }
 
+// interrupted is the exit code of a tool that was ended by a signal, as shells count.
+const interrupted = 130
+
 // readFit reads the files of the chains of a run.
-func readFit(paths []string) (*fit, error) {
+func readFit(ctx context.Context, paths []string, memory int64) (*fit, error) {
 	f := &fit{maxDepth: 10}
-	room := &draws.Room{Limit: compile.DefaultMemory()}
+	room := &draws.Room{Limit: memory}
 	for _, path := range paths {
 		if _, err := os.Stat(path); err != nil {
 			return nil, fmt.Errorf("Cannot read input csv file: %s.", path)
 		}
-		c, err := draws.ReadFile(path, room)
+		c, err := files.Until(ctx, func() (*draws.Contents, error) { return draws.ReadFile(path, room) })
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if err != nil {
 			return nil, fmt.Errorf("Cannot parse input csv file: %s%v.", path, err)
 		}

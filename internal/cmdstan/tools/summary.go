@@ -2,6 +2,7 @@ package tools
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -16,8 +17,8 @@ import (
 	"github.com/ppl-lang/ppl/internal/cmdstan/grammar"
 )
 
-// Summary runs stansummary and returns its exit code.
-func Summary(args []string, stdout, stderr io.Writer) int {
+// Summary runs stansummary within so many bytes of memory and returns its exit code.
+func Summary(ctx context.Context, args []string, memory int64, stdout, stderr io.Writer) int {
 	fs := pflag.NewFlagSet("stansummary", pflag.ContinueOnError)
 	fs.SetOutput(stdout)
 	autocorr := fs.IntP("autocorr", "a", 0, "show the autocorrelations of this chain")
@@ -57,7 +58,10 @@ func Summary(args []string, stdout, stderr io.Writer) int {
 			}
 		}
 	}
-	f, err := readFit(fs.Args())
+	f, err := readFit(ctx, fs.Args(), memory)
+	if ctx.Err() != nil {
+		return interrupted
+	}
 	if err != nil {
 		return fail("%v", err)
 	}
@@ -82,7 +86,9 @@ func Summary(args []string, stdout, stderr io.Writer) int {
 }
 
 // Print runs the older form of stansummary.
-func Print(args []string, stdout, stderr io.Writer) int { return Summary(args, stdout, stderr) }
+func Print(ctx context.Context, args []string, memory int64, stdout, stderr io.Writer) int {
+	return Summary(ctx, args, memory, stdout, stderr)
+}
 
 // percentile is one to be shown.
 type percentile struct {

@@ -1,11 +1,14 @@
 package tools
 
 import (
+	"context"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ppl-lang/ppl/compile"
 )
 
 // chain is the file of a chain, as CmdStan writes it.
@@ -55,7 +58,7 @@ func TestSummary(t *testing.T) {
 	path := write(t)
 	csv := filepath.Join(t.TempDir(), "s.csv")
 	var out strings.Builder
-	if code := Summary([]string{"--percentiles= 25,50", "--sig_figs=6", "--csv_filename=" + csv, path}, &out, &out); code != 0 {
+	if code := Summary(t.Context(), []string{"--percentiles= 25,50", "--sig_figs=6", "--csv_filename=" + csv, path}, compile.DefaultMemory(), &out, &out); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, out.String())
 	}
 	text, err := os.ReadFile(csv)
@@ -97,19 +100,19 @@ func TestSummary(t *testing.T) {
 		{"nosuch.csv", "Cannot read input csv file: nosuch.csv."},
 	} {
 		out.Reset()
-		if code := Summary(strings.Fields(c.args), &out, &out); code != 1 || !strings.Contains(out.String(), c.said) {
+		if code := Summary(t.Context(), strings.Fields(c.args), compile.DefaultMemory(), &out, &out); code != 1 || !strings.Contains(out.String(), c.said) {
 			t.Errorf("%s: exit code %d\n%s", c.args, code, out.String())
 		}
 	}
 	out.Reset()
-	if code := Summary([]string{path, "-i", "b.1.2", "-a", "1"}, &out, &out); code != 0 || !strings.Contains(out.String(), "\nb[1,2] ") || strings.Contains(out.String(), "\nb[1,1] ") {
+	if code := Summary(t.Context(), []string{path, "-i", "b.1.2", "-a", "1"}, compile.DefaultMemory(), &out, &out); code != 0 || !strings.Contains(out.String(), "\nb[1,2] ") || strings.Contains(out.String(), "\nb[1,1] ") {
 		t.Errorf("exit code %d\n%s", code, out.String())
 	}
 }
 
 func TestDiagnose(t *testing.T) {
 	var out strings.Builder
-	if code := Diagnose([]string{write(t)}, &out, &out); code != 0 {
+	if code := Diagnose(t.Context(), []string{write(t)}, compile.DefaultMemory(), &out, &out); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 	for _, want := range []string{
@@ -125,7 +128,7 @@ func TestDiagnose(t *testing.T) {
 		}
 	}
 	for _, args := range []string{"", "nosuch.csv", "--nosuch"} {
-		if code := Diagnose(strings.Fields(args), &out, &out); code != 1 {
+		if code := Diagnose(t.Context(), strings.Fields(args), compile.DefaultMemory(), &out, &out); code != 1 {
 			t.Errorf("%s: exit code %d", args, code)
 		}
 	}
@@ -139,9 +142,9 @@ func TestCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	for name, run := range map[string]func([]string, io.Writer, io.Writer) int{"stansummary": Summary, "diagnose": Diagnose, "print": Print} {
+	for name, run := range map[string]func(context.Context, []string, int64, io.Writer, io.Writer) int{"stansummary": Summary, "diagnose": Diagnose, "print": Print} {
 		out.Reset()
-		if code := run([]string{path}, &out, &out); code != 1 || !strings.Contains(out.String(), "Error: expected 10 columns, but found 8 instead for row 8.\n") {
+		if code := run(t.Context(), []string{path}, compile.DefaultMemory(), &out, &out); code != 1 || !strings.Contains(out.String(), "Error: expected 10 columns, but found 8 instead for row 8.\n") {
 			t.Errorf("%s: exit code %d, %s", name, code, out.String())
 		}
 	}
