@@ -56,6 +56,7 @@ var limits = map[string]limit{
 	"max-depth":        {1, 30, closed}, // a tree has 2^depth points
 	"max-energy-error": {0, math.Inf(1), above},
 	"stepsize-jitter":  {0, 1, closed},
+	"refine":           {0, huge, closed},
 	"steps":            {1, math.MaxInt32, closed},
 	"int-time":         {0, huge, above},
 	"most-steps":       {1, math.MaxInt32, closed},

@@ -20,6 +20,7 @@ type Sampler struct {
 	Delta          float64 // target of the mean acceptance of NUTS; 0: 0.8, and more where there are divergences
 	MaxDepth       int     // of NUTS; 0: 10
 	MaxEnergyError float64 // beyond which a transition is divergent; 0: 1000
+	Refine         float64 // the largest variation of the energy within a step of NUTS, see [nuts.Kernel]; 0: 2
 
 	// Recentre is for targets with effects, see [infer.Recentrer]: "" or "learn": their
 	// coordinates are learnt; "off": they are the target's own; a number: between
@@ -29,6 +30,7 @@ type Sampler struct {
 	PlainStart bool // start where the run's rule says, without a climb
 	NoPool     bool // each chain learns from its own draws alone
 	NoEarlyEnd bool // make all of warm-up
+	NoRefine   bool // leave steps as they are
 	NoSpare    bool // one transition per draw, however little draws are worth
 	FirstRound int  // transitions; 0: 15
 	RaceBatch  int  // transitions of a chain per batch of the race; 0: 6
@@ -38,6 +40,7 @@ type Sampler struct {
 // Defaults of [Sampler].
 const (
 	DefaultDelta      = 0.8
+	DefaultRefine     = 2
 	DefaultFirstRound = 15
 	DefaultRaceBatch  = 6
 	DefaultRaceLength = 8
@@ -55,6 +58,12 @@ func (s Sampler) withDefaults() Sampler {
 	def(&s.MaxDepth, nuts.DefaultMaxDepth)
 	if s.Delta == 0 {
 		s.Delta = DefaultDelta
+	}
+	switch {
+	case s.NoRefine:
+		s.Refine = 0
+	case s.Refine == 0:
+		s.Refine = DefaultRefine
 	}
 	return s
 }
@@ -74,7 +83,7 @@ func (s Sampler) Validate() error {
 	}
 	err := infer.CheckOptions(map[string]int{"first-round": s.FirstRound, "race-batch": s.RaceBatch, "race-length": s.RaceLength, "steps": s.Steps, "max-depth": s.MaxDepth})
 	if err == nil {
-		err = infer.CheckOptions(map[string]float64{"delta": s.Delta, "max-energy-error": s.MaxEnergyError})
+		err = infer.CheckOptions(map[string]float64{"delta": s.Delta, "max-energy-error": s.MaxEnergyError, "refine": s.Refine})
 	}
 	if err != nil {
 		return fmt.Errorf("auto: %w", err)

@@ -22,7 +22,8 @@ const (
 	fewestNear    = 2 // rounds of a target that is close to normal
 	fewestRounds  = 5
 	apart         = 1.5 // R-hat of chains that are in different places, where each needs a step size of its own
-	firstMaxDepth = 6   // of trees while the metric is a guess
+	firstRounds   = 2   // in which the metric is a guess, and steps on the way to the typical set are not worth refining
+	firstMaxDepth = 6   // of trees in the first of them
 )
 
 // averaging is dual averaging for short rounds that begin with a step size that is
@@ -179,8 +180,9 @@ func (w *chain) rounds(ctx context.Context, given bool) (*verdict, error) {
 	for round := 1; ; round++ {
 		n := min(int(length), ofRounds-w.made)
 		depth := w.options.MaxDepth
-		if round <= 2 {
+		if round <= firstRounds {
 			depth = firstMaxDepth + 2*(round-1)
+			w.kernel.nuts.Refine = 0
 		}
 		if unripe { // scores tell what the metric is, however near to each other the draws are
 			depth = firstMaxDepth
@@ -188,6 +190,7 @@ func (w *chain) rounds(ctx context.Context, given bool) (*verdict, error) {
 		if err := w.advance(n, depth); err != nil {
 			return nil, err
 		}
+		w.kernel.nuts.Refine = w.options.Refine
 		last := w.made >= ofRounds
 		p.metric = w.h.Metric()
 		all, err := w.Exchange(w.record, func(parts []any) any { return p.judge(parts, last) })

@@ -33,7 +33,7 @@ var (
 
 func newKernel(o Sampler) *Kernel {
 	k := &Kernel{
-		nuts:   nuts.Kernel{MaxDepth: o.MaxDepth, MaxEnergyError: o.MaxEnergyError},
+		nuts:   nuts.Kernel{MaxDepth: o.MaxDepth, MaxEnergyError: o.MaxEnergyError, Refine: o.Refine},
 		static: hmc.Kernel{FixedLength: true, Jitter: jitter, MaxEnergyError: o.MaxEnergyError},
 		told:   map[string]float64{},
 	}

@@ -31,7 +31,9 @@ const (
 // nearlyNormal is the divergence that a metric may reach at best, below which a target
 // is taken for normal in some coordinates. By worthTrying more than twice that, other
 // metrics must have for one to be tried that takes more time to learn, and by
-// worthWaiting more for warm-up to go on until there are draws enough for a dense one.
+// worthWaiting more for warm-up to go on until there are draws enough for a dense one; or by
+// less where the target is normal as far as scores tell and this metric does not show it: in
+// 500 dimensions a divergence of 0.1 may be that of one direction that nothing moves along.
 const nearlyNormal, worthWaiting, worthTrying = 0.1, 0.5, 0.02
 
 // fewestOfMetric is how many a metric is learnt from at least, all chains together: two in each
@@ -138,7 +140,7 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 		v.take(inUse, ofInUse)
 		return
 	}
-	v.unripe = v.unripe && v.divergence > 2*v.attainable+worthWaiting
+	v.unripe = v.unripe && (v.divergence > 2*v.attainable+worthWaiting || isNear(v.attainable, d) && !v.near())
 	if v.divergence > hopeless && !normal && p.options.Metric == "" {
 		// Scores of a way to the typical set, or of a funnel's neck, mislead.
 		v.metric, v.why = varianceOf(whole), "the variance of the draws"

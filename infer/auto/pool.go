@@ -321,7 +321,7 @@ func usable(recent []record) []record {
 	}
 	slices.Sort(levels)
 	n = len(levels)
-	least := levels[n/2] - farBelow - farBelow*(levels[n*3/4]-levels[n/4])
+	least := levels[n/2] - below - below*(levels[n*3/4]-levels[n/4])
 	var out []record
 	for _, r := range recent {
 		n := len(r.logDensity)
@@ -344,6 +344,11 @@ func usable(recent []record) []record {
 // farBelow is how much less a log density is, in itself and in distances between
 // quartiles, where nothing of the distribution is.
 const farBelow = 10
+
+// below is how much less that of a draw is, likewise, of which a metric is not learnt: a
+// normal distribution has one in a million such draws in 4 dimensions. Scores out there may
+// be thousands of times as large as elsewhere, and would decide alone.
+const below = 5
 
 // The share of transitions that diverge in a chain that is stuck, and in others.
 const stuck, moving = 0.5, 0.2

@@ -4,6 +4,7 @@
 //
 //	tree.go    the tree of doublings; knows neither Hamiltonians nor random numbers
 //	kernel.go  Kernel, which grows such trees in phase space; its pool of points
+//	refine.go  steps that are made of smaller ones where the energy varies too much
 //	nuts.go    Sampler, the options
 //	slice.go   Kernel2011, Sampler2011: the sampler as first published, on the
 //	           same trees

@@ -15,13 +15,16 @@ const (
 
 // Kernel is the NUTS transition. It works over any [infer.Hamiltonian].
 // AcceptStat is the mean of min(1, exp(H₀ - H)) over all points of the tree,
-// those of a doubling that was given up included.
+// those of a doubling that was given up included; where steps were refined, H is that
+// which the plain steps led to. With Refine a tree has fewer points than 2^TreeDepth, which
+// is the number of plain steps.
 //
 // The exported fields may be changed between transitions.
 type Kernel struct {
 	MaxDepth       int     // doublings; 0: DefaultMaxDepth
 	MaxEnergyError float64 // a leaf with a larger one is a divergence; 0: DefaultMaxEnergyError
 	Jitter         float64 // the step size is multiplied by a uniform number of (1-Jitter, 1+Jitter); in [0, 1]
+	Refine         float64 // the largest variation of the energy within a step; where there is more, it is made of smaller ones (refine.go); 0: steps are as they are
 
 	t trajectory
 }
@@ -41,15 +44,19 @@ func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z 
 		eps *= 1 + k.Jitter*(2*rng.Float64()-1)
 	}
 	t := &k.t
+	t.refine, t.stretch = k.Refine, 0
+	if k.Refine > 0 {
+		t.stretch = stretch(eps, depth)
+	}
 	t.begin(rng, h, eps, limit, z, depth)
-	depth = grow[*tree](t, t.root, weightOf(0), rng.Uint64(), depth)
+	depth = t.stretch + grow[*tree](t, t.root, weightOf(0), rng.Uint64(), depth-t.stretch)
 
 	chosen := t.root.chosen
 	info := infer.Info{Stats: infer.Stats{
 		AcceptStat: t.accept / float64(t.leaves),
 		StepSize:   eps,
 		TreeDepth:  depth,
-		Leapfrogs:  t.leaves,
+		Leapfrogs:  t.steps,
 		Divergent:  t.divergent,
 		Energy:     chosen.Energy,
 	}}
@@ -88,9 +95,14 @@ type trajectory struct {
 	levels []*tree // scratch
 
 	leaves    int
+	steps     int     // of the integrator
 	accept    float64 // sum over leaves
 	divergent bool
 	err       error // final; the trajectory then ends as by a divergence
+
+	refine  float64 // see Kernel
+	stretch int     // there are 2^stretch steps from leaf to leaf, where they are not refined
+	back    *infer.Point
 
 	dim     int
 	plain   bool    // trees do without the sums of their momenta
@@ -105,14 +117,14 @@ var _ space[*tree] = (*trajectory)(nil)
 func (t *trajectory) begin(rng *rand.Rand, h infer.Hamiltonian, eps, limit float64, z *infer.Point, depth int) {
 	dim := len(z.Position)
 	if t.root == nil || t.dim != dim {
-		*t = trajectory{dim: dim, plain: t.plain}
+		*t = trajectory{dim: dim, plain: t.plain, refine: t.refine, stretch: t.stretch}
 		t.root = t.newTree()
 	}
 	for len(t.levels) < depth {
 		t.levels = append(t.levels, t.newTree())
 	}
 	t.rng, t.h, t.eps, t.limit = rng, h, eps, limit
-	t.leaves, t.accept, t.divergent, t.err = 0, 0, false, nil
+	t.leaves, t.steps, t.accept, t.divergent, t.err = 0, 0, 0, false, nil
 
 	start := t.get()
 	start.CopyFrom(z)
@@ -183,8 +195,14 @@ func (t *trajectory) leaf(dst *tree, forward bool) (w weight, ok bool) {
 	n.CopyFrom(&from.Point)
 	n.refs++
 	t.ends[side] = n
-	t.drop(from)
-	if t.err = t.h.Step(&n.Point, eps); t.err != nil {
+	linked := true
+	if t.refine > 0 {
+		linked = t.smooth(&n.Point, eps, 0)
+	} else {
+		t.err = t.h.Step(&n.Point, eps)
+		t.steps++
+	}
+	if t.err != nil {
 		return weight{}, false
 	}
 	t.leaves++
@@ -196,6 +214,14 @@ func (t *trajectory) leaf(dst *tree, forward bool) (w weight, ok bool) {
 	case w.shift == 0: // else the probability is less than exp(-600)
 		t.accept += w.value
 	}
+	if !linked {
+		if linked = t.fine(&from.Point, &n.Point, eps); !linked {
+			return weight{}, false
+		}
+		delta = t.energy - n.Energy
+		w = weightOf(delta)
+	}
+	t.drop(from)
 	if -delta > t.limit {
 		t.divergent = true
 		return w, false

@@ -3,6 +3,7 @@ package nuts
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -44,13 +45,16 @@ func TestInvariance(t *testing.T) {
 		{infertest.LogGamma{D: 2, Shape: 0.7}, 1.2, Kernel{}},
 		{infertest.Bimodal{D: 2, Distance: 4}, 1.2, Kernel{}},
 		{infertest.Exponential{D: 2}, 0.3, Kernel{}},
+		{infertest.Funnel{D: 3}, 0.4, Kernel{Refine: 0.3}},
+		{infertest.Banana{B: 0.3, Sigma: 1.5}, 1.05, Kernel{Refine: 0.2, Jitter: 0.5}},
+		{infertest.StudentT{D: 2, Nu: 4}, 1.4, Kernel{Refine: 0.2}},
 	} {
 		for _, m := range metrics(c.target.Dim()) {
 			res, err := infertest.Invariance{
 				Target: c.target, StepSize: c.eps, Seed: 8, Replicates: 20000,
 				Hamiltonian: func(l infer.LogDensity) (infer.Hamiltonian, error) { return hmc.NewEuclidean(l, m) },
 				Kernel: func() infer.Kernel {
-					return &Kernel{MaxDepth: c.kernel.MaxDepth, Jitter: c.kernel.Jitter}
+					return &Kernel{MaxDepth: c.kernel.MaxDepth, Jitter: c.kernel.Jitter, Refine: c.kernel.Refine}
 				},
 			}.Run()
 			if err == nil {
@@ -65,6 +69,55 @@ func TestInvariance(t *testing.T) {
 			t.Logf("%s, %s: acceptance %.2f, leapfrogs %.1f, divergent %.3f, moved %.2f", c.target, m.Kind, res.AcceptStat, res.Leapfrogs, res.Divergent, res.Moved)
 		}
 	}
+}
+
+// oneWay is a planted fault: that the way back is the same is not looked at.
+type oneWay struct {
+	trajectory
+}
+
+func (o *oneWay) leaf(dst *tree, forward bool) (weight, bool) {
+	side, eps := 0, -o.eps
+	if forward {
+		side, eps = 1, o.eps
+	}
+	from, n := o.ends[side], o.get()
+	n.refs++
+	o.ends[side] = n
+	for halved := 0; ; halved++ {
+		n.CopyFrom(&from.Point)
+		if o.smooth(&n.Point, eps, halved) {
+			break
+		}
+	}
+	o.drop(from)
+	o.leaves++
+	dst.plant(n)
+	return weightOf(o.energy - n.Energy), true
+}
+
+func (o *oneWay) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {
+	o.refine, o.stretch = 0.1, 0
+	o.begin(rng, h, eps, DefaultMaxEnergyError, z, DefaultMaxDepth)
+	grow[*tree](o, o.root, weightOf(0), rng.Uint64(), DefaultMaxDepth)
+	chosen := o.root.chosen
+	o.end(chosen)
+	return &chosen.Point, infer.Info{}, nil
+}
+
+func TestOneWay(t *testing.T) {
+	res, err := infertest.Invariance{
+		Target: infertest.StudentT{D: 2, Nu: 4}, StepSize: 1.4, Seed: 8, Replicates: 20000,
+		Hamiltonian: func(l infer.LogDensity) (infer.Hamiltonian, error) { return hmc.NewEuclidean(l, infer.Metric{}) },
+		Kernel:      func() infer.Kernel { return &oneWay{} },
+	}.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Err() == nil {
+		t.Error("a way back that is another is not seen")
+	}
+	t.Log(res.Err())
 }
 
 // start returns the parts of a transition.
@@ -86,6 +139,7 @@ func start(t *testing.T, target infer.LogDensity, m infer.Metric, x []float64) (
 // points: depth, number of leaves, acceptance statistic, and that the chosen
 // point is one of the tree's.
 func TestTrajectoryAgainstDefinition(t *testing.T) {
+	refined, ended := 0, 0 // steps, and trajectories where the way back is another
 	for _, target := range []infertest.Exact{infertest.AR1(3, 0.9), infertest.Banana{B: 0.3, Sigma: 2}, infertest.Funnel{D: 3}} {
 		for _, m := range metrics(target.Dim()) {
 			h, z := start(t, target, m, make([]float64, target.Dim()))
@@ -95,8 +149,12 @@ func TestTrajectoryAgainstDefinition(t *testing.T) {
 			for range 300 {
 				const maxDepth = 6
 				eps := 0.02 * math.Exp(3*rng.Float64())
+				tr.refine, tr.stretch = 0, 0
+				if rng.IntN(2) == 0 {
+					tr.refine, tr.stretch = 0.02, rng.IntN(3)
+				}
 				tr.begin(rng, h, eps, 1000, z, maxDepth)
-				list := newListed(t, h, tr.root.left, eps)
+				list := newListed(t, h, &tr, eps)
 				directions := rng.Uint64()
 				depth := grow[*tree](&tr, tr.root, weightOf(0), directions, maxDepth)
 				wantDepth, wantLeaves, wantAccept := list.grow(directions, maxDepth)
@@ -107,6 +165,10 @@ func TestTrajectoryAgainstDefinition(t *testing.T) {
 					t.Fatalf("%s: the chosen point is not in the tree", target)
 				}
 				depths[depth]++
+				if list.ended {
+					ended++
+				}
+				refined += len(list.refined)
 				z = &tr.root.chosen.Point
 				tr.end(tr.root.chosen)
 			}
@@ -114,6 +176,9 @@ func TestTrajectoryAgainstDefinition(t *testing.T) {
 				t.Errorf("%s: only depths %v were seen", target, depths)
 			}
 		}
+	}
+	if refined < 300 || ended < 30 {
+		t.Errorf("%d steps were refined, %d trajectories ended for the way back", refined, ended)
 	}
 }
 
@@ -124,16 +189,71 @@ type listed struct {
 	eps    float64
 	lo, hi int // the tree
 	points map[int]*infer.Point
+
+	refine     float64
+	plainSteps int
+	plain      map[int]float64 // energies that plain steps led to, of points between which steps were refined
+	refined    map[int]bool
+	ended      bool // somewhere, as the way back was another
 }
 
-func newListed(t *testing.T, h *hmc.Euclidean, from *node, eps float64) *listed {
-	l := &listed{t: t, h: h, eps: eps, hi: 1, points: map[int]*infer.Point{0: infer.NewPoint(len(from.Position))}}
+func newListed(t *testing.T, h *hmc.Euclidean, tr *trajectory, eps float64) *listed {
+	from := tr.root.left
+	l := &listed{t: t, h: h, eps: eps, hi: 1, points: map[int]*infer.Point{0: infer.NewPoint(len(from.Position))},
+		refine: tr.refine, plainSteps: 1 << tr.stretch, plain: map[int]float64{}, refined: map[int]bool{}}
 	l.points[0].CopyFrom(&from.Point)
 	return l
 }
 
+// way is what a number of steps of the integrator leads to, and the energy where it varied
+// too much, or at the end.
+func (l *listed) way(from *infer.Point, eps float64, steps int) (z *infer.Point, energy float64, smooth bool) {
+	z = infer.NewPoint(len(from.Position))
+	z.CopyFrom(from)
+	energies := []float64{z.Energy}
+	for range steps {
+		if err := l.h.Step(z, eps); err != nil {
+			l.t.Fatal(err)
+		}
+		energies = append(energies, z.Energy)
+		if slices.Max(energies)-slices.Min(energies) > l.refine {
+			return z, z.Energy, false
+		}
+	}
+	return z, z.Energy, true
+}
+
+// halvings is the number of times that steps must be halved from a point; more than may be
+// where that is not enough.
+func (l *listed) halvings(from *infer.Point, eps float64) int {
+	for k := range mostHalvings + 1 {
+		if _, _, smooth := l.way(from, math.Ldexp(eps, -k), l.plainSteps<<k); smooth {
+			return k
+		}
+	}
+	return mostHalvings + 1
+}
+
+// next is the neighbour of a point, or nil.
+func (l *listed) next(i int, from *infer.Point, eps float64) *infer.Point {
+	_, l.plain[i], _ = l.way(from, eps, l.plainSteps)
+	k := l.halvings(from, eps)
+	if k > mostHalvings {
+		return nil
+	}
+	z, _, _ := l.way(from, math.Ldexp(eps, -k), l.plainSteps<<k)
+	if k > 0 {
+		l.refined[i] = true
+	}
+	if l.halvings(z, -eps) != k {
+		l.ended = true
+		return nil
+	}
+	return z
+}
+
 func (l *listed) at(i int) *infer.Point {
-	if z := l.points[i]; z != nil {
+	if z, seen := l.points[i]; seen {
 		return z
 	}
 	before, eps := i-1, l.eps
@@ -141,6 +261,10 @@ func (l *listed) at(i int) *infer.Point {
 		before, eps = i+1, -l.eps
 	}
 	from := l.at(before)
+	if l.refine > 0 {
+		l.points[i] = l.next(i, from, eps)
+		return l.points[i]
+	}
 	z := infer.NewPoint(len(from.Position))
 	z.CopyFrom(from)
 	if err := l.h.Step(z, eps); err != nil {
@@ -176,7 +300,12 @@ func (l *listed) turns(lo, mid, hi int) bool {
 func (l *listed) block(lo, hi int, forward bool, leaves *int, accept *float64) (ok bool) {
 	if hi-lo == 1 {
 		*leaves++
-		delta := l.at(0).Energy - l.at(lo).Energy
+		z := l.at(lo)
+		if e, refined := l.plain[lo]; refined {
+			*accept += min(1, math.Exp(l.at(0).Energy-e))
+			return z != nil
+		}
+		delta := l.at(0).Energy - z.Energy
 		*accept += min(1, math.Exp(delta))
 		return -delta <= 1000
 	}
@@ -217,7 +346,7 @@ func (l *listed) grow(directions uint64, maxDepth int) (depth, leaves int, accep
 
 func (l *listed) has(n *node) bool {
 	for i := l.lo; i < l.hi; i++ {
-		if slices.Equal(l.at(i).Position, n.Position) {
+		if l.at(i) != nil && slices.Equal(l.at(i).Position, n.Position) {
 			return true
 		}
 	}

@@ -14,6 +14,7 @@ type Sampler struct {
 	MaxDepth       int     // doublings of a tree; 0: 10
 	MaxEnergyError float64 // beyond which a transition is divergent; 0: 1000
 	Jitter         float64 // of the step size, see Kernel
+	Refine         float64 // see Kernel
 	Adapt          warmup.Options
 
 	// Hamiltonian makes the geometry, if it is not to be Euclidean; only the
@@ -25,6 +26,9 @@ type Sampler struct {
 func (s Sampler) Validate() error {
 	if err := checkTree(s.MaxDepth, s.MaxEnergyError, s.Jitter); err != nil {
 		return err
+	}
+	if err := infer.CheckOptions(map[string]float64{"refine": s.Refine}); err != nil {
+		return fmt.Errorf("nuts: %w", err)
 	}
 	return s.Adapt.Validate()
 }
@@ -55,7 +59,7 @@ func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	}
 	return infer.Plan{
 		Hamiltonian: h,
-		Kernel:      &Kernel{MaxDepth: s.MaxDepth, MaxEnergyError: s.MaxEnergyError, Jitter: s.Jitter},
+		Kernel:      &Kernel{MaxDepth: s.MaxDepth, MaxEnergyError: s.MaxEnergyError, Jitter: s.Jitter, Refine: s.Refine},
 		Stages:      adapt.Stages(n),
 		StepSize:    adapt.Start(),
 	}, nil
