@@ -10,7 +10,7 @@ import (
 // parts.
 
 func complexOps() map[OpCode]Op {
-	return map[OpCode]Op{OpFourier: fourierOp(), OpEigen: eigenOp(), OpSchur: schurOp(), OpSchurAdjoint: schurAdjoint(), OpSchurTangent: schurTangent()}
+	return map[OpCode]Op{OpFourier: fourierOp(), OpEigen: eigenOp(), OpOrthonormal: orthonormalOp(), OpSchur: schurOp(), OpSchurAdjoint: schurAdjoint(), OpSchurTangent: schurTangent()}
 }
 
 var errNoSchur = errors.New("the QR algorithm does not converge")
@@ -113,8 +113,24 @@ func newSchur(n int) schurAttr {
 // decompose is the Schur decomposition of a.
 func (w *schurWork) decompose(a []float64, n int) error {
 	load(w.t, a)
+	// Products of numbers that are very large or small are none: by a power of two nothing
+	// is lost.
+	whole, scale := 0.0, 1.0
+	for _, x := range a {
+		whole = max(whole, math.Abs(x))
+	}
+	if whole > 0 && !math.IsInf(whole, 0) && (whole < 0x1p-200 || whole > 0x1p200) {
+		_, e := math.Frexp(whole)
+		scale = math.Ldexp(1, max(e-1, -1000))
+		for i, x := range w.t {
+			w.t[i] = complex(real(x)/scale, imag(x)/scale)
+		}
+	}
 	if !schur(w.t, w.u, n, w.x) {
 		return errNoSchur
+	}
+	for i, x := range w.t {
+		w.t[i] = complex(real(x)*scale, imag(x)*scale)
 	}
 	return nil
 }

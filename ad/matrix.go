@@ -436,6 +436,8 @@ func matrixOps() map[OpCode]Op {
 				return []Ref{g.Mul(g.Mul(adj, out), g.Transpose(g.Inverse(n.Args[0])))}
 			}},
 
+		OpSVD: svdOp(),
+
 		OpEigenSym: {Name: "symmetric eigen", Class: Array, Arity: 1,
 			Shape: func(args []Type, _ any) (Type, error) {
 				if err := square(args); err != nil {

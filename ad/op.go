@@ -180,6 +180,7 @@ const (
 	OpPhiRatio        // φ(x)/Φ(x), the derivative of log Phi
 	OpPhiExcess       // x + φ(x)/Φ(x), positive
 	OpLogExpModTail   // (z, v): v²/2 - vz + log Phi(z-v), of the normal distribution with an exponential variate added
+	OpExpModSlope     // (z, v): for t = z-v, t + φ(t)/Φ(t) where t < 0 and φ(t)/Φ(t) elsewhere, of the derivatives of that
 	OpLogExpModCDF    // (z, v): log(Phi(z) - exp of that), its log distribution function
 	OpXLog1mY         // x log(1 - y), 0 where x is 0
 	OpLogGammaP       // (n, a, x): n-th derivative by a of log P(a, x), P the incomplete gamma function; n a constant
@@ -240,10 +241,12 @@ const (
 	OpLogAbsDet
 	OpDet
 	OpEigenSym // eigenvalues, then eigenvectors, one after the other
+	OpSVD      // singular values, then left singular vectors in columns, then right ones in rows
 
 	// complex numbers, whose real and imaginary parts are the first dimension
 	OpFourier      // of the last dimension
 	OpEigen        // eigenvalues, eigenvectors, positions of their largest elements
+	OpOrthonormal  // columns that are so but for rounding
 	OpSchur        // T, then U
 	OpSchurAdjoint // (T and U, their adjoints): the adjoint of the matrix
 	OpSchurTangent // (T and U, the change of the matrix): the change of T and U

@@ -238,8 +238,9 @@ func (p PutAttr) Key() string { return fmt.Sprint(p.Shape) }
 func (g *Graph) Take(x, i Ref) Ref { return g.Do(OpTake, nil, x, i) }
 
 // Replace returns x with the elements of v at the positions i, computed numbers
-// counted from 0 in x taken as flat and different from one another; v and i have
-// the same shape. A position outside x is ignored: who builds the graph checks.
+// counted from 0 in x taken as flat; v and i have the same shape. Of several elements
+// at one position the last one stays. A position outside x is ignored: who builds the
+// graph checks.
 func (g *Graph) Replace(x, v, i Ref) Ref { return g.Do(OpReplace, nil, x, v, i) }
 
 // takeOps are the ops on computed positions.

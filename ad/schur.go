@@ -178,7 +178,7 @@ func eigenvectors(v, t, u []complex128, n int, x []complex128, largest []int) {
 				s -= t[i*n+j] * x[j]
 			}
 			gap := t[i*n+i] - t[k*n+k]
-			if cmplx.Abs(gap) < 0x1p-52*whole {
+			if cmplx.Abs(gap) <= 0x1p-52*whole {
 				gap = complex(max(0x1p-52*whole, 0x1p-1000), 0)
 			}
 			x[i] = s / gap

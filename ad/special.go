@@ -53,9 +53,19 @@ func specialOps() map[OpCode]Op {
 			// good on both sides.
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
 				t := g.Sub(a[0], a[1])
-				excess := g.Do(OpPhiExcess, nil, t)
-				dz := g.Select(g.Less(t, g.Const(0)), g.Sub(excess, a[0]), g.Sub(g.Do(OpPhiRatio, nil, t), a[1]))
-				return []Ref{dz, g.Neg(excess)}
+				left, slope := g.Less(t, g.Const(0)), g.Do(OpExpModSlope, nil, a...)
+				return []Ref{g.Sub(slope, g.Select(left, a[0], a[1])), g.Neg(g.Select(left, slope, g.Add(t, slope)))}
+			}},
+		// x' = 1 - h·x and h' = -h·x, where h = x - t on the left, x = t + h on the right: sums of
+		// positive numbers.
+		OpExpModSlope: {Name: "exp_mod_slope", Class: Elementwise, Arity: 2, F2: kernel.ExpModSlope, Domain: secondPositive,
+			Points: [][]float64{{-3, 30}, {5, 0.1}, {2, 2.5}},
+			Partials: func(g *Graph, out Ref, a []Ref) []Ref {
+				t := g.Sub(a[0], a[1])
+				left := g.Less(t, g.Const(0))
+				other := g.Select(left, g.Sub(out, t), g.Add(out, t))
+				d := g.Sub(g.Select(left, one(g), g.Const(0)), g.Mul(out, other))
+				return []Ref{d, g.Neg(d)}
 			}},
 		OpLogExpModCDF: {Name: "log_exp_mod_cdf", Class: Elementwise, Arity: 2, F2: kernel.LogExpModCDF, Domain: secondPositive,
 			Points: [][]float64{{-3, 30}, {5, 0.1}, {-2, 0.01}, {-1, 0.7}},

@@ -237,11 +237,34 @@ var arrayCases = map[ad.OpCode]struct {
 		h, p, q := g.EigenHermitian(g.Add(re, g.Transpose(re)), g.Sub(im, g.Transpose(im)))
 		return g.Concat(a, b, g.Reshape(c, []int{9}), g.Reshape(d, []int{9}), h, g.Reshape(p, []int{9}), g.Reshape(q, []int{9}))
 	}},
+	ad.OpOrthonormal: {2 * 9, func(g *ad.Graph, x ad.Ref) ad.Ref { // of columns that are orthonormal
+		spread := g.ConstArray(ad.Type{Shape: []int{3, 3}}, []float64{0, 0, 0, 0, 7, 0, 0, 0, 19})
+		re, im := g.Add(spread, g.Slice(x, 0, []int{3, 3})), g.Slice(x, 9, []int{3, 3})
+		_, p, q := g.EigenHermitian(g.Add(re, g.Transpose(re)), g.Sub(im, g.Transpose(im)))
+		p, q = g.Orthonormal(p, q)
+		return g.Concat(g.Reshape(p, []int{9}), g.Reshape(q, []int{9}))
+	}},
 	ad.OpSchur: {2 * 9, schurCase}, ad.OpSchurAdjoint: {2 * 9, schurCase}, ad.OpSchurTangent: {2 * 9, schurCase},
 	ad.OpEigenSym: {9, func(g *ad.Graph, x ad.Ref) ad.Ref {
 		spread := g.ConstArray(ad.Type{Shape: []int{3, 3}}, []float64{0, 0, 0, 0, 7, 0, 0, 0, 19})
 		values, vectors := g.EigenSym(g.Add(definite(g, x), spread))
 		return g.Concat(g.Log(values), g.Square(vectors))
+	}},
+	ad.OpSVD: {6 + 6 + 9, func(g *ad.Graph, x ad.Ref) ad.Ref {
+		var parts []ad.Ref
+		at := 0
+		for _, s := range [][]int{{3, 2}, {2, 3}, {3, 3}} {
+			n := s[0] * s[1]
+			spread := make([]float64, n)
+			for i := range min(s[0], s[1]) {
+				spread[i*s[1]+i] = float64(4 * (i + 1) * (i + 1))
+			}
+			m := g.Add(g.ConstArray(ad.Type{Shape: s}, spread), g.Slice(x, at, s))
+			values, u, v := g.SVD(m)
+			parts = append(parts, g.Log(values), g.Reshape(g.Square(u), []int{ad.SizeOf(g.Type(u).Shape)}), g.Reshape(g.Square(v), []int{ad.SizeOf(g.Type(v).Shape)}))
+			at += n
+		}
+		return g.Concat(parts...)
 	}},
 	ad.OpOrder: {5, func(g *ad.Graph, x ad.Ref) ad.Ref {
 		at := g.Do(ad.OpOrder, ad.OrderAttr{}, x)

@@ -188,18 +188,26 @@ const mostTerms = 1_000_000
 // the derivatives -Σ1/(a+i), Σ1/(a+i)², …, so that a term takes one division
 // whatever n, and all terms of a derivative have one sign.
 func lowerSum(n int, a, x float64) series {
+	if n == 0 {
+		sum, t := 1.0, 1.0
+		for m := 1.; m < mostTerms; m++ {
+			t *= x / (a + m)
+			if sum += t; t < 1e-17*sum && m > x {
+				break
+			}
+		}
+		return series{sum}
+	}
 	s0, s1, s2, s3 := 1.0, 0.0, 0.0, 0.0
 	h1, h2, h3, t := 0.0, 0.0, 0.0, 1.0
 	for m := 1.; m < mostTerms; m++ {
 		r := 1 / (a + m)
 		t *= x * r
 		s0 += t
-		last, sum := t, s0
-		if n > 0 {
-			h1 += r
-			last, sum = t*h1, s1+t*h1
-			s1 = sum
-		}
+		h1 += r
+		last := t * h1
+		s1 += last
+		sum := s1
 		if n > 1 {
 			h2 += r * r
 			last = t * (h1*h1 + h2)
@@ -224,6 +232,9 @@ func lowerSum(n int, a, x float64) series {
 // a, by Steed's method: D = 1/(b + aD) and the change of the fraction by a term,
 // -aD₋₁D times that by the one before.
 func upperFraction(n int, a, x float64) series {
+	if n < 2 {
+		return upperFraction1(a, x)
+	}
 	b := x + 1 - a
 	d0 := 1 / b
 	d1 := d0 * d0 // coefficients of D
@@ -241,27 +252,45 @@ func upperFraction(n int, a, x float64) series {
 		r := (1 - e1) * d0
 		d1 = r * d0
 		u0, u1 := -e0*d0, -(e0*d1 + e1*d0)
-		size := 0.0
-		if n > 1 {
-			d2 = r*d1 - e2*d0*d0
-			d3 = r*d2 - (e2*d1+e3*d0)*d0
-			u2 := -(e0*d2 + e1*d1 + e2*d0)
-			u3 := -(e0*d3 + e1*d2 + e2*d1 + e3*d0)
-			c3 = c0*u3 + c1*u2 + c2*u1 + c3*u0
-			c2 = c0*u2 + c1*u1 + c2*u0
-			h[2] += c2
-			h[3] += c3
-			size = math.Abs(c2) + math.Abs(c3)
-		}
+		d2 = r*d1 - e2*d0*d0
+		d3 = r*d2 - (e2*d1+e3*d0)*d0
+		u2 := -(e0*d2 + e1*d1 + e2*d0)
+		u3 := -(e0*d3 + e1*d2 + e2*d1 + e3*d0)
+		c3 = c0*u3 + c1*u2 + c2*u1 + c3*u0
+		c2 = c0*u2 + c1*u1 + c2*u0
 		c1 = c0*u1 + c1*u0
 		c0 *= u0
-		h[0] += c0
-		h[1] += c1
-		if math.Abs(c0)+math.Abs(c1)+size < 1e-17*h[0] {
+		h = h.add(series{c0, c1, c2, c3})
+		if math.Abs(c0)+math.Abs(c1)+math.Abs(c2)+math.Abs(c3) < 1e-17*h[0] {
 			break
 		}
 	}
 	return h
+}
+
+// upperFraction1 is upperFraction up to the first coefficient.
+func upperFraction1(a, x float64) series {
+	b := x + 1 - a
+	d0 := 1 / b
+	d1 := d0 * d0
+	c0, c1 := d0, d1
+	h0, h1 := d0, d1
+	for m := 1.; m < mostTerms; m++ {
+		b += 2
+		f := m * (a - m)
+		e0, e1 := f*d0, f*d1+m*d0
+		d0 = 1 / (b + e0)
+		d1 = (1 - e1) * d0 * d0
+		u0 := -e0 * d0
+		c1 = c0*-(e0*d1+e1*d0) + c1*u0
+		c0 *= u0
+		h0 += c0
+		h1 += c1
+		if math.Abs(c0)+math.Abs(c1) < 1e-17*h0 {
+			break
+		}
+	}
+	return series{h0, h1}
 }
 
 func incompleteGammaOrder(n, a, x float64, upper bool) float64 {

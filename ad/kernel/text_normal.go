@@ -429,27 +429,28 @@ func PhiExcess(x float64) float64 {
 
 // LogExpModTail is v²/2 - vz + log Φ(z-v), of z = x and v = y > 0.
 func LogExpModTail(x, y float64) float64 {
-	var v309 float64
+	var v245, v247, v309 float64
+	var v227, v229 uint64
 	v3 := -(y)
 	v4 := (x + v3)
-	v16 := v4 < 0.0
-	v19 := math.Abs(x)
+	v249 := v4 < 0.0
+	v252 := math.Abs(x)
 	if 1e+200 < math.Abs(x) {
-		v19 = 1e+200
+		v252 = 1e+200
 	}
-	v21 := (math.Float64bits(v19) & (0x1fffffffff << 27))
-	v29 := float64(y * 0.5)
-	v30 := -(x)
-	v31 := (v29 + v30)
-	v37 := float64(y * v31)
-	var v52 float64
-	if v16 {
-		v52 = -(float64(float64(math.Float64frombits(v21)*math.Float64frombits(v21)) * 0.5))
+	v253 := (math.Float64bits(v252) & (0x1fffffffff << 27))
+	v260 := float64(y * 0.5)
+	v261 := -(x)
+	v262 := (v260 + v261)
+	v268 := float64(y * v262)
+	var v283 float64
+	if v249 {
+		v283 = -(float64(float64(math.Float64frombits(v253)*math.Float64frombits(v253)) * 0.5))
 	} else {
-		v52 = v37
+		v283 = v268
 	}
 	var v400 float64
-	if v52 == math.Inf(-1) || v4 == math.Inf(-1) {
+	if v283 == math.Inf(-1) || v4 == math.Inf(-1) {
 		v400 = math.Inf(-1)
 	} else {
 		v11 := math.Abs(v4)
@@ -458,95 +459,95 @@ func LogExpModTail(x, y float64) float64 {
 			v5 := (v4 - x)
 			v14 = ((x - (v4 - v5)) + (v3 - v5))
 		}
-		var v54 float64
-		if v16 {
-			v54 = -(float64(float64((v19-math.Float64frombits(v21))*(v19+math.Float64frombits(v21))) * 0.5))
-		} else {
-			v32 := (v31 - v29)
-			v38 := (math.Float64bits(y) & (0x1fffffffff << 27))
-			v39 := (math.Float64bits(v31) & (0x1fffffffff << 27))
-			v44 := ((v37 - float64(math.Float64frombits(v38)*math.Float64frombits(v39))) - float64(math.Float64frombits(v38)*(v31-math.Float64frombits(v39))))
-			v50 := (-(v44 - float64((y-math.Float64frombits(v38))*v31)) + float64(y*((v29-(v31-v32))+(v30-v32))))
-			v54 = v50
-		}
-		v57 := v11
+		v17 := v11
 		if 1e+300 < v11 {
-			v57 = 1e+300
+			v17 = 1e+300
 		}
-		v59 := (v57 + 4.0)
-		v60 := (v59 - v57)
-		v66 := (1.0 / v59)
-		v67 := (math.Float64bits(v66) & (0x1fffffffff << 27))
-		v68 := (math.Float64bits(v59) & (0x1fffffffff << 27))
-		v73 := ((1.0 - float64(math.Float64frombits(v67)*math.Float64frombits(v68))) - float64(math.Float64frombits(v67)*(v59-math.Float64frombits(v68))))
-		v74 := (v66 - math.Float64frombits(v67))
-		v79 := float64(((v73 - float64(v74*v59)) - float64(v66*((v57-(v59-v60))+(4.0-v60)))) * v66)
-		v81 := float64(v66 * 8.0)
-		v82 := (1.0 - v81)
-		v88 := -(v82)
-		v89 := (1.8048571559157687 + v88)
-		v94 := (((v88 - (v89 - 1.8048571559157687)) - (((1.0 - v82) - v81) - float64(v79*8.0))) + -9.139647225400203e-17)
-		v95 := float64(v82 * v82)
-		v96 := float64(v95 * v95)
-		v103 := (float64((float64(5.298480200665563e-08*v96)+7.992969271589827e-07)*v96) + -1.1922024853727769e-06)
-		v110 := float64((float64((float64(v103*v96)+-0.00015025894760102609)*v96) + -0.002485787341256449) * v96)
-		v122 := (float64((float64(2.277203379331957e-09*v96)+3.0550711106643485e-07)*v96) + 8.224457128881878e-06)
-		v129 := float64((float64((float64(v122*v96)+0.00010494035068547954)*v96) + 0.0005948621210070812) * v96)
-		v141 := (float64((float64(-5.26555144242389e-09*v96)+-2.5940020439035366e-07)*v96) + -1.428763505177387e-06)
-		v148 := float64((float64((float64(v141*v96)+2.5434614211576515e-05)*v96) + 0.0006654731716162328) * v96)
-		v160 := (float64((float64(-3.665185010524945e-08*v96)+-1.7822262287235983e-06)*v96) + -3.179970088990955e-05)
-		v167 := float64((float64((float64(v160*v96)+-0.0002893133552822841)*v96) + -0.0003735871523969663) * v96)
-		v171 := ((float64((v110+-0.020800454247068063)*v96) + 0.0675179279228465) + float64(v82*(float64((v129+-0.004488589742739966)*v96)+-0.13822449147872118)))
-		v173 := ((float64((v148+0.007961410440624905)*v96) + 0.033703667650192635) + float64(v82*(v167+0.03165652747870675)))
-		v181 := (float64((float64((v171+float64(v95*v173))*v82)+0.4019567038062286)*v82) + -0.1822045015192798)
-		v183 := (v94 + float64(v82*v181))
-		v184 := (v89 + v183)
-		v187 := float64(v184 * v66)
-		v188 := (math.Float64bits(v184) & (0x1fffffffff << 27))
-		v194 := ((v187 - float64(math.Float64frombits(v188)*math.Float64frombits(v67))) - float64(math.Float64frombits(v188)*v74))
-		v202 := (-(v194 - float64((v184-math.Float64frombits(v188))*v66)) + (float64(v184*v79) + float64((v183-(v184-v89))*v66)))
-		v203 := (v57 + v187)
-		v204 := (v203 - v57)
-		v213 := float64(math.Float64frombits((math.Float64bits(v14) ^ (math.Float64bits(v4) & (0x1 << 63)))) * float64(v203*v187))
-		v214 := ((((v57 - (v203 - v204)) + (v187 - v204)) + v202) + v213)
-		var v311 float64
-		if v16 {
-			v311 = v203
+		v19 := (v17 + 4.0)
+		v20 := (v19 - v17)
+		v26 := (1.0 / v19)
+		v28 := (math.Float64bits(v26) & (0x1fffffffff << 27))
+		v29 := (math.Float64bits(v19) & (0x1fffffffff << 27))
+		v34 := ((1.0 - float64(math.Float64frombits(v28)*math.Float64frombits(v29))) - float64(math.Float64frombits(v28)*(v19-math.Float64frombits(v29))))
+		v35 := (v26 - math.Float64frombits(v28))
+		v40 := float64(((v34 - float64(v35*v19)) - float64(v26*((v17-(v19-v20))+(4.0-v20)))) * v26)
+		v42 := float64(v26 * 8.0)
+		v43 := (1.0 - v42)
+		v49 := -(v43)
+		v50 := (1.8048571559157687 + v49)
+		v55 := (((v49 - (v50 - 1.8048571559157687)) - (((1.0 - v43) - v42) - float64(v40*8.0))) + -9.139647225400203e-17)
+		v56 := float64(v43 * v43)
+		v57 := float64(v56 * v56)
+		v64 := (float64((float64(5.298480200665563e-08*v57)+7.992969271589827e-07)*v57) + -1.1922024853727769e-06)
+		v71 := float64((float64((float64(v64*v57)+-0.00015025894760102609)*v57) + -0.002485787341256449) * v57)
+		v83 := (float64((float64(2.277203379331957e-09*v57)+3.0550711106643485e-07)*v57) + 8.224457128881878e-06)
+		v90 := float64((float64((float64(v83*v57)+0.00010494035068547954)*v57) + 0.0005948621210070812) * v57)
+		v102 := (float64((float64(-5.26555144242389e-09*v57)+-2.5940020439035366e-07)*v57) + -1.428763505177387e-06)
+		v109 := float64((float64((float64(v102*v57)+2.5434614211576515e-05)*v57) + 0.0006654731716162328) * v57)
+		v121 := (float64((float64(-3.665185010524945e-08*v57)+-1.7822262287235983e-06)*v57) + -3.179970088990955e-05)
+		v128 := float64((float64((float64(v121*v57)+-0.0002893133552822841)*v57) + -0.0003735871523969663) * v57)
+		v132 := ((float64((v71+-0.020800454247068063)*v57) + 0.0675179279228465) + float64(v43*(float64((v90+-0.004488589742739966)*v57)+-0.13822449147872118)))
+		v134 := ((float64((v109+0.007961410440624905)*v57) + 0.033703667650192635) + float64(v43*(v128+0.03165652747870675)))
+		v142 := (float64((float64((v132+float64(v56*v134))*v43)+0.4019567038062286)*v43) + -0.1822045015192798)
+		v144 := (v55 + float64(v43*v142))
+		v145 := (v50 + v144)
+		v148 := float64(v145 * v26)
+		v149 := (math.Float64bits(v145) & (0x1fffffffff << 27))
+		v155 := ((v148 - float64(math.Float64frombits(v149)*math.Float64frombits(v28))) - float64(math.Float64frombits(v149)*v35))
+		v163 := (-(v155 - float64((v145-math.Float64frombits(v149))*v26)) + (float64(v145*v40) + float64((v144-(v145-v50))*v26)))
+		v164 := (v17 + v148)
+		v165 := (v164 - v17)
+		v174 := float64(math.Float64frombits((math.Float64bits(v14) ^ (math.Float64bits(v4) & (0x1 << 63)))) * float64(v164*v148))
+		v175 := ((((v17 - (v164 - v165)) + (v148 - v165)) + v163) + v174)
+		var v285 float64
+		if v249 {
+			v285 = -(float64(float64((v252-math.Float64frombits(v253))*(v252+math.Float64frombits(v253))) * 0.5))
 		} else {
-			v217 := v11
+			v178 := v11
 			if 39.0 < v11 {
-				v217 = 39.0
+				v178 = 39.0
 			}
-			v218 := (math.Float64bits(v217) & (0x1fffffffff << 27))
-			v226 := (float64(float64((v217-math.Float64frombits(v218))*(v217+math.Float64frombits(v218)))*0.5) + float64(v4*v14))
-			v227 := -(float64(float64(math.Float64frombits(v218)*math.Float64frombits(v218)) * 0.5))
-			v229 := (v227 + -0.9189385332046728)
-			v230 := (v229 - v227)
-			v241 := (float64(v229*184.6649652337873) + 6.755399441055744e+15)
-			v242 := (v241 - 6.755399441055744e+15)
-			v250 := (math.Float64bits(v241) & 127)
-			v251 := ExpTable[v250]
-			v252 := math.Float64frombits(ExpTable[128+v250])
-			v253 := (((v229 - float64(v242*0.005415212347998022)) - float64(v242*1.2655086083325438e-13)) + (((v227 - (v229 - v230)) + (-0.9189385332046728 - v230)) - (v226 + -3.8782941580672414e-17)))
-			v256 := (v251 + (v250 << 45))
-			v260 := (((math.Float64bits(v241) - (0x867 << 51)) + 0x80000) >> 7)
-			v261 := (v260 >> 1)
-			v265 := ((v261 - 1025) << 52)
-			v267 := (((v260 - v261) - 1025) << 52)
-			v268 := float64(v253 * v253)
-			v280 := ((v253 + float64(v268*(float64(v253*0.16666666666666666)+0.5))) + float64(float64(v268*v268)*(float64(v253*0.008333333333333333)+0.041666666666666664)))
-			v282 := float64(math.Float64frombits(v256) * (v252 + v280))
-			v283 := (math.Float64frombits(v256) + v282)
-			v286 := (1.0 / v203)
-			v287 := float64(v283 * v286)
+			v179 := (math.Float64bits(v178) & (0x1fffffffff << 27))
+			v188 := (float64(float64((v178-math.Float64frombits(v179))*(v178+math.Float64frombits(v179)))*0.5) + float64(v4*v14))
+			v189 := -(float64(float64(math.Float64frombits(v179)*math.Float64frombits(v179)) * 0.5))
+			v191 := (v189 + -0.9189385332046728)
+			v192 := (v191 - v189)
+			v203 := (float64(v191*184.6649652337873) + 6.755399441055744e+15)
+			v204 := (v203 - 6.755399441055744e+15)
+			v212 := (math.Float64bits(v203) & 127)
+			v213 := ExpTable[v212]
+			v214 := math.Float64frombits(ExpTable[128+v212])
+			v215 := (((v191 - float64(v204*0.005415212347998022)) - float64(v204*1.2655086083325438e-13)) + (((v189 - (v191 - v192)) + (-0.9189385332046728 - v192)) - (v188 + -3.8782941580672414e-17)))
+			v218 := (v213 + (v212 << 45))
+			v222 := (((math.Float64bits(v203) - (0x867 << 51)) + 0x80000) >> 7)
+			v223 := (v222 >> 1)
+			v227 = ((v223 - 1025) << 52)
+			v229 = (((v222 - v223) - 1025) << 52)
+			v230 := float64(v215 * v215)
+			v242 := ((v215 + float64(v230*(float64(v215*0.16666666666666666)+0.5))) + float64(float64(v230*v230)*(float64(v215*0.008333333333333333)+0.041666666666666664)))
+			v244 := float64(math.Float64frombits(v218) * (v214 + v242))
+			v245 = (math.Float64frombits(v218) + v244)
+			v247 = (v244 - (v245 - math.Float64frombits(v218)))
+			v263 := (v262 - v260)
+			v269 := (math.Float64bits(y) & (0x1fffffffff << 27))
+			v270 := (math.Float64bits(v262) & (0x1fffffffff << 27))
+			v275 := ((v268 - float64(math.Float64frombits(v269)*math.Float64frombits(v270))) - float64(math.Float64frombits(v269)*(v262-math.Float64frombits(v270))))
+			v281 := (-(v275 - float64((y-math.Float64frombits(v269))*v262)) + float64(y*((v260-(v262-v263))+(v261-v263))))
+			v285 = v281
+		}
+		var v311 float64
+		if v249 {
+			v311 = v164
+		} else {
+			v286 := (1.0 / v164)
+			v287 := float64(v245 * v286)
 			v288 := (math.Float64bits(v287) & (0x1fffffffff << 27))
-			v289 := (math.Float64bits(v203) & (0x1fffffffff << 27))
-			v294 := ((v283 - float64(math.Float64frombits(v288)*math.Float64frombits(v289))) - float64(math.Float64frombits(v288)*(v203-math.Float64frombits(v289))))
-			v298 := ((v294 - float64((v287-math.Float64frombits(v288))*v203)) + (v282 - (v283 - math.Float64frombits(v256))))
-			v303 := float64(float64(v287*math.Float64frombits(v265)) * math.Float64frombits(v267))
-			v305 := float64(float64(float64((v298-float64(v287*v214))*v286)*math.Float64frombits(v265)) * math.Float64frombits(v267))
+			v289 := (math.Float64bits(v164) & (0x1fffffffff << 27))
+			v294 := ((v245 - float64(math.Float64frombits(v288)*math.Float64frombits(v289))) - float64(math.Float64frombits(v288)*(v164-math.Float64frombits(v289))))
+			v301 := float64((((v294 - float64((v287-math.Float64frombits(v288))*v164)) + v247) - float64(v287*v175)) * v286)
+			v303 := float64(float64(v287*math.Float64frombits(v227)) * math.Float64frombits(v229))
 			v306 := (1.0 - v303)
-			v309 = (((1.0 - v306) - v303) - v305)
+			v309 = (((1.0 - v306) - v303) - float64(float64(v301*math.Float64frombits(v227))*math.Float64frombits(v229)))
 			v311 = v306
 		}
 		v313 := (math.Float64bits(v311) - (0x1ff3 << 49))
@@ -557,8 +558,8 @@ func LogExpModTail(x, y float64) float64 {
 		v328 := LogTable[((v313 >> 45) & 127)].Lo
 		v329 := (math.Float64bits(v311) - v315)
 		var v330 float64
-		if v16 {
-			v330 = v214
+		if v249 {
+			v330 = v175
 		} else {
 			v330 = v309
 		}
@@ -571,25 +572,128 @@ func LogExpModTail(x, y float64) float64 {
 		v370 := (((float64(v339*0.3333333333333333) + -0.5) + float64(v350*(float64(v339*0.2)+-0.25))) + v369)
 		v372 := (float64(v350*v370) + float64(float64(math.Float64frombits(((0x3ff<<52)-v315))*v330)*v326))
 		var v374 uint64
-		if v16 {
+		if v249 {
 			v374 = (0x1 << 63)
 		}
 		v375 := (math.Float64bits(v343) ^ v374)
 		v376 := (math.Float64bits(((((v342 - v343) + v339) + (float64(v321*2.8235290563031577e-13) + v328)) + v372)) ^ v374)
 		var v377 float64
-		if v16 {
+		if v249 {
 			v377 = -0.9189385332046728
 		}
-		v378 := (v52 + v377)
-		v379 := (v378 - v52)
+		v378 := (v283 + v377)
+		v379 := (v378 - v283)
 		v384 := (v378 + math.Float64frombits(v375))
 		v385 := (v384 - v378)
-		v390 := (((v52 - (v378 - v379)) + (v377 - v379)) + ((v378 - (v384 - v385)) + (math.Float64frombits(v375) - v385)))
+		v390 := (((v283 - (v378 - v379)) + (v377 - v379)) + ((v378 - (v384 - v385)) + (math.Float64frombits(v375) - v385)))
 		var v393 float64
-		if v16 {
+		if v249 {
 			v393 = 3.8782941580672414e-17
 		}
-		v400 = (v384 + (v390 + ((math.Float64frombits(v376) + v54) + v393)))
+		v400 = (v384 + (v390 + ((math.Float64frombits(v376) + v285) + v393)))
 	}
 	return v400
+}
+
+// ExpModSlope is PhiExcess(x-y) where x < y, elsewhere PhiRatio(x-y).
+func ExpModSlope(x, y float64) float64 {
+	v3 := -(y)
+	v4 := (x + v3)
+	v11 := math.Abs(v4)
+	v17 := v11
+	if 1e+300 < v11 {
+		v17 = 1e+300
+	}
+	v19 := (v17 + 4.0)
+	v20 := (v19 - v17)
+	v26 := (1.0 / v19)
+	v28 := (math.Float64bits(v26) & (0x1fffffffff << 27))
+	v29 := (math.Float64bits(v19) & (0x1fffffffff << 27))
+	v34 := ((1.0 - float64(math.Float64frombits(v28)*math.Float64frombits(v29))) - float64(math.Float64frombits(v28)*(v19-math.Float64frombits(v29))))
+	v35 := (v26 - math.Float64frombits(v28))
+	v40 := float64(((v34 - float64(v35*v19)) - float64(v26*((v17-(v19-v20))+(4.0-v20)))) * v26)
+	v42 := float64(v26 * 8.0)
+	v43 := (1.0 - v42)
+	v49 := -(v43)
+	v50 := (1.8048571559157687 + v49)
+	v55 := (((v49 - (v50 - 1.8048571559157687)) - (((1.0 - v43) - v42) - float64(v40*8.0))) + -9.139647225400203e-17)
+	v56 := float64(v43 * v43)
+	v57 := float64(v56 * v56)
+	v64 := (float64((float64(5.298480200665563e-08*v57)+7.992969271589827e-07)*v57) + -1.1922024853727769e-06)
+	v71 := float64((float64((float64(v64*v57)+-0.00015025894760102609)*v57) + -0.002485787341256449) * v57)
+	v83 := (float64((float64(2.277203379331957e-09*v57)+3.0550711106643485e-07)*v57) + 8.224457128881878e-06)
+	v90 := float64((float64((float64(v83*v57)+0.00010494035068547954)*v57) + 0.0005948621210070812) * v57)
+	v102 := (float64((float64(-5.26555144242389e-09*v57)+-2.5940020439035366e-07)*v57) + -1.428763505177387e-06)
+	v109 := float64((float64((float64(v102*v57)+2.5434614211576515e-05)*v57) + 0.0006654731716162328) * v57)
+	v121 := (float64((float64(-3.665185010524945e-08*v57)+-1.7822262287235983e-06)*v57) + -3.179970088990955e-05)
+	v128 := float64((float64((float64(v121*v57)+-0.0002893133552822841)*v57) + -0.0003735871523969663) * v57)
+	v132 := ((float64((v71+-0.020800454247068063)*v57) + 0.0675179279228465) + float64(v43*(float64((v90+-0.004488589742739966)*v57)+-0.13822449147872118)))
+	v134 := ((float64((v109+0.007961410440624905)*v57) + 0.033703667650192635) + float64(v43*(v128+0.03165652747870675)))
+	v142 := (float64((float64((v132+float64(v56*v134))*v43)+0.4019567038062286)*v43) + -0.1822045015192798)
+	v144 := (v55 + float64(v43*v142))
+	v145 := (v50 + v144)
+	v148 := float64(v145 * v26)
+	v149 := (math.Float64bits(v145) & (0x1fffffffff << 27))
+	v155 := ((v148 - float64(math.Float64frombits(v149)*math.Float64frombits(v28))) - float64(math.Float64frombits(v149)*v35))
+	v163 := (-(v155 - float64((v145-math.Float64frombits(v149))*v26)) + (float64(v145*v40) + float64((v144-(v145-v50))*v26)))
+	var v300 float64
+	if v4 < 0.0 {
+		v300 = (v148 + v163)
+	} else {
+		var v297 float64
+		if v4 > 39.0 {
+			v297 = 0.0
+		} else {
+			var v14 float64
+			if v11 < 1e+100 {
+				v5 := (v4 - x)
+				v14 = ((x - (v4 - v5)) + (v3 - v5))
+			}
+			v164 := (v17 + v148)
+			v165 := (v164 - v17)
+			v174 := float64(math.Float64frombits((math.Float64bits(v14) ^ (math.Float64bits(v4) & (0x1 << 63)))) * float64(v164*v148))
+			v178 := v11
+			if 39.0 < v11 {
+				v178 = 39.0
+			}
+			v179 := (math.Float64bits(v178) & (0x1fffffffff << 27))
+			v188 := (float64(float64((v178-math.Float64frombits(v179))*(v178+math.Float64frombits(v179)))*0.5) + float64(v4*v14))
+			v189 := -(float64(float64(math.Float64frombits(v179)*math.Float64frombits(v179)) * 0.5))
+			v191 := (v189 + -0.9189385332046728)
+			v192 := (v191 - v189)
+			v203 := (float64(v191*184.6649652337873) + 6.755399441055744e+15)
+			v204 := (v203 - 6.755399441055744e+15)
+			v212 := (math.Float64bits(v203) & 127)
+			v213 := ExpTable[v212]
+			v214 := math.Float64frombits(ExpTable[128+v212])
+			v215 := (((v191 - float64(v204*0.005415212347998022)) - float64(v204*1.2655086083325438e-13)) + (((v189 - (v191 - v192)) + (-0.9189385332046728 - v192)) - (v188 + -3.8782941580672414e-17)))
+			v218 := (v213 + (v212 << 45))
+			v222 := (((math.Float64bits(v203) - (0x867 << 51)) + 0x80000) >> 7)
+			v223 := (v222 >> 1)
+			v227 := ((v223 - 1025) << 52)
+			v229 := (((v222 - v223) - 1025) << 52)
+			v230 := float64(v215 * v215)
+			v242 := ((v215 + float64(v230*(float64(v215*0.16666666666666666)+0.5))) + float64(float64(v230*v230)*(float64(v215*0.008333333333333333)+0.041666666666666664)))
+			v244 := float64(math.Float64frombits(v218) * (v214 + v242))
+			v245 := (math.Float64frombits(v218) + v244)
+			v249 := float64(float64(v245*math.Float64frombits(v227)) * math.Float64frombits(v229))
+			v251 := float64(float64((v244-(v245-math.Float64frombits(v218)))*math.Float64frombits(v227)) * math.Float64frombits(v229))
+			v252 := (v164 - v249)
+			v257 := (1.0 / v252)
+			v258 := float64(v249 * v257)
+			v259 := (math.Float64bits(v258) & (0x1fffffffff << 27))
+			v260 := (math.Float64bits(v252) & (0x1fffffffff << 27))
+			v265 := ((v249 - float64(math.Float64frombits(v259)*math.Float64frombits(v260))) - float64(math.Float64frombits(v259)*(v252-math.Float64frombits(v260))))
+			v266 := (v258 - math.Float64frombits(v259))
+			v270 := float64(v258 * ((((v164 - v252) - v249) + ((((v17 - (v164 - v165)) + (v148 - v165)) + v163) + v174)) - v251))
+			v273 := float64(v249 * v258)
+			v274 := (math.Float64bits(v249) & (0x1fffffffff << 27))
+			v280 := ((v273 - float64(math.Float64frombits(v274)*math.Float64frombits(v259))) - float64(math.Float64frombits(v274)*v266))
+			v285 := (v249 + v273)
+			v290 := (((v273 - (v285 - v249)) + -(v280 - float64((v249-math.Float64frombits(v274))*v258))) + float64(v249*float64((((v265-float64(v266*v252))+v251)-v270)*v257)))
+			v297 = (v285 + (v290 + (v251 + float64(v251*v258))))
+		}
+		v300 = v297
+	}
+	return v300
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
@@ -96,4 +97,37 @@ func TestUlps(t *testing.T) {
 		said = append(said, fmt.Sprintf("%s %.2f", name, worst[name]))
 	}
 	t.Logf("worst errors: %s", strings.Join(said, ", "))
+}
+
+// TestExpModSlope: where the difference of the arguments is exact, bit by bit the functions of the
+// difference that TestUlps compares with mpmath; elsewhere off from those at the rounded one by
+// no more than its rounding explains.
+func TestExpModSlope(t *testing.T) {
+	of := func(x float64) float64 {
+		if x < 0 {
+			return kernel.PhiExcess(x)
+		}
+		return kernel.PhiRatio(x)
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	for i := range 4000 {
+		z, v := 5*rng.NormFloat64(), math.Exp(rng.NormFloat64())
+		if i%2 == 0 {
+			z, v = math.Floor(z*64)/64, math.Ceil(v*64)/64
+		}
+		got, want := kernel.ExpModSlope(z, v), of(z-v)
+		tol := 0.0
+		if i%2 == 1 {
+			tol = (4 + 2*(z-v)*(z-v)) * 0x1p-53 * want
+		}
+		if !(math.Abs(got-want) <= tol) {
+			t.Errorf("at %v, %v: %.17g, want %.17g", z, v, got, want)
+		}
+	}
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range [][3]float64{{-inf, 1, 0}, {inf, 1, 0}, {1, inf, 0}, {nan, 1, nan}, {1, nan, nan}} {
+		if got := kernel.ExpModSlope(c[0], c[1]); !(math.Abs(got-c[2]) <= 1e-299) && !(math.IsNaN(got) && math.IsNaN(c[2])) {
+			t.Errorf("at %v, %v: %v, want %v", c[0], c[1], got, c[2])
+		}
+	}
 }

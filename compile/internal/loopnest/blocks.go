@@ -161,7 +161,13 @@ func (b *Body) together(p, q *Node, k int) bool {
 
 // link finds what depends on what, and heights: the number of blocks that must
 // follow.
+//
+// Sums into slices of one array that are a few elements apart, as the derivative of a difference
+// x[2:n] - x[1:n-1] has them, stand in blocks of their own: where one loop does both, a vector is
+// loaded from what two stores have just written, for which the processor waits until both
+// have left its store buffer.
 func (s *scheduler) link() {
+	added := map[BufferID][]int32{} // sums into slices of it, by buffer
 	for i := range s.Nodes {
 		n, st := &s.Nodes[i], &s.state[i]
 		st.barrier = -1
@@ -182,6 +188,15 @@ func (s *scheduler) link() {
 		}
 		if n.After >= 0 {
 			edge(n.After, -1)
+		}
+		if n.Kind == Accumulate && n.N >= shortShift && n.Map.Contiguous() {
+			for _, m := range added[n.Dst] {
+				if d := n.Map.Off - s.Nodes[m].Map.Off; d != 0 && max(d, -d) < farShift {
+					s.state[m].succs = append(s.state[m].succs, int32(i)<<1)
+					st.deps++
+				}
+			}
+			added[n.Dst] = append(added[n.Dst], int32(i))
 		}
 	}
 	for i := len(s.Nodes) - 1; i >= 0; i-- {

@@ -200,3 +200,36 @@ func TestSortedBy(t *testing.T) {
 		}
 	}
 }
+
+// TestShifts: sums into slices of one array that overlap stand in loops of their own, those of slices
+// that are far apart, or short, in one.
+func TestShifts(t *testing.T) {
+	for _, c := range []struct{ n, shift, loops int }{{200, 1, 2}, {200, farShift - 1, 2}, {200, farShift, 1}, {shortShift, 1, 2}, {shortShift - 1, 1, 1}} {
+		g := ad.NewGraph()
+		x := g.Input(ad.Type{Shape: []int{c.n + c.shift}})
+		a, b := g.Slice(x, 0, []int{c.n}), g.Slice(x, c.shift, []int{c.n})
+		lp := g.Sum(g.Mul(g.Exp(a), g.Const(2)))
+		lp = g.Add(lp, g.Sum(g.Mul(g.Exp(b), g.Do(ad.OpSin, nil, a))))
+		g.Output(lp)
+		g.Output(g.Grad(lp, x)[0])
+		p := Lower(g)
+		FormBlocks(p, true)
+		if err := p.Verify(); err != nil {
+			t.Fatal(err)
+		}
+		loops := 0 // with sums into slices of the gradient
+		p.Bodies(func(b *Body) {
+			for _, k := range b.Blocks {
+				for _, i := range k.Nodes {
+					if n := &b.Nodes[i]; n.Kind == Accumulate && n.N == c.n && !n.Map.Uniform() {
+						loops++
+						break
+					}
+				}
+			}
+		})
+		if loops != c.loops {
+			t.Errorf("slices of %d numbers, %d apart: sums are in %d loops, want %d", c.n, c.shift, loops, c.loops)
+		}
+	}
+}

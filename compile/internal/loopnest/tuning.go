@@ -31,3 +31,10 @@ const (
 	fewColumns = 8
 	longColumn = 64
 )
+
+// Sums into slices of one array stand apart if the slices are less than farShift elements apart,
+// and of shortShift elements or more.
+const (
+	farShift   = 64
+	shortShift = 32
+)

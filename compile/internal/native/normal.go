@@ -222,7 +222,7 @@ func phiRatioRight(b *Builder, s pair, f density) pair {
 func logPhiText(b *Builder, x []Value, _ func(Value)) Value {
 	high, low := halfSquare(b, x[0], 1e200)
 	left := isLeft(b, x[0])
-	return logTail(b, x[0], nil, b.Neg(b.Keep(left, high)), b.Neg(b.Keep(left, low)))
+	return logTail(b, x[0], b.Neg(b.Keep(left, high)), b.Neg(b.Keep(left, low)))
 }
 
 // logPhiAndRatioText is logPhiText and phiRatioText.
@@ -242,13 +242,9 @@ func logPhiAndRatioText(b *Builder, x []Value) [2]Value {
 const mostTail = 1e300
 
 // logTail is T + Tl plus log(1/√(2π)(t+E)) for t = -x > 0, plus log Φ(x) for x ≥ 0.
-func logTail(b *Builder, x Value, moved *Value, T, Tl Value) Value {
-	s, excess := ratioAt(b, magnitude(b, x, mostTail))
-	if moved != nil { // t is -x on the left
-		sign := b.And(x, b.Word(signBit))
-		s = s.movedBy(b, excess, b.Xor(*moved, sign))
-	}
-	return logOfTail(b, x, s, densityAt(b, x, moved), T, Tl)
+func logTail(b *Builder, x Value, T, Tl Value) Value {
+	s, _ := ratioAt(b, magnitude(b, x, mostTail))
+	return logOfTail(b, x, s, densityAt(b, x, nil), T, Tl)
 }
 
 // logOfTail is it by t + E and φ.
@@ -270,19 +266,55 @@ func logOfTail(b *Builder, x Value, s pair, e density, T, Tl Value) Value {
 	return b.Select(infinite, b.Number(math.Inf(-1)), b.Add(z, low))
 }
 
-// logExpModTailText is -z²/2 + log(1/√(2π)(t+E)) for t = v-z > 0, else
-// v(v/2 - z) + log Φ(-t): sums of negative numbers both.
-func logExpModTailText(b *Builder, x []Value, _ func(Value)) Value {
-	z, v := x[0], x[1]
+// expModTail is what the functions of the exponentially modified normal distribution share: t = z-v,
+// E, t + E and φ there.
+type expModTail struct {
+	t, excess, excessLow Value
+	s                    pair
+	e                    density
+}
+
+func expModTailAt(b *Builder, z, v Value) expModTail {
 	t, tl := twoSum(b, z, b.Neg(v))
 	tl = b.Keep(b.Compare(LT, b.Abs(t), b.Number(1e100)), tl)
-	left := isLeft(b, t)
+	m := magnitude(b, t, mostTail)
+	e, el := excessOf(b, m)
+	h, l := twoSum(b, m, e)
+	// |t| is -t on the left.
+	s := pair{h, b.Add(l, el)}.movedBy(b, e, b.Xor(tl, b.And(t, b.Word(signBit))))
+	return expModTail{t, e, el, s, densityAt(b, t, &tl)}
+}
+
+// log is -z²/2 + log(1/√(2π)(t+E)) for t = v-z > 0, else v(v/2 - z) + log Φ(-t): sums of negative
+// numbers both.
+func (x expModTail) log(b *Builder, z, v Value) Value {
+	left := isLeft(b, x.t)
 	high, low := halfSquare(b, z, 1e200)
 	half := b.Mul(v, b.Number(0.5))
 	d, dl := twoSum(b, half, b.Neg(z))
 	m, ml := product(b, v, d)
 	ml = b.Add(ml, b.Mul(v, dl))
-	return logTail(b, t, &tl, b.Select(left, b.Neg(high), m), b.Select(left, b.Neg(low), ml))
+	return logOfTail(b, x.t, x.s, x.e, b.Select(left, b.Neg(high), m), b.Select(left, b.Neg(low), ml))
+}
+
+func (x expModTail) slope(b *Builder) Value {
+	right := phiRatioRight(b, x.s, x.e)
+	ratio := b.Select(b.Compare(GT, x.t, b.Number(beyondGaussian)), b.Number(0), b.Add(right.high, right.low))
+	return b.Select(isLeft(b, x.t), b.Add(x.excess, x.excessLow), ratio)
+}
+
+func logExpModTailText(b *Builder, x []Value, _ func(Value)) Value {
+	return expModTailAt(b, x[0], x[1]).log(b, x[0], x[1])
+}
+
+func expModSlopeText(b *Builder, x []Value, _ func(Value)) Value {
+	return expModTailAt(b, x[0], x[1]).slope(b)
+}
+
+// expModTailAndSlopeText is logExpModTailText and expModSlopeText.
+func expModTailAndSlopeText(b *Builder, x []Value) [2]Value {
+	t := expModTailAt(b, x[0], x[1])
+	return [2]Value{t.log(b, x[0], x[1]), t.slope(b)}
 }
 
 // invPhiText is the quantile function of the standard normal distribution: the rational
@@ -313,7 +345,7 @@ func invPhiOf(b *Builder, p, l Value) Value {
 	t := b.Select(b.Compare(LE, r, b.Number(5)), near, far) // minus the quantile of the lower tail
 	s, _ := ratioAt(b, t)
 	high, low := halfSquare(b, t, 1e200)
-	y := b.Add(t, b.Div(b.Sub(logTail(b, b.Neg(t), nil, b.Neg(high), b.Neg(low)), l), s.high))
+	y := b.Add(t, b.Div(b.Sub(logTail(b, b.Neg(t), b.Neg(high), b.Neg(low)), l), s.high))
 	outer := b.Select(b.Compare(GT, q, b.Number(0)), y, b.Neg(y))
 	return b.Select(b.Compare(LE, b.Abs(q), b.Number(0.425)), invPhiCentral(b, q), outer)
 }

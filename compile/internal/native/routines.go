@@ -23,6 +23,7 @@ const (
 	PhiRatio
 	PhiExcess
 	LogExpModTail
+	ExpModSlope
 	InvPhi
 	Erf
 	Erfc
@@ -53,6 +54,7 @@ const (
 	// Two at a time: see together.
 	logPhiAndRatio
 	phiExcessAndRatio
+	expModTailAndSlope
 	numRoutines
 )
 
@@ -105,6 +107,8 @@ func init() {
 			doc: "PhiExcess is x + PhiRatio(x): about -1/x in the left tail."},
 		LogExpModTail: {operands: 2, text: body(logExpModTailText), name: "LogExpModTail", file: "normal",
 			doc: "LogExpModTail is v²/2 - vz + log Φ(z-v), of z = x and v = y > 0."},
+		ExpModSlope: {operands: 2, text: body(expModSlopeText), name: "ExpModSlope", file: "normal",
+			doc: "ExpModSlope is PhiExcess(x-y) where x < y, elsewhere PhiRatio(x-y)."},
 		InvPhi: {operands: 1, text: body(invPhiText), rest: body(invPhiAll), name: "InvPhi", file: "invphi",
 			doc: "InvPhi is the quantile function of the standard normal distribution."},
 		Erf: {operands: 1, text: body(erfText), name: "Erf", file: "erf",
@@ -165,6 +169,8 @@ func init() {
 
 		logPhiAndRatio:    {operands: 1, both: body(logPhiAndRatioText)},
 		phiExcessAndRatio: {operands: 1, both: body(phiExcessAndRatioText)},
+
+		expModTailAndSlope: {operands: 2, both: body(expModTailAndSlopeText)},
 	}
 }
 
@@ -176,6 +182,8 @@ func (r Routine) operands() int { return routineTable[r].operands }
 var together = map[Routine][2]Routine{
 	logPhiAndRatio:    {LogPhi, PhiRatio},
 	phiExcessAndRatio: {PhiExcess, PhiRatio},
+
+	expModTailAndSlope: {LogExpModTail, ExpModSlope},
 }
 
 // routine is where a routine's code will be.

@@ -102,6 +102,7 @@ func rows() []Row {
 		{Op: ad.OpPhiRatio, Text: call(native.PhiRatio), Cost: normalCost},
 		{Op: ad.OpPhiExcess, Text: call(native.PhiExcess), Cost: normalCost},
 		{Op: ad.OpLogExpModTail, Text: call2(native.LogExpModTail), Cost: normalCost},
+		{Op: ad.OpExpModSlope, Text: call2(native.ExpModSlope), Cost: normalCost},
 		{Op: ad.OpInvPhi, Text: call(native.InvPhi), Cost: normalCost},
 		{Op: ad.OpPhiApprox, Cost: expCost + divisionCost,
 			F1: func(x float64) float64 {

@@ -50,6 +50,14 @@ const (
 	// minSteps is the number of steps from which a scan is worth taking apart.
 	minSteps = 8
 
+	// mostElements is the most elements of an array in a while loop that is written out as numbers,
+	// mostInLanes that in a loop of several lanes, and mostNumbers the most numbers of a loop. With
+	// AVX2, gradients of systems of 2, 3 and 6 states took 0.63, 0.92 and 1.4 of the time when
+	// they were written out, and 16 lanes of 6 states 0.68.
+	mostElements = 4
+	mostInLanes  = 8
+	mostNumbers  = 4000
+
 	// maxMoved is the most elements that a value may have for all steps together, 32 MB,
 	// lest a long scan over large arrays store every intermediate.
 	maxMoved = 1 << 22

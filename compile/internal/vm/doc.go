@@ -125,6 +125,10 @@
 //     vectors: a Conway-Maxwell-Poisson regression of 200 rows, whose loops parameters end,
 //     502 → 192 → 91 µs (Zen 5, AVX-512).
 //
+//   - Sums into slices of an array that are a few elements apart, as the derivative of x[2:n] -
+//     x[1:n-1] has them, in loops of their own: one loop loads a vector of what two stores have just
+//     written, which takes 14 cycles. Stochastic volatility of 2000 days 14.6 → 7.3 µs (Zen 3).
+//
 //   - Two workers instead of one, in turn, least of many evaluations, on a Zen 5 (AVX-512) of two
 //     processors that some 20 other jobs wanted, which is why several are too low: skew-normal
 //     regression of 50,000 rows 404 → 204 µs, Student-t regression of 100,000 rows with two
@@ -139,6 +143,13 @@
 // Machine code leaves to Go's loops: functions without a text (incomplete gamma functions
 // among them), sums and scatters by tables, sums of logarithms, lanes of regions that work with
 // arrays. Scans with lanes and scans whose bodies have lanes are not taken apart.
+//
+// Columns of data are numbers of 64 bits, though 32 would do where every number of a column is one of 32
+// bits: both products of a logistic regression of 1000 × 24 would take 0.85 of the time, its gradient
+// 0.9, those of 300 × 24 0.95, of 12,500 × 4, which are part of other loops here, 0.62; from whole
+// numbers of 8 bits 1.45, for they take two more instructions each (C, AVX2, Zen 3). But columns that are measured have
+// no such numbers, and of those that are counts and indicators rows repeat, which are merged,
+// or most elements are 0, which are left out.
 //
 // Workers do not share regions, a single factorisation or solve, products with sparse
 // matrices, products of a few rows with many terms, nor sums by index tables to nearly as

@@ -234,3 +234,38 @@ func TestTogether(t *testing.T) {
 		}
 	}
 }
+
+// TestTailTogether is TestTogether for the tail of the exponentially modified normal distribution
+// and its slope, which are functions of two numbers.
+func TestTailTogether(t *testing.T) {
+	zs := []float64{0, 1, -1, 40, -40, 1e-300, 1e150, -1e150, math.Inf(1), math.Inf(-1), math.NaN(), 2}
+	vs := []float64{1, 1, 1e-8, 1e-3, 30, 1e-300, 1, 1, 1, 1, 1, math.Inf(1)}
+	rng := rand.New(rand.NewPCG(3, 4))
+	for i := range 2001 {
+		zs = append(zs, 3*rng.NormFloat64()*math.Exp(float64(i%3)*rng.NormFloat64()))
+		vs = append(vs, math.Exp(2*rng.NormFloat64()))
+	}
+	which := make([]float64, len(zs))
+	for i := range which {
+		which[i] = float64(i % 2)
+	}
+	for _, rs := range [][2]native.Routine{{native.LogExpModTail, native.ExpModSlope}, {native.ExpModSlope, native.LogExpModTail}} {
+		text := native.NewText(3, func(b *native.Builder, x []native.Value) native.Value {
+			first := b.Call(rs[0], x[0], x[1])
+			second := b.Call(rs[1], x[0], x[1])
+			return b.Select(b.Compare(native.EQ, x[2], b.Number(0)), first, second)
+		})
+		widths(t, func(t *testing.T, target *native.Target, lanes int) {
+			got := runText(t, target, lanes, text, [3][]float64{zs, vs, which})
+			for i, z := range zs {
+				want := kernel.LogExpModTail(z, vs[i])
+				if (i%2 == 0) == (rs[0] == native.ExpModSlope) {
+					want = kernel.ExpModSlope(z, vs[i])
+				}
+				if math.Float64bits(got[i]) != math.Float64bits(want) && !(math.IsNaN(want) && math.IsNaN(got[i])) {
+					t.Fatalf("%v at (%v, %v), value %d: %v, want %v", rs, z, vs[i], i%2, got[i], want)
+				}
+			}
+		})
+	}
+}

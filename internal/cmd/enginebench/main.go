@@ -12,7 +12,7 @@
 //	measure.go   timing of one workload
 //	stan.go      the Stan command
 //	report.go    the figures; JSON, Markdown
-//	bounds.go    what bounds the workloads that miss a bar
+//	bounds.go    what bounds the workloads, and how far that is
 package main
 
 import (
@@ -48,6 +48,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	rounds := flags.Int("rounds", 5, "how often every workload has its turn")
 	jsonFile := flags.String("json", "", "write the figures to this `file`")
 	markdown := flags.String("write", "", "put the table between the markers of this Markdown `file`, which is made if it does not exist")
+	bounded := flags.String("bounds", "", "put the table of what bounds each workload between its markers of this Markdown `file`")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -99,7 +100,13 @@ func run(args []string, stdout, stderr io.Writer) error {
 			}
 		}
 	}
+	if rep.Peaks, err = measurePeaks(); err != nil {
+		return err
+	}
 	for _, s := range subjects {
+		if err := s.count(); err != nil {
+			return err
+		}
 		rep.Rows = append(rep.Rows, s.row)
 	}
 	rep.conclude()
@@ -118,7 +125,12 @@ func run(args []string, stdout, stderr io.Writer) error {
 		}
 	}
 	if *markdown != "" {
-		return section.Write(*markdown, text)
+		if err := section.Write(*markdown, text); err != nil {
+			return err
+		}
+	}
+	if *bounded != "" {
+		return boundsSection.Write(*bounded, rep.boundsTable())
 	}
 	return nil
 }

@@ -18,8 +18,13 @@ func TestRun(t *testing.T) {
 	if err := os.WriteFile(file, []byte("before\n"+beginMarker+"\nold\n"+endMarker+"\nafter\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := run([]string{"--only", "^eight_schools$", "--rounds", "1", "--write", file}, io.Discard, io.Discard); err != nil {
+	other := filepath.Join(t.TempDir(), "bounds.md")
+	if err := run([]string{"--only", "^eight_schools$", "--rounds", "1", "--write", file, "--bounds", other}, io.Discard, io.Discard); err != nil {
 		t.Fatal(err)
+	}
+	bounded, err := os.ReadFile(other)
+	if err != nil || !strings.Contains(string(bounded), "% | latency: half are an exponential") {
+		t.Errorf("the other file is (%v):\n%s", err, bounded)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -72,11 +77,14 @@ func TestStanTimes(t *testing.T) {
 	}
 }
 
-// What bounds a workload is said of a workload that there is.
+// What bounds a workload is said of each workload, and of nothing else.
 func TestBounds(t *testing.T) {
 	names := map[string]bool{}
 	for _, w := range benchsuite.All() {
 		names[w.Name] = true
+		if bounds[w.Name].What == "" {
+			t.Errorf("nothing is said of what bounds %s", w.Name)
+		}
 	}
 	for name := range bounds {
 		if !names[name] {

@@ -20,6 +20,7 @@ type report struct {
 	Date    string          `json:"date"`
 	Machine figures.Machine `json:"machine"`
 	Rounds  int             `json:"rounds"`
+	Peaks   peaks           `json:"peaks"`
 	Rows    []row           `json:"workloads"`
 	// Geometric means of Stan ÷ fast and of fast ÷ by hand, and the numbers of
 	// workloads that they are over; 0 where there are none.
@@ -42,6 +43,9 @@ type row struct {
 	Allocs      float64 `json:"allocs_per_gradient"`
 	BindMS      float64 `json:"bind_ms"`  // wall
 	ReadyMS     float64 `json:"ready_ms"` // wall, from the texts of model and data to the first gradient
+	// What a gradient computes and moves.
+	Numbers float64 `json:"numbers"`
+	Bytes   float64 `json:"bytes"`
 	// Stan's wall seconds to compile the model, where it was compiled.
 	StanCompileS float64 `json:"stan_compile_s"`
 	// Largest difference of the gradient from Stan's, relative to its largest
@@ -68,7 +72,7 @@ func (r *report) conclude() {
 			hand = append(hand, m.ByHand)
 		}
 		if m.Stan > 0 && m.Stan < barStan || m.ByHand > barByHand {
-			m.Bound = bounds[w.Name]
+			m.Bound = bounds[w.Name].What
 			r.Missing = append(r.Missing, m)
 		}
 	}

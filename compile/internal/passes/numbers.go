@@ -1,0 +1,309 @@
+package passes
+
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/loopnest"
+)
+
+// writeNumbers writes the arrays in while loops out as numbers, where they are short: the states of
+// differential equations, their stages and errors. What is left are loops that carry numbers
+// and compute numbers, whose code is scalar code without a loop for each op, and of which several
+// lanes, the subjects of a study each with its own steps, are vectors (vm/nativelanes.go): those
+// whose solution is done keep it while the others go on.
+//
+// It runs before the density is differentiated, so that the loops of the derivative are of numbers,
+// too. Each number is computed as it was; sums of elements are added up in their order.
+func writeNumbers(g *ad.Graph) *ad.Graph {
+	if !hasWhile(g) {
+		return g
+	}
+	used := loopnest.UsedResults(g, g.Live(g.Outputs, true))
+	results := map[ad.Ref][]ad.Ref{}
+	return rebuildTo(g.Beside(), g, writeNumbers, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+		if n.Op == ad.OpResult && results[n.Args[0]] != nil {
+			return results[n.Args[0]][n.ResultIndex()]
+		}
+		loop, ok := attr.(*ad.While)
+		if !ok || !slices.ContainsFunc(loop.Body.Nodes, func(n ad.Node) bool { return n.Type.Size() > 1 }) {
+			return w.Same(n, attr, args)
+		}
+		x := &written{most: mostElements, left: mostNumbers}
+		if n.Type.Lanes > 1 {
+			x.most = mostInLanes
+		}
+		numbers, groups, ok := x.while(loop)
+		if !ok || slices.Contains(used[r][loop.Carries+1:2*loop.Carries+2], true) { // histories
+			return w.Same(n, attr, args)
+		}
+		var each []ad.Ref
+		for i, a := range args {
+			each = append(each, split(w.To, a, !x.whole(loop.Body.Type(loop.Body.Inputs[i])))...)
+		}
+		made := w.To.DoWhile(numbers, each)
+		results[r] = make([]ad.Ref, len(used[r]))
+		for k, t := range loop.Results() {
+			if groups[k] == nil {
+				continue
+			}
+			parts := make([]ad.Ref, len(groups[k]))
+			for i, at := range groups[k] {
+				parts[i] = w.To.Result(made, at)
+			}
+			results[r][k] = parts[0]
+			if len(t.Shape) > 0 {
+				results[r][k] = w.To.Reshape(w.To.Concat(parts...), t.Shape)
+			}
+		}
+		return made
+	})
+}
+
+// split is the elements of r, or r itself if it is a number or is not to be taken apart.
+func split(g *ad.Graph, r ad.Ref, apart bool) []ad.Ref {
+	t := g.Type(r)
+	if len(t.Shape) == 0 || !apart {
+		return []ad.Ref{r}
+	}
+	out := make([]ad.Ref, t.Size())
+	for i := range out {
+		out[i] = g.Slice(r, i, nil)
+	}
+	return out
+}
+
+// written is a graph being written out: arrays of so many elements at most, and how many numbers
+// are left that there may be.
+type written struct{ most, left int }
+
+// whole reports whether an input of a region's graph, or a constant, stays an array, of which
+// single elements are read.
+func (x *written) whole(t ad.Type) bool { return t.Size() > x.most }
+
+// element is a node written out: its elements, or a long array as it is.
+type element struct {
+	each  []ad.Ref
+	array bool
+}
+
+// graph is a graph of numbers with the same meaning as b; ok is false where b has what is
+// not written out. Outputs are the elements of b's, one after the other.
+func (x *written) graph(b *ad.Graph) (to *ad.Graph, ok bool) {
+	to = b.Beside()
+	of := make([]element, len(b.Nodes))
+	groups := map[ad.Ref][][]int{} // of regions: the results that a result became
+	for _, r := range b.Inputs {
+		t := b.Type(r)
+		if t.Lanes > 0 {
+			return nil, false
+		}
+		if x.whole(t) {
+			of[r] = element{[]ad.Ref{to.Input(t)}, true}
+			continue
+		}
+		for range t.Size() {
+			of[r].each = append(of[r].each, to.Input(ad.Scalar))
+		}
+	}
+	for i, live := range b.Live(b.Outputs, true) {
+		n := &b.Nodes[i]
+		if !live || n.Op == ad.OpInput {
+			continue
+		}
+		old := to.SetSite(n.Site)
+		switch {
+		case n.Op == ad.OpResult:
+			for _, k := range groups[n.Args[0]][n.ResultIndex()] {
+				of[i].each = append(of[i].each, to.Result(of[n.Args[0]].each[0], k))
+			}
+			ok = len(of[i].each) > 0
+		case n.Op.Row().Class == ad.Region:
+			of[i].each, groups[ad.Ref(i)], ok = x.region(to, n, of)
+		default:
+			of[i], ok = x.node(to, b, n, of)
+		}
+		to.SetSite(old)
+		if x.left -= len(of[i].each); !ok || x.left < 0 {
+			return nil, false
+		}
+	}
+	for _, r := range b.Outputs {
+		if of[r].array {
+			return nil, false
+		}
+		for _, e := range of[r].each {
+			to.Output(e)
+		}
+	}
+	return to, true
+}
+
+// node writes out a node that is no region.
+func (x *written) node(to, b *ad.Graph, n *ad.Node, of []element) (out element, ok bool) {
+	size := n.Type.Size()
+	if n.Type.Lanes > 0 || size == 0 {
+		return out, false
+	}
+	args := make([]element, len(n.Args))
+	arrays := false
+	for k, a := range n.Args {
+		args[k] = of[a]
+		arrays = arrays || of[a].array
+	}
+	if n.Op == ad.OpConst && x.whole(n.Type) {
+		return element{[]ad.Ref{to.ConstArray(n.Type, n.Data)}, true}, true
+	}
+	if n.Op == ad.OpGather && arrays && !x.whole(n.Type) {
+		n.Index().Each(func(_, at int) { out.each = append(out.each, to.Slice(args[0].each[0], at, nil)) })
+		return out, true
+	}
+	if arrays || x.whole(n.Type) {
+		return out, false
+	}
+	switch class := n.Op.Row().Class; {
+	case n.Op == ad.OpConst:
+		for _, v := range n.Data {
+			out.each = append(out.each, to.Const(v))
+		}
+	case class == ad.Elementwise:
+		refs := make([]ad.Ref, len(args))
+		for i := range size {
+			for k, a := range args {
+				refs[k] = a.each[min(i, len(a.each)-1)]
+			}
+			out.each = append(out.each, to.Do(n.Op, n.Attr, refs...))
+		}
+	case class == ad.Effect:
+		refs := make([]ad.Ref, len(args))
+		for k, a := range args {
+			if refs[k] = a.each[0]; len(b.Type(n.Args[k]).Shape) > 0 { // whose message tells an index
+				return out, false
+			}
+		}
+		out.each = []ad.Ref{to.Do(n.Op, n.Attr, refs...)}
+	case n.Op == ad.OpReshape:
+		out = args[0]
+	case n.Op == ad.OpConcat:
+		for _, a := range args {
+			out.each = append(out.each, a.each...)
+		}
+	case n.Op == ad.OpGather:
+		n.Index().Each(func(_, at int) { out.each = append(out.each, args[0].each[at]) })
+	case n.Op == ad.OpScatter:
+		out.each = make([]ad.Ref, size)
+		for i := range out.each {
+			out.each[i] = ad.None
+		}
+		n.Index().Each(func(k, at int) {
+			v := args[0].each[k]
+			if out.each[at] != ad.None {
+				v = to.Add(out.each[at], v)
+			}
+			out.each[at] = v
+		})
+		for i, v := range out.each {
+			if v == ad.None {
+				out.each[i] = to.Const(0)
+			}
+		}
+	case n.Op == ad.OpMatMul:
+		m := n.Attr.(ad.MatMulAttr)
+		A, B := b.Type(n.Args[0]).Shape, b.Type(n.Args[1]).Shape
+		rows, inner, cols := A[0], A[1], B[1]
+		if m.TransA {
+			rows, inner = inner, rows
+		}
+		if m.TransB {
+			cols = B[0]
+		}
+		at := func(e element, shape []int, trans bool, i, j int) ad.Ref {
+			if trans {
+				i, j = j, i
+			}
+			return e.each[i*shape[1]+j]
+		}
+		for i := range rows {
+			for j := range cols {
+				sum := to.Const(0)
+				for k := range inner {
+					p := to.Mul(at(args[0], A, m.TransA, i, k), at(args[1], B, m.TransB, k, j))
+					if sum = to.Add(sum, p); k == 0 {
+						sum = p
+					}
+				}
+				out.each = append(out.each, sum)
+			}
+		}
+	default:
+		return out, false
+	}
+	return out, true
+}
+
+// region writes out a region: its node, and of each result which of that node's it became.
+func (x *written) region(to *ad.Graph, n *ad.Node, of []element) (made []ad.Ref, groups [][]int, ok bool) {
+	if n.Type.Lanes > 0 || n.Draws() {
+		return nil, nil, false
+	}
+	var args []ad.Ref
+	for _, a := range n.Args {
+		args = append(args, of[a].each...)
+	}
+	var attr any
+	switch a := n.Attr.(type) {
+	case *ad.If:
+		f := &ad.If{}
+		if f.Then, ok = x.graph(a.Then); ok {
+			f.Else, ok = x.graph(a.Else)
+		}
+		attr, groups = f, grouped(nil, 0, a.Results())
+	case *ad.While:
+		attr, groups, ok = x.while(a)
+	}
+	if !ok {
+		return nil, nil, false
+	}
+	r := to.Do(n.Op, attr, args...)
+	if mustRun(n) {
+		to.Effects = append(to.Effects, r)
+	}
+	return []ad.Ref{r}, groups, true
+}
+
+// while writes out a loop; nil takes the place of the histories among its results.
+func (x *written) while(loop *ad.While) (out *ad.While, groups [][]int, ok bool) {
+	w := *loop
+	if w.Cond, ok = x.graph(loop.Cond); !ok {
+		return nil, nil, false
+	}
+	if w.Body, ok = x.graph(loop.Body); !ok {
+		return nil, nil, false
+	}
+	w.Carries, w.Sums = 0, 0
+	for k, r := range loop.Body.Outputs {
+		if n := loop.Body.Type(r).Size(); k < loop.Carries {
+			w.Carries += n
+		} else {
+			w.Sums += n
+		}
+	}
+	ts := loop.Results()
+	groups = grouped(nil, 0, ts[:loop.Carries])
+	groups = append(groups, []int{w.Carries}) // the number of trips
+	groups = append(groups, make([][]int, loop.Carries+1)...)
+	return &w, grouped(groups, 2*w.Carries+2, ts[2*loop.Carries+2:]), true
+}
+
+// grouped adds to groups those of results of these types, which are numbered from at on.
+func grouped(groups [][]int, at int, ts []ad.Type) [][]int {
+	for _, t := range ts {
+		var list []int
+		for range t.Size() {
+			list = append(list, at)
+			at++
+		}
+		groups = append(groups, list)
+	}
+	return groups
+}
