@@ -130,6 +130,17 @@ func TestSlicesOfNothing(t *testing.T) {
 		{"target += size(b[1:0, lo:9]) + size(b[1:0, {lo, 9}]);", true},
 		{"target += sum(c[:, lo]) + sum(to_array_1d(c[1:0, lo]));", true},
 		{"target += sum(to_array_1d(c[1:0, lo]));", true},
+		{"target += sum(m[none, {lo}]);", true},
+		{"target += sum(m[{lo}, none]);", true},
+		{"target += sum(m[lo:9, none]);", true},
+		{"target += sum(m[none, lo:9]);", false},
+		{"target += sum(m[lo, none]);", false},
+		{"target += sum(m[none, lo]);", false},
+		{"target += sum(block(m, 1, 1, 0, 1));", false},
+		{"target += sum(block(m, lo - 5, 1, 0, 1));", true},
+		{"target += sum(block(m, 1, lo - 6, 1, 0));", false},
+		{"m[{lo}, none] = rep_matrix(1, 1, 0);", true},
+		{"m[none, {lo}] = rep_matrix(1, 0, 1);", false},
 		{"target += sum(b[1:1, lo]);", false},
 		{"target += sum(b[1, lo:hi]);", false},
 	} {
@@ -139,7 +150,7 @@ func TestSlicesOfNothing(t *testing.T) {
 			}
 			text := slicedModel + `  array[0, 4] real c;
   array[0] int none;
-  ` + strings.ReplaceAll(c.statement, "lo", bounds) + `
+  ` + strings.NewReplacer("block", "block", "lo", bounds).Replace(c.statement) + `
 }`
 			_, _, err := evaluate(t, text, `{"lo": 7, "hi": 6}`, 1)
 			if fine := err == nil; fine != c.fine {
@@ -171,6 +182,10 @@ func TestEnds(t *testing.T) {
 		{"matrix[0, 0] m; vector[0] e; e ~ multi_normal_prec(e, m);", []float64{0, 0, 0}, 0, nil, "the precision matrix has no rows"},
 		{"matrix[0, 0] m; vector[0] e; m ~ multi_gp(m, e);", []float64{0, 0, 0}, 0, nil, "the kernel matrix has no rows"},
 		{"matrix[0, 0] m; vector[0] e; e ~ multi_normal_cholesky(e, m); e ~ multi_student_t(3, e, m);", []float64{0, 0, 0}, 0, []float64{0, 0, 0}, ""},
+		{"target += ldexp(t[1], 2147483647) + ldexp(t[2] * 1e-300, 1500) * 1e-151;", []float64{0, 2, 0}, math.Ldexp(2e-300, 1500) * 1e-151, nil, ""},
+		{"array[1] int u = {1}; array[0] int e; target += sum(csr_matrix_times_vector(0, 1, rep_vector(0, 0), e, u, t[1:1]));", []float64{0, 0, 0}, 0, nil, "there must be rows and columns"},
+		{"vector[0] e; target += ordered_probit_lpmf(1 | t[1], e);", []float64{0, 0, 0}, 0, nil, "at least one cut point"},
+		{"vector[0] e; target += ordered_logistic_lpmf(1 | t[1], e) + t[2];", []float64{0, 2, 0}, 2, []float64{0, 1, 0}, ""},
 		{"vector[0] e; target += sum(softmax(e)) + sum(log_softmax(e));", []float64{0, 0, 0}, 0, nil, "x has no elements"},
 		{"target += log_mix(0 * t[1], t[2], t[3]);", []float64{1, 2, 3}, 3, []float64{0, 0, 1}, ""},
 		{"target += log_mix([1 + 0 * t[1], 0 * t[2]]', t[2:3]);", []float64{1, 2, 3}, 2, []float64{0, 1, 0}, ""},
@@ -199,6 +214,19 @@ func TestEnds(t *testing.T) {
 			if c.grad != nil && !(math.Abs(g-c.grad[i]) <= 1e-14*math.Abs(g) || math.IsNaN(g) && math.IsNaN(c.grad[i])) {
 				t.Errorf("%s: derivative %d is %v, want %v", c.model, i, g, c.grad[i])
 			}
+		}
+	}
+}
+
+// TestGrainOfSlices: reduce_sum rejects, as in Stan, slices without elements.
+func TestGrainOfSlices(t *testing.T) {
+	const text = `functions { real f(array[] real x, int a, int b) { return sum(x); } }
+data { int grain; }
+parameters { real u; }
+model { target += reduce_sum(f, {u, 1}, grain); }`
+	for grain, fine := range map[string]bool{"0": false, "-1": false, "1": true, "9": true} {
+		if _, _, err := evaluate(t, text, `{"grain": `+grain+`}`, 1); (err == nil) != fine {
+			t.Errorf("slices of %s elements: %v", grain, err)
 		}
 	}
 }

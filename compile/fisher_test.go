@@ -16,6 +16,12 @@ import (
 // boundText binds a program to data.
 func boundText(t testing.TB, text string, values map[string]any) *Model {
 	t.Helper()
+	return boundWith(t, text, values, BindOptions{})
+}
+
+// boundWith is boundText with options.
+func boundWith(t testing.TB, text string, values map[string]any, o BindOptions) *Model {
+	t.Helper()
 	prog, list := Compile(source.NewFile("m.model", text))
 	if prog == nil {
 		t.Fatal(list[0])
@@ -28,7 +34,7 @@ func boundText(t testing.TB, text string, values map[string]any) *Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := prog.Bind(set, BindOptions{})
+	m, err := prog.Bind(set, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,6 +80,32 @@ transformed parameters {
 	}
 }
 
+// TestStiffDerivatives: derivatives of explicit solutions decay where the solution does, also
+// from an equilibrium. The first component follows the second, k times as fast.
+func TestStiffDerivatives(t *testing.T) {
+	for _, solver := range []string{"ode_rk45", "ode_ckrk", "ode_adams", "ode_bdf"} {
+		m := modelOf(t, `functions { vector f(real t, vector y, real k) { return [-k * (y[1] - y[2]), -0.1 * y[2]]'; } }
+parameters { real k; real b; }
+model { target += sum(`+solver+`(f, [0, b]', 0, {60}, k)[1]); }`, BindOptions{})
+		for _, k := range []float64{5, 50, 200, 500, 2000} {
+			for _, b := range []float64{0, 1.3} {
+				if b == 0 && solver == "ode_bdf" { // its steps become long, and derivatives are right to 1e-3
+					continue
+				}
+				// k / (k - 0.1) * b * (exp(-0.1 t) - exp(-k t)) + b * exp(-0.1 t)
+				slow, grad := math.Exp(-6), make([]float64, 2)
+				lp, err := m.LogDensityGrad([]float64{k, b}, grad)
+				want := [3]float64{(k/(k-0.1) + 1) * b * slow, -0.1 / (k - 0.1) / (k - 0.1) * b * slow, (k/(k-0.1) + 1) * slow}
+				for i, got := range []float64{lp, grad[0], grad[1]} {
+					if err != nil || !(math.Abs(got-want[i]) <= 1e-6*math.Abs(want[i])+1e-9) {
+						t.Errorf("%s, k = %g, b = %g, figure %d: %g, want %g (%v)", solver, k, b, i, got, want[i], err)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestSolverControl: control arguments of solvers count, those of the older forms
 // too.
 func TestSolverControl(t *testing.T) {
@@ -140,11 +166,113 @@ model { `
 	}
 }
 
-// TestPowell: the hybrid method finds the solutions that Stan finds, where there are several,
-// and none where it finds none. Log densities are those of Stan 2.32.2; NaN stands for a point
-// that it rejects.
-func TestPowell(t *testing.T) {
+// TestRefinements: what the points of an integral's refinements are, and their weights, is known
+// when the model is bound, though each row decides for itself how many it needs; only the
+// integrand is computed. The integrals are those known in closed form.
+func TestRefinements(t *testing.T) {
 	const text = `functions {
+  real f(real x, real xc, array[] real k, data array[] real r, data array[] int i) { return exp(-0.5 * square((x - r[1]) / k[1])); }
+}
+data { int N; vector[N] y; }
+transformed data { array[0] int none; }
+parameters { real<lower=0> s; }
+model { for (n in 1:N) target += log(integrate_1d(f, 0, 10, {s}, {y[n]}, none)); }`
+	y := []float64{0.5, 1, 2, 3.25, 7, 9.5}
+	m := boundText(t, text, map[string]any{"N": len(y), "y": y})
+	e, err := m.Explain([]float64{math.Log(0.3)}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, op := range []string{"cosh", "sinh", "sigmoid", "scan"} {
+		if strings.Contains(e.Text, op) {
+			t.Errorf("the program computes a %s", op)
+		}
+	}
+	for _, s := range []float64{1, 0.3, 0.15} {
+		want, slope := math.Log(s), 1.0 // with the Jacobian
+		for _, y := range y {
+			a, b := -y/s, (10-y)/s
+			mass := (math.Erf(b/math.Sqrt2) - math.Erf(a/math.Sqrt2)) / 2
+			density := func(z float64) float64 { return math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) }
+			want += math.Log(mass * s * math.Sqrt(2*math.Pi))
+			slope += 1 - (b*density(b)-a*density(a))/mass
+		}
+		grad := []float64{0}
+		got, err := m.LogDensityGrad([]float64{math.Log(s)}, grad)
+		if err != nil || !(math.Abs(got-want) <= 1e-8*(1+math.Abs(want))) || !(math.Abs(grad[0]-slope) <= 1e-7*(1+math.Abs(slope))) {
+			t.Errorf("at %g: %.12g and %.12g (%v), want %.12g and %.12g", s, got, grad[0], err, want, slope)
+		}
+	}
+}
+
+// TestSubjects: solutions for several subjects, each with steps of its own, and states written out as
+// numbers, are those for one subject after another, and those of the arrays.
+func TestSubjects(t *testing.T) {
+	const text = `functions {
+  vector f(real t, vector y, real k, real m) { return [-k * y[1], k * y[1] - m * y[2] / (0.5 + y[2])]'; }
+}
+data { int S; vector[S] z; array[S] vector[3] c; }
+parameters { real k; real m; real<lower=0> sigma; }
+model {
+  for (s in 1:S) {
+    array[3] vector[2] y = ode_rk45(f, [2, 0]', 0, {0.5, 2, 7}, exp(k + z[s]), exp(m - 0.5 * z[s]));
+    for (i in 1:3) c[s][i] ~ normal(y[i][2], sigma);
+  }
+}`
+	z := []float64{-1.5, 0.2, 2.5, 0, -0.4, 0.9, 3, 0.1, -2}
+	c := make([][]float64, len(z))
+	for i := range c {
+		c[i] = []float64{0.1 * float64(i), 0.7, 0.3}
+	}
+	subjects := func(from, to int, without ...string) *Model {
+		return boundWith(t, text, map[string]any{"S": to - from, "z": z[from:to], "c": c[from:to]}, BindOptions{Without: without})
+	}
+	all, arrays := subjects(0, len(z)), subjects(0, len(z), "numbers")
+	x := []float64{0.1, -0.3, -0.2}
+	e, err := all.Explain(x, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(e.Text, "map 2") {
+		t.Error("there is a loop over two states")
+	}
+	grad, by, one := make([]float64, 3), make([]float64, 3), make([]float64, 3)
+	lp, err := all.LogDensityGrad(x, grad)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := func(what string, lp2 float64, grad2 []float64, err error) {
+		t.Helper()
+		if err != nil || !(math.Abs(lp-lp2) <= 1e-10*math.Abs(lp)) {
+			t.Errorf("%s: %.17g (%v), want %.17g", what, lp2, err, lp)
+		}
+		for i, v := range grad2 {
+			if !(math.Abs(v-grad[i]) <= 1e-9*(1+math.Abs(v))) {
+				t.Errorf("%s: derivative %d is %.17g, want %.17g", what, i, v, grad[i])
+			}
+		}
+	}
+	lp2, err := arrays.LogDensityGrad(x, by)
+	same("as arrays", lp2, by, err)
+	lp2 = x[2] // the Jacobian once, not for each
+	clear(by)
+	by[2] = 1
+	for s := range z {
+		v, err := subjects(s, s+1).LogDensityGrad(x, one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lp2 += v - x[2]
+		for i := range by {
+			by[i] += one[i]
+		}
+		by[2]--
+	}
+	same("one by one", lp2, by, nil)
+}
+
+// algebraicSystems have several solutions, or none.
+const algebraicSystems = `functions {
   vector square_root(vector x, vector theta, array[] real xr, array[] int xi) { return [square(x[1]) - theta[1]]'; }
   vector pair(vector x, vector theta, array[] real xr, array[] int xi) {
     return [x[1] + theta[1] * exp(x[2]) - 2, x[2] * (1 + square(x[1])) - theta[2]]';
@@ -157,8 +285,20 @@ func TestPowell(t *testing.T) {
   vector three(vector x, real a, real b) {
     return [exp(-x[1]) + x[1] * x[2] - a, x[1] * sin(x[2]) + x[2]^3 - b, x[3] - x[1] * x[2] * a]';
   }
+  vector chain(vector x, vector q) {
+    int n = num_elements(x);
+    vector[n] r;
+    for (i in 1:n) r[i] = (3 - 2 * x[i]) * x[i] - (i > 1 ? x[i-1] : 0) - 2 * (i < n ? x[i+1] : 0) + q[1 + i % 2];
+    return r;
+  }
 }
-data { int w; vector[2] g; }
+`
+
+// TestPowell: the hybrid method finds the solutions that Stan finds, where there are several,
+// and none where it finds none. Log densities are those of Stan 2.32.2; NaN stands for a point
+// that it rejects.
+func TestPowell(t *testing.T) {
+	const text = algebraicSystems + `data { int w; vector[2] g; }
 parameters { real<lower=0> a; real<lower=0> b; }
 model {
   a ~ lognormal(0, 1);
@@ -206,6 +346,81 @@ model {
 			t.Errorf("system %d from %v at %v: %.10g, but Stan rejects it", c.system, c.guess, c.x, got)
 		case !math.IsNaN(c.want) && !(math.Abs(got-c.want) <= 1e-7*max(1, math.Abs(c.want))):
 			t.Errorf("system %d from %v at %v: %.10g (%v), want %.10g", c.system, c.guess, c.x, got, err, c.want)
+		}
+	}
+}
+
+// TestNewton: the same for Newton's method, whose steps and whose ends are those of KINSOL: with
+// looser tolerances of steps it goes on where it would fail with tighter ones.
+func TestNewton(t *testing.T) {
+	const text = algebraicSystems + `data { int w; int n; vector[n] g; real scale; }
+parameters { real<lower=0> a; real<lower=0> b; }
+transformed parameters {
+  real v = 0;
+  if (w == 1) v = sum(algebra_solver_newton(pair, g, [a, b]', {0.0}, {0}));
+  if (w == 2) v = algebra_solver_newton(square_root, g[1:1], [a]', {0.0}, {0}, scale, 1e-6, 200)[1];
+  if (w == 3) v = solve_newton(cubic, g[1:1], a)[1];
+  if (w == 4) v = sum(solve_newton(valley, g, a, b));
+  if (w == 5) v = sum(solve_newton_tol(bent, g, scale, 1e-6, scale < 1e-3 ? 10 : 200, a, b));
+  if (w == 7) v = sum(solve_newton(three, g, a, b));
+  if (w == 8) v = sum(solve_newton_tol(chain, g, scale, scale < 1e-3 ? 1e-9 : 1e-6, 20, [a, b]'));
+}
+model { target += v; }`
+	points := [][2]float64{
+		{-0.029876053627592426, -0.061538148189122316},
+		{-0.3498918419801721, 0.06634606669314047},
+		{-0.922858846897161, -0.6416637853315157},
+		{1.5468269545363484, -0.678930116593464},
+		{0.3048034972093956, -1.4947467535706642},
+		{1.930032356152465, -0.1304316485869923},
+		{-0.6132073170921248, 1.474503473773564},
+	}
+	for _, c := range []struct {
+		system int
+		guess  []float64
+		scale  float64
+		point  int
+		want   float64 // the sum of the solution, of Stan 2.32.2; NaN if it rejects
+	}{
+		{1, []float64{5, -3}, 0.001, 2, 1.6919727075375737},
+		{1, []float64{5, -3}, 0.001, 3, -2.896451089346513},
+		{1, []float64{1, 1}, 0.001, 2, math.NaN()},
+		{2, []float64{-1.2, 1}, 0.001, 1, -0.839502512461449},
+		{2, []float64{0, 0}, 0.001, 1, math.NaN()},
+		{3, []float64{-1.2, 1}, 0.001, 3, math.NaN()},
+		{3, []float64{-1.2, 1}, 0.001, 4, -1.9247573151259783},
+		{3, []float64{0.5, 0.5}, 0.001, 5, -2.4184374934647597},
+		{3, []float64{0, 0}, 0.001, 3, math.NaN()},
+		{4, []float64{0.5, 0.5}, 0.001, 3, math.NaN()},
+		{4, []float64{0.5, 0.5}, 0.001, 6, 1.6332956516241413},
+		{4, []float64{-1.2, 1}, 0.001, 6, math.NaN()},
+		{4, []float64{5, -3}, 0.001, 3, 26.710887099588728},
+		{5, []float64{5, -3}, 0.001, 3, -12.902016386441133},
+		{5, []float64{5, -3}, 0.001, 4, -20.175581109155107},
+		{5, []float64{5, -3}, 0.001, 6, math.NaN()},
+		{5, []float64{-40, 70}, 0.001, 0, 8.33405688532525},
+		{5, []float64{-40, 70}, 0.001, 6, 30.72697059732947},
+		{7, []float64{-1.2, 1, 0.5}, 0.001, 0, math.NaN()},
+		{7, []float64{-1.2, 1, 0.5}, 0.001, 3, -13.338475380399993},
+		{7, []float64{0.5, 0.5, 0.5}, 0.001, 0, 4.3588104269855785},
+		{7, []float64{5, -3, 10}, 0.001, 3, 2.3647441902200685},
+		{8, []float64{-1.2, 1, 0.5}, 0.001, 3, -2.2573614072620476},
+		{8, []float64{-1.2, 1, 0.5}, 0.001, 4, math.NaN()},
+		{8, []float64{0.5, 0.5, 0.5}, 0.001, 3, 3.316991977952629},
+		{8, []float64{0, 0, 0}, 0.001, 3, -2.2573613836597874},
+		{8, []float64{0, 0, 0}, 1e-09, 3, math.NaN()},
+		{8, []float64{0, 0, 0}, 1e-09, 4, -1.0931348732934312},
+		{8, []float64{-1.2, 1, 0.5}, 0.001, 6, 1.2539426994128626},
+		{8, []float64{-1.2, 1, 0.5}, 1e-09, 6, math.NaN()},
+		{5, []float64{5, -3}, 1e-09, 4, math.NaN()},
+	} {
+		m := boundText(t, text, map[string]any{"w": c.system, "n": len(c.guess), "g": c.guess, "scale": c.scale})
+		x, out := points[c.point], make([]float64, 3)
+		switch err := m.Constrain(x[:], out); {
+		case math.IsNaN(c.want) && err == nil:
+			t.Errorf("system %d from %v at %v: %.10g, but Stan rejects it", c.system, c.guess, x, out[2])
+		case !math.IsNaN(c.want) && !(err == nil && math.Abs(out[2]-c.want) <= 1e-6*max(1, math.Abs(c.want))):
+			t.Errorf("system %d from %v at %v: %.10g (%v), want %.10g", c.system, c.guess, x, out[2], err, c.want)
 		}
 	}
 }

@@ -487,8 +487,11 @@ func (b *Builder) hermitian(h z, n int) (values ad.Ref, vectors z) {
 	return values, vectors
 }
 
-// complexSingular is the thin singular value decomposition: that of the Hermitian
-// matrix [0 A; Aᴴ 0], as of a real one (see singular).
+// complexSingular is the thin singular value decomposition. The Hermitian matrix
+// [0 A; Aᴴ 0] has the eigenvalues ±σ with eigenvectors (u, ±v)/√2 (Golub & Van Loan,
+// section 8.6.1), so that nothing is squared and the derivatives are those of its
+// decomposition. Where σ is small beside the greatest, rounding mixes u and v with -u and
+// v, so that they are not yet orthonormal; where it is 0, any that are will do.
 func (b *Builder) complexSingular(a z) (s ad.Ref, u, v z) {
 	g := b.G
 	shape := g.Type(a.re).Shape
@@ -499,10 +502,10 @@ func (b *Builder) complexSingular(a z) (s ad.Ref, u, v z) {
 	s = g.Gather(values, dims(n-1, k, -1))
 	part := func(from, rows int) z {
 		ix := dims(from*n+n-1, rows, n, k, -1)
-		return z{g.Scale(math.Sqrt2, g.Gather(vectors.re, ix)), g.Scale(math.Sqrt2, g.Gather(vectors.im, ix))}
+		re, im := g.Orthonormal(g.Scale(math.Sqrt2, g.Gather(vectors.re, ix)), g.Scale(math.Sqrt2, g.Gather(vectors.im, ix)))
+		return z{re, im}
 	}
-	u, v = part(0, r), part(r, c)
-	return s, u, v
+	return s, part(0, r), part(r, c)
 }
 
 // below puts one matrix below another.

@@ -184,12 +184,12 @@ func decompositions() []Func {
 			s, _, _ := b.singular(a)
 			return s
 		}),
-		one("svd_U", "The left singular vectors, in columns, in the order of singular_values; with svd_V determined up to signs.", tMat, free,
+		one("svd_U", "The left singular vectors, in orthonormal columns, in the order of singular_values; with svd_V determined up to signs. Derivatives exist for those of singular values that are not 0 and differ from one another.", tMat, free,
 			func(b *Builder, a []Arg) ad.Ref {
 				_, u, _ := b.singular(a)
 				return u
 			}),
-		one("svd_V", "The right singular vectors, in columns, in the order of singular_values; with svd_U determined up to signs.", tMat, free,
+		one("svd_V", "The right singular vectors, in orthonormal columns, in the order of singular_values; with svd_U determined up to signs. Derivatives exist for those of singular values that are not 0 and differ from one another.", tMat, free,
 			func(b *Builder, a []Arg) ad.Ref {
 				_, _, v := b.singular(a)
 				return v
@@ -240,25 +240,16 @@ func (b *Builder) eigen(a []Arg) (values, vectors ad.Ref) {
 	return b.G.EigenSym(a[0].Ref)
 }
 
-// singular is the thin singular value decomposition. The symmetric matrix
-// [0 A; Aᵀ 0] has the eigenvalues ±σ with eigenvectors (u, ±v)/√2 (Golub & Van
-// Loan, section 8.6.1), so that nothing is squared and the derivatives are
-// those of the symmetric decomposition.
+// singular is the thin singular value decomposition.
 func (b *Builder) singular(a []Arg) (s, u, v ad.Ref) {
-	g, m := b.G, a[0].Ref
-	shape := b.shape(a[0])
+	g, shape := b.G, b.shape(a[0])
 	r, c := shape[0], shape[1]
-	n, k := r+c, min(r, c)
-	// The lower triangle suffices: Aᵀ below on the left.
-	big := g.Scatter(g.Transpose(m), dims(r*n, c, n, r, 1), []int{n, n})
-	values, vectors := g.EigenSym(big)
-	s = g.Gather(values, dims(n-1, k, -1))
-	u = g.Gather(vectors, dims(n-1, r, n, k, -1))
-	v = g.Gather(vectors, dims(r*n+n-1, c, n, k, -1))
+	k := min(r, c)
+	s, u, v = g.SVD(a[0].Ref)
 	// Of both signs that in which the elements of u have a positive sum, so
 	// that the sign does not depend on how the vectors were found.
 	flip := g.Less(sumCols(g, u), g.Const(0))
-	sign := g.Scale(math.Sqrt2, g.Sub(g.Const(1), g.Scale(2, flip)))
+	sign := g.Sub(g.Const(1), g.Scale(2, flip))
 	return s, g.Mul(alongRows(g, sign, []int{r, k}), u), g.Mul(alongRows(g, sign, []int{c, k}), v)
 }
 

@@ -97,7 +97,14 @@ func elementary() []Func {
 		Build: of3(func(g *ad.Graph, x, y, z ad.Ref) ad.Ref { return g.Add(g.Mul(x, y), z) })}
 	ldexp := Func{Overload: types.Elementwise{Name: "ldexp", Args: []types.Kind{types.Real, types.Int}, Result: types.Real},
 		Name: "ldexp", Doc: "x·2ⁿ.",
-		Build: of2(func(g *ad.Graph, x, n ad.Ref) ad.Ref { return g.Mul(x, g.Do(ad.OpExp2, nil, n)) })}
+		Build: of2(func(g *ad.Graph, x, n ad.Ref) ad.Ref {
+			// By thirds, as 2ⁿ may be beyond the range of numbers where x·2ⁿ is not; where n is
+			// beyond any use, x may be 0.
+			n = g.Do(ad.OpMin, nil, g.Do(ad.OpMax, nil, n, g.Const(-2400)), g.Const(2400))
+			third := g.Do(ad.OpTrunc, nil, g.Scale(1.0/3, n))
+			power := g.Do(ad.OpExp2, nil, third)
+			return g.Mul(g.Mul(g.Mul(x, power), power), g.Do(ad.OpExp2, nil, g.Sub(n, g.Scale(2, third))))
+		})}
 	fdim := func(g *ad.Graph, x, y ad.Ref) ad.Ref {
 		return g.Select(g.Do(ad.OpLessEqual, nil, x, y), g.Const(0), g.Sub(x, y))
 	}

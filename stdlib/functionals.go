@@ -105,7 +105,7 @@ array[] vector solve(vector y0, real t0, array[] real ts, real rtol, vector atol
 }`
 
 const (
-	newtonDoc = "The y at which f(y, …) is a vector of zeros, by Newton's method from a guess, with derivatives by the implicit function theorem."
+	newtonDoc = "The y at which f(y, …) is a vector of zeros, by Newton's method with a line search from a guess, with derivatives by the implicit function theorem."
 	powellDoc = "The y at which f(y, …) is a vector of zeros, by Powell's hybrid method from a guess, with derivatives by the implicit function theorem."
 )
 
@@ -124,8 +124,8 @@ var functionals = func() []functional {
 	oldTight, oldTightTol := oldODEEntries(explicit, tightTolerances)
 	oldImplicit, oldImplicitTol := oldODEEntries(stiff, tightTolerances)
 	return []functional{
-		{names: "ode_rk45 ode_ckrk", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 8 (DOP853) whose steps are adapted; for systems that are not stiff. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances.", files: "adaptive dop853", lead: 2, head: odeHead + stubs, plain: loose, control: looseTol},
-		{names: "ode_adams", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 8 (DOP853) whose steps are adapted; for systems that are not stiff. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances.", files: "adaptive dop853", lead: 2, head: odeHead + stubs, plain: tight, control: tightTol},
+		{names: "ode_rk45 ode_ckrk", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 8 (DOP853) whose steps are adapted; for systems that are not stiff. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances, and steps are short enough for derivatives to decay where the solution does.", files: "adaptive dop853", lead: 2, head: odeHead + stubs, plain: loose, control: looseTol},
+		{names: "ode_adams", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 8 (DOP853) whose steps are adapted; for systems that are not stiff. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances, and steps are short enough for derivatives to decay where the solution does.", files: "adaptive dop853", lead: 2, head: odeHead + stubs, plain: tight, control: tightTol},
 		{names: "ode_bdf", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an implicit extrapolation method of order 8 (SEULEX) whose steps are adapted; for stiff systems. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances.", files: "adaptive seulex", lead: 2, head: odeHead + stubs, plain: implicit, control: implicitTol},
 		{names: "ode_adjoint_tol_ctl", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, with control arguments: relative and absolute tolerances of the solution, of the adjoint system and of quadratures, most steps, steps between checkpoints, kind of interpolation, solver forward and backward (1 for systems that are not stiff, 2 for stiff ones). Derivatives are those of the steps; of the control arguments only the first two, most steps and the solver forward count.", files: "adaptive dop853 seulex", lead: 2, head: odeHead + stubs, plain: adjointEntry},
 		{names: "dae", doc: "The solution of the implicit system 0 = f(t, y, dy/dt, …), of index 1 at most, at the times ts, from y0 with derivatives yp0 at t0, by the method Radau IIA of order 9, whose steps are adapted; yp0 only helps to begin. The error of a formula of order 5 is held to them, or to more where they are below 1e-4: to 1e-8 for 1e-10.", files: "adaptive dae", lead: 3, head: daeHead, plain: `
@@ -135,16 +135,16 @@ array[] vector solve(vector y0, vector yp0, real t0, array[] real ts $params) {
 array[] vector solve(vector y0, vector yp0, real t0, array[] real ts, real rtol, real atol, int most $params) {
   return integrate_implicit(y0, yp0, t0, ts, rtol, atol, most $args);
 }`},
-		{names: "integrate_ode integrate_ode_rk45", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 8 (DOP853) whose steps are adapted; for systems that are not stiff. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances.", files: "adaptive dop853", lead: 2, head: oldODEHead + stubs, plain: old, control: oldTol},
-		{names: "integrate_ode_adams", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 8 (DOP853) whose steps are adapted; for systems that are not stiff. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances.", files: "adaptive dop853", lead: 2, head: oldODEHead + stubs, plain: oldTight, control: oldTightTol},
+		{names: "integrate_ode integrate_ode_rk45", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 8 (DOP853) whose steps are adapted; for systems that are not stiff. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances, and steps are short enough for derivatives to decay where the solution does.", files: "adaptive dop853", lead: 2, head: oldODEHead + stubs, plain: old, control: oldTol},
+		{names: "integrate_ode_adams", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an explicit Runge-Kutta method of order 8 (DOP853) whose steps are adapted; for systems that are not stiff. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances, and steps are short enough for derivatives to decay where the solution does.", files: "adaptive dop853", lead: 2, head: oldODEHead + stubs, plain: oldTight, control: oldTightTol},
 		{names: "integrate_ode_bdf", doc: "The solution of dy/dt = f(t, y, …) at the times ts, from y0 at t0, by an implicit extrapolation method of order 8 (SEULEX) whose steps are adapted; for stiff systems. Derivatives are those of the steps; their errors are not estimated, but the solution is held to 3 % of the tolerances.", files: "adaptive seulex", lead: 2, head: oldODEHead + stubs, plain: oldImplicit, control: oldImplicitTol},
 		{names: "solve_newton", doc: newtonDoc, files: "implicit newton", lead: 1, head: systemHead, plain: `
-vector solve(vector guess $params) { return zero(guess, 1e-6, 200 $args); }`, control: `
-vector solve(vector guess, real scale, real tolerance, int most $params) { return zero(guess, tolerance, most $args); }`},
+vector solve(vector guess $params) { return zero(guess, 1e-3, 1e-6, 200 $args); }`, control: `
+vector solve(vector guess, real scale, real tolerance, int most $params) { return zero(guess, scale, tolerance, most $args); }`},
 		{names: "algebra_solver_newton", doc: newtonDoc, files: "implicit newton", lead: 1, head: systemHead, plain: `
-vector solve(vector guess $params) { return zero(guess, 1e-6, 200 $args); }`, control: `
+vector solve(vector guess $params) { return zero(guess, 1e-3, 1e-6, 200 $args); }`, control: `
 vector solve(vector guess $params, real scale, real tolerance, data real most) {
-  return zero(guess, tolerance, to_int(fmin(most, 2147483647)) $args);
+  return zero(guess, scale, tolerance, to_int(fmin(most, 2147483647)) $args);
 }`},
 		{names: "solve_powell", doc: powellDoc, files: "implicit powell", lead: 1, head: systemHead, plain: `
 vector solve(vector guess $params) { return hybrid(guess, 1e-10, 1e-6, 200 $args); }`, control: `
@@ -167,6 +167,7 @@ real solve(real a, real b $params, real tolerance) { return area(a, b, tolerance
 		{names: "reduce_sum reduce_sum_static", doc: "The sum of f over slices of an array: f(x, 1, size(x), …); the size of slices is of no matter.", lead: 3, plain: `
 real f($1 x, int start, int end $params) { reject(""); }
 real solve($1 x, int grain $params) {
+  if (grain < 1) reject("the size of slices must be positive, but is ", grain);
   if (size(x) == 0) return 0;
   return f(x, 1, size(x) $args);
 }`},

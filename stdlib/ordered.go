@@ -100,6 +100,9 @@ func orderedLogisticGLM(b *Builder, a []Arg) []ad.Ref {
 func orderedProbit(b *Builder, a []Arg) []ad.Ref {
 	const far = 1e100
 	g := b.G
+	if _, k := b.rows(a[2]); k == 0 { // what ordered_logistic takes for a single category
+		b.Fail("there must be at least one cut point")
+	}
 	pick, empty := b.outcomesOf(a[0], a[1], a[2])
 	if empty {
 		return nil

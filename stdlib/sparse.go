@@ -11,6 +11,9 @@ func sparse() []Func {
 	rowOf := func(b *Builder, a []Arg) (m, n int, rows, cols []int) {
 		m, n = b.length(a, 0), b.length(a, 1)
 		v, u := b.wholes(a, 3), b.wholes(a, 4)
+		if m < 1 || n < 1 { // as in Stan
+			b.Fail("there must be rows and columns, but there are %d and %d", m, n)
+		}
 		if len(u) != m+1 || len(v) != b.size(a[2]) || int(u[m]-1) != len(v) {
 			b.Fail("w has size %d, v has size %d, u has size %d; they do not describe a matrix of %d rows", b.size(a[2]), len(v), len(u), m)
 		}

@@ -405,9 +405,11 @@ const (
 // Index is one index, counted from 1.
 type Index struct {
 	Kind  IndexKind
-	Array bool // of a dimension of an array: where it selects nothing, as in Stan none of the indices after it is looked at
+	Array bool // of a dimension of an array
+	Ends  bool // where it selects nothing, as in Stan none of the indices after it is looked at
 	Part  Part // of an IndexRange
 	A, B  Expr
+	After Expr // an int array, or nil: where it has no elements, as in Stan this index is not looked at
 	At    source.Span
 }
 
@@ -420,7 +422,8 @@ type Part uint8
 const (
 	NoPart     Part = iota
 	Counted         // the number of elements, B-A+1, is not negative: head, tail, x[a:] of arrays
-	Positioned      // and A is the position of an element, even of none: segment, block, sub_row, sub_col
+	Positioned      // and A is the position of an element, even of none: segment, sub_row, sub_col
+	Enclosed        // and so is B, even of none: block
 	Begun           // A is the position of an element, even if B is before it: x[a:b], x[a:] and x[:b] of vectors and matrices that are read, x[a:] that is assigned to
 )
 
@@ -430,9 +433,11 @@ const (
 func (p Part) Wrong(lo, hi int64, size int) (int64, bool) {
 	n, outside := hi-lo+1, lo < 1 || lo > int64(size)
 	switch {
-	case (p == Counted || p == Positioned) && n < 0:
+	case (p == Counted || p == Positioned || p == Enclosed) && n < 0:
 		return n, true
-	case p == Positioned && n == 0 && outside, p == Begun && n <= 0 && outside:
+	case p == Enclosed && n == 0 && hi < 1:
+		return hi, true
+	case (p == Positioned || p == Enclosed) && n == 0 && outside, p == Begun && n <= 0 && outside:
 		return lo, true
 	}
 	return 0, false

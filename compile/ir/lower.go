@@ -378,10 +378,19 @@ func allSingle(is []Index) bool {
 	return true
 }
 
-// setParts says what ranges must hold to that are read, or only written to.
+// setParts says what ranges must hold to that are read, or only written to, and which indices
+// are not looked at because others select nothing: those after one of an array, and of a
+// matrix, where Stan goes through an array of columns and in it through the rows, the rows; and
+// the columns, too, if both are arrays and read.
 func setParts(is []Index, read bool) {
 	for k := range is {
-		switch ix := &is[k]; {
+		ix := &is[k]
+		ix.Ends = ix.Array
+		if !ix.Array && k+1 < len(is) && is[k+1].Kind == IndexMulti && ix.Kind != IndexSingle {
+			ix.After = is[k+1].A
+			ix.Ends = read && ix.Kind == IndexMulti
+		}
+		switch {
 		case ix.Kind != IndexRange:
 		case !ix.Array && (read || ix.B == nil):
 			ix.Part = Begun

@@ -27,10 +27,11 @@ func (l *lowerer) slice(ty Typed, name string, args []Expr) Expr {
 	one := func() Expr { return &IntLit{Typed{ty.At, types.IntType, Data}, 1} }
 	single := func(i Expr) Index { return Index{Kind: IndexSingle, A: i, At: i.Span()} }
 	all := Index{Kind: IndexAll, At: ty.At}
-	from := func(i, n Expr) Index {
+	part := func(p Part, i, n Expr) Index {
 		last := l.library("operator-", l.library("operator+", i, n), one())
-		return Index{Kind: IndexRange, Part: Positioned, A: i, B: last, At: i.Span()}
+		return Index{Kind: IndexRange, Part: p, A: i, B: last, At: i.Span()}
 	}
+	from := func(i, n Expr) Index { return part(Positioned, i, n) }
 	var is []Index
 	switch a := args[1:]; {
 	case name == "row" && len(a) == 1:
@@ -42,7 +43,7 @@ func (l *lowerer) slice(ty Typed, name string, args []Expr) Expr {
 	case name == "sub_col" && len(a) == 3:
 		is = []Index{from(a[0], a[2]), single(a[1])}
 	case name == "block" && len(a) == 4:
-		is = []Index{from(a[0], a[2]), from(a[1], a[3])}
+		is = []Index{part(Enclosed, a[0], a[2]), part(Enclosed, a[1], a[3])}
 	case name == "segment" && len(a) == 2:
 		is = []Index{from(a[0], a[1])}
 	case name == "head" && len(a) == 1:

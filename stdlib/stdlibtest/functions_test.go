@@ -118,13 +118,7 @@ func derivatives(rng *rand.Rand, f *stdlib.Func, vs []Value) error {
 		return nil
 	}
 	var weights []float64
-	tol := 1e-6
-	if strings.HasPrefix(f.Name, "svd_") {
-		// The derivatives of one matrix that is drawn have the distance 3e-4 of its least singular value
-		// and its negative as denominators: rounding changes second derivatives by 1e-5.
-		tol = 1e-4
-	}
-	return adtest.Derivatives(x, tol, rng, func(g *ad.Graph, a []ad.Ref) ad.Ref {
+	return adtest.Derivatives(x, 1e-6, rng, func(g *ad.Graph, a []ad.Ref) ad.Ref {
 		refs := make([]ad.Ref, len(vs))
 		for i, v := range vs {
 			if !v.Param {

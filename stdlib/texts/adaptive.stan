@@ -22,6 +22,37 @@ real stretch(real error, real order) {
   return fmin(5, fmax(0.2, 0.9 * pow(error, -1 / order)));
 }
 
+// The longest step of an explicit method at which what decays fast does decay, from
+// two slopes at the same time, at y and at z; before, if these are too near to each other to
+// tell. Without it the error estimate alone keeps steps at the bound of stability, where
+// the solution is held to its tolerance, but its derivatives, which the estimate does not
+// see, are not damped: with an elimination that saturates, at 300 points up to 2 from
+// where chains start, gradients of 22 were wrong by more than a tenth, some by a factor of 20000;
+// with steps of at most 3 in units of the fastest decay by 4e-5 at most, with 4 by 2e-4.
+// (DOP853 is stable up to 6.1. Hairer and Wanner, Solving Ordinary Differential Equations II,
+// section IV.2, tell by this estimate that a system is stiff.)
+real damped(vector slope_y, vector slope_z, vector y, vector z, real atol, real before) {
+  real apart = 0;
+  real slopes = 0;
+  for (i in 1:num_elements(y)) {
+    real scale = abs(y[i]) + atol;
+    apart += square((z[i] - y[i]) / scale);
+    slopes += square((slope_z[i] - slope_y[i]) / scale);
+  }
+  if (!(apart > 1e-24))
+    return before;
+  return 3 * sqrt(apart / slopes);
+}
+
+// beside is a small step in no particular direction, upwards in each.
+vector beside(vector z, real atol) {
+  int n = num_elements(z);
+  vector[n] x;
+  for (i in 1:n)
+    x[i] = 1e-3 * (1 + cos(i)) * (abs(z[i]) + atol);
+  return x;
+}
+
 // Steps that no longer move the time on are the end: the solution is not finite there, or
 // the tolerances ask for more digits than numbers have.
 void check_step(real t, real s) {

@@ -10,9 +10,15 @@ array[] vector integrate(vector y0, real t0, array[] real ts, real relative, rea
   array[m] vector[n] out;
   vector[n] y = y0;
   real t = t0;
+  check_times(t0, ts, relative, absolute);
   vector[n] k1 = rhs(t0, y0 $args);
   real h = first_step(detach(y0), detach(k1), rtol, atol);
-  check_times(t0, ts, relative, absolute);
+  real longest = positive_infinity();
+  if (dot_self(detach(k1)) == 0) {
+    // At an equilibrium two values at the same time are the same.
+    vector[n] aside = beside(detach(y0), atol);
+    longest = detach(damped(k1, rhs(t0, y0 + aside $args), y0, y0 + aside, atol, longest));
+  }
   for (i in 1:m) {
     real end = ts[i];
     int steps = 0;
@@ -38,9 +44,10 @@ array[] vector integrate(vector y0, real t0, array[] real ts, real relative, rea
       vector[n] k11 = rhs(t + s * 6.0 / 7, y + s * (-0.9371424300859873 * k1 + 5.186372428844064 * k4 + 1.0914373489967295 * k5
                                - 8.149787010746927 * k6 - 18.52006565999696 * k7 + 22.739487099350505 * k8
                                + 2.4936055526796523 * k9 - 3.0467644718982196 * k10) $args);
-      vector[n] k12 = rhs(t + s, y + s * (2.273310147516538 * k1 - 10.53449546673725 * k4 - 2.0008720582248625 * k5
+      vector[n] x12 = y + s * (2.273310147516538 * k1 - 10.53449546673725 * k4 - 2.0008720582248625 * k5
                                - 17.9589318631188 * k6 + 27.94888452941996 * k7 - 2.8589982771350235 * k8
-                               - 8.87285693353063 * k9 + 12.360567175794303 * k10 + 0.6433927460157636 * k11) $args);
+                               - 8.87285693353063 * k9 + 12.360567175794303 * k10 + 0.6433927460157636 * k11);
+      vector[n] k12 = rhs(t + s, x12 $args);
       vector[n] slope = 0.054293734116568765 * k1 + 4.450312892752409 * k6 + 1.8915178993145003 * k7
                        - 5.801203960010585 * k8 + 0.3111643669578199 * k9 - 0.1521609496625161 * k10
                        + 0.20136540080403034 * k11 + 0.04471061572777259 * k12;
@@ -55,13 +62,15 @@ array[] vector integrate(vector y0, real t0, array[] real ts, real relative, rea
       steps += 1;
       if (steps > most)
         reject("the solution of the differential equation took more than ", most, " steps, at time ", t);
+      if (!(last && error <= 1))
+        h = detach(s) * stretch(error, 8);
       if (error <= 1) {
         y = z;
         if (last) t = end; else t += s;
         k1 = rhs(t, y $args);
+        longest = detach(damped(k1, k12, z, x12, atol, longest));
+        h = fmin(h, longest);
       }
-      if (!(last && error <= 1))
-        h = detach(s) * stretch(error, 8);
     }
     out[i] = y;
   }

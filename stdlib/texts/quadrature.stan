@@ -6,8 +6,9 @@ real weighted(real t, real a, real b, int kind $params) {
   if (kind == 0) {
     real half = 0.5 * (b - a);
     real near = half * 2 * inv_logit(-2 * abs(u)); // to the nearer end
-    real x = t < 0 ? a + near : b - near;
-    return half * w / square(cosh(u)) * integrand(x, t < 0 ? -near : near $args);
+    real left = t < 0; // as a number: no conditional for each point
+    real x = left * (a + near) + (1 - left) * (b - near);
+    return half * w / square(cosh(u)) * integrand(x, (1 - 2 * left) * near $args);
   }
   if (kind == 1)
     return exp(u) * w * integrand(a + exp(u), not_a_number() $args);

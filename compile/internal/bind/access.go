@@ -78,7 +78,7 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 		}
 	}
 	var outs []outLanes
-	nothing := false // an index of an array selects nothing: those after it are not looked at
+	nothing := false // an index selects nothing, after which none is looked at
 	for k, size := range shape {
 		stride /= max(size, 1)
 		if k >= len(indices) {
@@ -86,8 +86,9 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 			continue
 		}
 		ix := indices[k]
+		unseen := nothing || ix.After != nil && b.eval(ix.After).size() == 0
 		check := func(i value) value {
-			if nothing {
+			if unseen {
 				return i
 			}
 			i, out, none := b.inRange(i, size, k+1, ix, what)
@@ -103,7 +104,7 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 			if i.ints == nil {
 				return access{}, false
 			}
-			if i = check(i); nothing {
+			if i = check(i); unseen {
 				continue
 			}
 			if i.axis == nil {
@@ -120,7 +121,7 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 				return access{}, false
 			}
 			i = check(i)
-			nothing = nothing || ix.Array && len(i.ints) == 0
+			nothing = nothing || ix.Ends && len(i.ints) == 0
 			t := make([]int32, len(i.ints))
 			for p, v := range i.ints {
 				t[p] = int32(int(v-1) * stride)
@@ -136,8 +137,8 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 			if wrong := wrongParts(ix.Part, from, to, size); wrong.ints != nil {
 				check(wrong)
 			}
-			nothing = nothing || ix.Array && n == 0
-			if n == 0 || nothing {
+			nothing = nothing || ix.Ends && n == 0
+			if n == 0 || unseen {
 				acc.ix.Dims = append(acc.ix.Dims, ad.Dim{N: n, Stride: stride})
 				continue
 			}
@@ -162,7 +163,7 @@ func (b *binder) access(shape []int, indices []ir.Index, what string) (acc acces
 			}
 			acc.ix.Dims = append(acc.ix.Dims, ad.Dim{N: n, Stride: stride})
 		case ir.IndexAll:
-			nothing = nothing || ix.Array && size == 0
+			nothing = nothing || ix.Ends && size == 0
 			acc.ix.Dims = append(acc.ix.Dims, ad.Dim{N: size, Stride: stride})
 		}
 	}

@@ -173,9 +173,6 @@ func (b *binder) writeLocal(c *cell, acc access, v value, ax *axis) {
 		return
 	}
 	if acc.axis != nil && (b.hiddenAxis(acc.axis) || b.scanning()) {
-		if !distinct(acc.offsets()) {
-			panic(&fault{reason: "an assignment to one element twice"})
-		}
 		c.setWhole(b.replace(b.pack(c), v, positions(acc)))
 		return
 	}

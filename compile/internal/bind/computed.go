@@ -136,7 +136,7 @@ func (b *binder) computedPositions(shape []int, indices []ir.Index) value {
 		return value{typ: types.Type{Kind: types.Int, Dims: len(shape)}, shape: shape, ints: ints}
 	}
 	var dims []dim
-	nothing := false // an index of an array selects nothing: those after it are not looked at
+	nothing := false // an index selects nothing, after which none is looked at
 	stride := sizeOf(shape)
 	for k, size := range shape {
 		stride /= max(size, 1)
@@ -144,6 +144,7 @@ func (b *binder) computedPositions(shape []int, indices []ir.Index) value {
 		if k < len(indices) {
 			ix = indices[k]
 		}
+		unseen := nothing || ix.After != nil && b.eval(ix.After).size() == 0
 		var i value
 		switch ix.Kind {
 		case ir.IndexSingle, ir.IndexMulti:
@@ -153,7 +154,7 @@ func (b *binder) computedPositions(shape []int, indices []ir.Index) value {
 			if from.ints == nil || to.ints == nil {
 				b.unsupported(ix.At, "a slice whose size is known only when the program runs", "go through the elements by a loop, as in `for (i in a:b)`")
 			}
-			if wrong := wrongParts(ix.Part, from, to, size); wrong.ints != nil && !nothing {
+			if wrong := wrongParts(ix.Part, from, to, size); wrong.ints != nil && !unseen {
 				b.checkIndex(wrong, size, k+1, ix)
 			}
 			ax := innermost(from.axis, to.axis)
@@ -173,10 +174,10 @@ func (b *binder) computedPositions(shape []int, indices []ir.Index) value {
 			}
 			i = known(list, []int{size})
 		}
-		if !nothing {
+		if !unseen {
 			b.checkIndex(i, size, k+1, ix)
 		}
-		nothing = nothing || ix.Array && i.size() == 0
+		nothing = nothing || ix.Ends && i.size() == 0
 		at := b.emit(types.Type{Kind: types.Real, Dims: len(i.shape)}, []value{b.numeric(i)}, func(g *ad.Graph, a []ad.Ref) ad.Ref {
 			return g.Scale(float64(stride), g.Sub(a[0], g.Const(1)))
 		})

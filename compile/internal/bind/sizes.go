@@ -177,7 +177,7 @@ func (z *sizing) slice(from, to ir.Expr) {
 // segment's are from where it begins: A to A+n-1; nil of others.
 func countOf(ix ir.Index) ir.Expr {
 	last, ok := ix.B.(*ir.Call)
-	if ix.Part != ir.Positioned || !ok || last.Name != "operator-" {
+	if ix.Part != ir.Positioned && ix.Part != ir.Enclosed || !ok || last.Name != "operator-" {
 		return nil
 	}
 	if sum, ok := last.Args[0].(*ir.Call); ok && sum.Name == "operator+" && sum.Args[0] == ix.A {

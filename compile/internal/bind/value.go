@@ -189,7 +189,9 @@ func (b *binder) enter(v value, lvl *level) ad.Ref {
 		}
 	}
 	var r, flat ad.Ref
-	if len(sliced) == 0 {
+	if in, ok := b.sameSlices(v, sliced); ok {
+		r, path = in, path[slices.Index(path, sliced[0]):]
+	} else if len(sliced) == 0 {
 		r = v.ref
 		if v.axis != nil && path[0].flat { // differs between the lanes that the steps run through
 			v = b.wrap(b.align(v, path[0].loop), v.lvl, path[0].loop, v.typ, v.param)
@@ -245,6 +247,32 @@ func (b *binder) enter(v value, lvl *level) ad.Ref {
 		r = in
 	}
 	return r
+}
+
+// sameSlices is, of a known value that the loops of levels slice, what each of the lanes around
+// them has, where that is the same: one array in the graph around the loops, so that what is
+// computed of it alone is known too, and not each lane's own. An iteration's number is so.
+func (b *binder) sameSlices(v value, levels []*level) (ad.Ref, bool) {
+	if len(levels) == 0 || levels[0].flat || levels[len(levels)-1].loop != v.axis {
+		return ad.None, false
+	}
+	data, ok := v.lvl.g.Value(v.ref)
+	if !ok {
+		return ad.None, false
+	}
+	size := sizeOf(v.shape)
+	var shape []int
+	for _, l := range levels {
+		size *= l.steps
+		shape = append(shape, l.steps)
+	}
+	for i := size; i < len(data); i += size {
+		if !slices.Equal(data[i:i+size], data[:size]) {
+			return ad.None, false
+		}
+	}
+	g := levels[0].parent.g
+	return g.ConstArray(ad.Type{Shape: append(shape, v.shape...)}, slices.Clone(data[:size])), true
 }
 
 // align repeats v's lanes for the lanes of ax, an axis inside v's; a value

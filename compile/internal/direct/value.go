@@ -116,12 +116,13 @@ func all(n int) []int {
 // that shape, in order, and the shape of the selection.
 func (r *run) places(shape []int, indices []ir.Index) (at, selected []int) {
 	at = []int{0}
-	nothing := false // an index of an array selects nothing: those after it are not looked at
+	nothing := false // an index selects nothing, after which none is looked at
 	for k, size := range shape {
 		picked, single := all(size), false
 		if k < len(indices) {
-			picked, single = r.picked(indices[k], size, !nothing)
-			nothing = nothing || indices[k].Array && len(picked) == 0
+			after := indices[k].After
+			picked, single = r.picked(indices[k], size, !nothing && (after == nil || len(r.eval(after).ints) > 0))
+			nothing = nothing || indices[k].Ends && len(picked) == 0
 		}
 		if !single {
 			selected = append(selected, len(picked))

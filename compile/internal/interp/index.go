@@ -71,30 +71,34 @@ func (s *scope) position(v *ir.Var, is []ir.Index) func(f *frame) (*array, int) 
 
 // pick is an index that has been evaluated.
 type pick struct {
-	kind  ir.IndexKind
-	array bool // of a dimension of an array
-	part  ir.Part
-	at    source.Span
-	list  []int64 // IndexSingle: of one; IndexMulti
-	lo    int64   // IndexRange
-	hi    int64
-	last  bool // hi is the size of the dimension
+	kind ir.IndexKind
+	ends bool // of ir.Index
+	free bool // not looked at
+	part ir.Part
+	at   source.Span
+	list []int64 // IndexSingle: of one; IndexMulti
+	lo   int64   // IndexRange
+	hi   int64
+	last bool // hi is the size of the dimension
 }
 
 // selection evaluates indices, once for all leaves of a value.
 func (s *scope) selection(is []ir.Index) func(f *frame) []pick {
 	type index struct {
 		pick
-		a, b expr
+		a, b, after expr
 	}
 	list := make([]index, len(is))
 	for k, i := range is {
-		list[k].pick = pick{kind: i.Kind, array: i.Array, part: i.Part, at: i.At, lo: 1, last: i.B == nil}
+		list[k].pick = pick{kind: i.Kind, ends: i.Ends, part: i.Part, at: i.At, lo: 1, last: i.B == nil}
 		if i.A != nil {
 			list[k].a = s.expr(i.A)
 		}
 		if i.B != nil {
 			list[k].b = s.expr(i.B)
+		}
+		if i.After != nil {
+			list[k].after = s.expr(i.After)
 		}
 	}
 	return func(f *frame) []pick {
@@ -102,6 +106,7 @@ func (s *scope) selection(is []ir.Index) func(f *frame) []pick {
 		for k := range list {
 			i := &list[k]
 			p := i.pick
+			p.free = i.after.array != nil && len(i.after.array(f).ints) == 0
 			switch p.kind {
 			case ir.IndexSingle, ir.IndexMulti:
 				p.list = i.a.array(f).ints
@@ -150,9 +155,9 @@ func (m *machine) places(shape []int, picks []pick, what string) places {
 	var at []int
 	whole := true // since the first dimension of which not one element is selected, all are
 	n := 1
-	nothing := false // an index of an array selects nothing: those after it are not looked at
+	nothing := false // an index selects nothing, after which none is looked at
 	inRange := func(p pick, i int64, k int) {
-		if !nothing && (i < 1 || i > int64(shape[k])) {
+		if !nothing && !p.free && (i < 1 || i > int64(shape[k])) {
 			m.outOfRange(p.at, i, shape[k], k+1, what)
 		}
 	}
@@ -180,7 +185,7 @@ func (m *machine) places(shape []int, picks []pick, what string) places {
 			if p.last {
 				p.hi = int64(size)
 			}
-			if wrong, is := p.part.Wrong(p.lo, p.hi, size); is && !nothing {
+			if wrong, is := p.part.Wrong(p.lo, p.hi, size); is && !nothing && !p.free {
 				m.outOfRange(p.at, wrong, size, k+1, what)
 			}
 			length := int(max(0, p.hi-p.lo+1))
@@ -189,7 +194,7 @@ func (m *machine) places(shape []int, picks []pick, what string) places {
 				inRange(p, p.hi, k)
 			}
 			out.shape = append(out.shape, length)
-			nothing = nothing || p.array && length == 0
+			nothing = nothing || p.ends && length == 0
 			if at == nil && n == 1 && whole && (len(out.shape) == 1 || length == size) {
 				out.start = out.start*size + max(0, int(p.lo-1))
 				n, whole = length, length == size
@@ -209,12 +214,12 @@ func (m *machine) places(shape []int, picks []pick, what string) places {
 				inRange(p, i, k)
 			}
 			out.shape = append(out.shape, len(p.list))
-			nothing = nothing || p.array && len(p.list) == 0
+			nothing = nothing || p.ends && len(p.list) == 0
 			m.reserve(p.at, count([]int{max(len(at), n), len(p.list), 2}))
 			at = cross(spread(at, out.start, n), size, len(p.list), func(j int) int { return int(p.list[j] - 1) })
 		case ir.IndexAll:
 			out.shape = append(out.shape, size)
-			nothing = nothing || p.array && size == 0
+			nothing = nothing || p.ends && size == 0
 			if at == nil {
 				out.start, n = out.start*size, n*size
 				continue

@@ -4,19 +4,20 @@ import "github.com/ppl-lang/ppl/lang/diag"
 
 // reasons says of programs of the suite why they come out other than in stanc.
 var reasons = map[string]string{
-	"bad/bad_fundef_returntypes4.stan":    "the closing brace is named, where the return is missing, not the head",
-	"bad/noninfinite_loop_return.stan":    "the closing brace is named, where the return is missing, not the head",
-	"bad/noninfinite_loop_return2.stan":   "the closing brace is named, where the return is missing, not the head",
-	"bad/noninfinite_loop_return3.stan":   "the closing brace is named, where the return is missing, not the head",
-	"bad/noninfinite_loop_return4.stan":   "the closing brace is named, where the return is missing, not the head",
-	"bad/new/ill-formed-statement26.stan": "the place where the semicolon is missing is named, not the token after it",
-	"bad/err-decl-double-params.stan":     "the place where the semicolon is missing is named, not the token after it",
-	"bad/functions-bad25.stan":            "the place where the semicolon is missing is named, not the token after it",
-	"bad/functions-bad26.stan":            "the place where the semicolon is missing is named, not the token after it",
-	"bad/lang/unterminated_comment.stan":  "the beginning of the comment is named, not the end of the text",
-	"bad/new/type-size-bad62.stan":        "the place where the bracket is missing is named, not the token after it",
-	"bad/new/ill-formed-constraint2.stan": "a comma is taken to promise another bound, so that the end of the text is wrong, not the comma",
-	"bad/new/ill-formed-constraint5.stan": "a comma is taken to promise another bound, so that the end of the text is wrong, not the comma",
+	"bad/bad_fundef_returntypes4.stan":     "the closing brace is named, where the return is missing, not the head",
+	"bad/noninfinite_loop_return.stan":     "the closing brace is named, where the return is missing, not the head",
+	"bad/noninfinite_loop_return2.stan":    "the closing brace is named, where the return is missing, not the head",
+	"bad/noninfinite_loop_return3.stan":    "the closing brace is named, where the return is missing, not the head",
+	"bad/noninfinite_loop_return4.stan":    "the closing brace is named, where the return is missing, not the head",
+	"bad/new/ill-formed-statement26.stan":  "the place where the semicolon is missing is named, not the token after it",
+	"bad/err-decl-double-params.stan":      "the place where the semicolon is missing is named, not the token after it",
+	"bad/functions-bad25.stan":             "the place where the semicolon is missing is named, not the token after it",
+	"bad/functions-bad26.stan":             "the place where the semicolon is missing is named, not the token after it",
+	"bad/lang/unterminated_comment.stan":   "the beginning of the comment is named, not the end of the text",
+	"bad/new/type-size-bad62.stan":         "the place where the bracket is missing is named, not the token after it",
+	"bad/removed_features/real-bools.stan": "conditions of statements may be real, as in Stan before 2.34",
+	"bad/new/ill-formed-constraint2.stan":  "a comma is taken to promise another bound, so that the end of the text is wrong, not the comma",
+	"bad/new/ill-formed-constraint5.stan":  "a comma is taken to promise another bound, so that the end of the text is wrong, not the comma",
 }
 
 // columns says, code by code, where on its line our first error stands if not
@@ -50,6 +51,7 @@ var columns = map[diag.Code]string{
 	diag.StoredTwice:         "the second place, not the whole statement",
 	diag.FunctionRedefined:   "the name of the function, not the whole definition",
 	diag.DensityForm:         "the parameter of the wrong type, not the whole definition",
+	diag.NoMember:            "the number of the member, not the whole expression",
 	diag.BadLoop:             "the condition or range, where parentheses are missing",
 	diag.UnexpectedToken:     "the token that does not fit, where stanc's grammar had taken it for something else",
 	diag.NotAFunction:        "the beginning of what is no function",
