@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/bayesopt"
@@ -166,8 +167,11 @@ func (w *chain) race(v *verdict) error {
 		w.StepSize = x[0]
 		return w.share(o, 2*n, func(infer.Info) {})
 	}
+	refused := func(r outcome) bool { return r.divergent > 0 || r.accept < leastAccept }
 	// The best of each is tried once more: its reward so far is the largest of noisy
-	// figures.
+	// figures. The better family comes first; the other one need not be tried if it is far
+	// behind, unless the first is refused.
+	slices.SortStableFunc(entries, func(a, b *entry) int { return cmp.Compare(best(b), best(a)) })
 	var chosen *entry
 	var of outcome
 	var setting [2]float64
@@ -175,16 +179,16 @@ func (w *chain) race(v *verdict) error {
 		if e.tried == 0 {
 			continue
 		}
-		e.tuner.Freeze()
-		if len(entries) == 2 && best(e) < 0.7*max(best(entries[0]), best(entries[1])) {
+		if chosen != nil && !refused(of) && best(e) < 0.7*best(chosen) {
 			continue
 		}
+		e.tuner.Freeze()
 		x := e.tuner.Grid().Point(e.tuner.Point())
 		result, err := final(e.kind, [2]float64{x[0], x[1]})
 		if err != nil {
 			return err
 		}
-		if chosen == nil || result.reward > of.reward {
+		if chosen == nil || refused(of) && !refused(result) || refused(of) == refused(result) && result.reward > of.reward {
 			chosen, of = e, result
 			setting = [2]float64{x[0], x[1]}
 		}
@@ -215,7 +219,7 @@ func (w *chain) race(v *verdict) error {
 	use := Setting{chosen.kind, int(setting[1])}
 	if w.options.Kind == "" {
 		switch {
-		case of.divergent > 0 || of.accept < leastAccept:
+		case refused(of):
 			return keep("trajectories of fixed length are rejected too often somewhere")
 		case ratio >= advantage && tail < tailAccept:
 			return keep("trajectories of fixed length would be rejected in the tails")
