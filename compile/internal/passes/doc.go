@@ -9,12 +9,18 @@
 //	rebuild.go     rebuilding graphs, by ad.Rewriter
 //	project.go     sums of squares of residuals freed of their data
 //	merge.go       rows of data that are alike added up once
+//	sources.go     functions of gathered elements computed where these come from
 //	prefixes.go    concatenations that begin like others made of these
 //	choose.go      conditionals in lanes made selections
 //	decide.go      conditionals in lanes made conditionals about all lanes
+//	unroll.go      scans of few short steps written out
+//	sums.go        what scans only add to made sums
+//	numbers.go     short arrays in while loops written out as numbers
 //	recall.go      what while loops leave kept for derivatives
+//	terms.go       sums of few exponentials written out
 //	carries.go     while loops freed of what nobody needs
-//	rewrite.go     the list of legal rewrites
+//	systems.go     systems of few equations written out
+//	rewrite.go     the list of legal rewrites; logarithms of exponentials
 //	slices.go      index tables that are a few slices
 //	specialise.go  scans freed of constant streams
 //	recurrences.go what a recurrence need not compute, joined

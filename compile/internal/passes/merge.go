@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
 // mergeRows adds up rows of data that are alike once, with weights: what a sum over N rows
@@ -32,6 +33,21 @@ func mergeRows(g *ad.Graph) *ad.Graph {
 			}
 		}
 	}
+	for leave := true; leave; {
+		leave = false
+		needed := neededBeside(g, roots, covered)
+		for r, m := range roots {
+			if !m.pays(needed) {
+				delete(roots, r)
+				leave = true
+			}
+		}
+		for r, m := range covered {
+			if roots[m.root] == nil {
+				delete(covered, r)
+			}
+		}
+	}
 	if len(roots) == 0 {
 		return g
 	}
@@ -41,22 +57,83 @@ func mergeRows(g *ad.Graph) *ad.Graph {
 			w.To.SetSite(n.Site)
 			return w.To.Reshape(w.To.Sum(w.To.Mul(x, w.To.ConstArray(ad.Type{Shape: []int{len(m.first)}}, m.weights))), n.Type.Shape)
 		}
-		if c, ok := attr.(*ad.Check); ok && n.Op == ad.OpCheck && c.Elements == nil {
-			if m := covered[n.Args[0]]; m != nil {
-				named := *c
-				named.Elements = m.elements(g.Type(n.Args[0]))
-				args = []ad.Ref{m.build(w, n.Args[0])}
-				w.To.SetSite(n.Site)
-				return w.To.Do(n.Op, &named, args...)
-			}
+		if m := checkedIn(n, covered); m != nil {
+			named := *attr.(*ad.Check)
+			named.Elements = m.elements(g.Type(n.Args[0]))
+			args = []ad.Ref{m.build(w, n.Args[0])}
+			w.To.SetSite(n.Site)
+			return w.To.Do(n.Op, &named, args...)
 		}
 		return w.Same(n, attr, args)
 	})
 }
 
+// checkedIn is the sum whose rows a node checks, if it is a check of such rows; nil otherwise.
+func checkedIn(n *ad.Node, covered map[ad.Ref]*merged) *merged {
+	if c, ok := n.Attr.(*ad.Check); ok && n.Op == ad.OpCheck && c.Elements == nil {
+		return covered[n.Args[0]]
+	}
+	return nil
+}
+
+// neededBeside marks the nodes that outputs and effects need though the sums are merged.
+func neededBeside(g *ad.Graph, roots, covered map[ad.Ref]*merged) []bool {
+	needed := make([]bool, len(g.Nodes))
+	for _, r := range slices.Concat(g.Outputs, g.Effects) {
+		needed[r] = true
+	}
+	for i := len(g.Nodes) - 1; i >= 0; i-- {
+		n := &g.Nodes[i]
+		if !needed[i] || roots[ad.Ref(i)] != nil || checkedIn(n, covered) != nil {
+			continue
+		}
+		for _, a := range n.Args {
+			needed[a] = true
+		}
+	}
+	return needed
+}
+
+// pays reports whether the rows that differ take less time than those that need not be computed
+// any more: what another sum needs, too, is computed for all rows as before, and for the rows
+// that differ besides. So the sum of logarithms of scales that repeat is not worth merging where
+// residuals are divided by the scales: two posteriors took 1.1 and 1.2 times as long.
+func (m *merged) pays(needed []bool) bool {
+	saved, added := 0, 0
+	for r, is := range m.row {
+		if n := &m.old.Nodes[r]; is {
+			cost := rowCost(m.old, n)
+			added += cost * len(m.first)
+			if !needed[r] {
+				saved += cost * m.rows
+			}
+		}
+	}
+	return added < saved
+}
+
+// rowCost is about what a row of a value costs, in tenths of nanoseconds.
+func rowCost(g *ad.Graph, n *ad.Node) int {
+	each := n.Type.Size()
+	if n.Type.Lanes == 0 {
+		each /= n.Type.Shape[0]
+	}
+	switch n.Op {
+	case ad.OpConst, ad.OpLane, ad.OpUnlane, ad.OpReshape:
+		return 0
+	case ad.OpMatMul:
+		return 2 * each * g.Type(n.Args[1]).Shape[0]
+	}
+	if n.Op.Row().Class == ad.Elementwise {
+		return each * int(4+10*ops.Of(n.Op).Cost)
+	}
+	return 4 * each
+}
+
 // merged is a sum over rows of which some are alike.
 type merged struct {
 	old     *ad.Graph
+	root    ad.Ref
 	left    *int // what may still be looked at, for all sums
 	rows    int
 	row     map[ad.Ref]bool // whether a value has a part for each row, which is a function of what is known of the row
@@ -67,7 +144,7 @@ type merged struct {
 	made    map[ad.Ref]ad.Ref
 }
 
-// mergeable is the sum that a node is, if at most half of its rows differ; nil otherwise.
+// mergeable is the sum that a node is, if at most three quarters of its rows differ; nil otherwise.
 func mergeable(g *ad.Graph, r ad.Ref, left *int) *merged {
 	n := &g.Nodes[r]
 	if n.Op != ad.OpScatter || !number(n.Type) || *left < 0 {
@@ -82,8 +159,8 @@ func mergeable(g *ad.Graph, r ad.Ref, left *int) *merged {
 			return nil
 		}
 	}
-	m := &merged{old: g, left: left, rows: t.Shape[0], row: map[ad.Ref]bool{}, made: map[ad.Ref]ad.Ref{}}
-	m.most = m.rows / 2
+	m := &merged{old: g, root: r, left: left, rows: t.Shape[0], row: map[ad.Ref]bool{}, made: map[ad.Ref]ad.Ref{}}
+	m.most = m.rows * 3 / 4
 	m.first = []int32{0}
 	if !m.of(n.Args[0]) {
 		return nil

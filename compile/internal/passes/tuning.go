@@ -31,6 +31,10 @@ const (
 	mostCompared = 1 << 24
 )
 
+// leastAtSource is what a function costs at least, in nanoseconds, that is computed for the array
+// that its operand is gathered from: a quotient or more.
+const leastAtSource = 1
+
 // mostChosen is what both sides of a conditional may cost in each lane, in nanoseconds, to
 // become selections: about what sorting a lane costs.
 const mostChosen = 100

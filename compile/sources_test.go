@@ -1,0 +1,82 @@
+package compile
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/loopnest"
+	"github.com/ppl-lang/ppl/compile/internal/ops"
+)
+
+// TestComputeAtSource: functions of gathered elements are computed for the array that the
+// elements come from, where it is shorter, with the densities, gradients and messages that there
+// are without the pass.
+func TestComputeAtSource(t *testing.T) {
+	const head = `data { int N, M; array[N] int g, h; array[M] int few; vector[N] y; vector[M] z; }
+parameters { vector[5] a; vector[5] b; real s; matrix[5, 3] m; array[5] vector[3] q; real r; }
+model { `
+	const n, few = 100, 6
+	rng := rand.New(rand.NewPCG(3, 1))
+	g, h, y := make([]int, n), make([]int, n), make([]float64, n)
+	for i := range n {
+		g[i], h[i], y[i] = rng.IntN(5)+1, rng.IntN(3)+1, rng.NormFloat64()
+	}
+	values := map[string]any{"N": n, "M": few, "g": g, "h": h, "few": g[:few], "y": y, "z": y[:few]}
+	for _, c := range []struct {
+		spelling string
+		of       ad.OpCode // whose operands are looked at
+		elements int       // of the longest
+	}{
+		{"for (n in 1:N) target += y[n] * exp(a[g[n]]);", ad.OpExp, 5},
+		{"target += y .* exp(a[g]);", ad.OpExp, 5},
+		{"for (n in 1:N) target += y[n] * exp(a[g[n]] * b[g[n]] + s);", ad.OpExp, 5},
+		{"for (n in 1:N) target += y[n] * tgamma(2 + square(exp(-b[g[n]])));", ad.OpTgamma, 5},
+		{"for (n in 1:N) target += y[n] * exp(sin(m[g[n], h[n]]));", ad.OpExp, 15},
+		{"for (n in 1:N) target += y[n] * sum(exp(m[g[n]]));", ad.OpExp, 15},
+		{"for (n in 1:N) { array[3] real l; for (k in 1:3) l[k] = atan(q[g[n], k]) + y[n] * m[g[n], k]; target += log_sum_exp(l); }", ad.OpAtan, 15},
+		{"for (n in 1:N) target += normal_lpdf(y[n] | a[g[n]], exp(b[g[n]]));", ad.OpExp, 5},
+		{"for (n in 1:N) target += y[n] * exp(a[g[n]] + b[h[n]]);", ad.OpExp, 100},
+		{"for (n in 1:N) target += y[n] * exp(a[g[n]] + y[n]);", ad.OpExp, 100},
+		{"for (n in 1:N) target += y[n] * exp(b[h[n]] + exp(a[g[n]] - r));", ad.OpExp, 100},
+		{"for (n in 1:M) target += z[n] * exp(a[few[n]]);", ad.OpExp, 6},
+	} {
+		at := boundText(t, head+c.spelling+" }", values)
+		by := boundWith(t, head+c.spelling+" }", values, BindOptions{Without: []string{"sources"}})
+		density := at.DensityGraph()
+		if err := loopnest.VerifyGraph(density); err != nil {
+			t.Error(c.spelling, err)
+		}
+		long := 0
+		for i, live := range density.Live(density.Outputs, true) {
+			if n := &density.Nodes[i]; live && n.Op == c.of && ops.Of(n.Op).Cost > 0 {
+				long = max(long, n.Type.Total())
+			}
+		}
+		if long != c.elements {
+			t.Errorf("%s: %v is computed for %d elements, want %d", c.spelling, c.of, long, c.elements)
+		}
+		x, got, want := make([]float64, 42), make([]float64, 42), make([]float64, 42)
+		for k := range 8 {
+			for i := range x {
+				x[i] = rng.NormFloat64()
+			}
+			if k > 2 { // an element that few or all rows take is at an end, or is no number
+				x[rng.IntN(10)] = []float64{800, -800, math.Inf(1), math.Inf(-1), math.NaN()}[k-3]
+			}
+			lp, err := at.LogDensityGrad(x, got)
+			lpWant, errWant := by.LogDensityGrad(x, want)
+			if fmt.Sprint(err) != fmt.Sprint(errWant) {
+				t.Errorf("%s at %v: %v, want %v", c.spelling, x, err, errWant)
+			}
+			for i, v := range append(got, lp) {
+				w := append(want, lpWant)[i]
+				if err == nil && !(math.Abs(v-w) <= 1e-12*(n+math.Abs(w))) && !(v == w || math.IsNaN(w)) {
+					t.Errorf("%s at %v: %d is %.17g, want %.17g", c.spelling, x, i, v, w)
+				}
+			}
+		}
+	}
+}
