@@ -103,7 +103,7 @@ func (b *Body) shortLogSumExp(n *Node) int {
 	if n.Kind != Array || n.Op != ad.OpLogSumExp || n.Args[0].Rep || b.Buffers[n.Dst].N == 0 {
 		return 0
 	}
-	if k := n.Args[0].N / b.Buffers[n.Dst].N; k > 1 && k <= shortTerms {
+	if k := n.Args[0].N / b.Buffers[n.Dst].N; k > 1 && k <= ShortTerms {
 		return k
 	}
 	return 0

@@ -16,14 +16,14 @@ const (
 	MinRun = 4
 )
 
-// shortTerms is the most terms of a log_sum_exp that is taken apart, so that its
+// ShortTerms is the most terms of a log_sum_exp that is taken apart, so that its
 // exponentials are shared with its derivative's and it can be part of strips and of
 // scalar code. If none are, mixtures of 2 and 5 normals take 2.4 and 1.6 times as long, a
 // hidden Markov model of 3 states 1.6. With 16 instead of 8 terms at most, mixtures of 10 and
 // 16 normals take 0.71 and 0.69 times as long, a hidden Markov model of 10 states 0.56; where
 // most exponentials are of arguments below -708, which machine code finds on a way of its own,
 // those of 12 and 14 states take 1.5 times as long.
-const shortTerms = 16
+const ShortTerms = 16
 
 // A product with a matrix of data is part of the maps around it if that has so few columns, and
 // so many rows that the calls of the product's own loops do not matter.

@@ -32,28 +32,28 @@ func Rewrites() []Rewrite {
 	const exact, better = "exact, NaN and infinities included", "at least as exact"
 	return []Rewrite{
 		{"log_exp", "log(exp x) = x", "", better, ad.OpLog, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
-			return r.argOf(a[0], ad.OpExp)
+			return r.moved(a[0], ad.OpExp)
 		}},
 		{"exp_log", "exp(log x) = x", "x ≥ 0 or NaN is proven", better, ad.OpExp, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
-			x, ok := r.argOf(a[0], ad.OpLog)
+			x, ok := r.moved(a[0], ad.OpLog)
 			return x, ok && r.nonneg(x, 0)
 		}},
 		{"log_sqrt", "log(sqrt x) = log(x)/2", "", better, ad.OpLog, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
-			x, ok := r.argOf(a[0], ad.OpSqrt)
+			x, ok := r.moved(a[0], ad.OpSqrt)
 			if !ok {
 				return ad.None, false
 			}
 			return r.do(ad.OpMul, r.g.Const(0.5), r.do(ad.OpLog, x)), true
 		}},
 		{"log_inv_logit", "log(inv_logit x) = log_inv_logit x", "", better, ad.OpLog, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
-			x, ok := r.argOf(a[0], ad.OpInvLogit)
+			x, ok := r.moved(a[0], ad.OpInvLogit)
 			if !ok {
 				return ad.None, false
 			}
 			return r.do(ad.OpLogInvLogit, x), true
 		}},
 		{"log1m_inv_logit", "log1m(inv_logit x) = log1m_inv_logit x", "", better, ad.OpLog1m, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
-			x, ok := r.argOf(a[0], ad.OpInvLogit)
+			x, ok := r.moved(a[0], ad.OpInvLogit)
 			if !ok {
 				return ad.None, false
 			}
@@ -270,6 +270,22 @@ func (r *rewriter) argOf(x ad.Ref, op ad.OpCode) (ad.Ref, bool) {
 		return n.Args[0], true
 	}
 	return ad.None, false
+}
+
+// moved is argOf where the elements of what op made were moved since, or some of them taken:
+// what moves them moves the argument as well.
+func (r *rewriter) moved(x ad.Ref, op ad.OpCode) (ad.Ref, bool) {
+	n := &r.g.Nodes[x]
+	switch n.Op {
+	case ad.OpReshape, ad.OpLane, ad.OpUnlane, ad.OpGather:
+		move, attr := n.Op, n.Attr
+		y, ok := r.moved(n.Args[0], op)
+		if !ok || !r.same(y, n.Args[0]) {
+			return ad.None, false
+		}
+		return r.g.Do(move, attr, y), true
+	}
+	return r.argOf(x, op)
 }
 
 // same reports whether two values have the same type.

@@ -62,7 +62,7 @@ func Table() []Pass {
 			Doc: "keeps what while loops in the steps of scans leave, so that derivatives need not run them again"},
 		{Name: "terms", Density: writeTerms,
 			Exact: "2 units in the last place, as the functions themselves",
-			Doc:   "writes sums of few exponentials, of numbers computed one by one, out, with exponentials that values and derivatives share"},
+			Doc:   "writes sums of few exponentials, of numbers computed one by one, and of many out, with exponentials that values and derivatives share"},
 		{Name: "logarithms", Density: rewriteLogarithms,
 			Exact: "at least as exact",
 			Doc:   "rewrites logarithms of exponentials and logistic functions, so that their derivatives too are finite where these underflow"},

@@ -93,3 +93,75 @@ func TestTerms(t *testing.T) {
 		sameAfter(t, g, writeTerms, ad.OpLogSumExp, 1e-14, none, some)
 	}
 }
+
+// TestTermsOfRows writes sums of many exponentials out, in rows, lanes and both, with terms that are
+// impossible, infinite or no numbers; where all or one is, derivatives are as before.
+func TestTermsOfRows(t *testing.T) {
+	inf := math.Inf(1)
+	for _, k := range []int{17, 40} {
+		for _, shape := range [][]int{{k}, {1, k}, {3, k}, {2, 3, k}} {
+			for _, lanes := range []bool{false, true} {
+				if lanes && len(shape) == 1 {
+					continue
+				}
+				g := ad.NewGraph()
+				n := ad.SizeOf(shape)
+				x := g.Input(ad.Type{Shape: shape})
+				v := g.Mul(x, g.Const(1.5))
+				if lanes {
+					v = g.Lane(v)
+				}
+				sums := g.Unlane(g.LogSumExp(v))
+				weights := make([]float64, n/k)
+				for i := range weights {
+					weights[i] = float64(i + 1)
+				}
+				g.Output(g.Sum(g.Mul(sums, g.ConstArray(ad.Type{Shape: g.Type(sums).Shape}, weights))))
+				some, far, none, large, undefined := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+				for i := range n {
+					some[i], far[i] = float64(i%7)/3-1, 700*float64(i%2)
+					none[i], large[i], undefined[i] = -inf, some[i], some[i]
+				}
+				large[3], undefined[k/2] = inf, math.NaN()
+				far[0], none[n-1] = -inf, 2
+				if n > k {
+					none[n-1] = -inf
+				}
+				sameAfter(t, g, writeTerms, ad.OpLogSumExp, 1e-14, some, none, large)
+				g.Outputs = g.Outputs[:1]
+				// What it was before has the rounding of a sum of 1050 in derivatives.
+				sameAfter(t, g, writeTerms, ad.OpLogSumExp, 1e-12, far)
+				g.Outputs = g.Outputs[:1]
+				after := writeTerms(g)
+				if y, err := after.Eval([][]float64{undefined}, &ad.Env{}); err != nil || !math.IsNaN(y[0][0]) {
+					t.Errorf("shape %v, lanes %v: no NaN of NaN: %v (%v)", shape, lanes, y[0], err)
+				}
+			}
+		}
+	}
+	g := ad.NewGraph() // 16 are left as they are
+	g.Output(g.LogSumExp(g.Input(ad.Type{Shape: []int{16}})))
+	if writeTerms(g) != g {
+		t.Error("a sum of 16 terms is written out")
+	}
+}
+
+// TestMovedLogarithms: logarithms of exponentials that were moved since are what is moved.
+func TestMovedLogarithms(t *testing.T) {
+	for _, lanes := range []bool{false, true} {
+		g := ad.NewGraph()
+		x := g.Input(ad.Type{Shape: []int{4, 3}})
+		e := g.Reshape(g.Exp(x), []int{12})
+		e = g.Gather(e, ad.Index{Dims: []ad.Dim{{N: 5, Table: []int32{7, 0, 7, 11, 4}}}})
+		if lanes {
+			e = g.Lane(e)
+		}
+		l := g.Unlane(g.Square(g.Log(e)))
+		g.Output(g.Sum(g.Mul(l, g.ConstArray(ad.Type{Shape: []int{5}}, []float64{1, 2, 3, 4, 5}))))
+		at := make([]float64, 12)
+		for i := range at {
+			at[i] = float64(i*i%13) - 5
+		}
+		sameAfter(t, g, rewriteLogarithms, ad.OpLog, 1e-14, at)
+	}
+}
