@@ -12,7 +12,7 @@ import (
 )
 
 // TestComputeAtSource: functions of gathered elements are computed for the array that the
-// elements come from, where it is shorter, with the densities, gradients and messages that there
+// elements come from, where it is shorter, and those that take long for rows that differ, with the densities, gradients and messages that there
 // are without the pass.
 func TestComputeAtSource(t *testing.T) {
 	const head = `data { int N, M; array[N] int g, h; array[M] int few; vector[N] y; vector[M] z; }
@@ -38,6 +38,10 @@ model { `
 		{"for (n in 1:N) target += y[n] * sum(exp(m[g[n]]));", ad.OpExp, 15},
 		{"for (n in 1:N) { array[3] real l; for (k in 1:3) l[k] = atan(q[g[n], k]) + y[n] * m[g[n], k]; target += log_sum_exp(l); }", ad.OpAtan, 15},
 		{"for (n in 1:N) target += normal_lpdf(y[n] | a[g[n]], exp(b[g[n]]));", ad.OpExp, 5},
+		{"for (n in 1:N) target += y[n] * (1 + square(a[g[n]])) ^ h[n];", ad.OpPow, 15},
+		{"target += y .* pow(exp(a[g]), to_vector(h));", ad.OpPow, 15},
+		{"for (n in 1:N) target += y[n] * tgamma(h[n] + 1 + square(s));", ad.OpTgamma, 3},
+		{"for (n in 1:N) target += y[n] * (1 + square(a[g[n]])) ^ y[n];", ad.OpPow, 100},
 		{"for (n in 1:N) target += y[n] * exp(a[g[n]] + b[h[n]]);", ad.OpExp, 100},
 		{"for (n in 1:N) target += y[n] * exp(a[g[n]] + y[n]);", ad.OpExp, 100},
 		{"for (n in 1:N) target += y[n] * exp(b[h[n]] + exp(a[g[n]] - r));", ad.OpExp, 100},

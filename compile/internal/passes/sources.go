@@ -14,29 +14,58 @@ import (
 // numbers of their documents and of themselves, took 1.13 ms and takes 0.60, and 0.43 with merge,
 // which adds up words that a document repeats.
 //
+// Functions that take long are computed once for rows that repeat, too: powers of a parameter of
+// each of 30 dogs with how often it had been shocked, and avoided it, in 25 trials: 10.8 to 9.3 µs.
+//
 // It runs before the density is differentiated, so that the function's derivative, too, is
 // computed for the array alone, and after merge, which tells rows apart by what they gather.
 func computeAtSource(g *ad.Graph) *ad.Graph {
-	if !hasTables(g) {
-		return g
-	}
 	s := &sources{found: map[ad.Ref]source{}}
-	return rebuildTo(g.Beside(), g, nil, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	left := mostCompared
+	return rebuildTo(g.Beside(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		made := w.Same(n, attr, args)
-		if n.Op.Row().Class != ad.Elementwise || ops.Of(n.Op).Cost < leastAtSource {
+		cost := 0.0
+		if n.Op.Row().Class == ad.Elementwise {
+			cost = ops.Of(n.Op).Cost
+		}
+		if cost < leastAtSource {
 			return made
 		}
 		s.to = w.To
-		x := s.of(made)
-		if x.gather == ad.None {
-			return made
+		if x := s.of(made); x.gather != ad.None {
+			return gathered(w.To, x.whole, w.To.Nodes[x.gather].Index(), n.Type)
 		}
-		out := w.To.Gather(x.whole, w.To.Nodes[x.gather].Index())
-		if n.Type.Lanes > 0 {
-			out = w.To.Lane(out)
+		if m := repeated(g, r, &left); cost >= leastOfRepeated && m != nil {
+			d := ad.Dim{N: m.rows, Table: m.class}
+			return gathered(w.To, w.To.Unlane(m.build(w, r)), ad.Index{Dims: []ad.Dim{d}}, n.Type)
 		}
-		return out
+		return made
 	})
+}
+
+// gathered is what an index takes of an array, in lanes if t has lanes.
+func gathered(g *ad.Graph, whole ad.Ref, ix ad.Index, t ad.Type) ad.Ref {
+	out := g.Gather(whole, ix)
+	if t.Lanes > 0 {
+		out = g.Lane(out)
+	}
+	return out
+}
+
+// repeated is the rows of a value that differ, if at most half of them do; nil otherwise. They are
+// functions of known numbers and of what is gathered by known indices, as powers of a
+// parameter of each subject with exponents that are counts.
+func repeated(g *ad.Graph, r ad.Ref, left *int) *merged {
+	t := g.Type(r)
+	rows := t.Total()
+	if rows < leastMerged || t.Lanes == 0 && len(t.Shape) != 1 || t.Lanes > 0 && !t.IsScalar() {
+		return nil
+	}
+	m := &merged{old: g, root: r, left: left, rows: rows, most: rows / 2, row: map[ad.Ref]bool{}, made: map[ad.Ref]ad.Ref{}, first: []int32{0}}
+	if !m.of(r) || m.class == nil {
+		return nil
+	}
+	return m
 }
 
 // sources finds values that are functions of elements gathered by one index.

@@ -35,6 +35,10 @@ const (
 // that its operand is gathered from: a quotient or more.
 const leastAtSource = 1
 
+// leastOfRepeated is what a function costs at least that is computed for the rows that differ and
+// gathered: a power. To gather a value and to add its adjoint up takes about 2 ns.
+const leastOfRepeated = 12
+
 // mostChosen is what both sides of a conditional may cost in each lane, in nanoseconds, to
 // become selections: about what sorting a lane costs.
 const mostChosen = 100
