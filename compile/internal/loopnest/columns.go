@@ -95,9 +95,9 @@ func (n *Node) narrow(b *Body) (long, few int, transposed bool) {
 	}
 	switch {
 	case n.Types[1].Size() != cols: // a matrix
-	case rows >= longColumn && cols <= fewColumns && rows > cols:
+	case rows >= longColumn && cols <= FewColumns && rows > cols:
 		return rows, cols, false
-	case cols >= longColumn && rows <= fewColumns && cols > rows && !n.Args[1].Rep:
+	case cols >= longColumn && rows <= FewColumns && cols > rows && !n.Args[1].Rep:
 		return cols, rows, true
 	}
 	return

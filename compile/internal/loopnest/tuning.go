@@ -28,7 +28,7 @@ const ShortTerms = 16
 // A product with a matrix of data is part of the maps around it if that has so few columns, and
 // so many rows that the calls of the product's own loops do not matter.
 const (
-	fewColumns = 8
+	FewColumns = 8
 	longColumn = 64
 )
 

@@ -10,6 +10,7 @@
 //	project.go     sums of squares of residuals freed of their data
 //	merge.go       rows of data that are alike added up once
 //	sources.go     functions of gathered elements computed where these come from
+//	together.go    products with one matrix of data joined
 //	prefixes.go    concatenations that begin like others made of these
 //	choose.go      conditionals in lanes made selections
 //	decide.go      conditionals in lanes made conditionals about all lanes

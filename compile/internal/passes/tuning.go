@@ -39,6 +39,23 @@ const leastAtSource = 1
 // gathered: a power. To gather a value and to add its adjoint up takes about 2 ns.
 const leastOfRepeated = 12
 
+// Of together.
+const (
+	// leastJoined is the number of rows from which products with one matrix are joined,
+	// mostJoined how many columns their right sides have at most: from eight on a vector of the
+	// processor is full.
+	leastJoined = 64
+	mostJoined  = 8
+
+	// manyTerms is the number of terms from which a product alone is made of inner
+	// products if its right side has four or five columns, not only two or three.
+	manyTerms = 32
+
+	// mostMatrices and mostEarly bound how many matrices, and nodes, are looked at.
+	mostMatrices = 8
+	mostEarly    = 1000
+)
+
 // mostChosen is what both sides of a conditional may cost in each lane, in nanoseconds, to
 // become selections: about what sorting a lane costs.
 const mostChosen = 100

@@ -324,8 +324,13 @@ func (g *generator) dots(p product, r int) {
 		g.AddImm(atC, int32(8*w))
 		g.AddImm(colB, int32(8*w*p.k))
 	}
-	g.repeat(cols, p.c/2, func() { tile(2) })
-	g.repeat(cols, p.c%2, func() { tile(1) })
+	left := p.c
+	if r < 4 { // as many sums at a time as with four rows of A
+		g.repeat(cols, left/4, func() { tile(4) })
+		left %= 4
+	}
+	g.repeat(cols, left/2, func() { tile(2) })
+	g.repeat(cols, left%2, func() { tile(1) })
 }
 
 // knownProduct is the product of a known matrix of few rows and columns and a vector, of which

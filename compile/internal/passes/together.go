@@ -1,0 +1,146 @@
+package passes
+
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/loopnest"
+)
+
+// joinFactors makes one product of several products of a matrix of data with vectors, as
+// regressions have them whose scale, too, depends on predictors: the matrix is read once for all of
+// them, and once for all of their derivatives. The vectors become rows, whose inner
+// products with rows of the matrix are as fast as those of a vector alone; a product
+// with a matrix of few columns, of which a vector of the processor would be mostly empty, is made
+// so even if it is alone. 1169 rows of 25 predictors with two vectors take 5.2 and 4.5 µs, value and
+// derivative, joined 2.9 and 2.2; with a matrix of two columns they took 6.3 and 8.9.
+//
+// It runs before the density is differentiated.
+func joinFactors(g *ad.Graph) *ad.Graph {
+	joined := productsToJoin(g)
+	if len(joined) == 0 {
+		return g
+	}
+	return rebuildTo(g.Beside(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+		j := joined[r]
+		if j == nil {
+			return w.Same(n, attr, args)
+		}
+		if j.made == ad.None {
+			var rows []ad.Ref
+			for _, m := range j.members {
+				right := w.Reach(g.Nodes[m].Args[1])
+				rows = append(rows, w.To.Reshape(w.To.Transpose(right), []int{w.To.Type(right).Size()}))
+			}
+			w.To.SetSite(n.Site)
+			x, right := args[0], w.To.Reshape(w.To.Concat(rows...), []int{j.columns, g.Type(n.Args[0]).Shape[1]})
+			if j.vectors {
+				x, right = right, x
+			}
+			j.made = w.To.Do(ad.OpMatMul, ad.MatMulAttr{TransB: true}, x, right)
+		}
+		rows, columns := n.Type.Shape[0], n.Type.Shape[1]
+		at := 0
+		for _, m := range j.members[:slices.Index(j.members, r)] {
+			at += g.Type(m).Shape[1]
+		}
+		if j.vectors {
+			return w.To.Slice(j.made, at*rows, n.Type.Shape)
+		}
+		return w.To.Gather(j.made, ad.Index{Offset: at, Dims: []ad.Dim{{N: rows, Stride: j.columns}, {N: columns, Stride: 1}}})
+	})
+}
+
+// together is products with one matrix, in their order.
+type together struct {
+	members []ad.Ref
+	columns int    // of all
+	vectors bool   // all right sides are, so that the product may lie row by row, as they do
+	depends []bool // nodes that depend on one of them
+	made    ad.Ref
+}
+
+// productsToJoin finds, by product, those that become one.
+func productsToJoin(g *ad.Graph) map[ad.Ref]*together {
+	open := map[ad.Ref]*together{} // by matrix
+	joined := map[ad.Ref]*together{}
+	live := g.Live(g.Outputs, true)
+	for i := range g.Nodes {
+		n, r := &g.Nodes[i], ad.Ref(i)
+		for _, j := range open {
+			for _, a := range n.Args {
+				j.depends[i] = j.depends[i] || j.depends[a]
+			}
+		}
+		if !live[i] || !joinable(g, n) {
+			continue
+		}
+		x, columns := n.Args[0], n.Type.Shape[1]
+		j := open[x]
+		if j == nil || j.columns+columns > mostJoined || j.depends[n.Args[1]] || !movable(g, n.Args[1], j.members[0]) {
+			if j == nil && len(open) == mostMatrices {
+				continue
+			}
+			j = &together{vectors: true, depends: make([]bool, len(g.Nodes)), made: ad.None}
+			open[x] = j
+		}
+		j.members, j.columns = append(j.members, r), j.columns+columns
+		j.vectors = j.vectors && columns == 1
+		j.depends[i] = true
+		joined[r] = j
+	}
+	for r, j := range joined {
+		terms := g.Type(g.Nodes[r].Args[0]).Shape[1]
+		if len(j.members) == 1 && (j.columns < 2 || j.columns > 3 && terms < manyTerms || j.columns > 5) {
+			delete(joined, r)
+		}
+	}
+	return joined
+}
+
+// joinable reports whether a node is a product of a matrix of data, most of it not 0, with a
+// vector or a matrix of a few columns.
+func joinable(g *ad.Graph, n *ad.Node) bool {
+	if n.Op != ad.OpMatMul || n.Type.Lanes > 0 || n.Attr.(ad.MatMulAttr) != (ad.MatMulAttr{}) {
+		return false
+	}
+	x := &g.Nodes[n.Args[0]]
+	if x.Op != ad.OpConst || x.Type.Shape[0] < leastJoined || x.Type.Shape[1] <= loopnest.FewColumns ||
+		n.Type.Shape[1] == 0 || n.Type.Shape[1] >= mostJoined {
+		return false
+	}
+	count := 0
+	for _, v := range x.Data {
+		if v != 0 {
+			count++
+		}
+	}
+	return count > len(x.Data)/4
+}
+
+// movable reports whether r can be computed where node before is: what it needs that comes later
+// has no effects and cannot fail.
+func movable(g *ad.Graph, r, before ad.Ref) bool {
+	seen := map[ad.Ref]bool{}
+	var ok func(r ad.Ref) bool
+	ok = func(r ad.Ref) bool {
+		if r < before || seen[r] {
+			return true
+		}
+		seen[r] = true
+		n := &g.Nodes[r]
+		switch class := n.Op.Row().Class; {
+		case n.Op == ad.OpConst || n.Op == ad.OpInput:
+			return true
+		case class != ad.Elementwise && class != ad.Linear || mustRun(n) || len(seen) > mostEarly:
+			return false
+		}
+		for _, a := range n.Args {
+			if !ok(a) {
+				return false
+			}
+		}
+		return true
+	}
+	return ok(r)
+}
