@@ -33,6 +33,10 @@ func multiply(dst, a, b []float64, r, c, k int, ta, tb bool) {
 			rows, cols = c, k
 		}
 		matVec(dst, b, a, rows, cols, !tb)
+	case r < fewRows && !ta && k*c >= leastVector: // row by row
+		for i := range r {
+			multiply(dst[i*c:(i+1)*c], a[i*k:(i+1)*k], b, 1, c, k, false, tb)
+		}
 	case ta && tb:
 		transposedBoth(dst, a, b, r, c, k)
 	case tb:
@@ -45,9 +49,9 @@ func multiply(dst, a, b []float64, r, c, k int, ta, tb bool) {
 // matVec is dst = a x or, transposed, dst = aᵀ x for a of that many rows.
 func matVec(dst, a, x []float64, rows, cols int, trans bool) {
 	switch {
-	case rows*cols >= 24 && trans:
+	case rows*cols >= leastVector && trans:
 		blas64.Implementation().Dgemv(blas.Trans, rows, cols, 1, a, cols, x, 1, 0, dst, 1)
-	case rows*cols >= 24:
+	case rows*cols >= leastVector:
 		blas64.Implementation().Dgemv(blas.NoTrans, rows, cols, 1, a, cols, x, 1, 0, dst, 1)
 	case trans:
 		clear(dst)

@@ -22,6 +22,15 @@ const (
 	blockCols = 512
 )
 
+// Of products without machine code: leastVector is how many elements a matrix has from which
+// gonum's assembly multiplies it with a vector, and fewRows how many rows the left matrix has at
+// least that is not taken row by row, as so many vectors: 2 × 25 times 25 × 1169 took 15.6 µs by
+// tiles and takes 8.8.
+const (
+	leastVector = 24
+	fewRows     = 8
+)
+
 // Of machine code.
 const (
 	// maxNative is the number of instructions in a row beyond which code is left to
