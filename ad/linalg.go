@@ -144,6 +144,9 @@ func factorLU(a, pivots []float64, n int) float64 {
 			break
 		}
 		row := a[k*n : (k+1)*n]
+		if row[k] == 0 { // so are all below: the matrix is singular, its determinant is 0 and no NaN
+			continue
+		}
 		for i := k + 1; i < n; i++ {
 			a[i*n+k] /= row[k]
 		}

@@ -187,6 +187,8 @@ func TestEnds(t *testing.T) {
 		{"vector[0] e; target += ordered_probit_lpmf(1 | t[1], e);", []float64{0, 0, 0}, 0, nil, "at least one cut point"},
 		{"vector[0] e; target += ordered_logistic_lpmf(1 | t[1], e) + t[2];", []float64{0, 2, 0}, 2, []float64{0, 1, 0}, ""},
 		{"vector[0] e; target += sum(softmax(e)) + sum(log_softmax(e));", []float64{0, 0, 0}, 0, nil, "x has no elements"},
+		{"target += log_determinant([[t[1], 2 * t[1], 1], [t[1], 2 * t[1], 2], [t[1], 2 * t[1], 3]]);", []float64{1, 0, 0}, math.Inf(-1), nil, ""},
+		{"target += determinant([[t[1], 2 * t[1], 1], [t[1], 2 * t[1], 2], [t[1], 2 * t[1], 3]]) + t[2];", []float64{1, 2, 0}, 2, nil, ""},
 		{"target += log_mix(0 * t[1], t[2], t[3]);", []float64{1, 2, 3}, 3, []float64{0, 0, 1}, ""},
 		{"target += log_mix([1 + 0 * t[1], 0 * t[2]]', t[2:3]);", []float64{1, 2, 3}, 2, []float64{0, 1, 0}, ""},
 		{"vector[2] q = softmax([800 * t[1], t[1]]'); target += log_mix(q, t[2:3]);", []float64{1, 2, 3}, 2, []float64{0, 1, 0}, ""},
