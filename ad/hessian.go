@@ -82,7 +82,7 @@ func (g *Graph) settled(r Ref) Ref {
 			return r
 		}
 	}
-	h := NewGraph()
+	h := g.Beside()
 	h.Output(h.inline(g, nil, []Ref{r}, false)[0])
 	v, err := h.Eval(nil, &Env{})
 	if err != nil {
@@ -121,7 +121,7 @@ func (g *Graph) directionsScan(outs []Ref, wrt, basis Ref, then func(h *Graph, t
 		return res
 	}
 
-	body, first := NewGraph(), len(g.Nodes)
+	body, first := g.Beside(), len(g.Nodes)
 	w := NewRewriter(h, body)
 	w.Put(dir, body.Input(g.Type(wrt)))
 	args := []Ref{basis}

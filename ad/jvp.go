@@ -145,7 +145,7 @@ func (f *forward) node(r Ref, n *Node) {
 // transposed applies the transpose of the op's VJP to the tangents: with
 // v = VJP(w), the tangent is the derivative of Σ v·tangent by w.
 func (f *forward) transposed(r Ref, n *Node, row *Op, tans []Ref) Ref {
-	g, sub := f.g, NewGraph()
+	g, sub := f.g, f.g.Beside()
 	sub.site = g.site
 	var args []Ref
 	in := func(a Ref) Ref {
@@ -196,7 +196,7 @@ type twin struct {
 }
 
 func newTwin(g, body *Graph, has []bool, groups ...int) *twin {
-	w := &twin{b: NewGraph(), old: make([]Ref, len(has)), tan: make([]Ref, len(has)), groups: groups}
+	w := &twin{b: g.Beside(), old: make([]Ref, len(has)), tan: make([]Ref, len(has)), groups: groups}
 	w.b.site = g.site
 	first := 0
 	for k, n := range groups {
@@ -309,7 +309,7 @@ func (f *forward) while(s *While, n *Node, tans []Ref) []Ref {
 			d.Sums++
 		}
 	}
-	d.Cond = NewGraph()
+	d.Cond = f.g.Beside()
 	d.Cond.site = f.g.site
 	var inputs []Ref // of the old condition
 	for i, of := range w.tangentOf {
@@ -357,15 +357,9 @@ func (f *forward) conditional(c *If, n *Node, tans []Ref) []Ref {
 	}
 	var d If
 	want := make([]bool, len(c.Then.Outputs)) // outputs with a tangent in either branch
-	for i := range want {
-		for _, b := range []*Graph{c.Then, c.Else} {
-			var from []Ref
-			for k, in := range b.Inputs {
-				if has[k] {
-					from = append(from, in)
-				}
-			}
-			want[i] = want[i] || b.dependents(from, len(b.Nodes))[b.Outputs[i]]
+	for _, b := range reaches(c.Then, c.Else) {
+		for i, d := range b.through(has) {
+			want[i] = want[i] || d
 		}
 	}
 	var args []Ref

@@ -231,7 +231,7 @@ func scanAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool) []Ref 
 		return segmentedAdjoint(g, n, adjs, left, need)
 	}
 	active := activeCarries(s.Body, s.Carries, need)
-	nb := NewGraph()
+	nb := g.Beside()
 	nb.site = g.site
 	back := &Scan{Body: nb, Steps: s.Steps, Reverse: !s.Reverse, Limit: s.Limit}
 	var carries, streams, captures []Ref // arguments of the backward scan, in g
@@ -400,7 +400,7 @@ func (g *Graph) recalling(instead map[Ref]Ref) (to *Graph, unread []int) {
 	for _, in := range instead {
 		spare[in] = !read[in]
 	}
-	to = NewGraph()
+	to = g.Beside()
 	to.site = g.site
 	w := NewRewriter(g, to)
 	for k, in := range g.Inputs {
@@ -433,7 +433,7 @@ func ifAdjoint(g *Graph, n *Node, _ Ref, adjs []Ref, left, need []bool) []Ref {
 		}
 	}
 	pull := func(branch *Graph) (b *Graph, wrt, pulled []Ref) {
-		b = NewGraph()
+		b = g.Beside()
 		b.site = g.site
 		inputs := make([]Ref, len(branch.Inputs))
 		for i, in := range branch.Inputs {
@@ -486,77 +486,4 @@ func (g *Graph) outputOrZero(r Ref, t Type) {
 		r = g.Const(0)
 	}
 	g.Output(g.Broadcast(r, t.Shape))
-}
-
-// dependentResults marks the results of a region that depend on the arguments that are needed.
-func (n *Node) dependentResults(need []bool) []bool {
-	through := func(body *Graph, need []bool) []bool {
-		var from []Ref
-		for i, in := range body.Inputs {
-			if need[i] {
-				from = append(from, in)
-			}
-		}
-		dep := body.dependents(from, len(body.Nodes))
-		out := make([]bool, len(body.Outputs))
-		for i, r := range body.Outputs {
-			out[i] = dep[r]
-		}
-		return out
-	}
-	loop := func(body *Graph, carries int) []bool {
-		need := append(activeCarries(body, carries, need), need[carries:]...)
-		return through(body, need)
-	}
-	res := make([]bool, len(n.Results()))
-	switch a := n.Attr.(type) {
-	case *If:
-		then, otherwise := through(a.Then, need[1:]), through(a.Else, need[1:])
-		for i := range res {
-			res[i] = then[i] || otherwise[i]
-		}
-	case *Scan:
-		active := activeCarries(a.Body, a.Carries, need)
-		for i, d := range loop(a.Body, a.Carries) {
-			if i < a.Carries {
-				res[a.finalAt(i)], res[a.historyAt(i)] = active[i], active[i]
-			} else {
-				res[a.Carries+i] = d // kept values and sums follow
-			}
-		}
-	case *While:
-		active := a.active(need)
-		for i, d := range loop(a.Body, a.Carries) {
-			if i < a.Carries {
-				res[a.finalAt(i)], res[a.historyAt(i)] = active[i], active[i]
-			} else {
-				res[a.sumAt(i-a.Carries)] = d
-			}
-		}
-	}
-	return res
-}
-
-// activeCarries marks, among the first arguments of a region that carries them,
-// those that are needed or become dependent on what is.
-func activeCarries(body *Graph, carries int, need []bool) []bool {
-	act := append([]bool(nil), need...)
-	for {
-		var from []Ref
-		for i, in := range body.Inputs {
-			if act[i] {
-				from = append(from, in)
-			}
-		}
-		dep := body.dependents(from, len(body.Nodes))
-		grown := false
-		for i, r := range body.Outputs[:carries] {
-			if dep[r] && !act[i] {
-				act[i], grown = true, true
-			}
-		}
-		if !grown {
-			return act[:carries]
-		}
-	}
 }

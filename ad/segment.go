@@ -25,7 +25,7 @@ func (s *Scan) long(lanes int) bool {
 func segmentedAdjoint(g *Graph, n *Node, of []Ref, left, need []bool) []Ref {
 	s := n.Attr.(*Scan)
 	ts := s.Results()
-	b := NewGraph()
+	b := g.Beside()
 	b.site = g.site
 	args := append([]Ref(nil), n.Args...)
 	in := make([]Ref, len(args))
@@ -94,7 +94,7 @@ func (g *Graph) segmented(s *Scan, args []Ref, wanted []bool) []Ref {
 		return as
 	}
 
-	outer := &Scan{Body: NewGraph(), Carries: s.Carries, Streams: s.Streams, Sums: s.Sums, Steps: segments, Reverse: s.Reverse, Limit: s.Limit}
+	outer := &Scan{Body: g.Beside(), Carries: s.Carries, Streams: s.Streams, Sums: s.Sums, Steps: segments, Reverse: s.Reverse, Limit: s.Limit}
 	outer.Body.site = g.site
 	over := sliced(whole, segments*steps, segments, steps)
 	in := make([]Ref, len(over))

@@ -21,6 +21,10 @@ const DefaultSnapshots = 64
 // (Env.Stop).
 const StopEvery = 4096
 
+// maxPulledTwice is how many loops may lie in one another for the derivative of the
+// outermost to be built in two ways, of which the trips decide: each level doubles it.
+const maxPulledTwice = 3
+
 const (
 	// maxLaneWork bounds the elements of one value in all directions at once, 32 MB, from
 	// where on directions are taken one after the other; and the products of the sparse

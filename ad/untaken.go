@@ -1,5 +1,7 @@
 package ad
 
+import "slices"
+
 // A side of a choice that was not taken gets adjoint 0, by the select or the
 // conditional above it. What it is made of need not be finite: the logarithm of 0, a
 // local variable that nobody set. So products with adjoints that come from a choice
@@ -16,14 +18,36 @@ package ad
 // adjoints may be 0 while they are not finite. outs are known to be such where left
 // says so; nil: none is.
 func (g *Graph) untaken(end int, outs []Ref, left []bool) []bool {
-	m := make([]bool, end)
+	c := choices{g: g, m: make([]bool, end)}
+	c.mark(outs, left)
+	return c.m
+}
+
+// choices are the nodes of a graph that a choice may leave out, which only become more: of the
+// loops in it, what was found is kept where the graph is gone through again, so that loops
+// deep in one another do not multiply what is done.
+type choices struct {
+	g     *Graph
+	m     []bool
+	loops map[Ref]*loopChoices
+}
+
+// loopChoices are those of the body of a scan or loop, its outputs and inputs, given its results.
+type loopChoices struct {
+	results, outs, ins []bool
+	body               choices
+}
+
+// mark marks outputs where left says so, and what is marked with them.
+func (c *choices) mark(outs []Ref, left []bool) {
+	g, m := c.g, c.m
 	for k, r := range outs {
 		if left != nil && left[k] {
 			m[r] = true
 		}
 	}
 	results := map[Ref][]bool{}
-	for i := end - 1; i >= 0; i-- {
+	for i := len(m) - 1; i >= 0; i-- {
 		n := &g.Nodes[i]
 		switch {
 		case n.Op == OpSelect:
@@ -39,8 +63,13 @@ func (g *Graph) untaken(end int, outs []Ref, left []bool) []bool {
 				results[r][n.ResultIndex()] = true
 			}
 			continue
+		case n.Op == OpIf:
+			for _, a := range n.Args[1:] {
+				m[a] = true
+			}
+			continue
 		case table[n.Op].Class == Region:
-			for k, in := range n.untakenArgs(results[Ref(i)]) {
+			for k, in := range c.loop(Ref(i), n).mark(n, results[Ref(i)]) {
 				m[n.Args[k]] = m[n.Args[k]] || in
 			}
 			continue
@@ -51,21 +80,18 @@ func (g *Graph) untaken(end int, outs []Ref, left []bool) []bool {
 			}
 		}
 	}
-	return m
 }
 
-// untakenArgs are the arguments of a region that it may leave out, of whose results
-// those marked may be left out; nil: none.
-func (n *Node) untakenArgs(results []bool) []bool {
-	args := make([]bool, len(n.Args))
-	if _, ok := n.Attr.(*If); ok {
-		for k := range args[1:] {
-			args[1+k] = true
+func (c *choices) loop(r Ref, n *Node) *loopChoices {
+	l := c.loops[r]
+	if l == nil {
+		l = newLoopChoices(n)
+		if c.loops == nil {
+			c.loops = map[Ref]*loopChoices{}
 		}
-		return args
+		c.loops[r] = l
 	}
-	_, args = n.untakenLoop(results)
-	return args
+	return l
 }
 
 // untakenOutputs are the outputs of a region's body that may be left out.
@@ -76,46 +102,57 @@ func (n *Node) untakenOutputs(results []bool) []bool {
 		}
 		return results
 	}
-	out, _ := n.untakenLoop(results)
-	return out
+	l := newLoopChoices(n)
+	l.mark(n, results)
+	return l.outs
 }
 
-// untakenLoop are the outputs and inputs of the body of a scan or loop that may be left
-// out: because results are, because the body leaves them out, or because the next step
-// does with what it is passed.
-func (n *Node) untakenLoop(results []bool) (outs, ins []bool) {
-	of := func(k int) bool { return results != nil && results[k] }
+func newLoopChoices(n *Node) *loopChoices {
+	body := n.Bodies()[len(n.Bodies())-1] // of a While, not its condition
+	return &loopChoices{
+		outs: make([]bool, len(body.Outputs)), ins: make([]bool, len(body.Inputs)),
+		body: choices{g: body, m: make([]bool, len(body.Nodes))},
+	}
+}
+
+// mark finds the outputs and inputs of the body of a scan or loop that may be left out: because
+// results are, because the body leaves them out, or because the next step does with what it is
+// passed. It returns the inputs.
+func (l *loopChoices) mark(n *Node, results []bool) []bool {
+	if results == nil {
+		results = make([]bool, len(n.Results()))
+	}
+	if l.results != nil && slices.Equal(l.results, results) {
+		return l.ins
+	}
+	l.results = results
 	var carries int
-	var body *Graph
 	switch a := n.Attr.(type) {
 	case *Scan:
-		carries, body = a.Carries, a.Body
-		outs = make([]bool, len(body.Outputs))
-		for k := range outs {
-			outs[k] = k < carries && of(a.finalAt(k)) || of(carries+k) // the history, kept values and sums follow the final ones
+		carries = a.Carries
+		for k := range l.outs {
+			l.outs[k] = l.outs[k] || k < carries && results[a.finalAt(k)] || results[carries+k] // the history, kept values and sums follow the final ones
 		}
 	case *While:
-		carries, body = a.Carries, a.Body
-		outs = make([]bool, len(body.Outputs))
-		for k := range outs {
+		carries = a.Carries
+		for k := range l.outs {
 			if k < carries {
-				outs[k] = of(a.finalAt(k)) || of(a.historyAt(k))
+				l.outs[k] = l.outs[k] || results[a.finalAt(k)] || results[a.historyAt(k)]
 			} else {
-				outs[k] = of(a.sumAt(k - carries))
+				l.outs[k] = l.outs[k] || results[a.sumAt(k-carries)]
 			}
 		}
 	}
-	ins = make([]bool, len(body.Inputs))
 	for grown := true; grown; {
 		grown = false
-		m := body.untaken(len(body.Nodes), body.Outputs, outs)
-		for k, in := range body.Inputs {
-			if ins[k] = m[in]; ins[k] && k < carries && !outs[k] {
-				outs[k], grown = true, true
+		l.body.mark(l.body.g.Outputs, l.outs)
+		for k, in := range l.body.g.Inputs {
+			if l.ins[k] = l.body.m[in]; l.ins[k] && k < carries && !l.outs[k] {
+				l.outs[k], grown = true, true
 			}
 		}
 	}
-	return outs, ins
+	return l.ins
 }
 
 // times is the product of an adjoint and a factor, in a rule.

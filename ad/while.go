@@ -154,7 +154,7 @@ func (g *Graph) loop(carried, captured []Ref, sums int,
 	cond func(b *Graph, c, v []Ref) Ref, body func(b *Graph, c, v []Ref) []Ref) Ref {
 	args := append(append([]Ref(nil), carried...), captured...)
 	open := func() (b *Graph, c, v []Ref) {
-		b = NewGraph()
+		b = g.Beside()
 		b.site = g.site
 		in := make([]Ref, len(args))
 		for i, a := range args {
@@ -177,6 +177,27 @@ func (g *Graph) loop(carried, captured []Ref, sums int,
 // trip: the others have no derivative.
 func (w *While) active(need []bool) []bool {
 	return activeCarries(w.Body, w.Carries, need)
+}
+
+// nested is how many loops lie in one another, w among them; those of derivatives do not
+// count.
+func (w *While) nested() int {
+	var deepest func(g *Graph) int
+	deepest = func(g *Graph) int {
+		most := 0
+		for i := range g.Nodes {
+			inner := 0
+			for _, b := range g.Nodes[i].Bodies() {
+				inner = max(inner, deepest(b))
+			}
+			if w, ok := g.Nodes[i].Attr.(*While); ok && !w.derived {
+				inner++
+			}
+			most = max(most, inner)
+		}
+		return most
+	}
+	return 1 + deepest(w.Body)
 }
 
 // puller holds what the derivative of a loop needs, as values of the graph in
@@ -256,6 +277,11 @@ func (g *Graph) takeRow(x, r Ref) Ref {
 // pulls back through this shorter loop, so that up to Snapshots² trips are
 // repeated once rather than many times. Adjoints of the history enter where its
 // values come from.
+//
+// Both are built, for the trips are not known yet, and both hold the derivatives of the
+// loops within: where these are many in one another it is the loop over snapshots
+// alone, which is right for any number of trips, so that derivatives do not double with
+// each of them.
 func whileAdjoint(g *Graph, n *Node, r Ref, of []Ref, left, need []bool) []Ref {
 	w := n.Attr.(*While)
 	ts := w.Results()
@@ -277,7 +303,7 @@ func whileAdjoint(g *Graph, n *Node, r Ref, of []Ref, left, need []bool) []Ref {
 	}
 	args := p.refs()
 	build := func(pull func(*puller, *Graph) []Ref) *Graph {
-		b := NewGraph()
+		b := g.Beside()
 		b.site = g.site
 		in := make([]Ref, len(args))
 		for i, a := range args {
@@ -289,9 +315,12 @@ func whileAdjoint(g *Graph, n *Node, r Ref, of []Ref, left, need []bool) []Ref {
 		return b
 	}
 	var res []Ref
-	if near := build((*puller).byTrips); w.derived {
-		res = g.Inline(near, args, false)
+	if w.derived {
+		res = g.Inline(build((*puller).byTrips), args, false)
+	} else if w.nested() > maxPulledTwice {
+		res = g.Inline(build((*puller).bySnapshots), args, false)
 	} else {
+		near := build((*puller).byTrips)
 		f := &If{Then: near, Else: build((*puller).bySnapshots)}
 		r := g.Do(OpIf, f, append([]Ref{g.Do(OpLessEqual, nil, p.stride, g.Const(2))}, args...)...)
 		for i := range near.Outputs {
@@ -341,7 +370,7 @@ func (p *puller) backward(g *Graph, count Ref,
 			from, hist := start(b, fixed.at(v), k)
 
 			// The pull back, of k, from, the adjoints carried, and what is fixed.
-			pull := NewGraph()
+			pull := b.Beside()
 			pull.site = b.site
 			args := append(append([]Ref{k}, from...), append(c[1:len(c):len(c)], v...)...)
 			in := make([]Ref, len(args))

@@ -307,3 +307,55 @@ func TestLoopsThatOnlySum(t *testing.T) {
 		}, 1, 1e-6)
 	}
 }
+
+// loops are loops in one another, deepest inside: each makes trips until what it carries, with
+// a count, has been made so many steps.
+func loops(deep, trips, snapshots int) *While {
+	open := func() (b *Graph, m, x, a Ref) {
+		b = NewGraph()
+		return b, b.Input(Scalar), b.Input(Scalar), b.Input(Scalar)
+	}
+	cond, m, x, _ := open()
+	cond.Output(cond.Less(cond.Add(m, cond.Scale(1e-3, x)), cond.Const(float64(trips))))
+	body, m, x, a := open()
+	if deep > 1 {
+		w := loops(deep-1, trips, snapshots)
+		x = body.Final(body.DoWhile(w, []Ref{body.Const(0), body.Do(OpSin, nil, body.Mul(x, a)), a}), 1)
+	}
+	body.Output(body.Add(m, body.Const(1)))
+	body.Output(body.Add(body.Do(OpSin, nil, x), body.Scale(0.1, a)))
+	return &While{Cond: cond, Body: body, Carries: 2, Snapshots: snapshots}
+}
+
+// TestWhileDeep: loops deeper in one another than derivatives have two ways for; these do not
+// grow by a factor with each.
+func TestWhileDeep(t *testing.T) {
+	build := func(deep, trips int) (*Graph, Ref, Ref) {
+		g := NewGraph()
+		in := g.Input(Type{Shape: []int{2}})
+		r := g.DoWhile(loops(deep, trips, 2), []Ref{g.Const(0), g.Slice(in, 0, nil), g.Slice(in, 1, nil)})
+		return g, in, g.Square(g.Final(r, 1))
+	}
+	for _, trips := range []int{1, 3} {
+		checkOrders(t, func() (*Graph, Ref, Ref) { return build(maxPulledTwice+1, trips) }, 2, 1e-6)
+	}
+	nodes := func(deep int) int {
+		g, in, out := build(deep, 2)
+		g.Output(g.Grad(out, in)[0])
+		return all(g)
+	}
+	if few, many := nodes(10), nodes(40); many > 20*few {
+		t.Errorf("derivatives of 10 loops in one another have %d nodes, of 40 %d", few, many)
+	}
+}
+
+// all is the number of nodes of a graph and of the regions in it.
+func all(g *Graph) int {
+	n := len(g.Nodes)
+	for i := range g.Nodes {
+		for _, b := range g.Nodes[i].Bodies() {
+			n += all(b)
+		}
+	}
+	return n
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -327,6 +328,43 @@ func TestSizeOfWhatIsFilled(t *testing.T) {
 		}
 		if _, err := prog.Bind(data.Empty(), BindOptions{Memory: 50e6}); err != nil {
 			t.Errorf("%s\n%v", text, err)
+		}
+	}
+}
+
+// TestNestedLoops: what is made of loops in one another does not grow by a factor with each.
+func TestNestedLoops(t *testing.T) {
+	var open, closed strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&open, "{ real z%d = s; while (z%d < %d) { z%d += 10; s += 0.001 * square(z%d) * x; ", i, i, i%3-1, i, i)
+		closed.WriteString("} }")
+	}
+	prog, list := Compile(source.NewFile("nested.model", "parameters { real x; } model { real s = x; "+open.String()+closed.String()+" target += -square(s); }"))
+	if prog == nil {
+		t.Fatal(list)
+	}
+	begin := time.Now()
+	m, err := prog.Bind(data.Empty(), BindOptions{Memory: 1e9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := time.Since(begin); d > 40*time.Second { // 2 s on a busy machine; what doubles with each loop takes years
+		t.Errorf("binding took %s", d)
+	}
+	at := func(x float64) (float64, float64) {
+		grad := []float64{0}
+		lp, err := m.LogDensityGrad([]float64{x}, grad)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return lp, grad[0]
+	}
+	for _, x := range []float64{-1.3, -0.4, 0.2} {
+		_, got := at(x)
+		high, _ := at(x + 1e-6)
+		low, _ := at(x - 1e-6)
+		if want := (high - low) / 2e-6; math.Abs(got-want) > 1e-6*(1+math.Abs(want)) {
+			t.Errorf("the slope at %v is %v, want %v", x, got, want)
 		}
 	}
 }

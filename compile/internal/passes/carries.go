@@ -18,7 +18,7 @@ func dropCarries(g *ad.Graph) *ad.Graph {
 	for i := range all {
 		all[i] = true
 	}
-	return trimmed(g, all[:len(g.Outputs)], all[:len(g.Inputs)])
+	return needsOf(g).trimmed(all[:len(g.Outputs)], all[:len(g.Inputs)])
 }
 
 // hasWhile reports whether the graph or a region in it has a while loop.
@@ -29,141 +29,201 @@ func hasWhile(g *ad.Graph) bool {
 }
 
 // regionUse is what of a region is needed: by argument, which are the inputs of its bodies, and
-// by result.
-type regionUse struct{ args, results []bool }
+// by result; and the needs of its bodies, in the order of ad.Node.Bodies.
+type regionUse struct {
+	args, results []bool
+	bodies        []*needs
+}
 
-// needs are the nodes that some outputs of g, and its effects, need, and what they need of
-// regions.
+// needs are the nodes of a graph that are needed, and what they need of regions. A body has
+// needs of its own for each region that it is the body of.
 type needs struct {
 	g    *ad.Graph
 	live []bool
 	uses map[ad.Ref]*regionUse
+
+	inputs map[ad.Ref]int // their positions
+	region *needs         // where the region is whose body g is; nil: nowhere
+	at     ad.Ref         // that region
+	first  int            // which of its arguments the first input is
+
+	all *demands
 }
 
-func needsOf(g *ad.Graph, outputs []bool) *needs {
-	s := &needs{g, make([]bool, len(g.Nodes)), map[ad.Ref]*regionUse{}}
-	for k, r := range g.Outputs {
-		if outputs[k] {
-			s.live[r] = true
+// demands is what was found to be needed whose own needs are not yet: what is needed only
+// grows, and each node of each body is looked at once, however deep regions lie in one another.
+type demands struct {
+	todo  []demand
+	laned []demand // regions of lanes
+	acts  map[*ad.Graph]bool
+}
+
+type demand struct {
+	s *needs
+	r ad.Ref
+}
+
+// needsOf is what outputs of g, all of them, and its effects need.
+func needsOf(g *ad.Graph) *needs {
+	all := &demands{acts: map[*ad.Graph]bool{}}
+	s := all.open(g, nil, ad.None, 0)
+	for _, r := range g.Outputs {
+		s.mark(r)
+	}
+	for {
+		for len(all.todo) > 0 {
+			d := all.todo[len(all.todo)-1]
+			all.todo = all.todo[:len(all.todo)-1]
+			d.s.visit(d.r)
 		}
+		if len(all.laned) == 0 {
+			return s
+		}
+		d := all.laned[len(all.laned)-1]
+		all.laned = all.laned[:len(all.laned)-1]
+		d.s.keepLanes(d.r)
+	}
+}
+
+// open begins the needs of a graph with what is needed whoever reads it.
+func (all *demands) open(g *ad.Graph, region *needs, at ad.Ref, first int) *needs {
+	s := &needs{g: g, live: make([]bool, len(g.Nodes)), uses: map[ad.Ref]*regionUse{},
+		inputs: make(map[ad.Ref]int, len(g.Inputs)), region: region, at: at, first: first, all: all}
+	for k, r := range g.Inputs {
+		s.inputs[r] = k
 	}
 	for _, r := range g.Effects {
-		s.live[r] = true
+		s.mark(r)
 	}
-	all := g.Live(g.Outputs, true)
-	for i := len(g.Nodes) - 1; i >= 0; i-- {
-		if all[i] && acts(&g.Nodes[i]) {
-			s.live[i] = true
-		}
-		if s.live[i] {
-			s.visit(ad.Ref(i))
+	for i, live := range g.Live(g.Outputs, true) {
+		if live && all.mustStay(&g.Nodes[i]) {
+			s.mark(ad.Ref(i))
 		}
 	}
 	return s
 }
 
-// acts reports whether a node that is no effect must stay whoever reads it: it draws numbers, or
-// may fail. Elements at computed places are checked apart, where the program asks for them.
-func acts(n *ad.Node) bool {
+// mustStay reports whether a node that is no effect must stay whoever reads it: it draws numbers,
+// or may fail. Elements at computed places are checked apart, where the program asks for them.
+func (all *demands) mustStay(n *ad.Node) bool {
 	if n.Op.Row().Class != ad.Region {
 		return n.Op != ad.OpTake && mustRun(n)
 	}
 	return slices.ContainsFunc(n.Bodies(), func(g *ad.Graph) bool {
-		all := g.Live(g.Outputs, true)
-		for i := range g.Nodes {
-			if all[i] && acts(&g.Nodes[i]) {
-				return true
+		acts, known := all.acts[g]
+		if !known {
+			for i, live := range g.Live(g.Outputs, true) {
+				acts = acts || live && all.mustStay(&g.Nodes[i])
 			}
+			all.acts[g] = acts
 		}
-		return false
+		return acts
 	})
 }
 
-// inputs are the inputs that are needed.
-func (s *needs) inputs() []bool {
-	in := make([]bool, len(s.g.Inputs))
-	for k, r := range s.g.Inputs {
-		in[k] = s.live[r]
+// mark notes that a node is needed.
+func (s *needs) mark(r ad.Ref) {
+	if !s.live[r] {
+		s.live[r] = true
+		s.all.todo = append(s.all.todo, demand{s, r})
 	}
-	return in
 }
 
+// visit notes what a node needs that is needed.
 func (s *needs) visit(r ad.Ref) {
 	n := &s.g.Nodes[r]
 	switch {
 	case n.Op == ad.OpResult:
-		s.use(n.Args[0]).results[n.ResultIndex()] = true
-		s.live[n.Args[0]] = true
+		s.result(n.Args[0], n.ResultIndex())
+		s.mark(n.Args[0])
 	case n.Op == ad.OpWhile || n.Op == ad.OpIf:
-		u := s.use(r) // all its results come later in the graph, and have been seen
-		if n.Op == ad.OpIf {
-			u.ofIf(n.Attr.(*ad.If))
-		} else {
-			u.ofWhile(n.Attr.(*ad.While))
-		}
-		if n.Type.Lanes > 0 && !u.hasLanes(s.g, n) { // lanes must come from somewhere
-			for _, all := range [][]bool{u.args, u.results} {
-				for i := range all {
-					all[i] = true
-				}
-			}
-		}
-		for i, a := range n.Args {
-			s.live[a] = s.live[a] || u.args[i]
+		s.use(r)
+		if n.Type.Lanes > 0 {
+			s.all.laned = append(s.all.laned, demand{s, r})
 		}
 	default:
 		for _, a := range n.Args {
-			s.live[a] = true
+			s.mark(a)
+		}
+		if k, ok := s.inputs[r]; ok && s.region != nil {
+			s.region.arg(s.at, s.first+k)
 		}
 	}
 }
 
+// use is what is needed of the region at r, which is needed.
 func (s *needs) use(r ad.Ref) *regionUse {
 	u := s.uses[r]
-	if u == nil {
-		n := &s.g.Nodes[r]
-		u = &regionUse{make([]bool, len(n.Args)), make([]bool, len(n.Results()))}
-		s.uses[r] = u
+	if u != nil {
+		return u
+	}
+	n := &s.g.Nodes[r]
+	u = &regionUse{args: make([]bool, len(n.Args)), results: make([]bool, len(n.Results()))}
+	s.uses[r] = u
+	switch a := n.Attr.(type) {
+	case *ad.If:
+		u.bodies = []*needs{s.all.open(a.Then, s, r, 1), s.all.open(a.Else, s, r, 1)}
+		s.arg(r, 0)
+	case *ad.While:
+		u.bodies = []*needs{s.all.open(a.Cond, s, r, 0), s.all.open(a.Body, s, r, 0)}
+		u.bodies[0].mark(a.Cond.Outputs[0])
 	}
 	return u
 }
 
-func (u *regionUse) hasLanes(g *ad.Graph, n *ad.Node) bool {
+// arg notes that an argument of a region is needed: of a loop that carries it, what it becomes
+// in each trip, too.
+func (s *needs) arg(r ad.Ref, i int) {
+	u, n := s.use(r), &s.g.Nodes[r]
+	if u.args[i] {
+		return
+	}
+	u.args[i] = true
+	s.mark(n.Args[i])
+	if w, ok := n.Attr.(*ad.While); ok && i < w.Carries {
+		u.bodies[1].mark(w.Body.Outputs[i])
+	}
+}
+
+// result notes that a result of a region is needed: of what a loop carries its end and its
+// history are had by carrying it.
+func (s *needs) result(r ad.Ref, i int) {
+	u := s.use(r)
+	if u.results[i] {
+		return
+	}
+	u.results[i] = true
+	switch a := s.g.Nodes[r].Attr.(type) {
+	case *ad.If:
+		u.bodies[0].mark(a.Then.Outputs[i])
+		u.bodies[1].mark(a.Else.Outputs[i])
+	case *ad.While:
+		trips, stride := a.Carries, 2*a.Carries+1
+		switch {
+		case i < trips:
+			s.arg(r, i)
+		case i > trips && i < stride:
+			s.arg(r, i-trips-1)
+		case i > stride:
+			u.bodies[1].mark(a.Body.Outputs[a.Carries+i-stride-1])
+		}
+	}
+}
+
+// keepLanes has all of a region of lanes if nothing of what it is known to need has lanes: they
+// must come from somewhere.
+func (s *needs) keepLanes(r ad.Ref) {
+	u, n := s.use(r), &s.g.Nodes[r]
 	for i, a := range n.Args {
-		if u.args[i] && g.Type(a).Lanes > 0 {
-			return true
+		if u.args[i] && s.g.Type(a).Lanes > 0 {
+			return
 		}
 	}
-	return false
-}
-
-// add marks the arguments, from the first on, that are inputs of a graph that it needs for
-// some outputs; it reports whether there are new ones.
-func (u *regionUse) add(g *ad.Graph, first int, outputs []bool) bool {
-	found := false
-	for i, need := range needsOf(g, outputs).inputs() {
-		if need && !u.args[first+i] {
-			u.args[first+i], found = true, true
-		}
+	for i := range u.args {
+		s.arg(r, i)
 	}
-	return found
-}
-
-func (u *regionUse) ofIf(f *ad.If) {
-	u.args[0] = true
-	u.add(f.Then, 1, u.results)
-	u.add(f.Else, 1, u.results)
-}
-
-// ofWhile: a carried value is needed if its end or its history is, by the condition, or by the
-// next value of a needed one.
-func (u *regionUse) ofWhile(w *ad.While) {
-	for i := range w.Carries {
-		u.args[i] = u.results[i] || u.results[w.Carries+1+i]
-	}
-	u.add(w.Cond, 0, []bool{true})
-	for again := true; again; {
-		again = u.add(w.Body, 0, u.outputs(w))
+	for i := range u.results {
+		s.result(r, i)
 	}
 }
 
@@ -172,9 +232,9 @@ func (u *regionUse) outputs(w *ad.While) []bool {
 	return append(slices.Clone(u.args[:w.Carries]), u.results[2*w.Carries+2:]...)
 }
 
-// trimmed is g with the inputs and outputs that are kept.
-func trimmed(g *ad.Graph, outputs, inputs []bool) *ad.Graph {
-	s := needsOf(g, outputs)
+// trimmed is what is needed of the graph, with the inputs and outputs that are kept.
+func (s *needs) trimmed(outputs, inputs []bool) *ad.Graph {
+	g := s.g
 	w := ad.NewRewriter(g, ad.NewGraph())
 	w.Keep = mustRun
 	for k, r := range g.Inputs {
@@ -192,13 +252,13 @@ func trimmed(g *ad.Graph, outputs, inputs []bool) *ad.Graph {
 				attr = &c
 			}
 		case *ad.If:
-			attr = &ad.If{Then: trimmed(a.Then, u.results, u.args[1:]), Else: trimmed(a.Else, u.results, u.args[1:])}
+			attr = &ad.If{Then: u.bodies[0].trimmed(u.results, u.args[1:]), Else: u.bodies[1].trimmed(u.results, u.args[1:])}
 			args = kept(args, u.args)
 		case *ad.While:
 			c := *a
-			c.Cond = trimmed(a.Cond, []bool{true}, u.args)
+			c.Cond = u.bodies[0].trimmed([]bool{true}, u.args)
 			out := u.outputs(a)
-			c.Body = trimmed(a.Body, out, u.args)
+			c.Body = u.bodies[1].trimmed(out, u.args)
 			c.Carries, c.Sums = count(out[:a.Carries]), count(out[a.Carries:])
 			attr, args = &c, kept(args, u.args)
 		}

@@ -1,0 +1,160 @@
+package ad
+
+import "slices"
+
+// What depends on what, in graphs with regions in one another. A body that carries values is
+// gone through again until no more of them depend: what was found of the regions in it is kept
+// meanwhile, since it only grows, so that regions deep in one another do not multiply what is
+// done.
+
+// dependents marks the nodes below end that depend on wrt through ops with
+// derivatives. A region is marked if it reads one that is, its results only if they
+// depend on it in its bodies: a loop that only finds something has no derivative to
+// run for.
+func (g *Graph) dependents(wrt []Ref, end int) []bool {
+	d := reach{g: g, dep: make([]bool, end)}
+	d.spread(wrt)
+	return d.dep
+}
+
+// reach is which nodes of a graph, up to some, depend on others.
+type reach struct {
+	g       *Graph
+	dep     []bool
+	regions map[Ref]*regionReach // of those that are marked
+}
+
+// regionReach is what is known of a region: of the arguments that were marked, which
+// results depend on them.
+type regionReach struct {
+	need, results []bool
+	bodies        []reach // in their order
+	carried       []bool  // of what it carries, that which is needed or becomes dependent
+}
+
+// spread marks nodes, and what depends on them.
+func (d *reach) spread(wrt []Ref) {
+	for _, r := range wrt {
+		if int(r) < len(d.dep) {
+			d.dep[r] = true
+		}
+	}
+	for i := range d.dep {
+		n := &d.g.Nodes[i]
+		region := table[n.Op].Class == Region
+		if d.dep[i] && !region || table[n.Op].Flat || table[n.Op].Class == Random {
+			continue
+		}
+		if n.Op == OpResult {
+			d.dep[i] = d.dep[n.Args[0]] && d.regions[n.Args[0]].results[n.ResultIndex()]
+			continue
+		}
+		d.dep[i] = d.dep[i] || slices.ContainsFunc(n.Args, func(a Ref) bool { return d.dep[a] })
+		if d.dep[i] && region {
+			need := make([]bool, len(n.Args))
+			for k, a := range n.Args {
+				need[k] = d.dep[a]
+			}
+			d.region(Ref(i), n).spread(n, need)
+		}
+	}
+}
+
+func (d *reach) region(r Ref, n *Node) *regionReach {
+	u := d.regions[r]
+	if u == nil {
+		u = &regionReach{results: make([]bool, len(n.Results()))}
+		if _, ok := n.Attr.(*If); ok {
+			u.bodies = reaches(n.Bodies()...)
+		} else {
+			u.bodies = reaches(n.Bodies()[len(n.Bodies())-1]) // of a While, not its condition
+		}
+		if d.regions == nil {
+			d.regions = map[Ref]*regionReach{}
+		}
+		d.regions[r] = u
+	}
+	return u
+}
+
+func reaches(bodies ...*Graph) (ds []reach) {
+	for _, b := range bodies {
+		ds = append(ds, reach{g: b, dep: make([]bool, len(b.Nodes))})
+	}
+	return ds
+}
+
+// through marks the outputs that depend on the inputs that are needed.
+func (d *reach) through(need []bool) []bool {
+	var from []Ref
+	for i, in := range d.g.Inputs {
+		if need[i] {
+			from = append(from, in)
+		}
+	}
+	d.spread(from)
+	out := make([]bool, len(d.g.Outputs))
+	for i, r := range d.g.Outputs {
+		out[i] = d.dep[r]
+	}
+	return out
+}
+
+// spread finds the results of the region that depend on the arguments that are needed, of
+// which there are at least as many as before.
+func (u *regionReach) spread(n *Node, need []bool) {
+	if u.need != nil && slices.Equal(u.need, need) {
+		return
+	}
+	u.need = need
+	res := u.results
+	switch a := n.Attr.(type) {
+	case *If:
+		then, otherwise := u.bodies[0].through(need[1:]), u.bodies[1].through(need[1:])
+		for i := range res {
+			res[i] = then[i] || otherwise[i]
+		}
+	case *Scan:
+		for i, d := range u.loop(a.Carries, need) {
+			if i < a.Carries {
+				res[a.finalAt(i)], res[a.historyAt(i)] = u.carried[i], u.carried[i]
+			} else {
+				res[a.Carries+i] = d // kept values and sums follow
+			}
+		}
+	case *While:
+		for i, d := range u.loop(a.Carries, need) {
+			if i < a.Carries {
+				res[a.finalAt(i)], res[a.historyAt(i)] = u.carried[i], u.carried[i]
+			} else {
+				res[a.sumAt(i-a.Carries)] = d
+			}
+		}
+	}
+}
+
+// loop marks the outputs of a body that depend on the inputs that are needed, of which the
+// first are carried.
+func (u *regionReach) loop(carries int, need []bool) []bool {
+	need = slices.Clone(need)
+	for {
+		out, grown := u.bodies[0].through(need), false
+		for i, d := range out[:carries] {
+			if d && !need[i] {
+				need[i], grown = true, true
+			}
+		}
+		if !grown {
+			u.carried = need[:carries]
+			return out
+		}
+	}
+}
+
+// activeCarries marks, among the first arguments of a region that carries them,
+// those that are needed or become dependent on what is.
+func activeCarries(body *Graph, carries int, need []bool) []bool {
+	u := regionReach{bodies: reaches(body)}
+	u.loop(carries, need)
+	return u.carried
+}
