@@ -424,3 +424,38 @@ model { target += v; }`
 		}
 	}
 }
+
+// TestSolverTolerances: tolerances that are no tolerances, and steps that are none, are rejected
+// also where the guess solves the equations.
+func TestSolverTolerances(t *testing.T) {
+	const text = `functions { vector f(vector y, real a) { return [a * y[1]]'; } }
+data { int w; real step; real tolerance; int most; }
+parameters { real a; }
+transformed parameters {
+  real v = 0;
+  if (w == 1) v = solve_newton_tol(f, [0]', step, tolerance, most, a)[1];
+  if (w == 2) v = solve_powell_tol(f, [0]', step, tolerance, most, a)[1];
+}`
+	for w := range 2 {
+		for _, c := range []struct {
+			step, tolerance any
+			most            int
+			fits            bool
+		}{
+			{0, 0, 1, true},
+			{1e-3, 1e-6, 200, true},
+			{1e300, "Infinity", math.MaxInt32, true},
+			{-1e-3, 1e-6, 200, false},
+			{1e-3, -1e-6, 200, false},
+			{"NaN", 1e-6, 200, false},
+			{1e-3, "NaN", 200, false},
+			{1e-3, 1e-6, 0, false},
+			{1e-3, 1e-6, -5, false},
+		} {
+			m := boundText(t, text, map[string]any{"w": w + 1, "step": c.step, "tolerance": c.tolerance, "most": c.most})
+			if err := m.Constrain([]float64{0.5}, make([]float64, 2)); (err == nil) != c.fits {
+				t.Errorf("method %d: %v: %v", w+1, c, err)
+			}
+		}
+	}
+}

@@ -95,6 +95,48 @@ func TestMemoryOfText(t *testing.T) {
 	}
 }
 
+// TestUnzipOnce: what is unpacked is taken once.
+func TestUnzipOnce(t *testing.T) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write(bytes.Repeat([]byte("1, "), 10_000_000))
+	z.Close()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	text, err := unzip(b.String(), DefaultLimit)
+	if err != nil || len(text) != 30_000_000 {
+		t.Fatal(len(text), err)
+	}
+	if _, err := unzip(b.String(), 29_999_999); err == nil {
+		t.Error("a text that is too long is unpacked")
+	}
+	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 32_000_000 {
+		t.Errorf("to unpack 30 MB takes %d bytes", after.TotalAlloc-before.TotalAlloc)
+	}
+}
+
+// TestTableFaults: what is no number of 64 bits, and what is no name.
+func TestTableFaults(t *testing.T) {
+	for text, want := range map[string]string{
+		"y\n1\n1e999\n":   "d.csv:3:1: y is 1e999 in row 2, which is too large for a 64-bit floating-point number",
+		"y\n-1e999\n1\n":  "d.csv:2:1: y is -1e999 in row 1, which is too large for a 64-bit floating-point number",
+		"y\r1\r2\r":       `d.csv:1:1: the name of column 1 has control characters: "y\r1\r2"`,
+		"\"y\nz\",y\n1,2": `d.csv:1:1: the name of column 1 has control characters: "y\nz"`,
+	} {
+		s, err := ParseTable("d.csv", text, Options{})
+		if err == nil && s.Fault("y") != nil {
+			err = s.Fault("y")
+		}
+		if err == nil || err.Error() != want {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	s, err := ParseTable("d.csv", "y\r\nInf\r\n-inf\r\n", Options{})
+	if err != nil || s.Fault("y") != nil {
+		t.Error(err)
+	}
+}
+
 // TestMixedColumn: one text among numbers is a mistake and no factor.
 func TestMixedColumn(t *testing.T) {
 	s, err := ParseTable("d.csv", "x,y,g\n1,1.5,1a\n2,oops,1\n3,2.5,b\n4,3.5,2\n", Options{})

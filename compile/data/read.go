@@ -1,7 +1,6 @@
 package data
 
 import (
-	"bytes"
 	"compress/gzip"
 	"errors"
 	"io"
@@ -118,17 +117,28 @@ func firstLine(s string) string {
 
 // unzip unpacks text, but no more than the limit.
 func unzip(text string, limit int64) (string, error) {
-	in, err := gzip.NewReader(strings.NewReader(text))
+	length, err := inflate(io.Discard, text, limit)
 	if err != nil {
 		return "", err
 	}
-	var b bytes.Buffer
-	n, err := io.Copy(&b, io.LimitReader(in, limit+1))
+	var b strings.Builder
+	b.Grow(int(length)) // what is grown into would stand beside what was grown out of
+	_, err = inflate(&b, text, limit)
+	return b.String(), err
+}
+
+// inflate writes what a text is when it is unpacked, up to a length.
+func inflate(out io.Writer, text string, limit int64) (length int64, err error) {
+	in, err := gzip.NewReader(strings.NewReader(text))
+	if err != nil {
+		return 0, err
+	}
+	length, err = io.Copy(out, io.LimitReader(in, limit+1))
 	switch {
 	case err != nil:
-		return "", err
-	case n > limit:
-		return "", &source.TooLongError{Limit: limit}
+		return 0, err
+	case length > limit:
+		return 0, &source.TooLongError{Limit: limit}
 	}
-	return b.String(), in.Close()
+	return length, in.Close()
 }

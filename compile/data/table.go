@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/ppl-lang/ppl/lang/source"
 )
@@ -67,6 +68,9 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 		}
 		if name == "" {
 			return nil, fail(1, "give it one", "column %d has no name", i+1)
+		}
+		if strings.ContainsFunc(strings.TrimSpace(h), unicode.IsControl) {
+			return nil, fail(1, "write the name in one line; lines of the table end with a line feed", "the name of column %d has control characters: %q", i+1, clip(h))
 		}
 		if first, twice := used[name]; twice {
 			return nil, fail(1, "rename one of them", "columns %d and %d are both called %s", first+1, i+1, name)
@@ -250,6 +254,11 @@ func (c *column) add(memory *allowance, field string, line int, more func() int)
 	isNumber, isTruth := isInteger, false
 	if !isInteger {
 		x, isNumber = tableNumber(field)
+	}
+	if c.fault == nil && isNumber && math.IsInf(x, 0) && strings.ContainsAny(field, "0123456789") {
+		c.fault = &Error{Line: line, Column: 1, Path: fmt.Sprintf("%s[%d]", c.name, row),
+			Message: fmt.Sprintf("%s is %s in row %d, which is too large for a 64-bit floating-point number", c.name, clip(field), row),
+			Fix:     "write Inf if an infinite value is meant"}
 	}
 	if !isNumber {
 		x, isTruth = truth[field]

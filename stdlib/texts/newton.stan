@@ -22,6 +22,9 @@ vector zero(vector guess, real scale, real tolerance, int most $params) {
   int long = 0; // steps in a row of the greatest length
   int overshot = 0; // steps that are still too short
   int stop = n == 0 || max(abs(r)) <= 0.01 * small;
+  if (!(scale >= 0 && tolerance >= 0) || most < 1)
+    reject("the scaled step and the tolerance must not be negative, and the steps must be positive, but they are ",
+           scale, ", ", tolerance, " and ", most);
   while (!stop) {
     int due = 0;
     int fresh;

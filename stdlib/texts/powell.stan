@@ -61,6 +61,9 @@ vector hybrid(vector guess, real relative, real tolerance, int most $params) {
   int slow = 0;
   int slowSlopes = 0;
   int stop = norm == 0 || n == 0;
+  if (!(relative >= 0 && tolerance >= 0) || most < 1)
+    reject("the tolerances must not be negative, and the evaluations must be positive, but they are ",
+           relative, ", ", tolerance, " and ", most);
   while (!stop) {
     matrix[n, n] b = detach(jacobian_system_0(z $args));
     int fresh = 1;
