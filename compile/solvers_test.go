@@ -442,7 +442,7 @@ transformed parameters {
 			most            int
 			fits            bool
 		}{
-			{0, 0, 1, true},
+			{0, 0, 2, true},
 			{1e-3, 1e-6, 200, true},
 			{1e300, "Infinity", math.MaxInt32, true},
 			{-1e-3, 1e-6, 200, false},
