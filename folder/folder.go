@@ -57,9 +57,10 @@ type Record struct {
 
 	// Texts are the model, first, and what it includes. DataFile is the data as
 	// JSON; "" if there are none or they are too large, so that Data must be read.
-	Texts    []Text   `json:"texts,omitempty"`
-	DataFile string   `json:"data_file,omitempty"`
-	Counts   []string `json:"counts,omitempty"` // what was counted in a table, N or J=column
+	Texts          []Text   `json:"texts,omitempty"`
+	DataFile       string   `json:"data_file,omitempty"`
+	DataFileSHA256 string   `json:"data_file_sha256,omitempty"` // "" in records of older versions
+	Counts         []string `json:"counts,omitempty"`           // what was counted in a table, N or J=column
 
 	// Levels are the texts of the columns of a table that are factors, that of 1 first.
 	Levels map[string][]string `json:"levels,omitempty"`
@@ -89,8 +90,9 @@ type Source struct {
 
 // Text is a source text of the model in an output folder.
 type Text struct {
-	Name string `json:"name"` // of the file, or as an #include line has it
-	File string `json:"file"` // in the folder
+	Name   string `json:"name"`             // of the file, or as an #include line has it
+	File   string `json:"file"`             // in the folder
+	SHA256 string `json:"sha256,omitempty"` // "" in records of older versions
 }
 
 // Chain is how a chain has fared.
@@ -169,9 +171,9 @@ func (r *Record) Keep(dir string, m *Source, values *data.Set) error {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
 	}
-	r.Texts, r.DataFile, r.Levels = nil, "", nil
+	r.Texts, r.DataFile, r.DataFileSHA256, r.Levels = nil, "", "", nil
 	keep := func(name, base, text string) error {
-		r.Texts = append(r.Texts, Text{Name: name, File: textFolder + "/" + base})
+		r.Texts = append(r.Texts, Text{Name: name, File: textFolder + "/" + base, SHA256: files.Digest(text)})
 		return files.Replace(filepath.Join(folder, base), []byte(text))
 	}
 	base := func(name string) string { return filepath.Base(filepath.FromSlash(name)) }
@@ -194,7 +196,7 @@ func (r *Record) Keep(dir string, m *Source, values *data.Set) error {
 	if b.Len() > maxKeptData && r.Data != "" {
 		return nil
 	}
-	r.DataFile = "data.json"
+	r.DataFile, r.DataFileSHA256 = "data.json", files.Digest(b.String())
 	return files.Replace(filepath.Join(dir, r.DataFile), b.Bytes())
 }
 
@@ -242,6 +244,22 @@ func (p Phase) phase() infer.Phase {
 	return infer.Phase{Transitions: p.Transitions, Gradients: p.Gradients, Divergences: p.Divergences, Elapsed: time.Duration(p.Seconds * float64(time.Second))}
 }
 
+// ChangedError says that what is kept of the model or the data in the folder of a run is not
+// what the run was made with: draws with what is there now would be of another posterior.
+type ChangedError struct {
+	File, What string
+	Of         string // the file that it was read from, "" if that is not known
+}
+
+// Error is the message with what to do.
+func (e *ChangedError) Error() string {
+	text := fmt.Sprintf("%s is damaged or has been changed: it is not %s that the draws belong to", e.File, e.What)
+	if e.Of != "" && e.Of != "-" {
+		text += fmt.Sprintf(", which was read from %s", e.Of)
+	}
+	return text
+}
+
 // ReadModel reads the text of the model that is kept in the folder of the run, the name
 // that it is to be compiled under, and what it includes by name; of a run of an older
 // version, which keeps none, that of the file, whose includes stand beside it.
@@ -262,6 +280,9 @@ func (r *Record) ReadModel(dir string) (*Source, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the model that belongs to the draws: %w", err)
 		}
+		if t.SHA256 != "" && files.Digest(text) != t.SHA256 {
+			return nil, &ChangedError{File: filepath.Join(dir, filepath.FromSlash(t.File)), What: "the model", Of: r.Model}
+		}
 		if i == 0 {
 			s.Name, s.Text = t.Name, text
 			continue
@@ -277,7 +298,15 @@ func (r *Record) ReadData(dir string) (*data.Set, error) {
 	o := data.Options{Memory: compile.DefaultMemory(), Counts: data.ReadCounts(r.Counts)}
 	switch {
 	case r.DataFile != "":
-		s, err := data.ReadJSON(filepath.Join(dir, filepath.FromSlash(r.DataFile)), o)
+		path := filepath.Join(dir, filepath.FromSlash(r.DataFile))
+		text, err := data.ReadText(path, o)
+		if err != nil {
+			return nil, err
+		}
+		if r.DataFileSHA256 != "" && files.Digest(text) != r.DataFileSHA256 {
+			return nil, &ChangedError{File: path, What: "the data", Of: r.Data}
+		}
+		s, err := data.ParseText(path, text, o)
 		if err != nil {
 			return nil, err
 		}

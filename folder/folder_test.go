@@ -1,10 +1,13 @@
 package folder_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/internal/files"
 )
@@ -37,6 +40,53 @@ func TestOutside(t *testing.T) {
 	}
 	if _, err := os.Stat(secret); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestChanged: model and data that are kept are those that were kept.
+func TestChanged(t *testing.T) {
+	dir := t.TempDir()
+	values, err := data.ParseJSON("d.json", []byte(`{"w": 1}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &folder.Record{Model: "m.stan", Data: "d.json"}
+	if err := r.Keep(dir, &folder.Source{Name: "m.stan", Text: "#include a.stan", Included: map[string]string{"a.stan": "data { real w; }"}}, values); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	read := func() error {
+		r, err := folder.Read(dir)
+		if err != nil {
+			return err
+		}
+		_, model := r.ReadModel(dir)
+		_, data := r.ReadData(dir)
+		return errors.Join(model, data)
+	}
+	if err := read(); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"model/m.stan", "model/include_1_a.stan", "data.json"} {
+		path := filepath.Join(dir, file)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, other := range []string{string(text) + " ", strings.Replace(string(text), "w", "v", 1), ""} {
+			if err := os.WriteFile(path, []byte(other), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			var changed *folder.ChangedError
+			if err := read(); other != string(text) && (!errors.As(err, &changed) || changed.File != path) {
+				t.Errorf("%s with %q: %v", file, other, err)
+			}
+		}
+		if err := os.WriteFile(path, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
