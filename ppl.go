@@ -305,7 +305,7 @@ func readData(values any, memory int64) (*data.Set, error) {
 		o.Counts, o.As = data.ReadCounts(v.Counts), v.As
 		return data.Parse(v.Path, text, o)
 	}
-	return data.FromGo(values)
+	return data.FromGoWith(values, o)
 }
 
 // serial makes f safe for concurrent use.

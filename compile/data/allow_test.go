@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -94,6 +95,32 @@ func TestMemoryOfText(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestMemoryOfGoValues: values of Go that hold others many times, or elements without end that
+// take no memory, are refused before they are gone through.
+func TestMemoryOfGoValues(t *testing.T) {
+	var array, tuple any = []float64{1}, 1.0
+	for range 30 {
+		array, tuple = []any{array, array}, map[string]any{"1": tuple, "2": tuple}
+	}
+	for name, v := range map[string]any{
+		"arrays": array, "tuples": tuple, "nothing": make([]struct{}, 1<<40), "empty": make([][0]float64, 1<<40), "none": make([][0]float64, math.MaxInt), "huge": endless{},
+	} {
+		_, err := FromGoWith(map[string]any{"y": v}, Options{Memory: 1 << 20})
+		if err == nil || !strings.Contains(err.Error(), "more memory, but") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := FromGoWith(map[string]any{"y": make([]float64, 1000)}, Options{Memory: 10_000}); err != nil {
+		t.Error(err)
+	}
+}
+
+// endless is a vector that says that it is very long.
+type endless struct{}
+
+func (endless) Len() int            { return math.MaxInt }
+func (endless) AtVec(i int) float64 { return 0 }
 
 // TestUnzipOnce: what is unpacked is taken once.
 func TestUnzipOnce(t *testing.T) {

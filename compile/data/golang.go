@@ -26,7 +26,15 @@ import (
 // *Set is returned as it is, and nil is the empty set.
 //
 // The error, if any, is an [*Error] whose Path names the place.
-func FromGo(v any) (*Set, error) {
+func FromGo(v any) (*Set, error) { return FromGoWith(v, Options{}) }
+
+// FromGoWith is [FromGo] within the options' memory: a value that holds another more than once
+// is as large as if it held copies of it.
+func FromGoWith(v any, o Options) (*Set, error) {
+	memory, err := o.allow("", 0)
+	if err != nil {
+		return nil, err
+	}
 	switch v := v.(type) {
 	case nil:
 		return Empty(), nil
@@ -43,7 +51,7 @@ func FromGo(v any) (*Set, error) {
 		}
 		rv = rv.Elem()
 	}
-	set := Empty()
+	set, r := Empty(), &goReader{memory}
 	switch {
 	case rv.Kind() == reflect.Map && rv.Type().Key().Kind() == reflect.String:
 		names := make([]string, 0, rv.Len())
@@ -53,12 +61,12 @@ func FromGo(v any) (*Set, error) {
 		slices.Sort(names)
 		for _, name := range names {
 			key := reflect.ValueOf(name).Convert(rv.Type().Key())
-			if err := set.addGo(name, rv.MapIndex(key)); err != nil {
+			if err := r.add(set, name, rv.MapIndex(key)); err != nil {
 				return nil, err
 			}
 		}
 	case rv.Kind() == reflect.Struct:
-		if err := set.addFields(rv, 0); err != nil {
+		if err := r.addFields(set, rv, 0); err != nil {
 			return nil, err
 		}
 	default:
@@ -80,8 +88,19 @@ func tooDeep(path string) error {
 	return goError(path, "%s has more than %d nested pointers, structs or maps; does it contain itself?", name, maxDims)
 }
 
+// goReader reads values of Go within some memory.
+type goReader struct{ memory *allowance }
+
+// take asks for the memory of n elements of so many bytes, before they are looked at.
+func (r *goReader) take(n int, bytes int64) error {
+	if int64(n) > math.MaxInt64/bytes {
+		return memoryError("", "more than any computer's memory", r.memory.limit-r.memory.used, r.memory.limit, r.memory.raise)
+	}
+	return r.memory.take(bytes * int64(max(n, 0)))
+}
+
 // addFields adds the fields of a struct, which lies depth embedded structs deep.
-func (s *Set) addFields(v reflect.Value, depth int) error {
+func (r *goReader) addFields(s *Set, v reflect.Value, depth int) error {
 	if depth == maxDims {
 		return tooDeep("")
 	}
@@ -98,7 +117,7 @@ func (s *Set) addFields(v reflect.Value, depth int) error {
 				e = e.Elem()
 			}
 			if e.Kind() == reflect.Struct {
-				if err := s.addFields(e, depth+1); err != nil {
+				if err := r.addFields(s, e, depth+1); err != nil {
 					return err
 				}
 				continue
@@ -109,7 +128,7 @@ func (s *Set) addFields(v reflect.Value, depth int) error {
 		}
 		// Structs have more fields than models have data: what is no data matters
 		// only if it is asked for.
-		if err := s.addGo(name, v.Field(i)); err != nil {
+		if err := r.add(s, name, v.Field(i)); err != nil {
 			e, ok := err.(*Error)
 			if !ok || s.has(name) {
 				return err
@@ -131,9 +150,9 @@ func fieldName(f reflect.StructField) (name string, tagged bool) {
 	return f.Name, false
 }
 
-// addGo adds one variable.
-func (s *Set) addGo(name string, v reflect.Value) error {
-	ms, err := goMembers(name, v, 0)
+// add adds one variable.
+func (r *goReader) add(s *Set, name string, v reflect.Value) error {
+	ms, err := r.members(name, v, 0)
 	if err != nil {
 		return err
 	}
@@ -143,9 +162,12 @@ func (s *Set) addGo(name string, v reflect.Value) error {
 	return nil
 }
 
-// goMembers takes a value, which may be a tuple or an array of tuples, and lies
+// members takes a value, which may be a tuple or an array of tuples, and lies
 // depth pointers, tuples or arrays deep.
-func goMembers(path string, v reflect.Value, depth int) (members, error) {
+func (r *goReader) members(path string, v reflect.Value, depth int) (members, error) {
+	if err := r.take(1, memberSize); err != nil {
+		return nil, err
+	}
 	w := v
 	for ; (w.Kind() == reflect.Interface || w.Kind() == reflect.Pointer) && !w.IsNil() && !isGonum(w) && depth < maxDims; depth++ {
 		w = w.Elem()
@@ -162,7 +184,7 @@ func goMembers(path string, v reflect.Value, depth int) (members, error) {
 				continue
 			}
 			key := fmt.Sprintf(".%d", len(out)+1)
-			ms, err := goMembers(path+key, w.Field(i), depth+1)
+			ms, err := r.members(path+key, w.Field(i), depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -180,7 +202,7 @@ func goMembers(path string, v reflect.Value, depth int) (members, error) {
 			if !m.IsValid() {
 				return nil, goError(path, "%s has no member %s: tuples have the keys \"1\", \"2\" and so on", path, key)
 			}
-			ms, err := goMembers(path+"."+key, m, depth+1)
+			ms, err := r.members(path+"."+key, m, depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -190,7 +212,7 @@ func goMembers(path string, v reflect.Value, depth int) (members, error) {
 	case (w.Kind() == reflect.Slice || w.Kind() == reflect.Array) && goTuples(w):
 		var elems []members
 		for i := range w.Len() {
-			ms, err := goMembers(fmt.Sprintf("%s[%d]", path, i+1), w.Index(i), depth+1)
+			ms, err := r.members(fmt.Sprintf("%s[%d]", path, i+1), w.Index(i), depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -202,7 +224,7 @@ func goMembers(path string, v reflect.Value, depth int) (members, error) {
 		}
 		return out, nil
 	}
-	c := &collector{name: path, leaf: -1, isInt: true}
+	c := &collector{goReader: r, name: path, leaf: -1, isInt: true}
 	if err := c.collect(v, 0); err != nil {
 		return nil, err
 	}
@@ -242,6 +264,7 @@ func isGonum(v reflect.Value) bool {
 
 // collector flattens one Go value.
 type collector struct {
+	*goReader
 	name  string
 	index []int
 	shape []int // -1 where not known yet
@@ -415,6 +438,9 @@ func (c *collector) array(n, depth, dims int, f func(i int) error) error {
 func (c *collector) open(n, depth, dims int) error {
 	if depth == maxDims {
 		return c.errorf("has more than %d nested arrays", maxDims)
+	}
+	if err := c.take(n, 8); err != nil {
+		return err
 	}
 	if c.leaf >= 0 && depth >= c.leaf {
 		return c.errorf("is an array where a number stands at the same place before: arrays must be rectangular")
