@@ -134,8 +134,8 @@ func (s *samplerFlags) build(flags *pflag.FlagSet, assumed map[string]string) (i
 		}
 		if e := fs.Set(f.Name, v.text); e != nil {
 			err = usagef("invalid value %q for --%s: %w", v.text, f.Name, e)
-		} else if sampler.MeansDefault(v.flag, v.text) {
-			err = usagef("--%s cannot be %s; leave it out for the default, %s", f.Name, v.text, v.flag.DefValue)
+		} else if own := fs.Lookup(f.Name); sampler.MeansDefault(own, v.text) {
+			err = usagef("--%s cannot be %s; leave it out for the default, %s", f.Name, v.text, own.DefValue)
 		}
 	})
 	if err != nil {

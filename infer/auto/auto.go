@@ -1,6 +1,7 @@
 package auto
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -17,6 +18,7 @@ type Sampler struct {
 	Kind   Kind             // "": raced
 	Steps  int              // of a static kernel; 0: raced
 
+	StepSize       float64 // of the draws, of a kernel that is given; 0: adapted (NUTS) or raced
 	Delta          float64 // target of the mean acceptance of NUTS; 0: 0.8, and more where there are divergences
 	MaxDepth       int     // of NUTS; 0: 10
 	MaxEnergyError float64 // beyond which a transition is divergent; 0: 1000
@@ -35,6 +37,8 @@ type Sampler struct {
 	FirstRound int  // transitions; 0: 15
 	RaceBatch  int  // transitions of a chain per batch of the race; 0: 6
 	RaceLength int  // batches; 0: 8
+
+	raises bool // the target of the acceptance, where there are divergences
 }
 
 // Defaults of [Sampler].
@@ -57,7 +61,7 @@ func (s Sampler) withDefaults() Sampler {
 	def(&s.RaceLength, DefaultRaceLength)
 	def(&s.MaxDepth, nuts.DefaultMaxDepth)
 	if s.Delta == 0 {
-		s.Delta = DefaultDelta
+		s.Delta, s.raises = DefaultDelta, true
 	}
 	switch {
 	case s.NoRefine:
@@ -83,7 +87,10 @@ func (s Sampler) Validate() error {
 	}
 	err := infer.CheckOptions(map[string]int{"first-round": s.FirstRound, "race-batch": s.RaceBatch, "race-length": s.RaceLength, "steps": s.Steps, "max-depth": s.MaxDepth})
 	if err == nil {
-		err = infer.CheckOptions(map[string]float64{"delta": s.Delta, "max-energy-error": s.MaxEnergyError, "refine": s.Refine})
+		err = infer.CheckOptions(map[string]float64{"stepsize": s.StepSize, "delta": s.Delta, "max-energy-error": s.MaxEnergyError, "refine": s.Refine})
+	}
+	if err == nil && s.StepSize > 0 && s.Kind == "" {
+		err = fmt.Errorf("a step size (%v) is that of a kernel, which must be given too", s.StepSize)
 	}
 	if err != nil {
 		return fmt.Errorf("auto: %w", err)
@@ -107,7 +114,7 @@ func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	if err != nil {
 		return infer.Plan{}, err
 	}
-	plan := infer.Plan{Hamiltonian: h, Kernel: newKernel(s), StepSize: 1}
+	plan := infer.Plan{Hamiltonian: h, Kernel: newKernel(s), StepSize: cmp.Or(s.StepSize, 1)}
 	if n > 0 {
 		plan.Stages = []infer.Stage{course{options: s, length: n}}
 	}

@@ -72,6 +72,10 @@ func TestChoices(t *testing.T) {
 		{infertest.AR1(5, 0.5), auto.Sampler{Kind: auto.NUTS}, "it was asked for"},
 		{infertest.AR1(5, 0.5), auto.Sampler{Kind: auto.Leapfrog, Steps: 3}, "leapfrog HMC with 3 steps"},
 		{infertest.AR1(5, 0.5), auto.Sampler{Kind: auto.ExactNormal, Steps: 2}, "exact-normal HMC with 2 steps"},
+		{infertest.AR1(5, 0.5), auto.Sampler{Kind: auto.NUTS, StepSize: 0.123}, "NUTS with step size 0.123"},
+		{infertest.AR1(5, 0.5), auto.Sampler{Kind: auto.Leapfrog, Steps: 3, StepSize: 0.345}, "leapfrog HMC with 3 steps of size 0.345; it was asked for"},
+		{infertest.AR1(5, 0.5), auto.Sampler{Kind: auto.ExactNormal, StepSize: 0.9}, "of size 0.9; it is worth"},
+		{infertest.Funnel{D: 4}, auto.Sampler{}, "made of smaller ones"},
 		{infertest.AR1(5, 0.5), auto.Sampler{Metric: infer.Diagonal}, "Metric: diagonal"},
 		{infertest.AR1(5, 0.5), auto.Sampler{Metric: infer.Unit}, "Metric: the identity"},
 		{infertest.AR1(5, 0.5), auto.Sampler{Metric: infer.Dense}, "Metric: dense"},
@@ -114,6 +118,20 @@ func TestGentlerSteps(t *testing.T) {
 		all = append(all, notes)
 	}
 	t.Error(strings.Join(all, "\n"))
+}
+
+// The target of the acceptance is raised while transitions diverge, unless it was given, even
+// if as the one that is raised.
+func TestDelta(t *testing.T) {
+	for _, delta := range []float64{0, auto.DefaultDelta, 0.7} {
+		_, report := drawn(t, infertest.EightSchools{}, infer.Config{Sampler: auto.Sampler{Delta: delta, NoRefine: true, NoEarlyEnd: true}, Seed: 1, Warmup: 600, Draws: 10})
+		c := report.Chains[0]
+		notes := strings.Join(c.Notes, " ")
+		raised := c.Adapted["delta"] > max(delta, auto.DefaultDelta)
+		if raised != (delta == 0) || raised != strings.Contains(notes, "as transitions diverged") || delta > 0 && c.Adapted["delta"] != delta {
+			t.Errorf("delta %v: %v; %s", delta, c.Adapted["delta"], notes)
+		}
+	}
 }
 
 // Where a transition is worth little, those that warm-up has left are made between draws,
@@ -164,7 +182,8 @@ func TestWithoutWarmup(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	for _, s := range []auto.Sampler{{Metric: "round"}, {Kind: "gibbs"}, {Steps: 3}, {Delta: 1}, {MaxDepth: 99}, {RaceBatch: -1}, {FirstRound: 1}, {MaxEnergyError: math.NaN()}} {
+	for _, s := range []auto.Sampler{{Metric: "round"}, {Kind: "gibbs"}, {Steps: 3}, {Delta: 1}, {MaxDepth: 99}, {RaceBatch: -1}, {FirstRound: 1}, {MaxEnergyError: math.NaN()},
+		{StepSize: 0.3}, {StepSize: -1, Kind: auto.NUTS}, {StepSize: math.Inf(1), Kind: auto.NUTS}, {Refine: -1}, {Refine: math.NaN()}} {
 		if s.Validate() == nil {
 			t.Errorf("%+v passes", s)
 		}

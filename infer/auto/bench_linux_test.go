@@ -1,7 +1,9 @@
 package auto
 
 import (
+	"math"
 	"runtime"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -34,11 +36,23 @@ func threadTime() time.Duration {
 
 // BenchmarkLeapfrog tells what an integration step costs a kernel, its trees, copies and
 // random numbers included, beyond the gradient, in the time of the processor; what other
-// processes take of the machine does not count, but how they share its caches does, so
-// the gradient is timed in turn with the kernel.
+// processes take of the machine does not count, but how they share its cores and caches does, so
+// the gradient is timed in turn with the kernel, and the tenth of the turns with the least
+// time counts. Steps of NUTS are refined as they are by default. With one step per
+// transition a step has all of a transition's work: momentum, whitening, acceptance.
 func BenchmarkLeapfrog(b *testing.B) {
 	const d, turns = 10, 200
-	low := hmc.Identity(infer.LowRank, d)
+	low := hmc.Identity(infer.LowRank, d) // of rank 2
+	low.Inverse = append(low.Inverse, 2, 0.5)
+	for k := range 2 {
+		for i := range d {
+			v := 0.0
+			if i%2 == k {
+				v = math.Sqrt(2.0 / d)
+			}
+			low.Inverse = append(low.Inverse, v)
+		}
+	}
 	for _, m := range []infer.Metric{hmc.Identity(infer.Diagonal, d), low, hmc.Identity(infer.Dense, d)} {
 		for _, s := range []Setting{{NUTS, 0}, {Leapfrog, 3}, {ExactNormal, 1}} {
 			b.Run(string(m.Kind)+"/"+s.String(), func(b *testing.B) {
@@ -61,8 +75,7 @@ func BenchmarkLeapfrog(b *testing.B) {
 					eps = 1.57
 				}
 				x, g := make([]float64, d), make([]float64, d)
-				var kernel, gradients time.Duration
-				steps := 0
+				var own, ofGradient []float64
 				for b.Loop() {
 					begun := threadTime()
 					made := 0
@@ -78,12 +91,14 @@ func BenchmarkLeapfrog(b *testing.B) {
 					for range made {
 						_, _ = meter.LogDensityGrad(x, g)
 					}
-					kernel += between - begun
-					gradients += threadTime() - between
-					steps += made
+					gradients := threadTime() - between
+					own = append(own, float64(between-begun-gradients)/float64(made))
+					ofGradient = append(ofGradient, float64(gradients)/float64(made))
 				}
-				b.ReportMetric(float64(kernel-gradients)/float64(steps), "own-ns/step")
-				b.ReportMetric(float64(gradients)/float64(steps), "ns/gradient")
+				slices.Sort(own)
+				slices.Sort(ofGradient)
+				b.ReportMetric(own[len(own)/10], "own-ns/step")
+				b.ReportMetric(ofGradient[len(ofGradient)/10], "ns/gradient")
 				b.ReportMetric(0, "ns/op")
 			})
 		}

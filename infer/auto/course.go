@@ -50,14 +50,13 @@ type record struct {
 	draws, scores [][]float64 // in the target's own coordinates
 	logDensity    []float64
 	divergent     int
-	steps         int // integration steps
-	saturated     int
+	finer, ways   int64 // from leaf to leaf of NUTS: those made of smaller steps, and all
 	stepSize      float64
 	unused        []bool // of draws put together, from the last one back: made when the chain was useless
 	useless       bool   // to learn from: the chain was not where the others were, or did not move
 }
 
-func (r *record) take(c *infer.Chart, z *infer.Point, info infer.Info, maxDepth int) {
+func (r *record) take(c *infer.Chart, z *infer.Point, info infer.Info) {
 	d := len(z.Position)
 	row := append(append(make([]float64, 0, 2*d), z.Position...), z.Gradient...)
 	if c != nil {
@@ -65,12 +64,8 @@ func (r *record) take(c *infer.Chart, z *infer.Point, info infer.Info, maxDepth 
 	}
 	r.draws, r.scores = append(r.draws, row[:d:d]), append(r.scores, row[d:])
 	r.logDensity = append(r.logDensity, z.LogDensity)
-	r.steps += info.Leapfrogs
 	if info.Divergent {
 		r.divergent++
-	}
-	if info.TreeDepth >= maxDepth {
-		r.saturated++
 	}
 }
 
@@ -130,6 +125,8 @@ func (c course) Run(ctx context.Context, s *infer.State) error {
 	told["warmup_transitions"] = float64(w.made)
 	told["divergence"] = v.divergence
 	told["worth"] = v.worth
+	told["delta"] = w.delta
+	told["refined"] = v.refined
 	return nil
 }
 
@@ -156,16 +153,19 @@ func (w *chain) advance(n int, maxDepth int) error {
 	w.record = record{}
 	w.kernel.nuts.MaxDepth = min(maxDepth, w.options.MaxDepth)
 	avg := warmup.NewDualAveraging(w.averaging(w.delta), w.StepSize)
+	finer, ways := w.kernel.nuts.Refined()
 	for range n {
 		info, err := w.Advance()
 		if err != nil {
 			return err
 		}
 		w.StepSize = avg.Update(info.AcceptStat)
-		w.record.take(w.Chart, w.Point, info, w.kernel.nuts.MaxDepth)
+		w.record.take(w.Chart, w.Point, info)
 	}
 	w.StepSize = avg.Final()
 	w.record.stepSize = w.StepSize
+	w.record.finer, w.record.ways = w.kernel.nuts.Refined()
+	w.record.finer, w.record.ways = w.record.finer-finer, w.record.ways-ways
 	w.kernel.nuts.MaxDepth = w.options.MaxDepth
 	w.made += n
 	return nil

@@ -120,7 +120,7 @@ type verdict struct {
 	delta       float64
 	divergent   float64 // share of the transitions of the last round
 	divergences int
-	perDraw     float64 // integration steps per transition, likewise
+	refined     float64 // share of ways from leaf to leaf that were made of smaller steps, likewise
 	rhat        float64 // largest
 	worth       float64 // effective draws per transition of NUTS, of the poorest quantity
 	scales      []float64
@@ -170,7 +170,7 @@ func (p *pool) judge(parts []any, last bool) *verdict {
 	}
 	recent := later(v.rounds)
 	v.stepSize = 0
-	steps, divergent, count := 0, 0, 0
+	divergent, count := 0, 0
 	kept := 0
 	for _, r := range now {
 		if !r.useless {
@@ -183,15 +183,17 @@ func (p *pool) judge(parts []any, last bool) *verdict {
 		count += len(r.draws)
 	}
 	total := 0
+	finer, ways := int64(0), int64(0)
 	for _, r := range now {
 		if r.useless {
 			continue
 		}
-		steps += r.steps
+		finer, ways = finer+r.finer, ways+r.ways
 		divergent += r.divergent
 		total += len(r.draws)
 	}
-	v.perDraw, v.divergent, v.divergences = float64(steps)/float64(total), float64(divergent)/float64(total), divergent
+	v.divergent, v.divergences = float64(divergent)/float64(total), divergent
+	v.refined = float64(finer) / float64(max(1, ways))
 	recent = v.chooseCoordinates(p, recent)
 	to, err := whiten.NewMap(v.metric)
 	if err != nil {
@@ -208,7 +210,7 @@ func (p *pool) judge(parts []any, last bool) *verdict {
 	}
 	// A step size at which nothing diverges is worth more than one that is optimal
 	// elsewhere. (The first rounds come from outside.)
-	if v.rhat < 1.2 && len(v.rounds) >= ripeRound && divergent >= fewDivergent && p.options.Delta == DefaultDelta {
+	if v.rhat < 1.2 && len(v.rounds) >= ripeRound && divergent >= fewDivergent && p.options.raises {
 		for i, d := range deltas {
 			if v.delta < d && v.divergent > deltaFrom[i] {
 				v.delta = d

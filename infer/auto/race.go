@@ -83,11 +83,12 @@ func (w *chain) race(v *verdict) error {
 	keep := func(why string) error {
 		w.kernel.use(Setting{Kind: NUTS})
 		w.StepSize = nutsStep
-		w.note(fmt.Sprintf("Kernel: NUTS with step size %.3g; %s.", nutsStep, why))
+		w.note(fmt.Sprintf("Kernel: NUTS with step size %.3g%s; %s.", nutsStep, w.ofSteps(v), why))
 		return nil
 	}
 	switch k := w.options.Kind; {
 	case k == NUTS:
+		nutsStep = cmp.Or(w.options.StepSize, nutsStep)
 		return keep("it was asked for")
 	case k == "" && short:
 		return keep("warm-up was too short to try others")
@@ -96,12 +97,17 @@ func (w *chain) race(v *verdict) error {
 	case k == "" && v.divergences >= fewDivergent:
 		return keep("there were divergences")
 	}
-	if short {
+	given := w.options.Steps > 0 && w.options.StepSize > 0
+	if short || given {
 		x := firstArms[w.options.Kind][0]
 		use := Setting{w.options.Kind, cmp.Or(w.options.Steps, int(x[1]))}
 		w.kernel.use(use)
-		w.StepSize = x[0]
-		w.note(fmt.Sprintf("Kernel: %v of size %.3g; warm-up was too short to try others.", use, x[0]))
+		w.StepSize = cmp.Or(w.options.StepSize, x[0])
+		why := "warm-up was too short to try others"
+		if given {
+			why = "it was asked for"
+		}
+		w.note(fmt.Sprintf("Kernel: %v of size %.3g; %s.", use, w.StepSize, why))
 		return nil
 	}
 	type entry struct {
@@ -118,6 +124,9 @@ func (w *chain) race(v *verdict) error {
 		grid := arms[kind]
 		if s := w.options.Steps; s > 0 {
 			grid = bayesopt.Grid{grid[0], {Values: []float64{float64(s)}, Log: true}}
+		}
+		if eps := w.options.StepSize; eps > 0 {
+			grid = bayesopt.Grid{{Values: []float64{eps}, Log: true}, grid[1]}
 		}
 		tuner, err := bayesopt.NewTuner(grid, bayesopt.Options{Scale: bayesopt.ScaleRange, NoiseVariance: raceNoise, LengthScale: 0.3}, 0, 0, 1)
 		if err != nil {
@@ -238,6 +247,18 @@ func (w *chain) race(v *verdict) error {
 	}
 	w.note(fmt.Sprintf("Kernel: %v of size %.3g%s; it is worth %.2g times NUTS per gradient.", use, setting[0], with, ratio))
 	return nil
+}
+
+// ofSteps says how the steps of NUTS differ from those that are usual.
+func (w *chain) ofSteps(v *verdict) string {
+	s := ""
+	if v.refined >= 0.001 {
+		s = fmt.Sprintf(", %.2g %% of its steps made of smaller ones", 100*v.refined)
+	}
+	if w.delta != w.options.Delta {
+		s += fmt.Sprintf(", for an acceptance of %.2g as transitions diverged", w.delta)
+	}
+	return s
 }
 
 // acceptInTails is the least mean acceptance of a static kernel at the tails, of which each

@@ -68,6 +68,10 @@ func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z 
 	return &chosen.Point, info, nil
 }
 
+// Refined is how many of the ways from leaf to leaf, of all transitions so far, had to be made of
+// smaller steps, and how many there were; both are 0 without Refine.
+func (k *Kernel) Refined() (finer, all int64) { return k.t.finer, k.t.ways }
+
 // node is a pooled point with the number of places that refer to it.
 type node struct {
 	infer.Point
@@ -103,6 +107,8 @@ type trajectory struct {
 	refine  float64 // see Kernel
 	stretch int     // there are 2^stretch steps from leaf to leaf, where they are not refined
 	back    *infer.Point
+	finer   int64 // see Refined
+	ways    int64
 
 	dim     int
 	plain   bool    // trees do without the sums of their momenta
@@ -198,6 +204,7 @@ func (t *trajectory) leaf(dst *tree, forward bool) (w weight, ok bool) {
 	linked := true
 	if t.refine > 0 {
 		linked = t.smooth(&n.Point, eps, 0)
+		t.ways++
 	} else {
 		t.err = t.h.Step(&n.Point, eps)
 		t.steps++
@@ -215,6 +222,7 @@ func (t *trajectory) leaf(dst *tree, forward bool) (w weight, ok bool) {
 		t.accept += w.value
 	}
 	if !linked {
+		t.finer++
 		if linked = t.fine(&from.Point, &n.Point, eps); !linked {
 			return weight{}, false
 		}

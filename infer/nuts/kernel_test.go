@@ -48,6 +48,8 @@ func TestInvariance(t *testing.T) {
 		{infertest.Funnel{D: 3}, 0.4, Kernel{Refine: 0.3}},
 		{infertest.Banana{B: 0.3, Sigma: 1.5}, 1.05, Kernel{Refine: 0.2, Jitter: 0.5}},
 		{infertest.StudentT{D: 2, Nu: 4}, 1.4, Kernel{Refine: 0.2}},
+		{infertest.Banana{B: 3, Sigma: 2}, 0.15, Kernel{Refine: 1}},     // two steps from leaf to leaf
+		{infertest.Funnel{D: 3}, 0.24, Kernel{Refine: 1.5, MaxDepth: 8}}, // likewise
 	} {
 		for _, m := range metrics(c.target.Dim()) {
 			res, err := infertest.Invariance{
@@ -85,6 +87,9 @@ func (o *oneWay) leaf(dst *tree, forward bool) (weight, bool) {
 	n.refs++
 	o.ends[side] = n
 	for halved := 0; ; halved++ {
+		if halved > mostHalvings {
+			return weight{}, false
+		}
 		n.CopyFrom(&from.Point)
 		if o.smooth(&n.Point, eps, halved) {
 			break

@@ -45,7 +45,9 @@ func stretch(eps float64, maxDepth int) int {
 // smooth makes the plain steps, halved as often as given, and reports whether the energy
 // varies by no more than it may. If it does, z is where that was seen.
 func (t *trajectory) smooth(z *infer.Point, eps float64, halved int) bool {
-	eps = math.Ldexp(eps, -halved)
+	if halved > 0 {
+		eps = math.Ldexp(eps, -halved)
+	}
 	least, most := z.Energy, z.Energy
 	for range 1 << (t.stretch + halved) {
 		if t.err = t.h.Step(z, eps); t.err != nil {

@@ -37,9 +37,10 @@ func autoRow() Row {
 				}
 			})
 			fs.IntVar(&s.Steps, "steps", 0, "number of steps of -kernel leapfrog or exact_normal; 0: found by trying")
+			fs.Float64Var(&s.StepSize, "stepsize", 0, "step size of the draws, in units of the metric, of a -kernel that is given; 0: found")
 			fs.Float64Var(&s.Delta, "delta", auto.DefaultDelta, "target of the mean acceptance statistic of NUTS, between 0 and 1")
 			fs.IntVar(&s.MaxDepth, "max-depth", nuts.DefaultMaxDepth, "largest depth of a tree, which then has 2^depth points")
-			fs.Float64Var(&s.Refine, "refine", auto.DefaultRefine, "the largest variation of the energy within a step of NUTS; where there is more, it is made of smaller ones; 0: steps are as they are")
+			withZero(fs, &s.Refine, "refine", auto.DefaultRefine, "the largest variation of the energy within a step of NUTS; where there is more, it is made of smaller ones; 0: steps are as they are")
 			fs.Float64Var(&s.MaxEnergyError, "max-energy-error", hmc.DefaultMaxEnergyError, "energy error beyond which a transition is divergent")
 			fs.StringVar(&s.Recentre, "recentre", auto.RecentreLearn, "coordinates of the effects of hierarchical models: learn, off, or a number between 0 (non-centred) and 1 (centred)")
 			fs.BoolVar(&s.PlainStart, "plain-start", false, "begin where chains start, without a climb to the typical set")
@@ -52,6 +53,12 @@ func autoRow() Row {
 			return func() (infer.Sampler, error) {
 				made := *s
 				made.NoRefine = s.Refine == 0
+				made.Delta = 0 // and raised, unless it was given
+				fs.Visit(func(f *flag.Flag) {
+					if f.Name == "delta" {
+						made.Delta = s.Delta
+					}
+				})
 				return made, made.Validate()
 			}
 		},

@@ -53,9 +53,23 @@ func list(words []string) string {
 	return strings.Join(words, "")
 }
 
+// zero is the value of an option of which 0 is a value like any other, though it is not the
+// default.
+type zero struct{ flag.Getter }
+
+// withZero declares such an option.
+func withZero(fs *flag.FlagSet, p *float64, name string, value float64, usage string) {
+	own := flag.NewFlagSet("", flag.ContinueOnError)
+	own.Float64Var(p, name, value, usage)
+	fs.Var(zero{own.Lookup(name).Value.(flag.Getter)}, name, usage)
+}
+
 // MeansDefault reports whether a text for an option says 0 where samplers take 0 for the
 // option's default, which is another number: it is not what was asked for.
 func MeansDefault(f *flag.Flag, text string) bool {
+	if _, ok := f.Value.(zero); ok {
+		return false
+	}
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil || x != 0 {
 		return false

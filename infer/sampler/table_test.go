@@ -12,6 +12,7 @@ import (
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/ahmc"
+	"github.com/ppl-lang/ppl/infer/auto"
 	"github.com/ppl-lang/ppl/infer/hmc"
 	"github.com/ppl-lang/ppl/infer/infertest"
 	"github.com/ppl-lang/ppl/infer/nuts"
@@ -118,6 +119,41 @@ func TestOptions(t *testing.T) {
 		}
 		if _, err := build(); err == nil {
 			t.Errorf("%v passes", bad)
+		}
+	}
+}
+
+// What an option of auto leaves to it is not what its default, given by hand, is; and 0 can be
+// asked for where it means something.
+func TestAutoOptions(t *testing.T) {
+	row, _ := sampler.Lookup("auto")
+	for _, c := range []struct {
+		args []string
+		want auto.Sampler
+	}{
+		{nil, auto.Sampler{}},
+		{[]string{"-delta", "0.8"}, auto.Sampler{Delta: 0.8}},
+		{[]string{"-refine", "0"}, auto.Sampler{NoRefine: true}},
+		{[]string{"-refine", "0.5"}, auto.Sampler{Refine: 0.5}},
+		{[]string{"-kernel", "leapfrog", "-steps", "3", "-stepsize", "0.2"}, auto.Sampler{Kind: auto.Leapfrog, Steps: 3, StepSize: 0.2}},
+	} {
+		fs := flag.NewFlagSet("auto", flag.ContinueOnError)
+		build := row.Options(fs)
+		if err := fs.Parse(c.args); err != nil {
+			t.Fatal(err)
+		}
+		s, err := build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := s.(auto.Sampler)
+		if got.Delta != c.want.Delta || got.NoRefine != c.want.NoRefine || c.want.Refine != 0 && got.Refine != c.want.Refine || got.StepSize != c.want.StepSize || got.Kind != c.want.Kind {
+			t.Errorf("%v: %+v", c.args, got)
+		}
+		for name, means := range map[string]bool{"refine": false, "stepsize": false, "delta": true, "race-batch": true} {
+			if sampler.MeansDefault(fs.Lookup(name), "0") != means {
+				t.Errorf("that 0 for %s means the default: %v", name, !means)
+			}
 		}
 	}
 }

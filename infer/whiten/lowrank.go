@@ -34,8 +34,27 @@ func NewLowRank(m infer.Metric) *LowRank {
 // inner replaces x by (I + Uᵀ diag(f) U)x. The rows of U are orthogonal, so they
 // can be taken one after another.
 func (l *LowRank) inner(f, x []float64) {
+	if len(x) > fewRows {
+		for k, u := range l.vectors {
+			floats.AddScaled(x, f[k]*floats.Dot(u, x), u)
+		}
+		return
+	}
 	for k, u := range l.vectors {
-		floats.AddScaled(x, f[k]*floats.Dot(u, x), u)
+		u = u[:len(x)]
+		var sum, sum1 float64
+		i := 0
+		for ; i+1 < len(x); i += 2 {
+			sum += u[i] * x[i]
+			sum1 += u[i+1] * x[i+1]
+		}
+		if i < len(x) {
+			sum += u[i] * x[i]
+		}
+		sum = f[k] * (sum + sum1)
+		for i, v := range u {
+			x[i] += sum * v
+		}
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 type Map struct {
 	metric infer.Metric
 	scale  []float64         // Unit, Diagonal: L is diagonal
+	rows   []float64         // Dense, of up to fewRows dimensions: the rows of L, one after another
 	upper  blas64.Triangular // Dense: M⁻¹ = UᵀU, L = Uᵀ
 	low    *LowRank          // LowRank: L = S(I + Uᵀ(√Λ - I)U)
 	mean   []float64
@@ -53,6 +54,11 @@ func NewMap(m infer.Metric) (*Map, error) {
 		var u mat.TriDense
 		factor.UTo(&u)
 		h.upper = u.RawTriangular()
+		for i := range m.Dim {
+			for j := 0; j <= i && m.Dim <= fewRows; j++ {
+				h.rows = append(h.rows, h.upper.Data[j*m.Dim+i])
+			}
+		}
 	}
 	return h, nil
 }
@@ -82,23 +88,69 @@ func (h *Map) Forward(y, x []float64) {
 	case h.low != nil:
 		copy(x, y)
 		h.low.inner(h.low.roots, x)
-		floats.Mul(x, h.low.scale)
-	case len(x) <= fewRows:
-		d := len(x)
-		copy(x, h.mean)
-		for i, v := range y[:d] {
-			row := h.upper.Data[i*d+i : (i+1)*d]
-			out := x[i:][:len(row)]
-			for j, u := range row {
-				out[j] += u * v
-			}
+		mean, scale := h.mean[:len(x)], h.low.scale[:len(x)]
+		for i, v := range x {
+			x[i] = mean[i] + scale[i]*v
 		}
+		return
+	case len(x) <= fewRows:
+		h.forward(y, x)
 		return
 	default:
 		copy(x, y)
 		blas64.Trmv(blas.Trans, h.upper, vector(x))
 	}
 	floats.Add(x, h.mean)
+}
+
+// forward is Forward of a dense metric, by two rows of L at a time and two sums for each: a
+// single sum would wait for its last addition.
+func (h *Map) forward(y, x []float64) {
+	mean, rows := h.mean[:len(x)], h.rows
+	i := 0
+	for ; i+1 < len(x); i += 2 {
+		v := y[:i+1]
+		a, b := rows[:len(v)], rows[len(v):][:len(v)]
+		corner := rows[2*i+2]
+		rows = rows[2*i+3:]
+		var sumA, sumA1, sumB, sumB1 float64
+		j := 0
+		for ; j+1 < len(v); j += 2 {
+			y0, y1 := v[j], v[j+1]
+			sumA += a[j] * y0
+			sumB += b[j] * y0
+			sumA1 += a[j+1] * y1
+			sumB1 += b[j+1] * y1
+		}
+		if j < len(v) {
+			sumA += a[j] * v[j]
+			sumB += b[j] * v[j]
+		}
+		x[i] = mean[i] + (sumA + sumA1)
+		x[i+1] = mean[i+1] + (sumB + sumB1 + corner*y[i+1])
+	}
+	if i < len(x) {
+		sum := 0.0
+		for j, v := range y[:i+1] {
+			sum += rows[j] * v
+		}
+		x[i] = mean[i] + sum
+	}
+}
+
+// solve replaces y by L⁻¹y, of a dense metric with few rows.
+func (h *Map) solve(y []float64) {
+	d := len(y)
+	for i := range y {
+		row := h.upper.Data[i*d+i : (i+1)*d]
+		v := y[i] / row[0]
+		y[i] = v
+		row = row[1:]
+		rest := y[i+1:][:len(row)]
+		for j, u := range row {
+			rest[j] -= u * v
+		}
+	}
 }
 
 // Pull writes Lᵀg to w.
@@ -148,6 +200,8 @@ func (h *Map) Whiten(x, g, y, w []float64) {
 	case h.low != nil:
 		floats.Div(y, h.low.scale)
 		h.low.inner(h.low.inverse, y)
+	case len(x) <= fewRows:
+		h.solve(y)
 	default:
 		blas64.Trsv(blas.Trans, h.upper, vector(y))
 	}

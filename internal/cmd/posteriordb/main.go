@@ -137,7 +137,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	flags.IntVar(&o.draws, "draws", 1000, "posterior: draws per chain, after as many of warm-up")
 	flags.IntVar(&o.runs, "runs", 3, "posterior: most runs of a posterior, as long as its chains disagree")
 	flags.StringVar(&o.sampler, "sampler", "auto", "sampling, outside: the sampler, with its options, as in \"auto -delta 0.9\"")
-	flags.StringVar(&o.against, "against", "", "sampling, outside: the sampler that is the measure in place of Stan's runs; outside: nuts unless given")
+	flags.StringVar(&o.against, "against", "", "sampling, outside: the sampler that is the measure in place of Stan's runs; outside: nuts unless given, none for none")
 	flags.IntVar(&o.seeds, "seeds", 3, "sampling, outside: runs of each posterior, with seeds from --seed (101 unless given)")
 	flags.DurationVar(&o.runLimit, "run-limit", time.Minute, "sampling, outside: a run that takes more processor time has failed")
 	flags.IntVar(&o.parallel, "parallel", 1, "sampling, outside: chains that compute at the same time")
@@ -154,8 +154,11 @@ func run(args []string, stdout, stderr io.Writer) error {
 		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
 	db.outside = *check == "outside"
-	if db.outside && o.against == "" {
+	switch {
+	case db.outside && o.against == "":
 		o.against = "nuts"
+	case o.against == "none":
+		o.against = ""
 	}
 	if !db.outside && (db.pdb == "" || db.ref == "") {
 		return errors.New("--pdb and --ref are required")
