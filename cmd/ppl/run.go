@@ -168,6 +168,11 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 		if err != nil {
 			return err
 		}
+		if flags.Changed("stepsize") { // what is given by hand counts, not what --metric-file has
+			for i := range adapted {
+				adapted[i].StepSize = 0
+			}
+		}
 		if len(args) == 0 && o.data != "" {
 			o.text, o.textErr = o.readText(cmd.Context(), o.data, "--data")
 		} else if len(args) > 0 {

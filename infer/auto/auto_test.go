@@ -230,6 +230,45 @@ func TestLengthOfWarmup(t *testing.T) {
 	}
 }
 
+// shared is a target of which every chain has its own, without which chains learn alone.
+type shared struct{ quartic }
+
+func (s shared) Clone() infer.LogDensity { return s }
+
+// The race takes no more transitions than are kept for it, whatever it tries: the other family,
+// gentler steps, steps given by hand; and its chains, which try in step, choose the same.
+func TestLengthOfRace(t *testing.T) {
+	told := map[string]bool{} // how races end
+	for _, target := range []infer.LogDensity{shared{quartic{3, 0.005}}, shared{quartic{3, 0.015}}, shared{quartic{1, 0.01}}, infertest.AR1(3, 0.5), infertest.LogGamma{D: 2, Shape: 20}, infertest.StudentT{D: 2, Nu: 3}} {
+		for _, s := range []auto.Sampler{{}, {Kind: auto.Leapfrog}, {Kind: auto.ExactNormal, Steps: 2}, {Kind: auto.Leapfrog, StepSize: 0.5}, {RaceLength: 1}, {RaceBatch: 11}, {RaceLength: 20}, {NoPool: true}} {
+			for seed := range uint64(4) {
+				s.NoEarlyEnd = seed == 3 // the race begins as late as it may
+				const n = 220
+				_, report := drawn(t, target, infer.Config{Sampler: s, Chains: 3, Warmup: n, Draws: 5, Seed: seed})
+				for _, c := range report.Chains {
+					if c.Warmup.Transitions > n {
+						t.Errorf("%v, %+v: %d transitions of warm-up of %d", target, s, c.Warmup.Transitions, n)
+					}
+					if first := report.Chains[0]; !s.NoPool && (c.StepSize != first.StepSize || c.Adapted["kernel"] != first.Adapted["kernel"] || c.Adapted["trajectory_steps"] != first.Adapted["trajectory_steps"] || c.Warmup.Transitions != first.Warmup.Transitions) {
+						t.Errorf("%v, %+v: chain %d has chosen differently: %v, chain 1: %v", target, s, c.ID, c.Notes, first.Notes)
+					}
+				}
+				for _, note := range report.Chains[0].Notes {
+					for _, how := range []string{"leapfrog HMC", "exact-normal HMC", "rejected too often", "rejected in the tails", "the best trajectories", "too far from normal", "too short"} {
+						told[how] = told[how] || strings.Contains(note, how)
+					}
+				}
+			}
+		}
+	}
+	for how, seen := range told {
+		if !seen && how != "rejected too often" && how != "rejected in the tails" {
+			t.Errorf("no race has ended so: %s", how)
+		}
+	}
+	t.Log(told)
+}
+
 // A run that is stopped has draws of all chains, also where fewer of them compute at a
 // time than there are.
 func TestTurns(t *testing.T) {
