@@ -48,7 +48,7 @@ func TestInvariance(t *testing.T) {
 		{infertest.Funnel{D: 3}, 0.4, Kernel{Refine: 0.3}},
 		{infertest.Banana{B: 0.3, Sigma: 1.5}, 1.05, Kernel{Refine: 0.2, Jitter: 0.5}},
 		{infertest.StudentT{D: 2, Nu: 4}, 1.4, Kernel{Refine: 0.2}},
-		{infertest.Banana{B: 3, Sigma: 2}, 0.15, Kernel{Refine: 1}},     // two steps from leaf to leaf
+		{infertest.Banana{B: 3, Sigma: 2}, 0.15, Kernel{Refine: 1}},      // two steps from leaf to leaf
 		{infertest.Funnel{D: 3}, 0.24, Kernel{Refine: 1.5, MaxDepth: 8}}, // likewise
 	} {
 		for _, m := range metrics(c.target.Dim()) {
