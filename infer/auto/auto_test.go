@@ -2,6 +2,7 @@ package auto_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -50,7 +51,7 @@ func TestNormal(t *testing.T) {
 			t.Errorf("warm-up of %d transitions, gradients %d + %d", c.Warmup.Transitions, c.Warmup.Gradients, c.Sampling.Gradients)
 		}
 		notes := strings.Join(c.Notes, " ")
-		if !strings.Contains(notes, "HMC") || !strings.Contains(notes, "Metric") || c.Metric.Kind == infer.Diagonal {
+		if !strings.Contains(notes, "HMC") || !strings.Contains(notes, "Metric") || !strings.Contains(notes, fmt.Sprintf("Warm-up: %d transitions of 1000", c.Warmup.Transitions)) || c.Metric.Kind == infer.Diagonal {
 			t.Errorf("metric %s; %s", c.Metric.Kind, notes)
 		}
 		if !slices.Equal(c.Metric.Inverse, report.Chains[0].Metric.Inverse) || c.StepSize != report.Chains[0].StepSize {

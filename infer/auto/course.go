@@ -117,6 +117,9 @@ func (c course) Run(ctx context.Context, s *infer.State) error {
 	if err := w.race(v); err != nil {
 		return err
 	}
+	if v.warn == "" && !c.options.NoEarlyEnd {
+		w.note(fmt.Sprintf("Warm-up: %d transitions of %d; step size, metric and means had settled.", w.made, w.length))
+	}
 	w.spend(v)
 	told := w.kernel.told
 	told["start_gradients"] = float64(started - begun)
