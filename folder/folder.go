@@ -40,6 +40,11 @@ const maxKeptData = 100 << 20
 type Record struct {
 	Program string `json:"program"` // that made it, with its version
 
+	// Processors are the instructions that models were evaluated with, as ppl version tells
+	// them: draws are the same to the last bit for the same ones. There are several, in this
+	// order, of a run that went on elsewhere.
+	Processors []string `json:"processors,omitempty"`
+
 	// The model and the data as they were named, and the SHA-256 of the files.
 	Model       string `json:"model"`
 	ModelSHA256 string `json:"model_sha256"`
@@ -155,8 +160,11 @@ func (r *Record) local() error {
 	return nil
 }
 
-// Write replaces the record in a folder, which must exist.
+// Write replaces the record in a folder, which must exist, and notes what models are evaluated with.
 func (r *Record) Write(dir string) error {
+	if now := compile.CPULevel(); len(r.Processors) == 0 || r.Processors[len(r.Processors)-1] != now {
+		r.Processors = append(r.Processors, now)
+	}
 	text, err := json.Marshal(r)
 	if err != nil {
 		return err

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/internal/files"
@@ -86,6 +88,29 @@ func TestChanged(t *testing.T) {
 		}
 		if err := os.WriteFile(path, text, 0o666); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestProcessors: a record tells what models were evaluated with, one after the other for a run
+// that goes on elsewhere.
+func TestProcessors(t *testing.T) {
+	dir := t.TempDir()
+	var want []string
+	for _, name := range []string{"none", "none", ""} {
+		t.Setenv("PPL_PROCESSOR", name)
+		if level := compile.CPULevel(); !slices.Contains(want, level) {
+			want = append(want, level)
+		}
+		r, err := folder.Read(dir)
+		if err != nil { // the first time
+			r = &folder.Record{}
+		}
+		if err := r.Write(dir); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := folder.Read(dir); err != nil || !slices.Equal(r.Processors, want) {
+			t.Errorf("%q: %v, %v", name, r, err)
 		}
 	}
 }

@@ -20,7 +20,8 @@ func versionCommand() *cobra.Command {
 built for and by; the commit that it was built from, as far as the build knew it;
 and which instructions of this processor are used for models. The environment variable
 PPL_PROCESSOR chooses others: AVX-512, AVX2, NEON, or none. Results agree between them, to
-the last bit but for products of matrices and numbers at the ends of the range.`,
+the last bit but for products of matrices and numbers at the ends of the range. The folder
+of a run keeps them in run.json.`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := buildinfo.Read()
