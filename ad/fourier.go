@@ -45,7 +45,7 @@ func newFourier(inverse bool, n int) fourierAttr {
 }
 
 func fourierOp() Op {
-	return Op{Name: "fourier", Class: Array, Arity: 1,
+	return Op{Name: "fourier", Class: Array, Arity: 1, Total: true,
 		Shape: func(args []Type, _ any) (Type, error) {
 			if s := args[0].Shape; len(s) != 3 || s[0] != 2 {
 				return Type{}, errors.New("no real and imaginary parts")

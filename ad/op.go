@@ -43,6 +43,10 @@ type Op struct {
 	Eval func(dst []float64, args [][]float64, types []Type, attr any, work []float64) error
 	Work func(args []Type, attr any) int
 
+	// Total marks Array ops whose Eval has no error, whatever the numbers: they need not be
+	// evaluated where nobody reads the value, nor in the order of what may reject.
+	Total bool
+
 	// VJP returns the adjoints of the arguments (None where zero or where need
 	// is false), given the adjoint of the value. For ops whose rule is not
 	// Partials.

@@ -21,7 +21,7 @@ func (o OrderAttr) Key() string {
 func orderOps() map[OpCode]Op {
 	none := func(*Graph, *Node, Ref, Ref, []bool) []Ref { return []Ref{None} }
 	return map[OpCode]Op{
-		OpOrder: {Name: "order", Class: Array, Arity: 1, Flat: true, VJP: none,
+		OpOrder: {Name: "order", Class: Array, Arity: 1, Flat: true, Total: true, VJP: none,
 			Shape: func(args []Type, _ any) (Type, error) {
 				if len(args[0].Shape) != 1 {
 					return Type{}, errors.New("only vectors have an order")
@@ -32,7 +32,7 @@ func orderOps() map[OpCode]Op {
 				order(dst, args[0], attr.(OrderAttr).Descending)
 				return nil
 			}},
-		OpFirstMax: {Name: "first_max", Class: Array, Arity: 1, Flat: true, VJP: none,
+		OpFirstMax: {Name: "first_max", Class: Array, Arity: 1, Flat: true, Total: true, VJP: none,
 			Shape: lastDimReduced,
 			Eval: func(dst []float64, args [][]float64, types []Type, _ any, _ []float64) error {
 				k := types[0].Shape[len(types[0].Shape)-1]

@@ -147,7 +147,7 @@ func (m MatMulAttr) dims(a, b []int) (r, c, k int, err error) {
 // arrayOps are the ops on whole arrays that are not matrix decompositions.
 func arrayOps() map[OpCode]Op {
 	return map[OpCode]Op{
-		OpMatMul: {Name: "matmul", Class: Array, Arity: 2,
+		OpMatMul: {Name: "matmul", Class: Array, Arity: 2, Total: true,
 			Shape: func(args []Type, attr any) (Type, error) {
 				r, c, _, err := attr.(MatMulAttr).dims(args[0].Shape, args[1].Shape)
 				return Type{Shape: []int{r, c}}, err
@@ -177,7 +177,7 @@ func arrayOps() map[OpCode]Op {
 				}
 				return []Ref{da, db}
 			}},
-		OpLogSumExp: {Name: "log_sum_exp", Class: Array, Arity: 1,
+		OpLogSumExp: {Name: "log_sum_exp", Class: Array, Arity: 1, Total: true,
 			Shape: lastDimReduced,
 			Eval: func(dst []float64, args [][]float64, types []Type, _ any, _ []float64) error {
 				k := types[0].Shape[len(types[0].Shape)-1]
@@ -195,7 +195,7 @@ func arrayOps() map[OpCode]Op {
 				p := g.Select(g.Do(OpIsInf, nil, y), g.Const(0), g.Exp(g.Sub(x, y)))
 				return []Ref{g.times(g.alongLast(adj, shape), p)}
 			}},
-		OpMaxOf: {Name: "max", Class: Array, Arity: 1,
+		OpMaxOf: {Name: "max", Class: Array, Arity: 1, Total: true,
 			Shape: lastDimReduced,
 			Eval: func(dst []float64, args [][]float64, types []Type, _ any, _ []float64) error {
 				k := types[0].Shape[len(types[0].Shape)-1]
@@ -262,7 +262,7 @@ func takeOps() map[OpCode]Op {
 				shape := g.Type(n.Args[0]).Shape
 				return []Ref{g.reduceLanes(g.Do(OpPut, PutAttr{shape}, adj, n.Args[1]), n.Args[0]), None}
 			}},
-		OpPut: {Name: "put", Class: Array, Arity: 2,
+		OpPut: {Name: "put", Class: Array, Arity: 2, Total: true,
 			Shape: func(args []Type, attr any) (Type, error) {
 				if !shapeEqual(args[0].Shape, args[1].Shape) {
 					return Type{}, fmt.Errorf("values of shape %v for positions of shape %v", args[0].Shape, args[1].Shape)
@@ -281,7 +281,7 @@ func takeOps() map[OpCode]Op {
 			VJP: func(g *Graph, n *Node, out, adj Ref, need []bool) []Ref {
 				return []Ref{g.reduceLanes(g.Take(adj, n.Args[1]), n.Args[0]), None}
 			}},
-		OpReplace: {Name: "replace", Class: Array, Arity: 3,
+		OpReplace: {Name: "replace", Class: Array, Arity: 3, Total: true,
 			Shape: func(args []Type, _ any) (Type, error) {
 				if !shapeEqual(args[1].Shape, args[2].Shape) {
 					return Type{}, fmt.Errorf("values of shape %v for positions of shape %v", args[1].Shape, args[2].Shape)

@@ -120,7 +120,7 @@ func MayFail(n *ad.Node) bool {
 	case ad.Effect, ad.Random:
 		return true
 	case ad.Array:
-		return n.Op != ad.OpMatMul && n.Op != ad.OpLogSumExp && n.Op != ad.OpMaxOf && n.Op != ad.OpPut && n.Op != ad.OpReplace
+		return !n.Op.Row().Total
 	case ad.Region:
 		return slices.ContainsFunc(n.Bodies(), anyFails)
 	}

@@ -18,6 +18,8 @@
 package ops
 
 import (
+	"iter"
+
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
@@ -87,6 +89,19 @@ func Of(op ad.OpCode) *Row {
 		return &own[op-first]
 	}
 	return &ads[op]
+}
+
+// All are the rows of all ops, ad's before those of this package.
+func All() iter.Seq[*Row] {
+	return func(yield func(*Row) bool) {
+		for _, table := range [][]Row{ads, own[:]} {
+			for i := range table {
+				if table[i].Name != "" && !yield(&table[i]) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Reduces reports whether an op of an accumulation is more than a sum.

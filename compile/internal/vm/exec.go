@@ -293,7 +293,7 @@ func (m *Machine) tightScan(p *regionPlan, lane int) error {
 // scan runs the steps of a scan for one lane.
 func (m *Machine) scan(p *regionPlan, lane int) error {
 	switch {
-	case p.chain != nil && (p.native == nil || p.chain.kind != anyChain):
+	case p.chain != nil:
 		m.runChain(p, p.chain, lane)
 		return nil
 	case p.native != nil:

@@ -116,9 +116,7 @@ func (p *Program) findChains(bs []block) {
 			continue
 		}
 		if r.tight {
-			if r.chain = findChain(r); r.chain != nil {
-				p.operands = max(p.operands, 2*len(r.chain.links)+len(r.chain.history)+len(r.chain.keeps))
-			}
+			r.chain = findChain(r)
 		}
 		p.findChains(r.bodies[0])
 		p.findChains(r.bodies[1])

@@ -162,11 +162,7 @@ func TestTexts(t *testing.T) {
 		}
 	}
 	n, tested := len(args[0]), 0
-	for op := range ad.OpCode(1 << 13) {
-		if op > ad.OpRandom && op < ops.MulAdd || op > ops.MaxPlus {
-			continue
-		}
-		row := ops.Of(op)
+	for row := range ops.All() {
 		if row.Text == nil {
 			continue
 		}

@@ -173,7 +173,6 @@ type Program struct {
 	whole           *fusedRun // all blocks as one function that copies these itself; nil: it does not
 	maxArgs         int
 	cursors         int // most that a tight scan needs
-	operands        int // most that a chain needs
 
 	target  *native.Target // what machine code is made for; nil: none
 	dense   *dense.Kernels // of dense linear algebra; nil: none yet
@@ -268,14 +267,13 @@ func Assemble(nest *loopnest.Program, o passes.Options) *Program {
 
 // Machine runs a program in memory of its own; it is for one goroutine.
 type Machine struct {
-	p        *Program
-	mem      []float64
-	views    [][]float64
-	args     [][]float64
-	draw     []float64
-	curs     []cursor
-	operands []walkOperand
-	work     []float64 // of three strips
+	p     *Program
+	mem   []float64
+	views [][]float64
+	args  [][]float64
+	draw  []float64
+	curs  []cursor
+	work  []float64 // of three strips
 	// What machine code sees of it.
 	memory, viewTable, scratchMemory unsafe.Pointer
 	env                              *ad.Env
@@ -291,7 +289,7 @@ type Machine struct {
 // New returns a machine.
 func (p *Program) New() *Machine {
 	m := &Machine{p: p, mem: make([]float64, p.memory, p.memory+eight), views: make([][]float64, len(p.views)),
-		curs: make([]cursor, p.cursors), operands: make([]walkOperand, p.operands)}
+		curs: make([]cursor, p.cursors)}
 	for i, v := range p.views {
 		switch {
 		case v.unset || v.own:

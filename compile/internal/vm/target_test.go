@@ -3,6 +3,7 @@ package vm
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -137,9 +138,19 @@ func TestLengths(t *testing.T) {
 			table[i] = int32(rng.IntN(n))
 		}
 		output(g.Gather(args[0], ad.Index{Dims: []ad.Dim{{N: n, Table: table}}}))
+		// What passes make ops of the executor's own of.
 		g.Output(g.Dot(args[1], ordinary[0]))
-		g.Output(g.Sum(g.Do(ad.OpLog1pExp, nil, ordinary[1]))) // one logarithm of a product
+		g.Output(g.Add(g.Mul(args[0], ordinary[0]), args[2]))
+		g.Output(g.Sub(g.Mul(args[1], args[2]), ordinary[0]))
+		g.Output(g.Sub(args[1], g.Mul(ordinary[1], args[2])))
+		g.Output(g.Do(ad.OpNot, nil, g.Do(ad.OpLessEqual, nil, args[1], args[2])))
+		g.Output(g.Sum(g.Log(g.Add(ordinary[0], ordinary[1]))))
+		g.Output(g.Sum(g.Do(ad.OpLog1pExp, nil, args[1]))) // one logarithm of a product
 		g.Output(g.Sum(g.Do(ad.OpLogAddExp, nil, args[0], ordinary[2])))
+		for _, op := range []ad.OpCode{ad.OpInvLogit, ad.OpLog1pExp, ad.OpLogInvLogit, ad.OpLog1mInvLogit} {
+			output(g.Do(op, nil, args[2]))
+		}
+		output(g.Do(ad.OpLogAddExp, nil, args[1], args[2]))
 		var want [][]float64
 		for _, x := range append([]*native.Target{nil}, native.Targets...) {
 			if x != nil && native.Find(x.Name) == nil {
@@ -148,6 +159,15 @@ func TestLengths(t *testing.T) {
 			p, err := Compile(g, passes.Options{})
 			if err != nil {
 				t.Fatal(err)
+			}
+			if x == nil && n >= 8 {
+				for row := range ops.All() {
+					if row.Op > ad.OpRandom && !slices.ContainsFunc(p.blocks, func(b block) bool {
+						return slices.ContainsFunc(b.code, func(in instr) bool { return in.op == row.Op })
+					}) {
+						t.Fatalf("length %d: no instruction is %s", n, row.Name)
+					}
+				}
 			}
 			p.target = x
 			m := p.New()
