@@ -34,6 +34,8 @@ var encodingsARM64 = []struct {
 	want string
 }{
 	{"mov x9, #22136; movk x9, #4660, lsl #16", func(g *arm64, one, two *neon) { g.MovImm(R3, 0x12345678) }, "09cf8ad28946a2f2"},
+	{"trn1 v1.2d, v12.2d, v3.2d", func(g *arm64, one, two *neon) { two.op(primZip, 0, 1, 12, 3, 0) }, "8129c34e"},
+	{"trn2 v1.2d, v12.2d, v3.2d", func(g *arm64, one, two *neon) { two.op(primZip, 1, 1, 12, 3, 0) }, "8169c34e"},
 	{"mov x13, #-5", func(g *arm64, one, two *neon) { g.MovImm(T4, ^uint64(4)) }, "8d008092"},
 	{"mov x11, #0", func(g *arm64, one, two *neon) { g.MovImm(T2, 0) }, "0b0080d2"},
 	{"mov x0, x12", func(g *arm64, one, two *neon) { g.Mov(T0, T3) }, "e0030caa"},

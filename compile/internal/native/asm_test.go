@@ -63,8 +63,61 @@ var encodings = []struct {
 	{"vbroadcastsd 0x8(%r9),%zmm31", func(_ *amd64, _, _ *avx2, eight *avx512) { eight.broadcast(31, At(R3, 8)) }, "6242fd4819b908000000"},
 	{"vmovupd %zmm17,0x200(%r12)", func(_ *amd64, _, _ *avx2, eight *avx512) { eight.store(At(T3, 512), 17, 8) }, "62c1fd48118c2400020000"},
 	{"vfmadd231pd %zmm3,%zmm22,%zmm16", func(_ *amd64, _, _ *avx2, eight *avx512) { eight.op(primMulAdd, 0, 16, 22, 3, 16) }, "62e2cd40b8c3"},
+	{"vunpcklpd %ymm3,%ymm12,%ymm1", func(_ *amd64, _, four *avx2, _ *avx512) { four.op(primZip, 0, 1, 12, 3, 0) }, "c4e11d14cb"},
+	{"vperm2f128 $0x31,%ymm13,%ymm2,%ymm9", func(_ *amd64, _, four *avx2, _ *avx512) { four.op(primPairs, 1, 9, 2, 13, 0) }, "c4436d06cd31"},
+	{"vunpckhpd %zmm3,%zmm30,%zmm25", func(_ *amd64, _, _ *avx2, eight *avx512) { eight.op(primZip, 1, 25, 30, 3, 0) }, "62618d4015cb"},
+	{"vshuff64x2 $0x88,%zmm19,%zmm10,%zmm1", func(_ *amd64, _, _ *avx2, eight *avx512) { eight.op(primPairs, 0, 1, 10, 19, 0) }, "62b3ad4823cb88"},
+	{"vshuff64x2 $0xdd,%zmm3,%zmm30,%zmm25", func(_ *amd64, _, _ *avx2, eight *avx512) { eight.op(primPairs, 1, 25, 30, 3, 0) }, "62638d4023cbdd"},
 	{"kxnorw %k7,%k7,%k7; vgatherqpd 0x8(%r11,%zmm18,8),%zmm25{%k7}", func(_ *amd64, _, _ *avx2, eight *avx512) { eight.fetch([]Vec{25}, 0, 0, T2, []int32{8}, 18) }, "c4e14446ff6242fd47938cd308000000"},
 	{"mov $0x7,%eax; kmovb %eax,%k7; vmovapd %zmm4,%zmm20{%k7}{z}", func(_ *amd64, _, _ *avx2, eight *avx512) { eight.keepLanes(20, 4, 3) }, "40b807000000c4e17992f862e1fdcf28e4"},
+}
+
+// TestTranspose: transposing moves numbers from vectors of a lane to lanes of vectors, and back.
+func TestTranspose(t *testing.T) {
+	for _, target := range Targets {
+		if Find(target.Name) == nil {
+			continue
+		}
+		for _, n := range []int{1, 2, 8} {
+			a := target.NewAsm()
+			entry := a.NewLabel()
+			a.Place(entry)
+			a.Enter()
+			f := a.Frame(n)
+			lanes := f.Lanes()
+			place := func(k int) Place { return Place{Base: Memory, Index: NoReg, Disp: int32(8 * lanes * k)} }
+			b := &Builder{}
+			var x []Value
+			for k := range lanes {
+				x = append(x, b.Load(place(k)))
+			}
+			once := b.Transpose(x)
+			for k, v := range append(once, b.Transpose(once)...) {
+				b.Store(place(lanes+k), v, false)
+			}
+			f.Emit(b, lanes)
+			a.MovImm(T0, 0)
+			a.Leave()
+			a.End()
+			code, fs, err := a.Make([]Label{entry})
+			if err != nil {
+				t.Fatal(err)
+			}
+			mem, scratch := make([]float64, 3*lanes*lanes), make([]float64, a.Numbers+1)
+			for i := range lanes * lanes {
+				mem[i] = float64(i)
+			}
+			fs[0].Run(unsafe.Pointer(&mem[0]), nil, unsafe.Pointer(&scratch[0]), 0, 0, 0)
+			runtime.KeepAlive(code)
+			for k := range lanes {
+				for l := range lanes {
+					if once, twice := mem[(lanes+k)*lanes+l], mem[(2*lanes+k)*lanes+l]; once != float64(l*lanes+k) || twice != float64(k*lanes+l) {
+						t.Errorf("%s, %d lanes: element (%d, %d) is %v, and %v", target.Name, lanes, k, l, once, twice)
+					}
+				}
+			}
+		}
+	}
 }
 
 // TestRegisters runs long texts whose values outnumber the registers, with routines among

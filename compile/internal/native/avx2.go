@@ -77,6 +77,10 @@ func (l *avx2) op(p prim, imm uint64, d, a, b, c Vec) {
 	case primCompare:
 		prefix, w := l.comparing()
 		l.vrr(m0F, prefix, 0, w, 0xc2, byte(d), byte(a), byte(b), comparisonCodes[imm])
+	case primZip:
+		l.vrr(m0F, p66, 0, l.width(), 0x14+byte(imm), byte(d), byte(a), byte(b))
+	case primPairs:
+		l.vrr(m3A, p66, 0, 1, 0x06, byte(d), byte(a), byte(b), 0x20+0x11*byte(imm))
 	case primSelect:
 		l.vrr(m3A, p66, 0, l.width(), 0x4b, byte(d), byte(c), byte(b), byte(a)<<4)
 	default:

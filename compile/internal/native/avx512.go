@@ -52,6 +52,10 @@ func (l *avx512) op(p prim, imm uint64, d, a, b, c Vec) {
 		l.err(m0F, p66, 1, 0x73, 2, byte(d), byte(a), 0, false, byte(imm))
 	case primCompare:
 		l.err(m0F, p66, 1, 0xc2, byte(d), byte(a), byte(b), 0, false, comparisonCodes[imm])
+	case primZip:
+		l.err(m0F, p66, 1, 0x14+byte(imm), byte(d), byte(a), byte(b), 0, false)
+	case primPairs:
+		l.err(m3A, p66, 1, 0x23, byte(d), byte(a), byte(b), 0, false, 0x88+0x55*byte(imm))
 	case primBoth: // of masks of eight bits
 		l.vrr(m0F, p66, 0, 1, 0x41, byte(d), byte(a), byte(b))
 	case primEither:

@@ -40,6 +40,8 @@ const (
 	primSelect  // a ? b : c
 	primKeep    // a ? b : 0
 	primActive  // a in the lanes that count, 0 in the others
+	primZip     // lanes of a and b in turn: the even ones of both, or, with imm 1, the odd ones
+	primPairs   // the even pairs of lanes of a, then those of b, or, with imm 1, the odd ones
 	primCall    // the routine imm of a, and b if it has two arguments
 	primSecond  // the other result of the routine that call imm calls
 
@@ -64,7 +66,7 @@ var primitives = [numPrimitives]struct {
 	primFetch: {operands: 1}, primAdd: {operands: 2}, primSub: {operands: 2}, primMul: {operands: 2}, primDiv: {operands: 2},
 	primMax: {operands: 2}, primMin: {operands: 2}, primSqrt: {operands: 1}, primMulAdd: {operands: 3}, primRound: {operands: 1},
 	primAnd: {operands: 2}, primOr: {operands: 2}, primXor: {operands: 2}, primAddWord: {operands: 2}, primSubWord: {operands: 2},
-	primShl: {operands: 1}, primShr: {operands: 1}, primCompare: {operands: 2, truth: true}, primBoth: {operands: 2, truth: true},
+	primZip: {operands: 2}, primPairs: {operands: 2}, primShl: {operands: 1}, primShr: {operands: 1}, primCompare: {operands: 2, truth: true}, primBoth: {operands: 2, truth: true},
 	primEither: {operands: 2, truth: true}, primSelect: {operands: 3}, primKeep: {operands: 2}, primCall: {operands: 1},
 	primStore: {operands: 1, effect: true}, primSum: {operands: 1, effect: true}, primProduct: {operands: 2, effect: true}, primCompound: {operands: 2, effect: true},
 	primFail: {operands: 1, effect: true}, primExit: {operands: 2, effect: true}, primBranch: {operands: 1, effect: true}, primActive: {operands: 1}, primUnless: {operands: 1, effect: true},
@@ -373,6 +375,38 @@ func (b *Builder) Exit(t, x Value, p Place, f func()) {
 
 // Branch goes to l if t is true in a lane.
 func (b *Builder) Branch(t Value, l Label) { b.do(instruction{prim: primBranch, a: t, imm: uint64(l)}) }
+
+// Transpose is, for as many values as there are lanes, one value for each lane: what it
+// holds of each of them.
+func (b *Builder) Transpose(x []Value) []Value {
+	if len(x) == 1 {
+		return x
+	}
+	// Each step has half as many values, of either half of the lanes: first even and odd
+	// ones, then even and odd pairs of what is left.
+	halves := func(p prim, x []Value) (even, odd []Value) {
+		for k := 0; k < len(x); k += 2 {
+			even = append(even, b.do(instruction{prim: p, a: x[k], b: x[k+1]}))
+			odd = append(odd, b.do(instruction{prim: p, a: x[k], b: x[k+1], imm: 1}))
+		}
+		return even, odd
+	}
+	t := make([]Value, len(x))
+	var pairs func(x []Value, lane, step int)
+	pairs = func(x []Value, lane, step int) {
+		if len(x) == 1 {
+			t[lane] = x[0]
+			return
+		}
+		even, odd := halves(primPairs, x)
+		pairs(even, lane, 2*step)
+		pairs(odd, lane+step, 2*step)
+	}
+	even, odd := halves(primZip, x)
+	pairs(even, 0, 2)
+	pairs(odd, 1, 2)
+	return t
+}
 
 // Active is x in those lanes that count, 0 in the others.
 func (b *Builder) Active(x Value) Value { return b.do(instruction{prim: primActive, a: x}) }

@@ -42,6 +42,7 @@ const (
 	vShl, vUshr                                 = 0x4f005400, 0x6f000400
 	vFaddp, vAddp                               = 0x7e70d800, 0x5ef1b800 // of the two lanes of a register
 	vDup, vIns                                  = 0x4e080400, 0x6e180400 // the lower lane to both, or to the upper one
+	vTrn1                                       = 0x4ec02800
 	vFmovD, vToX, vUpperToX                     = 0x1e604000, 0x9e660000, 0x4e183c00
 )
 
@@ -100,6 +101,8 @@ func (l *neon) op(p prim, imm uint64, d, a, b, c Vec) {
 		l.two(vUshr|uint32(128-imm)<<16, d, a)
 	case primCompare:
 		l.compare(Comparison(imm), d, a, b)
+	case primZip:
+		l.three(vTrn1+uint32(imm)<<14, d, a, b)
 	case primSelect:
 		l.choose(d, a, b, c)
 	default:

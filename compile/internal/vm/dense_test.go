@@ -46,7 +46,7 @@ func TestDense(t *testing.T) {
 		for _, c := range []struct{ lanes, n, others, dense int }{
 			{0, 20, 12, 8}, {0, 41, 12, 8}, {2, 22, 1, 2}, {0, 25, 1, 2}, {2, 41, 1, 2}, {0, 64, 1, 2}, // dense are the blocks that package dense runs
 			{0, 1, 1, 0}, {0, 2, 1, 0}, {0, 3, 2, 0}, {0, 5, 8, 0}, {0, 8, 1, 0}, {0, 13, 3, 0}, {0, 18, 5, 0},
-			{7, 1, 3, 0}, {5, 2, 1, 0}, {3, 4, 7, 0}, {2, 11, 4, 0},
+			{7, 1, 3, 0}, {5, 2, 1, 0}, {3, 4, 7, 0}, {2, 11, 4, 0}, {9, 3, 1, 0}, {10, 8, 1, 0}, {6, 18, 1, 0},
 		} {
 			lanes, n := max(c.lanes, 1), c.n
 			g := factorGraph(c.lanes, n, c.others)
@@ -116,6 +116,92 @@ func TestDense(t *testing.T) {
 			f.Input(0)[p*(n+1)] = good
 			if err := f.Run(nil); err != nil {
 				t.Errorf("%s, %v: %v after an error", target.Name, c, err)
+			}
+		}
+	}
+}
+
+// TestBatched: factors of small matrices, their adjoints and triangular solves have in lanes, as
+// vectors across these, the bits that they have one by one, whatever the numbers; and the lane that has no
+// factor is told.
+func TestBatched(t *testing.T) {
+	odd := []float64{0, math.Copysign(0, -1), 5e-324, -1e-310, 1e300, math.Inf(1), math.Inf(-1), math.NaN()}
+	graph := func(lanes, n int) *ad.Graph {
+		g := ad.NewGraph()
+		in := func(lanes int, shape ...int) ad.Ref { return g.Input(ad.Type{Lanes: lanes, Shape: shape}) }
+		a, adj, column, row := in(lanes, n, n), in(lanes, n, n), in(lanes, n, 1), in(lanes, 1, n)
+		one, same := in(0, n, n), in(0, n, 1) // of all lanes
+		l := g.Cholesky(a)
+		for _, x := range []ad.Ref{l, g.Do(ad.OpCholeskyAdjoint, nil, l, adj), g.Do(ad.OpCholeskyAdjoint, nil, one, adj),
+			g.TriSolve(l, column, ad.TriAttr{}), g.TriSolve(l, column, ad.TriAttr{Trans: true}), g.TriSolve(adj, column, ad.TriAttr{Upper: true}),
+			g.TriSolve(adj, column, ad.TriAttr{Upper: true, Trans: true}), g.TriSolve(l, row, ad.TriAttr{Right: true}), g.TriSolve(l, row, ad.TriAttr{Right: true, Trans: true}),
+			g.TriSolve(one, column, ad.TriAttr{}), g.TriSolve(l, same, ad.TriAttr{}),
+		} {
+			g.Output(x)
+		}
+		return g
+	}
+	for _, target := range native.Targets {
+		if native.Find(target.Name) == nil {
+			continue
+		}
+		t.Setenv(processor, target.Name)
+		for _, n := range []int{1, 2, 3, 4, 5, 8, 13, 18} {
+			single, err := Compile(graph(0, n), passes.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := single.New()
+			for _, lanes := range []int{1, 3, 4, 5, 7, 8, 9, 17} {
+				g := graph(lanes, n)
+				p, err := Compile(g, passes.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				m := p.New()
+				if p.mistake != "" {
+					t.Fatal(p.mistake)
+				}
+				for i := range g.Inputs {
+					x := m.Input(i)
+					copy(x, normals(len(x), uint64(10*lanes+i)))
+					for k := range x {
+						if size := n * n; i == 0 && k%size%(n+1) == 0 {
+							x[k] = float64(n) + math.Abs(x[k])
+						} else if i > 0 && k%5 == 0 && k/5%3 == 0 {
+							x[k] = odd[k/15%len(odd)]
+						}
+					}
+				}
+				if err := m.Run(nil); err != nil {
+					t.Fatal(err)
+				}
+				for lane := range lanes {
+					for i := range g.Inputs {
+						to := s.Input(i)
+						if from := m.Input(i); len(from) > len(to) {
+							copy(to, from[lane*len(to):])
+						} else {
+							copy(to, from)
+						}
+					}
+					if err := s.Run(nil); err != nil {
+						t.Fatal(err)
+					}
+					for i := range g.Outputs {
+						want := s.Output(i)
+						for e, w := range want {
+							if v := m.Output(i)[lane*len(want)+e]; math.Float64bits(v) != math.Float64bits(w) && !(math.IsNaN(v) && math.IsNaN(w)) {
+								t.Fatalf("%s, order %d, lane %d of %d, output %d[%d]: %v, by itself %v", target.Name, n, lane, lanes, i, e, v, w)
+							}
+						}
+					}
+				}
+				m.Input(0)[(lanes-1)*n*n] = -1
+				var not *ad.NotPositiveError
+				if err := m.Run(nil); !errors.As(err, &not) || not.Pivot != 1 {
+					t.Errorf("%s, order %d, %d lanes: %v", target.Name, n, lanes, err)
+				}
 			}
 		}
 	}

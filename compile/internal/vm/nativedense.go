@@ -31,7 +31,7 @@ func inBlocks(b *block) bool {
 }
 
 // smallMatrix makes the code of one; where a matrix is not positive definite it leaves for the
-// op's row, which says why, or knows better. Lanes come one after the other.
+// op's row, which says why, or knows better.
 func (g *generator) smallMatrix(bs []block, r *fusedRun, done native.Label) {
 	b := &bs[0]
 	wrong, after := g.NewLabel(), g.NewLabel()
@@ -45,7 +45,21 @@ func (g *generator) smallMatrix(bs []block, r *fusedRun, done native.Label) {
 	for k, v := range views {
 		g.LeaPlace(regs[k], g.uniform(v))
 	}
-	g.repeat(cols, max(b.node.Type.Lanes, 1), func() {
+	next := func(lanes int) {
+		for k, t := range types {
+			if t.Lanes > 0 {
+				g.AddImm(regs[k], int32(8*lanes*t.Size()))
+			}
+		}
+	}
+	f, batched := g.batched(b)
+	if batched > 0 {
+		g.repeat(cols, batched/f.Lanes(), func() {
+			(&batch{&native.Builder{}, f.Lanes()}).emit(b, f, regs, wrong)
+			next(f.Lanes())
+		})
+	}
+	g.repeat(cols, max(b.node.Type.Lanes, 1)-batched, func() {
 		switch b.node.Op {
 		case ad.OpCholesky:
 			x := &native.Builder{}
@@ -64,11 +78,7 @@ func (g *generator) smallMatrix(bs []block, r *fusedRun, done native.Label) {
 				g.substitution(b, n, regs)
 			}
 		}
-		for k, t := range types {
-			if t.Lanes > 0 {
-				g.AddImm(regs[k], int32(8*t.Size()))
-			}
-		}
+		next(1)
 	})
 	g.Place(after)
 	if b.node.Op == ad.OpCholesky {
