@@ -121,8 +121,8 @@ func TestDense(t *testing.T) {
 	}
 }
 
-// TestBatched: factors of small matrices, their adjoints and triangular solves have in lanes, as
-// vectors across these, the bits that they have one by one, whatever the numbers; and the lane that has no
+// TestBatched: factors of small matrices, their adjoints, triangular solves and products have in lanes,
+// as vectors across these, the bits that they have one by one, whatever the numbers; and the lane that has no
 // factor is told.
 func TestBatched(t *testing.T) {
 	odd := []float64{0, math.Copysign(0, -1), 5e-324, -1e-310, 1e300, math.Inf(1), math.Inf(-1), math.NaN()}
@@ -136,6 +136,8 @@ func TestBatched(t *testing.T) {
 			g.TriSolve(l, column, ad.TriAttr{}), g.TriSolve(l, column, ad.TriAttr{Trans: true}), g.TriSolve(adj, column, ad.TriAttr{Upper: true}),
 			g.TriSolve(adj, column, ad.TriAttr{Upper: true, Trans: true}), g.TriSolve(l, row, ad.TriAttr{Right: true}), g.TriSolve(l, row, ad.TriAttr{Right: true, Trans: true}),
 			g.TriSolve(one, column, ad.TriAttr{}), g.TriSolve(l, same, ad.TriAttr{}),
+			g.Do(ad.OpMatMul, ad.MatMulAttr{}, a, adj), g.Do(ad.OpMatMul, ad.MatMulAttr{TransA: true}, a, adj), g.Do(ad.OpMatMul, ad.MatMulAttr{TransA: true}, one, adj),
+			g.Do(ad.OpMatMul, ad.MatMulAttr{}, a, one), g.Do(ad.OpMatMul, ad.MatMulAttr{}, column, row),
 		} {
 			g.Output(x)
 		}

@@ -91,7 +91,7 @@ func TestProducts(t *testing.T) {
 		for _, c := range []int{1, 2, 3, 4, 7, 23, 24, 27, 41, 47, 70} {
 			for _, k := range []int{1, 3, 6, 67} {
 				for mode := range 12 {
-					lanesA, lanesB := mode/3%2*3, mode/6*3
+					lanesA, lanesB := mode/3%2*11, mode/6*11
 					if mode = mode % 3; lanesA+lanesB > 0 && c*k > 50 {
 						continue
 					}

@@ -6,9 +6,10 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// Factors of small matrices, their adjoints and triangular solves with one right side for many
-// lanes at once: as vectors across lanes, with the bits that one lane after the other has. In memory a
-// lane follows the other; what a vector loads of one is turned into vectors across as many lanes.
+// Factors of small matrices, their adjoints, triangular solves with one right side and products of
+// the smallest for many lanes at once: as vectors across lanes, with the bits that one lane after the
+// other has. In memory a lane follows the other; what a vector loads of one is turned into vectors
+// across as many lanes.
 
 // batch is the lanes of a vector, of a block's operands.
 type batch struct {
@@ -20,13 +21,15 @@ type batch struct {
 // one. What a vector of a matrix of fewer numbers than it has lanes loads or stores too much is of the
 // lanes that come after it.
 func (g *generator) batched(b *block) (*native.Frame, int) {
-	n, all := b.types[0].Shape[0], b.node.Type.Lanes
-	if b.node.Op == ad.OpTriSolve && (inBlocks(b) || b.node.Type.Size() != n) {
+	all := b.node.Type.Lanes
+	if b.node.Op == ad.OpTriSolve && (inBlocks(b) || b.node.Type.Size() != b.types[0].Shape[0]) {
 		return nil, 0
 	}
-	least := n * n
-	for _, t := range append(b.types, b.node.Type) {
-		least = min(least, t.Size())
+	least := b.node.Type.Size()
+	for _, t := range b.types {
+		if t.Lanes > 0 {
+			least = min(least, t.Size())
+		}
 	}
 	f := g.Frame(4)
 	beyond := 0 // lanes that the last vector reaches
@@ -89,7 +92,8 @@ func (x *batch) emit(b *block, f *native.Frame, regs [3]native.Reg, wrong native
 	}
 	result := make([]native.Value, b.node.Type.Size())
 	set := func(i, j int, v native.Value) { result[i*n+j] = v }
-	a := matrix(x.load(regs[0], b.types[0]))
+	first := x.load(regs[0], b.types[0])
+	a := matrix(first)
 	switch b.node.Op {
 	case ad.OpCholesky:
 		x.Branch(dense.Factor(x.Builder, n, a, set), wrong)
@@ -100,7 +104,74 @@ func (x *batch) emit(b *block, f *native.Frame, regs [3]native.Reg, wrong native
 		right := x.load(regs[1], b.types[1])
 		dense.Substitute(x.Builder, n, t.Upper, t.Trans != t.Right, a,
 			func(i int) native.Value { return right[i] }, func(i int, v native.Value) { result[i] = v })
+	case ad.OpMatMul:
+		x.product(b, first, x.load(regs[1], b.types[1]), result)
 	}
 	x.store(regs[2], result)
 	f.Emit(x.Builder, x.lanes)
+}
+
+// product is that of two matrices, terms in their order.
+func (x *batch) product(b *block, left, right, result []native.Value) {
+	p, attr := dimensions(b), b.node.Attr.(ad.MatMulAttr)
+	element := func(vs []native.Value, t *ad.Type, trans bool, i, j int) native.Value {
+		if trans {
+			i, j = j, i
+		}
+		return vs[i*t.Shape[1]+j]
+	}
+	for i := range p.r {
+		for j := range p.c {
+			sum := x.Number(0)
+			for k := range p.k {
+				sum = x.MulAdd(element(left, &b.types[0], attr.TransA, i, k), element(right, &b.types[1], attr.TransB, k, j), sum)
+			}
+			result[i*p.c+j] = sum
+		}
+	}
+}
+
+// smallProduct makes the product of a block, if its matrices are so small that lanes are
+// vectors.
+func (g *generator) smallProduct(b *block, p product) bool {
+	most := mostInLanes
+	if p.transB {
+		most = mostTransposed
+	}
+	if max(p.r, p.c, p.k) > most || b.node.Type.Lanes < 4 {
+		return false
+	}
+	g.overLanes(b, [3]native.Reg{native.R1, native.R2, native.R3}, 0, nil)
+	return true
+}
+
+// overLanes makes a block: as many lanes at once as make vectors, and the others by rest, or as
+// vectors of one.
+func (g *generator) overLanes(b *block, regs [3]native.Reg, wrong native.Label, rest func()) {
+	views := append(append([]int32(nil), b.args...), b.dst)
+	types := append(append([]ad.Type(nil), b.types...), b.node.Type)
+	if len(views) == 2 {
+		regs[1] = regs[2]
+	}
+	for k, v := range views {
+		g.LeaPlace(regs[k], g.uniform(v))
+	}
+	part := func(lanes, times int, code func()) {
+		g.repeat(cols, times, func() {
+			code()
+			for k, t := range types {
+				if t.Lanes > 0 {
+					g.AddImm(regs[k], int32(8*lanes*t.Size()))
+				}
+			}
+		})
+	}
+	f, batched := g.batched(b)
+	if batched > 0 {
+		part(f.Lanes(), batched/f.Lanes(), func() { (&batch{&native.Builder{}, f.Lanes()}).emit(b, f, regs, wrong) })
+	}
+	if rest == nil {
+		rest = func() { (&batch{&native.Builder{}, 1}).emit(b, g.Frame(1), regs, wrong) }
+	}
+	part(1, max(b.node.Type.Lanes, 1)-batched, rest)
 }

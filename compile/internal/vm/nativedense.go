@@ -37,29 +37,10 @@ func (g *generator) smallMatrix(bs []block, r *fusedRun, done native.Label) {
 	wrong, after := g.NewLabel(), g.NewLabel()
 	n := b.types[0].Shape[0]
 	regs := [3]native.Reg{native.R1, native.R2, native.R3} // the first argument, the second, the result
-	views := append(append([]int32(nil), b.args...), b.dst)
-	types := append(append([]ad.Type(nil), b.types...), b.node.Type)
-	if len(views) == 2 {
+	if b.node.Op == ad.OpCholesky {
 		regs[1] = regs[2]
 	}
-	for k, v := range views {
-		g.LeaPlace(regs[k], g.uniform(v))
-	}
-	next := func(lanes int) {
-		for k, t := range types {
-			if t.Lanes > 0 {
-				g.AddImm(regs[k], int32(8*lanes*t.Size()))
-			}
-		}
-	}
-	f, batched := g.batched(b)
-	if batched > 0 {
-		g.repeat(cols, batched/f.Lanes(), func() {
-			(&batch{&native.Builder{}, f.Lanes()}).emit(b, f, regs, wrong)
-			next(f.Lanes())
-		})
-	}
-	g.repeat(cols, max(b.node.Type.Lanes, 1)-batched, func() {
+	g.overLanes(b, regs, wrong, func() {
 		switch b.node.Op {
 		case ad.OpCholesky:
 			x := &native.Builder{}
@@ -78,7 +59,6 @@ func (g *generator) smallMatrix(bs []block, r *fusedRun, done native.Label) {
 				g.substitution(b, n, regs)
 			}
 		}
-		next(1)
 	})
 	g.Place(after)
 	if b.node.Op == ad.OpCholesky {

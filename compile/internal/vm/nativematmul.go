@@ -65,6 +65,9 @@ func (g *generator) matmul(b *block) {
 		g.written(k, b.dst)
 		return
 	}
+	if g.smallProduct(b, p) {
+		return
+	}
 	p, swapped := p.rows()
 	g.product(p, b, swapped, max(b.node.Type.Lanes, 1), nil)
 }
