@@ -45,9 +45,10 @@ func (b *Body) rowSets() []*rowSet {
 		return parent[i]
 	}
 	fixed := make([]bool, size)
+	// Those whose results somebody sees in their order, which that of the terms of a sum is not.
 	fixMakers := func(id BufferID) {
 		for _, m := range b.Buffers[id].Makers {
-			if b.Buffers[id].Body == b {
+			if b.Buffers[id].Body == b && b.Nodes[m].Kind != Accumulate {
 				fixed[m] = true
 			}
 		}
@@ -61,7 +62,7 @@ func (b *Body) rowSets() []*rowSet {
 			case !row || n.Kind == Load:
 				fixMakers(a.Buf)
 			case a.N == 1 || r.Data != nil:
-			case r.Body == b && len(r.Makers) == 1 && b.perElement(n, k):
+			case r.Body == b && len(r.Makers) == 1 && b.Nodes[r.Makers[0]].Kind != Accumulate && b.perElement(n, k):
 				parent[find(int32(i))] = find(r.Makers[0])
 			default:
 				fixed[i] = true
@@ -113,8 +114,8 @@ func (b *Body) rowSets() []*rowSet {
 // rows: one element for all, or a table.
 func rowMap(m *Map) bool { return m.Uniform() || len(m.Dims) == 1 && m.Dims[0].Table != nil }
 
-// key is the table by which most is gathered and scattered, if sorting by it is
-// worth while and not done.
+// key is the table by which most is gathered and scattered, sums above all, if sorting
+// by it is worth while and not done.
 func (s *rowSet) key(b *Body) []int32 {
 	count := map[*int32]int{}
 	var best []int32
@@ -124,7 +125,11 @@ func (s *rowSet) key(b *Body) []int32 {
 			continue
 		}
 		t := n.Map.Dims[0].Table[:s.n]
-		if count[&t[0]]++; best == nil || count[&t[0]] > count[&best[0]] {
+		w := 1
+		if n.Kind == Accumulate {
+			w = sumWeight
+		}
+		if count[&t[0]] += w; best == nil || count[&t[0]] > count[&best[0]] {
 			best = t
 		}
 	}
