@@ -120,15 +120,15 @@ func mayTakeLong(nest *loopnest.Program) bool {
 }
 
 // estimate is about how many ns a node takes in all; of matrices, as if it were a
-// factorisation.
+// factorisation in each lane.
 func estimate(b *loopnest.Body, n *loopnest.Node) float64 {
 	c := b.Cost(n).Guess
 	if n.Kind == loopnest.Array {
-		most := float64(n.N)
+		most, lanes := float64(n.N), float64(max(n.Src.Type.Lanes, 1))
 		for _, a := range n.Args {
 			most = max(most, float64(a.N))
 		}
-		c = max(c, 0.5*math.Pow(most, 1.5)*b.Times())
+		c = max(c, 0.5*lanes*math.Pow(most/lanes, 1.5)*b.Times())
 	}
 	return c
 }

@@ -32,6 +32,24 @@ func TestVastMemory(t *testing.T) {
 	}
 }
 
+// Many small matrices do not take as long as a large one of as many numbers, and are not watched, for
+// which there is a goroutine beside each evaluation.
+func TestLong(t *testing.T) {
+	for lanes, long := range map[int]bool{1: true, 10000: false} {
+		g := ad.NewGraph()
+		n := int(math.Sqrt(float64(640000 / lanes)))
+		x := g.Cholesky(g.Input(ad.Type{Lanes: lanes, Shape: []int{n, n}}))
+		g.Output(x)
+		p, err := Compile(g, passes.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.long != long {
+			t.Errorf("%d matrices of order %d: long %t", lanes, n, p.long)
+		}
+	}
+}
+
 // An evaluation that is left leaves a machine that computes what a new one does.
 func TestLeftEvaluation(t *testing.T) {
 	g := ad.NewGraph()
