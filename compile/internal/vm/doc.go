@@ -131,6 +131,10 @@
 //     3.2, 15.1 → 10, 45 → 25. Vectors of eight gain no more than those of four: what takes the time are
 //     the moves from lanes to vectors and back.
 //
+//   - Sums by tables in machine code: item response models, edges of a map, counts 1.03 to 1.05
+//     times as fast, sums into windows that overlap 1.15, products with a sparse matrix of parameters 1.06. What
+//     they wait for is what has just been stored.
+//
 //   - While loops within the functions of the blocks around them, and their lanes as
 //     vectors: a Conway-Maxwell-Poisson regression of 200 rows, whose loops parameters end,
 //     502 → 192 → 91 µs (Zen 5, AVX-512).
@@ -151,7 +155,7 @@
 // # What it does not do
 //
 // Machine code leaves to Go's loops: functions without a text (incomplete gamma functions
-// among them), sums and scatters by tables, sums of logarithms, lanes of regions that work with
+// among them), sums of a few neighbours each, sums of logarithms, lanes of regions that work with
 // arrays. Scans with lanes and scans whose bodies have lanes are not taken apart.
 //
 // Columns of data are numbers of 64 bits, though 32 would do where every number of a column is one of 32

@@ -24,6 +24,7 @@ type segment struct {
 	fn       native.Func
 	native   bool
 	runs     *mapping // of a function that sums up by its runs; nil for others
+	tables   bool     // of a function that adds by tables
 	from, to int
 }
 
@@ -142,9 +143,12 @@ func (g *generator) blocks(bs []block) {
 			}
 			if len(b.code) <= maxNative {
 				g.block(b, g.stripNative, func(s *segment) {
-					if s.runs != nil {
+					switch {
+					case s.runs != nil:
 						g.runsFunction(b, s.from, s.to)
-					} else {
+					case s.tables:
+						g.tablesFunction(b, s.from, s.to)
+					default:
 						g.stripFunction(b, s.from, s.to)
 					}
 				})
@@ -171,6 +175,9 @@ func (g *generator) block(b *block, can func(b *block, in *instr) bool, function
 		in := &b.code[k]
 		if b.kind == stripBlock && g.runsNative(b, in) {
 			return segment{native: true, runs: &g.p.maps[in.c]}
+		}
+		if b.kind == stripBlock && g.tableNative(in) {
+			return segment{native: true, tables: true}
 		}
 		return segment{native: can(b, in)}
 	}

@@ -7,8 +7,9 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
 
-// Sums by runs of a table in machine code, strip by strip: rows of data that are sorted by group
-// are added up for each group. Sums are in eight parts, as those of whole strips are.
+// Sums by tables in machine code, strip by strip. By runs of one: rows of data that are sorted by
+// group are added up for each group, in eight parts, as sums of whole strips are. By other tables:
+// number by number, in their order.
 
 // partMasks are, from element 8-n on, eight words of which the first n are all ones.
 var partMasks = func() (masks [2 * eight]uint64) {
@@ -102,6 +103,60 @@ func (g *generator) runsFunction(b *block, from, to int) {
 		g.AddImm(run, 8)
 		g.Cmp(run, end)
 		g.If(native.Less, next)
+	}
+	g.MovImm(native.T0, 0)
+	g.leave()
+}
+
+// tableNative reports whether an instruction is a sum by a table that has machine code. Sums of few
+// neighbours each are not by table: they have an order of their own.
+func (g *generator) tableNative(in *instr) bool {
+	return in.op == addTable || in.op == addAffine && g.p.maps[in.c].s1 != 0
+}
+
+// tablesFunction makes the instructions from from to to, sums by tables, one after the other. The
+// function is given the strip's first element and where it ends, as those of strips are.
+func (g *generator) tablesFunction(b *block, from, to int) {
+	const (
+		pos, end                 = native.R0, native.R2
+		table, source, sum, left = native.T1, native.T2, native.T3, native.T4
+	)
+	for k := from; k < to; k++ {
+		in := &b.code[k]
+		m, off := &g.p.maps[in.c], 0
+		if m.table != nil {
+			off = m.off
+		}
+		g.MovImm(table, uint64(uintptr(unsafe.Pointer(unsafe.SliceData(m.elements(b.n))))))
+		g.Lea(table, native.Indexed(table, pos, 4, 0))
+		g.LeaPlace(source, g.uniform(b.whole(in.a)))
+		if !b.temps[in.a] {
+			g.Lea(source, native.Indexed(source, pos, 8, 0))
+		}
+		g.LeaPlace(sum, g.element(in.dst, off))
+		g.Mov(left, end)
+		g.Sub(left, pos)
+		// add makes a loop over so many numbers at a time, as long as there are as many.
+		add := func(n int) {
+			again, done := g.NewLabel(), g.NewLabel()
+			g.Place(again)
+			g.CmpImm(left, int32(n))
+			g.If(native.Less, done)
+			for i := range n {
+				g.MovLoad32(native.T0, native.At(table, int32(4*i)))
+				at := native.Place{Base: sum, Index: native.T0}
+				x := &native.Builder{}
+				x.Store(at, x.Add(x.Load(at), x.Load(beyond(source, 8*i))), false)
+				g.Frame(1).Emit(x, 1)
+			}
+			g.AddImm(table, int32(4*n))
+			g.AddImm(source, int32(8*n))
+			g.AddImm(left, int32(-n))
+			g.Jump(again)
+			g.Place(done)
+		}
+		add(eight)
+		add(1)
 	}
 	g.MovImm(native.T0, 0)
 	g.leave()

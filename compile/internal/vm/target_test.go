@@ -138,6 +138,15 @@ func TestLengths(t *testing.T) {
 			table[i] = int32(rng.IntN(n))
 		}
 		output(g.Gather(args[0], ad.Index{Dims: []ad.Dim{{N: n, Table: table}}}))
+		// Sums by tables, two of them to one array, and into windows that overlap.
+		by := ad.Index{Dims: []ad.Dim{{N: n, Table: table}}}
+		g.Output(g.Scatter(args[1], by, []int{n}))
+		g.Output(g.Add(g.Scatter(g.Mul(args[0], ordinary[1]), by, []int{n}), g.Scatter(ordinary[0], by, []int{n})))
+		if n%4 == 0 {
+			windows := ad.Index{Dims: []ad.Dim{{N: n / 4, Stride: 1}, {N: 4, Stride: 1}}}
+			g.Output(g.Scatter(g.Mul(args[1], ordinary[2]), windows, []int{n/4 + 3}))
+			g.Output(g.Scatter(ordinary[2], ad.Index{Dims: []ad.Dim{{N: n / 4, Stride: 0}, {N: 4, Stride: 2}}}, []int{7}))
+		}
 		// What passes make ops of the executor's own of.
 		g.Output(g.Dot(args[1], ordinary[0]))
 		g.Output(g.Add(g.Mul(args[0], ordinary[0]), args[2]))
