@@ -66,7 +66,7 @@ func TestExpLog(t *testing.T) {
 		}
 	}
 	t.Logf("worst errors: exp %.3f, log %.3f, log1p %.3f ulp", worstExp, worstLog, worstLog1p)
-	if worstExp > 1.1 || worstLog > 1 || worstLog1p > 1 {
+	if worstExp > 1.01 || worstLog > 1 || worstLog1p > 1 {
 		t.Error("errors too large")
 	}
 }
