@@ -115,7 +115,11 @@ func incompleteOps() map[OpCode]Op {
 				if need[0] {
 					byV = g.Mul(adj, g.Do(OpLogBesselIv, nil, v, x))
 				}
-				return []Ref{byV, g.Mul(adj, g.Sub(g.Add(besselRatio(g, v, x, out), g.Div(v, x)), g.Const(1)))}
+				slope := besselRatio(g, v, x, out)
+				if !g.isConst(v, 0) { // of order 0 it exists where x is 0
+					slope = g.Add(slope, g.Div(v, x))
+				}
+				return []Ref{byV, g.Mul(adj, g.Sub(slope, g.Const(1)))}
 			}},
 		OpLogBesselIv: {Name: "log_bessel_i_v", Class: Elementwise, Arity: 2, F2: kernel.LogBesselIv,
 			Domain: func(arg int, z float64) float64 { return math.Exp(1 + z) },

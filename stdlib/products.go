@@ -129,19 +129,14 @@ func products() []Func {
 	number := func(f build) build {
 		return func(b *Builder, a []Arg) ad.Ref { return b.G.Reshape(f(b, a), nil) }
 	}
-	symmetric := func(f build) build {
-		return func(b *Builder, a []Arg) ad.Ref {
-			q := f(b, a)
-			return b.G.Scale(0.5, b.G.Add(q, b.G.Transpose(q)))
-		}
+	symmetric := func(b *Builder, a []Arg) ad.Ref { // of a matrix that is symmetric but for rounding
+		q := quad(b, a)
+		checkSymmetric(b.G, b.Name, "A", a[0].Ref)
+		return b.G.Scale(0.5, b.G.Add(q, b.G.Transpose(q)))
 	}
-	for _, name := range []string{"quad_form", "quad_form_sym"} {
-		full := quad
-		if name == "quad_form_sym" {
-			full = symmetric(quad)
-		}
-		fs = append(fs, fixed(name, quadDoc, tMat, list(tMat, tMat), full), fixed(name, quadDoc, tReal, list(tMat, tVec), number(quad)))
-	}
+	fs = append(fs, fixed("quad_form", quadDoc, tMat, list(tMat, tMat), quad), fixed("quad_form", quadDoc, tReal, list(tMat, tVec), number(quad)),
+		fixed("quad_form_sym", quadDoc+" A is symmetric.", tMat, list(tMat, tMat), symmetric).in(types.CovMat, types.Constraint{}),
+		fixed("quad_form_sym", quadDoc+" A is symmetric.", tReal, list(tMat, tVec), number(symmetric)).in(types.CovMat, types.Constraint{}))
 	tracQuad := func(b *Builder, a []Arg) ad.Ref { return trace(b.G, quad(b, a)) }
 	return append(fs,
 		fixed("trace_quad_form", "The trace of Bᵀ A B, for arguments A and B.", tReal, list(tMat, tMat), tracQuad),

@@ -415,6 +415,11 @@ func incompleteBeta(x, y, a, b float64) dual {
 // part 0, and its derivatives with respect to a and b for parts 1 and 2.
 func incompleteBetaPart(part int, x, a, b float64, upper bool) float64 {
 	switch {
+	case part == 0 && x >= 0 && x <= 1 && min(a, b) == 0 && max(a, b) > 0: // all mass is at one end
+		if (a == 0) == upper {
+			return math.Inf(-1)
+		}
+		return 0
 	case !(x >= 0 && x <= 1) || !(a > 0) || !(b > 0) || math.IsInf(a, 1) || math.IsInf(b, 1):
 		return math.NaN()
 	case (x == 0 && !upper || x == 1 && upper) && part == 0:
