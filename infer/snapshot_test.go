@@ -63,6 +63,7 @@ func TestResume(t *testing.T) {
 		"nuts":       nuts.Sampler{},
 		"nuts dense": nuts.Sampler{Adapt: warmup.Options{Metric: infer.Dense}},
 		"nuts low":   nuts.Sampler{Adapt: warmup.Options{Metric: infer.LowRank}},
+		"nuts fine":  nuts.Sampler{Refine: 0.05, Jitter: 0.2},
 		"nuts2011":   nuts.Sampler2011{},
 		"auto":       auto.Sampler{},
 		"auto alone": auto.Sampler{NoPool: true},
