@@ -10,7 +10,8 @@
 //	product.go    products
 //	eigen.go      the loops over rows of symmetric eigendecompositions and of inverses; the rest is
 //	              in package kernel
-//	small.go      the first three for few rows: texts that others include in their code
+//	small.go      the first three for few rows: texts that others include in their code, for one
+//	              matrix or one in each lane
 //
 // # One tile
 //
