@@ -227,6 +227,9 @@ func within(stop func() error, n *Node, types []Type, eval func() error) error {
 // budget.
 func (g *Graph) Use(b *Budget) { g.budget, g.taken = b, new(int64) }
 
+// Budget is the budget that the graph takes its memory from.
+func (g *Graph) Budget() *Budget { return g.budget }
+
 // Beside returns an empty graph with the same budget.
 func (g *Graph) Beside() *Graph {
 	n := NewGraph()
@@ -287,6 +290,15 @@ func (g *Graph) Taken() int64 {
 		return 0
 	}
 	return *g.taken
+}
+
+// GiveBack gives back so many bytes that the graph and those made beside it have taken, which
+// nobody uses any more.
+func (g *Graph) GiveBack(bytes int64) {
+	if g.taken != nil {
+		g.budget.Return(bytes)
+		*g.taken -= bytes
+	}
 }
 
 // tables is the size in bytes of the tables of an index.

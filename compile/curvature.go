@@ -62,7 +62,7 @@ func (m *Model) planOnce(p **vm.Program, build func() (*ad.Graph, ad.Ref, error)
 	}
 	g.Output(out)
 	w := &work{graph: g}
-	if err := w.assemble(passes.Options{Without: m.without, Stop: m.env.Stop}); err != nil {
+	if err := w.assemble(passes.Options{Without: m.without, Budget: g.Budget()}); err != nil {
 		return err
 	}
 	g.Reserve(1, w.program.Memory())

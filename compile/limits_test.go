@@ -368,3 +368,57 @@ func TestNestedLoops(t *testing.T) {
 		}
 	}
 }
+
+// asked is a context that is cancelled after it has been asked so often.
+type asked struct {
+	context.Context
+	times, most int
+}
+
+func (a *asked) Err() error {
+	if a.times++; a.times > a.most {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestInterruptedPasses: binding ends wherever it is interrupted, with the reason, and is asked
+// within passes too; so does making what is only made when it is used, which can be asked for
+// again.
+func TestInterruptedPasses(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("parameters { real x; } transformed parameters { real s = 0;\n")
+	for i := range 400 {
+		fmt.Fprintf(&text, "if (x > %d) s += x * %d; else s -= sin(x);\n", i%7-3, i)
+	}
+	text.WriteString("{ real z = x; while (z < 3) { z += 1; s += z; } }\n} model { target += -square(x) - s; }")
+	prog, list := Compile(source.NewFile("many.model", text.String()))
+	if prog == nil {
+		t.Fatal(list)
+	}
+	whole := &asked{t.Context(), 0, math.MaxInt}
+	m, err := prog.BindContext(whole, data.Empty(), BindOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if whole.times < 200 { // 243; 148 when most passes were not asked
+		t.Errorf("binding is asked %d times whether to go on", whole.times)
+	}
+	for most := range whole.times {
+		if most%7 != 0 && most+10 < whole.times {
+			continue
+		}
+		if _, err := prog.BindContext(&asked{t.Context(), 0, most}, data.Empty(), BindOptions{}); !errors.Is(err, context.Canceled) {
+			t.Errorf("interrupted when asked %d times of %d: %v", most, whole.times, err)
+		}
+	}
+	enough, out := errors.New("enough"), make([]float64, 2)
+	m.SetStop(func() error { return enough })
+	if err := m.Constrain([]float64{0.5}, out); !errors.Is(err, enough) {
+		t.Errorf("stopped: %v", err)
+	}
+	m.SetStop(nil)
+	if err := m.Constrain([]float64{0.5}, out); err != nil || out[0] != 0.5 {
+		t.Errorf("not stopped any more: %v", err)
+	}
+}

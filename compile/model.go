@@ -132,13 +132,12 @@ func (p *Program) BindContext(ctx context.Context, d *data.Set, o BindOptions) (
 		return m, err
 	}
 	w := &work{graph: bound.Density}
-	w.graph.Use(budget)
 	defer func() { graph = w.graph }()
-	if err := w.differentiate(passes.Options{Without: o.Without, Stop: budget.Stop, Trace: func(s *passes.Step) { m.early = append(m.early, effect(s)) }}); err != nil {
+	if err := w.differentiate(passes.Options{Without: o.Without, Trace: func(s *passes.Step) { m.early = append(m.early, effect(s)) }}); err != nil {
 		return nil, err
 	}
 	bound.Density = w.graph
-	if err := w.assemble(passes.Options{Without: o.Without, Stop: budget.Stop}); err != nil {
+	if err := w.assemble(passes.Options{Without: o.Without, Budget: budget}); err != nil {
 		return nil, err
 	}
 	if err := budget.Take(int64(w.program.Memory())); err != nil {
@@ -200,8 +199,8 @@ func placed(err error, bound *bind.Bound, g *ad.Graph) error {
 	}
 	err = bound.Limited(err, g)
 	var build *ad.BuildError
-	if !errors.As(err, &build) || int(build.Site) >= len(bound.Sites) {
-		return err
+	if !errors.As(err, &build) || build.Err != nil || int(build.Site) >= len(bound.Sites) {
+		return err // or nobody waits for it any more
 	}
 	return &Error{List: diag.List{diag.Errorf(diag.NotSupported, bound.Sites[build.Site], "this cannot be evaluated: %v", build)}}
 }

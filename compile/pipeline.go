@@ -82,22 +82,31 @@ type made struct {
 
 // once is a program that is made at most once.
 type once struct {
-	sync.Once
-	p   *vm.Program
-	err error
+	mu   sync.Mutex
+	made bool
+	p    *vm.Program
+	err  error
 }
 
-// program is the program of a graph of the model's.
+// program is the program of a graph of the model's. Its making ends as evaluations by m do, see
+// SetStop; it is made again when it is asked for again.
 func (o *once) program(m *Model, g *ad.Graph) (*vm.Program, error) {
-	o.Do(func() {
-		w := &work{graph: g}
-		o.p, o.err = nil, w.assemble(passes.Options{Without: slices.Clone(m.without)})
-		if o.err == nil {
-			o.p = w.program
-			o.err = ad.NewBudget(m.options.Memory, 0).Take(int64(o.p.Memory()))
-		}
-		o.err = placed(o.err, m.bound, g)
-	})
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.made {
+		return o.p, o.err
+	}
+	budget := ad.NewBudget(m.options.Memory, 0)
+	budget.Stop = m.env.Stop
+	w := &work{graph: g}
+	err := w.assemble(passes.Options{Without: slices.Clone(m.without), Budget: budget})
+	if err == nil {
+		err = budget.Take(int64(w.program.Memory()))
+	}
+	if stopped := budget.Ask(); stopped != nil {
+		return nil, stopped
+	}
+	o.made, o.p, o.err = true, w.program, placed(err, m.bound, g)
 	return o.p, o.err
 }
 

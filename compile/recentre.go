@@ -253,7 +253,7 @@ func (m *Model) recentring() (r *Recentring, err error) {
 	assemble := func(h *ad.Graph) *vm.Program {
 		w := &work{graph: h}
 		if err == nil {
-			err = w.assemble(passes.Options{Without: m.without})
+			err = w.assemble(passes.Options{Without: m.without, Budget: h.Budget()})
 		}
 		return w.program
 	}
@@ -263,13 +263,13 @@ func (m *Model) recentring() (r *Recentring, err error) {
 		plain, gradient **vm.Program
 		build           func(h, source *ad.Graph, levels [][]*group, from ad.Ref) (to, jacobian, logScale ad.Ref)
 	}{{&r.forward, &r.pull, r.build}, {&r.inverse, &r.push, r.invert}} {
-		h := ad.NewGraph()
+		h := m.within()
 		to, jacobian, logScale := p.build(h, g, levels, h.Input(point))
 		h.Output(to)
 		h.Output(jacobian)
 		h.Output(logScale)
 		*p.plain = assemble(h)
-		h = ad.NewGraph()
+		h = m.within()
 		from := h.Input(point)
 		to, jacobian, _ = p.build(h, g, levels, from)
 		h.Output(h.Grad(h.Add(h.Sum(h.Mul(h.Input(point), to)), jacobian), from)[0])

@@ -10,7 +10,7 @@ import (
 // conditionals take, though nobody needs it. Derivatives are built before it is known which of
 // the carried values they read: an array that a loop fills element by element need not be had
 // again, trip by trip, if only the elements' derivatives count.
-func dropCarries(g *ad.Graph) *ad.Graph {
+func dropCarries(g *ad.Graph, o *Options) *ad.Graph {
 	if !hasWhile(g) {
 		return g
 	}
@@ -18,7 +18,7 @@ func dropCarries(g *ad.Graph) *ad.Graph {
 	for i := range all {
 		all[i] = true
 	}
-	return needsOf(g).trimmed(all[:len(g.Outputs)], all[:len(g.Inputs)])
+	return needsOf(g, o).trimmed(all[:len(g.Outputs)], all[:len(g.Inputs)])
 }
 
 // hasWhile reports whether the graph or a region in it has a while loop.
@@ -53,6 +53,7 @@ type needs struct {
 // demands is what was found to be needed whose own needs are not yet: what is needed only
 // grows, and each node of each body is looked at once, however deep regions lie in one another.
 type demands struct {
+	o     *Options
 	todo  []demand
 	laned []demand // regions of lanes
 	acts  map[*ad.Graph]bool
@@ -64,8 +65,8 @@ type demand struct {
 }
 
 // needsOf is what outputs of g, all of them, and its effects need.
-func needsOf(g *ad.Graph) *needs {
-	all := &demands{acts: map[*ad.Graph]bool{}}
+func needsOf(g *ad.Graph, o *Options) *needs {
+	all := &demands{o: o, acts: map[*ad.Graph]bool{}}
 	s := all.open(g, nil, ad.None, 0)
 	for _, r := range g.Outputs {
 		s.mark(r)
@@ -235,7 +236,7 @@ func (u *regionUse) outputs(w *ad.While) []bool {
 // trimmed is what is needed of the graph, with the inputs and outputs that are kept.
 func (s *needs) trimmed(outputs, inputs []bool) *ad.Graph {
 	g := s.g
-	w := ad.NewRewriter(g, ad.NewGraph())
+	w := ad.NewRewriter(g, s.all.o.empty())
 	w.Keep = mustRun
 	for k, r := range g.Inputs {
 		if inputs[k] {
@@ -248,7 +249,7 @@ func (s *needs) trimmed(outputs, inputs []bool) *ad.Graph {
 		case *ad.Scan:
 			if slices.ContainsFunc(n.Bodies(), hasWhile) {
 				c := *a
-				c.Body = dropCarries(a.Body)
+				c.Body = dropCarries(a.Body, s.all.o)
 				attr = &c
 			}
 		case *ad.If:

@@ -16,13 +16,13 @@ import "github.com/ppl-lang/ppl/ad"
 // they make is an ordinary number.
 func moveFactors(g *ad.Graph, o *Options) *ad.Graph {
 	byOp := o.rewrites()
-	var run func(g *ad.Graph) *ad.Graph
-	run = func(g *ad.Graph) *ad.Graph {
+	var run func(g *ad.Graph, o *Options) *ad.Graph
+	run = func(g *ad.Graph, o *Options) *ad.Graph {
 		if !hasArrays(g) {
 			return g
 		}
 		f := &factorizer{rewriter{nil, byOp}, map[ad.Ref]scaled{}, map[ad.Ref]int{}}
-		return rebuild(g, run, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+		return rebuild(o, g, run, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 			f.g = w.To
 			if s, ok := f.scaled(n, attr, args); ok && f.degree(s.coef) <= mostFactors {
 				return f.value(s, n.Type)
@@ -33,7 +33,7 @@ func moveFactors(g *ad.Graph, o *Options) *ad.Graph {
 			return w.Same(n, attr, args)
 		})
 	}
-	return run(g)
+	return run(g, o)
 }
 
 // hasArrays reports whether anything in the graph, or in its regions, computes

@@ -11,12 +11,23 @@ import (
 // nor constant, from the counterparts of its arguments. Bodies of regions are
 // rebuilt by inner, on their own; nil leaves them as they are. What nobody needs is
 // left out.
-func rebuild(g *ad.Graph, inner func(*ad.Graph) *ad.Graph, node func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref) *ad.Graph {
-	return rebuildTo(ad.NewGraph(), g, inner, node)
+func rebuild(o *Options, g *ad.Graph, inner func(*ad.Graph, *Options) *ad.Graph, node func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref) *ad.Graph {
+	var body func(*ad.Graph) *ad.Graph
+	if inner != nil {
+		body = func(g *ad.Graph) *ad.Graph { return inner(g, o) }
+	}
+	return rebuildTo(o.empty(), g, body, node)
 }
 
-// rebuildTo is rebuild to an empty graph: to one beside g if what comes later is bounded by its
-// budget.
+// empty is a graph that is bounded by the options. It is not one beside a graph that is
+// rebuilt: bodies are shared by graphs that are made at other times, with other bounds.
+func (o *Options) empty() *ad.Graph {
+	g := ad.NewGraph()
+	g.Use(o.Budget)
+	return g
+}
+
+// rebuildTo is rebuild to an empty graph.
 func rebuildTo(to, g *ad.Graph, inner func(*ad.Graph) *ad.Graph, node func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref) *ad.Graph {
 	w := ad.NewRewriter(g, to)
 	w.Body, w.Keep = inner, mustRun

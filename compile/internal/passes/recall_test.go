@@ -52,7 +52,7 @@ func TestRecall(t *testing.T) {
 			grad := d.Grad(d.Outputs[0], d.Inputs[0])[0]
 			d.Output(grad)
 			d.Output(d.Grad(d.Sum(d.Square(grad)), d.Inputs[0])[0])
-			d = rebuild(d, nil, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+			d = rebuild(&Options{}, d, nil, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 				return w.Same(n, attr, args)
 			})
 			counts[k] = forwardLoops(d)

@@ -6,7 +6,7 @@ import "github.com/ppl-lang/ppl/ad"
 // same array, and of every division of an array by one number: a density and its
 // derivatives divide by a scale up to four times, and a division takes as long as three
 // products.
-func shareReciprocals(g *ad.Graph) *ad.Graph {
+func shareReciprocals(g *ad.Graph, o *Options) *ad.Graph {
 	count := map[ad.Ref]int{} // divisions, by denominator
 	regions, shared := false, false
 	for i, live := range g.Live(g.Outputs, true) {
@@ -22,7 +22,7 @@ func shareReciprocals(g *ad.Graph) *ad.Graph {
 	if !shared && !regions {
 		return g
 	}
-	return rebuild(g, shareReciprocals, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuild(o, g, shareReciprocals, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if d := denominator(g, n); n.Op == ad.OpDiv && (d != ad.None && count[d] > 1 || byNumber(g, n)) {
 			return w.To.Mul(args[0], w.To.Do(ad.OpInv, nil, args[1]))
 		}

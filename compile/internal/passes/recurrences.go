@@ -8,14 +8,14 @@ import "github.com/ppl-lang/ppl/ad"
 // λ·f·g·h + q, is λ·(f·g·h) + q then: one operation a step. Products and sums are
 // only joined with their like, never multiplied out; it is off by a few
 // roundings of the terms.
-func linearise(g *ad.Graph) *ad.Graph {
+func linearise(g *ad.Graph, o *Options) *ad.Graph {
 	if !hasScan(g) {
 		return g
 	}
-	return rebuild(g, linearise, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuild(o, g, linearise, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if s, ok := attr.(*ad.Scan); ok && n.Type.Lanes == 0 && s.Steps >= minSteps && s.Carries > 0 {
 			c := *s
-			c.Body = lineariseBody(s.Body, s.Carries)
+			c.Body = lineariseBody(s.Body, s.Carries, o)
 			attr = &c
 		}
 		return w.Same(n, attr, args)
@@ -30,10 +30,10 @@ type recurrence struct {
 	carried []int8 // by node of g: 0 not known, 1 yes, -1 no
 }
 
-func lineariseBody(body *ad.Graph, carries int) *ad.Graph {
+func lineariseBody(body *ad.Graph, carries int, o *Options) *ad.Graph {
 	r := &recurrence{factorizer: factorizer{of: map[ad.Ref]scaled{}, degrees: map[ad.Ref]int{}}, carries: carries}
 	needed := body.Live(body.Outputs[:carries], false) // the rest leaves the scan as it is
-	return rebuild(body, nil, func(w *ad.Rewriter, at ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuild(o, body, nil, func(w *ad.Rewriter, at ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		r.g = w.To
 		if needed[at] {
 			if s, ok := r.linear(n, args); ok {

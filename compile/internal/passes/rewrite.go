@@ -188,7 +188,7 @@ func rewriteLogarithms(g *ad.Graph) *ad.Graph {
 
 // rewriteGraph rebuilds g with the legal rewrites.
 func rewriteGraph(g *ad.Graph, o *Options) *ad.Graph {
-	return rewriteWith(g, o.rewrites(), func(*ad.Graph) *ad.Graph { return ad.NewGraph() })
+	return rewriteWith(g, o.rewrites(), func(*ad.Graph) *ad.Graph { return o.empty() })
 }
 
 // rewriteWith rebuilds g with some rewrites; to makes the empty graphs that g and the

@@ -10,11 +10,11 @@ import (
 // puts together from a first element and the results of a loop, is copied, or
 // only looked at, instead of gathered. A gather of a gather is one gather, and one
 // of a part of a concatenation is of the part.
-func sliceTables(g *ad.Graph) *ad.Graph {
+func sliceTables(g *ad.Graph, o *Options) *ad.Graph {
 	if !hasTables(g) {
 		return g
 	}
-	return rebuild(g, sliceTables, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuild(o, g, sliceTables, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if n.Type.Lanes == 0 && (n.Op == ad.OpGather || n.Op == ad.OpScatter) {
 			if ix := n.Index(); len(ix.Dims) == 1 && ix.Dims[0].Table != nil {
 				if r, ok := sliced(w.To, n, ix, args[0]); ok {

@@ -4,11 +4,11 @@ import "github.com/ppl-lang/ppl/ad"
 
 // specialise returns a graph equal to g with its scans, nested ones too, freed of
 // streams and captured values that are one constant number.
-func specialise(g *ad.Graph) *ad.Graph {
+func specialise(g *ad.Graph, o *Options) *ad.Graph {
 	if !hasScan(g) {
 		return g
 	}
-	return rebuild(g, specialise, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuild(o, g, specialise, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if s, ok := attr.(*ad.Scan); ok {
 			attr, args = freed(w.To, s, args)
 		}
@@ -42,7 +42,7 @@ func freed(g *ad.Graph, s *ad.Scan, args []ad.Ref) (*ad.Scan, []ad.Ref) {
 	if !constant || lanes && !left { // lanes must come from somewhere
 		return s, args
 	}
-	body := ad.NewGraph()
+	body := g.Beside()
 	t := *s
 	t.Body = body
 	var kept []ad.Ref

@@ -12,12 +12,12 @@ import (
 // derivative as many again. It runs when the density has been differentiated, because the
 // derivative of a solution is another one, and that of what is written out here would be
 // much longer.
-func writeSystems(g *ad.Graph) *ad.Graph {
+func writeSystems(g *ad.Graph, o *Options) *ad.Graph {
 	if !hasSystem(g) {
 		return g
 	}
 	written := map[ad.Ref]*factors{} // by matrix
-	return rebuild(g, writeSystems, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+	return rebuild(o, g, writeSystems, func(w *ad.Rewriter, _ ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if !isSystem(g, n) {
 			return w.Same(n, attr, args)
 		}

@@ -31,9 +31,6 @@ type Pass struct {
 // are not among them: an ad.Graph does these as it is built, hence also where a
 // pass rebuilds it.
 func Table() []Pass {
-	graph := func(f func(*ad.Graph) *ad.Graph) func(*ad.Graph, *Options) *ad.Graph {
-		return func(g *ad.Graph, _ *Options) *ad.Graph { return f(g) }
-	}
 	return []Pass{
 		{Name: "project", Density: project,
 			Exact: "a few roundings of the sums; an element beyond the first that leaves the range of numbers is not named",
@@ -70,27 +67,27 @@ func Table() []Pass {
 			Exact: "at least as exact",
 			Doc:   "rewrites logarithms of exponentials and logistic functions, so that their derivatives too are finite where these underflow"},
 
-		{Name: "carries", Graph: graph(dropCarries),
+		{Name: "carries", Graph: dropCarries,
 			Doc: "frees while loops of what they carry though nobody needs it, mostly in derivatives"},
-		{Name: "systems", Graph: graph(writeSystems),
+		{Name: "systems", Graph: writeSystems,
 			Exact: "a few roundings of the solution",
 			Doc:   "writes systems of few equations out; those with the same matrix share its factors"},
 		{Name: "rewrite", Graph: rewriteGraph,
 			Exact: "see the list of rewrites",
 			Doc:   "applies the list of legal rewrites; each can be switched off by its own name"},
-		{Name: "slices", Graph: graph(sliceTables),
+		{Name: "slices", Graph: sliceTables,
 			Doc: "index tables that visit a few slices become these slices"},
-		{Name: "specialise", After: []string{"slices"}, Graph: graph(specialise),
+		{Name: "specialise", After: []string{"slices"}, Graph: specialise,
 			Doc: "frees scans of streams and captured values that are one constant, mostly adjoints of what nobody used"},
-		{Name: "recurrences", Graph: graph(linearise), After: []string{"specialise"},
+		{Name: "recurrences", Graph: linearise, After: []string{"specialise"},
 			Exact: "a few roundings of the terms: sums and products are joined in another order",
 			Doc:   "joins what does not depend on carried values, so that it can leave the scan"},
-		{Name: "distribute", Graph: graph(distribute), After: []string{"specialise", "recurrences"},
+		{Name: "distribute", Graph: distribute, After: []string{"specialise", "recurrences"},
 			Doc: "takes scans apart: what does not recur is computed for all steps at once"},
 		{Name: "factors", Graph: moveFactors, After: []string{"rewrite", "distribute"},
 			Exact: "a few roundings; otherwise only where a factor or the product of two leaves the range of numbers",
 			Doc:   "moves factors that are one number for a whole array to where they cost least, mostly out of sums"},
-		{Name: "reciprocals", Graph: graph(shareReciprocals), After: []string{"factors"},
+		{Name: "reciprocals", Graph: shareReciprocals, After: []string{"factors"},
 			Exact: "1.5 instead of 0.5 units in the last place of a quotient; infinite for denominators below 5.6e-309",
 			Doc:   "makes one reciprocal of several divisions of arrays by the same array, and of divisions of an array by one number"},
 
@@ -142,8 +139,10 @@ type Options struct {
 	Verify  bool        // verify the form after every pass
 	Trace   func(*Step) // receives what each pass did; nil: nobody
 
-	// Stop is asked between passes whether to go on: its error ends them. nil: nobody is.
-	Stop func() error
+	// Budget bounds what passes on graphs take, and is asked by these, and between all others,
+	// whether to go on: its error ends them. Passes before differentiation take what the
+	// budget of their graph gives. nil: there are no bounds.
+	Budget *ad.Budget
 }
 
 // Step is what one pass did.
@@ -192,9 +191,12 @@ func RunDensity(g *ad.Graph, o Options) (out *ad.Graph, err error) {
 			continue
 		}
 		step := Step{Pass: pass, Off: !o.Has(pass.Name)}
-		before := g
+		before, taken := g, g.Taken()
 		if !step.Off {
 			g = pass.Density(g)
+		}
+		if g != before {
+			g.GiveBack(taken)
 		}
 		if o.Trace != nil {
 			step.Before, step.After, step.Graph = loopnest.CountGraph(before), loopnest.CountGraph(g), g
@@ -222,14 +224,14 @@ func Run(g *ad.Graph, o Options) (p *loopnest.Program, err error) {
 		}
 		return loopnest.CountGraph(g)
 	}
+	held := int64(0) // by what passes have made of g
+	defer func() { o.Budget.Return(held) }()
 	for _, pass := range Table() {
 		if pass.Density != nil {
 			continue
 		}
-		if o.Stop != nil {
-			if err := o.Stop(); err != nil {
-				return nil, err
-			}
+		if err := o.Budget.Ask(); err != nil {
+			return nil, err
 		}
 		if p == nil && pass.Graph == nil {
 			p = loopnest.Lower(g)
@@ -245,7 +247,14 @@ func Run(g *ad.Graph, o Options) (p *loopnest.Program, err error) {
 			pass.Off(p)
 		case step.Off:
 		case pass.Graph != nil:
-			g = pass.Graph(g, &o)
+			before, used := g, o.Budget.Used()
+			if g = pass.Graph(g, &o); g == before {
+				o.Budget.Back(used)
+			} else {
+				took := o.Budget.Used() - used
+				o.Budget.Return(held)
+				held = took
+			}
 		case pass.Nest != nil:
 			pass.Nest(p)
 		}
