@@ -15,6 +15,9 @@ import (
 // maxIncludes bounds how many files are put into one.
 const maxIncludes = 1000
 
+// maxWithin bounds how many files are included within one another.
+const maxWithin = 100
+
 // expand puts the text of included files in the place of #include lines. The
 // spans of the result lead to the files from which the text came.
 // Together they have at most limit bytes.
@@ -63,8 +66,11 @@ func (e *expansion) one(span source.Span, within []string) {
 	case name == "":
 		fail("write `#include file.stan`", "`#include` names no file")
 		return
-	case e.count >= maxIncludes || len(within) > 100:
+	case e.count >= maxIncludes:
 		fail("", "more than %d files are included", maxIncludes)
+		return
+	case len(within) > maxWithin:
+		fail("", "files are included more than %d deep", maxWithin)
 		return
 	}
 	f, err := e.include(name)

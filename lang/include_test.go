@@ -91,6 +91,11 @@ func TestIncludeBounded(t *testing.T) {
 	if !list.HasErrors() || list[0].Code != diag.Include || !strings.Contains(list[0].Summary, "longer than may be read") {
 		t.Errorf("%v", list[0])
 	}
+	deeper := func(name string) (*source.File, error) { return source.NewFile(name, "#include "+name+"x\n"), nil }
+	_, list = lang.ParseWith(source.NewFile("m", "#include x\n"), lang.Options{Include: deeper})
+	if !list.HasErrors() || list[0].Summary != "files are included more than 100 deep" {
+		t.Errorf("%v", list[0])
+	}
 	_, list = lang.ParseWith(source.NewFile("m", strings.Repeat("// a comment\n", 100)), lang.Options{MaxBytes: 1000})
 	if len(list) != 1 || list[0].Code != diag.TooLong {
 		t.Errorf("%v", list)

@@ -9,7 +9,8 @@ import (
 
 // shown makes text that comes from a model or its data fit for w: on a terminal,
 // control characters but line breaks and tabs are written as in \x1b, so that a
-// model cannot move the cursor, set the title or answer for the user.
+// model cannot move the cursor, set the title or answer for the user, and so are those
+// that turn the direction of what follows, by which text looks like another one.
 func shown(w io.Writer, text string) string {
 	if _, _, ok := terminalSize(w); !ok {
 		return text
@@ -19,7 +20,7 @@ func shown(w io.Writer, text string) string {
 
 func escaped(text string) string {
 	control := func(r rune) bool {
-		return r != '\n' && r != '\t' && (unicode.IsControl(r) || r == unicode.ReplacementChar)
+		return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == unicode.ReplacementChar)
 	}
 	if strings.IndexFunc(text, control) < 0 {
 		return text

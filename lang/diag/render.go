@@ -175,7 +175,7 @@ func expand(line string) (c cells, cols []int) {
 			}
 			continue
 		}
-		if unicode.IsControl(ru) {
+		if controls(ru) {
 			ru = unicode.ReplacementChar
 		}
 		w := runeWidth(ru)
@@ -223,6 +223,9 @@ func window(c cells, first, last, width int) (cells, int, int) {
 	return out, first, last
 }
 
+// controls reports a character that controls a terminal, or turns the direction of the text.
+func controls(ru rune) bool { return unicode.IsControl(ru) || unicode.Is(unicode.Bidi_Control, ru) }
+
 // clean replaces control characters, which user text quoted in a message may
 // contain, and cuts the middle out of what names of thousands of characters have made
 // too long to be read.
@@ -232,7 +235,7 @@ func clean(s string) string {
 		s = strings.ToValidUTF8(s[:longest/2], "") + " … " + strings.ToValidUTF8(s[len(s)-longest/2:], "")
 	}
 	return strings.Map(func(ru rune) rune {
-		if unicode.IsControl(ru) {
+		if controls(ru) {
 			return unicode.ReplacementChar
 		}
 		return ru
