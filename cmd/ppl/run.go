@@ -38,6 +38,7 @@ type runOptions struct {
 	targetESS  float64
 	metricFile string
 	resume     string
+	begunBy    string // the program that began the run that is resumed
 	salvage    bool
 	overwrite  bool
 
@@ -185,7 +186,7 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 			r.model = args[0]
 			r.made = newRecord(args[0], &o.input, flags)
 		} else {
-			r.model = saved.Model
+			r.model, r.begunBy = saved.Model, saved.Program
 			if err := o.unchanged(saved); err != nil {
 				return err
 			}

@@ -257,6 +257,9 @@ func (s *session) inexact() string {
 			return "The log density is not, to the last digit, what it was when the run was stopped (another processor?): the draws from there on are valid, but not those that the run would have made."
 		}
 	}
+	if own := "ppl " + ppl.Version(); s.options.begunBy != "" && s.options.begunBy != own {
+		return fmt.Sprintf("The run was begun by %s and has gone on with %s: the draws from there on are valid, but may not be those that the run would have made.", s.options.begunBy, own)
+	}
 	return ""
 }
 
