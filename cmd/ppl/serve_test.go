@@ -244,7 +244,8 @@ func TestServeStrangers(t *testing.T) {
 	}{
 		{"run", ``, 400, "the request is empty"},
 		{"run", `{"modle": ""}`, 400, `unknown field`},
-		{"run", `{"model": 1}`, 400, `model cannot be a number`},
+		{"run", `{"model": 1}`, 400, `be: model cannot be a number`},
+		{"run", `{"model": "", "seed": -1}`, 400, `be: seed cannot be a number -1`},
 		{"run", `{} {}`, 400, `text after the closing }`},
 		{"run", `{"model": " "}`, 400, `there is no model`},
 		{"run", `{` + plain + `, "chains": 0}`, 400, `"chains must be at least 1, but is 0"`},

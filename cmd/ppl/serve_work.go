@@ -95,7 +95,8 @@ func decode(c *serve.Call, request any) error {
 	case errors.Is(err, io.EOF):
 		return refusedf("the request is empty")
 	case errors.As(err, &kind):
-		return refusedf("the request is not as it should be: %s cannot be a %s", kind.Field, kind.Value)
+		key := strings.TrimPrefix(kind.Field, "modelRequest.") // encoding/json names what is embedded
+		return refusedf("the request is not as it should be: %s cannot be a %s", key, kind.Value)
 	}
 	return refusedf("the request is not as it should be: %s", strings.TrimPrefix(err.Error(), "json: "))
 }
