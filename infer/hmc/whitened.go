@@ -93,28 +93,35 @@ func (h *Whitened) Momentum(rng *rand.Rand, z *infer.Point) {
 }
 
 // Step implements [infer.Hamiltonian].
-func (h *Whitened) Step(z *infer.Point, eps float64) error {
+func (h *Whitened) Step(z *infer.Point, eps float64) error { return h.StepTo(z, z, eps) }
+
+// StepTo makes z what Step makes of from, which it may be; from is left as it is otherwise. Only what
+// a step needs of a point is read, which is less than all that there is to copy.
+func (h *Whitened) StepTo(from, z *infer.Point, eps float64) error {
 	d := h.dim
 	if d == 0 {
 		return h.Reset(z)
 	}
 	half := 0.5 * eps
+	h.grow(z)
 	y, w, r := z.Cache[:d], z.Cache[d:2*d], z.Momentum[:d]
+	y0, w0, r0 := from.Cache[:d], from.Cache[d:2*d], from.Momentum[:d]
 	if h.Rotate {
 		if eps != h.eps {
 			h.eps = eps
 			h.sin, h.cos = math.Sincos(eps)
 		}
 		sin, cos := h.sin, h.cos
-		for i, yi := range y {
-			ri := r[i] + half*(w[i]+yi)
+		for i, yi := range y0 {
+			ri := r0[i] + half*(w0[i]+yi)
 			y[i] = cos*yi + sin*ri
 			r[i] = cos*ri - sin*yi
 		}
 	} else {
-		for i := range y {
-			r[i] += half * w[i]
-			y[i] += eps * r[i]
+		for i, wi := range w0 {
+			ri := r0[i] + half*wi
+			r[i] = ri
+			y[i] = y0[i] + eps*ri
 		}
 	}
 	h.Forward(y, z.Position)

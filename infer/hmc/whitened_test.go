@@ -43,6 +43,26 @@ func eachWhitened(t *testing.T, f func(t *testing.T, h *hmc.Whitened, z *infer.P
 	}
 }
 
+// A step from one point to another, whatever that was, is a step of a copy.
+func TestStepTo(t *testing.T) {
+	eachWhitened(t, func(t *testing.T, h *hmc.Whitened, z *infer.Point) {
+		want, got, from := clone(z), clone(z), clone(z)
+		step(t, h, want, 0.3, 1)
+		step(t, h, got, -2, 5)
+		for _, to := range []*infer.Point{got, infer.NewPoint(len(z.Position))} {
+			if err := h.StepTo(from, to, 0.3); err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range [][2][]float64{{to.Position, want.Position}, {to.Momentum, want.Momentum}, {to.Gradient, want.Gradient}, {to.Cache, want.Cache}, {{to.Energy, to.LogDensity}, {want.Energy, want.LogDensity}},
+				{from.Position, z.Position}, {from.Momentum, z.Momentum}, {from.Gradient, z.Gradient}, {from.Cache, z.Cache}} {
+				if !slices.Equal(c[0], c[1]) {
+					t.Errorf("%v, not %v", c[0], c[1])
+				}
+			}
+		}
+	})
+}
+
 func TestWhitenedIsReversible(t *testing.T) {
 	eachWhitened(t, func(t *testing.T, h *hmc.Whitened, z *infer.Point) {
 		back, flipped := clone(z), clone(z)

@@ -1,6 +1,7 @@
 package nuts
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -22,7 +23,7 @@ const (
 // The exported fields may be changed between transitions.
 type Kernel struct {
 	MaxDepth       int     // doublings; 0: DefaultMaxDepth
-	MaxEnergyError float64 // a leaf with a larger one is a divergence; 0: DefaultMaxEnergyError
+	MaxEnergyError float64 // a leaf with a larger one, or where the density is 0, is a divergence; 0: DefaultMaxEnergyError
 	Jitter         float64 // the step size is multiplied by a uniform number of (1-Jitter, 1+Jitter); in [0, 1]
 	Refine         float64 // the largest variation of the energy within a step; where there is more, it is made of smaller ones (refine.go); 0: steps are as they are
 
@@ -86,10 +87,16 @@ type tree struct {
 	size        int       // number of points
 }
 
+// mover is a Hamiltonian that can step from one point to another, which need not be a copy.
+type mover interface {
+	StepTo(from, z *infer.Point, eps float64) error
+}
+
 // trajectory is the phase space of one transition, and its pool.
 type trajectory struct {
 	rng   *rand.Rand
 	h     infer.Hamiltonian
+	mover mover // h, if it is one
 	eps   float64
 	limit float64
 
@@ -130,6 +137,7 @@ func (t *trajectory) begin(rng *rand.Rand, h infer.Hamiltonian, eps, limit float
 		t.levels = append(t.levels, t.newTree())
 	}
 	t.rng, t.h, t.eps, t.limit = rng, h, eps, limit
+	t.mover, _ = h.(mover)
 	t.leaves, t.steps, t.accept, t.divergent, t.err = 0, 0, 0, false, nil
 
 	start := t.get()
@@ -154,7 +162,7 @@ func (t *trajectory) end(chosen *node) {
 			t.free = append(t.free, n)
 		}
 	}
-	t.rng, t.h = nil, nil
+	t.rng, t.h, t.mover = nil, nil, nil
 }
 
 func (t *trajectory) newTree() *tree {
@@ -198,16 +206,14 @@ func (t *trajectory) leaf(dst *tree, forward bool) (w weight, ok bool) {
 		side, eps = 1, t.eps
 	}
 	from, n := t.ends[side], t.get()
-	n.CopyFrom(&from.Point)
 	n.refs++
 	t.ends[side] = n
 	linked := true
 	if t.refine > 0 {
-		linked = t.smooth(&n.Point, eps, 0)
+		linked = t.smooth(&from.Point, &n.Point, eps, 0)
 		t.ways++
 	} else {
-		t.err = t.h.Step(&n.Point, eps)
-		t.steps++
+		t.err = t.step(&from.Point, &n.Point, eps)
 	}
 	if t.err != nil {
 		return weight{}, false
@@ -230,12 +236,24 @@ func (t *trajectory) leaf(dst *tree, forward bool) (w weight, ok bool) {
 		w = weightOf(delta)
 	}
 	t.drop(from)
-	if -delta > t.limit {
+	if -delta > t.limit || math.IsInf(n.Energy, 1) { // without a density there is no gradient to go on with
 		t.divergent = true
 		return w, false
 	}
 	dst.plant(n)
 	return w, true
+}
+
+// step makes z the point one step from another, or from itself.
+func (t *trajectory) step(from, z *infer.Point, eps float64) error {
+	t.steps++
+	switch {
+	case t.mover != nil:
+		return t.mover.StepTo(from, z, eps)
+	case from != z:
+		z.CopyFrom(from)
+	}
+	return t.h.Step(z, eps)
 }
 
 // turning implements space by the generalised criterion: the velocities at

@@ -90,8 +90,7 @@ func (o *oneWay) leaf(dst *tree, forward bool) (weight, bool) {
 		if halved > mostHalvings {
 			return weight{}, false
 		}
-		n.CopyFrom(&from.Point)
-		if o.smooth(&n.Point, eps, halved) {
+		if o.smooth(&from.Point, &n.Point, eps, halved) {
 			break
 		}
 	}
@@ -428,6 +427,28 @@ func TestDivergence(t *testing.T) {
 	}
 	if next.Position[0] != 0 {
 		t.Errorf("moved to %v", next.Position)
+	}
+}
+
+// Where the density is 0 there is no gradient to go on with, however large an error of the energy
+// may be.
+func TestEdge(t *testing.T) {
+	h, z := start(t, infertest.Exponential{D: 1}, infer.Metric{}, []float64{0.1})
+	for _, refine := range []float64{0, 1} {
+		ended := false
+		for seed := range uint64(20) {
+			_, info, err := (&Kernel{MaxEnergyError: math.Inf(1), Refine: refine}).Transition(infer.Stream(seed, 0, "edge", 0), h, 0.7, z)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ended = ended || info.Divergent
+			if info.TreeDepth == DefaultMaxDepth {
+				t.Errorf("a trajectory goes on beyond the edge: %+v", info.Stats)
+			}
+		}
+		if !ended {
+			t.Error("no trajectory ends at the edge")
+		}
 	}
 }
 

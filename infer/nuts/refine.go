@@ -42,18 +42,18 @@ func stretch(eps float64, maxDepth int) int {
 	return n
 }
 
-// smooth makes the plain steps, halved as often as given, and reports whether the energy
+// smooth makes the plain steps, halved as often as given, from one point to z, and reports whether the energy
 // varies by no more than it may. If it does, z is where that was seen.
-func (t *trajectory) smooth(z *infer.Point, eps float64, halved int) bool {
+func (t *trajectory) smooth(from, z *infer.Point, eps float64, halved int) bool {
 	if halved > 0 {
 		eps = math.Ldexp(eps, -halved)
 	}
-	least, most := z.Energy, z.Energy
+	least, most := from.Energy, from.Energy
 	for range 1 << (t.stretch + halved) {
-		if t.err = t.h.Step(z, eps); t.err != nil {
+		if t.err = t.step(from, z, eps); t.err != nil {
 			return false
 		}
-		t.steps++
+		from = z
 		least, most = min(least, z.Energy), max(most, z.Energy)
 		if !(most-least <= t.refine) {
 			return false
@@ -71,8 +71,7 @@ func (t *trajectory) fine(from, to *infer.Point, eps float64) bool {
 			t.divergent = true
 			return false
 		}
-		to.CopyFrom(from)
-		if t.smooth(to, eps, halved) {
+		if t.smooth(from, to, eps, halved) {
 			break
 		}
 		if t.err != nil {
@@ -83,8 +82,7 @@ func (t *trajectory) fine(from, to *infer.Point, eps float64) bool {
 		t.back = infer.NewPoint(t.dim)
 	}
 	for halved--; halved >= 0; halved-- {
-		t.back.CopyFrom(to)
-		if t.smooth(t.back, -eps, halved) || t.err != nil {
+		if t.smooth(to, t.back, -eps, halved) || t.err != nil {
 			return false
 		}
 	}
