@@ -106,7 +106,7 @@ func TestExcerpt(t *testing.T) {
 		{"wide characters", "温度 = x;", 9, 10, "    1 | 温度 = x;\n      |        ^\n"},
 		{"a wide span", "温度", 0, 6, "    1 | 温度\n      | ^~~~\n"},
 		{"combining marks", "e\u0301 x", 4, 5, "    1 | e\u0301 x\n      |   ^\n"},
-		{"directions", "a\u202ebc", 5, 6, "    1 | a\uFFFDbc\n      |   ^\n"},
+		{"directions", "a\u202ebc", 4, 5, "    1 | a\uFFFDbc\n      |   ^\n"},
 		{"control characters", "a\x1b[31mb", 6, 7, "    1 | a\uFFFD[31mb\n      |       ^\n"},
 		{"not UTF-8", "a\xffb", 2, 3, "    1 | a\uFFFDb\n      |   ^\n"},
 	}
