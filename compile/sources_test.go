@@ -16,7 +16,7 @@ import (
 // are without the pass.
 func TestComputeAtSource(t *testing.T) {
 	const head = `data { int N, M; array[N] int g, h; array[M] int few; vector[N] y; vector[M] z; }
-parameters { vector[5] a; vector[5] b; real s; matrix[5, 3] m; array[5] vector[3] q; real r; }
+parameters { vector[5] a; vector[5] b; real s; matrix[5, 3] m; array[5] vector[3] q; real r; vector[8] u; }
 model { `
 	const n, few = 100, 6
 	rng := rand.New(rand.NewPCG(3, 1))
@@ -24,7 +24,7 @@ model { `
 	for i := range n {
 		g[i], h[i], y[i] = rng.IntN(5)+1, rng.IntN(3)+1, rng.NormFloat64()
 	}
-	values := map[string]any{"N": n, "M": few, "g": g, "h": h, "few": g[:few], "y": y, "z": y[:few]}
+	values := map[string]any{"N": n, "M": few, "g": g, "h": h, "few": []int{1, 2, 3, 4, 5, 1}, "y": y, "z": y[:few]}
 	for _, c := range []struct {
 		spelling string
 		of       ad.OpCode // whose operands are looked at
@@ -36,8 +36,16 @@ model { `
 		{"for (n in 1:N) target += y[n] * tgamma(2 + square(exp(-b[g[n]])));", ad.OpTgamma, 5},
 		{"for (n in 1:N) target += y[n] * exp(sin(m[g[n], h[n]]));", ad.OpExp, 15},
 		{"for (n in 1:N) target += y[n] * sum(exp(m[g[n]]));", ad.OpExp, 15},
-		{"for (n in 1:N) { array[3] real l; for (k in 1:3) l[k] = atan(q[g[n], k]) + y[n] * m[g[n], k]; target += log_sum_exp(l); }", ad.OpAtan, 15},
+		{"for (n in 1:N) { array[3] real l; for (k in 1:3) l[k] = atan(q[g[n], k]) + y[n] * m[g[n], k]; target += log_sum_exp(l); }", ad.OpAtan, 5},
 		{"for (n in 1:N) target += normal_lpdf(y[n] | a[g[n]], exp(b[g[n]]));", ad.OpExp, 5},
+		// Elements that are not taken do not count, whatever they are.
+		{"for (n in 1:N) target += y[n] * exp(u[g[n]]);", ad.OpExp, 5},
+		{"for (n in 1:N) target += y[n] * exp(u[2 + 2 * h[n]]) * sqrt(abs(u[2 * h[n]]));", ad.OpExp, 3},
+		{"for (n in 1:N) target += y[n] * exp(u[g[n] + (g[n] > 2)] / 100) * tgamma(1 + square(u[h[n]]));", ad.OpExp, 5},
+		{"for (n in 1:N) target += y[n] * exp(m[g[n], 2]) * exp(m[1 + h[n], 3]);", ad.OpExp, 5},
+		// Nor do those that only sides take that are not taken.
+		{"for (n in 1:N) if (y[n] > r + 5) target += log(u[g[n] + 3]); else target += a[g[n]];", ad.OpLog, 100},
+		{"vector[N] l = log(u[g]); for (n in 1:N) if (y[n] > r + 5) target += l[n]; else target += a[g[n]];", ad.OpLog, 5},
 		{"for (n in 1:N) target += y[n] * (1 + square(a[g[n]])) ^ h[n];", ad.OpPow, 15},
 		{"target += y .* pow(exp(a[g]), to_vector(h));", ad.OpPow, 15},
 		{"for (n in 1:N) target += y[n] * tgamma(h[n] + 1 + square(s));", ad.OpTgamma, 3},
@@ -62,10 +70,16 @@ model { `
 		if long != c.elements {
 			t.Errorf("%s: %v is computed for %d elements, want %d", c.spelling, c.of, long, c.elements)
 		}
-		x, got, want := make([]float64, 42), make([]float64, 42), make([]float64, 42)
+		x, got, want := make([]float64, 50), make([]float64, 50), make([]float64, 50)
 		for k := range 8 {
 			for i := range x {
 				x[i] = rng.NormFloat64()
+			}
+			for i := range 3 { // elements of u that none of these takes, and some that few do
+				x[[]int{42 + 5, 42 + 6, 42 + 7}[i]] = []float64{0, 800, -800, math.Inf(1), math.NaN()}[(k+i)%5]
+			}
+			if k == 2 { // no side with a logarithm is taken, of which one would be infinite
+				x[41], x[43] = 50, 0
 			}
 			if k > 2 { // an element that few or all rows take is at an end, or is no number
 				x[rng.IntN(10)] = []float64{800, -800, math.Inf(1), math.Inf(-1), math.NaN()}[k-3]

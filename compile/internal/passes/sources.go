@@ -33,19 +33,19 @@ func computeAtSource(g *ad.Graph) *ad.Graph {
 		}
 		s.to = w.To
 		if x := s.of(made); x.gather != ad.None {
-			return gathered(w.To, x.whole, w.To.Nodes[x.gather].Index(), n.Type)
+			return gathered(w.To, x.whole, x.index, w.To.Type(x.gather).Shape, n.Type)
 		}
 		if m := repeated(g, r, &left); cost >= leastOfRepeated && m != nil {
 			d := ad.Dim{N: m.rows, Table: m.class}
-			return gathered(w.To, w.To.Unlane(m.build(w, r)), ad.Index{Dims: []ad.Dim{d}}, n.Type)
+			return gathered(w.To, w.To.Unlane(m.build(w, r)), ad.Index{Dims: []ad.Dim{d}}, []int{m.rows}, n.Type)
 		}
 		return made
 	})
 }
 
-// gathered is what an index takes of an array, in lanes if t has lanes.
-func gathered(g *ad.Graph, whole ad.Ref, ix ad.Index, t ad.Type) ad.Ref {
-	out := g.Gather(whole, ix)
+// gathered is what an index takes of an array, with a shape, in lanes if t has lanes.
+func gathered(g *ad.Graph, whole ad.Ref, ix ad.Index, shape []int, t ad.Type) ad.Ref {
+	out := g.Reshape(g.Gather(whole, ix), shape)
 	if t.Lanes > 0 {
 		out = g.Lane(out)
 	}
@@ -74,9 +74,12 @@ type sources struct {
 	found map[ad.Ref]source
 }
 
-// source is the array that a value is gathered from, and a gather of its index; ad.None if there
-// is none.
-type source struct{ whole, gather ad.Ref }
+// source is the array that a value is gathered from, the index, and a gather that takes the same
+// positions of an array of the same shape as those were taken of; ad.None if there is none.
+type source struct {
+	whole, gather ad.Ref
+	index         ad.Index
+}
 
 func (s *sources) of(r ad.Ref) source {
 	x, known := s.found[r]
@@ -88,40 +91,89 @@ func (s *sources) of(r ad.Ref) source {
 }
 
 func (s *sources) look(r ad.Ref) source {
-	none := source{ad.None, ad.None}
+	none := source{whole: ad.None, gather: ad.None}
 	n := &s.to.Nodes[r]
 	switch {
 	case n.Op == ad.OpLane:
 		return s.of(n.Args[0])
 	case n.Op == ad.OpGather:
-		from := s.to.Type(n.Args[0])
-		if from.Lanes > 0 || from.Size() > n.Type.Size()*3/4 {
+		if s.to.Type(n.Args[0]).Lanes > 0 {
 			return none
 		}
-		return source{n.Args[0], r}
+		return s.taken(r)
 	case n.Op.Row().Class != ad.Elementwise || n.Op.Row().OwnLanes:
 		return none
 	}
 	args := slices.Clone(n.Args)
-	gather := ad.Ref(ad.None)
+	found := none
 	for k, a := range args {
 		if number(s.to.Type(a)) && s.to.Type(a).Lanes == 0 {
 			continue
 		}
 		x := s.of(a)
-		if x.gather == ad.None || gather != ad.None && !s.alike(gather, x.gather) {
+		if x.gather == ad.None || found.gather != ad.None && !s.alike(found.gather, x.gather) {
 			return none
 		}
-		gather, args[k] = x.gather, x.whole
+		found, args[k] = x, x.whole
 	}
-	if gather == ad.None {
+	if found.gather == ad.None {
 		return none
 	}
 	n = &s.to.Nodes[r]
 	op, attr, old := n.Op, n.Attr, s.to.SetSite(n.Site)
-	whole := s.to.Do(op, attr, args...)
+	found.whole = s.to.Do(op, attr, args...)
 	s.to.SetSite(old)
-	return source{whole, gather}
+	return found
+}
+
+// taken is the source of a gather: the elements of its argument that it takes, if they are fewer
+// than those that it makes of them. Of others a function need not be finite, nor its derivative,
+// which would make NaN of an adjoint of 0.
+func (s *sources) taken(r ad.Ref) source {
+	n := &s.to.Nodes[r]
+	ix, x := n.Index(), n.Args[0]
+	at := make([]int32, s.to.Type(x).Size()) // of those that are taken: 1, then the place among them
+	count := 0
+	ix.Each(func(_, i int) {
+		if at[i] == 0 {
+			at[i] = 1
+			count++
+		}
+	})
+	if count == 0 || count > n.Type.Size()*3/4 {
+		return source{whole: ad.None, gather: ad.None}
+	}
+	if count == len(at) {
+		return source{x, r, ix}
+	}
+	some := ad.Dim{N: count, Table: make([]int32, 0, count)}
+	for i, is := range at {
+		if is == 1 {
+			at[i] = int32(len(some.Table))
+			some.Table = append(some.Table, int32(i))
+		}
+	}
+	from := ad.Index{Dims: []ad.Dim{some}}
+	if first, stride, ok := progression(some.Table); ok {
+		from = ad.Index{Offset: first, Dims: []ad.Dim{{N: count, Stride: stride}}}
+	}
+	again := ad.Dim{N: n.Type.Size(), Table: make([]int32, n.Type.Size())}
+	ix.Each(func(k, i int) { again.Table[k] = at[i] })
+	return source{s.to.Gather(x, from), r, ad.Index{Dims: []ad.Dim{again}}}
+}
+
+// progression reports whether positions are equally far apart.
+func progression(at []int32) (first, stride int, ok bool) {
+	first = int(at[0])
+	if len(at) > 1 {
+		stride = int(at[1]) - first
+	}
+	for i, a := range at {
+		if int(a) != first+i*stride {
+			return 0, 0, false
+		}
+	}
+	return first, stride, true
 }
 
 // alike reports whether two gathers take the elements at the same positions of arrays of the same
