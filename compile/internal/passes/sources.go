@@ -35,7 +35,10 @@ func computeAtSource(g *ad.Graph) *ad.Graph {
 		if x := s.of(made); x.gather != ad.None {
 			return gathered(w.To, x.whole, x.index, w.To.Type(x.gather).Shape, n.Type)
 		}
-		if m := repeated(g, r, &left); cost >= leastOfRepeated && m != nil {
+		if cost < leastOfRepeated {
+			return made
+		}
+		if m := repeated(g, r, &left); m != nil {
 			d := ad.Dim{N: m.rows, Table: m.class}
 			return gathered(w.To, w.To.Unlane(m.build(w, r)), ad.Index{Dims: []ad.Dim{d}}, []int{m.rows}, n.Type)
 		}
