@@ -40,6 +40,7 @@ type Fit struct {
 	posterior *Posterior      // nil of draws that were read, until it is asked for
 	dir       string          // of a fit that was read
 	record    *folder.Record  // likewise
+	read      ReadOptions     // likewise
 	head      []draws.Setting // of a fit that was read: what its files say of how it was made
 	config    infer.Config    // with its defaults filled in
 	sigFigs   int

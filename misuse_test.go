@@ -211,7 +211,7 @@ func TestMisuse(t *testing.T) {
 		"negative target":        {sample(ctx, posterior, ppl.Options{TargetESS: -1}), "target-ess"},
 		"resume from nowhere":    {sample(ctx, posterior, ppl.Options{Resume: true}), "Output"},
 		"save to nowhere":        {sample(ctx, posterior, ppl.Options{Resumable: true}), "Output"},
-		"no folder":              {sample(ctx, posterior, ppl.Options{Output: filepath.Join(t.TempDir(), "no", "fit")}), "no such"},
+		"no folder":              {sample(ctx, posterior, ppl.Options{Output: filepath.Join(t.TempDir(), "no", "fit")}), "cannot write draws to"},
 		"no positions":           {sample(ctx, posterior, ppl.Options{Init: infer.At{}}), "initial positions"},
 		"nil init":               {sample(ctx, posterior, ppl.Options{Init: (*infer.At)(nil)}), "Init is a nil"},
 		"short positions":        {sample(ctx, posterior, ppl.Options{Chains: 1, Init: infer.At{Positions: [][]float64{{1}}}}), "a fit, and chain 1: 1 initial values"},

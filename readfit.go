@@ -27,8 +27,9 @@ import (
 // ReadOptions bounds what reading back a run may take. The zero value is what [ReadFit],
 // [ReadCSV] and [ReadZarr] use.
 type ReadOptions struct {
-	// Memory is how many bytes the draws may take; 0: half of what the machine, or the
-	// control group of the process, has. Draws that ask for more are an error.
+	// Memory is how many bytes the draws may take, and then the data of the run, which are
+	// read when they are asked for; 0: half of what the machine, or the control group of
+	// the process, has. What asks for more is an error.
 	Memory int64
 }
 
@@ -57,7 +58,7 @@ func (o ReadOptions) Fit(dir string) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.dir, f.record = dir, record
+	f.dir, f.record, f.read = dir, record, o
 	if !record.Complete {
 		f.Report.Interrupted = true
 	}
@@ -329,7 +330,9 @@ func (f *Fit) Data() (*data.Set, error) {
 	case f.record == nil:
 		return nil, errors.New("the draws do not say of which data they are")
 	}
-	return f.record.ReadData(f.dir)
+	// How long a file may be was asked when the run was made.
+	memory := compile.MemoryOr(f.read.Memory)
+	return f.record.ReadData(f.dir, data.Options{Limit: memory, Memory: memory})
 }
 
 // binding is how the model of the fit was bound, for what is derived from it: transformed

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ppl-lang/ppl/lang/source"
 )
@@ -370,7 +371,7 @@ func TestInterpretedModel(t *testing.T) {
 	if err != nil || x[0] != 0.5 || math.Abs(x[1]) > 1e-15 {
 		t.Errorf("unconstrained %v, %v", x, err)
 	}
-	if e, err := m.Explain(c.points[0], 0); err != nil || e.NS <= 0 || len(e.Loops.Notes) == 0 {
+	if e, err := m.Explain(c.points[0], explained); err != nil || e.NS <= 0 || len(e.Loops.Notes) == 0 {
 		t.Errorf("explained as %+v, %v", e, err)
 	}
 	forwardIsLess(t, m, c.points[0])
@@ -382,15 +383,18 @@ func TestInterpretedModel(t *testing.T) {
 	}
 }
 
+// explained is long enough for the clock of Windows, which moves once in some milliseconds.
+const explained = 50 * time.Millisecond
+
 // forwardIsLess checks that a log density without its gradient is explained as computing
 // something, and less than with it, on lines that stand in the whole too.
 func forwardIsLess(t *testing.T, m *Model, x []float64) {
 	t.Helper()
-	whole, err := m.Explain(x, 0)
+	whole, err := m.Explain(x, explained)
 	if err != nil {
 		t.Fatal(err)
 	}
-	value, err := m.ExplainValue(x, 0)
+	value, err := m.ExplainValue(x, explained)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,12 +3,13 @@
 package folder
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,6 +34,9 @@ const ReportFile = "report.html"
 // maxKeptData is the size of data, in bytes as JSON, up to which a folder keeps
 // them; of larger ones it has the place and the digest.
 const maxKeptData = 100 << 20
+
+// dataFile is the file of the data that are kept.
+const dataFile = "data.json"
 
 // Record is what an output folder keeps of a run beside its draws: all that is
 // needed to resume it, to look at it again, and to derive from it what the
@@ -197,15 +201,36 @@ func (r *Record) Keep(dir string, m *Source, values *data.Set) error {
 		return nil
 	}
 	r.Levels = values.Reading().Levels
-	var b bytes.Buffer
-	if err := values.WriteJSON(&b); err != nil {
-		return err
+	most := int64(math.MaxInt64)
+	if r.Data != "" {
+		most = maxKeptData
 	}
-	if b.Len() > maxKeptData && r.Data != "" {
+	// Not by way of memory, of which large data have taken their share.
+	digest, err := files.ReplaceBy(filepath.Join(dir, dataFile), func(w io.Writer) error {
+		return values.WriteJSON(&boundedWriter{w, most})
+	})
+	if errors.Is(err, errTooLarge) {
 		return nil
 	}
-	r.DataFile, r.DataFileSHA256 = "data.json", files.Digest(b.String())
-	return files.Replace(filepath.Join(dir, r.DataFile), b.Bytes())
+	if err == nil {
+		r.DataFile, r.DataFileSHA256 = dataFile, digest
+	}
+	return err
+}
+
+var errTooLarge = errors.New("folder: the data are too large to be kept")
+
+// boundedWriter writes so many bytes, and then errs.
+type boundedWriter struct {
+	io.Writer
+	left int64
+}
+
+func (w *boundedWriter) Write(p []byte) (int, error) {
+	if w.left -= int64(len(p)); w.left < 0 {
+		return 0, errTooLarge
+	}
+	return w.Writer.Write(p)
 }
 
 // Finish notes what a run has come to: the report of its chains, the parts of the model
@@ -301,9 +326,10 @@ func (r *Record) ReadModel(dir string) (*Source, error) {
 }
 
 // ReadData reads the data that are kept in the folder of the run or, where they
-// are too large, those of the file, if they are still the same.
-func (r *Record) ReadData(dir string) (*data.Set, error) {
-	o := data.Options{Memory: compile.DefaultMemory(), Counts: data.ReadCounts(r.Counts)}
+// are too large, those of the file, if they are still the same. Reading takes no more
+// than o allows; what is read as a count, the run has decided.
+func (r *Record) ReadData(dir string, o data.Options) (*data.Set, error) {
+	o.Counts = data.ReadCounts(r.Counts)
 	switch {
 	case r.DataFile != "":
 		path := filepath.Join(dir, filepath.FromSlash(r.DataFile))

@@ -214,7 +214,7 @@ func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loa
 	values := data.Empty()
 	err = timed(&l.read, func() (err error) {
 		if in.record != nil && in.data == "" { // data that are given are those of the record
-			if values, err = in.record.ReadData(in.recordDir); errors.As(err, new(*folder.ChangedError)) {
+			if values, err = in.record.ReadData(in.recordDir, in.reading()); errors.As(err, new(*folder.ChangedError)) {
 				err = fmt.Errorf("%w\nIf you have them still, give them as well: ppl run --resume %s --data FILE", err, in.recordDir)
 			}
 			return err

@@ -16,14 +16,32 @@ import (
 // Replace writes a file beside its place and renames it, so that there is
 // always a whole one.
 func Replace(path string, text []byte) error {
-	err := os.WriteFile(path+".tmp", text, 0o666)
+	_, err := ReplaceBy(path, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+	return err
+}
+
+// ReplaceBy is [Replace] with the text that write writes, of which it returns the
+// [Digest]. An error of write leaves the file as it was.
+func ReplaceBy(path string, write func(io.Writer) error) (digest string, err error) {
+	f, err := os.Create(path + ".tmp")
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	err = write(io.MultiWriter(f, h))
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
 	if err == nil {
 		err = os.Rename(path+".tmp", path)
 	}
 	if err != nil {
 		os.Remove(path + ".tmp")
 	}
-	return err
+	return hex.EncodeToString(h.Sum(nil)), err
 }
 
 // Save writes what somebody asked for under a name of theirs: like [Replace], but a device or

@@ -169,7 +169,9 @@ func TestRandomGraphs(t *testing.T) {
 		if seed%4 == 0 {
 			env := &ad.Env{Rand: rand.New(rand.NewPCG(1, 1))}
 			if err := m.Run(env); err == nil {
-				if n := testing.AllocsPerRun(1, func() { _ = m.Run(env) }); n != 0 {
+				run := func() { _ = m.Run(env) }
+				// Another goroutine, of the runtime or of the system, may allocate once meanwhile.
+				if n := testing.AllocsPerRun(1, run); n != 0 && testing.AllocsPerRun(10, run) != 0 {
 					t.Errorf("%s: %v allocations", name, n)
 				}
 			}
