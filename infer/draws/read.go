@@ -331,12 +331,13 @@ func ReadStore(paths ...string) (*Store, error) {
 // one, whose slices it keeps. Files, named by paths in messages, that have other
 // columns than the first are an error.
 func NewStoreFrom(paths []string, all []*Contents) (*Store, error) {
-	s := newStore(all[0].Columns, len(all))
+	s := newStore(all[0].Columns, len(all), 0)
 	for chain, c := range all {
 		if !slices.Equal(c.Columns.StatisticNames(), s.columns.StatisticNames()) || !slices.Equal(c.Columns.Names, s.columns.Names) {
 			return nil, fmt.Errorf("cannot read draws from %s: its columns are not those of %s", paths[chain], paths[0])
 		}
-		s.chains[chain], s.warmup.chains[chain] = c.Draws, c.Warmup
+		width := s.columns.width()
+		s.chains[chain], s.warmup.chains[chain] = rowsOf(width, c.Draws), rowsOf(width, c.Warmup)
 	}
 	return s, nil
 }

@@ -101,7 +101,9 @@ func (b *readBack) grown(n int) error {
 			counts[i] = s.length(i)
 		}
 		s.counts = counts
-		clear(s.chains)
+		for i := range s.chains {
+			s.chains[i].clear()
+		}
 	}
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/sampler"
 )
 
-// Store holds the draws of several chains, statistics and values, in one flat
-// slice per chain, or reads them back from journals, see [Store.ReadBack]. Draws
+// Store holds the draws of several chains, statistics and values, in blocks of
+// rows for each chain, or reads them back from journals, see [Store.ReadBack]. Draws
 // may be added while others read: all methods are safe for concurrent use. It
 // satisfies diagnose.Draws and diagnose.Statistics.
 //
@@ -22,45 +22,36 @@ type Store struct {
 	warmup  *Store // same columns; nil in a store of warm-up draws
 
 	mu     *sync.RWMutex // that of the store of warm-up draws too
-	chains [][]float64   // [chain][draw × width + column]
+	chains []rows        // by chain
 	added  infer.Draw    // what Add looks at: a place for it that is not allocated each time
 
 	back   *readBack // nil: all draws are in memory
 	counts []int     // draws by chain, once they are read back
 }
 
-// maxReserve bounds what is set aside before anything has been drawn, in
-// numbers per chain, and in all for 16: runs may be meant to be interrupted.
-const maxReserve = 1 << 22
-
 // maxChains is the largest number of chains that is taken for meant.
 const maxChains = 1 << 20
 
-// NewStore makes an empty store for the given number of chains with room for
-// reserve draws each (it grows beyond). An error says that the name of a
+// NewStore makes an empty store for the given number of chains, of about so many draws
+// each (there may be more, or fewer, without cost). An error says that the name of a
 // column is impossible.
-func NewStore(columns Columns, chains, reserve int) (*Store, error) {
+func NewStore(columns Columns, chains, expected int) (*Store, error) {
 	if err := columns.check(); err != nil {
 		return nil, err
 	}
 	if chains < 0 || chains > maxChains {
 		return nil, fmt.Errorf("draws: a store for %d chains", chains)
 	}
-	s := newStore(Columns{slices.Clone(columns.Statistics), slices.Clone(columns.Names)}, chains)
-	most := min(maxReserve, 16*maxReserve/max(chains, 1)) / max(columns.width(), 1)
-	for i := range s.chains {
-		s.chains[i] = make([]float64, 0, min(max(reserve, 0), most)*columns.width())
-	}
-	return s, nil
+	return newStore(Columns{slices.Clone(columns.Statistics), slices.Clone(columns.Names)}, chains, expected), nil
 }
 
-func newStore(columns Columns, chains int) *Store {
-	mu := &sync.RWMutex{}
+func newStore(columns Columns, chains, expected int) *Store {
+	mu, width := &sync.RWMutex{}, columns.width()
 	return &Store{
 		columns: columns,
 		mu:      mu,
-		chains:  make([][]float64, chains),
-		warmup:  &Store{columns: columns, mu: mu, chains: make([][]float64, chains)},
+		chains:  slices.Repeat([]rows{newRows(width, expected)}, chains),
+		warmup:  &Store{columns: columns, mu: mu, chains: slices.Repeat([]rows{newRows(width, 0)}, chains)},
 	}
 }
 
@@ -85,11 +76,13 @@ func (s *Store) Add(d infer.Draw) error {
 		s.counts[d.Chain]++
 		return nil
 	}
-	x, err := s.columns.AppendStatistics(s.chains[d.Chain], &s.added)
-	if err != nil {
+	r := &s.chains[d.Chain]
+	row := r.next()
+	if _, err = s.columns.AppendStatistics(row[:0], &s.added); err != nil {
 		return err
 	}
-	s.chains[d.Chain] = append(x, values...)
+	copy(row[len(s.columns.Statistics):], values)
+	r.added()
 	s.added = infer.Draw{} // whose slices are the caller's
 	return s.back.grown(s.columns.width())
 }
@@ -108,7 +101,11 @@ func (s *Store) AddRows(chain int, rows []float64) error {
 	case width == 0 || len(rows)%width != 0:
 		return fmt.Errorf("draws: %d numbers for draws of %d each", len(rows), width)
 	}
-	s.chains[chain] = append(s.chains[chain], rows...)
+	r := &s.chains[chain]
+	for ; len(rows) > 0; rows = rows[width:] {
+		copy(r.next(), rows)
+		r.added()
+	}
 	return nil
 }
 
@@ -141,10 +138,7 @@ func (s *Store) length(chain int) int {
 	if s.counts != nil {
 		return s.counts[chain]
 	}
-	if s.columns.width() == 0 {
-		return 0
-	}
-	return len(s.chains[chain]) / s.columns.width()
+	return s.chains[chain].n
 }
 
 // Snapshot is the draws that there are now, for readers that need the same ones
@@ -154,9 +148,10 @@ func (s *Store) Snapshot() *Store {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	of := func(s *Store) *Store {
-		out := &Store{columns: s.columns, mu: s.mu, back: s.back, counts: slices.Clone(s.counts), chains: make([][]float64, len(s.chains))}
-		for i, x := range s.chains {
-			out.chains[i] = x[:len(x):len(x)]
+		out := &Store{columns: s.columns, mu: s.mu, back: s.back, counts: slices.Clone(s.counts), chains: slices.Clone(s.chains)}
+		for i := range out.chains {
+			r := &out.chains[i]
+			r.blocks = slices.Clip(r.blocks)
 		}
 		return out
 	}
@@ -189,11 +184,7 @@ func (s *Store) column(dst []float64, chain, i int) []float64 {
 	if s.counts != nil {
 		return s.back.column(dst, s, chain, i)
 	}
-	x, width := s.chains[chain], s.columns.width()
-	for ; i < len(x); i += width {
-		dst = append(dst, x[i])
-	}
-	return dst
+	return s.chains[chain].column(dst, i)
 }
 
 // Draw returns statistics and values of one draw, which the caller must not
@@ -204,7 +195,6 @@ func (s *Store) Draw(chain, draw int) (statistics, values []float64) {
 	if s.counts != nil {
 		return s.back.draw(s, chain, draw)
 	}
-	width := s.columns.width()
-	row := s.chains[chain][draw*width : (draw+1)*width : (draw+1)*width]
+	row := s.chains[chain].at(draw)
 	return row[:len(s.columns.Statistics):len(s.columns.Statistics)], row[len(s.columns.Statistics):]
 }
