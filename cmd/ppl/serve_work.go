@@ -77,8 +77,11 @@ type modelRequest struct {
 }
 
 // decode reads a request. Keys that are not known are refused: most are
-// misspelt.
+// misspelt. So are those that are given twice, of which one would be ignored.
 func decode(c *serve.Call, request any) error {
+	if key := repeated(c.Body); key != "" {
+		return refusedf("the request is not as it should be: there are two values for %s", key)
+	}
 	d := json.NewDecoder(bytes.NewReader(c.Body))
 	d.DisallowUnknownFields()
 	d.UseNumber()
@@ -99,6 +102,45 @@ func decode(c *serve.Call, request any) error {
 		return refusedf("the request is not as it should be: %s cannot be a %s", key, kind.Value)
 	}
 	return refusedf("the request is not as it should be: %s", strings.TrimPrefix(err.Error(), "json: "))
+}
+
+// repeated is a key that a request has twice, or one of the objects in it, "" if there is
+// none. Data and inits are left to their own reader, and texts that are no JSON to
+// encoding/json.
+func repeated(request []byte) string {
+	return repeatedKey(request, strings.ToLower, func(key string, value []byte) string {
+		if key == "data" || key == "init" {
+			return ""
+		}
+		return repeatedKey(value, strings.Clone, func(string, []byte) string { return "" })
+	})
+}
+
+// repeatedKey is a key that stands twice in an object, for one who takes those for the same
+// that are the same to fold, or what inner finds in its value.
+func repeatedKey(object []byte, fold func(string) string, inner func(key string, value []byte) string) string {
+	d := json.NewDecoder(bytes.NewReader(object))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return ""
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		token, err := d.Token()
+		key, isKey := token.(string)
+		var value json.RawMessage
+		if err != nil || !isKey || d.Decode(&value) != nil {
+			return ""
+		}
+		folded := fold(key)
+		if seen[folded] {
+			return key
+		}
+		seen[folded] = true
+		if found := inner(folded, value); found != "" {
+			return key + "." + found
+		}
+	}
+	return ""
 }
 
 func refusedf(format string, args ...any) error {
