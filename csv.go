@@ -171,6 +171,9 @@ func (c *chainFile) adaptation(r infer.ChainReport) error {
 	for _, name := range slices.Sorted(maps.Keys(r.Adapted)) {
 		notes = append(notes, name+" = "+number(r.Adapted[name]))
 	}
+	if r.Chosen != "" {
+		notes = append(notes, "kernel = "+r.Chosen)
+	}
 	if r.Recentring != nil { // the metric is over coordinates that a CSV file has not
 		r.Metric = infer.Metric{}
 		notes = append(notes, "effects have other coordinates, and the metric is over these: see the file of the run")
@@ -386,14 +389,23 @@ func algorithm(s infer.Sampler) []draws.Setting {
 	}
 	switch s := s.(type) {
 	case nuts.Sampler:
-		return engine("nuts", s.Adapt, s.Jitter, setting("max_depth", strconv.Itoa(def(s.MaxDepth, nuts.DefaultMaxDepth)), "10"))
+		options := []draws.Setting{setting("max_depth", strconv.Itoa(def(s.MaxDepth, nuts.DefaultMaxDepth)), "10")}
+		if s.Refine > 0 { // else the head is CmdStan's
+			options = append(options, setting("refine", number(s.Refine), "0"))
+		}
+		return engine("nuts", s.Adapt, s.Jitter, options...)
 	case hmc.Sampler:
 		return engine("static", s.Adapt, s.Kernel.Jitter,
 			setting("int_time", number(def(s.Kernel.IntTime, hmc.DefaultIntTime)), "6.2831853"),
 			setting("steps", strconv.Itoa(s.Kernel.Steps), "0"))
 	case auto.Sampler:
+		refine := def(s.Refine, float64(auto.DefaultRefine))
+		if s.NoRefine {
+			refine = 0
+		}
 		settings := engine("auto", warmup.Options{Metric: def(s.Metric, infer.Diagonal)}, 0,
-			setting("max_depth", strconv.Itoa(def(s.MaxDepth, nuts.DefaultMaxDepth)), "10"))
+			setting("max_depth", strconv.Itoa(def(s.MaxDepth, nuts.DefaultMaxDepth)), "10"),
+			setting("refine", number(refine), number(auto.DefaultRefine)))
 		// It adapts in its own way.
 		settings[0].Children = append(settings[0].Children[:1:1], setting("delta", number(def(s.Delta, auto.DefaultDelta)), "0.8"))
 		return settings

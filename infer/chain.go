@@ -420,6 +420,9 @@ func (c *chain) describe() {
 	if d, ok := c.state.Kernel.(Describer); ok {
 		c.report.Kernel = d.Describe()
 	}
+	if d, ok := c.state.Kernel.(Chooser); ok {
+		c.report.Chosen = d.Chosen()
+	}
 	if d, ok := c.state.Hamiltonian.(Describer); ok {
 		c.report.Geometry = d.Describe()
 	}

@@ -178,6 +178,7 @@ type ChainReport struct {
 	Recentring []float64
 	Adapted    map[string]float64 // what the kernel said of itself then, see Describer
 	Kernel     map[string]float64 // what it says at the end
+	Chosen     string             // the kernel that was chosen, by one that chooses, see Chooser
 	Geometry   map[string]float64 // what the Hamiltonian says of itself, likewise
 	Last       []float64          // the unconstrained position at the end of the chain; nil if it never started
 	Tables     []Table            // what the kernel has learnt, at the end of the chain, see Tabler

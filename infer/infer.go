@@ -382,6 +382,13 @@ type Describer interface {
 	Describe() map[string]float64
 }
 
+// Chooser is the optional interface of a [Kernel] that chooses among several ways to make
+// its transitions, for [ChainReport.Chosen].
+type Chooser interface {
+	// Chosen names the way that is taken.
+	Chosen() string
+}
+
 // Resumable is the optional interface of a [Kernel] with a state that outlives
 // a transition, for runs that are saved and resumed (see [Snapshot]).
 type Resumable interface {

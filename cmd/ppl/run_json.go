@@ -54,6 +54,7 @@ type chainJSON struct {
 	Seconds         number `json:"seconds_sampling"`
 
 	Kernel   map[string]float64 `json:"kernel,omitempty"`
+	Chosen   string             `json:"chosen,omitempty"` // the kernel, by a sampler that chooses
 	Geometry map[string]float64 `json:"geometry,omitempty"`
 }
 
@@ -148,7 +149,7 @@ func (s *session) asJSON(failures []error) *runJSON {
 			AcceptStat: number(f.AcceptStat), EBFMI: number(f.EBFMI), StepSize: number(c.StepSize),
 			GradientsWarmup: c.Warmup.Gradients, Gradients: c.Sampling.Gradients,
 			SecondsWarmup: number(c.Warmup.Elapsed.Seconds()), Seconds: number(c.Sampling.Elapsed.Seconds()),
-			Kernel: c.Kernel, Geometry: c.Geometry,
+			Kernel: c.Kernel, Chosen: c.Chosen, Geometry: c.Geometry,
 		})
 	}
 	j.Divergent = []divergence{}

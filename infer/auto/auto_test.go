@@ -250,7 +250,7 @@ func TestLengthOfRace(t *testing.T) {
 					if c.Warmup.Transitions > n {
 						t.Errorf("%v, %+v: %d transitions of warm-up of %d", target, s, c.Warmup.Transitions, n)
 					}
-					if first := report.Chains[0]; !s.NoPool && (c.StepSize != first.StepSize || c.Adapted["kernel"] != first.Adapted["kernel"] || c.Adapted["trajectory_steps"] != first.Adapted["trajectory_steps"] || c.Warmup.Transitions != first.Warmup.Transitions) {
+					if first := report.Chains[0]; !s.NoPool && (c.StepSize != first.StepSize || c.Chosen != first.Chosen || c.Chosen == "" || c.Adapted["trajectory_steps"] != first.Adapted["trajectory_steps"] || c.Warmup.Transitions != first.Warmup.Transitions) {
 						t.Errorf("%v, %+v: chain %d has chosen differently: %v, chain 1: %v", target, s, c.ID, c.Notes, first.Notes)
 					}
 				}

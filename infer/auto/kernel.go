@@ -29,6 +29,7 @@ var (
 	_ infer.Kernel    = (*Kernel)(nil)
 	_ infer.Resumable = (*Kernel)(nil)
 	_ infer.Describer = (*Kernel)(nil)
+	_ infer.Chooser   = (*Kernel)(nil)
 )
 
 func newKernel(o Sampler) *Kernel {
@@ -144,9 +145,12 @@ func (k *Kernel) LoadState(_ infer.Hamiltonian, state []byte) error {
 	return nil
 }
 
+// Chosen implements [infer.Chooser].
+func (k *Kernel) Chosen() string { return string(k.setting.Kind) }
+
 // Describe implements [infer.Describer].
 func (k *Kernel) Describe() map[string]float64 {
-	d := map[string]float64{"kernel": float64(slices.Index(Kinds(), k.setting.Kind))}
+	d := map[string]float64{}
 	if k.setting.Kind != NUTS {
 		d["trajectory_steps"] = float64(k.setting.Steps)
 	}

@@ -279,6 +279,9 @@ func (s *sampling) adaptation(f *sampleFile, c infer.ChainReport) error {
 	for _, name := range slices.Sorted(maps.Keys(c.Adapted)) {
 		notes = append(notes, name+" = "+grammar.Number(c.Adapted[name], s.digits()))
 	}
+	if c.Chosen != "" {
+		notes = append(notes, "kernel = "+c.Chosen)
+	}
 	metric := c.Metric
 	if metric.Kind == "" { // readers want a block; what the geometry is, the note says
 		metric.Kind = infer.Unit
