@@ -91,7 +91,13 @@ func (g *snapshotGob) check() error {
 	finite := func(v []float64) bool {
 		return !slices.ContainsFunc(v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
 	}
+	impossible := func(p Phase) bool {
+		return p.Transitions < 0 || p.Gradients < 0 || p.Divergences < 0 || p.Elapsed < 0 || !(p.Charged >= 0)
+	}
 	switch {
+	case impossible(g.Report.Warmup) || impossible(g.Report.Sampling) || g.Report.Rejected < 0 ||
+		g.Report.Warmup.Transitions+g.Report.Sampling.Transitions != g.Iteration || g.Draws > g.Iteration:
+		return errors.New("its counts are impossible")
 	case g.Chain < 0 || g.ID < 0 || g.Draws < 0 || g.Stage < 0 || g.Iteration < 0 || g.Report.Chain != g.Chain:
 		return errors.New("its counts are impossible")
 	case g.Metric.Kind != "" && g.Metric.Check() != nil || g.Metric.Kind == "" && len(g.Metric.Inverse) > 0:
