@@ -203,8 +203,8 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 
 // meet is State.Exchange: the chain lets others compute while it waits.
 func (s *Session) meet(c *chain, part any, combine func([]any) any) (any, error) {
-	start := time.Now()
 	c.flush(nil, nil)
+	start := time.Now() // sending has its own account of waiting
 	m := s.pool.join(c.report.Chain, part, combine)
 	<-s.slots
 	defer func() {
@@ -402,12 +402,12 @@ const turnEvery = 50
 
 // wait ends a round: it reports whether there is enough.
 func (c *chain) wait(round int) (enough bool, err error) {
-	start := time.Now()
-	defer func() { c.waited += time.Since(start) }()
 	if err := c.takeSnapshot(); err != nil {
 		return false, err
 	}
 	c.send(message{draws: c.block, chain: c.report.Chain, round: round})
+	start := time.Now() // sending has its own account of waiting
+	defer func() { c.waited += time.Since(start) }()
 	select {
 	case enough = <-c.answers:
 		return enough, nil

@@ -92,7 +92,7 @@ func (g *snapshotGob) check() error {
 		return !slices.ContainsFunc(v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
 	}
 	impossible := func(p Phase) bool {
-		return p.Transitions < 0 || p.Gradients < 0 || p.Divergences < 0 || p.Elapsed < 0 || !(p.Charged >= 0)
+		return p.Transitions < 0 || p.Gradients < 0 || p.Divergences < 0 || !(p.Charged >= 0)
 	}
 	switch {
 	case impossible(g.Report.Warmup) || impossible(g.Report.Sampling) || g.Report.Rejected < 0 ||
@@ -102,6 +102,8 @@ func (g *snapshotGob) check() error {
 		return errors.New("its counts are impossible")
 	case g.Metric.Kind != "" && g.Metric.Check() != nil || g.Metric.Kind == "" && len(g.Metric.Inverse) > 0:
 		return errors.New("its metric is impossible")
+	case !finite(g.Within):
+		return errors.New("what it says of the stage of warm-up is not finite")
 	case !finite(g.Position) || math.IsNaN(g.LogDensity) || math.IsInf(g.LogDensity, 0):
 		return errors.New("its position is not finite")
 	case !(g.StepSize > 0) || math.IsInf(g.StepSize, 1):

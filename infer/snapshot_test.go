@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/ahmc"
@@ -196,6 +197,21 @@ func TestResumeRefuses(t *testing.T) {
 	if new(infer.Snapshot).GobDecode([]byte("nonsense")) == nil {
 		t.Error("nonsense was decoded")
 	}
+}
+
+// TestElapsed: what a chain waits for the consumer, in sending and for an answer, is
+// counted once, so that the time of a phase is not negative.
+func TestElapsed(t *testing.T) {
+	cfg := infer.Config{Sampler: nuts.Sampler{}, Chains: 2, Warmup: 50, Draws: 1000, Seed: 1}
+	cfg.Enough = func(n int) bool { return n >= 900 }
+	cfg.SnapshotEvery = -1
+	cfg.Snapshot = func(s *infer.Snapshot) {
+		time.Sleep(100 * time.Microsecond)
+		if p := s.Elapsed(); p < 0 {
+			t.Errorf("after %d draws %s have passed", s.Draws, p)
+		}
+	}
+	drawn(t, infertest.AR1(2, 0.5), cfg)
 }
 
 // rounding is a target whose density differs in the last digits.

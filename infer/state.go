@@ -53,6 +53,15 @@ func (s *State) Resumable(save func() []float64) (saved []float64) {
 	return saved
 }
 
+// SavedCount is the first of the numbers that [State.Resumable] gave: of a stage of n
+// transitions, how many it had made. An error says that no stage would have saved it.
+func SavedCount(saved []float64, n int) (int, error) {
+	if len(saved) == 0 || !(saved[0] >= 0 && saved[0] <= float64(n)) || saved[0] != math.Trunc(saved[0]) {
+		return 0, errors.New("infer: the saved state of a stage of warm-up makes no sense: was the run started by another version?")
+	}
+	return int(saved[0]), nil
+}
+
 // NewState returns the state of a chain that starts at x, which is copied, and
 // has the moving parts of plan. Sessions make their own; this one is for
 // running stages and kernels by hand. An error says that the plan is

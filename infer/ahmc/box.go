@@ -66,7 +66,10 @@ func approach(ctx context.Context, s *infer.State, kernel *Kernel, n int) (*spre
 		}
 		step = average()
 	} else {
-		i = int(saved[0])
+		var err error
+		if i, err = infer.SavedCount(saved, n); err != nil {
+			return nil, err
+		}
 		rest, err := step.SetState(saved[1:])
 		if err == nil {
 			err = seen.setState(rest, s.Target.Dim())

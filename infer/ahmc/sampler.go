@@ -217,7 +217,10 @@ func (r run) Run(_ context.Context, s *infer.State) error {
 	kernel := s.Kernel.(*Kernel)
 	i := 0
 	if saved := s.Resumable(func() []float64 { return []float64{float64(i)} }); saved != nil {
-		i = int(saved[0])
+		var err error
+		if i, err = infer.SavedCount(saved, int(r)); err != nil {
+			return err
+		}
 	}
 	for ; i < int(r); i++ {
 		if _, err := s.Advance(); err != nil {

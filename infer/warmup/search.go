@@ -70,7 +70,7 @@ func CheckStepSize(eps float64) error {
 	switch {
 	case eps > hugeStep:
 		return ErrImproper
-	case eps < tinyStep:
+	case !(eps >= tinyStep): // NaN too
 		return errNoStep
 	}
 	return nil

@@ -89,15 +89,15 @@ func (w Window) Run(_ context.Context, s *infer.State) error {
 // resume takes in what was saved of the stage, and returns how many transitions
 // it had made.
 func (w Window) resume(saved []float64, avg *DualAveraging, est estimator) (int, error) {
-	i := int(saved[0])
-	rest, err := avg.SetState(saved[1:])
-	switch {
-	case err != nil || i < 0 || i > w.Length:
-		return 0, errState
-	case est != nil:
-		return i, est.setState(rest)
+	i, err := infer.SavedCount(saved, w.Length)
+	if err != nil {
+		return 0, err
 	}
-	return i, nil
+	rest, err := avg.SetState(saved[1:])
+	if err == nil && est != nil {
+		err = est.setState(rest)
+	}
+	return i, err
 }
 
 func (w Window) learns() bool {
