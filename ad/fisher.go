@@ -149,6 +149,9 @@ func (f *fisher) part(s Statement) *part {
 		return p
 	}
 	if s.Whiten != nil {
+		if p.place.Lanes > 0 {
+			p.sparse = f.entries(args, p.place.Lanes, true, p.cols)
+		}
 		p.tangent = g.directions(args, f.wrt, f.seeds(p), p.place.Lanes > 0, func(h *Graph, t []Ref) []Ref {
 			z := s.Whiten(h, args, t)
 			for i, r := range z {
@@ -161,20 +164,39 @@ func (f *fisher) part(s Statement) *part {
 		return p
 	}
 	p.info = s.Info(g, s.Args)
-	if b, ok := f.depends.newBuilder(p.place.Total()); ok {
-		for _, a := range args {
-			if r, ok := f.depends.of(a); ok {
-				for e := range b.rows {
-					b.add(e, r.row(min(e, g.Type(a).Total()-1)))
-				}
-			}
-		}
-		if rows, ok := b.done(); ok {
-			p.sparse = entriesOf(rows, p.cols, f.n)
-		}
-	}
+	p.sparse = f.entries(args, p.place.Total(), false, p.cols)
 	p.tangent = g.directions(args, f.wrt, f.seeds(p), false, func(_ *Graph, t []Ref) []Ref { return t })
 	return p
+}
+
+// entries are those of a statement whose elements are the lanes, or the elements of its
+// place; nil where a dense matrix is less work.
+func (f *fisher) entries(args []Ref, elements int, lanes bool, cols []int) *entries {
+	b, ok := f.depends.newBuilder(elements)
+	if !ok {
+		return nil
+	}
+	for _, a := range args {
+		r, ok := f.depends.of(a)
+		if !ok {
+			continue
+		}
+		t := f.g.Type(a)
+		if t.Total() < elements || lanes && t.Lanes == 0 { // the same for all
+			r = f.depends.union([]Ref{a})
+			for e := range elements {
+				b.add(e, r[0])
+			}
+			continue
+		}
+		for i := range t.Total() {
+			b.add(i*elements/t.Total(), r.row(i))
+		}
+	}
+	if rows, ok := b.done(); ok {
+		return entriesOf(rows, cols, f.n)
+	}
+	return nil
 }
 
 // entriesOf chooses the directions of a statement whose elements depend on these
@@ -362,6 +384,21 @@ func (f *fisher) products(p *part) Ref {
 	g, s := f.g, p.sparse
 	n := len(s.element)
 	sum := None
+	add := func(t Ref) {
+		if sum == None {
+			sum = t
+		} else {
+			sum = g.Add(sum, t)
+		}
+	}
+	if p.info == nil {
+		for _, z := range p.tangent {
+			if z != None {
+				add(f.squares(p, z))
+			}
+		}
+		return sum
+	}
 	gather := func(t Ref, column []int32) Ref {
 		m := g.Type(t).Shape[1]
 		table := make([]int32, n)
@@ -390,13 +427,25 @@ func (f *fisher) products(p *part) Ref {
 		if !g.Type(w).Equal(Scalar) {
 			w = g.Gather(g.Reshape(g.Unlane(g.Expand(w, p.place)), []int{p.place.Total()}), Index{Dims: []Dim{{N: n, Table: s.element}}})
 		}
-		if t = g.guarded(t, g.informing(t, w)); sum == None {
-			sum = t
-		} else {
-			sum = g.Add(sum, t)
-		}
+		add(g.guarded(t, g.informing(t, w)))
 	})
 	return sum
+}
+
+// squares are the products of an array of a whitened statement, of which each lane has as
+// many elements.
+func (f *fisher) squares(p *part, z Ref) Ref {
+	g, s := f.g, p.sparse
+	m := g.Type(z).Shape[1]
+	k := m / p.place.Lanes
+	factor := func(column []int32) Ref {
+		table := make([]int32, len(s.element))
+		for i, e := range s.element {
+			table[i] = s.of[column[i]]*int32(m) + e*int32(k)
+		}
+		return g.Gather(z, Index{Dims: []Dim{{N: len(table), Table: table}, {N: k, Stride: 1}}})
+	}
+	return g.sumLast(g.Mul(factor(s.p), factor(s.q)))
 }
 
 // scatter adds a sparse part to the matrix.

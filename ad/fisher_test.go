@@ -194,3 +194,47 @@ func TestHessianRegions(t *testing.T) {
 		closeTo(t, "Hessian", v[0], v[1], 1e-12)
 	}
 }
+
+// TestFisherLanes: a statement about a vector in each lane, whose lanes depend on few
+// columns each, is summed as a sparse matrix, and equals the sum of one statement a lane.
+func TestFisherLanes(t *testing.T) {
+	const lanes, size = 40, 3
+	whiten := func(g *Graph, args, t []Ref) []Ref { return []Ref{g.Mul(t[0], g.Exp(args[0]))} }
+	vectors := func(g *Graph, in Ref) []Ref {
+		var of []Ref
+		for l := range lanes { // two of its own, and one that all have
+			own := g.Slice(in, 1+l, []int{2})
+			of = append(of, g.Concat(g.Do(OpSin, nil, g.Mul(own, g.Slice(in, 0, nil))), g.Square(g.Slice(in, 0, []int{1}))))
+		}
+		return of
+	}
+	at, weights := make([]float64, lanes+2), make([]float64, (lanes+2)*(lanes+2))
+	for i := range at {
+		at[i] = math.Sin(float64(i) + 1)
+		for k := range at {
+			weights[i*len(at)+k] = math.Cos(float64(i + k))
+		}
+	}
+	both := func(laned bool) [][]float64 {
+		g := NewGraph()
+		in := g.Input(Type{Shape: []int{lanes + 2}})
+		var statements []Statement
+		of := vectors(g, in)
+		if laned {
+			all := g.Lane(g.Reshape(g.Concat(of...), []int{lanes, size}))
+			statements = []Statement{{Args: []Ref{all}, Whiten: whiten}}
+			if p := newFisher(g, in).part(statements[0]); p.sparse == nil || p.sparse.directions > 4 {
+				t.Errorf("not sparse, or in too many directions: %+v", p.sparse)
+			}
+		} else {
+			for _, v := range of {
+				statements = append(statements, Statement{Args: []Ref{v}, Whiten: whiten})
+			}
+		}
+		a := g.ConstArray(Type{Shape: []int{lanes + 2, lanes + 2}}, weights)
+		return evalAt(t, g, at, g.Fisher(in, statements), g.Grad(g.FisherTrace(in, a, statements), in)[0])
+	}
+	got, want := both(true), both(false)
+	closeTo(t, "metric", got[0], want[0], 1e-12)
+	closeTo(t, "gradient of the trace", got[1], want[1], 1e-12)
+}

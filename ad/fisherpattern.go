@@ -289,6 +289,10 @@ func (d *dependence) look(n *Node) pattern {
 		}
 	case n.Op == OpMatMul:
 		d.product(n, out, from)
+	case n.Type.Lanes > 0 && n.Op == OpResult:
+		d.lane(g.Nodes[n.Args[0]].Args, size, out, from)
+	case n.Type.Lanes > 0 && !table[n.Op].OwnLanes && (table[n.Op].Class == Linear || table[n.Op].Class == Array):
+		d.lane(n.Args, size, out, from)
 	default:
 		return d.union(n.Args)
 	}
@@ -296,6 +300,27 @@ func (d *dependence) look(n *Node) pattern {
 		return p
 	}
 	return d.union(n.Args)
+}
+
+// lane adds what the elements of a lane depend on: all of that lane of the arguments.
+func (d *dependence) lane(args []Ref, size int, out *builder, from func(a Ref, f func(lane, first int))) {
+	for _, a := range args {
+		p := d.found[a]
+		if p == nil {
+			continue
+		}
+		k := d.g.Type(a).Size()
+		from(a, func(l, first int) {
+			var u growing
+			for e := range k {
+				u.add(p.row(first+e), d.words)
+			}
+			u.order()
+			for e := range size {
+				out.add(l*size+e, u.row)
+			}
+		})
+	}
 }
 
 // product adds what the elements of a matrix product depend on; factors that are known to

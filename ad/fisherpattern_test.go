@@ -67,3 +67,36 @@ func TestDependenceOfMany(t *testing.T) {
 		t.Errorf("a constant depends on %v", got)
 	}
 }
+
+// What goes its own way in each lane depends on that lane alone, through regions and
+// functions of whole arrays too.
+func TestDependenceOfLanes(t *testing.T) {
+	const lanes, size = 3, 4
+	g := NewGraph()
+	x := g.Input(Type{Shape: []int{lanes * size}})
+	shared := g.Slice(x, 0, nil)
+	v := g.Lane(g.Reshape(x, []int{lanes, size}))
+	body := NewGraph()
+	c, s := body.Input(Scalar), body.Input(Scalar)
+	next := body.Add(c, s)
+	body.Outputs = []Ref{next, next}
+	scan := g.DoScan(&Scan{Body: body, Carries: 1, Streams: 1, Outs: 1, Steps: size}, []Ref{g.Const(0), v})
+	sums := g.Kept(scan, 0)
+	for what, r := range map[string]Ref{"sum": g.Sum(v), "scan": sums, "with one that all have": g.Mul(g.Sum(sums), shared)} {
+		depends := g.Depends(x)
+		per := g.Type(r).Size()
+		for l := range lanes {
+			var want, got []int
+			if what == "with one that all have" && l > 0 {
+				want = append(want, 0)
+			}
+			for e := range size {
+				want = append(want, l*size+e)
+			}
+			depends(r, l*per, func(i int) { got = append(got, i) })
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: lane %d depends on %v, want %v", what, l, got, want)
+			}
+		}
+	}
+}
