@@ -25,6 +25,7 @@
 //	hessian.go     Hessian-vector products, Hessians, Jacobians
 //	origin.go      where elements come from that are only moved
 //	fisher.go      the expected Fisher information of sampling statements
+//	fishersparse.go the same, by the elements that may differ from 0
 //	fisherpattern.go which elements depend on which, for sparse derivatives
 //	eval.go        the kernels and the evaluation of one node
 //	tuning.go      the numbers that steer all this

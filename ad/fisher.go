@@ -97,12 +97,15 @@ type fisher struct {
 	wrt   Ref
 	n     int
 	total Ref
+	at    func(p, q int32) int32 // where element p, q of the matrix A of a trace is
 
 	depends *dependence
 }
 
 func newFisher(g *Graph, wrt Ref) *fisher {
-	return &fisher{g: g, wrt: wrt, n: g.Type(wrt).Size(), total: None, depends: g.dependence(wrt)}
+	n := g.Type(wrt).Size()
+	at := func(p, q int32) int32 { return p*int32(n) + q }
+	return &fisher{g: g, wrt: wrt, n: n, total: None, at: at, depends: g.dependence(wrt)}
 }
 
 func (f *fisher) add(t Ref) {
@@ -268,15 +271,31 @@ func (f *fisher) seeds(p *part) Ref {
 
 // matrix adds a part to the matrix.
 func (f *fisher) matrix(p *part) {
-	g, c := f.g, len(p.cols)
-	switch {
-	case c == 0:
-		return
-	case p.sparse != nil:
+	if p.sparse != nil {
 		f.scatter(p)
 		return
 	}
+	sum := f.square(p)
+	if sum == None {
+		return
+	}
+	if len(p.cols) < f.n {
+		rows, cols := make([]int32, len(p.cols)), make([]int32, len(p.cols))
+		for i, q := range p.cols {
+			rows[i], cols[i] = int32(q*f.n), int32(q)
+		}
+		sum = f.g.Scatter(sum, Index{Dims: []Dim{{N: len(rows), Table: rows}, {N: len(cols), Table: cols}}}, []int{f.n, f.n})
+	}
+	f.add(sum)
+}
+
+// square is the matrix of the columns of a part that is not sparse; None where 0.
+func (f *fisher) square(p *part) Ref {
+	g := f.g
 	sum := None
+	if len(p.cols) == 0 {
+		return sum
+	}
 	add := func(t Ref) {
 		if sum == None {
 			sum = t
@@ -297,22 +316,22 @@ func (f *fisher) matrix(p *part) {
 			add(g.Transpose(t))
 		}
 	})
-	if sum == None {
-		return
-	}
-	if c < f.n {
-		sum = g.Scatter(sum, p.square(f.n), []int{f.n, f.n})
-	}
-	f.add(sum)
+	return sum
 }
 
-// square maps the elements of the matrix of a dense part into the whole.
-func (p *part) square(n int) Index {
-	rows, cols := make([]int32, len(p.cols)), make([]int32, len(p.cols))
-	for i, q := range p.cols {
-		rows[i], cols[i] = int32(q*n), int32(q)
+// squareOf are the elements of a, as in trace, at the columns of a part.
+func (f *fisher) squareOf(a Ref, p *part) Ref {
+	c := len(p.cols)
+	if len(f.g.Type(a).Shape) == 2 && c == f.n {
+		return a
 	}
-	return Index{Dims: []Dim{{N: len(rows), Table: rows}, {N: len(cols), Table: cols}}}
+	table := make([]int32, 0, c*c)
+	for _, i := range p.cols {
+		for _, j := range p.cols {
+			table = append(table, f.at(int32(i), int32(j)))
+		}
+	}
+	return f.g.Reshape(f.g.Gather(a, Index{Dims: []Dim{{N: len(table), Table: table}}}), []int{c, c})
 }
 
 // pairs calls do for every pair of arguments with information w, i ≥ k.
@@ -326,7 +345,7 @@ func (p *part) pairs(do func(i, k int, w Ref)) {
 	}
 }
 
-// trace adds the trace of the product with a to the sum.
+// trace adds the trace of the product with a, whose elements are where f.at says, to the sum.
 func (f *fisher) trace(p *part, a Ref) {
 	g, c := f.g, len(p.cols)
 	switch {
@@ -336,9 +355,7 @@ func (f *fisher) trace(p *part, a Ref) {
 		f.sparseTrace(p, a)
 		return
 	}
-	if c < f.n {
-		a = g.Gather(a, p.square(f.n))
-	}
+	a = f.squareOf(a, p)
 	products := map[Ref]Ref{}
 	times := func(t Ref) Ref {
 		m, ok := products[t]
@@ -475,7 +492,7 @@ func (f *fisher) sparseTrace(p *part, a Ref) {
 	}
 	at, times := make([]int32, len(s.element)), make([]float64, len(s.element))
 	for i := range at {
-		at[i], times[i] = s.p[i]*int32(f.n)+s.q[i], 2
+		at[i], times[i] = f.at(s.p[i], s.q[i]), 2
 		if s.p[i] == s.q[i] {
 			times[i] = 1
 		}

@@ -266,7 +266,7 @@ func (c *chain) initialize(ctx context.Context, target LogDensity, from *Snapsho
 	c.meter.done = ctx.Done()
 	if t, ok := target.(Stopper); ok {
 		t.SetStop(func() error {
-			if c.meter.interrupted() {
+			if c.meter.Interrupted() {
 				return ErrInterrupted
 			}
 			return nil

@@ -190,7 +190,9 @@ func (m *Meter) evaluate(x, grad []float64) (lp float64, reason, final error) {
 	return lp, nil, nil
 }
 
-func (m *Meter) interrupted() bool {
+// Interrupted reports whether the run has been cancelled. Who takes long without
+// evaluations asks, and returns [ErrInterrupted].
+func (m *Meter) Interrupted() bool {
 	select {
 	case <-m.done:
 		return true

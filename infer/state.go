@@ -111,7 +111,7 @@ func (p Plan) validate() error {
 // Advance makes one transition: it moves Point, counts the iteration, and
 // hands the draw on to the run. An error is final and to be returned as it is.
 func (s *State) Advance() (Info, error) {
-	if s.Target.interrupted() {
+	if s.Target.Interrupted() {
 		return Info{}, ErrInterrupted
 	}
 	if s.before != nil {

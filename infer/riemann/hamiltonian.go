@@ -6,9 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/ppl-lang/ppl/infer"
 )
@@ -105,17 +103,34 @@ func (o Options) Of(metric func(target *infer.Meter) (Metric, error)) func(*infe
 // Hamiltonian is H(x, p) = -log π(x) + ½ log|G(x)| + ½ pᵀG(x)⁻¹p, in which
 // p ~ normal(0, G(x)), with the generalised leapfrog step.
 //
-// The Cache of its points is the velocity G⁻¹p, log|G|, and the Cholesky factor
-// of G.
+// The Cache of its points is the velocity G⁻¹p, log|G|, and a factor of G.
 type Hamiltonian struct {
 	target  *infer.Meter
-	metric  Metric
 	dim     int
 	options Options
 	counts  Counts
+	beside  runner
+	stopped bool // the run was interrupted while something was done beside
 
-	work       // of step.go
-	inverse, a []float64
+	geometry
+	work // of step.go
+}
+
+// geometry computes with the metric at a point through a factor of it, of size numbers.
+type geometry interface {
+	size() int
+
+	// evaluate computes the metric at x, factorise its factor f from that, and log|G|; ok is
+	// false if there is none. What takes long is done by run, which returns false if the
+	// run was interrupted: what was not done then is unknown, and may still be written to.
+	evaluate(x, f []float64) error
+	factorise(f []float64, run runner) (logDet float64, ok bool)
+
+	solve(f, p, v []float64)                   // v = G⁻¹p
+	momentum(rng *rand.Rand, f, p []float64)   // p ~ normal(0, G)
+	norm(f, x []float64, momenta bool) float64 // √(xᵀG⁻¹x), or √(xᵀGx), overwriting x
+	invert(f []float64, run runner) bool       // prepares force
+	force(x, f, v, force []float64) error      // the gradient in x of ½ log|G| + ½ pᵀG⁻¹p, with v = G⁻¹p
 }
 
 var (
@@ -143,12 +158,30 @@ func New(target infer.LogDensity, metric Metric, options Options) (*Hamiltonian,
 	if metric.Dim() != d {
 		return nil, fmt.Errorf("riemann: a metric of dimension %d for a target of dimension %d", metric.Dim(), d)
 	}
-	h := &Hamiltonian{
-		target: infer.NewMeter(target), metric: metric, dim: d, options: options.withDefaults(),
-		inverse: make([]float64, d*d), a: make([]float64, d*d),
+	g := newDense(metric, options.Ridge)
+	return newHamiltonian(target, g, options), nil
+}
+
+// NewSparse is New with a metric of which most elements are 0, or that is one of these and a
+// matrix of low rank. Its cost is that of the elements of a sparse Cholesky factor.
+func NewSparse(target infer.LogDensity, metric Sparse, options Options) (*Hamiltonian, error) {
+	if err := options.Validate(); err != nil {
+		return nil, err
 	}
-	h.work = newWork(d)
-	return h, nil
+	p := metric.Pattern()
+	if err := p.validate(target.Dim()); err != nil {
+		return nil, err
+	}
+	return newHamiltonian(target, newSparse(metric, newSymbolic(p), options.Ridge), options), nil
+}
+
+func newHamiltonian(target infer.LogDensity, g geometry, options Options) *Hamiltonian {
+	h := &Hamiltonian{target: infer.NewMeter(target), dim: target.Dim(), options: options.withDefaults(), geometry: g}
+	h.work = newWork(h.dim, g.size())
+	if h.dim >= large {
+		h.beside = h.run
+	}
+	return h
 }
 
 // Counts returns the account so far.
@@ -172,7 +205,7 @@ func (h *Hamiltonian) factorOf(z *infer.Point) []float64   { return z.Cache[h.di
 
 // Reset implements [infer.Hamiltonian].
 func (h *Hamiltonian) Reset(z *infer.Point) error {
-	n := h.dim + 1 + h.dim*h.dim
+	n := h.dim + 1 + h.size()
 	if cap(z.Cache) < n {
 		z.Cache = make([]float64, n)
 	}
@@ -182,7 +215,7 @@ func (h *Hamiltonian) Reset(z *infer.Point) error {
 	if err != nil || math.IsInf(lp, -1) {
 		return err
 	}
-	logDet, ok, err := h.evaluate(z.Position, h.factorOf(z))
+	logDet, ok, err := h.metricAt(z.Position, h.factorOf(z))
 	if !ok {
 		// Without a metric there is no momentum: nobody may be here.
 		z.LogDensity = math.Inf(-1)
@@ -192,60 +225,29 @@ func (h *Hamiltonian) Reset(z *infer.Point) error {
 	return nil
 }
 
-// evaluate writes the Cholesky factor of G(x) (its lower triangle L, G = LLᵀ)
-// to l; ok is false, and the reason entered into the account of rejections, if
-// there is none. An error is final.
-func (h *Hamiltonian) evaluate(x, l []float64) (logDet float64, ok bool, err error) {
+// metricAt writes the factor of G(x) to f; ok is false, and the reason entered into the
+// account of rejections, if there is none. An error is final.
+func (h *Hamiltonian) metricAt(x, f []float64) (logDet float64, ok bool, err error) {
 	h.counts.Metrics++
 	start := time.Now()
-	err = h.metric.Metric(x, l)
+	err = h.evaluate(x, f)
 	h.target.Charge(infer.MetricValue, start)
 	if err != nil {
 		return 0, false, h.target.Final(err)
 	}
-	if h.dim == 0 {
-		return 0, true, nil
+	logDet, ok = h.factorise(f, h.beside)
+	if h.stopped {
+		return 0, false, infer.ErrInterrupted
 	}
-	if r := h.options.Ridge; r > 0 {
-		for i := range h.dim {
-			l[i*(h.dim+1)] *= 1 + r
-		}
-	}
-	if !positive(l, h.dim) {
+	if !ok {
 		return 0, false, h.target.Final(errNotPositive)
-	}
-	if _, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: h.dim, Stride: h.dim, Data: l}); !ok {
-		return 0, false, h.target.Final(errNotPositive)
-	}
-	for i := range h.dim {
-		logDet += 2 * math.Log(l[i*(h.dim+1)])
 	}
 	return logDet, true, nil
 }
 
-// triangle is the factor as blas64 has it.
-func (h *Hamiltonian) triangle(l []float64) blas64.Triangular {
-	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: h.dim, Stride: max(1, h.dim), Data: l}
-}
-
-// solve writes v = G⁻¹p.
-func (h *Hamiltonian) solve(l, p, v []float64) {
-	copy(v, p)
-	if h.dim == 0 {
-		return
-	}
-	blas64.Trsv(blas.NoTrans, h.triangle(l), vector(v))
-	blas64.Trsv(blas.Trans, h.triangle(l), vector(v))
-}
-
 // Momentum implements [infer.Hamiltonian]: p ~ normal(0, G(x)).
 func (h *Hamiltonian) Momentum(rng *rand.Rand, z *infer.Point) {
-	for i := range z.Momentum {
-		z.Momentum[i] = rng.NormFloat64()
-	}
-	if h.dim > 0 {
-		blas64.Trmv(blas.NoTrans, h.triangle(h.factorOf(z)), vector(z.Momentum))
-	}
+	h.momentum(rng, h.factorOf(z), z.Momentum)
 	h.complete(z)
 }
 
@@ -265,43 +267,5 @@ func (h *Hamiltonian) complete(z *infer.Point) {
 
 // Velocity implements [infer.Hamiltonian].
 func (h *Hamiltonian) Velocity(z *infer.Point) []float64 { return h.velocityOf(z) }
-
-// invert writes G⁻¹ to h.inverse, both triangles.
-func (h *Hamiltonian) invert(l []float64) bool {
-	d := h.dim
-	if d == 0 {
-		return true
-	}
-	copy(h.inverse, l)
-	// Potri overwrites the lower triangle of the factor by that of the inverse.
-	if _, ok := lapack64.Potri(h.triangle(h.inverse)); !ok {
-		return false
-	}
-	for i := range d {
-		for j := range i {
-			h.inverse[j*d+i] = h.inverse[i*d+j]
-		}
-	}
-	return true
-}
-
-// geometricForce writes the gradient in x of ½ log|G| + ½ pᵀG⁻¹p to force, by
-// the trace trick. h.inverse is that of G(x), v is G⁻¹p.
-func (h *Hamiltonian) geometricForce(x, v, force []float64) error {
-	d := h.dim
-	for i := range d {
-		for j := range d {
-			h.a[i*d+j] = 0.5 * (h.inverse[i*d+j] - v[i]*v[j])
-		}
-	}
-	if r := h.options.Ridge; r > 0 { // tr(A(G + r·diag(G))) = tr((A + r·diag(A))G)
-		for i := range d {
-			h.a[i*(d+1)] *= 1 + r
-		}
-	}
-	h.counts.TraceGrads++
-	defer h.target.Charge(infer.MetricGradient, time.Now())
-	return h.metric.TraceGrad(x, h.a, force)
-}
 
 func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }

@@ -3,9 +3,7 @@ package riemann
 import (
 	"errors"
 	"math"
-
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
+	"time"
 
 	"github.com/ppl-lang/ppl/infer"
 )
@@ -23,14 +21,14 @@ type work struct {
 	factor, other []float64 // of G at the start, and elsewhere
 }
 
-func newWork(d int) work {
+func newWork(d, factor int) work {
 	b := make([]float64, 9*d)
 	cut := func() []float64 {
 		v := b[:d:d]
 		b = b[d:]
 		return v
 	}
-	return work{cut(), cut(), cut(), cut(), cut(), cut(), cut(), cut(), cut(), make([]float64, d*d), make([]float64, d*d)}
+	return work{cut(), cut(), cut(), cut(), cut(), cut(), cut(), cut(), cut(), make([]float64, factor), make([]float64, factor)}
 }
 
 var (
@@ -82,7 +80,7 @@ func (h *Hamiltonian) step(z *infer.Point, eps float64) (outcome, error) {
 	if result, err := h.solvePosition(h.x0, h.half, h.factor, eps, z.Position); result != done || err != nil {
 		return result, err
 	}
-	logDet, ok, err := h.evaluate(z.Position, h.factorOf(z))
+	logDet, ok, err := h.metricAt(z.Position, h.factorOf(z))
 	if !ok || err != nil {
 		return outside, err
 	}
@@ -96,7 +94,7 @@ func (h *Hamiltonian) step(z *infer.Point, eps float64) (outcome, error) {
 		return result, err
 	}
 	for i := range z.Momentum {
-		z.Momentum[i] = h.half[i] + 0.5*eps*(z.Gradient[i]-h.force[i])
+		z.Momentum[i] = h.half[i] + 0.5*eps*(z.Gradient[i]-h.work.force[i])
 	}
 	h.complete(z)
 	if math.IsInf(z.Energy, 1) {
@@ -131,16 +129,29 @@ func (h *Hamiltonian) goBack(z *infer.Point, eps float64) (outcome, error) {
 
 // forceAt computes h.force at x for momentum p; l is the factor of G(x).
 func (h *Hamiltonian) forceAt(x, p, l []float64) (outcome, error) {
-	if !h.invert(l) {
-		return outside, nil
+	if ok, err := h.inverted(l); !ok {
+		return outside, err
 	}
 	return h.forceWith(x, p, l)
 }
 
-// forceWith is forceAt where h.inverse is G(x)⁻¹ already.
+// inverted prepares forceWith.
+func (h *Hamiltonian) inverted(l []float64) (bool, error) {
+	ok := h.invert(l, h.beside)
+	if h.stopped {
+		return false, infer.ErrInterrupted
+	}
+	return ok, nil
+}
+
+// forceWith is forceAt where G(x)⁻¹ is known already.
 func (h *Hamiltonian) forceWith(x, p, l []float64) (outcome, error) {
 	h.solve(l, p, h.v)
-	if err := h.geometricForce(x, h.v, h.force); err != nil {
+	h.counts.TraceGrads++
+	start := time.Now()
+	err := h.geometry.force(x, l, h.v, h.work.force)
+	h.target.Charge(infer.MetricGradient, start)
+	if err != nil {
 		return outside, h.target.Final(err)
 	}
 	return done, nil
@@ -149,8 +160,8 @@ func (h *Hamiltonian) forceWith(x, p, l []float64) (outcome, error) {
 // solveMomentum solves the first equation, at x with G = l lᵀ, for the momentum
 // at half of the step, by fixed-point iteration from p.
 func (h *Hamiltonian) solveMomentum(x, p, grad, l []float64, eps float64, half []float64) (outcome, error) {
-	if !h.invert(l) {
-		return outside, nil
+	if ok, err := h.inverted(l); !ok {
+		return outside, err
 	}
 	copy(half, p)
 	for range h.options.Iterations {
@@ -158,7 +169,7 @@ func (h *Hamiltonian) solveMomentum(x, p, grad, l []float64, eps float64, half [
 			return result, err
 		}
 		for i := range half {
-			h.next[i] = p[i] + 0.5*eps*(grad[i]-h.force[i])
+			h.next[i] = p[i] + 0.5*eps*(grad[i]-h.work.force[i])
 		}
 		converged := h.options.Mode == Reversible && h.near(h.next, half, l, h.options.Tolerance, true)
 		copy(half, h.next)
@@ -189,7 +200,7 @@ func (h *Hamiltonian) solvePosition(x, half, l []float64, eps float64, y []float
 		if !finite(y) {
 			return unsolved, nil
 		}
-		if _, ok, err := h.evaluate(y, h.other); !ok || err != nil {
+		if _, ok, err := h.metricAt(y, h.other); !ok || err != nil {
 			return outside, err
 		}
 		h.solve(h.other, half, h.v)
@@ -218,20 +229,12 @@ func (h *Hamiltonian) near(a, b, l []float64, tolerance float64, momenta bool) b
 	if h.dim == 0 {
 		return true
 	}
-	norm := func(x []float64) float64 {
-		if momenta {
-			blas64.Trsv(blas.NoTrans, h.triangle(l), vector(x)) // |L⁻¹Δ|² = ΔᵀG⁻¹Δ
-		} else {
-			blas64.Trmv(blas.Trans, h.triangle(l), vector(x)) // |LᵀΔ|² = ΔᵀGΔ
-		}
-		return blas64.Nrm2(vector(x))
-	}
 	copy(h.delta, b)
-	limit := tolerance*math.Sqrt(float64(h.dim)) + rounding*norm(h.delta)
+	limit := tolerance*math.Sqrt(float64(h.dim)) + rounding*h.norm(l, h.delta, momenta)
 	for i := range a {
 		h.delta[i] = a[i] - b[i]
 	}
-	return norm(h.delta) <= limit
+	return h.norm(l, h.delta, momenta) <= limit
 }
 
 func finite(x []float64) bool {

@@ -1,0 +1,251 @@
+package ad
+
+import (
+	"slices"
+)
+
+// SparsePattern tells which elements of the Fisher information may differ from 0, as a sparse
+// matrix S and matrices of low rank beside it: G = S + Σ w·u·uᵀ.
+type SparsePattern struct {
+	Rows, Cols []int32 // places in the lower triangle of S, row by row, the diagonal among them
+	Wide       []WideVectors
+}
+
+// WideVectors are the vectors u of a statement.
+type WideVectors struct {
+	Columns []int32 // where they may differ from 0
+	Rank    int     // how many there are
+}
+
+// wideFrom is the number of columns from which a statement is a sum of outer products of few
+// vectors, rather than places for all products of its columns; wideCost is how many times as
+// many products it must have as these vectors have elements.
+//
+// maxPlaces bounds the places: matrices with more are not sparse.
+const (
+	wideFrom  = 64
+	wideCost  = 4
+	maxPlaces = 1 << 21
+)
+
+// sparseFisher is the sum of statements by the elements that may differ from 0.
+type sparseFisher struct {
+	*fisher
+	parts   []*part
+	pattern SparsePattern
+	slots   map[int64]int32 // number of a place
+	wide    []wide          // of pattern.Wide
+	values  []Ref           // of the places, with to
+	to      []int32
+}
+
+// wide is how a part is told by vectors.
+type wide struct {
+	vectors []Ref // columns × some
+	weights []Ref // of as many, None: 1
+	cols    []int32
+}
+
+// FisherSparse is Fisher as a sum of a sparse matrix and others of low rank: out has the
+// elements at the places of the pattern, then, for each statement that is a sum of vectors,
+// these, all of one column together, and their weights. ok is false if too many elements may
+// differ from 0.
+func (g *Graph) FisherSparse(wrt Ref, statements []Statement) (pattern SparsePattern, out Ref, ok bool) {
+	f, ok := g.newSparseFisher(wrt, statements)
+	if !ok {
+		return pattern, None, false
+	}
+	for _, p := range f.parts {
+		f.elements(p)
+	}
+	n := len(f.pattern.Rows)
+	values := g.Expand(g.Const(0), Type{Shape: []int{n}})
+	if len(f.values) > 0 {
+		values = g.Scatter(g.Concat(f.values...), Index{Dims: []Dim{{N: len(f.to), Table: f.to}}}, []int{n})
+	}
+	all := []Ref{values}
+	for i, w := range f.wide {
+		u, weights := f.vectors(w)
+		all = append(all, g.Reshape(u, []int{len(w.cols) * f.pattern.Wide[i].Rank}), weights)
+	}
+	return f.pattern, g.Concat(all...), true
+}
+
+// FisherSparseTrace is tr(A·G) of a symmetric matrix A, of which a, in the layout of
+// FisherSparse, has the elements at the places, and in place of the vectors and weights
+// A·u at their columns and uᵀA·u. Its gradient, with a held fixed, is that of tr(A·G). It is
+// for statements that have a FisherSparse.
+func (g *Graph) FisherSparseTrace(wrt, a Ref, statements []Statement) Ref {
+	f, ok := g.newSparseFisher(wrt, statements)
+	if !ok {
+		g.fail(OpInput, "too many elements of a matrix")
+	}
+	f.at = func(p, q int32) int32 { return f.slots[f.key(p, q)] }
+	n := len(f.pattern.Rows)
+	places := g.Slice(a, 0, []int{n})
+	for _, p := range f.parts {
+		if !f.isWide(p) {
+			f.trace(p, places)
+		}
+	}
+	for i, w := range f.wide {
+		// d(w·uᵀAu) = dw·uᵀAu + 2w·(Au)ᵀdu
+		rank := f.pattern.Wide[i].Rank
+		u, weights := f.vectors(w)
+		moved := g.Slice(a, n, []int{len(w.cols), rank})
+		n += len(w.cols) * rank
+		products := g.Scatter(g.Mul(u, moved), Index{Dims: []Dim{{N: len(w.cols)}, {N: rank, Stride: 1}}}, []int{rank})
+		f.add(g.Dot(weights, g.Sub(g.Scale(2, products), g.Slice(a, n, []int{rank}))))
+		n += rank
+	}
+	if f.total == None {
+		return g.Const(0)
+	}
+	return f.total
+}
+
+func (g *Graph) newSparseFisher(wrt Ref, statements []Statement) (f *sparseFisher, ok bool) {
+	f = &sparseFisher{fisher: newFisher(g, wrt), slots: map[int64]int32{}}
+	places := make([]int64, 0, f.n)
+	for i := range f.n {
+		places = append(places, f.key(int32(i), int32(i)))
+	}
+	for _, s := range statements {
+		p := f.part(s)
+		f.parts = append(f.parts, p)
+		if w, rank, ok := f.asWide(p); ok {
+			f.wide = append(f.wide, w)
+			f.pattern.Wide = append(f.pattern.Wide, WideVectors{w.cols, rank})
+			continue
+		}
+		if c := len(p.cols); p.sparse == nil && c*(c+1)/2 > maxPlaces {
+			return nil, false
+		}
+		p.places(func(row, col int32) { places = append(places, f.key(row, col)) })
+		slices.Sort(places)
+		if places = slices.Compact(places); len(places) > maxPlaces {
+			return nil, false
+		}
+	}
+	for i, k := range places {
+		f.slots[k] = int32(i)
+		f.pattern.Rows, f.pattern.Cols = append(f.pattern.Rows, int32(k/int64(f.n))), append(f.pattern.Cols, int32(k%int64(f.n)))
+	}
+	return f, true
+}
+
+// key numbers the places of the lower triangle.
+func (f *sparseFisher) key(p, q int32) int64 { return int64(max(p, q))*int64(f.n) + int64(min(p, q)) }
+
+// places calls do with every place of the lower triangle to which a part contributes.
+func (p *part) places(do func(row, col int32)) {
+	if p.sparse != nil {
+		for i := range p.sparse.element {
+			do(p.sparse.p[i], p.sparse.q[i])
+		}
+		return
+	}
+	for i, a := range p.cols {
+		for _, b := range p.cols[:i+1] {
+			do(int32(a), int32(b))
+		}
+	}
+}
+
+func (f *sparseFisher) isWide(p *part) bool {
+	_, _, ok := f.asWide(p)
+	return ok
+}
+
+// asWide tells a part by vectors, if it is one without sparse form that depends on many columns by
+// few of them, and none of whose arguments' information is joint.
+func (f *sparseFisher) asWide(p *part) (w wide, rank int, ok bool) {
+	g, c := f.g, len(p.cols)
+	if c < wideFrom || p.sparse != nil {
+		return w, 0, false
+	}
+	add := func(t, weight Ref) {
+		w.vectors, w.weights = append(w.vectors, t), append(w.weights, weight)
+		rank += g.Type(t).Shape[1]
+	}
+	if p.info == nil {
+		for _, z := range p.tangent {
+			if z != None {
+				add(z, None)
+			}
+		}
+	}
+	joint := false
+	p.pairs(func(i, k int, information Ref) {
+		joint = joint || i != k
+		add(p.tangent[i], information)
+	})
+	if joint || rank == 0 || wideCost*2*rank > c {
+		return wide{}, 0, false
+	}
+	for _, q := range p.cols {
+		w.cols = append(w.cols, int32(q))
+	}
+	for i, information := range w.weights {
+		if information == None {
+			continue
+		}
+		weight := g.Reshape(g.Unlane(g.Expand(information, p.place)), []int{p.place.Total()})
+		if g.Type(w.vectors[i]).Shape[1] == 1 { // the same for all elements
+			weight = g.Reshape(g.Sum(weight), []int{1})
+		}
+		w.weights[i] = weight
+	}
+	return w, rank, true
+}
+
+// vectors are those of a part, columns × rank, and their weights.
+func (f *sparseFisher) vectors(w wide) (u, weights Ref) {
+	g := f.g
+	var rows, all []Ref
+	for i, v := range w.vectors {
+		rank := g.Type(v).Shape[1]
+		rows = append(rows, g.Transpose(v))
+		weight := w.weights[i]
+		if weight == None {
+			weight = g.Expand(g.Const(1), Type{Shape: []int{rank}})
+		}
+		all = append(all, weight)
+	}
+	if len(rows) == 1 {
+		return w.vectors[0], all[0]
+	}
+	flat := make([]Ref, len(rows))
+	rank := 0
+	for i, r := range rows {
+		k := g.Type(r).Shape[0]
+		flat[i] = g.Reshape(r, []int{k * len(w.cols)})
+		rank += k
+	}
+	return g.Transpose(g.Reshape(g.Concat(flat...), []int{rank, len(w.cols)})), g.Concat(all...)
+}
+
+// elements adds the values of a part, and where they go.
+func (f *sparseFisher) elements(p *part) {
+	g, c := f.g, len(p.cols)
+	if c == 0 || f.isWide(p) {
+		return
+	}
+	var values Ref
+	if p.sparse != nil {
+		values = f.products(p)
+	} else if values = f.square(p); values != None {
+		lower := make([]int32, 0, c*(c+1)/2)
+		for i := range c {
+			for j := range i + 1 {
+				lower = append(lower, int32(i*c+j))
+			}
+		}
+		values = g.Gather(values, Index{Dims: []Dim{{N: len(lower), Table: lower}}})
+	}
+	if values == None {
+		return
+	}
+	f.values = append(f.values, values)
+	p.places(func(row, col int32) { f.to = append(f.to, f.slots[f.key(row, col)]) })
+}

@@ -1,0 +1,49 @@
+package riemann
+
+import "time"
+
+const (
+	askEvery = 20 * time.Millisecond
+	large    = 192 // dimension from which a factorisation may take longer than that
+)
+
+// A runner does what may take long beside its caller, who asks meanwhile whether the run was
+// interrupted. If so it returns false, and nobody may use the Hamiltonian any more: what was
+// begun goes on to its end, and writes to its memory. nil: nothing takes long.
+type runner func(func()) bool
+
+// do is f of a matrix, which tells whether it could be done.
+func (run runner) do(f func(m []float64) bool, m []float64) bool {
+	if run == nil {
+		return f(m)
+	}
+	return run.done(f, m)
+}
+
+// done is apart, as variables that functions take hold of are allocated.
+func (run runner) done(f func(m []float64) bool, m []float64) bool {
+	ok := false
+	return run(func() { ok = f(m) }) && ok
+}
+
+// run is the runner of large Hamiltonians.
+func (h *Hamiltonian) run(f func()) bool {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	tick := time.NewTicker(askEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return true
+		case <-tick.C:
+			if h.target.Interrupted() {
+				h.stopped = true
+				return false
+			}
+		}
+	}
+}

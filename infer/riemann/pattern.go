@@ -1,0 +1,241 @@
+package riemann
+
+import (
+	"container/heap"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Pattern tells which elements of a metric may differ from 0, as a sparse matrix S and
+// matrices of low rank beside it: G = S + Σ w·u·uᵀ.
+type Pattern struct {
+	Dim        int
+	Rows, Cols []int32 // places in the lower triangle of S, each once, the diagonal among them
+	Wide       []Wide
+}
+
+// Wide are the vectors u of a Pattern that share their columns.
+type Wide struct {
+	Columns []int32 // where they may differ from 0
+	Rank    int     // how many there are
+}
+
+// Len is how many numbers give a metric: the elements at the places, then, for each Wide,
+// its vectors, all of one column together, and their weights.
+func (p Pattern) Len() int {
+	n := len(p.Rows)
+	for _, w := range p.Wide {
+		n += (len(w.Columns) + 1) * w.Rank
+	}
+	return n
+}
+
+// Rank is the number of vectors.
+func (p Pattern) Rank() (n int) {
+	for _, w := range p.Wide {
+		n += w.Rank
+	}
+	return n
+}
+
+// Sparse is a metric that is given by the elements that may differ from 0. Like a [Metric] it
+// belongs to one chain.
+type Sparse interface {
+	Pattern() Pattern
+
+	// Elements writes the Pattern().Len() numbers at x to e. Weights are not negative, and
+	// S alone is to be positive definite.
+	Elements(x, e []float64) error
+
+	// ElementsTraceGrad writes the gradient in x of tr(A·G(x)) to grad, for a constant
+	// symmetric A, of which a holds the elements at the places of S, and, in place of vectors
+	// and weights, A·u at their columns and uᵀA·u.
+	ElementsTraceGrad(x, a, grad []float64) error
+}
+
+// symbolic is the pattern of a Cholesky factor S = Pᵀ·L·Lᵀ·P, in an order in which it is sparse.
+type symbolic struct {
+	pattern Pattern
+	order   []int32 // of the rows of the factor
+	place   []int32 // its inverse
+	start   []int32 // of the columns, in rows and among the values
+	rows    []int32 // by columns in ascending order, the diagonal first
+	at      []int32 // by place of the pattern: where it is among the values
+	work    float64 // multiplications of a factorisation
+}
+
+func newSymbolic(p Pattern) *symbolic {
+	d := p.Dim
+	s := &symbolic{pattern: p, order: minimumDegree(p), place: make([]int32, d), start: make([]int32, d+1), at: make([]int32, len(p.Rows))}
+	for i, v := range s.order {
+		s.place[v] = int32(i)
+	}
+	below := make([][]int32, d) // rows of each column of S, in the new order
+	for k, r := range p.Rows {
+		i, j := s.place[r], s.place[p.Cols[k]]
+		below[min(i, j)] = append(below[min(i, j)], max(i, j))
+	}
+	// A column has the rows of S, and those of the columns whose first row below the
+	// diagonal it is.
+	children := make([][]int32, d)
+	mark := make([]int32, d)
+	for j := range d {
+		first := len(s.rows)
+		s.start[j] = int32(first)
+		s.rows = append(s.rows, int32(j))
+		mark[j] = int32(j) + 1
+		add := func(rows []int32) {
+			for _, i := range rows {
+				if mark[i] != int32(j)+1 {
+					mark[i] = int32(j) + 1
+					s.rows = append(s.rows, i)
+				}
+			}
+		}
+		add(below[j])
+		for _, c := range children[j] {
+			add(s.rows[s.start[c]+1 : s.start[c+1]])
+		}
+		col := s.rows[first:]
+		slices.Sort(col)
+		if len(col) > 1 {
+			children[col[1]] = append(children[col[1]], int32(j))
+		}
+		s.start[j+1] = int32(len(s.rows))
+		s.work += float64(len(col)) * float64(len(col))
+	}
+	for k, r := range p.Rows {
+		i, j := s.place[r], s.place[p.Cols[k]]
+		i, j = max(i, j), min(i, j)
+		n, _ := slices.BinarySearch(s.rows[s.start[j]:s.start[j+1]], i)
+		s.at[k] = s.start[j] + int32(n)
+	}
+	r := float64(p.Rank())
+	s.work += r * (float64(len(s.rows)) + float64(d)*r + r*r)
+	return s
+}
+
+// degrees is a heap of variables by their degrees, in which entries that are out of date stay.
+type degrees [][2]int32
+
+func (h degrees) Len() int           { return len(h) }
+func (h degrees) Less(i, j int) bool { return slices.Compare(h[i][:], h[j][:]) < 0 }
+func (h degrees) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *degrees) Push(x any)        { *h = append(*h, x.([2]int32)) }
+func (h *degrees) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// minimumDegree orders the variables such that few elements of the factor differ from 0: each
+// time the one with the fewest neighbours is eliminated, which makes these neighbours of each
+// other, an element of the quotient graph. Neighbours by several ways count several times.
+func minimumDegree(p Pattern) []int32 {
+	d := p.Dim
+	adjacent := make([][]int32, d)
+	for k, r := range p.Rows {
+		if c := p.Cols[k]; c != r {
+			adjacent[r], adjacent[c] = append(adjacent[r], c), append(adjacent[c], r)
+		}
+	}
+	alone := make([]int32, d)      // neighbours that are not yet eliminated
+	elements := make([][]int32, d) // by variable
+	variables := make([][]int32, d)
+	gone, dead := make([]bool, d), make([]bool, d)
+	degree, shared, mark := make([]int32, d), make([]int32, d), make([]int32, d)
+	queue := make(degrees, d)
+	for i := range d {
+		alone[i] = int32(len(adjacent[i]))
+		degree[i] = alone[i]
+		queue[i] = [2]int32{degree[i], int32(i)}
+	}
+	heap.Init(&queue)
+	order := make([]int32, 0, d)
+	for len(order) < d {
+		next := heap.Pop(&queue).([2]int32)
+		v := next[1]
+		if gone[v] || next[0] != degree[v] {
+			continue
+		}
+		gone[v] = true
+		order = append(order, v)
+		var front []int32
+		add := func(vs []int32) {
+			for _, i := range vs {
+				if !gone[i] && mark[i] != v+1 {
+					mark[i] = v + 1
+					front = append(front, i)
+				}
+			}
+		}
+		add(adjacent[v])
+		for _, i := range adjacent[v] {
+			alone[i]--
+		}
+		for _, e := range elements[v] {
+			add(variables[e])
+			variables[e], dead[e] = nil, true
+		}
+		variables[v] = front
+		// An element all of whose variables are in the new one tells nothing that it does not.
+		for _, i := range front {
+			for _, e := range elements[i] {
+				shared[e]++
+			}
+		}
+		for _, i := range front {
+			for _, e := range elements[i] {
+				if !dead[e] && int(shared[e]) == len(variables[e]) {
+					variables[e], dead[e] = nil, true
+				}
+			}
+		}
+		for _, i := range front {
+			n := alone[i]
+			kept := elements[i][:0]
+			for _, e := range elements[i] {
+				shared[e] = 0
+				if !dead[e] {
+					kept = append(kept, e)
+					n += int32(len(variables[e])) - 1
+				}
+			}
+			elements[i] = append(kept, v)
+			degree[i] = min(n+int32(len(front))-1, int32(d-len(order)))
+			heap.Push(&queue, [2]int32{degree[i], i})
+		}
+	}
+	return order
+}
+
+// validate says what is wrong with a pattern of a metric in d dimensions.
+func (p Pattern) validate(d int) error {
+	if p.Dim != d || len(p.Rows) != len(p.Cols) {
+		return fmt.Errorf("riemann: a pattern of dimension %d, with %d rows and %d columns, for a target of dimension %d", p.Dim, len(p.Rows), len(p.Cols), d)
+	}
+	diagonal, last := 0, int64(-1)
+	for k, r := range p.Rows {
+		c := p.Cols[k]
+		if at := int64(r)*int64(d) + int64(c); c < 0 || c > r || int(r) >= d || at <= last {
+			return errors.New("riemann: the places of a pattern must be those of a lower triangle, row by row and each once")
+		} else {
+			last = at
+		}
+		if r == c {
+			diagonal++
+		}
+	}
+	if diagonal < d {
+		return errors.New("riemann: a pattern must have the whole diagonal")
+	}
+	for _, w := range p.Wide {
+		for _, c := range w.Columns {
+			if c < 0 || int(c) >= d || w.Rank < 0 {
+				return errors.New("riemann: a pattern has vectors with columns that do not exist")
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,404 @@
+package riemann
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+)
+
+// sparse computes with metrics of one pattern, through their factors. With S = L·Lᵀ in the
+// order of symbolic, U the vectors in columns, D the roots of their weights and Y = L⁻¹U,
+//
+//	G = L·(I + Y·D²·Yᵀ)·Lᵀ,  log|G| = log|S| + log|C|,  C = I + D·YᵀY·D
+//	G⁻¹ = L⁻ᵀ·(I - Y·D·C⁻¹·D·Yᵀ)·L⁻¹
+//
+// A factor is the values of L, then U, Y, the Cholesky factor of C and D.
+type sparse struct {
+	*symbolic
+	metric Sparse
+	ridge  float64
+	rank   int
+
+	elements []float64
+	column   []float64 // of a factorisation, d numbers, 0 between columns
+	link     []int32   // columns that wait for a row, as lists
+	next     []int32   // where in a column that row is
+	inverse  []float64 // elements of S⁻¹ at the places of the factor
+	solved   []float64 // S⁻¹U, then
+	moved    []float64 // G⁻¹U
+	square   []float64 // R×R
+	rotated  []float64 // d numbers
+	small    []float64 // R numbers
+}
+
+func newSparse(m Sparse, s *symbolic, ridge float64) *sparse {
+	d, r := s.pattern.Dim, s.pattern.Rank()
+	return &sparse{
+		symbolic: s, metric: m, ridge: ridge, rank: r,
+		elements: make([]float64, s.pattern.Len()), column: make([]float64, d), link: make([]int32, d), next: make([]int32, d),
+		inverse: make([]float64, len(s.rows)), solved: make([]float64, d*r), moved: make([]float64, d*r),
+		square: make([]float64, r*r), rotated: make([]float64, d), small: make([]float64, r),
+	}
+}
+
+func (s *sparse) size() int {
+	return len(s.rows) + 2*s.pattern.Dim*s.rank + s.rank*s.rank + s.rank
+}
+
+// parts are those of a factor.
+func (s *sparse) parts(f []float64) (l, u, y, c, root []float64) {
+	d, r := s.pattern.Dim, s.rank
+	cut := func(n int) []float64 {
+		part := f[:n:n]
+		f = f[n:]
+		return part
+	}
+	return cut(len(s.rows)), cut(d * r), cut(d * r), cut(r * r), cut(r)
+}
+
+func (s *sparse) evaluate(x, f []float64) error { return s.metric.Elements(x, s.elements) }
+
+// factorise makes the factor of the elements; ok is false if there is none.
+func (s *sparse) factorise(f []float64, _ runner) (logDet float64, ok bool) {
+	l, u, y, c, root := s.parts(f)
+	clear(l)
+	for k, v := range s.elements[:len(s.at)] {
+		if s.pattern.Rows[k] == s.pattern.Cols[k] {
+			v *= 1 + s.ridge
+		}
+		l[s.at[k]] = v
+	}
+	if logDet, ok = s.cholesky(l); !ok || s.rank == 0 {
+		return logDet, ok
+	}
+	clear(u)
+	e, first := s.elements[len(s.at):], 0
+	for _, w := range s.pattern.Wide {
+		for i, q := range w.Columns {
+			copy(u[int(s.place[q])*s.rank+first:], e[i*w.Rank:(i+1)*w.Rank])
+		}
+		e = e[len(w.Columns)*w.Rank:]
+		for i, v := range e[:w.Rank] {
+			if !(v >= 0) {
+				return 0, false
+			}
+			// Weights of 0 as ones that add nothing: ratios of roots are wanted.
+			root[first+i] = math.Sqrt(max(v, 1e-200))
+		}
+		e, first = e[w.Rank:], first+w.Rank
+	}
+	copy(y, u)
+	s.forward(l, y, s.rank)
+	s.multiply(blas.Trans, y, y, c)
+	for i := range s.rank {
+		for j := range s.rank {
+			c[i*s.rank+j] *= root[i] * root[j]
+		}
+		c[i*(s.rank+1)]++
+	}
+	for _, v := range c {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return 0, false
+		}
+	}
+	if _, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: s.rank, Stride: s.rank, Data: c}); !ok {
+		return 0, false
+	}
+	for i := range s.rank {
+		logDet += 2 * math.Log(c[i*(s.rank+1)])
+	}
+	return logDet, true
+}
+
+// multiply writes aᵀ·b, of matrices of d rows, to the R×R matrix c.
+func (s *sparse) multiply(ta blas.Transpose, a, b, c []float64) {
+	blas64.Gemm(ta, blas.NoTrans, 1, s.tall(a), s.tall(b), 0, s.ofRank(c))
+}
+
+func (s *sparse) tall(a []float64) blas64.General {
+	return blas64.General{Rows: s.pattern.Dim, Cols: s.rank, Stride: s.rank, Data: a}
+}
+
+func (s *sparse) ofRank(a []float64) blas64.General {
+	return blas64.General{Rows: s.rank, Cols: s.rank, Stride: s.rank, Data: a}
+}
+
+func (s *sparse) triangle(c []float64) blas64.Triangular {
+	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: s.rank, Stride: s.rank, Data: c}
+}
+
+// cholesky makes the factor of the matrix whose elements are at the places of the factor. Each
+// column takes what it needs from those before it that have its row: they wait for it in lists.
+func (s *sparse) cholesky(l []float64) (logDet float64, ok bool) {
+	for i := range s.link {
+		s.link[i] = -1
+	}
+	for j := range s.start[1:] {
+		first, last := s.start[j], s.start[j+1]
+		for k := first; k < last; k++ {
+			s.column[s.rows[k]] = l[k]
+		}
+		for c := s.link[j]; c >= 0; {
+			then := s.link[c]
+			// The list of a row begins at link[row], and goes on in the links of the columns,
+			// which are less than any row that still waits.
+			k, end := s.next[c], s.start[c+1]
+			w := l[k]
+			for i := k; i < end; i++ {
+				s.column[s.rows[i]] -= w * l[i]
+			}
+			s.wait(c, k+1)
+			c = then
+		}
+		v := s.column[j]
+		if !(v > 0) || math.IsInf(v, 1) {
+			clear(s.column)
+			return 0, false
+		}
+		root := math.Sqrt(v)
+		logDet += 2 * math.Log(root)
+		l[first] = root
+		s.column[j] = 0
+		for k := first + 1; k < last; k++ {
+			i := s.rows[k]
+			l[k], s.column[i] = s.column[i]/root, 0
+		}
+		s.link[j] = -1
+		s.wait(int32(j), first+1)
+	}
+	return logDet, !math.IsNaN(logDet)
+}
+
+// wait puts a column into the list of the row of its k-th value.
+func (s *sparse) wait(c, k int32) {
+	if k == s.start[c+1] {
+		return
+	}
+	i := s.rows[k]
+	s.next[c] = k
+	s.link[c], s.link[i] = s.link[i], c
+}
+
+// forward solves L·z = b in place, of n right sides, those of one row together.
+func (s *sparse) forward(l, b []float64, n int) {
+	for j := range s.start[1:] {
+		first, last := s.start[j], s.start[j+1]
+		row := b[j*n : (j+1)*n]
+		for c := range row {
+			row[c] /= l[first]
+		}
+		for k := first + 1; k < last; k++ {
+			to, w := b[int(s.rows[k])*n:], l[k]
+			for c, v := range row {
+				to[c] -= w * v
+			}
+		}
+	}
+}
+
+// backward solves Lᵀ·z = b likewise.
+func (s *sparse) backward(l, b []float64, n int) {
+	for j := s.pattern.Dim - 1; j >= 0; j-- {
+		first, last := s.start[j], s.start[j+1]
+		row := b[j*n : (j+1)*n]
+		for k := first + 1; k < last; k++ {
+			from, w := b[int(s.rows[k])*n:], l[k]
+			for c := range row {
+				row[c] -= w * from[c]
+			}
+		}
+		for c := range row {
+			row[c] /= l[first]
+		}
+	}
+}
+
+// solve writes v = G⁻¹p.
+func (s *sparse) solve(f, p, v []float64) {
+	l, _, y, c, root := s.parts(f)
+	z := s.rotated
+	for i, o := range s.order {
+		z[i] = p[o]
+	}
+	s.forward(l, z, 1)
+	if s.rank > 0 {
+		blas64.Gemv(blas.Trans, 1, s.tall(y), vector(z), 0, vector(s.small))
+		s.scale(root)
+		blas64.Trsv(blas.NoTrans, s.triangle(c), vector(s.small))
+		blas64.Trsv(blas.Trans, s.triangle(c), vector(s.small))
+		s.scale(root)
+		blas64.Gemv(blas.NoTrans, -1, s.tall(y), vector(s.small), 1, vector(z))
+	}
+	s.backward(l, z, 1)
+	for i, o := range s.order {
+		v[o] = z[i]
+	}
+}
+
+// scale multiplies the small vector by the roots of the weights.
+func (s *sparse) scale(root []float64) {
+	for i, w := range root {
+		s.small[i] *= w
+	}
+}
+
+// momentum draws p ~ normal(0, G): L·z + U·D·z'.
+func (s *sparse) momentum(rng *rand.Rand, f, p []float64) {
+	l, u, _, _, root := s.parts(f)
+	for i := range s.rotated {
+		s.rotated[i] = rng.NormFloat64()
+	}
+	z := s.column
+	for j := range s.start[1:] {
+		for k := s.start[j]; k < s.start[j+1]; k++ {
+			z[s.rows[k]] += l[k] * s.rotated[j]
+		}
+	}
+	if s.rank > 0 {
+		for i := range s.small {
+			s.small[i] = rng.NormFloat64()
+		}
+		s.scale(root)
+		blas64.Gemv(blas.NoTrans, 1, s.tall(u), vector(s.small), 1, vector(z))
+	}
+	for i, o := range s.order {
+		p[o] = z[i]
+	}
+	clear(z)
+}
+
+// norm is that of a momentum, √(pᵀG⁻¹p), or of a position, √(xᵀGx). It overwrites it.
+func (s *sparse) norm(f, x []float64, momenta bool) float64 {
+	l, u, y, c, root := s.parts(f)
+	z := s.rotated
+	for i, o := range s.order {
+		z[i] = x[o]
+	}
+	if momenta {
+		s.forward(l, z, 1)
+		sum := blas64.Dot(vector(z), vector(z))
+		if s.rank > 0 {
+			blas64.Gemv(blas.Trans, 1, s.tall(y), vector(z), 0, vector(s.small))
+			s.scale(root)
+			blas64.Trsv(blas.NoTrans, s.triangle(c), vector(s.small))
+			sum -= blas64.Dot(vector(s.small), vector(s.small))
+		}
+		return math.Sqrt(max(sum, 0))
+	}
+	sum := 0.0
+	for j := range s.start[1:] {
+		v := 0.0
+		for k := s.start[j]; k < s.start[j+1]; k++ {
+			v += l[k] * z[s.rows[k]]
+		}
+		sum += v * v
+	}
+	if s.rank > 0 {
+		blas64.Gemv(blas.Trans, 1, s.tall(u), vector(z), 0, vector(s.small))
+		s.scale(root)
+		sum += blas64.Dot(vector(s.small), vector(s.small))
+	}
+	return math.Sqrt(sum)
+}
+
+// invert computes what force needs of G⁻¹.
+func (s *sparse) invert(f []float64, _ runner) bool {
+	l, _, y, c, root := s.parts(f)
+	s.selected(l)
+	if s.rank == 0 {
+		return true
+	}
+	copy(s.solved, y)
+	s.backward(l, s.solved, s.rank)
+	// G⁻¹U = S⁻¹U·D·C⁻¹·D⁻¹
+	copy(s.square, c)
+	if _, ok := lapack64.Potri(s.triangle(s.square)); !ok {
+		return false
+	}
+	r := s.rank
+	for i := range r {
+		for j := range i + 1 {
+			v := s.square[i*r+j]
+			s.square[i*r+j], s.square[j*r+i] = v*root[i]/root[j], v*root[j]/root[i]
+		}
+	}
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, s.tall(s.solved), s.ofRank(s.square), 0, s.tall(s.moved))
+	return true
+}
+
+// selected computes the elements of S⁻¹ at the places of the factor (Takahashi's equations): each
+// column from those after it, which have all places that it needs.
+func (s *sparse) selected(l []float64) {
+	sum, where := s.column, s.link // where: places in the column + 1
+	clear(where)
+	for j := s.pattern.Dim - 1; j >= 0; j-- {
+		first, last := s.start[j], s.start[j+1]
+		for k := first + 1; k < last; k++ {
+			where[s.rows[k]] = k + 1
+		}
+		for k := first + 1; k < last; k++ {
+			col := s.rows[k]
+			own := s.start[col]
+			sum[col] += s.inverse[own] * l[k]
+			for i := own + 1; i < s.start[col+1]; i++ {
+				if at := where[s.rows[i]]; at > 0 {
+					sum[s.rows[i]] += s.inverse[i] * l[k]
+					sum[col] += s.inverse[i] * l[at-1]
+				}
+			}
+		}
+		w := 1 / l[first]
+		diagonal := w
+		for k := first + 1; k < last; k++ {
+			i := s.rows[k]
+			s.inverse[k] = -sum[i] * w
+			diagonal -= l[k] * s.inverse[k]
+			sum[i], where[i] = 0, 0
+		}
+		s.inverse[first] = diagonal * w
+	}
+}
+
+// force writes the gradient in x of ½ log|G| + ½ pᵀG⁻¹p; v is G⁻¹p.
+func (s *sparse) force(x, f, v, force []float64) error {
+	_, u, _, _, root := s.parts(f)
+	r, a := s.rank, s.elements
+	for k, row := range s.pattern.Rows {
+		col := s.pattern.Cols[k]
+		w := s.inverse[s.at[k]]
+		if r > 0 {
+			i, j := int(s.place[row])*r, int(s.place[col])*r
+			for q, b := range s.solved[j : j+r] {
+				w -= s.moved[i+q] * root[q] * root[q] * b
+			}
+		}
+		a[k] = 0.5 * (w - v[row]*v[col])
+		if row == col {
+			a[k] *= 1 + s.ridge
+		}
+	}
+	if r > 0 {
+		for i, o := range s.order {
+			s.rotated[i] = v[o]
+		}
+		blas64.Gemv(blas.Trans, 1, s.tall(u), vector(s.rotated), 0, vector(s.small))
+		e, first := a[len(s.at):], 0
+		for _, w := range s.pattern.Wide {
+			quadratic := e[len(w.Columns)*w.Rank:][:w.Rank]
+			clear(quadratic)
+			for i, q := range w.Columns {
+				row := int(s.place[q])*r + first
+				for k := range w.Rank {
+					product := 0.5 * (s.moved[row+k] - v[q]*s.small[first+k])
+					e[i*w.Rank+k] = product
+					quadratic[k] += u[row+k] * product
+				}
+			}
+			e, first = e[(len(w.Columns)+1)*w.Rank:], first+w.Rank
+		}
+	}
+	return s.metric.ElementsTraceGrad(x, a, force)
+}
