@@ -98,6 +98,7 @@ type fisher struct {
 	n     int
 	total Ref
 	at    func(p, q int32) int32 // where element p, q of the matrix A of a trace is
+	most  int                    // derivatives that a statement may have if its matrix is not sparse; 0: any number
 
 	depends *dependence
 }
@@ -123,6 +124,7 @@ type part struct {
 	tangent []Ref    // of the arguments, None where 0: directions × elements (or 1); or what Whiten made of them
 	info    [][]Ref  // None where 0; nil with Whiten
 	sparse  *entries // nil: a direction for every column
+	left    bool     // out, as its derivatives are too many
 }
 
 // entries are the products that make the matrix of a sparse statement: column
@@ -151,10 +153,19 @@ func (f *fisher) part(s Statement) *part {
 	if len(p.cols) == 0 {
 		return p
 	}
-	if s.Whiten != nil {
-		if p.place.Lanes > 0 {
-			p.sparse = f.entries(args, p.place.Lanes, true, p.cols)
+	if s.Whiten == nil {
+		p.sparse = f.entries(args, p.place.Total(), false, p.cols)
+	} else if p.place.Lanes > 0 {
+		p.sparse = f.entries(args, p.place.Lanes, true, p.cols)
+	}
+	if f.most > 0 && p.sparse == nil {
+		for _, a := range args {
+			if n := max(g.Type(a).Total(), p.place.Total()); n > f.most/len(p.cols) {
+				return &part{place: p.place, left: true}
+			}
 		}
+	}
+	if s.Whiten != nil {
 		p.tangent = g.directions(args, f.wrt, f.seeds(p), p.place.Lanes > 0, func(h *Graph, t []Ref) []Ref {
 			z := s.Whiten(h, args, t)
 			for i, r := range z {
@@ -167,9 +178,33 @@ func (f *fisher) part(s Statement) *part {
 		return p
 	}
 	p.info = s.Info(g, s.Args)
-	p.sparse = f.entries(args, p.place.Total(), false, p.cols)
+	if p.sparse == nil && backCost*p.place.Total() < len(p.cols) {
+		for _, a := range args {
+			p.tangent = append(p.tangent, f.back(a, p.cols))
+		}
+		return p
+	}
 	p.tangent = g.directions(args, f.wrt, f.seeds(p), false, func(_ *Graph, t []Ref) []Ref { return t })
 	return p
+}
+
+// back is the derivatives of an argument by the columns, of few elements by many columns: a sweep
+// back for each element, in place of one forward for each column.
+func (f *fisher) back(a Ref, cols []int) Ref {
+	if _, ok := f.depends.of(a); !ok {
+		return None
+	}
+	g := f.g
+	j := g.jacobianBack(a, f.wrt)
+	if j == None {
+		return None
+	}
+	m := g.Type(j).Shape[0]
+	table := make([]int32, len(cols))
+	for i, q := range cols {
+		table[i] = int32(q)
+	}
+	return g.Gather(j, Index{Dims: []Dim{{N: len(table), Table: table}, {N: m, Stride: f.n}}})
 }
 
 // entries are those of a statement whose elements are the lanes, or the elements of its

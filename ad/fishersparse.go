@@ -9,6 +9,7 @@ import (
 type SparsePattern struct {
 	Rows, Cols []int32 // places in the lower triangle of S, row by row, the diagonal among them
 	Wide       []WideVectors
+	Left       []int // statements that are left out, as their derivatives are too many
 }
 
 // WideVectors are the vectors u of a statement.
@@ -21,22 +22,27 @@ type WideVectors struct {
 // vectors, rather than places for all products of its columns; wideCost is how many times as
 // many products it must have as these vectors have elements.
 //
-// maxPlaces bounds the places: matrices with more are not sparse.
+// maxPlaces bounds the places: matrices with more are not sparse. mostDerivatives bounds the
+// derivatives of a statement that has no sparse form: each takes the work of at least one
+// operation, several times in each step.
 const (
 	wideFrom  = 64
 	wideCost  = 4
 	maxPlaces = 1 << 21
+
+	mostDerivatives = 1 << 21
 )
 
 // sparseFisher is the sum of statements by the elements that may differ from 0.
 type sparseFisher struct {
 	*fisher
-	parts   []*part
-	pattern SparsePattern
-	slots   map[int64]int32 // number of a place
-	wide    []wide          // of pattern.Wide
-	values  []Ref           // of the places, with to
-	to      []int32
+	diagonal bool // only that
+	parts    []*part
+	pattern  SparsePattern
+	slots    map[int64]int32 // number of a place
+	wide     []wide          // of pattern.Wide
+	values   []Ref           // of the places, with to
+	to       []int32
 }
 
 // wide is how a part is told by vectors.
@@ -49,9 +55,9 @@ type wide struct {
 // FisherSparse is Fisher as a sum of a sparse matrix and others of low rank: out has the
 // elements at the places of the pattern, then, for each statement that is a sum of vectors,
 // these, all of one column together, and their weights. ok is false if too many elements may
-// differ from 0.
-func (g *Graph) FisherSparse(wrt Ref, statements []Statement) (pattern SparsePattern, out Ref, ok bool) {
-	f, ok := g.newSparseFisher(wrt, statements)
+// differ from 0. With diagonal it is only the diagonal of that.
+func (g *Graph) FisherSparse(wrt Ref, statements []Statement, diagonal bool) (pattern SparsePattern, out Ref, ok bool) {
+	f, ok := g.newSparseFisher(wrt, statements, diagonal)
 	if !ok {
 		return pattern, None, false
 	}
@@ -75,8 +81,8 @@ func (g *Graph) FisherSparse(wrt Ref, statements []Statement) (pattern SparsePat
 // FisherSparse, has the elements at the places, and in place of the vectors and weights
 // A·u at their columns and uᵀA·u. Its gradient, with a held fixed, is that of tr(A·G). It is
 // for statements that have a FisherSparse.
-func (g *Graph) FisherSparseTrace(wrt, a Ref, statements []Statement) Ref {
-	f, ok := g.newSparseFisher(wrt, statements)
+func (g *Graph) FisherSparseTrace(wrt, a Ref, statements []Statement, diagonal bool) Ref {
+	f, ok := g.newSparseFisher(wrt, statements, diagonal)
 	if !ok {
 		g.fail(OpInput, "too many elements of a matrix")
 	}
@@ -84,7 +90,9 @@ func (g *Graph) FisherSparseTrace(wrt, a Ref, statements []Statement) Ref {
 	n := len(f.pattern.Rows)
 	places := g.Slice(a, 0, []int{n})
 	for _, p := range f.parts {
-		if !f.isWide(p) {
+		if diagonal {
+			f.diagonalTrace(p, places)
+		} else if !f.isWide(p) {
 			f.trace(p, places)
 		}
 	}
@@ -104,15 +112,22 @@ func (g *Graph) FisherSparseTrace(wrt, a Ref, statements []Statement) Ref {
 	return f.total
 }
 
-func (g *Graph) newSparseFisher(wrt Ref, statements []Statement) (f *sparseFisher, ok bool) {
-	f = &sparseFisher{fisher: newFisher(g, wrt), slots: map[int64]int32{}}
+func (g *Graph) newSparseFisher(wrt Ref, statements []Statement, diagonal bool) (f *sparseFisher, ok bool) {
+	f = &sparseFisher{fisher: newFisher(g, wrt), slots: map[int64]int32{}, diagonal: diagonal}
+	f.most = mostDerivatives
 	places := make([]int64, 0, f.n)
 	for i := range f.n {
 		places = append(places, f.key(int32(i), int32(i)))
 	}
-	for _, s := range statements {
+	for i, s := range statements {
 		p := f.part(s)
 		f.parts = append(f.parts, p)
+		if p.left {
+			f.pattern.Left = append(f.pattern.Left, i)
+		}
+		if diagonal {
+			continue
+		}
 		if w, rank, ok := f.asWide(p); ok {
 			f.wide = append(f.wide, w)
 			f.pattern.Wide = append(f.pattern.Wide, WideVectors{w.cols, rank})
@@ -161,7 +176,7 @@ func (f *sparseFisher) isWide(p *part) bool {
 // few of them, and none of whose arguments' information is joint.
 func (f *sparseFisher) asWide(p *part) (w wide, rank int, ok bool) {
 	g, c := f.g, len(p.cols)
-	if c < wideFrom || p.sparse != nil {
+	if f.diagonal || c < wideFrom || p.sparse != nil {
 		return w, 0, false
 	}
 	add := func(t, weight Ref) {
@@ -232,6 +247,16 @@ func (f *sparseFisher) elements(p *part) {
 		return
 	}
 	var values Ref
+	if f.diagonal {
+		if values = f.squared(p); values == None {
+			return
+		}
+		f.values = append(f.values, values)
+		for _, q := range p.cols {
+			f.to = append(f.to, int32(q))
+		}
+		return
+	}
 	if p.sparse != nil {
 		values = f.products(p)
 	} else if values = f.square(p); values != None {
@@ -248,4 +273,78 @@ func (f *sparseFisher) elements(p *part) {
 	}
 	f.values = append(f.values, values)
 	p.places(func(row, col int32) { f.to = append(f.to, f.slots[f.key(row, col)]) })
+}
+
+// squared is the diagonal of a part at its columns; None where 0.
+func (f *sparseFisher) squared(p *part) Ref {
+	g, c := f.g, len(p.cols)
+	if p.sparse != nil {
+		values := f.products(p)
+		if values == None {
+			return None
+		}
+		number := make(map[int32]int32, c)
+		for i, q := range p.cols {
+			number[int32(q)] = int32(i)
+		}
+		var from, to []int32
+		for i, q := range p.sparse.p {
+			if p.sparse.q[i] == q {
+				from, to = append(from, int32(i)), append(to, number[q])
+			}
+		}
+		values = g.Gather(values, Index{Dims: []Dim{{N: len(from), Table: from}}})
+		return g.Scatter(values, Index{Dims: []Dim{{N: len(to), Table: to}}}, []int{c})
+	}
+	sum := None
+	add := func(t Ref) {
+		if sum == None {
+			sum = t
+		} else {
+			sum = g.Add(sum, t)
+		}
+	}
+	if p.info == nil {
+		for _, z := range p.tangent {
+			if z != None {
+				add(g.sumLast(g.Square(z)))
+			}
+		}
+	}
+	p.pairs(func(i, k int, w Ref) {
+		a, b := p.tangent[i], p.tangent[k]
+		m := max(g.Type(a).Shape[1], g.Type(b).Shape[1])
+		spread := func(t Ref) Ref {
+			if g.Type(t).Shape[1] == m {
+				return t
+			}
+			return g.Gather(t, Index{Dims: []Dim{{N: c, Stride: 1}, {N: m}}})
+		}
+		w = g.Reshape(g.Unlane(g.Expand(w, p.place)), []int{p.place.Total()})
+		if m == 1 {
+			w = g.Reshape(g.Sum(w), []int{1})
+		}
+		w = g.Gather(w, Index{Dims: []Dim{{N: c}, {N: m, Stride: 1}}})
+		q := g.Mul(spread(a), spread(b))
+		t := g.sumLast(g.guarded(q, g.informing(q, w)))
+		if i != k {
+			t = g.Scale(2, t)
+		}
+		add(t)
+	})
+	return sum
+}
+
+// diagonalTrace adds the trace of the product of a part's diagonal with a.
+func (f *sparseFisher) diagonalTrace(p *part, a Ref) {
+	if len(p.cols) == 0 {
+		return
+	}
+	if t := f.squared(p); t != None {
+		table := make([]int32, len(p.cols))
+		for i, q := range p.cols {
+			table[i] = int32(q)
+		}
+		f.add(f.g.Dot(f.g.Gather(a, Index{Dims: []Dim{{N: len(table), Table: table}}}), t))
+	}
 }

@@ -59,7 +59,7 @@ func (g *Graph) directions(outs []Ref, wrt, seeds Ref, laned bool, then func(h *
 	n := g.Type(seeds).Shape[0]
 	basis := g.Reshape(seeds, append([]int{n}, t.Shape...))
 	if n == 0 || laned || !g.lanesFree(outs, wrt, n) {
-		return g.directionsScan(outs, wrt, basis, then)
+		return g.sweeps(basis, t, func(h *Graph, dir Ref) []Ref { return then(h, h.JVP(outs, []Ref{wrt}, []Ref{dir})) })
 	}
 	res := then(g, g.JVP(outs, []Ref{wrt}, []Ref{g.Lane(basis)}))
 	for i, d := range res {
@@ -103,12 +103,28 @@ func (g *Graph) lanesFree(outs []Ref, wrt Ref, n int) bool {
 	return true
 }
 
-// directionsScan takes one direction per step. The sweep is built in a copy of
-// the graph, from which the body takes what is new; the rest is captured.
-func (g *Graph) directionsScan(outs []Ref, wrt, basis Ref, then func(h *Graph, t []Ref) []Ref) []Ref {
+// jacobianBack is the derivatives of the elements of out by those of wrt, by a sweep back for
+// each of the former: row i is the derivative of element i. None where out does not depend on wrt.
+func (g *Graph) jacobianBack(out, wrt Ref) Ref {
+	flat := g.Reshape(g.Unlane(out), []int{g.Type(out).Total()})
+	m := g.Type(flat).Size()
+	eye := make([]float64, m*m)
+	for i := range m {
+		eye[i*m+i] = 1
+	}
+	t := Type{Shape: []int{m}}
+	return g.sweeps(g.ConstArray(Type{Shape: []int{m, m}}, eye), t, func(h *Graph, seed Ref) []Ref {
+		return h.Grad(h.Dot(flat, seed), wrt)
+	})[0]
+}
+
+// sweeps does one sweep over the graph per row of basis, as the steps of a scan; t is the type of
+// a row. A sweep is built in a copy of the graph, from which the body takes what is new; the
+// rest is captured. Its results are flat, those of a step in a row.
+func (g *Graph) sweeps(basis Ref, t Type, sweep func(h *Graph, row Ref) []Ref) []Ref {
 	h := g.clone()
-	dir := h.Input(g.Type(wrt))
-	res := then(h, h.JVP(outs, []Ref{wrt}, []Ref{dir}))
+	dir := h.Input(t)
+	res := sweep(h, dir)
 	var wanted []Ref
 	for i, d := range res {
 		if d != None {
@@ -123,7 +139,7 @@ func (g *Graph) directionsScan(outs []Ref, wrt, basis Ref, then func(h *Graph, t
 
 	body, first := g.Beside(), len(g.Nodes)
 	w := NewRewriter(h, body)
-	w.Put(dir, body.Input(g.Type(wrt)))
+	w.Put(dir, body.Input(t))
 	args := []Ref{basis}
 	capture := func(r Ref) Ref { // a value of g
 		u := g.Unlane(r)

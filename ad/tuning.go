@@ -35,6 +35,9 @@ const (
 	// about: two gathers and a scatter beside a multiplication.
 	sparseCost = 4
 
+	// backCost is how many sweeps forward one back takes, about.
+	backCost = 3
+
 	// maxPattern bounds the words of memory of one value's pattern of dependence, 128 MB,
 	// beyond which all its elements have one row.
 	maxPattern = 1 << 24

@@ -21,6 +21,7 @@
 //	print.go        what models print, within bounds
 //	curvature.go    second derivatives
 //	fisher.go       metrics
+//	fishersparse.go the elements of a metric that may differ from 0
 //	recentre.go     other coordinates for the effects of hierarchical models
 //	explain.go      where the time goes
 //	blame.go        which statement makes a density infinite

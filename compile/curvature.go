@@ -16,8 +16,8 @@ type curvature struct {
 	mu                          sync.Mutex
 	hessian, traceGrad, product *vm.Program
 	fisher, fisherTrace         *vm.Program // of fisher.go, as what follows
-	elements, elementsTrace     *vm.Program
-	pattern                     *ad.SparsePattern // of elements; nil: too many
+	elements                    [2]elements // of fishersparse.go; the second: the diagonal
+	reached                     bool // singular is known
 	singular                    *SingularError
 	user, userTrace             *vm.Program
 	information                 *bind.Information

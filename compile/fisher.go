@@ -135,116 +135,48 @@ func (m *Model) FisherTraceGrad(x, a, grad []float64) error {
 	return m.second(m.curvature.fisherTrace, grad, x, a)
 }
 
-// FisherPattern tells which elements of FisherMetric may differ from 0: places in the lower
-// triangle, row by row, the diagonal among them, and beside that sums of outer products of
-// ranks vectors each, which have the columns wide. ok is false if too many may differ from 0.
-func (m *Model) FisherPattern() (rows, cols []int32, wide [][]int32, ranks []int, ok bool, err error) {
-	if err := m.MetricError("fisher"); err != nil && !errors.As(err, new(*SingularError)) {
-		return nil, nil, nil, nil, false, err
-	}
+// FisherSingular finds the parameters that no statement with information depends on: it is a
+// *SingularError if there are any. Unlike MetricError it does not plan the whole metric.
+func (m *Model) FisherSingular() (err error) {
 	c := m.curvature
-	err = m.planOnce(&c.elements, func() (*ad.Graph, ad.Ref, error) {
+	info, err := m.information()
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.reached {
+		defer ad.Recover(&err)
 		g, x := m.point()
-		pattern, out, ok := g.FisherSparse(x, m.statements(g, x, c.information))
-		if !ok { // what is planned is read by nobody
-			return g, g.Const(0), nil
+		var without []int
+		for i, reached := range g.FisherReaches(x, m.statements(g, x, info)) {
+			if !reached {
+				without = append(without, i)
+			}
 		}
-		c.pattern = &pattern
-		return g, out, nil
-	})
-	p := c.pattern
-	if err != nil || p == nil {
-		return nil, nil, nil, nil, false, err
-	}
-	for _, w := range p.Wide {
-		wide, ranks = append(wide, w.Columns), append(ranks, w.Rank)
-	}
-	return p.Rows, p.Cols, wide, ranks, true, nil
-}
-
-// FisherElements writes these elements of FisherMetric at x to e: those at the places, then, for
-// each sum of outer products, its vectors, all of one column together, and their weights. It
-// is for models that have a FisherPattern.
-func (m *Model) FisherElements(x, e []float64) error {
-	if !m.planned.elements {
-		if _, _, _, _, _, err := m.FisherPattern(); err != nil {
-			return err
+		if len(without) > 0 {
+			c.singular = m.singular(without)
 		}
-		m.planned.elements = true
+		c.reached = true
 	}
-	if err := m.fitsElements(x, e); err != nil {
-		return err
-	}
-	return m.second(m.curvature.elements, e, x)
-}
-
-// FisherElementsTraceGrad is FisherTraceGrad with, in a, only the elements of A at the places,
-// and in place of vectors u and weights A·u at their columns and uᵀA·u.
-func (m *Model) FisherElementsTraceGrad(x, a, grad []float64) error {
-	if !m.planned.elementsTrace {
-		if _, _, _, _, _, err := m.FisherPattern(); err != nil {
-			return err
-		}
-		if err := m.fitsElements(x, a); err != nil {
-			return err
-		}
-		err := m.planOnce(&m.curvature.elementsTrace, func() (*ad.Graph, ad.Ref, error) {
-			g, x := m.point()
-			weights := g.Input(ad.Type{Shape: []int{len(a)}})
-			return g, g.Grad(g.FisherSparseTrace(x, weights, m.statements(g, x, m.curvature.information)), x)[0], nil
-		})
-		if err != nil {
-			return err
-		}
-		m.planned.elementsTrace = true
-	}
-	if err := m.fitsElements(x, a); err != nil {
-		return err
-	}
-	if len(grad) != m.dim {
-		return fmt.Errorf("a gradient of length %d for a model of dimension %d", len(grad), m.dim)
-	}
-	return m.second(m.curvature.elementsTrace, grad, x, a)
-}
-
-// fitsElements checks the sizes of a point and the elements of a metric.
-func (m *Model) fitsElements(x, e []float64) error {
-	p := m.curvature.pattern
-	if p == nil {
-		return errors.New("too many elements of the metric may differ from 0")
-	}
-	n := len(p.Rows)
-	for _, w := range p.Wide {
-		n += (len(w.Columns) + 1) * w.Rank
-	}
-	if len(x) != m.dim || len(e) != n {
-		return fmt.Errorf("a point of length %d and %d elements for a model of dimension %d whose metric has %d", len(x), len(e), m.dim, n)
+	if c.singular != nil {
+		return c.singular
 	}
 	return nil
 }
 
 // planFisher plans FisherMetric, or says why there is none.
 func (m *Model) planFisher() error {
-	info, err := m.information()
-	if err != nil {
-		return err
+	singular := m.FisherSingular()
+	if singular != nil && !errors.As(singular, new(*SingularError)) {
+		return singular
 	}
-	err = m.planOnce(&m.curvature.fisher, func() (*ad.Graph, ad.Ref, error) {
+	err := m.planOnce(&m.curvature.fisher, func() (*ad.Graph, ad.Ref, error) {
 		g, x := m.point()
-		statements := m.statements(g, x, info)
-		var without []int
-		for i, reached := range g.FisherReaches(x, statements) {
-			if !reached {
-				without = append(without, i)
-			}
-		}
-		if len(without) > 0 {
-			m.curvature.singular = m.singular(without)
-		}
-		return g, g.Fisher(x, statements), nil
+		return g, g.Fisher(x, m.statements(g, x, m.curvature.information)), nil
 	})
-	if err == nil && m.curvature.singular != nil {
-		return m.curvature.singular
+	if err == nil {
+		err = singular
 	}
 	return err
 }
@@ -304,7 +236,10 @@ func (m *Model) MetricError(kind string) error {
 }
 
 // planned tells what one clone knows to be planned, so that it need not ask.
-type planned struct{ fisher, fisherTrace, elements, elementsTrace, user, userTrace bool }
+type planned struct {
+	fisher, fisherTrace, user, userTrace bool
+	elements, elementsTrace              [2]bool // the second: of the diagonal
+}
 
 // UserMetricName is the function of a program that gives its metric.
 const UserMetricName = "metric"

@@ -48,7 +48,7 @@ func TestFisherElements(t *testing.T) {
 	for _, c := range cases {
 		m := boundText(t, c.text, c.data)
 		n := m.Dim()
-		rows, cols, columns, ranks, ok, err := m.FisherPattern()
+		rows, cols, columns, ranks, ok, err := m.FisherPattern(false)
 		if err != nil || !ok {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -61,7 +61,7 @@ func TestFisherElements(t *testing.T) {
 		for i := range x {
 			x[i] = 0.3 * rng.NormFloat64()
 		}
-		if err := m.FisherElements(x, e); err != nil {
+		if err := m.FisherElements(false, x, e); err != nil {
 			t.Fatal(err)
 		}
 		want, got := metricAt(t, m.FisherMetric, x), make([]float64, n*n)
@@ -103,7 +103,7 @@ func TestFisherElements(t *testing.T) {
 			}
 		}
 		grad, whole := make([]float64, n), make([]float64, n)
-		if err := m.FisherElementsTraceGrad(x, a, grad); err != nil {
+		if err := m.FisherElementsTraceGrad(false, x, a, grad); err != nil {
 			t.Fatal(err)
 		}
 		if err := m.FisherTraceGrad(x, A, whole); err != nil {
@@ -114,7 +114,31 @@ func TestFisherElements(t *testing.T) {
 				t.Errorf("%s: derivative %d of tr(A·G) is %v, want %v", c.name, i, grad[i], v)
 			}
 		}
-		if m.FisherElements(x, e[1:]) == nil || m.FisherElementsTraceGrad(x, a, grad[1:]) == nil || m.FisherElementsTraceGrad(x[1:], a, grad) == nil {
+		// The diagonal alone.
+		diag, slope := make([]float64, n), make([]float64, n)
+		if err := m.FisherElements(true, x, diag); err != nil {
+			t.Fatal(err)
+		}
+		clear(A)
+		for i, v := range diag {
+			if math.Abs(v-want[i*(n+1)]) > 1e-12*(1+math.Abs(v)) {
+				t.Errorf("%s: element %d of the diagonal is %v, want %v", c.name, i, v, want[i*(n+1)])
+			}
+			A[i*(n+1)] = math.Sin(float64(i))
+			diag[i] = A[i*(n+1)]
+		}
+		if err := m.FisherElementsTraceGrad(true, x, diag, slope); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.FisherTraceGrad(x, A, whole); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range whole {
+			if math.Abs(slope[i]-v) > 1e-9*(1+math.Abs(v)) {
+				t.Errorf("%s: derivative %d of tr(A·G) with a diagonal A is %v, want %v", c.name, i, slope[i], v)
+			}
+		}
+		if m.FisherElements(false, x, e[1:]) == nil || m.FisherElementsTraceGrad(false, x, a, grad[1:]) == nil || m.FisherElementsTraceGrad(false, x[1:], a, grad) == nil {
 			t.Errorf("%s: wrong sizes are taken", c.name)
 		}
 	}

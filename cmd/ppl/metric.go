@@ -164,14 +164,24 @@ func (o *running) metricNotes(ctx context.Context, p *ppl.Posterior, tell func(s
 			tell(fmt.Sprintf("The metric is %s, since the default cannot be had:\n  %s", kind, reason))
 		}
 	}
-	err := p.Compiled().MetricError(string(kind))
-	if r := g.Riemannian; (completed || r.Frozen || r.At != "") && errors.As(err, new(riemann.Uninformed)) {
-		err = nil // it is made regular
+	form, _, err := g.Riemannian.SettleForm(p)
+	if err == nil && form == sampler.Dense {
+		err = p.Compiled().MetricError(string(kind))
+		if r := g.Riemannian; (completed || r.Frozen || r.At != "") && errors.As(err, new(riemann.Uninformed)) {
+			err = nil // it is made regular
+		}
 	}
 	if err != nil || kind != riemann.Fisher {
 		return err
 	}
+	if form == sampler.Diagonal && !o.quiet {
+		tell("The metric is the diagonal of the expected Fisher information (--metric-form).")
+	}
 	left, err := p.Compiled().FisherLeftOut()
+	if err == nil && form != sampler.Dense {
+		more, failure := p.Compiled().FisherTooLarge(form == sampler.Diagonal)
+		left, err = append(more, left...), failure
+	}
 	if err != nil || len(left) == 0 || o.quiet {
 		return err
 	}

@@ -27,6 +27,11 @@ type Riemannian struct {
 	Default bool         // Kind was not chosen: where it cannot be had, SoftAbs is, see Settle
 	Options riemann.Options
 
+	// Form is what is computed of a metric that moves: all elements, those that may differ
+	// from 0, or the diagonal. "" is what costs least of the first two; the diagonal in more
+	// than denseDim dimensions where that costs too much.
+	Form Form
+
 	// Frozen takes the metric at one point, where the chain is after the first
 	// transitions of warm-up, and keeps it: the geometry is Euclidean.
 	Frozen bool
@@ -41,6 +46,16 @@ type Riemannian struct {
 	// after another. It is frozen.
 	Matrix []float64
 }
+
+// Form is what is computed of a Fisher information.
+type Form string
+
+// The forms.
+const (
+	Dense    Form = "dense"
+	Sparse   Form = "sparse"
+	Diagonal Form = "diagonal"
+)
 
 // Matrix is the kind of a constant metric that is given.
 const Matrix riemann.Kind = "matrix"
@@ -73,9 +88,8 @@ func (r Riemannian) metric(target *infer.Meter) (riemann.Metric, error) {
 
 // Limits of Settle.
 const (
-	settleDim    = 100  // largest dimension in which SoftAbs, whose eigenvalues take as long as 30 factors, is anybody's default
-	completeDim  = 2048 // likewise, of a metric that is completed
-	settlePoints = 5    // at which the metric must not be singular everywhere
+	settleDim    = 100 // largest dimension in which SoftAbs, whose eigenvalues take as long as 30 factors, is anybody's default
+	settlePoints = 5   // at which the metric must not be singular everywhere
 )
 
 // Settle gives the kind of metric for a target. It is Kind, unless that is only a
@@ -88,8 +102,8 @@ func (r Riemannian) Settle(target infer.LogDensity) (kind riemann.Kind, why erro
 		return r.Kind, nil
 	}
 	if d > settleDim {
-		if d <= completeDim {
-			if _, err := riemann.FromTarget(r.Kind, target, r.Alpha); errors.As(err, new(riemann.Uninformed)) {
+		if t, ok := infer.Innermost(target).(riemann.SparseFisher); ok && r.Kind == riemann.Fisher {
+			if err := t.FisherSingular(); errors.As(err, new(riemann.Uninformed)) {
 				return r.Kind, err
 			}
 		}
@@ -132,7 +146,83 @@ func (r Riemannian) hamiltonian() func(*infer.Meter) (infer.Hamiltonian, error) 
 	if r.Kind == riemann.Fisher {
 		r.Options.Ridge = riemann.ModelRidge
 	}
-	return r.Options.Of(r.metric)
+	return func(target *infer.Meter) (infer.Hamiltonian, error) {
+		form, m, err := r.SettleForm(target)
+		switch {
+		case err != nil:
+			return nil, err
+		case form != Dense:
+			return riemann.NewSparse(target, m, r.Options)
+		}
+		return r.Options.Of(r.metric)(target)
+	}
+}
+
+// Limits of SettleForm.
+const (
+	sparseDim  = 64   // dimension from which on a sparse factor is looked for
+	denseDim   = 2048 // up to which all elements are bearable
+	sparseCost = 0.5  // of a sparse factor, relative to a dense one, where it is worth it
+)
+
+// SettleForm gives the form of the metric for a target, and the metric, unless it is dense.
+func (r Riemannian) SettleForm(target infer.LogDensity) (Form, riemann.Sparse, error) {
+	d := target.Dim()
+	kind, _ := r.Settle(target)
+	if kind != riemann.Fisher || r.frozen() || r.Form == Dense || d == 0 || r.Form == "" && d < sparseDim {
+		if r.Form == Sparse || r.Form == Diagonal {
+			return "", nil, fmt.Errorf("the metric can be %s only if it is the expected Fisher information, and not frozen", r.Form)
+		}
+		return Dense, nil, nil
+	}
+	if t, ok := infer.Innermost(target).(riemann.SparseFisher); ok && !r.Default {
+		if err := t.FisherSingular(); err != nil { // what was asked for is not completed
+			return "", nil, err
+		}
+	}
+	if r.Form != Diagonal {
+		m, ok, err := riemann.SparseFromTarget(target, false)
+		if err != nil {
+			return "", nil, err
+		}
+		if ok && (r.Form == Sparse || riemann.SparseCost(m.Pattern()) < sparseCost && r.whole(target, d) && positive(m, d)) {
+			return Sparse, m, nil
+		}
+		if r.Form == Sparse {
+			return "", nil, errors.New("so many elements of the metric may differ from 0 that it cannot be sparse")
+		}
+		if d <= denseDim {
+			return Dense, nil, nil
+		}
+	}
+	m, ok, err := riemann.SparseFromTarget(target, true)
+	if err != nil || !ok {
+		return Dense, nil, err
+	}
+	return Diagonal, m, nil
+}
+
+// whole reports whether nothing was left out of a sparse metric for its size, or the whole would
+// be too large too.
+func (r Riemannian) whole(target infer.LogDensity, d int) bool {
+	t, ok := infer.Innermost(target).(interface{ FisherLeaves(diagonal bool) bool })
+	return d > denseDim || !ok || !t.FisherLeaves(false)
+}
+
+// positive reports whether a metric is positive definite at any of a few points, without
+// what is of low rank in it. The points are the same for all chains of all runs.
+func positive(m riemann.Sparse, d int) bool {
+	rng := rand.New(rand.NewPCG(1, 1))
+	x := make([]float64, d)
+	for range settlePoints {
+		for i := range x {
+			x[i] = 2*rng.Float64() - 1
+		}
+		if riemann.IsPositive(m, x) {
+			return true
+		}
+	}
+	return false
 }
 
 // Geometric is a sampler on a Riemannian geometry, with what it was made of.
@@ -141,8 +231,14 @@ type Geometric struct {
 	Riemannian    Riemannian
 }
 
-// Squares implements [infer.Squares]: the metric, its factors and derivatives.
-func (g Geometric) Squares() int { return 12 }
+// Squares implements [infer.Squares]: the metric, its factors and derivatives. A form that is
+// still to be settled takes no squares where there is no room for them.
+func (g Geometric) Squares() int {
+	if r := g.Riemannian; r.Form == Dense || r.frozen() || r.Kind != riemann.Fisher {
+		return 12
+	}
+	return 0
+}
 
 // Plan implements [infer.Sampler].
 func (g Geometric) Plan(target *infer.Meter, n int) (infer.Plan, error) {
@@ -222,6 +318,9 @@ func (r Riemannian) keep(kind *infer.MetricKind, fixed *bool) {
 // flags declares the options of the geometry, but for --metric.
 func (r *Riemannian) flags(fs *flag.FlagSet) {
 	fs.Float64Var(&r.Alpha, "softabs-alpha", riemann.DefaultAlpha, "hardness of the metric softabs: curvatures below about 1/alpha are raised to that")
+	forms := []string{"auto", string(Dense), string(Sparse), string(Diagonal)}
+	choose(fs, "metric-form", "what is computed of the metric fisher: all elements, those that may differ from 0, or the diagonal; auto is what costs least of the first two and, in more than 2048 dimensions where both cost too much, the diagonal", forms,
+		func(i int) { r.Form = []Form{"", Dense, Sparse, Diagonal}[i] })
 	fs.BoolVar(&r.Frozen, "frozen", false, "take a metric that depends on the position at one point, after the first transitions, and keep it")
 	fs.Func("frozen-at", "take a metric that depends on the position at this `point` and keep it: start, mode, or a file with {\"points\": [[0.1, -0.5]]}", r.setAt)
 	modes := []string{string(riemann.Reversible), string(riemann.Published)}
