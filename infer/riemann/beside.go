@@ -1,6 +1,10 @@
 package riemann
 
-import "time"
+import (
+	"time"
+
+	"github.com/ppl-lang/ppl/infer"
+)
 
 const (
 	askEvery = 20 * time.Millisecond
@@ -26,23 +30,28 @@ func (run runner) done(f func(m []float64) bool, m []float64) bool {
 	return run(func() { ok = f(m) }) && ok
 }
 
-// run is the runner of large Hamiltonians.
-func (h *Hamiltonian) run(f func()) bool {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		f()
-	}()
-	tick := time.NewTicker(askEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-done:
-			return true
-		case <-tick.C:
-			if h.target.Interrupted() {
-				h.stopped = true
-				return false
+// beside is the runner of a target in d dimensions. It calls stopped before it returns false.
+func beside(target *infer.Meter, d int, stopped func()) runner {
+	if d < large {
+		return nil
+	}
+	return func(f func()) bool {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			f()
+		}()
+		tick := time.NewTicker(askEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return true
+			case <-tick.C:
+				if target.Interrupted() {
+					stopped()
+					return false
+				}
 			}
 		}
 	}

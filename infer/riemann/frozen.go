@@ -46,7 +46,15 @@ func (f Frozen) Run(ctx context.Context, s *infer.State) error {
 		}
 	}
 	start := time.Now()
-	frozen, raised, err := Freeze(m, x)
+	var frozen infer.Metric
+	var raised int
+	freeze := func([]float64) bool {
+		frozen, raised, err = Freeze(m, x)
+		return true
+	}
+	if !beside(s.Target, m.Dim(), func() {}).do(freeze, nil) {
+		return infer.ErrInterrupted
+	}
 	s.Target.Charge(infer.MetricValue, start)
 	if err != nil {
 		return err

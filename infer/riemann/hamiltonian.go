@@ -178,8 +178,11 @@ func NewSparse(target infer.LogDensity, metric Sparse, options Options) (*Hamilt
 func newHamiltonian(target infer.LogDensity, g geometry, options Options) *Hamiltonian {
 	h := &Hamiltonian{target: infer.NewMeter(target), dim: target.Dim(), options: options.withDefaults(), geometry: g}
 	h.work = newWork(h.dim, g.size())
-	if h.dim >= large {
-		h.beside = h.run
+	h.beside = beside(h.target, h.dim, func() { h.stopped = true })
+	if d, ok := g.(*dense); ok {
+		if m, ok := d.metric.(interface{ beside(runner) }); ok {
+			m.beside(h.beside)
+		}
 	}
 	return h
 }
@@ -232,7 +235,10 @@ func (h *Hamiltonian) metricAt(x, f []float64) (logDet float64, ok bool, err err
 	start := time.Now()
 	err = h.evaluate(x, f)
 	h.target.Charge(infer.MetricValue, start)
-	if err != nil {
+	switch {
+	case h.stopped:
+		return 0, false, infer.ErrInterrupted
+	case err != nil:
 		return 0, false, h.target.Final(err)
 	}
 	logDet, ok = h.factorise(f, h.beside)

@@ -36,6 +36,9 @@ type SoftAbs struct {
 	work         []float64 // of the decomposition
 	at           []float64 // where it belongs
 	valid        bool
+
+	run                           runner // of what may take long
+	eigen, compose, differentiate func(m []float64) bool
 }
 
 // NewSoftAbs returns the metric of a target's Hessian; alpha 0 is DefaultAlpha.
@@ -56,8 +59,15 @@ func NewSoftAbs(dim int, hessian Hessian, alpha float64) (*SoftAbs, error) {
 		lapack64.Syev(lapack.EVCompute, s.symmetric(), s.values, size, -1)
 		s.work = make([]float64, int(size[0]))
 	}
+	s.eigen = func([]float64) bool {
+		return lapack64.Syev(lapack.EVCompute, s.symmetric(), s.values, s.work, len(s.work))
+	}
+	s.compose, s.differentiate = s.composed, s.differentiated
 	return s, nil
 }
+
+// beside has what may take long done by run.
+func (s *SoftAbs) beside(run runner) { s.run = run }
 
 // Dim implements [Metric].
 func (s *SoftAbs) Dim() int { return s.dim }
@@ -97,7 +107,7 @@ func (s *SoftAbs) decompose(x []float64) error {
 			h[i*d+j], h[j*d+i] = v, v
 		}
 	}
-	if !lapack64.Syev(lapack.EVCompute, s.symmetric(), s.values, s.work, len(s.work)) {
+	if !s.run.do(s.eigen, h) {
 		return errEigen
 	}
 	for i, v := range s.values {
@@ -116,6 +126,14 @@ func (s *SoftAbs) Metric(x, g []float64) error {
 	if err := s.decompose(x); err != nil {
 		return err
 	}
+	if !s.run.do(s.compose, g) {
+		return errEigen
+	}
+	return nil
+}
+
+// composed writes the metric of the eigenvalues to g.
+func (s *SoftAbs) composed(g []float64) bool {
 	d := s.dim
 	for i := range d {
 		for j := range d {
@@ -129,7 +147,7 @@ func (s *SoftAbs) Metric(x, g []float64) error {
 			g[i*d+j], g[j*d+i] = v, v
 		}
 	}
-	return nil
+	return true
 }
 
 // TraceGrad implements [Metric].
@@ -140,6 +158,15 @@ func (s *SoftAbs) TraceGrad(x, a, grad []float64) error {
 	if err := s.decompose(x); err != nil {
 		return err
 	}
+	if !s.run.do(s.differentiate, a) {
+		return errEigen
+	}
+	return s.hessian.HessianTraceGrad(x, s.product, grad)
+}
+
+// differentiated writes the matrix with which the Hessian's trace has the derivative that the
+// metric's has with a, to s.product.
+func (s *SoftAbs) differentiated(a []float64) bool {
 	d := s.dim
 	s.multiply(blas.Trans, blas.NoTrans, s.vectors, a, s.tmp)
 	s.multiply(blas.NoTrans, blas.NoTrans, s.tmp, s.vectors, s.product) // QᵀAQ
@@ -158,7 +185,7 @@ func (s *SoftAbs) TraceGrad(x, a, grad []float64) error {
 			m[i*d+j], m[j*d+i] = v, v
 		}
 	}
-	return s.hessian.HessianTraceGrad(x, m, grad)
+	return true
 }
 
 // softAbs is v coth(αv), with its limit 1/α at 0.

@@ -32,16 +32,25 @@ type sparse struct {
 	square   []float64 // R×R
 	rotated  []float64 // d numbers
 	small    []float64 // R numbers
+	logDet   float64
+
+	factored, inverted func(f []float64) bool
 }
 
 func newSparse(m Sparse, s *symbolic, ridge float64) *sparse {
 	d, r := s.pattern.Dim, s.pattern.Rank()
-	return &sparse{
+	g := &sparse{
 		symbolic: s, metric: m, ridge: ridge, rank: r,
 		elements: make([]float64, s.pattern.Len()), column: make([]float64, d), link: make([]int32, d), next: make([]int32, d),
 		inverse: make([]float64, len(s.rows)), solved: make([]float64, d*r), moved: make([]float64, d*r),
 		square: make([]float64, r*r), rotated: make([]float64, d), small: make([]float64, r),
 	}
+	g.factored = func(f []float64) (ok bool) {
+		g.logDet, ok = g.factor(f)
+		return ok
+	}
+	g.inverted = g.invertNow
+	return g
 }
 
 func (s *sparse) size() int {
@@ -61,8 +70,15 @@ func (s *sparse) parts(f []float64) (l, u, y, c, root []float64) {
 
 func (s *sparse) evaluate(x, f []float64) error { return s.metric.Elements(x, s.elements) }
 
-// factorise makes the factor of the elements; ok is false if there is none.
-func (s *sparse) factorise(f []float64, _ runner) (logDet float64, ok bool) {
+func (s *sparse) factorise(f []float64, run runner) (logDet float64, ok bool) {
+	if !run.do(s.factored, f) {
+		return 0, false
+	}
+	return s.logDet, true
+}
+
+// factor makes the factor of the elements; ok is false if there is none.
+func (s *sparse) factor(f []float64) (logDet float64, ok bool) {
 	l, u, y, c, root := s.parts(f)
 	clear(l)
 	for k, v := range s.elements[:len(s.at)] {
@@ -304,8 +320,10 @@ func (s *sparse) norm(f, x []float64, momenta bool) float64 {
 	return math.Sqrt(sum)
 }
 
-// invert computes what force needs of G⁻¹.
-func (s *sparse) invert(f []float64, _ runner) bool {
+func (s *sparse) invert(f []float64, run runner) bool { return run.do(s.inverted, f) }
+
+// invertNow computes what force needs of G⁻¹.
+func (s *sparse) invertNow(f []float64) bool {
 	l, _, y, c, root := s.parts(f)
 	s.selected(l)
 	if s.rank == 0 {

@@ -151,6 +151,9 @@ func (h *Hamiltonian) forceWith(x, p, l []float64) (outcome, error) {
 	start := time.Now()
 	err := h.geometry.force(x, l, h.v, h.work.force)
 	h.target.Charge(infer.MetricGradient, start)
+	if h.stopped {
+		return outside, infer.ErrInterrupted
+	}
 	if err != nil {
 		return outside, h.target.Final(err)
 	}

@@ -1,0 +1,83 @@
+package riemann
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/hmc"
+	"github.com/ppl-lang/ppl/infer/infertest"
+)
+
+// stuck is a geometry one of whose factorisations, or inversions, does not end before the test.
+type stuck struct {
+	*dense
+	inversion bool
+	left      atomic.Int64 // that end before
+	begun     chan struct{}
+	end       chan struct{}
+}
+
+func (g *stuck) wait(run runner) bool {
+	return g.left.Add(-1) >= 0 || run.do(func([]float64) bool {
+		close(g.begun)
+		<-g.end
+		return true
+	}, nil)
+}
+
+func (g *stuck) factorise(l []float64, run runner) (float64, bool) {
+	if !g.inversion && !g.wait(run) {
+		return 0, false
+	}
+	return g.dense.factorise(l, run)
+}
+
+func (g *stuck) invert(l []float64, run runner) bool {
+	if g.inversion && !g.wait(run) {
+		return false
+	}
+	return g.dense.invert(l, run)
+}
+
+// TestInterruptedWithin: a run that is cancelled ends while a matrix is being factorised or
+// inverted, or a metric computed from eigenvectors, whatever that takes.
+func TestInterruptedWithin(t *testing.T) {
+	const d = large
+	for _, c := range []struct {
+		name      string
+		inversion bool
+		left      int64
+	}{{"the first factorisation", false, 0}, {"a factorisation of a step", false, 2}, {"an inversion", true, 0}} {
+		g := &stuck{inversion: c.inversion, begun: make(chan struct{}), end: make(chan struct{})}
+		g.left.Store(c.left)
+		ctx, cancel := context.WithCancel(context.Background())
+		var asked time.Time
+		go func() {
+			<-g.begun
+			asked = time.Now()
+			cancel()
+		}()
+		eye := make([]float64, d*d)
+		for i := range d {
+			eye[i*(d+1)] = 1
+		}
+		s := hmc.Sampler{Hamiltonian: func(target *infer.Meter) (infer.Hamiltonian, error) {
+			g.dense = newDense(Constant{D: d, G: eye}, 0)
+			return newHamiltonian(target, g, Options{}), nil
+		}}
+		draws := 0
+		for _, err := range infer.Run(ctx, infertest.AR1(d, 0.1), infer.Config{Sampler: s, Chains: 1, Warmup: 10, Draws: 10, Seed: 1}) {
+			if err == nil {
+				draws++
+			}
+		}
+		// Asked every 20 ms; the rest is for other work on the machine.
+		if took := time.Since(asked); draws > 0 || asked.IsZero() || took > 5*time.Second {
+			t.Errorf("%s: %d draws, %v after the run was cancelled", c.name, draws, took)
+		}
+		close(g.end)
+	}
+}
