@@ -167,19 +167,20 @@ func (h *Hamiltonian) solveMomentum(x, p, grad, l []float64, eps float64, half [
 		return outside, err
 	}
 	copy(half, p)
-	for range h.options.Iterations {
+	var watch contraction
+	for k := range h.options.Iterations {
 		if result, err := h.forceWith(x, half, l); result != done || err != nil {
 			return result, err
 		}
 		for i := range half {
 			h.next[i] = p[i] + 0.5*eps*(grad[i]-h.work.force[i])
 		}
-		converged := h.options.Mode == Reversible && h.near(h.next, half, l, h.options.Tolerance, true)
+		converged, hopeless := h.judge(&watch, half, l, k, true)
 		copy(half, h.next)
 		if converged {
 			return done, nil
 		}
-		if !finite(half) {
+		if hopeless || !finite(half) {
 			return unsolved, nil
 		}
 	}
@@ -199,6 +200,7 @@ func (h *Hamiltonian) solvePosition(x, half, l []float64, eps float64, y []float
 	if h.options.Mode == Reversible && h.near(y, x, l, h.options.Tolerance, false) {
 		return done, nil
 	}
+	var watch contraction
 	for k := 1; k < h.options.Iterations; k++ {
 		if !finite(y) {
 			return unsolved, nil
@@ -210,16 +212,31 @@ func (h *Hamiltonian) solvePosition(x, half, l []float64, eps float64, y []float
 		for i := range y {
 			h.next[i] = x[i] + 0.5*eps*(h.v0[i]+h.v[i])
 		}
-		converged := h.options.Mode == Reversible && h.near(h.next, y, h.other, h.options.Tolerance, false)
+		converged, hopeless := h.judge(&watch, y, h.other, k, false)
 		copy(y, h.next)
 		if converged {
 			return done, nil
+		}
+		if hopeless {
+			return unsolved, nil
 		}
 	}
 	if h.options.Mode == Published && finite(y) {
 		return done, nil
 	}
 	return unsolved, nil
+}
+
+// judge compares iteration k, h.next, with the one before.
+func (h *Hamiltonian) judge(watch *contraction, before, l []float64, k int, momenta bool) (converged, hopeless bool) {
+	if h.options.Mode == Published {
+		return false, false
+	}
+	distance, limit := h.distance(h.next, before, l, h.options.Tolerance, momenta)
+	if distance <= limit {
+		return true, false
+	}
+	return false, watch.hopeless(distance, limit, h.options.Iterations-1-k)
 }
 
 // rounding is how many units in the last place two results may differ by when
@@ -229,15 +246,44 @@ const rounding = 256 * 0x1p-52
 // near compares two momenta, or two positions, in units of the metric with
 // factor l.
 func (h *Hamiltonian) near(a, b, l []float64, tolerance float64, momenta bool) bool {
+	distance, limit := h.distance(a, b, l, tolerance, momenta)
+	return distance <= limit
+}
+
+// distance is that of two momenta, or two positions, and what it may be.
+func (h *Hamiltonian) distance(a, b, l []float64, tolerance float64, momenta bool) (distance, limit float64) {
 	if h.dim == 0 {
-		return true
+		return 0, 0
 	}
 	copy(h.delta, b)
-	limit := tolerance*math.Sqrt(float64(h.dim)) + rounding*h.norm(l, h.delta, momenta)
+	limit = tolerance*math.Sqrt(float64(h.dim)) + rounding*h.norm(l, h.delta, momenta)
 	for i := range a {
 		h.delta[i] = a[i] - b[i]
 	}
-	return h.norm(l, h.delta, momenta) <= limit
+	return h.norm(l, h.delta, momenta), limit
+}
+
+// contraction watches the distances between iterates of a fixed-point iteration, so that one
+// that gets no closer ends, and does not evaluate the metric a hundred times for a step that fails.
+// Which steps fail remains a function of where they start.
+type contraction struct {
+	past [contractionSpan]float64
+	n    int
+}
+
+// contractionSpan is the number of iterations over which contraction is measured, after twice
+// as many.
+const contractionSpan = 6
+
+// hopeless reports whether the limit is not in sight within so many iterations.
+func (c *contraction) hopeless(distance, limit float64, left int) bool {
+	at := &c.past[c.n%contractionSpan]
+	before := *at
+	*at = distance
+	if c.n++; c.n <= 2*contractionSpan {
+		return false
+	}
+	return !(distance < before) || math.Log(distance/limit) > float64(left)/contractionSpan*math.Log(before/distance)
 }
 
 func finite(x []float64) bool {
