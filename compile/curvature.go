@@ -3,6 +3,7 @@ package compile
 import (
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/bind"
@@ -17,7 +18,7 @@ type curvature struct {
 	hessian, traceGrad, product *vm.Program
 	fisher, fisherTrace         *vm.Program // of fisher.go, as what follows
 	elements                    [2]elements // of fishersparse.go; the second: the diagonal
-	reached                     bool // singular is known
+	reached                     bool        // singular is known
 	singular                    *SingularError
 	user, userTrace             *vm.Program
 	information                 *bind.Information
@@ -81,17 +82,57 @@ func (m *Model) within() *ad.Graph {
 	return g
 }
 
-// machineFor is the model's machine of a program.
-func (m *Model) machineFor(p *vm.Program) *vm.Machine {
+// machineFor is the model's machine of a program. The first asks, while machine code is made,
+// which may take seconds, whether to stop; what was begun then goes on, for the next who asks.
+func (m *Model) machineFor(p *vm.Program) (*vm.Machine, error) {
 	if m.curves == nil {
 		m.curves = map[*vm.Program]*vm.Machine{}
 	}
 	c := m.curves[p]
 	if c == nil {
-		c = p.New()
+		var err error
+		if c, err = stoppable(p.New, m.env.Stop); err != nil {
+			return nil, err
+		}
 		m.curves[p] = c
 	}
-	return c
+	return c, nil
+}
+
+// stoppable is what f returns, unless stop has an error before that; f goes on then. A panic of
+// f is the caller's.
+func stoppable[T any](f func() T, stop func() error) (value T, err error) {
+	if stop == nil {
+		return f(), nil
+	}
+	type result struct {
+		value   T
+		failure any
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() {
+			r.failure = recover()
+			done <- r
+		}()
+		r.value = f()
+	}()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case r := <-done:
+			if r.failure != nil {
+				panic(r.failure)
+			}
+			return r.value, nil
+		case <-tick.C:
+			if err := stop(); err != nil {
+				return value, err
+			}
+		}
+	}
 }
 
 // Hessian writes the matrix of second derivatives of the log density at the
@@ -147,7 +188,10 @@ func (m *Model) fitsTrace(x, a, grad []float64) error {
 
 // second runs a program of second derivatives.
 func (m *Model) second(p *vm.Program, dst []float64, inputs ...[]float64) error {
-	c := m.machineFor(p)
+	c, err := m.machineFor(p)
+	if err != nil {
+		return m.rejection(err)
+	}
 	for i, v := range inputs {
 		copy(c.Input(i), v)
 	}

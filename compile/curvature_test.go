@@ -107,6 +107,17 @@ model {
 		"HessianTraceGrad": func(m *Model) error { return m.HessianTraceGrad(x, a, grad) },
 		"FisherMetric":     func(m *Model) error { return m.FisherMetric(x, h) },
 		"FisherTraceGrad":  func(m *Model) error { return m.FisherTraceGrad(x, a, grad) },
+		"FisherElements": func(m *Model) error {
+			rows, _, _, _, _, err := m.FisherPattern(false)
+			if err != nil {
+				return err
+			}
+			e := make([]float64, len(rows))
+			if err := m.FisherElements(false, x, e); err != nil {
+				return err
+			}
+			return m.FisherElementsTraceGrad(false, x, e, grad)
+		},
 	} {
 		m := boundText(t, text, map[string]any{"n": 60}) // anew: one plan serves others
 		m.SetStop(func() error { return ended })
@@ -118,4 +129,30 @@ model {
 			t.Errorf("%s, after it was stopped: %v", name, err)
 		}
 	}
+}
+
+// TestStoppable: who waits for what does not ask asks itself; a panic is the caller's.
+func TestStoppable(t *testing.T) {
+	ended, end, began := errors.New("ended"), make(chan struct{}), make(chan struct{})
+	defer close(end)
+	asked := 0
+	_, err := stoppable(func() int { close(began); <-end; return 1 }, func() error {
+		<-began
+		if asked++; asked < 3 {
+			return nil
+		}
+		return ended
+	})
+	if !errors.Is(err, ended) || asked != 3 {
+		t.Errorf("%v, after it was asked %d times", err, asked)
+	}
+	if v, err := stoppable(func() int { return 7 }, func() error { return nil }); v != 7 || err != nil {
+		t.Errorf("%v, %v", v, err)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a panic is lost")
+		}
+	}()
+	_, _ = stoppable(func() int { panic("fault") }, func() error { return nil })
 }

@@ -7,6 +7,10 @@
 //	mode.go         FindMode: a mode of the log density, to freeze a metric at
 //	softabs.go      SoftAbs of a Hessian
 //	hamiltonian.go  Hamiltonian: momentum, energy, derivatives
+//	dense.go        what it computes with all elements of a metric
+//	pattern.go      Sparse: metrics by the elements that may differ from 0; the order of elimination
+//	sparse.go       what a Hamiltonian computes with these
+//	beside.go       work that takes long, beside a caller who asks whether to stop
 //	step.go         the generalised leapfrog step in two modes
 //
 // Kernels know nothing of it: RMHMC (Girolami and Calderhead, "Riemann manifold
@@ -24,6 +28,10 @@
 // matrices ∂G/∂xᵢ: one gradient of a scalar will do, which reverse-mode
 // differentiation of the program for G has at about the cost of G itself.
 //
+// With v = G⁻¹p, a metric of which most elements are 0 needs A only where these are not:
+// the elements of G⁻¹ at the places of a sparse factor (Takahashi's equations) will do,
+// so that no step has more work than a sparse factorisation.
+//
 // # Two modes
 //
 // The step solves two implicit equations by fixed-point iteration. An iteration
@@ -32,7 +40,9 @@
 //
 //   - [Reversible], the default, iterates to a tolerance, then steps back and
 //     compares. A step that does not converge, or does not lead back, fails:
-//     the transition is rejected and the failure counted.
+//     the transition is rejected and the failure counted. An iteration that in
+//     six iterations gets no closer, or not close enough for those that are
+//     left, has not converged.
 //   - [Published] makes a fixed number of iterations and trusts them, as the
 //     programs of Girolami and Calderhead do. It is for comparison with them.
 //
