@@ -91,7 +91,8 @@
 // Each read of a recurrence must come from so many steps before in all steps, but for
 // those that find what was there before it. If conditions on data decide who wrote last,
 // they become part of the steps (`joined`, see loop.go); an inner loop within the
-// recurrence becomes so many statements, if they are not too many.
+// recurrence becomes so many statements, if they are not too many, or so many conditionals
+// where data give steps different numbers of iterations, as the first of a series have.
 //
 // Carried whole. Distances that vary without pattern, or jumps that parameters decide:
 //

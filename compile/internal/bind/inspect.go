@@ -5,6 +5,8 @@ import (
 
 	"github.com/ppl-lang/ppl/compile/ir"
 	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/types"
+	"github.com/ppl-lang/ppl/stdlib"
 )
 
 // The inspector: the units of a nest, and over which iterations they run.
@@ -13,7 +15,14 @@ import (
 // if it cannot be evaluated statement by statement. last is the number of
 // iterations after which data end the loop, 0 if they do not.
 func (b *binder) inspect(ax *axis, lp *loop, i value, unrollTo int, joined bool) (n *nest, last int, why string) {
-	f := findings{unknown: map[*ir.Var]bool{}, compound: map[ir.Stmt]bool{}, groups: lp.groups}
+	f := findings{unknown: map[*ir.Var]bool{}, compound: map[ir.Stmt]bool{}, groups: lp.groups, written: map[*ir.For]*ir.If{}}
+	if joined && ax.n > smallUnrolled {
+		for _, s := range lp.across {
+			if s, ok := s.(*ir.For); ok && !mayJump(s.Body) {
+				f.written[s] = iterationOf(s)
+			}
+		}
+	}
 	for {
 		in := &inspection{b: b, unrollTo: unrollTo, joined: joined, known: f}
 		last = in.run(ax, lp, i)
@@ -225,6 +234,9 @@ func (in *inspection) forLoop(s *ir.For) {
 		return
 	}
 	if from.axis != nil || to.axis != nil {
+		if in.writtenOut(s, from, to) {
+			return
+		}
 		ax, lp, i := b.ragged(s, from, to)
 		if ax.n > 0 {
 			in.inner(s, ax, lp, i)
@@ -234,6 +246,49 @@ func (in *inspection) forLoop(s *ir.For) {
 	lo := from.ints[0]
 	n := max(0, to.ints[0]-lo+1)
 	in.uniform(s, n, &loop{body: s.Body, v: s.Var, bind: func(i value) value { return addInt(i, lo-1) }})
+}
+
+// writtenOut inspects a loop of which lanes have different numbers of iterations as so
+// many conditionals, if that is to be done and there are not too many.
+func (in *inspection) writtenOut(s *ir.For, from, to value) bool {
+	it := in.known.written[s]
+	if it == nil {
+		return false
+	}
+	b := in.b
+	ax := innermost(from.axis, to.axis)
+	upFrom, upTo := upTo(ax, from.axis), upTo(ax, to.axis)
+	most := int64(0)
+	for l := range ax.n {
+		most = max(most, intAt(to, ax, upTo, l, 0)-intAt(from, ax, upFrom, l, 0)+1)
+	}
+	if most > mediumLoop {
+		return false
+	}
+	lp := &loop{body: it, v: s.Var, bind: func(i value) value { return i }}
+	for k := range most {
+		in.scope(func() {
+			b.bindVar(lp, addInt(from, k))
+			in.stmt(lp.body)
+		})
+	}
+	if len(in.n.units) > maxUnits {
+		in.refuse("too many statements")
+	}
+	return true
+}
+
+// iterationOf is one iteration of a loop as a statement, which does nothing beyond the
+// loop's end.
+func iterationOf(s *ir.For) *ir.If {
+	i := &ir.VarRef{Typed: ir.Typed{At: s.Span(), Ty: types.IntType}, Var: s.Var}
+	ints := []types.Type{types.IntType, types.IntType}
+	overload, _, fail := types.ResolveLevels(stdlib.Language().Lookup("operator<="), ints, make([]bool, len(ints)))
+	if fail != nil {
+		panic(&fault{reason: "no comparison of integers"})
+	}
+	more := &ir.Call{Typed: i.Typed, Name: "operator<=", Overload: overload, Args: []ir.Expr{i, s.To}}
+	return &ir.If{Pos: s.Pos, Cond: more, Then: s.Body}
 }
 
 func (in *inspection) forEach(s *ir.ForEach) {

@@ -121,6 +121,7 @@ func (b *binder) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 			b.count(n)
 			return n, 0, ""
 		}
+		lp.across = append(lp.across, n.across...)
 	}
 	return nil, 0, why
 }

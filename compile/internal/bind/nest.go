@@ -21,8 +21,9 @@ type nest struct {
 	order   []*history // of watched, in order of first mention
 	groups  []group    // of units, in the order of evaluation
 
-	taken   int64    // bytes of memory that the plan takes
-	summing *history // of the group under way, which only adds to it
+	across  []ir.Stmt // loops around units that depend on others across loops
+	taken   int64     // bytes of memory that the plan takes
+	summing *history  // of the group under way, which only adds to it
 
 	unit *unit // under way
 }

@@ -201,10 +201,14 @@ func (n *nest) group() (why string) {
 			members[k] = append(members[k], n.units[i])
 		}
 		if self[k] {
-			if kinds[k], why = n.kindOf(members[k]); why != "" {
-				return why
+			kind, not := n.kindOf(members[k])
+			if kinds[k] = kind; why == "" {
+				why = not
 			}
 		}
+	}
+	if why != "" {
+		return why
 	}
 	for len(ready) > 0 {
 		k := ready[0]
@@ -332,6 +336,7 @@ func (n *nest) kindOf(units []*unit) (kind groupKind, why string) {
 	}
 	for _, u := range units {
 		if u.loop != units[0].loop {
+			n.acrossLoops(units)
 			return 0, "iterations that depend on earlier ones, across loops"
 		}
 		if u.dom != units[0].dom {
@@ -342,6 +347,17 @@ func (n *nest) kindOf(units []*unit) (kind groupKind, why string) {
 		return 0, why
 	}
 	return asRecurrence, ""
+}
+
+// acrossLoops notes the inner loops of units.
+func (n *nest) acrossLoops(units []*unit) {
+	for _, u := range units {
+		for l := u.loop; l.parent != nil; l = l.parent {
+			if !slices.Contains(n.across, l.stmt) {
+				n.across = append(n.across, l.stmt)
+			}
+		}
+	}
 }
 
 // isSum reports whether units only add to one variable, so that what they add up

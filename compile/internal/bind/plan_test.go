@@ -98,3 +98,35 @@ target += c;`, `line 5: carried, 20 iterations
 		})
 	}
 }
+
+// TestPlanOfRaggedLags: what differs between steps in how many of the last it reads is a
+// recurrence, not a loop that carries whole variables and takes time by their square.
+func TestPlanOfRaggedLags(t *testing.T) {
+	text := `data { int T; int Q; vector[T] y; }
+parameters { vector[Q] theta; real b; real<lower=0> s; }
+model {
+vector[T] err; vector[T] nu;
+for (t in 1:T) {
+nu[t] = b;
+for (q in 1:min(Q, t - 1)) nu[t] += theta[q] * err[t - q];
+err[t] = y[t] - nu[t];
+}
+err ~ normal(0, s);
+}`
+	values := `{"T":300,"Q":3,"y":[0` + strings.Repeat(",1", 299) + `]}`
+	set, err := data.ParseJSON("plan", []byte(values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Bind(compileIR(t, "plan", text), set, Options{Propto: true, Jacobian: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `line 5: nest, 300 iterations
+  lanes         300  line 6
+  recurrence    300  line 7 8: nu, err`
+	if len(b.Stats.Plans) != 1 || b.Stats.Plans[0].String() != want {
+		t.Errorf("planned\n%v\nwant\n%s", b.Stats.Plans, want)
+	}
+
+}

@@ -40,9 +40,10 @@ type inspection struct {
 
 // findings are what one inspection tells the next of the same loop.
 type findings struct {
-	unknown  map[*ir.Var]bool // integers that data do not decide everywhere
-	compound map[ir.Stmt]bool // statements that parameters hold together
-	groups   groups           // iterations by the sizes of what they declare
+	unknown  map[*ir.Var]bool   // integers that data do not decide everywhere
+	compound map[ir.Stmt]bool   // statements that parameters hold together
+	groups   groups             // iterations by the sizes of what they declare
+	written  map[*ir.For]*ir.If // inner loops that are written out, and an iteration of them
 }
 
 func (in *inspection) refuse(why string) {
