@@ -146,6 +146,14 @@ func (l *avx2) word(d Vec, w uint64) {
 	l.vrm(m0F, p66, 0, l.width(), 0x10, byte(d), 0, l.constant(w))
 }
 
+// like is the active lane that lane k of a vector is like.
+func like(k, active int) int {
+	if k >= active && active == 2 {
+		return k % 2
+	}
+	return min(k, active-1)
+}
+
 func (l *avx2) load(d Vec, m Mem, active int) {
 	o := operand{Mem: m}
 	switch {
@@ -208,8 +216,8 @@ func (l *avx2) gather(d, t, _ Vec, base Reg, table Mem, active int) {
 		return
 	}
 	pair := func(to Vec, k int) {
-		l.vrm(m0F, pF2, 0, 0, 0x10, byte(to), 0, l.element(base, table, min(k, active-1)))
-		l.vrm(m0F, p66, 0, 0, 0x16, byte(to), byte(to), l.element(base, table, min(k+1, active-1)))
+		l.vrm(m0F, pF2, 0, 0, 0x10, byte(to), 0, l.element(base, table, like(k, active)))
+		l.vrm(m0F, p66, 0, 0, 0x16, byte(to), byte(to), l.element(base, table, like(k+1, active)))
 	}
 	pair(d, 0)
 	pair(t, 2)

@@ -158,7 +158,9 @@ func (l *avx512) broadcast(d Vec, m Mem) {
 func (l *avx512) gather(d, t, u Vec, base Reg, table Mem, active int) {
 	l.numbers(d, t, u, base, 0, func(k int) {
 		at := table
-		at.Disp += int32(4 * min(k, active-1))
+		if k < active { // the others are like the first one, as load has it
+			at.Disp += int32(4 * k)
+		}
 		l.MovLoad32(T0, at)
 	})
 }
