@@ -29,7 +29,7 @@ type Check struct {
 	Want     string // "positive": completes "must be …"
 
 	// Elements are, where the argument has some of the user's elements only, which these
-	// are; nil: it has all.
+	// are, the same ones in each lane; nil: it has all.
 	Elements []int32
 }
 
@@ -177,7 +177,7 @@ func RunEffect(n *Node, types []Type, args [][]float64, print func(string)) erro
 				at := -1
 				switch {
 				case attr.Elements != nil:
-					at = int(attr.Elements[i])
+					at = int(attr.Elements[i%len(attr.Elements)])
 				case len(args[0]) > 1 && types[0].IsScalar():
 					at = i
 				case len(args[0]) > 1:

@@ -29,11 +29,11 @@ func writeNumbers(g *ad.Graph) *ad.Graph {
 		if !ok || !slices.ContainsFunc(loop.Body.Nodes, func(n ad.Node) bool { return n.Type.Size() > 1 }) {
 			return w.Same(n, attr, args)
 		}
-		x := &written{most: mostElements, left: mostNumbers}
+		x := &numbers{most: mostElements, left: mostNumbers}
 		if n.Type.Lanes > 1 {
 			x.most = mostInLanes
 		}
-		numbers, groups, ok := x.while(loop)
+		inNumbers, groups, ok := x.while(loop)
 		if !ok || slices.Contains(used[r][loop.Carries+1:2*loop.Carries+2], true) { // histories
 			return w.Same(n, attr, args)
 		}
@@ -41,7 +41,7 @@ func writeNumbers(g *ad.Graph) *ad.Graph {
 		for i, a := range args {
 			each = append(each, split(w.To, a, !x.whole(loop.Body.Type(loop.Body.Inputs[i])))...)
 		}
-		made := w.To.DoWhile(numbers, each)
+		run := w.To.DoWhile(inNumbers, each)
 		results[r] = make([]ad.Ref, len(used[r]))
 		for k, t := range loop.Results() {
 			if groups[k] == nil {
@@ -49,14 +49,14 @@ func writeNumbers(g *ad.Graph) *ad.Graph {
 			}
 			parts := make([]ad.Ref, len(groups[k]))
 			for i, at := range groups[k] {
-				parts[i] = w.To.Result(made, at)
+				parts[i] = w.To.Result(run, at)
 			}
 			results[r][k] = parts[0]
 			if len(t.Shape) > 0 {
 				results[r][k] = w.To.Reshape(w.To.Concat(parts...), t.Shape)
 			}
 		}
-		return made
+		return run
 	})
 }
 
@@ -73,13 +73,13 @@ func split(g *ad.Graph, r ad.Ref, apart bool) []ad.Ref {
 	return out
 }
 
-// written is a graph being written out: arrays of so many elements at most, and how many numbers
+// numbers is a graph being written out: arrays of so many elements at most, and how many numbers
 // are left that there may be.
-type written struct{ most, left int }
+type numbers struct{ most, left int }
 
 // whole reports whether an input of a region's graph, or a constant, stays an array, of which
 // single elements are read.
-func (x *written) whole(t ad.Type) bool { return t.Size() > x.most }
+func (x *numbers) whole(t ad.Type) bool { return t.Size() > x.most }
 
 // element is a node written out: its elements, or a long array as it is.
 type element struct {
@@ -89,7 +89,7 @@ type element struct {
 
 // graph is a graph of numbers with the same meaning as b; ok is false where b has what is
 // not written out. Outputs are the elements of b's, one after the other.
-func (x *written) graph(b *ad.Graph) (to *ad.Graph, ok bool) {
+func (x *numbers) graph(b *ad.Graph) (to *ad.Graph, ok bool) {
 	to = b.Beside()
 	of := make([]element, len(b.Nodes))
 	groups := map[ad.Ref][][]int{} // of regions: the results that a result became
@@ -140,7 +140,7 @@ func (x *written) graph(b *ad.Graph) (to *ad.Graph, ok bool) {
 }
 
 // node writes out a node that is no region.
-func (x *written) node(to, b *ad.Graph, n *ad.Node, of []element) (out element, ok bool) {
+func (x *numbers) node(to, b *ad.Graph, n *ad.Node, of []element) (out element, ok bool) {
 	size := n.Type.Size()
 	if n.Type.Lanes > 0 || size == 0 {
 		return out, false
@@ -166,14 +166,6 @@ func (x *written) node(to, b *ad.Graph, n *ad.Node, of []element) (out element, 
 		for _, v := range n.Data {
 			out.each = append(out.each, to.Const(v))
 		}
-	case class == ad.Elementwise:
-		refs := make([]ad.Ref, len(args))
-		for i := range size {
-			for k, a := range args {
-				refs[k] = a.each[min(i, len(a.each)-1)]
-			}
-			out.each = append(out.each, to.Do(n.Op, n.Attr, refs...))
-		}
 	case class == ad.Effect:
 		refs := make([]ad.Ref, len(args))
 		for k, a := range args {
@@ -182,31 +174,6 @@ func (x *written) node(to, b *ad.Graph, n *ad.Node, of []element) (out element, 
 			}
 		}
 		out.each = []ad.Ref{to.Do(n.Op, n.Attr, refs...)}
-	case n.Op == ad.OpReshape:
-		out = args[0]
-	case n.Op == ad.OpConcat:
-		for _, a := range args {
-			out.each = append(out.each, a.each...)
-		}
-	case n.Op == ad.OpGather:
-		n.Index().Each(func(_, at int) { out.each = append(out.each, args[0].each[at]) })
-	case n.Op == ad.OpScatter:
-		out.each = make([]ad.Ref, size)
-		for i := range out.each {
-			out.each[i] = ad.None
-		}
-		n.Index().Each(func(k, at int) {
-			v := args[0].each[k]
-			if out.each[at] != ad.None {
-				v = to.Add(out.each[at], v)
-			}
-			out.each[at] = v
-		})
-		for i, v := range out.each {
-			if v == ad.None {
-				out.each[i] = to.Const(0)
-			}
-		}
 	case n.Op == ad.OpMatMul:
 		m := n.Attr.(ad.MatMulAttr)
 		A, B := b.Type(n.Args[0]).Shape, b.Type(n.Args[1]).Shape
@@ -236,13 +203,61 @@ func (x *written) node(to, b *ad.Graph, n *ad.Node, of []element) (out element, 
 			}
 		}
 	default:
-		return out, false
+		each := make([][]ad.Ref, len(args))
+		for k, a := range args {
+			each[k] = a.each
+		}
+		out.each = written(to, n, n.Attr, each, size)
+		return out, out.each != nil
 	}
 	return out, true
 }
 
+// written is the elements of a node, size in a lane, of those of its arguments: of one that is
+// elementwise or moves elements or adds them up, in their order; nil for others.
+func written(to *ad.Graph, n *ad.Node, attr any, args [][]ad.Ref, size int) []ad.Ref {
+	out := make([]ad.Ref, 0, size)
+	switch {
+	case n.Op.Row().Class == ad.Elementwise:
+		refs := make([]ad.Ref, len(args))
+		for i := range size {
+			for k, a := range args {
+				refs[k] = a[min(i, len(a)-1)]
+			}
+			out = append(out, to.Do(n.Op, attr, refs...))
+		}
+	case n.Op == ad.OpReshape || n.Op == ad.OpLane || n.Op == ad.OpUnlane:
+		out = args[0]
+	case n.Op == ad.OpConcat:
+		for _, a := range args {
+			out = append(out, a...)
+		}
+	case n.Op == ad.OpGather:
+		n.Index().Each(func(_, at int) { out = append(out, args[0][at]) })
+	case n.Op == ad.OpScatter:
+		for range size {
+			out = append(out, ad.None)
+		}
+		n.Index().Each(func(k, at int) {
+			v := args[0][k]
+			if out[at] != ad.None {
+				v = to.Add(out[at], v)
+			}
+			out[at] = v
+		})
+		for i, v := range out {
+			if v == ad.None {
+				out[i] = to.Const(0)
+			}
+		}
+	default:
+		return nil
+	}
+	return out
+}
+
 // region writes out a region: its node, and of each result which of that node's it became.
-func (x *written) region(to *ad.Graph, n *ad.Node, of []element) (made []ad.Ref, groups [][]int, ok bool) {
+func (x *numbers) region(to *ad.Graph, n *ad.Node, of []element) (made []ad.Ref, groups [][]int, ok bool) {
 	if n.Type.Lanes > 0 || n.Draws() {
 		return nil, nil, false
 	}
@@ -272,7 +287,7 @@ func (x *written) region(to *ad.Graph, n *ad.Node, of []element) (made []ad.Ref,
 }
 
 // while writes out a loop; nil takes the place of the histories among its results.
-func (x *written) while(loop *ad.While) (out *ad.While, groups [][]int, ok bool) {
+func (x *numbers) while(loop *ad.While) (out *ad.While, groups [][]int, ok bool) {
 	w := *loop
 	if w.Cond, ok = x.graph(loop.Cond); !ok {
 		return nil, nil, false

@@ -64,6 +64,14 @@ const mostChosen = 100
 // than so many nanoseconds in each lane. Item responses of 4 and 5 categories took 1.7 and 1.4 times as long.
 const mostSteps, mostUnrolled = 8, 50
 
+// Of entries and moves: arrays of at most mostEntries elements are written out if they have so many
+// lanes; mostFollowed bounds how many elements are followed, at a few nanoseconds each.
+const (
+	leastInLanes = 16
+	mostEntries  = 8
+	mostFollowed = 1 << 22
+)
+
 // mostTerms is how many terms a log_sum_exp has that is written out, and mostSums how deep the
 // sums are in which numbers that were put together are looked for: each may have two.
 const mostTerms, mostSums = 8, 4

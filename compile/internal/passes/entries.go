@@ -1,0 +1,248 @@
+package passes
+
+import (
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/loopnest"
+)
+
+// writeEntries writes short arrays in lanes out, each of their elements a number in lanes of its own:
+// log odds of categories, thresholds of ordinal outcomes, cumulative sums of them. As arrays, they
+// are stored lane after lane, so that what is computed within a lane (a sum, the greatest one, an
+// element, a concatenation) reads and writes numbers that lie apart. As numbers they are operands
+// of one loop, in which values and derivatives share their exponentials.
+//
+// It runs before the density is differentiated, so that derivatives are numbers, too, and before
+// the pass that writes sums of few exponentials out. What asks for an array gets one, put together.
+func writeEntries(g *ad.Graph) *ad.Graph {
+	x := &entries{from: g, of: map[ad.Ref][]ad.Ref{}}
+	if !x.find() {
+		return g
+	}
+	return rebuildTo(g.Beside(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+		x.to = w.To
+		w.Outside = func(r ad.Ref) ad.Ref {
+			if each := x.of[r]; each != nil {
+				t := g.Type(r)
+				if t.Lanes == 0 {
+					return w.To.Unlane(w.To.Spread(w.To.Concat(each...), t.Shape[0]))
+				}
+				return w.To.Spread(w.To.Reshape(w.To.Concat(each...), t.Shape), t.Lanes)
+			}
+			return ad.None
+		}
+		if !x.chosen[r] {
+			for i, a := range n.Args {
+				args[i] = w.At(a)
+			}
+			return w.Same(n, attr, args)
+		}
+		each := x.node(n, attr, args)
+		switch {
+		case n.Op.Row().Class == ad.Effect:
+			return each[0]
+		case n.Type.IsScalar(): // an element may be the same in all lanes
+			return w.To.Spread(each[0], n.Type.Lanes)
+		}
+		x.of[r] = each
+		return ad.None
+	})
+}
+
+// entries finds the arrays that are written out.
+type entries struct {
+	from, to *ad.Graph
+	chosen   []bool
+	of       map[ad.Ref][]ad.Ref // the elements of what is written out
+}
+
+// short reports whether a type is that of a short array in lanes, or of as many as rows.
+func short(t ad.Type) bool {
+	if t.Lanes == 0 && len(t.Shape) == 2 {
+		return t.Shape[0] >= leastInLanes && t.Shape[1] > 1 && t.Shape[1] <= mostEntries
+	}
+	return t.Lanes >= leastInLanes && len(t.Shape) > 0 && t.Size() > 1 && t.Size() <= mostEntries
+}
+
+// find marks what is written out: arrays that depend on one another, if something is computed
+// within a lane of one of them. It reports whether there are any.
+func (x *entries) find() bool {
+	g := x.from
+	live := g.Live(g.Outputs, true)
+	array := make([]bool, len(g.Nodes)) // that can be written out
+	detached := make([]bool, len(g.Nodes))
+	for i := range detached {
+		detached[i] = true
+	}
+	for i := range g.Nodes {
+		for _, a := range g.Nodes[i].Args {
+			detached[a] = detached[a] && (!live[i] || g.Nodes[i].Op == ad.OpDetach)
+		}
+	}
+	group := make([]ad.Ref, len(g.Nodes)) // one of the arrays that depend on one another
+	root := func(r ad.Ref) ad.Ref {
+		for group[r] != r {
+			group[r] = group[group[r]]
+			r = group[r]
+		}
+		return r
+	}
+	within := map[ad.Ref]bool{} // by array: something is computed within a lane
+	x.chosen = make([]bool, len(g.Nodes))
+	for i := range g.Nodes {
+		r, n := ad.Ref(i), &g.Nodes[i]
+		group[r] = r
+		if !live[r] {
+			continue
+		}
+		var of []ad.Ref // arguments that can be written out
+		for _, a := range n.Args {
+			if array[a] {
+				of = append(of, a)
+			}
+		}
+		can, inside, lanes := false, false, n.Type.Lanes > 0
+		switch n.Op {
+		case ad.OpConcat:
+			can, inside = lanes && short(n.Type), true
+		case ad.OpGather, ad.OpScatter:
+			can, inside = lanes && (short(n.Type) || len(of) > 0 && n.Type.IsScalar()), len(of) > 0
+		case ad.OpReshape:
+			can = lanes && (short(n.Type) || len(of) > 0 && n.Type.IsScalar())
+		case ad.OpLane, ad.OpUnlane:
+			can = len(of) > 0 && short(n.Type)
+		case ad.OpMatMul:
+			_, known := g.Value(n.Args[0])
+			can = known && !lanes && short(n.Type) && g.Type(n.Args[1]).Lanes == 0
+		case ad.OpMaxOf:
+			can, inside = lanes && short(g.Type(n.Args[0])) && n.Type.IsScalar() && detached[r], true
+		case ad.OpLogSumExp:
+			can, inside = lanes && short(g.Type(n.Args[0])) && n.Type.IsScalar(), true
+		case ad.OpCheck:
+			can = len(of) > 0 && len(n.Attr.(*ad.Check).Elements) == 0
+		default:
+			can = n.Op.Row().Class == ad.Elementwise && short(n.Type)
+		}
+		if n.Op == ad.OpConcat && can { // what is long in its lanes is no element
+			for _, a := range n.Args {
+				can = can && g.Type(a).Size() <= mostEntries
+			}
+		}
+		if x.chosen[r] = can; !can {
+			continue
+		}
+		array[r] = short(n.Type)
+		for _, a := range of {
+			group[root(a)] = root(r)
+		}
+		within[r] = inside
+	}
+	worth := map[ad.Ref]bool{}
+	for r, inside := range within {
+		if inside {
+			worth[root(r)] = true
+		}
+	}
+	for i := range x.chosen {
+		x.chosen[i] = x.chosen[i] && worth[root(ad.Ref(i))]
+	}
+	return slices.Contains(x.chosen, true)
+}
+
+// each is the elements of an argument, of which r is the counterpart unless it is written out.
+func (x *entries) each(a, r ad.Ref) []ad.Ref {
+	if each := x.of[a]; each != nil {
+		return each
+	}
+	t := x.to.Type(r)
+	switch {
+	case len(t.Shape) == 0:
+		return []ad.Ref{r}
+	case t.Lanes == 0 && short(t):
+		each := make([]ad.Ref, t.Shape[1])
+		for k := range each {
+			each[k] = x.to.Lane(x.to.Gather(r, ad.Index{Offset: k, Dims: []ad.Dim{{N: t.Shape[0], Stride: t.Shape[1]}}}))
+		}
+		return each
+	}
+	return split(x.to, r, true)
+}
+
+// product is the columns of a product of a known matrix and another one, in lanes: each a product with a vector if these
+// join the loops that read them, else the rows of its transpose, which are together in memory.
+func (x *entries) product(m ad.MatMulAttr, a, b ad.Ref) []ad.Ref {
+	to := x.to
+	A, B := to.Type(a).Shape, to.Type(b).Shape
+	rows, inner := A[0], A[1]
+	if m.TransA {
+		rows, inner = inner, rows
+	}
+	columns := B[1]
+	if m.TransB {
+		columns = B[0]
+	}
+	out := make([]ad.Ref, columns)
+	whole := ad.None
+	if inner > loopnest.FewColumns {
+		if !m.TransA { // once, when the model is bound
+			a, m.TransA = to.Transpose(a), true
+		}
+		whole = to.Do(ad.OpMatMul, ad.MatMulAttr{TransA: !m.TransB, TransB: !m.TransA}, b, a)
+	}
+	for k := range out {
+		if whole != ad.None {
+			out[k] = to.Lane(to.Slice(whole, k*rows, []int{rows}))
+			continue
+		}
+		v := ad.Index{Offset: k, Dims: []ad.Dim{{N: inner, Stride: columns}, {N: 1}}}
+		if m.TransB {
+			v.Offset, v.Dims[0].Stride = k*inner, 1
+		}
+		p := to.Do(ad.OpMatMul, ad.MatMulAttr{TransA: m.TransA}, a, to.Gather(b, v))
+		out[k] = to.Lane(to.Reshape(p, []int{rows}))
+	}
+	return out
+}
+
+// node is the elements of a node.
+func (x *entries) node(n *ad.Node, attr any, made []ad.Ref) []ad.Ref {
+	to := x.to
+	args := make([][]ad.Ref, len(n.Args))
+	if n.Op != ad.OpMatMul {
+		for k, a := range n.Args {
+			args[k] = x.each(a, made[k])
+		}
+	}
+	var out []ad.Ref
+	size := n.Type.Size()
+	if n.Type.Lanes == 0 && size > 1 {
+		size = n.Type.Shape[1]
+	}
+	switch n.Op {
+	case ad.OpMatMul:
+		out = x.product(n.Attr.(ad.MatMulAttr), made[0], made[1])
+	case ad.OpMaxOf: // NaN if one is
+		greatest := args[0][0]
+		for _, v := range args[0][1:] {
+			greatest = to.Select(to.Do(ad.OpIsNaN, nil, v), v, to.Select(to.Less(greatest, v), v, greatest))
+		}
+		out = []ad.Ref{greatest}
+	case ad.OpLogSumExp:
+		out = []ad.Ref{to.LogSumExp(to.Concat(args[0]...))}
+	case ad.OpCheck:
+		for k, v := range args[0] {
+			c := *attr.(*ad.Check)
+			c.Elements = []int32{int32(k)}
+			if t := x.from.Type(n.Args[0]); t.Lanes == 0 { // of a matrix, counted over all of it
+				for i := 1; i < t.Shape[0]; i++ {
+					c.Elements = append(c.Elements, int32(i*t.Shape[1]+k))
+				}
+			}
+			out = append(out, to.Do(n.Op, &c, v))
+		}
+	default:
+		out = written(to, n, attr, args, size)
+	}
+	return out
+}
