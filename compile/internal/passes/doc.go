@@ -18,6 +18,8 @@
 //	sums.go        what scans only add to made sums
 //	numbers.go     short arrays in while loops written out as numbers
 //	recall.go      what while loops leave kept for derivatives
+//	entries.go     short arrays in lanes written out as numbers
+//	moves.go       elements taken from where they were computed
 //	terms.go       sums of few exponentials written out
 //	carries.go     while loops freed of what nobody needs
 //	systems.go     systems of few equations written out

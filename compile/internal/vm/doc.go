@@ -15,6 +15,7 @@
 //	chain.go       recurrences of one number, each a loop
 //	strip.go, loops.go, sumlog.go   strips, and their loops that are not elementwise
 //	matmul.go, sparse.go, lse.go   products of matrices, of those that are mostly 0, log_sum_exp
+//	arrayops.go    what there is for single ops on arrays: one row for each
 //	dense.go       factorisations and triangular solves, by package dense
 //	native.go        machine code: what is compiled, and for which processor
 //	nativescalar.go, nativestrip.go, nativesums.go, nativescan.go, nativematmul.go, nativesparse.go,

@@ -294,7 +294,7 @@ func (x *context) scalarCode(b *block, nodes []int32, start int) {
 
 // single emits a node that runs alone, and takes so long if it may be done in parts.
 func (x *context) single(b *block, n *node, ns float64, t int) {
-	b.node, b.types = n.Src, n.Types
+	b.node, b.types, b.array = n.Src, n.Types, arrayOpOf(n.Src.Op)
 	if n.Kind == loopnest.Regions {
 		b.kind = regionBlock
 		b.reg = x.emitRegion(b, n.Reg, n, t)

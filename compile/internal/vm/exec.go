@@ -108,22 +108,17 @@ func (m *Machine) someLanes(b *block, from, to int) (int, error) {
 	}
 	n, dst := b.node, m.views[b.dst]
 	to = min(to, len(dst))
-	switch n.Op {
-	case ad.OpLogSumExp:
+	if b.array.rows != nil {
 		k := len(args[0]) / len(dst)
-		logSumExps(dst[from:to], args[0][from*k:to*k], k, m.work)
-		return 0, nil
-	case ad.OpMaxOf:
-		k := len(args[0]) / len(dst)
-		for i := from; i < to; i++ {
-			dst[i] = maxOf(args[0][i*k : (i+1)*k])
-		}
+		b.array.rows(dst[from:to], args[0][from*k:to*k], k, m.work)
 		return 0, nil
 	}
 	row := n.Op.Row()
 	eval, work := row.Eval, m.views[b.work]
 	if b.dense != nil {
-		eval = b.denseEval
+		eval = func(dst []float64, args [][]float64, types []ad.Type, attr any, work []float64) error {
+			return b.array.eval(b, dst, args, types, attr, work)
+		}
 	}
 	if n.Type.Lanes == 0 || row.OwnLanes {
 		return 0, opError(n, eval(dst, args, b.types, n.Attr, work))

@@ -22,7 +22,7 @@ type batch struct {
 // lanes that come after it.
 func (g *generator) batched(b *block) (*native.Frame, int) {
 	all := b.node.Type.Lanes
-	if b.node.Op == ad.OpTriSolve && (inBlocks(b) || b.node.Type.Size() != b.types[0].Shape[0]) {
+	if single := b.array.single; single != nil && single(b) {
 		return nil, 0
 	}
 	least := b.node.Type.Size()
@@ -84,29 +84,30 @@ func (x *batch) pieces(size int, f func(at int)) {
 	}
 }
 
+// batchOperands are the operands of an op on matrices, the first of n rows, for the lanes of a vector.
+type batchOperands struct {
+	b      *block
+	n      int
+	first  []native.Value
+	second func() []native.Value // loaded when it is asked for
+	result []native.Value
+	wrong  native.Label
+}
+
+func (o *batchOperands) matrix(vs []native.Value) dense.Load {
+	return func(i, j int) native.Value { return vs[i*o.n+j] }
+}
+
+func (o *batchOperands) set(i, j int, v native.Value) { o.result[i*o.n+j] = v }
+
 // emit makes the block for the lanes of a frame; it goes to wrong where one has no factor.
 func (x *batch) emit(b *block, f *native.Frame, regs [3]native.Reg, wrong native.Label) {
-	n := b.types[0].Shape[0]
-	matrix := func(vs []native.Value) dense.Load {
-		return func(i, j int) native.Value { return vs[i*n+j] }
-	}
+	n := order(b)
 	result := make([]native.Value, b.node.Type.Size())
-	set := func(i, j int, v native.Value) { result[i*n+j] = v }
-	first := x.load(regs[0], b.types[0])
-	a := matrix(first)
-	switch b.node.Op {
-	case ad.OpCholesky:
-		x.Branch(dense.Factor(x.Builder, n, a, set), wrong)
-	case ad.OpCholeskyAdjoint:
-		dense.FactorAdjoint(x.Builder, n, a, matrix(x.load(regs[1], b.types[1])), set)
-	case ad.OpTriSolve:
-		t := b.node.Attr.(ad.TriAttr)
-		right := x.load(regs[1], b.types[1])
-		dense.Substitute(x.Builder, n, t.Upper, t.Trans != t.Right, a,
-			func(i int) native.Value { return right[i] }, func(i int, v native.Value) { result[i] = v })
-	case ad.OpMatMul:
-		x.product(b, first, x.load(regs[1], b.types[1]), result)
-	}
+	b.array.batch(x, &batchOperands{
+		b: b, n: n, first: x.load(regs[0], b.types[0]), result: result, wrong: wrong,
+		second: func() []native.Value { return x.load(regs[1], b.types[1]) },
+	})
 	x.store(regs[2], result)
 	f.Emit(x.Builder, x.lanes)
 }

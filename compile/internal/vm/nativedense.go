@@ -14,13 +14,7 @@ func small(t *native.Target, b *block) bool {
 	if t == nil || b.node.Type.Size() == 0 {
 		return false
 	}
-	switch n := b.types[0].Shape; b.node.Op {
-	case ad.OpCholesky, ad.OpCholeskyAdjoint:
-		return n[0] < fromDense
-	case ad.OpTriSolve:
-		return n[0] < fromSolves && b.node.Type.Size() <= n[0]*mostRight || inBlocks(b)
-	}
-	return false
+	return b.array != nil && b.array.small != nil && b.array.small(b)
 }
 
 // inBlocks reports whether a triangular solve has one right side and many equations, but not so
@@ -35,33 +29,14 @@ func inBlocks(b *block) bool {
 func (g *generator) smallMatrix(bs []block, r *fusedRun, done native.Label) {
 	b := &bs[0]
 	wrong, after := g.NewLabel(), g.NewLabel()
-	n := b.types[0].Shape[0]
+	row := b.array
 	regs := [3]native.Reg{native.R1, native.R2, native.R3} // the first argument, the second, the result
-	if b.node.Op == ad.OpCholesky {
+	if len(b.args) == 1 {
 		regs[1] = regs[2]
 	}
-	g.overLanes(b, regs, wrong, func() {
-		switch b.node.Op {
-		case ad.OpCholesky:
-			x := &native.Builder{}
-			bad := dense.Factor(x, n, loads(x, regs[0], n), stores(x, regs[1], n))
-			x.Branch(bad, wrong)
-			g.Frame(1).Emit(x, 1)
-		case ad.OpCholeskyAdjoint:
-			x := &native.Builder{}
-			dense.FactorAdjoint(x, n, loads(x, regs[0], n), loads(x, regs[1], n), stores(x, regs[2], n))
-			g.Frame(1).Emit(x, 1)
-		case ad.OpTriSolve:
-			if inBlocks(b) {
-				t := b.node.Attr.(ad.TriAttr)
-				g.blockSubstitution(n, t.Trans != t.Right, regs)
-			} else {
-				g.substitution(b, n, regs)
-			}
-		}
-	})
+	g.overLanes(b, regs, wrong, func() { row.code(g, b, order(b), regs, wrong) })
 	g.Place(after)
-	if b.node.Op == ad.OpCholesky {
+	if row.fails {
 		g.After(func() {
 			g.Place(wrong)
 			g.goOut(r, event{kind: opInGo, b: bs}, done)

@@ -54,6 +54,7 @@ type block struct {
 	args  []int32 // views
 	dst   int32   // view
 	work  int32
+	array *arrayOp       // what there is for its op
 	dense *dense.Kernels // what runs it in place of its row; nil: the row
 	reg   *regionPlan
 

@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
@@ -284,13 +283,11 @@ func (x *context) splitProduct(b *block, ns float64, t int) {
 // depend on one another.
 func (x *context) splitArray(b *block, ns float64) {
 	units := b.node.Type.Lanes
-	switch b.node.Op {
-	case ad.OpLogSumExp, ad.OpMaxOf:
+	switch {
+	case b.array.rows != nil:
 		units = b.node.Type.Total()
-	default:
-		if b.node.Op.Row().OwnLanes {
-			return
-		}
+	case b.node.Op.Row().OwnLanes:
+		return
 	}
 	if ns > 0 && units > 1 && !small(x.p.target, b) {
 		b.split = newSplit(units, ns)

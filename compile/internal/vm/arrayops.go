@@ -1,0 +1,136 @@
+package vm
+
+import (
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/dense"
+	"github.com/ppl-lang/ppl/compile/internal/native"
+)
+
+// arrayOp is what there is for an op on arrays beyond its row in package ad: machine code for few
+// rows, functions of package dense for many, loops over rows. What is not there is nil.
+type arrayOp struct {
+	// rows computes of numbers of x, k each, a number of dst each; work holds maxStrip numbers.
+	rows func(dst, x []float64, k int, work []float64)
+
+	// small reports whether a block has machine code in the function of the blocks around it, code
+	// makes that for one lane, and goes to wrong, if fails, where the op's row is to do it.
+	small func(b *block) bool
+	fails bool
+	code  func(g *generator, b *block, n int, regs [3]native.Reg, wrong native.Label)
+
+	// batch makes it for a vector of lanes; single reports that a block has none such.
+	batch  func(x *batch, o *batchOperands)
+	single func(b *block) bool
+
+	// large reports whether package dense is faster than the op's row, work is the work space that
+	// it takes, eval what it does for a lane.
+	large func(b *block) bool
+	work  func(k *dense.Kernels, b *block) int
+	eval  func(b *block, dst []float64, args [][]float64, types []ad.Type, attr any, work []float64) error
+}
+
+// arrayOpOf is the row of an op, with nothing in it if there is none.
+func arrayOpOf(op ad.OpCode) *arrayOp {
+	if row := arrayOps[op]; row != nil {
+		return row
+	}
+	return &arrayOp{}
+}
+
+// arrayOps are the rows. They do not change.
+var arrayOps = map[ad.OpCode]*arrayOp{
+	ad.OpLogSumExp: {rows: logSumExps},
+	ad.OpMaxOf: {rows: func(dst, x []float64, k int, _ []float64) {
+		for i := range dst {
+			dst[i] = maxOf(x[i*k : (i+1)*k])
+		}
+	}},
+	ad.OpCholesky: {
+		small: func(b *block) bool { return order(b) < fromDense },
+		fails: true, // and says why, or knows better
+		code: func(g *generator, _ *block, n int, regs [3]native.Reg, wrong native.Label) {
+			x := &native.Builder{}
+			x.Branch(dense.Factor(x, n, loads(x, regs[0], n), stores(x, regs[1], n)), wrong)
+			g.Frame(1).Emit(x, 1)
+		},
+		batch: func(x *batch, o *batchOperands) {
+			x.Branch(dense.Factor(x.Builder, o.n, o.matrix(o.first), o.set), o.wrong)
+		},
+		large: func(b *block) bool { return order(b) >= fromDense },
+		work:  func(k *dense.Kernels, b *block) int { return k.CholeskyWork(order(b)) },
+		eval: func(b *block, dst []float64, args [][]float64, types []ad.Type, attr any, work []float64) error {
+			if !b.dense.Cholesky(dst, args[0], types[0].Shape[0], work) {
+				return b.node.Op.Row().Eval(dst, args, types, attr, work)
+			}
+			return nil
+		},
+	},
+	ad.OpCholeskyAdjoint: {
+		small: func(b *block) bool { return order(b) < fromDense },
+		code: func(g *generator, _ *block, n int, regs [3]native.Reg, _ native.Label) {
+			x := &native.Builder{}
+			dense.FactorAdjoint(x, n, loads(x, regs[0], n), loads(x, regs[1], n), stores(x, regs[2], n))
+			g.Frame(1).Emit(x, 1)
+		},
+		batch: func(x *batch, o *batchOperands) {
+			dense.FactorAdjoint(x.Builder, o.n, o.matrix(o.first), o.matrix(o.second()), o.set)
+		},
+		large: func(b *block) bool { return order(b) >= fromDense },
+		work:  func(k *dense.Kernels, b *block) int { return k.CholeskyWork(order(b)) },
+		eval: func(b *block, dst []float64, args [][]float64, types []ad.Type, _ any, work []float64) error {
+			b.dense.CholeskyAdjoint(dst, args[0], args[1], types[0].Shape[0], work)
+			return nil
+		},
+	},
+	ad.OpTriSolve: {
+		small: func(b *block) bool {
+			return order(b) < fromSolves && b.node.Type.Size() <= order(b)*mostRight || inBlocks(b)
+		},
+		code: func(g *generator, b *block, n int, regs [3]native.Reg, _ native.Label) {
+			if inBlocks(b) {
+				t := b.node.Attr.(ad.TriAttr)
+				g.blockSubstitution(n, t.Trans != t.Right, regs)
+			} else {
+				g.substitution(b, n, regs)
+			}
+		},
+		single: func(b *block) bool { return inBlocks(b) || b.node.Type.Size() != order(b) },
+		batch: func(x *batch, o *batchOperands) {
+			t, right := o.b.node.Attr.(ad.TriAttr), o.second()
+			dense.Substitute(x.Builder, o.n, t.Upper, t.Trans != t.Right, o.matrix(o.first),
+				func(i int) native.Value { return right[i] }, func(i int, v native.Value) { o.result[i] = v })
+		},
+		large: func(b *block) bool {
+			n, size := order(b), b.node.Type.Size()
+			return n >= fromSolve && size >= fromSolve*n && size >= fromSolution
+		},
+		work: func(k *dense.Kernels, b *block) int { return k.SolveWork(order(b), b.node.Type.Size()/order(b)) },
+		eval: func(b *block, dst []float64, args [][]float64, types []ad.Type, attr any, work []float64) error {
+			t, n := attr.(ad.TriAttr), types[0].Shape[0]
+			b.dense.Solve(dst, args[0], args[1], n, len(dst)/n, t.Upper, t.Trans, t.Right, work)
+			return nil
+		},
+	},
+	ad.OpEigenSym: {
+		large: func(b *block) bool { return order(b) >= fromEigen },
+		work:  func(k *dense.Kernels, b *block) int { return k.EigenWork(order(b)) },
+		eval: func(b *block, dst []float64, args [][]float64, types []ad.Type, _ any, work []float64) error {
+			n := types[0].Shape[0]
+			return ad.Converged(b.dense.EigenSym(dst[:n], dst[n:], args[0], n, work))
+		},
+	},
+	ad.OpInverse: {
+		large: func(b *block) bool { return order(b) >= fromInverse },
+		work:  func(k *dense.Kernels, b *block) int { return k.InvertWork(order(b)) },
+		eval: func(b *block, dst []float64, args [][]float64, types []ad.Type, _ any, work []float64) error {
+			b.dense.Invert(dst, args[0], types[0].Shape[0], work)
+			return nil
+		},
+	},
+	ad.OpMatMul: { // machine code in nativematmul.go, package dense by productWork
+		batch: func(x *batch, o *batchOperands) { x.product(o.b, o.first, o.second(), o.result) },
+	},
+}
+
+// order is the number of rows of the first argument of a block.
+func order(b *block) int { return b.types[0].Shape[0] }
