@@ -1,6 +1,8 @@
 package vm
 
 import (
+	"maps"
+
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/dense"
 	"github.com/ppl-lang/ppl/compile/internal/native"
@@ -38,98 +40,110 @@ func arrayOpOf(op ad.OpCode) *arrayOp {
 }
 
 // arrayOps are the rows. They do not change.
-var arrayOps = map[ad.OpCode]*arrayOp{
-	ad.OpLogSumExp: {rows: logSumExps},
-	ad.OpMaxOf: {rows: func(dst, x []float64, k int, _ []float64) {
-		for i := range dst {
-			dst[i] = maxOf(x[i*k : (i+1)*k])
-		}
-	}},
-	ad.OpCholesky: {
-		small: func(b *block) bool { return order(b) < fromDense },
-		fails: true, // and says why, or knows better
-		code: func(g *generator, _ *block, n int, regs [3]native.Reg, wrong native.Label) {
-			x := &native.Builder{}
-			x.Branch(dense.Factor(x, n, loads(x, regs[0], n), stores(x, regs[1], n)), wrong)
-			g.Frame(1).Emit(x, 1)
-		},
-		batch: func(x *batch, o *batchOperands) {
-			x.Branch(dense.Factor(x.Builder, o.n, o.matrix(o.first), o.set), o.wrong)
-		},
-		large: func(b *block) bool { return order(b) >= fromDense },
-		work:  func(k *dense.Kernels, b *block) int { return k.CholeskyWork(order(b)) },
-		eval: func(b *block, dst []float64, args [][]float64, types []ad.Type, attr any, work []float64) error {
-			if !b.dense.Cholesky(dst, args[0], types[0].Shape[0], work) {
-				return b.node.Op.Row().Eval(dst, args, types, attr, work)
+var arrayOps = func() map[ad.OpCode]*arrayOp {
+	rows := map[ad.OpCode]*arrayOp{
+		ad.OpLogSumExp: {rows: logSumExps},
+		ad.OpMaxOf: {rows: func(dst, x []float64, k int, _ []float64) {
+			for i := range dst {
+				dst[i] = maxOf(x[i*k : (i+1)*k])
 			}
-			return nil
+		}},
+	}
+	if native.Supported { // else the linker leaves the assembler out
+		maps.Copy(rows, matrixOps())
+	}
+	return rows
+}()
+
+// matrixOps are those of ops that have machine code.
+func matrixOps() map[ad.OpCode]*arrayOp {
+	return map[ad.OpCode]*arrayOp{
+		ad.OpCholesky: {
+			small: func(b *block) bool { return order(b) < fromDense },
+			fails: true, // and says why, or knows better
+			code: func(g *generator, _ *block, n int, regs [3]native.Reg, wrong native.Label) {
+				x := &native.Builder{}
+				x.Branch(dense.Factor(x, n, loads(x, regs[0], n), stores(x, regs[1], n)), wrong)
+				g.Frame(1).Emit(x, 1)
+			},
+			batch: func(x *batch, o *batchOperands) {
+				x.Branch(dense.Factor(x.Builder, o.n, o.matrix(o.first), o.set), o.wrong)
+			},
+			large: func(b *block) bool { return order(b) >= fromDense },
+			work:  func(k *dense.Kernels, b *block) int { return k.CholeskyWork(order(b)) },
+			eval: func(b *block, dst []float64, args [][]float64, types []ad.Type, attr any, work []float64) error {
+				if !b.dense.Cholesky(dst, args[0], types[0].Shape[0], work) {
+					return b.node.Op.Row().Eval(dst, args, types, attr, work)
+				}
+				return nil
+			},
 		},
-	},
-	ad.OpCholeskyAdjoint: {
-		small: func(b *block) bool { return order(b) < fromDense },
-		code: func(g *generator, _ *block, n int, regs [3]native.Reg, _ native.Label) {
-			x := &native.Builder{}
-			dense.FactorAdjoint(x, n, loads(x, regs[0], n), loads(x, regs[1], n), stores(x, regs[2], n))
-			g.Frame(1).Emit(x, 1)
+		ad.OpCholeskyAdjoint: {
+			small: func(b *block) bool { return order(b) < fromDense },
+			code: func(g *generator, _ *block, n int, regs [3]native.Reg, _ native.Label) {
+				x := &native.Builder{}
+				dense.FactorAdjoint(x, n, loads(x, regs[0], n), loads(x, regs[1], n), stores(x, regs[2], n))
+				g.Frame(1).Emit(x, 1)
+			},
+			batch: func(x *batch, o *batchOperands) {
+				dense.FactorAdjoint(x.Builder, o.n, o.matrix(o.first), o.matrix(o.second()), o.set)
+			},
+			large: func(b *block) bool { return order(b) >= fromDense },
+			work:  func(k *dense.Kernels, b *block) int { return k.CholeskyWork(order(b)) },
+			eval: func(b *block, dst []float64, args [][]float64, types []ad.Type, _ any, work []float64) error {
+				b.dense.CholeskyAdjoint(dst, args[0], args[1], types[0].Shape[0], work)
+				return nil
+			},
 		},
-		batch: func(x *batch, o *batchOperands) {
-			dense.FactorAdjoint(x.Builder, o.n, o.matrix(o.first), o.matrix(o.second()), o.set)
+		ad.OpTriSolve: {
+			small: func(b *block) bool {
+				return order(b) < fromSolves && b.node.Type.Size() <= order(b)*mostRight || inBlocks(b)
+			},
+			code: func(g *generator, b *block, n int, regs [3]native.Reg, _ native.Label) {
+				if inBlocks(b) {
+					t := b.node.Attr.(ad.TriAttr)
+					g.blockSubstitution(n, t.Trans != t.Right, regs)
+				} else {
+					g.substitution(b, n, regs)
+				}
+			},
+			single: func(b *block) bool { return inBlocks(b) || b.node.Type.Size() != order(b) },
+			batch: func(x *batch, o *batchOperands) {
+				t, right := o.b.node.Attr.(ad.TriAttr), o.second()
+				dense.Substitute(x.Builder, o.n, t.Upper, t.Trans != t.Right, o.matrix(o.first),
+					func(i int) native.Value { return right[i] }, func(i int, v native.Value) { o.result[i] = v })
+			},
+			large: func(b *block) bool {
+				n, size := order(b), b.node.Type.Size()
+				return n >= fromSolve && size >= fromSolve*n && size >= fromSolution
+			},
+			work: func(k *dense.Kernels, b *block) int { return k.SolveWork(order(b), b.node.Type.Size()/order(b)) },
+			eval: func(b *block, dst []float64, args [][]float64, types []ad.Type, attr any, work []float64) error {
+				t, n := attr.(ad.TriAttr), types[0].Shape[0]
+				b.dense.Solve(dst, args[0], args[1], n, len(dst)/n, t.Upper, t.Trans, t.Right, work)
+				return nil
+			},
 		},
-		large: func(b *block) bool { return order(b) >= fromDense },
-		work:  func(k *dense.Kernels, b *block) int { return k.CholeskyWork(order(b)) },
-		eval: func(b *block, dst []float64, args [][]float64, types []ad.Type, _ any, work []float64) error {
-			b.dense.CholeskyAdjoint(dst, args[0], args[1], types[0].Shape[0], work)
-			return nil
+		ad.OpEigenSym: {
+			large: func(b *block) bool { return order(b) >= fromEigen },
+			work:  func(k *dense.Kernels, b *block) int { return k.EigenWork(order(b)) },
+			eval: func(b *block, dst []float64, args [][]float64, types []ad.Type, _ any, work []float64) error {
+				n := types[0].Shape[0]
+				return ad.Converged(b.dense.EigenSym(dst[:n], dst[n:], args[0], n, work))
+			},
 		},
-	},
-	ad.OpTriSolve: {
-		small: func(b *block) bool {
-			return order(b) < fromSolves && b.node.Type.Size() <= order(b)*mostRight || inBlocks(b)
+		ad.OpInverse: {
+			large: func(b *block) bool { return order(b) >= fromInverse },
+			work:  func(k *dense.Kernels, b *block) int { return k.InvertWork(order(b)) },
+			eval: func(b *block, dst []float64, args [][]float64, types []ad.Type, _ any, work []float64) error {
+				b.dense.Invert(dst, args[0], types[0].Shape[0], work)
+				return nil
+			},
 		},
-		code: func(g *generator, b *block, n int, regs [3]native.Reg, _ native.Label) {
-			if inBlocks(b) {
-				t := b.node.Attr.(ad.TriAttr)
-				g.blockSubstitution(n, t.Trans != t.Right, regs)
-			} else {
-				g.substitution(b, n, regs)
-			}
+		ad.OpMatMul: { // machine code in nativematmul.go, package dense by productWork
+			batch: func(x *batch, o *batchOperands) { x.product(o.b, o.first, o.second(), o.result) },
 		},
-		single: func(b *block) bool { return inBlocks(b) || b.node.Type.Size() != order(b) },
-		batch: func(x *batch, o *batchOperands) {
-			t, right := o.b.node.Attr.(ad.TriAttr), o.second()
-			dense.Substitute(x.Builder, o.n, t.Upper, t.Trans != t.Right, o.matrix(o.first),
-				func(i int) native.Value { return right[i] }, func(i int, v native.Value) { o.result[i] = v })
-		},
-		large: func(b *block) bool {
-			n, size := order(b), b.node.Type.Size()
-			return n >= fromSolve && size >= fromSolve*n && size >= fromSolution
-		},
-		work: func(k *dense.Kernels, b *block) int { return k.SolveWork(order(b), b.node.Type.Size()/order(b)) },
-		eval: func(b *block, dst []float64, args [][]float64, types []ad.Type, attr any, work []float64) error {
-			t, n := attr.(ad.TriAttr), types[0].Shape[0]
-			b.dense.Solve(dst, args[0], args[1], n, len(dst)/n, t.Upper, t.Trans, t.Right, work)
-			return nil
-		},
-	},
-	ad.OpEigenSym: {
-		large: func(b *block) bool { return order(b) >= fromEigen },
-		work:  func(k *dense.Kernels, b *block) int { return k.EigenWork(order(b)) },
-		eval: func(b *block, dst []float64, args [][]float64, types []ad.Type, _ any, work []float64) error {
-			n := types[0].Shape[0]
-			return ad.Converged(b.dense.EigenSym(dst[:n], dst[n:], args[0], n, work))
-		},
-	},
-	ad.OpInverse: {
-		large: func(b *block) bool { return order(b) >= fromInverse },
-		work:  func(k *dense.Kernels, b *block) int { return k.InvertWork(order(b)) },
-		eval: func(b *block, dst []float64, args [][]float64, types []ad.Type, _ any, work []float64) error {
-			b.dense.Invert(dst, args[0], types[0].Shape[0], work)
-			return nil
-		},
-	},
-	ad.OpMatMul: { // machine code in nativematmul.go, package dense by productWork
-		batch: func(x *batch, o *batchOperands) { x.product(o.b, o.first, o.second(), o.result) },
-	},
+	}
 }
 
 // order is the number of rows of the first argument of a block.
