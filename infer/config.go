@@ -176,12 +176,12 @@ type ChainReport struct {
 	// Recentring is the λ of the coordinates that Metric is over, see [Recentring];
 	// nil: they are the target's own.
 	Recentring []float64
-	Adapted    map[string]float64 // what the kernel said of itself then, see Describer
-	Kernel     map[string]float64 // what it says at the end
-	Chosen     string             // the kernel that was chosen, by one that chooses, see Chooser
-	Geometry   map[string]float64 // what the Hamiltonian says of itself, likewise
-	Last       []float64          // the unconstrained position at the end of the chain; nil if it never started
-	Tables     []Table            // what the kernel has learnt, at the end of the chain, see Tabler
+	Adapted    Figures   // what the kernel said of itself then, see Describer
+	Kernel     Figures   // what it says at the end
+	Chosen     string    // the kernel that was chosen, by one that chooses, see Chooser
+	Geometry   Figures   // what the Hamiltonian says of itself, likewise
+	Last       []float64 // the unconstrained position at the end of the chain; nil if it never started
+	Tables     []Table   // what the kernel has learnt, at the end of the chain, see Tabler
 
 	Warmup   Phase
 	Sampling Phase

@@ -55,7 +55,7 @@ type snapshotGob struct {
 	Recentring           []float64
 }
 
-const snapshotVersion = 2
+const snapshotVersion = 3
 
 // GobEncode implements [gob.GobEncoder].
 func (s *Snapshot) GobEncode() ([]byte, error) {
@@ -72,11 +72,16 @@ func (s *Snapshot) GobEncode() ([]byte, error) {
 // GobDecode implements [gob.GobDecoder].
 func (s *Snapshot) GobDecode(b []byte) error {
 	var g snapshotGob
-	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&g); err != nil {
-		return fmt.Errorf("infer: a snapshot cannot be read: %w", err)
+	err := gob.NewDecoder(bytes.NewReader(b)).Decode(&g)
+	version := struct{ Version int }{g.Version}
+	if err != nil { // it may be because it is of another version
+		_ = gob.NewDecoder(bytes.NewReader(b)).Decode(&version)
 	}
-	if g.Version != snapshotVersion {
-		return fmt.Errorf("infer: a snapshot of version %d; this is version %d", g.Version, snapshotVersion)
+	if version.Version != 0 && version.Version != snapshotVersion {
+		return fmt.Errorf("infer: a snapshot of version %d; this is version %d", version.Version, snapshotVersion)
+	}
+	if err != nil {
+		return fmt.Errorf("infer: a snapshot cannot be read: %w", err)
 	}
 	if err := g.check(); err != nil {
 		return fmt.Errorf("infer: a snapshot cannot be used: %w", err)

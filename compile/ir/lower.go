@@ -212,7 +212,14 @@ func (l *lowerer) assignSimple(s *ast.Assign, p place, t types.Type) Stmt {
 	value := l.expr(s.RHS)
 	if s.Op == "=" {
 		out.Value = promote(value, t)
-		return out
+		switch parts := asCompound(out); len(parts) {
+		case 0:
+			return out
+		case 1:
+			return parts[0]
+		default:
+			return &Block{out.Pos, parts}
+		}
 	}
 	call := l.info.Calls[s]
 	level := max(Level(at.Level), value.Level())

@@ -118,7 +118,7 @@ type savedKernel struct {
 	Made    int
 	Spare   float64
 	Owed    float64
-	Told    map[string]float64
+	Told    infer.Figures
 }
 
 // SaveState implements [infer.Resumable].
