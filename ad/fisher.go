@@ -324,6 +324,14 @@ func (f *fisher) matrix(p *part) {
 	f.add(sum)
 }
 
+// plus adds to a sum of which there may be nothing yet, None.
+func (g *Graph) plus(sum, t Ref) Ref {
+	if sum == None {
+		return t
+	}
+	return g.Add(sum, t)
+}
+
 // square is the matrix of the columns of a part that is not sparse; None where 0.
 func (f *fisher) square(p *part) Ref {
 	g := f.g
@@ -331,24 +339,17 @@ func (f *fisher) square(p *part) Ref {
 	if len(p.cols) == 0 {
 		return sum
 	}
-	add := func(t Ref) {
-		if sum == None {
-			sum = t
-		} else {
-			sum = g.Add(sum, t)
-		}
-	}
 	if p.info == nil {
 		for _, z := range p.tangent {
 			if z != None {
-				add(g.matMul(z, z, false, true))
+				sum = g.plus(sum, g.matMul(z, z, false, true))
 			}
 		}
 	}
 	p.pairs(func(i, k int, w Ref) {
 		t := g.weighted(p.tangent[i], p.tangent[k], w, p.place)
-		if add(t); i != k {
-			add(g.Transpose(t))
+		if sum = g.plus(sum, t); i != k {
+			sum = g.plus(sum, g.Transpose(t))
 		}
 	})
 	return sum
@@ -436,17 +437,10 @@ func (f *fisher) products(p *part) Ref {
 	g, s := f.g, p.sparse
 	n := len(s.element)
 	sum := None
-	add := func(t Ref) {
-		if sum == None {
-			sum = t
-		} else {
-			sum = g.Add(sum, t)
-		}
-	}
 	if p.info == nil {
 		for _, z := range p.tangent {
 			if z != None {
-				add(f.squares(p, z))
+				sum = g.plus(sum, f.squares(p, z))
 			}
 		}
 		return sum
@@ -479,7 +473,7 @@ func (f *fisher) products(p *part) Ref {
 		if !g.Type(w).Equal(Scalar) {
 			w = g.Gather(g.Reshape(g.Unlane(g.Expand(w, p.place)), []int{p.place.Total()}), Index{Dims: []Dim{{N: n, Table: s.element}}})
 		}
-		add(g.guarded(t, g.informing(t, w)))
+		sum = g.plus(sum, g.guarded(t, g.informing(t, w)))
 	})
 	return sum
 }

@@ -297,17 +297,10 @@ func (f *sparseFisher) squared(p *part) Ref {
 		return g.Scatter(values, Index{Dims: []Dim{{N: len(to), Table: to}}}, []int{c})
 	}
 	sum := None
-	add := func(t Ref) {
-		if sum == None {
-			sum = t
-		} else {
-			sum = g.Add(sum, t)
-		}
-	}
 	if p.info == nil {
 		for _, z := range p.tangent {
 			if z != None {
-				add(g.sumLast(g.Square(z)))
+				sum = g.plus(sum, g.sumLast(g.Square(z)))
 			}
 		}
 	}
@@ -330,7 +323,7 @@ func (f *sparseFisher) squared(p *part) Ref {
 		if i != k {
 			t = g.Scale(2, t)
 		}
-		add(t)
+		sum = g.plus(sum, t)
 	})
 	return sum
 }
