@@ -11,7 +11,8 @@ import (
 // x[i] += f: the same value, by the same rounding. Binding knows from it that what is assigned
 // in a loop is added up: taken for a recurrence, such as that of a sum over the edges of a
 // graph of 400 nodes and 800 edges, the loop takes 560 µs instead of 3.4 for a gradient.
-// Numbers alone are looked at, whose indices can be evaluated once instead of twice without
+// Numbers alone are looked at, whose indices (none depends on what is assigned: the checker
+// refuses that) can be evaluated once instead of twice, or twice instead of once, without
 // anyone noticing. The result is nil where the assignment is another.
 func asCompound(s *Assign) []Stmt {
 	call, ok := s.Value.(*Call)
