@@ -42,3 +42,43 @@ func TestMergePays(t *testing.T) {
 		sameAfter(t, g, mergeRows, ad.OpInvalid, 1e-13, at)
 	}
 }
+
+// TestMergeManyRows: of so many rows a sample of keys tells whether too many differ, which does not
+// depend on how often the others repeat, and without memory for the table nothing is merged.
+func TestMergeManyRows(t *testing.T) {
+	const rows = leastSampled + 5
+	for _, c := range []struct {
+		name   string
+		row    func(i int) int
+		memory int64
+		merged bool
+	}{
+		{"all differ", func(i int) int { return i }, 0, false},
+		{"one group", func(i int) int { return 7 }, 0, true},
+		{"1000 groups", func(i int) int { return i % 1000 }, 0, true},
+		{"half of them the same", func(i int) int { return max(i-rows/2, 0) }, 0, true},
+		{"each of half of them twice", func(i int) int { return i / 2 }, 0, true},
+		{"each of half of them twice, in turn", func(i int) int { return i % (rows / 2) }, 0, true},
+		{"seven of eight differ", func(i int) int { return i - i/8 }, 0, false},
+		{"the same, without memory", func(i int) int { return i / 2 }, 16 * rows, false},
+	} {
+		g := ad.NewGraph()
+		g.Use(ad.NewBudget(c.memory, 0))
+		x := g.Input(ad.Type{})
+		y := make([]float64, rows)
+		for i := range y {
+			y[i] = float64(c.row(i)) / rows
+		}
+		g.Output(g.Sum(g.Do(ad.OpExp, nil, g.Mul(x, g.ConstArray(ad.Type{Shape: []int{rows}}, y)))))
+		used := g.Budget().Used()
+		after := mergeRows(g)
+		if merged := after != g; merged != c.merged {
+			t.Errorf("%s: merged is %v", c.name, merged)
+		}
+		if left := g.Budget().Used(); after == g && left != used {
+			t.Errorf("%s: %d bytes are not given back", c.name, left-used)
+		}
+		// Sums of so many equal terms, one after the other, are off by rows·2⁻⁵³ at most.
+		sameAfter(t, g, mergeRows, ad.OpInvalid, rows*0x1p-53, []float64{0.3})
+	}
+}
