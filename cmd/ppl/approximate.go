@@ -150,7 +150,7 @@ func (a *approximation) write(l *loaded, method draws.Setting, names []string, s
 		Seed: a.seed, StanCompat: a.stanCompat, Legacy: a.compile.Legacy, Complete: true,
 	}
 	if a.data != "" {
-		record.Data, record.DataSHA256 = absolute(a.data), files.Digest(a.text)
+		record.Data, record.DataSHA256 = absolute(a.data), a.digest
 	}
 	if err := record.Keep(a.out, sourceOf(l.model), l.values); err != nil {
 		return "", fmt.Errorf("cannot write to the output folder: %w; choose another one by --out", err)

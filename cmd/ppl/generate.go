@@ -193,9 +193,7 @@ must be among the draws, in the same sizes.`,
 				return err
 			}
 			name = folder.BaseName(model.Name())
-			if o.data != "" {
-				o.text, o.textErr = o.readText(cmd.Context(), o.data, "--data")
-			}
+			o.readData(cmd.Context())
 			if p, err = o.boundTo(cmd.Context(), model, fit); err != nil {
 				return ended(cmd.Context(), cmd.ErrOrStderr(), err)
 			}
@@ -233,7 +231,7 @@ func (o *quantityOptions) given(fit *ppl.Fit) (*data.Set, error) {
 			return nil, err
 		}
 	}
-	return o.parse(fileName(o.data), o.text)
+	return o.parseData()
 }
 
 // boundTo binds a model to the data that are given, else to those of the run.

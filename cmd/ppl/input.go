@@ -44,8 +44,10 @@ type input struct {
 
 	stdinAs string       // what standard input has been read as; "": not yet
 	source  *source.File // the model, once read
-	text    string       // of the data, once read
+	text    string       // of the data, once read, until it is parsed
 	textErr error        // why they could not be
+	digest  string       // of the text
+	parsed  *data.Set    // what the text says
 	as      *data.Set    // the data are read as these were, such as those of a fit; nil: by themselves
 
 	// The run that model and data are kept of, and its folder; nil: they are read.
@@ -118,12 +120,28 @@ func (in *input) read(ctx context.Context, model string) error {
 		return err
 	}
 	in.source = f
-	if in.data != "" {
-		if in.text, in.textErr = in.readText(ctx, in.data, "--data"); ctx.Err() != nil {
-			return in.textErr
-		}
+	if in.readData(ctx); ctx.Err() != nil {
+		return in.textErr
 	}
 	return nil
+}
+
+// readData reads the text of the data that are given, if there are any.
+func (in *input) readData(ctx context.Context) {
+	if in.data != "" {
+		in.text, in.textErr = in.readText(ctx, in.data, "--data")
+		in.digest = files.Digest(in.text)
+	}
+}
+
+// parseData parses what readData has read. The text, which may take more memory than what it
+// says, is not kept beside that.
+func (in *input) parseData() (*data.Set, error) {
+	if in.parsed == nil && in.textErr == nil {
+		in.parsed, in.textErr = in.parse(fileName(in.data), in.text)
+		in.text = ""
+	}
+	return in.parsed, in.textErr
 }
 
 // reading is what reading data may take.
@@ -222,9 +240,7 @@ func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loa
 		if in.data == "" {
 			return nil
 		}
-		if err = in.textErr; err == nil {
-			values, err = in.parse(fileName(in.data), in.text)
-		}
+		values, err = in.parseData()
 		return err
 	})
 	if err != nil {
@@ -235,6 +251,7 @@ func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loa
 	err = timed(&l.bind, func() (err error) {
 		if l.posterior, err = l.model.BindContext(ctx, values, options); err == nil {
 			l.posterior.SetWorkers(runtime.GOMAXPROCS(0)) // evaluations by itself; chains have clones
+			values.Forget()
 		}
 		return err
 	})

@@ -53,8 +53,8 @@ those observed.
 		if err != nil {
 			return usagef("%v: give it by --model", err)
 		}
-		if o.data != "" && model == "" {
-			o.text, o.textErr = o.readText(cmd.Context(), o.data, "--data")
+		if model == "" {
+			o.readData(cmd.Context())
 		}
 		values, err := fit.Data()
 		if model == "" || err != nil {

@@ -38,10 +38,7 @@ func (o *priorOptions) load(ctx context.Context, model string, stderr io.Writer)
 	}
 	values := data.Empty()
 	if o.data != "" {
-		if o.textErr != nil {
-			return nil, nil, o.textErr
-		}
-		if values, err = o.parse(fileName(o.data), o.text); err != nil {
+		if values, err = o.parseData(); err != nil {
 			return nil, nil, err
 		}
 	}

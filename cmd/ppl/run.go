@@ -174,12 +174,10 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 				adapted[i].StepSize = 0
 			}
 		}
-		if len(args) == 0 && o.data != "" {
-			o.text, o.textErr = o.readText(cmd.Context(), o.data, "--data")
-		} else if len(args) > 0 {
-			if err := o.read(cmd.Context(), args[0]); err != nil {
-				return err
-			}
+		if len(args) == 0 {
+			o.readData(cmd.Context())
+		} else if err := o.read(cmd.Context(), args[0]); err != nil {
+			return err
 		}
 		r := running{runOptions: &o, sampler: built, adapted: adapted, saved: saved, made: saved}
 		if saved == nil {

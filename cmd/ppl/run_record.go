@@ -32,7 +32,7 @@ func newRecord(model string, in *input, flags *pflag.FlagSet) *folder.Record {
 		m.Format = f.Value.String()
 	}
 	if in.data != "" {
-		m.Data, m.DataSHA256 = absolute(in.data), files.Digest(in.text)
+		m.Data, m.DataSHA256 = absolute(in.data), in.digest
 	}
 	flags.Visit(func(f *pflag.Flag) {
 		if slices.Contains(passing, f.Name) {
@@ -76,7 +76,7 @@ func (o *runOptions) unchanged(m *folder.Record) error {
 	if o.source != nil && files.Digest(o.source.Text) != m.ModelSHA256 {
 		return fmt.Errorf("--resume %s: the model %s is not that of the run; without it, the run goes on with the one that is kept in the folder", o.resume, o.source.Name)
 	}
-	if o.data != "" && o.textErr == nil && files.Digest(o.text) != m.DataSHA256 {
+	if o.data != "" && o.textErr == nil && o.digest != m.DataSHA256 {
 		return fmt.Errorf("--resume %s: the data in %s are not those of the run; without them, the run goes on with those that are kept in the folder", o.resume, fileName(o.data))
 	}
 	return o.textErr

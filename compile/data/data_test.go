@@ -8,8 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
+	"unsafe"
 )
 
 // describe prints a value so that tests can compare it: shape, kind, elements.
@@ -504,5 +507,42 @@ func TestTuples(t *testing.T) {
 	}
 	if names := json.Names(); len(names) != 3 {
 		t.Error(names)
+	}
+}
+
+// TestTextIsNotKept: without the text, what was read holds on to no part of it, such as a name,
+// which would keep all of it.
+func TestTextIsNotKept(t *testing.T) {
+	pad := strings.Repeat(" ", 1<<20)
+	for name, text := range map[string]string{
+		"a.json":   `{"count": 3, "level": [1.5, 2.5], "pair": {"1": 2, "2": [1, 2]}` + pad + `}`,
+		"a.csv":    "count,level\n1,low\n2,high\n" + strings.Repeat("\n", 1<<20),
+		"a.data.R": "count <- 3\nlevel <- c(1.5, 2.5)\n" + pad,
+	} {
+		text = strings.Clone(text)
+		collected := make(chan bool)
+		runtime.AddCleanup(unsafe.StringData(text), func(c chan bool) { close(c) }, collected)
+		set, err := Parse(name, text, Options{})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		text = ""
+		set.Forget()
+		kept := true
+		for range 20 {
+			runtime.GC()
+			select {
+			case <-collected:
+				kept = false
+			case <-time.After(10 * time.Millisecond):
+			}
+			if !kept {
+				break
+			}
+		}
+		if kept {
+			t.Errorf("%s: the text is kept", name)
+		}
+		runtime.KeepAlive(set)
 	}
 }

@@ -54,7 +54,7 @@ func (v Value) Half(i int) Value {
 // Set is a set of named values. It is not modified after it has been made.
 type Set struct {
 	file   string
-	text   string // of the JSON file; "" for Go values
+	text   string // that the values were read from, for Span; "" for tables and Go values
 	names  []string
 	values map[string]Value
 	faults map[string]*Error // by name: values that are no numbers
@@ -194,6 +194,7 @@ func (s *Set) addMembers(name string, ms members) bool {
 	if s.values == nil {
 		s.values = map[string]Value{}
 	}
+	name = strings.Clone(name) // a part of a text would keep all of it
 	s.named[name] = true
 	for _, m := range ms {
 		s.values[name+m.path] = m.v
@@ -216,7 +217,7 @@ func (s *Set) addLevels(name string, levels []string) {
 	if s.levels == nil {
 		s.levels = map[string][]string{}
 	}
-	s.levels[name] = levels
+	s.levels[strings.Clone(name)] = levels
 }
 
 // members are the simple values within tuples, with the paths to them: .1, .2.1.
@@ -285,6 +286,10 @@ func (s *Set) Span(name string, element int) source.Span {
 	}
 	return source.Span{File: source.NewFile(s.file, s.text), Start: start, End: end}
 }
+
+// Forget lets go of the text, after which [Set.Span] knows no places. It is of use once a
+// model is bound: nothing that is wrong with the data is found later.
+func (s *Set) Forget() { s.text = "" }
 
 // elementSpan finds the n-th number among text[start:end], which has been
 // read without error.
