@@ -157,7 +157,7 @@ func (z *Point) CopyFrom(src *Point) {
 // A Hamiltonian belongs to one chain and is not safe for concurrent use. Its
 // errors are final (ErrFatal of the target, or a cancelled run); a rejected
 // point is not an error but has infinite energy. No method allocates once
-// every point has been through Reset or CopyFrom.
+// every point has been through Reset, Step or CopyFrom.
 type Hamiltonian interface {
 	// Reset computes at z.Position all that depends on the position alone:
 	// LogDensity, Gradient and the position's part of Cache. Momentum and
@@ -168,13 +168,14 @@ type Hamiltonian interface {
 	// sets z.Energy. z must have been Reset (or come from Step).
 	Momentum(rng *rand.Rand, z *Point)
 
-	// Step moves z, in place, by one integration step of size eps, which is
-	// negative for a step back in time, and leaves it complete: LogDensity,
+	// Step makes z the point that is one integration step of size eps, which is
+	// negative for a step back in time, from another one, which has a momentum;
+	// they may be the same, else from is left as it is. z is complete then: LogDensity,
 	// Gradient, Energy and Cache belong to the new position and momentum.
 	// A step that fails (outside the support, a rejection, an implicit solver
 	// that does not converge) leaves z.Energy at +Inf; z is then of no
 	// further use but to be overwritten.
-	Step(z *Point, eps float64) error
+	Step(from, z *Point, eps float64) error
 
 	// Velocity returns ∂H/∂p at z, of finite energy, with length Dim. The
 	// slice may be part of z; it is only read and is valid until z changes.
@@ -191,8 +192,8 @@ type Kernel interface {
 	// Transition makes one transition from z with the (nominal) step size eps
 	// and returns the new state: z itself or a point owned by the kernel that
 	// is valid until the next call. The position, log density and gradient of
-	// z are not changed, so that both can be compared. An error is final; the
-	// state is then z.
+	// z are not changed, so that both can be compared, but its momentum may
+	// be another then. An error is final; the state is then z.
 	Transition(rng *rand.Rand, h Hamiltonian, eps float64, z *Point) (*Point, Info, error)
 }
 
@@ -372,6 +373,17 @@ type Euclidean interface {
 	// another dimension or is not positive definite and finite; the old
 	// metric then stays.
 	SetMetric(m Metric) error
+}
+
+// Placed is the optional interface of a [Hamiltonian] that goes on from coordinates of its
+// own, of which a position is the rounded image. A chain is resumed from them.
+type Placed interface {
+	// Place returns them for a point that Momentum would accept.
+	Place(z *Point) []float64
+
+	// SetPlace gives them to a point of that position, which has been Reset; the metric is that
+	// for which they were returned.
+	SetPlace(z *Point, place []float64) error
 }
 
 // Describer is the optional interface of a [Kernel] or a [Hamiltonian] that has

@@ -28,6 +28,7 @@ type Snapshot struct {
 	iteration int
 
 	position   []float64
+	place      []float64 // see Placed; nil: the position says it
 	logDensity float64
 	stepSize   float64
 	metric     Metric
@@ -47,7 +48,7 @@ type snapshotGob struct {
 	Within               []float64
 	Sampling             bool
 	Iteration            int
-	Position             []float64
+	Position, Place      []float64
 	LogDensity, StepSize float64
 	Metric               Metric
 	Kernel, Rng          []byte
@@ -55,7 +56,7 @@ type snapshotGob struct {
 	Recentring           []float64
 }
 
-const snapshotVersion = 3
+const snapshotVersion = 4
 
 // GobEncode implements [gob.GobEncoder].
 func (s *Snapshot) GobEncode() ([]byte, error) {
@@ -64,7 +65,7 @@ func (s *Snapshot) GobEncode() ([]byte, error) {
 	var out bytes.Buffer
 	err := gob.NewEncoder(&out).Encode(snapshotGob{
 		snapshotVersion, s.Chain, s.ID, s.Seed, s.Draws, s.stage, s.within, s.sampling, s.iteration,
-		s.position, s.logDensity, s.stepSize, s.metric, s.kernel, s.rng, report, s.recentring,
+		s.position, s.place, s.logDensity, s.stepSize, s.metric, s.kernel, s.rng, report, s.recentring,
 	})
 	return out.Bytes(), err
 }
@@ -87,7 +88,7 @@ func (s *Snapshot) GobDecode(b []byte) error {
 		return fmt.Errorf("infer: a snapshot cannot be used: %w", err)
 	}
 	*s = Snapshot{g.Chain, g.ID, g.Seed, g.Draws, g.Stage, g.Within, g.Sampling, g.Iteration,
-		g.Position, g.LogDensity, g.StepSize, g.Metric, g.Recentring, g.Kernel, g.Rng, g.Report}
+		g.Position, g.Place, g.LogDensity, g.StepSize, g.Metric, g.Recentring, g.Kernel, g.Rng, g.Report}
 	return nil
 }
 
@@ -109,7 +110,7 @@ func (g *snapshotGob) check() error {
 		return errors.New("its metric is impossible")
 	case !finite(g.Within):
 		return errors.New("what it says of the stage of warm-up is not finite")
-	case !finite(g.Position) || math.IsNaN(g.LogDensity) || math.IsInf(g.LogDensity, 0):
+	case !finite(g.Position) || !finite(g.Place) || math.IsNaN(g.LogDensity) || math.IsInf(g.LogDensity, 0):
 		return errors.New("its position is not finite")
 	case !(g.StepSize > 0) || math.IsInf(g.StepSize, 1):
 		return errors.New("its step size is not positive and finite")
@@ -119,7 +120,7 @@ func (g *snapshotGob) check() error {
 
 // size is about the number of bytes that it takes.
 func (s *Snapshot) size() int {
-	return 8*(2*len(s.position)+2*len(s.metric.Inverse)+len(s.within)) + len(s.kernel)
+	return 8*(2*len(s.position)+len(s.place)+2*len(s.metric.Inverse)+len(s.within)) + len(s.kernel)
 }
 
 // snapshotDelay is the time until the next snapshot after one of so many bytes,
@@ -153,6 +154,9 @@ func (c *chain) snapshot() (*Snapshot, error) {
 	}
 	if e, ok := c.state.Hamiltonian.(Euclidean); ok {
 		s.metric = e.Metric()
+	}
+	if p, ok := c.state.Hamiltonian.(Placed); ok {
+		s.place = p.Place(c.state.Point)
 	}
 	var err error
 	if r, ok := c.state.Kernel.(Resumable); ok {
@@ -213,6 +217,11 @@ func (c *chain) resume(s *Snapshot, plan Plan) error {
 	var err error
 	if c.state, err = NewState(plan, c.meter, c.streams.transition, s.position); err != nil {
 		return err
+	}
+	if p, ok := plan.Hamiltonian.(Placed); ok {
+		if err := p.SetPlace(c.state.Point, s.place); err != nil {
+			return err
+		}
 	}
 	// The values that a density has are those of model, data and processor.
 	if now, was := c.state.Point.LogDensity, s.logDensity; now != was {

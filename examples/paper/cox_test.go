@@ -203,13 +203,13 @@ func coxMetric(t *testing.T, d int) {
 	}
 	lap("factor")
 	for range 20 {
-		if err := plain.Step(x, 0.3); err != nil {
+		if err := plain.Step(x, x, 0.3); err != nil {
 			t.Fatal(err)
 		}
 	}
 	lap("20 steps with the frozen metric")
 	for range 20 {
-		if err := unit.Step(z, 0.3); err != nil {
+		if err := unit.Step(z, z, 0.3); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -133,7 +133,7 @@ func stepsToTurn(s *infer.State, eps float64) (int, error) {
 	z.CopyFrom(s.Point)
 	s.Hamiltonian.Momentum(s.Rng, z)
 	for step := 1; step < mostSteps; step++ {
-		if err := s.Hamiltonian.Step(z, eps); err != nil {
+		if err := s.Hamiltonian.Step(z, z, eps); err != nil {
 			return 0, err
 		}
 		if math.IsInf(z.Energy, 1) {

@@ -169,15 +169,11 @@ func (w *chain) move(x []float64) error {
 func (w *chain) climb(step []float64, gain float64, next *infer.Point) (bool, error) {
 	for eps := 1.0; eps > math.Pow(0.5, halvings); eps /= 2 {
 		floats.AddScaledTo(next.Position, w.Point.Position, eps, step)
-		lp, err := w.Target.LogDensityGrad(next.Position, next.Gradient)
-		if err != nil {
+		if err := w.h.Reset(next); err != nil {
 			return false, err
 		}
-		next.LogDensity = lp
-		if lp >= w.Point.LogDensity+1e-4*eps*gain && finite(next.Gradient) {
-			copy(w.Point.Position, next.Position)
-			copy(w.Point.Gradient, next.Gradient)
-			w.Point.LogDensity = lp
+		if next.LogDensity >= w.Point.LogDensity+1e-4*eps*gain && finite(next.Gradient) {
+			w.Point.CopyFrom(next)
 			return true, nil
 		}
 	}
@@ -201,14 +197,11 @@ func (w *chain) draw(m infer.Metric, step []float64, gain float64, x []float64, 
 		z[i] = w.Rng.NormFloat64()
 	}
 	to.Forward(z, next.Position)
-	lp, err := w.Target.LogDensityGrad(next.Position, next.Gradient)
-	if err != nil {
+	if err := w.h.Reset(next); err != nil {
 		return false, err
 	}
-	if lp >= w.Point.LogDensity-0.5*float64(d)-farthest*math.Sqrt(0.5*float64(d)) && finite(next.Gradient) {
-		copy(w.Point.Position, next.Position)
-		copy(w.Point.Gradient, next.Gradient)
-		w.Point.LogDensity = lp
+	if next.LogDensity >= w.Point.LogDensity-0.5*float64(d)-farthest*math.Sqrt(0.5*float64(d)) && finite(next.Gradient) {
+		w.Point.CopyFrom(next)
 		return true, nil
 	}
 	return false, nil

@@ -142,13 +142,17 @@ func (h *Euclidean) setDense(m infer.Metric) error {
 
 // Reset implements [infer.Hamiltonian].
 func (h *Euclidean) Reset(z *infer.Point) error {
+	h.grow(z)
+	lp, err := h.target.LogDensityGrad(z.Position, z.Gradient)
+	z.LogDensity, z.Energy = lp, math.Inf(1)
+	return err
+}
+
+func (h *Euclidean) grow(z *infer.Point) {
 	if cap(z.Cache) < h.dim {
 		z.Cache = make([]float64, h.dim)
 	}
 	z.Cache = z.Cache[:h.dim]
-	lp, err := h.target.LogDensityGrad(z.Position, z.Gradient)
-	z.LogDensity, z.Energy = lp, math.Inf(1)
-	return err
 }
 
 // Momentum implements [infer.Hamiltonian]: p ~ normal(0, M).
@@ -175,23 +179,26 @@ func (h *Euclidean) Momentum(rng *rand.Rand, z *infer.Point) {
 
 // Step implements [infer.Hamiltonian] by a leapfrog step: half a kick, a
 // drift, half a kick.
-func (h *Euclidean) Step(z *infer.Point, eps float64) error {
+func (h *Euclidean) Step(from, z *infer.Point, eps float64) error {
 	half := 0.5 * eps
+	h.grow(z)
 	q := z.Position
 	p, g := z.Momentum[:len(q)], z.Gradient[:len(q)]
-	floats.AddScaled(p, half, g)
+	q0 := from.Position[:len(q)]
+	floats.AddScaledTo(p, from.Momentum, half, from.Gradient)
 	switch h.kind {
 	case infer.Dense:
+		copy(q, q0)
 		h.multiply(eps, p, 1, q)
 	case infer.LowRank:
 		h.low.Velocity(p, h.work)
-		floats.AddScaled(q, eps, h.work)
+		floats.AddScaledTo(q, q0, eps, h.work)
 	case infer.Unit:
-		floats.AddScaled(q, eps, p)
+		floats.AddScaledTo(q, q0, eps, p)
 	default:
 		inv := h.inverse[:len(q)]
 		for i := range q {
-			q[i] += eps * inv[i] * p[i]
+			q[i] = q0[i] + eps*inv[i]*p[i]
 		}
 	}
 	lp, err := h.target.LogDensityGrad(q, g)

@@ -3,6 +3,7 @@ package hmc_test
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -62,7 +63,7 @@ func eachGeometry(t *testing.T, f func(t *testing.T, h *hmc.Euclidean, z *infer.
 func step(t *testing.T, h infer.Hamiltonian, z *infer.Point, eps float64, n int) {
 	t.Helper()
 	for range n {
-		if err := h.Step(z, eps); err != nil {
+		if err := h.Step(z, z, eps); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -72,6 +73,29 @@ func clone(z *infer.Point) *infer.Point {
 	w := infer.NewPoint(len(z.Position))
 	w.CopyFrom(z)
 	return w
+}
+
+// stepsAside checks that a step from one point to another, whatever that was, is a step of a copy.
+func stepsAside(t *testing.T, h infer.Hamiltonian, z *infer.Point) {
+	want, got, from := clone(z), clone(z), clone(z)
+	step(t, h, want, 0.3, 1)
+	step(t, h, got, -2, 5)
+	for _, to := range []*infer.Point{got, infer.NewPoint(len(z.Position))} {
+		if err := h.Step(from, to, 0.3); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(to, want) {
+			t.Errorf("a step leads to %v, not %v", to, want)
+		}
+		if !reflect.DeepEqual(from, z) {
+			t.Errorf("a step has made %v of %v", from, z)
+		}
+	}
+}
+
+func TestStepFromTo(t *testing.T) {
+	eachGeometry(t, func(t *testing.T, h *hmc.Euclidean, z *infer.Point) { stepsAside(t, h, z) })
+	eachWhitened(t, func(t *testing.T, h *hmc.Whitened, z *infer.Point) { stepsAside(t, h, z) })
 }
 
 // Stepping back, and stepping forward with the momentum reversed, both lead

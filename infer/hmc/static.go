@@ -74,9 +74,8 @@ func (k *Kernel) Length(eps float64) int {
 // Transition implements [infer.Kernel].
 func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {
 	w := k.other(z)
-	w.CopyFrom(z)
-	h.Momentum(rng, w)
-	start := w.Energy
+	h.Momentum(rng, z)
+	start, from := z.Energy, z
 
 	length := k.Length(eps)
 	if k.Jitter > 0 {
@@ -90,9 +89,10 @@ func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z 
 		steps = 1 + rng.IntN(length)
 	}
 	for info.Leapfrogs < steps {
-		if err := h.Step(w, eps); err != nil {
+		if err := h.Step(from, w, eps); err != nil {
 			return z, info, err
 		}
+		from = w
 		info.Leapfrogs++
 		// Without a gradient there is no going on. The way back from wherever
 		// else passes through the same point, so rejecting is reversible; a

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/whiten"
@@ -20,20 +21,24 @@ import (
 // (Casas, Sanz-Serna and Shaw 2022, "Split Hamiltonian Monte Carlo revisited";
 // Shahbaba, Lan, Johnson and Neal 2014, "Split Hamiltonian Monte Carlo".)
 //
-// The Cache of its points is y and the gradient Lᵀ∇log π. Momentum computes them
-// from the position, so that the metric may change between transitions and a
-// position says all that there is to say of a state.
+// The Cache of its points is y, the gradient Lᵀ∇log π, and which of the metrics so far
+// they belong to. A chain goes on from y, of which the position is the rounded image; where
+// the metric has changed, or the point has been Reset, Momentum computes y from the position.
 type Whitened struct {
 	Rotate bool // may be changed between transitions
 
 	target *infer.Meter
 	dim    int
 	*whiten.Map
+	version float64 // of Map, from 1
 
 	eps, sin, cos float64 // of the last rotation
 }
 
-var _ infer.Euclidean = (*Whitened)(nil)
+var (
+	_ infer.Euclidean = (*Whitened)(nil)
+	_ infer.Placed    = (*Whitened)(nil)
+)
 
 // NewWhitened returns the Hamiltonian of target (wrapped in a [infer.Meter] unless
 // it is one) with metric m; Unit is the metric of an m with no Kind.
@@ -61,28 +66,62 @@ func (h *Whitened) SetMetric(m infer.Metric) error {
 		return fmt.Errorf("hmc: %w", err)
 	}
 	h.Map = to
+	h.version++
 	return nil
 }
 
 // Reset implements [infer.Hamiltonian].
 func (h *Whitened) Reset(z *infer.Point) error {
 	h.grow(z)
+	h.belongs(z, 0)
 	lp, err := h.target.LogDensityGrad(z.Position, z.Gradient)
 	z.LogDensity, z.Energy = lp, math.Inf(1)
 	return err
 }
 
 func (h *Whitened) grow(z *infer.Point) {
-	if cap(z.Cache) < 2*h.dim {
-		z.Cache = make([]float64, 2*h.dim)
+	switch n := 2*h.dim + 1; {
+	case cap(z.Cache) < n:
+		z.Cache = make([]float64, n)
+	case len(z.Cache) != n:
+		z.Cache = z.Cache[:n]
+		h.belongs(z, 0)
 	}
-	z.Cache = z.Cache[:2*h.dim]
+}
+
+// belongs says which version of the map y and the gradient of a point are of; 0: they are not known.
+func (h *Whitened) belongs(z *infer.Point, version float64) { z.Cache[2*h.dim] = version }
+
+// whitened makes y and the gradient of a point those of the metric in use.
+func (h *Whitened) whitened(z *infer.Point) {
+	h.grow(z)
+	if d := h.dim; z.Cache[2*d] != h.version {
+		h.Whiten(z.Position, z.Gradient, z.Cache[:d], z.Cache[d:2*d])
+		h.belongs(z, h.version)
+	}
+}
+
+// Place implements [infer.Placed].
+func (h *Whitened) Place(z *infer.Point) []float64 {
+	h.whitened(z)
+	return slices.Clone(z.Cache[:h.dim])
+}
+
+// SetPlace implements [infer.Placed].
+func (h *Whitened) SetPlace(z *infer.Point, y []float64) error {
+	if len(y) != h.dim {
+		return fmt.Errorf("hmc: a place of %d coordinates for a target of dimension %d", len(y), h.dim)
+	}
+	h.grow(z)
+	copy(z.Cache, y)
+	h.Pull(z.Gradient, z.Cache[h.dim:2*h.dim])
+	h.belongs(z, h.version)
+	return nil
 }
 
 // Momentum implements [infer.Hamiltonian]: standard normal.
 func (h *Whitened) Momentum(rng *rand.Rand, z *infer.Point) {
-	h.grow(z)
-	h.Whiten(z.Position, z.Gradient, z.Cache[:h.dim], z.Cache[h.dim:])
+	h.whitened(z)
 	kinetic := 0.0
 	for i := range z.Momentum {
 		v := rng.NormFloat64()
@@ -93,17 +132,11 @@ func (h *Whitened) Momentum(rng *rand.Rand, z *infer.Point) {
 }
 
 // Step implements [infer.Hamiltonian].
-func (h *Whitened) Step(z *infer.Point, eps float64) error { return h.StepTo(z, z, eps) }
-
-// StepTo makes z what Step makes of from, which it may be; from is left as it is otherwise. Only what
-// a step needs of a point is read, which is less than all that there is to copy.
-func (h *Whitened) StepTo(from, z *infer.Point, eps float64) error {
+func (h *Whitened) Step(from, z *infer.Point, eps float64) error {
 	d := h.dim
-	if d == 0 {
-		return h.Reset(z)
-	}
 	half := 0.5 * eps
 	h.grow(z)
+	h.belongs(z, h.version)
 	y, w, r := z.Cache[:d], z.Cache[d:2*d], z.Momentum[:d]
 	y0, w0, r0 := from.Cache[:d], from.Cache[d:2*d], from.Momentum[:d]
 	if h.Rotate {

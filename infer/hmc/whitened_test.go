@@ -1,6 +1,7 @@
 package hmc_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -43,23 +44,53 @@ func eachWhitened(t *testing.T, f func(t *testing.T, h *hmc.Whitened, z *infer.P
 	}
 }
 
-// A step from one point to another, whatever that was, is a step of a copy.
-func TestStepTo(t *testing.T) {
+// y and the gradient with it belong to a metric: another one, or a Reset, which says that the position
+// is another, has them computed anew; what Place has returned brings them back to the last digit.
+func TestWhitenedPlace(t *testing.T) {
 	eachWhitened(t, func(t *testing.T, h *hmc.Whitened, z *infer.Point) {
-		want, got, from := clone(z), clone(z), clone(z)
-		step(t, h, want, 0.3, 1)
-		step(t, h, got, -2, 5)
-		for _, to := range []*infer.Point{got, infer.NewPoint(len(z.Position))} {
-			if err := h.StepTo(from, to, 0.3); err != nil {
-				t.Fatal(err)
-			}
-			for _, c := range [][2][]float64{{to.Position, want.Position}, {to.Momentum, want.Momentum}, {to.Gradient, want.Gradient}, {to.Cache, want.Cache}, {{to.Energy, to.LogDensity}, {want.Energy, want.LogDensity}},
-				{from.Position, z.Position}, {from.Momentum, z.Momentum}, {from.Gradient, z.Gradient}, {from.Cache, z.Cache}} {
-				if !slices.Equal(c[0], c[1]) {
-					t.Errorf("%v, not %v", c[0], c[1])
+		d := len(z.Position)
+		step(t, h, z, 0.3, 7)
+		place := h.Place(z)
+		if y := z.Cache[:d]; !slices.Equal(place, y) || &place[0] == &y[0] {
+			t.Errorf("the place is %v, not a copy of %v", place, y)
+		}
+		resumed := infer.NewPoint(d)
+		copy(resumed.Position, z.Position)
+		if err := errors.Join(h.Reset(resumed), h.SetPlace(resumed, place)); err != nil {
+			t.Fatal(err)
+		}
+		h.Momentum(infer.Stream(1, 0, "place", 0), resumed)
+		h.Momentum(infer.Stream(1, 0, "place", 0), z)
+		if !slices.Equal(resumed.Cache, z.Cache) || resumed.Energy != z.Energy {
+			t.Errorf("a point that was given its place is %v, not %v", resumed, z)
+		}
+		if h.SetPlace(resumed, place[1:]) == nil {
+			t.Error("a place with a coordinate less is accepted")
+		}
+
+		m := h.Metric()
+		before := m.Mean[0]
+		m.Mean[0] += 2
+		if err := h.SetMetric(m); err != nil {
+			t.Fatal(err)
+		}
+		x := make([]float64, d)
+		leadsTo := func(want []float64) {
+			t.Helper()
+			h.Momentum(infer.Stream(1, 0, "place", 1), z)
+			h.Forward(z.Cache[:d], x)
+			for i := range x {
+				if math.Abs(x[i]-want[i]) > 1e-12 {
+					t.Errorf("coordinate %d of the position is %v, but that of its place %v (mean %v)", i, want[i], x[i], before)
 				}
 			}
 		}
+		leadsTo(z.Position)
+		z.Position[0] += 0.25
+		if err := h.Reset(z); err != nil {
+			t.Fatal(err)
+		}
+		leadsTo(z.Position)
 	})
 }
 
@@ -249,11 +280,38 @@ func TestWhitenedInvariance(t *testing.T) {
 // by for the whole one.
 type offCentre struct{ *hmc.Whitened }
 
-func (o offCentre) Step(z *infer.Point, eps float64) error {
-	err := o.Whitened.Step(z, eps)
+func (o offCentre) Step(from, z *infer.Point, eps float64) error {
+	err := o.Whitened.Step(from, z, eps)
 	d := len(z.Position)
 	for _, y := range z.Cache[:d] {
 		z.Energy -= 0.25 * y * y
 	}
 	return err
+}
+
+// nothing is a target without parameters.
+type nothing struct{}
+
+func (nothing) Dim() int                                       { return 0 }
+func (nothing) LogDensityGrad(_, _ []float64) (float64, error) { return -3, nil }
+
+// A space without dimensions is one point, which a step does not leave.
+func TestNoDimensions(t *testing.T) {
+	for _, kind := range infer.MetricKinds() {
+		h, err := hmc.NewWhitened(nothing{}, infer.Metric{Kind: kind})
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := infer.NewPoint(0)
+		if err := h.Reset(z); err != nil {
+			t.Fatal(err)
+		}
+		for _, h.Rotate = range []bool{false, true} {
+			h.Momentum(infer.Stream(1, 0, "nothing", 0), z)
+			step(t, h, z, 0.5, 2)
+			if z.Energy != 3 || z.LogDensity != -3 {
+				t.Errorf("%s: after a step %+v", kind, z)
+			}
+		}
+	}
 }

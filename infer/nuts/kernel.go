@@ -83,20 +83,15 @@ type node struct {
 type tree struct {
 	left, right *node     // its ends in time
 	chosen      *node     // one of its points
-	rho         []float64 // sum of the momenta; empty where no criterion needs it
+	rho         []float64 // sum of the momenta: of one point its own, else sum
+	sum         []float64 // empty where no criterion needs it
 	size        int       // number of points
-}
-
-// mover is a Hamiltonian that can step from one point to another, which need not be a copy.
-type mover interface {
-	StepTo(from, z *infer.Point, eps float64) error
 }
 
 // trajectory is the phase space of one transition, and its pool.
 type trajectory struct {
 	rng   *rand.Rand
 	h     infer.Hamiltonian
-	mover mover // h, if it is one
 	eps   float64
 	limit float64
 
@@ -137,15 +132,17 @@ func (t *trajectory) begin(rng *rand.Rand, h infer.Hamiltonian, eps, limit float
 		t.levels = append(t.levels, t.newTree())
 	}
 	t.rng, t.h, t.eps, t.limit = rng, h, eps, limit
-	t.mover, _ = h.(mover)
 	t.leaves, t.steps, t.accept, t.divergent, t.err = 0, 0, 0, false, nil
 
-	start := t.get()
-	start.CopyFrom(z)
+	start := t.current
+	if start == nil || z != &start.Point { // the caller's own
+		start = t.get()
+		start.CopyFrom(z)
+	}
 	h.Momentum(rng, &start.Point)
 	t.energy = start.Energy
 	t.ends = [2]*node{start, start}
-	start.refs = 2
+	start.refs = 3 // with one so that it outlives the transition, for the caller to compare
 	t.root.plant(start)
 }
 
@@ -162,22 +159,21 @@ func (t *trajectory) end(chosen *node) {
 			t.free = append(t.free, n)
 		}
 	}
-	t.rng, t.h, t.mover = nil, nil, nil
+	t.rng, t.h = nil, nil
 }
 
 func (t *trajectory) newTree() *tree {
 	if t.plain {
 		return &tree{}
 	}
-	return &tree{rho: make([]float64, t.dim)}
+	return &tree{sum: make([]float64, t.dim)}
 }
 
 // plant makes the tree the one point n.
 func (a *tree) plant(n *node) {
 	a.left, a.right, a.chosen = n, n, n
 	n.refs += 3
-	copy(a.rho, n.Momentum)
-	a.size = 1
+	a.rho, a.size = n.Momentum, 1
 }
 
 func (t *trajectory) get() *node {
@@ -247,13 +243,7 @@ func (t *trajectory) leaf(dst *tree, forward bool) (w weight, ok bool) {
 // step makes z the point one step from another, or from itself.
 func (t *trajectory) step(from, z *infer.Point, eps float64) error {
 	t.steps++
-	switch {
-	case t.mover != nil:
-		return t.mover.StepTo(from, z, eps)
-	case from != z:
-		z.CopyFrom(from)
-	}
-	return t.h.Step(z, eps)
+	return t.h.Step(from, z, eps)
 }
 
 // turning implements space by the generalised criterion: the velocities at
@@ -315,9 +305,12 @@ func (t *trajectory) join(dst, other *tree, after bool) {
 	}
 	t.drop(other.chosen)
 	dst.size += other.size
-	for i, r := range other.rho {
-		dst.rho[i] += r
+	sum := dst.sum
+	a, b := dst.rho[:len(sum)], other.rho[:len(sum)]
+	for i := range sum {
+		sum[i] = a[i] + b[i]
 	}
+	dst.rho = sum
 	other.left, other.right, other.chosen = nil, nil, nil
 }
 

@@ -216,7 +216,7 @@ func (l *listed) way(from *infer.Point, eps float64, steps int) (z *infer.Point,
 	z.CopyFrom(from)
 	energies := []float64{z.Energy}
 	for range steps {
-		if err := l.h.Step(z, eps); err != nil {
+		if err := l.h.Step(z, z, eps); err != nil {
 			l.t.Fatal(err)
 		}
 		energies = append(energies, z.Energy)
@@ -271,7 +271,7 @@ func (l *listed) at(i int) *infer.Point {
 	}
 	z := infer.NewPoint(len(from.Position))
 	z.CopyFrom(from)
-	if err := l.h.Step(z, eps); err != nil {
+	if err := l.h.Step(z, z, eps); err != nil {
 		l.t.Fatal(err)
 	}
 	l.points[i] = z
@@ -364,13 +364,13 @@ func TestPool(t *testing.T) {
 	rng := infer.Stream(4, 0, "pool", 0)
 	k := &Kernel{}
 	for range 500 {
-		before := slices.Clone(z.Position)
+		position, gradient, logDensity := slices.Clone(z.Position), slices.Clone(z.Gradient), z.LogDensity
 		next, _, err := k.Transition(rng, h, 0.02, z)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(before, z.Position) {
-			t.Fatal("the position of the state was changed in place")
+		if !slices.Equal(position, z.Position) || !slices.Equal(gradient, z.Gradient) || logDensity != z.LogDensity {
+			t.Fatal("the state was changed in place")
 		}
 		z = next
 		if len(k.t.free) != len(k.t.nodes)-1 || slices.Contains(k.t.free, k.t.current) {

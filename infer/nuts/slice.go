@@ -186,13 +186,11 @@ func (heuristic) Run(_ context.Context, s *infer.State) error {
 	if s.Target.Dim() == 0 || s.KeepStep {
 		return nil
 	}
-	start, z := infer.NewPoint(s.Target.Dim()), infer.NewPoint(s.Target.Dim())
-	start.CopyFrom(s.Point)
-	s.Hamiltonian.Momentum(s.Rng, start)
+	z := infer.NewPoint(s.Target.Dim())
+	s.Hamiltonian.Momentum(s.Rng, s.Point)
 	accepted := func() (bool, error) {
-		z.CopyFrom(start)
-		err := s.Hamiltonian.Step(z, s.StepSize)
-		return start.Energy-z.Energy > -math.Ln2, err
+		err := s.Hamiltonian.Step(s.Point, z, s.StepSize)
+		return s.Point.Energy-z.Energy > -math.Ln2, err
 	}
 	grow, err := accepted()
 	if err != nil {

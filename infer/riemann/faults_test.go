@@ -43,8 +43,8 @@ func (h withoutDeterminant) Momentum(rng *rand.Rand, z *infer.Point) {
 	h.mend(z)
 }
 
-func (h withoutDeterminant) Step(z *infer.Point, eps float64) error {
-	err := h.Hamiltonian.Step(z, eps)
+func (h withoutDeterminant) Step(from, z *infer.Point, eps float64) error {
+	err := h.Hamiltonian.Step(from, z, eps)
 	if !math.IsInf(z.Energy, 1) {
 		h.mend(z)
 	}

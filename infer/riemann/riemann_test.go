@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -69,13 +70,29 @@ func each(t *testing.T, f func(t *testing.T, h *riemann.Hamiltonian, z *infer.Po
 func step(t *testing.T, h infer.Hamiltonian, z *infer.Point, eps float64, n int) {
 	t.Helper()
 	for range n {
-		if err := h.Step(z, eps); err != nil {
+		if err := h.Step(z, z, eps); err != nil {
 			t.Fatal(err)
 		}
 		if math.IsInf(z.Energy, 0) {
 			t.Fatal("a step failed")
 		}
 	}
+}
+
+// A step from one point to another, whatever that was, is a step of a copy.
+func TestStepFromTo(t *testing.T) {
+	each(t, func(t *testing.T, h *riemann.Hamiltonian, z *infer.Point) {
+		want, from := clone(z), clone(z)
+		step(t, h, want, 0.1, 1)
+		for _, to := range []*infer.Point{clone(want), infer.NewPoint(len(z.Position))} {
+			if err := h.Step(from, to, 0.1); err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(to, want) || !reflect.DeepEqual(from, z) {
+				t.Errorf("a step from %v leads to %v, not %v, and leaves %v", z, to, want, from)
+			}
+		}
+	})
 }
 
 func clone(z *infer.Point) *infer.Point {
@@ -379,7 +396,7 @@ func TestFailures(t *testing.T) {
 				t.Fatal(err)
 			}
 			h.Momentum(rng, z)
-			if err := h.Step(z, 1.5); err != nil {
+			if err := h.Step(z, z, 1.5); err != nil {
 				t.Fatal(err)
 			}
 			if math.IsInf(z.Energy, 1) {
@@ -426,7 +443,7 @@ func TestTakenStepsReturn(t *testing.T) {
 				}
 				h.Momentum(rng, z)
 				w := clone(z)
-				if err := h.Step(w, eps); err != nil {
+				if err := h.Step(w, w, eps); err != nil {
 					t.Fatal(err)
 				}
 				if math.IsInf(w.Energy, 1) {
@@ -434,7 +451,7 @@ func TestTakenStepsReturn(t *testing.T) {
 				}
 				taken++
 				before := h.Counts()
-				if err := h.Step(w, -eps); err != nil {
+				if err := h.Step(w, w, -eps); err != nil {
 					t.Fatal(err)
 				}
 				after := h.Counts()
@@ -498,7 +515,7 @@ func TestBadMetrics(t *testing.T) {
 		}
 		h.Momentum(infer.Stream(1, 0, "bad", 0), z)
 		broken = true
-		if err := h.Step(z, 0.1); !errors.Is(err, c.want) || !math.IsInf(z.Energy, 1) {
+		if err := h.Step(z, z, 0.1); !errors.Is(err, c.want) || !math.IsInf(z.Energy, 1) {
 			t.Errorf("%s: %v, energy %v", c.name, err, z.Energy)
 		}
 		if err := h.Reset(z); !errors.Is(err, c.want) || err == nil && !math.IsInf(z.LogDensity, -1) {
@@ -535,7 +552,7 @@ func TestStepDoesNotAllocate(t *testing.T) {
 	each(t, func(t *testing.T, h *riemann.Hamiltonian, z *infer.Point) {
 		eps := 0.05
 		if n := testing.AllocsPerRun(50, func() {
-			if err := h.Step(z, eps); err != nil || math.IsInf(z.Energy, 1) {
+			if err := h.Step(z, z, eps); err != nil || math.IsInf(z.Energy, 1) {
 				t.Fatal("a step failed")
 			}
 			eps = -eps

@@ -279,7 +279,7 @@ func TestSparseInvariance(t *testing.T) {
 		}
 		h.Momentum(rng, z)
 		for _, eps := range []float64{0.3, 0.3, -0.3, -0.3} {
-			if err := h.Step(z, eps); err != nil || math.IsInf(z.Energy, 1) {
+			if err := h.Step(z, z, eps); err != nil || math.IsInf(z.Energy, 1) {
 				t.Fatal(err, z.Energy)
 			}
 		}

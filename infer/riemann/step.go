@@ -53,7 +53,10 @@ const (
 //	p' = p½ + ε/2 (∇log π(x') - ∇τ(x', p½))       explicit
 //
 // with τ(x, p) = ½ log|G(x)| + ½ pᵀG(x)⁻¹p.
-func (h *Hamiltonian) Step(z *infer.Point, eps float64) error {
+func (h *Hamiltonian) Step(from, z *infer.Point, eps float64) error {
+	if from != z {
+		z.CopyFrom(from)
+	}
 	h.counts.Steps++
 	result, err := h.step(z, eps)
 	switch {

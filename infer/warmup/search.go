@@ -35,11 +35,9 @@ func (Search) Run(_ context.Context, s *infer.State) error {
 	}
 	z := infer.NewPoint(s.Target.Dim())
 	accepted := func() (bool, error) {
-		z.CopyFrom(s.Point)
-		s.Hamiltonian.Momentum(s.Rng, z)
-		h0 := z.Energy
-		err := s.Hamiltonian.Step(z, s.StepSize)
-		return h0-z.Energy > logThreshold, err
+		s.Hamiltonian.Momentum(s.Rng, s.Point)
+		err := s.Hamiltonian.Step(s.Point, z, s.StepSize)
+		return s.Point.Energy-z.Energy > logThreshold, err
 	}
 	grow, err := accepted()
 	if err != nil {
