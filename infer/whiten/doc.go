@@ -4,6 +4,7 @@
 //	fit.go       Fit: diagonal, diagonal plus low rank, dense; by the Fisher divergence
 //	curvature.go Curvature: dense, from second derivatives
 //	map.go       Map: to coordinates in which a metric is the identity, and back
+//	triangle.go  its products with the factor of a dense metric of few rows
 //	lowrank.go   LowRank: products with a metric of low rank
 //	held.go      Divergence: how well a metric fits draws that it was not learnt from;
 //	             Attainable: how well one can fit at best

@@ -17,8 +17,8 @@ import (
 type Map struct {
 	metric infer.Metric
 	scale  []float64         // Unit, Diagonal: L is diagonal
-	rows   []float64         // Dense, of up to fewRows dimensions: the rows of L, one after another
 	upper  blas64.Triangular // Dense: M⁻¹ = UᵀU, L = Uᵀ
+	few    *triangle         // Dense, of up to fewRows dimensions: L
 	low    *LowRank          // LowRank: L = S(I + Uᵀ(√Λ - I)U)
 	mean   []float64
 }
@@ -45,6 +45,7 @@ func NewMap(m infer.Metric) (*Map, error) {
 		h.low = NewLowRank(m)
 	case infer.Dense:
 		if m.Dim == 0 {
+			h.few = newTriangle(0, nil)
 			break
 		}
 		var factor mat.Cholesky
@@ -54,10 +55,8 @@ func NewMap(m infer.Metric) (*Map, error) {
 		var u mat.TriDense
 		factor.UTo(&u)
 		h.upper = u.RawTriangular()
-		for i := range m.Dim {
-			for j := 0; j <= i && m.Dim <= fewRows; j++ {
-				h.rows = append(h.rows, h.upper.Data[j*m.Dim+i])
-			}
+		if m.Dim <= fewRows {
+			h.few = newTriangle(m.Dim, func(i, j int) float64 { return h.upper.Data[j*m.Dim+i] })
 		}
 	}
 	return h, nil
@@ -72,9 +71,6 @@ func (h *Map) Metric() infer.Metric {
 
 func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
 
-// fewRows is the dimension up to which loops beat the calls of a library.
-const fewRows = 48
-
 // Forward writes μ + Ly to x.
 func (h *Map) Forward(y, x []float64) {
 	switch {
@@ -84,57 +80,14 @@ func (h *Map) Forward(y, x []float64) {
 		for i := range x {
 			x[i] = mean[i] + scale[i]*y[i]
 		}
-		return
 	case h.low != nil:
-		copy(x, y)
-		h.low.inner(h.low.roots, x)
-		mean, scale := h.mean[:len(x)], h.low.scale[:len(x)]
-		for i, v := range x {
-			x[i] = mean[i] + scale[i]*v
-		}
-		return
-	case len(x) <= fewRows:
-		h.forward(y, x)
-		return
+		h.low.forward(h.mean, y, x)
+	case h.few != nil:
+		h.few.multiply(h.mean, y, x)
 	default:
 		copy(x, y)
 		blas64.Trmv(blas.Trans, h.upper, vector(x))
-	}
-	floats.Add(x, h.mean)
-}
-
-// forward is Forward of a dense metric, by two rows of L at a time and two sums for each: a
-// single sum would wait for its last addition.
-func (h *Map) forward(y, x []float64) {
-	mean, rows := h.mean[:len(x)], h.rows
-	i := 0
-	for ; i+1 < len(x); i += 2 {
-		v := y[:i+1]
-		a, b := rows[:len(v)], rows[len(v):][:len(v)]
-		corner := rows[2*i+2]
-		rows = rows[2*i+3:]
-		var sumA, sumA1, sumB, sumB1 float64
-		j := 0
-		for ; j+1 < len(v); j += 2 {
-			y0, y1 := v[j], v[j+1]
-			sumA += a[j] * y0
-			sumB += b[j] * y0
-			sumA1 += a[j+1] * y1
-			sumB1 += b[j+1] * y1
-		}
-		if j < len(v) {
-			sumA += a[j] * v[j]
-			sumB += b[j] * v[j]
-		}
-		x[i] = mean[i] + (sumA + sumA1)
-		x[i+1] = mean[i+1] + (sumB + sumB1 + corner*y[i+1])
-	}
-	if i < len(x) {
-		sum := 0.0
-		for j, v := range y[:i+1] {
-			sum += rows[j] * v
-		}
-		x[i] = mean[i] + sum
+		floats.Add(x, h.mean)
 	}
 }
 
@@ -163,24 +116,9 @@ func (h *Map) Pull(g, w []float64) {
 			w[i] = scale[i] * g[i]
 		}
 	case h.low != nil:
-		floats.MulTo(w, h.low.scale, g)
-		h.low.inner(h.low.roots, w)
-	case len(w) <= fewRows:
-		d := len(w)
-		for i := range w {
-			row := h.upper.Data[i*d+i : (i+1)*d]
-			in := g[i:d][:len(row)]
-			sum, sum1 := 0.0, 0.0 // a single sum would wait for its last addition
-			j := 0
-			for ; j+1 < len(row); j += 2 {
-				sum += row[j] * in[j]
-				sum1 += row[j+1] * in[j+1]
-			}
-			if j < len(row) {
-				sum += row[j] * in[j]
-			}
-			w[i] = sum + sum1
-		}
+		h.low.pull(g, w)
+	case h.few != nil:
+		h.few.transposed(g, w)
 	default:
 		copy(w, g)
 		blas64.Trmv(blas.NoTrans, h.upper, vector(w))
@@ -200,7 +138,7 @@ func (h *Map) Whiten(x, g, y, w []float64) {
 	case h.low != nil:
 		floats.Div(y, h.low.scale)
 		h.low.inner(h.low.inverse, y)
-	case len(x) <= fewRows:
+	case h.few != nil:
 		h.solve(y)
 	default:
 		blas64.Trsv(blas.Trans, h.upper, vector(y))
