@@ -22,6 +22,7 @@
 //	hmc/         Euclidean geometry with the leapfrog step; static HMC
 //	nuts/        the no-U-turn sampler, as in Stan and as first published
 //	riemann/     position-dependent metrics and the generalised leapfrog step
+//	internal/    exponential, sine and cosine, normal numbers in less time (quick)
 //	whiten/      metrics learnt from draws and scores; coordinates in which they are the identity
 //	warmup/      stages: step size search, dual averaging, windows of metric estimation
 //	ahmc/        HMC tuned by Bayesian optimisation, in warm-up and for ever after

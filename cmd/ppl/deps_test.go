@@ -108,10 +108,11 @@ compile:                 compile/data compile/ir stdlib/transform compile/intern
 predict:                 compile lang/source lang/ast lang/check lang/types stdlib
 
 infer:
+infer/internal/quick:
 infer/whiten:            infer gonum
 infer/warmup:            infer infer/whiten
-infer/hmc:               infer infer/warmup infer/whiten gonum
-infer/nuts:              infer infer/warmup infer/hmc
+infer/hmc:               infer infer/internal/quick infer/warmup infer/whiten gonum
+infer/nuts:              infer infer/internal/quick infer/warmup infer/hmc
 infer/bayesopt:          gonum
 infer/ahmc:              infer infer/warmup infer/whiten infer/hmc infer/bayesopt gonum
 infer/riemann:           infer gonum

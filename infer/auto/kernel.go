@@ -59,18 +59,23 @@ func (k *Kernel) Setting() Setting { return k.setting }
 // that each leaves the target invariant. Beside a static kernel those to spare are made by
 // NUTS, which gets to tails and back where trajectories of fixed length hardly do.
 func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {
-	z, info, err := k.single(rng, h, eps, z)
-	if k.spare == 0 || err != nil {
+	kernel, step := k.next(h, eps)
+	if k.spare == 0 {
+		return kernel.Transition(rng, h, step, z)
+	}
+	z, info, err := kernel.Transition(rng, h, step, z)
+	if err != nil {
 		return z, info, err
 	}
 	n := 1.0
 	for k.owed += k.spare; k.owed >= 1; k.owed-- {
 		before := info.Stats
 		if k.relief > 0 {
-			z, info, err = k.byNUTS(rng, h, k.relief, z)
+			kernel, step = k.byNUTS(h, k.relief)
 		} else {
-			z, info, err = k.single(rng, h, eps, z)
+			kernel, step = k.next(h, eps)
 		}
+		z, info, err = kernel.Transition(rng, h, step, z)
 		if err != nil {
 			return z, info, err
 		}
@@ -83,27 +88,27 @@ func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z 
 	return z, info, nil
 }
 
-// single makes one transition, of the kernel in use or of NUTS that relieves it.
-func (k *Kernel) single(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {
+// next is who makes the next transition, the kernel in use or NUTS that relieves it, and with what step size.
+func (k *Kernel) next(h infer.Hamiltonian, eps float64) (infer.Kernel, float64) {
 	if k.setting.Kind == NUTS {
-		return k.byNUTS(rng, h, eps, z)
+		return k.byNUTS(h, eps)
 	}
 	if k.relief > 0 {
 		if k.made++; k.made%reliefEvery == 0 {
-			return k.byNUTS(rng, h, k.relief, z)
+			return k.byNUTS(h, k.relief)
 		}
 	}
 	if w, ok := h.(*hmc.Whitened); ok {
 		w.Rotate = k.setting.Kind == ExactNormal
 	}
-	return k.static.Transition(rng, h, eps, z)
+	return &k.static, eps
 }
 
-func (k *Kernel) byNUTS(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {
+func (k *Kernel) byNUTS(h infer.Hamiltonian, eps float64) (infer.Kernel, float64) {
 	if w, ok := h.(*hmc.Whitened); ok {
 		w.Rotate = false
 	}
-	return k.nuts.Transition(rng, h, eps, z)
+	return &k.nuts, eps
 }
 
 // reliefEvery is how often NUTS makes a transition in place of a static kernel that was

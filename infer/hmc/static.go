@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/internal/quick"
 	"github.com/ppl-lang/ppl/infer/warmup"
 )
 
@@ -72,7 +73,7 @@ func (k *Kernel) Length(eps float64) int {
 }
 
 // Transition implements [infer.Kernel].
-func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {
+func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (_ *infer.Point, info infer.Info, _ error) {
 	w := k.other(z)
 	h.Momentum(rng, z)
 	start, from := z.Energy, z
@@ -81,7 +82,7 @@ func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z 
 	if k.Jitter > 0 {
 		eps *= 1 + k.Jitter*(2*rng.Float64()-1)
 	}
-	info := infer.Info{Proposal: w}
+	info.Proposal = w
 	info.StepSize = eps
 	info.IntTime = eps * float64(length)
 	steps := length
@@ -107,7 +108,10 @@ func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z 
 		limit = DefaultMaxEnergyError
 	}
 	info.Divergent = w.Energy-start > limit
-	info.AcceptStat = min(1, math.Exp(start-w.Energy))
+	info.AcceptStat = 1
+	if w.Energy > start {
+		info.AcceptStat = quick.Exp(start - w.Energy)
+	}
 	if rng.Float64() < info.AcceptStat {
 		info.Energy = w.Energy
 		return w, info, nil
@@ -118,16 +122,14 @@ func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z 
 
 // other returns a point of the kernel's own that is not z.
 func (k *Kernel) other(z *infer.Point) *infer.Point {
-	for i, p := range k.points {
-		if p == nil || len(p.Position) != len(z.Position) {
-			p = infer.NewPoint(len(z.Position))
-			k.points[i] = p
-		}
-		if p != z {
-			return p
-		}
+	p := &k.points[0]
+	if *p == z {
+		p = &k.points[1]
 	}
-	return k.points[0] // not reached: the points differ
+	if *p == nil || len((*p).Position) != len(z.Position) {
+		*p = infer.NewPoint(len(z.Position))
+	}
+	return *p
 }
 
 // Sampler makes static HMC for a run: [Kernel] over a Euclidean metric, both

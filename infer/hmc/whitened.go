@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/internal/quick"
 	"github.com/ppl-lang/ppl/infer/whiten"
 )
 
@@ -122,13 +123,7 @@ func (h *Whitened) SetPlace(z *infer.Point, y []float64) error {
 // Momentum implements [infer.Hamiltonian]: standard normal.
 func (h *Whitened) Momentum(rng *rand.Rand, z *infer.Point) {
 	h.whitened(z)
-	kinetic := 0.0
-	for i := range z.Momentum {
-		v := rng.NormFloat64()
-		z.Momentum[i] = v
-		kinetic += v * v
-	}
-	h.complete(z, kinetic)
+	h.complete(z, quick.Normals(rng, z.Momentum))
 }
 
 // Step implements [infer.Hamiltonian].
@@ -142,7 +137,7 @@ func (h *Whitened) Step(from, z *infer.Point, eps float64) error {
 	if h.Rotate {
 		if eps != h.eps {
 			h.eps = eps
-			h.sin, h.cos = math.Sincos(eps)
+			h.sin, h.cos = quick.Sincos(eps)
 		}
 		sin, cos := h.sin, h.cos
 		for i, yi := range y0 {
@@ -165,21 +160,34 @@ func (h *Whitened) Step(from, z *infer.Point, eps float64) error {
 		return err
 	}
 	h.Pull(z.Gradient, w)
-	kinetic := 0.0
+	var kinetic, kinetic1 float64 // a single sum would wait for its last addition
+	i := 0
 	if h.Rotate {
-		for i, wi := range w {
-			ri := r[i] + half*(wi+y[i])
-			r[i] = ri
-			kinetic += ri * ri
+		for ; i+1 < len(w); i += 2 {
+			a, b := r[i]+half*(w[i]+y[i]), r[i+1]+half*(w[i+1]+y[i+1])
+			r[i], r[i+1] = a, b
+			kinetic += a * a
+			kinetic1 += b * b
+		}
+		if i < len(w) {
+			a := r[i] + half*(w[i]+y[i])
+			r[i] = a
+			kinetic += a * a
 		}
 	} else {
-		for i, wi := range w {
-			ri := r[i] + half*wi
-			r[i] = ri
-			kinetic += ri * ri
+		for ; i+1 < len(w); i += 2 {
+			a, b := r[i]+half*w[i], r[i+1]+half*w[i+1]
+			r[i], r[i+1] = a, b
+			kinetic += a * a
+			kinetic1 += b * b
+		}
+		if i < len(w) {
+			a := r[i] + half*w[i]
+			r[i] = a
+			kinetic += a * a
 		}
 	}
-	h.complete(z, kinetic)
+	h.complete(z, kinetic+kinetic1)
 	return nil
 }
 

@@ -33,7 +33,7 @@ type Kernel struct {
 var _ infer.Kernel = (*Kernel)(nil)
 
 // Transition implements [infer.Kernel].
-func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {
+func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (_ *infer.Point, info infer.Info, _ error) {
 	depth, limit := k.MaxDepth, k.MaxEnergyError
 	if depth == 0 {
 		depth = DefaultMaxDepth
@@ -53,14 +53,12 @@ func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z 
 	depth = t.stretch + grow[*tree](t, t.root, weightOf(0), rng.Uint64(), depth-t.stretch)
 
 	chosen := t.root.chosen
-	info := infer.Info{Stats: infer.Stats{
-		AcceptStat: t.accept / float64(t.leaves),
-		StepSize:   eps,
-		TreeDepth:  depth,
-		Leapfrogs:  t.steps,
-		Divergent:  t.divergent,
-		Energy:     chosen.Energy,
-	}}
+	info.AcceptStat = t.accept / float64(t.leaves)
+	info.StepSize = eps
+	info.TreeDepth = depth
+	info.Leapfrogs = t.steps
+	info.Divergent = t.divergent
+	info.Energy = chosen.Energy
 	if t.err != nil {
 		t.end(nil)
 		return z, info, t.err
@@ -76,7 +74,9 @@ func (k *Kernel) Refined() (finer, all int64) { return k.t.finer, k.t.ways }
 // node is a pooled point with the number of places that refer to it.
 type node struct {
 	infer.Point
-	refs int
+	velocity []float64 // there, which may be part of the point
+	refs     int
+	place    int // in the pool
 }
 
 // tree is the space's T: a run of points of a trajectory.
@@ -114,7 +114,7 @@ type trajectory struct {
 
 	dim     int
 	plain   bool    // trees do without the sums of their momenta
-	nodes   []*node // the pool
+	nodes   []*node // the pool; between transitions all are free but the first
 	free    []*node // those of it without references
 	current *node   // what the last transition returned: not free, for the caller may hold it
 }
@@ -143,22 +143,23 @@ func (t *trajectory) begin(rng *rand.Rand, h infer.Hamiltonian, eps, limit float
 	t.energy = start.Energy
 	t.ends = [2]*node{start, start}
 	start.refs = 3 // with one so that it outlives the transition, for the caller to compare
-	t.root.plant(start)
+	t.plant(t.root, start)
 }
 
 // end returns all points to the pool but the chosen one.
 func (t *trajectory) end(chosen *node) {
 	t.ends = [2]*node{}
-	t.free = t.free[:0]
 	if chosen != nil {
 		t.current = chosen
 	}
-	for _, n := range t.nodes {
-		n.refs = 0
-		if n != t.current {
-			t.free = append(t.free, n)
-		}
+	kept := 0
+	if n := t.current; n != nil {
+		first := t.nodes[0]
+		t.nodes[0], t.nodes[n.place] = n, first
+		n.place, first.place = 0, n.place
+		kept = 1
 	}
+	t.free = append(t.free[:0], t.nodes[kept:]...)
 	t.rng, t.h = nil, nil
 }
 
@@ -169,8 +170,9 @@ func (t *trajectory) newTree() *tree {
 	return &tree{sum: make([]float64, t.dim)}
 }
 
-// plant makes the tree the one point n.
-func (a *tree) plant(n *node) {
+// plant makes a tree of the one point n.
+func (t *trajectory) plant(a *tree, n *node) {
+	n.velocity = t.h.Velocity(&n.Point)
 	a.left, a.right, a.chosen = n, n, n
 	n.refs += 3
 	a.rho, a.size = n.Momentum, 1
@@ -180,9 +182,10 @@ func (t *trajectory) get() *node {
 	if k := len(t.free); k > 0 {
 		n := t.free[k-1]
 		t.free = t.free[:k-1]
+		n.refs = 0
 		return n
 	}
-	n := &node{Point: *infer.NewPoint(t.dim)}
+	n := &node{Point: *infer.NewPoint(t.dim), place: len(t.nodes)}
 	t.nodes = append(t.nodes, n)
 	t.free = slices.Grow(t.free, len(t.nodes))
 	return n
@@ -236,7 +239,7 @@ func (t *trajectory) leaf(dst *tree, forward bool) (w weight, ok bool) {
 		t.divergent = true
 		return w, false
 	}
-	dst.plant(n)
+	t.plant(dst, n)
 	return w, true
 }
 
@@ -250,7 +253,7 @@ func (t *trajectory) step(from, z *infer.Point, eps float64) error {
 // both ends must have a positive product with the sum of the momenta, for the
 // union and for either tree together with the first point of the other.
 func (t *trajectory) turning(left, right *tree) bool {
-	a, b := t.velocity(left.left), t.velocity(right.right)
+	a, b := left.left.velocity, right.right.velocity
 	if bends(a, b, left.rho, right.rho) {
 		return true
 	}
@@ -258,11 +261,9 @@ func (t *trajectory) turning(left, right *tree) bool {
 	if left.size == 1 && right.size == 1 {
 		return false
 	}
-	return bends(a, t.velocity(right.left), left.rho, right.left.Momentum) ||
-		bends(t.velocity(left.right), b, left.right.Momentum, right.rho)
+	return bends(a, right.left.velocity, left.rho, right.left.Momentum) ||
+		bends(left.right.velocity, b, left.right.Momentum, right.rho)
 }
-
-func (t *trajectory) velocity(n *node) []float64 { return t.h.Velocity(&n.Point) }
 
 // bends reports whether a·(r+s) or b·(r+s) is not positive.
 func bends(a, b, r, s []float64) bool {

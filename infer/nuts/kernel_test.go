@@ -96,7 +96,7 @@ func (o *oneWay) leaf(dst *tree, forward bool) (weight, bool) {
 	}
 	o.drop(from)
 	o.leaves++
-	dst.plant(n)
+	o.plant(dst, n)
 	return weightOf(o.energy - n.Energy), true
 }
 

@@ -49,17 +49,19 @@ func (t *trajectory) smooth(from, z *infer.Point, eps float64, halved int) bool 
 		eps = math.Ldexp(eps, -halved)
 	}
 	least, most := from.Energy, from.Energy
-	for range 1 << (t.stretch + halved) {
+	for left := 1 << (t.stretch + halved); ; left-- {
 		if t.err = t.step(from, z, eps); t.err != nil {
 			return false
 		}
-		from = z
-		least, most = min(least, z.Energy), max(most, z.Energy)
-		if !(most-least <= t.refine) {
+		if e := z.Energy; !(e-least <= t.refine && most-e <= t.refine) {
 			return false
 		}
+		if left == 1 {
+			return true
+		}
+		from = z
+		least, most = min(least, z.Energy), max(most, z.Energy)
 	}
-	return true
 }
 
 // fine goes on from one leaf to the next in steps that are halved, and reports whether

@@ -1,6 +1,10 @@
 package nuts
 
-import "math"
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/infer/internal/quick"
+)
 
 // space is all that the tree algorithm knows of where its trees grow. T is a
 // tree: a run of consecutive points in time, of which it remembers its two
@@ -109,7 +113,7 @@ const unshifted = 600
 func weightOf(log float64) weight {
 	switch {
 	case math.Abs(log) <= unshifted:
-		return weight{math.Exp(log), 0}
+		return weight{quick.Exp(log), 0}
 	case math.IsInf(log, -1):
 		return weight{0, 0}
 	}
