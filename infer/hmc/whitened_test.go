@@ -243,9 +243,9 @@ func TestWhitenedInvariance(t *testing.T) {
 		for _, m := range metrics(2) {
 			m.Mean = []float64{0.2, -0.4}
 			for _, rotate := range []bool{false, true} {
-				run := func(make func(h *hmc.Whitened) infer.Hamiltonian) infertest.InvarianceResult {
+				run := func(replicates int, make func(h *hmc.Whitened) infer.Hamiltonian) infertest.InvarianceResult {
 					res, err := infertest.Invariance{
-						Target: target, StepSize: 0.9, Seed: 41, Replicates: 15000,
+						Target: target, StepSize: 0.9, Seed: 41, Replicates: replicates,
 						Kernel: func() infer.Kernel { return &hmc.Kernel{Steps: 3, Jitter: 0.2} },
 						Hamiltonian: func(l infer.LogDensity) (infer.Hamiltonian, error) {
 							h, err := hmc.NewWhitened(l, m)
@@ -261,14 +261,15 @@ func TestWhitenedInvariance(t *testing.T) {
 					}
 					return res
 				}
-				res := run(func(h *hmc.Whitened) infer.Hamiltonian { return h })
+				res := run(15000, func(h *hmc.Whitened) infer.Hamiltonian { return h })
 				if err := res.Err(); err != nil {
 					t.Errorf("%s, %s, rotation %v: %v", target, m.Kind, rotate, err)
 				}
 				if res.AcceptStat < 0.2 || res.AcceptStat > 0.97 {
 					t.Errorf("%s, %s, rotation %v: mean acceptance %.2f is no test", target, m.Kind, rotate, res.AcceptStat)
 				}
-				if rotate && m.Kind == infer.LowRank && run(func(h *hmc.Whitened) infer.Hamiltonian { return offCentre{h} }).Err() == nil {
+				// With 15000 it is a matter of the seed whether the fault is seen on the banana: of six, three.
+				if rotate && m.Kind == infer.LowRank && run(60000, func(h *hmc.Whitened) infer.Hamiltonian { return offCentre{h} }).Err() == nil {
 					t.Errorf("%s: an energy that counts the normal twice passes", target)
 				}
 			}
