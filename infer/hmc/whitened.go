@@ -132,8 +132,8 @@ func (h *Whitened) Step(from, z *infer.Point, eps float64) error {
 	half := 0.5 * eps
 	h.grow(z)
 	h.belongs(z, h.version)
-	y, w, r := z.Cache[:d], z.Cache[d:2*d], z.Momentum[:d]
-	y0, w0, r0 := from.Cache[:d], from.Cache[d:2*d], from.Momentum[:d]
+	y, w, r := z.Cache[:d], z.Cache[d:][:d], z.Momentum[:d]
+	y0, w0, r0 := from.Cache[:d], from.Cache[d:][:d], from.Momentum[:d]
 	if h.Rotate {
 		if eps != h.eps {
 			h.eps = eps
