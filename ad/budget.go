@@ -258,13 +258,15 @@ func (g *Graph) halt(err error) {
 	panic(&BuildError{Msg: err.Error(), Site: g.site, Err: err})
 }
 
+// nodeBytes is what a node takes, with its entries in maps and lists.
+const nodeBytes = 256
+
 // charge takes the memory of a new node.
 func (g *Graph) charge(n *Node) {
 	if g.budget == nil {
 		return
 	}
-	const node = 256 // with its entries in maps and lists
-	bytes := node + 4*int64(len(n.Args))
+	bytes := nodeBytes + 4*int64(len(n.Args))
 	switch a := n.Attr.(type) {
 	case Index:
 		bytes += a.tables()

@@ -211,6 +211,19 @@ func withBodies(attr any, f func(*Graph) *Graph) any {
 	return attr
 }
 
+// Fork is a copy that grows on its own, with memory of its own from the budget; nodes keep
+// their names.
+func (g *Graph) Fork() *Graph {
+	h := g.clone()
+	if h.budget != nil {
+		h.taken = new(int64)
+		for i := range h.Nodes {
+			h.take(int64(nodeBytes + 4*len(h.Nodes[i].Args)))
+		}
+	}
+	return h
+}
+
 // clone is a copy that grows on its own; nodes keep their names.
 func (g *Graph) clone() *Graph {
 	h := *g

@@ -3,6 +3,7 @@ package bind
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -107,19 +108,34 @@ func Bind(prog *ir.Program, set *data.Set, o Options) (*Bound, error) {
 	}); err != nil {
 		return nil, err
 	}
+	// What the parts have in common is evaluated once.
+	var common *fork
+	first := b.complaints(func() {
+		b.beginDensity(out.known, out, b.opts.Jacobian)
+		common = b.fork()
+	})
 	var notes []string
 	for _, part := range []struct {
 		instead string
 		build   func()
 	}{
 		{"the log density is interpreted, statement by statement, at every point", func() {
-			b.density(out.known, out, b.opts.Jacobian)
+			out.Density = b.endDensity()
 			out.Stats = b.stats
 		}},
-		{"transformed parameters are interpreted, draw by draw", func() { b.constrained(out.known, out) }},
-		{"generated quantities are interpreted, draw by draw", func() { b.generated(out.known, out) }},
+		{"transformed parameters are interpreted, draw by draw", func() {
+			b.resume(common, false)
+			out.Constrained = b.constrained()
+		}},
+		{"generated quantities are interpreted, draw by draw", func() {
+			b.resume(common, true)
+			out.Generated = b.generated()
+		}},
 	} {
-		err := b.complaints(part.build)
+		err := first
+		if err == nil {
+			err = b.complaints(part.build)
+		}
 		var refused *Error
 		switch {
 		case err == nil:
@@ -186,7 +202,6 @@ func (b *binder) start(known []constant) {
 	b.begin()
 	b.free = b.refund()
 	b.cells = make([]*cell, b.prog.NumVars)
-	b.propto = b.opts.Propto
 	for _, k := range known {
 		c := b.newCell(k.v, k.v.Name, k.typ, k.shape)
 		v := value{typ: k.typ, shape: k.shape, ints: k.ints}
@@ -351,9 +366,9 @@ func (b *binder) checkOrder(v *ir.Var, bounds transform.Bounds) {
 	g.RejectIf(wrong, m, bounds.Lower, bounds.Upper)
 }
 
-// density builds the log density, with the Jacobians of the transforms or
-// without.
-func (b *binder) density(known []constant, out *Bound, jacobians bool) {
+// beginDensity evaluates parameters, with the Jacobians of their transforms or without, and
+// transformed parameters.
+func (b *binder) beginDensity(known []constant, out *Bound, jacobians bool) {
 	b.start(known)
 	b.inModel = true
 	var jacobian func(value)
@@ -362,6 +377,10 @@ func (b *binder) density(known []constant, out *Bound, jacobians bool) {
 	}
 	b.parameters(out, jacobian)
 	b.transformedParameters()
+}
+
+// endDensity evaluates the model to the log density.
+func (b *binder) endDensity() *ad.Graph {
 	for _, s := range b.prog.Model {
 		b.exec(s)
 	}
@@ -371,8 +390,44 @@ func (b *binder) density(known []constant, out *Bound, jacobians bool) {
 		sum = g.Add(sum, t.ref)
 	}
 	g.Output(sum)
-	out.Density = g
 	b.inModel = false
+	return g
+}
+
+// fork is what has been evaluated, from where several parts of a program go on.
+type fork struct {
+	g       *ad.Graph
+	cells   []*cell
+	aligned map[alignKey]ad.Ref
+}
+
+// fork keeps what has been evaluated outside of all statements.
+func (b *binder) fork() *fork {
+	return &fork{g: b.root.g.Fork(), cells: copies(b.cells), aligned: maps.Clone(b.aligned)}
+}
+
+// resume goes on from a fork, for the last time or not.
+func (b *binder) resume(f *fork, last bool) {
+	if !last {
+		f = &fork{g: f.g.Fork(), cells: copies(f.cells), aligned: maps.Clone(f.aligned)}
+	}
+	b.free()
+	b.restart()
+	b.root.g, b.cells, b.aligned = f.g, f.cells, f.aligned
+	b.free = b.refund()
+}
+
+// copies are cells with the same content, which neither these nor those change in place.
+func copies(cells []*cell) []*cell {
+	out := slices.Clone(cells)
+	for i, c := range cells {
+		if c != nil {
+			c.owned = false
+			d := *c
+			out[i] = &d
+		}
+	}
+	return out
 }
 
 func (b *binder) transformedParameters() {
@@ -391,20 +446,14 @@ func unknown(list diag.List) bool {
 	})
 }
 
-// constrained builds the graph of parameters and transformed parameters.
-func (b *binder) constrained(known []constant, out *Bound) {
-	b.start(known)
-	b.parameters(out, nil)
-	b.transformedParameters()
+// constrained makes outputs of parameters and transformed parameters.
+func (b *binder) constrained() *ad.Graph {
 	b.outputs(slices.Concat(b.prog.Parameters, b.prog.TransformedParameterVars))
-	out.Constrained = b.root.g
+	return b.root.g
 }
 
-// generated builds the graph of these and the generated quantities.
-func (b *binder) generated(known []constant, out *Bound) {
-	b.start(known)
-	b.parameters(out, nil)
-	b.transformedParameters()
+// generated evaluates generated quantities, and makes outputs of all quantities.
+func (b *binder) generated() *ad.Graph {
 	for _, s := range b.prog.GeneratedQuantities {
 		b.exec(s)
 	}
@@ -412,7 +461,7 @@ func (b *binder) generated(known []constant, out *Bound) {
 		b.checkDeclared(v)
 	}
 	b.outputs(slices.Concat(b.prog.Parameters, b.prog.TransformedParameterVars, b.prog.GeneratedQuantityVars))
-	out.Generated = b.root.g
+	return b.root.g
 }
 
 // nameBytes is what the name and the places of an element of an output take.

@@ -64,10 +64,16 @@ func newBinder(p *ir.Program, o Options) *binder {
 func (b *binder) begin() {
 	b.root = &level{g: ad.NewGraph()}
 	b.root.g.Use(b.opts.Budget)
+	b.restart()
+}
+
+// restart leaves all statements, with nothing evaluated.
+func (b *binder) restart() {
 	b.context = context{lvl: b.root}
 	b.aligned = map[alignKey]ad.Ref{}
 	b.covered = map[[2]*axis]bool{}
 	b.targets, b.calls, b.levels = nil, nil, 0
+	b.propto, b.inModel = b.opts.Propto, false
 }
 
 // at sets the position to which what follows belongs and returns the former.

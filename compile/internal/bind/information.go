@@ -64,7 +64,8 @@ func (out *Bound) Information() (info *Information, err error) {
 	err = b.complaints(func() {
 		b.marking, b.densities, b.left, b.addends = true, nil, nil, nil
 		defer func() { b.marking = false }()
-		b.density(out.known, &Bound{}, false)
+		b.beginDensity(out.known, &Bound{}, false)
+		b.endDensity()
 		info = b.statements()
 	})
 	return info, err

@@ -11,12 +11,12 @@ import (
 
 // The inspector: the units of a nest, and over which iterations they run.
 
-// inspect finds the units of the loop in the lanes of ax; nil, with the reason,
-// if it cannot be evaluated statement by statement. last is the number of
+// inspect finds the units of the loop in the lanes of ax; why of what is returned is
+// the reason if it cannot be evaluated statement by statement. last is the number of
 // iterations after which data end the loop, 0 if they do not.
-func (b *binder) inspect(ax *axis, lp *loop, i value, unrollTo int, joined bool) (n *nest, last int, why string) {
+func (b *binder) inspect(ax *axis, lp *loop, i value, w way) (in *inspection, last int) {
 	f := findings{unknown: map[*ir.Var]bool{}, compound: map[ir.Stmt]bool{}, groups: lp.groups, written: map[*ir.For]*ir.If{}}
-	if joined && ax.n > smallUnrolled {
+	if w.joined && ax.n > smallUnrolled {
 		for _, s := range lp.across {
 			if s, ok := s.(*ir.For); ok && !mayJump(s.Body) {
 				f.written[s] = iterationOf(s)
@@ -24,17 +24,27 @@ func (b *binder) inspect(ax *axis, lp *loop, i value, unrollTo int, joined bool)
 		}
 	}
 	for {
-		in := &inspection{b: b, unrollTo: unrollTo, joined: joined, known: f}
+		in = &inspection{b: b, way: w, known: f, iterations: ax.n}
+		if w.steps {
+			in.inOrder = lp.steps
+		}
 		last = in.run(ax, lp, i)
 		f = in.known
 		if in.why != "" {
-			return nil, 0, in.why
+			return in, 0
 		}
 		if !in.again {
 			lp.groups = f.groups
-			return in.n, last, ""
+			return in, last
 		}
 	}
+}
+
+// foresees reports whether an inspection in another way, which unrolls no fewer loops,
+// would find the same.
+func (in *inspection) foresees(w way, lp *loop) bool {
+	joins := in.joins || in.iterations > smallUnrolled && len(lp.across) > 0
+	return !in.stepped && !w.steps && (in.joined == w.joined || !joins) && (in.least == 0 || in.least > int64(w.unroll))
 }
 
 // run inspects the loop once.
@@ -171,7 +181,10 @@ func (in *inspection) conditional(s *ir.If, rest []ir.Stmt) (sig signal, done bo
 	b := in.b
 	old := b.at(s.Span())
 	defer b.setSpan(old)
-	whole := in.known.compound[s] || in.joined && in.binds(s)
+	whole := in.known.compound[s]
+	if !whole && in.binds(s) {
+		whole, in.joins = in.joined, true
+	}
 	if whole || !in.isKnown(s.Cond) {
 		if !mayJump(s) {
 			in.leaf(s, nil)
@@ -305,7 +318,7 @@ func (in *inspection) uniform(s ir.Stmt, n int64, lp *loop) {
 	b := in.b
 	switch {
 	case n <= 0:
-	case n <= int64(in.unrollTo):
+	case in.written(s, n):
 		for k := range n {
 			in.scope(func() {
 				b.bindVar(lp, intValue(k+1))
@@ -321,6 +334,22 @@ func (in *inspection) uniform(s ir.Stmt, n int64, lp *loop) {
 		ax, i := b.iterations(int(n))
 		in.inner(s, ax, lp, i)
 	}
+}
+
+// written reports whether a loop of n iterations in every lane becomes statements one
+// after another.
+func (in *inspection) written(s ir.Stmt, n int64) bool {
+	if n <= int64(in.unroll) {
+		return true
+	}
+	if n <= maxUnits && slices.Contains(in.inOrder, s) {
+		in.stepped = true
+		return true
+	}
+	if in.least == 0 || n < in.least {
+		in.least = n
+	}
+	return false
 }
 
 // inner inspects a loop of the nest.

@@ -18,6 +18,7 @@ type loop struct {
 	tracked []tracked // integers known before every iteration
 	groups  groups    // in which iterations run, in lanes
 	across  []ir.Stmt // inner loops that keep a plan from being a recurrence
+	steps   []ir.Stmt // those of them whose iterations depend on one another through loops within
 	why     []string  // why it was not evaluated in the ways that were looked at so far
 }
 

@@ -102,28 +102,51 @@ func (b *binder) runLaned(steps int, lp *loop) bool {
 // planned is the nest of a loop with its plan, nil and the reason if there is none.
 func (b *binder) planned(ax *axis, lp *loop, i value) (n *nest, last int, why string) {
 	tracked := lp.tracked
-	for _, m := range []struct {
-		unroll int
-		joined bool
-	}{{smallLoop, false}, {mediumLoop, false}, {mediumLoop, true}, {maxUnits, false}} {
-		if m.unroll > smallLoop && !m.joined && !has(lp.body, isFor) {
+	var tried []*inspection
+	for _, w := range ways() {
+		if slices.ContainsFunc(tried, func(in *inspection) bool { return in.foresees(w, lp) }) {
 			continue
 		}
-		lp.groups, lp.tracked = groups{}, tracked
-		n, last, why = b.inspect(ax, lp, i, m.unroll, m.joined)
-		if last > 0 && last < ax.n {
-			return nil, last, why
+		for written := 0; ; written = len(lp.steps) {
+			if w.steps && len(lp.steps) == written { // of which there are none, or no more than there were
+				break
+			}
+			lp.groups, lp.tracked = groups{}, tracked
+			in, last := b.inspect(ax, lp, i, w)
+			if last > 0 && last < ax.n {
+				return nil, last, in.why
+			}
+			tried = append(tried, in)
+			if why = in.why; why != "" {
+				break
+			}
+			if why = in.n.plan(); why == "" {
+				b.count(in.n)
+				return in.n, 0, ""
+			}
+			lp.across = append(lp.across, in.n.across...)
+			lp.steps = append(lp.steps, in.n.steps...)
+			if !w.steps {
+				break
+			}
 		}
-		if n == nil {
-			continue
-		}
-		if why = n.plan(); why == "" {
-			b.count(n)
-			return n, 0, ""
-		}
-		lp.across = append(lp.across, n.across...)
 	}
 	return nil, 0, why
+}
+
+// way is a way to make a loop with those in it a nest: which inner loops become
+// statements one after another, and what else is one unit.
+type way struct {
+	unroll int  // inner loops of no more iterations
+	joined bool // conditionals on data that assign variables of the nest are units
+	steps  bool // and inner loops of which former plans found that their steps depend on one another
+}
+
+// ways are those that are looked at, in their order. A loop over days within one over
+// countries, in which a day depends on sums over earlier ones, is one of steps: its days are
+// written out, while countries and the sums stay lanes.
+func ways() []way {
+	return []way{{unroll: smallLoop}, {unroll: mediumLoop}, {unroll: mediumLoop, joined: true}, {unroll: smallLoop, steps: true}, {unroll: maxUnits}}
 }
 
 // count counts the loops of a nest.

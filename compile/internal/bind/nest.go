@@ -22,6 +22,7 @@ type nest struct {
 	groups  []group    // of units, in the order of evaluation
 
 	across  []ir.Stmt // loops around units that depend on others across loops
+	steps   []ir.Stmt // the innermost loops around all units of such a group
 	taken   int64     // bytes of memory that the plan takes
 	summing *history  // of the group under way, which only adds to it
 
@@ -90,3 +91,11 @@ const (
 	asSum                         // units that only add to one variable
 	asRecurrence                  // a scan
 )
+
+// around reports whether a loop is another or stands around it.
+func (l *loopNode) around(in *loopNode) bool {
+	for in != nil && in != l {
+		in = in.parent
+	}
+	return in != nil
+}

@@ -349,14 +349,22 @@ func (n *nest) kindOf(units []*unit) (kind groupKind, why string) {
 	return asRecurrence, ""
 }
 
-// acrossLoops notes the inner loops of units.
+// acrossLoops notes the inner loops of units, and the innermost that is around all of
+// them.
 func (n *nest) acrossLoops(units []*unit) {
+	common := units[0].loop
 	for _, u := range units {
+		for !common.around(u.loop) {
+			common = common.parent
+		}
 		for l := u.loop; l.parent != nil; l = l.parent {
 			if !slices.Contains(n.across, l.stmt) {
 				n.across = append(n.across, l.stmt)
 			}
 		}
+	}
+	if common.parent != nil && !slices.Contains(n.steps, common.stmt) {
+		n.steps = append(n.steps, common.stmt)
 	}
 }
 

@@ -1,10 +1,12 @@
 package bind
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/ir"
 )
 
 // TestPlans: how loops are evaluated, statement by statement.
@@ -129,4 +131,49 @@ err ~ normal(0, s);
 		t.Errorf("planned\n%v\nwant\n%s", b.Stats.Plans, want)
 	}
 
+}
+
+// TestSamePlansOnce: a loop is not inspected again in a way that would find the same.
+func TestSamePlansOnce(t *testing.T) {
+	const head = `data { int N; array[N] int o; } parameters { vector[N] z; real b; }
+model { vector[N] h = z; for (n in 2:N) { `
+	for _, c := range []struct {
+		body string
+		want []int // inner loops of 20 and 100 iterations: which ways to unroll are looked at
+	}{
+		{`for (k in 1:20) h[n] += b; h[n] *= b;`, []int{smallLoop, mediumLoop}},
+		{`for (k in 1:100) h[n] += b; h[n] *= b;`, []int{smallLoop, maxUnits}},
+		{`h[n] *= b;`, []int{smallLoop}},
+	} {
+		b := newBinder(compileIR(t, "ways", head+c.body+"} }"), Options{})
+		set, err := data.ParseJSON("data", []byte(`{"N":5,"o":[1,0,1,1,0]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		known, err := b.readData(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var constants []constant
+		known.Each(func(v *ir.Var, shape []int, ints []int64, reals []float64) {
+			constants = append(constants, constant{v, v.Type, shape, ints, reals})
+		})
+		b.beginDensity(constants, &Bound{}, false)
+		b.exec(b.prog.Model[0])
+		ax, i := b.iterations(4)
+		f := b.prog.Model[1].(*ir.For)
+		lp := &loop{body: f.Body, v: f.Var, bind: func(i value) value { return addInt(i, 1) }}
+		var got []int
+		var tried []*inspection
+		for _, w := range ways() {
+			if w.joined || w.steps || slices.ContainsFunc(tried, func(in *inspection) bool { return in.foresees(w, lp) }) {
+				continue
+			}
+			in, _ := b.inspect(ax, lp, i, w)
+			tried, got = append(tried, in), append(got, w.unroll)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: inspected in the ways %v, want %v", c.body, got, c.want)
+		}
+	}
 }

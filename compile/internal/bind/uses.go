@@ -25,8 +25,14 @@ type inspection struct {
 	n    *nest
 	loop *loopNode
 
-	unrollTo int  // inner loops of no more iterations become statements one after another
-	joined   bool // conditionals on data that assign variables of the nest are compound
+	way
+	inOrder []ir.Stmt // the loops that are meant by way.steps
+
+	// What tells whether another way would find something else.
+	iterations int   // of the loop
+	stepped    bool  // a loop in it was unrolled because of inOrder
+	joins      bool  // way.joined makes a difference to a conditional
+	least      int64 // the fewest iterations of a loop in it that was not unrolled, 0 of none
 
 	declared map[*ir.Var]bool // in the nest
 	assigned map[*ir.Var]bool // in the nest

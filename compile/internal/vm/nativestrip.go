@@ -216,6 +216,14 @@ type stripValues struct {
 	active int
 	sum    int // the next one
 	values map[int32]native.Value
+	shown  []shown // where those stand in memory that may be written
+}
+
+// shown is the part of memory that a value is known to stand in.
+type shown struct {
+	value    int32 // its number in values
+	from, to int
+	unset    bool // not known yet: it may be anywhere
 }
 
 func (v *stripValues) instr(in *instr) {
@@ -270,8 +278,18 @@ func (v *stripValues) value(view int32, uniform bool) native.Value {
 	} else {
 		x = v.Broadcast(v.uniform(view))
 	}
-	v.values[k] = x
+	v.know(k, x)
 	return x
+}
+
+// know keeps a value.
+func (v *stripValues) know(k int32, x native.Value) {
+	if _, ok := v.values[k]; !ok && !v.b.temps[k/2] {
+		if w := &v.p.views[v.whole(k/2)]; w.data == nil {
+			v.shown = append(v.shown, shown{k, w.off, w.off + w.n, w.unset})
+		}
+	}
+	v.values[k] = x
 }
 
 // write keeps a result: in memory, unless it is a temporary that nobody else reads.
@@ -284,21 +302,22 @@ func (v *stripValues) write(view int32, x native.Value) {
 		v.dropOverlaps(view)
 		v.Store(v.place(view), x, true)
 	}
-	v.values[2*view] = x
+	v.know(2*view, x)
 }
 
 // dropOverlaps forgets what is known of memory that view shows part of.
 func (v *stripValues) dropOverlaps(view int32) {
-	written := &v.p.views[v.whole(view)]
-	for k := range v.values {
-		if k/2 == view || v.b.temps[k/2] {
-			continue
-		}
-		s := &v.p.views[v.whole(k/2)]
-		if s.data == nil && (s.unset || written.unset || s.off < written.off+written.n && written.off < s.off+s.n) {
-			delete(v.values, k)
+	w := &v.p.views[v.whole(view)]
+	from, to := w.off, w.off+w.n
+	kept := v.shown[:0]
+	for _, s := range v.shown {
+		if s.value/2 != view && (s.unset || w.unset || s.from < to && from < s.to) {
+			delete(v.values, s.value)
+		} else {
+			kept = append(kept, s)
 		}
 	}
+	v.shown = kept
 }
 
 // place is that of the first of the elements in a view.
