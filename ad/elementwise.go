@@ -121,7 +121,7 @@ func elementwiseOps() map[OpCode]Op {
 			func(g *Graph, x, y Ref) Ref { return g.Scale(2, x) }, anyReal),
 		OpSqrt: un("sqrt", math.Sqrt,
 			func(g *Graph, x, y Ref) Ref { return g.Div(g.Const(0.5), y) }, positive),
-		OpCbrt: un("cbrt", math.Cbrt,
+		OpCbrt: un("cbrt", kernel.Cbrt,
 			func(g *Graph, x, y Ref) Ref { return g.Div(g.Const(1./3), g.Square(y)) }, positive),
 		OpInv: un("inv", func(x float64) float64 { return 1 / x },
 			func(g *Graph, x, y Ref) Ref { return g.Neg(g.Square(y)) }, positive),
@@ -168,7 +168,7 @@ func elementwiseOps() map[OpCode]Op {
 				first := g.Add(g.Less(a[1], a[0]), g.Do(OpNotEqual, nil, a[1], a[1]))
 				return []Ref{first, g.Do(OpNot, nil, first)}
 			}},
-		OpHypot: {Name: "hypot", Class: Elementwise, Arity: 2, F2: math.Hypot, Domain: anyReal,
+		OpHypot: {Name: "hypot", Class: Elementwise, Arity: 2, F2: kernel.Hypot, Domain: anyReal,
 			Partials: func(g *Graph, out Ref, a []Ref) []Ref { return []Ref{g.Div(a[0], out), g.Div(a[1], out)} }},
 
 		OpLess:      flat2("less", func(x, y float64) float64 { return truth(x < y) }),

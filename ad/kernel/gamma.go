@@ -5,9 +5,6 @@ import "math"
 // bernoulli holds the Bernoulli numbers B₂, B₄, ….
 var bernoulli = [...]float64{1. / 6, -1. / 30, 1. / 42, -1. / 30, 5. / 66, -691. / 2730, 7. / 6, -3617. / 510, 43867. / 798, -174611. / 330}
 
-// Trigamma is ψ′(x).
-func Trigamma(x float64) float64 { return Polygamma(1, x) }
-
 // Polygamma is the n-th derivative of Digamma: (-1)ⁿ⁺¹ n! Σ 1/(x+k)ⁿ⁺¹. The
 // sum is carried to x+k ≥ 10+n and completed by its asymptotic expansion (DLMF
 // 5.15.9); for x > 0 all terms have one sign. n must be an integer in [0, 100]

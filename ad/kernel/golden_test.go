@@ -257,6 +257,7 @@ func TestOddArguments(t *testing.T) {
 		{"Asin", kernel.Asin, math.Asin}, {"Acos", kernel.Acos, math.Acos}, {"Atan", kernel.Atan, math.Atan},
 		{"Sinh", kernel.Sinh, math.Sinh}, {"Cosh", kernel.Cosh, math.Cosh},
 		{"Asinh", kernel.Asinh, math.Asinh}, {"Acosh", kernel.Acosh, math.Acosh}, {"Atanh", kernel.Atanh, math.Atanh},
+		{"Cbrt", kernel.Cbrt, math.Cbrt},
 	} {
 		for _, x := range odd {
 			// Package math is wrong, or less exact, for subnormal numbers, near 1, and for the greatest.
@@ -273,9 +274,13 @@ func TestOddArguments(t *testing.T) {
 				want = math.Copysign(math.Pi, y)
 			}
 			same("Atan2", kernel.Atan2(y, x), want, y, x)
+			same("Hypot", kernel.Hypot(y, x), math.Hypot(y, x), y, x)
 		}
 	}
 	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range [][2]float64{{0, inf}, {math.Copysign(0, -1), inf}, {-3, inf}, {-1e17, inf}, {1e-160, inf}, {1e-150, 1e300}, {-1e-150, 1e300}, {1e301, 1e-301}, {inf, 0}, {-inf, nan}, {nan, nan}} {
+		same("Trigamma", kernel.Trigamma(c[0]), c[1], c[0])
+	}
 	for _, x := range []float64{0, 1e-200, 0.5, 3, 1e200, 1e305, inf} {
 		same("Lbeta", kernel.Lbeta(0, x), inf, 0, x)
 		same("Lbeta", kernel.Lbeta(x, nan), nan, x, nan)

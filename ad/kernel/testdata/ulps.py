@@ -120,6 +120,12 @@ tables += [
     ("Lbeta", lbeta, list(zip(positive(120), reversed(positive(120)))) + [(a, b) for a in (1e-10, 0.1, 2.5, 50.5, 1e8) for b in (0.3, 5.0, 1e6, 1e12)] + [(0.5, 1e305), (2.0, 3e303), (1e-250, 1e-251), (1e-250, 3.0), (1e302, 1e303)]),
     ("Lchoose", lchoose, choices + [(1e305, 2.5), (1e303, 4e302), (1 + 1e-8, 1.0), (2.0, 1 - 1e-9), (4.5, -0.5)]),
 ]
+tables += [
+    ("Cbrt", many(lambda x: cbrt(x) if x > 0 else -cbrt(-x)), [(x,) for x in spread(160, 10, -1000, 1000) + sizes + [float(k) ** 3 for k in (1, 2, 3, 7, 12345)]]),
+    ("Hypot", many(hypot), list(zip(spread(160, 3, -100, 100), reversed(spread(160, 3, -100, 100)))) + list(zip(sizes, reversed(sizes))) + [(s, s * random.uniform(-1, 1)) for s in sizes]),
+    ("Trigamma", lambda x: psi(1, x), [(x,) for x in positive(160) if 1e-140 < x < 1e300] + [(random.uniform(0.9, 6.1),) for _ in range(60)]),
+    ("TrigammaNegative", lambda x: psi(1, x), [(x,) for x in negative]),
+]
 
 for name, f, points in tables:
     for args in points:

@@ -191,6 +191,68 @@ func digammaAll(b *Builder, x []Value) Value {
 	return b.Select(b.Compare(EQ, x[0], b.Number(math.Inf(1))), x[0], y)
 }
 
+// trigammaTerms are x²ψ′(x) - x - ½ for x in [1, 6] in powers of u = 2 - 7.5/(x+1.5), and
+// trigammaSeries are x times that in powers of 1/x², x ≥ 6.
+var (
+	trigammaTerms = []float64{
+		0.07147884469224812, -0.05569169718498911, 0.014346780173860934, -0.0029100228808825743,
+		0.0004499036497203574, -5.166747566786837e-05, 4.661106294042777e-06, -4.3915826249979064e-07,
+		4.680690767482854e-08, -3.4096770737723147e-09, 2.626153548437282e-10, -4.6528446378039636e-11,
+		4.1984752567565006e-13, -4.6536758783591926e-14, 1.2274634164429396e-13, 1.675180934568197e-14,
+	}
+	trigammaSeries = []float64{
+		0.16666666666666644, -0.03333333333220509, 0.023809522948893713, -0.03333308110147455,
+		0.07572083203711484, -0.2501477294451848, 1.0286907996359482, -3.412961215232866,
+	}
+)
+
+func trigammaText(b *Builder, x []Value, slow func(Value)) Value {
+	slow(between(b, x[0], leastTrigamma, mostTrigamma))
+	return trigammaOf(b, x[0])
+}
+
+// Beyond these, ψ′ is the square of the reciprocal, or the reciprocal itself.
+const leastTrigamma, mostTrigamma = 1e-140, 1e300
+
+// trigammaOf is ψ′ of ordinary positive numbers: i + i²(½ + k) with i = 1/x in two parts, where
+// k is a polynomial, and for x below 1 that of x+1, and 1/x².
+func trigammaOf(b *Builder, x Value) Value {
+	one, half := b.Number(1), b.Number(0.5)
+	isSmall := func() Value { return b.Compare(LT, x, one) }
+	y, yl := twoSum(b, x, b.Keep(isSmall(), one))
+	i := b.Div(one, y)
+	il := b.Mul(b.Sub(remainder(b, one, i, y), b.Mul(i, yl)), i)
+	q, ql := product(b, i, i)
+	ql = b.Add(ql, b.Mul(b.Add(i, i), il))
+	u := b.Sub(b.Number(2), b.Div(b.Number(7.5), b.Add(y, b.Number(1.5))))
+	far := b.Mul(i, polynomial(b, q, trigammaSeries))
+	k := b.Select(b.Compare(LT, y, b.Number(seriesFrom)), polynomial(b, u, trigammaTerms), far)
+	s, sl := fastSum(b, i, b.Mul(q, half))
+	sl = b.Add(b.Add(sl, il), b.Add(b.Mul(ql, half), b.Mul(q, k)))
+
+	j := b.Div(one, x)
+	r, rl := product(b, j, j)
+	rl = b.Add(rl, b.Mul(b.Add(j, j), b.Mul(remainder(b, one, j, x), j)))
+	t, tl := twoSum(b, b.Keep(isSmall(), r), s)
+	return b.Add(t, b.Add(b.Add(tl, b.Keep(isSmall(), rl)), sl))
+}
+
+// trigammaAll is ψ′ of any numbers: (π/sin πx)² - ψ′(1-x) of negative ones.
+func trigammaAll(b *Builder, x []Value) Value {
+	zero, one := b.Number(0), b.Number(1)
+	y := b.Select(b.Compare(LE, x[0], zero), b.Sub(one, x[0]), x[0])
+	v := trigammaOf(b, b.Min(b.Number(mostTrigamma), b.Max(b.Number(leastTrigamma), y)))
+	v = b.Select(b.Compare(GT, y, b.Number(mostTrigamma)), b.Div(one, y), v)
+	v = b.Select(b.Compare(LT, y, b.Number(leastTrigamma)), b.Mul(b.Div(one, y), b.Div(one, y)), v)
+	f := b.Sub(x[0], b.Round(Floor, b.Add(x[0], b.Number(0.5))))
+	sine := b.Div(b.Number(math.Pi), sinPi(b, f))
+	v = b.Select(b.Compare(LE, x[0], zero), b.Sub(b.Mul(sine, sine), v), v)
+	pole := b.Both(b.Compare(LE, x[0], zero), b.Compare(EQ, f, zero))
+	v = b.Select(pole, b.Number(math.Inf(1)), v)
+	none := b.Either(b.Compare(UNORD, x[0], x[0]), b.Compare(EQ, x[0], b.Number(math.Inf(-1))))
+	return b.Select(none, b.Number(math.NaN()), v)
+}
+
 // digammaRiseText is ψ(x+d) - ψ(x) without cancellation: both arguments are brought to 6
 // by adding six terms d/(x+j)(x+d+j), five as one fraction; from there it is log1p(d/x) and
 // the divided difference of the series.

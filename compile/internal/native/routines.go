@@ -30,6 +30,7 @@ const (
 	Lgamma
 	Digamma
 	DigammaRise
+	Trigamma
 	Lmultichoose
 	Lbeta
 	Lchoose
@@ -51,6 +52,8 @@ const (
 	Asinh
 	Acosh
 	Atanh
+	Cbrt
+	Hypot
 	// Two at a time: see together.
 	logPhiAndRatio
 	phiExcessAndRatio
@@ -122,6 +125,8 @@ func init() {
 			doc: "Digamma is ψ(x), the derivative of log Γ: NaN at the poles 0, -1, -2, …."},
 		DigammaRise: {operands: 2, text: body(digammaRiseText), rest: body(digammaRiseAll), name: "DigammaRise", file: "digammarise",
 			doc: "DigammaRise is ψ(x+y) - ψ(x), without cancellation where y is small beside x."},
+		Trigamma: {operands: 1, text: body(trigammaText), rest: body(trigammaAll), name: "Trigamma", file: "trigamma",
+			doc: "Trigamma is ψ′(x), the derivative of Digamma: +Inf at the poles 0, -1, -2, …."},
 		Lmultichoose: {operands: 2, text: body(lmultichooseText), rest: body(lmultichooseAll), name: "Lmultichoose", file: "lmultichoose",
 			doc: "Lmultichoose is log |Γ(x+n)/(Γ(x) Γ(n+1))| for n = y, the logarithm of the number of\n// multisets of n of x kinds for whole numbers; 0 where n is."},
 		Lbeta: {operands: 2, text: body(lbetaText), rest: body(lbetaAll), name: "Lbeta", file: "lbeta",
@@ -166,6 +171,11 @@ func init() {
 			doc: "Acosh is the inverse of the hyperbolic cosine, NaN below 1."},
 		Atanh: {operands: 1, text: body(atanhText), rest: body(atanhAll), name: "Atanh", file: "hyperbolic",
 			doc: "Atanh is the inverse of the hyperbolic tangent, NaN beyond ±1."},
+
+		Cbrt: {operands: 1, text: body(cbrtText), rest: body(cbrtAll), name: "Cbrt", file: "roots",
+			doc: "Cbrt is the cube root."},
+		Hypot: {operands: 2, text: body(hypotText), rest: body(hypotAll), name: "Hypot", file: "roots",
+			doc: "Hypot is √(x²+y²) without overflow; infinite if one of them is."},
 
 		logPhiAndRatio:    {operands: 1, both: body(logPhiAndRatioText)},
 		phiExcessAndRatio: {operands: 1, both: body(phiExcessAndRatioText)},

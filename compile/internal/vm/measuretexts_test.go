@@ -45,6 +45,7 @@ func TestMeasureTexts(t *testing.T) {
 		{ad.OpLogExpModTail, true}, {ad.OpLgamma, false}, {ad.OpDigamma, false}, {ad.OpDigammaRise, false}, {ad.OpLmultichoose, false}, {ad.OpLbeta, false}, {ad.OpLchoose, false},
 		{ad.OpExp2, true}, {ad.OpLog2, false}, {ad.OpLog10, false}, {ad.OpTan, true}, {ad.OpAsin, false}, {ad.OpAcos, false}, {ad.OpAtan, true}, {ad.OpAtan2, true},
 		{ad.OpSinh, true}, {ad.OpCosh, true}, {ad.OpAsinh, true}, {ad.OpAcosh, false}, {ad.OpAtanh, false}, {ad.OpPhiApprox, true},
+		{ad.OpCbrt, true}, {ad.OpHypot, true}, {ad.OpTrigamma, false},
 	} {
 		row := ops.Of(c.op)
 		var args [2][]float64
