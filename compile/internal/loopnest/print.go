@@ -185,12 +185,8 @@ func (p *printer) node(n *Node) string {
 		}
 		what := ""
 		switch {
-		case n.Op == ops.Dot:
-			what = "dot "
-		case n.Op == ops.SumLog:
-			what = "sum log "
-		case n.Op == ops.SumLog1p:
-			what = "sum log1p "
+		case ops.Of(n.Op).Reduce != nil:
+			what = ops.Of(n.Op).Reduce.Title + " "
 		case n.N > 1 && n.Map.Uniform():
 			what = "sum "
 		}

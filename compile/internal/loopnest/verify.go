@@ -148,8 +148,8 @@ func (v *verifier) node(b *Body, n *Node, who string) {
 		}
 	case Accumulate:
 		want := 1
-		if n.Op == ops.Dot {
-			want = 2
+		if row := ops.Of(n.Op); row.Reduce != nil {
+			want = row.Arity
 		}
 		if len(n.Args) != want || n.Args[0].N != n.N || n.Map.N != n.N || n.Args[want-1].N != n.N {
 			v.wrong("%s of %d elements has other operands", who, n.N)

@@ -10,6 +10,7 @@
 //	table.go      the rows
 //	functions.go  the exponential of one number
 //	loops.go      loops over strips
+//	reductions.go the ops that add up to one number
 //
 // An op without a row here has that of package ad: it is computed number by number,
 // by ad's function, and has no machine code. A row with a text computes the same bits
@@ -19,6 +20,7 @@ package ops
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/native"
@@ -43,6 +45,9 @@ type Row struct {
 	// Text is the op in machine code; nil: there is none.
 	Text *native.Text
 
+	// Reduce is the op as one that adds up to a number; nil: it is none such.
+	Reduce *Reduction
+
 	// Cost is the time per number in nanoseconds, beyond that of a pass over a strip
 	// or of an instruction of scalar code.
 	Cost float64
@@ -63,6 +68,7 @@ const (
 	MulAdd       ad.OpCode = first + iota // a·b + c
 	MulSub                                // a·b - c
 	SubMul                                // c - a·b
+	Sum                                   // of an accumulation: sums a
 	Dot                                   // of an accumulation: sums a·b
 	SumLog                                // of an accumulation: sums log a
 	SumLog1p                              // of an accumulation: sums log1p a, of numbers between 0 and 1
@@ -104,8 +110,10 @@ func All() iter.Seq[*Row] {
 	}
 }
 
-// Reduces reports whether an op of an accumulation is more than a sum.
-func Reduces(op ad.OpCode) bool { return op == Dot || op == SumLog || op == SumLog1p }
+// Calls reports whether the machine code of an op calls routines.
+func (r *Row) Calls() bool {
+	return r.Text != nil && r.Text.Calls() || r.Reduce != nil && len(r.Reduce.Last) > 0
+}
 
 var (
 	ads []Row // by ad.OpCode
@@ -122,7 +130,7 @@ func init() {
 			ads[i].Cost = unknownCost
 		}
 	}
-	for _, r := range rows() {
+	for _, r := range slices.Concat(rows(), reductions()) {
 		at := Of(r.Op)
 		if r.Name == "" {
 			r.Name, r.Arity = at.Name, at.Arity

@@ -42,9 +42,6 @@ func rows() []Row {
 			Text: text3(func(b *builder, x, y, z value) value { return b.Sub(b.Mul(x, y), z) })},
 		{Op: SubMul, Name: "sub_mul", Arity: 3, F3: func(x, y, z float64) float64 { return z - float64(x*y) }, Loop: subMulLoop,
 			Text: text3(func(b *builder, x, y, z value) value { return b.Sub(z, b.Mul(x, y)) })},
-		{Op: Dot, Name: "dot", Arity: 2},
-		{Op: SumLog, Name: "sum_log", Arity: 1, Cost: 0.5},
-		{Op: SumLog1p, Name: "sum_log1p", Arity: 1},
 
 		{Op: ad.OpFloor, Text: rounding(native.Floor)},
 		{Op: ad.OpCeil, Text: rounding(native.Ceil)},

@@ -13,7 +13,7 @@
 //	exec.go        running blocks, scans, conditionals and while loops
 //	scalar.go      the interpreter of scalar code
 //	chain.go       recurrences of one number, each a loop
-//	strip.go, loops.go, sumlog.go   strips, and their loops that are not elementwise
+//	strip.go, moves.go, loops.go   strips, the instructions that move numbers by tables, their loops
 //	matmul.go, sparse.go, lse.go   products of matrices, of those that are mostly 0, log_sum_exp
 //	arrayops.go    what there is for single ops on arrays: one row for each
 //	dense.go       factorisations and triangular solves, by package dense

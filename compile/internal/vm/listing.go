@@ -34,8 +34,8 @@ func (p *Program) list(w *strings.Builder, bs []block, indent string) {
 		w.WriteByte('\n')
 		for _, in := range b.code {
 			name := ""
-			if in.op >= sum {
-				name = stripOpNames[in.op-sum]
+			if in.op >= firstMove {
+				name = moves[in.op-firstMove].name
 			} else {
 				name = ops.Of(in.op).Name
 			}

@@ -1,5 +1,7 @@
 package vm
 
+import "github.com/ppl-lang/ppl/compile/internal/ops"
+
 // The loops of strips that are not elementwise; those are in package ops.
 
 //go:noinline
@@ -7,91 +9,6 @@ func fillLoop(d []float64, x float64) {
 	for i := range d {
 		d[i] = x
 	}
-}
-
-// Sums are in eight parts, those of the lanes of the widest machine code, which are
-// added up as a tree: of those four apart, two apart, and neighbours. So every
-// processor, and this code, finds the same sum.
-//
-//go:noinline
-func sumLoop(a []float64) float64 {
-	var s0, s1, s2, s3, s4, s5, s6, s7 float64
-	for ; len(a) >= 8; a = a[8:] {
-		x := (*[8]float64)(a)
-		s0 += x[0]
-		s1 += x[1]
-		s2 += x[2]
-		s3 += x[3]
-		s4 += x[4]
-		s5 += x[5]
-		s6 += x[6]
-		s7 += x[7]
-	}
-	switch len(a) {
-	case 7:
-		s6 += a[6]
-		fallthrough
-	case 6:
-		s5 += a[5]
-		fallthrough
-	case 5:
-		s4 += a[4]
-		fallthrough
-	case 4:
-		s3 += a[3]
-		fallthrough
-	case 3:
-		s2 += a[2]
-		fallthrough
-	case 2:
-		s1 += a[1]
-		fallthrough
-	case 1:
-		s0 += a[0]
-	}
-	return ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7))
-}
-
-// dotLoop is the sum of products.
-//
-//go:noinline
-func dotLoop(a, b []float64) float64 {
-	var s0, s1, s2, s3, s4, s5, s6, s7 float64
-	b = b[:len(a)]
-	for ; len(a) >= 8; a, b = a[8:], b[8:] {
-		x, y := (*[8]float64)(a), (*[8]float64)(b)
-		s0 += float64(x[0] * y[0])
-		s1 += float64(x[1] * y[1])
-		s2 += float64(x[2] * y[2])
-		s3 += float64(x[3] * y[3])
-		s4 += float64(x[4] * y[4])
-		s5 += float64(x[5] * y[5])
-		s6 += float64(x[6] * y[6])
-		s7 += float64(x[7] * y[7])
-	}
-	switch len(a) {
-	case 7:
-		s6 += float64(a[6] * b[6])
-		fallthrough
-	case 6:
-		s5 += float64(a[5] * b[5])
-		fallthrough
-	case 5:
-		s4 += float64(a[4] * b[4])
-		fallthrough
-	case 4:
-		s3 += float64(a[3] * b[3])
-		fallthrough
-	case 3:
-		s2 += float64(a[2] * b[2])
-		fallthrough
-	case 2:
-		s1 += float64(a[1] * b[1])
-		fallthrough
-	case 1:
-		s0 += float64(a[0] * b[0])
-	}
-	return ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7))
 }
 
 //go:noinline
@@ -161,7 +78,7 @@ func addAffineLoop(d, a []float64, g *mapping, pos int) {
 		k = min(k, len(a))
 		switch g.s1 {
 		case 0:
-			switch k { // as sumLoop does it
+			switch k { // as ops.SumOf does it
 			case 2:
 				d[e] += a[0] + a[1]
 			case 3:
@@ -170,7 +87,7 @@ func addAffineLoop(d, a []float64, g *mapping, pos int) {
 				x := (*[4]float64)(a)
 				d[e] += (x[0] + x[2]) + (x[1] + x[3])
 			default:
-				d[e] += sumLoop(a[:k])
+				d[e] += ops.SumOf(a[:k])
 			}
 		case 1:
 			out := d[e : e+k]

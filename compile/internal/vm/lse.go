@@ -67,7 +67,7 @@ func logSumExpLong(row, work []float64) float64 {
 			w[j] = row[j] - m
 		}
 		exponentials(w)
-		s += sumLoop(w)
+		s += ops.SumOf(w)
 		row = row[len(w):]
 	}
 	return m + math.Log(s)

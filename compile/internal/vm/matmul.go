@@ -5,6 +5,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/ppl-lang/ppl/ad/kernel"
+	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
 // Products of matrices. Measured in ns per multiplication on a Zen 3 of two
@@ -58,7 +59,7 @@ func matVec(dst, a, x []float64, rows, cols int, trans bool) {
 		kernel.AddRows(dst, cols, 1, cols, 1, x, 0, 1, a, cols, rows)
 	default:
 		for i := range dst {
-			dst[i] = dotLoop(x, a[i*cols:(i+1)*cols])
+			dst[i] = ops.DotOf(x, a[i*cols:(i+1)*cols])
 		}
 	}
 }

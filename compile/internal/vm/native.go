@@ -220,7 +220,7 @@ func (g *generator) leave() {
 // calls reports whether code calls routines.
 func calls(code []instr) bool {
 	for i := range code {
-		if op := code[i].op; op == ops.SumLog1p || op < sum && ops.Of(op).Text != nil && ops.Of(op).Text.Calls() {
+		if op := code[i].op; op < firstMove && ops.Of(op).Calls() {
 			return true
 		}
 	}

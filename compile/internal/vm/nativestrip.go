@@ -26,11 +26,11 @@ const eight = 8
 
 // stripNative reports whether an instruction of a strip has machine code.
 func (g *generator) stripNative(_ *block, in *instr) bool {
-	switch in.op {
-	case ad.OpCheck, ops.Dot, ops.SumLog1p, sum, loadTable, loadRuns, loadAffine:
-		return true
+	if in.op >= firstMove {
+		return isLoad(in.op)
 	}
-	return in.op < sum && ops.Of(in.op).Text != nil
+	row := ops.Of(in.op)
+	return in.op == ad.OpCheck || row.Text != nil || row.Reduce != nil && row.Reduce.Add != nil
 }
 
 // stripMaker makes the code of a strip.
@@ -152,15 +152,12 @@ func (s *stripMaker) keepUniforms() {
 }
 
 // reduces reports whether an instruction of a strip adds to one number.
-func reduces(op ad.OpCode) bool { return op == sum || ops.Reduces(op) }
+func reduces(op ad.OpCode) bool { return op < firstMove && ops.Of(op).Reduce != nil }
 
 // arity is how many operands an instruction of a strip has that are numbers.
 func arity(in *instr) int {
-	switch in.op {
-	case loadTable, loadRuns, loadAffine:
+	if in.op >= firstMove {
 		return 0
-	case sum:
-		return 1
 	}
 	return ops.Of(in.op).Arity
 }
@@ -170,8 +167,8 @@ func (s *stripMaker) end(bad native.Label) {
 	k := 0
 	for i := range s.code {
 		if in := &s.code[i]; reduces(in.op) {
-			if in.op == ops.SumLog1p {
-				s.frame.CallOn(native.Log1p, s.sums[k])
+			for _, r := range ops.Of(in.op).Reduce.Last {
+				s.frame.CallOn(r, s.sums[k])
 			}
 			if sp := s.b.split; sp != nil { // a routine has registers of its own
 				s.MovLoad(temps, native.At(native.Scratch, 8*sp.word))
@@ -227,8 +224,7 @@ type shown struct {
 }
 
 func (v *stripValues) instr(in *instr) {
-	switch in.op {
-	case loadTable, loadRuns, loadAffine:
+	if isLoad(in.op) {
 		v.write(in.dst, v.gather(in))
 		return
 	}
@@ -237,26 +233,23 @@ func (v *stripValues) instr(in *instr) {
 	for i, view := range []int32{in.a, in.b, in.c}[:n] {
 		x[i] = v.value(view, in.x>>i&1 != 0)
 	}
-	switch in.op {
-	case ad.OpCheck:
+	switch row := ops.Of(in.op); {
+	case in.op == ad.OpCheck:
 		v.Fail(outside(v.Builder, x[0], &v.p.stripChecks[in.b].node.Attr.(*ad.Check).Set))
-	case sum, ops.Dot, ops.SumLog1p:
-		if in.op == ops.Dot {
-			x[0] = v.Mul(x[0], x[1])
-		}
-		if v.active < v.lanes {
-			x[0] = v.Active(x[0])
-		}
-		acc := v.sums[v.sum][v.at/v.lanes]
+	case row.Reduce != nil:
+		row.Reduce.Add(v.Builder, v.sums[v.sum][v.at/v.lanes], x[:n], v.counting)
 		v.sum++
-		if in.op == ops.SumLog1p {
-			v.Compound(acc, v.Add(x[0], v.Number(1)), x[0])
-		} else {
-			v.Sum(acc, x[0])
-		}
 	default:
-		v.write(in.dst, v.Text(ops.Of(in.op).Text, x[:n]))
+		v.write(in.dst, v.Text(row.Text, x[:n]))
 	}
+}
+
+// counting is x in the lanes that count, 0 in the others.
+func (v *stripValues) counting(x native.Value) native.Value {
+	if v.active < v.lanes {
+		return v.Active(x)
+	}
+	return x
 }
 
 // value is that of a view, in lanes or one number.

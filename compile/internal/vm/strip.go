@@ -106,53 +106,20 @@ func (m *Machine) strip(code []instr, pos int) int {
 	for k := range code {
 		in := &code[k]
 		d, a := v[in.dst], v[in.a]
-		switch in.op {
-		case ad.OpCheck:
+		if in.op >= firstMove {
+			g := &m.p.maps[in.c]
+			moves[in.op-firstMove].run(d, a, g, pos)
+			continue
+		}
+		switch row := ops.Of(in.op); {
+		case in.op == ad.OpCheck:
 			if !within(a, m.p.stripChecks[in.b].node.Attr.(*ad.Check).Set) {
 				return k
 			}
-		case sum:
-			d[0] += sumLoop(a)
-		case ops.Dot:
-			d[0] += dotLoop(a, v[in.b])
-		case ops.SumLog:
-			d[0] += sumLogLoop(a)
-		case ops.SumLog1p:
-			d[0] += sumLog1pLoop(a)
-		case loadTable:
-			g := &m.p.maps[in.c]
-			loadTableLoop(d, a[g.off:], g.table[pos:pos+len(d)])
-		case loadRuns:
-			g := &m.p.maps[in.c]
-			src, at := a[g.off:], 0
-			for _, r := range g.stripRuns(pos) {
-				fillLoop(d[at:at+int(r.n)], src[r.elem])
-				at += int(r.n)
-			}
-		case addRuns:
-			g := &m.p.maps[in.c]
-			dst, at := d[g.off:], 0
-			for _, r := range g.stripRuns(pos) {
-				dst[r.elem] += sumLoop(a[at : at+int(r.n)])
-				at += int(r.n)
-			}
-		case loadAffine:
-			loadAffineLoop(d, a, &m.p.maps[in.c], pos)
-		case addTable:
-			g := &m.p.maps[in.c]
-			addTableLoop(d[g.off:], a, g.table[pos:pos+len(a)])
-		case addAffine:
-			addAffineLoop(d, a, &m.p.maps[in.c], pos)
-		case setTable:
-			g := &m.p.maps[in.c]
-			d = d[g.off:]
-			for i, t := range g.table[pos : pos+len(a)] {
-				d[t] = a[i]
-			}
-		case setAffine:
-			setAffineLoop(d, a, &m.p.maps[in.c], pos)
+		case row.Reduce != nil:
+			d[0] += row.Reduce.Loop(a, v[in.b])
 		default:
-			ops.Of(in.op).Loop(d, m.lanes(in, 0, a, len(d)), m.lanes(in, 1, v[in.b], len(d)), m.lanes(in, 2, v[in.c], len(d)))
+			row.Loop(d, m.lanes(in, 0, a, len(d)), m.lanes(in, 1, v[in.b], len(d)), m.lanes(in, 2, v[in.c], len(d)))
 		}
 	}
 	return -1

@@ -6,23 +6,6 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// Ops of strips that are not elementwise. The field x of an elementwise instruction,
-// and of a sum, tells which operands are one number for the whole strip, by a bit each.
-const (
-	sum       ad.OpCode = 1<<13 + iota // dst[0] += Σ a
-	loadTable                          // dst = a[table], mapping c
-	loadAffine
-	loadRuns
-	addTable // dst[table] += a, mapping c
-	addAffine
-	addRuns
-	setTable // dst[table] = a, mapping c
-	setAffine
-)
-
-// stripOpNames are the names of these.
-var stripOpNames = [...]string{"sum", "load_table", "load_affine", "load_runs", "add_table", "add_affine", "add_runs", "set_table", "set_affine"}
-
 // stripper translates one block of strips.
 type stripper struct {
 	*context
@@ -179,8 +162,8 @@ func (s *stripper) accumulate(n *node, in *instr) {
 		if s.b.split != nil {
 			in.dst = s.ownSum(in.dst)
 		}
-		if !ops.Reduces(n.Op) {
-			in.op = sum
+		if ops.Of(n.Op).Reduce == nil {
+			in.op = ops.Sum
 		}
 	default:
 		in.dst = s.view(s.whole(n.Dst))

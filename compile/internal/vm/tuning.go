@@ -7,7 +7,7 @@ package vm
 // a strip takes 4 KB, so that those of a block stay in the first-level cache. Strips of
 // 128 take 1.21 times as long for a hierarchical regression of 12,500 rows, 1.05 for
 // volatility, 1.00 for a mixture, 1.04 for item responses; strips of 2048 took 0.98 to
-// 1.01 times as long. Above 1000 sumLogLoop leaves the range of numbers.
+// 1.01 times as long. Above 1000 the product that sums logarithms leaves the range of numbers.
 const maxStrip = 512
 
 // manyArrays is the number of arrays above which the search for the first gap,

@@ -1,0 +1,181 @@
+package ops
+
+import (
+	"math"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/ad/kernel"
+	"github.com/ppl-lang/ppl/compile/internal/native"
+)
+
+// Reduction is what there is to know about an op of an accumulation to one number.
+type Reduction struct {
+	Title string // in listings
+
+	// Loop is what a strip of operands adds to the number; those beyond the arity are of no
+	// matter.
+	Loop func(a, b []float64) float64
+
+	// Add adds operands to an accumulator, in lanes that active makes 0 where they do not count.
+	// nil: there is no machine code.
+	Add func(b *builder, acc int, x []value, active func(value) value)
+
+	// Last are the routines that the accumulator is given to at the end.
+	Last []native.Routine
+}
+
+// reductions are the rows of the ops that reduce.
+func reductions() []Row {
+	return []Row{
+		{Op: Sum, Name: "sum", Arity: 1, Reduce: &Reduction{Title: "sum",
+			Loop: func(a, _ []float64) float64 { return SumOf(a) },
+			Add:  func(b *builder, acc int, x []value, active func(value) value) { b.Sum(acc, active(x[0])) }}},
+		{Op: Dot, Name: "dot", Arity: 2, Reduce: &Reduction{Title: "dot",
+			Loop: DotOf,
+			Add: func(b *builder, acc int, x []value, active func(value) value) {
+				b.Sum(acc, active(b.Mul(x[0], x[1])))
+			}}},
+		{Op: SumLog, Name: "sum_log", Arity: 1, Cost: 0.5, Reduce: &Reduction{Title: "sum log",
+			Loop: func(a, _ []float64) float64 { return sumLog(a) }}},
+		{Op: SumLog1p, Name: "sum_log1p", Arity: 1, Reduce: &Reduction{Title: "sum log1p",
+			Loop: func(a, _ []float64) float64 { return sumLog1p(a) },
+			Add: func(b *builder, acc int, x []value, active func(value) value) { // p as sumLog1p has it
+				y := active(x[0])
+				b.Compound(acc, b.Add(y, b.Number(1)), y)
+			},
+			Last: []native.Routine{native.Log1p}}},
+	}
+}
+
+// SumOf is the sum of numbers. Sums are in eight parts, those of the lanes of the widest
+// machine code, which are added up as a tree: of those four apart, two apart, and
+// neighbours. So every processor, and this code, finds the same sum.
+//
+//go:noinline
+func SumOf(a []float64) float64 {
+	var s0, s1, s2, s3, s4, s5, s6, s7 float64
+	for ; len(a) >= 8; a = a[8:] {
+		x := (*[8]float64)(a)
+		s0 += x[0]
+		s1 += x[1]
+		s2 += x[2]
+		s3 += x[3]
+		s4 += x[4]
+		s5 += x[5]
+		s6 += x[6]
+		s7 += x[7]
+	}
+	switch len(a) {
+	case 7:
+		s6 += a[6]
+		fallthrough
+	case 6:
+		s5 += a[5]
+		fallthrough
+	case 5:
+		s4 += a[4]
+		fallthrough
+	case 4:
+		s3 += a[3]
+		fallthrough
+	case 3:
+		s2 += a[2]
+		fallthrough
+	case 2:
+		s1 += a[1]
+		fallthrough
+	case 1:
+		s0 += a[0]
+	}
+	return ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7))
+}
+
+// DotOf is the sum of products.
+//
+//go:noinline
+func DotOf(a, b []float64) float64 {
+	var s0, s1, s2, s3, s4, s5, s6, s7 float64
+	b = b[:len(a)]
+	for ; len(a) >= 8; a, b = a[8:], b[8:] {
+		x, y := (*[8]float64)(a), (*[8]float64)(b)
+		s0 += float64(x[0] * y[0])
+		s1 += float64(x[1] * y[1])
+		s2 += float64(x[2] * y[2])
+		s3 += float64(x[3] * y[3])
+		s4 += float64(x[4] * y[4])
+		s5 += float64(x[5] * y[5])
+		s6 += float64(x[6] * y[6])
+		s7 += float64(x[7] * y[7])
+	}
+	switch len(a) {
+	case 7:
+		s6 += float64(a[6] * b[6])
+		fallthrough
+	case 6:
+		s5 += float64(a[5] * b[5])
+		fallthrough
+	case 5:
+		s4 += float64(a[4] * b[4])
+		fallthrough
+	case 4:
+		s3 += float64(a[3] * b[3])
+		fallthrough
+	case 3:
+		s2 += float64(a[2] * b[2])
+		fallthrough
+	case 2:
+		s1 += float64(a[1] * b[1])
+		fallthrough
+	case 1:
+		s0 += float64(a[0] * b[0])
+	}
+	return ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7))
+}
+
+// sumLog is the sum of log a: the logarithm of the product of the mantissas,
+// and the exponents times log 2. Rounding of a product of n factors costs n/2
+// units in the last place of 1, as the sum of the logarithms would. a has fewer
+// than 1000 elements, so that a product of mantissas stays below 2^1000.
+//
+//go:noinline
+func sumLog(a []float64) float64 {
+	const (
+		fraction = 1<<52 - 1
+		one      = 1023 << 52
+	)
+	var p [4]float64
+	p[0], p[1], p[2], p[3] = 1, 1, 1, 1
+	exponents, odd := 0, 0.0
+	for i, x := range a {
+		bits := math.Float64bits(x)
+		e := bits >> 52
+		if e-1 >= 0x7fe { // zero, subnormal, negative, infinite, NaN
+			odd += kernel.Log(x)
+			continue
+		}
+		exponents += int(e) - 1023
+		p[i&3] *= math.Float64frombits(bits&fraction | one)
+	}
+	l := 0.0
+	for _, q := range p {
+		l += math.Log(q)
+	}
+	return float64(float64(exponents)*math.Ln2) + l + odd
+}
+
+// sumLog1p is the sum of log1p a for numbers between 0 and 1: the logarithm of
+// the product of all 1 + a, which is carried less 1, as p. Nothing cancels there, so that p
+// is exact to as many roundings as there are factors however small the numbers are. a has
+// fewer than 8000 elements, so that none of the eight products, those of the lanes of the
+// widest machine code, leaves the range of numbers.
+//
+//go:noinline
+func sumLog1p(a []float64) float64 {
+	var p [8]float64
+	for i, x := range a {
+		q := &p[i&7]
+		*q = float64(*q*(x+1)) + x
+	}
+	Of(ad.OpLog1p).Loop(p[:], p[:], nil, nil)
+	return SumOf(p[:])
+}

@@ -1,0 +1,63 @@
+package vm
+
+import (
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/ops"
+)
+
+// Instructions of strips that move numbers by a mapping, c of the instruction; the others are
+// ops, with rows in package ops. The field x of those, and of a sum, tells which operands are
+// one number for the whole strip, by a bit each.
+const (
+	firstMove ad.OpCode = 1<<13 + iota
+	loadAffine
+	loadRuns
+	addTable // dst[table] += a
+	addAffine
+	addRuns
+	setTable // dst[table] = a
+	setAffine
+
+	loadTable = firstMove // dst = a[table]
+)
+
+// moves are the rows of these: a name, what one does for the strip that begins at element pos,
+// and whether code of elements makes it, as loads.
+var moves = [...]struct {
+	name string
+	run  func(d, a []float64, g *mapping, pos int)
+	load bool
+}{
+	loadTable - firstMove: {name: "load_table", load: true, run: func(d, a []float64, g *mapping, pos int) {
+		loadTableLoop(d, a[g.off:], g.table[pos:pos+len(d)])
+	}},
+	loadAffine - firstMove: {name: "load_affine", load: true, run: loadAffineLoop},
+	loadRuns - firstMove: {name: "load_runs", load: true, run: func(d, a []float64, g *mapping, pos int) {
+		src, at := a[g.off:], 0
+		for _, r := range g.stripRuns(pos) {
+			fillLoop(d[at:at+int(r.n)], src[r.elem])
+			at += int(r.n)
+		}
+	}},
+	addTable - firstMove: {name: "add_table", run: func(d, a []float64, g *mapping, pos int) {
+		addTableLoop(d[g.off:], a, g.table[pos:pos+len(a)])
+	}},
+	addAffine - firstMove: {name: "add_affine", run: addAffineLoop},
+	addRuns - firstMove: {name: "add_runs", run: func(d, a []float64, g *mapping, pos int) {
+		dst, at := d[g.off:], 0
+		for _, r := range g.stripRuns(pos) {
+			dst[r.elem] += ops.SumOf(a[at : at+int(r.n)])
+			at += int(r.n)
+		}
+	}},
+	setTable - firstMove: {name: "set_table", run: func(d, a []float64, g *mapping, pos int) {
+		d = d[g.off:]
+		for i, t := range g.table[pos : pos+len(a)] {
+			d[t] = a[i]
+		}
+	}},
+	setAffine - firstMove: {name: "set_affine", run: setAffineLoop},
+}
+
+// isLoad reports whether an instruction of a strip loads by a mapping.
+func isLoad(op ad.OpCode) bool { return op >= firstMove && moves[op-firstMove].load }
