@@ -124,11 +124,11 @@ func Bind(prog *ir.Program, set *data.Set, o Options) (*Bound, error) {
 			out.Stats = b.stats
 		}},
 		{"transformed parameters are interpreted, draw by draw", func() {
-			b.resume(common, false)
+			b.resume(common)
 			out.Constrained = b.constrained()
 		}},
 		{"generated quantities are interpreted, draw by draw", func() {
-			b.resume(common, true)
+			b.resume(common)
 			out.Generated = b.generated()
 		}},
 	} {
@@ -406,14 +406,12 @@ func (b *binder) fork() *fork {
 	return &fork{g: b.root.g.Fork(), cells: copies(b.cells), aligned: maps.Clone(b.aligned)}
 }
 
-// resume goes on from a fork, for the last time or not.
-func (b *binder) resume(f *fork, last bool) {
-	if !last {
-		f = &fork{g: f.g.Fork(), cells: copies(f.cells), aligned: maps.Clone(f.aligned)}
-	}
+// resume goes on from a fork, which stays as it is. What was taken from the budget beside
+// what the former part keeps is given back before the copy takes its own.
+func (b *binder) resume(f *fork) {
 	b.free()
 	b.restart()
-	b.root.g, b.cells, b.aligned = f.g, f.cells, f.aligned
+	b.root.g, b.cells, b.aligned = f.g.Fork(), copies(f.cells), maps.Clone(f.aligned)
 	b.free = b.refund()
 }
 

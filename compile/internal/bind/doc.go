@@ -94,6 +94,17 @@
 // recurrence becomes so many statements, if they are not too many, or so many conditionals
 // where data give steps different numbers of iterations, as the first of a series have.
 //
+// A recurrence through loops within: each day depends on a sum over earlier ones. The days,
+// the innermost loop around all that depends on one another, become statements one after
+// another; the lanes around and the sums within stay.
+//
+//	for (m in 1:M)                           line 1: nest, 14 iterations
+//	  for (i in 2:T) {                         lanes          14  line 3 5
+//	    real c = 0;                            sum            14  line 4: c
+//	    for (j in 1:i-1) c += x[j, m] * w[i-j];
+//	    x[i, m] = r[m] * c;                    …
+//	  }
+//
 // Carried whole. Distances that vary without pattern, or jumps that parameters decide:
 //
 //	for (n in 1:N) {                         line 1: carried, 100 iterations

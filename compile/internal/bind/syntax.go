@@ -113,15 +113,6 @@ func isWhile(s ir.Stmt) bool {
 	return ok
 }
 
-// isFor is of loops whose iterations may be known.
-func isFor(s ir.Stmt) bool {
-	switch s.(type) {
-	case *ir.For, *ir.ForEach:
-		return true
-	}
-	return false
-}
-
 // mayJump reports whether a statement holds a return, or a break or continue of
 // a loop around it.
 func mayJump(s ir.Stmt) bool { return jumpsOut(s, true) }
