@@ -20,6 +20,11 @@ type arrayOp struct {
 	fails bool
 	code  func(g *generator, b *block, n int, regs [3]native.Reg, wrong native.Label)
 
+	// move makes the code of an op on few elements at computed places, which goes to wrong, if fails,
+	// where one is beyond the end, so that the op's row says so; fills: it writes all of the result.
+	move  func(g *generator, b *block, wrong native.Label)
+	fills bool
+
 	// batch makes it for a vector of lanes; single reports that a block has none such.
 	batch  func(x *batch, o *batchOperands)
 	single func(b *block) bool
@@ -140,6 +145,9 @@ func matrixOps() map[ad.OpCode]*arrayOp {
 				return nil
 			},
 		},
+		ad.OpTake:    {move: (*generator).taking, fails: true},
+		ad.OpReplace: {move: (*generator).replacing, fills: true},
+		ad.OpPut:     {move: (*generator).putting, fills: true},
 		ad.OpMatMul: { // machine code in nativematmul.go, package dense by productWork
 			batch: func(x *batch, o *batchOperands) { x.product(o.b, o.first, o.second(), o.result) },
 		},

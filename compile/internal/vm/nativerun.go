@@ -99,17 +99,14 @@ func (g *generator) fusible(b *block) bool {
 // movable reports whether elements at computed places are few enough to be taken, or put, one
 // by one.
 func (g *generator) movable(b *block) bool {
+	if b.array == nil || b.array.move == nil {
+		return false
+	}
 	if b.node.Type.Lanes > 0 || slices.ContainsFunc(b.types, func(t ad.Type) bool { return t.Lanes > 0 }) {
 		return false
 	}
 	n := b.types[len(b.types)-1].Size() // of the positions
-	switch b.node.Op {
-	case ad.OpTake:
-		return n <= unrolled
-	case ad.OpReplace, ad.OpPut:
-		return n <= unrolled && b.node.Type.Size() <= maxCleared
-	}
-	return false
+	return n <= unrolled && (!b.array.fills || b.node.Type.Size() <= maxCleared)
 }
 
 // fuse makes one function of the blocks, which is given the number of the event after
@@ -190,14 +187,15 @@ func (g *generator) inline(bs []block, r *fusedRun, done native.Label) {
 		case effectBlock:
 			g.rejection(b, g.failing(opFails))
 		case arrayBlock:
-			switch {
-			case small(g.p.target, b):
+			if small(g.p.target, b) {
 				g.smallMatrix(bs[i:i+1], r, done)
-			case b.node.Op == ad.OpTake:
-				g.taking(b, g.failing(opFails))
-			default:
-				g.putting(b)
+				continue
 			}
+			var wrong native.Label
+			if b.array.fails {
+				wrong = g.failing(opFails)
+			}
+			b.array.move(g, b, wrong)
 		default:
 			g.region(b.reg, r, done)
 		}
@@ -245,16 +243,22 @@ func (g *generator) taking(b *block, wrong native.Label) {
 	}
 }
 
-// putting makes the code that replaces elements at computed places, or adds to zeros there;
-// those beyond the end are left out.
-func (g *generator) putting(b *block) {
-	size, values := b.node.Type.Size(), b.args[0]
-	if b.node.Op == ad.OpReplace {
-		values = b.args[1]
-		g.copying(&copying{dst: b.dst, src: b.args[0], n: size}, moving{-1, 0}, moving{-1, 0})
-	} else {
-		g.clear(b.dst)
-	}
+// replacing makes the code that replaces elements at computed places.
+func (g *generator) replacing(b *block, _ native.Label) {
+	g.copying(&copying{dst: b.dst, src: b.args[0], n: b.node.Type.Size()}, moving{-1, 0}, moving{-1, 0})
+	g.putAt(b, b.args[1], false)
+}
+
+// putting makes the code that adds to zeros at computed places.
+func (g *generator) putting(b *block, _ native.Label) {
+	g.clear(b.dst)
+	g.putAt(b, b.args[0], true)
+}
+
+// putAt makes the code that puts values, or adds them, at computed places; those beyond the
+// end are left out.
+func (g *generator) putAt(b *block, values int32, add bool) {
+	size := b.node.Type.Size()
 	positions := b.args[len(b.args)-1]
 	g.LeaPlace(native.T1, g.uniform(b.dst))
 	g.LeaPlace(native.T2, g.uniform(values))
@@ -267,7 +271,7 @@ func (g *generator) putting(b *block) {
 		to := native.Place{Base: native.T1, Index: native.T0}
 		x := &native.Builder{}
 		v := x.Load(native.Place{Base: native.T2, Index: native.NoReg, Disp: int32(8 * k)})
-		if b.node.Op == ad.OpPut {
+		if add {
 			v = x.Add(x.Load(to), v)
 		}
 		x.Store(to, v, false)
