@@ -15,27 +15,61 @@ import (
 // It runs before the density is differentiated, so that derivatives are selections
 // too. What a side computes where it does not count need not be finite: see
 // OpMulGuarded.
-func choose(g *ad.Graph) *ad.Graph {
+//
+// So it does with conditionals in the steps of scans, of fewer operations: the lags that the
+// first outcomes of a series, or of each of its groups, do not have. A body that is nothing but
+// scalar code has what it carries in registers (vm/nativescan.go); with a conditional, a step
+// moves its numbers through memory, about 5 ns for each conditional.
+func choose(g *ad.Graph) *ad.Graph { return chooseIn(g, false) }
+
+// chooseIn is choose for a graph that is the body of a scan, or part of one, if step is set.
+func chooseIn(g *ad.Graph, step bool) *ad.Graph {
 	for {
 		chosen := map[ad.Ref]bool{}
+		bodies := false
 		for i, live := range g.Live(g.Outputs, true) {
-			if n := &g.Nodes[i]; live && n.Op == ad.OpIf && n.Type.Lanes > 1 {
-				f := n.Attr.(*ad.If)
-				if left := sideCost(f.Then, mostChosen); left >= 0 && sideCost(f.Else, left) >= 0 {
+			n := &g.Nodes[i]
+			if !live {
+				continue
+			}
+			if f, ok := n.Attr.(*ad.If); ok {
+				most := -1.0
+				switch {
+				case n.Type.Lanes > 1:
+					most = mostChosen
+				case step && n.Type.Lanes == 0:
+					most = mostChosenInStep
+				}
+				if left := sideCost(f.Then, most); left >= 0 && sideCost(f.Else, left) >= 0 {
 					chosen[ad.Ref(i)] = true
+					continue
 				}
 			}
+			bodies = bodies || len(n.Bodies()) > 0
 		}
-		if len(chosen) == 0 {
+		if len(chosen) == 0 && !bodies {
 			return g
 		}
-		// Conditionals in the sides get their lanes by this; hence the next round.
+		// Conditionals in the sides get their lanes by this, or become part of the step; hence the
+		// next round.
 		results := map[ad.Ref][]ad.Ref{}
-		g = rebuildTo(g.Beside(), g, nil, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
+		changed := len(chosen) > 0
+		within := func(b *ad.Graph, step bool) *ad.Graph {
+			c := chooseIn(b, step)
+			changed = changed || c != b
+			return c
+		}
+		inner := func(b *ad.Graph) *ad.Graph { return within(b, step) }
+		to := rebuildTo(g.Beside(), g, inner, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 			if n.Op == ad.OpResult && chosen[n.Args[0]] {
 				return results[n.Args[0]][n.ResultIndex()]
 			}
 			if !chosen[r] {
+				if s, ok := attr.(*ad.Scan); ok && !step {
+					c := *s
+					c.Body = within(s.Body, true)
+					attr = &c
+				}
 				return w.Same(n, attr, args)
 			}
 			f := n.Attr.(*ad.If)
@@ -43,10 +77,19 @@ func choose(g *ad.Graph) *ad.Graph {
 			for k := range then {
 				// What reads no lanes has none of itself.
 				chosen := w.To.Select(args[0], then[k], otherwise[k])
-				results[r] = append(results[r], w.To.Spread(chosen, n.Type.Lanes))
+				if n.Type.Lanes > 0 {
+					chosen = w.To.Spread(chosen, n.Type.Lanes)
+				}
+				results[r] = append(results[r], chosen)
 			}
 			return args[0]
 		})
+		if !changed {
+			return g
+		}
+		if g = to; len(chosen) == 0 {
+			return g
+		}
 	}
 }
 

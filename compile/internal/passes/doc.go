@@ -12,11 +12,11 @@
 //	sources.go     functions of gathered elements computed where these come from
 //	together.go    products with one matrix of data joined
 //	prefixes.go    concatenations that begin like others made of these
-//	choose.go      conditionals in lanes made selections
+//	choose.go      conditionals in lanes, and in steps, made selections
 //	decide.go      conditionals in lanes made conditionals about all lanes
 //	unroll.go      scans of few short steps written out
 //	sums.go        what scans only add to made sums
-//	numbers.go     short arrays in while loops written out as numbers
+//	numbers.go     short arrays in loops written out as numbers
 //	recall.go      what while loops leave kept for derivatives
 //	entries.go     short arrays in lanes written out as numbers
 //	moves.go       elements taken from where they were computed

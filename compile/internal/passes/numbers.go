@@ -5,18 +5,21 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
+	"github.com/ppl-lang/ppl/compile/internal/ops"
 )
 
-// writeNumbers writes the arrays in while loops out as numbers, where they are short: the states of
+// writeNumbers writes the arrays in loops out as numbers, where they are short. In while loops: the states of
 // differential equations, their stages and errors. What is left are loops that carry numbers
 // and compute numbers, whose code is scalar code without a loop for each op, and of which several
 // lanes, the subjects of a study each with its own steps, are vectors (vm/nativelanes.go): those
-// whose solution is done keep it while the others go on.
+// whose solution is done keep it while the others go on. In scans: the last errors of a series, a
+// state and its covariance. What is left is scalar code that has what it carries in registers
+// (vm/nativescan.go).
 //
 // It runs before the density is differentiated, so that the loops of the derivative are of numbers,
 // too. Each number is computed as it was; sums of elements are added up in their order.
 func writeNumbers(g *ad.Graph) *ad.Graph {
-	if !hasWhile(g) {
+	if !hasWhile(g) && !hasScan(g) {
 		return g
 	}
 	used := loopnest.UsedResults(g, g.Live(g.Outputs, true))
@@ -24,6 +27,12 @@ func writeNumbers(g *ad.Graph) *ad.Graph {
 	return rebuildTo(g.Beside(), g, writeNumbers, func(w *ad.Rewriter, r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref {
 		if n.Op == ad.OpResult && results[n.Args[0]] != nil {
 			return results[n.Args[0]][n.ResultIndex()]
+		}
+		if s, ok := attr.(*ad.Scan); ok {
+			if run, rs := scanInNumbers(w.To, s, n, args, used[r]); rs != nil {
+				results[r] = rs
+				return run
+			}
 		}
 		loop, ok := attr.(*ad.While)
 		if !ok || !slices.ContainsFunc(loop.Body.Nodes, func(n ad.Node) bool { return n.Type.Size() > 1 }) {
@@ -58,6 +67,98 @@ func writeNumbers(g *ad.Graph) *ad.Graph {
 		}
 		return run
 	})
+}
+
+// scanInNumbers adds to g the scan s, of node n with these arguments, in numbers, and returns it with
+// its results, None for those that nobody reads; nil if it stays as it is.
+func scanInNumbers(g *ad.Graph, s *ad.Scan, n *ad.Node, args []ad.Ref, used []bool) (ad.Ref, []ad.Ref) {
+	if n.Type.Lanes > 0 || s.Steps < minSteps || !shortSums(s.Body) {
+		return ad.None, nil
+	}
+	x := &numbers{most: mostElements, left: mostInStep}
+	b := s.Body
+	for _, r := range b.Outputs {
+		if x.whole(b.Type(r)) {
+			return ad.None, nil
+		}
+	}
+	body, ok := x.graph(b)
+	if !ok {
+		return ad.None, nil
+	}
+	c := ad.Scan{Body: body, Steps: s.Steps, Reverse: s.Reverse, Limit: s.Limit}
+	var each []ad.Ref
+	for i, a := range args {
+		t := b.Type(b.Inputs[i])
+		stream := i >= s.Carries && i < s.Carries+s.Streams
+		switch {
+		case !stream:
+			each = append(each, split(g, a, !x.whole(t))...)
+		case len(t.Shape) == 0 || x.whole(t):
+			each = append(each, a)
+		default:
+			for k := range t.Size() {
+				each = append(each, g.Gather(a, ad.Index{Offset: k, Dims: []ad.Dim{{N: s.Steps, Stride: t.Size()}}}))
+			}
+		}
+		switch made := len(each); {
+		case i < s.Carries:
+			c.Carries = made
+		case stream:
+			c.Streams = made - c.Carries
+		}
+	}
+	for k, r := range b.Outputs[s.Carries:] {
+		if n := b.Type(r).Size(); k < s.Outs {
+			c.Outs += n
+		} else {
+			c.Sums += n
+		}
+	}
+	run := g.DoScan(&c, each)
+	ts := s.Results()
+	outs := b.Outputs
+	shapes := slices.Concat(outs[:s.Carries], outs) // of what the results are made of
+	results := make([]ad.Ref, len(ts))
+	at := 0
+	for k, t := range ts {
+		size := b.Type(shapes[k]).Size()
+		parts := make([]ad.Ref, size)
+		for i := range parts {
+			if parts[i] = ad.None; used[k] {
+				parts[i] = g.Result(run, at)
+			}
+			at++
+		}
+		results[k] = ad.None
+		switch {
+		case !used[k] || size == 0:
+		case len(b.Type(shapes[k]).Shape) == 0:
+			results[k] = parts[0]
+		case k >= s.Carries && k < 2*s.Carries+s.Outs: // one for each step
+			steps := g.Reshape(g.Concat(parts...), []int{size, s.Steps})
+			results[k] = g.Reshape(g.Transpose(steps), t.Shape)
+		default:
+			results[k] = g.Reshape(g.Concat(parts...), t.Shape)
+		}
+	}
+	return run, results
+}
+
+// shortSums reports whether a body computes arrays, and none for which vectors are worth more
+// than registers: functions that take longer than a few products.
+func shortSums(b *ad.Graph) bool {
+	some := false
+	for i, live := range b.Live(b.Outputs, true) {
+		n := &b.Nodes[i]
+		if !live || n.Type.Size() < 2 || n.Op == ad.OpConst {
+			continue
+		}
+		if some = some || n.Op != ad.OpInput; n.Op.Row().Class == ad.Elementwise && ops.Of(n.Op).Cost > mostInRegisters {
+			return false
+		}
+	}
+	return some
 }
 
 // split is the elements of r, or r itself if it is a number or is not to be taken apart.

@@ -152,6 +152,25 @@ func Rewrites() []Rewrite {
 				}
 				return r.do(ad.OpMul, a[0], r.g.Do(ad.OpInv, nil, a[1])), true
 			}},
+		{"add_selects", "(c ? x : 0) + (c ? 0 : y) = c ? x : y", "", "exact but for the sign of zero", ad.OpAdd, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
+			x, y := &r.g.Nodes[a[0]], &r.g.Nodes[a[1]]
+			if x.Op != ad.OpSelect || y.Op != ad.OpSelect || x.Args[0] != y.Args[0] || !r.same(a[0], a[1]) {
+				return ad.None, false
+			}
+			var of [2]ad.Ref
+			for k := range of {
+				u, v := x.Args[1+k], y.Args[1+k]
+				switch {
+				case r.zero(u):
+					of[k] = v
+				case r.zero(v):
+					of[k] = u
+				default:
+					return ad.None, false
+				}
+			}
+			return r.do(ad.OpSelect, x.Args[0], of[0], of[1]), true
+		}},
 		{"select_same", "c ? x : x = x", "of the type of the result", exact, ad.OpSelect, func(r *rewriter, a []ad.Ref) (ad.Ref, bool) {
 			return a[1], a[1] == a[2] && r.g.Type(a[0]).Lanes == 0 && (r.g.Type(a[0]).IsScalar() || r.same(a[0], a[1]))
 		}},
@@ -232,6 +251,12 @@ func (r *rewriter) number(x ad.Ref) (float64, bool) {
 		return 0, false
 	}
 	return v[0], true
+}
+
+// zero reports whether x is the number 0.
+func (r *rewriter) zero(x ad.Ref) bool {
+	v, ok := r.number(x)
+	return ok && v == 0
 }
 
 // scaled finds x = c·y for a constant c; a negation is one.

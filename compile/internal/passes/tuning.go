@@ -66,8 +66,12 @@ const (
 )
 
 // mostChosen is what both sides of a conditional may cost in each lane, in nanoseconds, to
-// become selections: about what sorting a lane costs.
-const mostChosen = 100
+// become selections: about what sorting a lane costs. mostChosenInStep is that of a step of a scan:
+// a conditional there costs about 5.
+const (
+	mostChosen       = 100
+	mostChosenInStep = 5
+)
 
 // Of unroll: scans of at most so many steps are written out, if what they compute costs no more
 // than so many nanoseconds in each lane. Item responses of 4 and 5 categories took 1.7 and 1.4 times as long.
@@ -99,6 +103,11 @@ const (
 	mostElements = 4
 	mostInLanes  = 8
 	mostNumbers  = 4000
+
+	// mostInStep is the most numbers of a step of a scan that is written out, mostInRegisters what a
+	// function of an array may cost there, in nanoseconds for each element: a quotient.
+	mostInStep      = 200
+	mostInRegisters = 1
 
 	// maxMoved is the most elements that a value may have for all steps together, 32 MB,
 	// lest a long scan over large arrays store every intermediate.
