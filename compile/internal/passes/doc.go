@@ -21,6 +21,7 @@
 //	entries.go     short arrays in lanes written out as numbers
 //	moves.go       elements taken from where they were computed
 //	terms.go       sums of few exponentials written out
+//	running.go     log_sum_exp that scans carry taken apart
 //	carries.go     while loops freed of what nobody needs
 //	systems.go     systems of few equations written out
 //	rewrite.go     the list of legal rewrites; logarithms of exponentials

@@ -1,0 +1,160 @@
+package compile_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/ppl-lang/ppl/compile/internal/contest"
+)
+
+// TestSeries compares the ways on what is computed row by row from what the rows before left: sets at risk, lags that
+// the first rows do not have, and those of groups, states with their covariance. Data are of no rows, of one
+// and two, and of more than the passes ask for, all alike, sorted, in blocks and not.
+func TestSeries(t *testing.T) {
+	const data = "data { int<lower=0> N; vector[N] x; vector[N] y; array[N] int<lower=0> k; array[N] int<lower=0, upper=1> d; }\n"
+	for name, text := range map[string]string{
+		"risk": data + `parameters { real b; }
+model {
+  vector[N] eta = b * x;
+  real lse = negative_infinity();
+  b ~ normal(0, 1);
+  for (n in 1:N) {
+    lse = log_sum_exp(lse, eta[n]);
+    if (d[n]) target += eta[n] - lse;
+  }
+}`,
+		"risk, backwards, with weights that may be 0": data + `parameters { real b; }
+model {
+  real lse = negative_infinity();
+  int n = N;
+  b ~ normal(0, 1);
+  while (n >= 1) {
+    lse = log_sum_exp(lse, b * x[n] + log(k[n]));
+    if (lse > negative_infinity()) target += d[n] * (b * x[n] - lse);
+    n -= 1;
+  }
+}`,
+		"risk, in strata": data + `parameters { real b, c; }
+model {
+  vector[N] lse;
+  b ~ normal(c, 1);
+  c ~ normal(0, 1);
+  for (n in 1:N) {
+    if (n == 1 || k[n] != k[n - 1]) lse[n] = b * x[n];
+    else lse[n] = log_sum_exp(lse[n - 1] - c, b * x[n]);
+    target += d[n] * (b * x[n] - lse[n]);
+  }
+}`,
+		"risk, of those who are at it": `functions {
+  vector risk(vector eta, array[] int d) {
+    vector[num_elements(eta)] r;
+    real s = negative_infinity();
+    for (i in 1:num_elements(eta)) {
+      if (d[i] == 1) s = log_sum_exp(eta[i], s);
+      r[i] = s;
+    }
+    return r;
+  }
+}
+` + data + `parameters { real b; }
+model {
+  b ~ normal(0, 1);
+  vector[N] r = risk(b * x, d);
+  for (n in 1:N) if (d[n]) target += b * x[n] - r[n];
+}`,
+		"errors of groups": data + `parameters { real b; vector[2] ar; vector[2] ma; real<lower=0> s; }
+model {
+  matrix[N, 2] Err = rep_matrix(0, N, 2);
+  vector[N] err;
+  vector[N] mu = b * x;
+  b ~ normal(0, 1);
+  ar ~ normal(0, 0.3);
+  ma ~ normal(0, 0.3);
+  s ~ exponential(1);
+  for (n in 1:N) {
+    mu[n] += Err[n, 1:2] * ma;
+    err[n] = y[n] - mu[n];
+    for (i in 1:min(2, k[n])) if (n < N) Err[n + 1, i] = err[n + 1 - min(i, n)];
+    mu[n] += Err[n, 1:2] * ar;
+  }
+  y ~ normal(mu, s);
+}`,
+		"lags": data + `parameters { real m; vector[2] phi; vector[3] theta; real<lower=0> s; }
+model {
+  vector[N] nu;
+  vector[N] err;
+  m ~ normal(0, 1);
+  phi ~ normal(0, 0.3);
+  theta ~ normal(0, 0.3);
+  s ~ exponential(1);
+  for (t in 1:N) {
+    nu[t] = m;
+    for (p in 1:min(2, t - 1)) nu[t] += phi[p] * (y[t - p] - m);
+    for (q in 1:min(3, t - 1)) nu[t] += theta[q] * err[t - q];
+    err[t] = y[t] - nu[t];
+  }
+  err ~ normal(0, s);
+}`,
+		"states": data + `parameters { real<lower=0> q; real<lower=0> r; real<lower=-1, upper=1> f; }
+model {
+  vector[2] m = rep_vector(0, 2);
+  matrix[2, 2] P = diag_matrix(rep_vector(1, 2));
+  matrix[2, 2] F = [[1, 1], [0, f]];
+  q ~ exponential(1);
+  r ~ exponential(1);
+  for (n in 1:N) {
+    m = F * m;
+    P = add_diag(F * P * F', q);
+    real S = P[1, 1] + r;
+    vector[2] K = P[, 1] / S;
+    if (d[n]) {
+      target += normal_lpdf(y[n] | m[1], sqrt(S));
+      m += K * (y[n] - m[1]);
+      P -= K * P[1];
+    }
+  }
+}`,
+	} {
+		seed := uint64(0)
+		for _, n := range []int{0, 1, 2, 7, 8, 9, 40} {
+			for _, kind := range []string{"alike", "sorted", "blocks", "any"} {
+				seed++
+				rng := rand.New(rand.NewPCG(seed, 1))
+				x, y, k, d := make([]float64, n), make([]float64, n), make([]int, n), make([]int, n)
+				for i := range n {
+					x[i], y[i], k[i], d[i] = rng.NormFloat64(), rng.NormFloat64(), rng.IntN(4), rng.IntN(2)
+					switch kind {
+					case "alike":
+						x[i], y[i], k[i], d[i] = x[0], y[0], k[0], d[0]
+					case "blocks":
+						x[i], k[i], d[i] = float64(i/3), i/3%3, i/5%2
+					}
+				}
+				if kind == "sorted" {
+					slices.Sort(x)
+					slices.Sort(y)
+					slices.Sort(k)
+				}
+				values, err := json.Marshal(map[string]any{"N": n, "x": x, "y": y, "k": k, "d": d})
+				if err != nil {
+					t.Fatal(err)
+				}
+				set := parsed(t, string(values))
+				rep := contest.Contend(text, "series.stan", set, seed, 2)
+				if rep.Wrong == nil {
+					rep = contest.Quick(text, "series.stan", set, seed, 2)
+				}
+				at := fmt.Sprintf("%s, %d rows, %s", name, n, kind)
+				switch {
+				case rep.Wrong != nil:
+					t.Errorf("%s: %s (%s)", at, rep.Wrong.Text, rep.Wrong.Kind)
+				case rep.Unsupported != "" || rep.Compared == 0:
+					t.Errorf("%s: nothing was compared: %s", at, rep.Unsupported)
+				}
+			}
+		}
+	}
+}
