@@ -14,8 +14,8 @@ import (
 // the first rows do not have, and those of groups, states with their covariance. Data are of no rows, of one
 // and two, and of more than the passes ask for, all alike, sorted, in blocks and not.
 func TestSeries(t *testing.T) {
-	const data = "data { int<lower=0> N; vector[N] x; vector[N] y; array[N] int<lower=0> k; array[N] int<lower=0, upper=1> d; }\n"
-	for name, text := range map[string]string{
+	const data = seriesData
+	compareSeries(t, map[string]string{
 		"risk": data + `parameters { real b; }
 model {
   vector[N] eta = b * x;
@@ -117,7 +117,87 @@ model {
     }
   }
 }`,
-	} {
+	})
+}
+
+// TestLevels compares the ways on loops whose iterations read what others wrote at distances without pattern: products by
+// index, factors of which may be 0 and derivatives with them, sums of exponentials and greatest values by index, trees,
+// with sums, reads in between, conditionals, and loops around and within.
+func TestLevels(t *testing.T) {
+	const data = seriesData
+	const parameters = "parameters { real b; vector[5] a; }\nmodel {\n  b ~ normal(0, 1);\n  a ~ normal(0, 1);\n"
+	compareSeries(t, map[string]string{
+		"products": data + parameters + `
+  vector[4] p = rep_vector(1, 4);
+  for (n in 1:N) p[k[n] + 1] *= cos(x[n] + b * y[n]);
+  target += sum(p);
+}`,
+		"products of what may be 0": data + parameters + `
+  vector[4] p = rep_vector(1 + b, 4);
+  for (n in 1:N) p[k[n] + 1] = (d[n] * a[1 + n % 5] + 0 * b) * p[k[n] + 1];
+  target += sum(sin(p));
+}`,
+		"quotients and sums": data + parameters + `
+  vector[4] p = a[1:4];
+  vector[4] s = rep_vector(0, 4);
+  for (n in 1:N) {
+    p[k[n] + 1] /= 1.5 + square(b * x[n]);
+    s[4 - k[n]] += p[k[n] + 1];
+  }
+  target += sum(p) + sum(sin(s));
+}`,
+		"sums of exponentials and the greatest": data + parameters + `
+  vector[4] m = rep_vector(negative_infinity(), 4);
+  vector[4] g = rep_vector(-1, 4);
+  for (n in 1:N) {
+    m[k[n] + 1] = log_sum_exp(m[k[n] + 1], b * x[n]);
+    if (d[n]) g[k[n] + 1] = fmax(g[k[n] + 1], a[1] * y[n]);
+    target += -0.1 * square(m[k[n] + 1]);
+  }
+  target += sum(g);
+}`,
+		"a tree": data + parameters + `
+  vector[N] u;
+  for (n in 1:N) {
+    int parent = n %/% (k[n] + 2);
+    u[n] = parent == 0 ? a[1] : b * u[parent] + y[n];
+  }
+  target += -0.5 * dot_self(u - x);
+}`,
+		"a tree within a loop": data + parameters + `
+  for (j in 1:3) {
+    vector[N] u;
+    for (n in 1:N) {
+      u[n] = a[j];
+      if (n > 2) u[n] = tanh(b * u[(n + j) %/% 3]) + y[n];
+    }
+    target += -0.5 * dot_self(u - x);
+  }
+}`,
+		"loops within": data + parameters + `
+  matrix[3, 4] p = rep_matrix(1, 3, 4);
+  for (n in 1:N) {
+    for (j in 1:3) p[j, k[n] + 1] = cos(p[j, k[n] + 1]) * a[j] + b * x[n];
+  }
+  target += sum(p);
+}`,
+		"swaps": data + parameters + `
+  vector[5] p = a;
+  for (n in 1:N) {
+    real old = p[1];
+    p[1] = p[k[n] + 2] * 0.9;
+    p[k[n] + 2] = old + b;
+  }
+  target += -dot_self(p);
+}`,
+	})
+}
+
+const seriesData = "data { int<lower=0> N; vector[N] x; vector[N] y; array[N] int<lower=0, upper=3> k; array[N] int<lower=0, upper=1> d; }\n"
+
+// compareSeries compares the ways on programs with rows of data.
+func compareSeries(t *testing.T, texts map[string]string) {
+	for name, text := range texts {
 		seed := uint64(0)
 		for _, n := range []int{0, 1, 2, 7, 8, 9, 40} {
 			for _, kind := range []string{"alike", "sorted", "blocks", "any"} {

@@ -27,6 +27,7 @@
 //	uses.go        the inspector: what it knows; the elements that units read and write
 //	inspect.go     … and the units of a nest, over which iterations they run
 //	versions.go    who wrote the element that a read sees
+//	levels.go      iterations by levels of what they read of one another
 //	plan.go        the planner: dependences, their strongly connected components, their order
 //	describe.go    plans as values that can be printed and tested
 //	recur.go       recurrences: scans of just what recurs
@@ -104,6 +105,13 @@
 //	    for (j in 1:i-1) c += x[j, m] * w[i-j];
 //	    x[i, m] = r[m] * c;                    …
 //	  }
+//
+// In levels. What iterations read of one another has no pattern, but they are no long chain: those that read
+// nothing that the loop wrote come first, in lanes, then those that only read what these wrote:
+//
+//	for (n in 2:N) {                         line 1: nest, 99 iterations in 7 groups
+//	  x[n] = x[parent[n]] + s * z[n];          lanes         1, 2, … line 2
+//	}
 //
 // Carried whole. Distances that vary without pattern, or jumps that parameters decide:
 //

@@ -103,6 +103,7 @@ func (b *binder) runLaned(steps int, lp *loop) bool {
 func (b *binder) planned(ax *axis, lp *loop, i value) (n *nest, last int, why string) {
 	tracked := lp.tracked
 	var tried []*inspection
+	var levels *split
 	for _, w := range ways() {
 		if slices.ContainsFunc(tried, func(in *inspection) bool { return in.foresees(w, lp) }) {
 			continue
@@ -126,9 +127,18 @@ func (b *binder) planned(ax *axis, lp *loop, i value) (n *nest, last int, why st
 			}
 			lp.across = append(lp.across, in.n.across...)
 			lp.steps = append(lp.steps, in.n.steps...)
+			if levels == nil {
+				levels = in.n.levels()
+			}
 			if !w.steps {
 				break
 			}
+		}
+	}
+	if lp.groups, lp.tracked = (groups{}), tracked; levels != nil && lp.groups.refine(ax, levels) {
+		if in, _ := b.inspect(ax, lp, i, ways()[0]); in.why == "" && in.n.plan() == "" {
+			b.count(in.n)
+			return in.n, 0, ""
 		}
 	}
 	return nil, 0, why

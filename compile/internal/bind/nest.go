@@ -21,6 +21,7 @@ type nest struct {
 	order   []*history // of watched, in order of first mention
 	groups  []group    // of units, in the order of evaluation
 
+	tangled []*unit   // that depend on one another, and are neither a sum nor a recurrence
 	across  []ir.Stmt // loops around units that depend on others across loops
 	steps   []ir.Stmt // the innermost loops around all units of such a group
 	taken   int64     // bytes of memory that the plan takes

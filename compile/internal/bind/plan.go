@@ -205,6 +205,9 @@ func (n *nest) group() (why string) {
 			if kinds[k] = kind; why == "" {
 				why = not
 			}
+			if not != "" {
+				n.tangled = append(n.tangled, members[k]...)
+			}
 		}
 	}
 	if why != "" {
