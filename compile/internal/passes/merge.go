@@ -389,7 +389,7 @@ func (m *merged) distinguish(key func(i int) uint64) bool {
 // differ is about how many rows differ, from those keys alone whose hash is a multiple of
 // sampledKeys: rows with the same key are in that sample together, or not at all, so that its
 // distinct keys are that share of all. It stops once there are clearly too many. Of 12 million
-// rows that all differ, a table of all keys took 270 MB and 4 s; this takes 6 MB and 0.1 s.
+// rows that all differ, a table of all keys took 270 MB, and a short run 10.4 s of the processor; with the sample it takes 4.0.
 func (m *merged) differ(key func(i int) uint64) int {
 	keys := map[rowKey]struct{}{}
 	enough := m.most/sampledKeys*11/10 + 1
