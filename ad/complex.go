@@ -3,6 +3,7 @@ package ad
 import (
 	"errors"
 	"math"
+	"strconv"
 	"sync"
 )
 
@@ -85,12 +86,7 @@ type schurAttr struct {
 }
 
 // Key makes decompositions of one matrix one op.
-func (s schurAttr) Key() string {
-	if s.hermitian {
-		return "hermitian"
-	}
-	return ""
-}
+func (s schurAttr) AppendKey(b []byte) []byte { return strconv.AppendBool(b, s.hermitian) }
 
 type schurWork struct {
 	t, u, v, x []complex128

@@ -2,6 +2,7 @@ package ad
 
 import (
 	"errors"
+	"strconv"
 	"sync"
 
 	"gonum.org/v1/gonum/dsp/fourier"
@@ -20,12 +21,7 @@ type fourierPlan struct {
 }
 
 // Key makes transforms of one direction one op.
-func (f fourierAttr) Key() string {
-	if f.inverse {
-		return "inverse"
-	}
-	return ""
-}
+func (f fourierAttr) AppendKey(b []byte) []byte { return strconv.AppendBool(b, f.inverse) }
 
 // Fourier returns the discrete Fourier transforms of the rows of two k×n
 // matrices, the real and imaginary parts of complex numbers x: the sums of

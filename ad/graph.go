@@ -94,10 +94,14 @@ type Graph struct {
 	budget *Budget // nil: there are no bounds
 	taken  *int64  // bytes, from the budget, by this graph and those beside it
 	cse    map[nodeKey]Ref
-	kept   []any          // attributes of what was folded
-	consts map[uint64]Ref // scalar constants by bits
-	lower  map[int]Index  // of lower triangles, by size
-	tables tables         // index tables, each content once
+	attrs  map[string]int32 // numbers of keys of attributes, from 1
+	key    []byte           // scratch memory of attrKey
+	types  []Type           // scratch memory of typeOf
+	room   []Ref            // for arguments of nodes to come
+	kept   []any            // attributes of what was folded
+	consts map[uint64]Ref   // scalar constants by bits
+	lower  map[int]Index    // of lower triangles, by size
+	tables tables           // index tables, each content once
 
 	guarding bool // a rule is at work whose adjoint may be that of a side not taken
 	eager    bool // whether all constants are folded, also those that take much room
@@ -108,7 +112,14 @@ type Graph struct {
 
 // NewGraph returns an empty graph.
 func NewGraph() *Graph {
-	return &Graph{cse: map[nodeKey]Ref{}, consts: map[uint64]Ref{}}
+	return &Graph{cse: map[nodeKey]Ref{}, attrs: map[string]int32{}, consts: map[uint64]Ref{}}
+}
+
+// Expect makes room for so many nodes in a graph that has none yet.
+func (g *Graph) Expect(nodes int) {
+	if len(g.Nodes) == 0 {
+		g.Nodes, g.cse = make([]Node, 0, nodes), make(map[nodeKey]Ref, nodes)
+	}
 }
 
 // BuildError is a mistake in building a graph.
@@ -272,14 +283,41 @@ func (g *Graph) push(n Node) Ref {
 // shared but for their arguments.
 type nodeKey struct {
 	op      OpCode
-	n       int
+	n       uint16
 	a, b, c Ref
-	attr    string
+	attr    int32 // its number among the graph's; 0: none
 }
 
-// Keyed is implemented by attributes whose nodes may be shared: equal keys
-// (for the same op and arguments) mean equal values.
-type Keyed interface{ Key() string }
+// Keyed is implemented by attributes whose nodes may be shared. AppendKey appends a key to b:
+// equal keys (for the same op and arguments) mean equal values.
+type Keyed interface{ AppendKey(b []byte) []byte }
+
+// attrKey is the number of an attribute's key. Numbers take the place of keys in nodeKey because
+// graphs have many nodes and few attributes, and keys without pointers are faster to look up.
+func (g *Graph) attrKey(a Keyed) int32 {
+	g.key = a.AppendKey(g.key[:0])
+	k, ok := g.attrs[string(g.key)]
+	if !ok {
+		k = int32(len(g.attrs)) + 1
+		g.attrs[string(g.key)] = k
+	}
+	return k
+}
+
+// refs is a copy of a node's arguments, in memory that nodes share.
+func (g *Graph) refs(args []Ref) []Ref {
+	n := len(args)
+	if n == 0 {
+		return nil
+	}
+	if len(g.room) < n {
+		g.room = make([]Ref, max(n, min(len(g.Nodes)+8, 512)))
+	}
+	r := g.room[:n:n]
+	g.room = g.room[n:]
+	copy(r, args)
+	return r
+}
 
 // Do adds the op to the graph, checking types, or returns an equal node that
 // exists; an op all of whose arguments are constants is evaluated now. Effects
@@ -317,7 +355,7 @@ func (g *Graph) Do(op OpCode, attr any, args ...Ref) Ref {
 	var key nodeKey
 	shared := row.Class != Effect && row.Class != Random && len(args) <= 3
 	if shared {
-		key = nodeKey{op: op, n: len(args), a: None, b: None, c: None}
+		key = nodeKey{op: op, n: uint16(len(args)), a: None, b: None, c: None}
 		for i, p := range []*Ref{&key.a, &key.b, &key.c} {
 			if i < len(args) {
 				*p = args[i]
@@ -326,7 +364,7 @@ func (g *Graph) Do(op OpCode, attr any, args ...Ref) Ref {
 		switch k := attr.(type) {
 		case nil:
 		case Keyed:
-			key.attr = k.Key()
+			key.attr = g.attrKey(k)
 		default:
 			shared = false
 		}
@@ -339,7 +377,7 @@ func (g *Graph) Do(op OpCode, attr any, args ...Ref) Ref {
 	if t.Total() > maxTotal {
 		g.Reserve(8, t.Total())
 	}
-	n := Node{Op: op, Type: t, Args: append([]Ref(nil), args...), Attr: attr}
+	n := Node{Op: op, Type: t, Args: g.refs(args), Attr: attr}
 	r := None
 	if row.Class != Effect && row.Class != Random && row.Class != Region && len(args) > 0 && g.allConst(args) && !g.inflates(&n) {
 		if v, ok := g.foldNumber(&n); ok {
@@ -451,10 +489,11 @@ func (g *Graph) typeOf(op OpCode, row *Op, attr any, args []Ref) Type {
 			}
 		}
 	case row.Shape != nil:
-		types := make([]Type, len(args))
-		for i, a := range args {
-			types[i] = g.Nodes[a].Type
+		types := g.types[:0]
+		for _, a := range args {
+			types = append(types, g.Nodes[a].Type)
 		}
+		g.types = types
 		u, err := row.Shape(types, attr)
 		if err != nil {
 			g.fail(op, "%v", err)

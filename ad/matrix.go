@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/ppl-lang/ppl/ad/kernel"
 )
@@ -15,20 +16,25 @@ import (
 type TriAttr struct{ Upper, Trans, Right bool }
 
 // Key implements Keyed.
-func (a TriAttr) Key() string { return fmt.Sprint(a.Upper, a.Trans, a.Right) }
+func (a TriAttr) AppendKey(b []byte) []byte {
+	for _, x := range [...]bool{a.Upper, a.Trans, a.Right} {
+		b = strconv.AppendBool(b, x)
+	}
+	return b
+}
 
 // SolveAttr says whether the matrix of a solve is transposed.
 type SolveAttr struct{ Trans bool }
 
 // Key implements Keyed.
-func (a SolveAttr) Key() string { return fmt.Sprint(a.Trans) }
+func (a SolveAttr) AppendKey(b []byte) []byte { return strconv.AppendBool(b, a.Trans) }
 
 // CholeskyAttr names the matrix of a factorisation in messages, as Check does; both
 // are empty if it is none of the user's.
 type CholeskyAttr struct{ Function, Name string }
 
 // Key implements Keyed: a factorisation is shared whatever it is called.
-func (CholeskyAttr) Key() string { return "" }
+func (CholeskyAttr) AppendKey(b []byte) []byte { return b }
 
 // NotPositiveError rejects a matrix without Cholesky factor.
 type NotPositiveError struct {

@@ -4,18 +4,14 @@ import (
 	"errors"
 	"math"
 	"math/bits"
+	"strconv"
 )
 
 // OrderAttr is the direction of an OpOrder.
 type OrderAttr struct{ Descending bool }
 
 // Key implements Keyed.
-func (o OrderAttr) Key() string {
-	if o.Descending {
-		return "descending"
-	}
-	return ""
-}
+func (o OrderAttr) AppendKey(b []byte) []byte { return strconv.AppendBool(b, o.Descending) }
 
 // orderOps are the ops that find positions by comparing elements.
 func orderOps() map[OpCode]Op {

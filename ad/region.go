@@ -98,7 +98,7 @@ func (n *Node) Results() []Type {
 type resultAttr int
 
 // Key implements Keyed.
-func (k resultAttr) Key() string { return strconv.Itoa(int(k)) }
+func (k resultAttr) AppendKey(b []byte) []byte { return strconv.AppendInt(b, int64(k), 10) }
 
 // ResultIndex is which result of its region an OpResult node is.
 func (n *Node) ResultIndex() int { return int(n.Attr.(resultAttr)) }

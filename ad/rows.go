@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 )
 
 // structuralOps are the ops that move and sum elements.
@@ -123,7 +124,9 @@ func copyEval(dst []float64, args [][]float64, _ []Type, _ any, _ []float64) err
 type MatMulAttr struct{ TransA, TransB bool }
 
 // Key implements Keyed.
-func (m MatMulAttr) Key() string { return fmt.Sprint(m.TransA, m.TransB) }
+func (m MatMulAttr) AppendKey(b []byte) []byte {
+	return strconv.AppendBool(strconv.AppendBool(b, m.TransA), m.TransB)
+}
 
 // dims returns the sizes of the product: rows and columns of the result, and
 // the length summed over.

@@ -52,8 +52,8 @@ func (x Index) Size() int {
 
 // Key implements Keyed: affine maps by content, tables by identity, which in a graph
 // is the same.
-func (x Index) Key() string {
-	b := strconv.AppendInt(make([]byte, 0, 48), int64(x.Offset), 36)
+func (x Index) AppendKey(b []byte) []byte {
+	b = strconv.AppendInt(b, int64(x.Offset), 36)
 	for _, d := range x.Dims {
 		b = strconv.AppendInt(append(b, ','), int64(d.N), 36)
 		if d.Table == nil {
@@ -62,7 +62,7 @@ func (x Index) Key() string {
 			b = fmt.Appendf(b, "@%p", &d.Table[0])
 		}
 	}
-	return string(b)
+	return b
 }
 
 // tables holds index tables, each content once, so that what is gathered twice by equal
@@ -213,7 +213,7 @@ type scatterAttr struct {
 }
 
 // Key implements Keyed.
-func (s scatterAttr) Key() string { return s.Index.Key() + fmt.Sprint(s.to) }
+func (s scatterAttr) AppendKey(b []byte) []byte { return appendSizes(s.Index.AppendKey(b), s.to) }
 
 // Index is the map of a gather or scatter node, for executors.
 func (n *Node) Index() Index {
@@ -229,7 +229,14 @@ func (n *Node) Index() Index {
 type shapeAttr struct{ shape []int }
 
 // Key implements Keyed.
-func (s shapeAttr) Key() string { return fmt.Sprint(s.shape) }
+func (s shapeAttr) AppendKey(b []byte) []byte { return appendSizes(b, s.shape) }
+
+func appendSizes(b []byte, sizes []int) []byte {
+	for _, n := range sizes {
+		b = strconv.AppendInt(append(b, ';'), int64(n), 36)
+	}
+	return b
+}
 
 // Gather returns the elements of x that ix selects, per lane.
 func (g *Graph) Gather(x Ref, ix Index) Ref { return g.Do(OpGather, ix, x) }

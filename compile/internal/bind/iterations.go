@@ -44,16 +44,20 @@ func (b *binder) iterations(n int) (*axis, value) {
 func (b *binder) ragged(s *ir.For, from, to value) (*axis, *loop, value) {
 	ax := innermost(b.axis, innermost(from.axis, to.axis))
 	inner := &axis{parent: ax, lvl: ax.lvl}
-	var ints []int64
 	upFrom, upTo := upTo(ax, from.axis), upTo(ax, to.axis)
 	for l := range ax.n {
-		b.reserveLanes(int(max(0, intAt(to, ax, upTo, l, 0)-intAt(from, ax, upFrom, l, 0)+1)))
+		n := int(max(0, intAt(to, ax, upTo, l, 0)-intAt(from, ax, upFrom, l, 0)+1))
+		b.reserveLanes(n)
+		inner.n += n
+	}
+	ints := make([]int64, 0, inner.n)
+	inner.up = make([]int32, 0, inner.n)
+	for l := range ax.n {
 		for i := intAt(from, ax, upFrom, l, 0); i <= intAt(to, ax, upTo, l, 0); i++ {
 			inner.up = append(inner.up, int32(l))
 			ints = append(ints, i)
 		}
 	}
-	inner.n = len(ints)
 	lp := &loop{body: s.Body, v: s.Var, bind: func(i value) value { return i }}
 	i := value{typ: types.IntType, axis: inner, ints: ints}
 	return inner, lp, i

@@ -245,8 +245,8 @@ func (n *nest) group() (why string) {
 // for which closely says so, that read it.
 func (n *nest) dependences(closely func(a, b *unit) bool) [][]int {
 	next := make([][]int, len(n.units))
-	edge := func(a, b *unit) {
-		if !slices.Contains(next[a.id], b.id) {
+	edge := func(a, b *unit) { // edges to b are found one after the other
+		if to := next[a.id]; len(to) == 0 || to[len(to)-1] != b.id {
 			next[a.id] = append(next[a.id], b.id)
 		}
 	}
@@ -256,7 +256,7 @@ func (n *nest) dependences(closely func(a, b *unit) bool) [][]int {
 			if t.how != reads || h.sum {
 				continue
 			}
-			var seen map[*write]bool
+			var seen []bool // by write
 			for _, w := range h.writes {
 				switch {
 				case h.private:
@@ -267,14 +267,14 @@ func (n *nest) dependences(closely func(a, b *unit) bool) [][]int {
 					edge(w.u, u)
 				default:
 					if seen == nil {
-						seen = map[*write]bool{}
+						seen = make([]bool, len(h.writes))
 						for _, o := range h.origins(u, t.acc, t.ax, nil) {
 							if o.w != nil {
-								seen[o.w] = true
+								seen[o.w.index] = true
 							}
 						}
 					}
-					if seen[w] {
+					if seen[w.index] {
 						edge(w.u, u)
 					}
 				}

@@ -30,10 +30,14 @@ func (a *axis) within(b *axis) bool {
 	return true
 }
 
-// lanesOf maps the lanes of a to those of its ancestor to; nil is the identity.
+// lanesOf maps the lanes of a to those of its ancestor to; nil is the identity. It may be
+// the axis's own table, which nobody writes to.
 func (a *axis) lanesOf(to *axis) []int32 {
 	if a == to {
 		return nil
+	}
+	if to != nil && a.parent == to {
+		return a.up
 	}
 	m := append([]int32(nil), a.up...)
 	if to == nil {

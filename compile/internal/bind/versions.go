@@ -140,7 +140,12 @@ func (h *history) index() {
 // there is none.
 func (h *history) before(elem int32, time int64) (v version, ok bool) {
 	list := h.versions[h.starts[elem]:h.starts[elem+1]]
-	k := sort.Search(len(list), func(i int) bool { return list[i].time >= time })
+	k := len(list)
+	if k == 1 && list[0].time >= time { // most elements are written once
+		k = 0
+	} else if k > 1 {
+		k = sort.Search(k, func(i int) bool { return list[i].time >= time })
+	}
 	if k == 0 {
 		return version{}, false
 	}

@@ -24,6 +24,8 @@ type allocation struct {
 	first  []int    // next use of a value after it is made
 	calls  []int    // the call at or after an instruction
 	next   []int    // of values, as the code stands
+	ahead  []int    // the same, while analyse goes back through the code
+	lent   bool     // to what is done behind the function
 	reg    []Vec
 	slot   []int32 // -1: none
 	stored []bool  // whether the value is at its home
@@ -35,10 +37,20 @@ type allocation struct {
 // Emit makes the code of what b has written, of which the first active lanes count.
 func (f *Frame) Emit(b *Builder, active int) {
 	b.callTogether()
-	x := &allocation{Frame: f, b: b, active: active}
+	x := f.a.spare // texts are many, and most are short
+	if x == nil {
+		x = &allocation{}
+	}
+	f.a.spare = nil
+	defer func() {
+		if !x.lent {
+			f.a.spare = x
+		}
+	}()
+	x.Frame, x.b, x.active, x.used, x.pinned = f, b, active, 0, [2]uint64{}
 	x.analyse()
 	n := len(b.code)
-	x.next, x.reg, x.slot, x.stored = make([]int, n), make([]Vec, n), make([]int32, n), make([]bool, n)
+	x.reg, x.slot, x.stored = fresh(x.reg, n), fresh(x.slot, n), fresh(x.stored, n)
 	for i := range n {
 		x.reg[i], x.slot[i] = nowhere, -1
 	}
@@ -65,6 +77,13 @@ func (f *Frame) Emit(b *Builder, active int) {
 	for _, o := range b.outs {
 		x.move(o.r, o.v)
 	}
+}
+
+// fresh is n zeros, in the memory of s if that is enough.
+func fresh[T any](s []T, n int) []T {
+	s = slices.Grow(s[:0], n)[:n]
+	clear(s)
+	return s
 }
 
 // paired tells of a call of a routine with two results which instruction has the second
@@ -105,8 +124,9 @@ func (b *Builder) callTogether() {
 func (x *allocation) analyse() {
 	code := x.b.code
 	n := len(code)
-	x.live, x.after, x.first, x.calls = make([]bool, n), make([][3]int, n), make([]int, n), make([]int, n+1)
-	next := make([]int, n)
+	x.live, x.after, x.first, x.calls = fresh(x.live, n), fresh(x.after, n), fresh(x.first, n), fresh(x.calls, n+1)
+	x.next, x.ahead = fresh(x.next, n), fresh(x.ahead, n)
+	next := x.ahead
 	for i := range next {
 		next[i] = never
 	}

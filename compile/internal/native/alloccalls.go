@@ -120,6 +120,7 @@ func (x *allocation) unless(i int) {
 	// What is where now.
 	then := *x
 	then.reg = append([]Vec(nil), x.reg...)
+	x.lent = true // the rest
 	var ins []Value
 	for k := range x.b.code {
 		if x.b.code[k].prim == primIn {

@@ -1,6 +1,9 @@
 package native
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // amd64 assembles code of general registers for amd64, and the encodings that its
 // vector instructions share.
@@ -36,7 +39,7 @@ func (a *amd64) modrm(reg byte, m operand, imm int, short bool) {
 	}
 	const sp = 4
 	if m.Index != NoReg || m.Base&7 == sp {
-		scale := map[uint8]byte{0: 0, 1: 0, 2: 1, 4: 2, 8: 3}[m.Scale]
+		scale := byte(bits.Len8(m.Scale|1) - 1) // a power of 2; none is 1
 		index := byte(sp)
 		if m.Index != NoReg {
 			index = byte(m.Index)
@@ -114,7 +117,7 @@ func (a *amd64) MulImm(r, s Reg, v int32) {
 func (a *amd64) ToInt(r Reg, m Mem) { a.vrm(m0F, pF2, 1, 0, 0x2c, byte(r), 0, operand{Mem: m}) }
 
 func (a *amd64) If(c Cond, l Label) {
-	a.branch(map[Cond]byte{Equal: 4, NotEqual: 5, Less: 0xc, GreaterE: 0xd, AboveE: 3}[c], l)
+	a.branch([...]byte{Equal: 4, NotEqual: 5, Less: 0xc, GreaterE: 0xd, AboveE: 3}[c], l)
 }
 
 func (a *amd64) branch(condition byte, l Label) {

@@ -28,20 +28,20 @@ func (l *avx2) width() byte {
 // opcodes are the instructions of two operands on numbers, which single numbers have
 // too, and those on bits.
 var (
-	arithmeticCodes = map[prim]byte{primAdd: 0x58, primMul: 0x59, primSub: 0x5c, primMin: 0x5d, primDiv: 0x5e, primMax: 0x5f}
-	bitCodes        = map[prim]byte{primAnd: 0x54, primKeep: 0x54, primBoth: 0x54, primOr: 0x56, primEither: 0x56, primXor: 0x57, primAddWord: 0xd4, primSubWord: 0xfb}
+	arithmeticCodes = [numPrimitives]byte{primAdd: 0x58, primMul: 0x59, primSub: 0x5c, primMin: 0x5d, primDiv: 0x5e, primMax: 0x5f}
+	bitCodes        = [numPrimitives]byte{primAnd: 0x54, primKeep: 0x54, primBoth: 0x54, primOr: 0x56, primEither: 0x56, primXor: 0x57, primAddWord: 0xd4, primSubWord: 0xfb}
 )
 
 // code is the opcode of an instruction of two operands, with its prefix and width.
 func (l *avx2) code(p prim) (code, prefix, width byte, ok bool) {
-	if code, ok = arithmeticCodes[p]; ok {
+	if code = arithmeticCodes[p]; code != 0 {
 		if l.n == 1 {
 			return code, pF2, 0, true
 		}
 		return code, p66, l.width(), true
 	}
-	code, ok = bitCodes[p]
-	return code, p66, l.width(), ok
+	code = bitCodes[p]
+	return code, p66, l.width(), code != 0
 }
 
 func (l *avx2) op(p prim, imm uint64, d, a, b, c Vec) {

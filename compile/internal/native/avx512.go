@@ -14,14 +14,14 @@ type avx512 struct{ *amd64 }
 
 func (l *avx512) lanes() int { return 8 }
 
-var bitCodes512 = map[prim]byte{primAnd: 0xdb, primOr: 0xeb, primXor: 0xef, primAddWord: 0xd4, primSubWord: 0xfb}
+var bitCodes512 = [numPrimitives]byte{primAnd: 0xdb, primOr: 0xeb, primXor: 0xef, primAddWord: 0xd4, primSubWord: 0xfb}
 
 func (l *avx512) code(p prim) (byte, bool) {
-	if code, ok := arithmeticCodes[p]; ok {
+	if code := arithmeticCodes[p]; code != 0 {
 		return code, true
 	}
-	code, ok := bitCodes512[p]
-	return code, ok
+	code := bitCodes512[p]
+	return code, code != 0
 }
 
 func (l *avx512) op(p prim, imm uint64, d, a, b, c Vec) {

@@ -174,6 +174,14 @@ type out struct {
 	r Vec
 }
 
+// Reset forgets what has been written, and keeps the memory for other texts.
+func (b *Builder) Reset() {
+	clear(b.exits)
+	*b = Builder{code: b.code[:0], places: b.places[:0], gather: b.gather[:0], exits: b.exits[:0], outs: b.outs[:0], words: b.words, homes: b.homes}
+	clear(b.words)
+	clear(b.homes)
+}
+
 func (b *Builder) do(in instruction) Value {
 	b.code = append(b.code, in)
 	return Value(len(b.code) - 1)

@@ -80,7 +80,8 @@ type Asm struct {
 	slots    []int32 // of scratch memory, for what registers do not hold
 	inner    []int32 // likewise, of routines
 	routines [numRoutines][3]Label
-	after    []func() // what comes behind the function
+	after    []func()    // what comes behind the function
+	spare    *allocation // the last one, whose memory the next one takes
 }
 
 // NewAsm is an assembler for a target.

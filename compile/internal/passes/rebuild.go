@@ -32,7 +32,7 @@ func rebuildTo(to, g *ad.Graph, inner func(*ad.Graph) *ad.Graph, node func(w *ad
 	w := ad.NewRewriter(g, to)
 	w.Body, w.Keep = inner, mustRun
 	w.Node = func(r ad.Ref, n *ad.Node, attr any, args []ad.Ref) ad.Ref { return node(w, r, n, attr, args) }
-	w.To.Nodes = make([]ad.Node, 0, len(g.Nodes)+len(g.Nodes)/8)
+	w.To.Expect(len(g.Nodes) + len(g.Nodes)/8)
 	w.Inputs()
 	w.Run(g.Live(g.Outputs, true))
 	for _, r := range g.Outputs {

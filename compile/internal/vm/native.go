@@ -120,8 +120,9 @@ type generator struct {
 	// products are the functions of products in parts: of a part, and of the last one.
 	products map[*block]*[2]native.Func
 	moved    []viewLength
-	whole    *fusedRun // of all blocks, which copies point and gradient; nil: none
-	own      int       // where scratch memory holds what is a worker's own
+	whole    *fusedRun    // of all blocks, which copies point and gradient; nil: none
+	own      int          // where scratch memory holds what is a worker's own
+	strip    *stripValues // of the last strip, whose memory the next one takes
 }
 
 func (g *generator) blocks(bs []block) {

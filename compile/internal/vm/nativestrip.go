@@ -194,8 +194,16 @@ func (s *stripMaker) total(view int32) native.Place {
 
 // elements makes the instructions for the next n elements, eight at most.
 func (s *stripMaker) elements(n int) {
+	v := s.strip
+	if v == nil {
+		v = &stripValues{Builder: &native.Builder{}, values: map[int32]native.Value{}}
+		s.strip = v
+	}
+	v.stripMaker = s
 	for at := 0; at < n; at += s.lanes {
-		v := &stripValues{stripMaker: s, Builder: &native.Builder{}, at: at, values: map[int32]native.Value{}}
+		v.Reset()
+		clear(v.values)
+		v.at, v.sum, v.shown = at, 0, v.shown[:0]
 		v.active = min(s.lanes, n-at)
 		for k := range s.code {
 			v.instr(&s.code[k])
