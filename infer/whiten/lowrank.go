@@ -16,6 +16,15 @@ type LowRank struct {
 	roots   []float64   // √Λ - 1
 	inverse []float64   // 1/√Λ - 1
 	vectors [][]float64 // rows of U
+	pairs   []pair      // the same for few dimensions, two rows at a time
+}
+
+// pair is two rows of U, the second one of zeros if their number is odd, what is done along them by
+// (I + Uᵀ(√Λ - I)U), and S times them.
+type pair struct {
+	f, g             float64
+	u, v             []float64
+	scaledU, scaledV []float64
 }
 
 // NewLowRank prepares a metric of that kind, which must pass its Check.
@@ -28,28 +37,78 @@ func NewLowRank(m infer.Metric) *LowRank {
 		l.inverse = append(l.inverse, 1/math.Sqrt(v)-1)
 		l.values[i] = v - 1
 	}
+	if len(l.scale) <= fewRows {
+		for k := 0; k < len(l.vectors); k += 2 {
+			p := pair{f: l.roots[k], u: l.vectors[k], v: make([]float64, len(l.scale))}
+			if k+1 < len(l.vectors) {
+				p.g, p.v = l.roots[k+1], l.vectors[k+1]
+			}
+			p.scaledU, p.scaledV = floats.MulTo(make([]float64, len(p.u)), l.scale, p.u), floats.MulTo(make([]float64, len(p.v)), l.scale, p.v)
+			l.pairs = append(l.pairs, p)
+		}
+	}
 	return l
 }
 
 // inner replaces x by (I + Uᵀ diag(f) U)x. The rows of U are orthogonal, so they
-// can be taken one after another, or two at a time.
+// can be taken one after another.
 func (l *LowRank) inner(f, x []float64) {
-	k := 0
-	if len(x) <= fewRows {
-		for ; k+1 < len(f); k += 2 {
-			two(f[k], f[k+1], l.vectors[k], l.vectors[k+1], x)
-		}
-	}
-	for ; k < len(f); k++ {
-		u := l.vectors[k]
+	for k, u := range l.vectors {
 		floats.AddScaled(x, f[k]*floats.Dot(u, x), u)
 	}
 }
 
-// two adds to x its parts along the orthogonal vectors u and v, times f and g.
-func two(f, g float64, u, v, x []float64) {
+// forward writes mean + S(I + Uᵀ(√Λ - I)U)y to x, which is neither of them.
+func (l *LowRank) forward(mean, y, x []float64) {
+	mean, y, scale := mean[:len(x)], y[:len(x)], l.scale[:len(x)]
+	if len(l.pairs) == 0 {
+		copy(x, y)
+		l.inner(l.roots, x)
+		for i, v := range x {
+			x[i] = mean[i] + scale[i]*v
+		}
+		return
+	}
+	p := &l.pairs[0]
+	a, b := p.along(p.u, p.v, y)
+	u, v := p.scaledU[:len(x)], p.scaledV[:len(x)]
+	for i := range x {
+		x[i] = mean[i] + (scale[i]*y[i] + (a*u[i] + b*v[i]))
+	}
+	for k := range l.pairs[1:] {
+		p := &l.pairs[k+1]
+		a, b := p.along(p.u, p.v, y)
+		addTwo(a, b, p.scaledU, p.scaledV, x)
+	}
+}
+
+// pull writes (I + Uᵀ(√Λ - I)U)S g to w, which is not g.
+func (l *LowRank) pull(g, w []float64) {
+	g, scale := g[:len(w)], l.scale[:len(w)]
+	if len(l.pairs) == 0 {
+		for i, v := range g {
+			w[i] = scale[i] * v
+		}
+		l.inner(l.roots, w)
+		return
+	}
+	p := &l.pairs[0]
+	a, b := p.along(p.scaledU, p.scaledV, g)
+	u, v := p.u[:len(w)], p.v[:len(w)]
+	for i := range w {
+		w[i] = scale[i]*g[i] + (a*u[i] + b*v[i])
+	}
+	for k := range l.pairs[1:] {
+		p := &l.pairs[k+1]
+		a, b := p.along(p.scaledU, p.scaledV, g)
+		addTwo(a, b, p.u, p.v, w)
+	}
+}
+
+// along is f·(u·x) and g·(v·x).
+func (p *pair) along(u, v, x []float64) (a, b float64) {
 	u, v = u[:len(x)], v[:len(x)]
-	var a, b, a1, b1 float64 // a single sum for each would wait for its last addition
+	var a1, b1 float64 // a single sum for each would wait for its last addition
 	i := 0
 	for ; i+1 < len(x); i += 2 {
 		a += u[i] * x[i]
@@ -61,29 +120,14 @@ func two(f, g float64, u, v, x []float64) {
 		a += u[i] * x[i]
 		b += v[i] * x[i]
 	}
-	a, b = f*(a+a1), g*(b+b1)
+	return p.f * (a + a1), p.g * (b + b1)
+}
+
+func addTwo(a, b float64, u, v, x []float64) {
+	u, v = u[:len(x)], v[:len(x)]
 	for i := range x {
 		x[i] += a*u[i] + b*v[i]
 	}
-}
-
-// forward writes mean + S(I + Uᵀ(√Λ - I)U)y to x.
-func (l *LowRank) forward(mean, y, x []float64) {
-	copy(x, y)
-	l.inner(l.roots, x)
-	mean, scale := mean[:len(x)], l.scale[:len(x)]
-	for i, v := range x {
-		x[i] = mean[i] + scale[i]*v
-	}
-}
-
-// pull writes (I + Uᵀ(√Λ - I)U)S g to w.
-func (l *LowRank) pull(g, w []float64) {
-	scale := l.scale[:len(w)]
-	for i, v := range g[:len(w)] {
-		w[i] = scale[i] * v
-	}
-	l.inner(l.roots, w)
 }
 
 // Velocity writes M⁻¹p to v.
