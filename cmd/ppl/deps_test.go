@@ -52,13 +52,14 @@ folds:      . folds infer
 report:     . report infer criticise plot
 study:      . lang compile infer predict criticise internal/files gonum yaml
 web:        . web report examples lang stdlib compile/data infer/sampler infer
-cmd/ppl:    . folder folds study cmd/ppl report lang ad stdlib compile infer predict criticise internal/files internal/buildinfo internal/serve internal/web internal/cmdstan internal/lsp web cobra pflag term sys
+cmd/ppl:    . folder folds study cmd/ppl report lang ad stdlib compile infer predict criticise internal/files internal/buildinfo internal/cputime internal/serve internal/web internal/cmdstan internal/lsp web cobra pflag term sys
 libppl:     internal
 examples:   . examples lang ad stdlib compile infer predict criticise study gonum plot
 internal/cmdstan: . internal/cmdstan internal/files lang stdlib compile infer pflag
 internal:   . internal lang ad stdlib compile infer predict criticise gonum
 internal/files:
 internal/buildinfo:
+internal/cputime:
 internal/web:   internal/web
 internal/serve: internal/web internal/serve sys
 internal/lsp:   internal/lsp lang stdlib compile/data jrpc2
@@ -143,6 +144,7 @@ cmd/ppl:                 *
 libppl:                  internal/bridge
 internal/files:
 internal/buildinfo:
+internal/cputime:
 examples:                *
 internal/web:
 internal/serve:          internal/web sys

@@ -1,5 +1,4 @@
-// Package figures is what the commands that measure have in common: the CPU
-// time of a thread, counts of allocations, how numbers are shown, and putting a
+// Package figures is what the commands that measure have in common: counts of allocations, how numbers are shown, and putting a
 // text between the markers of a Markdown file.
 package figures
 
@@ -14,10 +13,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"time"
 )
-
-var start = time.Now()
 
 // Allocations is the number of allocations per call of f.
 func Allocations(f func()) float64 {

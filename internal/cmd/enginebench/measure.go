@@ -9,6 +9,7 @@ import (
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/internal/benchsuite"
+	"github.com/ppl-lang/ppl/internal/cputime"
 	"github.com/ppl-lang/ppl/internal/figures"
 )
 
@@ -119,13 +120,13 @@ func milliseconds(since time.Time) float64 { return float64(time.Since(since)) /
 func (w *way) batch(points [][]float64, grad []float64) {
 	cycles := max(w.calls/len(points), 1)
 	for {
-		t := figures.ThreadTime()
+		t := cputime.Thread()
 		for range cycles {
 			for _, x := range points {
 				w.f(x, grad)
 			}
 		}
-		d := figures.ThreadTime() - t
+		d := cputime.Thread() - t
 		if d >= batchTime/2 {
 			w.calls = cycles * len(points)
 			*w.ns = min(*w.ns, float64(d)/float64(w.calls))

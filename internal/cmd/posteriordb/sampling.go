@@ -17,6 +17,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/sampler"
+	"github.com/ppl-lang/ppl/internal/cputime"
 	"github.com/ppl-lang/ppl/internal/figures"
 )
 
@@ -175,9 +176,9 @@ func (row *samplingRow) sample(db database, refs map[string]reference, o options
 		for i := range o.seeds {
 			run := samplingRun{Seed: o.seed + uint64(i)}
 			ctx, cancel := limited(o.runLimit)
-			begun := figures.ProcessTime()
+			begun := cputime.Process()
 			fit, err := ppl.Sample(ctx, p, ppl.Options{Seed: run.Seed, Sampler: with, Draws: o.draws, Warmup: o.draws, Parallel: o.parallel})
-			run.Seconds = (figures.ProcessTime() - begun).Seconds()
+			run.Seconds = (cputime.Process() - begun).Seconds()
 			if ctx.Err() != nil {
 				err = fmt.Errorf("not done within %v", o.runLimit)
 			}
@@ -207,7 +208,7 @@ func (row *samplingRow) sample(db database, refs map[string]reference, o options
 // time, whatever else the machine does meanwhile.
 func limited(limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
-	until := figures.ProcessTime() + limit
+	until := cputime.Process() + limit
 	go func() {
 		tick := time.NewTicker(50 * time.Millisecond)
 		defer tick.Stop()
@@ -216,7 +217,7 @@ func limited(limit time.Duration) (context.Context, context.CancelFunc) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				if figures.ProcessTime() > until {
+				if cputime.Process() > until {
 					cancel()
 					return
 				}

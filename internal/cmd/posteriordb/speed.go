@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/internal/cputime"
 	"github.com/ppl-lang/ppl/internal/figures"
 )
 
@@ -142,11 +143,11 @@ func (row *speedRow) measure(db database, batches int) (err error) {
 	runtime.GC()
 	row.NS = math.Inf(1)
 	for cycles, done := 1, 0; done < batches; {
-		t := figures.ThreadTime()
+		t := cputime.Thread()
 		for range cycles {
 			cycle()
 		}
-		d := figures.ThreadTime() - t
+		d := cputime.Thread() - t
 		if d < batchTime/2 {
 			cycles = int(math.Ceil(float64(cycles) * min(1.1*float64(batchTime)/float64(max(d, time.Microsecond)), 100)))
 			continue

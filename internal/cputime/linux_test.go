@@ -1,4 +1,4 @@
-package figures
+package cputime
 
 import (
 	"runtime"
@@ -10,9 +10,9 @@ import (
 func TestClock(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	begin, steps, last := ThreadTime(), 0, time.Duration(0)
+	begin, steps, last := Thread(), 0, time.Duration(0)
 	for steps < 100 {
-		now := ThreadTime() - begin
+		now := Thread() - begin
 		if now < last {
 			t.Fatalf("the clock goes back from %v to %v", last, now)
 		}

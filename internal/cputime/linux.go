@@ -1,4 +1,4 @@
-package figures
+package cputime
 
 import (
 	"syscall"
@@ -6,16 +6,16 @@ import (
 	"unsafe"
 )
 
-// ThreadTime is the CPU time that the calling thread has used; what other
+// Thread is the CPU time that the calling thread has used; what other
 // processes take of the machine does not count. (Getrusage tells it too, but
 // only as of the last tick of the scheduler.)
-func ThreadTime() time.Duration { return clock(3) }
+func Thread() time.Duration { return read(3) }
 
-// ProcessTime is the CPU time that all threads of the process have used.
-func ProcessTime() time.Duration { return clock(2) }
+// Process is the CPU time that all threads of the process have used.
+func Process() time.Duration { return read(2) }
 
-// clock reads one of the kernel's clocks by its number.
-func clock(id uintptr) time.Duration {
+// read reads one of the kernel's clocks by its number.
+func read(id uintptr) time.Duration {
 	var t syscall.Timespec
 	if _, _, errno := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, id, uintptr(unsafe.Pointer(&t)), 0); errno != 0 {
 		return time.Since(start)
