@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"time"
 )
 
 // Budget bounds what building graphs may take: memory, and statements of a program
@@ -182,45 +181,19 @@ func (b *Budget) EvalNode(n *Node, types []Type, args [][]float64, dst []float64
 }
 
 func within(stop func() error, n *Node, types []Type, eval func() error) error {
-	const (
-		long     = 1e7 // operations, if a matrix were factorised
-		askEvery = 20 * time.Millisecond
-	)
+	const long = 1e7 // operations, if a matrix were factorised
 	most := n.Type.Total()
 	for _, t := range types {
 		most = max(most, t.Total())
 	}
-	if stop == nil || table[n.Op].Class != Array || math.Pow(float64(most), 1.5) < long {
+	if table[n.Op].Class != Array || math.Pow(float64(most), 1.5) < long {
 		return eval()
 	}
-	type result struct {
-		err     error
-		failure any
+	err, ended := Beside(stop, eval)
+	if ended != nil {
+		return &stopped{ended}
 	}
-	done := make(chan result, 1)
-	go func() {
-		var r result
-		defer func() {
-			r.failure = recover() // for the caller, as if it had happened there
-			done <- r
-		}()
-		r.err = eval()
-	}()
-	tick := time.NewTicker(askEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case r := <-done:
-			if r.failure != nil {
-				panic(r.failure)
-			}
-			return r.err
-		case <-tick.C:
-			if err := stop(); err != nil {
-				return &stopped{err}
-			}
-		}
-	}
+	return err
 }
 
 // Use makes the graph, and those that it makes beside itself, take their memory from a

@@ -6,6 +6,7 @@
 //
 //	graph.go       Graph, Node, Type (lanes and shape), building with sharing, folding and safe identities
 //	budget.go      Budget: what building graphs may take of memory and time; sizes that do not overflow
+//	beside.go      Beside: work that its caller need not wait for
 //	op.go          Op, the row of the op table; the op codes
 //	elementwise.go rows of arithmetic, comparison, exponentials, trigonometry
 //	special.go     rows of the special functions; incomplete.go, inverses.go, diffusion.go: more of them

@@ -3,7 +3,6 @@ package compile
 import (
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/bind"
@@ -91,48 +90,12 @@ func (m *Model) machineFor(p *vm.Program) (*vm.Machine, error) {
 	c := m.curves[p]
 	if c == nil {
 		var err error
-		if c, err = stoppable(p.New, m.env.Stop); err != nil {
+		if c, err = ad.Beside(m.env.Stop, p.New); err != nil {
 			return nil, err
 		}
 		m.curves[p] = c
 	}
 	return c, nil
-}
-
-// stoppable is what f returns, unless stop has an error before that; f goes on then. A panic of
-// f is the caller's.
-func stoppable[T any](f func() T, stop func() error) (value T, err error) {
-	if stop == nil {
-		return f(), nil
-	}
-	type result struct {
-		value   T
-		failure any
-	}
-	done := make(chan result, 1)
-	go func() {
-		var r result
-		defer func() {
-			r.failure = recover()
-			done <- r
-		}()
-		r.value = f()
-	}()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case r := <-done:
-			if r.failure != nil {
-				panic(r.failure)
-			}
-			return r.value, nil
-		case <-tick.C:
-			if err := stop(); err != nil {
-				return value, err
-			}
-		}
-	}
 }
 
 // Hessian writes the matrix of second derivatives of the log density at the

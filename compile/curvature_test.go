@@ -130,29 +130,3 @@ model {
 		}
 	}
 }
-
-// TestStoppable: who waits for what does not ask asks itself; a panic is the caller's.
-func TestStoppable(t *testing.T) {
-	ended, end, began := errors.New("ended"), make(chan struct{}), make(chan struct{})
-	defer close(end)
-	asked := 0
-	_, err := stoppable(func() int { close(began); <-end; return 1 }, func() error {
-		<-began
-		if asked++; asked < 3 {
-			return nil
-		}
-		return ended
-	})
-	if !errors.Is(err, ended) || asked != 3 {
-		t.Errorf("%v, after it was asked %d times", err, asked)
-	}
-	if v, err := stoppable(func() int { return 7 }, func() error { return nil }); v != 7 || err != nil {
-		t.Errorf("%v, %v", v, err)
-	}
-	defer func() {
-		if recover() == nil {
-			t.Error("a panic is lost")
-		}
-	}()
-	_, _ = stoppable(func() int { panic("fault") }, func() error { return nil })
-}
