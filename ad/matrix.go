@@ -320,7 +320,7 @@ func matrixOps() map[OpCode]Op {
 		OpCholeskyAdjoint: choleskyAdjoint(),
 		OpMatrixExp: {Name: "matrix exp", Class: Array, Arity: 1, Shape: sameSquare,
 			Eval: func(dst []float64, args [][]float64, types []Type, _ any, work []float64) error {
-				matrixExp(dst, args[0], types[0].Shape[0], work)
+				matrixExp(dst, args[0], nil, nil, types[0].Shape[0], work)
 				return nil
 			},
 			Work: func(args []Type, _ any) int { return matrixExpWork(args[0].Shape[0]) },

@@ -3,20 +3,20 @@ package ad
 import (
 	"errors"
 	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// matrixExp is the exponential of an n×n matrix: the Padé approximant of order
-// 13 at A/2ˢ, squared s times (Higham 2005, The scaling and squaring method for
-// the matrix exponential revisited). work has matrixExpWork(n) elements.
-func matrixExp(dst, a []float64, n int, work []float64) {
-	const theta = 5.371920351148152
-	b := [...]float64{64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800, 129060195264000,
-		10559470521600, 670442572800, 33522128640, 1323241920, 40840800, 960960, 16380, 182, 1}
-	k := n * n
-	part := func(i int) []float64 { return work[i*k : (i+1)*k] }
-	x, x2, x4, x6, u, v, t := part(0), part(1), part(2), part(3), part(4), part(5), part(6)
-	shape := []int{n, n}
-	mul := func(dst, a, b []float64) { matMul(dst, a, b, shape, shape, MatMulAttr{}) }
+// matrixExp is the exponential of an n×n matrix: the Padé approximant to A/2ˢ, squared s times
+// (Higham 2005, The scaling and squaring method for the matrix exponential revisited), and, with e, its
+// derivative in the direction e, which is that of the same steps (Al-Mohy and Higham 2009, Computing
+// the Fréchet derivative of the matrix exponential). work has matrixExpWork(n) elements, twice as many with e.
+//
+// The exponential of [A E; 0 A], whose upper right block the derivative is, would take 8 products of n×n where this
+// takes 3, and more squarings where E is large, of which the derivative is linear.
+func matrixExp(dst, a, dstE, e []float64, n int, work []float64) {
+	x := expMatrix{n: n, work: work, tangent: e != nil}
 	norm := 0.0
 	for j := range n {
 		s := 0.0
@@ -25,58 +25,261 @@ func matrixExp(dst, a []float64, n int, work []float64) {
 		}
 		norm = max(norm, s)
 	}
+	// The orders of approximants, up to what norm they are exact to rounding, and their coefficients.
+	p := &padé[len(padé)-1]
+	for k := range padé {
+		if norm <= padé[k].most[x.kind()] { // not a number: none
+			p = &padé[k]
+			break
+		}
+	}
 	squarings := 0
-	if norm > theta && !math.IsInf(norm, 1) {
-		squarings = max(0, int(math.Ceil(math.Log2(norm/theta))))
+	if most := p.most[x.kind()]; norm > most && !math.IsInf(norm, 1) {
+		squarings = int(math.Ceil(math.Log2(norm / most)))
 	}
 	scale := math.Ldexp(1, -squarings)
+	of, u, v, t := x.new(), x.new(), x.new(), x.new()
 	for i, y := range a {
-		x[i] = y * scale
+		of.v[i] = y * scale
 	}
-	mul(x2, x, x)
-	mul(x4, x2, x2)
-	mul(x6, x2, x4)
-	// poly is c6 A⁶ + c4 A⁴ + c2 A² + c0 I.
-	poly := func(dst []float64, c6, c4, c2, c0 float64) {
-		for i := range dst {
-			dst[i] = c6*x6[i] + c4*x4[i] + c2*x2[i]
+	for i, y := range e {
+		of.d[i] = y * scale
+	}
+	var powers [4]dual // the even ones, from A²
+	b := p.b
+	evens := min((len(b)-2)/2, 3) // of order 13, those of A² to A⁶ with those of A⁸ and more as products
+	if len(b) == 10 {
+		evens = 4
+	}
+	for k := range evens {
+		powers[k] = x.new()
+		if k == 0 {
+			x.mul(powers[0], of, of)
+		} else {
+			x.mul(powers[k], powers[0], powers[k-1])
 		}
-		for i := range n {
-			dst[i*n+i] += c0
+	}
+	// sum is c₀I + c₁A² + … of every second one of the coefficients from the one at from.
+	sum := func(to dual, from int, high bool) {
+		c := [5]float64{}
+		for k := range evens + 1 {
+			if at := from + 2*k; at < len(b) {
+				c[k] = b[at]
+			}
 		}
+		if high {
+			c[0] = 0
+		}
+		x.combine(to, c, powers[:evens])
 	}
-	poly(t, b[13], b[11], b[9], 0)
-	mul(v, x6, t)
-	poly(t, b[7], b[5], b[3], b[1])
-	for i := range t {
-		t[i] += v[i]
+	if len(b) == 14 {
+		sum(t, 7, true) // b₉A² + b₁₁A⁴ + b₁₃A⁶
+		x.mul(v, powers[2], t)
+		sum(t, 1, false)
+		x.add(t, v)
+		x.mul(u, of, t)
+		sum(t, 6, true)
+		x.mul(v, powers[2], t)
+		sum(t, 0, false)
+		x.add(v, t)
+	} else {
+		sum(t, 1, false)
+		x.mul(u, of, t)
+		sum(v, 0, false)
 	}
-	mul(u, x, t)
-	poly(t, b[12], b[10], b[8], 0)
-	mul(v, x6, t)
-	poly(t, b[6], b[4], b[2], b[0])
-	for i := range v {
-		v[i] += t[i]
-		dst[i] = v[i] + u[i]
-		v[i] -= u[i]
-	}
-	pivots := work[7*k:]
-	factorLU(v, pivots, n)
-	solveLU(dst, v, pivots, n, n, false)
+	// (V - U) times the exponential is V + U.
+	r := dual{v: dst, d: dstE}
+	x.halves(r, v, u)
+	x.solve(r, v)
 	for range squarings {
-		copy(t, dst)
-		mul(dst, t, t)
+		x.copy(t, r)
+		x.mul(r, t, t)
 	}
 }
 
-func matrixExpWork(n int) int { return 7*n*n + n }
+// padé are the approximants by their coefficients: up to what norm of A the error of the exponential,
+// and of its derivative, is one of rounding (Table 6.1 of Al-Mohy and Higham; 5.37 of Higham 2005 is the largest norm
+// of the exponential by the least work).
+var padé = []struct {
+	most [2]float64
+	b    []float64
+}{
+	{[2]float64{1.495585217958292e-2, 1.08e-2}, []float64{120, 60, 12, 1}},
+	{[2]float64{2.539398330063230e-1, 2.00e-1}, []float64{30240, 15120, 3360, 420, 30, 1}},
+	{[2]float64{9.504178996162932e-1, 7.83e-1}, []float64{17297280, 8648640, 1995840, 277200, 25200, 1512, 56, 1}},
+	{[2]float64{2.097847961257068, 1.78}, []float64{17643225600, 8821612800, 2075673600, 302702400, 30270240, 2162160, 110880, 3960, 90, 1}},
+	{[2]float64{5.371920351148152, 4.74}, []float64{64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800, 129060195264000,
+		10559470521600, 670442572800, 33522128640, 1323241920, 40840800, 960960, 16380, 182, 1}},
+}
 
-// matrixExpTangent is the row of the derivative of the exponential, the upper
-// right block of the exponential of [A E; 0 A] (Najfeld & Havel 1995). It is
+// dual is a matrix, and its derivative where that is asked for.
+type dual struct{ v, d []float64 }
+
+// expMatrix computes with matrices of n rows in work.
+type expMatrix struct {
+	n       int
+	work    []float64
+	tangent bool
+}
+
+// matrixExpWork is how much work takes without derivatives: of, u, v, t, four powers and pivots.
+func matrixExpWork(n int) int { return 8*n*n + n }
+
+func (x *expMatrix) kind() int {
+	if x.tangent {
+		return 1
+	}
+	return 0
+}
+
+func (x *expMatrix) take(n int) []float64 {
+	s := x.work[:n]
+	x.work = x.work[n:]
+	return s
+}
+
+func (x *expMatrix) new() dual {
+	m := dual{v: x.take(x.n * x.n)}
+	if x.tangent {
+		m.d = x.take(x.n * x.n)
+	}
+	return m
+}
+
+func (x *expMatrix) copy(to, from dual) {
+	copy(to.v, from.v)
+	copy(to.d, from.d)
+}
+
+func (x *expMatrix) add(to, y dual) {
+	for i, v := range y.v {
+		to.v[i] += v
+	}
+	for i, v := range y.d {
+		to.d[i] += v
+	}
+}
+
+// combine is c[0] I + c[1] powers[0] + …
+func (x *expMatrix) combine(to dual, c [5]float64, powers []dual) {
+	clear(to.v)
+	clear(to.d)
+	for k := len(powers); k > 0; k-- {
+		y, f := powers[k-1], c[k]
+		for i, v := range y.v {
+			to.v[i] += f * v
+		}
+		for i, v := range y.d {
+			to.d[i] += f * v
+		}
+	}
+	for i := range x.n {
+		to.v[i*x.n+i] += c[0]
+	}
+}
+
+// halves makes r = v + u and v = v - u.
+func (x *expMatrix) halves(r, v, u dual) {
+	for i, y := range u.v {
+		r.v[i] = v.v[i] + y
+		v.v[i] -= y
+	}
+	for i, y := range u.d {
+		r.d[i] = v.d[i] + y
+		v.d[i] -= y
+	}
+}
+
+// mul is to = y z, with none of them the same memory as to.
+func (x *expMatrix) mul(to, y, z dual) {
+	if x.tangent {
+		x.product(to.d, y.v, z.d, false)
+		x.product(to.d, y.d, z.v, true)
+	}
+	x.product(to.v, y.v, z.v, false)
+}
+
+// product is to = a b, or to += a b.
+func (x *expMatrix) product(to, a, b []float64, add bool) {
+	n := x.n
+	if n >= fromBLAS && finite(a) && finite(b) { // it loses 0·NaN
+		beta := 0.0
+		if add {
+			beta = 1
+		}
+		blas64.Implementation().Dgemm(blas.NoTrans, blas.NoTrans, n, n, n, 1, a, n, b, n, beta, to, n)
+		return
+	}
+	if !add {
+		clear(to)
+	}
+	for i := range n {
+		row := to[i*n : (i+1)*n]
+		for k, f := range a[i*n : (i+1)*n] {
+			other := b[k*n : (k+1)*n][:len(row)]
+			for j := range row {
+				row[j] += f * other[j]
+			}
+		}
+	}
+}
+
+// solve replaces r by the solution of m x = r, and destroys m.
+func (x *expMatrix) solve(r, m dual) {
+	pivots := x.take(x.n)
+	factorLU(m.v, pivots, x.n)
+	x.substitute(r.v, m.v, pivots)
+	if x.tangent { // of r.d - m.d x
+		for i := range m.d {
+			m.d[i] = -m.d[i]
+		}
+		x.product(r.d, m.d, r.v, true)
+		x.substitute(r.d, m.v, pivots)
+	}
+}
+
+// substitute solves with the factors of a matrix.
+func (x *expMatrix) substitute(b, lu, pivots []float64) {
+	n := x.n
+	if n >= fromBLAS {
+		solveLU(b, lu, pivots, n, n, false)
+		return
+	}
+	row := func(i int) []float64 { return b[i*n : (i+1)*n] }
+	for i := range n {
+		if p := int(pivots[i]); p != i {
+			swapRows(b, i, p, n)
+		}
+	}
+	less := func(i, k int) {
+		f, from, to := lu[i*n+k], row(k), row(i)
+		for j, v := range from {
+			to[j] -= f * v
+		}
+	}
+	for i := range n {
+		for k := range i {
+			less(i, k)
+		}
+	}
+	for i := n - 1; i >= 0; i-- {
+		for k := i + 1; k < n; k++ {
+			less(i, k)
+		}
+		pivot := lu[i*n+i]
+		for j := range row(i) {
+			row(i)[j] /= pivot
+		}
+	}
+}
+
+// fromBLAS is the order from which calls of BLAS take less time than loops.
+const fromBLAS = 16
+
+// matrixExpTangent is the row of the derivative of the exponential. It is
 // linear in E; its transpose is that of Aᵀ. Its own derivative by A comes from
-// the same formula for the block matrix.
+// that of the exponential of [A E; 0 A], whose upper right block it is (Najfeld & Havel 1995).
 func matrixExpTangent() Op {
-	blockWork := func(n int) int { return 8*n*n + matrixExpWork(2*n) }
 	return Op{Name: "matrix exp tangent", Class: Array, Arity: 2,
 		Shape: func(args []Type, _ any) (Type, error) {
 			if !shapeEqual(args[0].Shape, args[1].Shape) {
@@ -86,21 +289,13 @@ func matrixExpTangent() Op {
 		},
 		Eval: func(dst []float64, args [][]float64, types []Type, _ any, work []float64) error {
 			n := types[0].Shape[0]
-			k := 2 * n
-			block, e := work[:k*k], work[k*k:2*k*k]
-			clear(block)
-			for i := range n {
-				copy(block[i*k:], args[0][i*n:(i+1)*n])
-				copy(block[i*k+n:], args[1][i*n:(i+1)*n])
-				copy(block[(n+i)*k+n:], args[0][i*n:(i+1)*n])
-			}
-			matrixExp(e, block, k, work[2*k*k:])
-			for i := range n {
-				copy(dst[i*n:(i+1)*n], e[i*k+n:(i+1)*k])
-			}
+			matrixExp(work[:n*n], args[0], dst, args[1], n, work[n*n:])
 			return nil
 		},
-		Work: func(args []Type, _ any) int { return blockWork(args[0].Shape[0]) },
+		Work: func(args []Type, _ any) int {
+			n := args[0].Shape[0]
+			return n*n + 2*matrixExpWork(n)
+		},
 		VJP: func(g *Graph, n *Node, _, adj Ref, need []bool) []Ref {
 			a, e := n.Args[0], n.Args[1]
 			if !need[0] {
