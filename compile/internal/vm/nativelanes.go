@@ -533,7 +533,11 @@ func (v *lanes) take(b *block, mask int32) {
 	} else {
 		v.LeaPlace(native.T2, v.uniform(b.args[0]))
 	}
-	to := v.at[int32(v.p.views[b.dst].off)]
+	place := int32(v.p.views[b.dst].off)
+	to := v.at[place]
+	if v.kept[place] { // a carried value, computed in its own place: lanes that are done keep theirs
+		to = v.Reserve(v.width)
+	}
 	for l := range int32(v.width) {
 		v.ToInt(native.T0, native.At(native.Scratch, 8*(at+l)))
 		v.CmpImm(native.T0, n)
@@ -543,6 +547,9 @@ func (v *lanes) take(b *block, mask int32) {
 		}
 		v.MovLoad(native.T0, native.Indexed(native.T2, native.T0, 8, 8*l*int32(apart)))
 		v.MovStore(native.At(native.Scratch, 8*(to+l)), native.T0)
+	}
+	if v.kept[place] {
+		v.vectors(func(x *native.Builder) { v.set(x, place, x.Load(scratch(to)), mask) })
 	}
 }
 

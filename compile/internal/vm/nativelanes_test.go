@@ -100,3 +100,54 @@ func TestLanesAsVectors(t *testing.T) {
 		}
 	}
 }
+
+// TestLanesFollowLinks: what a trip carries may be an element of a table at the place that is
+// carried, counted from 1, and is computed in the place of what it replaces. Lanes that are done
+// keep theirs.
+func TestLanesFollowLinks(t *testing.T) {
+	const lanes = 19
+	links := make([]float64, lanes) // each element points to one before it, the first and every fifth to itself
+	for i := range links {
+		links[i] = float64(i + 1 - i%5%3)
+		if i%5 == 4 {
+			links[i] = float64(i + 1)
+		}
+	}
+	want := make([]float64, lanes)
+	for i := range want {
+		at := i + 1
+		for int(links[at-1]) != at {
+			at = int(links[at-1])
+		}
+		want[i] = float64(at)
+	}
+	g := ad.NewGraph()
+	table, start := g.Input(ad.Type{Shape: []int{lanes}}), g.Input(ad.Type{Shape: []int{lanes}})
+	cond, body := ad.NewGraph(), ad.NewGraph()
+	at, all := cond.Input(ad.Scalar), cond.Input(g.Type(table))
+	cond.Output(cond.Do(ad.OpNotEqual, nil, cond.Take(all, cond.Sub(at, cond.Const(1))), at))
+	at, all = body.Input(ad.Scalar), body.Input(g.Type(table))
+	body.Output(body.Take(all, body.Sub(at, body.Const(1))))
+	w := &ad.While{Cond: cond, Body: body, Carries: 1, Snapshots: 4}
+	g.Output(g.Final(g.DoWhile(w, []ad.Ref{g.Lane(start), table}), 0))
+	p, err := Compile(g, passes.Options{Verify: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.native != nil && p.vectored == 0 {
+		t.Fatalf("the lanes are no vectors: %s", p.mistake)
+	}
+	m := p.New()
+	copy(m.Input(0), links)
+	for i := range lanes {
+		m.Input(1)[i] = float64(i + 1)
+	}
+	if err := m.Run(nil); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range m.Output(0) {
+		if v != want[i] {
+			t.Errorf("lane %d ends at %v instead of %v", i, v, want[i])
+		}
+	}
+}
