@@ -36,7 +36,7 @@ func (n *nest) levels() *split {
 	for u := range among {
 		for _, t := range u.touches {
 			h := n.watched[t.c]
-			if t.how != reads || h.sum || h.private || t.ax == nil || !ax.within(t.ax) {
+			if t.how != reads || len(h.writes) == 0 || h.sum || h.private || t.ax == nil || !ax.within(t.ax) {
 				continue
 			}
 			up := upTo(t.ax, ax)
