@@ -81,6 +81,20 @@ while ($x > @#) {
   @S
   @T{$x}
 }`},
+	{name: "links followed to their ends", text: `
+array[@N] int $p;
+for ($n in 1:@N) {
+  $p[$n] = $n;
+  @{if ($n > 1 && @q) |if ($n > 1 && @o) |if ($n > 1 && z@N[$n] < @#) |if ($n > 1) }$p[$n] = @{$n - 1|$p[$n - 1]|max(1, $n - 2)};
+}
+for ($n in 1:@N) {
+  int $r = @{$n|@N + 1 - $n};
+  while ($p[$r] < $r) {
+    $r = $p[$r]; // step
+    @S
+  }
+  @T{z@N[$r] * @e}
+}`},
 	{name: "until small", text: `
 real $x = @e;
 real $d = 1;
