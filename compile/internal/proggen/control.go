@@ -251,7 +251,7 @@ for ($n in 1:@N) {
 }
 
 // templates are all.
-var templates = joined(seriesTemplates, discreteTemplates, raggedTemplates, controlTemplates)
+var templates = joined(seriesTemplates, discreteTemplates, raggedTemplates, controlTemplates, linkTemplates)
 
 func joined(lists ...[]template) (all []template) {
 	for _, l := range lists {
