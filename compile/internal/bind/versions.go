@@ -172,7 +172,7 @@ func (h *history) ofUnit(u *unit) *write {
 }
 
 // origins finds what a read of elements by a unit sees, position after position in
-// each lane of ax. skip are lanes in which it does not matter.
+// each lane of ax, of a variable that some unit writes. skip are lanes in which it does not matter.
 func (h *history) origins(u *unit, acc access, ax *axis, skip []bool) []origin {
 	base, offs := h.c.elements(acc, ax)
 	used := h.n.b.opts.Budget.Used()
