@@ -1,6 +1,9 @@
 package ad
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Information declares the joint expected information of a distribution's
 // variate and arguments, element by element: for args, of which the first is the
@@ -73,6 +76,53 @@ func (g *Graph) FisherTrace(wrt, a Ref, statements []Statement) Ref {
 		return g.Const(0)
 	}
 	return f.total
+}
+
+// FisherSquare returns uᵀGu of a vector u of the n elements of wrt, with G as of Fisher: the
+// information about one direction, from one tangent of the arguments. Half its gradient by u is
+// G·u, and that by wrt is the gradient of tr(uuᵀ·G); either takes a few times the work of the
+// statements, however many elements wrt has.
+func (g *Graph) FisherSquare(wrt, u Ref, statements []Statement) Ref {
+	var all []Ref
+	for _, s := range statements {
+		all = append(all, s.Args...)
+	}
+	tangents := g.JVP(all, []Ref{wrt}, []Ref{u})
+	total := None
+	add := func(place Type, square Ref) {
+		if square != None {
+			total = g.plus(total, g.SumLanes(g.Sum(g.Expand(square, place))))
+		}
+	}
+	for _, s := range statements {
+		t := tangents[:len(s.Args):len(s.Args)]
+		tangents = tangents[len(s.Args):]
+		moves := slices.ContainsFunc(t, func(r Ref) bool { return r != None })
+		switch place := g.place(s.Args); {
+		case !moves:
+		case s.Whiten != nil:
+			for _, z := range s.Whiten(g, s.Args, t) {
+				if z != None { // what is the same in all lanes counts in each
+					add(Type{Shape: g.Type(z).Shape, Lanes: place.Lanes}, g.Square(z))
+				}
+			}
+		default:
+			square := None
+			p := part{tangent: t, info: s.Info(g, s.Args)}
+			p.pairs(func(i, k int, w Ref) {
+				product := g.Mul(t[i], t[k])
+				if i != k {
+					product = g.Scale(2, product)
+				}
+				square = g.plus(square, g.guarded(product, g.informing(product, w)))
+			})
+			add(place, square)
+		}
+	}
+	if total == None {
+		return g.Const(0)
+	}
+	return total
 }
 
 // FisherReaches tells for each of the n elements of wrt whether any argument of

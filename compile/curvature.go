@@ -15,9 +15,10 @@ import (
 type curvature struct {
 	mu                          sync.Mutex
 	hessian, traceGrad, product *vm.Program
-	fisher, fisherTrace         *vm.Program // of fisher.go, as what follows
-	elements                    [2]elements // of fishersparse.go; the second: the diagonal
-	reached                     bool        // singular is known
+	fisher, fisherTrace         *vm.Program       // of fisher.go, as what follows
+	elements                    [2]elements       // of fishersparse.go; the second: the diagonal
+	along                       [2][2]*vm.Program // likewise, see fisherAlong
+	reached                     bool              // singular is known
 	singular                    *SingularError
 	user, userTrace             *vm.Program
 	information                 *bind.Information

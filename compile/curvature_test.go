@@ -118,6 +118,8 @@ model {
 			}
 			return m.FisherElementsTraceGrad(false, x, e, grad)
 		},
+		"FisherTimes":      func(m *Model) error { return m.FisherTimes(true, x, x, grad) },
+		"FisherSquareGrad": func(m *Model) error { return m.FisherSquareGrad(false, x, x, grad) },
 	} {
 		m := boundText(t, text, map[string]any{"n": 60}) // anew: one plan serves others
 		m.SetStop(func() error { return ended })

@@ -239,6 +239,7 @@ func (m *Model) MetricError(kind string) error {
 type planned struct {
 	fisher, fisherTrace, user, userTrace bool
 	elements, elementsTrace              [2]bool // the second: of the diagonal
+	along                                [2][2]bool
 }
 
 // UserMetricName is the function of a program that gives its metric.

@@ -294,6 +294,47 @@ func TestFisherModels(t *testing.T) {
 	}
 }
 
+// TestFisherAlong: products with a vector are those of the matrix, and the gradient of a square
+// is that of the trace of its outer product.
+func TestFisherAlong(t *testing.T) {
+	for _, c := range fisherCases() {
+		m := boundText(t, c.text, c.data)
+		n := m.Dim()
+		rng := rand.New(rand.NewPCG(3, 4))
+		x, u, outer := make([]float64, n), make([]float64, n), make([]float64, n*n)
+		for i := range n {
+			x[i], u[i] = 0.4*rng.NormFloat64(), rng.NormFloat64()
+		}
+		for i := range outer {
+			outer[i] = u[i/n] * u[i%n]
+		}
+		g, want := metricAt(t, m.FisherMetric, x), make([]float64, n)
+		for i, v := range g {
+			want[i/n] += v * u[i%n]
+		}
+		gradient := make([]float64, n)
+		if err := m.FisherTraceGrad(x, outer, gradient); err != nil {
+			t.Fatal(err)
+		}
+		for _, whole := range []bool{true, false} {
+			for what, f := range map[string]func(bool, []float64, []float64, []float64) error{"product": m.FisherTimes, "gradient": m.FisherSquareGrad} {
+				got, right := make([]float64, n), want
+				if what == "gradient" {
+					right = gradient
+				}
+				if err := f(whole, x, u, got); err != nil {
+					t.Fatal(err)
+				}
+				for i, v := range right {
+					if !(math.Abs(got[i]-v) <= 1e-10*(1+math.Abs(v))) {
+						t.Errorf("%s: element %d of the %s is %v, want %v", c.name, i, what, got[i], v)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestFisherMultiNormal: ∂μᵀΣ⁻¹∂μ + ½ tr(Σ⁻¹∂ΣΣ⁻¹∂Σ) per vector, in all
 // parametrisations.
 func TestFisherMultiNormal(t *testing.T) {

@@ -3,6 +3,7 @@ package compile
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/vm"
@@ -145,4 +146,71 @@ func (m *Model) fitsElements(planned *elements, x, e []float64) error {
 		return fmt.Errorf("a point of length %d and %d elements for a model of dimension %d whose metric has %d", len(x), len(e), m.dim, n)
 	}
 	return nil
+}
+
+// FisherTimes writes the product of FisherMetric at x with the vector u to product, which takes a
+// few times the work of the density. With whole it is of all statements, else without those
+// that FisherPattern leaves out.
+func (m *Model) FisherTimes(whole bool, x, u, product []float64) error {
+	return m.fisherAlong(whole, times, x, u, product)
+}
+
+// FisherSquareGrad writes the gradient at x of uᵀGu to grad, where G is that of FisherTimes and
+// the vector u is held fixed, at about the same cost.
+func (m *Model) FisherSquareGrad(whole bool, x, u, grad []float64) error {
+	return m.fisherAlong(whole, squareGrad, x, u, grad)
+}
+
+// What is had of the information along one direction, by whether it is of all statements.
+const (
+	times = iota
+	squareGrad
+)
+
+// fisherAlong evaluates one of these, which is planned once.
+func (m *Model) fisherAlong(whole bool, what int, x, u, dst []float64) error {
+	if len(x) != m.dim || len(u) != m.dim || len(dst) != m.dim {
+		return fmt.Errorf("vectors of length %d, %d and %d for a model of dimension %d", len(x), len(u), len(dst), m.dim)
+	}
+	of := 0
+	if whole {
+		of = 1
+	}
+	p, ready := &m.curvature.along[of][what], &m.planned.along[of][what]
+	if *ready {
+		return m.second(*p, dst, x, u)
+	}
+	if _, err := m.information(); err != nil {
+		return err
+	}
+	var left []int
+	if !whole {
+		e, err := m.planElements(false)
+		if err != nil {
+			return err
+		}
+		if e.pattern != nil {
+			left = e.pattern.Left
+		}
+	}
+	err := m.planOnce(p, func() (*ad.Graph, ad.Ref, error) {
+		g, x := m.point()
+		u := g.Input(ad.Type{Shape: []int{m.dim}})
+		var statements []ad.Statement
+		for i, s := range m.statements(g, x, m.curvature.information) {
+			if !slices.Contains(left, i) {
+				statements = append(statements, s)
+			}
+		}
+		square := g.FisherSquare(x, u, statements)
+		if what == times {
+			return g, g.Scale(0.5, g.Grad(square, u)[0]), nil
+		}
+		return g, g.Grad(square, x)[0], nil
+	})
+	if err != nil {
+		return err
+	}
+	*ready = true
+	return m.second(*p, dst, x, u)
 }

@@ -72,6 +72,7 @@ type Charge int
 const (
 	MetricValue Charge = iota
 	MetricGradient
+	MetricDirection // a product with a metric, or a gradient, along one direction
 	charges
 )
 

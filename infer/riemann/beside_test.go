@@ -66,7 +66,7 @@ func TestInterruptedWithin(t *testing.T) {
 		}
 		s := hmc.Sampler{Hamiltonian: func(target *infer.Meter) (infer.Hamiltonian, error) {
 			g.dense = newDense(Constant{D: d, G: eye}, 0)
-			return newHamiltonian(target, g, Options{}), nil
+			return newHamiltonian(target, g, nil, Options{}), nil
 		}}
 		draws := 0
 		for _, err := range infer.Run(ctx, infertest.AR1(d, 0.1), infer.Config{Sampler: s, Chains: 1, Warmup: 10, Draws: 10, Seed: 1}) {

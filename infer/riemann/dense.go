@@ -91,6 +91,15 @@ func (g *dense) norm(l, x []float64, momenta bool) float64 {
 	return blas64.Nrm2(vector(x))
 }
 
+func (g *dense) leastPivot(l []float64) float64 {
+	least := 1.0
+	for i := range g.dim {
+		row := vector(l[i*g.dim:][:i+1])
+		least = min(least, l[i*(g.dim+1)]*l[i*(g.dim+1)]/blas64.Dot(row, row))
+	}
+	return least
+}
+
 // invert writes G⁻¹ to g.inverse, both triangles.
 func (g *dense) invert(l []float64, run runner) bool {
 	d := g.dim

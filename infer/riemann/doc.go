@@ -12,6 +12,7 @@
 //	sparse.go       what a Hamiltonian computes with these
 //	beside.go       work that takes long, beside a caller who asks whether to stop
 //	step.go         the generalised leapfrog step in two modes
+//	along.go        Directional: metrics that tell of single directions, and what a step saves by that
 //
 // Kernels know nothing of it: RMHMC (Girolami and Calderhead, "Riemann manifold
 // Langevin and Hamiltonian Monte Carlo methods", 2011) is hmc.Sampler on this
@@ -31,6 +32,15 @@
 // With v = G⁻¹p, a metric of which most elements are 0 needs A only where these are not:
 // the elements of G⁻¹ at the places of a sparse factor (Takahashi's equations) will do,
 // so that no step has more work than a sparse factorisation.
+//
+// # Single directions
+//
+// While p is iterated, only v changes: the gradient of ½ log|G| is the same in all iterations, on
+// the way back too, and is kept with the point; the gradient of vᵀGv, and products G·u, take one
+// derivative along a direction and one back, in place of one for each of the D parameters. With a
+// metric that has these, see [Directional], the reversible mode looks for the new position
+// with products alone, and evaluates the metric where it was found, to check that and
+// to go on from there: once per step, with one gradient of a trace, unless the check fails.
 //
 // # Two modes
 //

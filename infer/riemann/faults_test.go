@@ -59,6 +59,11 @@ type withoutTrace struct{ tensor }
 
 func (withoutTrace) TraceGrad(_, _, grad []float64) error { clear(grad); return nil }
 
+// withoutSquare is withoutTrace for what changes with the momentum alone.
+type withoutSquare struct{ directions }
+
+func (withoutSquare) SquareGrad(_, _, grad []float64) error { clear(grad); return nil }
+
 // halfTrace forgets that the determinant of the metric varies. What is left is
 // the force of another Hamiltonian: the step is reversible and keeps volumes,
 // so the target stays invariant, and only the energy shows it.
@@ -153,6 +158,7 @@ func TestPlantedFaults(t *testing.T) {
 		t.Logf("%s: %v", c.fault, res.Err())
 	}
 
+	curvedAlong := directions{infertest.Curved{D: 8}, make([]float64, 64)}
 	for _, c := range []struct {
 		fault  string
 		metric riemann.Metric
@@ -161,12 +167,18 @@ func TestPlantedFaults(t *testing.T) {
 		{"none", infertest.Curved{D: 2}, true},
 		{"no trace term", withoutTrace{infertest.Curved{D: 2}}, false},
 		{"no gradient of the log-determinant", halfTrace{infertest.Curved{D: 2}}, false},
+		{"none, along directions", curvedAlong, true},
+		{"no trace term, along directions", withoutSquare{curvedAlong}, false},
 	} {
-		h, err := riemann.New(banana, c.metric, riemann.Options{Tolerance: 1e-13, ReturnTolerance: 1e-9})
+		target := infertest.Exact(banana)
+		if c.metric.Dim() > 2 {
+			target = infertest.AR1(c.metric.Dim(), 0.5)
+		}
+		h, err := riemann.New(target, c.metric, riemann.Options{Tolerance: 1e-13, ReturnTolerance: 1e-9})
 		if err != nil {
 			t.Fatal(err)
 		}
-		z := infer.NewPoint(2)
+		z := infer.NewPoint(target.Dim())
 		copy(z.Position, []float64{0.7, -0.4})
 		if err := h.Reset(z); err != nil {
 			t.Fatal(err)

@@ -103,7 +103,8 @@ func (o Options) Of(metric func(target *infer.Meter) (Metric, error)) func(*infe
 // Hamiltonian is H(x, p) = -log π(x) + ½ log|G(x)| + ½ pᵀG(x)⁻¹p, in which
 // p ~ normal(0, G(x)), with the generalised leapfrog step.
 //
-// The Cache of its points is the velocity G⁻¹p, log|G|, and a factor of G.
+// The Cache of its points is the velocity G⁻¹p, log|G|, with a [Directional] metric what
+// settleAt says of it, and a factor of G.
 type Hamiltonian struct {
 	target  *infer.Meter
 	dim     int
@@ -111,6 +112,9 @@ type Hamiltonian struct {
 	counts  Counts
 	beside  runner
 	stopped bool // the run was interrupted while something was done beside
+
+	along  Directional // nil: only the whole metric is used
+	mixing *mixing     // of along.go, likewise
 
 	geometry
 	work // of step.go
@@ -129,6 +133,7 @@ type geometry interface {
 	solve(f, p, v []float64)                   // v = G⁻¹p
 	momentum(rng *rand.Rand, f, p []float64)   // p ~ normal(0, G)
 	norm(f, x []float64, momenta bool) float64 // √(xᵀG⁻¹x), or √(xᵀGx), overwriting x
+	leastPivot(f []float64) float64            // of the factorisation, each relative to the element of the diagonal
 	invert(f []float64, run runner) bool       // prepares force
 	force(x, f, v, force []float64) error      // the gradient in x of ½ log|G| + ½ pᵀG⁻¹p, with v = G⁻¹p
 }
@@ -143,6 +148,7 @@ var (
 type Counts struct {
 	Metrics    int64 // evaluations of G
 	TraceGrads int64 // gradients of tr(A·G)
+	Directions int64 // products with G, or gradients of squares, along one direction
 	Steps      int64
 	Unsolved   int64 // steps that failed because a fixed point did not converge
 	Unreturned int64 // steps that failed because the way back led elsewhere
@@ -159,7 +165,7 @@ func New(target infer.LogDensity, metric Metric, options Options) (*Hamiltonian,
 		return nil, fmt.Errorf("riemann: a metric of dimension %d for a target of dimension %d", metric.Dim(), d)
 	}
 	g := newDense(metric, options.Ridge)
-	return newHamiltonian(target, g, options), nil
+	return newHamiltonian(target, g, metric, options), nil
 }
 
 // NewSparse is New with a metric of which most elements are 0, or that is one of these and a
@@ -172,12 +178,22 @@ func NewSparse(target infer.LogDensity, metric Sparse, options Options) (*Hamilt
 	if err := p.validate(target.Dim()); err != nil {
 		return nil, err
 	}
-	return newHamiltonian(target, newSparse(metric, newSymbolic(p), options.Ridge), options), nil
+	return newHamiltonian(target, newSparse(metric, newSymbolic(p), options.Ridge), metric, options), nil
 }
 
-func newHamiltonian(target infer.LogDensity, g geometry, options Options) *Hamiltonian {
+// alongDim is the dimension from which on single directions are worth more than the whole metric
+// again, whose derivatives are lanes of one sweep.
+const alongDim = 8
+
+// newHamiltonian makes one of a geometry of metric.
+func newHamiltonian(target infer.LogDensity, g geometry, metric any, options Options) *Hamiltonian {
 	h := &Hamiltonian{target: infer.NewMeter(target), dim: target.Dim(), options: options.withDefaults(), geometry: g}
 	h.work = newWork(h.dim, g.size())
+	// The mode Published gives what it gave, to the last bit.
+	if along, ok := metric.(Directional); ok && h.dim >= alongDim && h.options.Mode == Reversible {
+		h.along, h.mixing = along, newMixing(h.dim)
+		h.work.known = make([]float64, h.dim+1)
+	}
 	h.beside = beside(h.target, h.dim, func() { h.stopped = true })
 	if d, ok := g.(*dense); ok {
 		if m, ok := d.metric.(interface{ beside(runner) }); ok {
@@ -195,6 +211,7 @@ func (h *Hamiltonian) Describe() map[string]float64 {
 	return map[string]float64{
 		"metric_evaluations": float64(h.counts.Metrics),
 		"metric_gradients":   float64(h.counts.TraceGrads),
+		"metric_directions":  float64(h.counts.Directions),
 		"implicit_steps":     float64(h.counts.Steps),
 		"steps_unsolved":     float64(h.counts.Unsolved),
 		"steps_unreturned":   float64(h.counts.Unreturned),
@@ -204,11 +221,12 @@ func (h *Hamiltonian) Describe() map[string]float64 {
 // The layout of a point's cache.
 func (h *Hamiltonian) velocityOf(z *infer.Point) []float64 { return z.Cache[:h.dim] }
 func (h *Hamiltonian) logDetOf(z *infer.Point) *float64    { return &z.Cache[h.dim] }
-func (h *Hamiltonian) factorOf(z *infer.Point) []float64   { return z.Cache[h.dim+1:] }
+func (h *Hamiltonian) knownOf(z *infer.Point) []float64    { return z.Cache[h.dim+1:][:len(h.work.known)] }
+func (h *Hamiltonian) factorOf(z *infer.Point) []float64   { return z.Cache[h.dim+1+len(h.work.known):] }
 
 // Reset implements [infer.Hamiltonian].
 func (h *Hamiltonian) Reset(z *infer.Point) error {
-	n := h.dim + 1 + h.size()
+	n := h.dim + 1 + len(h.work.known) + h.size()
 	if cap(z.Cache) < n {
 		z.Cache = make([]float64, n)
 	}
@@ -225,7 +243,14 @@ func (h *Hamiltonian) Reset(z *infer.Point) error {
 		return err
 	}
 	*h.logDetOf(z) = logDet
-	return nil
+	if h.along == nil {
+		return nil
+	}
+	result, err := h.settleAt(z.Position, h.factorOf(z), h.knownOf(z))
+	if result != done {
+		z.LogDensity = math.Inf(-1) // likewise
+	}
+	return err
 }
 
 // metricAt writes the factor of G(x) to f; ok is false, and the reason entered into the

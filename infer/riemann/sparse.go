@@ -320,6 +320,19 @@ func (s *sparse) norm(f, x []float64, momenta bool) float64 {
 	return math.Sqrt(sum)
 }
 
+// leastPivot is that of S, to which the ridge is added.
+func (s *sparse) leastPivot(f []float64) float64 {
+	l, diagonal, least := f[:len(s.rows)], s.column, 1.0
+	for k, i := range s.rows {
+		diagonal[i] += l[k] * l[k]
+	}
+	for j, first := range s.start[:s.pattern.Dim] {
+		least = min(least, l[first]*l[first]/diagonal[j])
+	}
+	clear(diagonal)
+	return least
+}
+
 func (s *sparse) invert(f []float64, run runner) bool { return run.do(s.inverted, f) }
 
 // invertNow computes what force needs of G⁻¹.

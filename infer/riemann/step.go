@@ -19,6 +19,9 @@ type work struct {
 	next          []float64 // of an iteration
 	delta         []float64
 	factor, other []float64 // of G at the start, and elsewhere
+	known         []float64 // of along.go, at the start
+	logDet        float64   // of the factor other
+	here          bool      // the factor other is that at the position found
 }
 
 func newWork(d, factor int) work {
@@ -28,7 +31,8 @@ func newWork(d, factor int) work {
 		b = b[d:]
 		return v
 	}
-	return work{cut(), cut(), cut(), cut(), cut(), cut(), cut(), cut(), cut(), make([]float64, factor), make([]float64, factor)}
+	return work{half: cut(), returned: cut(), x0: cut(), back: cut(), v: cut(), v0: cut(), force: cut(), next: cut(), delta: cut(),
+		factor: make([]float64, factor), other: make([]float64, factor)}
 }
 
 var (
@@ -76,24 +80,35 @@ func (h *Hamiltonian) Step(from, z *infer.Point, eps float64) error {
 func (h *Hamiltonian) step(z *infer.Point, eps float64) (outcome, error) {
 	copy(h.x0, z.Position)
 	copy(h.factor, h.factorOf(z))
+	copy(h.work.known, h.knownOf(z))
 
-	if result, err := h.solveMomentum(z.Position, z.Momentum, z.Gradient, h.factor, eps, h.half); result != done || err != nil {
+	if result, err := h.solveMomentum(z.Position, z.Momentum, z.Gradient, h.factor, h.work.known, eps, h.half); result != done || err != nil {
 		return result, err
 	}
-	if result, err := h.solvePosition(h.x0, h.half, h.factor, eps, z.Position); result != done || err != nil {
+	if result, err := h.solvePosition(h.x0, h.half, h.factor, h.work.known, eps, z.Position, false); result != done || err != nil {
 		return result, err
 	}
-	logDet, ok, err := h.metricAt(z.Position, h.factorOf(z))
-	if !ok || err != nil {
-		return outside, err
+	if h.here { // its last evaluation was there
+		copy(h.factorOf(z), h.other)
+		*h.logDetOf(z) = h.work.logDet
+	} else {
+		logDet, ok, err := h.metricAt(z.Position, h.factorOf(z))
+		if !ok || err != nil {
+			return outside, err
+		}
+		*h.logDetOf(z) = logDet
 	}
-	*h.logDetOf(z) = logDet
 	lp, err := h.target.LogDensityGrad(z.Position, z.Gradient)
 	z.LogDensity = lp
 	if err != nil || math.IsInf(lp, -1) {
 		return outside, err
 	}
-	if result, err := h.forceAt(z.Position, h.half, h.factorOf(z)); result != done || err != nil {
+	if h.along != nil {
+		if result, err := h.settleAt(z.Position, h.factorOf(z), h.knownOf(z)); result != done || err != nil {
+			return result, err
+		}
+	}
+	if result, err := h.forceAt(z.Position, h.half, h.factorOf(z), h.knownOf(z)); result != done || err != nil {
 		return result, err
 	}
 	for i := range z.Momentum {
@@ -112,7 +127,8 @@ func (h *Hamiltonian) step(z *infer.Point, eps float64) (outcome, error) {
 // goBack takes the step back from z and compares: the half-step momentum and
 // the position. (That p½ leads to p is what the first equation says.)
 func (h *Hamiltonian) goBack(z *infer.Point, eps float64) (outcome, error) {
-	result, err := h.solveMomentum(z.Position, z.Momentum, z.Gradient, h.factorOf(z), -eps, h.returned)
+	known := h.knownOf(z)
+	result, err := h.solveMomentum(z.Position, z.Momentum, z.Gradient, h.factorOf(z), known, -eps, h.returned)
 	if result != done || err != nil {
 		return result, err
 	}
@@ -120,7 +136,7 @@ func (h *Hamiltonian) goBack(z *infer.Point, eps float64) (outcome, error) {
 	if !h.near(h.returned, h.half, h.factorOf(z), limit, true) {
 		return unreturned, nil
 	}
-	result, err = h.solvePosition(z.Position, h.returned, h.factorOf(z), -eps, h.back)
+	result, err = h.solvePosition(z.Position, h.returned, h.factorOf(z), known, -eps, h.back, true)
 	if result != done || err != nil {
 		return result, err
 	}
@@ -130,8 +146,14 @@ func (h *Hamiltonian) goBack(z *infer.Point, eps float64) (outcome, error) {
 	return done, nil
 }
 
+// foresees reports whether single directions are used where this is known, see settleAt.
+func (h *Hamiltonian) foresees(known []float64) bool { return h.along != nil && known[h.dim] == 1 }
+
 // forceAt computes h.force at x for momentum p; l is the factor of G(x).
-func (h *Hamiltonian) forceAt(x, p, l []float64) (outcome, error) {
+func (h *Hamiltonian) forceAt(x, p, l, known []float64) (outcome, error) {
+	if h.foresees(known) {
+		return h.forceAlong(x, p, l, known)
+	}
 	if ok, err := h.inverted(l); !ok {
 		return outside, err
 	}
@@ -150,9 +172,14 @@ func (h *Hamiltonian) inverted(l []float64) (bool, error) {
 // forceWith is forceAt where G(x)⁻¹ is known already.
 func (h *Hamiltonian) forceWith(x, p, l []float64) (outcome, error) {
 	h.solve(l, p, h.v)
+	return h.traceGrad(x, l, h.v, h.work.force)
+}
+
+// traceGrad writes the gradient in x of ½ log|G| + ½ pᵀG⁻¹p with v = G⁻¹p to force, likewise.
+func (h *Hamiltonian) traceGrad(x, l, v, force []float64) (outcome, error) {
 	h.counts.TraceGrads++
 	start := time.Now()
-	err := h.geometry.force(x, l, h.v, h.work.force)
+	err := h.geometry.force(x, l, v, force)
 	h.target.Charge(infer.MetricGradient, start)
 	if h.stopped {
 		return outside, infer.ErrInterrupted
@@ -165,14 +192,18 @@ func (h *Hamiltonian) forceWith(x, p, l []float64) (outcome, error) {
 
 // solveMomentum solves the first equation, at x with G = l lᵀ, for the momentum
 // at half of the step, by fixed-point iteration from p.
-func (h *Hamiltonian) solveMomentum(x, p, grad, l []float64, eps float64, half []float64) (outcome, error) {
-	if ok, err := h.inverted(l); !ok {
-		return outside, err
+func (h *Hamiltonian) solveMomentum(x, p, grad, l, known []float64, eps float64, half []float64) (outcome, error) {
+	force := h.forceAlong
+	if !h.foresees(known) {
+		if ok, err := h.inverted(l); !ok {
+			return outside, err
+		}
+		force = func(x, p, l, _ []float64) (outcome, error) { return h.forceWith(x, p, l) }
 	}
 	copy(half, p)
 	var watch contraction
 	for k := range h.options.Iterations {
-		if result, err := h.forceWith(x, half, l); result != done || err != nil {
+		if result, err := force(x, half, l, known); result != done || err != nil {
 			return result, err
 		}
 		for i := range half {
@@ -194,28 +225,48 @@ func (h *Hamiltonian) solveMomentum(x, p, grad, l []float64, eps float64, half [
 }
 
 // solvePosition solves the second equation from x, with G(x) = l lᵀ, and writes
-// the new position to y, by fixed-point iteration from x.
-func (h *Hamiltonian) solvePosition(x, half, l []float64, eps float64, y []float64) (outcome, error) {
+// the new position to y, by fixed-point iteration from x, or from where foresee has led. On the
+// way back that is all, if it has led to where the step started, which solves the equation
+// as exactly as the position that the step has found does.
+func (h *Hamiltonian) solvePosition(x, half, l, known []float64, eps float64, y []float64, back bool) (outcome, error) {
 	h.solve(l, half, h.v0)
-	for i := range y { // the first iteration, which knows G
-		y[i] = x[i] + eps*h.v0[i]
+	foreseen := false
+	if h.foresees(known) {
+		var err error
+		if foreseen, err = h.foresee(x, half, l, eps, y); err != nil {
+			return outside, err
+		}
+		if foreseen && back && h.near(y, h.x0, h.factor, h.options.ReturnTolerance, false) {
+			return done, nil
+		}
 	}
-	if h.options.Mode == Reversible && h.near(y, x, l, h.options.Tolerance, false) {
-		return done, nil
+	h.here = foreseen
+	if !foreseen {
+		for i := range y { // the first iteration, which knows G
+			y[i] = x[i] + eps*h.v0[i]
+		}
+		if h.options.Mode == Reversible && h.near(y, x, l, h.options.Tolerance, false) {
+			return done, nil
+		}
 	}
 	var watch contraction
 	for k := 1; k < h.options.Iterations; k++ {
 		if !finite(y) {
 			return unsolved, nil
 		}
-		if _, ok, err := h.metricAt(y, h.other); !ok || err != nil {
+		logDet, ok, err := h.metricAt(y, h.other)
+		if !ok || err != nil {
 			return outside, err
 		}
+		h.work.logDet = logDet
 		h.solve(h.other, half, h.v)
 		for i := range y {
 			h.next[i] = x[i] + 0.5*eps*(h.v0[i]+h.v[i])
 		}
 		converged, hopeless := h.judge(&watch, y, h.other, k, false)
+		if converged && foreseen { // y is as good, and its metric is known
+			return done, nil
+		}
 		copy(y, h.next)
 		if converged {
 			return done, nil

@@ -32,6 +32,13 @@ type (
 		FisherSingular() error
 	}
 
+	// DirectionalFisher is FisherMetric along single directions, see [Directional]; without whole,
+	// what SparseFisher has of it.
+	DirectionalFisher = interface {
+		FisherTimes(whole bool, x, u, product []float64) error
+		FisherSquareGrad(whole bool, x, u, grad []float64) error
+	}
+
 	// UserMetric is a metric that the target defines itself.
 	UserMetric = interface {
 		UserMetric(x, g []float64) error
@@ -95,14 +102,53 @@ func Completed(kind Kind, target infer.LogDensity, alpha float64) (Metric, error
 		return m, nil
 	}
 	places, d := gap.Uninformed(), m.Dim()
-	return Func{D: d, TraceGrad: m.TraceGrad, G: func(x, g []float64) error {
+	f := Func{D: d, TraceGrad: m.TraceGrad, G: func(x, g []float64) error {
 		err := m.Metric(x, g)
 		for _, i := range places {
 			g[i*(d+1)]++
 		}
 		return err
-	}}.Of(), nil
+	}}
+	if t, ok := m.(wholeFisher); ok {
+		t.along.without = places
+		return wholeFisher{function{f}, t.along}, nil
+	}
+	return f.Of(), nil
 }
+
+// along is the expected Fisher information of a target along single directions, plus 1 about
+// the parameters without.
+type along struct {
+	target  DirectionalFisher
+	whole   bool
+	without []int
+}
+
+func (a along) Times(x, u, product []float64) error {
+	err := a.target.FisherTimes(a.whole, x, u, product)
+	for _, i := range a.without {
+		product[i] += u[i]
+	}
+	return err
+}
+
+func (a along) SquareGrad(x, u, grad []float64) error {
+	return a.target.FisherSquareGrad(a.whole, x, u, grad)
+}
+
+// wholeFisher and partlyFisher are metrics with directions.
+type (
+	wholeFisher struct {
+		function
+		along
+	}
+	partlyFisher struct {
+		*sparseFisher
+		along
+	}
+)
+
+var _, _ Directional = wholeFisher{}, partlyFisher{}
 
 // SparseFromTarget makes a metric of the elements of a target's Fisher information that may
 // differ from 0, or, with diagonal, of its diagonal alone. About parameters that it does not
@@ -116,8 +162,9 @@ func SparseFromTarget(target infer.LogDensity, diagonal bool) (m Sparse, ok bool
 	}
 	f := &sparseFisher{target: t, diagonal: diagonal}
 	var gap Uninformed
+	var places []int
 	if err := t.FisherSingular(); errors.As(err, &gap) {
-		f.without = gap.Uninformed()
+		places = gap.Uninformed()
 	} else if err != nil {
 		return nil, false, err
 	}
@@ -131,17 +178,19 @@ func SparseFromTarget(target infer.LogDensity, diagonal bool) (m Sparse, ok bool
 	for i, columns := range wide {
 		p.Wide = append(p.Wide, Wide{columns, ranks[i]})
 	}
-	if len(f.without) > 0 { // as numbers of the elements
+	if len(places) > 0 { // as numbers of the elements
 		missing := map[int]bool{}
-		for _, i := range f.without {
+		for _, i := range places {
 			missing[i] = true
 		}
-		f.without = nil
 		for k, r := range p.Rows {
 			if r == p.Cols[k] && missing[int(r)] {
 				f.without = append(f.without, k)
 			}
 		}
+	}
+	if directions, ok := inner.(DirectionalFisher); ok && !diagonal {
+		return partlyFisher{f, along{directions, false, places}}, true, nil
 	}
 	return f, true, nil
 }
@@ -212,7 +261,11 @@ func fromTarget(kind Kind, target infer.LogDensity, alpha float64, singular bool
 	switch kind {
 	case Fisher:
 		if f, ok := inner.(FisherMetric); ok {
-			return Func{D: d, G: f.FisherMetric, TraceGrad: f.FisherTraceGrad}.Of(), nil
+			m := Func{D: d, G: f.FisherMetric, TraceGrad: f.FisherTraceGrad}
+			if directions, ok := inner.(DirectionalFisher); ok {
+				return wholeFisher{function{m}, along{directions, true, nil}}, nil
+			}
+			return m.Of(), nil
 		}
 		return nil, lacks("the expected Fisher information")
 	case SoftAbsKind:

@@ -244,7 +244,12 @@ func (g Geometric) Squares() int {
 func (g Geometric) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	r := g.Riemannian
 	if !r.frozen() {
-		return g.Sampler.Plan(target, n)
+		plan, err := g.Sampler.Plan(target, n)
+		// The mode Published begins as it did.
+		if err == nil && n > 0 && r.Options.Mode != riemann.Published {
+			plan.Stages = append([]infer.Stage{climb{}}, plan.Stages...)
+		}
+		return plan, err
 	}
 	first := min(approach, n/4)
 	if r.At != "" || r.Kind == Matrix {
