@@ -31,7 +31,7 @@ type Sampler struct {
 
 	PlainStart bool // start where the run's rule says, without a climb
 	NoPool     bool // each chain learns from its own draws alone
-	NoEarlyEnd bool // make all of warm-up
+	NoEarlyEnd bool // make all transitions of warm-up
 	NoRefine   bool // leave steps as they are
 	NoSpare    bool // one transition per draw, however little draws are worth
 	FirstRound int  // transitions; 0: 15

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -84,6 +85,44 @@ func TestChoices(t *testing.T) {
 		_, report := drawn(t, c.target, infer.Config{Sampler: c.sampler, Seed: 1, Warmup: 300, Draws: 50})
 		if notes := strings.Join(report.Chains[0].Notes, " "); !strings.Contains(notes, c.want) {
 			t.Errorf("%T, %+v: %s", c.target, c.sampler, notes)
+		}
+	}
+}
+
+// All of warm-up is made if that is asked for, no more and no less, whatever kernel is chosen and
+// however it came to that, and the draws do not depend on how many chains run at a time.
+func TestNoEarlyEnd(t *testing.T) {
+	for _, c := range []struct {
+		target  infer.LogDensity
+		sampler auto.Sampler
+		warmup  int
+	}{
+		{infertest.Funnel{D: 4}, auto.Sampler{}, 300},                                       // NUTS is kept
+		{infertest.AR1(5, 0.5), auto.Sampler{}, 400},                                        // the race is run
+		{infertest.AR1(5, 0.5), auto.Sampler{}, 40},                                         // or too short
+		{infertest.AR1(5, 0.5), auto.Sampler{}, 1},                                          //
+		{infertest.AR1(5, 0.5), auto.Sampler{Kind: auto.NUTS, StepSize: 0.4}, 150},          // it was asked for
+		{infertest.AR1(5, 0.5), auto.Sampler{Kind: auto.Leapfrog}, 30},                      //
+		{infertest.AR1(5, 0.5), auto.Sampler{Kind: auto.ExactNormal, NoPool: true}, 333},    //
+		{quartic{3, 0.005}, auto.Sampler{RaceBatch: 11, RaceLength: 3, FirstRound: 7}, 500}, // gentler steps are tried
+	} {
+		c.sampler.NoEarlyEnd = true
+		var first [][]float64
+		for _, parallel := range []int{1, 3} {
+			draws, report := drawn(t, c.target, infer.Config{Sampler: c.sampler, Seed: 5, Warmup: c.warmup, Draws: 20, Chains: 3, Parallel: parallel})
+			for _, chain := range report.Chains {
+				if chain.Warmup.Transitions != c.warmup {
+					t.Errorf("%T, %+v: %d transitions of warm-up instead of %d", c.target, c.sampler, chain.Warmup.Transitions, c.warmup)
+				}
+				if eps := c.sampler.StepSize; eps > 0 && chain.StepSize != eps {
+					t.Errorf("the step size is %v, not %v", chain.StepSize, eps)
+				}
+			}
+			if first == nil {
+				first = draws
+			} else if !reflect.DeepEqual(draws, first) {
+				t.Errorf("%T, %+v: other draws where %d chains run at a time", c.target, c.sampler, parallel)
+			}
 		}
 	}
 }

@@ -83,6 +83,10 @@ func (w *chain) race(v *verdict) error {
 	keep := func(why string) error {
 		w.kernel.use(Setting{Kind: NUTS})
 		w.StepSize = nutsStep
+		if err := w.rest(w.options.StepSize == 0); err != nil {
+			return err
+		}
+		nutsStep = w.StepSize
 		w.note(fmt.Sprintf("Kernel: NUTS with step size %.3g%s; %s.", nutsStep, w.ofSteps(v), why))
 		return nil
 	}
@@ -108,7 +112,7 @@ func (w *chain) race(v *verdict) error {
 			why = "it was asked for"
 		}
 		w.note(fmt.Sprintf("Kernel: %v of size %.3g; %s.", use, w.StepSize, why))
-		return nil
+		return w.rest(false)
 	}
 	type entry struct {
 		kind  Kind
@@ -246,7 +250,34 @@ func (w *chain) race(v *verdict) error {
 		with = fmt.Sprintf(", with NUTS of step size %.3g for every %dth transition", nutsStep, reliefEvery)
 	}
 	w.note(fmt.Sprintf("Kernel: %v of size %.3g%s; it is worth %.2g times NUTS per gradient.", use, setting[0], with, ratio))
-	return nil
+	return w.rest(false)
+}
+
+// rest makes what the race has not needed of its transitions, if all of warm-up was asked for, with
+// the kernel that was chosen, and with adapt learns more about the step size of NUTS.
+func (w *chain) rest(adapt bool) error {
+	left := w.length - w.made
+	if !w.options.NoEarlyEnd || left <= 0 {
+		return nil
+	}
+	avg := warmup.NewDualAveraging(w.averaging(w.delta), w.StepSize)
+	for range left {
+		info, err := w.Advance()
+		if err != nil {
+			return err
+		}
+		if adapt {
+			w.StepSize = avg.Update(info.AcceptStat)
+		}
+	}
+	w.made += left
+	if !adapt {
+		return nil
+	}
+	w.StepSize = avg.Final()
+	var err error
+	w.StepSize, err = w.meanStep()
+	return err
 }
 
 // ofSteps says how the steps of NUTS differ from those that are usual.
