@@ -42,7 +42,8 @@ func (m *Model) information() (*bind.Information, error) {
 
 // FisherLeftOut lists the parts of the log density that contribute nothing to
 // FisherMetric: distributions whose expected information is not declared, what is
-// added to target and is no density, mixtures. The transforms of the parameters
+// added to target and is neither a density nor a square that is subtracted with a constant
+// weight (a normal density but for a constant), mixtures. The transforms of the parameters
 // are not among them.
 func (m *Model) FisherLeftOut() ([]LeftOut, error) {
 	if _, err := m.information(); err != nil {

@@ -235,7 +235,7 @@ model { mu ~ normal(0, 3); p ~ beta(2, 2);
   for (n in 1:N) target += log_mix(p, normal_lpdf(y[n] | mu[1], 1), normal_lpdf(y[n] | mu[2], 1));
   target += -square(mu[1]);
   if (mu[1] > 0) y ~ normal(mu[1], 1);
-}`, left: []string{"line 4: normal_lpdf enters", "line 5: it is not", "line 6: it stands"}},
+}`, left: []string{"line 4: normal_lpdf enters", "line 6: it stands"}},
 		{name: "gaussian process", data: map[string]any{"N": 6, "y": normals(6), "x": normals(6)}, text: `data { int N; vector[N] y; array[N] real x; }
 parameters { real<lower=0> rho, alpha, s; real m; } model { rho ~ inv_gamma(5, 5); alpha ~ lognormal(0, 1); s ~ exponential(1); m ~ normal(0, 2);
   matrix[N, N] K = gp_exp_quad_cov(x, alpha, rho);
@@ -249,6 +249,12 @@ parameters { real<lower=0> rho, alpha; vector[N] f; } model { rho ~ inv_gamma(5,
 			text: `data { int N, K; array[N] vector[K] y; }
 parameters { vector[K] m; cov_matrix[K] S; vector<lower=0>[K] d; vector[K] z; }
 model { y ~ multi_normal(m, S); for (n in 1:N) target += 0.5 * multi_normal_prec_lpdf(y[n] | m, diag_matrix(d)); z ~ multi_normal(m, S); }`, spread: 1},
+		{name: "squares", data: map[string]any{"N": 5, "a": []int{1, 2, 3, 4}, "b": []int{2, 3, 4, 5}}, text: `data { int N; array[N - 1] int a, b; }
+parameters { vector[N] f, g; real<lower=0> s; }
+model { s ~ exponential(1); target += -0.5 * dot_self(f[a] - f[b]); target += -square(sum(f)) / s; sum(f) ~ normal(0, 1);
+  target += square(f[1]) - 3 * square(f[1]); g[1] ~ normal(0, 1);
+  for (n in 1:N) { real d = g[n] - f[n]; target += -0.25 * square(d); }
+}`, left: []string{"line 3: it is not"}},
 		{name: "own functions", data: map[string]any{"N": 5, "y": normals(5)}, text: `functions { real both_lpdf(vector y, real m, real s) { return normal_lpdf(y | m, s) + exponential_lpdf(s | 1); } }
 data { int N; vector[N] y; } parameters { real m; real<lower=0> s; } model { y ~ both(m, s); m ~ normal(0, 1) T[-3, ]; }`},
 	}
@@ -291,6 +297,32 @@ func TestFisherModels(t *testing.T) {
 			x[i] = 0.4 * rng.NormFloat64()
 		}
 		checkTraceGrad(t, c.name, m.FisherMetric, m.FisherTraceGrad, x)
+	}
+}
+
+// TestFisherSquares: a square that is subtracted from the log density counts as the normal density that
+// it is, wherever else its terms are, with the weight it has; what else is in its statement is left out.
+func TestFisherSquares(t *testing.T) {
+	const head = `data { vector[3] c; } parameters { vector[3] x; real y; } model { x ~ normal(0, 2); y ~ normal(0, 2); `
+	data := map[string]any{"c": []float64{1, 2, 3}}
+	at := []float64{0.3, -0.4, 1.1, 0.7}
+	for _, pair := range [][2]string{
+		{"target += -0.5 * dot_self(x - c * y);", "x ~ normal(c * y, 1);"},
+		{"target += -square(x[1] - y) + 4;", "x[1] ~ normal(y, sqrt(0.5));"},
+		{"for (i in 1:3) target += -c[i] * square(x[i] * y);", "for (i in 1:3) 0 ~ normal(x[i] * y, sqrt(0.5 / c[i]));"},
+		{"target += square(x[1]) - exp(y) * square(x[2]) - square(square(x[3])) - 2 * dot_self(x);", "0 ~ normal(square(x[3]), sqrt(0.5)); x ~ normal(0, 0.5);"},
+	} {
+		got, want := boundText(t, head+pair[0]+"}", data), boundText(t, head+pair[1]+"}", data)
+		g, w := metricAt(t, got.FisherMetric, at), metricAt(t, want.FisherMetric, at)
+		for i := range w {
+			if math.Abs(g[i]-w[i]) > 1e-12*(1+math.Abs(w[i])) {
+				t.Errorf("%s: element %d is %v, want %v", pair[0], i, g[i], w[i])
+			}
+		}
+		left, err := got.FisherLeftOut()
+		if more := strings.Contains(pair[0], "exp(y)"); err != nil || len(left) > 0 != more {
+			t.Errorf("%s: %v is left out, %v", pair[0], left, err)
+		}
 	}
 }
 

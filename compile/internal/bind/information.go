@@ -172,7 +172,8 @@ func (b *binder) statements() *Information {
 	for _, d := range b.densities {
 		wrt = append(wrt, d.input)
 	}
-	made := madeFrom(g, wrt[len(params):])
+	made := madeFrom(g, wrt[len(params):], nil)
+	squares := b.squares(params, made)
 	weights := g.Backprop([]ad.Ref{total}, []ad.Ref{g.Const(1)}, wrt)
 	info := &Information{Graph: g}
 	for i, d := range b.densities {
@@ -196,8 +197,12 @@ func (b *binder) statements() *Information {
 			info.Statements, info.Calls = append(info.Statements, s), append(info.Calls, call)
 		}
 	}
-	rest := func(r ad.Ref) bool { // depends on parameters other than through densities
-		return slices.ContainsFunc(g.Backprop([]ad.Ref{r}, []ad.Ref{g.Const(1)}, params), func(a ad.Ref) bool { return a != ad.None })
+	beside := madeFrom(g, params, squares)
+	for _, s := range squares {
+		info.Statements, info.Calls = append(info.Statements, s.statement), append(info.Calls, Call{At: s.at, Name: "square"})
+	}
+	rest := func(r ad.Ref) bool { // depends on parameters other than through densities and squares
+		return beside[r] && slices.ContainsFunc(g.Backprop([]ad.Ref{r}, []ad.Ref{g.Const(1)}, params), func(a ad.Ref) bool { return a != ad.None })
 	}
 	if slices.ContainsFunc(weights[:len(params)], func(a ad.Ref) bool { return a != ad.None }) {
 		seen := map[source.Span]bool{}
@@ -222,14 +227,68 @@ func (b *binder) statements() *Information {
 	return info
 }
 
-// madeFrom tells which nodes of a graph depend on some of them.
-func madeFrom(g *ad.Graph, from []ad.Ref) []bool {
-	made := make([]bool, len(g.Nodes))
+// square is a node x² that enters the log density with a constant weight, which is negative: the
+// density of a normal distribution about x, but for a constant.
+type square struct {
+	ref       ad.Ref
+	at        source.Span // of the statement that adds it
+	statement ad.Statement
+}
+
+// squares finds them among the nodes that no density is made from, as made tells.
+func (b *binder) squares(params []ad.Ref, made []bool) (out []square) {
+	g := b.root.g
+	moves := madeFrom(g, params, nil)
+	var of []ad.Ref // nodes
+	for i, n := range g.Nodes {
+		same := n.Op == ad.OpSquare || n.Op == ad.OpMul && n.Args[0] == n.Args[1]
+		if same && moves[i] && !made[i] {
+			of = append(of, ad.Ref(i))
+		}
+	}
+	if len(of) == 0 {
+		return nil
+	}
+	adds := make([]source.Span, len(g.Nodes)) // the statements that nodes are parts of
+	for _, a := range b.addends {
+		adds[a.ref] = a.at
+	}
+	for i := len(adds) - 1; i >= 0; i-- {
+		for _, a := range g.Nodes[i].Args {
+			if adds[i].IsValid() {
+				adds[a] = adds[i]
+			}
+		}
+	}
+	for i, w := range g.Backprop([]ad.Ref{g.Outputs[0]}, []ad.Ref{g.Const(1)}, of) {
+		if w == ad.None {
+			continue
+		}
+		data, ok := g.Value(w)
+		if !ok || slices.ContainsFunc(data, func(v float64) bool { return !(v <= 0) || math.IsInf(v, 0) }) {
+			continue
+		}
+		s := square{ref: of[i], statement: ad.Statement{
+			Args: []ad.Ref{g.Nodes[of[i]].Args[0], g.Scale(-2, w)},
+			Info: func(_ *ad.Graph, a []ad.Ref) [][]ad.Ref { return [][]ad.Ref{{a[1]}, nil} },
+		}}
+		s.at = adds[s.ref]
+		out = append(out, s)
+	}
+	return out
+}
+
+// madeFrom tells which nodes of a graph depend on some of them, other than through squares.
+func madeFrom(g *ad.Graph, from []ad.Ref, through []square) []bool {
+	made, ends := make([]bool, len(g.Nodes)), make([]bool, len(g.Nodes))
 	for _, r := range from {
 		made[r] = true
 	}
+	for _, s := range through {
+		ends[s.ref] = true
+	}
 	for i := range g.Nodes {
-		made[i] = made[i] || slices.ContainsFunc(g.Nodes[i].Args, func(a ad.Ref) bool { return made[a] })
+		made[i] = made[i] || !ends[i] && slices.ContainsFunc(g.Nodes[i].Args, func(a ad.Ref) bool { return made[a] })
 	}
 	return made
 }
