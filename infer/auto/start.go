@@ -142,7 +142,7 @@ func (w *chain) ascend(ctx context.Context, origin []float64) (a *optimize.Appro
 		for i, v := range origin {
 			x[i] = shrink * v
 		}
-		next, err := optimize.FindTypical(ctx, w.Target, x, w.Rng, most)
+		next, err := optimize.FindTypical(ctx, w.Target, x, w.Rng, most, nil)
 		if none := (*infer.InitError)(nil); errors.As(err, &none) && a != nil {
 			continue
 		}

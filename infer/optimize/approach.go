@@ -39,8 +39,9 @@ const arrived = 1e-3
 // FindTypical climbs from x by L-BFGS until a Newton step promises a gain of no more
 // than half the dimension, which is how far draws are from a mode, and the last few
 // steps have not gained more: it does not go on to the mode, nor up a funnel without end. There it draws from the normal
-// distribution that L-BFGS has found on the way. It takes at most most evaluations.
-func FindTypical(ctx context.Context, target infer.LogDensity, x []float64, rng *rand.Rand, most int) (*Approach, error) {
+// distribution that L-BFGS has found on the way. It takes at most most evaluations. each, if not nil, is called
+// after every step with where it has led, which it may not keep.
+func FindTypical(ctx context.Context, target infer.LogDensity, x []float64, rng *rand.Rand, most int, each func(x []float64)) (*Approach, error) {
 	if err := wanted(ctx, target, rng); err != nil {
 		return nil, err
 	}
@@ -75,6 +76,9 @@ func FindTypical(ctx context.Context, target infer.LogDensity, x []float64, rng 
 		if tame(step, change) {
 			improveDiagonal(alpha, step, change)
 			a.Steps, a.Changes = append(a.Steps, step), append(a.Changes, change)
+		}
+		if each != nil {
+			each(s.x)
 		}
 		gains = append(gains, s.oldF-s.f)
 		recent := 0.0

@@ -445,7 +445,7 @@ func TestNothing(t *testing.T) {
 			_, err := Variational(ctx, nil, nil, rng, VariationalOptions{})
 			return err
 		},
-		func() error { _, err := FindTypical(ctx, nil, nil, rng, 1); return err },
+		func() error { _, err := FindTypical(ctx, nil, nil, rng, 1, nil); return err },
 		func() error {
 			_, err := Maximize(none, infertest.Funnel{}, nil, Options{})
 			return err

@@ -276,6 +276,21 @@ func (h *Hamiltonian) metricAt(x, f []float64) (logDet float64, ok bool, err err
 	return logDet, true, nil
 }
 
+// Potential is -log π(x) + ½ log|G(x)|, infinite where there is no density or no metric: minus the
+// logarithm of the density relative to the volume of the geometry, which coordinates do not
+// change. It has no funnels that a metric which knows of them makes wide.
+func (h *Hamiltonian) Potential(x []float64) (float64, error) {
+	lp, err := h.target.LogDensityGrad(x, h.work.delta)
+	if err != nil || math.IsInf(lp, -1) {
+		return math.Inf(1), err
+	}
+	logDet, ok, err := h.metricAt(x, h.work.other)
+	if !ok {
+		return math.Inf(1), err
+	}
+	return 0.5*logDet - lp, nil
+}
+
 // Momentum implements [infer.Hamiltonian]: p ~ normal(0, G(x)).
 func (h *Hamiltonian) Momentum(rng *rand.Rand, z *infer.Point) {
 	h.momentum(rng, h.factorOf(z), z.Momentum)

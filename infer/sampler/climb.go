@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/optimize"
+	"github.com/ppl-lang/ppl/infer/riemann"
 )
 
 // climb is a stage that brings a chain that began at random to the typical set, before its first
@@ -14,40 +16,64 @@ import (
 // hundred times as short as within it, trajectories of a given length have as many more of them,
 // and each takes the work of many gradients; a climb takes some hundred gradients.
 //
+// The density of a hierarchical model may be largest in the neck of a funnel, where next to nothing
+// of the distribution is. So the chain goes to where [riemann.Hamiltonian.Potential] is least on the
+// way, which is not, and stays where it is if it has no more there than draws have.
+//
 // A chain that was asked to begin where it is stays there.
 type climb struct{}
 
-// climbEvaluations of the density is the most that a climb takes, and twice the root of the dimension.
-const climbEvaluations = 100
+// The constants of climb.
+const (
+	climbEvaluations = 100 // of the density at most, and twice the root of the dimension
+	climbMetrics     = 16  // points of the way that are looked at, about
+	climbUnlikely    = 8   // standard deviations of a log density, by which a draw may have less than expected
+)
 
 // Run implements [infer.Stage].
 func (climb) Run(ctx context.Context, s *infer.State) error {
-	d := s.Target.Dim()
-	if !s.RandomStart || d == 0 {
+	d := float64(s.Target.Dim())
+	h, ok := s.Hamiltonian.(*riemann.Hamiltonian)
+	if !ok || !s.RandomStart || d == 0 {
 		return nil
 	}
-	a, err := optimize.FindTypical(ctx, s.Target, s.Point.Position, s.Rng, climbEvaluations+int(2*math.Sqrt(float64(d))))
+	var path [][]float64
+	a, err := optimize.FindTypical(ctx, s.Target, s.Point.Position, s.Rng, climbEvaluations+int(2*math.Sqrt(d)),
+		func(x []float64) { path = append(path, slices.Clone(x)) })
 	if none := (*infer.InitError)(nil); errors.As(err, &none) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	// In order of preference; where there is no metric nobody may be.
-	first := infer.NewPoint(d)
-	first.CopyFrom(s.Point)
-	for _, x := range [][]float64{a.Draw, a.X} {
-		if x == nil {
-			continue
-		}
-		copy(s.Point.Position, x)
-		if err := s.Hamiltonian.Reset(s.Point); err != nil {
+	first, err := h.Potential(s.Point.Position)
+	if err != nil {
+		return err
+	}
+	last := len(path) - 1
+	var best []float64
+	least := math.Inf(1)
+	for i := last; i >= 0; i -= 1 + last/climbMetrics {
+		u, err := h.Potential(path[i])
+		if err != nil {
 			return err
 		}
-		if !math.IsInf(s.Point.LogDensity, -1) {
-			return nil
+		if u < least {
+			best, least = path[i], u
 		}
 	}
-	s.Point.CopyFrom(first)
-	return nil
+	if !(least < first-0.5*d) { // draws have half the dimension more than a mode
+		return nil
+	}
+	if a.Draw != nil && &best[0] == &path[last][0] {
+		u, err := h.Potential(a.Draw)
+		if err != nil {
+			return err
+		}
+		if u <= least+0.5*d+climbUnlikely*math.Sqrt(0.5*d) {
+			best = a.Draw
+		}
+	}
+	copy(s.Point.Position, best)
+	return s.Hamiltonian.Reset(s.Point)
 }

@@ -1,0 +1,127 @@
+package sampler
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/hmc"
+	"github.com/ppl-lang/ppl/infer/infertest"
+	"github.com/ppl-lang/ppl/infer/riemann"
+)
+
+// TestClimb: a chain that began at random far from where draws are comes to where their potential is;
+// one that was put somewhere, or has no more than draws have, stays, and so does one whose
+// density grows without bound where there is no mass, or whose geometry is another.
+func TestClimb(t *testing.T) {
+	const d = 20
+	far := func(x []float64) {
+		for i := range x {
+			x[i] = 40 + float64(i)
+		}
+	}
+	normal := infertest.AR1(d, 0.9)
+	for _, c := range []struct {
+		name   string
+		target infertest.Exact
+		metric riemann.Metric
+		from   func(x []float64)
+		random bool
+		moves  bool
+	}{
+		{"far", normal, infertest.Curved{D: d}, far, true, true},
+		{"far, but asked for", normal, infertest.Curved{D: d}, far, false, false},
+		{"at a draw", normal, infertest.Curved{D: d}, func(x []float64) { normal.Sample(infer.Stream(3, 0, "draw", 0), x) }, true, false},
+		{"in a funnel", infertest.Funnel{D: d}, fisherOf(t, infertest.Funnel{D: d}), func(x []float64) {
+			infertest.Funnel{D: d}.Sample(infer.Stream(4, 0, "draw", 0), x)
+		}, true, false},
+		{"no Riemannian geometry", normal, nil, far, true, false},
+	} {
+		s := &infer.State{Target: infer.NewMeter(c.target), Point: infer.NewPoint(d), Rng: infer.Stream(1, 0, c.name, 0), RandomStart: c.random}
+		c.from(s.Point.Position)
+		var h *riemann.Hamiltonian
+		var err error
+		if c.metric == nil {
+			s.Hamiltonian, err = hmc.NewEuclidean(s.Target, infer.Metric{Kind: infer.Unit})
+		} else {
+			h, err = riemann.New(s.Target, c.metric, riemann.Options{})
+			s.Hamiltonian = h
+		}
+		if err == nil {
+			err = s.Hamiltonian.Reset(s.Point)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := append([]float64(nil), s.Point.Position...)
+		if err := (climb{}).Run(context.Background(), s); err != nil {
+			t.Fatal(err)
+		}
+		moved := false
+		for i, v := range before {
+			moved = moved || s.Point.Position[i] != v
+		}
+		if moved != c.moves {
+			t.Errorf("%s: the chain moved: %v", c.name, moved)
+		}
+		if !c.moves {
+			continue
+		}
+		x, typical := make([]float64, d), 0.0
+		const n = 50
+		for k := range n {
+			c.target.Sample(infer.Stream(uint64(k), 0, "typical", 0), x)
+			u, err := h.Potential(x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			typical += u / n
+		}
+		u, err := h.Potential(s.Point.Position)
+		if err != nil || math.Abs(u-typical) > 4*math.Sqrt(d/2)+d/2 {
+			t.Errorf("%s: the potential is %v, that of draws %v", c.name, u, typical)
+		}
+		if lp, err := s.Target.LogDensityGrad(s.Point.Position, x); err != nil || lp != s.Point.LogDensity {
+			t.Errorf("%s: the log density is %v, that of the point %v", c.name, lp, s.Point.LogDensity)
+		}
+	}
+}
+
+func fisherOf(t *testing.T, target infer.LogDensity) riemann.Metric {
+	m, err := riemann.FromTarget(riemann.Fisher, target, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestClimbFirst: only samplers whose metric moves climb, and not in the mode that begins as it did.
+func TestClimbFirst(t *testing.T) {
+	for _, c := range []struct {
+		change func(r *Riemannian)
+		warmup int
+		climbs bool
+	}{
+		{func(r *Riemannian) {}, 100, true},
+		{func(r *Riemannian) {}, 0, false},
+		{func(r *Riemannian) { r.Options.Mode = riemann.Published }, 100, false},
+		{func(r *Riemannian) { r.Frozen = true }, 100, false},
+	} {
+		r := Riemannian{Kind: riemann.Fisher}
+		c.change(&r)
+		g := Geometric{hmc.Sampler{Hamiltonian: r.hamiltonian()}, r}
+		plan, err := g.Plan(infer.NewMeter(infertest.Funnel{D: 3}), c.warmup)
+		if err != nil {
+			t.Fatal(err)
+		}
+		climbs := false
+		for _, s := range plan.Stages {
+			_, is := s.(climb)
+			climbs = climbs || is
+		}
+		if climbs != c.climbs {
+			t.Errorf("%+v, %d transitions of warm-up: climbs: %v", r, c.warmup, climbs)
+		}
+	}
+}
