@@ -10,14 +10,27 @@ package dense
 const (
 	blockedFactor  = 768
 	blockedAdjoint = 500
-	outer          = 128
+	outer          = 144
+)
+
+// From order InParts on columns beside the block of inner rows that is worked on are parts, so many
+// at once, which do not depend on one another once the square of the block is known. The first
+// part has as many columns as the next square, which it goes on with, so that nobody waits for
+// that. Copied panels serve more columns: there are four parts, or fewer.
+const (
+	InParts       = 128
+	inner         = 48
+	columnsAtOnce = 72
+	copiedParts   = 4
 )
 
 // CholeskyWork is the size of the work space of Cholesky and of its adjoint.
-func (k *Kernels) CholeskyWork(n int) int {
-	m := up(n, k.rows)
-	size := k.space() + m*stride(m)
-	if m >= blockedAdjoint {
+func (k *Kernels) CholeskyWork(n int) int { return k.jobWork(n) + k.PartWork(n) }
+
+// PartWork is how many numbers a worker needs for parts of matrices of order n.
+func (k *Kernels) PartWork(n int) int {
+	size := k.space()
+	if up(n, k.rows) >= blockedAdjoint {
 		size += up(outer*atOnce, 8) + up(k.wide*k.lanes*atOnce, 8)
 	}
 	return size
@@ -30,9 +43,10 @@ func (c *call) takePanels() panels {
 	return panels{c.take(outer * atOnce), c.take(c.wide * c.lanes * atOnce)}
 }
 
-// less subtracts Aᵀ B from C, of no more than outer rows; A and B have a row for every term.
-// With upper, elements more than a tile below the diagonal may be left out.
-func (c *call) less(p panels, to []float64, sc int, a []float64, sa int, b []float64, sb int, rows, cols, terms int, upper bool) {
+// less subtracts columns left to right of Aᵀ B from C, of no more than outer rows; A and B have a
+// row for every term. With upper, elements more than a tile below the diagonal may be left out.
+func (c *call) less(to []float64, sc int, a []float64, sa int, b []float64, sb int, rows, left, right, terms int, upper bool) {
+	p := c.takePanels()
 	w := c.wide * c.lanes
 	for t := 0; t < terms; t += atOnce {
 		part := min(atOnce, terms-t)
@@ -43,8 +57,8 @@ func (c *call) less(p panels, to []float64, sc int, a []float64, sa int, b []flo
 			}
 		}
 		c.strides(sc, c.rows, w)
-		for j := 0; j < cols; j += w {
-			width := min(w, cols-j)
+		for j := left; j < right; j += w {
+			width := min(w, right-j)
 			for k := range part {
 				copy(p.bs[k*w:k*w+width], b[(t+k)*sb+j:])
 			}
@@ -55,125 +69,241 @@ func (c *call) less(p panels, to []float64, sc int, a []float64, sa int, b []flo
 	}
 }
 
-// upper makes a matrix of m rows whose upper triangle is that of the transpose of the lower
-// triangle of a, continued by zeros.
-func (c *call) upper(a []float64, n int) (u []float64, m, s int) {
-	m = up(n, c.rows)
-	s = stride(m)
-	u = c.take(m * s)
-	c.word(c.strideFrom, n)
-	c.word(c.strideTo, 8*s)
-	i := 0
-	for ; i+c.rows <= n; i += c.rows {
-		c.blocks(u[i:], a[i*n:], i/c.rows+1)
-	}
-	for ; i < n; i++ {
-		for j, x := range a[i*n : i*n+i+1] {
-			u[j*s+i] = x
-		}
-	}
+// panelWidth is how many columns from left on share copies of panels.
+func (j *Job) panelWidth(left int) int {
+	return up(max((j.m-left+copiedParts-1)/copiedParts, columnsAtOnce), columnsAtOnce)
+}
+
+// transpose makes the upper triangle of the job's matrix that of the transpose of the lower
+// triangle of the argument, continued by zeros.
+func (j *Job) transpose() {
+	j.eachRow(transposeRows)
+	n, m, s := j.n, j.m, j.s
 	if m > n {
 		for i := range m {
-			clear(u[i*s+n : i*s+m])
+			clear(j.matrix[i*s+n : i*s+m])
 		}
 		for i := n; i < m; i++ {
-			clear(u[i*s : i*s+m])
+			clear(j.matrix[i*s : i*s+m])
 		}
 	}
-	return u, m, s
+}
+
+// transposeRows does so for some rows of the argument.
+func (j *Job) transposeRows(c *call, from, to int) {
+	a, u, n, s := j.from, j.matrix, j.n, j.s
+	c.word(c.strideFrom, n)
+	c.word(c.strideTo, 8*s)
+	i := from
+	for ; i+c.rows <= to; i += c.rows {
+		c.blocks(u[i:], a[i*n:], i/c.rows+1)
+	}
+	for ; i < to; i++ {
+		for p, x := range a[i*n : i*n+i+1] {
+			u[p*s+i] = x
+		}
+	}
 }
 
 // Cholesky computes the lower factor, with zeros above the diagonal, of the lower triangle
 // of the n×n matrix a; false if a pivot is not positive. It factorises Uᵀ U by blocks of
 // rows of U: each is what those above leave of it, solved with its triangle.
-func (k *Kernels) Cholesky(l, a []float64, n int, work []float64) bool {
-	c := k.begin(work)
-	u, m, s := c.upper(a, n)
+func (k *Kernels) Cholesky(j *Job, l, a []float64, n int, work []float64) bool {
+	j.ready(k, n, work)
+	j.from, j.to = a, l
+	j.transpose()
+	m := j.m
 	for i := n; i < m; i++ {
-		u[i*s+i] = 1
+		j.matrix[i*j.s+i] = 1
 	}
-	r, v := k.rows, k.rows/k.lanes
-	var p panels
-	if m >= blockedFactor {
-		p = c.takePanels()
-	}
-	begin := 0 // of the rows that are still to be subtracted
-	for i := 0; i < m; i += r {
-		if m >= blockedFactor && i%outer == 0 && i > 0 {
-			begin = i
-			c.less(p, u[i*s+i:], s, u[i:], s, u[i:], s, min(outer, m-i), m-i, i, true)
+	j.done = 0
+	for i := 0; i < m; i += j.block {
+		j.top, j.bottom = i, min(i+j.block, m)
+		if j.copies(i) {
+			j.done = i
+			w := j.panelWidth(i)
+			j.columns(subtractAbove, i, w, w)
 		}
+		if i == j.done { // else the step before has done so
+			c := k.begin(j.own)
+			j.factorSquare(&c, i, j.bottom)
+		}
+		if j.bottom < m && !j.failed {
+			j.columns(eliminate, j.bottom, j.block, columnsAtOnce)
+		}
+		if j.failed {
+			return false
+		}
+	}
+	j.eachRow(factorRows)
+	return true
+}
+
+// copies reports whether what rows above i contribute is subtracted by copied panels.
+func (j *Job) copies(i int) bool { return j.m >= blockedFactor && i%outer == 0 && i > 0 }
+
+// subtractAbove subtracts from some columns of outer rows what those above contribute.
+func (j *Job) subtractAbove(c *call, from, to int) {
+	i, s := j.top, j.s
+	c.less(j.matrix[i*s+i:], s, j.matrix[i:], s, j.matrix[i:], s, min(outer, j.m-i), from-i, to-i, i, true)
+}
+
+// factorSquare factorises the square of rows and columns top to bottom.
+func (j *Job) factorSquare(c *call, top, bottom int) {
+	u, s, r := j.matrix, j.s, c.rows
+	for i := top; i < bottom; i += r {
 		c.strides(s, s, s)
-		block, above := u[i*s+i:], u[begin*s+i:]
-		if i > begin {
-			c.tile(subtract, block, above, above, i-begin, v)
+		block, above := u[i*s+i:], u[j.done*s+i:]
+		if i > j.done {
+			c.tile(subtract, block, above, above, i-j.done, r/c.lanes)
 		}
-		c.onBlock(k.factor, block)
-		for j := range r {
-			if d := block[j*s+j]; !(d > 0 && d-d == 0) {
-				return false
+		c.onBlock(c.factor, block)
+		for p := range r {
+			if d := block[p*s+p]; !(d > 0 && d-d == 0) {
+				j.failed = true
+				return
 			}
 		}
-		if rest := m - i - r; rest > 0 {
-			c.tile(forward, block[r:], above, above[r:], i-begin, rest/k.lanes)
+		if bottom < j.m || top > 0 {
+			copy(j.triangleOf(i), c.scratch[c.coefficients:])
+		}
+		if rest := bottom - i - r; rest > 0 {
+			c.tile(forward, block[r:], above, above[r:], i-j.done, rest/c.lanes)
 		}
 	}
+}
+
+// triangleOf is memory for the coefficients of the triangle at row i.
+func (j *Job) triangleOf(i int) []float64 {
+	size := j.k.triangleSize()
+	return j.saved[i/j.k.rows*size:][:size]
+}
+
+// eliminate makes some columns, beside its square, of a block of rows; with those of the next square
+// it goes on with that.
+func (j *Job) eliminate(c *call, from, to int) {
+	u, s := j.matrix, j.s
+	c.strides(s, s, s)
+	for i := j.top; i < j.bottom; i += c.rows {
+		copy(c.scratch[c.coefficients:], j.triangleOf(i))
+		c.tile(forward, u[i*s+from:], u[j.done*s+i:], u[j.done*s+from:], i-j.done, (to-from)/c.lanes)
+	}
+	if from == j.bottom && !j.copies(from) {
+		j.factorSquare(c, from, to)
+	}
+}
+
+// factorRows makes some rows of the result.
+func (j *Job) factorRows(c *call, from, to int) {
+	l, u, n, s, r := j.to, j.matrix, j.n, j.s, c.rows
 	c.word(c.strideFrom, s)
 	c.word(c.strideTo, 8*n)
-	full := n / r
-	for i := range full {
-		c.blocks(l[i*r*n+i*r:], u[i*r*s+i*r:], full-i)
+	full := from + (to-from)/r*r
+	for i := 0; i < full; i += r {
+		row := max(from, i)
+		c.blocks(l[row*n+i:], u[i*s+row:], (full-row)/r)
 	}
-	for i := range n {
-		if i >= full*r {
-			for j := range i + 1 {
-				l[i*n+j] = u[j*s+i]
+	for i := from; i < to; i++ {
+		if i >= full {
+			for p := range i + 1 {
+				l[i*n+p] = u[p*s+i]
 			}
 		}
 		clear(l[i*n+i+1 : (i+1)*n])
 	}
-	return true
 }
 
 // CholeskyAdjoint is the adjoint of the lower triangle of a matrix, in the lower triangle
 // of dst with zeros above, from the n×n factor l and the lower triangle of its adjoint.
 // See package kernel for the derivation: with U = Lᵀ and Ū the adjoint's, it solves
 // U S = Ū in the upper triangle for a symmetric S, from the last block of rows to the first.
-func (k *Kernels) CholeskyAdjoint(dst, l, adj []float64, n int, work []float64) {
-	c := k.begin(work)
-	s, m, t := c.upper(adj, n)
-	r, v := k.rows, k.rows/k.lanes
-	var p panels
-	if m >= blockedAdjoint {
-		p = c.takePanels()
-	}
-	end := m // of the rows whose part in columns beyond is still to be subtracted
-	for i := m - r; i >= 0; i -= r {
-		if below := i + r; m >= blockedAdjoint && below%outer == 0 && below < m {
-			end = below
-			first := below - outer
-			c.less(p, s[first*t+end:], t, l[end*n+first:], n, s[end*t+end:], t, outer, m-end, n-end, false)
+func (k *Kernels) CholeskyAdjoint(j *Job, dst, l, adj []float64, n int, work []float64) {
+	j.ready(k, n, work)
+	j.from, j.to, j.lower = adj, dst, l
+	j.transpose()
+	j.done = j.m
+	for i := (j.m - 1) / j.block * j.block; i >= 0; i -= j.block {
+		j.top, j.bottom = i, min(i+j.block, j.m)
+		if j.bottom == j.m {
+			continue
 		}
+		// The first of these steps begins with the square below.
+		if j.m >= blockedAdjoint && j.bottom%outer == 0 {
+			w := j.panelWidth(j.bottom)
+			j.columns(subtractBelow, j.bottom, w, w)
+			j.done = j.bottom
+		}
+		j.columns(substitute, j.bottom, j.block, columnsAtOnce)
+	}
+	c := k.begin(j.own)
+	j.solveSquare(&c, 0, min(j.block, j.m))
+	j.eachRow(adjointRows)
+}
+
+// subtractBelow subtracts from some columns of outer rows what those below contribute.
+func (j *Job) subtractBelow(c *call, from, to int) {
+	s, t, end, n := j.matrix, j.s, j.bottom, j.n
+	if from == end {
+		j.solveSquare(c, end, min(end+j.block, j.m))
+	}
+	first := end - outer
+	c.less(s[first*t+end:], t, j.lower[end*n+first:], n, s[end*t+end:], t, outer, from-end, to-end, n-end, false)
+}
+
+// substitute makes some columns, beside its square, of a block of rows.
+func (j *Job) substitute(c *call, from, to int) {
+	s, t, l, n, r := j.matrix, j.s, j.lower, j.n, c.rows
+	if from == j.bottom && j.done > from {
+		j.solveSquare(c, from, to)
+	}
+	for i := j.bottom - r; i >= j.top; i -= r {
+		below := i + r
 		c.strides(t, n, t)
 		c.triangle(l, n, n, i, false)
-		block, below := s[i*t+i:], i+r
-		if below < m {
-			a := l[below*n+i:]
-			if end > below {
-				c.tile(backward, block[r:], a, s[below*t+below:], n-below, (end-below)/k.lanes)
+		for left := from; left < to; {
+			right, terms := to, j.done-below
+			if left < j.done {
+				right, terms = min(to, j.done), n-below
 			}
-			if end < m {
-				c.tile(backward, s[i*t+end:], a, s[below*t+end:], end-below, (m-end)/k.lanes)
-			}
-			c.word(c.strideFrom, t)
-			c.word(c.strideTo, 8*t)
-			c.blocks(block[r*t:], block[r:], (m-below)/r)
-			c.tile(subtract, block, a, block[r*t:], n-below, v)
+			c.tile(backward, s[i*t+left:], l[below*n+i:], s[below*t+left:], terms, (right-left)/c.lanes)
+			left = right
 		}
-		c.onBlock(k.corner, block)
+		j.mirror(c, i, from, to)
 	}
-	for i := range n {
-		copy(dst[i*n:i*n+i+1], s[i*t:])
+}
+
+// mirror makes some columns of a row of tiles rows, too.
+func (j *Job) mirror(c *call, i, from, to int) {
+	c.word(c.strideFrom, j.s)
+	c.word(c.strideTo, 8*j.s)
+	c.blocks(j.matrix[from*j.s+i:], j.matrix[i*j.s+from:], (to-from)/c.rows)
+}
+
+// solveSquare makes the square of rows and columns top to bottom.
+func (j *Job) solveSquare(c *call, top, bottom int) {
+	s, t, l, n, r := j.matrix, j.s, j.lower, j.n, c.rows
+	for i := bottom - r; i >= top; i -= r {
+		below := i + r
+		c.strides(t, n, t)
+		c.triangle(l, n, n, i, false)
+		block := s[i*t+i:]
+		if below < j.m {
+			a := l[below*n+i:]
+			if below < bottom {
+				c.tile(backward, block[r:], a, s[below*t+below:], n-below, (bottom-below)/c.lanes)
+				j.mirror(c, i, below, bottom)
+			}
+			c.tile(subtract, block, a, block[r*t:], n-below, r/c.lanes)
+		}
+		c.onBlock(c.corner, block)
+	}
+}
+
+// adjointRows makes some rows of the result.
+func (j *Job) adjointRows(from, to int) {
+	dst, n := j.to, j.n
+	for i := from; i < to; i++ {
+		copy(dst[i*n:i*n+i+1], j.matrix[i*j.s:])
 		dst[i*n+i] *= 0.5
 		clear(dst[i*n+i+1 : (i+1)*n])
 	}

@@ -87,7 +87,7 @@ func TestCholesky(t *testing.T) {
 			a, adj := positive(n), positive(n)
 			want, got := make([]float64, n*n), nans(n*n)
 			work := nans(k.CholeskyWork(n))
-			if !kernel.Cholesky(want, a, n) || !k.Cholesky(got, a, n, work) {
+			if !kernel.Cholesky(want, a, n) || !k.Cholesky(&Job{}, got, a, n, work) {
 				t.Fatalf("%d: not positive definite", n)
 			}
 			compare(t, fmt.Sprint("factor ", n), got, want, 10)
@@ -99,12 +99,12 @@ func TestCholesky(t *testing.T) {
 				}
 			}
 			copy(work, nans(len(work)))
-			k.CholeskyAdjoint(gotAdj, want, adj, n, work)
+			k.CholeskyAdjoint(&Job{}, gotAdj, want, adj, n, work)
 			compare(t, fmt.Sprint("adjoint ", n), gotAdj, wantAdj, 100)
 			for _, bad := range []float64{-1, 0, math.NaN(), math.Inf(1)} {
 				p := n * 2 / 3
 				saved := a[p*n+p]
-				if a[p*n+p] = bad; k.Cholesky(got, a, n, work) {
+				if a[p*n+p] = bad; k.Cholesky(&Job{}, got, a, n, work) {
 					t.Errorf("%d: %v at %d is positive", n, bad, p)
 				}
 				a[p*n+p] = saved
@@ -191,7 +191,8 @@ func TestSolve(t *testing.T) {
 						}
 					}
 					got := nans(n * others)
-					k.Solve(got, a, b, n, others, isUpper, trans, right, nans(k.SolveWork(n, others)))
+					y := &System{n, others, isUpper, trans, right}
+					k.Solve(got, a, b, y, 0, others, nans(k.SolveWork(n, others)))
 					compare(t, fmt.Sprint(n, others, isUpper, trans, right), got, x, 100)
 				}
 			}
@@ -231,7 +232,7 @@ func TestProduct(t *testing.T) {
 
 func measured() []int {
 	if os.Getenv("DENSE_MEASURE") == "large" {
-		return []int{200, 256, 300, 400, 512, 1000}
+		return []int{128, 160, 200, 256, 300, 400, 512, 800, 1000}
 	}
 	return []int{5, 8, 12, 16, 20, 32, 50, 64, 100, 128, 200, 256, 400, 512, 1000}
 }
@@ -262,11 +263,11 @@ func TestMeasure(t *testing.T) {
 			work, w := make([]float64, k.CholeskyWork(n)), make([]float64, n*n)
 			kernel.Cholesky(l, a, n)
 			rate := func(t time.Duration, terms float64) float64 { return terms / t.Seconds() * 1e-9 }
-			x := l
+			x, j := l, &Job{}
 			f0 := least(100*time.Millisecond, func() { kernel.Cholesky(x, a, n) })
-			f1 := least(100*time.Millisecond, func() { k.Cholesky(x, a, n, work) })
+			f1 := least(100*time.Millisecond, func() { k.Cholesky(j, x, a, n, work) })
 			b0 := least(100*time.Millisecond, func() { kernel.CholeskyAdjoint(d, l, adj, n, w) })
-			b1 := least(100*time.Millisecond, func() { k.CholeskyAdjoint(d, l, adj, n, work) })
+			b1 := least(100*time.Millisecond, func() { k.CholeskyAdjoint(j, d, l, adj, n, work) })
 			n3 := math.Pow(float64(n), 3) / 6
 			fmt.Printf("%4d factor %10v %10v %.2f %5.1f G/s  adjoint %10v %10v %.2f %5.1f G/s\n", n, f0, f1, f0.Seconds()/f1.Seconds(), rate(f1, n3), b0, b1, b0.Seconds()/b1.Seconds(), rate(b1, 2*n3))
 		}

@@ -1,28 +1,35 @@
 package dense
 
-// SolveWork is the size of the work space of Solve.
+// SolveWork is the size of the work space of Solve for so many right sides at a time.
 func (k *Kernels) SolveWork(n, cols int) int {
 	return k.space() + up(n, k.rows)*stride(cols) + up(n*k.rows, 8)
 }
 
-// Solve is the solution X of op(A) X = B or, with right, X op(A) = B, for a triangular
-// n×n matrix A, of which only that triangle is read; op is the transpose with trans. The
-// other dimension of B and of X is others.
-func (k *Kernels) Solve(x, a, b []float64, n, others int, isUpper, trans, right bool, work []float64) {
+// System is a triangular system of equations, op(A) X = B or, with Right, X op(A) = B, for an N×N
+// matrix A, of which only that triangle is read; op is the transpose with Trans. The other dimension
+// of B and of X is Others.
+type System struct {
+	N, Others           int
+	Upper, Trans, Right bool
+}
+
+// Solve makes columns from to to of the solution X or, with Right, these rows.
+func (k *Kernels) Solve(x, a, b []float64, y *System, from, to int, work []float64) {
 	c := k.begin(work)
-	m, s := up(n, k.rows), stride(others)
+	n, cols, trans := y.N, to-from, y.Trans
+	m, s := up(n, k.rows), stride(cols)
 	xs := c.take(m * s)
-	wide := up(others, k.lanes)
-	if right { // op(A)ᵀ Xᵀ = Bᵀ
+	wide := up(cols, k.lanes)
+	if y.Right { // op(A)ᵀ Xᵀ = Bᵀ
 		trans = !trans
-		c.transposed(xs, s, b, n, others, n)
+		c.transposed(xs, s, b[from*n:], n, cols, n)
 	} else {
 		for i := range n {
-			copy(xs[i*s:], b[i*others:(i+1)*others])
+			copy(xs[i*s:], b[i*y.Others+from:i*y.Others+to])
 		}
 	}
 	for i := range n {
-		clear(xs[i*s+others : i*s+wide])
+		clear(xs[i*s+cols : i*s+wide])
 	}
 	for i := n; i < m; i++ {
 		clear(xs[i*s : i*s+wide])
@@ -34,35 +41,35 @@ func (k *Kernels) Solve(x, a, b []float64, n, others int, isUpper, trans, right 
 	}
 	c.strides(s, sa, s)
 	for block := range m / k.rows {
-		i, mode, from, terms := block*k.rows, forward, 0, block*k.rows
-		if isUpper != trans {
+		i, mode, first, terms := block*k.rows, forward, 0, block*k.rows
+		if y.Upper != trans {
 			i = m - (block+1)*k.rows
-			mode, from, terms = backward, i+k.rows, max(n-i-k.rows, 0)
+			mode, first, terms = backward, i+k.rows, max(n-i-k.rows, 0)
 		}
 		c.triangle(a, n, n, i, !trans)
 		left := panel
 		switch {
 		case terms == 0:
 		case trans:
-			left = a[from*n+i:]
+			left = a[first*n+i:]
 		default:
 			rows := min(k.rows, n-i)
 			if rows < k.rows {
 				clear(panel)
 			}
-			c.transposed(panel, k.rows, a[i*n+from:], n, rows, terms)
+			c.transposed(panel, k.rows, a[i*n+first:], n, rows, terms)
 		}
 		below := xs
 		if terms > 0 {
-			below = xs[from*s:]
+			below = xs[first*s:]
 		}
 		c.tile(mode, xs[i*s:], left, below, terms, wide/k.lanes)
 	}
-	if right {
-		c.transposed(x, n, xs, s, n, others)
+	if y.Right {
+		c.transposed(x[from*n:], n, xs, s, n, cols)
 		return
 	}
 	for i := range n {
-		copy(x[i*others:(i+1)*others], xs[i*s:])
+		copy(x[i*y.Others+from:i*y.Others+to], xs[i*s:])
 	}
 }

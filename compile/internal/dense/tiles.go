@@ -356,8 +356,7 @@ type call struct {
 
 // begin begins a call. What take gives is at the beginning of a line of the cache.
 func (k *Kernels) begin(work []float64) call {
-	off := int(-uintptr(unsafe.Pointer(unsafe.SliceData(work)))/8) & 7
-	work = work[off:]
+	work = aligned(work)
 	return call{k, work[:k.end], work[k.end:]}
 }
 

@@ -30,10 +30,13 @@ type arrayOp struct {
 	single func(b *block) bool
 
 	// large reports whether package dense is faster than the op's row, work is the work space that
-	// it takes, eval what it does for a lane.
+	// it takes, eval what it does for a lane, which is what the arguments are then.
 	large func(b *block) bool
 	work  func(k *dense.Kernels, b *block) int
-	eval  func(b *block, dst []float64, args [][]float64, types []ad.Type, attr any, work []float64) error
+	eval  func(j *dense.Job, b *block, dst []float64, args [][]float64, work []float64) error
+	// share is the memory that each worker needs if package dense shares the work for one matrix
+	// among them; 0 if it does not. Nil: it does for none.
+	share func(k *dense.Kernels, b *block) int
 }
 
 // arrayOpOf is the row of an op, with nothing in it if there is none.
@@ -76,9 +79,10 @@ func matrixOps() map[ad.OpCode]*arrayOp {
 			},
 			large: func(b *block) bool { return order(b) >= fromDense },
 			work:  func(k *dense.Kernels, b *block) int { return k.CholeskyWork(order(b)) },
-			eval: func(b *block, dst []float64, args [][]float64, types []ad.Type, attr any, work []float64) error {
-				if !b.dense.Cholesky(dst, args[0], types[0].Shape[0], work) {
-					return b.node.Op.Row().Eval(dst, args, types, attr, work)
+			share: shareFactors,
+			eval: func(j *dense.Job, b *block, dst []float64, args [][]float64, work []float64) error {
+				if !b.dense.Cholesky(j, dst, args[0], order(b), work) {
+					return b.node.Op.Row().Eval(dst, args, b.types, b.node.Attr, work)
 				}
 				return nil
 			},
@@ -95,8 +99,9 @@ func matrixOps() map[ad.OpCode]*arrayOp {
 			},
 			large: func(b *block) bool { return order(b) >= fromDense },
 			work:  func(k *dense.Kernels, b *block) int { return k.CholeskyWork(order(b)) },
-			eval: func(b *block, dst []float64, args [][]float64, types []ad.Type, _ any, work []float64) error {
-				b.dense.CholeskyAdjoint(dst, args[0], args[1], types[0].Shape[0], work)
+			share: shareFactors,
+			eval: func(j *dense.Job, b *block, dst []float64, args [][]float64, work []float64) error {
+				b.dense.CholeskyAdjoint(j, dst, args[0], args[1], order(b), work)
 				return nil
 			},
 		},
@@ -122,26 +127,31 @@ func matrixOps() map[ad.OpCode]*arrayOp {
 				n, size := order(b), b.node.Type.Size()
 				return n >= fromSolve && size >= fromSolve*n && size >= fromSolution
 			},
-			work: func(k *dense.Kernels, b *block) int { return k.SolveWork(order(b), b.node.Type.Size()/order(b)) },
-			eval: func(b *block, dst []float64, args [][]float64, types []ad.Type, attr any, work []float64) error {
-				t, n := attr.(ad.TriAttr), types[0].Shape[0]
-				b.dense.Solve(dst, args[0], args[1], n, len(dst)/n, t.Upper, t.Trans, t.Right, work)
+			work: func(k *dense.Kernels, b *block) int {
+				n := sides(b)
+				if b.split.bySides() {
+					n = b.split.each
+				}
+				return k.SolveWork(order(b), n)
+			},
+			eval: func(_ *dense.Job, b *block, dst []float64, args [][]float64, work []float64) error {
+				solve(b, dst, args, work, 0, sides(b))
 				return nil
 			},
 		},
 		ad.OpEigenSym: {
 			large: func(b *block) bool { return order(b) >= fromEigen },
 			work:  func(k *dense.Kernels, b *block) int { return k.EigenWork(order(b)) },
-			eval: func(b *block, dst []float64, args [][]float64, types []ad.Type, _ any, work []float64) error {
-				n := types[0].Shape[0]
+			eval: func(_ *dense.Job, b *block, dst []float64, args [][]float64, work []float64) error {
+				n := order(b)
 				return ad.Converged(b.dense.EigenSym(dst[:n], dst[n:], args[0], n, work))
 			},
 		},
 		ad.OpInverse: {
 			large: func(b *block) bool { return order(b) >= fromInverse },
 			work:  func(k *dense.Kernels, b *block) int { return k.InvertWork(order(b)) },
-			eval: func(b *block, dst []float64, args [][]float64, types []ad.Type, _ any, work []float64) error {
-				b.dense.Invert(dst, args[0], types[0].Shape[0], work)
+			eval: func(_ *dense.Job, b *block, dst []float64, args [][]float64, work []float64) error {
+				b.dense.Invert(dst, args[0], order(b), work)
 				return nil
 			},
 		},
@@ -152,6 +162,24 @@ func matrixOps() map[ad.OpCode]*arrayOp {
 			batch: func(x *batch, o *batchOperands) { x.product(o.b, o.first, o.second(), o.result) },
 		},
 	}
+}
+
+// shareFactors is arrayOp.share of factors and their adjoints.
+func shareFactors(k *dense.Kernels, b *block) int {
+	if n := order(b); n >= dense.InParts {
+		return k.PartWork(n)
+	}
+	return 0
+}
+
+// sides is arrayOp.sides of triangular systems.
+func sides(b *block) int { return b.node.Type.Size() / order(b) }
+
+// solve solves a triangular system by package dense for right sides from to to.
+func solve(b *block, dst []float64, args [][]float64, work []float64, from, to int) {
+	t := b.node.Attr.(ad.TriAttr)
+	s := dense.System{N: order(b), Others: sides(b), Upper: t.Upper, Trans: t.Trans, Right: t.Right}
+	b.dense.Solve(dst, args[0], args[1], &s, from, to, work)
 }
 
 // order is the number of rows of the first argument of a block.

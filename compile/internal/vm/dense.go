@@ -9,18 +9,28 @@ import (
 // meant; results differ from theirs by roundings, but for those of symmetric
 // eigendecompositions and inverses, which are the same bits.
 
-// denseWork is the size of the work space of a block that package dense runs; 0 if it
-// does not.
-func (x *context) denseWork(b *block) int {
-	row := b.array
-	if x.p.target == nil || row.large == nil || small(x.p.target, b) || !row.large(b) {
-		return 0
+// takeDense has package dense run a block where that is faster.
+func (x *context) takeDense(b *block) {
+	if row := b.array; x.p.target != nil && row.large != nil && !small(x.p.target, b) && row.large(b) {
+		b.dense = x.kernels()
 	}
-	if b.dense = x.kernels(); b.dense == nil {
-		return 0
-	}
-	return row.work(b.dense, b)
 }
+
+// sharing is the team of a machine as package dense sees it.
+type sharing struct {
+	m   *Machine
+	own int32 // view of the memory of a worker's own
+	p   dense.Parts
+}
+
+// Each implements [dense.Team].
+func (s *sharing) Each(n int, p dense.Parts) {
+	s.p = p
+	s.m.team.each(s.m, s, n)
+}
+
+// part implements parts.
+func (s *sharing) part(m *Machine, k int) { s.p.Part(k, m.views[s.own]) }
 
 // kernels are the program's, made when the first block needs them; nil if there is no
 // executable memory.
@@ -31,7 +41,8 @@ func (x *context) kernels() *dense.Kernels {
 	return x.p.dense
 }
 
-// productWork is denseWork of a product of matrices.
+// productWork is the size of the work space that package dense takes for a product of matrices; 0 if
+// it does not run it.
 func (x *context) productWork(b *block) int {
 	s := dimensions(b)
 	terms := s.r * s.c * s.k

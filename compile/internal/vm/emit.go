@@ -327,8 +327,11 @@ func (x *context) single(b *block, n *node, ns float64, t int) {
 		if w := n.Op.Row().Work; w != nil {
 			work = w(n.Types, n.Src.Attr)
 		}
-		work = max(work, x.denseWork(b))
-		x.splitArray(b, ns)
+		x.takeDense(b)
+		x.splitArray(b, ns, t)
+		if b.dense != nil {
+			work = max(work, b.array.work(b.dense, b))
+		}
 		x.workspace(b, work, t)
 	}
 }
@@ -337,7 +340,7 @@ func (x *context) single(b *block, n *node, ns float64, t int) {
 func (x *context) workspace(b *block, n, t int) {
 	r := x.newRoot(n, x.Body, false)
 	x.touch(r, t, false)
-	if b.split != nil {
+	if b.split != nil && !b.split.shared {
 		x.makeOwn(b, r)
 	}
 	b.work = x.view(x.whole(r))

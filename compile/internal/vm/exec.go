@@ -92,7 +92,7 @@ func (m *Machine) single(b *block) error {
 		}
 		return nil
 	}
-	if b.split != nil {
+	if s := b.split; s != nil && !s.shared {
 		return m.singleInParts(b)
 	}
 	_, err := m.someLanes(b, 0, n.Type.Total()) // or fewer, as there are
@@ -113,15 +113,13 @@ func (m *Machine) someLanes(b *block, from, to int) (int, error) {
 		b.array.rows(dst[from:to], args[0][from*k:to*k], k, m.work)
 		return 0, nil
 	}
-	row := n.Op.Row()
-	eval, work := row.Eval, m.views[b.work]
-	if b.dense != nil {
-		eval = func(dst []float64, args [][]float64, types []ad.Type, attr any, work []float64) error {
-			return b.array.eval(b, dst, args, types, attr, work)
-		}
+	work := m.views[b.work]
+	if b.split.bySides() {
+		solve(b, dst, args, work, from, to)
+		return 0, nil
 	}
-	if n.Type.Lanes == 0 || row.OwnLanes {
-		return 0, opError(n, eval(dst, args, b.types, n.Attr, work))
+	if n.Type.Lanes == 0 || n.Op.Row().OwnLanes {
+		return 0, opError(n, m.evaluate(b, dst, args, work))
 	}
 	size := n.Type.Size()
 	for l := from; l < min(to, n.Type.Lanes); l++ {
@@ -132,11 +130,24 @@ func (m *Machine) someLanes(b *block, from, to int) (int, error) {
 				lane[k] = a[l*w : (l+1)*w]
 			}
 		}
-		if err := eval(dst[l*size:(l+1)*size], lane, b.types, n.Attr, work); err != nil {
+		if err := m.evaluate(b, dst[l*size:(l+1)*size], lane, work); err != nil {
 			return l, opError(n, err)
 		}
 	}
 	return 0, nil
+}
+
+// evaluate runs an op on arrays, for one lane or, if it has its own way with lanes, for all.
+func (m *Machine) evaluate(b *block, dst []float64, args [][]float64, work []float64) error {
+	if b.dense == nil {
+		return b.node.Op.Row().Eval(dst, args, b.types, b.node.Attr, work)
+	}
+	m.job.Team = nil
+	if s := b.split; s != nil && s.shared && m.team != nil {
+		m.sharing.m, m.sharing.own = m, s.kept
+		m.job.Team = &m.sharing
+	}
+	return b.array.eval(&m.job, b, dst, args, work)
 }
 
 func opError(n *ad.Node, err error) error {

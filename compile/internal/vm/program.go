@@ -281,7 +281,9 @@ type Machine struct {
 	watch                            *watch // of an evaluation that may be left, see stop.go
 	none                             ad.Env // where the caller has none
 	point, grad                      []float64
-	team                             *team   // helpers; nil: none
+	team                             *team // helpers; nil: none
+	job                              dense.Job
+	sharing                          sharing // its team
 	fail                             failure // of a check, in the strips so far
 	err                              error   // of an op, and its lane
 	errAt                            int

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
 	"github.com/ppl-lang/ppl/compile/internal/native"
 )
@@ -27,6 +28,10 @@ type split struct {
 	// Of products of matrices.
 	byTerms bool            // the units are terms, and kept are the sums of each part
 	product *[2]native.Func // of a part, and of the last one; nil: none
+
+	// Of ops on arrays.
+	sides  bool // the units are right sides of one system
+	shared bool // package dense makes parts, and kept is the memory of a worker's own
 
 	// Of strips.
 	sums     []int32 // views of what sums are added to, for each sum of a strip
@@ -279,20 +284,44 @@ func (x *context) splitProduct(b *block, ns float64, t int) {
 	}
 }
 
-// splitArray decides whether an op on arrays is done in parts, by lanes or rows that do not
-// depend on one another.
-func (x *context) splitArray(b *block, ns float64) {
-	units := b.node.Type.Lanes
+// splitArray decides whether an op on arrays is done in parts, by lanes, rows or right sides that do
+// not depend on one another, or in those that package dense makes.
+func (x *context) splitArray(b *block, ns float64, t int) {
+	if ns == 0 || small(x.p.target, b) {
+		return
+	}
+	units, lanes := b.node.Type.Lanes, b.node.Type.Lanes
 	switch {
 	case b.array.rows != nil:
 		units = b.node.Type.Total()
 	case b.node.Op.Row().OwnLanes:
 		return
+	case lanes == 0 && b.dense != nil && b.array.share != nil:
+		if own := b.array.share(b.dense, b); own > 0 {
+			b.split = &split{shared: true}
+			r := x.newRoot(own, x.Body, false)
+			x.touch(r, t, false)
+			x.makeOwn(b, r)
+			b.split.kept = x.view(x.whole(r))
+		}
+		return
+	case lanes == 0 && b.dense != nil && b.node.Op == ad.OpTriSolve:
+		if s := newSplit(sides(b), ns); s != nil {
+			s.sides = true
+			s.cut((s.each + wholeSides - 1) / wholeSides * wholeSides)
+			if s.parts > 1 {
+				b.split = s
+			}
+		}
+		return
 	}
-	if ns > 0 && units > 1 && !small(x.p.target, b) {
+	if units > 1 {
 		b.split = newSplit(units, ns)
 	}
 }
+
+// bySides reports whether parts are right sides of one system.
+func (s *split) bySides() bool { return s != nil && s.sides }
 
 // keepSums makes room for the sums of all strips.
 func (s *stripper) keepSums() {

@@ -138,6 +138,9 @@ const (
 	// fromTerms is the number of terms from which a product of matrices with one row adds them up in
 	// parts, of which there are mostTerms at most.
 	fromTerms, mostTerms = 4096, 64
+	// wholeSides is what the number of right sides that are solved for in a part is a multiple of: the
+	// columns of the widest tile of package dense.
+	wholeSides = 24
 	// denseParts is into how many parts the rows of a product by package dense are cut.
 	denseParts = 4
 	// fewestParts is how few there may be where parts keep what they add to arrays, which are to be
