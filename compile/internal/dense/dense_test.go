@@ -223,7 +223,7 @@ func TestProduct(t *testing.T) {
 						}
 					}
 				}
-				k.Product(got, a, b, r, c, n, ta, tb, nans(k.ProductWork(r, n)))
+				k.Product(got, a, b, r, c, n, 0, r, ta, tb, nans(k.ProductWork(r, n)))
 				compare(t, fmt.Sprint(s, ta, tb), got, want, 100)
 			}
 		}
@@ -325,7 +325,7 @@ func TestMeasureProducts(t *testing.T) {
 			work := make([]float64, k.ProductWork(r, n))
 			fmt.Printf("%4d %4d %4d", r, c, n)
 			for kind := range 4 {
-				t := least(50*time.Millisecond, func() { k.Product(d, a, b, r, c, n, kind&1 > 0, kind&2 > 0, work) })
+				t := least(50*time.Millisecond, func() { k.Product(d, a, b, r, c, n, 0, r, kind&1 > 0, kind&2 > 0, work) })
 				fmt.Printf(" %10v %5.1f G/s", t, float64(r*c*n)/t.Seconds()*1e-9)
 			}
 			fmt.Println()

@@ -13,17 +13,17 @@ func (k *Kernels) ProductWork(r, terms int) int {
 	return k.space() + up(up(min(r, rowsAtOnce), k.rows)*n, 8) + up(n*w, 8) + up(k.rows*w, 8)
 }
 
-// Product is dst = op(A) op(B), of r rows and cols columns, summing over so many terms; op is
-// the transpose with transA or transB. Panels of A and B are copied to where they follow each
-// other; each panel of B serves all rows.
-func (k *Kernels) Product(dst, a, b []float64, r, cols, terms int, transA, transB bool, work []float64) {
+// Product makes rows from to to of dst = op(A) op(B), of r rows and cols columns, summing over so
+// many terms; op is the transpose with transA or transB. Panels of A and B are copied to where they
+// follow each other; each panel of B serves all rows.
+func (k *Kernels) Product(dst, a, b []float64, r, cols, terms, from, to int, transA, transB bool, work []float64) {
 	c := k.begin(work)
 	n, w := min(terms, atOnce), k.wide*k.lanes
 	as := c.take(up(min(r, rowsAtOnce), k.rows) * n)
 	bs, corner := c.take(n*w), c.take(k.rows*w)
 	for t := 0; t < terms; t += n {
-		for i := 0; i < r; i += rowsAtOnce {
-			p := part{row: i, rows: min(rowsAtOnce, r-i), term: t, terms: min(n, terms-t)}
+		for i := from; i < to; i += rowsAtOnce {
+			p := part{row: i, rows: min(rowsAtOnce, to-i), term: t, terms: min(n, terms-t)}
 			c.packRows(as, a, r, terms, &p, transA)
 			for j := 0; j < cols; j += w {
 				p.col, p.cols = j, min(w, cols-j)

@@ -436,7 +436,7 @@ func (m *Machine) someProducts(b *block, from, to int) {
 	}
 	for l := from; l < to; l++ {
 		if b.dense != nil {
-			b.dense.Product(dst[l*r*c:(l+1)*r*c], x[l*lx:l*lx+r*k], y[l*ly:l*ly+k*c], r, c, k, attr.TransA, attr.TransB, m.views[b.work])
+			b.dense.Product(dst[l*r*c:(l+1)*r*c], x[l*lx:l*lx+r*k], y[l*ly:l*ly+k*c], r, c, k, 0, r, attr.TransA, attr.TransB, m.views[b.work])
 			continue
 		}
 		multiply(dst[l*r*c:(l+1)*r*c], x[l*lx:l*lx+r*k], y[l*ly:l*ly+k*c], r, c, k, attr.TransA, attr.TransB)

@@ -90,7 +90,7 @@ func (g *generator) productParts(b *block) {
 			}
 			lanes, of.stepA, of.stepB = n, perLane(&b.types[x]), perLane(&b.types[y])
 		case s.byTerms:
-			of.dst, of.stepA, of.stepB, of.terms = s.kept, 1, p.c, n
+			of.dst, of.stepA, of.stepB, of.terms = s.kept, p.r, p.c, n
 		default:
 			p.r = n
 		}

@@ -167,7 +167,7 @@ func TestPartsOfProducts(t *testing.T) {
 		{r: 1000, k: 7, c: 1, parts: true}, {r: 1001, k: 20, c: 1, parts: true}, {r: 1003, k: 5, c: 3, parts: true}, {r: 130, k: 3, c: 2, transB: true, parts: true},
 		{r: 5, k: fromTerms, c: 1, transA: true, parts: true}, {r: 20, k: fromTerms + 1, c: 1, transA: true, parts: true}, {r: 33, k: 9999, c: 1, transA: true, parts: true},
 		{r: 1, k: fromTerms + 77, c: 12, parts: true}, {r: 1, k: fromTerms + 77, c: 12, transA: true, parts: true},
-		{r: 7, k: fromTerms - 1, c: 1, transA: true}, {r: 1, k: fromTerms, c: 12, transB: true}, {r: 3, k: 5000, c: 2, transA: true},
+		{r: 7, k: fromTerms - 1, c: 1, transA: true}, {r: 1, k: fromTerms, c: 12, transB: true}, {r: 3, k: 5000, c: 2, transA: true, parts: true}, {r: 8, k: 6001, c: 8, transA: true, parts: true}, {r: 50, k: fromTerms + 3, c: 20, transA: true, parts: true}, {r: 70, k: 4000, c: 65, transA: true, parts: true}, {r: 3, k: 4000, c: 2, transA: true},
 		{r: 100, k: 110, c: 120, parts: true}, {r: 260, k: 64, c: 130, transB: true, parts: true}, {r: 131, k: 100, c: 70, parts: true},
 		{r: 3, k: 4, c: 5, lanes: 40, parts: true}, {r: 3, k: 4, c: 1, lanes: 40, transA: true, parts: true},
 	} {

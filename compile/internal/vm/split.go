@@ -253,7 +253,7 @@ func (x *context) keeping(n, t int) int32 {
 }
 
 // splitProduct decides whether a product of matrices is done in parts: by lanes, by rows of
-// the result, or, where that is a single row, by terms, whose sums are added up in the order of parts.
+// the result, or by terms, whose sums are added up in the order of parts.
 func (x *context) splitProduct(b *block, ns float64, t int) {
 	if ns == 0 {
 		return
@@ -264,7 +264,7 @@ func (x *context) splitProduct(b *block, ns float64, t int) {
 	}
 	p, _ := dimensions(b).rows()
 	switch {
-	case p.r > 1 && !p.transA:
+	case p.r > 1 && (b.dense != nil || !p.transA):
 		if s := newSplit(p.r, ns); s != nil {
 			if b.dense != nil { // which copies all of the other matrix for each part
 				s.each = p.r / denseParts
@@ -274,12 +274,16 @@ func (x *context) splitProduct(b *block, ns float64, t int) {
 				b.split = s
 			}
 		}
-	case p.r == 1 && p.c > 1 && !p.transB && p.k >= fromTerms:
+	case p.r*p.c > 1 && p.r*p.c <= mostSums && !p.transB && p.k >= fromTerms:
 		if s := newSplit(p.k, ns); s != nil {
-			s.cut(max(s.each, (p.k+mostTerms-1)/mostTerms))
+			least := (p.k + mostTerms - 1) / mostTerms
+			if p.transA {
+				least = max(least, leastTerms)
+			}
+			s.cut(max(s.each, least))
 			s.byTerms = true
 			b.split = s
-			s.kept = x.keeping(s.parts*p.c, t)
+			s.kept = x.keeping(s.parts*p.r*p.c, t)
 		}
 	}
 }
@@ -394,13 +398,11 @@ func (b *block) someProduct(m *Machine, k int) {
 	case b.node.Type.Lanes > 1:
 		m.someProducts(b, from, to)
 	case b.dense != nil:
-		b.dense.Product(dst[sum:sum+(to-from)*p.c], x[from*p.k:to*p.k], y, to-from, p.c, p.k, false, p.transB, m.views[b.work])
+		b.dense.Product(dst, x, y, p.r, p.c, p.k, from, to, p.transA, p.transB, m.views[b.work])
 	case !s.byTerms:
 		multiply(dst[sum:sum+(to-from)*p.c], x[from*p.k:to*p.k], y, to-from, p.c, p.k, false, p.transB)
-	case p.c == 1:
-		multiply(m.views[s.kept][sum:sum+p.r], x[from*p.r:to*p.r], y[from:to], p.r, 1, to-from, true, false)
 	default:
-		multiply(m.views[s.kept][sum:sum+p.c], x[from:to], y[from*p.c:to*p.c], 1, p.c, to-from, false, false)
+		multiply(m.views[s.kept][sum:sum+p.r*p.c], x[from*p.r:to*p.r], y[from*p.c:to*p.c], p.r, p.c, to-from, p.transA, false)
 	}
 }
 

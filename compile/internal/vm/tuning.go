@@ -135,9 +135,11 @@ const (
 	// leastParts is how many parts there should be, if units are as many, so that workers
 	// end at about the same time.
 	leastParts = 16
-	// fromTerms is the number of terms from which a product of matrices with one row adds them up in
-	// parts, of which there are mostTerms at most.
-	fromTerms, mostTerms = 4096, 64
+	// fromTerms is the number of terms from which a product of matrices with one row, or of a transposed
+	// matrix, adds them up in parts, of which there are mostTerms at most: as many times mostSums
+	// numbers, at most, are kept. With a transposed matrix leastTerms are added up in a part at least,
+	// which takes that many times as long as to add a part's sums to others.
+	fromTerms, mostTerms, mostSums, leastTerms = 4096, 64, 4096, 256
 	// wholeSides is what the number of right sides that are solved for in a part is a multiple of: the
 	// columns of the widest tile of package dense.
 	wholeSides = 24
