@@ -298,6 +298,7 @@ func (x *context) single(b *block, n *node, ns float64, t int) {
 	if n.Kind == loopnest.Regions {
 		b.kind = regionBlock
 		b.reg = x.emitRegion(b, n.Reg, n, t)
+		x.splitRegion(b, ns)
 		return
 	}
 	for _, a := range n.Args {

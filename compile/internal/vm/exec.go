@@ -42,7 +42,13 @@ func (m *Machine) run(bs []block) error {
 		case matmulBlock:
 			m.matmul(b)
 		case regionBlock:
-			if err := m.region(b.reg); err != nil {
+			var err error
+			if b.split != nil && b.split.region != nil {
+				err = m.regionInParts(b)
+			} else {
+				err = m.region(b.reg)
+			}
+			if err != nil {
 				return err
 			}
 		default:

@@ -73,9 +73,14 @@ func (p *Program) makeNative() {
 			p.native, p.mistake = nil, fmt.Sprint(r)
 		}
 	}()
-	g := &generator{p: p, Asm: t.NewAsm(), parts: map[*block][]segment{}, runs: map[*block]*fusedRun{}, scans: map[*regionPlan]*native.Func{},
+	g := &generator{p: p, regions: map[*block]*regionCode{}, Asm: t.NewAsm(), parts: map[*block][]segment{}, runs: map[*block]*fusedRun{}, scans: map[*regionPlan]*native.Func{},
 		products: map[*block]*[2]native.Func{}}
 	g.own = int(g.Reserve(p.own))
+	for i := range p.blocks {
+		if b := &p.blocks[i]; b.reg != nil && b.split != nil && g.lanesOf(b.reg) == nil {
+			b.split = nil // lanes that are no vectors are in memory that workers share
+		}
+	}
 	if n := len(p.blocks); n > 0 && g.eligible(p.blocks) == n && !p.apart && g.exchanges() {
 		g.fuse(p.blocks, true)
 	} else {
@@ -102,6 +107,9 @@ func (p *Program) makeNative() {
 	for b, fns := range g.products {
 		b.split.product = fns
 	}
+	for b, code := range g.regions {
+		b.split.region = code
+	}
 	for b, r := range g.runs {
 		b.fused = r
 	}
@@ -119,6 +127,7 @@ type generator struct {
 	scans   map[*regionPlan]*native.Func
 	// products are the functions of products in parts: of a part, and of the last one.
 	products map[*block]*[2]native.Func
+	regions  map[*block]*regionCode // of regions in parts
 	moved    []viewLength
 	whole    *fusedRun    // of all blocks, which copies point and gradient; nil: none
 	own      int          // where scratch memory holds what is a worker's own
@@ -159,6 +168,10 @@ func (g *generator) blocks(bs []block) {
 				g.productParts(b)
 			}
 		case regionBlock:
+			if b.split != nil {
+				g.regionParts(b)
+				continue
+			}
 			if g.scanFunction(b.reg) {
 				continue
 			}

@@ -58,6 +58,12 @@ func (g *generator) lanesOf(p *regionPlan) *lanes {
 	if !v.fits {
 		return nil
 	}
+	return v
+}
+
+// reserve gives what is in vectors its places in scratch memory.
+func (v *lanes) reserve() {
+	g := v.generator
 	for _, at := range []map[int32]int32{v.at, v.lone} {
 		for _, k := range slices.Sorted(maps.Keys(at)) {
 			at[k] = g.Reserve(v.width)
@@ -66,7 +72,6 @@ func (g *generator) lanesOf(p *regionPlan) *lanes {
 	for _, k := range slices.Sorted(maps.Keys(v.table)) {
 		v.table[k].at = g.Reserve(int(v.table[k].n) * v.width)
 	}
-	return v
 }
 
 // need notes a condition of the survey.
@@ -559,31 +564,46 @@ func (g *generator) inLanes(p *regionPlan, lane int32, r *fusedRun, done native.
 	if v == nil {
 		return false
 	}
-	g.p.vectored++
-	v.r, v.done, v.first, v.bail = r, done, lane, g.NewLabel()
-	stop := g.Reserve(1)
-	vectors, next, end, single := g.NewLabel(), g.NewLabel(), g.NewLabel(), g.NewLabel()
-	g.Place(vectors)
-	v.run(p)
-	g.addWord(lane, int32(v.width))
-	g.Place(next) // with the lane in T0; the last vector may have lanes of the one before
-	g.CmpImm(native.T0, int32(p.lanes))
-	g.If(native.GreaterE, end)
-	g.CmpImm(native.T0, int32(p.lanes-v.width+1))
-	g.If(native.Less, vectors)
-	g.setWord(lane, int64(p.lanes-v.width))
-	g.Jump(vectors)
-	g.Place(v.bail)
-	g.MovLoad(native.T0, native.At(native.Scratch, 8*lane))
-	g.AddImm(native.T0, int32(v.width))
-	g.MovStore(native.At(native.Scratch, 8*stop), native.T0)
-	g.Place(single)
-	g.lane(p, lane, r, done)
-	g.addWord(lane, 1)
-	g.MovLoad(native.T1, native.At(native.Scratch, 8*stop))
-	g.Cmp(native.T0, native.T1)
-	g.If(native.Less, single)
-	g.Jump(next)
-	g.Place(end)
+	v.reserve()
+	v.r, v.done, v.first = r, done, lane
+	stop, end := g.Reserve(1), g.Reserve(1)
+	g.setWord(end, int64(p.lanes))
+	v.all(p, end, func() {
+		single := g.NewLabel()
+		g.MovLoad(native.T0, native.At(native.Scratch, 8*lane))
+		g.AddImm(native.T0, int32(v.width))
+		g.MovStore(native.At(native.Scratch, 8*stop), native.T0)
+		g.Place(single)
+		g.lane(p, lane, r, done)
+		g.addWord(lane, 1)
+		g.MovLoad(native.T1, native.At(native.Scratch, 8*stop))
+		g.Cmp(native.T0, native.T1)
+		g.If(native.Less, single)
+	})
 	return true
+}
+
+// all makes the code of the lanes from the first one on up to the one that a word of scratch memory
+// holds, at least one vector of them. bailed is for a vector that is left to others: it goes on to
+// the next one, whose first lane is in T0 then.
+func (v *lanes) all(p *regionPlan, end int32, bailed func()) {
+	v.p.vectored++
+	v.bail = v.NewLabel()
+	vectors, next, done := v.NewLabel(), v.NewLabel(), v.NewLabel()
+	v.Place(vectors)
+	v.run(p)
+	v.addWord(v.first, int32(v.width))
+	v.Place(next) // the last vector may have lanes of the one before
+	v.MovLoad(native.T1, native.At(native.Scratch, 8*end))
+	v.Cmp(native.T0, native.T1)
+	v.If(native.GreaterE, done)
+	v.AddImm(native.T1, int32(-v.width))
+	v.Cmp(native.T1, native.T0)
+	v.If(native.GreaterE, vectors)
+	v.MovStore(native.At(native.Scratch, 8*v.first), native.T1)
+	v.Jump(vectors)
+	v.Place(v.bail)
+	bailed()
+	v.Jump(next)
+	v.Place(done)
 }

@@ -58,6 +58,7 @@ const (
 	opFails                      // the block's op
 	pause                        // time to ask whether to stop
 	historyFull                  // every other snapshot is to go
+	lanesLeft                    // a vector of lanes of a region in parts is to be run as single lanes
 	runBlock                     // a block that has no machine code here
 	opInGo                       // the block's op, which fails or is left to its row
 )

@@ -78,6 +78,9 @@ func (g *generator) fusible(b *block) bool {
 		return b.split == nil && (g.movable(b) || small(g.p.target, b))
 	case regionBlock:
 		p := b.reg
+		if b.split != nil {
+			return false
+		}
 		if p.snapshots > 0 {
 			return g.loopable(p)
 		}
@@ -115,27 +118,39 @@ func (g *generator) movable(b *block) bool {
 func (g *generator) fuse(bs []block, exchange bool) {
 	r := &fusedRun{n: len(bs)}
 	g.runs[&bs[0]] = r
+	g.resumable(r, bs, func(done native.Label) {
+		gradient := int32(0)
+		if exchange {
+			gradient = g.Reserve(1)
+			g.whole = r
+			g.MovStore(native.At(native.Scratch, 8*gradient), native.R2)
+			g.takePoint()
+		}
+		g.inline(bs, r, done)
+		if exchange {
+			g.giveGradient(gradient)
+		}
+	})
+	// Blocks that Go runs may have functions of their own.
+	for i := range r.events {
+		if r.events[i].kind == runBlock {
+			g.blocks(r.events[i].b)
+		}
+	}
+}
+
+// resumable makes a function of code for some blocks that may leave it for events, by going to done
+// with the number of one in T0, and goes on after that of the number that it is given.
+func (g *generator) resumable(r *fusedRun, bs []block, code func(done native.Label)) {
 	g.enter(&r.fn)
-	loops := hasLoop(bs)
-	later := g.NewLabel()
+	later, done := g.NewLabel(), g.NewLabel()
 	g.CmpImm(native.R0, 0)
 	g.If(native.NotEqual, later)
-	gradient := int32(0)
-	if exchange {
-		gradient = g.Reserve(1)
-		g.whole = r
-		g.MovStore(native.At(native.Scratch, 8*gradient), native.R2)
-		g.takePoint()
-	}
-	if loops {
+	if hasLoop(bs) {
 		r.trips, r.between = g.Reserve(1), tripsBetween(bs)
 		g.setWord(r.trips, r.between)
 	}
-	done := g.NewLabel()
-	g.inline(bs, r, done)
-	if exchange {
-		g.giveGradient(gradient)
-	}
+	code(done)
 	g.MovImm(native.T0, 0)
 	g.Place(done)
 	g.leave()
@@ -147,12 +162,6 @@ func (g *generator) fuse(bs []block, exchange bool) {
 		}
 	}
 	g.Jump(done)
-	// Blocks that Go runs may have functions of their own.
-	for i := range r.events {
-		if r.events[i].kind == runBlock {
-			g.blocks(r.events[i].b)
-		}
-	}
 }
 
 // inline makes the code of blocks; where a check fails it goes to done with the

@@ -283,9 +283,10 @@ type Machine struct {
 	point, grad                      []float64
 	team                             *team // helpers; nil: none
 	job                              dense.Job
-	sharing                          sharing // its team
-	fail                             failure // of a check, in the strips so far
-	err                              error   // of an op, and its lane
+	sharing                          sharing     // its team
+	regions                          *regionWork // nil: none so far
+	fail                             failure     // of a check, in the strips so far
+	err                              error       // of an op, and its lane
 	errAt                            int
 }
 

@@ -25,6 +25,8 @@ type split struct {
 	units       int
 	memory      int // of a worker's own
 
+	region *regionCode // of a region; nil: it is run as a whole
+
 	// Of products of matrices.
 	byTerms bool            // the units are terms, and kept are the sums of each part
 	product *[2]native.Func // of a part, and of the last one; nil: none
@@ -62,7 +64,7 @@ func (e *emitter) weigh(b *loopnest.Body) {
 	for k := range b.Blocks {
 		ns := 0.0
 		for _, i := range b.Blocks[k].Nodes {
-			ns += b.Cost(&b.Nodes[i]).Guess
+			ns += b.Cost(&b.Nodes[i]).Guess + regionGuess(b.Nodes[i].Reg)
 		}
 		ns /= byMachine // everywhere, so that parts are the same with machine code and without
 		if ns >= splitting.block {

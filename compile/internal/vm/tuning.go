@@ -140,6 +140,8 @@ const (
 	// numbers, at most, are kept. With a transposed matrix leastTerms are added up in a part at least,
 	// which takes that many times as long as to add a part's sums to others.
 	fromTerms, mostTerms, mostSums, leastTerms = 4096, 64, 4096, 256
+	// fewTrips is how many trips while loops with lanes are taken to make.
+	fewTrips = 4
 	// wholeSides is what the number of right sides that are solved for in a part is a multiple of: the
 	// columns of the widest tile of package dense.
 	wholeSides = 24

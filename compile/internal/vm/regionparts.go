@@ -1,0 +1,147 @@
+package vm
+
+import (
+	"slices"
+	"sync"
+	"unsafe"
+
+	"github.com/ppl-lang/ppl/compile/internal/loopnest"
+	"github.com/ppl-lang/ppl/compile/internal/native"
+)
+
+// Regions in parts: some of their lanes each, where these run as vectors (see nativelanes.go). All
+// that such code writes besides results is scratch memory, of which every worker has its own.
+// Lanes that it leaves, because something fails or histories are full, are run when all parts are
+// done, in their order, as single lanes, in the memory of the machine: a failure is that of the
+// first of them. A lane computes the same whoever runs it and beside whom.
+
+// regionCode is machine code of a region in parts; each function is given the first of its lanes and
+// the one behind the last.
+type regionCode struct {
+	vectors *fusedRun // leaves with the event lanesLeft
+	singles *fusedRun
+	width   int // lanes of a vector
+}
+
+// splitRegion decides whether lanes of a region are done in parts, of so many vectors of lanes.
+func (x *context) splitRegion(b *block, ns float64) {
+	if vectors := b.reg.lanes / eight; ns > 0 && vectors > 1 {
+		b.split = newSplit(vectors, ns)
+	}
+}
+
+// regionGuess estimates the time of a region with lanes that are not steps of a scan, as if loops made
+// a few trips; 0 for others.
+func regionGuess(r *loopnest.Region) float64 {
+	if r == nil || r.Lanes < 2 || r.Scan != nil {
+		return 0
+	}
+	return bodiesGuess(r)
+}
+
+func bodiesGuess(r *loopnest.Region) float64 {
+	ns := 0.0
+	for _, body := range r.Bodies {
+		for i := range body.Nodes {
+			if n := &body.Nodes[i]; n.Reg != nil {
+				ns += bodiesGuess(n.Reg)
+			} else {
+				ns += body.Cost(n).Guess
+			}
+		}
+	}
+	if r.While != nil {
+		ns *= fewTrips
+	}
+	return ns
+}
+
+// regionParts makes the functions of a region in parts.
+func (g *generator) regionParts(b *block) {
+	p, code := b.reg, &regionCode{vectors: &fusedRun{n: 1}, singles: &fusedRun{n: 1}}
+	g.regions[b] = code
+	own := func(r *fusedRun, body func(lane, end int32, done native.Label)) {
+		lane, end := g.Reserve(1), g.Reserve(1)
+		g.resumable(r, []block{*b}, func(done native.Label) {
+			g.MovStore(native.At(native.Scratch, 8*lane), native.R1)
+			g.MovStore(native.At(native.Scratch, 8*end), native.R2)
+			body(lane, end, done)
+		})
+	}
+	own(code.vectors, func(lane, end int32, done native.Label) {
+		v := g.lanesOf(p)
+		v.reserve()
+		v.r, v.done, v.first, code.width = code.vectors, done, lane, v.width
+		v.all(p, end, func() {
+			g.goOut(code.vectors, event{kind: lanesLeft, reg: p, lane: lane}, done)
+			g.addWord(lane, int32(v.width))
+		})
+	})
+	own(code.singles, func(lane, end int32, done native.Label) {
+		next := g.NewLabel()
+		g.Place(next)
+		g.lane(p, lane, code.singles, done)
+		g.addWord(lane, 1)
+		g.MovLoad(native.T1, native.At(native.Scratch, 8*end))
+		g.Cmp(native.T0, native.T1)
+		g.If(native.Less, next)
+	})
+}
+
+// regionWork is a region while its parts are done.
+type regionWork struct {
+	m *Machine
+	b *block
+
+	mutex sync.Mutex
+	left  []int // lanes where vectors begin that are to be run as single lanes
+	err   error // that ends the evaluation
+}
+
+// part implements parts.
+func (w *regionWork) part(m *Machine, k int) {
+	s := w.b.split
+	from, to := s.span(k)
+	from, to = from*eight, to*eight
+	if k == s.parts-1 {
+		to = w.b.reg.lanes
+	}
+	r := s.region.vectors
+	for at := 0; ; {
+		if at = r.fn.Run(m.memory, m.viewTable, m.scratchMemory, at, from, to); at == 0 {
+			return
+		}
+		e := &r.events[at-1]
+		w.mutex.Lock()
+		if e.kind == lanesLeft {
+			w.left = append(w.left, int(*(*int64)(unsafe.Add(m.scratchMemory, 8*e.lane))))
+		} else if w.err == nil { // nobody else asks meanwhile
+			w.err = w.m.happen(e)
+		}
+		ended := w.err != nil
+		w.mutex.Unlock()
+		if ended {
+			return
+		}
+	}
+}
+
+// regionInParts runs a region in parts.
+func (m *Machine) regionInParts(b *block) error {
+	if m.regions == nil {
+		m.regions = &regionWork{}
+	}
+	w := m.regions
+	w.m, w.b, w.left, w.err = m, b, w.left[:0], nil
+	m.team.each(m, w, b.split.parts)
+	if w.err != nil {
+		return w.err
+	}
+	slices.Sort(w.left)
+	for _, lane := range w.left {
+		if err := m.runFused(b.split.region.singles, lane, min(lane+b.split.region.width, b.reg.lanes)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
