@@ -102,8 +102,12 @@ func (a *Asm) routineVectors(v vectors) int {
 	return 7 // of 16
 }
 
-// Reserve takes numbers of scratch memory.
+// Reserve takes numbers of scratch memory: vectors of them from a multiple of their size on, since
+// to load what lies in two lines of the cache takes longer.
 func (a *Asm) Reserve(n int) int32 {
+	if lanes := a.Target.Lanes; n >= lanes {
+		a.Numbers = (a.Numbers + lanes - 1) / lanes * lanes
+	}
 	at := a.Numbers
 	a.Numbers += n
 	return int32(at)

@@ -323,7 +323,8 @@ func (m *Machine) takeOwn() {
 	if p.native != nil {
 		n, first = p.native.scratch, p.native.own
 	}
-	own := make([]float64, n, n+eight) // sums by runs read beyond the end
+	own := make([]float64, n+2*eight)
+	own = own[int(-uintptr(unsafe.Pointer(unsafe.SliceData(own)))/8)&(eight-1):][:n] // from a line of the cache on; sums by runs read beyond the end
 	m.viewTable, m.scratchMemory = unsafe.Pointer(unsafe.SliceData(m.views)), unsafe.Pointer(unsafe.SliceData(own))
 	for i, v := range p.views {
 		if v.own {
