@@ -9,7 +9,10 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/dense"
 	"github.com/ppl-lang/ppl/compile/internal/native"
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 )
@@ -57,6 +60,11 @@ func sameForAll(t *testing.T, name string, g *ad.Graph, in [][]float64, tol floa
 		}
 	}
 	ways = append(ways, way{passes.Options{Without: []string{passes.MemoryPass}}, Target()}, way{passes.Options{Without: []string{"rows"}}, Target()})
+	others := make([][]float64, len(in))
+	for i, x := range in {
+		others[i] = make([]float64, len(x))
+		floats.ScaleTo(others[i], 0.75, x)
+	}
 	var byInterpreter []uint64
 	for k, o := range ways {
 		p, err := Compile(g, o.Options)
@@ -79,6 +87,7 @@ func sameForAll(t *testing.T, name string, g *ad.Graph, in [][]float64, tol floa
 		}
 		for _, workers := range []int{2, 3, 7, 1, 2} {
 			for range 3 {
+				_, _ = bits(m, workers, others) // so that results are not those of the last run where a part is left out
 				got, err := bits(m, workers, in)
 				if (err == nil) != (errWant == nil) || err != nil && err.Error() != errWant.Error() {
 					t.Fatalf("%s: %d workers: error %v, one: %v", full, workers, err, errWant)
@@ -215,6 +224,101 @@ func TestPartsOfArrays(t *testing.T) {
 	}
 	in[2][25*n*n], in[2][7*n*n+n+1], in[2][29*n*n] = -1, -2, -3
 	sameForAll(t, "arrays that are rejected", g, in, 1e-12)
+}
+
+// TestPartsOfFactors: factors and adjoints that package dense shares, also where they are rejected,
+// and solves by right sides.
+func TestPartsOfFactors(t *testing.T) {
+	finely(t)
+	for _, n := range []int{dense.InParts, 3*dense.InParts/2 + 5} {
+		g := ad.NewGraph()
+		a := g.Input(ad.Type{Shape: []int{n, n}})
+		y := g.Input(ad.Type{Shape: []int{n, 100}})
+		z := g.Input(ad.Type{Shape: []int{130, n}})
+		l := g.Cholesky(a)
+		x := g.Do(ad.OpTriSolve, ad.TriAttr{}, l, y)
+		f := g.Add(g.Sum(g.Square(x)), g.Sum(g.Square(g.Do(ad.OpTriSolve, ad.TriAttr{Right: true}, l, z))))
+		g.Output(f)
+		for _, d := range g.Grad(f, a, y, z) {
+			g.Output(d)
+		}
+		in := [][]float64{normals(n*n, 3), normals(n*100, 4), normals(130*n, 5)}
+		for i := range n {
+			in[0][(n+1)*i] = float64(n)
+			for j := range i {
+				in[0][n*i+j] = in[0][n*j+i]
+			}
+		}
+		if splits := sameForAll(t, fmt.Sprint("factor of order ", n), g, in, 1e-10); splits < 4 {
+			t.Errorf("%d blocks are done in parts", splits)
+		}
+		in[0][(n+1)*(n-3)] = -1
+		sameForAll(t, fmt.Sprint("rejected factor of order ", n), g, in, 1e-10)
+	}
+}
+
+// TestPartsOfRegions: lanes of loops and of their derivatives, with histories that do and do not hold
+// their trips; of lanes that fail in several parts the first one is told.
+func TestPartsOfRegions(t *testing.T) {
+	finely(t)
+	for _, lanes := range []int{16, 23, 24, 61} {
+		for _, snapshots := range []int{2, 64} {
+			shape := ad.Type{Shape: []int{lanes}}
+			g := ad.NewGraph()
+			start, bound, scale := g.Input(shape), g.Input(shape), g.Input(ad.Scalar)
+			y := g.SumLanes(countdown(g, g.Lane(start), g.Lane(bound), scale, snapshots))
+			for _, r := range append(g.Grad(y, start, scale), y) {
+				g.Output(r)
+			}
+			bounds := make([]float64, lanes)
+			for i := range bounds {
+				bounds[i] = math.Floor(50 * math.Abs(math.Sin(float64(3*i))))
+			}
+			for _, wrong := range [][]int{nil, {1}, {lanes - 1, 2}, {9, 10, lanes - 2}} {
+				in := [][]float64{normals(lanes, 7), bounds, {0.8}}
+				for _, k := range wrong {
+					in[0][k] = 60 + float64(k)
+				}
+				name := fmt.Sprint(lanes, " lanes, ", snapshots, " snapshots, wrong ", wrong)
+				if splits := sameForAll(t, name, g, in, 1e-9); splits == 0 {
+					t.Errorf("%s: nothing is done in parts", name)
+				}
+			}
+		}
+	}
+}
+
+// TestStopOfParts: loops in parts ask whether to stop, one at a time, and end.
+func TestStopOfParts(t *testing.T) {
+	finely(t)
+	const lanes = 40
+	shape := ad.Type{Shape: []int{lanes}}
+	g := ad.NewGraph()
+	start, bound, scale := g.Input(shape), g.Input(shape), g.Input(ad.Scalar)
+	g.Output(g.SumLanes(countdown(g, g.Lane(start), g.Lane(bound), scale, 8)))
+	p, err := Compile(g, passes.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := p.New()
+	for i := range lanes {
+		m.Input(1)[i] = math.Inf(1)
+	}
+	m.Input(2)[0] = 0.8
+	stopped := errors.New("stopped")
+	for _, workers := range []int{1, 2, 3, 5} {
+		m.SetWorkers(workers)
+		asked := 0 // without a lock: no two ask at the same time
+		err := m.Run(&ad.Env{Stop: func() error {
+			if asked++; asked > 20 {
+				return stopped
+			}
+			return nil
+		}})
+		if err != stopped || asked != 21 {
+			t.Errorf("%d workers: asked %d times, error %v", workers, asked, err)
+		}
+	}
 }
 
 // TestPartsOfChecks: of checks that fail in several parts the first one is told, at its first element.
