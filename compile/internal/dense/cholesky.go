@@ -20,7 +20,7 @@ const (
 const (
 	InParts       = 128
 	inner         = 48
-	columnsAtOnce = 72
+	columnsAtOnce = 48
 	copiedParts   = 4
 )
 

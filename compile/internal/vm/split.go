@@ -151,7 +151,8 @@ func (x *context) splitStrips(b *block, nodes []int32, ns float64) {
 			added += n.N
 		}
 	}
-	for ; s.parts >= fewestParts; s.cut(2 * s.each) {
+	for n := max(s.parts, fewestParts) / fewestParts * fewestParts; n >= fewestParts; n = n / 2 / fewestParts * fewestParts {
+		s.cut((s.units + n - 1) / n) // alike, for there are few
 		kept := 0
 		for _, c := range s.scatters {
 			c.touch(s, b.strip, x.roots[c.buf].n, into[c.buf])

@@ -147,8 +147,8 @@ const (
 	wholeSides = 24
 	// denseParts is into how many parts the rows of a product by package dense are cut.
 	denseParts = 4
-	// fewestParts is how few there may be where parts keep what they add to arrays, which are to be
-	// no more than mostKept for each number that is added: to clear one and to add it takes some
+	// fewestParts is how few there may be, and what their number is a multiple of, where parts keep what
+	// they add to arrays, which are to be no more than mostKept for each number that is added: to clear one and to add it takes some
 	// 0.2 ns, to compute and to add a number several.
 	fewestParts, mostKept = 4, 0.25
 )
