@@ -13,8 +13,8 @@ const (
 	outer          = 144
 )
 
-// From order InParts on columns beside the block of inner rows that is worked on are parts, so many
-// at once, which do not depend on one another once the square of the block is known. The first
+// A team, which is of use from order InParts on, works on inner rows together: columns beside them are
+// parts, so many at once, which do not depend on one another once the square of the block is known. The first
 // part has as many columns as the next square, which it goes on with, so that nobody waits for
 // that. Copied panels serve more columns: there are four parts, or fewer.
 const (
@@ -109,7 +109,7 @@ func (j *Job) transposeRows(c *call, from, to int) {
 // of the n×n matrix a; false if a pivot is not positive. It factorises Uᵀ U by blocks of
 // rows of U: each is what those above leave of it, solved with its triangle.
 func (k *Kernels) Cholesky(j *Job, l, a []float64, n int, work []float64) bool {
-	j.ready(k, n, work)
+	j.ready(k, n, blockedFactor, work)
 	j.from, j.to = a, l
 	j.transpose()
 	m := j.m
@@ -218,7 +218,7 @@ func (j *Job) factorRows(c *call, from, to int) {
 // See package kernel for the derivation: with U = Lᵀ and Ū the adjoint's, it solves
 // U S = Ū in the upper triangle for a symmetric S, from the last block of rows to the first.
 func (k *Kernels) CholeskyAdjoint(j *Job, dst, l, adj []float64, n int, work []float64) {
-	j.ready(k, n, work)
+	j.ready(k, n, blockedAdjoint, work)
 	j.from, j.to, j.lower = adj, dst, l
 	j.transpose()
 	j.done = j.m

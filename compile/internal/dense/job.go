@@ -42,8 +42,9 @@ type Job struct {
 }
 
 // ready readies a job for a matrix of order n: memory for it and for the coefficients of
-// triangles; what is left of the work space is the caller's own.
-func (j *Job) ready(k *Kernels, n int, work []float64) {
+// triangles; what is left of the work space is the caller's own. From order copied on panels are
+// copied. Who works alone works on as many rows together as can be: the numbers are the same.
+func (j *Job) ready(k *Kernels, n, copied int, work []float64) {
 	j.k, j.n, j.m, j.failed = k, n, up(n, k.rows), false
 	j.s = stride(j.m)
 	c := call{rest: aligned(work)}
@@ -53,7 +54,7 @@ func (j *Job) ready(k *Kernels, n int, work []float64) {
 	switch {
 	case j.Team != nil:
 		j.block = inner
-	case j.m >= blockedAdjoint:
+	case j.m >= copied:
 		j.block = outer
 	default:
 		j.block = j.m
