@@ -189,7 +189,7 @@ func (j *Job) eliminate(c *call, from, to int) {
 		c.tile(forward, u[i*s+from:], u[j.done*s+i:], u[j.done*s+from:], i-j.done, (to-from)/c.lanes)
 	}
 	if from == j.bottom && !j.copies(from) {
-		j.factorSquare(c, from, to)
+		j.factorSquare(c, from, min(from+j.block, j.m))
 	}
 }
 
@@ -254,7 +254,7 @@ func (j *Job) subtractBelow(c *call, from, to int) {
 func (j *Job) substitute(c *call, from, to int) {
 	s, t, l, n, r := j.matrix, j.s, j.lower, j.n, c.rows
 	if from == j.bottom && j.done > from {
-		j.solveSquare(c, from, to)
+		j.solveSquare(c, from, min(from+j.block, j.m))
 	}
 	for i := j.bottom - r; i >= j.top; i -= r {
 		below := i + r

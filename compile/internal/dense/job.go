@@ -70,8 +70,12 @@ func (k *Kernels) jobWork(n int) int {
 // triangleSize is how many numbers of scratch memory are coefficients of a triangle.
 func (k *Kernels) triangleSize() int { return k.inverses + k.rows - k.coefficients }
 
-// columns does a step for columns from left on, so many of them in a part: first in the first one.
+// columns does a step for columns from left on, so many of them in a part: first in the first one. For
+// who works alone they are one part.
 func (j *Job) columns(step step, left, first, width int) {
+	if j.Team == nil {
+		first = j.m - left
+	}
 	j.step, j.left, j.right, j.first, j.width, j.byRows = step, left, j.m, first, width, false
 	j.all(1 + max(0, (j.right-left-first+width-1)/width))
 }
