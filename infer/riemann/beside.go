@@ -13,7 +13,7 @@ const (
 
 // A runner does what may take long beside its caller, who asks meanwhile whether the run was
 // interrupted. If so it returns false, and nobody may use the Hamiltonian any more: what was
-// begun goes on to its end, and writes to its memory. nil: nothing takes long.
+// begun goes on to its end, and writes to its memory. A panic is the caller's. nil: nothing takes long.
 type runner func(func()) bool
 
 // do is f of a matrix, which tells whether it could be done.
@@ -36,16 +36,19 @@ func beside(target *infer.Meter, d int, stopped func()) runner {
 		return nil
 	}
 	return func(f func()) bool {
-		done := make(chan struct{})
+		done := make(chan any, 1) // who stopped does not wait for it
 		go func() {
-			defer close(done)
+			defer func() { done <- recover() }()
 			f()
 		}()
 		tick := time.NewTicker(askEvery)
 		defer tick.Stop()
 		for {
 			select {
-			case <-done:
+			case failure := <-done:
+				if failure != nil {
+					panic(failure) // as if it had happened here
+				}
 				return true
 			case <-tick.C:
 				if target.Interrupted() {
