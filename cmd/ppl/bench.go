@@ -60,8 +60,8 @@ the unconstrained space, uniform in (-2, 2), where the log density is finite.`, 
 				return err
 			}
 			l.posterior.SetWorkers(parallel)
-			now := cputime.Thread
-			if parallel > 1 { // work of several threads
+			now := cputime.Process // not of the thread: ops that take long are evaluated beside it
+			if parallel > 1 {      // work of several threads
 				began := time.Now()
 				now = func() time.Duration { return time.Since(began) }
 			}
@@ -128,10 +128,8 @@ func randomPoints(p *ppl.Posterior, seed uint64, n int, stop func() error) ([][]
 	return nil, err
 }
 
-// measure times the gradient by the time that now tells, which may be that of the thread, unless ctx ends before.
+// measure times the gradient by the time that now tells, unless ctx ends before.
 func measure(ctx context.Context, p *ppl.Posterior, xs [][]float64, now func() time.Duration) (timings, error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	grad := make([]float64, p.Dim())
 	next := 0
 	batch := func(n int) time.Duration {
