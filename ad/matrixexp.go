@@ -25,11 +25,10 @@ func matrixExp(dst, a, dstE, e []float64, n int, work []float64) {
 		}
 		norm = max(norm, s)
 	}
-	// The orders of approximants, up to what norm they are exact to rounding, and their coefficients.
-	p := &padé[len(padé)-1]
-	for k := range padé {
-		if norm <= padé[k].most[x.kind()] { // not a number: none
-			p = &padé[k]
+	p := &approximants[len(approximants)-1]
+	for k := range approximants {
+		if norm <= approximants[k].most[x.kind()] { // not a number: none
+			p = &approximants[k]
 			break
 		}
 	}
@@ -46,11 +45,7 @@ func matrixExp(dst, a, dstE, e []float64, n int, work []float64) {
 		of.d[i] = y * scale
 	}
 	var powers [4]dual // the even ones, from A²
-	b := p.b
-	evens := min((len(b)-2)/2, 3) // of order 13, those of A² to A⁶ with those of A⁸ and more as products
-	if len(b) == 10 {
-		evens = 4
-	}
+	b, evens := p.b, p.evens
 	for k := range evens {
 		powers[k] = x.new()
 		if k == 0 {
@@ -97,18 +92,19 @@ func matrixExp(dst, a, dstE, e []float64, n int, work []float64) {
 	}
 }
 
-// padé are the approximants by their coefficients: up to what norm of A the error of the exponential,
-// and of its derivative, is one of rounding (Table 6.1 of Al-Mohy and Higham; 5.37 of Higham 2005 is the largest norm
-// of the exponential by the least work).
-var padé = []struct {
-	most [2]float64
-	b    []float64
+// approximants are those of Padé of orders 3, 5, 7, 9 and 13: up to what norm of A the error of the exponential,
+// and that of its derivative, is one of rounding (Higham 2005; Al-Mohy and Higham 2009), how many even powers of A are
+// computed, and the coefficients. Of order 13 those of A⁸ and more are products of others.
+var approximants = []struct {
+	most  [2]float64
+	evens int
+	b     []float64
 }{
-	{[2]float64{1.495585217958292e-2, 1.08e-2}, []float64{120, 60, 12, 1}},
-	{[2]float64{2.539398330063230e-1, 2.00e-1}, []float64{30240, 15120, 3360, 420, 30, 1}},
-	{[2]float64{9.504178996162932e-1, 7.83e-1}, []float64{17297280, 8648640, 1995840, 277200, 25200, 1512, 56, 1}},
-	{[2]float64{2.097847961257068, 1.78}, []float64{17643225600, 8821612800, 2075673600, 302702400, 30270240, 2162160, 110880, 3960, 90, 1}},
-	{[2]float64{5.371920351148152, 4.74}, []float64{64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800, 129060195264000,
+	{[2]float64{1.495585217958292e-2, 1.08e-2}, 1, []float64{120, 60, 12, 1}},
+	{[2]float64{2.539398330063230e-1, 2.00e-1}, 2, []float64{30240, 15120, 3360, 420, 30, 1}},
+	{[2]float64{9.504178996162932e-1, 7.83e-1}, 3, []float64{17297280, 8648640, 1995840, 277200, 25200, 1512, 56, 1}},
+	{[2]float64{2.097847961257068, 1.78}, 4, []float64{17643225600, 8821612800, 2075673600, 302702400, 30270240, 2162160, 110880, 3960, 90, 1}},
+	{[2]float64{5.371920351148152, 4.74}, 3, []float64{64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800, 129060195264000,
 		10559470521600, 670442572800, 33522128640, 1323241920, 40840800, 960960, 16380, 182, 1}},
 }
 

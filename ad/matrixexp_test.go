@@ -62,7 +62,7 @@ func bigExp(a []float64, n int) []float64 {
 func TestMatrixExp(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	norms := []float64{1e-300, 1e-9, 3, 7, 20, 60}
-	for _, p := range padé {
+	for _, p := range approximants {
 		for _, m := range p.most {
 			norms = append(norms, m*0.999, m*1.001)
 		}
