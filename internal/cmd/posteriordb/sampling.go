@@ -29,6 +29,10 @@ const (
 	failZ         = 4.3
 )
 
+// tooLate is how many runs of a posterior are made where none of these is done in time: others
+// would tell no more, and take longest of all.
+const tooLate = 3
+
 // samplingRow is how a sampler has fared on a posterior, beside Stan's NUTS.
 type samplingRow struct {
 	Name   string        `json:"name"`
@@ -173,7 +177,11 @@ func (row *samplingRow) sample(db database, refs map[string]reference, o options
 		if err != nil {
 			return nil, err
 		}
+		late := 0
 		for i := range o.seeds {
+			if late == tooLate && i == tooLate {
+				break
+			}
 			run := samplingRun{Seed: o.seed + uint64(i)}
 			ctx, cancel := limited(o.runLimit)
 			begun := cputime.Process()
@@ -181,6 +189,7 @@ func (row *samplingRow) sample(db database, refs map[string]reference, o options
 			run.Seconds = (cputime.Process() - begun).Seconds()
 			if ctx.Err() != nil {
 				err = fmt.Errorf("not done within %v", o.runLimit)
+				late++
 			}
 			cancel()
 			if err != nil {
@@ -609,11 +618,15 @@ func (r *samplingReport) markdown() string {
 	if r.options.against != "" {
 		of = fmt.Sprintf("That of %s is measured in the same way, with the same seeds. ", r.rival())
 	}
+	fewer := ""
+	if r.options.seeds > tooLate {
+		fewer = fmt.Sprintf(", and no more than %d where these are not done in time", tooLate)
+	}
 	fmt.Fprintf(&b, "%s\n\n%s\n", title, r.made(check))
-	fmt.Fprintf(&b, "The sampler %q: %d runs of four chains with at most %d + %d transitions each, seeds from %d. The score is the least, over the constrained parameters that vary and the log density, of the effective sample sizes of bulk, tails and squares, "+
+	fmt.Fprintf(&b, "The sampler %q: %d runs of four chains with at most %d + %d transitions each, seeds from %d%s. The score is the least, over the constrained parameters that vary and the log density, of the effective sample sizes of bulk, tails and squares, "+
 		"each at most the number of draws, per gradient, with everything counted that was evaluated; the median over the runs, 0 for one that fails. %s"+
 		"A run fails by an R-hat above %v, a least effective sample size below %d, more than %v %% divergent transitions, an error, %v of processor time%s.\n\n%s\n",
-		r.options.sampler, r.options.seeds, r.options.draws, r.options.draws, r.options.seed, of, failRhat, failESS, 100*failDivergent, r.options.runLimit, limit, r.summary())
+		r.options.sampler, r.options.seeds, r.options.draws, r.options.draws, r.options.seed, fewer, of, failRhat, failESS, 100*failDivergent, r.options.runLimit, limit, r.summary())
 	if _, _, _, _, _, low := r.tally(); len(low) > 0 {
 		fmt.Fprintf(&b, "Below %s: %s.\n\n", r.rival(), strings.Join(low, ", "))
 	}
