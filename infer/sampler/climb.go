@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/nuts"
 	"github.com/ppl-lang/ppl/infer/optimize"
 	"github.com/ppl-lang/ppl/infer/riemann"
 )
@@ -20,6 +21,8 @@ import (
 // of the distribution is. So the chain goes to where [riemann.Hamiltonian.Potential] is least on the
 // way, which is not, and stays where it is if it has no more there than draws have.
 //
+// From there transitions with a Euclidean metric lead on, see relaxed.
+//
 // A chain that was asked to begin where it is stays there.
 type climb struct{}
 
@@ -27,6 +30,8 @@ type climb struct{}
 const (
 	climbEvaluations = 100 // of the density at most, and twice the root of the dimension
 	climbMetrics     = 16  // points of the way that are looked at, about
+	relaxTransitions = 60  // of NUTS after the climb
+	relaxDepth       = 6   // of its trees
 	climbUnlikely    = 8   // standard deviations of a log density, by which a draw may have less than expected
 )
 
@@ -74,6 +79,44 @@ func (climb) Run(ctx context.Context, s *infer.State) error {
 			best = a.Draw
 		}
 	}
-	copy(s.Point.Position, best)
+	at, err := relaxed(ctx, s, a.Scale, best)
+	if err != nil {
+		return err
+	}
+	if u, err := h.Potential(at); err != nil || math.IsInf(u, 1) {
+		at = best // there is no metric
+	}
+	copy(s.Point.Position, at)
 	return s.Hamiltonian.Reset(s.Point)
+}
+
+// relaxed is where transitions of NUTS with a Euclidean metric, at first that of the climb, lead from x; x
+// where there are none. A climb ends where the density has no more than half the dimension to
+// gain, which is far from draws where some directions are long and flat, and a metric may be next to
+// singular there. A gradient is cheap beside a step with a metric that moves.
+func relaxed(ctx context.Context, s *infer.State, scale, x []float64) ([]float64, error) {
+	plan, err := nuts.Sampler{MaxDepth: relaxDepth}.Plan(s.Target, relaxTransitions)
+	if err != nil {
+		return nil, err
+	}
+	variance := make([]float64, len(scale))
+	for i, v := range scale {
+		variance[i] = v * v
+	}
+	if err := plan.Hamiltonian.(infer.Euclidean).SetMetric(infer.Metric{Kind: infer.Diagonal, Dim: len(x), Inverse: variance}); err != nil {
+		return x, nil
+	}
+	chain, err := infer.NewState(plan, s.Target, s.Rng, x)
+	for _, stage := range plan.Stages {
+		if err == nil {
+			err = stage.Run(ctx, chain)
+		}
+	}
+	switch {
+	case errors.Is(err, infer.ErrInterrupted):
+		return nil, err
+	case err != nil: // no step size is right there; an error that is final is met again
+		return x, nil
+	}
+	return chain.Point.Position, nil
 }

@@ -88,6 +88,39 @@ func TestClimb(t *testing.T) {
 	}
 }
 
+// TestRelaxed: from the mode, and from far out, transitions lead to where draws are, also where the climb
+// has told wrong scales.
+func TestRelaxed(t *testing.T) {
+	const d = 40
+	target := infertest.AR1(d, 0.9)
+	for _, from := range []float64{0, 10} {
+		for _, wide := range []float64{0.01, 1, 100} {
+			x, scale := make([]float64, d), make([]float64, d)
+			for i := range x {
+				x[i], scale[i] = from, wide
+			}
+			s := &infer.State{Target: infer.NewMeter(target), Rng: infer.Stream(1, 0, "relaxed", 0)}
+			at, err := relaxed(context.Background(), s, scale, x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lp, err := target.LogDensityGrad(at, x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			clear(x)
+			mode, _ := target.LogDensityGrad(x, make([]float64, d))
+			// 2(mode - lp) is chi-squared.
+			if chi := 2 * (mode - lp); math.Abs(chi-d) > 4*math.Sqrt(2*d) {
+				t.Errorf("from %v with scales of %v: twice the log density is %v below that of the mode, expected about %d", from, wide, chi, d)
+			}
+			if used := s.Target.Gradients(); used > relaxTransitions*64+200 {
+				t.Errorf("from %v with scales of %v: %d gradients", from, wide, used)
+			}
+		}
+	}
+}
+
 func fisherOf(t *testing.T, target infer.LogDensity) riemann.Metric {
 	m, err := riemann.FromTarget(riemann.Fisher, target, 0)
 	if err != nil {
