@@ -5,6 +5,7 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -472,6 +473,39 @@ func (b *binder) carryRagged(s *ir.For, from, to value) signal {
 		}
 	}
 	lp := &loop{body: s.Body, v: s.Var, bind: func(i value) value { return i }}
+	if why := b.notCarried(inner, int(steps), lp); why == differ {
+		b.stats.Unrolled++
+		b.keepPlan(Plan{Line: lineOf(lp), Way: "unrolled", Iterations: int(steps), Why: []string{why}})
+		return b.loopEnds(b.unrollRagged(0, int(steps), ax, i.ints, active.ints, lp))
+	}
 	lp.tracked = b.track(inner, lp, i, &active)
 	return b.carry(inner, int(steps), lp, i, &active)
+}
+
+// unrollRagged runs the iterations of carryRagged one after another, from number k of n on, each in
+// those lanes that have so many. What sizes are at one iteration may be the same in all of these.
+func (b *binder) unrollRagged(k, n int, ax *axis, i, active []int64, lp *loop) signal {
+	nth := func(of []int64) value {
+		v := value{typ: types.IntType, axis: ax, ints: make([]int64, ax.n)}
+		for l := range v.ints {
+			v.ints[l] = of[l*n+k]
+		}
+		return v
+	}
+	for ; k < n; k++ {
+		sig := b.choose(nth(active), func() signal {
+			b.bindVar(lp, nth(i))
+			return b.exec(lp.body)
+		}, func() signal { return goesOn })
+		if sig == breaks || sig == returns {
+			return sig
+		}
+		if !sig.certain() {
+			return b.onlyIf(sig, goesOn|continues, func() signal { return b.unrollRagged(k+1, n, ax, i, active, lp) })
+		}
+		if len(b.lvl.g.Nodes) > maxNodes {
+			b.fail(b.span, diag.TooLarge, "this loop must be unrolled to more than %d operations", maxNodes).throw()
+		}
+	}
+	return goesOn
 }

@@ -54,11 +54,16 @@ func (b *binder) reduceSlice(e *ir.Call, f *stdlib.Func) (v value, ok bool) {
 		return v, false
 	}
 	ix := x.Indices[0]
-	all := b.eval(x.X)
-	size := all.shape[0]
-	from, to := b.bounds(ix, size)
+	// The whole is evaluated only where it is wanted: an element out of the slice may be what is
+	// about to be assigned.
+	from, to := b.bounds(ix, 0)
 	if from.ints != nil && to.ints != nil {
 		return v, false
+	}
+	all := b.eval(x.X)
+	size := all.shape[0]
+	if ix.B == nil {
+		to = intValue(int64(size))
 	}
 	old := b.at(e.Span())
 	defer b.setSpan(old)

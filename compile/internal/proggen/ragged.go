@@ -331,4 +331,18 @@ for ($n in 1:@N) {
   @T{z@K[$i] * z@K[$j]}
   @S
 }`},
+	{name: "slices within ragged loops", text: `
+if (@K > 0) {
+  vector[@K] $p = @{z@K|y@K};
+  for ($n in 1:@N) {
+    int $a = 1 + @{c@N[$n]|$n|0} % @K;
+    for ($j in ($a + 1):@K@{| - 1}) {
+      @S
+      $p[$j] = @{prod|sum|log_sum_exp|max|dot_self}(@{z@K|y@K|$p}[$a:@{($j - 1)|$j|@K}]) @{+|-} @{$p[$a]|y@K[$j]|z@K[$j]};
+    }
+    @?{for ($j in 1:@K) $p[@K] = @{1 - |0.5 * }sum($p[@{:(@K - 1)|$a:(@K - 1)|1:$a}]);}
+    @T{@{$p[$a]|$p[@K]|mean($p[$a:@K])}}
+    @?{$p = z@K;}
+  }
+}`},
 }
