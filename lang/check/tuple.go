@@ -82,10 +82,14 @@ type stored struct {
 	path string // .1.2 of members
 }
 
-// unpacking reports assignments that read or write a variable twice at once: an
-// index of the left side that depends on a variable assigned to, and a tuple
-// whose members are stored in one place.
+// unpacking reports assignments to a tuple that read or write a variable twice at
+// once: an index of the left side that depends on a variable assigned to, and
+// members that are stored in one place. A single place may have any index, as
+// indices are evaluated before anything is stored.
 func (c *checker) unpacking(s *ast.Assign) {
+	if _, ok := s.LHS.(*ast.TupleExpr); !ok {
+		return
+	}
 	var all []stored
 	var indices []ast.Index
 	var place func(e ast.Expr) stored

@@ -190,21 +190,23 @@ const (
 	//	}
 	TildeSuffix Code = "E0410"
 
-	// ReadsAssigned: an index on the left of an assignment depends on the variable that is assigned to.
+	// ReadsAssigned: an index on the left of an assignment to a tuple depends on a variable that is assigned to.
 	//
 	// Example:
 	//
 	//	transformed data {
-	//	  array[2] int x = {1, 2};
-	//	  x[x[1]] = 3;
+	//	  int i = 1;
+	//	  array[2] real x;
+	//	  (i, x[i]) = (2, 0.5);
 	//	}
 	//
 	// Fixed:
 	//
 	//	transformed data {
-	//	  array[2] int x = {1, 2};
-	//	  int i = x[1];
-	//	  x[i] = 3;
+	//	  int i = 1;
+	//	  array[2] real x;
+	//	  int j = i;
+	//	  (i, x[j]) = (2, 0.5);
 	//	}
 	ReadsAssigned Code = "E0411"
 

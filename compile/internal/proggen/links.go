@@ -93,6 +93,18 @@ for ($n in 1:@N) {
   }
   @T{@{$v[1]|sum($v)|$v[1 + c@N[$n] % 3]}}
 }`},
+	{name: "places that places name", text: `
+if (@K > 0) {
+  array[@K] int $p;
+  for ($k in 1:@K) $p[$k] = 1 + (@{$k|$k + c@K[$k]|0}) % @K;
+  for ($n in 1:@N) {
+    $p[$p[@{g@N@K[$n]|1|1 + $n % @K}]] = @{1 + c@N[$n] % @K|$p[g@N@K[$n]]|1 + ($p[1] + $n) % @K};
+    @?{$p[$p[{1, @K}]] = @{$p[{@K, 1}]|{@K, 1}};}
+    @S
+    @{if (@o) |}@T{z@K[$p[g@N@K[$n]]]}
+  }
+  @+={dot_product(z@K[$p], y@K)}
+}`},
 	{name: "place found by numbers", kinds: "p", text: `
 if (@K > 0) {
   vector[@K] $v = z@K;

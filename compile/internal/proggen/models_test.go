@@ -8,7 +8,7 @@ import (
 // gives the same one.
 func TestModelsWellTyped(t *testing.T) {
 	used := map[string]int{}
-	for seed := range uint64(400) {
+	for seed := range uint64(600) {
 		p := NewModel(seed)
 		if err := valid(p.Text); err != nil {
 			t.Fatalf("seed %d\n%s\n%v", seed, p.Text, err)
