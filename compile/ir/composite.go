@@ -227,26 +227,15 @@ func (l *lowerer) places(lhs ast.Expr) ([]place, types.Type) {
 func (l *lowerer) assign(s *ast.Assign) Stmt {
 	pos := Pos{s.Span()}
 	ps, t := l.places(s.LHS)
+	out := &Block{Pos: pos}
+	if t.Composite() {
+		out.Stmts = l.onlyOnce(pos, ps)
+	}
 	for _, p := range ps {
 		setParts(p.indices, s.Op != "=")
 	}
 	if !t.Composite() {
 		return l.assignSimple(s, ps[0], t)
-	}
-	out := &Block{Pos: pos}
-	if s.Op != "=" { // the indices are used twice
-		for i := range ps[0].indices {
-			ix := &ps[0].indices[i]
-			for _, e := range []*Expr{&ix.A, &ix.B} {
-				if *e != nil && !repeatable(*e) {
-					before, once := l.apart(pos, *e)
-					out.Stmts, *e = append(out.Stmts, before...), once[0]
-				}
-			}
-		}
-		for i := range ps {
-			ps[i].indices = ps[0].indices
-		}
 	}
 	value := l.expr(s.RHS)
 	if s.Op != "=" {
@@ -265,6 +254,31 @@ func (l *lowerer) assign(s *ast.Assign) Stmt {
 	out.Stmts = append(out.Stmts, &Unpack{pos, vars, value})
 	for i, p := range ps {
 		out.Stmts = append(out.Stmts, &Assign{Pos: pos, Var: p.v, Indices: p.indices, Value: &VarRef{leaf(value.Span(), vars[i].Type, vars[i].Level), vars[i]}})
+	}
+	return out
+}
+
+// onlyOnce evaluates indices of places before anything is stored, where it makes a difference:
+// each leaf of a place has its indices, and so has what the operator of the assignment reads.
+func (l *lowerer) onlyOnce(pos Pos, ps []place) []Stmt {
+	var out []Stmt
+	evaluated := map[Expr]Expr{}
+	once := func(e Expr) Expr {
+		if e == nil || repeatable(e) && !slices.ContainsFunc(ps, func(p place) bool { return reads(e, p.v) }) {
+			return e
+		}
+		if evaluated[e] == nil {
+			before, parts := l.apart(pos, e)
+			out, evaluated[e] = append(out, before...), parts[0]
+		}
+		return evaluated[e]
+	}
+	for i := range ps {
+		ps[i].indices = slices.Clone(ps[i].indices)
+		for j := range ps[i].indices {
+			ix := &ps[i].indices[j]
+			ix.A, ix.B = once(ix.A), once(ix.B)
+		}
 	}
 	return out
 }
