@@ -105,6 +105,22 @@ if (@K > 0) {
   }
   @+={dot_product(z@K[$p], y@K)}
 }`},
+	{name: "array of one number in a while loop", text: `
+for ($n in 1:@N) {
+  array[1] real $v = {@e};
+  int $i = 0;
+  while ($i < @{5|c@N[$n]}) {
+    $i += 1; // step
+    if ($v[@{1|max(1, min(1, c@N[$n]))|1 + $i % 1}] < @{@e|0.5|x@N[$n]}) {
+      if (@{o@N[$n] == 1|c@N[$n] > $i}) @{break|continue};
+    } else {
+      $v[1] = @{tanh(@e)|0.5 * $v[max(1, min(1, $i))]|0.3};
+    }
+    @S
+    @T{$v[@{1|max(1, min(1, c@N[$n]))}]}
+  }
+  @T{sum($v)}
+}`},
 	{name: "place found by numbers", kinds: "p", text: `
 if (@K > 0) {
   vector[@K] $v = z@K;

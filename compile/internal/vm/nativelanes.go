@@ -26,6 +26,7 @@ type lanes struct {
 	at    map[int32]int32  // places that the region writes, and where their vectors are
 	kept  map[int32]bool   // of these, those that outlive a trip
 	read  map[int32]bool   // places that it reads
+	from  map[int32]int32  // the beginnings of arrays that it takes elements of, and their sizes
 	table map[int32]*table // by place: histories of loops in the region
 	fits  bool
 }
@@ -36,7 +37,7 @@ type table struct{ n, at int32 }
 // lanesOf surveys a region; nil if it is more than this code does.
 func (g *generator) lanesOf(p *regionPlan) *lanes {
 	v := &lanes{generator: g, width: g.Frame(eight).Lanes(), moved: map[int32]move{}, lone: map[int32]int32{}, at: map[int32]int32{},
-		kept: map[int32]bool{}, read: map[int32]bool{}, table: map[int32]*table{}, fits: true}
+		kept: map[int32]bool{}, read: map[int32]bool{}, from: map[int32]int32{}, table: map[int32]*table{}, fits: true}
 	if p.lanes < v.width {
 		return nil
 	}
@@ -53,6 +54,11 @@ func (g *generator) lanesOf(p *regionPlan) *lanes {
 	for place := range v.read {
 		for off, t := range v.table {
 			v.need(place < off || place >= off+t.n)
+		}
+	}
+	for off, n := range v.from {
+		for place := range v.at {
+			v.need(n == 1 || place < off || place >= off+n)
 		}
 	}
 	if !v.fits {
@@ -195,7 +201,11 @@ func (v *lanes) survey(b *block) {
 			v.reads(b.args[1])
 			v.writes(b.dst, false)
 			_, moves := v.moved[b.args[0]]
-			v.need(moves || !v.p.views[b.args[0]].unset)
+			s := &v.p.views[b.args[0]]
+			v.need(moves || !s.unset)
+			if !moves && s.data == nil {
+				v.from[int32(s.off)] = max(v.from[int32(s.off)], int32(s.n))
+			}
 		}
 	case b.kind == effectBlock:
 		v.need(v.fusible(b))
@@ -529,12 +539,17 @@ func (v *lanes) take(b *block, mask int32) {
 		x.Store(scratch(at), x.Keep(v.in(x, mask), v.viewed(x, b.args[1])), false)
 	})
 	n, apart, by := int32(b.types[0].Size()), 0, 1
+	inMemory := v.p.views[b.args[0]].data == nil
+	off := int32(v.p.views[b.args[0]].off)
 	if w, ok := v.moved[b.args[0]]; ok {
 		v.address(native.T2, w.src, w.off, moving{v.first, w.lane})
 		apart = w.lane
-	} else if t := v.table[int32(v.p.views[b.args[0]].off)]; t != nil && v.p.views[b.args[0]].data == nil {
+	} else if t := v.table[off]; t != nil && inMemory {
 		v.Lea(native.T2, native.At(native.Scratch, 8*t.at))
 		apart, by = 1, v.width
+	} else if at, ok := v.at[off]; ok && inMemory { // an array of one number that the region computes
+		v.Lea(native.T2, native.At(native.Scratch, 8*at))
+		apart = 1
 	} else {
 		v.LeaPlace(native.T2, v.uniform(b.args[0]))
 	}
