@@ -121,6 +121,16 @@ for ($n in 1:@N) {
   }
   @T{sum($v)}
 }`},
+	{name: "slice at a fixed place", text: `
+if (@N > 0) {
+  vector[@N] $v = @{z@N|y@N * a};
+  for ($n in 1:@N) {
+    $v[$n] = tanh(@{$v[$n] + |}@{sum|max|log_sum_exp|dot_self}($v[@{1:1|1:min(2, @N)|max(1, @N - 1):@N|max(1, $n - 2):$n}]) + @e);
+    @S
+    @{if (@o) |}@T{$v[$n]}
+  }
+  @+={sum($v)}
+}`},
 	{name: "place found by numbers", kinds: "p", text: `
 if (@K > 0) {
   vector[@K] $v = z@K;
