@@ -446,8 +446,9 @@ func (b *binder) iterateFor(s *ir.For, from, to value) signal {
 	})
 }
 
-// carryRagged is carry for bounds that differ between lanes.
-func (b *binder) carryRagged(s *ir.For, from, to value) signal {
+// carryRagged is carry for bounds that differ between lanes; sooner is why the loop is no nest, if that
+// was looked at. Where sizes were found to differ it is unrolled, as a scan has one size too.
+func (b *binder) carryRagged(s *ir.For, from, to value, sooner string) signal {
 	ax := innermost(b.axis, innermost(from.axis, to.axis))
 	if b.axis != ax {
 		panic(&fault{reason: "loop bounds that differ between iterations"})
@@ -473,9 +474,9 @@ func (b *binder) carryRagged(s *ir.For, from, to value) signal {
 		}
 	}
 	lp := &loop{body: s.Body, v: s.Var, bind: func(i value) value { return i }}
-	if why := b.notCarried(inner, int(steps), lp); why == differ {
+	if sooner == differ && steps <= mostRagged {
 		b.stats.Unrolled++
-		b.keepPlan(Plan{Line: lineOf(lp), Way: "unrolled", Iterations: int(steps), Why: []string{why}})
+		b.keepPlan(Plan{Line: lineOf(lp), Way: "unrolled", Iterations: int(steps), Why: []string{differ}})
 		return b.loopEnds(b.unrollRagged(0, int(steps), ax, i.ints, active.ints, lp))
 	}
 	lp.tracked = b.track(inner, lp, i, &active)

@@ -25,7 +25,7 @@ func (b *binder) execFor(s *ir.For) signal {
 		n := int(max(0, to.ints[0]-lo+1))
 		return b.run(n, &loop{body: s.Body, v: s.Var, bind: func(i value) value { return addInt(i, lo-1) }})
 	case b.hidden() || b.hiddenAxis(from.axis) || b.hiddenAxis(to.axis) || b.scanning():
-		return b.carryRagged(s, from, to)
+		return b.carryRagged(s, from, to, "")
 	}
 	ax, lp, i := b.ragged(s, from, to)
 	if ax.n == 0 {
@@ -43,7 +43,7 @@ func (b *binder) execFor(s *ir.For) signal {
 			}
 		}
 		b.note(lp, why)
-		sig = b.carryRagged(s, from, to)
+		sig = b.carryRagged(s, from, to, why)
 	})
 	return sig
 }

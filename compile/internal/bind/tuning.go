@@ -76,6 +76,11 @@ const (
 	// rather than filling the memory.
 	maxNodes = 30_000_000
 
+	// mostRagged bounds the iterations of a loop that is unrolled in lanes with bounds of their
+	// own. Its slices grow with them, and the graph with the square: two loops of 490 take 2 s and
+	// 430 MB to bind. With more the program is interpreted.
+	mostRagged = 500
+
 	// maxTrips is where a while loop is taken to be endless; maxLaneTrips bounds the nesting
 	// of its trips where they differ between lanes.
 	maxTrips     = 100_000_000
