@@ -21,7 +21,7 @@ import (
 // of the distribution is. So the chain goes to where [riemann.Hamiltonian.Potential] is least on the
 // way, which is not, and stays where it is if it has no more there than draws have.
 //
-// From there transitions with a Euclidean metric lead on, see relaxed.
+// From there transitions with a Euclidean metric lead on, in some thousand gradients, see relaxed.
 //
 // A chain that was asked to begin where it is stays there.
 type climb struct{}
