@@ -14,8 +14,8 @@ func KeepLittle(o Options) Options {
 }
 
 // TablesAlways makes a run that is watched show what its sampler has learnt after every
-// transition, as far as that takes little of its time.
+// transition, however long that takes.
 func TablesAlways(o Options) Options {
-	o.tablesEvery = 1
+	o.tablesEvery = -1
 	return o
 }

@@ -143,7 +143,7 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 	config := o.config()
 	if o.Watch != nil {
 		config.TablesEvery = tablesEvery
-		if o.tablesEvery > 0 {
+		if o.tablesEvery != 0 {
 			config.TablesEvery = o.tablesEvery
 		}
 	}

@@ -439,7 +439,7 @@ func (c *chain) observe(info Info) error {
 	if (!c.warmup || c.cfg.SaveWarmup) && (p.Transitions-1)%c.cfg.Thin == 0 {
 		err = c.save(info)
 	}
-	if c.cfg.TablesEvery > 0 && time.Now().After(c.tablesAt) {
+	if d := c.cfg.TablesEvery; d < 0 || d > 0 && time.Now().After(c.tablesAt) {
 		c.show()
 	}
 	c.tell(p)
@@ -449,8 +449,8 @@ func (c *chain) observe(info Info) error {
 	return err
 }
 
-// show publishes the report with what the kernel has learnt so far. Making the tables
-// takes a twentieth of the chain's time at most.
+// show publishes the report with what the kernel has learnt so far. Where the time between
+// two is not negative, making the tables takes a twentieth of the chain's time at most.
 func (c *chain) show() {
 	began := time.Now()
 	if t, ok := c.state.Kernel.(Tabler); ok {

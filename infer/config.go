@@ -66,9 +66,10 @@ type Config struct {
 	// often.
 	SnapshotEvery time.Duration
 
-	// TablesEvery, if positive, is how often the report of a chain that goes on is brought
-	// up to date, with [ChainReport.Tables], for those who look at it; 0: only between
-	// warm-up and sampling, and at the end. Draws do not depend on it.
+	// TablesEvery is how often the report of a chain that goes on is brought up to date,
+	// with [ChainReport.Tables], for those who look at it, as far as that takes little of
+	// the chain's time; 0: only between warm-up and sampling, and at the end; negative:
+	// after every transition. Draws do not depend on it.
 	TablesEvery time.Duration
 
 	// Resume holds snapshots of chains to go on from, by chain; chains without
