@@ -24,7 +24,7 @@ func schools(t *testing.T) *ppl.Posterior {
 }
 
 // Users see nothing of the coordinates: lp__, values and positions are those of the
-// model, whatever λ.
+// model, whatever the coordinates.
 func TestRecentredDraws(t *testing.T) {
 	p := schools(t)
 	for _, how := range []string{"off", "0", "0.3", "1", "learn"} {
@@ -51,7 +51,7 @@ func TestRecentredDraws(t *testing.T) {
 		for _, c := range session.Report().Chains {
 			x := slices.Clone(c.Last)
 			if lp, err := p.LogDensityGrad(x, grad); err != nil || math.IsInf(lp, 0) || (how == "1" || how == "off") != (c.Recentring == nil) {
-				t.Errorf("%s: the chain ends at %v with λ %v (%v)", how, x, c.Recentring, err)
+				t.Errorf("%s: the chain ends at %v in the coordinates %v (%v)", how, x, c.Recentring, err)
 			}
 		}
 	}
@@ -143,7 +143,7 @@ func TestRecentredResume(t *testing.T) {
 	}
 	again := ppl.Options{Sampler: nuts.Sampler{Adapt: warmup.Options{Metric: adapted[0].Metric.Kind}}, Chains: 1, Warmup: -1, Draws: 20, Seed: 5, StepSize: []float64{adapted[0].StepSize}, Metric: []infer.Metric{adapted[0].Metric}, Recentring: [][]float64{adapted[0].Recentring}}
 	fit, err := ppl.Sample(context.Background(), schools(t), again)
-	if err != nil || !slices.Equal(fit.Report.Chains[0].Recentring, slices.Repeat([]float64{0.4}, 8)) {
+	if err != nil || !slices.Equal(fit.Report.Chains[0].Recentring, infer.Centred(0.4, 8)) {
 		t.Errorf("%v", err)
 	}
 	other := bind(t, pair, nil)
@@ -166,7 +166,7 @@ func TestLearntResume(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if learnt := want.Report.Chains[0].Recentring; len(learnt) != 8 || slices.Max(learnt) == 0 {
+	if learnt := want.Report.Chains[0].Recentring; len(learnt) != 32 || slices.Min(learnt[8:16]) == 0 {
 		t.Fatalf("nothing was learnt: %v", learnt)
 	}
 	options.Output = filepath.Join(stopped, "m")
@@ -209,8 +209,8 @@ func TestLearntResume(t *testing.T) {
 }
 
 // The scale of a random walk whose states are observed, whatever their coordinates: the
-// oracle is Kalman's filter over a grid of scales. Where observations tell little of each
-// state its coordinate becomes its innovation, where they tell all it stays itself.
+// oracle is Kalman's filter over a grid of scales. What each observation tells of its state
+// is found from the draws.
 func TestRecentredWalk(t *testing.T) {
 	const text = `data { int T; vector[T] y; real e; } parameters { real<lower=0> s; vector[T] x; }
 		model { s ~ normal(0, 1); x[1] ~ normal(0, 3); x[2:T] ~ normal(x[1:(T - 1)], s); y ~ normal(x, e); }`
@@ -218,12 +218,7 @@ func TestRecentredWalk(t *testing.T) {
 	for _, c := range []struct {
 		e   float64
 		how string
-		has func(lambda float64) bool
-	}{
-		{1, "learn", func(l float64) bool { return l < 0.3 }},
-		{1, "0.5", func(l float64) bool { return math.Abs(l-0.5) < 1e-12 }},
-		{0.02, "learn", func(l float64) bool { return l > 0.9 }},
-	} {
+	}{{1, "learn"}, {1, "0.5"}, {0.02, "learn"}} {
 		rng := infer.Stream(5, 1, "walk", 0)
 		y, x := make([]float64, n), 0.0
 		for i := range y {
@@ -261,16 +256,75 @@ func TestRecentredWalk(t *testing.T) {
 		if spread := math.Sqrt(squares/count - got*got); math.Abs(got-mean) > 0.2*sd || math.Abs(spread/sd-1) > 0.2 {
 			t.Errorf("noise %v, %s: the scale is %.4f ± %.4f, by the filter %.4f ± %.4f", c.e, c.how, got, spread, mean, sd)
 		}
-		lambda := session.Report().Chains[0].Recentring
-		if lambda == nil { // as written: centred
-			lambda = slices.Repeat([]float64{1}, n-1)
+		for k, v := range session.Report().Chains[0].Recentring {
+			if precision := k / (n - 1); precision == 1 && c.how == "learn" && math.Abs(v*c.e*c.e-1) > 0.2 {
+				t.Errorf("noise %v: the precision of an observation is taken to be %v", c.e, v)
+			}
 		}
-		mean = 0
-		for _, l := range lambda {
-			mean += l / (n - 1)
+		if of := session.Report().Chains[0].Recentring; len(of) != 4*(n-1) || c.how == "0.5" && !slices.Equal(of, infer.Centred(0.5, n-1)) {
+			t.Errorf("noise %v, %s: %v", c.e, c.how, of)
 		}
-		if len(lambda) != n-1 || !c.has(mean) {
-			t.Errorf("noise %v, %s: λ = %v", c.e, c.how, lambda)
+	}
+}
+
+// What is learnt of effects with normal data is what these tell, whatever goes with the
+// effects: a common intercept, the effects of other groups, or effects of effects; and where
+// the sum of two groups alone is known, the location goes with the effects.
+func TestLearntEvidence(t *testing.T) {
+	const each = 6
+	var g, h []int
+	var y []float64
+	rng := infer.Stream(9, 1, "evidence", 0)
+	for i := range 10 {
+		for k := range each {
+			g, h, y = append(g, i+1), append(h, k+1), append(y, float64(i%4)+0.5*float64(k)+0.5*rng.NormFloat64())
+		}
+	}
+	set := map[string]any{"n": len(y), "g": g, "h": h, "y": y}
+	const head = `data { int n; array[n] int g, h; vector[n] y; } parameters { real m; real<lower=0> s, r; vector[10] a; vector[6] b; } model { m ~ normal(0, 5); s ~ normal(0, 2); r ~ normal(0, 2); `
+	for name, of := range map[string]struct {
+		text string
+		want func(k int) float64 // the precision for a, then b
+		goes bool                // with the location
+	}{
+		"crossed": {head + `a ~ normal(0, s); b ~ normal(0, r); y ~ normal(m + a[g] + b[h], 0.5); }`, func(k int) float64 {
+			if k < 10 {
+				return each / 0.25
+			}
+			return 10 / 0.25
+		}, false},
+		"sums": {head + `a ~ normal(m, s); b ~ normal(-m, r); y ~ normal(a[g] + b[h], 0.5); }`, func(k int) float64 {
+			if k < 10 {
+				return each / 0.25
+			}
+			return 10 / 0.25
+		}, true},
+		"a constant": {head + `a ~ normal(m, s); b ~ normal(0, 1); y ~ normal(a[g], 0.5); }`, func(int) float64 { return each / 0.25 }, false},
+	} {
+		p := bind(t, of.text, set)
+		session, err := infer.NewSession(p, infer.Config{Sampler: auto.Sampler{}, Seed: 8, Chains: 4, Warmup: 500, Draws: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range session.Draws(context.Background()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := session.Report().Chains[0].Recentring
+		n := len(got) / 4
+		if n != 16 && n != 10 {
+			t.Fatalf("%s: %d effects", name, n)
+		}
+		for k := range n {
+			// How far the effect is centred where its scale is 1, as it is about here. Evidence that
+			// differs by less than 0.1 of that is not learnt anew.
+			if b, want := got[n+k], of.want(k); math.Abs(b/(1+b)-want/(1+want)) > 0.1 {
+				t.Errorf("%s: the precision for effect %d is %.3g, not %.3g", name, k+1, b, want)
+			}
+			if f := got[3*n+k] / got[n+k]; of.goes != (f > 0.5) {
+				t.Errorf("%s: what the data tell of effect %d goes with its location by %.3g", name, k+1, f)
+			}
 		}
 	}
 }

@@ -1,5 +1,7 @@
 package ad
 
+import "slices"
+
 // Moves tells of a node that only moves elements of its arguments (an index, a
 // transposition, a repetition, a concatenation) where each of its elements comes from:
 // element e, counted over all lanes, is element from[e] of argument arg[e]. ok is false
@@ -62,4 +64,78 @@ func (g *Graph) Depends(wrt Ref) func(r Ref, element int, f func(i int)) {
 			p.row(element).each(f)
 		}
 	}
+}
+
+// Zeros finds which elements of a node are 0 whatever the inputs are, as far as the
+// structure of the graph shows: those above the diagonal of a triangular matrix, for one.
+// The function returns nil where none is known to be, and what it returns is not to be changed.
+func (g *Graph) Zeros() func(r Ref) []bool {
+	known := map[Ref][]bool{}
+	var zeros func(r Ref) []bool
+	find := func(r Ref) []bool {
+		n := &g.Nodes[r]
+		out := make([]bool, n.Type.Total())
+		of := func(k, e int) bool {
+			a := n.Args[k]
+			z := zeros(a)
+			return z != nil && z[Operand(g.Type(a), n.Type, e)]
+		}
+		switch n.Op {
+		case OpMul:
+			for e := range out {
+				out[e] = of(0, e) || of(1, e)
+			}
+		case OpAdd, OpSub:
+			for e := range out {
+				out[e] = of(0, e) && of(1, e)
+			}
+		case OpNeg, OpDiv:
+			for e := range out {
+				out[e] = of(0, e)
+			}
+		case OpScatter: // evaluated with 1 for what may be something else
+			a := n.Args[0]
+			ones, sums := make([]float64, g.Type(a).Total()), make([]float64, len(out))
+			z := zeros(a)
+			for e := range ones {
+				if z == nil || !z[e] {
+					ones[e] = 1
+				}
+			}
+			if evalNode(n, []Type{g.Type(a)}, [][]float64{ones}, sums) != nil {
+				return nil
+			}
+			for e, v := range sums {
+				out[e] = v == 0
+			}
+		default:
+			if v, ok := g.Value(r); ok && len(v) > 0 {
+				for e := range out {
+					out[e] = v[e%len(v)] == 0 // one number where all are the same
+				}
+				break
+			}
+			arg, from, ok := g.Moves(r)
+			if !ok {
+				return nil
+			}
+			for e := range out {
+				z := zeros(n.Args[arg[e]])
+				out[e] = z != nil && z[from[e]]
+			}
+		}
+		if !slices.Contains(out, true) {
+			return nil
+		}
+		return out
+	}
+	zeros = func(r Ref) []bool {
+		z, ok := known[r]
+		if !ok {
+			z = find(r)
+			known[r] = z
+		}
+		return z
+	}
+	return zeros
 }

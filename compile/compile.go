@@ -22,7 +22,9 @@
 //	curvature.go    second derivatives
 //	fisher.go       metrics
 //	fishersparse.go the elements of a metric that may differ from 0
-//	recentre.go     other coordinates for the effects of hierarchical models
+//	effects.go      the effects of hierarchical models
+//	recurrence.go   those that follow each other
+//	recentre.go     other coordinates for effects
 //	explain.go      where the time goes
 //	blame.go        which statement makes a density infinite
 //

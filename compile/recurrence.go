@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -12,11 +13,23 @@ import (
 // the same statement. Where it is a linear function of that, b + cx[t-1] with b and c
 // that depend on no effect of the statement, the map of recentre.go is the recurrence
 //
-//	x[t] = a·u[t] + (w - λa)(b + c·x[t-1]),  a = σ^(w-λ),
+//	x[t] = σ^w·(σS/D + u[t]/√D) + (w - σ^w·σB/D)(b + c·x[t-1]),
 //
-// whose derivative is triangular still, with the same log Jacobian. With λ = 0 the
-// coordinates u are the innovations. b and c come from the location where all effects of
-// the level are 0, and where they are 1.
+// whose derivative is triangular still, with the same log Jacobian. b and c come from the
+// location where all effects of the level are 0, and where they are 1.
+//
+// Given x[t-1] the data tell of x[t] by all that follows it, too. If what they tell of each
+// alone is normal, what they tell of x[t] and all after it is so as well, and has the
+// precision and the pull
+//
+//	B[t] + A[t]·c²B'/D',  S[t] + A[t]·c(S' - B'b)/D',
+//
+// where the numbers with a prime are those of t+1, found before, and b and c those of its
+// location: the backward pass of a Kalman smoother (in projective form, so that A may be 0).
+// (G is not used in chains.) With these u is independent of all else, if the data are normal: a random walk of 500
+// states with steps of 0.1 and noise of 0.5, both unknown, has 168 effective draws per
+// 1000 gradients of sampling so, 8 with what the data tell of each state alone, 5 with the
+// coordinates of before (one seed).
 
 // degree is that of an element as a polynomial in element i of x, with coefficients that
 // do not depend on it; more than 1 where it is not known to be linear.
@@ -112,22 +125,54 @@ func (s *group) chain(t *tracer, x ad.Ref, on func(e element, f func(i int)), to
 	return true
 }
 
-// along is the recurrence of a level some of whose effects are chains: what each is for
-// itself alone, and factor, by which its location counts.
-func (r *Recentring) along(h, source *ad.Graph, e effects, x, alone, factor ad.Ref) ad.Ref {
+// begin makes effects of another group the beginnings of the chains of s, if they are.
+func (s *group) begin(o *group, t *tracer, x ad.Ref, on func(e element, f func(i int)), touches func(e element, i int) bool) {
+	both := group{Site: s.Site, depends: map[int]bool{}}
+	both.Elements = slices.Concat(o.Elements, s.Elements)
+	both.location, both.scale = slices.Concat(o.location, s.location), slices.Concat(o.scale, s.scale)
+	maps.Copy(both.depends, s.depends)
+	maps.Copy(both.depends, o.depends)
+	if both.chain(t, x, on, touches) {
+		*s, o.Elements = both, nil
+	}
+}
+
+// hear adds to the evidence of effects in chains what those after each tell of it.
+func (e *effects) hear(h, source *ad.Graph, x ad.Ref) {
 	n := len(e.elements)
 	at := func(v float64) ad.Ref {
 		return collect(h, source, e.put(h, x, h.ConstArray(ad.Type{Shape: []int{n}}, slices.Repeat([]float64{v}, n))), e.locations)
 	}
-	b := at(0)
-	c := h.Sub(at(1), b)
-	// What does not depend on an effect before it has c = 0 exactly, and begins anew.
+	e.first = at(0)
+	e.times = h.Sub(at(1), e.first)
+	// What does not depend on an effect before it has c = 0 exactly, and tells it nothing.
 	body := ad.NewGraph()
-	before, own, times := body.Input(ad.Scalar), body.Input(ad.Scalar), body.Input(ad.Scalar)
-	next := body.Add(own, body.Mul(times, before))
+	var in [8]ad.Ref
+	for i := range in {
+		in[i] = body.Input(ad.Scalar)
+	}
+	tellsB, tellsS, prior, precision, pull, scale, b, c := in[0], in[1], in[2], in[3], in[4], in[5], in[6], in[7]
+	precision = body.Add(precision, body.Mul(prior, tellsB))
+	pull = body.Add(pull, body.Mul(prior, tellsS))
+	part := body.Div(c, body.Add(prior, body.Mul(precision, body.Square(scale))))
+	body.Output(body.Mul(part, body.Mul(c, precision)))
+	body.Output(body.Mul(part, body.Sub(pull, body.Mul(precision, b))))
+	body.Output(precision)
+	body.Output(pull)
+	scan := h.DoScan(&ad.Scan{Body: body, Carries: 2, Streams: 6, Outs: 2, Steps: n, Reverse: true},
+		[]ad.Ref{h.Const(0), h.Const(0), e.prior, e.precision, e.pull, e.scale, e.first, e.times})
+	e.precision, e.pull = h.Kept(scan, 0), h.Kept(scan, 1)
+}
+
+// along is the recurrence x[t] = own + times·x[t-1] of a level some of whose effects are
+// chains; those that begin one have times = 0 exactly.
+func along(h *ad.Graph, own, times ad.Ref) ad.Ref {
+	body := ad.NewGraph()
+	before, alone, factor := body.Input(ad.Scalar), body.Input(ad.Scalar), body.Input(ad.Scalar)
+	next := body.Add(alone, body.Mul(factor, before))
 	body.Output(next)
 	body.Output(next)
-	scan := h.DoScan(&ad.Scan{Body: body, Carries: 1, Streams: 2, Outs: 1, Steps: n},
-		[]ad.Ref{h.Const(0), h.Add(alone, h.Mul(b, factor)), h.Mul(c, factor)})
+	scan := h.DoScan(&ad.Scan{Body: body, Carries: 1, Streams: 2, Outs: 1, Steps: h.Type(own).Size()},
+		[]ad.Ref{h.Const(0), own, times})
 	return h.Kept(scan, 0)
 }

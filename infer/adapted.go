@@ -16,8 +16,8 @@ type Adapted struct {
 	Metric   Metric  // without a Kind: not known, or not constant
 
 	// Recentring is what the Metric is over, see [Recentring]: for each effect that
-	// can be centred a number from 1, centred, to 0, non-centred; nil: the model's own
-	// coordinates.
+	// Recentring is what the Metric is over: the evidence of [Recentring], four numbers for
+	// each effect; nil: the model's own coordinates.
 	Recentring []float64
 	Position   []float64 // unconstrained; nil: not known
 }
@@ -81,10 +81,11 @@ func (a *Adapted) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	*a = Adapted{StepSize: j.StepSize, Recentring: j.Effects, Position: j.Position}
-	for _, v := range j.Effects {
-		if !(v >= 0 && v <= 1) {
-			return fmt.Errorf("the elements of recentring must be between 0 and 1, but one is %v", v)
-		}
+	if len(j.Effects)%4 != 0 {
+		return fmt.Errorf("recentring must have four numbers for each effect, but has %d", len(j.Effects))
+	}
+	if err := checkEvidence(j.Effects); err != nil {
+		return fmt.Errorf("recentring: %w", err)
 	}
 	if j.StepSize < 0 || math.IsInf(j.StepSize, 0) {
 		return fmt.Errorf("the step size must be positive, but is %v", j.StepSize)

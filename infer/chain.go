@@ -326,14 +326,14 @@ func (c *chain) recentre() error {
 	if n == 0 {
 		return nil
 	}
-	lambda := c.cfg.Recentring[min(c.report.Chain, n-1)]
-	if lambda == nil {
+	evidence := c.cfg.Recentring[min(c.report.Chain, n-1)]
+	if evidence == nil {
 		return nil
 	}
 	if c.chart == nil {
 		return errors.New("the metric given is one over other coordinates of effects, but this target has none that could have such")
 	}
-	done, err := c.state.Recentre(lambda)
+	done, err := c.state.Recentre(evidence)
 	if err == nil && !done {
 		err = errors.New("the chain cannot start where it is in the coordinates that the metric given is over")
 	}
@@ -368,7 +368,7 @@ func (c *chain) sample() error {
 			c.report.Metric = e.Metric()
 		}
 		if c.chart != nil {
-			c.report.Recentring = slices.Clone(c.chart.lambda)
+			c.report.Recentring = slices.Clone(c.chart.evidence)
 		}
 		c.describe()
 		c.report.Adapted = c.report.Kernel
@@ -502,7 +502,7 @@ func (c *chain) save(info Info) error {
 		Stats:      info.Stats,
 	}
 	copy(d.Position, c.state.Point.Position)
-	if c.chart != nil && c.chart.lambda != nil {
+	if c.chart != nil && c.chart.evidence != nil {
 		jacobian, err := c.chart.Original(c.state.Point.Position, d.Position)
 		if err != nil {
 			return err

@@ -1,47 +1,60 @@
 package infer
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 )
 
 // Recentrer is the optional interface of a [LogDensity] with effects that can be sampled
-// in other coordinates u than its own x, which a number between 0 and 1 selects for each:
-// 1 is centred, 0 non-centred. Samplers that use it see the density over u; draws,
-// starting points and reports are points x.
+// in other coordinates u than its own x, from centred to non-centred. Samplers that use
+// it see the density over u; draws, starting points and reports are points x.
 type Recentrer interface {
 	// Recentring returns the map; a nil one: there are no such effects. It belongs to
 	// the caller.
 	Recentring() (Recentring, error)
 }
 
-// Recentring is a map of positions, differentiable and one to one for all λ.
+// Recentring is a map of positions, differentiable and one to one. An effect θ with
+// location μ and scale σ has the coordinate u with
+//
+//	θ = (Aμ + (S + Gμ)σ²)/D + uσ/√D,  D = A + Bσ².
+//
+// A, B, S and G are the evidence that the coordinates are for: with A = 1 u is independent
+// of μ and σ where the data tell of θ as a normal density with precision B and mean
+// (S + Gμ)/B does. A = 1 and the rest 0 is non-centred, B = 1 and the rest 0 centred. Slices of
+// evidence hold A of all effects, then B, S and G; A and B are not negative and not both 0. Of effects
+// that follow each other each has its own evidence alone.
 type Recentring = interface {
-	Elements() []int    // of a position, one for each number of λ
-	Written() []float64 // the λ at which u is x
-	Chained() []bool    // effects that follow each other, as the states of a time series
+	Elements() []int    // of a position, one for each effect
+	Written() []float64 // the evidence with which u is x
+	Levels() []int      // of effects, whose locations and scales depend on effects of lower levels, or the one before
 
 	// Forward writes x(u) and returns the log Jacobian of the map.
-	Forward(u, lambda, x []float64) (float64, error)
+	Forward(u, evidence, x []float64) (float64, error)
 	// Pull writes the gradient by u of gx·x(u) plus the log Jacobian.
-	Pull(u, lambda, gx, gu []float64) error
+	Pull(u, evidence, gx, gu []float64) error
 	// Inverse writes u(x).
-	Inverse(x, lambda, u []float64) error
+	Inverse(x, evidence, u []float64) error
 	// LogScales writes the logarithms of the scales of the effects at x.
 	LogScales(x, dst []float64) error
 	// Push writes the gradient by x of gu·u(x) less the log Jacobian: the inverse of
 	// Pull.
-	Push(x, lambda, gu, gx []float64) error
+	Push(x, evidence, gu, gx []float64) error
+}
+
+// Centred is the evidence with which so many effects are centred by λ, from 0,
+// non-centred, to 1, centred, where their scales are 1.
+func Centred(lambda float64, effects int) []float64 {
+	return slices.Concat(slices.Repeat([]float64{1 - lambda}, effects), slices.Repeat([]float64{lambda}, effects), make([]float64, 2*effects))
 }
 
 // Chart is a target in other coordinates, as written until [Chart.Use].
 type Chart struct {
-	below  LogDensity
-	of     Recentring
-	lambda []float64 // nil: as written
-	x, gx  []float64
+	below    LogDensity
+	of       Recentring
+	evidence []float64 // nil: as written
+	x, gx    []float64
 }
 
 // NewChart returns target in other coordinates.
@@ -53,20 +66,34 @@ func NewChart(target LogDensity, of Recentring) *Chart {
 // Of is the map.
 func (c *Chart) Of() Recentring { return c.of }
 
-// Lambda is what is in use; nil: as written. It is not to be changed.
-func (c *Chart) Lambda() []float64 { return c.lambda }
+// Evidence is what is in use; nil: as written. It is not to be changed.
+func (c *Chart) Evidence() []float64 { return c.evidence }
 
-// Use makes λ the one in use; nil: as written. It is copied.
-func (c *Chart) Use(lambda []float64) error {
-	if lambda != nil && len(lambda) != len(c.of.Elements()) {
-		return fmt.Errorf("there are %d numbers for the coordinates of %d effects", len(lambda), len(c.of.Elements()))
+// Use makes evidence the one in use; nil: as written. It is copied.
+func (c *Chart) Use(evidence []float64) error {
+	if evidence != nil {
+		if err := checkEvidence(evidence); err != nil {
+			return err
+		}
+		if n, effects := len(evidence), len(c.of.Elements()); n != 4*effects {
+			return fmt.Errorf("there are %d numbers for the coordinates of %d effects, which need four each", n, effects)
+		}
 	}
-	if slices.ContainsFunc(lambda, func(v float64) bool { return !(v >= 0 && v <= 1) }) {
-		return errors.New("the numbers for the coordinates of effects must be between 0 and 1")
+	c.evidence = slices.Clone(evidence)
+	if slices.Equal(evidence, c.of.Written()) {
+		c.evidence = nil
 	}
-	c.lambda = slices.Clone(lambda)
-	if slices.Equal(lambda, c.of.Written()) {
-		c.lambda = nil
+	return nil
+}
+
+// checkEvidence reports what is wrong with evidence for whatever effects.
+func checkEvidence(evidence []float64) error {
+	n := len(evidence) / 4
+	for k := range n {
+		a, b, s, g := evidence[k], evidence[n+k], evidence[2*n+k], evidence[3*n+k]
+		if !(a >= 0 && b >= 0 && a+b > 0) || math.IsInf(a+b, 0) || math.IsNaN(s-s+g-g) {
+			return fmt.Errorf("the coordinates of effect %d cannot be for %v, %v, %v and %v: the first two must not be negative nor both 0, and all of them numbers", k+1, a, b, s, g)
+		}
 	}
 	return nil
 }
@@ -94,10 +121,10 @@ func (c *Chart) SetWorkers(n int) {
 // LogDensityGrad implements [LogDensity] at u. Where the map is not finite the density
 // is zero.
 func (c *Chart) LogDensityGrad(u, grad []float64) (float64, error) {
-	if c.lambda == nil {
+	if c.evidence == nil {
 		return c.below.LogDensityGrad(u, grad)
 	}
-	jacobian, err := c.of.Forward(u, c.lambda, c.x)
+	jacobian, err := c.of.Forward(u, c.evidence, c.x)
 	if err != nil || math.IsNaN(jacobian) || math.IsInf(jacobian, 0) || slices.ContainsFunc(c.x, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
 		clear(grad)
 		return math.Inf(-1), nil
@@ -107,7 +134,7 @@ func (c *Chart) LogDensityGrad(u, grad []float64) (float64, error) {
 		clear(grad)
 		return lp, err
 	}
-	if err := c.of.Pull(u, c.lambda, c.gx, grad); err != nil {
+	if err := c.of.Pull(u, c.evidence, c.gx, grad); err != nil {
 		return 0, err
 	}
 	return lp + jacobian, nil
@@ -115,33 +142,33 @@ func (c *Chart) LogDensityGrad(u, grad []float64) (float64, error) {
 
 // Original writes the target's own position of u to x and returns the log Jacobian.
 func (c *Chart) Original(u, x []float64) (float64, error) {
-	if c.lambda == nil {
+	if c.evidence == nil {
 		copy(x, u)
 		return 0, nil
 	}
-	return c.of.Forward(u, c.lambda, x)
+	return c.of.Forward(u, c.evidence, x)
 }
 
 // Scores writes the target's own position and gradient of u, where that over u is gu.
 func (c *Chart) Scores(u, gu, x, gx []float64) error {
-	if c.lambda == nil {
+	if c.evidence == nil {
 		copy(x, u)
 		copy(gx, gu)
 		return nil
 	}
-	if _, err := c.of.Forward(u, c.lambda, x); err != nil {
+	if _, err := c.of.Forward(u, c.evidence, x); err != nil {
 		return err
 	}
-	return c.of.Push(x, c.lambda, gu, gx)
+	return c.of.Push(x, c.evidence, gu, gx)
 }
 
 // At writes the position that Original makes x of to u.
 func (c *Chart) At(x, u []float64) error {
-	if c.lambda == nil {
+	if c.evidence == nil {
 		copy(u, x)
 		return nil
 	}
-	return c.of.Inverse(x, c.lambda, u)
+	return c.of.Inverse(x, c.evidence, u)
 }
 
 // chartOf is the cover over a target, where it has effects; else nil.
@@ -160,7 +187,7 @@ func chartOf(target LogDensity) (*Chart, error) {
 // Recentre gives the chain other coordinates, in which it stays where it is. It leaves
 // them as they were, and reports false, if that cannot be done where the chain is, or the
 // target has no effects.
-func (s *State) Recentre(lambda []float64) (bool, error) {
+func (s *State) Recentre(evidence []float64) (bool, error) {
 	c := s.Chart
 	if c == nil {
 		return false, nil
@@ -170,13 +197,13 @@ func (s *State) Recentre(lambda []float64) (bool, error) {
 	if _, err := c.Original(s.Point.Position, x); err != nil {
 		return false, nil
 	}
-	before, from := c.lambda, slices.Clone(s.Point.Position)
+	before, from := c.evidence, slices.Clone(s.Point.Position)
 	back := func() (bool, error) {
-		c.lambda = before
+		c.evidence = before
 		copy(s.Point.Position, from)
 		return false, s.Hamiltonian.Reset(s.Point)
 	}
-	if err := c.Use(lambda); err != nil {
+	if err := c.Use(evidence); err != nil {
 		return false, err
 	}
 	if err := c.At(x, u); err != nil {

@@ -174,7 +174,7 @@ type ChainReport struct {
 	// warm-up). Metric.Kind is empty if the geometry is not Euclidean.
 	StepSize float64
 	Metric   Metric
-	// Recentring is the λ of the coordinates that Metric is over, see [Recentring];
+	// Recentring is the evidence of the coordinates that Metric is over, see [Recentring];
 	// nil: they are the target's own.
 	Recentring []float64
 	Adapted    Figures   // what the kernel said of itself then, see Describer

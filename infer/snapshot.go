@@ -56,7 +56,7 @@ type snapshotGob struct {
 	Recentring           []float64
 }
 
-const snapshotVersion = 5
+const snapshotVersion = 6
 
 // GobEncode implements [gob.GobEncoder].
 func (s *Snapshot) GobEncode() ([]byte, error) {
@@ -147,7 +147,7 @@ func (c *chain) snapshot() (*Snapshot, error) {
 		stepSize: c.state.StepSize, report: c.report,
 	}
 	if c.chart != nil {
-		s.recentring = slices.Clone(c.chart.lambda)
+		s.recentring = slices.Clone(c.chart.evidence)
 	}
 	if c.warmup && c.state.keep != nil {
 		s.within = c.state.keep()

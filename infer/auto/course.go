@@ -178,7 +178,7 @@ func (w *chain) advance(n int, maxDepth int) error {
 func (w *chain) rounds(ctx context.Context, given bool) (*verdict, error) {
 	p := &pool{course: w.course, given: given, chart: w.Chart, learns: w.learns}
 	length := float64(w.options.FirstRound)
-	unripe, surveyed := false, false
+	unripe, surveys, surveyed := false, 0, []float64(nil) // the last in these coordinates
 	ofRounds := w.length - min(w.options.ofRace(), w.length/3)
 	for round := 1; ; round++ {
 		n := min(int(length), ofRounds-w.made)
@@ -207,11 +207,11 @@ func (w *chain) rounds(ctx context.Context, given bool) (*verdict, error) {
 		p.adopt(v)
 		if to := v.rescued[w.Chain]; to != nil {
 			w.note(fmt.Sprintf("Chain %d was stuck, or far from where the others were, after %d transitions of warm-up, and was moved to a draw of another chain.", w.ID, w.made))
-			if err := w.rescue(to, v.lambda); err != nil {
+			if err := w.rescue(to, v.evidence); err != nil {
 				return nil, err
 			}
-		} else if w.learns && !slices.Equal(v.lambda, w.Chart.Lambda()) {
-			if err := w.recentre(v.lambda); err != nil {
+		} else if w.learns && !slices.Equal(v.evidence, w.Chart.Evidence()) {
+			if err := w.recentre(v.evidence); err != nil {
 				return nil, err
 			}
 		}
@@ -224,8 +224,8 @@ func (w *chain) rounds(ctx context.Context, given bool) (*verdict, error) {
 		if v.rhat < apart || v.done || v.rescued[w.Chain] != nil {
 			w.StepSize = v.stepSize
 		}
-		if v.unripe && !surveyed && round > 1 && !v.done {
-			surveyed, unripe = true, false
+		if v.unripe && round > 1 && !v.done && (surveys == 0 || surveys < mostSurveys && !slices.Equal(surveyed, v.evidence)) {
+			surveys, surveyed, unripe = surveys+1, v.evidence, false
 			m, err := w.survey(v)
 			if err != nil {
 				return nil, err
@@ -238,13 +238,7 @@ func (w *chain) rounds(ctx context.Context, given bool) (*verdict, error) {
 			}
 		}
 		if v.done {
-			if w.Chart != nil && w.options.Recentre != RecentreOff {
-				lambda := w.Chart.Lambda()
-				if lambda == nil {
-					lambda = w.Chart.Of().Written()
-				}
-				w.note(toldRecentring(lambda))
-			}
+			w.tellEffects(v.effects)
 			w.note(fmt.Sprintf("Metric: %s.", v.why))
 			if v.warn != "" {
 				w.note(v.warn)
@@ -255,12 +249,16 @@ func (w *chain) rounds(ctx context.Context, given bool) (*verdict, error) {
 	}
 }
 
-// rescue moves the chain to a draw x of another one, in the coordinates of λ.
-func (w *chain) rescue(x, lambda []float64) error {
+// mostSurveys is how often second derivatives are taken: again where other coordinates have
+// been learnt since.
+const mostSurveys = 3
+
+// rescue moves the chain to a draw x of another one, in the coordinates of evidence.
+func (w *chain) rescue(x, evidence []float64) error {
 	u := slices.Clone(x)
 	if w.Chart != nil {
 		if w.learns {
-			if err := w.Chart.Use(lambda); err != nil {
+			if err := w.Chart.Use(evidence); err != nil {
 				return err
 			}
 		}

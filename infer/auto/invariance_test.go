@@ -67,15 +67,12 @@ func (r *retrying) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, 
 type charted struct {
 	infertest.Funnel
 	*infer.Chart
-	lambda []float64
+	evidence []float64
 }
 
-func newCharted(f infertest.Funnel, lambda float64, m infer.Recentring) charted {
-	c := charted{f, infer.NewChart(f, m), make([]float64, f.D-1)}
-	for i := range c.lambda {
-		c.lambda[i] = lambda
-	}
-	if err := c.Use(c.lambda); err != nil {
+func newCharted(f infertest.Funnel, evidence []float64, m infer.Recentring) charted {
+	c := charted{f, infer.NewChart(f, m), evidence}
+	if err := c.Use(evidence); err != nil {
 		panic(err)
 	}
 	return c
@@ -85,7 +82,7 @@ func (c charted) Dim() int { return c.D }
 func (c charted) LogDensityGrad(u, grad []float64) (float64, error) {
 	return c.Chart.LogDensityGrad(u, grad)
 }
-func (c charted) Clone() infer.LogDensity { return newCharted(c.Funnel, c.lambda[0], c.Of()) }
+func (c charted) Clone() infer.LogDensity { return newCharted(c.Funnel, c.evidence, c.Of()) }
 func (c charted) Sample(rng *rand.Rand, u []float64) {
 	x := make([]float64, len(u))
 	c.Funnel.Sample(rng, x)
@@ -110,45 +107,46 @@ func (m funnelMap) Elements() []int {
 	}
 	return e
 }
-func (m funnelMap) Written() []float64 {
-	w := make([]float64, m.d-1)
-	for i := range w {
-		w[i] = 1
-	}
-	return w
-}
-func (m funnelMap) Forward(u, lambda, x []float64) (jacobian float64, err error) {
+func (m funnelMap) Written() []float64 { return infer.Centred(1, m.d-1) }
+func (m funnelMap) Forward(u, evidence, x []float64) (jacobian float64, err error) {
 	x[0] = u[0]
-	for i, l := range lambda {
-		x[i+1] = math.Exp((1-l)*u[0]/2) * u[i+1]
-		jacobian += (1 - l) * u[0] / 2
+	n, v := m.d-1, math.Exp(u[0])
+	for i := range n {
+		d := evidence[i] + evidence[n+i]*v
+		x[i+1] = v*evidence[2*n+i]/d + math.Sqrt(v/d)*u[i+1]
+		jacobian += 0.5 * (u[0] - math.Log(d))
 	}
 	if m.fault {
 		jacobian = 0
 	}
 	return jacobian, nil
 }
-func (m funnelMap) Pull(u, lambda, gx, gu []float64) error {
+func (m funnelMap) Pull(u, evidence, gx, gu []float64) error {
 	gu[0] = gx[0]
-	for i, l := range lambda {
-		a := math.Exp((1 - l) * u[0] / 2)
-		gu[i+1] = gx[i+1] * a
-		gu[0] += gx[i+1] * a * u[i+1] * (1 - l) / 2
+	n, v := m.d-1, math.Exp(u[0])
+	for i := range n {
+		a, s := evidence[i], evidence[2*n+i]
+		d := a + evidence[n+i]*v
+		width := math.Sqrt(v / d)
+		gu[i+1] = gx[i+1] * width
+		gu[0] += gx[i+1] * (s*v*a/(d*d) + width*u[i+1]*a/(2*d))
 		if !m.fault {
-			gu[0] += (1 - l) / 2
+			gu[0] += a / (2 * d)
 		}
 	}
 	return nil
 }
-func (m funnelMap) Inverse(x, lambda, u []float64) error {
+func (m funnelMap) Inverse(x, evidence, u []float64) error {
 	u[0] = x[0]
-	for i, l := range lambda {
-		u[i+1] = math.Exp(-(1-l)*x[0]/2) * x[i+1]
+	n, v := m.d-1, math.Exp(x[0])
+	for i := range n {
+		d := evidence[i] + evidence[n+i]*v
+		u[i+1] = (x[i+1] - v*evidence[2*n+i]/d) / math.Sqrt(v/d)
 	}
 	return nil
 }
-func (m funnelMap) Push(x, lambda, gu, gx []float64) error { panic("not used") }
-func (m funnelMap) Chained() []bool                        { return make([]bool, len(m.Elements())) }
+func (m funnelMap) Push(x, evidence, gu, gx []float64) error { panic("not used") }
+func (m funnelMap) Levels() []int                            { return make([]int, len(m.Elements())) }
 func (m funnelMap) LogScales(x, dst []float64) error {
 	for i := range dst {
 		dst[i] = x[0] / 2
@@ -160,13 +158,13 @@ func (m funnelMap) LogScales(x, dst []float64) error {
 // is forgotten.
 func TestChartInvariance(t *testing.T) {
 	f := infertest.Funnel{D: 3}
-	for _, lambda := range []float64{0, 0.3, 1} {
+	for _, evidence := range [][]float64{infer.Centred(0, 2), infer.Centred(0.3, 2), {1, 2, 0.5, 0, -1, 3, 0, 0}, infer.Centred(1, 2)} {
 		for _, fault := range []bool{false, true} {
-			if fault && lambda == 1 { // there is none
+			if fault && evidence[0] == 0 { // there is none
 				continue
 			}
 			res, err := infertest.Invariance{
-				Target: newCharted(f, lambda, funnelMap{3, fault}), StepSize: 0.6, Seed: 44, Replicates: 8000,
+				Target: newCharted(f, evidence, funnelMap{3, fault}), StepSize: 0.6, Seed: 44, Replicates: 8000,
 				Kernel:      func() infer.Kernel { return newKernel(Sampler{}.withDefaults()) },
 				Hamiltonian: func(l infer.LogDensity) (infer.Hamiltonian, error) { return hmc.NewWhitened(l, infer.Metric{}) },
 			}.Run()
@@ -174,7 +172,7 @@ func TestChartInvariance(t *testing.T) {
 				t.Fatal(err)
 			}
 			if (res.Err() != nil) != fault {
-				t.Errorf("λ %v, without Jacobian %v: %v", lambda, fault, res.Err())
+				t.Errorf("evidence %v, without Jacobian %v: %v", evidence, fault, res.Err())
 			}
 		}
 	}

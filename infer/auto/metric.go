@@ -138,6 +138,7 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 	v.unripe = p.options.Metric == "" && normal && d <= mostSurveyed && n < 2*d
 	if ofInUse < muchBetter*v.divergence-0.005 {
 		v.take(inUse, ofInUse)
+		v.kept = n < 2*d
 		return
 	}
 	v.unripe = v.unripe && (v.divergence > 2*v.attainable+worthWaiting || isNear(v.attainable, d) && !v.near())

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strconv"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/ppl-lang/ppl/infer"
 )
 
@@ -42,18 +45,18 @@ func (w *chain) beginRecentred(given bool) error {
 		return err
 	}
 	w.learns = !fixed && !given
-	return w.recentre(slices.Repeat([]float64{v}, len(w.Chart.Of().Elements())))
+	return w.recentre(infer.Centred(v, len(w.Chart.Of().Elements())))
 }
 
 // recentre gives the chain other coordinates. Where its place has none in these, it goes
 // to the place that has the same numbers, or to 0; else it keeps those it has, and learns nothing for others.
-func (w *chain) recentre(lambda []float64) error {
-	done, err := w.Recentre(lambda)
+func (w *chain) recentre(evidence []float64) error {
+	done, err := w.Recentre(evidence)
 	if err != nil || done {
 		return err
 	}
-	from := w.Chart.Lambda()
-	if err := w.Chart.Use(lambda); err != nil {
+	from := w.Chart.Evidence()
+	if err := w.Chart.Use(evidence); err != nil {
 		return err
 	}
 	at := slices.Clone(w.Point.Position)
@@ -72,28 +75,30 @@ func (w *chain) recentre(lambda []float64) error {
 }
 
 const (
-	mostLearnt  = 300 // draws of all chains that λ is learnt from
-	fewestDraws = 40
-	// How far beyond the scales seen, in units of the distance from their quartile to their
-	// quantile of 2 %, λ is to serve: up to that of 0.1 % if the tail is exponential, as
-	// that of the logarithm of a scale that may be 0 is.
-	reach      = 1.2
-	sameLambda = 0.1 // differences that do not matter
+	mostLearnt            = 300 // draws of all chains that evidence is learnt from
+	fewestDraws           = 40
+	sameCentred, sameMean = 0.1, 0.3 // differences that do not matter
+	constantLocation      = 1e-12    // the variance of a location, relative to that of the effect, that is rounding
 )
 
-// learnRecentring finds λ for each effect from draws x with their scores. Given its scale
-// σ, the effect has about the precision 1/σ² + I, where the data contribute I. Hence its
-// coordinate u has the width σ^λ/√(1 + Iσ²). Where σ can be small, it is to be the same for
-// all small σ: neither a neck nor, over many effects, a volume that changes with σ, which
-// makes σ move slowly. That is λ = Iσ²/(1 + Iσ²) at the smallest σ. (The Fisher divergence of
-// draws tells what is best where they are, not in a neck that they have hardly entered,
-// and a λ that makes the width vary least between small and large σ leaves a weak neck.)
-// The score of an effect that others follow has their precisions in it too, so I is taken
-// from what is left of it without the densities of the innovations: what the data tell of
-// this effect alone. Where that is little beside 1/σ², innovations are best, however much
-// the data tell of many effects together: that concerns few directions, which the metric has.
-func learnRecentring(c *infer.Chart, recent []record) []float64 {
-	elements := c.Of().Elements()
+// evidence is what the data tell of each effect.
+type evidence struct {
+	of       []float64 // see [infer.Recentring], with A = 1
+	logScale []float64 // the median of the draws
+	location []float64 // likewise
+}
+
+// learnEvidence finds from draws x with their scores what the data tell of each effect: the
+// precision B and the pull S + Gμ of a normal density. Without the density of the effect itself, given its location and
+// scale, its score is f = S - Bθ, and other terms. With its whole score s the mean of sf is
+// that of -∂f/∂θ, hence B, whatever else goes with θ, and the mean of sθ is -1 (Stein): a
+// control variate, with which there is no noise if there are no other terms. With B f tells S, and its regression on μ G,
+// which is B where location and effect go together through others, as in a sum of two groups of effects.
+// (A regression of f on θ is wrong where other effects go with θ, the mean of s² less 1/σ² in chains; sf over -sθ is noise
+// where other effects take θ's place, as in pilots.)
+// Effects of higher levels are in their own coordinates there, which go with θ, so that what the data tell of θ by
+// them counts; chains among those of the same level do that in the map. It is nil of too few draws.
+func learnEvidence(c *infer.Chart, recent []record) *evidence {
 	n := 0
 	for _, r := range recent {
 		n += len(r.draws)
@@ -102,142 +107,129 @@ func learnRecentring(c *infer.Chart, recent []record) []float64 {
 		return nil
 	}
 	every := (n + mostLearnt - 1) / mostLearnt
-	k, d := len(elements), len(recent[0].draws[0])
-	centred, innovations := slices.Repeat([]float64{1}, k), make([]float64, k)
-	chained := c.Of().Chained()
-	chains := slices.Contains(chained, true)
-	theta, score, logs := make([]float64, d), make([]float64, d), make([]float64, k)
-	told := make([]float64, d)     // the scores without the densities of the innovations
-	scales := make([][]float64, k) // logarithms, by effect
-	squares := make([][]float64, k)
-	for _, r := range recent {
-		for t := 0; t < len(r.draws); t += every {
-			x := r.draws[t]
-			if c.Of().LogScales(x, logs) != nil || c.Of().Inverse(x, centred, theta) != nil || c.Of().Pull(theta, centred, r.scores[t], score) != nil {
+	levels := c.Of().Levels()
+	k := len(levels)
+	out := evidence{infer.Centred(0, k), make([]float64, k), make([]float64, k)}
+	for level := slices.Max(levels); level >= 0; level-- {
+		seen := make([]seenEffect, k)
+		for _, r := range recent {
+			for t := 0; t < len(r.draws); t += every {
+				observe(c.Of(), level, out.of, r.draws[t], r.scores[t], seen)
+			}
+		}
+		for j, of := range seen {
+			if len(of.theta) < fewestDraws/2 {
 				continue
 			}
-			if chains {
-				if err := withoutInnovations(c.Of(), chained, x, r.scores[t], innovations, theta, told); err != nil {
-					continue
-				}
-			}
-			for j, i := range elements {
-				g := score[i] * score[i]
-				if chained[j] {
-					g = told[i]*told[i] + math.Exp(-2*logs[j])
-				}
-				if !math.IsNaN(logs[j]+g) && !math.IsInf(logs[j], 0) && !math.IsInf(g, 0) {
-					scales[j], squares[j] = append(scales[j], logs[j]), append(squares[j], g)
-				}
+			out.logScale[j], out.location[j] = median(of.logScale), median(of.location)
+			if precision, pull, follow := of.told(); !math.IsNaN(precision - precision + pull - pull + follow) {
+				out.of[k+j], out.of[2*k+j], out.of[3*k+j] = precision, pull, follow
 			}
 		}
 	}
-	out := make([]float64, k)
-	for j := range out {
-		if len(scales[j]) < fewestDraws/2 {
-			continue
-		}
-		informed := information(scales[j], squares[j])
-		s := slices.Sorted(slices.Values(scales[j]))
-		out[j] = centredness(s, informed)
-	}
-	return out
+	return &out
 }
 
-// withoutInnovations writes the score at x less that of the densities of the effects in
-// chains, which are taken to be normal: in the coordinates where effects are innovations,
-// λ = 0, these have -u; the rest goes back to x.
-func withoutInnovations(of infer.Recentring, chained []bool, x, score, lambda, u, told []float64) error {
-	if err := of.Inverse(x, lambda, u); err != nil {
-		return err
+// seenEffect is what was seen of one effect, by draw.
+type seenEffect struct {
+	theta, location, logScale []float64
+	score, without            []float64 // of the density, and of it without the effect's own
+}
+
+// observe adds a draw x with its score to what was seen of the effects of a level. Those
+// of higher levels have the evidence given.
+func observe(of infer.Recentring, level int, given, x, score []float64, seen []seenEffect) {
+	d, k := len(x), len(seen)
+	row := make([]float64, 4*d+k)
+	theta, whole, z, told, logs := row[:d], row[d:2*d], row[2*d:3*d], row[3*d:4*d], row[4*d:]
+	// The effects of the level and of lower ones are centred, or innovations z with the density exp(-z²/2).
+	centred, innovations := slices.Clone(given), slices.Clone(given)
+	for j, l := range of.Levels() {
+		if l <= level {
+			centred[j], centred[k+j], centred[2*k+j], centred[3*k+j] = 0, 1, 0, 0
+			innovations[j], innovations[k+j], innovations[2*k+j], innovations[3*k+j] = 1, 0, 0, 0
+		}
 	}
-	if err := of.Pull(u, lambda, score, told); err != nil {
-		return err
+	if of.LogScales(x, logs) != nil || of.Inverse(x, centred, theta) != nil || of.Pull(theta, centred, score, whole) != nil ||
+		of.Inverse(x, innovations, z) != nil || of.Pull(z, innovations, score, told) != nil {
+		return
 	}
 	for j, i := range of.Elements() {
-		if chained[j] {
-			told[i] += u[i]
+		if of.Levels()[j] == level {
+			told[i] += z[i]
 		}
 	}
-	return of.Push(x, lambda, told, told)
+	if of.Push(x, innovations, told, told) != nil || of.Pull(theta, centred, told, told) != nil {
+		return
+	}
+	for j, i := range of.Elements() {
+		if of.Levels()[j] != level || math.IsNaN(whole[i]*told[i]) || math.IsInf(whole[i]*told[i], 0) || math.IsInf(logs[j], 0) {
+			continue
+		}
+		s := &seen[j]
+		s.theta, s.location, s.logScale = append(s.theta, theta[i]), append(s.location, theta[i]-z[i]*math.Exp(logs[j])), append(s.logScale, logs[j])
+		s.score, s.without = append(s.score, whole[i]), append(s.without, told[i])
+	}
 }
 
-// information is the precision that the data contribute, from the logarithms of scales
-// and the squared scores of the effect: these have the mean 1/σ² + I.
-func information(scales, squares []float64) float64 {
-	estimate := 0.0
-	for range 3 { // weights are inverse variances, by the estimate so far
-		sum, weights := 0.0, 0.0
-		for t, s := range scales {
-			prior := math.Exp(-2 * s)
-			w := 1 / (prior + estimate)
-			w *= w
-			sum += w * (squares[t] - prior)
-			weights += w
+// told is what the data tell of the effect: B, S and G.
+func (s *seenEffect) told() (precision, pull, follow float64) {
+	w := make([]float64, len(s.theta))
+	for range 3 {
+		for t, l := range s.logScale {
+			w[t] = 1 / (math.Exp(-2*l) + precision) // the variance of the effect, which no effect decides
 		}
-		if estimate = max(0, sum/weights); math.IsNaN(estimate) || math.IsInf(estimate, 0) {
-			return 0
+		floats.Scale(float64(len(w))/floats.Sum(w), w)
+		theta, without := stat.Mean(s.theta, w), stat.Mean(s.without, w)
+		sf, st := make([]float64, len(w)), make([]float64, len(w))
+		for t, score := range s.score {
+			sf[t], st[t] = score*(s.without[t]-without), score*(s.theta[t]-theta)
+		}
+		_, control := stat.LinearRegression(st, sf, w, false)
+		if precision = stat.Mean(sf, w) - control*(stat.Mean(st, w)+1); !(precision > 0) {
+			precision = 0
 		}
 	}
-	return estimate
+	tells := make([]float64, len(w))
+	for t, f := range s.without {
+		tells[t] = f + precision*s.theta[t]
+	}
+	if stat.Variance(s.location, w) > constantLocation*stat.Variance(s.theta, w) {
+		_, follow = stat.LinearRegression(s.location, tells, w, false)
+		follow = min(max(follow, 0), precision)
+	}
+	return precision, stat.Mean(tells, w) - follow*stat.Mean(s.location, w), follow
 }
 
-// centredness is λ, from the logarithms of scales, ascending, and what the data contribute.
-// Where small scales are as rare as with a normal distribution it is the one with which
-// the width varies least over all of them, that of least squares; where their tail is
-// exponential, that with which it does not vary at the smallest.
-func centredness(s []float64, informed float64) float64 {
-	m := len(s) - 1
-	low, quarter, high := s[m/50], s[m/4], s[m-m/4]
-	smallest := low - reach*(quarter-low)
-	atSmallest := pulled(informed, smallest)
-	var n, x, y, xx, xy float64
-	for _, v := range s {
-		f := 0.5 * math.Log1p(informed*math.Exp(2*v))
-		n, x, y, xx, xy = n+1, x+v, y+f, xx+v*v, xy+v*f
-	}
-	least := pulled(informed, s[m/2])
-	if variance := xx/n - x*x/(n*n); variance > 1e-6 {
-		if slope := (xy/n - x*y/(n*n)) / variance; slope >= 0 && slope <= 1 {
-			least = slope
-		}
-	}
-	tail := 1.0
-	if high > quarter {
-		tail = ((quarter-low)/(high-quarter) - normalTail) / (exponentialTail - normalTail)
-	}
-	tail = min(max(tail, 0), 1)
-	// Hundredths: what is nearly centred, or nearly not, is taken to be.
-	return math.Round(100*(tail*atSmallest+(1-tail)*least)) / 100
-}
-
-// pulled is Iσ²/(1 + Iσ²).
-func pulled(informed, logScale float64) float64 {
-	r := informed * math.Exp(2*logScale)
-	if math.IsInf(r, 1) {
+// centredness tells how far effect j of k is centred where its scale has this logarithm.
+func centredness(of []float64, j, k int, logScale float64) float64 {
+	v := of[k+j] * math.Exp(2*logScale)
+	if math.IsInf(v, 1) {
 		return 1
 	}
-	return r / (1 + r)
+	return v / (of[j] + v)
 }
 
-// The distance from the lower quartile to the quantile of 2 %, in units of that between the
-// quartiles: up to the first (a normal distribution has 1.0) small scales do not matter,
-// from the second on (an exponential tail has 2.3) they decide.
-const normalTail, exponentialTail = 1.2, 1.9
-
-// similar reports whether it does not matter which of two is used.
-func similar(a, b []float64) bool {
-	for j := range a {
-		if math.Abs(a[j]-b[j]) > sameLambda {
+// similar reports whether it does not matter which of two is used, at the locations and
+// scales of e. Coordinates that are wrong by so many of the effect's conditional standard deviations are
+// bent: they move by 1 - centredness times that as the logarithm of the scale changes by 1.
+func (e *evidence) similar(other []float64) bool {
+	k := len(e.logScale)
+	for j, l := range e.logScale {
+		mean := func(of []float64) float64 { // in units of the standard deviation
+			return (of[2*k+j] + of[3*k+j]*e.location[j]) / of[j] * math.Exp(l) / math.Sqrt(1+of[k+j]/of[j]*math.Exp(2*l))
+		}
+		is := centredness(e.of, j, k, l)
+		if !(math.Abs(is-centredness(other, j, k, l)) <= sameCentred && (1-is)*math.Abs(mean(e.of)-mean(other)) <= sameMean) {
 			return false
 		}
 	}
 	return true
 }
 
-// in are records of draws x in the coordinates of λ; nil: those of the model.
-func in(c *infer.Chart, lambda []float64, recent []record) []record {
-	if lambda == nil {
+// in are records of draws x in the coordinates of evidence; nil: those of the model.
+func in(c *infer.Chart, evidence []float64, recent []record) []record {
+	if evidence == nil {
 		return recent
 	}
 	out := slices.Clone(recent)
@@ -248,22 +240,38 @@ func in(c *infer.Chart, lambda []float64, recent []record) []record {
 		for t, x := range r.draws {
 			row := make([]float64, 2*d)
 			out[i].draws[t], out[i].scores[t] = row[:d:d], row[d:]
-			_ = c.Of().Inverse(x, lambda, row[:d])
-			_ = c.Of().Pull(row[:d], lambda, r.scores[t], row[d:])
+			_ = c.Of().Inverse(x, evidence, row[:d])
+			_ = c.Of().Pull(row[:d], evidence, r.scores[t], row[d:])
 		}
 	}
 	return out
 }
 
-// told says what coordinates were chosen.
-func toldRecentring(lambda []float64) string {
-	sorted := slices.Sorted(slices.Values(lambda))
-	n := len(sorted)
-	if n == 0 {
-		return ""
+// tellEffects notes how far effects are centred, at the scales that were seen, or, where
+// that was asked for, at 1. A nil e: nothing was learnt.
+func (w *chain) tellEffects(e *evidence) {
+	if _, fixed, _ := w.options.fixedRecentring(); w.Chart != nil && fixed {
+		e = &evidence{logScale: make([]float64, len(w.Chart.Of().Elements()))}
 	}
-	if sorted[0] == sorted[n-1] {
-		return fmt.Sprintf("Effects: %d, all with λ = %.2g (1 is centred, 0 non-centred).", n, sorted[0])
+	if e == nil {
+		return
 	}
-	return fmt.Sprintf("Effects: %d, with λ from %.2g to %.2g, %.2g in the median (1 is centred, 0 non-centred).", n, sorted[0], sorted[n-1], sorted[n/2])
+	inUse := w.Chart.Evidence()
+	if inUse == nil {
+		inUse = w.Chart.Of().Written()
+	}
+	k := len(e.logScale)
+	all := make([]float64, k)
+	for j, l := range e.logScale {
+		all[j] = centredness(inUse, j, k, l)
+	}
+	slices.Sort(all)
+	from, to := fmt.Sprintf("%.2g", all[0]), fmt.Sprintf("%.2g", all[k-1])
+	by := "all centred by " + from
+	if from != to {
+		by = fmt.Sprintf("centred by %s to %s, %.2g in the median", from, to, all[k/2])
+	}
+	w.note(fmt.Sprintf("Effects: %d, %s (1 is centred, 0 non-centred).", k, by))
 }
+
+func median(v []float64) float64 { return slices.Sorted(slices.Values(v))[len(v)/2] }

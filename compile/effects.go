@@ -1,0 +1,559 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile/internal/bind"
+	"github.com/ppl-lang/ppl/lang/source"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// This file: which effects can be sampled in other coordinates, see recentre.go.
+
+// Site is a group of effects that can be sampled in other coordinates.
+type Site struct {
+	Span     source.Span // of the statement with the location and scale, or where they are applied
+	Density  string      // such as "normal"
+	Centred  bool        // as it is written
+	Chain    bool        // each has a location that the one before it decides, or begins a chain
+	Elements []int       // of the unconstrained point
+	Names    []string    // of these
+}
+
+// locationScale are the densities whose variate can be shifted and scaled, with the
+// places of location and scale among their arguments.
+var locationScale = map[string][2]int{
+	"normal_lpdf": {1, 2}, "cauchy_lpdf": {1, 2}, "logistic_lpdf": {1, 2}, "double_exponential_lpdf": {1, 2},
+	"student_t_lpdf": {2, 3},
+	"lognormal_lpdf": {1, 2}, // of the logarithm
+}
+
+const (
+	mostLevels = 8       // of effects whose locations and scales are effects themselves
+	mostTraced = 1 << 21 // elements of a value that is looked through
+)
+
+// element is one element of a node.
+type element struct {
+	ref ad.Ref
+	at  int
+}
+
+// origin says that an element of a value is element i of the point, or is made of it
+// in a way that can be shifted and scaled.
+type origin struct {
+	i     int32 // -1: it is not
+	how   manner
+	scale element // of what is scaled
+}
+
+type manner uint8
+
+const (
+	asItIs      manner = iota
+	exponential        // its exponential
+	scaled             // its product with scale
+)
+
+// group is a site with what its effects depend on.
+type group struct {
+	Site
+	location, scale []element // location.ref is ad.None where there is none
+	depends         map[int]bool
+}
+
+// tracer follows elements of the point through a graph.
+type tracer struct {
+	g       *ad.Graph
+	origins map[ad.Ref][]origin
+	moves   map[ad.Ref]moves
+	places  map[int]element // of products, by element of the point: what is added to them
+	mixed   map[int]bool    // to whose products different things are added
+	seen    map[int]origin  // products, by element of the point
+	others  map[int][]term  // what is added to these, in sums of products
+	sites   map[int]ad.Site
+	zeros   func(r ad.Ref) []bool
+}
+
+// term is the product of a coefficient with element i of the point.
+type term struct {
+	by element
+	i  int
+}
+
+type moves struct{ arg, from []int32 }
+
+// canonical is the element that an element is moved from.
+func (t *tracer) canonical(e element) element {
+	for {
+		m, ok := t.moves[e.ref]
+		if !ok {
+			arg, from, moved := t.g.Moves(e.ref)
+			if !moved {
+				return e
+			}
+			m = moves{arg, from}
+			t.moves[e.ref] = m
+		}
+		e = element{t.g.Nodes[e.ref].Args[m.arg[e.at]], int(m.from[e.at])}
+	}
+}
+
+// trace fills in the origins of all live nodes. depends tells whether an element
+// depends on parameters.
+func (t *tracer) trace(x ad.Ref, live []bool, depends func(e element) bool) {
+	g := t.g
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		r := ad.Ref(i)
+		if !live[i] || n.Type.Total() > mostTraced {
+			continue
+		}
+		if r == x {
+			all := make([]origin, n.Type.Total())
+			for e := range all {
+				all[e] = origin{i: int32(e)}
+			}
+			t.origins[r] = all
+			continue
+		}
+		if !slices.ContainsFunc(n.Args, func(a ad.Ref) bool { return t.origins[a] != nil }) {
+			continue
+		}
+		of := func(k, e int) (origin, element) {
+			a := n.Args[k]
+			from := element{a, ad.Operand(g.Type(a), n.Type, e)}
+			if all := t.origins[a]; all != nil {
+				return all[from.at], from
+			}
+			return origin{i: -1}, from
+		}
+		out := make([]origin, n.Type.Total())
+		any := false
+		switch n.Op {
+		case ad.OpExp:
+			for e := range out {
+				o, _ := of(0, e)
+				if out[e] = (origin{i: -1}); o.i >= 0 && o.how == asItIs {
+					out[e], any = origin{i: o.i, how: exponential}, true
+				}
+			}
+		case ad.OpMul:
+			for e := range out {
+				out[e] = origin{i: -1}
+				a, ea := of(0, e)
+				b, eb := of(1, e)
+				if b.i >= 0 && b.how == asItIs {
+					a, ea, b, eb = b, eb, a, ea
+				}
+				if a.i < 0 || a.how != asItIs || b.i >= 0 && b.how == asItIs || !depends(eb) {
+					continue
+				}
+				out[e], any = origin{i: a.i, how: scaled, scale: t.canonical(eb)}, true
+				if _, ok := t.seen[int(a.i)]; !ok {
+					t.seen[int(a.i)], t.sites[int(a.i)] = out[e], n.Site
+				}
+			}
+		case ad.OpMatMul:
+			any = t.sums(r, out, depends)
+		case ad.OpAdd:
+			for e := range out {
+				out[e] = origin{i: -1}
+				a, ea := of(0, e)
+				b, eb := of(1, e)
+				for range 2 {
+					if a.i >= 0 && a.how == scaled && !(b.i >= 0 && b.how == scaled) {
+						to, had := t.places[int(a.i)]
+						if now := t.canonical(eb); !had {
+							t.places[int(a.i)] = now
+						} else if now != to {
+							t.mixed[int(a.i)] = true
+						}
+					}
+					a, ea, b, eb = b, eb, a, ea
+				}
+			}
+		default:
+			arg, from, ok := g.Moves(r)
+			if !ok {
+				continue
+			}
+			t.moves[r] = moves{arg, from}
+			for e := range out {
+				out[e] = origin{i: -1}
+				if all := t.origins[n.Args[arg[e]]]; all != nil {
+					out[e] = all[from[e]]
+					any = any || out[e].i >= 0
+				}
+			}
+		}
+		if any {
+			t.origins[r] = out
+		}
+	}
+}
+
+// sums fills in the origins of a product of a matrix with elements of the point, such as
+// diag_pre_multiply(τ, L) * z, by which effects of several kinds are correlated. If the
+// matrix is triangular each element of the product has an element of the point, its own, that is in none
+// of those before, and the rest of its sum is a location.
+func (t *tracer) sums(r ad.Ref, out []origin, depends func(e element) bool) (any bool) {
+	n := &t.g.Nodes[r]
+	attr := n.Attr.(ad.MatMulAttr)
+	rows, columns := n.Type.Shape[0], n.Type.Shape[1]
+	inner := t.g.Type(n.Args[0]).Shape[1]
+	if attr.TransA {
+		inner = t.g.Type(n.Args[0]).Shape[0]
+	}
+	for e := range out {
+		out[e] = origin{i: -1}
+	}
+	if t.g.Type(n.Args[0]).Lanes > 0 || t.g.Type(n.Args[1]).Lanes > 0 || len(out)*inner > mostTraced {
+		return false
+	}
+	factor := t.origins[n.Args[0]] == nil // the matrix is on the left
+	points, zero := t.origins[n.Args[1]], t.zeros(n.Args[0])
+	if !factor {
+		points, zero = t.origins[n.Args[0]], t.zeros(n.Args[1])
+	}
+	at := func(side, row, column, inRow, inColumn int, transposed bool) element {
+		if transposed {
+			return element{n.Args[side], column*inRow + row}
+		}
+		return element{n.Args[side], row*inColumn + column}
+	}
+	terms := make([][]term, len(out)) // without those that are 0; nil: other sums
+	for e := range out {
+		sum := make([]term, 0, min(inner, mostLevels+1))
+		for l := 0; l < inner && len(sum) <= mostLevels; l++ {
+			a, b := at(0, e/columns, l, rows, inner, attr.TransA), at(1, l, e%columns, inner, columns, attr.TransB)
+			if !factor {
+				a, b = b, a
+			}
+			if zero != nil && zero[a.at] {
+				continue
+			}
+			o := points[b.at]
+			if o.i < 0 || o.how != asItIs {
+				sum = nil
+				break
+			}
+			sum = append(sum, term{t.canonical(a), int(o.i)})
+		}
+		if len(sum) <= mostLevels {
+			terms[e] = sum
+		}
+	}
+	owned := map[int]bool{}
+	for known := 0; known < mostLevels; known++ {
+		var now []int
+		for e, sum := range terms {
+			if len(sum) != known+1 {
+				continue
+			}
+			own := -1
+			for k, s := range sum {
+				if !owned[s.i] {
+					if own >= 0 {
+						own = -1
+						break
+					}
+					own = k
+				}
+			}
+			if own < 0 || !depends(sum[own].by) {
+				continue
+			}
+			i := sum[own].i
+			out[e], any = origin{i: int32(i), how: scaled, scale: sum[own].by}, true
+			now = append(now, i)
+			if _, ok := t.seen[i]; !ok {
+				t.seen[i], t.sites[i] = out[e], n.Site
+				t.others[i] = slices.Delete(slices.Clone(sum), own, own+1)
+			}
+		}
+		for _, i := range now {
+			owned[i] = true
+		}
+	}
+	return any
+}
+
+// sites finds the sites, by level: those of a level depend on those before alone.
+func (m *Model) sites(g *ad.Graph, x ad.Ref, statements []ad.Statement, calls []bind.Call) [][]*group {
+	var refs []ad.Ref
+	for _, s := range statements {
+		refs = append(refs, s.Args...)
+	}
+	t := &tracer{g: g, origins: map[ad.Ref][]origin{}, moves: map[ad.Ref]moves{}, places: map[int]element{}, mixed: map[int]bool{}, seen: map[int]origin{}, others: map[int][]term{}, sites: map[int]ad.Site{}, zeros: g.Zeros()}
+	dependence := g.Depends(x)
+	depends := func(e element) bool {
+		any := false
+		dependence(e.ref, e.at, func(int) { any = true })
+		return any
+	}
+	t.trace(x, g.Live(refs, false), depends)
+
+	names := m.UnconstrainedNames()
+	groups := m.centred(t, statements, calls, depends)
+	groups = append(groups, m.noncentred(t, x, statements, calls)...)
+	if len(t.others) > 0 { // their locations are new
+		dependence = g.Depends(x)
+	}
+	on := func(e element, f func(int)) {
+		if e.ref != ad.None {
+			dependence(e.ref, e.at, f)
+		}
+	}
+	touches := func(e element, i int) bool {
+		any := false
+		dependence(e.ref, e.at, func(j int) { any = any || j == i })
+		return any
+	}
+	for _, s := range groups {
+		s.depends = map[int]bool{}
+		for k := range s.Elements {
+			on(s.location[k], func(i int) { s.depends[i] = true })
+			on(s.scale[k], func(i int) { s.depends[i] = true })
+		}
+	}
+	dependsOn := func(s, o *group) bool {
+		return slices.ContainsFunc(o.Elements, func(i int) bool { return s.depends[i] })
+	}
+	groups = slices.DeleteFunc(groups, func(s *group) bool {
+		return dependsOn(s, s) && !(s.Centred && s.chain(t, x, on, touches))
+	})
+	for _, s := range groups { // a chain begins with effects of another statement
+		for _, o := range groups {
+			if s.Chain && o != s && o.Centred && dependsOn(s, o) && !dependsOn(o, s) {
+				s.begin(o, t, x, on, touches)
+			}
+		}
+	}
+	var found []*group
+	site := map[int]*group{}
+	for _, s := range groups {
+		if len(s.Elements) == 0 || slices.ContainsFunc(s.Elements, func(i int) bool { return site[i] != nil }) {
+			continue
+		}
+		for _, i := range s.Elements {
+			site[i] = s
+			s.Names = append(s.Names, names[i])
+		}
+		found = append(found, s)
+	}
+	var levels [][]*group
+	for len(found) > 0 && len(levels) < mostLevels {
+		var ready, rest []*group
+		left := map[*group]bool{}
+		for _, s := range found {
+			left[s] = true
+		}
+		for _, s := range found {
+			waits := false
+			for i := range s.depends {
+				if o := site[i]; o != s && left[o] {
+					waits = true
+				}
+			}
+			if waits {
+				rest = append(rest, s)
+			} else {
+				ready = append(ready, s)
+			}
+		}
+		if len(ready) == 0 { // in a circle: one of them stays as it is, rather a factor than a variate
+			k := max(0, slices.IndexFunc(rest, func(s *group) bool { return !s.Centred }))
+			for _, i := range rest[k].Elements {
+				delete(site, i)
+			}
+			found = slices.Delete(rest, k, k+1)
+			continue
+		}
+		levels, found = append(levels, ready), rest
+	}
+	// Longer chains are recurrences, which stay as they are from their beginning on.
+	for k, l := range slices.Backward(levels) {
+		levels[k] = slices.DeleteFunc(l, func(s *group) bool {
+			drop := slices.ContainsFunc(found, func(o *group) bool {
+				return slices.ContainsFunc(s.Elements, func(i int) bool { return o.depends[i] })
+			})
+			if drop {
+				found = append(found, s)
+			}
+			return drop
+		})
+	}
+	return slices.DeleteFunc(levels, func(l []*group) bool { return len(l) == 0 })
+}
+
+// centred finds the effects that are variates of a density with location and scale.
+func (m *Model) centred(t *tracer, statements []ad.Statement, calls []bind.Call, depends func(element) bool) []*group {
+	times := map[int]int{} // that an element is a variate
+	var groups []*group
+	for k, s := range statements {
+		at, ok := locationScale[calls[k].Name]
+		all := t.origins[s.Args[0]]
+		if all == nil {
+			continue
+		}
+		for _, o := range all {
+			if o.i >= 0 {
+				times[int(o.i)]++
+			}
+		}
+		if !ok || calls[k].Weighted || s.Info == nil {
+			continue
+		}
+		how := asItIs
+		if calls[k].Name == "lognormal_lpdf" {
+			how = exponential
+		}
+		of := &group{Site: Site{Span: calls[k].At, Density: calls[k].Name[:len(calls[k].Name)-len("_lpdf")], Centred: true}}
+		place := ad.Type{}
+		for _, a := range s.Args {
+			if u := t.g.Type(a); u.Total() >= place.Total() && (len(u.Shape) > 0 || u.Lanes > 0) {
+				place = u
+			}
+		}
+		if place.Total() != len(all) { // one variate, many densities
+			continue
+		}
+		operand := func(a ad.Ref, e int) element {
+			return t.canonical(element{a, ad.Operand(t.g.Type(a), place, e)})
+		}
+		for e, o := range all {
+			scale := operand(s.Args[at[1]], e)
+			if o.i < 0 || o.how != how || !depends(scale) {
+				continue
+			}
+			of.Elements = append(of.Elements, int(o.i))
+			of.location, of.scale = append(of.location, operand(s.Args[at[0]], e)), append(of.scale, scale)
+		}
+		groups = append(groups, of)
+	}
+	for _, s := range groups {
+		s.drop(func(k int) bool { return times[s.Elements[k]] > 1 })
+	}
+	return groups
+}
+
+// noncentred finds effects with a standard distribution that are multiplied with a
+// scale, by the scale's place.
+func (m *Model) noncentred(t *tracer, x ad.Ref, statements []ad.Statement, calls []bind.Call) []*group {
+	standard := map[int]string{} // elements, and their density
+	for k, s := range statements {
+		name := calls[k].Name
+		at, general := locationScale[name]
+		if !general && name != "std_normal_lpdf" || name == "lognormal_lpdf" {
+			continue
+		}
+		if general {
+			mu, ok := t.g.Value(s.Args[at[0]])
+			sigma, ok2 := t.g.Value(s.Args[at[1]])
+			if !ok || !ok2 || slices.ContainsFunc(mu, func(v float64) bool { return v != 0 }) || slices.ContainsFunc(sigma, func(v float64) bool { return v != 1 }) {
+				continue
+			}
+		}
+		for _, o := range t.origins[s.Args[0]] {
+			if o.i >= 0 && o.how == asItIs {
+				standard[int(o.i)] = name[:len(name)-len("_lpdf")]
+			}
+		}
+	}
+	for k, p := range m.program.Parameters { // which are standard as they are sampled
+		if p.Constraint.Kind == types.OffsetMultiplier && k < len(m.bound.Params) {
+			for e := range m.bound.Params[k].Size {
+				standard[m.offsets[k]+e] = "offset and multiplier"
+			}
+		}
+	}
+	var order []int
+	for i := range t.seen {
+		if standard[i] != "" {
+			order = append(order, i)
+		}
+	}
+	slices.Sort(order)
+	type place struct {
+		at    ad.Site
+		terms int
+	}
+	by := map[place]*group{}
+	var groups []*group
+	for _, i := range order {
+		at := place{t.sites[i], len(t.others[i])}
+		s := by[at]
+		if s == nil {
+			s = &group{Site: Site{Density: standard[i]}}
+			if k := int(at.at); k > 0 && k < len(m.bound.Sites) {
+				s.Span = m.bound.Sites[k]
+			}
+			by[at] = s
+			groups = append(groups, s)
+		}
+		location, ok := t.places[i]
+		if !ok || t.mixed[i] {
+			location = element{ref: ad.None}
+		}
+		s.Elements = append(s.Elements, i)
+		s.location, s.scale = append(s.location, location), append(s.scale, t.seen[i].scale)
+	}
+	for _, s := range groups {
+		s.add(t, x, len(t.others[s.Elements[0]]))
+	}
+	return groups
+}
+
+// add adds to the locations of effects so many other terms of the sums that they are in.
+func (s *group) add(t *tracer, x ad.Ref, terms int) {
+	if terms == 0 {
+		return
+	}
+	same := func(r ad.Ref) ad.Ref { return r }
+	sum := pick(t.g, s.location, same)
+	for k := range terms {
+		var by, of []element
+		for _, i := range s.Elements {
+			o := t.others[i][k]
+			by, of = append(by, o.by), append(of, element{x, o.i})
+		}
+		sum = t.g.Add(sum, t.g.Mul(pick(t.g, by, same), pick(t.g, of, same)))
+	}
+	for k := range s.location {
+		s.location[k] = element{sum, k}
+	}
+}
+
+// drop leaves out effects.
+func (s *group) drop(which func(k int) bool) {
+	var kept group
+	for k, i := range s.Elements {
+		if !which(k) {
+			kept.Elements = append(kept.Elements, i)
+			kept.location, kept.scale = append(kept.location, s.location[k]), append(kept.scale, s.scale[k])
+		}
+	}
+	s.Elements, s.location, s.scale = kept.Elements, kept.location, kept.scale
+}
+
+// String says where a site is and what it consists of.
+func (s Site) String() string {
+	what := s.Names[0]
+	if n := len(s.Names); n > 1 {
+		what = fmt.Sprintf("%s … %s (%d)", s.Names[0], s.Names[n-1], n)
+	}
+	if s.Chain {
+		what += ", a chain"
+	}
+	written := "centred"
+	if !s.Centred {
+		written = "non-centred"
+	}
+	if s.Span.IsValid() {
+		return fmt.Sprintf("%s, line %d, %s, %s", what, s.Span.Begin().Line, s.Density, written)
+	}
+	return fmt.Sprintf("%s, %s, %s", what, s.Density, written)
+}
