@@ -39,8 +39,6 @@ package proggen
 
 import (
 	"encoding/json"
-	"math/rand/v2"
-	"strings"
 )
 
 // Feature is something that programs may contain; it can be switched off.
@@ -85,7 +83,7 @@ type Program struct {
 
 // New makes the program of a seed, without the given features.
 func New(seed uint64, off ...Feature) Program {
-	g := &gen{rng: rand.New(rand.NewPCG(seed, 0x5851f42d4c957f2d)), off: map[Feature]bool{}, data: map[string]any{}}
+	g := &gen{page: newPage(seed, 0x5851f42d4c957f2d), off: map[Feature]bool{}, data: map[string]any{}}
 	for _, f := range off {
 		g.off[f] = true
 	}
@@ -95,7 +93,7 @@ func New(seed uint64, off ...Feature) Program {
 	if err != nil {
 		panic(err) // numbers only
 	}
-	return Program{Seed: seed, Text: strings.Join(g.lines, "\n") + "\n", Data: string(values)}
+	return Program{Seed: seed, Text: g.text(), Data: string(values)}
 }
 
 // chooseFeatures switches off features that make loops sequential, in most

@@ -43,3 +43,16 @@ func TestWellTyped(t *testing.T) {
 		}
 	}
 }
+
+// TestStatementsWellTyped: as TestWellTyped, of programs whose statements are drawn.
+func TestStatementsWellTyped(t *testing.T) {
+	for seed := range uint64(300) {
+		p := NewStatements(seed)
+		if err := valid(p.Text); err != nil {
+			t.Fatalf("seed %d\n%s\n%v", seed, p.Text, err)
+		}
+		if q := NewStatements(seed); q.Text != p.Text || q.Data != p.Data {
+			t.Fatalf("seed %d gives two programs", seed)
+		}
+	}
+}

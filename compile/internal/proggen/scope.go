@@ -1,10 +1,6 @@
 package proggen
 
-import (
-	"fmt"
-	"math/rand/v2"
-	"strings"
-)
+import "fmt"
 
 // stage is the block that is being written.
 type stage uint8
@@ -19,12 +15,9 @@ const (
 
 // gen is the state of one New.
 type gen struct {
-	rng    *rand.Rand
-	off    map[Feature]bool
-	data   map[string]any
-	lines  []string
-	indent int
-	names  int
+	page
+	off  map[Feature]bool
+	data map[string]any
 
 	stage    stage
 	vars     []*variable
@@ -50,6 +43,7 @@ const (
 	vectors
 	rows
 	matrices
+	complexes // of NewStatements
 )
 
 // size is a size as written, and its value.
@@ -80,48 +74,14 @@ func (v *variable) all() []size { return append(append([]size{}, v.array...), v.
 
 func (v *variable) is(k kind, arrays int) bool { return v.kind == k && len(v.array) == arrays }
 
-// ---- random choices ----
-
-func (g *gen) on(f Feature) bool       { return !g.off[f] }
-func (g *gen) chance(p float64) bool   { return g.rng.Float64() < p }
-func (g *gen) between(lo, hi int) int  { return lo + g.rng.IntN(hi-lo+1) }
-func one[T any](g *gen, list []T) T    { return list[g.rng.IntN(len(list))] }
-func among[T any](g *gen, list ...T) T { return one(g, list) }
-
-// option is an alternative with its weight.
-type option struct {
-	weight int
-	do     func() bool // false: not possible here, nothing was written
-}
-
-// pick runs alternatives, drawn by weight, until one is possible.
-func (g *gen) pick(options ...option) bool {
-	for {
-		total := 0
-		for _, o := range options {
-			total += o.weight
-		}
-		if total == 0 {
-			return false
-		}
-		at := g.rng.IntN(total)
-		for i := range options {
-			if at -= options[i].weight; at < 0 {
-				if options[i].do() {
-					return true
-				}
-				options[i].weight = 0
-				break
-			}
-		}
-	}
-}
+// on reports whether programs may have a feature.
+func (g *gen) on(f Feature) bool { return !g.off[f] }
 
 // ---- text ----
 
 func (g *gen) line(format string, args ...any) {
 	g.work += g.cost
-	g.lines = append(g.lines, strings.Repeat("  ", g.indent)+fmt.Sprintf(format, args...))
+	g.page.line(format, args...)
 }
 
 func (g *gen) open(format string, args ...any) {
@@ -134,11 +94,6 @@ func (g *gen) close() {
 	g.indent--
 	g.depth--
 	g.line("}")
-}
-
-func (g *gen) name(prefix string) string {
-	g.names++
-	return fmt.Sprint(prefix, g.names)
 }
 
 // ---- scopes ----

@@ -17,6 +17,9 @@ func (o options) program(seed uint64) (text, values string, err error) {
 	case "programs":
 		p := proggen.New(seed)
 		return p.Text, p.Data, nil
+	case "statements":
+		p := proggen.NewStatements(seed)
+		return p.Text, p.Data, nil
 	case "mutants":
 		p := proggen.NewModel(seed)
 		text, ok := contest.Mutate(p.Text, seed)

@@ -1,0 +1,416 @@
+package proggen
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// drawing is the state of one NewStatements.
+//
+// Nothing is known of values but that ints stay small, as each assignment takes a
+// remainder, and reals mostly do, as each assignment takes a function of a bounded
+// value. So every place of an index is made valid where it is written
+// (1 + abs(i) % N), which is what lets indices, bounds and numbers of trips be any
+// expression.
+type drawing struct {
+	page
+	data map[string]any
+
+	vars     []place // in scope, nearer ones last
+	routines []routine
+	rows     []string // ints in 1..N: variables of the loops around
+	sink     string   // what terms are added to; "": there is none
+	result   *place   // of the function being written
+	loops    int      // around, which a jump may leave
+	cost     int      // iterations of the loops around
+	depth    int      // of blocks
+	taste
+}
+
+// taste is what a program has more or less of. Programs of a few kinds of
+// statements and variables come to places of the compiler that those with everything
+// do not, as these leave its fast paths.
+type taste struct {
+	wild    bool     // values that are no number and rejections occur
+	plain   bool     // terms are no densities
+	shapes  []int    // of variables; rows of drawnShapes
+	sizes   []string // of small containers
+	length  int      // most statements of a body
+	deepest int      // operators in one another in an expression
+	often   struct{ branch, short, while, jump, leave, declare, term int }
+}
+
+func (d *drawing) drawTaste() {
+	t := &d.taste
+	t.wild, t.plain = d.chance(0.15), d.chance(0.5)
+	for range among(d, 1, 2, 2, 3, 3, 5, 9) {
+		t.shapes = append(t.shapes, d.weighed())
+	}
+	for range d.between(1, 3) {
+		t.sizes = append(t.sizes, among(d, "1", "1", "2", "3", "3", "4", "7"))
+	}
+	t.length, t.deepest = among(d, 1, 2, 2, 3, 4), among(d, 0, 1, 1, 2)
+	for _, w := range []*int{&t.often.branch, &t.often.short, &t.often.while, &t.often.jump, &t.often.leave, &t.often.declare, &t.often.term} {
+		*w = among(d, 0, 3, 6, 10, 20)
+	}
+}
+
+// weighed draws a row of drawnShapes.
+func (d *drawing) weighed() int {
+	total := 0
+	for _, s := range drawnShapes {
+		total += s.weight
+	}
+	at := d.below(total)
+	for i, s := range drawnShapes {
+		if at -= s.weight; at < 0 {
+			return i
+		}
+	}
+	return 0
+}
+
+// place is a variable: an array of scalars, vectors or matrices.
+type place struct {
+	name   string
+	kind   kind
+	arrays int      // how many of the sizes are those of arrays
+	size   []string // N, K or a number
+	fixed  bool     // is not assigned
+	known  bool     // does not depend on parameters
+}
+
+// routine is a function that may be called.
+type routine struct {
+	name   string
+	style  style
+	args   []place
+	result place
+	cost   int
+}
+
+// maxTrips bounds the iterations of loops in one another, maxDepth the blocks.
+const (
+	maxTrips = 2500
+	maxDepth = 7
+)
+
+// NewStatements makes the program of a seed out of statements drawn one by one:
+// loops whose bodies compute ints, write elements at computed places, jump and
+// return, in every block.
+func NewStatements(seed uint64) Program {
+	d := &drawing{page: newPage(seed, 0xd1342543de82ef95), data: map[string]any{}, cost: 1}
+	d.drawTaste()
+	d.values()
+	d.program()
+	values, err := json.Marshal(d.data)
+	if err != nil {
+		panic(err) // numbers only
+	}
+	return Program{Seed: seed, Text: d.text(), Data: string(values)}
+}
+
+// rowCounts are values of N: lanes are 4, 8 or 16 wide.
+var rowCounts = []int{1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 17, 17, 18, 19, 24, 33, 65}
+
+// values draws the data: at random, sorted, constant, in blocks, or 0.
+func (d *drawing) values() {
+	n, k := one(d, rowCounts), among(d, 1, 2, 3, 5)
+	d.data["N"], d.data["K"] = n, k
+	y := [2][]float64{make([]float64, n), make([]float64, n)}
+	ints := [4][]int{make([]int, n), make([]int, n), make([]int, n), make([]int, n)}
+	matrix := make([][3]float64, n)
+	real := func() float64 { return math.Round(d.rng.NormFloat64()*100) / 100 }
+	for i := range n {
+		y[0][i], y[1][i] = real(), real()
+		ints[0][i], ints[1][i], ints[2][i], ints[3][i] = d.between(0, 6), d.between(1, k), d.between(0, 1), d.between(1, n)
+		matrix[i] = [3]float64{real(), real(), real()}
+	}
+	switch d.below(7) {
+	case 0:
+		for i := range 2 {
+			slices.Sort(y[i])
+		}
+		for i := range ints {
+			slices.Sort(ints[i])
+		}
+	case 1:
+		for i := range n {
+			y[0][i], y[1][i], matrix[i] = y[0][0], y[1][0], matrix[0]
+			for j := range ints {
+				ints[j][i] = ints[j][0]
+			}
+		}
+	case 2:
+		for i := range n {
+			y[0][i], y[1][i], matrix[i] = y[0][i-i%4], y[1][i-i%4], matrix[i-i%4]
+			for j := range ints {
+				ints[j][i] = ints[j][i-i%4]
+			}
+		}
+	case 3:
+		y[0], ints[0], ints[2] = make([]float64, n), make([]int, n), make([]int, n)
+	}
+	d.data["y"], d.data["x"], d.data["X"] = y[0], y[1], matrix
+	d.data["k"], d.data["g"], d.data["b"], d.data["L"] = ints[0], ints[1], ints[2], ints[3]
+	// Segments of rows, one for each of K.
+	from, to := make([]int, k), make([]int, k)
+	for i := range k {
+		from[i] = d.between(1, n)
+		to[i] = min(n, from[i]+d.between(-1, 4))
+	}
+	d.data["from"], d.data["to"] = from, to
+	// What map_rect gives to each job.
+	xr, xi := make([][3]float64, k), make([][3]int, k)
+	for i := range k {
+		xr[i], xi[i] = [3]float64{real(), real(), real()}, [3]int{d.between(0, 4), d.between(-3, 3), d.between(1, 3)}
+	}
+	d.data["xr"], d.data["xi"] = xr, xi
+}
+
+// given are the data, and drawnParameters the parameters.
+var given = []place{
+	{name: "N"}, {name: "K"},
+	{name: "y", kind: vectors, size: []string{"N"}},
+	{name: "x", kind: vectors, size: []string{"N"}},
+	{name: "X", kind: matrices, size: []string{"N", "3"}},
+	{name: "k", arrays: 1, size: []string{"N"}},
+	{name: "g", arrays: 1, size: []string{"N"}},
+	{name: "b", arrays: 1, size: []string{"N"}},
+	{name: "L", arrays: 1, size: []string{"N"}},
+	{name: "from", arrays: 1, size: []string{"K"}},
+	{name: "to", arrays: 1, size: []string{"K"}},
+	{name: "xr", kind: reals, arrays: 2, size: []string{"K", "3"}},
+	{name: "xi", arrays: 2, size: []string{"K", "3"}},
+}
+
+var drawnParameters = []place{
+	{name: "a", kind: reals},
+	{name: "s", kind: reals},
+	{name: "e", kind: vectors, size: []string{"N"}},
+	{name: "z", kind: vectors, size: []string{"K"}},
+	{name: "w", kind: vectors, arrays: 1, size: []string{"K", "3"}},
+}
+
+// program writes all blocks.
+func (d *drawing) program() {
+	if d.chance(0.5) {
+		d.open("functions {")
+		for range d.between(1, d.length) {
+			d.function()
+		}
+		d.close()
+	}
+	d.open("data {")
+	for _, p := range given {
+		p.fixed, p.known = true, true
+		d.line("%s;", d.declared(p))
+		d.vars = append(d.vars, p)
+	}
+	d.close()
+	if d.chance(0.25) {
+		d.block("transformed data {", 0.5)
+	}
+	d.open("parameters {")
+	for _, p := range drawnParameters {
+		p.fixed = true
+		d.line("%s;", strings.Replace(d.declared(p), "real s", "real<lower=0> s", 1))
+		d.vars = append(d.vars, p)
+	}
+	d.close()
+	if d.chance(0.3) {
+		d.block("transformed parameters {", 0.8)
+	}
+	d.open("model {")
+	d.sink = "target"
+	for _, p := range drawnParameters {
+		switch {
+		case p.name == "s":
+			d.line("s ~ lognormal(0, 1);")
+		case p.arrays > 0:
+			d.line("for (i in 1:%s) %s[i] ~ std_normal();", p.size[0], p.name)
+		default:
+			d.line("%s ~ std_normal();", p.name)
+		}
+	}
+	for range among(d, 1, 1, 1, 1, 2) {
+		d.inScope(func() { d.region() })
+	}
+	d.sink = ""
+	d.close()
+	if d.chance(0.2) {
+		d.block("generated quantities {", 0.8)
+	}
+}
+
+// block writes a block that declares variables and fills them in loops; those of
+// transformed data may be ints.
+func (d *drawing) block(head string, real float64) {
+	d.open("%s", head)
+	mark := len(d.vars)
+	for range d.between(1, 3) {
+		p := d.newPlace()
+		if p.kind == ints && !d.chance(1-real) {
+			p.kind = reals
+		}
+		if head != "transformed data {" && p.kind == ints {
+			p.kind = reals
+		}
+		p.known = head == "transformed data {"
+		d.line("%s = %s;", d.declared(p), d.value(p, 1))
+		d.vars = append(d.vars, p)
+	}
+	d.rowLoop()
+	if d.chance(0.4) {
+		d.rowLoop()
+	}
+	for i := range d.vars[mark:] {
+		d.vars[mark+i].fixed = true
+	}
+	d.close()
+}
+
+// inScope runs f; what it declares is not in scope afterwards.
+func (d *drawing) inScope(f func()) {
+	vars, rows := len(d.vars), len(d.rows)
+	f()
+	d.vars, d.rows = d.vars[:vars], d.rows[:rows]
+}
+
+func (d *drawing) open(format string, args ...any) {
+	d.line(format, args...)
+	d.indent++
+	d.depth++
+}
+
+func (d *drawing) close() {
+	d.indent--
+	d.depth--
+	d.line("}")
+}
+
+// otherwise goes on with another branch.
+func (d *drawing) otherwise(head string) {
+	d.indent--
+	d.line("} %s", head)
+	d.indent++
+}
+
+// number is the value of a size.
+func (d *drawing) number(size string) int {
+	if n, ok := d.data[size].(int); ok {
+		return n
+	}
+	var n int
+	fmt.Sscan(size, &n)
+	return n
+}
+
+// region writes variables, loops over rows that change and read them, and terms of
+// what they hold in the end.
+func (d *drawing) region() {
+	d.open("{")
+	mark := len(d.vars)
+	for range d.between(0, d.length) {
+		d.declare(d.newPlace())
+	}
+	for range among(d, 1, 1, 1, 1, 2) {
+		if d.chance(0.25) {
+			d.vectorised()
+		}
+		d.rowLoop()
+	}
+	if d.chance(0.3) {
+		d.vectorised()
+	}
+	if d.chance(0.6) {
+		d.summed()
+	}
+	for _, p := range d.vars[mark:] {
+		if !p.fixed {
+			d.add(d.bounded(d.reduced(p)))
+		}
+	}
+	d.close()
+}
+
+// rowBody writes the body of a loop over rows.
+func (d *drawing) rowBody() {
+	mark := len(d.vars)
+	for range d.between(0, d.length) {
+		d.declare(d.newPlace())
+	}
+	d.statements(d.between(1, d.length+1))
+	if d.chance(0.8) {
+		d.term()
+	}
+	if d.chance(0.25) {
+		d.call()
+	}
+	d.use(d.vars[mark:])
+}
+
+// use lets variables that go out of scope show: as terms, or in a variable that
+// stays.
+func (d *drawing) use(list []place) {
+	for _, p := range list {
+		if p.fixed || d.chance(0.3) {
+			continue
+		}
+		if d.sink != "" {
+			d.add(d.bounded(d.reduced(p)))
+		} else if kept := d.some(func(q *place) bool {
+			return !q.fixed && q.kind == reals && !slices.ContainsFunc(list, func(l place) bool { return l.name == q.name })
+		}); kept != nil {
+			at := d.element(kept, 1)
+			d.line("%s = 0.7 * %s + %s;", at, at, d.bounded(d.reduced(p)))
+		}
+	}
+}
+
+// rowLoop writes a loop over rows.
+func (d *drawing) rowLoop() {
+	n := d.name("n")
+	cost, loops, opened := d.cost, d.loops, 1
+	trips := d.chance(0.15) // a while loop
+	d.cost *= d.number("N")
+	d.loops++
+	d.inScope(func() {
+		switch {
+		case trips: // a jump may skip its step, and it ends all the same
+			fuel := d.name("f")
+			d.open("{")
+			d.line("int %s = 1;", n)
+			d.line("int %s = 0;", fuel)
+			d.open("while (%s <= N && %s < %d) {", n, fuel, d.number("N")+5)
+			d.line("%s += 1;%s", fuel, step)
+			opened++
+		case d.chance(0.1): // segments
+			j := d.name("j")
+			d.open("for (%s in 1:K) {", j)
+			d.vars = append(d.vars, place{name: j, fixed: true, known: true})
+			d.open("for (%s in from[%s]:to[%s]) {", n, j, j)
+			opened++
+		case d.chance(0.1):
+			d.open("for (%s in L) {", n)
+		default:
+			d.open("for (%s in %s) {", n, among(d, "1:N", "1:N", "1:N", "1:N", "2:N", "1:(N - 1)"))
+		}
+		d.vars = append(d.vars, place{name: n, fixed: true, known: true})
+		d.rows = append(d.rows, n, n)
+		if d.chance(0.3) {
+			d.rows = append(d.rows, fmt.Sprintf(among(d, "max(1, %s - 1)", "max(1, %s - 2)", "(N - %s + 1)", "min(N, %s + 1)"), n))
+		}
+		d.inScope(d.rowBody)
+		if trips {
+			d.line("%s += %s;%s", n, among(d, "1", "1", "1 + b["+n+"]", "1 + k["+n+"] % 2"), step)
+		}
+		for range opened {
+			d.close()
+		}
+	})
+	d.cost, d.loops = cost, loops
+}
