@@ -113,6 +113,9 @@ func (n *nest) regular(units []*unit) (why string) {
 // readCarried reads elements that the recurrence under way writes.
 func (b *binder) readCarried(n *nest, h *history, acc access, ax *axis, typ types.Type) value {
 	r := b.scan
+	if ax != r.dom && r.dom.within(ax) { // in a loop within the steps, which all of its iterations read at the same time
+		return b.readStep(n, h, acc, typ)
+	}
 	if ax != r.dom {
 		panic(&fault{reason: irregularly})
 	}
@@ -188,6 +191,19 @@ func (b *binder) readCarried(n *nest, h *history, acc access, ax *axis, typ type
 	v = b.reshape(v, shape, typ)
 	v.param = h.c.param
 	return v
+}
+
+// readStep is readCarried in the lanes of a loop within a step: the step reads, and
+// where these lanes read different elements, they take them out of the variable.
+func (b *binder) readStep(n *nest, h *history, acc access, typ types.Type) (v value) {
+	r := b.scan
+	at := b.context.in(r.dom)
+	if acc.axis == nil || acc.axis.within(r.dom) {
+		b.with(at, func() { v = b.readCarried(n, h, acc, r.dom, typ) })
+		return v
+	}
+	b.with(at, func() { v = b.readCarried(n, h, wholeOf(h.c.shape), r.dom, h.c.typ) })
+	return b.gather(v, acc, typ)
 }
 
 // writes reports whether a read finds what the recurrence wrote.
