@@ -81,7 +81,7 @@ func (b *binder) knownInt(e ir.Expr, what string) value {
 func (b *binder) index(e *ir.IndexExpr) value {
 	if ref, ok := e.X.(*ir.VarRef); ok {
 		c := b.cell(ref.Var)
-		acc, ok := b.access(c.shape, e.Indices, "`"+ref.Var.Name+"`")
+		acc, ok := b.accessTo(c, e.Indices, "`"+ref.Var.Name+"`")
 		if !ok {
 			return b.computedIndex(b.eval(e.X), e.Indices, e.Ty)
 		}
@@ -239,6 +239,9 @@ func (b *binder) apply(f *stdlib.Func, name string, args []value, typ types.Type
 		return b.applyInt(f, name, args, typ)
 	}
 	lvl, ax := b.placeChecked(args)
+	if typ.Kind == types.Int && typ.Dims == 0 && strings.HasPrefix(name, "operator") { // of numbers that are known it is, in a branch too
+		lvl, ax = b.place(args, false)
+	}
 	if f.Random {
 		lvl, ax = deeper(lvl, b.lvl), b.axis
 		if ax != nil && ax.lvl != lvl { // hidden by a region, or the step of a scan

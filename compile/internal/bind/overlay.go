@@ -38,6 +38,17 @@ func (b *binder) resolve(c *cell, acc access) (*cell, access) {
 	return c, acc
 }
 
+// accessTo is the access of indices to a variable; ok is false if the elements are known
+// only when the program runs. Those on a copy of which a unit works are what the inspector
+// found, though a region may hide what tells them.
+func (b *binder) accessTo(c *cell, indices []ir.Index, what string) (acc access, ok bool) {
+	acc, ok = b.access(c.shape, indices, what)
+	if o := b.overlayOn(b.nest, c); !ok && o != nil && !o.whole {
+		return o.w.acc, true
+	}
+	return acc, ok
+}
+
 // overlayOn is the overlay of the units of n and of the nests around it for a cell.
 func (b *binder) overlayOn(n *nest, c *cell) *overlay {
 	for ; n != nil; n = n.around {

@@ -172,7 +172,7 @@ func (b *binder) assign(s *ir.Assign) {
 	acc := wholeOf(c.shape)
 	if len(s.Indices) > 0 {
 		var ok bool
-		if acc, ok = b.access(c.shape, s.Indices, "`"+s.Var.Name+"`"); !ok {
+		if acc, ok = b.accessTo(c, s.Indices, "`"+s.Var.Name+"`"); !ok {
 			b.assignComputed(c, s)
 			return
 		}

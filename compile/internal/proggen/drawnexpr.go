@@ -225,7 +225,8 @@ func (d *drawing) selection(size string) string {
 	return "{" + strings.Join(at, ", ") + "}"
 }
 
-// bounded keeps a number small; what is none becomes one in programs that have such.
+// bounded keeps a number small, by functions that rise: iterated ones that rise and
+// fall are chaotic, and differ by roundings. What is none becomes one in programs that have such.
 func (d *drawing) bounded(e string) string {
 	if d.wild && len(e) > 60 { // not thrice
 		return fmt.Sprintf("fmin(1, fmax(-1, %s))", e)
@@ -233,7 +234,7 @@ func (d *drawing) bounded(e string) string {
 	if d.wild {
 		return fmt.Sprintf(among(d, "(is_nan(%[1]s) || is_inf(%[1]s) ? 0.1 : tanh(%[1]s))", "(%[1]s > -5 && %[1]s < 5 ? %[1]s : 0.2)"), e)
 	}
-	return fmt.Sprintf(among(d, "tanh(%[1]s)", "tanh(%[1]s)", "sin(%[1]s)", "%[1]s / (1 + abs(%[1]s))"), e)
+	return fmt.Sprintf(among(d, "tanh(%[1]s)", "tanh(%[1]s)", "%[1]s / (1 + abs(%[1]s))"), e)
 }
 
 // ---- containers ----
@@ -375,7 +376,7 @@ func (d *drawing) value(p place, depth int) string {
 
 // boundedAll is as bounded, of containers.
 func (d *drawing) boundedAll(e string) string {
-	return fmt.Sprintf(among(d, "tanh(%s)", "tanh(%s)", "sin(%s)", "inv_logit(%s)"), e)
+	return fmt.Sprintf(among(d, "tanh(%s)", "tanh(%s)", "inv_logit(%s)"), e)
 }
 
 // reduced is a number that depends on all of p.
