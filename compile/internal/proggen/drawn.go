@@ -34,6 +34,7 @@ type drawing struct {
 // statements and variables come to places of the compiler that those with everything
 // do not, as these leave its fast paths.
 type taste struct {
+	small   bool     // one loop over rows, with simple statements
 	wild    bool     // values that are no number and rejections occur
 	plain   bool     // terms are no densities
 	shapes  []int    // of variables; rows of drawnShapes
@@ -45,7 +46,7 @@ type taste struct {
 
 func (d *drawing) drawTaste() {
 	t := &d.taste
-	t.wild, t.plain = d.chance(0.15), d.chance(0.5)
+	t.small, t.wild, t.plain = d.chance(0.6), d.chance(0.15), d.chance(0.5)
 	for range among(d, 1, 2, 2, 3, 3, 5, 9) {
 		t.shapes = append(t.shapes, d.weighed())
 	}
@@ -55,6 +56,11 @@ func (d *drawing) drawTaste() {
 	t.length, t.deepest = among(d, 1, 2, 2, 3, 4), among(d, 0, 1, 1, 2)
 	for _, w := range []*int{&t.often.branch, &t.often.short, &t.often.while, &t.often.jump, &t.often.leave, &t.often.declare, &t.often.term} {
 		*w = among(d, 0, 3, 6, 10, 20)
+	}
+	if t.small {
+		t.length, t.deepest, t.plain = among(d, 1, 2, 2, 3), among(d, 0, 0, 1), d.chance(0.8)
+		t.shapes = t.shapes[:min(3, len(t.shapes))]
+		*among(d, &t.often.while, &t.often.while, &t.often.short, &t.often.branch) += 30
 	}
 }
 
@@ -92,10 +98,12 @@ type routine struct {
 	cost   int
 }
 
-// maxTrips bounds the iterations of loops in one another, maxDepth the blocks.
+// maxTrips bounds the iterations of loops in one another, maxDepth the blocks. After
+// maxLines lines there are no further loops and conditionals in loops.
 const (
 	maxTrips = 2500
 	maxDepth = 7
+	maxLines = 160
 )
 
 // NewStatements makes the program of a seed out of statements drawn one by one:
@@ -119,6 +127,9 @@ var rowCounts = []int{1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 17, 17, 18, 19, 24, 33, 6
 // values draws the data: at random, sorted, constant, in blocks, or 0.
 func (d *drawing) values() {
 	n, k := one(d, rowCounts), among(d, 1, 2, 3, 5)
+	if d.small && n < 7 {
+		n = one(d, rowCounts)
+	}
 	d.data["N"], d.data["K"] = n, k
 	y := [2][]float64{make([]float64, n), make([]float64, n)}
 	ints := [4][]int{make([]int, n), make([]int, n), make([]int, n), make([]int, n)}
@@ -197,7 +208,11 @@ var drawnParameters = []place{
 
 // program writes all blocks.
 func (d *drawing) program() {
-	if d.chance(0.5) {
+	parts := 1.0 // how likely there are parts beside the model
+	if d.small {
+		parts = 0.2
+	}
+	if d.chance(0.5 * parts) {
 		d.open("functions {")
 		for range d.between(1, d.length) {
 			d.function()
@@ -211,7 +226,7 @@ func (d *drawing) program() {
 		d.vars = append(d.vars, p)
 	}
 	d.close()
-	if d.chance(0.25) {
+	if d.chance(0.25 * parts) {
 		d.block("transformed data {", 0.5)
 	}
 	d.open("parameters {")
@@ -221,7 +236,7 @@ func (d *drawing) program() {
 		d.vars = append(d.vars, p)
 	}
 	d.close()
-	if d.chance(0.3) {
+	if d.chance(0.3 * parts) {
 		d.block("transformed parameters {", 0.8)
 	}
 	d.open("model {")
@@ -241,7 +256,7 @@ func (d *drawing) program() {
 	}
 	d.sink = ""
 	d.close()
-	if d.chance(0.2) {
+	if d.chance(0.2 * parts) {
 		d.block("generated quantities {", 0.8)
 	}
 }
@@ -314,16 +329,22 @@ func (d *drawing) number(size string) int {
 func (d *drawing) region() {
 	d.open("{")
 	mark := len(d.vars)
-	for range d.between(0, d.length) {
-		d.declare(d.newPlace())
+	loops, lines := among(d, 1, 1, 1, 1, 2), 0.3
+	if d.small {
+		loops, lines = 1, 0.05
 	}
-	for range among(d, 1, 1, 1, 1, 2) {
-		if d.chance(0.25) {
+	if !d.small || d.chance(0.3) {
+		for range d.between(0, d.length) {
+			d.declare(d.newPlace())
+		}
+	}
+	for range loops {
+		if d.chance(lines) {
 			d.vectorised()
 		}
 		d.rowLoop()
 	}
-	if d.chance(0.3) {
+	if d.chance(lines) {
 		d.vectorised()
 	}
 	if d.chance(0.6) {

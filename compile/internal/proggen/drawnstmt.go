@@ -88,7 +88,7 @@ func (d *drawing) body() {
 
 func (d *drawing) statement() {
 	deep := 0
-	if d.depth < maxDepth && d.cost*3 <= maxTrips {
+	if d.depth < maxDepth && d.cost*3 <= maxTrips && len(d.lines) < maxLines {
 		deep = 1
 	}
 	d.pick(
