@@ -85,13 +85,13 @@ func TestRandomPrograms(t *testing.T) {
 }
 
 // TestRandomModels compares the interpreter with what users run on programs that
-// look like what statisticians write, and on mutants of such programs and of the
-// examples: the same ones every time. compile/internal/cmd/randomprograms runs
+// look like what statisticians write, on programs of statements drawn one by one, and on
+// mutants of models and of the examples: the same ones every time. compile/internal/cmd/randomprograms runs
 // others, as many as wanted.
 func TestRandomModels(t *testing.T) {
-	models, mutants := uint64(250), uint64(60)
+	models, drawn, mutants := uint64(250), uint64(120), uint64(60)
 	if testing.Short() {
-		models, mutants = 50, 10
+		models, drawn, mutants = 50, 25, 10
 	}
 	var total contest.Report
 	run := func(text, values string, seed uint64) {
@@ -104,6 +104,10 @@ func TestRandomModels(t *testing.T) {
 	}
 	for seed := range models {
 		p := proggen.NewModel(seed)
+		run(p.Text, p.Data, seed)
+	}
+	for seed := range drawn {
+		p := proggen.NewStatements(seed)
 		run(p.Text, p.Data, seed)
 	}
 	for seed := models; seed < models+mutants; seed++ {

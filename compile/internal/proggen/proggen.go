@@ -3,8 +3,9 @@
 //
 // Map of the package:
 //
+//	page.go         the text under way, random choices
 //	proggen.go      New: the blocks of a program; features
-//	scope.go        variables in scope, sizes, the text under way
+//	scope.go        variables in scope, sizes
 //	data.go         the data and parameters blocks, and random values
 //	constrained.go  variables of constrained types
 //	number.go       expressions: indices, conditions, reals
@@ -28,18 +29,27 @@
 //	discrete.go     templates: hidden states, dynamic programming, mixtures, censoring, families with atoms
 //	ragged.go       templates: running positions, offsets, scatter and gather, groups
 //	control.go      templates: loops, jumps, guards, recursion, functions
+//	links.go        templates: trees, sets joined, places walked and found
+//
+// NewStatements's are loops over rows whose statements are drawn one by one: ints that
+// are computed and used as places, bounds and numbers of trips, jumps, early returns,
+// parts of containers. Each program has few kinds of statements and variables, so that many
+// are simple enough for the fast ways to evaluate loops.
+//
+//	drawn.go        NewStatements: taste, data, blocks, loops over rows
+//	drawnexpr.go    expressions
+//	drawnstmt.go    statements
+//	drawnfunc.go    functions, and what reduce_sum and map_rect call
 //
 // Programs are well typed and, New's, total: indices are in range for the generated
 // data, variables are assigned before they are read, loops end, and numbers stay
 // small enough that rounding errors do (every expression carries a bound of its
 // absolute value). NewModel's mostly are: some sizes are 0, some data do not fit,
-// and then all ways must reject. A statement or the head of a block takes one line, for the
-// shrinker.
+// and then all ways must reject; NewStatements's are but for those that reject on
+// purpose. A statement or the head of a block takes one line, for the shrinker.
 package proggen
 
-import (
-	"encoding/json"
-)
+import "encoding/json"
 
 // Feature is something that programs may contain; it can be switched off.
 type Feature string
