@@ -238,10 +238,10 @@ func (b *binder) apply(f *stdlib.Func, name string, args []value, typ types.Type
 	case f.Int != nil && known:
 		return b.applyInt(f, name, args, typ)
 	}
-	lvl, ax := b.placeChecked(args)
-	if typ.Kind == types.Int && typ.Dims == 0 && strings.HasPrefix(name, "operator") { // of numbers that are known it is, in a branch too
-		lvl, ax = b.place(args, false)
+	if v, ok := b.unchecked(f, name, args, typ); ok {
+		return v
 	}
+	lvl, ax := b.placeChecked(args)
 	if f.Random {
 		lvl, ax = deeper(lvl, b.lvl), b.axis
 		if ax != nil && ax.lvl != lvl { // hidden by a region, or the step of a scan
@@ -253,6 +253,24 @@ func (b *binder) apply(f *stdlib.Func, name string, args []value, typ types.Type
 		panic(&fault{reason: "random draws without lanes"})
 	}
 	return v
+}
+
+// unchecked evaluates a function of known numbers out of the branch in which it stands, so
+// that what it is stays known, such as a place that follows from it; ok is false if it has checks, which
+// belong to the branch.
+func (b *binder) unchecked(f *stdlib.Func, name string, args []value, typ types.Type) (v value, ok bool) {
+	lvl, ax := b.place(args, false)
+	within, _ := b.placeChecked(args)
+	if lvl == within || f.Random || strings.HasSuffix(name, "_jacobian") || !typ.IsScalar() ||
+		slices.ContainsFunc(args, func(a value) bool { return len(a.shape) > 0 }) {
+		return v, false
+	}
+	checks := len(lvl.g.Effects)
+	if v = b.build(lvl, ax, f, name, args, typ); len(lvl.g.Effects) > checks {
+		lvl.g.Effects = lvl.g.Effects[:checks]
+		return v, false
+	}
+	return v, true
 }
 
 // applyLeaves evaluates a function whose value has leaves.
