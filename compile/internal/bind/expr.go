@@ -256,21 +256,23 @@ func (b *binder) apply(f *stdlib.Func, name string, args []value, typ types.Type
 }
 
 // unchecked evaluates a function of known numbers out of the branch in which it stands, so
-// that what it is stays known, such as a place that follows from it; ok is false if it has checks, which
-// belong to the branch.
+// that what it is stays known, such as a place that follows from it; ok is false if it has
+// checks, which belong to the branch, or fails.
 func (b *binder) unchecked(f *stdlib.Func, name string, args []value, typ types.Type) (v value, ok bool) {
 	lvl, ax := b.place(args, false)
-	within, _ := b.placeChecked(args)
-	if lvl == within || f.Random || strings.HasSuffix(name, "_jacobian") || !typ.IsScalar() ||
-		slices.ContainsFunc(args, func(a value) bool { return len(a.shape) > 0 }) {
+	if within, _ := b.placeChecked(args); lvl == within || f.Random || strings.HasSuffix(name, "_jacobian") {
 		return v, false
 	}
 	checks := len(lvl.g.Effects)
-	if v = b.build(lvl, ax, f, name, args, typ); len(lvl.g.Effects) > checks {
-		lvl.g.Effects = lvl.g.Effects[:checks]
-		return v, false
+	v = b.build(lvl, ax, f, name, args, typ)
+	known := v.ints != nil
+	if !known {
+		_, known = lvl.g.Value(v.ref)
 	}
-	return v, true
+	if len(lvl.g.Effects) > checks {
+		lvl.g.Effects, known = lvl.g.Effects[:checks], false
+	}
+	return v, known
 }
 
 // applyLeaves evaluates a function whose value has leaves.
