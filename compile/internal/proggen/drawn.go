@@ -121,7 +121,7 @@ func NewStatements(seed uint64) Program {
 	return Program{Seed: seed, Text: d.text(), Data: string(values)}
 }
 
-// rowCounts are values of N: lanes are 4, 8 or 16 wide.
+// rowCounts are values of N; vectors of machine code have 2, 4 or 8 numbers.
 var rowCounts = []int{1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 17, 17, 18, 19, 24, 33, 65}
 
 // values draws the data: at random, sorted, constant, in blocks, or 0.
@@ -129,6 +129,9 @@ func (d *drawing) values() {
 	n, k := one(d, rowCounts), among(d, 1, 2, 3, 5)
 	if d.small && n < 7 {
 		n = one(d, rowCounts)
+	}
+	if d.small && d.chance(0.06) {
+		n = among(d, 129, 257, 515) // more than a strip of machine code takes
 	}
 	d.data["N"], d.data["K"] = n, k
 	y := [2][]float64{make([]float64, n), make([]float64, n)}
@@ -331,7 +334,7 @@ func (d *drawing) region() {
 	mark := len(d.vars)
 	loops, lines := among(d, 1, 1, 1, 1, 2), 0.3
 	if d.small {
-		loops, lines = 1, 0.05
+		loops, lines = among(d, 1, 1, 2), 0.05
 	}
 	if !d.small || d.chance(0.3) {
 		for range d.between(0, d.length) {

@@ -188,33 +188,68 @@ func (d *drawing) short() {
 	})
 }
 
-// while writes a loop that a count of its trips ends at last.
+// while writes a loop that ends: at last by a count of its trips, by places that go
+// down, or by a number that is halved.
 func (d *drawing) while() {
-	f := d.name("f")
 	d.open("{")
+	d.inScope(func() {
+		switch d.below(6) {
+		case 0:
+			d.descent()
+		case 1:
+			x := d.name("x")
+			d.line("real %s = %s;", x, d.value(place{kind: reals}, 1))
+			d.vars = append(d.vars, place{name: x, kind: reals, fixed: true})
+			d.open("while (%s > %s) {", x, among(d, "0.3", "0.1", "0.02"))
+			d.line("%s *= %s;%s", x, among(d, "0.5", "0.3", "0.8"), step)
+		default:
+			d.counted()
+		}
+		d.inLoop(6, d.body)
+	})
+	d.close()
+}
+
+// descent writes the head of a loop that follows places in an array as long as they go down.
+func (d *drawing) descent() {
+	r := d.name("p")
+	links := place{name: "L", size: []string{"N"}}
+	next := "%s[%s]"
+	if p := d.some(func(p *place) bool { return p.kind == ints && p.arrays == 1 && len(p.size) == 1 }); p != nil && (!d.has("L") || d.chance(0.5)) {
+		links, next = *p, "max(1, %s[%s])"
+	} else if !d.has("L") {
+		d.counted()
+		return
+	}
+	next = fmt.Sprintf(next, links.name, r)
+	d.line("int %s = %s;", r, d.index(links.size[0], 1))
+	d.open("while (%s < %s) {", next, r)
+	d.line("%s = %s;%s", r, next, step)
+	d.vars = append(d.vars, place{name: r, fixed: true})
+}
+
+// counted writes the head of a loop with a count of its trips.
+func (d *drawing) counted() {
+	f := d.name("f")
 	d.line("int %s = 0;", f)
 	most := among(d, "3", "5", "9", "2 + abs("+d.int(0)+") % 9", "abs("+d.int(1)+") % 6")
 	if d.cost < 70 && d.chance(0.2) {
 		most = among(d, "12", "20")
 	}
 	cond := d.condition(1, d.chance(0.5))
-	d.inScope(func() {
-		d.vars = append(d.vars, place{name: f, fixed: true})
-		switch d.below(3) {
-		case 0:
-			d.open("while (%s < %s && (%s)) {", f, most, cond)
-			d.line("%s += 1;%s", f, step)
-		case 1:
-			d.open("while (%s) {", cond)
-			d.line("%s += 1;%s", f, step)
-			d.line("if (%s > %s) break;%s", f, most, step)
-		case 2:
-			d.open("while (%s < min(9, %s)) {", f, most)
-			d.line("%s += 1;%s", f, step)
-		}
-		d.inLoop(6, d.body)
-	})
-	d.close()
+	d.vars = append(d.vars, place{name: f, fixed: true})
+	switch d.below(3) {
+	case 0:
+		d.open("while (%s < %s && (%s)) {", f, most, cond)
+		d.line("%s += 1;%s", f, step)
+	case 1:
+		d.open("while (%s) {", cond)
+		d.line("%s += 1;%s", f, step)
+		d.line("if (%s > %s) break;%s", f, most, step)
+	case 2:
+		d.open("while (%s < min(9, %s)) {", f, most)
+		d.line("%s += 1;%s", f, step)
+	}
 }
 
 func (d *drawing) jump() bool {
