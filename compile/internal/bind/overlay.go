@@ -82,7 +82,21 @@ func (b *binder) storage(v *ir.Var) *cell {
 // more iterations than execute it, is to the elements of the write.
 func (b *binder) sameElements(w *write, acc access) bool {
 	ax := innermost(w.u.dom, acc.axis)
-	return slices.Equal(acc.offsets(), w.acc.offsets()) && slices.Equal(acc.flatBase(nil, ax, 0), w.acc.flatBase(nil, ax, 0))
+	offs, of := acc.offsets(), w.acc.offsets()
+	if len(offs) != len(of) {
+		return false
+	}
+	// What is the same in all lanes may stand with the lanes or with the offsets.
+	apart := int32(0)
+	for p := range offs {
+		if p == 0 {
+			apart = of[0] - offs[0]
+		}
+		if of[p]-offs[p] != apart {
+			return false
+		}
+	}
+	return slices.EqualFunc(acc.flatBase(nil, ax, 0), w.acc.flatBase(nil, ax, 0), func(x, y int32) bool { return x-y == apart })
 }
 
 // record keeps the value that the unit under way writes.

@@ -129,6 +129,9 @@ func (d *drawing) anyCondition() string { return d.condition(1, d.chance(0.6)) }
 
 // ---- reals ----
 
+// Constants have more digits than data, so that comparisons of different numbers that
+// would be equal but for roundings are rare.
+
 // real is an expression of type real.
 func (d *drawing) real(depth int) string {
 	depth = min(depth, d.deepest)
@@ -139,7 +142,7 @@ func (d *drawing) real(depth int) string {
 			}
 			return d.element(p, 1)
 		}
-		return among(d, "0.3", "1.0", "-0.7")
+		return among(d, "0.3071", "1.0", "-0.7219")
 	}
 	a := func() string { return d.real(depth - 1) }
 	if d.wild && d.chance(0.07) {
@@ -159,7 +162,7 @@ func (d *drawing) real(depth int) string {
 	case 7:
 		return fmt.Sprintf("%s(%s, %s)", among(d, "fmax", "fmin", "log_sum_exp"), a(), a())
 	case 8:
-		return fmt.Sprintf("(%s * %s * 0.1)", a(), d.int(1))
+		return fmt.Sprintf("(%s * %s * 0.1173)", a(), d.int(1))
 	case 9:
 		return fmt.Sprintf("(0.5 * %s)", a())
 	case 10, 11:
@@ -176,7 +179,7 @@ func (d *drawing) real(depth int) string {
 	case 16:
 		return fmt.Sprintf("dot_product(%s, %s)", d.vector("3", depth-1), d.vector("3", depth-1))
 	}
-	return fmt.Sprintf("(%s + 0.1)", a())
+	return fmt.Sprintf("(%s + 0.1339)", a())
 }
 
 // part is a number made of a part of a container.
