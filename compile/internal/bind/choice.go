@@ -246,6 +246,16 @@ func (b *binder) inside(index ir.Expr, size int) bool {
 	return at.ints != nil
 }
 
+// mayDivideByZero reports whether a call divides ints, by another number than one written
+// there.
+func mayDivideByZero(e *ir.Call) bool {
+	if e.Type().Kind != types.Int || e.Name != "operator/" && e.Name != "operator%" && e.Name != "operator%/%" {
+		return false
+	}
+	by, ok := e.Args[1].(*ir.IntLit)
+	return !ok || by.Value == 0
+}
+
 // plain reports whether an expression can be evaluated where it is not asked for,
 // because nobody would notice: it has no effects and cannot fail.
 func (b *binder) plain(e ir.Expr) bool {
@@ -255,8 +265,7 @@ func (b *binder) plain(e ir.Expr) bool {
 		case *ir.UserCall:
 			plain = false
 		case *ir.Call:
-			plain = plain && strings.HasPrefix(e.Name, "operator") && e.Type().IsScalar() &&
-				(e.Type().Kind != types.Int || e.Name != "operator/" && e.Name != "operator%" && e.Name != "operator%/%")
+			plain = plain && strings.HasPrefix(e.Name, "operator") && e.Type().IsScalar() && !mayDivideByZero(e)
 		case *ir.IndexExpr:
 			x, ok := e.X.(*ir.VarRef)
 			if !ok {
