@@ -1,6 +1,8 @@
 package stdlib
 
 import (
+	"slices"
+
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -36,7 +38,6 @@ func sizes() []Func {
 	const (
 		sizeDoc  = "The number of elements of an array, a vector or a matrix; 1 for a number."
 		countDoc = "The total number of numbers in a container."
-		dimsDoc  = "The sizes of all dimensions of a value."
 		rowsDoc  = "The number of rows."
 		colsDoc  = "The number of columns."
 	)
@@ -54,21 +55,45 @@ func sizes() []Func {
 	fs = append(fs, ofShape("cols", colsDoc, list(tRow), first)...)
 	fs = append(fs, ofShape("cols", colsDoc, list(tVec), one)...)
 	fs = append(fs, ofShape("cols", colsDoc, list(tMat), second)...)
-	return append(fs, Func{Name: "dims", Doc: dimsDoc,
-		Overload: types.Computed{Form: "dims(T) => array[] int", Fit: func(args []types.Type) (types.Match, bool) {
+	column := func(shape []int) []int { return append(shape, 1) }
+	row := func(shape []int) []int { return []int{1, shape[0]} }
+	whole := func(shape []int) []int { return shape }
+	return append(fs,
+		allSizes("dims(T) => array[] int, T a number or any array of them", whole, types.Int, types.Real, types.Complex),
+		allSizes("dims(vector) => array[] int, or arrays of these", column, types.Vector, types.ComplexVector),
+		allSizes("dims(row_vector) => array[] int, or arrays of these", row, types.RowVector, types.ComplexRowVector),
+		allSizes("dims(matrix) => array[] int, or arrays of these", whole, types.Matrix, types.ComplexMatrix))
+}
+
+// allSizes declares dims of arrays of some kinds of elements. As in Stan, a vector has the
+// dimensions of the matrix of one column that it is, and after a dimension of an array that
+// is 0 come no more: there is no element that has them.
+func allSizes(form string, ofElement func(shape []int) []int, kinds ...types.Kind) Func {
+	rank := types.Type{Kind: kinds[0]}.Rank()
+	return Func{Name: "dims",
+		Doc: "The sizes of all dimensions of a value: rows and columns also of a vector; none after a dimension of an array that is 0.",
+		Overload: types.Computed{Form: form, Fit: func(args []types.Type) (types.Match, bool) {
 			if len(args) != 1 {
 				return types.Match{Fault: types.Fault{Count: 1}}, false
 			}
-			if args[0].Kind == types.Tuple || args[0].Kind == types.Function {
-				return types.Match{Fault: types.Fault{Want: "a number or a container of numbers"}}, false
+			if !slices.Contains(kinds, args[0].Kind) {
+				return types.Match{Fault: types.Fault{Want: kinds[0].String() + " or an array of that"}}, false
 			}
 			return types.Match{Params: args, Result: tInt.Array(1)}, true
 		}},
 		OfShape: func(shapes [][]int) []int64 {
-			d := make([]int64, len(shapes[0]))
-			for i, n := range shapes[0] {
-				d[i] = int64(n)
+			of := shapes[0]
+			array, element := of[:len(of)-rank], of[len(of)-rank:]
+			all := slices.Clone(array)
+			if k := slices.Index(array, 0); k >= 0 {
+				all = all[:k+1]
+			} else {
+				all = append(all, ofElement(slices.Clone(element))...)
 			}
-			return d
-		}})
+			out := make([]int64, len(all))
+			for i, n := range all {
+				out[i] = int64(n)
+			}
+			return out
+		}}
 }

@@ -10,8 +10,31 @@ import (
 
 // Stan evaluates the upper bound of a loop before each iteration, and the element
 // of a loop over elements at its turn. That matters only where the body assigns to
-// what they are made of: all other loops are lowered as if these were evaluated
-// once, which is what the evaluators are good at.
+// what they are made of, and where evaluating a bound does something or depends on what
+// was done: all other loops are lowered as if these were evaluated once, which is what the
+// evaluators are good at.
+
+// acts reports whether evaluating n once more may give another value, though no variable
+// changed, or do something once more: whether it draws, adds to the target or reads it, or
+// prints, also by the functions that it calls. Those in seen have been looked at.
+func (l *lowerer) acts(n ast.Node, seen map[*check.Func]bool) bool {
+	found := false
+	ast.Walk(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Target, *ast.TargetPlus, *ast.Tilde, *ast.Print:
+			found = true
+		case *ast.CallExpr:
+			_, suffix := check.SplitSuffix(n.Func.Name)
+			found = found || suffix == "_rng"
+			if call := l.info.Calls[n]; call != nil && call.Func != nil && !seen[call.Func] {
+				seen[call.Func] = true
+				found = found || l.acts(call.Func.Decl, seen)
+			}
+		}
+		return !found
+	}, nil)
+	return found
+}
 
 // assigns reports whether a statement assigns to a variable that e reads. That a bound tells
 // the size of a variable, as in for (i in 1:size(x)) x[i] = …, is not meant: assignments to
@@ -81,7 +104,7 @@ func (l *lowerer) measured(n ast.Node) *check.Var {
 	return nil
 }
 
-// stepped lowers a loop whose body changes its upper bound:
+// stepped lowers a loop whose upper bound may differ between iterations:
 //
 //	next = from;
 //	while (next <= to) { i = next; next += 1; body }

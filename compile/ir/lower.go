@@ -158,7 +158,7 @@ func (l *lowerer) stmt(s ast.Stmt) Stmt {
 		call, _ := l.call(s.Call).(*UserCall)
 		return &CallStmt{Pos: pos, Call: call}
 	case *ast.For:
-		if l.assigns(s.Body, s.To) {
+		if l.assigns(s.Body, s.To) || l.acts(s.To, map[*check.Func]bool{}) {
 			return l.stepped(s)
 		}
 		from, to := l.expr(s.From), l.expr(s.To)

@@ -24,7 +24,7 @@ func list(ts ...types.Type) []types.Type { return ts }
 // Computed are tested.
 var computedForms = map[string][][]types.Type{
 	"append_array": {list(tReal.Array(1), tReal.Array(1)), list(tVec.Array(1), tVec.Array(1)), list(tInt.Array(2), tInt.Array(2))},
-	"dims":         {list(tMat.Array(1)), list(tReal)},
+	"dims":         {list(tMat.Array(1)), list(tReal), list(tVec), list(tRow.Array(2))},
 	"head":         {list(tReal.Array(1), tInt), list(tMat.Array(2), tInt)},
 	"num_elements": {list(tVec.Array(2))},
 	"rep_array":    {list(tVec, tInt), list(tReal, tInt, tInt), list(tMat, tInt, tInt, tInt)},
