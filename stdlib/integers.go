@@ -110,8 +110,11 @@ func factorials() []Func {
 	}
 	whole := func(step int64) func(a []int64) (int64, error) {
 		return func(a []int64) (int64, error) {
+			if a[1] < 0 {
+				return 0, fmt.Errorf("the second argument must be nonnegative, but is %d", a[1])
+			}
 			p := int64(1)
-			for k := range max(a[1], 0) {
+			for k := range a[1] {
 				var err error
 				if p == 0 {
 					break // however many factors follow

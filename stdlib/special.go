@@ -45,9 +45,9 @@ func special() []Func {
 		fixed("inc_beta", "The regularised incomplete beta function I_x(a, b), for arguments a, b, x.", tReal, list(tReal, tReal, tReal),
 			of3(func(g *ad.Graph, a, b, x ad.Ref) ad.Ref { return g.Exp(logBetaI(g, x, a, b)) })).in(positiveReal, positiveReal, openUnit).
 			checking(argCheck{"a", types.NonNegative}, argCheck{"b", types.NonNegative}, argCheck{"x", types.UnitInterval}),
-		binary("log_modified_bessel_first_kind", "The logarithm of the modified Bessel function I_v(x) of the first kind, for v ≥ 0 and x ≥ 0.",
-			logBesselI, types.Between(0, 3), positiveReal).
-			checking(argCheck{"first argument (order)", types.NonNegative}, argCheck{"second argument (variable)", types.NonNegative}),
+		binary("log_modified_bessel_first_kind", "The logarithm of the modified Bessel function I_v(x) of the first kind, for v ≥ -1 and x ≥ 0.",
+			logBesselIFrom, types.Between(0, 3), positiveReal).example("log_modified_bessel_first_kind(-0.5, 2)", "log(cosh(2) / sqrt(pi()))").
+			checking(argCheck{"first argument (order)", types.AtLeast(-1)}, argCheck{"second argument (variable)", types.NonNegative}),
 		{Overload: types.Elementwise{Name: "modified_bessel_first_kind", Args: []types.Kind{types.Int, types.Real}, Result: types.Real, Strict: true},
 			Name: "modified_bessel_first_kind", Doc: "The modified Bessel function I_n(x) of the first kind.",
 			Build: of2(modifiedBessel)},
@@ -71,10 +71,10 @@ func special() []Func {
 				return g.Exp(g.Neg(g.Mul(a, g.Do(ad.OpLog1m, nil, z))))
 			})).in(types.Constraint{}, belowOne),
 		binary("lmultiply", "x log y, and 0 where both are 0.", lmultiply, positiveReal, positiveReal),
-		binary("log_rising_factorial", "log(Γ(x + n)/Γ(x)).", logRising, shape, shape).checking(argCheck{"first argument", types.Positive}),
-		binary("log_falling_factorial", "log(Γ(x + 1)/Γ(x - n + 1)).", func(g *ad.Graph, x, n ad.Ref) ad.Ref {
-			return logRising(g, plus(g, g.Sub(x, n), 1), n)
-		}, types.Between(6, 9), shape).checking(argCheck{"first argument", types.Positive}),
+		binary("log_rising_factorial", "log |Γ(x + n)/Γ(x)|.", logGammaRatio, shape, shape).example("log_rising_factorial(2, -1)", "0").checking(argCheck{"first argument", types.Positive}),
+		binary("log_falling_factorial", "log |Γ(x + 1)/Γ(x - n + 1)|.", func(g *ad.Graph, x, n ad.Ref) ad.Ref {
+			return logGammaRatio(g, plus(g, g.Sub(x, n), 1), n)
+		}, types.Between(6, 9), shape).example("log_falling_factorial(2, -1)", "-log(3)").checking(argCheck{"first argument", types.Positive}),
 	}
 }
 
@@ -129,6 +129,31 @@ func lmultiply(g *ad.Graph, x, y ad.Ref) ad.Ref {
 	return g.Do(ad.OpXLogY, nil, x, y)
 }
 
+// logBesselIFrom is log I_v(x) for v ≥ -1: for v < 0 by the recurrence
+// I_v = I_{v+2} + 2(v+1)/x I_{v+1}, all terms of which are positive (DLMF 10.29.1).
+func logBesselIFrom(g *ad.Graph, v, x ad.Ref) ad.Ref {
+	i := logBesselI(g, v, x)
+	if known, ok := g.Value(v); ok && !slices.ContainsFunc(known, func(v float64) bool { return v < 0 }) {
+		return i
+	}
+	next := plus(g, v, 1)
+	below := g.Do(ad.OpLogAddExp, nil, logBesselI(g, plus(g, v, 2), x),
+		g.Add(g.Log(g.Div(g.Scale(2, next), x)), logBesselI(g, next, x)))
+	return g.Select(g.Less(v, g.Const(0)), below, i)
+}
+
+// logGammaRatio is log |Γ(x+n)/Γ(x)|, for n of either sign. Where both arguments of Γ are
+// positive, the lesser one and the step from it to the other avoid the cancellation of two
+// large logarithms.
+func logGammaRatio(g *ad.Graph, x, n ad.Ref) ad.Ref {
+	zero, end := g.Const(0), g.Add(x, n)
+	down := g.Less(n, zero)
+	least := g.Select(down, end, x)
+	ratio := logRising(g, least, g.Select(down, g.Neg(n), n)) // not |n|, whose derivative at 0 is 0
+	ratio = g.Select(down, g.Neg(ratio), ratio)
+	return g.Select(g.Less(zero, least), ratio, g.Sub(g.Lgamma(end), g.Lgamma(x)))
+}
+
 // buildLmgamma is n(n-1)/4 log π + Σ_{j=1}^{n} lgamma(x + (1-j)/2), for known n
 // that may differ between elements.
 func buildLmgamma(b *Builder, a []Arg) ad.Ref {
@@ -138,7 +163,10 @@ func buildLmgamma(b *Builder, a []Arg) ad.Ref {
 	if !ok {
 		b.FailUnknown("argument 1 must be known when the data are bound")
 	}
-	sum := g.Scale(math.Log(math.Pi)/4, g.Mul(n, plus(g, n, -1)))
+	sum := g.Scale(math.Log(math.Pi)/4, g.Sub(g.Mul(n, n), n))
+	if len(b.shape(a[1])) > len(b.shape(a[0])) {
+		sum = g.Broadcast(sum, b.shape(a[1])) // also where there are no terms
+	}
 	if len(v) == 0 {
 		return sum
 	}

@@ -49,6 +49,8 @@ func TestIntErrors(t *testing.T) {
 		{"choose", []int64{100, 50}, "integer overflow"},
 		{"choose", []int64{-1, 1}, "nonnegative"},
 		{"rising_factorial", []int64{1, 30}, "integer overflow"},
+		{"rising_factorial", []int64{5, -1}, "must be nonnegative"},
+		{"falling_factorial", []int64{5, -1}, "must be nonnegative"},
 	} {
 		f := find(c.name)
 		if _, err := f.Int(c.args); err == nil || !strings.Contains(err.Error(), c.want) {
