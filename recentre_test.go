@@ -64,6 +64,9 @@ func TestRecentredMoments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if notes := strings.Join(fit.Report.Chains[0].Notes, " "); !strings.Contains(notes, "NUTS") || !strings.Contains(notes, "scales of effects may be 0") && !strings.Contains(notes, "too far from normal") {
+		t.Errorf("trajectories of fixed length where tau may be 0: %s", notes)
+	}
 	mean, sd := schoolsByIntegration()
 	for _, r := range fit.Summary() {
 		for k, name := range []string{"mu", "tau"} {
@@ -310,6 +313,9 @@ func TestLearntEvidence(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+		}
+		if strings.Contains(strings.Join(session.Report().Chains[0].Notes, " "), "scales of effects may be 0") {
+			t.Errorf("%s: it is said that scales may be 0: %v", name, session.Report().Chains[0].Notes)
 		}
 		got := session.Report().Chains[0].Recentring
 		n := len(got) / 4

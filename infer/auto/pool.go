@@ -111,6 +111,7 @@ type verdict struct {
 	rescued     map[int][]float64 // by chain: the draw of another one to which it is moved
 	evidence    []float64         // the coordinates of effects, see infer.Recentring; nil: the target's own
 	effects     *evidence         // what was learnt of them last; nil: nothing
+	vanishes    bool              // scales of effects may be 0, as was seen in this round or the one before
 	kept        bool              // the metric in use is taken again, see take, and cannot be learnt anew from the draws there are
 	metric      infer.Metric
 	why         string
@@ -295,6 +296,10 @@ func (v *verdict) chooseCoordinates(p *pool, original []record) []record {
 		return recent
 	}
 	v.effects = learnEvidence(p.chart, learn)
+	v.vanishes = v.effects != nil && v.effects.vanishes
+	if n := len(p.history); n > 0 && p.history[n-1].effects != nil {
+		v.vanishes = v.vanishes || p.history[n-1].effects.vanishes
+	}
 	now := v.evidence
 	if now == nil {
 		now = p.chart.Of().Written()

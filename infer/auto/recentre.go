@@ -78,6 +78,7 @@ const (
 	mostLearnt            = 300 // draws of all chains that evidence is learnt from
 	fewestDraws           = 40
 	sameCentred, sameMean = 0.1, 0.3 // differences that do not matter
+	vanishing             = -0.6     // the skewness of the logarithm of a scale that may be 0; an exponential tail has -2
 	constantLocation      = 1e-12    // the variance of a location, relative to that of the effect, that is rounding
 )
 
@@ -86,6 +87,7 @@ type evidence struct {
 	of       []float64 // see [infer.Recentring], with A = 1
 	logScale []float64 // the median of the draws
 	location []float64 // likewise
+	vanishes bool      // a scale of effects of which the data tell little may be 0, it seems
 }
 
 // learnEvidence finds from draws x with their scores what the data tell of each effect: the
@@ -109,7 +111,7 @@ func learnEvidence(c *infer.Chart, recent []record) *evidence {
 	every := (n + mostLearnt - 1) / mostLearnt
 	levels := c.Of().Levels()
 	k := len(levels)
-	out := evidence{infer.Centred(0, k), make([]float64, k), make([]float64, k)}
+	out := evidence{infer.Centred(0, k), make([]float64, k), make([]float64, k), false}
 	for level := slices.Max(levels); level >= 0; level-- {
 		seen := make([]seenEffect, k)
 		for _, r := range recent {
@@ -125,6 +127,8 @@ func learnEvidence(c *infer.Chart, recent []record) *evidence {
 			if precision, pull, follow := of.told(); !math.IsNaN(precision - precision + pull - pull + follow) {
 				out.of[k+j], out.of[2*k+j], out.of[3*k+j] = precision, pull, follow
 			}
+			low := slices.Sorted(slices.Values(of.logScale))[len(of.logScale)/50]
+			out.vanishes = out.vanishes || stat.Skew(of.logScale, nil) < vanishing && centredness(out.of, j, k, low) < 0.5
 		}
 	}
 	return &out
