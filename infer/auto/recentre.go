@@ -77,6 +77,7 @@ func (w *chain) recentre(evidence []float64) error {
 const (
 	mostLearnt            = 300 // draws of all chains that evidence is learnt from
 	fewestDraws           = 40
+	mostSeen              = 1 << 21  // of all effects together, which take 40 bytes each
 	sameCentred, sameMean = 0.1, 0.3 // differences that do not matter
 	vanishing             = -0.6     // the skewness of the logarithm of a scale that may be 0; an exponential tail has -2
 	constantLocation      = 1e-12    // the variance of a location, relative to that of the effect, that is rounding
@@ -108,9 +109,10 @@ func learnEvidence(c *infer.Chart, recent []record) *evidence {
 	if n < fewestDraws {
 		return nil
 	}
-	every := (n + mostLearnt - 1) / mostLearnt
 	levels := c.Of().Levels()
 	k := len(levels)
+	most := max(fewestDraws, min(mostLearnt, mostSeen/k))
+	every := (n + most - 1) / most
 	out := evidence{infer.Centred(0, k), make([]float64, k), make([]float64, k), false}
 	for level := slices.Max(levels); level >= 0; level-- {
 		seen := make([]seenEffect, k)
