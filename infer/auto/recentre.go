@@ -115,21 +115,22 @@ func learnEvidence(c *infer.Chart, recent []record) *evidence {
 	every := (n + most - 1) / most
 	out := evidence{infer.Centred(0, k), make([]float64, k), make([]float64, k), false}
 	for level := slices.Max(levels); level >= 0; level-- {
-		seen := make([]seenEffect, k)
+		o := newObserver(c.Of(), level, c.Dim(), out.of)
 		for _, r := range recent {
 			for t := 0; t < len(r.draws); t += every {
-				observe(c.Of(), level, out.of, r.draws[t], r.scores[t], seen)
+				o.observe(r.draws[t], r.scores[t])
 			}
 		}
-		for j, of := range seen {
+		for j, of := range o.seen {
 			if len(of.theta) < fewestDraws/2 {
 				continue
 			}
-			out.logScale[j], out.location[j] = median(of.logScale), median(of.location)
+			logs := slices.Sorted(slices.Values(of.logScale))
+			low := logs[len(logs)/50]
+			out.logScale[j], out.location[j] = logs[len(logs)/2], slices.Sorted(slices.Values(of.location))[len(logs)/2]
 			if precision, pull, follow := of.told(); !math.IsNaN(precision - precision + pull - pull + follow) {
 				out.of[k+j], out.of[2*k+j], out.of[3*k+j] = precision, pull, follow
 			}
-			low := slices.Sorted(slices.Values(of.logScale))[len(of.logScale)/50]
 			out.vanishes = out.vanishes || stat.Skew(of.logScale, nil) < vanishing && centredness(out.of, j, k, low) < 0.5
 		}
 	}
@@ -142,39 +143,54 @@ type seenEffect struct {
 	score, without            []float64 // of the density, and of it without the effect's own
 }
 
-// observe adds a draw x with its score to what was seen of the effects of a level. Those
-// of higher levels have the evidence given.
-func observe(of infer.Recentring, level int, given, x, score []float64, seen []seenEffect) {
-	d, k := len(x), len(seen)
+// observer sees the effects of a level.
+type observer struct {
+	of                   infer.Recentring
+	level                int
+	centred, innovations []float64 // coordinates: those of the level and of lower ones are so, those of higher ones have the evidence given
+	seen                 []seenEffect
+
+	theta, whole, z, told, logs []float64
+}
+
+func newObserver(of infer.Recentring, level, d int, given []float64) *observer {
+	k := len(of.Levels())
+	o := &observer{of: of, level: level, centred: slices.Clone(given), innovations: slices.Clone(given), seen: make([]seenEffect, k)}
 	row := make([]float64, 4*d+k)
-	theta, whole, z, told, logs := row[:d], row[d:2*d], row[2*d:3*d], row[3*d:4*d], row[4*d:]
-	// The effects of the level and of lower ones are centred, or innovations z with the density exp(-z²/2).
-	centred, innovations := slices.Clone(given), slices.Clone(given)
+	o.theta, o.whole, o.z, o.told, o.logs = row[:d], row[d:2*d], row[2*d:3*d], row[3*d:4*d], row[4*d:]
 	for j, l := range of.Levels() {
 		if l <= level {
-			centred[j], centred[k+j], centred[2*k+j], centred[3*k+j] = 0, 1, 0, 0
-			innovations[j], innovations[k+j], innovations[2*k+j], innovations[3*k+j] = 1, 0, 0, 0
+			for i := range 4 {
+				o.centred[i*k+j], o.innovations[i*k+j] = 0, 0
+			}
+			o.centred[k+j], o.innovations[j] = 1, 1
 		}
 	}
-	if of.LogScales(x, logs) != nil || of.Inverse(x, centred, theta) != nil || of.Pull(theta, centred, score, whole) != nil ||
-		of.Inverse(x, innovations, z) != nil || of.Pull(z, innovations, score, told) != nil {
+	return o
+}
+
+// observe adds a draw x with its score to what was seen.
+func (o *observer) observe(x, score []float64) {
+	of := o.of
+	if of.LogScales(x, o.logs) != nil || of.Inverse(x, o.centred, o.theta) != nil || of.Pull(o.theta, o.centred, score, o.whole) != nil ||
+		of.Inverse(x, o.innovations, o.z) != nil || of.Pull(o.z, o.innovations, score, o.told) != nil {
 		return
 	}
 	for j, i := range of.Elements() {
-		if of.Levels()[j] == level {
-			told[i] += z[i]
+		if of.Levels()[j] == o.level {
+			o.told[i] += o.z[i] // the density of an innovation is taken to be exp(-z²/2)
 		}
 	}
-	if of.Push(x, innovations, told, told) != nil || of.Pull(theta, centred, told, told) != nil {
+	if of.Push(x, o.innovations, o.told, o.told) != nil || of.Pull(o.theta, o.centred, o.told, o.told) != nil {
 		return
 	}
 	for j, i := range of.Elements() {
-		if of.Levels()[j] != level || math.IsNaN(whole[i]*told[i]) || math.IsInf(whole[i]*told[i], 0) || math.IsInf(logs[j], 0) {
-			continue
+		if product := o.whole[i] * o.told[i]; of.Levels()[j] == o.level && !math.IsNaN(product) && !math.IsInf(product, 0) && !math.IsInf(o.logs[j], 0) {
+			s := &o.seen[j]
+			s.theta, s.logScale = append(s.theta, o.theta[i]), append(s.logScale, o.logs[j])
+			s.location = append(s.location, o.theta[i]-o.z[i]*math.Exp(o.logs[j]))
+			s.score, s.without = append(s.score, o.whole[i]), append(s.without, o.told[i])
 		}
-		s := &seen[j]
-		s.theta, s.location, s.logScale = append(s.theta, theta[i]), append(s.location, theta[i]-z[i]*math.Exp(logs[j])), append(s.logScale, logs[j])
-		s.score, s.without = append(s.score, whole[i]), append(s.without, told[i])
 	}
 }
 
@@ -279,5 +295,3 @@ func (w *chain) tellEffects(e *evidence) {
 	}
 	w.note(fmt.Sprintf("Effects: %d, %s (1 is centred, 0 non-centred).", k, by))
 }
-
-func median(v []float64) float64 { return slices.Sorted(slices.Values(v))[len(v)/2] }
