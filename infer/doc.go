@@ -27,6 +27,7 @@
 //	warmup/      stages: step size search, dual averaging, windows of metric estimation
 //	ahmc/        HMC tuned by Bayesian optimisation, in warm-up and for ever after
 //	auto/        the sampler that chooses metric and kernel by itself
+//	tempered/    parallel tempering from a fitted reference, for several modes; log Z
 //	bayesopt/    Gaussian process regression and upper confidence bounds on a grid
 //	optimize/    modes; Laplace's approximation, Pathfinder, variational inference
 //	psis/        Pareto smoothed importance weights

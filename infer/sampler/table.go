@@ -50,6 +50,7 @@ func Table() []Row {
 		nutsRow(),
 		hmcRow(),
 		ahmcRow(),
+		temperedRow(),
 		rmhmcRow(),
 		armhmcRow(),
 		nuts2011Row(),
@@ -120,6 +121,12 @@ var (
 		}
 		return 0
 	}}
+	restartColumn = Column{Name: "restart__", Value: func(d *infer.Draw) float64 {
+		if d.Stats.Restart {
+			return 1
+		}
+		return 0
+	}}
 )
 
 // adaptFlags declares the options of adaptation, which samplers with a constant
@@ -169,7 +176,7 @@ func TypeOf(name string) string {
 	switch name {
 	case treeDepthColumn.Name, leapfrogColumn.Name:
 		return "int64"
-	case divergentColumn.Name:
+	case divergentColumn.Name, restartColumn.Name:
 		return "bool"
 	}
 	return "float64"

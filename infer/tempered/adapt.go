@@ -1,0 +1,404 @@
+package tempered
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/warmup"
+	"github.com/ppl-lang/ppl/infer/whiten"
+)
+
+// New makes the kernel of a ladder that begins with what is known of the target, for samplers
+// that switch to tempering within a run. The stages of [Kernel.Stages] then adapt it; the
+// options are those of the zero Sampler where they are zero.
+func New(rng *rand.Rand, target *infer.Meter, options Sampler, start Start) (*Kernel, error) {
+	if err := options.Validate(); err != nil {
+		return nil, err
+	}
+	k := newKernel(options, target)
+	return k, k.begin(rng, start)
+}
+
+// The constants of adaptation.
+const (
+	firstFitted   = 4       // intervals of the fitted leg at first
+	firstBroad    = 6       // and of the broad leg, at β of (i/n)^firstPower
+	firstPower    = 3       //
+	scheduleShare = 0.1     // of warm-up, after which the schedule is learnt, but no reference
+	tuneShare     = 0.1     // of warm-up, in which step sizes alone are adapted
+	leastRound    = 20      // scans
+	keepFloats    = 4 << 20 // numbers that draws of all levels may take
+	keepDraws     = 400     // of a level at most
+	averageReach  = 2       // of step sizes in later rounds, see warmup.Averaging
+)
+
+// begin makes the first ladder.
+func (k *Kernel) begin(rng *rand.Rand, start Start) error {
+	parts := slices.Clone(start.Modes)
+	lift(parts)
+	var err error
+	if k.fitted, err = NewMixture(parts); err != nil {
+		return err
+	}
+	k.broad = nil
+	if !k.options.OneLeg {
+		broad := start.Broad
+		if broad.Kind == "" {
+			broad = widen(parts)
+		}
+		if k.broad, err = NewMixture([]Component{{1, broad}}); err != nil {
+			return err
+		}
+	}
+	common := within(parts)
+	most := k.options.Replicas
+	var up, down []rung
+	n := min(firstFitted, max(1, most-1))
+	for _, beta := range spread(n, 1) {
+		up = append(up, rung{beta, common, 0})
+	}
+	if n := min(firstBroad, most-len(up)); k.broad != nil && n > 0 {
+		wide, narrow := variances(k.broad.parts[0].Normal), variances(common)
+		betas := spread(n, firstPower)
+		for i := n - 1; i >= 0; i-- {
+			m := infer.Metric{Kind: infer.Diagonal, Dim: len(wide), Inverse: make([]float64, len(wide))}
+			for j := range wide {
+				m.Inverse[j] = 1 / ((1-betas[i])/wide[j] + betas[i]/narrow[j])
+			}
+			down = append(down, rung{betas[i], m, 0})
+		}
+	}
+	if err := k.build(up, down); err != nil {
+		return err
+	}
+	k.replicas = nil
+	for i, l := range k.levels {
+		z := newPoint(k.target.Dim())
+		switch {
+		case i == k.cold:
+			copy(z.Position, start.At)
+			err = l.h.Reset(z)
+		case len(start.Points) > 0:
+			copy(z.Position, start.Points[i%len(start.Points)])
+			err = l.h.Reset(z)
+		default:
+			err = k.place(rng, l, z, start.At)
+		}
+		if err != nil {
+			return err
+		}
+		k.replicas = append(k.replicas, &replica{point: z})
+	}
+	if err := k.searchSteps(rng); err != nil {
+		return err
+	}
+	k.reset()
+	return nil
+}
+
+// place draws a point for a level from the fitted reference, or takes the one given if π is 0
+// wherever it is tried.
+func (k *Kernel) place(rng *rand.Rand, l *level, z *infer.Point, otherwise []float64) error {
+	for range 20 {
+		k.fitted.Sample(rng, z.Position)
+		if err := l.h.Reset(z); err != nil || !math.IsInf(z.LogDensity, -1) {
+			return err
+		}
+	}
+	copy(z.Position, otherwise)
+	return l.h.Reset(z)
+}
+
+// searchSteps finds a step size for levels that have none.
+func (k *Kernel) searchSteps(rng *rand.Rand) error {
+	for i, l := range k.levels {
+		if l.step > 0 {
+			continue
+		}
+		l.step = 1
+		if l.beta == 0 || math.IsInf(k.replicas[i].point.LogDensity, -1) {
+			continue
+		}
+		s := infer.State{Rng: rng, Target: k.target, Hamiltonian: l.h, Point: k.replicas[i].point, StepSize: 0.5}
+		if err := (warmup.Search{}).Run(context.Background(), &s); err != nil {
+			return err
+		}
+		l.step = s.StepSize
+	}
+	return nil
+}
+
+// Stages are those of a warm-up of n transitions: rounds, each about twice as long as the one
+// before, after each of which the reference, the metrics, the schedule and the number of replicas
+// are learnt from its draws; one after which the schedule is learnt for the last reference; and
+// one in which step sizes alone are adapted.
+func (k *Kernel) Stages(n int) []infer.Stage {
+	part := func(share float64, left int) int {
+		return min(max(int(share*float64(n)), leastRound), left)
+	}
+	tune := part(tuneShare, n)
+	schedule := part(scheduleShare, n-tune)
+	var stages []infer.Stage
+	for i, length := range rounds(n - tune - schedule) {
+		stages = append(stages, round{k, length, i == 0, learnAll})
+	}
+	if schedule > 0 {
+		stages = append(stages, round{k, schedule, false, learnSchedule})
+	}
+	return append(stages, round{k, tune, false, learnSteps}, settle{k})
+}
+
+// learns is what a round learns, beside step sizes.
+type learns int
+
+const (
+	learnSteps learns = iota
+	learnSchedule
+	learnAll
+)
+
+// rounds are lengths that double, and add up to n.
+func rounds(n int) (out []int) {
+	for length := leastRound; n > 0; length *= 2 {
+		if n < length+2*length {
+			length = n
+		}
+		out = append(out, length)
+		n -= length
+	}
+	return out
+}
+
+// learning is what a round keeps of draws, level by level.
+type learning struct {
+	every, seen int // every so manyeth scan is kept
+	draws       [][][]float64
+	scores      [][][]float64
+	logs        []float64   // log densities of those of the target
+	targets     [][]float64 // and their scores
+}
+
+// learn keeps the states of all levels, if a round wants them.
+func (k *Kernel) learn() {
+	l := k.learning
+	if l == nil {
+		return
+	}
+	l.seen++
+	if (l.seen-1)%l.every != 0 {
+		return
+	}
+	for i, r := range k.replicas {
+		if k.levels[i].beta == 0 {
+			continue
+		}
+		l.draws[i] = append(l.draws[i], slices.Clone(r.point.Position))
+		l.scores[i] = append(l.scores[i], slices.Clone(r.point.Gradient))
+	}
+	log, _ := ofTarget(k.replicas[k.cold].point)
+	l.logs = append(l.logs, log)
+}
+
+// round is a stage of so many transitions.
+type round struct {
+	k      *Kernel
+	length int
+	first  bool
+	learns learns
+}
+
+// Run implements [infer.Stage].
+func (r round) Run(ctx context.Context, s *infer.State) error {
+	k := r.k
+	if !k.ready() {
+		return errNoLadder
+	}
+	k.reset()
+	reach := float64(averageReach)
+	if r.first {
+		reach = 10
+	}
+	for _, l := range k.levels {
+		if l.beta > 0 {
+			l.averaging = warmup.NewDualAveraging(warmup.Averaging{Delta: k.options.Delta, Reach: reach}, l.step)
+		}
+	}
+	if r.learns > learnSteps {
+		n := len(k.levels)
+		most := min(keepDraws, max(2*fewest, keepFloats/(2*n*max(1, k.target.Dim()))))
+		k.learning = &learning{every: 1 + (r.length-1)/most, draws: make([][][]float64, n), scores: make([][][]float64, n)}
+	}
+	defer func() { k.learning = nil }()
+	for range r.length {
+		if _, err := s.Advance(); err != nil {
+			return err
+		}
+	}
+	for _, l := range k.levels {
+		if l.averaging != nil {
+			l.step, l.averaging = l.averaging.Final(), nil
+		}
+	}
+	if r.learns == learnSteps {
+		return nil
+	}
+	return k.adapt(ctx, s.Rng, r.learns == learnAll)
+}
+
+// settle is the stage that begins the account of the draws.
+type settle struct{ k *Kernel }
+
+// Run implements [infer.Stage].
+func (s settle) Run(_ context.Context, state *infer.State) error {
+	s.k.reset()
+	state.StepSize = s.k.levels[s.k.cold].step
+	return nil
+}
+
+// adapt makes a new ladder of what a round has seen; the reference stays unless fit says so.
+func (k *Kernel) adapt(ctx context.Context, rng *rand.Rand, fit bool) error {
+	l := k.learning
+	metrics := make([]infer.Metric, len(k.levels))
+	for i := range k.levels {
+		metrics[i] = k.metricOf(i)
+	}
+	rejected := k.rejections()
+	old, replicas, cold := k.levels, k.replicas, k.cold
+	if fit && len(l.draws[cold]) >= fewest {
+		if m, err := refit(k.fitted, l.draws[cold], l.scores[cold], l.logs); err == nil {
+			k.fitted = m
+		}
+		if err := k.seek(ctx, rng); err != nil {
+			return err
+		}
+	}
+	type leg struct {
+		places     []int // of the old levels, from the reference
+		betas      []float64
+		cumulative []float64
+		n          int // intervals wanted
+	}
+	legs := make([]leg, 0, 2)
+	count := func(g leg) leg {
+		for _, i := range g.places {
+			g.betas = append(g.betas, old[i].beta)
+		}
+		g.n = intervals(g.cumulative[len(g.cumulative)-1], math.MaxInt32)
+		return g
+	}
+	var places []int
+	for i := range cold + 1 {
+		places = append(places, i)
+	}
+	legs = append(legs, count(leg{places: places, cumulative: barrier(rejected[:cold])}))
+	if len(old) > cold+1 {
+		var places []int
+		var r []float64
+		for i := len(old) - 1; i >= cold; i-- {
+			places = append(places, i)
+			if i > cold {
+				r = append(r, rejected[i-1])
+			}
+		}
+		legs = append(legs, count(leg{places: places, cumulative: barrier(r)}))
+	}
+	// The fitted leg has precedence.
+	most := k.options.Replicas - 1
+	if len(legs) == 2 {
+		legs[0].n = max(1, min(legs[0].n, most-max(1, most/3)))
+		legs[1].n = max(1, min(legs[1].n, most-legs[0].n))
+	} else {
+		legs[0].n = min(legs[0].n, max(1, most))
+	}
+	var rungs [2][]rung
+	var from [2][]int
+	for g, leg := range legs {
+		betas := equalise(leg.betas, leg.cumulative, leg.n)
+		for _, beta := range betas {
+			// What is learnt at the nearest level, on the scale of the barrier, is taken over.
+			at := leg.places[nearestLevel(leg.betas, leg.cumulative, beta)]
+			if beta > 0 && old[at].beta == 0 && len(leg.places) > 1 {
+				at = leg.places[1]
+			}
+			rungs[g] = append(rungs[g], rung{beta, metrics[at], old[at].step})
+			from[g] = append(from[g], at)
+		}
+	}
+	up := rungs[0]
+	sources := from[0]
+	var down []rung
+	for i := len(rungs[1]) - 2; i >= 0; i-- { // without the target
+		down = append(down, rungs[1][i])
+		sources = append(sources, from[1][i])
+	}
+	if err := k.build(up, down); err != nil {
+		return err
+	}
+	k.replicas = nil
+	for i, level := range k.levels {
+		z := newPoint(k.target.Dim())
+		z.CopyFrom(replicas[sources[i]].point)
+		if i == k.cold {
+			z.CopyFrom(replicas[cold].point)
+		}
+		if log, _ := ofTarget(z); math.IsInf(log, -1) { // a draw of a reference
+			z.CopyFrom(replicas[cold].point)
+		}
+		level.h.enter(z)
+		k.replicas = append(k.replicas, &replica{point: z})
+	}
+	k.odd = false
+	k.reset()
+	return nil
+}
+
+// nearestLevel is the place of the level nearest to β, by the barrier and then by β itself.
+func nearestLevel(betas, cumulative []float64, beta float64) int {
+	at := func(b float64) float64 {
+		for j := 1; j < len(betas); j++ {
+			if b <= betas[j] {
+				return cumulative[j-1] + (cumulative[j]-cumulative[j-1])*(b-betas[j-1])/(betas[j]-betas[j-1]) + 1e-9*b
+			}
+		}
+		return cumulative[len(cumulative)-1]
+	}
+	best, want := 0, at(beta)
+	for j := range betas {
+		if math.Abs(cumulative[j]+1e-9*betas[j]-want) < math.Abs(cumulative[best]+1e-9*betas[best]-want) {
+			best = j
+		}
+	}
+	return best
+}
+
+// metricOf is the metric that suits the draws of a level: of what they are about the component
+// of the fitted reference that each is nearest to, since steps stay within modes.
+func (k *Kernel) metricOf(i int) infer.Metric {
+	draws, scores := k.learning.draws[i], k.learning.scores[i]
+	now := k.levels[i].h.inner.Metric()
+	if len(draws) < 2*fewest {
+		return now
+	}
+	var s whiten.Sample
+	for _, own := range k.fitted.assign(draws) {
+		if len(own) == 0 {
+			continue
+		}
+		for _, j := range own {
+			s.Draws, s.Scores = append(s.Draws, draws[j]), append(s.Scores, scores[j])
+		}
+		s.Groups = append(s.Groups, len(own))
+	}
+	m, err := whiten.Fit(kindOf(k.target.Dim(), len(draws)), s, whiten.Options{})
+	if err != nil {
+		return now
+	}
+	m.Mean = nil
+	if _, err := NewMixture([]Component{{1, m}}); err != nil {
+		return now
+	}
+	return m
+}

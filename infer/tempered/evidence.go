@@ -1,0 +1,133 @@
+package tempered
+
+import "math"
+
+// batches is the largest number of batches of scans that are kept apart for standard errors.
+// When there are so many, neighbours are joined and batches become twice as long.
+const batches = 64
+
+// evidence is the account from which the normalising constant of the target is estimated: for
+// each pair of neighbours, batch by batch, the logarithm of the sums that the two estimators of
+// stepping stones and the one between them need.
+type evidence struct {
+	pairs  int
+	length int     // scans of a full batch
+	in     int     // scans of the last batch
+	sums   [][]sum // by batch and pair
+}
+
+// sum holds logarithms of sums, over the scans of a batch, of functions of the log ratio
+// ℓ = log π - log r, where Δ is the difference of the two β.
+type sum struct {
+	Forward, Backward float64 // exp(Δℓ) at the hotter level, exp(-Δℓ) at the colder one
+	HalfHot, HalfCold float64 // exp(½Δℓ) at the hotter level, exp(-½Δℓ) at the colder one
+}
+
+func newEvidence(pairs int) evidence { return evidence{pairs: pairs, length: 1} }
+
+// begin prepares for the next scan.
+func (e *evidence) begin() {
+	if len(e.sums) > 0 && e.in < e.length {
+		return
+	}
+	if len(e.sums) == batches {
+		for i := range batches / 2 {
+			a, b := e.sums[2*i], e.sums[2*i+1]
+			for j := range a {
+				a[j].join(b[j])
+			}
+			e.sums[i] = a
+		}
+		e.sums, e.length = e.sums[:batches/2], 2*e.length
+	}
+	row, none := make([]sum, e.pairs), math.Inf(-1)
+	for j := range row {
+		row[j] = sum{none, none, none, none}
+	}
+	e.sums, e.in = append(e.sums, row), 0
+}
+
+func (s *sum) join(o sum) {
+	s.Forward, s.Backward = logAdd(s.Forward, o.Forward), logAdd(s.Backward, o.Backward)
+	s.HalfHot, s.HalfCold = logAdd(s.HalfHot, o.HalfHot), logAdd(s.HalfCold, o.HalfCold)
+}
+
+// add enters the log ratios at the two levels of a pair.
+func (e *evidence) add(pair int, step, hot, cold float64) {
+	one := sum{step * hot, -step * cold, 0.5 * step * hot, -0.5 * step * cold}
+	e.sums[len(e.sums)-1][pair].join(one)
+}
+
+// end says that all pairs of a scan have been entered.
+func (e *evidence) end() { e.in++ }
+
+// logAdd is log(exp(a) + exp(b)).
+func logAdd(a, b float64) float64 {
+	if a < b {
+		a, b = b, a
+	}
+	if math.IsInf(b, -1) || math.IsInf(a, 1) {
+		return a
+	}
+	return a + math.Log1p(math.Exp(b-a))
+}
+
+// Evidence is an estimate of the logarithm of a normalising constant with its standard error.
+type Evidence struct {
+	LogZ  float64
+	Error float64
+
+	// Forward and Backward are the two estimates of stepping stones: from draws of the hotter
+	// level of each pair alone, whose exponential is unbiased for Z, and from those of the colder
+	// one, whose reciprocal is unbiased for 1/Z.
+	Forward, Backward float64
+}
+
+// of is the estimate from pairs first to last-1.
+//
+// LogZ is by the geometric bridge between neighbours, E exp(½Δℓ) at the hotter level over
+// E exp(-½Δℓ) at the colder one: a stepping stone from both sides, whose variance is finite where
+// one from one side may have none. Its error is from the variation of the batches.
+func (e *evidence) of(first, last int) Evidence {
+	none := math.NaN()
+	full := len(e.sums)
+	if full == 0 || first == last {
+		return Evidence{none, none, none, none}
+	}
+	scans := float64((full-1)*e.length + e.in)
+	totals := make([]sum, e.pairs)
+	copy(totals, e.sums[0])
+	for _, row := range e.sums[1:] {
+		for j := range row {
+			totals[j].join(row[j])
+		}
+	}
+	var out Evidence
+	for _, t := range totals[first:last] {
+		out.LogZ += t.HalfHot - t.HalfCold
+		out.Forward += t.Forward - math.Log(scans)
+		out.Backward -= t.Backward - math.Log(scans)
+	}
+	// The relative deviation of each batch from the whole, of the sums over all pairs together, so
+	// that what goes through all levels at once is seen.
+	n, square := 0.0, 0.0
+	for b, row := range e.sums {
+		size := float64(e.length)
+		if b == full-1 {
+			size = float64(e.in)
+		}
+		deviation := 0.0
+		for j := first; j < last; j++ {
+			deviation += (math.Exp(row[j].HalfHot-totals[j].HalfHot) - math.Exp(row[j].HalfCold-totals[j].HalfCold)) * scans
+		}
+		// The sum of a batch has the variance of its length.
+		square += deviation * deviation / size
+		n++
+	}
+	if n < 2 {
+		out.Error = none
+	} else {
+		out.Error = math.Sqrt(square / (n - 1) / scans)
+	}
+	return out
+}

@@ -1,0 +1,380 @@
+package tempered
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/whiten"
+)
+
+// The constants of fitting.
+const (
+	mostDense      = 60   // dimensions in which covariances are matrices
+	mostComponents = 12   // of a fitted reference
+	fewest         = 8    // draws that a component is learnt from
+	emSteps        = 12   // of expectation and maximisation
+	leastWeight    = 0.02 // of a component, as long as there are few
+	sumOfLeast     = 0.1  // of all components that have the least weight
+	margin         = 1.1  // of variances of a reference: one too narrow is worse than one too wide
+)
+
+// kindOf is the kind of metric that n draws with scores can tell in so many dimensions.
+func kindOf(dim, n int) infer.MetricKind {
+	switch {
+	case n < 2*fewest && n < dim:
+		return infer.Diagonal
+	case dim <= mostDense:
+		return infer.Dense
+	}
+	return infer.LowRank
+}
+
+// component fits a normal distribution to draws with scores; false if they are too few or do not
+// allow for one.
+func component(draws, scores [][]float64) (infer.Metric, bool) {
+	if len(draws) < fewest {
+		return infer.Metric{}, false
+	}
+	d := len(draws[0])
+	m, err := whiten.Fit(kindOf(d, len(draws)), whiten.Sample{Draws: draws, Scores: scores}, whiten.Options{})
+	if err != nil {
+		return infer.Metric{}, false
+	}
+	weights := make([]float64, len(draws))
+	for i := range weights {
+		weights[i] = 1
+	}
+	return moments(m, draws, weights)
+}
+
+// moments gives the mean and the covariance of weighted draws the form of a metric that is
+// near to their precision: with the draws' moments, shrunk towards a multiple of that metric.
+// Above mostDense dimensions only the multiple is learnt.
+func moments(m infer.Metric, draws [][]float64, weights []float64) (infer.Metric, bool) {
+	d, total := m.Dim, floats.Sum(weights)
+	if !(total > 0) {
+		return m, false
+	}
+	mean := make([]float64, d)
+	for i, x := range draws {
+		floats.AddScaled(mean, weights[i]/total, x)
+	}
+	m.Mean = mean
+	to, err := whiten.NewMap(m)
+	if err != nil {
+		return m, false
+	}
+	y, none, unused := make([]float64, d), make([]float64, d), make([]float64, d)
+	dense := m.Kind == infer.Dense
+	second := make([]float64, d*d)
+	if !dense {
+		second = make([]float64, d)
+	}
+	for i, x := range draws {
+		w := weights[i] / total
+		if w < 1e-12 {
+			continue
+		}
+		to.Whiten(x, none, y, unused)
+		for a, v := range y {
+			if dense {
+				floats.AddScaled(second[a*d:(a+1)*d], w*v, y)
+			} else {
+				second[a] += w * v * v
+			}
+		}
+	}
+	scale := 0.0
+	for a := range d {
+		if dense {
+			scale += second[a*d+a] / float64(d)
+		} else {
+			scale += second[a] / float64(d)
+		}
+	}
+	if !(scale > 0) || math.IsInf(scale, 1) {
+		return m, false
+	}
+	m.Inverse = slices.Clone(m.Inverse)
+	switch m.Kind {
+	case infer.Dense:
+		shrink := float64(d) / (float64(d) + total)
+		floats.Scale(margin*(1-shrink), second)
+		for a := range d {
+			second[a*d+a] += margin * shrink * scale
+		}
+		m.Mean = nil
+		if to, err = whiten.NewMap(m); err != nil {
+			return m, false
+		}
+		// L second Lᵀ: L is applied to columns, which are rows by symmetry, and then to rows.
+		half, row := make([]float64, d*d), make([]float64, d)
+		for a := range d {
+			to.Forward(second[a*d:(a+1)*d], row)
+			for b, v := range row {
+				half[b*d+a] = v
+			}
+		}
+		for a := range d {
+			to.Forward(half[a*d:(a+1)*d], m.Inverse[a*d:(a+1)*d])
+		}
+		for a := range d {
+			for b := range a {
+				v := 0.5 * (m.Inverse[a*d+b] + m.Inverse[b*d+a])
+				m.Inverse[a*d+b], m.Inverse[b*d+a] = v, v
+			}
+		}
+		m.Mean = mean
+	case infer.LowRank:
+		floats.Scale(math.Sqrt(margin*scale), m.Inverse[:d])
+	case infer.Diagonal:
+		shrink := 1 / (1 + total/5)
+		for a := range m.Inverse {
+			m.Inverse[a] *= margin * ((1-shrink)*second[a] + shrink*scale)
+		}
+	}
+	if m.Check() != nil {
+		return m, false
+	}
+	if _, err := NewMixture([]Component{{1, m}}); err != nil {
+		return m, false
+	}
+	return m, true
+}
+
+// refit fits a mixture to draws of the target, with their log densities and scores, beginning
+// with the components of an old one. Components without draws stay, with the least weight: they
+// may be modes that the draws have missed.
+func refit(old *Mixture, draws, scores [][]float64, logs []float64) (*Mixture, error) {
+	parts := old.Components()
+	if new, ok := foreign(old, draws, scores); ok && len(parts) < mostComponents {
+		parts = append(parts, new)
+	}
+	base := make([]infer.Metric, len(parts)) // what shapes are shrunk towards
+	for k := range parts {
+		base[k] = parts[k].Normal
+	}
+	m, err := NewMixture(parts)
+	if err != nil {
+		return nil, err
+	}
+	own := m.assign(draws)
+	for k := range parts {
+		var x, g [][]float64
+		for _, i := range own[k] {
+			x, g = append(x, draws[i]), append(g, scores[i])
+		}
+		if len(x) >= fewest {
+			if fit, err := whiten.Fit(kindOf(len(x[0]), len(x)), whiten.Sample{Draws: x, Scores: g}, whiten.Options{}); err == nil {
+				base[k] = fit
+			}
+		}
+	}
+	shares, weights := make([][]float64, len(draws)), make([][]float64, len(parts))
+	for k := range weights {
+		weights[k] = make([]float64, len(draws))
+	}
+	for i := range shares {
+		shares[i] = make([]float64, len(parts))
+	}
+	for range emSteps {
+		for i, x := range draws {
+			m.Shares(x, shares[i])
+			for k, v := range shares[i] {
+				weights[k][i] = v
+			}
+		}
+		for k := range parts {
+			n := floats.Sum(weights[k])
+			parts[k].Weight = max(n/float64(len(draws)), 1e-3)
+			if n < fewest {
+				continue
+			}
+			if fit, ok := moments(base[k], draws, weights[k]); ok {
+				parts[k].Normal = fit
+			}
+		}
+		if m, err = NewMixture(parts); err != nil {
+			return nil, err
+		}
+		if len(parts) == 1 {
+			break
+		}
+	}
+	reweigh(parts, m, draws, logs)
+	return NewMixture(parts)
+}
+
+// assign lists for each component the draws that are most likely from it.
+func (m *Mixture) assign(draws [][]float64) [][]int {
+	own := make([][]int, len(m.parts))
+	for i, x := range draws {
+		k, _ := m.nearest(x)
+		own[k] = append(own[k], i)
+	}
+	return own
+}
+
+// foreign fits a component to the draws that are far from all components, if there are enough.
+func foreign(m *Mixture, draws, scores [][]float64) (Component, bool) {
+	var x, g [][]float64
+	for i, draw := range draws {
+		d := float64(len(draw))
+		if _, square := m.nearest(draw); square > d+6*math.Sqrt(2*d)+12 {
+			x, g = append(x, draw), append(g, scores[i])
+		}
+	}
+	fit, ok := component(x, g)
+	return Component{Weight: float64(len(x)) / float64(len(draws)), Normal: fit}, ok
+}
+
+// reweigh averages the weights of components, the shares of the draws, with what the log
+// densities at the draws say of the masses, which does not depend on how often the chain has gone
+// from one to another. Then it lifts those that are too small.
+func reweigh(parts []Component, m *Mixture, draws [][]float64, logs []float64) {
+	masses := make([]float64, len(parts))
+	own := m.assign(draws)
+	most := math.Inf(-1)
+	for k := range parts {
+		masses[k] = math.Inf(-1)
+		if len(own[k]) >= fewest {
+			masses[k] = 0
+			for _, i := range own[k] {
+				m.Log(draws[i])
+				masses[k] += (logs[i] - (m.logs[k] - math.Log(m.parts[k].Weight))) / float64(len(own[k]))
+			}
+		}
+		most = max(most, masses[k])
+	}
+	total := 0.0
+	for k := range masses {
+		if !math.IsInf(most, -1) {
+			masses[k] = math.Exp(masses[k] - most)
+			total += masses[k]
+		}
+	}
+	for k := range parts {
+		if total > 0 {
+			parts[k].Weight = 0.5*m.parts[k].Weight + 0.5*masses[k]/total
+		}
+	}
+	lift(parts)
+}
+
+// lift raises the weights of components to the least one.
+func lift(parts []Component) {
+	total := 0.0
+	for _, p := range parts {
+		total += p.Weight
+	}
+	least := min(leastWeight, sumOfLeast/float64(len(parts)))
+	for k := range parts {
+		parts[k].Weight = max(parts[k].Weight/total, least)
+	}
+}
+
+// within is the metric of what components have in common: the mean of their covariances, or of
+// their variances if these are not all matrices.
+func within(parts []Component) infer.Metric {
+	d := parts[0].Normal.Dim
+	total := 0.0
+	dense := d <= mostDense
+	for _, p := range parts {
+		total += p.Weight
+		dense = dense && p.Normal.Kind == infer.Dense
+	}
+	if len(parts) == 1 {
+		m := parts[0].Normal
+		m.Mean = nil
+		return m
+	}
+	if dense {
+		m := infer.Metric{Kind: infer.Dense, Dim: d, Inverse: make([]float64, d*d)}
+		for _, p := range parts {
+			floats.AddScaled(m.Inverse, p.Weight/total, p.Normal.Inverse)
+		}
+		return m
+	}
+	m := infer.Metric{Kind: infer.Diagonal, Dim: d, Inverse: make([]float64, d)}
+	for _, p := range parts {
+		floats.AddScaled(m.Inverse, p.Weight/total, variances(p.Normal))
+	}
+	return m
+}
+
+// variances are those of the coordinates of a normal distribution.
+func variances(m infer.Metric) []float64 {
+	out := make([]float64, m.Dim)
+	switch m.Kind {
+	case infer.Diagonal:
+		copy(out, m.Inverse)
+	case infer.Dense:
+		for i := range out {
+			out[i] = m.Inverse[i*m.Dim+i]
+		}
+	case infer.LowRank:
+		scale, values, vectors := m.LowRank()
+		for i, s := range scale {
+			out[i] = 1
+			for k, u := range vectors {
+				out[i] += (values[k] - 1) * u[i] * u[i]
+			}
+			out[i] *= s * s
+		}
+	default:
+		for i := range out {
+			out[i] = 1
+		}
+	}
+	return out
+}
+
+// The constants of widen.
+const (
+	broadBarrier = 5 // of the leg from the broad reference, about, to a mode
+	broadFactor  = 3 // of the standard deviations of all modes together
+	broadRadius  = 3 // and what is added to them: chains start within 2 of zero
+)
+
+// widen is a broad reference for modes: a normal distribution about their means, of independent
+// coordinates, with broadFactor times the standard deviations that the modes have together, and
+// broadRadius more.
+//
+// In many dimensions such a reference is so far from the target that the leg would take too many
+// replicas: the barrier between normal distributions whose standard deviations differ by factors κ_i
+// is about sqrt(Σ (2 log κ_i)² / 2π). The factors that are more than the modes themselves need are
+// reduced so that it is at most broadBarrier.
+func widen(parts []Component) infer.Metric {
+	d := parts[0].Normal.Dim
+	n := float64(len(parts))
+	m := infer.Metric{Kind: infer.Diagonal, Dim: d, Inverse: make([]float64, d), Mean: make([]float64, d)}
+	for _, p := range parts {
+		if p.Normal.Mean != nil {
+			floats.AddScaled(m.Mean, 1/n, p.Normal.Mean)
+		}
+	}
+	all := make([]float64, d)
+	for _, p := range parts {
+		for i, v := range variances(p.Normal) {
+			if p.Normal.Mean != nil {
+				v += (p.Normal.Mean[i] - m.Mean[i]) * (p.Normal.Mean[i] - m.Mean[i])
+			}
+			all[i] += v / n
+		}
+	}
+	square := 0.0
+	logs := make([]float64, d) // of κ
+	for i, v := range all {
+		s := math.Sqrt(v)
+		logs[i] = math.Log(broadFactor + broadRadius/s)
+		square += 4 * logs[i] * logs[i] / (2 * math.Pi)
+	}
+	factor := min(1, broadBarrier/math.Sqrt(square))
+	for i, v := range all {
+		m.Inverse[i] = v * math.Exp(2*factor*logs[i])
+	}
+	return m
+}

@@ -1,0 +1,143 @@
+package tempered
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/hmc"
+)
+
+// annealed is the density of a level, r^(1-β) π^β, as an infer.LogDensity. It remembers what π
+// was at the point of its last evaluation, of which there is one for each of its own.
+type annealed struct {
+	target    *infer.Meter
+	reference *Mixture
+	beta      float64
+
+	log   float64   // of π
+	score []float64 // of π
+}
+
+func (a *annealed) Dim() int { return a.target.Dim() }
+
+func (a *annealed) LogDensityGrad(x, grad []float64) (float64, error) {
+	log, err := a.target.LogDensityGrad(x, a.score)
+	a.log = log
+	if err != nil || math.IsInf(log, -1) {
+		return math.Inf(-1), err
+	}
+	return a.mix(x, log, a.score, grad), nil
+}
+
+// mix is the log density of the level, with its gradient, at a point where those of π are known.
+func (a *annealed) mix(x []float64, log float64, score, grad []float64) float64 {
+	if a.beta == 1 {
+		copy(grad, score)
+		return log
+	}
+	r := a.reference.LogGrad(x, grad)
+	if a.beta == 0 {
+		return r
+	}
+	for i, g := range score {
+		grad[i] = (1-a.beta)*grad[i] + a.beta*g
+	}
+	return (1-a.beta)*r + a.beta*log
+}
+
+// hamiltonian is that of a level: package hmc's, with its metric, over the annealed density. The
+// Cache of its points is the velocity, then the score of π, then log π, so that a point can go to
+// another level without another evaluation.
+type hamiltonian struct {
+	density *annealed
+	inner   *hmc.Euclidean
+	dim     int
+	from, z infer.Point // views that inner sees
+}
+
+var _ infer.Hamiltonian = (*hamiltonian)(nil)
+
+func newHamiltonian(target *infer.Meter, reference *Mixture, beta float64, metric infer.Metric) (*hamiltonian, error) {
+	d := target.Dim()
+	a := &annealed{target: target, reference: reference, beta: beta, score: make([]float64, d)}
+	metric.Mean = nil
+	inner, err := hmc.NewEuclidean(a, metric)
+	if err != nil {
+		return nil, err
+	}
+	return &hamiltonian{density: a, inner: inner, dim: d}, nil
+}
+
+// newPoint is a point with room for the cache.
+func newPoint(dim int) *infer.Point {
+	z := infer.NewPoint(dim)
+	z.Cache = make([]float64, 2*dim+1)
+	return z
+}
+
+// target gives log π and its score at a point that has been Reset or come from Step.
+func ofTarget(z *infer.Point) (log float64, score []float64) {
+	d := len(z.Position)
+	return z.Cache[2*d], z.Cache[d : 2*d]
+}
+
+// view makes v the point that inner sees in place of z.
+func (h *hamiltonian) view(v, z *infer.Point) *infer.Point {
+	if len(z.Cache) != 2*h.dim+1 {
+		z.Cache = make([]float64, 2*h.dim+1)
+	}
+	v.Position, v.Momentum, v.Gradient = z.Position, z.Momentum, z.Gradient
+	v.LogDensity, v.Energy, v.Cache = z.LogDensity, z.Energy, z.Cache[:h.dim:h.dim]
+	return v
+}
+
+// take brings what inner has computed, and what the density remembers, to z.
+func (h *hamiltonian) take(z *infer.Point) {
+	z.LogDensity, z.Energy = h.z.LogDensity, h.z.Energy
+	copy(z.Cache[h.dim:], h.density.score)
+	z.Cache[2*h.dim] = h.density.log
+}
+
+// Reset implements [infer.Hamiltonian].
+func (h *hamiltonian) Reset(z *infer.Point) error {
+	err := h.inner.Reset(h.view(&h.z, z))
+	h.take(z)
+	return err
+}
+
+// enter makes z, which comes from another level, one of this level. Nothing is evaluated but the
+// reference.
+func (h *hamiltonian) enter(z *infer.Point) {
+	log, score := ofTarget(z)
+	z.Energy = math.Inf(1)
+	if math.IsInf(log, -1) {
+		z.LogDensity = log
+		return
+	}
+	z.LogDensity = h.density.mix(z.Position, log, score, z.Gradient)
+}
+
+// Momentum implements [infer.Hamiltonian].
+func (h *hamiltonian) Momentum(rng *rand.Rand, z *infer.Point) {
+	h.inner.Momentum(rng, h.view(&h.z, z))
+	z.Energy = h.z.Energy
+}
+
+// Step implements [infer.Hamiltonian].
+func (h *hamiltonian) Step(from, z *infer.Point, eps float64) error {
+	inner := h.view(&h.from, from)
+	to := inner
+	if from != z {
+		to = h.view(&h.z, z)
+	}
+	err := h.inner.Step(inner, to, eps)
+	if from == z {
+		h.z = h.from
+	}
+	h.take(z)
+	return err
+}
+
+// Velocity implements [infer.Hamiltonian].
+func (h *hamiltonian) Velocity(z *infer.Point) []float64 { return z.Cache[:h.dim] }

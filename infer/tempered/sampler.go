@@ -1,0 +1,111 @@
+package tempered
+
+import (
+	"fmt"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/hmc"
+	"github.com/ppl-lang/ppl/infer/nuts"
+)
+
+// Defaults of [Sampler].
+const (
+	DefaultReplicas  = 40
+	DefaultMaxDepth  = 7
+	DefaultDelta     = 0.8
+	DefaultRefine    = 2
+	DefaultStarts    = 16
+	DefaultRefreshes = 1
+)
+
+// Sampler makes parallel tempering for a run. The zero value has the defaults.
+type Sampler struct {
+	Replicas  int  // the largest number of replicas of a chain; 0: 40
+	OneLeg    bool // no broad reference: what the fitted one misses is not found
+	Starts    int  // climbs from random points in search of modes, for each chain; 0: 16
+	Refreshes int  // transitions of each replica between swaps; 0: 1
+
+	// The kernel that explores each level is NUTS. MaxDepth bounds the doublings of its trees (0:
+	// 7); Delta is the acceptance that its step sizes aim at (0: 0.8); Refine is that of
+	// [nuts.Kernel] (0: 2, NoRefine: none); MaxEnergyError the energy error that is a divergence.
+	MaxDepth       int
+	Delta          float64
+	Refine         float64
+	NoRefine       bool
+	MaxEnergyError float64
+}
+
+func (s Sampler) withDefaults() Sampler {
+	def := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	def(&s.Replicas, DefaultReplicas)
+	def(&s.Starts, DefaultStarts)
+	def(&s.Refreshes, DefaultRefreshes)
+	def(&s.MaxDepth, DefaultMaxDepth)
+	if s.Delta == 0 {
+		s.Delta = DefaultDelta
+	}
+	if s.Refine == 0 {
+		s.Refine = DefaultRefine
+	}
+	return s
+}
+
+func (s Sampler) refine() float64 {
+	if s.NoRefine {
+		return 0
+	}
+	return s.Refine
+}
+
+// Validate says what is wrong with the options.
+func (s Sampler) Validate() error {
+	err := infer.CheckOptions(map[string]int{"replicas": s.Replicas, "starts": s.Starts, "refreshes": s.Refreshes, "max-depth": s.MaxDepth})
+	if err == nil {
+		err = infer.CheckOptions(map[string]float64{"delta": s.Delta, "refine": s.Refine, "max-energy-error": s.MaxEnergyError})
+	}
+	if err != nil {
+		return fmt.Errorf("tempered: %w", err)
+	}
+	return nil
+}
+
+// Plan implements [infer.Sampler]. The Hamiltonian of the plan is that of the target, with the
+// diagonal metric that a run may start with; the ladder has its own.
+func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
+	if err := s.Validate(); err != nil {
+		return infer.Plan{}, err
+	}
+	h, err := hmc.NewEuclidean(target, infer.Metric{Kind: infer.Diagonal})
+	if err != nil {
+		return infer.Plan{}, err
+	}
+	k := newKernel(s, target)
+	var stages []infer.Stage
+	if n > 0 {
+		stages = append(stages, search{k})
+		stages = append(stages, k.Stages(n)...)
+	}
+	return infer.Plan{Hamiltonian: h, Kernel: k, Stages: stages, StepSize: 1}, nil
+}
+
+var _ infer.Kernel = (*nuts.Kernel)(nil)
+
+// Start is what a ladder begins with.
+type Start struct {
+	// Modes are the components of the first fitted reference: a normal distribution for each
+	// mode that is known, with its mean. There must be one at least.
+	Modes []Component
+
+	// Broad is the reference of the other leg, which is never fitted; the zero value is one
+	// around all modes, see widen.
+	Broad infer.Metric
+
+	// At is where the chain is. The other replicas begin at Points, taken one after the other, or
+	// at draws from Modes if there are none.
+	At     []float64
+	Points [][]float64
+}
