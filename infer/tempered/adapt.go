@@ -32,6 +32,7 @@ const (
 	leastRound    = 20      // scans
 	keepFloats    = 4 << 20 // numbers that draws of all levels may take
 	keepDraws     = 400     // of a level at most
+	fitDraws      = 1000    // that a reference is fitted to, of all chains together, at most
 	averageReach  = 2       // of step sizes in later rounds, see warmup.Averaging
 )
 
@@ -81,8 +82,8 @@ func (k *Kernel) begin(rng *rand.Rand, start Start) error {
 		case i == k.cold:
 			copy(z.Position, start.At)
 			err = l.h.Reset(z)
-		case len(start.Points) > 0:
-			copy(z.Position, start.Points[i%len(start.Points)])
+		case len(start.Points) > 0 && i%2 == 0:
+			copy(z.Position, start.Points[i/2%len(start.Points)])
 			err = l.h.Reset(z)
 		default:
 			err = k.place(rng, l, z, start.At)
@@ -176,9 +177,8 @@ func rounds(n int) (out []int) {
 type learning struct {
 	every, seen int // every so manyeth scan is kept
 	draws       [][][]float64
-	scores      [][][]float64
-	logs        []float64   // log densities of those of the target
-	targets     [][]float64 // and their scores
+	scores      [][][]float64 // of the levels' densities; none of references
+	logs        [][]float64   // log densities of the target
 }
 
 // learn keeps the states of all levels, if a round wants them.
@@ -192,14 +192,68 @@ func (k *Kernel) learn() {
 		return
 	}
 	for i, r := range k.replicas {
-		if k.levels[i].beta == 0 {
+		log, _ := ofTarget(r.point)
+		l.draws[i] = append(l.draws[i], slices.Clone(r.point.Position))
+		l.logs[i] = append(l.logs[i], log)
+		if k.levels[i].beta > 0 {
+			l.scores[i] = append(l.scores[i], slices.Clone(r.point.Gradient))
+		}
+	}
+}
+
+// share is what a chain tells the others after a round.
+type share struct {
+	draws, scores [][]float64 // of the target
+	logs          []float64
+	found         []local
+}
+
+// learnReference is the fitted reference that all chains go on with: what they had, fitted to the
+// draws of all, and what they have found.
+func learnReference(old *Mixture, shares []any) []Component {
+	var all share
+	for _, part := range shares {
+		if part != nil {
+			s := part.(share)
+			all.draws, all.scores = append(all.draws, s.draws...), append(all.scores, s.scores...)
+			all.logs, all.found = append(all.logs, s.logs...), merged(all.found, s.found)
+		}
+	}
+	if every := 1 + (len(all.draws)-1)/fitDraws; every > 1 {
+		n := 0
+		for i := 0; i < len(all.draws); i += every {
+			all.draws[n], all.scores[n], all.logs[n] = all.draws[i], all.scores[i], all.logs[i]
+			n++
+		}
+		all.draws, all.scores, all.logs = all.draws[:n], all.scores[:n], all.logs[:n]
+	}
+	m := old
+	if len(all.draws) >= fewest {
+		if fit, err := refit(old, all.draws, all.scores, all.logs); err == nil {
+			m = fit
+		}
+	}
+	parts := m.Components()
+	w := known{m, massOf(m, all.draws, all.logs)}
+	for _, f := range all.found {
+		if w.explainsMode(f) {
 			continue
 		}
-		l.draws[i] = append(l.draws[i], slices.Clone(r.point.Position))
-		l.scores[i] = append(l.scores[i], slices.Clone(r.point.Gradient))
+		w = w.with(f)
+		f.Weight = foundWeight
+		if len(parts) == mostComponents { // the least one goes
+			least := 0
+			for i, p := range parts {
+				if p.Weight < parts[least].Weight {
+					least = i
+				}
+			}
+			parts = slices.Delete(parts, least, least+1)
+		}
+		parts = append(parts, f.Component)
 	}
-	log, _ := ofTarget(k.replicas[k.cold].point)
-	l.logs = append(l.logs, log)
+	lift(parts)
+	return parts
 }
 
 // round is a stage of so many transitions.
@@ -229,7 +283,7 @@ func (r round) Run(ctx context.Context, s *infer.State) error {
 	if r.learns > learnSteps {
 		n := len(k.levels)
 		most := min(keepDraws, max(2*fewest, keepFloats/(2*n*max(1, k.target.Dim()))))
-		k.learning = &learning{every: 1 + (r.length-1)/most, draws: make([][][]float64, n), scores: make([][][]float64, n)}
+		k.learning = &learning{every: 1 + (r.length-1)/most, draws: make([][][]float64, n), scores: make([][][]float64, n), logs: make([][]float64, n)}
 	}
 	defer func() { k.learning = nil }()
 	for range r.length {
@@ -245,7 +299,24 @@ func (r round) Run(ctx context.Context, s *infer.State) error {
 	if r.learns == learnSteps {
 		return nil
 	}
-	return k.adapt(ctx, s.Rng, r.learns == learnAll)
+	var next []Component
+	if r.learns == learnAll {
+		found, err := k.seek(ctx, s.Rng)
+		if err != nil {
+			return err
+		}
+		l := k.learning
+		own := share{l.draws[k.cold], l.scores[k.cold], l.logs[k.cold], found}
+		combine := func(parts []any) any { return learnReference(k.fitted, parts) }
+		shared := any(nil)
+		if k.options.Alone {
+			shared = combine([]any{own})
+		} else if shared, err = s.Exchange(own, combine); err != nil {
+			return err
+		}
+		next = shared.([]Component)
+	}
+	return k.adapt(next)
 }
 
 // settle is the stage that begins the account of the draws.
@@ -258,22 +329,21 @@ func (s settle) Run(_ context.Context, state *infer.State) error {
 	return nil
 }
 
-// adapt makes a new ladder of what a round has seen; the reference stays unless fit says so.
-func (k *Kernel) adapt(ctx context.Context, rng *rand.Rand, fit bool) error {
-	l := k.learning
+// adapt makes a new ladder of what a round has seen, with a new fitted reference unless there are no
+// components for it.
+func (k *Kernel) adapt(next []Component) error {
 	metrics := make([]infer.Metric, len(k.levels))
 	for i := range k.levels {
 		metrics[i] = k.metricOf(i)
 	}
 	rejected := k.rejections()
 	old, replicas, cold := k.levels, k.replicas, k.cold
-	if fit && len(l.draws[cold]) >= fewest {
-		if m, err := refit(k.fitted, l.draws[cold], l.scores[cold], l.logs); err == nil {
-			k.fitted = m
-		}
-		if err := k.seek(ctx, rng); err != nil {
+	if len(next) > 0 {
+		m, err := NewMixture(next)
+		if err != nil {
 			return err
 		}
+		k.fitted = m
 	}
 	type leg struct {
 		places     []int // of the old levels, from the reference
@@ -379,7 +449,7 @@ func nearestLevel(betas, cumulative []float64, beta float64) int {
 func (k *Kernel) metricOf(i int) infer.Metric {
 	draws, scores := k.learning.draws[i], k.learning.scores[i]
 	now := k.levels[i].h.inner.Metric()
-	if len(draws) < 2*fewest {
+	if len(scores) < 2*fewest {
 		return now
 	}
 	var s whiten.Sample

@@ -13,7 +13,7 @@ import (
 // The constants of fitting.
 const (
 	mostDense      = 60   // dimensions in which covariances are matrices
-	mostComponents = 12   // of a fitted reference
+	mostComponents = 16   // of a fitted reference
 	fewest         = 8    // draws that a component is learnt from
 	emSteps        = 12   // of expectation and maximisation
 	leastWeight    = 0.02 // of a component, as long as there are few

@@ -24,6 +24,7 @@ type Sampler struct {
 	OneLeg    bool // no broad reference: what the fitted one misses is not found
 	Starts    int  // climbs from random points in search of modes, for each chain; 0: 16
 	Refreshes int  // transitions of each replica between swaps; 0: 1
+	Alone     bool // chains learn nothing from each other
 
 	// The kernel that explores each level is NUTS. MaxDepth bounds the doublings of its trees (0:
 	// 7); Delta is the acceptance that its step sizes aim at (0: 0.8); Refine is that of
@@ -73,6 +74,10 @@ func (s Sampler) Validate() error {
 	return nil
 }
 
+// Pooled implements [infer.Pooled]: chains share what they have learnt of the target, that is, the
+// modes that they have found and the fitted reference. Where replicas are, each ladder keeps for itself.
+func (s Sampler) Pooled() bool { return !s.Alone }
+
 // Plan implements [infer.Sampler]. The Hamiltonian of the plan is that of the target, with the
 // diagonal metric that a run may start with; the ladder has its own.
 func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
@@ -104,8 +109,8 @@ type Start struct {
 	// around all modes, see widen.
 	Broad infer.Metric
 
-	// At is where the chain is. The other replicas begin at Points, taken one after the other, or
-	// at draws from Modes if there are none.
+	// At is where the chain is. Half of the other replicas begin at Points, taken one after the other,
+	// the others, or all if there are none, at draws from Modes.
 	At     []float64
 	Points [][]float64
 }

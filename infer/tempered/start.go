@@ -20,90 +20,190 @@ var errNoLadder = errors.New("tempered: the stages of a ladder were run before i
 // The constants of the search for modes.
 const (
 	climbs     = 100 // evaluations of a climb, and twice the root of the dimension
+	summits    = 30  // iterations from where a climb ends to the summit
 	localWarm  = 100 // transitions of NUTS at what a climb has led to, in which it adapts
 	localDraws = 60  // and from which a component is learnt
 	localDepth = 6
 	mostStarts = 8 // times the starts asked for, as long as they find modes
 
-	seekClimbs  = 12   // climbs after a round
-	seekRuns    = 2    // short runs from draws that no component explains
+	seekBest    = 8    // climbs after a round, from the draws that are least explained
+	seekHot     = 4    // and from others
+	seekRuns    = 2    // short runs from draws that are not explained
 	foundWeight = 0.05 // of a component that they find
 )
 
 // radii are those of the random points from which climbs begin, one after the other.
-var radii = []float64{2, 4, 1, 8}
+var radii = []float64{2, 4, 1, 2, 8, 2, 4, 2, 16, 1, 2, 4, 2, 8, 2, 32}
+
+// local is what is known of a mode: a normal distribution, and the logarithm of the mass. The
+// weight of the component is not used.
+type local struct {
+	Component
+	log   float64
+	draws [][]float64
+	logs  []float64 // log densities of the draws
+}
+
+// known is what is known of the target: a mixture and the logarithm of its mass.
+type known struct {
+	m   *Mixture // nil: nothing
+	log float64
+}
+
+// knownOf puts together what was found.
+func knownOf(found []local) known {
+	if len(found) == 0 {
+		return known{}
+	}
+	var logs []float64
+	for _, f := range found {
+		logs = append(logs, f.log)
+	}
+	total := logSum(logs)
+	var parts []Component
+	for _, f := range found {
+		parts = append(parts, Component{max(math.Exp(f.log-total), 1e-250), f.Normal})
+	}
+	m, err := NewMixture(parts)
+	if err != nil {
+		return known{}
+	}
+	return known{m, total}
+}
+
+// excess is by how much a log density is more than what is known says.
+func (w known) excess(x []float64, log float64) float64 {
+	if w.m == nil {
+		return math.Inf(1)
+	}
+	return log - w.log - w.m.Log(x)
+}
+
+// explains reports whether the density at a point is what is to be expected. In many
+// dimensions normal distributions that were learnt from few draws are not exact.
+func (w known) explains(x []float64, log float64) bool {
+	return w.excess(x, log) < 4+math.Sqrt(float64(len(x)))
+}
+
+// explainsMode reports whether most draws of a mode are explained.
+func (w known) explainsMode(f local) bool {
+	n := 0
+	for i, x := range f.draws {
+		if w.explains(x, f.logs[i]) {
+			n++
+		}
+	}
+	return 2*n > len(f.draws)
+}
 
 // search is the stage that looks for modes: climbs from random points, and at each place that none of
 // the modes found so far explains, a short run of NUTS, to which a normal distribution is
-// fitted. The ladder begins with these.
+// fitted. The ladder begins with what all chains have found.
 type search struct{ k *Kernel }
-
-// local is what is known of a mode.
-type local struct {
-	Component
-	log   float64 // of its mass
-	draws [][]float64
-}
 
 // Run implements [infer.Stage].
 func (f search) Run(ctx context.Context, s *infer.State) error {
 	k := f.k
 	first := slices.Clone(s.Point.Position)
+	own, err := k.find(ctx, s.Rng, first)
+	if err != nil {
+		return err
+	}
+	all := own
+	if !k.options.Alone {
+		shared, err := s.Exchange(own, func(parts []any) any {
+			var all []local
+			for _, p := range parts {
+				if p != nil {
+					all = merged(all, p.([]local))
+				}
+			}
+			return all
+		})
+		if err != nil {
+			return err
+		}
+		all = shared.([]local)
+	}
+	if len(all) == 0 {
+		if err := k.improvise(s.Rng, first); err != nil {
+			return err
+		}
+	} else {
+		start := Start{At: first}
+		w := knownOf(all)
+		for i, m := range all {
+			m.Weight = w.m.parts[i].Weight
+			start.Modes = append(start.Modes, m.Component)
+		}
+		if len(own) > 0 {
+			start.At = own[0].draws[len(own[0].draws)-1]
+		}
+		for i := range localDraws / 4 {
+			for _, m := range own {
+				start.Points = append(start.Points, m.draws[len(m.draws)-1-i])
+			}
+		}
+		if err := k.begin(s.Rng, start); err != nil {
+			return err
+		}
+	}
+	copy(s.Point.Position, k.replicas[k.cold].point.Position)
+	return s.Hamiltonian.Reset(s.Point)
+}
+
+// merged is what was found together with what someone else has found, as far as it is not the
+// same.
+func merged(found, others []local) []local {
+	out := slices.Clone(found)
+	for _, m := range others {
+		if !knownOf(out).explainsMode(m) {
+			out = append(out, m)
+		}
+	}
+	if len(out) > mostComponents {
+		slices.SortStableFunc(out, func(a, b local) int {
+			switch {
+			case a.log > b.log:
+				return -1
+			case a.log < b.log:
+				return 1
+			}
+			return 0
+		})
+		out = out[:mostComponents]
+	}
+	return out
+}
+
+// find looks for modes from random points, the chain's own first. The error is that of the
+// chain's own start if nothing is found, or one that ends the chain.
+func (k *Kernel) find(ctx context.Context, rng *rand.Rand, first []float64) (found []local, err error) {
 	x := slices.Clone(first)
-	var found []local
-	var failure error // of the chain's own start
+	var failure error
 	for i, vain := 0, 0; vain < k.options.Starts && i < mostStarts*k.options.Starts && len(found) < mostComponents; i++ {
 		if i > 0 {
 			radius := radii[(i-1)%len(radii)]
 			for j := range x {
-				x[j] = radius * (2*s.Rng.Float64() - 1)
+				x[j] = radius * (2*rng.Float64() - 1)
 			}
 		}
 		vain++
-		scale, end, err := k.climb(ctx, s.Rng, x)
-		if err != nil {
-			return err
-		}
-		if end == nil || explained(mixtureOf(found), end) {
-			continue
-		}
-		mode, err := k.explored(ctx, s.Rng, scale, end)
+		modes, err := k.climb(ctx, rng, x, knownOf(found))
 		if final(err) {
-			return err
+			return nil, err
 		}
-		if err != nil {
-			if i == 0 {
-				failure = err
-			}
-			continue
+		if err != nil && i == 0 {
+			failure = err
 		}
-		found, vain = append(found, mode), 0
+		if len(modes) > 0 {
+			found, vain = append(found, modes...), 0
+		}
 	}
 	if len(found) == 0 {
-		if failure != nil {
-			return failure
-		}
-		return k.improvise(s.Rng, first)
+		return nil, failure
 	}
-	start := Start{At: found[0].draws[len(found[0].draws)-1]}
-	most := math.Inf(-1)
-	for _, m := range found {
-		most = max(most, m.log)
-	}
-	for _, m := range found {
-		m.Weight = max(math.Exp(m.log-most), 1e-6)
-		start.Modes = append(start.Modes, m.Component)
-	}
-	for i := range localDraws / 4 {
-		for _, m := range found {
-			start.Points = append(start.Points, m.draws[len(m.draws)-1-i])
-		}
-	}
-	if err := k.begin(s.Rng, start); err != nil {
-		return err
-	}
-	copy(s.Point.Position, start.At)
-	return s.Hamiltonian.Reset(s.Point)
+	return found, nil
 }
 
 // final reports whether an error ends the chain, wherever it occurs.
@@ -111,114 +211,71 @@ func final(err error) bool {
 	return errors.Is(err, infer.ErrInterrupted) || errors.Is(err, infer.ErrFatal)
 }
 
-// climb leads from x to where a mode may be: scales of the coordinates and a point there; no point if
-// the density is zero at x.
-func (k *Kernel) climb(ctx context.Context, rng *rand.Rand, x []float64) (scale, end []float64, err error) {
-	a, err := optimize.FindTypical(ctx, k.target, x, rng, climbs+int(2*math.Sqrt(float64(len(x)))), nil)
+// climb leads from x to where modes may be, and explores what it finds there that is not
+// explained: where the typical set is, and at the summit, which may be of a narrow mode within
+// a wide one.
+func (k *Kernel) climb(ctx context.Context, rng *rand.Rand, x []float64, w known) (found []local, err error) {
+	d := len(x)
+	a, err := optimize.FindTypical(ctx, k.target, x, rng, climbs+int(2*math.Sqrt(float64(d))), nil)
 	if none := (*infer.InitError)(nil); errors.As(err, &none) {
-		return nil, nil, nil
+		return nil, nil // the density is zero at x
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if a.Draw != nil {
-		return a.Scale, a.Draw, nil
-	}
-	return a.Scale, a.X, nil
-}
-
-// mixtureOf is a mixture of all that was found, in equal parts; nil if that is nothing.
-func mixtureOf(found []local) *Mixture {
-	var parts []Component
-	for _, m := range found {
-		parts = append(parts, Component{1, m.Normal})
-	}
-	m, err := NewMixture(parts)
-	if err != nil {
-		return nil
-	}
-	return m
-}
-
-// explained reports whether a point may be a draw of one of the components.
-func explained(m *Mixture, x []float64) bool {
-	if m == nil {
-		return false
-	}
-	d := float64(len(x))
-	_, square := m.nearest(x)
-	return square < d+4*math.Sqrt(2*d)+4
-}
-
-// seek looks for modes that the fitted reference misses, from draws of the other levels, whose
-// scales are those of the target: by climbs from them, as far as they are hot, and by short runs
-// from the coldest that no component explains, which may be of a wide mode about the summit of
-// a narrow one. What is found becomes a component.
-func (k *Kernel) seek(ctx context.Context, rng *rand.Rand) error {
-	parts := k.fitted.Components()
-	all := k.fitted
-	add := func(scale, x []float64) error {
-		mode, err := k.explored(ctx, rng, scale, x)
-		if err != nil {
-			if final(err) {
-				return err
-			}
+	look := func(scale, x []float64, log float64) error {
+		if w.explains(x, log) {
 			return nil
 		}
-		if explained(all, mode.draws[len(mode.draws)-1]) {
-			return nil // it has led to a mode that is known
+		mode, err := k.explored(ctx, rng, scale, x)
+		if err != nil || w.explainsMode(mode) {
+			return err // it has led to what is known
 		}
-		mode.Weight = foundWeight
-		grown := append(slices.Clone(parts), mode.Component)
-		if m, err := NewMixture(grown); err == nil {
-			all, parts = m, grown
-		}
+		found = append(found, mode)
+		w = w.with(mode)
 		return nil
 	}
-	for count, place := 0, len(k.levels)-1; count < seekClimbs && len(parts) < mostComponents; count++ {
-		draws := k.learning.draws[place]
-		if n := len(draws); n > 0 {
-			scale, end, err := k.climb(ctx, rng, draws[rng.IntN(n)])
-			if err != nil {
-				return err
-			}
-			if end != nil && !explained(all, end) {
-				if err := add(scale, end); err != nil {
-					return err
-				}
-			}
+	end := a.X
+	if a.Draw != nil {
+		end = a.Draw
+	}
+	log, err := k.logAt(end)
+	if err != nil {
+		return nil, err
+	}
+	if err := look(a.Scale, end, log); err != nil {
+		return found, err
+	}
+	top, err := optimize.Maximize(ctx, k.target, a.X, optimize.Options{Iterations: summits, TolRelObj: 1e10})
+	if err != nil {
+		if final(err) {
+			return found, err
 		}
-		if place--; place < 0 {
-			place = len(k.levels) - 1
-		}
+		return found, nil
 	}
-	tried := 0
-	for place := k.cold; place < len(k.levels) && tried < seekRuns && len(parts) < mostComponents; place++ {
-		draws := k.learning.draws[place]
-		for i := len(draws) - 1; i >= 0 && k.levels[place].beta > 0.3; i -= 1 + len(draws)/8 {
-			if explained(all, draws[i]) {
-				continue
-			}
-			scale := make([]float64, len(draws[i]))
-			for j, v := range variances(k.levels[place].h.inner.Metric()) {
-				scale[j] = math.Sqrt(v)
-			}
-			if err := add(scale, draws[i]); err != nil {
-				return err
-			}
-			tried++
-			break
-		}
+	return found, look(a.Scale, top.X, top.LogDensity)
+}
+
+// logAt is the log density at a point.
+func (k *Kernel) logAt(x []float64) (float64, error) {
+	return k.target.LogDensityGrad(x, k.work.Gradient)
+}
+
+// with is what is known with a mode more.
+func (w known) with(m local) known {
+	if w.m == nil {
+		return knownOf([]local{m})
 	}
-	if len(parts) == len(k.fitted.parts) {
-		return nil
+	total := logSum([]float64{w.log, m.log})
+	parts := w.m.Components()
+	for i := range parts {
+		parts[i].Weight = max(parts[i].Weight*math.Exp(w.log-total), 1e-250)
 	}
-	lift(parts)
-	m, err := NewMixture(parts)
-	if err == nil {
-		k.fitted = m
+	all, err := NewMixture(append(parts, Component{max(math.Exp(m.log-total), 1e-250), m.Normal}))
+	if err != nil {
+		return w
 	}
-	return err
+	return known{all, total}
 }
 
 // explored is what a short run of NUTS from x finds of the mode there.
@@ -244,30 +301,119 @@ func (k *Kernel) explored(ctx context.Context, rng *rand.Rand, scale, x []float6
 	}
 	var m local
 	var scores [][]float64
-	var logs []float64
 	for range localDraws {
 		if _, err := chain.Advance(); err != nil {
 			return m, err
 		}
 		m.draws, scores = append(m.draws, slices.Clone(chain.Point.Position)), append(scores, slices.Clone(chain.Point.Gradient))
-		logs = append(logs, chain.Point.LogDensity)
+		m.logs = append(m.logs, chain.Point.LogDensity)
 	}
 	var ok bool
 	if m.Normal, ok = component(m.draws, scores); !ok {
-		if len(x) == 0 {
-			m.Normal, ok = infer.Metric{Kind: infer.Unit}, true
-		} else {
+		if len(x) > 0 {
 			return m, warmup.ErrImproper
 		}
+		m.Normal = infer.Metric{Kind: infer.Unit}
 	}
-	m.Weight = 1
-	q, err := NewMixture([]Component{m.Component})
+	q, err := NewMixture([]Component{{1, m.Normal}})
 	if err != nil {
 		return m, err
 	}
+	ratios := make([]float64, len(m.draws))
 	for i, x := range m.draws {
-		logs[i] -= q.Log(x)
+		ratios[i] = m.logs[i] - q.Log(x)
 	}
-	m.log = floats.Sum(logs) / float64(len(logs))
+	m.log = floats.Sum(ratios) / float64(len(ratios))
 	return m, nil
+}
+
+// seek looks for modes that the fitted reference misses, from draws of all levels, whose scales
+// are those of the target: by climbs from those that are least explained and from some others,
+// and by short runs from cold ones that are not explained, which may be of a wide mode about
+// the summit of a narrow one.
+func (k *Kernel) seek(ctx context.Context, rng *rand.Rand) (found []local, err error) {
+	l := k.learning
+	w := known{k.fitted, massOf(k.fitted, l.draws[k.cold], l.logs[k.cold])}
+	type lead struct {
+		level, draw int
+		excess      float64
+	}
+	var leads []lead
+	for i, draws := range l.draws {
+		for j, x := range draws {
+			if e := w.excess(x, l.logs[i][j]); e > 0 {
+				leads = append(leads, lead{i, j, e})
+			}
+		}
+	}
+	slices.SortStableFunc(leads, func(a, b lead) int {
+		switch {
+		case a.excess > b.excess:
+			return -1
+		case a.excess < b.excess:
+			return 1
+		}
+		return 0
+	})
+	// The best of each level, so that one mode does not take all.
+	taken := make([]int, len(k.levels))
+	var from [][]float64
+	for _, e := range leads {
+		if len(from) < seekBest && taken[e.level] < 2 {
+			from = append(from, l.draws[e.level][e.draw])
+			taken[e.level]++
+		}
+	}
+	for range seekHot {
+		i := rng.IntN(len(k.levels))
+		if n := len(l.draws[i]); n > 0 {
+			from = append(from, l.draws[i][rng.IntN(n)])
+		}
+	}
+	for _, x := range from {
+		modes, err := k.climb(ctx, rng, x, w)
+		if final(err) {
+			return found, err
+		}
+		for _, m := range modes {
+			found, w = append(found, m), w.with(m)
+		}
+	}
+	runs := 0
+	for place := k.cold; place < len(k.levels) && runs < seekRuns && k.levels[place].beta > 0.3; place++ {
+		draws := l.draws[place]
+		for j := len(draws) - 1; j >= 0; j -= 1 + len(draws)/8 {
+			if w.explains(draws[j], l.logs[place][j]) {
+				continue
+			}
+			runs++
+			scale := variances(k.levels[place].h.inner.Metric())
+			for i, v := range scale {
+				scale[i] = math.Sqrt(v)
+			}
+			mode, err := k.explored(ctx, rng, scale, draws[j])
+			if final(err) {
+				return found, err
+			}
+			if err == nil && !w.explainsMode(mode) {
+				found, w = append(found, mode), w.with(mode)
+			}
+			break
+		}
+	}
+	return found, nil
+}
+
+// massOf is the logarithm of the mass of a target, by the density at draws of it and by a mixture that
+// is near to it: the median of the log ratios.
+func massOf(m *Mixture, draws [][]float64, logs []float64) float64 {
+	if len(draws) == 0 {
+		return 0
+	}
+	var ratios []float64
+	for i, x := range draws {
+		ratios = append(ratios, logs[i]-m.Log(x))
+	}
+	slices.Sort(ratios)
+	return ratios[len(ratios)/2]
 }
