@@ -15,6 +15,7 @@ const (
 	mostDense      = 60   // dimensions in which covariances are matrices
 	mostComponents = 16   // of a fitted reference
 	fewest         = 8    // draws that a component is learnt from
+	shapeDraws     = 10   // for each dimension: with fewer, the moments of draws do not change shapes
 	emSteps        = 12   // of expectation and maximisation
 	leastWeight    = 0.02 // of a component, as long as there are few
 	sumOfLeast     = 0.1  // of all components that have the least weight
@@ -101,7 +102,23 @@ func moments(m infer.Metric, draws [][]float64, weights []float64) (infer.Metric
 	m.Inverse = slices.Clone(m.Inverse)
 	switch m.Kind {
 	case infer.Dense:
-		shrink := float64(d) / (float64(d) + total)
+		// The weight of the multiple is that of Ledoit and Wolf (2004), the variance of the
+		// moments over their squared distance from it, doubled since draws of a chain are worth
+		// fewer; with few draws it is 1.
+		distance := 0.0
+		for a := range d {
+			for b := range d {
+				v := second[a*d+b] / scale
+				if a == b {
+					v--
+				}
+				distance += v * v
+			}
+		}
+		shrink := 1.0
+		if noise := 2 * float64(d*d+d) / total; distance > noise && total >= shapeDraws*float64(d) {
+			shrink = noise / distance
+		}
 		floats.Scale(margin*(1-shrink), second)
 		for a := range d {
 			second[a*d+a] += margin * shrink * scale

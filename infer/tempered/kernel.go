@@ -34,7 +34,7 @@ type Kernel struct {
 	evidence evidence
 
 	learning *learning // what warm-up keeps of draws; nil: nothing is adapted
-	adapting bool      // step sizes are adapted
+	patience int       // see the constant
 
 	out   [2]*infer.Point // what transitions return
 	flip  int

@@ -1,6 +1,7 @@
 package tempered
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -22,9 +23,12 @@ const (
 	climbs     = 100 // evaluations of a climb, and twice the root of the dimension
 	summits    = 30  // iterations from where a climb ends to the summit
 	localWarm  = 100 // transitions of NUTS at what a climb has led to, in which it adapts
-	localDraws = 60  // and from which a component is learnt
+	localDraws = 60  // and from which a component is learnt, beside one for each dimension up to mostDense
 	localDepth = 6
-	mostStarts = 8 // times the starts asked for, as long as they find modes
+	patience   = 6   // short runs that lead to what is known, one after the other, until there are no more
+	scanned    = 250 // points at which the density is looked at, for each start
+	scanClimbs = 8   // and climbs from the best of them
+	mostStarts = 8   // times the starts asked for, as long as they find modes
 
 	seekBest    = 8    // climbs after a round, from the draws that are least explained
 	seekHot     = 4    // and from others
@@ -33,7 +37,7 @@ const (
 )
 
 // radii are those of the random points from which climbs begin, one after the other.
-var radii = []float64{2, 4, 1, 2, 8, 2, 4, 2, 16, 1, 2, 4, 2, 8, 2, 32}
+var radii = []float64{2, 4, 1, 2, 8, 2, 16, 4, 2, 1, 32, 2, 8, 2, 64, 4}
 
 // local is what is known of a mode: a normal distribution, and the logarithm of the mass. The
 // weight of the component is not used.
@@ -162,15 +166,7 @@ func merged(found, others []local) []local {
 		}
 	}
 	if len(out) > mostComponents {
-		slices.SortStableFunc(out, func(a, b local) int {
-			switch {
-			case a.log > b.log:
-				return -1
-			case a.log < b.log:
-				return 1
-			}
-			return 0
-		})
+		slices.SortStableFunc(out, func(a, b local) int { return cmp.Compare(b.log, a.log) })
 		out = out[:mostComponents]
 	}
 	return out
@@ -179,14 +175,18 @@ func merged(found, others []local) []local {
 // find looks for modes from random points, the chain's own first. The error is that of the
 // chain's own start if nothing is found, or one that ends the chain.
 func (k *Kernel) find(ctx context.Context, rng *rand.Rand, first []float64) (found []local, err error) {
+	k.patience = patience
 	x := slices.Clone(first)
 	var failure error
+	random := func(i int) {
+		radius := radii[i%len(radii)]
+		for j := range x {
+			x[j] = radius * (2*rng.Float64() - 1)
+		}
+	}
 	for i, vain := 0, 0; vain < k.options.Starts && i < mostStarts*k.options.Starts && len(found) < mostComponents; i++ {
 		if i > 0 {
-			radius := radii[(i-1)%len(radii)]
-			for j := range x {
-				x[j] = radius * (2*rng.Float64() - 1)
-			}
+			random(i - 1)
 		}
 		vain++
 		modes, err := k.climb(ctx, rng, x, knownOf(found))
@@ -202,6 +202,52 @@ func (k *Kernel) find(ctx context.Context, rng *rand.Rand, first []float64) (fou
 	}
 	if len(found) == 0 {
 		return nil, failure
+	}
+	// A mode whose region of attraction is small shows at points within it by more density than what
+	// is known accounts for.
+	w := knownOf(found)
+	var leads []lead
+	for i := range scanned * k.options.Starts {
+		random(i)
+		log, err := k.logAt(x)
+		if err != nil {
+			return nil, err
+		}
+		if e := w.excess(x, log); e > 0 {
+			leads = append(leads, lead{slices.Clone(x), e, i % len(radii)})
+		}
+	}
+	more, err := k.follow(ctx, rng, leads, scanClimbs, w)
+	return append(found, more...), err
+}
+
+// lead is a point from which a climb may find something new.
+type lead struct {
+	x      []float64
+	excess float64
+	group  int // of leads, of which few are followed
+}
+
+// follow climbs from the leads with the largest excess, two of each group and so many in all.
+func (k *Kernel) follow(ctx context.Context, rng *rand.Rand, leads []lead, most int, w known) (found []local, err error) {
+	slices.SortStableFunc(leads, func(a, b lead) int { return cmp.Compare(b.excess, a.excess) })
+	taken := map[int]int{}
+	for _, l := range leads {
+		if most == 0 || len(found) == mostComponents {
+			break
+		}
+		if taken[l.group] == 2 {
+			continue
+		}
+		taken[l.group]++
+		most--
+		modes, err := k.climb(ctx, rng, l.x, w)
+		if final(err) {
+			return found, err
+		}
+		for _, m := range modes {
+			found, w = append(found, m), w.with(m)
+		}
 	}
 	return found, nil
 }
@@ -224,13 +270,15 @@ func (k *Kernel) climb(ctx context.Context, rng *rand.Rand, x []float64, w known
 		return nil, err
 	}
 	look := func(scale, x []float64, log float64) error {
-		if w.explains(x, log) {
+		if k.patience == 0 || w.explains(x, log) {
 			return nil
 		}
+		k.patience--
 		mode, err := k.explored(ctx, rng, scale, x)
 		if err != nil || w.explainsMode(mode) {
 			return err // it has led to what is known
 		}
+		k.patience = patience
 		found = append(found, mode)
 		w = w.with(mode)
 		return nil
@@ -301,7 +349,7 @@ func (k *Kernel) explored(ctx context.Context, rng *rand.Rand, scale, x []float6
 	}
 	var m local
 	var scores [][]float64
-	for range localDraws {
+	for range localDraws + min(len(x), mostDense) {
 		if _, err := chain.Advance(); err != nil {
 			return m, err
 		}
@@ -332,46 +380,30 @@ func (k *Kernel) explored(ctx context.Context, rng *rand.Rand, scale, x []float6
 // and by short runs from cold ones that are not explained, which may be of a wide mode about
 // the summit of a narrow one.
 func (k *Kernel) seek(ctx context.Context, rng *rand.Rand) (found []local, err error) {
+	k.patience = patience / 2
 	l := k.learning
 	w := known{k.fitted, massOf(k.fitted, l.draws[k.cold], l.logs[k.cold])}
-	type lead struct {
-		level, draw int
-		excess      float64
-	}
 	var leads []lead
 	for i, draws := range l.draws {
 		for j, x := range draws {
 			if e := w.excess(x, l.logs[i][j]); e > 0 {
-				leads = append(leads, lead{i, j, e})
+				leads = append(leads, lead{x, e, i})
 			}
 		}
 	}
-	slices.SortStableFunc(leads, func(a, b lead) int {
-		switch {
-		case a.excess > b.excess:
-			return -1
-		case a.excess < b.excess:
-			return 1
-		}
-		return 0
-	})
-	// The best of each level, so that one mode does not take all.
-	taken := make([]int, len(k.levels))
-	var from [][]float64
-	for _, e := range leads {
-		if len(from) < seekBest && taken[e.level] < 2 {
-			from = append(from, l.draws[e.level][e.draw])
-			taken[e.level]++
-		}
+	if found, err = k.follow(ctx, rng, leads, seekBest, w); err != nil {
+		return found, err
+	}
+	for _, m := range found {
+		w = w.with(m)
 	}
 	for range seekHot {
 		i := rng.IntN(len(k.levels))
-		if n := len(l.draws[i]); n > 0 {
-			from = append(from, l.draws[i][rng.IntN(n)])
+		n := len(l.draws[i])
+		if n == 0 {
+			continue
 		}
-	}
-	for _, x := range from {
-		modes, err := k.climb(ctx, rng, x, w)
+		modes, err := k.climb(ctx, rng, l.draws[i][rng.IntN(n)], w)
 		if final(err) {
 			return found, err
 		}
