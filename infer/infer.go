@@ -205,7 +205,7 @@ type Stats struct {
 	IntTime    float64 // static trajectories: the nominal integration time, step size times the largest number of steps
 	TreeDepth  int     // NUTS: number of completed doublings
 	Leapfrogs  int     // integration steps taken; what they cost the Meter knows
-	Restart    bool    // tempering: the state came to the target from a reference since the transition before
+	Restarts   int     // tempering: how many replicas have come to the target from a reference, since warm-up
 	Divergent  bool    // the energy error exceeded the kernel's limit
 	Energy     float64 // H at the new state, with the momentum that it was reached with
 }

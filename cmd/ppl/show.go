@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/tempered"
 )
 
 // show prints the run for people.
@@ -39,6 +40,9 @@ func (s *session) show(w io.Writer) error {
 	b.WriteString(s.times() + "\n")
 	if tuned := s.tuned(); tuned != "" {
 		writeParagraph(&b, "", tuned, width)
+	}
+	if tempered := s.tempered(); tempered != "" {
+		writeParagraph(&b, "", tempered, width)
 	}
 	if len(s.fit.Files) > 0 {
 		b.WriteString("Draws: " + filesText(s.fit.Files) + "\n")
@@ -114,6 +118,26 @@ func (s *session) tuned() string {
 		return ""
 	}
 	return "Tuned to: " + strings.Join(parts, ", ") + "."
+}
+
+// tempered says what parallel tempering has found: restarts, and the normalising constant.
+func (s *session) tempered() string {
+	var kernels []map[string]float64
+	least, most := math.Inf(1), 0.0
+	for _, c := range s.fit.Report.Chains {
+		if n, ok := c.Kernel["restarts"]; ok {
+			kernels = append(kernels, c.Kernel)
+			least, most = min(least, n), max(most, n)
+		}
+	}
+	if kernels == nil {
+		return ""
+	}
+	text := fmt.Sprintf("Restarts from a reference: %.0f to %.0f per chain.", least, most)
+	if z := tempered.EvidenceOf(kernels); !math.IsNaN(z.LogZ) {
+		text += fmt.Sprintf(" log Z = %.2f ± %.2g (standard error), for the density whose logarithm is lp__.", z.LogZ, z.Error)
+	}
+	return text
 }
 
 // short shows a duration with three digits.

@@ -22,6 +22,8 @@ const (
 	// minAcceptance is far below every theory's optimum (0.65 for static
 	// HMC, 0.8 for NUTS as adapted).
 	minAcceptance = 0.3
+	// minRestarts is of a chain of parallel tempering. A share of one half is then known to 0.1.
+	minRestarts = 25
 )
 
 // Severity tells a reason for distrust from a remark.
@@ -85,6 +87,8 @@ var checks = []check{
 		"Trajectories were cut short: valid but inefficient draws. Rescale or reparametrise so that the quantities have similar scales and little correlation, try --metric dense_e, or raise --max-depth."},
 	{"acceptance", Problem, findAcceptance,
 		"Most proposals were rejected. Lengthen the warm-up (--warmup) so that the step size can adapt, or lower --stepsize."},
+	{"restarts", Problem, findRestarts,
+		"Only draws that come from a reference are independent of those before, so the shares of modes are not known well. Make a longer warm-up (--warmup), which fits the reference, and more draws (--draws), or raise --replicas."},
 	{"ebfmi", Problem, findEBFMI,
 		"The energy changes too slowly from draw to draw, so tails are explored badly. Reparametrise heavy-tailed or hierarchical parts of the model; longer runs help little."},
 	{"undefined", Problem, findUndefined,
@@ -126,6 +130,26 @@ func Check(d Draws, rows []Row, options Options) []Finding {
 		}
 	}
 	return findings
+}
+
+// findRestarts looks at how often chains of parallel tempering came to the target from a reference.
+func findRestarts(e *evidence) (string, []string) {
+	s, ok := e.draws.(Statistics)
+	if !ok {
+		return "", nil
+	}
+	least := math.Inf(1)
+	for _, chain := range e.chains {
+		counts, ok := s.Statistic(nil, chain, "restarts__")
+		if !ok || len(counts) == 0 {
+			return "", nil
+		}
+		least = min(least, counts[len(counts)-1])
+	}
+	if least >= minRestarts {
+		return "", nil
+	}
+	return fmt.Sprintf("A chain of parallel tempering was restarted from a reference only %.0f times; there should be at least %d restarts per chain.", least, minRestarts), nil
 }
 
 func findNoDraws(e *evidence) (string, []string) {

@@ -284,6 +284,15 @@ func TestChecks(t *testing.T) {
 			slices.Sort(s["energy__"][2])
 			return draw
 		}, summary: "in chain 3."},
+		{code: "restarts", damage: func(draw [][][]float64, s map[string][][]float64) [][][]float64 {
+			s["restarts__"] = make([][]float64, len(draw))
+			for c := range draw {
+				for i := range draw[c] {
+					s["restarts__"][c] = append(s["restarts__"][c], float64(i/(4+20*(c/3))))
+				}
+			}
+			return draw
+		}, summary: "only 16 times"},
 		{code: "undefined", damage: func(draw [][][]float64, _ map[string][][]float64) [][][]float64 {
 			draw[2][7][1] = nan
 			return draw

@@ -67,9 +67,9 @@ func statePath(base string) string   { return base + ".state" }
 func syncedPath(base string) string  { return base + ".synced" } // the state at the last sync
 
 const (
-	journalMagic  = "pplJ0002"
+	journalMagic  = "pplJ0003"
 	journalHeader = len(journalMagic) + 4 + 8 + 8 + 4 // width, ID, seed, checksum
-	journalFixed  = 8 + 8 + 7*8                       // of a record, before the values
+	journalFixed  = 8 + 8 + 8*8                       // of a record, before the values
 	maxJournal    = 1 << 28                           // values of a draw
 
 	stateMagic  = "pplS0001"
@@ -167,7 +167,7 @@ func appendRecord(b []byte, d *infer.Draw, values []float64) []byte {
 	if st.Divergent {
 		divergent = 1
 	}
-	for _, v := range []float64{d.LogDensity, st.AcceptStat, st.StepSize, st.IntTime, float64(st.TreeDepth), float64(st.Leapfrogs), divergent, st.Energy} {
+	for _, v := range []float64{d.LogDensity, st.AcceptStat, st.StepSize, st.IntTime, float64(st.TreeDepth), float64(st.Leapfrogs), divergent, st.Energy, float64(st.Restarts)} {
 		number(v)
 	}
 	for _, v := range values {
@@ -191,7 +191,7 @@ func decodeHead(body []byte) infer.Draw {
 	st := &d.Stats
 	st.AcceptStat, st.StepSize, st.IntTime = number(), number(), number()
 	st.TreeDepth, st.Leapfrogs, st.Divergent = int(number()), int(number()), number() == 1
-	st.Energy = number()
+	st.Energy, st.Restarts = number(), int(number())
 	return d
 }
 

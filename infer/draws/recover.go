@@ -116,7 +116,7 @@ func (f *Found) readJournal(file io.Reader) error {
 		f.whole = false
 		return nil
 	case bytes.Equal(head, want):
-	case bytes.Equal(head[:len(journalMagic)], []byte("pplJ0001")):
+	case bytes.Equal(head[:len(journalMagic)], []byte("pplJ0001")), bytes.Equal(head[:len(journalMagic)], []byte("pplJ0002")):
 		return errors.New("it was written by an earlier version of this program")
 	default:
 		// A journal of something else is in order by itself.

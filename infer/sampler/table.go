@@ -121,12 +121,7 @@ var (
 		}
 		return 0
 	}}
-	restartColumn = Column{Name: "restart__", Value: func(d *infer.Draw) float64 {
-		if d.Stats.Restart {
-			return 1
-		}
-		return 0
-	}}
+	restartsColumn = Column{Name: "restarts__", Value: func(d *infer.Draw) float64 { return float64(d.Stats.Restarts) }}
 )
 
 // adaptFlags declares the options of adaptation, which samplers with a constant
@@ -174,9 +169,9 @@ func dualFlags(fs *flag.FlagSet, a *warmup.Averaging, delta float64) {
 // bool.
 func TypeOf(name string) string {
 	switch name {
-	case treeDepthColumn.Name, leapfrogColumn.Name:
+	case treeDepthColumn.Name, leapfrogColumn.Name, restartsColumn.Name:
 		return "int64"
-	case divergentColumn.Name, restartColumn.Name:
+	case divergentColumn.Name:
 		return "bool"
 	}
 	return "float64"

@@ -14,6 +14,7 @@
 //	fit.go        how references and metrics are fitted to draws
 //	schedule.go   communication barriers and the values of β
 //	evidence.go   log Z with its standard error
+//	combine.go    the estimate of several chains
 //	report.go     what a kernel reports of itself
 //	save.go       its state, for resumed runs
 //

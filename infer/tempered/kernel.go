@@ -117,9 +117,8 @@ func (k *Kernel) Transition(rng *rand.Rand, _ infer.Hamiltonian, _ float64, z *i
 		info.Leapfrogs = leapfrogs
 	}
 	k.learn()
-	if k.swap(rng) {
-		info.Restart = true
-	}
+	k.swap(rng)
+	info.Restarts = k.restarts[0] + k.restarts[1]
 	k.flip ^= 1
 	next := k.out[k.flip]
 	k.show(next)
@@ -174,10 +173,9 @@ func (k *Kernel) explore(rng *rand.Rand, i int) (info infer.Info, err error) {
 	return info, nil
 }
 
-// swap proposes to swap the replicas of every other pair of neighbours, keeps the account of all
-// pairs, and reports whether a replica has come to the target that was at a reference since it
-// was there last.
-func (k *Kernel) swap(rng *rand.Rand) (restart bool) {
+// swap proposes to swap the replicas of every other pair of neighbours, and keeps the account of all
+// pairs and of replicas that have come to the target which were at a reference since they were there last.
+func (k *Kernel) swap(rng *rand.Rand) {
 	n := len(k.levels)
 	k.ratio = k.ratio[:0]
 	for i, r := range k.replicas {
@@ -222,10 +220,8 @@ func (k *Kernel) swap(rng *rand.Rand) (restart bool) {
 	}
 	if r := k.replicas[k.cold]; r != before && r.from != fromTarget {
 		k.restarts[r.from-fromFitted]++
-		restart = true
 	}
 	k.replicas[k.cold].from = fromTarget
-	return restart
 }
 
 // neighbours are the places of pair i, the one nearer to its reference first.

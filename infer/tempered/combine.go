@@ -1,0 +1,53 @@
+package tempered
+
+import (
+	"math"
+)
+
+// Combine is the estimate of several independent chains together: the mean of their estimates. Its
+// error is the larger one of what the errors of the chains and what their differences imply, so a
+// chain that has missed something shows. Estimates that are no numbers are left out.
+func Combine(chains []Evidence) Evidence {
+	var out Evidence
+	n, square := 0.0, 0.0
+	for _, e := range chains {
+		if math.IsNaN(e.LogZ) || math.IsInf(e.LogZ, 0) || math.IsNaN(e.Error) {
+			continue
+		}
+		n++
+		out.LogZ += e.LogZ
+		out.Forward += e.Forward
+		out.Backward += e.Backward
+		square += e.Error * e.Error
+	}
+	if n == 0 {
+		none := math.NaN()
+		return Evidence{none, none, none, none}
+	}
+	out.LogZ, out.Forward, out.Backward = out.LogZ/n, out.Forward/n, out.Backward/n
+	out.Error = math.Sqrt(square) / n
+	if n > 1 {
+		between := 0.0
+		for _, e := range chains {
+			if !math.IsNaN(e.LogZ) && !math.IsInf(e.LogZ, 0) && !math.IsNaN(e.Error) {
+				between += (e.LogZ - out.LogZ) * (e.LogZ - out.LogZ)
+			}
+		}
+		out.Error = max(out.Error, math.Sqrt(between/(n-1)/n))
+	}
+	return out
+}
+
+// EvidenceOf combines what the kernels of the chains of a run have described, see
+// [Kernel.Describe]: by the legs from the fitted references.
+func EvidenceOf(chains []map[string]float64) Evidence {
+	var all []Evidence
+	for _, c := range chains {
+		z, ok := c["log_z"]
+		e, known := c["log_z_error"]
+		if ok && known {
+			all = append(all, Evidence{LogZ: z, Error: e})
+		}
+	}
+	return Combine(all)
+}
