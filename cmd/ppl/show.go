@@ -135,7 +135,11 @@ func (s *session) tempered() string {
 	}
 	text := fmt.Sprintf("Restarts from a reference: %.0f to %.0f per chain.", least, most)
 	if z := tempered.EvidenceOf(kernels); !math.IsNaN(z.LogZ) {
-		text += fmt.Sprintf(" log Z = %.2f ± %.2g (standard error), for the density whose logarithm is lp__.", z.LogZ, z.Error)
+		digits := 2
+		if z.Error > 0 {
+			digits = max(0, 1-int(math.Floor(math.Log10(z.Error))))
+		}
+		text += fmt.Sprintf(" log Z = %.*f ± %.2g (standard error), for the density whose logarithm is lp__.", digits, z.LogZ, z.Error)
 	}
 	return text
 }

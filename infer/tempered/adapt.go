@@ -323,9 +323,8 @@ func (r round) Run(ctx context.Context, s *infer.State) error {
 type settle struct{ k *Kernel }
 
 // Run implements [infer.Stage].
-func (s settle) Run(_ context.Context, state *infer.State) error {
+func (s settle) Run(context.Context, *infer.State) error {
 	s.k.reset()
-	state.StepSize = s.k.levels[s.k.cold].step
 	return nil
 }
 

@@ -1,11 +1,11 @@
 package tempered
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/hmc"
-	"github.com/ppl-lang/ppl/infer/nuts"
 )
 
 // Defaults of [Sampler].
@@ -93,11 +93,22 @@ func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	if n > 0 {
 		stages = append(stages, search{k})
 		stages = append(stages, k.Stages(n)...)
+		stages = append(stages, tell{k})
 	}
 	return infer.Plan{Hamiltonian: h, Kernel: k, Stages: stages, StepSize: 1}, nil
 }
 
-var _ infer.Kernel = (*nuts.Kernel)(nil)
+// tell is the stage that makes the Hamiltonian of the chain show what was learnt at the target, for
+// those who start another run from its metric and step size.
+type tell struct{ k *Kernel }
+
+// Run implements [infer.Stage].
+func (t tell) Run(_ context.Context, s *infer.State) error {
+	level := t.k.levels[t.k.cold]
+	s.StepSize = level.step
+	m := level.h.inner.Metric()
+	return s.Hamiltonian.(infer.Euclidean).SetMetric(infer.Metric{Kind: infer.Diagonal, Dim: m.Dim, Inverse: variances(m)})
+}
 
 // Start is what a ladder begins with.
 type Start struct {
