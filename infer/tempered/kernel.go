@@ -199,6 +199,9 @@ func (k *Kernel) swap(rng *rand.Rand) {
 		if !math.IsInf(ra, -1) {
 			accept = math.Exp(min(0, step*(ra-rb)))
 		}
+		if math.IsNaN(accept) { // both are so far out that no reference has a density there
+			accept = 0
+		}
 		k.account[i].rejected += 1 - accept
 		k.evidence.add(i, step, ra, rb)
 		if (i%2 == 1) != k.odd {
