@@ -23,7 +23,7 @@ func TestMoments(t *testing.T) {
 	}{
 		{"nuts", nil}, {"nuts", []string{"-metric", "dense_e"}}, {"nuts", []string{"-metric", "fisher"}}, {"nuts", []string{"-metric", "unit_e"}}, {"nuts", []string{"-metric", "low_rank"}},
 		{"auto", nil}, {"auto", []string{"-no-pool", "-plain-start"}}, {"nuts2011", nil}, {"hmc", nil}, {"ahmc", nil}, {"ahmc", []string{"-metric", "diag_e", "-freeze"}}, {"ahmc", []string{"-reward", "autocorrelation", "-batch-length", "20"}},
-		{"rmhmc", nil}, {"armhmc", nil}, {"nuts", []string{"-metric", "fisher", "-frozen"}},
+		{"tempered", nil}, {"rmhmc", nil}, {"armhmc", nil}, {"nuts", []string{"-metric", "fisher", "-frozen"}},
 	} {
 		row, _ := sampler.Lookup(c.name)
 		fs := flag.NewFlagSet(c.name, flag.ContinueOnError)

@@ -67,16 +67,6 @@ func (m *modes) of(x []float64) int {
 	return best
 }
 
-func (m *modes) sample(rng *rand.Rand, x []float64) {
-	u, k := rng.Float64(), 0
-	for ; k < len(m.shares)-1 && u > m.shares[k]; k++ {
-		u -= m.shares[k]
-	}
-	for i := range x {
-		x[i] = m.means[k][i] + m.sds[k]*rng.NormFloat64()
-	}
-}
-
 // scattered draws so many modes in a dimension: means within radius, shares and scales that differ.
 func scattered(rng *rand.Rand, count, dim int, radius float64) *modes {
 	m := &modes{logZ: 10 * rng.NormFloat64()}
