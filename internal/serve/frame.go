@@ -15,6 +15,7 @@ type job struct {
 	Kind   string `json:"kind"`
 	Stream bool   `json:"stream"` // progress and prints are wanted as they come
 	Limits Limits `json:"limits"`
+	Walls  Walls  `json:"walls"`  // that the process must have at least
 	Length int    `json:"length"` // of the request
 
 	body []byte

@@ -5,9 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -30,12 +32,35 @@ var errTime = errors.New("out of time")
 // killAfter is how much later than a process itself the server enforces its time.
 const killAfter = 2 * time.Second
 
+// starter starts processes from a thread that lives as long as the program: what makes a
+// process die with the server makes it die with the thread that has started it.
+type starter struct {
+	once sync.Once
+	work chan func()
+}
+
+func (s *starter) start(cmd *exec.Cmd) error {
+	s.once.Do(func() {
+		s.work = make(chan func())
+		go func() {
+			runtime.LockOSThread()
+			for f := range s.work {
+				f()
+			}
+		}()
+	})
+	bind(cmd)
+	done := make(chan error, 1)
+	s.work <- func() { done <- cmd.Start() }
+	return <-done
+}
+
 // start starts a process and gives it its job. It is killed when the context is
 // done or the time of the limits is over.
-func start(ctx context.Context, command func(context.Context) *exec.Cmd, j *job) (*process, error) {
+func (s *Server) start(ctx context.Context, j *job) (*process, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	p := &process{ctx: ctx, cancel: cancel}
-	p.cmd = command(ctx)
+	p.cmd = s.o.Command(ctx)
 	p.cmd.WaitDelay = time.Second
 	p.cmd.Stderr = &p.stderr
 	stdin, err := p.cmd.StdinPipe()
@@ -46,7 +71,7 @@ func start(ctx context.Context, command func(context.Context) *exec.Cmd, j *job)
 	p.stdin = stdin
 	stdout, err := p.cmd.StdoutPipe()
 	if err == nil {
-		err = p.cmd.Start()
+		err = s.starter.start(p.cmd)
 	}
 	if err != nil {
 		cancel(nil)
@@ -57,6 +82,34 @@ func start(ctx context.Context, command func(context.Context) *exec.Cmd, j *job)
 	// A process that ends without reading has said why; it is found out by end.
 	_ = j.write(stdin)
 	return p, nil
+}
+
+// Probe starts a process to find out which walls the system lets processes of work have.
+// Those that are started afterwards must have them, or end. It is called before requests are
+// answered.
+func (s *Server) Probe(ctx context.Context) (Walls, error) {
+	p, err := s.start(ctx, &job{Kind: kindWalls, Limits: s.o.Limits})
+	if err != nil {
+		return Walls{}, err
+	}
+	var w Walls
+	event, length, err := readHead(p.out, maxSmall)
+	text := make([]byte, max(0, length))
+	if err == nil {
+		_, err = io.ReadFull(p.out, text)
+	}
+	p.end()
+	if err == nil && event != eventResult {
+		err = fmt.Errorf("it answers %s", text)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &w)
+	}
+	if err != nil {
+		return Walls{}, fmt.Errorf("a process of work does not start as it should: %w\n%s", err, p.stderr.String())
+	}
+	s.walls = w
+	return w, nil
 }
 
 // done stops the process's clock: its answer is on the way.

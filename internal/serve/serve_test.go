@@ -27,10 +27,21 @@ import (
 // The tests' own binary is the processes' program.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "work" {
+		beforeWork()
 		os.Exit(Work(os.Stdin, os.Stdout, os.Stderr, misdeeds))
+	}
+	if len(os.Args) == 2 && modes[os.Args[1]] != nil {
+		modes[os.Args[1]]()
+		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
+
+// modes is what else the tests' binary does, by its argument.
+var modes = map[string]func(){}
+
+// beforeWork is what a process of work does first.
+var beforeWork = func() {}
 
 // misdeeds is what processes may do.
 var misdeeds = map[string]Handler{
@@ -139,9 +150,9 @@ func testServer(t *testing.T, change func(*Options)) *tested {
 		},
 		Kinds:     kinds,
 		Limits:    DefaultLimits(),
-		Processes: 4,
-		Queue:     10,
-		Log:       slog.New(slog.NewTextHandler(log, nil)),
+		Processes: 4, ShortProcesses: 1,
+		Queue: 10,
+		Log:   slog.New(slog.NewTextHandler(log, nil)),
 	}
 	o.Limits.Seconds, o.Limits.Memory = 20, 300<<20
 	if change != nil {
@@ -149,6 +160,9 @@ func testServer(t *testing.T, change func(*Options)) *tested {
 	}
 	s, err := New(o)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Probe(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w, err := web.Listen(web.Options{Address: "127.0.0.1:0", Token: token, Grace: 100 * time.Millisecond})
@@ -184,7 +198,7 @@ func (s *tested) post(ctx context.Context, kind, accept, body string) (status in
 // quiet waits until no process works.
 func (s *tested) quiet(t *testing.T) {
 	t.Helper()
-	for began := time.Now(); len(s.slots) > 0; time.Sleep(time.Millisecond) {
+	for began := time.Now(); s.long.working() > 0; time.Sleep(time.Millisecond) {
 		if time.Since(began) > 10*time.Second {
 			t.Fatal("a process still works")
 		}
@@ -260,10 +274,8 @@ func TestTime(t *testing.T) {
 			t.Errorf("%s: status %d after %v, %s", kind, status, took, answer)
 		}
 	}
-	s := testServer(t, func(o *Options) {
-		o.Limits.Seconds = 1
-		o.Command = func(ctx context.Context) *exec.Cmd { return exec.CommandContext(ctx, "sleep", "100") }
-	})
+	s := testServer(t, func(o *Options) { o.Limits.Seconds = 1 })
+	s.o.Command = func(ctx context.Context) *exec.Cmd { return exec.CommandContext(ctx, "sleep", "100") }
 	if _, err := exec.LookPath("sleep"); err != nil {
 		t.Skip("no sleep")
 	}
@@ -284,7 +296,7 @@ func TestHangUp(t *testing.T) {
 			}
 		})
 	}
-	for s.waiting.Load() < 2 {
+	for s.long.waiting.Load() < 2 {
 		time.Sleep(time.Millisecond)
 	}
 	status, answer, err := s.post(t.Context(), "echo", "", `{}`)
@@ -307,7 +319,7 @@ func TestEnd(t *testing.T) {
 		status, answer, err := s.post(context.WithoutCancel(t.Context()), "sleep", "", `{}`)
 		told <- fmt.Sprint(status, answer, err)
 	}()
-	for len(s.slots) == 0 {
+	for s.long.working() == 0 {
 		time.Sleep(time.Millisecond)
 	}
 	if err := s.end(); err != nil {

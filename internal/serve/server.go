@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,9 +9,9 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/ppl-lang/ppl/internal/web"
@@ -25,19 +24,24 @@ type Options struct {
 	Command func(context.Context) *exec.Cmd
 
 	Kinds  []string // of work: each is a path, /v1/KIND
+	Short  []string // kinds of work that is short, and has processes apart
 	Limits Limits   // of each request
 
-	Processes int // that work at a time
-	Queue     int // requests that may wait for one
+	Processes      int   // that work at a time, on what is not short
+	ShortProcesses int   // that work at a time on what is short
+	Queue          int   // requests that may wait for one, in each of both
+	Bodies         int64 // bytes of requests in the server's memory; 0: four of the largest
 
 	Log *slog.Logger // a line per request
 }
 
 // Server answers requests by processes.
 type Server struct {
-	o       Options
-	slots   chan struct{} // one per process
-	waiting atomic.Int64  // requests admitted: those at work and those in the queue
+	o           Options
+	long, short *lane
+	bodies      *web.Bodies
+	starter     starter
+	walls       Walls // that processes have; see Probe
 
 	metrics  web.Metrics
 	requests web.Counter
@@ -53,10 +57,16 @@ func New(o Options) (*Server, error) {
 	if err := o.Limits.Check(); err != nil {
 		return nil, err
 	}
-	if o.Processes < 1 || o.Queue < 0 {
-		return nil, fmt.Errorf("%d processes and a queue of %d: there must be at least 1, and 0", o.Processes, o.Queue)
+	if o.Processes < 1 || o.Queue < 0 || o.ShortProcesses < 1 && len(o.Short) > 0 {
+		return nil, fmt.Errorf("%d processes, %d for short work, and a queue of %d: there must be at least 1, 1, and 0", o.Processes, o.ShortProcesses, o.Queue)
 	}
-	s := &Server{o: o, slots: make(chan struct{}, o.Processes)}
+	if o.Bodies == 0 {
+		o.Bodies = 4 * max(o.Limits.Bytes, 1<<20)
+	}
+	if least := web.MinTotal(o.Limits.Bytes); o.Bodies < least {
+		return nil, fmt.Errorf("%d bytes for the bodies of requests: there must be at least %d, for one of the largest", o.Bodies, least)
+	}
+	s := &Server{o: o, long: newLane(o.Processes, o.Queue), short: newLane(max(1, o.ShortProcesses), o.Queue), bodies: web.NewBodies(o.Limits.Bytes, o.Bodies, o.Queue)}
 	m := &s.metrics
 	times := []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120}
 	s.requests = m.Counter("ppl_requests_total", "Requests answered, by the kind of work and the status of HTTP; 499: the client has gone.")
@@ -65,9 +75,23 @@ func New(o Options) (*Server, error) {
 	s.passed = m.Counter("ppl_limits_total", "Requests that have passed a limit, by its name.")
 	s.cpu = m.Counter("ppl_process_cpu_seconds_total", "Time of processors that processes have used, by the kind of work.")
 	s.memory = m.Histogram("ppl_process_memory_bytes", "Largest memory of each process (resident).", 32<<20, 64<<20, 128<<20, 256<<20, 512<<20, 1<<30, 2<<30, 4<<30, 8<<30)
-	m.Gauge("ppl_processes", "Processes at work.", func() float64 { return float64(len(s.slots)) })
-	m.Gauge("ppl_queue", "Requests that wait for a process.", func() float64 { return float64(max(0, s.waiting.Load()-int64(len(s.slots)))) })
-	m.Gauge("ppl_processes_limit", "Processes that may work at a time.", func() float64 { return float64(o.Processes) })
+	for _, lane := range []struct {
+		suffix, what string
+		*lane
+	}{{"", "", s.long}, {"_short", ", on short work", s.short}} {
+		m.Gauge("ppl_processes"+lane.suffix, "Processes at work"+lane.what+".", func() float64 { return float64(lane.working()) })
+		m.Gauge("ppl_queue"+lane.suffix, "Requests that wait for a process"+lane.what+".", func() float64 { return float64(lane.queued()) })
+		m.Gauge("ppl_processes"+lane.suffix+"_limit", "Processes that may work at a time"+lane.what+".", func() float64 { return float64(cap(lane.slots)) })
+	}
+	m.Gauge("ppl_bodies_bytes", "Bytes of the bodies of requests that are in the server's memory, or reserved.", func() float64 { return float64(s.bodies.Held()) })
+	m.Gauge("ppl_bodies_limit_bytes", "Bytes of bodies that may be in the server's memory.", func() float64 { return float64(o.Bodies) })
+	m.Gauge("ppl_bodies_waiting", "Requests whose bodies wait for memory.", func() float64 { return float64(s.bodies.Waiting()) })
+	m.Gauge("ppl_confined", "1 if processes of work are confined by seccomp, else 0.", func() float64 {
+		if s.walls.Confined() {
+			return 1
+		}
+		return 0
+	})
 	began := float64(time.Now().UnixMilli()) / 1000
 	m.Gauge("process_start_time_seconds", "When the server has started, since 1970.", func() float64 { return began })
 	return s, nil
@@ -81,8 +105,12 @@ func (s *Server) Mount(w *web.Server) {
 	}
 	w.Handle("GET /v1/limits", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { web.Answer(w, http.StatusOK, s.o.Limits) }))
 	w.Handle("GET /metrics", &s.metrics)
-	w.HandleOpen("GET /healthz", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		web.Answer(w, http.StatusOK, map[string]string{"status": "ok"})
+	w.HandleOpen("GET /healthz", http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {
+		if w.Ending() {
+			web.Answer(out, http.StatusServiceUnavailable, map[string]string{"status": "ending"})
+			return
+		}
+		web.Answer(out, http.StatusOK, map[string]string{"status": "ok"})
 	}))
 }
 
@@ -118,45 +146,38 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, kind string) {
 	}
 }
 
-// work reads the request, waits for its turn, and has it done.
+// work reads the request, waits for a process once it is there, and has it done.
 func (s *Server) work(r *http.Request, a *answer, kind string) *web.Error {
 	ctx := r.Context()
-	if err, ok := errors.AsType[*web.Error](web.CheckJSON(r, s.o.Limits.Bytes)); ok {
-		return err
+	lane := s.long
+	if slices.Contains(s.o.Short, kind) {
+		lane = s.short
 	}
-	if err := readAhead(r); err != nil {
-		return &web.Error{Status: http.StatusBadRequest, Kind: "request", Message: "the request does not come in whole: " + err.Error()}
+	if err := s.bodies.CheckJSON(r); err == nil && lane.full() { // before the body is read
+		web.Discard(a.w, r)
+		return lane.busy()
 	}
-	// Admission comes before the rest: it bounds how many requests are in memory.
-	if s.waiting.Add(1) > int64(s.o.Processes+s.o.Queue) {
-		s.waiting.Add(-1)
-		a.w.Header().Set("Retry-After", "1")
-		return &web.Error{Status: http.StatusServiceUnavailable, Kind: "busy", Message: fmt.Sprintf("%d requests are waiting already", s.o.Queue)}
-	}
-	defer s.waiting.Add(-1)
-	body, err := web.ReadJSON(a.w, r, s.o.Limits.Bytes)
+	body, err := s.bodies.ReadJSON(a.w, r)
 	if err != nil {
-		if e, ok := errors.AsType[*web.Error](err); ok {
-			return e
-		}
-		return &web.Error{Status: http.StatusBadRequest, Kind: "request", Message: "the request does not come in whole: " + err.Error()}
+		return err.(*web.Error) // see ReadJSON
 	}
+	defer body.Release()
 	waits := time.Now()
-	select {
-	case s.slots <- struct{}{}:
-	case <-ctx.Done():
-		return gone(ctx)
+	leave, busy := lane.enter(ctx)
+	if busy != nil {
+		return busy
 	}
-	defer func() { <-s.slots }()
+	defer leave()
 	s.waits(time.Since(waits).Seconds())
 
-	p, err := start(ctx, s.o.Command, &job{Kind: kind, Stream: a.stream, Limits: s.o.Limits, body: body})
+	p, err := s.start(ctx, &job{Kind: kind, Stream: a.stream, Limits: s.o.Limits, Walls: s.walls, body: body.Text})
+	body.Release() // the process has it
 	if err != nil && ctx.Err() != nil {
 		return gone(ctx)
 	}
 	if err != nil {
 		s.o.Log.Error("cannot start a process", "error", err)
-		return &web.Error{Status: http.StatusServiceUnavailable, Kind: "busy", Message: "no process can be started"}
+		return web.Busy("no process can be started")
 	}
 	out := s.relay(p, a)
 	state := p.end()
@@ -180,23 +201,11 @@ func (s *Server) work(r *http.Request, a *answer, kind string) *web.Error {
 	return refuse(out)
 }
 
-// readAhead reads the beginning of a request, which for most is all of it, so that one
-// that comes slowly does not keep others from being admitted.
-func readAhead(r *http.Request) error {
-	const ahead = 64 << 10
-	head, err := io.ReadAll(io.LimitReader(r.Body, ahead))
-	r.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.MultiReader(bytes.NewReader(head), r.Body), r.Body}
-	return err
-}
-
 // gone is the answer when the context of a request is done: nobody waits for it,
 // or the server is ending.
 func gone(ctx context.Context) *web.Error {
 	if errors.Is(context.Cause(ctx), web.ErrEnding) {
-		return &web.Error{Status: http.StatusServiceUnavailable, Kind: "busy", Message: web.ErrEnding.Error()}
+		return web.Busy(web.ErrEnding.Error())
 	}
 	return errGone
 }

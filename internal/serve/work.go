@@ -26,6 +26,8 @@ type Call struct {
 	Stream bool   // events are sent on as they come; else they are dropped
 	Limits Limits // what may be used; see [Call.Lower]
 
+	walls Walls
+
 	mu    sync.Mutex
 	out   io.Writer
 	ended bool
@@ -56,11 +58,15 @@ func Work(stdin io.Reader, stdout, stderr io.Writer, handlers map[string]Handler
 		fmt.Fprintln(stderr, "this command is started by ppl serve:", err)
 		return 2
 	}
-	if err := setWalls(j.Limits); err != nil {
-		fmt.Fprintln(stderr, "cannot set the limits of a process:", err)
+	walls, err := wallIn(j.Limits)
+	if err == nil && !walls.within(j.Walls) {
+		err = fmt.Errorf("the system sets the walls %v, but the server has had %v", walls, j.Walls)
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "cannot set the walls of a process:", err)
 		return exitWalls
 	}
-	c.Limits, c.Stream = j.Limits, j.Stream
+	c.Limits, c.Stream, c.walls = j.Limits, j.Stream, walls
 	c.timer = time.AfterFunc(time.Hour, func() {
 		c.end(eventFailure, Passed("seconds", "the work takes longer than %d s", c.Limits.Seconds))
 		os.Exit(0) // whatever is going on
@@ -77,7 +83,10 @@ func Work(stdin io.Reader, stdout, stderr io.Writer, handlers map[string]Handler
 		cancel()
 		os.Exit(0)
 	}()
-	result, err := c.do(ctx, handlers[j.Kind])
+	var result any = walls
+	if j.Kind != kindWalls {
+		result, err = c.do(ctx, handlers[j.Kind])
+	}
 	if err == nil {
 		err = c.end(eventResult, result)
 	}
@@ -95,6 +104,21 @@ func Work(stdin io.Reader, stdout, stderr io.Writer, handlers map[string]Handler
 	return 0
 }
 
+// kindWalls is the kind of work of a process that sets its walls, and answers with them.
+const kindWalls = "walls"
+
+// wallIn sets the limits and walls of this process.
+func wallIn(l Limits) (Walls, error) {
+	w, err := confine() // which opens files
+	if err == nil {
+		err = setLimits(l)
+	}
+	if err == nil {
+		err = w.close(closing)
+	}
+	return w, err
+}
+
 // do calls the handler; a panic is an error.
 func (c *Call) do(ctx context.Context, h Handler) (result any, err error) {
 	if h == nil {
@@ -109,7 +133,8 @@ func (c *Call) do(ctx context.Context, h Handler) (result any, err error) {
 	return h(ctx, c)
 }
 
-// Lower lowers limits for the rest of the work, as the request asks.
+// Lower lowers limits for the rest of the work, as the request asks, and closes the walls of
+// the process. It is called once, before a handler does anything but read the request.
 func (c *Call) Lower(by map[string]int64) error {
 	lower, err := c.Limits.Lowered(by)
 	if err != nil {
@@ -119,7 +144,10 @@ func (c *Call) Lower(by map[string]int64) error {
 	c.Limits = lower
 	c.mu.Unlock()
 	c.setTimer()
-	return setWalls(lower)
+	if err := setLimits(lower); err != nil {
+		return err
+	}
+	return c.walls.close(sealing)
 }
 
 // setTimer ends the process after its seconds.

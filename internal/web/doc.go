@@ -5,7 +5,8 @@
 // # Map
 //
 //	server.go  Options, Listen, Server: where it listens, who is answered, how it ends
-//	walls.go   what a request passes before its handler: host, origin, token, size
+//	walls.go   what a request passes before its handler: host, origin, token
+//	body.go    Bodies: bodies of requests, within a budget of memory and a rate
 //	error.go   Error: what is wrong with a request, as JSON
 //	events.go  Stream: server-sent events
 //	metrics.go Metrics: counts and times in Prometheus' text format

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 )
 
@@ -27,6 +28,10 @@ type Options struct {
 	// Grace is how long requests may still take when the server is to end.
 	Grace time.Duration
 
+	// Drain is how long requests are still taken when the server is to end, so that a load
+	// balancer that asks finds out first; see [Server.Ending].
+	Drain time.Duration
+
 	// ReadTimeout bounds the time in which a request must have come in whole.
 	// 0: a minute.
 	ReadTimeout time.Duration
@@ -38,6 +43,7 @@ type Server struct {
 	listener net.Listener
 	local    bool // only this machine reaches the address
 	mux      *http.ServeMux
+	ending   atomic.Bool
 }
 
 // minToken is the least length of a token that is given: one that is shorter is
@@ -116,6 +122,14 @@ func (s *Server) Serve(ctx context.Context) error {
 		return err
 	case <-ctx.Done():
 	}
+	s.ending.Store(true)
+	if s.options.Drain > 0 {
+		select {
+		case err := <-failed:
+			return err
+		case <-time.After(s.options.Drain):
+		}
+	}
 	grace, stop := context.WithTimeout(context.WithoutCancel(ctx), s.options.Grace)
 	defer stop()
 	if server.Shutdown(grace) == nil {
@@ -129,6 +143,9 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 	return server.Close()
 }
+
+// Ending reports whether the server is to end soon.
+func (s *Server) Ending() bool { return s.ending.Load() }
 
 // Close gives up the address of a server that was never served.
 func (s *Server) Close() error { return s.listener.Close() }

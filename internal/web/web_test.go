@@ -21,9 +21,15 @@ func testServer(t *testing.T, o Options) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
+	bodies := NewBodies(10, MinTotal(10), 0)
 	s.Handle("POST /echo", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := ReadJSON(w, r, 10)
-		if err == nil && string(body) == `"slow"` { // longer than the time for reading
+		var text string
+		body, err := bodies.ReadJSON(w, r)
+		if err == nil {
+			text = string(body.Text)
+			body.Release()
+		}
+		if err == nil && text == `"slow"` { // longer than the time for reading
 			select {
 			case <-r.Context().Done():
 				err = context.Cause(r.Context())
@@ -34,7 +40,7 @@ func testServer(t *testing.T, o Options) *Server {
 			Fail(w, e)
 			return
 		}
-		Answer(w, 200, fmt.Sprint(string(body), err))
+		Answer(w, 200, fmt.Sprint(text, err))
 	}))
 	s.HandleOpen("GET /open", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { Answer(w, 200, "open") }))
 	ctx, cancel := context.WithCancel(t.Context())

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"errors"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -13,20 +12,9 @@ import (
 // MemoryEnforced says whether the system enforces the limit of memory.
 const MemoryEnforced = !raceDetector
 
-// setWalls makes the system enforce limits on this process. They can be set again
+// setLimits makes the system enforce limits on this process. They can be set again
 // if they are lower.
-func setWalls(l Limits) error {
-	// What the runtime opens for itself when it first waits for a pipe or a timer,
-	// it must have opened before the walls are set.
-	r, w, err := os.Pipe()
-	if err == nil {
-		err = errors.Join(r.Close(), w.Close())
-	} else if errors.Is(err, unix.EMFILE) { // the walls stand already
-		err = nil
-	}
-	if err != nil {
-		return err
-	}
+func setLimits(l Limits) error {
 	// Collect garbage rather than fail, as long as that helps.
 	debug.SetMemoryLimit(l.Memory / 8 * 7)
 	cpu := uint64(l.Seconds+5) * uint64(runtime.NumCPU())
@@ -47,12 +35,13 @@ func setWalls(l Limits) error {
 		if wall.resource == unix.RLIMIT_DATA && !MemoryEnforced {
 			continue
 		}
+		// Prlimit alone, as the filter of system calls knows no other.
 		var now unix.Rlimit
-		if err := unix.Getrlimit(wall.resource, &now); err != nil {
+		if err := unix.Prlimit(0, wall.resource, nil, &now); err != nil {
 			return err
 		}
 		limit := min(wall.limit, now.Max)
-		if err := unix.Setrlimit(wall.resource, &unix.Rlimit{Cur: limit, Max: limit}); err != nil {
+		if err := unix.Prlimit(0, wall.resource, &unix.Rlimit{Cur: limit, Max: limit}, nil); err != nil {
 			return err
 		}
 	}

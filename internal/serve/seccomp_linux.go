@@ -1,0 +1,149 @@
+package serve
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// condition is a condition on the low 32 bits of an argument of a system call:
+// argument & mask == value.
+type condition struct {
+	argument    int
+	mask, value uint32
+}
+
+// call is a system call that processes may make, under conditions.
+type call struct {
+	number     uint32
+	conditions []condition
+}
+
+const all = ^uint32(0)
+
+// Threads share all that makes a process one. A clone without those flags is a fork; the
+// flags not named here make namespaces, or handles of processes.
+const (
+	threadFlags = unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_SYSVSEM | unix.CLONE_THREAD
+	threadMore  = unix.CLONE_SETTLS | unix.CLONE_PARENT_SETTID | unix.CLONE_CHILD_CLEARTID | unix.CLONE_CHILD_SETTID | unix.CLONE_DETACHED
+)
+
+// allowed is what a process needs between its start and its answer: what Go's runtime asks
+// for, what C's library asks for in threads (in builds with C), and the executable pages of
+// the compiler. pid is its number.
+func allowed(pid int) []call {
+	own := []condition{{0, all, uint32(pid)}}
+	list := []call{
+		{unix.SYS_CLONE, []condition{{0, threadFlags, threadFlags}, {0, ^uint32(threadFlags | threadMore), 0}}},
+		{unix.SYS_TGKILL, own},
+		{unix.SYS_KILL, own},
+		{unix.SYS_PRCTL, []condition{{0, all, unix.PR_SET_VMA}}}, // names of memory, by the runtime
+		// Its own limits, which are lowered once more; sealed denies it afterwards.
+		{unix.SYS_PRLIMIT64, []condition{{0, all, 0}}},
+		{unix.SYS_SECCOMP, nil}, // a second filter can only deny more
+	}
+	for _, number := range []uint32{
+		// Pipes that are open already; nothing else can be opened.
+		unix.SYS_READ, unix.SYS_WRITE, unix.SYS_CLOSE, unix.SYS_PREAD64,
+		unix.SYS_EPOLL_CTL, unix.SYS_EPOLL_PWAIT,
+		// Memory.
+		unix.SYS_MMAP, unix.SYS_MUNMAP, unix.SYS_MPROTECT, unix.SYS_MADVISE, unix.SYS_MREMAP, unix.SYS_BRK, unix.SYS_MINCORE,
+		// Threads.
+		unix.SYS_FUTEX, unix.SYS_SCHED_YIELD, unix.SYS_SCHED_GETAFFINITY, unix.SYS_GETTID, unix.SYS_GETPID,
+		unix.SYS_RSEQ, unix.SYS_SET_ROBUST_LIST, unix.SYS_EXIT, unix.SYS_EXIT_GROUP, unix.SYS_RESTART_SYSCALL,
+		// Signals of its own threads.
+		unix.SYS_RT_SIGACTION, unix.SYS_RT_SIGPROCMASK, unix.SYS_RT_SIGRETURN, unix.SYS_SIGALTSTACK,
+		// Time, and random numbers.
+		unix.SYS_NANOSLEEP, unix.SYS_CLOCK_NANOSLEEP, unix.SYS_CLOCK_GETTIME, unix.SYS_GETTIMEOFDAY, unix.SYS_GETRUSAGE, unix.SYS_GETRANDOM,
+	} {
+		list = append(list, call{number, nil})
+	}
+	return list
+}
+
+// x32 marks calls of another interface of amd64, which has the same architecture.
+const x32 = 0x40000000
+
+// filter is the program in Berkeley's packet filter that allows the calls, and denies all
+// others with EPERM. It is nil where the architecture is not known.
+func filter(calls []call) []unix.SockFilter {
+	if architecture == 0 {
+		return nil
+	}
+	f := begin()
+	for _, c := range calls {
+		var block []unix.SockFilter
+		for i, cond := range c.conditions {
+			left := len(c.conditions) - i - 1 // conditions after this one
+			block = append(block, load(argumentAt(cond.argument)))
+			block = append(block, unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: cond.mask})
+			// Beyond the conditions and the answer that follow is the denial.
+			block = append(block, unless(cond.value, uint8(3*left+1)))
+		}
+		block = append(block, answerCall(unix.SECCOMP_RET_ALLOW))
+		if len(c.conditions) > 0 {
+			block = append(block, deny(unix.EPERM))
+		}
+		f = append(f, unless(c.number, uint8(len(block))))
+		f = append(f, block...)
+	}
+	// C's library asks for threads by clone3, whose flags a filter cannot see, and by clone
+	// where there is none.
+	f = append(f, unless(unix.SYS_CLONE3, 1), deny(unix.ENOSYS), deny(unix.EPERM))
+	return f
+}
+
+// sealed is the filter that denies what [Call.Lower] needs once.
+func sealed() []unix.SockFilter {
+	if architecture == 0 {
+		return nil
+	}
+	f := begin()
+	for _, number := range []uint32{unix.SYS_PRLIMIT64, unix.SYS_SECCOMP} {
+		f = append(f, unless(number, 1), deny(unix.EPERM))
+	}
+	return append(f, answerCall(unix.SECCOMP_RET_ALLOW))
+}
+
+// begin checks the architecture, and loads the number of the call.
+func begin() []unix.SockFilter {
+	var d seccompData
+	return []unix.SockFilter{
+		load(uint32(unsafe.Offsetof(d.architecture))),
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: architecture, Jt: 1},
+		answerCall(unix.SECCOMP_RET_KILL_PROCESS),
+		load(uint32(unsafe.Offsetof(d.number))),
+		{Code: unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K, K: x32, Jf: 1},
+		answerCall(unix.SECCOMP_RET_KILL_PROCESS),
+	}
+}
+
+// seccompData is what a filter sees of a call.
+type seccompData struct {
+	number       uint32
+	architecture uint32
+	pointer      uint64
+	arguments    [6]uint64
+}
+
+// argumentAt is where the low half of an argument is: all architectures here have it first.
+func argumentAt(i int) uint32 {
+	return uint32(unsafe.Offsetof(seccompData{}.arguments) + 8*uintptr(i))
+}
+
+func load(offset uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: offset}
+}
+
+// unless skips instructions if what was loaded is not the value.
+func unless(value uint32, skip uint8) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: value, Jf: skip}
+}
+
+func answerCall(action uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: action}
+}
+
+func deny(errno unix.Errno) unix.SockFilter {
+	return answerCall(unix.SECCOMP_RET_ERRNO | uint32(errno))
+}
