@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ppl-lang/ppl/internal/serve"
 	"github.com/ppl-lang/ppl/internal/web"
 	playground "github.com/ppl-lang/ppl/web"
 )
@@ -67,6 +68,10 @@ part that runs in the browser when it is first needed, with the Go toolchain.`,
 				}
 				fmt.Fprintf(cmd.OutOrStdout(), "The playground is in %s: offer the folder by any web server.\n", export)
 				return nil
+			}
+			// It starts no process any more. Others of the same user are kept from its memory.
+			if err := serve.Harden(); err != nil {
+				return err
 			}
 			servePlayground(server, files)
 			fmt.Fprintf(cmd.OutOrStdout(), "The playground is at %s/ (Ctrl-C ends it)\n", server.URL())

@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"os/exec"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -26,7 +28,10 @@ type serveOptions struct {
 	web       web.Options
 	limits    serve.Limits
 	processes int
+	short     int
 	queue     int
+	bodies    int64
+	sandbox   bool // is required
 	tokenFile string
 	quiet     bool
 }
@@ -35,14 +40,15 @@ func serveCommand() *cobra.Command {
 	o := serveOptions{limits: serve.DefaultLimits()}
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Check and run models of others over HTTP",
+		Short: "Check and run models of untrusted users over HTTP",
 		Long: `Answers requests over HTTP: POST /v1/check, /v1/run, /v1/logdensity and
 /v1/summary, with JSON; GET /metrics for Prometheus, /v1/limits and /healthz.
-doc/serve.md has the whole of it, and what models of strangers can do and cannot.
+doc/serve.md describes it all, and what untrusted models can and cannot do.
 
-Each request is done by a process of its own, within limits of time, memory and
-others; one that passes them ends that process and nothing else. Closing the
-connection ends the work.
+Each request gets a separate process, with limits of time, memory and others. A
+request that passes them ends its process and nothing else. Closing the
+connection ends the work. On Linux the processes are confined by seccomp and
+Landlock; the server shows at its start what the system offers.
 
 Requests need a token, in the header Authorization: Bearer TOKEN. It is that of
 the environment variable ` + tokenVariable + `, or of --token-file, or else a random one
@@ -61,10 +67,14 @@ Ctrl-C or SIGTERM ends it: requests under way may take the time of --grace.`,
 	f.BoolVar(&o.web.Remote, "remote", false, "permit an address that other machines reach")
 	f.StringVar(&o.tokenFile, "token-file", "", "`file` with the token")
 	f.IntVar(&o.processes, "processes", runtime.NumCPU(), "requests that are worked on at a time")
-	f.IntVar(&o.queue, "queue", 64, "requests that may wait; what comes then is refused")
+	f.IntVar(&o.short, "short-processes", max(1, runtime.NumCPU()/2), "requests to check models that are worked on at a time, apart from the others")
+	f.IntVar(&o.queue, "queue", 64, "requests that may wait; further ones are refused")
+	f.Int64Var(&o.bodies, "max-bodies", 0, "`bytes` of requests in the server's memory at a time (default: four times --max-bytes)")
+	f.BoolVar(&o.sandbox, "require-sandbox", false, "do not start where the system cannot confine the processes")
 	for _, row := range serve.Table {
 		f.Int64Var(row.Of(&o.limits), "max-"+row.Name, row.Default, "limit of a request: "+row.Doc)
 	}
+	f.DurationVar(&o.web.Drain, "drain", 0, "time after SIGTERM in which requests are still taken, and /healthz answers 503")
 	f.DurationVar(&o.web.Grace, "grace", 10*time.Second, "time that requests under way may take when the server is to end")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no line for each request on stderr")
 	return cmd
@@ -92,12 +102,23 @@ func (o *serveOptions) serve(ctx context.Context, stderr io.Writer) error {
 		return err
 	}
 	o.web.Token = token
+	if err := serve.Harden(); err != nil {
+		return fmt.Errorf("cannot keep other processes from the server's memory: %w", err)
+	}
 	program, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	if runtime.GOOS == "linux" {
 		program = "/proc/self/exe" // this very program, even when a newer one has taken its place
+	}
+	if o.bodies == 0 {
+		o.bodies = serve.DefaultBodies(o.limits)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		// The bodies, and what the server needs besides: by default Go would let it grow to
+		// twice as much before it collects bodies that are not needed any more.
+		debug.SetMemoryLimit(o.bodies + 64<<20)
 	}
 	level := slog.LevelInfo
 	if o.quiet {
@@ -110,23 +131,38 @@ func (o *serveOptions) serve(ctx context.Context, stderr io.Writer) error {
 			cmd.Env = []string{} // where tokens and keys of others may stand
 			return cmd
 		},
-		Kinds:     workKinds(),
-		Limits:    o.limits,
-		Processes: o.processes,
-		Queue:     o.queue,
-		Log:       slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})),
+		Kinds:          workKinds(),
+		Short:          shortKinds,
+		Limits:         o.limits,
+		Processes:      o.processes,
+		ShortProcesses: o.short,
+		Queue:          o.queue,
+		Bodies:         o.bodies,
+		Log:            slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})),
 	})
 	if err != nil {
 		return usage(err)
+	}
+	ctx, stop := interruptible(ctx, nil)
+	defer stop()
+	walls, err := server.Probe(ctx)
+	if err != nil {
+		return err
+	}
+	if o.sandbox && !walls.Confined() {
+		return errors.New("this system cannot confine the processes of models, as --require-sandbox asks: that needs seccomp of Linux, on amd64 or arm64; doc/serve.md says what a model could then do")
 	}
 	w, err := web.Listen(o.web)
 	if err != nil {
 		return err
 	}
 	server.Mount(w)
-	ctx, stop := interruptible(ctx, nil)
-	defer stop()
 	fmt.Fprintf(stderr, "Listening on %s\n", w.URL())
+	if walls.Confined() {
+		fmt.Fprintf(stderr, "Processes of models are confined by %v.\n", walls)
+	} else {
+		fmt.Fprintln(stderr, "This system does not confine processes of models: one that is taken over can do what this user can. Use --require-sandbox to refuse that.")
+	}
 	if !serve.MemoryEnforced {
 		fmt.Fprintln(stderr, "This system does not enforce --max-memory.")
 	}

@@ -56,6 +56,9 @@ var workTable = map[string]serve.Handler{
 	"summary":    summaryWork,
 }
 
+// shortKinds is work that takes milliseconds.
+var shortKinds = []string{"check"}
+
 func workKinds() []string {
 	var kinds []string
 	for k := range workTable {

@@ -479,3 +479,85 @@ func TestExpect(t *testing.T) {
 		t.Errorf("%q, %v", answer, err)
 	}
 }
+
+// TestLanes: short work does not wait behind long work, and each lane has its own queue.
+func TestLanes(t *testing.T) {
+	s := testServer(t, func(o *Options) { o.Processes, o.Queue, o.Short = 1, 1, []string{"echo"} })
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	for range 2 {
+		all.Go(func() { _, _, _ = s.post(ctx, "sleep", "", `{}`) })
+	}
+	for s.long.waiting.Load() < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	if status, answer, err := s.post(t.Context(), "lower", "", `{}`); err != nil || status != http.StatusServiceUnavailable {
+		t.Errorf("long work in a full lane: status %d, %s, %v", status, answer, err)
+	}
+	for range 3 {
+		if status, answer, err := s.post(t.Context(), "echo", "", `{}`); err != nil || status != http.StatusOK {
+			t.Errorf("short work: status %d, %s, %v", status, answer, err)
+		}
+	}
+	cancel()
+	all.Wait()
+	s.quiet(t)
+}
+
+// TestLargeRequests: many large requests at once are all answered, and what their bodies take
+// is never more than the budget.
+func TestLargeRequests(t *testing.T) {
+	const size = 2 << 20
+	s := testServer(t, func(o *Options) { o.Limits.Bytes, o.Bodies, o.Queue = size, 2*size, 20 })
+	body := `{"a":"` + strings.Repeat("x", size-8) + `"}`
+	var all sync.WaitGroup
+	for range 12 {
+		all.Go(func() {
+			if status, answer, err := s.post(t.Context(), "echo", "", body); err != nil || status != http.StatusOK || answer != body {
+				t.Errorf("status %d, %.100s, %v", status, answer, err)
+			}
+			if held := s.bodies.Held(); held > 2*size {
+				t.Errorf("%d bytes are held", held)
+			}
+		})
+	}
+	all.Wait()
+	s.quiet(t)
+	if held := s.bodies.Held(); held != 0 {
+		t.Errorf("%d bytes are still held", held)
+	}
+}
+
+// TestEnding: while the server drains, it answers, and says that it is to end.
+func TestEnding(t *testing.T) {
+	w, err := web.Listen(web.Options{Address: "127.0.0.1:0", Drain: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(Options{Limits: DefaultLimits(), Processes: 1, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Mount(w)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { _ = w.Serve(ctx) }()
+	defer w.Close()
+	health := func() int {
+		got, err := http.Get(w.URL() + "/healthz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.Body.Close()
+		return got.StatusCode
+	}
+	if got := health(); got != http.StatusOK {
+		t.Errorf("status %d", got)
+	}
+	cancel()
+	for !w.Ending() {
+		time.Sleep(time.Millisecond)
+	}
+	if got := health(); got != http.StatusServiceUnavailable {
+		t.Errorf("while it drains: status %d", got)
+	}
+}

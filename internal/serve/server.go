@@ -30,7 +30,7 @@ type Options struct {
 	Processes      int   // that work at a time, on what is not short
 	ShortProcesses int   // that work at a time on what is short
 	Queue          int   // requests that may wait for one, in each of both
-	Bodies         int64 // bytes of requests in the server's memory; 0: four of the largest
+	Bodies         int64 // bytes of requests in the server's memory; 0: see DefaultBodies
 
 	Log *slog.Logger // a line per request
 }
@@ -52,6 +52,10 @@ type Server struct {
 	memory   web.Counter
 }
 
+// DefaultBodies is the number of bytes of requests in the server's memory at a time, by
+// default.
+func DefaultBodies(l Limits) int64 { return 4 * max(l.Bytes, 1<<20) }
+
 // New makes a server. Nothing runs before [Server.Mount].
 func New(o Options) (*Server, error) {
 	if err := o.Limits.Check(); err != nil {
@@ -61,7 +65,7 @@ func New(o Options) (*Server, error) {
 		return nil, fmt.Errorf("%d processes, %d for short work, and a queue of %d: there must be at least 1, 1, and 0", o.Processes, o.ShortProcesses, o.Queue)
 	}
 	if o.Bodies == 0 {
-		o.Bodies = 4 * max(o.Limits.Bytes, 1<<20)
+		o.Bodies = DefaultBodies(o.Limits)
 	}
 	if least := web.MinTotal(o.Limits.Bytes); o.Bodies < least {
 		return nil, fmt.Errorf("%d bytes for the bodies of requests: there must be at least %d, for one of the largest", o.Bodies, least)

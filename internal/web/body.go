@@ -19,6 +19,7 @@ import (
 type Bodies struct {
 	limit    int64 // of one body
 	waits    int64 // requests that may wait for memory
+	grace    time.Duration
 	smallest *semaphore.Weighted
 	large    *semaphore.Weighted
 	held     atomic.Int64
@@ -36,12 +37,12 @@ const (
 )
 
 // MinTotal is the least total for bodies of at most limit bytes.
-func MinTotal(limit int64) int64 { return 2 * max(limit, small) }
+func MinTotal(limit int64) int64 { return 2 * max(limit, 8*small) }
 
 // NewBodies returns a reader of bodies of at most limit bytes each and total together, which
 // must be at least [MinTotal]. At most waits requests wait for memory at a time.
 func NewBodies(limit, total int64, waits int) *Bodies {
-	return &Bodies{limit: limit, waits: int64(waits), smallest: semaphore.NewWeighted(total / 4), large: semaphore.NewWeighted(total - total/4)}
+	return &Bodies{limit: limit, waits: int64(waits), grace: bodyGrace, smallest: semaphore.NewWeighted(total / 4), large: semaphore.NewWeighted(total - total/4)}
 }
 
 // Held is the number of bytes in memory, or reserved.
@@ -110,7 +111,7 @@ func (b *Bodies) ReadJSON(w http.ResponseWriter, r *http.Request) (*Body, error)
 	e, ok := errors.AsType[*Error](err)
 	switch {
 	case !ok && errors.Is(err, os.ErrDeadlineExceeded):
-		e = &Error{Status: http.StatusRequestTimeout, Kind: "request", Message: fmt.Sprintf("the body comes too slowly: after %v it must come at %d bytes a second", bodyGrace, minRate)}
+		e = &Error{Status: http.StatusRequestTimeout, Kind: "request", Message: fmt.Sprintf("the body comes too slowly: after %v it must come at %d bytes a second", b.grace, minRate)}
 	case !ok:
 		e = &Error{Status: http.StatusBadRequest, Kind: "request", Message: "the request does not come in whole: " + err.Error()}
 	case e.Status != http.StatusUnsupportedMediaType:
@@ -136,11 +137,11 @@ func (b *Bodies) read(w http.ResponseWriter, r *http.Request) (*Body, error) {
 	if err := b.CheckJSON(r); err != nil {
 		return nil, err
 	}
-	in := &timedReader{r: r.Body, control: http.NewResponseController(w), began: time.Now()}
+	in := &timedReader{r: r.Body, control: http.NewResponseController(w), began: time.Now(), grace: b.grace}
 	head := &Body{from: b.smallest, held: &b.held}
 	var part [8 << 10]byte
 	for {
-		n, err := in.Read(part[:])
+		n, err := in.Read(part[:min(len(part), small-len(head.Text))])
 		if int64(len(head.Text)+n) > b.limit {
 			return head, b.tooLarge()
 		}
@@ -229,11 +230,12 @@ type timedReader struct {
 	r       io.Reader
 	control *http.ResponseController
 	began   time.Time
+	grace   time.Duration
 	n       int64
 }
 
 func (t *timedReader) Read(b []byte) (int, error) {
-	due := bodyGrace + time.Duration(float64(t.n)/minRate*float64(time.Second))
+	due := t.grace + time.Duration(float64(t.n)/minRate*float64(time.Second))
 	if err := t.control.SetReadDeadline(t.began.Add(due)); err != nil {
 		return 0, err
 	}

@@ -22,6 +22,9 @@ func testServer(t *testing.T, o Options) *Server {
 		t.Fatal(err)
 	}
 	bodies := NewBodies(10, MinTotal(10), 0)
+	if o.ReadTimeout > 0 {
+		bodies.grace = o.ReadTimeout
+	}
 	s.Handle("POST /echo", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var text string
 		body, err := bodies.ReadJSON(w, r)
