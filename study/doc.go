@@ -17,6 +17,7 @@
 //	worker.go  Worker: does units; models are compiled once
 //	plan.go    Plan: models, sources of data and a grid of options to units
 //	source.go  sources of data: files, simulated data, folds
+//	reading.go what the sources read, which ends with the study's context
 //	table.go   the rows of a table in groups
 //	read.go    plans as YAML or JSON; node.go: with the places of mistakes
 //	study.go   Run: a plan on an engine, its results in order

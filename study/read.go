@@ -239,7 +239,7 @@ func (r *reader) model(n *yaml.Node, name, path string) (*Model, error) {
 	if _, err := os.Stat(full); err != nil {
 		return nil, r.errorf(n, "", "cannot read the model %s: %v", path, reason(err))
 	}
-	m, err := ppl.CompileFileContext(r.ctx, full, r.options.Compile)
+	m, err := await(r.ctx, func() (*ppl.Model, error) { return ppl.CompileFileContext(r.ctx, full, r.options.Compile) })
 	if err != nil {
 		return nil, err // with its own places
 	}
@@ -352,7 +352,9 @@ func (r *reader) source(n *yaml.Node) error {
 	case s.files != nil:
 		return r.files(n, s.files, s.counts, common)
 	case s.table != "":
-		t, err := ReadTable(r.path(s.table), TableOptions{Name: s.table, By: s.by, Counts: countsOf(s.counts), With: common})
+		t, err := await(r.ctx, func() (*Table, error) {
+			return ReadTable(r.path(s.table), TableOptions{Name: s.table, By: s.by, Counts: countsOf(s.counts), With: common})
+		})
 		if err != nil {
 			return r.at(n, err)
 		}
@@ -398,7 +400,7 @@ func (r *reader) set(n *yaml.Node) (*data.Set, error) {
 	case n == nil:
 		return nil, nil
 	case n.Kind == yaml.ScalarNode:
-		set, err := ppl.ReadData(ppl.DataFile{Path: r.path(n.Value)})
+		set, err := readData(r.ctx, ppl.DataFile{Path: r.path(n.Value)})
 		return set, r.at(n, err)
 	}
 	return r.values(n)
@@ -412,8 +414,13 @@ func (r *reader) files(n *yaml.Node, patterns, counts []string, with *data.Set) 
 			paths = append(paths, pattern) // one that is missing is a fit that fails
 			continue
 		}
-		found, err := filepath.Glob(r.path(pattern))
-		if err != nil {
+		found, err := glob(r.ctx, r.path(pattern))
+		switch {
+		case r.ctx.Err() != nil:
+			return context.Cause(r.ctx)
+		case errors.Is(err, errTooMany):
+			return r.errorf(n, "use a narrower pattern", "%s: %v", pattern, err)
+		case err != nil:
 			return r.errorf(n, "", "%s is no pattern of names: %v", pattern, err)
 		}
 		if len(found) == 0 {

@@ -28,7 +28,7 @@ func (f *Files) Sets(ctx context.Context) iter.Seq[DataSet] {
 	return func(yield func(DataSet) bool) {
 		for _, path := range f.Paths {
 			set := DataSet{Name: filepath.ToSlash(path)}
-			set.Values, set.Err = ppl.ReadData(ppl.DataFile{Path: f.path(path), Counts: f.Counts})
+			set.Values, set.Err = readAgain(ctx, ppl.DataFile{Path: f.path(path), Counts: f.Counts})
 			if set.Err == nil && f.With != nil {
 				for _, name := range set.Values.Names() {
 					if e := set.Values.Fault(name); e != nil {

@@ -1,0 +1,140 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/compile/data"
+)
+
+// await returns what f returns, or why ctx has ended. A read that the system does not let go
+// of, such as that of a pipe into which nobody writes, then ends with the program.
+func await[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	var none T
+	if ctx.Err() != nil {
+		return none, context.Cause(ctx)
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		v, err := f()
+		done <- outcome{v, err}
+	}()
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-ctx.Done():
+		return none, context.Cause(ctx)
+	}
+}
+
+// readData reads a file of data once.
+func readData(ctx context.Context, file ppl.DataFile) (*data.Set, error) {
+	return await(ctx, func() (*data.Set, error) { return ppl.ReadData(file) })
+}
+
+// readAgain reads a file of data that is read more than once, which pipes and devices cannot
+// be: for the fit, and when its result is collected.
+func readAgain(ctx context.Context, file ppl.DataFile) (*data.Set, error) {
+	return await(ctx, func() (*data.Set, error) {
+		if info, err := os.Stat(file.Path); err == nil && !info.Mode().IsRegular() {
+			kind := "a device"
+			switch {
+			case info.IsDir():
+				kind = "a folder"
+			case info.Mode()&os.ModeNamedPipe != 0:
+				kind = "a pipe"
+			case info.Mode()&os.ModeSocket != 0:
+				kind = "a socket"
+			}
+			return nil, fmt.Errorf("%s is %s, but a study reads its data more than once: write them to a file", file.Path, kind)
+		}
+		return ppl.ReadData(file)
+	})
+}
+
+// maxFiles bounds the names that a pattern stands for.
+const maxFiles = 1_000_000
+
+// glob finds the names that match a pattern of [filepath.Match], in order. It ends when ctx
+// does, and fails beyond maxFiles names.
+func glob(ctx context.Context, pattern string) ([]string, error) {
+	return await(ctx, func() ([]string, error) {
+		if _, err := filepath.Match(pattern, ""); err != nil {
+			return nil, err
+		}
+		g := globber{ctx: ctx}
+		err := g.find(filepath.Clean(pattern))
+		return g.found, err
+	})
+}
+
+type globber struct {
+	ctx   context.Context
+	found []string
+}
+
+// errTooMany is a pattern that stands for too many names.
+var errTooMany = errors.New("it matches more than 1,000,000 names")
+
+// hasMeta reports whether a part of a pattern is no plain name.
+func hasMeta(s string) bool {
+	return strings.ContainsAny(s, "*?[") || filepath.Separator == '/' && strings.Contains(s, "\\")
+}
+
+// find goes down the folders before the first part of the pattern that is no name, and
+// matches the names there.
+func (g *globber) find(pattern string) error {
+	volume := filepath.VolumeName(pattern)
+	parts := strings.Split(filepath.ToSlash(pattern[len(volume):]), "/")
+	dir := volume
+	if parts[0] == "" {
+		dir += string(filepath.Separator)
+		parts = parts[1:]
+	}
+	return g.match(dir, parts)
+}
+
+func (g *globber) match(dir string, parts []string) error {
+	for len(parts) > 0 && !hasMeta(parts[0]) {
+		dir = filepath.Join(dir, parts[0])
+		parts = parts[1:]
+	}
+	if g.ctx.Err() != nil {
+		return context.Cause(g.ctx)
+	}
+	if len(parts) == 0 {
+		if _, err := os.Lstat(dir); err != nil {
+			return nil
+		}
+		if g.found = append(g.found, dir); len(g.found) > maxFiles {
+			return errTooMany
+		}
+		return nil
+	}
+	from := dir
+	if from == "" {
+		from = "."
+	}
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return nil // no folder, or one that may not be read: nothing matches there
+	}
+	for _, e := range entries {
+		if ok, _ := filepath.Match(parts[0], e.Name()); !ok {
+			continue
+		}
+		if err := g.match(filepath.Join(dir, e.Name()), parts[1:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
