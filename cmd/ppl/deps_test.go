@@ -60,7 +60,7 @@ internal:   . internal lang ad stdlib compile infer predict criticise gonum
 internal/files:
 internal/buildinfo:
 internal/cputime:
-internal/web:   internal/web
+internal/web:   internal/web sync
 internal/serve: internal/web internal/serve sys
 internal/lsp:   internal/lsp lang stdlib compile/data jrpc2
 `
@@ -146,7 +146,7 @@ internal/files:
 internal/buildinfo:
 internal/cputime:
 examples:                *
-internal/web:
+internal/web:            sync
 internal/serve:          internal/web sys
 internal/lsp:            lang lang/source lang/diag lang/ast lang/service compile/data jrpc2
 internal/cmdstan/stan:
@@ -170,6 +170,7 @@ var modules = map[string]string{
 	"term":        "golang.org/x/term",
 	"jrpc2":       "github.com/creachadair/jrpc2",
 	"sys":         "golang.org/x/sys",
+	"sync":        "golang.org/x/sync",
 	"yaml":        "go.yaml.in/yaml/v4",
 	"go-internal": "github.com/rogpeppe/go-internal",
 }

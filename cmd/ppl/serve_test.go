@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -27,7 +28,9 @@ const testToken = "a token of the tests"
 type served struct {
 	url string
 	cmd *exec.Cmd
-	log *bytes.Buffer // complete once the process has ended
+	log *bytes.Buffer // complete once the process has ended, and copied is done
+
+	copied sync.WaitGroup
 }
 
 // startServer runs ppl serve, as a process, until the end of the test.
@@ -53,11 +56,10 @@ func startServer(t *testing.T, args ...string) *served {
 		t.Fatalf("the server says %q, %v", line, err)
 	}
 	s.url = strings.TrimSpace(url)
-	var copied sync.WaitGroup
-	copied.Go(func() { _, _ = io.Copy(s.log, lines) })
+	s.copied.Go(func() { _, _ = io.Copy(s.log, lines) })
 	t.Cleanup(func() {
 		_ = s.cmd.Process.Kill()
-		copied.Wait()
+		s.copied.Wait()
 		_ = s.cmd.Wait()
 		if t.Failed() {
 			t.Logf("the log of the server:\n%s", s.log)
@@ -346,18 +348,24 @@ func TestServeParallel(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends the server after the requests under way, with exit code 0.
+// Ctrl-C or SIGTERM ends the server after the requests under way, with exit code 0.
 func TestServeEnds(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no signals")
 	}
-	s := startServer(t, "--grace", "20s")
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		t.Run(signal.String(), func(t *testing.T) { serveEnds(t, signal) })
+	}
+}
+
+func serveEnds(t *testing.T, signal os.Signal) {
+	s := startServer(t, "--grace", "60s")
 	r, err := s.post(t.Context(), "/v1/run", "text/event-stream", `{"model": "parameters { vector[20] x; } model { x ~ normal(0, 1); }", "draws": 20000, "chains": 1, "seed": 1}`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Body.Close() // the head has come, so the run is under way
-	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
+	if err := s.cmd.Process.Signal(signal); err != nil {
 		t.Fatal(err)
 	}
 	text, err := io.ReadAll(r.Body)
@@ -366,6 +374,38 @@ func TestServeEnds(t *testing.T) {
 	}
 	if err := s.cmd.Wait(); err != nil {
 		t.Error(err)
+	}
+}
+
+// The server shows how its processes are confined, and does not start where it must confine
+// them and cannot. Each kind of work is done within the walls.
+func TestServeSandbox(t *testing.T) {
+	if runtime.GOOS == "js" {
+		t.Skip("no processes")
+	}
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
+		cmd := exec.Command(os.Args[0], "serve", "--listen", "127.0.0.1:0", "--require-sandbox")
+		cmd.Args[0] = "ppl"
+		if text, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(text), "cannot confine") {
+			t.Errorf("%v: %s", err, text)
+		}
+		return
+	}
+	s := startServer(t, "--require-sandbox")
+	model := `"model": "parameters { real x; } model { x ~ normal(0, 1); }"`
+	for _, r := range []struct{ kind, body string }{
+		{"check", `{` + model + `, "limits": {"seconds": 50}}`}, {"run", `{` + model + `, "draws": 10, "limits": {"seconds": 50, "memory": 500000000}}`},
+		{"logdensity", `{` + model + `, "points": [[0]]}`}, {"summary", `{"draws": {"mu": [[1, 2, 3, 4]]}}`},
+	} {
+		if status, got := s.answer(t, "/v1/"+r.kind, "", r.body); status != 200 {
+			t.Errorf("%s: status %d, %s", r.kind, status, got)
+		}
+	}
+	_ = s.cmd.Process.Signal(os.Interrupt)
+	_ = s.cmd.Wait()
+	s.copied.Wait()
+	if !strings.Contains(s.log.String(), "confined by seccomp") {
+		t.Errorf("the server says\n%s", s.log)
 	}
 }
 

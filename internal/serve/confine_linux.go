@@ -43,11 +43,9 @@ func confine() (Walls, error) {
 	if err := Harden(); err != nil {
 		return w, err
 	}
-	var signal int32
-	if err := unix.Prctl(unix.PR_GET_PDEATHSIG, uintptr(unsafe.Pointer(&signal)), 0, 0, 0); err != nil {
-		return w, err
-	}
-	w.Orphans = unix.Signal(signal) == unix.SIGKILL
+	// bind has set this for the first thread, in which this need not be; if the server has
+	// died in between, the pipe is closed.
+	w.Orphans = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0) == nil
 	w.Landlock, err = landlock()
 	return w, err
 }

@@ -154,7 +154,7 @@ func testServer(t *testing.T, change func(*Options)) *tested {
 		Queue: 10,
 		Log:   slog.New(slog.NewTextHandler(log, nil)),
 	}
-	o.Limits.Seconds, o.Limits.Memory = 20, 300<<20
+	o.Limits.Seconds, o.Limits.Memory = 120, 300<<20
 	if change != nil {
 		change(&o)
 	}
