@@ -31,7 +31,7 @@
 //	ppl doc NAME                       what a function of the language does
 //	ppl cmdstan-home DIR               a folder that front ends take for CmdStan
 //	ppl build MODEL -o EXE             an executable as CmdStan makes it of a model
-//	ppl serve                          check and run models of others over HTTP
+//	ppl serve                          check and run untrusted models over HTTP
 //	ppl lsp                            tell editors about models: a language server
 //	ppl playground                     write and run models in a browser
 //	ppl version                        the version of this program

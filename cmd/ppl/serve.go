@@ -40,7 +40,7 @@ func serveCommand() *cobra.Command {
 	o := serveOptions{limits: serve.DefaultLimits()}
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Check and run models of untrusted users over HTTP",
+		Short: "Check and run untrusted models over HTTP",
 		Long: `Answers requests over HTTP: POST /v1/check, /v1/run, /v1/logdensity and
 /v1/summary, with JSON; GET /metrics for Prometheus, /v1/limits and /healthz.
 doc/serve.md describes it all, and what untrusted models can and cannot do.
