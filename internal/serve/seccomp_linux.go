@@ -122,7 +122,7 @@ func begin() []unix.SockFilter {
 type seccompData struct {
 	number       uint32
 	architecture uint32
-	pointer      uint64
+	_            uint64 // where the call is made
 	arguments    [6]uint64
 }
 
