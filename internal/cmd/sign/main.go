@@ -2,7 +2,7 @@
 // format with Ed25519, so that minisign checks them, too:
 // https://jedisct1.github.io/minisign/#signature-format.
 //
-//	sign key                     makes a key: prints the secret for the environment, and the public key
+//	sign key                     makes a key: prints the secret and the public key
 //	sign sign FILE COMMENT       writes FILE.minisig by the secret in PPL_RELEASE_KEY
 //	sign verify PUBLIC-KEY FILE  checks FILE.minisig
 package main
