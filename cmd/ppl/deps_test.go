@@ -118,7 +118,8 @@ infer/bayesopt:          gonum
 infer/ahmc:              infer infer/warmup infer/whiten infer/hmc infer/bayesopt gonum
 infer/riemann:           infer gonum
 infer/auto:              infer infer/warmup infer/whiten infer/hmc infer/nuts infer/bayesopt infer/optimize gonum
-infer/sampler:           infer infer/auto infer/warmup infer/hmc infer/nuts infer/ahmc infer/riemann infer/bayesopt infer/optimize
+infer/tempered:          infer infer/warmup infer/whiten infer/hmc infer/nuts infer/optimize gonum
+infer/sampler:           infer infer/auto infer/tempered infer/warmup infer/hmc infer/nuts infer/ahmc infer/riemann infer/bayesopt infer/optimize
 infer/draws:             infer infer/sampler
 infer/diagnose:          gonum
 infer/infertest:         infer gonum
