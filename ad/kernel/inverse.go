@@ -80,7 +80,7 @@ func InvBetaI(p, a, b float64) float64 {
 		if x == 0 { // the leading term
 			return a*logX - math.Log(a) - lbeta - logP, a
 		}
-		l := incompleteBeta(x, math.Exp(logY), a, b)[0]
+		l := incompleteBeta(x, math.Exp(logY), a, b, false)[0]
 		return l - logP, math.Exp(a*logX + b*logY - lbeta - l)
 	})
 	if upper {
@@ -90,7 +90,7 @@ func InvBetaI(p, a, b float64) float64 {
 }
 
 // lowerBetaHalf is I_x(a, b) at x = ½.
-func lowerBetaHalf(a, b float64) float64 { return math.Exp(incompleteBeta(0.5, 0.5, a, b)[0]) }
+func lowerBetaHalf(a, b float64) float64 { return math.Exp(incompleteBeta(0.5, 0.5, a, b, false)[0]) }
 
 // StudentQuantile is the t at which Student's distribution function with nu
 // degrees of freedom is p.
@@ -120,7 +120,7 @@ func StudentQuantile(p, nu float64) float64 {
 			if math.IsInf(t2, 1) {
 				y, x = 1, 0
 			}
-			l := incompleteBeta(y, x, 0.5, nu/2)[0]
+			l := incompleteBeta(y, x, 0.5, nu/2, false)[0]
 			d := math.Exp(math.Ln2 + s - 0.5*(nu+1)*math.Log1p(t2/nu) - Lbeta(nu/2, 0.5) - 0.5*math.Log(nu) - l)
 			return l - logC, d
 		})

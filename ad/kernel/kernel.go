@@ -4,12 +4,13 @@
 // Files: kernel.go, exponentials that avoid overflow and cancellation; gamma.go,
 // relatives of the gamma function; normal.go, of the normal distribution; text_*.go, these
 // functions themselves, printed from the texts of which machine code is made (package
-// compile/internal/native);
-// incomplete.go, the incomplete gamma and beta functions; bessel.go, Bessel functions;
-// lambert.go, owens.go, inverse.go, Lambert's W, Owen's T, quantiles; vonmises.go
-// and wiener.go, these distributions; pow.go, powers, and tables.go, what they, exponentials
-// and logarithms are computed with; quadrature.go, the rules that these use;
-// dense.go, products and Cholesky factors of dense matrices.
+// compile/internal/native); incomplete_gamma.go and temme.go, the incomplete gamma functions;
+// incomplete_beta.go and large_beta.go, the incomplete beta function; student.go, Student's
+// distribution function; bessel.go, Bessel functions; lambert.go, owens.go, inverse.go,
+// Lambert's W, Owen's T, quantiles; vonmises.go and wiener.go, these distributions; pow.go,
+// powers, and tables.go, what they, exponentials and logarithms are computed with;
+// quadrature.go and legendre.go, the rules that these use; dense.go, products and Cholesky
+// factors of dense matrices.
 package kernel
 
 import "math"

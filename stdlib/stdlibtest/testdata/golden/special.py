@@ -39,10 +39,32 @@ def normal(z):
 def lPhi(z): return normal(z)[0]
 
 
+def decay(h):
+    """The integral of exp(-h(v)) from 0 to infinity, for a convex h that grows from 0."""
+    end = mpf(2) ** -600
+    while h(end) < 2.5 * mp.dps:
+        end *= 2
+    while h(end) > 5 * mp.dps:
+        end *= mpf(7) / 8
+    cuts, v = [mpf(0)], end
+    while len(cuts) < 300 and (len(cuts) < 12 or h(v) > mpf(1) / 8):
+        cuts.insert(1, v)
+        v /= 2
+    return quad(lambda v: exp(-h(v)), cuts, method="gauss-legendre", maxdegree=8)
+
+
+LARGE = 2e4  # from such a shape on, tails are integrals of log-concave functions
+
+
 def gamma_tails(a, x):
     """log P(a, x) and log Q(a, x), the regularised incomplete gamma functions."""
     if x <= 0:
         return NEG, mpf(0)
+    if a > LARGE:
+        front = a * log(x) - x - lg(a)
+        if x < a:
+            return both(front + log(decay(lambda v: a * v + x * expm1(-v))), True)
+        return both(front + log(decay(lambda v: x * expm1(v) - a * v)), False)
     eps = mpf(10) ** (-mp.dps)
     if x < a + 1 or x < 40:
         s = t = mpf(1)
@@ -78,6 +100,8 @@ def beta_tails(x, y, a, b):
         return NEG, mpf(0)
     if y <= 0:
         return mpf(0), NEG
+    if max(a, b) > LARGE:
+        return large_beta_tails(x, y, a, b)
     left = x < (a + 1) / (a + b + 2)
     if not left:
         x, y, a, b = y, x, b, a
@@ -102,6 +126,25 @@ def beta_tails(x, y, a, b):
             break
         m += 1
     return both(front + log(h), left)
+
+
+def large_beta_tails(x, y, a, b):
+    """beta_tails, integrated by the logit of the variable."""
+    for z, c, d, left in ((x, a, b, True), (y, b, a, False)):
+        if c < 1 and d * z < 1:
+            # A plateau: the series z^c/c (1 + c sum (1-d)_k z^k/(k! (c+k))).
+            eps, s, t, k = mpf(10) ** (-mp.dps - 5), 1 / c, mpf(1), 0
+            while abs(t) > eps:
+                k += 1
+                t *= (k - d) * z / k
+                s += t / (c + k)
+            return both(min(c * log(z) - lbeta(c, d) + log(s), mpf(0)), left)
+    left = x * (a + b) < a
+    if not left:
+        x, y, a, b = y, x, b, a
+    front = a * log(x) + b * log(y) - lbeta(a, b)
+    tail = front + log(decay(lambda v: a * v + (a + b) * log1p(x * expm1(-v))))
+    return both(tail, left)
 
 
 def student(t, n):

@@ -1,0 +1,392 @@
+package kernel
+
+import "math"
+
+// series is a function of one variable near a point: the coefficients of its
+// Taylor polynomial, of which the k-th is the k-th derivative over k!.
+type series [4]float64
+
+// mul is the product up to the n-th coefficient; a value alone does not pay for
+// derivatives, here and below.
+func (s series) mul(n int, t series) (p series) {
+	for k := range n + 1 {
+		for i := range k + 1 {
+			p[k] += s[i] * t[k-i]
+		}
+	}
+	return p
+}
+
+func (s series) add(t series) series {
+	for k := range s {
+		s[k] += t[k]
+	}
+	return s
+}
+
+func (s series) scale(c float64) series {
+	for k := range s {
+		s[k] *= c
+	}
+	return s
+}
+
+// log is log s; the constant coefficient is given, as it may be known better.
+func (s series) log(n int, c float64) (l series) {
+	l[0] = c
+	for k := 1; k <= n; k++ {
+		v := float64(k) * s[k]
+		for i := 1; i < k; i++ {
+			v -= float64(i) * l[i] * s[k-i]
+		}
+		l[k] = v / (float64(k) * s[0])
+	}
+	return l
+}
+
+func (s series) exp(n int) (e series) {
+	e[0] = math.Exp(s[0])
+	for k := 1; k <= n; k++ {
+		for i := 1; i <= k; i++ {
+			e[k] += float64(i) * s[i] * e[k-i]
+		}
+		e[k] /= float64(k)
+	}
+	return e
+}
+
+// variable is x itself.
+func variable(x float64) series { return series{x, 1} }
+
+// log1pMinus is log(1+x) - x without cancellation near 0, from
+// log(1+x) = 2 artanh r with r = x/(2+x), by which x = 2r/(1-r).
+func log1pMinus(x float64) float64 {
+	if x < -0.6 || x > 1 {
+		return math.Log1p(x) - x
+	}
+	r := x / (2 + x)
+	q := r * r
+	s := 0.0
+	for k := 33; k >= 3; k -= 2 {
+		s = s*q + 2/float64(k)
+	}
+	return r * (s*q - x)
+}
+
+// logPoisson is a log x - x - log Γ(a+1), for large a without cancellation.
+func logPoisson(a, x float64) float64 {
+	if a < 10 {
+		return a*math.Log(x) - x - Lgamma(a+1)
+	}
+	main := a * log1pMinus((x-a)/a)
+	if x < 0.4*a {
+		main = a*logRatio(x, a) - (x - a) // (x-a)/a is rounded to near -1
+	}
+	return main - 0.5*math.Log(2*math.Pi*a) - stirlingRest(a)
+}
+
+// LogPoisson is the logarithm of xᵃ e⁻ˣ/Γ(a+1), the mass at a of the Poisson
+// distribution of mean x extended to real a.
+func LogPoisson(a, x float64) float64 {
+	if !(a >= 0) || !(x >= 0) {
+		return math.NaN()
+	}
+	return logPoisson(a, x)
+}
+
+// logRatio is log(x/a), for x near a without cancellation.
+func logRatio(x, a float64) float64 {
+	if d := x - a; math.Abs(d) < 0.5*a {
+		return math.Log1p(d / a)
+	}
+	if r := x / a; r > 1e-300 && r < 1e300 {
+		return math.Log(r)
+	}
+	return math.Log(x) - math.Log(a)
+}
+
+// digammaMinusLog is ψ(a) - log a for a ≥ 10 (DLMF 5.11.2).
+func digammaMinusLog(a float64) float64 {
+	i := 1 / a
+	q, s := i*i, 0.0
+	for k := 7; k >= 0; k-- {
+		s = s*q - bernoulli[k]/float64(2*k+2)
+	}
+	return s*q - 0.5*i
+}
+
+// powerOverGamma is log(xᵃ/Γ(a+1)) as a function of a, up to the n-th coefficient and
+// but for the constant one, which is given.
+func powerOverGamma(n int, a, x, c float64) series {
+	s := series{c}
+	switch {
+	case n > 0 && a >= 10: // large logarithms would cancel
+		s[1] = logRatio(x, a) - digammaMinusLog(a) - 1/a
+	case n > 0:
+		s[1] = math.Log(x) - Digamma(a+1)
+	}
+	for k, f := 2, -2.0; k <= n; k, f = k+1, f*float64(k+1) {
+		s[k] = Polygamma(float64(k-1), a+1) / f
+	}
+	return s
+}
+
+// lgamma1p is log Γ(1+a) for |a| ≤ 0.2, by its Taylor series (DLMF 5.7.3), with
+// the relative accuracy that Lgamma(1+a) lacks.
+func lgamma1p(a float64) float64 {
+	s := 0.0
+	for k := len(zeta) - 1; k >= 0; k-- {
+		s = zeta[k]/float64(k+2) - a*s
+	}
+	return a * (a*s - eulerGamma)
+}
+
+const eulerGamma = 0.57721566490153286060651209008240243
+
+// zeta holds ζ(2), ζ(3), ….
+var zeta = [...]float64{1.6449340668482264, 1.2020569031595942, 1.0823232337111381, 1.03692775514337, 1.0173430619844492, 1.008349277381923, 1.0040773561979444, 1.0020083928260821, 1.000994575127818, 1.0004941886041194, 1.000246086553308, 1.0001227133475785, 1.0000612481350588, 1.000030588236307, 1.0000152822594086, 1.0000076371976379, 1.000003817293265, 1.0000019082127165, 1.0000009539620338, 1.0000004769329869, 1.0000002384505027, 1.000000119219926, 1.000000059608189, 1.0000000298035034, 1.0000000149015549, 1.0000000074507118, 1.000000003725334, 1.0000000018626598}
+
+// smallGamma is Q(a, x) for a ≤ 0.2 and x < a+1, where Q is small, as a
+// function of a: Q = -(e^L - 1) - a e^L Σ (-x)ᵏ/(k! (a+k)) with L = a log x - log
+// Γ(1+a) (DLMF 8.7.1), the sum from k = 1.
+func smallGamma(n int, a, x float64) series {
+	l := powerOverGamma(n, a, x, a*math.Log(x)-lgamma1p(a))
+	sum, term := series{}, 1.0
+	for k := 1.; k < 40; k++ {
+		term *= -x / k
+		r := 1 / (a + k)
+		c := term * r
+		for i := range n + 1 {
+			sum[i] += c
+			c *= -r
+		}
+	}
+	e := l.exp(n)
+	q := e.scale(-1)
+	q[0] = -math.Expm1(l[0])
+	return q.add(variable(a).mul(n, e).mul(n, sum).scale(-1))
+}
+
+// How a pair of incomplete gamma functions is computed.
+const (
+	bySeries        = iota // P: xᵃe⁻ˣ/Γ(a+1) Σ xᵐ/((a+1)…(a+m)) (DLMF 8.7.1)
+	byUpperFraction        // Q: a continued fraction (DLMF 8.9.2)
+	byLowerFraction        // P: a continued fraction
+	byExpansion            // the lesser: the uniform expansion
+)
+
+// gammaMethod is how a pair is computed, but for a ≤ 0.2 and x < a+1. Below largeShape, the
+// series is used where Q is not small; it takes fewer terms than the fraction near a+1, and
+// costs its complement at most two digits there.
+func gammaMethod(a, x float64) int {
+	switch {
+	case a >= largeShape:
+		if eta := temmeEta(a, x); eta*eta*a <= temmeWidth*temmeWidth {
+			return byExpansion
+		}
+		if x < a {
+			return byLowerFraction
+		}
+	case x < a+1 || a > 0.2 && x < a+1+min(math.Sqrt(a+1), 5):
+		return bySeries
+	}
+	return byUpperFraction
+}
+
+// incompleteGamma is the n-th coefficient of log P(a, x), the regularised lower
+// incomplete gamma function, or with upper of log Q(a, x), as functions of a. One of the
+// two is computed, the other is its complement.
+func incompleteGamma(n int, a, x float64, upper bool) float64 {
+	if a <= 0.2 && x < a+1 {
+		q := smallGamma(n, a, x)
+		if upper {
+			return q.log(n, math.Log(q[0]))[n]
+		}
+		if q[0] < 0.5 { // otherwise 1 - q cancels
+			p := q.scale(-1)
+			p[0] += 1
+			return p.log(n, math.Log1p(-q[0]))[n]
+		}
+	}
+	// What xᵃe⁻ˣ/Γ(a+1) is multiplied by.
+	var factor series
+	method := gammaMethod(a, x)
+	switch method {
+	case byExpansion:
+		return temmeGamma(n, a, temmeEta(a, x), upper)
+	case bySeries:
+		factor, _ = lowerSum(n, a, x)
+	case byLowerFraction:
+		factor, _ = lowerFraction(n, a, x)
+		factor = variable(a).mul(n, factor)
+	case byUpperFraction:
+		factor, _ = upperFraction(n, a, x)
+		factor = variable(a).mul(n, factor)
+	}
+	if upper == (method == byUpperFraction) {
+		if n == 0 {
+			return logPoisson(a, x) + math.Log(factor[0])
+		}
+		return powerOverGamma(n, a, x, 0)[n] + factor.log(n, 0)[n]
+	}
+	rest := powerOverGamma(n, a, x, logPoisson(a, x)).exp(n).mul(n, factor).scale(-1)
+	log := math.Log1p(rest[0])
+	rest[0] += 1
+	return rest.log(n, log)[n]
+}
+
+// mostTerms bounds the terms of a series or fraction; a test counts what they take.
+const mostTerms = 200
+
+// lowerSum is Σ xᵐ/((a+1)…(a+m)) as a function of a. The logarithm of a term has
+// the derivatives -Σ1/(a+i), Σ1/(a+i)², …, so that a term takes one division
+// whatever n, and all terms of a derivative have one sign. The number of terms is the
+// second result, of the fractions below too.
+func lowerSum(n int, a, x float64) (sum series, terms int) {
+	if n == 0 {
+		s, t, m := 1.0, 1.0, 1.0
+		for ; m < mostTerms; m++ {
+			t *= x / (a + m)
+			if s += t; t < 1e-17*s && m > x-a {
+				break
+			}
+		}
+		return series{s}, int(m)
+	}
+	s0, s1, s2, s3 := 1.0, 0.0, 0.0, 0.0
+	h1, h2, h3, t := 0.0, 0.0, 0.0, 1.0
+	m := 1.0
+	for ; m < mostTerms; m++ {
+		r := 1 / (a + m)
+		t *= x * r
+		s0 += t
+		h1 += r
+		last := t * h1
+		s1 += last
+		most := s1
+		if n > 1 {
+			h2 += r * r
+			last = t * (h1*h1 + h2)
+			s2 += last
+			most = s2
+		}
+		if n > 2 {
+			h3 += r * r * r
+			last = t * (h1*(h1*h1+3*h2) + 2*h3)
+			s3 += last
+			most = s3
+		}
+		if last < 1e-17*most && m > x-a { // beyond x-a the terms fall ever faster
+			break
+		}
+	}
+	return series{s0, -s1, s2 / 2, -s3 / 6}, int(m)
+}
+
+// upperFraction is 1/(x+1-a - 1(1-a)/(x+3-a - 2(2-a)/(x+5-a - …))) as a function of a.
+func upperFraction(n int, a, x float64) (series, int) {
+	f := fraction{denominator: series{(x - a) + 1, -1}, step: 2, scale: max(1, math.Sqrt(a))}
+	return f.value(n, func(m float64) (t0, t1 float64) { return m * (a - m), m })
+}
+
+// lowerFraction is 1/(a-x + x/(a+1-x + 2x/(a+2-x + …))) as a function of a: the sum of
+// xᵐ/(a(a+1)…(a+m)) where x is less than a by more than a few √a (Jones & Thron 1980,
+// Continued Fractions, 6.1.42).
+func lowerFraction(n int, a, x float64) (series, int) {
+	f := fraction{denominator: series{a - x, 1}, step: 1, scale: max(1, math.Sqrt(a))}
+	return f.value(n, func(m float64) (t0, t1 float64) { return m * x, 0 })
+}
+
+// fraction is 1/(b + t₁/(b+step + t₂/(b+2·step + …))), where b and the tₘ are functions of
+// one variable, linear in it.
+type fraction struct {
+	denominator series // b
+	step        float64
+	scale       float64 // a change of the variable that matters
+}
+
+// value is the fraction, by Steed's method: D = 1/(b + tD) and the change of the fraction
+// by a term, -tD₋₁D times that by the one before. It returns the number of terms as well.
+func (f *fraction) value(n int, term func(m float64) (t0, t1 float64)) (series, int) {
+	if n < 2 {
+		return f.value1(term)
+	}
+	b, b1 := f.denominator[0], f.denominator[1]
+	d0 := 1 / b
+	d1 := -b1 * d0 * d0 // coefficients of D
+	d2 := -b1 * d1 * d0
+	d3 := -b1 * d2 * d0
+	c0, c1, c2, c3 := d0, d1, d2, d3 // of the change
+	h := series{d0, d1, d2, d3}
+	m := 1.0
+	for ; m < mostTerms; m++ {
+		b += f.step
+		t0, t1 := term(m)
+		// Of the term times D, of the next D, and of the factor of the change.
+		e0, e1 := t0*d0, t0*d1+t1*d0
+		e2, e3 := t0*d2+t1*d1, t0*d3+t1*d2
+		d0 = 1 / (b + e0)
+		r := -(b1 + e1) * d0
+		d1 = r * d0
+		u0, u1 := -e0*d0, -(e0*d1 + e1*d0)
+		d2 = r*d1 - e2*d0*d0
+		d3 = r*d2 - (e2*d1+e3*d0)*d0
+		u2 := -(e0*d2 + e1*d1 + e2*d0)
+		u3 := -(e0*d3 + e1*d2 + e2*d1 + e3*d0)
+		c3 = c0*u3 + c1*u2 + c2*u1 + c3*u0
+		c2 = c0*u2 + c1*u1 + c2*u0
+		c1 = c0*u1 + c1*u0
+		c0 *= u0
+		h = h.add(series{c0, c1, c2, c3})
+		if math.Abs(c0)+f.scale*(math.Abs(c1)+f.scale*(math.Abs(c2)+f.scale*math.Abs(c3))) < 1e-17*h[0] {
+			break
+		}
+	}
+	return h, int(m)
+}
+
+// value1 is value up to the first coefficient.
+func (f *fraction) value1(term func(m float64) (t0, t1 float64)) (series, int) {
+	b, b1 := f.denominator[0], f.denominator[1]
+	d0 := 1 / b
+	d1 := -b1 * d0 * d0
+	c0, c1 := d0, d1
+	h0, h1 := d0, d1
+	m := 1.0
+	for ; m < mostTerms; m++ {
+		b += f.step
+		t0, t1 := term(m)
+		e0, e1 := t0*d0, t0*d1+t1*d0
+		d0 = 1 / (b + e0)
+		d1 = -(b1 + e1) * d0 * d0
+		u0 := -e0 * d0
+		c1 = c0*-(e0*d1+e1*d0) + c1*u0
+		c0 *= u0
+		h0 += c0
+		h1 += c1
+		if math.Abs(c0)+f.scale*math.Abs(c1) < 1e-17*h0 {
+			break
+		}
+	}
+	return series{h0, h1}, int(m)
+}
+
+func incompleteGammaOrder(n, a, x float64, upper bool) float64 {
+	switch {
+	case !(a > 0) || !(x >= 0) || n < 0 || n > 3 || n != math.Floor(n) || math.IsInf(a, 1):
+		return math.NaN()
+	case x == 0 || math.IsInf(x, 1):
+		if n == 0 && (x == 0) != upper {
+			return math.Inf(-1)
+		}
+		return 0
+	}
+	return incompleteGamma(int(n), a, x, upper) * [...]float64{1, 1, 2, 6}[int(n)]
+}
+
+// LogGammaP is the n-th derivative with respect to a, n ≤ 3, of log P(a, x), P
+// the regularised lower incomplete gamma function.
+func LogGammaP(n, a, x float64) float64 { return incompleteGammaOrder(n, a, x, false) }
+
+// LogGammaQ is LogGammaP of Q(a, x) = 1 - P(a, x).
+func LogGammaQ(n, a, x float64) float64 { return incompleteGammaOrder(n, a, x, true) }
