@@ -3,6 +3,7 @@ package compile_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -125,6 +126,57 @@ func TestTruncatedAtTheEnd(t *testing.T) {
 				t.Errorf("%s T[%s, 4]: derivatives %v, without the lower bound %v", c.dist, c.end, gradWith, gradWithout)
 				break
 			}
+		}
+	}
+}
+
+// TestTruncatedFar: between bounds at which both distribution functions round to 1, or to 0.
+// Values and derivatives by log s are those of mpmath, at s = exp(0.3).
+func TestTruncatedFar(t *testing.T) {
+	in := parsed(t, `{}`)
+	for _, c := range []struct {
+		statement string
+		lp, slope float64
+	}{
+		{"53 ~ normal(0, s) T[51.5, 56]", -39.370844338481494, 85.02759327914983},
+		{"-53 ~ normal(0, s) T[-56, -51.5]", -39.370844338481494, 85.02759327914983},
+		{"80 ~ exponential(s) T[70, 90]", -12.898588075758146, -11.498588075810916},
+		{"80 ~ weibull(1, s) T[70, 90]", -7.4081818392516519, 7.4081876528029712},
+		{"80 ~ gamma(2, s) T[70, 90]", -12.77558419138566, -11.488115787840577},
+		{"80 ~ logistic(0, s) T[70, 90]", -7.4081818392516519, 7.4081876528029712},
+		{"80 ~ double_exponential(0, s) T[70, 90]", -7.4081818392516519, 7.4081876528029712},
+		{"1e30 ~ lognormal(0, s) T[1e20, 1e40]", -792.98277483030185, 1453.8733992369448},
+		{"1e20 ~ cauchy(0, s) T[1e18, 1e21]", -50.355871545535422, 1.0},
+		{"0.999 ~ beta(s, 30) T[0.99, 0.9999]", -58.465547932292231, 1.0117762552903565},
+		{"95 ~ poisson(s) T[90, 110]", -20.877361519474167, 5.9849480353917432},
+		{"190 ~ neg_binomial_2(2, s) T[180, 210]", -5.7506260680191194, -2.3680769404418466},
+		{"1e4 ~ student_t(50, 0, s) T[5e3, 1e5]", -39.65561027280941, 1.0001322431675569},
+		{"400 ~ yule_simon(s * 30) T[300, 500]", -13.117843074589906, -8.533027894494325},
+		{"80 ~ gumbel(0, s) T[70, 90]", -7.4081818392516519, 7.4081876528029712},
+	} {
+		// With the constants that ~ drops: plus the normalised density, less the other.
+		y, rest, _ := strings.Cut(c.statement, " ~ ")
+		dist, bounds, _ := strings.Cut(rest, " T[")
+		name, args, _ := strings.Cut(dist, "(")
+		kind := "df"
+		if slices.Contains([]string{"poisson", "neg_binomial_2", "yule_simon"}, name) {
+			kind = "mf"
+		}
+		text := fmt.Sprintf("parameters { real<lower=0> s; }\nmodel {\n  %[1]s;\n  target += %[2]s_lp%[3]s(%[4]s | %[5]s - %[2]s_lup%[3]s(%[4]s | %[5]s;\n}\n",
+			c.statement, name, kind, y, args)
+		rep := contest.Contend(text, "far.model", in, 3, 3)
+		if rep.Wrong != nil || rep.Unsupported != "" {
+			t.Errorf("%s: %v%s", c.statement, rep.Wrong, rep.Unsupported)
+			continue
+		}
+		grad := make([]float64, 1)
+		lp, err := bound(t, "far.model", text, in).LogDensityGrad([]float64{0.3}, grad)
+		if err != nil {
+			t.Errorf("%s: %v", c.statement, err)
+			continue
+		}
+		if math.Abs(lp-c.lp) > 1e-11*math.Max(1, math.Abs(c.lp)) || math.Abs(grad[0]-c.slope) > 1e-10*math.Max(1, math.Abs(c.slope)) {
+			t.Errorf("%s T[%s: %v with slope %v, want %v with %v", dist, bounds, lp, grad[0], c.lp, c.slope)
 		}
 	}
 }

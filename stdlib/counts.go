@@ -127,6 +127,20 @@ func countTail(g *ad.Graph, y, most, below, above ad.Ref, inside func(y ad.Ref) 
 	return g.Select(out, g.Select(negative, below, above), inside(g.Select(out, zero, y)))
 }
 
+// zeroTail is the log probability of at most y, or with upper of more, from that of 0: in
+// closed form, with all digits and in a fraction of the time, where every y is known to be 0,
+// as in a distribution truncated to counts that are not 0. Elsewhere it is what general is.
+func zeroTail(g *ad.Graph, y ad.Ref, upper bool, ofZero, general func() ad.Ref) ad.Ref {
+	v, known := g.Value(y)
+	switch {
+	case !known || slices.ContainsFunc(v, func(x float64) bool { return x != 0 }):
+		return general()
+	case upper:
+		return g.Do(ad.OpLog1mExp, nil, ofZero())
+	}
+	return ofZero()
+}
+
 var bernoulliLogit = Dist{
 	Name: "bernoulli_logit", Doc: "the Bernoulli distribution with log odds alpha of 1.", Discrete: true,
 	Formula:     "inv_logit(alpha)^y * (1 - inv_logit(alpha))^(1 - y)",
@@ -248,10 +262,14 @@ var poisson = Dist{
 	},
 	CDFVariate: types.NotNaN,
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return countTail(g, y, ad.None, g.Const(negInf), ad.None, func(y ad.Ref) ad.Ref { return logGammaQ(g, plus(g, y, 1), p[0]) })
+		return zeroTail(g, y, false, func() ad.Ref { return g.Neg(p[0]) }, func() ad.Ref {
+			return countTail(g, y, ad.None, g.Const(negInf), ad.None, func(y ad.Ref) ad.Ref { return logGammaQ(g, plus(g, y, 1), p[0]) })
+		})
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return countTail(g, y, ad.None, g.Const(0), ad.None, func(y ad.Ref) ad.Ref { return logGammaP(g, plus(g, y, 1), p[0]) })
+		return zeroTail(g, y, true, func() ad.Ref { return g.Neg(p[0]) }, func() ad.Ref {
+			return countTail(g, y, ad.None, g.Const(0), ad.None, func(y ad.Ref) ad.Ref { return logGammaP(g, plus(g, y, 1), p[0]) })
+		})
 	},
 	Rand:     func(rng *rand.Rand, p []float64) float64 { return randPoisson(rng, p[0]) },
 	Examples: []Example{{Call: "poisson_lpmf(0 | 2)", Value: "-2"}},
@@ -315,13 +333,17 @@ var negBinomial = Dist{
 	},
 	CDFVariate: types.NotNaN,
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return countTail(g, y, ad.None, g.Const(negInf), ad.None, func(y ad.Ref) ad.Ref {
-			return failures(g, y, p[0], g.Inv(plus(g, g.Inv(p[1]), 1)), g.Inv(plus(g, p[1], 1)), true)
+		return zeroTail(g, y, false, func() ad.Ref { return g.Neg(g.Mul(p[0], g.Do(ad.OpLog1p, nil, g.Inv(p[1])))) }, func() ad.Ref {
+			return countTail(g, y, ad.None, g.Const(negInf), ad.None, func(y ad.Ref) ad.Ref {
+				return failures(g, y, p[0], g.Inv(plus(g, g.Inv(p[1]), 1)), g.Inv(plus(g, p[1], 1)), true)
+			})
 		})
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return countTail(g, y, ad.None, g.Const(0), ad.None, func(y ad.Ref) ad.Ref {
-			return failures(g, y, p[0], g.Inv(plus(g, g.Inv(p[1]), 1)), g.Inv(plus(g, p[1], 1)), false)
+		return zeroTail(g, y, true, func() ad.Ref { return g.Neg(g.Mul(p[0], g.Do(ad.OpLog1p, nil, g.Inv(p[1])))) }, func() ad.Ref {
+			return countTail(g, y, ad.None, g.Const(0), ad.None, func(y ad.Ref) ad.Ref {
+				return failures(g, y, p[0], g.Inv(plus(g, g.Inv(p[1]), 1)), g.Inv(plus(g, p[1], 1)), false)
+			})
 		})
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 { return randPoisson(rng, randGamma(rng, p[0])/p[1]) },
@@ -343,13 +365,17 @@ var negBinomial2 = Dist{
 	},
 	CDFVariate: types.NotNaN,
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return countTail(g, y, ad.None, g.Const(negInf), ad.None, func(y ad.Ref) ad.Ref {
-			return failures(g, y, p[1], g.Div(p[1], g.Add(p[0], p[1])), g.Div(p[0], g.Add(p[0], p[1])), true)
+		return zeroTail(g, y, false, func() ad.Ref { return g.Neg(g.Mul(p[1], g.Do(ad.OpLog1p, nil, g.Div(p[0], p[1])))) }, func() ad.Ref {
+			return countTail(g, y, ad.None, g.Const(negInf), ad.None, func(y ad.Ref) ad.Ref {
+				return failures(g, y, p[1], g.Div(p[1], g.Add(p[0], p[1])), g.Div(p[0], g.Add(p[0], p[1])), true)
+			})
 		})
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return countTail(g, y, ad.None, g.Const(0), ad.None, func(y ad.Ref) ad.Ref {
-			return failures(g, y, p[1], g.Div(p[1], g.Add(p[0], p[1])), g.Div(p[0], g.Add(p[0], p[1])), false)
+		return zeroTail(g, y, true, func() ad.Ref { return g.Neg(g.Mul(p[1], g.Do(ad.OpLog1p, nil, g.Div(p[0], p[1])))) }, func() ad.Ref {
+			return countTail(g, y, ad.None, g.Const(0), ad.None, func(y ad.Ref) ad.Ref {
+				return failures(g, y, p[1], g.Div(p[1], g.Add(p[0], p[1])), g.Div(p[0], g.Add(p[0], p[1])), false)
+			})
 		})
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 { return randPoisson(rng, p[0]*randGamma(rng, p[1])/p[1]) },

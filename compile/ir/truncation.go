@@ -1,6 +1,8 @@
 package ir
 
 import (
+	"math"
+
 	"github.com/ppl-lang/ppl/lang/ast"
 	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -90,9 +92,15 @@ func (t *truncation) cdf(suffix string, bound ast.Expr, below bool, args []Expr,
 	return t.resolved(leaf(t.pos.At, types.RealType, Data), call, append([]Expr{b}, args...))
 }
 
-// between is the log of the probability between both bounds.
+// between is the log of the probability between both bounds: the difference of the
+// probabilities of less or, right of the median, where both round to 1, of those of more.
 func (t *truncation) between(args []Expr, element bool) Expr {
-	return t.library("log_diff_exp", t.cdf("_lcdf", t.s.Trunc.Upper, false, args, element), t.cdf("_lcdf", t.s.Trunc.Lower, true, args, element))
+	lower, upper := t.s.Trunc.Lower, t.s.Trunc.Upper
+	less := func() Expr { return t.cdf("_lcdf", lower, true, args, element) }
+	left := t.library("operator<", less(), &RealLit{leaf(t.pos.At, types.RealType, Data), -math.Ln2})
+	return &Cond{leaf(t.pos.At, types.RealType, Data), left,
+		t.library("log_diff_exp", t.cdf("_lcdf", upper, false, args, element), less()),
+		t.library("log_diff_exp", t.cdf("_lccdf", lower, true, args, element), t.cdf("_lccdf", upper, false, args, element))}
 }
 
 // loop subtracts the log of the probability between both bounds for each element

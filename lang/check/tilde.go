@@ -146,7 +146,7 @@ func (c *checker) truncation(s *ast.Tilde, args []TypeLevel) {
 			if !c.truncationCall(s, TruncationCall{b, suffix, false}, cands, append([]TypeLevel{o}, args[1:]...)) {
 				return
 			}
-			if elements != nil && suffix == "_lcdf" && !c.truncationCall(s, TruncationCall{b, suffix, true}, cands, append([]TypeLevel{o}, elements[1:]...)) {
+			if elements != nil && !c.truncationCall(s, TruncationCall{b, suffix, true}, cands, append([]TypeLevel{o}, elements[1:]...)) {
 				return
 			}
 		}
