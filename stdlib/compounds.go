@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/ad/kernel"
 	"github.com/ppl-lang/ppl/lang/types"
 )
 
@@ -78,27 +79,41 @@ func logSumCounts(g *ad.Graph, y ad.Ref, p []ad.Ref, mass func(k ad.Ref, p []ad.
 	if v, ok := g.Value(y); ok && len(v) > 0 {
 		most = max(0, slices.Max(v))
 	}
-	k := plus(g, positions(g, int(most)+1), -1)
-	n := -1 // number of elements, if there are several
-	for _, r := range append([]ad.Ref{y}, p...) {
+	args := append([]ad.Ref{y}, p...)
+	return logSumNodes(g, int(most)+1, args, func(row func(v []float64) ad.Ref, args []ad.Ref) ad.Ref {
+		counts := make([]float64, int(most)+1)
+		for i := range counts {
+			counts[i] = float64(i)
+		}
+		k := row(counts)
+		return g.Select(g.Less(args[0], k), g.Const(negInf), mass(k, args[1:]))
+	})
+}
+
+// logSumNodes is the logarithm of the sum of exp(f) at n nodes, for numbers that may differ
+// between elements and lanes. f gets arguments of one shape, and row, which gives what a node
+// has that shape.
+func logSumNodes(g *ad.Graph, n int, args []ad.Ref, f func(row func(v []float64) ad.Ref, args []ad.Ref) ad.Ref) ad.Ref {
+	elements := -1 // their number, if there are several
+	for _, r := range args {
 		if s := g.Type(r).Shape; len(s) > 0 {
-			n = s[0]
+			elements = s[0]
 		}
 	}
-	wide := func(r ad.Ref) ad.Ref {
-		if len(g.Type(r).Shape) > 0 {
-			return alongCols(g, r, []int{n, int(most) + 1})
+	row := func(v []float64) ad.Ref {
+		r := g.ConstArray(ad.Type{Shape: []int{n}}, v)
+		if elements >= 0 {
+			r = alongRows(g, r, []int{elements, n})
 		}
 		return r
 	}
-	if n >= 0 {
-		k = alongRows(g, k, []int{n, int(most) + 1})
+	wide := make([]ad.Ref, len(args))
+	for i, r := range args {
+		if wide[i] = r; len(g.Type(r).Shape) > 0 {
+			wide[i] = alongCols(g, r, []int{elements, n})
+		}
 	}
-	args := make([]ad.Ref, len(p))
-	for i := range p {
-		args[i] = wide(p[i])
-	}
-	return g.LogSumExp(g.Select(g.Less(wide(y), k), g.Const(negInf), mass(k, args)))
+	return g.LogSumExp(f(row, wide))
 }
 
 var betaNegBinomial = Dist{
@@ -114,10 +129,15 @@ var betaNegBinomial = Dist{
 	},
 	CDFVariate: types.NotNaN,
 	CDFCounts:  true,
-	LogCDF:     betaNegBinomialCDF,
-	// Of what the sum leaves over: accurate to 1e-16 of 1.
+	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+		return countTail(g, y, ad.None, g.Const(negInf), ad.None, func(y ad.Ref) ad.Ref {
+			return smallerTail(g, betaNegBinomialSum(g, y, p), betaNegBinomialTail(g, y, p))
+		})
+	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return g.Do(ad.OpLog1mExp, nil, betaNegBinomialCDF(g, y, p))
+		return countTail(g, y, ad.None, g.Const(0), ad.None, func(y ad.Ref) ad.Ref {
+			return smallerTail(g, betaNegBinomialTail(g, y, p), betaNegBinomialSum(g, y, p))
+		})
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 {
 		logOdds := randLogGamma(rng, p[2]) - randLogGamma(rng, p[1]) // of failure
@@ -138,11 +158,47 @@ func betaNegBinomialKernel(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 	return g.Add(v, g.Sub(lbeta(g, g.Add(a, more), least), lbeta(g, a, least)))
 }
 
-func betaNegBinomialCDF(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-	return countTail(g, y, ad.None, g.Const(negInf), ad.None, func(y ad.Ref) ad.Ref {
-		return logSumCounts(g, y, p, func(k ad.Ref, p []ad.Ref) ad.Ref {
-			return g.Sub(betaNegBinomialKernel(g, k, p), g.Lgamma(plus(g, k, 1)))
-		})
+// betaNegBinomialSum is the log probability of at most y.
+func betaNegBinomialSum(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+	return logSumCounts(g, y, p, func(k ad.Ref, p []ad.Ref) ad.Ref {
+		return g.Sub(betaNegBinomialKernel(g, k, p), g.Lgamma(plus(g, k, 1)))
+	})
+}
+
+// betaNegBinomialTail is the log probability of more than y, where that is small. More than
+// y failures come before r successes where the probability of success, of the distribution
+// Beta(α, β), is less than one of the distribution Beta(r, y+1): an integral over the latter,
+// by the logit s of the variable, of a log-concave function. It is about the density of
+// Beta(r+α, y+1+β); four Gauss-Legendre rules cover where it is more than e⁻⁴⁰ of its mode.
+func betaNegBinomialTail(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
+	rule := kernel.Legendre28[:]
+	var near, left, right, nearLength, leftLength, rightLength, weights []float64
+	for panel := range 4 {
+		for _, node := range rule {
+			t, is := node[0], [4]float64{}
+			is[panel] = 1
+			near = append(near, -t*is[0]+t*is[1]-is[2]+is[3])
+			left, right = append(left, -t*is[2]), append(right, t*is[3])
+			nearLength = append(nearLength, is[0]+is[1])
+			leftLength, rightLength = append(leftLength, is[2]), append(rightLength, is[3])
+			weights = append(weights, math.Log(node[1]))
+		}
+	}
+	return logSumNodes(g, len(weights), append([]ad.Ref{y}, p...), func(row func(v []float64) ad.Ref, args []ad.Ref) ad.Ref {
+		n, r, a, b := plus(g, args[0], 1), args[1], args[2], args[3]
+		up, down := g.Add(r, a), g.Add(n, b)
+		width := g.Sqrt(g.Scale(80, g.Add(g.Inv(up), g.Inv(down)))) // 40 is half its square over the variance
+		leftWidth, rightWidth := g.Scale(40, g.Inv(up)), g.Scale(40, g.Inv(n))
+		at := func(near, left, right []float64) ad.Ref {
+			return g.Add(g.Mul(row(near), width), g.Add(g.Mul(row(left), leftWidth), g.Mul(row(right), rightWidth)))
+		}
+		s := g.Add(g.Log(g.Div(up, down)), at(near, left, right))
+		above := g.Less(g.Const(0), s)
+		x := g.Do(ad.OpInvLogit, nil, g.Neg(g.Do(ad.OpAbs, nil, s))) // the variable or, above, 1 less it
+		density := g.Do(ad.OpLogBetaTerm, nil, x, g.Select(above, n, r), g.Select(above, r, n))
+		less := g.Select(above, log1mBetaI(g, x, b, a), logBetaI(g, x, a, b))
+		v := g.Add(g.Add(density, less), g.Add(row(weights), g.Log(at(nearLength, leftLength, rightLength))))
+		return v
 	})
 }
 

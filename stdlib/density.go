@@ -169,8 +169,14 @@ func (d *Dist) terms(b *Builder, a []Arg) []ad.Ref {
 	}
 	y, inside := d.inSupport(g, a[0].Ref)
 	var sum []ad.Ref
-	for _, t := range d.Terms(g, y, refs(a[1:])) {
-		if b.Propto && t.Of&param == 0 {
+	terms := d.Terms(g, y, refs(a[1:]))
+	dropped := func(t Term) bool { return b.Propto && t.Of&param == 0 }
+	if d.Whole != nil && !slices.ContainsFunc(terms, dropped) {
+		terms = d.Whole(g, y, refs(a[1:]))
+		dropped = func(Term) bool { return false }
+	}
+	for _, t := range terms {
+		if dropped(t) {
 			continue
 		}
 		v := t.Value

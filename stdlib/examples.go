@@ -147,6 +147,10 @@ cholesky_factor_cov_jacobian([log(2), 1, 0]', 2, 2) = [[2, 0], [1, 1]]; adds log
 cholesky_factor_cov_unconstrain([[2, 0], [1, 1]]) = [log(2), 1, 0]'
 
 hypergeometric_2F1(1, 1, 2, 0.5) = 2 * log(2)
+hypergeometric_2F1(-3, 2, -5, 0.5) = 1.875
+hypergeometric_2F1(-3, 2, 1, 5) = -304
+hypergeometric_3F2([-2, 1, 1]', [2, 3]', 4) = 5.0 / 9
+hypergeometric_pFq([-2, 1, 1]', [2, 3]', 4) = 5.0 / 9
 hypergeometric_3F2([1, 1, 1]', [2, 2]', 0.5) = pi()^2 / 6 - log(2)^2
 hypergeometric_pFq([1]', [1]', 2) = exp(2)
 

@@ -183,15 +183,15 @@ vector solve(vector phi, array[] vector theta, data array[,] real x_r, data arra
   return from(1, phi, theta, x_r, x_i);
 }`},
 		{names: "generate_laplace_options", doc: laplaceOptionsDoc, plain: laplaceOptions},
-		{names: "hypergeometric_2F1", doc: "The hypergeometric function ₂F₁(a, b; c; z) for arguments a, b, c, z with z ≤ 1, at z = 1 for c > a + b: the sum of its series, of negative z after Pfaff's transformation (DLMF 15.2, 15.4.20, 15.8.1).", files: "hypergeometric", head: constantStubs, plain: `
+		{names: "hypergeometric_2F1", doc: "The hypergeometric function ₂F₁(a, b; c; z) for arguments a, b, c, z with z ≤ 1, at z = 1 for c > a + b, or any z where a or b is 0 or a negative whole number: the sum of its series, of negative z after Pfaff's transformation (DLMF 15.2, 15.4.20, 15.8.1).", files: "hypergeometric", head: constantStubs, plain: `
 real solve(real a, real b, real c, real z) { return gauss(a, b, c, z); }`},
-		{names: "hypergeometric_3F2", doc: "The hypergeometric function ₃F₂(a; b; z) of three upper and two lower parameters, for |z| ≤ 1: the sum of its series (DLMF 16.2).", files: "hypergeometric", head: constantStubs, plain: `
+		{names: "hypergeometric_3F2", doc: "The hypergeometric function ₃F₂(a; b; z) of three upper and two lower parameters, for |z| ≤ 1, or any z where an upper parameter is 0 or a negative whole number: the sum of its series (DLMF 16.2).", files: "hypergeometric", head: constantStubs, plain: `
 real solve($1 a, $2 b, real z) {
   if (size(a) != 3 || size(b) != 2)
     reject("there must be 3 upper and 2 lower parameters, but there are ", size(a), " and ", size(b));
   return generalised(to_vector(a), to_vector(b), z);
 }`},
-		{names: "hypergeometric_pFq", doc: "The generalised hypergeometric function of upper parameters a and lower parameters b at z, the sum of its series (DLMF 16.2). With as many parameters above as below, or fewer, z is any number; with one more above, |z| ≤ 1.", files: "hypergeometric", head: constantStubs, plain: `
+		{names: "hypergeometric_pFq", doc: "The generalised hypergeometric function of upper parameters a and lower parameters b at z, the sum of its series (DLMF 16.2). With as many parameters above as below, or fewer, z is any number; with one more above, |z| ≤ 1, unless an upper parameter is 0 or a negative whole number.", files: "hypergeometric", head: constantStubs, plain: `
 real solve($1 a, $2 b, real z) { return generalised(to_vector(a), to_vector(b), z); }`},
 	}
 }()

@@ -29,7 +29,8 @@ func (b *Builder) hmm(a []Arg) (likelihood, most ad.Ref, k, t int) {
 	checkSimplex(g, b.Name, "rho", a[2].Ref)
 	rows := g.Transpose(a[0].Ref)
 	most = g.Do(ad.OpMaxOf, nil, rows)
-	return g.Exp(g.Sub(rows, alongCols(g, most, []int{t, k}))), most, k, t
+	finite := g.Do(ad.OpMax, nil, most, g.Const(-math.MaxFloat64)) // where no state is possible
+	return g.Exp(g.Sub(rows, alongCols(g, finite, []int{t, k}))), most, k, t
 }
 
 // simplexRows adds the checks that the rows of a matrix are simplexes.
@@ -48,7 +49,9 @@ func (b *Builder) forward(a []Arg) (states, logLik ad.Ref) {
 	like, most, k, t := b.hmm(a)
 	first := g.Mul(a[2].Ref, g.Slice(like, 0, []int{k}))
 	norm := g.Sum(first)
-	states, logLik = g.Div(first, norm), g.Add(g.Log(norm), g.Sum(most))
+	// Where no state is possible, the log likelihood is log 0.
+	least := math.SmallestNonzeroFloat64
+	states, logLik = g.Div(first, g.Do(ad.OpMax, nil, norm, g.Const(least))), g.Add(g.Log(norm), g.Sum(most))
 	if t == 1 {
 		return g.Reshape(states, []int{1, k}), logLik
 	}
@@ -57,7 +60,7 @@ func (b *Builder) forward(a []Arg) (states, logLik ad.Ref) {
 	before, at, gamma := body.Input(vec), body.Input(vec), body.Input(ad.Type{Shape: []int{k, k}})
 	next := body.Mul(body.VecMat(before, gamma), at)
 	sum := body.Sum(next)
-	next = body.Div(next, sum)
+	next = body.Div(next, body.Do(ad.OpMax, nil, sum, body.Const(least)))
 	body.Output(next)
 	body.Output(next)
 	body.Output(body.Log(sum))

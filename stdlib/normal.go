@@ -3,6 +3,7 @@ package stdlib
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -75,6 +76,21 @@ var stdNormal = Dist{
 	Rand:     func(rng *rand.Rand, p []float64) float64 { return rng.NormFloat64() },
 }
 
+// log1pSquare is log(1 + z²/ν) for z of the variate y. Where the square may overflow it takes
+// a second logarithm, which is not spent on variates that are known to be of moderate size, or
+// on many that are not known.
+func log1pSquare(g *ad.Graph, y, z, nu ad.Ref) ad.Ref {
+	const most = 1e150
+	plain := func(z ad.Ref) ad.Ref { return g.Do(ad.OpLog1p, nil, g.Div(g.Square(z), nu)) }
+	v, known := g.Value(y)
+	if known && !slices.ContainsFunc(v, func(z float64) bool { return math.Abs(z) > most }) || !known && len(g.Type(y).Shape) > 0 {
+		return plain(z)
+	}
+	size := g.Do(ad.OpAbs, nil, z)
+	far := g.Less(g.Const(most), size)
+	return g.Select(far, g.Sub(g.Scale(2, g.Log(g.Select(far, size, g.Const(1)))), g.Log(nu)), plain(g.Select(far, g.Const(0), z)))
+}
+
 var studentT = Dist{
 	Name: "student_t", Doc: "Student's t distribution with nu degrees of freedom, location mu and scale sigma.",
 	Formula:     "tgamma((nu + 1) / 2) / (tgamma(nu / 2) * sqrt(nu * pi()) * sigma) * (1 + ((y - mu) / sigma)^2 / nu)^(-(nu + 1) / 2)",
@@ -85,8 +101,7 @@ var studentT = Dist{
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		nu := p[0]
 		half := g.Scale(0.5, nu)
-		z := g.Div(g.Square(standard(g, y, p[1], p[2])), nu)
-		kernel := g.Mul(g.Add(half, g.Const(0.5)), g.Do(ad.OpLog1p, nil, z))
+		kernel := g.Mul(g.Add(half, g.Const(0.5)), log1pSquare(g, y, standard(g, y, p[1], p[2]), nu))
 		// log Γ((ν+1)/2) - log Γ(ν/2) = ½ log π - log B(ν/2, ½), which does not
 		// cancel for large ν.
 		gammas := g.Sub(g.Const(0.5*math.Log(math.Pi)), g.Do(ad.OpLbeta, nil, half, g.Const(0.5)))
@@ -121,7 +136,7 @@ var cauchy = Dist{
 	Params:      []Param{location, scale},
 	Terms: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
 		return []Term{
-			{Value: g.Do(ad.OpLog1p, nil, g.Square(standard(g, y, p[0], p[1]))), Weight: -1, Of: always},
+			{Value: log1pSquare(g, y, standard(g, y, p[0], p[1]), g.Const(1)), Weight: -1, Of: always},
 			minusLog(g, p[1], of2nd),
 			constant(g, -math.Log(math.Pi)),
 		}
@@ -242,9 +257,7 @@ var gumbel = Dist{
 		return g.Neg(g.Exp(g.Neg(standard(g, y, p[0], p[1]))))
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		// Far below it is 0, and exp must not overflow, for its derivative.
-		z := g.Do(ad.OpMax, nil, g.Const(-700), standard(g, y, p[0], p[1]))
-		return g.Do(ad.OpLog1mExp, nil, g.Neg(g.Exp(g.Neg(z))))
+		return logHit(g, g.Neg(standard(g, y, p[0], p[1])))
 	},
 	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref {
 		return g.Sub(p[0], g.Mul(p[1], g.Log(g.Neg(g.Log(q)))))
@@ -264,6 +277,15 @@ var vonMises = Dist{
 		return []Term{
 			{Value: g.Mul(p[1], g.Do(ad.OpCos, nil, g.Sub(p[0], y))), Of: always},
 			{Value: logBesselI(g, g.Const(0), p[1]), Weight: -1, Of: of2nd},
+			constant(g, -math.Log(2*math.Pi)),
+		}
+	},
+	// With all terms, κ cos(y - μ) - κ = -2κ sin²((y - μ)/2) does not cancel.
+	Whole: func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term {
+		half := g.Do(ad.OpSin, nil, g.Scale(0.5, g.Sub(p[0], y)))
+		return []Term{
+			{Value: g.Mul(p[1], g.Square(half)), Weight: -2},
+			{Value: g.Do(ad.OpLogBesselI, nil, g.Const(0), p[1]), Weight: -1},
 			constant(g, -math.Log(2*math.Pi)),
 		}
 	},

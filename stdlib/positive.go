@@ -195,6 +195,15 @@ var scaledInvChiSquare = Dist{
 	},
 }
 
+// logHit is log(1 - exp(-eˡ)), the log probability of an event whose hazard has the logarithm
+// l: l itself where the hazard is below rounding, and so where it underflows.
+func logHit(g *ad.Graph, l ad.Ref) ad.Ref {
+	rare := g.Less(l, g.Const(-40))
+	// exp must not overflow, for its derivative.
+	safe := g.Do(ad.OpMin, nil, g.Select(rare, g.Const(0), l), g.Const(700))
+	return g.Select(rare, l, g.Do(ad.OpLog1mExp, nil, g.Neg(g.Exp(safe))))
+}
+
 // powRatio is (x/y)^a, by logarithms that other terms need as well.
 func powRatio(g *ad.Graph, logX, logY, a ad.Ref) ad.Ref {
 	return g.Exp(g.Mul(a, g.Sub(logX, logY)))
@@ -217,7 +226,7 @@ var weibull = Dist{
 		}
 	},
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return g.Do(ad.OpLog1mExp, nil, g.Neg(powRatio(g, g.Log(y), g.Log(p[1]), p[0])))
+		return logHit(g, g.Mul(p[0], g.Sub(g.Log(y), g.Log(p[1]))))
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return g.Neg(powRatio(g, g.Log(y), g.Log(p[1]), p[0]))
@@ -247,7 +256,7 @@ var frechet = Dist{
 		return g.Neg(powRatio(g, g.Log(p[1]), g.Log(y), p[0]))
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return g.Do(ad.OpLog1mExp, nil, g.Neg(powRatio(g, g.Log(p[1]), g.Log(y), p[0])))
+		return logHit(g, g.Mul(p[0], g.Sub(g.Log(p[1]), g.Log(y))))
 	},
 	Quantile: func(g *ad.Graph, q ad.Ref, p []ad.Ref) ad.Ref {
 		return g.Mul(p[1], g.Exp(g.Neg(g.Div(g.Log(g.Neg(g.Log(q))), p[0]))))
@@ -270,7 +279,10 @@ var rayleigh = Dist{
 	},
 	CDFVariate: types.NonNegative,
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
-		return g.Do(ad.OpLog1mExp, nil, g.Scale(-0.5, g.Square(g.Mul(y, g.Inv(p[0])))))
+		z := g.Mul(y, g.Inv(p[0]))
+		rare := g.Less(z, g.Const(1e-9))
+		far := plus(g, g.Scale(2, g.Log(g.Select(rare, z, g.Const(1)))), -math.Ln2)
+		return g.Select(rare, far, g.Do(ad.OpLog1mExp, nil, g.Scale(-0.5, g.Square(g.Select(rare, g.Const(1), z)))))
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return g.Scale(-0.5, g.Square(g.Mul(y, g.Inv(p[0]))))

@@ -66,9 +66,12 @@ func special() []Func {
 		unary("std_normal_log_qf", "The standard normal quantile function of the logarithm of a probability.", op1(ad.OpInvLogPhi), negative).
 			checking(argCheck{"Log probability variable", types.AtMost(0)}),
 		studentQuantile,
-		fixed("hypergeometric_1F0", "The hypergeometric function ₁F₀(a; z) = (1 - z)⁻ᵃ, for z < 1.", tReal, list(tReal, tReal),
+		fixed("hypergeometric_1F0", "The hypergeometric function ₁F₀(a; z) = (1 - z)⁻ᵃ, for z < 1, or for any z where a is 0 or a negative whole number.", tReal, list(tReal, tReal),
 			of2(func(g *ad.Graph, a, z ad.Ref) ad.Ref {
-				return g.Exp(g.Neg(g.Mul(a, g.Do(ad.OpLog1m, nil, z))))
+				inside := g.Less(z, g.Const(1))
+				power := g.Exp(g.Neg(g.Mul(a, g.Do(ad.OpLog1m, nil, g.Select(inside, z, g.Const(0))))))
+				polynomial := g.Do(ad.OpPow, nil, g.Select(inside, g.Const(1), g.Sub(g.Const(1), z)), g.Neg(a))
+				return g.Select(inside, power, polynomial)
 			})).in(types.Constraint{}, belowOne),
 		binary("lmultiply", "x log y, and 0 where both are 0.", lmultiply, positiveReal, positiveReal),
 		binary("log_rising_factorial", "log |Γ(x + n)/Γ(x)|.", logGammaRatio, shape, shape).example("log_rising_factorial(2, -1)", "0").checking(argCheck{"first argument", types.Positive}),

@@ -143,6 +143,9 @@ type Dist struct {
 	// or scalars, which ops broadcast; y is replaced by a value in the support
 	// where it is outside.
 	Terms func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term
+	// Whole is optional: what Terms is, for calls in which no term is dropped, without the
+	// cancellation of terms that ~ may drop one by one.
+	Whole func(g *ad.Graph, y ad.Ref, p []ad.Ref) []Term
 	// LogCDF and LogCCDF of one element; optional, as is Rand: absence removes
 	// the function from the language. CDFVariate is the check of their variate,
 	// if it is not that of the density; below and above the support they must

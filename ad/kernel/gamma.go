@@ -7,13 +7,14 @@ var bernoulli = [...]float64{1. / 6, -1. / 30, 1. / 42, -1. / 30, 5. / 66, -691.
 
 // Polygamma is the n-th derivative of Digamma: (-1)ⁿ⁺¹ n! Σ 1/(x+k)ⁿ⁺¹. The
 // sum is carried to x+k ≥ 10+n and completed by its asymptotic expansion (DLMF
-// 5.15.9); for x > 0 all terms have one sign. n must be an integer in [0, 100]
-// and x greater than -10000, otherwise the value is NaN.
+// 5.15.9); for x > 0 all terms have one sign. Left of -100 it is that of 1-x, by the
+// reflection formula (DLMF 5.15.6). n must be an integer in [0, 100], otherwise the value is
+// NaN.
 func Polygamma(n, x float64) float64 {
 	switch {
 	case n == 0:
 		return Digamma(x)
-	case n != math.Floor(n) || n < 0 || n > 100 || math.IsNaN(x) || x < -1e4:
+	case n != math.Floor(n) || n < 0 || n > 100 || math.IsNaN(x) || math.IsInf(x, -1):
 		return math.NaN()
 	case math.IsInf(x, 1):
 		return 0
@@ -24,6 +25,9 @@ func Polygamma(n, x float64) float64 {
 	}
 	if x <= 0 && x == math.Floor(x) {
 		return math.Inf(1) // as 1/(x-pole)ⁿ⁺¹ has for odd n; for even n the two sides differ
+	}
+	if x < -100 {
+		return reflectedPolygamma(n, x)
 	}
 	m := int(n)
 	fact := 1.0 // (n-1)!
@@ -46,6 +50,32 @@ func Polygamma(n, x float64) float64 {
 		s += b * c * p
 	}
 	return sign * fact * (n*sum + powInt(i, m)*s)
+}
+
+// reflectedPolygamma is Polygamma for negative x that are not whole:
+// (-1)ⁿ ψ⁽ⁿ⁾(1-x) - ψ⁽ⁿ⁾(x) is π times the n-th derivative of cot πx, a polynomial in the
+// cotangent c, as the derivative of c is -π(1+c²).
+func reflectedPolygamma(n, x float64) float64 {
+	p := []float64{0, 1}
+	for range int(n) {
+		next := make([]float64, len(p)+1)
+		for k := 1; k < len(p); k++ {
+			v := -math.Pi * float64(k) * p[k]
+			next[k-1] += v
+			next[k+1] += v
+		}
+		p = next
+	}
+	c := 1 / math.Tan(math.Pi*(x-math.Round(x)))
+	v := 0.0
+	for k := len(p) - 1; k >= 0; k-- {
+		v = v*c + p[k]
+	}
+	rest := Polygamma(n, 1-x)
+	if math.Mod(n, 2) == 1 {
+		rest = -rest
+	}
+	return rest - math.Pi*v
 }
 
 // PolygammaRise is Polygamma(n, x+d) - Polygamma(n, x), for n = 0 that of

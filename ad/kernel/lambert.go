@@ -51,9 +51,13 @@ func LambertWm1(x float64) float64 {
 }
 
 // branchDistance is 2(ex + 1), in which both signs of the square root are the
-// branches' expansion variable; e to twice the precision.
+// branches' expansion variable; e to twice the precision. The double next to -1/e is a little
+// less than -1/e, and stands for it.
 func branchDistance(x float64) float64 {
 	const low = 1.4456468917292502e-16
+	if x == -1/math.E {
+		return 0
+	}
 	return 2 * (math.FMA(math.E, x, 1) + low*x)
 }
 

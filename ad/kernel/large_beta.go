@@ -94,7 +94,7 @@ func lowerBeta(x, y, a, b, d float64, shapes bool) dual {
 	end := l.end()
 	rule := legendre48[:]
 	if a >= 10 {
-		rule = legendre28[:]
+		rule = Legendre28[:]
 	}
 	var whole, down, up float64
 	for _, node := range rule {

@@ -2,7 +2,8 @@ package kernel
 
 // Gauss-Legendre rules on (0, 1): nodes and weights, written by testdata/legendre.py.
 
-var legendre28 = [...][2]float64{
+// Legendre28 is the rule of 28 nodes.
+var Legendre28 = [...][2]float64{
 	{0.001778751213022775, 0.0045621412965472586},
 	{0.009348417314563623, 0.01056605629638563},
 	{0.022870359685530903, 0.01645071389115219},

@@ -37,7 +37,7 @@ func largeStudentTail(t, nu float64) (l, dnu float64) {
 	if t < 1.5 {
 		// From ½, what lies between 0 and t.
 		var whole, scored float64
-		for _, node := range legendre28 {
+		for _, node := range Legendre28 {
 			v := t * node[0]
 			u := v * v / nu
 			w := node[1] * math.Exp(-0.5*(nu+1)*math.Log1p(u))
@@ -55,7 +55,7 @@ func largeStudentTail(t, nu float64) (l, dnu float64) {
 	tail := logitTail{x: x, y: y, a: a, b: b, n: a + b, slope: -d}
 	end := tail.end()
 	var whole, scored float64
-	for _, node := range legendre28 {
+	for _, node := range Legendre28 {
 		v := end * node[0]
 		h, _, _ := tail.logs(v)
 		w := node[1] * math.Exp(-h)

@@ -1,3 +1,16 @@
+// The degree of a series that is a polynomial: with an upper parameter -m, m, if no lower one
+// makes a denominator 0 before; otherwise infinity.
+real degree(vector a, vector b) {
+  real m = positive_infinity();
+  for (i in 1:num_elements(a))
+    if (a[i] <= 0 && a[i] == round(a[i]))
+      m = fmin(m, -detach(a[i]));
+  for (i in 1:num_elements(b))
+    if (b[i] <= 0 && b[i] == round(b[i]) && -b[i] < m)
+      reject("a lower parameter of a hypergeometric function must not be 0 or a negative whole number, but is ", b[i]);
+  return m;
+}
+
 // The series Σ Π(a)ₙ/Π(b)ₙ zⁿ/n! (DLMF 16.2.1), up to where terms get smaller and
 // all that follow together are below the rounding of the sum.
 real series(vector a, vector b, real z) {
@@ -6,10 +19,8 @@ real series(vector a, vector b, real z) {
   real largest = 1;
   real growth = 1;
   real k = 0;
-  for (i in 1:num_elements(b))
-    if (b[i] <= 0 && b[i] == round(b[i]))
-      reject("a lower parameter of a hypergeometric function must not be 0 or a negative whole number, but is ", b[i]);
-  while (k < 4 || term != 0 && !(growth < 1 && abs(detach(term)) <= 1e-17 * (1 - growth) * abs(detach(sum)))) {
+  real last = degree(a, b);
+  while (k < last && (k < 4 || term != 0 && !(growth < 1 && abs(detach(term)) <= 1e-17 * (1 - growth) * abs(detach(sum))))) {
     real r = z / (k + 1);
     for (i in 1:num_elements(a))
       r *= a[i] + k;
@@ -31,6 +42,8 @@ real series(vector a, vector b, real z) {
 real generalised(vector a, vector b, real z) {
   int p = num_elements(a);
   int q = num_elements(b);
+  if (degree(a, b) < positive_infinity())
+    return series(a, b, z);
   if (p > q + 1 && z != 0)
     reject("the hypergeometric function of ", p, " upper and ", q, " lower parameters is not defined but at z = 0; z is ", z);
   if (p == q + 1 && !(abs(z) < 1 || abs(z) == 1 && sum(b) > sum(a)))
@@ -48,6 +61,8 @@ real sign_gamma(real x) {
 }
 
 real gauss(real a, real b, real c, real z) {
+  if (degree([a, b]', [c]') < positive_infinity())
+    return series([a, b]', [c]', z);
   if (z < 0) {
     if (abs(b) < abs(a))
       return pow(1 - z, -b) * series([b, c - a]', [c]', z / (z - 1));

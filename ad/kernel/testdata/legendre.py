@@ -21,7 +21,7 @@ def rule(n):
 
 
 for n in (28, 48):
-    print("var legendre%d = [...][2]float64{" % n)
+    print("// Legendre28 is the rule of 28 nodes.\nvar Legendre28 = [...][2]float64{" if n == 28 else "var legendre%d = [...][2]float64{" % n)
     for x, w in rule(n):
         print("\t{%r, %r}," % (float(x), float(w)))
     print("}\n")

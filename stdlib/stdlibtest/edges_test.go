@@ -1,0 +1,70 @@
+package stdlibtest
+
+import (
+	"math"
+	"testing"
+
+	"github.com/ppl-lang/ppl/stdlib"
+)
+
+// TestEdges are values at which formulas are on the edge of their range: figures of mpmath
+// with 17 digits, or exact ones.
+func TestEdges(t *testing.T) {
+	for _, c := range []struct {
+		call string
+		want float64
+	}{
+		// Large shapes.
+		{"inc_beta(6.0, 1e12, 8e-12)", 0.80876393792513813},
+		{"neg_binomial_2_lcdf(0 | 8.0, 1e16)", -7.9999999999999968},
+		{"neg_binomial_2_lcdf(5 | 8.0, 1e12)", -1.6542466869405067},
+		{"neg_binomial_2_lcdf(5 | 8.0, 1e20)", -1.6542466869462548},
+		{"student_t_lcdf(-3.0 | 1e12, 0.0, 1.0)", -6.6077262214857263},
+		{"student_t_lcdf(-3.0 | 1e15, 0.0, 1.0)", -6.6077262215103249},
+		{"gamma_p(1e12, 1e12)", 0.50000013298076013},
+		// Complements.
+		{"beta_neg_binomial_lccdf(30 | 1.0, 50.0, 1.0)", -51.4975829352778},
+		{"beta_neg_binomial_lcdf(30 | 1.0, 50.0, 1.0)", -4.3140373404988876e-23},
+		{"beta_neg_binomial_lccdf(100 | 1.0, 50.0, 1.0)", -93.205122662060827},
+		{"beta_neg_binomial_lccdf(40 | 5.0, 100.0, 4.0)", -63.432104729263892},
+		// A polynomial, of which z is any number.
+		{"hypergeometric_1F0(-2, 5.0)", 16},
+		// The least argument of Lambert's function.
+		{"lambert_w0(-0.36787944117144233)", -1},
+		{"lambert_wm1(-0.36787944117144233)", -1},
+		// Large and tiny arguments.
+		{"von_mises_lpdf(0.1 | 0.1, 1e15)", 16.35044966425067},
+		{"von_mises_lpdf(2.0 | 0.5, 1e8)", -92926271.541827871},
+		{"von_mises_lpdf(3.0 | 0.0, 1e12)", -1989992496587.5489},
+		{"student_t_lpdf(1e200 | 3.0, 0.0, 1.0)", -1840.8717386675238},
+		{"cauchy_lpdf(1e200 | 0.0, 1.0)", -922.17876708346767},
+		{"gumbel_lccdf(800.0 | 0.0, 1.0)", -800},
+		{"weibull_lcdf(1e-200 | 2.0, 1.0)", -400 * math.Ln10},
+		{"frechet_lccdf(1e200 | 2.0, 1.0)", -400 * math.Ln10},
+		{"rayleigh_lcdf(1e-200 | 1.0)", -400*math.Ln10 - math.Ln2},
+		{"poisson_log_lpmf(3 | inf)", math.Inf(-1)},
+		{"hmm_marginal([[-inf, 0], [-inf, 0]], [[0.5, 0.5], [0.5, 0.5]], [0.5, 0.5]')", math.Inf(-1)},
+		{"hmm_marginal([[0, -inf], [0, -inf]], [[0.5, 0.5], [0.5, 0.5]], [0.5, 0.5]')", math.Inf(-1)},
+		{"hmm_marginal([[0, 0, -inf], [-inf, -inf, 0]], [[1.0, 0.0], [0.5, 0.5]], [1.0, 0.0]')", math.Inf(-1)},
+	} {
+		f, vs, err := parseCall(c.call)
+		if err != nil {
+			t.Errorf("%s: %v", c.call, err)
+			continue
+		}
+		// As parameters and as data.
+		for k, eval := range []func(*stdlib.Func, bool, []Value) ([]float64, error){EvalConstant, Eval} {
+			got, err := eval(f, false, vs)
+			if err != nil {
+				t.Errorf("%s: %v", c.call, err)
+				continue
+			}
+			if k > 0 && c.call == "poisson_log_lpmf(3 | inf)" {
+				continue // parameters are finite
+			}
+			if got[0] != c.want && !(math.Abs(got[0]-c.want) <= 1e-12*math.Abs(c.want)) {
+				t.Errorf("%s is %.17g, want %.17g", c.call, got[0], c.want)
+			}
+		}
+	}
+}
