@@ -272,9 +272,9 @@ func elementwiseOps() map[OpCode]Op {
 		OpTanh: un("tanh", kernel.Tanh, // 1 - y² cancels in the tails
 			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Square(g.Do(OpCosh, nil, x))) }, anyReal),
 		OpAsinh: un("asinh", kernel.Asinh,
-			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Sqrt(g.Add(g.Square(x), g.Const(1)))) }, anyReal),
+			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Do(OpHypot, nil, x, g.Const(1))) }, anyReal),
 		OpAcosh: un("acosh", kernel.Acosh,
-			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Sqrt(g.Sub(g.Square(x), g.Const(1)))) },
+			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Mul(g.Sqrt(g.Sub(x, g.Const(1))), g.Sqrt(g.Add(x, g.Const(1))))) },
 			func(_ int, z float64) float64 { return 1.1 + math.Exp(z) }),
 		OpAtanh: un("atanh", kernel.Atanh,
 			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Sub(g.Const(1), g.Square(x))) },

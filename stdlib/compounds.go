@@ -230,7 +230,7 @@ var yuleSimon = Dist{
 	// Geometric, with probability exp(-W) for exponential W.
 	Rand: func(rng *rand.Rand, p []float64) float64 {
 		w := rng.ExpFloat64() / p[0]
-		return 1 + math.Floor(math.Log(uniformOpen(rng))/math.Log(-math.Expm1(-w)))
+		return 1 + math.Floor(math.Log(uniformOpen(rng))/kernel.Log1mExp(-w))
 	},
 }
 

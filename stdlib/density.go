@@ -362,7 +362,11 @@ func (d *Dist) distribution(b *Builder, a []Arg, upper bool, f func(g *ad.Graph,
 func (d *Dist) draw(b *Builder, a []Arg) ad.Ref {
 	b.common(a, func(i int) string { return d.what(i + 1) })
 	d.checks(b, nil, types.Any, a)
-	return b.random(d.Name, d.Rand, refs(a)...)
+	v := b.random(d.Name, d.Rand, refs(a)...)
+	if d.Discrete {
+		check(b.G, b.Name, "the draw", drawnInts, v)
+	}
+	return v
 }
 
 // random draws one number for every element of the arguments, in every lane of

@@ -2,7 +2,6 @@ package stdlib
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -27,35 +26,6 @@ func named(forms []Func, names ...string) []Func {
 		}
 	}
 	return fs
-}
-
-// maxInt bounds the results of integer arithmetic: the graph holds integers as
-// float64, which is exact up to here. Stan's ints have 32 bits.
-const maxInt = 1 << 53
-
-// exact is the result of an integer operation unless it is out of range.
-func exact(v int64) (int64, error) {
-	if v > maxInt || v < -maxInt {
-		return 0, fmt.Errorf("integer overflow: the result %d is beyond ±2⁵³", v)
-	}
-	return v, nil
-}
-
-func mulInt(x, y int64) (int64, error) {
-	if x != 0 {
-		if p := x * y; p/x != y || p > maxInt || p < -maxInt {
-			return 0, fmt.Errorf("integer overflow: %d * %d is beyond ±2⁵³", x, y)
-		}
-	}
-	return x * y, nil
-}
-
-// Whole is the int that a function computed as a real.
-func Whole(x float64) (int64, error) {
-	if !(math.Abs(x) <= maxInt) {
-		return 0, fmt.Errorf("integer overflow: the result is beyond ±2⁵³")
-	}
-	return int64(x), nil
 }
 
 // quotient rounds toward zero, as in C.
@@ -103,9 +73,6 @@ func arithmetic(doc string, ints Func, f fun2, mixed bool) []Func {
 	return fs
 }
 
-func add(x, y int64) (int64, error) { return exact(x + y) }
-func sub(x, y int64) (int64, error) { return exact(x - y) }
-
 func truncDiv(g *ad.Graph, x, y ad.Ref) ad.Ref { return g.Do(ad.OpTrunc, nil, g.Div(x, y)) }
 
 // operators are the arithmetic operators.
@@ -127,13 +94,13 @@ func operators() []Func {
 	divInts := func() Func { return twoInts(quotient, intDivision(truncDiv)) }
 
 	var fs []Func
-	fs = append(fs, named(arithmetic(sumDoc, twoInts(add, of2(gAdd)), gAdd, true), "operator+", "add")...)
-	fs = append(fs, named(arithmetic(subDoc, twoInts(sub, of2(gSub)), gSub, true), "operator-", "subtract")...)
-	fs = append(fs, named(arithmetic(elMul, twoInts(mulInt, of2(gMul)), gMul, true), "operator.*", "elt_multiply")...)
+	fs = append(fs, named(arithmetic(sumDoc, twoInts(add, intSum(gAdd)), gAdd, true), "operator+", "add")...)
+	fs = append(fs, named(arithmetic(subDoc, twoInts(sub, intSum(gSub)), gSub, true), "operator-", "subtract")...)
+	fs = append(fs, named(arithmetic(elMul, twoInts(mulInt, intBounded(of2(gMul))), gMul, true), "operator.*", "elt_multiply")...)
 	fs = append(fs, named(arithmetic(elDiv, divInts(), gDiv, true), "operator./", "elt_divide")...)
 
 	mul := []Func{
-		twoInts(mulInt, of2(gMul)).with(func(f *Func) { f.Doc = mulDoc }),
+		twoInts(mulInt, intBounded(of2(gMul))).with(func(f *Func) { f.Doc = mulDoc }),
 		fixed("", mulDoc, tReal, list(tReal, tReal), of2(gMul)),
 	}
 	div := []Func{

@@ -75,8 +75,8 @@ func reductions() []Func {
 		minDoc  = "The least element."
 	)
 	fs := slices.Concat(
-		each("sum", sumDoc, realContainers, overAll(sumOf)), []Func{intsToInt("sum", sumDoc, overAll(sumOf))},
-		each("prod", prodDoc, realContainers, overAll(prod)), []Func{intsToInt("prod", prodDoc, overAll(prod))},
+		each("sum", sumDoc, realContainers, overAll(sumOf)), []Func{intsToInt("sum", sumDoc, intBounded(overAll(sumOf)))},
+		each("prod", prodDoc, realContainers, overAll(prod)), []Func{intsToInt("prod", prodDoc, intBounded(overAll(prod)))},
 		each("max", maxDoc+" Negative infinity if there is none.", realContainers, byColumns(maximum)),
 		[]Func{intsToInt("max", maxDoc, nonEmpty(maximum))},
 		each("min", minDoc+" Positive infinity if there is none.", realContainers, byColumns(minimum)),

@@ -1,0 +1,150 @@
+package stdlibtest
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// sweepFile is written by testdata/golden/sweep.py with mpmath.
+const sweepFile = "testdata/golden/sweep.txt"
+
+// exactPage lists what TestSweep finds.
+const exactPage = "../../doc/exact.md"
+
+// sweepExceptions are functions with points beyond the bounds: how many at most, and why. It is
+// only to become shorter.
+var sweepExceptions = map[string]sweepException{}
+
+type sweepException struct {
+	points int
+	reason string
+}
+
+// TestSweep compares with mpmath at arguments far apart: relative errors of at most 1e-12 for
+// values and 1e-9 for derivatives, beyond what half a unit in the last place of the arguments
+// makes of a value, or 1e-14 of the size of the terms: of the addends of a density, or of the
+// derivatives times their arguments. With PPL_SWEEP=table it prints the table of the page.
+func TestSweep(t *testing.T) {
+	file, err := os.Open(sweepFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	byName := map[string]*sweepResult{}
+	var names []string
+	for in := bufio.NewScanner(file); in.Scan(); {
+		words := strings.Fields(in.Text())
+		if words[0] == "#" {
+			continue
+		}
+		r := byName[words[0]]
+		if r == nil {
+			r = &sweepResult{f: goldenFunc{name: words[0]}}
+			for _, k := range words[1] {
+				r.f.params = append(r.f.params, map[rune]types.Type{'r': tReal, 'i': tInt}[k])
+			}
+			byName[words[0]], names = r, append(names, words[0])
+		}
+		x := make([]float64, len(words)-2)
+		for i, w := range words[2:] {
+			if x[i], err = strconv.ParseFloat(w, 64); err != nil {
+				t.Fatal(err)
+			}
+		}
+		n := len(words[1])
+		r.points = append(r.points, goldenPoint{args: x[:n], want: x[n], grad: x[n+1:]})
+	}
+	t.Run("all", func(t *testing.T) {
+		for _, name := range names {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				byName[name].compare(t)
+			})
+		}
+	})
+	slices.Sort(names)
+	page, err := os.ReadFile(exactPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		r := byName[name]
+		e := sweepExceptions[name]
+		if r.missed > e.points || r.missed < e.points {
+			t.Errorf("%s misses the bounds at %d points, listed are %d", name, r.missed, e.points)
+		}
+		row := fmt.Sprintf("| `%s` | %d |", name, len(r.points)-r.refused)
+		if os.Getenv("PPL_SWEEP") == "table" {
+			fmt.Printf("%s %.0e | %.0e | %s |\n", row, r.worst[0], r.worst[1], e.text())
+		} else if !strings.Contains(string(page), row) {
+			t.Errorf("%s has no row that begins with %s", exactPage, row)
+		}
+	}
+}
+
+func (e sweepException) text() string {
+	if e.points == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d: %s", e.points, e.reason)
+}
+
+type sweepResult struct {
+	f               goldenFunc
+	points          []goldenPoint
+	worst           [2]float64 // of what is within the bounds, value and derivatives
+	missed, refused int
+}
+
+func (r *sweepResult) compare(t *testing.T) {
+	d, err := r.f.declaration()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range r.points {
+		c, err := r.f.at(d, p, 1)
+		if err != nil { // outside of the domain, which formulas do not know
+			r.refused++
+			continue
+		}
+		cond, k := 0.0, 0
+		var reals []float64
+		for i, typ := range r.f.params {
+			if typ.Kind != types.Int {
+				reals = append(reals, p.args[i])
+				cond += math.Abs(p.args[i] * p.grad[k])
+				k++
+			}
+		}
+		size := max(1, math.Abs(p.want), c.addends)
+		bad := ""
+		off := func(what string, kind int, got, want, bound float64) {
+			e := math.Abs(got - want)
+			switch {
+			case got == want || e < 1e-290 || math.IsInf(want, 0) && math.IsInf(got, 0):
+			case !(e <= bound):
+				bad += fmt.Sprintf(" %s is %v, want %v;", what, got, want)
+			default:
+				r.worst[kind] = max(r.worst[kind], min(e/math.Abs(want), e/bound*[]float64{1e-12, 1e-9}[kind]))
+			}
+		}
+		off("value", 0, c.value, p.want, max(1e-12*math.Abs(p.want), 1e-14*size)+16*ulp*cond)
+		if !math.IsInf(p.want, 0) {
+			for i, x := range reals {
+				off(fmt.Sprint("derivative ", i+1), 1, c.grad[i], p.grad[i], max(1e-9*math.Abs(p.grad[i]), 1e-14*max(size, cond)/math.Abs(x)))
+			}
+		}
+		if bad != "" {
+			r.missed++
+			t.Logf("%s %v:%s", r.f.name, p.args, bad)
+		}
+	}
+}
