@@ -274,7 +274,9 @@ func elementwiseOps() map[OpCode]Op {
 		OpAsinh: un("asinh", kernel.Asinh,
 			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Do(OpHypot, nil, x, g.Const(1))) }, anyReal),
 		OpAcosh: un("acosh", kernel.Acosh,
-			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Mul(g.Sqrt(g.Sub(x, g.Const(1))), g.Sqrt(g.Add(x, g.Const(1))))) },
+			func(g *Graph, x, y Ref) Ref {
+				return g.Inv(g.Mul(g.Sqrt(g.Sub(x, g.Const(1))), g.Sqrt(g.Add(x, g.Const(1)))))
+			},
 			func(_ int, z float64) float64 { return 1.1 + math.Exp(z) }),
 		OpAtanh: un("atanh", kernel.Atanh,
 			func(g *Graph, x, y Ref) Ref { return g.Inv(g.Sub(g.Const(1), g.Square(x))) },

@@ -176,8 +176,27 @@ func gammaByX(g *Graph, op OpCode, n int, sign float64, a, x Ref) Ref {
 	log, zero := order(0), g.Const(0)
 	inside := g.Less(g.Const(math.Inf(-1)), log)
 	safe := g.Do(OpMin, nil, g.Do(OpMax, nil, x, g.Const(3e-308)), g.Const(1e300))
-	l := g.Sub(g.Do(OpLogPoisson, nil, a, safe), g.Select(inside, log, zero))
+	mass := g.Do(OpLogPoisson, nil, a, safe)
+	l := g.Sub(mass, g.Select(inside, log, zero))
 	h := g.Exp(g.Add(l, g.Sub(g.Log(a), g.Log(safe))))
+	// Far out both logarithms are so large that their difference has no digits; there, three
+	// terms of the continued fractions of the kernels have all.
+	one := g.Const(1)
+	beyond := g.Scale(sign, g.Sub(x, a)) // negative in the small tail
+	far := g.Mul(g.Less(mass, g.Const(-1e6)), g.Mul(g.Less(beyond, zero), g.Less(zero, x)))
+	away := g.Select(far, g.Sub(x, a), g.Scale(-sign, one))
+	at := g.Select(far, x, one)
+	if sign < 0 {
+		last := g.Div(g.Scale(2, g.Sub(g.Const(2), a)), g.Add(away, g.Const(5)))
+		last = g.Div(g.Sub(one, a), g.Sub(g.Add(away, g.Const(3)), last))
+		last = g.Div(g.Sub(g.Add(away, one), last), at)
+		h = g.Select(far, last, h)
+	} else {
+		near := g.Neg(away) // a - x
+		last := g.Div(g.Scale(2, at), g.Add(near, g.Const(2)))
+		last = g.Div(at, g.Add(g.Add(near, one), last))
+		h = g.Select(far, g.Div(g.Add(near, last), at), h)
+	}
 	h = g.Scale(sign, g.Select(inside, h, zero))
 	if n == 0 {
 		return h

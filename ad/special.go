@@ -79,7 +79,8 @@ func specialOps() map[OpCode]Op {
 		// y(1-y), with 1-y as the value at -x, times the derivative of the argument.
 		OpPhiApprox: un("Phi_approx", kernel.PhiApprox,
 			func(g *Graph, x, y Ref) Ref {
-				slope := g.Add(g.Scale(3*0.07056, g.Square(x)), g.Const(1.5976))
+				size := g.Do(OpMin, nil, g.Do(OpAbs, nil, x), g.Const(1e100)) // 0·∞ further out
+				slope := g.Add(g.Scale(3*0.07056, g.Square(size)), g.Const(1.5976))
 				return g.Mul(g.Mul(y, g.Do(OpPhiApprox, nil, g.Neg(x))), slope)
 			}, anyReal),
 

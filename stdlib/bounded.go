@@ -44,7 +44,7 @@ func logPart(g *ad.Graph, part, rest ad.Ref) ad.Ref {
 	in := g.Mul(some, more)
 	part, rest = g.Select(in, part, one), g.Select(in, rest, one)
 	whole := g.Add(part, rest)
-	v := g.Select(g.Less(part, rest), g.Log(g.Div(part, whole)), g.Do(ad.OpLog1m, nil, g.Div(rest, whole)))
+	v := g.Select(g.Less(part, rest), g.Sub(g.Log(part), g.Log(whole)), g.Do(ad.OpLog1m, nil, g.Div(rest, whole)))
 	return g.Select(in, v, g.Select(some, zero, g.Const(negInf)))
 }
 

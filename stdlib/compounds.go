@@ -136,7 +136,9 @@ var betaNegBinomial = Dist{
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		return countTail(g, y, ad.None, g.Const(0), ad.None, func(y ad.Ref) ad.Ref {
-			return smallerTail(g, betaNegBinomialTail(g, y, p), betaNegBinomialSum(g, y, p))
+			below := betaNegBinomialSum(g, y, p) // which decides: the other is for small tails only
+			small := g.Less(below, g.Const(-math.Ln2))
+			return g.Select(small, g.Do(ad.OpLog1mExp, nil, g.Select(small, below, g.Const(-1))), betaNegBinomialTail(g, y, p))
 		})
 	},
 	Rand: func(rng *rand.Rand, p []float64) float64 {

@@ -40,7 +40,8 @@ func integers() []Func {
 		Int: func(a []int64) (int64, error) { return choose(a[0], a[1]) },
 		Build: of2(func(g *ad.Graph, n, k ad.Ref) ad.Ref {
 			// Exact up to 2⁵⁰: the error of exp(lchoose) is far below ½ there.
-			return g.Do(ad.OpRound, nil, g.Exp(g.Do(ad.OpLchoose, nil, n, k)))
+			some := g.Do(ad.OpLessEqual, nil, k, n)
+			return g.Select(some, g.Do(ad.OpRound, nil, g.Exp(g.Do(ad.OpLchoose, nil, n, g.Do(ad.OpMin, nil, k, n)))), g.Const(0))
 		})}.in(types.Between(3, 8), types.Between(0, 3)).example("choose(5, 2)", "10")
 	return []Func{
 		chooseInts,

@@ -281,7 +281,7 @@ var rayleigh = Dist{
 	LogCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {
 		z := g.Mul(y, g.Inv(p[0]))
 		rare := g.Less(z, g.Const(1e-9))
-		far := plus(g, g.Scale(2, g.Log(g.Select(rare, z, g.Const(1)))), -math.Ln2)
+		far := plus(g, g.Scale(2, g.Sub(g.Log(y), g.Log(p[0]))), -math.Ln2)
 		return g.Select(rare, far, g.Do(ad.OpLog1mExp, nil, g.Scale(-0.5, g.Square(g.Select(rare, g.Const(1), z)))))
 	},
 	LogCCDF: func(g *ad.Graph, y ad.Ref, p []ad.Ref) ad.Ref {

@@ -85,6 +85,7 @@ if __name__ == "__main__":
             if w and w[0] in FUNCTIONS:
                 done.add((w[0], tuple(float(v) for v in w[1:1 + len({"gamma": "ax", "beta": "xab", "student": "tn"}[w[0]])])))
     todo = [p for p in points() if p not in done]
+    random.Random(2).shuffle(todo)  # so that a run that is stopped leaves a part of everything
     print(len(todo), "points to compute", file=sys.stderr)
     with open(path, "a") as out, concurrent.futures.ProcessPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
         if not done:

@@ -23,7 +23,7 @@ import main
 POWERS = [-200, -60, -16, -8, -3, 3, 8, 16, 60, 200]
 COUNTS = [0, 1, 2, 1000]
 SLOW = ("skew_normal", "von_mises", "owens_t", "inv_inc_beta", "student_t_qf", "wiener")
-PERIODIC = ("sin", "cos", "tan", "fmod")
+PERIODIC = ("sin", "cos", "tan", "fmod", "bessel_first_kind", "bessel_second_kind")
 SECONDS = 60
 
 
@@ -103,11 +103,15 @@ if __name__ == "__main__":
     for row, (names, kinds, f, given) in enumerate(main.table()):
         if names[0] in PERIODIC:  # a step would be many periods
             continue
+        if names[0] == "discrete_range_lcdf":  # its formula is for counts in the range
+            continue
         if names[0].startswith(SLOW) and not names[0].endswith("pdf"):
             continue
         if len(sys.argv) > 1 and not re.fullmatch(sys.argv[1], names[0]):
             continue
         ps = points(kinds, given)
+        if names[0] == "von_mises_lpdf":
+            ps = [p for p in ps if max(abs(p[0]), abs(p[1])) < 1e10]
         random.Random(names[0]).shuffle(ps)
         jobs += [(i, row, p) for i, p in enumerate(ps) if (names[0], tuple(float(v) for v in p)) not in done]
     # In turn, so that a run that is stopped leaves a part that covers all functions.
