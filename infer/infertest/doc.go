@@ -7,6 +7,9 @@
 //	gradient.go    CheckGradient, CheckContract: for those who write a LogDensity
 //	invariance.go  Invariance: does a kernel leave its target invariant?
 //
+// Package truth, below this one, has many more targets, with figures that are known, and judges
+// whole runs by them.
+//
 // # Statistical tests
 //
 // [Invariance] starts independent replicates at exact draws of the target,

@@ -1,0 +1,114 @@
+package truth
+
+import (
+	"math"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/ppl-lang/ppl/infer"
+)
+
+// Class says what a sampler can be expected to do on a target.
+type Class string
+
+// The classes.
+const (
+	OneMode   Class = "one mode"        // a sampler should be right, without a warning
+	Reachable Class = "reachable modes" // several modes; random starts and climbs from them find all
+	Far       Class = "far modes"       // several modes; some are too far away for that
+	Improper  Class = "improper"        // no posterior exists, so every answer is wrong
+)
+
+// Classes lists them.
+func Classes() []Class { return []Class{OneMode, Reachable, Far, Improper} }
+
+// Quantity is a function of a draw whose mean is known.
+type Quantity struct {
+	Name  string
+	Share bool                      // Of is the indicator of a mode
+	Of    func(x []float64) float64 // safe for concurrent use
+	Truth float64                   // its mean under the target
+	SD    float64                   // its standard deviation under the target
+}
+
+// Target is a distribution on the unconstrained scale whose figures are known.
+type Target struct {
+	Name  string
+	Class Class
+
+	// Drawn says that the target was drawn from a family by a seed.
+	Drawn bool
+
+	// Density is the log density with its gradient; it is an [infer.Cloner].
+	Density infer.LogDensity
+
+	// Sample writes an independent exact draw to x. It is nil for Improper targets.
+	Sample func(rng *rand.Rand, x []float64)
+
+	// Marginal is the distribution function of coordinate j at c, nil where there is no
+	// closed form.
+	Marginal func(j int, c float64) float64
+
+	quantities func() []Quantity
+}
+
+// Dim is the number of coordinates.
+func (t *Target) Dim() int { return t.Density.Dim() }
+
+// Quantities returns what is known; none of Improper targets. They are computed at the first
+// call.
+func (t *Target) Quantities() []Quantity {
+	if t.quantities == nil {
+		return nil
+	}
+	return t.quantities()
+}
+
+// All returns the fixed targets and those drawn by a seed.
+func All(seed uint64) []*Target { return append(Fixed(), Drawn(seed)...) }
+
+// evaluator computes a log density and its gradient. It may have scratch memory, so it is not
+// safe for concurrent use.
+type evaluator func(x, grad []float64) float64
+
+// density makes evaluators an infer.LogDensity.
+type density struct {
+	dim  int
+	make func() evaluator
+	at   evaluator
+}
+
+var _ infer.Cloner = (*density)(nil)
+
+func newDensity(dim int, make func() evaluator) *density { return &density{dim, make, make()} }
+
+// Dim implements [infer.LogDensity].
+func (d *density) Dim() int { return d.dim }
+
+// Clone implements [infer.Cloner].
+func (d *density) Clone() infer.LogDensity { return newDensity(d.dim, d.make) }
+
+// LogDensityGrad implements [infer.LogDensity].
+func (d *density) LogDensityGrad(x, grad []float64) (float64, error) { return d.at(x, grad), nil }
+
+// target makes a target of a law, with further quantities.
+func target(name string, class Class, l law, more ...Quantity) *Target {
+	return &Target{
+		Name: name, Class: class, Density: newDensity(l.dim, l.density), Sample: l.draw, Marginal: l.cdf,
+		quantities: sync.OnceValue(func() []Quantity { return append(l.quantities(), more...) }),
+	}
+}
+
+// share is the quantity whether a draw is in a set of known probability.
+func share(name string, p float64, in func(x []float64) bool) Quantity {
+	return Quantity{Name: name, Share: true, Truth: p, SD: math.Sqrt(p * (1 - p)), Of: indicator(in)}
+}
+
+func indicator(in func(x []float64) bool) func(x []float64) float64 {
+	return func(x []float64) float64 {
+		if in(x) {
+			return 1
+		}
+		return 0
+	}
+}

@@ -1,0 +1,138 @@
+// Command truth runs samplers on targets whose answer is known exactly, and counts the runs
+// that were wrong without saying so:
+//
+//	go run ./internal/cmd/truth --samplers auto,nuts --seeds 20 --keep truth.jsonl --write doc/trust.md
+//	go run ./internal/cmd/truth --ess --seeds 200 --keep ess.jsonl
+//
+// Each run is appended to the file of --keep as it ends. A later call with the same file goes
+// on where the first was stopped: runs of the same target, sampler, seed and version of the
+// code are not made again. The version is that of the checked-out commit; with changes that
+// are not committed, name one by --version.
+//
+//	main.go    options
+//	keep.go    the file of runs
+//	verdicts.go  runs that are judged, and their tables
+//	ess.go     claimed effective sample sizes over true ones
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"regexp"
+	"runtime"
+	"strings"
+
+	"github.com/ppl-lang/ppl/infer/infertest/truth"
+	"github.com/ppl-lang/ppl/infer/sampler"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		if !errors.Is(err, flag.ErrHelp) {
+			fmt.Fprintln(os.Stderr, "truth:", err)
+		}
+		os.Exit(1)
+	}
+}
+
+// settings say what is to be run.
+type settings struct {
+	samplers   []sampler.Row
+	missing    []string // samplers that were asked for and do not exist
+	seeds      int
+	firstSeed  int
+	familySeed uint64
+	version    string
+	workers    int
+	log        io.Writer
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	flags := flag.NewFlagSet("truth", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	s := settings{log: stderr}
+	names := flags.String("samplers", "auto,nuts,tempered", "samplers with their default options: "+strings.Join(sampler.Names(), ", "))
+	flags.IntVar(&s.seeds, "seeds", 5, "runs of each sampler on each target")
+	flags.IntVar(&s.firstSeed, "first-seed", 101, "seed of the first run; the others follow")
+	flags.Uint64Var(&s.familySeed, "family-seed", 1, "selects the targets that are drawn from families")
+	flags.StringVar(&s.version, "version", "", "version of the code, which runs are kept under (default: the commit, where nothing else was changed)")
+	flags.IntVar(&s.workers, "workers", 1, "runs at a time")
+	only := flags.String("targets", "", "the targets whose names or classes match this `regexp`")
+	keep := flags.String("keep", "", "append each run to this `file`, and make none that it has")
+	write := flags.String("write", "", "put the tables into this Markdown `file`")
+	list := flags.Bool("list", false, "list the targets")
+	ess := flags.Bool("ess", false, "compare effective sample sizes that runs claim with true ones")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	match, err := regexp.Compile(*only)
+	if err != nil {
+		return err
+	}
+	if flags.NArg() > 0 || s.seeds < 1 || s.workers < 1 {
+		return errors.New("there must be no further arguments, and at least one seed and one worker")
+	}
+	for _, name := range strings.Split(*names, ",") {
+		if row, ok := sampler.Lookup(name); ok {
+			s.samplers = append(s.samplers, row)
+		} else {
+			s.missing = append(s.missing, name)
+			fmt.Fprintf(stderr, "truth: there is no sampler %q; it is left out\n", name)
+		}
+	}
+	if len(s.samplers) == 0 {
+		return errors.New("none of the samplers exists")
+	}
+	if s.version == "" {
+		if s.version, err = version(); err != nil {
+			return err
+		}
+	}
+	s.workers = min(s.workers, runtime.GOMAXPROCS(0))
+	targets := truth.All(s.familySeed)
+	if *ess {
+		targets = essTargets()
+	}
+	var chosen []*truth.Target
+	for _, t := range targets {
+		if match.MatchString(t.Name) || match.MatchString(string(t.Class)) {
+			chosen = append(chosen, t)
+		}
+	}
+	if *list {
+		for _, t := range chosen {
+			fmt.Fprintf(stdout, "%-32s %4d  %s\n", t.Name, t.Dim(), t.Class)
+		}
+		return nil
+	}
+	k, err := openKeep(*keep)
+	if err != nil {
+		return err
+	}
+	defer k.close()
+	var text string
+	if *ess {
+		text, err = measureESS(ctx, s, chosen, k)
+	} else {
+		text, err = judge(ctx, s, chosen, k)
+	}
+	if err != nil {
+		return err
+	}
+	if *write == "" {
+		_, err = fmt.Fprint(stdout, text)
+		return err
+	}
+	name := "verdicts"
+	if *ess {
+		name = "ess"
+	}
+	return writeSection(*write, name, text)
+}
