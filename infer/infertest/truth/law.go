@@ -302,13 +302,14 @@ func mix(weights []float64, parts ...law) law {
 	l.density = func() evaluator {
 		var each []evaluator
 		var grads [][]float64
-		lps := make([]float64, len(parts))
-		for _, p := range parts {
+		lps, logs := make([]float64, len(parts)), make([]float64, len(parts))
+		for k, p := range parts {
+			logs[k] = math.Log(weights[k])
 			each, grads = append(each, p.density()), append(grads, make([]float64, l.dim))
 		}
 		return func(x, grad []float64) float64 {
 			for k, f := range each {
-				lps[k] = math.Log(weights[k]) + f(x, grads[k])
+				lps[k] = logs[k] + f(x, grads[k])
 			}
 			lp := logSumExp(lps)
 			clear(grad)

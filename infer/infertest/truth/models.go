@@ -79,6 +79,10 @@ func (p posterior) normalRest() func(rng *rand.Rand, x []float64) {
 func components(y, weights, prior []float64, s, wide float64) posterior {
 	k := len(weights)
 	reach := slices.Max(y) - slices.Min(y)
+	logs := make([]float64, k)
+	for j, w := range weights {
+		logs[j] = math.Log(w)
+	}
 	p := posterior{dim: k, core: k}
 	for range k {
 		p.box = append(p.box, axis{slices.Min(y) - reach/2, slices.Max(y) + reach/2, []int{0, 0, 141, 41}[k]})
@@ -95,7 +99,7 @@ func components(y, weights, prior []float64, s, wide float64) posterior {
 			for _, v := range y {
 				for j, m := range x {
 					z := (v - m) / s
-					lps[j] = math.Log(weights[j]) - 0.5*z*z
+					lps[j] = logs[j] - 0.5*z*z
 				}
 				one := logSumExp(lps)
 				lp += one

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"gonum.org/v1/gonum/mathext"
+
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/draws"
@@ -12,7 +14,7 @@ import (
 
 // Options say how a run is made. The zero value is what a user gets by default.
 type Options struct {
-	Sampler  sampler.Row
+	Sampler  infer.Sampler // of the table of package sampler
 	Seed     uint64
 	Chains   int // 0: 4
 	Warmup   int // 0: 1000
@@ -55,47 +57,13 @@ func (o *Outcome) Warned() bool {
 	return false
 }
 
-// Run runs a sampler with its default options on the target and judges the run. The error is
-// one of the options, or the context's: what goes wrong in the run is part of the outcome.
+// Run runs a sampler on the target and judges the run. The error is one of the options, or
+// the context's: what goes wrong in the run is part of the outcome.
 func (t *Target) Run(ctx context.Context, o Options) (*Outcome, error) {
-	s, err := o.Sampler.Default()
+	out, positions, err := t.sample(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	session, err := infer.NewSession(t.Density, infer.Config{
-		Sampler: s, Seed: o.Seed, Chains: o.Chains, Warmup: o.Warmup, Draws: o.Draws, Parallel: o.Parallel,
-	})
-	if err != nil {
-		return nil, err
-	}
-	config := session.Config()
-	names := make([]string, t.Dim())
-	for j := range names {
-		names[j] = fmt.Sprintf("x.%d", j+1)
-	}
-	out := &Outcome{}
-	if out.Draws, err = draws.NewStore(draws.Columns{Statistics: o.Sampler.AllColumns(), Names: names}, config.Chains, config.Draws); err != nil {
-		return nil, err
-	}
-	positions := make([][][]float64, config.Chains)
-	for d, err := range session.Draws(ctx) {
-		if err != nil {
-			out.Err = err
-			continue
-		}
-		if err := out.Draws.Add(d); err != nil {
-			return nil, err
-		}
-		positions[d.Chain] = append(positions[d.Chain], d.Position)
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	out.Report = session.Report()
-	for _, c := range out.Report.Chains {
-		out.Gradients += c.Warmup.Gradients + c.Sampling.Gradients
-	}
-	out.Findings = findings(out, config)
 	wrong := t.Class == Improper
 	if !wrong {
 		out.Estimates = Judge(t, positions)
@@ -106,7 +74,90 @@ func (t *Target) Run(ctx context.Context, o Options) (*Outcome, error) {
 	return out, nil
 }
 
+// sample makes the run and finds what a user sees of it.
+func (t *Target) sample(ctx context.Context, o Options) (*Outcome, [][][]float64, error) {
+	row, ok := sampler.Of(o.Sampler)
+	if !ok {
+		return nil, nil, fmt.Errorf("truth: a sampler %T that the table of samplers does not have", o.Sampler)
+	}
+	session, err := infer.NewSession(t.Density, infer.Config{
+		Sampler: o.Sampler, Seed: o.Seed, Chains: o.Chains, Warmup: o.Warmup, Draws: o.Draws, Parallel: o.Parallel,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	config := session.Config()
+	names := make([]string, t.Dim())
+	for j := range names {
+		names[j] = fmt.Sprintf("x.%d", j+1)
+	}
+	out := &Outcome{}
+	if out.Draws, err = draws.NewStore(draws.Columns{Statistics: row.AllColumns(), Names: names}, config.Chains, config.Draws); err != nil {
+		return nil, nil, err
+	}
+	positions := make([][][]float64, config.Chains)
+	for d, err := range session.Draws(ctx) {
+		if err != nil {
+			out.Err = err
+			continue
+		}
+		if err := out.Draws.Add(d); err != nil {
+			return nil, nil, err
+		}
+		positions[d.Chain] = append(positions[d.Chain], d.Position)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	out.Report = session.Report()
+	for _, c := range out.Report.Chains {
+		out.Gradients += c.Warmup.Gradients + c.Sampling.Gradients
+	}
+	out.Findings = findings(out, config)
+	return out, positions, nil
+}
+
 // findings are what a user sees of a run: the one place that knows how they are made.
 func findings(out *Outcome, config infer.Config) []diagnose.Finding {
 	return diagnose.Check(out.Draws, nil, diagnose.Options{PlannedDraws: config.Draws})
+}
+
+// Score compares, for a coordinate, what a run claims of its precision with what it achieved.
+type Score struct {
+	Coordinate int
+	Bulk       float64 // bulk effective sample size that the draws claim
+	Mean       float64 // mean over the draws of Φ⁻¹(F(x)), where F is the exact distribution function
+}
+
+// Scores runs a sampler and scores those coordinates whose distribution is known in closed
+// form. Over independent runs the variance of Score.Mean is 1 over the true effective sample
+// size of the rank-normalised draws, which is what the bulk effective sample size estimates.
+func (t *Target) Scores(ctx context.Context, o Options) ([]Score, error) {
+	if t.Marginal == nil {
+		return nil, fmt.Errorf("truth: the marginal distributions of %s are not known", t.Name)
+	}
+	out, _, err := t.sample(ctx, o)
+	if err == nil {
+		err = out.Err
+	}
+	if err != nil {
+		return nil, err
+	}
+	var scores []Score
+	for _, j := range compared(t.Dim()) {
+		var chains [][]float64
+		sum, n := 0.0, 0
+		for c := range out.Draws.Chains() {
+			column := out.Draws.Column(nil, c, j)
+			chains = append(chains, column)
+			for _, v := range column {
+				// Draws beyond what a float can tell from 0 and 1 count as the last that it can.
+				p := min(max(t.Marginal(j, v), 1e-300), 1-0x1p-53)
+				sum += mathext.NormalQuantile(p)
+				n++
+			}
+		}
+		scores = append(scores, Score{j, diagnose.ESSBulk(chains), sum / float64(n)})
+	}
+	return scores, nil
 }

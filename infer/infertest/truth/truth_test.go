@@ -2,6 +2,7 @@ package truth_test
 
 import (
 	"math"
+	"sync"
 	"testing"
 
 	"github.com/ppl-lang/ppl/infer"
@@ -9,8 +10,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/infertest/truth"
 )
 
-// checked are the targets that the tests go through.
-func checked() []*truth.Target { return truth.All(1) }
+// checked are the targets that the tests go through, which integrate only once.
+var checked = sync.OnceValue(func() []*truth.Target { return truth.All(1) })
 
 // TestTable looks at the list as a whole.
 func TestTable(t *testing.T) {
@@ -127,10 +128,10 @@ func TestDensitiesMatchExactDraws(t *testing.T) {
 			}
 		}
 		for i, q := range quantities {
-			if squares[i] == 0 {
-				continue
-			}
-			if z := sum[i] / math.Sqrt(squares[i]); !(math.Abs(z) < 5) {
+			// Sums of a few acceptances of tiny probability are not nearly normal: what changes
+			// less than that is not judged.
+			const tiny = 0.002
+			if z := sum[i] / math.Sqrt(squares[i]); !(math.Abs(z) < 5) && math.Abs(sum[i]/n) > tiny*q.SD {
 				t.Errorf("%s: exact draws moved by Metropolis's rule change %s by %.3g, which is %.1f standard errors", target.Name, q.Name, sum[i]/n, z)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ppl-lang/ppl/infer/infertest/truth"
 	"github.com/ppl-lang/ppl/internal/figures"
 )
 
@@ -27,18 +28,18 @@ type key struct {
 // row is a run as it is kept, one a line.
 type row struct {
 	key
-	Class     string               `json:"class"`
-	Drawn     bool                 `json:"drawn,omitempty"`
-	Verdict   string               `json:"verdict,omitempty"`
-	Worst     string               `json:"worst,omitempty"` // quantity that is farthest off
-	Off       float64              `json:"off,omitempty"`   // in units of what is allowed
-	Value     float64              `json:"value,omitempty"`
-	Truth     float64              `json:"truth,omitempty"`
-	Findings  []string             `json:"findings,omitempty"` // codes; notes in brackets
-	Error     string               `json:"error,omitempty"`
-	Gradients int64                `json:"gradients"`
-	Notes     []string             `json:"notes,omitempty"`
-	ESS       map[string][]float64 `json:"ess,omitempty"` // see ess.go
+	Class     string        `json:"class"`
+	Drawn     bool          `json:"drawn,omitempty"`
+	Verdict   string        `json:"verdict,omitempty"`
+	Worst     string        `json:"worst,omitempty"` // quantity that is farthest off
+	Off       float64       `json:"off,omitempty"`   // in units of what is allowed
+	Value     float64       `json:"value,omitempty"`
+	Truth     float64       `json:"truth,omitempty"`
+	Findings  []string      `json:"findings,omitempty"` // codes; notes in brackets
+	Error     string        `json:"error,omitempty"`
+	Gradients int64         `json:"gradients"`
+	Notes     []string      `json:"notes,omitempty"`
+	Scores    []truth.Score `json:"scores,omitempty"`
 }
 
 // keep is the file of runs.

@@ -27,6 +27,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/infertest/truth"
 	"github.com/ppl-lang/ppl/infer/sampler"
 )
@@ -44,7 +45,7 @@ func main() {
 
 // settings say what is to be run.
 type settings struct {
-	samplers   []sampler.Row
+	samplers   []chosen
 	missing    []string // samplers that were asked for and do not exist
 	seeds      int
 	firstSeed  int
@@ -54,11 +55,38 @@ type settings struct {
 	log        io.Writer
 }
 
+// chosen is a sampler with its options.
+type chosen struct {
+	name    string // as it was asked for
+	sampler infer.Sampler
+}
+
+// choose makes a sampler of a name, which options may follow: "auto --kernel nuts". ok is
+// false if there is none of that name.
+func choose(text string) (c chosen, ok bool, err error) {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return c, false, nil
+	}
+	row, ok := sampler.Lookup(words[0])
+	if !ok {
+		return c, false, nil
+	}
+	flags := flag.NewFlagSet(row.Name, flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	build := row.Options(flags)
+	if err := flags.Parse(words[1:]); err != nil {
+		return c, true, fmt.Errorf("--samplers %q: %w", text, err)
+	}
+	made, err := build()
+	return chosen{strings.Join(words, " "), made}, true, err
+}
+
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("truth", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	s := settings{log: stderr}
-	names := flags.String("samplers", "auto,nuts,tempered", "samplers with their default options: "+strings.Join(sampler.Names(), ", "))
+	names := flags.String("samplers", "auto,nuts,tempered", "samplers, each with options if you like (\"auto --kernel nuts\"): "+strings.Join(sampler.Names(), ", "))
 	flags.IntVar(&s.seeds, "seeds", 5, "runs of each sampler on each target")
 	flags.IntVar(&s.firstSeed, "first-seed", 101, "seed of the first run; the others follow")
 	flags.Uint64Var(&s.familySeed, "family-seed", 1, "selects the targets that are drawn from families")
@@ -80,9 +108,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return errors.New("there must be no further arguments, and at least one seed and one worker")
 	}
 	for _, name := range strings.Split(*names, ",") {
-		if row, ok := sampler.Lookup(name); ok {
-			s.samplers = append(s.samplers, row)
-		} else {
+		c, ok, err := choose(name)
+		switch {
+		case err != nil:
+			return err
+		case ok:
+			s.samplers = append(s.samplers, c)
+		default:
 			s.missing = append(s.missing, name)
 			fmt.Fprintf(stderr, "truth: there is no sampler %q; it is left out\n", name)
 		}
@@ -100,14 +132,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if *ess {
 		targets = essTargets()
 	}
-	var chosen []*truth.Target
+	var wanted []*truth.Target
 	for _, t := range targets {
 		if match.MatchString(t.Name) || match.MatchString(string(t.Class)) {
-			chosen = append(chosen, t)
+			wanted = append(wanted, t)
 		}
 	}
 	if *list {
-		for _, t := range chosen {
+		for _, t := range wanted {
 			fmt.Fprintf(stdout, "%-32s %4d  %s\n", t.Name, t.Dim(), t.Class)
 		}
 		return nil
@@ -119,9 +151,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	defer k.close()
 	var text string
 	if *ess {
-		text, err = measureESS(ctx, s, chosen, k)
+		text, err = measureESS(ctx, s, wanted, k)
 	} else {
-		text, err = judge(ctx, s, chosen, k)
+		text, err = judge(ctx, s, wanted, k)
 	}
 	if err != nil {
 		return err

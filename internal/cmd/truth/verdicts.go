@@ -9,16 +9,16 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/infertest/truth"
-	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/internal/figures"
 )
 
 // job is a run that is to be made.
 type job struct {
 	target  *truth.Target
-	sampler sampler.Row
+	sampler infer.Sampler
 	key     key
 }
 
@@ -27,8 +27,8 @@ func (s settings) jobs(targets []*truth.Target, what string) []job {
 	var out []job
 	for i := range s.seeds {
 		for _, t := range targets {
-			for _, row := range s.samplers {
-				out = append(out, job{t, row, key{t.Name, row.Name, uint64(s.firstSeed + i), s.version, what}})
+			for _, c := range s.samplers {
+				out = append(out, job{t, c.sampler, key{t.Name, c.name, uint64(s.firstSeed + i), s.version, what}})
 			}
 		}
 	}
@@ -126,7 +126,7 @@ func (s settings) tables(rows []row) string {
 			counts, runs, targets := map[string]int{}, 0, map[string]bool{}
 			var gradients []float64
 			for _, r := range rows {
-				if r.Sampler != sampler.Name || !in(r) {
+				if r.Sampler != sampler.name || !in(r) {
 					continue
 				}
 				counts[r.Verdict]++
@@ -145,7 +145,7 @@ func (s settings) tables(rows []row) string {
 				b.WriteString(" gradients (median) |\n| --- | --: | --: | --: | --: | --: | --: |\n")
 				header = true
 			}
-			fmt.Fprintf(&b, "| %s | %d |", sampler.Name, runs)
+			fmt.Fprintf(&b, "| %s | %d |", sampler.name, runs)
 			for _, v := range truth.Verdicts() {
 				fmt.Fprintf(&b, " %d (%.1f %%) |", counts[string(v)], 100*float64(counts[string(v)])/float64(runs))
 			}
@@ -170,7 +170,7 @@ func (s settings) list(title string, rows []row, v truth.Verdict, in func(row) b
 		counts := map[string]int{}
 		var names []string
 		for _, r := range rows {
-			if r.Sampler != sampler.Name || r.Verdict != string(v) || !in(r) {
+			if r.Sampler != sampler.name || r.Verdict != string(v) || !in(r) {
 				continue
 			}
 			if counts[r.Target] == 0 {
@@ -185,7 +185,7 @@ func (s settings) list(title string, rows []row, v truth.Verdict, in func(row) b
 		for i, n := range names {
 			names[i] = fmt.Sprintf("%s %d", n, counts[n])
 		}
-		fmt.Fprintf(&b, "\n%s, %s (runs of %d): %s.\n", title, sampler.Name, s.seeds, strings.Join(names, ", "))
+		fmt.Fprintf(&b, "\n%s, %s (runs of %d): %s.\n", title, sampler.name, s.seeds, strings.Join(names, ", "))
 	}
 	return b.String()
 }
