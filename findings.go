@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/predict"
 )
 
@@ -19,6 +21,14 @@ const (
 	farOff      = 1e6
 	farOffLogit = 30
 )
+
+// RunFindings is [Fit.Findings] for a run of package infer, which may be of a target that is
+// not a model: its draws, its report, and its options with their defaults filled in (see
+// infer.Session.Config).
+func RunFindings(d *draws.Store, report infer.Report, config infer.Config) []diagnose.Finding {
+	f := &Fit{Draws: d, Report: report, config: config}
+	return f.Findings()
+}
 
 // failedQuantities tells of draws whose generated quantities could not be
 // computed.

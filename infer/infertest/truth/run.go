@@ -20,6 +20,11 @@ type Options struct {
 	Warmup   int // 0: 1000
 	Draws    int // 0: 1000
 	Parallel int // 0: GOMAXPROCS
+
+	// Findings gives what a user sees of the run, of which config are the options; nil: what
+	// [diagnose.Check] finds in the draws. The command passes that of package ppl, which
+	// knows the events of a run too.
+	Findings func(d *draws.Store, report infer.Report, config infer.Config) []diagnose.Finding
 }
 
 // Outcome is what is known of a run.
@@ -113,13 +118,16 @@ func (t *Target) sample(ctx context.Context, o Options) (*Outcome, [][][]float64
 	for _, c := range out.Report.Chains {
 		out.Gradients += c.Warmup.Gradients + c.Sampling.Gradients
 	}
-	out.Findings = findings(out, config)
+	if o.Findings == nil {
+		o.Findings = check
+	}
+	out.Findings = o.Findings(out.Draws, out.Report, config)
 	return out, positions, nil
 }
 
-// findings are what a user sees of a run: the one place that knows how they are made.
-func findings(out *Outcome, config infer.Config) []diagnose.Finding {
-	return diagnose.Check(out.Draws, nil, diagnose.Options{PlannedDraws: config.Draws})
+// check is the default of Options.Findings.
+func check(d *draws.Store, _ infer.Report, config infer.Config) []diagnose.Finding {
+	return diagnose.Check(d, nil, diagnose.Options{PlannedDraws: config.Draws})
 }
 
 // Score compares, for a coordinate, what a run claims of its precision with what it achieved.
