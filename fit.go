@@ -278,9 +278,13 @@ func plain(s infer.Sampler) infer.Sampler {
 // displayed is the draws with the names that people read.
 type displayed struct {
 	*draws.Store
-	names []string
-	least int // draws of a chain, else it counts as empty
+	names    []string
+	arrivals []int // by chain, see [diagnose.Arrived]
+	least    int   // draws of a chain, else it counts as empty
 }
+
+// Arrivals implements [diagnose.Arrived].
+func (d displayed) Arrivals() []int { return d.arrivals }
 
 func (d displayed) Names() []string { return d.names }
 
@@ -295,6 +299,9 @@ func (f *Fit) displayed() diagnose.Draws {
 	d := displayed{Store: f.Draws, names: slices.Clone(f.Draws.Names())}
 	for i, name := range d.names {
 		d.names[i] = diagnose.DisplayName(name)
+	}
+	for _, c := range f.Report.Chains {
+		d.arrivals = append(d.arrivals, c.Arrival)
 	}
 	if f.running { // a chain that has only begun is not to cut the others to its length
 		for chain := range f.Draws.Chains() {

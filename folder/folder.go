@@ -113,6 +113,8 @@ type Chain struct {
 	Rejections map[string]int `json:"rejections,omitempty"`
 	Error      string         `json:"error,omitempty"`
 
+	Arrival int `json:"arrival,omitempty"` // the same for chains that began at the same place; 0: alone
+
 	Ungenerated       int    `json:"ungenerated,omitempty"` // draws whose generated quantities could not be computed
 	UngeneratedReason string `json:"ungenerated_reason,omitempty"`
 }
@@ -241,7 +243,7 @@ func (r *Record) Finish(report infer.Report, planFaults []string, err error) {
 	r.Elapsed = report.Elapsed.Seconds()
 	r.PlanFaults = planFaults
 	for _, c := range report.Chains {
-		j := Chain{ID: c.ID, Warmup: phaseOf(c.Warmup), Sampling: phaseOf(c.Sampling), Rejected: c.Rejected,
+		j := Chain{ID: c.ID, Warmup: phaseOf(c.Warmup), Sampling: phaseOf(c.Sampling), Rejected: c.Rejected, Arrival: c.Arrival,
 			Ungenerated: c.Ungenerated, UngeneratedReason: c.UngeneratedReason}
 		for _, x := range c.Rejections {
 			if j.Rejections == nil {
@@ -259,6 +261,7 @@ func (r *Record) Finish(report infer.Report, planFaults []string, err error) {
 // Report notes in the report of a chain what the record knows of it.
 func (c Chain) Report(to *infer.ChainReport) {
 	to.Warmup, to.Sampling, to.Rejected = c.Warmup.phase(), c.Sampling.phase(), c.Rejected
+	to.Arrival = c.Arrival
 	to.Ungenerated, to.UngeneratedReason = c.Ungenerated, c.UngeneratedReason
 	for message, n := range c.Rejections {
 		to.Rejections = append(to.Rejections, infer.Rejection{Message: message, Count: n})

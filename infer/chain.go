@@ -98,7 +98,7 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 	c := &chain{
 		cfg:       &s.cfg,
 		workers:   s.workers,
-		report:    ChainReport{Chain: i, ID: s.cfg.FirstID + i, Started: true},
+		report:    ChainReport{Chain: i, ID: s.cfg.FirstID + i, Started: true, Arrival: s.Report().Chains[i].Arrival},
 		publish:   s.publish,
 		out:       out,
 		abandoned: abandoned,
@@ -127,7 +127,9 @@ func (s *Session) runChain(ctx context.Context, i int, out chan<- message, aband
 	}
 	if ctx.Err() != nil {
 		if from != nil {
+			arrival := c.report.Arrival
 			c.report = from.report
+			c.report.Arrival = arrival
 		}
 		c.report.Started, c.report.Interrupted = from != nil, true
 		s.publish(c.report)

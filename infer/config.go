@@ -170,6 +170,10 @@ type ChainReport struct {
 	Start        []float64 // the unconstrained position from which it started
 	InitAttempts int
 
+	// Arrival is the same number for chains that began at the same place, see [Arriver]; 0:
+	// the chain began at a place that is its alone.
+	Arrival int
+
 	// StepSize and Metric are those with which sampling began (the result of
 	// warm-up). Metric.Kind is empty if the geometry is not Euclidean.
 	StepSize float64

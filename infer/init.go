@@ -17,6 +17,14 @@ type Init interface {
 	Propose(rng *rand.Rand, chain int, x []float64) error
 }
 
+// Arriver is the optional interface of an [Init] by which several chains may begin at the same
+// place. That they agree then says less: R-hat groups them, see [ChainReport.Arrival].
+type Arriver interface {
+	// Arrivals gives the number of the place where each chain begins, from 1; chains of the
+	// same number share one. 0: a place that is the chain's alone.
+	Arrivals(chains int) []int
+}
+
 // Uniform starts every coordinate at a uniform value in (-Radius, Radius) of
 // the unconstrained scale, or, if Radius is 0, at zero. Stan's default is 2.
 type Uniform struct{ Radius float64 }
@@ -32,6 +40,14 @@ func (u Uniform) Propose(rng *rand.Rand, _ int, x []float64) error {
 	return nil
 }
 
+// Arrivals implements [Arriver]: with radius 0 all chains begin at the same place.
+func (u Uniform) Arrivals(chains int) []int {
+	if u.Radius != 0 {
+		return make([]int, chains)
+	}
+	return slices.Repeat([]int{1}, chains)
+}
+
 func (u Uniform) draw(rng *rand.Rand) float64 {
 	if u.Radius == 0 {
 		return 0
@@ -45,6 +61,43 @@ func (u Uniform) draw(rng *rand.Rand) float64 {
 type At struct {
 	Positions [][]float64
 	Radius    float64
+
+	// Origins, if not nil, has a number for each position. Positions of the same number were
+	// found from one place, so that chains that begin there share an arrival.
+	Origins []int
+}
+
+// Arrivals implements [Arriver]: chains share a place if their positions are the same, with
+// nothing left to chance, or have the same origin.
+func (a At) Arrivals(chains int) []int {
+	out := make([]int, chains)
+	if len(a.Positions) == 0 {
+		return out
+	}
+	at := func(chain int) int { return min(chain, len(a.Positions)-1) }
+	same := func(i, j int) bool {
+		if len(a.Origins) == len(a.Positions) && a.Origins[i] == a.Origins[j] {
+			return true
+		}
+		return slices.EqualFunc(a.Positions[i], a.Positions[j], func(v, w float64) bool {
+			return v == w || a.Radius == 0 && math.IsNaN(v) && math.IsNaN(w)
+		})
+	}
+	next := 1
+	for i := range out {
+		for j := range i {
+			if !same(at(i), at(j)) {
+				continue
+			}
+			if out[j] == 0 {
+				out[j] = next
+				next++
+			}
+			out[i] = out[j]
+			break
+		}
+	}
+	return out
 }
 
 // Propose implements [Init].

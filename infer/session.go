@@ -158,11 +158,16 @@ func NewSession(target LogDensity, cfg Config) (*Session, error) {
 		s.names = g.OutputNames()
 	}
 	s.report.Chains = make([]ChainReport, cfg.Chains)
+	arrivals := make([]int, cfg.Chains)
+	if a, ok := cfg.Init.(Arriver); ok {
+		arrivals = a.Arrivals(cfg.Chains)
+	}
 	for i := range s.report.Chains {
 		s.report.Chains[i].Chain, s.report.Chains[i].ID = i, cfg.FirstID+i
 		if i < len(cfg.Resume) && cfg.Resume[i] != nil {
 			s.report.Chains[i] = cfg.Resume[i].report
 		}
+		s.report.Chains[i].Arrival = arrivals[i]
 	}
 	s.rounds = newRounds(cfg.Chains)
 	s.blocks = make(chan []Draw, 2*cfg.Parallel)

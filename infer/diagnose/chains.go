@@ -47,6 +47,9 @@ type workspace struct {
 	high    float64
 	loaded  bool // sorted and order are those of pooled
 
+	group   []int // of each chain, by where it began; nil: each chain is its own
+	arrived int   // number of groups
+
 	bulkESS, bulkRhat float64 // once bulkKnown
 	bulkKnown         bool
 	mean, variance    float64 // once momentsKnown

@@ -99,6 +99,8 @@ var checks = []check{
 		"Means, intervals and R-hat are imprecise. Make more draws (--draws, or --target-ess), or reparametrise to lower the autocorrelation."},
 	{"one-chain", Note, findOneChain,
 		"A single chain cannot show that it missed a mode. Run at least four (--chains 4)."},
+	{"shared-start", Note, findSharedStart,
+		"Chains that begin at the same place may all miss what another start would have shown. If you did not mean that, let each chain begin at a random point (leave out --init), or give each its own values."},
 	{"constant", Note, findConstant,
 		"Fine where the model fixes the value (a diagonal of ones, an unused element); otherwise look at how it is computed."},
 }
@@ -369,6 +371,17 @@ func findOneChain(e *evidence) (string, []string) {
 		return "", nil
 	}
 	return "There is only one chain with draws.", nil
+}
+
+func findSharedStart(e *evidence) (string, []string) {
+	_, places, shared := arrivalsOf(e.draws, e.chains)
+	if !shared {
+		return "", nil
+	}
+	if places == 1 {
+		return fmt.Sprintf("All %d chains began at the same place: that they agree does not show that there is no other mode.", len(e.chains)), nil
+	}
+	return fmt.Sprintf("%d chains began at %d places: R-hat compares these too.", len(e.chains), places), nil
 }
 
 func findConstant(e *evidence) (string, []string) {

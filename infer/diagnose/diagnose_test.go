@@ -206,7 +206,10 @@ func TestRowJSON(t *testing.T) {
 type run struct {
 	Draws
 	statistics map[string][][]float64
+	arrivals   []int
 }
+
+func (r run) Arrivals() []int { return r.arrivals }
 
 func (r run) Statistic(dst []float64, chain int, name string) ([]float64, bool) {
 	column, ok := r.statistics[name]
@@ -246,6 +249,7 @@ func TestChecks(t *testing.T) {
 		also       []string
 		damage     func(draw [][][]float64, statistics map[string][][]float64) [][][]float64
 		options    Options
+		arrivals   []int
 		summary    string // a part of it
 		quantities []string
 	}{
@@ -313,6 +317,8 @@ func TestChecks(t *testing.T) {
 			return draw
 		}, quantities: []string{"b"}},
 		{code: "one-chain", damage: func(draw [][][]float64, _ map[string][][]float64) [][][]float64 { return draw[:1] }},
+		{code: "shared-start", arrivals: []int{1, 1, 1, 1}, summary: "All 4 chains began at the same place"},
+		{code: "shared-start", arrivals: []int{1, 0, 1, 0}, summary: "4 chains began at 3 places"},
 		{code: "constant", damage: func(draw [][][]float64, _ map[string][][]float64) [][][]float64 {
 			for c := range draw {
 				for i := range draw[c] {
@@ -328,7 +334,7 @@ func TestChecks(t *testing.T) {
 		if c.damage != nil {
 			draw = c.damage(draw, statistics)
 		}
-		findings := Check(run{Slices([]string{"a", "b", "c"}, draw), statistics}, nil, c.options)
+		findings := Check(run{Slices([]string{"a", "b", "c"}, draw), statistics, c.arrivals}, nil, c.options)
 		found := false
 		for _, f := range findings {
 			if f.Advice == "" || f.Severity == "" || strings.ContainsRune(f.Summary, '\n') {

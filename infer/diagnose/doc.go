@@ -11,7 +11,7 @@
 //
 // Both read a [Draws], which a draws.Store satisfies; [Slices] wraps nested
 // slices. The single measures are exported too, on one quantity's chains
-// ([chain][draw] float64): [Rhat], [ESSBulk], [ESSTail], [ESSMean], [ESSSD],
+// ([chain][draw] float64): [Rhat], [NestedRhat], [ESSBulk], [ESSTail], [ESSMean], [ESSSD],
 // [ESSSquares], [ESSQuantile], [MCSEMean], [MCSESD], [MCSEQuantile], [Quantile], and, on one
 // chain, [EBFMI], [AutoCorrelation] and [InitialMonotoneESS] (the estimator of
 // Girolami and Calderhead, for comparison with papers that used it).
@@ -36,6 +36,9 @@
 //
 // Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021), "Rank-normalization,
 // folding, and localization: an improved R-hat", Bayesian Analysis 16(2).
+// Where chains began at the same place ([Arrived]), R-hat of a row is the nested one if that is
+// larger, see [NestedRhat].
+//
 // Results equal those of R's package posterior (checked against 1.4.0, see
 // testdata) to 1e-8 or better. Chains are split in half (the middle draw of an
 // odd number is left out of R-hat and ESS, not of mean and quantiles).

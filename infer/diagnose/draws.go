@@ -28,6 +28,47 @@ type Statistics interface {
 	Statistic(dst []float64, chain int, name string) (column []float64, ok bool)
 }
 
+// Arrived is implemented by a [Draws] that knows which chains began at the same place. Chains
+// that did so agree on more than their target: R-hat then compares the places too, see
+// [NestedRhat].
+type Arrived interface {
+	// Arrivals gives a number for each chain: the same, above 0, for those that began at the
+	// same place; 0 for one that began at a place that is its alone. nil: all did.
+	Arrivals() []int
+}
+
+// groups numbers the places where chains began from 0, in the order of chains, and counts
+// them. shared is false if each chain has its own.
+func groups(arrivals, chains []int) (group []int, places int, shared bool) {
+	at := map[int]int{}
+	for _, chain := range chains {
+		number := 0
+		if chain < len(arrivals) {
+			number = arrivals[chain]
+		}
+		g, ok := at[number]
+		switch {
+		case number > 0 && ok:
+			shared = true
+		default:
+			g = places
+			at[number] = g
+			places++
+		}
+		group = append(group, g)
+	}
+	return group, places, shared
+}
+
+// arrivalsOf is groups of the chains of d that have draws.
+func arrivalsOf(d Draws, chains []int) (group []int, places int, shared bool) {
+	var arrivals []int
+	if a, ok := d.(Arrived); ok {
+		arrivals = a.Arrivals()
+	}
+	return groups(arrivals, chains)
+}
+
 // Slices wraps draws indexed [chain][draw][quantity]. A draw with fewer values
 // than there are names reads as NaN there.
 func Slices(names []string, draws [][][]float64) Draws {

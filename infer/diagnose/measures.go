@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mathext"
 )
 
@@ -14,6 +15,28 @@ import (
 // constant (a coin that fell evenly) the bulk's value is the answer.
 // Vehtari et al. (2021), sections 3.1, 4.1 and 4.2.
 func Rhat(chains [][]float64) float64 { return measure(chains, (*workspace).rhat) }
+
+// NestedRhat is R-hat for chains of which some began at the same place: the chains of a place
+// are one group, and the variance of the groups' means is compared with that within the groups,
+// between their chains and within these (Margossian, Hoffman, Sountsov, Riou-Durand, Vehtari
+// and Gelman 2024, "Nested R-hat: assessing the convergence of Markov chain Monte Carlo when
+// running many short chains", eqs. 5 to 8). As for [Rhat] the draws are split, rank-normalised
+// and folded. arrivals has a number for each chain: the same, above 0, for those that share a
+// place; 0 for a place that is the chain's alone. NaN for fewer than two places, and for
+// constant quantities.
+func NestedRhat(chains [][]float64, arrivals []int) float64 {
+	var with []int
+	for chain, draws := range chains {
+		if len(draws) > 0 {
+			with = append(with, chain)
+		}
+	}
+	group, places, _ := groups(arrivals, with)
+	return measure(chains, func(w *workspace) float64 {
+		w.group, w.arrived = group, places
+		return w.nestedRhat()
+	})
+}
 
 // ESSBulk is the effective sample size of the rank-normalised draws: the
 // number of independent draws that would locate the bulk of the distribution
@@ -105,7 +128,56 @@ func (w *workspace) rhat() float64 {
 			rhat = folded
 		}
 	}
+	if w.group != nil {
+		if nested := w.nestedRhat(); nested > rhat {
+			rhat = nested
+		}
+	}
 	return rhat
+}
+
+// nestedRhat is [NestedRhat] by the groups of the loaded chains.
+func (w *workspace) nestedRhat() float64 {
+	if !w.usable || !w.varying || w.arrived < 2 {
+		return math.NaN()
+	}
+	w.sort()
+	w.scoreRanks(w.sorted, w.order)
+	w.lags.reset(w.ranks)
+	rhat := w.groupRhat(w.lags)
+	if scores, ok := w.foldedScores(); ok {
+		w.lags.reset(scores)
+		if folded := w.groupRhat(w.lags); folded > rhat || math.IsNaN(rhat) {
+			rhat = folded
+		}
+	}
+	return rhat
+}
+
+// groupRhat is the square root of 1 + B/W: B is the variance of the groups' means, W the mean
+// over the groups of the variance of the means of their half-chains, and the mean variance
+// within these.
+func (w *workspace) groupRhat(x *autocovariances) float64 {
+	if w.half < 2 {
+		return math.NaN()
+	}
+	halves := w.parts / w.chains // of a chain
+	centres, within := make([]float64, w.arrived), 0.0
+	for g := range centres {
+		var means []float64
+		inside := 0.0
+		for part, m := range x.means {
+			if w.group[part/halves] != g {
+				continue
+			}
+			means = append(means, m)
+			centred := x.centred[part*w.half : (part+1)*w.half]
+			inside += floats.Dot(centred, centred) / float64(w.half-1)
+		}
+		centres[g] = mean(means)
+		within += (inside/float64(len(means)) + variance(means)) / float64(w.arrived)
+	}
+	return math.Sqrt(1 + variance(centres)/within)
 }
 
 // bulk computes what rests on the normal scores of the draws.

@@ -20,7 +20,7 @@ type Row struct {
 	Q95      float64 `json:"q95"`
 	ESSBulk  float64 `json:"ess_bulk"`
 	ESSTail  float64 `json:"ess_tail"`
-	Rhat     float64 `json:"rhat"` // rank-normalised, split, folded
+	Rhat     float64 `json:"rhat"` // rank-normalised, split, folded; where chains share a start, nested if that is larger
 }
 
 // Measures are those figures of a [Row] that are computed beside mean and standard
@@ -129,8 +129,12 @@ func (s *Summarizer) each(d Draws, quantities []int, f func(i int, w *workspace)
 	if parallel <= 0 {
 		parallel = runtime.GOMAXPROCS(0)
 	}
+	group, places, nested := arrivalsOf(d, chains)
 	shared(len(quantities), parallel, func() (work func(i int), done func()) {
 		w := s.take(len(chains), length)
+		if w.group = nil; nested {
+			w.group, w.arrived = group, places
+		}
 		return func(i int) {
 			w.pooled = w.pooled[:0]
 			for chain, number := range chains {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
+	"slices"
 
 	"github.com/ppl-lang/ppl/infer"
 )
@@ -105,7 +106,7 @@ func Pathfinder(ctx context.Context, target infer.LogDensity, options Pathfinder
 }
 
 // Starts are starting points for chains: n of the draws of all paths by their weights,
-// different ones as long as there are enough.
+// different ones as long as there are enough. Those of one path have the same origin.
 func (r *PathfinderResult) Starts(seed uint64, n int) infer.At {
 	rng := infer.Stream(seed, 1, "starts", 0)
 	drawn := r.Candidates.Resample(rng, r.Weights, n, false)
@@ -113,5 +114,11 @@ func (r *PathfinderResult) Starts(seed uint64, n int) infer.At {
 		more := r.Candidates.Resample(rng, r.Weights, n-len(drawn.Points), true)
 		drawn.Points = append(drawn.Points, more.Points...)
 	}
-	return infer.At{Positions: drawn.Points}
+	at := infer.At{Positions: drawn.Points}
+	for _, x := range drawn.Points {
+		at.Origins = append(at.Origins, slices.IndexFunc(r.Paths, func(p *Path) bool {
+			return slices.ContainsFunc(p.Points, func(y []float64) bool { return slices.Equal(x, y) })
+		}))
+	}
+	return at
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -317,6 +318,12 @@ func TestPathfinder(t *testing.T) {
 		seen := map[string]bool{}
 		for _, x := range starts.Positions {
 			seen[fmt.Sprint(x)] = true
+		}
+		for i, x := range starts.Positions {
+			of := r.Paths[starts.Origins[i]]
+			if !slices.ContainsFunc(of.Points, func(y []float64) bool { return slices.Equal(x, y) }) {
+				t.Errorf("start %d does not come from path %d", i+1, starts.Origins[i]+1)
+			}
 		}
 		if len(starts.Positions) != 8 || len(seen) != 8 {
 			t.Errorf("%d starting points, %d different ones", len(starts.Positions), len(seen))

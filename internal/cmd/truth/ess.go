@@ -39,30 +39,38 @@ func measureESS(ctx context.Context, s settings, targets []*truth.Target, k *kee
 	var b strings.Builder
 	fmt.Fprintf(&b, "Made on %s by `go run ./internal/cmd/truth --ess`, version %s, %d seeds from %d; %v.\n\n",
 		time.Now().Format(time.DateOnly), s.version, s.seeds, s.firstSeed, figures.ThisMachine())
-	b.WriteString("| target |")
+	b.WriteString("| target | sampler | claimed | true | claimed over true, run by run | means | spread |\n| --- | --- | --: | --: | --: | --: | --: |\n")
 	for _, c := range s.samplers {
-		fmt.Fprintf(&b, " %s: claimed | true | ratio |", c.name)
-	}
-	b.WriteString("\n| --- |" + strings.Repeat(" --: | --: | --: |", len(s.samplers)) + "\n")
-	for _, t := range targets {
-		fmt.Fprintf(&b, "| %s |", t.Name)
-		for _, c := range s.samplers {
+		var all []ratio
+		for _, t := range targets {
 			r := ratioOf(rows, t.Name, c.name)
-			fmt.Fprintf(&b, " %.0f | %.0f | %.2f ± %.2f |", r.claimed, r.actual, r.ratio, r.err)
+			all = append(all, r)
+			fmt.Fprintf(&b, "| %s | %s | %.0f | %.0f | %.2f ± %.2f | %.2f | %.2f |\n", t.Name, c.name, r.claimed, r.actual, r.ratio, r.err, r.means, r.spread)
 		}
-		b.WriteString("\n")
+		low, high, sum := math.Inf(1), 0.0, 0.0
+		for _, r := range all {
+			low, high, sum = min(low, r.ratio), max(high, r.ratio), sum+r.ratio/float64(len(all))
+		}
+		fmt.Fprintf(&b, "| all | %s | | | %.2f (%.2f to %.2f) | | |\n", c.name, sum, low, high)
 	}
 	return b.String(), nil
 }
 
-// ratio is the claimed effective sample size over the true one.
+// ratio compares claimed effective sample sizes with true ones.
 type ratio struct {
-	claimed, actual, ratio float64
-	err                    float64 // standard error of ratio, over the runs
+	claimed, actual float64 // means over the coordinates; the true size is 1 over the mean square of the scores
+
+	// ratio is the mean over runs of the size that a run claims times the square of its own
+	// score, whose mean is 1 over the size that the run has: 1 if each claim is honest.
+	ratio, err float64
+
+	// means is the mean claim over the true size. It is larger than ratio where runs differ in
+	// what they are worth, by about spread, the mean claim times the mean of 1 over the claim:
+	// the errors of the worst runs count most in the true size, the best runs in the claims.
+	means, spread float64
 }
 
-// ratioOf puts the runs of a target together. The true size of a coordinate is one over the
-// mean square of its scores; ratios are averaged over the coordinates.
+// ratioOf puts the runs of a target together. Figures are averaged over the coordinates.
 func ratioOf(rows []row, target, sampler string) ratio {
 	var runs [][]truth.Score
 	for _, r := range rows {
@@ -70,33 +78,32 @@ func ratioOf(rows []row, target, sampler string) ratio {
 			runs = append(runs, r.Scores)
 		}
 	}
-	n := float64(len(runs))
-	if n == 0 {
+	if len(runs) == 0 {
 		return ratio{}
 	}
-	coordinates := float64(len(runs[0]))
-	claimed, squares := make([]float64, len(runs[0])), make([]float64, len(runs[0]))
-	for _, scores := range runs {
-		for i, s := range scores {
-			claimed[i] += s.Bulk / n
-			squares[i] += s.Mean * s.Mean / n
-		}
-	}
+	n, coordinates := float64(len(runs)), float64(len(runs[0]))
 	var out ratio
-	for i := range claimed {
-		out.claimed += claimed[i] / coordinates
-		out.actual += 1 / squares[i] / coordinates
-		out.ratio += claimed[i] * squares[i] / coordinates
-	}
-	// Each run contributes the mean over coordinates of claimed times its own square.
-	spread := 0.0
-	for _, scores := range runs {
-		one := 0.0
-		for i, s := range scores {
-			one += claimed[i] * s.Mean * s.Mean / coordinates
+	each := make([]float64, len(runs))
+	for i := range runs[0] {
+		claimed, inverse, squares := 0.0, 0.0, 0.0
+		for k, scores := range runs {
+			s := scores[i]
+			claimed += s.Bulk / n
+			inverse += 1 / s.Bulk / n
+			squares += s.Mean * s.Mean / n
+			each[k] += s.Bulk * s.Mean * s.Mean / coordinates
 		}
-		spread += (one - out.ratio) * (one - out.ratio)
+		out.claimed += claimed / coordinates
+		out.actual += 1 / squares / coordinates
+		out.means += claimed * squares / coordinates
+		out.spread += claimed * inverse / coordinates
 	}
-	out.err = math.Sqrt(spread) / n
+	for _, v := range each {
+		out.ratio += v / n
+	}
+	for _, v := range each {
+		out.err += (v - out.ratio) * (v - out.ratio) / (n * n)
+	}
+	out.err = math.Sqrt(out.err)
 	return out
 }
