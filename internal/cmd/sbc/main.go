@@ -2,6 +2,10 @@
 // simulation-based calibration:
 //
 //	go run ./internal/cmd/sbc --write doc/sbc.md
+//	go run ./internal/cmd/sbc --sampler auto --chains 4 --draws 60 --replicates 500 --keep sbc.jsonl --write doc/sbc.md
+//
+// With --keep each replicate is appended to a file as it ends, and a later call with the same
+// settings, version of the code and file goes on from there.
 //
 // Each model in models/ draws parameters from its prior and data given these in
 // transformed data, and says in variables named below_… whether a draw from the
@@ -16,6 +20,7 @@
 package main
 
 import (
+	"context"
 	"embed"
 	"errors"
 	"flag"
@@ -23,7 +28,9 @@ import (
 	"io"
 	"math"
 	"os"
+	"os/signal"
 	"regexp"
+	"runtime"
 	"strings"
 	"time"
 
@@ -41,7 +48,9 @@ var models embed.FS
 const familyWise = 0.01
 
 func main() {
-	if err := run(os.Args[1:], os.Stdout, os.Stderr); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
 		if !errors.Is(err, flag.ErrHelp) {
 			fmt.Fprintln(os.Stderr, "sbc:", err)
 		}
@@ -59,9 +68,16 @@ type settings struct {
 	chains     int // whose warm-up a sampler may share
 	thin       int
 	seed       uint64
+	workers    int
+	version    string // of the code; "": nothing is kept
 }
 
-func run(args []string, stdout, stderr io.Writer) error {
+// of says what replicates of a model are, for those that are kept.
+func (s settings) of(model string) string {
+	return fmt.Sprintf("%s, sampler %s, chains %d, warm-up %d, draws %d, thin %d, version %s", model, s.name, s.chains, s.warmup, s.draws, s.thin, s.version)
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("sbc", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	s := settings{}
@@ -72,6 +88,9 @@ func run(args []string, stdout, stderr io.Writer) error {
 	flags.IntVar(&s.chains, "chains", 1, "chains of each posterior, of which each makes its part of the draws")
 	flags.IntVar(&s.thin, "thin", 8, "transitions per draw, so that draws are nearly independent")
 	flags.Uint64Var(&s.seed, "seed", 1, "selects the random numbers")
+	flags.IntVar(&s.workers, "workers", runtime.GOMAXPROCS(0), "replicates at a time")
+	keep := flags.String("keep", "", "append each replicate to this `file`, and make none that it has")
+	flags.StringVar(&s.version, "version", "", "version of the code, which replicates are kept under (default: the commit, where nothing else was changed)")
 	only := flags.String("only", "", "the models whose names match this `regexp`")
 	write := flags.String("write", "", "put the report into this Markdown `file`")
 	if err := flags.Parse(args); err != nil {
@@ -88,9 +107,19 @@ func run(args []string, stdout, stderr io.Writer) error {
 	if s.sampler, err = row.Default(); err != nil {
 		return err
 	}
-	if flags.NArg() > 0 || s.replicates < 20 || s.warmup < 0 || s.draws < 3 || s.thin < 1 || s.chains < 1 || s.draws%s.chains != 0 {
+	if flags.NArg() > 0 || s.replicates < 20 || s.warmup < 0 || s.draws < 3 || s.thin < 1 || s.chains < 1 || s.workers < 1 || s.draws%s.chains != 0 {
 		return errors.New("there must be no further arguments, at least 20 replicates and 3 draws, a multiple of the chains, and thin at least 1")
 	}
+	if *keep != "" && s.version == "" {
+		if s.version, err = figures.Version(); err != nil {
+			return err
+		}
+	}
+	kept, err := figures.OpenKept(*keep, ranked.key)
+	if err != nil {
+		return err
+	}
+	defer kept.Close()
 	entries, err := models.ReadDir("models")
 	if err != nil {
 		return err
@@ -110,7 +139,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 		if err != nil {
 			return err
 		}
-		c, err := calibrate(name, model, s)
+		c, err := calibrate(ctx, name, model, s, kept)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -121,7 +150,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	}
 	text, failures := report(all, s, time.Since(started))
 	if *write != "" {
-		if err := writeReport(*write, text); err != nil {
+		if err := writeReport(*write, s.name, text); err != nil {
 			return err
 		}
 	} else {
@@ -195,9 +224,13 @@ func histogram(bins []int) string {
 	return b.String()
 }
 
-// writeReport writes the page, or its section if there is one.
-func writeReport(file, text string) error {
-	section := figures.Section{Name: "sbc", Command: "internal/cmd/sbc"}
+// writeReport writes the section of a sampler into the page; that of nuts makes the page if
+// there is none.
+func writeReport(file, sampler, text string) error {
+	section := figures.Section{Name: "sbc " + sampler, Command: "internal/cmd/sbc"}
+	if sampler == "nuts" {
+		section.Name = "sbc"
+	}
 	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
 		begin, end := section.Markers()
 		page := "# Simulation-based calibration\n\nWhether whole models, from text to draws, give the posterior that they state.\n\n" + begin + "\n" + end + "\n"

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer/nuts"
+	"github.com/ppl-lang/ppl/internal/figures"
 )
 
 // A model is calibrated, and not if its prior is not what parameters are drawn
@@ -21,7 +23,7 @@ func TestCalibration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := settings{sampler: nuts.Sampler{}, name: "nuts", replicates: 100, warmup: 200, draws: 31, chains: 1, thin: 4, seed: 3}
+	s := settings{sampler: nuts.Sampler{}, name: "nuts", replicates: 100, warmup: 200, draws: 31, chains: 1, thin: 4, seed: 3, workers: 2}
 	for _, c := range []struct{ fault, old, new string }{
 		{"", "", ""},
 		{"another prior", "mu ~ normal(1, 2)", "mu ~ normal(3, 0.5)"},
@@ -36,7 +38,7 @@ func TestCalibration(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := calibrate("normal", model, s)
+		found, err := calibrate(context.Background(), "normal", model, s, none(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,11 +64,20 @@ func TestModels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		names, ranks, _, err := replicate(model, s, 1)
-		if err != nil || len(names) == 0 || len(ranks) != len(names) {
-			t.Errorf("%s: %v, %v, %v", e.Name(), names, ranks, err)
+		r, err := replicate(context.Background(), e.Name(), model, s, 1)
+		if err != nil || len(r.Names) == 0 || len(r.Ranks) != len(r.Names) {
+			t.Errorf("%s: %+v, %v", e.Name(), r, err)
 		}
 	}
+}
+
+// none keeps nothing.
+func none(t *testing.T) *figures.Kept[ranked] {
+	kept, err := figures.OpenKept("", ranked.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kept
 }
 
 // Uniform ranks pass, others do not.
@@ -88,9 +99,10 @@ func TestUniformity(t *testing.T) {
 func TestRun(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sbc.md")
 	var said bytes.Buffer
-	args := []string{"--only", "^proportions$", "--replicates", "20", "--draws", "7", "--thin", "2", "--warmup", "100", "--write", file}
-	for range 2 { // the second writes into the section
-		if err := run(args, &said, io.Discard); err != nil {
+	keep := filepath.Join(t.TempDir(), "sbc.jsonl")
+	args := []string{"--only", "^proportions$", "--replicates", "20", "--draws", "7", "--thin", "2", "--warmup", "100", "--write", file, "--keep", keep, "--version", "test"}
+	for range 2 { // the second makes nothing again, and writes into the section
+		if err := run(context.Background(), args, &said, io.Discard); err != nil {
 			t.Fatalf("%v\n%s", err, said.String())
 		}
 	}
@@ -98,8 +110,11 @@ func TestRun(t *testing.T) {
 	if err != nil || strings.Count(string(page), "| proportions | p[4] |") != 1 {
 		t.Errorf("%v\n%s", err, page)
 	}
+	if rows, err := os.ReadFile(keep); err != nil || bytes.Count(rows, []byte("\n")) != 20 {
+		t.Errorf("%d replicates are kept, %v", bytes.Count(rows, []byte("\n")), err)
+	}
 	for _, bad := range [][]string{{"--sampler", "gibbs"}, {"--replicates", "1"}, {"more"}, {"--only", "("}, {"--chains", "4"}} {
-		if run(bad, io.Discard, io.Discard) == nil {
+		if run(context.Background(), bad, io.Discard, io.Discard) == nil {
 			t.Errorf("%v passes", bad)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"strings"
 	"sync"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/internal/figures"
 )
 
 // classes is the number of classes of ranks for the test by chi-square.
@@ -36,35 +36,51 @@ type quantity struct {
 	chiSquare, p float64
 }
 
-// calibrate finds the ranks in every replicate, on all processors; the result
-// does not depend on their number.
-func calibrate(name string, model *ppl.Model, s settings) (calibration, error) {
+// ranked is a replicate as it is kept.
+type ranked struct {
+	Of       string   `json:"of"` // model, settings and version, see settings.of
+	Seed     uint64   `json:"seed"`
+	Names    []string `json:"names"`
+	Ranks    []int    `json:"ranks"`
+	Diverged bool     `json:"diverged,omitempty"`
+}
+
+func (r ranked) key() string { return fmt.Sprintf("%s, seed %d", r.Of, r.Seed) }
+
+// calibrate finds the ranks in every replicate, on some processors; the result does not depend
+// on their number. What is kept is not found again.
+func calibrate(ctx context.Context, name string, model *ppl.Model, s settings, kept *figures.Kept[ranked]) (calibration, error) {
 	ranks := make([][]int, s.replicates) // by replicate and quantity
 	divergent := make([]bool, s.replicates)
 	var names []string
 	var mu sync.Mutex
 	var failures []error
 	var wg sync.WaitGroup
-	workers := runtime.GOMAXPROCS(0)
-	for w := range workers {
+	for w := range s.workers {
 		wg.Go(func() {
-			for r := w; r < s.replicates; r += workers {
-				found, rank, diverged, err := replicate(model, s, r)
-				ranks[r], divergent[r] = rank, diverged
+			for r := w; r < s.replicates && ctx.Err() == nil; r += s.workers {
+				found, ok := kept.Get(ranked{Of: s.of(name), Seed: s.seedOf(r)}.key())
+				if !ok {
+					var err error
+					if found, err = replicate(ctx, name, model, s, r); err == nil {
+						err = kept.Add(found)
+					}
+					if err != nil {
+						mu.Lock()
+						failures = append(failures, fmt.Errorf("replicate %d: %w", r+1, err))
+						mu.Unlock()
+						return
+					}
+				}
 				mu.Lock()
-				if err != nil {
-					failures = append(failures, fmt.Errorf("replicate %d: %w", r+1, err))
-				}
-				names = found
+				ranks[r], divergent[r], names = found.Ranks, found.Diverged, found.Names
 				mu.Unlock()
-				if err != nil {
-					return
-				}
 			}
 		})
 	}
 	wg.Wait()
-	if len(failures) > 0 {
+	failures = append(failures, ctx.Err())
+	if errors.Join(failures...) != nil {
 		return calibration{}, errors.Join(failures...)
 	}
 	if len(names) == 0 {
@@ -86,26 +102,29 @@ func calibrate(name string, model *ppl.Model, s settings) (calibration, error) {
 	return c, nil
 }
 
+// seedOf is the seed of a replicate.
+func (s settings) seedOf(r int) uint64 { return s.seed<<32 + uint64(r) }
+
 // replicate draws parameters and data, then from the posterior, and counts for
 // each quantity the draws below.
-func replicate(model *ppl.Model, s settings, r int) (names []string, ranks []int, diverged bool, err error) {
-	seed := s.seed<<32 + uint64(r)
-	p, err := model.BindContext(context.Background(), nil, ppl.BindOptions{Seed: seed})
+func replicate(ctx context.Context, name string, model *ppl.Model, s settings, r int) (ranked, error) {
+	out := ranked{Of: s.of(name), Seed: s.seedOf(r)}
+	p, err := model.BindContext(ctx, nil, ppl.BindOptions{Seed: out.Seed})
 	if err != nil {
-		return nil, nil, false, err
+		return out, err
 	}
 	warmup := s.warmup
 	if warmup == 0 {
 		warmup = -1
 	}
-	fit, err := ppl.Sample(context.Background(), p, ppl.Options{
-		Sampler: s.sampler, Chains: s.chains, Parallel: 1, Warmup: warmup, Draws: s.draws / s.chains * s.thin, Thin: s.thin, Seed: seed,
+	fit, err := ppl.Sample(ctx, p, ppl.Options{
+		Sampler: s.sampler, Chains: s.chains, Parallel: 1, Warmup: warmup, Draws: s.draws / s.chains * s.thin, Thin: s.thin, Seed: out.Seed,
 	})
 	if err != nil {
-		return nil, nil, false, err
+		return out, err
 	}
-	for k, name := range fit.Names() {
-		if !strings.HasPrefix(name, prefix) {
+	for k, column := range fit.Names() {
+		if !strings.HasPrefix(column, prefix) {
 			continue
 		}
 		sum := 0.0
@@ -114,13 +133,13 @@ func replicate(model *ppl.Model, s settings, r int) (names []string, ranks []int
 				sum += v
 			}
 		}
-		names = append(names, diagnose.DisplayName(strings.TrimPrefix(name, prefix)))
-		ranks = append(ranks, int(sum))
+		out.Names = append(out.Names, diagnose.DisplayName(strings.TrimPrefix(column, prefix)))
+		out.Ranks = append(out.Ranks, int(sum))
 	}
 	for _, phase := range fit.Sampling() {
-		diverged = diverged || phase.Divergences > 0
+		out.Diverged = out.Diverged || phase.Divergences > 0
 	}
-	return names, ranks, diverged, nil
+	return out, nil
 }
 
 // uniformity tests ranks of 0 … most.

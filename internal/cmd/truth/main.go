@@ -30,6 +30,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/infertest/truth"
 	"github.com/ppl-lang/ppl/infer/sampler"
+	"github.com/ppl-lang/ppl/internal/figures"
 )
 
 func main() {
@@ -123,7 +124,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return errors.New("none of the samplers exists")
 	}
 	if s.version == "" {
-		if s.version, err = version(); err != nil {
+		if s.version, err = figures.Version(); err != nil {
 			return err
 		}
 	}
@@ -148,7 +149,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer k.close()
+	defer k.Close()
 	var text string
 	if *ess {
 		text, err = measureESS(ctx, s, wanted, k)

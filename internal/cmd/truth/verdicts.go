@@ -45,10 +45,10 @@ func (s settings) each(ctx context.Context, jobs []job, k *keep, make1 func(job)
 	for range s.workers {
 		done.Go(func() {
 			for i := range next {
-				r, ok := k.get(jobs[i].key)
+				r, ok := k.Get(jobs[i].key.String())
 				if !ok {
 					if r, failures[i] = make1(jobs[i]); failures[i] == nil {
-						failures[i] = k.add(r)
+						failures[i] = k.Add(r)
 					}
 				}
 				rows[i] = r
