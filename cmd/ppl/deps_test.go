@@ -123,7 +123,7 @@ infer/sampler:           infer infer/auto infer/tempered infer/warmup infer/hmc 
 infer/draws:             infer infer/sampler
 infer/diagnose:          gonum
 infer/infertest:         infer gonum
-infer/infertest/truth:   infer infer/diagnose infer/draws infer/sampler gonum
+infer/infertest/truth:   infer infer/diagnose infer/draws infer/optimize infer/sampler gonum
 infer/psis:
 infer/zarr:
 infer/optimize:          infer infer/psis gonum

@@ -17,6 +17,7 @@
 //	improper.go   targets that have no posterior
 //	fixed.go      the targets that are written down
 //	drawn.go      families, from which a seed draws targets
+//	reach.go      whether climbs from random starts find all modes
 //	run.go        runs of a sampler, with what a user sees of them
 //	judge.go      what counts as wrong
 //

@@ -58,6 +58,27 @@ var families = []family{
 		centres := apartWithin(rng, k, d, 1.7)
 		return drawnModes(rng, name, Reachable, centres)
 	}},
+	{"equals", 6, func(rng *rand.Rand, name string) *Target {
+		k, d := between(rng, 2, 4), between(rng, 2, 10)
+		var p []float64
+		sum := 0.0
+		for range k {
+			p = append(p, 0.3+rng.ExpFloat64())
+			sum += p[len(p)-1]
+		}
+		for i := range p {
+			p[i] /= sum
+		}
+		centres := apartWithin(rng, k, d, 1.7)
+		least := math.Inf(1)
+		for i := range k {
+			for j := range i {
+				least = min(least, distance(centres[i], centres[j]))
+			}
+		}
+		scale := 0.48 * least / ballRadius(d) * logUniform(rng, 0.5, 1)
+		return balls(name, Reachable, p, centres, at(k, scale)...)
+	}},
 	{"heights", 5, func(rng *rand.Rand, name string) *Target {
 		p, d := 0.05+0.9*rng.Float64(), between(rng, 3, 60)
 		l := heights(p, d, logUniform(rng, 0.2, 0.8))
@@ -137,7 +158,7 @@ func Drawn(seed uint64) []*Target {
 			out = append(out, t)
 		}
 	}
-	return out
+	return classed(out)
 }
 
 // between is a whole number from low to high, both included.

@@ -16,7 +16,7 @@ const dataSeed = 33
 // Fixed returns the targets that are written down. They have fresh scratch memory at each
 // call.
 func Fixed() []*Target {
-	return slices.Concat(fixedOneMode(), fixedReachable(), fixedFar(), fixedImproper())
+	return slices.Concat(fixedOneMode(), classed(fixedReachable()), fixedFar(), fixedImproper())
 }
 
 func fixedOneMode() []*Target {

@@ -183,7 +183,7 @@ func (g *grid) draw(rng *rand.Rand, core []float64) {
 func (p posterior) target(name string, class Class) *Target {
 	made := sync.OnceValue(func() *grid { return newGrid(p.box, p.marginal) })
 	return &Target{
-		Name: name, Class: class, Density: newDensity(p.dim, p.joint),
+		Name: name, Class: class, Density: newDensity(p.dim, p.joint), modes: p.modes,
 		Sample: func(rng *rand.Rand, x []float64) {
 			made().draw(rng, x[:p.core])
 			if p.rest != nil {

@@ -14,8 +14,8 @@ type Class string
 // The classes.
 const (
 	OneMode   Class = "one mode"        // a sampler should be right, without a warning
-	Reachable Class = "reachable modes" // several modes; random starts and climbs from them find all
-	Far       Class = "far modes"       // several modes; some are too far away for that
+	Reachable Class = "reachable modes" // several modes; climbs from 32 random starts find all
+	Far       Class = "far modes"       // several modes, of which such climbs miss some
 	Improper  Class = "improper"        // no posterior exists, so every answer is wrong
 )
 
@@ -50,6 +50,7 @@ type Target struct {
 	Marginal func(j int, c float64) float64
 
 	quantities func() []Quantity
+	modes      []Quantity // the indicators of modes, whose Truth may be missing
 }
 
 // Dim is the number of coordinates.
@@ -93,8 +94,14 @@ func (d *density) LogDensityGrad(x, grad []float64) (float64, error) { return d.
 
 // target makes a target of a law, with further quantities.
 func target(name string, class Class, l law, more ...Quantity) *Target {
+	var modes []Quantity
+	for _, q := range more {
+		if q.Share {
+			modes = append(modes, q)
+		}
+	}
 	return &Target{
-		Name: name, Class: class, Density: newDensity(l.dim, l.density), Sample: l.draw, Marginal: l.cdf,
+		Name: name, Class: class, Density: newDensity(l.dim, l.density), Sample: l.draw, Marginal: l.cdf, modes: modes,
 		quantities: sync.OnceValue(func() []Quantity { return append(l.quantities(), more...) }),
 	}
 }

@@ -51,6 +51,7 @@ func (s settings) each(ctx context.Context, jobs []job, k *keep, make1 func(job)
 						failures[i] = k.Add(r)
 					}
 				}
+				r.Class = string(jobs[i].target.Class)
 				rows[i] = r
 			}
 		})

@@ -1,0 +1,61 @@
+package truth
+
+import (
+	"context"
+	"strings"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/optimize"
+)
+
+// The climbs that decide what is within reach.
+const (
+	reachStarts = 32
+	// minShare is the probability of a mode that must be found.
+	minShare = 0.03
+)
+
+// classed gives targets with several modes their class: what climbs from random starts find.
+func classed(targets []*Target) []*Target {
+	for _, t := range targets {
+		if t.Class == Reachable && !t.reached() {
+			t.Class = Far
+		}
+	}
+	return targets
+}
+
+// reached reports whether climbs from random starts within 2 of zero end in every mode. In the
+// wide part of concentric targets, which is no mode, it is enough to start.
+func (t *Target) reached() bool {
+	rng := infer.Stream(dataSeed, 3, "truth "+t.Name, 0)
+	var points [][]float64
+	for range reachStarts {
+		x := make([]float64, t.Dim())
+		for i := range x {
+			x[i] = 2 * (2*rng.Float64() - 1)
+		}
+		if strings.HasPrefix(t.Name, "concentric") {
+			points = append(points, x)
+		}
+		if r, err := optimize.Maximize(context.Background(), t.Density, x, optimize.Options{}); err == nil {
+			points = append(points, r.X)
+		}
+	}
+	for _, in := range t.modes {
+		inside := 0
+		for _, x := range points {
+			inside += int(in.Of(x))
+		}
+		if inside > 0 && inside < len(points) {
+			continue
+		}
+		// The probability may take a while to compute, and is needed only here.
+		for _, q := range t.Quantities() {
+			if q.Name == in.Name && (inside == 0 && q.Truth > minShare || inside > 0 && q.Truth < 1-minShare) {
+				return false
+			}
+		}
+	}
+	return true
+}
