@@ -9,10 +9,10 @@
 // code are not made again. The version is that of the checked-out commit; with changes that
 // are not committed, name one by --version.
 //
-//	main.go    options
-//	keep.go    the file of runs
+//	main.go      options
+//	keep.go      the file of runs
 //	verdicts.go  runs that are judged, and their tables
-//	ess.go     claimed effective sample sizes over true ones
+//	ess.go       claimed effective sample sizes over true ones
 package main
 
 import (
@@ -43,6 +43,9 @@ func main() {
 		os.Exit(1)
 	}
 }
+
+// usualFamilies is the seed of the targets that are drawn where no other is asked for.
+const usualFamilies = 1
 
 // settings say what is to be run.
 type settings struct {
@@ -90,7 +93,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	names := flags.String("samplers", "auto,nuts,tempered", "samplers, each with options if you like (\"auto --kernel nuts\"): "+strings.Join(sampler.Names(), ", "))
 	flags.IntVar(&s.seeds, "seeds", 5, "runs of each sampler on each target")
 	flags.IntVar(&s.firstSeed, "first-seed", 101, "seed of the first run; the others follow")
-	flags.Uint64Var(&s.familySeed, "family-seed", 1, "selects the targets that are drawn from families")
+	flags.Uint64Var(&s.familySeed, "family-seed", usualFamilies, "selects the targets that are drawn from families; another seed than 1 leaves out those that are written down, and has a section of the page to itself")
 	flags.StringVar(&s.version, "version", "", "version of the code, which runs are kept under (default: the commit, where nothing else was changed)")
 	flags.IntVar(&s.workers, "workers", 1, "runs at a time")
 	only := flags.String("targets", "", "the targets whose names or classes match this `regexp`")
@@ -130,6 +133,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	s.workers = min(s.workers, runtime.GOMAXPROCS(0))
 	targets := truth.All(s.familySeed)
+	if s.familySeed != usualFamilies {
+		targets = truth.Drawn(s.familySeed)
+	}
 	if *ess {
 		targets = essTargets()
 	}
@@ -164,8 +170,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	name := "verdicts"
-	if *ess {
+	switch {
+	case *ess:
 		name = "ess"
+	case s.familySeed != usualFamilies:
+		name = fmt.Sprintf("verdicts %d", s.familySeed)
 	}
 	return writeSection(*write, name, text)
 }
