@@ -107,13 +107,12 @@ type Text struct {
 // Chain is how a chain has fared.
 type Chain struct {
 	ID         int            `json:"id"`
+	Arrival    int            `json:"arrival,omitempty"` // the same for chains that began at the same place; 0: alone
 	Warmup     Phase          `json:"warmup"`
 	Sampling   Phase          `json:"sampling"`
 	Rejected   int            `json:"rejected,omitempty"` // evaluations
 	Rejections map[string]int `json:"rejections,omitempty"`
 	Error      string         `json:"error,omitempty"`
-
-	Arrival int `json:"arrival,omitempty"` // the same for chains that began at the same place; 0: alone
 
 	Ungenerated       int    `json:"ungenerated,omitempty"` // draws whose generated quantities could not be computed
 	UngeneratedReason string `json:"ungenerated_reason,omitempty"`
@@ -243,7 +242,7 @@ func (r *Record) Finish(report infer.Report, planFaults []string, err error) {
 	r.Elapsed = report.Elapsed.Seconds()
 	r.PlanFaults = planFaults
 	for _, c := range report.Chains {
-		j := Chain{ID: c.ID, Warmup: phaseOf(c.Warmup), Sampling: phaseOf(c.Sampling), Rejected: c.Rejected, Arrival: c.Arrival,
+		j := Chain{ID: c.ID, Warmup: phaseOf(c.Warmup), Sampling: phaseOf(c.Sampling), Rejected: c.Rejected,
 			Ungenerated: c.Ungenerated, UngeneratedReason: c.UngeneratedReason}
 		for _, x := range c.Rejections {
 			if j.Rejections == nil {
@@ -254,6 +253,7 @@ func (r *Record) Finish(report infer.Report, planFaults []string, err error) {
 		if c.Err != nil {
 			j.Error = c.Err.Error()
 		}
+		j.Arrival = c.Arrival
 		r.Reports = append(r.Reports, j)
 	}
 }
@@ -261,7 +261,6 @@ func (r *Record) Finish(report infer.Report, planFaults []string, err error) {
 // Report notes in the report of a chain what the record knows of it.
 func (c Chain) Report(to *infer.ChainReport) {
 	to.Warmup, to.Sampling, to.Rejected = c.Warmup.phase(), c.Sampling.phase(), c.Rejected
-	to.Arrival = c.Arrival
 	to.Ungenerated, to.UngeneratedReason = c.Ungenerated, c.UngeneratedReason
 	for message, n := range c.Rejections {
 		to.Rejections = append(to.Rejections, infer.Rejection{Message: message, Count: n})
@@ -270,6 +269,7 @@ func (c Chain) Report(to *infer.ChainReport) {
 	if c.Error != "" {
 		to.Err = errors.New(c.Error)
 	}
+	to.Arrival = c.Arrival
 }
 
 func phaseOf(p infer.Phase) Phase {

@@ -20,7 +20,7 @@ type Row struct {
 	Q95      float64 `json:"q95"`
 	ESSBulk  float64 `json:"ess_bulk"`
 	ESSTail  float64 `json:"ess_tail"`
-	Rhat     float64 `json:"rhat"` // rank-normalised, split, folded; where chains share a start, nested if that is larger
+	Rhat     float64 `json:"rhat"` // rank-normalised, split, folded
 }
 
 // Measures are those figures of a [Row] that are computed beside mean and standard
