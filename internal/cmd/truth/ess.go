@@ -37,8 +37,8 @@ func measureESS(ctx context.Context, s settings, targets []*truth.Target, k *kee
 		return "", err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Made on %s by `go run ./internal/cmd/truth --ess`, version %s, %d seeds from %d; %v.\n\n",
-		time.Now().Format(time.DateOnly), s.version, s.seeds, s.firstSeed, figures.ThisMachine())
+	fmt.Fprintf(&b, "Made on %s by `go run ./internal/cmd/truth --ess`, version %s, seeds %d to %d; %v.\n\n",
+		time.Now().Format(time.DateOnly), s.version, s.firstSeed, s.firstSeed+s.seeds-1, figures.ThisMachine())
 	b.WriteString("| target | sampler | claimed | true | claimed over true, run by run | means | spread |\n| --- | --- | --: | --: | --: | --: | --: |\n")
 	for _, c := range s.samplers {
 		var all []ratio

@@ -117,8 +117,8 @@ func rowOf(j job, o *truth.Outcome) row {
 // silently wrong.
 func (s settings) tables(rows []row) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Made on %s by `go run ./internal/cmd/truth`, version %s, %d seeds from %d, family seed %d; %v.\n",
-		time.Now().Format(time.DateOnly), s.version, s.seeds, s.firstSeed, s.familySeed, figures.ThisMachine())
+	fmt.Fprintf(&b, "Made on %s by `go run ./internal/cmd/truth`, version %s, seeds %d to %d, family seed %d; %v.\n",
+		time.Now().Format(time.DateOnly), s.version, s.firstSeed, s.firstSeed+s.seeds-1, s.familySeed, figures.ThisMachine())
 	for _, name := range s.missing {
 		fmt.Fprintf(&b, "\nThere is no sampler `%s` in this version.\n", name)
 	}
