@@ -146,8 +146,11 @@ func normalPrior(mean, sd []float64) func(x, grad []float64) float64 {
 }
 
 // transfection is the course of a protein after transfection with mRNA, which decays at rate
-// exp(x₁) while the protein does at exp(x₂): scale (exp(−βt) − exp(−δt))/(δ − β) + offset. The
-// rates can be exchanged; prior is their logarithms' prior means.
+// β = exp(x₁) while the protein does at δ = exp(x₂):
+//
+//	scale (exp(−βt) − exp(−δt))/(δ − β) + offset
+//
+// The rates can be exchanged; prior is their logarithms' prior means.
 func transfection(n int, s float64, prior []float64) curve {
 	c := curve{
 		core: 2, basis: 2, s: s, wide: 5,

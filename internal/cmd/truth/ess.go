@@ -60,8 +60,8 @@ func measureESS(ctx context.Context, s settings, targets []*truth.Target, k *kee
 type ratio struct {
 	claimed, actual float64 // means over the coordinates; the true size is 1 over the mean square of the scores
 
-	// ratio is the mean over runs of the size that a run claims times the square of its own
-	// score, whose mean is 1 over the size that the run has: 1 if each claim is honest.
+	// ratio is the mean over runs of the size that a run claims times the square of that
+	// run's score, whose mean is 1 over the true size: 1 if each claim is honest.
 	ratio, err float64
 
 	// means is the mean claim over the true size. It is larger than ratio where runs differ in

@@ -1,11 +1,11 @@
 // Command truth runs samplers on targets whose answer is known exactly, and counts the runs
 // that were wrong without saying so:
 //
-//	go run ./internal/cmd/truth --samplers auto,nuts --seeds 20 --keep truth.jsonl --write doc/trust.md
+//	go run ./internal/cmd/truth --samplers auto,nuts --seeds 20 --keep runs.jsonl
 //	go run ./internal/cmd/truth --ess --seeds 200 --keep ess.jsonl
 //
-// Each run is appended to the file of --keep as it ends. A later call with the same file goes
-// on where the first was stopped: runs of the same target, sampler, seed and version of the
+// With --write doc/trust.md the tables go into that page. Each run is appended to the file of
+// --keep as it ends. A later call with the same file goes on where the first was stopped: runs of the same target, sampler, seed and version of the
 // code are not made again. The version is that of the checked-out commit; with changes that
 // are not committed, name one by --version.
 //
