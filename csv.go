@@ -70,9 +70,10 @@ type chainFile struct {
 	*draws.File
 	path    string
 	rows    int
-	adapted bool // the adaptation block has been written
-	fixed   bool // the sampler adapts nothing, so that there is none
-	chosen  bool // the kind of the metric is known only then
+	adapted bool          // the adaptation block has been written
+	fixed   bool          // the sampler adapts nothing, so that there is none
+	chosen  bool          // the kind of the metric is known only then
+	events  []infer.Event // that have been written
 }
 
 // outputError says that draws could not be written.
@@ -188,7 +189,19 @@ func (c *chainFile) adaptation(r infer.ChainReport) error {
 			return err
 		}
 	}
-	return c.Adaptation(draws.Adaptation{StepSize: r.StepSize, Metric: r.Metric, Notes: notes})
+	return errors.Join(c.Adaptation(draws.Adaptation{StepSize: r.StepSize, Metric: r.Metric, Notes: notes}), c.report(r.Events))
+}
+
+// report writes the events that have not been written yet.
+func (c *chainFile) report(events []infer.Event) error {
+	var errs []error
+	for _, e := range events {
+		if !slices.ContainsFunc(c.events, e.Equal) {
+			c.events = append(c.events, e)
+			errs = append(errs, c.Event(e))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // mostRows is the largest dimension of a metric of low rank that is written as rows.
@@ -238,6 +251,7 @@ func (o *output) finish(report infer.Report) ([]string, error) {
 				errs = append(errs, err)
 			}
 		}
+		errs = append(errs, file.report(r.Events))
 		if err := file.Finish(draws.Elapsed{Warmup: r.Warmup.Elapsed, Sampling: r.Sampling.Elapsed}); err != nil {
 			errs = append(errs, err)
 			continue

@@ -2,6 +2,7 @@ package ppl
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -206,7 +207,25 @@ func (f *Fit) FindingsOf(rows []diagnose.Row) []diagnose.Finding {
 	}
 	found = f.approximationFindings(found)
 	// First what explains the others.
-	return slices.Insert(found, 0, slices.Concat(f.improper(rows), f.failedQuantities(), f.slowly())...)
+	return slices.Insert(found, 0, slices.Concat(f.fromEvents(rows), f.improper(rows), f.failedQuantities(), f.slowly())...)
+}
+
+// Checked says what a run without findings was checked for, and what no check can see.
+func (f *Fit) Checked() string {
+	n := 0
+	for i := range f.Draws.Chains() {
+		n += min(1, f.Draws.Len(i))
+	}
+	what := "effective sample sizes"
+	if n > 1 {
+		what = fmt.Sprintf("agreement of %d independent chains, effective sample sizes", n)
+	}
+	for _, s := range []struct{ statistic, what string }{{"divergent__", "divergences"}, {"energy__", "energy"}} {
+		if _, ok := f.Draws.Statistic(nil, 0, s.statistic); ok {
+			what += ", " + s.what
+		}
+	}
+	return "Checked: " + what + ". Modes that no chain reached cannot be seen."
 }
 
 // maxTreeDepth is the limit of a sampler that has one, else -1.

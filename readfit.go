@@ -186,7 +186,7 @@ func fitOf(paths []string, all []*draws.Contents) (*Fit, error) {
 	}
 	f.config.Chains = len(all)
 	for i, c := range all {
-		r := infer.ChainReport{Chain: i, ID: i + 1, Started: true, StepSize: c.Adaptation.StepSize, Metric: c.Adaptation.Metric}
+		r := infer.ChainReport{Chain: i, ID: i + 1, Started: true, StepSize: c.Adaptation.StepSize, Metric: c.Adaptation.Metric, Events: c.Events}
 		if id, ok := intSetting(c.Config, "id"); ok {
 			r.ID = id
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/infer/zarr"
@@ -31,6 +32,12 @@ func (o ReadOptions) Zarr(dir string) (*Fit, error) {
 	if err := again(store.Attributes[settingsKey], &settings); err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", dir, settingsKey, err)
 	}
+	var events [][]infer.Event
+	if text, ok := store.Attributes[eventsKey]; ok {
+		if err := again(text, &events); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", dir, eventsKey, err)
+		}
+	}
 	columns, sampled, err := readPhase(store, "", room)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read draws from %s: %w", dir, err)
@@ -47,6 +54,9 @@ func (o ReadOptions) Zarr(dir string) (*Fit, error) {
 		all[i] = &draws.Contents{Columns: columns, Draws: sampled[i]}
 		for _, s := range settings {
 			all[i].Config = append(all[i].Config, s.With("id", strconv.Itoa(first+i)))
+		}
+		if i < len(events) {
+			all[i].Events = events[i]
 		}
 		if i < len(warmed) {
 			all[i].Warmup = warmed[i]

@@ -31,6 +31,7 @@ const (
 	lengthsKey  = "ppl_draws"    // of a group: the number of draws of each chain, once it is complete
 	orderKey    = "ppl_order"    // of a group: its variables in order
 	columnsKey  = "ppl_columns"  // of an array: the names of its columns, a star for each index; of a group: all of them, where they have another order
+	eventsKey   = "ppl_events"   // of the store: what happened to its chains, by chain
 	creatorKey  = "creation_library"
 )
 
@@ -221,9 +222,14 @@ func (o *zarrOutput) finish(report infer.Report) ([]string, error) {
 		return nil, nil // close removes it
 	}
 	sampled, warmed := 0.0, 0
-	for _, c := range report.Chains {
+	events := make([][]infer.Event, len(report.Chains))
+	for i, c := range report.Chains {
+		events[i] = c.Events
 		sampled = max(sampled, c.Sampling.Elapsed.Seconds())
 		warmed = max(warmed, c.Warmup.Transitions)
+	}
+	if slices.ContainsFunc(events, func(e []infer.Event) bool { return e != nil }) {
+		o.store.Attributes[eventsKey] = textOf(events)
 	}
 	err := o.end(func(p *zarrPhase) error {
 		return errors.Join(p.values.finish(p.taken), p.statistics.finish(p.taken))

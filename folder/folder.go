@@ -116,6 +116,8 @@ type Chain struct {
 
 	Ungenerated       int    `json:"ungenerated,omitempty"` // draws whose generated quantities could not be computed
 	UngeneratedReason string `json:"ungenerated_reason,omitempty"`
+
+	Events []infer.Event `json:"events,omitempty"` // what its draws do not show
 }
 
 // Phase is the account of warm-up or sampling.
@@ -243,7 +245,7 @@ func (r *Record) Finish(report infer.Report, planFaults []string, err error) {
 	r.PlanFaults = planFaults
 	for _, c := range report.Chains {
 		j := Chain{ID: c.ID, Warmup: phaseOf(c.Warmup), Sampling: phaseOf(c.Sampling), Rejected: c.Rejected,
-			Ungenerated: c.Ungenerated, UngeneratedReason: c.UngeneratedReason}
+			Ungenerated: c.Ungenerated, UngeneratedReason: c.UngeneratedReason, Events: c.Events}
 		for _, x := range c.Rejections {
 			if j.Rejections == nil {
 				j.Rejections = map[string]int{}
@@ -261,7 +263,7 @@ func (r *Record) Finish(report infer.Report, planFaults []string, err error) {
 // Report notes in the report of a chain what the record knows of it.
 func (c Chain) Report(to *infer.ChainReport) {
 	to.Warmup, to.Sampling, to.Rejected = c.Warmup.phase(), c.Sampling.phase(), c.Rejected
-	to.Ungenerated, to.UngeneratedReason = c.Ungenerated, c.UngeneratedReason
+	to.Ungenerated, to.UngeneratedReason, to.Events = c.Ungenerated, c.UngeneratedReason, c.Events
 	for message, n := range c.Rejections {
 		to.Rejections = append(to.Rejections, infer.Rejection{Message: message, Count: n})
 	}

@@ -347,7 +347,7 @@ func (c *chain) adopt(plan Plan) {
 	c.state.Chart = c.chart
 	c.state.Chain, c.state.ID, c.state.Seed = c.report.Chain, c.report.ID, c.cfg.Seed
 	_, c.state.RandomStart = c.cfg.Init.(Uniform)
-	c.state.observe, c.state.before, c.state.Note = c.observe, c.before, c.note
+	c.state.observe, c.state.before, c.state.Note, c.state.Emit = c.observe, c.before, c.note, c.report.event
 	c.stages = plan.Stages
 }
 
@@ -377,7 +377,10 @@ func (c *chain) sample() error {
 	}
 	c.publish(c.report)
 	c.beginPhase(false, &c.report.Sampling)
-	defer c.describe()
+	defer func() {
+		c.describe()
+		c.report.witness(c.state.Kernel)
+	}()
 	round := nextRound(max(0, c.phase.Transitions-1))
 	for c.phase.Transitions < c.cfg.Draws {
 		if c.cfg.Enough != nil && c.phase.Transitions == round {

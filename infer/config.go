@@ -195,6 +195,9 @@ type ChainReport struct {
 	// what they could not do as asked.
 	Notes []string
 
+	// Events are what happened to the chain that its draws do not show, in order.
+	Events []Event
+
 	// Rejections holds each distinct message of a recoverable error once, in
 	// order of first occurrence, with its count; Rejected counts all, also
 	// those whose messages were too many to keep (64).

@@ -56,7 +56,7 @@ type snapshotGob struct {
 	Recentring           []float64
 }
 
-const snapshotVersion = 6
+const snapshotVersion = 7
 
 // GobEncode implements [gob.GobEncoder].
 func (s *Snapshot) GobEncode() ([]byte, error) {

@@ -30,6 +30,9 @@ type State struct {
 	// Note keeps a sentence for ChainReport.Notes; nil: nobody listens.
 	Note func(sentence string)
 
+	// Emit adds to ChainReport.Events; nil: nobody listens.
+	Emit func(Event)
+
 	exchange func(part any, combine func(parts []any) any) (any, error) // with the other chains; nil: alone
 
 	observe func(Info) error // the session's: saves the draw, reports progress

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/tempered"
 )
@@ -35,7 +36,7 @@ func (s *session) show(w io.Writer) error {
 			writeParagraph(&b, "", text, width)
 		}
 	}
-	writeFindings(&b, s.fit.Findings(), width)
+	writeFindingsOf(&b, s.fit, width)
 	b.WriteString("\n")
 	b.WriteString(s.times() + "\n")
 	if tuned := s.tuned(); tuned != "" {
@@ -52,6 +53,17 @@ func (s *session) show(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// writeFindingsOf reports what is wrong with a run or, if nothing is, what was checked.
+func writeFindingsOf(b *strings.Builder, fit *ppl.Fit, width int) {
+	findings := fit.Findings()
+	if len(findings) > 0 {
+		writeFindings(b, findings, width)
+		return
+	}
+	writeFindings(b, nil, width)
+	writeParagraph(b, "", fit.Checked(), width)
 }
 
 // writeFindings tells what is wrong, with advice.

@@ -102,7 +102,7 @@ func (s *session) look(w io.Writer, name string, table bool) error {
 		s.chains(&b, limit)
 	}
 	b.WriteString("\n")
-	writeFindings(&b, s.fit.Findings(), width)
+	writeFindingsOf(&b, s.fit, width)
 	if table {
 		fmt.Fprintf(&b, "\n%d draws of %d chains.", s.draws, s.fit.Draws.Chains())
 		if s.gradSample > 0 {

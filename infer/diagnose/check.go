@@ -346,8 +346,12 @@ func findRhat(e *evidence) (string, []string) {
 	if len(worst) == 0 {
 		return "", nil
 	}
-	return fmt.Sprintf("R-hat is above %.2f for %s, up to %.3f for %s.",
-		maxRhat, lower(e.share(worst)), e.row(worst[0]).Rhat, worst[0]), worst
+	of := "the halves of one chain"
+	if n := len(e.chains); n > 1 {
+		of = fmt.Sprintf("%d independent chains", n)
+	}
+	return fmt.Sprintf("R-hat of %s is above %.2f for %s, up to %.3f for %s.",
+		of, maxRhat, lower(e.share(worst)), e.row(worst[0]).Rhat, worst[0]), worst
 }
 
 func findESS(e *evidence) (string, []string) {

@@ -307,7 +307,7 @@ func TestChecks(t *testing.T) {
 				draw[3][i][0] += 2
 			}
 			return draw
-		}, summary: "R-hat is above 1.01 for 2 of 3 quantities", quantities: []string{"c", "a"}},
+		}, summary: "R-hat of 4 independent chains is above 1.01 for 2 of 3 quantities", quantities: []string{"c", "a"}},
 		{code: "ess", also: []string{"rhat"}, damage: func(draw [][][]float64, _ map[string][][]float64) [][][]float64 {
 			for c := range draw {
 				for i := 1; i < draws; i++ {

@@ -2,6 +2,7 @@ package draws
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -186,6 +187,19 @@ func (w *Writer) Adaptation(a Adaptation) error {
 	for _, note := range a.Notes {
 		w.comment(note)
 	}
+	return w.write()
+}
+
+// eventPrefix begins the comment line of an event, which goes on with its JSON.
+const eventPrefix = "event = "
+
+// Event writes an event as a comment line, anywhere after the header.
+func (w *Writer) Event(e infer.Event) error {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("%s: an event cannot be written: %w", w.name, err)
+	}
+	w.comment(eventPrefix + string(text))
 	return w.write()
 }
 

@@ -3,6 +3,7 @@ package draws
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +25,7 @@ type Contents struct {
 	Draws      []float64 // likewise
 	Adapted    bool      // there is an adaptation block, to which belong:
 	Adaptation Adaptation
+	Events     []infer.Event
 	Timed      bool // there is an elapsed time
 	Elapsed    Elapsed
 
@@ -221,6 +223,13 @@ func (r *reader) comment(text string) error {
 	if !r.header {
 		if s, depth, ok := parseSetting(text); ok {
 			c.Config = place(c.Config, s, depth)
+		}
+		return nil
+	}
+	if text, ok := strings.CutPrefix(body, eventPrefix); ok {
+		var e infer.Event
+		if json.Unmarshal([]byte(text), &e) == nil && e.Code != "" {
+			c.Events = append(c.Events, e)
 		}
 		return nil
 	}

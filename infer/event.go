@@ -1,0 +1,67 @@
+package infer
+
+import (
+	"maps"
+	"math"
+	"slices"
+)
+
+// Event is something that happened to a chain and that its draws do not show. The code says
+// what, the figures how much; commands have the words for it. Events of all chains
+// are kept with the draws, in every format, so that later commands report them too.
+type Event struct {
+	Code    string  `json:"code"`
+	Figures Figures `json:"figures,omitempty"`
+}
+
+// Codes of events. Their figures:
+//
+//	restart    iterations: transitions made before
+//	dropped    iterations: of warm-up; nothing was learnt from this chain
+//	unsettled  rhat: the largest in the later half of warm-up; divergent: the share of its
+//	           last transitions
+//	modes      modes: their number, K; mass_i and error_i: the estimated mass of mode i with
+//	           its standard error, for i from 1 to K; share_i: the share of the chain's draws
+//	           that are in it; moves: the number of times that the chain went from one to
+//	           another; laplace_i: 1 if the mass is that of a normal approximation, as no
+//	           chain has draws there; found: how many the search found, where more than K
+const (
+	EventRestart   = "restart"
+	EventDropped   = "dropped"
+	EventUnsettled = "unsettled"
+	EventModes     = "modes"
+)
+
+// Witness is the optional interface of a [Kernel] that has events to report at the end of
+// a chain. They replace those that have the same code.
+type Witness interface {
+	Events() []Event
+}
+
+// event adds e to the report of the chain.
+func (r *ChainReport) event(e Event) {
+	figures := Figures{}
+	for name, v := range e.Figures {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			figures[name] = v
+		}
+	}
+	r.Events = append(slices.Clip(r.Events), Event{e.Code, figures})
+}
+
+// witness takes in the events of the kernel.
+func (r *ChainReport) witness(k Kernel) {
+	w, ok := k.(Witness)
+	if !ok {
+		return
+	}
+	for _, e := range w.Events() {
+		r.Events = slices.DeleteFunc(slices.Clone(r.Events), func(old Event) bool { return old.Code == e.Code })
+		r.event(e)
+	}
+}
+
+// Equal reports whether two events are the same.
+func (e Event) Equal(other Event) bool {
+	return e.Code == other.Code && maps.Equal(e.Figures, other.Figures)
+}
