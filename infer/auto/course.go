@@ -89,22 +89,26 @@ func (c course) Run(ctx context.Context, s *infer.State) error {
 		}
 		pairs.position, pairs.logDensity = slices.Clone(s.Point.Position), s.Point.LogDensity
 	}
+	climbed := s.Target.Gradients()
+	var modes []*mode
+	if !c.options.PlainStart {
+		var err error
+		if modes, err = w.searchModes(ctx, pairs); err != nil {
+			return err
+		}
+	}
+	searched := s.Target.Gradients()
 	if !given {
 		f, err := w.firstMetric(pairs)
 		if err != nil {
 			return err
-		}
-		if f.trails(pairs, d) {
-			w.note(fmt.Sprintf("Chain %d began where next to nothing of the distribution is, compared with the start of another chain, and was moved there.", s.ID))
-			if err := w.move(f.best.position); err != nil {
-				return err
-			}
 		}
 		if err := w.h.SetMetric(f.metric); err != nil {
 			return err
 		}
 	}
 	started := s.Target.Gradients()
+	_ = modes
 	w.kernel.use(Setting{Kind: NUTS})
 	if err := w.search(ctx, given); err != nil {
 		return err
@@ -117,12 +121,13 @@ func (c course) Run(ctx context.Context, s *infer.State) error {
 	if err := w.race(v); err != nil {
 		return err
 	}
-	if v.warn == "" && !c.options.NoEarlyEnd {
+	if !v.unsettled && !c.options.NoEarlyEnd {
 		w.note(fmt.Sprintf("Warm-up: %d transitions of %d; step size, metric and means had settled.", w.made, w.length))
 	}
 	w.spend(v)
 	told := w.kernel.told
 	told["start_gradients"] = float64(started - begun)
+	told["search_gradients"] = float64(searched - climbed)
 	told["rounds_gradients"] = float64(learnt - started)
 	told["race_gradients"] = float64(s.Target.Gradients() - learnt)
 	told["warmup_transitions"] = float64(w.made)
@@ -205,13 +210,15 @@ func (w *chain) rounds(ctx context.Context, given bool) (*verdict, error) {
 			return nil, v.err
 		}
 		p.adopt(v)
-		if to := v.rescued[w.Chain]; to != nil {
-			w.note(fmt.Sprintf("Chain %d was stuck, or far from where the others were, after %d transitions of warm-up, and was moved to a draw of another chain.", w.ID, w.made))
-			if err := w.rescue(to, v.evidence); err != nil {
+		if w.learns && !slices.Equal(v.evidence, w.Chart.Evidence()) {
+			if err := w.recentre(v.evidence); err != nil {
 				return nil, err
 			}
-		} else if w.learns && !slices.Equal(v.evidence, w.Chart.Evidence()) {
-			if err := w.recentre(v.evidence); err != nil {
+		}
+		again := slices.Contains(v.restarts, w.place(v.chains))
+		if again {
+			w.emit(infer.EventRestart, infer.Figures{"iterations": float64(w.made)})
+			if err := w.restart(ctx); err != nil {
 				return nil, err
 			}
 		}
@@ -221,7 +228,7 @@ func (w *chain) rounds(ctx context.Context, given bool) (*verdict, error) {
 			}
 		}
 		w.delta, unripe = v.delta, v.unripe
-		if v.rhat < apart || v.done || v.rescued[w.Chain] != nil {
+		if v.rhat < apart || v.done || again {
 			w.StepSize = v.stepSize
 		}
 		if v.unripe && round > 1 && !v.done && (surveys == 0 || surveys < mostSurveys && !slices.Equal(surveyed, v.evidence)) {
@@ -240,8 +247,11 @@ func (w *chain) rounds(ctx context.Context, given bool) (*verdict, error) {
 		if v.done {
 			w.tellEffects(v.effects)
 			w.note(fmt.Sprintf("Metric: %s.", v.why))
-			if v.warn != "" {
-				w.note(v.warn)
+			if v.unsettled {
+				w.emit(infer.EventUnsettled, infer.Figures{"rhat": v.rhat, "divergent": v.divergent})
+			}
+			if v.standing[w.place(v.chains)].lost {
+				w.emit(infer.EventDropped, infer.Figures{"iterations": float64(w.made)})
 			}
 			return v, nil
 		}
@@ -253,20 +263,19 @@ func (w *chain) rounds(ctx context.Context, given bool) (*verdict, error) {
 // been learnt since.
 const mostSurveys = 3
 
-// rescue moves the chain to a draw x of another one, in the coordinates of evidence.
-func (w *chain) rescue(x, evidence []float64) error {
-	u := slices.Clone(x)
-	if w.Chart != nil {
-		if w.learns {
-			if err := w.Chart.Use(evidence); err != nil {
-				return err
-			}
-		}
-		if err := w.Chart.At(x, u); err != nil {
-			return err
-		}
+// place is that of the chain among the n that learn together.
+func (w *chain) place(n int) int {
+	if n == 1 { // it learns alone, whatever its number
+		return 0
 	}
-	return w.move(u)
+	return w.Chain
+}
+
+// emit reports an event of the chain.
+func (w *chain) emit(code string, figures infer.Figures) {
+	if w.Emit != nil {
+		w.Emit(infer.Event{Code: code, Figures: figures})
+	}
 }
 
 func (w *chain) note(sentence string) {

@@ -3,7 +3,6 @@ package auto
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -19,6 +18,8 @@ type pairs struct {
 	settled    bool // at a draw from a normal distribution that fits there
 	position   []float64
 	logDensity float64
+	normal     infer.Metric // about its mean; without a Kind: none
+	peak       float64      // the log density there, were it normal
 	hasMass    bool
 	mass       float64 // logarithm, of the normal distribution there, but for a constant
 }
@@ -108,14 +109,16 @@ type pool struct {
 type verdict struct {
 	rounds [][]record // of the pool, with this one
 
-	rescued     map[int][]float64 // by chain: the draw of another one to which it is moved
-	evidence    []float64         // the coordinates of effects, see infer.Recentring; nil: the target's own
-	effects     *evidence         // what was learnt of them last; nil: nothing
-	vanishes    bool              // scales of effects may be 0, as was seen in this round or the one before
-	kept        bool              // the metric in use is taken again, see take, and cannot be learnt anew from the draws there are
+	standing    []standing // by chain
+	restarts    []int      // chains that start again
+	wavering    bool       // a chain that has done so is useless again, and not dropped yet
+	evidence    []float64  // the coordinates of effects, see infer.Recentring; nil: the target's own
+	effects     *evidence  // what was learnt of them last; nil: nothing
+	vanishes    bool       // scales of effects may be 0, as was seen in this round or the one before
+	kept        bool       // the metric in use is taken again, see take, and cannot be learnt anew from the draws there are
 	metric      infer.Metric
 	why         string
-	warn        string
+	unsettled   bool    // all of warm-up was made, and it has not settled
 	divergence  float64 // held-out, of the metric chosen
 	attainable  float64 // the least that a metric may have
 	unripe      bool    // a metric that needs more draws than there are would have a much lower one
@@ -167,11 +170,15 @@ func (p *pool) judge(parts []any, last bool) *verdict {
 		return v
 	}
 	v.chains = len(parts)
+	v.standing = make([]standing, len(parts))
+	if n := len(p.history); n > 0 {
+		copy(v.standing, p.history[n-1].standing)
+	}
 	v.rounds = append(slices.Clone(p.rounds), now)
 	if !p.options.NoPool {
-		v.rescue(parts, len(v.rounds) > 1)
+		v.judgeChains(parts, len(v.rounds) == 1 || last)
 	}
-	recent := later(v.rounds)
+	recent := v.present(parts, later(v.rounds))
 	v.stepSize = 0
 	divergent, count := 0, 0
 	kept := 0
@@ -225,7 +232,7 @@ func (p *pool) judge(parts []any, last bool) *verdict {
 	if before != nil && v.near() && before.near() {
 		fewest = fewestNear
 	}
-	settled := before != nil && len(v.rescued) == 0 && !(v.unripe && v.metric.Dim <= mostDenseNormal) && len(v.rounds) >= fewest &&
+	settled := before != nil && len(v.restarts) == 0 && !v.wavering && !(v.unripe && v.metric.Dim <= mostDenseNormal) && len(v.rounds) >= fewest &&
 		(math.Abs(math.Log(v.stepSize/before.stepSize)) < 0.5 || v.near() && before.near()) &&
 		math.Abs(v.divergence-before.divergence) < 0.05+0.2*v.divergence &&
 		v.rhat < 1.05+4/float64(count/len(now)) && v.delta == before.delta
@@ -234,7 +241,7 @@ func (p *pool) judge(parts []any, last bool) *verdict {
 		v.worth = worthOf(usable(later(v.rounds)))
 	}
 	if last && !settled && !p.options.NoEarlyEnd {
-		v.warn = fmt.Sprintf("Warm-up has not settled: R-hat is up to %.2f in its later half, %.1f %% of its last transitions diverge.", v.rhat, 100*v.divergent)
+		v.unsettled = true
 	}
 	return v
 }
@@ -372,66 +379,11 @@ func usable(recent []record) []record {
 	return out
 }
 
-// farBelow is how much less a log density is, in itself and in distances between
-// quartiles, where nothing of the distribution is.
-const farBelow = 10
-
-// below is how much less that of a draw is, likewise, of which a metric is not learnt: a
+// below is how much lower the log density of a draw may be than the median, in itself and in
+// distances between quartiles, for a metric to be learnt from it: a
 // normal distribution has one in a million such draws in 4 dimensions. Scores out there may
 // be thousands of times as large as elsewhere, and would decide alone.
 const below = 5
-
-// The share of transitions that diverge in a chain that is stuck, and in others.
-const stuck, moving = 0.5, 0.2
-
-// rescue finds chains from which nothing is to be learnt: almost all of whose
-// transitions diverge, while those of others do not, or whose log density is far below
-// that of others. After the first round they are moved.
-func (v *verdict) rescue(parts []any, move bool) {
-	now := slices.Clone(v.rounds[len(v.rounds)-1])
-	v.rounds[len(v.rounds)-1] = now
-	middle, share := make([]float64, len(now)), make([]float64, len(now))
-	best, width := -infinity, 0.0
-	for i, r := range now {
-		levels := slices.Sorted(slices.Values(r.logDensity))
-		n := len(levels)
-		middle[i], share[i] = levels[n/2], float64(r.divergent)/float64(n)
-		best = max(best, middle[i])
-		width = max(width, levels[n*3/4]-levels[n/4])
-	}
-	d := float64(len(now[0].draws[0]))
-	width = min(width, 3*math.Sqrt(d)) // but for chains on their way
-	calm := slices.Sorted(slices.Values(share))[(len(share)-1)/2] < moving
-	var healthy []int
-	for i := range now {
-		if middle[i] < best-farBelow-farBelow*width || calm && share[i] > stuck {
-			now[i].useless = true
-		} else {
-			healthy = append(healthy, i)
-		}
-	}
-	if len(healthy) == 0 {
-		for i := range now {
-			now[i].useless = false
-		}
-		return
-	}
-	if !move {
-		return
-	}
-	v.rescued = map[int][]float64{}
-	k := 0
-	for chain, part := range parts {
-		if _, ok := part.(record); !ok {
-			continue
-		}
-		if now[k].useless {
-			from := now[healthy[k%len(healthy)]]
-			v.rescued[chain] = from.draws[len(from.draws)*(k+1)/(len(now)+1)]
-		}
-		k++
-	}
-}
 
 // How many tails are looked at, and how much farther out than the draws, in the
 // coordinate that makes them extreme.

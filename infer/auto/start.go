@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -62,7 +63,7 @@ func (w *chain) start(ctx context.Context, given bool) (p pairs, err error) {
 // startFrom is start from one point.
 func (w *chain) startFrom(ctx context.Context, origin []float64, given bool) (pairs, error) {
 	d := w.Target.Dim()
-	a, err := w.ascend(ctx, origin)
+	a, err := w.ascend(ctx, origin, w.Rng)
 	if err != nil {
 		return pairs{}, err
 	}
@@ -73,7 +74,7 @@ func (w *chain) startFrom(ctx context.Context, origin []float64, given bool) (pa
 	if given || d > mostCurvature {
 		switch {
 		case a.Draw != nil:
-			p.settled = true
+			p.settled, p.normal, p.peak = true, a.Normal, a.Peak
 			return p, w.move(a.Draw)
 		case a.Climbed: // the density is not like a normal one there
 			return pairs{}, w.move(origin)
@@ -107,9 +108,13 @@ func (w *chain) startFrom(ctx context.Context, origin []float64, given bool) (pa
 		}
 		if gain <= max(0.25*float64(d), 0.5) {
 			centre := w.Point.LogDensity
-			drawn, err := w.draw(m, step, gain, draw, next)
+			m.Mean = slices.Clone(w.Point.Position)
+			if gain <= float64(d) {
+				floats.Add(m.Mean, step)
+			}
+			drawn, err := w.draw(m, draw, next)
 			if err != nil || drawn {
-				p.settled, p.hasMass = drawn, drawn
+				p.settled, p.hasMass, p.normal, p.peak = drawn, drawn, m, centre+0.5*min(gain, float64(d))
 				// Half the logarithm of the determinant of the covariance.
 				p.mass = centre + 0.5*min(gain, float64(d))
 				for _, v := range m.Inverse[:d] {
@@ -135,14 +140,14 @@ func (w *chain) startFrom(ctx context.Context, origin []float64, given bool) (pa
 
 // ascend is optimize.FindTypical, from points ever nearer to zero if it does not get
 // anywhere.
-func (w *chain) ascend(ctx context.Context, origin []float64) (a *optimize.Approach, err error) {
+func (w *chain) ascend(ctx context.Context, origin []float64, rng *rand.Rand) (a *optimize.Approach, err error) {
 	x := slices.Clone(origin)
 	most := climbs + int(2*math.Sqrt(float64(len(x))))
 	for _, shrink := range []float64{1, 0.3, 0.1, 0} {
 		for i, v := range origin {
 			x[i] = shrink * v
 		}
-		next, err := optimize.FindTypical(ctx, w.Target, x, w.Rng, most, nil)
+		next, err := optimize.FindTypical(ctx, w.Target, x, rng, most, nil)
 		if none := (*infer.InitError)(nil); errors.As(err, &none) && a != nil {
 			continue
 		}
@@ -180,14 +185,10 @@ func (w *chain) climb(step []float64, gain float64, next *infer.Point) (bool, er
 	return false, nil
 }
 
-// draw moves the chain to a draw from the normal distribution with the metric m about
-// the point that a Newton step leads to, unless that is no good.
-func (w *chain) draw(m infer.Metric, step []float64, gain float64, x []float64, next *infer.Point) (drawn bool, err error) {
+// draw moves the chain to a draw from the normal distribution with the metric m about its
+// mean, unless that is no good.
+func (w *chain) draw(m infer.Metric, x []float64, next *infer.Point) (drawn bool, err error) {
 	d := len(x)
-	m.Mean = slices.Clone(w.Point.Position)
-	if gain <= float64(d) {
-		floats.Add(m.Mean, step)
-	}
 	to, err := whiten.NewMap(m)
 	if err != nil {
 		return false, nil

@@ -21,7 +21,13 @@ type Approach struct {
 	// log density, of positive curvature, the latest last: Changes ≈ Hessian·Steps.
 	Steps, Changes [][]float64
 
-	Climbed bool // the typical set was reached
+	Climbed bool // the typical set was reached or, by [FindTop], the top
+
+	// Normal is the normal distribution found: the metric of its precision about its mean;
+	// without a Kind: none. Peak is what its log density comes to at the mean, were it that
+	// of the target but for a constant.
+	Normal infer.Metric
+	Peak   float64
 }
 
 // mostGain is by how much less the log density of the draw may be than that of the
@@ -45,6 +51,27 @@ func FindTypical(ctx context.Context, target infer.LogDensity, x []float64, rng 
 	if err := wanted(ctx, target, rng); err != nil {
 		return nil, err
 	}
+	tell := func(x []float64, _ float64) bool {
+		if each != nil {
+			each(x)
+		}
+		return false
+	}
+	return approach(ctx, target, x, rng, most, tell)
+}
+
+// FindTop climbs from x as [FindTypical] does, but on to the mode: until neither a step nor
+// what the next one promises is a gain worth having. It ends early where stop says so, which is
+// asked after every step with where it has led; Climbed is false then.
+func FindTop(ctx context.Context, target infer.LogDensity, x []float64, most int, stop func(x []float64, logDensity float64) bool) (*Approach, error) {
+	if err := wanted(ctx, target); err != nil {
+		return nil, err
+	}
+	return approach(ctx, target, x, nil, most, stop)
+}
+
+// approach is both; without rng it goes on to the mode, and makes no draw.
+func approach(ctx context.Context, target infer.LogDensity, x []float64, rng *rand.Rand, most int, stop func(x []float64, logDensity float64) bool) (*Approach, error) {
 	options := Options{History: 6, TolObj: -1, TolRelObj: -1, TolGrad: -1, TolRelGrad: -1, TolParam: -1}.withDefaults()
 	o := newObjective(ctx, target)
 	s, err := newAscent(o, x, options)
@@ -77,8 +104,8 @@ func FindTypical(ctx context.Context, target infer.LogDensity, x []float64, rng 
 			improveDiagonal(alpha, step, change)
 			a.Steps, a.Changes = append(a.Steps, step), append(a.Changes, change)
 		}
-		if each != nil {
-			each(s.x)
+		if stop(s.x, -s.f) {
+			break
 		}
 		gains = append(gains, s.oldF-s.f)
 		recent := 0.0
@@ -87,7 +114,7 @@ func FindTypical(ctx context.Context, target infer.LogDensity, x []float64, rng 
 		}
 		promise := -floats.Dot(s.p, s.g)
 		if gains[len(gains)-1] <= arrived*float64(d) && promise <= arrived*float64(d) ||
-			len(gains) >= settled && recent <= 0.5*float64(d) && promise <= float64(d) {
+			rng != nil && len(gains) >= settled && recent <= 0.5*float64(d) && promise <= float64(d) {
 			a.Climbed = true
 			break
 		}
@@ -95,8 +122,16 @@ func FindTypical(ctx context.Context, target infer.LogDensity, x []float64, rng 
 	a.X, a.LogDensity = s.x, -s.f
 	first := max(0, len(a.Steps)-options.History)
 	if a.Climbed {
-		if err := a.draw(o, s, rng, newInverse(s.x, s.g, alpha, a.Steps[first:], a.Changes[first:])); err != nil {
-			return nil, err
+		q := newInverse(s.x, s.g, alpha, a.Steps[first:], a.Changes[first:])
+		if q != nil {
+			step := make([]float64, d)
+			floats.SubTo(step, q.mean, s.x)
+			a.Normal, a.Peak = q.metric(), a.LogDensity-0.5*floats.Dot(step, s.g)
+		}
+		if rng != nil {
+			if err := a.draw(o, s, rng, q); err != nil {
+				return nil, err
+			}
 		}
 	}
 	for _, c := range a.Changes {

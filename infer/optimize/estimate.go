@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/ppl-lang/ppl/infer"
 )
 
 // inverse is the factorised inverse Hessian of an L-BFGS history about a diagonal:
@@ -196,6 +198,47 @@ func (e *inverse) transform(z, x []float64) {
 	for i := range x {
 		x[i] = e.mean[i] + e.root[i]*x[i]
 	}
+}
+
+// metric is the distribution as a metric about its mean; without a Kind: it has none.
+func (e *inverse) metric() infer.Metric {
+	d := len(e.root)
+	if e.lower != nil {
+		var product mat.Dense
+		product.Mul(e.lower, e.lower.T())
+		m := infer.Metric{Kind: infer.Dense, Dim: d, Mean: e.mean, Inverse: make([]float64, d*d)}
+		for i := range d {
+			for j := range d {
+				m.Inverse[i*d+j] = e.root[i] * product.At(i, j) * e.root[j]
+			}
+		}
+		return m
+	}
+	m := infer.Metric{Kind: infer.LowRank, Dim: d, Mean: e.mean, Inverse: append([]float64(nil), e.root...)}
+	if e.q == nil {
+		return m
+	}
+	n := e.inner.RawTriangular().N
+	var product mat.Dense
+	product.Mul(e.inner, e.inner.T())
+	s := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			s.SetSym(i, j, (product.At(i, j)+product.At(j, i))/2)
+		}
+	}
+	var values mat.EigenSym
+	if !values.Factorize(s, true) {
+		return infer.Metric{}
+	}
+	var vectors, turned mat.Dense
+	values.VectorsTo(&vectors)
+	turned.Mul(e.q, &vectors)
+	m.Inverse = append(m.Inverse, values.Values(nil)...)
+	for k := range n {
+		m.Inverse = append(m.Inverse, mat.Col(nil, k, &turned)...)
+	}
+	return m
 }
 
 func (e *inverse) logScale() float64 { return e.scale }

@@ -128,6 +128,36 @@ func (h *Map) Pull(g, w []float64) {
 // Whiten writes L⁻¹(x - μ) to y and Lᵀg to w: a position and its score in the
 // coordinates in which the metric is the identity.
 func (h *Map) Whiten(x, g, y, w []float64) {
+	h.Inverse(x, y)
+	h.Pull(g, w)
+}
+
+// LogScale is the logarithm of the determinant of L, half that of the inverse metric's.
+func (h *Map) LogScale() float64 {
+	sum := 0.0
+	switch m := h.metric; m.Kind {
+	case infer.Diagonal:
+		for _, v := range m.Inverse {
+			sum += 0.5 * math.Log(v)
+		}
+	case infer.LowRank:
+		scale, values, _ := m.LowRank()
+		for _, v := range scale {
+			sum += math.Log(v)
+		}
+		for _, v := range values {
+			sum += 0.5 * math.Log(v)
+		}
+	case infer.Dense:
+		for i := range m.Dim {
+			sum += math.Log(math.Abs(h.upper.Data[i*(m.Dim+1)]))
+		}
+	}
+	return sum
+}
+
+// Inverse writes L⁻¹(x - μ) to y.
+func (h *Map) Inverse(x, y []float64) {
 	if len(x) == 0 {
 		return
 	}
@@ -143,5 +173,4 @@ func (h *Map) Whiten(x, g, y, w []float64) {
 	default:
 		blas64.Trsv(blas.Trans, h.upper, vector(y))
 	}
-	h.Pull(g, w)
 }

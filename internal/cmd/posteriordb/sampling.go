@@ -70,6 +70,8 @@ type samplingRun struct {
 	Warmup      number   `json:"warmup"`      // cost in gradients, all chains
 	Sampling    number   `json:"sampling"`
 	Start       number   `json:"start"` // of Warmup
+	Search      number   `json:"search"` // likewise, and part of Start: for modes
+	Climbs      number   `json:"climbs"` // of the search
 	Race        number   `json:"race"`
 	Seconds     float64  `json:"seconds"` // of processor time, all chains
 	Z           number   `json:"z"`       // largest from the reference moments; NaN: there are none
@@ -251,6 +253,8 @@ func (r *samplingRun) measure(fit *ppl.Fit, params map[string]bool, ref referenc
 		r.Warmup += number(c.Warmup.Cost())
 		r.Sampling += number(c.Sampling.Cost())
 		r.Start += number(c.Adapted["start_gradients"])
+		r.Search += number(c.Adapted["search_gradients"])
+		r.Climbs += number(c.Adapted["search_climbs"])
 		r.Race += number(c.Adapted["race_gradients"])
 		for _, note := range c.Notes {
 			if !slices.Contains(r.Notes, note) {

@@ -1,0 +1,126 @@
+package auto
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/ppl-lang/ppl/infer"
+)
+
+// This file: which chains are useless for learning, and what becomes of them. Where a chain
+// is stays its own affair: it may start again, from a random point that it draws itself,
+// and nothing of its draws is ever replaced.
+
+const (
+	// farBelow is how much lower the log density of a chain is, in itself and in distances
+	// between quartiles, where nothing of the distribution is.
+	farBelow = 10
+
+	// In a chain that is stuck more than this share of the transitions diverges, while in
+	// half of the chains less than moving does.
+	stuck, moving = 0.5, 0.2
+
+	// patience is the number of rounds after its restart in which a chain may be useless
+	// before it is dropped.
+	patience = 2
+)
+
+// standing is what has become of a chain.
+type standing struct {
+	restarted bool
+	useless   int  // rounds since then
+	dropped   bool // nothing is learnt from it any more
+	lost      bool // useless in the last round, after a restart
+}
+
+// judgeChains finds the chains of the last round that are useless for learning: almost all
+// of their transitions diverge, while those of others do not, or their log density is far
+// below that of others. They start again, once; those that fail again are dropped. With
+// spare, the first round, they are left out of learning and nothing else.
+func (v *verdict) judgeChains(parts []any, spare bool) {
+	now := slices.Clone(v.rounds[len(v.rounds)-1])
+	v.rounds[len(v.rounds)-1] = now
+	middle, share := make([]float64, len(now)), make([]float64, len(now))
+	best, width := -infinity, 0.0
+	for i, r := range now {
+		levels := slices.Sorted(slices.Values(r.logDensity))
+		n := len(levels)
+		middle[i], share[i] = levels[n/2], float64(r.divergent)/float64(n)
+		best = max(best, middle[i])
+		width = max(width, levels[n*3/4]-levels[n/4])
+	}
+	d := float64(len(now[0].draws[0]))
+	width = min(width, 3*math.Sqrt(d)) // but for chains on their way
+	calm := slices.Sorted(slices.Values(share))[(len(share)-1)/2] < moving
+	healthy := 0
+	for i := range now {
+		now[i].useless = middle[i] < best-farBelow-farBelow*width || calm && share[i] > stuck
+		if !now[i].useless {
+			healthy++
+		}
+	}
+	if healthy == 0 {
+		for i := range now {
+			now[i].useless = false
+		}
+		return
+	}
+	k := -1
+	for chain, part := range parts {
+		if _, ok := part.(record); !ok {
+			continue
+		}
+		k++
+		s := &v.standing[chain]
+		s.lost = now[k].useless && s.restarted
+		switch {
+		case s.dropped:
+			now[k].useless, s.lost = true, true
+		case spare || !now[k].useless:
+		case !s.restarted:
+			s.restarted = true
+			v.restarts = append(v.restarts, chain)
+		default:
+			s.useless++
+			s.dropped = s.useless >= patience
+			v.wavering = v.wavering || !s.dropped
+		}
+	}
+}
+
+// present are the records of chains that have not been dropped.
+func (v *verdict) present(parts []any, recent []record) []record {
+	var out []record
+	k := 0
+	for chain, part := range parts {
+		if _, ok := part.(record); !ok {
+			continue
+		}
+		if !v.standing[chain].dropped {
+			out = append(out, recent[k])
+		}
+		k++
+	}
+	return out
+}
+
+// restart begins the chain again, from a random point of a stream of its own.
+func (w *chain) restart(ctx context.Context) error {
+	rng := infer.Stream(w.Seed, w.ID, "restart", 0)
+	x, _, err := infer.FindStart(infer.Uniform{Radius: restartRadius}, w.Chain, w.Target, rng)
+	if err != nil {
+		return err
+	}
+	a, err := w.ascend(ctx, x, rng)
+	if err != nil {
+		return err
+	}
+	if a.Draw != nil {
+		x = a.Draw
+	}
+	return w.move(x)
+}
+
+// restartRadius is that of Stan's random starts.
+const restartRadius = 2

@@ -1,0 +1,522 @@
+package auto
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/optimize"
+	"github.com/ppl-lang/ppl/infer/whiten"
+)
+
+// This file: the search for modes before the chains begin. Each chain climbs from its share
+// of the starts, random points of streams of its own, and compares where it ends with
+// what is known. The chains then agree on a list of modes and on who begins in which.
+
+const (
+	// searched is the number of climbs of all chains together, with those of their starts.
+	// Of two modes with equal basins, 32 climbs miss one with probability 2⁻³¹.
+	searched = 32
+
+	// loneClimbs is that of a chain that learns alone.
+	loneClimbs = 8
+
+	// shareOfSearch is the share of the gradients of a run that the search may take after
+	// firstClimbs climbs of a chain, as long as only one mode is known: of transitionsOf,
+	// and of gradientsOf for each, in units of the fourth root of the dimension.
+	shareOfSearch = 0.05
+	firstClimbs   = 2
+
+	// mostOfSearch times that share the search takes where there are several modes.
+	mostOfSearch = 4
+
+	// margin, and marginPerDim for each dimension, is how much lower the logarithm of the mass of a
+	// mode may be than that of the largest, by normal approximations, for a chain to
+	// begin in it: masses below 10⁻³ do not matter, the rest is for the error of approximations.
+	margin       = 12
+	marginPerDim = 0.1
+
+	// surprise is how much the log density at the mean of a normal approximation may be
+	// above what it promises, in itself and relative to the gain, for the mean to be its top.
+	surprise = 2
+
+	// otherScale is the ratio of scales, in each dimension, from which on two modes at the
+	// same place are two.
+	otherScale = 3
+
+	// exact is the same below which the mean is the top as it is.
+	exact, exactShare = 0.1, 0.01
+
+	// slack is how much a log density may differ from that of a normal approximation, in
+	// itself and relative to the distance, where a climb has got to a mode that is known.
+	slack      = 0.5
+	slackShare = 0.1
+
+	// trailing, and trailingPerDim for each dimension, is how far below the others a chain
+	// is that has yet to climb to where they are.
+	trailing, trailingPerDim = 100, 10
+
+	// barrier is how much lower the log density has to be between two modes than at the
+	// lower one.
+	barrier = 1
+)
+
+// radii are those of random starts, one for each climb of a chain in turn.
+var radii = []float64{2, 1, 4, 2, 8, 0.5, 2, 4}
+
+// mode is a place where the density is largest, with the normal distribution that fits there.
+type mode struct {
+	metric     infer.Metric // about the mode
+	logDensity float64      // at the mode, or what the normal distribution has there
+	mass       float64      // logarithm, but for a constant
+	found      []int        // chains that found it
+	to         *whiten.Map
+}
+
+// newMode is a mode with its mass; nil: there is no normal distribution.
+func newMode(m infer.Metric, logDensity float64) *mode {
+	to, err := whiten.NewMap(m)
+	if m.Kind == "" || err != nil {
+		return nil
+	}
+	mass := logDensity + to.LogScale()
+	if math.IsNaN(mass) || math.IsInf(mass, 0) {
+		return nil
+	}
+	return &mode{metric: m, logDensity: logDensity, mass: mass, to: to}
+}
+
+// distance is the squared distance of x from the mode, in its own standard deviations.
+func (m *mode) distance(x []float64) float64 {
+	y := make([]float64, len(x))
+	m.to.Inverse(x, y)
+	return floats.Dot(y, y)
+}
+
+// has reports whether x is where the normal distribution of the mode describes the density.
+func (m *mode) has(x []float64, logDensity float64) bool {
+	r := m.distance(x)
+	d := float64(len(x))
+	return r < d+4*math.Sqrt(2*d)+4 && math.Abs(logDensity-(m.logDensity-0.5*r)) < slack+slackShare*0.5*r
+}
+
+// same reports whether two modes are one, of the same scale.
+func (m *mode) same(other *mode) bool {
+	d := float64(m.metric.Dim)
+	near := 0.1 + 0.05*d
+	return min(m.distance(other.metric.Mean), other.distance(m.metric.Mean)) < near &&
+		math.Abs(m.to.LogScale()-other.to.LogScale()) < (d+1)*math.Log(otherScale)
+}
+
+// normalDraw is a draw from the normal distribution of the mode.
+func (m *mode) normalDraw(rng *rand.Rand) []float64 {
+	d := m.metric.Dim
+	z, x := make([]float64, d), make([]float64, d)
+	for i := range z {
+		z[i] = rng.NormFloat64()
+	}
+	m.to.Forward(z, x)
+	return x
+}
+
+// finding is what a chain brings to an exchange: the modes that it has found, its own start
+// first, and which of those known it has been in.
+type finding struct {
+	modes   []*mode
+	visited []int
+	start   bool    // the first of modes is where the chain is
+	level   float64 // the log density where it is
+}
+
+// known puts the findings of all chains together.
+func (w *chain) known(before []*mode, own finding) ([]*mode, []any, error) {
+	var parts []any
+	all, err := w.Exchange(own, func(p []any) any { return slices.Clone(p) })
+	if err != nil {
+		return nil, nil, err
+	}
+	parts = all.([]any)
+	out := make([]*mode, len(before))
+	for i, m := range before {
+		c := *m
+		c.found = slices.Clone(m.found)
+		out[i] = &c
+	}
+	for chain, part := range parts {
+		f, _ := part.(finding)
+		for _, i := range f.visited {
+			if !slices.Contains(out[i].found, chain) {
+				out[i].found = append(out[i].found, chain)
+			}
+		}
+		for _, m := range f.modes {
+			i := slices.IndexFunc(out, m.same)
+			if i < 0 {
+				c := *m
+				c.found = []int{chain}
+				out = append(out, &c)
+				continue
+			}
+			if !slices.Contains(out[i].found, chain) {
+				out[i].found = append(slices.Clip(out[i].found), chain)
+			}
+		}
+	}
+	return out, parts, nil
+}
+
+// searchModes looks for modes and moves the chain to where it begins: where it is, unless
+// another mode that this chain, or no chain, has found has none. start is how the chain got where it
+// is. It returns the modes that matter; none: there is one, or nothing is known.
+func (w *chain) searchModes(ctx context.Context, start pairs) ([]*mode, error) {
+	var own finding
+	if start.settled && w.RandomStart {
+		top, inner, err := w.topOf(ctx, start)
+		if err != nil {
+			return nil, err
+		}
+		if top != nil {
+			own.modes, own.start, own.level = append(own.modes, top), true, start.logDensity
+		}
+		if inner != nil {
+			own.modes = append(own.modes, inner)
+		}
+	}
+	modes, parts, err := w.known(nil, own)
+	if err != nil || len(modes) == 0 {
+		return nil, err
+	}
+	climbs := searched / len(parts)
+	if w.options.NoPool {
+		climbs = loneClimbs
+	}
+	var more finding
+	if w.RandomStart {
+		if more, err = w.climbs(ctx, modes, climbs-1); err != nil {
+			return nil, err
+		}
+	}
+	if modes, _, err = w.known(modes, more); err != nil {
+		return nil, err
+	}
+	matter := mattering(modes)
+	at := make([]*mode, len(parts))
+	for chain, part := range parts {
+		if f, _ := part.(finding); f.start {
+			i := slices.IndexFunc(matter, f.modes[0].same)
+			if i < 0 { // it is where no draw should be, and begins in a better place that it has found
+				i = slices.IndexFunc(matter, func(m *mode) bool { return slices.Contains(m.found, chain) })
+			}
+			if i >= 0 {
+				at[chain] = matter[i]
+			}
+		}
+	}
+	place(matter, at)
+	here := w.place(len(parts))
+	if m := at[here]; w.RandomStart && m != nil && (len(own.modes) == 0 || !own.start || !m.same(own.modes[0])) {
+		if err := w.begin(m); err != nil {
+			return nil, err
+		}
+	}
+	w.kernel.told["search_modes"] = float64(len(matter))
+	if at[here] == nil && !start.settled && w.RandomStart {
+		if err := w.climbTo(ctx, parts); err != nil {
+			return nil, err
+		}
+	}
+	if len(matter) < 2 {
+		return nil, nil
+	}
+	return matter, nil
+}
+
+// mattering are the modes whose mass may matter, the largest first.
+func mattering(modes []*mode) []*mode {
+	best, d := -infinity, 0.0
+	for _, m := range modes {
+		best, d = max(best, m.mass), float64(m.metric.Dim)
+	}
+	var out []*mode
+	for _, m := range modes {
+		if m.mass >= best-margin-marginPerDim*d {
+			out = append(out, m)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *mode) int {
+		switch {
+		case a.mass > b.mass:
+			return -1
+		case a.mass < b.mass:
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
+// place decides in which mode chains begin, from those in which they are: each mode gets one, if there are enough
+// of them; first a chain that has found it, of those that are in a mode with others or in none.
+func place(modes []*mode, at []*mode) {
+	count := func(m *mode) (n int) {
+		for _, other := range at {
+			if other == m {
+				n++
+			}
+		}
+		return n
+	}
+	for _, m := range modes {
+		if count(m) > 0 {
+			continue
+		}
+		best, rank := -1, 0
+		for chain, now := range at {
+			if now != nil && count(now) < 2 {
+				continue
+			}
+			r := 1 + len(at)
+			if now != nil {
+				r = 1 + count(now)
+			}
+			if slices.Contains(m.found, chain) {
+				r += 2 * len(at)
+			}
+			if r > rank {
+				best, rank = chain, r
+			}
+		}
+		if best < 0 {
+			return
+		}
+		at[best] = m
+	}
+}
+
+// climbTo lets a chain that has settled nowhere, and is far below those that have, climb from
+// where it is until its log density is that of their starts: their level is what it learns
+// from them, not their place.
+func (w *chain) climbTo(ctx context.Context, parts []any) error {
+	level := -infinity
+	for _, part := range parts {
+		if f, _ := part.(finding); f.start {
+			level = max(level, f.level)
+		}
+	}
+	if !(w.Point.LogDensity < level-trailing-trailingPerDim*float64(w.Target.Dim())) {
+		return nil
+	}
+	reached := slices.Clone(w.Point.Position)
+	best := w.Point.LogDensity
+	_, err := optimize.FindTop(ctx, w.Target, w.Point.Position, w.mostEvaluations(), func(x []float64, lp float64) bool {
+		if lp > best {
+			best = lp
+			copy(reached, x)
+		}
+		return lp >= level
+	})
+	if none := (*infer.InitError)(nil); err != nil && !errors.As(err, &none) {
+		return err
+	}
+	return w.move(reached)
+}
+
+// begin moves the chain to a draw of its own from the normal distribution of a mode, or
+// to the mode itself.
+func (w *chain) begin(m *mode) error {
+	d := float64(m.metric.Dim)
+	rng := infer.Stream(w.Seed, w.ID, "begin", 0)
+	for range tries {
+		if err := w.move(m.normalDraw(rng)); err != nil {
+			return err
+		}
+		if w.Point.LogDensity >= m.logDensity-0.5*d-farthest*math.Sqrt(0.5*d) && finite(w.Point.Gradient) {
+			return nil
+		}
+	}
+	return w.move(m.metric.Mean)
+}
+
+// topOf is the mode where the chain has settled. Where the density rises above the normal
+// distribution that fits there, there is another one within, of a smaller scale.
+func (w *chain) topOf(ctx context.Context, start pairs) (top, inner *mode, err error) {
+	m := start.normal
+	if m.Kind == "" {
+		return nil, nil, nil
+	}
+	d := w.Target.Dim()
+	lp, err := w.Target.LogDensityGrad(m.Mean, make([]float64, d))
+	if err != nil {
+		return nil, nil, err
+	}
+	if math.Abs(lp-start.peak) < exact+exactShare*float64(d) {
+		return newMode(m, lp), nil, nil
+	}
+	a, err := optimize.FindTop(ctx, w.Target, m.Mean, w.mostEvaluations(), never)
+	if none := (*infer.InitError)(nil); errors.As(err, &none) || err == nil && !a.Climbed {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if a.LogDensity < start.peak+surprise+slackShare*float64(d) {
+		m.Mean = a.X
+		return newMode(m, a.LogDensity), nil, nil
+	}
+	top = newMode(m, start.peak)
+	inner, err = w.modeAt(a)
+	return top, inner, err
+}
+
+func never([]float64, float64) bool { return false }
+
+func (w *chain) mostEvaluations() int { return climbs + int(2*math.Sqrt(float64(w.Target.Dim()))) }
+
+// modeAt is the mode that a climb has ended at; its scale is that of second derivatives or,
+// in many dimensions, of the climb.
+func (w *chain) modeAt(a *optimize.Approach) (*mode, error) {
+	d := len(a.X)
+	if d > mostCurvature {
+		if a.Normal.Kind == "" {
+			return nil, nil
+		}
+		m := a.Normal
+		m.Mean = a.X
+		return newMode(m, a.LogDensity), nil
+	}
+	was := infer.NewPoint(d)
+	was.CopyFrom(w.Point)
+	defer w.Point.CopyFrom(was)
+	if err := w.move(a.X); err != nil {
+		return nil, err
+	}
+	scale := a.Scale
+	var m infer.Metric
+	for range 2 { // steps of the right length see more
+		local, err := w.curvature(scale, 0, 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(local.steps) < d {
+			return nil, nil
+		}
+		if m, err = whiten.Fit(infer.LowRank, whiten.Sample{Draws: local.steps, Scores: local.changes, Plain: true}, whiten.Options{Shrink: 1e-10, Cutoff: 1.01, Rank: d}); err != nil {
+			return nil, nil
+		}
+		wrong := 0.0
+		for i := range d {
+			wrong = max(wrong, math.Abs(math.Log(m.Inverse[i]/scale[i])))
+		}
+		scale = slices.Clone(m.Inverse[:d])
+		if wrong < math.Log(10) {
+			break
+		}
+	}
+	m.Mean = slices.Clone(a.X)
+	return newMode(m, a.LogDensity), nil
+}
+
+// climbs makes n climbs, of which all that ends in modes that are known end early.
+func (w *chain) climbs(ctx context.Context, known []*mode, n int) (finding, error) {
+	var out finding
+	d := w.Target.Dim()
+	begun := w.Target.Gradients()
+	lost := 0 // climbs that have ended nowhere
+	most := int64(shareOfSearch * w.plannedGradients())
+	for k := range n {
+		spent := w.Target.Gradients() - begun
+		if k+1 >= firstClimbs && (spent >= most && (worthwhile(slices.Concat(known, out.modes)) < 2 || lost > k/2) || spent >= mostOfSearch*most) {
+			break
+		}
+		w.kernel.told["search_climbs"] = float64(k + 1)
+		rng := infer.Stream(w.Seed, w.ID, "modes", uint64(k))
+		x, _, err := infer.FindStart(infer.Uniform{Radius: radii[k%len(radii)]}, w.Chain, w.Target, rng)
+		if none := (*infer.InitError)(nil); errors.As(err, &none) {
+			continue
+		}
+		if err != nil {
+			return out, err
+		}
+		if w.learns {
+			for _, j := range w.Chart.Of().Elements() {
+				x[j] = nearMeans * (2*rng.Float64() - 1)
+			}
+		}
+		in := -1
+		a, err := optimize.FindTop(ctx, w.Target, x, w.mostEvaluations(), func(x []float64, lp float64) bool {
+			in = slices.IndexFunc(known, func(m *mode) bool { return m.has(x, lp) })
+			return in >= 0 || slices.ContainsFunc(out.modes, func(m *mode) bool { return m.has(x, lp) })
+		})
+		if none := (*infer.InitError)(nil); errors.As(err, &none) {
+			continue
+		}
+		if err != nil {
+			return out, err
+		}
+		if in >= 0 {
+			out.visited = append(out.visited, in)
+		}
+		if !a.Climbed || !finite(a.X) {
+			if in < 0 {
+				lost++
+			}
+			continue
+		}
+		next, err := w.apart(a, slices.Concat(known, out.modes))
+		if err != nil {
+			return out, err
+		}
+		if !next {
+			continue
+		}
+		m, err := w.modeAt(a)
+		if err != nil {
+			return out, err
+		}
+		if m != nil && len(m.metric.Mean) == d {
+			out.modes = append(out.modes, m)
+		}
+	}
+	return out, nil
+}
+
+// worthwhile is the number of modes that matter.
+func worthwhile(modes []*mode) int { return len(mattering(modes)) }
+
+// apart reports whether a climb has ended in none of the modes that are known: on the way to each of them
+// there is a barrier.
+func (w *chain) apart(a *optimize.Approach, known []*mode) (bool, error) {
+	d := len(a.X)
+	x, g := make([]float64, d), make([]float64, d)
+	for _, m := range known {
+		low := false
+		least := min(a.LogDensity, m.logDensity) - barrier
+		for _, t := range []float64{0.5, 0.25, 0.75} {
+			for i := range x {
+				x[i] = (1-t)*a.X[i] + t*m.metric.Mean[i]
+			}
+			lp, err := w.Target.LogDensityGrad(x, g)
+			if err != nil {
+				return false, err
+			}
+			if low = lp < least; low {
+				break
+			}
+		}
+		if !low && a.LogDensity < m.logDensity+surprise+slackShare*float64(d) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// plannedGradients is about how many gradients the chain is going to take at least: of a target that is nearly normal
+// some three for each of as many draws as warm-up has transitions.
+func (w *chain) plannedGradients() float64 {
+	return 3 * float64(w.length)
+}
