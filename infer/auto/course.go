@@ -108,12 +108,11 @@ func (c course) Run(ctx context.Context, s *infer.State) error {
 		}
 	}
 	started := s.Target.Gradients()
-	_ = modes
 	w.kernel.use(Setting{Kind: NUTS})
 	if err := w.search(ctx, given); err != nil {
 		return err
 	}
-	v, err := w.rounds(ctx, given)
+	v, err := w.rounds(ctx, given, len(modes) > 1)
 	if err != nil {
 		return err
 	}
@@ -125,6 +124,11 @@ func (c course) Run(ctx context.Context, s *infer.State) error {
 		w.note(fmt.Sprintf("Warm-up: %d transitions of %d; step size, metric and means had settled.", w.made, w.length))
 	}
 	w.spend(v)
+	if v.chains > 1 {
+		if err := w.occupied(v, modes); err != nil {
+			return err
+		}
+	}
 	told := w.kernel.told
 	told["start_gradients"] = float64(started - begun)
 	told["search_gradients"] = float64(searched - climbed)
@@ -180,8 +184,8 @@ func (w *chain) advance(n int, maxDepth int) error {
 }
 
 // rounds makes the rounds and returns the last verdict.
-func (w *chain) rounds(ctx context.Context, given bool) (*verdict, error) {
-	p := &pool{course: w.course, given: given, chart: w.Chart, learns: w.learns}
+func (w *chain) rounds(ctx context.Context, given, several bool) (*verdict, error) {
+	p := &pool{course: w.course, given: given, chart: w.Chart, learns: w.learns, several: several}
 	length := float64(w.options.FirstRound)
 	unripe, surveys, surveyed := false, 0, []float64(nil) // the last in these coordinates
 	ofRounds := w.length - min(w.options.ofRace(), w.length/3)

@@ -30,13 +30,15 @@ const (
 type standing struct {
 	restarted bool
 	useless   int  // rounds since then
+	present   bool // it has not ended
 	dropped   bool // nothing is learnt from it any more
 	lost      bool // useless in the last round, after a restart
 }
 
 // judgeChains finds the chains of the last round that are useless for learning: almost all
-// of their transitions diverge, while those of others do not, or their log density is far
-// below that of others. They start again, once; those that fail again are dropped. With
+// of their transitions diverge, while those of others do not, or what their draws span has next to no
+// mass, which is their log density and the logarithm of their volume: a narrow mode may be
+// high, and yet have little. They start again, once; those that fail again are dropped. With
 // spare, the first round, they are left out of learning and nothing else.
 func (v *verdict) judgeChains(parts []any, spare bool) {
 	now := slices.Clone(v.rounds[len(v.rounds)-1])
@@ -47,6 +49,7 @@ func (v *verdict) judgeChains(parts []any, spare bool) {
 		levels := slices.Sorted(slices.Values(r.logDensity))
 		n := len(levels)
 		middle[i], share[i] = levels[n/2], float64(r.divergent)/float64(n)
+		middle[i] += logVolume(r.draws)
 		best = max(best, middle[i])
 		width = max(width, levels[n*3/4]-levels[n/4])
 	}
@@ -88,6 +91,25 @@ func (v *verdict) judgeChains(parts []any, spare bool) {
 		}
 	}
 }
+
+// logVolume is half the sum of the logarithms of the variances of draws.
+func logVolume(draws [][]float64) float64 {
+	n, sum := float64(len(draws)), 0.0
+	for j := range draws[0] {
+		mean, square := 0.0, 0.0
+		for _, x := range draws {
+			mean += x[j] / n
+		}
+		for _, x := range draws {
+			square += (x[j] - mean) * (x[j] - mean) / n
+		}
+		sum += 0.5 * math.Log(max(square, leastVariance))
+	}
+	return sum
+}
+
+// leastVariance is that of a chain that does not move: what is below is rounding.
+const leastVariance = 1e-20
 
 // present are the records of chains that have not been dropped.
 func (v *verdict) present(parts []any, recent []record) []record {

@@ -22,6 +22,7 @@ type Kernel struct {
 	made    int                // transitions with relief
 	spare   float64            // transitions per draw beside the first, in the mean
 	owed    float64            // of them, for the draws so far
+	modes   *census            // nil: one mode, as far as is known
 	told    map[string]float64 // what warm-up has found, for Describe
 }
 
@@ -30,6 +31,7 @@ var (
 	_ infer.Resumable = (*Kernel)(nil)
 	_ infer.Describer = (*Kernel)(nil)
 	_ infer.Chooser   = (*Kernel)(nil)
+	_ infer.Witness   = (*Kernel)(nil)
 )
 
 func newKernel(o Sampler) *Kernel {
@@ -59,6 +61,22 @@ func (k *Kernel) Setting() Setting { return k.setting }
 // that each leaves the target invariant. Beside a static kernel those to spare are made by
 // NUTS, which gets to tails and back where trajectories of fixed length hardly do.
 func (k *Kernel) Transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {
+	z, info, err := k.transition(rng, h, eps, z)
+	if err == nil && k.modes != nil {
+		k.modes.count(z.Position)
+	}
+	return z, info, err
+}
+
+// Events implements [infer.Witness].
+func (k *Kernel) Events() []infer.Event {
+	if k.modes == nil {
+		return nil
+	}
+	return []infer.Event{k.modes.event()}
+}
+
+func (k *Kernel) transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {
 	kernel, step := k.next(h, eps)
 	if k.spare == 0 {
 		return kernel.Transition(rng, h, step, z)
@@ -124,12 +142,13 @@ type savedKernel struct {
 	Spare   float64
 	Owed    float64
 	Told    infer.Figures
+	Modes   *census
 }
 
 // SaveState implements [infer.Resumable].
 func (k *Kernel) SaveState() ([]byte, error) {
 	var out bytes.Buffer
-	err := gob.NewEncoder(&out).Encode(savedKernel{k.setting, k.relief, k.made, k.spare, k.owed, k.told})
+	err := gob.NewEncoder(&out).Encode(savedKernel{k.setting, k.relief, k.made, k.spare, k.owed, k.told, k.modes})
 	return out.Bytes(), err
 }
 
@@ -142,7 +161,11 @@ func (k *Kernel) LoadState(_ infer.Hamiltonian, state []byte) error {
 	if !slices.Contains(Kinds(), s.Setting.Kind) || s.Setting.Steps < 0 || !(s.Relief >= 0) || math.IsInf(s.Relief, 1) || s.Made < 0 || !(s.Spare >= 0 && s.Spare < mostPerDraw) || !(s.Owed >= 0 && s.Owed < 1) {
 		return fmt.Errorf("auto: the saved state of the kernel makes no sense")
 	}
+	if s.Modes != nil && !s.Modes.prepare() {
+		return fmt.Errorf("auto: the saved state of the kernel makes no sense")
+	}
 	k.use(s.Setting)
+	k.modes = s.Modes
 	k.relief, k.made, k.spare, k.owed = s.Relief, s.Made, s.Spare, s.Owed
 	if s.Told != nil {
 		k.told = s.Told

@@ -57,6 +57,15 @@ const (
 	slack      = 0.5
 	slackShare = 0.1
 
+	// A ray from a mode goes out in shells, each so much farther than the one before. The
+	// mass has to fall by dip nats before it rises for another scale to be there.
+	shells, shellGrowth = 12, 2.0
+	dip                 = 3
+
+	// In up to mostRefined dimensions, and of mostModes modes at most, second derivatives are taken where
+	// there are several modes.
+	mostRefined, mostModes = 1024, 8
+
 	// trailing, and trailingPerDim for each dimension, is how far below the others a chain
 	// is that has yet to climb to where they are.
 	trailing, trailingPerDim = 100, 10
@@ -186,6 +195,15 @@ func (w *chain) searchModes(ctx context.Context, start pairs) ([]*mode, error) {
 		if inner != nil {
 			own.modes = append(own.modes, inner)
 		}
+		if top != nil && inner == nil {
+			outer, err := w.around(top)
+			if err != nil {
+				return nil, err
+			}
+			if outer != nil {
+				own.modes = append(own.modes, outer)
+			}
+		}
 	}
 	modes, parts, err := w.known(nil, own)
 	if err != nil || len(modes) == 0 {
@@ -202,6 +220,9 @@ func (w *chain) searchModes(ctx context.Context, start pairs) ([]*mode, error) {
 		}
 	}
 	if modes, _, err = w.known(modes, more); err != nil {
+		return nil, err
+	}
+	if modes, err = w.refine(modes); err != nil {
 		return nil, err
 	}
 	matter := mattering(modes)
@@ -234,6 +255,116 @@ func (w *chain) searchModes(ctx context.Context, start pairs) ([]*mode, error) {
 		return nil, nil
 	}
 	return matter, nil
+}
+
+// around looks along a ray from a mode for mass farther out, which no climb ends in: of a
+// mixture with the same centre but another scale. The mass of a shell is the density there times its
+// volume; of one mode, whatever its tails, it rises to one maximum and falls.
+func (w *chain) around(m *mode) (*mode, error) {
+	d := w.Target.Dim()
+	rng := infer.Stream(w.Seed, w.ID, "ray", 0)
+	u, y, x, g := make([]float64, d), make([]float64, d), make([]float64, d), make([]float64, d)
+	for i := range u {
+		u[i] = rng.NormFloat64()
+	}
+	floats.Scale(math.Sqrt(float64(d))/floats.Norm(u, 2), u)
+	first, least, at := 0.0, infinity, 0.0
+	best, level := -infinity, 0.0
+	for k := range shells {
+		r := math.Pow(shellGrowth, float64(k))
+		floats.ScaleTo(y, r, u)
+		m.to.Forward(y, x)
+		lp, err := w.Target.LogDensityGrad(x, g)
+		if err != nil {
+			return nil, err
+		}
+		if math.IsInf(lp, -1) {
+			break
+		}
+		mass := lp + float64(d)*math.Log(r)
+		if k == 0 {
+			first = mass
+		}
+		least = min(least, mass)
+		if mass > least+dip && mass > best {
+			best, at, level = mass, r, lp
+		}
+	}
+	if best < first-margin-marginPerDim*float64(d) {
+		return nil, nil
+	}
+	wide := m.metric
+	wide.Inverse = slices.Clone(wide.Inverse)
+	switch wide.Kind {
+	case infer.LowRank:
+		floats.Scale(at, wide.Inverse[:d])
+	default:
+		floats.Scale(at*at, wide.Inverse)
+	}
+	return newMode(wide, level+0.5*float64(d)), nil
+}
+
+// refine takes second derivatives at the modes where there are several in more dimensions than a
+// start takes them in: the scales of climbs are too rough there for masses. The chains share
+// the modes.
+func (w *chain) refine(modes []*mode) ([]*mode, error) {
+	d := w.Target.Dim()
+	if d <= mostCurvature || d > mostRefined || len(modes) < 2 {
+		return modes, nil
+	}
+	modes = modes[:min(len(modes), mostModes)]
+	mine := map[int]*mode{}
+	n, err := w.Exchange(struct{}{}, func(parts []any) any { return len(parts) })
+	if err != nil {
+		return nil, err
+	}
+	for i, m := range modes {
+		if chains := n.(int); i%chains != w.place(chains) {
+			continue
+		}
+		scale := make([]float64, d)
+		for j, v := range variances(m.metric) {
+			scale[j] = math.Sqrt(v)
+		}
+		better, err := w.curved(m.metric.Mean, m.logDensity, scale)
+		if err != nil {
+			return nil, err
+		}
+		mine[i] = better
+	}
+	all, err := w.Exchange(mine, func(parts []any) any {
+		better := make([]*mode, len(modes))
+		for _, part := range parts {
+			of, _ := part.(map[int]*mode)
+			for i, m := range of {
+				better[i] = m
+			}
+		}
+		return better
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []*mode
+	for i, m := range all.([]*mode) {
+		if m == nil {
+			continue
+		}
+		if same := slices.IndexFunc(out, m.same); same >= 0 {
+			c := *out[same]
+			for _, chain := range modes[i].found {
+				if !slices.Contains(c.found, chain) {
+					c.found = append(slices.Clip(c.found), chain)
+				}
+			}
+			out[same] = &c
+			continue
+		}
+		c := *m
+		c.found = modes[i].found
+		out = append(out, &c)
+	}
+	return out, nil
 }
 
 // mattering are the modes whose mass may matter, the largest first.
@@ -389,13 +520,18 @@ func (w *chain) modeAt(a *optimize.Approach) (*mode, error) {
 		m.Mean = a.X
 		return newMode(m, a.LogDensity), nil
 	}
+	return w.curved(a.X, a.LogDensity, a.Scale)
+}
+
+// curved is the mode at x with the scale of the second derivatives there.
+func (w *chain) curved(x []float64, logDensity float64, scale []float64) (*mode, error) {
+	d := len(x)
 	was := infer.NewPoint(d)
 	was.CopyFrom(w.Point)
 	defer w.Point.CopyFrom(was)
-	if err := w.move(a.X); err != nil {
+	if err := w.move(x); err != nil {
 		return nil, err
 	}
-	scale := a.Scale
 	var m infer.Metric
 	for range 2 { // steps of the right length see more
 		local, err := w.curvature(scale, 0, 1)
@@ -417,8 +553,8 @@ func (w *chain) modeAt(a *optimize.Approach) (*mode, error) {
 			break
 		}
 	}
-	m.Mean = slices.Clone(a.X)
-	return newMode(m, a.LogDensity), nil
+	m.Mean = slices.Clone(x)
+	return newMode(m, logDensity), nil
 }
 
 // climbs makes n climbs, of which all that ends in modes that are known end early.

@@ -100,6 +100,7 @@ type pool struct {
 	given   bool
 	chart   *infer.Chart // nil: the target has no effects
 	learns  bool         // their coordinates
+	several bool         // modes are known, and chains begin in different ones on purpose
 	metric  infer.Metric // in use
 	rounds  [][]record   // by round, then chain
 	history []*verdict
@@ -174,9 +175,12 @@ func (p *pool) judge(parts []any, last bool) *verdict {
 	if n := len(p.history); n > 0 {
 		copy(v.standing, p.history[n-1].standing)
 	}
+	for chain, part := range parts {
+		_, v.standing[chain].present = part.(record)
+	}
 	v.rounds = append(slices.Clone(p.rounds), now)
 	if !p.options.NoPool {
-		v.judgeChains(parts, len(v.rounds) == 1 || last)
+		v.judgeChains(parts, len(v.rounds) == 1 || last || p.several)
 	}
 	recent := v.present(parts, later(v.rounds))
 	v.stepSize = 0

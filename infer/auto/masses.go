@@ -1,0 +1,462 @@
+package auto
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/whiten"
+)
+
+// This file: what the draws of warm-up tell of modes. Chains that are in different places,
+// with a barrier between them, are in different modes, whether the search knew of these or not.
+// The masses of these are estimated by bridge sampling (Meng and Wong 1996) between the draws in
+// each mode and those of a normal distribution that fits there.
+
+const (
+	// farApart is the distance between the means of two chains, in standard deviations
+	// within them, from which on they may be in different modes. Means of the later half of
+	// warm-up are known to about a third of one.
+	farApart = 2
+
+	// bridged is the number of draws of a chain, and of the normal distribution, that the
+	// masses are estimated from.
+	bridged = 60
+
+	// bridgeRounds are those of the fixed-point iteration, which gains a digit in two or three.
+	bridgeRounds = 100
+
+	// smallMass is the estimated mass from which on a mode without draws is reported.
+	smallMass = 0.01
+)
+
+// group is the chains that are in one place.
+type group struct {
+	chains []int // places in the exchange
+	fit    whiten.Sample
+	held   map[int][][]float64 // draws, by chain
+	normal *mode
+}
+
+// groupsOf are the groups of chains by their draws.
+func groupsOf(parts []bool, recent []record, to *whiten.Map) []group {
+	d := len(recent[0].draws[0])
+	n := len(recent)
+	means, sds := make([][]float64, n), make([][]float64, n)
+	y := make([]float64, d)
+	for i, r := range recent {
+		means[i], sds[i] = make([]float64, d+1), make([]float64, d+1)
+		values := make([][]float64, d+1)
+		for t, x := range r.draws {
+			to.Inverse(x, y)
+			for j, v := range y {
+				values[j] = append(values[j], v)
+			}
+			values[d] = append(values[d], r.logDensity[t])
+		}
+		for j, v := range values {
+			m := floats.Sum(v) / float64(len(v))
+			s := 0.0
+			for _, x := range v {
+				s += (x - m) * (x - m)
+			}
+			means[i][j], sds[i][j] = m, math.Sqrt(s/float64(len(v)))
+		}
+	}
+	near := func(a, b int) bool {
+		for j := range d + 1 {
+			if math.Abs(means[a][j]-means[b][j]) > farApart*max(sds[a][j], sds[b][j]) {
+				return false
+			}
+		}
+		return true
+	}
+	of := make([]int, n)
+	for i := range of {
+		of[i] = i
+		for j := range i {
+			if near(i, j) {
+				from, into := of[i], of[j]
+				for k := range i + 1 {
+					if of[k] == from {
+						of[k] = into
+					}
+				}
+			}
+		}
+	}
+	var groups []group
+	index := map[int]int{}
+	i := 0
+	for chain, here := range parts {
+		if !here {
+			continue
+		}
+		g, ok := index[of[i]]
+		if !ok {
+			g = len(groups)
+			index[of[i]] = g
+			groups = append(groups, group{held: map[int][][]float64{}})
+		}
+		r := recent[i]
+		half := len(r.draws) / 2
+		groups[g].chains = append(groups[g].chains, chain)
+		groups[g].fit.Draws = append(groups[g].fit.Draws, r.draws[:half]...)
+		groups[g].fit.Scores = append(groups[g].fit.Scores, r.scores[:half]...)
+		groups[g].fit.Groups = append(groups[g].fit.Groups, half)
+		groups[g].held[chain] = r.draws[half:]
+		i++
+	}
+	return groups
+}
+
+// approximate fits a normal distribution to the draws of the group.
+func (g *group) approximate() bool {
+	d := len(g.fit.Draws[0])
+	kind := infer.LowRank
+	if d <= mostDense && len(g.fit.Draws) >= 3*d {
+		kind = infer.Dense
+	}
+	m, err := whiten.Fit(kind, g.fit, whiten.Options{Shrink: 1e-3})
+	if err != nil {
+		m = varianceOf(g.fit)
+	}
+	if len(g.fit.Draws) >= mostTrusted {
+		widen(&m, g.fit)
+	}
+	g.normal = newMode(m, 0)
+	return g.normal != nil
+}
+
+// logNormal is the log density of the normal distribution at x.
+func (m *mode) logNormal(x []float64) float64 {
+	return -0.5*m.distance(x) - m.to.LogScale() - 0.5*float64(len(x))*math.Log(2*math.Pi)
+}
+
+// bridge is what a chain contributes to the masses: log ratios of the target to the normal
+// distribution of its group, and what separates its group from others.
+type bridge struct {
+	group          int
+	draws, normals []float64
+	apart          []bool // by group: there is a barrier
+}
+
+// occupied finds the modes that the chains are in, with their masses, and hands them to the
+// kernel, which counts what part of the draws is in each. candidates are those that the search has found, with no chain in
+// those that are empty.
+func (w *chain) occupied(v *verdict, candidates []*mode) error {
+	all, here := later(v.rounds), []bool(nil)
+	for _, s := range v.standing {
+		here = append(here, s.present)
+	}
+	if len(all) == 0 || len(all[0].draws) < fewestOfMetric {
+		return nil
+	}
+	for i := range all { // those of chains that were useless then are draws too
+		all[i].unused = nil
+	}
+	recent := in(w.Chart, v.evidence, all)
+	to, err := whiten.NewMap(v.metric)
+	if err != nil {
+		return err
+	}
+	groups := groupsOf(here, recent, to)
+	for i := range groups {
+		if !groups[i].approximate() {
+			return nil
+		}
+	}
+	if len(groups) < 2 {
+		return nil
+	}
+	own, err := w.bridge(groups)
+	if err != nil {
+		return err
+	}
+	rng := infer.Stream(w.Seed, 0, "masses", 0)
+	parts, err := w.Exchange(own, func(parts []any) any { return massesOf(groups, parts, rng) })
+	if err != nil {
+		return err
+	}
+	m := parts.(*masses)
+	if len(m.normals) > 1 {
+		w.kernel.modes = newCensus(m)
+		w.kernel.modes.Found = max(len(candidates), len(m.normals))
+	}
+	return nil
+}
+
+// bridge evaluates the part of this chain, which is not alone.
+func (w *chain) bridge(groups []group) (bridge, error) {
+	place := w.Chain
+	own := bridge{group: -1}
+	for i, g := range groups {
+		if slices.Contains(g.chains, place) {
+			own.group = i
+		}
+	}
+	if own.group < 0 {
+		return own, nil
+	}
+	g := groups[own.group]
+	d := w.Target.Dim()
+	grad := make([]float64, d)
+	held := g.held[place]
+	every := max(1, len(held)/bridged)
+	for t := 0; t < len(held); t += every {
+		lp, err := w.Target.LogDensityGrad(held[t], grad)
+		if err != nil {
+			return own, err
+		}
+		own.draws = append(own.draws, lp-g.normal.logNormal(held[t]))
+	}
+	rng := infer.Stream(w.Seed, w.ID, "bridge", 0)
+	for range len(own.draws) {
+		x := g.normal.normalDraw(rng)
+		lp, err := w.Target.LogDensityGrad(x, grad)
+		if err != nil {
+			return own, err
+		}
+		own.normals = append(own.normals, lp-g.normal.logNormal(x))
+	}
+	for i, other := range groups {
+		apart := false
+		if i != own.group {
+			var err error
+			if apart, err = w.separated(&g, &other); err != nil {
+				return own, err
+			}
+		}
+		own.apart = append(own.apart, apart)
+	}
+	return own, nil
+}
+
+// separated reports whether there is a barrier between two groups, or one is much narrower.
+func (w *chain) separated(a, b *group) (bool, error) {
+	d := w.Target.Dim()
+	if math.Abs(a.normal.to.LogScale()-b.normal.to.LogScale()) > float64(d)*math.Log(otherScale) {
+		return true, nil
+	}
+	x, g := make([]float64, d), make([]float64, d)
+	from, to := a.normal.metric.Mean, b.normal.metric.Mean
+	var levels []float64
+	const steps = 8
+	for k := range steps + 1 {
+		t := float64(k) / steps
+		for i := range x {
+			x[i] = (1-t)*from[i] + t*to[i]
+		}
+		lp, err := w.Target.LogDensityGrad(x, g)
+		if err != nil {
+			return false, err
+		}
+		levels = append(levels, lp)
+	}
+	least := min(levels[0], levels[steps]) - barrier
+	return slices.Min(levels[1:steps]) < least, nil
+}
+
+// masses are those of modes.
+type masses struct {
+	normals []infer.Metric
+	mass    []float64 // they add up to 1
+	errors  []float64 // standard errors
+}
+
+// massesOf puts together groups that nothing separates, and estimates the masses of those that
+// are left.
+func massesOf(groups []group, parts []any, rng *rand.Rand) *masses {
+	n := len(groups)
+	of := make([]int, n)
+	separate := make([][]int, n) // votes for less those against
+	for i := range of {
+		of[i], separate[i] = i, make([]int, n)
+	}
+	draws, normals := make([][]float64, n), make([][]float64, n)
+	for _, part := range parts {
+		b, ok := part.(bridge)
+		if !ok || b.group < 0 {
+			continue
+		}
+		draws[b.group] = append(draws[b.group], b.draws...)
+		normals[b.group] = append(normals[b.group], b.normals...)
+		for i, apart := range b.apart {
+			vote := -1
+			if apart {
+				vote = 1
+			}
+			separate[b.group][i] += vote
+			separate[i][b.group] += vote
+		}
+	}
+	for i := range n {
+		for j := range i {
+			if separate[i][j] <= 0 && of[i] != of[j] {
+				from, into := of[i], of[j]
+				for k := range of {
+					if of[k] == from {
+						of[k] = into
+					}
+				}
+			}
+		}
+	}
+	out := &masses{}
+	var logs, relative []float64
+	for i := range n {
+		if of[i] != i { // of a place that is known better by others
+			continue
+		}
+		l, e := bridgeSampling(draws[i], normals[i])
+		out.normals = append(out.normals, groups[i].normal.metric)
+		logs, relative = append(logs, l), append(relative, e)
+	}
+	if len(logs) == 0 {
+		return out
+	}
+	total := floats.LogSumExp(logs)
+	for i, l := range logs {
+		m := math.Exp(l - total)
+		others := 0.0
+		for j, l := range logs {
+			if j != i {
+				share := math.Exp(l-total) / max(1-m, 1e-300)
+				others += share * share * relative[j] * relative[j]
+			}
+		}
+		out.mass = append(out.mass, m)
+		out.errors = append(out.errors, m*(1-m)*math.Sqrt(relative[i]*relative[i]+others))
+	}
+	order := make([]int, len(logs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case out.mass[a] > out.mass[b]:
+			return -1
+		case out.mass[a] < out.mass[b]:
+			return 1
+		}
+		return 0
+	})
+	sorted := &masses{}
+	for _, i := range order {
+		sorted.normals, sorted.mass, sorted.errors = append(sorted.normals, out.normals[i]), append(sorted.mass, out.mass[i]), append(sorted.errors, out.errors[i])
+	}
+	return sorted
+}
+
+// bridgeSampling is the logarithm of the integral of a density, from the logarithms of its ratios to that of a
+// normal distribution at draws from it and at draws from the normal distribution, with the
+// standard error of that logarithm (Meng and Wong 1996, equation 4.1; Frühwirth-Schnatter 2004).
+func bridgeSampling(draws, normals []float64) (log, relative float64) {
+	n1, n2 := float64(len(draws)), float64(len(normals))
+	if n1 == 0 || n2 == 0 {
+		return math.Inf(-1), 0
+	}
+	sorted := slices.Sorted(slices.Values(draws))
+	log = sorted[len(sorted)/2]
+	s1, s2 := n1/(n1+n2), n2/(n1+n2)
+	terms := func(r float64) (above, below []float64) {
+		for _, l := range normals {
+			e := math.Exp(min(l-r, 700))
+			above = append(above, e/(s1*e+s2))
+		}
+		for _, l := range draws {
+			e := math.Exp(min(l-r, 700))
+			below = append(below, 1/(s1*e+s2))
+		}
+		return above, below
+	}
+	for range bridgeRounds {
+		above, below := terms(log)
+		step := math.Log(floats.Sum(above)/n2) - math.Log(floats.Sum(below)/n1)
+		if math.IsNaN(step) || math.IsInf(step, 0) {
+			break
+		}
+		log += step
+		if math.Abs(step) < 1e-6 {
+			break
+		}
+	}
+	above, below := terms(log)
+	spread := func(v []float64, n float64) float64 {
+		m := floats.Sum(v) / n
+		s := 0.0
+		for _, x := range v {
+			s += (x - m) * (x - m)
+		}
+		return s / n / (n * m * m)
+	}
+	return log, math.Sqrt(spread(above, n2) + correlated*spread(below, n1))
+}
+
+// correlated is the variance of a mean of neighbouring draws of warm-up over that of
+// independent ones.
+const correlated = 3
+
+// census counts what part of the draws is in each mode.
+type census struct {
+	Normals      []infer.Metric
+	Mass, Errors []float64
+	Found        int
+	Counts       []int
+	Moves        int
+	Last         int // the mode of the last draw, from 1; 0: none yet
+
+	modes []*mode
+}
+
+func newCensus(m *masses) *census {
+	c := &census{Normals: m.normals, Mass: m.mass, Errors: m.errors, Counts: make([]int, len(m.mass))}
+	c.prepare()
+	return c
+}
+
+// prepare makes what is not saved.
+func (c *census) prepare() bool {
+	c.modes = nil
+	for _, m := range c.Normals {
+		n := newMode(m, 0)
+		if n == nil {
+			return false
+		}
+		c.modes = append(c.modes, n)
+	}
+	return len(c.modes) == len(c.Counts) && len(c.Mass) == len(c.modes) && len(c.Errors) == len(c.modes)
+}
+
+// count takes in a draw.
+func (c *census) count(x []float64) {
+	best, at := -infinity, 0
+	for i, m := range c.modes {
+		if l := m.logNormal(x) + math.Log(max(c.Mass[i], 1e-12)); l > best {
+			best, at = l, i
+		}
+	}
+	c.Counts[at]++
+	if c.Last != 0 && c.Last != at+1 {
+		c.Moves++
+	}
+	c.Last = at + 1
+}
+
+// event is what there is to report.
+func (c *census) event() infer.Event {
+	f := infer.Figures{"modes": float64(len(c.modes)), "moves": float64(c.Moves), "found": float64(c.Found)}
+	n := 0
+	for _, k := range c.Counts {
+		n += k
+	}
+	for i := range c.modes {
+		f[fmt.Sprint("mass_", i+1)], f[fmt.Sprint("error_", i+1)] = c.Mass[i], c.Errors[i]
+		f[fmt.Sprint("share_", i+1)] = float64(c.Counts[i]) / float64(max(1, n))
+	}
+	return infer.Event{Code: infer.EventModes, Figures: f}
+}
