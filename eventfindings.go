@@ -28,20 +28,49 @@ var eventFindings = []struct {
 	severity diagnose.Severity
 	summary  func(events []reportedEvent, rows []diagnose.Row) string
 	advice   string
+
+	// harmless, if not nil, reports whether the finding is a note all the same, which has its
+	// own advice then, after a "|".
+	harmless func(events []reportedEvent, rows []diagnose.Row) bool
 }{
 	{infer.EventModes, diagnose.Problem, modesText,
-		"The chains do not move between these modes, so the pooled draws, and all figures of them, do not have the right shares of each: do not use them. Sample with a method that moves between modes, or rule out modes that you do not mean (order the components of a mixture, restrict the sign of a loading)."},
+		"The chains do not move between these modes, so the pooled draws, and all figures of them, do not have the right shares of each: do not use them. Run it with --sampler tempered, which moves between modes, or rule out modes that you do not mean (order the components of a mixture, restrict the sign of a loading).|" +
+			"The chains did not get from one mode to another by themselves, so they were sampled by parallel tempering, whose draws have the right share of each. If the modes mirror each other, order or restrict the parameters: then every figure has a meaning of its own, and sampling takes less time.",
+		tempersWell},
 	{infer.EventDropped, diagnose.Problem, func(events []reportedEvent, _ []diagnose.Row) string {
 		return fmt.Sprintf("%s stuck, or far from where the others are, started again once, and did so again: nothing was learnt from %s, but the draws count.",
 			chainsAre(events), plural(len(events), "it", "them"))
-	}, "The summary mixes draws that do not belong together. Look at where these chains are, tighten the priors, or give initial values (--init)."},
+	}, "The summary mixes draws that do not belong together. Look at where these chains are, tighten the priors, or give initial values (--init).|The chains agree in the end, as R-hat shows.",
+		func(_ []reportedEvent, rows []diagnose.Row) bool { return agree(rows) }},
 	{infer.EventUnsettled, diagnose.Problem, func(events []reportedEvent, _ []diagnose.Row) string {
 		e := events[0]
 		return fmt.Sprintf("Warm-up has not settled: R-hat is up to %.2f in its later half, and %.1f %% of its last transitions diverge.", e.Figures["rhat"], 100*e.Figures["divergent"])
-	}, "Metric and step size are not learnt as well as they could be. Lengthen the warm-up (--warmup), or reparametrise."},
+	}, "Metric and step size are not learnt as well as they could be. Lengthen the warm-up (--warmup), or reparametrise.|The chains agree in the end, as R-hat shows; a longer warm-up (--warmup) may make sampling faster.",
+		func(_ []reportedEvent, rows []diagnose.Row) bool { return agree(rows) }},
 	{infer.EventRestart, diagnose.Note, func(events []reportedEvent, _ []diagnose.Row) string {
 		return fmt.Sprintf("%s stuck, or far from where the others were, in warm-up, and started again from a random point.", chainsAre(events))
-	}, "If the other findings are clear this is harmless. A chain that is lost again and again points to a mode or a neck that the others do not know."},
+	}, "If the other findings are clear this is harmless. A chain that is lost again and again points to a mode or a neck that the others do not know.", nil},
+}
+
+// agree reports whether R-hat finds nothing.
+func agree(rows []diagnose.Row) bool {
+	return !slices.ContainsFunc(rows, func(r diagnose.Row) bool { return r.Rhat > 1.01 })
+}
+
+// fewestRestarts is the number of restarts of all chains, arrivals at the target of replicas that
+// have been at a reference, from which on a tempered run is relied on.
+const fewestRestarts = 100
+
+// tempersWell reports whether a run has been tempered, with enough restarts.
+func tempersWell(events []reportedEvent, rows []diagnose.Row) bool {
+	restarts := 0.0
+	for _, e := range events {
+		if e.Figures["tempered"] == 0 {
+			return false
+		}
+		restarts += e.Figures["restarts"]
+	}
+	return agree(rows) && restarts >= fewestRestarts
 }
 
 // chainsAre names the chains of events: "Chain 2 was", "Chains 1 and 3 were".
@@ -85,7 +114,12 @@ func (f *Fit) fromEvents(rows []diagnose.Row) []diagnose.Finding {
 			continue
 		}
 		if summary := row.summary(events, rows); summary != "" {
-			findings = append(findings, diagnose.Finding{Code: row.code, Severity: row.severity, Summary: summary, Advice: row.advice})
+			advice, ofNote, _ := strings.Cut(row.advice, "|")
+			severity := row.severity
+			if row.harmless != nil && row.harmless(events, rows) {
+				severity, advice = diagnose.Note, ofNote
+			}
+			findings = append(findings, diagnose.Finding{Code: row.code, Severity: severity, Summary: summary, Advice: advice})
 		}
 	}
 	return findings
@@ -111,8 +145,7 @@ func modesText(events []reportedEvent, rows []diagnose.Row) string {
 			shares[i] += n * e.Figures[fmt.Sprint("share_", i+1)]
 		}
 	}
-	mixed := !slices.ContainsFunc(rows, func(r diagnose.Row) bool { return r.Rhat > 1.01 })
-	if draws == 0 || mixed && moves >= enoughMoves*float64(k) {
+	if draws == 0 || figures["tempered"] == 0 && agree(rows) && moves >= enoughMoves*float64(k) {
 		return ""
 	}
 	var masses, have []string

@@ -33,6 +33,7 @@ type Sampler struct {
 	NoPool     bool // each chain learns from its own draws alone
 	NoEarlyEnd bool // make all transitions of warm-up
 	NoRefine   bool // leave steps as they are
+	NoTemper   bool // no tempering, where chains do not get from one mode to another
 	NoSpare    bool // one transition per draw, however little draws are worth
 	FirstRound int  // transitions; 0: 15
 	RaceBatch  int  // transitions of a chain per batch of the race; 0: 6
@@ -114,7 +115,7 @@ func (s Sampler) Plan(target *infer.Meter, n int) (infer.Plan, error) {
 	if err != nil {
 		return infer.Plan{}, err
 	}
-	plan := infer.Plan{Hamiltonian: h, Kernel: newKernel(s), StepSize: cmp.Or(s.StepSize, 1)}
+	plan := infer.Plan{Hamiltonian: h, Kernel: newKernel(s, target), StepSize: cmp.Or(s.StepSize, 1)}
 	if n > 0 {
 		plan.Stages = []infer.Stage{course{options: s, length: n}}
 	}

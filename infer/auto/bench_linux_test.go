@@ -63,7 +63,7 @@ func BenchmarkLeapfrog(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				k := newKernel(Sampler{}.withDefaults())
+				k := newKernel(Sampler{}.withDefaults(), nil)
 				k.use(s)
 				rng := infer.Stream(1, 0, "bench", 0)
 				z := infer.NewPoint(d)

@@ -112,22 +112,25 @@ func (c course) Run(ctx context.Context, s *infer.State) error {
 	if err := w.search(ctx, given); err != nil {
 		return err
 	}
-	v, err := w.rounds(ctx, given, len(modes) > 1)
+	v, err := w.rounds(ctx, given, modes)
 	if err != nil {
 		return err
 	}
 	learnt := s.Target.Gradients()
-	if err := w.race(v); err != nil {
+	tempers, err := w.temper(ctx)
+	if err != nil {
 		return err
 	}
-	if !v.unsettled && !c.options.NoEarlyEnd {
-		w.note(fmt.Sprintf("Warm-up: %d transitions of %d; step size, metric and means had settled.", w.made, w.length))
-	}
-	w.spend(v)
-	if v.chains > 1 {
-		if err := w.occupied(v, modes); err != nil {
+	if !tempers {
+		if err := w.race(v); err != nil {
 			return err
 		}
+	}
+	if !v.unsettled && !c.options.NoEarlyEnd && !tempers {
+		w.note(fmt.Sprintf("Warm-up: %d transitions of %d; step size, metric and means had settled.", w.made, w.length))
+	}
+	if !tempers {
+		w.spend(v)
 	}
 	told := w.kernel.told
 	told["start_gradients"] = float64(started - begun)
@@ -184,9 +187,10 @@ func (w *chain) advance(n int, maxDepth int) error {
 }
 
 // rounds makes the rounds and returns the last verdict.
-func (w *chain) rounds(ctx context.Context, given, several bool) (*verdict, error) {
-	p := &pool{course: w.course, given: given, chart: w.Chart, learns: w.learns, several: several}
+func (w *chain) rounds(ctx context.Context, given bool, modes []*mode) (*verdict, error) {
+	p := &pool{course: w.course, given: given, chart: w.Chart, learns: w.learns, several: len(modes) > 1}
 	length := float64(w.options.FirstRound)
+	split := 0                                            // times that chains in different places have been looked at
 	unripe, surveys, surveyed := false, 0, []float64(nil) // the last in these coordinates
 	ofRounds := w.length - min(w.options.ofRace(), w.length/3)
 	for round := 1; ; round++ {
@@ -234,6 +238,17 @@ func (w *chain) rounds(ctx context.Context, given, several bool) (*verdict, erro
 		w.delta, unripe = v.delta, v.unripe
 		if v.rhat < apart || v.done || again {
 			w.StepSize = v.stepSize
+		}
+		if v.split && split == 0 || v.done && v.chains > 1 && v.rhat > apart {
+			split++
+			found, err := w.occupied(v, modes)
+			if err != nil {
+				return nil, err
+			}
+			if found {
+				w.note(fmt.Sprintf("Metric: %s.", v.why))
+				return v, nil
+			}
 		}
 		if v.unripe && round > 1 && !v.done && (surveys == 0 || surveys < mostSurveys && !slices.Equal(surveyed, v.evidence)) {
 			surveys, surveyed, unripe = surveys+1, v.evidence, false

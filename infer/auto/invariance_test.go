@@ -28,7 +28,7 @@ func TestReliefInvariance(t *testing.T) {
 				return res
 			}
 			kernel := func(spare float64) *Kernel {
-				k := newKernel(Sampler{}.withDefaults())
+				k := newKernel(Sampler{}.withDefaults(), nil)
 				k.use(Setting{kind, 2})
 				k.relief, k.spare = 0.6, spare
 				return k
@@ -165,7 +165,7 @@ func TestChartInvariance(t *testing.T) {
 			}
 			res, err := infertest.Invariance{
 				Target: newCharted(f, evidence, funnelMap{3, fault}), StepSize: 0.6, Seed: 44, Replicates: 8000,
-				Kernel:      func() infer.Kernel { return newKernel(Sampler{}.withDefaults()) },
+				Kernel:      func() infer.Kernel { return newKernel(Sampler{}.withDefaults(), nil) },
 				Hamiltonian: func(l infer.LogDensity) (infer.Hamiltonian, error) { return hmc.NewWhitened(l, infer.Metric{}) },
 			}.Run()
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/hmc"
 	"github.com/ppl-lang/ppl/infer/nuts"
+	"github.com/ppl-lang/ppl/infer/tempered"
 )
 
 // Kernel is the kernel in use. It adapts nothing by itself.
@@ -18,10 +19,12 @@ type Kernel struct {
 	setting Setting
 	nuts    nuts.Kernel
 	static  hmc.Kernel
-	relief  float64            // step size of NUTS, which makes every reliefEvery-th transition in place of a static kernel; 0: none
-	made    int                // transitions with relief
-	spare   float64            // transitions per draw beside the first, in the mean
-	owed    float64            // of them, for the draws so far
+	relief  float64          // step size of NUTS, which makes every reliefEvery-th transition in place of a static kernel; 0: none
+	made    int              // transitions with relief
+	spare   float64          // transitions per draw beside the first, in the mean
+	owed    float64          // of them, for the draws so far
+	ladder  *tempered.Kernel // in place of the setting; nil: it is that
+	target  *infer.Meter
 	modes   *census            // nil: one mode, as far as is known
 	told    map[string]float64 // what warm-up has found, for Describe
 }
@@ -34,8 +37,9 @@ var (
 	_ infer.Witness   = (*Kernel)(nil)
 )
 
-func newKernel(o Sampler) *Kernel {
+func newKernel(o Sampler, target *infer.Meter) *Kernel {
 	k := &Kernel{
+		target: target,
 		nuts:   nuts.Kernel{MaxDepth: o.MaxDepth, MaxEnergyError: o.MaxEnergyError, Refine: o.Refine},
 		static: hmc.Kernel{FixedLength: true, Jitter: jitter, MaxEnergyError: o.MaxEnergyError},
 		told:   map[string]float64{},
@@ -73,10 +77,18 @@ func (k *Kernel) Events() []infer.Event {
 	if k.modes == nil {
 		return nil
 	}
-	return []infer.Event{k.modes.event()}
+	e := k.modes.event()
+	if k.ladder != nil {
+		all, broad := k.ladder.Restarts()
+		e.Figures["tempered"], e.Figures["restarts"], e.Figures["restarts_broad"] = 1, float64(all), float64(broad)
+	}
+	return []infer.Event{e}
 }
 
 func (k *Kernel) transition(rng *rand.Rand, h infer.Hamiltonian, eps float64, z *infer.Point) (*infer.Point, infer.Info, error) {
+	if k.ladder != nil {
+		return k.ladder.Transition(rng, h, eps, z)
+	}
 	kernel, step := k.next(h, eps)
 	if k.spare == 0 {
 		return kernel.Transition(rng, h, step, z)
@@ -143,17 +155,25 @@ type savedKernel struct {
 	Owed    float64
 	Told    infer.Figures
 	Modes   *census
+	Ladder  []byte // nil: none
 }
 
 // SaveState implements [infer.Resumable].
 func (k *Kernel) SaveState() ([]byte, error) {
 	var out bytes.Buffer
-	err := gob.NewEncoder(&out).Encode(savedKernel{k.setting, k.relief, k.made, k.spare, k.owed, k.told, k.modes})
+	var ladder []byte
+	if k.ladder != nil {
+		var err error
+		if ladder, err = k.ladder.SaveState(); err != nil {
+			return nil, err
+		}
+	}
+	err := gob.NewEncoder(&out).Encode(savedKernel{k.setting, k.relief, k.made, k.spare, k.owed, k.told, k.modes, ladder})
 	return out.Bytes(), err
 }
 
 // LoadState implements [infer.Resumable].
-func (k *Kernel) LoadState(_ infer.Hamiltonian, state []byte) error {
+func (k *Kernel) LoadState(h infer.Hamiltonian, state []byte) error {
 	var s savedKernel
 	if err := gob.NewDecoder(bytes.NewReader(state)).Decode(&s); err != nil {
 		return fmt.Errorf("auto: the saved state of the kernel cannot be read: %w", err)
@@ -166,6 +186,16 @@ func (k *Kernel) LoadState(_ infer.Hamiltonian, state []byte) error {
 	}
 	k.use(s.Setting)
 	k.modes = s.Modes
+	if s.Ladder != nil {
+		plan, err := tempered.Sampler{}.Plan(k.target, 0)
+		if err != nil {
+			return err
+		}
+		k.ladder = plan.Kernel.(*tempered.Kernel)
+		if err := k.ladder.LoadState(h, s.Ladder); err != nil {
+			return err
+		}
+	}
 	k.relief, k.made, k.spare, k.owed = s.Relief, s.Made, s.Spare, s.Owed
 	if s.Told != nil {
 		k.told = s.Told
@@ -174,7 +204,12 @@ func (k *Kernel) LoadState(_ infer.Hamiltonian, state []byte) error {
 }
 
 // Chosen implements [infer.Chooser].
-func (k *Kernel) Chosen() string { return string(k.setting.Kind) }
+func (k *Kernel) Chosen() string {
+	if k.ladder != nil {
+		return "tempered"
+	}
+	return string(k.setting.Kind)
+}
 
 // Describe implements [infer.Describer].
 func (k *Kernel) Describe() map[string]float64 {
@@ -184,6 +219,11 @@ func (k *Kernel) Describe() map[string]float64 {
 	}
 	if k.spare > 0 {
 		d["transitions_per_draw"] = 1 + k.spare
+	}
+	if k.ladder != nil {
+		for name, v := range k.ladder.Describe() {
+			d[name] = v
+		}
 	}
 	for name, v := range k.told {
 		d[name] = v

@@ -40,6 +40,7 @@ type group struct {
 	fit    whiten.Sample
 	held   map[int][][]float64 // draws, by chain
 	normal *mode
+	level  float64 // mean log density
 }
 
 // groupsOf are the groups of chains by their draws.
@@ -104,6 +105,7 @@ func groupsOf(parts []bool, recent []record, to *whiten.Map) []group {
 		}
 		r := recent[i]
 		half := len(r.draws) / 2
+		groups[g].level += floats.Sum(r.logDensity) / float64(len(r.logDensity))
 		groups[g].chains = append(groups[g].chains, chain)
 		groups[g].fit.Draws = append(groups[g].fit.Draws, r.draws[:half]...)
 		groups[g].fit.Scores = append(groups[g].fit.Scores, r.scores[:half]...)
@@ -112,6 +114,11 @@ func groupsOf(parts []bool, recent []record, to *whiten.Map) []group {
 		i++
 	}
 	return groups
+}
+
+// groups is the number of groups of chains.
+func (v *verdict) groups(to *whiten.Map, recent []record) int {
+	return len(groupsOf(slices.Repeat([]bool{true}, len(recent)), recent, to))
 }
 
 // approximate fits a normal distribution to the draws of the group.
@@ -146,15 +153,15 @@ type bridge struct {
 }
 
 // occupied finds the modes that the chains are in, with their masses, and hands them to the
-// kernel, which counts what part of the draws is in each. candidates are those that the search has found, with no chain in
+// kernel, which counts what part of the draws is in each; it reports whether there are several. candidates are those that the search has found, with no chain in
 // those that are empty.
-func (w *chain) occupied(v *verdict, candidates []*mode) error {
+func (w *chain) occupied(v *verdict, candidates []*mode) (bool, error) {
 	all, here := later(v.rounds), []bool(nil)
 	for _, s := range v.standing {
 		here = append(here, s.present)
 	}
 	if len(all) == 0 || len(all[0].draws) < fewestOfMetric {
-		return nil
+		return false, nil
 	}
 	for i := range all { // those of chains that were useless then are draws too
 		all[i].unused = nil
@@ -162,32 +169,34 @@ func (w *chain) occupied(v *verdict, candidates []*mode) error {
 	recent := in(w.Chart, v.evidence, all)
 	to, err := whiten.NewMap(v.metric)
 	if err != nil {
-		return err
+		return false, err
 	}
 	groups := groupsOf(here, recent, to)
 	for i := range groups {
+		groups[i].level /= float64(len(groups[i].chains))
 		if !groups[i].approximate() {
-			return nil
+			return false, nil
 		}
 	}
 	if len(groups) < 2 {
-		return nil
+		return false, nil
 	}
 	own, err := w.bridge(groups)
 	if err != nil {
-		return err
+		return false, err
 	}
 	rng := infer.Stream(w.Seed, 0, "masses", 0)
 	parts, err := w.Exchange(own, func(parts []any) any { return massesOf(groups, parts, rng) })
 	if err != nil {
-		return err
+		return false, err
 	}
 	m := parts.(*masses)
 	if len(m.normals) > 1 {
 		w.kernel.modes = newCensus(m)
 		w.kernel.modes.Found = max(len(candidates), len(m.normals))
+		return true, nil
 	}
-	return nil
+	return false, nil
 }
 
 // bridge evaluates the part of this chain, which is not alone.
@@ -239,7 +248,8 @@ func (w *chain) bridge(groups []group) (bridge, error) {
 // separated reports whether there is a barrier between two groups, or one is much narrower.
 func (w *chain) separated(a, b *group) (bool, error) {
 	d := w.Target.Dim()
-	if math.Abs(a.normal.to.LogScale()-b.normal.to.LogScale()) > float64(d)*math.Log(otherScale) {
+	narrower, higher := b.normal.to.LogScale()-a.normal.to.LogScale(), a.level-b.level
+	if least := float64(d) * math.Log(otherScale); narrower*higher > 0 && math.Abs(narrower) > least && math.Abs(higher) > 0.5*least {
 		return true, nil
 	}
 	x, g := make([]float64, d), make([]float64, d)
@@ -445,6 +455,11 @@ func (c *census) count(x []float64) {
 		c.Moves++
 	}
 	c.Last = at + 1
+}
+
+// restart forgets the draws so far.
+func (c *census) restart() {
+	c.Counts, c.Moves, c.Last = make([]int, len(c.Counts)), 0, 0
 }
 
 // event is what there is to report.

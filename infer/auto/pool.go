@@ -119,6 +119,7 @@ type verdict struct {
 	kept        bool       // the metric in use is taken again, see take, and cannot be learnt anew from the draws there are
 	metric      infer.Metric
 	why         string
+	split       bool    // chains are in different places, and have been in the round before
 	unsettled   bool    // all of warm-up was made, and it has not settled
 	divergence  float64 // held-out, of the metric chosen
 	attainable  float64 // the least that a metric may have
@@ -240,7 +241,11 @@ func (p *pool) judge(parts []any, last bool) *verdict {
 		(math.Abs(math.Log(v.stepSize/before.stepSize)) < 0.5 || v.near() && before.near()) &&
 		math.Abs(v.divergence-before.divergence) < 0.05+0.2*v.divergence &&
 		v.rhat < 1.05+4/float64(count/len(now)) && v.delta == before.delta
+	v.split = len(v.rounds) >= fewestRounds && v.rhat > apart && before.rhat > apart && v.groups(to, recent) > 1
 	v.extremes(to, recent)
+	if v.split {
+		v.worth = worthOf(usable(later(v.rounds)))
+	}
 	if v.done = last || settled && !p.options.NoEarlyEnd; v.done {
 		v.worth = worthOf(usable(later(v.rounds)))
 	}

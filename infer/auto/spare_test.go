@@ -74,7 +74,7 @@ func TestSpare(t *testing.T) {
 		if err := h.Reset(z); err != nil {
 			t.Fatal(err)
 		}
-		k := newKernel(Sampler{}.withDefaults())
+		k := newKernel(Sampler{}.withDefaults(), nil)
 		k.spare = spare
 		return k, h, z, rand.New(rand.NewPCG(3, 4))
 	}
@@ -99,7 +99,7 @@ func TestSpare(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				k = newKernel(Sampler{}.withDefaults())
+				k = newKernel(Sampler{}.withDefaults(), nil)
 				if err := k.LoadState(h, state); err != nil {
 					t.Fatal(err)
 				}
@@ -125,7 +125,7 @@ func TestSpare(t *testing.T) {
 		}
 		z = next
 	}
-	if err := newKernel(Sampler{}.withDefaults()).LoadState(h, []byte{1, 2}); err == nil {
+	if err := newKernel(Sampler{}.withDefaults(), nil).LoadState(h, []byte{1, 2}); err == nil {
 		t.Error("a damaged state is loaded")
 	}
 }
@@ -157,7 +157,7 @@ func TestSpend(t *testing.T) {
 		"a static kernel":                 {Sampler{}, static, 200, normal(0.01), 1},
 		"a static kernel that was wanted": {Sampler{Kind: Leapfrog}, static, 200, normal(0.2), 1.8},
 	} {
-		w := &chain{course: course{options: c.options, length: 1000}, State: &infer.State{}, kernel: newKernel(c.options.withDefaults()), made: c.made}
+		w := &chain{course: course{options: c.options, length: 1000}, State: &infer.State{}, kernel: newKernel(c.options.withDefaults(), nil), made: c.made}
 		w.kernel.use(c.setting)
 		w.spend(c.verdict)
 		if got := 1 + w.kernel.spare; math.Abs(got-c.want) > 1e-12 {

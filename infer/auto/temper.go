@@ -1,0 +1,86 @@
+package auto
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/tempered"
+)
+
+// This file: tempering, where chains do not get from one mode to another. Each chain then
+// has a ladder of replicas of its own, whose draws have the right share of each mode.
+
+const (
+	// mostTempered is the largest number of gradients that the draws of a chain may take by
+	// tempering, as far as the last scans of warm-up tell; beyond it the run ends with its modes apart, and
+	// reports that. Two million gradients of one microsecond take two seconds.
+	mostTempered = 2e6
+
+	// fewestScans is the number of transitions of warm-up that a ladder has to be learnt from.
+	fewestScans = 200
+)
+
+// temper replaces the kernel by a ladder, if there are modes apart, enough of warm-up is left and it is not
+// too dear. It reports whether it has.
+func (w *chain) temper(ctx context.Context) (bool, error) {
+	c := w.kernel.modes
+	left := w.length - w.made
+	if c == nil || w.options.NoTemper || w.options.Kind != "" || left < fewestScans {
+		return false, nil
+	}
+	start := tempered.Start{At: slices.Clone(w.Point.Position)}
+	for i, m := range c.Normals {
+		start.Modes = append(start.Modes, tempered.Component{Weight: max(c.Mass[i], leastWeight), Normal: m})
+	}
+	was := *w.kernel
+	point := infer.NewPoint(w.Target.Dim())
+	point.CopyFrom(w.Point)
+	ladder, err := tempered.New(w.Rng, w.Target, tempered.Sampler{}, start)
+	if err != nil {
+		return false, err
+	}
+	w.kernel.temper(ladder)
+	stages := ladder.Stages(left)
+	for i, stage := range stages {
+		begun, made := w.Target.Gradients(), w.Iteration
+		if err := stage.Run(ctx, w.State); err != nil {
+			return false, err
+		}
+		n := w.Iteration - made
+		w.made += n
+		if n == 0 || i+2 < len(stages)/2 {
+			continue
+		}
+		// All chains temper, or none does.
+		dear, err := w.Exchange(float64(w.Target.Gradients()-begun)/float64(n), func(parts []any) any {
+			most := 0.0
+			for _, p := range parts {
+				if v, ok := p.(float64); ok {
+					most = max(most, v)
+				}
+			}
+			return most*float64(w.length) > mostTempered
+		})
+		if err != nil {
+			return false, err
+		}
+		if dear.(bool) {
+			*w.kernel = was
+			return false, w.move(point.Position)
+		}
+	}
+	w.kernel.modes.restart()
+	w.note(fmt.Sprintf("Kernel: parallel tempering with %d replicas, as the chains did not get from one mode to another.", ladder.Levels()))
+	return true, nil
+}
+
+// leastWeight is that of a mode in the first reference of a ladder.
+const leastWeight = 0.01
+
+// temper makes a ladder the kernel.
+func (k *Kernel) temper(ladder *tempered.Kernel) {
+	k.use(k.setting)
+	k.ladder = ladder
+}
