@@ -105,7 +105,7 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 			continue
 		}
 		for f := range parts {
-			m, err := whiten.Fit(c.kind, sampleOf(parts[1-f]), c.options)
+			m, err := learn(c.kind, sampleOf(parts[1-f]), c.options)
 			if err != nil {
 				divergences[i] = infinity
 				break
@@ -122,7 +122,7 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 	for ; ; best = 0 {
 		c := candidates[best]
 		var err error
-		v.metric, err = whiten.Fit(c.kind, whole, c.options)
+		v.metric, err = learn(c.kind, whole, c.options)
 		if err == nil {
 			v.divergence, v.why = divergences[best], c.name
 			if c.kind == infer.LowRank {
@@ -130,8 +130,11 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 			}
 			break
 		}
-		if best == 0 {
-			v.err = err
+		if best == 0 { // chains that wander off without end leave numbers that are no metric
+			v.metric, v.why, v.divergence = p.metric, "that in use, as the draws tell of none", infinity
+			if v.metric.Kind == "" {
+				v.metric = infer.Metric{Kind: infer.Unit, Dim: d}
+			}
 			return
 		}
 	}
@@ -148,12 +151,27 @@ func (v *verdict) choose(p *pool, recent []record, same bool) {
 	}
 	if !v.near() && !isNear(v.attainable, d) && p.options.Metric == "" && n >= mostTrusted {
 		// Scores are largest in the bulk: of long tails they make too little.
-		widen(&v.metric, whole)
+		wide := v.metric
+		wide.Inverse = slices.Clone(wide.Inverse)
+		widen(&wide, whole)
+		if _, err := whiten.NewMap(wide); err == nil {
+			v.metric = wide
+		}
 	}
 	v.why += fmt.Sprintf(", whose held-out Fisher divergence per dimension is %.2g", v.divergence)
 	if c := candidates[best]; c.kind != infer.Diagonal && candidates[0].kind == infer.Diagonal {
 		v.why += fmt.Sprintf(" (diagonal: %.2g)", divergences[0])
 	}
+}
+
+// learn is whiten.Fit of a metric that can be used: of draws that are spread over many orders of
+// magnitude, as those of an improper posterior, one may not be positive definite by rounding.
+func learn(kind infer.MetricKind, s whiten.Sample, o whiten.Options) (infer.Metric, error) {
+	m, err := whiten.Fit(kind, s, o)
+	if err == nil {
+		_, err = whiten.NewMap(m)
+	}
+	return m, err
 }
 
 // take takes the metric in use again, which is better by far than what the draws tell
