@@ -161,9 +161,6 @@ func modesText(events []reportedEvent, rows []diagnose.Row) string {
 		have = append(have, probability(shares[i]/draws))
 	}
 	text := fmt.Sprintf("%s modes, with estimated masses %s; your draws have %s.", counted(k), list(masses), list(have))
-	if found := int(figures["found"]); found > k {
-		text += fmt.Sprintf(" The search for modes found %d.", found)
-	}
 	return text
 }
 

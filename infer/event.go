@@ -24,7 +24,9 @@ type Event struct {
 //	           its standard error, for i from 1 to K; share_i: the share of the chain's draws
 //	           that are in it; moves: the number of times that the chain went from one to
 //	           another; laplace_i: 1 if the mass is that of a normal approximation, as no
-//	           chain has draws there; found: how many the search found, where more than K
+//	           chain was there in warm-up; tempered: 1 if the draws are those of parallel tempering,
+//	           restarts: how often a replica came to the target from a reference, restarts_broad:
+//	           of these, from the broad one
 const (
 	EventRestart   = "restart"
 	EventDropped   = "dropped"

@@ -42,6 +42,8 @@ type chain struct {
 	made   int  // transitions
 	learns bool // coordinates of effects
 
+	searchedIn []float64 // the coordinates in which modes were looked for, see infer.Recentring
+
 	record record // of the round under way
 }
 
@@ -90,6 +92,9 @@ func (c course) Run(ctx context.Context, s *infer.State) error {
 		pairs.position, pairs.logDensity = slices.Clone(s.Point.Position), s.Point.LogDensity
 	}
 	climbed := s.Target.Gradients()
+	if w.Chart != nil {
+		w.searchedIn = slices.Clone(w.Chart.Evidence())
+	}
 	var modes []*mode
 	if !c.options.PlainStart {
 		var err error

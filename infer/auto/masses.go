@@ -3,7 +3,6 @@ package auto
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -29,6 +28,11 @@ const (
 
 	// bridgeRounds are those of the fixed-point iteration, which gains a digit in two or three.
 	bridgeRounds = 100
+
+	// Between two groups a normal distribution is looked at in so many steps, by so many
+	// draws at each; its mass has to fall by massBarrier nats for the groups to be modes.
+	between, betweenDraws = 8, 9
+	massBarrier           = 3
 
 	// smallMass is the estimated mass from which on a mode without draws is reported.
 	smallMass = 0.01
@@ -185,18 +189,37 @@ func (w *chain) occupied(v *verdict, candidates []*mode) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	rng := infer.Stream(w.Seed, 0, "masses", 0)
-	parts, err := w.Exchange(own, func(parts []any) any { return massesOf(groups, parts, rng) })
+	parts, err := w.Exchange(own, func(parts []any) any { return massesOf(groups, parts) })
 	if err != nil {
 		return false, err
 	}
 	m := parts.(*masses)
 	if len(m.normals) > 1 {
-		w.kernel.modes = newCensus(m)
-		w.kernel.modes.Found = max(len(candidates), len(m.normals))
+		w.kernel.modes = newCensus(m.with(w.elsewhere(candidates, groups)))
 		return true, nil
 	}
 	return false, nil
+}
+
+// elsewhere are the candidates where no chain is, for want of chains; none where the coordinates are
+// others by now.
+func (w *chain) elsewhere(candidates []*mode, groups []group) []*mode {
+	if w.Chart != nil && len(candidates) > 0 && !slices.Equal(w.Chart.Evidence(), w.searchedIn) {
+		return nil
+	}
+	var out []*mode
+	for _, m := range candidates {
+		d := float64(m.metric.Dim)
+		taken := slices.ContainsFunc(groups, func(g group) bool {
+			near := d + 4*math.Sqrt(2*d) + 4
+			scales := math.Abs(m.to.LogScale() - g.normal.to.LogScale())
+			return scales < (d+1)*math.Log(otherScale) && (g.normal.distance(m.metric.Mean) < near || m.distance(g.normal.metric.Mean) < near)
+		})
+		if !taken {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 // bridge evaluates the part of this chain, which is not alone.
@@ -245,30 +268,46 @@ func (w *chain) bridge(groups []group) (bridge, error) {
 	return own, nil
 }
 
-// separated reports whether there is a barrier between two groups, or one is much narrower.
+// separated reports whether there is a barrier between two groups. A normal distribution is
+// led from that of one to that of the other, in location and in scale; its mass is the median of the log
+// density at its draws and the logarithm of its volume. Along a funnel that changes little, between modes, or parts of very
+// different scales, it falls.
 func (w *chain) separated(a, b *group) (bool, error) {
 	d := w.Target.Dim()
-	narrower, higher := b.normal.to.LogScale()-a.normal.to.LogScale(), a.level-b.level
-	if least := float64(d) * math.Log(otherScale); narrower*higher > 0 && math.Abs(narrower) > least && math.Abs(higher) > 0.5*least {
-		return true, nil
-	}
-	x, g := make([]float64, d), make([]float64, d)
-	from, to := a.normal.metric.Mean, b.normal.metric.Mean
+	rng := infer.Stream(w.Seed, w.ID, "between", 0)
+	from, to := variances(a.normal.metric), variances(b.normal.metric)
+	x, y, z, g := make([]float64, d), make([]float64, d), make([]float64, d), make([]float64, d)
 	var levels []float64
-	const steps = 8
-	for k := range steps + 1 {
-		t := float64(k) / steps
-		for i := range x {
-			x[i] = (1-t)*from[i] + t*to[i]
+	for k := range between + 1 {
+		t := float64(k) / between
+		end, of := a.normal, from
+		if 2*k > between {
+			end, of = b.normal, to
 		}
-		lp, err := w.Target.LogDensityGrad(x, g)
-		if err != nil {
-			return false, err
+		volume := end.to.LogScale()
+		for i := range d {
+			volume += 0.5 * ((1-t)*math.Log(from[i]) + t*math.Log(to[i]) - math.Log(of[i]))
 		}
-		levels = append(levels, lp)
+		var logs []float64
+		for range betweenDraws {
+			for i := range z {
+				z[i] = rng.NormFloat64()
+			}
+			end.to.Forward(z, y)
+			for i := range x {
+				scale := math.Exp(0.5 * ((1-t)*math.Log(from[i]) + t*math.Log(to[i]) - math.Log(of[i])))
+				x[i] = (1-t)*a.normal.metric.Mean[i] + t*b.normal.metric.Mean[i] + scale*(y[i]-end.metric.Mean[i])
+			}
+			lp, err := w.Target.LogDensityGrad(x, g)
+			if err != nil {
+				return false, err
+			}
+			logs = append(logs, lp)
+		}
+		slices.Sort(logs)
+		levels = append(levels, logs[len(logs)/2]+volume)
 	}
-	least := min(levels[0], levels[steps]) - barrier
-	return slices.Min(levels[1:steps]) < least, nil
+	return slices.Min(levels[1:between]) < min(levels[0], levels[between])-massBarrier, nil
 }
 
 // masses are those of modes.
@@ -276,11 +315,40 @@ type masses struct {
 	normals []infer.Metric
 	mass    []float64 // they add up to 1
 	errors  []float64 // standard errors
+	total   float64   // logarithm of all mass, but for candidates
+	laplace int       // the last so many are candidates, whose mass is that of the normal distribution
+}
+
+// with are the masses with those of candidates.
+func (m *masses) with(candidates []*mode) *masses {
+	if len(candidates) == 0 {
+		return m
+	}
+	d := float64(m.normals[0].Dim)
+	logs := []float64{m.total}
+	for _, c := range candidates {
+		logs = append(logs, c.mass+0.5*d*math.Log(2*math.Pi))
+	}
+	total := floats.LogSumExp(logs)
+	out := &masses{normals: slices.Clone(m.normals), total: total}
+	for i, mass := range m.mass {
+		share := math.Exp(m.total - total)
+		out.mass, out.errors = append(out.mass, mass*share), append(out.errors, m.errors[i]*share)
+	}
+	for i, c := range candidates {
+		mass := math.Exp(logs[1+i] - total)
+		if mass < smallMass {
+			continue
+		}
+		out.normals, out.mass, out.errors = append(out.normals, c.metric), append(out.mass, mass), append(out.errors, 0)
+		out.laplace++
+	}
+	return out
 }
 
 // massesOf puts together groups that nothing separates, and estimates the masses of those that
 // are left.
-func massesOf(groups []group, parts []any, rng *rand.Rand) *masses {
+func massesOf(groups []group, parts []any) *masses {
 	n := len(groups)
 	of := make([]int, n)
 	separate := make([][]int, n) // votes for less those against
@@ -355,7 +423,7 @@ func massesOf(groups []group, parts []any, rng *rand.Rand) *masses {
 		}
 		return 0
 	})
-	sorted := &masses{}
+	sorted := &masses{total: total}
 	for _, i := range order {
 		sorted.normals, sorted.mass, sorted.errors = append(sorted.normals, out.normals[i]), append(sorted.mass, out.mass[i]), append(sorted.errors, out.errors[i])
 	}
@@ -415,7 +483,7 @@ const correlated = 3
 type census struct {
 	Normals      []infer.Metric
 	Mass, Errors []float64
-	Found        int
+	Laplace      int // the last so many have masses of a normal approximation
 	Counts       []int
 	Moves        int
 	Last         int // the mode of the last draw, from 1; 0: none yet
@@ -424,7 +492,7 @@ type census struct {
 }
 
 func newCensus(m *masses) *census {
-	c := &census{Normals: m.normals, Mass: m.mass, Errors: m.errors, Counts: make([]int, len(m.mass))}
+	c := &census{Normals: m.normals, Mass: m.mass, Errors: m.errors, Laplace: m.laplace, Counts: make([]int, len(m.mass))}
 	c.prepare()
 	return c
 }
@@ -464,13 +532,16 @@ func (c *census) restart() {
 
 // event is what there is to report.
 func (c *census) event() infer.Event {
-	f := infer.Figures{"modes": float64(len(c.modes)), "moves": float64(c.Moves), "found": float64(c.Found)}
+	f := infer.Figures{"modes": float64(len(c.modes)), "moves": float64(c.Moves)}
 	n := 0
 	for _, k := range c.Counts {
 		n += k
 	}
 	for i := range c.modes {
 		f[fmt.Sprint("mass_", i+1)], f[fmt.Sprint("error_", i+1)] = c.Mass[i], c.Errors[i]
+		if i >= len(c.modes)-c.Laplace {
+			f[fmt.Sprint("laplace_", i+1)] = 1
+		}
 		f[fmt.Sprint("share_", i+1)] = float64(c.Counts[i]) / float64(max(1, n))
 	}
 	return infer.Event{Code: infer.EventModes, Figures: f}

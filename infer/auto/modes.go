@@ -76,7 +76,7 @@ const (
 )
 
 // radii are those of random starts, one for each climb of a chain in turn.
-var radii = []float64{2, 1, 4, 2, 8, 0.5, 2, 4}
+var radii = []float64{2, 1, 4, 8, 2, 16, 4, 32}
 
 // mode is a place where the density is largest, with the normal distribution that fits there.
 type mode struct {
