@@ -31,8 +31,8 @@ const (
 
 	// Between two groups a normal distribution is looked at in so many steps, by so many
 	// draws at each; its mass has to fall by massBarrier nats for the groups to be modes.
-	between, betweenDraws = 8, 9
-	massBarrier           = 3
+	between, betweenDraws = 8, 15
+	massBarrier           = 5
 
 	// smallMass is the estimated mass from which on a mode without draws is reported.
 	smallMass = 0.01

@@ -18,6 +18,9 @@ const (
 	// reports that. Two million gradients of one microsecond take two seconds.
 	mostTempered = 2e6
 
+	// earlyTempered times that may be in the first rounds, in which little is learnt yet.
+	earlyTempered = 3
+
 	// fewestScans is the number of transitions of warm-up that a ladder has to be learnt from.
 	fewestScans = 200
 )
@@ -50,8 +53,12 @@ func (w *chain) temper(ctx context.Context) (bool, error) {
 		}
 		n := w.Iteration - made
 		w.made += n
-		if n == 0 || i+2 < len(stages)/2 {
+		if n == 0 {
 			continue
+		}
+		allowed := mostTempered
+		if i+2 < len(stages)/2 { // steps and metrics are still poor
+			allowed *= earlyTempered
 		}
 		// All chains temper, or none does.
 		dear, err := w.Exchange(float64(w.Target.Gradients()-begun)/float64(n), func(parts []any) any {
@@ -61,7 +68,7 @@ func (w *chain) temper(ctx context.Context) (bool, error) {
 					most = max(most, v)
 				}
 			}
-			return most*float64(w.length) > mostTempered
+			return most*float64(w.length) > allowed
 		})
 		if err != nil {
 			return false, err
