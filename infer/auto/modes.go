@@ -70,6 +70,10 @@ const (
 	// is that has yet to climb to where they are.
 	trailing, trailingPerDim = 100, 10
 
+	// moreTries is the number of random points that such a chain begins from anew before it climbs on
+	// from where it is.
+	moreTries = 3
+
 	// barrier is how much lower the log density has to be between two modes than at the
 	// lower one.
 	barrier = 1
@@ -246,7 +250,12 @@ func (w *chain) searchModes(ctx context.Context, start pairs) ([]*mode, error) {
 		}
 	}
 	w.kernel.told["search_modes"] = float64(len(matter))
-	if at[here] == nil && !start.settled && w.RandomStart {
+	if at[here] == nil && w.RandomStart {
+		if own.start { // in a place that does not matter, and it has found no other: another random start
+			if err := w.restart(ctx); err != nil {
+				return nil, err
+			}
+		}
 		if err := w.climbTo(ctx, parts); err != nil {
 			return nil, err
 		}
@@ -429,8 +438,8 @@ func place(modes []*mode, at []*mode) {
 	}
 }
 
-// climbTo lets a chain that has settled nowhere, and is far below those that have, climb from
-// where it is until its log density is that of their starts: their level is what it learns
+// climbTo lets a chain that has settled nowhere, and is far below those that have, begin from
+// other random points or, if it settles at none, climb from where it is until its log density is that of their starts: their level is what it learns
 // from them, not their place.
 func (w *chain) climbTo(ctx context.Context, parts []any) error {
 	level := -infinity
@@ -442,7 +451,33 @@ func (w *chain) climbTo(ctx context.Context, parts []any) error {
 	if !(w.Point.LogDensity < level-trailing-trailingPerDim*float64(w.Target.Dim())) {
 		return nil
 	}
-	reached := slices.Clone(w.Point.Position)
+	from := slices.Clone(w.Point.Position)
+	for k := range moreTries {
+		rng := infer.Stream(w.Seed, w.ID, "again", uint64(k))
+		x, _, err := infer.FindStart(infer.Uniform{Radius: restartRadius}, w.Chain, w.Target, rng)
+		if none := (*infer.InitError)(nil); errors.As(err, &none) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if w.learns {
+			for _, j := range w.Chart.Of().Elements() {
+				x[j] = nearMeans * (2*rng.Float64() - 1)
+			}
+		}
+		p, err := w.startFrom(ctx, x, false)
+		if none := (*infer.InitError)(nil); err != nil && !errors.As(err, &none) {
+			return err
+		}
+		if p.settled && w.Point.LogDensity >= level-trailing {
+			return nil
+		}
+	}
+	if err := w.move(from); err != nil {
+		return err
+	}
+	reached := slices.Clone(from)
 	best := w.Point.LogDensity
 	_, err := optimize.FindTop(ctx, w.Target, w.Point.Position, w.mostEvaluations(), func(x []float64, lp float64) bool {
 		if lp > best {
