@@ -1,0 +1,184 @@
+package auto
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ppl-lang/ppl/infer"
+)
+
+// balls is a mixture of normal distributions without correlations.
+type balls struct {
+	weights, scales []float64
+	centres         [][]float64
+	first           float64 // the scale of the first coordinate, of all; 0: as of the others
+}
+
+func (b balls) Dim() int                { return len(b.centres[0]) }
+func (b balls) Clone() infer.LogDensity { return b }
+
+func (b balls) scale(k, i int) float64 {
+	if i == 0 && b.first > 0 {
+		return b.first
+	}
+	return b.scales[k]
+}
+
+func (b balls) LogDensityGrad(x, g []float64) (float64, error) {
+	logs, most := make([]float64, len(b.weights)), math.Inf(-1)
+	for k, w := range b.weights {
+		logs[k] = math.Log(w)
+		for i, v := range x {
+			z := (v - b.centres[k][i]) / b.scale(k, i)
+			logs[k] -= 0.5*z*z + math.Log(b.scale(k, i))
+		}
+		most = max(most, logs[k])
+	}
+	sum := 0.0
+	for _, l := range logs {
+		sum += math.Exp(l - most)
+	}
+	clear(g)
+	for k, l := range logs {
+		for i, v := range x {
+			g[i] -= math.Exp(l-most) / sum * (v - b.centres[k][i]) / (b.scale(k, i) * b.scale(k, i))
+		}
+	}
+	return most + math.Log(sum), nil
+}
+
+// sampled runs auto and returns the draws of all chains with the report.
+func sampled(t *testing.T, target infer.LogDensity, seed uint64, s Sampler) ([][]float64, infer.Report) {
+	t.Helper()
+	session, err := infer.NewSession(target, infer.Config{Sampler: s, Seed: seed, Draws: 400})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var draws [][]float64
+	for d, err := range session.Draws(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		draws = append(draws, d.Position)
+	}
+	return draws, session.Report()
+}
+
+func eventOf(r infer.Report, code string) (infer.Event, bool) {
+	for _, c := range r.Chains {
+		for _, e := range c.Events {
+			if e.Code == code {
+				return e, true
+			}
+		}
+	}
+	return infer.Event{}, false
+}
+
+// TestMassNotHeight: a mode with 1 % of the mass is far higher than the one with 99 %.
+func TestMassNotHeight(t *testing.T) {
+	const d = 30
+	low, high := make([]float64, d), make([]float64, d)
+	low[0], high[0] = -1, 1
+	target := balls{[]float64{0.99, 0.01}, []float64{1, 0.3}, [][]float64{low, high}, 0.05}
+	_, report := sampled(t, target, 1, Sampler{NoTemper: true})
+	e, ok := eventOf(report, infer.EventModes)
+	if !ok || e.Figures["modes"] != 2 || math.Abs(e.Figures["mass_1"]-0.99) > 0.01 {
+		t.Errorf("modes are reported as %v", e)
+	}
+	draws, report := sampled(t, target, 1, Sampler{})
+	in := 0.0
+	for _, x := range draws {
+		if x[0] < 0 {
+			in++
+		}
+	}
+	if share := in / float64(len(draws)); share < 0.95 {
+		t.Errorf("%.3f of the draws are in the mode with 0.99 of the mass", share)
+	}
+	if report.Chains[0].Chosen != "tempered" {
+		t.Errorf("the kernel chosen is %s", report.Chains[0].Chosen)
+	}
+}
+
+// TestScalesAtOnePlace: half of the mass is in a ball of 1/50 of the width, at the same centre.
+func TestScalesAtOnePlace(t *testing.T) {
+	centre := make([]float64, 5)
+	draws, _ := sampled(t, balls{[]float64{0.5, 0.5}, []float64{1, 0.02}, [][]float64{centre, centre}, 0}, 2, Sampler{})
+	in := 0.0
+	for _, x := range draws {
+		if math.Abs(x[0]) < 0.1 && math.Abs(x[1]) < 0.1 && math.Abs(x[2]) < 0.1 {
+			in++
+		}
+	}
+	if share := in / float64(len(draws)); math.Abs(share-0.5) > 0.15 {
+		t.Errorf("%.3f of the draws are in the narrow half", share)
+	}
+}
+
+// TestOneMode: of targets with one mode none is reported to have several.
+func TestOneMode(t *testing.T) {
+	for _, d := range []int{1, 2, 20, 120} {
+		centre := make([]float64, d)
+		_, report := sampled(t, balls{[]float64{0.5, 0.5}, []float64{1, 1.5}, [][]float64{centre, centre}, 0}, 3, Sampler{})
+		if e, ok := eventOf(report, infer.EventModes); ok {
+			t.Errorf("%d dimensions: %v", d, e)
+		}
+	}
+}
+
+// TestIndependent: chains begin at places of their own, whatever the search finds.
+func TestIndependent(t *testing.T) {
+	a, b := []float64{-3, 0}, []float64{3, 0}
+	draws, report := sampled(t, balls{[]float64{0.6, 0.4}, []float64{0.3, 0.3}, [][]float64{a, b}, 0}, 4, Sampler{NoTemper: true})
+	_ = draws
+	for i, c := range report.Chains {
+		for _, other := range report.Chains[:i] {
+			if c.Last[0] == other.Last[0] {
+				t.Errorf("chains %d and %d end at the same place", other.ID, c.ID)
+			}
+		}
+	}
+}
+
+func TestBridgeSampling(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	// The target is exp(3) times a normal density of standard deviation 1.3, the other normal one has 1.
+	log := func(x float64) float64 { return 3 - 0.5*x*x/1.69 - math.Log(1.3) + 0.5*x*x }
+	var draws, normals []float64
+	for range 2000 {
+		draws, normals = append(draws, log(1.3*rng.NormFloat64())), append(normals, log(rng.NormFloat64()))
+	}
+	got, e := bridgeSampling(draws, normals)
+	if math.Abs(got-3) > 4*e || e > 0.05 {
+		t.Errorf("log Z is %.3f ± %.3f, not 3", got, e)
+	}
+	for _, n := range []int{0, 1, 2} {
+		if got, e := bridgeSampling(draws[:n], normals[:n]); math.IsNaN(got) || math.IsNaN(e) {
+			t.Errorf("%d draws: %v ± %v", n, got, e)
+		}
+	}
+}
+
+func TestPlace(t *testing.T) {
+	a, b, c := &mode{mass: 0, found: []int{0, 1, 2, 3}}, &mode{mass: -1, found: []int{2}}, &mode{mass: -2}
+	for _, test := range []struct {
+		modes    []*mode
+		at, want []*mode
+	}{
+		{[]*mode{a}, []*mode{a, nil, a, a}, []*mode{a, nil, a, a}},
+		{[]*mode{a, b}, []*mode{a, a, a, a}, []*mode{a, a, b, a}},     // the one that has found it
+		{[]*mode{a, b}, []*mode{a, nil, a, a}, []*mode{a, nil, b, a}}, //
+		{[]*mode{a, b, c}, []*mode{a, a, a, a}, []*mode{c, a, b, a}},  // nobody has found c
+		{[]*mode{a, b, c}, []*mode{a, a}, []*mode{b, a}},              // too few
+		{[]*mode{a}, []*mode{nil}, []*mode{a}},
+	} {
+		place(test.modes, test.at)
+		for i := range test.at {
+			if test.at[i] != test.want[i] {
+				t.Errorf("%d modes, chain %d of %d is elsewhere", len(test.modes), i, len(test.at))
+			}
+		}
+	}
+}
