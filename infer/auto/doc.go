@@ -4,15 +4,21 @@
 //
 //	auto.go     Sampler: the options; the plan of a chain
 //	kernel.go   Kernel: NUTS, or HMC with the leapfrog step or the exact-normal splitting
-//	course.go   warm-up of a chain: start, rounds, race, in this order
+//	course.go   warm-up of a chain: start, modes, rounds, kernel, in this order
 //	start.go    the climb to the typical set
-//	pool.go     what the chains make of their draws together: whether there is enough,
-//	            which chains are lost
+//	modes.go    the search for modes, and in which of them chains begin
+//	pool.go     what the chains make of their draws together: whether there is enough
+//	health.go   which chains are useless for learning, and what becomes of them
 //	metric.go   the metric that the draws tell of
+//	recentre.go coordinates of the effects of hierarchical models
+//	masses.go   which chains are in different modes, and the masses of these
+//	temper.go   parallel tempering, where chains do not get from one mode to another
 //	race.go     the race between kernels, by GP-UCB
-//	recentre.go  coordinates of the effects of hierarchical models
 //	reward.go   what a batch of the race is worth
 //	spare.go    what becomes of the transitions that warm-up has not needed
+//
+// A chain is never moved to where another one is: chains share what is learnt, so that R-hat
+// compares independent arrivals.
 //
 // # What happens
 //

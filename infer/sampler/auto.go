@@ -46,6 +46,7 @@ func autoRow() Row {
 			fs.BoolVar(&s.PlainStart, "plain-start", false, "begin where chains start, without a climb to the typical set")
 			fs.BoolVar(&s.NoPool, "no-pool", false, "let each chain learn from its own draws alone")
 			fs.BoolVar(&s.NoEarlyEnd, "no-early-end", false, "make all transitions of warm-up, also when it has settled")
+			fs.BoolVar(&s.NoTemper, "no-temper", false, "no parallel tempering where chains do not get from one mode to another")
 			fs.BoolVar(&s.NoSpare, "no-spare", false, "make one transition per draw, also where transitions are worth little")
 			fs.IntVar(&s.FirstRound, "first-round", auto.DefaultFirstRound, "transitions of the first round of warm-up, after which the metric is learnt; later rounds are longer")
 			fs.IntVar(&s.RaceBatch, "race-batch", auto.DefaultRaceBatch, "transitions of a chain in each batch of the race between kernels")
