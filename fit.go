@@ -212,6 +212,9 @@ func (f *Fit) FindingsOf(rows []diagnose.Row) []diagnose.Finding {
 
 // Checked says what a run without findings was checked for, and what no check can see.
 func (f *Fit) Checked() string {
+	if f.missing() != nil {
+		return ""
+	}
 	n := 0
 	for i := range f.Draws.Chains() {
 		n += min(1, f.Draws.Len(i))

@@ -69,7 +69,7 @@ type samplingRun struct {
 	Transitions int      `json:"transitions"` // with those of warm-up
 	Warmup      number   `json:"warmup"`      // cost in gradients, all chains
 	Sampling    number   `json:"sampling"`
-	Start       number   `json:"start"` // of Warmup
+	Start       number   `json:"start"`  // of Warmup
 	Search      number   `json:"search"` // likewise, and part of Start: for modes
 	Climbs      number   `json:"climbs"` // of the search
 	Race        number   `json:"race"`
