@@ -17,7 +17,8 @@
 //	gather.go  [Gather], [Gathered]: a run whose chains are drawn by processes of their own
 //	fit.go     [Fit]: draws, summary, what to make of it
 //	variables.go [Variable]: draws of a whole variable, with its shape
-//	findings.go what is wrong with a run beyond its draws
+//	findings.go what is wrong with a run beyond its draws; [RunFindings]
+//	eventfindings.go what the events of its chains mean
 //	labels.go  what indices stand for, by the levels of factors
 //	csv.go     draws as CmdStan's CSV files
 //	layout.go  columns as arrays

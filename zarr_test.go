@@ -447,7 +447,7 @@ func TestZarrFromCSV(t *testing.T) {
 			skip := false
 			for line := range strings.Lines(*text) {
 				skip = strings.HasPrefix(line, "# Diagonal") || strings.HasPrefix(line, "# No free") || skip && strings.HasPrefix(line, "#")
-				if !skip && !strings.Contains(line, "seconds") {
+				if !skip && !strings.Contains(line, "seconds") && !strings.HasPrefix(line, "# event") {
 					lines = append(lines, line)
 				}
 			}

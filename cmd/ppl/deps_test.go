@@ -117,7 +117,7 @@ infer/nuts:              infer infer/internal/quick infer/warmup infer/hmc
 infer/bayesopt:          gonum
 infer/ahmc:              infer infer/warmup infer/whiten infer/hmc infer/bayesopt gonum
 infer/riemann:           infer gonum
-infer/auto:              infer infer/warmup infer/whiten infer/hmc infer/nuts infer/bayesopt infer/optimize gonum
+infer/auto:              infer infer/warmup infer/whiten infer/hmc infer/nuts infer/bayesopt infer/optimize infer/tempered gonum
 infer/tempered:          infer infer/warmup infer/whiten infer/hmc infer/nuts infer/optimize gonum
 infer/sampler:           infer infer/auto infer/tempered infer/warmup infer/hmc infer/nuts infer/ahmc infer/riemann infer/bayesopt infer/optimize
 infer/draws:             infer infer/sampler
