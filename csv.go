@@ -76,11 +76,6 @@ type chainFile struct {
 	events  []infer.Event // that have been written
 }
 
-// outputError says that draws could not be written.
-type outputError struct{ error }
-
-func (e *outputError) Unwrap() error { return e.error }
-
 // createOutput creates the files, under names of their own until they are
 // complete. Nothing is left behind after an error.
 func (f *Fit) createOutput(base string) (*output, error) {
@@ -95,7 +90,7 @@ func (f *Fit) createOutput(base string) (*output, error) {
 		})
 		if err != nil {
 			out.close()
-			return nil, &outputError{err}
+			return nil, &OutputError{err}
 		}
 		out.files = append(out.files, &chainFile{File: file, path: path, fixed: !adapts(f.config.Sampler), chosen: chooses(f.config.Sampler)})
 	}
@@ -237,6 +232,7 @@ func inRows(m infer.Metric) infer.Metric {
 func (o *output) finish(report infer.Report) ([]string, error) {
 	var names []string
 	var errs []error
+	var whole []*draws.File
 	for i, file := range o.files {
 		r := report.Chains[i]
 		complete := r.Err == nil && !r.Interrupted
@@ -252,14 +248,18 @@ func (o *output) finish(report infer.Report) ([]string, error) {
 			}
 		}
 		errs = append(errs, file.report(r.Events))
-		if err := file.Finish(draws.Elapsed{Warmup: r.Warmup.Elapsed, Sampling: r.Sampling.Elapsed}); err != nil {
+		if err := file.End(draws.Elapsed{Warmup: r.Warmup.Elapsed, Sampling: r.Sampling.Elapsed}); err != nil {
 			errs = append(errs, err)
 			continue
 		}
+		whole = append(whole, file.File)
 		names = append(names, file.path)
 	}
+	if errors.Join(errs...) == nil { // together, as each folder is then synced once
+		errs = append(errs, draws.Commit(whole...))
+	}
 	if err := errors.Join(errs...); err != nil {
-		return names, &outputError{err}
+		return nil, &OutputError{err}
 	}
 	return names, nil
 }

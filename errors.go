@@ -32,6 +32,13 @@ func (e *InterruptedError) Error() string {
 
 func (e *InterruptedError) Unwrap() error { return e.Cause }
 
+// OutputError says that a file of a run could not be written. What was drawn is kept: in the
+// fit, in the files as far as they go, and, with [Options.Resumable], to go on from.
+type OutputError struct{ error }
+
+// Unwrap is the reason.
+func (e *OutputError) Unwrap() error { return e.error }
+
 // DamagedError says that a run cannot be resumed from its files as they are,
 // and what could be saved with [Options.Salvage].
 type DamagedError struct{ Chains []draws.DamagedChain }

@@ -7,6 +7,12 @@ func SnapshotAlways(o Options) Options {
 	return o
 }
 
+// FlushAlways has a run show its draws to readers after each of them.
+func FlushAlways(o Options) Options {
+	o.flushAlways = true
+	return o
+}
+
 // KeepLittle has draws read back from journals almost from the beginning.
 func KeepLittle(o Options) Options {
 	o.keepInMemory = 1000

@@ -38,6 +38,10 @@ type Fit struct {
 	// had damaged files.
 	Salvaged []draws.DamagedChain
 
+	// SetBack says of a run that was resumed which chains have lost time, but no draws: what
+	// they had not synced yet was not whole, as after a loss of power.
+	SetBack []draws.DamagedChain
+
 	posterior *Posterior      // nil of draws that were read, until it is asked for
 	dir       string          // of a fit that was read
 	record    *folder.Record  // likewise

@@ -192,7 +192,7 @@ func zarrVariables(g *zarr.Group) ([]zarrVariable, error) {
 			return nil, fmt.Errorf("there is no array %s", name)
 		}
 		pattern, _ := a.Attributes[columnsKey].(string)
-		if pattern == "" || len(a.Shape) < 2 || a.Chunks[0] != 1 || !slices.Equal(a.Shape[2:], a.Chunks[2:]) {
+		if pattern == "" || len(a.Shape) < 2 || a.Chunks[0] != 1 && a.Chunks[0] != a.Shape[0] || !slices.Equal(a.Shape[2:], a.Chunks[2:]) {
 			return nil, fmt.Errorf("the array %s is none of draws", name)
 		}
 		v := zarrVariable{layout: layout{name: name, shape: slices.Clone(a.Shape[2:]), pattern: pattern, complex: a.Type == zarr.Complex128}, array: a}
@@ -213,7 +213,7 @@ func storedLengths(g *zarr.Group, all []zarrVariable) ([]int, error) {
 	if len(all) == 0 {
 		return nil, nil
 	}
-	shape, chunk := all[0].array.Shape, all[0].array.Chunks[1]
+	shape, together, chunk := all[0].array.Shape, all[0].array.Chunks[0], all[0].array.Chunks[1]
 	var stated []int
 	if n, ok := g.Attributes[lengthsKey]; ok {
 		if err := again(n, &stated); err != nil {
@@ -223,9 +223,9 @@ func storedLengths(g *zarr.Group, all []zarrVariable) ([]int, error) {
 			return nil, fmt.Errorf("draws of chains %v in arrays of %v", stated, shape[:2])
 		}
 	}
-	w := &zarrDraws{chunk: chunk, planned: slices.Repeat([]int{shape[1]}, shape[0])}
+	w := &zarrDraws{chunk: chunk, together: together, planned: slices.Repeat([]int{shape[1]}, shape[0])}
 	for _, v := range all {
-		if v.array.Shape[0] != shape[0] || v.array.Shape[1] != shape[1] || v.array.Chunks[1] != chunk {
+		if v.array.Shape[0] != shape[0] || v.array.Shape[1] != shape[1] || v.array.Chunks[0] != together || v.array.Chunks[1] != chunk {
 			return nil, fmt.Errorf("the array %s has other chains or draws than %s", v.name, all[0].name)
 		}
 		w.variables = append(w.variables, v)
@@ -238,22 +238,23 @@ func storedLengths(g *zarr.Group, all []zarrVariable) ([]int, error) {
 
 // read places the first n draws of a chain in its rows.
 func (v *zarrVariable) read(rows []float64, chain, n, width int, columns []int, offset int, room *draws.Room) error {
-	chunk := v.array.Chunks[1]
-	if err := room.Take(v.elements(), chunkBytes*chunk); err != nil {
+	together, chunk := v.array.Chunks[0], v.array.Chunks[1]
+	if err := room.Take(v.elements(), chunkBytes*together*chunk); err != nil {
 		return err
 	}
-	defer room.Give(v.elements() * chunkBytes * chunk)
+	defer room.Give(v.elements() * chunkBytes * together * chunk)
 	at := make([]int, len(v.array.Shape))
-	at[0] = chain
+	at[0] = chain / together
 	for from := 0; from < n; from += chunk {
 		at[1] = from / chunk
 		values, err := v.array.ReadChunk(at)
 		if err != nil {
 			return err
 		}
-		if len(values) != chunk*len(columns) {
-			return fmt.Errorf("the array %s has chunks of %d numbers, not %d", v.name, len(values), chunk*len(columns))
+		if len(values) != together*chunk*len(columns) {
+			return fmt.Errorf("the array %s has chunks of %d numbers, not %d", v.name, len(values), together*chunk*len(columns))
 		}
+		values = values[chain%together*chunk*len(columns):]
 		for i := range min(chunk, n-from) {
 			row := rows[(from+i)*width+offset:]
 			for k, c := range columns {

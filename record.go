@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/draws"
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // recorder takes in the draws of a run: it stores them, and writes them where
@@ -24,6 +24,8 @@ type recorder struct {
 	posterior *Posterior
 	fit       *Fit
 	out       drawOutput // nil: none
+
+	flushAlways bool // after each draw
 
 	journals []*draws.Journal // by chain; nil: none
 	bases    []string         // of the journals
@@ -53,13 +55,16 @@ func (r *recorder) openJournals(o *Options, session *infer.Session) ([]*infer.Sn
 		}
 		f, err := draws.FindJournal(r.bases[i], r.key(i))
 		if err != nil {
-			return nil, &outputError{err}
+			return nil, &OutputError{err}
 		}
 		found = append(found, f)
 		snapshots[i] = f.Snapshot
 	}
 	again := session.BeginsAgain(snapshots)
 	for i, f := range found {
+		if f.SetBack {
+			r.fit.SetBack = append(r.fit.SetBack, draws.DamagedChain{ID: r.fit.config.FirstID + i, Found: f})
+		}
 		if f.Damage == nil {
 			continue
 		}
@@ -92,7 +97,7 @@ func (r *recorder) openJournals(o *Options, session *infer.Session) ([]*infer.Sn
 			} else {
 				r.removeJournals()
 			}
-			return nil, &outputError{err}
+			return nil, &OutputError{err}
 		}
 		r.journals = append(r.journals, j)
 	}
@@ -115,11 +120,11 @@ func (r *recorder) closeJournals() {
 func (r *recorder) replay(session *infer.Session) error {
 	for chain, j := range r.journals {
 		if err := j.Replay(chain, func(d infer.Draw) error { return r.take(session, d) }); err != nil {
-			return &outputError{err}
+			return &OutputError{err}
 		}
 	}
 	if err := r.out.replayed(); err != nil {
-		return &outputError{err}
+		return &OutputError{err}
 	}
 	return nil
 }
@@ -151,7 +156,7 @@ func (r *recorder) take(session *infer.Session, d infer.Draw) error {
 		return nil
 	}
 	if err := r.out.draw(session, d); err != nil {
-		return &outputError{err}
+		return &OutputError{err}
 	}
 	return nil
 }
@@ -164,7 +169,7 @@ func (r *recorder) snapshot(s *infer.Snapshot) {
 		return
 	}
 	if err := r.journals[s.Chain].Save(s); err != nil {
-		r.err = &outputError{err}
+		r.err = &OutputError{err}
 	}
 }
 
@@ -208,11 +213,14 @@ func (r *recorder) add(session *infer.Session, d infer.Draw) error {
 	}
 	if r.journals != nil { // before the store, which may read the draw back from there
 		if err := r.journals[d.Chain].Add(d); err != nil {
-			r.err = &outputError{err}
+			r.err = &OutputError{err}
 			return r.err
 		}
 	}
 	r.err = r.take(session, d)
+	if r.err == nil && r.flushAlways {
+		r.err = r.out.flush()
+	}
 	return r.err
 }
 
@@ -234,45 +242,74 @@ func (r *recorder) flushUntil(done <-chan struct{}) {
 			}
 		}
 		if err != nil && r.err == nil {
-			r.err = &outputError{err}
+			r.err = &OutputError{err}
 		}
 		r.mu.Unlock()
 	}
 }
 
-// finish completes the files. After an error of writing, what is whole of them
-// is kept; a run that is not complete keeps its journals.
-func (r *recorder) finish(err error) error {
-	if errors.As(err, new(*outputError)) {
-		files, keepErr := r.out.keep()
-		r.fit.Files = files
-		return errors.Join(err, keepErr)
+// finish completes the files. After an error of writing, what is whole of them is kept; a run
+// that is not complete keeps its journals. A run becomes complete in one step, by what complete
+// writes: all files are durable before it, and all that it could be resumed from is removed
+// after it.
+func (r *recorder) finish(err error, complete func(*Fit) error) error {
+	if !errors.As(err, new(*OutputError)) {
+		var e error
+		if r.fit.Files, e = r.out.finish(r.fit.Report); e == nil {
+			e = r.writeTables()
+		}
+		if e == nil && err == nil && r.fit.complete() && complete != nil {
+			e = complete(r.fit)
+		}
+		err = errors.Join(err, e)
 	}
-	files, finishErr := r.out.finish(r.fit.Report)
-	r.fit.Files = files
-	if finishErr != nil {
-		return errors.Join(err, finishErr)
+	if errors.As(err, new(*OutputError)) && len(r.fit.Files) == 0 {
+		kept, keepErr := r.out.keep()
+		r.fit.Files = kept
+		err = errors.Join(err, keepErr)
 	}
+	switch {
+	case err == nil && r.fit.complete(), !r.fit.drawn() && !r.fit.Report.Interrupted && !errors.As(err, new(*OutputError)):
+		return errors.Join(err, r.removeJournals())
+	case r.fit.complete():
+		return err // by what is wrong with the output
+	}
+	for _, j := range r.journals {
+		if e := j.Sync(); e != nil {
+			return errors.Join(err, &OutputError{e})
+		}
+	}
+	return err
+}
+
+// drawn reports whether there are any draws.
+func (f *Fit) drawn() bool {
+	for i := range f.Draws.Chains() {
+		if f.Draws.Len(i)+f.Draws.Warmup().Len(i) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// writeTables writes what kernels have learnt.
+func (r *recorder) writeTables() error {
 	for i, c := range r.fit.Report.Chains {
 		for _, table := range c.Tables {
 			base := r.out.chainBase(i)
 			dir := filepath.Join(filepath.Dir(base), folder.TableFolder)
 			path := filepath.Join(dir, fmt.Sprintf("%s_%s.csv", filepath.Base(base), table.Name))
-			e := os.MkdirAll(dir, 0o777)
-			if e == nil {
-				e = draws.WriteTable(path, table)
+			err := files.MakeFolder(dir)
+			if err == nil {
+				err = draws.WriteTable(path, table)
 			}
-			if e != nil {
-				err = errors.Join(err, &outputError{e})
-				continue
+			if err != nil {
+				return &OutputError{err}
 			}
 			r.fit.Tables = append(r.fit.Tables, path)
 		}
 	}
-	if r.fit.complete() || !r.fit.Report.Interrupted && len(files) == 0 {
-		err = errors.Join(err, r.removeJournals())
-	}
-	return err
+	return nil
 }
 
 func (r *recorder) removeJournals() error {
@@ -281,7 +318,10 @@ func (r *recorder) removeJournals() error {
 		j.Close()
 		errs = append(errs, draws.RemoveJournal(r.bases[i]))
 	}
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return &OutputError{err}
+	}
+	return nil
 }
 
 // precision is the least effective sample size, in the bulk and in the tails, and the

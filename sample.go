@@ -76,6 +76,12 @@ type Options struct {
 	// *[DamagedError].
 	Salvage bool
 
+	// Complete, if not nil, is called when all chains have come to their end and the files of
+	// Output are on the disk, before what the run could be resumed from is removed: for those
+	// who note somewhere that the run is complete. An error is that of Sample, and leaves
+	// all files where they are.
+	Complete func(*Fit) error
+
 	// StepSize and Metric are what chains start with, one for all or one per
 	// chain; nil: the sampler's. See [Adapted] for those of an earlier run.
 	StepSize []float64
@@ -113,6 +119,7 @@ type Options struct {
 	snapshotEvery time.Duration // for tests
 	tablesEvery   time.Duration // likewise
 	keepInMemory  int           // likewise; 0: keepInMemory
+	flushAlways   bool          // likewise
 }
 
 // tablesEvery is how often what a sampler has learnt is brought up to date for those who
@@ -147,7 +154,7 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 			config.TablesEvery = o.tablesEvery
 		}
 	}
-	r := &recorder{posterior: p}
+	r := &recorder{posterior: p, flushAlways: o.flushAlways}
 	if o.TargetESS > 0 {
 		config.Enough = func(n int) bool {
 			ess, rhat := r.precision(n)
@@ -207,7 +214,7 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 	if r.out == nil {
 		return r.fit, err
 	}
-	return r.fit, r.finish(err)
+	return r.fit, r.finish(err, o.Complete)
 }
 
 // config is what a session is told of the options.

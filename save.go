@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/ppl-lang/ppl/folder"
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // Save writes the fit to a folder, which is made: the draws as CSV files in
@@ -24,7 +25,7 @@ func (f *Fit) Save(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, folder.RecordFile)); err == nil {
 		return fmt.Errorf("ppl: the folder %s holds a run already", dir)
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := files.MakeFolder(dir); err != nil {
 		return err
 	}
 	r := &folder.Record{

@@ -14,6 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/infer/zarr"
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // Format is how the files of a run are written.
@@ -28,7 +29,7 @@ const (
 // The attributes of a store that are ppl's own.
 const (
 	settingsKey = "ppl_settings" // of the store: how the run was made, as the head of a CSV file has it
-	lengthsKey  = "ppl_draws"    // of a group: the number of draws of each chain, once it is complete
+	lengthsKey  = "ppl_draws"    // of a group: the number of draws of each chain; while it is written, of those that a reader finds
 	orderKey    = "ppl_order"    // of a group: its variables in order
 	columnsKey  = "ppl_columns"  // of an array: the names of its columns, a star for each index; of a group: all of them, where they have another order
 	eventsKey   = "ppl_events"   // of the store: what happened to its chains, by chain
@@ -53,24 +54,23 @@ type zarrPhase struct {
 	taken              []int // by chain
 }
 
-// createZarr starts a store for the draws of a fit: at path or, where another run of
-// which this one goes on is there, beside it until Replayed.
+// createZarr starts a store for the draws of a fit: at path or, where that of the run that
+// goes on is there, beside it until replayed.
 func (f *Fit) createZarr(path string, resume bool) (*zarrOutput, error) {
 	dir := path
-	if resume && zarr.Is(path) {
-		dir = path + ".new"
-		if err := os.RemoveAll(dir); err != nil {
-			return nil, &outputError{err}
+	if _, err := os.Lstat(path); resume && err == nil {
+		if dir, err = files.TempFolder(path); err != nil {
+			return nil, &OutputError{err}
 		}
 	}
 	store, err := zarr.Create(dir)
 	if err != nil {
-		return nil, &outputError{err}
+		return nil, &OutputError{err}
 	}
 	out := &zarrOutput{fit: f, store: store, path: path, columns: f.Draws.Columns()}
 	if err := out.create(); err != nil {
 		out.close()
-		return nil, &outputError{err}
+		return nil, &OutputError{err}
 	}
 	return out, nil
 }
@@ -200,8 +200,15 @@ func (o *zarrOutput) take(warmup bool, chain int, statistics, values []float64) 
 	return p.statistics.put(chain, at, statistics)
 }
 
-// flush does nothing: chunks are written as soon as they are whole.
-func (o *zarrOutput) flush() error { return nil }
+// flush shows readers the draws so far.
+func (o *zarrOutput) flush() error {
+	for _, p := range o.phases() {
+		if err := errors.Join(p.values.flush(), p.statistics.flush()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // replayed puts the store in its place, which one of an earlier part of the run has.
 func (o *zarrOutput) replayed() error {
@@ -235,7 +242,7 @@ func (o *zarrOutput) finish(report infer.Report) ([]string, error) {
 		return errors.Join(p.values.finish(p.taken), p.statistics.finish(p.taken))
 	}, map[string]any{"sampling_time": sampled, "tuning_steps": warmed})
 	if err != nil {
-		return nil, &outputError{err}
+		return nil, &OutputError{err}
 	}
 	return []string{o.path}, nil
 }
@@ -294,7 +301,7 @@ func (o *zarrOutput) phases() []*zarrPhase {
 func (o *zarrOutput) close() {
 	if !o.done {
 		o.done = true
-		os.RemoveAll(o.store.Dir())
+		files.RemoveAll(o.store.Dir())
 	}
 }
 

@@ -146,12 +146,13 @@ func TestZarrRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chunk, err := posterior.Array("c").ReadChunk([]int{1, 0, 0, 0})
+	chunk, err := posterior.Array("c").ReadChunk([]int{0, 0, 0, 0})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(chunk[6*7:6*8], c.Draw(1, 7)) {
-		t.Errorf("c in its chunk: %v, drawn: %v", chunk[6*7:6*8], c.Draw(1, 7))
+	at := 6 * (posterior.Array("c").Chunks[1] + 7) // all chains are in it
+	if got := chunk[at : at+6]; !slices.Equal(got, c.Draw(1, 7)) {
+		t.Errorf("c in its chunk: %v, drawn: %v", got, c.Draw(1, 7))
 	}
 	for group, arrays := range map[string][]string{
 		"sample_stats":        {"acceptance_rate", "chain", "diverging", "draw", "energy", "lp", "n_steps", "step_size", "tree_depth"},
@@ -279,13 +280,13 @@ func TestZarrGroups(t *testing.T) {
 		if a == nil || !slices.Equal(a.Shape, []int{2, 150, 2}) {
 			t.Fatalf("log likelihood of %s: %v", name, a)
 		}
-		chunk, err := a.ReadChunk([]int{1, 1, 0})
+		chunk, err := a.ReadChunk([]int{0, 0, 0})
 		if err != nil {
 			t.Fatal(err)
 		}
-		row := matrix.Row(1, a.Chunks[1]+3)
+		row := matrix.Row(1, 103)
 		for k, i := range at {
-			if got, want := chunk[3*2+k], matrix.Columns[i][row]; got != want {
+			if got, want := chunk[(a.Chunks[1]+103)*2+k], matrix.Columns[i][row]; got != want {
 				t.Errorf("log likelihood of %s: %v, want %v", l.Names[i], got, want)
 			}
 		}
@@ -329,6 +330,7 @@ func TestZarrWhileSampling(t *testing.T) {
 	base := filepath.Join(t.TempDir(), "fit")
 	var seen []*ppl.Fit
 	o := ppl.Options{Chains: 2, Warmup: 100, Draws: 400, Seed: 1, Parallel: 1, Output: base, Format: ppl.Zarr, Refresh: 50}
+	o = ppl.FlushAlways(o)
 	o.Progress = func(infer.Progress) {
 		f, err := ppl.ReadZarr(base + ".zarr")
 		if err != nil {
@@ -356,9 +358,6 @@ func TestZarrWhileSampling(t *testing.T) {
 	}
 	within := false
 	for n := range lengths {
-		if n%100 != 0 {
-			t.Errorf("%d draws were read, which are no whole chunks", n)
-		}
 		within = within || n > 0 && n < 400
 	}
 	if !within {

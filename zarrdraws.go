@@ -17,6 +17,14 @@ const (
 	// at a time, within these bounds and, where draws are large, that of memory.
 	minChunkDraws, maxChunkDraws = 100, 500
 
+	// wholeGroup is the size in bytes up to which all draws of a variable are one chunk: many
+	// small files take far longer than the draws in them. It is written again as draws come.
+	wholeGroup = 8 << 20
+
+	// rewrites is the number of times that such a chunk is written, at most, before it is
+	// complete.
+	rewrites = 20
+
 	// chunkMemory bounds the bytes of the chunks that are not complete.
 	chunkMemory = 64 << 20
 )
@@ -57,12 +65,15 @@ type zarrDraws struct {
 	store     *zarr.Store
 	variables []zarrVariable
 	chunk     int   // draws
+	together  int   // chains in a chunk: 1, or all of them
 	planned   []int // draws by chain
 
 	mu      sync.Mutex
-	open    map[[2]int]*openChunk // by chain and chunk
+	open    map[[2]int]*openChunk // by place in the arrays: of chains, of draws
 	free    []*openChunk
 	decided bool // which arrays are compressed
+
+	taken, shown []int // by chain: draws that were taken in, and those that a reader finds
 }
 
 // openChunk is the draws of a chunk that is not complete, by variable.
@@ -87,19 +98,24 @@ func addZarrDraws(store *zarr.Store, name string, attributes map[string]any, c z
 	if err != nil {
 		return nil, err
 	}
-	w := &zarrDraws{group: group, store: store, planned: slices.Clone(planned), open: map[[2]int]*openChunk{}}
+	w := &zarrDraws{group: group, store: store, planned: slices.Clone(planned), open: map[[2]int]*openChunk{},
+		together: 1, taken: make([]int, len(planned)), shown: make([]int, len(planned))}
 	length, width := max(1, slices.Max(planned)), 0
 	for _, l := range c.layouts {
 		width += len(l.columns)
 	}
-	w.chunk = min(max(minChunkDraws, length/20), maxChunkDraws, length)
-	w.chunk = max(1, min(w.chunk, chunkMemory/max(1, 8*width*len(planned))))
+	if length <= wholeGroup/max(1, 8*width*len(planned)) {
+		w.chunk, w.together = length, max(1, len(planned))
+	} else {
+		w.chunk = min(max(minChunkDraws, length/20), maxChunkDraws, length)
+		w.chunk = max(1, min(w.chunk, chunkMemory/max(1, 8*width*len(planned))))
+	}
 	named, levels := c.dimensions()
 	for i, l := range c.layouts {
 		v := zarrVariable{layout: l}
 		array, extents := c.array(i)
 		spec := zarr.Spec{
-			Type: c.types[i], Shape: append([]int{len(planned), slices.Max(planned)}, extents...), Chunks: append([]int{1, w.chunk}, extents...),
+			Type: c.types[i], Shape: append([]int{len(planned), slices.Max(planned)}, extents...), Chunks: append([]int{w.together, w.chunk}, extents...),
 			Dimensions: append([]string{"chain", "draw"}, named[i]...), Attributes: map[string]any{columnsKey: l.pattern},
 		}
 		if v.array, err = group.AddArray(array, spec); err != nil {
@@ -196,14 +212,14 @@ func (w *zarrDraws) coordinate(name string, n int) error {
 
 // put takes in a draw, whose values are those of the columns that the layouts are of.
 func (w *zarrDraws) put(chain, draw int, values []float64) error {
-	key := [2]int{chain, draw / w.chunk}
+	key := [2]int{chain / w.together, draw / w.chunk}
 	w.mu.Lock()
 	c := w.open[key]
 	if c == nil {
 		c = w.newChunk()
 		w.open[key] = c
 	}
-	at := draw % w.chunk
+	at := chain%w.together*w.chunk + draw%w.chunk
 	for i, v := range w.variables {
 		row := c.values[i][at*len(v.columns):]
 		for k, column := range v.columns {
@@ -211,7 +227,8 @@ func (w *zarrDraws) put(chain, draw int, values []float64) error {
 		}
 	}
 	c.n++
-	if c.n < min(w.chunk, w.planned[chain]-key[1]*w.chunk) {
+	w.taken[chain]++
+	if c.n < w.full(key) {
 		w.mu.Unlock()
 		return nil
 	}
@@ -222,6 +239,44 @@ func (w *zarrDraws) put(chain, draw int, values []float64) error {
 		return err
 	}
 	return w.write(key, c)
+}
+
+// full is the number of draws that a chunk is complete with.
+func (w *zarrDraws) full(key [2]int) int {
+	n := 0
+	for chain := key[0] * w.together; chain < min((key[0]+1)*w.together, len(w.planned)); chain++ {
+		n += max(0, min(w.chunk, w.planned[chain]-key[1]*w.chunk))
+	}
+	return n
+}
+
+// flush shows readers the draws of a chunk for all chains, if there are many more of them than
+// the last time. The draws of each chain must have come in their order. Chunks of single chains
+// are written as soon as they are complete.
+func (w *zarrDraws) flush() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	key := [2]int{}
+	c := w.open[key]
+	if w.together == 1 || c == nil {
+		return nil
+	}
+	more := c.n
+	for _, n := range w.shown {
+		more -= n
+	}
+	if more < max(1, w.full(key)/rewrites) {
+		return nil
+	}
+	if err := w.decide(c); err != nil {
+		return err
+	}
+	if err := w.writeVariables(key, c); err != nil {
+		return err
+	}
+	copy(w.shown, w.taken)
+	w.group.Attributes[lengthsKey] = slices.Clone(w.shown) // after the chunks that have them
+	return w.store.Save()
 }
 
 func (w *zarrDraws) newChunk() *openChunk {
@@ -238,7 +293,7 @@ func (w *zarrDraws) newChunk() *openChunk {
 	}
 	c := &openChunk{}
 	for _, v := range w.variables {
-		c.values = append(c.values, slices.Repeat([]float64{math.NaN()}, w.chunk*len(v.columns)))
+		c.values = append(c.values, slices.Repeat([]float64{math.NaN()}, w.together*w.chunk*len(v.columns)))
 	}
 	return c
 }
@@ -251,30 +306,56 @@ func (w *zarrDraws) decide(c *openChunk) error {
 	}
 	w.decided = true
 	for i, v := range w.variables {
-		v.array.Gzip = v.array.Compressible(c.values[i])
+		v.array.Gzip = v.array.Compressible(sample(c.values[i]))
 	}
 	return w.store.Save()
 }
 
+// sample is the first numbers of a chunk that were written.
+func sample(values []float64) []float64 {
+	const most = 1 << 15
+	var out []float64
+	for _, v := range values {
+		if !math.IsNaN(v) && len(out) < most {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 // write writes a chunk of every variable.
 func (w *zarrDraws) write(key [2]int, c *openChunk) error {
+	if err := w.writeVariables(key, c); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	w.free = append(w.free, c)
+	if w.together > 1 {
+		copy(w.shown, w.taken)
+	}
+	w.mu.Unlock()
+	return nil
+}
+
+func (w *zarrDraws) writeVariables(key [2]int, c *openChunk) error {
 	for i, v := range w.variables {
 		at := make([]int, len(v.array.Shape))
 		at[0], at[1] = key[0], key[1]
+		if w.together > 1 && v.array.Type == zarr.Bool && !slices.Contains(c.values[i], 1) && !v.array.HasChunk(at) {
+			continue // as no chunk reads: no transition has diverged
+		}
 		if err := v.array.WriteChunk(at, c.values[i]); err != nil {
 			return err
 		}
 	}
-	w.mu.Lock()
-	w.free = append(w.free, c)
-	w.mu.Unlock()
 	return nil
 }
 
 // finish writes what is left and cuts the arrays to the draws that there are; the
 // metadata are to be saved then.
 func (w *zarrDraws) finish(lengths []int) error {
-	for key, c := range w.open {
+	for _, key := range slices.SortedFunc(maps.Keys(w.open), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }) {
+		c := w.open[key]
 		if err := w.decide(c); err != nil {
 			return err
 		}
@@ -299,9 +380,15 @@ func (w *zarrDraws) cut(lengths []int) error {
 	return nil
 }
 
-// whole is the number of draws of each chain in chunks that are written.
+// whole is the number of draws of each chain that are written.
 func (w *zarrDraws) whole() []int {
+	if w.together > 1 && w.shown != nil {
+		return slices.Clone(w.shown)
+	}
 	out := make([]int, len(w.planned))
+	if w.together > 1 { // a chunk for all chains says nothing of how many draws are in it
+		return out
+	}
 	for chain := range out {
 		for out[chain] < w.planned[chain] && w.has(chain, out[chain]/w.chunk) {
 			out[chain] = min(out[chain]+w.chunk, w.planned[chain])

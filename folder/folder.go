@@ -20,6 +20,7 @@ import (
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/zarr"
 	"github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -180,16 +181,33 @@ func (r *Record) Write(dir string) error {
 }
 
 // Keep writes the text of the model, with what it includes, and the data to a
-// folder and notes in the record where they are.
+// folder, durably, and notes in the record where they are.
 func (r *Record) Keep(dir string, m *Source, values *data.Set) error {
 	folder := filepath.Join(dir, textFolder)
-	if err := os.MkdirAll(folder, 0o777); err != nil {
+	if err := files.MakeFolder(folder); err != nil {
 		return err
 	}
 	r.Texts, r.DataFile, r.DataFileSHA256, r.Levels = nil, "", "", nil
+	var written []*files.Temp
+	defer func() {
+		for _, t := range written {
+			t.Abandon()
+		}
+	}()
+	write := func(path string, by func(io.Writer) error) (digest string, err error) {
+		t, digest, err := files.TempBy(path, by)
+		if err == nil {
+			written = append(written, t)
+		}
+		return digest, err
+	}
 	keep := func(name, base, text string) error {
 		r.Texts = append(r.Texts, Text{Name: name, File: textFolder + "/" + base, SHA256: files.Digest(text)})
-		return files.Replace(filepath.Join(folder, base), []byte(text))
+		_, err := write(filepath.Join(folder, base), func(w io.Writer) error {
+			_, err := io.WriteString(w, text)
+			return err
+		})
+		return err
 	}
 	base := func(name string) string { return filepath.Base(filepath.FromSlash(name)) }
 	if err := keep(base(m.Name), base(m.Name), m.Text); err != nil {
@@ -200,25 +218,25 @@ func (r *Record) Keep(dir string, m *Source, values *data.Set) error {
 			return err
 		}
 	}
-	if values == nil || len(values.Names()) == 0 {
-		return nil
+	if values != nil && len(values.Names()) > 0 {
+		r.Levels = values.Reading().Levels
+		most := int64(math.MaxInt64)
+		if r.Data != "" {
+			most = maxKeptData
+		}
+		// Not by way of memory, of which large data have taken their share.
+		digest, err := write(filepath.Join(dir, dataFile), func(w io.Writer) error {
+			return values.WriteJSON(&boundedWriter{w, most})
+		})
+		switch {
+		case errors.Is(err, errTooLarge):
+		case err != nil:
+			return err
+		default:
+			r.DataFile, r.DataFileSHA256 = dataFile, digest
+		}
 	}
-	r.Levels = values.Reading().Levels
-	most := int64(math.MaxInt64)
-	if r.Data != "" {
-		most = maxKeptData
-	}
-	// Not by way of memory, of which large data have taken their share.
-	digest, err := files.ReplaceBy(filepath.Join(dir, dataFile), func(w io.Writer) error {
-		return values.WriteJSON(&boundedWriter{w, most})
-	})
-	if errors.Is(err, errTooLarge) {
-		return nil
-	}
-	if err == nil {
-		r.DataFile, r.DataFileSHA256 = dataFile, digest
-	}
-	return err
+	return files.Commit(written...)
 }
 
 var errTooLarge = errors.New("folder: the data are too large to be kept")
@@ -382,6 +400,9 @@ func (r *Record) Base() string {
 // Remove removes from a folder all that belongs to the run: draws, tables,
 // journals, model, data, the report and the record.
 func (r *Record) Remove(dir string) error {
+	if err := r.Tidy(dir); err != nil {
+		return err
+	}
 	// Not by way of links that lead out of the folder.
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -390,7 +411,7 @@ func (r *Record) Remove(dir string) error {
 	defer root.Close()
 	var errs []error
 	remove := func(name string) {
-		if err := root.Remove(filepath.FromSlash(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := files.RemoveIn(root, filepath.FromSlash(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("cannot remove the earlier run: %w", err))
 		}
 	}
@@ -405,12 +426,8 @@ func (r *Record) Remove(dir string) error {
 			remove(e.Name())
 		}
 	}
-	for _, suffix := range []string{"", ".new", ".old"} {
-		store := filepath.Join(dir, r.Base()+".zarr"+suffix)
-		if r.Format != "zarr" || !zarr.Is(store) {
-			continue
-		}
-		if err := os.RemoveAll(store); err != nil {
+	if store := filepath.Join(dir, r.Base()+".zarr"); r.Format == "zarr" && zarr.Is(store) {
+		if err := files.RemoveAll(store); err != nil {
 			errs = append(errs, fmt.Errorf("cannot remove the earlier run: %w", err))
 		}
 	}
@@ -428,6 +445,34 @@ func (r *Record) Remove(dir string) error {
 	}
 	remove(ReportFile)
 	remove(RecordFile)
+	return errors.Join(errs...)
+}
+
+// Tidy removes from a folder what processes have left that were killed: temporary files and
+// stores and, of a run that is complete, what it could be resumed from.
+// It may be called any number of times, by who has the folder for themselves.
+func (r *Record) Tidy(dir string) error {
+	chain := func(name string) bool {
+		rest, ok := strings.CutPrefix(name, r.Base()+"_")
+		digits := strings.TrimLeft(rest, "0123456789")
+		return ok && len(digits) < len(rest) && strings.HasPrefix(digits, ".")
+	}
+	errs := []error{
+		files.RemoveTemps(dir, func(name string) bool {
+			return name == RecordFile || name == dataFile || name == r.Base()+".zarr" || chain(name)
+		}),
+		files.RemoveTemps(filepath.Join(dir, textFolder), func(string) bool { return true }),
+		files.RemoveTemps(filepath.Join(dir, TableFolder), func(string) bool { return true }),
+	}
+	if r.Complete {
+		entries, err := files.ReadFolder(dir)
+		errs = append(errs, err)
+		for _, e := range entries {
+			if base, ok := draws.JournalOf(e.Name()); ok && chain(e.Name()) {
+				errs = append(errs, draws.RemoveJournal(filepath.Join(dir, base)))
+			}
+		}
+	}
 	return errors.Join(errs...)
 }
 

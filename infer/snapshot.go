@@ -118,6 +118,9 @@ func (g *snapshotGob) check() error {
 	return nil
 }
 
+// Ran is the time that the chain had taken.
+func (s *Snapshot) Ran() time.Duration { return s.report.Warmup.Elapsed + s.report.Sampling.Elapsed }
+
 // size is about the number of bytes that it takes.
 func (s *Snapshot) size() int {
 	return 8*(2*len(s.position)+len(s.place)+2*len(s.metric.Inverse)+len(s.within)) + len(s.kernel)

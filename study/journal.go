@@ -9,12 +9,13 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // journalFolder is the folder, within that of a study, with the results as they came. Each
@@ -56,10 +57,10 @@ type journal struct {
 	begun  map[shortKey]int // how often a unit was begun, of those without a result
 	status map[Status]int   // of the results
 
-	open   *os.File // which was read last; there may be more than may be open
-	openAt int      // its number
+	open   *files.File // which was read last; there may be more than may be open
+	openAt int         // its number
 
-	own    *os.File // which this process appends to
+	own    *files.File // which this process appends to
 	ownAt  int
 	synced time.Time
 }
@@ -72,7 +73,7 @@ type journalFile struct {
 // openJournal reads what there is in the folder of a study, in files of a prefix.
 func openJournal(dir, prefix string) (*journal, error) {
 	j := &journal{prefix: prefix, dir: filepath.Join(dir, journalFolder), at: map[shortKey]place{}, begun: map[shortKey]int{}, status: map[Status]int{}}
-	if err := os.MkdirAll(j.dir, 0o777); err != nil {
+	if err := files.MakeFolder(j.dir); err != nil {
 		return nil, fmt.Errorf("cannot make the folder of the study: %w", err)
 	}
 	_, err := j.refresh()
@@ -91,7 +92,7 @@ type frameType struct {
 func (j *journal) refresh() (map[Status]int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	entries, err := os.ReadDir(j.dir)
+	entries, err := files.ReadFolder(j.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +125,7 @@ func (j *journal) refresh() (map[Status]int, error) {
 // being written, or was when its process ended.
 func (j *journal) readFile(i int) error {
 	f := j.files[i]
-	file, err := os.Open(f.path)
+	file, err := files.Open(f.path)
 	if err != nil {
 		return err
 	}
@@ -219,7 +220,7 @@ func (j *journal) get(key string) (*Result, error) {
 		if j.open != nil {
 			j.open.Close()
 		}
-		if j.open, err = os.Open(path); err != nil {
+		if j.open, err = files.Open(path); err != nil {
 			return nil, err
 		}
 		j.openAt = at.file
@@ -240,7 +241,7 @@ func (j *journal) create(name string) error {
 	path := filepath.Join(j.dir, name+journalSuffix)
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	f, err := files.Append(path)
 	if err != nil {
 		return fmt.Errorf("cannot write the results: %w", err)
 	}
@@ -250,11 +251,7 @@ func (j *journal) create(name string) error {
 		j.files = append(j.files, &journalFile{path: path})
 	}
 	j.own, j.ownAt, j.synced = f, i, time.Now()
-	if err := f.Truncate(j.files[i].read); err != nil {
-		return err
-	}
-	_, err = f.Seek(j.files[i].read, io.SeekStart)
-	return err
+	return f.Cut(j.files[i].read)
 }
 
 // put appends a result, unless there is one already. With nil it notes that a unit is
@@ -282,7 +279,7 @@ func (j *journal) put(key string, r *Result) (bool, error) {
 
 // add writes a record to the file of this process, unless its unit has a result already. It
 // reports whether there is a new result, and gives the file if it is time to force it to disk.
-func (j *journal) add(header frameType, frame []byte, r *Result) (isNew bool, due *os.File, err error) {
+func (j *journal) add(header frameType, frame []byte, r *Result) (isNew bool, due *files.File, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if k, err := short(header.Key); err != nil {
@@ -293,10 +290,7 @@ func (j *journal) add(header frameType, frame []byte, r *Result) (isNew bool, du
 	f := j.files[j.ownAt]
 	if _, err := j.own.Write(frame); err != nil {
 		// What was written of it is cut off, so that there is nothing after a torn record.
-		err = errors.Join(err, j.own.Truncate(f.read))
-		if _, e := j.own.Seek(f.read, io.SeekStart); e != nil {
-			err = errors.Join(err, e)
-		}
+		err = errors.Join(err, j.own.Cut(f.read))
 		return false, nil, fmt.Errorf("cannot write the results: %w", err)
 	}
 	text, _ := json.Marshal(header)

@@ -5,12 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"strconv"
 
 	"go.yaml.in/yaml/v4"
+
+	durable "github.com/ppl-lang/ppl/internal/files"
 )
 
 // Manifest says how the tasks of a study are run by a scheduler that is told what to do by
@@ -180,7 +181,7 @@ func Prepare(ctx context.Context, plan *Plan, folder string, kind ManifestKind, 
 		if err != nil {
 			return nil, 0, err
 		}
-		if err := os.WriteFile(path, text, 0o666); err != nil {
+		if err := durable.Replace(path, text); err != nil {
 			return nil, 0, err
 		}
 		files = append(files, path)

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // outputs are the tables that a study comes to. What they hold but for times depends on
@@ -31,36 +31,33 @@ type outputs struct {
 
 // table is a CSV file that is being written, beside its place.
 type table struct {
-	path string
-	file *os.File
+	file *files.Temp
 	buf  *bufio.Writer
 	csv  *csv.Writer
 }
 
 func newTable(path string, header []string) (*table, error) {
-	f, err := os.Create(path + ".tmp")
+	f, err := files.CreateTemp(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot write the results: %w", err)
 	}
-	t := &table{path: path, file: f, buf: bufio.NewWriterSize(f, 1<<16)}
+	t := &table{file: f, buf: bufio.NewWriterSize(f, 1<<16)}
 	t.csv = csv.NewWriter(t.buf)
 	return t, t.csv.Write(header)
 }
 
 func (t *table) finish() error {
 	t.csv.Flush()
-	err := errors.Join(t.csv.Error(), t.buf.Flush(), t.file.Close())
-	if err == nil {
-		err = os.Rename(t.path+".tmp", t.path)
+	defer t.abandon()
+	if err := errors.Join(t.csv.Error(), t.buf.Flush()); err != nil {
+		return err
 	}
-	t.file = nil
-	return err
+	return t.file.Commit()
 }
 
 func (t *table) abandon() {
-	if t != nil && t.file != nil {
-		t.file.Close()
-		os.Remove(t.path + ".tmp")
+	if t != nil {
+		t.file.Abandon()
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // This file: units as bytes, whole, so that who does them needs nothing else but models;
@@ -70,21 +72,25 @@ type pack struct {
 
 // writePack writes units to a folder, which is made anew. It is there as a whole or not.
 func writePack(dir string, job *Job, units func(yield func(*Unit) bool)) (*pack, error) {
-	partial := dir + ".new"
-	if err := errors.Join(os.RemoveAll(partial), os.MkdirAll(filepath.Join(partial, packModels), 0o777)); err != nil {
+	partial, err := files.TempFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer files.RemoveAll(partial)
+	if err := files.MakeFolders(filepath.Join(partial, packModels)); err != nil {
 		return nil, err
 	}
 	for digest, blob := range job.Models {
-		if err := os.WriteFile(filepath.Join(partial, packModels, digest), blob, 0o666); err != nil {
+		if err := files.Swap(filepath.Join(partial, packModels, digest), blob); err != nil {
 			return nil, err
 		}
 	}
-	text, err := os.Create(filepath.Join(partial, packUnits))
+	text, err := files.Create(filepath.Join(partial, packUnits))
 	if err != nil {
 		return nil, err
 	}
 	defer text.Close()
-	index, err := os.Create(filepath.Join(partial, packIndex))
+	index, err := files.Create(filepath.Join(partial, packIndex))
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +110,13 @@ func writePack(dir string, job *Job, units func(yield func(*Unit) bool)) (*pack,
 		at += uint64(len(frame))
 		p.count++
 	}
-	if err := errors.Join(t.Flush(), x.Flush(), text.Sync(), index.Sync(), os.RemoveAll(dir), os.Rename(partial, dir)); err != nil {
+	if err := errors.Join(t.Flush(), x.Flush()); err != nil {
+		return nil, fmt.Errorf("cannot write the fits for the tasks: %w", err)
+	}
+	if err := files.SyncAll(partial); err != nil {
+		return nil, fmt.Errorf("cannot write the fits for the tasks: %w", err)
+	}
+	if err := files.Move(partial, dir); err != nil {
 		return nil, fmt.Errorf("cannot write the fits for the tasks: %w", err)
 	}
 	return p, nil

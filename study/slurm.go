@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // Slurm is the engine that submits an array of jobs by sbatch, whose tasks share the fits
@@ -93,11 +95,11 @@ exec %s task %s --of %d --parallel %d
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 func (s Slurm) submit(ctx context.Context, folder string, tasks int) (id string, err error) {
-	if err := os.MkdirAll(filepath.Join(folder, slurmLogs), 0o777); err != nil {
+	if err := files.MakeFolder(filepath.Join(folder, slurmLogs)); err != nil {
 		return "", err
 	}
 	script := filepath.Join(folder, taskFolder, "slurm.sh")
-	if err := os.WriteFile(script, []byte(s.script(folder, tasks)), 0o777); err != nil {
+	if err := files.ReplaceExecutable(script, []byte(s.script(folder, tasks))); err != nil {
 		return "", err
 	}
 	cmd := exec.CommandContext(ctx, "sbatch", append(append([]string{"--parsable"}, s.Options...), script)...)

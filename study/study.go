@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // RunOptions are options of [Run]. The zero value is the default.
@@ -93,7 +95,7 @@ func Run(ctx context.Context, plan *Plan, o RunOptions) (Progress, error) {
 		if dir, err = os.MkdirTemp("", "ppl-study-"); err != nil {
 			return Progress{}, err
 		}
-		defer os.RemoveAll(dir)
+		defer files.RemoveAll(dir)
 	}
 	j, err := openJournal(dir, "")
 	if err != nil {

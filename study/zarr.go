@@ -2,7 +2,6 @@ package study
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/zarr"
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // This file: draws that were kept, as a Zarr store. Fits whose quantities have the same
@@ -47,11 +47,10 @@ type drawsVariable struct {
 // add takes the draws of a fit, the fits in order.
 func (o *drawsOutput) add(u *Unit, d *Draws) error {
 	if o.store == nil {
-		partial := o.path + ".new"
-		if err := os.RemoveAll(partial); err != nil {
+		partial, err := files.TempFolder(o.path)
+		if err != nil {
 			return err
 		}
-		var err error
 		if o.store, err = zarr.Create(partial); err != nil {
 			return err
 		}
@@ -202,7 +201,7 @@ func (g *drawsGroup) flush() error {
 // finish writes what is left and puts the store in its place.
 func (o *drawsOutput) finish() error {
 	if o.store == nil {
-		return os.RemoveAll(o.path) // of an earlier study that kept some
+		return files.RemoveAll(o.path) // of an earlier study that kept some
 	}
 	for _, g := range o.groups {
 		if err := g.flush(); err != nil {
@@ -233,6 +232,6 @@ func (o *drawsOutput) finish() error {
 // abandon removes a store that was not finished.
 func (o *drawsOutput) abandon() {
 	if o.store != nil {
-		os.RemoveAll(o.store.Dir())
+		files.RemoveAll(o.store.Dir())
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -135,13 +134,13 @@ func (a *approximation) write(l *loaded, method draws.Setting, names []string, s
 	if _, err := folder.Read(a.out); err == nil && !a.overwrite {
 		return "", fmt.Errorf("the folder %s holds a run. Choose another folder by --out, or replace it by --overwrite", a.out)
 	}
-	if err := os.MkdirAll(a.out, 0o777); err != nil {
+	if err := files.MakeFolder(a.out); err != nil {
 		return "", fmt.Errorf("cannot make the output folder: %w; choose another one by --out", err)
 	}
 	name := folder.BaseName(a.model)
 	old, _ := filepath.Glob(filepath.Join(a.out, name+"_*.csv"))
 	for _, file := range old {
-		if err := os.Remove(file); err != nil {
+		if err := files.Remove(file); err != nil {
 			return "", fmt.Errorf("cannot remove the earlier run: %w", err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/infer/zarr"
+	"github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/study"
 )
 
@@ -215,7 +216,7 @@ func nameOf(fit *ppl.Fit) string {
 }
 
 // zarr writes a store beside its place, so that there is a whole one or none.
-func (o *conversion) zarr(ctx context.Context, fit *ppl.Fit, _ string) (files, notes []string, err error) {
+func (o *conversion) zarr(ctx context.Context, fit *ppl.Fit, _ string) (written, notes []string, err error) {
 	if err := o.free(zarr.Is); err != nil {
 		return nil, nil, err
 	}
@@ -223,16 +224,14 @@ func (o *conversion) zarr(ctx context.Context, fit *ppl.Fit, _ string) (files, n
 	if err != nil {
 		return nil, nil, err
 	}
-	beside := o.out + ".new"
-	if zarr.Is(beside) { // of a conversion that was killed
-		if err := os.RemoveAll(beside); err != nil {
-			return nil, nil, err
-		}
+	beside, err := files.TempFolder(filepath.Clean(o.out))
+	if err != nil {
+		return nil, nil, err
 	}
+	defer files.RemoveAll(beside)
 	if err := fit.WriteZarr(beside); err != nil {
 		return nil, nil, err
 	}
-	defer os.RemoveAll(beside)
 	if fit.Record() == nil && o.model == "" {
 		if len(groups) > 0 {
 			notes = append(notes, "The store has the draws only: which model and data they are of is not known; --model and --data say it.")
@@ -244,7 +243,6 @@ func (o *conversion) zarr(ctx context.Context, fit *ppl.Fit, _ string) (files, n
 	if err != nil {
 		return nil, nil, err
 	}
-	os.Remove(o.out) // an empty folder
 	return []string{o.out}, notes, store.Move(o.out)
 }
 

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/format"
 	"github.com/ppl-lang/ppl/lang/source"
@@ -106,22 +106,7 @@ func replaceFile(name, text string) error {
 	if err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(name), ".ppl-fmt-*")
-	if err != nil {
-		return fmt.Errorf("%s: cannot write: %w", name, err)
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.WriteString(text)
-	if e := tmp.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Chmod(tmp.Name(), info.Mode().Perm())
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), name)
-	}
-	if err != nil {
+	if err := files.ReplaceMode(name, []byte(text), info.Mode().Perm()); err != nil {
 		return fmt.Errorf("%s: cannot write: %w", name, err)
 	}
 	return nil

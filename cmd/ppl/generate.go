@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // quantityOptions are what the commands that compute quantities at draws share.
@@ -120,7 +120,7 @@ func failedOnly(all []diagnose.Finding) []diagnose.Finding {
 // makeFolder makes the output folder; files of the pattern in it must not be
 // there, or may be overwritten.
 func (o *quantityOptions) makeFolder(pattern string) error {
-	if err := os.MkdirAll(o.out, 0o777); err != nil {
+	if err := files.MakeFolder(o.out); err != nil {
 		return fmt.Errorf("cannot make the output folder: %w; choose another one by --out", err)
 	}
 	found, _ := filepath.Glob(filepath.Join(o.out, pattern))
@@ -131,7 +131,7 @@ func (o *quantityOptions) makeFolder(pattern string) error {
 		return fmt.Errorf("%s is there already. Choose another folder by --out, or replace it by --overwrite", found[0])
 	}
 	for _, path := range found {
-		if err := os.Remove(path); err != nil {
+		if err := files.Remove(path); err != nil {
 			return fmt.Errorf("cannot remove earlier files: %w", err)
 		}
 	}

@@ -58,6 +58,7 @@
 //	ending.go    how commands end early: Ctrl-C, --time-limit
 //	escape.go    text of models and data on terminals
 //	failure.go   errors, how they are shown, exit codes
+//	given.go     what the process was started with: standard output, files that may be open
 //
 // The exit code is 0 for success, 1 for an error, 2 for a wrong command line,
 // and 130 for a run that was interrupted and has kept its draws.
@@ -75,10 +76,14 @@ import (
 )
 
 func main() {
+	if err := enoughFiles(minFiles, "This program"); err != nil { // before the first is opened
+		showError(os.Stderr, err)
+		os.Exit(exitError)
+	}
 	if code, ok := cmdstanProgram(os.Args); ok {
 		os.Exit(code)
 	}
-	os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(execute(os.Args[1:], standardOutput(), os.Stderr))
 }
 
 // execute runs the program and returns its exit code.
@@ -104,6 +109,7 @@ from their posterior, without a C++ compiler.
 		return cmd.Help()
 	}
 	out := &checkedWriter{Writer: stdout}
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return neededOutput(cmd, out) }
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(stderr)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	durable "github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/internal/serve"
 	"github.com/ppl-lang/ppl/internal/web"
 	playground "github.com/ppl-lang/ppl/web"
@@ -151,11 +152,11 @@ func exportable(dir string) error {
 
 // exportFiles writes the files to a folder, which is made.
 func exportFiles(dir string, files map[string][]byte) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := durable.MakeFolder(dir); err != nil {
 		return plainPathError(err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := os.WriteFile(filepath.Join(dir, name), files[name], 0o666); err != nil {
+		if err := durable.Replace(filepath.Join(dir, name), files[name]); err != nil {
 			return plainPathError(err)
 		}
 	}

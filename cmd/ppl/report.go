@@ -196,7 +196,7 @@ func (o *reporting) drawPlots(ctx context.Context, r *report.Report) ([]string, 
 			names = append(names, q.Name)
 		}
 	}
-	if err := os.MkdirAll(o.plots, 0o777); err != nil {
+	if err := files.MakeFolder(o.plots); err != nil {
 		return nil, err
 	}
 	return plotfile.Write(ctx, r, o.plots, names)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strconv"
 	"syscall"
@@ -17,6 +16,7 @@ import (
 	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/sampler"
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // runOptions are the options of run.
@@ -137,6 +137,9 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 				return err
 			}
 			if saved.Complete {
+				if err := tidy(saved, o.resume); err != nil {
+					return err
+				}
 				fmt.Fprintf(cmd.ErrOrStderr(), "The run in %s is complete: there is nothing to go on with.\n", o.resume)
 				return nil
 			}
@@ -281,7 +284,10 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	if o.out != "" {
-		if err := os.MkdirAll(o.out, 0o777); err != nil {
+		if err := o.descriptors(); err != nil {
+			return err
+		}
+		if err := files.MakeFolder(o.out); err != nil {
 			return fmt.Errorf("cannot make the output folder: %w; choose another one by --out", err)
 		}
 		release, err := lockFolder(o.out)
@@ -296,6 +302,9 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 			if err := o.made.Keep(o.out, sourceOf(l.model), l.values); err != nil {
 				return fmt.Errorf("cannot write to the output folder: %w; choose another one by --out", err)
 			}
+		}
+		if err := o.made.Tidy(o.out); err != nil {
+			return fmt.Errorf("cannot write to the output folder: %w; choose another one by --out", err)
 		}
 		options.Output = filepath.Join(o.out, name)
 		if err := writeRecord(o.made, o.out); err != nil {
@@ -327,13 +336,28 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 		}
 		fmt.Fprintf(stderr, "Watch the run at %s\n", watched.url())
 	}
+	complete := false
+	if o.out != "" {
+		// The run becomes complete by the record that is written here.
+		options.Complete = func(fit *ppl.Fit) error {
+			if err := o.addGroups(limited, fit, shown.message); err != nil {
+				return err
+			}
+			o.made.Finish(fit.Report, l.posterior.Compiled().Loops().Faults, nil)
+			complete = true
+			return writeRecord(o.made, o.out)
+		}
+	}
 	shown.start()
+	if set, ok := limited.Value(adjustKey{}).(func(*ppl.Options)); ok {
+		set(&options)
+	}
 	fit, err := ppl.Sample(ctx, l.posterior, options)
 	interrupted := ctx.Err() != nil && fit != nil && fit.Report.Interrupted
 	quiet()
 	shown.stop(fit, interrupted)
 	if fit == nil {
-		if o.out != "" && o.saved == nil {
+		if o.out != "" && o.saved == nil { // nothing was drawn
 			o.made.Remove(o.out)
 			err = fmt.Errorf("%w; choose another folder by --out", err)
 		}
@@ -344,19 +368,23 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 	}
 	switch {
 	case o.out == "":
-	case len(fit.Files) == 0 && !interrupted: // a failure of all chains leaves nothing behind
-		o.made.Remove(o.out)
+	case complete: // as far as it could be
+		if err != nil {
+			err = fmt.Errorf("%w\nThe draws are in %s. Go on with: ppl run --resume %s", err, o.out, o.out)
+		}
+	case o.saved == nil && len(fit.Files) == 0 && !interrupted && !errors.As(err, new(*ppl.OutputError)):
+		o.made.Remove(o.out) // a failure of all chains, before any draw, leaves nothing behind
 	default:
 		full := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
-		if err == nil {
-			err = o.addGroups(limited, fit, shown.message)
-		}
 		o.made.Finish(fit.Report, l.posterior.Compiled().Loops().Faults, err)
 		if e := writeRecord(o.made, o.out); e != nil && !full {
 			err = errors.Join(err, e)
 		}
-		if full {
+		switch {
+		case full:
 			err = fmt.Errorf("%w\nThe draws till then are in %s. Make room, and go on with: ppl run --resume %s", err, o.out, o.out)
+		case errors.As(err, new(*ppl.OutputError)):
+			err = fmt.Errorf("%w\nThe draws till then are in %s. Go on with: ppl run --resume %s", err, o.out, o.out)
 		}
 	}
 	s := newSession(o.runOptions, l, fit, interrupted, err)
@@ -377,6 +405,10 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 	}
 	return told
 }
+
+// adjustKey is under what name the context of a test has a function that changes the options of
+// the run, so that little happens by the clock.
+type adjustKey struct{}
 
 // orNone turns a count of 0 into what options take for none.
 func orNone(n int) int {

@@ -90,12 +90,25 @@ func writeRecord(m *folder.Record, dir string) error {
 	return nil
 }
 
+// tidy removes what a process that was killed has left in the folder of a complete run.
+func tidy(m *folder.Record, dir string) error {
+	release, err := lockFolder(dir)
+	if err != nil {
+		return nil // by another process that does
+	}
+	defer release()
+	if err := m.Tidy(dir); err != nil {
+		return fmt.Errorf("--resume %s: the run is complete, but what it was resumed from cannot be removed: %w", dir, err)
+	}
+	return nil
+}
+
 // replace looks at a run that is in the output folder already: it stays, unless
 // it may be overwritten, and is then removed as a whole, so that no chains of it
 // are left beside those of the new one.
 func (o *runOptions) replace(name string) error {
 	old, err := folder.Read(o.out)
-	if errors.As(err, new(*fs.PathError)) {
+	if errors.Is(err, fs.ErrNotExist) {
 		// No run of ppl; but there may be draws of the same names.
 		found, _ := filepath.Glob(filepath.Join(o.out, name+"_[0-9]*.csv"))
 		for i, path := range found {
@@ -105,7 +118,7 @@ func (o *runOptions) replace(name string) error {
 			if !o.overwrite {
 				return fmt.Errorf("the folder %s holds draws already: %s. Choose another folder by --out, or replace them by --overwrite", o.out, found[i])
 			}
-			if err := os.Remove(path); err != nil {
+			if err := files.Remove(path); err != nil {
 				return fmt.Errorf("cannot remove earlier draws: %w", err)
 			}
 		}

@@ -76,7 +76,7 @@ func signalled() {
 // which files there are. Beside testscript's own commands there are
 //
 //	exits CODE COMMAND…   run a command that ends with this exit code
-//	wait-for FILE [SIZE]  until there is such a file, of so many bytes at least
+//	wait-for GLOB [SIZE]  until there is such a file, of so many bytes at least
 //	json FILE KEY…        the file is a JSON object with exactly these keys
 //	flip FILE BYTE        change a bit of a file
 //	truncate FILE SIZE    cut a file off, as a process that is killed may leave it
@@ -130,7 +130,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 
 func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 || len(args) > 2 {
-		ts.Fatalf("usage: wait-for FILE [SIZE]")
+		ts.Fatalf("usage: wait-for GLOB [SIZE]")
 	}
 	size := 0
 	if len(args) == 2 {
@@ -139,8 +139,11 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 	}
 	for range 600 {
-		if info, err := os.Stat(ts.MkAbs(args[0])); err == nil && info.Size() >= int64(size) {
-			return
+		found, _ := filepath.Glob(ts.MkAbs(args[0]))
+		for _, path := range found {
+			if info, err := os.Stat(path); err == nil && info.Size() >= int64(size) {
+				return
+			}
 		}
 		time.Sleep(50 * time.Millisecond)
 	}

@@ -266,6 +266,13 @@ func (s *session) inexact() string {
 // salvaged says what was lost of a run whose files were damaged.
 func (s *session) salvaged() []string {
 	var said []string
+	for _, c := range s.fit.SetBack {
+		how := "it has started anew"
+		if c.Snapshot != nil {
+			how = fmt.Sprintf("it has gone on after draw %d", c.Kept)
+		}
+		said = append(said, fmt.Sprintf("The last state of chain %d was not whole, as after a loss of power: %s. No draw is lost.", c.ID, how))
+	}
 	for _, c := range s.fit.Salvaged {
 		text := fmt.Sprintf("The files of chain %d were damaged: ", c.ID)
 		switch {

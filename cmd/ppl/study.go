@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/study"
@@ -90,7 +91,7 @@ func (o *studyOptions) run(ctx context.Context, stderr io.Writer, p *study.Plan,
 
 // studyFolder makes the folder of a study; one that holds something else is refused.
 func studyFolder(dir string) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := files.MakeFolder(dir); err != nil {
 		return fmt.Errorf("cannot make the output folder: %w; choose another one by --out", err)
 	}
 	entries, err := os.ReadDir(dir)

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // Header is what a CSV file states before its draws.
@@ -246,47 +248,61 @@ func (w *Writer) Elapsed(e Elapsed) error {
 //	err = f.Finish(elapsed)
 type File struct {
 	*Writer
-	path    string // final; "" if written to directly
-	partial string
-	file    *os.File
-	done    bool
+	temp   *files.Temp // nil: written to directly
+	device *files.File // that is written to directly
+	done   bool
 }
 
-// Create starts the CSV file of a chain. Until Finish it is called path.tmp;
-// a file of that name is overwritten. Errors name the file.
+// Create starts the CSV file of a chain. Until Finish it has a name that begins with path and
+// ends in .tmp. Errors name the file.
 func Create(path string, h Header) (*File, error) {
-	f := &File{path: path, partial: path + ".tmp"}
+	failed := func(err error) (*File, error) {
+		return nil, fmt.Errorf("cannot write draws to %s: %w", path, err)
+	}
+	f := &File{}
+	final := path
 	if target, err := filepath.EvalSymlinks(path); err == nil {
-		f.path, f.partial = target, target+".tmp"
+		final = target
 		info, err := os.Stat(target)
 		if err == nil && info.IsDir() {
-			return nil, fmt.Errorf("cannot write draws to %s: it is a directory", path)
+			return failed(errors.New("it is a directory"))
 		}
-		if err == nil && !info.Mode().IsRegular() {
-			f.path, f.partial = "", target // a device or a pipe: never to be replaced
+		if err == nil && !info.Mode().IsRegular() { // a device or a pipe: never to be replaced
+			if f.device, err = files.Device(target); err != nil {
+				return failed(err)
+			}
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("cannot write draws to %s: %w", path, err)
+		return failed(err)
 	}
-	file, err := os.OpenFile(f.partial, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
-	if err != nil {
-		return nil, fmt.Errorf("cannot write draws to %s: %w", path, err)
+	var err error
+	if f.device == nil {
+		if f.temp, err = files.CreateTemp(final); err != nil {
+			return failed(err)
+		}
 	}
-	f.file = file
-	if f.Writer, err = newWriter(file, path, h); err != nil {
+	if f.Writer, err = newWriter(f.output(), path, h); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
-// Finish writes the elapsed time, closes the file and gives it its name. After
-// an error there is no file.
-func (f *File) Finish(e Elapsed) error {
-	if f.done {
-		return fmt.Errorf("%s: finished already", f.name)
+// output is what is written to.
+func (f *File) output() *files.File {
+	if f.temp != nil {
+		return f.temp.File
 	}
-	return f.complete(f.Elapsed(e))
+	return f.device
+}
+
+// Finish writes the elapsed time and makes the file durable under its name. After an error
+// there is no file under it yet: Keep makes one of what there is, Close gives it up.
+func (f *File) Finish(e Elapsed) error {
+	if err := f.End(e); err != nil {
+		return err
+	}
+	return Commit(f)
 }
 
 // FinishWith is [File.Finish] of a file that ends with other comments than the
@@ -299,29 +315,39 @@ func (f *File) FinishWith(comments ...string) error {
 	if err == nil {
 		err = f.Flush()
 	}
-	return f.complete(err)
-}
-
-// complete closes the file and gives it its name, unless there is an error already.
-func (f *File) complete(err error) error {
-	if err == nil && f.path != "" {
-		if err = f.file.Sync(); err != nil {
-			err = fmt.Errorf("cannot write draws to %s: %w", f.name, err)
-		}
-	}
 	if err != nil {
-		f.Close()
 		return err
 	}
-	f.done = true
-	if err = f.file.Close(); err == nil && f.path != "" {
-		err = rename(f.partial, f.path)
+	return Commit(f)
+}
+
+// End writes the elapsed time; what is left of [File.Finish] is [Commit].
+func (f *File) End(e Elapsed) error {
+	if f.done {
+		return fmt.Errorf("%s: finished already", f.name)
 	}
-	if err != nil {
-		if f.path != "" {
-			os.Remove(f.partial)
+	return f.Elapsed(e)
+}
+
+// Commit makes files durable under their names, whose ends were written. After an error some
+// may be and others not.
+func Commit(all ...*File) error {
+	var temps []*files.Temp
+	for _, f := range all {
+		if f.temp != nil {
+			temps = append(temps, f.temp)
+			continue
 		}
-		return fmt.Errorf("cannot write draws to %s: %w", f.name, err)
+		f.done = true
+		if err := f.device.Close(); err != nil {
+			return fmt.Errorf("cannot write draws to %s: %w", f.name, err)
+		}
+	}
+	if err := files.Commit(temps...); err != nil {
+		return fmt.Errorf("cannot write draws: %w", err)
+	}
+	for _, f := range all {
+		f.done = true
 	}
 	return nil
 }
@@ -331,18 +357,13 @@ func (f *File) complete(err error) error {
 // the rest of the line becomes blanks, so that nothing moves. It does nothing to a
 // pipe, for a setting that is not there, or a value that does not fit.
 func (f *File) Restate(name, value string) error {
-	if f.done || f.path == "" {
+	if f.done || f.temp == nil {
 		return nil
 	}
 	if err := f.Flush(); err != nil {
 		return err
 	}
-	in, err := os.Open(f.partial)
-	if err != nil {
-		return fmt.Errorf("cannot write draws to %s: %w", f.name, err)
-	}
-	defer in.Close()
-	lines := bufio.NewReader(in)
+	lines := bufio.NewReader(io.NewSectionReader(f.temp, 0, math.MaxInt64))
 	for at := int64(0); ; {
 		line, err := lines.ReadString('\n')
 		if err != nil || !strings.HasPrefix(line, "#") {
@@ -355,7 +376,7 @@ func (f *File) Restate(name, value string) error {
 				return nil
 			}
 			text = fmt.Sprintf("%-*s", len(text)-from, value)
-			if _, err := f.file.WriteAt([]byte(text), at+int64(from)); err != nil {
+			if _, err := f.temp.WriteAt([]byte(text), at+int64(from)); err != nil {
 				return fmt.Errorf("cannot write draws to %s: %w", f.name, err)
 			}
 			return nil
@@ -378,38 +399,31 @@ func (w *Writer) Flush() error {
 // Keep ends a file that could not be written to its end (a full disk): it is
 // cut after the last line that is whole and gets its name, so that what there
 // is can be read. It does nothing after Finish; a file without any draw is
-// removed. The result says whether there is a file.
+// removed. The result says whether there is a file, also with an error that says that it
+// may not be durable.
 func (f *File) Keep() (bool, error) {
-	if f.done || f.path == "" {
+	if f.done || f.temp == nil {
 		return false, nil
 	}
 	f.out.Flush() // as far as it goes
 	f.done = true
-	whole, rows, err := wholeLines(f.partial)
-	if err == nil {
-		err = f.file.Truncate(whole)
-	}
-	err = errors.Join(err, f.file.Close())
+	whole, rows, err := wholeLines(io.NewSectionReader(f.temp, 0, math.MaxInt64))
 	if err == nil && rows < 2 { // the first names the columns
-		return false, os.Remove(f.partial)
+		return false, f.temp.Abandon()
 	}
 	if err == nil {
-		err = rename(f.partial, f.path)
+		err = f.temp.Cut(whole)
 	}
+	err = errors.Join(err, f.temp.Keep())
 	if err != nil {
-		return false, fmt.Errorf("cannot keep the draws in %s: %w", f.name, err)
+		return true, fmt.Errorf("the draws in %s may not be whole: %w", f.name, err)
 	}
 	return true, nil
 }
 
 // wholeLines says where the last whole line of a file ends, and how many of
 // its lines are no comments.
-func wholeLines(path string) (end int64, rows int, err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer file.Close()
+func wholeLines(file io.Reader) (end int64, rows int, err error) {
 	buffer := make([]byte, 1<<16)
 	at, start, comment := int64(0), true, false
 	for {
@@ -442,11 +456,10 @@ func (f *File) Close() error {
 		return nil
 	}
 	f.done = true
-	err := f.file.Close()
-	if f.path != "" {
-		err = errors.Join(err, os.Remove(f.partial))
+	if f.temp == nil {
+		return f.device.Close()
 	}
-	return err
+	return f.temp.Abandon()
 }
 
 // Path is CmdStan's name of a chain's file: base itself for a single chain,

@@ -298,7 +298,9 @@ func TestFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	only("coin_1.csv.tmp")
+	if names, _ := filepath.Glob(path + ".*.tmp"); len(names) != 1 {
+		t.Errorf("while it is written: %q", names)
+	}
 	writeCoin(t, f.Draw, f.Adaptation)
 	if err := f.Finish(coinElapsed); err != nil {
 		t.Fatal(err)

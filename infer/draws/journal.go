@@ -9,17 +9,15 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // Journal keeps the draws of one chain, exactly, in a file that is appended to
@@ -28,10 +26,10 @@ import (
 // any moment: the second file is replaced as a whole, and only after the draws
 // that it follows have been handed to the system.
 //
-// Every [SyncEvery], both are on the disk itself, and a copy of the snapshot is
-// left there that is not replaced until the next time: a system that loses power
-// loses no more than what was done since then. All that is read back is covered
-// by checksums, see [FindJournal].
+// Every [SyncEvery], the draws are synced to the disk, and then a copy of the
+// snapshot in a third file, which is not replaced until the next time: a system
+// that loses power loses no more than what was done since then. All that is read
+// back is covered by checksums, see [FindJournal].
 //
 // It may be used by several goroutines.
 type Journal struct {
@@ -40,11 +38,12 @@ type Journal struct {
 	key  JournalKey
 
 	mu     sync.Mutex
-	file   *os.File
+	file   *files.File
 	out    *bufio.Writer
 	header uint32 // checksum of the header
 	count  int    // of records
 	synced time.Time
+	state  []byte // the snapshot that was saved last, if it is not synced
 	line   []byte
 	err    error
 }
@@ -65,6 +64,16 @@ const SyncEvery = 5 * time.Second
 func journalPath(base string) string { return base + ".journal" }
 func statePath(base string) string   { return base + ".state" }
 func syncedPath(base string) string  { return base + ".synced" } // the state at the last sync
+
+// JournalOf is the base of the journal that a file belongs to, by its name.
+func JournalOf(name string) (base string, ok bool) {
+	for _, path := range []func(string) string{journalPath, statePath, syncedPath} {
+		if base, ok := strings.CutSuffix(name, path("")); ok {
+			return base, true
+		}
+	}
+	return "", false
+}
 
 const (
 	journalMagic  = "pplJ0003"
@@ -105,7 +114,7 @@ func CreateJournal(base string, key JournalKey) (*Journal, error) {
 	if err := RemoveJournal(base); err != nil {
 		return nil, err
 	}
-	file, err := os.Create(journalPath(base))
+	file, err := files.Create(journalPath(base))
 	if err != nil {
 		return nil, fmt.Errorf("cannot keep draws for a later run: %w", err)
 	}
@@ -119,7 +128,7 @@ func CreateJournal(base string, key JournalKey) (*Journal, error) {
 	return j, nil
 }
 
-func newJournal(base string, key JournalKey, file *os.File, count int) *Journal {
+func newJournal(base string, key JournalKey, file *files.File, count int) *Journal {
 	return &Journal{
 		path: journalPath(base), base: base, key: key,
 		file: file, out: bufio.NewWriterSize(file, 1<<16), header: crc32.ChecksumIEEE(key.head()), count: count, synced: time.Now().Add(time.Second - SyncEvery),
@@ -226,22 +235,48 @@ func (j *Journal) Save(s *infer.Snapshot) error {
 		return err
 	}
 	text, err := encodeState(s)
-	if sync := time.Since(j.synced) >= SyncEvery; err == nil {
-		if sync {
-			err = j.file.Sync()
-		}
-		if err == nil {
-			err = replaceFile(statePath(j.base), text, sync)
-		}
-		if err == nil && sync {
-			err = replaceFile(syncedPath(j.base), text, true)
-			j.synced = time.Now()
-		}
+	if err == nil {
+		err = files.Swap(statePath(j.base), text)
 	}
 	if err != nil {
-		j.err = fmt.Errorf("cannot save the state of a chain to %s: %w", statePath(j.base), err)
+		return j.unsaved(err)
 	}
+	j.state = text
+	if time.Since(j.synced) >= SyncEvery {
+		return j.sync()
+	}
+	return nil
+}
+
+func (j *Journal) unsaved(err error) error {
+	j.err = fmt.Errorf("cannot save the state of a chain to %s: %w", statePath(j.base), err)
 	return j.err
+}
+
+// Sync makes the draws before the last snapshot durable, and that snapshot.
+func (j *Journal) Sync() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.flush(); err != nil {
+		return err
+	}
+	return j.sync()
+}
+
+func (j *Journal) sync() error {
+	if j.state == nil {
+		return nil
+	}
+	// The draws first: the snapshot says how many there are before it.
+	err := j.file.Sync()
+	if err == nil {
+		err = files.Replace(syncedPath(j.base), j.state)
+	}
+	if err != nil {
+		return j.unsaved(err)
+	}
+	j.state, j.synced = nil, time.Now()
+	return nil
 }
 
 // encodeState is a snapshot with its length and checksum.
@@ -256,68 +291,16 @@ func encodeState(s *infer.Snapshot) ([]byte, error) {
 	return slices.Concat(b, sum[:], body.Bytes()), nil
 }
 
-// replaceFile puts a text in the place of a file, whole at any time; with sync it
-// is on the disk when the function returns.
-func replaceFile(path string, text []byte, sync bool) error {
-	err := writeWhole(path, sync, func(out io.Writer) error {
-		_, err := out.Write(text)
-		return err
-	})
-	if err == nil && sync {
-		if dir, e := os.Open(filepath.Dir(path)); e == nil { // not everywhere can folders be synced
-			_ = dir.Sync()
-			dir.Close()
-		}
-	}
-	return err
-}
-
-// Close closes the files, which stay.
+// Close closes the file of draws; the files stay.
 func (j *Journal) Close() error { return errors.Join(j.Flush(), j.file.Close()) }
 
-// RemoveJournal removes the files of a journal, if there are any.
+// RemoveJournal removes the files of a journal, if there are any. The draws go last: a chain
+// without a state begins anew, but one without the draws before its state would be damaged.
 func RemoveJournal(base string) error {
-	for _, path := range []string{journalPath(base), statePath(base), syncedPath(base)} {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, path := range []string{statePath(base), syncedPath(base), journalPath(base)} {
+		if err := files.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("cannot remove the state of an earlier run: %w", err)
 		}
 	}
 	return nil
-}
-
-// rename gives a file the name of another, which it replaces. On Windows that is refused
-// while another process looks at it, such as a report of a run that goes on or a program
-// that searches for viruses; it is tried again for a second.
-func rename(from, to string) error {
-	err := os.Rename(from, to)
-	for try := 0; err != nil && runtime.GOOS == "windows" && !errors.Is(err, fs.ErrNotExist) && try < 100; try++ {
-		time.Sleep(10 * time.Millisecond)
-		err = os.Rename(from, to)
-	}
-	return err
-}
-
-// writeWhole writes a file beside its place and renames it, so that there is
-// always a whole one.
-func writeWhole(path string, sync bool, write func(io.Writer) error) error {
-	file, err := os.Create(path + ".tmp")
-	if err != nil {
-		return err
-	}
-	out := bufio.NewWriter(file)
-	err = write(out)
-	if err == nil {
-		err = out.Flush()
-	}
-	if err == nil && sync {
-		err = file.Sync()
-	}
-	err = errors.Join(err, file.Close())
-	if err == nil {
-		err = rename(file.Name(), path)
-	}
-	if err != nil {
-		os.Remove(file.Name())
-	}
-	return err
 }

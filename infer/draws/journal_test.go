@@ -292,7 +292,8 @@ func TestKeep(t *testing.T) {
 		if err := f.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		part, err := os.OpenFile(path+".tmp", os.O_APPEND|os.O_WRONLY, 0)
+		temp, _ := filepath.Glob(path + ".*.tmp")
+		part, err := os.OpenFile(temp[0], os.O_APPEND|os.O_WRONLY, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/sampler"
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // Contents is what a CSV file of one chain holds.
@@ -45,7 +45,7 @@ func (c *Contents) Len() int {
 // ReadFile reads a CSV file written by this package or by CmdStan's sampler, within room.
 // Errors name the file and the line.
 func ReadFile(path string, room *Room) (*Contents, error) {
-	file, err := os.Open(path)
+	file, err := files.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read draws: %w", err)
 	}
@@ -65,7 +65,7 @@ func ReadFile(path string, room *Room) (*Contents, error) {
 const longestPipe = 1 << 30
 
 // bounded reads a file to its end; of a pipe or a device, which may have none, a part.
-func bounded(file *os.File) io.Reader {
+func bounded(file *files.File) io.Reader {
 	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
 		return file
 	}

@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"runtime"
 	"slices"
 	"sync"
+
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // ReadBack bounds the memory that the store takes: once it holds more than so
@@ -60,9 +61,9 @@ type readBack struct {
 	main     *Store // of the sampling phase
 	left     int    // bytes that may still be held in memory
 
-	mu     sync.Mutex // guards the rest; taken after that of the stores
-	files  []*os.File // by chain; the journals may be closed
-	blocks [2]block   // the one used last first
+	mu     sync.Mutex    // guards the rest; taken after that of the stores
+	files  []*files.File // by chain; the journals may be closed
+	blocks [2]block      // the one used last first
 	err    error
 }
 
@@ -89,7 +90,7 @@ func (b *readBack) grown(n int) error {
 		return nil
 	}
 	for _, j := range b.journals {
-		f, err := os.Open(j.path)
+		f, err := files.Open(j.path)
 		if err != nil {
 			return fmt.Errorf("cannot read draws back: %w", err)
 		}

@@ -11,10 +11,10 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // Found is a journal as it is found when a run is to be resumed: what of it is
@@ -29,13 +29,21 @@ type Found struct {
 	Kept int     // of these, the ones before Snapshot: what is replayed
 	Lost []Range // draws before Snapshot that are damaged, or not there
 
-	// Damage says what is damaged, file by file; nil: the journal is in order.
+	// Damage says what is damaged, file by file, so that it is to be asked whether to go on;
+	// nil: the journal is in order, or as a loss of power leaves it.
 	Damage []string
 
-	base  string
-	key   JournalKey
-	good  []bool // by record
-	whole bool   // the newest snapshot and the journal's beginning are
+	// SetBack says that the files are as a loss of power leaves them: what was not synced is
+	// not whole. The chain goes on from the last sync, or anew if there was none, and makes
+	// the same draws again.
+	SetBack bool
+
+	base   string
+	key    JournalKey
+	good   []bool // by record
+	whole  bool   // the newest snapshot and the journal's beginning are
+	begun  bool   // the journal's beginning is whole, or there is none yet
+	synced bool   // there was a sync
 }
 
 // DamagedChain is a chain, by its number, whose journal is damaged.
@@ -64,10 +72,11 @@ func (r Range) String() string {
 // good. An error says that the files cannot be read, or that they are those of
 // another run.
 func FindJournal(base string, key JournalKey) (*Found, error) {
-	f := &Found{base: base, key: key}
+	f := &Found{base: base, key: key, begun: true}
 	var snapshots []*infer.Snapshot
 	for i, path := range []string{statePath(base), syncedPath(base)} {
 		s, err := readState(path)
+		f.synced = i == 1 && (s != nil || err != nil)
 		var damaged *damageError
 		switch {
 		case errors.As(err, &damaged):
@@ -84,11 +93,11 @@ func FindJournal(base string, key JournalKey) (*Found, error) {
 		snapshots = append(snapshots, s)
 		f.whole = f.whole || i == 0
 	}
-	file, err := os.Open(journalPath(base))
+	file, err := files.Open(journalPath(base))
 	if errors.Is(err, fs.ErrNotExist) {
 		if len(snapshots) > 0 || f.Damage != nil {
 			f.Damage = append(f.Damage, journalPath(base)+" is not there")
-			f.whole = false
+			f.whole, f.begun = false, false
 		}
 	} else if err != nil {
 		return nil, fmt.Errorf("cannot resume: %w", err)
@@ -113,7 +122,7 @@ func (f *Found) readJournal(file io.Reader) error {
 		return err
 	case n < len(head):
 		f.Damage = append(f.Damage, journalPath(f.base)+" has no beginning")
-		f.whole = false
+		f.whole, f.begun = false, false
 		return nil
 	case bytes.Equal(head, want):
 	case bytes.Equal(head[:len(journalMagic)], []byte("pplJ0001")), bytes.Equal(head[:len(journalMagic)], []byte("pplJ0002")):
@@ -127,7 +136,7 @@ func (f *Found) readJournal(file io.Reader) error {
 				binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint64(b[4:]), binary.LittleEndian.Uint64(b[12:]), f.key.Values, f.key.ID, f.key.Seed)
 		}
 		f.Damage = append(f.Damage, "the beginning of "+journalPath(f.base)+" is damaged")
-		f.whole = false
+		f.whole, f.begun = false, false
 	}
 	header := crc32.ChecksumIEEE(want)
 	record := make([]byte, f.key.recordSize())
@@ -168,8 +177,15 @@ func (f *Found) choose(snapshots []*infer.Snapshot) {
 			f.Damage = append(f.Damage, at+" damaged or missing")
 		}
 	}
-	if f.whole && f.Lost == nil {
+	switch {
+	case f.Damage == nil:
+	case f.whole && f.Lost == nil:
 		f.Damage = nil // of the spare copy, or of what is about to be written again
+	case f.synced && f.begun && f.Snapshot != nil && f.Lost == nil:
+		f.Damage, f.SetBack = nil, true
+	case !f.synced && (f.Snapshot == nil || f.Snapshot.Ran() < 2*SyncEvery): // before the first sync
+		f.Anew()
+		f.Damage, f.SetBack = nil, true
 	}
 }
 
@@ -247,15 +263,12 @@ func (f *Found) Resume() (*Journal, error) {
 			return nil, fmt.Errorf("cannot resume from %s: %w", journalPath(f.base), err)
 		}
 	}
-	file, err := os.OpenFile(journalPath(f.base), os.O_RDWR, 0)
+	file, err := files.Edit(journalPath(f.base))
 	if err != nil {
 		return nil, fmt.Errorf("cannot resume: %w", err)
 	}
 	end := int64(journalHeader) + int64(f.Kept)*int64(f.key.recordSize())
-	if err = file.Truncate(end); err == nil {
-		_, err = file.Seek(end, io.SeekStart)
-	}
-	if err != nil {
+	if err = file.Cut(end); err != nil {
 		file.Close()
 		return nil, fmt.Errorf("cannot resume from %s: %w", journalPath(f.base), err)
 	}
@@ -264,12 +277,12 @@ func (f *Found) Resume() (*Journal, error) {
 
 // repair writes journal and snapshot anew, without what is damaged.
 func (f *Found) repair() error {
-	err := writeWhole(journalPath(f.base), true, func(out io.Writer) error {
+	_, err := files.ReplaceBy(journalPath(f.base), buffered(func(out io.Writer) error {
 		head := f.key.head()
 		if _, err := out.Write(head); err != nil || f.Kept == 0 {
 			return err
 		}
-		file, err := os.Open(journalPath(f.base))
+		file, err := files.Open(journalPath(f.base))
 		if err != nil {
 			return err
 		}
@@ -296,7 +309,7 @@ func (f *Found) repair() error {
 			n++
 		}
 		return nil
-	})
+	}))
 	if err != nil {
 		return err
 	}
@@ -306,7 +319,7 @@ func (f *Found) repair() error {
 	text, err := encodeState(&s)
 	for _, path := range []string{statePath(f.base), syncedPath(f.base)} {
 		if err == nil {
-			err = replaceFile(path, text, true)
+			err = files.Replace(path, text)
 		}
 	}
 	return err
@@ -317,7 +330,7 @@ func (j *Journal) Replay(chain int, take func(infer.Draw) error) error {
 	if err := j.Flush(); err != nil {
 		return err
 	}
-	file, err := os.Open(j.path)
+	file, err := files.Open(j.path)
 	if err != nil {
 		return fmt.Errorf("cannot resume: %w", err)
 	}
@@ -356,7 +369,7 @@ const maxState = 8 << 30
 // readState reads a snapshot; nil if there is no file, a *damageError if it is
 // not whole.
 func readState(path string) (*infer.Snapshot, error) {
-	file, err := os.Open(path)
+	file, err := files.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

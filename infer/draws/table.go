@@ -1,18 +1,19 @@
 package draws
 
 import (
+	"bufio"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // WriteTable writes a table as CSV with a header line, exactly.
 func WriteTable(path string, t infer.Table) error {
-	err := writeWhole(path, false, func(out io.Writer) error {
+	_, err := files.ReplaceBy(path, buffered(func(out io.Writer) error {
 		line := []byte{}
 		for i, name := range t.Columns {
 			if i > 0 {
@@ -34,11 +35,22 @@ func WriteTable(path string, t infer.Table) error {
 			line = line[:0]
 		}
 		return nil
-	})
+	}))
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
 	}
 	return nil
+}
+
+// buffered has a text written through a buffer.
+func buffered(write func(io.Writer) error) func(io.Writer) error {
+	return func(w io.Writer) error {
+		out := bufio.NewWriter(w)
+		if err := write(out); err != nil {
+			return err
+		}
+		return out.Flush()
+	}
 }
 
 // maxTable is the longest table that is read, in bytes.
@@ -47,7 +59,7 @@ const maxTable = 1 << 26
 // ReadTable reads what WriteTable has written.
 func ReadTable(path, name string) (infer.Table, error) {
 	t := infer.Table{Name: name}
-	file, err := os.Open(path)
+	file, err := files.Open(path)
 	if err != nil {
 		return t, err
 	}

@@ -101,14 +101,7 @@ func (a *Array) put(chunk []int, b []byte) error {
 	if a.Gzip {
 		b = compress(b)
 	}
-	path := a.path(chunk)
-	if err := replace(path, b); err != nil {
-		return err
-	}
-	a.store.mu.Lock()
-	a.store.written = append(a.store.written, path)
-	a.store.mu.Unlock()
-	return nil
+	return replace(a.path(chunk), b)
 }
 
 // Compressible says whether gzip makes a chunk of these values smaller by a tenth at

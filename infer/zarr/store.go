@@ -1,16 +1,18 @@
 package zarr
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // metadataName is the file with the metadata of a group or an array.
@@ -22,8 +24,8 @@ type Store struct {
 	Attributes map[string]any // of the store as a whole; written by Save
 	groups     map[string]*Group
 
-	mu      sync.Mutex
-	written []string // files of chunks that were not synced yet
+	mu    sync.Mutex
+	saved map[string][]byte // the metadata that were written last, by file
 }
 
 // Group is a group of arrays.
@@ -41,35 +43,25 @@ func Create(dir string) (*Store, error) {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return nil, fmt.Errorf("cannot make a Zarr store in %s: the folder is not empty", dir)
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := files.MakeFolders(dir); err != nil {
 		return nil, fmt.Errorf("cannot make a Zarr store: %w", err)
 	}
-	return &Store{dir: dir, groups: map[string]*Group{}, Attributes: map[string]any{}}, nil
+	return &Store{dir: dir, groups: map[string]*Group{}, saved: map[string][]byte{}, Attributes: map[string]any{}}, nil
 }
 
 // Dir is the folder of the store.
 func (s *Store) Dir() string { return s.dir }
 
-// Move renames the folder of the store. What is in the way, a store too, is removed.
+// Move renames the folder of the store, to a place in the same folder, durably. What is in the
+// way, a store too or an empty folder, is replaced.
 func (s *Store) Move(dir string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	aside := dir + ".old"
-	err := os.RemoveAll(aside)
-	if err == nil && Is(dir) {
-		err = os.Rename(dir, aside)
-	}
-	if err == nil {
-		err = os.Rename(s.dir, dir)
-	}
-	if err != nil {
+	if err := files.Move(s.dir, dir); err != nil {
 		return fmt.Errorf("cannot write the Zarr store: %w", err)
 	}
-	for i, path := range s.written {
-		s.written[i] = dir + strings.TrimPrefix(path, s.dir)
-	}
-	s.dir = dir
-	return os.RemoveAll(aside)
+	s.dir, s.saved = dir, map[string][]byte{}
+	return nil
 }
 
 // Group is the group of a name; nil if there is none.
@@ -86,7 +78,7 @@ func (s *Store) AddGroup(name string, attributes map[string]any) (*Group, error)
 	if s.groups[name] != nil {
 		return nil, fmt.Errorf("zarr: there is a group %s in %s already", name, s.dir)
 	}
-	if err := os.MkdirAll(filepath.Join(s.dir, name), 0o777); err != nil {
+	if err := files.MakeFolders(filepath.Join(s.dir, name)); err != nil {
 		return nil, fmt.Errorf("cannot write to the Zarr store: %w", err)
 	}
 	if attributes == nil {
@@ -106,7 +98,8 @@ func (s *Store) RemoveGroup(name string) error {
 	if err := s.Save(); err != nil { // first, so that nobody looks for it
 		return err
 	}
-	return os.RemoveAll(filepath.Join(s.dir, name))
+	s.saved = map[string][]byte{}
+	return files.RemoveAll(filepath.Join(s.dir, name))
 }
 
 // Array is the array of a name; nil if there is none.
@@ -132,7 +125,7 @@ func (g *Group) AddArray(name string, spec Spec) (*Array, error) {
 		return nil, fmt.Errorf("zarr: array %s: %w", name, err)
 	}
 	a := &Array{Spec: spec, name: g.name + "/" + name, store: g.store}
-	if err := os.MkdirAll(a.dir(), 0o777); err != nil {
+	if err := files.MakeFolders(a.dir()); err != nil {
 		return nil, fmt.Errorf("cannot write to the Zarr store: %w", err)
 	}
 	g.arrays[name] = a
@@ -239,11 +232,13 @@ func (s *Store) Save() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := map[string]metadata{}
-	for name, g := range s.groups {
+	for _, name := range s.Groups() {
+		g := s.groups[name]
 		own := map[string]metadata{}
-		for array, a := range g.arrays {
+		for _, array := range g.Arrays() {
+			a := g.arrays[array]
 			m := a.metadata()
-			if err := replaceJSON(a.dir(), m); err != nil {
+			if err := s.replaceJSON(a.dir(), m); err != nil {
 				return err
 			}
 			own[array], all[name+"/"+array] = m, m
@@ -253,64 +248,48 @@ func (s *Store) Save() error {
 		empty.Consolidated = &consolidated{Kind: "inline", Metadata: map[string]metadata{}}
 		all[name] = empty
 		group.Consolidated = &consolidated{Kind: "inline", Metadata: own}
-		if err := replaceJSON(filepath.Join(s.dir, name), group); err != nil {
+		if err := s.replaceJSON(filepath.Join(s.dir, name), group); err != nil {
 			return err
 		}
 	}
-	return replaceJSON(s.dir, metadata{Format: 3, Node: "group", Attributes: s.Attributes, Consolidated: &consolidated{Kind: "inline", Metadata: all}})
+	return s.replaceJSON(s.dir, metadata{Format: 3, Node: "group", Attributes: s.Attributes, Consolidated: &consolidated{Kind: "inline", Metadata: all}})
 }
 
-// Sync makes sure that the chunks written so far are on the disk.
+// Sync makes the store durable, with the chunks and the metadata written so far.
 func (s *Store) Sync() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// Several at a time: file systems write what is waiting together.
-	var waiting sync.WaitGroup
-	errs := make([]error, 16)
-	for k := range errs {
-		waiting.Go(func() {
-			for i := k; i < len(s.written); i += len(errs) {
-				if err := syncFile(s.written[i]); err != nil {
-					errs[k] = err
-				}
-			}
-		})
+	err := files.SyncAll(s.dir)
+	if err == nil {
+		err = files.SyncFolder(filepath.Dir(s.dir))
 	}
-	waiting.Wait()
-	s.written = nil
-	if err := errors.Join(errs...); err != nil {
+	if err != nil {
 		return fmt.Errorf("cannot write to the Zarr store: %w", err)
 	}
 	return nil
 }
 
-func syncFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // of a group that was removed
-	}
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
-
-func replaceJSON(dir string, m metadata) error {
+// replaceJSON writes metadata, unless they are those that are there.
+func (s *Store) replaceJSON(dir string, m metadata) error {
 	text, err := json.MarshalIndent(m, "", " ")
 	if err != nil {
 		return fmt.Errorf("zarr: %w", err)
 	}
-	return replace(filepath.Join(dir, metadataName), append(text, '\n'))
+	path := filepath.Join(dir, metadataName)
+	text = append(text, '\n')
+	if bytes.Equal(s.saved[path], text) {
+		return nil
+	}
+	if err := replace(path, text); err != nil {
+		return err
+	}
+	s.saved[path] = text
+	return nil
 }
 
-// replace writes a file beside its place and renames it.
+// replace writes a file that is whole at every moment, and durable after Sync.
 func replace(path string, content []byte) error {
-	err := os.WriteFile(path+".tmp", content, 0o666)
-	if err == nil {
-		err = os.Rename(path+".tmp", path)
-	}
-	if err != nil {
-		os.Remove(path + ".tmp")
+	if err := files.Swap(path, content); err != nil {
 		return fmt.Errorf("cannot write to the Zarr store: %w", err)
 	}
 	return nil
@@ -329,7 +308,7 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, groups: map[string]*Group{}, Attributes: attributesOf(m)}
+	s := &Store{dir: dir, groups: map[string]*Group{}, saved: map[string][]byte{}, Attributes: attributesOf(m)}
 	groups, err := folders(dir)
 	if err != nil {
 		return nil, err
@@ -399,7 +378,7 @@ func readFile(path string, limit int64) ([]byte, error) {
 	if info.Size() > limit {
 		return nil, fmt.Errorf("%s has %d bytes, and may have %d", path, info.Size(), limit)
 	}
-	return os.ReadFile(path)
+	return files.ReadFile(path)
 }
 
 func readMetadata(dir, node string) (m metadata, err error) {

@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +22,8 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/ppl-lang/ppl/report"
+
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // The measures of a plot.
@@ -114,15 +115,10 @@ func fileName(f report.Figure) string {
 }
 
 func writeTo(path string, from io.WriterTo) error {
-	file, err := os.Create(path)
-	if err != nil {
+	return files.SaveBy(path, func(w io.Writer) error {
+		_, err := from.WriteTo(w)
 		return err
-	}
-	if _, err := from.WriteTo(file); err != nil {
-		file.Close()
-		return err
-	}
-	return file.Close()
+	})
 }
 
 // render draws a figure with its title and, to the right, its legend.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -23,6 +22,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/internal/cmdstan/grammar"
 	"github.com/ppl-lang/ppl/internal/cmdstan/stan"
+	"github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/lang/diag"
 )
 
@@ -373,16 +373,7 @@ func (r *run) saveConfig() error {
 
 // replaceFile writes a file that is whole or not there.
 func replaceFile(path string, text []byte) error {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return os.WriteFile(path, text, 0o666)
-	}
-	tmp := filepath.Clean(path) + ".tmp"
-	if err := os.WriteFile(tmp, text, 0o666); err != nil {
-		os.Remove(tmp)
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	if err := os.Rename(tmp, path); err != nil {
-		os.Remove(tmp)
+	if err := files.Save(filepath.Clean(path), text); err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/ppl-lang/ppl/internal/cmdstan/executable"
 	"github.com/ppl-lang/ppl/internal/cmdstan/stan"
 	"github.com/ppl-lang/ppl/internal/cmdstan/stanc"
+	durable "github.com/ppl-lang/ppl/internal/files"
 )
 
 // Options say how an executable is made.
@@ -49,7 +50,7 @@ func Build(output, program string, o Options) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(output), 0o777); err != nil {
+	if err := durable.MakeFolder(filepath.Dir(output)); err != nil {
 		return err
 	}
 	return writeExecutable(output, text)

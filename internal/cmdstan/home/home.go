@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl/internal/cmdstan/stan"
+	durable "github.com/ppl-lang/ppl/internal/files"
 )
 
 //go:embed files
@@ -38,7 +39,7 @@ func Write(dir, ppl string) error {
 		}
 		target := filepath.Join(dir, filepath.FromSlash(name))
 		if d.IsDir() {
-			return os.MkdirAll(target, 0o777)
+			return durable.MakeFolder(target)
 		}
 		text, err := fs.ReadFile(root, name)
 		if err != nil {
@@ -49,7 +50,7 @@ func Write(dir, ppl string) error {
 				return nil
 			}
 		}
-		return os.WriteFile(target, []byte(fill(string(text), ppl)), 0o666)
+		return durable.Replace(target, []byte(fill(string(text), ppl)))
 	})
 	if err != nil {
 		return err
@@ -59,7 +60,7 @@ func Write(dir, ppl string) error {
 
 // writeTools writes programs into the folder bin.
 func writeTools(bin, ppl string, tools ...string) error {
-	if err := os.MkdirAll(bin, 0o777); err != nil {
+	if err := durable.MakeFolder(bin); err != nil {
 		return err
 	}
 	for _, tool := range tools {
@@ -112,20 +113,7 @@ func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + 
 
 // writeExecutable writes a file that can be run; one that is running stays as it is.
 func writeExecutable(path string, text []byte) error {
-	tmp := path + ".tmp"
-	if err := os.WriteFile(tmp, text, 0o777); err != nil {
-		os.Remove(tmp)
-		return err
-	}
-	if err := os.Chmod(tmp, 0o755); err != nil {
-		os.Remove(tmp)
-		return err
-	}
-	if err := os.Rename(tmp, path); err != nil {
-		os.Remove(tmp)
-		return err
-	}
-	return nil
+	return durable.ReplaceExecutable(path, text)
 }
 
 // copyFile copies a program, by a link if that is possible.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/internal/cmdstan/stan"
+	"github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/lang"
 	"github.com/ppl-lang/ppl/lang/check"
 	"github.com/ppl-lang/ppl/lang/diag"
@@ -79,7 +79,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if o.output == "" {
 		_, err = io.WriteString(stdout, result)
 	} else {
-		err = os.WriteFile(o.output, []byte(result), 0o666)
+		err = files.Save(o.output, []byte(result))
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "Error: %v\n", err)

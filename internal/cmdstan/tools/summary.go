@@ -15,6 +15,7 @@ import (
 
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/internal/cmdstan/grammar"
+	"github.com/ppl-lang/ppl/internal/files"
 )
 
 // Summary runs stansummary within so many bytes of memory and returns its exit code.
@@ -78,7 +79,7 @@ func Summary(ctx context.Context, args []string, memory int64, stdout, stderr io
 		if fs.Changed("sig_figs") {
 			n = *digits
 		}
-		if err := os.WriteFile(*file, []byte(t.csv(n)), 0o666); err != nil {
+		if err := files.Save(*file, []byte(t.csv(n))); err != nil {
 			return fail("Cannot save to csv_filename: %s: %v.", *file, err)
 		}
 	}

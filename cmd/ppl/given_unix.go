@@ -1,0 +1,38 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// outputClosed reports whether standard output was closed when the program began. Go's runtime
+// has opened /dev/null in its place then, for reading and writing, which shells do not. A
+// program that gives us the same file as another of the three has done so knowingly.
+func outputClosed() bool {
+	null, err := os.Stat(os.DevNull)
+	if err != nil {
+		return false
+	}
+	readWrite := func(fd int) bool {
+		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+		return err == nil && flags&unix.O_ACCMODE == unix.O_RDWR
+	}
+	isNull := func(f *os.File) bool {
+		info, err := f.Stat()
+		return err == nil && os.SameFile(info, null) && readWrite(int(f.Fd()))
+	}
+	return isNull(os.Stdout) && !isNull(os.Stdin) && !isNull(os.Stderr)
+}
+
+// fileLimit is the number of files that this process may have open. Go has raised it as far as
+// it may be.
+func fileLimit() (limit uint64, ok bool) {
+	var l unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil {
+		return 0, false
+	}
+	return uint64(l.Cur), true
+}

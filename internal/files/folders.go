@@ -1,0 +1,217 @@
+package files
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+// MakeFolder makes a folder with those above it, durably. It is no error that it exists.
+func MakeFolder(path string) error {
+	made, err := makeFolders(path)
+	for _, dir := range made {
+		if err == nil {
+			err = SyncFolder(filepath.Dir(dir))
+		}
+	}
+	return err
+}
+
+// MakeFolders is [MakeFolder] without syncs, for folders that [SyncAll] makes durable.
+func MakeFolders(path string) error {
+	_, err := makeFolders(path)
+	return err
+}
+
+// makeFolders makes a folder and those above it, and returns the ones that it made.
+func makeFolders(path string) (made []string, err error) {
+	if info, err := os.Stat(path); err == nil {
+		if !info.IsDir() {
+			return nil, &fs.PathError{Op: "mkdir", Path: path, Err: syscall.ENOTDIR}
+		}
+		return nil, nil
+	}
+	if parent := filepath.Dir(path); parent != path {
+		if made, err = makeFolders(parent); err != nil {
+			return made, err
+		}
+	}
+	err = do(Op{Kind: MkdirOp, Path: path}, func() error { return os.Mkdir(path, 0o777) })
+	if err == nil {
+		return append(made, path), nil
+	}
+	if info, e := os.Stat(path); e == nil && info.IsDir() && errors.Is(err, fs.ErrExist) {
+		return made, nil // by another process meanwhile
+	}
+	return made, err
+}
+
+// SyncFolder makes durable which names are in a folder. Where the system cannot do that, it
+// does nothing.
+func SyncFolder(path string) error {
+	if runtime.GOOS == "windows" || runtime.GOOS == "js" || runtime.GOOS == "plan9" {
+		return nil
+	}
+	return do(Op{Kind: FolderOp, Path: path}, func() error {
+		dir, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		err = dir.Sync()
+		if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+			err = nil // a file system that has no such thing
+		}
+		return errors.Join(err, dir.Close())
+	})
+}
+
+// RemoveIn is [Remove] within a folder that links do not lead out of.
+func RemoveIn(root *os.Root, name string) error {
+	return do(Op{Kind: RemoveOp, Path: filepath.Join(root.Name(), name)}, func() error { return root.Remove(name) })
+}
+
+// RemoveAll removes a file, or a folder with all that is in it, where there is one. Links are
+// removed, not followed.
+func RemoveAll(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && info.IsDir() {
+		entries, err := ReadFolder(path)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if err := RemoveAll(filepath.Join(path, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	if err := Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// SyncAll makes a folder durable with all that is in it: by one call where the system can sync
+// a file system, which is faster than a call for each of many files; else file by file.
+func SyncAll(path string) error {
+	done := false
+	err := do(Op{Kind: SyncAllOp, Path: path}, func() (err error) {
+		done, err = syncFileSystem(path)
+		return err
+	})
+	if err != nil || done {
+		return err
+	}
+	return syncTree(path)
+}
+
+// syncTree syncs each file and each folder in a folder, and the folder.
+func syncTree(path string) error {
+	entries, err := ReadFolder(path)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		inner := filepath.Join(path, e.Name())
+		switch {
+		case e.IsDir():
+			err = syncTree(inner)
+		case e.Type().IsRegular():
+			var f *File
+			if f, err = Edit(inner); err == nil {
+				err = errors.Join(f.Sync(), f.Close())
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return SyncFolder(path)
+}
+
+// Move renames a folder to a place in the same folder, durably; a folder that is there already
+// is replaced and removed. Where the system can exchange two names, there is a whole folder at
+// the place at every moment.
+func Move(from, to string) error {
+	if _, err := os.Lstat(to); errors.Is(err, fs.ErrNotExist) {
+		if err := Rename(from, to); err != nil {
+			return err
+		}
+		return SyncFolder(filepath.Dir(to))
+	}
+	exchanged := false
+	err := do(Op{Kind: ExchangeOp, Path: from, To: to}, func() (err error) {
+		exchanged, err = exchange(from, to)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	aside := from
+	if !exchanged {
+		aside = tempName(to)
+		if err := Rename(to, aside); err != nil {
+			return err
+		}
+		if err := Rename(from, to); err != nil {
+			return errors.Join(err, Rename(aside, to))
+		}
+	}
+	if err := SyncFolder(filepath.Dir(to)); err != nil {
+		return err
+	}
+	return RemoveAll(aside)
+}
+
+// RemoveTemps removes from a folder the temporary files of the files of these names that
+// processes have left which were killed. Nobody else may be writing them.
+func RemoveTemps(dir string, of func(name string) bool) error {
+	entries, err := ReadFolder(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, e := range entries {
+		name := e.Name()
+		base := len(name) - len(tempSuffix) - 2*tempRandom - 1
+		if base <= 0 || !IsTemp(name, name[:base]) || !of(name[:base]) {
+			continue
+		}
+		errs = append(errs, RemoveAll(filepath.Join(dir, name)))
+	}
+	return errors.Join(errs...)
+}
+
+// forgotten is the age from which on a temporary folder is taken for one of a process that was
+// killed, where nothing says that no other process is writing it.
+const forgotten = time.Hour
+
+// TempFolder makes a folder that is to be moved to a path, under a random name in the same
+// folder. Those that were left long ago by processes that were killed are removed.
+func TempFolder(path string) (string, error) {
+	dir := filepath.Dir(path)
+	entries, _ := ReadFolder(dir)
+	for _, e := range entries {
+		info, err := e.Info()
+		if err == nil && e.IsDir() && IsTemp(e.Name(), filepath.Base(path)) && time.Since(info.ModTime()) > forgotten {
+			if err := RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+				return "", err
+			}
+		}
+	}
+	if err := MakeFolder(dir); err != nil {
+		return "", err
+	}
+	temp := tempName(path)
+	return temp, do(Op{Kind: MkdirOp, Path: temp}, func() error { return os.Mkdir(temp, 0o777) })
+}

@@ -1,0 +1,37 @@
+package files
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+)
+
+// Digest is the SHA-256 of a text in hexadecimal.
+func Digest(text string) string {
+	h := sha256.New()
+	io.WriteString(h, text)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// The seal is the last member of an object in JSON: the SHA-256 of the text
+// before it. A file may have been damaged, and a digit that is another one is
+// still JSON.
+const sealKey = `,"sha256":"`
+
+// Seal adds the seal to an object in JSON that has members.
+func Seal(text []byte) []byte {
+	text = bytes.TrimSuffix(bytes.TrimSpace(text), []byte("}"))
+	sum := sha256.Sum256(text)
+	return append(append(append(bytes.Clone(text), sealKey...), hex.EncodeToString(sum[:])...), "\"}\n"...)
+}
+
+// CheckSeal reports that the text of a file, named by path, is not what was
+// sealed.
+func CheckSeal(path string, text []byte) error {
+	if i := bytes.LastIndex(text, []byte(sealKey)); i >= 0 && bytes.Equal(Seal(append(bytes.Clone(text[:i]), '}')), text) {
+		return nil
+	}
+	return fmt.Errorf("%s is damaged, or was changed: its checksum is wrong", path)
+}

@@ -1,0 +1,28 @@
+package files
+
+import (
+	"context"
+	"fmt"
+)
+
+// Until does what nothing can end, such as reading a pipe that nobody writes to, and
+// returns when ctx ends at the latest; what has been begun then goes on until the program
+// ends.
+func Until[T any](ctx context.Context, do func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		value, err := do()
+		done <- outcome{value, err}
+	}()
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-ctx.Done():
+		var none T
+		return none, fmt.Errorf("reading was interrupted: %w", context.Cause(ctx))
+	}
+}
