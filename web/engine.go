@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"github.com/ppl-lang/ppl"
+
+	durable "github.com/ppl-lang/ppl/internal/files"
 )
 
 // The files of the folder that are built.
@@ -217,20 +219,18 @@ func readBuilt(dir string) (map[string][]byte, error) {
 
 // keepBuilt writes the files that were built into a folder, whole or not at all.
 func keepBuilt(dir string, files map[string][]byte) error {
-	parent := filepath.Dir(dir)
-	if err := os.MkdirAll(parent, 0o777); err != nil {
-		return err
-	}
-	temporary, err := os.MkdirTemp(parent, "new-")
+	temporary, err := durable.TempFolder(dir)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(temporary)
+	defer durable.RemoveAll(temporary)
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(temporary, name), text, 0o666); err != nil {
+		if err := durable.Swap(filepath.Join(temporary, name), text); err != nil {
 			return err
 		}
 	}
-	os.RemoveAll(dir)
-	return os.Rename(temporary, dir)
+	if err := durable.SyncAll(temporary); err != nil {
+		return err
+	}
+	return durable.Move(temporary, dir)
 }

@@ -52,7 +52,7 @@ folder:     folder compile infer lang/source internal/files
 folds:      . folds infer
 report:     . report infer criticise internal/files plot
 study:      . lang compile infer predict criticise internal/files gonum yaml
-web:        . web report examples lang stdlib compile/data infer/sampler infer
+web:        . web report examples internal/files lang stdlib compile/data infer/sampler infer
 cmd/ppl:    . folder folds study cmd/ppl report lang ad stdlib compile infer predict criticise internal/files internal/buildinfo internal/cputime internal/serve internal/web internal/cmdstan internal/lsp web cobra pflag term sys
 libppl:     internal
 examples:   . examples lang ad stdlib compile infer predict criticise study gonum plot
@@ -135,7 +135,7 @@ report:                  . criticise infer infer/diagnose infer/psis infer/sampl
 report/plotfile:         report internal/files plot
 
 study:                   . lang compile compile/data infer infer/diagnose infer/sampler infer/zarr predict criticise internal/files gonum yaml
-web:                     . report examples
+web:                     . report examples internal/files
 web/engine:              . report lang/source lang/ast lang/types lang/diag lang/service lang/check stdlib compile/data predict infer infer/sampler
 web/wasm:                web/engine
 web/build:               web

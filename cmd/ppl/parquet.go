@@ -8,8 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -18,6 +18,7 @@ import (
 	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/sampler"
+	durable "github.com/ppl-lang/ppl/internal/files"
 	"github.com/ppl-lang/ppl/study"
 )
 
@@ -70,7 +71,7 @@ func (o *conversion) parquetFile(ctx context.Context, write func(*bufio.Writer) 
 	written := write(w)
 	written = errors.Join(written, w.Flush(), in.Close())
 	if err := cmd.Wait(); err != nil {
-		os.Remove(o.out + ".tmp") // of a program that was killed
+		durable.RemoveTemps(filepath.Dir(o.out), func(name string) bool { return name == filepath.Base(o.out) }) // of a program that was killed
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}

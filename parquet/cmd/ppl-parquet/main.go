@@ -17,13 +17,18 @@ package main
 
 import (
 	"bufio"
+	"crypto/rand"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -97,8 +102,12 @@ func write(path string, in io.Reader) (err error) {
 	if err != nil {
 		return err
 	}
-	partial := path + ".tmp"
-	file, err := os.Create(partial)
+	// As ppl writes files: a random name in the same folder, which must be new, so that no link
+	// is followed; synced, renamed, and the folder synced.
+	var random [8]byte
+	rand.Read(random[:])
+	partial := path + "." + hex.EncodeToString(random[:]) + ".tmp"
+	file, err := os.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
@@ -121,7 +130,23 @@ func write(path string, in io.Reader) (err error) {
 	if err := file.Close(); err != nil {
 		return err
 	}
-	return os.Rename(partial, path)
+	if err := os.Rename(partial, path); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// syncFolder makes the names in a folder durable, where the system can do that.
+func syncFolder(path string) error {
+	dir, err := os.Open(path)
+	if err != nil || runtime.GOOS == "windows" {
+		return nil
+	}
+	defer dir.Close()
+	if err := dir.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) {
+		return err
+	}
+	return nil
 }
 
 // schema is that of the file.

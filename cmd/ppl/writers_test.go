@@ -1,0 +1,65 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// writers are the functions of package os that change what is on the disk. Package files has
+// its own of each, which are durable, follow no planted links, and can be let fail by a test.
+var writers = []string{"WriteFile", "Create", "CreateTemp", "OpenFile", "Rename", "Truncate", "Link", "Symlink", "Mkdir", "MkdirAll", "Remove", "RemoveAll"}
+
+// exempt is what may call them, and why: the beginning of the names of files.
+var exempt = map[string]string{
+	"internal/files/":                      "the one place",
+	"internal/cmd/":                        "commands of developers, which write what they can make again",
+	"compile/internal/cmd/":                "the same",
+	"internal/figures/":                    "the same: figures in pages",
+	"examples/":                            "programs of their own",
+	"web/build/":                           "the same",
+	"web/engine.go RemoveAll":              "a folder for the time being",
+	"internal/lsp/commands.go RemoveAll":   "the same",
+	"internal/cmdstan/home/home.go Link":   "programs of Windows, which are copies of this one",
+	"internal/cmdstan/home/home.go Remove": "the same",
+}
+
+// All files are written in one way.
+func TestWriters(t *testing.T) {
+	used := map[string]bool{}
+	for _, f := range goFiles(t) {
+		if f.test {
+			continue
+		}
+		tree, err := parser.ParseFile(token.NewFileSet(), f.name, f.text, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(tree, func(n ast.Node) bool {
+			s, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if x, ok := s.X.(*ast.Ident); !ok || x.Name != "os" || !slices.Contains(writers, s.Sel.Name) {
+				return true
+			}
+			call := f.name + " " + s.Sel.Name
+			for name := range exempt {
+				if strings.HasPrefix(call, name) {
+					used[name] = true
+					return true
+				}
+			}
+			t.Errorf("%s calls os.%s: files are written by package internal/files", f.name, s.Sel.Name)
+			return true
+		})
+	}
+	for name, why := range exempt {
+		if !used[name] {
+			t.Errorf("%s is exempt (%s), but does nothing of the kind", name, why)
+		}
+	}
+}
