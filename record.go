@@ -99,7 +99,15 @@ func (r *recorder) openJournals(o *Options, session *infer.Session) ([]*infer.Sn
 			}
 			return nil, &OutputError{err}
 		}
+		if o.SyncEvery > 0 {
+			j.SetSyncEvery(o.SyncEvery)
+		}
 		r.journals = append(r.journals, j)
+	}
+	// Their names, before a state that says how many draws are in them.
+	if err := files.SyncFolder(filepath.Dir(o.Output)); err != nil {
+		r.closeJournals()
+		return nil, &OutputError{err}
 	}
 	r.fit.Draws.ReadBack(r.journals, def(o.keepInMemory, keepInMemory))
 	return snapshots, nil

@@ -66,6 +66,13 @@ type Options struct {
 	// once a second and removed when the run is complete.
 	Resumable bool
 
+	// SnapshotEvery is the time between two states of a chain; 0: half a second, and less at
+	// the beginning; negative: after every transition. SyncEvery is the time between two
+	// syncs of a chain's draws and state to the disk, which a loss of power costs at most; 0:
+	// draws.SyncEvery.
+	SnapshotEvery time.Duration
+	SyncEvery     time.Duration
+
 	// Resume goes on with a run that was made with Resumable and the same
 	// options. The draws are those that the run would have made, had it not
 	// been stopped. What there is not is started anew.
@@ -116,10 +123,9 @@ type Options struct {
 	// long as the fit that Sample returns is not closed.
 	Watch func(sofar func() *Fit)
 
-	snapshotEvery time.Duration // for tests
-	tablesEvery   time.Duration // likewise
-	keepInMemory  int           // likewise; 0: keepInMemory
-	flushAlways   bool          // likewise
+	tablesEvery  time.Duration // for tests
+	keepInMemory int           // likewise; 0: keepInMemory
+	flushAlways  bool          // likewise
 }
 
 // tablesEvery is how often what a sampler has learnt is brought up to date for those who
@@ -192,7 +198,7 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 				return nil, err
 			}
 			defer r.closeJournals()
-			config.Snapshot, config.SnapshotEvery = r.snapshot, o.snapshotEvery
+			config.Snapshot, config.SnapshotEvery = r.snapshot, o.SnapshotEvery
 			if session, err = infer.NewSession(p, config); err != nil {
 				return nil, err
 			}

@@ -63,6 +63,7 @@ type journal struct {
 	own    *files.File // which this process appends to
 	ownAt  int
 	synced time.Time
+	behind bool // something was written since the last sync
 }
 
 type journalFile struct {
@@ -296,6 +297,7 @@ func (j *journal) add(header frameType, frame []byte, r *Result) (isNew bool, du
 	text, _ := json.Marshal(header)
 	isNew = j.note(text, place{j.ownAt, f.read, len(frame), ""})
 	f.read += int64(len(frame))
+	j.behind = true
 	// A loss of power costs what was made since then, which is made again.
 	if now := time.Now(); now.Sub(j.synced) > 5*time.Second {
 		j.synced = now
@@ -315,6 +317,20 @@ func (j *journal) begunTimes() int {
 	return n
 }
 
+// sync makes the results of this process durable.
+func (j *journal) sync() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.own == nil || !j.behind {
+		return nil
+	}
+	j.behind = false
+	if err := j.own.Sync(); err != nil {
+		return fmt.Errorf("cannot write the results: %w", err)
+	}
+	return nil
+}
+
 func (j *journal) close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -324,7 +340,10 @@ func (j *journal) close() error {
 		j.open = nil
 	}
 	if j.own != nil {
-		errs = append(errs, j.own.Sync(), j.own.Close())
+		if j.behind {
+			errs = append(errs, j.own.Sync())
+		}
+		errs = append(errs, j.own.Close())
 		j.own = nil
 	}
 	return errors.Join(errs...)

@@ -97,17 +97,21 @@ func Run(ctx context.Context, plan *Plan, o RunOptions) (Progress, error) {
 		}
 		defer files.RemoveAll(dir)
 	}
-	j, err := openJournal(dir, "")
-	if err != nil {
-		return Progress{}, err
-	}
-	defer j.close()
-	r := &run{plan: plan, options: o, journal: j, began: time.Now(), recent: []moment{{time.Now(), 0}}, progress: Progress{Total: plan.Len(), Left: -1}, again: map[shortKey]bool{}}
-	if o.Folder != "" {
+	r := &run{plan: plan, options: o, began: time.Now(), recent: []moment{{time.Now(), 0}}, progress: Progress{Total: plan.Len(), Left: -1}, again: map[shortKey]bool{}}
+	if o.Folder != "" { // first, so that the folder is that of a study whatever happens
+		if err := files.MakeFolder(dir); err != nil {
+			return r.progress, fmt.Errorf("cannot make the folder of the study: %w", err)
+		}
 		if err := r.writeRecord(false); err != nil {
 			return r.progress, err
 		}
 	}
+	j, err := openJournal(dir, "")
+	if err != nil {
+		return r.progress, err
+	}
+	defer j.close()
+	r.journal = j
 	if err := j.create("study"); err != nil {
 		return r.progress, err
 	}
@@ -119,6 +123,9 @@ func Run(ctx context.Context, plan *Plan, o RunOptions) (Progress, error) {
 		if ctx.Err() != nil {
 			err = &InterruptedError{r.progress.Done, r.progress.Total, context.Cause(ctx)}
 		}
+		return r.progress, err
+	}
+	if err := j.sync(); err != nil {
 		return r.progress, err
 	}
 	if err := r.collect(ctx, dir); err != nil {

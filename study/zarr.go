@@ -224,9 +224,11 @@ func (o *drawsOutput) finish() error {
 	if err := o.store.Sync(); err != nil {
 		return err
 	}
-	store := o.store
-	o.store = nil
-	return store.Move(o.path)
+	err := o.store.Move(o.path)
+	if err == nil {
+		o.store = nil
+	}
+	return err
 }
 
 // abandon removes a store that was not finished.

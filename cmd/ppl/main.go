@@ -88,6 +88,11 @@ func main() {
 
 // execute runs the program and returns its exit code.
 func execute(args []string, stdout, stderr io.Writer) int {
+	return executeIn(context.Background(), args, stdout, stderr)
+}
+
+// executeIn is execute in a context.
+func executeIn(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
 		Use:   "ppl",
 		Short: "Run models written in Stan's language",
@@ -130,7 +135,7 @@ from their posterior, without a C++ compiler.
 			return fail(stderr, root, usagef("%s", text))
 		}
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	cmd, err := root.ExecuteContextC(ctx)
 	// Not every way to print tells what came of it: help texts, tables.

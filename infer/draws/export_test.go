@@ -9,4 +9,4 @@ var (
 )
 
 // SyncNow has the next Save sync.
-func SyncNow(j *Journal) { j.synced = time.Time{} }
+func SyncNow(j *Journal) { j.due = time.Time{} }

@@ -40,10 +40,11 @@ type Journal struct {
 	mu     sync.Mutex
 	file   *files.File
 	out    *bufio.Writer
-	header uint32 // checksum of the header
-	count  int    // of records
-	synced time.Time
-	state  []byte // the snapshot that was saved last, if it is not synced
+	header uint32        // checksum of the header
+	count  int           // of records
+	every  time.Duration // between syncs
+	due    time.Time     // the next
+	state  []byte        // the snapshot that was saved last, if it is not synced
 	line   []byte
 	err    error
 }
@@ -131,9 +132,12 @@ func CreateJournal(base string, key JournalKey) (*Journal, error) {
 func newJournal(base string, key JournalKey, file *files.File, count int) *Journal {
 	return &Journal{
 		path: journalPath(base), base: base, key: key,
-		file: file, out: bufio.NewWriterSize(file, 1<<16), header: crc32.ChecksumIEEE(key.head()), count: count, synced: time.Now().Add(time.Second - SyncEvery),
+		file: file, out: bufio.NewWriterSize(file, 1<<16), header: crc32.ChecksumIEEE(key.head()), count: count, every: SyncEvery, due: time.Now().Add(time.Second),
 	}
 }
+
+// SetSyncEvery changes the time between syncs, for a journal that nothing was saved in yet.
+func (j *Journal) SetSyncEvery(d time.Duration) { j.every, j.due = d, time.Now().Add(d) }
 
 // write hands the line on.
 func (j *Journal) write() error {
@@ -242,7 +246,7 @@ func (j *Journal) Save(s *infer.Snapshot) error {
 		return j.unsaved(err)
 	}
 	j.state = text
-	if time.Since(j.synced) >= SyncEvery {
+	if !time.Now().Before(j.due) {
 		return j.sync()
 	}
 	return nil
@@ -275,7 +279,7 @@ func (j *Journal) sync() error {
 	if err != nil {
 		return j.unsaved(err)
 	}
-	j.state, j.synced = nil, time.Now()
+	j.state, j.due = nil, time.Now().Add(j.every)
 	return nil
 }
 

@@ -196,20 +196,28 @@ func RemoveTemps(dir string, of func(name string) bool) error {
 // killed, where nothing says that no other process is writing it.
 const forgotten = time.Hour
 
+// forget removes the temporary files and folders of a path that were left long ago.
+func forget(path string) {
+	dir := filepath.Dir(path)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return // as writing there will show
+	}
+	for _, e := range entries {
+		if !IsTemp(e.Name(), filepath.Base(path)) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > forgotten {
+			RemoveAll(filepath.Join(dir, e.Name())) // else the next time
+		}
+	}
+}
+
 // TempFolder makes a folder that is to be moved to a path, under a random name in the same
 // folder. Those that were left long ago by processes that were killed are removed.
 func TempFolder(path string) (string, error) {
-	dir := filepath.Dir(path)
-	entries, _ := ReadFolder(dir)
-	for _, e := range entries {
-		info, err := e.Info()
-		if err == nil && e.IsDir() && IsTemp(e.Name(), filepath.Base(path)) && time.Since(info.ModTime()) > forgotten {
-			if err := RemoveAll(filepath.Join(dir, e.Name())); err != nil {
-				return "", err
-			}
-		}
-	}
-	if err := MakeFolder(dir); err != nil {
+	forget(path)
+	if err := MakeFolder(filepath.Dir(path)); err != nil {
 		return "", err
 	}
 	temp := tempName(path)

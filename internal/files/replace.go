@@ -223,6 +223,7 @@ func Save(path string, text []byte) error { return SaveBy(path, writeText(text))
 func SaveBy(path string, write func(io.Writer) error) error {
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().IsRegular() {
+		forget(path)
 		_, err := ReplaceBy(path, write)
 		return err
 	}

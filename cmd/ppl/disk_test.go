@@ -1,0 +1,384 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ppl-lang/ppl/internal/files"
+)
+
+// This file: a disk that loses power. A recorder notes every call of a command that changes
+// what is below a folder; a crash is what a disk may hold then, if it had come only so far.
+//
+// What a disk may do is more than any does: of what was not synced, each write, each change of
+// a file's length and each change of a name may have happened or not, independently of others.
+// A sync of a file makes what was written to it durable, not its name; a sync of a folder makes
+// the names in it durable, not what is in the files.
+
+// event is a change on the disk.
+type event struct {
+	kind   files.Kind
+	node   int // of WriteOp, TruncateOp, SyncOp: the file; of FolderOp: the folder
+	parent int // of changes of names: the folder
+	name   string
+	to     string // of RenameOp and ExchangeOp
+	child  int    // the file or folder that gets a name
+	other  int    // of ExchangeOp: that which gets the first
+	at     int64
+	data   []byte
+}
+
+func (e *event) String() string {
+	return fmt.Sprint(e.kind, " ", e.name, e.to, " of ", max(e.node, e.parent), " at ", e.at, ", ", len(e.data), " bytes")
+}
+
+// names reports whether the event changes names, and otherwise whether it changes a file.
+func (e *event) names() bool {
+	return slices.Contains([]files.Kind{files.CreateOp, files.MkdirOp, files.RenameOp, files.ExchangeOp, files.RemoveOp}, e.kind)
+}
+
+func (e *event) changes() bool {
+	return e.kind == files.WriteOp || e.kind == files.TruncateOp
+}
+
+// diskRecorder is a files.System that notes what happens below a folder.
+type diskRecorder struct {
+	root string
+
+	mu     sync.Mutex
+	nodes  int
+	at     map[string]int // by path
+	open   map[*files.File]int
+	events []event
+	before map[int][]byte // contents of files that were there before
+	marks  map[string]int // the number of events at moments that tests name
+}
+
+func newDiskRecorder(t *testing.T, root string) *diskRecorder {
+	t.Helper()
+	d := &diskRecorder{root: root, at: map[string]int{root: 0}, open: map[*files.File]int{}, before: map[int][]byte{}, marks: map[string]int{}, nodes: 1}
+	for _, e := range filesBelow(t, root) {
+		d.at[filepath.Join(root, e.name)] = d.nodes
+		if !e.dir {
+			d.before[d.nodes] = e.text
+		}
+		d.nodes++
+	}
+	return d
+}
+
+// below is a file or a folder in a folder.
+type below struct {
+	name string
+	dir  bool
+	text []byte
+}
+
+func filesBelow(t *testing.T, root string) []below {
+	t.Helper()
+	var all []below
+	err := filepath.WalkDir(root, func(path string, e os.DirEntry, err error) error {
+		if err != nil || path == root {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		b := below{name: name, dir: e.IsDir()}
+		if !b.dir {
+			b.text, err = os.ReadFile(path)
+		}
+		all = append(all, b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func (d *diskRecorder) inside(path string) bool {
+	return path == d.root || strings.HasPrefix(path, d.root+string(filepath.Separator))
+}
+
+// mark names the moment.
+func (d *diskRecorder) mark(name string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, ok := d.marks[name]; !ok {
+		d.marks[name] = len(d.events)
+	}
+}
+
+// Do implements files.System.
+func (d *diskRecorder) Do(op files.Op, call func() error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	data := bytes.Clone(op.Data)
+	err := call()
+	if err != nil || !d.inside(op.Path) {
+		return err
+	}
+	e := event{kind: op.Kind, at: op.At, data: data, parent: d.at[filepath.Dir(op.Path)], name: filepath.Base(op.Path)}
+	switch op.Kind {
+	case files.CreateOp, files.MkdirOp:
+		e.child = d.nodes
+		d.at[op.Path] = e.child
+		d.nodes++
+		if op.Kind == files.CreateOp {
+			d.open[op.File] = e.child
+		}
+	case files.OpenOp:
+		d.open[op.File] = d.at[op.Path]
+		return nil
+	case files.WriteOp, files.TruncateOp, files.SyncOp:
+		e.node = d.open[op.File]
+	case files.FolderOp:
+		e.node = d.at[op.Path]
+	case files.SyncAllOp:
+	case files.RenameOp:
+		e.child, e.to = d.at[op.Path], filepath.Base(op.To)
+		d.forget(op.To)
+		d.move(op.Path, op.To)
+	case files.ExchangeOp:
+		e.child, e.other, e.to = d.at[op.Path], d.at[op.To], filepath.Base(op.To)
+		aside := op.Path + "\x00"
+		d.move(op.Path, aside)
+		d.move(op.To, op.Path)
+		d.move(aside, op.To)
+	case files.RemoveOp:
+		d.forget(op.Path)
+	default:
+		return nil
+	}
+	d.events = append(d.events, e)
+	return nil
+}
+
+func (d *diskRecorder) forget(path string) {
+	for p := range d.at {
+		if p == path || strings.HasPrefix(p, path+string(filepath.Separator)) {
+			delete(d.at, p)
+		}
+	}
+}
+
+func (d *diskRecorder) move(from, to string) {
+	for p, node := range d.at {
+		if rest, ok := strings.CutPrefix(p, from); ok && (rest == "" || rest[0] == filepath.Separator) {
+			delete(d.at, p)
+			d.at[to+rest] = node
+		}
+	}
+}
+
+// disk is what was recorded, to be cut.
+type disk struct {
+	events []event
+	start  []below // what was there before
+	ids    []int   // of start
+	parent []int
+	synced []int // by event: the number of the event after which it is durable; large: never
+}
+
+func (d *diskRecorder) disk(start []below) *disk {
+	out := &disk{events: d.events, start: start, synced: make([]int, len(d.events))}
+	ids := map[string]int{".": 0}
+	for i, b := range start {
+		ids[b.name] = i + 1
+		out.ids = append(out.ids, i+1)
+		out.parent = append(out.parent, ids[filepath.Dir(b.name)])
+	}
+	for i := range out.events {
+		e := &out.events[i]
+		out.synced[i] = len(out.events) + 1
+		for j := i + 1; j < len(out.events); j++ {
+			s := &out.events[j]
+			if s.kind == files.SyncAllOp || s.kind == files.SyncOp && e.changes() && s.node == e.node || s.kind == files.FolderOp && e.names() && s.node == e.parent {
+				out.synced[i] = j
+				break
+			}
+		}
+	}
+	return out
+}
+
+// pending are the changes among the first n events that a loss of power may undo.
+func (d *disk) pending(n int) []int {
+	var out []int
+	for i := range n {
+		if e := &d.events[i]; (e.changes() || e.names()) && d.synced[i] >= n {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// crash is what of the first n events is on the disk.
+type crash struct {
+	n    int
+	how  string
+	keep func(i int) bool // of those that are pending
+	torn int              // the event that is cut; -1: none
+	cut  int              // to so many bytes
+	full bool             // with zeros in the place of the rest
+}
+
+func (c *crash) String() string { return fmt.Sprintf("after event %d, %s", c.n, c.how) }
+
+// crashes gives what a disk may hold after the first n events: without all that was not
+// synced, without each of it, with each of it alone, and with what was written last cut off at
+// each sector. With few, changes are lost or kept alone only if they are among the last two, and
+// writes are torn at three sectors.
+func (d *disk) crashes(n int, few bool, yield func(c crash) bool) bool {
+	pending := d.pending(n)
+	if !yield(crash{n, "with all that was not synced lost", func(int) bool { return false }, -1, 0, false}) {
+		return false
+	}
+	alone := pending
+	if few && len(alone) > 2 {
+		alone = alone[len(alone)-2:]
+	}
+	for _, k := range alone {
+		if !yield(crash{n, fmt.Sprintf("with event %d lost (%s)", k, &d.events[k]), func(i int) bool { return i != k }, -1, 0, false}) ||
+			!yield(crash{n, fmt.Sprintf("with event %d alone kept (%s)", k, &d.events[k]), func(i int) bool { return i == k }, -1, 0, false}) {
+			return false
+		}
+	}
+	all := func(int) bool { return true }
+	if !yield(crash{n, "with all kept", all, -1, 0, false}) {
+		return false
+	}
+	for _, k := range slices.Backward(pending) {
+		if e := &d.events[k]; e.kind == files.WriteOp {
+			step := 512
+			if few {
+				step = max(512, (len(e.data)/3+511)/512*512)
+			}
+			for cut := 0; cut < len(e.data); cut += step {
+				for _, full := range []bool{false, true} {
+					if !yield(crash{n, fmt.Sprintf("with event %d torn after %d bytes (%s)", k, cut, e), all, k, cut, full}) {
+						return false
+					}
+				}
+			}
+			break
+		}
+	}
+	return true
+}
+
+// node is a file or a folder on the disk.
+type node struct {
+	names map[string]int // nil: a file
+	text  []byte
+}
+
+// tree is the disk after a crash.
+func (d *disk) tree(c crash) map[int]*node {
+	nodes := map[int]*node{0: {names: map[string]int{}}}
+	for i, b := range d.start {
+		nodes[d.ids[i]] = &node{text: b.text}
+		if b.dir {
+			nodes[d.ids[i]] = &node{names: map[string]int{}}
+		}
+		nodes[d.parent[i]].names[filepath.Base(b.name)] = d.ids[i]
+	}
+	for i := range c.n {
+		e := &d.events[i]
+		switch e.kind { // files and folders are, whether they have a name or not
+		case files.CreateOp:
+			nodes[e.child] = &node{}
+		case files.MkdirOp:
+			nodes[e.child] = &node{names: map[string]int{}}
+		}
+		if d.synced[i] >= c.n && !c.keep(i) {
+			continue
+		}
+		switch e.kind {
+		case files.CreateOp, files.MkdirOp:
+			nodes[e.parent].names[e.name] = e.child
+		case files.RenameOp:
+			delete(nodes[e.parent].names, e.name)
+			nodes[e.parent].names[e.to] = e.child
+		case files.ExchangeOp:
+			nodes[e.parent].names[e.name], nodes[e.parent].names[e.to] = e.other, e.child
+		case files.RemoveOp:
+			delete(nodes[e.parent].names, e.name)
+		case files.WriteOp:
+			f, data := nodes[e.node], e.data
+			if i == c.torn {
+				data = slices.Clone(data)
+				clear(data[c.cut:])
+				if !c.full {
+					data = data[:c.cut]
+				}
+			}
+			f.text = slices.Clone(f.text)
+			if end := int(e.at) + len(data); end > len(f.text) {
+				f.text = append(f.text, make([]byte, end-len(f.text))...)
+			}
+			copy(f.text[e.at:], data)
+		case files.TruncateOp:
+			f := nodes[e.node]
+			f.text = slices.Clone(f.text)
+			if n := int(e.at); n <= len(f.text) {
+				f.text = f.text[:n]
+			} else {
+				f.text = append(f.text, make([]byte, n-len(f.text))...)
+			}
+		}
+	}
+	return nodes
+}
+
+// sum tells disks apart by what can be found on them.
+func sum(nodes map[int]*node) [sha256.Size]byte {
+	h := sha256.New()
+	var walk func(id int)
+	walk = func(id int) {
+		n := nodes[id]
+		if n.names == nil {
+			fmt.Fprintf(h, "f%d:", len(n.text))
+			h.Write(n.text)
+			return
+		}
+		var names []string
+		for name := range n.names {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		fmt.Fprintf(h, "d%d:", len(names))
+		for _, name := range names {
+			fmt.Fprintf(h, "%q", name)
+			walk(n.names[name])
+		}
+	}
+	walk(0)
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// write makes the files and folders below an empty folder.
+func write(t *testing.T, nodes map[int]*node, id int, path string) {
+	t.Helper()
+	for name, child := range nodes[id].names {
+		at, n := filepath.Join(path, name), nodes[child]
+		var err error
+		if n.names == nil {
+			err = os.WriteFile(at, n.text, 0o666)
+		} else if err = os.Mkdir(at, 0o777); err == nil {
+			write(t, nodes, child, at)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,487 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/folder"
+	"github.com/ppl-lang/ppl/infer"
+	"github.com/ppl-lang/ppl/internal/files"
+)
+
+// This file: commands whose calls of the system fail, one at a time, and whose disk loses
+// power after any of them. What they come to afterwards is what they come to undisturbed.
+//
+// PPL_DURABLE says how much is tried: "" a part for each run of the tests; "sites" each place in
+// the program that makes calls, in each phase of a command, and each moment at which power may
+// be lost; "all" each call, and everything that may then be on the disk.
+
+// durable is a command that writes files.
+type durableCommand struct {
+	name  string
+	setup []string // a command before it, whose output is there; its arguments
+	args  []string
+	again []string // how it goes on; nil: the same command
+	force []string // what is added where the output is there already
+	quick bool     // part of each run of the tests
+
+	moments int // about at how many the power is lost, where not at all of them
+}
+
+const (
+	durableModel = `data { int N; vector[N] y; }
+parameters { real mu; vector[2] x; }
+model { mu ~ normal(0, 1); x ~ normal(mu, 1); y ~ normal(mu, 1); }
+generated quantities { real u = normal_rng(mu, 1); }
+`
+	durablePlan = `models: m.stan
+data: {files: d.json}
+options: {sampler: nuts, chains: 1, warmup: 15, draws: 12}
+seed: 1
+grid:
+  delta: [0.8, 0.9]
+keep:
+  draws: [mu]
+`
+)
+
+var durableRun = []string{"run", "in/m.stan", "-d", "in/d.json", "-q", "--seed", "3", "--sampler", "nuts", "--chains", "2", "--warmup", "12", "--draws", "10", "--parallel", "1", "--sig-figs", "17", "--save-warmup", "--out", "work/o"}
+
+var durableCommands = []durableCommand{
+	{name: "csv", args: durableRun, again: []string{"run", "-q", "--resume", "work/o"}, quick: true, moments: 250},
+	{name: "zarr", args: append(slices.Clone(durableRun), "--format", "zarr", "--groups", "log_likelihood"), again: []string{"run", "-q", "--resume", "work/o"}, moments: 100},
+	{name: "convert-zarr", setup: durableRun, args: []string{"convert", "work/o", "--to", "zarr", "--groups", "none", "--out", "work/c.zarr", "-q"}, force: []string{"--overwrite"}, moments: 50},
+	{name: "convert-csv", setup: durableRun, args: []string{"convert", "work/o", "--to", "csv", "--out", "work/c", "-q"}, force: []string{"--overwrite"}, moments: 100},
+	{name: "generate", setup: durableRun, args: []string{"generate", "in/m.stan", "--fit", "work/o", "--seed", "1", "--out", "work/g", "-q"}, force: []string{"--overwrite"}, quick: true, moments: 100},
+	{name: "report", setup: durableRun, args: []string{"report", "work/o", "--out", "work/r.html"}, quick: true, moments: 100},
+	{name: "study", args: []string{"study", "in/plan.yaml", "--out", "work/s", "-q", "--parallel", "1"}, moments: 100},
+}
+
+// phase is how far a run is.
+type phase struct {
+	mu   sync.Mutex
+	name string
+}
+
+func (p *phase) set(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.name = name
+}
+
+func (p *phase) get() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.name
+}
+
+// tried is where a command is tried: a folder with in, what it reads, and work, what it writes.
+type tried struct {
+	durableCommand
+	dir   string
+	phase phase
+	calm  bool              // states are saved as seldom as they are for a user
+	want  map[string]string // what is in work after it, undisturbed
+}
+
+// inMemory is a folder on a disk that is none, where syncs take no time.
+func inMemory(t *testing.T) string {
+	t.Helper()
+	if dir, err := os.MkdirTemp("/dev/shm", "ppl-test-"); err == nil {
+		t.Cleanup(func() { os.RemoveAll(dir) })
+		return dir
+	}
+	return t.TempDir()
+}
+
+func try(t *testing.T, c durableCommand) *tried {
+	t.Helper()
+	d := &tried{durableCommand: c, dir: inMemory(t)}
+	if err := os.Mkdir(filepath.Join(d.dir, "in"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"m.stan": durableModel, "d.json": `{"N": 2, "y": [1, 2]}`, "plan.yaml": durablePlan} {
+		if err := os.WriteFile(filepath.Join(d.dir, "in", name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(d.dir)
+	d.begin(t)
+	if code, said := d.run(c.args); code != 0 {
+		t.Fatalf("undisturbed: %d\n%s", code, said)
+	}
+	d.want = d.found(t)
+	return d
+}
+
+// begin makes the folder work as it is before the command.
+func (d *tried) begin(t *testing.T) {
+	t.Helper()
+	d.empty(t)
+	if d.setup != nil {
+		if code, said := d.run(d.setup); code != 0 {
+			t.Fatalf("before: %d\n%s", code, said)
+		}
+	}
+}
+
+func (d *tried) empty(t *testing.T) {
+	t.Helper()
+	if err := os.RemoveAll("work"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir("work", 0o777); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run runs a command in this process and returns the exit code and what it has printed.
+func (d *tried) run(args []string) (int, string) {
+	var out bytes.Buffer
+	d.phase.set("start")
+	ctx := context.WithValue(context.Background(), adjustKey{}, func(o *ppl.Options) {
+		if d.calm {
+			return
+		}
+		o.SnapshotEvery, o.SyncEvery, o.Refresh = -1, 2*time.Millisecond, 1
+		o.Progress = func(p infer.Progress) {
+			if p.Warmup {
+				d.phase.set("warm-up")
+			} else {
+				d.phase.set("sampling")
+			}
+		}
+		complete := o.Complete
+		o.Complete = func(f *ppl.Fit) error {
+			d.phase.set("clean-up")
+			return complete(f)
+		}
+	})
+	code := executeIn(ctx, args, &out, &out)
+	return code, out.String()
+}
+
+// found is what is in the folder work, but for times, durations and places.
+func (d *tried) found(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for _, b := range filesBelow(t, "work") {
+		base := filepath.Base(b.name)
+		text := string(b.text)
+		switch {
+		case b.dir:
+			text = "folder"
+		case base == "zarr.json", base == "times.csv", base == "r.html", strings.HasSuffix(base, ".frames"):
+			text = "file"
+		case base == folder.RecordFile:
+			r, err := folder.Read(filepath.Dir(filepath.Join("work", b.name)))
+			if err != nil {
+				text = err.Error()
+				break
+			}
+			delete(r.Options, "out") // as it was given, or whole if it was there already
+			text = fmt.Sprintf("complete %v, %v, %s, %s", r.Complete, r.Options, r.ModelSHA256, r.DataFileSHA256)
+		case strings.HasSuffix(base, ".csv"):
+			var kept strings.Builder
+			for line := range strings.Lines(text) {
+				if !strings.HasPrefix(line, "#") {
+					kept.WriteString(line)
+				}
+			}
+			text = kept.String()
+		}
+		found[b.name] = text
+	}
+	return found
+}
+
+// same reports how what is there differs from what was made undisturbed.
+func (d *tried) same(t *testing.T) error {
+	t.Helper()
+	got := d.found(t)
+	var errs []error
+	for name, text := range d.want {
+		if g, ok := got[name]; !ok {
+			errs = append(errs, fmt.Errorf("%s is not there", name))
+		} else if g != text {
+			errs = append(errs, fmt.Errorf("%s differs: %.100q, want %.100q", name, g, text))
+		}
+	}
+	for name := range got {
+		// A folder that is not locked may have temporary files of others, which are left there
+		// for an hour.
+		if _, ok := d.want[name]; !ok && (d.again != nil || !strings.Contains(name, ".tmp")) {
+			errs = append(errs, fmt.Errorf("%s is left", name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// goOn does what a user does after a crash, and looks at what comes of it.
+func (d *tried) goOn(t *testing.T) error {
+	t.Helper()
+	args := d.args
+	if d.again != nil {
+		if _, err := os.Stat(filepath.Join("work", "o", folder.RecordFile)); err == nil {
+			args = d.again
+		}
+	}
+	d.calm = true
+	defer func() { d.calm = false }()
+	code, said := d.run(args)
+	if code != 0 && d.force != nil && strings.Contains(said, "--overwrite") {
+		code, said = d.run(append(slices.Clone(args), d.force...))
+	}
+	if code != 0 {
+		return fmt.Errorf("%s: %d: %s", strings.Join(args, " "), code, said)
+	}
+	return d.same(t)
+}
+
+// failing is a files.System in which a call fails.
+type failing struct {
+	phase func() string
+	fail  func(site string, n int) error // n counts the calls
+
+	mu    sync.Mutex
+	n     int
+	sites []string // of each call
+	kinds []files.Kind
+	done  bool // a call has failed
+}
+
+func (f *failing) Do(op files.Op, call func() error) error {
+	f.mu.Lock()
+	site := f.phase() + " " + string(op.Kind) + callers()
+	err := f.fail(site, f.n)
+	f.n++
+	f.sites, f.kinds = append(f.sites, site), append(f.kinds, op.Kind)
+	f.done = f.done || err != nil
+	f.mu.Unlock()
+	if err != nil {
+		return &os.PathError{Op: string(op.Kind), Path: op.Path, Err: err}
+	}
+	return call()
+}
+
+// callers is where in the program a call is made.
+func callers() string {
+	pcs := make([]uintptr, 32)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs)])
+	var out strings.Builder
+	for n := 0; n < 5; {
+		f, more := frames.Next()
+		if strings.Contains(f.Function, "ppl-lang/ppl") && !strings.Contains(f.Function, "internal/files.do") {
+			fmt.Fprintf(&out, " < %s:%d", f.Function[strings.LastIndexByte(f.Function, '/')+1:], f.Line)
+			n++
+		}
+		if !more {
+			break
+		}
+	}
+	return out.String()
+}
+
+// reasons are what calls of a kind fail with.
+func reasons(kind files.Kind) []error {
+	switch kind {
+	case files.CreateOp, files.OpenOp, files.ListOp:
+		return []error{syscall.EIO, syscall.ENOSPC, syscall.EMFILE}
+	case files.ReadOp, files.CloseOp, files.RemoveOp:
+		return []error{syscall.EIO}
+	}
+	return []error{syscall.EIO, syscall.ENOSPC}
+}
+
+func howMuch() string { return os.Getenv("PPL_DURABLE") }
+
+// Every call that a command makes fails, or one at each place that makes calls in each phase.
+// The command says so, or has done its work; nothing that was drawn is lost.
+func TestFailingCalls(t *testing.T) {
+	total := 0
+	for _, c := range durableCommands {
+		if howMuch() == "" && !c.quick {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			d := try(t, c)
+			d.begin(t)
+			plan := &failing{phase: d.phase.get, fail: func(string, int) error { return nil }}
+			restore := files.Install(plan)
+			code, said := d.run(c.args)
+			restore()
+			if code != 0 {
+				t.Fatalf("%d: %s", code, said)
+			}
+			counts := map[string]int{}
+			failed := 0
+			for i, site := range plan.sites {
+				counts[site]++
+				if howMuch() != "all" && counts[site] > 1 {
+					continue
+				}
+				errs := reasons(plan.kinds[i])
+				if howMuch() == "" {
+					errs = errs[:1]
+				}
+				for _, reason := range errs {
+					d.begin(t)
+					nth, at := counts[site], 0
+					f := &failing{phase: d.phase.get, fail: func(s string, _ int) error {
+						if s == site {
+							if at++; at == nth {
+								return reason
+							}
+						}
+						return nil
+					}}
+					restore := files.Install(f)
+					code, said := d.run(c.args)
+					restore()
+					failed++
+					what := fmt.Sprintf("%v at %s (call %d there)", reason, site, nth)
+					sync := slices.Contains([]files.Kind{files.SyncOp, files.FolderOp, files.SyncAllOp}, plan.kinds[i])
+					switch {
+					case !f.done: // syncs come by the clock
+					case code == 0 && sync:
+						t.Errorf("%s: the exit code is 0", what)
+					case code == 0:
+						if err := d.same(t); err != nil {
+							t.Errorf("%s: the exit code is 0, but %v", what, err)
+						}
+					case !strings.Contains(said, "\n"):
+						t.Errorf("%s: nothing is said", what)
+					}
+					if drawn := strings.HasPrefix(site, "sampling") || strings.HasPrefix(site, "clean-up"); code != 0 && drawn && d.again != nil {
+						if _, err := os.Stat(filepath.Join("work", "o", folder.RecordFile)); err != nil {
+							t.Errorf("%s: the run is gone: %s", what, said)
+						}
+					}
+					if err := d.goOn(t); err != nil {
+						t.Errorf("%s: then %v", what, err)
+					}
+				}
+			}
+			t.Logf("%d calls at %d places, %d failed", len(plan.sites), len(counts), failed)
+			total += failed
+		})
+	}
+	t.Logf("%d calls failed in all", total)
+}
+
+// The disk loses power after each call of a command.
+func TestPowerCuts(t *testing.T) {
+	total, different := 0, 0
+	for _, c := range durableCommands {
+		if howMuch() == "" && !c.quick {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			d := try(t, c)
+			d.begin(t)
+			root, err := filepath.Abs("work")
+			if err != nil {
+				t.Fatal(err)
+			}
+			start := filesBelow(t, root)
+			r := newDiskRecorder(t, root)
+			restore := files.Install(&absolutePaths{r})
+			code, said := d.run(c.args)
+			restore()
+			if code != 0 {
+				t.Fatalf("%d: %s", code, said)
+			}
+			disk := r.disk(start)
+			// From here on there is something to resume.
+			promised := len(disk.events)
+			for i, e := range disk.events {
+				if e.kind == files.RenameOp && e.to == folder.RecordFile {
+					promised = disk.synced[i]
+					break
+				}
+			}
+			every := 1
+			switch howMuch() {
+			case "":
+				every = max(1, len(disk.events)/40)
+			case "sites":
+				every = max(1, len(disk.events)/c.moments)
+			}
+			seen := map[[32]byte]bool{}
+			cuts := 0
+			for n := 0; n <= len(disk.events); n++ {
+				if n%every != 0 && n != len(disk.events) {
+					continue
+				}
+				disk.crashes(n, howMuch() != "all", func(k crash) bool {
+					cuts++
+					nodes := disk.tree(k)
+					s := sum(nodes)
+					if n < len(disk.events) && seen[s] {
+						return true
+					}
+					seen[s] = true
+					d.empty(t)
+					write(t, nodes, 0, "work")
+					if c.again != nil && n > promised {
+						if _, err := os.Stat(filepath.Join("work", "o", folder.RecordFile)); err != nil {
+							t.Errorf("%s: there is nothing to resume", &k)
+						}
+					}
+					if n == len(disk.events) {
+						if err := d.finished(t); err != nil {
+							t.Errorf("%s, with exit code 0: %v", &k, err)
+						}
+					}
+					if err := d.goOn(t); err != nil {
+						t.Errorf("%s: %v", &k, err)
+					}
+					return !t.Failed() || howMuch() != ""
+				})
+			}
+			t.Logf("%d events, %d cuts, %d different disks", len(disk.events), cuts, len(seen))
+			total, different = total+cuts, different+len(seen)
+		})
+	}
+	t.Logf("%d cuts, %d different disks in all", total, different)
+}
+
+// finished looks at what there is after the command has exited with 0: all of it, but for what
+// is removed in the end.
+func (d *tried) finished(t *testing.T) error {
+	t.Helper()
+	got := d.found(t)
+	var errs []error
+	for name, text := range d.want {
+		if got[name] != text {
+			errs = append(errs, fmt.Errorf("%s differs: %.100q, want %.100q", name, got[name], text))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// absolutePaths makes paths absolute for a recorder.
+type absolutePaths struct{ files.System }
+
+func (a *absolutePaths) Do(op files.Op, call func() error) error {
+	for _, path := range []*string{&op.Path, &op.To} {
+		if *path != "" {
+			if full, err := filepath.Abs(*path); err == nil {
+				*path = full
+			}
+		}
+	}
+	return a.System.Do(op, call)
+}
