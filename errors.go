@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer"
@@ -31,6 +32,18 @@ func (e *InterruptedError) Error() string {
 }
 
 func (e *InterruptedError) Unwrap() error { return e.Cause }
+
+// DrawsError says that the draws of a run do not fit into memory. With [Options.Resumable] they
+// are read back from files instead.
+type DrawsError struct {
+	Draws   int   // of all chains
+	Numbers int   // of each
+	Memory  int64 // that they may take, in bytes
+}
+
+func (e *DrawsError) Error() string {
+	return fmt.Sprintf("ppl: %d draws of %d numbers do not fit into the %s of memory that a run may take: make fewer draws, or allow for more memory", e.Draws, e.Numbers, ad.FormatBytes(e.Memory))
+}
 
 // OutputError says that a file of a run could not be written. What was drawn is kept: in the
 // fit, in the files as far as they go, and, with [Options.Resumable], to go on from.

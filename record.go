@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
@@ -145,9 +144,7 @@ func (r *recorder) drawBytes() int64 {
 
 // tooMany is the error of so many draws that cannot all be in memory.
 func (r *recorder) tooMany(n int) error {
-	limit := r.fit.posterior.MemoryLimit()
-	return fmt.Errorf("ppl: %d draws of %d numbers do not fit into the %s of memory that a run may take: write them to a folder, by --out or by Options.Output with Resumable, from which they are read back; or make fewer, or allow for more memory",
-		n, r.drawBytes()/8, ad.FormatBytes(limit))
+	return &DrawsError{Draws: n, Numbers: int(r.drawBytes() / 8), Memory: r.fit.posterior.MemoryLimit()}
 }
 
 // take stores a draw and writes it to the file of its chain.

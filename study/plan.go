@@ -93,6 +93,26 @@ func (p *Plan) Check() error {
 	if p.Repeat < 0 {
 		return fmt.Errorf("each fit can be made once or more often, but not %d times", p.Repeat)
 	}
+	// First what can be refused at once: the points take memory.
+	points := 1.0
+	for _, axis := range p.Grid {
+		points *= float64(len(axis.Values))
+	}
+	if points > maxPoints {
+		return fmt.Errorf("the grid has more than %d points", maxPoints)
+	}
+	for _, axis := range p.Grid {
+		o := maps.Clone(p.Options)
+		if o == nil {
+			o = Options{}
+		}
+		for _, v := range axis.Values {
+			o[axis.Name] = v
+			if _, err := o.Complete(); err != nil && len(p.Grid) == 1 {
+				return err
+			}
+		}
+	}
 	p.points = []point{{options: maps.Clone(p.Options)}}
 	for _, axis := range p.Grid {
 		if len(axis.Values) == 0 {
@@ -107,9 +127,6 @@ func (p *Plan) Check() error {
 				}
 				o[axis.Name] = v
 				next = append(next, point{append(slices.Clone(at.labels), v), o})
-			}
-			if len(next) > maxPoints {
-				return fmt.Errorf("the grid has more than %d points", maxPoints)
 			}
 		}
 		p.points = next

@@ -485,3 +485,54 @@ func (a *absolutePaths) Do(op files.Op, call func() error) error {
 	}
 	return a.System.Do(op, call)
 }
+
+// counting counts the calls of each kind.
+type counting struct {
+	mu sync.Mutex
+	n  map[files.Kind]int
+}
+
+func (c *counting) Do(op files.Op, call func() error) error {
+	c.mu.Lock()
+	c.n[op.Kind]++
+	c.mu.Unlock()
+	return call()
+}
+
+// What is durable costs little: so many syncs, and files, of eight schools. States are synced
+// by the clock, here never.
+func TestSyncs(t *testing.T) {
+	example, err := filepath.Abs(filepath.Join("..", "..", "examples", "eight_schools", "eight_schools"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for format, most := range map[string]int{"csv": 20, "zarr": 30} {
+		t.Chdir(inMemory(t))
+		c := &counting{n: map[files.Kind]int{}}
+		ctx := context.WithValue(context.Background(), adjustKey{}, func(o *ppl.Options) { o.SyncEvery = time.Hour })
+		var out bytes.Buffer
+		restore := files.Install(c)
+		code := executeIn(ctx, []string{"run", example + ".model", "-d", example + ".data.json", "-q", "--seed", "1", "--out", "o", "--format", format}, &out, &out)
+		restore()
+		if code != 0 {
+			t.Fatalf("%d: %s", code, out.String())
+		}
+		syncs := c.n[files.SyncOp] + c.n[files.FolderOp] + c.n[files.SyncAllOp]
+		written := 0
+		for _, b := range filesBelow(t, "o") {
+			if !strings.HasPrefix(b.name, "eight_schools.zarr") {
+				continue
+			}
+			if !b.dir {
+				written++
+			}
+		}
+		t.Logf("%s: %d syncs, %d files in the store", format, syncs, written)
+		if syncs == 0 || syncs > most {
+			t.Errorf("%s: %d syncs, %d at most", format, syncs, most)
+		}
+		if written > 61 { // one of them only if a transition has diverged
+			t.Errorf("the store has %d files", written)
+		}
+	}
+}

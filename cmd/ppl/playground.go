@@ -123,6 +123,7 @@ func servePlayground(server *web.Server, files map[string][]byte) {
 		text := files[name]
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", kind)
+			w.Header().Set("Content-Security-Policy", "frame-ancestors 'none'") // no page of others may lay itself over it
 			w.Header().Set("Content-Length", fmt.Sprint(len(text)))
 			if r.Method != http.MethodHead {
 				w.Write(text)

@@ -361,6 +361,9 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 			o.made.Remove(o.out)
 			err = fmt.Errorf("%w; choose another folder by --out", err)
 		}
+		if errors.As(err, new(*ppl.DrawsError)) {
+			err = withFolder(err)
+		}
 		if errors.As(err, new(*ppl.DamagedError)) {
 			err = fmt.Errorf("%w\nGo on with what is whole by: ppl run --resume %s --salvage", err, o.out)
 		}
@@ -368,6 +371,9 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 	}
 	switch {
 	case o.out == "":
+		if errors.As(err, new(*ppl.DrawsError)) {
+			err = withFolder(err)
+		}
 	case complete: // as far as it could be
 		if err != nil {
 			err = fmt.Errorf("%w\nThe draws are in %s. Go on with: ppl run --resume %s", err, o.out, o.out)
@@ -404,6 +410,11 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 		}
 	}
 	return told
+}
+
+// withFolder says of draws that do not fit into memory that they fit into a folder.
+func withFolder(err error) error {
+	return fmt.Errorf("%w; or write them to a folder, by --out, from which they are read back", err)
 }
 
 // adjustKey is under what name the context of a test has a function that changes the options of

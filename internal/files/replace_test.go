@@ -71,3 +71,25 @@ func TestSeal(t *testing.T) {
 		}
 	}
 }
+
+// A new file is new: what is there already, a link that leads elsewhere too, is not written to.
+func TestCreateFollowsNoLinks(t *testing.T) {
+	dir := t.TempDir()
+	precious, planted := filepath.Join(dir, "precious"), filepath.Join(dir, "planted")
+	if err := os.WriteFile(precious, []byte("kept"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(precious, planted); err != nil {
+		t.Skip("no links here")
+	}
+	if f, err := files.Create(planted); err == nil {
+		f.Close()
+		t.Error("a link was followed")
+	}
+	if err := files.Replace(planted, []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	if text, _ := os.ReadFile(precious); string(text) != "kept" {
+		t.Errorf("what the link leads to is %q", text)
+	}
+}
