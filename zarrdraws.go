@@ -299,28 +299,21 @@ func (w *zarrDraws) newChunk() *openChunk {
 }
 
 // decide says at the first chunk of a group which arrays are compressed: those that
-// become smaller by it.
+// become smaller by it. Where the chunk is for all chains, that goes by the type, as it must
+// not depend on how many draws are in it by then.
 func (w *zarrDraws) decide(c *openChunk) error {
 	if w.decided {
 		return nil
 	}
 	w.decided = true
 	for i, v := range w.variables {
-		v.array.Gzip = v.array.Compressible(sample(c.values[i]))
-	}
-	return w.store.Save()
-}
-
-// sample is the first numbers of a chunk that were written.
-func sample(values []float64) []float64 {
-	const most = 1 << 15
-	var out []float64
-	for _, v := range values {
-		if !math.IsNaN(v) && len(out) < most {
-			out = append(out, v)
+		if w.together > 1 {
+			v.array.Gzip = v.array.Type == zarr.Int64 || v.array.Type == zarr.Bool
+		} else {
+			v.array.Gzip = v.array.Compressible(c.values[i])
 		}
 	}
-	return out
+	return w.store.Save()
 }
 
 // write writes a chunk of every variable.

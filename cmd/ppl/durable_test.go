@@ -61,8 +61,8 @@ var durableRun = []string{"run", "in/m.stan", "-d", "in/d.json", "-q", "--seed",
 
 var durableCommands = []durableCommand{
 	{name: "csv", args: durableRun, again: []string{"run", "-q", "--resume", "work/o"}, quick: true, moments: 250},
-	{name: "zarr", args: append(slices.Clone(durableRun), "--format", "zarr", "--groups", "log_likelihood"), again: []string{"run", "-q", "--resume", "work/o"}, moments: 100},
-	{name: "convert-zarr", setup: durableRun, args: []string{"convert", "work/o", "--to", "zarr", "--groups", "none", "--out", "work/c.zarr", "-q"}, force: []string{"--overwrite"}, moments: 50},
+	{name: "zarr", args: append(slices.Clone(durableRun), "--format", "zarr", "--groups", "log_likelihood"), again: []string{"run", "-q", "--resume", "work/o"}, moments: 60},
+	{name: "convert-zarr", setup: durableRun, args: []string{"convert", "work/o", "--to", "zarr", "--groups", "none", "--out", "work/c.zarr", "-q"}, force: []string{"--overwrite"}, moments: 25},
 	{name: "convert-csv", setup: durableRun, args: []string{"convert", "work/o", "--to", "csv", "--out", "work/c", "-q"}, force: []string{"--overwrite"}, moments: 100},
 	{name: "generate", setup: durableRun, args: []string{"generate", "in/m.stan", "--fit", "work/o", "--seed", "1", "--out", "work/g", "-q"}, force: []string{"--overwrite"}, quick: true, moments: 100},
 	{name: "report", setup: durableRun, args: []string{"report", "work/o", "--out", "work/r.html"}, quick: true, moments: 100},

@@ -94,6 +94,11 @@ func studyFolder(dir string) error {
 	if err := files.MakeFolder(dir); err != nil {
 		return fmt.Errorf("cannot make the output folder: %w; choose another one by --out", err)
 	}
+	if !study.IsFolder(dir) { // of one that was killed at its very beginning
+		if err := files.RemoveTemps(dir, func(name string) bool { return name == study.RecordName }); err != nil {
+			return err
+		}
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
