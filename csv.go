@@ -3,7 +3,6 @@ package ppl
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,16 +69,19 @@ type chainFile struct {
 	*draws.File
 	path    string
 	rows    int
-	adapted bool          // the adaptation block has been written
-	fixed   bool          // the sampler adapts nothing, so that there is none
-	chosen  bool          // the kind of the metric is known only then
-	events  []infer.Event // that have been written
+	adapted bool // the adaptation block has been written
+	fixed   bool // the sampler adapts nothing, so that there is none
+	dim     int  // number of unconstrained parameters; 0: unknown
 }
 
 // createOutput creates the files, under names of their own until they are
 // complete. Nothing is left behind after an error.
 func (f *Fit) createOutput(base string) (*output, error) {
 	out := &output{read: f.head != nil}
+	dim := 0
+	if f.posterior != nil {
+		dim = f.posterior.Dim()
+	}
 	for i := range f.config.Chains {
 		id := f.config.FirstID + i
 		path := fmt.Sprintf("%s_%d.csv", base, id)
@@ -92,7 +94,7 @@ func (f *Fit) createOutput(base string) (*output, error) {
 			out.close()
 			return nil, &OutputError{err}
 		}
-		out.files = append(out.files, &chainFile{File: file, path: path, fixed: !adapts(f.config.Sampler), chosen: chooses(f.config.Sampler)})
+		out.files = append(out.files, &chainFile{File: file, path: path, fixed: !adapts(f.config.Sampler), dim: dim})
 	}
 	return out, nil
 }
@@ -163,69 +165,12 @@ func (c *chainFile) adaptation(r infer.ChainReport) error {
 	if c.fixed { // as CmdStan's fixed_param: nothing was adapted
 		return nil
 	}
-	var notes []string // what the kernel has tuned beside the step size
-	for _, name := range slices.Sorted(maps.Keys(r.Adapted)) {
-		notes = append(notes, name+" = "+number(r.Adapted[name]))
+	a := draws.AdaptationOf(r, c.dim)
+	// Readers compare the kind with the head, which was written before it was known.
+	if err := c.Restate("metric", string(a.Metric.Kind)); err != nil {
+		return err
 	}
-	if r.Chosen != "" {
-		notes = append(notes, "kernel = "+r.Chosen)
-	}
-	if r.Recentring != nil { // the metric is over coordinates that a CSV file has not
-		r.Metric = infer.Metric{}
-		notes = append(notes, "effects have other coordinates, and the metric is over these: see the file of the run")
-	}
-	if c.chosen { // readers of CmdStan's files know two kinds, which they compare with the head
-		r.Metric = inRows(r.Metric)
-		kind := r.Metric.Kind
-		if kind == "" {
-			kind = infer.Unit
-		}
-		if err := c.Restate("metric", string(kind)); err != nil {
-			return err
-		}
-	}
-	return errors.Join(c.Adaptation(draws.Adaptation{StepSize: r.StepSize, Metric: r.Metric, Notes: notes}), c.report(r.Events))
-}
-
-// report writes the events that have not been written yet.
-func (c *chainFile) report(events []infer.Event) error {
-	var errs []error
-	for _, e := range events {
-		if !slices.ContainsFunc(c.events, e.Equal) {
-			c.events = append(c.events, e)
-			errs = append(errs, c.Event(e))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// mostRows is the largest dimension of a metric of low rank that is written as rows.
-const mostRows = 300
-
-// inRows is a metric of low rank as a dense one, and none where that is too large.
-func inRows(m infer.Metric) infer.Metric {
-	if m.Kind != infer.LowRank {
-		return m
-	}
-	d := m.Dim
-	if d > mostRows {
-		return infer.Metric{}
-	}
-	scale, values, vectors := m.LowRank()
-	dense := infer.Metric{Kind: infer.Dense, Dim: d, Inverse: make([]float64, d*d), Mean: m.Mean}
-	for i := range d {
-		for j := range d {
-			sum := 0.0
-			if i == j {
-				sum = 1
-			}
-			for k, u := range vectors {
-				sum += (values[k] - 1) * u[i] * u[j]
-			}
-			dense.Inverse[i*d+j] = scale[i] * sum * scale[j]
-		}
-	}
-	return dense
+	return c.Adaptation(a)
 }
 
 // finish completes the files of chains that have draws and returns their names.
@@ -247,7 +192,9 @@ func (o *output) finish(report infer.Report) ([]string, error) {
 				errs = append(errs, err)
 			}
 		}
-		errs = append(errs, file.report(r.Events))
+		for _, e := range r.Events {
+			errs = append(errs, file.Event(e))
+		}
 		if err := file.End(draws.Elapsed{Warmup: r.Warmup.Elapsed, Sampling: r.Sampling.Elapsed}); err != nil {
 			errs = append(errs, err)
 			continue
@@ -271,9 +218,11 @@ func (c *chainFile) restate(r infer.ChainReport) error {
 	if r.Sampling.Transitions == 0 && r.Warmup.Transitions == 0 {
 		return nil // nothing is known of the chain but its draws
 	}
-	return errors.Join(
-		c.Restate("num_samples", strconv.Itoa(r.Sampling.Transitions)),
-		c.Restate("num_warmup", strconv.Itoa(r.Warmup.Transitions)))
+	err := c.Restate("num_samples", strconv.Itoa(r.Sampling.Transitions))
+	if c.fixed { // CmdStan states the default, and CmdStanPy refuses a file without warm-up
+		return err
+	}
+	return errors.Join(err, c.Restate("num_warmup", strconv.Itoa(r.Warmup.Transitions)))
 }
 
 // keep ends the files as they are, after an error.
@@ -314,12 +263,6 @@ func statistics(s infer.Sampler) []sampler.Column {
 	return all
 }
 
-// chooses reports whether a sampler may choose the kind of its metric.
-func chooses(s infer.Sampler) bool {
-	_, ok := s.(auto.Sampler)
-	return ok
-}
-
 // adapts reports whether a sampler has anything to adapt in warm-up.
 func adapts(s infer.Sampler) bool {
 	row, ok := sampler.Of(s)
@@ -356,8 +299,8 @@ func (f *Fit) settings(id int, path string) []draws.Setting {
 		Model: model, DataFile: dataFile, Program: "ppl " + Version(),
 		Method: draws.Setting{Name: "method", Value: "sample", Default: true, Children: []draws.Setting{
 			{Name: "sample", Group: true, Children: append([]draws.Setting{
-				setting("num_samples", strconv.Itoa(cfg.Draws), "1000"),
-				setting("num_warmup", strconv.Itoa(cfg.Warmup), "1000"),
+				restated(setting("num_samples", strconv.Itoa(cfg.Draws), "1000")),
+				restated(setting("num_warmup", strconv.Itoa(cfg.Warmup), "1000")),
 				setting("save_warmup", strconv.Itoa(count(cfg.SaveWarmup)), "0"), // readers of all ages take a number
 				setting("thin", strconv.Itoa(cfg.Thin), "1"),
 			}, append(algorithm(cfg.Sampler), setting("num_chains", "1", "1"))...)},
@@ -369,7 +312,7 @@ func (f *Fit) settings(id int, path string) []draws.Setting {
 // digits is the number of significant digits in files.
 func (f *Fit) digits() int {
 	if f.sigFigs <= 0 {
-		return draws.DefaultSigFigs
+		return draws.ExactSigFigs
 	}
 	return f.sigFigs
 }
@@ -379,6 +322,18 @@ func count(yes bool) int {
 		return 1
 	}
 	return 0
+}
+
+// restated leaves room for another value, which is known only later.
+func restated(s draws.Setting) draws.Setting {
+	s.Room = 12
+	return s
+}
+
+// depth states the largest depth of a tree. CmdStanPy and CmdStanR refuse a file without it,
+// and without a column treedepth__, which is 0 where there are no trees.
+func depth(limit int) draws.Setting {
+	return setting("max_depth", strconv.Itoa(def(limit, nuts.DefaultMaxDepth)), "10")
 }
 
 // setting marks values that are CmdStan's defaults.
@@ -395,7 +350,7 @@ func algorithm(s infer.Sampler) []draws.Setting {
 		return []draws.Setting{adapt(a), {Name: "algorithm", Value: "hmc", Default: true, Children: []draws.Setting{
 			group("hmc",
 				draws.Setting{Name: "engine", Value: name, Default: name == "nuts", Children: []draws.Setting{group(name, options...)}},
-				setting("metric", string(a.MetricKind()), string(infer.Diagonal)),
+				restated(setting("metric", string(a.MetricKind()), string(infer.Diagonal))),
 				setting("metric_file", "", ""),
 				setting("stepsize", number(a.Start()), "1"),
 				setting("stepsize_jitter", number(jitter), "0"),
@@ -403,7 +358,7 @@ func algorithm(s infer.Sampler) []draws.Setting {
 	}
 	switch s := s.(type) {
 	case nuts.Sampler:
-		options := []draws.Setting{setting("max_depth", strconv.Itoa(def(s.MaxDepth, nuts.DefaultMaxDepth)), "10")}
+		options := []draws.Setting{depth(s.MaxDepth)}
 		if s.Refine > 0 { // else the head is CmdStan's
 			options = append(options, setting("refine", number(s.Refine), "0"))
 		}
@@ -411,14 +366,15 @@ func algorithm(s infer.Sampler) []draws.Setting {
 	case hmc.Sampler:
 		return engine("static", s.Adapt, s.Kernel.Jitter,
 			setting("int_time", number(def(s.Kernel.IntTime, hmc.DefaultIntTime)), "6.2831853"),
-			setting("steps", strconv.Itoa(s.Kernel.Steps), "0"))
+			setting("steps", strconv.Itoa(s.Kernel.Steps), "0"),
+			depth(0))
 	case auto.Sampler:
 		refine := def(s.Refine, float64(auto.DefaultRefine))
 		if s.NoRefine {
 			refine = 0
 		}
 		settings := engine("auto", warmup.Options{Metric: def(s.Metric, infer.Diagonal)}, 0,
-			setting("max_depth", strconv.Itoa(def(s.MaxDepth, nuts.DefaultMaxDepth)), "10"),
+			depth(s.MaxDepth),
 			setting("refine", number(refine), number(auto.DefaultRefine)))
 		// It adapts in its own way.
 		settings[0].Children = append(settings[0].Children[:1:1], setting("delta", number(def(s.Delta, auto.DefaultDelta)), "0.8"))
@@ -426,7 +382,7 @@ func algorithm(s infer.Sampler) []draws.Setting {
 	case nuts.Sampler2011:
 		return engine("nuts2011", warmup.Options{StepSize: s.StepSize, FixedStepSize: s.FixedStepSize, FixedMetric: true, Metric: infer.Unit,
 			Averaging: warmup.Averaging{Delta: def(s.Averaging.Delta, nuts.DefaultDelta2011), Gamma: s.Averaging.Gamma, Kappa: s.Averaging.Kappa, T0: s.Averaging.T0}}, 0,
-			setting("max_depth", strconv.Itoa(def(s.MaxDepth, nuts.DefaultMaxDepth)), "10"))
+			depth(s.MaxDepth))
 	case ahmc.Sampler:
 		settings := engine("ahmc", warmup.Options{Metric: def(s.Metric, infer.Unit), FixedMetric: s.FixedMetric}, 0,
 			side("min_stepsize", s.Box.MinStepSize),
@@ -438,7 +394,8 @@ func algorithm(s infer.Sampler) []draws.Setting {
 			setting("cost", s.Cost.String(), ahmc.CostSqrtSteps.String()),
 			setting("freeze", strconv.FormatBool(s.Freeze), "false"),
 			setting("fixed_length", strconv.FormatBool(s.FixedLength), "false"),
-			setting("radius", number(s.Radius), "0"))
+			setting("radius", number(s.Radius), "0"),
+			depth(0))
 		settings[0].Children = settings[0].Children[:1] // engaged: it adapts in its own way
 		return settings
 	case sampler.Geometric:
@@ -452,7 +409,9 @@ func algorithm(s infer.Sampler) []draws.Setting {
 		}
 		return settings
 	case sampler.Fixed:
-		return []draws.Setting{{Name: "algorithm", Value: "fixed_param", Children: []draws.Setting{group("fixed_param")}}}
+		// CmdStanPy looks for a metric before it finds that nothing was adapted.
+		return []draws.Setting{{Name: "algorithm", Value: "fixed_param", Children: []draws.Setting{
+			group("fixed_param", setting("metric", string(infer.Unit), string(infer.Diagonal)))}}}
 	}
 	name := fmt.Sprintf("%T", s)
 	if row, ok := sampler.Of(s); ok {

@@ -209,6 +209,9 @@ func (f *Fit) FindingsOf(rows []diagnose.Row) []diagnose.Finding {
 			return d.Code == "incomplete" || d.Code == "few-draws" || d.Code == "ess" && f.every > 1
 		})
 	}
+	if _, still := f.config.Sampler.(sampler.Fixed); still { // it proposes nothing that could be accepted
+		found = slices.DeleteFunc(found, func(d diagnose.Finding) bool { return d.Code == "acceptance" })
+	}
 	found = f.approximationFindings(found)
 	// First what explains the others.
 	return slices.Insert(found, 0, slices.Concat(f.fromEvents(rows), f.improper(rows), f.failedQuantities(), f.slowly())...)

@@ -156,10 +156,9 @@ func (g *Generated) writeChain(base, model string, seed uint64, chain int) (stri
 	path := base + "_" + id + ".csv"
 	file, err := draws.Create(path, draws.Header{
 		Columns: g.Draws.Columns(),
-		SigFigs: 17,
 		Config: draws.Configuration{
 			Model: model, Program: "ppl " + Version(), Method: draws.Setting{Name: "method", Value: "generate_quantities"},
-			ID: chain + 1, Seed: seed, SigFigs: 17,
+			ID: chain + 1, Seed: seed,
 		}.Settings(path),
 	})
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/hmc"
 	"github.com/ppl-lang/ppl/infer/nuts"
+	"github.com/ppl-lang/ppl/infer/sampler"
 	"github.com/ppl-lang/ppl/infer/zarr"
 )
 
@@ -180,7 +181,9 @@ func fitOf(paths []string, all []*draws.Contents) (*Fit, error) {
 	}
 	f.config = configOf(all[0].Config)
 	f.head = all[0].Config
-	f.sigFigs, _ = intSetting(f.head, "sig_figs")
+	if f.sigFigs, _ = intSetting(f.head, "sig_figs"); f.sigFigs >= draws.ExactSigFigs {
+		f.sigFigs = 0
+	}
 	if s, ok := draws.Lookup(f.head, "start_datetime"); ok {
 		f.started, _ = time.Parse(time.DateTime+" MST", s.Value)
 	}
@@ -227,6 +230,9 @@ func configOf(settings []draws.Setting) infer.Config {
 	}
 	if s, ok := find(settings, "save_warmup"); ok {
 		c.SaveWarmup = s.Value == "1" || s.Value == "true"
+	}
+	if s, _ := find(settings, "algorithm"); s.Value == "fixed_param" {
+		c.Sampler = sampler.Fixed{}
 	}
 	switch s, _ := draws.Lookup(settings, "engine"); s.Value {
 	case "nuts":

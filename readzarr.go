@@ -64,7 +64,7 @@ func (o ReadOptions) Zarr(dir string) (*Fit, error) {
 	}
 	f, err := fitOf(slices.Repeat([]string{dir}, len(all)), all)
 	if err == nil {
-		f.sigFigs = 17 // the numbers are exact
+		f.sigFigs = 0 // the numbers are exact
 		for i := range f.Report.Chains {
 			if steps, ok := f.Draws.Statistic(nil, i, "stepsize__"); ok && len(steps) > 0 {
 				f.Report.Chains[i].StepSize = steps[len(steps)-1]

@@ -53,7 +53,7 @@ type Options struct {
 	// written is checked before anything runs. Files have their names only once
 	// they are complete.
 	Output  string
-	SigFigs int // significant digits in the files; 0: 8, 17 is exact
+	SigFigs int // significant digits in the CSV files; 0: the numbers are exact
 
 	// Format is that of Output: CSV, which "" stands for, or Zarr, which is one
 	// store for all chains, out/fit.zarr, that can be read at any moment while it

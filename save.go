@@ -34,7 +34,7 @@ func (f *Fit) Save(dir string) error {
 	if err := r.Keep(dir, &folder.Source{Name: p.model.Name(), Text: p.model.Text(), Included: p.model.Included()}, p.values); err != nil {
 		return err
 	}
-	exact := &Fit{Draws: f.Draws, Report: f.Report, posterior: p, config: f.config, sigFigs: 17, started: f.started}
+	exact := &Fit{Draws: f.Draws, Report: f.Report, posterior: p, config: f.config, started: f.started}
 	if f.Files, err = exact.WriteCSV(filepath.Join(dir, r.Name)); err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func (a *approximation) flags(cmd *cobra.Command) {
 	f.StringVar(&a.init, "init", "2", "where it `starts`: the radius of random values on the unconstrained scale; values of\nparameters, in a file (JSON or an R dump) or as JSON; or the end of a run: its folder, or a CSV file")
 	f.StringVarP(&a.out, "out", "o", "", "`folder` for a CSV file in CmdStan's format")
 	f.BoolVar(&a.overwrite, "overwrite", false, "let --out replace a run that is in the folder")
-	f.IntVar(&a.sigFigs, "sig-figs", 8, "significant digits in the CSV file")
+	f.IntVar(&a.sigFigs, "sig-figs", 0, "significant digits in the CSV file, such as CmdStan's 8; 0: as many as it takes to read back the same numbers")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "no progress and no warnings on stderr")
 	f.BoolVar(&a.json, "json", false, "print the result as JSON")
 	f.SetNormalizeFunc(dashes)
@@ -57,8 +57,8 @@ func (a *approximation) flags(cmd *cobra.Command) {
 // begin fills in what is not given, and loads the model.
 func (a *approximation) begin(cmd *cobra.Command, model string) (*loaded, error) {
 	a.model, a.started, a.stderr = model, time.Now(), cmd.ErrOrStderr()
-	if a.sigFigs < 1 || a.sigFigs > 18 {
-		return nil, usagef("--sig-figs must be from 1 to 18, but is %d", a.sigFigs)
+	if a.sigFigs < 0 || a.sigFigs > 18 {
+		return nil, usagef("--sig-figs must be from 1 to 18, or 0 for exact numbers, but is %d", a.sigFigs)
 	}
 	if !cmd.Flags().Changed("seed") {
 		a.seed = uint64(rand.Uint32())

@@ -47,7 +47,7 @@ compile/internal/cmd: compile lang ad stdlib internal
 infer:      infer gonum internal/files
 predict:    predict lang compile stdlib
 criticise:  criticise infer gonum
-.:          . lang ad stdlib compile infer predict criticise folder internal/files internal/buildinfo
+.:          . lang ad stdlib compile infer predict criticise folder internal/files internal/buildinfo internal/clients/rules
 folder:     folder compile infer lang/source internal/files
 folds:      . folds infer
 report:     . report infer criticise internal/files plot
@@ -56,7 +56,7 @@ web:        . web report examples internal/files lang stdlib compile/data infer/
 cmd/ppl:    . folder folds study cmd/ppl report lang ad stdlib compile infer predict criticise internal/files internal/buildinfo internal/cputime internal/serve internal/web internal/cmdstan internal/lsp web cobra pflag term sys
 libppl:     internal
 examples:   . examples lang ad stdlib compile infer predict criticise study gonum plot
-internal/cmdstan: . internal/cmdstan internal/files lang stdlib compile infer pflag
+internal/cmdstan: . internal/cmdstan internal/clients/rules internal/files lang stdlib compile infer pflag
 internal:   . internal lang ad stdlib compile infer predict criticise gonum
 internal/files: sys
 internal/buildinfo:
@@ -152,6 +152,7 @@ examples:                *
 internal/web:            sync
 internal/serve:          internal/web sys
 internal/lsp:            lang lang/source lang/diag lang/ast lang/service compile/data jrpc2
+internal/clients/rules:
 internal/cmdstan/stan:
 internal/cmdstan/grammar: infer/sampler infer/draws
 internal/cmdstan/executable: . internal/cmdstan/grammar internal/cmdstan/stan internal/files compile compile/data infer infer/warmup infer/hmc infer/nuts infer/sampler infer/draws infer/optimize lang/ast lang/diag

@@ -118,7 +118,7 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 	f.StringVarP(&o.out, "out", "o", "", "`folder` for the draws: one CSV file per chain in CmdStan's format")
 	f.StringVar(&o.format, "format", string(ppl.CSV), "`format` of the draws: csv, or zarr, one store for all chains that ArviZ reads and that\ncan be read while it is written")
 	groupsFlag(f, &o.groups)
-	f.IntVar(&o.sigFigs, "sig-figs", 8, "significant digits in the CSV files")
+	f.IntVar(&o.sigFigs, "sig-figs", 0, "significant digits in the CSV files, such as CmdStan's 8; 0: as many as it takes to read back the same numbers")
 	f.BoolVar(&o.saveWarmup, "save-warmup", false, "keep the draws of warm-up in the CSV files")
 	f.IntVar(&o.parallel, "parallel", 0, "processors that the run may take: chains that run at a time and, where there are fewer chains,\nprocessors that share an evaluation of a large model (default: all)")
 	f.BoolVar(&o.watch, "watch", false, "show the run in a browser while it goes on, at an address that is told")
@@ -209,7 +209,7 @@ func (o *runOptions) check() error {
 		value int
 	}{
 		{"chains", o.chains}, {"warmup", o.warmup}, {"draws", o.draws},
-		{"thin", o.thin}, {"sig-figs", o.sigFigs}, {"parallel", o.parallel},
+		{"thin", o.thin}, {"parallel", o.parallel},
 	} {
 		if err := infer.CheckOption(c.name, c.value); err != nil {
 			return usagef("--%w", err)
@@ -218,7 +218,7 @@ func (o *runOptions) check() error {
 	if err := o.rows.check(); err != nil {
 		return err
 	}
-	if err := infer.CheckOptions(map[string]float64{"target-ess": o.targetESS}); err != nil {
+	if err := errors.Join(infer.CheckOptions(map[string]int{"sig-figs": o.sigFigs}), infer.CheckOptions(map[string]float64{"target-ess": o.targetESS})); err != nil {
 		return usagef("--%w", err)
 	}
 	return nil

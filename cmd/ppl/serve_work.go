@@ -336,7 +336,7 @@ type runAnswer struct {
 
 // options are the request's as ppl run has them.
 func (r *runRequest) options() (*running, error) {
-	o := &runOptions{warmup: 1000, draws: 1000, thin: 1, chains: 4, sigFigs: 8, init: "2", targetESS: r.TargetESS}
+	o := &runOptions{warmup: 1000, draws: 1000, thin: 1, chains: 4, init: "2", targetESS: r.TargetESS}
 	o.seed, o.stanCompat, o.quiet = *r.Seed, r.StanCompat, true
 	for p, v := range map[*int]*int{&o.chains: r.Chains, &o.warmup: r.Warmup, &o.draws: r.Draws, &o.thin: r.Thin} {
 		if v != nil {

@@ -10,6 +10,10 @@ type Setting struct {
 	Default bool   `json:"default,omitempty"` // " (Default)" is added
 	Group   bool   `json:"group,omitempty"`   // a heading: the name alone, no value
 
+	// Room is the least width of the value in a file, for one that [File.Restate] replaces:
+	// blanks fill the line.
+	Room int `json:"-"`
+
 	Children []Setting `json:"children,omitempty"` // indented by two spaces more
 }
 
@@ -27,6 +31,19 @@ func (s Setting) With(name, value string) Setting {
 	return s
 }
 
+// Under returns s with a setting added at the end of the groups of a name in it.
+func (s Setting) Under(group string, added Setting) Setting {
+	children := s.Children
+	s.Children = nil
+	for _, c := range children {
+		s.Children = append(s.Children, c.Under(group, added))
+	}
+	if s.Group && s.Name == group {
+		s.Children = append(s.Children, added)
+	}
+	return s
+}
+
 // appendTo writes the setting and what is below it as comment lines.
 func (s Setting) appendTo(dst []byte, depth int) []byte {
 	dst = append(dst, "# "...)
@@ -36,9 +53,13 @@ func (s Setting) appendTo(dst []byte, depth int) []byte {
 	dst = append(dst, oneLine(s.Name)...)
 	if !s.Group {
 		dst = append(dst, " = "...)
+		start := len(dst)
 		dst = append(dst, oneLine(s.Value)...)
 		if s.Default {
 			dst = append(dst, " (Default)"...)
+		}
+		for len(dst)-start < s.Room {
+			dst = append(dst, ' ')
 		}
 	}
 	dst = append(dst, '\n')

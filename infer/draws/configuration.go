@@ -22,7 +22,7 @@ type Configuration struct {
 	ID      int     // of the chain or path; 0: 1
 	Init    string  // where it starts, as CmdStan states it; "": 2
 	Seed    uint64
-	SigFigs int       // significant digits; 0: DefaultSigFigs
+	SigFigs int       // significant digits; 0: the numbers are exact
 	Threads int       // 0: 1
 	Refresh int       // 0: 100
 	Started time.Time // zero: not stated
@@ -36,6 +36,10 @@ func (c Configuration) Settings(path string) []Setting {
 			v = standard
 		}
 		return Setting{Name: name, Value: strconv.Itoa(v), Default: v == standard}
+	}
+	digits := c.SigFigs
+	if digits == 0 {
+		digits = ExactSigFigs
 	}
 	init := c.Init
 	if init == "" {
@@ -60,7 +64,7 @@ func (c Configuration) Settings(path string) []Setting {
 			{Name: "file", Value: path, Default: path == "output.csv"},
 			{Name: "diagnostic_file", Default: true},
 			number("refresh", c.Refresh, 100),
-			number("sig_figs", max(c.SigFigs, DefaultSigFigs), DefaultSigFigs),
+			number("sig_figs", digits, DefaultSigFigs),
 		}},
 		number("num_threads", c.Threads, 1),
 		Setting{Name: "stanc_version", Value: c.Program},

@@ -21,16 +21,19 @@ import (
 type Header struct {
 	Config  []Setting // as CmdStan: stan_version_major, …, model, start_datetime, the argument tree, stanc_version, stancflags
 	Columns Columns
-	SigFigs int // 1 … 18; 0 and -1: DefaultSigFigs
+	SigFigs int // 1 … 18; 0: the shortest text that reads back as the same number
 }
 
-// Adaptation is what warm-up has found, for the block between warm-up and
-// draws. A Metric without a Kind (a geometry that is not Euclidean, a sampler
-// that reports none) writes only the Notes.
+// Adaptation is what warm-up has found. Step size and metric are written in the block
+// between warm-up and draws. The metric is of a kind that CmdStan has, see [Stated].
+//
+// Notes are further comment lines, of the form "name: value". They follow the draws:
+// CmdStanPy takes a comment behind the metric for the end of the draws, and CmdStanR takes
+// "name = value" for a setting.
 type Adaptation struct {
 	StepSize float64
 	Metric   infer.Metric
-	Notes    []string // more comment lines
+	Notes    []string
 }
 
 // Elapsed is the time that a chain took, without its start-up.
@@ -45,6 +48,7 @@ type Writer struct {
 	sigFigs int
 	line    []byte
 	row     []float64 // the statistics of a draw
+	notes   []string  // to follow the draws
 	err     error
 }
 
@@ -58,14 +62,10 @@ func newWriter(out io.Writer, name string, h Header) (*Writer, error) {
 	if err := h.Columns.check(); err != nil {
 		return nil, err
 	}
-	sigFigs := h.SigFigs
-	if sigFigs == 0 || sigFigs == -1 {
-		sigFigs = DefaultSigFigs
+	if h.SigFigs < 0 || h.SigFigs > maxSigFigs {
+		return nil, fmt.Errorf("draws: the number of significant digits must be from 1 to %d, or 0 for exact numbers, but is %d", maxSigFigs, h.SigFigs)
 	}
-	if sigFigs < 1 || sigFigs > maxSigFigs {
-		return nil, fmt.Errorf("draws: the number of significant digits must be from 1 to %d, but is %d", maxSigFigs, h.SigFigs)
-	}
-	w := &Writer{out: bufio.NewWriterSize(out, 1<<16), name: name, columns: h.Columns, sigFigs: sigFigs}
+	w := &Writer{out: bufio.NewWriterSize(out, 1<<16), name: name, columns: h.Columns, sigFigs: h.SigFigs}
 	for _, s := range h.Config {
 		w.line = s.appendTo(w.line, 0)
 	}
@@ -140,11 +140,10 @@ func (w *Writer) endRow() error {
 	return w.write()
 }
 
-// lowRankTitle introduces what CmdStan has not: a diagonal plus a matrix of low rank.
-const lowRankTitle = "Inverse mass matrix S(I + U'(L - I)U)S: the diagonal of S; that of L; rows of U:"
-
-// Adaptation writes the block that follows warm-up.
+// Adaptation writes the block that follows warm-up, and keeps the notes for the end of the
+// file. A metric of a kind that CmdStan does not have is an error.
 func (w *Writer) Adaptation(a Adaptation) error {
+	w.notes = append(w.notes, a.Notes...)
 	w.comment("Adaptation terminated")
 	w.comment("Step size = " + string(appendNumber(nil, a.StepSize, w.sigFigs)))
 	list := func(values []float64) {
@@ -164,19 +163,6 @@ func (w *Writer) Adaptation(a Adaptation) error {
 	case infer.Diagonal:
 		w.comment("Diagonal elements of inverse mass matrix:")
 		list(m.Inverse)
-	case infer.LowRank:
-		if err := m.CheckSize(); err != nil {
-			return fmt.Errorf("%s: %w", w.name, err)
-		}
-		w.comment(lowRankTitle)
-		scale, values, vectors := m.LowRank()
-		list(scale)
-		if len(values) > 0 {
-			list(values)
-		}
-		for _, u := range vectors {
-			list(u)
-		}
 	case infer.Dense:
 		w.comment("Elements of inverse mass matrix:")
 		if len(m.Inverse) != m.Dim*m.Dim {
@@ -185,24 +171,34 @@ func (w *Writer) Adaptation(a Adaptation) error {
 		for row := range m.Dim {
 			list(m.Inverse[row*m.Dim : (row+1)*m.Dim])
 		}
-	}
-	for _, note := range a.Notes {
-		w.comment(note)
+	default:
+		return fmt.Errorf("%s: readers of CmdStan's files know no metric of the kind %q", w.name, m.Kind)
 	}
 	return w.write()
 }
 
-// eventPrefix begins the comment line of an event, which goes on with its JSON.
-const eventPrefix = "event = "
+// eventPrefix begins the note of an event, which goes on with its JSON.
+const eventPrefix = "event: "
 
-// Event writes an event as a comment line, anywhere after the header.
+// Event keeps an event as a note.
 func (w *Writer) Event(e infer.Event) error {
 	text, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("%s: an event cannot be written: %w", w.name, err)
 	}
-	w.comment(eventPrefix + string(text))
-	return w.write()
+	w.Note(eventPrefix + string(text))
+	return nil
+}
+
+// Note keeps a comment line for the end of the file, as [Adaptation] does with its notes.
+func (w *Writer) Note(line string) { w.notes = append(w.notes, line) }
+
+// writeNotes writes the notes kept so far.
+func (w *Writer) writeNotes() {
+	for _, note := range w.notes {
+		w.comment(note)
+	}
+	w.notes = nil
 }
 
 // Comment writes comment lines, "# " before each.
@@ -226,6 +222,7 @@ func (w *Writer) Elapsed(e Elapsed) error {
 		w.comment(before + string(appendNumber(nil, d.Seconds(), 6)) + " seconds (" + phase + ")")
 	}
 	blank := fmt.Sprintf("%*s", len(title), "")
+	w.writeNotes()
 	w.comment("")
 	seconds(title, e.Warmup.Round(time.Millisecond), "Warm-up")
 	seconds(blank, e.Sampling.Round(time.Millisecond), "Sampling")
@@ -311,6 +308,7 @@ func (f *File) FinishWith(comments ...string) error {
 	if f.done {
 		return fmt.Errorf("%s: finished already", f.name)
 	}
+	f.writeNotes()
 	err := f.Comment(comments...)
 	if err == nil {
 		err = f.Flush()
@@ -354,8 +352,9 @@ func Commit(all ...*File) error {
 
 // Restate replaces the value of a setting at the head of a file that is not
 // finished, such as the number of draws of a run that has ended before its time:
-// the rest of the line becomes blanks, so that nothing moves. It does nothing to a
-// pipe, for a setting that is not there, or a value that does not fit.
+// the rest of the line becomes blanks, so that nothing moves. See [Setting.Room] for
+// values that may become longer; one that does not fit is an error. It does nothing to a
+// pipe, or for a setting that is not there.
 func (f *File) Restate(name, value string) error {
 	if f.done || f.temp == nil {
 		return nil
@@ -372,8 +371,11 @@ func (f *File) Restate(name, value string) error {
 		text := strings.TrimRight(line, "\r\n")
 		if s, _, ok := parseSetting(text[1:]); ok && !s.Group && s.Name == name {
 			from := strings.Index(text, "=") + 2
-			if s.Value == value || from+len(value) > len(text) {
+			if s.Value == value {
 				return nil
+			}
+			if from+len(value) > len(text) {
+				return fmt.Errorf("%s: there is no room for %q at %s in the head of the file", f.name, value, name)
 			}
 			text = fmt.Sprintf("%-*s", len(text)-from, value)
 			if _, err := f.temp.WriteAt([]byte(text), at+int64(from)); err != nil {

@@ -5,6 +5,7 @@
 //	number.go   numbers as C++ streams print them
 //	config.go   Setting: the comments at the head of a CSV file; configuration.go: which there are
 //	csv.go      Writer, Create: one CSV file per chain, renamed into place when complete
+//	stated.go   AdaptationOf, Stated: what warm-up has found, in the form that CmdStan's files have
 //	readback.go Store.ReadBack: draws that are read from journals, not kept in memory
 //	journal.go  Journal: exact draws and snapshots, to resume a run from
 //	recover.go  FindJournal: what of a journal is whole, and going on from there
@@ -28,10 +29,10 @@
 // The layout is CmdStan's, so that CmdStanPy, CmdStanR, stansummary and ArviZ
 // read it: comments that state the configuration as a tree, one header line,
 // the draws of warm-up if they are saved, the adaptation block, the draws,
-// the elapsed time. Numbers are printed as a C++ stream prints them with
-// precision sig_figs: significant digits, trailing zeros cut, integers as
-// integers, nan, inf, -inf. The default is [DefaultSigFigs]; 17 makes every
-// number exact.
+// the notes, the elapsed time. Numbers are exact, in the shortest text that reads
+// back as the same number. With a number of significant digits they are printed as a
+// C++ stream prints them: trailing zeros cut, integers as integers, nan, inf, -inf.
+// [DefaultSigFigs] is CmdStan's number.
 //
 // A file is written beside its place under a name ending in .tmp and renamed
 // when it is complete (or when an interrupted run is finished properly), so

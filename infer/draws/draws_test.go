@@ -144,7 +144,7 @@ func writeCoin(t *testing.T, draw func(infer.Draw) error, adaptation func(Adapta
 
 func TestGolden(t *testing.T) {
 	var out bytes.Buffer
-	w, err := NewWriter(&out, Header{Config: config(), Columns: Columns{nutsColumns, []string{"theta", "y.1"}}})
+	w, err := NewWriter(&out, Header{Config: config(), Columns: Columns{nutsColumns, []string{"theta", "y.1"}}, SigFigs: DefaultSigFigs})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,19 +191,24 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestExact: 17 digits bring back every number, for each kind of metric.
+// TestExact: every number is read back as it was, for each kind of metric, whether digits are
+// given or not; notes too.
 func TestExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, metric := range []infer.Metric{
+	metrics := []infer.Metric{
 		{Kind: infer.Unit},
 		{Kind: infer.Diagonal, Dim: 3, Inverse: []float64{0.1, 1.0 / 3, 1e-300}},
 		{Kind: infer.Dense, Dim: 2, Inverse: []float64{2, 1.0 / 7, 1.0 / 7, 3}},
-		{},
-	} {
+	}
+	for i, metric := range slices.Repeat(metrics, 2) {
+		digits := 17
+		if i >= len(metrics) {
+			digits = 0
+		}
 		a := Adaptation{StepSize: 1.0 / 3, Metric: metric, Notes: []string{"Largest number of steps: 34"}}
 		columns := Columns{named("lp__", "int_time__"), []string{"a", "b.1", "b.2"}}
 		var out bytes.Buffer
-		w, err := NewWriter(&out, Header{Columns: columns, SigFigs: 17})
+		w, err := NewWriter(&out, Header{Columns: columns, SigFigs: digits})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,6 +239,60 @@ func TestExact(t *testing.T) {
 		if !reflect.DeepEqual(c.Adaptation, a) {
 			t.Errorf("%s: adaptation %+v, want %+v", metric.Kind, c.Adaptation, a)
 		}
+	}
+}
+
+// Numbers without a given number of digits: the same number again, in as few characters as
+// are easily read, integers without a point or an exponent.
+func TestShortest(t *testing.T) {
+	for _, c := range []struct {
+		v    float64
+		want string
+	}{
+		{0, "0"}, {math.Copysign(0, -1), "-0"}, {0.1, "0.1"}, {1.7e9 + 0.25, "1700000000.25"}, {1e6, "1000000"}, {1048575, "1048575"},
+		{1e15, "1e+15"}, {-1e-5, "-0.00001"}, {1e-6, "1e-06"}, {1 - 1e-9, "0.999999999"}, {math.MaxFloat64, "1.7976931348623157e+308"},
+		{5e-324, "5e-324"}, {math.NaN(), "nan"}, {math.Inf(-1), "-inf"},
+	} {
+		got := string(appendNumber(nil, c.v, 0))
+		back, err := parseNumber(got)
+		if got != c.want || err != nil || math.Float64bits(back) != math.Float64bits(c.v) && !math.IsNaN(c.v) {
+			t.Errorf("%v is written as %s and read as %v, %v; want %s", c.v, got, back, err, c.want)
+		}
+	}
+}
+
+// What a file states of metrics that CmdStan does not have.
+func TestStated(t *testing.T) {
+	low := infer.Metric{Kind: infer.LowRank, Dim: 2, Inverse: []float64{2, 3, 5, 0.6, 0.8}} // scales; eigenvalue; vector
+	ones := []float64{1, 1, 1}
+	for _, c := range []struct {
+		name  string
+		m     infer.Metric
+		dim   int
+		kind  infer.MetricKind
+		want  []float64
+		noted bool
+	}{
+		{"unit", infer.Metric{Kind: infer.Unit}, 3, infer.Diagonal, ones, false},
+		{"unit of an unknown dimension", infer.Metric{Kind: infer.Unit}, 0, infer.Unit, nil, false},
+		{"not constant", infer.Metric{}, 3, infer.Diagonal, ones, true},
+		{"low rank", low, 2, infer.Dense, []float64{2 * (1 + 4*0.36) * 2, 2 * 4 * 0.48 * 3, 3 * 4 * 0.48 * 2, 3 * (1 + 4*0.64) * 3}, false},
+		{"diagonal", infer.Metric{Kind: infer.Diagonal, Dim: 1, Inverse: []float64{7}}, 1, infer.Diagonal, []float64{7}, false},
+	} {
+		m, note := Stated(c.m, c.dim)
+		if m.Kind != c.kind || len(m.Inverse) != len(c.want) || (note != "") != c.noted {
+			t.Errorf("%s: %v %q", c.name, m, note)
+			continue
+		}
+		for i, v := range m.Inverse {
+			if math.Abs(v-c.want[i]) > 1e-12 {
+				t.Errorf("%s: %v, want %v", c.name, m.Inverse, c.want)
+			}
+		}
+	}
+	large := infer.Metric{Kind: infer.LowRank, Dim: maxStatedDim + 1, Inverse: slices.Repeat([]float64{2}, maxStatedDim+1)}
+	if m, note := Stated(large, 0); m.Kind != infer.Diagonal || m.Inverse[0] != 4 || note == "" {
+		t.Errorf("of many dimensions: %s, %q", m.Kind, note)
 	}
 }
 
@@ -279,7 +338,7 @@ func TestReadCmdStan(t *testing.T) {
 func TestFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "coin_1.csv")
-	header := Header{Config: config(), Columns: Columns{nutsColumns, []string{"theta", "y.1"}}}
+	header := Header{Config: config(), Columns: Columns{nutsColumns, []string{"theta", "y.1"}}, SigFigs: DefaultSigFigs}
 	only := func(want ...string) {
 		t.Helper()
 		entries, err := os.ReadDir(dir)

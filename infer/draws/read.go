@@ -255,8 +255,6 @@ func (r *reader) comment(text string) error {
 		r.metric = infer.Diagonal
 	case body == "Elements of inverse mass matrix:":
 		r.metric = infer.Dense
-	case body == lowRankTitle:
-		r.metric = infer.LowRank
 	case strings.HasSuffix(body, "seconds (Warm-up)"):
 		c.Timed = true
 		c.Elapsed.Warmup = seconds(body)
@@ -267,15 +265,13 @@ func (r *reader) comment(text string) error {
 	case metric != "":
 		if values, ok := numbers(body); ok {
 			m := &c.Adaptation.Metric
-			if metric != infer.LowRank || m.Kind != metric { // else the scales were first
-				m.Kind, m.Dim = metric, len(values)
-			}
+			m.Kind, m.Dim = metric, len(values)
 			m.Inverse = append(m.Inverse, values...)
 			return nil
 		}
 		r.metric = ""
 		c.Adaptation.Notes = append(c.Adaptation.Notes, body)
-	case c.Adapted && len(r.rows) == 0:
+	case c.Adapted && !c.Timed:
 		c.Adaptation.Notes = append(c.Adaptation.Notes, body)
 	}
 	return nil
@@ -310,9 +306,6 @@ func (r *reader) finish() (*Contents, error) {
 	}
 	c := r.contents
 	c.Draws = r.rows
-	if m := c.Adaptation.Metric; m.Kind == infer.LowRank && m.CheckSize() != nil {
-		return nil, m.CheckSize()
-	}
 	if m := c.Adaptation.Metric; m.Kind == infer.Dense && len(m.Inverse) != m.Dim*m.Dim {
 		return nil, fmt.Errorf("the inverse mass matrix has %d elements in rows of %d: the file is cut off, or damaged", len(m.Inverse), m.Dim)
 	}

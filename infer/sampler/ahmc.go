@@ -15,7 +15,7 @@ func ahmcRow() Row {
 		Name:    "ahmc",
 		Doc:     "Hamiltonian Monte Carlo whose step size and number of steps are tuned by Bayesian optimisation.",
 		Adapts:  true,
-		Columns: []Column{stepSizeColumn, intTimeColumn, leapfrogColumn, divergentColumn, energyColumn},
+		Columns: []Column{stepSizeColumn, intTimeColumn, treeDepthColumn, leapfrogColumn, divergentColumn, energyColumn},
 		Options: func(fs *flag.FlagSet) Build {
 			s := &ahmc.Sampler{}
 			s.Metric = infer.Unit

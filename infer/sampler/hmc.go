@@ -12,7 +12,7 @@ func hmcRow() Row {
 		Name:    "hmc",
 		Doc:     "Hamiltonian Monte Carlo with a uniformly random number of steps per trajectory.",
 		Adapts:  true,
-		Columns: []Column{stepSizeColumn, intTimeColumn, leapfrogColumn, divergentColumn, energyColumn},
+		Columns: []Column{stepSizeColumn, intTimeColumn, treeDepthColumn, leapfrogColumn, divergentColumn, energyColumn},
 		Options: func(fs *flag.FlagSet) Build {
 			s, r := &hmc.Sampler{}, &Riemannian{}
 			adaptFlags(fs, &s.Adapt, r)

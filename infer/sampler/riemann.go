@@ -442,7 +442,7 @@ func rmhmcRow() Row {
 		Name:    "rmhmc",
 		Doc:     "Riemann manifold Hamiltonian Monte Carlo: HMC with a metric that depends on the position.",
 		Adapts:  true,
-		Columns: []Column{stepSizeColumn, intTimeColumn, leapfrogColumn, divergentColumn, energyColumn},
+		Columns: []Column{stepSizeColumn, intTimeColumn, treeDepthColumn, leapfrogColumn, divergentColumn, energyColumn},
 		Options: func(fs *flag.FlagSet) Build {
 			s, r := &hmc.Sampler{}, &Riemannian{}
 			averagingFlags(fs, &s.Adapt)
@@ -465,7 +465,7 @@ func armhmcRow() Row {
 		Name:    "armhmc",
 		Doc:     "Riemann manifold Hamiltonian Monte Carlo, tuned as ahmc is.",
 		Adapts:  true,
-		Columns: []Column{stepSizeColumn, intTimeColumn, leapfrogColumn, divergentColumn, energyColumn},
+		Columns: []Column{stepSizeColumn, intTimeColumn, treeDepthColumn, leapfrogColumn, divergentColumn, energyColumn},
 		Options: func(fs *flag.FlagSet) Build {
 			s, r := &ahmc.Sampler{}, &Riemannian{}
 			v := tuneFlags(fs, s)

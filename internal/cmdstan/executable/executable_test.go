@@ -14,6 +14,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ppl-lang/ppl/infer/sampler"
+	"github.com/ppl-lang/ppl/internal/clients/rules"
 )
 
 // coin is a model whose posterior is known: a beta distribution.
@@ -437,12 +440,29 @@ func TestOwnSamplers(t *testing.T) {
 	}
 	delete(f.env, EngineVariable)
 	f.ok(coin, "sample num_samples=100 num_warmup=100 algorithm=hmc metric=fisher"+common)
-	if c := f.table("o.csv"); !strings.Contains(c.text, "#         metric = unit_e\n") || !strings.Contains(c.text, "# No free parameters for unit metric\n# geometry = fisher\n") {
+	if c := f.table("o.csv"); !strings.Contains(c.text, "#         metric = diag_e") || !strings.Contains(c.text, "# Diagonal elements of inverse mass matrix:\n# 1\n") || !strings.Contains(c.text, "# geometry: fisher\n") {
 		t.Errorf("%s", c.text)
 	}
 	f.ok(coin, "sample num_samples=100 num_warmup=100 algorithm=hmc engine=static int_time=2"+common)
 	if c := f.table("o.csv"); strings.Join(c.names, ",") != "lp__,accept_stat__,stepsize__,int_time__,energy__,theta,k" {
 		t.Errorf("names %v", c.names)
+	}
+}
+
+// What a front end gets of an engine that the environment names keeps the rules of all readers.
+func TestOwnSamplersReadable(t *testing.T) {
+	f := newFolder(t)
+	for _, row := range sampler.Table() {
+		for _, more := range []string{"", " save_warmup=1 thin=2"} {
+			if row.Name == "fixed_param" {
+				continue
+			}
+			f.env[EngineVariable] = row.Name
+			f.ok(coin, "sample num_samples=60 num_warmup=80"+more+" data file=@d.json random seed=4 output file=@o.csv profile_file=@p.csv")
+			if err := rules.Check(f.path("o.csv")); err != nil {
+				t.Errorf("%s%s: %v", row.Name, more, err)
+			}
+		}
 	}
 }
 

@@ -70,6 +70,8 @@ type run struct {
 	evaluations, generated int64
 	point                  []float64
 
+	substituted bool // the engine is that of EngineVariable, not the one asked for
+
 	iterations [][]float64 // for the diagnostic file of variational
 }
 
@@ -350,7 +352,13 @@ func (r *run) heads(replaced map[string]string) []draws.Setting {
 		{Name: "model", Value: r.program.Name},
 		{Name: "start_datetime", Value: r.date()},
 	}
-	return append(append(head, r.config.Settings(replaced)...),
+	settings := r.config.Settings(replaced)
+	if r.substituted && r.config.Text(enginePath) == "static" { // front ends look for it, see grammar.Table
+		for i := range settings {
+			settings[i] = settings[i].Under("static", draws.Setting{Name: "max_depth", Value: "10", Default: true})
+		}
+	}
+	return append(append(head, settings...),
 		draws.Setting{Name: "stanc_version", Value: stan.Stanc},
 		draws.Setting{Name: "stancflags", Value: r.program.StancFlags})
 }

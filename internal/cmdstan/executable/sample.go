@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -38,6 +37,7 @@ func (r *run) checkSample() error {
 type sampling struct {
 	*run
 	sampler *chosen
+	dim     int // number of unconstrained parameters
 	fixed   bool
 	warmup  int
 	draws   int
@@ -57,7 +57,7 @@ func (r *run) sample(p *ppl.Posterior) error {
 	if err != nil {
 		return err
 	}
-	s := &sampling{run: r, sampler: c, warmup: r.integer("sample.num_warmup"), draws: r.integer("sample.num_samples")}
+	s := &sampling{run: r, sampler: c, dim: p.Dim(), warmup: r.integer("sample.num_warmup"), draws: r.integer("sample.num_samples")}
 	if !c.adapts {
 		s.fixed = true
 		if !c.empty {
@@ -275,19 +275,16 @@ func (s *sampling) adaptation(f *sampleFile, c infer.ChainReport) error {
 	if s.fixed {
 		return nil
 	}
-	var notes []string
-	for _, name := range slices.Sorted(maps.Keys(c.Adapted)) {
-		notes = append(notes, name+" = "+grammar.Number(c.Adapted[name], s.digits()))
+	a := draws.Adaptation{StepSize: c.StepSize, Metric: c.Metric}
+	if s.sampler.own {
+		a = draws.AdaptationOf(c, s.dim)
+		if s.sampler.geometry != "" {
+			a.Notes = append([]string{"geometry: " + s.sampler.geometry}, a.Notes...)
+		}
+		if err := f.Restate("metric", string(a.Metric.Kind)); err != nil {
+			return err
+		}
 	}
-	if c.Chosen != "" {
-		notes = append(notes, "kernel = "+c.Chosen)
-	}
-	metric := c.Metric
-	if metric.Kind == "" { // readers want a block; what the geometry is, the note says
-		metric.Kind = infer.Unit
-		notes = append([]string{"geometry = " + s.sampler.geometry}, notes...)
-	}
-	a := draws.Adaptation{StepSize: c.StepSize, Metric: metric, Notes: notes}
 	if f.diagnostic != nil {
 		if err := f.diagnostic.Adaptation(a); err != nil {
 			return err

@@ -33,9 +33,14 @@ func (r *run) fromEnvironment() error {
 	if len(words) == 0 || r.config.Text("method") != "sample" || r.text("sample.algorithm") != "hmc" || r.config.Text(enginePath) != "nuts" {
 		return nil
 	}
-	if err := r.config.SetWithin("method.sample.algorithm.hmc", append([]string{"engine=" + strings.TrimPrefix(words[0], "engine=")}, words[1:]...)); err != nil {
+	engine := strings.TrimPrefix(words[0], "engine=")
+	if engine == "hmc" {
+		engine = "static" // its name here
+	}
+	if err := r.config.SetWithin("method.sample.algorithm.hmc", append([]string{"engine=" + engine}, words[1:]...)); err != nil {
 		return fmt.Errorf("%s=%s: %w", EngineVariable, r.env(EngineVariable), err)
 	}
+	r.substituted = engine != "nuts"
 	if depth := hmcPath + "engine.nuts.max_depth"; r.config.IsGiven(depth) {
 		r.config.Set(enginePath+"."+r.config.Text(enginePath)+".max_depth", r.config.Text(depth))
 	}
@@ -48,6 +53,7 @@ type chosen struct {
 	columns  []sampler.Column
 	empty    bool   // the model has no parameters
 	adapts   bool   // there is a block with step size and metric
+	own      bool   // CmdStan does not have it: files state of it what their readers take
 	geometry string // not Euclidean: its name
 	metric   string // as the head of a file states it
 }
@@ -67,7 +73,7 @@ func (r *run) sampler(dim int) (*chosen, error) {
 	c := &chosen{adapts: true, columns: row.AllColumns(), metric: metric}
 	euclidean := metric == "unit_e" || metric == "diag_e" || metric == "dense_e"
 	switch {
-	case engine == "static" && euclidean:
+	case engine == "static" && euclidean && !r.substituted:
 		c.columns = staticColumns()
 		c.Sampler = hmc.Sampler{
 			Kernel: hmc.Kernel{IntTime: r.config.Real(enginePath + ".static.int_time"), FixedLength: true, MaxSteps: 1 << 24, Jitter: r.config.Real(hmcPath + "stepsize_jitter")},
@@ -140,6 +146,7 @@ func (r *run) adaptation() warmup.Options {
 
 // own makes a sampler that CmdStan does not have, by the table of package sampler.
 func (r *run) own(c *chosen, engine string) error {
+	c.own = true
 	name := engine
 	if name == "static" {
 		name = "hmc"
@@ -170,6 +177,12 @@ func (r *run) own(c *chosen, engine string) error {
 			if err := set(path, r.config.Text(path)); err != nil {
 				return err
 			}
+		}
+	}
+	if r.flag("sample.save_warmup") && fs.Lookup("no-early-end") != nil {
+		// Readers expect as many draws of warm-up as they have asked for.
+		if err := fs.Set("no-early-end", "true"); err != nil {
+			return err
 		}
 	}
 	var err error

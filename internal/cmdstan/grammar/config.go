@@ -90,7 +90,8 @@ func (c *Config) find(path string) *Argument {
 }
 
 // Settings is the configuration as the head of a file states it. Values of paths in
-// replaced stand in the place of their own.
+// replaced are written instead of their own, with room for others that [draws.File.Restate]
+// may set.
 func (c *Config) Settings(replaced map[string]string) []draws.Setting {
 	var settings func(args []*Argument, prefix string) []draws.Setting
 	one := func(a *Argument, path string) draws.Setting {
@@ -102,6 +103,9 @@ func (c *Config) Settings(replaced map[string]string) []draws.Setting {
 			value = v
 		}
 		s := draws.Setting{Name: a.Name, Value: a.shown(value), Default: a.shown(value) == a.shown(a.Default)}
+		if _, ok := replaced[path]; ok {
+			s.Room = len("low_rank (Default)")
+		}
 		switch a.Kind {
 		case Seed:
 			s.Value, s.Default = strconv.FormatUint(c.Seed(), 10), false
