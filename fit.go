@@ -48,7 +48,8 @@ type Fit struct {
 	read      ReadOptions     // likewise
 	head      []draws.Setting // of a fit that was read: what its files say of how it was made
 	config    infer.Config    // with its defaults filled in
-	sigFigs   int
+	sigFigs   int             // of files; 0: the numbers are exact
+	rounded   int             // digits that the draws were rounded to before they were read; 0: to none
 	started   time.Time
 	running   bool // the chains go on, see Options.Watch
 	every     int  // Summary then rests on every so manieth draw

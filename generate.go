@@ -44,6 +44,17 @@ func (p *Posterior) UnconstrainValues(values []float64) ([]float64, error) {
 	return x, p.bound.UnconstrainValues(values, x)
 }
 
+// UnconstrainRounded is [Posterior.UnconstrainValues] of values that were rounded to so many
+// significant digits, as files of draws have them; 0: they are exact. A value that left its
+// type by rounding alone is taken for the nearest one that has not.
+func (p *Posterior) UnconstrainRounded(values []float64, digits int) ([]float64, error) {
+	if err := p.missing(); err != nil {
+		return nil, err
+	}
+	x := make([]float64, p.Dim())
+	return x, p.bound.UnconstrainRounded(values, digits, x)
+}
+
 // GenerateOptions are options of [Posterior.GenerateFrom]. The zero value is the
 // default.
 type GenerateOptions struct {
@@ -136,7 +147,7 @@ func (p *Posterior) GenerateFrom(ctx context.Context, f *Fit, o GenerateOptions)
 					values[i] = row[c]
 				}
 				rng := rand.New(rand.NewPCG(o.Seed, uint64(b.chain)<<40|uint64(draw)))
-				err := q.bound.UnconstrainValues(values, x)
+				err := q.bound.UnconstrainRounded(values, f.rounded, x)
 				if err == nil {
 					err = q.bound.Generate(x, rng, dst)
 				}

@@ -144,7 +144,7 @@ func (p *Posterior) firstGenerated(f *Fit) ([]float64, error) {
 		for i, c := range columns {
 			values[i] = row[c]
 		}
-		x, err := p.UnconstrainValues(values)
+		x, err := p.UnconstrainRounded(values, f.rounded)
 		if err != nil {
 			return nil, err
 		}

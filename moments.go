@@ -119,7 +119,7 @@ func (p *Posterior) unconstrainDraws(f *Fit) ([][]float64, error) {
 			for i, c := range columns {
 				values[i] = row[c]
 			}
-			x, err := p.UnconstrainValues(values)
+			x, err := p.UnconstrainRounded(values, f.rounded)
 			if err != nil {
 				return nil, fmt.Errorf("draw %d of chain %d: %w", draw+1, chain+1, err)
 			}

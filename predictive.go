@@ -413,7 +413,7 @@ func (f *Fit) logDensities(ctx context.Context) ([]float64, error) {
 			for i, c := range columns {
 				point[i] = row[c]
 			}
-			x, err := q.UnconstrainValues(point)
+			x, err := q.UnconstrainRounded(point, f.rounded)
 			if err != nil {
 				return nil, err
 			}

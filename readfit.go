@@ -181,7 +181,8 @@ func fitOf(paths []string, all []*draws.Contents) (*Fit, error) {
 	}
 	f.config = configOf(all[0].Config)
 	f.head = all[0].Config
-	if f.sigFigs, _ = intSetting(f.head, "sig_figs"); f.sigFigs >= draws.ExactSigFigs {
+	f.rounded = draws.Digits(f.head)
+	if f.sigFigs, _ = intSetting(f.head, "sig_figs"); f.sigFigs >= draws.ExactSigFigs || f.sigFigs < 1 {
 		f.sigFigs = 0
 	}
 	if s, ok := draws.Lookup(f.head, "start_datetime"); ok {

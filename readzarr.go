@@ -65,6 +65,9 @@ func (o ReadOptions) Zarr(dir string) (*Fit, error) {
 	f, err := fitOf(slices.Repeat([]string{dir}, len(all)), all)
 	if err == nil {
 		f.sigFigs = 0 // the numbers are exact
+		if f.head == nil {
+			f.rounded = 0
+		}
 		for i := range f.Report.Chains {
 			if steps, ok := f.Draws.Statistic(nil, i, "stepsize__"); ok && len(steps) > 0 {
 				f.Report.Chains[i].StepSize = steps[len(steps)-1]

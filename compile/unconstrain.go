@@ -52,6 +52,18 @@ func (m *Model) ConstrainParameters(x, dst []float64) error {
 // outside of them, or a matrix that is none of its type, has NaN, which is no
 // error either: the values that are computed from x show it.
 func (m *Model) UnconstrainValues(values, x []float64) error {
+	return m.unconstrainValues(values, x, nil)
+}
+
+// UnconstrainRounded is UnconstrainValues of values that were rounded to so many significant
+// digits, as a file of draws has them; 0: to none, they are exact. Values that are no longer of
+// their type for this reason alone are taken for the nearest ones that are. Exact values
+// may need that as well: elements of an ordered vector can be equal to the last bit.
+func (m *Model) UnconstrainRounded(values []float64, digits int, x []float64) error {
+	return m.unconstrainValues(values, x, &digits)
+}
+
+func (m *Model) unconstrainValues(values, x []float64, digits *int) error {
 	if n := len(m.ParameterNames()); len(values) != n || len(x) != m.dim {
 		return fmt.Errorf("%d values and a point of length %d for %d values of parameters and dimension %d", len(values), len(x), n, m.dim)
 	}
@@ -73,7 +85,12 @@ func (m *Model) UnconstrainValues(values, x []float64) error {
 	if err != nil {
 		return err
 	}
-	points, err := plain.Unconstrain(parts)
+	points, err := [][]float64(nil), error(nil)
+	if digits == nil {
+		points, err = plain.Unconstrain(parts)
+	} else {
+		points, err = plain.UnconstrainRounded(parts, *digits)
+	}
 	if err != nil {
 		return m.rejection(err)
 	}

@@ -15,7 +15,7 @@ func explainErrorCommand() *cobra.Command {
 		Use:   "explain-error [CODE]",
 		Short: "What a message means, with examples",
 		Long: `Explains the code in brackets at the end of a message, such as E0301: what it
-means, a program that causes it, and how that is mended. Without a code, all
+means, a program that causes it, and how to fix it. Without a code, all
 codes are listed.`,
 		Example: "  ppl explain-error E0301",
 		Args: func(_ *cobra.Command, args []string) error {

@@ -70,7 +70,7 @@ func fail(w io.Writer, cmd *cobra.Command, err error) int {
 }
 
 // maxShown bounds how many messages are shown of one error: the first are what
-// to mend first.
+// to fix first.
 const maxShown = 10
 
 // showError shows an error, with the source lines that it is about.

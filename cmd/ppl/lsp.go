@@ -23,7 +23,7 @@ func lspCommand() *cobra.Command {
 		Use:   "lsp",
 		Short: "Tell editors about models: a language server",
 		Long: `Answers an editor on standard input and output in the Language Server Protocol:
-messages as one types, with changes that mend what they are about; completion,
+messages as one types, with changes that fix what they are about; completion,
 documentation, signatures, definitions and references also through #include,
 renaming, outline, layout, highlighting, types and shapes beside expressions, and
 commands that run a model or check it with the data beside it, NAME.data.json.

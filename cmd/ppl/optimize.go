@@ -314,7 +314,7 @@ func (o *optimizing) findings(p *ppl.Posterior, r *optimize.Result, res *result,
 	if res.failed > 0 {
 		reason, _, _ := strings.Cut(res.reason.Error(), "\n")
 		findings = append(findings, diagnose.Finding{Code: "generated-quantities", Severity: diagnose.Problem,
-			Summary: "Generated quantities failed, and are NaN: " + reason, Advice: "Mend what they compute, or give it a value where there is none."})
+			Summary: "Generated quantities failed, and are NaN: " + reason, Advice: "Fix what they compute, or give it a value where there is none."})
 	}
 	return findings
 }

@@ -333,12 +333,20 @@ func findEBFMI(e *evidence) (string, []string) {
 
 func findUndefined(e *evidence) (string, []string) {
 	worst := e.worst(func(r Row) (float64, bool) {
-		return 0, math.IsNaN(r.Mean) || math.IsInf(r.Mean, 0)
+		return 0, math.IsNaN(r.Mean) || math.IsInf(r.Mean, 0) || r.Undefined > 0
 	})
 	if len(worst) == 0 {
 		return "", nil
 	}
-	return fmt.Sprintf("There are NaN or infinite draws of %s.", lower(e.share(worst))), worst
+	most := 0
+	for _, name := range worst {
+		most = max(most, e.row(name).Undefined)
+	}
+	text := fmt.Sprintf("There are NaN or infinite draws of %s.", lower(e.share(worst)))
+	if most > 0 {
+		text += fmt.Sprintf(" Means, deviations and quantiles leave out those that are NaN, up to %d of %d draws.", most, len(e.chains)*e.length)
+	}
+	return text, worst
 }
 
 func findRhat(e *evidence) (string, []string) {

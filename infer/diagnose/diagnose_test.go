@@ -177,13 +177,35 @@ func TestDegenerate(t *testing.T) {
 	}
 }
 
+// TestUndefined: a draw that is NaN does not take the figures of the others away.
+func TestUndefined(t *testing.T) {
+	d := Slices([]string{"a", "b"}, [][][]float64{{{1, 2, 3, math.NaN()}, {math.NaN(), math.NaN(), math.NaN(), math.NaN()}}})
+	rows := Summarize(d)
+	a, b := rows[0], rows[1]
+	if a.Undefined != 1 || a.Mean != 2 || a.SD != 1 || a.Q50 != 2 || !math.IsNaN(a.Rhat) || !math.IsNaN(a.ESSBulk) || !math.IsNaN(a.MCSEMean) {
+		t.Errorf("%+v", a)
+	}
+	if b.Undefined != 0 || !math.IsNaN(b.Mean) || !math.IsNaN(b.Q50) {
+		t.Errorf("%+v", b)
+	}
+	found := false
+	for _, f := range Check(d, rows, Options{}) {
+		if f.Code == "undefined" {
+			found = len(f.Quantities) == 2 && strings.Contains(f.Summary, "1 of 4 draws")
+		}
+	}
+	if !found {
+		t.Errorf("%+v", Check(d, rows, Options{}))
+	}
+}
+
 func TestRowJSON(t *testing.T) {
-	row := Row{"theta.1", 1, 0.5, 2, -3, 0, 3, 400, math.NaN(), math.Inf(1)}
+	row := Row{"theta.1", 1, 0.5, 2, -3, 0, 3, 400, math.NaN(), math.Inf(1), 2}
 	text, err := json.Marshal([]Row{row})
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `[{"name":"theta.1","mean":1,"mcse_mean":0.5,"sd":2,"q5":-3,"q50":0,"q95":3,"ess_bulk":400,"ess_tail":null,"rhat":null}]`
+	const want = `[{"name":"theta.1","mean":1,"mcse_mean":0.5,"sd":2,"q5":-3,"q50":0,"q95":3,"ess_bulk":400,"ess_tail":null,"rhat":null,"undefined":2}]`
 	if string(text) != want {
 		t.Errorf("got  %s\nwant %s", text, want)
 	}

@@ -21,6 +21,10 @@ type Row struct {
 	ESSBulk  float64 `json:"ess_bulk"`
 	ESSTail  float64 `json:"ess_tail"`
 	Rhat     float64 `json:"rhat"` // rank-normalised, split, folded
+
+	// Undefined is the number of draws that are NaN, if some are and some are not. Mean, SD
+	// and quantiles are then those of the others; the rest is NaN.
+	Undefined int `json:"undefined,omitempty"`
 }
 
 // Measures are those figures of a [Row] that are computed beside mean and standard
@@ -107,7 +111,7 @@ func (s *Summarizer) Rows(d Draws, quantities []int, measures Measures) []Row {
 	s.each(d, quantities, func(i int, w *workspace) {
 		if w == nil {
 			nan := math.NaN()
-			rows[i] = Row{names[quantities[i]], nan, nan, nan, nan, nan, nan, nan, nan, nan}
+			rows[i] = Row{names[quantities[i]], nan, nan, nan, nan, nan, nan, nan, nan, nan, 0}
 			return
 		}
 		rows[i] = w.row(names[quantities[i]], measures)
@@ -182,9 +186,9 @@ func (s *Summarizer) give(w *workspace) {
 // row measures the loaded quantity.
 func (w *workspace) row(name string, measures Measures) Row {
 	nan := math.NaN()
-	row := Row{name, nan, nan, nan, nan, nan, nan, nan, nan, nan}
+	row := Row{name, nan, nan, nan, nan, nan, nan, nan, nan, nan, 0}
 	if !w.usable {
-		row.Mean = mean(w.pooled)
+		w.rest(&row, measures)
 		return row
 	}
 	centre, spread := w.moments()
@@ -209,6 +213,32 @@ func (w *workspace) row(name string, measures Measures) Row {
 		row.Rhat = w.rhat()
 	}
 	return row
+}
+
+// rest measures what there is of a quantity some draws of which are NaN.
+func (w *workspace) rest(row *Row, measures Measures) {
+	var defined []float64
+	for _, v := range w.pooled {
+		if !math.IsNaN(v) {
+			defined = append(defined, v)
+		}
+	}
+	if len(defined) == 0 {
+		return
+	}
+	row.Undefined = len(w.pooled) - len(defined)
+	row.Mean = mean(defined)
+	squares := 0.0
+	for _, v := range defined {
+		squares += (v - row.Mean) * (v - row.Mean)
+	}
+	if len(defined) > 1 {
+		row.SD = math.Sqrt(squares / float64(len(defined)-1))
+	}
+	if measures&MeasureQuantiles != 0 {
+		slices.Sort(defined)
+		row.Q5, row.Q50, row.Q95 = quantileSorted(defined, 0.05), quantileSorted(defined, 0.5), quantileSorted(defined, 0.95)
+	}
 }
 
 // number is a figure in JSON: null where it is not a finite number, since JSON
@@ -242,12 +272,14 @@ type rowJSON struct {
 	ESSBulk  number `json:"ess_bulk"`
 	ESSTail  number `json:"ess_tail"`
 	Rhat     number `json:"rhat"`
+
+	Undefined int `json:"undefined,omitempty"`
 }
 
 // MarshalJSON writes figures that are not finite as null.
 func (r Row) MarshalJSON() ([]byte, error) {
 	return json.Marshal(rowJSON{r.Name, number(r.Mean), number(r.MCSEMean), number(r.SD), number(r.Q5),
-		number(r.Q50), number(r.Q95), number(r.ESSBulk), number(r.ESSTail), number(r.Rhat)})
+		number(r.Q50), number(r.Q95), number(r.ESSBulk), number(r.ESSTail), number(r.Rhat), r.Undefined})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes, null as NaN.
@@ -257,6 +289,6 @@ func (r *Row) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	*r = Row{j.Name, float64(j.Mean), float64(j.MCSEMean), float64(j.SD), float64(j.Q5),
-		float64(j.Q50), float64(j.Q95), float64(j.ESSBulk), float64(j.ESSTail), float64(j.Rhat)}
+		float64(j.Q50), float64(j.Q95), float64(j.ESSBulk), float64(j.ESSTail), float64(j.Rhat), j.Undefined}
 	return nil
 }

@@ -1,6 +1,9 @@
 package draws
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Setting is one node of the configuration that a CSV file states in its
 // comments. CmdStan's clients look for lines "name = value".
@@ -100,6 +103,23 @@ func place(tree []Setting, s Setting, depth int) []Setting {
 	last := &tree[len(tree)-1]
 	last.Children = place(last.Children, s, depth-1)
 	return tree
+}
+
+// leastSigFigs is the number of significant digits of CmdStan's files that do not state it.
+const leastSigFigs = 6
+
+// Digits is the number of significant digits that a file has by its head: 0 if its numbers
+// are exact.
+func Digits(config []Setting) int {
+	s, ok := Lookup(config, "output", "sig_figs")
+	n, err := strconv.Atoi(strings.TrimSpace(s.Value))
+	switch {
+	case !ok || err != nil || n < 1: // -1: CmdStan's default, which was 6 before 2.37
+		return leastSigFigs
+	case n >= ExactSigFigs:
+		return 0
+	}
+	return n
 }
 
 // Lookup finds a setting by the names on the way to it, such as

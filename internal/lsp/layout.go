@@ -174,7 +174,7 @@ func (s *server) codeLens(_ context.Context, p *DocumentParams) (any, error) {
 	return out, nil
 }
 
-// codeAction offers what mends the diagnostics of a range.
+// codeAction offers what fixes the diagnostics of a range.
 func (s *server) codeAction(_ context.Context, p *CodeActionParams) (any, error) {
 	d, prog, err := s.whole(p.TextDocument.URI)
 	if err != nil {

@@ -18,6 +18,24 @@ const initialTolerance = 1e-4
 // not given. Values outside their bounds give NaN and infinities; vectors and
 // matrices that are not of their declared type are an error.
 func (m *Model) Unconstrain(leaves [][]float64) (x [][]float64, err error) {
+	return m.invert(leaves, 0)
+}
+
+// UnconstrainRounded is Unconstrain of values that were rounded to so many significant
+// digits, 0: not at all. Where they are no longer of their type for this reason alone, the
+// nearest that are stand for them; see [types.ConstraintKind.Settle]. It changes leaves.
+func (m *Model) UnconstrainRounded(leaves [][]float64, digits int) (x [][]float64, err error) {
+	if digits == 0 {
+		digits = exactDigits
+	}
+	return m.invert(leaves, digits)
+}
+
+// exactDigits is the number of significant digits from which on numbers are exact.
+const exactDigits = 17
+
+// invert is Unconstrain; where digits is not 0, of values that were rounded to so many.
+func (m *Model) invert(leaves [][]float64, digits int) (x [][]float64, err error) {
 	defer caught(&err)
 	o := m.options(&ad.Env{})
 	f := m.begin(&o, nil)
@@ -28,7 +46,12 @@ func (m *Model) Unconstrain(leaves [][]float64) (x [][]float64, err error) {
 			l := &p.leaves[i]
 			a := &array{shape: l.shape, reals: leaves[next]}
 			next++
-			l.checkInitial(f.m, a)
+			what := "the initial value of "
+			if digits > 0 {
+				what = "the value of "
+				l.settle(f, a, digits)
+			}
+			l.checkInitial(f.m, a, what)
 			l.store(f, a)
 			for k, u := range l.unconstrain(f, a) {
 				out[l.places[k]] = u
@@ -39,8 +62,68 @@ func (m *Model) Unconstrain(leaves [][]float64) (x [][]float64, err error) {
 	return x, nil
 }
 
-// checkInitial rejects an initial value that is not of its constrained type.
-func (l *leaf) checkInitial(m *machine, a *array) {
+// settle makes values that were rounded be of their declared type again.
+func (l *leaf) settle(f *frame, a *array, digits int) {
+	rounding := 0.0
+	if digits < exactDigits {
+		rounding = 0.5 * math.Pow(10, float64(1-digits))
+	}
+	v, kind := l.v, l.v.Constraint.Kind
+	if kind >= types.Ordered {
+		item := l.shape[v.Type.Dims:]
+		n := count(item)
+		work := make([]float64, n)
+		for k := range count(l.shape[:v.Type.Dims]) {
+			kind.Settle(item, a.reals[k*n:(k+1)*n], work, rounding)
+		}
+		return
+	}
+	if rounding == 0 || kind != types.LowerUpper {
+		return // on a bound is where the draw was
+	}
+	args, lower, upper := l.arguments(f, a)
+	for i, x := range a.reals {
+		if lower > 0 {
+			x = inside(x, at(args[lower], i), digits)
+		}
+		if upper > 0 {
+			x = -inside(-x, -at(args[upper], i), digits)
+		}
+		a.reals[i] = x
+	}
+}
+
+// at is element i of a bound, which may be the same for all elements.
+func at(bound *array, i int) float64 { return bound.reals[i%len(bound.reals)] }
+
+// inside is x, or where rounding has brought it to a lower bound or below, the middle between
+// the bound and the largest number that was rounded to x.
+func inside(x, bound float64, digits int) float64 {
+	up := roundedUp(x, digits)
+	if x > bound || bound-x > up+roundedUp(bound, digits) {
+		return x
+	}
+	if middle := bound + (x+up-bound)/2; middle > bound {
+		return middle
+	}
+	return x
+}
+
+// roundedUp is by how much the largest number that is rounded to x is above it: half a unit of
+// the last digit, which is a tenth as much above minus a power of ten.
+func roundedUp(x float64, digits int) float64 {
+	if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
+		return 0
+	}
+	power := math.Floor(math.Log10(math.Abs(x)))
+	if x == -math.Pow(10, power) {
+		power--
+	}
+	return 0.5 * math.Pow(10, power+float64(1-digits))
+}
+
+// checkInitial rejects a value, called what in the message, that is not of its constrained type.
+func (l *leaf) checkInitial(m *machine, a *array, what string) {
 	v, kind := l.v, l.v.Constraint.Kind
 	if kind < types.Ordered {
 		return
@@ -53,7 +136,7 @@ func (l *leaf) checkInitial(m *machine, a *array) {
 	}
 	for k := range count(l.shape[:v.Type.Dims]) {
 		if wrong := kind.Wrong(item, a.reals[k*n:(k+1)*n], work, initialTolerance); wrong != "" {
-			text := "the initial value of " + ItemName(v, l.shape, k) + " must be " + kind.Text() + ", but " + wrong
+			text := what + ItemName(v, l.shape, k) + " must be " + kind.Text() + ", but " + wrong
 			e := m.fail(v.Span, diag.Rejected, "%s", text)
 			e.Err = &ad.RejectError{Message: text}
 			e.throw()

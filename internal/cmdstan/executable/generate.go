@@ -22,6 +22,7 @@ type csvFile struct {
 	method string
 	names  []string // of the columns without statistics
 	rows   [][]float64
+	digits int // significant digits of the numbers; 0: they are exact
 }
 
 // readCSV reads a file of any method; draws of warm-up come first.
@@ -40,7 +41,7 @@ func (r *run) readCSV(name string) (*csvFile, error) {
 	if c.Cut > 0 && c.Cut < width {
 		return nil, fmt.Errorf("Error: expected %d columns, but found %d instead for row %d", width, c.Cut, c.Len()+1)
 	}
-	f := &csvFile{names: c.Columns.Names}
+	f := &csvFile{names: c.Columns.Names, digits: draws.Digits(c.Config)}
 	if s, ok := draws.Lookup(c.Config, "method"); ok {
 		f.method = s.Value
 	}
@@ -73,7 +74,7 @@ func (f *csvFile) point(p *ppl.Posterior, columns []int, row int) ([]float64, er
 	for i, c := range columns {
 		values[i] = f.rows[row][c]
 	}
-	return p.UnconstrainValues(values)
+	return p.UnconstrainRounded(values, f.digits)
 }
 
 func (r *run) checkGenerate() error {
