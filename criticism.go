@@ -85,10 +85,10 @@ func (p *Predictive) partial(name string) bool {
 func (p *Predictive) Findings() []diagnose.Finding {
 	findings := []diagnose.Finding{}
 	for _, v := range p.Variables {
-		if p.partial(v.Name) {
-			// Real values of one kind stand beside replications of another.
+		if v.Partial {
 			findings = append(findings, diagnose.Finding{Code: "partly-replicated", Severity: diagnose.Note, Quantities: []string{v.Name},
-				Summary: fmt.Sprintf("Some values of %s, such as censored ones, are not replicated: its statistics and its LOO-PIT compare unlike things, and say nothing about the model.", v.Name)})
+				Summary: fmt.Sprintf("Some values of %s, such as censored ones, are not replicated. Its statistics and its LOO-PIT would compare unlike things, and are left out.", v.Name),
+				Advice:  "Generate censored data too in generated quantities, and compare them by hand."})
 			continue
 		}
 		var odd []string
@@ -97,7 +97,13 @@ func (p *Predictive) Findings() []diagnose.Finding {
 				odd = append(odd, fmt.Sprintf("%s (%.5g; predicted %.5g to %.5g)", c.Name, c.Observed, c.Q5, c.Q95))
 			}
 		}
-		if odd != nil {
+		switch {
+		case odd == nil:
+		case p.Prior:
+			findings = append(findings, diagnose.Finding{Code: "prior-predictive", Severity: diagnose.Note,
+				Summary: fmt.Sprintf("The prior hardly expects data such as %s: %s.", v.Name, strings.Join(odd, ", ")),
+				Advice:  "Look whether the prior means what you know; the data themselves are no reason to change it."})
+		default:
 			findings = append(findings, diagnose.Finding{Code: "predictive", Severity: diagnose.Problem,
 				Summary: fmt.Sprintf("The model does not reproduce %s: %s.", v.Name, strings.Join(odd, ", ")),
 				Advice:  "Change what the statistic is about: the family or its tails (min, max, sd), structure that is missing (mean, quartiles), a share of zeros of their own."})

@@ -65,7 +65,7 @@ func (g *Generated) Join(f *Fit) (*Generated, error) {
 		all = append(all, c)
 	}
 	store, err := draws.NewStoreFrom(make([]string, len(all)), all)
-	return &Generated{Draws: store, Failed: g.Failed, Reason: g.Reason, labels: joined(f, g)}, err
+	return &Generated{Draws: store, Failed: g.Failed, Reason: g.Reason, Prior: f.prior, labels: joined(f, g)}, err
 }
 
 // joined are the labels of the quantities of a fit and of what was generated; nil if

@@ -13,6 +13,10 @@ type Derived struct {
 	*Model
 	Outputs []predict.Output // its generated quantities
 	Left    []predict.Left   // statements on data from which nothing could be derived
+
+	// Scaled and Unscaled are the statements about parameters alone that are and are not in
+	// a model of the kind predict.TopLevel.
+	Scaled, Unscaled []string
 }
 
 // Derive derives from the statements on data, y ~ dist(…) and the like, a model
@@ -32,7 +36,7 @@ func (m *Model) DeriveWith(kind predict.Kind, o predict.Options) (*Derived, erro
 		return nil, err
 	}
 	derived := &Model{name: m.name, program: d.Program, texts: []sourceText{{m.name, d.Text}}}
-	return &Derived{derived, d.Outputs, d.Left}, nil
+	return &Derived{derived, d.Outputs, d.Left, d.Scaled, d.Unscaled}, nil
 }
 
 // DeriveReplicated derives the model that draws the data anew, for data that may lack

@@ -51,6 +51,7 @@ type Fit struct {
 	sigFigs   int             // of files; 0: the numbers are exact
 	rounded   int             // digits that the draws were rounded to before they were read; 0: to none
 	started   time.Time
+	prior     bool // the parameters are draws from the prior, see SamplePrior
 	running   bool // the chains go on, see Options.Watch
 	every     int  // Summary then rests on every so manieth draw
 

@@ -80,6 +80,9 @@ type Generated struct {
 	Failed int
 	Reason error
 
+	// Prior says that the parameters among Draws were drawn from the prior. Files keep it.
+	Prior bool
+
 	labels []string // of the columns of Draws, as [Fit.Labels]
 }
 

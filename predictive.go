@@ -20,6 +20,10 @@ import (
 type Predictive struct {
 	Variables []PredictiveVariable
 	Left      []predict.Left // statements on data that cannot be replicated
+
+	// Prior says that the draws are of the prior: what is predicted is compared with the data
+	// without having learnt from them, and no observation is predicted from the others.
+	Prior bool
 }
 
 // PredictiveVariable is a variable of the data in a [Predictive].
@@ -27,7 +31,11 @@ type PredictiveVariable struct {
 	Name         string
 	Observations int
 	Counts       bool // whole numbers
-	Checks       []criticise.Check
+
+	// Partial says that some values, such as censored ones, are not replicated. Then nothing is
+	// compared: all that follows is nil.
+	Partial bool
+	Checks  []criticise.Check
 
 	// PIT has the probability integral transform of observations given the others, at
 	// random within steps of discrete distributions; of all of them or, of many, of
@@ -83,13 +91,19 @@ func (f *Fit) Predictive(ctx context.Context, seed uint64) (*Predictive, error) 
 			return nil, err
 		}
 	}
-	r.likelihoods(ctx)
+	if !f.prior {
+		r.likelihoods(ctx)
+	}
 	if err := r.run(ctx, seed); err != nil {
 		return nil, err
 	}
-	p := &Predictive{Left: derived.Left}
+	p := &Predictive{Left: derived.Left, Prior: f.prior}
 	rng := rand.New(rand.NewPCG(seed, 0x706974))
 	for _, v := range r.variables {
+		if p.partial(v.name) {
+			p.Variables = append(p.Variables, PredictiveVariable{Name: v.name, Observations: len(v.y), Counts: v.counts, Partial: true})
+			continue
+		}
 		p.Variables = append(p.Variables, v.finish(r, rng))
 	}
 	return p, nil
@@ -324,12 +338,24 @@ func (v *replicated) finish(r *replication, rng *rand.Rand) PredictiveVariable {
 type Sensitivity struct {
 	Names             []string
 	Prior, Likelihood *criticise.Scaling
-	Left              []predict.Left // parts of the likelihood that count as the prior
+	Left              []predict.Left // parts of the likelihood that are not in Likelihood, but in the prior if it is all else
+
+	// Scaled are the statements that the prior is made of, and Unscaled the others about
+	// parameters alone; nil if the prior is all that is not the likelihood.
+	Scaled, Unscaled []string
+}
+
+// SensitivityOptions are options of [Fit.Sensitivity]. The zero value is the default.
+type SensitivityOptions struct {
+	// All takes everything that is not the likelihood for the prior: also the distributions
+	// of effects given parameters. By default the prior is that at the top level, see
+	// predict.TopLevel.
+	All bool
 }
 
 // Sensitivity raises prior and likelihood to powers near one. The likelihood is that of
-// the statements on data, the prior all else.
-func (f *Fit) Sensitivity(ctx context.Context) (*Sensitivity, error) {
+// the statements on data.
+func (f *Fit) Sensitivity(ctx context.Context, o SensitivityOptions) (*Sensitivity, error) {
 	if err := f.missing(); err != nil {
 		return nil, err
 	}
@@ -341,19 +367,31 @@ func (f *Fit) Sensitivity(ctx context.Context) (*Sensitivity, error) {
 	if err != nil {
 		return nil, err
 	}
-	joint, err := f.logDensities(ctx)
+	m, err := f.Model()
 	if err != nil {
 		return nil, err
 	}
-	prior := make([]float64, len(joint))
-	for i := range prior {
-		prior[i] = joint[i] - likelihood[i]
+	s := &Sensitivity{Left: l.Left}
+	if !o.All {
+		derived, err := m.Derive(predict.TopLevel)
+		if err != nil {
+			return nil, err
+		}
+		m, s.Scaled, s.Unscaled = derived.Model, derived.Scaled, derived.Unscaled
+	}
+	prior, err := f.logDensities(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	if o.All {
+		for i := range prior {
+			prior[i] -= likelihood[i]
+		}
 	}
 	p, err := f.Posterior(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &Sensitivity{Left: l.Left}
 	wanted := map[string]bool{}
 	for _, n := range p.ConstrainedNames() {
 		wanted[n] = true
@@ -379,13 +417,9 @@ func (f *Fit) Sensitivity(ctx context.Context) (*Sensitivity, error) {
 	return s, nil
 }
 
-// logDensities are those of the parameters, on the scale on which they are declared, with
-// all constant terms, at every draw.
-func (f *Fit) logDensities(ctx context.Context) ([]float64, error) {
-	m, err := f.Model()
-	if err != nil {
-		return nil, err
-	}
+// logDensities are those of a model with the fit's parameters, on the scale on which they are
+// declared, with all constant terms, at every draw.
+func (f *Fit) logDensities(ctx context.Context, m *Model) ([]float64, error) {
 	values, err := f.Data()
 	if err != nil {
 		return nil, err

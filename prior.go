@@ -59,6 +59,7 @@ func (m *Model) SamplePrior(ctx context.Context, values any, b BindOptions, o Op
 		if err != nil {
 			return nil, err
 		}
+		f.prior = true
 		return &Prior{Fit: f, Direct: true}, nil
 	}
 	derived, err := m.DeriveWith(predict.Prior, unknown)
@@ -73,6 +74,7 @@ func (m *Model) SamplePrior(ctx context.Context, values any, b BindOptions, o Op
 	if f == nil {
 		return nil, err
 	}
+	f.prior = true
 	return &Prior{Fit: f, Reason: not.Reason}, err
 }
 
@@ -120,7 +122,7 @@ func (g *Generated) Fit() *Fit {
 	if g.Draws == nil {
 		return nil
 	}
-	f := &Fit{Draws: g.Draws, labels: g.labels, config: infer.Config{Chains: g.Draws.Chains(), Thin: 1, FirstID: 1}}
+	f := &Fit{Draws: g.Draws, labels: g.labels, prior: g.Prior, config: infer.Config{Chains: g.Draws.Chains(), Thin: 1, FirstID: 1}}
 	f.labelled.Do(func() {}) // they are known
 	for i := range g.Draws.Chains() {
 		f.config.Draws = max(f.config.Draws, g.Draws.Len(i))
@@ -135,6 +137,13 @@ func (g *Generated) Fit() *Fit {
 	}
 	return f
 }
+
+// The setting of CmdStan's files that says which draws quantities were generated from, and its
+// value where these are of the prior.
+const (
+	fittedParams = "fitted_params"
+	fromPrior    = "prior"
+)
 
 // WriteCSV writes the generated quantities as CSV files, one per chain, in the
 // format of CmdStan's method generate_quantities; base "out/fit" makes
@@ -154,10 +163,14 @@ func (g *Generated) WriteCSV(base, model string, seed uint64) ([]string, error) 
 func (g *Generated) writeChain(base, model string, seed uint64, chain int) (string, error) {
 	id := strconv.Itoa(chain + 1)
 	path := base + "_" + id + ".csv"
+	method := draws.Setting{Name: "method", Value: "generate_quantities"}
+	if g.Prior {
+		method.Children = []draws.Setting{{Name: "generate_quantities", Group: true, Children: []draws.Setting{{Name: fittedParams, Value: fromPrior}}}}
+	}
 	file, err := draws.Create(path, draws.Header{
 		Columns: g.Draws.Columns(),
 		Config: draws.Configuration{
-			Model: model, Program: "ppl " + Version(), Method: draws.Setting{Name: "method", Value: "generate_quantities"},
+			Model: model, Program: "ppl " + Version(), Method: method,
 			ID: chain + 1, Seed: seed,
 		}.Settings(path),
 	})

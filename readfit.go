@@ -182,6 +182,9 @@ func fitOf(paths []string, all []*draws.Contents) (*Fit, error) {
 	f.config = configOf(all[0].Config)
 	f.head = all[0].Config
 	f.rounded = draws.Digits(f.head)
+	if s, ok := find(f.head, fittedParams); ok {
+		f.prior = s.Value == fromPrior
+	}
 	if f.sigFigs, _ = intSetting(f.head, "sig_figs"); f.sigFigs >= draws.ExactSigFigs || f.sigFigs < 1 {
 		f.sigFigs = 0
 	}

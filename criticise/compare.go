@@ -13,8 +13,22 @@ type Compared struct {
 	Model  int      // its place among those compared
 	ELPD   Estimate // expected log pointwise predictive density
 	Diff   Estimate // its difference from that of the best model
-	PWorse float64  // probability that it is worse than the best, if the difference is normal; NaN of the best
+	Worse  bool     // it predicts worse than the best, by the rule of [Told]
+	PWorse float64  // probability that it is worse than the best, if the difference is normal; NaN unless Worse
 	Weight float64  // in the stacked predictive distribution
+}
+
+// The limits of Told.
+const (
+	minDifference = 4 // in elpd: below, the normal approximation and the standard error are not reliable
+	minErrors     = 2 // standard errors
+)
+
+// Told reports whether a difference of expected log predictive densities tells two models
+// apart: if it is at least 4, and at least two standard errors (Sivula, Magnusson,
+// Matamoros and Vehtari, 2020).
+func Told(diff Estimate) bool {
+	return math.Abs(diff.Value) >= minDifference && math.Abs(diff.Value) >= minErrors*diff.SE
 }
 
 // Compare orders models by their expected log predictive density, the best first.
@@ -55,7 +69,7 @@ func Compare(pointwise [][]float64) ([]Compared, error) {
 		}
 		out[i].Diff = Sum(diff)
 		out[i].PWorse = math.NaN()
-		if i > 0 && out[i].Diff.SE > 0 {
+		if out[i].Worse = i > 0 && Told(out[i].Diff); out[i].Worse && out[i].Diff.SE > 0 {
 			out[i].PWorse = distuv.UnitNormal.CDF(-out[i].Diff.Value / out[i].Diff.SE)
 		}
 	}

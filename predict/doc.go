@@ -12,6 +12,7 @@
 //	loglik.go    statements for the log likelihood
 //	replicate.go statements for replicated data
 //	prior.go     the prior: as a model, or drawn directly; priors.go: parameters without one
+//	toplevel.go  which priors are not conditional on other parameters
 //	truncate.go  generators of truncated distributions
 //	rewrite.go   copies of expressions and statements
 //

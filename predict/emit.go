@@ -33,6 +33,8 @@ type emitter struct {
 	indent    int
 	functions strings.Builder // more of them
 	filled    string          // declarations of unknown data
+	scaled    []string        // statements of TopLevel, and those that are not
+	unscaled  []string
 	truncated map[string]string
 }
 
@@ -74,7 +76,7 @@ func (e *emitter) resolve(name string, args []types.Type) (types.Type, bool) {
 
 // plan says how a term is computed, or why it cannot be.
 func (e *emitter) plan(t *term) (reason string) {
-	if e.kind == Prior || e.kind == Forward {
+	if e.kind.isPrior() {
 		return "" // only whether there is such a term matters
 	}
 	return e.planWith(t, e.kind)
@@ -433,7 +435,7 @@ func (e *emitter) stmt(s ast.Stmt) {
 		}
 		e.line("}")
 	case *ast.Tilde, *ast.TargetPlus:
-		if e.kind == Prior {
+		if e.kind.isPrior() {
 			e.priorStmt(s)
 			return
 		}
@@ -441,7 +443,7 @@ func (e *emitter) stmt(s ast.Stmt) {
 			e.term(&t)
 		}
 	case *ast.CallStmt:
-		if e.kind == Prior {
+		if e.kind.isPrior() {
 			e.priorStmt(s)
 			return
 		}

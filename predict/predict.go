@@ -37,10 +37,18 @@ const (
 	// and no generated quantities; its posterior is the prior.
 	Prior
 
+	// TopLevel is Prior with those priors alone whose arguments are no parameters, and that
+	// are not of standardised effects, which a scale multiplies: what is known before the
+	// data, without the distributions of populations.
+	TopLevel
+
 	// Forward has no parameters: its generated quantities are those of the model,
 	// drawn from their priors in the order of dependence.
 	Forward
 )
+
+// isPrior reports the kinds of which the program is a model of the parameters alone.
+func (k Kind) isPrior() bool { return k == Prior || k == TopLevel || k == Forward }
 
 // Options of [Derive]. The zero value is the default.
 type Options struct {
@@ -55,6 +63,10 @@ type Derived struct {
 	Text    string
 	Outputs []Output
 	Left    []Left
+
+	// Scaled are the statements of [TopLevel], and Unscaled what else the model says about
+	// parameters alone.
+	Scaled, Unscaled []string
 }
 
 // Output is a variable among the generated quantities of a derived program.
@@ -90,7 +102,7 @@ func (l Left) String() string {
 func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	tree, info := p.Syntax()
 	e := &emitter{analysis: analyse(tree, info), kind: kind, used: map[string]bool{}, dims: map[*check.Var]int{}, names: map[*check.Var]string{}}
-	if kind != Prior && kind != Forward {
+	if !kind.isPrior() {
 		if err := e.possible(); err != nil {
 			return nil, err
 		}
@@ -102,7 +114,7 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	if e.doubt != nil {
 		return nil, e.doubt
 	}
-	if len(e.variables) == 0 && kind != Prior && kind != Forward {
+	if len(e.variables) == 0 && !kind.isPrior() {
 		if len(e.left) > 0 {
 			return nil, fmt.Errorf("nothing can be derived: %s", e.left[0])
 		}
@@ -111,7 +123,7 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	var text string
 	var err error
 	switch kind {
-	case Prior:
+	case Prior, TopLevel:
 		text, err = e.priorProgram()
 	case Forward:
 		var reason string
@@ -124,9 +136,9 @@ func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Derived{Text: text, Left: e.left}
+	d := &Derived{Text: text, Left: e.left, Scaled: e.scaled, Unscaled: e.unscaled}
 	for _, v := range e.variables {
-		if kind == Prior || kind == Forward {
+		if kind.isPrior() {
 			break
 		}
 		o := Output{Name: e.names[v], Variable: v.Name, Data: v.Block == ast.Data, Dims: e.dims[v], Observed: e.observed[v]}
@@ -260,7 +272,7 @@ func (e *emitter) clear() {
 			continue
 		case f.density && len(e.variables) > 0:
 			f.prior = true // there are other statements on data
-		case e.kind == Prior || e.kind == Forward:
+		case e.kind.isPrior():
 			if e.doubt == nil {
 				e.doubt = fmt.Errorf("the prior is not known: it cannot be told whether `%s` (%s, line %d) is about the parameters or about data",
 					brief(ast.String(s)), s.Span().Begin().File, s.Span().Begin().Line)

@@ -34,6 +34,10 @@ func (e *emitter) priorProgram() (string, error) {
 // priorStmt writes a statement that adds to the target, without what it says
 // about data.
 func (e *emitter) priorStmt(s ast.Stmt) {
+	if e.kind == TopLevel {
+		e.topStmt(s)
+		return
+	}
 	f := e.findings[s]
 	switch s := s.(type) {
 	case *ast.Tilde:

@@ -42,6 +42,9 @@ func (w *work) predictive() *ppl.Predictive {
 		w.report.Findings = append(w.report.Findings, Finding{Finding: f})
 	}
 	for _, v := range p.Variables {
+		if v.Partial {
+			continue
+		}
 		t := Table{Kind: "checks", Title: "Predictive checks of " + v.Name, Columns: []Column{{"statistic", 0}, {"observed", -1}, {"predicted mean", -1}, {"5%", -1}, {"50%", -1}, {"95%", -1}, {"p", 3}}}
 		for _, c := range v.Checks {
 			t.Decimals = append(t.Decimals, decimals(c.SD))
@@ -74,6 +77,9 @@ func replications(w *work) []Figure {
 	}
 	var out []Figure
 	for _, v := range p.Variables {
+		if v.Partial {
+			continue
+		}
 		f := Figure{Kind: "predictive", Of: []string{v.Name}, X: Axis{Label: v.Name}, Y: Axis{Label: "density", Zero: true}}
 		samples := append([][]float64{v.Observed}, v.Replicated...)
 		mark := Line

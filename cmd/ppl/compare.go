@@ -27,8 +27,34 @@ type comparedJSON struct {
 	Model  string     `json:"model"`
 	ELPD   estimateOf `json:"elpd"`
 	Diff   estimateOf `json:"elpd_diff"`
-	PWorse number     `json:"p_worse"`
+	PWorse number     `json:"p_worse"` // null where the model is not told from the best
 	Weight number     `json:"stacking_weight"`
+
+	Verdict verdict `json:"verdict"`
+}
+
+// verdict is what can be said of a model, compared with the best.
+type verdict string
+
+const (
+	best         verdict = "best"
+	worse        verdict = "worse"
+	indistinct   verdict = "cannot be told apart"
+	incomparable verdict = "not comparable" // the estimates are not reliable, or about other things
+)
+
+// verdictOf judges a model.
+func verdictOf(all []predictions, c []criticise.Compared, i int) verdict {
+	m, first := all[c[i].Model], all[c[0].Model]
+	switch {
+	case i == 0:
+		return best
+	case m.method != first.method || !slices.Equal(m.names, first.names) || m.bad > 0 || first.bad > 0:
+		return incomparable
+	case c[i].Worse:
+		return worse
+	}
+	return indistinct
 }
 
 // comparisonJSON is all of it.
@@ -54,9 +80,11 @@ func compareCommand() *cobra.Command {
 		Use:   "compare DIR DIR…",
 		Short: "Compare how well models predict the same data",
 		Long: `Compares models by their expected log predictive density, the best first: the
-differences with their standard errors, the probability that a model is worse than
-the best if that difference is normal, and the weights of the models in the mixture of
-their predictive distributions that predicts best (stacking).
+differences with their standard errors, and the weights of the models in the mixture of
+their predictive distributions that predicts best (stacking). The verdict follows one
+rule: a difference of less than 4, or of less than two standard errors, does not tell two
+models apart. Estimates with a Pareto k that is too large, or of other observations, are
+not comparable.
 
 DIR is the folder of a run, whose leave-one-out cross-validation is computed (ppl loo),
 or a file with the result of ppl loo --json or ppl cv --json. All must be about the same
@@ -133,17 +161,21 @@ func (o *comparing) run(cmd *cobra.Command, args []string) error {
 	findings := comparisonFindings(all, c)
 	if o.json {
 		j := comparisonJSON{Method: all[0].method, Observations: len(all[0].elpd), Findings: findings}
-		for _, m := range c {
+		for i, m := range c {
+			v, p := verdictOf(all, c, i), m.PWorse
+			if v != worse {
+				p = math.NaN()
+			}
 			j.Models = append(j.Models, comparedJSON{all[m.Model].name, estimateOf{number(m.ELPD.Value), number(m.ELPD.SE)},
-				estimateOf{number(m.Diff.Value), number(m.Diff.SE)}, number(m.PWorse), number(m.Weight)})
+				estimateOf{number(m.Diff.Value), number(m.Diff.SE)}, number(p), number(m.Weight), v})
 		}
 		return writeJSON(cmd.OutOrStdout(), j)
 	}
 	var b strings.Builder
-	cells := [][]string{{"", "elpd_diff", "se_diff", "p_worse", "elpd", "se", "weight"}}
-	for _, m := range c {
-		cells = append(cells, []string{all[m.Model].name, figure(m.Diff.Value, 1), figure(m.Diff.SE, 1), fixed(m.PWorse, 2),
-			figure(m.ELPD.Value, 1), figure(m.ELPD.SE, 1), fixed(m.Weight, 3)})
+	cells := [][]string{{"", "elpd_diff", "se_diff", "elpd", "se", "weight", "verdict"}}
+	for i, m := range c {
+		cells = append(cells, []string{all[m.Model].name, figure(m.Diff.Value, 1), figure(m.Diff.SE, 1),
+			figure(m.ELPD.Value, 1), figure(m.ELPD.SE, 1), fixed(m.Weight, 3), string(verdictOf(all, c, i))})
 	}
 	writeEstimates(&b, cmd.OutOrStdout(), cells)
 	writeFindings(&b, findings, lineWidth(cmd.OutOrStdout()))
@@ -178,10 +210,14 @@ func comparisonFindings(all []predictions, c []criticise.Compared) []diagnose.Fi
 			Summary: fmt.Sprintf("There are only %d observations: the standard errors of the differences are too small.", n),
 			Advice:  "Take differences of less than a few standard errors as none."})
 	}
-	for _, m := range c[1:] {
-		if math.Abs(m.Diff.Value) < 4 {
+	for i, m := range c {
+		if verdictOf(all, c, i) == indistinct {
+			why := "the difference is less than 4"
+			if math.Abs(m.Diff.Value) >= 4 {
+				why = "the difference is less than two standard errors"
+			}
 			findings = append(findings, diagnose.Finding{Code: "small-difference", Severity: diagnose.Note,
-				Summary: fmt.Sprintf("%s predicts as well as %s: the difference is less than 4.", all[m.Model].name, all[c[0].Model].name),
+				Summary: fmt.Sprintf("%s and %s cannot be told apart by how well they predict: %s.", all[m.Model].name, all[c[0].Model].name, why),
 				Advice:  "Choose by other reasons, or average them by the weights."})
 		}
 	}

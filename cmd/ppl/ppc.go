@@ -21,6 +21,7 @@ type checking struct {
 // ppcJSON is what ppc prints with --json; a stable format.
 type ppcJSON struct {
 	Method    string             `json:"method"`
+	Prior     bool               `json:"prior"` // the draws are of the prior
 	Variables []ppcVariable      `json:"variables"`
 	Findings  []diagnose.Finding `json:"findings"`
 }
@@ -28,6 +29,7 @@ type ppcJSON struct {
 type ppcVariable struct {
 	Name         string      `json:"name"`
 	Observations int         `json:"observations"`
+	Partial      bool        `json:"partly_replicated"` // nothing is compared
 	Checks       []ppcCheck  `json:"checks"`
 	LOOPIT       *pitSummary `json:"loo_pit"`
 }
@@ -77,9 +79,13 @@ LOO-PIT: where each observation lies in what is predicted for it from the others
 probability. These are uniform if the predictions are right: too many near 0 and 1 mean
 predictions that are too narrow, too few that they are too wide.
 
+Variables some values of which are not replicated, such as censored ones, are left out.
+Draws of ppl prior --out give prior predictive checks, without LOO-PIT.
+
 DIR is the folder of a run with --out; or CSV files, with --model and --data.`,
-		Example: `  ppl ppc fit`,
-		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+		Example: `  ppl ppc fit
+  ppl ppc prior/*.csv --model model.stan --data data.json`,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	o.criticised.flags(cmd)
 	f := cmd.Flags()
@@ -103,9 +109,9 @@ func (o *checking) run(cmd *cobra.Command, args []string) error {
 	}
 	findings := p.Findings()
 	if o.json {
-		j := ppcJSON{Method: "ppc", Variables: []ppcVariable{}, Findings: findings}
+		j := ppcJSON{Method: "ppc", Prior: p.Prior, Variables: []ppcVariable{}, Findings: findings}
 		for _, v := range p.Variables {
-			out := ppcVariable{Name: v.Name, Observations: v.Observations}
+			out := ppcVariable{Name: v.Name, Observations: v.Observations, Partial: v.Partial, Checks: []ppcCheck{}}
 			for _, c := range v.Checks {
 				out.Checks = append(out.Checks, ppcCheck{c.Name, number(c.Observed), number(c.Mean), number(c.SD), number(c.Q5), number(c.Q50), number(c.Q95), number(c.P)})
 			}
@@ -119,6 +125,9 @@ func (o *checking) run(cmd *cobra.Command, args []string) error {
 	w := cmd.OutOrStdout()
 	var b strings.Builder
 	for _, v := range p.Variables {
+		if v.Partial {
+			continue
+		}
 		cells := [][]string{{v.Name, "observed", "mean", "5%", "50%", "95%", "p"}}
 		for _, c := range v.Checks {
 			d := decimals(diagnose.Row{MCSEMean: math.NaN(), SD: c.SD})

@@ -120,7 +120,7 @@ statement with ~; otherwise the prior is sampled by NUTS, and it is told why.`,
 			return ended(ctx, cmd.ErrOrStderr(), err)
 		}
 		notes := []string{how}
-		all := &ppl.Generated{Draws: prior.Draws}
+		all := &ppl.Generated{Draws: prior.Draws, Prior: true}
 		d, err := m.DeriveReplicated(values)
 		if err != nil {
 			notes = append(notes, "No data are drawn: "+err.Error()+".")

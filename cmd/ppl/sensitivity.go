@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ppl-lang/ppl"
 	"github.com/ppl-lang/ppl/criticise"
 	"github.com/ppl-lang/ppl/infer/diagnose"
 )
@@ -15,8 +16,9 @@ import (
 // scaling is a run of sensitivity.
 type scaling struct {
 	criticised
-	vars string
-	json bool
+	prior string
+	vars  string
+	json  bool
 }
 
 // sensitivityJSON is what sensitivity prints with --json; a stable format.
@@ -25,6 +27,8 @@ type sensitivityJSON struct {
 	Quantities  []scaledJSON       `json:"quantities"`
 	PriorK      number             `json:"prior_pareto_k"`
 	LikelihoodK number             `json:"likelihood_pareto_k"`
+	Scaled      []string           `json:"prior_statements"` // what the prior is made of; null with --prior all
+	Unscaled    []string           `json:"not_scaled"`
 	Findings    []diagnose.Finding `json:"findings"`
 }
 
@@ -48,13 +52,19 @@ worth a look:
   prior and likelihood  prior and data may be in conflict
 
 DIR is the folder of a run with --out; or CSV files, with --model and --data. The
-likelihood is that of the model's statements on data; the prior is everything else, in
-hierarchical models the distribution of effects too.`,
-		Example: `  ppl sensitivity fit`,
-		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
+likelihood is that of the model's statements on data. The prior is that of the top level,
+as R's package priorsense advises: the statements about parameters whose arguments are no
+parameters. The distribution of a population, u ~ normal(0, tau), is not scaled: it adapts to
+the data, so that scaling it says nothing about what you assumed. Nor is z ~ std_normal()
+where another parameter multiplies z. With --prior all the prior is everything but the
+likelihood.`,
+		Example: `  ppl sensitivity fit
+  ppl sensitivity fit --prior all`,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	o.criticised.flags(cmd)
 	f := cmd.Flags()
+	f.StringVar(&o.prior, "prior", "top", "what is scaled as the prior: top, the priors of the top level; all, everything but the likelihood")
 	f.StringVar(&o.vars, "vars", "", varsHelp)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no warnings on stderr")
 	f.BoolVar(&o.json, "json", false, "print the result as JSON")
@@ -74,7 +84,41 @@ func diagnosis(prior, likelihood float64) string {
 	return "-"
 }
 
+// scaled says what was scaled as the prior.
+func scaled(s *ppl.Sensitivity, prior string) string {
+	text := "Scaled as the prior: " + statements(s.Scaled) + "."
+	switch {
+	case prior == "all":
+		return "Scaled as the prior: everything but the likelihood."
+	case len(s.Scaled) == 0:
+		text = "The model has no prior at the top level that could be scaled."
+	}
+	if len(s.Unscaled) > 0 {
+		text += " Not scaled (--prior all scales them too): " + statements(s.Unscaled) + "."
+	}
+	return text
+}
+
+// statements lists some statements.
+func statements(all []string) string {
+	const most = 8
+	var b strings.Builder
+	for i, s := range all[:min(most, len(all))] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString("`" + strings.TrimSuffix(s, ";") + "`")
+	}
+	if len(all) > most {
+		fmt.Fprintf(&b, " and %d more", len(all)-most)
+	}
+	return b.String()
+}
+
 func (o *scaling) run(cmd *cobra.Command, args []string) error {
+	if o.prior != "top" && o.prior != "all" {
+		return usagef("--prior can be top or all, but is %q", o.prior)
+	}
 	fit, err := o.read(cmd, args)
 	if err != nil {
 		return err
@@ -85,7 +129,7 @@ func (o *scaling) run(cmd *cobra.Command, args []string) error {
 	}
 	ctx, stop := interruptible(cmd.Context(), nil)
 	defer stop()
-	s, err := fit.Sensitivity(ctx)
+	s, err := fit.Sensitivity(ctx, ppl.SensitivityOptions{All: o.prior == "all"})
 	if err != nil {
 		return ended(ctx, cmd.ErrOrStderr(), err)
 	}
@@ -111,16 +155,20 @@ func (o *scaling) run(cmd *cobra.Command, args []string) error {
 				text += ", …"
 			}
 			findings = append(findings, diagnose.Finding{Code: f.code, Severity: diagnose.Note,
-				Summary: fmt.Sprintf("%s: %s.", strings.ToUpper(f.what[:1])+f.what[1:], text), Advice: f.advice})
+				Summary: fmt.Sprintf("%s: %s. %s", strings.ToUpper(f.what[:1])+f.what[1:], text, scaled(s, o.prior)), Advice: f.advice})
 		}
 	}
 	for _, left := range s.Left {
+		what := "Neither in the likelihood nor in the prior: "
+		if o.prior == "all" {
+			what = "Taken for the prior: "
+		}
 		findings = append(findings, diagnose.Finding{Code: "left-out", Severity: diagnose.Problem,
-			Summary: "Taken for the prior: " + left.String() + ".",
+			Summary: what + left.String() + ".",
 			Advice:  "If this is about data, figures of prior and likelihood are not what they should be."})
 	}
 	if o.json {
-		return writeJSON(cmd.OutOrStdout(), sensitivityJSON{"sensitivity", quantities, number(s.Prior.K), number(s.Likelihood.K), findings})
+		return writeJSON(cmd.OutOrStdout(), sensitivityJSON{"sensitivity", quantities, number(s.Prior.K), number(s.Likelihood.K), s.Scaled, s.Unscaled, findings})
 	}
 	// The most sensitive to the prior first.
 	slices.SortStableFunc(quantities, func(a, b scaledJSON) int {
@@ -139,6 +187,10 @@ func (o *scaling) run(cmd *cobra.Command, args []string) error {
 		cells = append(cells, []string{diagnose.DisplayName(q.Name), fixed(float64(q.Prior), 3), fixed(float64(q.Likelihood), 3), q.Diagnosis})
 	}
 	writeEstimates(&b, w, cells)
+	if len(suspects["prior-data conflict"])+len(suspects["strong prior or weak likelihood"]) == 0 {
+		b.WriteString("\n")
+		writeParagraph(&b, "", scaled(s, o.prior), lineWidth(w))
+	}
 	writeFindings(&b, findings, lineWidth(w))
 	_, err = io.WriteString(w, b.String())
 	return err

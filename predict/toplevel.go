@@ -1,0 +1,148 @@
+package predict
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/check"
+)
+
+// This file: which of the priors are at the top level, the ones that power-scaling is meant
+// for (Kallioinen and others, 2024, and R's package priorsense). A distribution whose
+// parameters are themselves estimated, such as u ~ normal(0, tau), is part of the model of a
+// population: scaling it scales a piece of the model that adapts, not what its author assumed.
+
+// lprior is the name by which brms and priorsense know the sum of the priors.
+const lprior = "lprior"
+
+// topStmt writes what a statement says about parameters at the top level, and notes what it
+// leaves out.
+func (e *emitter) topStmt(s ast.Stmt) {
+	f := e.findings[s]
+	keep := func(top bool, text string, write func()) {
+		if top {
+			e.scaled = append(e.scaled, text)
+			write()
+		} else {
+			e.unscaled = append(e.unscaled, text)
+		}
+	}
+	switch s := s.(type) {
+	case *ast.Tilde:
+		if f.prior {
+			var given []ast.Node
+			for _, x := range s.Args {
+				given = append(given, x)
+			}
+			if s.Trunc != nil {
+				for _, x := range []ast.Expr{s.Trunc.Lower, s.Trunc.Upper} {
+					if x != nil {
+						given = append(given, x)
+					}
+				}
+			}
+			keep(e.top(s.Dist.Name, s.Variate, given), oneLine(ast.String(s)), func() { e.lines(ast.String(s)) })
+		}
+	case *ast.TargetPlus:
+		for _, p := range addends(s.Value, false, nil) {
+			var one finding
+			e.addend(&one, s, p, false)
+			if !one.prior && !(one.unclear != "" && f.prior) || !e.reads(p.value, isParameter) {
+				continue
+			}
+			sign := ""
+			if p.negative {
+				sign = "-"
+			}
+			text := "target += " + sign + rename(nil).operand(p.value)
+			keep(e.topAddend(p.value), oneLine(text), func() { e.line("%s;", text) })
+		}
+	case *ast.CallStmt:
+		if strings.HasSuffix(s.Call.Func.Name, "_lp") {
+			e.unscaled = append(e.unscaled, oneLine(ast.String(s)))
+			return
+		}
+		e.lines(ast.String(s))
+	}
+}
+
+// topAddend reports an addend of the log density at the top level: a density whose arguments
+// are no parameters, a term of one parameter, such as that of a change of variables, or what
+// brms calls lprior.
+func (e *emitter) topAddend(value ast.Expr) bool {
+	switch x := unparen(value).(type) {
+	case *ast.VarExpr:
+		if x.Name == lprior {
+			return true
+		}
+	case *ast.CallExpr:
+		if conditional(x.Func.Name) && len(x.Args) > 0 {
+			var given []ast.Node
+			for _, a := range x.Args[1:] {
+				given = append(given, a)
+			}
+			dist, _ := density(x.Func.Name)
+			return e.top(dist, x.Args[0], given)
+		}
+	}
+	read := map[*check.Var]bool{}
+	e.reads(value, func(v *check.Var) bool {
+		if isParameter(v) {
+			read[v] = true
+		}
+		return false
+	})
+	return len(read) == 1
+}
+
+// top reports whether a distribution of a variate, given expressions, is a prior at the top
+// level.
+func (e *emitter) top(dist string, variate ast.Expr, given []ast.Node) bool {
+	if slices.ContainsFunc(given, func(n ast.Node) bool { return e.reads(n, isParameter) }) {
+		return false
+	}
+	if dist != "std_normal" && !(dist == "normal" && len(given) == 2 && isNumber(given[0], 0) && isNumber(given[1], 1)) {
+		return true
+	}
+	standardised := false
+	e.directly(variate, func(v *check.Var) bool {
+		standardised = standardised || isParameter(v) && v.Type.Rank() > 0 && e.multiplied(v)
+		return false
+	})
+	return !standardised
+}
+
+// isNumber reports a literal of a value.
+func isNumber(n ast.Node, value float64) bool {
+	e, ok := n.(ast.Expr)
+	if !ok {
+		return false
+	}
+	x, err := strconv.ParseFloat(ast.String(e), 64)
+	return err == nil && x == value
+}
+
+// multiplied reports a parameter that is multiplied by others somewhere, as standardised
+// effects are by their scale: mu + tau * z.
+func (e *emitter) multiplied(v *check.Var) bool {
+	is := func(u *check.Var) bool { return u == v }
+	other := func(u *check.Var) bool { return isParameter(u) && u != v }
+	found := false
+	for _, kind := range []ast.BlockKind{ast.TransformedParameters, ast.Model} {
+		b := e.tree.Block(kind)
+		if b == nil {
+			continue
+		}
+		ast.Walk(b, func(n ast.Node) bool {
+			if x, ok := n.(*ast.Binary); ok && (x.Op == "*" || x.Op == ".*") {
+				for _, sides := range [][2]ast.Expr{{x.X, x.Y}, {x.Y, x.X}} {
+					found = found || e.directly(sides[0], is) && e.reads(sides[1], other)
+				}
+			}
+			return !found
+		}, nil)
+	}
+	return found
+}
