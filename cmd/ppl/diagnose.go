@@ -21,6 +21,7 @@ type findingsJSON struct {
 
 func diagnoseCommand() *cobra.Command {
 	var asJSON bool
+	var fail failOn
 	var memory byteSize
 	cmd := &cobra.Command{
 		Use:   "diagnose DIR… | FILE.csv…",
@@ -31,9 +32,12 @@ one per chain.`,
 		Args: cobra.ArbitraryArgs,
 	}
 	memoryFlag(cmd, &memory)
+	fail.flag(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return eachFit(cmd, args, &rowOptions{}, &memory, func(stdout io.Writer, name string, fit *ppl.Fit) error {
+		var found []diagnose.Finding
+		err := eachFit(cmd, args, &rowOptions{}, &memory, func(stdout io.Writer, name string, fit *ppl.Fit) error {
+			found = append(found, fit.Findings()...)
 			s := newSession(&runOptions{chains: fit.Draws.Chains()}, nil, fit, false, nil)
 			if asJSON {
 				j := s.asJSON(nil)
@@ -41,6 +45,10 @@ one per chain.`,
 			}
 			return s.look(stdout, name, false)
 		})
+		if err != nil {
+			return err
+		}
+		return fail.of(found)
 	}
 	return cmd
 }

@@ -17,6 +17,7 @@ import (
 const (
 	exitError       = 1
 	exitUsage       = 2
+	exitFindings    = 3   // with --fail-on, see failOn
 	exitInterrupted = 130 // as shells count a program that SIGINT has ended
 )
 

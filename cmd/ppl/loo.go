@@ -71,6 +71,7 @@ type judging struct {
 	match     bool
 	pointwise string
 	json      bool
+	failOn    failOn
 }
 
 // likelihood is the options about the log likelihoods of observations.
@@ -129,6 +130,7 @@ kept as they come, and the same command goes on where it was stopped.`,
 	f.BoolVar(&o.exact, "exact", false, "fit the model again without each observation whose Pareto k is too large")
 	f.StringVar(&o.pointwise, "pointwise", "", "write the figures of each observation to this CSV `file`")
 	o.studyOptions.flags(f, "with --exact: `folder` for the fits, and to go on from")
+	o.failOn.flag(cmd)
 	f.BoolVar(&o.json, "json", false, "print the result as JSON")
 	f.SetNormalizeFunc(dashes)
 	return cmd
@@ -188,9 +190,14 @@ func (o *judging) run(cmd *cobra.Command, args []string) error {
 			Advice:  "Take the figures as a first look, and sample by ppl run."})
 	}
 	if o.json {
-		return writeJSON(cmd.OutOrStdout(), newLooJSON(l, r, moved, refitted, findings))
+		err = writeJSON(cmd.OutOrStdout(), newLooJSON(l, r, moved, refitted, findings))
+	} else {
+		err = showLoo(cmd.OutOrStdout(), l, r, moved, refitted, findings)
 	}
-	return showLoo(cmd.OutOrStdout(), l, r, moved, refitted, findings)
+	if err != nil {
+		return err
+	}
+	return o.failOn.of(findings)
 }
 
 // moveDraws improves the estimates of the bad observations by moment matching; it

@@ -57,11 +57,11 @@
 //	cmdstan.go   what front ends of CmdStan call
 //	ending.go    how commands end early: Ctrl-C, --time-limit
 //	escape.go    text of models and data on terminals
-//	failure.go   errors, how they are shown, exit codes
+//	failure.go   errors, how they are shown, exit codes; failon.go: findings that scripts fail on
 //	given.go     what the process was started with: standard output, files that may be open
 //
-// The exit code is 0 for success, 1 for an error, 2 for a wrong command line,
-// and 130 for a run that was interrupted and has kept its draws.
+// The exit code is 0 for success, 1 for an error, 2 for a wrong command line, 3 for findings
+// with --fail-on, and 130 for a run that was interrupted and has kept its draws.
 package main
 
 import (
@@ -124,7 +124,7 @@ from their posterior, without a C++ compiler.
 		optimizeCommand(), laplaceCommand(), pathfinderCommand(), variationalCommand(),
 		looCommand(), cvCommand(), compareCommand(), ppcCommand(), sensitivityCommand(), sbcCommand(), studyCommand(), taskCommand(),
 		logDensityCommand(), metricCommand(), benchCommand(), explainCommand(),
-		checkCommand(), fmtCommand(), docCommand(), explainErrorCommand(), versionCommand(), serveCommand(), workCommand(), lspCommand(), playgroundCommand(), cmdstanHomeCommand(), buildCommand())
+		checkCommand(), fmtCommand(), docCommand(), explainErrorCommand(), versionCommand(), serveCommand(), workCommand(), lspCommand(), playgroundCommand(), cmdstanHomeCommand(), buildCommand(), exitCodesHelp())
 	// A word that is no command is told of before the options after it.
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !strings.HasPrefix(args[0], "__complete") && args[0] != "help" && args[0] != "completion" {
 		if found, _, err := root.Find(args); err != nil || found == root {

@@ -31,6 +31,7 @@ type runOptions struct {
 	format                      string
 	groups                      []string
 	sigFigs                     int
+	failOn                      failOn
 	saveWarmup                  bool
 	parallel                    int
 	json                        bool
@@ -125,6 +126,7 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` of this machine for --watch; port 0 is any free one")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress and no warnings on stderr")
 	f.BoolVar(&o.json, "json", false, "print the summary as JSON")
+	o.failOn.flag(cmd)
 	o.rows.flags(cmd)
 	group := o.samplerFlags.flags(cmd)
 	group.SortFlags = true

@@ -17,7 +17,7 @@ import (
 
 // Options that concern how a run is shown and how long it may take, not what it
 // draws; they may be given with --resume.
-var passing = []string{"json", "vars", "sort", "limit", "percentiles", "quiet", "parallel", "time-limit", "memory", "statements", "resume", "salvage", "overwrite", "watch", "listen", "help", "max-source", "max-data"}
+var passing = []string{"json", "fail-on", "vars", "sort", "limit", "percentiles", "quiet", "parallel", "time-limit", "memory", "statements", "resume", "salvage", "overwrite", "watch", "listen", "help", "max-source", "max-data"}
 
 // Options whose values are paths.
 var paths = []string{"data", "out", "init", "metric-file", "include-path"}

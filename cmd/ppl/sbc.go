@@ -25,6 +25,7 @@ type calibrating struct {
 	simulations, ranks, thin, warmup int
 	vars, program                    string
 	json                             bool
+	failOn                           failOn
 }
 
 // sbcJSON is what sbc prints with --json; a stable format.
@@ -76,6 +77,7 @@ the fits on other machines.`,
 	o.studyOptions.flags(f, "`folder` for the fits, and to go on from")
 	f.StringVar(&o.program, "simulator", "", simulatorHelp)
 	f.StringVar(&o.vars, "vars", "", varsHelp)
+	o.failOn.flag(cmd)
 	f.BoolVar(&o.json, "json", false, "print the result as JSON")
 	f.SetNormalizeFunc(dashes)
 	return cmd
@@ -211,8 +213,12 @@ func (o *calibrating) report(w io.Writer, c *calibration) error {
 			Summary: fmt.Sprintf("%d of %d fits had divergent transitions.", c.divergent, j.Simulations),
 			Advice:  "Reparametrise, if ranks are not uniform."})
 	}
+	fail := o.failOn.of(j.Findings)
 	if o.json {
-		return writeJSON(w, j)
+		if err := writeJSON(w, j); err != nil {
+			return err
+		}
+		return fail
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d simulations, ranks among %d draws.\n\n", j.Simulations-j.Failed, j.Draws)
@@ -239,6 +245,8 @@ func (o *calibrating) report(w io.Writer, c *calibration) error {
 	}
 	writeEstimates(&b, w, cells)
 	writeFindings(&b, j.Findings, lineWidth(w))
-	_, err := io.WriteString(w, b.String())
-	return err
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return err
+	}
+	return fail
 }

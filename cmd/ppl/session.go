@@ -104,6 +104,9 @@ func (s *session) report(stdout, stderr io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("cannot write the summary: %w", err)
 	}
+	if code == nil {
+		code = s.options.failOn.of(s.fit.Findings())
+	}
 	return code
 }
 

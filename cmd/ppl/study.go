@@ -123,6 +123,7 @@ type studying struct {
 	manifest  manifestFlags
 	print     bool
 	json      bool
+	failOn    failOn
 }
 
 // studyJSON is what study prints with --json; a stable format.
@@ -207,6 +208,7 @@ not on where, in which order and how often its fits were made. doc/scale.md has 
 	compileFlags(cmd, &o.compile)
 	o.manifest.flags(f)
 	f.BoolVar(&o.print, "print", false, "print the plan, and make no fits")
+	o.failOn.flag(cmd)
 	f.BoolVar(&o.json, "json", false, "print what came of it as JSON")
 	f.SetNormalizeFunc(dashes)
 	return cmd
@@ -275,9 +277,14 @@ func (o *studying) run(cmd *cobra.Command, args []string) error {
 	}
 	j.Reused, j.Seconds, j.Sampling = progress.Reused, number(progress.Seconds), number(progress.Sampling)
 	if o.json {
-		return writeJSON(cmd.OutOrStdout(), j)
+		err = writeJSON(cmd.OutOrStdout(), j)
+	} else {
+		err = j.show(cmd.OutOrStdout(), &progress)
 	}
-	return j.show(cmd.OutOrStdout(), &progress)
+	if err != nil {
+		return err
+	}
+	return o.failOn.ofCounts(j.Problems+j.Failed, len(j.Findings))
 }
 
 // plan is the text of the plan: that of a file, or made of options. dir is what its names
