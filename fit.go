@@ -208,7 +208,7 @@ func (f *Fit) FindingsOf(rows []diagnose.Row) []diagnose.Finding {
 	}
 	if f.running { // that there are few draws yet is no finding
 		found = slices.DeleteFunc(found, func(d diagnose.Finding) bool {
-			return d.Code == "incomplete" || d.Code == "few-draws" || d.Code == "ess" && f.every > 1
+			return d.Code == "incomplete" || d.Code == "few-draws" || d.Code == "one-chain" || d.Code == "ess" && f.every > 1
 		})
 	}
 	if _, still := f.config.Sampler.(sampler.Fixed); still { // it proposes nothing that could be accepted

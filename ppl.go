@@ -271,6 +271,10 @@ func (m *Model) BindContext(ctx context.Context, values any, o BindOptions) (*Po
 	if err != nil {
 		return nil, err
 	}
+	set, _, err = m.program.Coded(set)
+	if err != nil {
+		return nil, err
+	}
 	bound, err := m.program.BindContext(ctx, set, compile.BindOptions{
 		Memory:     o.Memory,
 		Statements: o.Statements,

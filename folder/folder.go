@@ -75,6 +75,9 @@ type Record struct {
 	// Levels are the texts of the columns of a table that are factors, that of 1 first.
 	Levels map[string][]string `json:"levels,omitempty"`
 
+	// Zeros are the texts of those that count from 0, of two levels.
+	Zeros map[string][]string `json:"levels_from_0,omitempty"`
+
 	// How the model was compiled and bound.
 	Legacy     bool   `json:"legacy,omitempty"`
 	Seed       uint64 `json:"seed,omitempty"`
@@ -187,7 +190,7 @@ func (r *Record) Keep(dir string, m *Source, values *data.Set) error {
 	if err := files.MakeFolder(folder); err != nil {
 		return err
 	}
-	r.Texts, r.DataFile, r.DataFileSHA256, r.Levels = nil, "", "", nil
+	r.Texts, r.DataFile, r.DataFileSHA256, r.Levels, r.Zeros = nil, "", "", nil, nil
 	var written []*files.Temp
 	defer func() {
 		for _, t := range written {
@@ -219,7 +222,7 @@ func (r *Record) Keep(dir string, m *Source, values *data.Set) error {
 		}
 	}
 	if values != nil && len(values.Names()) > 0 {
-		r.Levels = values.Reading().Levels
+		r.Levels, r.Zeros = values.Reading().Levels, values.Reading().Zeros
 		most := int64(math.MaxInt64)
 		if r.Data != "" {
 			most = maxKeptData
@@ -367,7 +370,7 @@ func (r *Record) ReadData(dir string, o data.Options) (*data.Set, error) {
 		if err != nil {
 			return nil, err
 		}
-		return s.Read(data.Reading{Levels: r.Levels, Counts: o.Counts}), nil
+		return s.Read(data.Reading{Levels: r.Levels, Zeros: r.Zeros, Counts: o.Counts}), nil
 	case r.Data == "":
 		return data.Empty(), nil
 	}

@@ -285,7 +285,7 @@ func (w *work) run() {
 	if fit.Draws.Chains() > 0 && slices.ContainsFunc(fit.Draws.Columns().Statistics, func(c sampler.Column) bool { return c.Name == "divergent__" }) {
 		r.Divergences = &diverged
 	}
-	t := Table{Kind: "chains", Title: "Chains", Rows: [][]any{}, Columns: []Column{{"chain", 0}, {"draws", 0}, {"divergent", 0}, {"deepest", 0},
+	t := Table{Kind: "chains", Title: "Chains", Rows: [][]any{}, Columns: []Column{{"chain", 0}, {"draws", 0}, {"divergent", 0}, {"at depth limit", 0},
 		{"accepted", 3}, {"E-BFMI", 2}, {"step size", 4}, {"gradients", 0}, {"seconds", 2}}}
 	r.Chains = []int{}
 	for i, s := range fit.Sampling() {

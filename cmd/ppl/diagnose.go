@@ -55,7 +55,7 @@ one per chain.`,
 
 // chains writes a line for each chain.
 func (s *session) chains(b io.Writer, width int) {
-	cells := [][]string{{"chain"}, {"draws"}, {"divergent"}, {"deepest"}, {"accepted"}, {"E-BFMI"}, {"step size"}, {"gradients"}}
+	cells := [][]string{{"chain"}, {"draws"}, {"divergent"}, {"at depth limit"}, {"accepted"}, {"E-BFMI"}, {"step size"}, {"gradients"}}
 	for i, f := range s.fit.Sampling() {
 		c := s.fit.Report.Chains[i]
 		for k, text := range []string{

@@ -246,6 +246,15 @@ func (in *input) load(ctx context.Context, model string, stderr io.Writer) (*loa
 	if err != nil {
 		return nil, err
 	}
+	var binary []compile.Binary
+	if values, binary, err = l.model.Program().Coded(values); err != nil {
+		return nil, err
+	}
+	for _, b := range binary {
+		if !in.quiet {
+			fmt.Fprintf(stderr, "%s: 0 is %s, 1 is %s\n", b.Name, escaped(b.Zero), escaped(b.One))
+		}
+	}
 	l.values = values
 	options := in.bindOptions()
 	err = timed(&l.bind, func() (err error) {

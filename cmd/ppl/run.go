@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/sampler"
@@ -32,6 +33,7 @@ type runOptions struct {
 	groups                      []string
 	sigFigs                     int
 	failOn                      failOn
+	keepData                    string
 	saveWarmup                  bool
 	parallel                    int
 	json                        bool
@@ -127,6 +129,7 @@ finite are the strings "NaN", "Infinity" and "-Infinity".`,
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress and no warnings on stderr")
 	f.BoolVar(&o.json, "json", false, "print the summary as JSON")
 	o.failOn.flag(cmd)
+	f.StringVar(&o.keepData, "keep-data", "declared", "what the folder of --out keeps of the data: declared, the variables that the model declares; or all, such as columns for ppl loo --by")
 	o.rows.flags(cmd)
 	group := o.samplerFlags.flags(cmd)
 	group.SortFlags = true
@@ -220,6 +223,9 @@ func (o *runOptions) check() error {
 	if err := o.rows.check(); err != nil {
 		return err
 	}
+	if o.keepData != "" && o.keepData != "declared" && o.keepData != "all" {
+		return usagef("--keep-data can be declared or all, but is %q", o.keepData)
+	}
 	if err := errors.Join(infer.CheckOptions(map[string]int{"sig-figs": o.sigFigs}), infer.CheckOptions(map[string]float64{"target-ess": o.targetESS})); err != nil {
 		return usagef("--%w", err)
 	}
@@ -301,7 +307,7 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 			if err := o.replace(name); err != nil {
 				return err
 			}
-			if err := o.made.Keep(o.out, sourceOf(l.model), l.values); err != nil {
+			if err := o.made.Keep(o.out, sourceOf(l.model), o.kept(l)); err != nil {
 				return fmt.Errorf("cannot write to the output folder: %w; choose another one by --out", err)
 			}
 		}
@@ -422,6 +428,15 @@ func withFolder(err error) error {
 // adjustKey is under what name the context of a test has a function that changes the options of
 // the run, so that little happens by the clock.
 type adjustKey struct{}
+
+// kept are the data that go into the folder of the run. Columns of a table that the model does
+// not declare, such as the names of people, are nobody's business who gets the folder.
+func (o *runOptions) kept(l *loaded) *data.Set {
+	if o.keepData == "all" {
+		return l.values
+	}
+	return l.values.Only(l.model.Program().Declares)
+}
 
 // orNone turns a count of 0 into what options take for none.
 func orNone(n int) int {

@@ -52,7 +52,7 @@ func TestParseTable(t *testing.T) {
 		if got := described(s); got != c.want {
 			t.Errorf("%s:\n%s\nnot\n%s", c.name, got, c.want)
 		}
-		if f := s.Fault("b"); c.name == "missing" && (f == nil || f.Error() != "d.csv:2:1: b has no value in row 1, and the language has no missing values") {
+		if f := s.Fault("b"); c.name == "missing" && (f == nil || f.Error() != "d.csv:2:3: b has no value in row 1, and the language has no missing values (2 rows have none)") {
 			t.Errorf("%v", f)
 		}
 	}

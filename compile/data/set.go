@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -53,26 +54,29 @@ func (v Value) Half(i int) Value {
 
 // Set is a set of named values. It is not modified after it has been made.
 type Set struct {
-	file   string
-	text   string // that the values were read from, for Span; "" for tables and Go values
-	names  []string
-	values map[string]Value
-	faults map[string]*Error // by name: values that are no numbers
-	named  map[string]bool   // the names, while values are added; nil: not yet made
-	levels map[string][]string
-	counts []Count
-	table  bool
+	file        string
+	text        string // that the values were read from, for Span; "" for tables and Go values
+	names       []string
+	values      map[string]Value
+	faults      map[string]*Error // by name: values that are no numbers
+	named       map[string]bool   // the names, while values are added; nil: not yet made
+	levels      map[string][]string
+	notIntegers map[string]*Error   // by column of a table: the first that is none
+	zeros       map[string][]string // levels that count from 0, see FromZero
+	counts      []Count
+	table       bool
 }
 
 // Reading is what a set has beyond its values that matters to data which are read
 // later, see [Options].As.
 type Reading struct {
 	Levels map[string][]string // of the factors
+	Zeros  map[string][]string // of factors of two levels that count from 0
 	Counts []Count             // what was counted in a table
 }
 
 // Reading is how the set was read.
-func (s *Set) Reading() Reading { return Reading{s.levels, s.counts} }
+func (s *Set) Reading() Reading { return Reading{s.levels, s.zeros, s.counts} }
 
 // Read returns the set as one that was read like this. Levels of what has other
 // integers than their numbers are left out.
@@ -85,6 +89,53 @@ func (s *Set) Read(r Reading) *Set {
 			out.levels[name] = levels
 		}
 	}
+	out.zeros = map[string][]string{}
+	for name, levels := range r.Zeros {
+		v, ok := s.values[name]
+		if ok && v.IsInt && !slices.ContainsFunc(v.Ints, func(i int64) bool { return i < 0 || i >= int64(len(levels)) }) {
+			out.zeros[name] = levels
+		}
+	}
+	return &out
+}
+
+// FromZero returns the set with the levels of a factor counted from 0. It is no factor for
+// [Set.Levels] then, but [Set.Reading] knows its levels.
+func (s *Set) FromZero(name string) *Set {
+	out := *s
+	out.values, out.levels, out.zeros = maps.Clone(s.values), maps.Clone(s.levels), maps.Clone(s.zeros)
+	if out.zeros == nil {
+		out.zeros = map[string][]string{}
+	}
+	v := s.values[name]
+	v.Ints, v.Reals = slices.Clone(v.Ints), slices.Clone(v.Reals)
+	for i := range v.Ints {
+		v.Ints[i]--
+		v.Reals[i]--
+	}
+	out.values[name], out.zeros[name] = v, out.levels[name]
+	delete(out.levels, name)
+	return &out
+}
+
+// Only returns the set with the values of some names alone, of a tuple with all members.
+func (s *Set) Only(names func(name string) bool) *Set {
+	out := *s
+	out.named, out.names = nil, nil
+	kept := func(name string) bool {
+		whole, _, _ := strings.Cut(name, ".")
+		return names(name) || names(whole)
+	}
+	for _, n := range s.names {
+		if kept(n) {
+			out.names = append(out.names, n)
+		}
+	}
+	out.values, out.levels, out.zeros = maps.Clone(s.values), maps.Clone(s.levels), maps.Clone(s.zeros)
+	other := func(name string) bool { return !kept(name) }
+	maps.DeleteFunc(out.values, func(n string, _ Value) bool { return other(n) })
+	maps.DeleteFunc(out.levels, func(n string, _ []string) bool { return other(n) })
+	maps.DeleteFunc(out.zeros, func(n string, _ []string) bool { return other(n) })
 	return &out
 }
 
@@ -117,6 +168,10 @@ func (s *Set) Fault(name string) *Error {
 	name, _, _ = strings.Cut(name, ".")
 	return s.faults[name]
 }
+
+// NotInteger says which field of a column of a table is no integer, nil if all are or the set
+// is of no table.
+func (s *Set) NotInteger(name string) *Error { return s.notIntegers[name] }
 
 // Names lists the names in the order in which they were written (in that of
 // the alphabet for a Go map). The slice is not to be modified.

@@ -82,6 +82,9 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 		columns[i] = column{name: name, integers: true, numbers: true, truths: true, reals: []float64{}}
 		if o.As != nil {
 			columns[i].given = o.As.levels[name]
+			if zeros := o.As.zeros[name]; zeros != nil {
+				columns[i].given = zeros
+			}
 		}
 	}
 	more := sync.OnceValue(func() int { return strings.Count(text, "\n") })
@@ -93,9 +96,9 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 		if err != nil {
 			return nil, tableError(file, err)
 		}
-		line, _ := r.FieldPos(0)
 		for i, f := range fields {
-			if err := columns[i].add(memory, strings.TrimSpace(f), line, more); err != nil {
+			line, at := r.FieldPos(i)
+			if err := columns[i].add(memory, strings.TrimSpace(f), line, at, more); err != nil {
 				return nil, err
 			}
 		}
@@ -109,7 +112,10 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 		c := &columns[i]
 		rows = len(c.reals)
 		if c.fault != nil {
-			c.fault.File, c.fault.span = file, lineSpan(file, text, c.fault.Line)
+			if c.missing > 1 {
+				c.fault.Message += fmt.Sprintf(" (%d rows have none)", c.missing)
+			}
+			c.fault.File, c.fault.span = file, fieldSpan(file, text, c.fault.Line, c.fault.Column, c.faultLength)
 			s.addFault(c.name, c.fault)
 			continue
 		}
@@ -120,6 +126,16 @@ func ParseTable(file, text string, o Options) (*Set, error) {
 		s.add(c.name, v)
 		if c.levels != nil {
 			s.addLevels(c.name, c.levels)
+		}
+		if e := c.notInteger; e != nil && !v.IsInt {
+			e.File, e.span = file, fieldSpan(file, text, e.Line, e.Column, c.notIntegerLength)
+			if c.notIntegers > 1 {
+				e.Message += fmt.Sprintf("; %d rows are no integers", c.notIntegers)
+			}
+			if s.notIntegers == nil {
+				s.notIntegers = map[string]*Error{}
+			}
+			s.notIntegers[c.name] = e
 		}
 	}
 	counts := o.Counts
@@ -184,6 +200,15 @@ func lineSpan(file, text string, line int) source.Span {
 	return source.Span{File: source.NewFile(file, text), Start: start, End: start + len(strings.TrimRight(firstLine(text[start:]), "\r"))}
 }
 
+// fieldSpan is so many bytes from a column of a line on, both counted from 1.
+func fieldSpan(file, text string, line, column, length int) source.Span {
+	s := lineSpan(file, text, line)
+	if start := s.Start + column - 1; start+length <= s.End && length > 0 {
+		s.Start, s.End = start, start+length
+	}
+	return s
+}
+
 // variableName makes a name of the language of a column's.
 func variableName(h string) string {
 	name := strings.Map(func(r rune) rune {
@@ -237,13 +262,23 @@ type column struct {
 	given                     []string // the levels that it must have; nil: those that it has
 	levels                    []string // of a factor
 	fault                     *Error
+	faultLength               int // of the text that it is about
+	missing                   int // fields without a value
+
+	// What a field that is no integer would be told if the variable is declared int.
+	notInteger                    *Error
+	notIntegerLength, notIntegers int
 }
 
-// add takes a field; more guesses how many follow.
-func (c *column) add(memory *allowance, field string, line int, more func() int) (err error) {
+// add takes a field, which starts at a line and column; more guesses how many follow.
+func (c *column) add(memory *allowance, field string, line, at int, more func() int) (err error) {
 	row := len(c.reals) + 1
+	if field == "" || field == "NA" {
+		c.missing++
+	}
 	if c.fault == nil && (field == "" || field == "NA") {
-		c.fault = &Error{Line: line, Column: 1, Path: fmt.Sprintf("%s[%d]", c.name, row),
+		c.faultLength = len(field)
+		c.fault = &Error{Line: line, Column: at, Path: fmt.Sprintf("%s[%d]", c.name, row),
 			Message: fmt.Sprintf("%s has no value in row %d, and the language has no missing values", c.name, row),
 			Fix:     "leave out the row, or give the places and the values of what is there as data of their own"}
 	}
@@ -256,7 +291,8 @@ func (c *column) add(memory *allowance, field string, line int, more func() int)
 		x, isNumber = tableNumber(field)
 	}
 	if c.fault == nil && isNumber && math.IsInf(x, 0) && strings.ContainsAny(field, "0123456789") {
-		c.fault = &Error{Line: line, Column: 1, Path: fmt.Sprintf("%s[%d]", c.name, row),
+		c.faultLength = len(field)
+		c.fault = &Error{Line: line, Column: at, Path: fmt.Sprintf("%s[%d]", c.name, row),
 			Message: fmt.Sprintf("%s is %s in row %d, which is too large for a 64-bit floating-point number", c.name, clip(field), row),
 			Fix:     "write Inf if an infinite value is meant"}
 	}
@@ -265,6 +301,13 @@ func (c *column) add(memory *allowance, field string, line int, more func() int)
 	}
 	if !isInteger && c.integers {
 		c.firstReal = row - 1
+		c.notIntegerLength = len(field)
+		c.notInteger = &Error{Line: line, Column: at, Path: fmt.Sprintf("%s[%d]", c.name, row),
+			Message: fmt.Sprintf("%s must be an integer, but is %s in row %d", c.name, clip(field), row),
+			Fix:     "write integers between -9007199254740991 and 9007199254740991, without a fraction; or declare " + c.name + " as real"}
+	}
+	if !isInteger {
+		c.notIntegers++
 	}
 	if isNumber {
 		c.count++
@@ -388,8 +431,12 @@ func (c *column) value(memory *allowance) (Value, error) {
 
 var truth = map[string]float64{"TRUE": 1, "True": 1, "true": 1, "FALSE": 0, "False": 0, "false": 0}
 
-// tableInteger reads an integer that a float64 can hold.
+// tableInteger reads an integer that a float64 can hold. 1.0 is one: programs that have no
+// missing integers write columns so.
 func tableInteger(f string) (float64, bool) {
+	if whole, zeros, ok := strings.Cut(f, "."); ok && whole != "" && zeros != "" && strings.Trim(zeros, "0") == "" {
+		f = whole
+	}
 	digits := strings.TrimLeft(f, "+-")
 	if digits == "" || len(digits) < len(f)-1 {
 		return 0, false

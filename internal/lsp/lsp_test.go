@@ -422,6 +422,18 @@ func TestIncludes(t *testing.T) {
 	rename := at(uriOf(main), 7, 3)
 	rename["newName"] = "common"
 	contains(t, "rename", c.ask("textDocument/rename", rename), uriOf(part), uriOf(main))
+	// Not if a program that is not open, in another folder, includes the part.
+	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	other := write(t, dir, filepath.Join("sub", "other.stan"), "parameters {\n  #include ../part.stan\n}\nmodel {\n  shared ~ normal(0, 1);\n}\n")
+	if code, text := c.refused("textDocument/rename", rename); code != -32803 || !strings.Contains(text, other) || !strings.Contains(text, "part.stan") {
+		t.Errorf("code %d: %s", code, text)
+	}
+	if err := os.Remove(other); err != nil {
+		t.Fatal(err)
+	}
+	contains(t, "rename", c.ask("textDocument/rename", rename), uriOf(part), uriOf(main))
 	contains(t, "files", c.ask("textDocument/completion", at(uriOf(main), 4, 10)), `"label":"part.stan"`, `"label":"lib.stanfunctions"`)
 
 	// The part is opened, and changed without being saved.

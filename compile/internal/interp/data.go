@@ -217,6 +217,12 @@ func (r *reading) fits(d data.Value) {
 func (r *reading) ints(d data.Value) []int64 {
 	v := r.v
 	if !d.IsInt {
+		if e := r.set.NotInteger(v.Name); e != nil {
+			d := e.Diagnostic()
+			d.Code = diag.DataNotInt
+			d.Related = append(d.Related, r.declaredHere())
+			(&Error{Diagnostic: d}).throw()
+		}
 		i := d.FirstReal()
 		written := ad.FormatNumber(d.Reals[i])
 		if at := r.set.Span(v.Name, i); at.IsValid() {
@@ -238,8 +244,8 @@ func (r *reading) ints(d data.Value) []int64 {
 func (r *reading) refuse(w *violation) {
 	if w.wrong != "" {
 		r.about(diag.DataBounds, w.element, "`%s` must be %s, but %s", w.item(r.v), r.v.Constraint.Kind.Text(), w.wrong).
-			fix("mend the data, or the type in the declaration").throw()
+			fix("fix the data, or the type in the declaration").throw()
 	}
 	r.about(diag.DataBounds, w.element, "`%s` is %s, but must be %s %s", r.set.Path(r.v.Name, w.element), ad.FormatNumber(w.x), w.relation, ad.FormatNumber(w.bound)).
-		fix("mend the data, or the bounds in the declaration").throw()
+		fix("fix the data, or the bounds in the declaration").throw()
 }

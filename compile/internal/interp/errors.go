@@ -82,7 +82,7 @@ func (e *Error) throw() {
 
 // rejected ends the evaluation with an error of an operation or an effect.
 func (m *machine) rejected(at source.Span, err error) {
-	e := m.fail(at, diag.Rejected, "%v", err).fix("mend the data, or the computation in transformed data")
+	e := m.fail(at, diag.Rejected, "%v", err).fix("fix the data, or the computation in transformed data")
 	e.Err = err
 	e.throw()
 }

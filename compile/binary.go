@@ -1,0 +1,99 @@
+package compile
+
+import (
+	"strings"
+
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/lang/ast"
+	"github.com/ppl-lang/ppl/lang/diag"
+	"github.com/ppl-lang/ppl/lang/types"
+)
+
+// This file: columns of texts, such as yes and no, for variables that count from 0.
+
+// Coded are the data as a program reads them: the levels of a column of texts count from 1,
+// those of one with two levels from 0 if its variable is declared int<lower=0, upper=1>.
+// binary names these variables, with their levels. A column of texts for any other variable
+// that counts from 0 is an error, and so is one of truth values, such as T and F, for a
+// variable that is not declared to count from 0 or from 1.
+func (p *Program) Coded(d *data.Set) (coded *data.Set, binary []Binary, err error) {
+	tree, info := p.Syntax()
+	block := tree.Block(ast.Data)
+	if block == nil {
+		return d, nil, nil
+	}
+	found := &Error{}
+	for _, s := range block.Stmts {
+		decl, ok := s.(*ast.VarDecl)
+		if !ok {
+			continue
+		}
+		v := info.Defs[decl]
+		levels := d.Levels(v.Name)
+		if levels == nil || v.Type.Kind != types.Int {
+			continue
+		}
+		bounds := map[string]string{}
+		for _, b := range decl.Type.Bounds {
+			bounds[b.Kind] = ast.String(b.Value)
+		}
+		switch {
+		case bounds["lower"] == "0" && bounds["upper"] == "1" && len(levels) == 2:
+			d = d.FromZero(v.Name)
+			binary = append(binary, Binary{v.Name, levels[0], levels[1]})
+		case bounds["lower"] == "0" || bounds["lower"] == "" && truths(levels):
+			from := "counts from 0"
+			if bounds["lower"] == "" {
+				from = "does not say what its numbers stand for"
+			}
+			found.List = append(found.List, diag.Diagnostic{Code: diag.DataBounds, Span: decl.Span(),
+				Summary: "`" + v.Name + "` " + from + ", but in " + d.File() + " it is a column of texts: " + listed(levels),
+				Fix: "for two levels, declare `" + v.Name + "` with int<lower=0, upper=1>, and they are 0 and 1 in the order of the alphabet; for levels that count from 1, declare it with int<lower=1>; " +
+					"or write numbers into the table"})
+		}
+	}
+	if len(found.List) > 0 {
+		return nil, nil, found
+	}
+	return d, binary, nil
+}
+
+// Declares reports whether the data block declares a variable.
+func (p *Program) Declares(name string) bool {
+	tree, _ := p.Syntax()
+	block := tree.Block(ast.Data)
+	if block == nil {
+		return false
+	}
+	for _, s := range block.Stmts {
+		if d, ok := s.(*ast.VarDecl); ok && d.Name.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Binary is a variable of 0 and 1 with the texts that they stand for.
+type Binary struct{ Name, Zero, One string }
+
+// truths reports whether all levels are words for true and false.
+func truths(levels []string) bool {
+	for _, l := range levels {
+		switch strings.ToLower(l) {
+		case "t", "f", "true", "false", "y", "n", "yes", "no":
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// listed names levels.
+func listed(levels []string) string {
+	const shown = 12
+	text := strings.Join(levels[:min(len(levels), shown)], ", ")
+	if len(levels) > shown {
+		text += ", …"
+	}
+	return text
+}
