@@ -214,6 +214,7 @@ func (f *Fit) FindingsOf(rows []diagnose.Row) []diagnose.Finding {
 	if _, still := f.config.Sampler.(sampler.Fixed); still { // it proposes nothing that could be accepted
 		found = slices.DeleteFunc(found, func(d diagnose.Finding) bool { return d.Code == "acceptance" })
 	}
+	f.rejecting(found)
 	found = f.approximationFindings(found)
 	// First what explains the others.
 	return slices.Insert(found, 0, slices.Concat(f.fromEvents(rows), f.improper(rows), f.failedQuantities(), f.slowly())...)
@@ -238,6 +239,23 @@ func (f *Fit) Checked() string {
 		}
 	}
 	return "Checked: " + what + ". Modes that no chain reached cannot be seen."
+}
+
+// rejecting gives other advice about divergences that are rejections: a trajectory ends where
+// the model has no density, however small its steps are.
+func (f *Fit) rejecting(found []diagnose.Finding) {
+	const most = 0.5 // of the divergent transitions
+	i := slices.IndexFunc(found, func(d diagnose.Finding) bool { return d.Code == "divergences" })
+	rejected, diverged := 0, 0
+	for _, c := range f.Report.Chains {
+		rejected += c.Rejected
+		diverged += c.Warmup.Divergences + c.Sampling.Divergences
+	}
+	if i < 0 || float64(rejected) < most*float64(diverged) {
+		return
+	}
+	found[i].Summary += fmt.Sprintf(" The model rejected %d evaluations: most of these transitions end where it has no density.", rejected)
+	found[i].Advice = "Smaller steps do not help. Declare the bounds within which the model has a density (real<lower=0>), or compute what is rejected on the log scale. ppl run prints which statements reject."
 }
 
 // maxTreeDepth is the limit of a sampler that has one, else -1.

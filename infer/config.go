@@ -198,8 +198,9 @@ type ChainReport struct {
 	// Events are what happened to the chain that its draws do not show, in order.
 	Events []Event
 
-	// Rejections holds each distinct message of a recoverable error once, in
-	// order of first occurrence, with its count; Rejected counts all, also
+	// Rejections holds a message of each statement with recoverable errors, and each distinct
+	// message that names none, in order of first occurrence, with its count. A density that
+	// is zero is one. Rejected counts all, also
 	// those whose messages were too many to keep (64).
 	Rejections []Rejection
 	Rejected   int

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -105,8 +106,8 @@ func (m *Meter) Charged() float64 {
 	return total
 }
 
-// Rejections returns each distinct message of a recoverable error with the number of
-// its occurrences.
+// Rejections returns a message of each statement with recoverable errors, and each distinct
+// message that names none, with the number of occurrences.
 func (m *Meter) Rejections() []Rejection { return slices.Clone(m.rejections) }
 
 // Reject enters a recoverable error into the account.
@@ -114,7 +115,8 @@ func (m *Meter) Reject(err error) {
 	m.rejected++
 	msg := err.Error()
 	m.last = msg
-	if i, ok := m.index[msg]; ok {
+	key := statementOf(msg)
+	if i, ok := m.index[key]; ok {
 		m.rejections[i].Count++
 		return
 	}
@@ -124,8 +126,17 @@ func (m *Meter) Reject(err error) {
 	if m.index == nil {
 		m.index = make(map[string]int)
 	}
-	m.index[msg] = len(m.rejections)
+	m.index[key] = len(m.rejections)
 	m.rejections = append(m.rejections, Rejection{Message: msg, Count: 1})
+}
+
+// statementOf is what messages of one statement share: where it stands, at their end; of others
+// the whole message. Messages hold numbers, so that each may be another.
+func statementOf(msg string) string {
+	if i := strings.LastIndex(msg, " ("); i >= 0 && strings.HasSuffix(msg, ")") && strings.Contains(msg[i:], ", line ") {
+		return msg[i:]
+	}
+	return msg
 }
 
 // Final returns an error that is final (see [LogDensity]); others it enters into
@@ -150,7 +161,7 @@ func (m *Meter) lastRejection() string {
 // latter case, and if err is not nil, grad is meaningless.
 func (m *Meter) LogDensityGrad(x, grad []float64) (float64, error) {
 	lp, reason, err := m.evaluate(x, grad)
-	if reason != nil && reason != errZero {
+	if reason != nil {
 		m.Reject(reason)
 	}
 	return lp, err

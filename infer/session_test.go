@@ -496,7 +496,7 @@ func (t *troubled) LogDensityGrad(x, grad []float64) (float64, error) {
 // still right: a normal distribution cut off at 1 has mean -0.2876.
 func TestRejections(t *testing.T) {
 	for how, message := range map[string]string{
-		"-Inf":        "",
+		"-Inf":        "the log density is -Inf",
 		"+Inf":        "the log density is +Inf",
 		"NaN":         "the log density is NaN",
 		"gradient":    "",

@@ -258,7 +258,7 @@ func (m *Meter) restore(list []Rejection, total int) {
 	m.rejections, m.rejected = slices.Clone(list), total
 	m.index = make(map[string]int)
 	for i, r := range list {
-		m.index[r.Message] = i
+		m.index[statementOf(r.Message)] = i
 	}
 }
 

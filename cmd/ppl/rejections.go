@@ -8,7 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/infer"
 )
 
-// rejectionGroup is messages of rejections that differ only in their numbers.
+// rejectionGroup is messages of rejections of one statement, or, where none is known, that
+// differ only in their numbers.
 type rejectionGroup struct {
 	message  string // one of them
 	messages int    // different ones
@@ -21,14 +22,16 @@ var (
 	where   = regexp.MustCompile(`\([^()]*, line \d+, column \d+\)$`)
 )
 
-// groupRejections puts messages together that say the same of the same place, the
-// most frequent first.
+// groupRejections puts the messages of a statement together, the most frequent first.
 func groupRejections(list []infer.Rejection) []rejectionGroup {
 	var groups []rejectionGroup
 	index := map[string]int{}
 	for _, r := range list {
 		at := where.FindString(r.Message)
-		key := figures.ReplaceAllString(strings.TrimSuffix(r.Message, at), "#") + at
+		key := at
+		if at == "" {
+			key = figures.ReplaceAllString(r.Message, "#")
+		}
 		i, ok := index[key]
 		if !ok {
 			i = len(groups)
