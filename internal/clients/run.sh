@@ -13,6 +13,7 @@
 #   python   CmdStanPy's tests
 #   r        CmdStanR's tests; r=NAME… only some files, such as r=csv,model-sample
 #   brms     models of brms, through cmdstanr; brms=NAME only those that begin so
+#   readers  files of every sampler, and of PPL_ENGINE, read by CmdStanPy, CmdStanR and rstan
 #   arviz    ArviZ, old and new, reads CSV and Zarr; left out without its sources
 #   pages    doc/r.md and doc/python.md, their code executed
 #   quick    one file of each suite, one model of brms, ArviZ and the pages
@@ -23,10 +24,10 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
-(($# > 0)) || { sed -n '2,27p' "$0"; exit 2; }
+(($# > 0)) || { sed -n '2,28p' "$0"; exit 2; }
 root=$1
 shift
-(($# > 0)) || set -- python r brms arviz pages
+(($# > 0)) || set -- python r brms readers arviz pages
 : "${SOURCES:?set SOURCES to the folder with cmdstanpy, cmdstanr and stanio}"
 version=$(sed -n 's/^\tMajor = \(.*\)/\1/p;s/^\tMinor = \(.*\)/.\1/p;s/^\tPatch = \(.*\)/.\1/p' "$top/internal/cmdstan/stan/stan.go" | tr -d '\n')
 home=/home/tester/.cmdstan/cmdstan-$version # where front ends look by themselves
@@ -140,6 +141,16 @@ arviz() {
   inside /clients/az "timeout 900 python3 ../arviz.py" 2>"$root/clients/log/arviz.err" || status=1
 }
 
+# Reads the files of every sampler.
+readers() {
+  cmdstanr_installed || { echo "readers: left out, as cmdstanr is not there"; return 0; }
+  rm -rf "$root/clients/read"
+  mkdir -p "$root/clients/read"
+  cp "$top"/examples/eight_schools/eight_schools.{model,data.json} "$root/clients/read/"
+  chroot "$root" chown -R tester /clients/read
+  inside /clients/read "python3 /clients/readers.py /usr/local/bin/ppl . $home && Rscript /clients/readers.R readers" 2>"$root/clients/log/readers.err" | tee "$root/clients/log/readers.log" || status=1
+}
+
 # Executes the code of a page, in a folder of its own: blocks of shell, R and Python one
 # after the other.
 pages() {
@@ -172,7 +183,7 @@ status=0
 install
 for step in "$@"; do
   case $step in
-    python | brms | arviz | pages) $step ;;
+    python | brms | readers | arviz | pages) $step ;;
     r) r ;;
     r=*) r "${step#r=}" ;;
     brms=*) brms "${step#brms=}" ;;
