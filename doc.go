@@ -38,7 +38,8 @@
 //	holdout.go [Model.Holdout]: a [Holdout] is data without some observations; [HeldOut], what
 //	           fits to them say of these
 //	predictive.go [Fit.Predictive]: the data beside replications, [Predictive], each a
-//	           [PredictiveVariable]; [Fit.Sensitivity]: prior and likelihood, [Sensitivity]
+//	           [PredictiveVariable]; [Fit.Sensitivity]: prior and likelihood, [Sensitivity], with
+//	           [SensitivityOptions]
 //	criticism.go what is wrong with predictions and with what was estimated of them
 //	simulator.go [Model.Simulator]: a [Simulator] of data sets, with [SimulatorOptions];
 //	           datasets.go: these as files

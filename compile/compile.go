@@ -18,6 +18,7 @@
 //	rows.go         which variable of the data is the number of observations
 //	unconstrain.go  from the values of a draw to its point
 //	datacheck.go    all that is wrong with data
+//	binary.go       columns of texts for variables that count from 0
 //	print.go        what models print, within bounds
 //	curvature.go    second derivatives
 //	fisher.go       metrics
