@@ -414,8 +414,8 @@ func algorithm(s infer.Sampler) []draws.Setting {
 			group("fixed_param", setting("metric", string(infer.Unit), string(infer.Diagonal)))}}}
 	}
 	name := fmt.Sprintf("%T", s)
-	if row, ok := sampler.Of(s); ok {
-		name = row.Name
+	if row, ok := sampler.Of(s); ok { // readers want an engine, a metric and a depth of every sampler
+		return engine(row.Name, warmup.Options{Metric: infer.Unit}, 0, depth(0))
 	}
 	return []draws.Setting{{Name: "algorithm", Value: name}}
 }

@@ -13,7 +13,7 @@ func temperedRow() Row {
 		Name:    "tempered",
 		Doc:     "Parallel tempering, for posteriors with several modes: replicas between a fitted reference and the target; estimates log Z.",
 		Adapts:  true,
-		Columns: []Column{stepSizeColumn, leapfrogColumn, divergentColumn, restartsColumn},
+		Columns: []Column{stepSizeColumn, treeDepthColumn, leapfrogColumn, divergentColumn, energyColumn, restartsColumn},
 		Options: func(fs *flag.FlagSet) Build {
 			s := &tempered.Sampler{}
 			fs.IntVar(&s.Replicas, "replicas", tempered.DefaultReplicas, "the largest number of replicas of each chain")
