@@ -142,13 +142,6 @@ func (s *scheduler) schedule() {
 	}
 }
 
-// perElement reports whether node q reads its argument k element by element,
-// all of the buffer.
-func (b *Body) perElement(q *Node, k int) bool {
-	a := q.Args[k]
-	return (q.Kind == Elementwise || q.Kind == Accumulate) && q.N > 1 && a.N == q.N && !a.Rep && a.Off == 0 && b.Buffers[a.Buf].N == q.N
-}
-
 // together reports whether node q may stand in the block of p, which makes its
 // argument k (k < 0: which must merely run before; both are checks then).
 func (b *Body) together(p, q *Node, k int) bool {
@@ -212,13 +205,13 @@ func (s *scheduler) locals() {
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; n.Kind <= Load && n.N > 1 && n.Dst != None {
 			r := &s.Buffers[n.Dst]
-			r.Local = r.Body == s.Body && !r.Shared && r.In == None && len(r.Makers) == 1
+			r.Local = !s.readElsewhere(n.Dst) && len(r.Makers) == 1
 		}
 	}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		for k, a := range n.Args {
-			if r := &s.Buffers[a.Buf]; r.Local && (r.Body != s.Body || !s.perElement(n, k) || s.state[i].block != s.state[r.Makers[0]].block) {
+			if r := &s.Buffers[a.Buf]; r.Local && (r.Body != s.Body || s.reads(n, k) != readsElements || s.state[i].block != s.state[r.Makers[0]].block) {
 				r.Local = false
 			}
 		}

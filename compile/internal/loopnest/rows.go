@@ -12,7 +12,7 @@ import (
 // sum per run. Rows are the elements of values of one size that are computed
 // from each other element by element; they may be put in another order where
 // they come from constants and index tables and end in sums only, because then
-// nobody sees the order. Sums are added up in another order, which changes their
+// nobody reads one by its position (see reads). Sums are added up in another order, which changes their
 // rounding.
 func SortRows(p *Program) {
 	p.Bodies(func(b *Body) {
@@ -44,8 +44,8 @@ func (b *Body) rowSets() []*rowSet {
 		}
 		return parent[i]
 	}
-	fixed := make([]bool, size)
-	// Those whose results somebody sees in their order, which that of the terms of a sum is not.
+	fixed := make([]bool, size) // nodes whose rows keep their order
+	// fixMakers keeps the order of what a reader sees by position. The terms of a sum have none.
 	fixMakers := func(id BufferID) {
 		for _, m := range b.Buffers[id].Makers {
 			if b.Buffers[id].Body == b && b.Nodes[m].Kind != Accumulate {
@@ -58,14 +58,21 @@ func (b *Body) rowSets() []*rowSet {
 		row := n.Kind <= Accumulate && n.N >= minRows
 		for k, a := range n.Args {
 			r := &b.Buffers[a.Buf]
-			switch {
-			case !row || n.Kind == Load:
-				fixMakers(a.Buf)
-			case a.N == 1 || r.Data != nil:
-			case r.Body == b && len(r.Makers) == 1 && b.Nodes[r.Makers[0]].Kind != Accumulate && b.perElement(n, k):
-				parent[find(int32(i))] = find(r.Makers[0])
-			default:
-				fixed[i] = true
+			switch b.reads(n, k) {
+			case readsNumber:
+			case readsElements:
+				switch {
+				case row && r.Data != nil: // of which sort makes a copy in the new order
+				case row && r.Body == b && len(r.Makers) == 1 && b.Nodes[r.Makers[0]].Kind != Accumulate:
+					parent[find(int32(i))] = find(r.Makers[0])
+				default:
+					fixed[i] = true
+					fixMakers(a.Buf)
+				}
+			case readsPosition:
+				// An element of an array is the same number for all rows of the reader; a
+				// part of constants is copied in the new order by sort.
+				fixed[i] = fixed[i] || n.Kind != Load && a.N != 1 && !a.Rep && r.Data == nil
 				fixMakers(a.Buf)
 			}
 		}
@@ -73,16 +80,15 @@ func (b *Body) rowSets() []*rowSet {
 			fixed[i] = true
 			continue
 		}
-		switch {
-		case n.Op == ad.OpCheck:
-		case n.Kind == Accumulate:
+		if n.Op == ad.OpCheck {
+			continue
+		}
+		if n.Kind != Elementwise {
 			fixed[i] = fixed[i] || !rowMap(&n.Map)
-		case n.Kind == Load:
-			fixed[i] = fixed[i] || !rowMap(&n.Map)
-			fallthrough
-		default:
+		}
+		if n.Kind != Accumulate {
 			r := &b.Buffers[n.Dst]
-			fixed[i] = fixed[i] || r.Body != b || r.Shared || r.Kept || r.In != None || len(r.Makers) != 1
+			fixed[i] = fixed[i] || b.readElsewhere(n.Dst) || len(r.Makers) != 1
 		}
 	}
 	stays := map[int32]bool{} // the set, by its root
@@ -174,7 +180,7 @@ func (s *rowSet) sort(b *Body, table []int32) {
 		n.Args = slices.Clone(n.Args)
 		for k, a := range n.Args {
 			old := b.Buffers[a.Buf].Data
-			if old == nil || a.N == 1 {
+			if old == nil || a.N == 1 || a.Rep {
 				continue
 			}
 			v, ok := data[a]

@@ -103,7 +103,7 @@ func (v *verifier) body(b *Body) {
 					v.wrong("%s reads buffer %d, which node %d writes later", who, a.Buf, m)
 				}
 			}
-			if r.Local && !b.perElement(n, k) {
+			if r.Local && b.reads(n, k) != readsElements {
 				v.wrong("%s reads the local buffer %d otherwise than lane by lane", who, a.Buf)
 			}
 		}
