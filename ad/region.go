@@ -272,10 +272,10 @@ func scanAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool) []Ref 
 	for i := s.Carries; i < s.Carries+s.Streams; i++ {
 		inputs[i] = stream(n.Args[i], s.Body.Type(s.Body.Inputs[i]))
 	}
-	recalled := map[int]Ref{} // kept values that are not computed again, and the streams of them
+	var recalled []recall // of kept values: their numbers among the outputs, and the streams of them
 	for i, r2 := range s.Body.Outputs[s.Carries : s.Carries+s.Outs] {
 		if s.Body.leftByWhile(r2) {
-			recalled[i] = stream(g.Result(r, s.outAt(i)), s.Body.Type(r2))
+			recalled = append(recalled, recall{Ref(i), stream(g.Result(r, s.outAt(i)), s.Body.Type(r2))})
 		}
 	}
 	for i := range s.Outs {
@@ -338,12 +338,11 @@ func scanAdjoint(g *Graph, n *Node, r Ref, adjs []Ref, left, need []bool) []Ref 
 		return res
 	}
 	if len(recalled) > 0 {
-		instead := map[Ref]Ref{}
-		for i, in := range recalled {
-			instead[outs[s.Carries+i]] = in
+		for k := range recalled {
+			recalled[k].of = outs[s.Carries+int(recalled[k].of)]
 		}
 		var unread []int
-		back.Body, unread = nb.recalling(instead)
+		back.Body, unread = nb.recalling(recalled)
 		for _, i := range slices.Backward(unread) {
 			streams = slices.Delete(streams, i-back.Carries, i-back.Carries+1)
 		}
@@ -377,9 +376,19 @@ func (g *Graph) leftByWhile(r Ref) bool {
 	return n.Op == OpResult && g.Nodes[n.Args[0]].Op == OpWhile
 }
 
+// recall is a node that is not computed again, because an input has its value.
+type recall struct{ of, in Ref }
+
 // recalling is the graph with inputs in the place of some nodes, without those of these inputs that
-// nobody reads, whose numbers are returned, in order.
-func (g *Graph) recalling(instead map[Ref]Ref) (to *Graph, unread []int) {
+// nobody reads, whose numbers are returned, in order. Of several inputs for one node the first
+// one takes its place, so that equal programs give equal graphs.
+func (g *Graph) recalling(recalled []recall) (to *Graph, unread []int) {
+	instead := make(map[Ref]Ref, len(recalled))
+	for _, c := range recalled {
+		if _, ok := instead[c.of]; !ok {
+			instead[c.of] = c.in
+		}
+	}
 	read := make([]bool, len(g.Nodes))
 	for _, r := range g.Outputs {
 		read[r] = true
@@ -397,8 +406,8 @@ func (g *Graph) recalling(instead map[Ref]Ref) (to *Graph, unread []int) {
 			read[a] = true
 		}
 	}
-	for _, in := range instead {
-		spare[in] = !read[in]
+	for _, c := range recalled {
+		spare[c.in] = !read[c.in]
 	}
 	to = g.Beside()
 	to.site = g.site
@@ -410,9 +419,9 @@ func (g *Graph) recalling(instead map[Ref]Ref) (to *Graph, unread []int) {
 		}
 		w.Input(in)
 	}
-	for r, in := range instead {
-		if read[in] {
-			w.Put(r, w.At(in))
+	for _, c := range recalled {
+		if in := instead[c.of]; read[in] {
+			w.Put(c.of, w.At(in))
 		}
 	}
 	w.Run(read)

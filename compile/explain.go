@@ -120,10 +120,28 @@ func (m *Model) explain(g *ad.Graph, x []float64, budget time.Duration) (*Explan
 	for i := range e.Blocks {
 		e.Blocks[i].Share = share(e.Blocks[i].NS, e.NS)
 	}
-	var text strings.Builder
-	err = nest.Print(&text, m.names())
-	e.Text = text.String()
+	e.Text, err = m.text(nest)
 	return e, err
+}
+
+// Listing is the lowered program of the log density with its gradient, as [Explanation] has it,
+// without a measurement; "" if the log density is interpreted. The same program bound to the
+// same data has the same listing.
+func (m *Model) Listing() (string, error) {
+	if m.Interpreted() {
+		return "", nil
+	}
+	w := &work{graph: m.bound.Density}
+	if err := w.assemble(passes.Options{Without: m.without}); err != nil {
+		return "", err
+	}
+	return m.text(w.nest)
+}
+
+func (m *Model) text(nest *loopnest.Program) (string, error) {
+	var text strings.Builder
+	err := nest.Print(&text, m.names())
+	return text.String(), err
 }
 
 // lines lists what lines cost, once cost has said how long they take.

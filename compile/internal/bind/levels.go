@@ -33,7 +33,7 @@ func (n *nest) levels() *split {
 	var edges []edge
 	starts := make([]int32, ax.n+1)
 	n.b.reserve(12, ax.n)
-	for u := range among {
+	for _, u := range n.tangled {
 		for _, t := range u.touches {
 			h := n.watched[t.c]
 			if t.how != reads || len(h.writes) == 0 || h.sum || h.private || t.ax == nil || !ax.within(t.ax) {

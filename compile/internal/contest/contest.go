@@ -9,6 +9,7 @@
 //	undefined.go  derivatives that Stan gives as NaN too
 //	mutate.go     Mutate: programs that are a little different
 //	reduce.go     Reduce: data of fewer rows
+//	posteriors.go Posteriors: those of a checkout of posteriordb
 //	cpu_*.go      processor time
 package contest
 

@@ -1,16 +1,13 @@
 package main
 
 import (
-	"archive/zip"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/ppl-lang/ppl/compile"
@@ -157,55 +154,11 @@ func (l *library) add(name, text, values string) {
 	}
 }
 
-// posteriors reads the models of posteriordb with the data of a posterior each.
-func (l *library) posteriors(pdb string) error {
-	files, err := filepath.Glob(filepath.Join(pdb, "posteriors", "*.json"))
-	if err != nil {
-		return err
+// posteriors adds those of posteriordb.
+func (l *library) posteriors(folder string) error {
+	list, err := contest.Posteriors(folder)
+	for _, p := range list {
+		l.add(p.Model, p.Text, p.Data)
 	}
-	if len(files) == 0 {
-		return fmt.Errorf("%s has no posteriors", pdb)
-	}
-	slices.Sort(files)
-	for _, file := range files {
-		var p struct {
-			Model string `json:"model_name"`
-			Data  string `json:"data_name"`
-		}
-		b, err := os.ReadFile(file)
-		if err == nil {
-			err = json.Unmarshal(b, &p)
-		}
-		if err != nil {
-			return err
-		}
-		text, err := os.ReadFile(filepath.Join(pdb, "models", "stan", p.Model+".stan"))
-		if err != nil {
-			continue // models of other languages only
-		}
-		values, err := zipped(filepath.Join(pdb, "data", "data", p.Data+".json.zip"))
-		if err != nil {
-			continue // data that are not there, or kept elsewhere
-		}
-		l.add(p.Model, string(text), values)
-	}
-	return nil
-}
-
-func zipped(file string) (string, error) {
-	z, err := zip.OpenReader(file)
-	if err != nil {
-		return "", err
-	}
-	defer z.Close()
-	if len(z.File) == 0 {
-		return "", errors.New(file + " is empty")
-	}
-	r, err := z.File[0].Open()
-	if err != nil {
-		return "", err
-	}
-	defer r.Close()
-	b, err := io.ReadAll(r)
-	return string(b), err
+	return err
 }
