@@ -9,6 +9,7 @@
 //	place.go     which elements of which variable a variate is
 //	families.go  what is particular about some distributions
 //	emit.go      the text of the derived program
+//	fresh.go     names that the program does not have yet, for all that is declared anew
 //	loglik.go    statements for the log likelihood
 //	replicate.go statements for replicated data
 //	prior.go     the prior: as a model, or drawn directly; priors.go: parameters without one

@@ -225,35 +225,8 @@ func (e *emitter) lines(text string) {
 	}
 }
 
-// fresh is a name that the program does not use.
-func (e *emitter) fresh(name string) string {
-	for n := name; ; n += "_" {
-		if !e.used[n] && !strings.HasSuffix(n, "__") && len(e.candidates(n)) == 0 {
-			e.used[n] = true
-			return n
-		}
-		if strings.HasSuffix(n, "__") {
-			n = strings.TrimRight(n, "_") + "_x"
-		}
-	}
-}
-
 // program writes the derived program.
 func (e *emitter) program() (string, error) {
-	for _, b := range e.tree.Blocks {
-		if b.Kind == ast.GeneratedQuantities {
-			continue
-		}
-		ast.Walk(b, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.Ident:
-				e.used[n.Name] = true
-			case *ast.VarExpr:
-				e.used[n.Name] = true
-			}
-			return true
-		}, nil)
-	}
 	e.outputs()
 	e.indent = 1
 	e.line("{")

@@ -54,13 +54,14 @@ func (e *emitter) each(t *term, p *plan, body func(i, variate string, args []str
 		body("", rename(nil).text(t.variate), texts(""))
 		return
 	}
-	i := e.fresh("i")
-	e.line("for (%s in 1:size(%s)) {", i, rename(nil).text(t.variate))
-	e.indent++
-	body(i, variate+"["+i+"]", texts(i))
-	e.indent--
-	e.line("}")
-	delete(e.used, i)
+	e.scope(func() {
+		i := e.fresh("i")
+		e.line("for (%s in 1:size(%s)) {", i, rename(nil).text(t.variate))
+		e.indent++
+		body(i, variate+"["+i+"]", texts(i))
+		e.indent--
+		e.line("}")
+	})
 }
 
 // density writes the log density of one observation.

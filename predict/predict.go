@@ -101,7 +101,7 @@ func (l Left) String() string {
 // quantities do not have, such as target().
 func Derive(p *compile.Program, kind Kind, o Options) (*Derived, error) {
 	tree, info := p.Syntax()
-	e := &emitter{analysis: analyse(tree, info), kind: kind, used: map[string]bool{}, dims: map[*check.Var]int{}, names: map[*check.Var]string{}}
+	e := &emitter{analysis: analyse(tree, info), kind: kind, used: namesOf(tree), dims: map[*check.Var]int{}, names: map[*check.Var]string{}}
 	if !kind.isPrior() {
 		if err := e.possible(); err != nil {
 			return nil, err

@@ -139,7 +139,7 @@ func (e *emitter) draw(t *term) {
 	name := e.names[t.place.v]
 	rank := t.place.v.Type.Rank()
 	if strings.HasPrefix(p.dist, "multi_gp") && !t.user {
-		e.drawRows(t, &p, name)
+		e.scope(func() { e.drawRows(t, &p, name) })
 		return
 	}
 	e.each(t, &p, func(i, variate string, args []string) {
@@ -181,6 +181,4 @@ func (e *emitter) drawRows(t *term, p *plan, name string) {
 	e.line("%s%s = %s;", name, t.place.at(e.now, "", t.place.v.Type.Rank()), matrix)
 	e.indent--
 	e.line("}")
-	delete(e.used, k)
-	delete(e.used, matrix)
 }

@@ -42,7 +42,7 @@ func (e *emitter) truncatedGenerator(function string) string {
 	if name, ok := e.truncated[dist]; ok {
 		return name
 	}
-	name := e.fresh("truncated_" + dist + "_rng")
+	name := e.freshEnding("truncated_"+dist, "_rng")
 	e.truncated[dist] = name
 	d := distOf(function)
 	kind := "real"
@@ -50,7 +50,9 @@ func (e *emitter) truncatedGenerator(function string) string {
 		kind = "int"
 	}
 	params, given := kind+" least, "+kind+" most", ""
+	locals := strings.Fields("least most attempt y lo hi bounded first above at_lo at_hi goal step halving")
 	for i, q := range d.Params {
+		locals = append(locals, fmt.Sprintf("p%d", i+1))
 		k := "real"
 		if q.Int {
 			k = "int"
@@ -83,10 +85,11 @@ func (e *emitter) truncatedGenerator(function string) string {
 	if kind == "int" {
 		text = discreteTruncated
 	}
-	e.functions.WriteString(strings.NewReplacer(
+	function = strings.NewReplacer(
 		"NAME", name, "PARAMS", params, "GIVEN", given, "DIST", dist,
 		"LEAST", number(support.Lo), "MOST", number(support.Hi), "UNBOUNDED", fmt.Sprint(unbounded),
-	).Replace(text))
+	).Replace(text)
+	e.scope(func() { e.functions.WriteString(e.renamed(function, locals)) })
 	return name
 }
 

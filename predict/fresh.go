@@ -1,0 +1,88 @@
+package predict
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ppl-lang/ppl/lang/ast"
+)
+
+// namesOf are all names of a program but for its generated quantities, which a derived program
+// does not have: of functions, their arguments, variables, loops.
+func namesOf(tree *ast.File) map[string]bool {
+	used := map[string]bool{}
+	for _, b := range tree.Blocks {
+		if b.Kind == ast.GeneratedQuantities {
+			continue
+		}
+		ast.Walk(b, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Ident:
+				used[n.Name] = true
+			case *ast.VarExpr:
+				used[n.Name] = true
+			}
+			return true
+		}, nil)
+	}
+	return used
+}
+
+// fresh is a name that neither the program nor the library has. Every name that a derived
+// program declares beyond those of its model comes from here.
+func (e *emitter) fresh(name string) string { return e.freshEnding(name, "") }
+
+// freshEnding is a fresh name with an ending that says what it may be used for, such as _rng of
+// a function that draws.
+func (e *emitter) freshEnding(name, ending string) string {
+	for n := name; ; n += "_" {
+		if strings.HasSuffix(n, "__") {
+			n = strings.TrimRight(n, "_") + "_x"
+		}
+		if full := n + ending; !e.used[full] && len(e.candidates(full)) == 0 {
+			e.used[full] = true
+			return full
+		}
+	}
+}
+
+// scope runs write, after which the names that it made may be used again: it writes a block, or
+// a function, in which alone they are declared.
+func (e *emitter) scope(write func()) {
+	before := maps.Clone(e.used)
+	write()
+	e.used = before
+	for _, name := range e.truncated { // functions are declared for the whole program
+		e.used[name] = true
+	}
+}
+
+// renamed is Stan source in which local names are fresh. The order of locals decides which names
+// they get.
+func (e *emitter) renamed(text string, locals []string) string {
+	var out strings.Builder
+	to := map[string]string{}
+	for _, l := range locals {
+		to[l] = e.fresh(l)
+	}
+	word := func(r rune) bool {
+		return r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+	}
+	for text != "" {
+		n := strings.IndexFunc(text, func(r rune) bool { return !word(r) })
+		switch {
+		case n < 0:
+			n = len(text)
+		case n == 0:
+			n = 1
+		}
+		if w := text[:n]; slices.Contains(locals, w) {
+			out.WriteString(to[w])
+		} else {
+			out.WriteString(w)
+		}
+		text = text[n:]
+	}
+	return out.String()
+}
