@@ -17,6 +17,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/internal/passes"
 	"github.com/ppl-lang/ppl/compile/internal/vm"
 	"github.com/ppl-lang/ppl/compile/ir"
+	"github.com/ppl-lang/ppl/internal/planted"
 	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/lang/source"
 	"github.com/ppl-lang/ppl/lang/types"
@@ -54,6 +55,8 @@ type Model struct {
 	density *vm.Program  // nil: interpreted
 	options interp.Options
 	without []string
+	asked   BindOptions    // what it was bound with
+	fault   *planted.Fault // of tests
 
 	offsets []int // of the parameters in x
 	dim     int
@@ -75,7 +78,11 @@ func (p *Program) Bind(d *data.Set, o BindOptions) (*Model, error) {
 
 // BindContext evaluates the program with data known. The error is *Error where there
 // are positions to show; where ctx ended it, it wraps the cause of that.
-func (p *Program) BindContext(ctx context.Context, d *data.Set, o BindOptions) (m *Model, err error) {
+func (p *Program) BindContext(ctx context.Context, d *data.Set, o BindOptions) (*Model, error) {
+	return p.bind(ctx, d, o, planted.From(ctx))
+}
+
+func (p *Program) bind(ctx context.Context, d *data.Set, o BindOptions, fault *planted.Fault) (m *Model, err error) {
 	var bound *bind.Bound
 	var graph *ad.Graph // that something is made of
 	defer func() { err = placed(err, bound, graph) }()
@@ -83,6 +90,7 @@ func (p *Program) BindContext(ctx context.Context, d *data.Set, o BindOptions) (
 	if d == nil {
 		d = data.Empty()
 	}
+	asked := o
 	o.Memory, o.Statements = MemoryOr(o.Memory), cmp.Or(o.Statements, DefaultStatements)
 	budget := ad.NewBudget(o.Memory, o.Statements)
 	budget.Stop = func() error {
@@ -114,6 +122,7 @@ func (p *Program) BindContext(ctx context.Context, d *data.Set, o BindOptions) (
 		return nil, err
 	}
 	m = &Model{
+		asked: asked, fault: fault,
 		program: p.ir, bound: bound, made: &made{}, without: o.Without, prints: prints, env: &ad.Env{Print: prints.function()}, curvature: &curvature{},
 		options: interp.Options{Propto: !o.NoPropto, Jacobian: !o.NoJacobian, Transforms: edition, Memory: o.Memory, Statements: o.Statements},
 	}
@@ -131,13 +140,13 @@ func (p *Program) BindContext(ctx context.Context, d *data.Set, o BindOptions) (
 		_, err := m.plain()
 		return m, err
 	}
-	w := &work{graph: bound.Density}
+	w := &work{graph: planted.After(fault, planted.Bind, bound.Density)}
 	defer func() { graph = w.graph }()
-	if err := w.differentiate(passes.Options{Without: o.Without, Trace: func(s *passes.Step) { m.early = append(m.early, effect(s)) }}); err != nil {
+	if err := w.differentiate(passes.Options{Without: o.Without, Fault: fault, Trace: func(s *passes.Step) { m.early = append(m.early, effect(s)) }}); err != nil {
 		return nil, err
 	}
 	bound.Density = w.graph
-	if err := w.assemble(passes.Options{Without: o.Without, Budget: budget}); err != nil {
+	if err := w.assemble(passes.Options{Without: o.Without, Fault: fault, Budget: budget}); err != nil {
 		return nil, err
 	}
 	if err := budget.Take(int64(w.program.Memory())); err != nil {

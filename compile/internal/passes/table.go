@@ -7,6 +7,7 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile/internal/loopnest"
+	"github.com/ppl-lang/ppl/internal/planted"
 )
 
 // Pass is one row of the table: a change that keeps what a program computes.
@@ -148,6 +149,8 @@ type Options struct {
 	Verify  bool        // verify the form after every pass
 	Trace   func(*Step) // receives what each pass did; nil: nobody
 
+	Fault *planted.Fault // of tests; nil: none
+
 	// Budget bounds what passes on graphs take, and is asked by these, and between all others,
 	// whether to go on: its error ends them. Passes before differentiation take what the
 	// budget of their graph gives. nil: there are no bounds.
@@ -202,7 +205,7 @@ func RunDensity(g *ad.Graph, o Options) (out *ad.Graph, err error) {
 		step := Step{Pass: pass, Off: !o.Has(pass.Name)}
 		before, taken := g, g.Taken()
 		if !step.Off {
-			g = pass.Density(g)
+			g = planted.After(o.Fault, pass.Name, pass.Density(g))
 		}
 		if g != before {
 			g.GiveBack(taken)
@@ -257,7 +260,7 @@ func Run(g *ad.Graph, o Options) (p *loopnest.Program, err error) {
 		case step.Off:
 		case pass.Graph != nil:
 			before, used := g, o.Budget.Used()
-			if g = pass.Graph(g, &o); g == before {
+			if g = planted.After(o.Fault, pass.Name, pass.Graph(g, &o)); g == before {
 				o.Budget.Back(used)
 			} else {
 				took := o.Budget.Used() - used
@@ -266,6 +269,7 @@ func Run(g *ad.Graph, o Options) (p *loopnest.Program, err error) {
 			}
 		case pass.Nest != nil:
 			pass.Nest(p)
+			p = planted.After(o.Fault, pass.Name, p)
 		}
 		if o.Verify {
 			if p != nil {

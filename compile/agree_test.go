@@ -1,0 +1,183 @@
+package compile_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/compile/data"
+	"github.com/ppl-lang/ppl/compile/internal/proggen"
+	"github.com/ppl-lang/ppl/internal/benchsuite"
+	"github.com/ppl-lang/ppl/internal/planted"
+	"github.com/ppl-lang/ppl/lang/source"
+)
+
+// agree compares a model with the reference at a few points and returns what disagrees, or else
+// the last comparison.
+func agree(t *testing.T, m *compile.Model, seed uint64, points int) *compile.Agreement {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 5))
+	var a *compile.Agreement
+	for range points {
+		x := make([]float64, m.Dim())
+		for i := range x {
+			x[i] = 2.4*rng.Float64() - 1.2
+		}
+		var err error
+		if a, err = m.Agree(x, rng, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if a.Wrong() {
+			break
+		}
+	}
+	return a
+}
+
+// TestAgreesWithReference: there is no false alarm for the benchmark suite, the programs of the
+// tests, and random ones; more of these where PPL_RANDOM_PROGRAMS_TO is the last seed.
+func TestAgreesWithReference(t *testing.T) {
+	verdicts := map[compile.Verdict]int{}
+	sloped := 0
+	check := func(name, text string, set *data.Set, seed uint64, points int) {
+		prog, _ := compile.Compile(source.NewFile(name, text))
+		if prog == nil {
+			return
+		}
+		m, err := prog.Bind(set, compile.BindOptions{})
+		if err != nil {
+			return
+		}
+		a := agree(t, m, seed, points)
+		verdicts[a.Verdict]++
+		if a.Sloped {
+			sloped++
+		}
+		if a.Wrong() {
+			t.Errorf("%s: %v: %+v\n%s", name, a.Verdict, *a, text)
+		}
+	}
+	for _, w := range benchsuite.All() {
+		values, _ := w.Make()
+		set, err := data.FromGo(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(w.Name, w.Source().Text, set, 1, 1)
+	}
+	for _, pattern := range []string{"testdata/found/*.model", "testdata/functions/*.model"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatal("no programs", err)
+		}
+		for _, file := range files {
+			text, set := withData(t, file)
+			check(file, text, set, 2, 2)
+		}
+	}
+	last := uint64(150)
+	if s := os.Getenv("PPL_RANDOM_PROGRAMS_TO"); s != "" {
+		n, err := strconv.ParseUint(s, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = n
+	}
+	for seed := range last {
+		for _, p := range []proggen.Program{proggen.NewModel(seed), proggen.NewStatements(seed)} {
+			check("seed "+strconv.FormatUint(seed, 10), p.Text, parsed(t, p.Data), seed, 2)
+		}
+	}
+	t.Logf("%v, %d with slopes", verdicts, sloped)
+	if verdicts[compile.Agrees] < 200 || sloped < 150 {
+		t.Errorf("too few comparisons: %v, %d with slopes", verdicts, sloped)
+	}
+}
+
+const regression = `
+data { int N; vector[N] x; vector[N] y; }
+parameters { real a; real b; real<lower=0> s; }
+model {
+  a ~ normal(0, 2);
+  b ~ normal(0, 2);
+  s ~ exponential(1);
+  for (n in 1:N) y[n] ~ normal(a + b * x[n], s);
+}
+`
+
+// TestFaultIsNoticed: a fault in a pass or in the binder is noticed, and is gone without the
+// pass, or in the reference.
+func TestFaultIsNoticed(t *testing.T) {
+	prog, _ := compile.Compile(source.NewFile("regression.stan", regression))
+	set := parsed(t, `{"N": 4, "x": [1, 2, 3, 4], "y": [1.1, 2.3, 2.9, 4.2]}`)
+	scaled := func(factor float64) func(any) any {
+		return func(made any) any {
+			g := made.(*ad.Graph).Fork()
+			g.Outputs[0] = g.Scale(factor, g.Outputs[0])
+			return g
+		}
+	}
+	for _, c := range []struct {
+		fault   *planted.Fault
+		verdict compile.Verdict
+		without bool // the fault goes with its pass
+	}{
+		{&planted.Fault{Pass: "merge", Change: scaled(0.5)}, compile.Differs, true},
+		{&planted.Fault{Pass: "logarithms", Change: scaled(1 + 1e-6)}, compile.Differs, true},
+		{&planted.Fault{Pass: "slices", Change: func(made any) any { // of the graph with its gradient
+			g := made.(*ad.Graph).Fork()
+			g.Outputs[2] = g.Scale(0.9, g.Outputs[2])
+			return g
+		}}, compile.Slopes, true},
+		{&planted.Fault{Pass: planted.Bind, Change: scaled(1.01)}, compile.Differs, false},
+	} {
+		m, err := prog.BindContext(planted.With(context.Background(), c.fault), set, compile.BindOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := agree(t, m, 1, 1); a.Verdict != c.verdict {
+			t.Errorf("%s: %v, want %v: %+v", c.fault.Pass, a.Verdict, c.verdict, *a)
+		}
+		if c.without {
+			less, err := m.Rebind(context.Background(), set, c.fault.Pass)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a := agree(t, less, 1, 1); a.Verdict != compile.Agrees {
+				t.Errorf("without %s: %v", c.fault.Pass, a.Verdict)
+			}
+		}
+		r := m.Reference()
+		if a := agree(t, r, 1, 1); a.Verdict != compile.Agrees || !a.Sloped {
+			t.Errorf("the reference: %+v", *a)
+		}
+		x := []float64{0.3, -0.2, 0.1}
+		dst := make([]float64, len(r.OutputNames()))
+		if err := r.Generate(x, rand.New(rand.NewPCG(1, 1)), dst); err != nil || math.Abs(dst[2]-math.Exp(0.1)) > 1e-15 {
+			t.Errorf("outputs of the reference: %v, %v", dst, err)
+		}
+		if h := make([]float64, 9); r.Hessian(x, h) != nil {
+			t.Error("the reference has no second derivatives")
+		}
+	}
+}
+
+// TestAgreeEndsInTime: a comparison ends when its time is over, and then says so.
+func TestAgreeEndsInTime(t *testing.T) {
+	prog, _ := compile.Compile(source.NewFile("regression.stan", regression))
+	m, err := prog.Bind(parsed(t, `{"N": 1, "x": [1], "y": [1]}`), compile.BindOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := m.Agree(make([]float64, 3), rand.New(rand.NewPCG(1, 1)), -1)
+	if err != nil || a.Verdict != compile.TooLong || a.Wrong() {
+		t.Errorf("%+v, %v", a, err)
+	}
+}

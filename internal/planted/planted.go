@@ -1,0 +1,35 @@
+// Package planted lets tests put a fault into the compiler, to see whether a run notices it. It
+// is for tests alone: nothing else makes a Fault.
+package planted
+
+import "context"
+
+// Fault is a change that the compiler makes after one of its passes, if that is not left out.
+type Fault struct {
+	Pass string // its name; Bind: the graph that the binder makes, whatever passes are on
+	// Change is given what the pass returns, an *ad.Graph or a *loopnest.Program, and returns
+	// what takes its place.
+	Change func(any) any
+}
+
+// Bind is the Pass of a fault in the binder.
+const Bind = "bind"
+
+type key struct{}
+
+// With is a context for binding a program, whose compilation has the fault.
+func With(ctx context.Context, f *Fault) context.Context { return context.WithValue(ctx, key{}, f) }
+
+// From is the fault of a context; nil: there is none.
+func From(ctx context.Context) *Fault {
+	f, _ := ctx.Value(key{}).(*Fault)
+	return f
+}
+
+// After is what takes the place of made, which a pass returns. A nil Fault changes nothing.
+func After[T any](f *Fault, pass string, made T) T {
+	if f == nil || f.Pass != pass {
+		return made
+	}
+	return f.Change(made).(T)
+}
