@@ -16,6 +16,7 @@ import (
 // (1 + abs(i) % N), which is what lets indices, bounds and numbers of trips be any
 // expression.
 type drawing struct {
+	counts []int // numbers of rows to choose from; nil: small ones
 	page
 	data map[string]any
 
@@ -109,8 +110,11 @@ const (
 // NewStatements makes the program of a seed out of statements drawn one by one:
 // loops whose bodies compute ints, write elements at computed places, jump and
 // return, in every block.
-func NewStatements(seed uint64) Program {
-	d := &drawing{page: newPage(seed, 0xd1342543de82ef95), data: map[string]any{}, cost: 1}
+func NewStatements(seed uint64) Program { return newStatements(seed, nil) }
+
+// newStatements is NewStatements with a number of rows among those given; nil: small ones.
+func newStatements(seed uint64, rows []int) Program {
+	d := &drawing{page: newPage(seed, 0xd1342543de82ef95), data: map[string]any{}, cost: 1, counts: rows}
 	d.drawTaste()
 	d.values()
 	d.program()
@@ -132,6 +136,9 @@ func (d *drawing) values() {
 	}
 	if d.small && d.chance(0.06) {
 		n = among(d, 129, 257, 515) // more than a strip of machine code takes
+	}
+	if d.counts != nil {
+		n = one(d, d.counts)
 	}
 	d.data["N"], d.data["K"] = n, k
 	y := [2][]float64{make([]float64, n), make([]float64, n)}

@@ -13,10 +13,35 @@ const maxModelWork = 1500
 
 // NewModel makes the program of a seed out of the templates of the table, nested
 // and combined at random.
-func NewModel(seed uint64) Program {
+func NewModel(seed uint64) Program { return newModel(seed, nil) }
+
+// Thresholds are sizes on both sides of those from which on the compiler's passes act, or act
+// otherwise.
+var Thresholds = []int{63, 64, 65, 127, 128, 129, 255, 256, 257, 499, 500, 501, 511, 512, 513, 999, 1000, 1001}
+
+// NewLarge makes the program of a seed, as NewModel or NewStatements do, with a size among
+// Thresholds.
+func NewLarge(seed uint64) Program {
+	if seed%2 == 0 {
+		return newModel(seed, Thresholds)
+	}
+	return newStatements(seed, Thresholds)
+}
+
+// newModel is NewModel with one of the sizes given for most of its own; nil: small ones.
+func newModel(seed uint64, sizes []int) Program {
 	w := newWriter(seed)
 	w.limit = pickOne(w, maxModelWork/5, maxModelWork, maxModelWork, 4*maxModelWork)
 	w.drawSizes()
+	if sizes != nil {
+		n := sizes[w.rng.IntN(len(sizes))]
+		w.limit = 10 * n
+		for _, s := range sizeNames {
+			if w.chance(0.6) {
+				w.sizes[s] = n
+			}
+		}
+	}
 	var model, transformed, generated, known []string
 	for range pickOne(w, 1, 1, 1, 2, 3) {
 		switch k := w.rng.IntN(20); {

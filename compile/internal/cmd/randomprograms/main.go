@@ -5,7 +5,8 @@
 //
 // Sources are models (templates that look like what statisticians write),
 // programs (anything that is well typed), statements (loops whose statements are drawn
-// one by one), mutants (models with statements
+// one by one), thresholds (models and statements with sizes on both sides of those at which
+// passes begin to act), mutants (models with statements
 // dropped, repeated, moved, put under conditions or in loops, indices and bounds
 // shifted) and real (mutants of the benchmark suite, of the programs in the
 // folders of -models, and of those of posteriordb where PPL_POSTERIORDB names the
@@ -62,7 +63,7 @@ func main() {
 	log.SetFlags(0)
 	var o options
 	flag.StringVar(&o.dir, "dir", "", "folder for the state and the faults")
-	flag.StringVar(&o.source, "source", "models", "models, programs, statements, mutants or real")
+	flag.StringVar(&o.source, "source", "models", "models, programs, statements, thresholds, mutants or real")
 	flag.Uint64Var(&o.from, "from", 0, "first seed; 0: where the last run of this source ended")
 	flag.Uint64Var(&o.count, "count", 1000, "programs to run; functions with -stan")
 	flag.Uint64Var(&o.full, "full", 50, "every so many programs, all ways are compared; 0: never")

@@ -20,6 +20,9 @@ func (o options) program(seed uint64) (text, values string, err error) {
 	case "statements":
 		p := proggen.NewStatements(seed)
 		return p.Text, p.Data, nil
+	case "thresholds":
+		p := proggen.NewLarge(seed)
+		return p.Text, p.Data, nil
 	case "mutants":
 		p := proggen.NewModel(seed)
 		text, ok := contest.Mutate(p.Text, seed)
