@@ -51,9 +51,10 @@ type Fit struct {
 	sigFigs   int             // of files; 0: the numbers are exact
 	rounded   int             // digits that the draws were rounded to before they were read; 0: to none
 	started   time.Time
-	prior     bool // the parameters are draws from the prior, see SamplePrior
-	running   bool // the chains go on, see Options.Watch
-	every     int  // Summary then rests on every so manieth draw
+	prior     bool            // the parameters are draws from the prior, see SamplePrior
+	density   *folder.Density // what came of comparing it with the reference
+	running   bool            // the chains go on, see Options.Watch
+	every     int             // Summary then rests on every so manieth draw
 
 	once sync.Once
 	rows []diagnose.Row
@@ -217,7 +218,7 @@ func (f *Fit) FindingsOf(rows []diagnose.Row) []diagnose.Finding {
 	f.rejecting(found)
 	found = f.approximationFindings(found)
 	// First what explains the others.
-	return slices.Insert(found, 0, slices.Concat(f.fromEvents(rows), f.improper(rows), f.failedQuantities(), f.slowly())...)
+	return slices.Insert(found, 0, slices.Concat(f.densityFindings(), f.fromEvents(rows), f.improper(rows), f.failedQuantities(), f.slowly())...)
 }
 
 // Checked says what a run without findings was checked for, and what no check can see.

@@ -21,6 +21,7 @@ import (
 type recorder struct {
 	left      int64 // bytes that draws may still take, unless they are read back from journals
 	posterior *Posterior
+	check     *densityCheck
 	fit       *Fit
 	out       drawOutput // nil: none
 
@@ -199,6 +200,9 @@ func (r *recorder) record(ctx context.Context, session *infer.Session) error {
 		}
 		if err := r.add(session, d); err != nil {
 			return err
+		}
+		if r.check.draw(d) {
+			return errWrongDensity
 		}
 	}
 	r.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/ppl-lang/ppl/ad"
@@ -153,6 +154,48 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 	if err := errors.Join(infer.CheckOptions(map[string]int{"sig-figs": o.SigFigs}), infer.CheckOptions(map[string]float64{"target-ess": o.TargetESS})); err != nil {
 		return nil, fmt.Errorf("ppl: %w", err)
 	}
+	check := newDensityCheck(p, &o)
+	watch := watchAgain(&o)
+	var fit *Fit
+	for {
+		err := errWrongDensity
+		if !check.start() {
+			fit, err = check.sample(ctx, o)
+			if fit != nil {
+				fit.density = check.finish()
+			}
+			if !errors.Is(err, errWrongDensity) {
+				return fit, err
+			}
+			o.Watch = watch
+		}
+		if err := check.replace(ctx); err != nil {
+			return fit, &InterruptedError{Cause: err}
+		}
+		// What was drawn, now or before the run was resumed, is of another density.
+		o.Resumable, o.Resume = o.Resumable || o.Resume, false
+	}
+}
+
+// watchAgain makes Options.Watch see the last of several attempts, though it is called once. It
+// returns what takes its place from the second attempt on.
+func watchAgain(o *Options) func(func() *Fit) {
+	if o.Watch == nil {
+		return nil
+	}
+	var now atomic.Pointer[func() *Fit]
+	first := o.Watch
+	o.Watch = func(sofar func() *Fit) {
+		now.Store(&sofar)
+		first(func() *Fit { return (*now.Load())() })
+	}
+	return func(sofar func() *Fit) { now.Store(&sofar) }
+}
+
+// sample makes one attempt at the run, with the program that is trusted so far. The error is
+// errWrongDensity where that turns out to be wrong.
+func (c *densityCheck) sample(ctx context.Context, o Options) (*Fit, error) {
+	p := c.posterior
 	config := o.config()
 	if o.Watch != nil {
 		config.TablesEvery = tablesEvery
@@ -160,7 +203,7 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 			config.TablesEvery = o.tablesEvery
 		}
 	}
-	r := &recorder{posterior: p, flushAlways: o.flushAlways}
+	r := &recorder{posterior: p, flushAlways: o.flushAlways, check: c}
 	if o.TargetESS > 0 {
 		config.Enough = func(n int) bool {
 			ess, rhat := r.precision(n)
@@ -216,7 +259,13 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 	}
 	// Leaving the loop stops the chains; the report is complete after it.
 	err = r.record(ctx, session)
+	if ctx.Err() == nil && !errors.Is(err, errWrongDensity) && c.end() {
+		err = errWrongDensity
+	}
 	r.fit.Report = session.Report()
+	if errors.Is(err, errWrongDensity) {
+		return r.fit, errors.Join(errWrongDensity, r.removeJournals())
+	}
 	if r.out == nil {
 		return r.fit, err
 	}

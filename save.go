@@ -39,5 +39,6 @@ func (f *Fit) Save(dir string) error {
 		return err
 	}
 	r.Finish(f.Report, f.planFaults(), nil)
+	r.Density = f.DensityCheck()
 	return r.Write(dir)
 }

@@ -119,8 +119,8 @@ func (m *Model) Agree(x []float64, rng *rand.Rand, allowed time.Duration) (*Agre
 	}
 	began := time.Now()
 	quiet := m.Clone().(*Model)
-	quiet.prints, quiet.env = nil, &ad.Env{Stop: m.env.Stop}
 	c := &agreeing{m: quiet, plain: plain, a: &Agreement{}}
+	quiet.prints, quiet.env = nil, &c.env
 	c.env.Stop = func() error {
 		if time.Since(began) > allowed {
 			return errLong

@@ -87,6 +87,10 @@ type Record struct {
 	// program, see the finding "plan-fault".
 	PlanFaults []string `json:"plan_faults,omitempty"`
 
+	// Density is what came of comparing the log density with the reference evaluator; nil in
+	// records of older versions.
+	Density *Density `json:"density,omitempty"`
+
 	// At the end of the run: what chains have adapted and where they have ended,
 	// what a later run can start from; how they have fared.
 	Chains  []infer.Adapted `json:"chains,omitempty"`

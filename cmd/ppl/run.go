@@ -391,6 +391,7 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 	default:
 		full := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 		o.made.Finish(fit.Report, l.posterior.Compiled().Loops().Faults, err)
+		o.made.Density = fit.DensityCheck()
 		if e := writeRecord(o.made, o.out); e != nil && !full {
 			err = errors.Join(err, e)
 		}

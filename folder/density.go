@@ -1,0 +1,40 @@
+package folder
+
+// Density is what came of comparing the compiled log density of a run with the reference
+// evaluator, which runs the program statement by statement.
+type Density struct {
+	Points int     `json:"points"` // at which log densities were compared
+	Slopes int     `json:"slopes"` // at which gradients were compared too, along a direction
+	Share  float64 `json:"share"`  // of the statements that were compared; 1: all
+	Excess float64 `json:"excess"` // the largest difference, in units of what rounding explains
+	// Seconds is the time that the comparisons took.
+	Seconds float64 `json:"seconds"`
+	// Reason says why less than all was compared; "" if all was.
+	Reason string `json:"reason,omitempty"`
+	// Wrong are the points where the two disagree, and what was done about it.
+	Wrong []WrongDensity `json:"wrong,omitempty"`
+}
+
+// WrongDensity is a point at which a compiled program computes another log density, or another
+// gradient, than the reference evaluator.
+type WrongDensity struct {
+	What      string    `json:"what"`                // that is wrong: DensityValue, DensityGradient or DensityRejection
+	When      string    `json:"when"`                // before the first draw, at the end of warm-up, at the end of a chain
+	Compiled  float64   `json:"compiled"`            // log density, or its slope along Direction
+	Reference float64   `json:"reference"`           // the same of the reference
+	Tolerance float64   `json:"tolerance"`           // what rounding explains
+	Point     []float64 `json:"point"`               // unconstrained
+	Direction []float64 `json:"direction,omitempty"` // of the slopes
+	Message   string    `json:"message,omitempty"`   // with which the reference rejects the point
+
+	Pass    string `json:"pass,omitempty"` // of the compiler, without which the program is right; "": none alone
+	Instead string `json:"instead"`        // what the draws are from instead
+	Begun   bool   `json:"begun"`          // draws had been made, and were discarded
+}
+
+// What can be wrong.
+const (
+	DensityValue     = "log density"
+	DensityGradient  = "gradient"
+	DensityRejection = "rejection"
+)

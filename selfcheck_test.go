@@ -1,0 +1,125 @@
+package ppl_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/ad"
+	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/infer/nuts"
+	"github.com/ppl-lang/ppl/internal/planted"
+)
+
+// flattened is a fault that makes a normal density wider, from a point on: everywhere for -Inf.
+func flattened(from float64) func(any) any {
+	return func(made any) any {
+		g := made.(*ad.Graph).Fork()
+		lp, x := g.Outputs[0], g.Reshape(g.Inputs[0], nil)
+		wrong := g.Scale(0.25, lp)
+		if !math.IsInf(from, -1) {
+			wrong = g.Select(g.Less(g.Const(from), x), wrong, lp)
+		}
+		g.Outputs[0] = wrong
+		return g
+	}
+}
+
+// TestWrongDensityIsNotTrusted: a fault of the compiler is found before the first draw, or at the
+// draws, and the run then is of a program without it.
+func TestWrongDensityIsNotTrusted(t *testing.T) {
+	model, err := ppl.Compile("normal.stan", "parameters { real x; } model { x ~ normal(10, 1); }")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, pass, instead string
+		from                float64
+		begun               bool
+	}{
+		{"everywhere", "unroll", "the program without the compiler's pass unroll", math.Inf(-1), false},
+		{"where the draws are", "choose", "the program without the compiler's pass choose", 5, true},
+		{"in the binder", planted.Bind, "the reference evaluator", 5, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx := planted.With(context.Background(), &planted.Fault{Pass: c.pass, Change: flattened(c.from)})
+			p, err := model.BindContext(ctx, nil, ppl.BindOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, output := range []string{"", filepath.Join(t.TempDir(), "fit")} {
+				watched := 0
+				var sofar func() *ppl.Fit
+				fit, err := ppl.Sample(context.Background(), p, ppl.Options{Sampler: nuts.Sampler{}, Chains: 2, Draws: 500, Warmup: 300, Seed: 3,
+					Output: output, Resumable: output != "", Watch: func(f func() *ppl.Fit) { watched, sofar = watched+1, f }})
+				if err != nil {
+					t.Fatal(err)
+				}
+				// The wrong density has a standard deviation of 2.
+				if row := fit.Summary()[0]; math.Abs(row.Mean-10) > 0.2 || math.Abs(row.SD-1) > 0.15 {
+					t.Errorf("mean %v and standard deviation %v", row.Mean, row.SD)
+				}
+				if fit.Draws.Len(0) != 500 || fit.Draws.Len(1) != 500 {
+					t.Errorf("%d and %d draws", fit.Draws.Len(0), fit.Draws.Len(1))
+				}
+				if watched != 1 || sofar().Draws.Len(1) != 500 {
+					t.Errorf("watched %d times", watched)
+				}
+				d := fit.DensityCheck()
+				if len(d.Wrong) != 1 || d.Wrong[0].Instead != c.instead || d.Wrong[0].Begun != c.begun || (d.Wrong[0].Point[0] > 5) != c.begun {
+					t.Errorf("%+v", *d)
+				}
+				found := fit.Findings()
+				if len(found) == 0 || found[0].Code != "density-wrong" || found[0].Severity != diagnose.Problem || !strings.Contains(found[0].Summary, c.instead) {
+					t.Errorf("%+v", found)
+				}
+				if output == "" {
+					continue
+				}
+				if left, _ := filepath.Glob(output + "*"); len(left) != 2 || len(fit.Files) != 2 {
+					t.Errorf("files %v", left)
+				}
+				if again, err := ppl.ReadCSV(fit.Files...); err != nil || fmt.Sprint(again.Draws.Len(0)) != "500" {
+					t.Errorf("the files hold %v", err)
+				}
+				dir := filepath.Join(t.TempDir(), "saved")
+				if err := fit.Save(dir); err != nil {
+					t.Fatal(err)
+				}
+				read, err := ppl.ReadFit(dir)
+				if err != nil || len(read.DensityCheck().Wrong) != 1 || read.Findings()[0].Code != "density-wrong" {
+					t.Errorf("%+v, %v", read.DensityCheck(), err)
+				}
+			}
+		})
+	}
+}
+
+// TestDensityIsCompared: a run without a fault compares at a starting point, and at draws of every
+// chain, and says nothing about it.
+func TestDensityIsCompared(t *testing.T) {
+	model, err := ppl.Compile("normal.stan", "parameters { real x; real<lower=0> s; } model { x ~ normal(0, 1); s ~ exponential(1); }")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := model.Bind(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, err := ppl.Sample(context.Background(), p, ppl.Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := fit.DensityCheck(); d.Points < 1 || d.Slopes < 1 || d.Share != 1 || d.Excess > 1 || d.Wrong != nil || d.Reason != "" {
+		t.Errorf("%+v", *d)
+	}
+	for _, f := range fit.Findings() {
+		if strings.HasPrefix(f.Code, "density") {
+			t.Errorf("%+v", f)
+		}
+	}
+}
