@@ -14,6 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/diagnose"
+	"github.com/ppl-lang/ppl/internal/cputime"
 )
 
 // This file: every run compares its compiled log density with the reference evaluator, before
@@ -40,6 +41,7 @@ type densityCheck struct {
 	rng       *rand.Rand
 	record    folder.Density
 	began     time.Time
+	used      time.Duration // processor time of the process before the run
 	parallel  int           // processors that the run takes
 	each      time.Duration // that the last comparison took
 	long      time.Duration // that a comparison was allowed which did not end
@@ -61,12 +63,14 @@ func newDensityCheck(p *Posterior, o *Options) *densityCheck {
 	if chains <= 0 {
 		chains = 4
 	}
-	return &densityCheck{posterior: p, rng: rand.New(rand.NewPCG(o.Seed, 0x9e3779b97f4a7c15)), began: time.Now(), parallel: min(parallel, chains)}
+	return &densityCheck{posterior: p, rng: rand.New(rand.NewPCG(o.Seed, 0x9e3779b97f4a7c15)), began: time.Now(), used: cputime.Process(), parallel: min(parallel, chains)}
 }
 
 // allowance is the time that a comparison may take now.
 func (c *densityCheck) allowance() time.Duration {
-	run := time.Duration(checkShare * float64(c.parallel) * float64(time.Since(c.began)))
+	// Other runs of the process use its time too.
+	cost := min(time.Duration(c.parallel)*time.Since(c.began), cputime.Process()-c.used)
+	run := time.Duration(checkShare * float64(cost))
 	return max(run, checkLeast) - time.Duration(c.record.Seconds*float64(time.Second))
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/internal/interp"
 	"github.com/ppl-lang/ppl/compile/internal/passes"
+	"github.com/ppl-lang/ppl/internal/cputime"
 )
 
 // This file: does the compiled log density agree with the reference evaluator, which runs the
@@ -105,10 +107,11 @@ type agreeing struct {
 }
 
 // Agree compares the log density, and its slope along a random direction, with the reference
-// evaluator at the unconstrained point x. It takes about ten evaluations of the reference, and
-// ends soon after the time allowed is over: before the first comparison with the verdict TooLong,
-// later with what it has. Elapsed is the time on the clock that it took. What the program prints
-// is not shown.
+// evaluator at the unconstrained point x. It takes seven evaluations of the reference or a few
+// more, and ends soon after the processor time allowed is over: before log densities were
+// compared with the verdict TooLong, later without slopes. An evaluation is left only in the midst of long loops, so
+// that log densities of short programs are compared whatever the time. What the program
+// prints is not shown.
 func (m *Model) Agree(x []float64, rng *rand.Rand, allowed time.Duration) (*Agreement, error) {
 	if err := m.at(x); err != nil {
 		return nil, err
@@ -117,12 +120,14 @@ func (m *Model) Agree(x []float64, rng *rand.Rand, allowed time.Duration) (*Agre
 	if err != nil {
 		return nil, err
 	}
-	began := time.Now()
+	runtime.LockOSThread() // whose time is measured
+	defer runtime.UnlockOSThread()
+	began := cputime.Thread()
 	quiet := m.Clone().(*Model)
 	c := &agreeing{m: quiet, plain: plain, a: &Agreement{}}
 	quiet.prints, quiet.env = nil, &c.env
 	c.env.Stop = func() error {
-		if time.Since(began) > allowed {
+		if cputime.Thread()-began > allowed {
 			return errLong
 		}
 		if m.env.Stop != nil {
@@ -131,9 +136,9 @@ func (m *Model) Agree(x []float64, rng *rand.Rand, allowed time.Duration) (*Agre
 		return nil
 	}
 	err = c.compare(x, rng)
-	c.a.Elapsed = time.Since(began)
+	c.a.Elapsed = cputime.Thread() - began
 	if errors.Is(err, errLong) {
-		if c.a.Evaluations == 0 {
+		if c.a.Tolerance == 0 {
 			c.a.Verdict, c.a.Reason = TooLong, errLong.Error()
 		}
 		err = nil
@@ -143,9 +148,6 @@ func (m *Model) Agree(x []float64, rng *rand.Rand, allowed time.Duration) (*Agre
 
 // reference evaluates the reference.
 func (c *agreeing) reference(x []float64) (interp.Value, error) {
-	if err := c.env.Stop(); err != nil {
-		return interp.Value{}, err
-	}
 	v, err := c.plain.Density(c.m.split(x), &c.env)
 	if err == nil || !errors.Is(err, errLong) {
 		c.a.Evaluations++
@@ -245,6 +247,9 @@ func (c *agreeing) slope(x, grad []float64, gradients [][]float64, noise float64
 		return nil
 	}
 	at := func(h float64) (float64, error) {
+		if err := c.env.Stop(); err != nil {
+			return 0, err
+		}
 		moved := slices.Clone(x)
 		for i := range moved {
 			moved[i] += h * direction[i]

@@ -10,15 +10,14 @@ import (
 	"github.com/ppl-lang/ppl/compile"
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/compile/internal/contest"
-	"github.com/ppl-lang/ppl/internal/benchsuite"
 	"github.com/ppl-lang/ppl/lang/format"
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
 // TestListingIsTheSame binds programs again and compares the listings: the compiler must not
-// depend on the order in which Go ranges over a map. The programs are the benchmark suite, the
+// depend on the order in which Go ranges over a map. The programs are the
 // examples, those of the tests of this package, and posteriordb where PPL_POSTERIORDB names the
-// folder posterior_database of a checkout.
+// folder posterior_database of a checkout; package benchsuite does the same for the benchmark suite.
 func TestListingIsTheSame(t *testing.T) {
 	programs := 0
 	same := func(t *testing.T, text, name string, set *data.Set, times int) {
@@ -49,14 +48,6 @@ func TestListingIsTheSame(t *testing.T) {
 			}
 		}
 		programs++
-	}
-	for _, w := range benchsuite.All() {
-		values, _ := w.Make()
-		set, err := data.FromGo(values)
-		if err != nil {
-			t.Fatal(err)
-		}
-		same(t, w.Source().Text, w.Name, set, 2)
 	}
 	for _, example := range smallExamples(t) {
 		same(t, example[0], "example", parsed(t, example[1]), 2)

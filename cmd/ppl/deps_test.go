@@ -42,12 +42,12 @@ lang:       lang participle
 ad:         ad gonum
 ad/kernel:  ad/kernel
 stdlib:     stdlib ad lang/types gonum
-compile:    compile lang ad stdlib gonum
+compile:    compile lang ad stdlib gonum internal/cputime internal/planted
 compile/internal/cmd: compile lang ad stdlib internal
 infer:      infer gonum internal/files
 predict:    predict lang compile stdlib
 criticise:  criticise infer gonum
-.:          . lang ad stdlib compile infer predict criticise folder internal/files internal/buildinfo internal/clients/rules
+.:          . lang ad stdlib compile infer predict criticise folder internal/files internal/buildinfo internal/cputime internal/clients/rules internal/planted
 folder:     folder compile infer lang/source internal/files
 folds:      . folds infer
 report:     . report infer criticise internal/files plot
@@ -61,6 +61,7 @@ internal:   . internal lang ad stdlib compile infer predict criticise gonum
 internal/files: sys
 internal/buildinfo:
 internal/cputime:
+internal/planted:
 internal/web:   internal/web sync
 internal/serve: internal/web internal/serve sys
 internal/lsp:   internal/lsp lang stdlib compile/data jrpc2
@@ -97,15 +98,16 @@ compile/internal/native: ad/kernel
 compile/internal/dense:  compile/internal/native ad/kernel
 compile/internal/ops:    compile/internal/native ad ad/kernel
 compile/internal/loopnest: compile/internal/ops ad
-compile/internal/passes: compile/internal/loopnest compile/internal/ops ad gonum
+compile/internal/passes: compile/internal/loopnest compile/internal/ops ad gonum internal/planted
 compile/internal/vm:     compile/internal/dense compile/internal/loopnest compile/internal/native compile/internal/ops compile/internal/passes ad ad/kernel gonum
 compile/internal/direct: compile/data compile/ir stdlib/transform ad stdlib lang/source lang/diag lang/types
 compile/internal/interp: compile/data compile/ir stdlib/transform ad stdlib lang/source lang/diag lang/types
 compile/internal/proggen:
 compile/internal/contest: compile compile/data compile/ir compile/internal/bind compile/internal/direct compile/internal/interp compile/internal/passes stdlib/transform ad lang
 compile/internal/cmd/randomprograms: *
+compile/internal/cmd/agreement: *
 compile/internal/bind:   compile/data compile/ir compile/internal/interp stdlib/transform ad stdlib lang/source lang/diag lang/types
-compile:                 compile/data compile/ir stdlib/transform compile/internal/bind compile/internal/interp compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang
+compile:                 compile/data compile/ir stdlib/transform compile/internal/bind compile/internal/interp compile/internal/loopnest compile/internal/passes compile/internal/vm ad stdlib lang internal/cputime internal/planted
 
 predict:                 compile lang/source lang/ast lang/check lang/types stdlib
 
@@ -148,6 +150,7 @@ libppl:                  internal/bridge
 internal/files:          sys
 internal/buildinfo:
 internal/cputime:
+internal/planted:
 examples:                *
 internal/web:            sync
 internal/serve:          internal/web sys

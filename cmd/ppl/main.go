@@ -25,6 +25,7 @@
 //	ppl metric MODEL --points FILE     the metric of Riemannian samplers at given points
 //	ppl bench MODEL --data FILE        time the gradient
 //	ppl explain MODEL --data FILE      how the gradient is evaluated, where its time goes
+//	ppl report-bug DIR                 a report of a wrong log density, to send
 //	ppl check MODEL…                   say what is wrong with models
 //	ppl fmt MODEL…                     lay models out in the canonical form
 //	ppl explain-error CODE             what a message means, with examples
@@ -123,7 +124,7 @@ from their posterior, without a C++ compiler.
 	root.AddCommand(runCommand(), summaryCommand(), diagnoseCommand(), reportCommand(), generateCommand(), predictCommand(), convertCommand(), priorCommand(), simulateCommand(),
 		optimizeCommand(), laplaceCommand(), pathfinderCommand(), variationalCommand(),
 		looCommand(), cvCommand(), compareCommand(), ppcCommand(), sensitivityCommand(), sbcCommand(), studyCommand(), taskCommand(),
-		logDensityCommand(), metricCommand(), benchCommand(), explainCommand(),
+		logDensityCommand(), metricCommand(), benchCommand(), explainCommand(), reportBugCommand(),
 		checkCommand(), fmtCommand(), docCommand(), explainErrorCommand(), versionCommand(), serveCommand(), workCommand(), lspCommand(), playgroundCommand(), cmdstanHomeCommand(), buildCommand(), exitCodesHelp())
 	// A word that is no command is told of before the options after it.
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !strings.HasPrefix(args[0], "__complete") && args[0] != "help" && args[0] != "completion" {

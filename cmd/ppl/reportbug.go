@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ppl-lang/ppl"
+	"github.com/ppl-lang/ppl/internal/files"
+)
+
+// bugPoints is the number of points at which report-bug compares a model where none are given.
+const bugPoints = 5
+
+func reportBugCommand() *cobra.Command {
+	in := pointed{random: bugPoints}
+	var out string
+	cmd := &cobra.Command{
+		Use:   "report-bug DIR | MODEL --data FILE",
+		Short: "Write a report of a wrong log density, with all that others need to repeat it",
+		Long: `Compares the compiled log density of a model, and its gradient, with the reference
+evaluator, which runs the model statement by statement: at the points where the run
+of the folder (ppl run --out) found it wrong, or, of a model, at those of a file or
+at random ones. Where the two differ, it writes one file for you to read and send:
+the values, the points, the version, the model, the data, the compiled program.
+
+Every run makes such comparisons by itself, as far as they take little of its time;
+this command makes them however long they take.`,
+		Args: arguments("DIR | MODEL"),
+	}
+	in.flags(cmd)
+	cmd.Flags().StringVarP(&out, "out", "o", "", "write the report to this `file` even if nothing is wrong (default: ppl-bug.md if something is; - is standard output)")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		r, err := in.bugReport(cmd, args[0])
+		if err != nil {
+			return err
+		}
+		stderr := cmd.ErrOrStderr()
+		switch n := len(r.Points); {
+		case r.Wrong():
+			fmt.Fprintf(stderr, "The compiled log density is wrong. That is a fault of ppl, not of the model.\n")
+		case r.Compared() == 0:
+			fmt.Fprintf(stderr, "Nothing could be compared at %s: the model rejects them, or its log density is infinite there. Give others by --points.\n", count(n, "point", "points"))
+		default:
+			fmt.Fprintf(stderr, "The compiled log density agrees with the reference evaluator at %d of %s; the largest difference is %.2g of what rounding explains.\n", r.Compared(), count(n, "point", "points"), r.Excess())
+		}
+		path := out
+		if path == "" {
+			if !r.Wrong() {
+				return nil
+			}
+			path = "ppl-bug.md"
+		}
+		var text bytes.Buffer
+		if err := r.Write(&text); err != nil {
+			return err
+		}
+		if path == "-" {
+			_, err = cmd.OutOrStdout().Write(text.Bytes())
+		} else if err = files.Replace(path, text.Bytes()); err == nil {
+			fmt.Fprintf(stderr, "The report is in %s. It holds the model and the data: read it before you send it.\n", path)
+		}
+		if err == nil && r.Wrong() {
+			return exitCode(exitError)
+		}
+		return err
+	}
+	return cmd
+}
+
+// bugReport compares the model of a run, or a model with data.
+func (o *pointed) bugReport(cmd *cobra.Command, of string) (*ppl.BugReport, error) {
+	ctx, stderr := cmd.Context(), cmd.ErrOrStderr()
+	if !isFolder(of) {
+		l, xs, err := o.load(ctx, of, stderr)
+		if err != nil {
+			return nil, err
+		}
+		r, err := l.posterior.BugReport(ctx, xs, nil)
+		return r, ended(ctx, stderr, err)
+	}
+	fit, err := openFit(ctx, []string{of}, &o.memory)
+	if err != nil {
+		return nil, ended(ctx, stderr, err)
+	}
+	p, err := fit.Posterior(ctx)
+	if err != nil {
+		return nil, ended(ctx, stderr, err)
+	}
+	var xs [][]float64
+	for i := range fit.Report.Chains {
+		if x := fit.Report.Chains[i].Last; len(x) == p.Dim() {
+			xs = append(xs, x)
+		}
+	}
+	r, err := p.BugReport(ctx, xs, fit.DensityCheck())
+	return r, ended(ctx, stderr, err)
+}
