@@ -259,7 +259,7 @@ func (c *densityCheck) sample(ctx context.Context, o Options) (*Fit, error) {
 	}
 	// Leaving the loop stops the chains; the report is complete after it.
 	err = r.record(ctx, session)
-	if ctx.Err() == nil && !errors.Is(err, errWrongDensity) && c.end() {
+	if ctx.Err() == nil && !errors.Is(err, errWrongDensity) && c.end(ctx) {
 		err = errWrongDensity
 	}
 	r.fit.Report = session.Report()

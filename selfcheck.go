@@ -137,11 +137,41 @@ func (c *densityCheck) draw(d infer.Draw) bool {
 }
 
 // end compares at the last draw of each chain.
-func (c *densityCheck) end() bool {
+func (c *densityCheck) end(ctx context.Context) bool {
 	for _, x := range c.last {
 		if x != nil && c.at(x, "at the end of a chain") {
 			return true
 		}
+	}
+	if c.record.Points == 0 && c.long > 0 {
+		return c.part(ctx)
+	}
+	return false
+}
+
+// part compares the statements of the model block that fit into the time, at the end of a run
+// that had none for a whole comparison.
+func (c *densityCheck) part(ctx context.Context) bool {
+	for _, x := range c.last {
+		if x == nil || c.trusted {
+			continue
+		}
+		a, share, err := c.posterior.bound.AgreePart(ctx, c.posterior.values, x, c.rng, max(c.allowance(), checkLeast))
+		if err != nil || a == nil {
+			return false
+		}
+		c.record.Seconds += a.Elapsed.Seconds()
+		if a.Wrong() {
+			c.wrong, c.point, c.when = a, slices.Clone(x), "at the end of a chain"
+			return true
+		}
+		if a.Verdict == compile.Agrees {
+			c.record.Points, c.record.Share, c.record.Excess = 1, share, a.Excess()
+			if a.Sloped {
+				c.record.Slopes = 1
+			}
+		}
+		return false
 	}
 	return false
 }

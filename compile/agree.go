@@ -326,6 +326,47 @@ func (m *Model) iterates() bool {
 	return has(m.bound.Density)
 }
 
+// AgreePart is Agree for a program whose reference takes longer than is allowed: it compares the
+// first statements of the model block, as many as fit, bound anew with the same passes. share is
+// that of the statements; 0, without an Agreement, if not even one fits.
+func (m *Model) AgreePart(ctx context.Context, d *data.Set, x []float64, rng *rand.Rand, allowed time.Duration) (a *Agreement, share float64, err error) {
+	if err := m.at(x); err != nil {
+		return nil, 0, err
+	}
+	plain, err := m.plain()
+	if err != nil {
+		return nil, 0, err
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	began := cputime.Thread()
+	// Agree takes seven evaluations, and binding about one.
+	env := &ad.Env{Stop: func() error {
+		if cputime.Thread()-began > allowed/8 {
+			return errLong
+		}
+		return nil
+	}}
+	done, err := plain.Prefix(m.split(x), env)
+	if err != nil && !errors.Is(err, errLong) {
+		return nil, 0, err
+	}
+	if done <= 0 {
+		return nil, 0, nil
+	}
+	part := *m.program
+	part.Model = part.Model[:done:done]
+	p, err := (&Program{ir: &part}).bind(ctx, d, m.asked, m.fault)
+	if err != nil {
+		return nil, 0, err
+	}
+	a, err = p.Agree(x, rng, allowed)
+	if err == nil {
+		a.Elapsed = cputime.Thread() - began
+	}
+	return a, float64(done) / float64(len(m.program.Model)), err
+}
+
 // Passes are the names of the passes that may be left out of a program, in their order.
 func Passes() []string { return passes.Names() }
 

@@ -182,3 +182,29 @@ func TestAgreeEndsInTime(t *testing.T) {
 		}
 	}
 }
+
+// TestAgreePart: of a program whose reference takes too long, the statements are compared that
+// come before the long one, a fault in them is noticed.
+func TestAgreePart(t *testing.T) {
+	prog, _ := compile.Compile(source.NewFile("regression.stan", regression))
+	set := parsed(t, fmt.Sprintf(`{"N": 50000, "x": [%s1], "y": [%[1]s1]}`, strings.Repeat("1,", 49999)))
+	scaled := func(made any) any {
+		g := made.(*ad.Graph).Fork()
+		g.Outputs[0] = g.Scale(1.01, g.Outputs[0])
+		return g
+	}
+	for _, c := range []struct {
+		fault   *planted.Fault
+		verdict compile.Verdict
+	}{{nil, compile.Agrees}, {&planted.Fault{Pass: "unroll", Change: scaled}, compile.Differs}} {
+		ctx := planted.With(context.Background(), c.fault)
+		m, err := prog.BindContext(ctx, set, compile.BindOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, share, err := m.AgreePart(ctx, set, []float64{0.1, 0.2, 0.3}, rand.New(rand.NewPCG(1, 1)), time.Millisecond)
+		if err != nil || a == nil || a.Verdict != c.verdict || share != 0.75 {
+			t.Errorf("%+v of %v, %v", a, share, err)
+		}
+	}
+}

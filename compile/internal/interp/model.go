@@ -19,7 +19,8 @@ type Model struct {
 	known  *Known
 	params []parameter
 
-	transformed, model, generated stmt
+	transformed, generated stmt
+	model                  []stmt
 	// checks of the declared bounds of transformed parameters and generated
 	// quantities
 	checkTransformed, checkGenerated stmt
@@ -53,7 +54,9 @@ func New(known *Known, o Options) (m *Model, err error) {
 		m.params = append(m.params, s.parameter(f, leaves))
 	}
 	m.transformed, m.checkTransformed = s.block(prog.TransformedParameters), s.checkAll(prog.TransformedParameterVars)
-	m.model = s.block(prog.Model)
+	for _, st := range prog.Model {
+		m.model = append(m.model, s.stmt(st))
+	}
 	m.generated, m.checkGenerated = s.block(prog.GeneratedQuantities), s.checkAll(prog.GeneratedQuantityVars)
 	return m, nil
 }
@@ -167,6 +170,29 @@ func (m *Model) begin(o *Options, rec *recorder) *frame {
 	return f
 }
 
+// Prefix evaluates the log density of the transforms of parameters and of the first statements of
+// the model block: of as many as are done when an evaluation is stopped, see ad.Env. done is -1
+// where it is stopped before them; the error is then that of the evaluation.
+func (m *Model) Prefix(x [][]float64, env *ad.Env) (done int, err error) {
+	defer caught(&err)
+	done = -1
+	o := m.options(env)
+	f := m.begin(&o, nil)
+	f.m.inModel = true
+	m.parameters(f, x)
+	m.transformed(f)
+	m.checkTransformed(f)
+	for done = 0; done < len(m.model); done++ {
+		if err := env.Stop(); err != nil {
+			return done, err
+		}
+		if m.model[done](f) != goesOn {
+			break
+		}
+	}
+	return done, nil
+}
+
 // run evaluates the log density.
 func (m *Model) run(x [][]float64, env *ad.Env, rec *recorder) *frame {
 	o := m.options(env)
@@ -175,7 +201,11 @@ func (m *Model) run(x [][]float64, env *ad.Env, rec *recorder) *frame {
 	m.parameters(f, x)
 	m.transformed(f)
 	m.checkTransformed(f)
-	m.model(f)
+	for _, st := range m.model {
+		if st(f) != goesOn {
+			break
+		}
+	}
 	return f
 }
 
