@@ -28,6 +28,8 @@
 //	recentre.go     other coordinates for effects
 //	explain.go      where the time goes
 //	blame.go        which statement makes a density infinite
+//	agree.go        whether the log density agrees with the reference evaluator
+//	validate.go     log density and gradient before and after every pass, for tests
 //
 // Sub-packages: ir (the typed program), data (JSON and Go values),
 // internal/interp (transformed data; programs that no graph can hold), internal/bind

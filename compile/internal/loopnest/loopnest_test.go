@@ -134,7 +134,7 @@ func TestPasses(t *testing.T) {
 		name string
 		run  func(*Program)
 	}{
-		{"share", Share}, {"exponentials", ShareExponentials}, {"dead", Dead}, {"products", JoinProducts}, {"rows", SortRows},
+		{"share", Share}, {"exponentials", ShareExponentials}, {"products", JoinProducts}, {"rows", SortRows},
 		{"place", PlaceParts}, {"fuse", func(p *Program) { FormBlocks(p, true) }}, {"order", OrderScalars},
 	} {
 		pass.run(p)

@@ -156,29 +156,6 @@ func (b *Body) splitLogistic(n *Node, uses []int32) bool {
 	return true
 }
 
-// Dead removes nodes whose values nobody reads.
-func Dead(p *Program) {
-	uses := p.uses()
-	p.Bodies(func(b *Body) { b.removeDead(uses) })
-}
-
-func (b *Body) removeDead(uses []int32) {
-	dead := make([]bool, len(b.Nodes))
-	for i := len(b.Nodes) - 1; i >= 0; i-- {
-		n := &b.Nodes[i]
-		if n.Kind > Load || n.Dst == None {
-			continue
-		}
-		if r := &b.Buffers[n.Dst]; uses[n.Dst] == 0 && !r.Shared && r.In == None && r.Body == b {
-			dead[i] = true
-			for _, a := range n.Args {
-				uses[a.Buf]--
-			}
-		}
-	}
-	b.drop(dead)
-}
-
 // PlaceParts makes values that fill a part of an accumulation in place: what is
 // computed only to be stored in part of an array is computed right there.
 func PlaceParts(p *Program) { p.Bodies((*Body).placeParts) }
