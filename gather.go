@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ppl-lang/ppl/folder"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/auto"
 	"github.com/ppl-lang/ppl/infer/draws"
@@ -18,7 +19,8 @@ import (
 // over [Fit.Part] from time to time, and at its end. The draws are those of a run of all
 // chains at once, but for samplers whose chains learn from each other.
 type Gathered struct {
-	fit *Fit
+	fit     *Fit
+	density []*folder.Density // by chain
 }
 
 // Gather begins to gather a run of o.Chains chains. An error says that an option is
@@ -35,7 +37,7 @@ func Gather(p *Posterior, o Options) (*Gathered, error) {
 		return nil, err
 	}
 	cfg := session.Config()
-	g := &Gathered{fit: &Fit{posterior: p, config: cfg, sigFigs: o.SigFigs, started: time.Now(), Report: session.Report()}}
+	g := &Gathered{density: make([]*folder.Density, cfg.Chains), fit: &Fit{posterior: p, config: cfg, sigFigs: o.SigFigs, started: time.Now(), Report: session.Report()}}
 	columns := draws.Columns{Statistics: statistics(o.Sampler), Names: p.OutputNames()}
 	g.fit.Draws, err = draws.NewStore(columns, cfg.Chains, (cfg.Draws+cfg.Thin-1)/cfg.Thin)
 	return g, err
@@ -48,9 +50,10 @@ type part struct {
 	Rows    []float64
 	Report  infer.ChainReport
 	Failure string // why the chain failed
+	Density *folder.Density
 }
 
-const partVersion = 1
+const partVersion = 2
 
 // Part encodes what a fit of one chain has beyond so many draws, which were handed over
 // before, for [Gathered.Add], and tells how many draws there are then. It may be that
@@ -62,7 +65,7 @@ func (f *Fit) Part(from int) (encoded []byte, n int, err error) {
 	if f.Draws.Chains() != 1 {
 		return nil, 0, fmt.Errorf("ppl: a part of %d chains; each is handed over by itself", f.Draws.Chains())
 	}
-	p := part{Version: partVersion, From: from, Report: f.Report.Chains[0]}
+	p := part{Version: partVersion, From: from, Report: f.Report.Chains[0], Density: f.density}
 	if err := p.Report.Err; err != nil {
 		p.Report.Err, p.Failure = nil, err.Error()
 	}
@@ -96,6 +99,10 @@ func (g *Gathered) Add(encoded []byte) error {
 	if err := f.Draws.AddRows(chain, p.Rows); err != nil {
 		return err
 	}
+	if p.Density != nil { // at the end of the chain
+		g.density[chain] = p.Density
+		f.density = folder.Together(g.density)
+	}
 	p.Report.Chain = chain
 	if p.Failure != "" {
 		p.Report.Err = errors.New(p.Failure)
@@ -109,7 +116,7 @@ func (g *Gathered) Add(encoded []byte) error {
 // that they were stopped before their end.
 func (g *Gathered) Fit(running, interrupted bool) *Fit {
 	f := g.fit
-	now := &Fit{Draws: f.Draws.Snapshot(), Report: f.Report, posterior: f.posterior, config: f.config, sigFigs: f.sigFigs, started: f.started}
+	now := &Fit{Draws: f.Draws.Snapshot(), Report: f.Report, posterior: f.posterior, config: f.config, sigFigs: f.sigFigs, started: f.started, density: f.density}
 	now.Report.Chains = append([]infer.ChainReport(nil), f.Report.Chains...)
 	now.Report.Interrupted = f.Report.Interrupted || interrupted
 	if interrupted {

@@ -83,6 +83,9 @@ func TestGather(t *testing.T) {
 	if !slices.Equal(fit.Summary(), whole.Summary()) || len(fit.Findings()) != len(whole.Findings()) {
 		t.Error("another summary, or other findings")
 	}
+	if d := fit.DensityCheck(); d == nil || d.Points < 3 || d.Share != 1 || d.Wrong != nil {
+		t.Errorf("log densities were compared: %+v", d)
+	}
 }
 
 // What does not belong together is refused; a run that was stopped says so.

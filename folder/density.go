@@ -38,3 +38,27 @@ const (
 	DensityGradient  = "gradient"
 	DensityRejection = "rejection"
 )
+
+// Together is what comparisons of several runs of one program come to; nil where there are none.
+// Runs that are nil count for nothing.
+func Together(runs []*Density) *Density {
+	var all *Density
+	for _, d := range runs {
+		switch {
+		case d == nil:
+			continue
+		case all == nil:
+			all = &Density{Share: d.Share}
+		}
+		all.Points, all.Slopes, all.Seconds = all.Points+d.Points, all.Slopes+d.Slopes, all.Seconds+d.Seconds
+		all.Excess = max(all.Excess, d.Excess)
+		// The program is the same, so that one whole comparison is one for all.
+		if all.Share = max(all.Share, d.Share); all.Share < 1 {
+			all.Reason = d.Reason
+		} else {
+			all.Reason = ""
+		}
+		all.Wrong = append(all.Wrong, d.Wrong...)
+	}
+	return all
+}
