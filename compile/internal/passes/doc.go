@@ -38,6 +38,14 @@
 // does not depend on them, but for rounding; that is tested on random graphs
 // here and in vm, on random programs in compile.
 //
+// # Who reads by position
+//
+// A pass that reorders, joins or leaves out rows must show that nobody reads one of them by its
+// position: an element, a slice, a scan, an output. Its row says how (Pass.Moves). Passes on the
+// nest ask one function, reads of package loopnest; those on graphs build what they shorten anew
+// for one reader, and leave all others what they had. TestPositions of package vm tries readers of
+// every kind.
+//
 // # Adding a pass
 //
 // A row in Table: its name, what it does, which passes must come before, and the

@@ -23,6 +23,9 @@ func TestTable(t *testing.T) {
 				t.Errorf("pass %s must come after %s", p.Name, a)
 			}
 		}
+		if strings.Contains(p.Exact, "in another order") && p.Moves == "" {
+			t.Errorf("pass %s reorders, and does not say why nobody reads another element than before", p.Name)
+		}
 		seen[p.Name] = true
 		// Those on densities come first, then those on graphs.
 		now := 2

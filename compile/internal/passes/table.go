@@ -15,9 +15,12 @@ import (
 // makes code from the program carries out.
 type Pass struct {
 	Name  string
-	Doc   string   // what it does, in one line
-	Model string   // one of everyday use that it changes; see TestPassesKeepValues of package compile
-	Exact string   // how far results may be off; "": not at all
+	Doc   string // what it does, in one line
+	Model string // one of everyday use that it changes; see TestPassesKeepValues of package compile
+	Exact string // how far results may be off; "": not at all
+	// Moves is, of a pass that reorders, joins or leaves out rows, columns or steps, why nobody
+	// who reads one by its position reads another.
+	Moves string
 	After []string // passes that must come before, if they are on
 	// Density is a pass on the graph of a log density before it is differentiated:
 	// what it shortens has short derivatives.
@@ -36,18 +39,23 @@ func Table() []Pass {
 	return []Pass{
 		{Name: "project", Model: "everyday/growth", Density: project,
 			Exact: "a few roundings of the sums; an element beyond the first that leaves the range of numbers is not named",
+			Moves: "the short rows are built for the sum alone; other readers keep the long ones",
 			Doc:   "sums of squares of residuals over rows of data become sums over as many rows as there are coefficients"},
 		{Name: "merge", Model: "everyday/survey_responses", Density: mergeRows,
 			Exact: "rounding of sums, which are added up in another order",
+			Moves: "the rows that differ are built for the sum alone; other readers keep all rows",
 			Doc:   "sums over rows of data become sums over the rows that differ, with weights"},
 		{Name: "sources", Model: "examples/hierarchical_regression", Density: computeAtSource, After: []string{"merge"},
 			Exact: "rounding of derivatives, whose terms are added up before they are multiplied",
+			Moves: "element i of what is gathered is gathered by the same index afterwards",
 			Doc:   "computes functions of gathered elements for the array that they come from, where that is shorter"},
 		{Name: "together", Model: "everyday/scale_regression", Density: joinFactors, After: []string{"merge"},
 			Exact: "rounding of sums, which are added up in another order",
+			Moves: "each reader takes its own columns of the product",
 			Doc:   "makes one product of several of one known matrix with vectors or matrices of few columns"},
 		{Name: "prefixes", Model: "everyday/stiff_reaction", Density: nestConcats,
 			Exact: "rounding of derivatives, whose terms are added up in another order",
+			Moves: "parts are taken by their offsets in the longer array",
 			Doc:   "makes arrays that grow with the steps of unrolled loops parts of one another"},
 		{Name: "choose", Model: "everyday/predators", Density: choose,
 			Doc: "conditionals with short sides, in lanes or in steps of scans, become selections"},
@@ -57,6 +65,7 @@ func Table() []Pass {
 			Doc: "writes scans of few short steps out"},
 		{Name: "sums", Model: "everyday/effect_integrated_out", Density: sumCarries, After: []string{"unroll"},
 			Exact: "rounding of sums, which are added up in another order",
+			Moves: "a carried value that a step, or a reader of the history, looks at is no sum",
 			Doc:   "makes sums of what scans only add to"},
 		{Name: "numbers", Model: "everyday/predators", Density: writeNumbers, After: []string{"unroll", "sums"},
 			Doc: "writes short arrays in loops out as numbers, so that lanes of while loops run as vectors, and steps of scans in registers"},
@@ -64,9 +73,11 @@ func Table() []Pass {
 			Doc: "keeps what while loops in the steps of scans leave, so that derivatives need not run them again"},
 		{Name: "entries", Model: "everyday/two_kinds", Density: writeEntries, After: []string{"unroll"},
 			Exact: "rounding of sums of few elements, which are added up in another order",
+			Moves: "elements are numbered as in the array; an index that is not known leaves the array whole",
 			Doc:   "writes short arrays in lanes out, each element a number in lanes of its own"},
 		{Name: "moves", Model: "examples/garch", Density: followMoves, After: []string{"entries"},
 			Exact: "rounding of derivatives, whose terms are added up in another order",
+			Moves: "elements are followed to where they were computed, one by one",
 			Doc:   "takes what was put together of other arrays from where it was computed"},
 		{Name: "terms", Model: "everyday/two_kinds", Density: writeTerms, After: []string{"entries", "moves"},
 			Exact: "2 units in the last place, as the functions themselves",
@@ -92,9 +103,11 @@ func Table() []Pass {
 			Doc: "frees scans of streams and captured values that are one constant, mostly adjoints of what nobody used"},
 		{Name: "recurrences", Model: "examples/garch", Graph: linearise, After: []string{"specialise"},
 			Exact: "a few roundings of the terms: sums and products are joined in another order",
+			Moves: "histories are computed again from what is kept",
 			Doc:   "joins what does not depend on carried values, so that it can leave the scan"},
 		{Name: "distribute", Model: "examples/garch", Graph: distribute, After: []string{"specialise", "recurrences"},
-			Doc: "takes scans apart: what does not recur is computed for all steps at once"},
+			Moves: "lane i is step i; the last value and the history are still the scan's",
+			Doc:   "takes scans apart: what does not recur is computed for all steps at once"},
 		{Name: "factors", Model: "examples/eight_schools", Graph: moveFactors, After: []string{"rewrite", "distribute"},
 			Exact: "a few roundings; otherwise only where a factor or the product of two leaves the range of numbers",
 			Doc:   "moves factors that are one number for a whole array to where they cost least, mostly out of sums"},
@@ -103,18 +116,22 @@ func Table() []Pass {
 			Doc:   "makes one reciprocal of several divisions of arrays by the same array, and of divisions of an array by one number"},
 
 		{Name: "share", Model: "examples/logistic_regression", Nest: loopnest.Share,
-			Doc: "makes what is computed twice once"},
+			Moves: "nodes are equal in all operands, maps and sizes",
+			Doc:   "makes what is computed twice once"},
 		{Name: "exponentials", Model: "examples/logistic_regression", After: []string{"share"}, Nest: loopnest.ShareExponentials,
 			Exact: "2 units in the last place, as the functions themselves",
 			Doc:   "takes logistic functions and sums of few exponentials apart; values and derivatives share their exponentials"},
 		{Name: "columns", Model: "examples/logistic_regression", Nest: loopnest.Columns, After: []string{"exponentials"},
 			Exact: "rounding of sums, which are added up in another order",
+			Moves: "an element of the vector is read at its offset; sums are over rows",
 			Doc:   "writes products with known matrices of few columns as sums of products over their rows"},
 		{Name: "products", Model: "examples/eight_schools", Nest: loopnest.JoinProducts, After: []string{"exponentials", "columns"},
 			Exact: "sums of logarithms: half a unit in the last place of 1 per term; of logistic terms: a few units in the last place of the sum",
+			Moves: "a product is joined only where one reader takes all of it, element by element or as a sum",
 			Doc:   "joins products with the sum, difference or reduction that alone reads them, and sums with the sum of them"},
 		{Name: "rows", Model: "examples/hierarchical_regression", Nest: loopnest.SortRows, After: []string{"products"},
 			Exact: "rounding of sums, which are added up in another order",
+			Moves: "loopnest.reads: all readers of the rows move with them or add them up; nobody reads one by its position",
 			Doc:   "sorts rows of data by a group index: gathers become broadcasts per group, scatters sums per group"},
 		{Name: "place", Model: "examples/garch", Nest: loopnest.PlaceParts, After: []string{"products", "rows"},
 			Doc: "computes what fills a part of an array in its place there"},
@@ -130,6 +147,7 @@ func Table() []Pass {
 			Doc: "makes machine code of scalar code, strips, products, conditionals and recurrences, where the processor is amd64 with AVX2 and FMA, or AVX-512, or arm64"},
 		{Name: PartsPass, Model: "examples/hierarchical_regression", After: []string{NativePass},
 			Exact: "rounding of sums by index tables and of products of matrices with many terms, which are added up in parts",
+			Moves: "parts of a sum are added up in their order",
 			Doc:   "does what takes long in parts, which several processors share where there are some to spare"},
 	}
 }
