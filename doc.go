@@ -13,6 +13,7 @@
 //	           [Posterior]: log density, gradient, constrained values
 //	           [Version]: which ppl this is, for those who keep results
 //	sample.go  [Sample]: a Posterior and [Options] to a [Fit]
+//	selfcheck.go whether the compiled log density of a run agrees with the reference evaluator
 //	record.go  what becomes of draws while they are made: files, journals to resume from
 //	gather.go  [Gather], [Gathered]: a run whose chains are drawn by processes of their own
 //	fit.go     [Fit]: draws, summary, what to make of it
@@ -40,6 +41,7 @@
 //	predictive.go [Fit.Predictive]: the data beside replications, [Predictive], each a
 //	           [PredictiveVariable]; [Fit.Sensitivity]: prior and likelihood, [Sensitivity], with
 //	           [SensitivityOptions]
+//	bugreport.go a [BugReport] of a log density that is wrong, for others to repeat
 //	criticism.go what is wrong with predictions and with what was estimated of them
 //	simulator.go [Model.Simulator]: a [Simulator] of data sets, with [SimulatorOptions];
 //	           datasets.go: these as files

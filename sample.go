@@ -158,10 +158,9 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 	watch := watchAgain(&o)
 	var fit *Fit
 	for {
-		err := errWrongDensity
 		if !check.start() {
-			fit, err = check.sample(ctx, o)
-			if fit != nil {
+			var err error
+			if fit, err = check.sample(ctx, o); fit != nil {
 				fit.density = check.finish()
 			}
 			if !errors.Is(err, errWrongDensity) {
