@@ -160,10 +160,7 @@ func Sample(ctx context.Context, p *Posterior, o Options) (*Fit, error) {
 	for {
 		if !check.start() {
 			var err error
-			if fit, err = check.sample(ctx, o); fit != nil {
-				fit.density = check.finish()
-			}
-			if !errors.Is(err, errWrongDensity) {
+			if fit, err = check.sample(ctx, o); !errors.Is(err, errWrongDensity) {
 				return fit, err
 			}
 			o.Watch = watch
@@ -261,7 +258,7 @@ func (c *densityCheck) sample(ctx context.Context, o Options) (*Fit, error) {
 	if ctx.Err() == nil && !errors.Is(err, errWrongDensity) && c.end(ctx) {
 		err = errWrongDensity
 	}
-	r.fit.Report = session.Report()
+	r.fit.Report, r.fit.density = session.Report(), c.finish()
 	if errors.Is(err, errWrongDensity) {
 		return r.fit, errors.Join(errWrongDensity, r.removeJournals())
 	}

@@ -41,7 +41,7 @@ const areas = `
 lang:       lang participle
 ad:         ad gonum
 ad/kernel:  ad/kernel
-stdlib:     stdlib ad lang/types gonum
+stdlib:     stdlib ad ad/kernel lang/types gonum
 compile:    compile lang ad stdlib gonum internal/cputime internal/planted
 compile/internal/cmd: compile lang ad stdlib internal
 infer:      infer gonum internal/files
@@ -88,7 +88,7 @@ ad/kernel:
 ad:                      ad/kernel gonum
 ad/adtest:               ad
 
-stdlib:                  stdlib/transform ad lang/types gonum
+stdlib:                  stdlib/transform ad ad/kernel lang/types gonum
 stdlib/stdlibtest:       stdlib stdlib/transform ad lang/types
 
 compile/data:            lang/source lang/diag

@@ -351,6 +351,7 @@ func (o *running) run(limited context.Context, stdout, stderr io.Writer) error {
 			if err := o.addGroups(limited, fit, shown.message); err != nil {
 				return err
 			}
+			o.made.Density = fit.DensityCheck()
 			o.made.Finish(fit.Report, l.posterior.Compiled().Loops().Faults, nil)
 			complete = true
 			return writeRecord(o.made, o.out)

@@ -102,7 +102,8 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// TestMemory: what a request allocates does not grow unnoticed.
+// TestMemory: what a request allocates does not grow unnoticed. A third of it is the comparison of
+// the log density with the reference evaluator, at nine points of each run.
 func TestMemory(t *testing.T) {
 	s := testService(t)
 	const requests = 20
@@ -116,7 +117,7 @@ func TestMemory(t *testing.T) {
 		}
 		runtime.ReadMemStats(&after)
 	}
-	if each := (after.TotalAlloc - before.TotalAlloc) / requests; each > 2e6 {
+	if each := (after.TotalAlloc - before.TotalAlloc) / requests; each > 3.5e6 {
 		t.Errorf("a request allocates %d bytes", each)
 	}
 }
