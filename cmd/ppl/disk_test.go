@@ -58,12 +58,11 @@ type diskRecorder struct {
 	open   map[*files.File]int
 	events []event
 	before map[int][]byte // contents of files that were there before
-	marks  map[string]int // the number of events at moments that tests name
 }
 
 func newDiskRecorder(t *testing.T, root string) *diskRecorder {
 	t.Helper()
-	d := &diskRecorder{root: root, at: map[string]int{root: 0}, open: map[*files.File]int{}, before: map[int][]byte{}, marks: map[string]int{}, nodes: 1}
+	d := &diskRecorder{root: root, at: map[string]int{root: 0}, open: map[*files.File]int{}, before: map[int][]byte{}, nodes: 1}
 	for _, e := range filesBelow(t, root) {
 		d.at[filepath.Join(root, e.name)] = d.nodes
 		if !e.dir {
@@ -107,15 +106,6 @@ func filesBelow(t *testing.T, root string) []below {
 
 func (d *diskRecorder) inside(path string) bool {
 	return path == d.root || strings.HasPrefix(path, d.root+string(filepath.Separator))
-}
-
-// mark names the moment.
-func (d *diskRecorder) mark(name string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if _, ok := d.marks[name]; !ok {
-		d.marks[name] = len(d.events)
-	}
 }
 
 // Do implements files.System.
