@@ -439,7 +439,8 @@ func TestZarrFromCSV(t *testing.T) {
 		t.Fatal(err)
 	}
 	note := regexp.MustCompile(`^# (\w+: |the metric is unknown)`)
-	// What a store does not keep is what was adapted: the metric, of which CSV files tell, and times.
+	// What a store does not keep is what was adapted: the metric, of which CSV files tell, and
+	// times.
 	for i := range files {
 		want, got := contents(t, fit.Files[i]), contents(t, files[i])
 		want = strings.Replace(want, filepath.Join(dir, "a"), filepath.Join(dir, "b"), 1)

@@ -49,7 +49,8 @@ const (
 	agreeSum    = 1e-10
 	agreeNoise  = 1000
 	agreeSolver = 1e-5
-	// agreeRounding is the number of roundings in an operation: functions have errors of a few units.
+	// agreeRounding is the number of roundings in an operation: functions have errors of a few
+	// units.
 	agreeRounding = 16
 	agreeSlope    = 1e-5
 	solverSlope   = 2e-2 // derivatives of solutions hold to the solver's tolerances, which users may set to 1e-3
@@ -115,9 +116,9 @@ type agreeing struct {
 
 // Agree compares the log density, and its slope along a random direction, with the reference
 // evaluator at the unconstrained point x. It takes seven evaluations of the reference or a few
-// more, and ends soon after the processor time allowed is over: before log densities were
-// compared with the verdict TooLong, later without slopes. An evaluation is left only in the midst of long loops, so
-// that log densities of short programs are compared whatever the time. What the program
+// more, and ends soon after the processor time allowed is over: before log densities were compared
+// with the verdict TooLong, later without slopes. An evaluation is left only in the midst of long
+// loops, so that log densities of short programs are compared whatever the time. What the program
 // prints is not shown.
 func (m *Model) Agree(x []float64, rng *rand.Rand, allowed time.Duration) (*Agreement, error) {
 	if err := m.at(x); err != nil {

@@ -52,7 +52,8 @@ func agree(t *testing.T, m *compile.Model, seed uint64, points int) *compile.Agr
 	return first
 }
 
-// TestAgreesWithReference: there is no false alarm for the programs of the tests and random ones; more of these where PPL_RANDOM_PROGRAMS_TO is the last seed.
+// TestAgreesWithReference: there is no false alarm for the programs of the tests and random ones;
+// more of these where PPL_RANDOM_PROGRAMS_TO is the last seed.
 func TestAgreesWithReference(t *testing.T) {
 	verdicts := map[compile.Verdict]int{}
 	sloped := 0

@@ -14,10 +14,10 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// TestListingIsTheSame binds programs again and compares the listings: the compiler must not
-// depend on the order in which Go ranges over a map. The programs are the
-// examples, those of the tests of this package, and posteriordb where PPL_POSTERIORDB names the
-// folder posterior_database of a checkout; package benchsuite does the same for the benchmark suite.
+// TestListingIsTheSame binds programs again and compares the listings: the compiler must not depend
+// on the order in which Go ranges over a map. The programs are the examples, those of the tests of
+// this package, and posteriordb where PPL_POSTERIORDB names the folder posterior_database of a
+// checkout; package benchsuite does the same for the benchmark suite.
 func TestListingIsTheSame(t *testing.T) {
 	programs := 0
 	same := func(t *testing.T, text, name string, set *data.Set, times int) {

@@ -16,7 +16,8 @@ import (
 	"github.com/ppl-lang/ppl/lang/source"
 )
 
-// everydayModel reads a model of everyday use: NAME of the examples or of testdata/everyday, with its data.
+// everydayModel reads a model of everyday use: NAME of the examples or of testdata/everyday, with
+// its data.
 func everydayModel(t *testing.T, name string) (text, values string) {
 	t.Helper()
 	read := func(path string) string {

@@ -457,7 +457,7 @@ func (r *Record) Remove(dir string) error {
 
 // Tidy removes from a folder what processes have left that were killed: temporary files and
 // stores and, of a run that is complete, what it could be resumed from.
-// It may be called any number of times, by who has the folder for themselves.
+// It may be called any number of times, by whoever has the folder to themselves.
 func (r *Record) Tidy(dir string) error {
 	chain := func(name string) bool {
 		rest, ok := strings.CutPrefix(name, r.Base()+"_")

@@ -27,8 +27,9 @@ func studentTail(t, nu float64) (l, dnu float64) {
 // and of the density times the score of ν: the derivative is far smaller than those of the
 // incomplete beta function of which it is the difference.
 func largeStudentTail(t, nu float64) (l, dnu float64) {
-	// The score of ν at the square w = t²: half of ψ((ν+1)/2) - ψ(ν/2) - 1/ν - log(1+u) + (1+1/ν)u/(1+u)
-	// with u = w/ν. The first three are asymptotic to ψ(x+½) - ψ(x) - 1/(2x) at x = ν/2.
+	// The score of ν at the square w = t²: half of ψ((ν+1)/2) - ψ(ν/2) - 1/ν - log(1+u) +
+	// (1+1/ν)u/(1+u) with u = w/ν. The first three are asymptotic to ψ(x+½) - ψ(x) - 1/(2x) at x =
+	// ν/2.
 	r := 4 / (nu * nu)
 	constant := r * (0.125 + r*(-0.015625+r*(0.0078125-r*0.00830078125)))
 	score := func(u float64) float64 {

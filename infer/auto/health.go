@@ -35,11 +35,11 @@ type standing struct {
 	lost      bool // useless in the last round, after a restart
 }
 
-// judgeChains finds the chains of the last round that are useless for learning: almost all
-// of their transitions diverge, while those of others do not, or what their draws span has next to no
-// mass, which is their log density and the logarithm of their volume: a narrow mode may be
-// high, and yet have little. They start again, once; those that fail again are dropped. With
-// spare, the first round, they are left out of learning and nothing else.
+// judgeChains finds the chains of the last round that are useless for learning: almost all of their
+// transitions diverge, while those of others do not, or what their draws span has next to no mass,
+// which is their log density and the logarithm of their volume: a narrow mode may be high, and yet
+// have little. They start again, once; those that fail again are dropped. With spare, the first
+// round, they are left out of learning and nothing else.
 func (v *verdict) judgeChains(parts []any, spare bool) {
 	now := slices.Clone(v.rounds[len(v.rounds)-1])
 	v.rounds[len(v.rounds)-1] = now
@@ -127,7 +127,7 @@ func (v *verdict) present(parts []any, recent []record) []record {
 	return out
 }
 
-// restart begins the chain again, from a random point of a stream of its own.
+// restart begins the chain again, from a random point of its own stream.
 func (w *chain) restart(ctx context.Context) error {
 	rng := infer.Stream(w.Seed, w.ID, "restart", 0)
 	x, _, err := infer.FindStart(infer.Uniform{Radius: restartRadius}, w.Chain, w.Target, rng)

@@ -21,7 +21,7 @@ type Kernel struct {
 	static  hmc.Kernel
 	relief  float64          // step size of NUTS, which makes every reliefEvery-th transition in place of a static kernel; 0: none
 	made    int              // transitions with relief
-	spare   float64          // transitions per draw beside the first, in the mean
+	spare   float64          // transitions per draw beside the first, on average
 	owed    float64          // of them, for the draws so far
 	ladder  *tempered.Kernel // in place of the setting; nil: it is that
 	target  *infer.Meter

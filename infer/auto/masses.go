@@ -156,9 +156,9 @@ type bridge struct {
 	apart          []bool // by group: there is a barrier
 }
 
-// occupied finds the modes that the chains are in, with their masses, and hands them to the
-// kernel, which counts what part of the draws is in each; it reports whether there are several. candidates are those that the search has found, with no chain in
-// those that are empty.
+// occupied finds the modes that the chains are in, with their masses, and hands them to the kernel,
+// which counts what part of the draws is in each; it reports whether there are several. candidates
+// are those that the search has found, with no chain in those that are empty.
 func (w *chain) occupied(v *verdict, candidates []*mode) (bool, error) {
 	all, here := later(v.rounds), []bool(nil)
 	for _, s := range v.standing {
@@ -201,8 +201,8 @@ func (w *chain) occupied(v *verdict, candidates []*mode) (bool, error) {
 	return false, nil
 }
 
-// elsewhere are the candidates where no chain is, for want of chains; none where the coordinates are
-// others by now.
+// elsewhere are the candidates where no chain is, for want of chains; none where the coordinates
+// are others by now.
 func (w *chain) elsewhere(candidates []*mode, groups []group) []*mode {
 	if w.Chart != nil && len(candidates) > 0 && !slices.Equal(w.Chart.Evidence(), w.searchedIn) {
 		return nil
@@ -268,10 +268,10 @@ func (w *chain) bridge(groups []group) (bridge, error) {
 	return own, nil
 }
 
-// separated reports whether there is a barrier between two groups. A normal distribution is
-// led from that of one to that of the other, in location and in scale; its mass is the median of the log
-// density at its draws and the logarithm of its volume. Along a funnel that changes little, between modes, or parts of very
-// different scales, it falls.
+// separated reports whether there is a barrier between two groups. A normal distribution is led
+// from that of one to that of the other, in location and in scale; its mass is the median of the
+// log density at its draws and the logarithm of its volume. Along a funnel that changes little,
+// between modes, or parts of very different scales, it falls.
 func (w *chain) separated(a, b *group) (bool, error) {
 	d := w.Target.Dim()
 	rng := infer.Stream(w.Seed, w.ID, "between", 0)
@@ -430,9 +430,10 @@ func massesOf(groups []group, parts []any) *masses {
 	return sorted
 }
 
-// bridgeSampling is the logarithm of the integral of a density, from the logarithms of its ratios to that of a
-// normal distribution at draws from it and at draws from the normal distribution, with the
-// standard error of that logarithm (Meng and Wong 1996, equation 4.1; Frühwirth-Schnatter 2004).
+// bridgeSampling is the logarithm of the integral of a density, from the logarithms of its ratios
+// to that of a normal distribution at draws from it and at draws from the normal distribution, with
+// the standard error of that logarithm (Meng and Wong 1996, equation 4.1; Frühwirth-Schnatter
+// 2004).
 func bridgeSampling(draws, normals []float64) (log, relative float64) {
 	n1, n2 := float64(len(draws)), float64(len(normals))
 	if n1 == 0 || n2 == 0 {

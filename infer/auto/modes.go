@@ -15,7 +15,7 @@ import (
 )
 
 // This file: the search for modes before the chains begin. Each chain climbs from its share
-// of the starts, random points of streams of its own, and compares where it ends with
+// of the starts, random points of its own streams, and compares where it ends with
 // what is known. The chains then agree on a list of modes and on who begins in which.
 
 const (
@@ -62,16 +62,16 @@ const (
 	shells, shellGrowth = 12, 2.0
 	dip                 = 3
 
-	// In up to mostRefined dimensions, and of mostModes modes at most, second derivatives are taken where
-	// there are several modes.
+	// In up to mostRefined dimensions, and of mostModes modes at most, second derivatives are taken
+	// where there are several modes.
 	mostRefined, mostModes = 1024, 8
 
 	// trailing, and trailingPerDim for each dimension, is how far below the others a chain
 	// is that has yet to climb to where they are.
 	trailing, trailingPerDim = 100, 10
 
-	// moreTries is the number of random points that such a chain begins from anew before it climbs on
-	// from where it is.
+	// moreTries is the number of random points that such a chain begins from anew before it climbs
+	// on from where it is.
 	moreTries = 3
 
 	// barrier is how much lower the log density has to be between two modes than at the
@@ -183,9 +183,9 @@ func (w *chain) known(before []*mode, own finding) ([]*mode, []any, error) {
 	return out, parts, nil
 }
 
-// searchModes looks for modes and moves the chain to where it begins: where it is, unless
-// another mode that this chain, or no chain, has found has none. start is how the chain got where it
-// is. It returns the modes that matter; none: there is one, or nothing is known.
+// searchModes looks for modes and moves the chain to where it begins: where it is, unless another
+// mode that this chain, or no chain, has found has none. start is how the chain got where it is. It
+// returns the modes that matter; none: there is one, or nothing is known.
 func (w *chain) searchModes(ctx context.Context, start pairs) ([]*mode, error) {
 	var own finding
 	if start.settled && w.RandomStart {
@@ -266,8 +266,8 @@ func (w *chain) searchModes(ctx context.Context, start pairs) ([]*mode, error) {
 	return matter, nil
 }
 
-// around looks along a ray from a mode for mass farther out, which no climb ends in: of a
-// mixture with the same centre but another scale. The mass of a shell is the density there times its
+// around looks along a ray from a mode for mass farther out, which no climb ends in: of a mixture
+// with the same centre but another scale. The mass of a shell is the density there times its
 // volume; of one mode, whatever its tails, it rises to one maximum and falls.
 func (w *chain) around(m *mode) (*mode, error) {
 	d := w.Target.Dim()
@@ -400,8 +400,9 @@ func mattering(modes []*mode) []*mode {
 	return out
 }
 
-// place decides in which mode chains begin, from those in which they are: each mode gets one, if there are enough
-// of them; first a chain that has found it, of those that are in a mode with others or in none.
+// place decides in which mode chains begin, from those in which they are: each mode gets one, if
+// there are enough of them; first a chain that has found it, of those that are in a mode with
+// others or in none.
 func place(modes []*mode, at []*mode) {
 	count := func(m *mode) (n int) {
 		for _, other := range at {
@@ -438,9 +439,9 @@ func place(modes []*mode, at []*mode) {
 	}
 }
 
-// climbTo lets a chain that has settled nowhere, and is far below those that have, begin from
-// other random points or, if it settles at none, climb from where it is until its log density is that of their starts: their level is what it learns
-// from them, not their place.
+// climbTo lets a chain that has settled nowhere, and is far below those that have, begin from other
+// random points or, if it settles at none, climb from where it is until its log density is that of
+// their starts: their level is what it learns from them, not their place.
 func (w *chain) climbTo(ctx context.Context, parts []any) error {
 	level := -infinity
 	for _, part := range parts {
@@ -492,7 +493,7 @@ func (w *chain) climbTo(ctx context.Context, parts []any) error {
 	return w.move(reached)
 }
 
-// begin moves the chain to a draw of its own from the normal distribution of a mode, or
+// begin moves the chain to its own draw from the normal distribution of a mode, or
 // to the mode itself.
 func (w *chain) begin(m *mode) error {
 	d := float64(m.metric.Dim)
@@ -659,8 +660,8 @@ func (w *chain) climbs(ctx context.Context, known []*mode, n int) (finding, erro
 // worthwhile is the number of modes that matter.
 func worthwhile(modes []*mode) int { return len(mattering(modes)) }
 
-// apart reports whether a climb has ended in none of the modes that are known: on the way to each of them
-// there is a barrier.
+// apart reports whether a climb has ended in none of the modes that are known: on the way to each
+// of them there is a barrier.
 func (w *chain) apart(a *optimize.Approach, known []*mode) (bool, error) {
 	d := len(a.X)
 	x, g := make([]float64, d), make([]float64, d)
@@ -686,8 +687,8 @@ func (w *chain) apart(a *optimize.Approach, known []*mode) (bool, error) {
 	return true, nil
 }
 
-// plannedGradients is about how many gradients the chain is going to take at least: of a target that is nearly normal
-// some three for each of as many draws as warm-up has transitions.
+// plannedGradients is about how many gradients the chain is going to take at least: of a target
+// that is nearly normal some three for each of as many draws as warm-up has transitions.
 func (w *chain) plannedGradients() float64 {
 	return 3 * float64(w.length)
 }

@@ -144,7 +144,8 @@ func TestIndependent(t *testing.T) {
 
 func TestBridgeSampling(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	// The target is exp(3) times a normal density of standard deviation 1.3, the other normal one has 1.
+	// The target is exp(3) times a normal density of standard deviation 1.3, the other normal one
+	// has 1.
 	log := func(x float64) float64 { return 3 - 0.5*x*x/1.69 - math.Log(1.3) + 0.5*x*x }
 	var draws, normals []float64
 	for range 2000 {

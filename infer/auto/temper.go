@@ -10,12 +10,12 @@ import (
 )
 
 // This file: tempering, where chains do not get from one mode to another. Each chain then
-// has a ladder of replicas of its own, whose draws have the right share of each mode.
+// has its own ladder of replicas, whose draws have the right share of each mode.
 
 const (
 	// mostTempered is the largest number of gradients that the draws of a chain may take by
-	// tempering, as far as the last scans of warm-up tell; beyond it the run ends with its modes apart, and
-	// reports that. Two million gradients of one microsecond take two seconds.
+	// tempering, as far as the last scans of warm-up tell; beyond it the run ends with its modes
+	// apart, and reports that. Two million gradients of one microsecond take two seconds.
 	mostTempered = 2e6
 
 	// earlyTempered times that may be in the first rounds, in which little is learnt yet.
@@ -25,8 +25,8 @@ const (
 	fewestScans = 200
 )
 
-// temper replaces the kernel by a ladder, if there are modes apart, enough of warm-up is left and it is not
-// too dear. It reports whether it has.
+// temper replaces the kernel by a ladder, if there are modes apart, enough of warm-up is left and
+// it is not too dear. It reports whether it has.
 func (w *chain) temper(ctx context.Context) (bool, error) {
 	c := w.kernel.modes
 	left := w.length - w.made

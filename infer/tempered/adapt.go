@@ -328,8 +328,8 @@ func (s settle) Run(context.Context, *infer.State) error {
 	return nil
 }
 
-// adapt makes a new ladder of what a round has seen, with a new fitted reference unless there are no
-// components for it.
+// adapt makes a new ladder of what a round has seen, with a new fitted reference unless there are
+// no components for it.
 func (k *Kernel) adapt(next []Component) error {
 	metrics := make([]infer.Metric, len(k.levels))
 	for i := range k.levels {

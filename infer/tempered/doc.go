@@ -60,8 +60,8 @@
 // shares of modes are not to be relied on, whatever other diagnostics say.
 //
 // Log Z is the logarithm of the integral, over the unconstrained space, of the density that the
-// target has: see evidence.go. Both legs give an estimate; if they differ by more than their errors,
-// one of them has missed a part of the target.
+// target has: see evidence.go. Both legs give an estimate; if they differ by more than their
+// errors, one of them has missed a part of the target.
 //
 // Chains share nothing, so R-hat compares independent ladders.
 package tempered

@@ -361,9 +361,9 @@ const (
 // broadRadius more.
 //
 // In many dimensions such a reference is so far from the target that the leg would take too many
-// replicas: the barrier between normal distributions whose standard deviations differ by factors κ_i
-// is about sqrt(Σ (2 log κ_i)² / 2π). The factors that are more than the modes themselves need are
-// reduced so that it is at most broadBarrier.
+// replicas: the barrier between normal distributions whose standard deviations differ by factors
+// κ_i is about sqrt(Σ (2 log κ_i)² / 2π). The factors that are more than the modes themselves need
+// are reduced so that it is at most broadBarrier.
 func widen(parts []Component) infer.Metric {
 	d := parts[0].Normal.Dim
 	n := float64(len(parts))

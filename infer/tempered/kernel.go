@@ -173,8 +173,9 @@ func (k *Kernel) explore(rng *rand.Rand, i int) (info infer.Info, err error) {
 	return info, nil
 }
 
-// swap proposes to swap the replicas of every other pair of neighbours, and keeps the account of all
-// pairs and of replicas that have come to the target which were at a reference since they were there last.
+// swap proposes to swap the replicas of every other pair of neighbours, and keeps the account of
+// all pairs and of replicas that have come to the target which were at a reference since they were
+// there last.
 func (k *Kernel) swap(rng *rand.Rand) {
 	n := len(k.levels)
 	k.ratio = k.ratio[:0]

@@ -76,8 +76,8 @@ func (k *Kernel) Describe() map[string]float64 {
 	return out
 }
 
-// Tables implements [infer.Tabler]: a row for each level, from the fitted reference to the broad one.
-// Rejection is of swaps with the next row.
+// Tables implements [infer.Tabler]: a row for each level, from the fitted reference to the broad
+// one. Rejection is of swaps with the next row.
 func (k *Kernel) Tables() []infer.Table {
 	if !k.ready() {
 		return nil

@@ -75,7 +75,8 @@ func (s Sampler) Validate() error {
 }
 
 // Pooled implements [infer.Pooled]: chains share what they have learnt of the target, that is, the
-// modes that they have found and the fitted reference. Where replicas are, each ladder keeps for itself.
+// modes that they have found and the fitted reference. Where replicas are, each ladder keeps for
+// itself.
 func (s Sampler) Pooled() bool { return !s.Alone }
 
 // Plan implements [infer.Sampler]. The Hamiltonian of the plan is that of the target, with the
@@ -120,8 +121,8 @@ type Start struct {
 	// around all modes, see widen.
 	Broad infer.Metric
 
-	// At is where the chain is. Half of the other replicas begin at Points, taken one after the other,
-	// the others, or all if there are none, at draws from Modes.
+	// At is where the chain is. Half of the other replicas begin at Points, taken one after the
+	// other, the others, or all if there are none, at draws from Modes.
 	At     []float64
 	Points [][]float64
 }

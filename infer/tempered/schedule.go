@@ -14,8 +14,8 @@ func barrier(rejections []float64) []float64 {
 	return out
 }
 
-// intervals is the number of intervals between levels that suits a barrier: 2Λ, at which half of the
-// swaps are rejected and round trips per replica are most frequent.
+// intervals is the number of intervals between levels that suits a barrier: 2Λ, at which half of
+// the swaps are rejected and round trips per replica are most frequent.
 func intervals(barrier float64, most int) int {
 	return min(max(int(math.Ceil(2*barrier)), 1), most)
 }

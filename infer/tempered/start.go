@@ -100,8 +100,8 @@ func (w known) explainsMode(f local) bool {
 	return 2*n > len(f.draws)
 }
 
-// search is the stage that looks for modes: climbs from random points, and at each place that none of
-// the modes found so far explains, a short run of NUTS, to which a normal distribution is
+// search is the stage that looks for modes: climbs from random points, and at each place that none
+// of the modes found so far explains, a short run of NUTS, to which a normal distribution is
 // fitted. The ladder begins with what all chains have found.
 type search struct{ k *Kernel }
 
@@ -203,8 +203,8 @@ func (k *Kernel) find(ctx context.Context, rng *rand.Rand, first []float64) (fou
 	if len(found) == 0 {
 		return nil, failure
 	}
-	// A mode whose region of attraction is small shows at points within it by more density than what
-	// is known accounts for.
+	// A mode whose region of attraction is small shows at points within it by more density than
+	// what is known accounts for.
 	w := knownOf(found)
 	var leads []lead
 	for i := range scanned * k.options.Starts {
@@ -436,8 +436,8 @@ func (k *Kernel) seek(ctx context.Context, rng *rand.Rand) (found []local, err e
 	return found, nil
 }
 
-// massOf is the logarithm of the mass of a target, by the density at draws of it and by a mixture that
-// is near to it: the median of the log ratios.
+// massOf is the logarithm of the mass of a target, by the density at draws of it and by a mixture
+// that is near to it: the median of the log ratios.
 func massOf(m *Mixture, draws [][]float64, logs []float64) float64 {
 	if len(draws) == 0 {
 		return 0

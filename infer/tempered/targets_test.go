@@ -8,8 +8,8 @@ import (
 	"github.com/ppl-lang/ppl/infer/hmc"
 )
 
-// modes is a mixture of normal distributions with independent coordinates, times a constant: its shares, and its
-// normalising constant, are exact.
+// modes is a mixture of normal distributions with independent coordinates, times a constant: its
+// shares, and its normalising constant, are exact.
 type modes struct {
 	shares []float64   // add up to 1
 	means  [][]float64 // by mode

@@ -77,8 +77,8 @@ func TestMixture(t *testing.T) {
 	}
 }
 
-// replicate starts a ladder whose replicas are exact draws of their levels: target and references are
-// normal distributions with variances of their own, so that all levels are normal too.
+// replicate starts a ladder whose replicas are exact draws of their levels: target and references
+// are normal distributions with variances of their own, so that all levels are normal too.
 type replicate struct {
 	target    infertest.Exact
 	reference infer.Metric
@@ -151,8 +151,8 @@ func drawn(t *testing.T, target infer.LogDensity, cfg infer.Config) ([]infer.Dra
 	return out, s.Report()
 }
 
-// A run that is resumed, from any of the snapshots taken between its stages and its draws, makes the very draws of
-// the run that was not.
+// A run that is resumed, from any of the snapshots taken between its stages and its draws, makes
+// the very draws of the run that was not.
 func TestResume(t *testing.T) {
 	m := scattered(rand.New(rand.NewPCG(3, 1)), 3, 2, 4)
 	cfg := infer.Config{Sampler: tempered.Sampler{Starts: 4}, Chains: 1, Warmup: 120, Draws: 40, Seed: 4, SnapshotEvery: -1}

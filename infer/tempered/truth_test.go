@@ -108,7 +108,8 @@ func (r regression) LogDensityGrad(b, grad []float64) (float64, error) {
 	return log, nil
 }
 
-// evidence is exact: y ~ normal(0, I + s² X Xᵀ), one observation after the other by the Kalman filter.
+// evidence is exact: y ~ normal(0, I + s² X Xᵀ), one observation after the other by the Kalman
+// filter.
 func (r regression) evidence() float64 {
 	d := r.Dim()
 	mean, cov := make([]float64, d), make([][]float64, d)

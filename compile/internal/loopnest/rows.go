@@ -7,13 +7,12 @@ import (
 	"github.com/ppl-lang/ppl/ad"
 )
 
-// SortRows puts the rows of the data in order of a group index, so that what is
-// gathered by it is the same for runs of rows and what is scattered by it is a
-// sum per run. Rows are the elements of values of one size that are computed
-// from each other element by element; they may be put in another order where
-// they come from constants and index tables and end in sums only, because then
-// nobody reads one by its position (see reads). Sums are added up in another order, which changes their
-// rounding.
+// SortRows puts the rows of the data in order of a group index, so that what is gathered by it is
+// the same for runs of rows and what is scattered by it is a sum per run. Rows are the elements of
+// values of one size that are computed from each other element by element; they may be put in
+// another order where they come from constants and index tables and end in sums only, because then
+// nobody reads one by its position (see reads). Sums are added up in another order, which changes
+// their rounding.
 func SortRows(p *Program) {
 	p.Bodies(func(b *Body) {
 		for _, rows := range b.rowSets() {

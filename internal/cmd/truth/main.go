@@ -5,9 +5,9 @@
 //	go run ./internal/cmd/truth --ess --seeds 200 --keep ess.jsonl
 //
 // With --write doc/trust.md the tables go into that page. Each run is appended to the file of
-// --keep as it ends. A later call with the same file goes on where the first was stopped: runs
-// of the same target, sampler, seed and version of the code are not made again. The version is that of the checked-out commit; with changes that
-// are not committed, name one by --version.
+// --keep as it ends. A later call with the same file goes on where the first was stopped: runs of
+// the same target, sampler, seed and version of the code are not made again. The version is that of
+// the checked-out commit; with changes that are not committed, name one by --version.
 //
 //	main.go      options
 //	keep.go      the file of runs
