@@ -74,7 +74,7 @@ const buildVariable = "PPL_BUILD_PLAYGROUND"
 // need single directions of a metric alone (10 kB); no package has come in, and the generator of machine code is left out.
 // 6,615,298 with parallel tempering, the search for modes, the comparison with the reference, and
 // functions that are exact in their tails.
-const maxWasm = 6.7e6
+const maxWasm = 6_700_000
 
 // The engine is small enough to be downloaded, has nothing in it that a page has no use
 // for, and comes with the licences of its parts.
