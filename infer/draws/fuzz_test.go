@@ -70,6 +70,7 @@ func FuzzJournal(f *testing.F) {
 	}
 	f.Add(whole, 0, byte(0))
 	f.Add(whole[:len(whole)-5], 40, byte(1))
+	f.Add(whole, 36, byte(1)) // a state that is ahead of the journal
 	f.Fuzz(func(t *testing.T, text []byte, at int, flip byte) {
 		if len(text) > 0 {
 			text[uint(at)%uint(len(text))] ^= flip
@@ -86,7 +87,11 @@ func FuzzJournal(f *testing.F) {
 		}
 		s := &infer.Snapshot{Draws: at % 10}
 		found.choose([]*infer.Snapshot{s})
-		if lost := total(found.Lost); s.Draws >= 0 && lost+found.Kept != s.Draws {
+		lost := total(found.Lost)
+		switch anew := found.Snapshot == nil; {
+		case anew && (!found.SetBack || found.Kept != 0 || lost != 0): // all draws are made again
+			t.Fatalf("%d kept and %d lost of a chain that starts anew", found.Kept, lost)
+		case !anew && s.Draws >= 0 && lost+found.Kept != s.Draws:
 			t.Fatalf("%d kept and %d lost of %d", found.Kept, lost, s.Draws)
 		}
 		_ = found.Outcome()
