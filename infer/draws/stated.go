@@ -39,8 +39,8 @@ func AdaptationOf(r infer.ChainReport, dim int) Adaptation {
 //   - A metric that is unknown or not constant in the coordinates of the file (no Kind) is a
 //     diagonal of ones.
 //
-// dim is the number of unconstrained parameters, 0 if it is unknown: then what has no
-// numbers of its own is unit_e.
+// dim is the number of unconstrained parameters, 0 if it is unknown: a metric without numbers is
+// then unit_e.
 func Stated(m infer.Metric, dim int) (stated infer.Metric, note string) {
 	dim = max(dim, m.Dim)
 	switch m.Kind {

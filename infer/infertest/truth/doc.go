@@ -31,7 +31,7 @@
 // excuse itself by few effective draws. Independent exact draws are never wrong by this
 // measure (a test sees to it); a healthy chain is wrong about once in a million quantities.
 //
-// A run is told to be wrong if its findings have one that is not a note, or if it ends with
+// A run reports that it is wrong if one of its findings is more than a note, or if it ends with
 // an error. Sentences of warm-up (ChainReport.Notes) do not count: programs that read results
 // never see them. On a target without a posterior every run is wrong.
 package truth
