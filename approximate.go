@@ -23,7 +23,7 @@ var approximations = []struct{ method, own, density string }{
 // Approximate names the method that the draws come from if they are those of an
 // approximation of the posterior; "" if they were sampled.
 func (f *Fit) Approximate() string {
-	if f.missing() != nil {
+	if f.Err() != nil {
 		return ""
 	}
 	for _, a := range approximations {

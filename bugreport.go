@@ -33,11 +33,11 @@ type BugReport struct {
 // that takes, and at those where a run found it wrong; recorded is [Fit.DensityCheck] of the run,
 // or nil. It ends when ctx does.
 func (p *Posterior) BugReport(ctx context.Context, points [][]float64, recorded *folder.Density) (*BugReport, error) {
-	if err := p.missing(); err != nil {
+	if err := p.Err(); err != nil {
 		return nil, err
 	}
 	if ctx == nil {
-		return nil, errNoContext
+		return nil, ErrNoContext
 	}
 	r := &BugReport{posterior: p, recorded: recorded, Points: slices.Clone(points)}
 	if recorded != nil {
@@ -45,7 +45,7 @@ func (p *Posterior) BugReport(ctx context.Context, points [][]float64, recorded 
 			r.Points = append(r.Points, w.Point)
 		}
 	}
-	bound := p.bound.Clone().(*compile.Model)
+	bound := p.Compiled().Clone().(*compile.Model)
 	bound.SetStop(func() error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -54,8 +54,8 @@ func (p *Posterior) BugReport(ctx context.Context, points [][]float64, recorded 
 	})
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, x := range r.Points {
-		if err := p.at(x); err != nil {
-			return nil, err
+		if len(x) != p.Dim() {
+			return nil, fmt.Errorf("ppl: a point of length %d for a posterior of dimension %d", len(x), p.Dim())
 		}
 		a, err := bound.Agree(x, rng, math.MaxInt64)
 		if err != nil {
@@ -129,16 +129,16 @@ func (r *BugReport) Write(to io.Writer) error {
 		}
 		fmt.Fprintf(w, "  [%s]%s", strings.Join(numbers, ", "), end)
 	}
-	fmt.Fprintf(w, "]}\n```\n\n## How it was bound\n\nSeed %d, transforms of Stan %q, without the passes %v, proportional %v, Jacobian %v.\n", p.options.Seed, p.options.StanCompat, p.options.Without, !p.options.NoPropto, !p.options.NoJacobian)
-	fmt.Fprintf(w, "\n## The model\n\n```stan\n%s\n```\n", strings.TrimRight(p.model.Text(), "\n"))
-	included := p.model.Included()
+	fmt.Fprintf(w, "]}\n```\n\n## How it was bound\n\nSeed %d, transforms of Stan %q, without the passes %v, proportional %v, Jacobian %v.\n", p.Options().Seed, p.Options().StanCompat, p.Options().Without, !p.Options().NoPropto, !p.Options().NoJacobian)
+	fmt.Fprintf(w, "\n## The model\n\n```stan\n%s\n```\n", strings.TrimRight(p.Model().Text(), "\n"))
+	included := p.Model().Included()
 	for _, name := range slices.Sorted(maps.Keys(included)) {
 		fmt.Fprintf(w, "\nIt includes %s:\n\n```stan\n%s\n```\n", name, strings.TrimRight(included[name], "\n"))
 	}
 	fmt.Fprintf(w, "\n## The data\n\n```json\n")
-	err := p.values.WriteJSON(w)
+	err := p.Data().WriteJSON(w)
 	fmt.Fprintf(w, "\n```\n\n## The compiled program\n\n```\n")
-	listing, errListing := p.bound.Listing()
+	listing, errListing := p.Compiled().Listing()
 	fmt.Fprintf(w, "%s```\n", listing)
 	return errors.Join(err, errListing, w.Flush())
 }

@@ -1,6 +1,7 @@
 package ppl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,7 +22,7 @@ import (
 // base "out/fit" makes out/fit_1.csv and so on. It returns their names. See
 // [Options.Output] for writing while sampling.
 func (f *Fit) WriteCSV(base string) ([]string, error) {
-	if err := f.missing(); err != nil {
+	if err := f.Err(); err != nil {
 		return nil, err
 	}
 	out, err := f.createOutput(base)
@@ -289,7 +290,7 @@ func (f *Fit) settings(id int, path string) []draws.Setting {
 	cfg := f.config
 	model, dataFile := "unknown", ""
 	if f.posterior != nil { // draws that were read may be without a word on where they come from
-		model, dataFile = f.posterior.name, f.posterior.dataFile
+		model, dataFile = f.posterior.Name(), f.posterior.Data().File()
 	}
 	init := "user"
 	if u, ok := cfg.Init.(infer.Uniform); ok {
@@ -333,7 +334,7 @@ func restated(s draws.Setting) draws.Setting {
 // depth states the largest depth of a tree. CmdStanPy and CmdStanR refuse a file without it,
 // and without a column treedepth__, which is 0 where there are no trees.
 func depth(limit int) draws.Setting {
-	return setting("max_depth", strconv.Itoa(def(limit, nuts.DefaultMaxDepth)), "10")
+	return setting("max_depth", strconv.Itoa(cmp.Or(limit, nuts.DefaultMaxDepth)), "10")
 }
 
 // setting marks values that are CmdStan's defaults.
@@ -365,31 +366,31 @@ func algorithm(s infer.Sampler) []draws.Setting {
 		return engine("nuts", s.Adapt, s.Jitter, options...)
 	case hmc.Sampler:
 		return engine("static", s.Adapt, s.Kernel.Jitter,
-			setting("int_time", number(def(s.Kernel.IntTime, hmc.DefaultIntTime)), "6.2831853"),
+			setting("int_time", number(cmp.Or(s.Kernel.IntTime, hmc.DefaultIntTime)), "6.2831853"),
 			setting("steps", strconv.Itoa(s.Kernel.Steps), "0"),
 			depth(0))
 	case auto.Sampler:
-		refine := def(s.Refine, float64(auto.DefaultRefine))
+		refine := cmp.Or(s.Refine, float64(auto.DefaultRefine))
 		if s.NoRefine {
 			refine = 0
 		}
-		settings := engine("auto", warmup.Options{Metric: def(s.Metric, infer.Diagonal)}, 0,
+		settings := engine("auto", warmup.Options{Metric: cmp.Or(s.Metric, infer.Diagonal)}, 0,
 			depth(s.MaxDepth),
 			setting("refine", number(refine), number(auto.DefaultRefine)))
 		// It adapts in its own way.
-		settings[0].Children = append(settings[0].Children[:1:1], setting("delta", number(def(s.Delta, auto.DefaultDelta)), "0.8"))
+		settings[0].Children = append(settings[0].Children[:1:1], setting("delta", number(cmp.Or(s.Delta, auto.DefaultDelta)), "0.8"))
 		return settings
 	case nuts.Sampler2011:
 		return engine("nuts2011", warmup.Options{StepSize: s.StepSize, FixedStepSize: s.FixedStepSize, FixedMetric: true, Metric: infer.Unit,
-			Averaging: warmup.Averaging{Delta: def(s.Averaging.Delta, nuts.DefaultDelta2011), Gamma: s.Averaging.Gamma, Kappa: s.Averaging.Kappa, T0: s.Averaging.T0}}, 0,
+			Averaging: warmup.Averaging{Delta: cmp.Or(s.Averaging.Delta, nuts.DefaultDelta2011), Gamma: s.Averaging.Gamma, Kappa: s.Averaging.Kappa, T0: s.Averaging.T0}}, 0,
 			depth(s.MaxDepth))
 	case ahmc.Sampler:
-		settings := engine("ahmc", warmup.Options{Metric: def(s.Metric, infer.Unit), FixedMetric: s.FixedMetric}, 0,
+		settings := engine("ahmc", warmup.Options{Metric: cmp.Or(s.Metric, infer.Unit), FixedMetric: s.FixedMetric}, 0,
 			side("min_stepsize", s.Box.MinStepSize),
 			side("max_stepsize", s.Box.MaxStepSize),
 			side("min_steps", float64(s.Box.MinSteps)),
 			side("max_steps", float64(s.Box.MaxSteps)),
-			setting("batches", strconv.Itoa(def(s.Batches, ahmc.DefaultBatches)), strconv.Itoa(ahmc.DefaultBatches)),
+			setting("batches", strconv.Itoa(cmp.Or(s.Batches, ahmc.DefaultBatches)), strconv.Itoa(ahmc.DefaultBatches)),
 			setting("reward", ahmc.RewardName(s.Reward), ahmc.RewardName(nil)),
 			setting("cost", s.Cost.String(), ahmc.CostSqrtSteps.String()),
 			setting("freeze", strconv.FormatBool(s.Freeze), "false"),
@@ -433,27 +434,18 @@ func side(name string, v float64) draws.Setting {
 // adapt states the options of warm-up.
 func adapt(o warmup.Options) draws.Setting {
 	a := o.Averaging
-	buffer := func(v, standard int) string { return strconv.Itoa(max(0, def(v, standard))) }
+	buffer := func(v, standard int) string { return strconv.Itoa(max(0, cmp.Or(v, standard))) }
 	return draws.Setting{Name: "adapt", Group: true, Children: []draws.Setting{
 		setting("engaged", strconv.FormatBool(!o.FixedStepSize || !o.FixedMetric), "true"),
-		setting("gamma", number(def(a.Gamma, 0.05)), "0.05"),
-		setting("delta", number(def(a.Delta, 0.8)), "0.8"),
-		setting("kappa", number(def(a.Kappa, 0.75)), "0.75"),
-		setting("t0", number(def(a.T0, 10)), "10"),
+		setting("gamma", number(cmp.Or(a.Gamma, 0.05)), "0.05"),
+		setting("delta", number(cmp.Or(a.Delta, 0.8)), "0.8"),
+		setting("kappa", number(cmp.Or(a.Kappa, 0.75)), "0.75"),
+		setting("t0", number(cmp.Or(a.T0, 10)), "10"),
 		setting("init_buffer", buffer(o.StartBuffer, 75), "75"),
 		setting("term_buffer", buffer(o.EndBuffer, 50), "50"),
 		setting("window", buffer(o.BaseWindow, 25), "25"),
 		setting("save_metric", "false", "false"),
 	}}
-}
-
-// def is v, or the default if v is zero.
-func def[T comparable](v, standard T) T {
-	var zero T
-	if v == zero {
-		return standard
-	}
-	return v
 }
 
 // number prints a setting as CmdStan does.

@@ -1,6 +1,8 @@
 package ppl
 
 import (
+	"slices"
+
 	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/predict"
 )
@@ -28,7 +30,7 @@ func (m *Model) Derive(kind predict.Kind) (*Derived, error) {
 
 // DeriveWith is [Model.Derive] with options.
 func (m *Model) DeriveWith(kind predict.Kind, o predict.Options) (*Derived, error) {
-	if err := m.missing(); err != nil {
+	if err := m.Err(); err != nil {
 		return nil, err
 	}
 	d, err := predict.Derive(m.program, kind, o)
@@ -43,4 +45,23 @@ func (m *Model) DeriveWith(kind predict.Kind, o predict.Options) (*Derived, erro
 // what is drawn.
 func (m *Model) DeriveReplicated(values *data.Set) (*Derived, error) {
 	return m.DeriveWith(predict.Replicated, predict.Options{Unknown: m.NotGiven(values)})
+}
+
+// NotGiven lists the variables that a model draws, the variates of its statements
+// on data, and that a set does not have.
+func (m *Model) NotGiven(set *data.Set) []string {
+	var out []string
+	if m.Err() != nil || set == nil {
+		return nil
+	}
+	d, err := predict.Derive(m.program, predict.Replicated, predict.Options{})
+	if err != nil {
+		return nil
+	}
+	for _, o := range d.Outputs {
+		if o.Data && !slices.Contains(set.Names(), o.Variable) {
+			out = append(out, o.Variable)
+		}
+	}
+	return out
 }

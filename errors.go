@@ -12,16 +12,11 @@ import (
 
 	"github.com/ppl-lang/ppl/ad"
 	"github.com/ppl-lang/ppl/compile"
-	"github.com/ppl-lang/ppl/compile/data"
 	"github.com/ppl-lang/ppl/infer"
 	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/infer/warmup"
-	"github.com/ppl-lang/ppl/lang/diag"
 	"github.com/ppl-lang/ppl/predict"
 )
-
-// errNoContext says that a context is nil.
-var errNoContext = errors.New("ppl: there is no context; context.Background() is one that never ends")
 
 // InterruptedError says that the context of [Sample] was cancelled before all
 // draws were made. Cause is the cancellation's.
@@ -120,45 +115,10 @@ func together(failures []error) []error {
 	return out
 }
 
-// Diagnostics takes an error of this package apart into messages with places,
-// which diag.Render shows with the lines of the source. It returns nil for an
-// error that has no such parts.
-func Diagnostics(err error) diag.List {
-	var compileError *compile.Error
-	if errors.As(err, &compileError) {
-		return compileError.List
-	}
-	var dataError *data.Error
-	if errors.As(err, &dataError) {
-		return diag.List{dataError.Diagnostic()}
-	}
-	var rejection *compile.Rejection
-	if !errors.As(err, &rejection) || !rejection.Span.IsValid() {
-		return nil
-	}
-	d := diag.Diagnostic{Span: rejection.Span, Summary: rejection.Err.Error()}
-	var start *infer.InitError
-	var chain *infer.ChainError
-	switch {
-	case !errors.As(err, &start):
-		if errors.As(err, &chain) {
-			d.Detail = fmt.Sprintf("This ended chain %d, in its %s, after %d transitions.", chain.ID, chain.Phase, chain.Iteration)
-		}
-	case start.Attempts == 1:
-		d.Summary = "the run cannot start at the given initial values: " + d.Summary
-		d.Fix = "give other initial values, or leave some of them to chance"
-	default:
-		d.Summary = fmt.Sprintf("no starting point found in %d attempts; at the last one: %s", start.Attempts, d.Summary)
-		d.Fix = "check that the data and the bounds of the parameters fit this statement;\n" +
-			"otherwise give initial values, or a smaller radius for random ones"
-	}
-	return diag.List{d}
-}
-
 // withoutPrior says which parameters have no prior, and what that may mean; "" if all
 // have one.
-func (m *Model) withoutPrior() string {
-	priors := predict.PriorsOf(m.program)
+func withoutPrior(m *Model) string {
+	priors := predict.PriorsOf(m.Program())
 	if len(priors.Without) == 0 {
 		return ""
 	}
@@ -175,7 +135,7 @@ func (m *Model) withoutPrior() string {
 func locate(p *Posterior, err error) error {
 	var chain *infer.ChainError
 	if errors.As(err, &chain) && errors.Is(err, warmup.ErrImproper) {
-		if why := p.model.withoutPrior(); why != "" {
+		if why := withoutPrior(p.Model()); why != "" {
 			flat := *chain
 			flat.Err = fmt.Errorf("%w\n%s", chain.Err, why)
 			return &flat
@@ -198,7 +158,7 @@ func locate(p *Posterior, err error) error {
 		if lpErr != nil || !math.IsNaN(lp) && !math.IsInf(lp, 0) {
 			continue
 		}
-		if span, ok := p.bound.Blame(x); ok {
+		if span, ok := p.Compiled().Blame(x); ok {
 			located := *chain
 			located.Err = &infer.InitError{Attempts: start.Attempts, Reason: &compile.Rejection{Span: span, Err: start.Reason}}
 			return &located

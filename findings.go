@@ -55,7 +55,7 @@ func (f *Fit) failedQuantities() []diagnose.Finding {
 func (f *Fit) planFaults() []string {
 	switch {
 	case f.posterior != nil:
-		return f.posterior.bound.Loops().Faults
+		return f.posterior.Compiled().Loops().Faults
 	case f.record != nil:
 		return f.record.PlanFaults
 	}
@@ -84,7 +84,7 @@ func (f *Fit) improper(rows []diagnose.Row) []diagnose.Finding {
 	if err != nil {
 		return nil
 	}
-	priors := predict.PriorsOf(m.program)
+	priors := predict.PriorsOf(m.Program())
 	if len(priors.Without) == 0 {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (f *Fit) improper(rows []diagnose.Row) []diagnose.Finding {
 	largest := 0.0
 	var column []float64
 	for i, name := range f.Draws.Names() {
-		if !slices.Contains(priors.Without, variable(name)) {
+		if !slices.Contains(priors.Without, diagnose.VariableName(name)) {
 			continue
 		}
 		row := diagnose.Row{Rhat: math.NaN()} // of one that is not summarised, the draws tell

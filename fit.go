@@ -42,6 +42,9 @@ type Fit struct {
 	// they had not synced yet was not whole, as after a loss of power.
 	SetBack []draws.DamagedChain
 
+	// FromPrior says that the parameters are draws from the prior.
+	FromPrior bool
+
 	posterior *Posterior      // nil of draws that were read, until it is asked for
 	dir       string          // of a fit that was read
 	record    *folder.Record  // likewise
@@ -51,7 +54,6 @@ type Fit struct {
 	sigFigs   int             // of files; 0: the numbers are exact
 	rounded   int             // digits that the draws were rounded to before they were read; 0: to none
 	started   time.Time
-	prior     bool            // the parameters are draws from the prior, see SamplePrior
 	density   *folder.Density // what came of comparing it with the reference
 	running   bool            // the chains go on, see Options.Watch
 	every     int             // Summary then rests on every so manieth draw
@@ -77,8 +79,8 @@ func (f *Fit) Running() (every int, running bool) {
 	return max(f.every, 1), f.running
 }
 
-// missing is what is wrong where a fit is wanted and none given.
-func (f *Fit) missing() error {
+// Err is nil for a fit that [Sample] or a reader has made. For a nil or zero one it says so.
+func (f *Fit) Err() error {
 	if f == nil || f.Draws == nil {
 		return errors.New("ppl: there is no fit; Sample makes one, and ReadFit reads one")
 	}
@@ -89,7 +91,7 @@ func (f *Fit) missing() error {
 // back from, if any. Draws and what is computed from them are then no longer to
 // be asked for. Without it, they are released with the Fit.
 func (f *Fit) Close() error {
-	if f.missing() != nil {
+	if f.Err() != nil {
 		return nil
 	}
 	return f.Draws.Close()
@@ -103,9 +105,18 @@ func (f *Fit) Config() infer.Config {
 	return f.config
 }
 
+// Rounded is the number of significant digits that the draws were rounded to before they were
+// read; 0: they are exact.
+func (f *Fit) Rounded() int {
+	if f == nil {
+		return 0
+	}
+	return f.rounded
+}
+
 // Names names the quantities as [Posterior.OutputNames] does: theta.1.
 func (f *Fit) Names() []string {
-	if f.missing() != nil {
+	if f.Err() != nil {
 		return nil
 	}
 	return f.Draws.Names()
@@ -115,7 +126,7 @@ func (f *Fit) Names() []string {
 // precise they are and whether the chains agree. Elements are named theta[1].
 // It is computed at the first call; the slice is not to be modified.
 func (f *Fit) Summary() []diagnose.Row {
-	if f.missing() != nil {
+	if f.Err() != nil {
 		return nil
 	}
 	f.once.Do(func() {
@@ -133,7 +144,7 @@ func (f *Fit) Summary() []diagnose.Row {
 // measures, anew at each call. nil are all quantities. What the summarizer keeps, it keeps
 // for other fits.
 func (f *Fit) SummaryOf(s *diagnose.Summarizer, quantities []int, measures diagnose.Measures) []diagnose.Row {
-	if f.missing() != nil {
+	if f.Err() != nil {
 		return nil
 	}
 	if s == nil {
@@ -179,7 +190,7 @@ func (t thinned) Column(dst []float64, chain, quantity int) []float64 {
 
 // Precision says how precise the figures of Summary are, row by row.
 func (f *Fit) Precision() []diagnose.Precision {
-	if f.missing() != nil {
+	if f.Err() != nil {
 		return nil
 	}
 	return diagnose.Precisions(f.Draws)
@@ -188,7 +199,7 @@ func (f *Fit) Precision() []diagnose.Precision {
 // Findings says what is wrong with the run, with advice: divergences, chains
 // that disagree, too few effective draws. It is empty if nothing is.
 func (f *Fit) Findings() []diagnose.Finding {
-	if f.missing() != nil {
+	if f.Err() != nil {
 		return nil
 	}
 	return f.FindingsOf(f.Summary())
@@ -197,7 +208,7 @@ func (f *Fit) Findings() []diagnose.Finding {
 // FindingsOf is [Fit.Findings] by rows of [Fit.SummaryOf]: of quantities and measures that
 // are not among these nothing is said.
 func (f *Fit) FindingsOf(rows []diagnose.Row) []diagnose.Finding {
-	if f.missing() != nil {
+	if f.Err() != nil {
 		return nil
 	}
 	found := diagnose.Check(f.displayed(), rows, diagnose.Options{
@@ -223,7 +234,7 @@ func (f *Fit) FindingsOf(rows []diagnose.Row) []diagnose.Finding {
 
 // Checked says what a run without findings was checked for, and what no check can see.
 func (f *Fit) Checked() string {
-	if f.missing() != nil {
+	if f.Err() != nil {
 		return ""
 	}
 	n := 0
@@ -275,7 +286,7 @@ func (f *Fit) maxTreeDepth() int {
 // Divergences lists the transitions that diverged, with the values of their
 // draws as [Fit.Names] names them.
 func (f *Fit) Divergences() []diagnose.Divergence {
-	if f.missing() != nil {
+	if f.Err() != nil {
 		return nil
 	}
 	return diagnose.Divergences(f.Draws)
@@ -284,7 +295,7 @@ func (f *Fit) Divergences() []diagnose.Divergence {
 // Sampling tells for each chain how its sampler has fared: divergences, trees
 // of the largest depth, E-BFMI and so on.
 func (f *Fit) Sampling() []diagnose.Sampling {
-	if f.missing() != nil {
+	if f.Err() != nil {
 		return nil
 	}
 	return diagnose.SamplingOf(f.Draws, f.maxTreeDepth())
@@ -295,7 +306,7 @@ func (f *Fit) Sampling() []diagnose.Sampling {
 // parallel. Evaluations of a Riemannian metric are charged as the gradients that
 // take as long.
 func (f *Fit) Efficiency() diagnose.Efficiency {
-	if f.missing() != nil {
+	if f.Err() != nil {
 		return diagnose.Efficiency{}
 	}
 	var warm, samp, warmSeconds, sampSeconds float64

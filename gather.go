@@ -26,7 +26,7 @@ type Gathered struct {
 // Gather begins to gather a run of o.Chains chains. An error says that an option is
 // impossible.
 func Gather(p *Posterior, o Options) (*Gathered, error) {
-	if err := p.missing(); err != nil {
+	if err := p.Err(); err != nil {
 		return nil, err
 	}
 	if o.Sampler == nil {
@@ -59,7 +59,7 @@ const partVersion = 2
 // before, for [Gathered.Add], and tells how many draws there are then. It may be that
 // of [Options.Watch].
 func (f *Fit) Part(from int) (encoded []byte, n int, err error) {
-	if err := f.missing(); err != nil {
+	if err := f.Err(); err != nil {
 		return nil, 0, err
 	}
 	if f.Draws.Chains() != 1 {

@@ -11,49 +11,9 @@ import (
 	"sync"
 
 	"github.com/ppl-lang/ppl/compile"
+	"github.com/ppl-lang/ppl/infer/diagnose"
 	"github.com/ppl-lang/ppl/infer/draws"
 )
-
-// ParameterNames names the values of the parameters alone, the first of
-// [Posterior.ConstrainedNames].
-func (p *Posterior) ParameterNames() []string {
-	if p.missing() != nil {
-		return nil
-	}
-	return p.bound.ParameterNames()
-}
-
-// GeneratedNames names the generated quantities, the last of
-// [Posterior.OutputNames].
-func (p *Posterior) GeneratedNames() []string {
-	if p.missing() != nil {
-		return nil
-	}
-	return p.bound.GeneratedNames()
-}
-
-// UnconstrainValues finds the unconstrained point, of length Dim, of parameters
-// that are given by their values in the order of [Posterior.ParameterNames]. A
-// value on the edge of its bounds has an infinite coordinate, one outside of
-// them NaN.
-func (p *Posterior) UnconstrainValues(values []float64) ([]float64, error) {
-	if err := p.missing(); err != nil {
-		return nil, err
-	}
-	x := make([]float64, p.Dim())
-	return x, p.bound.UnconstrainValues(values, x)
-}
-
-// UnconstrainRounded is [Posterior.UnconstrainValues] of values that were rounded to so many
-// significant digits, as files of draws have them; 0: they are exact. A value that left its
-// type by rounding alone is taken for the nearest one that has not.
-func (p *Posterior) UnconstrainRounded(values []float64, digits int) ([]float64, error) {
-	if err := p.missing(); err != nil {
-		return nil, err
-	}
-	x := make([]float64, p.Dim())
-	return x, p.bound.UnconstrainRounded(values, digits, x)
-}
 
 // GenerateOptions are options of [Posterior.GenerateFrom]. The zero value is the
 // default.
@@ -91,11 +51,11 @@ type Generated struct {
 // with other generated quantities, or of one that was derived from it. An error
 // names a parameter that the fit does not have, or has in another size.
 func (p *Posterior) GenerateFrom(ctx context.Context, f *Fit, o GenerateOptions) (*Generated, error) {
-	if err := cmp.Or(p.missing(), f.missing()); err != nil {
+	if err := cmp.Or(p.Err(), f.Err()); err != nil {
 		return nil, err
 	}
 	if ctx == nil {
-		return nil, errNoContext
+		return nil, ErrNoContext
 	}
 	columns, err := p.columnsIn(f)
 	if err != nil {
@@ -134,7 +94,7 @@ func (p *Posterior) GenerateFrom(ctx context.Context, f *Fit, o GenerateOptions)
 		}
 	}
 	work := func() {
-		q := p.clone()
+		q := p.Copy()
 		q.SetStop(ctx.Err)
 		x := make([]float64, q.Dim())
 		values := make([]float64, len(columns))
@@ -150,9 +110,9 @@ func (p *Posterior) GenerateFrom(ctx context.Context, f *Fit, o GenerateOptions)
 					values[i] = row[c]
 				}
 				rng := rand.New(rand.NewPCG(o.Seed, uint64(b.chain)<<40|uint64(draw)))
-				err := q.bound.UnconstrainRounded(values, f.rounded, x)
+				err := q.Compiled().UnconstrainRounded(values, f.rounded, x)
 				if err == nil {
-					err = q.bound.Generate(x, rng, dst)
+					err = q.Compiled().Generate(x, rng, dst)
 				}
 				var rejection *compile.Rejection
 				switch {
@@ -207,34 +167,24 @@ func (p *Posterior) columnsIn(f *Fit) ([]int, error) {
 	sizes := map[string]int{} // columns of each variable
 	for i, n := range f.Draws.Names() {
 		at[n] = i
-		sizes[variable(n)]++
+		sizes[diagnose.VariableName(n)]++
 	}
 	var columns []int
 	want := map[string]int{}
 	for _, n := range p.ParameterNames() {
-		want[variable(n)]++
+		want[diagnose.VariableName(n)]++
 	}
 	for _, n := range p.ParameterNames() {
-		v := variable(n)
+		v := diagnose.VariableName(n)
 		i, ok := at[n]
 		switch {
 		case sizes[v] == 0:
-			return nil, fmt.Errorf("the fit has no %s, which is a parameter of %s", v, p.name)
+			return nil, fmt.Errorf("the fit has no %s, which is a parameter of %s", v, p.Name())
 		case !ok || sizes[v] != want[v]:
 			return nil, fmt.Errorf("the parameter %s has %d elements in %s with these data, but %d in the fit: of those that belong to single rows or groups, the draws say nothing of others; "+
-				"a program of its own can say how they go on, with the parameters of the fit and their sizes, and quantities that ppl generate computes", v, want[v], p.name, sizes[v])
+				"a program of its own can say how they go on, with the parameters of the fit and their sizes, and quantities that ppl generate computes", v, want[v], p.Name(), sizes[v])
 		}
 		columns = append(columns, i)
 	}
 	return columns, nil
-}
-
-// variable is the name of the variable that a column is an element of.
-func variable(column string) string {
-	for i := range column {
-		if column[i] == '.' || column[i] == ':' {
-			return column[:i]
-		}
-	}
-	return column
 }

@@ -55,7 +55,7 @@ func (m *Model) Holdout(ctx context.Context, values any, o BindOptions) (*Holdou
 	if h.Rows, err = m.alike(out.Variable); err != nil {
 		return nil, err
 	}
-	if h.size, h.N, err = m.program.Rows(set, h.Rows); err != nil {
+	if h.size, h.N, err = m.Program().Rows(set, h.Rows); err != nil {
 		return nil, err
 	}
 	whole, err := m.BindContext(ctx, set, o)
@@ -118,7 +118,7 @@ func (h *Holdout) apart(ctx context.Context) error {
 // alike lists the data whose first size is the same variable as that of name.
 func (m *Model) alike(name string) ([]string, error) {
 	size := ""
-	all := m.program.IR().Data
+	all := m.Program().IR().Data
 	for _, v := range all {
 		if v.Name == name && len(v.Sizes) > 0 {
 			if ref, ok := v.Sizes[0].(*ir.VarRef); ok {

@@ -15,7 +15,7 @@ import (
 // The texts of several indices are separated by commas; an index without a text is left out, and what has
 // none at all is "". Nil if the data tell of no quantity.
 func (f *Fit) Labels() []string {
-	if f.missing() != nil {
+	if f.Err() != nil {
 		return nil
 	}
 	f.labelled.Do(func() { f.labels = f.makeLabels() })
@@ -31,20 +31,20 @@ func (f *Fit) makeLabels() []string {
 	if err != nil {
 		return nil
 	}
-	return labelsOf(m.program.IR(), f.Names(), factors)
+	return labelsOf(m.Program().IR(), f.Names(), factors)
 }
 
-// factor is a column of a table whose levels a variable of the data counts.
-type factor struct {
-	name   string
-	levels []string
+// IndexFactors are the factors that the indices of variables of a program go through, by name
+// and index; see [arrays.Factor].
+func (f *Fit) IndexFactors(p *ir.Program) map[string][]factor {
+	return factorsOfIndices(p, f.factors())
 }
 
 // factors are those of the data, by the variable that has the number of their levels.
 func (f *Fit) factors() map[string]factor {
 	switch {
 	case f.posterior != nil:
-		return factorsOf(f.posterior.values.Reading())
+		return factorsOf(f.posterior.Data().Reading())
 	case f.record != nil:
 		return factorsOf(data.Reading{Levels: f.record.Levels, Counts: data.ReadCounts(f.record.Counts)})
 	}
@@ -64,9 +64,9 @@ func factorsOf(r data.Reading) map[string]factor {
 // generatedLabels are the labels of what is generated at the draws of a fit. Sizes that the
 // data do not count, and that are those of the fit, count what they counted there.
 func (p *Posterior) generatedLabels(f *Fit) []string {
-	factors := factorsOf(p.values.Reading())
+	factors := factorsOf(p.Data().Reading())
 	for size, by := range f.factors() {
-		v, ok := p.values.Get(size)
+		v, ok := p.Data().Get(size)
 		if _, own := factors[size]; !own && ok && len(v.Shape) == 0 && v.IsInt && len(v.Ints) == 1 && v.Ints[0] == int64(len(by.levels)) {
 			factors[size] = by
 		}
@@ -74,7 +74,7 @@ func (p *Posterior) generatedLabels(f *Fit) []string {
 	if len(factors) == 0 {
 		return nil
 	}
-	return labelsOf(p.model.program.IR(), p.GeneratedNames(), factors)
+	return labelsOf(p.Model().Program().IR(), p.GeneratedNames(), factors)
 }
 
 // labelsOf are the texts that the indices of names stand for; nil if there are none.

@@ -155,3 +155,9 @@ func integers(vars []*ir.Var) map[string]bool {
 	}
 	return out
 }
+
+// factor is a column of a table whose levels a variable of the data counts.
+type factor struct {
+	name   string
+	levels []string
+}

@@ -49,17 +49,17 @@ type LogLik struct {
 // LogLik finds the log likelihoods of the observations that the model was fitted to,
 // unless ctx ends before. An error says why there are none.
 func (f *Fit) LogLik(ctx context.Context, o LogLikOptions) (*LogLik, error) {
-	if err := f.missing(); err != nil {
+	if err := f.Err(); err != nil {
 		return nil, err
 	}
 	l := &LogLik{fit: f}
 	name := o.Name
-	if name == "" && !o.Derive && slices.ContainsFunc(f.Names(), func(n string) bool { return variable(n) == "log_lik" }) {
+	if name == "" && !o.Derive && slices.ContainsFunc(f.Names(), func(n string) bool { return diagnose.VariableName(n) == "log_lik" }) {
 		name = "log_lik"
 	}
 	if name != "" {
 		for i, n := range f.Names() {
-			if variable(n) == name {
+			if diagnose.VariableName(n) == name {
 				l.columns, l.Names = append(l.columns, i), append(l.Names, diagnose.DisplayName(n))
 			}
 		}
@@ -93,14 +93,14 @@ func (l *LogLik) derive(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("there is no log likelihood of observations: %w", err)
 	}
-	if l.derived, err = derived.BindContext(ctx, values, l.fit.binding()); err != nil {
+	if l.derived, err = derived.BindContext(ctx, values, l.fit.Binding()); err != nil {
 		return err
 	}
 	counts, err := m.Derive(predict.Terms)
 	if err != nil {
 		return err
 	}
-	counter, err := counts.BindContext(ctx, values, l.fit.binding())
+	counter, err := counts.BindContext(ctx, values, l.fit.Binding())
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (l *LogLik) derive(ctx context.Context) error {
 	}
 	for i, n := range l.derived.GeneratedNames() {
 		if terms[i] > 0 {
-			own := variable(n)
+			own := diagnose.VariableName(n)
 			l.columns = append(l.columns, i)
 			l.Names = append(l.Names, diagnose.DisplayName(variables[own]+strings.TrimPrefix(n, own)))
 		}
@@ -144,7 +144,7 @@ func (p *Posterior) firstGenerated(f *Fit) ([]float64, error) {
 		for i, c := range columns {
 			values[i] = row[c]
 		}
-		x, err := p.UnconstrainRounded(values, f.rounded)
+		x, err := p.UnconstrainRounded(values, f.Rounded())
 		if err != nil {
 			return nil, err
 		}

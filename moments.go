@@ -119,7 +119,7 @@ func (p *Posterior) unconstrainDraws(f *Fit) ([][]float64, error) {
 			for i, c := range columns {
 				values[i] = row[c]
 			}
-			x, err := p.UnconstrainRounded(values, f.rounded)
+			x, err := p.UnconstrainRounded(values, f.Rounded())
 			if err != nil {
 				return nil, fmt.Errorf("draw %d of chain %d: %w", draw+1, chain+1, err)
 			}
@@ -137,7 +137,7 @@ func (p *Posterior) evaluateAll(ctx context.Context, source *Posterior, outputs 
 	workers := min(runtime.GOMAXPROCS(0), len(points))
 	var running sync.WaitGroup
 	for w := range workers {
-		q, s := p.clone(), source.clone()
+		q, s := p.Copy(), source.Copy()
 		running.Go(func() {
 			q.SetStop(ctx.Err)
 			s.SetStop(ctx.Err)

@@ -66,7 +66,7 @@ const maxPIT = 1000
 // Predictive replicates the data at every draw of the fit and compares. An error says that
 // there is nothing to replicate.
 func (f *Fit) Predictive(ctx context.Context, seed uint64) (*Predictive, error) {
-	if err := f.missing(); err != nil {
+	if err := f.Err(); err != nil {
 		return nil, err
 	}
 	m, err := f.Model()
@@ -81,7 +81,7 @@ func (f *Fit) Predictive(ctx context.Context, seed uint64) (*Predictive, error) 
 	if err != nil {
 		return nil, fmt.Errorf("the data cannot be replicated: %w", err)
 	}
-	q, err := derived.BindContext(ctx, values, f.binding())
+	q, err := derived.BindContext(ctx, values, f.Binding())
 	if err != nil {
 		return nil, err
 	}
@@ -91,13 +91,13 @@ func (f *Fit) Predictive(ctx context.Context, seed uint64) (*Predictive, error) 
 			return nil, err
 		}
 	}
-	if !f.prior {
+	if !f.FromPrior {
 		r.likelihoods(ctx)
 	}
 	if err := r.run(ctx, seed); err != nil {
 		return nil, err
 	}
-	p := &Predictive{Left: derived.Left, Prior: f.prior}
+	p := &Predictive{Left: derived.Left, Prior: f.FromPrior}
 	rng := rand.New(rand.NewPCG(seed, 0x706974))
 	for _, v := range r.variables {
 		if p.partial(v.name) {
@@ -147,7 +147,7 @@ func (r *replication) add(out predict.Output) error {
 	}
 	v := &replicated{name: out.Variable, counts: value.IsInt}
 	for i, name := range r.names {
-		if variable(name) != out.Name {
+		if diagnose.VariableName(name) != out.Name {
 			continue
 		}
 		at, ok := offset(strings.TrimPrefix(name, out.Name), value.Shape)
@@ -356,7 +356,7 @@ type SensitivityOptions struct {
 // Sensitivity raises prior and likelihood to powers near one. The likelihood is that of
 // the statements on data.
 func (f *Fit) Sensitivity(ctx context.Context, o SensitivityOptions) (*Sensitivity, error) {
-	if err := f.missing(); err != nil {
+	if err := f.Err(); err != nil {
 		return nil, err
 	}
 	l, err := f.LogLik(ctx, LogLikOptions{Derive: true})
@@ -428,7 +428,7 @@ func (f *Fit) logDensities(ctx context.Context, m *Model) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := p.options
+	o := p.Options()
 	o.NoPropto, o.NoJacobian = true, true
 	q, err := m.BindContext(ctx, values, o)
 	if err != nil {
@@ -447,7 +447,7 @@ func (f *Fit) logDensities(ctx context.Context, m *Model) ([]float64, error) {
 			for i, c := range columns {
 				point[i] = row[c]
 			}
-			x, err := q.UnconstrainRounded(point, f.rounded)
+			x, err := q.UnconstrainRounded(point, f.Rounded())
 			if err != nil {
 				return nil, err
 			}

@@ -3,12 +3,7 @@ package ppl
 import (
 	"context"
 	"errors"
-	"slices"
-	"strconv"
 
-	"github.com/ppl-lang/ppl/compile/data"
-	"github.com/ppl-lang/ppl/infer"
-	"github.com/ppl-lang/ppl/infer/draws"
 	"github.com/ppl-lang/ppl/predict"
 )
 
@@ -59,7 +54,7 @@ func (m *Model) SamplePrior(ctx context.Context, values any, b BindOptions, o Op
 		if err != nil {
 			return nil, err
 		}
-		f.prior = true
+		f.FromPrior = true
 		return &Prior{Fit: f, Direct: true}, nil
 	}
 	derived, err := m.DeriveWith(predict.Prior, unknown)
@@ -74,112 +69,6 @@ func (m *Model) SamplePrior(ctx context.Context, values any, b BindOptions, o Op
 	if f == nil {
 		return nil, err
 	}
-	f.prior = true
+	f.FromPrior = true
 	return &Prior{Fit: f, Reason: not.Reason}, err
-}
-
-// NotGiven lists the variables that a model draws, the variates of its statements
-// on data, and that a set does not have.
-func (m *Model) NotGiven(set *data.Set) []string {
-	var out []string
-	if m.missing() != nil || set == nil {
-		return nil
-	}
-	d, err := predict.Derive(m.program, predict.Replicated, predict.Options{})
-	if err != nil {
-		return nil
-	}
-	for _, o := range d.Outputs {
-		if o.Data && !slices.Contains(set.Names(), o.Variable) {
-			out = append(out, o.Variable)
-		}
-	}
-	return out
-}
-
-// simulate computes the generated quantities of a posterior without parameters
-// time and again.
-func (p *Posterior) simulate(ctx context.Context, chains, n int, seed uint64, parallel int) (*Fit, error) {
-	contents := make([]*draws.Contents, chains)
-	for i := range contents {
-		// A column that no model has, as a store of none has no draws.
-		contents[i] = &draws.Contents{Columns: draws.Columns{Names: []string{"none"}}, Draws: make([]float64, n)}
-	}
-	store, err := draws.NewStoreFrom(make([]string, chains), contents)
-	if err != nil {
-		return nil, err
-	}
-	g, err := p.GenerateFrom(ctx, &Fit{Draws: store}, GenerateOptions{Seed: seed, Parallel: parallel})
-	if err != nil {
-		return nil, err
-	}
-	return g.Fit(), nil
-}
-
-// Fit is the generated quantities as a fit of their own, for its summary and
-// files; nil with [GenerateOptions.Each].
-func (g *Generated) Fit() *Fit {
-	if g.Draws == nil {
-		return nil
-	}
-	f := &Fit{Draws: g.Draws, labels: g.labels, prior: g.Prior, config: infer.Config{Chains: g.Draws.Chains(), Thin: 1, FirstID: 1}}
-	f.labelled.Do(func() {}) // they are known
-	for i := range g.Draws.Chains() {
-		f.config.Draws = max(f.config.Draws, g.Draws.Len(i))
-		r := infer.ChainReport{Chain: i, ID: i + 1, Started: true, Sampling: infer.Phase{Transitions: g.Draws.Len(i)}}
-		if i == 0 {
-			r.Ungenerated = g.Failed
-			if g.Reason != nil {
-				r.UngeneratedReason = g.Reason.Error()
-			}
-		}
-		f.Report.Chains = append(f.Report.Chains, r)
-	}
-	return f
-}
-
-// The setting of CmdStan's files that says which draws quantities were generated from, and its
-// value where these are of the prior.
-const (
-	fittedParams = "fitted_params"
-	fromPrior    = "prior"
-)
-
-// WriteCSV writes the generated quantities as CSV files, one per chain, in the
-// format of CmdStan's method generate_quantities; base "out/fit" makes
-// out/fit_1.csv and so on. It returns their names.
-func (g *Generated) WriteCSV(base, model string, seed uint64) ([]string, error) {
-	var files []string
-	for chain := range g.Draws.Chains() {
-		path, err := g.writeChain(base, model, seed, chain)
-		if err != nil {
-			return files, err
-		}
-		files = append(files, path)
-	}
-	return files, nil
-}
-
-func (g *Generated) writeChain(base, model string, seed uint64, chain int) (string, error) {
-	id := strconv.Itoa(chain + 1)
-	path := base + "_" + id + ".csv"
-	method := draws.Setting{Name: "method", Value: "generate_quantities"}
-	if g.Prior {
-		method.Children = []draws.Setting{{Name: "generate_quantities", Group: true, Children: []draws.Setting{{Name: fittedParams, Value: fromPrior}}}}
-	}
-	file, err := draws.Create(path, draws.Header{
-		Columns: g.Draws.Columns(),
-		Config: draws.Configuration{
-			Model: model, Program: "ppl " + Version(), Method: method,
-			ID: chain + 1, Seed: seed,
-		}.Settings(path),
-	})
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	if err := writeRows(file, g.Draws, chain); err != nil {
-		return "", err
-	}
-	return path, file.Finish(draws.Elapsed{})
 }

@@ -183,7 +183,7 @@ func fitOf(paths []string, all []*draws.Contents) (*Fit, error) {
 	f.head = all[0].Config
 	f.rounded = draws.Digits(f.head)
 	if s, ok := find(f.head, fittedParams); ok {
-		f.prior = s.Value == fromPrior
+		f.FromPrior = s.Value == fromPrior
 	}
 	if f.sigFigs, _ = intSetting(f.head, "sig_figs"); f.sigFigs >= draws.ExactSigFigs || f.sigFigs < 1 {
 		f.sigFigs = 0
@@ -288,20 +288,20 @@ func (f *Fit) Record() *folder.Record {
 // Of says of which model, bound to which data, the draws are; for draws that
 // [ReadCSV] has read. An error names a parameter that the draws do not have.
 func (f *Fit) Of(p *Posterior) error {
-	if err := f.missing(); err != nil {
+	if err := f.Err(); err != nil {
 		return err
 	}
-	if err := p.missing(); err != nil {
+	if err := p.Err(); err != nil {
 		return err
 	}
-	names := p.bound.ParameterNames()
+	names := p.Compiled().ParameterNames()
 	have := map[string]bool{}
 	for _, n := range f.Draws.Names() {
 		have[n] = true
 	}
 	for _, n := range names {
 		if !have[n] {
-			return fmt.Errorf("the draws have no %s, which is a parameter of %s", diagnose.DisplayName(n), p.name)
+			return fmt.Errorf("the draws have no %s, which is a parameter of %s", diagnose.DisplayName(n), p.Name())
 		}
 	}
 	f.posterior = p
@@ -312,11 +312,11 @@ func (f *Fit) Of(p *Posterior) error {
 // folder, compiled from the text that is kept there.
 func (f *Fit) Model() (*Model, error) {
 	if f == nil {
-		return nil, f.missing()
+		return nil, f.Err()
 	}
 	switch {
 	case f.posterior != nil:
-		return f.posterior.model, nil
+		return f.posterior.Model(), nil
 	case f.record == nil:
 		return nil, errors.New("the draws do not say of which model they are")
 	}
@@ -332,11 +332,11 @@ func (f *Fit) Model() (*Model, error) {
 // folder, what is kept there.
 func (f *Fit) Data() (*data.Set, error) {
 	if f == nil {
-		return nil, f.missing()
+		return nil, f.Err()
 	}
 	switch {
 	case f.posterior != nil:
-		return f.posterior.values, nil
+		return f.posterior.Data(), nil
 	case f.record == nil:
 		return nil, errors.New("the draws do not say of which data they are")
 	}
@@ -345,12 +345,12 @@ func (f *Fit) Data() (*data.Set, error) {
 	return f.record.ReadData(f.dir, data.Options{Limit: memory, Memory: memory})
 }
 
-// binding is how the model of the fit was bound, for what is derived from it: transformed
+// Binding is how the model of the fit was bound, for models derived from it: transformed
 // data may draw random numbers.
-func (f *Fit) binding() BindOptions {
+func (f *Fit) Binding() BindOptions {
 	switch {
 	case f.posterior != nil:
-		o := f.posterior.options
+		o := f.posterior.Options()
 		return BindOptions{Seed: o.Seed, StanCompat: o.StanCompat, Memory: o.Memory, Statements: o.Statements}
 	case f.record != nil:
 		return BindOptions{Seed: f.record.Seed, StanCompat: f.record.StanCompat}
@@ -362,7 +362,7 @@ func (f *Fit) binding() BindOptions {
 // made at the first call, unless ctx ends before; see [Fit.Model] and [Fit.Data].
 func (f *Fit) Posterior(ctx context.Context) (*Posterior, error) {
 	if f == nil {
-		return nil, f.missing()
+		return nil, f.Err()
 	}
 	if f.posterior != nil {
 		return f.posterior, nil
@@ -375,7 +375,7 @@ func (f *Fit) Posterior(ctx context.Context) (*Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := m.BindContext(ctx, values, f.binding())
+	p, err := m.BindContext(ctx, values, f.Binding())
 	if err != nil {
 		return nil, err
 	}

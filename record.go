@@ -1,6 +1,7 @@
 package ppl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,7 +110,7 @@ func (r *recorder) openJournals(o *Options, session *infer.Session) ([]*infer.Sn
 		r.closeJournals()
 		return nil, &OutputError{err}
 	}
-	r.fit.Draws.ReadBack(r.journals, def(o.keepInMemory, keepInMemory))
+	r.fit.Draws.ReadBack(r.journals, cmp.Or(o.keepInMemory, keepInMemory))
 	return snapshots, nil
 }
 

@@ -293,12 +293,12 @@ func (o *Options) config() infer.Config {
 // withinMemory lets no more chains run at a time than the memory of the posterior is
 // enough for. Draws do not depend on that.
 func (o *Options) withinMemory(p *Posterior) error {
-	each := p.bound.Memory()
+	each := p.Compiled().Memory()
 	if each == 0 {
 		return nil
 	}
 	const usual = 4 // as infer.Config has it
-	all, chains := compile.MemoryOr(p.options.Memory), cmp.Or(max(o.Chains, 0), usual)
+	all, chains := compile.MemoryOr(p.Options().Memory), cmp.Or(max(o.Chains, 0), usual)
 	fit := int(max(all/each, 1))
 	pool, ok := o.Sampler.(infer.Pooled)
 	if together := o.TargetESS > 0 || ok && pool.Pooled(); together && chains > fit {
@@ -317,12 +317,12 @@ func (o *Options) withinMemory(p *Posterior) error {
 
 // check looks at what a session does not look at.
 func (o *Options) check(ctx context.Context, p *Posterior) error {
-	if err := p.missing(); err != nil {
+	if err := p.Err(); err != nil {
 		return err
 	}
 	switch {
 	case ctx == nil:
-		return errNoContext
+		return ErrNoContext
 	case o.Output == "" && (o.Resume || o.Resumable):
 		return errors.New("ppl: a run can be resumed only from files; set Options.Output")
 	}

@@ -15,7 +15,7 @@ import (
 // so that [ReadFit] and the command ppl find all that later steps need. A folder
 // that holds a run is refused.
 func (f *Fit) Save(dir string) error {
-	if err := f.missing(); err != nil {
+	if err := f.Err(); err != nil {
 		return err
 	}
 	p, err := f.Posterior(context.Background())
@@ -29,9 +29,9 @@ func (f *Fit) Save(dir string) error {
 		return err
 	}
 	r := &folder.Record{
-		Program: "ppl " + Version(), Model: p.name, Name: folder.BaseName(p.name), Seed: p.options.Seed, StanCompat: p.options.StanCompat, Legacy: p.model.options.Legacy,
+		Program: "ppl " + Version(), Model: p.Name(), Name: folder.BaseName(p.Name()), Seed: p.Options().Seed, StanCompat: p.Options().StanCompat, Legacy: p.Model().Options().Legacy,
 	}
-	if err := r.Keep(dir, &folder.Source{Name: p.model.Name(), Text: p.model.Text(), Included: p.model.Included()}, p.values); err != nil {
+	if err := r.Keep(dir, &folder.Source{Name: p.Model().Name(), Text: p.Model().Text(), Included: p.Model().Included()}, p.Data()); err != nil {
 		return err
 	}
 	exact := &Fit{Draws: f.Draws, Report: f.Report, posterior: p, config: f.config, started: f.started}

@@ -81,7 +81,7 @@ func (c *densityCheck) at(x []float64, when string) bool {
 	if c.trusted || c.wrong != nil || allowed < 2*c.long || c.record.Points > 0 && allowed < c.each {
 		return c.wrong != nil
 	}
-	a, err := c.posterior.bound.Agree(x, c.rng, allowed)
+	a, err := c.posterior.Compiled().Agree(x, c.rng, allowed)
 	if err != nil {
 		c.record.Reason = err.Error()
 		return false
@@ -109,7 +109,7 @@ func (c *densityCheck) at(x []float64, when string) bool {
 // start compares near the origin, before the first draw.
 func (c *densityCheck) start() bool {
 	for range checkStarts {
-		x := make([]float64, c.posterior.bound.Dim())
+		x := make([]float64, c.posterior.Compiled().Dim())
 		for i := range x {
 			x[i] = 2*c.rng.Float64() - 1
 		}
@@ -156,7 +156,7 @@ func (c *densityCheck) part(ctx context.Context) bool {
 		if x == nil || c.trusted {
 			continue
 		}
-		a, share, err := c.posterior.bound.AgreePart(ctx, c.posterior.values, x, c.rng, max(c.allowance(), checkLeast))
+		a, share, err := c.posterior.Compiled().AgreePart(ctx, c.posterior.Data(), x, c.rng, max(c.allowance(), checkLeast))
 		if err != nil || a == nil {
 			return false
 		}
@@ -210,7 +210,7 @@ func (c *densityCheck) replace(ctx context.Context) error {
 	}
 	var instead *compile.Model
 	for _, without := range c.programs() {
-		m, err := p.bound.Rebind(ctx, p.values, without...)
+		m, err := p.Compiled().Rebind(ctx, p.Data(), without...)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -225,12 +225,10 @@ func (c *densityCheck) replace(ctx context.Context) error {
 		}
 	}
 	if instead == nil {
-		instead, w.Instead, c.trusted = p.bound.Reference(), "the reference evaluator", true
+		instead, w.Instead, c.trusted = p.Compiled().Reference(), "the reference evaluator", true
 	}
 	c.record.Wrong = append(c.record.Wrong, w)
-	trusted := *p
-	trusted.bound = instead
-	c.posterior, c.wrong, c.point = &trusted, nil, nil
+	c.posterior, c.wrong, c.point = p.With(instead), nil, nil
 	c.last, c.begun, c.long = nil, nil, 0
 	return nil
 }
@@ -238,7 +236,7 @@ func (c *densityCheck) replace(ctx context.Context) error {
 // programs are the passes to leave out, program by program. After one program that was trusted
 // and wrong, only that without any pass is tried.
 func (c *densityCheck) programs() (list [][]string) {
-	if c.posterior.bound.Interpreted() {
+	if c.posterior.Compiled().Interpreted() {
 		return nil
 	}
 	all := compile.Passes()

@@ -105,23 +105,23 @@ func (m *Model) replicatedWhole(set *data.Set) (*Derived, error) {
 // madeBy is a program that makes the data of a model: all that its statements are about,
 // and what else is data and among the program's generated quantities.
 func (m *Model) madeBy(program *Model) (*Derived, error) {
-	if err := cmp.Or(m.missing(), program.missing()); err != nil {
+	if err := cmp.Or(m.Err(), program.Err()); err != nil {
 		return nil, err
 	}
 	d := &Derived{Model: program}
-	made := program.program.IR().GeneratedQuantityVars
-	for _, v := range m.program.IR().Data {
+	made := program.Program().IR().GeneratedQuantityVars
+	for _, v := range m.Program().IR().Data {
 		if slices.ContainsFunc(made, func(g *ir.Var) bool { return g.Name == v.Name }) {
 			d.Outputs = append(d.Outputs, predict.Output{Name: v.Name, Variable: v.Name, Data: true})
 		}
 	}
 	for _, name := range m.NotGiven(data.Empty()) {
 		if !slices.ContainsFunc(d.Outputs, func(o predict.Output) bool { return o.Variable == name }) {
-			return nil, fmt.Errorf("%s does not make %s: it must be one of its generated quantities, as the model's statements are about it", program.name, name)
+			return nil, fmt.Errorf("%s does not make %s: it must be one of its generated quantities, as the model's statements are about it", program.Name(), name)
 		}
 	}
 	if d.Outputs == nil {
-		return nil, fmt.Errorf("%s makes none of the data of %s: its generated quantities must have their names", program.name, m.name)
+		return nil, fmt.Errorf("%s makes none of the data of %s: its generated quantities must have their names", program.Name(), m.Name())
 	}
 	return d, nil
 }

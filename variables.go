@@ -11,7 +11,7 @@ import (
 // Values returns the draws of one quantity, chain after chain. Both theta.1 and
 // theta[1] are understood. The error names the nearest quantity there is.
 func (f *Fit) Values(name string) ([]float64, error) {
-	if err := f.missing(); err != nil {
+	if err := f.Err(); err != nil {
 		return nil, err
 	}
 	names := f.Draws.Names()
@@ -33,7 +33,7 @@ func (f *Fit) Values(name string) ([]float64, error) {
 func (f *Fit) unknown(name string) error {
 	near := diag.Nearest(name, func(yield func(string) bool) {
 		for _, n := range f.Draws.Names() {
-			if !yield(diagnose.DisplayName(n)) || !yield(variable(n)) {
+			if !yield(diagnose.DisplayName(n)) || !yield(diagnose.VariableName(n)) {
 				return
 			}
 		}
@@ -74,7 +74,7 @@ func (v *Variable) Draw(chain, draw int) []float64 {
 // complex numbers the last extent is 2: real and imaginary part. The members of a
 // tuple are variables of their own, t.1. The error names the nearest variable.
 func (f *Fit) Variable(name string) (*Variable, error) {
-	if err := f.missing(); err != nil {
+	if err := f.Err(); err != nil {
 		return nil, err
 	}
 	all, err := layouts(f.Draws.Names())

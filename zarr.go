@@ -1,7 +1,6 @@
 package ppl
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -29,9 +28,6 @@ const (
 // The attributes of a store that are ppl's own.
 const (
 	settingsKey = "ppl_settings" // of the store: how the run was made, as the head of a CSV file has it
-	lengthsKey  = "ppl_draws"    // of a group: the number of draws of each chain; while it is written, of those that a reader finds
-	orderKey    = "ppl_order"    // of a group: its variables in order
-	columnsKey  = "ppl_columns"  // of an array: the names of its columns, a star for each index; of a group: all of them, where they have another order
 	eventsKey   = "ppl_events"   // of the store: what happened to its chains, by chain
 	creatorKey  = "creation_library"
 )
@@ -108,8 +104,8 @@ func (o *zarrOutput) phase(prefix string, n int) (*zarrPhase, error) {
 	c := zarrColumns{layouts: all}
 	var whole map[string]bool
 	if m, err := o.fit.Model(); err == nil { // without one, all are real
-		whole = integers(m.program.IR().GeneratedQuantityVars)
-		c.factors = factorsOfIndices(m.program.IR(), o.fit.factors())
+		whole = integers(m.Program().IR().GeneratedQuantityVars)
+		c.factors = o.fit.IndexFactors(m.Program().IR())
 	}
 	for _, l := range all {
 		c.types = append(c.types, variableType(l, whole))
@@ -125,7 +121,7 @@ func (o *zarrOutput) phase(prefix string, n int) (*zarrPhase, error) {
 	}
 	s := zarrColumns{}
 	for i, name := range o.columns.StatisticNames() {
-		known, ok := statisticNames[name]
+		known, ok := StatisticNames[name]
 		if !ok {
 			known = strings.TrimRight(name, "_")
 		}
@@ -136,16 +132,6 @@ func (o *zarrOutput) phase(prefix string, n int) (*zarrPhase, error) {
 	attributes[orderKey] = textOf(s.names)
 	p.statistics, err = addZarrDraws(o.store, prefix+"sample_stats", attributes, s, planned)
 	return p, err
-}
-
-// textOf is an attribute that has a structure: JSON in a string, as attributes that go
-// on to netCDF are texts and numbers.
-func textOf(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // of strings and lists of them
-	}
-	return string(text)
 }
 
 func variableNames(all []layout) []string {
@@ -189,7 +175,7 @@ func (o *zarrOutput) take(warmup bool, chain int, statistics, values []float64) 
 	if warmup {
 		p = o.warmup
 	}
-	if p == nil || p.taken[chain] >= p.values.planned[chain] {
+	if p == nil || p.taken[chain] >= p.values.plannedDraws(chain) {
 		return nil
 	}
 	at := p.taken[chain]
@@ -249,7 +235,7 @@ func (o *zarrOutput) finish(report infer.Report) ([]string, error) {
 
 // keep ends the store as it is, after an error: with the chunks that are whole.
 func (o *zarrOutput) keep() ([]string, error) {
-	if len(o.sampling.values.planned) == 0 {
+	if len(o.sampling.taken) == 0 {
 		return nil, nil
 	}
 	rows := 0
@@ -275,9 +261,7 @@ func (o *zarrOutput) end(finish func(*zarrPhase) error, attributes map[string]an
 	var errs []error
 	for _, p := range o.phases() {
 		for _, w := range []*zarrDraws{p.values, p.statistics} {
-			for k, v := range attributes {
-				w.group.Attributes[k] = v
-			}
+			w.setAttributes(attributes)
 		}
 		errs = append(errs, finish(p))
 	}
@@ -318,7 +302,7 @@ func chainBase(base string, id int) string { return fmt.Sprintf("%s_%d", base, i
 // draws of it, and, of a fit that knows its data, observed_data and constant_data. See
 // [Fit.AddZarrGroups] for more, and [Options.Format] for writing while sampling.
 func (f *Fit) WriteZarr(path string) error {
-	if err := f.missing(); err != nil {
+	if err := f.Err(); err != nil {
 		return err
 	}
 	whole := *f.forZarr()
@@ -378,7 +362,7 @@ func (f *Fit) addData(store *zarr.Store, groups []string) error {
 		return err
 	}
 	drawn := m.NotGiven(data.Empty())
-	whole := integers(m.program.IR().Data)
+	whole := integers(m.Program().IR().Data)
 	for _, name := range groups {
 		var names []string
 		for _, n := range values.Names() {

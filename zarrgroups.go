@@ -1,6 +1,7 @@
 package ppl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -204,7 +205,7 @@ func (m *zarrMaker) predictive(group string, model *Model, values *data.Set, f *
 	if err != nil {
 		return err
 	}
-	whole := integers(p.model.program.IR().GeneratedQuantityVars)
+	whole := integers(p.Model().Program().IR().GeneratedQuantityVars)
 	c := zarrColumns{}
 	for _, l := range all {
 		if variables[l.name] == "" {
@@ -239,7 +240,7 @@ func (m *zarrMaker) replicated(model *Model, values *data.Set) (*Posterior, map[
 	for _, out := range d.Outputs {
 		variables[out.Name] = out.Variable
 	}
-	p, err := d.BindContext(m.ctx, values, m.fit.binding())
+	p, err := d.BindContext(m.ctx, values, m.fit.Binding())
 	return p, variables, err
 }
 
@@ -252,8 +253,8 @@ func (m *zarrMaker) prior() error {
 	if err != nil {
 		return err
 	}
-	n := def(m.options.PriorDraws, 1000)
-	prior, err := model.SamplePrior(m.ctx, values, m.fit.binding(), Options{Chains: 1, Draws: n, Seed: m.options.Seed})
+	n := cmp.Or(m.options.PriorDraws, 1000)
+	prior, err := model.SamplePrior(m.ctx, values, m.fit.Binding(), Options{Chains: 1, Draws: n, Seed: m.options.Seed})
 	if err != nil {
 		if m.ctx.Err() != nil {
 			return err
@@ -264,7 +265,7 @@ func (m *zarrMaker) prior() error {
 	if err != nil {
 		return err
 	}
-	c := zarrColumns{layouts: all, factors: factorsOfIndices(model.program.IR(), m.fit.factors())}
+	c := zarrColumns{layouts: all, factors: m.fit.IndexFactors(model.Program().IR())}
 	for _, l := range all {
 		c.types = append(c.types, variableType(l, nil))
 	}

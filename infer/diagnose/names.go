@@ -24,3 +24,12 @@ func DisplayName(name string) string {
 	}
 	return strings.Join(members, ".")
 }
+
+// VariableName is the name of the variable that an element belongs to, whose name is as files
+// have it: b of b.2.3.
+func VariableName(name string) string {
+	if i := strings.IndexAny(name, ".:"); i >= 0 {
+		return name[:i]
+	}
+	return name
+}

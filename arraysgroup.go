@@ -29,9 +29,9 @@ const (
 	chunkMemory = 64 << 20
 )
 
-// statisticNames are those of samplers' statistics in a store. Others keep their names
+// StatisticNames are those of samplers' statistics in a store. Others keep their names
 // without the underscores.
-var statisticNames = map[string]string{
+var StatisticNames = map[string]string{
 	"lp__":          "lp",
 	"accept_stat__": "acceptance_rate",
 	"stepsize__":    "step_size",
@@ -343,6 +343,14 @@ func (w *zarrDraws) writeVariables(key [2]int, c *openChunk) error {
 	}
 	return nil
 }
+
+// setAttributes adds attributes to those of the group.
+func (w *zarrDraws) setAttributes(attributes map[string]any) {
+	maps.Copy(w.group.Attributes, attributes)
+}
+
+// plannedDraws is the number of draws that a chain is planned to have.
+func (w *zarrDraws) plannedDraws(chain int) int { return w.planned[chain] }
 
 // finish writes what is left and cuts the arrays to the draws that there are; the
 // metadata are to be saved then.
